@@ -1,0 +1,31 @@
+/*
+ * command.h - what a subcommand of stint is
+ *
+ * To add one there are three things to do: write cmd/NAME.c ending in one
+ * const struct command, add its line to commands.def, and its file to
+ * meson.build.  Options are read with argp; print errors with
+ * command_fail() so that they look alike.
+ */
+#ifndef CMD_COMMAND_H
+#define CMD_COMMAND_H
+
+#include "core/error.h"
+
+struct command {
+	const char *name;
+	const char *summary; /* one line for `stint help` and the manual */
+	/* argv[0] is "stint NAME", as argp's messages want it. */
+	int (*run)(int argc, char **argv);
+};
+
+/* Exit codes every subcommand keeps to; run adds the program's own. */
+enum command_exit {
+	EXIT_OK = 0,
+	EXIT_FAILED = 1, /* it was understood and did not work */
+	EXIT_USAGE = 2,	 /* it was not understood; nothing was done */
+};
+
+/* Print "stint NAME: text" on stderr and return code, for the caller's exit. */
+int command_fail(const char *name, int code, const struct error *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* error.c - one-line error texts, see error.h */
+#include "core/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void put(struct error *err, const char *fmt, va_list ap)
+{
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	for (char *c = err->text; *c; c++)
+		if (*c == '\n' || *c == '\r')
+			*c = ' ';
+}
+
+int error_set(struct error *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (err) {
+		va_start(ap, fmt);
+		put(err, fmt, ap);
+		va_end(ap);
+	}
+	return code;
+}
+
+int error_sys(struct error *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+	size_t n;
+
+	if (err) {
+		va_start(ap, fmt);
+		put(err, fmt, ap);
+		va_end(ap);
+		n = strlen(err->text);
+		snprintf(err->text + n, sizeof(err->text) - n, ": %s",
+			 strerror(-code));
+	}
+	return code;
+}
+
+int error_prefix(struct error *err, int code, const char *fmt, ...)
+{
+	struct error old;
+	va_list ap;
+	size_t n;
+
+	if (err) {
+		old = *err;
+		va_start(ap, fmt);
+		put(err, fmt, ap);
+		va_end(ap);
+		n = strlen(err->text);
+		snprintf(err->text + n, sizeof(err->text) - n, ": %s",
+			 old.text);
+	}
+	return code;
+}

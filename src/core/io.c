@@ -1,0 +1,84 @@
+/* io.c - whole reads and writes, see io.h */
+#include "core/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/xalloc.h"
+
+int io_read_full(int fd, void *p, size_t n)
+{
+	ssize_t r;
+
+	while (n) {
+		r = read(fd, p, n);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return r ? -errno : -EPIPE;
+		p = (char *)p + r;
+		n -= r;
+	}
+	return 0;
+}
+
+int io_write_full(int fd, const void *p, size_t n)
+{
+	ssize_t r;
+
+	while (n) {
+		r = write(fd, p, n);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -errno;
+		p = (const char *)p + r;
+		n -= r;
+	}
+	return 0;
+}
+
+ssize_t io_read_file(int dirfd, const char *path, size_t max, char **ret)
+{
+	size_t n = 0, cap = 0;
+	char *buf = NULL;
+	fd_auto fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	ssize_t r;
+
+	if (fd < 0)
+		return -errno;
+	do {
+		if (n + 4096 > cap)
+			buf = xrealloc(buf, cap = cap ? cap * 2 : 8192);
+		r = read(fd, buf + n, cap - n - 1);
+		if (r > 0)
+			n += r;
+	} while ((r > 0 && n <= max) || (r < 0 && errno == EINTR));
+	if (r < 0 || n > max) {
+		r = r < 0 ? -errno : -EFBIG;
+		free(buf);
+		return r;
+	}
+	buf[n] = 0;
+	*ret = buf;
+	return n;
+}
+
+int io_write_file(int dirfd, const char *path, const char *text)
+{
+	fd_auto fd = openat(dirfd, path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}
+
+void io_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}

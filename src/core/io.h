@@ -1,0 +1,30 @@
+/*
+ * io.h - whole reads and writes, and descriptors that close themselves
+ */
+#ifndef CORE_IO_H
+#define CORE_IO_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+
+/* All n bytes, over interruptions; 0, -EPIPE at an early end, or -errno. */
+int io_read_full(int fd, void *p, size_t n) must_check;
+int io_write_full(int fd, const void *p, size_t n) must_check;
+
+/*
+ * A whole small file (procfs, sysfs, configuration), NUL-terminated, in
+ * fresh memory for the caller to free.  Returns its length or -errno
+ * (-EFBIG above max).  dirfd may be AT_FDCWD.
+ */
+ssize_t io_read_file(int dirfd, const char *path, size_t max,
+		     char **ret) must_check;
+
+/* One write of text to an existing file (sysfs, cgroup); 0 or -errno. */
+int io_write_file(int dirfd, const char *path, const char *text) must_check;
+
+void io_close(int *fd); /* closes unless negative, and sets -1 */
+#define fd_auto __attribute__((cleanup(io_close))) int
+
+#endif

@@ -1,0 +1,65 @@
+/* test_error.c - error texts are one line and keep their code */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/error.h"
+
+static void set_returns_code(void **state)
+{
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(error_set(&err, -EINVAL, "no host %d", 7), -EINVAL);
+	assert_string_equal(err.text, "no host 7");
+	assert_int_equal(error_set(NULL, -EIO, "x"), -EIO);
+}
+
+static void text_is_one_line(void **state)
+{
+	struct error err;
+
+	(void)state;
+	error_set(&err, -1, "%s", "two\nlines");
+	assert_string_equal(err.text, "two lines");
+}
+
+static void sys_names_the_errno(void **state)
+{
+	struct error err;
+
+	(void)state;
+	assert_int_equal(error_sys(&err, -ENOENT, "open %s", "f"), -ENOENT);
+	assert_string_equal(err.text, "open f: No such file or directory");
+}
+
+static void prefix_goes_before_and_long_text_is_cut(void **state)
+{
+	struct error err;
+	char big[2000];
+
+	(void)state;
+	error_set(&err, -1, "inner");
+	assert_int_equal(error_prefix(&err, -2, "rank %d", 3), -2);
+	assert_string_equal(err.text, "rank 3: inner");
+	memset(big, 'a', sizeof(big) - 1);
+	big[sizeof(big) - 1] = 0;
+	error_sys(&err, -ENOENT, "%s", big);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(set_returns_code),
+		cmocka_unit_test(text_is_one_line),
+		cmocka_unit_test(sys_names_the_errno),
+		cmocka_unit_test(prefix_goes_before_and_long_text_is_cut),
+	};
+	return cmocka_run_group_tests_name("error", tests, NULL, NULL);
+}

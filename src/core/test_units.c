@@ -1,0 +1,81 @@
+/* test_units.c - reading times, sizes and numbers */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/units.h"
+
+static void times(void **state)
+{
+	static const struct {
+		const char *text;
+		usec_t us;
+	} good[] = {
+		{ "90", 90000000 },	 { "1.5s", 1500000 },
+		{ "250ms", 250000 },	 { "0", 0 },
+		{ "30min", 1800000000 }, { "2h", 7200000000 },
+		{ "1d", 86400000000 },	 { "7us", 7 },
+	};
+	static const char *const bad[] = {
+		"", "-1", "1x", "s", "1 s", "nan", "inf", "1e300", "0x10", " 1"
+	};
+	struct error err;
+	usec_t v;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		assert_int_equal(parse_usec(good[i].text, &v, &err), 0);
+		assert_int_equal(v, good[i].us);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		v = 42;
+		assert_int_equal(parse_usec(bad[i], &v, &err), -EINVAL);
+		assert_int_equal(v, 42);
+	}
+}
+
+static void sizes(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	assert_int_equal(parse_bytes("16K", &v, NULL), 0);
+	assert_int_equal(v, 16384);
+	assert_int_equal(parse_bytes("1.5GiB", &v, NULL), 0);
+	assert_int_equal(v, 1610612736);
+	assert_int_equal(parse_bytes("9e18G", &v, NULL), -EINVAL);
+	assert_int_equal(parse_bytes("12Q", &v, NULL), -EINVAL);
+}
+
+static void numbers(void **state)
+{
+	struct error err;
+	int64_t v = 42;
+
+	(void)state;
+	assert_int_equal(parse_int("12", 1, 100, "ranks", &v, &err), 0);
+	assert_int_equal(v, 12);
+	assert_int_equal(parse_int("0", 1, 100, "ranks", &v, &err), -ERANGE);
+	assert_string_equal(err.text,
+			    "ranks: 0 is out of range, from 1 to 100");
+	assert_int_equal(parse_int("7x", 1, 100, "ranks", &v, &err), -EINVAL);
+	assert_int_equal(parse_int("", 1, 100, "ranks", &v, &err), -EINVAL);
+	assert_int_equal(
+		parse_int("99999999999999999999", 1, 100, "n", &v, &err),
+		-EINVAL);
+	assert_int_equal(v, 12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(numbers),
+	};
+	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
+}

@@ -1,0 +1,33 @@
+/*
+ * units.h - times and sizes, as numbers and as people write them
+ *
+ * Time is counted in whole microseconds everywhere (usec_t), so that the same
+ * input gives the same bytes on every machine.
+ */
+#ifndef CORE_UNITS_H
+#define CORE_UNITS_H
+
+#include <stdint.h>
+
+#include "core/error.h"
+
+typedef int64_t usec_t;
+
+#define USEC_PER_SEC  ((usec_t)1000000)
+#define USEC_PER_MSEC ((usec_t)1000)
+#define USEC_MAX      INT64_MAX
+
+/*
+ * "90", "1.5s", "250ms", "30min", "2h", "1d": a bare number is seconds.
+ * Refuses negative, overflowing and trailing text.
+ */
+int parse_usec(const char *text, usec_t *ret, struct error *err) must_check;
+
+/* "4096", "16K", "1.5G", "2TiB": powers of 1024, in bytes. */
+int parse_bytes(const char *text, uint64_t *ret, struct error *err) must_check;
+
+/* A whole decimal number in [min, max]; what names it in the error. */
+int parse_int(const char *text, int64_t min, int64_t max, const char *what,
+	      int64_t *ret, struct error *err) must_check;
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * xalloc.h - memory that is there
+ *
+ * Running out of memory is fatal: these print one line and abort, and a
+ * daemon is started again from its store.  Free with free().
+ */
+#ifndef CORE_XALLOC_H
+#define CORE_XALLOC_H
+
+#include <stddef.h>
+
+void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
+void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
+/* n members of size each; aborts when the product overflows. */
+void *xreallocarray(void *p, size_t n, size_t size)
+	__attribute__((returns_nonnull));
+char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
+char *xasprintf(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2), returns_nonnull));
+
+/*
+ * Make room for one more in a growing array: *p has room for *cap members
+ * of size each, n are in use.  Doubles, so appending is amortized O(1).
+ */
+#define array_room(p, n, cap)   \
+	((void)((n) < *(cap) || \
+		((p) = array_grow((p), (cap), sizeof(*(p))), 0)))
+void *array_grow(void *p, size_t *cap, size_t size);
+
+#endif
