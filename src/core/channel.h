@@ -1,0 +1,40 @@
+/*
+ * channel.h - a two-way byte stream to a peer, plain or under TLS
+ *
+ * What the engine and the daemons read and write, so that neither knows
+ * whether GnuTLS lies below.  A channel is for one thread; reading and
+ * writing are whole or an error, and after an error only channel_close()
+ * makes sense.  Blocking unless the descriptor is not.
+ */
+#ifndef CORE_CHANNEL_H
+#define CORE_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/uio.h>
+
+#include "core/error.h"
+
+struct channel;
+
+/* A plain channel over fd, which it owns from now on. */
+struct channel *channel_from_fd(int fd);
+
+/* All n bytes: 0, -EPIPE when the peer closed, or another -errno. */
+int channel_read(struct channel *ch, void *p, size_t n) must_check;
+
+/* All of the n pieces; iov is not changed.  0 or -errno. */
+int channel_writev(struct channel *ch, const struct iovec *iov,
+		   int n) must_check;
+int channel_write(struct channel *ch, const void *p, size_t n) must_check;
+
+/* For poll; bytes may also wait inside: see channel_pending(). */
+int channel_fd(const struct channel *ch);
+
+/* Can channel_read() give something without reading from the descriptor? */
+bool channel_pending(const struct channel *ch);
+
+/* Says goodbye where the protocol has one; NULL is allowed. */
+void channel_close(struct channel *ch);
+
+#endif
