@@ -1,0 +1,164 @@
+/*
+ * fds.h - capture and restore all file descriptors of one process
+ *
+ * Known to the engine alone.  The source side looks at the process from
+ * outside (pidfd_getfd, /proc, kcmp, sock_diag) and injects nothing; what it
+ * reads it reads without consuming, so giving up costs nothing.  The
+ * destination side is ordinary C in a process F inside the new capsule whose
+ * descriptor table the landing process L shares (CLONE_FILES).
+ *
+ *   source                                destination
+ *   fds_check()      process runs
+ *   fds_prepare()    process runs
+ *   fds_paths()  ------------------->     fds_check_dest()
+ *   [freeze]
+ *   fds_drain()      still plugged
+ *   [unplug]
+ *   fds_capture()  ----------------->     fds_restore()  in F, not plugged
+ *   [commit record]  <- - - - - - - -     [READY]
+ *   fds_finish()   ----------------->     [plug] fds_activate() in F, F exits
+ *
+ * Any time before the commit record: fds_source_destroy() alone, and the
+ * source goes on.  Should the source's engine die, whoever thaws the process
+ * calls fds_heal() first.
+ *
+ * Errors: -ENOTSUP is a refusal (err names the descriptor and the reason);
+ * -EAGAIN passes by itself (let the process run on a little, try again), such
+ * as a connection that waits to be accepted; others are faults.
+ *
+ * Shared open file descriptions are shared again.  Refused are: io_uring,
+ * inotify, fanotify, other anonymous inodes, devices but mem(4)'s, ptys,
+ * deleted and replaced files, files that are another file at the destination,
+ * named pipes, fcntl(F_SETLK) locks (flock and OFD locks move), pipes and
+ * unix sockets whose other end is outside and not external, unix sockets
+ * bound to a path, SCM_RIGHTS in flight, netlink, raw, packet and other
+ * sockets, kTLS, socket filters.
+ */
+#ifndef MOVE_FDS_H
+#define MOVE_FDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+#include "core/units.h"
+#include "move/move.h"
+
+/* ---- source ---- */
+
+struct fds_source;
+
+/*
+ * May this process move, as far as its descriptors go?  Touches nothing; a
+ * few microseconds a descriptor.  0, or an error as above.
+ */
+int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
+	      struct error *err) must_check;
+
+/*
+ * While the process runs: the check above, and whatever does not depend on
+ * the instant.  pid and pidfd name the thread group leader and stay the
+ * caller's; pidfd must stay open and ext[] unchanged while *ret lives.
+ * Forks a short-lived child, which enters the capsule's user and network
+ * namespaces to open a sock_diag socket there.
+ */
+int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
+		size_t nr_ext, struct fds_source **ret,
+		struct error *err) must_check;
+
+/* For fds_check_dest(): the files as of fds_prepare(); malloc'd. */
+int fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n,
+	      struct error *err) must_check;
+
+/*
+ * All threads stand still and the network is still plugged: wait until no
+ * connection has bytes under way, at most for limit (5 ms is good).  Bytes
+ * still under way then are no error: they are sent again, later.  -EAGAIN if
+ * a connection is just being made or a closed one has not yet been emptied.
+ */
+int fds_drain(struct fds_source *s, usec_t limit, struct error *err) must_check;
+
+/*
+ * All threads stand still and the network is unplugged.  *ret is malloc'd.
+ * Leaves the process as it was, so it can simply be thawed again, and may be
+ * called again.
+ */
+int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
+		struct error *err) must_check;
+
+/*
+ * After the commit record, once: the source's copy shall end.  Connections
+ * are closed without a packet and locks released, so that the destination can
+ * take them.  Call before COMMIT is sent.  A fault leaves the rest done.
+ */
+int fds_finish(struct fds_source *s, struct error *err) must_check;
+
+void fds_source_destroy(struct fds_source *s); /* NULL is allowed */
+
+/*
+ * The engine died at an unknown point of fds_capture(): end what it left half
+ * done in the process (TCP_REPAIR).  Harmless at any other time before commit.
+ */
+int fds_heal(pid_t pid, int pidfd, struct error *err) must_check;
+
+/* ---- destination ---- */
+
+/*
+ * Before the freeze: are the files of fds_paths() there, and the same?  root
+ * is an open directory, the capsule's root ("/proc/PID/root").
+ *
+ * The same: type alone in procfs and sysfs; inode number and birth time for
+ * what is open for writing, and for directories that are being read; size and
+ * time of change of content suffice for what is only read.
+ */
+int fds_check_dest(int root, const void *paths, size_t n,
+		   struct error *err) must_check;
+
+/*
+ * The smallest number above all descriptors of the blob: at and above it the
+ * engine keeps what it needs in the shared table (reserved, and F and L must
+ * know nothing below).  Negative errno if the blob is bad.
+ */
+int fds_first_free(const void *blob, size_t n, struct error *err) must_check;
+
+struct fds_restore_ops {
+	/*
+	 * The process's end of the new external called name; fds_restore()
+	 * owns it from then on.  If *ret_far is set it is a duplicate of the
+	 * far end, also owned, through which bytes that the process had not
+	 * read at the source are put back; -1 will do for pipes.  Nothing may
+	 * be written to the far end until fds_restore() has returned.  Called
+	 * once a name.  Negative errno on failure.
+	 */
+	int (*external)(void *ctx, const char *name, int *ret_far,
+			struct error *err);
+};
+
+struct fds_restored;
+
+/*
+ * In F: close all but reserved[], and make every descriptor of the blob.
+ * Wants: capabilities over the capsule's user and network namespace; /proc
+ * mounted; loopback up; the capsule's addresses and routes set and its link
+ * up (packets just get nowhere); L alive under the source's pid; the soft
+ * RLIMIT_NOFILE a few above fds_first_free() and reserved[] (raised here if
+ * the hard one allows).  The blob is not trusted.  On failure the
+ * table is left in an undefined state: end F and L.
+ */
+int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
+		void *ctx, const int *reserved, size_t nr_reserved,
+		struct fds_restored **ret, struct error *err) must_check;
+
+/*
+ * In the same process, after plug, with all threads of L made and none
+ * released: connections come alive, what was unsent is sent, locks are taken,
+ * F_SETOWN is set.  Goes on after a fault and returns the first.  So F must
+ * live until then; what it has to send is in its memory alone.
+ */
+int fds_activate(struct fds_restored *r, struct error *err) must_check;
+
+void fds_restored_destroy(struct fds_restored *r); /* NULL is allowed */
+
+#endif
