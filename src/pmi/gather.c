@@ -1,0 +1,140 @@
+/*
+ * gather.c - the union of what all ranks put before a barrier
+ */
+#include "pmi/gather.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "core/xalloc.h"
+
+struct item {
+	char *key, *value;
+	UT_hash_handle hh;
+};
+
+struct pmi_gather {
+	uint32_t size, nr_here;
+	uint64_t generation;  /* being gathered */
+	bool *here;	      /* by rank: its fence is whole */
+	struct item *now;     /* what came for it so far */
+	struct pmi_put *last; /* union of the generation before; own strings */
+	size_t nr_last;
+};
+
+struct pmi_gather *pmi_gather_create(uint32_t size)
+{
+	struct pmi_gather *g = xcalloc(1, sizeof(*g));
+
+	g->size = size;
+	g->here = xcalloc(size, sizeof(*g->here));
+	return g;
+}
+
+static void drop_now(struct pmi_gather *g)
+{
+	struct item *it, *next;
+
+	HASH_ITER (hh, g->now, it, next) {
+		HASH_DEL(g->now, it);
+		free(it->key);
+		free(it->value);
+		free(it);
+	}
+	g->nr_here = 0;
+	memset(g->here, 0, g->size * sizeof(*g->here));
+}
+
+static void drop_last(struct pmi_gather *g)
+{
+	for (size_t i = 0; i < g->nr_last; i++) {
+		free((char *)g->last[i].key);
+		free((char *)g->last[i].value);
+	}
+	free(g->last);
+	g->last = NULL;
+	g->nr_last = 0;
+}
+
+void pmi_gather_destroy(struct pmi_gather *g)
+{
+	if (!g)
+		return;
+	drop_now(g);
+	drop_last(g);
+	free(g->here);
+	free(g);
+}
+
+void pmi_gather_resume(struct pmi_gather *g, uint64_t generation)
+{
+	drop_now(g);
+	drop_last(g);
+	g->generation = generation;
+}
+
+/* The strings of `now` become those of `last`. */
+static void complete(struct pmi_gather *g)
+{
+	struct item *it, *next;
+
+	drop_last(g);
+	g->last = xcalloc(HASH_COUNT(g->now) + 1, sizeof(*g->last));
+	HASH_ITER (hh, g->now, it, next) {
+		g->last[g->nr_last++] = (struct pmi_put){ it->key, it->value };
+		HASH_DEL(g->now, it);
+		free(it);
+	}
+	drop_now(g);
+	g->generation++;
+}
+
+static void add_put(struct pmi_gather *g, const struct pmi_put *put)
+{
+	size_t n = strlen(put->key);
+	struct item *it;
+
+	HASH_FIND(hh, g->now, put->key, n, it);
+	if (!it) {
+		it = xcalloc(1, sizeof(*it));
+		it->key = xstrdup(put->key);
+		HASH_ADD_KEYPTR(hh, g->now, it->key, n, it);
+	}
+	free(it->value);
+	it->value = xstrdup(put->value);
+}
+
+int pmi_gather_add(struct pmi_gather *g, uint32_t rank, uint64_t generation,
+		   const struct pmi_put *puts, size_t n, bool more,
+		   struct error *err)
+{
+	if (rank >= g->size || n > PMI_PUTS_MAX)
+		return error_set(err, -EPROTO, "PMI: no rank %u of %u", rank,
+				 g->size);
+	if (generation + 1 == g->generation)
+		return more ? PMI_GATHER_WAIT : PMI_GATHER_AGAIN;
+	if (generation != g->generation)
+		return error_set(err, -EPROTO,
+				 "PMI: rank %u is in barrier %" PRIu64
+				 ", the job in %" PRIu64,
+				 rank, generation, g->generation);
+	for (size_t i = 0; i < n; i++)
+		add_put(g, &puts[i]);
+	if (more || g->here[rank])
+		return PMI_GATHER_WAIT;
+	g->here[rank] = true;
+	if (++g->nr_here < g->size)
+		return PMI_GATHER_WAIT;
+	complete(g);
+	return PMI_GATHER_ALL;
+}
+
+const struct pmi_put *pmi_gather_union(const struct pmi_gather *g,
+				       size_t *ret_n)
+{
+	*ret_n = g->nr_last;
+	return g->last;
+}

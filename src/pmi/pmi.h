@@ -1,0 +1,125 @@
+/*
+ * pmi.h - PMI-1, the wire-up protocol of MPICH, for one rank
+ *
+ * An MPICH rank finds its job through a socket that its launcher left it in
+ * PMI_FD.  It sends lines of "key=value" words and expects one line back:
+ * it puts what others need to reach it (its "business card") under a key,
+ * enters a barrier, and gets the others' keys.  This is the launcher's end of
+ * that for one rank.  It does no I/O: bytes go in with pmi_server_feed(), bytes
+ * to send come out of pmi_server_output(), and what concerns the other ranks
+ * goes through an exchange that the owner supplies.
+ *
+ * Exchange.  The ranks of a job share keys only at barriers.  When the rank
+ * enters barrier g = 0, 1, 2, ... exchange->fence() is called with g and what
+ * the rank has put since the barrier before.  Once the fences g of all ranks
+ * are together somewhere, the owner calls pmi_server_release(g, union of their
+ * puts), and the rank goes on.  Both may be repeated without harm: a release
+ * for a barrier that the rank is not in is ignored, and pmi_server_refence()
+ * says the fence again. A job of one rank needs no exchange and calls none.
+ *
+ * The state moves with a rank: pmi_server_save() and pmi_server_load() carry it
+ * as bytes, half-read commands and unsent answers included.
+ *
+ * Nothing that a rank sends can grow memory without bound or reach another rank
+ * unchecked: lines, keys, values and the number of puts per barrier are
+ * limited, and what does not follow the protocol ends the conversation.
+ *
+ * What is not offered (spawn, name publishing) is answered with an error, as
+ * the protocol foresees, and the rank's MPI reports it.
+ *
+ * Room for others: PMIx (Open MPI) would be a second server beside this one,
+ * with the same exchange: its fence also is "my data out, everybody's data in".
+ */
+#ifndef PMI_PMI_H
+#define PMI_PMI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+
+enum {
+	PMI_KVSNAME_MAX =
+		256, /* each including the NUL, as the protocol counts */
+	PMI_KEY_MAX = 64,
+	PMI_VALUE_MAX = 1024,
+	PMI_LINE_MAX = 4096,
+	PMI_PUTS_MAX = 1024, /* by one rank for one barrier */
+	PMI_SIZE_MAX = 1 << 20,
+};
+
+struct pmi_put {
+	const char *key;
+	const char *value;
+};
+
+struct pmi_exchange {
+	/* The rank waits in barrier `generation`.  puts are the callee's only
+	 * during the call. */
+	void (*fence)(void *ctx, uint64_t generation,
+		      const struct pmi_put *puts, size_t n);
+	/* MPI_Abort: the owner ends the rank, and somebody the job. */
+	void (*abort)(void *ctx, int code, const char *text);
+};
+
+/* A rank that ends in PMI_BEGUN has left its job in the lurch. */
+enum pmi_phase { PMI_NONE, PMI_BEGUN, PMI_OVER };
+
+struct pmi_server;
+
+/*
+ * A server for rank of size.  kvsname is one word, the same for all ranks of a
+ * job, shorter than PMI_KVSNAME_MAX.  exchange must outlive the server.
+ * Returns -EINVAL for numbers or a name that cannot be.
+ */
+int pmi_server_create(uint32_t rank, uint32_t size, const char *kvsname,
+		      const struct pmi_exchange *exchange, void *ctx,
+		      struct pmi_server **ret, struct error *err) must_check;
+void pmi_server_destroy(struct pmi_server *s); /* NULL is allowed */
+
+/*
+ * n bytes that the rank sent.  -EPROTO when they are not PMI-1: then close the
+ * rank's socket; the server answers no more.  May call the exchange.
+ */
+int pmi_server_feed(struct pmi_server *s, const void *p, size_t n,
+		    struct error *err) must_check;
+
+/* Bytes to send to the rank, valid until the next call on s; *ret_n may be 0.
+ */
+const void *pmi_server_output(const struct pmi_server *s, size_t *ret_n);
+/* The first n of them were sent. */
+void pmi_server_sent(struct pmi_server *s, size_t n);
+
+/*
+ * Part of the union of all ranks' puts for barrier `generation`; the part
+ * without `more` lets the rank go.  A key or value out of bounds: -EPROTO, and
+ * the rank stays in the barrier.
+ */
+int pmi_server_release(struct pmi_server *s, uint64_t generation,
+		       const struct pmi_put *puts, size_t n, bool more,
+		       struct error *err) must_check;
+
+/* Say the fence again that the rank waits in; nothing if it does not wait. */
+void pmi_server_refence(struct pmi_server *s);
+
+enum pmi_phase pmi_server_phase(const struct pmi_server *s);
+/* Barriers passed so far, and whether the rank waits in that next one. */
+uint64_t pmi_server_generation(const struct pmi_server *s, bool *ret_waits);
+
+/* The whole state as bytes (malloc'd), and a server made from such bytes. */
+void pmi_server_save(const struct pmi_server *s, void **ret, size_t *ret_n);
+int pmi_server_load(const void *p, size_t n,
+		    const struct pmi_exchange *exchange, void *ctx,
+		    struct pmi_server **ret, struct error *err) must_check;
+
+/*
+ * The environment an MPICH rank needs, appended to env (a NULL-terminated array
+ * of malloc'd strings, itself malloc'd; *env may move): PMI_FD, PMI_RANK,
+ * PMI_SIZE, and what keeps UCX on TCP over `device`.  What PMI needs replaces
+ * what is there; what only tunes UCX stays as the user set it.
+ */
+void pmi_env_add(char ***env, int fd, uint32_t rank, uint32_t size,
+		 const char *device);
+
+#endif
