@@ -1,0 +1,279 @@
+/*
+ * event.c - what an event does to the state
+ */
+#include "model/event.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+
+static const char *const names[] = {
+	"arrive", "start", "resize", "migrate", "suspend", "resume", "requeue",
+	"end",	  "host",  "procs",  "reserve", "release", "booked", "timer",
+};
+
+const char *event_name(enum event_type type)
+{
+	return (size_t)type < sizeof(names) / sizeof(*names) ? names[type]
+							     : NULL;
+}
+
+static int64_t host_free(const struct host *h)
+{
+	return host_usable(h) && h->cores > h->nr_active
+		       ? h->cores - h->nr_active
+		       : 0;
+}
+
+/* Count sign * job's ranks on its hosts, as placed and, if so, as active. */
+static void count_ranks(struct view *view, const struct job *job, int ranks,
+			int active)
+{
+	for (uint32_t i = 0; i < job->n; i++) {
+		struct host *h = &view->hosts[job->hosts[i]];
+
+		view->nr_free -= host_free(h);
+		h->nr_ranks += (uint32_t)ranks;
+		h->nr_active += (uint32_t)active;
+		view->nr_free += host_free(h);
+	}
+}
+
+/* Take the processors the job has off the machine (sign -1), or give them. */
+static void occupy(struct view *view, const struct job *job, int ranks,
+		   int active)
+{
+	if (view->nr_hosts)
+		count_ranks(view, job, ranks, active);
+	else
+		view->nr_free -= (int64_t)active * job->n;
+}
+
+static void set_hosts(struct view *view, struct job *job, uint32_t n,
+		      const uint32_t *hosts)
+{
+	uint32_t *copy = NULL;
+
+	assert(hosts || !view->nr_hosts);
+	if (hosts) {
+		for (uint32_t i = 0; i < n; i++)
+			assert(!view->nr_hosts || hosts[i] < view->nr_hosts);
+		copy = xmalloc(n * sizeof(*copy));
+		memcpy(copy, hosts, n * sizeof(*copy));
+	}
+	free(job->hosts);
+	job->hosts = copy;
+	job->n = n;
+}
+
+/* Close the account of the time since the last change. */
+static void settle(const struct view *view, struct job *job)
+{
+	if (job->state == JOB_RUNNING)
+		job->used += (double)job->n * (double)(view->now - job->since) /
+			     (double)USEC_PER_SEC;
+	job->since = view->now;
+}
+
+static usec_t add_time(usec_t a, usec_t b)
+{
+	usec_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? USEC_MAX : sum;
+}
+
+static void insert_waiting(struct view *view, struct job *job)
+{
+	struct job *before = TAILQ_LAST(&view->waiting, job_list);
+
+	while (before && job_before(job, before))
+		before = TAILQ_PREV(before, job_list, link);
+	if (before)
+		TAILQ_INSERT_AFTER(&view->waiting, before, job, link);
+	else
+		TAILQ_INSERT_HEAD(&view->waiting, job, link);
+	job->state = JOB_WAITING;
+	job->n = 0;
+	view->nr_waiting++;
+}
+
+void model_arrive(struct view *view, struct job *job)
+{
+	insert_waiting(view, job);
+	job->since = view->now;
+	view->demand += job->size;
+}
+
+void model_start(struct view *view, struct job *job, uint32_t n,
+		 const uint32_t *hosts)
+{
+	assert(job->state == JOB_WAITING && n > 0);
+	TAILQ_REMOVE(&view->waiting, job, link);
+	TAILQ_INSERT_TAIL(&view->running, job, link);
+	view->nr_waiting--;
+	view->nr_running++;
+	job->state = JOB_RUNNING;
+	job->start = job->since = view->now;
+	job->est_end = job->estimate ? add_time(view->now, job_estimate(job, n))
+				     : USEC_MAX;
+	if (view->nr_hosts || hosts)
+		set_hosts(view, job, n, hosts);
+	job->n = n;
+	occupy(view, job, 1, 1);
+}
+
+/* Out of the running list, its processors free. */
+static void stop(struct view *view, struct job *job)
+{
+	settle(view, job);
+	occupy(view, job, -1, job->state == JOB_RUNNING ? -1 : 0);
+	TAILQ_REMOVE(&view->running, job, link);
+	view->nr_running--;
+}
+
+void model_end(struct view *view, struct job *job)
+{
+	if (job->state == JOB_WAITING) {
+		TAILQ_REMOVE(&view->waiting, job, link);
+		view->nr_waiting--;
+	} else {
+		stop(view, job);
+	}
+	view->demand -= job->size;
+}
+
+static void apply_requeue(struct view *view, struct job *job)
+{
+	assert(job->state != JOB_WAITING);
+	stop(view, job);
+	free(job->hosts);
+	job->hosts = NULL;
+	insert_waiting(view, job);
+}
+
+static void apply_resize(struct view *view, const struct event *e)
+{
+	struct job *job = e->job;
+
+	assert(job->state == JOB_RUNNING && e->n > 0);
+	settle(view, job);
+	occupy(view, job, -1, -1);
+	if (job->est_end != USEC_MAX)
+		job->est_end = add_time(view->now + e->cost,
+					speedup_scale(&job->speedup,
+						      job->est_end - view->now,
+						      job->n, e->n));
+	if (view->nr_hosts || e->hosts)
+		set_hosts(view, job, e->n, e->hosts);
+	job->n = e->n;
+	occupy(view, job, 1, 1);
+}
+
+static void apply_migrate(struct view *view, const struct event *e)
+{
+	struct job *job = e->job;
+	int active = job->state == JOB_RUNNING;
+
+	assert(job->state != JOB_WAITING && job->hosts && e->rank < job->n &&
+	       e->host < view->nr_hosts);
+	settle(view, job);
+	occupy(view, job, -1, -active);
+	job->hosts[e->rank] = e->host;
+	occupy(view, job, 1, active);
+	if (job->est_end != USEC_MAX)
+		job->est_end = add_time(job->est_end, e->cost);
+}
+
+static void apply_suspend(struct view *view, struct job *job)
+{
+	assert(job->state == JOB_RUNNING);
+	settle(view, job);
+	occupy(view, job, 0, -1);
+	job->state = JOB_SUSPENDED;
+	if (job->est_end != USEC_MAX)
+		job->est_end -= view->now;
+}
+
+static void apply_resume(struct view *view, const struct event *e)
+{
+	struct job *job = e->job;
+
+	assert(job->state == JOB_SUSPENDED);
+	settle(view, job);
+	if (e->hosts) {
+		occupy(view, job, -1, 0);
+		set_hosts(view, job, job->n, e->hosts);
+		occupy(view, job, 1, 0);
+	}
+	job->state = JOB_RUNNING;
+	occupy(view, job, 0, 1);
+	if (job->est_end != USEC_MAX)
+		job->est_end = add_time(job->est_end, view->now + e->cost);
+}
+
+static void apply_host(struct view *view, const struct event *e)
+{
+	struct host *h = &view->hosts[e->host];
+	const char *name = h->name;
+
+	assert(e->host < view->nr_hosts);
+	view->nr_free -= host_free(h);
+	view->nr_procs -= host_usable(h) ? h->cores : 0;
+	memcpy(h, e->fresh, offsetof(struct host, nr_ranks));
+	h->ix = e->host;
+	h->name = name;
+	view->nr_procs += host_usable(h) ? h->cores : 0;
+	view->nr_free += host_free(h);
+}
+
+void model_apply(struct view *view, const struct event *e)
+{
+	assert(e->at >= view->now);
+	view->now = e->at;
+	switch (e->type) {
+	case EVENT_ARRIVE:
+		model_arrive(view, e->job);
+		break;
+	case EVENT_START:
+		model_start(view, e->job, e->n, e->hosts);
+		break;
+	case EVENT_RESIZE:
+		apply_resize(view, e);
+		break;
+	case EVENT_MIGRATE:
+		apply_migrate(view, e);
+		break;
+	case EVENT_SUSPEND:
+		apply_suspend(view, e->job);
+		break;
+	case EVENT_RESUME:
+		apply_resume(view, e);
+		break;
+	case EVENT_REQUEUE:
+		apply_requeue(view, e->job);
+		break;
+	case EVENT_END:
+		model_end(view, e->job);
+		break;
+	case EVENT_HOST:
+		apply_host(view, e);
+		break;
+	case EVENT_PROCS:
+		view->nr_free += e->n - view->nr_procs;
+		view->nr_procs = e->n;
+		break;
+	case EVENT_RESERVE:
+		view->hosts[e->host].reserved++;
+		break;
+	case EVENT_RELEASE:
+		assert(view->hosts[e->host].reserved);
+		view->hosts[e->host].reserved--;
+		break;
+	case EVENT_BOOKED:
+	case EVENT_TIMER:
+		break;
+	}
+}

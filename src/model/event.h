@@ -1,0 +1,75 @@
+/*
+ * event.h - what happened, and what it does to the state
+ *
+ * Every change of a view is an event, so that the events of a live run, put
+ * down in a file, can be played to the simulator and give the same states
+ * (and the same plans).  A driver does three things in this order:
+ *	model_apply(view, &event);		the state
+ *	policy_event(policy, view, &event);	the policy's own state
+ *	policy_decide(policy, view, plan);	once for all events of an
+ *instant and then carries the plan out, which makes events START, RESIZE,
+ *MIGRATE, SUSPEND, RESUME, RESERVE and RELEASE of it.  Those are applied and
+ *not told to the policy, which noted them as it planned them; if one could not
+ *be carried out, the driver says REQUEUE (or END).
+ */
+#ifndef MODEL_EVENT_H
+#define MODEL_EVENT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/error.h"
+#include "core/units.h"
+#include "model/view.h"
+
+enum event_type {
+	EVENT_ARRIVE,  /* job, filled in, joins the waiting */
+	EVENT_START,   /* job runs on n processors: hosts */
+	EVENT_RESIZE,  /* running job has n processors from now on: hosts */
+	EVENT_MIGRATE, /* the rank of a job is on host now */
+	EVENT_SUSPEND, /* job stands still; keeps its hosts, frees processors */
+	EVENT_RESUME,  /* job goes on; on hosts, if given */
+	EVENT_REQUEUE, /* job lost its processors and waits again */
+	EVENT_END,     /* job is gone: done, failed or cancelled */
+	EVENT_HOST,    /* host: load, users, up, drain, ... are as in *fresh */
+	EVENT_PROCS,   /* counted machine: n processors are usable now */
+	EVENT_RESERVE, /* host is held back for the policy */
+	EVENT_RELEASE, /* and no longer */
+	EVENT_BOOKED,  /* view->reservations changed */
+	EVENT_TIMER,   /* an instant the policy asked for with plan_wake() */
+};
+
+enum event_outcome { END_DONE, END_FAILED, END_CANCELLED, END_KILLED };
+
+struct event {
+	enum event_type type;
+	usec_t at; /* view->now becomes this; never before it */
+	struct job *job;
+	uint32_t n;		  /* processors */
+	const uint32_t *hosts;	  /* n host indices or NULL; copied */
+	uint32_t rank, host;	  /* MIGRATE; host: HOST, RESERVE, RELEASE */
+	const struct host *fresh; /* HOST: the upper part of it is copied */
+	usec_t cost;		  /* RESIZE, MIGRATE, RESUME: standstill, which
+				     est_end is put off by */
+	enum event_outcome outcome; /* END */
+};
+
+/*
+ * Change the state.  An event that contradicts it (starting a job that runs)
+ * is a bug of the driver and asserted.  Does not free the job at END.
+ */
+void model_apply(struct view *view, const struct event *event);
+
+/*
+ * The same for the commonest events, without the detour over a struct: what a
+ * simulator that does a million jobs a second calls.
+ */
+void model_arrive(struct view *view, struct job *job);
+void model_start(struct view *view, struct job *job, uint32_t n,
+		 const uint32_t *hosts);
+void model_end(struct view *view, struct job *job);
+
+/* Short name ("arrive", ...); NULL beyond the last. */
+const char *event_name(enum event_type type);
+
+#endif

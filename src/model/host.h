@@ -1,0 +1,54 @@
+/*
+ * host.h - a machine, as a policy sees it
+ *
+ * All numbers, never where they come from: an agent measures them in the live
+ * cluster, the simulator makes them up.  The driver fills in and updates the
+ * upper part through EVENT_HOST; the lower part follows from the events of
+ * jobs.
+ */
+#ifndef MODEL_HOST_H
+#define MODEL_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/units.h"
+
+struct host {
+	uint32_t ix;	  /* its index in view->hosts, for good; breaks ties */
+	const char *name; /* the driver's; outlives the view */
+
+	/* Told by the driver. */
+	double speed;	 /* alpha: run time here / run time on the fastest; 1 is
+			    fastest, larger is slower */
+	uint32_t cores;	 /* ranks that run side by side at full speed */
+	uint32_t slots;	 /* ranks it may hold at most (time-shared: > cores) */
+	uint64_t memory; /* bytes, physical; 0: not known */
+	uint64_t memory_free; /* bytes available to guests now */
+	double load;	   /* external: runnable processes that are not ours */
+	uint32_t users;	   /* interactive users */
+	bool owner_active; /* its owner is at it: it should be given back */
+	usec_t idle_since; /* no keyboard, no load since then; USEC_MAX: busy */
+	bool up;	   /* agent and host answer */
+	bool drain;	   /* takes nothing new; what runs should leave */
+
+	/* Follows from the events of jobs. */
+	uint32_t nr_ranks;  /* ranks placed here, suspended ones included */
+	uint32_t nr_active; /* ranks placed here of jobs that run */
+	uint32_t reserved;  /* held back by EVENT_RESERVE, counted */
+};
+
+/* May a rank be placed here at all?  (Not: is there room.) */
+static inline bool host_usable(const struct host *h)
+{
+	return h->up && !h->drain;
+}
+
+/*
+ * What a compute-bound process would feel here beside load runnable others:
+ * delay = alpha * max(1, (1 + load) / cores)    (Schnor 1997 section 4.1; one
+ * core there).
+ */
+double host_delay(const struct host *h, double load);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * job.h - a job, as a policy sees it
+ *
+ * Life: a driver takes a job from view_job_create(), fills in what was asked
+ * for, and applies EVENT_ARRIVE.  From then on only events change it:
+ *
+ *              START            SUSPEND
+ *   WAITING ----------> RUNNING --------> SUSPENDED
+ *      ^                 | | ^              |
+ *      '---- REQUEUE ----' | '--- RESUME ---'
+ *                          '--- END ---> (gone)        END also from WAITING
+ *                                                      (cancelled)
+ * After EVENT_END was told to the policy the driver gives the job back with
+ * view_job_destroy(), and its index ix is used again.
+ *
+ * Policies never see a job's true run time, only the user's estimate; the
+ * papers' workloads set the one to the other.
+ */
+#ifndef MODEL_JOB_H
+#define MODEL_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "core/units.h"
+#include "model/speedup.h"
+
+enum job_state { JOB_WAITING, JOB_RUNNING, JOB_SUSPENDED };
+
+enum job_kind {
+	JOB_RIGID,     /* runs on size processors or not at all */
+	JOB_MOLDABLE,  /* any number in [min_size, size], fixed at its start */
+	JOB_MALLEABLE, /* and that number may change while it runs */
+};
+
+struct job {
+	/* What was asked for: set before EVENT_ARRIVE, then constant. */
+	int64_t id;    /* ours or the trace's; every tie is broken by it */
+	uint32_t ix;   /* dense: below view->nr_slots; for a policy's arrays */
+	uint32_t size; /* processors (ranks) asked for: the papers' maxsize */
+	uint32_t min_size; /* fewest it runs on; rigid: size */
+	uint8_t kind;	   /* enum job_kind */
+	uint8_t state;	   /* enum job_state */
+	usec_t submit;
+	usec_t estimate; /* of its run time on size processors of speed 1; 0:
+			    none was given */
+	uint64_t memory; /* bytes a process; 0: not known */
+	int32_t user, group, app, queue, partition; /* -1: not known */
+	struct speedup speedup;
+	void *driver; /* the driver's own; no policy looks at it */
+
+	/* What became of it: changed by events. */
+	uint32_t n;	 /* processors it has now; 0 while waiting */
+	uint32_t *hosts; /* n host indices, one a rank; NULL where the driver
+			    only counts processors.  Owned by the model. */
+	usec_t start;	 /* of its (last) start */
+	usec_t since;	 /* of the last change of n, hosts or state */
+	usec_t est_end;	 /* when it would end by its estimate; USEC_MAX when
+			    none was given; of a suspended job: what is left */
+	double used;	 /* processor seconds had before since */
+	TAILQ_ENTRY(job) link; /* in view->waiting or view->running */
+};
+
+TAILQ_HEAD(job_list, job);
+
+/* Does a come before b by (submit, id), the order that breaks every tie? */
+static inline bool job_before(const struct job *a, const struct job *b)
+{
+	return a->submit != b->submit ? a->submit < b->submit : a->id < b->id;
+}
+
+/* The estimate of its run time on m processors; 0 when there is none. */
+usec_t job_estimate(const struct job *job, uint32_t m);
+
+#endif

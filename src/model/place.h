@@ -1,0 +1,26 @@
+/*
+ * place.h - hosts for a job whose policy leaves the choice to its driver
+ */
+#ifndef MODEL_PLACE_H
+#define MODEL_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/plan.h"
+#include "model/view.h"
+
+/*
+ * Choose hosts for n ranks, each in turn the host where it will feel the
+ * least delay: alpha * max(1, (1 + external load + ranks there) / cores),
+ * counting what the plan puts there already; ties to the fewer ranks, then to
+ * the lower index.  Hosts whose owner is active come last of all, and only if
+ * owners is true.  Returns false, ret untouched, when the room that
+ * plan_room() sees does not do for n ranks.
+ *
+ * O(hosts + n log hosts).
+ */
+bool place_least_delay(const struct view *view, const struct plan *plan,
+		       uint32_t n, bool owners, uint32_t *ret);
+
+#endif

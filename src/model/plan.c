@@ -1,0 +1,347 @@
+/*
+ * plan.c - building a plan, and putting it into words
+ */
+#include "model/plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+
+/* Host arrays: blocks that never move, all freed but the newest at a reset. */
+struct plan_block {
+	struct plan_block *next;
+	size_t used, size;
+	uint32_t ix[];
+};
+
+static void forget_sizes(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (plan->entry[i].job &&
+		    plan->entry[i].job->ix < plan->nr_size)
+			plan->size[plan->entry[i].job->ix] = 0;
+}
+
+static void free_blocks(struct plan_block *b)
+{
+	while (b) {
+		struct plan_block *next = b->next;
+
+		free(b);
+		b = next;
+	}
+}
+
+static void reset_hosts(struct plan *plan, const struct view *view)
+{
+	if (plan->blocks) {
+		free_blocks(plan->blocks->next);
+		plan->blocks->next = NULL;
+		plan->blocks->used = 0;
+	}
+	if (plan->nr_ranks < view->nr_hosts) {
+		free(plan->ranks);
+		plan->ranks = xcalloc(view->nr_hosts, sizeof(*plan->ranks));
+		plan->nr_ranks = view->nr_hosts;
+	} else if (plan->nr_ranks && plan->nr) {
+		memset(plan->ranks, 0, plan->nr_ranks * sizeof(*plan->ranks));
+	}
+}
+
+void plan_reset(struct plan *plan, const struct view *view)
+{
+	if (plan->nr)
+		forget_sizes(plan);
+	if (plan->nr_size < view->nr_slots) {
+		free(plan->size);
+		plan->nr_size = 2 * (size_t)view->nr_slots;
+		plan->size = xcalloc(plan->nr_size, sizeof(*plan->size));
+	}
+	if (view->nr_hosts || plan->blocks)
+		reset_hosts(plan, view);
+	plan->nr = 0;
+	plan->view = view;
+	plan->free = view->nr_free;
+}
+
+void plan_clear(struct plan *plan)
+{
+	free(plan->entry);
+	free(plan->size);
+	free(plan->ranks);
+	free_blocks(plan->blocks);
+	*plan = (struct plan)PLAN_INIT;
+}
+
+uint32_t *plan_hosts(struct plan *plan, uint32_t n)
+{
+	struct plan_block *b = plan->blocks;
+
+	if (!b || b->size - b->used < n) {
+		size_t size = n > 1024 ? n : 1024;
+
+		b = xmalloc(sizeof(*b) + size * sizeof(b->ix[0]));
+		b->size = size;
+		b->used = 0;
+		b->next = plan->blocks;
+		plan->blocks = b;
+	}
+	b->used += n;
+	return b->ix + b->used - n;
+}
+
+static struct plan_entry *append(struct plan *plan, enum plan_type type,
+				 const struct job *job,
+				 const struct reason *why, int64_t a, int64_t b,
+				 int64_t c)
+{
+	struct plan_entry *e;
+
+	array_room(plan->entry, plan->nr, &plan->cap);
+	e = &plan->entry[plan->nr++];
+	/* The view is const to a policy, and its driver's to change. */
+	*e = (struct plan_entry){ .type = type,
+				  .job = (struct job *)job,
+				  .why = why,
+				  .arg = { a, b, c } };
+	return e;
+}
+
+/* Note where ranks come (or go, sign -1), for plan_room(). */
+static void count_ranks(struct plan *plan, const uint32_t *hosts, uint32_t n,
+			int sign)
+{
+	if (!hosts || !plan->nr_ranks)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		plan->ranks[hosts[i]] += sign;
+}
+
+uint32_t plan_size(const struct plan *plan, const struct job *job)
+{
+	int32_t planned = plan->size[job->ix];
+
+	if (planned)
+		return (uint32_t)planned - 1;
+	return job->state == JOB_RUNNING ? job->n : 0;
+}
+
+static void set_size(struct plan *plan, const struct job *job, uint32_t n)
+{
+	plan->free += (int64_t)plan_size(plan, job) - n;
+	plan->size[job->ix] = (int32_t)n + 1;
+}
+
+void plan_start(struct plan *plan, const struct job *job, uint32_t n,
+		uint32_t *hosts, const struct reason *why, int64_t a, int64_t b,
+		int64_t c)
+{
+	struct plan_entry *e = append(plan, PLAN_START, job, why, a, b, c);
+
+	e->n = n;
+	e->hosts = hosts;
+	set_size(plan, job, n);
+	count_ranks(plan, hosts, n, 1);
+}
+
+void plan_resize(struct plan *plan, const struct job *job, uint32_t n,
+		 uint32_t *hosts, const struct reason *why, int64_t a,
+		 int64_t b, int64_t c)
+{
+	struct plan_entry *e = append(plan, PLAN_RESIZE, job, why, a, b, c);
+
+	e->n = n;
+	e->hosts = hosts;
+	set_size(plan, job, n);
+	if (hosts) {
+		count_ranks(plan, job->hosts, job->n, -1);
+		count_ranks(plan, hosts, n, 1);
+	}
+}
+
+void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
+		  uint32_t host, const struct reason *why, int64_t a, int64_t b,
+		  int64_t c)
+{
+	struct plan_entry *e = append(plan, PLAN_MIGRATE, job, why, a, b, c);
+
+	e->rank = rank;
+	e->host = host;
+	count_ranks(plan, &job->hosts[rank], 1, -1);
+	count_ranks(plan, &host, 1, 1);
+}
+
+void plan_suspend(struct plan *plan, const struct job *job,
+		  const struct reason *why, int64_t a, int64_t b, int64_t c)
+{
+	append(plan, PLAN_SUSPEND, job, why, a, b, c);
+	set_size(plan, job, 0);
+}
+
+void plan_resume(struct plan *plan, const struct job *job, uint32_t *hosts,
+		 const struct reason *why, int64_t a, int64_t b, int64_t c)
+{
+	struct plan_entry *e = append(plan, PLAN_RESUME, job, why, a, b, c);
+
+	e->n = job->n;
+	e->hosts = hosts;
+	set_size(plan, job, job->n);
+	if (hosts) {
+		count_ranks(plan, job->hosts, job->n, -1);
+		count_ranks(plan, hosts, job->n, 1);
+	}
+}
+
+void plan_reserve(struct plan *plan, uint32_t host, const struct reason *why,
+		  int64_t a, int64_t b, int64_t c)
+{
+	append(plan, PLAN_RESERVE, NULL, why, a, b, c)->host = host;
+}
+
+void plan_release(struct plan *plan, uint32_t host, const struct reason *why,
+		  int64_t a, int64_t b, int64_t c)
+{
+	append(plan, PLAN_RELEASE, NULL, why, a, b, c)->host = host;
+}
+
+void plan_defer(struct plan *plan, const struct job *job,
+		const struct reason *why, int64_t a, int64_t b, int64_t c)
+{
+	append(plan, PLAN_DEFER, job, why, a, b, c);
+}
+
+void plan_wake(struct plan *plan, usec_t at, const struct reason *why,
+	       int64_t a, int64_t b, int64_t c)
+{
+	append(plan, PLAN_WAKE, NULL, why, a, b, c)->at = at;
+}
+
+uint32_t plan_room(const struct plan *plan, const struct host *host)
+{
+	int64_t room = (int64_t)host->slots - host->nr_ranks -
+		       (plan->nr_ranks ? plan->ranks[host->ix] : 0);
+
+	return host_usable(host) && !host->reserved && room > 0 ? (uint32_t)room
+								: 0;
+}
+
+static void print_usec(FILE *f, usec_t t)
+{
+	usec_t rest = t < 0 ? -(t % USEC_PER_SEC) : t % USEC_PER_SEC;
+
+	if (t == USEC_MAX) {
+		fputs("never", f);
+		return;
+	}
+	fprintf(f, "%s%" PRId64, t < 0 && t > -USEC_PER_SEC ? "-" : "",
+		t / USEC_PER_SEC);
+	if (rest)
+		fprintf(f, ".%06" PRId64, rest);
+	fputs(" s", f);
+}
+
+static void print_reason(FILE *f, const struct reason *why,
+			 const int64_t arg[3])
+{
+	unsigned i = 0;
+
+	for (const char *c = why->text; *c; c++) {
+		if (*c != '%' || i == 3) {
+			fputc(*c, f);
+			continue;
+		}
+		c++;
+		if (*c == 't' || *c == 'd')
+			print_usec(f, arg[i++]);
+		else if (*c == 'f')
+			fprintf(f, "%.3g", (double)arg[i++] / 1000);
+		else
+			fprintf(f, "%" PRId64, arg[i++]);
+	}
+}
+
+static void print_hosts(FILE *f, const struct plan_entry *e)
+{
+	for (uint32_t i = 0; e->hosts && i < e->n; i++)
+		fprintf(f, "%s%" PRIu32, i ? "," : " on hosts ", e->hosts[i]);
+}
+
+static void print_what(FILE *f, const struct plan_entry *e)
+{
+	int64_t id = e->job ? e->job->id : 0;
+
+	switch (e->type) {
+	case PLAN_START:
+		fprintf(f, "start job %" PRId64 " with %" PRIu32, id, e->n);
+		break;
+	case PLAN_RESIZE:
+		fprintf(f, "resize job %" PRId64 " to %" PRIu32, id, e->n);
+		break;
+	case PLAN_MIGRATE:
+		fprintf(f,
+			"migrate job %" PRId64 " rank %" PRIu32
+			" to host %" PRIu32,
+			id, e->rank, e->host);
+		break;
+	case PLAN_SUSPEND:
+		fprintf(f, "suspend job %" PRId64, id);
+		break;
+	case PLAN_RESUME:
+		fprintf(f, "resume job %" PRId64, id);
+		break;
+	case PLAN_RESERVE:
+		fprintf(f, "reserve host %" PRIu32, e->host);
+		break;
+	case PLAN_RELEASE:
+		fprintf(f, "release host %" PRIu32, e->host);
+		break;
+	case PLAN_DEFER:
+		fprintf(f, "defer job %" PRId64, id);
+		break;
+	case PLAN_WAKE:
+		fputs("wake at ", f);
+		print_usec(f, e->at);
+		break;
+	}
+	print_hosts(f, e);
+}
+
+/* What a print function wrote to a stream of memory, into buf as snprintf. */
+static int finish(FILE *f, char **text, size_t *length, char *buf, size_t size)
+{
+	if (!f || fclose(f))
+		abort(); /* out of memory */
+	if (size)
+		snprintf(buf, size, "%s", *text);
+	free(*text);
+	return (int)*length;
+}
+
+int plan_print(const struct plan_entry *entry, char *buf, size_t size)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *f = open_memstream(&text, &length);
+
+	if (f) {
+		print_what(f, entry);
+		fputs(": ", f);
+		print_reason(f, entry->why, entry->arg);
+	}
+	return finish(f, &text, &length, buf, size);
+}
+
+int reason_print(const struct reason *why, const int64_t arg[3], char *buf,
+		 size_t size)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *f = open_memstream(&text, &length);
+
+	if (f)
+		print_reason(f, why, arg);
+	return finish(f, &text, &length, buf, size);
+}

@@ -1,0 +1,136 @@
+/*
+ * plan.h - what a policy wants done, and why
+ *
+ * A plan is a list of entries in the order they are to be carried out.  Every
+ * entry has a reason: a constant text with up to three numbers, put together
+ * only when somebody asks (plan_print), so that a reason costs a simulation
+ * next to nothing.  In a reason's text the numbers stand in order as
+ *	%n a number	%j a job's id	%h a host's index
+ *	%t an instant	%d a duration (both usec)  %f thousandths
+ *
+ * While a policy builds it, a plan also answers what will be left once it is
+ * carried out: plan_free(), plan_size(), plan_room().  The view itself does
+ * not change during a pass.
+ *
+ * The driver resets a plan before each pass and owns it; host arrays live in
+ * it until the next reset.
+ */
+#ifndef MODEL_PLAN_H
+#define MODEL_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/view.h"
+
+enum plan_type {
+	PLAN_START,   /* job on n processors: hosts, or the driver's choice */
+	PLAN_RESIZE,  /* running job to n processors: hosts, or choice */
+	PLAN_MIGRATE, /* rank of job to host */
+	PLAN_SUSPEND, /* job */
+	PLAN_RESUME,  /* job; on hosts where given, else where it was */
+	PLAN_RESERVE, /* host takes no job but by this policy's word */
+	PLAN_RELEASE, /* host */
+	PLAN_DEFER,   /* job waits on, and this is why */
+	PLAN_WAKE,    /* send EVENT_TIMER at an instant */
+};
+
+struct reason {
+	const char *text;
+};
+
+struct plan_entry {
+	enum plan_type type;
+	uint32_t n; /* processors */
+	struct job *job;
+	uint32_t *hosts; /* n host indices, one a rank; NULL: driver's choice */
+	uint32_t rank, host;
+	usec_t at; /* WAKE */
+	const struct reason *why;
+	int64_t arg[3];
+};
+
+struct plan {
+	struct plan_entry *entry;
+	size_t nr, cap;
+	const struct view *view;
+	int64_t free;  /* processors left once it is carried out */
+	int32_t *size; /* by job ix: planned n + 1; 0: not in the plan */
+	size_t nr_size;
+	int32_t *ranks; /* by host ix: ranks more than now */
+	size_t nr_ranks;
+	struct plan_block *blocks; /* of host arrays */
+};
+
+#define PLAN_INIT             \
+	{                     \
+		.entry = NULL \
+	}
+
+/* Empty it, for a pass over view; room is kept.  Before the first use too. */
+void plan_reset(struct plan *plan, const struct view *view);
+void plan_clear(struct plan *plan); /* frees */
+
+/*
+ * Room for n host indices, one a rank, for the hosts argument below; good
+ * until plan_reset().
+ */
+uint32_t *plan_hosts(struct plan *plan, uint32_t n);
+
+/*
+ * The verbs.  why is a constant with static storage; a, b and c are the
+ * numbers of its text (0 where it has fewer).  hosts is from plan_hosts() or
+ * NULL, which leaves the choice of processors to the driver: fine for every
+ * policy that sees a machine as so many equal processors.
+ */
+void plan_start(struct plan *plan, const struct job *job, uint32_t n,
+		uint32_t *hosts, const struct reason *why, int64_t a, int64_t b,
+		int64_t c);
+/* n may equal the present size where only the hosts change. */
+void plan_resize(struct plan *plan, const struct job *job, uint32_t n,
+		 uint32_t *hosts, const struct reason *why, int64_t a,
+		 int64_t b, int64_t c);
+void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
+		  uint32_t host, const struct reason *why, int64_t a, int64_t b,
+		  int64_t c);
+void plan_suspend(struct plan *plan, const struct job *job,
+		  const struct reason *why, int64_t a, int64_t b, int64_t c);
+/*
+ * hosts: job->n host indices to go on on, or NULL for where it was.  Ranks
+ * whose host differs from job->hosts are migrated, and cost what that costs.
+ */
+void plan_resume(struct plan *plan, const struct job *job, uint32_t *hosts,
+		 const struct reason *why, int64_t a, int64_t b, int64_t c);
+void plan_reserve(struct plan *plan, uint32_t host, const struct reason *why,
+		  int64_t a, int64_t b, int64_t c);
+void plan_release(struct plan *plan, uint32_t host, const struct reason *why,
+		  int64_t a, int64_t b, int64_t c);
+void plan_defer(struct plan *plan, const struct job *job,
+		const struct reason *why, int64_t a, int64_t b, int64_t c);
+/* Several are allowed; one in the past or at now comes right after. */
+void plan_wake(struct plan *plan, usec_t at, const struct reason *why,
+	       int64_t a, int64_t b, int64_t c);
+
+/* Processors free once the plan so far is carried out. */
+static inline int64_t plan_free(const struct plan *plan)
+{
+	return plan->free;
+}
+
+/* Processors the job will have then; 0: waits (or is suspended). */
+uint32_t plan_size(const struct plan *plan, const struct job *job);
+
+/* Slots that host will have left then; 0 if it is not usable or reserved. */
+uint32_t plan_room(const struct plan *plan, const struct host *host);
+
+/*
+ * One line for a person, no newline: "start job 7 on 4 processors: ...".
+ * As snprintf: cut to size, returns the whole length.
+ */
+int plan_print(const struct plan_entry *entry, char *buf, size_t size);
+
+/* The reason alone. */
+int reason_print(const struct reason *why, const int64_t arg[3], char *buf,
+		 size_t size);
+
+#endif

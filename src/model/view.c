@@ -1,0 +1,129 @@
+/*
+ * view.c - the store of jobs and hosts behind a view
+ *
+ * Jobs live in blocks that never move, so that a job's address is good for
+ * its life; free slots are used again, last freed first, so that ix stays
+ * dense and the memory in use follows the number of jobs alive.
+ */
+#include "model/view.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+
+#define BLOCK 256u
+
+struct view_pool {
+	struct job **block;
+	size_t nr_blocks, cap_blocks;
+	uint32_t *free_ix;
+	size_t nr_free_ix, cap_free_ix;
+};
+
+void view_init(struct view *view, uint32_t procs)
+{
+	*view = (struct view){ .nr_procs = procs, .nr_free = procs };
+	TAILQ_INIT(&view->waiting);
+	TAILQ_INIT(&view->running);
+	view->pool = xcalloc(1, sizeof(*view->pool));
+}
+
+void view_init_hosts(struct view *view, const struct host *hosts, uint32_t n)
+{
+	view_init(view, 0);
+	view->hosts = xcalloc(n, sizeof(*hosts));
+	memcpy(view->hosts, hosts, n * sizeof(*hosts));
+	view->nr_hosts = n;
+	for (uint32_t i = 0; i < n; i++) {
+		struct host *h = &view->hosts[i];
+
+		h->ix = i;
+		h->nr_ranks = h->nr_active = h->reserved = 0;
+		view->nr_procs += host_usable(h) ? h->cores : 0;
+	}
+	view->nr_free = view->nr_procs;
+}
+
+void view_clear(struct view *view)
+{
+	struct view_pool *pool = view->pool;
+
+	if (!pool)
+		return;
+	for (uint32_t i = 0; i < view->nr_slots; i++)
+		free(pool->block[i / BLOCK][i % BLOCK].hosts);
+	for (size_t i = 0; i < pool->nr_blocks; i++)
+		free(pool->block[i]);
+	free(pool->block);
+	free(pool->free_ix);
+	free(pool);
+	free(view->hosts);
+	*view = (struct view){ 0 };
+}
+
+static uint32_t take_slot(struct view *view)
+{
+	struct view_pool *pool = view->pool;
+
+	if (pool->nr_free_ix)
+		return pool->free_ix[--pool->nr_free_ix];
+	assert(view->nr_slots < UINT32_MAX);
+	if (view->nr_slots / BLOCK == pool->nr_blocks) {
+		array_room(pool->block, pool->nr_blocks, &pool->cap_blocks);
+		pool->block[pool->nr_blocks++] =
+			xcalloc(BLOCK, sizeof(struct job));
+	}
+	return view->nr_slots++;
+}
+
+struct job *view_job_create(struct view *view)
+{
+	uint32_t ix = take_slot(view);
+	struct job *job = view_job(view, ix);
+
+	*job = (struct job){ .ix = ix,
+			     .user = -1,
+			     .group = -1,
+			     .app = -1,
+			     .queue = -1,
+			     .partition = -1 };
+	return job;
+}
+
+void view_job_destroy(struct view *view, struct job *job)
+{
+	struct view_pool *pool = view->pool;
+
+	free(job->hosts);
+	job->hosts = NULL;
+	array_room(pool->free_ix, pool->nr_free_ix, &pool->cap_free_ix);
+	pool->free_ix[pool->nr_free_ix++] = job->ix;
+}
+
+struct job *view_job(const struct view *view, uint32_t ix)
+{
+	return &view->pool->block[ix / BLOCK][ix % BLOCK];
+}
+
+struct job *view_find_job(const struct view *view, int64_t id)
+{
+	struct job *j;
+
+	for_each_waiting(j, view) if (j->id == id) return j;
+	for_each_running(j, view) if (j->id == id) return j;
+	return NULL;
+}
+
+usec_t job_estimate(const struct job *job, uint32_t m)
+{
+	return speedup_scale(&job->speedup, job->estimate, job->size, m);
+}
+
+double host_delay(const struct host *h, double load)
+{
+	double share = (1 + load) / (h->cores ? h->cores : 1);
+
+	return h->speed * (share > 1 ? share : 1);
+}

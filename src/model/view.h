@@ -1,0 +1,88 @@
+/*
+ * view.h - what a policy sees: the jobs, the hosts, the time
+ *
+ * Invariants:
+ * - a job is in exactly one list: waiting (ordered by submit, id) or running
+ *   (in the order of its starts; suspended jobs are there too);
+ * - nr_free = nr_procs - (sum of n over the running list, where suspended
+ *   jobs that keep their hosts do not count).  It may be negative while a
+ *   host drains: then nothing fits;
+ * - a driver that only counts processors has nr_hosts == 0 and sets nr_procs;
+ *   with hosts, nr_procs is the sum of the cores of usable hosts.  Both
+ *   numbers hold in either case, so a policy that does not care which
+ *   processor it gets runs under both.
+ *
+ * Policies get a const view; only model_apply() (model/event.h) changes one.
+ */
+#ifndef MODEL_VIEW_H
+#define MODEL_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/host.h"
+#include "model/job.h"
+
+/* Processors set aside for somebody between two instants. */
+struct reservation {
+	int64_t id;
+	usec_t from, to;
+	uint32_t procs;
+};
+
+struct view {
+	usec_t now;
+	int64_t nr_procs; /* usable ones */
+	int64_t nr_free;  /* of them, not allocated */
+	int64_t demand;	  /* P_d: sum of size over waiting and running */
+	uint32_t nr_waiting;
+	uint32_t nr_running;	 /* suspended ones included */
+	struct job_list waiting; /* by (submit, id) */
+	struct job_list running; /* in the order they started */
+
+	struct host *hosts; /* nr_hosts of them, by ix; NULL if none */
+	uint32_t nr_hosts;
+
+	const struct reservation *reservations; /* known ones, by (from, id) */
+	uint32_t nr_reservations;
+
+	/* The jobs' store. */
+	uint32_t nr_slots; /* every job's ix is below this */
+	struct view_pool *pool;
+};
+
+#define for_each_waiting(j, view) TAILQ_FOREACH (j, &(view)->waiting, link)
+#define for_each_running(j, view) TAILQ_FOREACH (j, &(view)->running, link)
+#define for_each_host(h, view) \
+	for ((h) = (view)->hosts; (h) < (view)->hosts + (view)->nr_hosts; (h)++)
+
+/* An empty view of a machine of procs processors that are only counted. */
+void view_init(struct view *view, uint32_t procs);
+
+/*
+ * An empty view of hosts[0..n), which are copied; their ix is set, the names
+ * are not copied.
+ */
+void view_init_hosts(struct view *view, const struct host *hosts, uint32_t n);
+
+/* Frees what init and the jobs took, and every job. */
+void view_clear(struct view *view);
+
+/*
+ * A fresh job with ix set and everything else zero, but -1 for user, group,
+ * app, queue and partition.  Its address is good until view_job_destroy().
+ */
+struct job *view_job_create(struct view *view);
+
+/* Give back a job that is in no list (after EVENT_END, or never arrived). */
+void view_job_destroy(struct view *view, struct job *job);
+
+/* The job in slot ix, for policies that keep slots; it must be in use. */
+struct job *view_job(const struct view *view, uint32_t ix);
+
+/* The job with this id, or NULL.  Looks at every job: for people's questions,
+ * not for passes. */
+struct job *view_find_job(const struct view *view, int64_t id);
+
+#endif

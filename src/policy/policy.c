@@ -1,0 +1,146 @@
+/*
+ * policy.c - the table of policies, and making one from its name
+ */
+#include "policy/policy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+
+#define POLICY(name) extern const struct policy_ops policy_##name;
+#include "policy/policies.def"
+#undef POLICY
+
+static const struct policy_ops *const policies[] = {
+#define POLICY(name) &policy_##name,
+#include "policy/policies.def"
+#undef POLICY
+	NULL
+};
+
+const struct policy_ops *policy_nth(size_t n)
+{
+	return n < sizeof(policies) / sizeof(*policies) ? policies[n] : NULL;
+}
+
+/* Names that share a piece with what was asked for; all, if none does. */
+static char *near_names(const char *name)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		abort(); /* out of memory */
+	for (const struct policy_ops *const *p = policies; *p; p++)
+		if (*name && (strcasestr((*p)->name, name) ||
+			      !strncasecmp((*p)->name, name, 2)))
+			fprintf(f, "%s%s", ftell(f) ? ", " : "", (*p)->name);
+	fclose(f);
+	return text;
+}
+
+const struct policy_ops *policy_find(const char *name, struct error *err)
+{
+	char *near;
+
+	for (const struct policy_ops *const *p = policies; *p; p++)
+		if (!strcmp((*p)->name, name))
+			return *p;
+	near = near_names(name);
+	error_set(err, -ENOENT,
+		  "no policy '%.60s'%s%s; `stint policies` lists them", name,
+		  *near ? "; near it: " : "", near);
+	free(near);
+	return NULL;
+}
+
+static int create(const struct policy_ops *ops, const char *text, uint64_t seed,
+		  const struct view *view, struct policy **ret,
+		  struct error *err)
+{
+	char *what = xasprintf("policy '%s'", ops->name);
+	struct rng rng;
+	struct params params;
+	struct policy_setup setup = { &params, &rng, view };
+	int r = params_parse(ops->params, text, what, &params, err);
+
+	rng_init(&rng, seed, what);
+	free(what);
+	if (r < 0)
+		return r;
+	if ((ops->flags & POLICY_HOSTS) && !view->nr_hosts)
+		r = error_set(err, -EINVAL,
+			      "policy '%s' places ranks on hosts and needs to "
+			      "know them; here processors are only counted",
+			      ops->name);
+	else
+		r = ops->create(&setup, ret, err);
+	params_clear(&params);
+	if (r < 0)
+		return r;
+	(*ret)->ops = ops;
+	return 0;
+}
+
+int policy_create(const char *spec, uint64_t seed, const struct view *view,
+		  struct policy **ret, struct error *err)
+{
+	const char *rest;
+	char *name = param_split(spec, &rest);
+	const struct policy_ops *ops = policy_find(name, err);
+
+	free(name);
+	if (!ops)
+		return -ENOENT;
+	return create(ops, rest, seed, view, ret, err);
+}
+
+void policy_destroy(struct policy *policy)
+{
+	if (policy && policy->ops->destroy)
+		policy->ops->destroy(policy);
+	else
+		free(policy);
+}
+
+void policy_explain(const struct policy *policy, const struct view *view,
+		    const struct job *job, struct plan *plan)
+{
+	static const struct reason waits = {
+		"it asks for %n processors, and %n of %n are free"
+	};
+
+	if (policy->ops->explain)
+		policy->ops->explain(policy, view, job, plan);
+	else
+		plan_defer(plan, job, &waits, job->size, view->nr_free,
+			   view->nr_procs);
+}
+
+void policy_adopt(struct policy *policy, const struct view *view)
+{
+	struct event e = { .at = view->now };
+	struct job *j;
+
+	if (!policy->ops->event)
+		return;
+	for_each_running(j, view)
+	{
+		e.job = j;
+		e.type = EVENT_ARRIVE;
+		policy->ops->event(policy, view, &e);
+		e.type = EVENT_START;
+		e.n = j->n;
+		e.hosts = j->hosts;
+		policy->ops->event(policy, view, &e);
+	}
+	e = (struct event){ .type = EVENT_ARRIVE, .at = view->now };
+	for_each_waiting(j, view)
+	{
+		e.job = j;
+		policy->ops->event(policy, view, &e);
+	}
+}
