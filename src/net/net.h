@@ -1,0 +1,205 @@
+/*
+ * net.h - links, addresses, routes and neighbours, by rtnetlink
+ *
+ * Enough of IPv4 over Ethernet to give a capsule an address and to take it
+ * elsewhere.  No program is run for it.
+ *
+ * A struct net is a socket in one network namespace and acts there for as long
+ * as it is open, wherever its owner goes.  Links are known by index: a name can
+ * be taken by another link, an index is not given twice before it has wrapped.
+ *
+ * Life cycle: net_open() or net_open_at(), any calls, net_close().  A fork may
+ * go on using its copy, provided that not two processes use it at the same
+ * time.
+ *
+ * All calls return 0 (or an index) or a negative errno, with the kernel's own
+ * explanation in *err where it gives one; outputs are untouched on failure.
+ * What is "put" is there afterwards, whether or not it was before; what is
+ * "deleted" is gone, and it is no error if it was not there.  When a call
+ * returns, packets sent from then on see the change; packets already under way
+ * on another CPU may not.
+ */
+#ifndef NET_NET_H
+#define NET_NET_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/error.h"
+
+#define NET_MAC_LEN  6
+#define NET_NAME_LEN 16 /* of a link, with its NUL */
+
+struct net;
+
+/* In the namespace of the calling thread. */
+int net_open(struct net **ret, struct error *err) must_check;
+/*
+ * In the namespace behind a descriptor (/proc/PID/ns/net); the thread visits
+ * it for a moment, which takes CAP_SYS_ADMIN there and here.
+ */
+int net_open_at(int netns, struct net **ret, struct error *err) must_check;
+void net_close(struct net *net); /* NULL is allowed */
+
+/* ---- links ---- */
+
+struct net_link {
+	int index;
+	char name[NET_NAME_LEN];
+	uint8_t mac[NET_MAC_LEN];
+	unsigned mtu;
+	int peer;   /* index of the other end, in its namespace; 0: none */
+	int master; /* the bridge it is a port of; 0: none */
+	bool up;
+};
+
+/* -ENODEV when there is none of that name, or of that index. */
+int net_link_find(struct net *net, const char *name, struct net_link *ret,
+		  struct error *err) must_check;
+int net_link_get(struct net *net, int index, struct net_link *ret,
+		 struct error *err) must_check;
+
+/* One end of a pair; zero and NULL members are left to the kernel. */
+struct net_veth_end {
+	const char *name;
+	const uint8_t *mac;
+	int netns; /* descriptor, or -1 for the socket's own */
+};
+
+/* Both ends are down at first.  Returns the index of end a. */
+int net_veth_create(struct net *net, const struct net_veth_end *a,
+		    const struct net_veth_end *b, unsigned mtu,
+		    struct error *err) must_check;
+/* Without spanning tree, so that a new port forwards at once. */
+int net_bridge_create(struct net *net, const char *name,
+		      struct error *err) must_check;
+/*
+ * Ethernet over UDP between hosts without a common LAN.  Nothing is learned
+ * and nothing flooded: each address beyond needs its net_fdb_put().
+ */
+struct net_vxlan {
+	const char *name;
+	uint32_t vni;
+	struct in_addr local;
+	uint16_t port; /* 0: 4789 */
+	int underlay;  /* link index, 0: by route */
+	unsigned mtu;  /* 0: the underlay's less 50 */
+};
+int net_vxlan_create(struct net *net, const struct net_vxlan *vx,
+		     struct error *err) must_check;
+/* Frames for mac go to the host remote; zero mac: all that is not known. */
+int net_fdb_put(struct net *net, int vxlan, const uint8_t *mac,
+		struct in_addr remote, struct error *err) must_check;
+int net_fdb_delete(struct net *net, int vxlan, const uint8_t *mac,
+		   struct in_addr remote, struct error *err) must_check;
+
+int net_link_delete(struct net *net, int index, struct error *err) must_check;
+int net_link_up(struct net *net, int index, bool up,
+		struct error *err) must_check;
+int net_link_rename(struct net *net, int index, const char *name,
+		    struct error *err) must_check;
+int net_link_set_mac(struct net *net, int index, const uint8_t *mac,
+		     struct error *err) must_check;
+int net_link_set_mtu(struct net *net, int index, unsigned mtu,
+		     struct error *err) must_check;
+/* Into another namespace, where its index may be another. */
+int net_link_move(struct net *net, int index, int netns,
+		  struct error *err) must_check;
+/* Make it a port of a bridge (0: of none). */
+int net_link_set_master(struct net *net, int index, int bridge,
+			struct error *err) must_check;
+/*
+ * Let a bridge's port pass frames, or drop all in both directions in silence;
+ * what the bridge has learned stays.  The port must be up to be opened.
+ */
+int net_port_open(struct net *net, int index, bool open,
+		  struct error *err) must_check;
+
+/* ---- addresses, routes ---- */
+
+int net_address_put(struct net *net, int index, struct in_addr addr,
+		    unsigned prefix, struct error *err) must_check;
+
+struct net_route {
+	struct in_addr dst; /* with prefix 0: the default route */
+	unsigned prefix;
+	struct in_addr via; /* 0.0.0.0: directly on the link */
+	struct in_addr src; /* preferred source, or 0.0.0.0 */
+	int index;	    /* the link; 0 with blackhole */
+	bool blackhole;	    /* forwarded packets vanish without any ICMP */
+};
+int net_route_put(struct net *net, const struct net_route *route,
+		  struct error *err) must_check;
+int net_route_delete(struct net *net, const struct net_route *route,
+		     struct error *err) must_check;
+
+/* ---- neighbours ---- */
+
+/* A permanent entry: no ARP is ever made for it. */
+int net_neighbour_put(struct net *net, int index, struct in_addr addr,
+		      const uint8_t *mac, struct error *err) must_check;
+int net_neighbour_delete(struct net *net, int index, struct in_addr addr,
+			 struct error *err) must_check;
+/*
+ * Answer ARP for addr on this link in the name of who is behind us.  Needs the
+ * link's forwarding on and a route to addr that leaves by another link.
+ */
+int net_proxy_put(struct net *net, int index, struct in_addr addr,
+		  struct error *err) must_check;
+int net_proxy_delete(struct net *net, int index, struct in_addr addr,
+		     struct error *err) must_check;
+
+/*
+ * Gratuitous ARP: tell everybody on a link that addr is at mac.  Those
+ * who know addr change their mind at once, those who are just asking have
+ * their answer; nobody replies.  Sent as request and as reply, since
+ * some listen to only one.  fd: net_packet_open().
+ */
+int net_packet_open(struct error *err) must_check;
+int net_packet_open_at(int netns, struct error *err) must_check;
+int net_arp_announce(int fd, int index, struct in_addr addr, const uint8_t *mac,
+		     struct error *err) must_check;
+
+/* An ARP frame of that operation (1 request, 2 reply), for tests. */
+#define NET_ARP_FRAME 42
+void net_arp_build(uint8_t frame[NET_ARP_FRAME], unsigned op,
+		   struct in_addr addr, const uint8_t *mac);
+
+/* ---- settings ---- */
+
+/*
+ * Set /proc/sys/net/ipv4/KEY in the namespace of the calling thread (through
+ * proc, a descriptor of /proc, or AT_FDCWD).  -ENOENT where the kernel has
+ * none.
+ */
+int net_sysctl(const char *key, const char *value) must_check;
+/* The same for conf/LINK/KEY or neigh/LINK/KEY. */
+int net_sysctl_link(const char *table, const char *link, const char *key,
+		    const char *value) must_check;
+
+/*
+ * Ready this host (the calling thread's namespace) for routed capsules: its
+ * uplink forwards, answers proxied ARP without delay and sends no redirects,
+ * and addresses of the pool are looked for on the uplink's LAN.
+ */
+int net_host_prepare(struct net *net, const char *uplink, struct in_addr pool,
+		     unsigned prefix, struct error *err) must_check;
+
+/* ---- text ---- */
+
+/* "10.77.0.0/16"; without "/n" it is 32.  Host bits may be set. */
+int net_parse_cidr(const char *text, struct in_addr *ret, unsigned *ret_prefix,
+		   struct error *err) must_check;
+/* "02:53:0a:4d:00:01", a unicast address. */
+int net_parse_mac(const char *text, uint8_t *ret, struct error *err) must_check;
+/* The locally administered address 02:53:a.b.c.d that belongs to an IPv4 one.
+ */
+void net_mac_of(struct in_addr addr, uint8_t *ret);
+
+#define NET_TEXT 20
+/* Into buf of NET_TEXT bytes; returns buf. */
+const char *net_mac_text(const uint8_t *mac, char *buf);
+const char *net_addr_text(struct in_addr addr, char *buf);
+
+#endif

@@ -1,0 +1,36 @@
+/* request.h - one rtnetlink request, inside the room only */
+#ifndef NET_REQUEST_H
+#define NET_REQUEST_H
+
+#include <libmnl/libmnl.h>
+#include <linux/rtnetlink.h>
+
+#include "net/net.h"
+
+/* A message being built: header, then attributes by mnl_attr_put_*(). */
+struct net_request {
+	_Alignas(16) char buf[1024];
+	struct nlmsghdr *nlh;
+};
+
+/* Begin a message with its extra header of n bytes, zeroed, returned. */
+void *net_request_init(struct net_request *req, uint16_t type, uint16_t flags,
+		       size_t n);
+
+/* Send it and wait for the verdict; cb sees what comes before that. */
+typedef void net_reply(const struct nlmsghdr *nlh, void *data);
+int net_request_call(struct net *net, struct net_request *req, net_reply *cb,
+		     void *data);
+
+/*
+ * As above without replies; on failure *err says "what: ", the reason, and the
+ * kernel's hint.
+ */
+int net_request_do(struct net *net, struct net_request *req, struct error *err,
+		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Run fn(arg) in another network namespace, then come back. */
+int net_visit(int netns, int (*fn)(void *arg, struct error *err), void *arg,
+	      struct error *err);
+
+#endif
