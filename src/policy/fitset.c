@@ -1,0 +1,195 @@
+/* fitset.c - an ordered set of jobs that is searched by size, see fitset.h */
+#include "policy/fitset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+
+struct fitset_node {
+	const struct job *job; /* NULL: the slot is empty */
+	int64_t key;
+	uint32_t left, right;
+	uint32_t rank;	/* heap order of the treap: parents have the greater */
+	uint32_t least; /* size in this subtree */
+};
+
+void fitset_clear(struct fitset *set)
+{
+	free(set->node);
+	*set = (struct fitset)FITSET_INIT;
+}
+
+static void make_room(struct fitset *set, uint32_t slot)
+{
+	size_t nr = set->nr_nodes ? set->nr_nodes : 64;
+
+	if (slot < set->nr_nodes)
+		return;
+	while (nr <= slot)
+		nr *= 2;
+	set->node = xreallocarray(set->node, nr, sizeof(*set->node));
+	memset(set->node + set->nr_nodes, 0,
+	       (nr - set->nr_nodes) * sizeof(*set->node));
+	set->node[0].least = UINT32_MAX;
+	set->nr_nodes = nr;
+}
+
+/* A fixed scatter of the ids keeps the tree shallow whatever the keys are. */
+static uint32_t scatter(int64_t id)
+{
+	uint64_t x = (uint64_t)id * 0x9e3779b97f4a7c15;
+
+	x ^= x >> 32;
+	return (uint32_t)((x * 0xd6e8feb86659fd93) >> 32);
+}
+
+static bool node_before(const struct fitset_node *a,
+			const struct fitset_node *b)
+{
+	return a->key != b->key ? a->key < b->key : job_before(a->job, b->job);
+}
+
+static void find_least(struct fitset *set, uint32_t t)
+{
+	struct fitset_node *n = &set->node[t];
+	uint32_t l = set->node[n->left].least, r = set->node[n->right].least;
+
+	n->least = n->job->size;
+	if (l < n->least)
+		n->least = l;
+	if (r < n->least)
+		n->least = r;
+}
+
+/* Cut the tree t in two: what comes before node at, and the rest. */
+static void split(struct fitset *set, uint32_t t, uint32_t at, uint32_t *l,
+		  uint32_t *r)
+{
+	struct fitset_node *n = &set->node[t];
+
+	if (!t) {
+		*l = *r = 0;
+	} else if (node_before(n, &set->node[at])) {
+		*l = t;
+		split(set, n->right, at, &n->right, r);
+		find_least(set, t);
+	} else {
+		*r = t;
+		split(set, n->left, at, l, &n->left);
+		find_least(set, t);
+	}
+}
+
+/* One tree of two, all of l before all of r. */
+static uint32_t join(struct fitset *set, uint32_t l, uint32_t r)
+{
+	struct fitset_node *a = &set->node[l], *b = &set->node[r];
+
+	if (!l || !r)
+		return l ? l : r;
+	if (a->rank > b->rank) {
+		a->right = join(set, a->right, r);
+		find_least(set, l);
+		return l;
+	}
+	b->left = join(set, l, b->left);
+	find_least(set, r);
+	return r;
+}
+
+bool fitset_has(const struct fitset *set, const struct job *job)
+{
+	return job->ix + 1 < set->nr_nodes && set->node[job->ix + 1].job == job;
+}
+
+static uint32_t insert(struct fitset *set, uint32_t t, uint32_t at)
+{
+	struct fitset_node *n = &set->node[t], *new = &set->node[at];
+
+	if (!t || new->rank > n->rank) {
+		split(set, t, at, &new->left, &new->right);
+		find_least(set, at);
+		return at;
+	}
+	if (node_before(new, n))
+		n->left = insert(set, n->left, at);
+	else
+		n->right = insert(set, n->right, at);
+	find_least(set, t);
+	return t;
+}
+
+static uint32_t take_out(struct fitset *set, uint32_t t, uint32_t at)
+{
+	struct fitset_node *n = &set->node[t];
+
+	if (t == at)
+		return join(set, n->left, n->right);
+	if (node_before(&set->node[at], n))
+		n->left = take_out(set, n->left, at);
+	else
+		n->right = take_out(set, n->right, at);
+	find_least(set, t);
+	return t;
+}
+
+void fitset_insert(struct fitset *set, const struct job *job, int64_t key)
+{
+	uint32_t at = job->ix + 1;
+
+	make_room(set, at);
+	fitset_remove(set, job);
+	set->node[at] = (struct fitset_node){ .job = job,
+					      .key = key,
+					      .rank = scatter(job->id) };
+	set->root = insert(set, set->root, at);
+	set->nr++;
+}
+
+void fitset_remove(struct fitset *set, const struct job *job)
+{
+	uint32_t at = job->ix + 1;
+
+	if (!fitset_has(set, job))
+		return;
+	set->root = take_out(set, set->root, at);
+	set->node[at].job = NULL;
+	set->nr--;
+}
+
+/* The first in tree t after node after (0: of all) that fits. */
+static uint32_t find(const struct fitset *set, uint32_t t, uint32_t after,
+		     int64_t limit)
+{
+	const struct fitset_node *n = &set->node[t];
+	uint32_t found;
+
+	if (!t || n->least > limit)
+		return 0;
+	if (after && !node_before(&set->node[after], n))
+		return find(set, n->right, after, limit);
+	found = find(set, n->left, after, limit);
+	if (found || n->job->size <= limit)
+		return found ? found : t;
+	return find(set, n->right, 0, limit);
+}
+
+const struct job *fitset_fit(const struct fitset *set, const struct job *after,
+			     int64_t limit)
+{
+	if (!set->root)
+		return NULL;
+	return set->node[find(set, set->root, after ? after->ix + 1 : 0, limit)]
+		.job;
+}
+
+const struct job *fitset_first(const struct fitset *set)
+{
+	return fitset_fit(set, NULL, UINT32_MAX);
+}
+
+const struct job *fitset_next(const struct fitset *set, const struct job *job)
+{
+	return fitset_fit(set, job, UINT32_MAX);
+}

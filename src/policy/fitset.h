@@ -1,0 +1,64 @@
+/*
+ * fitset.h - jobs in an order of the policy's, searched by what fits
+ *
+ * First-fit policies ask one question over and over: which is the first job,
+ * in my order, that needs at most so many processors?  A set answers it
+ * without looking at the others.  It is a treap ordered by (key, submit, id)
+ * in which every node knows the least size below it:
+ *
+ *                 key 5, size 16 | least 2
+ *                /                        \
+ *   key 1, size 64 | least 64      key 9, size 2 | least 2
+ *
+ * Insert, remove, next and fit take O(log n) steps of the n jobs held.  What a
+ * search finds depends on the keys alone, never on addresses or on the order
+ * of insertion.
+ *
+ * A job may be in any number of sets, once in each.  Nodes are kept in slots
+ * numbered as the view's (job->ix), and a set holds pointers to the jobs: take
+ * a job out before it is destroyed.
+ */
+#ifndef POLICY_FITSET_H
+#define POLICY_FITSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/job.h"
+
+struct fitset_node;
+
+struct fitset {
+	struct fitset_node *node; /* by job ix + 1; node 0 is "none" */
+	size_t nr_nodes;
+	uint32_t root;
+	uint32_t nr; /* jobs held */
+};
+
+#define FITSET_INIT          \
+	{                    \
+		.node = NULL \
+	}
+
+void fitset_clear(struct fitset *set); /* frees; empty again */
+
+/* Put job in, at key; moves it if it is there. */
+void fitset_insert(struct fitset *set, const struct job *job, int64_t key);
+/* Does nothing if it is not there. */
+void fitset_remove(struct fitset *set, const struct job *job);
+bool fitset_has(const struct fitset *set, const struct job *job);
+
+/* The first of all, NULL if there is none. */
+const struct job *fitset_first(const struct fitset *set);
+/* The one after job, which is in the set. */
+const struct job *fitset_next(const struct fitset *set, const struct job *job);
+
+/*
+ * The first after after (NULL: of all) with size <= limit; NULL if none.
+ * after must be in the set.
+ */
+const struct job *fitset_fit(const struct fitset *set, const struct job *after,
+			     int64_t limit);
+
+#endif

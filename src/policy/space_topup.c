@@ -1,0 +1,109 @@
+/*
+ * space_topup.c - dynamic space sharing: few jobs, as complete as can be
+ *
+ * DFCFS and DSMJF (Ismail 1995 section 4.3).  An arriving job takes
+ * min(n, FP); processors that are given back fill up the first job, running
+ * or waiting, that has less than it asked for: in the order of arrival, or the
+ * smallest first.  Nothing is ever taken away.
+ *
+ * The two rules are one: while processors are free, fill up the first.  They
+ * are only free when everybody present has what it asked for, so an arrival
+ * finds nobody before it.
+ *
+ * A pass costs O(log Q) for each job it starts or fills up, Q being those that
+ * have less than they asked for.
+ */
+#include "policy/space.h"
+
+static void topup_event(struct policy *policy, const struct view *view,
+			const struct event *event)
+{
+	const struct job *job = event->job;
+
+	/* The set holds the unsatisfied: those that run on too few, too. */
+	if (event->type == EVENT_START && job->kind == JOB_MALLEABLE &&
+	    job->n < job->size)
+		return;
+	space_event(policy, view, event);
+}
+
+/* Give job what it lacks; false if it cannot even start on what is free. */
+static bool fill_up(struct space *s, struct plan *plan, const struct job *job)
+{
+	static const struct reason takes = {
+		"first that has less than it asked for: has %n of %n, gets %n "
+		"more"
+	};
+	uint32_t have = job->state == JOB_WAITING ? 0 : job->n;
+	int64_t more = job->size - have;
+
+	if (more > plan_free(plan))
+		more = plan_free(plan);
+	if (have + more < job->min_size)
+		return false;
+	if (have)
+		plan_resize(plan, job, have + (uint32_t)more, NULL, &takes,
+			    have, job->size, more);
+	else
+		plan_start(plan, job, (uint32_t)more, NULL, &takes, have,
+			   job->size, more);
+	if (have + more == job->size || job->kind != JOB_MALLEABLE)
+		fitset_remove(&s->waiting, job);
+	return true;
+}
+
+static void topup_decide(struct policy *policy, const struct view *view,
+			 struct plan *plan)
+{
+	struct space *s = (struct space *)policy;
+	const struct job *job = fitset_first(&s->waiting), *next;
+
+	for (; job && plan_free(plan) > 0; job = next) {
+		next = fitset_next(&s->waiting, job);
+		if (!fill_up(s, plan, job) && s->order == SPACE_ARRIVAL)
+			break;
+	}
+}
+
+static int dfcfs_create(const struct policy_setup *setup, struct policy **ret,
+			struct error *err)
+{
+	*ret = space_create(sizeof(struct space), SPACE_ARRIVAL);
+	return 0;
+}
+
+static int dsmjf_create(const struct policy_setup *setup, struct policy **ret,
+			struct error *err)
+{
+	*ret = space_create(sizeof(struct space), SPACE_SMALLEST);
+	return 0;
+}
+
+#define TOPUP_DETAILS                                                          \
+	"An arriving job takes min(n, FP). Processors given back fill up the " \
+	"first job that has less than it asked for, then the next. A pass "    \
+	"costs O(log Q) for each job it starts or fills up."
+
+const struct policy_ops policy_dfcfs = {
+	.name = "dfcfs",
+	.summary = "fill up running and waiting jobs, the earliest first",
+	.source = "Ismail 1995 section 4.3 (DFCFS)",
+	.details = TOPUP_DETAILS,
+	.flags = POLICY_FOLDS | POLICY_RESIZES,
+	.create = dfcfs_create,
+	.event = topup_event,
+	.decide = topup_decide,
+	.destroy = space_destroy,
+};
+
+const struct policy_ops policy_dsmjf = {
+	.name = "dsmjf",
+	.summary = "fill up running and waiting jobs, the smallest first",
+	.source = "Ismail 1995 section 4.3 (DSMJF)",
+	.details = TOPUP_DETAILS,
+	.flags = POLICY_FOLDS | POLICY_RESIZES,
+	.create = dsmjf_create,
+	.event = topup_event,
+	.decide = topup_decide,
+	.destroy = space_destroy,
+};
