@@ -1,8 +1,10 @@
-/* channel.c - plain channels, see channel.h */
+/* channel.c - plain and TLS channels, see channel.h */
 #include "core/channel.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/io.h"
@@ -10,6 +12,7 @@
 
 struct channel {
 	int fd;
+	struct tls *tls; /* NULL for a plain one */
 };
 
 struct channel *channel_from_fd(int fd)
@@ -20,23 +23,144 @@ struct channel *channel_from_fd(int fd)
 	return ch;
 }
 
-int channel_read(struct channel *ch, void *p, size_t n)
+static int channel_shake(int fd, struct tls *tls, usec_t timeout,
+			 struct channel **ret, struct error *err)
 {
-	return io_read_full(ch->fd, p, n);
+	struct channel *ch;
+	int r = tls_handshake(tls, timeout, err);
+
+	if (r < 0) {
+		tls_destroy(tls);
+		return r;
+	}
+	ch = channel_from_fd(fd);
+	ch->tls = tls;
+	*ret = ch;
+	return 0;
 }
 
-int channel_write(struct channel *ch, const void *p, size_t n)
+int channel_tls_client(int fd, const struct tls_key *key, usec_t timeout,
+		       struct channel **ret, struct error *err)
 {
-	return io_write_full(ch->fd, p, n);
+	struct tls *tls;
+	int r = tls_create_client(fd, key, &tls, err);
+
+	return r < 0 ? r : channel_shake(fd, tls, timeout, ret, err);
+}
+
+/* A server that knows one key. */
+static int lookup_one(void *ctx, const char *identity,
+		      uint8_t secret[TLS_SECRET_SIZE])
+{
+	const struct tls_key *key = ctx;
+
+	if (strcmp(identity, key->identity))
+		return -ENOENT;
+	memcpy(secret, key->secret, sizeof(key->secret));
+	return 0;
+}
+
+int channel_tls_server(int fd, const struct tls_key *key, usec_t timeout,
+		       struct channel **ret, struct error *err)
+{
+	struct tls *tls;
+	int r = tls_create_server(fd, lookup_one, (void *)key, &tls, err);
+
+	return r < 0 ? r : channel_shake(fd, tls, timeout, ret, err);
+}
+
+int channel_read(struct channel *ch, void *p, size_t n)
+{
+	ssize_t r;
+
+	if (!ch->tls)
+		return io_read_full(ch->fd, p, n);
+	while (n) {
+		r = tls_read(ch->tls, p, n);
+		if (r <= 0)
+			return r ? r : -EPIPE;
+		p = (char *)p + r;
+		n -= r;
+	}
+	return 0;
+}
+
+static int tls_put(struct tls *tls, const void *p, size_t n)
+{
+	ssize_t r;
+
+	while (n) {
+		r = tls_write(tls, p, n);
+		if (r < 0)
+			return r;
+		p = (const char *)p + r;
+		n -= r;
+	}
+	return 0;
+}
+
+/* Small neighbours share a record; big pieces go as they are. */
+static int tls_putv(struct tls *tls, const struct iovec *iov, int n)
+{
+	char buf[4096];
+	size_t have = 0;
+	int r = 0;
+
+	for (int i = 0; i < n && !r; i++) {
+		if (have + iov[i].iov_len > sizeof(buf)) {
+			r = tls_put(tls, buf, have);
+			have = 0;
+		}
+		if (!r && iov[i].iov_len > sizeof(buf)) {
+			r = tls_put(tls, iov[i].iov_base, iov[i].iov_len);
+		} else if (iov[i].iov_len) {
+			memcpy(buf + have, iov[i].iov_base, iov[i].iov_len);
+			have += iov[i].iov_len;
+		}
+	}
+	if (!r)
+		r = tls_put(tls, buf, have);
+	return r < 0 ? r : tls_flush(tls);
+}
+
+static int plain_putv(int fd, const struct iovec *iov, int n)
+{
+	ssize_t r;
+	int i = 0;
+
+	while (i < n) {
+		size_t len = iov[i].iov_len;
+
+		r = writev(fd, iov + i, n - i < IOV_MAX ? n - i : IOV_MAX);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -errno;
+		while (i < n && (size_t)r >= len) {
+			r -= len;
+			len = ++i < n ? iov[i].iov_len : 0;
+		}
+		if (i == n || !r)
+			continue;
+		r = io_write_full(fd, (const char *)iov[i].iov_base + r,
+				  len - r);
+		if (r < 0)
+			return r;
+		i++;
+	}
+	return 0;
 }
 
 int channel_writev(struct channel *ch, const struct iovec *iov, int n)
 {
-	int r = 0;
+	return ch->tls ? tls_putv(ch->tls, iov, n) : plain_putv(ch->fd, iov, n);
+}
 
-	for (int i = 0; i < n && !r; i++)
-		r = io_write_full(ch->fd, iov[i].iov_base, iov[i].iov_len);
-	return r;
+int channel_write(struct channel *ch, const void *p, size_t n)
+{
+	struct iovec iov = { .iov_base = (void *)p, .iov_len = n };
+
+	return channel_writev(ch, &iov, 1);
 }
 
 int channel_fd(const struct channel *ch)
@@ -46,14 +170,17 @@ int channel_fd(const struct channel *ch)
 
 bool channel_pending(const struct channel *ch)
 {
-	(void)ch;
-	return false;
+	return ch->tls && tls_pending(ch->tls);
 }
 
 void channel_close(struct channel *ch)
 {
 	if (!ch)
 		return;
+	if (ch->tls) {
+		tls_bye(ch->tls);
+		tls_destroy(ch->tls);
+	}
 	close(ch->fd);
 	free(ch);
 }

@@ -4,7 +4,8 @@
  * What the engine and the daemons read and write, so that neither knows
  * whether GnuTLS lies below.  A channel is for one thread; reading and
  * writing are whole or an error, and after an error only channel_close()
- * makes sense.  Blocking unless the descriptor is not.
+ * makes sense.  What channel_write() was given is on the wire when it
+ * returns.  A writer should ignore SIGPIPE.
  */
 #ifndef CORE_CHANNEL_H
 #define CORE_CHANNEL_H
@@ -14,11 +15,26 @@
 #include <sys/uio.h>
 
 #include "core/error.h"
+#include "core/tls.h"
+#include "core/units.h"
 
 struct channel;
 
 /* A plain channel over fd, which it owns from now on. */
 struct channel *channel_from_fd(int fd);
+
+/*
+ * A channel over the connected socket fd on which both sides have proved
+ * that they hold key (identity and secret), encrypted from then on.  It owns
+ * fd; on failure fd stays the caller's.  Both shake hands in here, so each
+ * side waits for the other, together at most timeout (0: no bound).  fd must
+ * block.  Errors: -EACCES another key, -EPROTO no TLS 1.3, -ETIMEDOUT,
+ * -EPIPE, -errno.
+ */
+int channel_tls_client(int fd, const struct tls_key *key, usec_t timeout,
+		       struct channel **ret, struct error *err) must_check;
+int channel_tls_server(int fd, const struct tls_key *key, usec_t timeout,
+		       struct channel **ret, struct error *err) must_check;
 
 /* All n bytes: 0, -EPIPE when the peer closed, or another -errno. */
 int channel_read(struct channel *ch, void *p, size_t n) must_check;

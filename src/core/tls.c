@@ -1,0 +1,502 @@
+/*
+ * tls.c - TLS 1.3 with pre-shared keys by GnuTLS, see tls.h
+ *
+ * GnuTLS makes a system call per 16 KiB record when it sends and two when it
+ * receives; here its transport functions work on buffers of ours, so that a
+ * call carries many records.  (Measured in bench/tls.c.)
+ */
+#include "core/tls.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+
+#include "core/xalloc.h"
+
+/*
+ * The hash of an external PSK is SHA-256 (RFC 8446 section 4.2.11), so
+ * the suites with SHA-384 (AES-256-GCM) are none we could negotiate.
+ */
+#define PRIORITY                                                        \
+	"NONE:+VERS-TLS1.3:+ECDHE-PSK:+AES-128-GCM:+CHACHA20-POLY1305:" \
+	"+AEAD:+GROUP-X25519:+GROUP-SECP256R1:+SIGN-ALL:+COMP-NULL"
+
+enum {
+	BUFFER_SIZE = 256 << 10,
+	RECORD_ROOM = 17 << 10, /* more than any one record takes */
+};
+
+/* Bytes [at, end) of data wait; made when first used. */
+struct buffer {
+	char *data;
+	size_t at, end;
+};
+
+struct tls {
+	gnutls_session_t session;
+	gnutls_psk_client_credentials_t client;
+	gnutls_psk_server_credentials_t server;
+	tls_lookup_fn lookup;
+	void *ctx;
+	char peer[TLS_IDENTITY_MAX];
+	int fd;
+	usec_t deadline; /* of a blocking handshake; 0: none */
+	struct buffer in, out;
+};
+
+static bool identity_valid(const char *s, size_t n)
+{
+	if (!n || n >= TLS_IDENTITY_MAX)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)s[i]) &&
+		    (!s[i] || !strchr("._/:@-", s[i])))
+			return false;
+	return true;
+}
+
+int tls_key_generate(struct tls_key *ret, const char *identity,
+		     struct error *err)
+{
+	struct tls_key key = { .identity = "" };
+
+	if (!identity_valid(identity, strlen(identity)))
+		return error_set(err, -EINVAL,
+				 "'%s' is no identity: use letters, digits and "
+				 "._/:@-, at most %d of them",
+				 identity, TLS_IDENTITY_MAX - 1);
+	if (gnutls_rnd(GNUTLS_RND_KEY, key.secret, sizeof(key.secret)) < 0)
+		return error_set(err, -EIO, "no random numbers to be had");
+	memcpy(key.identity, identity, strlen(identity) + 1);
+	*ret = key;
+	return 0;
+}
+
+static int unhex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+int tls_key_parse(const char *line, struct tls_key *ret, struct error *err)
+{
+	struct tls_key key = { .identity = "" };
+	size_t n = strcspn(line, " \n");
+	const char *hex = line + n + 1;
+
+	if (!identity_valid(line, n) || line[n] != ' ' ||
+	    strcspn(hex, "\n") != 2 * TLS_SECRET_SIZE)
+		goto bad;
+	memcpy(key.identity, line, n);
+	for (size_t i = 0; i < TLS_SECRET_SIZE; i++) {
+		int hi = unhex(hex[2 * i]), lo = unhex(hex[2 * i + 1]);
+
+		if (hi < 0 || lo < 0)
+			goto bad;
+		key.secret[i] = hi << 4 | lo;
+	}
+	*ret = key;
+	return 0;
+bad:
+	return error_set(err, -EINVAL,
+			 "not a key: a line must be an identity, one space "
+			 "and %d hexadecimal digits",
+			 2 * TLS_SECRET_SIZE);
+}
+
+void tls_key_format(const struct tls_key *key, char *buf, size_t n)
+{
+	static const char digit[] = "0123456789abcdef";
+	char hex[2 * TLS_SECRET_SIZE + 2];
+
+	for (size_t i = 0; i < TLS_SECRET_SIZE; i++) {
+		hex[2 * i] = digit[key->secret[i] >> 4];
+		hex[2 * i + 1] = digit[key->secret[i] & 15];
+	}
+	hex[2 * TLS_SECRET_SIZE] = '\n';
+	hex[2 * TLS_SECRET_SIZE + 1] = 0;
+	snprintf(buf, n, "%s %s", key->identity, hex);
+}
+
+/* What is in the out buffer onto the wire; 0 or -errno. */
+static int out_drain(struct tls *tls)
+{
+	struct buffer *b = &tls->out;
+	ssize_t r;
+
+	while (b->at < b->end) {
+		r = send(tls->fd, b->data + b->at, b->end - b->at,
+			 MSG_NOSIGNAL);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -errno;
+		b->at += r;
+	}
+	b->at = b->end = 0;
+	return 0;
+}
+
+static ssize_t transport_fail(struct tls *tls, int code)
+{
+	gnutls_transport_set_errno(tls->session, -code);
+	return -1;
+}
+
+/* Room for one more record: 0, -EAGAIN or another -errno. */
+static int out_room(struct tls *tls)
+{
+	struct buffer *b = &tls->out;
+	int r = 0;
+
+	if (!b->data)
+		b->data = xmalloc(BUFFER_SIZE);
+	if (BUFFER_SIZE - b->end < RECORD_ROOM)
+		r = out_drain(tls);
+	if (b->at && b->end > b->at && BUFFER_SIZE - b->end < RECORD_ROOM) {
+		memmove(b->data, b->data + b->at, b->end - b->at);
+		b->end -= b->at;
+		b->at = 0;
+	}
+	if (BUFFER_SIZE - b->end >= RECORD_ROOM)
+		return 0;
+	return r < 0 ? r : -EAGAIN;
+}
+
+static ssize_t transport_push(gnutls_transport_ptr_t ptr, const void *p,
+			      size_t n)
+{
+	struct tls *tls = ptr;
+	struct buffer *b = &tls->out;
+	int r = out_room(tls);
+
+	if (r < 0)
+		return transport_fail(tls, r);
+	if (n > BUFFER_SIZE - b->end)
+		n = BUFFER_SIZE - b->end;
+	memcpy(b->data + b->end, p, n);
+	b->end += n;
+	return n;
+}
+
+static usec_t monotonic_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * USEC_PER_SEC + t.tv_nsec / 1000;
+}
+
+/* Until the descriptor has something: 0, -ETIMEDOUT or -errno. */
+static int await_input(struct tls *tls)
+{
+	struct pollfd pfd = { .fd = tls->fd, .events = POLLIN };
+	usec_t left;
+	int r;
+
+	do {
+		left = tls->deadline - monotonic_now();
+		if (left <= 0)
+			return -ETIMEDOUT;
+		r = poll(&pfd, 1, left / USEC_PER_MSEC + 1);
+	} while (!r || (r < 0 && errno == EINTR));
+	return r < 0 ? -errno : 0;
+}
+
+/* Some bytes into the empty in buffer: their count, 0 at the end, -errno. */
+static ssize_t in_fill(struct tls *tls)
+{
+	struct buffer *b = &tls->in;
+	ssize_t r;
+
+	/* The peer may be waiting for what we have before it answers. */
+	r = out_drain(tls);
+	if (r < 0 && r != -EAGAIN)
+		return r;
+	if (tls->deadline) {
+		r = await_input(tls);
+		if (r < 0)
+			return r;
+	}
+	if (!b->data)
+		b->data = xmalloc(BUFFER_SIZE);
+	do
+		r = recv(tls->fd, b->data, BUFFER_SIZE, 0);
+	while (r < 0 && errno == EINTR);
+	if (r < 0)
+		return -errno;
+	b->at = 0;
+	b->end = r;
+	return r;
+}
+
+static ssize_t transport_pull(gnutls_transport_ptr_t ptr, void *p, size_t n)
+{
+	struct tls *tls = ptr;
+	struct buffer *b = &tls->in;
+	ssize_t r;
+
+	if (b->at == b->end) {
+		r = in_fill(tls);
+		if (r <= 0)
+			return r ? transport_fail(tls, r) : 0;
+	}
+	if (n > b->end - b->at)
+		n = b->end - b->at;
+	memcpy(p, b->data + b->at, n);
+	b->at += n;
+	return n;
+}
+
+/* GnuTLS asks for the key of username, a peer not yet authenticated. */
+static int server_key(gnutls_session_t session, const char *username,
+		      gnutls_datum_t *ret)
+{
+	struct tls *tls = gnutls_session_get_ptr(session);
+	uint8_t secret[TLS_SECRET_SIZE];
+	size_t n = strnlen(username, TLS_IDENTITY_MAX);
+
+	if (!identity_valid(username, n) ||
+	    tls->lookup(tls->ctx, username, secret) < 0)
+		return -1;
+	ret->data = gnutls_malloc(sizeof(secret));
+	if (!ret->data)
+		return -1;
+	memcpy(ret->data, secret, sizeof(secret));
+	ret->size = sizeof(secret);
+	explicit_bzero(secret, sizeof(secret));
+	return 0;
+}
+
+static int tls_errno(int code)
+{
+	switch (code) {
+	case GNUTLS_E_AGAIN:
+	case GNUTLS_E_INTERRUPTED:
+		return -EAGAIN;
+	case GNUTLS_E_TIMEDOUT:
+		return -ETIMEDOUT;
+	case GNUTLS_E_PREMATURE_TERMINATION:
+	case GNUTLS_E_PULL_ERROR:
+	case GNUTLS_E_PUSH_ERROR:
+		return -EPIPE;
+	default:
+		return -EPROTO;
+	}
+}
+
+static int tls_create(int fd, unsigned flags, struct tls **ret,
+		      struct error *err)
+{
+	struct tls *tls = xcalloc(1, sizeof(*tls));
+	int r;
+
+	tls->fd = fd;
+	r = gnutls_init(&tls->session,
+			flags | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS);
+	if (r >= 0)
+		r = gnutls_priority_set_direct(tls->session, PRIORITY, NULL);
+	if (r < 0) {
+		tls_destroy(tls);
+		return error_set(err, -EIO, "GnuTLS: %s", gnutls_strerror(r));
+	}
+	gnutls_session_set_ptr(tls->session, tls);
+	gnutls_transport_set_ptr(tls->session, tls);
+	gnutls_transport_set_push_function(tls->session, transport_push);
+	gnutls_transport_set_pull_function(tls->session, transport_pull);
+	*ret = tls;
+	return 0;
+}
+
+int tls_create_client(int fd, const struct tls_key *key, struct tls **ret,
+		      struct error *err)
+{
+	gnutls_datum_t secret = { (unsigned char *)key->secret,
+				  sizeof(key->secret) };
+	struct tls *tls;
+	int r = tls_create(fd, GNUTLS_CLIENT, &tls, err);
+
+	if (r < 0)
+		return r;
+	r = gnutls_psk_allocate_client_credentials(&tls->client);
+	if (r >= 0)
+		r = gnutls_psk_set_client_credentials(tls->client,
+						      key->identity, &secret,
+						      GNUTLS_PSK_KEY_RAW);
+	if (r >= 0)
+		r = gnutls_credentials_set(tls->session, GNUTLS_CRD_PSK,
+					   tls->client);
+	if (r < 0) {
+		tls_destroy(tls);
+		return error_set(err, -EIO, "GnuTLS: %s", gnutls_strerror(r));
+	}
+	*ret = tls;
+	return 0;
+}
+
+int tls_create_server(int fd, tls_lookup_fn lookup, void *ctx, struct tls **ret,
+		      struct error *err)
+{
+	struct tls *tls;
+	int r = tls_create(fd, GNUTLS_SERVER, &tls, err);
+
+	if (r < 0)
+		return r;
+	tls->lookup = lookup;
+	tls->ctx = ctx;
+	r = gnutls_psk_allocate_server_credentials(&tls->server);
+	if (r >= 0) {
+		gnutls_psk_set_server_credentials_function(tls->server,
+							   server_key);
+		r = gnutls_credentials_set(tls->session, GNUTLS_CRD_PSK,
+					   tls->server);
+	}
+	if (r < 0) {
+		tls_destroy(tls);
+		return error_set(err, -EIO, "GnuTLS: %s", gnutls_strerror(r));
+	}
+	*ret = tls;
+	return 0;
+}
+
+void tls_destroy(struct tls *tls)
+{
+	if (!tls)
+		return;
+	if (tls->session)
+		gnutls_deinit(tls->session);
+	if (tls->client)
+		gnutls_psk_free_client_credentials(tls->client);
+	if (tls->server)
+		gnutls_psk_free_server_credentials(tls->server);
+	free(tls->in.data);
+	free(tls->out.data);
+	free(tls);
+}
+
+static int handshake_failed(struct tls *tls, int code, struct error *err)
+{
+	switch (code) {
+	case GNUTLS_E_TIMEDOUT:
+		return error_set(err, -ETIMEDOUT,
+				 "the peer did not finish the handshake in "
+				 "time");
+	case GNUTLS_E_INSUFFICIENT_CREDENTIALS:
+	case GNUTLS_E_NO_CIPHER_SUITES:
+	case GNUTLS_E_DECRYPTION_FAILED:
+	case GNUTLS_E_RECEIVED_ILLEGAL_PARAMETER:
+	case GNUTLS_E_ERROR_IN_FINISHED_PACKET:
+	case GNUTLS_E_SRP_PWD_ERROR: /* what the lookup refused */
+		return error_set(err, -EACCES,
+				 "the peer has no key that we know: enrol it "
+				 "and use its key file");
+	case GNUTLS_E_FATAL_ALERT_RECEIVED:
+		return error_set(
+			err, -EACCES,
+			"the peer refuses our key (%s): enrol this "
+			"host or user and use the key file it gets",
+			gnutls_alert_get_name(gnutls_alert_get(tls->session)));
+	default:
+		return error_set(err, tls_errno(code), "TLS handshake: %s",
+				 gnutls_strerror(code));
+	}
+}
+
+int tls_handshake(struct tls *tls, usec_t timeout, struct error *err)
+{
+	const char *peer;
+	int r;
+
+	tls->deadline = timeout ? monotonic_now() + timeout : 0;
+	do
+		r = gnutls_handshake(tls->session);
+	while (r == GNUTLS_E_INTERRUPTED);
+	if (r < 0 && tls->deadline && monotonic_now() >= tls->deadline)
+		r = GNUTLS_E_TIMEDOUT;
+	tls->deadline = 0;
+	if (r == GNUTLS_E_AGAIN) {
+		r = tls_flush(tls);
+		return r == -EPIPE ? error_sys(err, r, "TLS handshake")
+				   : -EAGAIN;
+	}
+	if (r < 0) {
+		/* Tell the peer why, as far as that goes. */
+		gnutls_alert_send_appropriate(tls->session, r);
+		(void)!tls_flush(tls);
+		return handshake_failed(tls, r, err);
+	}
+	if (gnutls_auth_get_type(tls->session) != GNUTLS_CRD_PSK ||
+	    gnutls_protocol_get_version(tls->session) != GNUTLS_TLS1_3)
+		return error_set(err, -EACCES, "the peer is not authenticated");
+	if (tls->server) {
+		peer = gnutls_psk_server_get_username(tls->session);
+		if (!peer || strlen(peer) >= sizeof(tls->peer))
+			return error_set(err, -EACCES,
+					 "the peer gave no identity");
+		memcpy(tls->peer, peer, strlen(peer) + 1);
+	}
+	r = tls_flush(tls);
+	if (r < 0 && r != -EAGAIN)
+		return error_sys(err, r, "TLS handshake");
+	return 0;
+}
+
+const char *tls_peer(const struct tls *tls)
+{
+	return tls->peer;
+}
+
+ssize_t tls_read(struct tls *tls, void *p, size_t n)
+{
+	ssize_t r;
+
+	do
+		r = gnutls_record_recv(tls->session, p, n);
+	while (r == GNUTLS_E_INTERRUPTED);
+	return r < 0 ? tls_errno(r) : r;
+}
+
+ssize_t tls_write(struct tls *tls, const void *p, size_t n)
+{
+	ssize_t r = out_room(tls);
+
+	if (r < 0)
+		return r;
+	do
+		r = gnutls_record_send(tls->session, p, n);
+	while (r == GNUTLS_E_INTERRUPTED);
+	return r < 0 ? tls_errno(r) : r;
+}
+
+int tls_flush(struct tls *tls)
+{
+	return out_drain(tls);
+}
+
+bool tls_pending(const struct tls *tls)
+{
+	return tls->in.at < tls->in.end ||
+	       gnutls_record_check_pending(tls->session);
+}
+
+bool tls_unsent(const struct tls *tls)
+{
+	return tls->out.at < tls->out.end;
+}
+
+void tls_bye(struct tls *tls)
+{
+	gnutls_bye(tls->session, GNUTLS_SHUT_WR);
+	(void)!tls_flush(tls);
+}
