@@ -1,0 +1,248 @@
+/*
+ * sed.c - SED1 and SED2 as policies (Schnor 1997 chapter 4)
+ *
+ * The rules are in sed_state.c; here they meet view and plan.  A pass looks at
+ * every host for every job it starts and, when a job has ended and nobody
+ * waits, for every running job: O(hosts x classes) each.  Waiting jobs behind
+ * the head cost nothing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+#include "policy/policy.h"
+#include "policy/sed_state.h"
+
+struct policy_sed {
+	struct policy base;
+	struct sed sed;
+	bool upgrade, migrate;
+	uint32_t cap; /* more than maxsize of every job; 0: each its own */
+	bool ended;   /* a job has, since the last pass */
+};
+
+static const struct reason why_start = {
+	"delay class %n has %n nodes, the least expected delay"
+};
+static const struct reason why_migrate = {
+	"delay class %n instead of %n has room for all of it, and nobody waits"
+};
+static const struct reason why_wait = {
+	"no delay class has the %n nodes it needs at least"
+};
+
+static const struct param params[] = {
+	{ .name = "upgrade",
+	  .type = PARAM_BOOL,
+	  .def = 1,
+	  .summary = "a job alone on its hosts gets the better delay class "
+		     "(no: variant -NU)" },
+	{ .name = "migrate",
+	  .type = PARAM_BOOL,
+	  .def = 1,
+	  .summary = "move whole jobs to a faster class with room (no: "
+		     "variant -NM)" },
+	{ .name = "maxsize",
+	  .type = PARAM_INT,
+	  .def = 0,
+	  .min = 0,
+	  .max = 1000000,
+	  .summary = "take this for the maxsize of every malleable job "
+		     "(variant -greedy: 100); 0: its own" },
+	{ .name = NULL }
+};
+
+static int create(const struct policy_setup *setup, enum sed_kind kind,
+		  struct policy **ret, struct error *err)
+{
+	const struct view *view = setup->view;
+	struct policy_sed *p;
+	double *alpha;
+
+	if (!view->nr_hosts)
+		return error_set(err, -EINVAL,
+				 "SED maps onto hosts: describe them with "
+				 "--hosts, such as 5x1,25x4");
+	alpha = xcalloc(view->nr_hosts, sizeof(*alpha));
+	for (uint32_t i = 0; i < view->nr_hosts; i++)
+		alpha[i] = view->hosts[i].speed;
+	p = xcalloc(1, sizeof(*p));
+	sed_init(&p->sed, kind, alpha, (int)view->nr_hosts);
+	free(alpha);
+	p->upgrade = params_bool(setup->params, "upgrade");
+	p->migrate = params_bool(setup->params, "migrate");
+	p->cap = (uint32_t)params_int(setup->params, "maxsize");
+	*ret = &p->base;
+	return 0;
+}
+
+static int create1(const struct policy_setup *setup, struct policy **ret,
+		   struct error *err)
+{
+	return create(setup, SED1, ret, err);
+}
+
+static int create2(const struct policy_setup *setup, struct policy **ret,
+		   struct error *err)
+{
+	return create(setup, SED2, ret, err);
+}
+
+/* Told only of jobs that ran before this policy came (policy_adopt). */
+static void adopt(struct policy_sed *p, const struct job *job)
+{
+	int *hosts = xcalloc(job->n, sizeof(int));
+
+	for (uint32_t r = 0; r < job->n; r++)
+		hosts[r] = (int)job->hosts[r];
+	sed_adopt(&p->sed, (uint64_t)job->id, hosts, (int)job->n);
+	free(hosts);
+}
+
+static void sed_event(struct policy *policy, const struct view *view,
+		      const struct event *event)
+{
+	struct policy_sed *p = (struct policy_sed *)policy;
+
+	(void)view;
+	switch (event->type) {
+	case EVENT_END:
+	case EVENT_REQUEUE:
+		sed_end(&p->sed, (uint64_t)event->job->id);
+		p->ended = true;
+		break;
+	case EVENT_START:
+		adopt(p, event->job);
+		break;
+	case EVENT_HOST:
+		p->sed.hosts[event->host].external = event->fresh->load;
+		break;
+	default:
+		break;
+	}
+}
+
+static uint32_t *hosts_of(struct plan *plan, const struct sed_job *job)
+{
+	uint32_t *hosts = plan_hosts(plan, (uint32_t)job->size);
+
+	for (int i = 0; i < job->size; i++)
+		hosts[i] = (uint32_t)job->hosts[i];
+	return hosts;
+}
+
+static int map(const struct policy_sed *p, const struct job *job, int *size)
+{
+	uint32_t max = job->size;
+	uint32_t min = job->kind == JOB_RIGID ? job->size : job->min_size;
+
+	if (p->cap && job->kind != JOB_RIGID)
+		max = p->cap;
+	return sed_map(&p->sed, min ? (int)min : 1, (int)max, size);
+}
+
+/* First come, first served; the head blocks the rest. */
+static bool start_waiting(struct policy_sed *p, const struct view *view,
+			  struct plan *plan)
+{
+	const struct sed_job *s;
+	const struct job *job;
+	int class, size;
+
+	for_each_waiting(job, view)
+	{
+		class = map(p, job, &size);
+		if (!class)
+			return false;
+		s = sed_start(&p->sed, (uint64_t)job->id, class, size);
+		plan_start(plan, job, (uint32_t)size, hosts_of(plan, s),
+			   &why_start, class, size, 0);
+	}
+	return true;
+}
+
+static void migrate(struct policy_sed *p, const struct view *view, size_t i,
+		    int class, struct plan *plan)
+{
+	const struct job *job = view_find_job(view, (int64_t)p->sed.jobs[i].id);
+	int from = p->sed.jobs[i].class;
+
+	if (!sed_migrate(&p->sed, i, class) || !job)
+		return;
+	plan_resize(plan, job, job->n, hosts_of(plan, &p->sed.jobs[i]),
+		    &why_migrate, class, from, 0);
+}
+
+static void decide(struct policy *policy, const struct view *view,
+		   struct plan *plan)
+{
+	struct policy_sed *p = (struct policy_sed *)policy;
+	int class;
+
+	if (!start_waiting(p, view, plan) || !p->ended)
+		goto out;
+	for (size_t i = 0; p->upgrade && i < p->sed.nr_jobs; i++)
+		if ((class = sed_upgrade_class(&p->sed, i)))
+			sed_upgrade(&p->sed, i, class);
+	for (size_t i = 0; p->migrate && i < p->sed.nr_jobs; i++)
+		if ((class = sed_better_class(&p->sed, i)))
+			migrate(p, view, i, class, plan);
+out:
+	p->ended = false;
+}
+
+static void explain(const struct policy *policy, const struct view *view,
+		    const struct job *job, struct plan *plan)
+{
+	(void)policy;
+	(void)view;
+	plan_defer(plan, job, &why_wait, job->min_size, 0, 0);
+}
+
+static void destroy(struct policy *policy)
+{
+	struct policy_sed *p = (struct policy_sed *)policy;
+
+	sed_clear(&p->sed);
+	free(p);
+}
+
+#define SED_DETAILS                                                           \
+	"First come, first served; the head gets the delay class k with the " \
+	"least k / min(a_k, maxsize) that has minsize nodes, ties to the "    \
+	"faster class. When a job ends and nobody waits, jobs left alone on " \
+	"their hosts are upgraded, and whole jobs move to a faster class "    \
+	"with room. A pass costs O(hosts x classes) for each job started or " \
+	"running; the queue's length does not matter."
+
+const struct policy_ops policy_sed1 = {
+	.name = "sed1",
+	.summary = "shortest expected delay, one process a host",
+	.source = "Schnor 1997 section 4.1",
+	.details = "A host is available in every class not below its delay, "
+		   "once. " SED_DETAILS,
+	.params = params,
+	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES,
+	.create = create1,
+	.event = sed_event,
+	.decide = decide,
+	.explain = explain,
+	.destroy = destroy,
+};
+
+const struct policy_ops policy_sed2 = {
+	.name = "sed2",
+	.summary = "shortest expected delay, fast hosts as several nodes",
+	.source = "Schnor 1997 section 4.1",
+	.details = "A host offers as many virtual nodes in a class as it can "
+		   "carry within the class's delay; fast hosts are filled "
+		   "first. " SED_DETAILS,
+	.params = params,
+	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES,
+	.create = create2,
+	.event = sed_event,
+	.decide = decide,
+	.explain = explain,
+	.destroy = destroy,
+};
