@@ -70,3 +70,20 @@ double random_exponential(struct random_stream *r, double mean)
 {
 	return -mean * log(random_unit(r));
 }
+
+double random_exponential_in(struct random_stream *r, double mean, double low,
+			     double high)
+{
+	double x;
+
+	do
+		x = random_exponential(r, mean);
+	while (x < low || x > high);
+	return x;
+}
+
+double random_hyperexponential(struct random_stream *r, double p, double a,
+			       double b)
+{
+	return random_exponential(r, random_unit(r) < p ? a : b);
+}

@@ -38,4 +38,12 @@ double random_uniform(struct random_stream *r, double low, double high);
 /* Exponential with that mean. */
 double random_exponential(struct random_stream *r, double mean);
 
+/* The same, draws outside [low, high] discarded (not clamped). */
+double random_exponential_in(struct random_stream *r, double mean, double low,
+			     double high);
+
+/* With probability p exponential with mean a, else with mean b. */
+double random_hyperexponential(struct random_stream *r, double p, double a,
+			       double b);
+
 #endif

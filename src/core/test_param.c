@@ -1,4 +1,4 @@
-/* test_param.c - NAME:key=value, streams and the heap */
+/* test_param.c - NAME:key=value, and the heap */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "core/heap.h"
 #include "core/param.h"
-#include "core/rng.h"
+#include "core/random.h"
 
 static const char *const colours[] = { "red", "green", NULL };
 static const struct param table[] = {
@@ -68,32 +68,6 @@ static void bad(void **state)
 	}
 }
 
-static void streams(void **state)
-{
-	struct rng a, b, c;
-	double sum = 0;
-
-	(void)state;
-	rng_init(&a, 1, "sizes");
-	rng_init(&b, 1, "sizes");
-	rng_init(&c, 1, "times");
-	for (int i = 0; i < 100; i++) {
-		uint64_t x = rng_next(&a);
-
-		assert_true(x == rng_next(&b));
-		assert_true(x != rng_next(&c));
-	}
-	for (int i = 0; i < 100000; i++) {
-		int64_t x = rng_int(&a, 2, 64);
-		double u = rng_uniform(&a);
-
-		assert_in_range(x, 2, 64);
-		assert_true(u > 0 && u < 1);
-		sum += rng_exponential(&a, 10);
-	}
-	assert_true(sum / 100000 > 9.8 && sum / 100000 < 10.2);
-}
-
 /* Against the plain way: the smallest (key, order of entry) by looking. */
 static void heap(void **state)
 {
@@ -103,19 +77,19 @@ static void heap(void **state)
 		uint64_t seq;
 	} in[50];
 	uint64_t seq = 0;
-	struct rng r;
+	struct random_stream r;
 
 	(void)state;
 	for (int i = 0; i < 50; i++)
 		in[i].key = -1;
-	rng_init(&r, 7, "heap");
+	random_init(&r, 7, "heap", 0);
 	for (int step = 0; step < 20000; step++) {
-		uint32_t handle = (uint32_t)rng_int(&r, 0, 49);
-		int64_t what = rng_int(&r, 0, 2);
+		uint32_t handle = (uint32_t)random_below(&r, 50);
+		uint64_t what = random_below(&r, 3);
 		int best = -1;
 
 		if (what == 0) {
-			in[handle].key = rng_int(&r, 0, 20);
+			in[handle].key = (usec_t)random_below(&r, 21);
 			in[handle].seq = seq++;
 			heap_set(&h, handle, in[handle].key);
 		} else if (what == 1) {
@@ -146,7 +120,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good),
 		cmocka_unit_test(bad),
-		cmocka_unit_test(streams),
 		cmocka_unit_test(heap),
 	};
 

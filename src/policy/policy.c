@@ -62,12 +62,12 @@ static int create(const struct policy_ops *ops, const char *text, uint64_t seed,
 		  struct error *err)
 {
 	char *what = xasprintf("policy '%s'", ops->name);
-	struct rng rng;
+	struct random_stream random;
 	struct params params;
-	struct policy_setup setup = { &params, &rng, view };
+	struct policy_setup setup = { &params, &random, view };
 	int r = params_parse(ops->params, text, what, &params, err);
 
-	rng_init(&rng, seed, what);
+	random_init(&random, seed, what, 0);
 	free(what);
 	if (r < 0)
 		return r;

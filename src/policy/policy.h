@@ -45,7 +45,7 @@
 
 #include "core/error.h"
 #include "core/param.h"
-#include "core/rng.h"
+#include "core/random.h"
 #include "model/event.h"
 #include "model/plan.h"
 #include "model/view.h"
@@ -80,10 +80,10 @@ struct policy {
 
 /* What create is given. */
 struct policy_setup {
-	const struct params *params; /* by ops->params */
-	const struct rng *rng;	     /* a stream of its own; copy it */
-	const struct view *view;     /* as it is at the start: processors and
-					hosts are there, jobs may be */
+	const struct params *params;	    /* by ops->params */
+	const struct random_stream *random; /* a stream of its own; copy it */
+	const struct view *view; /* as it is at the start: processors and
+				    hosts are there, jobs may be */
 };
 
 struct policy_ops {

@@ -11,9 +11,9 @@
  * 2. add its line WORKLOAD(NAME) to sim/workloads.def;
  * 3. add the file to sim/meson.build.
  *
- * Draw each quantity from a stream of its own name (rng_init(&w->sizes,
- * setup->seed, "sizes")), so that two loads or two policies compared on one
- * seed see the same sizes: common random numbers.
+ * Draw each quantity from a stream of its own name (random_init(&w->sizes,
+ * setup->seed, "sizes", setup->replication)), so that two loads or two policies
+ * compared on one seed see the same sizes: common random numbers.
  */
 #ifndef SIM_WORKLOAD_H
 #define SIM_WORKLOAD_H
@@ -22,7 +22,7 @@
 
 #include "core/error.h"
 #include "core/param.h"
-#include "core/rng.h"
+#include "core/random.h"
 #include "core/units.h"
 #include "model/speedup.h"
 
@@ -52,6 +52,7 @@ struct workload_setup {
 	double load;		     /* offered load wanted; 0: as it is */
 	uint64_t nr_jobs;	     /* how many at most; 0: its own number */
 	uint64_t seed;
+	uint64_t replication; /* 0, 1, ...: independent ones of one seed */
 };
 
 struct workload_ops;
