@@ -48,6 +48,22 @@ static void env_set_uint(char ***env, const char *name, uint32_t value)
 	env_set(env, name, text, true);
 }
 
+/* Ours goes first; the user's own follow. */
+static void env_preload(char ***env, const char *path)
+{
+	size_t i;
+	char *old = env_find(*env, "LD_PRELOAD", &i);
+	char *both;
+
+	if (!old || !*(old += strlen("LD_PRELOAD="))) {
+		env_set(env, "LD_PRELOAD", path, true);
+		return;
+	}
+	both = xasprintf("%s:%s", path, old);
+	env_set(env, "LD_PRELOAD", both, true);
+	free(both);
+}
+
 static void env_unset(char **env, const char *name)
 {
 	size_t i;
@@ -61,7 +77,7 @@ static void env_unset(char **env, const char *name)
 }
 
 void pmi_env_add(char ***env, int fd, uint32_t rank, uint32_t size,
-		 const char *device)
+		 const char *device, const char *preload)
 {
 	/* Left over from an outer launcher these would lead it astray. */
 	static const char *const foreign[] = {
@@ -80,4 +96,6 @@ void pmi_env_add(char ***env, int fd, uint32_t rank, uint32_t size,
 	env_set(env, "UCX_KEEPALIVE_INTERVAL", "inf", true);
 	env_set(env, "UCX_WARN_UNUSED_ENV_VARS", "n", false);
 	env_set(env, "UCX_LOG_LEVEL", "error", false);
+	if (preload)
+		env_preload(env, preload);
 }

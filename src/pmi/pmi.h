@@ -116,10 +116,11 @@ int pmi_server_load(const void *p, size_t n,
 /*
  * The environment an MPICH rank needs, appended to env (a NULL-terminated array
  * of malloc'd strings, itself malloc'd; *env may move): PMI_FD, PMI_RANK,
- * PMI_SIZE, and what keeps UCX on TCP over `device`.  What PMI needs replaces
+ * PMI_SIZE, what keeps UCX on TCP over `device`, and, unless NULL, `preload` in
+ * front of LD_PRELOAD (pmi/preload.c).  What PMI needs replaces
  * what is there; what only tunes UCX stays as the user set it.
  */
 void pmi_env_add(char ***env, int fd, uint32_t rank, uint32_t size,
-		 const char *device);
+		 const char *device, const char *preload);
 
 #endif

@@ -400,12 +400,14 @@ static const char *env_of(char **env, const char *name)
 
 static void environment(void **state)
 {
-	char **env = xcalloc(4, sizeof(*env));
+	char **env = xcalloc(5, sizeof(*env));
 
 	env[0] = xstrdup("PMI_RANK=99");
 	env[1] = xstrdup("PMI_PORT=host:1");
 	env[2] = xstrdup("UCX_LOG_LEVEL=info");
-	pmi_env_add(&env, 5, 2, 4, "eth0");
+	env[3] = xstrdup("LD_PRELOAD=mine.so");
+	pmi_env_add(&env, 5, 2, 4, "eth0", "/lib/ours.so");
+	assert_string_equal(env_of(env, "LD_PRELOAD"), "/lib/ours.so:mine.so");
 	assert_string_equal(env_of(env, "PMI_RANK"), "2");
 	assert_string_equal(env_of(env, "PMI_SIZE"), "4");
 	assert_string_equal(env_of(env, "PMI_FD"), "5");
