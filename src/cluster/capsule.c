@@ -1,0 +1,563 @@
+/*
+ * capsule.c - making, freezing and removing capsules: the keeper's side
+ *
+ * Birth takes two steps, because a time namespace takes its offsets before the
+ * first process is in it, and because the maps of a user namespace are written
+ * from outside.  The midwife makes the user namespace, waits for the keeper to
+ * map the submitter's ids and to put it into the cgroups, sets the clocks, and
+ * clones init as the keeper's own child; then it is gone.  Neither sends
+ * SIGCHLD, nor shows up in a waitpid() that does not ask for clone children.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cluster/capsule_priv.h"
+#include "cluster/capsule_record.h"
+#include "core/io.h"
+#include "core/xalloc.h"
+
+#define DIE_MS                                                         \
+	5000 /* for init to end everything, before it is left to sweep \
+	      */
+
+/* ---- what is asked for ---- */
+
+static int check_spec(const struct capsule_spec *spec, struct error *err)
+{
+	static const char ok[] = "abcdefghijklmnopqrstuvwxyz0123456789._-"
+				 "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t n = spec->name ? strlen(spec->name) : 0;
+
+	if (!n || n > 48 || strspn(spec->name, ok) != n || spec->name[0] == '.')
+		return error_set(err, -EINVAL, "'%s' cannot name a capsule",
+				 n ? spec->name : "");
+	if (!spec->run_dir)
+		return error_set(err, -EINVAL, "a capsule needs a run_dir");
+	if (spec->cpu_weight > 10000)
+		return error_set(err, -EINVAL,
+				 "CPU weight %u is not from 1 to 10000",
+				 spec->cpu_weight);
+	if (spec->hostname && strlen(spec->hostname) > 64)
+		return error_set(err, -EINVAL, "host name %s is too long",
+				 spec->hostname);
+	if (geteuid() && spec->uid != geteuid())
+		return error_set(err, -EPERM,
+				 "only root runs capsules for others");
+	if (geteuid() && spec->net != CAPSULE_NET_NONE)
+		return error_set(
+			err, -EPERM,
+			"only root gives capsules an address; use no network");
+	return 0;
+}
+
+/* ---- the midwife ---- */
+
+struct birth {
+	const struct capsule_spec *spec;
+	const struct init_args *init;
+	int sync; /* SOCK_SEQPACKET to the keeper */
+};
+
+static void put_offset(char *buf, size_t n, const char *clock, int64_t ns)
+{
+	int64_t s = ns / 1000000000, rest = ns % 1000000000;
+
+	if (rest < 0) {
+		s--;
+		rest += 1000000000;
+	}
+	snprintf(buf, n, "%s %lld %lld\n", clock, (long long)s,
+		 (long long)rest);
+}
+
+/* Also readies the pid namespace; both hold for children only. */
+static int set_clocks(const struct capsule_spec *spec, struct error *err)
+{
+	char text[160];
+	size_t n;
+	int r;
+
+	if (unshare(CLONE_NEWPID | CLONE_NEWTIME) < 0)
+		return error_sys(err, -errno,
+				 "cannot make pid and time namespaces");
+	put_offset(text, sizeof(text), "monotonic", spec->monotonic_offset);
+	n = strlen(text);
+	put_offset(text + n, sizeof(text) - n, "boottime",
+		   spec->boottime_offset);
+	r = io_write_file(AT_FDCWD, "/proc/self/timens_offsets", text);
+	return r < 0 ? error_sys(err, r, "cannot set the capsule's clocks") : 0;
+}
+
+/*
+ * Only the submitter's ids exist here.  Capabilities stay, since who was not
+ * uid 0 of this user namespace loses none by changing it.
+ */
+static int become_submitter(const struct capsule_spec *spec, struct error *err)
+{
+	/* Without root, setgroups() is forbidden, and nothing changes. */
+	if (setgroups(spec->nr_groups, spec->groups) < 0 && errno != EPERM)
+		return error_sys(err, -errno, "cannot set the groups");
+	if (setresgid(spec->gid, spec->gid, spec->gid) < 0 ||
+	    setresuid(spec->uid, spec->uid, spec->uid) < 0)
+		return error_sys(err, -errno, "cannot become user %u",
+				 spec->uid);
+	return 0;
+}
+
+static pid_t clone_init(void)
+{
+	struct clone_args args = {
+		.flags = CLONE_PARENT | CLONE_NEWNS | CLONE_NEWIPC |
+			 CLONE_NEWUTS | CLONE_NEWNET | CLONE_NEWCGROUP,
+	};
+
+	return syscall(SYS_clone3, &args, sizeof(args));
+}
+
+struct newborn {
+	int code; /* or -errno */
+	pid_t pid;
+	struct error error;
+};
+
+static _Noreturn void midwife_main(const struct birth *b)
+{
+	struct newborn word = { 0 };
+	char go;
+	pid_t pid;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (unshare(CLONE_NEWUSER) < 0)
+		word.code = error_sys(&word.error, -errno,
+				      "cannot make a user namespace");
+	/* The first word: ready to be mapped; the second: what was born. */
+	if (packet_send(b->sync, &word, sizeof(word), NULL, 0) < 0 ||
+	    word.code < 0 || read(b->sync, &go, 1) != 1)
+		_exit(1);
+	if (!(word.code = set_clocks(b->spec, &word.error)))
+		word.code = become_submitter(b->spec, &word.error);
+	if (!word.code) {
+		/* Else its files in /proc would belong to root. */
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+		pid = clone_init();
+		if (!pid)
+			init_main(b->init);
+		word.pid = pid;
+		if (pid < 0)
+			word.code = error_sys(&word.error, -errno,
+					      "cannot make namespaces");
+	}
+	(void)!packet_send(b->sync, &word, sizeof(word), NULL, 0);
+	_exit(0);
+}
+
+/* ---- the keeper's part of the birth ---- */
+
+static int write_proc(pid_t pid, const char *file, const char *text,
+		      struct error *err)
+{
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	r = io_write_file(AT_FDCWD, path, text);
+	return r < 0 ? error_sys(err, r, "cannot write %s", path) : 0;
+}
+
+static bool has_gid(const struct capsule_spec *spec, size_t n, gid_t gid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (spec->groups[i] == gid)
+			return true;
+	return gid == spec->gid;
+}
+
+static int map_ids(pid_t pid, const struct capsule_spec *spec,
+		   struct error *err)
+{
+	char text[4096];
+	size_t n;
+	int r;
+
+	snprintf(text, sizeof(text), "%u %u 1\n", spec->uid, spec->uid);
+	r = write_proc(pid, "uid_map", text, err);
+	if (!r && geteuid())
+		r = write_proc(pid, "setgroups", "deny", err);
+	n = snprintf(text, sizeof(text), "%u %u 1\n", spec->gid, spec->gid);
+	for (size_t i = 0; !geteuid() && i < spec->nr_groups; i++)
+		if (!has_gid(spec, i, spec->groups[i]) && n < sizeof(text) - 32)
+			n += snprintf(text + n, sizeof(text) - n, "%u %u 1\n",
+				      spec->groups[i], spec->groups[i]);
+	return r < 0 ? r : write_proc(pid, "gid_map", text, err);
+}
+
+/* What the other end says, or why it cannot say anything. */
+static int hear(int sock, struct newborn *word, struct error *err)
+{
+	int r = packet_receive(sock, word, sizeof(*word), NULL, NULL, 0);
+
+	if (r < 0)
+		return error_sys(err, r, "a new capsule died at its birth");
+	if (word->code < 0 && err)
+		*err = word->error;
+	return word->code;
+}
+
+static int guide_birth(struct capsule *c, const struct capsule_spec *spec,
+		       int sync, pid_t midwife, struct error *err)
+{
+	struct newborn word;
+	int r;
+
+	if ((r = hear(sync, &word, err)) < 0 ||
+	    (r = map_ids(midwife, spec, err)) < 0 ||
+	    (r = cgroup_enter(&c->cg, midwife, err)) < 0)
+		return r;
+	r = io_write_full(sync, "g", 1);
+	if (r < 0)
+		return error_sys(err, r, "a new capsule died at its birth");
+	if ((r = hear(sync, &word, err)) < 0)
+		return r;
+	c->init_pid = word.pid;
+	/* It is our child and not yet waited for: the pid is no stranger's. */
+	c->init = pidfd_open(word.pid, 0);
+	return c->init < 0 ? error_sys(err, -errno, "cannot hold init") : 0;
+}
+
+static pid_t fork_midwife(void)
+{
+	struct clone_args args = { 0 }; /* no exit signal */
+
+	return syscall(SYS_clone3, &args, sizeof(args));
+}
+
+static int give_birth(struct capsule *c, const struct capsule_spec *spec,
+		      const struct init_args *init, struct error *err)
+{
+	struct birth b = { .spec = spec, .init = init };
+	int pair[2], r;
+	pid_t midwife;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_sys(err, -errno, "cannot make a socket pair");
+	b.sync = pair[1];
+	midwife = fork_midwife();
+	if (!midwife) {
+		close(pair[0]);
+		midwife_main(&b);
+	}
+	r = midwife < 0 ? error_sys(err, -errno, "cannot fork") : 0;
+	close(pair[1]);
+	if (!r)
+		r = guide_birth(c, spec, pair[0], midwife, err);
+	close(pair[0]);
+	while (midwife > 0 && waitpid(midwife, NULL, __WALL) < 0 &&
+	       errno == EINTR)
+		;
+	return r;
+}
+
+/* ---- creating ---- */
+
+static int make_dir(struct capsule *c, struct error *err)
+{
+	char *dir = xasprintf("%s/capsules/%s", c->run_dir, c->name);
+	int r = 0, lock;
+
+	for (int i = 0; i < 2; i++) {
+		lock = record_lock(c->run_dir, err);
+		if (lock < 0) {
+			r = lock;
+			break;
+		}
+		r = mkdir(dir, 0700) < 0 ? -errno : 0;
+		close(lock);
+		if (r != -EEXIST || i || capsule_sweep(c->run_dir, err) < 0)
+			break;
+	}
+	if (r == -EEXIST)
+		error_set(err, r, "capsule %s is in use", c->name);
+	else if (r < 0 && lock >= 0)
+		error_sys(err, r, "cannot make %s", dir);
+	if (r < 0)
+		free(dir);
+	else
+		c->dir = dir;
+	return r;
+}
+
+static int write_record(struct capsule *c, struct error *err)
+{
+	struct capsule_record rec = {
+		.address = c->link.address,
+		.nr_cgroups = c->cg.nr_dirs,
+	};
+	int r;
+
+	memcpy(rec.cgroups, c->cg.dirs, sizeof(rec.cgroups));
+	snprintf(rec.link, sizeof(rec.link), "%s", c->link.name);
+	if (c->link.mode == CAPSULE_NET_ROUTED)
+		snprintf(rec.uplink, sizeof(rec.uplink), "%s", c->link.uplink);
+	if ((r = process_boot_id(rec.boot, err)) < 0 ||
+	    (r = record_netns(&rec.netns, err)) < 0)
+		return r;
+	r = process_identify(getpid(), &rec.keeper);
+	if (!r && c->init_pid)
+		r = process_identify(c->init_pid, &rec.init);
+	if (r < 0)
+		return error_sys(err, r, "cannot read /proc");
+	return record_write(c->dir, &rec, err);
+}
+
+static int share_memory(struct capsule *c, struct error *err)
+{
+	const int rw = PROT_READ | PROT_WRITE;
+
+	c->release = memfd_create("stint-release", MFD_CLOEXEC);
+	if (c->release < 0 || ftruncate(c->release, 4096) < 0)
+		return error_sys(err, -errno, "cannot make a memory file");
+	c->word = mmap(NULL, 4096, rw, MAP_SHARED, c->release, 0);
+	if (c->word == MAP_FAILED)
+		c->word = NULL;
+	c->shared = mmap(NULL, sizeof(*c->shared), rw,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (c->shared == MAP_FAILED)
+		c->shared = NULL;
+	return c->word && c->shared ? 0 : error_sys(err, -ENOMEM, "cannot map");
+}
+
+/* Born, and its inside set up. */
+static int start_init(struct capsule *c, const struct capsule_spec *spec,
+		      struct error *err)
+{
+	fd_auto self = pidfd_open(getpid(), 0);
+	int ctl[2], events[2], r;
+	struct init_args init = {
+		.spec = spec,
+		.keeper = self,
+		.cg = &c->cg,
+	};
+	struct answer answer;
+
+	if (self < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0)
+		return error_sys(err, -errno, "cannot make a socket pair");
+	c->ctl = ctl[0];
+	init.ctl = ctl[1];
+	r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, events);
+	if (r < 0) {
+		close(init.ctl);
+		return error_sys(err, -errno, "cannot make a socket pair");
+	}
+	c->events = events[0];
+	init.events = events[1];
+	r = give_birth(c, spec, &init, err);
+	close(init.ctl);
+	close(init.events);
+	if (r < 0)
+		return r;
+	r = packet_receive(c->ctl, &answer, sizeof(answer), NULL, NULL, 0);
+	if (r < 0)
+		return error_sys(err, r, "the capsule's init died at once");
+	if (answer.code < 0 && err)
+		*err = answer.error;
+	return answer.code;
+}
+
+static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
+			struct error *err)
+{
+	unsigned weight = spec->cpu_weight ? spec->cpu_weight : 100;
+	fd_auto netns = -1;
+	int r;
+
+	if ((r = link_plan(&c->link, spec, err)) < 0 ||
+	    (r = cgroup_plan(c->name, &c->cg, err)) < 0 ||
+	    (r = make_dir(c, err)) < 0 || (r = write_record(c, err)) < 0 ||
+	    (r = cgroup_make(&c->cg, spec->memory_max, weight, err)) < 0 ||
+	    (r = share_memory(c, err)) < 0 ||
+	    (r = start_init(c, spec, err)) < 0 ||
+	    (r = write_record(c, err)) < 0)
+		return r;
+	netns = capsule_open_ns(c, "net");
+	if (netns < 0)
+		return error_sys(err, netns, "cannot open its network");
+	return link_make(&c->link, spec, netns, err);
+}
+
+int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
+		   struct error *err)
+{
+	struct capsule *c;
+	int r = check_spec(spec, err);
+
+	if (r < 0)
+		return r;
+	c = xcalloc(1, sizeof(*c));
+	c->name = xstrdup(spec->name);
+	c->run_dir = xstrdup(spec->run_dir);
+	c->ctl = c->events = c->init = c->release = -1;
+	c->cg.join = c->cg.state = c->link.packet = -1;
+	r = make_capsule(c, spec, err);
+	if (r < 0) {
+		error_prefix(err, r, "capsule %s", spec->name);
+		capsule_destroy(c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+/* ---- removing ---- */
+
+/* Ask init to end everything; if it cannot, do it ourselves. */
+static void end_all(struct capsule *c)
+{
+	struct request req = { .type = REQUEST_DIE };
+	struct pollfd p = { .fd = c->init, .events = POLLIN };
+	siginfo_t info;
+
+	if (c->init < 0)
+		return;
+	(void)!packet_send(c->ctl, &req, sizeof(req), &c->init, 1);
+	if (poll(&p, 1, DIE_MS) <= 0) {
+		pidfd_send_signal(c->init, SIGKILL, NULL, 0);
+		if (poll(&p, 1, 0) <= 0)
+			return; /* cgroup_remove() kills and thaws the rest */
+	}
+	waitid(P_PIDFD, c->init, &info, WEXITED | __WALL | WNOHANG);
+}
+
+static void remove_dir(struct capsule *c)
+{
+	char *path = xasprintf("%s/record", c->dir);
+
+	unlink(path);
+	rmdir(c->dir);
+	free(path);
+}
+
+void capsule_destroy(struct capsule *c)
+{
+	int left = 0;
+
+	if (!c)
+		return;
+	link_remove(&c->link, c->shared && c->shared->plugged);
+	end_all(c);
+	io_close(&c->cg.join);
+	io_close(&c->cg.state);
+	if (c->dir) {
+		left = cgroup_remove(c->cg.dirs, c->cg.nr_dirs);
+		if (!left)
+			remove_dir(c);
+	}
+	cgroup_clear(&c->cg);
+	io_close(&c->ctl);
+	io_close(&c->events);
+	io_close(&c->init);
+	io_close(&c->release);
+	if (c->word)
+		munmap(c->word, 4096);
+	if (c->shared)
+		munmap(c->shared, sizeof(*c->shared));
+	free(c->dir);
+	free(c->run_dir);
+	free(c->name);
+	free(c);
+}
+
+/* ---- standing still ---- */
+
+static int freeze_by_signal(struct capsule *c, bool on, struct error *err)
+{
+	struct request req = { .type = on ? REQUEST_STOP : REQUEST_CONT };
+
+	return request_call(c->ctl, &req, NULL, 0, NULL, err);
+}
+
+int capsule_freeze(struct capsule *c, struct error *err)
+{
+	return c->cg.kind ? cgroup_freeze(&c->cg, err)
+			  : freeze_by_signal(c, true, err);
+}
+
+int capsule_thaw(struct capsule *c, struct error *err)
+{
+	return c->cg.kind ? cgroup_thaw(&c->cg, err)
+			  : freeze_by_signal(c, false, err);
+}
+
+const char *capsule_freezer(const struct capsule *c)
+{
+	static const char *const names[] = { "signals", "v1", "v2" };
+
+	return names[c->cg.kind];
+}
+
+/* ---- release, and looking at it ---- */
+
+uint32_t *capsule_release_word(const struct capsule *c)
+{
+	return c->word;
+}
+
+int capsule_release_fd(const struct capsule *c)
+{
+	return c->release;
+}
+
+void capsule_release(struct capsule *c)
+{
+	__atomic_store_n(c->word, CAPSULE_RELEASED, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, c->word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+int capsule_event_fd(const struct capsule *c)
+{
+	return c->events;
+}
+
+pid_t capsule_init_pid(const struct capsule *c)
+{
+	return c->init_pid;
+}
+
+const char *capsule_name(const struct capsule *c)
+{
+	return c->name;
+}
+
+struct in_addr capsule_address(const struct capsule *c)
+{
+	return c->link.address;
+}
+
+int capsule_open_ns(const struct capsule *c, const char *which)
+{
+	char path[64];
+	int fd;
+
+	if (strchr(which, '/'))
+		return -EINVAL;
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", c->init_pid, which);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
