@@ -1,0 +1,50 @@
+/*
+ * frame.h - cutting a byte stream into messages
+ *
+ * On the wire a message is its length (4 bytes, big endian, 1 to FRAME_MAX)
+ * and that many bytes.  A reader takes bytes as they come, in any pieces, and
+ * hands out whole messages in order.  It holds at most one message and what
+ * came with it, so a peer can make us hold FRAME_MAX and a read's worth of
+ * bytes, and memory is taken as bytes arrive, not as they are announced.
+ */
+#ifndef CLUSTER_FRAME_H
+#define CLUSTER_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+
+#define FRAME_MAX  (2u << 20)
+#define FRAME_HEAD 4
+
+struct frame_reader {
+	uint8_t *data;
+	size_t at, end, cap; /* [at, end) has come and is not taken */
+};
+
+#define FRAME_READER_INIT    \
+	{                    \
+		.data = NULL \
+	}
+
+/*
+ * Room for at least n more bytes, to read into; tell frame_added() how many
+ * came.  Ends what frame_next() gave before.
+ */
+void *frame_room(struct frame_reader *r, size_t n);
+void frame_added(struct frame_reader *r, size_t n);
+
+/*
+ * 1 and the next message (valid until frame_room()), 0 when there is no whole
+ * one yet, -EPROTO for a length that cannot be; then nothing more comes.
+ */
+int frame_next(struct frame_reader *r, const uint8_t **ret, size_t *ret_n,
+	       struct error *err) must_check;
+
+void frame_clear(struct frame_reader *r);
+
+/* The head of a message of n bytes (1 to FRAME_MAX). */
+void frame_head(uint8_t head[FRAME_HEAD], size_t n);
+
+#endif

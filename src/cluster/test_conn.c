@@ -1,0 +1,328 @@
+/* test_conn.c - frames in pieces, and connections of friends and strangers */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cluster/conn.h"
+#include "cluster/frame.h"
+#include "core/io.h"
+#include "core/xalloc.h"
+
+static void frames_in_pieces(void **state)
+{
+	static const uint8_t wire[] = { 0, 0, 0,   1,	'a', 0, 0,
+					0, 3, 'b', 'c', 'd', 0 };
+
+	(void)state;
+	for (size_t piece = 1; piece <= sizeof(wire); piece++) {
+		struct frame_reader r = FRAME_READER_INIT;
+		char got[16] = "";
+		size_t len = 0;
+		const uint8_t *p;
+		size_t n;
+
+		for (size_t at = 0; at < sizeof(wire); at += piece) {
+			size_t k = sizeof(wire) - at < piece ? sizeof(wire) - at
+							     : piece;
+
+			memcpy(frame_room(&r, k), wire + at, k);
+			frame_added(&r, k);
+			while (frame_next(&r, &p, &n, NULL) == 1) {
+				assert_true(len + n + 2 <= sizeof(got));
+				memcpy(got + len, p, n);
+				len += n;
+				got[len++] = '.';
+			}
+		}
+		assert_string_equal(got, "a.bcd.");
+		frame_clear(&r);
+	}
+}
+
+static void impossible_lengths(void **state)
+{
+	static const uint8_t bad[][4] = { { 0, 0, 0, 0 },
+					  { 255, 255, 255, 255 },
+					  { 0, 0x20, 0, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct frame_reader r = FRAME_READER_INIT;
+		struct error err;
+		const uint8_t *p;
+		size_t n;
+
+		memcpy(frame_room(&r, 4), bad[i], 4);
+		frame_added(&r, 4);
+		assert_int_equal(frame_next(&r, &p, &n, &err), -EPROTO);
+		frame_clear(&r);
+	}
+}
+
+/* A server that echoes, and what became of its and the client's side. */
+struct world {
+	sd_event *event;
+	struct conn_server *server;
+	struct tls_key key;
+	struct address address;
+	char dir[64], path[96];
+	struct conn *client;
+	unsigned served, echoed, client_ready, client_closed;
+	size_t bytes;
+	int code;
+};
+
+static int world_lookup(void *ctx, const char *identity,
+			uint8_t secret[TLS_SECRET_SIZE])
+{
+	struct world *w = ctx;
+
+	if (strcmp(identity, w->key.identity))
+		return -ENOENT;
+	memcpy(secret, w->key.secret, TLS_SECRET_SIZE);
+	return 0;
+}
+
+static void served_ready(struct conn *c, void *ctx)
+{
+	struct world *w = ctx;
+
+	assert_string_equal(conn_peer(c), w->key.identity);
+	w->served++;
+}
+
+static int served_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
+			  struct error *err)
+{
+	if (n == 3 && !memcmp(p, "bad", 3))
+		return error_set(err, -EPROTO, "bad");
+	return conn_send(c, p, n);
+}
+
+static void served_closed(struct conn *c, int code, const struct error *why,
+			  void *ctx)
+{
+	conn_destroy(c);
+}
+
+static const struct conn_ops served = {
+	.ready = served_ready,
+	.message = served_message,
+	.closed = served_closed,
+};
+
+static void client_ready(struct conn *c, void *ctx)
+{
+	struct world *w = ctx;
+
+	w->client_ready++;
+}
+
+static int client_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
+			  struct error *err)
+{
+	struct world *w = ctx;
+
+	w->echoed++;
+	w->bytes += n;
+	return 0;
+}
+
+static void client_closed(struct conn *c, int code, const struct error *why,
+			  void *ctx)
+{
+	struct world *w = ctx;
+
+	w->client_closed++;
+	w->code = code;
+	w->client = NULL;
+	conn_destroy(c);
+}
+
+static const struct conn_ops client = {
+	.ready = client_ready,
+	.message = client_message,
+	.closed = client_closed,
+};
+
+static int setup(void **state)
+{
+	struct world *w = xcalloc(1, sizeof(*w));
+	struct conn_server_conf conf = { .ops = &served,
+					 .ctx = w,
+					 .lookup = world_lookup,
+					 .max_strangers = 3,
+					 .max_conns = 5,
+					 .handshake_timeout = USEC_PER_SEC };
+	char text[128];
+	int fd;
+
+	assert_int_equal(sd_event_new(&w->event), 0);
+	assert_int_equal(tls_key_generate(&w->key, "user/tester", NULL), 0);
+	snprintf(w->dir, sizeof(w->dir), "/tmp/stint-test-conn-XXXXXX");
+	assert_non_null(mkdtemp(w->dir));
+	snprintf(w->path, sizeof(w->path), "%s/s", w->dir);
+	snprintf(text, sizeof(text), "unix:%s", w->path);
+	assert_int_equal(address_parse(text, &w->address, NULL), 0);
+	fd = address_listen(&w->address, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(
+		conn_server_create(w->event, fd, &conf, &w->server, NULL), 0);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	conn_destroy(w->client);
+	conn_server_destroy(w->server);
+	sd_event_unref(w->event);
+	unlink(w->path);
+	rmdir(w->dir);
+	free(w);
+	return 0;
+}
+
+static void connect_as(struct world *w, const struct tls_key *key)
+{
+	w->client = conn_connect(w->event, &w->address, key, 5 * USEC_PER_SEC,
+				 &client, w);
+}
+
+static void turn(struct world *w)
+{
+	assert_true(sd_event_run(w->event, 5 * USEC_PER_SEC) > 0);
+}
+
+static void messages_echo(void **state)
+{
+	struct world *w = *state;
+	char *big = xcalloc(1, FRAME_MAX);
+
+	connect_as(w, &w->key);
+	assert_int_equal(conn_send(w->client, "x", 1), -ENOTCONN);
+	while (!w->client_ready)
+		turn(w);
+	assert_int_equal(conn_send(w->client, "x", 1), 0);
+	assert_int_equal(conn_send(w->client, big, FRAME_MAX), 0);
+	assert_int_equal(conn_send(w->client, big, FRAME_MAX + 1), -EMSGSIZE);
+	assert_int_equal(conn_send(w->client, "y", 1), 0);
+	while (w->echoed < 3)
+		turn(w);
+	assert_int_equal(w->bytes, FRAME_MAX + 2);
+	assert_int_equal(conn_queued(w->client), 0);
+	/* What the server cannot stand ends this connection alone. */
+	assert_int_equal(conn_send(w->client, "bad", 3), 0);
+	while (!w->client_closed)
+		turn(w);
+	free(big);
+}
+
+static void queue_has_an_end(void **state)
+{
+	struct world *w = *state;
+	char *big = xcalloc(1, FRAME_MAX);
+	unsigned sent = 0;
+
+	connect_as(w, &w->key);
+	while (!w->client_ready)
+		turn(w);
+	while (!conn_send(w->client, big, FRAME_MAX))
+		sent++;
+	assert_int_equal(conn_send(w->client, big, FRAME_MAX), -ENOBUFS);
+	while (w->echoed < sent)
+		turn(w);
+	free(big);
+}
+
+static void wrong_key(void **state)
+{
+	struct world *w = *state;
+	struct tls_key key = w->key;
+
+	key.secret[0] ^= 1;
+	connect_as(w, &key);
+	while (!w->client_closed)
+		turn(w);
+	assert_int_equal(w->code, -EACCES);
+	assert_int_equal(w->served, 0);
+	assert_int_equal(w->client_ready, 0);
+}
+
+/* Those who never speak neither keep others out nor stay for ever. */
+static void silent_strangers(void **state)
+{
+	struct world *w = *state;
+	int fd[8];
+	char c;
+
+	for (size_t i = 0; i < 8; i++) {
+		fd[i] = address_connect(&w->address, NULL);
+		assert_true(fd[i] >= 0);
+	}
+	connect_as(w, &w->key);
+	while (!w->client_ready || !w->served)
+		turn(w);
+	assert_int_equal(w->served, 1);
+	/* The first had to go for a later one. */
+	assert_int_equal(recv(fd[0], &c, 1, MSG_DONTWAIT), 0);
+	while (recv(fd[7], &c, 1, MSG_DONTWAIT) < 0)
+		turn(w);
+	for (size_t i = 0; i < 8; i++)
+		close(fd[i]);
+}
+
+static void nobody_there(void **state)
+{
+	struct world *w = *state;
+
+	conn_server_destroy(w->server);
+	w->server = NULL;
+	connect_as(w, &w->key);
+	while (!w->client_closed)
+		turn(w);
+	assert_int_equal(w->code, -ECONNREFUSED);
+}
+
+static void addresses(void **state)
+{
+	static const char *const bad[] = { "",	     "host",	 ":1",
+					   "host:",  "h:1x",	 "unix:",
+					   "[::1]1", "1.2.3.4:x" };
+	struct address a;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(address_parse(bad[i], &a, &err), -EINVAL);
+	assert_int_equal(address_parse("127.0.0.1:7077", &a, &err), 0);
+	assert_int_equal(a.sa.ss_family, AF_INET);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_in_pieces),
+		cmocka_unit_test(impossible_lengths),
+		cmocka_unit_test(addresses),
+		cmocka_unit_test_setup_teardown(messages_echo, setup, teardown),
+		cmocka_unit_test_setup_teardown(queue_has_an_end, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(wrong_key, setup, teardown),
+		cmocka_unit_test_setup_teardown(silent_strangers, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(nobody_there, setup, teardown),
+	};
+	return cmocka_run_group_tests_name("conn", tests, NULL, NULL);
+}
