@@ -1,0 +1,403 @@
+/*
+ * swf.c - reading the Standard Workload Format
+ *
+ * The text is parsed where it was read to: fields are numbers with an
+ * optional fraction, seldom anything else, so a loop over digits does.
+ */
+#include "sim/swf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/xalloc.h"
+#include "sim/inflate.h"
+
+/* Beyond this many seconds (30 000 years) a time is no time. */
+#define MAX_SECONDS 1000000000000
+
+struct parser {
+	const char *name;
+	const struct swf_options *options;
+	const char *at, *end;
+	size_t line;
+	struct swf_trace trace;
+	size_t cap;
+	int64_t max_procs, max_nodes;
+	struct error *err;
+};
+
+/* A field in millionths, so that fractions of seconds are kept. */
+struct field {
+	int64_t whole;
+	int32_t micro;
+};
+
+static const char *const field_names[] = {
+	"job number",	 "submit time",	  "wait time", "run time",
+	"processors",	 "CPU time",	  "memory",    "processors wanted",
+	"time wanted",	 "memory wanted", "status",    "user",
+	"group",	 "executable",	  "queue",     "partition",
+	"preceding job", "think time",
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static int bad_field(struct parser *p, unsigned n, const char *at)
+{
+	int length = 0;
+
+	while (at + length < p->end && length < 30 &&
+	       isgraph((unsigned char)at[length]))
+		length++;
+	return error_set(p->err, -EINVAL,
+			 "%s:%zu: field %u (%s) is no number: '%.*s'", p->name,
+			 p->line, n + 1, field_names[n], length, at);
+}
+
+/* Digits after the point; more than six are cut. */
+static int32_t parse_fraction(struct parser *p)
+{
+	int32_t micro = 0, scale = 100000;
+
+	for (; p->at < p->end && isdigit((unsigned char)*p->at); p->at++) {
+		micro += (*p->at - '0') * scale;
+		scale /= 10;
+	}
+	return micro;
+}
+
+static int parse_field(struct parser *p, unsigned n, struct field *ret)
+{
+	const char *start = p->at, *at = start, *digits;
+	bool minus = at < p->end && *at == '-';
+	uint64_t v = 0;
+
+	ret->micro = 0;
+	at += minus;
+	digits = at;
+	while (at < p->end && (unsigned char)(*at - '0') < 10)
+		v = v * 10 + (unsigned char)(*at++ - '0');
+	if (at == digits || at - digits > 18)
+		return bad_field(p, n, start);
+	p->at = at;
+	if (at < p->end && *at == '.') {
+		p->at++;
+		ret->micro = parse_fraction(p);
+	}
+	if (p->at < p->end && !is_blank(*p->at) && *p->at != '\n' &&
+	    *p->at != '\r')
+		return bad_field(p, n, start);
+	ret->whole = minus ? -(int64_t)v : (int64_t)v;
+	if (minus)
+		ret->micro = -ret->micro;
+	return 0;
+}
+
+static void skip_blanks(struct parser *p)
+{
+	while (p->at < p->end && is_blank(*p->at))
+		p->at++;
+}
+
+static bool at_line_end(const struct parser *p)
+{
+	return p->at == p->end || *p->at == '\n' ||
+	       (*p->at == '\r' && (p->at + 1 == p->end || p->at[1] == '\n'));
+}
+
+static void skip_line(struct parser *p)
+{
+	const char *nl = memchr(p->at, '\n', (size_t)(p->end - p->at));
+
+	p->at = nl ? nl + 1 : p->end;
+}
+
+/* All fields of a line; what comes after them is refused or ignored. */
+static int parse_fields(struct parser *p, struct field *f)
+{
+	for (unsigned n = 0; n < SWF_FIELDS; n++) {
+		int r;
+
+		skip_blanks(p);
+		if (at_line_end(p))
+			return error_set(p->err, -EINVAL,
+					 "%s:%zu: %u fields instead of 18; is "
+					 "the file cut off, or in another "
+					 "format?",
+					 p->name, p->line, n);
+		r = parse_field(p, n, &f[n]);
+		if (r < 0)
+			return r;
+	}
+	skip_blanks(p);
+	if (!at_line_end(p) && p->options->extra == SWF_EXTRA_REFUSE)
+		return error_set(p->err, -EINVAL,
+				 "%s:%zu: more than 18 fields: an extended "
+				 "format; --extra-columns=ignore reads the "
+				 "first 18",
+				 p->name, p->line);
+	return 0;
+}
+
+static usec_t to_usec(const struct field *f)
+{
+	return f->whole * USEC_PER_SEC + f->micro;
+}
+
+static int32_t to_int32(const struct field *f)
+{
+	return f->whole < -1 || f->whole > INT32_MAX ? -1 : (int32_t)f->whole;
+}
+
+/* Size, run time and the like, or why the job is left out. */
+static int64_t wanted_size(const struct field *f)
+{
+	return f[7].whole > 0 ? f[7].whole : f[4].whole;
+}
+
+static int check_times(struct parser *p, const struct field *f)
+{
+	static const unsigned times[] = { 1, 2, 3, 8 };
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		const struct field *t = &f[times[i]];
+
+		if (t->whole > MAX_SECONDS || t->whole < -MAX_SECONDS)
+			return error_set(p->err, -ERANGE,
+					 "%s:%zu: field %u (%s) is beyond all "
+					 "measure: %" PRId64,
+					 p->name, p->line, times[i] + 1,
+					 field_names[times[i]], t->whole);
+	}
+	if (f[1].whole < 0)
+		return error_set(
+			p->err, -EINVAL,
+			"%s:%zu: the submit time is not known (%" PRId64
+			"); a job without one cannot be simulated",
+			p->name, p->line, f[1].whole);
+	return 0;
+}
+
+static void set_estimate(struct parser *p, struct swf_job *job, usec_t wanted)
+{
+	job->estimate = wanted;
+	if (wanted <= 0)
+		p->trace.no_estimate++;
+	else if (wanted < job->run)
+		p->trace.raised++;
+	if (wanted < job->run || p->options->exact)
+		job->estimate = job->run;
+}
+
+static void add_job(struct parser *p, const struct field *f)
+{
+	struct swf_trace *t = &p->trace;
+	struct swf_job *job;
+
+	array_room(t->job, t->nr, &p->cap);
+	job = &t->job[t->nr++];
+	*job = (struct swf_job){
+		.id = f[0].whole,
+		.submit = to_usec(&f[1]),
+		.wait = to_usec(&f[2]),
+		.run = to_usec(&f[3]),
+		.memory = f[9].whole,
+		.size = (uint32_t)wanted_size(f),
+		.allocated = to_int32(&f[4]),
+		.user = to_int32(&f[11]),
+		.group = to_int32(&f[12]),
+		.app = to_int32(&f[13]),
+		.queue = to_int32(&f[14]),
+		.partition = to_int32(&f[15]),
+		.status = (int8_t)(f[10].whole < 0 || f[10].whole > 127
+					   ? -1
+					   : f[10].whole),
+	};
+	set_estimate(p, job, to_usec(&f[8]));
+	if (t->nr > 1 && job->submit < job[-1].submit)
+		t->unsorted = true;
+}
+
+static int take_job(struct parser *p, const struct field *f)
+{
+	int64_t size = wanted_size(f);
+	int r = check_times(p, f);
+
+	if (r < 0)
+		return r;
+	if (to_usec(&f[3]) <= 0)
+		p->trace.no_run++;
+	else if (size <= 0)
+		p->trace.no_size++;
+	else if (size > UINT32_MAX / 2)
+		p->trace.too_large++;
+	else if (p->options->drop_cancelled && f[10].whole == 5)
+		p->trace.cancelled++;
+	else
+		add_job(p, f);
+	return 0;
+}
+
+/* "; Name: number" */
+static void header_number(struct parser *p, const char *name, int64_t *ret)
+{
+	size_t n = strlen(name), room = (size_t)(p->end - p->at);
+	const char *c = p->at + n;
+	int64_t v = 0;
+
+	if (room <= n || strncasecmp(p->at, name, n) || *c++ != ':')
+		return;
+	while (c < p->end && is_blank(*c))
+		c++;
+	for (int i = 0; c < p->end && i < 15 && isdigit((unsigned char)*c); i++)
+		v = v * 10 + (*c++ - '0');
+	if (v > 0)
+		*ret = v;
+}
+
+static void parse_comment(struct parser *p)
+{
+	while (p->at < p->end && (*p->at == ';' || is_blank(*p->at)))
+		p->at++;
+	header_number(p, "MaxProcs", &p->max_procs);
+	header_number(p, "MaxNodes", &p->max_nodes);
+	header_number(p, "UnixStartTime", &p->trace.unix_start);
+	skip_line(p);
+}
+
+static int parse_line(struct parser *p)
+{
+	struct field f[SWF_FIELDS];
+	int r;
+
+	skip_blanks(p);
+	if (p->at < p->end && *p->at == ';') {
+		parse_comment(p);
+		return 0;
+	}
+	if (!at_line_end(p)) {
+		r = parse_fields(p, f);
+		if (!r)
+			r = take_job(p, f);
+		if (r < 0)
+			return r;
+	}
+	skip_line(p);
+	return 0;
+}
+
+static int compare_jobs(const void *a, const void *b)
+{
+	const struct swf_job *x = a, *y = b;
+
+	if (x->submit != y->submit)
+		return x->submit < y->submit ? -1 : 1;
+	/* wait serves as the place in the file while sorting. */
+	return x->wait < y->wait ? -1 : x->wait > y->wait;
+}
+
+/* qsort need not be stable, so the place in the file is part of the key. */
+static void sort_jobs(struct swf_trace *t)
+{
+	usec_t *wait = xcalloc(t->nr, sizeof(*wait));
+
+	for (size_t i = 0; i < t->nr; i++) {
+		wait[i] = t->job[i].wait;
+		t->job[i].wait = (usec_t)i;
+	}
+	qsort(t->job, t->nr, sizeof(*t->job), compare_jobs);
+	for (size_t i = 0; i < t->nr; i++)
+		t->job[i].wait = wait[t->job[i].wait];
+	free(wait);
+}
+
+static void choose_procs(struct parser *p)
+{
+	uint32_t largest = 0;
+	int64_t procs = p->options->procs;
+
+	for (size_t i = 0; i < p->trace.nr; i++)
+		if (p->trace.job[i].size > largest)
+			largest = p->trace.job[i].size;
+	if (!procs)
+		procs = p->max_procs ? p->max_procs : p->max_nodes;
+	if (procs <= 0 || procs > UINT32_MAX / 2)
+		procs = largest;
+	p->trace.procs = (uint32_t)procs;
+}
+
+static void drop_too_large(struct swf_trace *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		if (t->job[i].size > t->procs)
+			t->too_large++;
+		else
+			t->job[n++] = t->job[i];
+	}
+	t->nr = n;
+}
+
+int swf_parse(const char *text, size_t size, const char *name,
+	      const struct swf_options *options, struct swf_trace *ret,
+	      struct error *err)
+{
+	struct parser p = { .name = name,
+			    .options = options,
+			    .at = text,
+			    .end = text + size,
+			    .err = err };
+	int r = 0;
+
+	while (!r && p.at < p.end) {
+		p.line++;
+		r = parse_line(&p);
+	}
+	if (!r) {
+		choose_procs(&p);
+		drop_too_large(&p.trace);
+		if (!p.trace.nr)
+			r = error_set(err, -EINVAL,
+				      "%s: no job in it can be simulated "
+				      "(%zu lines read)",
+				      name, p.line);
+	}
+	if (r < 0) {
+		swf_clear(&p.trace);
+		return r;
+	}
+	if (p.trace.unsorted)
+		sort_jobs(&p.trace);
+	*ret = p.trace;
+	return 0;
+}
+
+int swf_read(const char *path, const struct swf_options *options,
+	     struct swf_trace *ret, struct error *err)
+{
+	char *text;
+	size_t size;
+	int r = inflate_read(path, &text, &size, err);
+
+	if (r < 0)
+		return r;
+	r = swf_parse(text, size, strcmp(path, "-") ? path : "standard input",
+		      options, ret, err);
+	free(text);
+	return r;
+}
+
+void swf_clear(struct swf_trace *trace)
+{
+	free(trace->job);
+	*trace = (struct swf_trace){ 0 };
+}

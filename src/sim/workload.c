@@ -1,0 +1,72 @@
+/*
+ * workload.c - the table of workloads, and making one from its name
+ */
+#include "sim/workload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+
+#define WORKLOAD(name) extern const struct workload_ops workload_##name;
+#include "sim/workloads.def"
+#undef WORKLOAD
+
+static const struct workload_ops *const workloads[] = {
+#define WORKLOAD(name) &workload_##name,
+#include "sim/workloads.def"
+#undef WORKLOAD
+	NULL
+};
+
+const struct workload_ops *workload_nth(size_t n)
+{
+	return n < sizeof(workloads) / sizeof(*workloads) ? workloads[n] : NULL;
+}
+
+const struct workload_ops *workload_find(const char *name, struct error *err)
+{
+	for (const struct workload_ops *const *w = workloads; *w; w++)
+		if (!strcmp((*w)->name, name))
+			return *w;
+	error_set(err, -ENOENT,
+		  "no workload '%.60s'; `stint sim --list` shows them", name);
+	return NULL;
+}
+
+int workload_create(const char *spec, const struct workload_setup *setup,
+		    struct workload **ret, struct error *err)
+{
+	const char *rest;
+	char *name = param_split(spec, &rest);
+	const struct workload_ops *ops = workload_find(name, err);
+	struct workload_setup full = *setup;
+	struct params params;
+	char *what;
+	int r;
+
+	free(name);
+	if (!ops)
+		return -ENOENT;
+	what = xasprintf("workload '%s'", ops->name);
+	r = params_parse(ops->params, rest, what, &params, err);
+	free(what);
+	if (r < 0)
+		return r;
+	full.params = &params;
+	r = ops->create(&full, ret, err);
+	params_clear(&params);
+	if (r < 0)
+		return r;
+	(*ret)->ops = ops;
+	return 0;
+}
+
+void workload_destroy(struct workload *workload)
+{
+	if (workload && workload->ops->destroy)
+		workload->ops->destroy(workload);
+	else
+		free(workload);
+}
