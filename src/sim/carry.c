@@ -46,8 +46,9 @@ static usec_t migration(struct engine *g, struct job *job, uint32_t ranks)
 
 	if (!ranks)
 		return 0;
-	r->moves = ranks > UINT16_MAX - r->moves ? UINT16_MAX
-						 : (uint16_t)(r->moves + ranks);
+	r->moves = (uint16_t)(ranks > (uint32_t)(UINT16_MAX - r->moves)
+				      ? UINT16_MAX
+				      : r->moves + ranks);
 	g->result.migrations += ranks;
 	g->moved = true;
 	return g->config->costs.migrate +
