@@ -1,0 +1,35 @@
+/* testbed_priv.h - what the files of the testbed share */
+#ifndef CLUSTER_TESTBED_PRIV_H
+#define CLUSTER_TESTBED_PRIV_H
+
+#include "cluster/process.h"
+#include "cluster/testbed.h"
+
+/* A name of letters, digits, "-" and "_" that fits; or an error. */
+int testbed_check_name(const char *name, struct error *err) must_check;
+
+/* DIR/NAME/REST, printed; for the caller to free. */
+char *testbed_path(const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Lock DIR (made if need be) against other ups and downs; the descriptor. */
+int testbed_lock(struct error *err) must_check;
+
+/*
+ * DIR/NAME/record: boot, number of hosts, and every cgroup directory of it, the
+ * enclosing after what lies in them.
+ */
+struct testbed_record {
+	char boot[PROCESS_BOOT_LEN];
+	unsigned nr_hosts;
+	char **cgroups; /* by host: those of h1 first; the last are the whole's
+			 */
+	size_t nr_cgroups;
+};
+int testbed_record_write(const char *name, const struct testbed_record *rec,
+			 struct error *err) must_check;
+int testbed_record_read(const char *name,
+			struct testbed_record *ret) must_check;
+void testbed_record_clear(struct testbed_record *rec);
+
+#endif
