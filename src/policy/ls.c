@@ -49,7 +49,7 @@ static const struct param params[] = {
 	  .min = 0,
 	  .max = 1e9,
 	  .summary = "priority at which a job is served first come, first "
-		     "served; 0: the number of processors" },
+		     "served; 0: twice the number of processors" },
 	{ .name = NULL }
 };
 
@@ -61,7 +61,7 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 	(void)err;
 	p->maxprio = params_int(setup->params, "maxprio");
 	if (!p->maxprio)
-		p->maxprio = setup->view->nr_procs;
+		p->maxprio = 2 * setup->view->nr_procs;
 	*ret = &p->base;
 	return 0;
 }
@@ -245,7 +245,8 @@ const struct policy_ops policy_ls = {
 		"are one activation); jobs at maxprio go first come, first "
 		"served before all others, and the first that does not fit "
 		"blocks the rest. Ties go to the earlier arrival. The paper "
-		"gives no maxprio: the default is the number of processors. A "
+		"gives no maxprio: the default is twice the number of "
+		"processors (doc/reproduction.md shows what less does). A "
 		"pass costs O(waiting).",
 	.params = params,
 	.create = create,

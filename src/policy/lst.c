@@ -71,7 +71,8 @@ static const struct param params[] = {
 	  .def = 0,
 	  .min = 0,
 	  .max = 1e9,
-	  .summary = "priority at which aging stops; 0: number of hosts" },
+	  .summary =
+		  "priority at which aging stops; 0: twice the number of hosts" },
 	{ .name = "rest",
 	  .type = PARAM_REAL,
 	  .def = 0.1,
@@ -104,7 +105,7 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 	p->slice = params_usec(setup->params, "slice");
 	p->maxprio = params_int(setup->params, "maxprio");
 	if (!p->maxprio)
-		p->maxprio = view->nr_hosts;
+		p->maxprio = 2 * (int64_t)view->nr_hosts;
 	p->min_rest = params_real(setup->params, "rest");
 	p->alternate = params_bool(setup->params, "alternate");
 	p->migrate = params_bool(setup->params, "migrate");
@@ -435,8 +436,8 @@ const struct policy_ops policy_lst = {
 		"where the text is silent: conflicting processes take the "
 		"lowest idle hosts; an alternate selection (also of a job that "
 		"arrives within a slice) never migrates; a slice starts at once "
-		"when a job comes to an empty system; maxprio is the number of "
-		"hosts. LST_O is this with migration for nothing "
+		"when a job comes to an empty system; maxprio is twice the number "
+		"of hosts. LST_O is this with migration for nothing "
 		"(--migration-cost 0). A pass costs O(n log n + processes).",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SLICES,

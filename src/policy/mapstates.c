@@ -195,10 +195,8 @@ static unsigned settle(const struct mapstates_conf *conf, struct sed *sed)
 			kind |= MAPSTATES_UPGRADE;
 		}
 	for (size_t j = 0; conf->migrate && j < sed->nr_jobs; j++)
-		if ((k = sed_better_class(sed, j))) {
-			sed_migrate(sed, j, k);
+		if ((k = sed_better_class(sed, j)) && sed_migrate(sed, j, k))
 			kind |= MAPSTATES_MIGRATION;
-		}
 	return kind;
 }
 

@@ -18,8 +18,7 @@ struct policy_sed {
 	struct policy base;
 	struct sed sed;
 	bool upgrade, migrate;
-	uint32_t cap; /* more than maxsize of every job; 0: each its own */
-	bool ended;   /* a job has, since the last pass */
+	bool ended; /* a job has, since the last pass */
 };
 
 static const struct reason why_start = {
@@ -43,13 +42,6 @@ static const struct param params[] = {
 	  .def = 1,
 	  .summary = "move whole jobs to a faster class with room (no: "
 		     "variant -NM)" },
-	{ .name = "maxsize",
-	  .type = PARAM_INT,
-	  .def = 0,
-	  .min = 0,
-	  .max = 1000000,
-	  .summary = "take this for the maxsize of every malleable job "
-		     "(variant -greedy: 100); 0: its own" },
 	{ .name = NULL }
 };
 
@@ -72,7 +64,6 @@ static int create(const struct policy_setup *setup, enum sed_kind kind,
 	free(alpha);
 	p->upgrade = params_bool(setup->params, "upgrade");
 	p->migrate = params_bool(setup->params, "migrate");
-	p->cap = (uint32_t)params_int(setup->params, "maxsize");
 	*ret = &p->base;
 	return 0;
 }
@@ -134,12 +125,9 @@ static uint32_t *hosts_of(struct plan *plan, const struct sed_job *job)
 
 static int map(const struct policy_sed *p, const struct job *job, int *size)
 {
-	uint32_t max = job->size;
 	uint32_t min = job->kind == JOB_RIGID ? job->size : job->min_size;
 
-	if (p->cap && job->kind != JOB_RIGID)
-		max = p->cap;
-	return sed_map(&p->sed, min ? (int)min : 1, (int)max, size);
+	return sed_map(&p->sed, min ? (int)min : 1, (int)job->size, size);
 }
 
 /* First come, first served; the head blocks the rest. */

@@ -157,11 +157,6 @@ static void choose(const struct sed *sed, int k, int size, const int *had,
 	free(nodes);
 }
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 /* Thresholds as if the job of that index were not there (none: SIZE_MAX). */
 static void update_thresholds(struct sed *sed, size_t without)
 {
@@ -195,7 +190,6 @@ const struct sed_job *sed_start(struct sed *sed, uint64_t id, int class,
 	*job = (struct sed_job){ .id = id, .class = class, .size = size };
 	job->hosts = xcalloc(size, sizeof(int));
 	choose(sed, class, size, NULL, 0, job->hosts);
-	qsort(job->hosts, size, sizeof(int), by_number);
 	sed->nr_jobs++;
 	count(sed, job, 1);
 	update_thresholds(sed, SIZE_MAX);
@@ -213,7 +207,6 @@ void sed_adopt(struct sed *sed, uint64_t id, const int *hosts, int size)
 				 .size = size };
 	job->hosts = xcalloc(size, sizeof(int));
 	memcpy(job->hosts, hosts, size * sizeof(int));
-	qsort(job->hosts, size, sizeof(int), by_number);
 	sed->nr_jobs++;
 	count(sed, job, 1);
 	update_thresholds(sed, SIZE_MAX);
@@ -282,29 +275,53 @@ int sed_better_class(struct sed *sed, size_t job)
 	return found;
 }
 
+/*
+ * Put the chosen hosts in the order of the ranks: a rank whose host is among
+ * them stays.  Returns how many do not.  Both are consumed as multisets.
+ */
+static int align(const int *had, const int *chosen, int n, int *ret)
+{
+	bool *used = xcalloc(n, sizeof(bool));
+	int moved = 0, next = 0;
+
+	for (int r = 0; r < n; r++) {
+		ret[r] = -1;
+		for (int c = 0; c < n && ret[r] < 0; c++)
+			if (!used[c] && chosen[c] == had[r]) {
+				used[c] = true;
+				ret[r] = had[r];
+			}
+	}
+	for (int r = 0; r < n; r++) {
+		if (ret[r] >= 0)
+			continue;
+		while (used[next])
+			next++;
+		ret[r] = chosen[next++];
+		moved++;
+	}
+	free(used);
+	return moved;
+}
+
 int sed_migrate(struct sed *sed, size_t job, int class)
 {
 	struct sed_job *j = &sed->jobs[job];
+	int *chosen = xcalloc(j->size, sizeof(int));
 	int *to = xcalloc(j->size, sizeof(int));
-	int moved = j->size;
+	int moved;
 
 	set_aside(sed, job);
-	choose(sed, class, j->size, j->hosts, j->size, to);
-	qsort(to, j->size, sizeof(int), by_number);
-	for (int a = 0, b = 0; a < j->size && b < j->size;) {
-		if (j->hosts[a] == to[b]) {
-			moved--;
-			a++;
-			b++;
-		} else if (j->hosts[a] < to[b]) {
-			a++;
-		} else {
-			b++;
-		}
+	choose(sed, class, j->size, j->hosts, j->size, chosen);
+	moved = align(j->hosts, chosen, j->size, to);
+	free(chosen);
+	if (moved) {
+		free(j->hosts);
+		j->hosts = to;
+		j->class = class;
+	} else {
+		free(to);
 	}
-	free(j->hosts);
-	j->hosts = to;
-	j->class = class;
 	put_back(sed, job);
 	return moved;
 }

@@ -45,7 +45,7 @@ struct sed_job {
 	uint64_t id;
 	int class; /* EDC, the expected delay class it was promised */
 	int size;
-	int *hosts; /* of each process, size of them, ascending */
+	int *hosts; /* of each process, size of them, by rank */
 };
 
 /* Jobs are kept in the order in which they were started. */
