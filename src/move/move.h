@@ -1,15 +1,23 @@
 /*
  * move.h - move one running process to another host
  *
- * DRAFT of the contract between the engine and whoever runs it (the keeper,
- * `stint move`); the engine's author finishes it.
- *
  * A move has two ends.  move_send() runs where the process is and may ptrace
  * it; move_receive() runs where it shall be.  They talk over one channel.
  * What surrounds the process (its network, the freezer that outlives an
  * engine, the durable record, the far ends of its stdio) is reached through
  * the two ops tables, so the engine knows nothing of jobs, capsules or
- * clusters.
+ * clusters.  An op that is NULL is not needed there.
+ *
+ * Invariants
+ *   - At most one copy can run at any instant, whoever dies when.
+ *   - Nothing is changed at either end before both have agreed that the
+ *     process can be moved; a refusal says why.
+ *   - Until the source has recorded the commit, the process can go on at the
+ *     source, and does when anything fails.  From then on only the
+ *     destination's copy may run.
+ *
+ * Both functions block until the move is over, and say in report->outcome
+ * how it ended; run each in a process of its own, which may be killed.
  */
 #ifndef MOVE_MOVE_H
 #define MOVE_MOVE_H
@@ -36,6 +44,23 @@ struct move_external {
 	ino_t ino;
 };
 
+enum move_outcome {
+	/*
+	 * Source: refused or given up, the process runs on here.
+	 * Destination: nothing is left here.
+	 */
+	MOVE_ABORTED,
+	/* Source: it runs there, and is gone here.  Destination: it runs. */
+	MOVE_DONE,
+	/*
+	 * The link was lost between the record and RUNNING.  Source: its copy
+	 * is held frozen and must not be thawed; once it is known that the
+	 * destination runs, kill it.  Destination: its copy waits; ask the
+	 * source or who has its record, then move_release() or kill it.
+	 */
+	MOVE_UNDECIDED,
+};
+
 struct move_source_ops {
 	/*
 	 * All threads stand still.  Cut the capsule's network: nothing may
@@ -46,29 +71,110 @@ struct move_source_ops {
 	int (*replug)(void *ctx, struct error *err);
 	/*
 	 * Freeze (on) or thaw the capsule with something that outlives this
-	 * process, such as the cgroup freezer.
+	 * process, such as the cgroup freezer.  NULL: SIGSTOP and SIGCONT.
 	 */
 	int (*hold)(void *ctx, bool on, struct error *err);
 	/* What the keeper itself knows of the rank (PMI, stdio); malloc'd. */
 	int (*save)(void *ctx, void **ret, size_t *ret_n, struct error *err);
-	/* Record durably: this epoch now belongs to the destination. */
+	/*
+	 * Record durably: this epoch now belongs to the destination.  0, or
+	 * it is certain that nothing was recorded.
+	 */
 	int (*commit)(void *ctx, uint64_t epoch, struct error *err);
 };
 
 struct move_dest_ops {
 	/*
-	 * Fork, inside the new capsule and as a child of its init, a process
-	 * that runs entry(arg) with the descriptors fds[] passed in the same
-	 * order; *ret is its pid as seen from here.
+	 * Have the new capsule's init fork a child that does
+	 *	_exit(move_land(arg, n, fds, nr_fds))
+	 * with copies of these descriptors; *ret is its pid as seen from
+	 * here.  n <= MOVE_LAND_ARG.  Init keeps fds[0]: with it,
+	 * move_release() works when this process is dead.
 	 */
-	int (*spawn)(void *ctx, int (*entry)(void *arg), void *arg, pid_t *ret,
-		     struct error *err);
-	/* The new far-side-connected descriptor for that external. */
+	int (*spawn)(void *ctx, const void *arg, size_t n, const int *fds,
+		     size_t nr_fds, pid_t *ret, struct error *err);
+	/*
+	 * The new far-side-connected descriptor for that external, which the
+	 * engine closes; -ENOENT when there is none of that name.
+	 */
 	int (*external)(void *ctx, const char *name, struct error *err);
 	/* What move_source_ops.save() gave. */
 	int (*load)(void *ctx, const void *p, size_t n, struct error *err);
 	/* Make the capsule's address reachable here, and announce it. */
 	int (*plug)(void *ctx, struct error *err);
+	/*
+	 * The copy is complete and waits: READY is about to be sent.  From
+	 * here on it must be kept although this process dies.
+	 */
+	int (*landed)(void *ctx, uint64_t epoch, pid_t pid, struct error *err);
+	/* COMMIT has come: record it, the copy is about to be released. */
+	int (*committed)(void *ctx, uint64_t epoch, struct error *err);
 };
+
+#define MOVE_LAND_ARG 256
+
+/* What happened, for people and benchmarks; times in microseconds. */
+struct move_report {
+	enum move_outcome outcome;
+	pid_t pid; /* destination: the process, as seen from here */
+	unsigned rounds, threads;
+	uint64_t pages_sent;  /* pages of 4096 bytes, repetitions included */
+	uint64_t pages_last;  /* of these, sent while it stood still */
+	uint64_t bytes_held;  /* memory of the process */
+	bool tracked;	      /* pre-copy; false: stop-and-copy */
+	usec_t total;	      /* from HELLO to RUNNING */
+	usec_t downtime;      /* source: freeze to RUNNING received */
+	usec_t predicted;     /* what the downtime was expected to be */
+	/* The parts of the downtime, in this order. */
+	usec_t freeze;	/* all threads stopped */
+	usec_t last;	/* last dirty pages found and sent */
+	usec_t capture; /* registers, signals, timers, descriptors */
+	usec_t restore; /* until READY */
+	usec_t commit;	/* record, COMMIT, RUNNING */
+};
+
+struct move_source {
+	pid_t pid; /* as seen from here */
+	uint64_t epoch; /* never used before for this process */
+	usec_t budget;	/* longest downtime wanted; 0: as short as can be */
+	/* Over budget: slow the process down to get there. */
+	bool throttle;
+	const struct move_external *external;
+	size_t nr_externals;
+	const struct move_source_ops *ops;
+	void *ctx;
+	/* Called with one line of news a round; NULL: silence. */
+	void (*progress)(void *ctx, const char *line);
+};
+
+struct move_dest {
+	const struct move_dest_ops *ops;
+	void *ctx;
+};
+
+/*
+ * Both own ch from now on.  0 when outcome is MOVE_DONE, otherwise a negative
+ * errno with the reason in err.  -EINVAL and the like before the freeze;
+ * -EDQUOT: over budget; -ENOTSUP: the process has something that cannot be
+ * moved; -ECANCELED: the other side refused.
+ */
+int move_send(const struct move_source *src, struct channel *ch,
+	      struct move_report *ret, struct error *err) must_check;
+int move_receive(const struct move_dest *dst, struct channel *ch,
+		 struct move_report *ret, struct error *err) must_check;
+
+/* What a child of the capsule's init runs, see move_dest_ops.spawn. */
+int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds);
+
+/*
+ * Let a landed copy run; fd is the fds[0] of spawn.  For the shepherd, when
+ * the engine has died and it is known that the source has committed.  Doing
+ * it twice is harmless.
+ */
+int move_release(int fd, struct error *err) must_check;
+
+/* Can it be moved at all?  0, or why not.  Changes nothing. */
+int move_check(pid_t pid, const struct move_external *external,
+	       size_t nr_externals, struct error *err) must_check;
 
 #endif

@@ -1,0 +1,37 @@
+/*
+ * capture.h - everything about a stopped process but memory and descriptors
+ *
+ * capture_static() while the process runs: what does not change often and is
+ * slow to read.  capture_state() with all threads stopped: the rest, by
+ * ptrace and by lists of calls that the threads make themselves.
+ */
+#ifndef MOVE_CAPTURE_H
+#define MOVE_CAPTURE_H
+
+#include "core/error.h"
+#include "move/inject.h"
+#include "move/proc.h"
+#include "move/state.pb-c.h"
+
+/* Fresh; capture_free() frees it. */
+int capture_static(pid_t pid, Move__State **ret, struct error *err) must_check;
+int capture_state(struct tracee *t, Move__State *s,
+		  struct error *err) must_check;
+/* Once more what may still have come in: the signals that wait. */
+int capture_pending(struct tracee *t, Move__State *s,
+		    struct error *err) must_check;
+/* User, groups and capabilities, as far as /proc tells them. */
+Move__Creds *capture_creds(pid_t pid, struct error *err) must_check;
+void capture_free(Move__State *s);
+
+/* Append one to a repeated field of protobuf-c; returns the new member. */
+#define capture_add(list, n, make)                                        \
+	({                                                                \
+		(list) = xreallocarray((list), (n) + 1, sizeof(*(list))); \
+		(list)[(n)++] = (make);                                   \
+	})
+
+void *capture_new(const ProtobufCMessageDescriptor *d);
+ProtobufCBinaryData capture_bytes(const void *p, size_t n);
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * capture_static.c - what of a process's state changes rarely
+ *
+ * Read while the process runs, since some of it is slow to read.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "core/xalloc.h"
+#include "move/capture.h"
+
+Move__Creds *capture_creds(pid_t pid, struct error *err)
+{
+	struct proc_status st;
+	Move__Creds *k;
+
+	if (proc_read_status(pid, &st, err) < 0)
+		return NULL;
+	k = capture_new(&move__creds__descriptor);
+	k->inheritable = st.cap_inh;
+	k->permitted = st.cap_prm;
+	k->effective = st.cap_eff;
+	k->bounding = st.cap_bnd;
+	k->ambient = st.cap_amb;
+	k->no_new_privs = st.no_new_privs;
+	return k;
+}
+
+static void take_mm(Move__State *s, const struct proc_mm *mm)
+{
+	s->start_code = mm->start_code;
+	s->end_code = mm->end_code;
+	s->start_data = mm->start_data;
+	s->end_data = mm->end_data;
+	s->start_brk = mm->start_brk;
+	s->start_stack = mm->start_stack;
+	s->arg_start = mm->arg_start;
+	s->arg_end = mm->arg_end;
+	s->env_start = mm->env_start;
+	s->env_end = mm->env_end;
+}
+
+static int take_rlimits(pid_t pid, Move__State *s, struct error *err)
+{
+	for (uint32_t i = 0; i < RLIM_NLIMITS; i++) {
+		struct rlimit lim;
+		Move__Rlimit *m;
+
+		if (prlimit(pid, (int)i, NULL, &lim) < 0)
+			return error_sys(err, -errno, "limits of process %d",
+					 pid);
+		m = capture_new(&move__rlimit__descriptor);
+		m->resource = i;
+		m->soft = lim.rlim_cur;
+		m->hard = lim.rlim_max;
+		capture_add(s->rlimit, s->n_rlimit, m);
+	}
+	return 0;
+}
+
+int capture_static(pid_t pid, Move__State **ret, struct error *err)
+{
+	Move__State *s = capture_new(&move__state__descriptor);
+	struct proc_status st;
+	struct proc_mm mm;
+	char *text;
+	ssize_t n;
+	int r = proc_read_stat(pid, &mm, err);
+
+	if (r == 0)
+		r = proc_read_status(pid, &st, err);
+	if (r == 0)
+		r = proc_read_link(pid, "exe", &s->exe, err);
+	if (r == 0)
+		r = proc_read_link(pid, "cwd", &s->cwd, err);
+	if (r == 0)
+		r = take_rlimits(pid, s, err);
+	if (r < 0)
+		goto fail;
+	take_mm(s, &mm);
+	s->umask = st.umask;
+	n = proc_read(pid, "auxv", &text, err);
+	if (n < 0) {
+		r = (int)n;
+		goto fail;
+	}
+	s->auxv = (ProtobufCBinaryData){ (size_t)n, (uint8_t *)text };
+	if (proc_read(pid, "oom_score_adj", &text, NULL) > 0) {
+		s->oom_score_adj = (int32_t)strtol(text, NULL, 10);
+		free(text);
+	}
+	*ret = s;
+	return 0;
+fail:
+	capture_free(s);
+	return r;
+}

@@ -1,0 +1,114 @@
+/*
+ * frame.h - the messages of a move, on the wire
+ *
+ * Every frame is a head of FRAME_HEAD_SIZE bytes (little endian, as all of
+ * it: x86-64 moves to x86-64) and a payload whose XXH3 the head carries.
+ * The peer is not trusted to be well-formed: lengths are bounded per type
+ * before anything is allocated, and frame_check() looks at every offset of a
+ * payload before anybody uses one.
+ *
+ *	source			destination
+ *	HELLO	->			who I am, what I move
+ *			<-	HELLO	who I am; or ABORT with the reason
+ *	MAP UNMAP ZAP PAGES ...	->
+ *	SYNC(round)	->	<-	SYNC(round)	all before it is in place
+ *	DONE(epoch)	->		no more pages
+ *	STATE FDS SAVED	->
+ *			<-	READY(epoch)
+ *	COMMIT(epoch)	->
+ *			<-	RUNNING(epoch)
+ *	ABORT		either way, before COMMIT; with a text
+ */
+#ifndef MOVE_FRAME_H
+#define MOVE_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "core/channel.h"
+#include "core/error.h"
+
+#define FRAME_VERSION	 1
+#define FRAME_HEAD_SIZE	 24
+#define FRAME_PAGE	 4096
+#define FRAME_PAGES_DATA (1u << 20) /* most bytes of pages in one frame */
+#define FRAME_PAGES_RUNS 1024
+#define FRAME_TEXT	 500
+
+enum frame_type {
+	FRAME_HELLO = 1, /* protobuf Move__Hello */
+	FRAME_MAP,	 /* protobuf Move__Layout */
+	FRAME_UNMAP,	 /* struct frame_range[] */
+	FRAME_ZAP,	 /* struct frame_range[] */
+	FRAME_PAGES,	 /* struct frame_pages, runs, data */
+	FRAME_SYNC,	 /* u64 */
+	FRAME_DONE,	 /* u64 epoch */
+	FRAME_STATE,	 /* protobuf Move__State */
+	FRAME_FDS,	 /* what fds_capture() made */
+	FRAME_SAVED,	 /* what move_source_ops.save() made */
+	FRAME_READY,	 /* u64 epoch */
+	FRAME_COMMIT,	 /* u64 epoch */
+	FRAME_RUNNING,	 /* u64 epoch */
+	FRAME_ABORT,	 /* text */
+	FRAME_TYPES,
+};
+
+struct frame_range {
+	uint64_t start, end;
+};
+
+struct frame_run {
+	uint64_t start;
+	uint64_t nr_pages;
+};
+
+/* Payload of PAGES: nr_runs runs follow, then the pages in order. */
+struct frame_pages {
+	uint64_t nr_runs;
+};
+
+struct frame {
+	enum frame_type type;
+	size_t size;
+	unsigned char *data; /* owned; size bytes and a NUL behind */
+	size_t room;
+};
+
+/* One frame of the pieces iov[0..n), n <= 8. */
+int frame_send(struct channel *ch, enum frame_type type,
+	       const struct iovec *iov, int n, struct error *err) must_check;
+int frame_send_u64(struct channel *ch, enum frame_type type, uint64_t x,
+		   struct error *err) must_check;
+/* Best effort: the other side may be gone. */
+void frame_send_abort(struct channel *ch, const char *why);
+
+/*
+ * The next frame, checked; f is reused from call to call and freed by
+ * frame_clear().  -EPIPE when the peer has gone, -EPROTO when it talks
+ * nonsense, -ECANCELED with its reason in err when it sent ABORT.
+ */
+int frame_recv(struct channel *ch, struct frame *f,
+	       struct error *err) must_check;
+/* And it must be of that type. */
+int frame_expect(struct channel *ch, struct frame *f, enum frame_type type,
+		 struct error *err) must_check;
+/* ... and carry that number. */
+int frame_expect_u64(struct channel *ch, struct frame *f, enum frame_type type,
+		     uint64_t x, struct error *err) must_check;
+void frame_clear(struct frame *f);
+
+uint64_t frame_u64(const struct frame *f);
+
+/* The head: type and size, or -EPROTO. */
+int frame_parse_head(const unsigned char head[FRAME_HEAD_SIZE],
+		     enum frame_type *ret_type, size_t *ret_size,
+		     uint64_t *ret_hash, struct error *err) must_check;
+/* Is the payload of the shape its type demands?  Pure; what is fuzzed. */
+int frame_check(enum frame_type type, const unsigned char *p, size_t n,
+		struct error *err) must_check;
+
+const char *frame_name(enum frame_type type);
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * helper.c - what runs inside the new capsule: F, and L until it is the stub
+ *
+ * F is a child of the capsule's init and does what needs ordinary C code.  L
+ * is cloned from it: a child of init as well, with the pid of the process
+ * that moves, a memory of its own and F's descriptor table.  L maps the
+ * landing area and jumps into it; from that moment it executes nothing but
+ * what the engine lists, and the engine unmaps everything else.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "move/land.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+struct helper {
+	const struct landing_spec *spec;
+	int memfd, sock;
+};
+
+/* Map the area and never come back. */
+static _Noreturn void become_stub(const struct helper *h)
+{
+	uint64_t at = h->spec->area;
+	char *code = mmap((void *)(uintptr_t)at, STUB_PAGE,
+			  PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+			  0);
+	char *data = mmap((void *)(uintptr_t)(at + STUB_BOX),
+			  h->spec->size - STUB_BOX, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_FIXED_NOREPLACE, h->memfd, 0);
+	struct stub_box *box = (struct stub_box *)data;
+
+	if (code == MAP_FAILED || data == MAP_FAILED)
+		_exit(1);
+	stub_fill_code(code, h->spec->size);
+	if (mprotect(code, STUB_PAGE, PROT_READ | PROT_EXEC) < 0)
+		_exit(1);
+	/* the kernel writes there whenever it likes; soon it is unmapped */
+	if (__rseq_size)
+		syscall(SYS_rseq,
+			(char *)__builtin_thread_pointer() + __rseq_offset,
+			sizeof(struct rseq), RSEQ_FLAG_UNREGISTER, RSEQ_SIG);
+	if (h->spec->own_session)
+		setsid();
+	else if (h->spec->own_group)
+		setpgid(0, 0);
+	box->call[0] = (struct stub_call){
+		.nr = STUB_BOX_WAIT,
+		.arg = { (uintptr_t)box, (uintptr_t)&box->call[0] },
+	};
+	__asm__ volatile("mov %0, %%rbx\n\tjmp *%1"
+			 :
+			 : "r"(&box->call[0]), "r"(code + STUB_ENTRY)
+			 : "memory");
+	__builtin_unreachable();
+}
+
+/* The process's clocks must not jump: shift those of L, F's next child. */
+static int shift_clocks(const struct landing_spec *s)
+{
+	char text[128];
+
+	if (unshare(CLONE_NEWTIME) < 0)
+		return -errno;
+	snprintf(text, sizeof(text), "monotonic %lld %lld\nboottime %lld %lld\n",
+		 (long long)(s->monotonic / 1000000000),
+		 (long long)(s->monotonic % 1000000000),
+		 (long long)(s->boottime / 1000000000),
+		 (long long)(s->boottime % 1000000000));
+	return io_write_file(AT_FDCWD, "/proc/self/timens_offsets", text);
+}
+
+static int make_landing(struct helper *h, int *ret_pidfd)
+{
+	pid_t tid = h->spec->pid;
+	int pidfd = -1, r;
+	struct clone_args args = {
+		.flags = CLONE_FILES | CLONE_PARENT | CLONE_PIDFD,
+		.pidfd = (uintptr_t)&pidfd,
+		.set_tid = (uintptr_t)&tid,
+		.set_tid_size = 1,
+	};
+	long pid;
+
+	if (h->spec->shift_clocks && (r = shift_clocks(h->spec)) < 0)
+		return r;
+	pid = syscall(SYS_clone3, &args, sizeof(args));
+	if (pid == 0)
+		become_stub(h);
+	if (pid < 0)
+		return -errno;
+	*ret_pidfd = pidfd;
+	return 0;
+}
+
+static int do_verb(struct helper *h, const struct helper_head *head, void *p,
+		   int *ret_fd, struct error *err)
+{
+	int r;
+
+	switch (head->verb) {
+	case HELPER_CLONE:
+		r = make_landing(h, ret_fd);
+		if (r < 0)
+			error_sys(err, r, "making a process with pid %d",
+				  h->spec->pid);
+		return r;
+	case HELPER_OPEN:
+		r = open(p, head->value | O_CLOEXEC);
+		return r < 0 ? error_sys(err, -errno, "%s", (char *)p) : r;
+	case HELPER_CLOSE:
+		return close(head->value) < 0 ? -errno : 0;
+	case HELPER_RESTORE:
+	case HELPER_ACTIVATE:
+		return 0;
+	}
+	return error_set(err, -EPROTO, "helper: unknown request");
+}
+
+static int helper_loop(struct helper *h)
+{
+	struct helper_head head;
+	void *p;
+
+	while (helper_recv(h->sock, &head, &p, NULL) == 0) {
+		struct error err = ERROR_INIT;
+		int fd = -1, r = do_verb(h, &head, p, &fd, &err);
+
+		free(p);
+		if (head.verb == HELPER_ACTIVATE) {
+			/* what stays in the table is the process's alone */
+			close(h->memfd);
+		}
+		if (helper_send(h->sock, HELPER_DONE, r, err.text,
+				strlen(err.text), fd) < 0)
+			return 1;
+		io_close(&fd);
+		if (head.verb == HELPER_ACTIVATE) {
+			close(h->sock);
+			return 0;
+		}
+	}
+	/* the engine has gone; L is not ours to judge */
+	return 1;
+}
+
+int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
+{
+	struct landing_spec spec;
+	struct helper h = { .spec = &spec };
+	sigset_t all;
+
+	if (n != sizeof(spec) || nr_fds != 2)
+		return 2;
+	memcpy(&spec, arg, sizeof(spec));
+	h.memfd = fds[0];
+	h.sock = fds[1];
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	return helper_loop(&h);
+}

@@ -1,0 +1,85 @@
+/* helper_msg.c - messages between the engine and F, see land.h */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "move/land.h"
+
+#define HELPER_MAX (1u << 30)
+
+union fd_control {
+	struct cmsghdr head;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+int helper_send(int sock, enum helper_verb verb, int32_t value, const void *p,
+		size_t n, int fd)
+{
+	struct helper_head head = { (uint32_t)verb, value, n };
+	struct iovec iov = { &head, sizeof(head) };
+	union fd_control c = { 0 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t r;
+
+	if (fd >= 0) {
+		msg.msg_control = &c;
+		msg.msg_controllen = sizeof(c);
+		c.head.cmsg_len = CMSG_LEN(sizeof(int));
+		c.head.cmsg_level = SOL_SOCKET;
+		c.head.cmsg_type = SCM_RIGHTS;
+		memcpy(CMSG_DATA(&c.head), &fd, sizeof(fd));
+	}
+	do
+		r = sendmsg(sock, &msg, MSG_NOSIGNAL);
+	while (r < 0 && errno == EINTR);
+	if (r < 0)
+		return -errno;
+	return n ? io_write_full(sock, p, n) : 0;
+}
+
+int helper_recv(int sock, struct helper_head *ret, void **ret_p, int *ret_fd)
+{
+	struct helper_head head;
+	struct iovec iov = { &head, sizeof(head) };
+	union fd_control c = { 0 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &c,
+			      .msg_controllen = sizeof(c) };
+	int fd = -1, r = 0;
+	char *p;
+	ssize_t n;
+
+	do
+		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | MSG_WAITALL);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	if (n != sizeof(head))
+		return -EPIPE;
+	if (msg.msg_controllen && c.head.cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(&c.head), sizeof(fd));
+	if (head.size > HELPER_MAX) {
+		io_close(&fd);
+		return -EPROTO;
+	}
+	p = xmalloc(head.size + 1);
+	if (head.size)
+		r = io_read_full(sock, p, head.size);
+	if (r < 0) {
+		free(p);
+		io_close(&fd);
+		return r;
+	}
+	p[head.size] = '\0';
+	*ret = head;
+	*ret_p = p;
+	if (ret_fd)
+		*ret_fd = fd;
+	else
+		io_close(&fd);
+	return 0;
+}

@@ -1,0 +1,331 @@
+/* inject.c - stop all threads of a process, and let them go; inject.h */
+#include "move/inject.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <linux/rseq.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/xalloc.h"
+#include "move/proc.h"
+
+int tracee_read(pid_t pid, uint64_t addr, void *p, size_t n)
+{
+	struct iovec here = { p, n }, there = { (void *)(uintptr_t)addr, n };
+	ssize_t r = process_vm_readv(pid, &here, 1, &there, 1, 0);
+
+	return r < 0 ? -errno : (size_t)r == n ? 0 : -EFAULT;
+}
+
+int tracee_write(pid_t pid, uint64_t addr, const void *p, size_t n)
+{
+	struct iovec here = { (void *)(uintptr_t)p, n };
+	struct iovec there = { (void *)(uintptr_t)addr, n };
+	ssize_t r = process_vm_writev(pid, &here, 1, &there, 1, 0);
+
+	return r < 0 ? -errno : (size_t)r == n ? 0 : -EFAULT;
+}
+
+ssize_t tracee_get_xstate(pid_t tid, void *p, size_t room)
+{
+	struct iovec iov = { p, room };
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &iov) < 0)
+		return -errno;
+	return (ssize_t)iov.iov_len;
+}
+
+/*
+ * A signal that the process ignores, so that it does nothing should nobody be
+ * there to take it; one it handles spuriously (Go's SIGURG) at the worst.
+ */
+static int choose_stop_sig(uint64_t caught)
+{
+	static const int harmless[] = { SIGURG, SIGWINCH, SIGCHLD, SIGCONT };
+
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless); i++)
+		if (!(caught & UINT64_C(1) << (harmless[i] - 1)))
+			return harmless[i];
+	return SIGURG;
+}
+
+struct tracee *tracee_create(pid_t pid, struct error *err)
+{
+	struct proc_status s;
+	struct tracee *t;
+
+	if (proc_read_status(pid, &s, err) < 0)
+		return NULL;
+	t = xcalloc(1, sizeof(*t));
+	t->pid = pid;
+	t->stop_sig = choose_stop_sig(s.sig_caught);
+	return t;
+}
+
+void tracee_destroy(struct tracee *t)
+{
+	if (!t)
+		return;
+	tracee_resume(t);
+	free(t->task);
+	free(t);
+}
+
+static struct task *task_find(struct tracee *t, pid_t tid)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->task[i].tid == tid)
+			return &t->task[i];
+	return NULL;
+}
+
+/* 1: seized and told to stop, 0: it has exited meanwhile. */
+static int task_seize(struct tracee *t, pid_t tid, struct error *err)
+{
+	struct task *k;
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
+		if (errno == ESRCH)
+			return 0;
+		return error_sys(err, -errno,
+				 "cannot trace thread %d (is a debugger on it, and is it yours?)",
+				 tid);
+	}
+	array_room(t->task, t->nr, &t->cap);
+	k = &t->task[t->nr++];
+	*k = (struct task){ .tid = tid, .seized = true, .syscall = -1 };
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 && errno != ESRCH)
+		return error_sys(err, -errno, "stopping thread %d", tid);
+	return 1;
+}
+
+static int task_wait(struct task *k, int *ret, struct error *err)
+{
+	while (waitpid(k->tid, ret, __WALL) < 0)
+		if (errno != EINTR)
+			return error_sys(err, -errno, "waiting for thread %d",
+					 k->tid);
+	if (WIFSTOPPED(*ret))
+		return 0;
+	k->gone = true;
+	k->seized = false;
+	return 0;
+}
+
+/*
+ * Wait until the thread stands in the stop we asked for.  A signal that gets
+ * in between is delivered: its handler's frame is then part of the state,
+ * made by the kernel with all the rules about interrupted calls.
+ */
+static int task_wait_stop(struct task *k, struct error *err)
+{
+	int status, r;
+
+	while ((r = task_wait(k, &status, err)) == 0 && !k->gone) {
+		int sig = WSTOPSIG(status);
+
+		if (status >> 16 == PTRACE_EVENT_STOP) {
+			if (sig == SIGTRAP)
+				return 0;
+			return error_set(err, -EBUSY,
+					 "process is stopped by signal %d; continue it first (kill -CONT)",
+					 sig);
+		}
+		ptrace(PTRACE_CONT, k->tid, NULL, (void *)(uintptr_t)sig);
+	}
+	return r;
+}
+
+/* Is a signal that is not blocked waiting for this thread? */
+static bool task_has_signal(const struct task *k)
+{
+	siginfo_t info[32];
+
+	for (int shared = 0; shared < 2; shared++) {
+		struct __ptrace_peeksiginfo_args args = {
+			.flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0,
+			.nr = 32,
+		};
+		long n;
+
+		while ((n = ptrace(PTRACE_PEEKSIGINFO, k->tid, &args, info)) >
+		       0) {
+			for (long i = 0; i < n; i++)
+				if (!(k->mask >> (info[i].si_signo - 1) & 1))
+					return true;
+			args.off += (uint64_t)n;
+		}
+	}
+	return false;
+}
+
+/*
+ * Inside a restartable sequence a thread that was stopped has to go to the
+ * abort address.  The kernel would see to it on its way back, but not once
+ * the thread has been elsewhere.
+ */
+static void task_leave_rseq(pid_t pid, struct task *k)
+{
+	struct __ptrace_rseq_configuration conf;
+	struct rseq_cs cs;
+	uint64_t at;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, k->tid, sizeof(conf),
+		   &conf) < 0 ||
+	    !conf.rseq_abi_pointer ||
+	    tracee_read(pid,
+			conf.rseq_abi_pointer + offsetof(struct rseq, rseq_cs),
+			&at, sizeof(at)) < 0 ||
+	    !at || tracee_read(pid, at, &cs, sizeof(cs)) < 0)
+		return;
+	if (k->cont.rip - cs.start_ip < cs.post_commit_offset)
+		k->cont.rip = cs.abort_ip;
+}
+
+static int task_read(struct tracee *t, struct task *k, struct error *err)
+{
+	static __thread char xstate[TRACEE_XSTATE_MAX];
+	ssize_t n;
+
+	if (ptrace(PTRACE_GETREGS, k->tid, NULL, &k->regs) < 0 ||
+	    ptrace(PTRACE_GETSIGMASK, k->tid, sizeof(k->mask), &k->mask) < 0)
+		return error_sys(err, -errno, "reading thread %d", k->tid);
+	n = tracee_get_xstate(k->tid, xstate, sizeof(xstate));
+	if (n < 0)
+		return error_sys(err, (int)n, "reading thread %d's vectors",
+				 k->tid);
+	t->xsave_size = (size_t)n;
+	free(k->xstate);
+	k->xstate = xmalloc((size_t)n);
+	memcpy(k->xstate, xstate, (size_t)n);
+	k->syscall = settle_syscall(&k->regs, &k->cont);
+	task_leave_rseq(t->pid, k);
+	return 0;
+}
+
+/*
+ * The stop comes before a signal that waits and has interrupted a call; only
+ * the kernel knows how the call then ends, so let it deliver the signal.
+ */
+static int task_take_stop(struct tracee *t, struct task *k, struct error *err)
+{
+	int status, r = task_wait_stop(k, err);
+
+	while (r == 0 && !k->gone && (r = task_read(t, k, err)) == 0) {
+		if (!settle_interrupted(&k->regs) || !task_has_signal(k))
+			break;
+		ptrace(PTRACE_CONT, k->tid, NULL, NULL);
+		r = task_wait(k, &status, err);
+		if (r < 0 || k->gone)
+			break;
+		ptrace(PTRACE_INTERRUPT, k->tid, NULL, NULL);
+		ptrace(PTRACE_CONT, k->tid, NULL,
+		       (void *)(uintptr_t)(status >> 16 ? 0 :
+							  WSTOPSIG(status)));
+		r = task_wait_stop(k, err);
+	}
+	return r;
+}
+
+static void forget_gone(struct tracee *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nr; i++)
+		if (!t->task[i].gone)
+			t->task[n++] = t->task[i];
+		else
+			free(t->task[i].xstate);
+	t->nr = n;
+}
+
+int tracee_stop_leader(struct tracee *t, struct error *err)
+{
+	int r = task_seize(t, t->pid, err);
+
+	if (r > 0)
+		r = task_take_stop(t, &t->task[0], err);
+	else if (r == 0)
+		r = error_set(err, -ESRCH, "process %d has exited", t->pid);
+	forget_gone(t);
+	if (r == 0 && !t->nr)
+		r = error_set(err, -ESRCH, "process %d has exited", t->pid);
+	return r;
+}
+
+/* Seize the threads not known yet; returns how many, or -errno. */
+static int seize_new(struct tracee *t, struct error *err)
+{
+	pid_t *tid;
+	ssize_t n = proc_read_tasks(t->pid, &tid, err);
+	int found = 0, r = 0;
+
+	if (n < 0)
+		return (int)n;
+	for (ssize_t i = 0; i < n && r >= 0; i++) {
+		if (task_find(t, tid[i]))
+			continue;
+		r = task_seize(t, tid[i], err);
+		found += r > 0;
+	}
+	free(tid);
+	return r < 0 ? r : found;
+}
+
+/*
+ * A thread can make another one until it has stopped, so look again until a
+ * look at stopped threads alone finds nothing new.
+ */
+int tracee_stop(struct tracee *t, struct error *err)
+{
+	size_t done = 0;
+	int r;
+
+	while ((r = seize_new(t, err)) > 0) {
+		for (; done < t->nr; done++)
+			if ((r = task_take_stop(t, &t->task[done], err)) < 0)
+				return r;
+	}
+	if (r < 0)
+		return r;
+	forget_gone(t);
+	if (!task_find(t, t->pid))
+		return error_set(err, -ESRCH, "the main thread has exited");
+	if (t->task[0].tid != t->pid) {
+		struct task *k = task_find(t, t->pid), tmp = *k;
+
+		*k = t->task[0];
+		t->task[0] = tmp;
+	}
+	return 0;
+}
+
+static void task_resume(struct task *k)
+{
+	int status, sig;
+
+	if (!k->seized)
+		return;
+	if (ptrace(PTRACE_DETACH, k->tid, NULL, NULL) < 0 && errno == ESRCH &&
+	    waitpid(k->tid, &status, __WALL) == k->tid && WIFSTOPPED(status)) {
+		/* it had been told to stop, and nobody had waited for it */
+		sig = status >> 16 ? 0 : WSTOPSIG(status);
+		ptrace(PTRACE_DETACH, k->tid, NULL, (void *)(uintptr_t)sig);
+	}
+	k->seized = false;
+}
+
+void tracee_resume(struct tracee *t)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		task_resume(&t->task[i]);
+	for (size_t i = 0; i < t->nr; i++)
+		free(t->task[i].xstate);
+	t->nr = 0;
+}

@@ -1,0 +1,109 @@
+/*
+ * inject.h - stop all threads of a process and make calls in their name
+ *
+ * Life cycle: tracee_create() only looks; tracee_stop() seizes and stops
+ * every thread, tracee_resume() lets go of them exactly as they were.  In
+ * between, tracee_map_area() makes or finds the landing area, and
+ * tracee_run() runs lists of calls in it.  tracee_destroy() resumes.
+ *
+ * Crash safety: whenever this process dies, each thread goes on by itself
+ * and ends up where it was, because the code it runs meanwhile ends in
+ * putting its registers back (the tail of the vdso for the first mapping, a
+ * signal frame for lists).  Registers are put back as soon as a list is
+ * done, not when the tracee is resumed.
+ */
+#ifndef MOVE_INJECT_H
+#define MOVE_INJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "core/error.h"
+#include "move/stub.h"
+
+struct task {
+	pid_t tid;    /* as this process sees it */
+	pid_t ns_tid; /* as the task sees it, once tasks are stopped */
+	bool seized, gone;
+	struct user_regs_struct regs; /* as found */
+	struct user_regs_struct cont; /* as to be resumed, see settle */
+	int64_t syscall;  /* interrupted and to be restarted by 219, or -1 */
+	uint64_t mask;
+	void *xstate; /* NT_X86_XSTATE, xsave_size bytes */
+};
+
+struct tracee {
+	pid_t pid;
+	struct task *task; /* task[0] is the leader when stopped */
+	size_t nr, cap;
+	int stop_sig;	 /* with which lists end */
+	uint64_t area;	 /* landing area, or 0 */
+	size_t area_size;
+	size_t xsave_size;
+};
+
+struct tracee *tracee_create(pid_t pid, struct error *err) must_check;
+void tracee_destroy(struct tracee *t);
+
+/* Stop one thread (the leader), or all, however many are being made. */
+int tracee_stop_leader(struct tracee *t, struct error *err) must_check;
+int tracee_stop(struct tracee *t, struct error *err) must_check;
+
+/* Let all run again as if nothing had been. */
+void tracee_resume(struct tracee *t);
+
+/*
+ * The leader makes one call without needing any memory of its own: it runs a
+ * few instructions in the unused end of the vdso's last page.  *ret is what
+ * the call returned.
+ */
+int tracee_call(struct tracee *t, long nr, const uint64_t arg[6], int64_t *ret,
+		struct error *err) must_check;
+
+/* Find or map the landing area for at least nr threads. */
+int tracee_map_area(struct tracee *t, size_t nr_threads,
+		    struct error *err) must_check;
+
+/*
+ * Run lists, all at the same time: task[i] runs n[i] calls from call[i],
+ * which get their results.  n[i] may be 0 except for nothing at all.  Task 0
+ * has STUB_BOX_CALLS - 16 to spend and `data` of nr_data bytes, which is
+ * copied to box.data before and back after; the others have
+ * STUB_THREAD_CALLS - 4.
+ */
+struct tracee_list {
+	struct stub_call *call;
+	size_t n;
+};
+int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
+	       size_t nr_data, struct error *err) must_check;
+
+/* Address of box.data and of a slot's data in the tracee. */
+uint64_t tracee_box_data(const struct tracee *t);
+uint64_t tracee_slot(const struct tracee *t, size_t i);
+
+/* Whole or an error. */
+int tracee_read(pid_t pid, uint64_t addr, void *p, size_t n) must_check;
+int tracee_write(pid_t pid, uint64_t addr, const void *p, size_t n) must_check;
+
+/* The vector state as NT_X86_XSTATE; returns its size or -errno. */
+ssize_t tracee_get_xstate(pid_t tid, void *p, size_t room) must_check;
+#define TRACEE_XSTATE_MAX 16384
+
+/*
+ * What an interrupted call has to look like to be resumed without the
+ * kernel's help: *cont gets rip and rax put right.  Signals that were about
+ * to be delivered have been by the time a thread counts as stopped, so no
+ * call has to be turned into EINTR here.  Returns the number of the call
+ * that only restart_syscall can continue, or -1.
+ */
+int64_t settle_syscall(const struct user_regs_struct *regs,
+		       struct user_regs_struct *cont);
+
+/* Is that the private code of a call that was interrupted? */
+bool settle_interrupted(const struct user_regs_struct *regs);
+
+#endif

@@ -1,0 +1,433 @@
+/*
+ * inject_run.c - make system calls in the name of a stopped process
+ *
+ * Two ways.  tracee_call() needs no memory in the process: it writes a few
+ * instructions into the unused end of the vdso, which make the call, put the
+ * clobbered registers back and jump to where the thread was; signals may
+ * come in between as for any code.  tracee_run() uses the landing area,
+ * costs one stop for a whole list, and runs in all threads at once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "core/xalloc.h"
+#include "move/inject.h"
+#include "move/proc.h"
+
+#define AREA_LOWEST  0x10000
+#define AREA_HIGHEST 0x7ffffffff000
+#define SNIPPET_ROOM 192
+#define MADV_NOFORK  10
+
+/* movabs $imm, %reg */
+static unsigned char *emit_mov(unsigned char *p, unsigned op, uint64_t imm)
+{
+	*p++ = (unsigned char)(op >> 8);
+	*p++ = (unsigned char)op;
+	memcpy(p, &imm, sizeof(imm));
+	return p + sizeof(imm);
+}
+
+enum {
+	MOV_RAX = 0x48b8,
+	MOV_RCX = 0x48b9,
+	MOV_RDX = 0x48ba,
+	MOV_RSI = 0x48be,
+	MOV_RDI = 0x48bf,
+	MOV_R8 = 0x49b8,
+	MOV_R9 = 0x49b9,
+	MOV_R10 = 0x49ba,
+	MOV_R11 = 0x49bb,
+};
+
+/* The call, all that it changes put back, and the jump to where we were. */
+static size_t snippet_build(unsigned char *code, long nr,
+			    const uint64_t arg[6],
+			    const struct user_regs_struct *cont,
+			    size_t *ret_after)
+{
+	static const unsigned op[6] = { MOV_RDI, MOV_RSI, MOV_RDX,
+					MOV_R10, MOV_R8,  MOV_R9 };
+	const uint64_t was[6] = { cont->rdi, cont->rsi, cont->rdx,
+				  cont->r10, cont->r8,	cont->r9 };
+	unsigned char *p = emit_mov(code, MOV_RAX, (uint64_t)nr);
+
+	for (int i = 0; i < 6; i++)
+		p = emit_mov(p, op[i], arg[i]);
+	*p++ = 0x0f; /* syscall */
+	*p++ = 0x05;
+	*ret_after = (size_t)(p - code);
+	for (int i = 0; i < 6; i++)
+		p = emit_mov(p, op[i], was[i]);
+	p = emit_mov(p, MOV_RCX, cont->rcx);
+	p = emit_mov(p, MOV_R11, cont->r11);
+	p = emit_mov(p, MOV_RAX, cont->rax);
+	memcpy(p, "\xff\x25\0\0\0\0", 6); /* jmp *0(%rip) */
+	memcpy(p + 6, &cont->rip, sizeof(cont->rip));
+	return (size_t)(p - code) + 6 + sizeof(cont->rip);
+}
+
+/* Write over a mapping that the process itself may not write. */
+static int poke(pid_t tid, uint64_t addr, const void *p, size_t n)
+{
+	const char *from = p;
+
+	for (size_t i = 0; i < n; i += sizeof(long)) {
+		long word;
+
+		memcpy(&word, from + i, sizeof(word));
+		if (ptrace(PTRACE_POKEDATA, tid, (void *)(uintptr_t)(addr + i),
+			   (void *)word) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static int find_snippet_room(struct tracee *t, uint64_t *ret,
+			     struct error *err)
+{
+	static const char zero[SNIPPET_ROOM];
+	struct vma_list maps = { 0 };
+	char tail[SNIPPET_ROOM];
+	const struct vma *vdso;
+	int r = proc_read_maps(t->pid, &maps, err);
+
+	if (r < 0)
+		goto out;
+	vdso = vma_named(&maps, "[vdso]");
+	r = -ENOTSUP;
+	if (vdso && tracee_read(t->pid, vdso->end - SNIPPET_ROOM, tail,
+				sizeof(tail)) == 0 &&
+	    !memcmp(tail, zero, sizeof(tail))) {
+		*ret = vdso->end - SNIPPET_ROOM;
+		r = 0;
+	} else {
+		error_set(err, r, "the process has no vdso with room to spare");
+	}
+out:
+	vma_list_clear(&maps);
+	return r;
+}
+
+/* Let the leader run up to the end of the call at rip == after. */
+static int run_to_exit(struct tracee *t, uint64_t after,
+		       struct user_regs_struct *ret, struct error *err)
+{
+	pid_t tid = t->task[0].tid;
+	int status, sig = 0, stops = 0;
+
+	while (stops < 2) {
+		if (ptrace(PTRACE_SYSCALL, tid, NULL, (void *)(uintptr_t)sig) <
+			    0 ||
+		    waitpid(tid, &status, __WALL) < 0 || !WIFSTOPPED(status))
+			return error_set(err, -ESRCH, "process %d has exited",
+					 t->pid);
+		sig = 0;
+		if (status >> 16)
+			continue;
+		if (WSTOPSIG(status) != (SIGTRAP | 0x80)) {
+			sig = WSTOPSIG(status);
+			continue;
+		}
+		if (ptrace(PTRACE_GETREGS, tid, NULL, ret) < 0)
+			return error_sys(err, -errno, "reading thread %d",
+					 tid);
+		/* a handler's own calls stop elsewhere */
+		stops += ret->rip == after;
+	}
+	return 0;
+}
+
+int tracee_call(struct tracee *t, long nr, const uint64_t arg[6], int64_t *ret,
+		struct error *err)
+{
+	unsigned char code[SNIPPET_ROOM] = { 0 };
+	struct task *k = &t->task[0];
+	struct user_regs_struct regs = k->cont, out;
+	uint64_t at;
+	size_t after;
+	int r = find_snippet_room(t, &at, err);
+
+	if (r < 0)
+		return r;
+	snippet_build(code, nr, arg, &k->cont, &after);
+	regs.rip = at;
+	r = poke(k->tid, at, code, sizeof(code));
+	if (r < 0)
+		return error_sys(err, r, "writing into the process");
+	if (ptrace(PTRACE_SETOPTIONS, k->tid, NULL, PTRACE_O_TRACESYSGOOD) <
+		    0 ||
+	    ptrace(PTRACE_SETREGS, k->tid, NULL, &regs) < 0)
+		return error_sys(err, -errno, "writing thread %d", k->tid);
+	r = run_to_exit(t, at + after, &out, err);
+	if (r < 0)
+		return r;
+	if (ptrace(PTRACE_SETREGS, k->tid, NULL, &k->cont) < 0)
+		return error_sys(err, -errno, "writing thread %d", k->tid);
+	memset(code, 0, sizeof(code));
+	r = poke(k->tid, at, code, sizeof(code));
+	if (r < 0)
+		return error_sys(err, r, "writing into the process");
+	*ret = (int64_t)out.rax;
+	return 0;
+}
+
+/* Is there an area already, from an earlier move?  0 when not. */
+static uint64_t find_area(pid_t pid, const struct vma_list *maps,
+			  size_t *ret_size)
+{
+	for (size_t i = 0; i < maps->nr; i++) {
+		const struct vma *v = &maps->v[i];
+		char head[STUB_MAGIC_SIZE + 8];
+		uint64_t size;
+
+		if (v->kind != VMA_ANON || v->prot != (PROT_READ | PROT_EXEC) ||
+		    v->end - v->start != STUB_PAGE ||
+		    tracee_read(pid, v->start, head, sizeof(head)) < 0 ||
+		    memcmp(head, STUB_MAGIC, STUB_MAGIC_SIZE))
+			continue;
+		memcpy(&size, head + STUB_MAGIC_SIZE, sizeof(size));
+		if (i + 1 < maps->nr && v[1].start == v->end &&
+		    v[1].end == v->start + size) {
+			*ret_size = size;
+			return v->start;
+		}
+	}
+	return 0;
+}
+
+/* The lowest hole of that size: programs and libraries live higher. */
+static uint64_t find_hole(const struct vma_list *maps, size_t size)
+{
+	uint64_t at = AREA_LOWEST;
+
+	for (size_t i = 0; i < maps->nr; i++) {
+		if (maps->v[i].start >= at + size + STUB_PAGE)
+			return at;
+		if (maps->v[i].end + STUB_PAGE > at)
+			at = maps->v[i].end + STUB_PAGE;
+	}
+	return at + size < AREA_HIGHEST ? at : 0;
+}
+
+/* One call that must not fail. */
+static int must_call(struct tracee *t, long nr, uint64_t a, uint64_t b,
+		     uint64_t c, uint64_t flags, const char *what,
+		     struct error *err)
+{
+	uint64_t arg[6] = { a, b, c, flags, (uint64_t)-1, 0 };
+	int64_t res;
+	int r = tracee_call(t, nr, arg, &res, err);
+
+	if (r == 0 && res < 0 && res > -4096)
+		r = error_sys(err, (int)res, "%s in the process", what);
+	return r;
+}
+
+static int map_new_area(struct tracee *t, const struct vma_list *maps,
+			size_t size, struct error *err)
+{
+	char page[STUB_PAGE];
+	uint64_t at = find_hole(maps, size);
+	int r;
+
+	if (!at)
+		return error_set(err, -ENOMEM,
+				 "the process has no room for the landing area");
+	r = must_call(t, SYS_mmap, at, size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE |
+			      MAP_POPULATE,
+		      "mmap", err);
+	if (r < 0)
+		return r;
+	stub_fill_code(page, size);
+	r = tracee_write(t->pid, at, page, sizeof(page));
+	if (r < 0)
+		return error_sys(err, r, "writing into the process");
+	r = must_call(t, SYS_mprotect, at, STUB_PAGE, PROT_READ | PROT_EXEC, 0,
+		      "mprotect", err);
+	if (r == 0)
+		r = must_call(t, SYS_madvise, at, size, MADV_NOFORK, 0,
+			      "madvise", err);
+	if (r == 0) {
+		t->area = at;
+		t->area_size = size;
+	}
+	return r;
+}
+
+int tracee_map_area(struct tracee *t, size_t nr_threads, struct error *err)
+{
+	struct vma_list maps = { 0 };
+	size_t size = stub_area_size(nr_threads, t->xsave_size);
+	int r = proc_read_maps(t->pid, &maps, err);
+
+	if (r < 0)
+		goto out;
+	t->area = find_area(t->pid, &maps, &t->area_size);
+	if (t->area && t->area_size < size) {
+		r = must_call(t, SYS_munmap, t->area, t->area_size, 0, 0,
+			      "munmap", err);
+		t->area = 0;
+	}
+	if (r == 0 && !t->area)
+		r = map_new_area(t, &maps, size, err);
+out:
+	vma_list_clear(&maps);
+	return r;
+}
+
+uint64_t tracee_box_data(const struct tracee *t)
+{
+	return t->area + STUB_BOX + offsetof(struct stub_box, data);
+}
+
+uint64_t tracee_slot(const struct tracee *t, size_t i)
+{
+	return t->area + STUB_THREADS + i * stub_slot_size(t->xsave_size);
+}
+
+/* Where task i's list lies in the tracee. */
+static uint64_t list_at(const struct tracee *t, size_t i)
+{
+	return i ? tracee_slot(t, i) :
+		   t->area + STUB_BOX + offsetof(struct stub_box, call);
+}
+
+#define EPILOGUE 4
+
+/*
+ * Every list ends: tell the engine by a signal that nobody else minds; and
+ * if there is no engine any more, be again what you were.
+ */
+static void list_end(struct tracee *t, struct stub_call *c, uint64_t at,
+		     uint64_t uc)
+{
+	uint64_t kill_args = at + 2 * sizeof(*c) + offsetof(struct stub_call,
+							    arg);
+
+	c[0] = (struct stub_call){ .nr = SYS_getpid, .copy = kill_args };
+	c[1] = (struct stub_call){ .nr = SYS_gettid, .copy = kill_args + 8 };
+	c[2] = (struct stub_call){ .nr = SYS_tgkill,
+				   .arg = { 0, 0, (uint64_t)t->stop_sig } };
+	c[3] = (struct stub_call){ .nr = STUB_SIGRETURN, .arg = { uc } };
+}
+
+/* Load task i's list and its way back. */
+static int list_load(struct tracee *t, size_t i, const struct tracee_list *l,
+		     struct error *err)
+{
+	struct task *k = &t->task[i];
+	struct stub_frame f = {
+		.mask = k->mask,
+		.altstack_flags = 0x10, /* not valid: keep what is set */
+		.xstate = k->xstate,
+		.xstate_size = t->xsave_size,
+	};
+	struct user_regs_struct again = k->cont;
+	uint64_t frame_at = tracee_slot(t, i) + sizeof(struct stub_thread), uc;
+	size_t room = stub_slot_size(t->xsave_size), n;
+	char *frame = xcalloc(1, room);
+	struct stub_call *c = xcalloc(l->n + EPILOGUE, sizeof(*c));
+	int r;
+
+	/* rt_sigreturn forgets what restart_syscall would continue */
+	if (k->syscall >= 0)
+		again.rax = (unsigned long)k->syscall;
+	f.regs = &again;
+	n = stub_build_frame(frame, frame_at, &f, &uc);
+	if (l->n)
+		memcpy(c, l->call, l->n * sizeof(*c));
+	list_end(t, c + l->n, list_at(t, i) + l->n * sizeof(*c), uc);
+	r = tracee_write(t->pid, frame_at, frame, n);
+	if (r == 0)
+		r = tracee_write(t->pid, list_at(t, i), c,
+				 (l->n + EPILOGUE) * sizeof(*c));
+	free(frame);
+	free(c);
+	return r < 0 ? error_sys(err, r, "writing into the process") : 0;
+}
+
+static int list_start(struct tracee *t, size_t i, struct error *err)
+{
+	struct task *k = &t->task[i];
+	struct user_regs_struct regs = k->cont;
+	uint64_t mask = ~(UINT64_C(1) << (t->stop_sig - 1));
+
+	regs.rip = t->area + STUB_ENTRY;
+	regs.rbx = list_at(t, i);
+	regs.rsp = (regs.rsp - 1024) & ~UINT64_C(63);
+	/* in this order: from the first on, the frame undoes it all */
+	if (ptrace(PTRACE_SETREGS, k->tid, NULL, &regs) < 0 ||
+	    ptrace(PTRACE_SETSIGMASK, k->tid, sizeof(mask), &mask) < 0 ||
+	    ptrace(PTRACE_CONT, k->tid, NULL, NULL) < 0)
+		return error_sys(err, -errno, "starting thread %d", k->tid);
+	return 0;
+}
+
+/* Wait for the end of the list, and make the thread what it was. */
+static int list_wait(struct tracee *t, size_t i, size_t n, struct error *err)
+{
+	struct task *k = &t->task[i];
+	uint64_t last = list_at(t, i) + (n + 2) * sizeof(struct stub_call);
+	struct user_regs_struct regs;
+	int status;
+
+	for (;;) {
+		if (waitpid(k->tid, &status, __WALL) < 0 ||
+		    !WIFSTOPPED(status) ||
+		    ptrace(PTRACE_GETREGS, k->tid, NULL, &regs) < 0)
+			return error_set(err, -ESRCH, "thread %d has exited",
+					 k->tid);
+		if (WSTOPSIG(status) == t->stop_sig && regs.rbx == last)
+			break;
+		if (WSTOPSIG(status) == SIGSEGV || WSTOPSIG(status) == SIGILL)
+			return error_set(err, -EFAULT,
+					 "thread %d failed in the stub",
+					 k->tid);
+		ptrace(PTRACE_CONT, k->tid, NULL, NULL);
+	}
+	/* in this order: until the second, the frame still undoes it all */
+	if (ptrace(PTRACE_SETSIGMASK, k->tid, sizeof(k->mask), &k->mask) < 0 ||
+	    ptrace(PTRACE_SETREGS, k->tid, NULL, &k->cont) < 0)
+		return error_sys(err, -errno, "writing thread %d", k->tid);
+	return 0;
+}
+
+int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
+	       size_t nr_data, struct error *err)
+{
+	int r = 0;
+
+	if (nr_data &&
+	    (r = tracee_write(t->pid, tracee_box_data(t), data, nr_data)) < 0)
+		return error_sys(err, r, "writing into the process");
+	for (size_t i = 0; i < t->nr && r == 0; i++)
+		if (list[i].n)
+			r = list_load(t, i, &list[i], err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < t->nr && r == 0; i++)
+		if (list[i].n)
+			r = list_start(t, i, err);
+	for (size_t i = 0; i < t->nr && r == 0; i++)
+		if (list[i].n)
+			r = list_wait(t, i, list[i].n, err);
+	for (size_t i = 0; i < t->nr && r == 0; i++) {
+		size_t n = list[i].n * sizeof(struct stub_call);
+
+		if (n && (r = tracee_read(t->pid, list_at(t, i), list[i].call,
+					  n)) < 0)
+			error_sys(err, r, "reading from the process");
+	}
+	if (r == 0 && nr_data &&
+	    (r = tracee_read(t->pid, tracee_box_data(t), data, nr_data)) < 0)
+		error_sys(err, r, "reading from the process");
+	return r;
+}

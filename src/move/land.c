@@ -1,0 +1,348 @@
+/* land.c - the landing process, as the engine sees it; see land.h */
+#include "move/land.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+
+/* A futex is asked this often whether the process behind it still lives. */
+#define ALIVE_MSEC 500
+
+static void futex_wake(uint32_t *word, int nr)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, nr, NULL, NULL, 0);
+}
+
+static void futex_wait(uint32_t *word, uint32_t value)
+{
+	struct timespec ts = { ALIVE_MSEC / 1000,
+			       ALIVE_MSEC % 1000 * 1000000 };
+
+	syscall(SYS_futex, word, FUTEX_WAIT, value, &ts, NULL, 0);
+}
+
+static bool landing_alive(const struct landing *l)
+{
+	struct pollfd p = { .fd = l->pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 0;
+}
+
+static int wait_word(struct landing *l, uint32_t *word, uint32_t want,
+		     struct error *err)
+{
+	uint32_t now;
+
+	while ((now = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != want) {
+		futex_wait(word, now);
+		if (!landing_alive(l))
+			return error_set(err, -ESRCH,
+					 "the landing process has died");
+	}
+	return 0;
+}
+
+/* One request to F and its answer; *ret_fd as in helper_recv(). */
+static int ask(struct landing *l, enum helper_verb verb, int32_t value,
+	       const void *p, size_t n, int *ret_fd, struct error *err)
+{
+	struct helper_head head;
+	void *text;
+	int r = helper_send(l->sock, verb, value, p, n, -1);
+
+	if (r == 0)
+		r = helper_recv(l->sock, &head, &text, ret_fd);
+	if (r < 0)
+		return error_sys(err, r, "the landing helper");
+	r = head.value;
+	if (r < 0)
+		error_set(err, r, "%s", (char *)text);
+	free(text);
+	return r;
+}
+
+/* The number that this process's /proc has for the process of a pidfd. */
+static pid_t pidfd_pid(int pidfd)
+{
+	char path[64], *text, *at;
+	pid_t pid = -1;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	if (io_read_file(-100, path, 65536, &text) < 0)
+		return -1;
+	at = strstr(text, "\nPid:");
+	if (at)
+		pid = (pid_t)strtol(at + 5, NULL, 10);
+	free(text);
+	return pid;
+}
+
+static int landing_map(struct landing *l, struct error *err)
+{
+	size_t n = l->size - STUB_BOX;
+
+	l->memfd = memfd_create("stint-landing", MFD_CLOEXEC);
+	if (l->memfd < 0 || ftruncate(l->memfd, (off_t)n) < 0)
+		return error_sys(err, -errno, "memfd of %zu bytes", n);
+	l->map = mmap(NULL, n, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_POPULATE, l->memfd, 0);
+	if (l->map == MAP_FAILED) {
+		l->map = NULL;
+		return error_sys(err, -errno, "mapping %zu bytes", n);
+	}
+	l->box = (struct stub_box *)l->map;
+	l->box->request = 1;
+	return 0;
+}
+
+int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
+		   struct landing **ret, struct error *err)
+{
+	struct landing *l = xcalloc(1, sizeof(*l));
+	int pair[2] = { -1, -1 }, r;
+
+	l->sock = l->memfd = l->pidfd = -1;
+	l->area = spec->area;
+	l->size = spec->size;
+	r = landing_map(l, err);
+	if (r < 0)
+		goto fail;
+	r = -EMFILE;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+		error_sys(err, r = -errno, "socketpair");
+		goto fail;
+	}
+	l->sock = pair[0];
+	r = dst->ops->spawn(dst->ctx, spec, sizeof(*spec),
+			    (int[]){ l->memfd, pair[1] }, 2, &l->helper, err);
+	io_close(&pair[1]);
+	if (r < 0)
+		goto fail;
+	r = ask(l, HELPER_CLONE, 0, NULL, 0, &l->pidfd, err);
+	if (r < 0)
+		goto fail;
+	l->pid = pidfd_pid(l->pidfd);
+	r = wait_word(l, &l->box->done, 1, err);
+	if (r < 0)
+		goto fail;
+	*ret = l;
+	return 0;
+fail:
+	landing_destroy(l, false);
+	return r;
+}
+
+void landing_destroy(struct landing *l, bool keep)
+{
+	if (!l)
+		return;
+	if (!keep && l->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, l->pidfd, SIGKILL, NULL, 0);
+	io_close(&l->pidfd);
+	io_close(&l->sock);
+	io_close(&l->memfd);
+	if (l->map)
+		munmap(l->map, l->size - STUB_BOX);
+	free(l);
+}
+
+/* The address in L of something in our map. */
+static uint64_t there(const struct landing *l, const void *here)
+{
+	return l->area + STUB_BOX + (uint64_t)((const char *)here - l->map);
+}
+
+void *landing_here(const struct landing *l, uint64_t at)
+{
+	return l->map + (at - l->area - STUB_BOX);
+}
+
+/* Always one more than is told, for the call that ends the list. */
+static size_t calls_left(const struct landing *l)
+{
+	return STUB_BOX_CALLS - l->top_calls - l->nr_calls - 1;
+}
+
+static size_t data_left(const struct landing *l)
+{
+	return sizeof(l->box->data) - l->top_data - l->nr_data;
+}
+
+int landing_keep_calls(struct landing *l, const struct stub_call *c, size_t n,
+		       uint64_t *ret, struct error *err)
+{
+	struct stub_call *to;
+
+	if (n > calls_left(l))
+		return error_set(err, -E2BIG,
+				 "too many timers and pending signals");
+	l->top_calls += n;
+	to = &l->box->call[STUB_BOX_CALLS - l->top_calls];
+	memcpy(to, c, n * sizeof(*c));
+	*ret = there(l, to);
+	return 0;
+}
+
+int landing_keep_data(struct landing *l, const void *p, size_t n,
+		      uint64_t *ret, struct error *err)
+{
+	size_t need = (n + 15) & ~(size_t)15;
+	char *to;
+
+	if (need > data_left(l))
+		return error_set(err, -E2BIG,
+				 "too many timers and pending signals");
+	l->top_data += need;
+	to = l->box->data + sizeof(l->box->data) - l->top_data;
+	memcpy(to, p, n);
+	*ret = there(l, to);
+	return 0;
+}
+
+int landing_call(struct landing *l, const char *what, long nr, uint64_t a,
+		 uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
+		 struct error *err)
+{
+	int r = 0;
+
+	/* room for this one and the one that ends the list */
+	if (!calls_left(l))
+		r = landing_flush(l, err);
+	l->what[l->nr_calls] = what;
+	l->box->call[l->nr_calls++] =
+		(struct stub_call){ .nr = nr, .arg = { a, b, c, d, e, f } };
+	return r;
+}
+
+int landing_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
+		 struct error *err)
+{
+	size_t need = (n + 15) & ~(size_t)15;
+	int r = 0;
+
+	if (need > data_left(l) || !calls_left(l))
+		r = landing_flush(l, err);
+	if (r == 0 && need > data_left(l))
+		return error_set(err, -E2BIG, "argument of %zu bytes", n);
+	if (r < 0)
+		return r;
+	memcpy(l->box->data + l->nr_data, p, n);
+	*ret = there(l, l->box->data + l->nr_data);
+	l->nr_data += need;
+	return 0;
+}
+
+static void landing_go(struct landing *l)
+{
+	l->nr_calls = l->nr_data = 0;
+	__atomic_add_fetch(&l->box->request, 1, __ATOMIC_RELEASE);
+	futex_wake(&l->box->request, 1);
+}
+
+int landing_flush(struct landing *l, struct error *err)
+{
+	size_t n = l->nr_calls;
+	int r;
+
+	if (!n)
+		return 0;
+	l->box->call[n] = (struct stub_call){
+		.nr = STUB_BOX_WAIT,
+		.arg = { there(l, l->box), there(l, l->box->call) },
+	};
+	landing_go(l);
+	r = wait_word(l, &l->box->done, l->box->request, err);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		int64_t res = l->box->call[i].ret;
+
+		if (l->what[i] && res < 0 && res > -4096)
+			r = error_sys(err, (int)res,
+				      "%s at the destination (call %lld, %#llx, %#llx)",
+				      l->what[i],
+				      (long long)l->box->call[i].nr,
+				      (unsigned long long)l->box->call[i].arg[0],
+				      (unsigned long long)l->box->call[i].arg[1]);
+	}
+	return r;
+}
+
+int landing_start(struct landing *l, struct error *err)
+{
+	if (!landing_alive(l))
+		return error_set(err, -ESRCH, "the landing process has died");
+	landing_go(l);
+	return 0;
+}
+
+int landing_wait_ready(struct landing *l, unsigned nr, struct error *err)
+{
+	return wait_word(l, &l->box->ready, nr, err);
+}
+
+static void release_box(struct stub_box *box)
+{
+	__atomic_store_n(&box->released, 1, __ATOMIC_RELEASE);
+	futex_wake(&box->released, INT32_MAX);
+}
+
+void landing_release(struct landing *l)
+{
+	release_box(l->box);
+}
+
+int move_release(int fd, struct error *err)
+{
+	struct stub_box *box = mmap(NULL, STUB_PAGE, PROT_READ | PROT_WRITE,
+				    MAP_SHARED, fd, 0);
+
+	if (box == MAP_FAILED)
+		return error_sys(err, -errno, "the landing memory");
+	release_box(box);
+	munmap(box, STUB_PAGE);
+	return 0;
+}
+
+int landing_open(struct landing *l, const char *path, int flags,
+		 struct error *err)
+{
+	return ask(l, HELPER_OPEN, flags, path, strlen(path), NULL, err);
+}
+
+int landing_close(struct landing *l, int fd, struct error *err)
+{
+	return ask(l, HELPER_CLOSE, fd, NULL, 0, NULL, err);
+}
+
+int landing_restore_fds(struct landing *l, const struct move_dest *dst,
+			const void *blob, size_t n, struct error *err)
+{
+	return ask(l, HELPER_RESTORE, 0, blob, n, NULL, err);
+}
+
+int landing_activate(struct landing *l, struct error *err)
+{
+	return ask(l, HELPER_ACTIVATE, 0, NULL, 0, NULL, err);
+}
+
+uint64_t landing_slot(const struct landing *l, size_t i, size_t xsave_size)
+{
+	return l->area + STUB_THREADS + i * stub_slot_size(xsave_size);
+}
+
+struct stub_thread *landing_slot_here(const struct landing *l, size_t i,
+				      size_t xsave_size)
+{
+	return (struct stub_thread *)(l->map + (STUB_THREADS - STUB_BOX) +
+				      i * stub_slot_size(xsave_size));
+}

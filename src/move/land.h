@@ -1,0 +1,123 @@
+/*
+ * land.h - the landing process, as the destination's engine sees it
+ *
+ * landing_create() has F forked in the capsule; F makes L, which turns
+ * itself into the stub and nothing else.  From then on the engine queues
+ * system calls that L shall make (landing_call), runs them
+ * (landing_flush), writes L's memory from outside, and asks F for what needs
+ * ordinary code: opening files, restoring descriptors.  landing_destroy()
+ * of a landing that was not kept kills L.
+ */
+#ifndef MOVE_LAND_H
+#define MOVE_LAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+#include "move/move.h"
+#include "move/stub.h"
+
+struct landing {
+	pid_t helper; /* F */
+	pid_t pid;    /* L, as seen from here */
+	int pidfd;    /* L's */
+	int sock;     /* to F */
+	int memfd;
+	uint64_t area; /* where the area lies in L */
+	size_t size;
+	char *map; /* its data, shared with L: area + STUB_BOX on */
+	struct stub_box *box;
+	size_t nr_calls, nr_data; /* queued, from the bottom */
+	size_t top_calls, top_data; /* for good, from the top */
+	const char *what[STUB_BOX_CALLS]; /* for errors; NULL: may fail */
+};
+
+struct landing_spec {
+	uint64_t area, size;
+	int32_t pid; /* in the capsule */
+	bool own_session, own_group;
+	bool shift_clocks; /* give L a time namespace of its own: */
+	int64_t monotonic, boottime; /* nanoseconds to add to the clocks */
+};
+
+int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
+		   struct landing **ret, struct error *err) must_check;
+void landing_destroy(struct landing *l, bool keep);
+
+/*
+ * Queue a call for L; what says in an error what it was for, NULL if its
+ * failure does not matter.  Returns the call, whose ret is valid after the
+ * flush until the next landing_call().  Flushes by itself when full, so an
+ * error may concern earlier calls.
+ */
+int landing_call(struct landing *l, const char *what, long nr, uint64_t a,
+		 uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
+		 struct error *err) must_check;
+/* Bytes for an argument of the next call; their address in L. */
+int landing_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
+		 struct error *err) must_check;
+int landing_flush(struct landing *l, struct error *err) must_check;
+
+/* The same, but the last list: L does not come back from it. */
+int landing_start(struct landing *l, struct error *err) must_check;
+
+/* Wait until that many threads stand before the word `released`. */
+int landing_wait_ready(struct landing *l, unsigned nr,
+		       struct error *err) must_check;
+void landing_release(struct landing *l);
+
+/* What F does.  landing_open returns a descriptor's number in L and F. */
+int landing_open(struct landing *l, const char *path, int flags,
+		 struct error *err) must_check;
+int landing_close(struct landing *l, int fd, struct error *err) must_check;
+int landing_restore_fds(struct landing *l, const struct move_dest *dst,
+			const void *blob, size_t n,
+			struct error *err) must_check;
+int landing_activate(struct landing *l, struct error *err) must_check;
+
+/*
+ * Room in the box that no later list overwrites, for what threads do after
+ * landing_start(); addresses in L.
+ */
+int landing_keep_calls(struct landing *l, const struct stub_call *c, size_t n,
+		       uint64_t *ret, struct error *err) must_check;
+int landing_keep_data(struct landing *l, const void *p, size_t n,
+		      uint64_t *ret, struct error *err) must_check;
+
+/* Our view of an address in L's area. */
+void *landing_here(const struct landing *l, uint64_t at);
+
+/* A slot's address in L, and here. */
+uint64_t landing_slot(const struct landing *l, size_t i, size_t xsave_size);
+struct stub_thread *landing_slot_here(const struct landing *l, size_t i,
+				      size_t xsave_size);
+
+/* ---- between land.c and helper.c: the engine's words to F ---- */
+
+enum helper_verb {
+	HELPER_CLONE,	 /* -> pidfd */
+	HELPER_OPEN,	 /* path -> number */
+	HELPER_CLOSE,	 /* number */
+	HELPER_RESTORE,	 /* blob */
+	HELPER_ACTIVATE, /* then it closes all of its own and exits */
+	HELPER_EXTERNAL, /* F to engine: name -> descriptor */
+	HELPER_DONE,	 /* F to engine: result, error text */
+};
+
+struct helper_head {
+	uint32_t verb;
+	int32_t value; /* flags, number or result */
+	uint64_t size; /* bytes that follow */
+};
+
+/* With a descriptor, or -1, in its ancillary data. */
+int helper_send(int sock, enum helper_verb verb, int32_t value, const void *p,
+		size_t n, int fd) must_check;
+/* *ret_p is malloc'd; ret_fd may be NULL. */
+int helper_recv(int sock, struct helper_head *ret, void **ret_p,
+		int *ret_fd) must_check;
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * pages.h - memory on its way from one process to the other
+ */
+#ifndef MOVE_PAGES_H
+#define MOVE_PAGES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/channel.h"
+#include "core/error.h"
+#include "move/frame.h"
+
+/* Collects ranges, reads them from the process and sends PAGES frames. */
+struct page_sender;
+
+struct page_sender *page_sender_create(pid_t pid, struct channel *ch,
+				       struct error *err) must_check;
+void page_sender_destroy(struct page_sender *s);
+
+/*
+ * Send [start, end).  What is not there any more is left out: whoever tracks
+ * the process finds that out by other means.
+ */
+int page_sender_add(struct page_sender *s, uint64_t start, uint64_t end,
+		    struct error *err) must_check;
+/* As that, but pages full of zeros are left out. */
+int page_sender_add_nonzero(struct page_sender *s, uint64_t start,
+			    uint64_t end, struct error *err) must_check;
+int page_sender_flush(struct page_sender *s, struct error *err) must_check;
+uint64_t page_sender_count(const struct page_sender *s);
+
+/* Put the pages of a checked PAGES frame into the memory of pid. */
+int pages_place(pid_t pid, const struct frame *f,
+		struct error *err) must_check;
+
+#endif

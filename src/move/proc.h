@@ -1,0 +1,116 @@
+/*
+ * proc.h - what /proc tells about the process to move
+ *
+ * Parsers take text, so that they can be tested and fuzzed; readers take the
+ * pid as this process sees it.  Whatever does not parse is -EPROTO.
+ */
+#ifndef MOVE_PROC_H
+#define MOVE_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+
+enum vma_kind {
+	VMA_ANON,	 /* private, no file */
+	VMA_FILE,	 /* private mapping of a file */
+	VMA_SHARED_ANON, /* shared, no file that has a name */
+	VMA_SHARED_FILE,
+	VMA_SPECIAL, /* vdso, vvar: the kernel's own */
+	VMA_LANDING, /* Stint's landing area */
+};
+
+/* madvise and mlock settings worth keeping, from VmFlags. */
+enum vma_advice {
+	VMA_GROWSDOWN = 1 << 0,
+	VMA_LOCKED = 1 << 1,
+	VMA_DONTFORK = 1 << 2,
+	VMA_WIPEONFORK = 1 << 3,
+	VMA_DONTDUMP = 1 << 4,
+	VMA_HUGEPAGE = 1 << 5,
+	VMA_NOHUGEPAGE = 1 << 6,
+	VMA_MERGEABLE = 1 << 7,
+	VMA_NORESERVE = 1 << 8,
+	VMA_SEALED = 1 << 9,
+	VMA_IO = 1 << 10,
+	VMA_HUGETLB = 1 << 11,
+};
+
+struct vma {
+	uint64_t start, end;
+	uint64_t offset;
+	uint64_t dev, ino;
+	int prot; /* PROT_* */
+	enum vma_kind kind;
+	unsigned advice; /* enum vma_advice; 0 until proc_read_advice() */
+	char *path;	 /* as in maps: "[heap]", "/lib/x"; NULL when empty */
+};
+
+struct vma_list {
+	struct vma *v;
+	size_t nr, cap;
+};
+
+void vma_list_clear(struct vma_list *l);
+
+/* Append what the text of /proc/PID/maps says. */
+int proc_parse_maps(const char *text, struct vma_list *ret,
+		    struct error *err) must_check;
+int proc_read_maps(pid_t pid, struct vma_list *ret,
+		   struct error *err) must_check;
+
+/* Fill in advice from /proc/PID/smaps for the mappings that are there. */
+int proc_parse_advice(char *text, struct vma_list *l,
+		      struct error *err) must_check;
+int proc_read_advice(pid_t pid, struct vma_list *l,
+		     struct error *err) must_check;
+
+/* The mapping that holds addr, or NULL. */
+const struct vma *vma_find(const struct vma_list *l, uint64_t addr);
+const struct vma *vma_named(const struct vma_list *l, const char *name);
+
+struct proc_status {
+	pid_t ns_pid; /* innermost namespace's */
+	pid_t ppid, tracer;
+	int nr_ns; /* pid namespaces deep */
+	unsigned threads, umask;
+	bool no_new_privs, seccomp;
+	char state;
+	uint64_t cap_inh, cap_prm, cap_eff, cap_bnd, cap_amb;
+	uint64_t sig_caught;
+};
+int proc_parse_status(const char *text, struct proc_status *ret,
+		      struct error *err) must_check;
+int proc_read_status(pid_t pid, struct proc_status *ret,
+		     struct error *err) must_check;
+
+/* Fields of /proc/PID/stat that belong to struct mm. */
+struct proc_mm {
+	uint64_t start_code, end_code, start_data, end_data;
+	uint64_t start_brk, start_stack;
+	uint64_t arg_start, arg_end, env_start, env_end;
+	pid_t pgrp, session;
+	unsigned long flags; /* PF_* */
+};
+int proc_parse_stat(const char *text, struct proc_mm *ret,
+		    struct error *err) must_check;
+int proc_read_stat(pid_t pid, struct proc_mm *ret,
+		   struct error *err) must_check;
+
+/* The thread ids; fresh memory.  Returns how many, or -errno. */
+ssize_t proc_read_tasks(pid_t pid, pid_t **ret, struct error *err) must_check;
+
+/* Has any of its threads a child process?  *ret is one of them, or 0. */
+int proc_read_child(pid_t pid, pid_t *ret, struct error *err) must_check;
+
+/* A whole file of /proc/PID, as fresh text; what as in "task/7/comm". */
+ssize_t proc_read(pid_t pid, const char *what, char **ret,
+		  struct error *err) must_check;
+/* A symbolic link of /proc/PID, as fresh text. */
+int proc_read_link(pid_t pid, const char *what, char **ret,
+		   struct error *err) must_check;
+
+#endif

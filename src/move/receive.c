@@ -1,0 +1,203 @@
+/*
+ * receive.c - the destination's side of a move
+ *
+ * Frames are taken as they come; each type has its handler.  Whatever fails
+ * before READY ends the landing process; after READY its copy is kept and
+ * waits for whoever knows.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "core/io.h"
+#include "move/capture.h"
+#include "move/fault.h"
+#include "move/frame.h"
+#include "move/land.h"
+#include "move/move.h"
+#include "move/pages.h"
+#include "move/restore.h"
+#include "move/wire.h"
+
+struct receiving {
+	const struct move_dest *dst;
+	struct channel *ch;
+	struct move_report *report;
+	struct landing *landing;
+	Move__Hello *hello; /* the source's */
+	Move__State *state;
+	struct frame frame;
+	bool done, ready;
+};
+
+static int receive_hello(struct receiving *v, struct error *err)
+{
+	Move__Hello *h;
+	int r = frame_expect(v->ch, &v->frame, FRAME_HELLO, err);
+
+	if (r == 0)
+		r = wire_unpack(&v->frame, &move__hello__descriptor, &v->hello,
+				err);
+	if (r < 0)
+		return r;
+	h = capture_new(&move__hello__descriptor);
+	h->epoch = v->hello->epoch;
+	h->page_size = FRAME_PAGE;
+	r = wire_send(v->ch, FRAME_HELLO, &h->base, err);
+	move__hello__free_unpacked(h, NULL);
+	return r;
+}
+
+static int make_landing(struct receiving *v, const Move__Layout *m,
+			struct error *err)
+{
+	struct landing_spec spec = {
+		.area = m->area,
+		.size = m->area_size,
+		.pid = v->hello->pid,
+		.own_session = v->hello->own_session,
+		.own_group = v->hello->own_group,
+	};
+	int r = landing_create(v->dst, &spec, &v->landing, err);
+
+	if (r == 0)
+		r = restore_clear(v->landing, m->vdso, err);
+	return r;
+}
+
+static int receive_map(struct receiving *v, struct error *err)
+{
+	Move__Layout *m;
+	int r = wire_unpack(&v->frame, &move__layout__descriptor, &m, err);
+
+	if (r < 0)
+		return r;
+	if (!v->landing)
+		r = make_landing(v, m, err);
+	for (size_t i = 0; i < m->n_map && r == 0; i++)
+		r = restore_map(v->landing, m->map[i], err);
+	move__layout__free_unpacked(m, NULL);
+	return r;
+}
+
+static int receive_ranges(struct receiving *v, struct error *err)
+{
+	const struct frame_range *range = (const void *)v->frame.data;
+	size_t n = v->frame.size / sizeof(*range);
+	bool unmap = v->frame.type == FRAME_UNMAP;
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = landing_call(v->landing, unmap ? "munmap" : "madvise",
+				 unmap ? SYS_munmap : SYS_madvise,
+				 range[i].start, range[i].end - range[i].start,
+				 unmap ? 0 : MADV_DONTNEED, 0, 0, 0, err);
+	return r < 0 ? r : landing_flush(v->landing, err);
+}
+
+static int receive_state(struct receiving *v, struct error *err)
+{
+	int r = wire_unpack(&v->frame, &move__state__descriptor, &v->state,
+			    err);
+
+	if (r == 0 && !v->state->n_thread)
+		r = error_set(err, -EPROTO, "a process without threads");
+	if (r == 0)
+		r = restore_state(v->landing, v->state, err);
+	return r;
+}
+
+static int receive_frame(struct receiving *v, struct error *err)
+{
+	if (!v->landing && v->frame.type != FRAME_MAP)
+		return error_set(err, -EPROTO, "%s before the first MAP",
+				 frame_name(v->frame.type));
+	switch (v->frame.type) {
+	case FRAME_MAP:
+		return receive_map(v, err);
+	case FRAME_UNMAP:
+	case FRAME_ZAP:
+		return receive_ranges(v, err);
+	case FRAME_PAGES:
+		return pages_place(v->landing->pid, &v->frame, err);
+	case FRAME_SYNC:
+		return frame_send_u64(v->ch, FRAME_SYNC, frame_u64(&v->frame),
+				      err);
+	case FRAME_DONE:
+		v->done = true;
+		return 0;
+	case FRAME_STATE:
+		return receive_state(v, err);
+	default:
+		return error_set(err, -EPROTO, "unexpected %s",
+				 frame_name(v->frame.type));
+	}
+}
+
+static int receive_all(struct receiving *v, struct error *err)
+{
+	int r = 0;
+
+	while (!v->state && r == 0) {
+		r = frame_recv(v->ch, &v->frame, err);
+		if (r == 0)
+			r = receive_frame(v, err);
+	}
+	return r;
+}
+
+static int receive_commit(struct receiving *v, struct error *err)
+{
+	uint64_t epoch = v->hello->epoch;
+	int r;
+
+	v->report->pid = v->landing->pid;
+	if (v->dst->ops->landed) {
+		r = v->dst->ops->landed(v->dst->ctx, epoch, v->landing->pid,
+					err);
+		if (r < 0)
+			return r;
+	}
+	v->ready = true;
+	r = frame_send_u64(v->ch, FRAME_READY, epoch, err);
+	if (r == 0)
+		r = frame_expect_u64(v->ch, &v->frame, FRAME_COMMIT, epoch,
+				     err);
+	if (r == 0 && v->dst->ops->committed)
+		r = v->dst->ops->committed(v->dst->ctx, epoch, err);
+	if (r < 0)
+		return r;
+	r = landing_activate(v->landing, err);
+	landing_release(v->landing);
+	v->report->outcome = MOVE_DONE;
+	if (frame_send_u64(v->ch, FRAME_RUNNING, epoch, NULL) < 0)
+		return 0; /* it runs; the source finds out by asking */
+	return 0;
+}
+
+int move_receive(const struct move_dest *dst, struct channel *ch,
+		 struct move_report *ret, struct error *err)
+{
+	struct receiving v = { .dst = dst, .ch = ch, .report = ret };
+	int r;
+
+	*ret = (struct move_report){ 0 };
+	r = receive_hello(&v, err);
+	if (r == 0)
+		r = receive_all(&v, err);
+	if (r == 0)
+		r = receive_commit(&v, err);
+	if (r < 0 && v.ready && r != -ECANCELED)
+		ret->outcome = MOVE_UNDECIDED;
+	else if (r < 0 && r != -ECANCELED)
+		frame_send_abort(ch, err->text);
+	landing_destroy(v.landing, ret->outcome != MOVE_ABORTED);
+	if (v.hello)
+		move__hello__free_unpacked(v.hello, NULL);
+	capture_free(v.state);
+	frame_clear(&v.frame);
+	channel_close(ch);
+	return r;
+}

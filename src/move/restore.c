@@ -1,0 +1,392 @@
+/*
+ * restore.c - turn the landing process into the one that is described
+ *
+ * Everything that can fail is done before READY, in lists whose results are
+ * checked.  What depends on the instant (timers) comes after the release.
+ */
+#include "move/restore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <sched.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "move/proc.h"
+#include "move/uapi.h"
+
+#define call(l, what, nr, a, b, c, d, e) \
+	landing_call(l, what, nr, (uint64_t)(a), b, c, d, (uint64_t)(e), 0, err)
+
+static bool in_area(const struct landing *l, const struct vma *v)
+{
+	return v->start >= l->area && v->end <= l->area + l->size;
+}
+
+/* vvar and vdso lie next to each other and keep their distances. */
+static int move_vdso(struct landing *l, const struct vma_list *maps,
+		     uint64_t vdso, struct error *err)
+{
+	const struct vma *from = vma_named(maps, "[vdso]");
+	int r = 0;
+
+	if (!from || !vdso || from->start == vdso)
+		return 0;
+	for (size_t i = 0; i < maps->nr && r == 0; i++) {
+		const struct vma *v = &maps->v[i];
+		uint64_t n = v->end - v->start;
+
+		if (v->kind == VMA_SPECIAL)
+			r = landing_call(l, "mremap of the vdso", SYS_mremap,
+					 v->start, n, n,
+					 MREMAP_MAYMOVE | MREMAP_FIXED,
+					 v->start - from->start + vdso, 0, err);
+	}
+	return r;
+}
+
+int restore_clear(struct landing *l, uint64_t vdso, struct error *err)
+{
+	struct vma_list maps = { 0 };
+	int r = proc_read_maps(l->pid, &maps, err);
+
+	for (size_t i = 0; i < maps.nr && r == 0; i++) {
+		const struct vma *v = &maps.v[i];
+
+		if (!in_area(l, v) && (v->kind != VMA_SPECIAL || !vdso))
+			r = call(l, "munmap", SYS_munmap, v->start,
+				 v->end - v->start, 0, 0, 0);
+	}
+	if (r == 0)
+		r = move_vdso(l, &maps, vdso, err);
+	if (r == 0)
+		r = landing_flush(l, err);
+	vma_list_clear(&maps);
+	return r;
+}
+
+static uint64_t map_flags(const Move__Vma *v)
+{
+	uint64_t flags = MAP_FIXED;
+
+	switch (v->kind) {
+	case VMA_ANON:
+		flags |= MAP_PRIVATE | MAP_ANONYMOUS;
+		break;
+	case VMA_FILE:
+		flags |= MAP_PRIVATE;
+		break;
+	case VMA_SHARED_ANON:
+		flags |= MAP_SHARED | MAP_ANONYMOUS;
+		break;
+	default:
+		flags |= MAP_SHARED;
+	}
+	if (v->advice & VMA_GROWSDOWN)
+		flags |= MAP_GROWSDOWN;
+	if (v->advice & VMA_NORESERVE ||
+	    (v->kind <= VMA_FILE && !(v->prot & PROT_WRITE)))
+		flags |= MAP_NORESERVE;
+	return flags;
+}
+
+int restore_map(struct landing *l, const Move__Vma *v, struct error *err)
+{
+	bool shared = v->kind == VMA_SHARED_FILE;
+	uint64_t prot = shared ? v->prot : PROT_READ | PROT_WRITE;
+	int fd = -1, r;
+
+	if (v->file) {
+		fd = landing_open(l, v->file->path,
+				  shared && v->file->shared ? O_RDWR : O_RDONLY,
+				  err);
+		if (fd < 0)
+			return fd;
+	}
+	r = call(l, "mmap", SYS_mmap, v->start, v->end - v->start, prot,
+		 map_flags(v), fd);
+	if (r == 0)
+		l->box->call[l->nr_calls - 1].arg[5] = v->offset;
+	if (r == 0)
+		r = landing_flush(l, err);
+	if (fd >= 0) {
+		int closed = landing_close(l, fd, r < 0 ? NULL : err);
+
+		r = r < 0 ? r : closed;
+	}
+	return r;
+}
+
+static int restore_advice(struct landing *l, const Move__Vma *v,
+			  struct error *err)
+{
+	static const struct {
+		unsigned flag;
+		int advice;
+	} table[] = {
+		{ VMA_DONTFORK, MADV_DONTFORK },
+		{ VMA_WIPEONFORK, MADV_WIPEONFORK },
+		{ VMA_DONTDUMP, MADV_DONTDUMP },
+		{ VMA_HUGEPAGE, MADV_HUGEPAGE },
+		{ VMA_NOHUGEPAGE, MADV_NOHUGEPAGE },
+		{ VMA_MERGEABLE, MADV_MERGEABLE },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table) && r == 0; i++)
+		if (v->advice & table[i].flag)
+			/* hints; a kernel may be without some of them */
+			r = call(l, NULL, SYS_madvise, v->start,
+				 v->end - v->start, (uint64_t)table[i].advice,
+				 0, 0);
+	if (r == 0 && v->advice & VMA_LOCKED)
+		r = call(l, "mlock", SYS_mlock, v->start, v->end - v->start, 0,
+			 0, 0);
+	return r;
+}
+
+static int restore_protections(struct landing *l, const Move__State *s,
+			       struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->n_map && r == 0; i++) {
+		const Move__Vma *v = s->map[i];
+
+		if (v->prot != (PROT_READ | PROT_WRITE))
+			r = call(l, "mprotect", SYS_mprotect, v->start,
+				 v->end - v->start, v->prot, 0, 0);
+		if (r == 0)
+			r = restore_advice(l, v, err);
+	}
+	return r;
+}
+
+/* The kernel's notes of where code, data, heap, stack and arguments lie. */
+static int restore_mm(struct landing *l, const Move__State *s,
+		      struct error *err)
+{
+	struct prctl_mm_map m = {
+		.start_code = s->start_code,
+		.end_code = s->end_code,
+		.start_data = s->start_data,
+		.end_data = s->end_data,
+		.start_brk = s->start_brk,
+		.brk = s->brk,
+		.start_stack = s->start_stack,
+		.arg_start = s->arg_start,
+		.arg_end = s->arg_end,
+		.env_start = s->env_start,
+		.env_end = s->env_end,
+		.auxv_size = (uint32_t)s->auxv.len,
+	};
+	char buf[sizeof(m) + 2048];
+	uint64_t at;
+	int exe, r;
+
+	if (s->auxv.len > sizeof(buf) - sizeof(m))
+		return error_set(err, -E2BIG, "auxv of %zu bytes",
+				 s->auxv.len);
+	exe = landing_open(l, s->exe, O_RDONLY, err);
+	if (exe < 0)
+		return exe;
+	m.exe_fd = (uint32_t)exe;
+	memset(buf, 0, sizeof(buf));
+	memcpy(buf + sizeof(m), s->auxv.data, s->auxv.len);
+	r = landing_data(l, buf, sizeof(buf), &at, err);
+	if (r < 0)
+		return r;
+	m.auxv = (void *)(uintptr_t)(at + sizeof(m));
+	memcpy(landing_here(l, at), &m, sizeof(m));
+	r = call(l, "prctl(PR_SET_MM_MAP)", SYS_prctl, PR_SET_MM,
+		 PR_SET_MM_MAP, at, sizeof(m), 0);
+	if (r == 0)
+		r = landing_flush(l, err);
+	if (r == 0)
+		r = landing_close(l, exe, err);
+	return r;
+}
+
+static int restore_actions(struct landing *l, const Move__State *s,
+			   struct error *err)
+{
+	int r = 0;
+
+	for (unsigned sig = 1, i = 0; sig <= 64 && r == 0; sig++) {
+		uint64_t act[4] = { 0 }, at;
+
+		if (i < s->n_action && s->action[i]->signo == sig) {
+			act[0] = s->action[i]->handler;
+			act[1] = s->action[i]->flags;
+			act[2] = s->action[i]->restorer;
+			act[3] = s->action[i]->mask;
+			i++;
+		}
+		if (sig == SIGKILL || sig == SIGSTOP)
+			continue;
+		r = landing_data(l, act, sizeof(act), &at, err);
+		if (r == 0)
+			r = call(l, "rt_sigaction", SYS_rt_sigaction, sig, at,
+				 0, 8, 0);
+	}
+	return r;
+}
+
+static int restore_string(struct landing *l, const char *what, long nr,
+			  const char *text, struct error *err)
+{
+	uint64_t at;
+	int r = landing_data(l, text, strlen(text) + 1, &at, err);
+
+	return r < 0 ? r : call(l, what, nr, at, 0, 0, 0, 0);
+}
+
+static int restore_limits(struct landing *l, const Move__State *s,
+			  struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->n_rlimit && r == 0; i++) {
+		uint64_t lim[2] = { s->rlimit[i]->soft, s->rlimit[i]->hard };
+		uint64_t at;
+
+		r = landing_data(l, lim, sizeof(lim), &at, err);
+		/* a hard limit that is lower here stays */
+		if (r == 0)
+			r = call(l, NULL, SYS_prlimit64, 0,
+				 s->rlimit[i]->resource, at, 0, 0);
+	}
+	return r;
+}
+
+static int restore_process(struct landing *l, const Move__State *s,
+			   struct error *err)
+{
+	int r = restore_actions(l, s, err);
+
+	if (r == 0)
+		r = restore_string(l, "chdir", SYS_chdir, s->cwd, err);
+	if (r == 0)
+		r = call(l, NULL, SYS_umask, s->umask, 0, 0, 0, 0);
+	if (r == 0)
+		r = call(l, "personality", SYS_personality, s->personality, 0,
+			 0, 0, 0);
+	if (r == 0)
+		r = restore_limits(l, s, err);
+	for (int bit = 0; bit < 64 && r == 0; bit++)
+		/* registrations come as a mask of the commands that made them */
+		if (s->membarrier >> bit & 1)
+			r = call(l, NULL, SYS_membarrier, 1 << bit, 0, 0, 0,
+				 0);
+	for (int bit = 17; bit < 64 && r == 0; bit++)
+		if (s->xcomp_perm >> bit & 1)
+			r = call(l, "arch_prctl(ARCH_REQ_XCOMP_PERM)",
+				 SYS_arch_prctl, ARCH_REQ_XCOMP_PERM,
+				 (uint64_t)bit, 0, 0, 0);
+	if (r == 0 && s->thp_disable)
+		r = call(l, NULL, SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	if (r == 0 && s->subreaper)
+		r = call(l, NULL, SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0,
+			 0);
+	return r;
+}
+
+/* All threads but the leader, which is L itself. */
+static int restore_threads(struct landing *l, const Move__State *s,
+			   struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 1; i < s->n_thread && r == 0; i++) {
+		size_t xsave = s->thread[i]->xstate.len;
+		struct stub_thread *slot = landing_slot_here(l, i, xsave);
+		uint64_t at = landing_slot(l, i, xsave), first = at;
+		struct {
+			struct clone_args args;
+			int32_t tid;
+		} a = { .args = {
+				.flags = CLONE_VM | CLONE_FS | CLONE_FILES |
+					 CLONE_SIGHAND | CLONE_THREAD |
+					 CLONE_SYSVSEM,
+				.set_tid_size = 1,
+			} };
+
+		/* its stack holds one word: where its list begins */
+		memcpy(slot->data, &first, sizeof(first));
+		a.args.stack = at + offsetof(struct stub_thread, data) - 64;
+		a.args.stack_size = 64;
+		a.tid = s->thread[i]->tid;
+		memcpy(slot->data + 64, &a, sizeof(a));
+		at += offsetof(struct stub_thread, data) + 64;
+		((struct clone_args *)(void *)(slot->data + 64))->set_tid =
+			at + offsetof(typeof(a), tid);
+		r = call(l, "clone3", STUB_SPAWN, at, sizeof(a.args), 0, 0, 0);
+	}
+	return r;
+}
+
+/* Their ids are kept: since Linux 6.16 by asking, before by counting up. */
+static int restore_timers(struct landing *l, const Move__State *s,
+			  struct error *err)
+{
+	int r = 0;
+
+	if (s->n_timer)
+		r = call(l, "prctl(PR_TIMER_CREATE_RESTORE_IDS)", SYS_prctl,
+			 PR_TIMER_CREATE_RESTORE_IDS,
+			 PR_TIMER_CREATE_RESTORE_IDS_ON, 0, 0, 0);
+	for (size_t i = 0; i < s->n_timer && r == 0; i++) {
+		const Move__PosixTimer *t = s->timer[i];
+		struct {
+			struct kernel_sigevent {
+				uint64_t value;
+				int32_t signo, notify, tid;
+				char unused[44];
+			} event;
+			int32_t id;
+		} a = { .event = { t->sigval, t->signo, t->notify, t->tid },
+			.id = t->id };
+		uint64_t at;
+
+		r = landing_data(l, &a, sizeof(a), &at, err);
+		if (r == 0)
+			r = call(l, "timer_create", SYS_timer_create, t->clock,
+				 at, at + offsetof(typeof(a), id), 0, 0);
+	}
+	if (r == 0 && s->n_timer)
+		r = call(l, NULL, SYS_prctl, PR_TIMER_CREATE_RESTORE_IDS,
+			 PR_TIMER_CREATE_RESTORE_IDS_OFF, 0, 0, 0);
+	return r;
+}
+
+int restore_state(struct landing *l, const Move__State *s, struct error *err)
+{
+	int r = restore_protections(l, s, err);
+
+	if (r == 0)
+		r = restore_mm(l, s, err);
+	if (r == 0)
+		r = restore_process(l, s, err);
+	for (size_t i = 0; i < s->n_thread && r == 0; i++)
+		r = restore_thread_list(l, s, i, err);
+	if (r == 0)
+		r = restore_threads(l, s, err);
+	if (r == 0)
+		r = restore_timers(l, s, err);
+	if (r == 0)
+		r = landing_flush(l, err);
+	if (r == 0)
+		r = call(l, NULL, STUB_JUMP,
+			 landing_slot(l, 0, s->thread[0]->xstate.len), 0, 0, 0,
+			 0);
+	if (r == 0)
+		r = landing_start(l, err);
+	if (r == 0)
+		r = landing_wait_ready(l, (unsigned)s->n_thread, err);
+	return r;
+}

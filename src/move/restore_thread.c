@@ -1,0 +1,209 @@
+/*
+ * restore_thread.c - the last steps of each thread, before and after release
+ *
+ * A thread makes its own settings, queues the signals that waited for it,
+ * and stands before the word `released`.  After that the leader arms the
+ * timers, so that their time begins when the process runs again, and each
+ * thread leaves by rt_sigreturn, which puts all its registers back at once.
+ */
+#include <asm/prctl.h>
+#include <errno.h>
+#include <linux/prctl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+
+#include "core/xalloc.h"
+#include "move/inject.h"
+#include "move/restore.h"
+
+struct list {
+	struct landing *l;
+	struct stub_call *call;
+	size_t nr, cap;
+};
+
+static void put(struct list *q, long nr, uint64_t a, uint64_t b, uint64_t c,
+		uint64_t d)
+{
+	array_room(q->call, q->nr, &q->cap);
+	q->call[q->nr++] = (struct stub_call){ .nr = nr,
+					       .arg = { a, b, c, d } };
+}
+
+static uint64_t box_word(const struct landing *l, size_t offset)
+{
+	return l->area + STUB_BOX + offset;
+}
+
+static int put_settings(struct list *q, const Move__Thread *t,
+			struct error *err)
+{
+	const struct user_regs_struct *regs = (const void *)t->regs.data;
+	struct sched_param param = { .sched_priority = t->priority };
+	char name[16] = "";
+	uint64_t at;
+	int r;
+
+	put(q, SYS_arch_prctl, ARCH_SET_FS, regs->fs_base, 0, 0);
+	put(q, SYS_arch_prctl, ARCH_SET_GS, regs->gs_base, 0, 0);
+	put(q, SYS_set_tid_address, t->clear_tid, 0, 0, 0);
+	if (t->robust_list)
+		put(q, SYS_set_robust_list, t->robust_list, t->robust_size, 0,
+		    0);
+	if (t->rseq)
+		put(q, SYS_rseq, t->rseq, t->rseq_size, 0, t->rseq_sig);
+	if (t->pdeath)
+		put(q, SYS_prctl, PR_SET_PDEATHSIG, t->pdeath, 0, 0);
+	put(q, SYS_prctl, PR_SET_TIMERSLACK, t->timer_slack, 0, 0);
+	if (t->nice)
+		put(q, SYS_setpriority, 0, 0, (uint64_t)t->nice, 0);
+	strncpy(name, t->comm, sizeof(name) - 1);
+	r = landing_keep_data(q->l, name, sizeof(name), &at, err);
+	if (r == 0)
+		put(q, SYS_prctl, PR_SET_NAME, at, 0, 0);
+	if (r == 0 && t->policy != SCHED_OTHER) {
+		r = landing_keep_data(q->l, &param, sizeof(param), &at, err);
+		if (r == 0)
+			put(q, SYS_sched_setscheduler, 0, t->policy, at, 0);
+	}
+	return r;
+}
+
+/* tid 0: for the process.  Only a task itself may send itself any signal. */
+static int put_signals(struct list *q, Move__Signal *const *s, size_t n,
+		       int32_t pid, int32_t tid, struct error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at, signo;
+		siginfo_t info;
+		int r;
+
+		if (s[i]->info.len != sizeof(info))
+			return error_set(err, -EPROTO, "malformed siginfo");
+		memcpy(&info, s[i]->info.data, sizeof(info));
+		signo = (uint64_t)info.si_signo;
+		r = landing_keep_data(q->l, &info, sizeof(info), &at, err);
+		if (r < 0)
+			return r;
+		if (tid)
+			put(q, SYS_rt_tgsigqueueinfo, (uint64_t)pid,
+			    (uint64_t)tid, signo, at);
+		else
+			put(q, SYS_rt_sigqueueinfo, (uint64_t)pid, signo, at,
+			    0);
+	}
+	return 0;
+}
+
+static int put_itimers(struct list *q, const Move__State *s, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->n_itimer && r == 0; i++) {
+		const Move__Itimer *t = s->itimer[i];
+		int64_t v[4] = { t->interval_sec, t->interval_usec,
+				 t->value_sec, t->value_usec };
+		uint64_t at;
+
+		if (!v[0] && !v[1] && !v[2] && !v[3])
+			continue;
+		r = landing_keep_data(q->l, v, sizeof(v), &at, err);
+		if (r == 0)
+			put(q, SYS_setitimer, i, at, 0, 0);
+	}
+	return r;
+}
+
+static int put_timers(struct list *q, const Move__State *s, struct error *err)
+{
+	int r = put_itimers(q, s, err);
+
+	for (size_t i = 0; i < s->n_timer && r == 0; i++) {
+		const Move__PosixTimer *t = s->timer[i];
+		int64_t v[4] = { t->interval_sec, t->interval_nsec,
+				 t->value_sec, t->value_nsec };
+		uint64_t at;
+
+		r = landing_keep_data(q->l, v, sizeof(v), &at, err);
+		if (r == 0)
+			put(q, SYS_timer_settime, (uint64_t)t->id, 0, at, 0);
+	}
+	return r;
+}
+
+static int build_frame(struct landing *l, const Move__Thread *t, size_t i,
+		       uint64_t *ret_uc, struct error *err)
+{
+	struct stub_frame f = {
+		.mask = t->mask,
+		.altstack_sp = t->altstack_sp,
+		.altstack_size = t->altstack_size,
+		/* SS_ONSTACK is found out, not set */
+		.altstack_flags = t->altstack_flags & ~1u,
+		.xstate = t->xstate.data,
+		.xstate_size = t->xstate.len,
+	};
+	struct stub_thread *slot = landing_slot_here(l, i, t->xstate.len);
+	struct user_regs_struct regs;
+
+	if (t->regs.len != sizeof(regs) || t->xstate.len < 576 ||
+	    (char *)slot + stub_slot_size(t->xstate.len) >
+		    l->map + l->size - STUB_BOX)
+		return error_set(err, -EPROTO, "malformed thread");
+	memcpy(&regs, t->regs.data, sizeof(regs));
+	f.regs = &regs;
+	stub_build_frame(slot->frame,
+			 landing_slot(l, i, t->xstate.len) +
+				 sizeof(struct stub_thread),
+			 &f, ret_uc);
+	return 0;
+}
+
+/* In its slot, or in the box if it is too long for that. */
+static int place(struct list *q, struct stub_thread *slot, struct error *err)
+{
+	uint64_t at;
+	int r;
+
+	if (q->nr <= STUB_THREAD_CALLS) {
+		memcpy(slot->call, q->call, q->nr * sizeof(*q->call));
+		return 0;
+	}
+	r = landing_keep_calls(q->l, q->call, q->nr, &at, err);
+	if (r == 0)
+		slot->call[0] = (struct stub_call){ .nr = STUB_JUMP,
+						    .arg = { at } };
+	return r;
+}
+
+int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
+			struct error *err)
+{
+	const Move__Thread *t = s->thread[i];
+	int32_t pid = s->thread[0]->tid;
+	struct list q = { .l = l };
+	uint64_t uc;
+	int r = build_frame(l, t, i, &uc, err);
+
+	if (r == 0)
+		r = put_settings(&q, t, err);
+	if (r == 0)
+		r = put_signals(&q, t->pending, t->n_pending, pid, t->tid, err);
+	if (r == 0 && i == 0)
+		r = put_signals(&q, s->pending, s->n_pending, pid, 0, err);
+	put(&q, STUB_ARRIVE, box_word(l, offsetof(struct stub_box, ready)), 0,
+	    0, 0);
+	put(&q, STUB_WAIT, box_word(l, offsetof(struct stub_box, released)), 0,
+	    0, 0);
+	if (r == 0 && i == 0)
+		r = put_timers(&q, s, err);
+	put(&q, STUB_SIGRETURN, uc, 0, 0, 0);
+	if (r == 0)
+		r = place(&q, landing_slot_here(l, i, t->xstate.len), err);
+	free(q.call);
+	return r;
+}

@@ -1,0 +1,242 @@
+/*
+ * send.c - the source's side of a move
+ *
+ * One function a phase, in the order of the protocol (frame.h).  Whatever
+ * fails before the record leads to send_undo(), after which the process runs
+ * on as if nothing had been.
+ */
+#include "move/send.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "move/fault.h"
+#include "move/layout.h"
+#include "move/wire.h"
+
+usec_t send_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+	return (usec_t)ts.tv_sec * USEC_PER_SEC + ts.tv_nsec / 1000;
+}
+
+static int send_hello(struct sending *s, struct error *err)
+{
+	Move__Hello *h = capture_new(&move__hello__descriptor);
+	struct proc_status st;
+	struct proc_mm mm;
+	int r = proc_read_status(s->src->pid, &st, err);
+
+	if (r == 0)
+		r = proc_read_stat(s->src->pid, &mm, err);
+	if (r == 0) {
+		h->epoch = s->src->epoch;
+		h->pid = st.ns_pid;
+		h->page_size = FRAME_PAGE;
+		h->own_session = mm.session == s->src->pid;
+		h->own_group = mm.pgrp == s->src->pid;
+		r = wire_send(s->ch, FRAME_HELLO, &h->base, err);
+	}
+	move__hello__free_unpacked(h, NULL);
+	if (r == 0)
+		r = frame_expect(s->ch, &s->frame, FRAME_HELLO, err);
+	return r;
+}
+
+static int send_layout(struct sending *s, struct error *err)
+{
+	Move__Layout *l = capture_new(&move__layout__descriptor);
+	const struct vma *vdso = vma_named(&s->maps, "[vdso]");
+	int r;
+
+	l->area = s->tracee->area;
+	l->area_size = s->tracee->area_size;
+	l->vdso = vdso ? vdso->start : 0;
+	for (size_t i = 0; i < s->maps.nr; i++)
+		if (layout_moves(&s->maps.v[i], s->tracee->area,
+				 s->tracee->area_size))
+			capture_add(l->map, l->n_map,
+				    layout_vma(&s->maps.v[i]));
+	r = wire_send(s->ch, FRAME_MAP, &l->base, err);
+	move__layout__free_unpacked(l, NULL);
+	return r;
+}
+
+static int add_range(void *arg, uint64_t start, uint64_t end,
+		     struct error *err)
+{
+	struct sending *s = arg;
+
+	return page_sender_add(s->pages, start, end, err);
+}
+
+static int send_all_pages(struct sending *s, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->maps.nr && r == 0; i++) {
+		const struct vma *v = &s->maps.v[i];
+
+		if (!layout_moves(v, s->tracee->area, s->tracee->area_size))
+			continue;
+		if (v->kind <= VMA_FILE)
+			r = scan_private(s->scan, v->start, v->end, add_range,
+					 s, err);
+		else if (v->kind == VMA_SHARED_ANON)
+			r = page_sender_add_nonzero(s->pages, v->start, v->end,
+						    err);
+	}
+	return r < 0 ? r : page_sender_flush(s->pages, err);
+}
+
+static int send_setup(struct sending *s, struct error *err)
+{
+	int r;
+
+	s->scan = scan_open(s->src->pid, err);
+	s->pages = page_sender_create(s->src->pid, s->ch, err);
+	s->tracee = tracee_create(s->src->pid, err);
+	if (!s->scan || !s->pages || !s->tracee)
+		return -ESRCH;
+	r = capture_static(s->src->pid, &s->state, err);
+	if (r < 0)
+		return r;
+	s->pidfd = (int)syscall(SYS_pidfd_open, s->src->pid, 0);
+	if (s->pidfd < 0)
+		return error_sys(err, -errno, "process %d", s->src->pid);
+	r = tracee_stop_leader(s->tracee, err);
+	if (r == 0)
+		r = tracee_map_area(s->tracee, 64, err);
+	tracee_resume(s->tracee);
+	return r;
+}
+
+static int send_frozen(struct sending *s, struct error *err)
+{
+	int r;
+
+	s->frozen = send_now();
+	r = tracee_stop(s->tracee, err);
+	if (r == 0)
+		r = move_fault(MF_SOURCE_FROZEN, err);
+	if (r == 0)
+		r = proc_read_maps(s->src->pid, &s->maps, err);
+	if (r == 0)
+		r = proc_read_advice(s->src->pid, &s->maps, err);
+	if (r == 0)
+		r = send_layout(s, err);
+	if (r == 0)
+		r = send_all_pages(s, err);
+	if (r == 0)
+		r = frame_send_u64(s->ch, FRAME_DONE, s->src->epoch, err);
+	if (r == 0)
+		r = capture_state(s->tracee, s->state, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < s->maps.nr; i++)
+		if (layout_moves(&s->maps.v[i], s->tracee->area,
+				 s->tracee->area_size))
+			capture_add(s->state->map, s->state->n_map,
+				    layout_vma(&s->maps.v[i]));
+	return wire_send(s->ch, FRAME_STATE, &s->state->base, err);
+}
+
+static int send_hold(struct sending *s, bool on, struct error *err)
+{
+	int r = 0;
+
+	if (s->src->ops && s->src->ops->hold)
+		r = s->src->ops->hold(s->src->ctx, on, err);
+	else if (kill(s->src->pid, on ? SIGSTOP : SIGCONT) < 0)
+		r = error_sys(err, -errno, "stopping process %d", s->src->pid);
+	if (r == 0)
+		s->held = on;
+	return r;
+}
+
+static int send_commit(struct sending *s, struct error *err)
+{
+	int r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, s->src->epoch,
+				 err);
+
+	if (r == 0)
+		r = send_hold(s, true, err);
+	if (r == 0 && s->src->ops && s->src->ops->commit)
+		r = s->src->ops->commit(s->src->ctx, s->src->epoch, err);
+	if (r < 0)
+		return r;
+	s->recorded = true;
+	r = frame_send_u64(s->ch, FRAME_COMMIT, s->src->epoch, err);
+	if (r == 0)
+		r = frame_expect_u64(s->ch, &s->frame, FRAME_RUNNING,
+				     s->src->epoch, err);
+	return r;
+}
+
+/* It runs there: end it here. */
+static void send_finish(struct sending *s)
+{
+	s->report->outcome = MOVE_DONE;
+	s->report->downtime = send_now() - s->frozen;
+	s->report->total = send_now() - s->started;
+	s->report->pages_sent = page_sender_count(s->pages);
+	s->report->threads = (unsigned)s->tracee->nr;
+	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+}
+
+static void send_undo(struct sending *s)
+{
+	struct error err;
+	int r = 0;
+
+	if (s->held)
+		r = send_hold(s, false, &err);
+	if (s->tracee)
+		tracee_resume(s->tracee);
+	(void)r;
+	s->report->outcome = MOVE_ABORTED;
+}
+
+int move_send(const struct move_source *src, struct channel *ch,
+	      struct move_report *ret, struct error *err)
+{
+	struct sending s = { .src = src, .ch = ch, .report = ret, .pidfd = -1 };
+	int r;
+
+	*ret = (struct move_report){ 0 };
+	s.started = send_now();
+	r = send_hello(&s, err);
+	if (r == 0)
+		r = send_setup(&s, err);
+	if (r == 0)
+		r = send_frozen(&s, err);
+	if (r == 0)
+		r = send_commit(&s, err);
+	if (r == 0) {
+		send_finish(&s);
+	} else if (s.recorded) {
+		ret->outcome = MOVE_UNDECIDED;
+	} else {
+		send_undo(&s);
+		if (r != -ECANCELED)
+			frame_send_abort(ch, err->text);
+	}
+	tracee_destroy(s.tracee);
+	page_sender_destroy(s.pages);
+	scan_close(s.scan);
+	vma_list_clear(&s.maps);
+	capture_free(s.state);
+	frame_clear(&s.frame);
+	io_close(&s.pidfd);
+	channel_close(ch);
+	return r;
+}

@@ -1,0 +1,18 @@
+/*
+ * timers.h - POSIX timers, as /proc/PID/timers lists them
+ */
+#ifndef MOVE_TIMERS_H
+#define MOVE_TIMERS_H
+
+#include <sys/types.h>
+
+#include "core/error.h"
+#include "move/state.pb-c.h"
+
+/* Append the timers (their values come later); more than max is -E2BIG. */
+int timers_parse(const char *text, Move__State *s, size_t max,
+		 struct error *err) must_check;
+int timers_read(pid_t pid, Move__State *s, size_t max,
+		struct error *err) must_check;
+
+#endif
