@@ -80,10 +80,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!a->receive && !a->pid)
-			argp_error(state, "what shall move? Give a PID or 'receive'");
+			argp_error(state,
+				   "what shall move? Give a PID or 'receive'");
 		if (!a->addr)
-			argp_error(state, a->receive ? "--listen is missing" :
-						       "--to is missing");
+			argp_error(state, a->receive ? "--listen is missing"
+						     : "--to is missing");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -110,15 +111,14 @@ static int open_socket(const char *addr, bool listening, struct error *err)
 	r = getaddrinfo(*name ? name : NULL, port, &hints, &ai);
 	free(host);
 	if (r)
-		return error_set(err, -EINVAL, "%s: %s", addr,
-				 gai_strerror(r));
+		return error_set(err, -EINVAL, "%s: %s", addr, gai_strerror(r));
 	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (listening && fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (fd < 0 ||
 	    (listening ? bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 ||
-				 listen(fd, 1) < 0 :
-			 connect(fd, ai->ai_addr, ai->ai_addrlen) < 0)) {
+				 listen(fd, 1) < 0
+		       : connect(fd, ai->ai_addr, ai->ai_addrlen) < 0)) {
 		r = error_sys(err, -errno, "%s", addr);
 		io_close(&fd);
 	} else {
@@ -144,8 +144,7 @@ static void print_json(const struct move_report *rep, const struct error *err)
 		(json_int_t)rep->predicted, "freeze_us",
 		(json_int_t)rep->freeze, "last_us", (json_int_t)rep->last,
 		"capture_us", (json_int_t)rep->capture, "restore_us",
-		(json_int_t)rep->restore, "commit_us",
-		(json_int_t)rep->commit);
+		(json_int_t)rep->restore, "commit_us", (json_int_t)rep->commit);
 
 	json_dumpf(j, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
 	putchar('\n');
@@ -266,15 +265,20 @@ static int run_receive(const struct args *a)
 	nest_destroy(nest);
 	if (r < 0)
 		return command_fail("move", EXIT_FAILED, &err);
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
-				     WEXITSTATUS(status);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
 }
 
 static int run(int argc, char **argv)
 {
 	static const struct argp argp = {
-		options, parse, "PID --to ADDR:PORT\nreceive --listen ADDR:PORT",
-		"Move one running process to another host.", NULL, NULL, NULL
+		options,
+		parse,
+		"PID --to ADDR:PORT\nreceive --listen ADDR:PORT",
+		"Move one running process to another host.",
+		NULL,
+		NULL,
+		NULL
 	};
 	struct args a = { 0 };
 

@@ -45,7 +45,7 @@ struct nest {
 
 struct init_state {
 	int sock;
-	pid_t kept; /* the process, once it is to be kept */
+	pid_t kept;  /* the process, once it is to be kept */
 	int landing; /* its memory: with it a copy can be released */
 };
 
@@ -175,8 +175,8 @@ int nest_create(struct nest **ret, struct error *err)
 		int r = -errno;
 
 		close(pair[0]);
-		return error_sys(err, r,
-				 "new pid and mount namespaces (are you root?)");
+		return error_sys(
+			err, r, "new pid and mount namespaces (are you root?)");
 	}
 	n = xcalloc(1, sizeof(*n));
 	n->init = (pid_t)pid;

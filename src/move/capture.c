@@ -52,8 +52,14 @@ struct thread_data {
 	uint32_t pdeath;
 };
 
-enum thread_call { T_GETTID, T_ALTSTACK, T_TID_ADDRESS, T_PDEATH, T_SLACK,
-		   T_CALLS };
+enum thread_call {
+	T_GETTID,
+	T_ALTSTACK,
+	T_TID_ADDRESS,
+	T_PDEATH,
+	T_SLACK,
+	T_CALLS
+};
 
 /* The leader's calls after the thread's own. */
 enum leader_call {
@@ -128,8 +134,8 @@ static size_t leader_calls(struct stub_call *c, uint64_t at, Move__State *s)
 	call_set(&c[L_SECBITS], SYS_prctl, PR_GET_SECUREBITS, 0, 0, 0);
 	call_set(&c[L_MEMBARRIER], SYS_membarrier,
 		 MEMBARRIER_CMD_GET_REGISTRATIONS, 0, 0, 0);
-	call_set(&c[L_XCOMP], SYS_arch_prctl, ARCH_GET_XCOMP_PERM, AT(xcomp),
-		 0, 0);
+	call_set(&c[L_XCOMP], SYS_arch_prctl, ARCH_GET_XCOMP_PERM, AT(xcomp), 0,
+		 0);
 	call_set(&c[L_SUBREAPER], SYS_prctl, PR_GET_CHILD_SUBREAPER,
 		 AT(subreaper), 0, 0);
 	call_set(&c[L_TSC], SYS_prctl, PR_GET_TSC, AT(tsc), 0, 0);
@@ -176,8 +182,7 @@ static void take_actions(Move__State *s, const struct leader_data *d)
 }
 
 static void take_timers(const struct tracee *tr, Move__State *s,
-			const struct leader_data *d,
-			const struct stub_call *c)
+			const struct leader_data *d, const struct stub_call *c)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		Move__Itimer *t = capture_new(&move__itimer__descriptor);
@@ -212,8 +217,7 @@ static uint32_t flag_of(const struct stub_call *c)
 }
 
 static void take_leader(const struct tracee *t, Move__State *s,
-			const struct leader_data *d,
-			const struct stub_call *c)
+			const struct leader_data *d, const struct stub_call *c)
 {
 	Move__Creds *k = s->thread[0]->creds;
 
@@ -337,8 +341,7 @@ int capture_pending(struct tracee *t, Move__State *s, struct error *err)
 		Move__Thread *m = s->thread[i];
 
 		free_signals(m->pending, m->n_pending);
-		m->pending = peek_signals(t->task[i].tid, false,
-					  &m->n_pending);
+		m->pending = peek_signals(t->task[i].tid, false, &m->n_pending);
 	}
 	return 0;
 }

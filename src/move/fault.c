@@ -23,8 +23,7 @@ int move_fault(enum move_fault f, struct error *err)
 	const char *want = getenv("STINT_FAULT"), *action;
 	size_t n = strlen(names[f]);
 
-	if (!want || strncmp(want, names[f], n) ||
-	    (want[n] && want[n] != ':'))
+	if (!want || strncmp(want, names[f], n) || (want[n] && want[n] != ':'))
 		return 0;
 	action = want[n] ? want + n + 1 : "kill";
 	if (!strcmp(action, "error"))

@@ -12,15 +12,15 @@
 
 /* In the order in which a move passes them. */
 #define MOVE_FAULTS(X)                                                    \
-	X(SOURCE_CHECKED, "source-checked")	/* before HELLO */        \
-	X(SOURCE_HELLO, "source-hello")		/* both know each other */ \
-	X(DEST_HELLO, "dest-hello")		/* before it answers */   \
-	X(DEST_SPAWNED, "dest-spawned")		/* landing process made */ \
-	X(SOURCE_TRACKING, "source-tracking")	/* uffd is registered */  \
-	X(SOURCE_ROUND, "source-round")		/* after the first round */ \
-	X(DEST_ROUND, "dest-round")		/* SYNC received */       \
-	X(SOURCE_FROZEN, "source-frozen")	/* all threads stopped */ \
-	X(SOURCE_INJECTED, "source-injected")	/* lists loaded, run */   \
+	X(SOURCE_CHECKED, "source-checked")   /* before HELLO */          \
+	X(SOURCE_HELLO, "source-hello")	      /* both know each other */  \
+	X(DEST_HELLO, "dest-hello")	      /* before it answers */     \
+	X(DEST_SPAWNED, "dest-spawned")	      /* landing process made */  \
+	X(SOURCE_TRACKING, "source-tracking") /* uffd is registered */    \
+	X(SOURCE_ROUND, "source-round")	      /* after the first round */ \
+	X(DEST_ROUND, "dest-round")	      /* SYNC received */         \
+	X(SOURCE_FROZEN, "source-frozen")     /* all threads stopped */   \
+	X(SOURCE_INJECTED, "source-injected") /* lists loaded, run */     \
 	X(SOURCE_UNPLUGGED, "source-unplugged")                           \
 	X(SOURCE_CAPTURED, "source-captured")	/* state and fds known */ \
 	X(SOURCE_SENT, "source-sent")		/* STATE and FDS sent */  \
@@ -31,7 +31,7 @@
 	X(SOURCE_READY, "source-ready")		/* READY received */      \
 	X(SOURCE_HELD, "source-held")		/* before the record */   \
 	X(SOURCE_RECORDED, "source-recorded")	/* after the record */    \
-	X(SOURCE_COMMITTED, "source-committed")	/* COMMIT sent */         \
+	X(SOURCE_COMMITTED, "source-committed") /* COMMIT sent */         \
 	X(DEST_COMMIT, "dest-commit")		/* COMMIT received */     \
 	X(DEST_RELEASED, "dest-released")	/* it runs */             \
 	X(DEST_RUNNING, "dest-running")		/* RUNNING sent */        \
@@ -41,7 +41,7 @@ enum move_fault {
 #define X(id, name) MF_##id,
 	MOVE_FAULTS(X)
 #undef X
-	MF_COUNT
+		MF_COUNT
 };
 
 /* Strike if this point was picked; -EIO for the action "error", else 0. */

@@ -100,8 +100,7 @@ int frame_send_u64(struct channel *ch, enum frame_type type, uint64_t x,
 
 void frame_send_abort(struct channel *ch, const char *why)
 {
-	struct iovec iov = { (void *)(uintptr_t)why,
-			     strnlen(why, FRAME_TEXT) };
+	struct iovec iov = { (void *)(uintptr_t)why, strnlen(why, FRAME_TEXT) };
 	int r = frame_send(ch, FRAME_ABORT, &iov, 1, NULL);
 
 	(void)r; /* a peer that is gone knows already */
@@ -118,9 +117,10 @@ int frame_parse_head(const unsigned char p[FRAME_HEAD_SIZE],
 		return error_set(err, -EPROTO,
 				 "the peer does not speak the move protocol");
 	if (h.version != FRAME_VERSION)
-		return error_set(err, -EPROTO,
-				 "the peer speaks version %u of the move protocol, this is %u; install the same stint on both hosts",
-				 h.version, FRAME_VERSION);
+		return error_set(
+			err, -EPROTO,
+			"the peer speaks version %u of the move protocol, this is %u; install the same stint on both hosts",
+			h.version, FRAME_VERSION);
 	if (!h.type || h.type >= FRAME_TYPES)
 		return error_set(err, -EPROTO, "frame of unknown type %u",
 				 h.type);
@@ -172,8 +172,7 @@ static bool pages_ok(const unsigned char *p, size_t n)
 		memcpy(&run, p + i * sizeof(run), sizeof(run));
 		if (!run.nr_pages ||
 		    run.nr_pages > FRAME_PAGES_DATA / FRAME_PAGE ||
-		    !range_ok(run.start,
-			      run.start + run.nr_pages * FRAME_PAGE))
+		    !range_ok(run.start, run.start + run.nr_pages * FRAME_PAGE))
 			return false;
 		pages += run.nr_pages;
 	}
@@ -191,8 +190,8 @@ int frame_check(enum frame_type type, const unsigned char *p, size_t n,
 		ok = ranges_ok(p, n);
 	if (ok && type == FRAME_PAGES)
 		ok = pages_ok(p, n);
-	return ok ? 0 :
-		    error_set(err, -EPROTO, "malformed %s frame",
+	return ok ? 0
+		  : error_set(err, -EPROTO, "malformed %s frame",
 			      frame_name(type));
 }
 

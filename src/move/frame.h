@@ -11,9 +11,8 @@
  *	HELLO	->			who I am, what I move
  *			<-	HELLO	who I am; or ABORT with the reason
  *	MAP UNMAP ZAP PAGES ...	->
- *	SYNC(round)	->	<-	SYNC(round)	all before it is in place
- *	DONE(epoch)	->		no more pages
- *	STATE FDS SAVED	->
+ *	SYNC(round)	->	<-	SYNC(round)	all before it is in
+ *place DONE(epoch)	->		no more pages STATE FDS SAVED	->
  *			<-	READY(epoch)
  *	COMMIT(epoch)	->
  *			<-	RUNNING(epoch)

@@ -12,8 +12,8 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/rseq.h>
@@ -36,10 +36,9 @@ struct helper {
 static _Noreturn void become_stub(const struct helper *h)
 {
 	uint64_t at = h->spec->area;
-	char *code = mmap((void *)(uintptr_t)at, STUB_PAGE,
-			  PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-			  0);
+	char *code =
+		mmap((void *)(uintptr_t)at, STUB_PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	char *data = mmap((void *)(uintptr_t)(at + STUB_BOX),
 			  h->spec->size - STUB_BOX, PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_FIXED_NOREPLACE, h->memfd, 0);
@@ -63,9 +62,9 @@ static _Noreturn void become_stub(const struct helper *h)
 		.nr = STUB_BOX_WAIT,
 		.arg = { (uintptr_t)box, (uintptr_t)&box->call[0] },
 	};
-	__asm__ volatile("mov %0, %%rbx\n\tjmp *%1"
+	__asm__ volatile("jmp *%1"
 			 :
-			 : "r"(&box->call[0]), "r"(code + STUB_ENTRY)
+			 : "b"(&box->call[0]), "r"(code + STUB_ENTRY)
 			 : "memory");
 	__builtin_unreachable();
 }
@@ -77,7 +76,8 @@ static int shift_clocks(const struct landing_spec *s)
 
 	if (unshare(CLONE_NEWTIME) < 0)
 		return -errno;
-	snprintf(text, sizeof(text), "monotonic %lld %lld\nboottime %lld %lld\n",
+	snprintf(text, sizeof(text),
+		 "monotonic %lld %lld\nboottime %lld %lld\n",
 		 (long long)(s->monotonic / 1000000000),
 		 (long long)(s->monotonic % 1000000000),
 		 (long long)(s->boottime / 1000000000),

@@ -93,9 +93,10 @@ static int task_seize(struct tracee *t, pid_t tid, struct error *err)
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
 		if (errno == ESRCH)
 			return 0;
-		return error_sys(err, -errno,
-				 "cannot trace thread %d (is a debugger on it, and is it yours?)",
-				 tid);
+		return error_sys(
+			err, -errno,
+			"cannot trace thread %d (is a debugger on it, and is it yours?)",
+			tid);
 	}
 	array_room(t->task, t->nr, &t->cap);
 	k = &t->task[t->nr++];
@@ -133,9 +134,10 @@ static int task_wait_stop(struct task *k, struct error *err)
 		if (status >> 16 == PTRACE_EVENT_STOP) {
 			if (sig == SIGTRAP)
 				return 0;
-			return error_set(err, -EBUSY,
-					 "process is stopped by signal %d; continue it first (kill -CONT)",
-					 sig);
+			return error_set(
+				err, -EBUSY,
+				"process is stopped by signal %d; continue it first (kill -CONT)",
+				sig);
 		}
 		ptrace(PTRACE_CONT, k->tid, NULL, (void *)(uintptr_t)sig);
 	}
@@ -176,8 +178,8 @@ static void task_leave_rseq(pid_t pid, struct task *k)
 	struct rseq_cs cs;
 	uint64_t at;
 
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, k->tid, sizeof(conf),
-		   &conf) < 0 ||
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, k->tid, sizeof(conf), &conf) <
+		    0 ||
 	    !conf.rseq_abi_pointer ||
 	    tracee_read(pid,
 			conf.rseq_abi_pointer + offsetof(struct rseq, rseq_cs),
@@ -226,8 +228,8 @@ static int task_take_stop(struct tracee *t, struct task *k, struct error *err)
 			break;
 		ptrace(PTRACE_INTERRUPT, k->tid, NULL, NULL);
 		ptrace(PTRACE_CONT, k->tid, NULL,
-		       (void *)(uintptr_t)(status >> 16 ? 0 :
-							  WSTOPSIG(status)));
+		       (void *)(uintptr_t)(status >> 16 ? 0
+							: WSTOPSIG(status)));
 		r = task_wait_stop(k, err);
 	}
 	return r;

@@ -30,7 +30,7 @@ struct task {
 	bool seized, gone;
 	struct user_regs_struct regs; /* as found */
 	struct user_regs_struct cont; /* as to be resumed, see settle */
-	int64_t syscall;  /* interrupted and to be restarted by 219, or -1 */
+	int64_t syscall; /* interrupted and to be restarted by 219, or -1 */
 	uint64_t mask;
 	void *xstate; /* NT_X86_XSTATE, xsave_size bytes */
 };
@@ -39,8 +39,8 @@ struct tracee {
 	pid_t pid;
 	struct task *task; /* task[0] is the leader when stopped */
 	size_t nr, cap;
-	int stop_sig;	 /* with which lists end */
-	uint64_t area;	 /* landing area, or 0 */
+	int stop_sig;  /* with which lists end */
+	uint64_t area; /* landing area, or 0 */
 	size_t area_size;
 	size_t xsave_size;
 };

@@ -47,8 +47,7 @@ enum {
 };
 
 /* The call, all that it changes put back, and the jump to where we were. */
-static size_t snippet_build(unsigned char *code, long nr,
-			    const uint64_t arg[6],
+static size_t snippet_build(unsigned char *code, long nr, const uint64_t arg[6],
 			    const struct user_regs_struct *cont,
 			    size_t *ret_after)
 {
@@ -89,8 +88,7 @@ static int poke(pid_t tid, uint64_t addr, const void *p, size_t n)
 	return 0;
 }
 
-static int find_snippet_room(struct tracee *t, uint64_t *ret,
-			     struct error *err)
+static int find_snippet_room(struct tracee *t, uint64_t *ret, struct error *err)
 {
 	static const char zero[SNIPPET_ROOM];
 	struct vma_list maps = { 0 };
@@ -102,8 +100,9 @@ static int find_snippet_room(struct tracee *t, uint64_t *ret,
 		goto out;
 	vdso = vma_named(&maps, "[vdso]");
 	r = -ENOTSUP;
-	if (vdso && tracee_read(t->pid, vdso->end - SNIPPET_ROOM, tail,
-				sizeof(tail)) == 0 &&
+	if (vdso &&
+	    tracee_read(t->pid, vdso->end - SNIPPET_ROOM, tail, sizeof(tail)) ==
+		    0 &&
 	    !memcmp(tail, zero, sizeof(tail))) {
 		*ret = vdso->end - SNIPPET_ROOM;
 		r = 0;
@@ -136,8 +135,7 @@ static int run_to_exit(struct tracee *t, uint64_t after,
 			continue;
 		}
 		if (ptrace(PTRACE_GETREGS, tid, NULL, ret) < 0)
-			return error_sys(err, -errno, "reading thread %d",
-					 tid);
+			return error_sys(err, -errno, "reading thread %d", tid);
 		/* a handler's own calls stop elsewhere */
 		stops += ret->rip == after;
 	}
@@ -238,8 +236,9 @@ static int map_new_area(struct tracee *t, const struct vma_list *maps,
 	int r;
 
 	if (!at)
-		return error_set(err, -ENOMEM,
-				 "the process has no room for the landing area");
+		return error_set(
+			err, -ENOMEM,
+			"the process has no room for the landing area");
 	r = must_call(t, SYS_mmap, at, size, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE |
 			      MAP_POPULATE,
@@ -296,8 +295,8 @@ uint64_t tracee_slot(const struct tracee *t, size_t i)
 /* Where task i's list lies in the tracee. */
 static uint64_t list_at(const struct tracee *t, size_t i)
 {
-	return i ? tracee_slot(t, i) :
-		   t->area + STUB_BOX + offsetof(struct stub_box, call);
+	return i ? tracee_slot(t, i)
+		 : t->area + STUB_BOX + offsetof(struct stub_box, call);
 }
 
 #define EPILOGUE 4
@@ -309,8 +308,8 @@ static uint64_t list_at(const struct tracee *t, size_t i)
 static void list_end(struct tracee *t, struct stub_call *c, uint64_t at,
 		     uint64_t uc)
 {
-	uint64_t kill_args = at + 2 * sizeof(*c) + offsetof(struct stub_call,
-							    arg);
+	uint64_t kill_args =
+		at + 2 * sizeof(*c) + offsetof(struct stub_call, arg);
 
 	c[0] = (struct stub_call){ .nr = SYS_getpid, .copy = kill_args };
 	c[1] = (struct stub_call){ .nr = SYS_gettid, .copy = kill_args + 8 };

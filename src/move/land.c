@@ -26,8 +26,7 @@ static void futex_wake(uint32_t *word, int nr)
 
 static void futex_wait(uint32_t *word, uint32_t value)
 {
-	struct timespec ts = { ALIVE_MSEC / 1000,
-			       ALIVE_MSEC % 1000 * 1000000 };
+	struct timespec ts = { ALIVE_MSEC / 1000, ALIVE_MSEC % 1000 * 1000000 };
 
 	syscall(SYS_futex, word, FUTEX_WAIT, value, &ts, NULL, 0);
 }
@@ -194,8 +193,8 @@ int landing_keep_calls(struct landing *l, const struct stub_call *c, size_t n,
 	return 0;
 }
 
-int landing_keep_data(struct landing *l, const void *p, size_t n,
-		      uint64_t *ret, struct error *err)
+int landing_keep_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
+		      struct error *err)
 {
 	size_t need = (n + 15) & ~(size_t)15;
 	char *to;
@@ -267,12 +266,12 @@ int landing_flush(struct landing *l, struct error *err)
 		int64_t res = l->box->call[i].ret;
 
 		if (l->what[i] && res < 0 && res > -4096)
-			r = error_sys(err, (int)res,
-				      "%s at the destination (call %lld, %#llx, %#llx)",
-				      l->what[i],
-				      (long long)l->box->call[i].nr,
-				      (unsigned long long)l->box->call[i].arg[0],
-				      (unsigned long long)l->box->call[i].arg[1]);
+			r = error_sys(
+				err, (int)res,
+				"%s at the destination (call %lld, %#llx, %#llx)",
+				l->what[i], (long long)l->box->call[i].nr,
+				(unsigned long long)l->box->call[i].arg[0],
+				(unsigned long long)l->box->call[i].arg[1]);
 	}
 	return r;
 }

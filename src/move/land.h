@@ -30,8 +30,8 @@ struct landing {
 	size_t size;
 	char *map; /* its data, shared with L: area + STUB_BOX on */
 	struct stub_box *box;
-	size_t nr_calls, nr_data; /* queued, from the bottom */
-	size_t top_calls, top_data; /* for good, from the top */
+	size_t nr_calls, nr_data;	  /* queued, from the bottom */
+	size_t top_calls, top_data;	  /* for good, from the top */
 	const char *what[STUB_BOX_CALLS]; /* for errors; NULL: may fail */
 };
 
@@ -39,7 +39,7 @@ struct landing_spec {
 	uint64_t area, size;
 	int32_t pid; /* in the capsule */
 	bool own_session, own_group;
-	bool shift_clocks; /* give L a time namespace of its own: */
+	bool shift_clocks;	     /* give L a time namespace of its own: */
 	int64_t monotonic, boottime; /* nanoseconds to add to the clocks */
 };
 
@@ -84,8 +84,8 @@ int landing_activate(struct landing *l, struct error *err) must_check;
  */
 int landing_keep_calls(struct landing *l, const struct stub_call *c, size_t n,
 		       uint64_t *ret, struct error *err) must_check;
-int landing_keep_data(struct landing *l, const void *p, size_t n,
-		      uint64_t *ret, struct error *err) must_check;
+int landing_keep_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
+		      struct error *err) must_check;
 
 /* Our view of an address in L's area. */
 void *landing_here(const struct landing *l, uint64_t at);

@@ -26,8 +26,8 @@ Move__Vma *layout_vma(const struct vma *v)
 	if (v->kind == VMA_FILE || v->kind == VMA_SHARED_FILE) {
 		m->file = capture_new(&move__file__descriptor);
 		m->file->path = xstrdup(v->path);
-		m->file->shared = v->kind == VMA_SHARED_FILE &&
-				  v->prot & PROT_WRITE;
+		m->file->shared =
+			v->kind == VMA_SHARED_FILE && v->prot & PROT_WRITE;
 	}
 	return m;
 }

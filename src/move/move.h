@@ -104,9 +104,11 @@ struct move_dest_ops {
 	int (*plug)(void *ctx, struct error *err);
 	/*
 	 * The copy is complete and waits: READY is about to be sent.  From
-	 * here on it must be kept although this process dies.
+	 * here on it must be kept although this process dies.  ns_pid is its
+	 * pid in the capsule.
 	 */
-	int (*landed)(void *ctx, uint64_t epoch, pid_t pid, struct error *err);
+	int (*landed)(void *ctx, uint64_t epoch, pid_t ns_pid,
+		      struct error *err);
 	/* COMMIT has come: record it, the copy is about to be released. */
 	int (*committed)(void *ctx, uint64_t epoch, struct error *err);
 };
@@ -118,13 +120,13 @@ struct move_report {
 	enum move_outcome outcome;
 	pid_t pid; /* destination: the process, as seen from here */
 	unsigned rounds, threads;
-	uint64_t pages_sent;  /* pages of 4096 bytes, repetitions included */
-	uint64_t pages_last;  /* of these, sent while it stood still */
-	uint64_t bytes_held;  /* memory of the process */
-	bool tracked;	      /* pre-copy; false: stop-and-copy */
-	usec_t total;	      /* from HELLO to RUNNING */
-	usec_t downtime;      /* source: freeze to RUNNING received */
-	usec_t predicted;     /* what the downtime was expected to be */
+	uint64_t pages_sent; /* pages of 4096 bytes, repetitions included */
+	uint64_t pages_last; /* of these, sent while it stood still */
+	uint64_t bytes_held; /* memory of the process */
+	bool tracked;	     /* pre-copy; false: stop-and-copy */
+	usec_t total;	     /* from HELLO to RUNNING */
+	usec_t downtime;     /* source: freeze to RUNNING received */
+	usec_t predicted;    /* what the downtime was expected to be */
 	/* The parts of the downtime, in this order. */
 	usec_t freeze;	/* all threads stopped */
 	usec_t last;	/* last dirty pages found and sent */
@@ -134,7 +136,7 @@ struct move_report {
 };
 
 struct move_source {
-	pid_t pid; /* as seen from here */
+	pid_t pid;	/* as seen from here */
 	uint64_t epoch; /* never used before for this process */
 	usec_t budget;	/* longest downtime wanted; 0: as short as can be */
 	/* Over budget: slow the process down to get there. */

@@ -85,8 +85,8 @@ static void read_pages(struct page_sender *s)
 				  FRAME_PAGE, (off_t)at) != FRAME_PAGE)
 				continue;
 			s->nr_pages++;
-			if (s->nr_runs && run[-1].start + run[-1].nr_pages *
-						FRAME_PAGE == at)
+			if (s->nr_runs &&
+			    run[-1].start + run[-1].nr_pages * FRAME_PAGE == at)
 				run[-1].nr_pages++;
 			else if (s->nr_runs < FRAME_PAGES_RUNS)
 				s->run[s->nr_runs++] =
@@ -155,8 +155,8 @@ static bool is_zero(const char *p, size_t n)
 	return !p[0] && !memcmp(p, p + 1, n - 1);
 }
 
-int page_sender_add_nonzero(struct page_sender *s, uint64_t start,
-			    uint64_t end, struct error *err)
+int page_sender_add_nonzero(struct page_sender *s, uint64_t start, uint64_t end,
+			    struct error *err)
 {
 	char page[FRAME_PAGE];
 	int r = 0;
@@ -182,8 +182,8 @@ int pages_place(pid_t pid, const struct frame *f, struct error *err)
 	struct iovec there[FRAME_PAGES_RUNS];
 	ssize_t n;
 
-	here.iov_len = f->size -
-		       (size_t)((unsigned char *)here.iov_base - f->data);
+	here.iov_len =
+		f->size - (size_t)((unsigned char *)here.iov_base - f->data);
 	for (uint64_t i = 0; i < head->nr_runs; i++)
 		there[i] = (struct iovec){ (void *)(uintptr_t)run[i].start,
 					   run[i].nr_pages * FRAME_PAGE };
@@ -191,6 +191,6 @@ int pages_place(pid_t pid, const struct frame *f, struct error *err)
 	if (n == (ssize_t)here.iov_len)
 		return 0;
 	return error_sys(err, n < 0 ? -errno : -EFAULT,
-			 "writing %zu bytes of memory at %#llx",
-			 here.iov_len, (unsigned long long)run[0].start);
+			 "writing %zu bytes of memory at %#llx", here.iov_len,
+			 (unsigned long long)run[0].start);
 }

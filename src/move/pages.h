@@ -25,13 +25,12 @@ void page_sender_destroy(struct page_sender *s);
 int page_sender_add(struct page_sender *s, uint64_t start, uint64_t end,
 		    struct error *err) must_check;
 /* As that, but pages full of zeros are left out. */
-int page_sender_add_nonzero(struct page_sender *s, uint64_t start,
-			    uint64_t end, struct error *err) must_check;
+int page_sender_add_nonzero(struct page_sender *s, uint64_t start, uint64_t end,
+			    struct error *err) must_check;
 int page_sender_flush(struct page_sender *s, struct error *err) must_check;
 uint64_t page_sender_count(const struct page_sender *s);
 
 /* Put the pages of a checked PAGES frame into the memory of pid. */
-int pages_place(pid_t pid, const struct frame *f,
-		struct error *err) must_check;
+int pages_place(pid_t pid, const struct frame *f, struct error *err) must_check;
 
 #endif

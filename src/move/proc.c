@@ -94,8 +94,8 @@ static enum vma_kind vma_classify(const struct vma *v, bool shared)
 	if (vma_is_special(path))
 		return VMA_SPECIAL;
 	if (shared)
-		return vma_is_nameless(path) ? VMA_SHARED_ANON :
-					       VMA_SHARED_FILE;
+		return vma_is_nameless(path) ? VMA_SHARED_ANON
+					     : VMA_SHARED_FILE;
 	return v->ino || *path == '/' ? VMA_FILE : VMA_ANON;
 }
 
@@ -127,8 +127,8 @@ static int parse_map_line(const char *line, size_t n, struct vma *ret)
 			(perm[2] == 'x' ? PROT_EXEC : 0),
 	};
 	if ((size_t)used < n)
-		ret->path = xasprintf("%.*s", (int)(n - (size_t)used),
-				      line + used);
+		ret->path =
+			xasprintf("%.*s", (int)(n - (size_t)used), line + used);
 	ret->kind = vma_classify(ret, perm[3] == 's');
 	return 0;
 }
@@ -174,12 +174,12 @@ static unsigned parse_vm_flags(const char *s, const char *end)
 		char name[3];
 		unsigned flag;
 	} table[] = {
-		{ "gd", VMA_GROWSDOWN },   { "lo", VMA_LOCKED },
-		{ "dc", VMA_DONTFORK },	   { "wf", VMA_WIPEONFORK },
-		{ "dd", VMA_DONTDUMP },	   { "hg", VMA_HUGEPAGE },
-		{ "nh", VMA_NOHUGEPAGE },  { "mg", VMA_MERGEABLE },
-		{ "nr", VMA_NORESERVE },   { "sl", VMA_SEALED },
-		{ "io", VMA_IO },	   { "pf", VMA_IO },
+		{ "gd", VMA_GROWSDOWN },  { "lo", VMA_LOCKED },
+		{ "dc", VMA_DONTFORK },	  { "wf", VMA_WIPEONFORK },
+		{ "dd", VMA_DONTDUMP },	  { "hg", VMA_HUGEPAGE },
+		{ "nh", VMA_NOHUGEPAGE }, { "mg", VMA_MERGEABLE },
+		{ "nr", VMA_NORESERVE },  { "sl", VMA_SEALED },
+		{ "io", VMA_IO },	  { "pf", VMA_IO },
 		{ "ht", VMA_HUGETLB },
 	};
 	unsigned flags = 0;

@@ -155,8 +155,7 @@ static int receive_commit(struct receiving *v, struct error *err)
 
 	v->report->pid = v->landing->pid;
 	if (v->dst->ops->landed) {
-		r = v->dst->ops->landed(v->dst->ctx, epoch, v->landing->pid,
-					err);
+		r = v->dst->ops->landed(v->dst->ctx, epoch, v->hello->pid, err);
 		if (r < 0)
 			return r;
 	}

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/prctl.h>
-#include <sched.h>
 #include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,8 +190,7 @@ static int restore_mm(struct landing *l, const Move__State *s,
 	int exe, r;
 
 	if (s->auxv.len > sizeof(buf) - sizeof(m))
-		return error_set(err, -E2BIG, "auxv of %zu bytes",
-				 s->auxv.len);
+		return error_set(err, -E2BIG, "auxv of %zu bytes", s->auxv.len);
 	exe = landing_open(l, s->exe, O_RDONLY, err);
 	if (exe < 0)
 		return exe;
@@ -203,8 +202,8 @@ static int restore_mm(struct landing *l, const Move__State *s,
 		return r;
 	m.auxv = (void *)(uintptr_t)(at + sizeof(m));
 	memcpy(landing_here(l, at), &m, sizeof(m));
-	r = call(l, "prctl(PR_SET_MM_MAP)", SYS_prctl, PR_SET_MM,
-		 PR_SET_MM_MAP, at, sizeof(m), 0);
+	r = call(l, "prctl(PR_SET_MM_MAP)", SYS_prctl, PR_SET_MM, PR_SET_MM_MAP,
+		 at, sizeof(m), 0);
 	if (r == 0)
 		r = landing_flush(l, err);
 	if (r == 0)
@@ -279,10 +278,10 @@ static int restore_process(struct landing *l, const Move__State *s,
 	if (r == 0)
 		r = restore_limits(l, s, err);
 	for (int bit = 0; bit < 64 && r == 0; bit++)
-		/* registrations come as a mask of the commands that made them */
+		/* registrations come as a mask of the commands that made them
+		 */
 		if (s->membarrier >> bit & 1)
-			r = call(l, NULL, SYS_membarrier, 1 << bit, 0, 0, 0,
-				 0);
+			r = call(l, NULL, SYS_membarrier, 1 << bit, 0, 0, 0, 0);
 	for (int bit = 17; bit < 64 && r == 0; bit++)
 		if (s->xcomp_perm >> bit & 1)
 			r = call(l, "arch_prctl(ARCH_REQ_XCOMP_PERM)",

@@ -9,8 +9,8 @@
 #include "move/state.pb-c.h"
 
 /* Unmap all but the stub, and put the vdso where the source has it. */
-int restore_clear(struct landing *l, uint64_t vdso, struct error *err)
-	must_check;
+int restore_clear(struct landing *l, uint64_t vdso,
+		  struct error *err) must_check;
 
 /* Make one mapping, private ones writable for the time being. */
 int restore_map(struct landing *l, const Move__Vma *v,

@@ -30,8 +30,8 @@ static void put(struct list *q, long nr, uint64_t a, uint64_t b, uint64_t c,
 		uint64_t d)
 {
 	array_room(q->call, q->nr, &q->cap);
-	q->call[q->nr++] = (struct stub_call){ .nr = nr,
-					       .arg = { a, b, c, d } };
+	q->call[q->nr++] =
+		(struct stub_call){ .nr = nr, .arg = { a, b, c, d } };
 }
 
 static uint64_t box_word(const struct landing *l, size_t offset)
@@ -175,8 +175,8 @@ static int place(struct list *q, struct stub_thread *slot, struct error *err)
 	}
 	r = landing_keep_calls(q->l, q->call, q->nr, &at, err);
 	if (r == 0)
-		slot->call[0] = (struct stub_call){ .nr = STUB_JUMP,
-						    .arg = { at } };
+		slot->call[0] =
+			(struct stub_call){ .nr = STUB_JUMP, .arg = { at } };
 	return r;
 }
 

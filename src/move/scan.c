@@ -56,9 +56,9 @@ static int scan_walk(struct scan *s, struct pm_scan_arg *a, scan_fn *fn,
 		int n = ioctl(s->fd, PAGEMAP_SCAN, a), r = 0;
 
 		if (n < 0)
-			return errno == EPERM ?
-				       -EPERM :
-				       error_sys(err, -errno, "PAGEMAP_SCAN");
+			return errno == EPERM
+				       ? -EPERM
+				       : error_sys(err, -errno, "PAGEMAP_SCAN");
 		for (int i = 0; i < n && r == 0; i++)
 			r = fn(arg, s->region[i].start, s->region[i].end, err);
 		if (r < 0)

@@ -17,8 +17,7 @@ struct scan;
 struct scan *scan_open(pid_t pid, struct error *err) must_check;
 void scan_close(struct scan *s);
 
-typedef int scan_fn(void *arg, uint64_t start, uint64_t end,
-		    struct error *err);
+typedef int scan_fn(void *arg, uint64_t start, uint64_t end, struct error *err);
 
 /*
  * Call fn for each range of pages in [start, end) that belong to the process

@@ -71,8 +71,7 @@ static int send_layout(struct sending *s, struct error *err)
 	return r;
 }
 
-static int add_range(void *arg, uint64_t start, uint64_t end,
-		     struct error *err)
+static int add_range(void *arg, uint64_t start, uint64_t end, struct error *err)
 {
 	struct sending *s = arg;
 

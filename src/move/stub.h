@@ -11,7 +11,8 @@
  *
  * The stub walks lists of calls; every list ends in something that does not
  * return: STUB_SIGRETURN, STUB_BOX_WAIT or STUB_JUMP.  The area never moves
- * and is never part of what is moved, so a moved process keeps it for its next move.
+ * and is never part of what is moved, so a moved process keeps it for its next
+ *move.
  *
  * At the source the data is private memory written with process_vm_writev.
  * At the destination it is a memfd shared with the engine and the shepherd,
@@ -20,8 +21,8 @@
 #ifndef MOVE_STUB_H
 #define MOVE_STUB_H
 
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define STUB_PAGE	  4096

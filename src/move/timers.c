@@ -20,9 +20,9 @@
 
 static int parse_notify(const char *how, const char *whom, Move__PosixTimer *t)
 {
-	t->notify = !strcmp(how, "none")   ? SIGEV_NONE :
-		    !strcmp(how, "signal") ? SIGEV_SIGNAL :
-					     SIGEV_THREAD;
+	t->notify = !strcmp(how, "none")     ? SIGEV_NONE
+		    : !strcmp(how, "signal") ? SIGEV_SIGNAL
+					     : SIGEV_THREAD;
 	if (!strcmp(whom, "tid") && t->notify == SIGEV_SIGNAL)
 		t->notify = SIGEV_THREAD_ID;
 	return t->notify == SIGEV_THREAD ? -ENOTSUP : 0;
