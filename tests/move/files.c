@@ -1,0 +1,217 @@
+/*
+ * files.c - open files: offsets, growth, locks, what belongs to a directory
+ *
+ * A log that only grows, one appended to, one read slowly, one shared by two
+ * descriptors; flags, locks of three kinds, current directory and umask.
+ */
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "check.h"
+
+#define SIZE (1 << 20)
+
+static struct {
+	int grow, append, read, dup, shared2, dir, path, null, zero, random;
+	int locked, sparse;
+	ino_t dir_ino;
+	uint64_t grown, appended;
+	off_t at;
+} f;
+
+static int create(const char *name, int flags)
+{
+	int fd = open(check_path(name), O_CREAT | flags, 0640);
+
+	CHECK(fd >= 0, "%s", name);
+	return fd;
+}
+
+static void make_files(void)
+{
+	static unsigned char buf[SIZE];
+	struct stat st;
+	int w = create("read", O_RDWR);
+
+	check_fill(buf, sizeof(buf), 3);
+	CHECK(write(w, buf, sizeof(buf)) == sizeof(buf));
+	close(w);
+	f.grow = create("grow", O_RDWR | O_CLOEXEC);
+	f.append = create("append", O_WRONLY | O_APPEND);
+	f.read = create("read", O_RDONLY);
+	f.dup = dup(f.read);
+	f.shared2 = create("read", O_RDONLY); /* an offset of its own */
+	CHECK(lseek(f.shared2, 12345, SEEK_SET) == 12345);
+	f.sparse = create("sparse", O_RDWR);
+	CHECK(ftruncate(f.sparse, 1ll << 33) == 0);
+	CHECK(lseek(f.sparse, (1ll << 33) - 5, SEEK_SET) > 0);
+	f.null = open("/dev/null", O_RDWR);
+	f.zero = open("/dev/zero", O_RDONLY);
+	f.random = open("/dev/urandom", O_RDONLY);
+	f.dir = open(check_scratch, O_RDONLY | O_DIRECTORY);
+	f.path = open(check_path("read"), O_PATH);
+	CHECK(f.null >= 0 && f.zero >= 0 && f.dir >= 0 && f.path >= 0);
+	CHECK(fstat(f.dir, &st) == 0);
+	f.dir_ino = st.st_ino;
+	CHECK(chdir(check_scratch) == 0);
+	umask(0137);
+}
+
+static struct flock range(short type, off_t start, off_t len)
+{
+	return (struct flock){ .l_type = type,
+			       .l_whence = SEEK_SET,
+			       .l_start = start,
+			       .l_len = len };
+}
+
+static void make_locks(void)
+{
+	struct flock w = range(F_WRLCK, 100, 50), r = range(F_RDLCK, 300, 9);
+	struct flock ofd = range(F_WRLCK, 1000, 10);
+
+	f.locked = create("locked", O_RDWR);
+	CHECK(ftruncate(f.locked, 2000) == 0);
+	CHECK(fcntl(f.locked, F_SETLK, &w) == 0);
+	CHECK(fcntl(f.locked, F_SETLK, &r) == 0);
+	CHECK(fcntl(f.locked, F_OFD_SETLK, &ofd) == 0);
+	CHECK(flock(f.append, LOCK_EX) == 0);
+	CHECK(flock(f.read, LOCK_SH) == 0);
+}
+
+static void grow(uint64_t round)
+{
+	unsigned char buf[999];
+	size_t n = round % sizeof(buf) + 1;
+
+	check_fill(buf, n, round);
+	CHECK(write(f.grow, buf, n) == (ssize_t)n);
+	f.grown += n;
+	CHECK(lseek(f.grow, 0, SEEK_CUR) == (off_t)f.grown);
+	/* O_APPEND puts it at the end whatever the offset is. */
+	CHECK(lseek(f.append, 0, SEEK_SET) == 0);
+	CHECK(write(f.append, buf, n) == (ssize_t)n);
+	f.appended += n;
+}
+
+/* Two descriptors of one description read in turn. */
+static void read_on(uint64_t round)
+{
+	static unsigned char all[SIZE];
+	unsigned char buf[500];
+	int fd = round % 2 ? f.read : f.dup;
+	ssize_t n;
+
+	if (!all[0])
+		check_fill(all, sizeof(all), 3);
+	CHECK(lseek(f.read, 0, SEEK_CUR) == f.at &&
+		      lseek(f.dup, 0, SEEK_CUR) == f.at,
+	      "offset should be %lld", (long long)f.at);
+	n = read(fd, buf, sizeof(buf));
+	CHECK(n >= 0 && !memcmp(buf, all + f.at, (size_t)n));
+	f.at += n;
+	if (f.at == SIZE)
+		f.at = lseek(fd, 0, SEEK_SET);
+}
+
+static void check_rest(void)
+{
+	char buf[64], cwd[256];
+	struct stat st;
+	mode_t mask;
+
+	CHECK(lseek(f.shared2, 0, SEEK_CUR) == 12345);
+	CHECK(lseek(f.sparse, 0, SEEK_CUR) == (1ll << 33) - 5);
+	CHECK(fcntl(f.grow, F_GETFD) == FD_CLOEXEC);
+	CHECK((fcntl(f.append, F_GETFL) & (O_ACCMODE | O_APPEND)) ==
+	      (O_WRONLY | O_APPEND));
+	CHECK(fcntl(f.path, F_GETFL) & O_PATH);
+	CHECK(read(f.path, buf, 1) < 0 && errno == EBADF);
+	CHECK(write(f.null, "x", 1) == 1 && read(f.null, buf, 1) == 0);
+	CHECK(read(f.zero, buf, sizeof(buf)) == sizeof(buf) && !buf[63]);
+	CHECK(read(f.random, buf, sizeof(buf)) == sizeof(buf));
+	CHECK(fstat(f.dir, &st) == 0 && st.st_ino == f.dir_ino);
+	CHECK(stat(".", &st) == 0 && st.st_ino == f.dir_ino);
+	CHECK(getcwd(cwd, sizeof(cwd)) && !strcmp(cwd, check_scratch));
+	mask = umask(0);
+	umask(mask);
+	CHECK(mask == 0137, "umask %o", mask);
+}
+
+static void check_content(const char *name, off_t size)
+{
+	unsigned char buf[999];
+	int fd = open(name, O_RDONLY);
+	struct stat st;
+
+	CHECK(fd >= 0 && fstat(fd, &st) == 0);
+	CHECK(st.st_size == size, "%s: %lld bytes, not %lld", name,
+	      (long long)st.st_size, (long long)size);
+	for (uint64_t round = 0; size > 0; round++) {
+		size_t n = round % sizeof(buf) + 1;
+
+		CHECK(read(fd, buf, n) == (ssize_t)n &&
+			      check_same(buf, n, round),
+		      "%s is wrong in record %llu", name,
+		      (unsigned long long)round);
+		size -= (off_t)n;
+	}
+	close(fd);
+}
+
+static void expect_lock(int fd, int cmd, off_t start, off_t len, short type)
+{
+	struct flock l = range(F_WRLCK, start, len);
+
+	CHECK(fcntl(fd, cmd, &l) == 0);
+	CHECK(l.l_type == type, "lock at %lld: %d", (long long)start, l.l_type);
+}
+
+/* Locks show only to another process, so one is made for the purpose. */
+static void check_locks(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		int fd = open("locked", O_RDWR), a = open("append", O_RDWR);
+		int r = open("read", O_RDONLY);
+
+		expect_lock(fd, F_GETLK, 100, 1, F_WRLCK);
+		expect_lock(fd, F_GETLK, 149, 1, F_WRLCK);
+		expect_lock(fd, F_GETLK, 150, 100, F_UNLCK);
+		expect_lock(fd, F_GETLK, 305, 1, F_RDLCK);
+		expect_lock(fd, F_OFD_GETLK, 1005, 1, F_WRLCK);
+		CHECK(flock(a, LOCK_SH | LOCK_NB) < 0);
+		CHECK(flock(r, LOCK_SH | LOCK_NB) == 0);
+		CHECK(flock(r, LOCK_EX | LOCK_NB) < 0);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+int main(void)
+{
+	uint64_t round = 0;
+
+	check_path("");
+	make_files();
+	make_locks();
+	check_ready();
+	while (check_running()) {
+		grow(round);
+		read_on(round);
+		check_rest();
+		round++;
+		check_nap();
+	}
+	if (check_sabotaged())
+		CHECK(write(f.append, "x", 1) == 1);
+	check_content("grow", (off_t)f.grown);
+	check_content("append", (off_t)f.appended);
+	check_locks();
+	return check_pass();
+}

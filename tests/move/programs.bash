@@ -1,0 +1,46 @@
+# The self-checking programs and how to start them: one a line.  What the
+# engine must move stands first, then what may be refused for now.
+move_programs='
+check-altstack
+check-attrs
+check-bigmem 64 10000
+check-epolls
+check-eventfds
+check-files
+check-locks
+check-memory
+check-pipes
+check-rseqs
+check-signals
+check-sigwait
+check-sleeps
+check-socketpairs
+check-storm
+check-tcp
+check-tcp ipv6
+check-tcp closing
+check-threads
+check-threadstorm
+check-timers
+check-vectors
+check-threads-static
+check-timers-static
+check-memory-static
+pychk.py
+'
+move_perhaps='
+check-epolls stale
+check-eventfds memfd
+check-memory shared
+check-tcp connecting
+'
+
+# The command line of one such line, as an array named argv.
+move_argv() {
+	read -ra argv <<<"$1"
+	case ${argv[0]} in
+	*.py) argv[0]=$BATS_TEST_DIRNAME/move/${argv[0]}
+	      argv=(/usr/bin/python3 "${argv[@]}") ;;
+	*) argv[0]=$STINT_BUILD/tests/move/${argv[0]} ;;
+	esac
+}

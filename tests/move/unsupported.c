@@ -1,0 +1,277 @@
+/*
+ * unsupported.c - things that cannot be moved, and must not be harmed
+ *
+ *	unsupported --list	each thing, a tab, a word the refusal must have
+ *	unsupported THING	set it up, use it until stopped, verify
+ *
+ * A move must be refused with the reason before anything is touched; the
+ * program goes on as if nothing had been asked.
+ */
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/io_uring.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/fanotify.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "check.h"
+
+#define SIZE (16 * CHECK_PAGE)
+
+static int fd, child_in, child_out;
+static pid_t child;
+static unsigned char *map;
+static char path[512];
+
+/* A child that gives back each byte it gets, until the pipe is closed. */
+static void make_child(void)
+{
+	int to[2], from[2];
+	char c;
+
+	CHECK(pipe(to) == 0 && pipe(from) == 0);
+	child = fork();
+	CHECK(child >= 0);
+	if (child == 0) {
+		close(to[1]);
+		while (read(to[0], &c, 1) == 1)
+			if (write(from[1], &c, 1) != 1)
+				break;
+		_exit(map ? map[0] : 0);
+	}
+	close(to[0]);
+	close(from[1]);
+	child_in = to[1];
+	child_out = from[0];
+}
+
+static void use_child(void)
+{
+	char c = 'x';
+
+	CHECK(write(child_in, &c, 1) == 1 && read(child_out, &c, 1) == 1);
+	CHECK(c == 'x');
+}
+
+static void end_child(int want)
+{
+	int status;
+
+	close(child_in);
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == want, "status %#x",
+	      status);
+}
+
+static void finish_child(void)
+{
+	end_child(0);
+}
+
+static void make_io_uring(void)
+{
+	struct io_uring_params p = { 0 };
+
+	fd = (int)syscall(SYS_io_uring_setup, 8, &p);
+	if (fd < 0)
+		check_skip("io_uring_setup");
+	map = mmap(NULL, p.sq_off.array + p.sq_entries * 4,
+		   PROT_READ | PROT_WRITE, MAP_SHARED, fd, IORING_OFF_SQ_RING);
+	CHECK(map != MAP_FAILED);
+}
+
+static void use_io_uring(void)
+{
+	CHECK(syscall(SYS_io_uring_enter, fd, 0, 0, 0, NULL, 0) == 0);
+}
+
+static void make_inotify(void)
+{
+	fd = inotify_init1(IN_NONBLOCK);
+	CHECK(fd >= 0);
+	snprintf(path, sizeof(path), "%s", check_path("watched"));
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	CHECK(inotify_add_watch(fd, path, IN_ATTRIB) > 0);
+}
+
+static void use_inotify(void)
+{
+	struct inotify_event ev;
+
+	CHECK(chmod(path, 0640) == 0);
+	CHECK(read(fd, &ev, sizeof(ev)) == sizeof(ev) && (ev.mask & IN_ATTRIB));
+}
+
+static void make_fanotify(void)
+{
+	fd = fanotify_init(FAN_CLASS_NOTIF | FAN_REPORT_FID | FAN_NONBLOCK,
+			   O_RDONLY);
+	if (fd < 0)
+		check_skip("fanotify_init");
+	CHECK(fanotify_mark(fd, FAN_MARK_ADD, FAN_ATTRIB, AT_FDCWD,
+			    check_path("")) == 0);
+}
+
+static void use_nothing(void)
+{
+}
+
+static void make_shared(void)
+{
+	map = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(map != MAP_FAILED);
+	make_child();
+}
+
+static void finish_shared(void)
+{
+	map[0] = 41; /* the child must see it */
+	end_child(41);
+}
+
+static void make_sysv(void)
+{
+	int id = shmget(IPC_PRIVATE, SIZE, IPC_CREAT | 0600);
+
+	CHECK(id >= 0);
+	map = shmat(id, NULL, 0);
+	shmctl(id, IPC_RMID, NULL);
+	CHECK(map != (void *)-1);
+	check_fill(map, SIZE, 1);
+}
+
+static void finish_map(void)
+{
+	CHECK(check_same(map, SIZE, 1));
+}
+
+static void make_hugetlb(void)
+{
+	map = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE,
+		   -1, 0);
+	if (map == MAP_FAILED)
+		check_skip("mmap of huge pages");
+}
+
+static void make_pty(void)
+{
+	int unlock = 0;
+
+	fd = open("/dev/ptmx", O_RDWR | O_NOCTTY);
+	if (fd < 0)
+		check_skip("/dev/ptmx");
+	CHECK(ioctl(fd, TIOCSPTLCK, &unlock) == 0);
+}
+
+static void use_pty(void)
+{
+	CHECK(write(fd, "x", 1) == 1);
+}
+
+static void make_namespace(void)
+{
+	if (unshare(CLONE_NEWUTS) < 0)
+		check_skip("unshare");
+	CHECK(sethostname("nested", 6) == 0);
+}
+
+static void use_namespace(void)
+{
+	char name[64];
+
+	CHECK(gethostname(name, sizeof(name)) == 0 && !strcmp(name, "nested"));
+}
+
+/* The filter turns getpgid into an error and lets all else through. */
+static void make_seccomp(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpgid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EDOM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { 4, code };
+
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == 0);
+}
+
+static void use_seccomp(void)
+{
+	CHECK(syscall(SYS_getpgid, 0) < 0 && errno == EDOM);
+}
+
+static void make_deleted(void)
+{
+	unsigned char buf[SIZE];
+	int f = open(check_path("gone"), O_CREAT | O_RDWR, 0600);
+
+	check_fill(buf, sizeof(buf), 1);
+	CHECK(f >= 0 && write(f, buf, sizeof(buf)) == sizeof(buf));
+	map = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, f, 0);
+	CHECK(map != MAP_FAILED);
+	close(f);
+	CHECK(unlink(check_path("gone")) == 0);
+}
+
+static const struct thing {
+	const char *name, *word;
+	void (*make)(void);
+	void (*use)(void);
+	void (*finish)(void);
+} things[] = {
+	{ "io_uring", "io_uring", make_io_uring, use_io_uring, use_nothing },
+	{ "inotify", "inotify", make_inotify, use_inotify, use_nothing },
+	{ "fanotify", "fanotify", make_fanotify, use_nothing, use_nothing },
+	{ "shared-memory", "child", make_shared, use_child, finish_shared },
+	{ "sysv-shm", "SysV", make_sysv, use_nothing, finish_map },
+	{ "hugetlb", "huge", make_hugetlb, use_nothing, use_nothing },
+	{ "pty", "ptmx|pty|terminal", make_pty, use_pty, use_nothing },
+	{ "namespace", "namespace", make_namespace, use_namespace,
+	  use_nothing },
+	{ "seccomp", "seccomp", make_seccomp, use_seccomp, use_nothing },
+	{ "deleted-map", "deleted", make_deleted, use_nothing, finish_map },
+	{ "child", "child", make_child, use_child, finish_child },
+};
+
+#define NR (sizeof(things) / sizeof(*things))
+
+static int run(const struct thing *t)
+{
+	t->make();
+	check_ready();
+	if (check_sabotaged())
+		t = &things[1]; /* its use fails with another's state */
+	while (check_running()) {
+		t->use();
+		check_nap();
+	}
+	t->finish();
+	return check_pass();
+}
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; i < NR && argc == 2; i++) {
+		if (!strcmp(argv[1], "--list"))
+			printf("%s\t%s\n", things[i].name, things[i].word);
+		else if (!strcmp(argv[1], things[i].name))
+			return run(&things[i]);
+	}
+	if (argc == 2 && !strcmp(argv[1], "--list"))
+		return 0;
+	fprintf(stderr, "usage: unsupported --list | THING\n");
+	return 2;
+}
