@@ -17,7 +17,7 @@
 struct policy_sed {
 	struct policy base;
 	struct sed sed;
-	bool upgrade, migrate;
+	bool upgrade, migrate, eager;
 	bool ended; /* a job has, since the last pass */
 };
 
@@ -42,6 +42,11 @@ static const struct param params[] = {
 	  .def = 1,
 	  .summary = "move whole jobs to a faster class with room (no: "
 		     "variant -NM)" },
+	{ .name = "eager",
+	  .type = PARAM_BOOL,
+	  .def = 0,
+	  .summary = "upgrade at every end, before those that wait are mapped; "
+		     "else only when nobody is left waiting" },
 	{ .name = NULL }
 };
 
@@ -64,6 +69,7 @@ static int create(const struct policy_setup *setup, enum sed_kind kind,
 	free(alpha);
 	p->upgrade = params_bool(setup->params, "upgrade");
 	p->migrate = params_bool(setup->params, "migrate");
+	p->eager = p->upgrade && params_bool(setup->params, "eager");
 	*ret = &p->base;
 	return 0;
 }
@@ -162,17 +168,27 @@ static void migrate(struct policy_sed *p, const struct view *view, size_t i,
 		    &why_migrate, class, from, 0);
 }
 
+static void upgrade(struct policy_sed *p)
+{
+	int class;
+
+	for (size_t i = 0; i < p->sed.nr_jobs; i++)
+		if ((class = sed_upgrade_class(&p->sed, i)))
+			sed_upgrade(&p->sed, i, class);
+}
+
 static void decide(struct policy *policy, const struct view *view,
 		   struct plan *plan)
 {
 	struct policy_sed *p = (struct policy_sed *)policy;
 	int class;
 
+	if (p->ended && p->eager)
+		upgrade(p);
 	if (!start_waiting(p, view, plan) || !p->ended)
 		goto out;
-	for (size_t i = 0; p->upgrade && i < p->sed.nr_jobs; i++)
-		if ((class = sed_upgrade_class(&p->sed, i)))
-			sed_upgrade(&p->sed, i, class);
+	if (p->upgrade)
+		upgrade(p);
 	for (size_t i = 0; p->migrate && i < p->sed.nr_jobs; i++)
 		if ((class = sed_better_class(&p->sed, i)))
 			migrate(p, view, i, class, plan);
