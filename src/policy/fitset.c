@@ -9,9 +9,12 @@
 struct fitset_node {
 	const struct job *job; /* NULL: the slot is empty */
 	int64_t key;
+	usec_t estimate; /* USEC_MAX where the job has none */
 	uint32_t left, right;
-	uint32_t rank;	/* heap order of the treap: parents have the greater */
-	uint32_t least; /* size in this subtree */
+	uint32_t size;
+	uint32_t rank;	 /* heap order of the treap: parents have the greater */
+	uint32_t least;	 /* size in this subtree */
+	usec_t quickest; /* estimate in this subtree */
 };
 
 void fitset_clear(struct fitset *set)
@@ -32,6 +35,7 @@ static void make_room(struct fitset *set, uint32_t slot)
 	memset(set->node + set->nr_nodes, 0,
 	       (nr - set->nr_nodes) * sizeof(*set->node));
 	set->node[0].least = UINT32_MAX;
+	set->node[0].quickest = USEC_MAX;
 	set->nr_nodes = nr;
 }
 
@@ -53,13 +57,19 @@ static bool node_before(const struct fitset_node *a,
 static void find_least(struct fitset *set, uint32_t t)
 {
 	struct fitset_node *n = &set->node[t];
-	uint32_t l = set->node[n->left].least, r = set->node[n->right].least;
+	const struct fitset_node *l = &set->node[n->left];
+	const struct fitset_node *r = &set->node[n->right];
 
-	n->least = n->job->size;
-	if (l < n->least)
-		n->least = l;
-	if (r < n->least)
-		n->least = r;
+	n->least = n->size;
+	if (l->least < n->least)
+		n->least = l->least;
+	if (r->least < n->least)
+		n->least = r->least;
+	n->quickest = n->estimate;
+	if (l->quickest < n->quickest)
+		n->quickest = l->quickest;
+	if (r->quickest < n->quickest)
+		n->quickest = r->quickest;
 }
 
 /* Cut the tree t in two: what comes before node at, and the rest. */
@@ -140,9 +150,13 @@ void fitset_insert(struct fitset *set, const struct job *job, int64_t key)
 
 	make_room(set, at);
 	fitset_remove(set, job);
-	set->node[at] = (struct fitset_node){ .job = job,
-					      .key = key,
-					      .rank = scatter(job->id) };
+	set->node[at] =
+		(struct fitset_node){ .job = job,
+				      .key = key,
+				      .size = job->size,
+				      .estimate = job->estimate ? job->estimate
+								: USEC_MAX,
+				      .rank = scatter(job->id) };
 	set->root = insert(set, set->root, at);
 	set->nr++;
 }
@@ -170,7 +184,7 @@ static uint32_t find(const struct fitset *set, uint32_t t, uint32_t after,
 	if (after && !node_before(&set->node[after], n))
 		return find(set, n->right, after, limit);
 	found = find(set, n->left, after, limit);
-	if (found || n->job->size <= limit)
+	if (found || n->size <= limit)
 		return found ? found : t;
 	return find(set, n->right, 0, limit);
 }
@@ -181,6 +195,48 @@ const struct job *fitset_fit(const struct fitset *set, const struct job *after,
 	if (!set->root)
 		return NULL;
 	return set->node[find(set, set->root, after ? after->ix + 1 : 0, limit)]
+		.job;
+}
+
+/* What is looked for by fitset_backfill(). */
+struct hole {
+	int64_t free, spare;
+	usec_t within;
+};
+
+static bool suits(const struct hole *h, uint32_t size, usec_t estimate)
+{
+	return size <= h->free && (size <= h->spare || estimate <= h->within);
+}
+
+static uint32_t find_hole(const struct fitset *set, uint32_t t, uint32_t after,
+			  const struct hole *h)
+{
+	const struct fitset_node *n = &set->node[t];
+	uint32_t found;
+
+	/* May be wrong where the small job is not the quick one; then the
+	 * search below t is in vain. */
+	if (!t || !suits(h, n->least, n->quickest))
+		return 0;
+	if (after && !node_before(&set->node[after], n))
+		return find_hole(set, n->right, after, h);
+	found = find_hole(set, n->left, after, h);
+	if (found || suits(h, n->size, n->estimate))
+		return found ? found : t;
+	return find_hole(set, n->right, 0, h);
+}
+
+const struct job *fitset_backfill(const struct fitset *set,
+				  const struct job *after, int64_t free,
+				  int64_t spare, usec_t within)
+{
+	const struct hole h = { free, spare, within };
+
+	if (!set->root)
+		return NULL;
+	return set
+		->node[find_hole(set, set->root, after ? after->ix + 1 : 0, &h)]
 		.job;
 }
 

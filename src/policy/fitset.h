@@ -61,4 +61,15 @@ const struct job *fitset_next(const struct fitset *set, const struct job *job);
 const struct job *fitset_fit(const struct fitset *set, const struct job *after,
 			     int64_t limit);
 
+/*
+ * The first after after (NULL: of all) with size <= free that takes at most
+ * spare processors or by its estimate at most within; no estimate counts as
+ * for ever.  The question backfilling asks.  O(log n) where small jobs are
+ * quick or few are; in the worst case every job that fits one of the two
+ * conditions is looked at.
+ */
+const struct job *fitset_backfill(const struct fitset *set,
+				  const struct job *after, int64_t free,
+				  int64_t spare, usec_t within);
+
 #endif

@@ -188,12 +188,12 @@ static int check_times(struct parser *p, const struct field *f)
 
 static void set_estimate(struct parser *p, struct swf_job *job, usec_t wanted)
 {
+	bool low = wanted > 0 && wanted < job->run && !p->options->keep_low;
+
 	job->estimate = wanted;
-	if (wanted <= 0)
-		p->trace.no_estimate++;
-	else if (wanted < job->run)
-		p->trace.raised++;
-	if (wanted < job->run || p->options->exact)
+	p->trace.no_estimate += wanted <= 0;
+	p->trace.raised += low;
+	if (wanted <= 0 || low || p->options->exact)
 		job->estimate = job->run;
 }
 

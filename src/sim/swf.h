@@ -26,7 +26,7 @@
 struct swf_job {
 	int64_t id;
 	usec_t submit, wait, run;
-	usec_t estimate; /* requested time, never below run; run if unknown */
+	usec_t estimate; /* requested time, raised to run; run if unknown */
 	int64_t memory;	 /* requested, KB a processor; -1 */
 	uint32_t size;
 	int32_t allocated; /* -1 unknown */
@@ -42,6 +42,7 @@ struct swf_options {
 	enum swf_extra extra; /* what to do with more than 18 columns */
 	bool drop_cancelled;  /* jobs with status 5, too, if they ran */
 	bool exact;	      /* estimates are the run times */
+	bool keep_low;	      /* leave estimates that are below the run time */
 };
 
 struct swf_trace {

@@ -1,0 +1,191 @@
+/*
+ * policies.c - stint policies: which there are, and what each does
+ */
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "policy/policy.h"
+
+static const struct argp_option options[] = {
+	{ "json", 'j', 0, 0, "print JSON", 0 }, { 0 }
+};
+
+struct args {
+	const char *name;
+	bool json;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+
+	if (key == 'j')
+		a->json = true;
+	else if (key == ARGP_KEY_ARG && !a->name)
+		a->name = arg;
+	else
+		return ARGP_ERR_UNKNOWN;
+	return 0;
+}
+
+static const struct {
+	unsigned flag;
+	const char *name, *text;
+} flags[] = {
+	{ POLICY_HOSTS, "hosts", "chooses the hosts itself" },
+	{ POLICY_FOLDS, "folds", "may start a job on fewer processors" },
+	{ POLICY_RESIZES, "resizes", "changes running jobs' processors" },
+	{ POLICY_ESTIMATES, "estimates", "needs users' estimates" },
+	{ POLICY_SLICES, "slices", "suspends and resumes: time slices" },
+	{ POLICY_SHARES, "shares", "puts several ranks on a core" },
+	{ POLICY_LIVE, "live", "made for the live cluster" },
+};
+
+/* Text wrapped at 78 columns, indented by two. */
+static void print_wrapped(const char *text)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t word = strcspn(text, " \n");
+
+		if (column && column + 1 + word > 76) {
+			putchar('\n');
+			column = 0;
+		}
+		printf("%s%.*s", column ? " " : "  ", (int)word, text);
+		column += word + (column ? 1 : 0);
+		text += word;
+		text += strspn(text, " \n");
+	}
+	putchar('\n');
+}
+
+static void explain(const struct policy_ops *p)
+{
+	printf("%s: %s\nSource: %s\n\n", p->name, p->summary, p->source);
+	print_wrapped(p->details);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (p->flags & flags[i].flag)
+			printf("  - %s\n", flags[i].text);
+	if (p->params && p->params->name) {
+		printf("\nParameters (%s:key=value,...):\n", p->name);
+		params_explain(p->params, stdout);
+	}
+}
+
+static void json_text(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		if (*text == '\n')
+			fputs("\\n", stdout);
+		else
+			putchar(*text);
+	}
+	putchar('"');
+}
+
+static void json_params(const struct param *p)
+{
+	static const char *const types[] = { "int",  "real",   "bool",
+					     "time", "choice", "text" };
+
+	fputs(",\"parameters\":[", stdout);
+	for (size_t i = 0; p && p[i].name; i++) {
+		printf("%s{\"name\":\"%s\",\"type\":\"%s\",\"default\":%.15g,"
+		       "\"min\":%.15g,\"max\":%.15g,\"summary\":",
+		       i ? "," : "", p[i].name, types[p[i].type], p[i].def,
+		       p[i].min, p[i].max);
+		json_text(p[i].summary);
+		if (p[i].type == PARAM_CHOICE) {
+			fputs(",\"choices\":[", stdout);
+			for (size_t c = 0; p[i].choices[c]; c++) {
+				fputs(c ? "," : "", stdout);
+				json_text(p[i].choices[c]);
+			}
+			fputs("]", stdout);
+		}
+		fputs("}", stdout);
+	}
+	fputs("]", stdout);
+}
+
+static void print_json(const struct policy_ops *p)
+{
+	bool first = true;
+
+	printf("{\"name\":\"%s\",\"summary\":", p->name);
+	json_text(p->summary);
+	fputs(",\"source\":", stdout);
+	json_text(p->source);
+	fputs(",\"details\":", stdout);
+	json_text(p->details);
+	fputs(",\"flags\":[", stdout);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		if (!(p->flags & flags[i].flag))
+			continue;
+		printf("%s\"%s\"", first ? "" : ",", flags[i].name);
+		first = false;
+	}
+	fputs("]", stdout);
+	json_params(p->params);
+	fputs("}", stdout);
+}
+
+static void list(bool json)
+{
+	const struct policy_ops *p;
+
+	if (json)
+		putchar('[');
+	for (size_t i = 0; (p = policy_nth(i)); i++) {
+		if (json) {
+			fputs(i ? ",\n" : "", stdout);
+			print_json(p);
+		} else {
+			printf("%-12s %s\n%-12s   %s\n", p->name, p->summary,
+			       "", p->source);
+		}
+	}
+	if (json)
+		puts("]");
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp argp = {
+		options, parse, "[NAME]",
+		"List the scheduling policies, or explain one."
+	};
+	struct args a = { 0 };
+	const struct policy_ops *p;
+	struct error err;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+		return EXIT_USAGE;
+	if (!a.name) {
+		list(a.json);
+		return EXIT_OK;
+	}
+	p = policy_find(a.name, &err);
+	if (!p)
+		return command_fail("policies", EXIT_FAILED, &err);
+	if (a.json) {
+		print_json(p);
+		putchar('\n');
+	} else {
+		explain(p);
+	}
+	return EXIT_OK;
+}
+
+const struct command cmd_policies = {
+	.name = "policies",
+	.summary = "list the scheduling policies, or explain one",
+	.run = run,
+};

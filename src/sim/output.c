@@ -1,0 +1,292 @@
+/*
+ * output.c - writing results to files, whole or not at all
+ */
+#include "sim/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/xalloc.h"
+#include "sim/swf.h"
+
+struct output {
+	FILE *f;
+	char *path;
+	char *temp; /* NULL: writes straight (standard output, a device) */
+};
+
+/* A target that is no regular file (/dev/null, a pipe) is written straight. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+/* As open(); *ret_temp is its name, for the caller to free. */
+static int open_temp(const char *path, char **ret_temp)
+{
+	char *temp = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(temp, O_CLOEXEC);
+	mode_t mask;
+
+	if (fd < 0) {
+		free(temp);
+		return -1;
+	}
+	mask = umask(0);
+	umask(mask);
+	(void)fchmod(fd, 0666 & ~mask);
+	*ret_temp = temp;
+	return fd;
+}
+
+int output_open(const char *path, struct output **ret, struct error *err)
+{
+	struct output *out;
+	char *temp = NULL;
+	int fd;
+
+	if (!strcmp(path, "-"))
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	else if (is_special(path))
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	else
+		fd = open_temp(path, &temp);
+	if (fd < 0)
+		return error_sys(err, -errno, "%s: cannot create", path);
+	out = xcalloc(1, sizeof(*out));
+	out->path = xstrdup(path);
+	out->temp = temp;
+	out->f = fdopen(fd, "w");
+	if (!out->f)
+		abort(); /* out of memory */
+	setvbuf(out->f, NULL, _IOFBF, 1 << 16);
+	*ret = out;
+	return 0;
+}
+
+FILE *output_stream(struct output *out)
+{
+	return out->f;
+}
+
+static void output_free(struct output *out)
+{
+	free(out->path);
+	free(out->temp);
+	free(out);
+}
+
+int output_commit(struct output *out, struct error *err)
+{
+	int r = 0;
+
+	errno = EIO; /* stdio need not set it */
+	if (fflush(out->f) || ferror(out->f))
+		r = -errno;
+	if (fclose(out->f) && !r)
+		r = -errno;
+	if (!r && out->temp && rename(out->temp, out->path))
+		r = -errno;
+	if (r < 0) {
+		error_sys(err, r, "%s: cannot write", out->path);
+		if (out->temp)
+			unlink(out->temp);
+	}
+	output_free(out);
+	return r;
+}
+
+void output_abort(struct output *out)
+{
+	if (!out)
+		return;
+	fclose(out->f);
+	if (out->temp)
+		unlink(out->temp);
+	output_free(out);
+}
+
+/* Numbers go into a buffer by hand: printf would take most of the time. */
+struct text {
+	FILE *f;
+	size_t n;
+	char buf[1 << 14];
+};
+
+static void text_flush(struct text *t)
+{
+	fwrite(t->buf, 1, t->n, t->f);
+	t->n = 0;
+}
+
+static void put_int(struct text *t, int64_t v)
+{
+	char digits[20];
+	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+	int n = 0;
+
+	if (v < 0)
+		t->buf[t->n++] = '-';
+	do
+		digits[n++] = (char)('0' + u % 10);
+	while (u /= 10);
+	while (n)
+		t->buf[t->n++] = digits[--n];
+}
+
+/* Seconds, with as many places as there are. */
+static void put_usec(struct text *t, usec_t v)
+{
+	int64_t rest = v % USEC_PER_SEC;
+
+	if (v < 0 && v > -USEC_PER_SEC)
+		t->buf[t->n++] = '-';
+	put_int(t, v / USEC_PER_SEC);
+	if (!rest)
+		return;
+	t->buf[t->n++] = '.';
+	if (rest < 0)
+		rest = -rest;
+	for (int64_t unit = USEC_PER_SEC / 10; rest; unit /= 10) {
+		t->buf[t->n++] = (char)('0' + rest / unit);
+		rest %= unit;
+	}
+}
+
+static void put_char(struct text *t, char c)
+{
+	t->buf[t->n++] = c;
+}
+
+static void put_text(struct text *t, const char *s)
+{
+	size_t n = strlen(s);
+
+	memcpy(t->buf + t->n, s, n);
+	t->n += n;
+}
+
+static const char *const outcomes[] = { "done", "failed", "cancelled",
+					"killed" };
+
+static void put_csv(struct text *t, const struct sim_record *r)
+{
+	put_int(t, r->id);
+	put_char(t, ',');
+	put_usec(t, r->submit);
+	put_char(t, ',');
+	if (r->start >= 0)
+		put_usec(t, r->start);
+	put_char(t, ',');
+	if (r->end >= 0)
+		put_usec(t, r->end);
+	put_char(t, ',');
+	put_int(t, r->procs);
+	put_char(t, ',');
+	put_int(t, r->size);
+	put_char(t, ',');
+	put_usec(t, r->run);
+	put_char(t, ',');
+	put_int(t, r->resizes);
+	put_char(t, ',');
+	put_int(t, r->moves);
+	put_char(t, ',');
+	put_text(t, outcomes[r->outcome]);
+	put_char(t, '\n');
+}
+
+void output_jobs_csv(struct output *out, const struct sim_result *result)
+{
+	struct text *t = xmalloc(sizeof(*t));
+
+	t->f = out->f;
+	t->n = 0;
+	put_text(t, "id,submit,start,end,procs,size,run,resizes,moves,"
+		    "outcome\n");
+	for (size_t i = 0; i < result->nr; i++) {
+		if (sizeof(t->buf) - t->n < 256)
+			text_flush(t);
+		put_csv(t, &result->record[i]);
+	}
+	text_flush(t);
+	free(t);
+}
+
+static const struct swf_job unknown = {
+	.estimate = -USEC_PER_SEC,
+	.memory = -1,
+	.user = -1,
+	.group = -1,
+	.app = -1,
+	.queue = -1,
+	.partition = -1,
+	.status = -1,
+};
+
+/* Status as the format has it: 1 completed, 0 failed, 5 cancelled. */
+static int swf_status(const struct sim_record *r)
+{
+	return r->outcome == END_DONE ? 1 : r->outcome == END_CANCELLED ? 5 : 0;
+}
+
+static void put_swf(struct text *t, const struct sim_record *r,
+		    const struct swf_job *j)
+{
+	bool ran = r->start >= 0 && r->end >= 0;
+	int64_t procs = ran ? (int64_t)r->procs : -1;
+	const int64_t mid[] = { -1, -1, r->size };
+	const int64_t last[] = {
+		j->memory, swf_status(r), j->user, j->group, j->app,
+		j->queue,  j->partition,  -1,	   -1
+	};
+
+	put_int(t, r->id);
+	put_char(t, ' ');
+	put_usec(t, r->submit);
+	put_char(t, ' ');
+	put_usec(t, ran ? r->start - r->submit : -USEC_PER_SEC);
+	put_char(t, ' ');
+	put_usec(t, ran ? r->end - r->start : -USEC_PER_SEC);
+	put_char(t, ' ');
+	put_int(t, procs);
+	for (size_t i = 0; i < sizeof(mid) / sizeof(*mid); i++) {
+		put_char(t, ' ');
+		put_int(t, mid[i]);
+	}
+	put_char(t, ' ');
+	put_usec(t, j->estimate);
+	for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++) {
+		put_char(t, ' ');
+		put_int(t, last[i]);
+	}
+	put_char(t, '\n');
+}
+
+void output_jobs_swf(struct output *out, const struct sim_result *result,
+		     const struct swf_trace *trace, const char *comment)
+{
+	struct text *t = xmalloc(sizeof(*t));
+
+	fprintf(out->f,
+		"; Version: 2.2\n; Computer: stint " STINT_VERSION
+		" (simulated)\n; Note: %s\n; MaxJobs: %zu\n; MaxRecords: %zu\n"
+		"; MaxNodes: %" PRIu32 "\n; MaxProcs: %" PRIu32 "\n",
+		comment, result->nr, result->nr, result->procs, result->procs);
+	t->f = out->f;
+	t->n = 0;
+	for (size_t i = 0; i < result->nr; i++) {
+		if (sizeof(t->buf) - t->n < 512)
+			text_flush(t);
+		put_swf(t, &result->record[i],
+			trace && i < trace->nr ? &trace->job[i] : &unknown);
+	}
+	text_flush(t);
+	free(t);
+}

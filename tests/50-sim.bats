@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# stint sim and stint policies, from the outside.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	stint=$STINT_BUILD/src/cmd/stint
+	shared=$(realpath "$BATS_TEST_DIRNAME/../../shared" 2>/dev/null || true)
+	[ -d "$shared/traces" ] || shared=/work/shared
+	dir=$(mktemp -d)
+}
+
+teardown() {
+	rm -rf "$dir"
+}
+
+need_traces() {
+	[ -d "$shared/traces" ] || skip "no ../shared/traces here"
+}
+
+# A trace of three jobs on four processors, written to $dir/t.swf.
+small() {
+	printf '; MaxProcs: 4\n' >"$dir/t.swf"
+	printf '%s\n' \
+		'1 0 -1 100 3 -1 -1 3 100 -1 1 7 1 -1 1 -1 -1 -1' \
+		'2 10 -1 50 4 -1 -1 4 60 -1 1 7 1 -1 1 -1 -1 -1' \
+		'3 20 -1 30 1 -1 -1 1 30 -1 1 8 1 -1 1 -1 -1 -1' >>"$dir/t.swf"
+}
+
+# golden POLICY TRACE REFERENCE: every start and end as computed by others.
+golden() {
+	"$stint" sim -p "$1" --swf "$shared/traces/$2" -o "$dir/jobs.csv" --json >"$dir/s.json"
+	cut -d, -f2-5 "$dir/jobs.csv" >"$dir/ours"
+	gzip -dc "$shared/golden/$3" | cut -d, -f2-5 | tr -d '\r' >"$dir/theirs"
+	cmp "$dir/ours" "$dir/theirs"
+}
+
+# fails TEXT COMMAND...: exits nonzero with one line on stderr that has TEXT.
+fails() {
+	local text=$1
+	shift
+	run --separate-stderr "$@"
+	[ "$status" -ne 0 ] && [ "$status" -lt 126 ]
+	[ "${#stderr_lines[@]}" -eq 1 ] || { echo "$stderr"; false; }
+	[[ "$stderr" == *"$text"* ]] || { echo "$stderr"; false; }
+}
+
+@test "golden: FCFS on KTH and NASA, every start time" {
+	need_traces
+	golden fcfs KTH-SP2-1996-reconstructed.swf.gz ref_fcfs_kth.csv.gz
+	golden fcfs NASA-iPSC-1993-3.1-cln.swf.gz ref_fcfs_nasa.csv.gz
+}
+
+@test "golden: EASY on KTH and NASA, every start time" {
+	need_traces
+	golden easy KTH-SP2-1996-reconstructed.swf.gz ref_easy_kth.csv.gz
+	golden easy NASA-iPSC-1993-3.1-cln.swf.gz ref_easy_nasa.csv.gz
+}
+
+@test "golden: EASY in the event order of pyss" {
+	need_traces
+	golden easy:order=pyss KTH-SP2-1996-reconstructed.swf.gz pyss_easy_kth.csv.gz
+}
+
+@test "a small trace, by hand" {
+	small
+	"$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/f.csv" >/dev/null
+	"$stint" sim -p easy --swf "$dir/t.swf" -o "$dir/e.csv" >/dev/null
+	[ "$(cut -d, -f1,3,4 "$dir/f.csv" | tail -3 | tr '\n' ' ')" = "1,0,100 2,100,150 3,150,180 " ]
+	# Job 3 ends at 50, before job 2 can start at 100.
+	[ "$(cut -d, -f1,3,4 "$dir/e.csv" | tail -3 | tr '\n' ' ')" = "1,0,100 2,100,150 3,20,50 " ]
+}
+
+@test "the same seed gives the same bytes, another seed does not" {
+	for i in 1 2; do
+		"$stint" sim -p easy -w poisson:overestimate=3 -P 16 --load 0.9 -n 3000 --seed 7 \
+			-o "$dir/$i.csv" --json >"$dir/$i.json"
+	done
+	cmp "$dir/1.csv" "$dir/2.csv"
+	cmp "$dir/1.json" "$dir/2.json"
+	"$stint" sim -p easy -w poisson -P 16 --load 0.9 -n 3000 --seed 8 -o "$dir/3.csv" >/dev/null
+	! cmp -s "$dir/1.csv" "$dir/3.csv"
+}
+
+@test "the schedule written as SWF is read again and says the same" {
+	small
+	"$stint" sim -p fcfs --swf "$dir/t.swf" --out-swf "$dir/o.swf" -o "$dir/1.csv" >/dev/null
+	grep -q '^2 10 90 50 4 -1 -1 4 60 -1 1 7 1 -1 1 -1 -1 -1$' "$dir/o.swf"
+	"$stint" sim -p fcfs --swf "$dir/o.swf" -o "$dir/2.csv" >/dev/null
+	cmp "$dir/1.csv" "$dir/2.csv"
+}
+
+@test "JSON has what it promises" {
+	small
+	"$stint" sim -p fcfs --swf "$dir/t.swf" --json | python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+assert s["jobs"] == s["ended"] == 3, s
+assert abs(s["wait"]["mean"] - (0 + 90 + 130) / 3) < 1e-9, s["wait"]
+assert abs(s["utilization"] - (300 + 200 + 30) / 4 / 180) < 1e-9
+assert s["makespan"] == 180 and s["policy"] == "fcfs"'
+}
+
+@test "gzip, CRLF, unsorted submits and a pipe are read" {
+	small
+	"$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/1.csv" >/dev/null
+	(head -1 "$dir/t.swf"; tail -3 "$dir/t.swf" | tac) | sed 's/$/\r/' | gzip |
+		"$stint" sim -p fcfs --swf - -o "$dir/2.csv" >/dev/null 2>&1
+	cmp "$dir/1.csv" "$dir/2.csv"
+}
+
+@test "what is left out of a trace is counted and said" {
+	small
+	printf '%s\n' '4 30 -1 0 1 -1 -1 1 30 -1 5 8 1 -1 1 -1 -1 -1' \
+		'5 31 -1 9 -1 -1 -1 0 30 -1 1 8 1 -1 1 -1 -1 -1' \
+		'6 32 -1 9 9 -1 -1 9 30 -1 1 8 1 -1 1 -1 -1 -1' >>"$dir/t.swf"
+	run --separate-stderr "$stint" sim -p fcfs --swf "$dir/t.swf"
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"left out 3 jobs (1 without a run time, 1 without a size, 1 larger than 4"* ]]
+}
+
+@test "bad traces: one line with file and line, no output" {
+	out=$dir/jobs.csv
+	small; sed -i '3s/ 4 60/ x 60/' "$dir/t.swf"
+	fails "t.swf:3: field 8" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
+	small; printf '4 30 -1 5' >>"$dir/t.swf"
+	fails "t.swf:5: 4 fields instead of 18" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
+	small; sed -i '2s/$/ 19/' "$dir/t.swf"
+	fails "t.swf:2: more than 18 fields" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
+	small; sed -i '2s/^1 0/1 -5/' "$dir/t.swf"
+	fails "t.swf:2: the submit time is not known" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
+	small; sed -i '2s/^1 0/1 99999999999999999999/' "$dir/t.swf"
+	fails "t.swf:2: field 2" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
+	head -c 3000 /dev/urandom >"$dir/t.swf"
+	fails "t.swf:" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
+	yes 1 | head -n 1000000 | tr '\n' ' ' >"$dir/t.swf"
+	fails "t.swf:1: more than 18" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
+	: >"$dir/t.swf"
+	fails "no job in it" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
+	small; gzip "$dir/t.swf"
+	head -c 60 "$dir/t.swf.gz" >"$dir/cut.gz"
+	fails "cut.gz: the gzip data is cut off" "$stint" sim -p fcfs --swf "$dir/cut.gz" -o "$out"
+	(head -c 60 "$dir/t.swf.gz"; head -c 60 /dev/zero) >"$dir/bad.gz"
+	fails "bad.gz: the gzip data" "$stint" sim -p fcfs --swf "$dir/bad.gz" -o "$out"
+	fails "No such file" "$stint" sim -p fcfs --swf "$dir/none.swf" -o "$out"
+	[ ! -e "$out" ]
+}
+
+@test "the extended format is refused with a reason, or read if asked" {
+	need_traces
+	fails "more than 18 fields" "$stint" sim -p fcfs --swf "$shared/traces/wagap-2013.swf.gz"
+	"$stint" sim -p easy --extra-columns=ignore --swf "$shared/traces/wagap-2013.swf.gz" \
+		--json 2>/dev/null | grep -q '"ended":178'
+}
+
+@test "bad options: one line, exit 2 or 1" {
+	small
+	fails "no policy 'eazy'" "$stint" sim -p eazy --swf "$dir/t.swf"
+	fails "has no parameter 'depth'" "$stint" sim -p fcfs:depth=1 --swf "$dir/t.swf"
+	fails "should be one of pass, pyss, each" "$stint" sim -p easy:order=x --swf "$dir/t.swf"
+	fails "no workload 'posson'" "$stint" sim -p fcfs -w posson
+	fails "give either --swf" "$stint" sim -p fcfs
+	fails "give --policy" "$stint" sim --swf "$dir/t.swf"
+	fails "needs 3 processors" "$stint" sim -p fcfs -w poisson:min-size=3,max-size=3 -P 2 ||
+		fails "do not fit 2 processors" "$stint" sim -p fcfs -w poisson:min-size=3,max-size=3 -P 2
+}
+
+@test "a full disk is an error and leaves nothing behind" {
+	small
+	fails "No space left" "$stint" sim -p fcfs --swf "$dir/t.swf" -o /dev/full
+	echo before >"$dir/jobs.csv"
+	mkdir "$dir/ro" && chmod 555 "$dir/ro"
+	fails "cannot create" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/none/jobs.csv"
+	# A file size limit stands for the full disk: the old file stays.
+	run bash -c "ulimit -f 8; trap '' XFSZ; '$stint' sim -p fcfs -w poisson -n 20000 -o '$dir/jobs.csv'"
+	[ "$status" -ne 0 ]
+	[ "$(cat "$dir/jobs.csv")" = before ]
+	[ -z "$(ls "$dir" | grep 'jobs.csv.')" ]
+}
+
+@test "policies are listed and explained" {
+	"$stint" policies | grep -q '^easy '
+	"$stint" policies easy | grep -q 'order=pass'
+	"$stint" policies --json | python3 -c '
+import json, sys
+p = json.load(sys.stdin)
+assert len({x["name"] for x in p}) == len(p) > 2
+assert all(x["source"] and x["details"] for x in p)'
+	fails "no policy 'nonesuch'" "$stint" policies nonesuch
+}
