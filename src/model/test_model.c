@@ -180,10 +180,9 @@ static void placing(void **state)
 
 static void speedups(void **state)
 {
-	static struct {
-		struct speedup_table t;
-		struct speedup_point p[2];
-	} table = { { 2 }, { { 1, 1.0 }, { 9, 0.5 } } };
+	static const struct speedup_table table = {
+		.nr_points = 2, .point = { { 1, 1.0 }, { 9, 0.5 } }
+	};
 	struct speedup s = { .kind = SPEEDUP_LINEAR };
 
 	(void)state;
@@ -192,7 +191,7 @@ static void speedups(void **state)
 			      .serial = (float)speedup_serial(0.5, 5) };
 	/* Efficiency 0.5 on 5: alone it takes 2.5 times as long. */
 	assert_true(speedup_scale(&s, 100, 5, 1) == 250);
-	s = (struct speedup){ .kind = SPEEDUP_TABLE, .table = &table.t };
+	s = (struct speedup){ .kind = SPEEDUP_TABLE, .table = &table };
 	assert_true(speedup_scale(&s, 100, 9, 1) == 450);
 	assert_true(speedup_scale(&s, 750, 5, 1) == 2813); /* e(5) = 0.75 */
 }
