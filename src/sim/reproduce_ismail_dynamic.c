@@ -1,0 +1,231 @@
+/*
+ * reproduce_ismail_dynamic.c - what Ismail 1995 chapter 4 published about
+ * dynamic space sharing
+ */
+#include <math.h>
+
+#include "sim/reproduce_ismail.h"
+
+#define LINEAR_U "ismail:chapter=4,times=U,speedup=linear"
+#define LINEAR_E "ismail:chapter=4,times=E,speedup=linear"
+#define MISP_U	 "ismail:chapter=4,times=U,speedup=misp"
+#define MISP_E	 "ismail:chapter=4,times=E,speedup=misp"
+#define APPS	 "ismail:chapter=4,speedup=apps"
+#define NARROW	 "ismail:chapter=4.9,speedup=misp"
+
+#define NR(array) (sizeof(array) / sizeof(*(array)))
+
+/*
+ * I-4a.  The thesis does not say what it counts.  Here it is every change of
+ * the number of processors of a running job, which is what C is paid for; the
+ * note gives the ratio with starts counted as well, and that of the instants
+ * at which any running job changed.
+ */
+static const char *other_counts =
+	"starts counted too: %.2f; instants at which any running job changes: "
+	"%.2f.  By none of the three counts is it as low as published.  The "
+	"published ratios do not go with the published cost of C = 1 (I-4b): "
+	"that DEQP then loses 5 points against DSMJF takes several changes a "
+	"job, not 1.5 times the half a change a job has under DFCFS";
+
+static void changes_row(struct reproduce *r, const struct reproduce_grid *g,
+			size_t p, size_t l, double published)
+{
+	double base = reproduce_mean(r, g, 0, l, METRIC_CHANGES).value;
+	double mine = reproduce_mean(r, g, p, l, METRIC_CHANGES).value;
+	double instants = reproduce_ratio(r, g, p, 0, l, METRIC_INSTANTS).value;
+	char *note = p == 1 ? reproduce_text("starts counted too: %.2f",
+					     (1 + mine) / (1 + base))
+			    : reproduce_text(other_counts,
+					     (1 + mine) / (1 + base), instants);
+
+	reproduce_number(
+		r, reproduce_text("L=%g, %s/DFCFS", g->load[l], g->policy[p]),
+		published, 0.05, reproduce_ratio(r, g, p, 0, l, METRIC_CHANGES),
+		note);
+}
+
+int ismail_i4a(struct reproduce *r, struct error *err)
+{
+	static const char *const policies[] = { "dfcfs", "dsmjf", "dprop",
+						"deqp", NULL };
+	static const double loads[] = { 0.4, 0.6, 0.8 };
+	static const double published[4][3] = { { 1, 1, 1 },
+						{ 1.00, 1.03, 1.02 },
+						{ 1.50, 1.51, 1.28 },
+						{ 1.64, 1.68, 1.44 } };
+	struct reproduce_grid g = { .policy = policies,
+				    .workload = LINEAR_U,
+				    .load = loads,
+				    .nr_loads = NR(loads) };
+	int rc = reproduce_grid_run(r, &g, err);
+
+	for (size_t p = 1; rc == 0 && p < 4; p++)
+		for (size_t l = 0; l < g.nr_loads; l++)
+			changes_row(r, &g, p, l, published[p][l]);
+	if (rc == 0)
+		rc = reproduce_figure(r, &g, "changes", METRIC_CHANGES, err);
+	reproduce_grid_clear(&g);
+	return rc;
+}
+
+/* 1 - RT(DSMJF)/RT(DEQP), in percent. */
+static struct estimate advantage(struct estimate ratio)
+{
+	return (struct estimate){ 100 * (1 - ratio.value),
+				  100 * (1 - ratio.high),
+				  100 * (1 - ratio.low) };
+}
+
+int ismail_i4b(struct reproduce *r, struct error *err)
+{
+	static const char *const policies[] = { "dsmjf", "deqp", NULL };
+	static const struct {
+		const char *workload, *name;
+		usec_t overhead;
+		double low, high;
+	} rows[] = {
+		{ LINEAR_U, "U, C=0", 0, 20, 24 },
+		{ LINEAR_U, "U, C=1", USEC_PER_SEC, 25, 29 },
+		{ LINEAR_E, "E, C=0", 0, -INFINITY, 5 },
+		{ LINEAR_E, "E, C=1", USEC_PER_SEC, 12.5, 17.5 },
+	};
+	static const double loads[] = { 0.8 };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < NR(rows); i++) {
+		struct reproduce_grid g = { .policy = policies,
+					    .workload = rows[i].workload,
+					    .overhead = rows[i].overhead,
+					    .load = loads,
+					    .nr_loads = 1,
+					    .precision = 0.03 };
+		struct estimate e;
+
+		rc = reproduce_grid_run(r, &g, err);
+		if (rc == 0) {
+			e = reproduce_ratio(r, &g, 0, 1, 0, METRIC_RESPONSE);
+			reproduce_range(
+				r,
+				reproduce_text("%s, 100 (1 - "
+					       "RT(DSMJF)/RT(DEQP))",
+					       rows[i].name),
+				rows[i].low, rows[i].high, advantage(e),
+				reproduce_text("read as RT(DEQP)/RT(DSMJF) - "
+					       "1 it is %.1f %%",
+					       100 / e.value - 100));
+		}
+		reproduce_grid_clear(&g);
+	}
+	return rc;
+}
+
+struct pair {
+	const char *workload, *name;
+	double load, low, high;
+};
+
+/* RT(policies[0])/RT(policies[1]) of each row. */
+static int pairs(struct reproduce *r, const char *const *policies,
+		 const struct pair *row, size_t nr, struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < nr; i++) {
+		struct reproduce_grid g = { .policy = policies,
+					    .workload = row[i].workload,
+					    .load = &row[i].load,
+					    .nr_loads = 1,
+					    .precision = 0.03 };
+
+		rc = reproduce_grid_run(r, &g, err);
+		if (rc == 0)
+			reproduce_range(
+				r,
+				reproduce_text("%s, L=%g, RT(%s)/RT(%s)",
+					       row[i].name, row[i].load,
+					       policies[0], policies[1]),
+				row[i].low, row[i].high,
+				reproduce_ratio(r, &g, 0, 1, 0,
+						METRIC_RESPONSE),
+				NULL);
+		reproduce_grid_clear(&g);
+	}
+	return rc;
+}
+
+/* How the last row, of the applications, depends on what the load means. */
+static int apps_note(struct reproduce *r, const char *const *policies,
+		     struct error *err)
+{
+	static const double loads[] = { 0.8 };
+	struct reproduce_grid g = { .policy = policies,
+				    .workload = APPS ",mean_size=32",
+				    .load = loads,
+				    .nr_loads = 1,
+				    .precision = 0.03 };
+	int rc = reproduce_grid_run(r, &g, err);
+
+	if (rc == 0)
+		r->row[r->nr - 1].note = reproduce_text(
+			"L is computed with the mean size of the thirty "
+			"applications drawn alike, 37.3.  The thesis says "
+			"N = 32, which does not go with Table 4.1 and 4.2; "
+			"with it the jobs come 17 %% faster and the ratio is "
+			"%.2f",
+			reproduce_ratio(r, &g, 0, 1, 0, METRIC_RESPONSE).value);
+	reproduce_grid_clear(&g);
+	return rc;
+}
+
+int ismail_i4c(struct reproduce *r, struct error *err)
+{
+	static const char *const policies[] = { "dprop", "deqp", NULL };
+	static const struct pair row[] = {
+		{ MISP_U, "MISP, U", 1, 1.06, 1.08 },
+		{ MISP_E, "MISP, E", 1, 1.06, 1.08 },
+		{ APPS, "applications", 0.8, 1.115, 1.125 },
+	};
+	int rc = pairs(r, policies, row, NR(row), err);
+
+	return rc < 0 ? rc : apps_note(r, policies, err);
+}
+
+int ismail_i4d(struct reproduce *r, struct error *err)
+{
+	static const char *const policies[] = { "dsmjf", "deqp", NULL };
+	static const struct pair row[] = {
+		{ MISP_U, "MISP, U", 0.8, 1.23, 1.33 },
+		{ MISP_E, "MISP, E", 0.8, 1.45, 1.55 },
+		{ APPS, "applications", 0.8, 2.1, 2.2 },
+	};
+	int rc = pairs(r, policies, row, NR(row), err);
+
+	return rc < 0 ? rc : apps_note(r, policies, err);
+}
+
+int ismail_i4e(struct reproduce *r, struct error *err)
+{
+	static const char *const policies[] = { "mfff", "deqp", "dprop", NULL };
+	static const double loads[] = { 0.4, 0.6, 0.8, 1.0 };
+	struct reproduce_grid g = { .policy = policies,
+				    .workload = NARROW,
+				    .overhead = USEC_PER_SEC / 2,
+				    .load = loads,
+				    .nr_loads = NR(loads) };
+	int rc = reproduce_grid_run(r, &g, err);
+
+	for (size_t p = 1; rc == 0 && p < 3; p++)
+		for (size_t l = 0; l < g.nr_loads; l++)
+			reproduce_range(r,
+					reproduce_text("L=%g, RT(%s)/RT(mfff)",
+						       loads[l], policies[p]),
+					1, INFINITY,
+					reproduce_ratio(r, &g, p, 0, l,
+							METRIC_RESPONSE),
+					NULL);
+	if (rc == 0)
+		rc = reproduce_figure(r, &g, "4.9", METRIC_RESPONSE, err);
+	reproduce_grid_clear(&g);
+	return rc;
+}

@@ -1,0 +1,131 @@
+/* reproduce_print.c - rows of reproduced results, for people and programs */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/reproduce.h"
+
+static size_t count_met(const struct reproduce *r)
+{
+	size_t met = 0;
+
+	for (size_t i = 0; i < r->nr; i++)
+		met += r->row[i].met;
+	return met;
+}
+
+void reproduce_print(const struct reproduce *r, FILE *to)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct reproduce_row *row = &r->row[i];
+
+		fprintf(to, "%-6s %-7s %s: published %s, ours %s\n", row->id,
+			row->met ? "met" : "DIFFERS", row->what, row->published,
+			row->ours);
+		if (row->note)
+			fprintf(to, "               %s\n", row->note);
+	}
+	fprintf(to, "%zu of %zu met; intervals at %g %%%s\n", count_met(r),
+		r->nr, r->level * 100,
+		r->quick ? "; shortened runs (--quick)" : "");
+}
+
+/* A bound for JSON, which has no infinity. */
+static json_t *bound(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+void reproduce_print_json(const struct reproduce *r, FILE *to)
+{
+	json_t *rows = json_array();
+
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct reproduce_row *row = &r->row[i];
+		json_t *interval = json_null(), *ours;
+
+		if (isnan(row->value.value)) {
+			ours = json_string(row->ours);
+		} else {
+			ours = json_real(row->value.value);
+			interval = json_pack("[o, o]", bound(row->value.low),
+					     bound(row->value.high));
+		}
+		json_array_append_new(
+			rows, json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s?}",
+					"id", row->id, "what", row->what,
+					"published", row->published, "ours",
+					ours, "interval", interval, "met",
+					row->met, "note", row->note));
+	}
+	json_dumpf(rows, to, JSON_INDENT(1) | JSON_REAL_PRECISION(8));
+	fputc('\n', to);
+	json_decref(rows);
+}
+
+static void print_cell(const char *text, FILE *to)
+{
+	for (; *text; text++)
+		if (*text == '|')
+			fputs("\\|", to);
+		else
+			fputc(*text, to);
+}
+
+static void print_table(const struct reproduce *r, const char *id, FILE *to)
+{
+	fputs("\n| | published | ours | |\n|---|---|---|---|\n", to);
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct reproduce_row *row = &r->row[i];
+
+		if (strcmp(row->id, id) != 0)
+			continue;
+		fputs("| ", to);
+		print_cell(row->what, to);
+		fputs(" | ", to);
+		print_cell(row->published, to);
+		fputs(" | ", to);
+		print_cell(row->ours, to);
+		fprintf(to, " | %s |\n", row->met ? "met" : "**differs**");
+	}
+	fputc('\n', to);
+	for (size_t i = 0; i < r->nr; i++)
+		if (!strcmp(r->row[i].id, id) && r->row[i].note)
+			fprintf(to, "- %s: %s\n", r->row[i].what,
+				r->row[i].note);
+}
+
+static bool has_rows(const struct reproduce *r, const char *id)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (!strcmp(r->row[i].id, id))
+			return true;
+	return false;
+}
+
+void reproduce_print_markdown(const struct reproduce *r, FILE *to)
+{
+	fprintf(to,
+		"# Published results, computed again\n\n"
+		"Written by `stint reproduce all%s --markdown`, seed %llu; do "
+		"not edit.\nA figure is *met* when its %g %% interval, in "
+		"parentheses, overlaps the published value give or take\nits "
+		"stated or visible precision.  %zu of %zu are met.\n",
+		r->quick ? " --quick" : "", (unsigned long long)r->seed,
+		r->level * 100, count_met(r), r->nr);
+	for (size_t i = 0; reproduce_nth(i); i++) {
+		const struct reproduce_paper *p = reproduce_nth(i);
+		bool titled = false;
+
+		for (const struct reproduce_entry *e = p->entry; e->id; e++) {
+			if (!has_rows(r, e->id))
+				continue;
+			if (!titled)
+				fprintf(to, "\n## %s\n\n%s\n", p->title,
+					p->method);
+			titled = true;
+			fprintf(to, "\n### %s: %s\n", e->id, e->claim);
+			print_table(r, e->id, to);
+		}
+	}
+}

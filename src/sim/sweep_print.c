@@ -1,0 +1,260 @@
+/* sweep_print.c - what a sweep found: numbers, tables, curves; see sweep.h */
+#include "sim/sweep.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "core/xalloc.h"
+#include "sim/plot.h"
+
+const struct sweep_metric_info sweep_metrics[NR_METRICS] = {
+	[METRIC_RESPONSE] = { "response", "s", "mean response time" },
+	[METRIC_WAIT] = { "wait", "s", "mean waiting time" },
+	[METRIC_SLOWDOWN] = { "slowdown", "", "mean slowdown" },
+	[METRIC_BOUNDED] = { "bounded_slowdown", "",
+			     "mean bounded slowdown (10 s)" },
+	[METRIC_UTILIZATION] = { "utilization", "", "processors allocated" },
+	[METRIC_EFFECTIVENESS] = { "effectiveness", "",
+				   "scheduling effectiveness S_e" },
+	[METRIC_FRAGMENTATION] = { "fragmentation", "",
+				   "folding fragmentation" },
+	[METRIC_FOLDING] = { "folding", "", "mean actual folding factor" },
+	[METRIC_CHANGES] = { "changes", "1/job", "allocation changes a job" },
+	[METRIC_CHANGED] = { "changed", "",
+			     "share of jobs whose allocation changed" },
+	[METRIC_INSTANTS] = { "change_instants", "1/job",
+			      "instants with allocation changes a job" },
+	[METRIC_SMALL] = { "response_q1", "s",
+			   "mean response, sizes up to P/4" },
+	[METRIC_MEDIUM] = { "response_q2", "s",
+			    "mean response, sizes up to P/2" },
+	[METRIC_LARGE] = { "response_q3", "s",
+			   "mean response, sizes up to 3P/4" },
+	[METRIC_HUGE] = { "response_q4", "s", "mean response, larger sizes" },
+};
+
+int sweep_metric_find(const char *name)
+{
+	for (int m = 0; m < NR_METRICS; m++)
+		if (!strcmp(sweep_metrics[m].name, name))
+			return m;
+	return -1;
+}
+
+struct estimate sweep_mean(const struct sweep_result *r, int metric,
+			   double level)
+{
+	struct stats s = { 0 };
+
+	for (uint32_t i = 0; i < r->n; i++)
+		stats_add(&s, r->value[i][metric]);
+	return stats_estimate(&s, level);
+}
+
+/* One metric of the n first replications, fresh memory. */
+static double *column(const struct sweep_result *r, int metric, uint32_t n)
+{
+	double *x = xcalloc(n, sizeof(*x));
+
+	for (uint32_t i = 0; i < n; i++)
+		x[i] = r->value[i][metric];
+	return x;
+}
+
+typedef struct estimate (*pairwise)(const double *, const double *, size_t,
+				    double);
+
+static struct estimate compare(const struct sweep_result *a,
+			       const struct sweep_result *b, int metric,
+			       double level, pairwise how)
+{
+	uint32_t n = a->n < b->n ? a->n : b->n;
+	double *x = column(a, metric, n), *y = column(b, metric, n);
+	struct estimate e = how(x, y, n, level);
+
+	free(x);
+	free(y);
+	return e;
+}
+
+struct estimate sweep_ratio(const struct sweep_result *a,
+			    const struct sweep_result *b, int metric,
+			    double level)
+{
+	return compare(a, b, metric, level, stats_ratio);
+}
+
+struct estimate sweep_difference(const struct sweep_result *a,
+				 const struct sweep_result *b, int metric,
+				 double level)
+{
+	return compare(a, b, metric, level, stats_difference);
+}
+
+static json_t *cell_json(const struct sweep *sweep, size_t c,
+			 const struct sweep_result *r)
+{
+	const struct sweep_cell *cell = &sweep->cell[c];
+	json_t *metrics = json_object();
+
+	for (int m = 0; m < NR_METRICS; m++) {
+		struct estimate e = sweep_mean(r, m, sweep->level);
+
+		json_object_set_new(metrics, sweep_metrics[m].name,
+				    json_pack("{s:f, s:f, s:f}", "mean",
+					      e.value, "low", e.low, "high",
+					      e.high));
+	}
+	return json_pack(
+		"{s:s, s:s, s:f, s:f, s:i, s:b, s:o}", "policy", cell->policy,
+		"workload", cell->workload, "load", cell->load, "overhead",
+		(double)cell->overhead / (double)USEC_PER_SEC, "replications",
+		(int)r->n, "met", r->met, "metrics", metrics);
+}
+
+static void print_json(const struct sweep *sweep,
+		       const struct sweep_result *result, FILE *to)
+{
+	json_t *cells = json_array(), *root, *targets = json_object();
+
+	for (size_t c = 0; c < sweep->nr; c++)
+		json_array_append_new(cells, cell_json(sweep, c, &result[c]));
+	for (int m = 0; m < NR_METRICS; m++)
+		if (sweep->target[m] > 0)
+			json_object_set_new(targets, sweep_metrics[m].name,
+					    json_real(sweep->target[m]));
+	root = json_pack(
+		"{s:s, s:I, s:I, s:I, s:f, s:o, s:i, s:i, s:o}", "version",
+		STINT_VERSION, "seed", (json_int_t)sweep->seed, "jobs",
+		(json_int_t)sweep->nr_jobs, "procs", (json_int_t)sweep->procs,
+		"level", sweep->level, "targets", targets, "min",
+		(int)sweep->min, "max", (int)sweep->max, "cells", cells);
+	json_dumpf(root, to, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+	fputc('\n', to);
+	json_decref(root);
+}
+
+/* A field of a table; CSV quotes where it must (RFC 4180). */
+static void print_field(const char *text, enum sweep_format format, FILE *to)
+{
+	if (format != SWEEP_CSV || !strpbrk(text, ",\"\n")) {
+		fputs(text, to);
+		return;
+	}
+	fputc('"', to);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', to);
+		fputc(*text, to);
+	}
+	fputc('"', to);
+}
+
+static void print_table(const struct sweep *sweep,
+			const struct sweep_result *result,
+			enum sweep_format format, FILE *to)
+{
+	char sep = format == SWEEP_CSV ? ',' : '\t';
+
+	fprintf(to, "policy%cworkload%cload%coverhead%cseed%creplications%cmet",
+		sep, sep, sep, sep, sep, sep);
+	for (int m = 0; m < NR_METRICS; m++)
+		fprintf(to, "%c%s%c%s_low%c%s_high", sep, sweep_metrics[m].name,
+			sep, sweep_metrics[m].name, sep, sweep_metrics[m].name);
+	fputc('\n', to);
+	for (size_t c = 0; c < sweep->nr; c++) {
+		const struct sweep_cell *cell = &sweep->cell[c];
+
+		print_field(cell->policy, format, to);
+		fputc(sep, to);
+		print_field(cell->workload, format, to);
+		fprintf(to, "%c%.12g%c%.12g%c%" PRIu64 "%c%u%c%d", sep,
+			cell->load, sep,
+			(double)cell->overhead / (double)USEC_PER_SEC, sep,
+			sweep->seed, sep, result[c].n, sep, result[c].met);
+		for (int m = 0; m < NR_METRICS; m++) {
+			struct estimate e =
+				sweep_mean(&result[c], m, sweep->level);
+
+			fprintf(to, "%c%.12g%c%.12g%c%.12g", sep, e.value, sep,
+				e.low, sep, e.high);
+		}
+		fputc('\n', to);
+	}
+}
+
+void sweep_print(const struct sweep *sweep, const struct sweep_result *result,
+		 enum sweep_format format, FILE *to)
+{
+	if (format == SWEEP_JSON)
+		print_json(sweep, result, to);
+	else
+		print_table(sweep, result, format, to);
+}
+
+static bool same_picture(const struct sweep_cell *a, const struct sweep_cell *b)
+{
+	return !strcmp(a->workload, b->workload) && a->overhead == b->overhead;
+}
+
+/* Points of one policy's curve; the caller frees. */
+static struct plot_point *curve(const struct sweep *sweep,
+				const struct sweep_result *result, size_t like,
+				size_t first, int metric, size_t *ret_nr)
+{
+	const struct sweep_cell *cell = sweep->cell;
+	struct plot_point *p = xcalloc(sweep->nr, sizeof(*p));
+	size_t nr = 0;
+
+	for (size_t c = first; c < sweep->nr; c++) {
+		struct estimate e;
+
+		if (!same_picture(&cell[c], &cell[like]) ||
+		    strcmp(cell[c].policy, cell[first].policy) != 0)
+			continue;
+		e = sweep_mean(&result[c], metric, sweep->level);
+		p[nr++] = (struct plot_point){ cell[c].load, e.value, e.low,
+					       e.high };
+	}
+	*ret_nr = nr;
+	return p;
+}
+
+static bool first_of_policy(const struct sweep *sweep, size_t like, size_t c)
+{
+	for (size_t i = 0; i < c; i++)
+		if (same_picture(&sweep->cell[i], &sweep->cell[like]) &&
+		    !strcmp(sweep->cell[i].policy, sweep->cell[c].policy))
+			return false;
+	return same_picture(&sweep->cell[c], &sweep->cell[like]);
+}
+
+void sweep_plot(const struct sweep *sweep, const struct sweep_result *result,
+		size_t like, int metric, FILE *to)
+{
+	const struct sweep_metric_info *info = &sweep_metrics[metric];
+	struct plot_line *line = xcalloc(sweep->nr, sizeof(*line));
+	char *y_label = xasprintf("%s%s%s", info->summary,
+				  *info->unit ? ", " : "", info->unit);
+	struct plot plot = { .title = sweep->cell[like].workload,
+			     .x_label = "load",
+			     .y_label = y_label,
+			     .line = line };
+
+	for (size_t c = 0; c < sweep->nr; c++)
+		if (first_of_policy(sweep, like, c)) {
+			line[plot.nr].label = sweep->cell[c].policy;
+			line[plot.nr].point = curve(sweep, result, like, c,
+						    metric, &line[plot.nr].nr);
+			plot.nr++;
+		}
+	plot_write(&plot, to);
+	for (size_t l = 0; l < plot.nr; l++)
+		free((void *)line[l].point);
+	free(line);
+	free(y_label);
+}

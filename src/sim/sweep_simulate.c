@@ -1,0 +1,167 @@
+/*
+ * sweep_simulate.c - one run of a sweep's cell, and what it measures
+ *
+ * The measures are those of Ismail 1995: mean response time, scheduling
+ * effectiveness S_e, folding fragmentation (section 1.1), mean actual folding
+ * factor n / P_alloc (section 2.3.2.2), allocation changes (section 4.4.2),
+ * and the usual ones.  Warm-up jobs are not counted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+#include "policy/policy.h"
+#include "sim/sim.h"
+#include "sim/sweep.h"
+
+static const double bound = 10; /* seconds, of the bounded slowdown */
+
+static double seconds(usec_t t)
+{
+	return (double)t / (double)USEC_PER_SEC;
+}
+
+/* Which quarter of the machine a job of that size needs. */
+static int quarter(uint32_t size, uint32_t procs)
+{
+	int q = procs ? (int)(((uint64_t)size * 4 + procs - 1) / procs) - 1 : 3;
+
+	return q < 0 ? 0 : q > 3 ? 3 : q;
+}
+
+static void add_job(const struct sim_record *job, uint32_t procs, double *value,
+		    double *count)
+{
+	double response = seconds(job->end - job->submit);
+	double run = seconds(job->run);
+	double wait = seconds(job->start - job->submit);
+	double floor_run = run > bound ? run : bound;
+	int q = quarter(job->size, procs);
+
+	value[METRIC_RESPONSE] += response;
+	value[METRIC_WAIT] += wait;
+	value[METRIC_SLOWDOWN] += run > 0 ? response / run : 1;
+	value[METRIC_BOUNDED] +=
+		response > floor_run ? response / floor_run : 1;
+	value[METRIC_FOLDING] +=
+		job->procs ? (double)job->size / job->procs : 1;
+	value[METRIC_CHANGES] += job->resizes;
+	value[METRIC_CHANGED] += job->resizes > 0;
+	value[METRIC_SMALL + q] += response;
+	count[METRIC_SMALL + q]++;
+}
+
+/* Does this pass change the processors of a running job? */
+static void note_plan(void *data, const struct view *view,
+		      const struct plan *plan)
+{
+	uint64_t *instants = data;
+
+	for (size_t i = 0; i < plan->nr; i++)
+		if (plan->entry[i].type == PLAN_RESIZE) {
+			(*instants)++;
+			return;
+		}
+}
+
+static void measure(const struct sim_result *r, uint64_t instants,
+		    double *value)
+{
+	double count[NR_METRICS] = { 0 }, jobs = 0;
+
+	for (size_t i = r->nr_warmup; i < r->nr; i++)
+		if (r->record[i].end >= 0 && r->record[i].start >= 0) {
+			add_job(&r->record[i], r->procs, value, count);
+			jobs++;
+		}
+	for (int m = 0; m < NR_METRICS; m++) {
+		if (m < METRIC_SMALL)
+			count[m] = jobs;
+		if (count[m] > 0)
+			value[m] /= count[m];
+	}
+	value[METRIC_INSTANTS] = r->nr ? (double)instants / (double)r->nr : 0;
+	value[METRIC_UTILIZATION] = r->averages.utilization;
+	value[METRIC_EFFECTIVENESS] = r->averages.effectiveness;
+	value[METRIC_FRAGMENTATION] = r->averages.fragmentation;
+}
+
+int sweep_simulate(const struct sweep *sweep, uint32_t cell,
+		   uint32_t replication, double *value, struct error *err)
+{
+	const struct sweep_cell *c = &sweep->cell[cell];
+	struct workload_setup setup = { .procs = sweep->procs,
+					.load = c->load,
+					.nr_jobs = sweep->nr_jobs,
+					.seed = sweep->seed,
+					.replication = replication };
+	uint64_t instants = 0;
+	const struct sim_observer observer = { .plan = note_plan,
+					       .data = &instants };
+	struct sim_config config = { .policy = c->policy,
+				     .procs = sweep->procs,
+				     .costs = { .resize = c->overhead },
+				     .seed = sweep->seed,
+				     .observer = &observer };
+	struct sim_result result = { 0 };
+	int rc = workload_create(c->workload, &setup, &config.workload, err);
+
+	if (rc < 0)
+		return rc;
+	rc = sim_run(&config, &result, err);
+	if (rc == 0)
+		measure(&result, instants, value);
+	else
+		error_prefix(err, rc, "%s on %s at load %g", c->policy,
+			     c->workload, c->load);
+	sim_result_clear(&result);
+	workload_destroy(config.workload);
+	return rc;
+}
+
+/* The policies that choose hosts are made by the engine, which has them. */
+static int check_policy(const struct sweep_cell *c, uint32_t procs,
+			struct error *err)
+{
+	const char *rest;
+	char *name = param_split(c->policy, &rest);
+	const struct policy_ops *ops = policy_find(name, err);
+	struct policy *policy;
+	struct view view;
+	int rc;
+
+	free(name);
+	if (!ops)
+		return -ENOENT;
+	if (ops->flags & POLICY_HOSTS)
+		return 0;
+	view_init(&view, procs);
+	rc = policy_create(c->policy, 0, &view, &policy, err);
+	if (rc == 0)
+		policy_destroy(policy);
+	view_clear(&view);
+	return rc;
+}
+
+int sweep_check(const struct sweep *sweep, struct error *err)
+{
+	for (size_t i = 0; i < sweep->nr; i++) {
+		const struct sweep_cell *c = &sweep->cell[i];
+		struct workload_setup setup = { .procs = sweep->procs,
+						.load = c->load,
+						.nr_jobs = sweep->nr_jobs,
+						.seed = sweep->seed };
+		struct workload *workload;
+		int rc = workload_create(c->workload, &setup, &workload, err);
+		uint32_t procs;
+
+		if (rc < 0)
+			return rc;
+		procs = sweep->procs ? sweep->procs : workload->procs;
+		workload_destroy(workload);
+		rc = check_policy(c, procs, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
