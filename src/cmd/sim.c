@@ -12,6 +12,8 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/policy.h"
+#include "sim/attach.h"
+#include "sim/machine.h"
 #include "sim/output.h"
 #include "sim/sim.h"
 #include "sim/summary.h"
@@ -34,6 +36,7 @@ enum {
 	KEY_MIGRATE_COST,
 	KEY_RANK_COST,
 	KEY_LIST,
+	KEY_SPEEDUP,
 };
 
 static const struct argp_option options[] = {
@@ -47,6 +50,12 @@ static const struct argp_option options[] = {
 	  "jobs from a generator; --list shows them", 0 },
 	{ "procs", 'P', "P", 0,
 	  "processors; default: what the trace or generator says", 0 },
+	{ "hosts", 'H', "COUNTxALPHA,...", 0,
+	  "a machine of hosts with speed factors, such as 5x1,25x4", 0 },
+	{ "speedup", KEY_SPEEDUP, "MODEL[:k=v,...]", 0,
+	  "make jobs malleable: linear, misp[:low=E,high=E], "
+	  "table:points=M@E/...; kind=moldable fixes them at their start",
+	  0 },
 	{ "load", KEY_LOAD, "L", 0,
 	  "offered load; a trace is stretched or squeezed to it", 0 },
 	{ "jobs", 'n', "N", 0, "only the first N jobs", 0 },
@@ -77,7 +86,7 @@ static const struct argp_option options[] = {
 };
 
 struct args {
-	const char *policy, *swf, *workload, *out, *out_swf;
+	const char *policy, *swf, *workload, *out, *out_swf, *hosts, *speedup;
 	int64_t procs, jobs, seed, replication;
 	double load;
 	bool json, list;
@@ -149,6 +158,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case 'w':
 		a->workload = arg;
+		break;
+	case 'H':
+		a->hosts = arg;
+		break;
+	case KEY_SPEEDUP:
+		a->speedup = arg;
 		break;
 	case 'o':
 		a->out = arg;
@@ -253,9 +268,29 @@ static int open_workload(struct args *a, struct swf_trace *ret_kept,
 		.replication = (uint64_t)a->replication,
 	};
 
-	if (a->swf)
-		return open_swf(a, ret_kept, ret, err);
-	return workload_create(a->workload, &setup, ret, err);
+	int r;
+
+	r = a->swf ? open_swf(a, ret_kept, ret, err)
+		   : workload_create(a->workload, &setup, ret, err);
+	if (!r && a->speedup)
+		r = attach_speedup(ret, a->speedup, (uint64_t)a->seed,
+				   (uint64_t)a->replication, err);
+	return r;
+}
+
+/* The hosts asked for, or those the workload comes with. */
+static int open_machine(struct args *a, const struct workload *w,
+			struct host **ret, struct error *err)
+{
+	const char *text = a->hosts ? a->hosts : w->hosts;
+	int r;
+
+	if (!text)
+		return 0;
+	r = machine_parse(text, ret, &a->config.nr_hosts, err);
+	if (!r)
+		a->config.hosts = *ret;
+	return r;
 }
 
 static void show_progress(void *data, uint64_t nr_ended)
@@ -391,11 +426,14 @@ static int simulate(struct args *a, struct error *err)
 	struct swf_trace kept = { 0 };
 	struct files files = { 0 };
 	struct workload *w = NULL;
+	struct host *hosts = NULL;
 	struct sim_result result;
 	int r = open_files(a, &files, err);
 
 	if (!r)
 		r = open_workload(a, &kept, &w, err);
+	if (!r)
+		r = open_machine(a, w, &hosts, err);
 	if (r < 0)
 		goto out;
 	a->config.workload = w;
@@ -414,6 +452,7 @@ static int simulate(struct args *a, struct error *err)
 		sim_result_clear(&result);
 	}
 out:
+	free(hosts);
 	workload_destroy(w);
 	abort_files(&files);
 	swf_clear(&kept);
