@@ -323,9 +323,10 @@ static void task_resume(struct task *k)
 	k->seized = false;
 }
 
+/* The leader last: if killed, it can be waited for after all the others. */
 void tracee_resume(struct tracee *t)
 {
-	for (size_t i = 0; i < t->nr; i++)
+	for (size_t i = t->nr; i-- > 0;)
 		task_resume(&t->task[i]);
 	for (size_t i = 0; i < t->nr; i++)
 		free(t->task[i].xstate);
