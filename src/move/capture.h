@@ -9,6 +9,7 @@
 #define MOVE_CAPTURE_H
 
 #include "core/error.h"
+#include "core/xalloc.h"
 #include "move/inject.h"
 #include "move/proc.h"
 #include "move/state.pb-c.h"

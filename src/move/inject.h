@@ -77,6 +77,15 @@ int tracee_map_area(struct tracee *t, size_t nr_threads,
 struct tracee_list {
 	struct stub_call *call;
 	size_t n;
+	/*
+	 * If set: two calls, of which the second takes the first's result as
+	 * its first argument, and between them the thread pauses for this.
+	 * So a descriptor can be fetched from the process and does not stay
+	 * in it whatever happens to the engine.
+	 */
+	int (*at_pause)(void *arg, const struct stub_call *made,
+			struct error *err);
+	void *arg;
 };
 int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 	       size_t nr_data, struct error *err) must_check;

@@ -299,23 +299,48 @@ static uint64_t list_at(const struct tracee *t, size_t i)
 		 : t->area + STUB_BOX + offsetof(struct stub_box, call);
 }
 
-#define EPILOGUE 4
+#define PAUSE	 3 /* calls that a pause takes */
+#define EPILOGUE (PAUSE + 1)
 
-/*
- * Every list ends: tell the engine by a signal that nobody else minds; and
- * if there is no engine any more, be again what you were.
- */
-static void list_end(struct tracee *t, struct stub_call *c, uint64_t at,
-		     uint64_t uc)
+static size_t list_size(const struct tracee_list *l)
 {
-	uint64_t kill_args =
-		at + 2 * sizeof(*c) + offsetof(struct stub_call, arg);
+	return l->n + (l->at_pause ? PAUSE : 0) + EPILOGUE;
+}
 
-	c[0] = (struct stub_call){ .nr = SYS_getpid, .copy = kill_args };
-	c[1] = (struct stub_call){ .nr = SYS_gettid, .copy = kill_args + 8 };
+/* A pause: a signal that only the engine minds.  at: where c will lie. */
+static void put_pause(struct tracee *t, struct stub_call *c, uint64_t at)
+{
+	uint64_t args = at + 2 * sizeof(*c) + offsetof(struct stub_call, arg);
+
+	c[0] = (struct stub_call){ .nr = SYS_getpid, .copy = args };
+	c[1] = (struct stub_call){ .nr = SYS_gettid, .copy = args + 8 };
 	c[2] = (struct stub_call){ .nr = SYS_tgkill,
 				   .arg = { 0, 0, (uint64_t)t->stop_sig } };
-	c[3] = (struct stub_call){ .nr = STUB_SIGRETURN, .arg = { uc } };
+}
+
+/*
+ * Every list ends in a pause; and if there is no engine any more, in being
+ * again what the thread was.
+ */
+static void build_list(struct tracee *t, const struct tracee_list *l,
+		       uint64_t at, uint64_t uc, struct stub_call *c)
+{
+	size_t n = 0;
+
+	if (l->at_pause) {
+		c[n++] = l->call[0];
+		c[0].copy = at + (1 + PAUSE) * sizeof(*c) +
+			    offsetof(struct stub_call, arg);
+		put_pause(t, c + n, at + n * sizeof(*c));
+		n += PAUSE;
+		c[n++] = l->call[1];
+	} else {
+		memcpy(c, l->call, l->n * sizeof(*c));
+		n = l->n;
+	}
+	put_pause(t, c + n, at + n * sizeof(*c));
+	c[n + PAUSE] =
+		(struct stub_call){ .nr = STUB_SIGRETURN, .arg = { uc } };
 }
 
 /* Load task i's list and its way back. */
@@ -331,9 +356,9 @@ static int list_load(struct tracee *t, size_t i, const struct tracee_list *l,
 	};
 	struct user_regs_struct again = k->cont;
 	uint64_t frame_at = tracee_slot(t, i) + sizeof(struct stub_thread), uc;
-	size_t room = stub_slot_size(t->xsave_size), n;
-	char *frame = xcalloc(1, room);
-	struct stub_call *c = xcalloc(l->n + EPILOGUE, sizeof(*c));
+	char *frame = xcalloc(1, stub_slot_size(t->xsave_size));
+	struct stub_call *c = xcalloc(list_size(l), sizeof(*c));
+	size_t n;
 	int r;
 
 	/* rt_sigreturn forgets what restart_syscall would continue */
@@ -341,13 +366,11 @@ static int list_load(struct tracee *t, size_t i, const struct tracee_list *l,
 		again.rax = (unsigned long)k->syscall;
 	f.regs = &again;
 	n = stub_build_frame(frame, frame_at, &f, &uc);
-	if (l->n)
-		memcpy(c, l->call, l->n * sizeof(*c));
-	list_end(t, c + l->n, list_at(t, i) + l->n * sizeof(*c), uc);
+	build_list(t, l, list_at(t, i), uc, c);
 	r = tracee_write(t->pid, frame_at, frame, n);
 	if (r == 0)
 		r = tracee_write(t->pid, list_at(t, i), c,
-				 (l->n + EPILOGUE) * sizeof(*c));
+				 list_size(l) * sizeof(*c));
 	free(frame);
 	free(c);
 	return r < 0 ? error_sys(err, r, "writing into the process") : 0;
@@ -370,11 +393,10 @@ static int list_start(struct tracee *t, size_t i, struct error *err)
 	return 0;
 }
 
-/* Wait for the end of the list, and make the thread what it was. */
-static int list_wait(struct tracee *t, size_t i, size_t n, struct error *err)
+/* Wait until the thread pauses at that call. */
+static int wait_pause(struct tracee *t, struct task *k, uint64_t at,
+		      struct error *err)
 {
-	struct task *k = &t->task[i];
-	uint64_t last = list_at(t, i) + (n + 2) * sizeof(struct stub_call);
 	struct user_regs_struct regs;
 	int status;
 
@@ -384,19 +406,64 @@ static int list_wait(struct tracee *t, size_t i, size_t n, struct error *err)
 		    ptrace(PTRACE_GETREGS, k->tid, NULL, &regs) < 0)
 			return error_set(err, -ESRCH, "thread %d has exited",
 					 k->tid);
-		if (WSTOPSIG(status) == t->stop_sig && regs.rbx == last)
-			break;
+		if (WSTOPSIG(status) == t->stop_sig && regs.rbx == at)
+			return 0;
 		if (WSTOPSIG(status) == SIGSEGV || WSTOPSIG(status) == SIGILL)
 			return error_set(err, -EFAULT,
 					 "thread %d failed in the stub",
 					 k->tid);
 		ptrace(PTRACE_CONT, k->tid, NULL, NULL);
 	}
+}
+
+/* The pause in the middle, if there is one. */
+static int list_pause(struct tracee *t, size_t i, const struct tracee_list *l,
+		      struct error *err)
+{
+	struct task *k = &t->task[i];
+	uint64_t at = list_at(t, i);
+	struct stub_call made;
+	int r;
+
+	if (!l->at_pause)
+		return 0;
+	r = wait_pause(t, k, at + PAUSE * sizeof(made), err);
+	if (r == 0 && (r = tracee_read(t->pid, at, &made, sizeof(made))) < 0)
+		error_sys(err, r, "reading from the process");
+	if (r == 0)
+		r = l->at_pause(l->arg, &made, err);
+	ptrace(PTRACE_CONT, k->tid, NULL, NULL);
+	return r;
+}
+
+/* Wait for the end of the list, and make the thread what it was. */
+static int list_wait(struct tracee *t, size_t i, const struct tracee_list *l,
+		     struct error *err)
+{
+	struct task *k = &t->task[i];
+	uint64_t last =
+		list_at(t, i) + (list_size(l) - 2) * sizeof(struct stub_call);
+	int paused = list_pause(t, i, l, err);
+	int r = wait_pause(t, k, last, paused < 0 ? NULL : err);
+
+	if (r < 0)
+		return r;
 	/* in this order: until the second, the frame still undoes it all */
 	if (ptrace(PTRACE_SETSIGMASK, k->tid, sizeof(k->mask), &k->mask) < 0 ||
 	    ptrace(PTRACE_SETREGS, k->tid, NULL, &k->cont) < 0)
 		return error_sys(err, -errno, "writing thread %d", k->tid);
-	return 0;
+	return paused;
+}
+
+/* The results, for lists that did not pause: those took theirs. */
+static int list_results(struct tracee *t, size_t i, struct tracee_list *l,
+			struct error *err)
+{
+	int r = l->at_pause ? 0
+			    : tracee_read(t->pid, list_at(t, i), l->call,
+					  l->n * sizeof(*l->call));
+
+	return r < 0 ? error_sys(err, r, "reading from the process") : 0;
 }
 
 int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
@@ -417,14 +484,10 @@ int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 			r = list_start(t, i, err);
 	for (size_t i = 0; i < t->nr && r == 0; i++)
 		if (list[i].n)
-			r = list_wait(t, i, list[i].n, err);
-	for (size_t i = 0; i < t->nr && r == 0; i++) {
-		size_t n = list[i].n * sizeof(struct stub_call);
-
-		if (n && (r = tracee_read(t->pid, list_at(t, i), list[i].call,
-					  n)) < 0)
-			error_sys(err, r, "reading from the process");
-	}
+			r = list_wait(t, i, &list[i], err);
+	for (size_t i = 0; i < t->nr && r == 0; i++)
+		if (list[i].n)
+			r = list_results(t, i, &list[i], err);
 	if (r == 0 && nr_data &&
 	    (r = tracee_read(t->pid, tracee_box_data(t), data, nr_data)) < 0)
 		error_sys(err, r, "reading from the process");

@@ -8,8 +8,22 @@
 #include "move/proc.h"
 #include "move/state.pb-c.h"
 
-/* Is it to be moved, or does the kernel or Stint bring its own? */
-bool layout_moves(const struct vma *v, uint64_t area, size_t area_size);
+/* Drop what is not moved: the kernel's own mappings and the landing area. */
+void layout_keep_moving(struct vma_list *l, uint64_t area, size_t area_size);
+
+/*
+ * What has to be unmapped (gone: ranges) and mapped (fresh: whole mappings or
+ * pieces of them) to get from one layout to the other.  Protections and
+ * advice do not count.  Both results are appended in order of address.
+ */
+void layout_diff(const struct vma_list *from, const struct vma_list *to,
+		 struct vma_list *gone, struct vma_list *fresh);
+
+/*
+ * Take over the advice from mappings that were there before; false if some
+ * mapping was not.
+ */
+bool layout_copy_advice(const struct vma_list *from, struct vma_list *to);
 
 /* Fresh; its file has path and shared, no more. */
 Move__Vma *layout_vma(const struct vma *v);

@@ -180,7 +180,7 @@ static unsigned parse_vm_flags(const char *s, const char *end)
 		{ "nh", VMA_NOHUGEPAGE }, { "mg", VMA_MERGEABLE },
 		{ "nr", VMA_NORESERVE },  { "sl", VMA_SEALED },
 		{ "io", VMA_IO },	  { "pf", VMA_IO },
-		{ "ht", VMA_HUGETLB },
+		{ "ht", VMA_HUGETLB },	  { "mw", VMA_MAYWRITE },
 	};
 	unsigned flags = 0;
 

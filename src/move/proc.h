@@ -37,6 +37,7 @@ enum vma_advice {
 	VMA_SEALED = 1 << 9,
 	VMA_IO = 1 << 10,
 	VMA_HUGETLB = 1 << 11,
+	VMA_MAYWRITE = 1 << 12,
 };
 
 struct vma {

@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,9 +18,8 @@
 #include <unistd.h>
 
 #include "core/io.h"
-#include "core/xalloc.h"
 #include "move/fault.h"
-#include "move/layout.h"
+#include "move/track.h"
 #include "move/wire.h"
 
 usec_t send_now(void)
@@ -27,6 +28,19 @@ usec_t send_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
 	return (usec_t)ts.tv_sec * USEC_PER_SEC + ts.tv_nsec / 1000;
+}
+
+void send_progress(struct sending *s, const char *fmt, ...)
+{
+	char line[256];
+	va_list ap;
+
+	if (!s->src->progress)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	s->src->progress(s->src->ctx, line);
 }
 
 static int send_hello(struct sending *s, struct error *err)
@@ -52,59 +66,16 @@ static int send_hello(struct sending *s, struct error *err)
 	return r;
 }
 
-static int send_layout(struct sending *s, struct error *err)
-{
-	Move__Layout *l = capture_new(&move__layout__descriptor);
-	const struct vma *vdso = vma_named(&s->maps, "[vdso]");
-	int r;
-
-	l->area = s->tracee->area;
-	l->area_size = s->tracee->area_size;
-	l->vdso = vdso ? vdso->start : 0;
-	for (size_t i = 0; i < s->maps.nr; i++)
-		if (layout_moves(&s->maps.v[i], s->tracee->area,
-				 s->tracee->area_size))
-			capture_add(l->map, l->n_map,
-				    layout_vma(&s->maps.v[i]));
-	r = wire_send(s->ch, FRAME_MAP, &l->base, err);
-	move__layout__free_unpacked(l, NULL);
-	return r;
-}
-
-static int add_range(void *arg, uint64_t start, uint64_t end, struct error *err)
-{
-	struct sending *s = arg;
-
-	return page_sender_add(s->pages, start, end, err);
-}
-
-static int send_all_pages(struct sending *s, struct error *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < s->maps.nr && r == 0; i++) {
-		const struct vma *v = &s->maps.v[i];
-
-		if (!layout_moves(v, s->tracee->area, s->tracee->area_size))
-			continue;
-		if (v->kind <= VMA_FILE)
-			r = scan_private(s->scan, v->start, v->end, add_range,
-					 s, err);
-		else if (v->kind == VMA_SHARED_ANON)
-			r = page_sender_add_nonzero(s->pages, v->start, v->end,
-						    err);
-	}
-	return r < 0 ? r : page_sender_flush(s->pages, err);
-}
-
 static int send_setup(struct sending *s, struct error *err)
 {
 	int r;
 
 	s->scan = scan_open(s->src->pid, err);
+	s->scan_private = scan_open(s->src->pid, err);
+	s->sent = sent_create();
 	s->pages = page_sender_create(s->src->pid, s->ch, err);
 	s->tracee = tracee_create(s->src->pid, err);
-	if (!s->scan || !s->pages || !s->tracee)
+	if (!s->scan || !s->scan_private || !s->pages || !s->tracee)
 		return -ESRCH;
 	r = capture_static(s->src->pid, &s->state, err);
 	if (r < 0)
@@ -115,38 +86,16 @@ static int send_setup(struct sending *s, struct error *err)
 	r = tracee_stop_leader(s->tracee, err);
 	if (r == 0)
 		r = tracee_map_area(s->tracee, 64, err);
+	if (r == 0) {
+		struct error why;
+		int tracked = track_start(s, &why);
+
+		s->report->tracked = tracked == 0;
+		if (tracked < 0)
+			send_progress(s, "stop-and-copy: %s", why.text);
+	}
 	tracee_resume(s->tracee);
 	return r;
-}
-
-static int send_frozen(struct sending *s, struct error *err)
-{
-	int r;
-
-	s->frozen = send_now();
-	r = tracee_stop(s->tracee, err);
-	if (r == 0)
-		r = move_fault(MF_SOURCE_FROZEN, err);
-	if (r == 0)
-		r = proc_read_maps(s->src->pid, &s->maps, err);
-	if (r == 0)
-		r = proc_read_advice(s->src->pid, &s->maps, err);
-	if (r == 0)
-		r = send_layout(s, err);
-	if (r == 0)
-		r = send_all_pages(s, err);
-	if (r == 0)
-		r = frame_send_u64(s->ch, FRAME_DONE, s->src->epoch, err);
-	if (r == 0)
-		r = capture_state(s->tracee, s->state, err);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < s->maps.nr; i++)
-		if (layout_moves(&s->maps.v[i], s->tracee->area,
-				 s->tracee->area_size))
-			capture_add(s->state->map, s->state->n_map,
-				    layout_vma(&s->maps.v[i]));
-	return wire_send(s->ch, FRAME_STATE, &s->state->base, err);
 }
 
 static int send_hold(struct sending *s, bool on, struct error *err)
@@ -208,7 +157,9 @@ static void send_undo(struct sending *s)
 int move_send(const struct move_source *src, struct channel *ch,
 	      struct move_report *ret, struct error *err)
 {
-	struct sending s = { .src = src, .ch = ch, .report = ret, .pidfd = -1 };
+	struct sending s = {
+		.src = src, .ch = ch, .report = ret, .pidfd = -1, .uffd = -1
+	};
 	int r;
 
 	*ret = (struct move_report){ 0 };
@@ -217,7 +168,9 @@ int move_send(const struct move_source *src, struct channel *ch,
 	if (r == 0)
 		r = send_setup(&s, err);
 	if (r == 0)
-		r = send_frozen(&s, err);
+		r = precopy_run(&s, err);
+	if (r == 0)
+		r = freeze_send(&s, err);
 	if (r == 0)
 		r = send_commit(&s, err);
 	if (r == 0) {
@@ -232,6 +185,10 @@ int move_send(const struct move_source *src, struct channel *ch,
 	tracee_destroy(s.tracee);
 	page_sender_destroy(s.pages);
 	scan_close(s.scan);
+	scan_close(s.scan_private);
+	sent_destroy(s.sent);
+	free(s.zap);
+	track_stop(&s);
 	vma_list_clear(&s.maps);
 	capture_free(s.state);
 	frame_clear(&s.frame);

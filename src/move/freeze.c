@@ -1,0 +1,65 @@
+/*
+ * freeze.c - what happens while the process stands still at the source
+ *
+ * Every microsecond here is downtime.  The last pages go first, so that the
+ * destination puts them in place while the state is being captured.
+ */
+#include <errno.h>
+
+#include "move/fault.h"
+#include "move/layout.h"
+#include "move/send.h"
+#include "move/track.h"
+#include "move/wire.h"
+
+static int send_last_pages(struct sending *s, struct error *err)
+{
+	uint64_t before = page_sender_count(s->pages);
+	int r = track_layout(s, true, err);
+
+	if (r == 0)
+		r = track_send(s, true, err);
+	if (r == 0)
+		r = frame_send_u64(s->ch, FRAME_DONE, s->src->epoch, err);
+	s->report->pages_last = page_sender_count(s->pages) - before;
+	return r;
+}
+
+static int send_state(struct sending *s, struct error *err)
+{
+	Move__State *m = s->state;
+	int r = capture_state(s->tracee, m, err);
+
+	if (r < 0)
+		return r;
+	r = move_fault(MF_SOURCE_CAPTURED, err);
+	m->epoch = s->src->epoch;
+	for (size_t i = 0; i < s->maps.nr; i++)
+		capture_add(m->map, m->n_map, layout_vma(&s->maps.v[i]));
+	if (r == 0)
+		r = wire_send(s->ch, FRAME_STATE, &m->base, err);
+	return r < 0 ? r : move_fault(MF_SOURCE_SENT, err);
+}
+
+int freeze_send(struct sending *s, struct error *err)
+{
+	struct move_report *rep = s->report;
+	usec_t stopped, pages, state;
+	int r;
+
+	s->frozen = send_now();
+	r = tracee_stop(s->tracee, err);
+	if (r == 0)
+		r = move_fault(MF_SOURCE_FROZEN, err);
+	stopped = send_now();
+	if (r == 0)
+		r = send_last_pages(s, err);
+	pages = send_now();
+	if (r == 0)
+		r = send_state(s, err);
+	state = send_now();
+	rep->freeze = stopped - s->frozen;
+	rep->last = pages - stopped;
+	rep->capture = state - pages;
+	return r;
+}

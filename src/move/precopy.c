@@ -1,0 +1,118 @@
+/*
+ * precopy.c - rounds over the running process, until it may be frozen
+ *
+ * A round sends what was written since the last one and waits until the
+ * destination has it, so that what the sockets between swallow does not hide
+ * how far behind it is.  It ends when what is left is small, or when two
+ * rounds in a row did not make it smaller.
+ */
+#include <errno.h>
+
+#include "move/fault.h"
+#include "move/send.h"
+#include "move/track.h"
+
+#define ROUNDS_MOST  40
+#define PAGES_ENOUGH 128
+#define BASE_USEC    1500 /* downtime that does not depend on size */
+#define THREAD_USEC  40
+#define LONG_ROUND   2048 /* pages: enough to measure the link by */
+
+struct round {
+	uint64_t pages;
+	usec_t time;
+};
+
+static int run_round(struct sending *s, struct round *ret, struct error *err)
+{
+	uint64_t before = page_sender_count(s->pages);
+	usec_t start = send_now();
+	unsigned nr = ++s->report->rounds;
+	int r = track_layout(s, false, err);
+
+	if (r == 0)
+		r = track_send(s, false, err);
+	if (r == 0)
+		r = frame_send_u64(s->ch, FRAME_SYNC, nr, err);
+	if (r == 0)
+		r = frame_expect_u64(s->ch, &s->frame, FRAME_SYNC, nr, err);
+	if (r < 0)
+		return r;
+	ret->pages = page_sender_count(s->pages) - before;
+	ret->time = send_now() - start;
+	if (ret->pages >= LONG_ROUND)
+		s->bytes_per_us = (double)ret->pages * FRAME_PAGE /
+				  (double)(ret->time + 1);
+	else
+		s->scan_time = ret->time;
+	send_progress(s, "round %u: %llu pages in %.1f ms", nr,
+		      (unsigned long long)ret->pages, (double)ret->time / 1000);
+	return move_fault(MF_SOURCE_ROUND, err);
+}
+
+/* How long would it stand still if it were frozen now? */
+static usec_t predict(const struct sending *s, const struct round *last,
+		      unsigned threads)
+{
+	double rate = s->bytes_per_us > 0 ? s->bytes_per_us : 1000;
+
+	return BASE_USEC + THREAD_USEC * (usec_t)threads + s->scan_time +
+	       (usec_t)((double)last->pages * FRAME_PAGE / rate);
+}
+
+static int rounds(struct sending *s, struct round *ret, struct error *err)
+{
+	uint64_t best = UINT64_MAX;
+	unsigned useless = 0;
+	int r;
+
+	while ((r = run_round(s, ret, err)) == 0) {
+		if (ret->pages <= PAGES_ENOUGH && s->report->rounds > 1)
+			break;
+		useless = ret->pages > best - best / 8 ? useless + 1 : 0;
+		if (ret->pages < best)
+			best = ret->pages;
+		if (useless == 2 || s->report->rounds == ROUNDS_MOST)
+			break;
+	}
+	return r;
+}
+
+static int check_budget(struct sending *s, const struct round *last,
+			struct error *err)
+{
+	struct proc_status st;
+	int r = proc_read_status(s->src->pid, &st, err);
+
+	if (r < 0)
+		return r;
+	s->report->predicted = predict(s, last, st.threads);
+	if (s->src->budget && s->report->predicted > s->src->budget)
+		return error_set(
+			err, -EDQUOT,
+			"it would stand still for %.1f ms, over the budget of %.1f ms (%llu pages are written between rounds)",
+			(double)s->report->predicted / 1000,
+			(double)s->src->budget / 1000,
+			(unsigned long long)last->pages);
+	return 0;
+}
+
+int precopy_run(struct sending *s, struct error *err)
+{
+	struct round last = { 0 };
+	int r;
+
+	if (s->uffd < 0)
+		return 0;
+	r = rounds(s, &last, err);
+	if (r == 0)
+		r = check_budget(s, &last, err);
+	if (r < 0)
+		return r;
+	/* once more what is slow to read, and what was written meanwhile */
+	s->read_advice = true;
+	r = run_round(s, &last, err);
+	if (r == 0 && last.time > 2 * USEC_PER_MSEC)
+		r = run_round(s, &last, err);
+	return r;
+}

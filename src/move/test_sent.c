@@ -1,0 +1,104 @@
+/* test_sent.c - the set of pages that the destination has */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "move/sent.h"
+
+#define P SENT_PAGE
+#define B SENT_BLOCK
+
+struct runs {
+	uint64_t start[16], end[16];
+	unsigned n;
+};
+
+static int note(void *arg, uint64_t start, uint64_t end, struct error *err)
+{
+	struct runs *r = arg;
+
+	assert_true(r->n < 16);
+	r->start[r->n] = start;
+	r->end[r->n++] = end;
+	return 0;
+}
+
+static void test_add_remove(void **state)
+{
+	struct sent *s = sent_create();
+	struct runs r = { .n = 0 };
+
+	sent_add(s, B - 2 * P, B + 3 * P);
+	sent_add(s, B, B + P); /* again: no change */
+	assert_int_equal(sent_count(s), 5);
+	sent_remove(s, B + P, B + 2 * P);
+	sent_remove(s, 100 * B, 101 * B); /* never there */
+	assert_int_equal(sent_count(s), 4);
+	assert_int_equal(sent_each(s, 0, 4 * B, note, &r, NULL), 0);
+	assert_int_equal(r.n, 3);
+	assert_int_equal(r.start[0], B - 2 * P);
+	assert_int_equal(r.end[0], B);
+	assert_int_equal(r.start[1], B);
+	assert_int_equal(r.end[1], B + P);
+	assert_int_equal(r.start[2], B + 2 * P);
+	assert_int_equal(r.end[2], B + 3 * P);
+	sent_destroy(s);
+}
+
+static void test_each_cuts(void **state)
+{
+	struct sent *s = sent_create();
+	struct runs r = { .n = 0 };
+
+	sent_add(s, 0, 10 * P);
+	assert_int_equal(sent_each(s, 2 * P, 4 * P, note, &r, NULL), 0);
+	assert_int_equal(r.n, 1);
+	assert_int_equal(r.start[0], 2 * P);
+	assert_int_equal(r.end[0], 4 * P);
+	sent_destroy(s);
+}
+
+static void test_blocks(void **state)
+{
+	struct sent *s = sent_create();
+	struct runs r = { .n = 0 };
+
+	sent_add(s, 7 * B + 5 * P, 7 * B + 9 * P);
+	sent_add(s, 9 * B, 9 * B + P);
+	sent_remove(s, 9 * B, 9 * B + P);
+	assert_int_equal(sent_each_block(s, note, &r, NULL), 0);
+	assert_int_equal(r.n, 1);
+	assert_int_equal(r.start[0], 7 * B + 5 * P);
+	assert_int_equal(r.end[0], 8 * B);
+	sent_destroy(s);
+}
+
+static int stop(void *arg, uint64_t start, uint64_t end, struct error *err)
+{
+	return -5;
+}
+
+static void test_result(void **state)
+{
+	struct sent *s = sent_create();
+
+	sent_add(s, 0, P);
+	assert_int_equal(sent_each(s, 0, B, stop, NULL, NULL), -5);
+	assert_int_equal(sent_each_block(s, stop, NULL, NULL), -5);
+	sent_destroy(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_add_remove),
+		cmocka_unit_test(test_each_cuts),
+		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_result),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
