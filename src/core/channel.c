@@ -173,6 +173,15 @@ bool channel_pending(const struct channel *ch)
 	return ch->tls && tls_pending(ch->tls);
 }
 
+void channel_abandon(struct channel *ch)
+{
+	if (!ch)
+		return;
+	tls_destroy(ch->tls);
+	close(ch->fd);
+	free(ch);
+}
+
 void channel_close(struct channel *ch)
 {
 	if (!ch)

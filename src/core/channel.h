@@ -50,6 +50,12 @@ int channel_fd(const struct channel *ch);
 /* Can channel_read() give something without reading from the descriptor? */
 bool channel_pending(const struct channel *ch);
 
+/*
+ * Close in silence: another process, to which a fork gave a copy, goes on with
+ * the conversation.  NULL is allowed.
+ */
+void channel_abandon(struct channel *ch);
+
 /* Says goodbye where the protocol has one; NULL is allowed. */
 void channel_close(struct channel *ch);
 

@@ -1,0 +1,369 @@
+/*
+ * keeper_in.c - a rank lands: the listener, the destination's engine
+ *
+ * The keeper does the handshake itself, blocking for some seconds at most: it
+ * has no rank yet, and only who holds this move's key gets past it.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cluster/keeper_priv.h"
+#include "core/io.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+static const usec_t handshake = 5 * USEC_PER_SEC;
+
+/* ---- in the engine */
+
+struct in {
+	struct keeper *k;
+	int sock;
+	struct channel *ch;
+};
+
+static struct channel *engine_channel; /* handed to the child by fork */
+
+static int ask(struct in *i, uint32_t word, int64_t number, int fd,
+	       struct error *err)
+{
+	struct keeper_note note = { .word = word, .number = number };
+
+	return keeper_engine_ask(i->sock, &note, fd, NULL, err);
+}
+
+static int op_spawn(void *ctx, const void *arg, size_t n, const int *fds,
+		    size_t nr_fds, pid_t *ret, struct error *err)
+{
+	struct in *i = ctx;
+	int r = ask(i, WORD_HOLD_FD, 0, fds[0], err);
+
+	return r < 0 ? r :
+		       capsule_spawn(i->k->capsule, move_land, arg, n, fds,
+				     nr_fds, ret, err);
+}
+
+static int op_external(void *ctx, const char *name, struct error *err)
+{
+	static const char *const names[] = { "stdin", "stdout", "stderr",
+					     "pmi" };
+	struct in *i = ctx;
+	int fd;
+
+	for (int ext = 0; ext < EXT_MAX; ext++) {
+		if (strcmp(names[ext], name))
+			continue;
+		fd = dup(i->k->end[ext].near);
+		return fd < 0 ? error_sys(err, -errno, "%s", name) : fd;
+	}
+	return error_set(err, -ENOENT, "no '%s' here", name);
+}
+
+static int op_load(void *ctx, const void *p, size_t n, struct error *err)
+{
+	struct in *i = ctx;
+	int fd = keeper_bytes_to_fd(p, n), r;
+
+	if (fd < 0)
+		return error_sys(err, fd, "memfd");
+	r = ask(i, WORD_LOAD, 0, fd, err);
+	close(fd);
+	return r;
+}
+
+static int op_plug(void *ctx, struct error *err)
+{
+	struct in *i = ctx;
+
+	return capsule_plug(i->k->capsule, err);
+}
+
+static int op_landed(void *ctx, uint64_t epoch, pid_t pid, struct error *err)
+{
+	return ask(ctx, WORD_LANDED, pid, -1, err);
+}
+
+static int op_committed(void *ctx, uint64_t epoch, struct error *err)
+{
+	return ask(ctx, WORD_COMMITTED, 0, -1, err);
+}
+
+static const struct move_dest_ops dest_ops = {
+	.spawn = op_spawn,
+	.external = op_external,
+	.load = op_load,
+	.plug = op_plug,
+	.landed = op_landed,
+	.committed = op_committed,
+};
+
+static void run(struct keeper *k, int sock)
+{
+	struct in i = { .k = k, .sock = sock };
+	struct move_dest dst = { .ops = &dest_ops, .ctx = &i };
+	struct move_report report = { .outcome = MOVE_ABORTED };
+	struct error err = ERROR_INIT;
+	int r = move_receive(&dst, engine_channel, &report, &err);
+
+	keeper_engine_result(sock, r, &report, &err);
+}
+
+/* ---- in the keeper: how it ends */
+
+static void stop_listening(struct keeper *k)
+{
+	k->accept_source = sd_event_source_disable_unref(k->accept_source);
+	k->patience = sd_event_source_disable_unref(k->patience);
+	io_close(&k->accept_fd);
+}
+
+static void discarded(struct keeper *k, const char *why)
+{
+	stop_listening(k);
+	keeper_drop_capsule(k);
+	for (int ext = 0; ext < EXT_MAX; ext++)
+		keeper_end_close(&k->end[ext]);
+	k->state = KEEPER__STATE__LEFT;
+	keeper_tell_done(k, KEEPER__OUTCOME__DISCARDED, why);
+	keeper_maybe_end(k);
+}
+
+/* It runs here now. */
+static void runs(struct keeper *k)
+{
+	struct error err = ERROR_INIT;
+
+	k->rank_pid = k->move.landed_pid;
+	k->state = KEEPER__STATE__RUNNING;
+	k->quiet = false;
+	if (!k->pmi)
+		keeper_end_close(&k->end[EXT_PMI]);
+	if (keeper_io_begin(k, &err) < 0 || keeper_pmi_begin(k, &err) < 0)
+		log_warnx("rank=%u %s", k->id.rank, err.text);
+	keeper_tell_done(k, KEEPER__OUTCOME__LANDED, "");
+	if (k->pmi)
+		pmi_server_refence(k->pmi);
+}
+
+/* The engine died holding a copy that may run: do its last steps. */
+static void release(struct keeper *k)
+{
+	struct error err = ERROR_INIT;
+
+	if (capsule_has_net(k->capsule) && capsule_plug(k->capsule, &err) < 0)
+		log_warnx("rank=%u %s", k->id.rank, err.text);
+	if (move_release(k->move.hold_fd, &err) < 0)
+		log_warnx("rank=%u %s", k->id.rank, err.text);
+	runs(k);
+}
+
+void keeper_in_ended(struct keeper *k)
+{
+	struct keeper_move *m = &k->move;
+	bool undecided = m->have_result ?
+				 m->report.outcome == MOVE_UNDECIDED :
+				 m->landed;
+
+	if (m->have_result && m->report.outcome == MOVE_DONE) {
+		runs(k);
+	} else if (m->committed && !m->have_result) {
+		release(k);
+	} else if (undecided) {
+		k->state = KEEPER__STATE__DOUBT;
+		keeper_tell_doubt(k);
+	} else {
+		discarded(k, m->why.text);
+	}
+}
+
+void keeper_in_verdict(struct keeper *k, bool at_destination)
+{
+	if (at_destination)
+		release(k);
+	else
+		discarded(k, "the source did not commit");
+}
+
+/* ---- in the keeper: how it begins */
+
+static void keep_passport(struct keeper *k, const Keeper__Passport *pass)
+{
+	k->keep_tmp = xcalloc(pass->n_keep_tmp + 1, sizeof(*k->keep_tmp));
+	for (size_t i = 0; i < pass->n_keep_tmp; i++)
+		k->keep_tmp[i] = xstrdup(pass->keep_tmp[i]);
+	if (*pass->hostname)
+		k->hostname = xstrdup(pass->hostname);
+}
+
+static int prepare(struct keeper *k, const Keeper__Passport *pass,
+		   struct error *err)
+{
+	const Keeper__Receive *rc = k->receive;
+	int r;
+
+	if (pass->version != KEEPER__VERSION__MAJOR)
+		return error_set(err, -EPROTO, "keeper of version %u, here %d",
+				 pass->version, KEEPER__VERSION__MAJOR);
+	if (strcmp(pass->job, k->id.job) || pass->rank != k->id.rank ||
+	    pass->epoch != k->move.epoch)
+		return error_set(err, -EINVAL, "rank %s.%u was not expected",
+				 pass->job, pass->rank);
+	keep_passport(k, pass);
+	r = keeper_make_ends(k, true, err);
+	if (r < 0)
+		return r;
+	return keeper_make_capsule(k, rc->capsule, rc->uid, rc->gid, rc->groups,
+				   rc->n_groups, err);
+}
+
+/* The passport, then what we say to it; 0 when the engine may begin. */
+static int welcome(struct keeper *k, struct channel *ch, struct error *err)
+{
+	Keeper__Welcome w = KEEPER__WELCOME__INIT;
+	Keeper__Passport *pass;
+	int r;
+
+	pass = (Keeper__Passport *)keeper_recv_msg(
+		ch, &keeper__passport__descriptor, err);
+	if (!pass)
+		return -EPROTO;
+	r = prepare(k, pass, err);
+	keeper__passport__free_unpacked(pass, NULL);
+	w.code = r;
+	w.why = r < 0 ? err->text : (char *)"";
+	if (keeper_send_msg(ch, &w.base, r < 0 ? NULL : err) < 0 && !r)
+		r = -EPIPE;
+	return r;
+}
+
+static int begin(struct keeper *k, struct channel *ch, struct error *err)
+{
+	struct timeval limit = { .tv_sec = handshake / USEC_PER_SEC };
+	struct timeval none = { 0 };
+	int fd = channel_fd(ch), r;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	r = welcome(k, ch, err);
+	if (r < 0)
+		return r;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
+	engine_channel = ch;
+	r = keeper_engine_fork(k, run, err);
+	engine_channel = NULL;
+	keeper_close_near(k);
+	return r;
+}
+
+static int on_accept(sd_event_source *src, int fd, uint32_t events, void *ctx)
+{
+	struct keeper *k = ctx;
+	struct channel *ch;
+	struct error err = ERROR_INIT;
+	int r, new = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (new < 0)
+		return 0;
+	r = channel_tls_server(new, &k->key, handshake, &ch, &err);
+	if (r < 0) {
+		log_warnx("rank=%u a stranger knocked: %s", k->id.rank,
+			  err.text);
+		close(new);
+		return 0;
+	}
+	stop_listening(k);
+	r = begin(k, ch, &err);
+	if (r < 0) {
+		channel_close(ch);
+		keeper_close_near(k);
+		discarded(k, err.text);
+		return 0;
+	}
+	channel_abandon(ch);
+	return 0;
+}
+
+static int on_patience(sd_event_source *src, uint64_t now, void *ctx)
+{
+	discarded(ctx, "nobody came");
+	return 0;
+}
+
+static int listen_on(struct keeper *k, const char *address, uint32_t *ret,
+		     struct error *err)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET };
+	socklen_t n = sizeof(sa);
+
+	if (inet_pton(AF_INET, address, &sa.sin_addr) != 1)
+		return error_set(err, -EINVAL, "'%s' is no address", address);
+	k->accept_fd =
+		socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (k->accept_fd < 0 ||
+	    bind(k->accept_fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
+	    listen(k->accept_fd, 4) < 0 ||
+	    getsockname(k->accept_fd, (struct sockaddr *)&sa, &n) < 0)
+		return error_sys(err, -errno, "cannot listen on %s", address);
+	*ret = ntohs(sa.sin_port);
+	return 0;
+}
+
+static int expect(struct keeper *k, const Keeper__Receive *rc, uint32_t *port,
+		  struct error *err)
+{
+	uint64_t wait = rc->patience_ms ? rc->patience_ms : 30000;
+	int r;
+
+	if (k->state != KEEPER__STATE__EMPTY || !k->first_epoch)
+		return error_set(err, -EBUSY,
+				 "this keeper was not made for a landing");
+	if (rc->key.len != TLS_SECRET_SIZE || !rc->capsule ||
+	    rc->epoch != k->first_epoch)
+		return error_set(err, -EINVAL,
+				 "RECEIVE lacks a key, a capsule or the epoch "
+				 "it was started for");
+	r = listen_on(k, rc->listen, port, err);
+	if (r < 0)
+		return r;
+	r = sd_event_add_io(k->event, &k->accept_source, k->accept_fd, EPOLLIN,
+			    on_accept, k);
+	if (r >= 0)
+		r = sd_event_add_time_relative(k->event, &k->patience,
+					       CLOCK_MONOTONIC, wait * 1000,
+					       10000, on_patience, k);
+	return r < 0 ? error_sys(err, r, "sd-event") : 0;
+}
+
+void keeper_on_receive(struct keeper *k, const Keeper__Request *req)
+{
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__Receiving receiving = KEEPER__RECEIVING__INIT;
+	struct error err = ERROR_INIT;
+	uint8_t buf[KEEPER_MSG_MAX];
+	size_t n;
+	int r = expect(k, req->receive, &receiving.port, &err);
+
+	if (r < 0) {
+		stop_listening(k);
+		keeper_answer_failed(k, req->id, r, &err);
+		return;
+	}
+	/* The request goes away with this call; a copy stays. */
+	n = keeper__receive__pack(req->receive, buf);
+	k->receive = keeper__receive__unpack(NULL, n, buf);
+	k->move.out = false;
+	k->move.epoch = k->last_epoch = receiving.epoch = req->receive->epoch;
+	keeper_move_key(k, k->move.epoch, req->receive->key.data);
+	k->state = KEEPER__STATE__RECEIVING;
+	k->quiet = true;
+	ev.re = req->id;
+	ev.body_case = KEEPER__EVENT__BODY_RECEIVING;
+	ev.receiving = &receiving;
+	keeper_tell(k, &ev, false);
+}

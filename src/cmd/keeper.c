@@ -1,0 +1,91 @@
+/*
+ * keeper.c - `stint keeper`, which agents start and people do not
+ */
+#include <argp.h>
+#include <stdlib.h>
+
+#include "cluster/keeper.h"
+#include "cmd/command.h"
+#include "core/log.h"
+#include "core/units.h"
+#include "core/xalloc.h"
+
+enum { OPT_RUN_DIR = 256, OPT_JOB, OPT_RANK, OPT_EPOCH, OPT_READY_FD };
+
+static const struct argp_option options[] = {
+	{ "run-dir", OPT_RUN_DIR, "DIR", 0, "The agent's run directory" },
+	{ "job", OPT_JOB, "JOB", 0, "The job's name" },
+	{ "rank", OPT_RANK, "RANK", 0, "The rank's number" },
+	{ "epoch", OPT_EPOCH, "EPOCH", 0,
+	  "The move with which the rank lands; 0: it is started here" },
+	{ "ready-fd", OPT_READY_FD, "FD", 0,
+	  "Write a newline here when the socket listens" },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct keeper_config *conf = state->input;
+	struct error err = ERROR_INIT;
+	int64_t v = 0;
+	int r = 0;
+
+	switch (key) {
+	case OPT_RUN_DIR:
+		conf->run_dir = arg;
+		break;
+	case OPT_JOB:
+		conf->job = arg;
+		break;
+	case OPT_RANK:
+		r = parse_int(arg, 0, UINT32_MAX, "rank", &v, &err);
+		conf->rank = (uint32_t)v;
+		break;
+	case OPT_EPOCH:
+		r = parse_int(arg, 0, INT64_MAX, "epoch", &v, &err);
+		conf->epoch = (uint64_t)v;
+		break;
+	case OPT_READY_FD:
+		r = parse_int(arg, 0, 1 << 20, "ready-fd", &v, &err);
+		conf->ready_fd = (int)v;
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "'%s': no arguments, only options", arg);
+		break;
+	case ARGP_KEY_END:
+		if (!conf->run_dir || !conf->job)
+			argp_error(state, "--run-dir and --job are needed");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	if (r < 0)
+		argp_error(state, "%s", err.text);
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "Be the keeper of one rank. Agents start keepers; to run "
+		       "a program use `stint run`.",
+	};
+	struct keeper_config conf = { .ready_fd = -1 };
+	struct error err = ERROR_INIT;
+	char *prefix;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &conf);
+	prefix = xasprintf("stint keeper %s.%u", conf.job, conf.rank);
+	log_init(prefix, LOG_L_INFO);
+	if (keeper_run(&conf, &err) < 0)
+		return command_fail("keeper", EXIT_FAILED, &err);
+	return EXIT_OK;
+}
+
+const struct command cmd_keeper = {
+	.name = "keeper",
+	.summary = "the process beside each rank (started by agents)",
+	.run = run,
+};
