@@ -4,6 +4,7 @@
  * Requests are a table; the order of events is that of keeper_tell().
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +41,7 @@ static void flush(struct keeper *k)
 		hang_up(k);
 		return;
 	}
-	sd_event_source_set_io_events(k->agent_source,
-				      r ? EPOLLOUT : EPOLLIN);
+	sd_event_source_set_io_events(k->agent_source, r ? EPOLLOUT : EPOLLIN);
 }
 
 void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep)
@@ -237,10 +237,10 @@ static void on_kill(struct keeper *k, const Keeper__Request *req)
 static void on_suspend(struct keeper *k, const Keeper__Request *req)
 {
 	bool on = req->suspend->on;
-	Keeper__State from = on ? KEEPER__STATE__RUNNING :
-				  KEEPER__STATE__SUSPENDED;
-	Keeper__State to = on ? KEEPER__STATE__SUSPENDED :
-				KEEPER__STATE__RUNNING;
+	Keeper__State from =
+		on ? KEEPER__STATE__RUNNING : KEEPER__STATE__SUSPENDED;
+	Keeper__State to =
+		on ? KEEPER__STATE__SUSPENDED : KEEPER__STATE__RUNNING;
 	struct error err = ERROR_INIT;
 	int r = 0;
 
@@ -252,8 +252,8 @@ static void on_suspend(struct keeper *k, const Keeper__Request *req)
 		r = error_set(&err, -EBUSY, "the rank is not %s",
 			      on ? "running" : "suspended");
 	else
-		r = on ? capsule_freeze(k->capsule, &err) :
-			 capsule_thaw(k->capsule, &err);
+		r = on ? capsule_freeze(k->capsule, &err)
+		       : capsule_thaw(k->capsule, &err);
 	if (r < 0) {
 		keeper_answer_failed(k, req->id, r, &err);
 		return;
@@ -295,19 +295,19 @@ static void dispatch(struct keeper *k, const Keeper__Request *req)
 			requests[i].run(k, req);
 			return;
 		}
-	keeper_answer_failed(
-		k, req->id,
-		error_set(&err, -EOPNOTSUPP, "no such request in version %d",
-			  KEEPER__VERSION__MAJOR),
-		&err);
+	keeper_answer_failed(k, req->id,
+			     error_set(&err, -EOPNOTSUPP,
+				       "no such request in version %d",
+				       KEEPER__VERSION__MAJOR),
+			     &err);
 }
 
 /* One packet; false when there is no more now. */
 static bool receive_one(struct keeper *k)
 {
 	static uint8_t buf[KEEPER_MSG_MAX];
-	ssize_t n = recv(k->agent_fd, buf, sizeof(buf),
-			 MSG_DONTWAIT | MSG_TRUNC);
+	ssize_t n =
+		recv(k->agent_fd, buf, sizeof(buf), MSG_DONTWAIT | MSG_TRUNC);
 	Keeper__Request *req;
 
 	if (n < 0 && errno == EAGAIN)

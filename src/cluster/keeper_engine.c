@@ -123,8 +123,8 @@ int keeper_engine_ask(int sock, struct keeper_note *note, int fd, int *ret_fd,
 		*ret_fd = got;
 	else
 		io_close(&got);
-	return note->code < 0 ? error_set(err, note->code, "%s", note->text) :
-				0;
+	return note->code < 0 ? error_set(err, note->code, "%s", note->text)
+			      : 0;
 }
 
 void keeper_engine_result(int sock, int code, const struct move_report *report,
@@ -312,7 +312,8 @@ static void become_engine(struct keeper *k, pid_t keeper, int keep)
 	io_close(&k->accept_fd);
 }
 
-int keeper_engine_fork(struct keeper *k, void (*run)(struct keeper *k, int sock),
+int keeper_engine_fork(struct keeper *k,
+		       void (*run)(struct keeper *k, int sock),
 		       struct error *err)
 {
 	struct keeper_move *m = &k->move;

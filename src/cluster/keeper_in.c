@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +46,8 @@ static int op_spawn(void *ctx, const void *arg, size_t n, const int *fds,
 	struct in *i = ctx;
 	int r = ask(i, WORD_HOLD_FD, 0, fds[0], err);
 
-	return r < 0 ? r :
-		       capsule_spawn(i->k->capsule, move_land, arg, n, fds,
+	return r < 0 ? r
+		     : capsule_spawn(i->k->capsule, move_land, arg, n, fds,
 				     nr_fds, ret, err);
 }
 
@@ -124,6 +125,25 @@ static void stop_listening(struct keeper *k)
 	io_close(&k->accept_fd);
 }
 
+static pid_t pid_inside(pid_t pid)
+{
+	char path[64], *text, *p;
+	long inside = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (io_read_file(AT_FDCWD, path, 65536, &text) < 0)
+		return -1;
+	p = strstr(text, "\nNSpid:");
+	if (p) {
+		p += strcspn(p + 1, "\n") + 1; /* the last of the line */
+		while (p[-1] >= '0' && p[-1] <= '9')
+			p--;
+		inside = strtol(p, NULL, 10);
+	}
+	free(text);
+	return (pid_t)inside;
+}
+
 static void discarded(struct keeper *k, const char *why)
 {
 	stop_listening(k);
@@ -135,12 +155,29 @@ static void discarded(struct keeper *k, const char *why)
 	keeper_maybe_end(k);
 }
 
+/* Init's child of that pid inside, as seen from here; 0 if it has ended. */
+static pid_t find_rank(struct keeper *k)
+{
+	pid_t init = capsule_init_pid(k->capsule);
+	char path[64], *text, *p, *end;
+	long pid, found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", init, init);
+	if (io_read_file(AT_FDCWD, path, 65536, &text) < 0)
+		return 0;
+	for (p = text; (pid = strtol(p, &end, 10)) > 0 && !found; p = end)
+		if (pid_inside((pid_t)pid) == k->move.landed_pid)
+			found = pid;
+	free(text);
+	return (pid_t)found;
+}
+
 /* It runs here now. */
 static void runs(struct keeper *k)
 {
 	struct error err = ERROR_INIT;
 
-	k->rank_pid = k->move.landed_pid;
+	k->rank_pid = find_rank(k);
 	k->state = KEEPER__STATE__RUNNING;
 	k->quiet = false;
 	if (!k->pmi)
@@ -157,7 +194,7 @@ static void release(struct keeper *k)
 {
 	struct error err = ERROR_INIT;
 
-	if (capsule_has_net(k->capsule) && capsule_plug(k->capsule, &err) < 0)
+	if (capsule_plug(k->capsule, &err) < 0)
 		log_warnx("rank=%u %s", k->id.rank, err.text);
 	if (move_release(k->move.hold_fd, &err) < 0)
 		log_warnx("rank=%u %s", k->id.rank, err.text);
@@ -167,9 +204,8 @@ static void release(struct keeper *k)
 void keeper_in_ended(struct keeper *k)
 {
 	struct keeper_move *m = &k->move;
-	bool undecided = m->have_result ?
-				 m->report.outcome == MOVE_UNDECIDED :
-				 m->landed;
+	bool undecided = m->have_result ? m->report.outcome == MOVE_UNDECIDED
+					: m->landed;
 
 	if (m->have_result && m->report.outcome == MOVE_DONE) {
 		runs(k);

@@ -162,10 +162,10 @@ void keeper_on_stdin(struct keeper *k, const Keeper__Request *req)
 		return;
 	}
 	if (in->offset > k->io.in_offset) {
-		keeper_answer_failed(k, req->id,
-				     error_set(&err, -EINVAL,
-					       "stdin: bytes are missing"),
-				     &err);
+		keeper_answer_failed(
+			k, req->id,
+			error_set(&err, -EINVAL, "stdin: bytes are missing"),
+			&err);
 		return;
 	}
 	if (!k->io.in_eof)
@@ -183,8 +183,8 @@ int keeper_io_begin(struct keeper *k, struct error *err)
 	struct keeper_end *e = k->end;
 	int r;
 
-	r = sd_event_add_io(k->event, &e[EXT_STDIN].source, e[EXT_STDIN].far,
-			    0, on_room, k);
+	r = sd_event_add_io(k->event, &e[EXT_STDIN].source, e[EXT_STDIN].far, 0,
+			    on_room, k);
 	if (r >= 0)
 		r = sd_event_add_io(k->event, &e[EXT_STDOUT].source,
 				    e[EXT_STDOUT].far, EPOLLIN, on_output, k);

@@ -98,8 +98,8 @@ void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
 	done.epoch = k->move.epoch;
 	done.outcome = outcome;
 	done.why = (char *)why;
-	done.refused = outcome == KEEPER__OUTCOME__STAYED &&
-		       k->move.code == -ENOTSUP;
+	done.refused =
+		outcome == KEEPER__OUTCOME__STAYED && k->move.code == -ENOTSUP;
 	done.report = &report;
 	done.stdin_offset = k->io.in_offset;
 	done.pid = (uint32_t)k->rank_pid;

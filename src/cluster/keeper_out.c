@@ -40,7 +40,9 @@ static int op_unplug(void *ctx, struct error *err)
 	struct out *o = ctx;
 	int r = ask(o, WORD_QUIET, NULL, err);
 
-	return r < 0 ? r : capsule_unplug(o->k->capsule, err);
+	if (r < 0)
+		return r;
+	return capsule_unplug(o->k->capsule, err);
 }
 
 static int op_replug(void *ctx, struct error *err)
@@ -57,8 +59,8 @@ static int op_hold(void *ctx, bool on, struct error *err)
 {
 	struct out *o = ctx;
 
-	return on ? capsule_freeze(o->k->capsule, err) :
-		    capsule_thaw(o->k->capsule, err);
+	return on ? capsule_freeze(o->k->capsule, err)
+		  : capsule_thaw(o->k->capsule, err);
 }
 
 static int op_save(void *ctx, void **ret, size_t *ret_n, struct error *err)
@@ -81,7 +83,12 @@ static int op_commit(void *ctx, uint64_t epoch, struct error *err)
 {
 	struct out *o = ctx;
 
-	return keeper_record_write(&o->k->id, epoch, o->k->move.to, err);
+	int r = keeper_record_write(&o->k->id, epoch, o->k->move.to, err);
+
+	/* The record stands; peers on this host shall find the new place. */
+	if (!r && capsule_yield(o->k->capsule, err) < 0)
+		log_warnx("rank=%u %s", o->k->id.rank, err->text);
+	return r;
 }
 
 static void op_progress(void *ctx, const char *line)
@@ -219,10 +226,7 @@ static void run(struct keeper *k, int sock)
 	struct channel *ch;
 	int r;
 
-	/* What can never move is refused without troubling anybody. */
-	r = move_check(src.pid, ext, src.nr_externals, &err);
-	if (!r)
-		r = call(k, &ch, &err);
+	r = call(k, &ch, &err);
 	if (!r)
 		r = move_send(&src, ch, &report, &err);
 	keeper_engine_result(sock, r, &report, &err);
@@ -273,10 +277,10 @@ void keeper_on_migrate_cancel(struct keeper *k, const Keeper__Request *req)
 
 	if (!k->move.pid || !k->move.out ||
 	    req->migrate_cancel->epoch != k->move.epoch) {
-		keeper_answer_failed(k, req->id,
-				     error_set(&err, -ESRCH,
-					       "no such move is under way"),
-				     &err);
+		keeper_answer_failed(
+			k, req->id,
+			error_set(&err, -ESRCH, "no such move is under way"),
+			&err);
 		return;
 	}
 	k->move.cancelled = true;
@@ -300,10 +304,8 @@ static void mend(struct keeper *k)
 {
 	struct error err = ERROR_INIT;
 
-	if (move_heal(k->rank_pid, &err) < 0 ||
-	    capsule_thaw(k->capsule, &err) < 0 ||
-	    (capsule_has_net(k->capsule) &&
-	     capsule_plug(k->capsule, &err) < 0))
+	if (capsule_thaw(k->capsule, &err) < 0 ||
+	    capsule_plug(k->capsule, &err) < 0)
 		log_warnx("rank=%u after a broken move: %s", k->id.rank,
 			  err.text);
 }

@@ -41,8 +41,7 @@ void keeper_pmi_update(struct keeper *k)
 	if (!e->source)
 		return;
 	pmi_server_output(k->pmi, &n);
-	sd_event_source_set_io_events(e->source,
-				      EPOLLIN | (n ? EPOLLOUT : 0));
+	sd_event_source_set_io_events(e->source, EPOLLIN | (n ? EPOLLOUT : 0));
 	sd_event_source_set_enabled(e->source,
 				    k->quiet ? SD_EVENT_OFF : SD_EVENT_ON);
 }
@@ -109,8 +108,8 @@ static void tell_piece(struct keeper *k, uint64_t generation,
 	keeper_tell(k, &ev, false);
 }
 
-static void on_fence(void *ctx, uint64_t generation,
-		     const struct pmi_put *puts, size_t n)
+static void on_fence(void *ctx, uint64_t generation, const struct pmi_put *puts,
+		     size_t n)
 {
 	size_t part;
 

@@ -11,8 +11,8 @@
  *	keeper_pmi.c    the rank's PMI socket, fences
  *	keeper_move.c   what both ends of a move share
  *	keeper_out.c    a move away: the source's engine and its ops
- *	keeper_in.c     a landing: the listener, the destination's engine and ops
- *	keeper_engine.c the socket between the keeper and the engine it forked
+ *	keeper_in.c     a landing: the listener, the destination's engine and
+ *ops keeper_engine.c the socket between the keeper and the engine it forked
  *	keeper_saved.c  what the new keeper must know, as bytes
  *
  * Quiet: from the moment a leaving rank stands still until the outcome is
@@ -66,9 +66,9 @@ struct keeper_io {
 /* A move under way; pid 0: none. */
 struct keeper_move {
 	uint64_t epoch;
-	bool out;	    /* from here; else a landing */
-	pid_t pid;	    /* of the engine */
-	int sock;	    /* to it; -1: closed */
+	bool out;  /* from here; else a landing */
+	pid_t pid; /* of the engine */
+	int sock;  /* to it; -1: closed */
 	sd_event_source *source, *child;
 	bool have_result;
 	struct move_report report;
@@ -78,9 +78,9 @@ struct keeper_move {
 	usec_t budget;
 	bool cancelled;
 	/* landing only */
-	bool landed, committed;	  /* named by ops */
-	int hold_fd;		  /* with which move_release() works */
-	pid_t landed_pid;
+	bool landed, committed; /* named by ops */
+	int hold_fd;		/* with which move_release() works */
+	pid_t landed_pid;	/* inside */
 };
 
 struct keeper {
@@ -196,7 +196,8 @@ struct keeper_note {
  * The keeper watches it: notes to keeper_engine_note(), its end to
  * keeper_engine_ended().
  */
-int keeper_engine_fork(struct keeper *k, void (*run)(struct keeper *k, int sock),
+int keeper_engine_fork(struct keeper *k,
+		       void (*run)(struct keeper *k, int sock),
 		       struct error *err) must_check;
 void keeper_engine_kill(struct keeper *k);
 /* In the engine.  fd: -1 or goes along.  The second waits for WORD_DONE. */

@@ -119,7 +119,7 @@ void keeper_queue_restart(struct keeper_queue *q, uint64_t seq)
 
 	keeper_queue_detach(q);
 	keeper_queue_ack(q, seq);
-	TAILQ_FOREACH(p, &q->list, link)
+	TAILQ_FOREACH (p, &q->list, link)
 		p->sent = false;
 	q->attached = true;
 }

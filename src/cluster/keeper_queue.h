@@ -2,9 +2,9 @@
  * keeper_queue.h - events on their way to the agent, kept until acknowledged
  *
  * The sending half of "nothing is lost or doubled" (cluster/keeper.proto).  An
- * event that must arrive gets the next sequence number and stays until acked; the
- * others go out in the same order and are forgotten once sent, or when there
- * is nobody to send them to.
+ * event that must arrive gets the next sequence number and stays until acked;
+ * the others go out in the same order and are forgotten once sent, or when
+ * there is nobody to send them to.
  */
 #ifndef CLUSTER_KEEPER_QUEUE_H
 #define CLUSTER_KEEPER_QUEUE_H

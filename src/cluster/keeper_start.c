@@ -94,8 +94,9 @@ static int capsule_what(struct keeper *k, const Keeper__Capsule *cap,
 		spec->net = CAPSULE_NET_BRIDGE;
 		spec->uplink = cap->bridge;
 	} else {
-		return error_set(err, -EINVAL, "network mode '%s': say routed, "
-					       "bridge or none",
+		return error_set(err, -EINVAL,
+				 "network mode '%s': say routed, "
+				 "bridge or none",
 				 cap->mode);
 	}
 	if (*cap->address &&
@@ -133,10 +134,9 @@ int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 			size_t nr_groups, struct error *err)
 {
 	Keeper__Capsule none = KEEPER__CAPSULE__INIT;
-	char *name = k->first_epoch ?
-			     xasprintf("%s.%u.%" PRIu64, k->id.job, k->id.rank,
-				       k->first_epoch) :
-			     xasprintf("%s.%u", k->id.job, k->id.rank);
+	char *name = k->first_epoch ? xasprintf("%s.%u.%" PRIu64, k->id.job,
+						k->id.rank, k->first_epoch)
+				    : xasprintf("%s.%u", k->id.job, k->id.rank);
 	char *hosts;
 	struct capsule_spec spec = {
 		.name = name,
@@ -153,9 +153,9 @@ int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 	hosts = hosts_text(cap);
 	spec.hosts = hosts;
 	if (!k->hostname)
-		k->hostname = *cap->hostname ?
-				      xstrdup(cap->hostname) :
-				      xasprintf("%s-%u", k->id.job, k->id.rank);
+		k->hostname = *cap->hostname ? xstrdup(cap->hostname)
+					     : xasprintf("%s-%u", k->id.job,
+							 k->id.rank);
 	spec.hostname = k->hostname;
 	r = capsule_what(k, cap, &spec, err);
 	if (!r)
@@ -226,8 +226,8 @@ static char *preload_path(void)
 			return path;
 		free(path);
 	}
-	return access(STINT_PMI_PRELOAD, R_OK) ? NULL :
-						 xstrdup(STINT_PMI_PRELOAD);
+	return access(STINT_PMI_PRELOAD, R_OK) ? NULL
+					       : xstrdup(STINT_PMI_PRELOAD);
 }
 
 static int begin_pmi(struct keeper *k, const Keeper__Pmi *pmi,
@@ -283,7 +283,7 @@ static int begin(struct keeper *k, const Keeper__Start *start,
 		r = keeper_make_capsule(k, start->capsule, start->uid,
 					start->gid, start->groups,
 					start->n_groups, err);
-	if (!r && *start->capsule->address)
+	if (!r)
 		r = capsule_plug(k->capsule, err);
 	if (!r)
 		r = exec_rank(k, start, err);
@@ -331,8 +331,8 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 	append(&k->env, &k->nr_env, start->env, start->n_env);
 	if (start->more)
 		return;
-	r = start->capsule ? begin(k, start, &err) :
-			     error_set(&err, -EINVAL, "START without capsule");
+	r = start->capsule ? begin(k, start, &err)
+			   : error_set(&err, -EINVAL, "START without capsule");
 	free_list(&k->argv, &k->nr_argv);
 	/* pmi_env_add() may have added some: count again. */
 	for (k->nr_env = 0; k->env && k->env[k->nr_env]; k->nr_env++)
@@ -368,8 +368,7 @@ static int on_capsule(sd_event_source *src, int fd, uint32_t events, void *ctx)
 	struct capsule_event ev;
 	int r;
 
-	while (k->capsule &&
-	       (r = capsule_next_event(k->capsule, &ev)) > 0) {
+	while (k->capsule && (r = capsule_next_event(k->capsule, &ev)) > 0) {
 		if (ev.what == CAPSULE_EXIT && ev.ns_pid != CAPSULE_RANK_PID)
 			continue;
 		if (ev.what == CAPSULE_GONE) {
@@ -389,8 +388,8 @@ static void tell_exited(struct keeper *k)
 	const struct rusage *ru = &k->exit.usage;
 
 	exited.signaled = WIFSIGNALED(k->exit.status);
-	exited.code = exited.signaled ? WTERMSIG(k->exit.status) :
-					WEXITSTATUS(k->exit.status);
+	exited.code = exited.signaled ? WTERMSIG(k->exit.status)
+				      : WEXITSTATUS(k->exit.status);
 	exited.core_dumped = exited.signaled && WCOREDUMP(k->exit.status);
 	exited.stdout_end = k->io.out_offset[0];
 	exited.stderr_end = k->io.out_offset[1];
@@ -414,8 +413,7 @@ static void tell_exited(struct keeper *k)
  */
 void keeper_maybe_exited(struct keeper *k)
 {
-	if (!k->have_exit || k->move.pid ||
-	    k->state == KEEPER__STATE__EXITED ||
+	if (!k->have_exit || k->move.pid || k->state == KEEPER__STATE__EXITED ||
 	    k->state == KEEPER__STATE__LEFT ||
 	    k->state == KEEPER__STATE__RECEIVING)
 		return;
