@@ -44,9 +44,9 @@ static int read_all(int fd, const char *path, struct bytes *ret,
 
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
 	    (size_t)st.st_size < MAX_SIZE)
-		need(&b, (size_t)st.st_size + 1);
+		need(&b, (size_t)st.st_size + 2);
 	for (;;) {
-		need(&b, 1 << 12);
+		need(&b, 1);
 		n = read(fd, b.p + b.n, b.cap - b.n);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -90,10 +90,13 @@ static int gunzip(const char *path, const struct bytes *in, struct bytes *out,
 
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
 		return error_set(err, -ENOMEM, "%s: no memory to unpack", path);
+	/* Traces shrink to a fifth or sixth; a guess that is too large costs
+	 * nothing, for pages that are not touched are not there. */
+	need(out, 8 * in->n + (1 << 16));
 	while (!r) {
 		uInt room, feed = left > 1 << 30 ? 1 << 30 : (uInt)left;
 
-		need(out, 1 << 18);
+		need(out, 1);
 		room = out->cap - out->n > 1 << 30 ? 1 << 30
 						   : (uInt)(out->cap - out->n);
 		z.avail_in = feed;
@@ -116,6 +119,14 @@ static int gunzip(const char *path, const struct bytes *in, struct bytes *out,
 	return r;
 }
 
+static void finish(struct bytes *b, char **ret, size_t *ret_size)
+{
+	need(b, 1);
+	b->p[b->n] = '\0';
+	*ret = b->p;
+	*ret_size = b->n;
+}
+
 int inflate_read(const char *path, char **ret, size_t *ret_size,
 		 struct error *err)
 {
@@ -132,8 +143,7 @@ int inflate_read(const char *path, char **ret, size_t *ret_size,
 	if (r < 0)
 		return r;
 	if (in.n < 2 || (uint8_t)in.p[0] != 0x1f || (uint8_t)in.p[1] != 0x8b) {
-		*ret = in.p;
-		*ret_size = in.n;
+		finish(&in, ret, ret_size);
 		return 0;
 	}
 	r = gunzip(path, &in, &out, err);
@@ -142,7 +152,6 @@ int inflate_read(const char *path, char **ret, size_t *ret_size,
 		free(out.p);
 		return r;
 	}
-	*ret = out.p;
-	*ret_size = out.n;
+	finish(&out, ret, ret_size);
 	return 0;
 }

@@ -66,7 +66,6 @@ int output_open(const char *path, struct output **ret, struct error *err)
 	out->f = fdopen(fd, "w");
 	if (!out->f)
 		abort(); /* out of memory */
-	setvbuf(out->f, NULL, _IOFBF, 1 << 16);
 	*ret = out;
 	return 0;
 }
@@ -117,7 +116,7 @@ void output_abort(struct output *out)
 struct text {
 	FILE *f;
 	size_t n;
-	char buf[1 << 14];
+	char buf[1 << 17];
 };
 
 static void text_flush(struct text *t)
@@ -126,19 +125,36 @@ static void text_flush(struct text *t)
 	t->n = 0;
 }
 
+/* Two digits at a time, from the end. */
 static void put_int(struct text *t, int64_t v)
 {
-	char digits[20];
+	static const char pairs[] = "00010203040506070809"
+				    "10111213141516171819"
+				    "20212223242526272829"
+				    "30313233343536373839"
+				    "40414243444546474849"
+				    "50515253545556575859"
+				    "60616263646566676869"
+				    "70717273747576777879"
+				    "80818283848586878889"
+				    "90919293949596979899";
 	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-	int n = 0;
+	char digits[20], *d = digits + sizeof(digits);
 
 	if (v < 0)
 		t->buf[t->n++] = '-';
-	do
-		digits[n++] = (char)('0' + u % 10);
-	while (u /= 10);
-	while (n)
-		t->buf[t->n++] = digits[--n];
+	if (u < 10) {
+		t->buf[t->n++] = (char)('0' + u);
+		return;
+	}
+	for (; u >= 100; u /= 100)
+		memcpy(d -= 2, pairs + u % 100 * 2, 2);
+	if (u >= 10)
+		memcpy(d -= 2, pairs + u * 2, 2);
+	else
+		*--d = (char)('0' + u);
+	memcpy(t->buf + t->n, d, (size_t)(digits + sizeof(digits) - d));
+	t->n += (size_t)(digits + sizeof(digits) - d);
 }
 
 /* Seconds, with as many places as there are. */

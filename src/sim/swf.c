@@ -1,8 +1,8 @@
 /*
  * swf.c - reading the Standard Workload Format
  *
- * The text is parsed where it was read to: fields are numbers with an
- * optional fraction, seldom anything else, so a loop over digits does.
+ * The text is parsed where it was read to.  Fields are nearly always short
+ * whole numbers, and a trace has millions of them, so their loop is tight.
  */
 #include "sim/swf.h"
 
@@ -50,6 +50,19 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
+/* The text ends in a NUL that is no part of it, so looking at *at is allowed
+ * at its end too, and is neither a digit nor a blank. */
+static bool is_digit(char c)
+{
+	return (unsigned char)(c - '0') < 10;
+}
+
+static bool at_line_end(const struct parser *p)
+{
+	return *p->at == '\n' || p->at == p->end ||
+	       (*p->at == '\r' && (p->at + 1 == p->end || p->at[1] == '\n'));
+}
+
 static int bad_field(struct parser *p, unsigned n, const char *at)
 {
 	int length = 0;
@@ -67,50 +80,61 @@ static int32_t parse_fraction(struct parser *p)
 {
 	int32_t micro = 0, scale = 100000;
 
-	for (; p->at < p->end && isdigit((unsigned char)*p->at); p->at++) {
+	for (; is_digit(*p->at); p->at++) {
 		micro += (*p->at - '0') * scale;
 		scale /= 10;
 	}
 	return micro;
 }
 
-static int parse_field(struct parser *p, unsigned n, struct field *ret)
+/* A field that is not just some digits and a blank after them. */
+static int parse_odd_field(struct parser *p, unsigned n, struct field *ret)
 {
-	const char *start = p->at, *at = start, *digits;
-	bool minus = at < p->end && *at == '-';
+	const char *start = p->at, *digits;
+	bool minus = *start == '-';
 	uint64_t v = 0;
 
-	ret->micro = 0;
-	at += minus;
-	digits = at;
-	while (at < p->end && (unsigned char)(*at - '0') < 10)
-		v = v * 10 + (unsigned char)(*at++ - '0');
-	if (at == digits || at - digits > 18)
-		return bad_field(p, n, start);
-	p->at = at;
-	if (at < p->end && *at == '.') {
-		p->at++;
-		ret->micro = parse_fraction(p);
-	}
-	if (p->at < p->end && !is_blank(*p->at) && *p->at != '\n' &&
-	    *p->at != '\r')
+	p->at += minus;
+	for (digits = p->at; is_digit(*p->at); p->at++)
+		v = v * 10 + (unsigned char)(*p->at - '0');
+	if (p->at == digits || p->at - digits > 18)
 		return bad_field(p, n, start);
 	ret->whole = minus ? -(int64_t)v : (int64_t)v;
-	if (minus)
-		ret->micro = -ret->micro;
+	ret->micro = 0;
+	if (*p->at == '.') {
+		p->at++;
+		ret->micro = parse_fraction(p);
+		if (minus)
+			ret->micro = -ret->micro;
+	}
+	if (!is_blank(*p->at) && !at_line_end(p))
+		return bad_field(p, n, start);
+	return 0;
+}
+
+static inline int parse_field(struct parser *p, unsigned n, struct field *ret)
+{
+	const char *at = p->at;
+	uint64_t v = 0;
+
+	if (at[0] == '-' && at[1] == '1' && at[2] == ' ') {
+		*ret = (struct field){ .whole = -1 };
+		p->at = at + 2;
+		return 0;
+	}
+	while (is_digit(*at))
+		v = v * 10 + (unsigned char)(*at++ - '0');
+	if (*at != ' ' || at == p->at || at - p->at > 18)
+		return parse_odd_field(p, n, ret);
+	*ret = (struct field){ .whole = (int64_t)v };
+	p->at = at;
 	return 0;
 }
 
 static void skip_blanks(struct parser *p)
 {
-	while (p->at < p->end && is_blank(*p->at))
+	while (is_blank(*p->at))
 		p->at++;
-}
-
-static bool at_line_end(const struct parser *p)
-{
-	return p->at == p->end || *p->at == '\n' ||
-	       (*p->at == '\r' && (p->at + 1 == p->end || p->at[1] == '\n'));
 }
 
 static void skip_line(struct parser *p)

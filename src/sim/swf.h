@@ -61,7 +61,10 @@ struct swf_trace {
 int swf_read(const char *path, const struct swf_options *options,
 	     struct swf_trace *ret, struct error *err) must_check;
 
-/* The same for text in memory; name stands for the path in errors. */
+/*
+ * The same for size bytes in memory and a NUL after them; name stands for the
+ * path in errors.
+ */
 int swf_parse(const char *text, size_t size, const char *name,
 	      const struct swf_options *options, struct swf_trace *ret,
 	      struct error *err) must_check;
