@@ -18,9 +18,9 @@
  *   [commit record]  <- - - - - - - -     [READY]
  *   fds_finish()   ----------------->     [plug] fds_activate() in F, F exits
  *
- * Any time before the commit record: fds_source_destroy() alone, and the
- * source goes on.  Should the source's engine die, whoever thaws the process
- * calls fds_heal() first.
+ * Any time before the commit record: fds_release() or fds_source_destroy(),
+ * and the source goes on.  Should the source's engine die, whoever thaws the
+ * process calls fds_heal() first.
  *
  * Errors: -ENOTSUP is a refusal (err names the descriptor and the reason);
  * -EAGAIN passes by itself (let the process run on a little, try again), such
@@ -87,6 +87,12 @@ int fds_drain(struct fds_source *s, usec_t limit, struct error *err) must_check;
  */
 int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
 		struct error *err) must_check;
+
+/*
+ * Given up for now: drop the copies of descriptors that fds_capture() holds,
+ * before the process is thawed.  fds_source_destroy() does so too.
+ */
+void fds_release(struct fds_source *s);
 
 /*
  * After the commit record, once: the source's copy shall end.  Connections

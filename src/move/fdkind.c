@@ -1,0 +1,437 @@
+/*
+ * fdkind.c - capture of files, memfds and small anonymous inodes
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/timerfd.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "move/fdpath.h"
+#include "move/fdsrc.h"
+
+#define NSEC 1000000000
+
+/* ---- files ---- */
+
+/* The file of that name that fds_prepare() already looked at, or NULL. */
+static const Fds__Path *known_path(const struct fdscan *sc,
+				   const struct fdscan_file *f,
+				   const char *path)
+{
+	const Fds__Paths *all = sc->s->paths;
+
+	for (size_t i = 0; all && i < all->n_path; i++) {
+		const Fds__Path *p = all->path[i];
+
+		if (p->ino == f->st.st_ino && f->st.st_nlink &&
+		    p->mode == f->st.st_mode && !strcmp(p->path, path))
+			return p;
+	}
+	return NULL;
+}
+
+static Fds__Path *clone_path(const Fds__Path *p, const struct stat *st)
+{
+	Fds__Path *c = xmalloc(sizeof(*c));
+
+	*c = *p;
+	c->path = xstrdup(p->path);
+	c->size = (uint64_t)st->st_size;
+	c->mtime = st->st_mtim.tv_sec * NSEC + st->st_mtim.tv_nsec;
+	return c;
+}
+
+int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
+		struct error *err)
+{
+	bool writable = (f->info.flags & O_ACCMODE) != O_RDONLY;
+	const Fds__Path *known = NULL;
+	Fds__Path *p;
+	char what[32];
+	int r;
+
+	if (sc->content)
+		known = known_path(sc, f, link);
+	snprintf(what, sizeof(what), "fd %d", f->number);
+	if (known) {
+		p = clone_path(known, &f->st);
+		p->writable = writable;
+	} else {
+		r = fdpath_capture(sc->s->root, f->copy, link, writable, what,
+				   &p, err);
+		if (r < 0)
+			return r;
+	}
+	p->pos = f->info.pos;
+	f->msg->kind_case = FDS__FILE__KIND_PATH;
+	f->msg->path = p;
+	return 0;
+}
+
+/* ---- memfd ---- */
+
+/* Downtime goes with it, as it is shared memory that pre-copy cannot track. */
+#define MEMFD_MAX ((off_t)64 << 20)
+
+static int read_extent(int fd, off_t at, off_t end, Fds__Memfd *m)
+{
+	Fds__Extent *e = xmalloc(sizeof(*e));
+	ssize_t r;
+
+	fds__extent__init(e);
+	e->offset = (uint64_t)at;
+	e->data.data = xmalloc((size_t)(end - at));
+	m->extent =
+		xreallocarray(m->extent, m->n_extent + 1, sizeof(*m->extent));
+	m->extent[m->n_extent++] = e;
+	while (at < end) {
+		r = pread(fd, e->data.data + e->data.len, (size_t)(end - at),
+			  at);
+		if (r <= 0)
+			return r ? -errno : -EAGAIN;
+		e->data.len += (size_t)r;
+		at += r;
+	}
+	return 0;
+}
+
+/* Through a description of our own, as SEEK_DATA moves the offset. */
+static int read_memfd(struct fdscan *sc, struct fdscan_file *f, Fds__Memfd *m)
+{
+	off_t data = 0, hole = 0;
+	fd_auto fd = -1;
+	char path[32];
+	int r;
+
+	snprintf(path, sizeof(path), "fd/%d", f->number);
+	fd = openat(sc->s->proc, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while ((data = lseek(fd, hole, SEEK_DATA)) >= 0) {
+		hole = lseek(fd, data, SEEK_HOLE);
+		if (hole < 0)
+			return -errno;
+		r = read_extent(fd, data, hole, m);
+		if (r < 0)
+			return r;
+	}
+	return errno == ENXIO ? 0 : -errno;
+}
+
+static int add_memfd(struct fdscan *sc, struct fdscan_file *f, const char *name,
+		     struct error *err)
+{
+	Fds__Set *set = sc->set;
+	struct statfs fs;
+	Fds__Memfd *m;
+	int seals = fcntl(f->copy, F_GET_SEALS), r = 0;
+
+	if (seals < 0)
+		return error_sys(err, -ENOTSUP, "fd %d: memfd without seals",
+				 f->number);
+	if (fstatfs(f->copy, &fs) < 0 || fs.f_type == HUGETLBFS_MAGIC)
+		return error_set(err, -ENOTSUP, "fd %d: hugetlb memfd",
+				 f->number);
+	if (f->st.st_size > MEMFD_MAX)
+		return error_set(err, -ENOTSUP,
+				 "fd %d: memfd of %" PRId64
+				 " bytes, the most is %" PRId64,
+				 f->number, (int64_t)f->st.st_size,
+				 (int64_t)MEMFD_MAX);
+	m = xmalloc(sizeof(*m));
+	fds__memfd__init(m);
+	m->name = xstrdup(name);
+	m->size = (uint64_t)f->st.st_size;
+	m->seals = (uint32_t)seals;
+	m->mode = f->st.st_mode & 07777;
+	m->dev = f->st.st_dev;
+	m->ino = f->st.st_ino;
+	set->memfd = xreallocarray(set->memfd, set->n_memfd + 1,
+				   sizeof(*set->memfd));
+	set->memfd[set->n_memfd++] = m;
+	if (sc->content)
+		r = read_memfd(sc, f, m);
+	if (r < 0)
+		return error_sys(err, r, "fd %d: cannot read memfd", f->number);
+	return 0;
+}
+
+static size_t find_memfd(const Fds__Set *set, const struct stat *st)
+{
+	size_t i;
+
+	for (i = 0; i < set->n_memfd; i++) {
+		if (set->memfd[i]->dev == st->st_dev &&
+		    set->memfd[i]->ino == st->st_ino)
+			break;
+	}
+	return i;
+}
+
+int fdkind_memfd(struct fdscan *sc, struct fdscan_file *f, const char *link,
+		 struct error *err)
+{
+	static const char tail[] = " (deleted)";
+	char *name = xstrdup(link + strlen("/memfd:"));
+	size_t n = strlen(name), i = find_memfd(sc->set, &f->st);
+	int r = 0;
+
+	if (n >= sizeof(tail) && !strcmp(name + n - strlen(tail), tail))
+		name[n - strlen(tail)] = '\0';
+	else if (n == strlen(tail))
+		name[0] = '\0';
+	if (i == sc->set->n_memfd)
+		r = add_memfd(sc, f, name, err);
+	free(name);
+	if (r < 0)
+		return r;
+	f->msg->memfd = xmalloc(sizeof(*f->msg->memfd));
+	fds__memfd_ref__init(f->msg->memfd);
+	f->msg->memfd->memfd = (uint32_t)i;
+	f->msg->memfd->pos = f->info.pos;
+	f->msg->kind_case = FDS__FILE__KIND_MEMFD;
+	return 0;
+}
+
+/* ---- anonymous inodes ---- */
+
+static int odd(struct fdscan_file *f, struct error *err)
+{
+	return error_set(err, -EPROTO, "fd %d: odd fdinfo", f->number);
+}
+
+static int cap_eventfd(struct fdscan *sc, struct fdscan_file *f,
+		       struct error *err)
+{
+	uint64_t count, semaphore = 0;
+	Fds__Eventfd *m;
+
+	if (!fdproc_field(f->info.text, "eventfd-count", 16, &count))
+		return odd(f, err);
+	/* Kernels before 6.5 do not tell; a plain one is by far likelier. */
+	fdproc_field(f->info.text, "eventfd-semaphore", 10, &semaphore);
+	f->msg->eventfd = m = xmalloc(sizeof(*m));
+	fds__eventfd__init(m);
+	m->count = count;
+	m->semaphore = semaphore;
+	f->msg->kind_case = FDS__FILE__KIND_EVENTFD;
+	return 0;
+}
+
+/*
+ * A periodic timer that has expired stands still until it is read, and then
+ * shows no remaining time; timerfd_gettime() counts what has passed and sets
+ * it going.  It may expire again before fdinfo is read.
+ */
+static int read_timer(struct fdscan *sc, struct fdscan_file *f, Fds__Timerfd *m,
+		      struct error *err)
+{
+	long long sec, nsec, isec, insec;
+	struct itimerspec spec;
+	uint64_t v;
+	const char *p;
+	int r;
+
+	if (timerfd_gettime(f->copy, &spec) < 0)
+		return error_sys(err, -errno, "fd %d: timerfd", f->number);
+	free(f->info.text);
+	f->info.text = NULL;
+	r = fdproc_info(sc->s->proc, f->number, &f->info, err);
+	if (r < 0)
+		return r;
+	if (!fdproc_field(f->info.text, "clockid", 10, &v))
+		return odd(f, err);
+	m->clock = (int32_t)v;
+	if (!fdproc_field(f->info.text, "ticks", 10, &m->ticks))
+		return odd(f, err);
+	if (!fdproc_field(f->info.text, "settime flags", 8, &v))
+		return odd(f, err);
+	m->flags = (int32_t)v;
+	p = fdproc_field(f->info.text, "it_value", 10, &v);
+	if (!p || sscanf(p, " (%lld, %lld) it_interval: (%lld, %lld)", &sec,
+			 &nsec, &isec, &insec) != 4)
+		return odd(f, err);
+	m->value = sec * NSEC + nsec;
+	m->interval = isec * NSEC + insec;
+	return 0;
+}
+
+/* The wall clock can be set, so that an instant on it must stay one. */
+static void make_absolute(Fds__Timerfd *m)
+{
+	struct timespec now;
+
+	if (!(m->flags & TFD_TIMER_ABSTIME) || !m->value ||
+	    (m->clock != CLOCK_REALTIME && m->clock != CLOCK_REALTIME_ALARM))
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	m->value += now.tv_sec * NSEC + now.tv_nsec;
+	m->absolute = true;
+}
+
+static int cap_timerfd(struct fdscan *sc, struct fdscan_file *f,
+		       struct error *err)
+{
+	Fds__Timerfd *m;
+	int tries = 0, r = 0;
+
+	f->msg->timerfd = m = xmalloc(sizeof(*m));
+	fds__timerfd__init(m);
+	f->msg->kind_case = FDS__FILE__KIND_TIMERFD;
+	do {
+		if (sc->content)
+			r = read_timer(sc, f, m, err);
+	} while (!r && m->interval && !m->value && ++tries < 5);
+	/* One of a few ns never shows: at 1 ns to go it is no different. */
+	if (m->interval && !m->value)
+		m->value = 1;
+	make_absolute(m);
+	return r;
+}
+
+static int cap_signalfd(struct fdscan *sc, struct fdscan_file *f,
+			struct error *err)
+{
+	uint64_t mask;
+
+	if (!fdproc_field(f->info.text, "sigmask", 16, &mask))
+		return odd(f, err);
+	f->msg->signalfd = xmalloc(sizeof(*f->msg->signalfd));
+	fds__signalfd__init(f->msg->signalfd);
+	f->msg->signalfd->mask = mask;
+	f->msg->kind_case = FDS__FILE__KIND_SIGNALFD;
+	return 0;
+}
+
+static int cap_pidfd(struct fdscan *sc, struct fdscan_file *f,
+		     struct error *err)
+{
+	uint64_t pid;
+
+	if (!fdproc_field(f->info.text, "Pid", 10, &pid))
+		return odd(f, err);
+	if ((pid_t)pid != sc->s->pid)
+		return error_set(err, -ENOTSUP,
+				 "fd %d: pidfd of another process", f->number);
+	if (f->info.flags & O_EXCL)
+		return error_set(err, -ENOTSUP, "fd %d: pidfd of a thread",
+				 f->number);
+	f->msg->pidfd = xmalloc(sizeof(*f->msg->pidfd));
+	fds__pidfd__init(f->msg->pidfd);
+	f->msg->kind_case = FDS__FILE__KIND_PIDFD;
+	return 0;
+}
+
+static const struct {
+	const char *link;
+	int (*capture)(struct fdscan *sc, struct fdscan_file *f,
+		       struct error *err);
+	const char *refusal; /* where capture is NULL */
+} anon_kinds[] = {
+	{ "anon_inode:[eventfd]", cap_eventfd, NULL },
+	{ "anon_inode:[timerfd]", cap_timerfd, NULL },
+	{ "anon_inode:[signalfd]", cap_signalfd, NULL },
+	{ "anon_inode:[pidfd]", cap_pidfd, NULL },
+	{ "anon_inode:[io_uring]", NULL, "io_uring instance" },
+	{ "anon_inode:inotify", NULL, "inotify instance" },
+	{ "anon_inode:[fanotify]", NULL, "fanotify group" },
+	{ "anon_inode:[userfaultfd]", NULL, "userfaultfd" },
+	{ "anon_inode:[perf_event]", NULL, "performance counter" },
+};
+
+int fdkind_anon(struct fdscan *sc, struct fdscan_file *f, const char *link,
+		struct error *err)
+{
+	for (size_t i = 0; i < sizeof(anon_kinds) / sizeof(*anon_kinds); i++) {
+		if (strcmp(link, anon_kinds[i].link))
+			continue;
+		if (anon_kinds[i].capture)
+			return anon_kinds[i].capture(sc, f, err);
+		return error_set(err, -ENOTSUP, "fd %d: %s", f->number,
+				 anon_kinds[i].refusal);
+	}
+	return error_set(err, -ENOTSUP, "fd %d: %s cannot move", f->number,
+			 link);
+}
+
+/* ---- what any description may have ---- */
+
+/* "1: FLOCK  ADVISORY  WRITE 123 fe:00:4711 0 EOF" */
+static int add_lock(struct fdscan_file *f, const char *text, struct error *err)
+{
+	char type[16], access[16], end[24];
+	long long start;
+	Fds__Lock *l;
+
+	if (sscanf(text, " %*d: %15s %*s %15s %*d %*s %lld %23s", type, access,
+		   &start, end) != 4)
+		return odd(f, err);
+	if (strcmp(type, "FLOCK") && strcmp(type, "OFDLCK"))
+		return error_set(err, -ENOTSUP,
+				 "fd %d: %s lock of the process (locks by "
+				 "flock() and F_OFD_SETLK can move)",
+				 f->number, type);
+	l = xmalloc(sizeof(*l));
+	fds__lock__init(l);
+	l->ofd = !strcmp(type, "OFDLCK");
+	l->write = !strcmp(access, "WRITE");
+	l->start = start;
+	if (strcmp(end, "EOF"))
+		l->len = strtoll(end, NULL, 10) - start + 1;
+	f->msg->lock = xreallocarray(f->msg->lock, f->msg->n_lock + 1,
+				     sizeof(*f->msg->lock));
+	f->msg->lock[f->msg->n_lock++] = l;
+	return 0;
+}
+
+int fdkind_locks(struct fdscan_file *f, struct error *err)
+{
+	const char *p = f->info.text;
+	uint64_t v;
+	int r = 0;
+
+	while (!r && (p = fdproc_field(p, "lock", 10, &v)))
+		r = add_lock(f, p, err);
+	return r;
+}
+
+int fdkind_owner(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+{
+	struct f_owner_ex ex;
+	Fds__Owner *o;
+	pid_t pid;
+	int r, sig;
+
+	if (f->info.flags & O_PATH)
+		return 0;
+	sig = fcntl(f->copy, F_GETSIG);
+	if (fcntl(f->copy, F_GETOWN_EX, &ex) < 0 || sig < 0 ||
+	    (!ex.pid && !sig))
+		return 0;
+	pid = 0;
+	if (ex.pid) {
+		if (ex.type == F_OWNER_PGRP)
+			return error_set(err, -ENOTSUP,
+					 "fd %d: signals go to a group",
+					 f->number);
+		r = fdproc_ns_pid(ex.pid, &pid, err);
+		if (r < 0)
+			return r;
+	}
+	o = f->msg->owner = xmalloc(sizeof(*o));
+	fds__owner__init(o);
+	o->type = ex.type;
+	o->pid = pid;
+	o->signal = sig;
+	return 0;
+}

@@ -1,0 +1,274 @@
+/*
+ * fdmake.c - making files, memfds and small anonymous inodes again
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "move/fdpath.h"
+#include "move/fdrst.h"
+#include "move/sockmake.h"
+
+#define NSEC 1000000000
+
+#ifndef TFD_IOC_SET_TICKS
+#define TFD_IOC_SET_TICKS _IOW('T', 0, uint64_t)
+#endif
+
+/* Of F_GETFL, what open() takes back. */
+#define OPEN_FLAGS                                                           \
+	(O_ACCMODE | O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_SYNC | \
+	 O_DSYNC | O_PATH | O_DIRECTORY)
+
+int fdrst_lift(struct fds_restored *r, int fd)
+{
+	int up;
+
+	if (fd < 0)
+		return fd;
+	up = fcntl(fd, F_DUPFD_CLOEXEC, r->base);
+	if (up < 0)
+		up = -errno;
+	close(fd);
+	return up;
+}
+
+int fdrst_reopen(int fd, unsigned flags)
+{
+	char path[40];
+	int got;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	got = open(path, (int)(flags & OPEN_FLAGS) | O_CLOEXEC | O_NOCTTY);
+	return got < 0 ? -errno : got;
+}
+
+static int make_path(const Fds__File *f, struct error *err)
+{
+	fd_auto found = -1;
+	fd_auto root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd, r;
+
+	if (root < 0)
+		return error_sys(err, -errno, "/");
+	r = fdpath_find(root, f->path, &found, err);
+	if (r < 0)
+		return r;
+	fd = fdrst_reopen(found, f->flags);
+	if (fd < 0)
+		return error_sys(err, fd, "%s", f->path->path);
+	if (f->path->pos && !(f->flags & O_PATH) &&
+	    lseek(fd, (off_t)f->path->pos, SEEK_SET) < 0) {
+		r = -errno;
+		close(fd);
+		return error_sys(err, r, "%s: cannot seek", f->path->path);
+	}
+	return fd;
+}
+
+static int make_eventfd(const Fds__Eventfd *m)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK |
+				    (m->semaphore ? EFD_SEMAPHORE : 0));
+
+	if (fd < 0)
+		return -errno;
+	if (m->count && write(fd, &m->count, sizeof(m->count)) < 0) {
+		int r = -errno;
+
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static int set_timer(int fd, const Fds__Timerfd *m)
+{
+	struct itimerspec spec = {
+		.it_value = { m->value / NSEC, m->value % NSEC },
+		.it_interval = { m->interval / NSEC, m->interval % NSEC },
+	};
+	int flags = m->absolute ? m->flags : 0;
+
+	if (timerfd_settime(fd, flags, &spec, NULL) < 0)
+		return -errno;
+	if (m->ticks && ioctl(fd, TFD_IOC_SET_TICKS, &m->ticks) < 0)
+		return -errno;
+	return 0;
+}
+
+static int make_timerfd(const Fds__Timerfd *m)
+{
+	int fd = timerfd_create(m->clock, TFD_CLOEXEC | TFD_NONBLOCK), r;
+
+	if (fd < 0)
+		return -errno;
+	r = set_timer(fd, m);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static int make_anon(struct fds_restored *r, const Fds__File *f)
+{
+	long fd;
+
+	switch (f->kind_case) {
+	case FDS__FILE__KIND_EVENTFD:
+		return make_eventfd(f->eventfd);
+	case FDS__FILE__KIND_TIMERFD:
+		return make_timerfd(f->timerfd);
+	case FDS__FILE__KIND_SIGNALFD:
+		fd = syscall(SYS_signalfd4, -1, &f->signalfd->mask,
+			     sizeof(f->signalfd->mask), O_CLOEXEC);
+		break;
+	case FDS__FILE__KIND_EPOLL:
+		fd = epoll_create1(EPOLL_CLOEXEC);
+		break;
+	case FDS__FILE__KIND_PIDFD:
+		fd = syscall(SYS_pidfd_open, (pid_t)r->set->pid,
+			     f->flags & O_NONBLOCK);
+		break;
+	default:
+		return -EPROTO;
+	}
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static int make_memfd_ref(struct fds_restored *r, const Fds__File *f,
+			  struct error *err)
+{
+	int fd = fdrst_reopen(r->memfd[f->memfd->memfd], f->flags);
+
+	if (fd >= 0 && lseek(fd, (off_t)f->memfd->pos, SEEK_SET) < 0) {
+		int e = -errno;
+
+		close(fd);
+		fd = e;
+	}
+	return fd < 0 ? error_sys(err, fd, "memfd") : fd;
+}
+
+int fdmake_file(struct fds_restored *r, size_t i, int *ret, struct error *err)
+{
+	const Fds__File *f = r->set->file[i];
+	int fd, e;
+
+	switch (f->kind_case) {
+	case FDS__FILE__KIND_PATH:
+		fd = make_path(f, err);
+		break;
+	case FDS__FILE__KIND_PIPE:
+		e = fdmkpipe_end(r, i, &fd, err);
+		fd = e < 0 ? e : fd;
+		break;
+	case FDS__FILE__KIND_MEMFD:
+		fd = make_memfd_ref(r, f, err);
+		break;
+	case FDS__FILE__KIND_EXTERNAL:
+		e = fdmkext_end(r, i, &fd, err);
+		fd = e < 0 ? e : fd;
+		break;
+	case FDS__FILE__KIND_SOCKET:
+		e = sockmake_socket(r, i, &fd, err);
+		fd = e < 0 ? e : fd;
+		break;
+	default:
+		fd = make_anon(r, f);
+		if (fd < 0)
+			error_sys(err, fd, "anonymous inode");
+	}
+	if (fd < 0)
+		return fd;
+	fd = fdrst_lift(r, fd);
+	if (fd < 0)
+		return error_sys(err, fd, "cannot place");
+	*ret = fd;
+	return 0;
+}
+
+/* What open() and friends did not set.  O_ASYNC comes with the owner. */
+int fdmake_flags(struct fds_restored *r, struct error *err)
+{
+	for (size_t i = 0; i < r->set->n_file; i++) {
+		const Fds__File *f = r->set->file[i];
+		unsigned settable = O_APPEND | O_NONBLOCK | O_NOATIME;
+
+		if (f->kind_case == FDS__FILE__KIND_PATH ||
+		    f->kind_case == FDS__FILE__KIND_PIDFD)
+			continue;
+		if (f->kind_case == FDS__FILE__KIND_PIPE)
+			settable |= O_DIRECT;
+		if (fcntl(r->at[i], F_SETFL, (int)(f->flags & settable)) < 0)
+			return error_sys(err, -errno, "F_SETFL");
+	}
+	return 0;
+}
+
+/* ---- memfds ---- */
+
+static int fill_memfd(int fd, const Fds__Memfd *m)
+{
+	if (ftruncate(fd, (off_t)m->size) < 0 || fchmod(fd, m->mode) < 0)
+		return -errno;
+	for (size_t i = 0; i < m->n_extent; i++) {
+		const Fds__Extent *e = m->extent[i];
+		size_t done = 0;
+
+		while (done < e->data.len) {
+			ssize_t n = pwrite(fd, e->data.data + done,
+					   e->data.len - done,
+					   (off_t)(e->offset + done));
+
+			if (n <= 0)
+				return n ? -errno : -EIO;
+			done += (size_t)n;
+		}
+	}
+	return 0;
+}
+
+int fdmake_memfds(struct fds_restored *r, struct error *err)
+{
+	for (size_t i = 0; i < r->set->n_memfd; i++) {
+		const Fds__Memfd *m = r->set->memfd[i];
+		int fd = memfd_create(m->name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		int e;
+
+		if (fd < 0)
+			return error_sys(err, -errno, "memfd %s", m->name);
+		fd = r->memfd[i] = fdrst_lift(r, fd);
+		if (fd < 0)
+			return error_sys(err, fd, "memfd %s", m->name);
+		e = fill_memfd(fd, m);
+		if (e < 0)
+			return error_sys(err, e, "memfd %s", m->name);
+	}
+	return 0;
+}
+
+/* Last, as a seal may forbid what making it takes. */
+int fdmake_seal(struct fds_restored *r, struct error *err)
+{
+	for (size_t i = 0; i < r->set->n_memfd; i++) {
+		const Fds__Memfd *m = r->set->memfd[i];
+
+		if (m->seals && fcntl(r->memfd[i], F_ADD_SEALS, m->seals) < 0)
+			return error_sys(err, -errno, "memfd %s: seals",
+					 m->name);
+	}
+	return 0;
+}

@@ -1,0 +1,176 @@
+/*
+ * fdmkpipe.c - making pipes again, and the near ends of externals
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "move/fdrst.h"
+#include "move/sockmake.h"
+
+int fdmkpipe_fill(int fd, Fds__Message *const *m, size_t n, struct error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		ssize_t w = write(fd, m[i]->data.data, m[i]->data.len);
+
+		if (w < 0)
+			return error_sys(err, -errno, "cannot fill a pipe");
+		if ((size_t)w != m[i]->data.len)
+			return error_set(err, -ENOSPC, "pipe too small");
+	}
+	return 0;
+}
+
+static int make_one(struct fds_restored *r, size_t i, struct error *err)
+{
+	const Fds__Pipe *m = r->set->pipe[i];
+	int fd[2], *p = r->pipe[i];
+
+	if (pipe2(fd, O_CLOEXEC | O_NONBLOCK | (m->packets ? O_DIRECT : 0)) < 0)
+		return error_sys(err, -errno, "pipe");
+	p[0] = fdrst_lift(r, fd[0]);
+	p[1] = fdrst_lift(r, fd[1]);
+	if (p[0] < 0 || p[1] < 0)
+		return error_sys(err, p[0] < 0 ? p[0] : p[1], "pipe");
+	if (fcntl(p[1], F_GETPIPE_SZ) != (int)m->size &&
+	    fcntl(p[1], F_SETPIPE_SZ, (int)m->size) < 0)
+		return error_sys(err, -errno, "pipe of %u bytes", m->size);
+	return fdmkpipe_fill(p[1], m->content, m->n_content, err);
+}
+
+int fdmkpipe_all(struct fds_restored *r, struct error *err)
+{
+	int e = 0;
+
+	for (size_t i = 0; i < r->set->n_pipe && !e; i++)
+		e = make_one(r, i, err);
+	return e;
+}
+
+/* The first description of an end is the end itself. */
+static bool is_first(const Fds__Set *set, size_t i)
+{
+	unsigned mode = set->file[i]->flags & O_ACCMODE;
+
+	for (size_t k = 0; k < i; k++) {
+		const Fds__File *f = set->file[k];
+
+		if (f->kind_case == FDS__FILE__KIND_PIPE &&
+		    f->pipe->pipe == set->file[i]->pipe->pipe &&
+		    (f->flags & O_ACCMODE) == mode)
+			return false;
+	}
+	return mode != O_RDWR;
+}
+
+int fdmkpipe_end(struct fds_restored *r, size_t i, int *ret, struct error *err)
+{
+	const Fds__File *f = r->set->file[i];
+	unsigned mode = f->flags & O_ACCMODE;
+	int end = r->pipe[f->pipe->pipe][mode != O_RDONLY], fd;
+
+	if (is_first(r->set, i)) {
+		fd = fcntl(end, F_DUPFD_CLOEXEC, r->base);
+		fd = fd < 0 ? -errno : fd;
+	} else {
+		fd = fdrst_reopen(end, mode | O_NONBLOCK);
+	}
+	if (fd < 0)
+		return error_sys(err, fd, "pipe");
+	*ret = fd;
+	return 0;
+}
+
+/* ---- externals ---- */
+
+/* A file before i with the same name, or SIZE_MAX. */
+static size_t find_same(const Fds__Set *set, size_t i)
+{
+	for (size_t k = 0; k < i; k++) {
+		if (set->file[k]->kind_case == FDS__FILE__KIND_EXTERNAL &&
+		    !strcmp(set->file[k]->external->name,
+			    set->file[i]->external->name))
+			return k;
+	}
+	return SIZE_MAX;
+}
+
+/*
+ * A pipe is written through a description of our own, which cannot block;
+ * should opening be forbidden, as with a keeper of another user, through far.
+ */
+static int put_back_pipe(int near, int far, const Fds__External *m,
+			 struct error *err)
+{
+	fd_auto own = fdrst_reopen(near, O_WRONLY | O_NONBLOCK);
+	size_t sum = 0;
+
+	if (own >= 0)
+		far = own;
+	else if (far < 0)
+		return error_sys(err, own, "no way to put unread bytes back");
+	for (size_t i = 0; i < m->n_unread; i++)
+		sum += m->unread[i]->data.len;
+	if (sum > (size_t)fcntl(far, F_GETPIPE_SZ) &&
+	    fcntl(far, F_SETPIPE_SZ, (int)sum) < 0)
+		return error_sys(err, -errno, "pipe of %zu bytes", sum);
+	return fdmkpipe_fill(far, m->unread, m->n_unread, err);
+}
+
+static int put_back(int near, int far, const Fds__External *m,
+		    struct error *err)
+{
+	struct stat st;
+	int r;
+
+	if (!m->n_unread)
+		return 0;
+	if (fstat(near, &st) < 0)
+		return error_sys(err, -errno, "%s", m->name);
+	if (!S_ISSOCK(st.st_mode))
+		r = put_back_pipe(near, far, m, err);
+	else if (far >= 0)
+		r = sockmake_fill(far, m->unread, m->n_unread, err);
+	else
+		r = error_set(err, -EPROTO, "no far end to put bytes back");
+	return r < 0 ? error_prefix(err, r, "%s", m->name) : 0;
+}
+
+int fdmkext_end(struct fds_restored *r, size_t i, int *ret, struct error *err)
+{
+	const Fds__External *m = r->set->file[i]->external;
+	size_t same = find_same(r->set, i);
+	fd_auto far = -1;
+	int fd, e;
+
+	if (same < i) {
+		fd = fdrst_reopen(r->at[same], r->set->file[i]->flags);
+		if (fd < 0) /* sockets cannot be opened */
+			fd = fcntl(r->at[same], F_DUPFD_CLOEXEC, r->base);
+		if (fd < 0)
+			return error_sys(err, -errno, "%s", m->name);
+		*ret = fd;
+		return 0;
+	}
+	if (!r->ops || !r->ops->external)
+		return error_set(err, -EPROTO, "no external descriptors here");
+	fd = r->ops->external(r->ctx, m->name, &far, err);
+	if (fd < 0)
+		return fd;
+	fd = fdrst_lift(r, fd);
+	far = fdrst_lift(r, far);
+	if (fd < 0)
+		return error_sys(err, fd, "%s", m->name);
+	e = put_back(fd, far, m, err);
+	if (e < 0) {
+		close(fd);
+		return e;
+	}
+	*ret = fd;
+	return 0;
+}

@@ -1,0 +1,56 @@
+/*
+ * fdproc.h - the descriptors of another process, seen through /proc and kcmp
+ */
+#ifndef MOVE_FDPROC_H
+#define MOVE_FDPROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+
+/* One descriptor number.  text is malloc'd: all of /proc/PID/fdinfo/N. */
+struct fdproc_info {
+	char *text;
+	unsigned flags; /* F_GETFL, without O_CLOEXEC */
+	bool cloexec;
+	uint64_t pos;
+};
+
+/* The numbers in use, ascending; malloc'd.  proc is /proc/PID, open. */
+int fdproc_list(int proc, int **ret, size_t *ret_n,
+		struct error *err) must_check;
+
+int fdproc_info(int proc, int fd, struct fdproc_info *ret,
+		struct error *err) must_check;
+
+/* What /proc/PID/fd/N says it is ("/tmp/x", "anon_inode:[eventfd]"). */
+int fdproc_link(int proc, int fd, char *ret, size_t size,
+		struct error *err) must_check;
+
+/*
+ * The value behind "key:" in text, as a number of that base; the next line
+ * that has one if text points behind the last find.  NULL if there is none,
+ * else where to go on.
+ */
+const char *fdproc_field(const char *text, const char *key, int base,
+			 uint64_t *ret);
+
+/*
+ * kcmp's order of two open file descriptions: <0, 0 when they are one, >0.
+ * INT_MIN if it cannot be had.
+ */
+int fdproc_compare(pid_t pid, int a, int b);
+
+/*
+ * Is what epoll set efd watches as number tfd (the toff'th entry of that
+ * number) the description behind fd?  1, 0 or negative errno.
+ */
+int fdproc_watches(pid_t pid, int efd, int tfd, unsigned toff, int fd);
+
+/* The pid (or tid) that a process has in its own pid namespace. */
+int fdproc_ns_pid(pid_t pid, pid_t *ret, struct error *err) must_check;
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * fdrst.c - making all descriptors of a process again
+ */
+#include "move/fdrst.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "move/fdpath.h"
+#include "move/sockmake.h"
+
+int fds_check_dest(int root, const void *paths, size_t n, struct error *err)
+{
+	Fds__Paths *all = fds__paths__unpack(NULL, n, paths);
+	int r = 0, fd;
+
+	if (!all || all->version != 1)
+		r = error_set(err, -EPROTO, "list of files: cannot be parsed");
+	for (size_t i = 0; !r && i < all->n_path; i++) {
+		r = fdpath_find(root, all->path[i], &fd, err);
+		if (!r)
+			close(fd);
+	}
+	if (all)
+		fds__paths__free_unpacked(all, NULL);
+	return r;
+}
+
+int fds_first_free(const void *blob, size_t n, struct error *err)
+{
+	Fds__Set *set;
+	int r = fdvalid_unpack(blob, n, &set, err);
+
+	if (r < 0)
+		return r;
+	r = fdvalid_base(set);
+	fds__set__free_unpacked(set, NULL);
+	return r;
+}
+
+/* ---- the table before ---- */
+
+static int compare_int(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int close_others(const struct fds_restored *r, const int *reserved,
+			size_t n, struct error *err)
+{
+	int *keep = xcalloc(n + 1, sizeof(*keep)), from = 0, ret = 0;
+
+	if (n)
+		memcpy(keep, reserved, n * sizeof(*keep));
+	qsort(keep, n, sizeof(*keep), compare_int);
+	for (size_t i = 0; i < n && !ret; i++) {
+		if (keep[i] < r->base)
+			ret = error_set(err, -EINVAL,
+					"reserved descriptor %d is below %d",
+					keep[i], r->base);
+		else if (keep[i] > from &&
+			 close_range((unsigned)from, (unsigned)keep[i] - 1, 0))
+			ret = error_sys(err, -errno, "close_range");
+		from = keep[i] + 1;
+	}
+	if (!ret && close_range((unsigned)from, UINT_MAX, 0) < 0)
+		ret = error_sys(err, -errno, "close_range");
+	free(keep);
+	return ret;
+}
+
+/* What may be open above base at once: see fdrst.h. */
+static void raise_limit(const struct fds_restored *r, size_t nr_reserved)
+{
+	struct rlimit lim;
+	rlim_t want = (rlim_t)r->base + nr_reserved + 2 * r->set->n_file +
+		      2 * r->set->n_pipe + r->set->n_memfd + 32;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur >= want)
+		return;
+	lim.rlim_cur = want < lim.rlim_max ? want : lim.rlim_max;
+	/* If it fails, then the descriptor that does not fit. */
+	(void)setrlimit(RLIMIT_NOFILE, &lim);
+}
+
+/* ---- making ---- */
+
+/* The lowest number of file i, which names it in errors. */
+static int first_number(const Fds__Set *set, size_t i)
+{
+	for (size_t k = 0; k < set->n_number; k++) {
+		if (set->number[k]->file == i)
+			return (int)set->number[k]->number;
+	}
+	return -1;
+}
+
+static int place(struct fds_restored *r, struct error *err)
+{
+	for (size_t i = 0; i < r->set->n_number; i++) {
+		const Fds__Number *n = r->set->number[i];
+
+		if (dup3(r->at[n->file], (int)n->number,
+			 n->cloexec ? O_CLOEXEC : 0) < 0)
+			return error_sys(err, -errno, "fd %u", n->number);
+	}
+	for (size_t i = 0; i < r->set->n_file; i++) {
+		io_close(&r->at[i]);
+		r->at[i] = first_number(r->set, i);
+	}
+	return 0;
+}
+
+static void close_lifted(struct fds_restored *r)
+{
+	for (size_t i = 0; i < r->set->n_pipe; i++) {
+		io_close(&r->pipe[i][0]);
+		io_close(&r->pipe[i][1]);
+	}
+	for (size_t i = 0; i < r->set->n_memfd; i++)
+		io_close(&r->memfd[i]);
+}
+
+static int make_all(struct fds_restored *r, struct error *err)
+{
+	int ret = fdmake_memfds(r, err);
+
+	if (!ret)
+		ret = fdmkpipe_all(r, err);
+	for (size_t i = 0; i < r->set->n_file && !ret; i++) {
+		if (r->at[i] >= 0) /* the other end of a pair */
+			continue;
+		ret = fdmake_file(r, i, &r->at[i], err);
+		if (ret < 0)
+			return error_prefix(err, ret, "fd %d",
+					    first_number(r->set, i));
+	}
+	if (!ret)
+		ret = sockmake_finish(r, err);
+	if (!ret)
+		ret = fdmake_flags(r, err);
+	if (!ret)
+		ret = fdmake_seal(r, err);
+	return ret;
+}
+
+static int *fill_minus(size_t n)
+{
+	int *p = xcalloc(n + 1, sizeof(*p));
+
+	memset(p, 0xff, (n + 1) * sizeof(*p));
+	return p;
+}
+
+int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
+		void *ctx, const int *reserved, size_t nr_reserved,
+		struct fds_restored **ret, struct error *err)
+{
+	struct fds_restored *r = xcalloc(1, sizeof(*r));
+	int e = fdvalid_unpack(blob, n, &r->set, err);
+
+	if (e < 0)
+		goto fail;
+	r->ops = ops;
+	r->ctx = ctx;
+	r->base = fdvalid_base(r->set);
+	r->at = fill_minus(r->set->n_file);
+	r->memfd = fill_minus(r->set->n_memfd);
+	r->pipe = (int(*)[2])fill_minus(2 * r->set->n_pipe);
+	e = close_others(r, reserved, nr_reserved, err);
+	if (e < 0)
+		goto fail;
+	raise_limit(r, nr_reserved);
+	e = make_all(r, err);
+	close_lifted(r);
+	if (!e)
+		e = place(r, err);
+	if (!e)
+		e = fdmkepoll_fill(r, err);
+	if (e < 0)
+		goto fail;
+	*ret = r;
+	return 0;
+fail:
+	fds_restored_destroy(r);
+	return e;
+}
+
+/* ---- coming alive ---- */
+
+static int set_owner(int fd, const Fds__File *f)
+{
+	struct f_owner_ex ex;
+
+	if (f->owner) {
+		ex.type = f->owner->type;
+		ex.pid = f->owner->pid;
+		if (ex.pid && fcntl(fd, F_SETOWN_EX, &ex) < 0)
+			return -errno;
+		if (f->owner->signal &&
+		    fcntl(fd, F_SETSIG, f->owner->signal) < 0)
+			return -errno;
+	}
+	if ((f->flags & O_ASYNC) &&
+	    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC) < 0)
+		return -errno;
+	return 0;
+}
+
+static int take_lock(int fd, const Fds__Lock *l)
+{
+	struct flock fl = {
+		.l_type = l->write ? F_WRLCK : F_RDLCK,
+		.l_whence = SEEK_SET,
+		.l_start = l->start,
+		.l_len = l->len,
+	};
+	int r;
+
+	if (l->ofd)
+		r = fcntl(fd, F_OFD_SETLK, &fl);
+	else
+		r = flock(fd, (l->write ? LOCK_EX : LOCK_SH) | LOCK_NB);
+	return r < 0 ? -errno : 0;
+}
+
+/* The text is that of the first fault. */
+static int activate_file(const struct fds_restored *r, size_t i, int before,
+			 struct error *err)
+{
+	const Fds__File *f = r->set->file[i];
+	int ret = before, e = set_owner(r->at[i], f);
+
+	if (e < 0 && !ret)
+		ret = error_sys(err, e, "fd %d: F_SETOWN", r->at[i]);
+	for (size_t k = 0; k < f->n_lock; k++) {
+		e = take_lock(r->at[i], f->lock[k]);
+		if (e < 0 && !ret)
+			ret = error_sys(err, e, "fd %d: lock", r->at[i]);
+	}
+	return ret;
+}
+
+int fds_activate(struct fds_restored *r, struct error *err)
+{
+	int ret = sockmake_activate(r, err);
+
+	for (size_t i = 0; i < r->set->n_file; i++)
+		ret = activate_file(r, i, ret, err);
+	return ret;
+}
+
+void fds_restored_destroy(struct fds_restored *r)
+{
+	if (!r)
+		return;
+	if (r->set)
+		fds__set__free_unpacked(r->set, NULL);
+	free(r->at);
+	free(r->pipe);
+	free(r->memfd);
+	free(r);
+}

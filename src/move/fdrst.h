@@ -1,0 +1,58 @@
+/*
+ * fdrst.h - making descriptors again, inside the new capsule
+ *
+ * Everything new is first lifted to a number at or above base, out of the way
+ * of the numbers of the set, and placed at its own number with dup3().  What
+ * one object gives several descriptions of (the ends of a pipe, a memfd) is
+ * kept lifted until all are made.
+ */
+#ifndef MOVE_FDRST_H
+#define MOVE_FDRST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/error.h"
+#include "move/fds.h"
+#include "move/fds.pb-c.h"
+
+struct fds_restored {
+	Fds__Set *set;
+	const struct fds_restore_ops *ops;
+	void *ctx;
+	int base;
+	int *at;	/* file -> a number it is open at, or -1 */
+	int (*pipe)[2]; /* pipe -> its two ends, lifted */
+	int *memfd;	/* memfd -> lifted */
+};
+
+/* Is the message one that fdscan could have made?  Nothing is trusted. */
+int fdvalid_set(const Fds__Set *set, struct error *err) must_check;
+
+/* The set in n bytes, checked; fds__set__free_unpacked() it. */
+int fdvalid_unpack(const void *blob, size_t n, Fds__Set **ret,
+		   struct error *err) must_check;
+int fdvalid_base(const Fds__Set *set);
+
+/* fd, closed, as a number >= base; or -errno, fd closed all the same. */
+int fdrst_lift(struct fds_restored *r, int fd) must_check;
+
+/* Another description of what fd has open, by /proc/self/fd; or -errno. */
+int fdrst_reopen(int fd, unsigned flags) must_check;
+
+/* Make file i, *ret is lifted; fdmake.c, fdmkpipe.c, sockmake.c. */
+int fdmake_file(struct fds_restored *r, size_t i, int *ret,
+		struct error *err) must_check;
+int fdmake_memfds(struct fds_restored *r, struct error *err) must_check;
+int fdmake_flags(struct fds_restored *r, struct error *err) must_check;
+int fdmake_seal(struct fds_restored *r, struct error *err) must_check;
+int fdmkpipe_all(struct fds_restored *r, struct error *err) must_check;
+int fdmkpipe_end(struct fds_restored *r, size_t i, int *ret,
+		 struct error *err) must_check;
+int fdmkpipe_fill(int fd, Fds__Message *const *m, size_t n,
+		  struct error *err) must_check;
+int fdmkext_end(struct fds_restored *r, size_t i, int *ret,
+		struct error *err) must_check;
+int fdmkepoll_fill(struct fds_restored *r, struct error *err) must_check;
+
+#endif

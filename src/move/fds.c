@@ -1,0 +1,242 @@
+/*
+ * fds.c - the source side of fds.h
+ */
+#include "move/fds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "move/fdsrc.h"
+#include "move/sockdiag.h"
+#include "move/sockopt.h"
+#include "move/tcpcap.h"
+
+/* A look at a running process can catch it between two calls. */
+#define LOOKS 5
+
+static int open_source(struct fds_source *s, struct error *err)
+{
+	char path[32];
+	int r = fdproc_ns_pid(s->pid, &s->ns_pid, err);
+
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "/proc/%d", (int)s->pid);
+	s->proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->proc < 0)
+		return error_sys(err, -errno, "%s", path);
+	s->root = openat(s->proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return s->root < 0 ? error_sys(err, -errno, "%s/root", path) : 0;
+}
+
+static int look(struct fds_source *s, struct fdscan **ret, struct error *err)
+{
+	int r = -EAGAIN;
+
+	for (int i = 0; i < LOOKS && r < 0; i++)
+		r = fdscan_run(s, false, ret, err);
+	return r;
+}
+
+int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
+	      struct error *err)
+{
+	struct fds_source s = { .pid = pid,
+				.pidfd = -1,
+				.ext = ext,
+				.nr_ext = nr_ext,
+				.proc = -1,
+				.root = -1,
+				.diag = -1 };
+	struct fdscan *sc;
+	int r = open_source(&s, err);
+
+	if (!r) {
+		s.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		if (s.pidfd < 0)
+			r = error_sys(err, -errno, "process %d", (int)pid);
+	}
+	if (!r)
+		r = look(&s, &sc, err);
+	if (!r)
+		fdscan_destroy(sc);
+	io_close(&s.pidfd);
+	io_close(&s.proc);
+	io_close(&s.root);
+	return r;
+}
+
+/* Take the files' descriptions out of the scan. */
+static Fds__Paths *take_paths(Fds__Set *set)
+{
+	Fds__Paths *all = xmalloc(sizeof(*all));
+
+	fds__paths__init(all);
+	all->version = 1;
+	all->path = xcalloc(set->n_file + 1, sizeof(*all->path));
+	for (size_t i = 0; i < set->n_file; i++) {
+		Fds__File *f = set->file[i];
+
+		if (f->kind_case != FDS__FILE__KIND_PATH)
+			continue;
+		all->path[all->n_path++] = f->path;
+		f->path = NULL;
+		f->kind_case = FDS__FILE__KIND__NOT_SET;
+	}
+	return all;
+}
+
+int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
+		size_t nr_ext, struct fds_source **ret, struct error *err)
+{
+	struct fds_source *s = xcalloc(1, sizeof(*s));
+	struct fdscan *sc;
+	int r;
+
+	s->pid = pid;
+	s->pidfd = pidfd;
+	s->ext = ext;
+	s->nr_ext = nr_ext;
+	s->proc = s->root = s->diag = -1;
+	r = open_source(s, err);
+	if (!r)
+		r = sockdiag_open(pid, pidfd, &s->diag, err);
+	if (!r)
+		r = look(s, &sc, err);
+	if (r < 0) {
+		fds_source_destroy(s);
+		return r;
+	}
+	s->paths = take_paths(sc->set);
+	fdscan_destroy(sc);
+	*ret = s;
+	return 0;
+}
+
+int fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n,
+	      struct error *err)
+{
+	size_t n = fds__paths__get_packed_size(s->paths);
+
+	*ret = xmalloc(n + 1);
+	*ret_n = fds__paths__pack(s->paths, *ret);
+	return 0;
+}
+
+int fds_drain(struct fds_source *s, usec_t limit, struct error *err)
+{
+	return tcpcap_drain(s, limit, err);
+}
+
+void fds_release(struct fds_source *s)
+{
+	fdscan_destroy(s->scan);
+	s->scan = NULL;
+}
+
+int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
+		struct error *err)
+{
+	int r;
+
+	fds_release(s);
+	r = fdscan_run(s, true, &s->scan, err);
+	if (r < 0)
+		return r;
+	*ret = xmalloc(fds__set__get_packed_size(s->scan->set) + 1);
+	*ret_n = fds__set__pack(s->scan->set, *ret);
+	return 0;
+}
+
+static bool is_tcp(int fd)
+{
+	return sockopt_int(fd, SOL_SOCKET, SO_TYPE) == SOCK_STREAM &&
+	       sockopt_int(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP;
+}
+
+static int unlock(const struct fdscan_file *f)
+{
+	struct flock fl = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+	for (size_t i = 0; i < f->msg->n_lock; i++) {
+		if ((f->msg->lock[i]->ofd ? fcntl(f->copy, F_OFD_SETLK, &fl)
+					  : flock(f->copy, LOCK_UN)) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+int fds_finish(struct fds_source *s, struct error *err)
+{
+	int ret = 0, r;
+
+	for (size_t i = 0; s->scan && i < s->scan->nr_file; i++) {
+		const struct fdscan_file *f = &s->scan->file[i];
+
+		r = unlock(f);
+		if (!r && f->msg->kind_case == FDS__FILE__KIND_SOCKET &&
+		    is_tcp(f->copy))
+			r = tcpcap_kill(f->copy);
+		if (r < 0 && !ret)
+			ret = error_sys(err, r, "fd %d: cannot end it here",
+					f->number);
+	}
+	fds_release(s);
+	return ret;
+}
+
+void fds_source_destroy(struct fds_source *s)
+{
+	if (!s)
+		return;
+	fds_release(s);
+	if (s->paths)
+		fds__paths__free_unpacked(s->paths, NULL);
+	io_close(&s->proc);
+	io_close(&s->root);
+	io_close(&s->diag);
+	free(s);
+}
+
+static int heal_one(int pidfd, int number)
+{
+	fd_auto fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
+
+	if (fd < 0 || !is_tcp(fd))
+		return 0;
+	return tcpcap_heal(fd);
+}
+
+int fds_heal(pid_t pid, int pidfd, struct error *err)
+{
+	fd_auto proc = -1;
+	char path[32];
+	int *list, ret = 0, r;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
+		return error_sys(err, -errno, "%s", path);
+	r = fdproc_list(proc, &list, &n, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		r = heal_one(pidfd, list[i]);
+		if (r < 0 && !ret)
+			ret = error_sys(err, r, "fd %d: TCP_REPAIR off",
+					list[i]);
+	}
+	free(list);
+	return ret;
+}

@@ -1,0 +1,105 @@
+/*
+ * fdsrc.h - one look at the descriptors of the process that moves
+ *
+ * A scan lists the numbers, finds which are the same open file description
+ * (kcmp), takes one copy of each description (pidfd_getfd) and turns each
+ * into a message.  Without content it only asks whether that would work, and
+ * the process may run meanwhile; with content the process stands still.
+ *
+ * A copy keeps a pipe or connection open that the process closes, so scans of
+ * a running process are short.
+ */
+#ifndef MOVE_FDSRC_H
+#define MOVE_FDSRC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+#include "move/fdproc.h"
+#include "move/fds.pb-c.h"
+#include "move/move.h"
+
+struct fds_source {
+	pid_t pid, ns_pid;
+	int pidfd;
+	const struct move_external *ext;
+	size_t nr_ext;
+	int proc; /* /proc/PID */
+	int root; /* /proc/PID/root */
+	int diag; /* sock_diag in its network namespace, or -1 */
+	Fds__Paths *paths;
+	struct fdscan *scan; /* of the last capture */
+};
+
+struct fdscan_number {
+	int number;
+	bool cloexec;
+	size_t file; /* index */
+};
+
+struct fdscan_file {
+	int number; /* one of its numbers */
+	int copy;
+	struct stat st;
+	struct fdproc_info info;
+	Fds__File *msg; /* owned by set */
+};
+
+struct fdscan {
+	struct fds_source *s;
+	bool content;
+	struct fdscan_number *number;
+	size_t nr_number;
+	struct fdscan_file *file;
+	size_t nr_file;
+	Fds__Set *set;
+};
+
+/* *ret is the caller's; with content, s must have been prepared. */
+int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
+	       struct error *err) must_check;
+void fdscan_destroy(struct fdscan *sc); /* NULL is allowed */
+
+/*
+ * One kind each (fdkind.c, fdpipe.c, sockcap.c): fill in f->msg, or refuse.
+ */
+int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
+		struct error *err) must_check;
+int fdkind_anon(struct fdscan *sc, struct fdscan_file *f, const char *link,
+		struct error *err) must_check;
+int fdkind_memfd(struct fdscan *sc, struct fdscan_file *f, const char *link,
+		 struct error *err) must_check;
+int fdkind_locks(struct fdscan_file *f, struct error *err) must_check;
+int fdkind_owner(struct fdscan *sc, struct fdscan_file *f,
+		 struct error *err) must_check;
+int fdpipe_end(struct fdscan *sc, struct fdscan_file *f,
+	       struct error *err) must_check;
+int fdepoll_set(struct fdscan *sc, struct fdscan_file *f,
+		struct error *err) must_check;
+int sockcap_socket(struct fdscan *sc, struct fdscan_file *f,
+		   struct error *err) must_check;
+int fdext_end(struct fdscan *sc, struct fdscan_file *f,
+	      const struct move_external *ext, struct error *err) must_check;
+
+/* What needs all files: other ends, contents, epoll entries. */
+int fdpipe_finish(struct fdscan *sc, struct error *err) must_check;
+int sockcap_finish(struct fdscan *sc, struct error *err) must_check;
+
+/*
+ * All that can be read from the end fd of a pipe or unix socket, not consuming
+ * it; a message a packet, appended to the list.
+ */
+int fdpipe_peek(int fd, Fds__Message ***ret, size_t *ret_n,
+		struct error *err) must_check;
+int sockq_peek(int fd, bool from, Fds__Message ***ret, size_t *ret_n,
+	       struct error *err) must_check;
+
+/* A fresh message that holds a copy of n bytes, appended to a list. */
+Fds__Message *fdmsg_append(Fds__Message ***list, size_t *n, const void *p,
+			   size_t len);
+void fdmsg_bytes(ProtobufCBinaryData *ret, const void *p, size_t n);
+
+#endif

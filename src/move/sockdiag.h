@@ -1,0 +1,49 @@
+/*
+ * sockdiag.h - what only sock_diag(7) tells about sockets
+ */
+#ifndef MOVE_SOCKDIAG_H
+#define MOVE_SOCKDIAG_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+
+/*
+ * A sock_diag socket in the network namespace of process pid, which may
+ * belong to another user namespace: a forked child enters both.
+ */
+int sockdiag_open(pid_t pid, int pidfd, int *ret, struct error *err) must_check;
+
+struct sockdiag_unix {
+	uint64_t ino;
+	int64_t peer;	   /* inode; 0: was closed; -1: never connected */
+	uint32_t shutdown; /* 1: receive, 2: send */
+	uint32_t waiting;  /* connections to be accepted, of a listener */
+	uint32_t backlog;  /* of a listener */
+	int state;	   /* TCP_LISTEN ... */
+};
+
+int sockdiag_unix_get(int diag, uint64_t ino, struct sockdiag_unix *ret,
+		      struct error *err) must_check;
+
+struct sockdiag_tcp {
+	uint64_t ino;	  /* 0: has no descriptor */
+	int state;	  /* TCP_SYN_SENT, TCP_SYN_RECV ... */
+	uint32_t rqueue;  /* bytes unread; of a listener, connections */
+	uint32_t wqueue;  /* bytes not acknowledged */
+	uint32_t flying;  /* packets sent and not acknowledged */
+	uint32_t min_rtt; /* us, or UINT32_MAX */
+	struct sockaddr_storage local, peer;
+	socklen_t len;
+};
+
+/* Call fn for each TCP socket whose state is in the mask (1 << TCP_...). */
+int sockdiag_tcp_each(int diag, uint32_t states,
+		      void (*fn)(const struct sockdiag_tcp *t, void *arg),
+		      void *arg, struct error *err) must_check;
+
+#endif

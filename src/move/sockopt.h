@@ -1,0 +1,30 @@
+/*
+ * sockopt.h - the options of a socket, as a list
+ */
+#ifndef MOVE_SOCKOPT_H
+#define MOVE_SOCKOPT_H
+
+#include "core/error.h"
+#include "move/fds.pb-c.h"
+
+/* Read what can be read of the table's options, sizes and SO_REUSEADDR. */
+int sockopt_get_all(int fd, Fds__Socket *m, struct error *err) must_check;
+
+/*
+ * Set, on a new socket that is not yet bound, what differs.  Only options of
+ * the table are accepted.  Not SO_REUSEADDR, nor the buffers.
+ */
+int sockopt_set_all(int fd, const Fds__Socket *m, struct error *err) must_check;
+
+/*
+ * Buffers as they were: SO_SNDBUF reads back doubled, and setting it ends the
+ * kernel's own tuning unless SO_BUF_LOCK says otherwise.  Beyond
+ * net.core.[rw]mem_max only with privilege; what cannot be had is left.
+ */
+int sockopt_set_buffers(int fd, const Fds__Socket *m, struct error *err);
+
+/* Read an int option; or negative errno (options here are never negative). */
+int sockopt_int(int fd, int level, int name);
+int sockopt_set_int(int fd, int level, int name, int v);
+
+#endif

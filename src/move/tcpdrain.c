@@ -1,0 +1,91 @@
+/*
+ * tcpdrain.c - letting what is under way arrive, before the network is cut
+ *
+ * What is lost costs the peer or us a retransmission timeout, far more than
+ * the wait.  An acknowledgement that the peer merely delays (40 ms) is not
+ * worth waiting for: when none has come for twice the round-trip time, all
+ * has arrived.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "move/sockdiag.h"
+#include "move/tcpcap.h"
+#include "move/tcpcompat.h"
+
+#define QUIET_MIN ((usec_t)300)
+#define PAUSE_NS  50000
+
+struct traffic {
+	uint64_t flying; /* packets */
+	uint32_t rtt;	 /* us, the longest */
+	unsigned making; /* connections between SYN and accept() */
+	unsigned orphan; /* closed ones that still send */
+};
+
+static void count(const struct sockdiag_tcp *t, void *arg)
+{
+	uint32_t closing = TCP_STATE(TCP_FIN_WAIT1) | TCP_STATE(TCP_LAST_ACK) |
+			   TCP_STATE(TCP_CLOSING);
+	struct traffic *sum = arg;
+
+	sum->flying += t->flying;
+	if (t->min_rtt != UINT32_MAX && t->min_rtt > sum->rtt)
+		sum->rtt = t->min_rtt;
+	if (t->state == TCP_SYN_RECV || (t->state == TCP_LISTEN && t->rqueue))
+		sum->making++;
+	if (!t->ino && t->wqueue && (TCP_STATE(t->state) & closing))
+		sum->orphan++;
+}
+
+static usec_t now_usec(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * USEC_PER_SEC + ts.tv_nsec / 1000;
+}
+
+static int verdict(const struct traffic *t, struct error *err)
+{
+	if (t->making)
+		return error_set(err, -EAGAIN,
+				 "%u connections wait to be accepted",
+				 t->making);
+	if (t->orphan)
+		return error_set(err, -EAGAIN,
+				 "%u closed connections still have bytes to "
+				 "send",
+				 t->orphan);
+	return 0;
+}
+
+int tcpcap_drain(struct fds_source *s, usec_t limit, struct error *err)
+{
+	usec_t start = now_usec(), since = start, now = start, quiet;
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	uint64_t last = UINT64_MAX;
+	struct traffic t;
+	int r;
+
+	for (;;) {
+		t = (struct traffic){ 0 };
+		r = sockdiag_tcp_each(s->diag, ~TCP_STATE(TCP_TIME_WAIT), count,
+				      &t, err);
+		if (r < 0)
+			return r;
+		if (!t.flying && !t.making && !t.orphan)
+			return 0;
+		now = now_usec();
+		if (t.flying != last)
+			since = now;
+		last = t.flying;
+		quiet = 2 * (usec_t)t.rtt;
+		if (quiet < QUIET_MIN)
+			quiet = QUIET_MIN;
+		if (now - start >= limit ||
+		    (!t.making && !t.orphan && now - since >= quiet))
+			return verdict(&t, err);
+		nanosleep(&pause, NULL);
+	}
+}

@@ -1,0 +1,535 @@
+/* test_fds.c - files, pipes, unix sockets, anonymous inodes: moved and not */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "move/test_fdmove.h"
+
+static char dir[] = "/tmp/test_fds.XXXXXX";
+
+static const char *at(const char *name)
+{
+	static char path[2][128];
+	static int i;
+
+	i = !i; /* two at a time can be used */
+	snprintf(path[i], sizeof(path[i]), "%s/%s", dir, name);
+	return path[i];
+}
+
+static void put(int fd, int number)
+{
+	CHECK(fd >= 0 && number >= 0);
+	if (fd == number)
+		return;
+	CHECK(dup2(fd, number) == number);
+	close(fd);
+}
+
+static bool reads(int fd, const char *text)
+{
+	char buf[4096];
+	ssize_t n = read(fd, buf, sizeof(buf));
+
+	return n == (ssize_t)strlen(text) && !memcmp(buf, text, (size_t)n);
+}
+
+static void both(void (*make)(void), void (*verify)(void))
+{
+	const struct fdt_case c = { .make = make, .verify = verify };
+
+	fdt_move(&c);
+	fdt_abort(&c);
+}
+
+/* ---- files ---- */
+
+static void files_make(void)
+{
+	put(open(at("a"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), 10);
+	CHECK(write(10, "0123456789", 10) == 10);
+	CHECK(lseek(10, 4, SEEK_SET) == 4);
+	CHECK(dup3(10, 11, O_CLOEXEC) == 11);
+	put(open(at("a"), O_WRONLY | O_APPEND), 12);
+	put(open("/dev/null", O_WRONLY), 13);
+	put(open("/dev/urandom", O_RDONLY | O_NONBLOCK), 14);
+	put(open(dir, O_RDONLY | O_DIRECTORY), 15);
+	put(open(at("a"), O_PATH), 16);
+	put(open("/proc/version", O_RDONLY), 0);
+}
+
+static void files_verify(void)
+{
+	char c;
+
+	CHECK(fcntl(1, F_GETFD) < 0 && errno == EBADF);
+	CHECK(!(fcntl(10, F_GETFD) & FD_CLOEXEC));
+	CHECK(fcntl(11, F_GETFD) & FD_CLOEXEC);
+	CHECK(read(11, &c, 1) == 1 && c == '4');
+	/* One description: 10 moved along. */
+	CHECK(lseek(10, 0, SEEK_CUR) == 5);
+	CHECK(write(12, "X", 1) == 1);
+	CHECK(lseek(10, 0, SEEK_END) == 11);
+	CHECK(fcntl(12, F_GETFL) & O_APPEND);
+	CHECK(write(13, &c, 1) == 1);
+	CHECK(read(14, &c, 1) == 1 && (fcntl(14, F_GETFL) & O_NONBLOCK));
+	CHECK(openat(15, "a", O_RDONLY) >= 0);
+	CHECK(fcntl(16, F_GETFL) & O_PATH);
+	CHECK(read(0, &c, 1) == 1 && c == 'L');
+}
+
+static void files(void **state)
+{
+	both(files_make, files_verify);
+}
+
+static void locks_make(void)
+{
+	struct flock fl = { .l_type = F_WRLCK, .l_start = 3, .l_len = 4 };
+
+	put(open(at("l"), O_RDWR | O_CREAT, 0600), 10);
+	CHECK(flock(10, LOCK_EX) == 0);
+	put(open(at("m"), O_RDWR | O_CREAT, 0600), 11);
+	CHECK(fcntl(11, F_OFD_SETLK, &fl) == 0);
+	CHECK(fcntl(11, F_SETOWN, getppid()) == 0);
+	CHECK(fcntl(11, F_SETSIG, SIGUSR1) == 0);
+}
+
+static void locks_verify(void)
+{
+	struct flock fl = { .l_type = F_WRLCK };
+	int fd = open(at("l"), O_RDWR);
+
+	CHECK(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0);
+	fd = open(at("m"), O_RDWR);
+	CHECK(fd >= 0 && fcntl(fd, F_OFD_GETLK, &fl) == 0);
+	CHECK(fl.l_type == F_WRLCK && fl.l_start == 3 && fl.l_len == 4);
+	CHECK(fcntl(11, F_GETSIG) == SIGUSR1 && fcntl(11, F_GETOWN) > 0);
+}
+
+static void locks(void **state)
+{
+	both(locks_make, locks_verify);
+}
+
+/* ---- pipes ---- */
+
+static void pipes_make(void)
+{
+	char byte = 'b';
+	int p[2];
+
+	CHECK(pipe(p) == 0);
+	put(p[0], 20);
+	put(p[1], 21);
+	CHECK(fcntl(21, F_SETPIPE_SZ, 16384) == 16384);
+	CHECK(write(21, "hello", 5) == 5);
+	put(open("/proc/self/fd/20", O_RDWR | O_NONBLOCK), 22);
+	CHECK(pipe2(p, O_DIRECT) == 0);
+	put(p[0], 23);
+	put(p[1], 24);
+	CHECK(write(24, "one", 3) == 3 && write(24, "three", 5) == 5);
+	/* Only one end each. */
+	CHECK(pipe(p) == 0);
+	CHECK(write(p[1], &byte, 1) == 1);
+	put(p[0], 25);
+	close(p[1]);
+	CHECK(pipe(p) == 0);
+	put(p[1], 26);
+	close(p[0]);
+}
+
+static void pipes_verify(void)
+{
+	char big[20000] = { 0 };
+
+	signal(SIGPIPE, SIG_IGN);
+	CHECK(reads(20, "hello"));
+	CHECK(fcntl(20, F_GETPIPE_SZ) == 16384);
+	CHECK((fcntl(22, F_GETFL) & (O_ACCMODE | O_NONBLOCK)) ==
+	      (O_RDWR | O_NONBLOCK));
+	CHECK(!(fcntl(20, F_GETFL) & O_NONBLOCK));
+	CHECK(write(22, big, sizeof(big)) == 16384);
+	CHECK(reads(23, "one") && reads(23, "three"));
+	CHECK(fcntl(24, F_GETFL) & O_DIRECT);
+	CHECK(reads(25, "b") && reads(25, ""));
+	CHECK(write(26, big, 1) < 0 && errno == EPIPE);
+}
+
+static void pipes(void **state)
+{
+	both(pipes_make, pipes_verify);
+}
+
+/* ---- unix sockets ---- */
+
+static void pair(int type, int a, int b)
+{
+	int s[2];
+
+	CHECK(socketpair(AF_UNIX, type, 0, s) == 0);
+	put(s[0], a);
+	put(s[1], b);
+}
+
+static const struct sockaddr_un abstract = { AF_UNIX, "\0test_fds" };
+
+static void unix_make(void)
+{
+	char fill[3000] = { 1 };
+
+	pair(SOCK_STREAM, 30, 31);
+	CHECK(send(30, "to 31", 5, 0) == 5 && send(31, "to 30", 5, 0) == 5);
+	pair(SOCK_DGRAM | SOCK_NONBLOCK, 32, 33);
+	CHECK(send(32, "", 0, 0) == 0 && send(32, "dgram", 5, 0) == 5);
+	CHECK(send(32, fill, sizeof(fill), 0) == sizeof(fill));
+	pair(SOCK_SEQPACKET, 34, 35);
+	CHECK(send(34, "p1", 2, 0) == 2 && send(34, "p22", 3, 0) == 3);
+	CHECK(shutdown(34, SHUT_WR) == 0);
+	pair(SOCK_STREAM, 36, 37);
+	CHECK(send(37, "last words", 10, 0) == 10 && close(37) == 0);
+	put(socket(AF_UNIX, SOCK_STREAM, 0), 38);
+	CHECK(bind(38, (void *)&abstract, sizeof(abstract)) == 0);
+	CHECK(listen(38, 7) == 0);
+	put(socket(AF_UNIX, SOCK_DGRAM, 0), 39);
+}
+
+static void unix_verify(void)
+{
+	char fill[4000];
+	int fd;
+
+	signal(SIGPIPE, SIG_IGN);
+	CHECK(reads(31, "to 31") && reads(30, "to 30"));
+	CHECK(send(30, "x", 1, 0) == 1 && reads(31, "x"));
+	CHECK(recv(33, fill, sizeof(fill), 0) == 0 && reads(33, "dgram"));
+	CHECK(recv(33, fill, sizeof(fill), 0) == 3000 && fill[0] == 1);
+	CHECK(recv(33, fill, sizeof(fill), 0) < 0 && errno == EAGAIN);
+	CHECK(reads(35, "p1") && reads(35, "p22") && reads(35, ""));
+	CHECK(send(34, "x", 1, 0) < 0 && errno == EPIPE);
+	CHECK(send(35, "x", 1, 0) == 1 && reads(34, "x"));
+	CHECK(reads(36, "last words") && reads(36, ""));
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	CHECK(connect(fd, (void *)&abstract, sizeof(abstract)) == 0);
+	CHECK(accept(38, NULL, NULL) >= 0);
+	CHECK(fcntl(39, F_GETFD) == 0);
+}
+
+static void unix_sockets(void **state)
+{
+	const struct fdt_case c = { unix_make, unix_verify, .net = true };
+
+	fdt_move(&c);
+	fdt_abort(&c);
+}
+
+/* ---- memfd, eventfd, signalfd ---- */
+
+static void anon_make(void)
+{
+	sigset_t set;
+
+	put(eventfd(0x1234, 0), 40);
+	put(eventfd(3, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC), 41);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+	put(signalfd(-1, &set, SFD_NONBLOCK), 42);
+	put(memfd_create("mem", MFD_ALLOW_SEALING), 43);
+	CHECK(ftruncate(43, 1 << 20) == 0);
+	CHECK(pwrite(43, "data", 4, 500000) == 4);
+	CHECK(lseek(43, 500002, SEEK_SET) == 500002);
+	put(open("/proc/self/fd/43", O_RDONLY), 44);
+	CHECK(fcntl(43, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK) == 0);
+	put(memfd_create("plain", 0), 45);
+	put((int)syscall(SYS_pidfd_open, getpid(), 0), 46);
+}
+
+static void anon_verify(void)
+{
+	struct signalfd_siginfo si;
+	uint64_t v;
+	char buf[4];
+	sigset_t set;
+
+	CHECK(read(40, &v, 8) == 8 && v == 0x1234);
+	CHECK(read(41, &v, 8) == 8 && v == 1 && read(41, &v, 8) == 8);
+	CHECK(read(41, &v, 8) == 8 && read(41, &v, 8) < 0 && errno == EAGAIN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+	raise(SIGUSR2);
+	CHECK(read(42, &si, sizeof(si)) == sizeof(si));
+	CHECK(si.ssi_signo == SIGUSR2);
+	CHECK(read(43, buf, 4) == 4 && !memcmp(buf, "ta", 3));
+	CHECK(pread(44, buf, 4, 500000) == 4 && !memcmp(buf, "data", 4));
+	CHECK(lseek(44, 0, SEEK_CUR) == 0);
+	CHECK(fcntl(43, F_GET_SEALS) == (F_SEAL_WRITE | F_SEAL_SHRINK));
+	CHECK(pwrite(43, "x", 1, 0) < 0 && errno == EPERM);
+	CHECK((fcntl(44, F_GETFL) & O_ACCMODE) == O_RDONLY);
+	CHECK(fcntl(45, F_GET_SEALS) & F_SEAL_SEAL);
+	CHECK(write(45, "x", 1) == 1);
+	CHECK(fcntl(46, F_GETFD) == 0);
+}
+
+static void anonymous(void **state)
+{
+	both(anon_make, anon_verify);
+}
+
+/* ---- externals ---- */
+
+static struct move_external externals[2];
+static int far[2];
+
+static int give(void *ctx, const char *name, int *ret_far, struct error *err)
+{
+	int p[2];
+
+	if (!strcmp(name, "stdin")) {
+		if (pipe(p) < 0)
+			return -errno;
+		close(p[1]);
+		return p[0];
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, p) < 0)
+		return -errno;
+	*ret_far = p[1];
+	return p[0];
+}
+
+static int near_end[2];
+
+static void ext_make(void)
+{
+	close(far[0]);
+	close(far[1]);
+	put(near_end[0], 0);
+	put(near_end[1], 5);
+	CHECK(dup2(5, 6) == 6);
+	close(1);
+	close(2);
+	for (int fd = 7; fd < 500; fd++)
+		close(fd);
+}
+
+static void ext_verify(void)
+{
+	CHECK(reads(0, "unread input"));
+	CHECK(reads(6, "cmd=one") && reads(5, "cmd=two"));
+}
+
+static void external(void **state)
+{
+	static const struct fds_restore_ops ops = { give };
+	struct fdt_case c = { ext_make, ext_verify, .ext = externals,
+			      .nr_ext = 2, .ops = &ops };
+	struct stat st;
+	int p[2];
+
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	near_end[0] = p[0];
+	far[0] = p[1];
+	assert_int_equal(
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p), 0);
+	near_end[1] = p[0];
+	far[1] = p[1];
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(fstat(near_end[i], &st), 0);
+		externals[i].dev = st.st_dev;
+		externals[i].ino = st.st_ino;
+		strncpy(externals[i].name, i ? "pmi" : "stdin", 15);
+	}
+	assert_int_equal(write(far[0], "unread input", 12), 12);
+	assert_int_equal(send(far[1], "cmd=one", 7, 0), 7);
+	assert_int_equal(send(far[1], "cmd=two", 7, 0), 7);
+	fdt_move(&c);
+	fdt_abort(&c);
+	for (int i = 0; i < 2; i++) {
+		close(near_end[i]);
+		close(far[i]);
+	}
+}
+
+/* ---- refusals ---- */
+
+static void deleted_make(void)
+{
+	put(open(at("gone"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(unlink(at("gone")) == 0);
+}
+
+static void replaced_make(void)
+{
+	put(open(at("r"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(rename(at("r"), at("s")) == 0);
+	close(open(at("r"), O_RDWR | O_CREAT, 0600));
+	CHECK(rename(at("r"), at("s")) == 0);
+}
+
+/* Something is mounted over it. */
+static void hidden_make(void)
+{
+	put(open(at("h"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(unshare(CLONE_NEWNS) == 0);
+	CHECK(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+	CHECK(mount("/dev/null", at("h"), NULL, MS_BIND, NULL) == 0);
+}
+
+static void uring_make(void)
+{
+	char params[128] = { 0 };
+
+	put((int)syscall(SYS_io_uring_setup, 4, params), 7);
+}
+
+static void inotify_make(void)
+{
+	put(inotify_init1(0), 7);
+}
+
+static void tty_make(void)
+{
+	put(open("/dev/ptmx", O_RDWR), 7);
+}
+
+static void posix_lock_make(void)
+{
+	struct flock fl = { .l_type = F_WRLCK };
+
+	put(open(at("p"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(fcntl(7, F_SETLK, &fl) == 0);
+}
+
+static void fifo_make(void)
+{
+	mkfifo(at("fifo"), 0600);
+	put(open(at("fifo"), O_RDWR), 7);
+}
+
+static void rights_make(void)
+{
+	union {
+		struct cmsghdr h;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} u = { .h = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec iov = { (char[]){ "x" }, 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &u,
+			      .msg_controllen = sizeof(u) };
+
+	pair(SOCK_STREAM, 7, 8);
+	*(int *)CMSG_DATA(&u.h) = 7;
+	CHECK(sendmsg(8, &msg, 0) == 1);
+}
+
+/* A process that has all descriptors too, and ends with this one. */
+static void fork_holder(void)
+{
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+}
+
+static void outside_pipe_make(void)
+{
+	int p[2];
+
+	CHECK(pipe(p) == 0);
+	put(p[0], 7);
+	put(p[1], 8);
+	fork_holder();
+	close(8);
+}
+
+static void outside_unix_make(void)
+{
+	pair(SOCK_STREAM, 7, 8);
+	fork_holder();
+	close(8);
+}
+
+static void netlink_make(void)
+{
+	put(socket(AF_NETLINK, SOCK_RAW, 0), 7);
+}
+
+static void nothing(void)
+{
+}
+
+static void refusals(void **state)
+{
+	static const struct {
+		void (*make)(void);
+		int code;
+		const char *text;
+	} all[] = {
+		{ deleted_make, -ENOTSUP, "fd 7: deleted file" },
+		{ replaced_make, -ENOTSUP, "fd 7: deleted file" },
+		{ hidden_make, -ENOTSUP, "was replaced by another file" },
+		{ uring_make, -ENOTSUP, "fd 7: io_uring instance" },
+		{ inotify_make, -ENOTSUP, "fd 7: inotify" },
+		{ tty_make, -ENOTSUP, "fd 7: device /dev/" },
+		{ posix_lock_make, -ENOTSUP, "fd 7: POSIX lock" },
+		{ fifo_make, -ENOTSUP, "fd 7: named pipe" },
+		{ rights_make, -EAGAIN, "fd 7: descriptors are being passed" },
+		{ outside_pipe_make, -ENOTSUP,
+		  "fd 7: pipe whose other end is outside" },
+		{ outside_unix_make, -ENOTSUP,
+		  "fd 7: unix socket whose other end is outside" },
+		{ netlink_make, -ENOTSUP, "fd 7: netlink socket" },
+	};
+	struct fdt_case c = { .verify = nothing };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		c.make = all[i].make;
+		fdt_refused(&c, all[i].code, all[i].text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files),     cmocka_unit_test(locks),
+		cmocka_unit_test(pipes),     cmocka_unit_test(unix_sockets),
+		cmocka_unit_test(anonymous), cmocka_unit_test(external),
+		cmocka_unit_test(refusals),
+	};
+	int r;
+
+	if (!mkdtemp(dir))
+		return 1;
+	r = cmocka_run_group_tests_name("fds", tests, NULL, NULL);
+	for (const char *p = "ahlmprs"; *p; p++)
+		unlink(at((char[]){ *p, '\0' }));
+	unlink(at("fifo"));
+	rmdir(dir);
+	return r;
+}
