@@ -11,9 +11,11 @@
 #include "sim/output.h"
 
 extern const struct reproduce_paper reproduce_ismail;
+extern const struct reproduce_paper reproduce_schnor;
 
 static const struct reproduce_paper *const reproduce_papers[] = {
 	&reproduce_ismail,
+	&reproduce_schnor,
 };
 
 const struct reproduce_paper *reproduce_nth(size_t n)
@@ -189,6 +191,9 @@ static struct sweep_cell *grid_cells(struct reproduce_grid *g)
 						     .workload = g->workload,
 						     .load = g->load[l],
 						     .overhead = g->overhead,
+						     .migrate = g->migrate,
+						     .migrate_rank =
+							     g->migrate_rank,
 						     .group = (uint32_t)l };
 	return cell;
 }

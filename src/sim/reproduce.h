@@ -103,7 +103,7 @@ struct reproduce_grid {
 	const char *workload;
 	const double *load;
 	size_t nr_loads;
-	usec_t overhead;
+	usec_t overhead, migrate, migrate_rank; /* as of struct sweep_cell */
 	double precision; /* of the mean response; 0: 2 % */
 
 	/* Filled in by reproduce_grid_run(), freed by _clear(). */

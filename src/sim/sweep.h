@@ -38,8 +38,12 @@ enum sweep_metric {
 	METRIC_CHANGES,	      /* allocation changes a job, starts not counted */
 	METRIC_CHANGED,	      /* share of jobs with any such change */
 	METRIC_INSTANTS,      /* instants with such a change, a job */
-	METRIC_SMALL,	      /* mean response of jobs by size: quarters of */
-	METRIC_MEDIUM,	      /* the machine (a coarse fairness curve) */
+	METRIC_COMPUTE,	      /* mean of end - first start, seconds */
+	METRIC_MIGRATED,      /* ranks migrated / ranks started */
+	METRIC_MIGRATION_GAP, /* seconds between instants of migration */
+	METRIC_MIGRATION_RANKS, /* ranks that migrate at such an instant */
+	METRIC_SMALL,		/* mean response of jobs by size: quarters of */
+	METRIC_MEDIUM,		/* the machine (a coarse fairness curve) */
 	METRIC_LARGE,
 	METRIC_HUGE,
 	NR_METRICS
@@ -59,6 +63,8 @@ struct sweep_cell {
 	double load;	      /* 0: as the workload is */
 	usec_t overhead;      /* C: what a change of allocation costs a job */
 	uint32_t group;	      /* cells with one number are done together */
+	usec_t migrate;	      /* standstill when ranks of a job move, */
+	usec_t migrate_rank;  /* and for each of them */
 };
 
 struct sweep {

@@ -11,6 +11,7 @@
 
 #include "core/xalloc.h"
 #include "policy/policy.h"
+#include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/sweep.h"
 
@@ -43,6 +44,7 @@ static void add_job(const struct sim_record *job, uint32_t procs, double *value,
 	value[METRIC_SLOWDOWN] += run > 0 ? response / run : 1;
 	value[METRIC_BOUNDED] +=
 		response > floor_run ? response / floor_run : 1;
+	value[METRIC_COMPUTE] += seconds(job->end - job->start);
 	value[METRIC_FOLDING] +=
 		job->procs ? (double)job->size / job->procs : 1;
 	value[METRIC_CHANGES] += job->resizes;
@@ -64,6 +66,21 @@ static void note_plan(void *data, const struct view *view,
 		}
 }
 
+/* Without any migration the gap is the whole run: it is at least that. */
+static void measure_migrations(const struct sim_result *r, double *value)
+{
+	double events = (double)r->migration_events;
+
+	value[METRIC_MIGRATED] =
+		r->starts_of_ranks
+			? (double)r->migrations / (double)r->starts_of_ranks
+			: 0;
+	value[METRIC_MIGRATION_GAP] =
+		seconds(r->end - r->begin) / (events > 0 ? events : 1);
+	value[METRIC_MIGRATION_RANKS] =
+		events > 0 ? (double)r->migrations / events : 0;
+}
+
 static void measure(const struct sim_result *r, uint64_t instants,
 		    double *value)
 {
@@ -80,6 +97,7 @@ static void measure(const struct sim_result *r, uint64_t instants,
 		if (count[m] > 0)
 			value[m] /= count[m];
 	}
+	measure_migrations(r, value);
 	value[METRIC_INSTANTS] = r->nr ? (double)instants / (double)r->nr : 0;
 	value[METRIC_UTILIZATION] = r->averages.utilization;
 	value[METRIC_EFFECTIVENESS] = r->averages.effectiveness;
@@ -100,21 +118,31 @@ int sweep_simulate(const struct sweep *sweep, uint32_t cell,
 					       .data = &instants };
 	struct sim_config config = { .policy = c->policy,
 				     .procs = sweep->procs,
-				     .costs = { .resize = c->overhead },
+				     .costs = { .resize = c->overhead,
+						.migrate = c->migrate,
+						.migrate_rank =
+							c->migrate_rank },
 				     .seed = sweep->seed,
 				     .observer = &observer };
 	struct sim_result result = { 0 };
+	struct host *hosts = NULL;
 	int rc = workload_create(c->workload, &setup, &config.workload, err);
 
 	if (rc < 0)
 		return rc;
-	rc = sim_run(&config, &result, err);
+	if (config.workload->hosts)
+		rc = machine_parse(config.workload->hosts, &hosts,
+				   &config.nr_hosts, err);
+	config.hosts = hosts;
+	if (rc == 0)
+		rc = sim_run(&config, &result, err);
 	if (rc == 0)
 		measure(&result, instants, value);
 	else
 		error_prefix(err, rc, "%s on %s at load %g", c->policy,
 			     c->workload, c->load);
 	sim_result_clear(&result);
+	free(hosts);
 	workload_destroy(config.workload);
 	return rc;
 }
