@@ -26,6 +26,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cluster/capsule_priv.h"
@@ -33,6 +34,7 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 
+#define TAKE_TRIES 20 /* of 10 ms, for a name */
 #define DIE_MS                                                         \
 	5000 /* for init to end everything, before it is left to sweep \
 	      */
@@ -276,26 +278,34 @@ static int give_birth(struct capsule *c, const struct capsule_spec *spec,
 
 /* ---- creating ---- */
 
+/* Ours if nobody has it, or after a sweep if a dead keeper had it. */
+static int take_dir(const struct capsule *c, const char *dir, struct error *err)
+{
+	int lock = record_lock(c->run_dir, err), r;
+
+	if (lock < 0)
+		return lock;
+	r = mkdir(dir, 0700) < 0 ? -errno : 0;
+	close(lock);
+	if (r == -EEXIST && capsule_sweep(c->run_dir, err) < 0)
+		return -EIO;
+	return r < 0 ? error_sys(err, r, "cannot make %s", dir) : 0;
+}
+
 static int make_dir(struct capsule *c, struct error *err)
 {
 	char *dir = xasprintf("%s/capsules/%s", c->run_dir, c->name);
-	int r = 0, lock;
+	int r = -EEXIST;
 
-	for (int i = 0; i < 2; i++) {
-		lock = record_lock(c->run_dir, err);
-		if (lock < 0) {
-			r = lock;
-			break;
-		}
-		r = mkdir(dir, 0700) < 0 ? -errno : 0;
-		close(lock);
-		if (r != -EEXIST || i || capsule_sweep(c->run_dir, err) < 0)
-			break;
+	/* Not at once refused: a keeper that was just killed may live yet. */
+	for (int i = 0; i < TAKE_TRIES && r == -EEXIST; i++) {
+		if (i > 1)
+			nanosleep(&(struct timespec){ .tv_nsec = 10000000 },
+				  NULL);
+		r = take_dir(c, dir, err);
 	}
 	if (r == -EEXIST)
-		error_set(err, r, "capsule %s is in use", c->name);
-	else if (r < 0 && lock >= 0)
-		error_sys(err, r, "cannot make %s", dir);
+		error_set(err, r, "the name is in use");
 	if (r < 0)
 		free(dir);
 	else

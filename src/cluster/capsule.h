@@ -157,7 +157,8 @@ int capsule_spawn(struct capsule *c, capsule_entry *entry, const void *arg,
  * The shared page of a landed copy: its first 32-bit word is 0 ("wait") until
  * capsule_release() stores 1 and wakes all that wait on it with FUTEX_WAIT
  * (not the private kind).  Every process forked from the keeper or from init
- * has it mapped at capsule_release_word(); others map the descriptor.
+ * has it mapped at capsule_release_word() (a helper is told that address in its
+ * argument, since init was born before); others map the descriptor.
  */
 #define CAPSULE_RELEASED 1u
 uint32_t *capsule_release_word(const struct capsule *c);

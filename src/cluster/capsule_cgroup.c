@@ -3,6 +3,7 @@
  */
 #include "cluster/capsule_cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -405,24 +406,51 @@ static void thaw_dir(const char *dir)
 	}
 }
 
+/* The whole tree below dir, and dir: nothing in ours is anybody else's. */
+static void for_each_dir(const char *dir, void (*fn)(const char *dir))
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		char *sub;
+
+		if (e->d_type != DT_DIR || e->d_name[0] == '.')
+			continue;
+		sub = xasprintf("%s/%s", dir, e->d_name);
+		for_each_dir(sub, fn);
+		free(sub);
+	}
+	if (d)
+		closedir(d);
+	fn(dir);
+}
+
+static void try_rmdir(const char *dir)
+{
+	rmdir(dir); /* the loop below sees whether it is gone */
+}
+
 int cgroup_remove(char *const *dirs, unsigned n)
 {
 	int r = 0;
 
 	/* Killed before thawed: a frozen copy must not run one instruction. */
 	for (unsigned i = 0; i < n; i++)
-		kill_members(dirs[i]);
+		for_each_dir(dirs[i], kill_members);
 	for (unsigned i = 0; i < n; i++)
-		thaw_dir(dirs[i]);
+		for_each_dir(dirs[i], thaw_dir);
 	for (unsigned i = 0; i < n; i++) {
-		for (int t = 0; t < REMOVE_TRIES; t++) {
-			if (!rmdir(dirs[i]) || errno == ENOENT)
-				break;
-			if (t == REMOVE_TRIES - 1)
+		for (int t = 0; !access(dirs[i], F_OK); t++) {
+			for_each_dir(dirs[i], try_rmdir);
+			if (t == REMOVE_TRIES) {
 				r = -EBUSY;
+				break;
+			}
 			if (t % 50 == 49)
-				kill_members(dirs[i]);
-			pause_us(1000);
+				for_each_dir(dirs[i], kill_members);
+			if (t)
+				pause_us(1000);
 		}
 	}
 	return r;

@@ -54,8 +54,8 @@ int cgroup_thaw(const struct capsule_cgroup *cg, struct error *err) must_check;
 void cgroup_clear(struct capsule_cgroup *cg);
 
 /*
- * Kill everything in these directories, thaw it, and remove them.  0, or -EBUSY
- * when something would not die yet.
+ * Kill everything in these directories and below, thaw it, and remove them.  0,
+ * or -EBUSY when something would not die yet.
  */
 int cgroup_remove(char *const *dirs, unsigned n);
 

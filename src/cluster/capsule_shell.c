@@ -30,7 +30,6 @@
 #define WORDS 64
 
 static struct capsule *capsule;
-static uint32_t *word; /* for the helper, which has our memory */
 
 typedef int call(struct capsule *c, struct error *err);
 
@@ -97,10 +96,7 @@ static int do_create(char **words, int n, struct error *err)
 	if (r < 0)
 		return r;
 	spec.name = words[1];
-	r = capsule_create(&spec, &capsule, err);
-	if (!r)
-		word = capsule_release_word(capsule);
-	return r;
+	return capsule_create(&spec, &capsule, err);
 }
 
 static int do_exec(char **words, int n, struct error *err)
@@ -126,27 +122,35 @@ static int do_exec(char **words, int n, struct error *err)
 	return r < 0 ? r : pid;
 }
 
+struct landing {
+	char text[8];
+	uint32_t *word;
+};
+
 static int landing(const void *arg, size_t n, const int *fds, size_t nr_fds)
 {
+	const struct landing *l = arg;
 	uint32_t seen;
 
-	if (n != 5 || memcmp(arg, "hello", 5) || nr_fds != 1 ||
+	if (n != sizeof(*l) || strcmp(l->text, "hello") || nr_fds != 1 ||
 	    write(fds[0], "x", 1) != 1)
 		return 1;
-	while (!(seen = __atomic_load_n(word, __ATOMIC_SEQ_CST)))
-		syscall(SYS_futex, word, FUTEX_WAIT, 0, NULL, NULL, 0);
+	while (!(seen = __atomic_load_n(l->word, __ATOMIC_SEQ_CST)))
+		syscall(SYS_futex, l->word, FUTEX_WAIT, 0, NULL, NULL, 0);
 	return seen == CAPSULE_RELEASED ? 7 : 1;
 }
 
 static int do_land(struct error *err)
 {
+	struct landing arg = { "hello", capsule_release_word(capsule) };
 	int p[2], r;
 	pid_t pid;
 	char c;
 
 	if (pipe2(p, O_CLOEXEC) < 0)
 		return error_sys(err, -errno, "no pipe");
-	r = capsule_spawn(capsule, landing, "hello", 5, &p[1], 1, &pid, err);
+	r = capsule_spawn(capsule, landing, &arg, sizeof(arg), &p[1], 1, &pid,
+			  err);
 	close(p[1]);
 	if (!r && read(p[0], &c, 1) != 1)
 		r = error_set(err, -EIO, "the helper did not answer");

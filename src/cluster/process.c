@@ -13,6 +13,8 @@
 #include "core/io.h"
 #include "core/units.h"
 
+#define PF_EXITING 0x4 /* the kernel's: runs none of its own code any more */
+
 int process_boot_id(char ret[PROCESS_BOOT_LEN], struct error *err)
 {
 	const char *path = "/proc/sys/kernel/random/boot_id";
@@ -30,7 +32,7 @@ int process_parse_stat(const char *text, char *ret_state, uint64_t *ret_start)
 {
 	/* The name may hold anything, also ") R 1"; the last ")" ends it. */
 	const char *p = strrchr(text, ')');
-	unsigned long long start;
+	unsigned long long value = 0, flags = 0;
 	char state, *end;
 
 	if (!p || p[1] != ' ' || !p[2])
@@ -41,13 +43,15 @@ int process_parse_stat(const char *text, char *ret_state, uint64_t *ret_start)
 		if (*p != ' ')
 			return -EBADMSG;
 		errno = 0;
-		start = strtoull(p + 1, &end, 10);
+		value = strtoull(p + 1, &end, 10);
 		if (errno || end == p + 1)
 			return -EBADMSG;
+		if (field == 9)
+			flags = value;
 		p = end;
 	}
-	*ret_state = state;
-	*ret_start = start;
+	*ret_state = flags & PF_EXITING ? 'X' : state;
+	*ret_start = value;
 	return 0;
 }
 

@@ -25,7 +25,7 @@ int process_boot_id(char ret[PROCESS_BOOT_LEN], struct error *err) must_check;
 
 /* Who has that pid now; -ESRCH when nobody has. */
 int process_identify(pid_t pid, struct process_id *ret) must_check;
-/* A zombie is no longer alive. */
+/* Who is a zombie, or on the way to become one, is no longer alive. */
 bool process_alive(const struct process_id *id);
 /* A pidfd of just this process, or -ESRCH. */
 int process_open(const struct process_id *id) must_check;
@@ -39,7 +39,10 @@ int process_end(const struct process_id *id, int sig, int timeout_ms);
 /* The number after "KEY:" in /proc/self/fdinfo/FD, such as a pidfd's "Pid". */
 int process_fdinfo(int fd, const char *key, int64_t *ret) must_check;
 
-/* Field 22 and the state letter of a /proc/PID/stat text; -EBADMSG. */
+/*
+ * Field 22 and the state letter of a /proc/PID/stat text, 'X' for who is
+ * exiting; or -EBADMSG.
+ */
 int process_parse_stat(const char *text, char *ret_state,
 		       uint64_t *ret_start) must_check;
 

@@ -1,0 +1,271 @@
+#!/usr/bin/env bats
+# Capsules: what is inside, how they stand still, and that nothing survives them.
+
+bats_require_minimum_version 1.5.0
+load capsule
+
+setup() { bed_setup; }
+teardown() { bed_teardown; }
+
+capsule_up() { # SHELL HOST ADDRESS [MORE...]
+	local s=$1 h=$2 a=$3
+	shift 3
+	shell "$s" "$h"
+	ok "$s" create "cap$$$s" net=routed uplink=eth0 "addr=$a" "$@"
+}
+
+# Scripts live where the capsule sees them too: its /tmp is its own.
+setup_file() {
+	export script_dir=$(mktemp -d /var/tmp/stint-test.XXXXXX)
+	chmod 755 "$script_dir"
+}
+teardown_file() { rm -rf "$script_dir"; }
+
+run_inside() { # SHELL SCRIPT
+	local f=$script_dir/$BATS_TEST_NUMBER
+	echo "$2" >"$f"
+	: >"$f.out"
+	chmod 666 "$f.out"
+	ok "$1" exec "$f.out" sh "$f"
+	ok "$1" wait
+	status=${answer##* }
+	output=$(cat "$f.out")
+}
+
+@test "capsule: its own hosts, links, /tmp, /dev and clocks" {
+	bed_up 1
+	capsule_up a h1 10.77.128.1 mono=-3600000000000
+	run_inside a 'hostname; cat /etc/hostname; ls /sys/class/net | tr "\n" " "; echo
+		ls -A /tmp /dev/shm | grep -v :; ls /dev | wc -l
+		ip -4 -o addr show eth0 | awk "{print \$4}"
+		cat /sys/class/net/eth0/address; getent hosts "$(hostname)"
+		cat /proc/sys/net/ipv4/tcp_rto_min_us 2>/dev/null || echo 5000
+		echo x >/dev/shm/x && echo y >/tmp/y && echo z >/dev/null && echo written'
+	echo "$output"
+	[ "$(sed -n 1p <<<"$output")" = "cap$$a" ]
+	[ "$(sed -n 2p <<<"$output")" = "cap$$a" ]
+	[ "$(sed -n 3p <<<"$output")" = "eth0 lo " ]
+	[[ $output == *10.77.128.1/32* ]]
+	[[ $output == *02:53:0a:4d:80:01* ]]
+	[[ $output == *"10.77.128.1"*"cap$$a"* ]]
+	[[ $output == *5000*written ]]
+	[ ! -e /tmp/y ]
+	run_inside a 'python3 -c "import time; print(int(time.monotonic()))"'
+	host=$(cut -d. -f1 /proc/uptime)
+	[ $((host - output)) -ge 3500 ]
+}
+
+@test "capsule: a program is the submitter, without any privilege" {
+	bed_up 1
+	capsule_up a h1 10.77.128.1 uid=4321
+	run_inside a 'id -u; grep -E "^(Cap|NoNewPrivs|Groups)" /proc/self/status
+		grep . /proc/self/personality; cat /proc/self/uid_map
+		ip link set eth0 down 2>&1; mount -t tmpfs x /mnt 2>&1; kill -9 1
+		cat /proc/1/environ 2>&1; echo 1 2>&1 >/proc/sys/kernel/hostname; unshare -n true 2>&1
+		echo alive'
+	echo "$output"
+	[ "$(sed -n 1p <<<"$output")" = 4321 ]
+	[ "$(grep -c '^Cap.*:.0000000000000000$' <<<"$output")" = 5 ]
+	[[ $output == *"NoNewPrivs:	1"* ]]
+	[[ $output == *00040000* ]]
+	[[ $output == *"4321"*"4321"*"1"* ]]
+	[[ $output == *"Operation not permitted"* ]]
+	[[ $output == *"Permission denied"* ]]
+	[[ $output == *alive ]]
+	ok a init # it is still there
+	# The same for the submitter root, whose exec would regain all.
+	capsule_up b h1 10.77.128.2 uid=0
+	run_inside b 'grep -E "^Cap" /proc/self/status; echo x >/proc/sys/kernel/hostname; ip link set eth0 down'
+	[ "$(grep -c '^Cap.*:.0000000000000000$' <<<"$output")" = 5 ]
+	[ "$status" != 0 ]
+}
+
+@test "capsule: exit status, signals, pids and orphans come back" {
+	bed_up 1
+	capsule_up a h1 10.77.128.1
+	run_inside a 'exit 42'
+	[ "$status" = 42 ]
+	run_inside a 'kill -SEGV $$'
+	[ "$status" = 139 ]
+	run_inside a '(sleep 0.2; exit 9) & exit 0'
+	[ "$status" = 0 ]
+	ok a wait # init reaps the orphan and tells of it
+	[[ $answer == *" 9" ]]
+	say a exec /dev/null /no/such/program
+	[[ $answer == "error cannot run /no/such/program: No such file"* ]]
+	ok a exec /dev/null sleep 1000
+	ok a kill 0 9
+	eventually wait_for a 137
+}
+
+# Start a script in the capsule, its output to that file; its pid in $rank.
+start() { # SHELL FILE SCRIPT
+	echo "$3" >"$2.sh"
+	: >"$2"
+	chmod 666 "$2"
+	ok "$1" exec "$2" sh "$2.sh"
+	rank=${answer#ok }
+}
+
+wait_for() { # SHELL STATUS: until one ends with it
+	ok "$1" wait && [[ $answer == *" $2" ]]
+}
+
+@test "capsule: frozen it does not run, thawed it goes on" {
+	bed_up 1
+	capsule_up a h1 10.77.128.1
+	start a "$script_dir/beats" 'while echo .; do sleep 0.01; done'
+	eventually test -s "$script_dir/beats"
+	ok a freeze
+	n=$(stat -c %s "$script_dir/beats")
+	sleep 0.3
+	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
+	ok a thaw
+	eventually grown "$script_dir/beats" "$n"
+	ok a destroy
+}
+
+grown() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+
+@test "capsule: a frozen copy stays so when its tracer dies" {
+	bed_up 1
+	capsule_up a h1 10.77.128.1
+	start a "$script_dir/beats" 'while :; do echo .; sleep 0.001; done'
+	eventually test -s "$script_dir/beats"
+	python3 - "$rank" <<-'E' 3>&- &
+	import ctypes, sys, time
+	libc = ctypes.CDLL(None, use_errno=True)
+	libc.ptrace.argtypes = [ctypes.c_long] * 4
+	assert libc.ptrace(0x4206, int(sys.argv[1]), 0, 0) == 0   # SEIZE
+	assert libc.ptrace(0x4207, int(sys.argv[1]), 0, 0) == 0   # INTERRUPT
+	time.sleep(1000)
+	E
+	tracer=$!
+	eventually grep -qs '^State:.t' "/proc/$rank/status"
+	ok a freeze
+	n=$(stat -c %s "$script_dir/beats")
+	kill -9 $tracer
+	wait $tracer || true
+	sleep 0.3
+	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
+	ok a thaw
+	eventually grown "$script_dir/beats" "$n"
+	ok a destroy
+}
+
+@test "capsule: a landed copy waits for the word, whoever dies" {
+	bed_up 1
+	capsule_up a h1 10.77.128.1
+	ok a land
+	copy=${answer#ok }
+	sleep 0.2
+	kill -0 "$copy"
+	ok a freeze
+	ok a thaw
+	kill -0 "$copy"
+	ok a release
+	ok a wait
+	[[ $answer == "ok exit "*" 7" ]]
+}
+
+@test "capsule: the keeper's death ends all of it, running or frozen" {
+	bed_up 1
+	for how in running frozen; do
+		capsule_up $how h1 10.77.128.1
+		start $how "$script_dir/$how" 'trap "" TERM INT HUP; while :; do echo .; sleep 0.01; done'
+		ok $how init
+		init=$(cut -d' ' -f2 <<<"$answer")
+		eventually test -s "$script_dir/$how"
+		[ $how = running ] || ok $how freeze
+		n=$(stat -c %s "$script_dir/$how")
+		ok $how plug
+		kill -9 "${pid[$how]}"
+		eventually gone "$rank"
+		eventually gone "$init"
+		[ $how = running ] || [ "$(stat -c %s "$script_dir/$how")" = "$n" ]
+		[ -e "$(rundir h1)/capsules/cap$$$how/record" ]
+		# The next keeper of this run directory may sweep; creating does
+		# when the name is taken by a dead one.
+		shell again$how h1
+		ok again$how create "cap$$$how" net=routed uplink=eth0 addr=10.77.128.1
+		ok again$how plug
+		ok again$how destroy
+		[ -z "$(ls "$(rundir h1)/capsules")" ]
+		[ -z "$(on h1 ip neigh show proxy)" ]
+		[ "$(on h1 ls /sys/class/net | sort | tr '\n' ' ')" = "eth0 lo " ]
+	done
+}
+
+@test "capsule: init killed from outside is noticed, and all of it removed" {
+	bed_up 1
+	capsule_up a h1 10.77.128.1
+	ok a exec /dev/null sleep 1000
+	rank=${answer#ok }
+	ok a freeze
+	ok a init
+	kill -9 "$(cut -d' ' -f2 <<<"$answer")"
+	ok a wait
+	[ "$answer" = "ok gone" ]
+	ok a destroy
+	eventually gone "$rank"
+	[ -z "$(ls "$(rundir h1)/capsules")" ]
+}
+
+@test "capsule: killed while it is being made, the next one removes it" {
+	bed_up 1
+	for t in 0.001 0.003 0.005 0.007 0.01 0.015 0.02 0.03; do
+		echo "create cap$$k net=routed uplink=eth0 addr=10.77.128.9" |
+			timeout -s KILL $t "$stint" testbed exec h1 "$capsule_shell" || true
+	done
+	shell z h1
+	ok z create "cap$$k" net=routed uplink=eth0 addr=10.77.128.9
+	ok z destroy
+	[ -z "$(ls "$(rundir h1)/capsules")" ]
+	[ "$(on h1 ls /sys/class/net | sort | tr '\n' ' ')" = "eth0 lo " ]
+}
+
+@test "capsule: what cannot be is refused with the reason" {
+	bed_up 1
+	shell a h1
+	for bad in "create ../x" "create x/y" "create .x" "create x net=routed" \
+		"create x net=routed addr=10.77.128.1 uplink=nolink" \
+		"create x net=bridge addr=10.77.128.1" "create x run=/no/such/dir"; do
+		say a "$bad"
+		[[ $answer == error* ]] || { echo "$bad: $answer"; false; }
+		[ "$answer" != "error " ]
+	done
+	ok a create x
+	shell b h1
+	say b create x
+	[[ $answer == *"in use"* ]]
+	ok a destroy
+	ok b create x
+}
+
+@test "capsule: without root, the submitter's own, frozen by signals" {
+	bed_up 1
+	run_dir=$script_dir/run
+	mkdir -p "$run_dir"
+	chown 4321 "$run_dir"
+	cp "$capsule_shell" "$script_dir/shell"
+	coproc setpriv --reuid 4321 --regid 4321 --clear-groups "$script_dir/shell" 3>&-
+	in[u]=${COPROC[1]} out[u]=${COPROC[0]}
+	say u create "cap$$u" run="$run_dir" addr=10.77.128.1 net=routed uplink=eth0
+	[[ $answer == *"only root gives capsules an address"* ]]
+	say u create "cap$$u" run="$run_dir"
+	[ "$answer" = "ok 0" ] || skip "no user namespaces without root: $answer"
+	ok u init
+	[[ $answer == *signals ]]
+	start u "$script_dir/beats" 'id -u; while :; do echo .; sleep 0.01; done'
+	eventually grown "$script_dir/beats" 20
+	[ "$(head -1 "$script_dir/beats")" = 4321 ]
+	ok u freeze
+	n=$(stat -c %s "$script_dir/beats")
+	sleep 0.3
+	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
+	ok u thaw
+	eventually grown "$script_dir/beats" "$n"
+	ok u destroy
+	[ -z "$(ls "$run_dir/capsules")" ]
+}

@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# stint testbed: hosts that see each other, limits, and nothing left behind.
+
+bats_require_minimum_version 1.5.0
+load capsule
+
+setup() { bed_setup; }
+teardown() { bed_teardown; }
+
+@test "testbed: hosts have names, addresses and each other" {
+	bed_up 3
+	[ "$(on h2 hostname)" = h2 ]
+	[ "$(on h2 ip -4 -o addr show dev eth0 | awk '{print $4}')" = 10.77.0.2/16 ]
+	[ "$(on h3 ls /sys/class/net | sort | tr '\n' ' ')" = "eth0 lo " ]
+	on h1 python3 - <<-E
+	import socket
+	s = socket.socket(); s.settimeout(10)
+	try: s.connect(("h3", 9)); raise SystemExit("who is that?")
+	except ConnectionRefusedError: pass
+	E
+	# No way out, and no way in.
+	[ -z "$(on h1 ip route show default)" ]
+	run on h4 true
+	[ "$status" = 1 ]
+	[[ $output == *"no host h4"* ]]
+}
+
+@test "testbed: exec passes exit status, arguments and environment on" {
+	bed_up 1
+	run on h1 sh -c 'echo "$1 $STINT_HOST $STINT_TESTBED"; exit 7' -- --name
+	[ "$status" = 7 ]
+	[ "$output" = "--name h1 $STINT_TESTBED" ]
+	[ -d "$(on h1 sh -c 'echo $STINT_RUN_DIR')" ]
+	run -127 on h1 /no/such/program
+	[[ $output == *"/no/such/program"* ]]
+}
+
+@test "testbed: shares and speeds are the cgroup's" {
+	[ -w /sys/fs/cgroup/cpu/cpu.shares ] || skip "no cgroup v1 cpu controller"
+	bed_up 3 --cpus 2,1 --speed 0.5,0.25
+	dir=$(find /sys/fs/cgroup/cpu -type d -name "stint-testbed.t$$")
+	[ "$(cat "$dir"/h{1,2,3}/cpu.shares | tr '\n' ' ')" = "2048 1024 1024 " ]
+	[ "$(cat "$dir"/h{1,2,3}/cpu.cfs_quota_us | tr '\n' ' ')" = "10000 5000 5000 " ]
+	on h2 grep -q "cpu:/.*stint-testbed.t$$/h2" /proc/self/cgroup
+}
+
+@test "testbed: two at once do not see each other" {
+	bed_up 2
+	bed_up 2 --name "t$$b"
+	on h1 sh -c 'echo 1 >"$STINT_RUN_DIR/mark"'
+	run timeout 20 "$stint" testbed --name "t$$b" exec h1 sh -c 'ls "$STINT_RUN_DIR"'
+	[ -z "$output" ]
+	run timeout 20 "$stint" testbed list
+	[ "${#lines[@]}" = 3 ]
+	timeout 20 "$stint" testbed list --json |
+		python3 -c 'import json,sys; l = json.load(sys.stdin)
+assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
+	timeout 30 "$stint" testbed down --name "t$$b"
+	on h1 true
+}
+
+@test "testbed: up twice is refused, down twice is fine" {
+	bed_up 1
+	run bed_up 1
+	[ "$status" = 1 ]
+	[[ $output == *"is up"*"stint testbed down"* ]]
+	timeout 30 "$stint" testbed down
+	timeout 30 "$stint" testbed down
+	run on h1 true
+	[ "$status" = 1 ]
+	bed_up 2
+}
+
+@test "testbed: down ends what runs there, and nothing else" {
+	bed_up 2
+	sleep 1000 3>&- &
+	other=$!
+	"$stint" testbed exec h1 sh -c 'setsid sleep 1000 & echo $! >"$0"; sleep 1000' \
+		"$BATS_TEST_TMPDIR/pid" 3>&- &
+	started=$!
+	eventually test -s "$BATS_TEST_TMPDIR/pid"
+	timeout 30 "$stint" testbed down
+	! kill -0 "$(cat "$BATS_TEST_TMPDIR/pid")"
+	run wait $started
+	[ "$status" = 137 ]
+	kill -0 $other
+	kill $other
+}
+
+@test "testbed: up killed at any point leaves nothing that down cannot remove" {
+	for t in 0.001 0.002 0.003 0.004 0.006 0.008 0.010 0.015; do
+		timeout -s KILL $t "$stint" testbed up 5 || true
+		timeout 30 "$stint" testbed down
+		[ "$(leftovers)" = "$before" ]
+	done
+	timeout -s KILL 0.004 "$stint" testbed up 5 || true
+	bed_up 1 # an up removes what a broken one left
+}
+
+@test "testbed: down killed at any point is finished by the next" {
+	for t in 0.001 0.002 0.003 0.005 0.008; do
+		bed_up 4
+		timeout -s KILL $t "$stint" testbed down || true
+		timeout 30 "$stint" testbed down
+		[ "$(leftovers)" = "$before" ]
+	done
+}
+
+@test "testbed: bad arguments are refused with one line" {
+	for args in "up" "up 0" "up 65" "up x" "up 2 3" "down 1" "nonsense" \
+		"exec" "exec h1" "up 1 --cpus x" "up 1 --cpus 1,,2" \
+		"up 1 --speed -1" "up 1 --speed nan"; do
+		run timeout 20 "$stint" testbed $args
+		[ "$status" = 2 ] || { echo "$args: $status $output"; false; }
+	done
+	run timeout 20 "$stint" testbed up 1 --name a/b
+	[ "$status" = 1 ]
+	[ "${#lines[@]}" = 1 ]
+	run timeout 20 "$stint" testbed up 1 --name abcdefghijklmnopqrstuvwxyz
+	[ "$status" = 1 ]
+	run on ../h1 true
+	[ "$status" = 1 ]
+}
