@@ -27,7 +27,7 @@
 
 struct opt {
 	int level, name;
-	bool text; /* shorter values are fine */
+	bool datagram; /* streams have them, but may not set them */
 };
 
 static const struct opt opts[] = {
@@ -44,7 +44,7 @@ static const struct opt opts[] = {
 	{ SOL_SOCKET, SO_LINGER },
 	{ SOL_SOCKET, SO_RCVTIMEO },
 	{ SOL_SOCKET, SO_SNDTIMEO },
-	{ SOL_SOCKET, SO_BINDTODEVICE, true },
+	{ SOL_SOCKET, SO_BINDTODEVICE },
 	{ SOL_SOCKET, SO_PASSCRED },
 	{ SOL_SOCKET, SO_PASSSEC },
 	{ SOL_SOCKET, SO_RXQ_OVFL },
@@ -63,9 +63,9 @@ static const struct opt opts[] = {
 	{ SOL_IP, IP_FREEBIND },
 	{ SOL_IP, IP_TRANSPARENT },
 	{ SOL_IP, IP_BIND_ADDRESS_NO_PORT },
-	{ SOL_IP, IP_MULTICAST_TTL },
-	{ SOL_IP, IP_MULTICAST_LOOP },
-	{ SOL_IP, IP_MULTICAST_IF },
+	{ SOL_IP, IP_MULTICAST_TTL, true },
+	{ SOL_IP, IP_MULTICAST_LOOP, true },
+	{ SOL_IP, IP_MULTICAST_IF, true },
 	{ SOL_IP, IP_MINTTL },
 	{ SOL_IP, OPT_IP_LOCAL_PORT_RANGE },
 	{ SOL_IPV6, IPV6_V6ONLY },
@@ -78,13 +78,13 @@ static const struct opt opts[] = {
 	{ SOL_IPV6, IPV6_RECVHOPLIMIT },
 	{ SOL_IPV6, IPV6_FREEBIND },
 	{ SOL_IPV6, IPV6_TRANSPARENT },
-	{ SOL_IPV6, IPV6_MULTICAST_HOPS },
-	{ SOL_IPV6, IPV6_MULTICAST_LOOP },
-	{ SOL_IPV6, IPV6_MULTICAST_IF },
+	{ SOL_IPV6, IPV6_MULTICAST_HOPS, true },
+	{ SOL_IPV6, IPV6_MULTICAST_LOOP, true },
+	{ SOL_IPV6, IPV6_MULTICAST_IF, true },
 	{ SOL_IPV6, IPV6_AUTOFLOWLABEL },
 	{ SOL_IPV6, IPV6_DONTFRAG },
 	{ SOL_IPV6, IPV6_MINHOPCOUNT },
-	{ SOL_TCP, TCP_CONGESTION, true },
+	{ SOL_TCP, TCP_CONGESTION },
 	{ SOL_TCP, TCP_NODELAY },
 	{ SOL_TCP, TCP_CORK },
 	{ SOL_TCP, TCP_KEEPIDLE },
@@ -128,6 +128,8 @@ int sockopt_set_int(int fd, int level, int name, int v)
 /* Levels that such a socket has. */
 static bool applies(const struct opt *o, const Fds__Socket *m)
 {
+	if (o->datagram && m->type == SOCK_STREAM)
+		return false;
 	switch (o->level) {
 	case SOL_SOCKET:
 		return true;

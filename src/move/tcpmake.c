@@ -14,9 +14,9 @@
 
 #include "core/io.h"
 #include "move/sockopt.h"
+#include "move/sockspoof.h"
 #include "move/tcpcompat.h"
 #include "move/tcpdead.h"
-#include "move/tcpspoof.h"
 
 static bool is_in(const Fds__Tcp *t, uint32_t states)
 {
@@ -209,10 +209,10 @@ static int play_fins(int fd, const Fds__Socket *m, struct error *err)
 	if (first && shutdown(fd, SHUT_WR) < 0)
 		return error_sys(err, -errno, "TCP connection: shutdown");
 	if (is_in(t, TCP_STATES_FIN_RECEIVED))
-		r = tcpspoof_send(m->inet, t->rcv_seq - 1, una, window_field(t),
+		r = sockspoof_tcp(m->inet, t->rcv_seq - 1, una, window_field(t),
 				  true, err);
 	if (t->state == TCP_FIN_WAIT2)
-		r = tcpspoof_send(m->inet, t->rcv_seq, t->snd_seq,
+		r = sockspoof_tcp(m->inet, t->rcv_seq, t->snd_seq,
 				  window_field(t), false, err);
 	if (!r && second && shutdown(fd, SHUT_WR) < 0)
 		return error_sys(err, -errno, "TCP connection: shutdown");

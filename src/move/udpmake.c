@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "core/io.h"
 #include "move/sockopt.h"
+#include "move/sockspoof.h"
 
 static void set_loopback(struct sockaddr_in6 *in6, bool mapped)
 {
@@ -38,26 +38,16 @@ static void aim(struct sockaddr_storage *to, const struct sockaddr_in6 *from)
 	}
 }
 
-/* Any address may be a sender's on a transparent socket (CAP_NET_ADMIN). */
-static void resend(const Fds__Socket *m, const Fds__Message *msg)
+static void resend(const Fds__Inet *m, const Fds__Message *msg)
 {
-	fd_auto fd = socket(m->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	const struct sockaddr_in6 *from = (void *)msg->from.data;
 	struct sockaddr_storage to = { 0 };
 
-	if (fd < 0 || !msg->from.len)
+	if (!msg->from.len)
 		return;
-	sockopt_set_int(fd, SOL_IP, IP_TRANSPARENT, 1);
-	if (m->family == AF_INET6)
-		sockopt_set_int(fd, SOL_IPV6, IPV6_TRANSPARENT, 1);
-	sockopt_set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	memcpy(&to, m->inet->local.data, m->inet->local.len);
-	aim(&to, from);
-	if (bind(fd, (struct sockaddr *)msg->from.data,
-		 (socklen_t)msg->from.len) < 0)
-		return;
-	(void)!sendto(fd, msg->data.data, msg->data.len, MSG_DONTWAIT,
-		      (struct sockaddr *)&to, (socklen_t)m->inet->local.len);
+	memcpy(&to, m->local.data, m->local.len);
+	aim(&to, (void *)msg->from.data);
+	/* What cannot be brought back is lost. */
+	(void)!sockspoof_udp(msg->from.data, &to, &msg->data, NULL);
 }
 
 int udpmake_state(int fd, const Fds__Socket *m, struct error *err)
@@ -74,6 +64,6 @@ int udpmake_state(int fd, const Fds__Socket *m, struct error *err)
 				      (socklen_t)inet->peer.len) < 0)
 		return error_sys(err, -errno, "UDP socket: connect");
 	for (size_t i = 0; i < inet->n_queue && inet->local.len; i++)
-		resend(m, inet->queue[i]);
+		resend(inet, inet->queue[i]);
 	return 0;
 }
