@@ -5,12 +5,16 @@
  * destination puts them in place while the state is being captured.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "move/fault.h"
+#include "move/fds.h"
 #include "move/layout.h"
 #include "move/send.h"
 #include "move/track.h"
 #include "move/wire.h"
+
+#define DRAIN_USEC (5 * USEC_PER_MSEC)
 
 static int send_last_pages(struct sending *s, struct error *err)
 {
@@ -19,9 +23,47 @@ static int send_last_pages(struct sending *s, struct error *err)
 
 	if (r == 0)
 		r = track_send(s, true, err);
-	if (r == 0)
-		r = frame_send_u64(s->ch, FRAME_DONE, s->src->epoch, err);
 	s->report->pages_last = page_sender_count(s->pages) - before;
+	return r;
+}
+
+/* Descriptors; what is under way in connections gets a moment to arrive. */
+static int send_fds(struct sending *s, struct error *err)
+{
+	const struct move_source_ops *ops = s->src->ops;
+	struct iovec iov = { 0 };
+	uint8_t *blob;
+	int r = fds_drain(s->fds, DRAIN_USEC, err);
+
+	if (r == 0 && ops && ops->unplug) {
+		s->unplugged = true;
+		r = ops->unplug(s->src->ctx, err);
+	}
+	if (r == 0)
+		r = move_fault(MF_SOURCE_UNPLUGGED, err);
+	if (r == 0)
+		r = fds_capture(s->fds, &blob, &iov.iov_len, err);
+	if (r < 0)
+		return r;
+	iov.iov_base = blob;
+	r = frame_send(s->ch, FRAME_FDS, &iov, 1, err);
+	free(blob);
+	return r;
+}
+
+/* What the keeper knows of the process. */
+static int send_saved(struct sending *s, struct error *err)
+{
+	const struct move_source_ops *ops = s->src->ops;
+	struct iovec iov = { 0 };
+	int r;
+
+	if (!ops || !ops->save)
+		return 0;
+	r = ops->save(s->src->ctx, &iov.iov_base, &iov.iov_len, err);
+	if (r == 0)
+		r = frame_send(s->ch, FRAME_SAVED, &iov, 1, err);
+	free(iov.iov_base);
 	return r;
 }
 
@@ -36,6 +78,8 @@ static int send_state(struct sending *s, struct error *err)
 	m->epoch = s->src->epoch;
 	for (size_t i = 0; i < s->maps.nr; i++)
 		capture_add(m->map, m->n_map, layout_vma(&s->maps.v[i]));
+	if (r == 0)
+		r = frame_send_u64(s->ch, FRAME_DONE, m->epoch, err);
 	if (r == 0)
 		r = wire_send(s->ch, FRAME_STATE, &m->base, err);
 	return r < 0 ? r : move_fault(MF_SOURCE_SENT, err);
@@ -56,10 +100,28 @@ int freeze_send(struct sending *s, struct error *err)
 		r = send_last_pages(s, err);
 	pages = send_now();
 	if (r == 0)
+		r = send_fds(s, err);
+	if (r == 0)
+		r = send_saved(s, err);
+	if (r == 0)
 		r = send_state(s, err);
 	state = send_now();
 	rep->freeze = stopped - s->frozen;
 	rep->last = pages - stopped;
 	rep->capture = state - pages;
 	return r;
+}
+
+void freeze_undo(struct sending *s)
+{
+	const struct move_source_ops *ops = s->src->ops;
+	struct error err;
+
+	/* the process has to go on, whatever this says */
+	if (s->unplugged && ops->replug &&
+	    ops->replug(s->src->ctx, &err) < 0)
+		send_progress(s, "replug: %s", err.text);
+	s->unplugged = false;
+	if (s->tracee)
+		tracee_resume(s->tracee);
 }

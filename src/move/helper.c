@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "core/io.h"
+#include "move/fds.h"
 #include "move/land.h"
 
 #ifndef CLONE_NEWTIME
@@ -30,6 +31,7 @@
 struct helper {
 	const struct landing_spec *spec;
 	int memfd, sock;
+	struct fds_restored *restored;
 };
 
 /* Map the area and never come back. */
@@ -108,6 +110,71 @@ static int make_landing(struct helper *h, int *ret_pidfd)
 	return 0;
 }
 
+/* Ask the engine for the process's end of an external. */
+static int ask_external(void *ctx, const char *name, int *ret_far,
+			struct error *err)
+{
+	struct helper *h = ctx;
+	struct helper_head head;
+	void *text;
+	int fd = -1, r = helper_send(h->sock, HELPER_EXTERNAL, 0, name,
+				     strlen(name), -1);
+
+	if (r == 0)
+		r = helper_recv(h->sock, &head, &text, &fd);
+	if (r < 0)
+		return error_sys(err, r, "the engine");
+	if (head.value < 0) {
+		r = error_set(err, head.value, "%s", (char *)text);
+		io_close(&fd);
+	} else {
+		r = fd;
+	}
+	free(text);
+	if (ret_far)
+		*ret_far = -1;
+	return r;
+}
+
+/* Keep out of the way of the descriptors that are to be restored. */
+static int step_aside(struct helper *h, int first, struct error *err)
+{
+	int fd = fcntl(h->sock, F_DUPFD_CLOEXEC, first);
+
+	if (fd < 0)
+		return error_sys(err, -errno,
+				 "no descriptor free from %d on (RLIMIT_NOFILE)",
+				 first);
+	close(h->sock);
+	h->sock = fd;
+	io_close(&h->memfd);
+	return 0;
+}
+
+static int restore_fds(struct helper *h, const void *blob, size_t n,
+		       struct error *err)
+{
+	static const struct fds_restore_ops ops = { .external = ask_external };
+	int r = fds_first_free(blob, n, err);
+
+	if (r >= 0)
+		r = step_aside(h, r, err);
+	if (r >= 0)
+		r = fds_restore(blob, n, &ops, h, &h->sock, 1, &h->restored,
+				err);
+	return r;
+}
+
+/* The connections come alive, and what stays in the table is L's alone. */
+static int activate(struct helper *h, struct error *err)
+{
+	int r = h->restored ? fds_activate(h->restored, err) : 0;
+
+	fds_restored_destroy(h->restored);
+	h->restored = NULL;
+	return r;
+}
+
 static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 		   int *ret_fd, struct error *err)
 {
@@ -126,44 +193,20 @@ static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 	case HELPER_CLOSE:
 		return close(head->value) < 0 ? -errno : 0;
 	case HELPER_RESTORE:
+		return restore_fds(h, p, head->size, err);
 	case HELPER_ACTIVATE:
-		return 0;
+		return activate(h, err);
 	}
 	return error_set(err, -EPROTO, "helper: unknown request");
-}
-
-static int helper_loop(struct helper *h)
-{
-	struct helper_head head;
-	void *p;
-
-	while (helper_recv(h->sock, &head, &p, NULL) == 0) {
-		struct error err = ERROR_INIT;
-		int fd = -1, r = do_verb(h, &head, p, &fd, &err);
-
-		free(p);
-		if (head.verb == HELPER_ACTIVATE) {
-			/* what stays in the table is the process's alone */
-			close(h->memfd);
-		}
-		if (helper_send(h->sock, HELPER_DONE, r, err.text,
-				strlen(err.text), fd) < 0)
-			return 1;
-		io_close(&fd);
-		if (head.verb == HELPER_ACTIVATE) {
-			close(h->sock);
-			return 0;
-		}
-	}
-	/* the engine has gone; L is not ours to judge */
-	return 1;
 }
 
 int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 {
 	struct landing_spec spec;
 	struct helper h = { .spec = &spec };
+	struct helper_head head;
 	sigset_t all;
+	void *p;
 
 	if (n != sizeof(spec) || nr_fds != 2)
 		return 2;
@@ -172,5 +215,21 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	h.sock = fds[1];
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	return helper_loop(&h);
+	/* ends with the engine, or after HELPER_ACTIVATE when it hangs up */
+	while (helper_recv(h.sock, &head, &p, NULL) == 0) {
+		struct error err = ERROR_INIT;
+		int fd = -1, r = do_verb(&h, &head, p, &fd, &err);
+
+		free(p);
+		if (helper_send(h.sock, HELPER_DONE, r, err.text,
+				strlen(err.text), fd) < 0)
+			break;
+		io_close(&fd);
+		if (head.verb == HELPER_ACTIVATE)
+			break;
+	}
+	/* the table is shared with L: leave nothing of ours in it */
+	io_close(&h.memfd);
+	io_close(&h.sock);
+	return 0;
 }

@@ -52,23 +52,47 @@ static int wait_word(struct landing *l, uint32_t *word, uint32_t want,
 	return 0;
 }
 
+/* F wants the process's end of an external. */
+static int give_external(struct landing *l, const char *name)
+{
+	const struct move_dest_ops *ops = l->dst->ops;
+	struct error err = ERROR_INIT;
+	int fd = ops->external ? ops->external(l->dst->ctx, name, &err) :
+				 error_set(&err, -ENOENT,
+					   "nothing to connect its %s to",
+					   name);
+	int r = helper_send(l->sock, HELPER_EXTERNAL, fd < 0 ? fd : 0,
+			    err.text, strlen(err.text), fd);
+
+	io_close(&fd);
+	return r;
+}
+
 /* One request to F and its answer; *ret_fd as in helper_recv(). */
 static int ask(struct landing *l, enum helper_verb verb, int32_t value,
 	       const void *p, size_t n, int *ret_fd, struct error *err)
 {
-	struct helper_head head;
-	void *text;
 	int r = helper_send(l->sock, verb, value, p, n, -1);
 
-	if (r == 0)
+	while (r == 0) {
+		struct helper_head head;
+		void *text;
+
 		r = helper_recv(l->sock, &head, &text, ret_fd);
-	if (r < 0)
-		return error_sys(err, r, "the landing helper");
-	r = head.value;
-	if (r < 0)
-		error_set(err, r, "%s", (char *)text);
-	free(text);
-	return r;
+		if (r < 0)
+			break;
+		if (head.verb == HELPER_EXTERNAL) {
+			r = give_external(l, text);
+			free(text);
+			continue;
+		}
+		r = head.value;
+		if (r < 0)
+			error_set(err, r, "%s", (char *)text);
+		free(text);
+		return r;
+	}
+	return error_sys(err, r, "the landing helper");
 }
 
 /* The number that this process's /proc has for the process of a pidfd. */
@@ -111,6 +135,7 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 	struct landing *l = xcalloc(1, sizeof(*l));
 	int pair[2] = { -1, -1 }, r;
 
+	l->dst = dst;
 	l->sock = l->memfd = l->pidfd = -1;
 	l->area = spec->area;
 	l->size = spec->size;
@@ -323,8 +348,8 @@ int landing_close(struct landing *l, int fd, struct error *err)
 	return ask(l, HELPER_CLOSE, fd, NULL, 0, NULL, err);
 }
 
-int landing_restore_fds(struct landing *l, const struct move_dest *dst,
-			const void *blob, size_t n, struct error *err)
+int landing_restore_fds(struct landing *l, const void *blob, size_t n,
+			struct error *err)
 {
 	return ask(l, HELPER_RESTORE, 0, blob, n, NULL, err);
 }

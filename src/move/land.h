@@ -21,6 +21,7 @@
 #include "move/stub.h"
 
 struct landing {
+	const struct move_dest *dst;
 	pid_t helper; /* F */
 	pid_t pid;    /* L, as seen from here */
 	int pidfd;    /* L's */
@@ -73,9 +74,9 @@ void landing_release(struct landing *l);
 int landing_open(struct landing *l, const char *path, int flags,
 		 struct error *err) must_check;
 int landing_close(struct landing *l, int fd, struct error *err) must_check;
-int landing_restore_fds(struct landing *l, const struct move_dest *dst,
-			const void *blob, size_t n,
+int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 			struct error *err) must_check;
+/* After this F is gone. */
 int landing_activate(struct landing *l, struct error *err) must_check;
 
 /*

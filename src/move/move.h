@@ -150,6 +150,7 @@ struct move_source {
 };
 
 struct move_dest {
+	int root; /* open directory: the capsule's root; negative: our own */
 	const struct move_dest_ops *ops;
 	void *ctx;
 };

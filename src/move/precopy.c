@@ -116,3 +116,10 @@ int precopy_run(struct sending *s, struct error *err)
 		r = run_round(s, &last, err);
 	return r;
 }
+
+int precopy_again(struct sending *s, struct error *err)
+{
+	struct round last;
+
+	return s->uffd < 0 ? 0 : run_round(s, &last, err);
+}

@@ -252,7 +252,7 @@ int proc_parse_status(const char *text, struct proc_status *ret,
 		      struct error *err)
 {
 	const char *state = status_field(text, "State");
-	const char *ids = status_field(text, "NSpid");
+	const char *ids = status_field(text, "NSpid"), *features;
 	struct proc_status s = { 0 };
 
 	if (!state || !status_field(text, "Threads"))
@@ -266,6 +266,13 @@ int proc_parse_status(const char *text, struct proc_status *ret,
 			break;
 		s.ns_pid = (pid_t)id;
 	}
+	s.tgid = (pid_t)status_number(text, "Tgid", 10);
+	s.memory = (status_number(text, "VmRSS", 10) +
+		    status_number(text, "VmSwap", 10))
+		   << 10;
+	features = status_field(text, "x86_Thread_features");
+	s.shadow_stack = features &&
+			 memmem(features, strcspn(features, "\n"), "shstk", 5);
 	s.ppid = (pid_t)status_number(text, "PPid", 10);
 	s.tracer = (pid_t)status_number(text, "TracerPid", 10);
 	s.threads = (unsigned)status_number(text, "Threads", 10);

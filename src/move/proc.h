@@ -75,10 +75,11 @@ const struct vma *vma_named(const struct vma_list *l, const char *name);
 
 struct proc_status {
 	pid_t ns_pid; /* innermost namespace's */
-	pid_t ppid, tracer;
+	pid_t tgid, ppid, tracer;
 	int nr_ns; /* pid namespaces deep */
 	unsigned threads, umask;
-	bool no_new_privs, seccomp;
+	bool no_new_privs, seccomp, shadow_stack;
+	uint64_t memory; /* bytes, swapped out or not */
 	char state;
 	uint64_t cap_inh, cap_prm, cap_eff, cap_bnd, cap_amb;
 	uint64_t sig_caught;

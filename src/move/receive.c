@@ -15,11 +15,14 @@
 #include "move/capture.h"
 #include "move/fault.h"
 #include "move/frame.h"
+#include "move/hello.h"
 #include "move/land.h"
 #include "move/move.h"
 #include "move/pages.h"
 #include "move/restore.h"
 #include "move/wire.h"
+
+#define LANDING_MAX (1u << 30)
 
 struct receiving {
 	const struct move_dest *dst;
@@ -34,7 +37,7 @@ struct receiving {
 
 static int receive_hello(struct receiving *v, struct error *err)
 {
-	Move__Hello *h;
+	Move__Hello *here;
 	int r = frame_expect(v->ch, &v->frame, FRAME_HELLO, err);
 
 	if (r == 0)
@@ -42,11 +45,14 @@ static int receive_hello(struct receiving *v, struct error *err)
 				err);
 	if (r < 0)
 		return r;
-	h = capture_new(&move__hello__descriptor);
-	h->epoch = v->hello->epoch;
-	h->page_size = FRAME_PAGE;
-	r = wire_send(v->ch, FRAME_HELLO, &h->base, err);
-	move__hello__free_unpacked(h, NULL);
+	here = hello_of_host();
+	here->epoch = v->hello->epoch;
+	r = hello_check(v->hello, here, v->dst->root, err);
+	if (r == 0)
+		r = move_fault(MF_DEST_HELLO, err);
+	if (r == 0)
+		r = wire_send(v->ch, FRAME_HELLO, &here->base, err);
+	move__hello__free_unpacked(here, NULL);
 	return r;
 }
 
@@ -60,11 +66,17 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 		.own_session = v->hello->own_session,
 		.own_group = v->hello->own_group,
 	};
-	int r = landing_create(v->dst, &spec, &v->landing, err);
+	int r;
 
+	if (m->area_size < stub_area_size(1, v->hello->xsave_size) ||
+	    m->area_size > LANDING_MAX)
+		return error_set(err, -EPROTO, "landing area of %llu bytes",
+				 (unsigned long long)m->area_size);
+	hello_clocks(v->hello, &spec);
+	r = landing_create(v->dst, &spec, &v->landing, err);
 	if (r == 0)
 		r = restore_clear(v->landing, m->vdso, err);
-	return r;
+	return r < 0 ? r : move_fault(MF_DEST_SPAWNED, err);
 }
 
 static int receive_map(struct receiving *v, struct error *err)
@@ -111,6 +123,8 @@ static int receive_state(struct receiving *v, struct error *err)
 
 static int receive_frame(struct receiving *v, struct error *err)
 {
+	int r;
+
 	if (!v->landing && v->frame.type != FRAME_MAP)
 		return error_set(err, -EPROTO, "%s before the first MAP",
 				 frame_name(v->frame.type));
@@ -123,11 +137,21 @@ static int receive_frame(struct receiving *v, struct error *err)
 	case FRAME_PAGES:
 		return pages_place(v->landing->pid, &v->frame, err);
 	case FRAME_SYNC:
-		return frame_send_u64(v->ch, FRAME_SYNC, frame_u64(&v->frame),
-				      err);
+		r = move_fault(MF_DEST_ROUND, err);
+		return r < 0 ? r :
+			       frame_send_u64(v->ch, FRAME_SYNC,
+					      frame_u64(&v->frame), err);
 	case FRAME_DONE:
 		v->done = true;
 		return 0;
+	case FRAME_FDS:
+		return landing_restore_fds(v->landing, v->frame.data,
+					   v->frame.size, err);
+	case FRAME_SAVED:
+		return v->dst->ops->load ?
+			       v->dst->ops->load(v->dst->ctx, v->frame.data,
+						 v->frame.size, err) :
+			       0;
 	case FRAME_STATE:
 		return receive_state(v, err);
 	default:
@@ -168,7 +192,11 @@ static int receive_commit(struct receiving *v, struct error *err)
 		r = v->dst->ops->committed(v->dst->ctx, epoch, err);
 	if (r < 0)
 		return r;
-	r = landing_activate(v->landing, err);
+	/* it is ours now, and runs whatever else goes wrong */
+	if (v->dst->ops->plug)
+		r = v->dst->ops->plug(v->dst->ctx, err);
+	if (r < 0 || landing_activate(v->landing, err) < 0)
+		v->report->flawed = true;
 	landing_release(v->landing);
 	v->report->outcome = MOVE_DONE;
 	if (frame_send_u64(v->ch, FRAME_RUNNING, epoch, NULL) < 0)

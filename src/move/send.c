@@ -19,8 +19,11 @@
 
 #include "core/io.h"
 #include "move/fault.h"
+#include "move/fds.h"
 #include "move/track.h"
 #include "move/wire.h"
+
+#define FREEZE_TRIES 10
 
 usec_t send_now(void)
 {
@@ -43,27 +46,37 @@ void send_progress(struct sending *s, const char *fmt, ...)
 	s->src->progress(s->src->ctx, line);
 }
 
+/* Open what names the process, and look whether it may move at all. */
+static int send_check(struct sending *s, struct error *err)
+{
+	const struct move_source *src = s->src;
+	int r = move_check(src->pid, src->external, src->nr_externals, err);
+
+	if (r < 0)
+		return r;
+	s->pidfd = (int)syscall(SYS_pidfd_open, src->pid, 0);
+	if (s->pidfd < 0)
+		return error_sys(err, -errno, "process %d", src->pid);
+	s->tracee = tracee_create(src->pid, err);
+	if (!s->tracee)
+		return -ESRCH;
+	r = fds_prepare(src->pid, s->pidfd, src->external, src->nr_externals,
+			&s->fds, err);
+	return r < 0 ? r : move_fault(MF_SOURCE_CHECKED, err);
+}
+
 static int send_hello(struct sending *s, struct error *err)
 {
-	Move__Hello *h = capture_new(&move__hello__descriptor);
-	struct proc_status st;
-	struct proc_mm mm;
-	int r = proc_read_status(s->src->pid, &st, err);
+	Move__Hello *h;
+	int r = hello_of_source(s, &h, err);
 
-	if (r == 0)
-		r = proc_read_stat(s->src->pid, &mm, err);
-	if (r == 0) {
-		h->epoch = s->src->epoch;
-		h->pid = st.ns_pid;
-		h->page_size = FRAME_PAGE;
-		h->own_session = mm.session == s->src->pid;
-		h->own_group = mm.pgrp == s->src->pid;
-		r = wire_send(s->ch, FRAME_HELLO, &h->base, err);
-	}
+	if (r < 0)
+		return r;
+	r = wire_send(s->ch, FRAME_HELLO, &h->base, err);
 	move__hello__free_unpacked(h, NULL);
 	if (r == 0)
 		r = frame_expect(s->ch, &s->frame, FRAME_HELLO, err);
-	return r;
+	return r < 0 ? r : move_fault(MF_SOURCE_HELLO, err);
 }
 
 static int send_setup(struct sending *s, struct error *err)
@@ -74,15 +87,11 @@ static int send_setup(struct sending *s, struct error *err)
 	s->scan_private = scan_open(s->src->pid, err);
 	s->sent = sent_create();
 	s->pages = page_sender_create(s->src->pid, s->ch, err);
-	s->tracee = tracee_create(s->src->pid, err);
-	if (!s->scan || !s->scan_private || !s->pages || !s->tracee)
+	if (!s->scan || !s->scan_private || !s->pages )
 		return -ESRCH;
 	r = capture_static(s->src->pid, &s->state, err);
 	if (r < 0)
 		return r;
-	s->pidfd = (int)syscall(SYS_pidfd_open, s->src->pid, 0);
-	if (s->pidfd < 0)
-		return error_sys(err, -errno, "process %d", s->src->pid);
 	r = tracee_stop_leader(s->tracee, err);
 	if (r == 0)
 		r = tracee_map_area(s->tracee, 64, err);
@@ -96,6 +105,26 @@ static int send_setup(struct sending *s, struct error *err)
 	}
 	tracee_resume(s->tracee);
 	return r;
+}
+
+/* What passes by itself is given a moment to pass. */
+static int send_freeze(struct sending *s, struct error *err)
+{
+	struct timespec pause = { .tv_nsec = 2000000 };
+	int r;
+
+	for (int tries = 0;; tries++) {
+		r = freeze_send(s, err);
+		if (r != -EAGAIN || tries == FREEZE_TRIES)
+			return r;
+		freeze_undo(s);
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 100000000)
+			pause.tv_nsec *= 2;
+		r = precopy_again(s, err);
+		if (r < 0)
+			return r;
+	}
 }
 
 static int send_hold(struct sending *s, bool on, struct error *err)
@@ -113,6 +142,7 @@ static int send_hold(struct sending *s, bool on, struct error *err)
 
 static int send_commit(struct sending *s, struct error *err)
 {
+	struct error late;
 	int r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, s->src->epoch,
 				 err);
 
@@ -123,6 +153,8 @@ static int send_commit(struct sending *s, struct error *err)
 	if (r < 0)
 		return r;
 	s->recorded = true;
+	if (fds_finish(s->fds, &late) < 0)
+		send_progress(s, "%s", late.text);
 	r = frame_send_u64(s->ch, FRAME_COMMIT, s->src->epoch, err);
 	if (r == 0)
 		r = frame_expect_u64(s->ch, &s->frame, FRAME_RUNNING,
@@ -148,8 +180,7 @@ static void send_undo(struct sending *s)
 
 	if (s->held)
 		r = send_hold(s, false, &err);
-	if (s->tracee)
-		tracee_resume(s->tracee);
+	freeze_undo(s);
 	(void)r;
 	s->report->outcome = MOVE_ABORTED;
 }
@@ -164,13 +195,15 @@ int move_send(const struct move_source *src, struct channel *ch,
 
 	*ret = (struct move_report){ 0 };
 	s.started = send_now();
-	r = send_hello(&s, err);
+	r = send_check(&s, err);
+	if (r == 0)
+		r = send_hello(&s, err);
 	if (r == 0)
 		r = send_setup(&s, err);
 	if (r == 0)
 		r = precopy_run(&s, err);
 	if (r == 0)
-		r = freeze_send(&s, err);
+		r = send_freeze(&s, err);
 	if (r == 0)
 		r = send_commit(&s, err);
 	if (r == 0) {
@@ -182,6 +215,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 		if (r != -ECANCELED)
 			frame_send_abort(ch, err->text);
 	}
+	fds_source_destroy(s.fds);
 	tracee_destroy(s.tracee);
 	page_sender_destroy(s.pages);
 	scan_close(s.scan);

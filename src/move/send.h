@@ -26,6 +26,7 @@ struct sending {
 	size_t nr_zap;
 	Move__State *state;
 	struct frame frame;
+	struct fds_source *fds;
 	int pidfd, uffd; /* uffd < 0: not tracked */
 	bool unplugged, held, recorded;
 	usec_t started, frozen;
@@ -42,8 +43,20 @@ void send_progress(struct sending *s, const char *fmt, ...)
 
 /* precopy.c: rounds while it runs, until it may be frozen. */
 int precopy_run(struct sending *s, struct error *err) must_check;
+/* After a freeze that had to be undone: one round more. */
+int precopy_again(struct sending *s, struct error *err) must_check;
 
-/* freeze.c: everything with all threads stopped, up to STATE. */
+/* hello.c: what the destination has to know and compare. */
+int hello_of_source(struct sending *s, Move__Hello **ret,
+		    struct error *err) must_check;
+
+/*
+ * freeze.c: everything with all threads stopped, up to STATE.  -EAGAIN when
+ * something passes by itself (a connection just being made): thaw it, let it
+ * run a little, try again.
+ */
 int freeze_send(struct sending *s, struct error *err) must_check;
+/* Undo what freeze_send() has done; the process runs on. */
+void freeze_undo(struct sending *s);
 
 #endif

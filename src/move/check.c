@@ -1,0 +1,169 @@
+/*
+ * check.c - can this process be moved at all?
+ *
+ * Looks and touches nothing; every refusal names the reason.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "move/fds.h"
+#include "move/move.h"
+#include "move/proc.h"
+
+static int check_status(pid_t pid, struct proc_status *st, struct error *err)
+{
+	pid_t child;
+	int r = proc_read_status(pid, st, err);
+
+	if (r < 0)
+		return r;
+	if (st->tgid != pid)
+		return error_set(err, -EINVAL,
+				 "%d is a thread of process %d; name that",
+				 pid, st->tgid);
+	if (st->state == 'Z' || st->state == 'X')
+		return error_set(err, -ESRCH, "process %d has exited%s", pid,
+				 st->threads > 1 ? ", but for its threads" :
+						   "");
+	if (st->tracer)
+		return error_set(err, -EBUSY,
+				 "process %d is traced by process %d (a debugger?)",
+				 pid, st->tracer);
+	if (st->state == 'T')
+		return error_set(err, -EBUSY,
+				 "process %d is stopped; continue it first (kill -CONT %d)",
+				 pid, pid);
+	if (st->seccomp)
+		return error_set(err, -ENOTSUP,
+				 "process %d has a seccomp filter", pid);
+	if (st->shadow_stack)
+		return error_set(err, -ENOTSUP,
+				 "process %d uses a shadow stack", pid);
+	r = proc_read_child(pid, &child, err);
+	if (r == 0 && child)
+		r = error_set(err, -ENOTSUP, "process %d has a child, %d", pid,
+			      child);
+	return r;
+}
+
+/* Has it namespaces that its parent, or the capsule, does not have? */
+static int check_namespaces(pid_t pid, pid_t parent, struct error *err)
+{
+	static const char *const names[] = { "cgroup", "ipc", "mnt",  "net",
+					     "pid",    "user", "uts" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		char path[32], *mine, *its;
+		int r;
+
+		snprintf(path, sizeof(path), "ns/%s", names[i]);
+		if (proc_read_link(parent, path, &its, NULL) < 0)
+			return 0;
+		r = proc_read_link(pid, path, &mine, err);
+		if (r == 0 && strcmp(mine, its))
+			r = error_set(err, -ENOTSUP,
+				      "process %d has a %s namespace of its own",
+				      pid, names[i]);
+		free(its);
+		if (r < 0)
+			return r;
+		free(mine);
+	}
+	return 0;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+static const char *vma_refusal(const struct vma *v)
+{
+	const char *path = v->path ? v->path : "";
+
+	if (v->advice & VMA_HUGETLB)
+		return "huge pages (hugetlb)";
+	if (!strncmp(path, "anon_inode:[io_uring", 20))
+		return "an io_uring instance";
+	if (!strncmp(path, "/SYSV", 5))
+		return "SysV shared memory";
+	if (!strncmp(path, "/dev/", 5) && v->kind != VMA_SHARED_ANON)
+		return "a device";
+	if (v->advice & VMA_IO || !strncmp(path, "anon_inode:", 11))
+		return "memory of a device";
+	if (!strncmp(path, "/memfd:", 7))
+		return "a memfd";
+	if (v->kind != VMA_SHARED_ANON && ends_with(path, " (deleted)"))
+		return "a deleted file";
+	return NULL;
+}
+
+static int check_maps(pid_t pid, struct error *err)
+{
+	struct vma_list maps = { 0 };
+	int r = proc_read_maps(pid, &maps, err);
+
+	if (r == 0 && !maps.nr)
+		r = error_set(err, -ENOTSUP, "process %d is a kernel thread",
+			      pid);
+	if (r == 0)
+		r = proc_read_advice(pid, &maps, err);
+	for (size_t i = 0; i < maps.nr && r == 0; i++) {
+		const struct vma *v = &maps.v[i];
+		const char *why = vma_refusal(v);
+
+		/* the landing area of an earlier move is one of ours */
+		if (why && v->path && strstr(v->path, "memfd:stint-landing"))
+			continue;
+		if (why)
+			r = error_set(err, -ENOTSUP,
+				      "process %d maps %s (%#llx, %s)", pid,
+				      why, (unsigned long long)v->start,
+				      v->path ? v->path : "anonymous");
+	}
+	vma_list_clear(&maps);
+	return r;
+}
+
+static int check_class(pid_t pid, struct error *err)
+{
+	unsigned char ident[EI_NIDENT] = { 0 };
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return error_sys(err, -errno, "%s (is the process yours?)",
+				 path);
+	if (fread(ident, 1, sizeof(ident), f) == sizeof(ident) &&
+	    ident[EI_CLASS] != ELFCLASS64) {
+		fclose(f);
+		return error_set(err, -ENOTSUP, "process %d is a 32-bit one",
+				 pid);
+	}
+	fclose(f);
+	return 0;
+}
+
+int move_check(pid_t pid, const struct move_external *external,
+	       size_t nr_externals, struct error *err)
+{
+	struct proc_status st;
+	int r = check_status(pid, &st, err);
+
+	if (r == 0)
+		r = check_namespaces(pid, st.ppid, err);
+	if (r == 0)
+		r = check_maps(pid, err);
+	if (r == 0)
+		r = check_class(pid, err);
+	if (r == 0)
+		r = fds_check(pid, external, nr_externals, err);
+	return r;
+}

@@ -1,0 +1,25 @@
+/*
+ * files.h - are the files that a process maps the same at both ends?
+ *
+ * Private mappings are made again from the file, and only pages that differ
+ * from it travel, so the file must hold the same bytes.  It is the same if it
+ * is the very same inode, unchanged; or if a hash agrees: of all of it up to
+ * FILES_WHOLE bytes, of its ends above that.
+ */
+#ifndef MOVE_FILES_H
+#define MOVE_FILES_H
+
+#include "core/error.h"
+#include "move/proc.h"
+#include "move/state.pb-c.h"
+
+#define FILES_WHOLE (32u << 20)
+
+/* Describe each file of maps and exe once, as the process's root shows it. */
+int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
+		   Move__Hello *h, struct error *err) must_check;
+
+/* The same files under root?  An open directory. */
+int files_check(int root, const Move__Hello *h, struct error *err) must_check;
+
+#endif

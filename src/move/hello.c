@@ -1,0 +1,219 @@
+/* hello.c - introduction and refusal; see hello.h */
+#include "move/hello.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "move/capture.h"
+#include "move/cpu.h"
+#include "move/fds.h"
+#include "move/files.h"
+#include "move/send.h"
+
+#define VDSO_MAX (64u << 10)
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000L + ts.tv_nsec;
+}
+
+/* How far a process's clocks are from the kernel's own; 0 without them. */
+static void read_offsets(pid_t pid, int64_t *ret_monotonic,
+			 int64_t *ret_boottime)
+{
+	char path[64], *text, *p;
+	long sec, nsec;
+
+	*ret_monotonic = *ret_boottime = 0;
+	snprintf(path, sizeof(path), "/proc/%d/timens_offsets", pid);
+	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
+		return;
+	p = strstr(text, "monotonic");
+	if (p && sscanf(p, "monotonic %ld %ld", &sec, &nsec) == 2)
+		*ret_monotonic = sec * 1000000000L + nsec;
+	p = strstr(text, "boottime");
+	if (p && sscanf(p, "boottime %ld %ld", &sec, &nsec) == 2)
+		*ret_boottime = sec * 1000000000L + nsec;
+	free(text);
+}
+
+/* The hash of the vdso of a process, 0 if it has none. */
+static uint64_t hash_vdso(pid_t pid)
+{
+	struct vma_list maps = { 0 };
+	const struct vma *v;
+	uint64_t hash = 0;
+	char *p;
+
+	if (proc_read_maps(pid, &maps, NULL) == 0 &&
+	    (v = vma_named(&maps, "[vdso]")) && v->end - v->start <= VDSO_MAX) {
+		p = xmalloc(v->end - v->start);
+		if (tracee_read(pid, v->start, p, v->end - v->start) == 0)
+			hash = XXH3_64bits(p, v->end - v->start);
+		free(p);
+	}
+	vma_list_clear(&maps);
+	return hash;
+}
+
+static char *read_line(const char *path)
+{
+	char *text;
+
+	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
+		return xstrdup("");
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+static uint64_t memory_available(void)
+{
+	unsigned long kib = 0;
+	char *text, *p;
+
+	if (io_read_file(AT_FDCWD, "/proc/meminfo", 65536, &text) < 0)
+		return UINT64_MAX;
+	p = strstr(text, "MemAvailable:");
+	if (p)
+		kib = strtoul(p + 13, NULL, 10);
+	free(text);
+	return (uint64_t)kib << 10;
+}
+
+Move__Hello *hello_of_host(void)
+{
+	Move__Hello *h = capture_new(&move__hello__descriptor);
+	struct utsname u;
+
+	uname(&u);
+	h->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	h->release = xstrdup(u.release);
+	h->host = xstrdup(u.nodename);
+	h->boot_id = read_line("/proc/sys/kernel/random/boot_id");
+	h->vdso_hash = hash_vdso(getpid());
+	h->memory = memory_available();
+	read_offsets(getpid(), &h->monotonic_offset, &h->boottime_offset);
+	h->monotonic = clock_ns(CLOCK_MONOTONIC);
+	h->boottime = clock_ns(CLOCK_BOOTTIME);
+	cpu_describe(h);
+	return h;
+}
+
+/* What of the process itself the destination must know. */
+static int describe_process(struct sending *s, Move__Hello *h,
+			    struct error *err)
+{
+	pid_t pid = s->src->pid;
+	struct proc_status st;
+	struct proc_mm mm;
+	int64_t mono = h->monotonic_offset, boot = h->boottime_offset;
+	int r = proc_read_status(pid, &st, err);
+
+	if (r == 0)
+		r = proc_read_stat(pid, &mm, err);
+	if (r < 0)
+		return r;
+	h->epoch = s->src->epoch;
+	h->pid = st.ns_pid;
+	h->memory = st.memory;
+	h->own_session = mm.session == pid;
+	h->own_group = mm.pgrp == pid;
+	h->vdso_hash = hash_vdso(pid);
+	read_offsets(pid, &h->monotonic_offset, &h->boottime_offset);
+	/* the clocks as the process reads them */
+	h->monotonic += h->monotonic_offset - mono;
+	h->boottime += h->boottime_offset - boot;
+	s->report->bytes_held = h->memory;
+	return 0;
+}
+
+int hello_of_source(struct sending *s, Move__Hello **ret, struct error *err)
+{
+	Move__Hello *h = hello_of_host();
+	struct vma_list maps = { 0 };
+	char *exe = NULL;
+	int r = describe_process(s, h, err);
+
+	if (r == 0)
+		r = proc_read_maps(s->src->pid, &maps, err);
+	if (r == 0)
+		r = proc_read_advice(s->src->pid, &maps, err);
+	if (r == 0)
+		r = proc_read_link(s->src->pid, "exe", &exe, err);
+	if (r == 0)
+		r = files_describe(s->src->pid, &maps, exe, h, err);
+	if (r == 0)
+		r = fds_paths(s->fds, &h->paths.data, &h->paths.len, err);
+	free(exe);
+	vma_list_clear(&maps);
+	if (r == 0)
+		*ret = h;
+	else
+		move__hello__free_unpacked(h, NULL);
+	return r;
+}
+
+int hello_check(const Move__Hello *there, const Move__Hello *here, int root,
+		struct error *err)
+{
+	fd_auto own = -1;
+	int r;
+
+	if (there->page_size != here->page_size)
+		return error_set(err, -ENOTSUP,
+				 "pages have %u bytes here and %u at the source",
+				 here->page_size, there->page_size);
+	r = cpu_check(there, here, err);
+	if (r < 0)
+		return r;
+	if (there->vdso_hash && there->vdso_hash != here->vdso_hash)
+		return error_set(err, -ENOTSUP,
+				 "the kernels differ (%s here, %s at the source), and with them the code that they lend to processes (vdso)",
+				 here->release, there->release);
+	if (there->memory > here->memory)
+		return error_set(err, -ENOMEM,
+				 "the process has %llu MiB, and only %llu MiB are free at the destination",
+				 (unsigned long long)(there->memory >> 20),
+				 (unsigned long long)(here->memory >> 20));
+	if (root < 0) {
+		own = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		root = own;
+	}
+	r = files_check(root, there, err);
+	if (r == 0)
+		r = fds_check_dest(root, there->paths.data, there->paths.len,
+				   err);
+	return r;
+}
+
+void hello_clocks(const Move__Hello *there, struct landing_spec *spec)
+{
+	Move__Hello *here = hello_of_host();
+	int64_t mono = there->monotonic_offset, boot = there->boottime_offset;
+
+	/* another kernel, another zero: go on where the clocks were */
+	if (strcmp(there->boot_id, here->boot_id)) {
+		mono = there->monotonic -
+		       (here->monotonic - here->monotonic_offset);
+		boot = there->boottime -
+		       (here->boottime - here->boottime_offset);
+	}
+	spec->monotonic = mono;
+	spec->boottime = boot;
+	spec->shift_clocks = mono != here->monotonic_offset ||
+			     boot != here->boottime_offset;
+	move__hello__free_unpacked(here, NULL);
+}
