@@ -15,6 +15,7 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -22,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -172,11 +175,47 @@ static void progress(void *ctx, const char *line)
 	fprintf(stderr, "stint move: %s\n", line);
 }
 
+static const char *const stdio_names[] = { "stdin", "stdout", "stderr" };
+
+/*
+ * Standard descriptors that lead out of the process (a pipe, a terminal)
+ * become those of the receiver; files and /dev/null move as such.
+ */
+static size_t find_stdio(pid_t pid, struct move_external *ext)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < 3; i++) {
+		char path[64];
+		struct stat st;
+		bool seen = false;
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, i);
+		if (stat(path, &st) < 0 ||
+		    (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode) &&
+		     !(S_ISCHR(st.st_mode) && major(st.st_rdev) != 1)))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			seen |= ext[k].dev == st.st_dev &&
+				ext[k].ino == st.st_ino;
+		if (seen)
+			continue;
+		snprintf(ext[n].name, sizeof(ext[n].name), "%s",
+			 stdio_names[i]);
+		ext[n].dev = st.st_dev;
+		ext[n++].ino = st.st_ino;
+	}
+	return n;
+}
+
 static int run_send(const struct args *a)
 {
+	struct move_external ext[3];
 	struct move_source src = {
 		.pid = a->pid,
 		.budget = a->budget,
+		.external = ext,
+		.nr_externals = find_stdio(a->pid, ext),
 		.progress = a->json ? NULL : progress,
 	};
 	struct move_report rep;
@@ -210,7 +249,21 @@ static int dest_landed(void *ctx, uint64_t epoch, pid_t ns_pid,
 	return nest_keep(ctx, ns_pid, err);
 }
 
+static int dest_external(void *ctx, const char *name, struct error *err)
+{
+	for (int i = 0; i < 3; i++) {
+		int fd;
+
+		if (strcmp(name, stdio_names[i]))
+			continue;
+		fd = fcntl(i, F_DUPFD_CLOEXEC, 3);
+		return fd < 0 ? error_sys(err, -errno, "%s", name) : fd;
+	}
+	return error_set(err, -ENOENT, "no '%s' here", name);
+}
+
 static const struct move_dest_ops dest_ops = {
+	.external = dest_external,
 	.spawn = dest_spawn,
 	.landed = dest_landed,
 };

@@ -22,20 +22,22 @@ static int check_status(pid_t pid, struct proc_status *st, struct error *err)
 		return r;
 	if (st->tgid != pid)
 		return error_set(err, -EINVAL,
-				 "%d is a thread of process %d; name that",
-				 pid, st->tgid);
+				 "%d is a thread of process %d; name that", pid,
+				 st->tgid);
 	if (st->state == 'Z' || st->state == 'X')
 		return error_set(err, -ESRCH, "process %d has exited%s", pid,
-				 st->threads > 1 ? ", but for its threads" :
-						   "");
+				 st->threads > 1 ? ", but for its threads"
+						 : "");
 	if (st->tracer)
-		return error_set(err, -EBUSY,
-				 "process %d is traced by process %d (a debugger?)",
-				 pid, st->tracer);
+		return error_set(
+			err, -EBUSY,
+			"process %d is traced by process %d (a debugger?)", pid,
+			st->tracer);
 	if (st->state == 'T')
-		return error_set(err, -EBUSY,
-				 "process %d is stopped; continue it first (kill -CONT %d)",
-				 pid, pid);
+		return error_set(
+			err, -EBUSY,
+			"process %d is stopped; continue it first (kill -CONT %d)",
+			pid, pid);
 	if (st->seccomp)
 		return error_set(err, -ENOTSUP,
 				 "process %d has a seccomp filter", pid);
@@ -52,7 +54,7 @@ static int check_status(pid_t pid, struct proc_status *st, struct error *err)
 /* Has it namespaces that its parent, or the capsule, does not have? */
 static int check_namespaces(pid_t pid, pid_t parent, struct error *err)
 {
-	static const char *const names[] = { "cgroup", "ipc", "mnt",  "net",
+	static const char *const names[] = { "cgroup", "ipc",  "mnt", "net",
 					     "pid",    "user", "uts" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -64,9 +66,10 @@ static int check_namespaces(pid_t pid, pid_t parent, struct error *err)
 			return 0;
 		r = proc_read_link(pid, path, &mine, err);
 		if (r == 0 && strcmp(mine, its))
-			r = error_set(err, -ENOTSUP,
-				      "process %d has a %s namespace of its own",
-				      pid, names[i]);
+			r = error_set(
+				err, -ENOTSUP,
+				"process %d has a %s namespace of its own", pid,
+				names[i]);
 		free(its);
 		if (r < 0)
 			return r;
@@ -86,6 +89,8 @@ static const char *vma_refusal(const struct vma *v)
 {
 	const char *path = v->path ? v->path : "";
 
+	if (v->kind == VMA_SPECIAL)
+		return NULL;
 	if (v->advice & VMA_HUGETLB)
 		return "huge pages (hugetlb)";
 	if (!strncmp(path, "anon_inode:[io_uring", 20))

@@ -33,10 +33,10 @@ static const struct {
 	unsigned word, bit;
 	const char *name;
 } known[] = {
-	{ 0, 9, "ssse3" },    { 0, 12, "fma" },	     { 0, 19, "sse4_1" },
-	{ 0, 20, "sse4_2" },  { 0, 25, "aes" },	     { 0, 28, "avx" },
-	{ 0, 30, "rdrand" },  { 2, 3, "bmi1" },	     { 2, 5, "avx2" },
-	{ 2, 8, "bmi2" },     { 2, 16, "avx512f" },  { 2, 30, "avx512bw" },
+	{ 0, 9, "ssse3" },     { 0, 12, "fma" },	 { 0, 19, "sse4_1" },
+	{ 0, 20, "sse4_2" },   { 0, 25, "aes" },	 { 0, 28, "avx" },
+	{ 0, 30, "rdrand" },   { 2, 3, "bmi1" },	 { 2, 5, "avx2" },
+	{ 2, 8, "bmi2" },      { 2, 16, "avx512f" },	 { 2, 30, "avx512bw" },
 	{ 2, 31, "avx512vl" }, { 3, 11, "avx512_vnni" }, { 4, 24, "amx_tile" },
 };
 
@@ -90,7 +90,8 @@ int cpu_check(const Move__Hello *there, const Move__Hello *here,
 	      struct error *err)
 {
 	if (there->n_cpu != here->n_cpu)
-		return error_set(err, -EPROTO, "%zu processor words instead of %zu",
+		return error_set(err, -EPROTO,
+				 "%zu processor words instead of %zu",
 				 there->n_cpu, here->n_cpu);
 	for (unsigned i = 0; i < there->n_cpu; i++) {
 		uint32_t missing = there->cpu[i] & ~here->cpu[i];
@@ -101,16 +102,18 @@ int cpu_check(const Move__Hello *there, const Move__Hello *here,
 					 "the destination's processor lacks %s",
 					 name);
 		if (missing)
-			return error_set(err, -ENOTSUP,
-					 "the destination's processor lacks features %#x of cpuid %s",
-					 missing, words[i].name);
+			return error_set(
+				err, -ENOTSUP,
+				"the destination's processor lacks features %#x of cpuid %s",
+				missing, words[i].name);
 	}
 	if (there->xcr0 != here->xcr0 ||
 	    there->xsave_size != here->xsave_size ||
 	    there->xsave_layout != here->xsave_layout)
-		return error_set(err, -ENOTSUP,
-				 "the destination keeps vector registers differently (XCR0 %#llx, here %#llx)",
-				 (unsigned long long)here->xcr0,
-				 (unsigned long long)there->xcr0);
+		return error_set(
+			err, -ENOTSUP,
+			"the destination keeps vector registers differently (XCR0 %#llx, here %#llx)",
+			(unsigned long long)here->xcr0,
+			(unsigned long long)there->xcr0);
 	return 0;
 }

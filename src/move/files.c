@@ -100,8 +100,8 @@ static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 	/* what is written to through the mapping has no hash */
 	if (r == 0 && !shared)
 		r = hash_file(fd, f->size, &f->hash);
-	return r < 0 ? error_sys(err, r, "%s, which the process maps", path) :
-		       0;
+	return r < 0 ? error_sys(err, r, "%s, which the process maps", path)
+		     : 0;
 }
 
 int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
@@ -141,14 +141,16 @@ static int check_file(int root, const Move__File *f, struct error *err)
 	    (f->shared || (here.size == f->size && here.mtime == f->mtime)))
 		return 0;
 	if (f->shared && (here.ino != f->ino || here.size != f->size))
-		return error_set(err, -ENOTSUP,
-				 "%s is mapped shared and writable, and is not the same file here",
-				 f->path);
+		return error_set(
+			err, -ENOTSUP,
+			"%s is mapped shared and writable, and is not the same file here",
+			f->path);
 	if (here.size != f->size)
-		return error_set(err, -ENOTSUP,
-				 "%s has %llu bytes here and %llu at the source",
-				 f->path, (unsigned long long)here.size,
-				 (unsigned long long)f->size);
+		return error_set(
+			err, -ENOTSUP,
+			"%s has %llu bytes here and %llu at the source",
+			f->path, (unsigned long long)here.size,
+			(unsigned long long)f->size);
 	if (f->shared)
 		return 0;
 	r = hash_file(fd, here.size, &hash);

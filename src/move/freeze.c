@@ -118,8 +118,7 @@ void freeze_undo(struct sending *s)
 	struct error err;
 
 	/* the process has to go on, whatever this says */
-	if (s->unplugged && ops->replug &&
-	    ops->replug(s->src->ctx, &err) < 0)
+	if (s->unplugged && ops->replug && ops->replug(s->src->ctx, &err) < 0)
 		send_progress(s, "replug: %s", err.text);
 	s->unplugged = false;
 	if (s->tracee)

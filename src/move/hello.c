@@ -166,35 +166,37 @@ int hello_of_source(struct sending *s, Move__Hello **ret, struct error *err)
 	return r;
 }
 
-int hello_check(const Move__Hello *there, const Move__Hello *here, int root,
-		struct error *err)
+int hello_check(const Move__Hello *there, const Move__Hello *here,
+		const char *root, struct error *err)
 {
-	fd_auto own = -1;
+	fd_auto dir = -1;
 	int r;
 
 	if (there->page_size != here->page_size)
-		return error_set(err, -ENOTSUP,
-				 "pages have %u bytes here and %u at the source",
-				 here->page_size, there->page_size);
+		return error_set(
+			err, -ENOTSUP,
+			"pages have %u bytes here and %u at the source",
+			here->page_size, there->page_size);
 	r = cpu_check(there, here, err);
 	if (r < 0)
 		return r;
 	if (there->vdso_hash && there->vdso_hash != here->vdso_hash)
-		return error_set(err, -ENOTSUP,
-				 "the kernels differ (%s here, %s at the source), and with them the code that they lend to processes (vdso)",
-				 here->release, there->release);
+		return error_set(
+			err, -ENOTSUP,
+			"the kernels differ (%s here, %s at the source), and with them the code that they lend to processes (vdso)",
+			here->release, there->release);
 	if (there->memory > here->memory)
-		return error_set(err, -ENOMEM,
-				 "the process has %llu MiB, and only %llu MiB are free at the destination",
-				 (unsigned long long)(there->memory >> 20),
-				 (unsigned long long)(here->memory >> 20));
-	if (root < 0) {
-		own = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		root = own;
-	}
-	r = files_check(root, there, err);
+		return error_set(
+			err, -ENOMEM,
+			"the process has %llu MiB, and only %llu MiB are free at the destination",
+			(unsigned long long)(there->memory >> 20),
+			(unsigned long long)(here->memory >> 20));
+	dir = open(root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return error_sys(err, -errno, "%s", root);
+	r = files_check(dir, there, err);
 	if (r == 0)
-		r = fds_check_dest(root, there->paths.data, there->paths.len,
+		r = fds_check_dest(dir, there->paths.data, there->paths.len,
 				   err);
 	return r;
 }
@@ -213,7 +215,7 @@ void hello_clocks(const Move__Hello *there, struct landing_spec *spec)
 	}
 	spec->monotonic = mono;
 	spec->boottime = boot;
-	spec->shift_clocks = mono != here->monotonic_offset ||
-			     boot != here->boottime_offset;
+	spec->shift_clocks =
+		mono != here->monotonic_offset || boot != here->boottime_offset;
 	move__hello__free_unpacked(here, NULL);
 }

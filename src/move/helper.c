@@ -142,9 +142,9 @@ static int step_aside(struct helper *h, int first, struct error *err)
 	int fd = fcntl(h->sock, F_DUPFD_CLOEXEC, first);
 
 	if (fd < 0)
-		return error_sys(err, -errno,
-				 "no descriptor free from %d on (RLIMIT_NOFILE)",
-				 first);
+		return error_sys(
+			err, -errno,
+			"no descriptor free from %d on (RLIMIT_NOFILE)", first);
 	close(h->sock);
 	h->sock = fd;
 	io_close(&h->memfd);

@@ -57,12 +57,12 @@ static int give_external(struct landing *l, const char *name)
 {
 	const struct move_dest_ops *ops = l->dst->ops;
 	struct error err = ERROR_INIT;
-	int fd = ops->external ? ops->external(l->dst->ctx, name, &err) :
-				 error_set(&err, -ENOENT,
-					   "nothing to connect its %s to",
-					   name);
-	int r = helper_send(l->sock, HELPER_EXTERNAL, fd < 0 ? fd : 0,
-			    err.text, strlen(err.text), fd);
+	int fd = ops->external
+			 ? ops->external(l->dst->ctx, name, &err)
+			 : error_set(&err, -ENOENT,
+				     "nothing to connect its %s to", name);
+	int r = helper_send(l->sock, HELPER_EXTERNAL, fd < 0 ? fd : 0, err.text,
+			    strlen(err.text), fd);
 
 	io_close(&fd);
 	return r;

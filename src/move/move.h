@@ -123,10 +123,15 @@ struct move_report {
 	uint64_t pages_sent; /* pages of 4096 bytes, repetitions included */
 	uint64_t pages_last; /* of these, sent while it stood still */
 	uint64_t bytes_held; /* memory of the process */
-	bool tracked;	     /* pre-copy; false: stop-and-copy */
-	usec_t total;	     /* from HELLO to RUNNING */
-	usec_t downtime;     /* source: freeze to RUNNING received */
-	usec_t predicted;    /* what the downtime was expected to be */
+	/*
+	 * Destination: it runs, but not all of its connections came alive;
+	 * the err of move_receive() says what went wrong.
+	 */
+	bool flawed;
+	bool tracked;	  /* pre-copy; false: stop-and-copy */
+	usec_t total;	  /* from HELLO to RUNNING */
+	usec_t downtime;  /* source: freeze to RUNNING received */
+	usec_t predicted; /* what the downtime was expected to be */
 	/* The parts of the downtime, in this order. */
 	usec_t freeze;	/* all threads stopped */
 	usec_t last;	/* last dirty pages found and sent */
@@ -150,7 +155,7 @@ struct move_source {
 };
 
 struct move_dest {
-	int root; /* open directory: the capsule's root; negative: our own */
+	const char *root; /* of the capsule, "/proc/PID/root"; NULL: "/" */
 	const struct move_dest_ops *ops;
 	void *ctx;
 };

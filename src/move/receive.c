@@ -138,8 +138,8 @@ static int receive_frame(struct receiving *v, struct error *err)
 		return pages_place(v->landing->pid, &v->frame, err);
 	case FRAME_SYNC:
 		r = move_fault(MF_DEST_ROUND, err);
-		return r < 0 ? r :
-			       frame_send_u64(v->ch, FRAME_SYNC,
+		return r < 0 ? r
+			     : frame_send_u64(v->ch, FRAME_SYNC,
 					      frame_u64(&v->frame), err);
 	case FRAME_DONE:
 		v->done = true;
@@ -148,10 +148,10 @@ static int receive_frame(struct receiving *v, struct error *err)
 		return landing_restore_fds(v->landing, v->frame.data,
 					   v->frame.size, err);
 	case FRAME_SAVED:
-		return v->dst->ops->load ?
-			       v->dst->ops->load(v->dst->ctx, v->frame.data,
-						 v->frame.size, err) :
-			       0;
+		return v->dst->ops->load
+			       ? v->dst->ops->load(v->dst->ctx, v->frame.data,
+						   v->frame.size, err)
+			       : 0;
 	case FRAME_STATE:
 		return receive_state(v, err);
 	default:

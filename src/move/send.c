@@ -87,7 +87,7 @@ static int send_setup(struct sending *s, struct error *err)
 	s->scan_private = scan_open(s->src->pid, err);
 	s->sent = sent_create();
 	s->pages = page_sender_create(s->src->pid, s->ch, err);
-	if (!s->scan || !s->scan_private || !s->pages )
+	if (!s->scan || !s->scan_private || !s->pages)
 		return -ESRCH;
 	r = capture_static(s->src->pid, &s->state, err);
 	if (r < 0)
