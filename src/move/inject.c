@@ -68,13 +68,21 @@ struct tracee *tracee_create(pid_t pid, struct error *err)
 	return t;
 }
 
-void tracee_destroy(struct tracee *t)
+void tracee_abandon(struct tracee *t)
 {
 	if (!t)
 		return;
-	tracee_resume(t);
+	for (size_t i = 0; i < t->nr; i++)
+		free(t->task[i].xstate);
 	free(t->task);
 	free(t);
+}
+
+void tracee_destroy(struct tracee *t)
+{
+	if (t)
+		tracee_resume(t);
+	tracee_abandon(t);
 }
 
 static struct task *task_find(struct tracee *t, pid_t tid)

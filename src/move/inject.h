@@ -47,6 +47,11 @@ struct tracee {
 
 struct tracee *tracee_create(pid_t pid, struct error *err) must_check;
 void tracee_destroy(struct tracee *t);
+/*
+ * Free t and leave its threads as they are, stopped, until this process exits:
+ * for a process that something else holds or has killed.
+ */
+void tracee_abandon(struct tracee *t);
 
 /* Stop one thread (the leader), or all, however many are being made. */
 int tracee_stop_leader(struct tracee *t, struct error *err) must_check;

@@ -61,7 +61,7 @@ struct chunk {
 
 struct rank {
 	struct keeper *at, *to; /* where it runs, where it is going */
-	uint64_t next[2];
+	uint64_t next[2], end[2]; /* of output; end once it has exited */
 	struct chunk *early[2];
 	bool exited;
 };
@@ -273,8 +273,8 @@ static void exited(struct keeper *k, const Keeper__Exited *ex)
 	struct rank *r = &ranks[k->rank];
 	int code = ex->signaled ? 128 + ex->code : ex->code;
 
-	if (r->next[0] != ex->stdout_end || r->next[1] != ex->stderr_end)
-		die("rank %u: output is missing", k->rank);
+	r->end[0] = ex->stdout_end;
+	r->end[1] = ex->stderr_end;
 	r->exited = true;
 	nr_exited++;
 	if (!code && ex->pmi == KEEPER__PHASE__PMI_BEGUN)
@@ -644,5 +644,11 @@ int main(int argc, char **argv)
 	loop();
 	for (unsigned i = 0; i < nr_keepers; i++)
 		waitpid(keepers[i].pid, NULL, 0);
+	for (unsigned i = 0; i < nr_ranks; i++)
+		for (int s = 0; s < 2; s++)
+			if (ranks[i].next[s] != ranks[i].end[s])
+				die("rank %u: output ends at %" PRIu64
+				    ", not %" PRIu64,
+				    i, ranks[i].next[s], ranks[i].end[s]);
 	return status;
 }
