@@ -60,7 +60,7 @@ struct chunk {
 };
 
 struct rank {
-	struct keeper *at, *to; /* where it runs, where it is going */
+	struct keeper *at, *to;	  /* where it runs, where it is going */
 	uint64_t next[2], end[2]; /* of output; end once it has exited */
 	struct chunk *early[2];
 	bool exited;

@@ -1,0 +1,181 @@
+# Keepers without an agent: tests/keeper/keeper_job.c plays agent and
+# controller.  Hosts are run directories; the network is a namespace made here.
+
+setup() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
+	export STINT_BUILD
+	# Short: socket paths have 108 bytes.
+	dir=$(mktemp -d /tmp/sk.XXXXXX)
+	mkdir "$dir/a" "$dir/b"
+	mpi=$STINT_BUILD/tests/mpi
+}
+
+teardown() {
+	[ -z "${dir:-}" ] || rm -rf "$dir"
+}
+
+job() {
+	timeout "${limit:-60}" "$STINT_BUILD/tests/keeper/keeper-job" \
+		-r "$dir/a" "$@"
+}
+
+# In a network of our own: job_net RANKS ...
+job_net() {
+	local n=$1
+	shift
+	timeout "${limit:-120}" unshare --net sh -c \
+		'ip link set lo up; exec "$@"' sh \
+		"$STINT_BUILD/tests/keeper/keeper-job" -n "$n" -a 10.77.0.1 \
+		-r "$dir/a" -r "$dir/b" "$@"
+}
+
+# Nothing of ours is left on this host.
+nothing_left() {
+	[ -z "$(ls "$dir"/*/keepers "$dir"/*/capsules 2>/dev/null |
+		grep -v ':$' | grep .)" ]
+	! pgrep -f "keeper --run-dir=$dir" >/dev/null
+}
+
+@test "exit statuses and signals come through" {
+	run job sh -c 'exit 7'
+	[ "$status" = 7 ]
+	run job sh -c 'kill -TERM $$'
+	[ "$status" = 143 ]
+	run job true
+	[ "$status" = 0 ]
+	nothing_left
+}
+
+@test "stdout and stderr are apart, whole and in order" {
+	job sh -c 'seq 1 200000; echo oops >&2' >"$dir/out" 2>"$dir/err"
+	seq 1 200000 | cmp - "$dir/out"
+	[ "$(cat "$dir/err")" = oops ]
+	nothing_left
+}
+
+@test "stdin reaches rank 0 whole, however slowly it reads" {
+	seq 1 100000 >"$dir/in"
+	run job -i sh -c 'sleep 0.3; exec md5sum' <"$dir/in"
+	[ "$output" = "$(md5sum <"$dir/in")" ]
+	run job sh -c 'cat; echo end'
+	[ "$output" = end ]
+}
+
+@test "a program that is not there is refused with the reason" {
+	run job /nonexistent/program
+	[ "$status" = 125 ]
+	[[ "$output" == *"No such file"* ]]
+}
+
+@test "agents come and go, and no output is lost or doubled" {
+	yes 'sleep 0.02
+reconnect' | head -40 >"$dir/script"
+	job -s "$dir/script" sh -c \
+		'for i in $(seq 40); do seq 1 2000; sleep 0.02; done' \
+		>"$dir/out"
+	for i in $(seq 40); do seq 1 2000; done | cmp - "$dir/out"
+	nothing_left
+}
+
+@test "signals are forwarded, a rank can be suspended and killed" {
+	printf 'sleep 0.5\nsuspend 0\nsleep 0.2\nresume 0\nsignal 0 10\n' \
+		>"$dir/script"
+	run job -s "$dir/script" sh -c \
+		'trap "exit 9" USR1; while :; do sleep 0.05; done'
+	[ "$status" = 9 ]
+	printf 'sleep 0.3\nkill 0\n' >"$dir/script"
+	run job -s "$dir/script" sleep 1000
+	[ "$status" = 137 ]
+	nothing_left
+}
+
+@test "an MPICH job of several ranks runs and ends" {
+	for _ in 1 2 3; do
+		run job_net 4 "$mpi/chkmpi" --rounds 10
+		echo "$output"
+		[ "$status" = 0 ]
+		[[ "$output" == *PASS* ]]
+	done
+	nothing_left
+}
+
+@test "MPI_Abort ends the job with its code" {
+	cat >"$dir/abort.c" <<-'END'
+		#include <mpi.h>
+		int main(int argc, char **argv)
+		{
+			int rank;
+
+			MPI_Init(&argc, &argv);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			if (rank == 1)
+				MPI_Abort(MPI_COMM_WORLD, 42);
+			for (;;)
+				MPI_Barrier(MPI_COMM_WORLD);
+		}
+	END
+	mpicc.mpich -o "$dir/abort" "$dir/abort.c"
+	run job_net 3 "$dir/abort"
+	echo "$output"
+	[ "$status" = 42 ]
+	nothing_left
+}
+
+@test "a rank that leaves its job in the lurch fails it" {
+	cat >"$dir/leave.c" <<-'END'
+		#include <mpi.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			int rank;
+
+			MPI_Init(&argc, &argv);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			if (rank == 1)
+				_exit(0);
+			for (;;)
+				MPI_Barrier(MPI_COMM_WORLD);
+		}
+	END
+	mpicc.mpich -o "$dir/leave" "$dir/leave.c"
+	run job_net 3 "$dir/leave"
+	echo "$output"
+	[ "$status" != 0 ]
+	nothing_left
+}
+
+@test "a second keeper of a rank is refused, a dead one's place is taken" {
+	local k=("$STINT_BUILD/src/cmd/stint" keeper --run-dir="$dir/a" --job=x)
+	"${k[@]}" 3>&- 2>"$dir/err" &
+	local first=$!
+	for _ in {1..100}; do [ -S "$dir/a/keepers/x.0.0.sock" ] && break; sleep 0.05; done
+	run timeout 10 "${k[@]}"
+	[ "$status" = 1 ]
+	[[ "$output" == *"another keeper"* ]]
+	kill -KILL $first
+	wait $first || true
+	[ -S "$dir/a/keepers/x.0.0.sock" ]
+	"${k[@]}" --ready-fd=4 4>"$dir/ready" 3>&- &
+	local second=$!
+	for _ in {1..100}; do [ -s "$dir/ready" ] && break; sleep 0.05; done
+	[ -s "$dir/ready" ]
+	kill -TERM $second
+	wait $second
+	[ ! -e "$dir/a/keepers/x.0.0.sock" ]
+}
+
+@test "bad options of stint keeper are refused" {
+	local stint=$STINT_BUILD/src/cmd/stint
+	run "$stint" keeper
+	[ "$status" = 2 ]
+	run "$stint" keeper --run-dir="$dir/a" --job=../evil
+	[ "$status" = 1 ]
+	run "$stint" keeper --run-dir="$dir/a" --job=x --rank=-1
+	[ "$status" = 2 ]
+	run "$stint" keeper --run-dir="$dir/nonexistent/x" --job=x
+	[ "$status" = 1 ]
+	run "$stint" keeper --run-dir="$dir/$(printf %0200d 0)" --job=x
+	[ "$status" = 1 ]
+	[[ "$output" == *"too long"* ]]
+}
