@@ -190,10 +190,7 @@ static struct sweep_cell *grid_cells(struct reproduce_grid *g)
 				(struct sweep_cell){ .policy = g->policy[p],
 						     .workload = g->workload,
 						     .load = g->load[l],
-						     .overhead = g->overhead,
-						     .migrate = g->migrate,
-						     .migrate_rank =
-							     g->migrate_rank,
+						     .costs = g->costs,
 						     .group = (uint32_t)l };
 	return cell;
 }
@@ -255,6 +252,50 @@ struct estimate reproduce_difference(const struct reproduce *r,
 {
 	return sweep_difference(grid_at(g, a, load), grid_at(g, b, load),
 				metric, r->level);
+}
+
+void reproduce_note(struct reproduce *r, char *text)
+{
+	struct reproduce_row *row = &r->row[r->nr - 1];
+	char *note = row->note;
+
+	row->note = note ? reproduce_text("%s; %s", note, text) : text;
+	if (note) {
+		free(note);
+		free(text);
+	}
+}
+
+bool reproduce_met(const struct reproduce *r)
+{
+	return r->row[r->nr - 1].met;
+}
+
+int reproduce_readings(struct reproduce *r,
+		       const struct reproduce_reading *reading, double load,
+		       int metric, struct error *err)
+{
+	int rc = 0;
+
+	for (; reading->text && rc == 0; reading++) {
+		struct reproduce_grid g = { .policy = reading->policy,
+					    .workload = reading->workload,
+					    .load = &load,
+					    .nr_loads = 1,
+					    .costs = reading->costs };
+		struct estimate e;
+
+		rc = reproduce_grid_run(r, &g, err);
+		if (rc == 0) {
+			e = reproduce_ratio(r, &g, 0, 1, 0, metric);
+			reproduce_note(r,
+				       reproduce_text("%s: %.3f (%.3f to %.3f)",
+						      reading->text, e.value,
+						      e.low, e.high));
+		}
+		reproduce_grid_clear(&g);
+	}
+	return rc;
 }
 
 int reproduce_figure(const struct reproduce *r, const struct reproduce_grid *g,

@@ -90,6 +90,8 @@ void reproduce_range(struct reproduce *r, char *what, double low, double high,
 /* A statement, and what we found. */
 void reproduce_fact(struct reproduce *r, char *what, const char *published,
 		    char *ours, bool met, char *note);
+/* Add to the note of the row that was reported last. */
+void reproduce_note(struct reproduce *r, char *text);
 /* Fresh text for the rows, which own it. */
 char *reproduce_text(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), returns_nonnull));
@@ -103,7 +105,7 @@ struct reproduce_grid {
 	const char *workload;
 	const double *load;
 	size_t nr_loads;
-	usec_t overhead, migrate, migrate_rank; /* as of struct sweep_cell */
+	struct sim_costs costs;
 	double precision; /* of the mean response; 0: 2 % */
 
 	/* Filled in by reproduce_grid_run(), freed by _clear(). */
@@ -126,6 +128,25 @@ struct estimate reproduce_ratio(const struct reproduce *r,
 struct estimate reproduce_difference(const struct reproduce *r,
 				     const struct reproduce_grid *g, size_t a,
 				     size_t b, size_t load, int metric);
+
+/*
+ * Another reading of what the paper leaves open, for the note of a row: the
+ * ratio of the first policy to the second under it.
+ */
+struct reproduce_reading {
+	const char *text; /* "with N = 32 in the load"; NULL ends a table */
+	const char *const *policy;
+	const char *workload;
+	struct sim_costs costs;
+};
+
+/* Was the row that was reported last met? */
+bool reproduce_met(const struct reproduce *r);
+
+/* Compute each reading at load, and add it to the note of the last row. */
+int reproduce_readings(struct reproduce *r,
+		       const struct reproduce_reading *reading, double load,
+		       int metric, struct error *err) must_check;
 
 /* The figure of a grid as ID-NAME.svg, if figures are wanted. */
 int reproduce_figure(const struct reproduce *r, const struct reproduce_grid *g,

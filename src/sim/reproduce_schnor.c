@@ -171,13 +171,15 @@ enum { LOW, MEDIUM, HIGH, HIGHER };
 static struct reproduce_grid grid2(const char *const *policies,
 				   const char *workload)
 {
-	return (struct reproduce_grid){ .policy = policies,
-					.workload = workload,
-					.load = loads2,
-					.nr_loads = NR(loads2),
-					.migrate = SCHNOR_MIGRATE,
-					.migrate_rank = SCHNOR_MIGRATE_RANK,
-					.precision = 0.05 };
+	return (struct reproduce_grid){
+		.policy = policies,
+		.workload = workload,
+		.load = loads2,
+		.nr_loads = NR(loads2),
+		.costs = { .migrate = SCHNOR_MIGRATE,
+			   .migrate_rank = SCHNOR_MIGRATE_RANK },
+		.precision = 0.05
+	};
 }
 
 /* Is a's mean response surely below b's? */
@@ -353,7 +355,7 @@ static int s2e_variants(struct reproduce *r, const char *workload,
 	struct reproduce_grid o = grid2(only_lst, workload);
 	int rc = reproduce_grid_run(r, &g, err);
 
-	o.migrate = o.migrate_rank = 0;
+	o.costs = (struct sim_costs){ 0 };
 	if (rc == 0)
 		rc = reproduce_grid_run(r, &o, err);
 	if (rc < 0)

@@ -187,13 +187,15 @@ static struct reproduce_grid grid4(const char *const *policies,
 				   const char *workload, const double *loads,
 				   size_t nr_loads)
 {
-	return (struct reproduce_grid){ .policy = policies,
-					.workload = workload,
-					.load = loads,
-					.nr_loads = nr_loads,
-					.migrate = SCHNOR_MIGRATE,
-					.migrate_rank = SCHNOR_MIGRATE_RANK,
-					.precision = 0.05 };
+	return (struct reproduce_grid){
+		.policy = policies,
+		.workload = workload,
+		.load = loads,
+		.nr_loads = nr_loads,
+		.costs = { .migrate = SCHNOR_MIGRATE,
+			   .migrate_rank = SCHNOR_MIGRATE_RANK },
+		.precision = 0.05
+	};
 }
 
 int schnor_s4d(struct reproduce *r, struct error *err)

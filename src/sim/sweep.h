@@ -23,6 +23,7 @@
 
 #include "core/error.h"
 #include "core/units.h"
+#include "sim/sim.h"
 #include "sim/stats.h"
 
 /* What a run measures; sweep_metrics[] tells their names. */
@@ -59,12 +60,12 @@ int sweep_metric_find(const char *name);
 
 struct sweep_cell {
 	const char *policy;   /* "NAME:key=value,..." */
-	const char *workload; /* likewise */
+	const char *workload; /* likewise, or "swf:FILE" */
 	double load;	      /* 0: as the workload is */
-	usec_t overhead;      /* C: what a change of allocation costs a job */
-	uint32_t group;	      /* cells with one number are done together */
-	usec_t migrate;	      /* standstill when ranks of a job move, */
-	usec_t migrate_rank;  /* and for each of them */
+	const char *speedup;  /* for sim/attach.h; NULL: as the jobs are */
+	const char *hosts;    /* for sim/machine.h; NULL: the workload's */
+	struct sim_costs costs;
+	uint32_t group; /* cells with one number are done together */
 };
 
 struct sweep {
@@ -127,8 +128,8 @@ enum sweep_format { SWEEP_JSON, SWEEP_CSV, SWEEP_TSV };
 void sweep_print(const struct sweep *sweep, const struct sweep_result *result,
 		 enum sweep_format format, FILE *to);
 
-/* A curve a policy of metric over the load, of the cells of one workload and
- * overhead (those of cell `like`). */
+/* A curve a policy of metric over the load, of the cells that are as cell
+ * `like` in everything else. */
 void sweep_plot(const struct sweep *sweep, const struct sweep_result *result,
 		size_t like, int metric, FILE *to);
 

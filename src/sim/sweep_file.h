@@ -3,7 +3,8 @@
  *
  * A text file: a heading that names the version and the metrics, then a line a
  * run, of tab-separated fields:
- *	seed replication jobs procs load overhead policy workload value...
+ *	seed replication jobs procs load resize-cost migrate-cost rank-cost
+ *	policy workload speedup hosts value...
  * Numbers are written so that they read back exactly.  Each line is one write
  * to a descriptor opened for appending, so several sweeps may share a file,
  * and a run that was interrupted leaves at most a line without its end, which

@@ -102,6 +102,11 @@ struct estimate sweep_difference(const struct sweep_result *a,
 	return compare(a, b, metric, level, stats_difference);
 }
 
+static double seconds(usec_t t)
+{
+	return (double)t / (double)USEC_PER_SEC;
+}
+
 static json_t *cell_json(const struct sweep *sweep, size_t c,
 			 const struct sweep_result *r)
 {
@@ -117,10 +122,13 @@ static json_t *cell_json(const struct sweep *sweep, size_t c,
 					      e.high));
 	}
 	return json_pack(
-		"{s:s, s:s, s:f, s:f, s:i, s:b, s:o}", "policy", cell->policy,
-		"workload", cell->workload, "load", cell->load, "overhead",
-		(double)cell->overhead / (double)USEC_PER_SEC, "replications",
-		(int)r->n, "met", r->met, "metrics", metrics);
+		"{s:s, s:s, s:f, s:s?, s:s?, s:f, s:f, s:f, s:i, s:b, s:o}",
+		"policy", cell->policy, "workload", cell->workload, "load",
+		cell->load, "speedup", cell->speedup, "hosts", cell->hosts,
+		"resize_cost", seconds(cell->costs.resize), "migrate_cost",
+		seconds(cell->costs.migrate), "rank_cost",
+		seconds(cell->costs.migrate_rank), "replications", (int)r->n,
+		"met", r->met, "metrics", metrics);
 }
 
 static void print_json(const struct sweep *sweep,
@@ -145,30 +153,37 @@ static void print_json(const struct sweep *sweep,
 	json_decref(root);
 }
 
-/* A field of a table; CSV quotes where it must (RFC 4180). */
-static void print_field(const char *text, enum sweep_format format, FILE *to)
+/* A field of a table and its separator; CSV quotes where it must (RFC 4180). */
+static void print_text(const char *text, char sep, FILE *to)
 {
-	if (format != SWEEP_CSV || !strpbrk(text, ",\"\n")) {
-		fputs(text, to);
-		return;
-	}
-	fputc('"', to);
-	for (; *text; text++) {
-		if (*text == '"')
+	bool quote = text && sep == ',' && strpbrk(text, ",\"\n");
+
+	if (quote)
+		fputc('"', to);
+	for (; text && *text; text++) {
+		if (*text == '"' && quote)
 			fputc('"', to);
 		fputc(*text, to);
 	}
-	fputc('"', to);
+	if (quote)
+		fputc('"', to);
+	fputc(sep, to);
 }
 
 static void print_table(const struct sweep *sweep,
 			const struct sweep_result *result,
 			enum sweep_format format, FILE *to)
 {
+	static const char *const columns[] = {
+		"policy", "workload",	  "load",	  "speedup",
+		"hosts",  "resize_cost",  "migrate_cost", "rank_cost",
+		"seed",	  "replications",
+	};
 	char sep = format == SWEEP_CSV ? ',' : '\t';
 
-	fprintf(to, "policy%cworkload%cload%coverhead%cseed%creplications%cmet",
-		sep, sep, sep, sep, sep, sep);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		fprintf(to, "%s%c", columns[i], sep);
+	fputs("met", to);
 	for (int m = 0; m < NR_METRICS; m++)
 		fprintf(to, "%c%s%c%s_low%c%s_high", sep, sweep_metrics[m].name,
 			sep, sweep_metrics[m].name, sep, sweep_metrics[m].name);
@@ -176,13 +191,16 @@ static void print_table(const struct sweep *sweep,
 	for (size_t c = 0; c < sweep->nr; c++) {
 		const struct sweep_cell *cell = &sweep->cell[c];
 
-		print_field(cell->policy, format, to);
-		fputc(sep, to);
-		print_field(cell->workload, format, to);
-		fprintf(to, "%c%.12g%c%.12g%c%" PRIu64 "%c%u%c%d", sep,
-			cell->load, sep,
-			(double)cell->overhead / (double)USEC_PER_SEC, sep,
-			sweep->seed, sep, result[c].n, sep, result[c].met);
+		print_text(cell->policy, sep, to);
+		print_text(cell->workload, sep, to);
+		fprintf(to, "%.12g%c", cell->load, sep);
+		print_text(cell->speedup, sep, to);
+		print_text(cell->hosts, sep, to);
+		fprintf(to, "%.12g%c%.12g%c%.12g%c%" PRIu64 "%c%u%c%d",
+			seconds(cell->costs.resize), sep,
+			seconds(cell->costs.migrate), sep,
+			seconds(cell->costs.migrate_rank), sep, sweep->seed,
+			sep, result[c].n, sep, result[c].met);
 		for (int m = 0; m < NR_METRICS; m++) {
 			struct estimate e =
 				sweep_mean(&result[c], m, sweep->level);
@@ -203,9 +221,19 @@ void sweep_print(const struct sweep *sweep, const struct sweep_result *result,
 		print_table(sweep, result, format, to);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
 static bool same_picture(const struct sweep_cell *a, const struct sweep_cell *b)
 {
-	return !strcmp(a->workload, b->workload) && a->overhead == b->overhead;
+	return same_text(a->workload, b->workload) &&
+	       same_text(a->speedup, b->speedup) &&
+	       same_text(a->hosts, b->hosts) &&
+	       a->costs.resize == b->costs.resize &&
+	       a->costs.migrate == b->costs.migrate &&
+	       a->costs.migrate_rank == b->costs.migrate_rank;
 }
 
 /* Points of one policy's curve; the caller frees. */

@@ -8,12 +8,15 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/xalloc.h"
 #include "policy/policy.h"
+#include "sim/attach.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/sweep.h"
+#include "sim/swf.h"
 
 static const double bound = 10; /* seconds, of the bounded slowdown */
 
@@ -104,35 +107,75 @@ static void measure(const struct sim_result *r, uint64_t instants,
 	value[METRIC_FRAGMENTATION] = r->averages.fragmentation;
 }
 
-int sweep_simulate(const struct sweep *sweep, uint32_t cell,
-		   uint32_t replication, double *value, struct error *err)
+/* A trace, left out jobs and all (stint sim tells of them). */
+static int open_trace(const struct sweep *sweep, const struct sweep_cell *c,
+		      struct workload **ret, struct error *err)
 {
-	const struct sweep_cell *c = &sweep->cell[cell];
+	const struct swf_options options = { .procs = sweep->procs };
+	struct swf_trace trace;
+	int rc = swf_read(c->workload + strlen("swf:"), &options, &trace, err);
+
+	if (rc < 0)
+		return rc;
+	*ret = swf_workload(&trace, c->load, sweep->nr_jobs);
+	return 0;
+}
+
+static int open_workload(const struct sweep *sweep, const struct sweep_cell *c,
+			 uint32_t replication, struct workload **ret,
+			 struct error *err)
+{
 	struct workload_setup setup = { .procs = sweep->procs,
 					.load = c->load,
 					.nr_jobs = sweep->nr_jobs,
 					.seed = sweep->seed,
 					.replication = replication };
+	struct workload *w;
+	int rc = strncmp(c->workload, "swf:", strlen("swf:")) != 0
+			 ? workload_create(c->workload, &setup, &w, err)
+			 : open_trace(sweep, c, &w, err);
+
+	if (rc < 0)
+		return rc;
+	if (c->speedup)
+		rc = attach_speedup(&w, c->speedup, sweep->seed, replication,
+				    err);
+	if (rc < 0) {
+		workload_destroy(w);
+		return rc;
+	}
+	*ret = w;
+	return 0;
+}
+
+/* Hosts named by the cell or the workload; none leaves the outputs alone. */
+static int open_machine(const struct sweep_cell *c, const struct workload *w,
+			struct host **ret, uint32_t *ret_nr, struct error *err)
+{
+	const char *text = c->hosts ? c->hosts : w->hosts;
+
+	return text ? machine_parse(text, ret, ret_nr, err) : 0;
+}
+
+int sweep_simulate(const struct sweep *sweep, uint32_t cell,
+		   uint32_t replication, double *value, struct error *err)
+{
+	const struct sweep_cell *c = &sweep->cell[cell];
 	uint64_t instants = 0;
 	const struct sim_observer observer = { .plan = note_plan,
 					       .data = &instants };
 	struct sim_config config = { .policy = c->policy,
 				     .procs = sweep->procs,
-				     .costs = { .resize = c->overhead,
-						.migrate = c->migrate,
-						.migrate_rank =
-							c->migrate_rank },
+				     .costs = c->costs,
 				     .seed = sweep->seed,
 				     .observer = &observer };
 	struct sim_result result = { 0 };
 	struct host *hosts = NULL;
-	int rc = workload_create(c->workload, &setup, &config.workload, err);
+	int rc = open_workload(sweep, c, replication, &config.workload, err);
 
-	if (rc < 0)
-		return rc;
-	if (config.workload->hosts)
-		rc = machine_parse(config.workload->hosts, &hosts,
-				   &config.nr_hosts, err);
+	if (rc == 0)
+		rc = open_machine(c, config.workload, &hosts, &config.nr_hosts,
+				  err);
 	config.hosts = hosts;
 	if (rc == 0)
 		rc = sim_run(&config, &result, err);
@@ -142,28 +185,24 @@ int sweep_simulate(const struct sweep *sweep, uint32_t cell,
 		error_prefix(err, rc, "%s on %s at load %g", c->policy,
 			     c->workload, c->load);
 	sim_result_clear(&result);
-	free(hosts);
 	workload_destroy(config.workload);
+	free(hosts);
 	return rc;
 }
 
-/* The policies that choose hosts are made by the engine, which has them. */
+/* A policy made for the machine it would see. */
 static int check_policy(const struct sweep_cell *c, uint32_t procs,
+			const struct host *hosts, uint32_t nr_hosts,
 			struct error *err)
 {
-	const char *rest;
-	char *name = param_split(c->policy, &rest);
-	const struct policy_ops *ops = policy_find(name, err);
 	struct policy *policy;
 	struct view view;
 	int rc;
 
-	free(name);
-	if (!ops)
-		return -ENOENT;
-	if (ops->flags & POLICY_HOSTS)
-		return 0;
-	view_init(&view, procs);
+	if (nr_hosts)
+		view_init_hosts(&view, hosts, nr_hosts);
+	else
+		view_init(&view, procs);
 	rc = policy_create(c->policy, 0, &view, &policy, err);
 	if (rc == 0)
 		policy_destroy(policy);
@@ -171,25 +210,38 @@ static int check_policy(const struct sweep_cell *c, uint32_t procs,
 	return rc;
 }
 
+static int check_cell(const struct sweep *sweep, const struct sweep_cell *c,
+		      struct error *err)
+{
+	struct workload *w = NULL;
+	struct host *hosts = NULL;
+	const struct policy_ops *ops;
+	const char *rest;
+	char *name = param_split(c->policy, &rest);
+	uint32_t nr_hosts = 0;
+	int rc = 0;
+
+	ops = policy_find(name, err);
+	free(name);
+	if (!ops)
+		return -ENOENT;
+	rc = open_workload(sweep, c, 0, &w, err);
+	if (rc == 0)
+		rc = open_machine(c, w, &hosts, &nr_hosts, err);
+	/* Hosts that nobody described are the engine's to make. */
+	if (rc == 0 && (nr_hosts || !(ops->flags & POLICY_HOSTS)))
+		rc = check_policy(c, sweep->procs ? sweep->procs : w->procs,
+				  hosts, nr_hosts, err);
+	free(hosts);
+	workload_destroy(w);
+	return rc;
+}
+
 int sweep_check(const struct sweep *sweep, struct error *err)
 {
-	for (size_t i = 0; i < sweep->nr; i++) {
-		const struct sweep_cell *c = &sweep->cell[i];
-		struct workload_setup setup = { .procs = sweep->procs,
-						.load = c->load,
-						.nr_jobs = sweep->nr_jobs,
-						.seed = sweep->seed };
-		struct workload *workload;
-		int rc = workload_create(c->workload, &setup, &workload, err);
-		uint32_t procs;
+	int rc = 0;
 
-		if (rc < 0)
-			return rc;
-		procs = sweep->procs ? sweep->procs : workload->procs;
-		workload_destroy(workload);
-		rc = check_policy(c, procs, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	for (size_t i = 0; i < sweep->nr && rc == 0; i++)
+		rc = check_cell(sweep, &sweep->cell[i], err);
+	return rc;
 }

@@ -16,9 +16,13 @@
 #include "sim/sweep.h"
 
 static const struct sweep_cell cells[] = {
-	{ "ff", "ismail", 0.3, 0, 0 },
-	{ "ff", "ismail", 0.7, 0, 1 },
-	{ "deqp", "ismail:speedup=misp", 0.7, USEC_PER_SEC, 2 },
+	{ .policy = "ff", .workload = "ismail", .load = 0.3 },
+	{ .policy = "ff", .workload = "ismail", .load = 0.7, .group = 1 },
+	{ .policy = "deqp",
+	  .workload = "ismail:speedup=misp",
+	  .load = 0.7,
+	  .costs = { .resize = USEC_PER_SEC },
+	  .group = 2 },
 };
 enum { NR = sizeof(cells) / sizeof(*cells) };
 
