@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/sim_figures.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/policy.h"
@@ -27,6 +28,9 @@ enum {
 	KEY_SEED,
 	KEY_REPLICATION,
 	KEY_OUT_SWF,
+	KEY_SERIES,
+	KEY_PLOT,
+	KEY_GANTT,
 	KEY_JSON,
 	KEY_EXTRA,
 	KEY_DROP_CANCELLED,
@@ -63,6 +67,11 @@ static const struct argp_option options[] = {
 	{ "replication", KEY_REPLICATION, "R", 0,
 	  "which of the seed's independent replications (0)", 0 },
 	{ "out", 'o', "FILE", 0, "write a line per job, CSV", 1 },
+	{ "series", KEY_SERIES, "FILE", 0,
+	  "write queue and utilization over time, a table with tabs", 0 },
+	{ "plot", KEY_PLOT, "FILE", 0, "draw the same, SVG", 0 },
+	{ "gantt", KEY_GANTT, "FILE", 0,
+	  "draw which job had which processor when, SVG", 0 },
 	{ "out-swf", KEY_OUT_SWF, "FILE", 0, "write the schedule as SWF", 1 },
 	{ "json", KEY_JSON, 0, 0, "print the summary as JSON", 1 },
 	{ "extra-columns", KEY_EXTRA, "refuse|ignore", 0,
@@ -92,6 +101,7 @@ struct args {
 	bool json, list;
 	struct swf_options trace;
 	struct sim_config config;
+	struct sim_figures figures;
 };
 
 static int parse_load(const char *text, double *ret, struct error *err)
@@ -170,6 +180,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_OUT_SWF:
 		a->out_swf = arg;
+		break;
+	case KEY_SERIES:
+		a->figures.series_path = arg;
+		break;
+	case KEY_PLOT:
+		a->figures.plot_path = arg;
+		break;
+	case KEY_GANTT:
+		a->figures.gantt_path = arg;
 		break;
 	case KEY_JSON:
 		a->json = true;
@@ -314,6 +333,16 @@ static char *describe(const struct args *a)
 		a->swf ? a->swf : a->workload, a->seed, a->replication);
 }
 
+/* For figures: short. */
+static char *title(const struct args *a)
+{
+	const char *slash = a->swf ? strrchr(a->swf, '/') : NULL;
+
+	if (!a->swf)
+		return xasprintf("%s on %s", a->policy, a->workload);
+	return xasprintf("%s on %s", a->policy, slash ? slash + 1 : a->swf);
+}
+
 static void json_text(const char *name, const char *text, FILE *to)
 {
 	fprintf(to, "\"%s\":\"", name);
@@ -382,7 +411,7 @@ static int commit(struct output **out, struct error *err)
 	return o ? output_commit(o, err) : 0;
 }
 
-static int write_files(const struct args *a, const struct sim_result *result,
+static int write_files(struct args *a, const struct sim_result *result,
 		       const struct swf_trace *kept, struct files *f,
 		       struct error *err)
 {
@@ -394,11 +423,15 @@ static int write_files(const struct args *a, const struct sim_result *result,
 	if (f->swf)
 		output_jobs_swf(f->swf, result, kept->job ? kept : NULL, note);
 	free(note);
-	r = commit(&f->csv, err);
+	note = title(a);
+	r = sim_figures_commit(&a->figures, note, err);
+	free(note);
+	if (!r)
+		r = commit(&f->csv, err);
 	return r ? r : commit(&f->swf, err);
 }
 
-static int report(const struct args *a, const struct sim_result *result,
+static int report(struct args *a, const struct sim_result *result,
 		  const struct swf_trace *kept, struct files *f,
 		  struct error *err)
 {
@@ -431,6 +464,8 @@ static int simulate(struct args *a, struct error *err)
 	int r = open_files(a, &files, err);
 
 	if (!r)
+		r = sim_figures_open(&a->figures, &a->config.observer, err);
+	if (!r)
 		r = open_workload(a, &kept, &w, err);
 	if (!r)
 		r = open_machine(a, w, &hosts, err);
@@ -455,6 +490,7 @@ out:
 	free(hosts);
 	workload_destroy(w);
 	abort_files(&files);
+	sim_figures_clear(&a->figures);
 	swf_clear(&kept);
 	return r;
 }

@@ -9,6 +9,7 @@ enum {
 	HEIGHT = 440,
 	LEFT = 70,
 	RIGHT = 170, /* the legend's room */
+	DENSE = 100, /* points from which on markers would hide the line */
 	TOP = 40,
 	BOTTOM = 55,
 };
@@ -204,7 +205,8 @@ static void write_line(FILE *to, const struct plot_line *line,
 				"stroke=\"%s\"/>\n",
 				at_x(f, p->x), at_y(f, p->low),
 				at_y(f, p->high), colour);
-		write_marker(to, kind, at_x(f, p->x), at_y(f, p->y));
+		if (line->nr < DENSE)
+			write_marker(to, kind, at_x(f, p->x), at_y(f, p->y));
 	}
 	fputs("</g>\n", to);
 }
