@@ -438,7 +438,7 @@ const struct policy_ops policy_lst = {
 		"arrives within a slice) never migrates; a slice starts at once "
 		"when a job comes to an empty system; maxprio is twice the number "
 		"of hosts. LST_O is this with migration for nothing "
-		"(--migration-cost 0). A pass costs O(n log n + processes).",
+		"(--migrate-cost 0). A pass costs O(n log n + processes).",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SLICES,
 	.create = create,
