@@ -27,7 +27,6 @@ static const usec_t handshake = 5 * USEC_PER_SEC;
 struct in {
 	struct keeper *k;
 	int sock;
-	struct channel *ch;
 };
 
 static struct channel *engine_channel; /* handed to the child by fork */
@@ -108,11 +107,15 @@ static const struct move_dest_ops dest_ops = {
 static void run(struct keeper *k, int sock)
 {
 	struct in i = { .k = k, .sock = sock };
-	struct move_dest dst = { .ops = &dest_ops, .ctx = &i };
+	char root[32];
+	struct move_dest dst = { .root = root, .ops = &dest_ops, .ctx = &i };
 	struct move_report report = { .outcome = MOVE_ABORTED };
 	struct error err = ERROR_INIT;
-	int r = move_receive(&dst, engine_channel, &report, &err);
+	int r;
 
+	snprintf(root, sizeof(root), "/proc/%d/root",
+		 capsule_init_pid(k->capsule));
+	r = move_receive(&dst, engine_channel, &report, &err);
 	keeper_engine_result(sock, r, &report, &err);
 }
 
@@ -184,7 +187,8 @@ static void runs(struct keeper *k)
 		keeper_end_close(&k->end[EXT_PMI]);
 	if (keeper_io_begin(k, &err) < 0 || keeper_pmi_begin(k, &err) < 0)
 		log_warnx("rank=%u %s", k->id.rank, err.text);
-	keeper_tell_done(k, KEEPER__OUTCOME__LANDED, "");
+	keeper_tell_done(k, KEEPER__OUTCOME__LANDED,
+			 k->move.report.flawed ? k->move.why.text : "");
 	if (k->pmi)
 		pmi_server_refence(k->pmi);
 }

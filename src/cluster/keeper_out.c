@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cluster/keeper_priv.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
+#include "move/fds.h"
 
 static const usec_t patience = 10 * USEC_PER_SEC; /* for the other keeper */
 
@@ -303,8 +305,10 @@ static void gone(struct keeper *k)
 static void mend(struct keeper *k)
 {
 	struct error err = ERROR_INIT;
+	fd_auto pidfd = (int)syscall(SYS_pidfd_open, k->rank_pid, 0);
 
-	if (capsule_thaw(k->capsule, &err) < 0 ||
+	if ((pidfd >= 0 && fds_heal(k->rank_pid, pidfd, &err) < 0) ||
+	    capsule_thaw(k->capsule, &err) < 0 ||
 	    capsule_plug(k->capsule, &err) < 0)
 		log_warnx("rank=%u after a broken move: %s", k->id.rank,
 			  err.text);

@@ -11,8 +11,8 @@
  *	keeper_pmi.c    the rank's PMI socket, fences
  *	keeper_move.c   what both ends of a move share
  *	keeper_out.c    a move away: the source's engine and its ops
- *	keeper_in.c     a landing: the listener, the destination's engine and
- *ops keeper_engine.c the socket between the keeper and the engine it forked
+ *	keeper_in.c     a landing: the listener, the destination's engine
+ *	keeper_engine.c the socket between the keeper and its engine
  *	keeper_saved.c  what the new keeper must know, as bytes
  *
  * Quiet: from the moment a leaving rank stands still until the outcome is

@@ -200,10 +200,10 @@ static void free_list(char ***list, size_t *nr)
 	*nr = 0;
 }
 
-/* Is path in /tmp, which the capsule has its own of? */
+/* The capsule has its own /tmp; what a START names there is shown in it. */
 static void keep_tmp(struct keeper *k, const char *path, size_t *nr)
 {
-	if (!strncmp(path, "/tmp/", 5))
+	if (!strncmp(path, "/tmp/", 5) && !access(path, F_OK))
 		append(&k->keep_tmp, nr, (char *[]){ (char *)path }, 1);
 }
 
@@ -275,7 +275,8 @@ static int begin(struct keeper *k, const Keeper__Start *start,
 	append(&k->env, &k->nr_env, NULL, 0); /* at least the NULL */
 	append(&k->keep_tmp, &nr_tmp, NULL, 0);
 	keep_tmp(k, start->cwd, &nr_tmp);
-	keep_tmp(k, k->argv[0], &nr_tmp);
+	for (size_t i = 0; i < k->nr_argv; i++)
+		keep_tmp(k, k->argv[i], &nr_tmp);
 	r = start->pmi ? begin_pmi(k, start->pmi, err) : 0;
 	if (!r)
 		r = keeper_make_ends(k, start->pmi, err);

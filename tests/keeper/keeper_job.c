@@ -1,23 +1,28 @@
 /*
  * keeper_job.c - a job through keepers alone, for the system tests
  *
- * Plays agent and controller at once: starts a keeper for each rank, carries
- *fences between them, prints output in the order of its offsets, and follows a
- *script:
+ * Plays agent and controller at once: starts a keeper for each rank,
+ * carries fences between them, prints output in the order of its offsets,
+ * and follows a script:
  *
  *	sleep SECONDS
  *	move RANK		to the next run directory ("host"), and back
+ *	begin RANK		the same, but the script does not wait for it
+ *	murder RANK old|new	SIGKILL to the keeper at that end of its move
  *	reconnect		drop all connections and come again
  *	signal RANK SIGNO, suspend RANK, resume RANK, kill RANK
- *	verdict RANK 0|1	to every keeper of it that doubts
  *
  *	keeper-job [-n RANKS] [-r RUN_DIR]... [-s SCRIPT] [-i] [-a ADDRESS]
  *		PROGRAM ARG...
  *
  * -i: stdin goes to rank 0.  -a: routed capsules from this address on,
- *otherwise there is loopback only and no PMI.  Exits with the first failing
- *rank's status, 128 + signal, or 125 when something here fails; moves are told
- *on stderr.
+ * otherwise there is loopback only and no PMI.  Exits with the first failing
+ * rank's status, 128 + signal, or 125 when something here fails; moves are
+ * told on stderr.
+ *
+ * Doubt is settled as the controller does it: the copy at the destination
+ * counts if the old keeper doubts as well, or, where that is dead, if its
+ * record is there.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,6 +42,7 @@
 
 #include "cluster/keeper.pb-c.h"
 #include "cluster/keeper_queue.h"
+#include "cluster/keeper_record.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "pmi/gather.h"
@@ -48,7 +54,7 @@ struct keeper {
 	uint64_t epoch, seq;
 	int fd;
 	pid_t pid;
-	bool over;
+	bool over, doubts;
 };
 
 /* Output that came before what belongs in front of it. */
@@ -60,7 +66,9 @@ struct chunk {
 };
 
 struct rank {
-	struct keeper *at, *to;	  /* where it runs, where it is going */
+	struct keeper *at;	  /* where it runs */
+	struct keeper *from, *to; /* the ends of its last move */
+	Keeper__Outcome old, new; /* what they said of it */
 	uint64_t next[2], end[2]; /* of output; end once it has exited */
 	struct chunk *early[2];
 	bool exited;
@@ -80,6 +88,7 @@ static bool want_stdin, in_eof;
 static FILE *script;
 static double wake; /* when the script goes on */
 static bool moving;
+static struct rank *unsettled; /* its last move is not over yet */
 static uint8_t key[32];
 
 __attribute__((noreturn, format(printf, 1, 2))) static void die(const char *fmt,
@@ -343,6 +352,51 @@ static void receiving(struct keeper *to, uint32_t port)
 	say(ranks[to->rank].at, &req);
 }
 
+/* Say to the keepers that doubt where the rank is, once that is known. */
+static void settle(struct rank *r)
+{
+	Keeper__Verdict v = KEEPER__VERDICT__INIT;
+	struct keeper_id id;
+	struct keeper *ends[] = { r->from, r->to };
+	REQUEST(VERDICT, verdict, &v);
+
+	id = (struct keeper_id){ hosts[r->from->host], job, r->from->rank };
+	v.epoch = r->to->epoch;
+	if (r->to->over || r->new == KEEPER__OUTCOME__DISCARDED)
+		v.at_destination = false;
+	else if (r->new == KEEPER__OUTCOME__LANDED || r->from->doubts ||
+		 r->old == KEEPER__OUTCOME__GONE)
+		v.at_destination = true;
+	else if (r->old == KEEPER__OUTCOME__STAYED)
+		v.at_destination = false;
+	else if (r->from->over)
+		v.at_destination = keeper_record_read(&id, v.epoch, NULL) > 0;
+	else
+		return; /* the other end has not spoken yet */
+	/* The old one's copy must not end before the new one is there. */
+	if (r->from->doubts && !r->to->doubts && !r->to->over && !r->new)
+		return;
+	for (int i = 0; i < 2; i++) {
+		if (!ends[i]->doubts)
+			continue;
+		ends[i]->doubts = false;
+		req.id = 0;
+		say(ends[i], &req);
+	}
+}
+
+static void over_with(struct rank *r)
+{
+	bool old = r->old || r->from->over, new = r->new || r->to->over;
+
+	if (r->from->doubts || r->to->doubts)
+		settle(r);
+	if (old && new) {
+		moving = false;
+		unsettled = NULL;
+	}
+}
+
 static void move_done(struct keeper *k, const Keeper__MoveDone *d)
 {
 	static const char *const names[] = { "?",      "gone",	    "stayed",
@@ -363,12 +417,11 @@ static void move_done(struct keeper *k, const Keeper__MoveDone *d)
 			asked = UINT64_MAX;
 		}
 	}
-	if (d->outcome == KEEPER__OUTCOME__LANDED ||
-	    d->outcome == KEEPER__OUTCOME__STAYED ||
-	    d->outcome == KEEPER__OUTCOME__LOST) {
-		moving = false;
-		r->to = NULL;
-	}
+	if (k == r->from)
+		r->old = d->outcome;
+	else
+		r->new = d->outcome;
+	over_with(r);
 }
 
 static void failed(struct keeper *k, const Keeper__Failed *f)
@@ -404,7 +457,8 @@ static void event(struct keeper *k, const Keeper__Event *ev)
 		break;
 	case KEEPER__EVENT__BODY_MOVE_DOUBT:
 		fprintf(stderr, "doubt rank=%u host=%u\n", k->rank, k->host);
-		moving = false;
+		k->doubts = true;
+		over_with(&ranks[k->rank]);
 		break;
 	case KEEPER__EVENT__BODY_STDIN_TAKEN:
 		in_sent = ev->stdin_taken->offset;
@@ -419,6 +473,29 @@ static void event(struct keeper *k, const Keeper__Event *ev)
 	}
 }
 
+static void lost_keeper(struct keeper *k)
+{
+	struct rank *r = &ranks[k->rank];
+
+	io_close(&k->fd);
+	k->over = true;
+	k->doubts = false;
+	if (unsettled == r)
+		over_with(r);
+}
+
+/* The keeper of a rank is dead and no other is going to have it. */
+static void mourn(struct rank *r)
+{
+	if (r->exited || !r->at->over || unsettled == r)
+		return;
+	fprintf(stderr, "the keeper of rank %u is dead\n", r->at->rank);
+	r->exited = true;
+	nr_exited++;
+	status = status ? status : 137;
+	end_others();
+}
+
 static void hear(struct keeper *k)
 {
 	static uint8_t buf[KEEPER_MSG_MAX];
@@ -430,16 +507,7 @@ static void hear(struct keeper *k)
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n <= 0) {
-		io_close(&k->fd);
-		k->over = true;
-		if (ranks[k->rank].at == k && !ranks[k->rank].exited) {
-			fprintf(stderr, "the keeper of rank %u is dead\n",
-				k->rank);
-			ranks[k->rank].exited = true;
-			nr_exited++;
-			status = status ? status : 137;
-			end_others();
-		}
+		lost_keeper(k);
 		return;
 	}
 	ev = keeper__event__unpack(NULL, (size_t)n, buf);
@@ -484,7 +552,7 @@ static void feed_stdin(void)
 	say(ranks[0].at, &req);
 }
 
-static void begin_move(unsigned rank)
+static void begin_move(unsigned rank, bool wait)
 {
 	Keeper__Receive rc = KEEPER__RECEIVE__INIT;
 	Keeper__Capsule cap = KEEPER__CAPSULE__INIT;
@@ -494,7 +562,11 @@ static void begin_move(unsigned rank)
 
 	if (r->exited)
 		return;
+	r->from = r->at;
 	r->to = launch(rank, (r->at->host + 1) % nr_hosts, ++last_epoch);
+	r->old = r->new = KEEPER__OUTCOME__OUTCOME_NONE;
+	unsettled = r;
+	moving = wait;
 	if (getrandom(key, sizeof(key), 0) != sizeof(key))
 		die("getrandom");
 	fill_capsule(&cap, rank, address, sizeof(address));
@@ -505,7 +577,6 @@ static void begin_move(unsigned rank)
 	rc.capsule = &cap;
 	rc.uid = getuid();
 	rc.gid = getgid();
-	moving = true;
 	say(r->to, &req);
 }
 
@@ -523,7 +594,6 @@ static void command(const char *verb, unsigned rank, double x)
 	Keeper__Signal sig = KEEPER__SIGNAL__INIT;
 	Keeper__Suspend sus = KEEPER__SUSPEND__INIT;
 	Keeper__Kill kl = KEEPER__KILL__INIT;
-	Keeper__Verdict v = KEEPER__VERDICT__INIT;
 	Keeper__Request req = KEEPER__REQUEST__INIT;
 
 	if (!strcmp(verb, "signal")) {
@@ -537,15 +607,6 @@ static void command(const char *verb, unsigned rank, double x)
 	} else if (!strcmp(verb, "kill")) {
 		req.body_case = KEEPER__REQUEST__BODY_KILL;
 		req.kill = &kl;
-	} else if (!strcmp(verb, "verdict")) {
-		req.body_case = KEEPER__REQUEST__BODY_VERDICT;
-		req.verdict = &v;
-		v.epoch = last_epoch;
-		v.at_destination = x > 0;
-		for (unsigned i = 0; i < nr_keepers; i++)
-			if (keepers[i].rank == rank)
-				say(&keepers[i], &req);
-		return;
 	} else {
 		die("'%s' in the script", verb);
 	}
@@ -577,8 +638,13 @@ static void follow_script(void)
 			die("no rank %u", rank);
 		if (!strcmp(verb, "reconnect"))
 			reconnect();
-		else if (!strcmp(verb, "move"))
-			begin_move(rank);
+		else if (!strcmp(verb, "move") || !strcmp(verb, "begin"))
+			begin_move(rank, *verb == 'm');
+		else if (!strcmp(verb, "murder"))
+			kill((strstr(line, "old") ? ranks[rank].from
+						  : ranks[rank].to)
+				     ->pid,
+			     SIGKILL);
 		else
 			command(verb, rank, x);
 	}
@@ -605,6 +671,8 @@ static void loop(void)
 		for (unsigned i = 0, n = nr_keepers; i < n; i++)
 			if (p[i].revents && keepers[i].fd >= 0)
 				hear(&keepers[i]);
+		for (unsigned i = 0; i < nr_ranks; i++)
+			mourn(&ranks[i]);
 	}
 }
 
@@ -644,7 +712,7 @@ int main(int argc, char **argv)
 	loop();
 	for (unsigned i = 0; i < nr_keepers; i++)
 		waitpid(keepers[i].pid, NULL, 0);
-	for (unsigned i = 0; i < nr_ranks; i++)
+	for (unsigned i = 0; i < nr_ranks && !status; i++)
 		for (int s = 0; s < 2; s++)
 			if (ranks[i].next[s] != ranks[i].end[s])
 				die("rank %u: output ends at %" PRIu64
