@@ -84,18 +84,19 @@ static int write_files(const struct sweep_args *a, const struct sweep_result *r,
 static int compute(struct sweep_args *a, struct files *f, struct error *err)
 {
 	struct sweep_result *result;
-	int rc = open_files(a, f, err);
+	bool first = a->sweep.rank == 0; /* the others are silent */
+	int rc = first ? open_files(a, f, err) : 0;
 
 	if (rc < 0)
 		return rc;
-	if (!a->quiet && isatty(STDERR_FILENO))
+	if (first && !a->quiet && isatty(STDERR_FILENO))
 		a->sweep.progress = show_progress;
 	rc = sweep_run(&a->sweep, &result, err);
 	if (a->sweep.progress)
 		fputs("\r\033[K", stderr);
 	if (rc < 0)
 		return rc;
-	rc = write_files(a, result, f, err);
+	rc = first ? write_files(a, result, f, err) : 0;
 	sweep_free(result, a->sweep.nr);
 	return rc;
 }

@@ -64,7 +64,8 @@ static const struct argp_option options[] = {
 	{ "max", KEY_MAX, "N", 0, "and at most (200)", 1 },
 	{ "paired", KEY_PAIRED, 0, 0,
 	  "the same number for all policies at a load", 1 },
-	{ "workers", 'j', "N", 0, "processes that compute (all cores)", 1 },
+	{ "workers", 'j', "N", 0,
+	  "processes that compute (all cores; one a rank under mpiexec)", 1 },
 	{ "results", 'r', "FILE", 0,
 	  "keep every run there, and go on from what it holds", 1 },
 	{ 0, 0, 0, 0, "What comes out:", 2 },
@@ -319,13 +320,53 @@ static const char doc[] =
 	"Run every policy on every workload at every load, with independent "
 	"replications until the means are known as well as asked for."
 	"\vAll policies meet the same jobs.  The outcome depends on the options "
-	"and the seed alone, not on --workers nor on interruptions.\n\n"
+	"and the seed alone, not on --workers nor on interruptions.  Under mpiexec or srun "
+	"the ranks share the work by way of the --results file, and rank 0 "
+	"prints.\n\n"
 	"  stint sweep -p fff -p ff+fifo -w ismail:speedup=misp \\\n"
 	"    -L 0.2:1.2:0.2 --results runs.tsv --svg figure.svg";
+
+/*
+ * Ranks of a launcher, by what it puts into the environment: MPICH and its
+ * kin, Open MPI, and srun (not sbatch, which has no step of its own).
+ */
+static void find_launcher(struct sweep *sweep)
+{
+	static const char *const names[][2] = {
+		{ "PMI_RANK", "PMI_SIZE" },
+		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
+		{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *rank = getenv(names[i][0]);
+		const char *ranks = getenv(names[i][1]);
+		int64_t r, n;
+
+		if (rank && ranks &&
+		    !parse_int(ranks, 2, 100000, "", &n, NULL) &&
+		    !parse_int(rank, 0, n - 1, "", &r, NULL)) {
+			sweep->rank = (unsigned)r;
+			sweep->ranks = (unsigned)n;
+			return;
+		}
+	}
+}
 
 /* What is still missing is as usual, or an error. */
 static int fill_in(struct sweep_args *a, struct error *err)
 {
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	find_launcher(&a->sweep);
+	if (a->sweep.ranks && !a->sweep.results)
+		return error_set(err, -EINVAL,
+				 "%u ranks need --results FILE where all of "
+				 "them can write",
+				 a->sweep.ranks);
+	if (!a->sweep.workers)
+		a->sweep.workers =
+			a->sweep.ranks || cores < 1 ? 1 : (unsigned)cores;
 	if (!a->workloads.nr)
 		list_add(&a->workloads, xstrdup("ismail"));
 	if (!a->nr_loads) {
@@ -347,15 +388,13 @@ int sweep_args_parse(int argc, char **argv, struct sweep_args *ret,
 		     struct error *err)
 {
 	static const struct argp argp = { options, parse, NULL, doc };
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	struct sweep_args a = {
 		.sweep = { .seed = 1,
 			   .level = 0.95,
 			   .target = { [METRIC_RESPONSE] = 0.05,
 				       [METRIC_EFFECTIVENESS] = 0.01 },
 			   .min = 5,
-			   .max = 200,
-			   .workers = cores > 0 ? (unsigned)cores : 1 },
+			   .max = 200 },
 		.table = true,
 		.metric = METRIC_RESPONSE,
 	};

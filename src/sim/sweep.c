@@ -4,6 +4,12 @@
  * The runs of a cell are looked at in the order of their numbers, however they
  * come in: `seen` is how many there are from 0 on without a gap, and enough[n]
  * says whether the first n of them would do.
+ *
+ * Ranks of one sweep (sweep->ranks > 1) are processes that do not talk.  Each
+ * begins with its own share of the runs, appends them to a file of its own,
+ * and reads what the others append to theirs.  Where another's share is
+ * missing for long, a rank computes it, too: a run is the same whoever does
+ * it.  So no rank ever waits for another, and each could finish alone.
  */
 #include "sim/sweep.h"
 
@@ -13,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/io.h"
 #include "core/xalloc.h"
 #include "sim/crew.h"
 #include "sim/sweep_file.h"
@@ -21,13 +26,23 @@
 _Static_assert((int)NR_METRICS <= (int)CREW_VALUES,
 	       "a run's answer has no room");
 
+/* How far a rank may be ahead of the runs that came in, times the number of
+ * ranks, before it does the missing ones. */
+enum { AHEAD = 2 };
+
+enum run_state {
+	RUN_MISSING,
+	RUN_GIVEN,    /* to a worker of ours */
+	RUN_BORROWED, /* from another rank's file */
+	RUN_KEPT,     /* in our own file, or would be */
+};
+
 struct progress {
 	double (*value)[NR_METRICS];
-	bool *have;   /* by replication, as enough */
-	bool *enough; /* of the first n: enough[n] */
+	uint8_t *state; /* enum run_state by replication, as value */
+	bool *enough;	/* of the first n: enough[n] */
 	size_t cap;
 	uint32_t seen;			/* without a gap */
-	uint32_t issued;		/* all below are there or under way */
 	struct stats stats[NR_METRICS]; /* of those seen */
 };
 
@@ -37,7 +52,8 @@ struct engine {
 	uint32_t *group_n; /* by group: 0, or the n at which it was done */
 	uint32_t nr_groups;
 	struct crew *crew;
-	int fd; /* of the results file, or -1 */
+	struct sweep_file *own, **other; /* other: ranks of them, or NULL */
+	bool borrowing;			 /* what is read is another's */
 	uint64_t runs;
 };
 
@@ -50,9 +66,9 @@ static void make_room(struct progress *p, uint32_t n)
 	while (cap <= n)
 		cap *= 2;
 	p->value = xreallocarray(p->value, cap, sizeof(*p->value));
-	p->have = xreallocarray(p->have, cap, sizeof(*p->have));
+	p->state = xreallocarray(p->state, cap, sizeof(*p->state));
 	p->enough = xreallocarray(p->enough, cap, sizeof(*p->enough));
-	memset(p->have + p->cap, 0, (cap - p->cap) * sizeof(*p->have));
+	memset(p->state + p->cap, 0, (cap - p->cap) * sizeof(*p->state));
 	memset(p->enough + p->cap, 0, (cap - p->cap) * sizeof(*p->enough));
 	p->cap = cap;
 }
@@ -77,7 +93,7 @@ static double miss(const struct sweep *sweep, const struct progress *p)
 /* Take in those that follow without a gap. */
 static void look_at_next(const struct sweep *sweep, struct progress *p)
 {
-	while (p->seen < p->cap && p->have[p->seen]) {
+	while (p->seen < p->cap && p->state[p->seen] >= RUN_BORROWED) {
 		for (int m = 0; m < NR_METRICS; m++)
 			stats_add(&p->stats[m], p->value[p->seen][m]);
 		p->seen++;
@@ -122,28 +138,50 @@ static void take_run(void *arg, uint32_t cell, uint32_t replication,
 	struct progress *p = &e->cell[cell];
 
 	make_room(p, replication);
+	if (p->state[replication] == RUN_KEPT)
+		return;
 	memcpy(p->value[replication], value, sizeof(*p->value));
-	p->have[replication] = true;
+	p->state[replication] = e->borrowing ? RUN_BORROWED : RUN_KEPT;
 	look_at_next(e->sweep, p);
 }
 
-/* The cell to replicate next: the one with the fewest; -1: none needs it. */
-static int64_t next_cell(struct engine *e)
+/* The first run of a cell that nobody has done, as far as we know; of our own
+ * share or of all.  sweep->max if there is none. */
+static uint32_t next_run(const struct engine *e, size_t cell, bool own)
 {
-	int64_t best = -1;
+	const struct sweep *sweep = e->sweep;
+	const struct progress *p = &e->cell[cell];
+	uint32_t n = p->seen;
+
+	for (; n < sweep->max; n++)
+		if ((n >= p->cap || p->state[n] == RUN_MISSING) &&
+		    (!own || (cell + n) % sweep->ranks == sweep->rank))
+			break;
+	return n;
+}
+
+/* The run to do next: of the cell with the fewest.  False if none is needed. */
+static bool next_task(const struct engine *e, uint32_t *ret_cell,
+		      uint32_t *ret_run)
+{
+	uint32_t least = e->sweep->max;
 
 	for (size_t c = 0; c < e->sweep->nr; c++) {
-		struct progress *p = &e->cell[c];
+		uint32_t n;
 
-		while (p->issued < p->cap && p->have[p->issued])
-			p->issued++;
-		if (e->group_n[e->sweep->cell[c].group] ||
-		    p->issued >= e->sweep->max)
+		if (e->group_n[e->sweep->cell[c].group])
 			continue;
-		if (best < 0 || p->issued < e->cell[best].issued)
-			best = (int64_t)c;
+		n = next_run(e, c, e->sweep->ranks > 1);
+		if (n == e->sweep->max ||
+		    n >= e->cell[c].seen + AHEAD * e->sweep->ranks)
+			n = next_run(e, c, false);
+		if (n < least) {
+			least = n;
+			*ret_cell = (uint32_t)c;
+			*ret_run = n;
+		}
 	}
-	return best;
+	return least < e->sweep->max;
 }
 
 static uint64_t guess_runs(const struct engine *e)
@@ -158,22 +196,39 @@ static uint64_t guess_runs(const struct engine *e)
 		if (n <= 0) /* the half-width falls with the root of n */
 			n = fmin(fmax(p->seen * far * far, e->sweep->min),
 				 e->sweep->max);
-		sum += fmax(n, p->issued);
+		sum += fmax(n, p->seen);
 	}
 	return (uint64_t)sum;
 }
 
 static int hand_out(struct engine *e, struct error *err)
 {
-	int64_t c;
+	uint32_t c = 0, n = 0;
 	int rc;
 
-	while (crew_idle(e->crew) && (c = next_cell(e)) >= 0) {
-		rc = crew_give(e->crew, (uint32_t)c, e->cell[c].issued++, err);
+	while (crew_idle(e->crew) && next_task(e, &c, &n)) {
+		rc = crew_give(e->crew, c, n, err);
 		if (rc < 0)
 			return rc;
+		make_room(&e->cell[c], n);
+		e->cell[c].state[n] = RUN_GIVEN;
 	}
 	return 0;
+}
+
+/* What the other ranks have done meanwhile. */
+static int read_others(struct engine *e, struct error *err)
+{
+	int rc = 0;
+
+	e->borrowing = true;
+	for (unsigned i = 0; e->other && i < e->sweep->ranks && rc == 0; i++)
+		if (e->other[i])
+			rc = sweep_file_read(e->other[i], take_run, e, err);
+	e->borrowing = false;
+	for (uint32_t g = 0; e->other && g < e->nr_groups; g++)
+		settle_group(e, g);
+	return rc;
 }
 
 static int collect(struct engine *e, struct error *err)
@@ -186,17 +241,17 @@ static int collect(struct engine *e, struct error *err)
 		return rc;
 	if (r.rc < 0)
 		return error_set(err, r.rc, "%s", r.error.text);
-	if (e->fd >= 0)
-		rc = sweep_file_append(e->fd, sweep, r.cell, r.replication,
-				       r.value, err);
+	if (e->own)
+		rc = sweep_file_append(e->own, r.cell, r.replication, r.value,
+				       err);
 	if (rc < 0)
-		return error_prefix(err, rc, "'%s'", sweep->results);
+		return rc;
 	take_run(e, r.cell, r.replication, r.value);
 	settle_group(e, sweep->cell[r.cell].group);
 	e->runs++;
 	if (sweep->progress)
 		sweep->progress(sweep->arg, e->runs, guess_runs(e));
-	return 0;
+	return read_others(e, err);
 }
 
 static int work(void *arg, uint32_t cell, uint32_t replication, double *value,
@@ -252,18 +307,69 @@ static void engine_clear(struct engine *e)
 {
 	for (size_t c = 0; c < e->sweep->nr; c++) {
 		free(e->cell[c].value);
-		free(e->cell[c].have);
+		free(e->cell[c].state);
 		free(e->cell[c].enough);
 	}
 	free(e->cell);
 	free(e->group_n);
-	io_close(&e->fd);
+	sweep_file_close(e->own);
+	for (unsigned i = 0; e->other && i < e->sweep->ranks; i++)
+		sweep_file_close(e->other[i]);
+	free(e->other);
+}
+
+/* Rank 0 has the results file itself, the others one beside it. */
+static char *rank_path(const struct sweep *sweep, unsigned rank)
+{
+	return rank ? xasprintf("%s.rank%u", sweep->results, rank)
+		    : xstrdup(sweep->results);
+}
+
+static int open_files(struct engine *e, struct error *err)
+{
+	const struct sweep *sweep = e->sweep;
+	char *path = rank_path(sweep, sweep->rank);
+	int rc = sweep_file_open(sweep, path, &e->own, err);
+
+	free(path);
+	if (rc == 0)
+		rc = sweep_file_read(e->own, take_run, e, err);
+	if (rc < 0 || sweep->ranks < 2)
+		return rc;
+	e->other = xcalloc(sweep->ranks, sizeof(*e->other));
+	for (unsigned i = 0; i < sweep->ranks; i++) {
+		if (i == sweep->rank)
+			continue;
+		path = rank_path(sweep, i);
+		e->other[i] = sweep_file_follow(sweep, path);
+		free(path);
+	}
+	return read_others(e, err);
+}
+
+/* Rank 0 takes into the results file what the others did, and ends theirs. */
+static int gather(struct engine *e, struct error *err)
+{
+	int rc = 0;
+
+	for (uint32_t c = 0; c < e->sweep->nr; c++)
+		for (uint32_t n = 0; n < e->cell[c].cap && rc == 0; n++)
+			if (e->cell[c].state[n] == RUN_BORROWED)
+				rc = sweep_file_append(
+					e->own, c, n, e->cell[c].value[n], err);
+	for (unsigned i = 1; i < e->sweep->ranks && rc == 0; i++) {
+		char *path = rank_path(e->sweep, i);
+
+		unlink(path);
+		free(path);
+	}
+	return rc;
 }
 
 int sweep_run(const struct sweep *sweep, struct sweep_result **ret,
 	      struct error *err)
 {
-	struct engine e = { .sweep = sweep, .fd = -1 };
+	struct engine e = { .sweep = sweep };
 	int rc = 0;
 
 	e.cell = xcalloc(sweep->nr, sizeof(*e.cell));
@@ -273,12 +379,12 @@ int sweep_run(const struct sweep *sweep, struct sweep_result **ret,
 			e.nr_groups = sweep->cell[c].group + 1;
 	}
 	e.group_n = xcalloc(e.nr_groups, sizeof(*e.group_n));
-	if (sweep->results) {
-		e.fd = sweep_file_open(sweep, take_run, &e, err);
-		rc = e.fd < 0 ? e.fd : 0;
-	}
+	if (sweep->results)
+		rc = open_files(&e, err);
 	if (rc == 0)
 		rc = run_all(&e, err);
+	if (rc == 0 && e.other && sweep->rank == 0)
+		rc = gather(&e, err);
 	if (rc == 0)
 		*ret = engine_results(&e);
 	engine_clear(&e);

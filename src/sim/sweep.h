@@ -12,6 +12,11 @@
  *
  * Every run is appended to the results file, if there is one, as it is done
  * (one write a run).  A sweep with the same file takes from it what is there.
+ *
+ * Several processes, on any machines that share the results file's directory,
+ * do one sweep together if each is given its rank among them: that needs a
+ * results file.  Each returns the same results; ranks from 1 on keep their
+ * runs in files beside the results file, which rank 0 takes in at the end.
  */
 #ifndef SIM_SWEEP_H
 #define SIM_SWEEP_H
@@ -80,6 +85,7 @@ struct sweep {
 	uint32_t min, max;	   /* replications; 2 <= min <= max */
 	unsigned workers;	   /* at least 1 */
 	const char *results;	   /* file, or NULL */
+	unsigned rank, ranks;	   /* see below; 0, 0 for one process */
 
 	/* Told after every run, if set: runs done, and a guess of how many
 	 * there will be. */

@@ -13,6 +13,16 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 
+struct sweep_file {
+	const struct sweep *sweep;
+	char *path;
+	int fd;	      /* -1: not there yet */
+	off_t done;   /* read so far: whole lines */
+	char *head;   /* what the file must begin with */
+	char *before; /* a line's start, up to the replication */
+	char **after; /* and from there to the values, by cell */
+};
+
 static FILE *memory_file(char **text, size_t *size)
 {
 	FILE *f = open_memstream(text, size);
@@ -34,12 +44,6 @@ static char *heading(void)
 	fputc('\n', f);
 	fclose(f);
 	return text;
-}
-
-/* What comes before the replication's number and after it, in a line. */
-static char *line_before(const struct sweep *sweep)
-{
-	return xasprintf("%" PRIu64 "\t", sweep->seed);
 }
 
 static char *line_after(const struct sweep *sweep, uint32_t cell)
@@ -67,142 +71,186 @@ static bool read_values(const char *p, double *value)
 	return true;
 }
 
-struct reader {
-	const struct sweep *sweep;
-	char *before, **after; /* after: by cell */
-	sweep_file_found found;
-	void *arg;
-};
-
-static void read_line(const struct reader *r, const char *line)
+static void read_line(const struct sweep_file *f, const char *line,
+		      sweep_file_found found, void *arg)
 {
 	double value[NR_METRICS];
 	unsigned long replication;
 	char *rest;
 
-	if (strncmp(line, r->before, strlen(r->before)) != 0)
+	if (strncmp(line, f->before, strlen(f->before)) != 0)
 		return;
-	replication = strtoul(line + strlen(r->before), &rest, 10);
-	for (uint32_t c = 0; c < r->sweep->nr; c++) {
-		size_t n = strlen(r->after[c]);
+	replication = strtoul(line + strlen(f->before), &rest, 10);
+	for (uint32_t c = 0; c < f->sweep->nr; c++) {
+		size_t n = strlen(f->after[c]);
 
-		if (!strncmp(rest, r->after[c], n) &&
-		    read_values(rest + n, value) && replication < r->sweep->max)
-			r->found(r->arg, c, (uint32_t)replication, value);
+		if (!strncmp(rest, f->after[c], n) &&
+		    read_values(rest + n, value) && replication < f->sweep->max)
+			found(arg, c, (uint32_t)replication, value);
 	}
 }
 
-static void read_lines(const struct sweep *sweep, char *text,
-		       sweep_file_found found, void *arg)
-{
-	struct reader r = { .sweep = sweep, .found = found, .arg = arg };
-	char *end;
-
-	r.before = line_before(sweep);
-	r.after = xcalloc(sweep->nr, sizeof(*r.after));
-	for (uint32_t c = 0; c < sweep->nr; c++)
-		r.after[c] = line_after(sweep, c);
-	/* What has no end was cut off in the writing. */
-	for (; (end = strchr(text, '\n')); text = end + 1) {
-		*end = '\0';
-		read_line(&r, text);
-	}
-	for (uint32_t c = 0; c < sweep->nr; c++)
-		free(r.after[c]);
-	free(r.after);
-	free(r.before);
-}
-
-/* The whole of an open file, or NULL. */
-static char *read_all(int fd, struct error *err)
+/* The file from done on, fresh memory; NULL and err if it cannot be read. */
+static char *read_rest(const struct sweep_file *f, struct error *err)
 {
 	struct stat st;
+	size_t size, have = 0;
+	ssize_t n = 1;
 	char *text;
-	int rc;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		error_set(err, -EINVAL, "it is no regular file");
+	if (fstat(f->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		error_set(err, -EINVAL, "'%s' is no regular file", f->path);
 		return NULL;
 	}
-	text = xcalloc(1, (size_t)st.st_size + 1);
-	rc = io_read_full(fd, text, (size_t)st.st_size);
-	if (rc < 0) {
-		error_sys(err, rc, "cannot read it");
-		free(text);
-		return NULL;
+	size = st.st_size > f->done ? (size_t)(st.st_size - f->done) : 0;
+	text = xcalloc(1, size + 1);
+	while (have < size && n > 0) {
+		n = pread(f->fd, text + have, size - have,
+			  f->done + (off_t)have);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			have += (size_t)n;
 	}
-	return text;
+	if (n >= 0)
+		return text;
+	error_sys(err, -errno, "cannot read '%s'", f->path);
+	free(text);
+	return NULL;
 }
 
-static int write_text(int fd, const char *text, struct error *err)
+static int wrong_file(const struct sweep_file *f, struct error *err)
 {
-	int rc = io_write_full(fd, text, strlen(text));
-
-	return rc < 0 ? error_sys(err, rc, "cannot write results") : 0;
+	return error_set(err, -EINVAL,
+			 "'%s' does not hold results of this version of stint "
+			 "sweep; name another file",
+			 f->path);
 }
 
-/* Check the heading, tell the lines, mend the end. */
-static int take_in(int fd, const struct sweep *sweep, sweep_file_found found,
-		   void *arg, struct error *err)
+int sweep_file_read(struct sweep_file *f, sweep_file_found found, void *arg,
+		    struct error *err)
 {
-	char *text = read_all(fd, err), *head = heading();
+	char *text, *line, *end;
+	int rc = 0;
+
+	if (f->fd < 0)
+		f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
+	if (f->fd < 0)
+		return 0;
+	text = read_rest(f, err);
+	if (!text)
+		return -EIO;
+	/* What has no end is still being written, or was cut off. */
+	for (line = text; (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		if (f->done)
+			read_line(f, line, found, arg);
+		else if (strcmp(line, f->head) != 0)
+			rc = wrong_file(f, err);
+		if (rc < 0)
+			break;
+		f->done += end + 1 - line;
+	}
+	free(text);
+	return rc;
+}
+
+static int write_text(const struct sweep_file *f, const char *text,
+		      struct error *err)
+{
+	int rc = io_write_full(f->fd, text, strlen(text));
+
+	return rc < 0 ? error_sys(err, rc, "cannot write '%s'", f->path) : 0;
+}
+
+/* Write the heading of a new file; end the last line of an old one. */
+static int make_whole(const struct sweep_file *f, struct error *err)
+{
+	char *text = read_rest(f, err), *head;
 	size_t n = text ? strlen(text) : 0;
 	int rc = text ? 0 : -EINVAL;
 
+	head = xasprintf("%s\n", f->head);
 	if (text && !n)
-		rc = write_text(fd, head, err);
+		rc = write_text(f, head, err);
 	else if (text && strncmp(text, head, strlen(head)) != 0)
-		rc = error_set(err, -EINVAL,
-			       "it does not hold results of this version of "
-			       "stint sweep; name another file");
+		rc = wrong_file(f, err);
 	else if (text && text[n - 1] != '\n')
-		rc = write_text(fd, "\n", err);
-	if (rc == 0)
-		read_lines(sweep, text, found, arg);
+		rc = write_text(f, "\n", err);
 	free(head);
 	free(text);
 	return rc;
 }
 
-int sweep_file_open(const struct sweep *sweep, sweep_file_found found,
-		    void *arg, struct error *err)
+struct sweep_file *sweep_file_follow(const struct sweep *sweep,
+				     const char *path)
 {
-	int fd = open(sweep->results, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC,
-		      0666);
-	int rc;
+	struct sweep_file *f = xcalloc(1, sizeof(*f));
 
-	if (fd < 0)
-		return error_sys(err, -errno, "cannot open '%s'",
-				 sweep->results);
-	while (flock(fd, LOCK_EX) < 0 && errno == EINTR)
-		; /* where locks are not known, one sweep at a time is fine */
-	rc = take_in(fd, sweep, found, arg, err);
-	flock(fd, LOCK_UN);
-	if (rc < 0) {
-		close(fd);
-		return error_prefix(err, rc, "'%s'", sweep->results);
-	}
-	return fd;
+	f->sweep = sweep;
+	f->path = xstrdup(path);
+	f->fd = -1;
+	f->head = heading();
+	f->head[strlen(f->head) - 1] = '\0';
+	f->before = xasprintf("%" PRIu64 "\t", sweep->seed);
+	f->after = xcalloc(sweep->nr, sizeof(*f->after));
+	for (uint32_t c = 0; c < sweep->nr; c++)
+		f->after[c] = line_after(sweep, c);
+	return f;
 }
 
-int sweep_file_append(int fd, const struct sweep *sweep, uint32_t cell,
+int sweep_file_open(const struct sweep *sweep, const char *path,
+		    struct sweep_file **ret, struct error *err)
+{
+	struct sweep_file *f = sweep_file_follow(sweep, path);
+	int rc;
+
+	f->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (f->fd < 0) {
+		rc = error_sys(err, -errno, "cannot open '%s'", path);
+	} else {
+		while (flock(f->fd, LOCK_EX) < 0 && errno == EINTR)
+			; /* where locks are not known, we do without */
+		rc = make_whole(f, err);
+		flock(f->fd, LOCK_UN);
+	}
+	if (rc < 0) {
+		sweep_file_close(f);
+		return rc;
+	}
+	*ret = f;
+	return 0;
+}
+
+int sweep_file_append(struct sweep_file *file, uint32_t cell,
 		      uint32_t replication, const double *value,
 		      struct error *err)
 {
-	char *before = line_before(sweep), *after = line_after(sweep, cell);
 	char *text;
 	size_t size;
-	FILE *f = memory_file(&text, &size);
+	FILE *to = memory_file(&text, &size);
 	int rc;
 
-	fprintf(f, "%s%u%s", before, replication, after);
+	fprintf(to, "%s%u%s", file->before, replication, file->after[cell]);
 	for (int i = 0; i < NR_METRICS; i++)
-		fprintf(f, "%.17g%c", value[i],
+		fprintf(to, "%.17g%c", value[i],
 			i + 1 < NR_METRICS ? '\t' : '\n');
-	fclose(f);
-	rc = write_text(fd, text, err);
+	fclose(to);
+	rc = write_text(file, text, err);
 	free(text);
-	free(before);
-	free(after);
 	return rc;
+}
+
+void sweep_file_close(struct sweep_file *file)
+{
+	if (!file)
+		return;
+	for (uint32_t c = 0; c < file->sweep->nr; c++)
+		free(file->after[c]);
+	free(file->after);
+	free(file->before);
+	free(file->head);
+	free(file->path);
+	io_close(&file->fd);
+	free(file);
 }

@@ -15,19 +15,29 @@
 
 #include "sim/sweep.h"
 
+struct sweep_file;
+
 /* A run that was read: of cell, told apart by everything that shapes it. */
 typedef void (*sweep_file_found)(void *arg, uint32_t cell, uint32_t replication,
 				 const double *value);
 
-/*
- * Open or make the file at sweep->results and tell every run of one of
- * sweep's cells that it holds.  Returns a descriptor to append to, or -errno.
- */
-int sweep_file_open(const struct sweep *sweep, sweep_file_found found,
-		    void *arg, struct error *err) must_check;
+/* Open or make the file at path to append runs of sweep to; path and sweep
+ * outlive it. */
+int sweep_file_open(const struct sweep *sweep, const char *path,
+		    struct sweep_file **ret, struct error *err) must_check;
 
-int sweep_file_append(int fd, const struct sweep *sweep, uint32_t cell,
+/* To read what another process appends; the file need not be there yet. */
+struct sweep_file *sweep_file_follow(const struct sweep *sweep,
+				     const char *path);
+
+/* Tell every run of a cell of the sweep that was appended since last asked. */
+int sweep_file_read(struct sweep_file *file, sweep_file_found found, void *arg,
+		    struct error *err) must_check;
+
+int sweep_file_append(struct sweep_file *file, uint32_t cell,
 		      uint32_t replication, const double *value,
 		      struct error *err) must_check;
+
+void sweep_file_close(struct sweep_file *file); /* NULL is allowed */
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -165,6 +166,54 @@ static void goes_on_from_its_file(void **state)
 	unlink(path);
 }
 
+/* Three ranks in as many processes, one of which dies; the rest do its share.
+ */
+static void ranks_share_the_work(void **state)
+{
+	char path[] = "/tmp/stint-test-sweep-XXXXXX";
+	struct sweep alone = small(1), shared = small(1);
+	struct sweep_result *r = run(&alone);
+	char *want = printed(&alone, r, SWEEP_JSON), *got, *part;
+	uint64_t own = 0, again = 0;
+	pid_t pid[2];
+
+	sweep_free(r, NR);
+	close(mkstemp(path));
+	shared.results = path;
+	shared.ranks = 4; /* rank 3 never comes */
+	for (unsigned i = 0; i < 2; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			shared.rank = i + 1;
+			_exit(sweep_run(&shared, &r, NULL) < 0);
+		}
+	}
+	shared.progress = count_run;
+	shared.arg = &own;
+	r = run(&shared);
+	got = printed(&shared, r, SWEEP_JSON);
+	assert_string_equal(got, want);
+	free(got);
+	sweep_free(r, NR);
+	for (unsigned i = 0; i < 2; i++) {
+		int status;
+
+		waitpid(pid[i], &status, 0);
+		assert_int_equal(status, 0);
+		assert_true(asprintf(&part, "%s.rank%u", path, i + 1) > 0);
+		unlink(part); /* there, if that rank was the last */
+		free(part);
+	}
+	/* Rank 0 took in what the others did: alone it has nothing to do. */
+	shared.ranks = 0;
+	shared.arg = &again;
+	r = run(&shared);
+	assert_int_equal(again, 0);
+	sweep_free(r, NR);
+	free(want);
+	unlink(path);
+}
+
 static void refuses_what_is_no_results_file(void **state)
 {
 	char path[] = "/tmp/stint-test-sweep-XXXXXX";
@@ -243,6 +292,7 @@ int main(void)
 		cmocka_unit_test(stops_at_the_precision),
 		cmocka_unit_test(groups_stop_together),
 		cmocka_unit_test(goes_on_from_its_file),
+		cmocka_unit_test(ranks_share_the_work),
 		cmocka_unit_test(refuses_what_is_no_results_file),
 		cmocka_unit_test(says_what_it_does_not_know),
 		cmocka_unit_test(crossings),
