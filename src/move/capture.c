@@ -191,6 +191,14 @@ static void take_timers(const struct tracee *tr, Move__State *s,
 		t->interval_usec = d->itimer[i].it_interval.tv_usec;
 		t->value_sec = d->itimer[i].it_value.tv_sec;
 		t->value_usec = d->itimer[i].it_value.tv_usec;
+		/*
+		 * One whose signal still waits reads as 0 and is wound up
+		 * when the signal is taken, which the destination's is not.
+		 */
+		if (!t->value_sec && !t->value_usec) {
+			t->value_sec = t->interval_sec;
+			t->value_usec = t->interval_usec;
+		}
 		capture_add(s->itimer, s->n_itimer, t);
 	}
 	for (size_t i = 0; i < s->n_timer; i++) {

@@ -89,7 +89,7 @@ static const char *vma_refusal(const struct vma *v)
 {
 	const char *path = v->path ? v->path : "";
 
-	if (v->kind == VMA_SPECIAL)
+	if (v->kind == VMA_SPECIAL || v->kind == VMA_LANDING)
 		return NULL;
 	if (v->advice & VMA_HUGETLB)
 		return "huge pages (hugetlb)";
@@ -122,9 +122,6 @@ static int check_maps(pid_t pid, struct error *err)
 		const struct vma *v = &maps.v[i];
 		const char *why = vma_refusal(v);
 
-		/* the landing area of an earlier move is one of ours */
-		if (why && v->path && strstr(v->path, "memfd:stint-landing"))
-			continue;
 		if (why)
 			r = error_set(err, -ENOTSUP,
 				      "process %d maps %s (%#llx, %s)", pid,

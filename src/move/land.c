@@ -167,6 +167,13 @@ fail:
 	return r;
 }
 
+static void forget_files(struct landing *l)
+{
+	for (size_t i = 0; i < l->nr_files; i++)
+		free(l->file[i].path);
+	l->nr_files = 0;
+}
+
 void landing_destroy(struct landing *l, bool keep)
 {
 	if (!l)
@@ -178,6 +185,8 @@ void landing_destroy(struct landing *l, bool keep)
 	io_close(&l->memfd);
 	if (l->map)
 		munmap(l->map, l->size - STUB_BOX);
+	forget_files(l);
+	free(l->file);
 	free(l);
 }
 
@@ -340,7 +349,18 @@ int move_release(int fd, struct error *err)
 int landing_open(struct landing *l, const char *path, int flags,
 		 struct error *err)
 {
-	return ask(l, HELPER_OPEN, flags, path, strlen(path), NULL, err);
+	int fd;
+
+	for (size_t i = 0; i < l->nr_files; i++)
+		if (l->file[i].flags == flags && !strcmp(l->file[i].path, path))
+			return l->file[i].fd;
+	fd = ask(l, HELPER_OPEN, flags, path, strlen(path), NULL, err);
+	if (fd >= 0 && !l->fds_restored) {
+		array_room(l->file, l->nr_files, &l->cap_files);
+		l->file[l->nr_files++] =
+			(struct landing_file){ xstrdup(path), flags, fd };
+	}
+	return fd;
 }
 
 int landing_close(struct landing *l, int fd, struct error *err)
@@ -351,6 +371,8 @@ int landing_close(struct landing *l, int fd, struct error *err)
 int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 			struct error *err)
 {
+	forget_files(l); /* F closes all that is not of the process */
+	l->fds_restored = true;
 	return ask(l, HELPER_RESTORE, 0, blob, n, NULL, err);
 }
 

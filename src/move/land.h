@@ -31,6 +31,13 @@ struct landing {
 	size_t size;
 	char *map; /* its data, shared with L: area + STUB_BOX on */
 	struct stub_box *box;
+	/* Files that F has open for mapping, until descriptors are restored. */
+	struct landing_file {
+		char *path;
+		int flags, fd;
+	} * file;
+	size_t nr_files, cap_files;
+	bool fds_restored;
 	size_t nr_calls, nr_data;	  /* queued, from the bottom */
 	size_t top_calls, top_data;	  /* for good, from the top */
 	const char *what[STUB_BOX_CALLS]; /* for errors; NULL: may fail */
@@ -70,7 +77,10 @@ int landing_wait_ready(struct landing *l, unsigned nr,
 		       struct error *err) must_check;
 void landing_release(struct landing *l);
 
-/* What F does.  landing_open returns a descriptor's number in L and F. */
+/*
+ * What F does.  landing_open returns a descriptor's number in L and F, which
+ * is good until landing_restore_fds(); after that, landing_close() it.
+ */
 int landing_open(struct landing *l, const char *path, int flags,
 		 struct error *err) must_check;
 int landing_close(struct landing *l, int fd, struct error *err) must_check;

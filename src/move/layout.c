@@ -14,7 +14,7 @@ void layout_keep_moving(struct vma_list *l, uint64_t area, size_t area_size)
 	for (size_t i = 0; i < l->nr; i++) {
 		struct vma *v = &l->v[i];
 
-		if (v->kind == VMA_SPECIAL ||
+		if (v->kind == VMA_SPECIAL || v->kind == VMA_LANDING ||
 		    (v->start >= area && v->end <= area + area_size))
 			free(v->path);
 		else
@@ -72,6 +72,18 @@ static void subtract(const struct vma_list *of, const struct vma_list *in,
 		}
 		if (at < v->end)
 			append_piece(ret, v, at, v->end);
+	}
+}
+
+void layout_find_fixed(const struct vma_list *l, struct vma_list *fixed)
+{
+	vma_list_clear(fixed);
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct vma *v = &l->v[i];
+
+		if (v->kind == VMA_SPECIAL || v->kind == VMA_LANDING ||
+		    (v->kind == VMA_SHARED_FILE && !(v->prot & PROT_WRITE)))
+			append_piece(fixed, v, v->start, v->end);
 	}
 }
 

@@ -93,6 +93,8 @@ static enum vma_kind vma_classify(const struct vma *v, bool shared)
 
 	if (vma_is_special(path))
 		return VMA_SPECIAL;
+	if (!strcmp(path, "/memfd:stint-landing (deleted)"))
+		return VMA_LANDING;
 	if (shared)
 		return vma_is_nameless(path) ? VMA_SHARED_ANON
 					     : VMA_SHARED_FILE;
@@ -267,9 +269,8 @@ int proc_parse_status(const char *text, struct proc_status *ret,
 		s.ns_pid = (pid_t)id;
 	}
 	s.tgid = (pid_t)status_number(text, "Tgid", 10);
-	s.memory = (status_number(text, "VmRSS", 10) +
-		    status_number(text, "VmSwap", 10))
-		   << 10;
+	s.swapped = status_number(text, "VmSwap", 10) << 10;
+	s.memory = s.swapped + (status_number(text, "VmRSS", 10) << 10);
 	features = status_field(text, "x86_Thread_features");
 	s.shadow_stack = features &&
 			 memmem(features, strcspn(features, "\n"), "shstk", 5);

@@ -79,7 +79,8 @@ struct proc_status {
 	int nr_ns; /* pid namespaces deep */
 	unsigned threads, umask;
 	bool no_new_privs, seccomp, shadow_stack;
-	uint64_t memory; /* bytes, swapped out or not */
+	uint64_t memory;  /* bytes, swapped out or not */
+	uint64_t swapped; /* of these */
 	char state;
 	uint64_t cap_inh, cap_prm, cap_eff, cap_bnd, cap_amb;
 	uint64_t sig_caught;

@@ -90,6 +90,8 @@ static int receive_map(struct receiving *v, struct error *err)
 		r = make_landing(v, m, err);
 	for (size_t i = 0; i < m->n_map && r == 0; i++)
 		r = restore_map(v->landing, m->map[i], err);
+	if (r == 0)
+		r = landing_flush(v->landing, err);
 	move__layout__free_unpacked(m, NULL);
 	return r;
 }

@@ -99,7 +99,7 @@ int restore_map(struct landing *l, const Move__Vma *v, struct error *err)
 {
 	bool shared = v->kind == VMA_SHARED_FILE;
 	uint64_t prot = shared ? v->prot : PROT_READ | PROT_WRITE;
-	int fd = -1, r;
+	int fd = -1;
 
 	if (v->file) {
 		fd = landing_open(l, v->file->path,
@@ -108,18 +108,8 @@ int restore_map(struct landing *l, const Move__Vma *v, struct error *err)
 		if (fd < 0)
 			return fd;
 	}
-	r = call(l, "mmap", SYS_mmap, v->start, v->end - v->start, prot,
-		 map_flags(v), fd);
-	if (r == 0)
-		l->box->call[l->nr_calls - 1].arg[5] = v->offset;
-	if (r == 0)
-		r = landing_flush(l, err);
-	if (fd >= 0) {
-		int closed = landing_close(l, fd, r < 0 ? NULL : err);
-
-		r = r < 0 ? r : closed;
-	}
-	return r;
+	return landing_call(l, "mmap", SYS_mmap, v->start, v->end - v->start,
+			    prot, map_flags(v), (uint64_t)fd, v->offset, err);
 }
 
 static int restore_advice(struct landing *l, const Move__Vma *v,
@@ -206,7 +196,7 @@ static int restore_mm(struct landing *l, const Move__State *s,
 		 at, sizeof(m), 0);
 	if (r == 0)
 		r = landing_flush(l, err);
-	if (r == 0)
+	if (r == 0 && l->fds_restored)
 		r = landing_close(l, exe, err);
 	return r;
 }

@@ -12,7 +12,7 @@
 int restore_clear(struct landing *l, uint64_t vdso,
 		  struct error *err) must_check;
 
-/* Make one mapping, private ones writable for the time being. */
+/* Queue one mapping, private ones writable for the time being. */
 int restore_map(struct landing *l, const Move__Vma *v,
 		struct error *err) must_check;
 

@@ -68,15 +68,16 @@ static int scan_walk(struct scan *s, struct pm_scan_arg *a, scan_fn *fn,
 	return 0;
 }
 
-int scan_private(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
-		 void *arg, struct error *err)
+int scan_private(struct scan *s, uint64_t start, uint64_t end, bool swapped,
+		 scan_fn *fn, void *arg, struct error *err)
 {
 	struct pm_scan_arg a = {
 		.start = start,
 		.end = end,
 		.category_inverted = PAGE_IS_FILE | PAGE_IS_PFNZERO,
 		.category_mask = PAGE_IS_FILE | PAGE_IS_PFNZERO,
-		.category_anyof_mask = PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
+		.category_anyof_mask =
+			PAGE_IS_PRESENT | (swapped ? PAGE_IS_SWAPPED : 0),
 		.return_mask = PAGE_IS_PRESENT,
 	};
 

@@ -6,6 +6,7 @@
 #ifndef MOVE_SCAN_H
 #define MOVE_SCAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,10 +22,14 @@ typedef int scan_fn(void *arg, uint64_t start, uint64_t end, struct error *err);
 
 /*
  * Call fn for each range of pages in [start, end) that belong to the process
- * alone: memory it has written to, swapped out or not.
+ * alone: memory it has written to.
+ *
+ * A page that is swapped out looks like one that is not there at all and
+ * that scan_written() has left its mark on.  So only a caller who knows that
+ * the process has swapped pages says swapped, and gets both.
  */
-int scan_private(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
-		 void *arg, struct error *err) must_check;
+int scan_private(struct scan *s, uint64_t start, uint64_t end, bool swapped,
+		 scan_fn *fn, void *arg, struct error *err) must_check;
 
 /*
  * Write-protect what was written since the last call, and call fn for it.

@@ -227,6 +227,9 @@ int move_send(const struct move_source *src, struct channel *ch,
 	free(s.zap);
 	track_stop(&s);
 	vma_list_clear(&s.maps);
+	vma_list_clear(&s.fixed);
+	vma_list_clear(&s.fresh);
+	free(s.missed);
 	capture_free(s.state);
 	frame_clear(&s.frame);
 	io_close(&s.pidfd);

@@ -18,9 +18,14 @@ struct sending {
 	struct tracee *tracee;
 	struct scan *scan, *scan_private;
 	struct page_sender *pages;
-	struct sent *sent;    /* private pages that the destination has */
-	struct vma_list maps; /* as the destination knows them */
+	struct sent *sent;     /* private pages that the destination has */
+	struct vma_list maps;  /* as the destination knows them */
+	struct vma_list fresh; /* of these, what is new since the last pass */
+	struct frame_range *missed; /* could not be scanned in the last pass */
+	size_t nr_missed, cap_missed;
+	struct vma_list fixed; /* mappings that neither move nor change */
 	uint64_t vdso;
+	bool swapped;	  /* has the process pages that are swapped out? */
 	bool read_advice; /* in the next pass, although it is slow */
 	struct frame_range *zap;
 	size_t nr_zap;

@@ -155,6 +155,16 @@ int sent_each(struct sent *s, uint64_t start, uint64_t end, sent_fn *fn,
 	return r < 0 ? r : 0;
 }
 
+static int found(void *arg, uint64_t start, uint64_t end, struct error *err)
+{
+	return -1;
+}
+
+bool sent_any(struct sent *s, uint64_t start, uint64_t end)
+{
+	return sent_each(s, start, end, found, NULL, NULL) < 0;
+}
+
 int sent_each_block(struct sent *s, sent_fn *fn, void *arg, struct error *err)
 {
 	struct block *b, *tmp;

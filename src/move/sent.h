@@ -23,6 +23,7 @@ void sent_destroy(struct sent *s); /* NULL is allowed */
 
 void sent_add(struct sent *s, uint64_t start, uint64_t end);
 void sent_remove(struct sent *s, uint64_t start, uint64_t end);
+bool sent_any(struct sent *s, uint64_t start, uint64_t end);
 uint64_t sent_count(const struct sent *s); /* pages */
 
 /*

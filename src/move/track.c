@@ -10,10 +10,12 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/fault.h"
 #include "move/layout.h"
 #include "move/wire.h"
 
-#define ZAP_BATCH 4096
+#define ZAP_BATCH   4096
+#define ADDRESS_END 0x7ffffffff000 /* of user space, x86-64 */
 
 /* What one pass over one mapping needs to know. */
 struct pass {
@@ -65,7 +67,10 @@ int track_start(struct sending *s, struct error *err)
 			    UFFD_FEATURE_WP_HUGETLBFS_SHMEM |
 			    UFFD_FEATURE_PAGEFAULT_FLAG_WP,
 	};
-	int r = make_uffd(s, err);
+	int r = move_fault(MF_SOURCE_TRACKING, err);
+
+	if (r == 0)
+		r = make_uffd(s, err);
 
 	if (r == 0 && ioctl(s->uffd, UFFDIO_API, &api) < 0)
 		r = error_set(
@@ -81,20 +86,47 @@ void track_stop(struct sending *s)
 	io_close(&s->uffd); /* the kernel forgets all protections */
 }
 
-static int track_register(struct sending *s, const struct vma *v,
+static int register_range(struct sending *s, uint64_t start, uint64_t end,
 			  struct error *err)
 {
 	struct uffdio_register reg = {
-		.range = { v->start, v->end - v->start },
+		.range = { start, end - start },
 		.mode = UFFDIO_REGISTER_MODE_WP,
 	};
 
-	if (ioctl(s->uffd, UFFDIO_REGISTER, &reg) < 0 && errno != ENOENT)
-		return error_sys(err, -errno, "tracking %#llx-%#llx (%s)",
-				 (unsigned long long)v->start,
-				 (unsigned long long)v->end,
-				 v->path ? v->path : "anonymous");
-	return 0;
+	if (ioctl(s->uffd, UFFDIO_REGISTER, &reg) == 0)
+		return 0;
+	switch (errno) {
+	case EINVAL: /* nothing is mapped there: */
+	case ENOENT: /* gone since maps was read */
+	case ENOMEM:
+		return 0;
+	case EPERM: /* a mapping that cannot be made writable */
+		return -EPERM;
+	}
+	return error_sys(err, -errno, "tracking %#llx-%#llx",
+			 (unsigned long long)start, (unsigned long long)end);
+}
+
+/*
+ * Register whatever is mapped between the kernel's own mappings, whose place
+ * is known for certain.  A range that ends anywhere else might cut a mapping
+ * that the process has just made, and mremap() does not like that.
+ */
+static int register_all(struct sending *s, struct error *err)
+{
+	uint64_t at = 0;
+	int r = 0;
+
+	for (size_t i = 0; i <= s->fixed.nr && r == 0; i++) {
+		uint64_t end =
+			i < s->fixed.nr ? s->fixed.v[i].start : ADDRESS_END;
+
+		if (at < end)
+			r = register_range(s, at, end, err);
+		at = i < s->fixed.nr ? s->fixed.v[i].end : end;
+	}
+	return r;
 }
 
 static int zap_flush(struct sending *s, struct error *err)
@@ -146,7 +178,8 @@ static int send_range(struct pass *p, uint64_t start, uint64_t end,
 	if (p->shared)
 		return page_sender_add(p->s->pages, start, end, err);
 	p->cursor = start;
-	r = scan_private(p->s->scan_private, start, end, send_private, p, err);
+	r = scan_private(p->s->scan_private, start, end, p->s->swapped,
+			 send_private, p, err);
 	return r < 0 ? r
 		     : sent_each(p->s->sent, p->cursor, end, zap_range, p->s,
 				 err);
@@ -158,8 +191,8 @@ static int on_written(void *arg, uint64_t start, uint64_t end,
 	return send_range(arg, start, end, err);
 }
 
-/* A mapping that nobody has looked at: all that the destination has is old. */
-static int send_fresh(struct sending *s, const struct vma *v, struct pass *p,
+/* It is not tracked: all of it, and what the destination has is old. */
+static int send_whole(struct sending *s, const struct vma *v, struct pass *p,
 		      struct error *err)
 {
 	int r = sent_each(s->sent, v->start, v->end, zap_range, s, err);
@@ -173,14 +206,103 @@ static int send_fresh(struct sending *s, const struct vma *v, struct pass *p,
 	return send_range(p, v->start, v->end, err);
 }
 
+/*
+ * Where a private page of a file mapping is given up (MADV_DONTNEED) the
+ * kernel leaves the protection's mark, so that no scan of written pages
+ * shows it: ask for every page that was sent.
+ */
+static int recheck_gap(void *arg, uint64_t start, uint64_t end,
+		       struct error *err)
+{
+	struct pass *p = arg;
+	int r = sent_each(p->s->sent, p->cursor, start, zap_range, p->s, err);
+
+	p->cursor = end;
+	return r;
+}
+
+static int recheck_file(struct sending *s, const struct vma *v,
+			struct error *err)
+{
+	struct pass p = { .s = s, .cursor = v->start };
+	int r;
+
+	if (!sent_any(s->sent, v->start, v->end))
+		return 0;
+	if (s->swapped)
+		return send_range(&p, v->start, v->end, err);
+	r = scan_private(s->scan_private, v->start, v->end, false, recheck_gap,
+			 &p, err);
+	return r < 0 ? r
+		     : sent_each(s->sent, p.cursor, v->end, zap_range, s, err);
+}
+
 /* Its first pass: protect what is there, so that the next sees changes. */
 static int ignore(void *arg, uint64_t start, uint64_t end, struct error *err)
 {
 	return 0;
 }
 
-static int send_vma(struct sending *s, const struct vma *v, bool last,
-		    struct error *err)
+/*
+ * The destination has nothing of this.  What is protected already, because
+ * it came into being between the reading of maps and the last scan, counts
+ * as written nevertheless.
+ */
+static int send_fresh(struct sending *s, const struct vma *v, struct pass *p,
+		      struct error *err)
+{
+	int r = scan_written(s->scan, v->start, v->end, ignore, NULL, err);
+
+	if (r < 0)
+		return r;
+	/* it may hold pages that this process has never mapped */
+	if (p->shared)
+		return page_sender_add_nonzero(s->pages, v->start, v->end, err);
+	return send_range(p, v->start, v->end, err);
+}
+
+/* The pieces of a mapping that are fresh, and what lies between them. */
+static int send_pieces(struct sending *s, const struct vma *v, struct pass *p,
+		       struct error *err)
+{
+	uint64_t at = v->start;
+	int r = 0;
+
+	for (size_t i = 0; i < s->fresh.nr && r == 0; i++) {
+		const struct vma *f = &s->fresh.v[i];
+
+		if (f->end <= v->start || f->start >= v->end)
+			continue;
+		if (at < f->start)
+			r = scan_written(s->scan, at, f->start, on_written, p,
+					 err);
+		if (r == 0)
+			r = send_fresh(s, f, p, err);
+		at = f->end;
+	}
+	if (r == 0 && at < v->end)
+		r = scan_written(s->scan, at, v->end, on_written, p, err);
+	return r;
+}
+
+/* A scan that failed may have protected pages and not told which. */
+static void miss(struct sending *s, const struct vma *v)
+{
+	array_room(s->missed, s->nr_missed, &s->cap_missed);
+	s->missed[s->nr_missed++] = (struct frame_range){ v->start, v->end };
+}
+
+static bool was_missed(const struct sending *s, const struct vma *v, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (s->missed[i].start < v->end && s->missed[i].end > v->start)
+			return true;
+	return false;
+}
+
+/* nr_missed: of those that the pass before has missed. */
+static int send_vma(struct sending *s, const struct vma *v, size_t nr_missed,
+		    bool last, struct error *err)
 {
 	struct pass p = { .s = s, .shared = v->kind == VMA_SHARED_ANON };
 	int r = -EPERM;
@@ -188,21 +310,17 @@ static int send_vma(struct sending *s, const struct vma *v, bool last,
 	if (v->kind == VMA_SHARED_FILE)
 		return 0;
 	if (s->uffd >= 0)
-		r = scan_written(s->scan, v->start, v->end, on_written, &p,
-				 err);
+		r = was_missed(s, v, nr_missed) ? send_fresh(s, v, &p, err)
+						: send_pieces(s, v, &p, err);
+	if (r == 0 && last && v->kind == VMA_FILE)
+		return recheck_file(s, v, err);
 	if (r != -EPERM)
 		return r;
-	r = 0;
-	if (!last) {
-		r = track_register(s, v, err);
-		if (r == 0)
-			r = scan_written(s->scan, v->start, v->end, ignore,
-					 NULL, err);
-		/* replaced under our hands: the next pass will see it */
-		if (r == -EPERM)
-			r = 0;
-	}
-	return r < 0 ? r : send_fresh(s, v, &p, err);
+	/* replaced since it was registered; in the last: not trackable */
+	if (last)
+		return send_whole(s, v, &p, err);
+	miss(s, v);
+	return 0;
 }
 
 /* A page that was sent has gone: the whole page table may have. */
@@ -218,17 +336,43 @@ static int probe_block(void *arg, uint64_t start, uint64_t end,
 	return r ? 0 : send_range(&p, start, end, err);
 }
 
+/* Called before and after a last pass: nothing may change in between. */
+static int read_swapped(struct sending *s, struct error *err)
+{
+	struct proc_status st;
+	int r = proc_read_status(s->src->pid, &st, err);
+
+	if (r == 0)
+		s->swapped = st.swapped > 0;
+	return r;
+}
+
 int track_send(struct sending *s, bool last, struct error *err)
 {
-	int r = 0;
+	int r = read_swapped(s, err);
+	bool swapped = s->swapped;
+	size_t missed = s->nr_missed;
 
+	if (r == 0 && s->uffd >= 0 && (r = register_all(s, err)) == -EPERM)
+		r = error_set(err, r,
+			      "a read-only shared mapping cannot be tracked");
 	for (size_t i = 0; i < s->maps.nr && r == 0; i++)
-		r = send_vma(s, &s->maps.v[i], last, err);
+		r = send_vma(s, &s->maps.v[i], missed, last, err);
+	s->nr_missed -= missed;
+	memmove(s->missed, s->missed + missed,
+		s->nr_missed * sizeof(*s->missed));
 	if (r == 0 && last && s->uffd >= 0)
 		r = sent_each_block(s->sent, probe_block, s, err);
 	if (r == 0)
 		r = zap_flush(s, err);
-	return r < 0 ? r : page_sender_flush(s->pages, err);
+	if (r == 0)
+		r = page_sender_flush(s->pages, err);
+	if (r == 0 && last && !swapped && (r = read_swapped(s, err)) == 0 &&
+	    s->swapped)
+		r = error_set(
+			err, -EAGAIN,
+			"the host has just begun to swap the process out");
+	return r;
 }
 
 static int tell_gone(struct sending *s, const struct vma_list *gone,
@@ -275,6 +419,7 @@ static int read_layout(struct sending *s, struct vma_list *now, bool last,
 		return r;
 	vdso = vma_named(now, "[vdso]");
 	s->vdso = vdso ? vdso->start : 0;
+	layout_find_fixed(now, &s->fixed);
 	layout_keep_moving(now, s->tracee->area, s->tracee->area_size);
 	if (!layout_copy_advice(&s->maps, now) || (s->read_advice && !last))
 		r = proc_read_advice(s->src->pid, now, err);
@@ -284,20 +429,20 @@ static int read_layout(struct sending *s, struct vma_list *now, bool last,
 
 int track_layout(struct sending *s, bool last, struct error *err)
 {
-	struct vma_list now = { 0 }, gone = { 0 }, fresh = { 0 };
+	struct vma_list now = { 0 }, gone = { 0 };
 	int r = read_layout(s, &now, last, err);
 
 	if (r < 0) {
 		vma_list_clear(&now);
 		return r;
 	}
-	layout_diff(&s->maps, &now, &gone, &fresh);
+	vma_list_clear(&s->fresh);
+	layout_diff(&s->maps, &now, &gone, &s->fresh);
 	if (gone.nr)
 		r = tell_gone(s, &gone, err);
-	if (r == 0 && fresh.nr)
-		r = tell_fresh(s, &fresh, err);
+	if (r == 0 && s->fresh.nr)
+		r = tell_fresh(s, &s->fresh, err);
 	vma_list_clear(&gone);
-	vma_list_clear(&fresh);
 	vma_list_clear(&s->maps);
 	s->maps = now;
 	return r;
