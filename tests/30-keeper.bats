@@ -179,3 +179,145 @@ reconnect' | head -40 >"$dir/script"
 	[ "$status" = 1 ]
 	[[ "$output" == *"too long"* ]]
 }
+
+# ---- moves
+
+py=/usr/bin/python3
+
+# Counts to 200 in some four seconds; then 'sum' of what stdin gave it.
+counter() {
+	cat >"$dir/count.py" <<-'END'
+		import sys, time
+		for i in range(200):
+		    print(i, flush=True)
+		    time.sleep(0.02)
+		if len(sys.argv) > 1:
+		    print(sum(int(l) for l in sys.stdin))
+	END
+	seq 0 199 >"$dir/want"
+}
+
+moves() { # RANK... at half a second each
+	echo sleep 1
+	for r; do printf 'move %s\nsleep 0.3\n' "$r"; done
+}
+
+@test "a rank moves to and fro, its stdio follows" {
+	counter
+	seq 1 50000 >"$dir/in"
+	moves 0 0 0 >"$dir/script"
+	job -r "$dir/b" -i -s "$dir/script" $py "$dir/count.py" sum \
+		<"$dir/in" >"$dir/out" 2>"$dir/err"
+	cat "$dir/err"
+	[ "$(grep -c outcome=landed "$dir/err")" = 3 ]
+	[ "$(grep -c outcome=gone "$dir/err")" = 3 ]
+	echo 1250025000 >>"$dir/want"
+	cmp "$dir/want" "$dir/out"
+	nothing_left
+}
+
+@test "a move under way outlives its agents" {
+	counter
+	printf 'sleep 1\nbegin 0\n' >"$dir/script"
+	for _ in {1..30}; do printf 'reconnect\nsleep 0.02\n'; done \
+		>>"$dir/script"
+	job -r "$dir/b" -s "$dir/script" $py "$dir/count.py" \
+		>"$dir/out" 2>"$dir/err"
+	cat "$dir/err"
+	grep -q outcome=landed "$dir/err"
+	cmp "$dir/want" "$dir/out"
+	nothing_left
+}
+
+@test "ranks of an MPICH job move while it runs, and end well" {
+	moves 1 2 0 3 1 >"$dir/script"
+	run job_net 4 -s "$dir/script" "$mpi/chkmpi" --seconds 8
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ "$output" == *PASS* ]]
+	[ "$(grep -c outcome=landed <<<"$output")" -ge 3 ]
+	nothing_left
+}
+
+@test "a rank that waits in a PMI barrier moves" {
+	cat >"$dir/late.c" <<-'END'
+		#include <mpi.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			int rank, sum;
+
+			if (!strcmp(getenv("PMI_RANK"), "1"))
+				sleep(3);
+			MPI_Init(&argc, &argv);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM,
+				      MPI_COMM_WORLD);
+			if (rank == 0)
+				printf("sum %d\n", sum);
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	mpicc.mpich -o "$dir/late" "$dir/late.c"
+	moves 0 2 >"$dir/script"
+	run job_net 3 -s "$dir/script" "$dir/late"
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ "$output" == *"sum 3"* ]]
+	[ "$(grep -c outcome=landed <<<"$output")" = 2 ]
+	nothing_left
+}
+
+# An engine is killed at each named point: the rank runs on, here or there,
+# and nothing of its output is lost or doubled.
+@test "engines killed anywhere leave exactly one copy" {
+	counter
+	printf 'sleep 1\nmove 0\n' >"$dir/script"
+	for point in source-hello dest-spawned source-round source-frozen \
+		source-unplugged source-captured source-sent dest-state \
+		dest-threads dest-ready source-held source-recorded \
+		source-committed dest-commit dest-running source-running; do
+		echo "$point"
+		STINT_FAULT=$point job -r "$dir/b" -s "$dir/script" $py \
+			"$dir/count.py" >"$dir/out" 2>"$dir/err" ||
+			{ cat "$dir/err"; false; }
+		cat "$dir/err"
+		cmp "$dir/want" "$dir/out"
+		[ "$(grep -cE 'outcome=(landed|stayed)' "$dir/err")" = 1 ]
+		nothing_left
+	done
+}
+
+# murdered POINT old|new: the exit status of a job whose engine stops at POINT
+# and whose keeper is killed then.
+murdered() {
+	printf 'sleep 1\nbegin 0\nsleep 1\nmurder 0 %s\n' "$2" >"$dir/script"
+	run env STINT_FAULT="$1:stop" timeout 60 \
+		"$STINT_BUILD/tests/keeper/keeper-job" -r "$dir/a" \
+		-r "$dir/b" -s "$dir/script" $py "$dir/count.py"
+	echo "$1 $2: $status $output" | tail -4
+}
+
+@test "keepers killed in a move leave at most one copy" {
+	counter
+	# The new one, before the commit: the rank stays.
+	murdered source-unplugged new
+	[ "$status" = 0 ]
+	[[ "$output" == *outcome=stayed* ]]
+	# The old one: its rank ends with it, and nothing lands.
+	murdered dest-state old
+	[ "$status" = 137 ]
+	[[ "$output" != *outcome=landed* ]]
+	# The old one after the commit: the record says where the rank is.
+	murdered source-recorded old
+	[ "$status" = 0 ]
+	[[ "$output" == *outcome=landed* ]]
+	# The new one after the commit: the rank is lost, and the job told so.
+	murdered source-recorded new
+	[ "$status" = 137 ]
+	[[ "$output" == *outcome=lost* ]]
+}

@@ -155,7 +155,8 @@ static int receive_frame(struct receiving *v, struct error *err)
 						   v->frame.size, err)
 			       : 0;
 	case FRAME_STATE:
-		return receive_state(v, err);
+		r = move_fault(MF_DEST_STATE, err);
+		return r < 0 ? r : receive_state(v, err);
 	default:
 		return error_set(err, -EPROTO, "unexpected %s",
 				 frame_name(v->frame.type));
@@ -180,6 +181,9 @@ static int receive_commit(struct receiving *v, struct error *err)
 	int r;
 
 	v->report->pid = v->landing->pid;
+	r = move_fault(MF_DEST_LANDED, err);
+	if (r < 0)
+		return r;
 	if (v->dst->ops->landed) {
 		r = v->dst->ops->landed(v->dst->ctx, epoch, v->hello->pid, err);
 		if (r < 0)
@@ -188,8 +192,12 @@ static int receive_commit(struct receiving *v, struct error *err)
 	v->ready = true;
 	r = frame_send_u64(v->ch, FRAME_READY, epoch, err);
 	if (r == 0)
+		r = move_fault(MF_DEST_READY, err);
+	if (r == 0)
 		r = frame_expect_u64(v->ch, &v->frame, FRAME_COMMIT, epoch,
 				     err);
+	if (r == 0)
+		r = move_fault(MF_DEST_COMMIT, err);
 	if (r == 0 && v->dst->ops->committed)
 		r = v->dst->ops->committed(v->dst->ctx, epoch, err);
 	if (r < 0)
@@ -200,9 +208,11 @@ static int receive_commit(struct receiving *v, struct error *err)
 	if (r < 0 || landing_activate(v->landing, err) < 0)
 		v->report->flawed = true;
 	landing_release(v->landing);
+	(void)!move_fault(MF_DEST_RELEASED, NULL);
 	v->report->outcome = MOVE_DONE;
 	if (frame_send_u64(v->ch, FRAME_RUNNING, epoch, NULL) < 0)
 		return 0; /* it runs; the source finds out by asking */
+	(void)!move_fault(MF_DEST_RUNNING, NULL);
 	return 0;
 }
 

@@ -147,19 +147,27 @@ static int send_commit(struct sending *s, struct error *err)
 				 err);
 
 	if (r == 0)
+		r = move_fault(MF_SOURCE_READY, err);
+	if (r == 0)
 		r = send_hold(s, true, err);
+	if (r == 0)
+		r = move_fault(MF_SOURCE_HELD, err);
 	if (r == 0 && s->src->ops && s->src->ops->commit)
 		r = s->src->ops->commit(s->src->ctx, s->src->epoch, err);
 	if (r < 0)
 		return r;
 	s->recorded = true;
+	r = move_fault(MF_SOURCE_RECORDED, err);
 	if (fds_finish(s->fds, &late) < 0)
 		send_progress(s, "%s", late.text);
-	r = frame_send_u64(s->ch, FRAME_COMMIT, s->src->epoch, err);
+	if (r == 0)
+		r = frame_send_u64(s->ch, FRAME_COMMIT, s->src->epoch, err);
+	if (r == 0)
+		r = move_fault(MF_SOURCE_COMMITTED, err);
 	if (r == 0)
 		r = frame_expect_u64(s->ch, &s->frame, FRAME_RUNNING,
 				     s->src->epoch, err);
-	return r;
+	return r < 0 ? r : move_fault(MF_SOURCE_RUNNING, err);
 }
 
 /* It runs there: end it here. */
