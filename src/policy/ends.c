@@ -121,6 +121,20 @@ void ends_remove(struct ends *ends, uint32_t ix)
 	ends->node[old].n = 0;
 }
 
+uint32_t ends_first(const struct ends *ends)
+{
+	uint32_t t = ends->root;
+
+	while (t && ends->node[t].left)
+		t = ends->node[t].left;
+	return t ? t - 1 : UINT32_MAX;
+}
+
+usec_t ends_at(const struct ends *ends, uint32_t ix)
+{
+	return ends->node[ix + 1].at;
+}
+
 int64_t ends_by(const struct ends *ends, usec_t at)
 {
 	uint32_t t = ends->root;

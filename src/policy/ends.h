@@ -33,6 +33,11 @@ void ends_insert(struct ends *ends, uint32_t ix, usec_t at, uint32_t n);
 /* Does nothing if it is not there. */
 void ends_remove(struct ends *ends, uint32_t ix);
 
+/* The slot that gives back first; UINT32_MAX if there is none. */
+uint32_t ends_first(const struct ends *ends);
+/* When slot ix, which is there, does. */
+usec_t ends_at(const struct ends *ends, uint32_t ix);
+
 /* Processors given back at or before time at. */
 int64_t ends_by(const struct ends *ends, usec_t at);
 

@@ -1,0 +1,58 @@
+/*
+ * profile.h - how many processors are free, from now on to the end of time
+ *
+ * A step function of time, as planning with reservations needs it:
+ *
+ *	free
+ *	 8 |            _________
+ *	 4 |_____      |         |________ ...
+ *	 0 |     |_____|
+ *	   now  t1    t2        t3
+ *
+ * The steps lie in blocks of up to 64 that know their least and greatest
+ * value, so that a search passes over a block in which nothing fits, or
+ * everything does, at a glance, and a change of a long stretch touches each
+ * block once: with k steps both cost O(k / 64 + 64).
+ */
+#ifndef POLICY_PROFILE_H
+#define POLICY_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/units.h"
+
+struct profile_block;
+
+struct profile {
+	struct profile_block **block; /* in order of time; at least one */
+	size_t nr, cap;
+};
+
+/* free processors from time from on; what was before is no one's concern. */
+void profile_init(struct profile *p, usec_t from, int64_t free);
+void profile_clear(struct profile *p); /* frees; zero-filled is cleared too */
+
+/* Add delta in [from, to).  Nothing happens where to <= from. */
+void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta);
+
+/* Forget what is before now. */
+void profile_trim(struct profile *p, usec_t now);
+
+/*
+ * The earliest t in [from, before) such that n are free in all of [t,
+ * min(t + length, before)); USEC_MAX if there is none.  With before ==
+ * USEC_MAX: room for length.  With before the present start of somebody's own
+ * reservation: a better one, for it may use its old place as well.
+ */
+usec_t profile_earliest(const struct profile *p, usec_t from, usec_t before,
+			usec_t length, int64_t n);
+
+/* From from on n are free until when?  from itself if they are not. */
+usec_t profile_until(const struct profile *p, usec_t from, int64_t n);
+
+/* The least and greatest value in [from, to), which is not empty. */
+int64_t profile_min(const struct profile *p, usec_t from, usec_t to);
+int64_t profile_max(const struct profile *p, usec_t from, usec_t to);
+
+#endif
