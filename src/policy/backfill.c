@@ -13,40 +13,54 @@
  *	      |RRRRR222222        R running, 1 and 2 reserved
  *	      +--------------> time
  *
- * When a job ends before its estimate, the queue is gone through once, in
- * order, and each job moves to the earliest start there is with the others
- * where they are.
+ * Jobs of the same size and estimate are interchangeable and have their slots
+ * in common (alike.h).  When a job ends before its estimate, the kinds of jobs
+ * are gone through once, in the order of their first jobs, and slots move to
+ * the earliest start there is with the others where they are: no job's start
+ * gets later by that, and those of a kind keep their order.  Only stretches
+ * of time in which processors came free since the last look are looked at.
  *
- * Cost of a pass over n waiting jobs and k steps of the profile: O(k/64 + 64)
- * for each job that arrives or starts; after an early end, at most that for
- * each reservation, but jobs larger than anything that has become free are
- * passed over in O(log n).
+ * Cost of a pass, with k steps in the profile: O(k/64 + 64) for each job that
+ * arrives or starts; after an early end, at most that for each kind of job
+ * (not each job) that is small enough for what came free, and each slot moved.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/heap.h"
 #include "core/xalloc.h"
+#include "policy/alike.h"
 #include "policy/ends.h"
 #include "policy/fitset.h"
 #include "policy/policy.h"
 #include "policy/profile.h"
 
+/* Where processors came free. */
+struct freed {
+	usec_t from, to;
+};
+
+/* More than that are joined into fewer. */
+#define MAX_FREED 24
+
 struct backfill {
 	struct policy base;
-	int64_t depth;		/* reservations; < 0: no limit */
-	struct fitset reserved; /* jobs with a reservation, by submit */
-	struct fitset open;	/* those without */
-	struct heap starts;	/* ix of reserved jobs, by start */
-	usec_t *start;		/* by ix */
-	size_t nr_start;
+	int64_t depth;	      /* reservations; < 0: no limit */
+	struct alikes kinds;  /* of jobs with reservations, and slots */
+	struct fitset heads;  /* the first job of each kind, by submit */
+	struct heap starts;   /* kinds by their first slot */
+	uint32_t nr_reserved; /* jobs with a reservation */
+	uint8_t *reserved;    /* by ix: has it one? */
+	size_t nr_flags;
+	struct fitset open; /* jobs without one, by submit */
 	struct ends ends; /* running jobs, by what is believed of their ends */
 	struct profile profile;
-	usec_t freed; /* processors came free since the last look between then
-			 and here; 0: none */
-	bool given;   /* a job ended early: look */
-	bool rebuild; /* the profile does not hold any more */
-	usec_t wake;  /* a timer is set for then */
+	struct freed freed[2 * MAX_FREED]; /* since the last look */
+	size_t nr_freed;
+	bool given;		 /* a job ended early: look */
+	usec_t interval, looked; /* between full looks; when the last was */
+	bool rebuild;		 /* the profile does not hold any more */
+	usec_t wake;		 /* a timer is set for then */
 };
 
 static const struct reason its_turn = {
@@ -66,6 +80,14 @@ static const struct reason next_start = { "the next reservation begins" };
 
 static const char *const orders[] = { "pass", "pyss", "each", NULL };
 
+#define REPLAN_PARAM                                                        \
+	{                                                                   \
+		"replan", PARAM_TIME, 60, 0, 1e6, NULL,                     \
+			"least time between two looks for better "          \
+			"reservations after early ends (0: at every one); " \
+			"what can start now does so at every one"           \
+	}
+
 #define ORDER_PARAM                                                          \
 	{                                                                    \
 		"order", PARAM_CHOICE, 0, 0, 0, orders,                      \
@@ -77,11 +99,13 @@ static const char *const orders[] = { "pass", "pyss", "each", NULL };
 static const struct param depth_params[] = {
 	{ "depth", PARAM_INT, 1, -1, 1e9, NULL,
 	  "reservations: -1 for every job, 0 none, 1 EASY, n" },
+	REPLAN_PARAM,
 	ORDER_PARAM,
 	{ .name = NULL },
 };
 
 static const struct param conservative_params[] = {
+	REPLAN_PARAM,
 	ORDER_PARAM,
 	{ .name = NULL },
 };
@@ -98,6 +122,7 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 
 	b->base.order = order[params_choice(setup->params, "order")];
 	b->depth = depth;
+	b->interval = params_usec(setup->params, "replan");
 	b->wake = USEC_MAX;
 	b->rebuild = true;
 	profile_init(&b->profile, setup->view->now, setup->view->nr_procs);
@@ -121,12 +146,13 @@ static void backfill_destroy(struct policy *policy)
 {
 	struct backfill *b = (struct backfill *)policy;
 
-	fitset_clear(&b->reserved);
+	alikes_clear(&b->kinds);
+	fitset_clear(&b->heads);
 	fitset_clear(&b->open);
 	heap_clear(&b->starts);
+	free(b->reserved);
 	ends_clear(&b->ends);
 	profile_clear(&b->profile);
-	free(b->start);
 	free(b);
 }
 
@@ -140,68 +166,159 @@ static usec_t length_of(const struct job *job)
 	return job->estimate ? job->estimate : USEC_MAX;
 }
 
-static void set_start(struct backfill *b, const struct job *job, usec_t at)
+static bool is_reserved(const struct backfill *b, const struct job *job)
 {
-	if (job->ix >= b->nr_start) {
-		b->nr_start = 2 * (size_t)job->ix + 64;
-		b->start =
-			xreallocarray(b->start, b->nr_start, sizeof(*b->start));
+	return job->ix < b->nr_flags && b->reserved[job->ix];
+}
+
+static void set_reserved(struct backfill *b, const struct job *job, bool yes)
+{
+	if (job->ix >= b->nr_flags) {
+		size_t n = 2 * (size_t)job->ix + 64;
+
+		b->reserved = xrealloc(b->reserved, n);
+		memset(b->reserved + b->nr_flags, 0, n - b->nr_flags);
+		b->nr_flags = n;
 	}
-	b->start[job->ix] = at;
-	heap_set(&b->starts, job->ix, at);
+	b->reserved[job->ix] = yes;
+	if (yes)
+		b->nr_reserved++;
+	else
+		b->nr_reserved--;
 }
 
-static void note_freed(struct backfill *b, usec_t until)
+/* The first slot of a kind may have changed. */
+static void note_first(struct backfill *b, const struct alike *k)
 {
-	if (until > b->freed)
-		b->freed = until;
+	if (k->nr)
+		heap_set(&b->starts, k->ix, alike_first(k));
+	else
+		heap_remove(&b->starts, k->ix);
 }
 
-/* Give job, which is open, the earliest reservation there is. */
+/* Take slots off, or give them back to, the profile. */
+static void occupy(struct backfill *b, const struct alike *k, usec_t at,
+		   int sign)
+{
+	if (at != USEC_MAX)
+		profile_add(&b->profile, at, add_time(at, k->length),
+			    -sign * (int64_t)k->size);
+}
+
+/* One more slot for a kind, at the earliest. */
+static void add_slot(struct backfill *b, const struct view *view,
+		     struct alike *k)
+{
+	usec_t at =
+		profile_earliest(&b->profile, view->now, k->length, k->size);
+
+	occupy(b, k, at, 1);
+	alike_add(k, at);
+	note_first(b, k);
+}
+
+static void enter(struct backfill *b, const struct job *job)
+{
+	struct alike *k = alikes_of(&b->kinds, job);
+	const struct job *head = k->head;
+
+	alikes_insert(&b->kinds, job);
+	if (k->head == head)
+		return;
+	if (head)
+		fitset_remove(&b->heads, head);
+	fitset_insert(&b->heads, k->head, k->head->submit);
+}
+
+static void leave(struct backfill *b, const struct job *job)
+{
+	struct alike *k = alikes_of(&b->kinds, job);
+	const struct job *head = k->head;
+
+	alikes_remove(&b->kinds, job);
+	set_reserved(b, job, false);
+	if (k->head == head)
+		return;
+	fitset_remove(&b->heads, head);
+	if (k->head)
+		fitset_insert(&b->heads, k->head, k->head->submit);
+}
+
+/* Give job, which is open, a reservation. */
 static void reserve(struct backfill *b, const struct view *view,
 		    const struct job *job)
 {
-	usec_t at = profile_earliest(&b->profile, view->now, USEC_MAX,
-				     length_of(job), job->size);
-
 	fitset_remove(&b->open, job);
-	fitset_insert(&b->reserved, job, job->submit);
-	set_start(b, job, at);
-	if (at != USEC_MAX)
-		profile_add(&b->profile, at, add_time(at, length_of(job)),
-			    -(int64_t)job->size);
+	enter(b, job);
+	set_reserved(b, job, true);
+	add_slot(b, view, alikes_of(&b->kinds, job));
 }
 
-static void forget_reservation(struct backfill *b, const struct job *job)
+static int compare_freed(const void *a, const void *b)
 {
-	fitset_remove(&b->reserved, job);
-	heap_remove(&b->starts, job->ix);
+	const struct freed *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Give processors back; whoever is still to start may have them. */
+/* Put stretches that touch together; then, if need be, whatever is next to
+ * each other: looking at too much is allowed. */
+static void join_freed(struct backfill *b)
+{
+	struct freed *f = b->freed;
+	size_t n = 0;
+
+	qsort(f, b->nr_freed, sizeof(*f), compare_freed);
+	for (size_t i = 1; i < b->nr_freed; i++) {
+		if (f[i].from > f[n].to)
+			f[++n] = f[i];
+		else if (f[i].to > f[n].to)
+			f[n].to = f[i].to;
+	}
+	b->nr_freed = b->nr_freed ? n + 1 : 0;
+	while (b->nr_freed > MAX_FREED) {
+		b->nr_freed--;
+		f[MAX_FREED - 1].to = f[b->nr_freed].to;
+	}
+}
+
+static void note_freed(struct backfill *b, usec_t from, usec_t to)
+{
+	if (b->nr_freed == 2 * MAX_FREED)
+		join_freed(b);
+	b->freed[b->nr_freed++] = (struct freed){ from, to };
+}
+
 static void give(struct backfill *b, usec_t from, usec_t to, uint32_t n)
 {
 	profile_add(&b->profile, from, to, n);
-	note_freed(b, to);
+	note_freed(b, from, to);
 	b->given = true;
+}
+
+static void drop_reservation(struct backfill *b, const struct job *job)
+{
+	struct alike *k = alikes_of(&b->kinds, job);
+	usec_t last = alike_last(k);
+
+	leave(b, job);
+	alike_take(k, k->nr - 1);
+	note_first(b, k);
+	if (last != USEC_MAX)
+		give(b, last, add_time(last, k->length), k->size);
 }
 
 static void job_ended(struct backfill *b, const struct view *view,
 		      const struct job *job)
 {
-	usec_t start;
+	usec_t end;
 
-	if (fitset_has(&b->reserved, job)) { /* cancelled */
-		start = b->start[job->ix];
-		forget_reservation(b, job);
-		if (start != USEC_MAX)
-			give(b, start, add_time(start, length_of(job)),
-			     job->size);
+	if (is_reserved(b, job)) { /* cancelled */
+		drop_reservation(b, job);
 	} else if (fitset_has(&b->open, job)) {
 		fitset_remove(&b->open, job);
 	} else {
-		usec_t end = ends_at(&b->ends, job->ix);
-
+		end = ends_at(&b->ends, job->ix);
 		ends_remove(&b->ends, job->ix);
 		if (end > view->now)
 			give(b, view->now, end, job->n);
@@ -283,62 +400,134 @@ static void plan_anew(struct backfill *b, const struct view *view)
 	const struct job *j;
 
 	refill_profile(b, view);
-	for (j = fitset_first(&b->reserved); j;
-	     j = fitset_next(&b->reserved, j)) {
-		usec_t at = profile_earliest(&b->profile, view->now, USEC_MAX,
-					     length_of(j), j->size);
-
-		set_start(b, j, at);
-		if (at != USEC_MAX)
-			profile_add(&b->profile, at, add_time(at, length_of(j)),
-				    -(int64_t)j->size);
-	}
+	for (size_t i = 0; i < b->kinds.nr; i++)
+		alike_forget_slots(b->kinds.kind[i]);
+	for_each_waiting(j, view) if (is_reserved(b, j))
+		add_slot(b, view, alikes_of(&b->kinds, j));
 	b->rebuild = b->given = false;
-	b->freed = 0;
+	b->nr_freed = 0;
 }
 
-static void move_reservation(struct backfill *b, const struct job *job,
-			     usec_t to)
+/* Slot i of k moves to an earlier start; what it leaves is free. */
+static void move_slot(struct backfill *b, struct alike *k, size_t i, usec_t to)
 {
-	usec_t from = b->start[job->ix], length = length_of(job);
+	usec_t from = k->slot[k->first + i], end = add_time(to, k->length);
 
+	occupy(b, k, from, -1);
+	occupy(b, k, to, 1);
+	alike_take(k, i);
+	alike_add(k, to);
+	note_first(b, k);
 	if (from != USEC_MAX)
-		profile_add(&b->profile, from, add_time(from, length),
-			    job->size);
-	profile_add(&b->profile, to, add_time(to, length), -(int64_t)job->size);
-	set_start(b, job, to);
+		note_freed(b, from > end ? from : end,
+			   add_time(from, k->length));
 }
 
 /*
- * Once through the queue: who can start earlier does.  A better start has to
- * lie before what was freed ends, for nothing else has changed since the last
- * time; and it needs as many processors free as the job has.
+ * Move a slot of k to the run [start, end) of enough free processors, if that
+ * is earlier: the last of all if there is room for its whole length or it
+ * begins within, for it may use its present place as well; else the last that
+ * begins within or right after the run.
+ */
+static bool use_run(struct backfill *b, struct alike *k, usec_t start,
+		    usec_t end)
+{
+	int64_t i = (int64_t)k->nr - 1;
+
+	if (end != USEC_MAX && end - start < k->length)
+		i = alike_find(k, end);
+	if (i < 0 || k->slot[k->first + (size_t)i] <= start)
+		return false;
+	move_slot(b, k, (size_t)i, start);
+	return true;
+}
+
+/* Improve the slots of k in one stretch of time. */
+static void improve_in(struct backfill *b, const struct view *view,
+		       struct alike *k, struct freed f)
+{
+	usec_t start, end;
+
+	if (f.from < view->now)
+		f.from = view->now;
+	while (f.from < f.to &&
+	       profile_run(&b->profile, f.from, f.to, k->size, &start, &end) &&
+	       start < alike_last(k)) {
+		if (start < view->now)
+			start = view->now;
+		if (!use_run(b, k, start, end))
+			f.from = end;
+	}
+}
+
+static int64_t most_freed(const struct backfill *b, const struct view *view)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < b->nr_freed; i++) {
+		usec_t from = b->freed[i].from, max;
+
+		if (from < view->now)
+			from = view->now;
+		if (from >= b->freed[i].to)
+			continue;
+		max = profile_max(&b->profile, from, b->freed[i].to);
+		if (max > most)
+			most = max;
+	}
+	return most;
+}
+
+/* Whoever can start now by moving to now, in the order of the queue. */
+static void improve_now(struct backfill *b, const struct view *view)
+{
+	const struct freed now = { view->now, view->now + 1 };
+	const struct job *j = NULL;
+	int64_t most = profile_max(&b->profile, view->now, view->now + 1);
+
+	while (most > 0 && (j = fitset_fit(&b->heads, j, most))) {
+		struct alike *k = alikes_of(&b->kinds, j);
+
+		if (alike_last(k) <= view->now)
+			continue;
+		improve_in(b, view, k, now);
+		most = profile_max(&b->profile, view->now, view->now + 1);
+	}
+}
+
+/*
+ * Once through the kinds, each looking at what came free since the last time
+ * and by the moves so far.  What comes free by moves now is looked at by
+ * those before next time.
  */
 static void improve(struct backfill *b, const struct view *view)
 {
-	usec_t freed = b->freed, moved = 0;
-	int64_t most = profile_max(&b->profile, view->now, freed);
+	struct freed seen[2 * MAX_FREED];
+	size_t nr_seen, nr_moved;
+	int64_t most;
 	const struct job *j = NULL;
 
-	while ((j = fitset_fit(&b->reserved, j, most))) {
-		usec_t old = b->start[j->ix], at;
+	b->looked = view->now;
+	join_freed(b);
+	most = most_freed(b, view);
+	nr_seen = b->nr_freed;
+	memcpy(seen, b->freed, sizeof(seen));
+	b->nr_freed = 0;
+	while ((j = fitset_fit(&b->heads, j, most))) {
+		struct alike *k = alikes_of(&b->kinds, j);
 
-		if (old <= view->now)
-			continue;
-		at = profile_earliest(&b->profile, view->now, old, length_of(j),
-				      j->size);
-		if (at >= old)
-			continue;
-		move_reservation(b, j, at);
-		old = add_time(old, length_of(j));
-		if (old > moved)
-			moved = old;
-		if (old > freed)
-			freed = old;
-		most = profile_max(&b->profile, view->now, freed);
+		for (size_t i = 0; i < nr_seen; i++)
+			improve_in(b, view, k, seen[i]);
+		/* Its own moves and those of kinds before it. */
+		for (nr_moved = 0; nr_moved < b->nr_freed; nr_moved++)
+			improve_in(b, view, k, b->freed[nr_moved]);
+		if (nr_moved) {
+			int64_t more = most_freed(b, view);
+
+			if (more > most)
+				most = more;
+		}
 	}
-	b->freed = moved;
-	b->given = false;
 }
 
 static void start_job(struct backfill *b, const struct view *view,
@@ -355,23 +544,26 @@ static void start_due(struct backfill *b, const struct view *view,
 		      struct plan *plan)
 {
 	while (heap_first_key(&b->starts) <= view->now) {
-		const struct job *j = view_job(view, heap_pop(&b->starts));
+		struct alike *k = b->kinds.kind[heap_pop(&b->starts)];
+		const struct job *j = k->head;
 
-		if (j->size > plan_free(plan)) {
+		if (k->size > plan_free(plan)) {
 			/* Processors that are lost, not late: plan anew. */
-			heap_set(&b->starts, j->ix, b->start[j->ix]);
+			note_first(b, k);
 			b->rebuild = true;
 			break;
 		}
 		start_job(b, view, plan, j, &its_turn, j->size,
 			  plan_free(plan));
-		forget_reservation(b, j);
+		leave(b, j);
+		alike_take(k, 0);
+		note_first(b, k);
 	}
 }
 
 static bool may_reserve(const struct backfill *b)
 {
-	return b->depth < 0 || b->reserved.nr < b->depth;
+	return b->depth < 0 || b->nr_reserved < b->depth;
 }
 
 /* The queue moves up: reservations for those who have none. */
@@ -419,7 +611,7 @@ static void fill(struct backfill *b, const struct view *view, struct plan *plan)
 			spare = profile_min(&b->profile, view->now, USEC_MAX);
 			within = time_for(b, view, 1);
 			start_job(b, view, plan, j, &fills, plan_free(plan),
-				  b->reserved.nr);
+				  b->nr_reserved);
 		}
 		next = fitset_backfill(&b->open, j, plan_free(plan), spare,
 				       within);
@@ -448,20 +640,39 @@ static void backfill_decide(struct policy *policy, const struct view *view,
 
 	if (!view->nr_waiting && !b->rebuild) {
 		b->given = false;
-		b->freed = 0;
+		b->nr_freed = 0;
 		return;
 	}
 	profile_trim(&b->profile, view->now);
 	extend_estimates(b, view);
 	if (b->rebuild)
 		plan_anew(b, view);
-	else if (b->given)
+	else if (b->given && view->now - b->looked >= b->interval)
 		improve(b, view);
+	else if (b->given)
+		improve_now(b, view);
+	b->given = false;
 	start_due(b, view, plan);
 	reserve_more(b, view, plan);
 	if (b->open.nr && plan_free(plan) > 0)
 		fill(b, view, plan);
 	set_timer(b, view, plan);
+}
+
+/* The slot of a job: as the jobs of its kind stand, so do the slots. */
+static usec_t slot_of(const struct backfill *b, const struct job *job)
+{
+	const struct alike *k = NULL;
+	const struct job *j;
+	size_t i = 0;
+
+	for (size_t n = 0; n < b->kinds.nr && !k; n++)
+		if (b->kinds.kind[n]->size == job->size &&
+		    b->kinds.kind[n]->length == length_of(job))
+			k = b->kinds.kind[n];
+	for (j = k ? k->head : NULL; j && j != job; i++)
+		j = alikes_next(&b->kinds, j);
+	return j && i < k->nr ? k->slot[k->first + i] : USEC_MAX;
 }
 
 static void backfill_explain(const struct policy *policy,
@@ -470,23 +681,26 @@ static void backfill_explain(const struct policy *policy,
 {
 	const struct backfill *b = (const struct backfill *)policy;
 
-	if (fitset_has(&b->reserved, job))
-		plan_defer(plan, job, &reserved_for, job->size,
-			   b->start[job->ix], view->nr_free);
+	if (is_reserved(b, job))
+		plan_defer(plan, job, &reserved_for, job->size, slot_of(b, job),
+			   view->nr_free);
 	else
-		plan_defer(plan, job, &would_delay, job->size, b->reserved.nr,
+		plan_defer(plan, job, &would_delay, job->size, b->nr_reserved,
 			   view->nr_free);
 }
 
-#define DETAILS                                                                \
-	"A job that ends before its estimate lets every reservation, once "    \
-	"in the order of the queue, move to the earliest start there is with " \
-	"the others where they are; none gets worse.  A job that outruns its " \
-	"estimate is believed to go on for as long again, and all is planned " \
-	"anew.  A job without an estimate counts as one that never ends.  "    \
-	"With n waiting jobs and k steps in the profile of free processors, "  \
-	"an arrival or start costs O(k/64 + log n), an early end up to that "  \
-	"for each reservation that is small enough for what came free."
+#define DETAILS                                                                  \
+	"Jobs of the same size and estimate are interchangeable: they have "     \
+	"their reservations in common, the earliest for the first in the "       \
+	"queue.  A job that ends before its estimate lets them, kind by kind "   \
+	"in the order of their first jobs, move to the earliest start there "    \
+	"is with the others where they are, now at once, later at intervals; "   \
+	"none gets worse.  A job that "                                          \
+	"outruns its estimate is believed to go on for as long again, and all "  \
+	"is planned anew.  A job without an estimate counts as one that never "  \
+	"ends.  With k steps in the profile of free processors, an arrival or "  \
+	"start costs O(k/64 + log n), an early end up to that for each kind of " \
+	"job that is small enough for what came free."
 
 const struct policy_ops policy_backfill = {
 	.name = "backfill",

@@ -2,7 +2,6 @@
 #include "policy/profile.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +16,6 @@ struct profile_block {
 	usec_t at[ROOM];  /* a step holds from here to the next one */
 	int64_t free[ROOM];
 };
-
-static usec_t add_time(usec_t a, usec_t b)
-{
-	return b > USEC_MAX - a ? USEC_MAX : a + b;
-}
 
 static void find_bounds(struct profile_block *b)
 {
@@ -239,66 +233,6 @@ void profile_trim(struct profile *p, usec_t now)
 		b->at[0] = now;
 }
 
-/*
- * A search as it goes along the steps: start is where the present run of
- * enough free processors began, USEC_MAX outside one.
- */
-struct search {
-	usec_t start, length, from, before;
-	int64_t n;
-};
-
-/* Is the run long enough if it is known to last until t? */
-static bool is_found(const struct search *s, usec_t t)
-{
-	return s->start != USEC_MAX &&
-	       (t >= s->before || add_time(s->start, s->length) <= t);
-}
-
-/* Look through one block; true once the answer is in s->start. */
-static bool search_block(const struct profile_block *b, struct search *s)
-{
-	int64_t n = s->n - b->add;
-
-	for (uint32_t i = 0; i < b->n; i++) {
-		if (b->at[i] >= s->before)
-			return is_found(s, s->before);
-		if (is_found(s, b->at[i]))
-			return true;
-		if (b->free[i] < n)
-			s->start = USEC_MAX;
-		else if (s->start == USEC_MAX)
-			s->start = b->at[i] > s->from ? b->at[i] : s->from;
-	}
-	return false;
-}
-
-usec_t profile_earliest(const struct profile *p, usec_t from, usec_t before,
-			usec_t length, int64_t n)
-{
-	struct search s = { USEC_MAX, length, from, before, n };
-	size_t k = block_of(p, from);
-
-	if (from >= before)
-		return USEC_MAX;
-	/* In the first block only the step that holds from matters, and later
-	 * ones; an earlier run just begins anew at from. */
-	for (; k < p->nr && p->block[k]->at[0] < before; k++) {
-		const struct profile_block *b = p->block[k];
-
-		if (is_found(&s, b->at[0]))
-			return s.start;
-		if (b->max + b->add < n)
-			s.start = USEC_MAX;
-		else if (b->min + b->add < n || s.start == USEC_MAX) {
-			if (search_block(b, &s))
-				return s.start;
-		}
-	}
-	/* What is free at the last step stays so. */
-	return s.start;
-}
-
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n)
 {
 	size_t k = block_of(p, from);
@@ -314,6 +248,74 @@ usec_t profile_until(const struct profile *p, usec_t from, int64_t n)
 				return b->at[i] > from ? b->at[i] : from;
 	}
 	return USEC_MAX;
+}
+
+/* The first t in [from, to) at which n are free; USEC_MAX if there is none. */
+static usec_t first_free(const struct profile *p, usec_t from, usec_t to,
+			 int64_t n)
+{
+	size_t k = block_of(p, from);
+	uint32_t i = step_of(p->block[k], from);
+
+	for (; k < p->nr && p->block[k]->at[0] < to; k++, i = 0) {
+		const struct profile_block *b = p->block[k];
+
+		if (b->max + b->add < n)
+			continue;
+		for (; i < b->n && b->at[i] < to; i++)
+			if (value(b, i) >= n)
+				return b->at[i] > from ? b->at[i] : from;
+	}
+	return USEC_MAX;
+}
+
+/* Where the run of n free that holds t began. */
+static usec_t run_start(const struct profile *p, usec_t t, int64_t n)
+{
+	size_t k = block_of(p, t);
+	uint32_t i = step_of(p->block[k], t) + 1;
+
+	for (;;) {
+		const struct profile_block *b = p->block[k];
+
+		if (b->min + b->add >= n)
+			i = 0;
+		while (i > 0 && value(b, i - 1) >= n)
+			i--;
+		if (i > 0)
+			return i < b->n ? b->at[i] : p->block[k + 1]->at[0];
+		if (!k)
+			return b->at[0];
+		i = p->block[--k]->n;
+	}
+}
+
+bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
+		 usec_t *ret_start, usec_t *ret_end)
+{
+	usec_t t = first_free(p, from, to, n);
+
+	if (t == USEC_MAX)
+		return false;
+	*ret_start = t == from ? run_start(p, t, n) : t;
+	*ret_end = profile_until(p, t, n);
+	return true;
+}
+
+usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
+			int64_t n)
+{
+	usec_t end;
+
+	for (;;) {
+		from = first_free(p, from, USEC_MAX, n);
+		if (from == USEC_MAX)
+			return USEC_MAX;
+		end = profile_until(p, from, n);
+		if (end == USEC_MAX || end - from >= length)
+			return from;
+		from = end;
+	}
 }
 
 static bool within(const struct profile *p, size_t k, usec_t to)

@@ -17,6 +17,7 @@
 #ifndef POLICY_PROFILE_H
 #define POLICY_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,14 +40,18 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta);
 /* Forget what is before now. */
 void profile_trim(struct profile *p, usec_t now);
 
+/* The earliest t >= from such that n are free in all of [t, t + length);
+ * USEC_MAX if there is none. */
+usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
+			int64_t n);
+
 /*
- * The earliest t in [from, before) such that n are free in all of [t,
- * min(t + length, before)); USEC_MAX if there is none.  With before ==
- * USEC_MAX: room for length.  With before the present start of somebody's own
- * reservation: a better one, for it may use its old place as well.
+ * The first run of at least n free processors that has a part in [from, to):
+ * all of it, [*ret_start, *ret_end), though it may begin before from or end
+ * after to.  False if there is none.
  */
-usec_t profile_earliest(const struct profile *p, usec_t from, usec_t before,
-			usec_t length, int64_t n);
+bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
+		 usec_t *ret_start, usec_t *ret_end);
 
 /* From from on n are free until when?  from itself if they are not. */
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n);
