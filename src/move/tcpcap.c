@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -100,48 +101,45 @@ static int get_seq(int fd, int queue, uint32_t *ret)
 	return getsockopt(fd, SOL_TCP, TCP_QUEUE_SEQ, ret, &n) < 0 ? -errno : 0;
 }
 
-/* Exactly n bytes of the queue that is selected. */
-static int peek(int fd, size_t n, ProtobufCBinaryData *ret)
+static void make_room(ProtobufCBinaryData *d, size_t n)
 {
-	ssize_t got;
+	free(d->data);
+	d->len = n;
+	d->data = n ? xmalloc(n) : NULL;
+}
 
-	free(ret->data);
-	ret->len = 0;
-	ret->data = n ? xmalloc(n) : NULL;
-	if (!n)
+/* Exactly what fills a, then b, of the queue that is selected. */
+static int peek(int fd, ProtobufCBinaryData *a, ProtobufCBinaryData *b)
+{
+	struct iovec iov[2] = { { a->data, a->len }, { b->data, b->len } };
+	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 2 };
+	ssize_t n;
+
+	if (!a->len && !b->len)
 		return 0;
-	got = recv(fd, ret->data, n, MSG_PEEK | MSG_DONTWAIT);
-	if (got < 0)
+	n = recvmsg(fd, &msg, MSG_PEEK | MSG_DONTWAIT);
+	if (n < 0)
 		return -errno;
-	ret->len = (size_t)got;
-	return (size_t)got == n ? 0 : -EPROTO;
+	return (size_t)n == a->len + b->len ? 0 : -EPROTO;
 }
 
 static int read_queues(int fd, Fds__Tcp *t, const struct progress *p)
 {
+	ProtobufCBinaryData none = { 0, NULL };
 	bool fin = TCP_STATE(p->state) & TCP_STATES_FIN_QUEUED;
-	size_t unsent, unacked;
-	ProtobufCBinaryData all = { 0, NULL };
 	int r;
 
 	t->fin_unsent = fin && p->unsent;
-	unsent = (size_t)p->unsent - t->fin_unsent;
-	unacked = (size_t)(p->out - fin) - unsent;
+	make_room(&t->received, (size_t)p->in);
+	make_room(&t->unsent, (size_t)p->unsent - t->fin_unsent);
+	make_room(&t->unacked, (size_t)(p->out - fin) - t->unsent.len);
 	r = get_seq(fd, TCP_RECV_QUEUE, &t->rcv_seq);
 	if (!r)
-		r = peek(fd, (size_t)p->in, &t->received);
+		r = peek(fd, &t->received, &none);
 	if (!r)
 		r = get_seq(fd, TCP_SEND_QUEUE, &t->snd_seq);
 	if (!r)
-		r = peek(fd, unacked + unsent, &all);
-	if (!r) {
-		free(t->unacked.data);
-		free(t->unsent.data);
-		fdmsg_bytes(&t->unacked, all.data, unacked);
-		fdmsg_bytes(&t->unsent, unsent ? all.data + unacked : NULL,
-			    unsent);
-	}
-	free(all.data);
+		r = peek(fd, &t->unacked, &t->unsent);
 	return r;
 }
 
@@ -254,6 +252,7 @@ static int read_listener(struct fdscan_file *f, const struct tcp_info *ti,
 /* Never connected, or over: then there may be bytes, and an error, to read. */
 static int read_closed(struct fdscan_file *f, struct error *err)
 {
+	ProtobufCBinaryData none = { 0, NULL };
 	Fds__Inet *m = f->msg->socket->inet;
 	int events = poll_now(f->copy), in = 0, r;
 
@@ -264,7 +263,8 @@ static int read_closed(struct fdscan_file *f, struct error *err)
 	m->tcp->failed = events & POLLERR;
 	if (ioctl(f->copy, SIOCINQ, &in) < 0)
 		return error_sys(err, -errno, "fd %d: SIOCINQ", f->number);
-	r = peek(f->copy, (size_t)in, &m->tcp->received);
+	make_room(&m->tcp->received, (size_t)in);
+	r = peek(f->copy, &m->tcp->received, &none);
 	return r < 0 ? error_sys(err, r, "fd %d: MSG_PEEK", f->number) : 0;
 }
 
