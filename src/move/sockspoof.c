@@ -128,27 +128,46 @@ static int send_segment(const void *from, const void *to, struct segment *s)
 	return send4(&f4, &t4, s);
 }
 
+static int send_tcp(const void *from, const void *to, struct tcphdr *tcp,
+		    struct error *err)
+{
+	/* Ports are at the same place in both families. */
+	const struct sockaddr_in *f = from, *t = to;
+	struct segment s = { IPPROTO_TCP, sizeof(*tcp), (void *)tcp,
+			     offsetof(struct tcphdr, check) };
+	int r;
+
+	tcp->source = f->sin_port;
+	tcp->dest = t->sin_port;
+	tcp->doff = 5;
+	tcp->ack = 1;
+	r = send_segment(from, to, &s);
+	return r < 0 ? error_sys(err, r, "raw TCP segment") : 0;
+}
+
 int sockspoof_tcp(const Fds__Inet *m, uint32_t seq, uint32_t ack,
 		  uint16_t window, bool fin, struct error *err)
 {
-	/* Ports are at the same place in both families. */
-	const struct sockaddr_in *from = (void *)m->peer.data;
-	const struct sockaddr_in *to = (void *)m->local.data;
 	struct tcphdr tcp = {
-		.source = from->sin_port,
-		.dest = to->sin_port,
 		.seq = htonl(seq),
 		.ack_seq = htonl(ack),
-		.doff = 5,
-		.ack = 1,
 		.fin = fin,
 		.window = htons(window),
 	};
-	struct segment s = { IPPROTO_TCP, sizeof(tcp), (void *)&tcp,
-			     offsetof(struct tcphdr, check) };
-	int r = send_segment(from, to, &s);
 
-	return r < 0 ? error_sys(err, r, "raw segment on loopback") : 0;
+	return send_tcp(m->peer.data, m->local.data, &tcp, err);
+}
+
+int sockspoof_ack(const Fds__Inet *m, uint32_t seq, uint32_t ack,
+		  uint16_t window, struct error *err)
+{
+	struct tcphdr tcp = {
+		.seq = htonl(seq),
+		.ack_seq = htonl(ack),
+		.window = htons(window),
+	};
+
+	return send_tcp(m->local.data, m->peer.data, &tcp, err);
 }
 
 int sockspoof_udp(const void *from, const void *to,

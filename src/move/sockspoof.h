@@ -22,6 +22,13 @@
 int sockspoof_tcp(const Fds__Inet *m, uint32_t seq, uint32_t ack,
 		  uint16_t window, bool fin, struct error *err) must_check;
 
+/*
+ * The other way, and no play: an ACK of our own to the peer.  The kernel sends
+ * none by itself that the peer would take a new window from.
+ */
+int sockspoof_ack(const Fds__Inet *m, uint32_t seq, uint32_t ack,
+		  uint16_t window, struct error *err) must_check;
+
 /* A datagram; both addresses are sockaddrs of one family. */
 int sockspoof_udp(const void *from, const void *to,
 		  const ProtobufCBinaryData *data,

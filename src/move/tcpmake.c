@@ -184,9 +184,9 @@ static void widen(int fd, const Fds__Socket *m)
 		sockopt_set_buffers(fd, &wide, NULL);
 }
 
-static uint16_t window_field(const Fds__Tcp *t)
+static uint16_t window_field(uint32_t window, int wscale)
 {
-	uint32_t w = t->snd_wnd >> (t->snd_wscale > 0 ? t->snd_wscale : 0);
+	uint32_t w = window >> (wscale > 0 ? wscale : 0);
 
 	return w > UINT16_MAX ? UINT16_MAX : (uint16_t)w;
 }
@@ -209,11 +209,13 @@ static int play_fins(int fd, const Fds__Socket *m, struct error *err)
 	if (first && shutdown(fd, SHUT_WR) < 0)
 		return error_sys(err, -errno, "TCP connection: shutdown");
 	if (is_in(t, TCP_STATES_FIN_RECEIVED))
-		r = sockspoof_tcp(m->inet, t->rcv_seq - 1, una, window_field(t),
-				  true, err);
+		r = sockspoof_tcp(m->inet, t->rcv_seq - 1, una,
+				  window_field(t->snd_wnd, t->snd_wscale), true,
+				  err);
 	if (t->state == TCP_FIN_WAIT2)
 		r = sockspoof_tcp(m->inet, t->rcv_seq, t->snd_seq,
-				  window_field(t), false, err);
+				  window_field(t->snd_wnd, t->snd_wscale),
+				  false, err);
 	if (!r && second && shutdown(fd, SHUT_WR) < 0)
 		return error_sys(err, -errno, "TCP connection: shutdown");
 	return r;
@@ -378,6 +380,25 @@ static int send_unsent(int fd, const Fds__Socket *m)
 	return 0;
 }
 
+/*
+ * The last acknowledgement or window that the source sent may have got lost,
+ * and it was the peer's turn then: with a closed window it would ask after
+ * ever longer times, up to two minutes.
+ */
+static void announce(const Fds__Inet *m)
+{
+	const Fds__Tcp *t = m->tcp;
+	bool fin = is_in(t, TCP_STATES_FIN_QUEUED | TCP_STATE(TCP_FIN_WAIT2)) &&
+		   !t->fin_unsent;
+	uint32_t next = snd_start(t) + (uint32_t)t->unacked.len + fin;
+	uint32_t window = t->rcv_wup + t->rcv_wnd - t->rcv_seq;
+
+	if ((int32_t)window < 0)
+		window = 0;
+	(void)!sockspoof_ack(m, next, t->rcv_seq,
+			     window_field(window, t->rcv_wscale), NULL);
+}
+
 int tcpmake_activate(int fd, const Fds__Socket *m, struct error *err)
 {
 	const Fds__Tcp *t = m->inet->tcp;
@@ -389,6 +410,7 @@ int tcpmake_activate(int fd, const Fds__Socket *m, struct error *err)
 	r = leave_repair(fd, m, TCP_REPAIR_OFF);
 	if (r < 0)
 		return error_sys(err, r, "TCP_REPAIR off");
+	announce(m->inet);
 	if (t->unsent.len) {
 		widen(fd, m);
 		r = send_unsent(fd, m);
