@@ -1,5 +1,5 @@
 /*
- * tcpcap.h - capture of TCP connections (doc/design/21-tcp.md)
+ * tcpcap.h - capture of TCP connections (doc/design/21-descriptors.md)
  */
 #ifndef MOVE_TCPCAP_H
 #define MOVE_TCPCAP_H

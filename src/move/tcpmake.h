@@ -1,5 +1,5 @@
 /*
- * tcpmake.h - making TCP sockets again (doc/design/21-tcp.md)
+ * tcpmake.h - making TCP sockets again (doc/design/21-descriptors.md)
  *
  * Three steps: a bare socket; when all are there, listeners before
  * connections, its state, still in repair mode and silent; and when the

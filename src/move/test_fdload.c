@@ -48,7 +48,7 @@ enum {
 };
 static const char *const part_names[] = {
 	"drain", "unplug",   "capture", "restore", "finish",
-	"plug",	 "activate", "down",	"stall", "blob",
+	"plug",	 "activate", "down",	"stall",   "blob",
 };
 static uint32_t *taken[PARTS];
 
