@@ -1,0 +1,55 @@
+/*
+ * ranked.h - queues in the order of a score that changes with time
+ *
+ * What SJF, LXF, WFP, multifactor priority and NQS have in common: at a pass
+ * every waiting job gets a score, jobs are tried from the highest down (ties
+ * by submit, id), and `fit` says what happens behind one that does not fit:
+ *
+ *   block  everybody waits
+ *   skip   who fits goes first (list scheduling)
+ *   easy   who fits and does not delay the first that does not, by the
+ *          estimates of the running jobs (as policy/easy.c)
+ *
+ * A pass costs O(n log n) for n waiting jobs, since all scores may change.
+ */
+#ifndef POLICY_RANKED_H
+#define POLICY_RANKED_H
+
+#include "policy/ends.h"
+#include "policy/policy.h"
+
+enum ranked_fit { RANKED_BLOCK, RANKED_SKIP, RANKED_EASY };
+
+extern const char *const ranked_fits[]; /* for PARAM_CHOICE */
+
+struct ranked_entry {
+	const struct job *job;
+	double score;
+};
+
+struct ranked {
+	enum ranked_fit fit;
+	/* With RANKED_SKIP: from this score on a job blocks all the same. */
+	double blocks_from;
+	struct ends ends; /* of running jobs, by their estimates */
+	struct ranked_entry *entry;
+	size_t nr, cap;
+};
+
+typedef double ranked_score(const void *ctx, const struct view *view,
+			    const struct job *job);
+
+void ranked_init(struct ranked *r, enum ranked_fit fit);
+void ranked_clear(struct ranked *r);
+
+/* To be called with every event the policy is told. */
+void ranked_event(struct ranked *r, const struct event *event);
+
+void ranked_decide(struct ranked *r, const struct view *view, struct plan *plan,
+		   ranked_score *score, const void *ctx);
+
+/* Why job waits: its score, and how many are before it. */
+void ranked_explain(const struct view *view, const struct job *job,
+		    struct plan *plan, ranked_score *score, const void *ctx);
+
+#endif
