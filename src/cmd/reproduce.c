@@ -18,6 +18,8 @@ static const struct argp_option options[] = {
 	{ "quick", KEY_QUICK, 0, 0, "shorter runs, wider intervals", 0 },
 	{ "seed", 's', "N", 0, "of all random numbers (1)", 0 },
 	{ "workers", 'j', "N", 0, "processes that compute (all cores)", 0 },
+	{ "results", 'r', "FILE", 0,
+	  "keep every run of a sweep there, and go on from what it holds", 0 },
 	{ "list", KEY_LIST, 0, 0, "show the ids and what they claim", 0 },
 	{ "json", KEY_JSON, 0, 0, "as JSON", 1 },
 	{ "markdown", KEY_MARKDOWN, 0, 0, "as doc/reproduction.md is", 1 },
@@ -66,6 +68,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_FIGURES:
 		a->reproduce.figures = arg;
+		break;
+	case 'r':
+		a->reproduce.results = arg;
 		break;
 	case 'o':
 		a->out = arg;

@@ -209,6 +209,7 @@ int reproduce_grid_run(struct reproduce *r, struct reproduce_grid *g,
 		.min = r->quick ? 6 : 20,
 		.max = r->quick ? 6 : 200,
 		.workers = r->workers,
+		.results = r->results,
 		.nr = 0,
 	};
 	g->nr_policies = 0;

@@ -41,6 +41,7 @@ struct reproduce {
 	unsigned workers;
 	double level;	     /* of confidence */
 	const char *figures; /* directory for SVG files, or NULL */
+	const char *results; /* file that keeps every run of a sweep, or NULL */
 	void (*progress)(void *arg, const char *id); /* or NULL */
 	void *arg;
 

@@ -254,13 +254,17 @@ static int ratios(struct reproduce *r, const char *const *policies,
 				    .nr_loads = nr };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; rc == 0 && l < nr; l++)
+	for (size_t l = 0; rc == 0 && l < nr; l++) {
 		reproduce_number(
 			r,
 			reproduce_text("L=%g, RT(%s)/RT(%s)", loads[l],
 				       policies[0], policies[1]),
 			published[l], precision,
 			reproduce_ratio(r, &g, 0, 1, l, METRIC_RESPONSE), NULL);
+		if (reading && !reproduce_met(r))
+			rc = reproduce_readings(r, reading, loads[l],
+						METRIC_RESPONSE, err);
+	}
 	if (rc == 0 && nr > 1)
 		rc = reproduce_figure(r, &g, "response", METRIC_RESPONSE, err);
 	reproduce_grid_clear(&g);
