@@ -2,6 +2,7 @@
  * capsule_priv.h - what the files of the capsule share; capsule.h is the API
  *
  *   capsule.c          create, destroy, freeze: the keeper's side
+ *   capsule_birth.c    namespaces, ids, clocks; a midwife and init
  *   capsule_request.c  the keeper's side of talking to init
  *   capsule_init.c     pid 1
  *   capsule_mount.c    the file system inside
@@ -144,5 +145,9 @@ struct capsule {
 	struct capsule_link link;
 	bool gone_told;
 };
+
+/* Make init; its pid and pidfd go into c.  The rest of c must be there. */
+int birth_give(struct capsule *c, const struct capsule_spec *spec,
+	       const struct init_args *init, struct error *err) must_check;
 
 #endif
