@@ -9,8 +9,8 @@
  * gives an arriving job min(n, FP); that is what each of the rules comes to
  * then, because processors are only free while nobody waits.
  *
- * A pass costs O(log Q) for each job it starts, Q jobs waiting; EPFP looks at
- * all Q, at most P of which it starts.
+ * A pass costs O(log Q) for each job it starts, Q jobs waiting; EPFP looks at P
+ * of them at most.
  */
 #include <stdlib.h>
 
@@ -103,8 +103,9 @@ static void epfp_decide(struct policy *policy, const struct view *view,
 
 	if (free_procs < 1 || !s->waiting.nr)
 		return;
-	share = xcalloc(s->waiting.nr, sizeof(*share));
-	nr = epfp_collect(s, share, (size_t)free_procs);
+	nr = s->waiting.nr < free_procs ? s->waiting.nr : (size_t)free_procs;
+	share = xcalloc(nr, sizeof(*share));
+	nr = epfp_collect(s, share, nr);
 	for (size_t i = 0; i < nr; i++)
 		if (lows + share[i].low <= free_procs) {
 			lows += share[i].low;
