@@ -354,7 +354,7 @@ static int listen_on(struct keeper *k, const char *address, uint32_t *ret,
 	return 0;
 }
 
-static int expect(struct keeper *k, const Keeper__Receive *rc, uint32_t *port,
+static int expect(struct keeper *k, const Keeper__Receive *rc,
 		  struct error *err)
 {
 	uint64_t wait = rc->patience_ms ? rc->patience_ms : 30000;
@@ -368,7 +368,7 @@ static int expect(struct keeper *k, const Keeper__Receive *rc, uint32_t *port,
 		return error_set(err, -EINVAL,
 				 "RECEIVE lacks a key, a capsule or the epoch "
 				 "it was started for");
-	r = listen_on(k, rc->listen, port, err);
+	r = listen_on(k, rc->listen, &k->port, err);
 	if (r < 0)
 		return r;
 	r = sd_event_add_io(k->event, &k->accept_source, k->accept_fd, EPOLLIN,
@@ -380,30 +380,47 @@ static int expect(struct keeper *k, const Keeper__Receive *rc, uint32_t *port,
 	return r < 0 ? error_sys(err, r, "sd-event") : 0;
 }
 
-void keeper_on_receive(struct keeper *k, const Keeper__Request *req)
+static void tell_receiving(struct keeper *k, uint64_t re)
 {
 	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__Receiving receiving = KEEPER__RECEIVING__INIT;
-	struct error err = ERROR_INIT;
-	uint8_t buf[KEEPER_MSG_MAX];
-	size_t n;
-	int r = expect(k, req->receive, &receiving.port, &err);
 
+	receiving.epoch = k->first_epoch;
+	receiving.port = k->port;
+	ev.re = re;
+	ev.body_case = KEEPER__EVENT__BODY_RECEIVING;
+	ev.receiving = &receiving;
+	keeper_tell(k, &ev, false);
+}
+
+void keeper_on_receive(struct keeper *k, const Keeper__Request *req)
+{
+	struct error err = ERROR_INIT;
+	uint8_t *buf;
+	size_t n;
+	int r;
+
+	/* Said again after a lost connection. */
+	if (k->state == KEEPER__STATE__RECEIVING &&
+	    req->receive->epoch == k->first_epoch) {
+		tell_receiving(k, req->id);
+		return;
+	}
+	r = expect(k, req->receive, &err);
 	if (r < 0) {
 		stop_listening(k);
 		keeper_answer_failed(k, req->id, r, &err);
 		return;
 	}
 	/* The request goes away with this call; a copy stays. */
+	buf = xmalloc(keeper__receive__get_packed_size(req->receive));
 	n = keeper__receive__pack(req->receive, buf);
 	k->receive = keeper__receive__unpack(NULL, n, buf);
+	free(buf);
 	k->move.out = false;
-	k->move.epoch = k->last_epoch = receiving.epoch = req->receive->epoch;
+	k->move.epoch = k->last_epoch = k->first_epoch;
 	keeper_move_key(k, k->move.epoch, req->receive->key.data);
 	k->state = KEEPER__STATE__RECEIVING;
 	k->quiet = true;
-	ev.re = req->id;
-	ev.body_case = KEEPER__EVENT__BODY_RECEIVING;
-	ev.receiving = &receiving;
-	keeper_tell(k, &ev, false);
+	tell_receiving(k, req->id);
 }

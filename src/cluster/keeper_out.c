@@ -243,6 +243,11 @@ void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req)
 	struct error err = ERROR_INIT;
 	int r = 0;
 
+	/* Said again after a lost connection. */
+	if (k->state == KEEPER__STATE__MOVING && mo->epoch == m->epoch) {
+		keeper_answer_ok(k, req->id);
+		return;
+	}
 	if ((k->state != KEEPER__STATE__RUNNING &&
 	     k->state != KEEPER__STATE__SUSPENDED) ||
 	    k->have_exit)

@@ -115,6 +115,7 @@ struct keeper {
 	struct keeper_move move;
 	uint64_t last_epoch, committed_epoch;
 	int accept_fd; /* waits for the rank to come; -1 */
+	uint32_t port; /* of accept_fd */
 	sd_event_source *accept_source, *patience;
 	struct tls_key key;
 	Keeper__Receive *receive;

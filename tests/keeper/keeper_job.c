@@ -552,13 +552,27 @@ static void feed_stdin(void)
 	say(ranks[0].at, &req);
 }
 
-static void begin_move(unsigned rank, bool wait)
+static void say_receive(struct rank *r)
 {
 	Keeper__Receive rc = KEEPER__RECEIVE__INIT;
 	Keeper__Capsule cap = KEEPER__CAPSULE__INIT;
 	char address[INET_ADDRSTRLEN];
-	struct rank *r = &ranks[rank];
 	REQUEST(RECEIVE, receive, &rc);
+
+	fill_capsule(&cap, r->to->rank, address, sizeof(address));
+	rc.epoch = r->to->epoch;
+	rc.listen = (char *)"127.0.0.1";
+	rc.key.data = key;
+	rc.key.len = sizeof(key);
+	rc.capsule = &cap;
+	rc.uid = getuid();
+	rc.gid = getgid();
+	say(r->to, &req);
+}
+
+static void begin_move(unsigned rank, bool wait)
+{
+	struct rank *r = &ranks[rank];
 
 	if (r->exited)
 		return;
@@ -569,15 +583,7 @@ static void begin_move(unsigned rank, bool wait)
 	moving = wait;
 	if (getrandom(key, sizeof(key), 0) != sizeof(key))
 		die("getrandom");
-	fill_capsule(&cap, rank, address, sizeof(address));
-	rc.epoch = last_epoch;
-	rc.listen = (char *)"127.0.0.1";
-	rc.key.data = key;
-	rc.key.len = sizeof(key);
-	rc.capsule = &cap;
-	rc.uid = getuid();
-	rc.gid = getgid();
-	say(r->to, &req);
+	say_receive(r);
 }
 
 static void reconnect(void)
@@ -587,6 +593,9 @@ static void reconnect(void)
 			close(keepers[i].fd);
 			dial(&keepers[i]);
 		}
+	/* The answer may have been lost with the connection. */
+	if (unsettled && !unsettled->new && !unsettled->old)
+		say_receive(unsettled);
 }
 
 static void command(const char *verb, unsigned rank, double x)
