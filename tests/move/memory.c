@@ -14,7 +14,6 @@
 #include "check.h"
 
 #define HUGE_PAGE (2ul << 20)
-#define SPARSE	  (1ul << 42)
 
 static struct {
 	unsigned char *none, *guarded, *huge, *torn, *sparse, *shared, *file;
@@ -23,6 +22,7 @@ static struct {
 	int fd;
 } m;
 
+static size_t sparse_size = 1ul << 30;
 static sigjmp_buf fault;
 
 static void on_segv(int sig)
@@ -100,8 +100,8 @@ static void make_memory(bool shared)
 	m.huge = map_huge(3);
 	m.torn = map_huge(4);
 	tear();
-	m.sparse = map(SPARSE, MAP_NORESERVE);
-	for (size_t at = 12345; at < SPARSE; at = at * 3)
+	m.sparse = map(sparse_size, MAP_NORESERVE);
+	for (size_t at = 12345; at < sparse_size; at = at * 3)
 		m.sparse[at] = (unsigned char)(at >> 3) | 1;
 	m.locked = map(4 * CHECK_PAGE, 0);
 	mlock(m.locked, 4 * CHECK_PAGE);
@@ -149,7 +149,7 @@ static void check_memory(void)
 	CHECK(!faults(m.guarded + CHECK_PAGE));
 	CHECK(faults(m.guarded + 2 * CHECK_PAGE));
 	CHECK(check_same(m.locked, 4 * CHECK_PAGE, 6));
-	for (size_t at = 12345; at < SPARSE; at = at * 3)
+	for (size_t at = 12345; at < sparse_size; at = at * 3)
 		CHECK(m.sparse[at] == ((unsigned char)(at >> 3) | 1) &&
 		      !m.sparse[at + 5 * CHECK_PAGE]);
 }
@@ -194,12 +194,17 @@ __attribute__((noinline)) static int descend(int depth)
 	return r + 1;
 }
 
-/* Argument "shared": shared mappings as well. */
+/*
+ * Argument "shared": shared mappings as well.  "sparse": the sparse mapping is
+ * of 4 TiB, in which nobody may make page tables.
+ */
 int main(int argc, char **argv)
 {
 	struct sigaction sa = { .sa_handler = on_segv };
 
 	sigaction(SIGSEGV, &sa, NULL);
+	if (argc > 1 && !strcmp(argv[1], "sparse"))
+		sparse_size = 1ul << 42;
 	make_memory(argc > 1 && !strcmp(argv[1], "shared"));
 	check_ready();
 	/* From here on nothing may call malloc: the heap is ours. */

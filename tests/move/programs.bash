@@ -9,6 +9,7 @@ check-eventfds
 check-files
 check-locks
 check-memory
+check-memory sparse
 check-pipes
 check-rseqs
 check-signals
@@ -32,6 +33,7 @@ move_perhaps='
 check-epolls stale
 check-eventfds memfd
 check-memory shared
+check-storm runs
 check-tcp connecting
 '
 

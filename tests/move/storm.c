@@ -5,6 +5,9 @@
  * hold: nothing, zeroes, or its stamp.  It draws one operation after the
  * other (mmap over it, munmap, mremap, mprotect, MADV_DONTNEED, writing) and
  * verifies pages as it goes, everything at the end.
+ *
+ * mremap moves one page at a time; with the argument "runs", many at once,
+ * which fails where the kernel was made to cut one mapping in two.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -124,10 +127,12 @@ static void protect(struct region *r, size_t i, size_t n, uint64_t how)
 	}
 }
 
+static bool runs;
+
 /* A stamped run within one mapping moves away and back, holes and all. */
 static void move(struct region *r, size_t i, size_t n)
 {
-	size_t len = n * CHECK_PAGE;
+	size_t len = (runs ? n : 1) * CHECK_PAGE;
 	unsigned char *to;
 
 	map_fresh(r, i, n);
@@ -213,12 +218,13 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static struct region r[3];
 	pthread_t t[3];
 	int file = make_file();
 
+	runs = argc > 1 && !strcmp(argv[1], "runs");
 	for (unsigned i = 0; i < 3; i++) {
 		r[i].file = file;
 		r[i].seed = i;
