@@ -3,9 +3,9 @@
 
     drive.py [--moves N] [--pause S] [--refuse WORDS] [--json] -- PROGRAM ...
 
-The program is one of this directory: it says READY, is moved N times from one
-`stint move receive` to the next on this machine, is told to verify by its
-stop file and says PASS.  Exit status 0 only if all of that happened.  With
+The program is one of this directory: it says READY, is moved N times to and
+fro between two network namespaces made here, each time by a `stint move
+receive` in the other one, is told to verify by its stop file and says PASS.  Exit status 0 only if all of that happened.  With
 --refuse the move must be refused with one of the words of the regular
 expression, and the program must pass all the same.
 """
@@ -25,11 +25,49 @@ class Failed(Exception):
     pass
 
 
+class Hosts:
+    """Two network namespaces joined by a veth pair, held by two sleepers."""
+
+    def __init__(self):
+        self.sleepers = []
+        for _ in range(2):
+            p = subprocess.Popen(["unshare", "--net", "--", "sh", "-c",
+                                  "echo && exec sleep infinity"],
+                                 stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE)
+            p.stdout.readline()  # it is in its namespace now
+            p.stdout.close()
+            self.sleepers.append(p)
+        a, b = (p.pid for p in self.sleepers)
+        self.ip(0, "link", "add", "eth0", "type", "veth", "peer", "name",
+                "eth0", "netns", str(b))
+        for i in range(2):
+            self.ip(i, "link", "set", "lo", "up")
+            self.ip(i, "addr", "add", f"{self.address(i)}/24", "dev", "eth0")
+            self.ip(i, "link", "set", "eth0", "up")
+
+    def address(self, i):
+        return f"10.77.0.{i % 2 + 1}"
+
+    def enter(self, i):
+        return ["nsenter", "-t", str(self.sleepers[i % 2].pid), "--net", "--"]
+
+    def ip(self, i, *args):
+        subprocess.run(self.enter(i) + ["ip", *args], check=True)
+
+    def close(self):
+        for p in self.sleepers:
+            p.kill()
+            p.wait()
+
+
 class Drive:
     def __init__(self, opts):
         self.opts = opts
         self.stint = os.path.join(opts.build, "src/cmd/stint")
         self.dir = tempfile.mkdtemp(prefix="stint-drive-")
+        self.hosts = Hosts()
+        self.at = 0  # which of them the program is on
         self.children = []  # every process started here, with its output
         self.pid = 0  # the program, as seen from here
         self.reports = []
@@ -43,7 +81,7 @@ class Drive:
         env.pop("STINT_FAULT", None)
         if fault:
             env["STINT_FAULT"] = fault
-        out = open(self.path(name), "wb")
+        out = open(self.path(name), "ab")  # also what has moved appends
         p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out,
                              stderr=subprocess.STDOUT, env=env,
                              start_new_session=True)
@@ -70,8 +108,12 @@ class Drive:
             time.sleep(0.002)
 
     def begin(self):
-        p = self.start("program", self.opts.program)
-        self.pid = p.pid
+        # Its parent shall be in the same namespaces as it.
+        p = self.start("program", self.hosts.enter(0) +
+                       ["sh", "-c", '"$@" & echo PID $!; wait $!', "sh",
+                        *self.opts.program])
+        m = self.wait_for("program", p, r"^PID (\d+)$")
+        self.pid = int(m.group(1))
         try:
             self.wait_for("program", p, "^READY$", 300)
         except Failed:
@@ -82,8 +124,10 @@ class Drive:
 
     def receiver(self, n, fault=None):
         name = f"receive-{n}"
-        p = self.start(name, [self.stint, "move", "receive", "--json",
-                              "--listen", "127.0.0.1:0"], fault)
+        to = self.at + 1
+        p = self.start(name, self.hosts.enter(to) +
+                       [self.stint, "move", "receive", "--json", "--listen",
+                        f"{self.hosts.address(to)}:0"], fault)
         m = self.wait_for(name, p, r"^listening (\S+)$")
         return name, p, m.group(1)
 
@@ -92,8 +136,9 @@ class Drive:
         env.pop("STINT_FAULT", None)
         if fault:
             env["STINT_FAULT"] = fault
-        argv = [self.stint, "move", str(self.pid), "--to", address, "--json"]
-        argv += self.opts.option
+        argv = self.hosts.enter(self.at) + [
+            self.stint, "move", str(self.pid), "--to", address, "--json",
+            *self.opts.option]
         return subprocess.run(argv, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, env=env, timeout=300)
 
@@ -104,6 +149,7 @@ class Drive:
             raise Failed(f"move {n}: {s.stderr.strip()}")
         there = self.wait_for(name, p, r'^(\{"outcome".*\})$').group(1)
         self.pid = json.loads(there)["pid"]
+        self.at += 1
         report = json.loads(s.stdout)
         self.reports.append(report)
         if self.opts.json:
@@ -132,9 +178,10 @@ class Drive:
             status = p.wait(self.opts.timeout)
         except subprocess.TimeoutExpired:
             raise Failed("it does not end") from None
-        text = self.text(name)
-        if status or "PASS" not in text.split("\n"):
-            raise Failed(f"{name} ended with {status}: {text.strip()}")
+        # Its output is still the file that it had before all moves.
+        lines = (self.text("program") + self.text(name)).split("\n")
+        if status or "PASS" not in lines:
+            raise Failed(f"{name} ended with {status}")
 
     def cleanup(self):
         for name, p in self.children:
@@ -144,6 +191,7 @@ class Drive:
                 except ProcessLookupError:
                     pass
                 p.wait()
+        self.hosts.close()
         if self.opts.keep:
             print(f"kept: {self.dir}", file=sys.stderr)
         else:
@@ -164,9 +212,10 @@ class Drive:
 
     def trouble(self):
         """What the programs said, for whoever reads the failure."""
-        for name, _ in self.children[-3:]:
+        for name, _ in self.children[:1] + self.children[1:][-2:]:
             for line in self.text(name).splitlines()[-5:]:
-                print(f"  {name}: {line}", file=sys.stderr)
+                if not re.match(r'(PID|READY|listening|{"outcome)', line):
+                    print(f"  {name}: {line}", file=sys.stderr)
 
 
 def main():

@@ -33,6 +33,7 @@ move_perhaps='
 check-epolls stale
 check-eventfds memfd
 check-memory shared
+check-pipes fifo
 check-storm runs
 check-tcp connecting
 '
