@@ -1,0 +1,51 @@
+# Programs that check themselves are moved while they run, each a few times,
+# between two network namespaces; things that cannot be moved are refused and
+# left alone.  tools/soak does the same for longer.
+
+setup() {
+	STINT_BUILD=${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}
+	export STINT_BUILD
+	. "$BATS_TEST_DIRNAME/move/programs.bash"
+	drive=$BATS_TEST_DIRNAME/move/drive.py
+	[ "$(id -u)" = 0 ] || skip "makes network namespaces, as root"
+}
+
+# Two at a time; all that fails is told before the test does.
+drive_all() {
+	local line n=0
+	while read -r line; do
+		[ -n "$line" ] || continue
+		drive_one "$line" >"$BATS_TEST_TMPDIR/out.$n" 2>&1 3>&- &
+		n=$((n + 1))
+		[ $((n % 2)) != 0 ] || wait
+	done <<<"$1"
+	wait
+	cat "$BATS_TEST_TMPDIR"/out.*
+	[ "$(cat "$BATS_TEST_TMPDIR"/out.* | grep -cE '^(ok|skipped) ')" = $n ]
+}
+
+drive_one() {
+	local argv status=0
+	move_argv "$1"
+	timeout 300 "$drive" --moves 3 ${2:+--refuse "$2"} -- "${argv[@]}" || status=$?
+	case $status in
+	0) echo "ok $1" ;;
+	77) echo "skipped $1" ;;
+	*) echo "FAILED $1: $status" ;;
+	esac
+}
+
+@test "every self-checking program passes through three moves" {
+	drive_all "$move_programs"
+}
+
+@test "what cannot be moved is refused with the reason, and goes on unharmed" {
+	local thing word list
+	list=$("$STINT_BUILD/tests/move/check-unsupported" --list)
+	[ "$(wc -l <<<"$list")" -ge 11 ]
+	while IFS=$'\t' read -r thing word; do
+		drive_one "check-unsupported $thing" "$word" >>"$BATS_TEST_TMPDIR/out" 2>&1 3>&-
+	done <<<"$list"
+	cat "$BATS_TEST_TMPDIR/out"
+	[ "$(grep -cE '^(ok|skipped) ' "$BATS_TEST_TMPDIR/out")" = "$(wc -l <<<"$list")" ]
+}
