@@ -62,6 +62,12 @@ fails() {
 	golden easy:order=pyss KTH-SP2-1996-reconstructed.swf.gz pyss_easy_kth.csv.gz
 }
 
+@test "golden: one reservation is EASY, by another way" {
+	need_traces
+	golden backfill:depth=1 KTH-SP2-1996-reconstructed.swf.gz ref_easy_kth.csv.gz
+	golden backfill:depth=1 NASA-iPSC-1993-3.1-cln.swf.gz ref_easy_nasa.csv.gz
+}
+
 @test "a small trace, by hand" {
 	small
 	"$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/f.csv" >/dev/null

@@ -80,9 +80,9 @@ static const struct reason next_start = { "the next reservation begins" };
 
 static const char *const orders[] = { "pass", "pyss", "each", NULL };
 
-#define REPLAN_PARAM                                                        \
+#define REPLAN_PARAM(seconds)                                               \
 	{                                                                   \
-		"replan", PARAM_TIME, 60, 0, 1e6, NULL,                     \
+		"replan", PARAM_TIME, seconds, 0, 1e6, NULL,                \
 			"least time between two looks for better "          \
 			"reservations after early ends (0: at every one); " \
 			"what can start now does so at every one"           \
@@ -99,13 +99,13 @@ static const char *const orders[] = { "pass", "pyss", "each", NULL };
 static const struct param depth_params[] = {
 	{ "depth", PARAM_INT, 1, -1, 1e9, NULL,
 	  "reservations: -1 for every job, 0 none, 1 EASY, n" },
-	REPLAN_PARAM,
+	REPLAN_PARAM(0),
 	ORDER_PARAM,
 	{ .name = NULL },
 };
 
 static const struct param conservative_params[] = {
-	REPLAN_PARAM,
+	REPLAN_PARAM(300),
 	ORDER_PARAM,
 	{ .name = NULL },
 };
