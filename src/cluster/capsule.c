@@ -60,41 +60,6 @@ static int check_spec(const struct capsule_spec *spec, struct error *err)
 
 /* ---- creating ---- */
 
-/* Ours if nobody has it, or after a sweep if a dead keeper had it. */
-static int take_dir(const struct capsule *c, const char *dir, struct error *err)
-{
-	int lock = record_lock(c->run_dir, err), r;
-
-	if (lock < 0)
-		return lock;
-	r = mkdir(dir, 0700) < 0 ? -errno : 0;
-	close(lock);
-	if (r == -EEXIST && capsule_sweep(c->run_dir, err) < 0)
-		return -EIO;
-	return r < 0 ? error_sys(err, r, "cannot make %s", dir) : 0;
-}
-
-static int make_dir(struct capsule *c, struct error *err)
-{
-	char *dir = xasprintf("%s/capsules/%s", c->run_dir, c->name);
-	int r = -EEXIST;
-
-	/* Not at once refused: a keeper that was just killed may live yet. */
-	for (int i = 0; i < TAKE_TRIES && r == -EEXIST; i++) {
-		if (i > 1)
-			nanosleep(&(struct timespec){ .tv_nsec = 10000000 },
-				  NULL);
-		r = take_dir(c, dir, err);
-	}
-	if (r == -EEXIST)
-		error_set(err, r, "the name is in use");
-	if (r < 0)
-		free(dir);
-	else
-		c->dir = dir;
-	return r;
-}
-
 static int write_record(struct capsule *c, struct error *err)
 {
 	struct capsule_record rec = {
@@ -116,6 +81,47 @@ static int write_record(struct capsule *c, struct error *err)
 	if (r < 0)
 		return error_sys(err, r, "cannot read /proc");
 	return record_write(c->dir, &rec, err);
+}
+
+/*
+ * Ours if nobody has it, or after a sweep if a dead keeper had it.  With its
+ * first record, since a sweep removes what has none.
+ */
+static int take_dir(struct capsule *c, char *dir, struct error *err)
+{
+	int lock = record_lock(c->run_dir, err), r;
+
+	if (lock < 0)
+		return lock;
+	if (mkdir(dir, 0700) < 0) {
+		r = error_sys(err, -errno, "cannot make %s", dir);
+	} else {
+		c->dir = dir;
+		r = write_record(c, err);
+	}
+	close(lock);
+	if (r == -EEXIST && capsule_sweep(c->run_dir, err) < 0)
+		return -EIO;
+	return r;
+}
+
+static int make_dir(struct capsule *c, struct error *err)
+{
+	char *dir = xasprintf("%s/capsules/%s", c->run_dir, c->name);
+	int r = -EEXIST;
+
+	/* Not at once refused: a keeper that was just killed may live yet. */
+	for (int i = 0; i < TAKE_TRIES && r == -EEXIST; i++) {
+		if (i > 1)
+			nanosleep(&(struct timespec){ .tv_nsec = 10000000 },
+				  NULL);
+		r = take_dir(c, dir, err);
+	}
+	if (r == -EEXIST)
+		error_set(err, r, "the name is in use");
+	if (!c->dir)
+		free(dir);
+	return r;
 }
 
 static int share_memory(struct capsule *c, struct error *err)
@@ -182,7 +188,7 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 
 	if ((r = link_plan(&c->link, spec, err)) < 0 ||
 	    (r = cgroup_plan(c->name, &c->cg, err)) < 0 ||
-	    (r = make_dir(c, err)) < 0 || (r = write_record(c, err)) < 0 ||
+	    (r = make_dir(c, err)) < 0 ||
 	    (r = cgroup_make(&c->cg, spec->memory_max, weight, err)) < 0 ||
 	    (r = share_memory(c, err)) < 0 ||
 	    (r = start_init(c, spec, err)) < 0 ||

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cluster/frame.h"
+#include "cluster/frames.h"
 #include "core/xalloc.h"
 
 enum {
@@ -35,7 +35,7 @@ struct conn {
 	struct tls *tls;
 	int fd;
 	sd_event_source *io, *again, *timer;
-	struct frame_reader in;
+	struct frames_reader in;
 	uint8_t *out; /* [out_at, out_end) waits */
 	size_t out_at, out_end, out_cap;
 	bool above_low; /* drained() is due */
@@ -83,7 +83,7 @@ static void conn_free(struct conn *c)
 	tls_destroy(c->tls);
 	if (c->fd >= 0)
 		close(c->fd);
-	frame_clear(&c->in);
+	frames_clear(&c->in);
 	free(c->out);
 	free(c);
 }
@@ -216,7 +216,7 @@ static int run_messages(struct conn *c, struct error *err)
 	size_t n;
 	int r;
 
-	while (!c->destroyed && (r = frame_next(&c->in, &p, &n, err))) {
+	while (!c->destroyed && (r = frames_next(&c->in, &p, &n, err))) {
 		if (r < 0)
 			return r;
 		r = c->ops->message(c, p, n, c->ctx, err);
@@ -232,14 +232,14 @@ static int run_receive(struct conn *c, struct error *err)
 	ssize_t r;
 
 	for (int i = 0; i < READS_A_TURN && !c->destroyed; i++) {
-		r = tls_read(c->tls, frame_room(&c->in, READ_SIZE), READ_SIZE);
+		r = tls_read(c->tls, frames_room(&c->in, READ_SIZE), READ_SIZE);
 		if (r == -EAGAIN)
 			return 0;
 		if (r == 0)
 			return 1;
 		if (r < 0)
 			return error_sys(err, r, "receiving");
-		frame_added(&c->in, r);
+		frames_added(&c->in, r);
 		r = run_messages(c, err);
 		if (r < 0)
 			return r;
@@ -351,22 +351,30 @@ int conn_send(struct conn *c, const void *p, size_t n)
 
 	if (c->state != READY)
 		return -ENOTCONN;
-	if (!n || n > FRAME_MAX)
+	if (!n || n > FRAMES_MAX)
 		return -EMSGSIZE;
-	need = c->out_end + FRAME_HEAD + n;
+	need = c->out_end + FRAMES_HEAD + n;
 	if (need - c->out_at > CONN_QUEUE_MAX)
 		return -ENOBUFS;
 	if (need > c->out_cap) {
 		c->out_cap = need > 2 * c->out_cap ? need : 2 * c->out_cap;
 		c->out = xrealloc(c->out, c->out_cap);
 	}
-	frame_head(c->out + c->out_end, n);
-	memcpy(c->out + c->out_end + FRAME_HEAD, p, n);
+	frames_head(c->out + c->out_end, n);
+	memcpy(c->out + c->out_end + FRAMES_HEAD, p, n);
 	c->out_end = need;
 	if (c->out_end - c->out_at >= CONN_QUEUE_LOW)
 		c->above_low = true;
 	run_again(c);
 	return 0;
+}
+
+void conn_fail(struct conn *c, int code, const char *why)
+{
+	if (c->state == ENDED)
+		return;
+	c->failed = error_set(&c->why, code, "%s", why);
+	run_again(c);
 }
 
 size_t conn_queued(const struct conn *c)

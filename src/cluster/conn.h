@@ -1,7 +1,7 @@
 /*
  * conn.h - an authenticated message connection on an event loop
  *
- * Messages (cluster/frame.h) over TLS 1.3 (core/tls.h) over a stream socket,
+ * Messages (cluster/frames.h) over TLS 1.3 (core/tls.h) over a stream socket,
  * without ever blocking.  Until both sides are authenticated not one byte
  * goes to the frame reader or to the user.
  *
@@ -63,10 +63,13 @@ void conn_destroy(struct conn *c);
 void conn_finish(struct conn *c);
 
 /*
- * Queue one message; 0, -EMSGSIZE above FRAME_MAX, -ENOBUFS when the queue is
+ * Queue one message; 0, -EMSGSIZE above FRAMES_MAX, -ENOBUFS when the queue is
  * full, -ENOTCONN before ready() and after an error.
  */
 int conn_send(struct conn *c, const void *p, size_t n) must_check;
+
+/* End it with this error, through closed(), when the loop comes round. */
+void conn_fail(struct conn *c, int code, const char *why);
 
 /* Bytes that wait to be sent. */
 size_t conn_queued(const struct conn *c);

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "cluster/conn.h"
-#include "cluster/frame.h"
+#include "cluster/frames.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 
@@ -24,7 +24,7 @@ static void frames_in_pieces(void **state)
 
 	(void)state;
 	for (size_t piece = 1; piece <= sizeof(wire); piece++) {
-		struct frame_reader r = FRAME_READER_INIT;
+		struct frames_reader r = FRAMES_READER_INIT;
 		char got[16] = "";
 		size_t len = 0;
 		const uint8_t *p;
@@ -34,9 +34,9 @@ static void frames_in_pieces(void **state)
 			size_t k = sizeof(wire) - at < piece ? sizeof(wire) - at
 							     : piece;
 
-			memcpy(frame_room(&r, k), wire + at, k);
-			frame_added(&r, k);
-			while (frame_next(&r, &p, &n, NULL) == 1) {
+			memcpy(frames_room(&r, k), wire + at, k);
+			frames_added(&r, k);
+			while (frames_next(&r, &p, &n, NULL) == 1) {
 				assert_true(len + n + 2 <= sizeof(got));
 				memcpy(got + len, p, n);
 				len += n;
@@ -44,7 +44,7 @@ static void frames_in_pieces(void **state)
 			}
 		}
 		assert_string_equal(got, "a.bcd.");
-		frame_clear(&r);
+		frames_clear(&r);
 	}
 }
 
@@ -56,15 +56,15 @@ static void impossible_lengths(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		struct frame_reader r = FRAME_READER_INIT;
+		struct frames_reader r = FRAMES_READER_INIT;
 		struct error err;
 		const uint8_t *p;
 		size_t n;
 
-		memcpy(frame_room(&r, 4), bad[i], 4);
-		frame_added(&r, 4);
-		assert_int_equal(frame_next(&r, &p, &n, &err), -EPROTO);
-		frame_clear(&r);
+		memcpy(frames_room(&r, 4), bad[i], 4);
+		frames_added(&r, 4);
+		assert_int_equal(frames_next(&r, &p, &n, &err), -EPROTO);
+		frames_clear(&r);
 	}
 }
 
@@ -208,19 +208,19 @@ static void turn(struct world *w)
 static void messages_echo(void **state)
 {
 	struct world *w = *state;
-	char *big = xcalloc(1, FRAME_MAX);
+	char *big = xcalloc(1, FRAMES_MAX);
 
 	connect_as(w, &w->key);
 	assert_int_equal(conn_send(w->client, "x", 1), -ENOTCONN);
 	while (!w->client_ready)
 		turn(w);
 	assert_int_equal(conn_send(w->client, "x", 1), 0);
-	assert_int_equal(conn_send(w->client, big, FRAME_MAX), 0);
-	assert_int_equal(conn_send(w->client, big, FRAME_MAX + 1), -EMSGSIZE);
+	assert_int_equal(conn_send(w->client, big, FRAMES_MAX), 0);
+	assert_int_equal(conn_send(w->client, big, FRAMES_MAX + 1), -EMSGSIZE);
 	assert_int_equal(conn_send(w->client, "y", 1), 0);
 	while (w->echoed < 3)
 		turn(w);
-	assert_int_equal(w->bytes, FRAME_MAX + 2);
+	assert_int_equal(w->bytes, FRAMES_MAX + 2);
 	assert_int_equal(conn_queued(w->client), 0);
 	/* What the server cannot stand ends this connection alone. */
 	assert_int_equal(conn_send(w->client, "bad", 3), 0);
@@ -232,15 +232,15 @@ static void messages_echo(void **state)
 static void queue_has_an_end(void **state)
 {
 	struct world *w = *state;
-	char *big = xcalloc(1, FRAME_MAX);
+	char *big = xcalloc(1, FRAMES_MAX);
 	unsigned sent = 0;
 
 	connect_as(w, &w->key);
 	while (!w->client_ready)
 		turn(w);
-	while (!conn_send(w->client, big, FRAME_MAX))
+	while (!conn_send(w->client, big, FRAMES_MAX))
 		sent++;
-	assert_int_equal(conn_send(w->client, big, FRAME_MAX), -ENOBUFS);
+	assert_int_equal(conn_send(w->client, big, FRAMES_MAX), -ENOBUFS);
 	while (w->echoed < sent)
 		turn(w);
 	free(big);

@@ -2,7 +2,8 @@
  * spread.c - live placement: each rank where it will feel the least delay
  *
  * First come, first served among jobs; a job starts when there is room for
- * all its ranks.  A pass costs hosts + ranks of the jobs it starts.
+ * all its ranks.  Ranks leave hosts that are being drained.  A pass costs
+ * hosts + ranks of the jobs it starts + running ranks.
  */
 #include "core/xalloc.h"
 #include "model/place.h"
@@ -32,6 +33,10 @@ static const struct reason behind = {
 	"job %j is before it in the queue and has to start first"
 };
 
+static const struct reason leaving = {
+	"host %h is being drained, and its delay is least on host %h"
+};
+
 static int spread_create(const struct policy_setup *setup, struct policy **ret,
 			 struct error *err)
 {
@@ -43,12 +48,32 @@ static int spread_create(const struct policy_setup *setup, struct policy **ret,
 	return 0;
 }
 
+/* Ranks on hosts that are being drained leave, as far as there is room. */
+static void leave_drained(const struct spread *s, const struct view *view,
+			  struct plan *plan)
+{
+	const struct job *j;
+	uint32_t to;
+
+	for_each_running(j, view)
+	{
+		if (j->state != JOB_RUNNING || !j->hosts)
+			continue;
+		for (uint32_t i = 0; i < j->n; i++)
+			if (view->hosts[j->hosts[i]].drain &&
+			    place_least_delay(view, plan, 1, s->owners, &to))
+				plan_migrate(plan, j, i, to, &leaving,
+					     j->hosts[i], to, 0);
+	}
+}
+
 static void spread_decide(struct policy *policy, const struct view *view,
 			  struct plan *plan)
 {
 	const struct spread *s = (const struct spread *)policy;
 	const struct job *j;
 
+	leave_drained(s, view, plan);
 	for_each_waiting(j, view)
 	{
 		uint32_t *hosts = plan_hosts(plan, j->size);
@@ -89,7 +114,9 @@ const struct policy_ops policy_spread = {
 		"goes to the usable host with the least alpha * max(1, (1 + "
 		"load + ranks) / cores); ties to fewer ranks, then the first "
 		"host.  A pass costs the number of hosts and the ranks it "
-		"places.",
+		"places.  Ranks on a host that is being drained move by the "
+		"same rule, those of the job that started first before "
+		"others.",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SHARES | POLICY_LIVE,
 	.create = spread_create,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cluster/control.pb-c.h"
-#include "cluster/frame.h"
+#include "cluster/frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,7 +28,7 @@ static void try_message(const uint8_t *p, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct frame_reader r = FRAME_READER_INIT;
+	struct frames_reader r = FRAMES_READER_INIT;
 	size_t piece = size ? data[0] + 1 : 1, n;
 	const uint8_t *p;
 	int k = 0;
@@ -36,11 +36,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t at = 1; at < size && k >= 0; at += piece) {
 		if (piece > size - at)
 			piece = size - at;
-		memcpy(frame_room(&r, piece), data + at, piece);
-		frame_added(&r, piece);
-		while ((k = frame_next(&r, &p, &n, NULL)) > 0)
+		memcpy(frames_room(&r, piece), data + at, piece);
+		frames_added(&r, piece);
+		while ((k = frames_next(&r, &p, &n, NULL)) > 0)
 			try_message(p, n);
 	}
-	frame_clear(&r);
+	frames_clear(&r);
 	return 0;
 }

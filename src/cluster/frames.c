@@ -1,5 +1,5 @@
-/* frame.c - cutting a byte stream into messages, see frame.h */
-#include "cluster/frame.h"
+/* frames.c - cutting a byte stream into messages, see frames.h */
+#include "cluster/frames.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "core/xalloc.h"
 
-void *frame_room(struct frame_reader *r, size_t n)
+void *frames_room(struct frames_reader *r, size_t n)
 {
 	if (r->at) {
 		memmove(r->data, r->data + r->at, r->end - r->at);
@@ -22,43 +22,43 @@ void *frame_room(struct frame_reader *r, size_t n)
 	return r->data + r->end;
 }
 
-void frame_added(struct frame_reader *r, size_t n)
+void frames_added(struct frames_reader *r, size_t n)
 {
 	assert(n <= r->cap - r->end);
 	r->end += n;
 }
 
-int frame_next(struct frame_reader *r, const uint8_t **ret, size_t *ret_n,
-	       struct error *err)
+int frames_next(struct frames_reader *r, const uint8_t **ret, size_t *ret_n,
+		struct error *err)
 {
 	const uint8_t *p = r->data + r->at;
 	size_t have = r->end - r->at, n;
 
-	if (have < FRAME_HEAD)
+	if (have < FRAMES_HEAD)
 		return 0;
 	n = (size_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
-	if (!n || n > FRAME_MAX)
+	if (!n || n > FRAMES_MAX)
 		return error_set(err, -EPROTO,
 				 "the peer announces a message of %zu bytes, "
 				 "the limit is %u",
-				 n, FRAME_MAX);
-	if (have - FRAME_HEAD < n)
+				 n, FRAMES_MAX);
+	if (have - FRAMES_HEAD < n)
 		return 0;
-	r->at += FRAME_HEAD + n;
-	*ret = p + FRAME_HEAD;
+	r->at += FRAMES_HEAD + n;
+	*ret = p + FRAMES_HEAD;
 	*ret_n = n;
 	return 1;
 }
 
-void frame_clear(struct frame_reader *r)
+void frames_clear(struct frames_reader *r)
 {
 	free(r->data);
-	*r = (struct frame_reader)FRAME_READER_INIT;
+	*r = (struct frames_reader)FRAMES_READER_INIT;
 }
 
-void frame_head(uint8_t head[FRAME_HEAD], size_t n)
+void frames_head(uint8_t head[FRAMES_HEAD], size_t n)
 {
-	assert(n && n <= FRAME_MAX);
+	assert(n && n <= FRAMES_MAX);
 	head[0] = n >> 24;
 	head[1] = n >> 16;
 	head[2] = n >> 8;

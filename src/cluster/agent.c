@@ -1,0 +1,527 @@
+/*
+ * agent.c - the agent's life and its connection with the controller, see
+ * agent.h
+ */
+#include "cluster/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cluster/agent_priv.h"
+#include "cluster/keys.h"
+#include "core/io.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+#include "net/net.h"
+
+#define CONNECT_TIMEOUT (10 * USEC_PER_SEC)
+#define PAUSE_MIN	(100 * USEC_PER_MSEC)
+#define PAUSE_MAX	(3 * USEC_PER_SEC)
+
+void agent_conf_init(struct agent_conf *conf)
+{
+	*conf = (struct agent_conf){ .report_every = USEC_PER_SEC };
+}
+
+void agent_conf_clear(struct agent_conf *conf)
+{
+	free(conf->controller);
+	free(conf->key);
+	free(conf->run_dir);
+	free(conf->address);
+	free(conf->uplink);
+	free(conf->net);
+}
+
+static int set_net(struct agent_conf *conf, const char *value,
+		   struct error *err)
+{
+	if (strcmp(value, "routed") && strcmp(value, "none"))
+		return error_set(err, -EINVAL,
+				 "net: '%s' is neither routed nor none", value);
+	free(conf->net);
+	conf->net = xstrdup(value);
+	return 0;
+}
+
+int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
+		   struct error *err)
+{
+	struct {
+		const char *name;
+		char **to;
+	} texts[] = {
+		{ "controller", &conf->controller },
+		{ "key", &conf->key },
+		{ "run-dir", &conf->run_dir },
+		{ "uplink", &conf->uplink },
+		{ "address", &conf->address },
+	};
+	int64_t n;
+	int r;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		if (strcmp(name, texts[i].name))
+			continue;
+		free(*texts[i].to);
+		*texts[i].to = xstrdup(value);
+		return 0;
+	}
+	if (!strcmp(name, "net"))
+		return set_net(conf, value, err);
+	if (!strcmp(name, "report-every"))
+		return parse_usec(value, &conf->report_every, err);
+	if (!strcmp(name, "score") || !strcmp(name, "cores")) {
+		r = parse_int(value, 1, 1000000, name, &n, err);
+		if (r < 0)
+			return r;
+		if (*name == 's')
+			conf->score = n;
+		else
+			conf->cores = n;
+		return 0;
+	}
+	return error_set(err, -EINVAL,
+			 "unknown setting '%s'; there are controller, key, "
+			 "run-dir, address, uplink, net, cores, score, "
+			 "report-every",
+			 name);
+}
+
+/* ---- what this host is ---- */
+
+static char *read_line(const char *path)
+{
+	char *text;
+
+	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
+		return xstrdup("");
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
+/* The benchmark's result, measured once for each processor model. */
+static double cached_score(const char *run_dir)
+{
+	char *path = xasprintf("%s/score", run_dir), *line = read_line(path);
+	double score = strtod(line, NULL);
+	FILE *f;
+
+	free(line);
+	if (!(score > 0 && score < 1e9)) {
+		score = host_score();
+		f = fopen(path, "we");
+		if (f) {
+			fprintf(f, "%.3f\n", score);
+			fclose(f);
+		}
+	}
+	free(path);
+	return score;
+}
+
+/* The IPv4 address of a link. */
+static char *address_of(const char *link)
+{
+	struct ifreq q = { .ifr_flags = 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), r;
+	struct sockaddr_in sin;
+	char text[NET_TEXT];
+
+	snprintf(q.ifr_name, sizeof(q.ifr_name), "%s", link);
+	r = fd < 0 ? -1 : ioctl(fd, SIOCGIFADDR, &q);
+	if (fd >= 0)
+		close(fd);
+	if (r < 0)
+		return NULL;
+	memcpy(&sin, &q.ifr_addr, sizeof(sin));
+	return xstrdup(net_addr_text(sin.sin_addr, text));
+}
+
+static int describe_host(struct agent *a, struct error *err)
+{
+	const struct agent_conf *conf = a->conf;
+	bool uplink = conf->uplink && *conf->uplink;
+
+	a->boot_id = read_line("/proc/sys/kernel/random/boot_id");
+	a->address = conf->address ? xstrdup(conf->address)
+		     : uplink	   ? address_of(conf->uplink)
+				   : xstrdup("127.0.0.1");
+	if (!a->address)
+		return error_set(err, -ENODEV,
+				 "the uplink %s has no IPv4 address: give it "
+				 "one, or --address=ADDRESS",
+				 conf->uplink);
+	a->net = conf->net ? conf->net : geteuid() ? "none" : "routed";
+	a->cores = conf->cores ? conf->cores : host_cores();
+	a->score = conf->score > 0 ? conf->score : cached_score(conf->run_dir);
+	a->load = host_load_create();
+	return 0;
+}
+
+static int send_hello(struct agent *a)
+{
+	Control__AgentInfo info = CONTROL__AGENT_INFO__INIT;
+	struct utsname u;
+	int r;
+
+	info.boot_id = a->boot_id;
+	info.address = a->address;
+	info.uplink = a->conf->uplink ? a->conf->uplink : (char *)"";
+	info.cores = a->cores;
+	info.memory = host_memory();
+	info.score = a->score;
+	info.release = uname(&u) < 0 ? (char *)"" : u.release;
+	info.net = (char *)a->net;
+	relay_names(a, &info);
+	r = message_send_hello(a->conn, 1, 0, &info, NULL);
+	relay_names_free(&info);
+	return r;
+}
+
+/* ---- the connection ---- */
+
+static void agent_connect(struct agent *a);
+
+static int on_again(sd_event_source *src, uint64_t usec, void *arg)
+{
+	agent_connect(arg);
+	return 0;
+}
+
+static void connect_later(struct agent *a)
+{
+	sd_event_source_disable_unref(a->again);
+	a->again = NULL;
+	sd_event_add_time_relative(a->event, &a->again, CLOCK_MONOTONIC,
+				   a->pause, USEC_PER_MSEC, on_again, a);
+	a->pause = a->pause * 2 < PAUSE_MAX ? a->pause * 2 : PAUSE_MAX;
+}
+
+static void on_conn_ready(struct conn *c, void *arg)
+{
+	struct agent *a = arg;
+
+	relays_find(a);
+	if (send_hello(a) < 0)
+		conn_fail(c, -ENOBUFS, "HELLO cannot be sent");
+}
+
+/* Once: make this host ready for capsules with addresses of the pool. */
+static int prepare_network(struct agent *a, const char *pool, struct error *err)
+{
+	struct in_addr addr;
+	unsigned prefix;
+	struct net *net;
+	int r;
+
+	if (a->prepared || strcmp(a->net, "routed") || !a->conf->uplink ||
+	    !*a->conf->uplink)
+		return 0;
+	r = net_parse_cidr(pool, &addr, &prefix, err);
+	if (!r)
+		r = net_open(&net, err);
+	if (r < 0)
+		return r;
+	r = net_host_prepare(net, a->conf->uplink, addr, prefix, err);
+	net_close(net);
+	a->prepared = !r;
+	return r < 0 ? error_prefix(err, r, "uplink %s", a->conf->uplink) : 0;
+}
+
+static int on_hello(struct agent *a, const Control__Hello *h, struct error *err)
+{
+	int r;
+
+	if (h->version != CONTROL__VERSION__MAJOR || !h->controller)
+		return error_set(err, -EPROTO,
+				 "the controller speaks version %u of the "
+				 "protocol, this agent %d",
+				 h->version, CONTROL__VERSION__MAJOR);
+	r = prepare_network(a, h->controller->pool, err);
+	if (r < 0)
+		return r;
+	log_info("controller=%s connected", a->conf->controller);
+	a->greeted = true;
+	a->pause = PAUSE_MIN;
+	if (a->ready_fd >= 0 && write(a->ready_fd, "\n", 1) != 1)
+		log_warnx("whoever waits for the start has gone");
+	a->ready_fd = -1;
+	relays_connect(a);
+	return 0;
+}
+
+static int refuse_name(struct agent *a, uint64_t re)
+{
+	message_send_failed(a->conn, re, -EINVAL, "no name of a keeper");
+	return 0;
+}
+
+static bool good_name(const Control__KeeperName *n)
+{
+	return n && *n->job && strlen(n->job) <= 20 &&
+	       strspn(n->job, "0123456789") == strlen(n->job);
+}
+
+static void on_packet(struct agent *a, const Control__KeeperPacket *p)
+{
+	struct relay *r = p->name ? relay_find(a, p->name) : NULL;
+
+	if (r)
+		relay_packet(r, &p->data);
+}
+
+static int dispatch(struct agent *a, const Control__Message *m,
+		    struct error *err)
+{
+	switch (m->body_case) {
+	case MESSAGE_BODY(HELLO):
+		return on_hello(a, m->hello, err);
+	case MESSAGE_BODY(FAILED):
+		return error_set(err, -EPROTO, "the controller says: %s",
+				 m->failed->why);
+	case MESSAGE_BODY(KEEPER_START):
+		if (!good_name(m->keeper_start->name))
+			return refuse_name(a, m->id);
+		relay_start(a, m->keeper_start->name, m->id);
+		return 0;
+	case MESSAGE_BODY(KEEPER_PACKET):
+		on_packet(a, m->keeper_packet);
+		return 0;
+	case MESSAGE_BODY(KEEPER_LOOK):
+		if (!good_name(m->keeper_look->name))
+			return refuse_name(a, m->id);
+		relay_look(a, m->keeper_look);
+		return 0;
+	case MESSAGE_BODY(KEEPER_FORGET):
+		if (!good_name(m->keeper_forget->name))
+			return refuse_name(a, m->id);
+		relay_forget(a, m->keeper_forget->name);
+		return 0;
+	case MESSAGE_BODY(OK):
+		return 0;
+	default:
+		message_send_failed(a->conn, m->id, -ENOSYS,
+				    "this agent does not know the request");
+		return 0;
+	}
+}
+
+static int on_conn_message(struct conn *c, const uint8_t *p, size_t n,
+			   void *arg, struct error *err)
+{
+	Control__Message *m = message_parse(p, n, err);
+	int r;
+
+	if (!m)
+		return -EPROTO;
+	r = dispatch(arg, m, err);
+	message_free(m);
+	return r;
+}
+
+static void on_conn_closed(struct conn *c, int code, const struct error *why,
+			   void *arg)
+{
+	struct agent *a = arg;
+
+	if (a->pause <= PAUSE_MIN || code == -EACCES || code == -EPROTO)
+		log_warnx("controller=%s lost why=\"%s\"", a->conf->controller,
+			  code ? why->text : "it said goodbye");
+	conn_destroy(c);
+	a->conn = NULL;
+	a->greeted = false;
+	relays_disconnect(a);
+	connect_later(a);
+}
+
+static void on_conn_drained(struct conn *c, void *arg)
+{
+	relays_hold(arg, false);
+}
+
+static const struct conn_ops agent_ops = {
+	.ready = on_conn_ready,
+	.message = on_conn_message,
+	.closed = on_conn_closed,
+	.drained = on_conn_drained,
+};
+
+static void agent_connect(struct agent *a)
+{
+	struct error err;
+
+	/* Names may have come to mean another address. */
+	if (address_parse(a->conf->controller, &a->controller, &err) < 0) {
+		log_warnx("error=\"%s\"", err.text);
+		connect_later(a);
+		return;
+	}
+	a->conn = conn_connect(a->event, &a->controller, &a->key,
+			       CONNECT_TIMEOUT, &agent_ops, a);
+}
+
+/* ---- the rest of its life ---- */
+
+static int on_report(sd_event_source *src, uint64_t usec, void *arg)
+{
+	Control__HostReport r = CONTROL__HOST_REPORT__INIT;
+	struct agent *a = arg;
+	struct host_sample s;
+
+	sd_event_source_set_time_relative(src, a->conf->report_every);
+	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+	host_load_sample(a->load, &s);
+	if (!a->greeted)
+		return 0;
+	r.runnable = s.runnable;
+	r.load = s.load;
+	r.memory_free = s.memory_free;
+	r.pressure = s.pressure;
+	r.users = s.users;
+	r.idle_usec = s.users ? s.idle : 0;
+	if (message_send(a->conn, 0, 0, MESSAGE_BODY(HOST_REPORT), &r) < 0)
+		conn_fail(a->conn, -ENOBUFS, "the controller does not read");
+	return 0;
+}
+
+static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
+		     void *arg)
+{
+	return sd_event_exit(sd_event_source_get_event(src), 0);
+}
+
+static int on_child(sd_event_source *src, const struct signalfd_siginfo *si,
+		    void *arg)
+{
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		continue;
+	return 0;
+}
+
+/* One agent a run directory: the descriptor that holds the lock, or -errno. */
+static int take_run_dir(const char *run_dir, struct error *err)
+{
+	char *keepers = xasprintf("%s/keepers", run_dir);
+	char *lock = xasprintf("%s/agent.lock", run_dir);
+	int fd = -1, r = 0;
+
+	if ((mkdir(run_dir, 0755) < 0 && errno != EEXIST) ||
+	    (mkdir(keepers, 0700) < 0 && errno != EEXIST))
+		r = error_sys(err, -errno, "run directory %s", run_dir);
+	if (!r) {
+		fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		if (fd < 0)
+			r = error_sys(err, -errno, "%s", lock);
+		else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+			r = error_set(err, -EBUSY, "another agent works in %s",
+				      run_dir);
+	}
+	free(keepers);
+	free(lock);
+	if (r < 0 && fd >= 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
+static int check_conf(struct agent *a, struct error *err)
+{
+	const struct agent_conf *conf = a->conf;
+	const char *name;
+	int r;
+
+	if (!conf->controller)
+		return error_set(err, -EINVAL,
+				 "where is the controller? Give "
+				 "--controller=HOST:PORT");
+	if (!conf->key)
+		return error_set(err, -EINVAL,
+				 "no key: make one with `stint controller "
+				 "--enrol=host/NAME` and give --key=FILE");
+	if (!conf->run_dir)
+		return error_set(err, -EINVAL,
+				 "no run directory: give --run-dir=DIR");
+	r = keys_read_one(conf->key, &a->key, err);
+	if (r < 0)
+		return r;
+	if (role_of(a->key.identity, &name) != ROLE_HOST)
+		return error_set(err, -EINVAL,
+				 "%s is %s's key; an agent needs one of "
+				 "host/NAME",
+				 conf->key, a->key.identity);
+	a->name = xstrdup(name);
+	return address_parse(conf->controller, &a->controller, err);
+}
+
+static int agent_serve(struct agent *a, struct error *err)
+{
+	sigset_t block;
+	int r;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&block);
+	sigaddset(&block, SIGTERM);
+	sigaddset(&block, SIGINT);
+	sigaddset(&block, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &block, NULL);
+	r = sd_event_new(&a->event);
+	if (r < 0)
+		return error_sys(err, r, "event loop");
+	sd_event_add_signal(a->event, NULL, SIGTERM, on_signal, NULL);
+	sd_event_add_signal(a->event, NULL, SIGINT, on_signal, NULL);
+	sd_event_add_signal(a->event, NULL, SIGCHLD, on_child, NULL);
+	sd_event_add_time_relative(a->event, &a->report, CLOCK_MONOTONIC,
+				   USEC_PER_MSEC, USEC_PER_MSEC, on_report, a);
+	agent_connect(a);
+	r = sd_event_loop(a->event);
+	return r < 0 ? error_sys(err, r, "event loop") : 0;
+}
+
+static void agent_clear(struct agent *a)
+{
+	conn_finish(a->conn);
+	relays_destroy(a);
+	sd_event_source_disable_unref(a->again);
+	sd_event_source_disable_unref(a->report);
+	host_load_destroy(a->load);
+	sd_event_unref(a->event);
+	free(a->name);
+	free(a->boot_id);
+	free(a->address);
+	explicit_bzero(&a->key, sizeof(a->key));
+}
+
+int agent_run(const struct agent_conf *conf, int ready_fd, struct error *err)
+{
+	struct agent a = { .conf = conf,
+			   .ready_fd = ready_fd,
+			   .pause = PAUSE_MIN };
+	int lock, r;
+
+	TAILQ_INIT(&a.relays);
+	r = check_conf(&a, err);
+	if (r < 0)
+		goto out;
+	lock = r = take_run_dir(conf->run_dir, err);
+	if (r < 0)
+		goto out;
+	r = describe_host(&a, err);
+	if (!r)
+		r = agent_serve(&a, err);
+	close(lock);
+out:
+	agent_clear(&a);
+	return r;
+}

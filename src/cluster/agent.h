@@ -1,0 +1,42 @@
+/*
+ * agent.h - the daemon on each host
+ *
+ * Starts keepers when the controller wants one, carries what they and the
+ * controller say to each other without reading it, and reports how busy its
+ * host is.  It can be killed and started again at any time: keepers outlive
+ * it and are found by RUN_DIR/keepers.  Nothing a job says is parsed here.
+ */
+#ifndef CLUSTER_AGENT_H
+#define CLUSTER_AGENT_H
+
+#include <stdint.h>
+
+#include "core/error.h"
+#include "core/units.h"
+
+struct agent_conf {
+	char *controller; /* address */
+	char *key;	  /* its key file, "host/NAME" */
+	char *run_dir;
+	char *address;	/* of this host, for migration; NULL: the uplink's */
+	char *uplink;	/* link towards other hosts; NULL or "": none */
+	char *net;	/* "routed", "none" or NULL: routed if possible */
+	uint32_t cores; /* 0: those there are */
+	double score;	/* 0: measure, and remember in RUN_DIR/score */
+	usec_t report_every;
+};
+
+void agent_conf_init(struct agent_conf *conf);
+void agent_conf_clear(struct agent_conf *conf);
+/* As controller_conf_set(), for [agent]. */
+int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
+		   struct error *err) must_check;
+
+/*
+ * Serve until SIGTERM or SIGINT; 0 then.  ready_fd, if not negative, gets a
+ * newline at the first connection with the controller.
+ */
+int agent_run(const struct agent_conf *conf, int ready_fd,
+	      struct error *err) must_check;
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * agent_priv.h - what the agent's files share
+ */
+#ifndef CLUSTER_AGENT_PRIV_H
+#define CLUSTER_AGENT_PRIV_H
+
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "cluster/agent.h"
+#include "cluster/host_load.h"
+#include "cluster/message.h"
+
+struct agent;
+
+/* Bytes for a keeper that does not read now. */
+struct parcel {
+	STAILQ_ENTRY(parcel) link;
+	size_t n;
+	uint8_t data[];
+};
+
+/*
+ * A keeper of this host, and the connection to it while there is one with
+ * the controller.
+ */
+struct relay {
+	struct agent *agent;
+	char *job;
+	uint32_t rank;
+	uint64_t epoch;
+	char *path; /* of its socket */
+	int fd;	    /* -1: not connected */
+	sd_event_source *io, *retry;
+	STAILQ_HEAD(, parcel) queue;
+	size_t queued;
+	/* While it is being started: */
+	uint64_t start_re; /* request to answer; 0: none */
+	int ready_fd;
+	sd_event_source *ready, *patience;
+	TAILQ_ENTRY(relay) link;
+};
+
+struct agent {
+	const struct agent_conf *conf;
+	struct tls_key key;
+	struct address controller;
+	char *name; /* of this host, from the key */
+	char *boot_id;
+	char *address;
+	const char *net;
+	uint32_t cores;
+	double score;
+	sd_event *event;
+	struct conn *conn; /* to the controller */
+	bool greeted;
+	bool prepared; /* the network for capsules */
+	int ready_fd;
+	sd_event_source *again, *report;
+	usec_t pause; /* before the next try to connect */
+	struct host_load *load;
+	TAILQ_HEAD(, relay) relays;
+	bool held; /* keepers are not read: the controller does not */
+};
+
+/* ---- agent_keeper.c */
+
+/* Find the keepers there are; what dead ones left is swept. */
+void relays_find(struct agent *a);
+void relays_connect(struct agent *a);
+void relays_disconnect(struct agent *a);
+void relays_hold(struct agent *a, bool hold);
+void relays_destroy(struct agent *a);
+/* Fills in a list of names; free it with relay_names_free(). */
+void relay_names(struct agent *a, Control__AgentInfo *info);
+void relay_names_free(Control__AgentInfo *info);
+struct relay *relay_find(struct agent *a, const Control__KeeperName *name);
+void relay_start(struct agent *a, const Control__KeeperName *name, uint64_t re);
+void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
+/* Remove the record of the epoch in name. */
+void relay_forget(struct agent *a, const Control__KeeperName *name);
+/* Say whether a dead keeper left its record. */
+void relay_look(struct agent *a, const Control__KeeperLook *look);
+
+#endif

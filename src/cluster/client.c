@@ -1,0 +1,261 @@
+/* client.c - a command's conversation with the controller, see client.h */
+#include "cluster/client.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cluster/keys.h"
+#include "cluster/testbed.h"
+#include "core/conf.h"
+#include "core/xalloc.h"
+
+#define OPEN_TIMEOUT (10 * USEC_PER_SEC)
+
+struct client {
+	sd_event *event;
+	struct conn *conn;
+	bool ready;
+	uint64_t last_id;
+	Control__Message *answer; /* to last_id */
+	Control__Message__BodyCase want;
+	void (*other)(void *ctx, const Control__Message *m);
+	void *ctx;
+	int code; /* why it ended */
+	struct error why;
+};
+
+void client_conf_clear(struct client_conf *conf)
+{
+	free(conf->controller);
+	free(conf->key);
+}
+
+/* ---- where the controller is ---- */
+
+static void set_default(char **to, const char *text)
+{
+	if (!*to && text && *text)
+		*to = xstrdup(text);
+}
+
+static int on_setting(void *ctx, const char *section, const char *name,
+		      const char *value, struct error *err)
+{
+	struct client_conf *conf = ctx;
+
+	if (strcmp(section, "client"))
+		return error_set(err, -EINVAL,
+				 "unknown section [%s]; there is [client]",
+				 section);
+	if (!strcmp(name, "controller"))
+		set_default(&conf->controller, value);
+	else if (!strcmp(name, "key"))
+		set_default(&conf->key, value);
+	else
+		return error_set(err, -EINVAL,
+				 "unknown setting '%s'; there are controller "
+				 "and key",
+				 name);
+	return 0;
+}
+
+/* One that is not there is no error, unless it was asked for. */
+static int try_file(struct client_conf *conf, char *path, bool needed,
+		    struct error *err)
+{
+	int r = 0;
+
+	if (needed || access(path, F_OK) == 0)
+		r = conf_read(path, on_setting, conf, err);
+	free(path);
+	return r;
+}
+
+static int settle_testbed(struct client_conf *conf, const char *name,
+			  struct error *err)
+{
+	char *dir = strchr(name, '/') ? xstrdup(name) : testbed_dir(name);
+	int r = try_file(conf, xasprintf("%s/client.conf", dir), true, err);
+
+	free(dir);
+	return r < 0 ? error_prefix(err, r, "STINT_TESTBED=%s", name) : 0;
+}
+
+int client_settle(struct client_conf *conf, struct address *address,
+		  struct tls_key *key, struct error *err)
+{
+	const char *testbed = getenv("STINT_TESTBED"), *home = getenv("HOME");
+	int r = 0;
+
+	set_default(&conf->controller, getenv("STINT_CONTROLLER"));
+	set_default(&conf->key, getenv("STINT_KEY"));
+	if ((!conf->controller || !conf->key) && testbed)
+		r = settle_testbed(conf, testbed, err);
+	if (!r && (!conf->controller || !conf->key) && home)
+		r = try_file(conf,
+			     xasprintf("%s/.config/stint/client.conf", home),
+			     false, err);
+	if (!r && (!conf->controller || !conf->key))
+		r = try_file(conf, xstrdup("/etc/stint/client.conf"), false,
+			     err);
+	if (r < 0)
+		return r;
+	if (!conf->controller)
+		return error_set(err, -ENOENT,
+				 "where is the controller? Give --controller, "
+				 "set STINT_CONTROLLER, or write "
+				 "/etc/stint/client.conf; to try things out, "
+				 "`stint testbed up 3`");
+	if (!conf->key)
+		return error_set(err, -ENOENT,
+				 "no key: give --key=FILE or set STINT_KEY; "
+				 "`stint controller --enrol=user/NAME` makes "
+				 "one");
+	r = keys_read_one(conf->key, key, err);
+	return r < 0 ? r : address_parse(conf->controller, address, err);
+}
+
+/* ---- questions and answers ---- */
+
+static void on_ready(struct conn *c, void *ctx)
+{
+	((struct client *)ctx)->ready = true;
+}
+
+static int on_message(struct conn *conn, const uint8_t *p, size_t n, void *ctx,
+		      struct error *err)
+{
+	Control__Message *m = message_parse(p, n, err);
+	struct client *c = ctx;
+
+	if (!m)
+		return -EPROTO;
+	if (m->re == c->last_id && !c->answer &&
+	    (m->body_case == c->want || m->body_case == MESSAGE_BODY(FAILED))) {
+		c->answer = m;
+		return 0;
+	}
+	if (m->re == c->last_id && c->other)
+		c->other(c->ctx, m);
+	message_free(m);
+	return 0;
+}
+
+static void on_closed(struct conn *conn, int code, const struct error *why,
+		      void *ctx)
+{
+	struct client *c = ctx;
+
+	c->code = code ? code : -EPIPE;
+	if (code)
+		c->why = *why;
+	else
+		error_set(&c->why, -EPIPE, "the controller is going away");
+	conn_destroy(conn);
+	c->conn = NULL;
+}
+
+static const struct conn_ops client_ops = {
+	.ready = on_ready,
+	.message = on_message,
+	.closed = on_closed,
+};
+
+static int client_failed(struct client *c, struct error *err)
+{
+	*err = c->why;
+	return error_prefix(err, c->code, "controller");
+}
+
+int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
+	       Control__Message__BodyCase want,
+	       void (*other)(void *ctx, const Control__Message *m), void *ctx,
+	       Control__Message **ret, struct error *err)
+{
+	Control__Message *m;
+	int r;
+
+	if (!c->conn)
+		return client_failed(c, err);
+	c->want = want;
+	c->other = other;
+	c->ctx = ctx;
+	r = message_send(c->conn, ++c->last_id, 0, what, body);
+	if (r < 0)
+		return error_sys(err, r, "asking the controller");
+	while (c->conn && !c->answer)
+		if (sd_event_run(c->event, UINT64_MAX) < 0)
+			return error_set(err, -EIO, "event loop");
+	m = c->answer;
+	c->answer = NULL;
+	if (!m)
+		return client_failed(c, err);
+	if (m->body_case == want) {
+		*ret = m;
+		return 0;
+	}
+	r = m->failed->code < 0 ? m->failed->code : -EPROTO;
+	error_set(err, r, "%s", m->failed->why);
+	message_free(m);
+	return r;
+}
+
+static int greet(struct client *c, struct error *err)
+{
+	Control__Hello hello = CONTROL__HELLO__INIT;
+	Control__Message *m;
+	int r;
+
+	while (c->conn && !c->ready)
+		if (sd_event_run(c->event, UINT64_MAX) < 0)
+			return error_set(err, -EIO, "event loop");
+	hello.version = CONTROL__VERSION__MAJOR;
+	hello.software = (char *)"stint " STINT_VERSION;
+	r = client_ask(c, MESSAGE_BODY(HELLO), &hello, MESSAGE_BODY(HELLO),
+		       NULL, NULL, &m, err);
+	if (r < 0)
+		return r;
+	message_free(m);
+	return 0;
+}
+
+int client_open(struct client_conf *conf, struct client **ret,
+		struct error *err)
+{
+	struct client *c;
+	struct address address;
+	struct tls_key key;
+	int r = client_settle(conf, &address, &key, err);
+
+	if (r < 0)
+		return r;
+	signal(SIGPIPE, SIG_IGN);
+	c = xcalloc(1, sizeof(*c));
+	r = sd_event_new(&c->event);
+	if (r < 0) {
+		free(c);
+		return error_sys(err, r, "event loop");
+	}
+	c->conn = conn_connect(c->event, &address, &key, OPEN_TIMEOUT,
+			       &client_ops, c);
+	r = greet(c, err);
+	if (r < 0) {
+		client_close(c);
+		return error_prefix(err, r, "%s", conf->controller);
+	}
+	*ret = c;
+	return 0;
+}
+
+void client_close(struct client *c)
+{
+	if (!c)
+		return;
+	conn_finish(c->conn);
+	message_free(c->answer);
+	sd_event_unref(c->event);
+	free(c);
+}

@@ -1,0 +1,256 @@
+/*
+ * controller.c - the controller's beginning and end, see controller.h
+ */
+#include "cluster/controller.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cluster/controller_priv.h"
+#include "cluster/keys.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+#include "net/net.h"
+
+void controller_conf_init(struct controller_conf *conf)
+{
+	*conf = (struct controller_conf){
+		.pool = xstrdup("10.99.0.0/16"),
+		.policy = xstrdup("spread"),
+		.lost_after = 60 * USEC_PER_SEC,
+		.kill_grace = 5 * USEC_PER_SEC,
+		.client_grace = 30 * USEC_PER_SEC,
+	};
+}
+
+void controller_conf_clear(struct controller_conf *conf)
+{
+	for (size_t i = 0; i < conf->nr_listen; i++)
+		free(conf->listen[i]);
+	free(conf->listen);
+	free(conf->state_dir);
+	free(conf->pool);
+	free(conf->policy);
+}
+
+static int set_text(char **to, const char *value)
+{
+	free(*to);
+	*to = xstrdup(value);
+	return 0;
+}
+
+static int set_listen(struct controller_conf *conf, const char *value,
+		      struct error *err)
+{
+	struct address a;
+	int r = address_parse(value, &a, err);
+
+	if (r < 0)
+		return r;
+	array_room(conf->listen, conf->nr_listen, &conf->cap_listen);
+	conf->listen[conf->nr_listen++] = xstrdup(value);
+	return 0;
+}
+
+int controller_conf_set(struct controller_conf *conf, const char *name,
+			const char *value, struct error *err)
+{
+	if (!strcmp(name, "state-dir"))
+		return set_text(&conf->state_dir, value);
+	if (!strcmp(name, "listen"))
+		return set_listen(conf, value, err);
+	if (!strcmp(name, "pool"))
+		return set_text(&conf->pool, value);
+	if (!strcmp(name, "policy"))
+		return set_text(&conf->policy, value);
+	if (!strcmp(name, "lost-after"))
+		return parse_usec(value, &conf->lost_after, err);
+	if (!strcmp(name, "kill-grace"))
+		return parse_usec(value, &conf->kill_grace, err);
+	if (!strcmp(name, "client-grace"))
+		return parse_usec(value, &conf->client_grace, err);
+	return error_set(err, -EINVAL,
+			 "unknown setting '%s'; there are state-dir, listen, "
+			 "pool, policy, lost-after, kill-grace, client-grace",
+			 name);
+}
+
+usec_t ctl_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec * USEC_PER_SEC + t.tv_nsec / 1000;
+}
+
+static int lookup(void *arg, const char *identity,
+		  uint8_t secret[TLS_SECRET_SIZE])
+{
+	struct ctl *ctl = arg;
+	struct tls_key key;
+	int r = keys_find(ctl->keys_path, identity, &key, NULL);
+
+	if (!r)
+		memcpy(secret, key.secret, TLS_SECRET_SIZE);
+	explicit_bzero(&key, sizeof(key));
+	return r;
+}
+
+static void before_send(void *arg)
+{
+	struct ctl *ctl = arg;
+
+	store_commit(ctl->store);
+}
+
+static int listen_at(struct ctl *ctl, const char *text, struct error *err)
+{
+	struct conn_server_conf conf = {
+		.ops = &ctl_peer_ops,
+		.ctx = ctl,
+		.lookup = lookup,
+		.before_send = before_send,
+		.max_strangers = 64,
+		.max_conns = 4096,
+		.handshake_timeout = 10 * USEC_PER_SEC,
+	};
+	struct address a;
+	int fd, r = address_parse(text, &a, err);
+
+	if (r < 0)
+		return r;
+	fd = address_listen(&a, err);
+	if (fd < 0)
+		return error_prefix(err, fd, "%s", text);
+	r = conn_server_create(ctl->event, fd, &conf,
+			       &ctl->servers[ctl->nr_servers], err);
+	if (r < 0)
+		close(fd);
+	else
+		ctl->nr_servers++;
+	return r;
+}
+
+static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
+		     void *arg)
+{
+	return sd_event_exit(sd_event_source_get_event(src), 0);
+}
+
+/* Everything before the first connection. */
+static int controller_init(struct ctl *ctl, struct error *err)
+{
+	const struct controller_conf *conf = ctl->conf;
+	char *path;
+	int r;
+
+	if (!conf->state_dir)
+		return error_set(err, -EINVAL,
+				 "no state directory: give --state-dir=DIR");
+	if (!conf->nr_listen)
+		return error_set(err, -EINVAL,
+				 "nowhere to listen: give --listen=HOST:PORT "
+				 "or --listen=unix:PATH");
+	if (mkdir(conf->state_dir, 0700) < 0 && errno != EEXIST)
+		return error_sys(err, -errno, "%s", conf->state_dir);
+	r = net_parse_cidr(conf->pool, &ctl->pool, &ctl->pool_prefix, err);
+	if (!r && (ctl->pool_prefix < 8 || ctl->pool_prefix > 28))
+		r = error_set(err, -EINVAL,
+			      "pool %s: the prefix must be 8 to 28",
+			      conf->pool);
+	if (r < 0)
+		return r;
+	ctl->keys_path = xasprintf("%s/keys", conf->state_dir);
+	path = xasprintf("%s/state.db", conf->state_dir);
+	r = store_open(path, &ctl->store, err);
+	free(path);
+	if (r < 0)
+		return r;
+	ctl_hosts_load(ctl);
+	r = ctl_sched_init(ctl, err);
+	if (r < 0)
+		return r;
+	ctl_jobs_load(ctl);
+	ctl_moves_load(ctl);
+	return 0;
+}
+
+static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
+{
+	const struct controller_conf *conf = ctl->conf;
+	int r = 0;
+
+	ctl->servers = xcalloc(conf->nr_listen, sizeof(*ctl->servers));
+	for (size_t i = 0; i < conf->nr_listen && !r; i++)
+		r = listen_at(ctl, conf->listen[i], err);
+	if (r < 0)
+		return r;
+	sd_event_add_signal(ctl->event, NULL, SIGTERM, on_signal, NULL);
+	sd_event_add_signal(ctl->event, NULL, SIGINT, on_signal, NULL);
+	store_commit(ctl->store);
+	log_info("serving state=%s hosts=%zu policy=%s", conf->state_dir,
+		 ctl->nr_hosts, conf->policy);
+	if (ready_fd >= 0 && write(ready_fd, "\n", 1) != 1)
+		log_warnx("whoever waits for the start has gone");
+	r = sd_event_loop(ctl->event);
+	return r < 0 ? error_sys(err, r, "event loop") : 0;
+}
+
+static void controller_clear(struct ctl *ctl)
+{
+	struct ctl_peer *p;
+
+	while ((p = LIST_FIRST(&ctl->peers))) {
+		conn_finish(p->conn);
+		LIST_REMOVE(p, link);
+		free(p);
+	}
+	for (size_t i = 0; i < ctl->nr_servers; i++)
+		conn_server_destroy(ctl->servers[i]);
+	free(ctl->servers);
+	while (!TAILQ_EMPTY(&ctl->moves))
+		ctl_move_destroy(TAILQ_FIRST(&ctl->moves));
+	while (!TAILQ_EMPTY(&ctl->klinks))
+		klink_gone(TAILQ_FIRST(&ctl->klinks));
+	while (!TAILQ_EMPTY(&ctl->jobs))
+		ctl_job_destroy(TAILQ_FIRST(&ctl->jobs));
+	ctl_sched_clear(ctl);
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		ctl_host_destroy(ctl->hosts[i]);
+	free(ctl->hosts);
+	store_close(ctl->store);
+	sd_event_unref(ctl->event);
+	free(ctl->keys_path);
+}
+
+int controller_run(const struct controller_conf *conf, int ready_fd,
+		   struct error *err)
+{
+	struct ctl ctl = { .conf = conf };
+	sigset_t block;
+	int r;
+
+	LIST_INIT(&ctl.peers);
+	TAILQ_INIT(&ctl.jobs);
+	TAILQ_INIT(&ctl.klinks);
+	TAILQ_INIT(&ctl.moves);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&block);
+	sigaddset(&block, SIGTERM);
+	sigaddset(&block, SIGINT);
+	sigprocmask(SIG_BLOCK, &block, NULL);
+	r = sd_event_new(&ctl.event);
+	if (r < 0)
+		return error_sys(err, r, "event loop");
+	r = controller_init(&ctl, err);
+	if (!r)
+		r = controller_serve(&ctl, ready_fd, err);
+	controller_clear(&ctl);
+	return r;
+}

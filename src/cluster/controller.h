@@ -1,0 +1,46 @@
+/*
+ * controller.h - the daemon that knows all jobs
+ *
+ * Runs until SIGTERM or SIGINT.  Everything it must not forget is in
+ * STATE_DIR/state.db (cluster/store.h), so it can be killed at any instant
+ * and started again: agents and clients come back to it and say where they
+ * stand.
+ */
+#ifndef CLUSTER_CONTROLLER_H
+#define CLUSTER_CONTROLLER_H
+
+#include <stddef.h>
+
+#include "core/error.h"
+#include "core/units.h"
+
+struct controller_conf {
+	char *state_dir; /* its keys, state.db */
+	char **listen;	 /* addresses (cluster/address.h) */
+	size_t nr_listen, cap_listen;
+	char *pool;	     /* of the capsules' addresses */
+	char *policy;	     /* "NAME:key=value,..." */
+	usec_t lost_after;   /* a silent host's ranks are given up after this */
+	usec_t kill_grace;   /* between TERM and KILL */
+	usec_t client_grace; /* a job without its client is ended after this */
+};
+
+/* Defaults; controller_conf_clear() frees. */
+void controller_conf_init(struct controller_conf *conf);
+void controller_conf_clear(struct controller_conf *conf);
+
+/*
+ * One setting, from [controller] of a file or a command line; name and value
+ * as in controller.c's table.
+ */
+int controller_conf_set(struct controller_conf *conf, const char *name,
+			const char *value, struct error *err) must_check;
+
+/*
+ * Serve; ready_fd, if not negative, gets a newline once clients can connect.
+ * 0 after a signal asked it to end.
+ */
+int controller_run(const struct controller_conf *conf, int ready_fd,
+		   struct error *err) must_check;
+
+#endif

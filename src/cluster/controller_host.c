@@ -1,0 +1,306 @@
+/*
+ * controller_host.c - hosts: their agents, what they report, draining
+ *
+ * A host whose agent does not answer keeps its ranks (the keepers outlive the
+ * agent) until lost_after; then they are given up.  One that comes back with
+ * another boot id has lost them for certain.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/controller_priv.h"
+#include "cluster/keys.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+#include "net/net.h"
+
+struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name)
+{
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		if (!strcmp(ctl->hosts[i]->name, name))
+			return ctl->hosts[i];
+	return NULL;
+}
+
+struct ctl_host *ctl_host_get(struct ctl *ctl, const char *name)
+{
+	struct ctl_host *h = ctl_host_find(ctl, name);
+
+	if (h)
+		return h;
+	h = xcalloc(1, sizeof(*h));
+	h->ctl = ctl;
+	h->name = xstrdup(name);
+	h->boot_id = xstrdup("");
+	h->address = xstrdup("");
+	h->uplink = xstrdup("");
+	h->net = xstrdup("none");
+	control__host_report__init(&h->report);
+	h->ix = ctl->nr_hosts;
+	array_room(ctl->hosts, ctl->nr_hosts, &ctl->cap_hosts);
+	ctl->hosts[ctl->nr_hosts++] = h;
+	return h;
+}
+
+void ctl_host_destroy(struct ctl_host *h)
+{
+	sd_event_source_disable_unref(h->lost);
+	free(h->name);
+	free(h->boot_id);
+	free(h->address);
+	free(h->uplink);
+	free(h->net);
+	free(h);
+}
+
+void ctl_host_store(struct ctl_host *h)
+{
+	struct store_host row = { .name = h->name,
+				  .drain = h->drain,
+				  .boot_id = h->boot_id };
+
+	store_put_host(h->ctl->store, &row);
+}
+
+static void load_host(void *arg, const struct store_host *row)
+{
+	struct ctl_host *h = ctl_host_get(arg, row->name);
+
+	h->drain = row->drain;
+	free(h->boot_id);
+	h->boot_id = xstrdup(row->boot_id);
+}
+
+static void load_key(void *arg, const struct tls_key *key)
+{
+	const char *name;
+
+	if (role_of(key->identity, &name) == ROLE_HOST)
+		ctl_host_get(arg, name);
+}
+
+void ctl_hosts_load(struct ctl *ctl)
+{
+	struct error err;
+
+	store_each_host(ctl->store, load_host, ctl);
+	if (keys_each(ctl->keys_path, load_key, ctl, &err) < 0)
+		log_warnx("error=\"%s\"", err.text);
+}
+
+/* ---- the agent comes and goes ---- */
+
+static bool named_there(const Control__AgentInfo *info, const struct klink *k)
+{
+	for (size_t i = 0; i < info->n_keepers; i++) {
+		const Control__KeeperName *n = info->keepers[i];
+
+		if (strtoull(n->job, NULL, 10) == k->job_id &&
+		    n->rank == k->rank && n->epoch == k->epoch)
+			return true;
+	}
+	return false;
+}
+
+/* The end of keepers that we know and the agent does not find. */
+static void drop_missing_keepers(struct ctl_host *h,
+				 const Control__AgentInfo *info)
+{
+	struct klink *k, *next;
+
+	for (k = TAILQ_FIRST(&h->ctl->klinks); k; k = next) {
+		next = TAILQ_NEXT(k, link);
+		if (k->host == h)
+			k->heard = false;
+		if (k->host != h || named_there(info, k))
+			continue;
+		klink_gone(k);
+		/* That may have ended others too. */
+		next = TAILQ_FIRST(&h->ctl->klinks);
+	}
+}
+
+/* Ranks that should be there and have no keeper at all. */
+static void drop_missing_ranks(struct ctl_host *h,
+			       const Control__AgentInfo *info)
+{
+	struct ctl_job *job;
+
+	TAILQ_FOREACH (job, &h->ctl->jobs, link) {
+		for (uint32_t i = 0; i < job->nr; i++) {
+			struct ctl_rank *r = &job->ranks[i];
+			struct klink asked = { .job_id = job->id,
+					       .rank = i,
+					       .epoch = r->epoch };
+
+			if (r->host != h || !ctl_rank_active(r) ||
+			    klink_of(r) || named_there(info, &asked))
+				continue;
+			if (r->move && r->move->from == h)
+				ctl_move_source_missing(r->move);
+			else
+				ctl_rank_lost(r, "its keeper has died");
+		}
+	}
+}
+
+static void set_text(char **to, const char *text)
+{
+	free(*to);
+	*to = xstrdup(text);
+}
+
+static void agent_replaces(struct ctl_host *h)
+{
+	struct ctl_peer *old = h->agent;
+
+	if (!old)
+		return;
+	h->agent = NULL;
+	LIST_REMOVE(old, link);
+	conn_destroy(old->conn);
+	free(old);
+}
+
+int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
+		   struct error *err)
+{
+	struct ctl *ctl = p->ctl;
+	size_t known = ctl->nr_hosts;
+	struct ctl_host *h = ctl_host_get(ctl, p->name);
+	struct in_addr address;
+	unsigned prefix;
+
+	if (net_parse_cidr(info->address, &address, &prefix, err) < 0)
+		return -EINVAL;
+	if (!info->cores || info->cores > 65536)
+		return error_set(err, -EINVAL, "a host with %u cores",
+				 info->cores);
+	agent_replaces(h);
+	h->agent = p;
+	p->host = h;
+	h->lost_since = 0;
+	h->lost = sd_event_source_disable_unref(h->lost);
+	set_text(&h->address, info->address);
+	set_text(&h->uplink, info->uplink);
+	set_text(&h->net, info->net);
+	h->score = info->score > 0 ? info->score : 1;
+	h->cores = info->cores;
+	h->memory = info->memory;
+	if (known != ctl->nr_hosts)
+		ctl_sched_host_added(ctl);
+	if (strcmp(h->boot_id, info->boot_id)) {
+		set_text(&h->boot_id, info->boot_id);
+		ctl_host_store(h);
+	}
+	log_info("host=%s agent=up keepers=%zu", h->name, info->n_keepers);
+	drop_missing_keepers(h, info);
+	drop_missing_ranks(h, info);
+	ctl_sched_host(h);
+	return 0;
+}
+
+void ctl_host_report(struct ctl_host *h, const Control__HostReport *r)
+{
+	h->report.runnable = r->runnable;
+	h->report.load = r->load;
+	h->report.memory_free = r->memory_free;
+	h->report.pressure = r->pressure;
+	h->report.users = r->users;
+	h->report.idle_usec = r->idle_usec;
+	ctl_sched_host(h);
+}
+
+static int on_lost(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl_host *h = arg;
+	struct ctl_job *job;
+
+	h->lost = sd_event_source_disable_unref(h->lost);
+	TAILQ_FOREACH (job, &h->ctl->jobs, link)
+		for (uint32_t i = 0; i < job->nr; i++)
+			if (job->ranks[i].host == h &&
+			    ctl_rank_active(&job->ranks[i]))
+				ctl_rank_lost(&job->ranks[i],
+					      "its host does not answer");
+	return 0;
+}
+
+void ctl_host_gone(struct ctl_host *h)
+{
+	struct ctl *ctl = h->ctl;
+	struct klink *k;
+
+	h->agent = NULL;
+	h->lost_since = ctl_now();
+	TAILQ_FOREACH (k, &ctl->klinks, link)
+		if (k->host == h)
+			k->heard = false;
+	log_info("host=%s agent=down", h->name);
+	sd_event_source_disable_unref(h->lost);
+	h->lost = NULL;
+	sd_event_add_time_relative(ctl->event, &h->lost, CLOCK_MONOTONIC,
+				   ctl->conf->lost_after, USEC_PER_MSEC,
+				   on_lost, h);
+	ctl_sched_host(h);
+}
+
+/* ---- draining ---- */
+
+static unsigned ranks_at(const struct ctl_host *h)
+{
+	const struct ctl_job *job;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (job, &h->ctl->jobs, link)
+		for (uint32_t i = 0; i < job->nr; i++)
+			n += job->ranks[i].host == h &&
+			     ctl_rank_active(&job->ranks[i]);
+	return n;
+}
+
+void ctl_host_check_drained(struct ctl_host *h, const char *failed)
+{
+	struct ctl_peer *p = h->drainer;
+
+	if (!p)
+		return;
+	if (failed)
+		ctl_send_failed(p, h->drainer_re, -EBUSY,
+				"%s takes nothing new, but not all could "
+				"leave: %s",
+				h->name, failed);
+	else if (!ranks_at(h))
+		ctl_send_ok(p, h->drainer_re);
+	else
+		return;
+	h->drainer = NULL;
+}
+
+void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d)
+{
+	struct ctl_host *h = ctl_host_find(p->ctl, d->host);
+
+	if (!h) {
+		ctl_send_failed(p, re, -ENOENT,
+				"no host %s; `stint hosts` lists them",
+				d->host);
+		return;
+	}
+	if (h->drainer) {
+		ctl_send_failed(h->drainer, h->drainer_re, -ECANCELED,
+				"somebody else has taken this over");
+		h->drainer = NULL;
+	}
+	h->drain = !d->undo;
+	ctl_host_store(h);
+	ctl_sched_host(h);
+	if (!d->wait || d->undo) {
+		ctl_send_ok(p, re);
+		return;
+	}
+	h->drainer = p;
+	h->drainer_re = re;
+	ctl_host_check_drained(h, NULL);
+}

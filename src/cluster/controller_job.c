@@ -1,0 +1,624 @@
+/*
+ * controller_job.c - the life of a job
+ *
+ *	WAITING -> STARTING -> RUNNING -> ENDING -> DONE
+ *
+ * ENDING: a rank has ended, or somebody wants the job to end.  The first rank
+ * that fails decides the job's exit code, and the others are killed, as
+ * mpirun does.  DONE when every rank is.
+ */
+#include <errno.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/controller_priv.h"
+#include "cluster/keys.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+enum {
+	RANKS_MAX = 4096,
+	ENDED_KEPT = 1000, /* jobs that are over, for `stint ps --all` */
+};
+
+struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id)
+{
+	struct ctl_job *job;
+
+	TAILQ_FOREACH (job, &ctl->jobs, link)
+		if (job->id == id)
+			return job;
+	return NULL;
+}
+
+bool ctl_rank_active(const struct ctl_rank *r)
+{
+	return r->state == STATE(STARTING) || r->state == STATE(RUNNING);
+}
+
+void ctl_job_store(struct ctl_job *job)
+{
+	size_t n = control__submit__get_packed_size(job->spec);
+	uint8_t *spec = xmalloc(n);
+	struct store_job row = { .id = job->id,
+				 .state = job->state,
+				 .spec = spec,
+				 .spec_n = n,
+				 .why = job->why,
+				 .submit = job->submit,
+				 .start = job->start,
+				 .end = job->end,
+				 .exit = job->exit,
+				 .bad_rank = job->bad_rank,
+				 .pmi_generation = job->pmi_generation,
+				 .pmi_release = job->pmi_release,
+				 .pmi_release_n = job->pmi_release_n };
+
+	control__submit__pack(job->spec, spec);
+	store_put_job(job->ctl->store, &row);
+	free(spec);
+}
+
+void ctl_rank_store(struct ctl_rank *r)
+{
+	struct store_rank row = { .job = r->job->id,
+				  .rank = r->rank,
+				  .state = r->state,
+				  .host = r->host ? r->host->name : "",
+				  .address = ntohl(r->address.s_addr),
+				  .epoch = r->epoch,
+				  .last_epoch = r->last_epoch,
+				  .exit = r->exit,
+				  .moves = r->moves,
+				  .downtime = r->downtime,
+				  .stdout_end = r->stdout_end,
+				  .stderr_end = r->stderr_end };
+
+	store_put_rank(r->job->ctl->store, &row);
+}
+
+/* Takes spec. */
+static struct ctl_job *job_create(struct ctl *ctl, uint64_t id,
+				  Control__Submit *spec)
+{
+	struct ctl_job *job = xcalloc(1, sizeof(*job));
+
+	job->ctl = ctl;
+	job->id = id;
+	job->spec = spec;
+	job->nr = spec->ranks;
+	job->bad_rank = -1;
+	job->state = STATE(WAITING);
+	job->why = xstrdup("");
+	job->ranks = xcalloc(job->nr, sizeof(*job->ranks));
+	for (uint32_t i = 0; i < job->nr; i++) {
+		job->ranks[i].job = job;
+		job->ranks[i].rank = i;
+		job->ranks[i].state = STATE(WAITING);
+	}
+	job->gather = pmi_gather_create(job->nr);
+	TAILQ_INSERT_TAIL(&ctl->jobs, job, link);
+	return job;
+}
+
+void ctl_job_destroy(struct ctl_job *job)
+{
+	TAILQ_REMOVE(&job->ctl->jobs, job, link);
+	if (job->client)
+		job->client->job = NULL;
+	sd_event_source_disable_unref(job->grace);
+	sd_event_source_disable_unref(job->killer);
+	pmi_gather_destroy(job->gather);
+	control__submit__free_unpacked(job->spec, NULL);
+	free(job->pmi_release);
+	free(job->ranks);
+	free(job->why);
+	free(job);
+}
+
+static bool has_klinks(const struct ctl_job *job)
+{
+	const struct klink *k;
+
+	TAILQ_FOREACH (k, &job->ctl->klinks, link)
+		if (k->job == job)
+			return true;
+	return false;
+}
+
+/* Forget the oldest of many ended jobs. */
+static void prune(struct ctl *ctl)
+{
+	struct ctl_job *job, *next;
+
+	for (job = TAILQ_FIRST(&ctl->jobs); job && ctl->nr_ended > ENDED_KEPT;
+	     job = next) {
+		next = TAILQ_NEXT(job, link);
+		if (job->state != STATE(DONE) || has_klinks(job) || job->client)
+			continue;
+		ctl_job_destroy(job);
+		ctl->nr_ended--;
+	}
+}
+
+/* ---- telling the client ---- */
+
+void ctl_job_tell(struct ctl_job *job)
+{
+	Control__JobState s = CONTROL__JOB_STATE__INIT;
+	Control__RankEnd *ends, **list;
+	char why[256] = "";
+
+	if (!job->client)
+		return;
+	if (job->state == STATE(WAITING) && job->model)
+		ctl_sched_why(job, why, sizeof(why));
+	ends = xcalloc(job->nr, sizeof(*ends));
+	list = xcalloc(job->nr, sizeof(*list));
+	for (uint32_t i = 0; i < job->nr; i++) {
+		control__rank_end__init(&ends[i]);
+		ends[i].stdout_end = job->ranks[i].stdout_end;
+		ends[i].stderr_end = job->ranks[i].stderr_end;
+		ends[i].known = job->ranks[i].state == STATE(DONE);
+		list[i] = &ends[i];
+	}
+	s.job = job->id;
+	s.state = job->state;
+	s.why = job->state == STATE(WAITING) ? why : job->why;
+	s.exit = job->exit;
+	s.bad_rank = job->bad_rank;
+	if (job->state == STATE(DONE)) {
+		s.ends = list;
+		s.n_ends = job->nr;
+	}
+	ctl_send(job->client, 0, 0, MESSAGE_BODY(JOB_STATE), &s);
+	free(list);
+	free(ends);
+}
+
+/* ---- beginning ---- */
+
+/* Who a job is to run as must be who submits it. */
+static int check_user(struct ctl_peer *p, Control__Submit *s, struct error *err)
+{
+	struct passwd *pw;
+
+	if (p->role == ROLE_USER) {
+		pw = getpwnam(p->name);
+		if (!pw || pw->pw_uid != s->uid)
+			return error_set(err, -EPERM,
+					 "your key is %s's, and uid %u is not "
+					 "that user",
+					 p->name, s->uid);
+	}
+	pw = getpwuid(s->uid);
+	message_set_text(&s->user,
+			 pw ? xstrdup(pw->pw_name) : xasprintf("%u", s->uid));
+	return 0;
+}
+
+static int check_submit(struct ctl_peer *p, Control__Submit *s,
+			struct error *err)
+{
+	if (!s->n_argv || !*s->argv[0])
+		return error_set(err, -EINVAL, "no program to run");
+	if (s->ranks < 1 || s->ranks > RANKS_MAX)
+		return error_set(err, -EINVAL,
+				 "%u ranks: a job has 1 to %d of them",
+				 s->ranks, RANKS_MAX);
+	return check_user(p, s, err);
+}
+
+/* The message's own goes when its handler returns. */
+static Control__Submit *submit_copy(const Control__Submit *s)
+{
+	size_t n = control__submit__get_packed_size(s);
+	uint8_t *buf = xmalloc(n);
+	Control__Submit *copy;
+
+	control__submit__pack(s, buf);
+	copy = control__submit__unpack(NULL, n, buf);
+	free(buf);
+	return copy;
+}
+
+void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
+{
+	struct ctl *ctl = p->ctl;
+	Control__Submitted done = CONTROL__SUBMITTED__INIT;
+	uint32_t *hosts = NULL;
+	struct ctl_job *job;
+	struct error err;
+	int r = check_submit(p, asked, &err);
+
+	if (r < 0) {
+		ctl_send_failed(p, re, r, "%s", err.text);
+		return;
+	}
+	job = job_create(ctl, ctl->last_job + 1, submit_copy(asked));
+	if (asked->n_hosts) {
+		hosts = xcalloc(job->nr, sizeof(*hosts));
+		r = ctl_sched_fixed(job, hosts, &err);
+	}
+	if (r < 0) {
+		ctl_job_destroy(job);
+		ctl_send_failed(p, re, r, "%s", err.text);
+		free(hosts);
+		return;
+	}
+	ctl->last_job++;
+	job->submit = ctl_now();
+	ctl_job_store(job);
+	log_info("job=%llu user=%s ranks=%u state=submitted",
+		 (unsigned long long)job->id, job->spec->user, job->nr);
+	done.job = job->id;
+	ctl_send(p, 0, re, MESSAGE_BODY(SUBMITTED), &done);
+	ctl_job_detach_later(job);
+	ctl_sched_arrive(job);
+	if (hosts) {
+		ctl_sched_start(job, hosts);
+		ctl_job_start(job, hosts);
+	}
+	free(hosts);
+}
+
+/* An address of the pool that no rank has. */
+static struct in_addr free_address(struct ctl *ctl)
+{
+	uint32_t size = 1u << (32 - ctl->pool_prefix), base, try;
+	struct ctl_job *job;
+	bool taken = true;
+
+	base = ntohl(ctl->pool.s_addr) & ~(size - 1);
+	for (uint32_t n = 0; n < size && taken; n++) {
+		/* Not the first, which looks like a network's, nor the last. */
+		ctl->next_address = ctl->next_address % (size - 2) + 1;
+		try = base + ctl->next_address;
+		taken = false;
+		TAILQ_FOREACH (job, &ctl->jobs, link)
+			for (uint32_t i = 0; i < job->nr; i++)
+				taken |= job->state != STATE(DONE) &&
+					 job->ranks[i].address.s_addr ==
+						 htonl(try);
+	}
+	return (struct in_addr){ htonl(taken ? 0 : try) };
+}
+
+void ctl_job_start(struct ctl_job *job, const uint32_t *hosts)
+{
+	job->state = STATE(STARTING);
+	job->start = ctl_now();
+	for (uint32_t i = 0; i < job->nr; i++) {
+		struct ctl_rank *r = &job->ranks[i];
+
+		r->host = job->ctl->hosts[hosts[i]];
+		r->address = free_address(job->ctl);
+		r->state = STATE(STARTING);
+		ctl_rank_store(r);
+	}
+	ctl_job_store(job);
+	for (uint32_t i = 0; i < job->nr; i++)
+		klink_start(&job->ranks[i], job->ranks[i].host, 0);
+	ctl_job_tell(job);
+}
+
+void ctl_rank_started(struct ctl_rank *r)
+{
+	struct ctl_job *job = r->job;
+
+	if (r->state != STATE(STARTING))
+		return;
+	r->state = STATE(RUNNING);
+	ctl_rank_store(r);
+	for (uint32_t i = 0; i < job->nr; i++)
+		if (job->ranks[i].state == STATE(STARTING))
+			return;
+	if (job->state != STATE(STARTING))
+		return;
+	job->state = STATE(RUNNING);
+	ctl_job_store(job);
+	ctl_job_tell(job);
+}
+
+/* ---- ending ---- */
+
+static void job_done(struct ctl_job *job)
+{
+	job->state = STATE(DONE);
+	job->end = ctl_now();
+	job->killer = sd_event_source_disable_unref(job->killer);
+	ctl_job_store(job);
+	log_info("job=%llu state=done exit=%d why=\"%s\"",
+		 (unsigned long long)job->id, job->exit, job->why);
+	ctl_sched_end(job);
+	ctl_job_tell(job);
+	job->ctl->nr_ended++;
+	prune(job->ctl);
+}
+
+static void check_done(struct ctl_job *job)
+{
+	if (job->state == STATE(DONE))
+		return;
+	for (uint32_t i = 0; i < job->nr; i++)
+		if (job->ranks[i].state != STATE(DONE))
+			return;
+	job_done(job);
+}
+
+static void rank_done(struct ctl_rank *r, int code)
+{
+	r->state = STATE(DONE);
+	r->exit = code;
+	ctl_rank_store(r);
+	if (r->host)
+		ctl_host_check_drained(r->host, NULL);
+}
+
+static void kill_ranks(struct ctl_job *job)
+{
+	for (uint32_t i = 0; i < job->nr; i++) {
+		struct ctl_rank *r = &job->ranks[i];
+		struct klink *k = klink_of(r);
+
+		if (r->state == STATE(DONE))
+			continue;
+		if (r->state == STATE(WAITING) ||
+		    (r->state == STATE(STARTING) && (!k || !k->start_sent)))
+			rank_done(r, job->exit);
+		if (k)
+			klink_kill(k);
+	}
+	check_done(job);
+}
+
+void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
+		  ...)
+{
+	struct error err;
+	va_list ap;
+
+	if (job->state == STATE(DONE))
+		return;
+	if (!job->exit) {
+		va_start(ap, fmt);
+		vsnprintf(err.text, sizeof(err.text), fmt, ap);
+		va_end(ap);
+		free(job->why);
+		job->why = xstrdup(err.text);
+		job->exit = code;
+		job->bad_rank = bad_rank;
+	}
+	job->state = STATE(ENDING);
+	ctl_job_store(job);
+	kill_ranks(job);
+}
+
+void ctl_rank_ended(struct ctl_rank *r, int code)
+{
+	struct ctl_job *job = r->job;
+
+	if (r->state == STATE(DONE))
+		return;
+	rank_done(r, code);
+	if (job->state == STATE(RUNNING) || job->state == STATE(STARTING))
+		job->state = STATE(ENDING);
+	if (code > 128)
+		ctl_job_fail(job, r->rank, code, "rank %u was killed by %s",
+			     r->rank, strsignal(code - 128));
+	else if (code)
+		ctl_job_fail(job, r->rank, code, "rank %u exited with code %d",
+			     r->rank, code);
+	else
+		ctl_job_store(job);
+	check_done(job);
+}
+
+void ctl_rank_lost(struct ctl_rank *r, const char *how)
+{
+	if (r->state == STATE(DONE))
+		return;
+	log_warnx("job=%llu rank=%u host=%s lost why=\"%s\"",
+		  (unsigned long long)r->job->id, r->rank,
+		  r->host ? r->host->name : "", how);
+	rank_done(r, 1);
+	ctl_job_fail(r->job, r->rank, 1, "rank %u on %s is lost: %s", r->rank,
+		     r->host ? r->host->name : "no host", how);
+	check_done(r->job);
+}
+
+static int on_kill_grace(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl_job *job = arg;
+
+	job->killer = sd_event_source_disable_unref(job->killer);
+	kill_ranks(job);
+	return 0;
+}
+
+/* Politely first, if it has begun. */
+static void job_stop(struct ctl_job *job, const char *why)
+{
+	if (job->state == STATE(DONE))
+		return;
+	if (job->state == STATE(WAITING)) {
+		ctl_job_fail(job, -1, 128 + SIGTERM, "%s", why);
+		return;
+	}
+	for (uint32_t i = 0; i < job->nr; i++) {
+		struct klink *k = klink_of(&job->ranks[i]);
+
+		if (k && job->ranks[i].state != STATE(DONE))
+			klink_signal(k, SIGTERM);
+	}
+	if (!job->exit) {
+		free(job->why);
+		job->why = xstrdup(why);
+	}
+	if (!job->killer)
+		sd_event_add_time_relative(job->ctl->event, &job->killer,
+					   CLOCK_MONOTONIC,
+					   job->ctl->conf->kill_grace,
+					   USEC_PER_MSEC, on_kill_grace, job);
+}
+
+void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s)
+{
+	struct ctl_job *job = ctl_job_find(p->ctl, s->job);
+
+	if (job->state == STATE(DONE)) {
+		ctl_send_failed(p, re, -ESRCH, "job %llu has ended",
+				(unsigned long long)job->id);
+		return;
+	}
+	if (s->signo > 64) {
+		ctl_send_failed(p, re, -EINVAL, "there is no signal %u",
+				s->signo);
+		return;
+	}
+	if (!s->signo)
+		job_stop(job, "somebody ended it");
+	else if (s->signo == SIGKILL || job->state == STATE(WAITING))
+		ctl_job_fail(job, -1, 128 + s->signo, "killed by %s",
+			     strsignal(s->signo));
+	else
+		for (uint32_t i = 0; i < job->nr; i++)
+			if (klink_of(&job->ranks[i]))
+				klink_signal(klink_of(&job->ranks[i]),
+					     s->signo);
+	ctl_send_ok(p, re);
+}
+
+/* ---- the client that waits for it ---- */
+
+static int on_client_grace(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl_job *job = arg;
+	struct klink *k;
+
+	job->grace = sd_event_source_disable_unref(job->grace);
+	job->deserted = true;
+	TAILQ_FOREACH (k, &job->ctl->klinks, link)
+		if (k->job == job)
+			klink_drop_output(k);
+	job_stop(job, "the `stint run` that started it has gone");
+	return 0;
+}
+
+void ctl_job_detach_later(struct ctl_job *job)
+{
+	if (!job->grace)
+		sd_event_add_time_relative(job->ctl->event, &job->grace,
+					   CLOCK_MONOTONIC,
+					   job->ctl->conf->client_grace,
+					   USEC_PER_MSEC, on_client_grace, job);
+}
+
+void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a)
+{
+	struct ctl_job *job = ctl_job_find(p->ctl, a->job);
+	struct klink *k;
+
+	if (p->job)
+		ctl_job_detach(p);
+	if (job->client)
+		ctl_job_detach(job->client);
+	job->grace = sd_event_source_disable_unref(job->grace);
+	job->deserted = false;
+	job->client = p;
+	p->job = job;
+	ctl_send_ok(p, re);
+	TAILQ_FOREACH (k, &p->ctl->klinks, link)
+		if (k->job == job)
+			klink_flush(k);
+	klink_stdin_room(job);
+	ctl_job_tell(job);
+}
+
+void ctl_job_detach(struct ctl_peer *p)
+{
+	struct ctl_job *job = p->job;
+	struct klink *k;
+
+	p->job = NULL;
+	job->client = NULL;
+	/* What it has not acknowledged comes again from the keepers. */
+	TAILQ_FOREACH (k, &job->ctl->klinks, link)
+		if (k->job == job)
+			klink_again(k);
+	ctl_job_detach_later(job);
+}
+
+/* ---- after a restart ---- */
+
+static void load_rank(void *arg, const struct store_rank *row)
+{
+	struct ctl_job *job = arg;
+	struct ctl_rank *r = &job->ranks[row->rank];
+
+	if (row->rank >= job->nr)
+		return;
+	r->state = row->state;
+	r->host = *row->host ? ctl_host_find(job->ctl, row->host) : NULL;
+	r->address.s_addr = htonl(row->address);
+	r->epoch = row->epoch;
+	r->last_epoch = row->last_epoch;
+	r->exit = row->exit;
+	r->moves = row->moves;
+	r->downtime = row->downtime;
+	r->stdout_end = row->stdout_end;
+	r->stderr_end = row->stderr_end;
+}
+
+static void load_job(void *arg, const struct store_job *row)
+{
+	struct ctl *ctl = arg;
+	Control__Submit *spec =
+		control__submit__unpack(NULL, row->spec_n, row->spec);
+	struct ctl_job *job;
+
+	if (!spec || !spec->ranks || spec->ranks > RANKS_MAX) {
+		log_warnx("job=%llu cannot be read from the store",
+			  (unsigned long long)row->id);
+		if (spec)
+			control__submit__free_unpacked(spec, NULL);
+		return;
+	}
+	job = job_create(ctl, row->id, spec);
+	job->state = row->state;
+	free(job->why);
+	job->why = xstrdup(row->why);
+	job->submit = row->submit;
+	job->start = row->start;
+	job->end = row->end;
+	job->exit = row->exit;
+	job->bad_rank = row->bad_rank;
+	job->pmi_generation = row->pmi_generation;
+	if (row->pmi_release_n) {
+		job->pmi_release = xmalloc(row->pmi_release_n);
+		memcpy(job->pmi_release, row->pmi_release, row->pmi_release_n);
+		job->pmi_release_n = row->pmi_release_n;
+	}
+	pmi_gather_resume(job->gather, job->pmi_generation);
+}
+
+void ctl_jobs_load(struct ctl *ctl)
+{
+	struct ctl_job *job;
+
+	ctl->last_job = store_last_job(ctl->store);
+	store_each_job(ctl->store, STATE(DONE), ENDED_KEPT, load_job, ctl);
+	TAILQ_FOREACH (job, &ctl->jobs, link) {
+		store_each_rank(ctl->store, job->id, load_rank, job);
+		if (job->state == STATE(DONE)) {
+			ctl->nr_ended++;
+			continue;
+		}
+		ctl_sched_rejoin(job);
+		ctl_job_detach_later(job);
+	}
+}

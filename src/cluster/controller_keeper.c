@@ -1,0 +1,447 @@
+/*
+ * controller_keeper.c - the controller's side of cluster/keeper.proto
+ *
+ * A request's id is its body case, so that an answer says by itself what
+ * it answers; no two of a kind are ever outstanding with different meanings.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/controller_priv.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+#include "net/net.h"
+
+enum {
+	PIECE = 96 << 10,     /* of arguments in one START */
+	HOST_LINES_MAX = 256, /* jobs with more ranks get no /etc/hosts */
+};
+
+#define ASK(NAME)  KEEPER__REQUEST__BODY_##NAME
+#define TELL(NAME) KEEPER__EVENT__BODY_##NAME
+
+struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
+			 uint64_t epoch)
+{
+	struct klink *k;
+
+	TAILQ_FOREACH (k, &ctl->klinks, link)
+		if (k->job_id == job && k->rank == rank && k->epoch == epoch)
+			return k;
+	return NULL;
+}
+
+struct klink *klink_of(const struct ctl_rank *r)
+{
+	return klink_find(r->job->ctl, r->job->id, r->rank, r->epoch);
+}
+
+static struct klink *klink_create(struct ctl_host *h, uint64_t job,
+				  uint32_t rank, uint64_t epoch)
+{
+	struct klink *k = xcalloc(1, sizeof(*k));
+
+	k->host = h;
+	k->job_id = job;
+	k->rank = rank;
+	k->epoch = epoch;
+	k->job = ctl_job_find(h->ctl, job);
+	if (k->job && rank >= k->job->nr)
+		k->job = NULL;
+	if (k->job && !k->job->client)
+		ctl_job_detach_later(k->job);
+	TAILQ_INSERT_TAIL(&h->ctl->klinks, k, link);
+	return k;
+}
+
+static void klink_free(struct klink *k)
+{
+	TAILQ_REMOVE(&k->host->ctl->klinks, k, link);
+	klink_clear_output(k);
+	free(k->pending);
+	free(k);
+}
+
+static struct ctl_rank *rank_of(const struct klink *k)
+{
+	return k->job ? &k->job->ranks[k->rank] : NULL;
+}
+
+/* Does it have the rank, as far as we know? */
+static bool is_current(const struct klink *k)
+{
+	return k->job && rank_of(k)->epoch == k->epoch &&
+	       rank_of(k)->host == k->host;
+}
+
+void klink_gone(struct klink *k)
+{
+	struct ctl_move *m = ctl_move_of(k);
+	struct ctl_rank *r = rank_of(k);
+	bool current = is_current(k);
+
+	log_debug("job=%" PRIu64 " rank=%u epoch=%" PRIu64 " keeper=gone",
+		  k->job_id, k->rank, k->epoch);
+	if (m && ctl_move_keeper_gone(m, k))
+		current = false;
+	klink_free(k);
+	if (current && ctl_rank_active(r))
+		ctl_rank_lost(r, "its keeper has died");
+}
+
+/* ---- requests ---- */
+
+struct named {
+	char job[24];
+	Control__KeeperName name;
+};
+
+static void name_of(const struct klink *k, struct named *ret)
+{
+	snprintf(ret->job, sizeof(ret->job), "%" PRIu64, k->job_id);
+	control__keeper_name__init(&ret->name);
+	ret->name.job = ret->job;
+	ret->name.rank = k->rank;
+	ret->name.epoch = k->epoch;
+}
+
+void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body)
+{
+	Control__KeeperPacket packet = CONTROL__KEEPER_PACKET__INIT;
+	Keeper__Request q = KEEPER__REQUEST__INIT;
+	struct named named;
+
+	/* Whatever it was, it is asked for again once the keeper is heard. */
+	if (!k->host->agent || !k->heard)
+		return;
+	q.id = what;
+	q.body_case = what;
+	q.hello = body; /* all members of the union are pointers */
+	packet.data.len = keeper__request__get_packed_size(&q);
+	packet.data.data = xmalloc(packet.data.len);
+	keeper__request__pack(&q, packet.data.data);
+	name_of(k, &named);
+	packet.name = &named.name;
+	ctl_send(k->host->agent, 0, 0, MESSAGE_BODY(KEEPER_PACKET), &packet);
+	free(packet.data.data);
+}
+
+void klink_signal(struct klink *k, uint32_t signo)
+{
+	Keeper__Signal s = KEEPER__SIGNAL__INIT;
+
+	s.signo = signo;
+	klink_request(k, ASK(SIGNAL), &s);
+}
+
+void klink_kill(struct klink *k)
+{
+	Keeper__Kill kill_it = KEEPER__KILL__INIT;
+
+	k->kill_wanted = true;
+	klink_request(k, ASK(KILL), &kill_it);
+}
+
+struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
+			  uint64_t epoch)
+{
+	struct klink *k = klink_create(h, r->job->id, r->rank, epoch);
+	Control__KeeperStart start = CONTROL__KEEPER_START__INIT;
+	struct named named;
+
+	if (!h->agent)
+		return k; /* the host's return, or lost_after, decides */
+	name_of(k, &named);
+	start.name = &named.name;
+	ctl_send(h->agent, (uintptr_t)k, 0, MESSAGE_BODY(KEEPER_START), &start);
+	return k;
+}
+
+void klink_start_failed(struct klink *k, const char *why)
+{
+	struct ctl_rank *r = rank_of(k);
+	struct ctl_move *m = ctl_move_of(k);
+
+	if (m) {
+		ctl_move_failed(m, why);
+	} else if (r && is_current(k)) {
+		ctl_job_fail(r->job, r->rank, 1,
+			     "rank %u could not be started on %s: %s", r->rank,
+			     k->host->name, why);
+		ctl_rank_ended(r, 1);
+	}
+	klink_free(k);
+}
+
+void klink_capsule(const struct ctl_rank *r, const struct ctl_host *h,
+		   Keeper__Capsule *ret)
+{
+	const struct ctl_job *job = r->job;
+	char text[NET_TEXT];
+
+	keeper__capsule__init(ret);
+	ret->address = xstrdup(net_addr_text(r->address, text));
+	ret->mode = h->net;
+	ret->uplink = h->uplink;
+	if (job->nr > HOST_LINES_MAX)
+		return;
+	ret->hosts = xcalloc(job->nr, sizeof(*ret->hosts));
+	for (uint32_t i = 0; i < job->nr; i++) {
+		Keeper__HostName *n = xcalloc(1, sizeof(*n));
+
+		keeper__host_name__init(n);
+		n->name = xasprintf("%" PRIu64 "-%u", job->id, i);
+		n->address =
+			xstrdup(net_addr_text(job->ranks[i].address, text));
+		ret->hosts[ret->n_hosts++] = n;
+	}
+}
+
+void klink_capsule_clear(Keeper__Capsule *c)
+{
+	for (size_t i = 0; i < c->n_hosts; i++) {
+		free(c->hosts[i]->name);
+		free(c->hosts[i]->address);
+		free(c->hosts[i]);
+	}
+	free(c->hosts);
+	free(c->address);
+}
+
+/* As many of list[*at...] as fit beside `bytes` into one packet. */
+static size_t take_some(char **list, size_t n, size_t *at, size_t *bytes,
+			char ***ret)
+{
+	size_t first = *at;
+
+	*ret = list + first;
+	while (*at < n && *bytes < PIECE)
+		*bytes += strlen(list[(*at)++]) + 8;
+	return *at - first;
+}
+
+static void send_start(struct klink *k)
+{
+	struct ctl_rank *r = rank_of(k);
+	Control__Submit *s = r->job->spec;
+	Keeper__Capsule capsule;
+	size_t argv = 0, env = 0, bytes;
+	Keeper__Pmi pmi = KEEPER__PMI__INIT;
+	Keeper__Start start = KEEPER__START__INIT;
+	char kvsname[40];
+
+	klink_capsule(r, k->host, &capsule);
+	snprintf(kvsname, sizeof(kvsname), "stint_%" PRIu64, r->job->id);
+	pmi.size = r->job->nr;
+	pmi.kvsname = kvsname;
+	start.cwd = s->cwd;
+	start.uid = s->uid;
+	start.gid = s->gid;
+	start.groups = s->groups;
+	start.n_groups = s->n_groups;
+	start.capsule = &capsule;
+	start.pmi = &pmi;
+	start.stdin_open = s->stdin_open && !r->rank;
+	do {
+		bytes = 0;
+		start.n_argv = take_some(s->argv, s->n_argv, &argv, &bytes,
+					 &start.argv);
+		start.n_env =
+			take_some(s->env, s->n_env, &env, &bytes, &start.env);
+		start.more = argv < s->n_argv || env < s->n_env;
+		klink_request(k, ASK(START), &start);
+	} while (start.more);
+	k->start_sent = true;
+	klink_capsule_clear(&capsule);
+}
+
+/* ---- events ---- */
+
+static void on_hello(struct klink *k, const Keeper__Hello *h)
+{
+	Keeper__AgentHello answer = KEEPER__AGENT_HELLO__INIT;
+	const Keeper__Status *s = h->status;
+	struct ctl_rank *r = rank_of(k);
+	struct ctl_move *m = ctl_move_of(k);
+
+	if (h->version != KEEPER__VERSION__MAJOR || !s) {
+		log_warnx("host=%s job=%" PRIu64 " rank=%u keeper speaks "
+			  "version %u",
+			  k->host->name, k->job_id, k->rank, h->version);
+		return;
+	}
+	k->heard = true;
+	answer.version = KEEPER__VERSION__MAJOR;
+	answer.acked = k->acked;
+	klink_request(k, ASK(HELLO), &answer);
+	if (m)
+		ctl_move_hello(m, k, s);
+	else if (!r || k->kill_wanted || r->state == STATE(DONE) ||
+		 k->epoch > r->epoch ||
+		 (r->job->state == STATE(ENDING) && r->job->exit))
+		klink_kill(k); /* of no job of ours, or of one that is over */
+	else if (is_current(k) && s->state == KEEPER__STATE__EMPTY)
+		send_start(k);
+	if (r && !r->rank && is_current(k) &&
+	    s->state != KEEPER__STATE__EMPTY &&
+	    s->state != KEEPER__STATE__STARTING) {
+		r->job->stdin_from = s->stdin_offset;
+		r->job->stdin_known = true;
+		klink_stdin_room(r->job);
+	}
+	if (r && s->pid)
+		r->pid = s->pid;
+}
+
+static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
+{
+	struct ctl_rank *r = rank_of(k);
+	struct ctl_move *m = ctl_move_of(k);
+	int code = f->code == -ENOENT ? 127 : f->code == -EACCES ? 126 : 1;
+
+	if (re == ASK(START) && r && is_current(k)) {
+		ctl_job_fail(r->job, r->rank, code, "rank %u on %s: %s",
+			     r->rank, k->host->name, f->why);
+		ctl_rank_ended(r, code);
+		klink_kill(k);
+	} else if (m && (re == ASK(RECEIVE) || re == ASK(MIGRATE_OUT))) {
+		ctl_move_failed(m, f->why);
+	} else {
+		log_debug("job=%" PRIu64 " rank=%u request=%" PRIu64
+			  " failed why=\"%s\"",
+			  k->job_id, k->rank, re, f->why);
+	}
+}
+
+static void on_exited(struct klink *k, const Keeper__Exited *e)
+{
+	struct ctl_rank *r = rank_of(k);
+	struct ctl_job *job = r->job;
+
+	if (r->epoch != k->epoch && !(r->move && r->move->epoch == k->epoch))
+		return;
+	r->stdout_end = e->stdout_end;
+	r->stderr_end = e->stderr_end;
+	if (!e->signaled && !e->code && e->pmi == KEEPER__PHASE__PMI_BEGUN)
+		ctl_job_fail(job, r->rank, 1,
+			     "rank %u ended without MPI_Finalize", r->rank);
+	ctl_rank_ended(r, e->signaled ? 128 + e->code : e->code);
+}
+
+static void on_abort(struct klink *k, const Keeper__PmiAbort *a)
+{
+	/* Whoever calls MPI_Abort(0) still did not finish. */
+	ctl_job_fail(k->job, k->rank, a->code & 255 ? a->code & 255 : 1,
+		     "rank %u called MPI_Abort: %s", k->rank, a->text);
+}
+
+static void on_stdin_taken(struct klink *k, uint64_t re,
+			   const Keeper__StdinTaken *s)
+{
+	if (k->rank || !is_current(k))
+		return;
+	/* It is full, and will say when it is not. */
+	if (re && s->offset < k->job->stdin_sent)
+		return;
+	k->job->stdin_from = s->offset;
+	k->job->stdin_known = true;
+	klink_stdin_room(k->job);
+}
+
+static void on_started(struct klink *k, const Keeper__Started *s)
+{
+	struct ctl_rank *r = rank_of(k);
+
+	r->pid = s->pid;
+	ctl_rank_started(r);
+	if (r->rank || r->job->stdin_known)
+		return;
+	r->job->stdin_known = true;
+	klink_stdin_room(r->job);
+}
+
+static void klink_event(struct klink *k, Keeper__Event *e)
+{
+	struct ctl_move *m = ctl_move_of(k);
+
+	switch (e->body_case) {
+	case TELL(FAILED):
+		on_failed(k, e->re, e->failed);
+		break;
+	case TELL(STARTED):
+		on_started(k, e->started);
+		break;
+	case TELL(EXITED):
+		on_exited(k, e->exited);
+		break;
+	case TELL(STDIN_TAKEN):
+		on_stdin_taken(k, e->re, e->stdin_taken);
+		break;
+	case TELL(PMI_FENCE):
+		ctl_pmi_fence(k, e->pmi_fence);
+		break;
+	case TELL(PMI_ABORT):
+		on_abort(k, e->pmi_abort);
+		break;
+	case TELL(RECEIVING):
+		if (m)
+			ctl_move_receiving(m, e->receiving);
+		break;
+	case TELL(MOVE_PROGRESS):
+		if (m)
+			ctl_move_progress(m, e->move_progress);
+		break;
+	case TELL(MOVE_DONE):
+		ctl_move_done(k, e->move_done);
+		break;
+	case TELL(MOVE_DOUBT):
+		ctl_move_doubt(k, e->move_doubt);
+		break;
+	case TELL(STATUS):
+		if (m)
+			ctl_move_hello(m, k, e->status);
+		break;
+	default:
+		break; /* OK, output, and what later versions add */
+	}
+}
+
+void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
+		  const ProtobufCBinaryData *data)
+{
+	Keeper__Event *e = keeper__event__unpack(NULL, data->len, data->data);
+	uint64_t id = strtoull(name->job, NULL, 10);
+	struct klink *k = klink_find(h->ctl, id, name->rank, name->epoch);
+	bool kept = false;
+
+	if (!e) {
+		log_warnx("host=%s a keeper's message cannot be read", h->name);
+		return;
+	}
+	if (k && k->host != h) {
+		log_warnx("host=%s job=%" PRIu64 " rank=%u epoch=%" PRIu64
+			  " is %s's",
+			  h->name, id, name->rank, name->epoch, k->host->name);
+		goto out;
+	}
+	if (!k && e->body_case == TELL(HELLO))
+		k = klink_create(h, id, name->rank, name->epoch);
+	if (!k)
+		goto out;
+	if (e->body_case == TELL(HELLO))
+		on_hello(k, e->hello);
+	else if (!k->heard || (e->seq && !klink_take(k, e, &kept)))
+		goto out;
+	else if (k->job)
+		klink_event(k, e);
+	/* Only now is it dealt with. */
+	if (k->nr_pending)
+		klink_flush(k);
+out:
+	if (!kept)
+		keeper__event__free_unpacked(e, NULL);
+}

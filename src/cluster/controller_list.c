@@ -1,0 +1,130 @@
+/* controller_list.c - answers to `stint ps` and `stint hosts` */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cluster/controller_priv.h"
+#include "core/xalloc.h"
+#include "net/net.h"
+
+/* What a rank looks like from outside. */
+static int shown_state(const struct ctl_rank *r)
+{
+	if (ctl_rank_active(r) && r->host && !r->host->agent)
+		return STATE(LOST);
+	return r->move ? STATE(MOVING) : r->state;
+}
+
+static Control__RankInfo *rank_info(const struct ctl_rank *r)
+{
+	Control__RankInfo *i = xcalloc(1, sizeof(*i));
+	char text[NET_TEXT];
+
+	control__rank_info__init(i);
+	i->state = shown_state(r);
+	i->host = r->host ? r->host->name : (char *)"";
+	i->address = xstrdup(r->address.s_addr ? net_addr_text(r->address, text)
+					       : "");
+	i->epoch = r->epoch;
+	i->moves = r->moves;
+	i->moving_to = r->move ? r->move->to->name : (char *)"";
+	i->exit = r->exit;
+	i->downtime_usec = r->downtime;
+	i->pid = ctl_rank_active(r) ? r->pid : 0;
+	return i;
+}
+
+static Control__JobInfo *job_info(struct ctl_job *job)
+{
+	Control__JobInfo *i = xcalloc(1, sizeof(*i));
+	char why[256] = "";
+
+	control__job_info__init(i);
+	i->job = job->id;
+	i->state = job->state;
+	i->user = job->spec->user;
+	i->argv = job->spec->argv;
+	i->n_argv = job->spec->n_argv;
+	i->submit_usec = job->submit;
+	i->start_usec = job->start;
+	i->end_usec = job->end;
+	i->exit = job->exit;
+	if (job->state == STATE(WAITING) && job->model)
+		ctl_sched_why(job, why, sizeof(why));
+	i->why = xstrdup(*why ? why : job->why);
+	i->ranks = xcalloc(job->nr, sizeof(*i->ranks));
+	for (i->n_ranks = 0; i->n_ranks < job->nr; i->n_ranks++)
+		i->ranks[i->n_ranks] = rank_info(&job->ranks[i->n_ranks]);
+	return i;
+}
+
+static void job_info_free(Control__JobInfo *i)
+{
+	for (size_t n = 0; n < i->n_ranks; n++) {
+		free(i->ranks[n]->address);
+		free(i->ranks[n]);
+	}
+	free(i->ranks);
+	free(i->why);
+	free(i);
+}
+
+void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l)
+{
+	Control__Jobs jobs = CONTROL__JOBS__INIT;
+	struct ctl_job *job;
+	size_t cap = 0;
+
+	if (l->job && !ctl_job_find(p->ctl, l->job)) {
+		ctl_send_failed(p, re, -ESRCH, "no job %llu",
+				(unsigned long long)l->job);
+		return;
+	}
+	TAILQ_FOREACH (job, &p->ctl->jobs, link) {
+		if (l->job ? job->id != l->job
+			   : job->state == STATE(DONE) && !l->ended)
+			continue;
+		array_room(jobs.jobs, jobs.n_jobs, &cap);
+		jobs.jobs[jobs.n_jobs++] = job_info(job);
+	}
+	ctl_send(p, 0, re, MESSAGE_BODY(JOBS), &jobs);
+	for (size_t i = 0; i < jobs.n_jobs; i++)
+		job_info_free(jobs.jobs[i]);
+	free(jobs.jobs);
+}
+
+static void host_info(const struct ctl_host *h, Control__HostInfo *i)
+{
+	const struct host *v = &h->ctl->view.hosts[h->ix];
+
+	control__host_info__init(i);
+	i->name = h->name;
+	i->address = h->address;
+	i->up = h->agent != NULL;
+	i->drain = h->drain;
+	i->cores = h->cores;
+	i->alpha = v->speed;
+	i->load = h->report.load;
+	i->memory = h->memory;
+	i->memory_free = h->report.memory_free;
+	i->users = h->report.users;
+	i->idle_usec = h->report.idle_usec;
+	i->ranks = v->nr_ranks;
+	i->pressure = h->report.pressure;
+}
+
+void ctl_list_hosts(struct ctl_peer *p, uint64_t re)
+{
+	Control__Hosts hosts = CONTROL__HOSTS__INIT;
+	struct ctl *ctl = p->ctl;
+	Control__HostInfo *info = xcalloc(ctl->nr_hosts + 1, sizeof(*info));
+
+	hosts.hosts = xcalloc(ctl->nr_hosts + 1, sizeof(*hosts.hosts));
+	for (hosts.n_hosts = 0; hosts.n_hosts < ctl->nr_hosts;
+	     hosts.n_hosts++) {
+		host_info(ctl->hosts[hosts.n_hosts], &info[hosts.n_hosts]);
+		hosts.hosts[hosts.n_hosts] = &info[hosts.n_hosts];
+	}
+	ctl_send(p, 0, re, MESSAGE_BODY(HOSTS), &hosts);
+	free(hosts.hosts);
+	free(info);
+}

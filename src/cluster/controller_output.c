@@ -1,0 +1,120 @@
+/*
+ * controller_output.c - what ranks print and read
+ *
+ * Output stays in a klink's list until the client has printed it; then the
+ * keeper hears that it may forget it, and not before.  The keeper holds back
+ * a rank that prints faster than that, so the list is bounded by what a keeper
+ * keeps (cluster/keeper.proto: 256 KiB).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/controller_priv.h"
+#include "core/xalloc.h"
+
+/* Everything before the first output that waits is done with. */
+static void ack_done(struct klink *k)
+{
+	Keeper__Ack ack = KEEPER__ACK__INIT;
+	size_t n = 0;
+
+	while (n < k->nr_pending && !k->pending[n].output)
+		k->acked = k->pending[n++].seq;
+	if (!n)
+		return;
+	memmove(k->pending, k->pending + n,
+		(k->nr_pending - n) * sizeof(*k->pending));
+	k->nr_pending -= n;
+	ack.seq = k->acked;
+	klink_request(k, KEEPER__REQUEST__BODY_ACK, &ack);
+}
+
+bool klink_take(struct klink *k, Keeper__Event *e, bool *kept)
+{
+	struct pending *p;
+
+	if (e->seq <= k->seen)
+		return false;
+	k->seen = e->seq;
+	array_room(k->pending, k->nr_pending, &k->cap_pending);
+	p = &k->pending[k->nr_pending++];
+	*p = (struct pending){ .seq = e->seq };
+	if (e->body_case == KEEPER__EVENT__BODY_OUTPUT && k->job &&
+	    !k->job->deserted) {
+		p->output = e;
+		*kept = true;
+		klink_flush(k);
+	}
+	return true;
+}
+
+static void send_output(struct klink *k, struct pending *p)
+{
+	const Keeper__Output *from = p->output->output;
+	Control__Output o = CONTROL__OUTPUT__INIT;
+
+	o.job = k->job_id;
+	o.rank = k->rank;
+	o.stream = from->stream;
+	o.offset = from->offset;
+	o.data = from->data;
+	o.epoch = k->epoch;
+	o.seq = p->seq;
+	ctl_send(k->job->client, 0, 0, MESSAGE_BODY(OUTPUT), &o);
+	p->sent = true;
+}
+
+void klink_flush(struct klink *k)
+{
+	ack_done(k);
+	if (!k->job || !k->job->client)
+		return;
+	for (size_t i = 0; i < k->nr_pending; i++)
+		if (k->pending[i].output && !k->pending[i].sent)
+			send_output(k, &k->pending[i]);
+}
+
+void klink_again(struct klink *k)
+{
+	for (size_t i = 0; i < k->nr_pending; i++)
+		k->pending[i].sent = false;
+}
+
+static void output_done(struct pending *p)
+{
+	if (p->output)
+		keeper__event__free_unpacked(p->output, NULL);
+	p->output = NULL;
+}
+
+void klink_acked(struct klink *k, uint64_t seq)
+{
+	for (size_t i = 0; i < k->nr_pending; i++)
+		if (k->pending[i].seq == seq)
+			output_done(&k->pending[i]);
+	ack_done(k);
+}
+
+void klink_clear_output(struct klink *k)
+{
+	for (size_t i = 0; i < k->nr_pending; i++)
+		output_done(&k->pending[i]);
+}
+
+void klink_drop_output(struct klink *k)
+{
+	klink_clear_output(k);
+	ack_done(k);
+}
+
+void klink_stdin_room(struct ctl_job *job)
+{
+	Control__StdinRoom room = CONTROL__STDIN_ROOM__INIT;
+
+	if (!job->client || !job->stdin_known)
+		return;
+	room.job = job->id;
+	room.from = job->stdin_from;
+	room.room = 64 << 10;
+	ctl_send(job->client, 0, 0, MESSAGE_BODY(STDIN_ROOM), &room);
+}

@@ -1,0 +1,90 @@
+/*
+ * controller_pmi.c - barriers of a job's ranks, see pmi/gather.h
+ *
+ * The union of the last complete barrier is in the store before anybody hears
+ * of it, so that a rank whose release got lost can ask a restarted controller.
+ */
+#include <stdlib.h>
+
+#include "cluster/controller_priv.h"
+#include "core/xalloc.h"
+
+/* Bytes of keys and values in one packet; keepers take 192 KiB. */
+enum { PIECE = 96 << 10 };
+
+static void send_release(struct klink *k, const Keeper__PmiRelease *all)
+{
+	Keeper__PmiRelease piece = KEEPER__PMI_RELEASE__INIT;
+	size_t at = 0, bytes;
+
+	piece.generation = all->generation;
+	do {
+		piece.puts = all->puts + at;
+		for (bytes = 0; at < all->n_puts && bytes < PIECE; at++)
+			bytes += keeper__pmi_put__get_packed_size(
+					 all->puts[at]) +
+				 8;
+		piece.n_puts = all->puts + at - piece.puts;
+		piece.more = at < all->n_puts;
+		klink_request(k, KEEPER__REQUEST__BODY_PMI_RELEASE, &piece);
+	} while (piece.more);
+}
+
+/* The barrier is complete: keep its union, and tell every rank. */
+static void release_all(struct ctl_job *job, uint64_t generation)
+{
+	Keeper__PmiRelease all = KEEPER__PMI_RELEASE__INIT;
+	const struct pmi_put *puts = pmi_gather_union(job->gather, &all.n_puts);
+	Keeper__PmiPut *items = xcalloc(all.n_puts + 1, sizeof(*items));
+
+	all.generation = generation;
+	all.puts = xcalloc(all.n_puts + 1, sizeof(*all.puts));
+	for (size_t i = 0; i < all.n_puts; i++) {
+		keeper__pmi_put__init(&items[i]);
+		items[i].key = (char *)puts[i].key;
+		items[i].value = (char *)puts[i].value;
+		all.puts[i] = &items[i];
+	}
+	job->pmi_generation = generation + 1;
+	job->pmi_release_n = keeper__pmi_release__get_packed_size(&all);
+	job->pmi_release = xrealloc(job->pmi_release, job->pmi_release_n + 1);
+	keeper__pmi_release__pack(&all, job->pmi_release);
+	ctl_job_store(job);
+	for (uint32_t i = 0; i < job->nr; i++)
+		if (klink_of(&job->ranks[i]))
+			send_release(klink_of(&job->ranks[i]), &all);
+	free(all.puts);
+	free(items);
+}
+
+static void release_again(struct klink *k)
+{
+	Keeper__PmiRelease *all = keeper__pmi_release__unpack(
+		NULL, k->job->pmi_release_n, k->job->pmi_release);
+
+	if (!all)
+		return;
+	send_release(k, all);
+	keeper__pmi_release__free_unpacked(all, NULL);
+}
+
+void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)
+{
+	struct pmi_put *puts = xcalloc(f->n_puts + 1, sizeof(*puts));
+	struct ctl_job *job = k->job;
+	struct error err;
+	int r;
+
+	for (size_t i = 0; i < f->n_puts; i++)
+		puts[i] =
+			(struct pmi_put){ f->puts[i]->key, f->puts[i]->value };
+	r = pmi_gather_add(job->gather, k->rank, f->generation, puts, f->n_puts,
+			   f->more, &err);
+	free(puts);
+	if (r < 0)
+		ctl_job_fail(job, k->rank, 1, "%s", err.text);
+	else if (r == PMI_GATHER_ALL)
+		release_all(job, f->generation);
+	else if (r == PMI_GATHER_AGAIN)
+		release_again(k);
+}

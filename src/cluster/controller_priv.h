@@ -1,0 +1,318 @@
+/*
+ * controller_priv.h - what the controller's files share
+ *
+ * The controller's state is that of its store plus what is under way: who is
+ * connected, which keepers have reported.  It is a driver: state changes go
+ * through model_apply() to the view that the policy sees (controller_sched.c),
+ * effects are requests to keepers (controller_keeper.c).
+ *
+ *   job ─── rank ─┬─ klink of the keeper that has it (epoch == rank->epoch)
+ *                 ├─ klinks of others: one a rank is landing in, old ones that
+ *                 │  still hand out output
+ *                 └─ move under way, or none
+ *
+ * A klink is this side of one keeper: made when the keeper is asked for or
+ * first heard of, gone when its agent says that the keeper is.
+ */
+#ifndef CLUSTER_CONTROLLER_PRIV_H
+#define CLUSTER_CONTROLLER_PRIV_H
+
+#include <netinet/in.h>
+#include <sys/queue.h>
+
+#include "cluster/control.pb-c.h"
+#include "cluster/controller.h"
+#include "cluster/keeper.pb-c.h"
+#include "cluster/message.h"
+#include "cluster/store.h"
+#include "model/event.h"
+#include "pmi/gather.h"
+#include "policy/policy.h"
+
+#define CTL_IDENTITY_MAX 96
+#define STATE(NAME)	 CONTROL__STATE__##NAME
+
+struct ctl;
+struct ctl_job;
+struct ctl_move;
+
+/* A connected agent or client, once it has said HELLO. */
+struct ctl_peer {
+	struct ctl *ctl;
+	struct conn *conn;
+	bool greeted;
+	int role;	       /* enum role */
+	const char *name;      /* after the role, in conn_peer() */
+	struct ctl_host *host; /* an agent's */
+	struct ctl_job *job;   /* attached to */
+	LIST_ENTRY(ctl_peer) link;
+};
+
+struct ctl_host {
+	struct ctl *ctl;
+	uint32_t ix; /* in ctl->hosts and the view */
+	char *name;
+	char *boot_id;
+	bool drain;
+	struct ctl_peer *agent; /* NULL while it is not connected */
+	char *address, *uplink, *net;
+	double score; /* of the agent's benchmark */
+	uint32_t cores;
+	uint64_t memory;
+	Control__HostReport report;
+	struct host fresh; /* what the policy was told last */
+	usec_t lost_since; /* monotonic; 0: it is there */
+	sd_event_source *lost;
+	struct ctl_peer *drainer; /* client that waits for it to be empty */
+	uint64_t drainer_re;
+};
+
+/* Output that no client has acknowledged yet, or an event behind it. */
+struct pending {
+	uint64_t seq;
+	Keeper__Event *output; /* NULL once done, or no output */
+	bool sent;	       /* to the client there is now */
+};
+
+struct klink {
+	struct ctl_host *host;
+	struct ctl_job *job; /* NULL: of a job nobody knows */
+	uint32_t rank;
+	uint64_t job_id, epoch;
+	bool heard; /* HELLO has come since its agent connected */
+	bool start_sent, kill_wanted;
+	uint64_t seen;	/* highest seq taken */
+	uint64_t acked; /* highest seq that will not be asked for again */
+	struct pending *pending; /* [0, nr) in order of seq */
+	size_t nr_pending, cap_pending;
+	TAILQ_ENTRY(klink) link; /* in ctl->klinks */
+};
+
+struct ctl_rank {
+	struct ctl_job *job;
+	uint32_t rank;
+	int state; /* Control__State */
+	struct ctl_host *host;
+	struct in_addr address;
+	uint64_t epoch, last_epoch;
+	int exit;
+	uint32_t moves;
+	usec_t downtime;
+	uint64_t stdout_end, stderr_end;
+	uint32_t pid;
+	struct ctl_move *move;
+	usec_t no_move_before; /* after a move that the policy wanted failed */
+};
+
+struct ctl_job {
+	struct ctl *ctl;
+	uint64_t id;
+	int state;
+	Control__Submit *spec;
+	char *why;
+	usec_t submit, start, end;
+	int exit, bad_rank;
+	uint32_t nr; /* ranks */
+	struct ctl_rank *ranks;
+	struct job *model;	 /* NULL once it has ended */
+	struct ctl_peer *client; /* that prints its output */
+	uint64_t stdin_from;	 /* what rank 0's keeper wants next */
+	uint64_t stdin_sent;	 /* end of what was sent last */
+	bool stdin_known;
+	struct pmi_gather *gather;
+	uint64_t pmi_generation;
+	uint8_t *pmi_release; /* packed Keeper__PmiRelease of the last */
+	size_t pmi_release_n;
+	bool deserted;		 /* no client will ever come back */
+	sd_event_source *grace;	 /* client gone: ends it */
+	sd_event_source *killer; /* TERM sent: KILL follows */
+	TAILQ_ENTRY(ctl_job) link;
+};
+
+enum ctl_move_step {
+	STEP_KEEPER,	/* the new keeper is being started */
+	STEP_RECEIVING, /* RECEIVE sent */
+	STEP_OUT,	/* MIGRATE_OUT sent */
+	STEP_RESTORED,	/* read from the store: where it stands is not known */
+};
+
+struct ctl_move {
+	struct ctl_rank *rank;
+	uint64_t epoch, source_epoch; /* keepers' there and here */
+	struct ctl_host *from, *to;
+	enum ctl_move_step step;
+	uint8_t key[32];
+	uint64_t budget;
+	bool landed, gone, committed; /* what is known of it */
+	bool policy;		      /* asked for by the policy */
+	bool doubt_source, doubt_dest;
+	Control__Moved report;
+	struct ctl_peer *asker; /* or NULL */
+	uint64_t asker_re;
+	sd_event_source *timer; /* until MIGRATE_OUT */
+	TAILQ_ENTRY(ctl_move) link;
+};
+
+struct ctl {
+	const struct controller_conf *conf;
+	sd_event *event;
+	struct store *store;
+	char *keys_path;
+	struct conn_server **servers;
+	size_t nr_servers;
+	LIST_HEAD(, ctl_peer) peers;
+	struct ctl_host **hosts;
+	size_t nr_hosts, cap_hosts;
+	TAILQ_HEAD(ctl_jobs, ctl_job) jobs; /* by id */
+	unsigned nr_ended;
+	uint64_t last_job;
+	TAILQ_HEAD(ctl_klinks, klink) klinks;
+	TAILQ_HEAD(ctl_moves, ctl_move) moves;
+	struct in_addr pool;
+	unsigned pool_prefix;
+	uint32_t next_address;
+	struct view view;
+	struct policy *policy;
+	struct plan plan;
+	sd_event_source *pass; /* a scheduling pass is due */
+};
+
+usec_t ctl_now(void); /* since 1970 */
+
+/* ---- controller_peer.c: connections and who may ask what */
+
+extern const struct conn_ops ctl_peer_ops;
+/* Send, and end the connection of a peer that does not read. */
+void ctl_send(struct ctl_peer *p, uint64_t id, uint64_t re,
+	      Control__Message__BodyCase what, void *body);
+void ctl_send_ok(struct ctl_peer *p, uint64_t re);
+void ctl_send_failed(struct ctl_peer *p, uint64_t re, int code, const char *fmt,
+		     ...) __attribute__((format(printf, 4, 5)));
+bool ctl_may(const struct ctl_peer *p, const struct ctl_job *job);
+
+/* ---- controller_host.c */
+
+void ctl_hosts_load(struct ctl *ctl);
+struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name);
+struct ctl_host *ctl_host_get(struct ctl *ctl, const char *name);
+void ctl_host_destroy(struct ctl_host *h);
+int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
+		   struct error *err);
+void ctl_host_report(struct ctl_host *h, const Control__HostReport *r);
+void ctl_host_gone(struct ctl_host *h); /* its agent's connection is */
+void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d);
+/* Ranks left there, or moved: answer who waits for it to be empty. */
+void ctl_host_check_drained(struct ctl_host *h, const char *failed);
+void ctl_host_store(struct ctl_host *h);
+
+/* ---- controller_job.c */
+
+void ctl_jobs_load(struct ctl *ctl);
+struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id);
+void ctl_job_destroy(struct ctl_job *job);
+void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
+void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a);
+void ctl_job_detach(struct ctl_peer *p);
+void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s);
+/* Its ranks have hosts: start their keepers. */
+void ctl_job_start(struct ctl_job *job, const uint32_t *hosts);
+/* bad rank -1: none.  Kills what still runs; exit and why of the first count.
+ */
+void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
+		  ...) __attribute__((format(printf, 4, 5)));
+void ctl_rank_started(struct ctl_rank *r);
+void ctl_rank_ended(struct ctl_rank *r, int code);
+void ctl_rank_lost(struct ctl_rank *r, const char *how);
+void ctl_job_tell(struct ctl_job *job); /* its client, where it stands */
+void ctl_job_store(struct ctl_job *job);
+void ctl_rank_store(struct ctl_rank *r);
+bool ctl_rank_active(const struct ctl_rank *r); /* started and not ended */
+/* No client: end it unless one attaches in time. */
+void ctl_job_detach_later(struct ctl_job *job);
+
+/* ---- controller_keeper.c: speaking with keepers */
+
+struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
+			 uint64_t epoch);
+/* The keeper that has it now, or NULL. */
+struct klink *klink_of(const struct ctl_rank *r);
+/* Have the agent start one. */
+struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
+			  uint64_t epoch);
+void klink_gone(struct klink *k); /* frees it */
+void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
+		  const ProtobufCBinaryData *data);
+void klink_start_failed(struct klink *k, const char *why);
+/* Requests; the id of each is its body case. */
+void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body);
+void klink_signal(struct klink *k, uint32_t signo);
+void klink_kill(struct klink *k);
+/* What a capsule for r at h must be; klink_capsule_clear() frees. */
+void klink_capsule(const struct ctl_rank *r, const struct ctl_host *h,
+		   Keeper__Capsule *ret);
+void klink_capsule_clear(Keeper__Capsule *c);
+
+/* ---- controller_output.c: what ranks print, and what they read */
+
+/* Take an event with a seq: keep it if it is output for a client; false if it
+ * was taken before.  Events that are not output are done with at once. */
+bool klink_take(struct klink *k, Keeper__Event *e, bool *kept);
+/* Output that its client has not been sent, to it. */
+void klink_flush(struct klink *k);
+/* The client has gone: all of it is to be sent again. */
+void klink_again(struct klink *k);
+void klink_acked(struct klink *k, uint64_t seq); /* printed */
+/* Nobody will ever print it. */
+void klink_drop_output(struct klink *k);
+void klink_clear_output(struct klink *k);
+/* Tell the client of what rank 0 would read. */
+void klink_stdin_room(struct ctl_job *job);
+
+/* ---- controller_pmi.c: barriers */
+
+void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f);
+
+/* ---- controller_move.c */
+
+int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
+		   struct ctl_peer *asker, uint64_t re, struct error *err);
+void ctl_moves_load(struct ctl *ctl);
+void ctl_move_destroy(struct ctl_move *m);
+struct ctl_move *ctl_move_of(const struct klink *k); /* that concerns it */
+void ctl_move_hello(struct ctl_move *m, struct klink *k,
+		    const Keeper__Status *status);
+void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r);
+void ctl_move_progress(struct ctl_move *m, const Keeper__MoveProgress *p);
+void ctl_move_done(struct klink *k, const Keeper__MoveDone *d);
+void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d);
+void ctl_move_failed(struct ctl_move *m, const char *why);
+/* True when the end of this keeper is the move's business. */
+bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k);
+/* So it is found when its agent comes back. */
+void ctl_move_source_missing(struct ctl_move *m);
+void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g);
+void ctl_move_peer_gone(struct ctl_peer *p);
+
+/* ---- controller_sched.c */
+
+int ctl_sched_init(struct ctl *ctl, struct error *err);
+void ctl_sched_clear(struct ctl *ctl);
+void ctl_sched_host_added(struct ctl *ctl);
+void ctl_sched_host(struct ctl_host *h); /* what is known of it changed */
+void ctl_sched_arrive(struct ctl_job *job);
+void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts);
+void ctl_sched_rejoin(struct ctl_job *job); /* as the store has it */
+void ctl_sched_migrated(struct ctl_rank *r);
+void ctl_sched_end(struct ctl_job *job);
+void ctl_sched_soon(struct ctl *ctl);
+/* Why a job waits, into buf. */
+void ctl_sched_why(struct ctl_job *job, char *buf, size_t n);
+/* Fixed hosts, round and round; or the first that cannot be used. */
+int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err);
+
+/* ---- controller_list.c */
+
+void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l);
+void ctl_list_hosts(struct ctl_peer *p, uint64_t re);
+
+#endif

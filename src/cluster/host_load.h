@@ -1,0 +1,49 @@
+/*
+ * host_load.h - how busy this host is, and how fast
+ *
+ * Numbers for the policies (model/host.h).  Runnable processes are those of the
+ * caller's cpu cgroup and below (on a usual host: all), less those in capsules:
+ * what a guest would have to share the host with.
+ */
+#ifndef CLUSTER_HOST_LOAD_H
+#define CLUSTER_HOST_LOAD_H
+
+#include <stdint.h>
+
+#include "core/error.h"
+#include "core/units.h"
+
+struct host_load;
+
+struct host_sample {
+	double runnable;      /* now */
+	double load;	      /* exponential average over 10 s */
+	uint64_t memory_free; /* MemAvailable */
+	double pressure;      /* PSI memory some avg10, percent; 0: no PSI */
+	uint32_t users;	      /* interactive sessions */
+	usec_t idle;	      /* since any of them touched its terminal */
+};
+
+struct host_load *host_load_create(void);
+void host_load_destroy(struct host_load *l); /* NULL is allowed */
+
+/* Measure; call it regularly. */
+void host_load_sample(struct host_load *l, struct host_sample *ret);
+
+uint32_t host_cores(void);  /* this process may use */
+uint64_t host_memory(void); /* bytes, 0: not known */
+
+/*
+ * How fast a core is, in millions of steps a second of a fixed mixture of
+ * integer, floating-point and cached memory work; takes about 0.2 s.
+ */
+double host_score(void);
+
+/* The users part, which a test or another session manager can replace. */
+struct owner_ops {
+	void (*sense)(uint32_t *users, usec_t *idle);
+};
+extern const struct owner_ops owner_logind; /* sd-login, else utmp */
+void host_load_set_owner(struct host_load *l, const struct owner_ops *ops);
+
+#endif

@@ -1,0 +1,176 @@
+/* lines.c - what many ranks print, put in order, see lines.h */
+#include "cluster/lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "core/xalloc.h"
+
+struct piece {
+	TAILQ_ENTRY(piece) link;
+	uint64_t offset, epoch, seq;
+	size_t n;
+	char data[];
+};
+
+struct stream {
+	uint64_t next;		   /* offset of the first byte not yet taken */
+	TAILQ_HEAD(, piece) early; /* by offset */
+	char *line;		   /* begun, not yet printed */
+	size_t n, cap;
+};
+
+struct lines {
+	uint32_t nr;
+	bool label, whole;
+	bool dead; /* print() failed */
+	const struct lines_ops *ops;
+	void *ctx;
+	struct stream *streams; /* [2 * rank + stream - 1] */
+};
+
+struct lines *lines_create(uint32_t nr_ranks, bool label,
+			   const struct lines_ops *ops, void *ctx)
+{
+	struct lines *l = xcalloc(1, sizeof(*l));
+
+	l->nr = nr_ranks;
+	l->label = label;
+	l->whole = label || nr_ranks > 1;
+	l->ops = ops;
+	l->ctx = ctx;
+	l->streams = xcalloc(nr_ranks, 2 * sizeof(*l->streams));
+	for (size_t i = 0; i < 2 * (size_t)nr_ranks; i++)
+		TAILQ_INIT(&l->streams[i].early);
+	return l;
+}
+
+void lines_destroy(struct lines *l)
+{
+	struct piece *p;
+
+	if (!l)
+		return;
+	for (size_t i = 0; i < 2 * (size_t)l->nr; i++) {
+		while ((p = TAILQ_FIRST(&l->streams[i].early))) {
+			TAILQ_REMOVE(&l->streams[i].early, p, link);
+			free(p);
+		}
+		free(l->streams[i].line);
+	}
+	free(l->streams);
+	free(l);
+}
+
+static void print(struct lines *l, unsigned stream, const void *p, size_t n)
+{
+	if (n && !l->dead && l->ops->print(l->ctx, stream, p, n) < 0)
+		l->dead = true;
+}
+
+static void line_add(struct stream *s, const char *p, size_t n)
+{
+	if (s->n + n > s->cap) {
+		s->cap = s->n + n > 2 * s->cap ? s->n + n : 2 * s->cap;
+		s->line = xrealloc(s->line, s->cap);
+	}
+	memcpy(s->line + s->n, p, n);
+	s->n += n;
+}
+
+/* Bytes in order, to the printer in whole lines. */
+static void take_whole(struct lines *l, uint32_t rank, unsigned stream,
+		       struct stream *s, const char *p, size_t n)
+{
+	char label[16];
+	size_t part;
+	const char *end;
+
+	while (n) {
+		end = memchr(p, '\n', n);
+		part = end ? (size_t)(end - p) + 1 : n;
+		if (!s->n && l->label)
+			line_add(s, label,
+				 snprintf(label, sizeof(label), "[%u] ", rank));
+		line_add(s, p, part);
+		if (end || s->n >= LINES_MAX) {
+			print(l, stream, s->line, s->n);
+			s->n = 0;
+		}
+		p += part;
+		n -= part;
+	}
+}
+
+static void take(struct lines *l, uint32_t rank, unsigned stream,
+		 struct stream *s, uint64_t offset, const char *p, size_t n,
+		 uint64_t epoch, uint64_t seq)
+{
+	uint64_t old = s->next - offset;
+
+	if (old < n) {
+		s->next = offset + n;
+		if (l->whole)
+			take_whole(l, rank, stream, s, p + old, n - old);
+		else
+			print(l, stream, p + old, n - old);
+	}
+	l->ops->taken(l->ctx, rank, epoch, seq);
+}
+
+static void hold(struct stream *s, uint64_t offset, const void *p, size_t n,
+		 uint64_t epoch, uint64_t seq)
+{
+	struct piece *piece = xmalloc(sizeof(*piece) + n), *at;
+
+	*piece = (struct piece){
+		.offset = offset, .epoch = epoch, .seq = seq, .n = n
+	};
+	memcpy(piece->data, p, n);
+	TAILQ_FOREACH (at, &s->early, link)
+		if (at->offset > offset)
+			break;
+	if (at)
+		TAILQ_INSERT_BEFORE(at, piece, link);
+	else
+		TAILQ_INSERT_TAIL(&s->early, piece, link);
+}
+
+void lines_add(struct lines *l, uint32_t rank, unsigned stream, uint64_t offset,
+	       const void *p, size_t n, uint64_t epoch, uint64_t seq)
+{
+	struct stream *s;
+	struct piece *piece;
+
+	if (rank >= l->nr || stream < 1 || stream > 2)
+		return;
+	s = &l->streams[2 * rank + stream - 1];
+	if (offset > s->next) {
+		hold(s, offset, p, n, epoch, seq);
+		return;
+	}
+	take(l, rank, stream, s, offset, p, n, epoch, seq);
+	while ((piece = TAILQ_FIRST(&s->early)) && piece->offset <= s->next) {
+		TAILQ_REMOVE(&s->early, piece, link);
+		take(l, rank, stream, s, piece->offset, piece->data, piece->n,
+		     piece->epoch, piece->seq);
+		free(piece);
+	}
+}
+
+bool lines_reached(const struct lines *l, uint32_t rank, uint64_t out,
+		   uint64_t err)
+{
+	return rank >= l->nr || (l->streams[2 * rank].next >= out &&
+				 l->streams[2 * rank + 1].next >= err);
+}
+
+void lines_finish(struct lines *l)
+{
+	for (size_t i = 0; i < 2 * (size_t)l->nr; i++) {
+		print(l, i % 2 + 1, l->streams[i].line, l->streams[i].n);
+		l->streams[i].n = 0;
+	}
+}

@@ -1,0 +1,338 @@
+/*
+ * store.c - the controller's memory in SQLite, see store.h
+ */
+#include "cluster/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <sqlite3.h>
+
+#include "core/xalloc.h"
+
+static const char schema[] =
+	"PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;"
+	"PRAGMA synchronous=FULL;"
+	"BEGIN EXCLUSIVE;"
+	"CREATE TABLE IF NOT EXISTS job (id INTEGER PRIMARY KEY AUTOINCREMENT,"
+	" state INT, spec BLOB, why TEXT, submit INT, start INT, end INT,"
+	" exit INT, bad_rank INT, pmi_generation INT, pmi_release BLOB);"
+	"CREATE INDEX IF NOT EXISTS job_state ON job (state);"
+	"CREATE TABLE IF NOT EXISTS rank (job INT, rank INT, state INT,"
+	" host TEXT, address INT, epoch INT, last_epoch INT, exit INT,"
+	" moves INT, downtime INT, stdout_end INT, stderr_end INT,"
+	" PRIMARY KEY (job, rank)) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS move (job INT, rank INT, epoch INT,"
+	" src TEXT, dst TEXT, state INT, moved BLOB, source_epoch INT,"
+	" PRIMARY KEY (job, rank, epoch)) WITHOUT ROWID;"
+	"CREATE INDEX IF NOT EXISTS move_state ON move (state);"
+	"CREATE TABLE IF NOT EXISTS host (name TEXT PRIMARY KEY, drain INT,"
+	" boot_id TEXT) WITHOUT ROWID;"
+	"COMMIT;";
+
+enum statement {
+	PUT_JOB,
+	PUT_RANK,
+	PUT_MOVE,
+	PUT_HOST,
+	LAST_JOB,
+	EACH_JOB,
+	EACH_RANK,
+	EACH_MOVE,
+	EACH_HOST,
+	NR_STATEMENTS
+};
+
+static const char *const sql[NR_STATEMENTS] = {
+	[PUT_JOB] = "REPLACE INTO job VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+	[PUT_RANK] = "REPLACE INTO rank VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+	[PUT_MOVE] = "REPLACE INTO move VALUES (?,?,?,?,?,?,?,?)",
+	[PUT_HOST] = "REPLACE INTO host VALUES (?,?,?)",
+	[LAST_JOB] = "SELECT ifnull(max(id), 0) FROM job",
+	[EACH_JOB] = "SELECT * FROM job WHERE state <> ?1 OR id IN (SELECT id "
+		     "FROM job WHERE state = ?1 ORDER BY id DESC LIMIT ?2) "
+		     "ORDER BY id",
+	[EACH_RANK] = "SELECT * FROM rank WHERE job = ? ORDER BY rank",
+	[EACH_MOVE] =
+		"SELECT * FROM move WHERE state <> 2 ORDER BY job, rank, epoch",
+	[EACH_HOST] = "SELECT * FROM host ORDER BY name",
+};
+
+struct store {
+	sqlite3 *db;
+	sqlite3_stmt *stmt[NR_STATEMENTS];
+	bool in_transaction;
+};
+
+/* What the controller promised cannot be kept any more. */
+__attribute__((noreturn)) static void give_up(struct store *s)
+{
+	fprintf(stderr, "stint: the state file cannot be used: %s\n",
+		sqlite3_errmsg(s->db));
+	abort();
+}
+
+static int open_failed(struct store *s, int code, const char *path,
+		       struct error *err)
+{
+	int r = code == SQLITE_BUSY ? -EBUSY : -EIO;
+
+	error_set(err, r, "%s: %s%s", path,
+		  s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code),
+		  r == -EBUSY ? "; is another controller running?" : "");
+	store_close(s);
+	return r;
+}
+
+int store_open(const char *path, struct store **ret, struct error *err)
+{
+	struct store *s = xcalloc(1, sizeof(*s));
+	int r = sqlite3_open_v2(
+		path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+
+	if (r == SQLITE_OK)
+		r = chmod(path, 0600) < 0 ? SQLITE_CANTOPEN : SQLITE_OK;
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(s->db, schema, NULL, NULL, NULL);
+	for (int i = 0; i < NR_STATEMENTS && r == SQLITE_OK; i++)
+		r = sqlite3_prepare_v3(s->db, sql[i], -1,
+				       SQLITE_PREPARE_PERSISTENT, &s->stmt[i],
+				       NULL);
+	if (r != SQLITE_OK)
+		return open_failed(s, r, path, err);
+	*ret = s;
+	return 0;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	store_commit(s);
+	for (int i = 0; i < NR_STATEMENTS; i++)
+		sqlite3_finalize(s->stmt[i]);
+	sqlite3_close(s->db);
+	free(s);
+}
+
+void store_commit(struct store *s)
+{
+	if (!s->in_transaction)
+		return;
+	if (sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+		give_up(s);
+	s->in_transaction = false;
+}
+
+/* The statement, in an open transaction, to bind from column 1. */
+static sqlite3_stmt *put_begin(struct store *s, enum statement which)
+{
+	if (!s->in_transaction &&
+	    sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+		give_up(s);
+	s->in_transaction = true;
+	return s->stmt[which];
+}
+
+static void put_end(struct store *s, sqlite3_stmt *st)
+{
+	if (sqlite3_step(st) != SQLITE_DONE)
+		give_up(s);
+	sqlite3_reset(st);
+	sqlite3_clear_bindings(st);
+}
+
+static void bind_text(sqlite3_stmt *st, int at, const char *text)
+{
+	sqlite3_bind_text(st, at, text ? text : "", -1, SQLITE_STATIC);
+}
+
+void store_put_job(struct store *s, const struct store_job *job)
+{
+	sqlite3_stmt *st = put_begin(s, PUT_JOB);
+
+	sqlite3_bind_int64(st, 1, job->id);
+	sqlite3_bind_int(st, 2, job->state);
+	sqlite3_bind_blob64(st, 3, job->spec, job->spec_n, SQLITE_STATIC);
+	bind_text(st, 4, job->why);
+	sqlite3_bind_int64(st, 5, job->submit);
+	sqlite3_bind_int64(st, 6, job->start);
+	sqlite3_bind_int64(st, 7, job->end);
+	sqlite3_bind_int(st, 8, job->exit);
+	sqlite3_bind_int(st, 9, job->bad_rank);
+	sqlite3_bind_int64(st, 10, job->pmi_generation);
+	sqlite3_bind_blob64(st, 11, job->pmi_release, job->pmi_release_n,
+			    SQLITE_STATIC);
+	put_end(s, st);
+}
+
+void store_put_rank(struct store *s, const struct store_rank *rank)
+{
+	sqlite3_stmt *st = put_begin(s, PUT_RANK);
+
+	sqlite3_bind_int64(st, 1, rank->job);
+	sqlite3_bind_int64(st, 2, rank->rank);
+	sqlite3_bind_int(st, 3, rank->state);
+	bind_text(st, 4, rank->host);
+	sqlite3_bind_int64(st, 5, rank->address);
+	sqlite3_bind_int64(st, 6, rank->epoch);
+	sqlite3_bind_int64(st, 7, rank->last_epoch);
+	sqlite3_bind_int(st, 8, rank->exit);
+	sqlite3_bind_int64(st, 9, rank->moves);
+	sqlite3_bind_int64(st, 10, rank->downtime);
+	sqlite3_bind_int64(st, 11, rank->stdout_end);
+	sqlite3_bind_int64(st, 12, rank->stderr_end);
+	put_end(s, st);
+}
+
+void store_put_move(struct store *s, const struct store_move *move)
+{
+	sqlite3_stmt *st = put_begin(s, PUT_MOVE);
+
+	sqlite3_bind_int64(st, 1, move->job);
+	sqlite3_bind_int64(st, 2, move->rank);
+	sqlite3_bind_int64(st, 3, move->epoch);
+	bind_text(st, 4, move->from);
+	bind_text(st, 5, move->to);
+	sqlite3_bind_int(st, 6, move->state);
+	sqlite3_bind_blob64(st, 7, move->moved, move->moved_n, SQLITE_STATIC);
+	sqlite3_bind_int64(st, 8, move->source_epoch);
+	put_end(s, st);
+}
+
+void store_put_host(struct store *s, const struct store_host *host)
+{
+	sqlite3_stmt *st = put_begin(s, PUT_HOST);
+
+	bind_text(st, 1, host->name);
+	sqlite3_bind_int(st, 2, host->drain);
+	bind_text(st, 3, host->boot_id);
+	put_end(s, st);
+}
+
+/* True while there is a row; resets the statement after the last. */
+static bool next_row(struct store *s, sqlite3_stmt *st)
+{
+	int r = sqlite3_step(st);
+
+	if (r == SQLITE_ROW)
+		return true;
+	if (r != SQLITE_DONE)
+		give_up(s);
+	sqlite3_reset(st);
+	return false;
+}
+
+static const char *text_of(sqlite3_stmt *st, int at)
+{
+	const char *text = (const char *)sqlite3_column_text(st, at);
+
+	return text ? text : "";
+}
+
+uint64_t store_last_job(struct store *s)
+{
+	sqlite3_stmt *st = s->stmt[LAST_JOB];
+	uint64_t id = 0;
+
+	while (next_row(s, st))
+		id = sqlite3_column_int64(st, 0);
+	return id;
+}
+
+void store_each_job(struct store *s, int ended_state, unsigned most,
+		    void (*each)(void *ctx, const struct store_job *),
+		    void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[EACH_JOB];
+	struct store_job job;
+
+	sqlite3_bind_int(st, 1, ended_state);
+	sqlite3_bind_int64(st, 2, most);
+	while (next_row(s, st)) {
+		job = (struct store_job){
+			.id = sqlite3_column_int64(st, 0),
+			.state = sqlite3_column_int(st, 1),
+			.spec = sqlite3_column_blob(st, 2),
+			.spec_n = sqlite3_column_bytes(st, 2),
+			.why = text_of(st, 3),
+			.submit = sqlite3_column_int64(st, 4),
+			.start = sqlite3_column_int64(st, 5),
+			.end = sqlite3_column_int64(st, 6),
+			.exit = sqlite3_column_int(st, 7),
+			.bad_rank = sqlite3_column_int(st, 8),
+			.pmi_generation = sqlite3_column_int64(st, 9),
+			.pmi_release = sqlite3_column_blob(st, 10),
+			.pmi_release_n = sqlite3_column_bytes(st, 10),
+		};
+		each(ctx, &job);
+	}
+}
+
+void store_each_rank(struct store *s, uint64_t job,
+		     void (*each)(void *ctx, const struct store_rank *),
+		     void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[EACH_RANK];
+	struct store_rank rank;
+
+	sqlite3_bind_int64(st, 1, job);
+	while (next_row(s, st)) {
+		rank = (struct store_rank){
+			.job = sqlite3_column_int64(st, 0),
+			.rank = sqlite3_column_int64(st, 1),
+			.state = sqlite3_column_int(st, 2),
+			.host = text_of(st, 3),
+			.address = sqlite3_column_int64(st, 4),
+			.epoch = sqlite3_column_int64(st, 5),
+			.last_epoch = sqlite3_column_int64(st, 6),
+			.exit = sqlite3_column_int(st, 7),
+			.moves = sqlite3_column_int64(st, 8),
+			.downtime = sqlite3_column_int64(st, 9),
+			.stdout_end = sqlite3_column_int64(st, 10),
+			.stderr_end = sqlite3_column_int64(st, 11),
+		};
+		each(ctx, &rank);
+	}
+}
+
+void store_each_move(struct store *s,
+		     void (*each)(void *ctx, const struct store_move *),
+		     void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[EACH_MOVE];
+	struct store_move move;
+
+	while (next_row(s, st)) {
+		move = (struct store_move){
+			.job = sqlite3_column_int64(st, 0),
+			.rank = sqlite3_column_int64(st, 1),
+			.epoch = sqlite3_column_int64(st, 2),
+			.from = text_of(st, 3),
+			.to = text_of(st, 4),
+			.state = sqlite3_column_int(st, 5),
+			.source_epoch = sqlite3_column_int64(st, 7),
+		};
+		each(ctx, &move);
+	}
+}
+
+void store_each_host(struct store *s,
+		     void (*each)(void *ctx, const struct store_host *),
+		     void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[EACH_HOST];
+	struct store_host host;
+
+	while (next_row(s, st)) {
+		host = (struct store_host){
+			.name = text_of(st, 0),
+			.drain = sqlite3_column_int(st, 1),
+			.boot_id = text_of(st, 2),
+		};
+		each(ctx, &host);
+	}
+}

@@ -1,0 +1,112 @@
+/*
+ * store.h - what the controller must know after it was killed
+ *
+ * One SQLite file in WAL mode, the only truth about jobs, their ranks, moves
+ * and hosts.  The put functions write whole rows, inside a transaction that the
+ * first of them opens; store_commit() makes it durable.  The controller
+ * commits before any byte leaves that tells of it (conn.h: before_send), so
+ * what it has acknowledged is on disk, and events that come together share
+ * one commit.
+ *
+ * A database that fails to write is the end: the puts and the commit print
+ * the reason and abort, and a restarted controller goes on from the last
+ * commit.
+ *
+ * Text and blobs in rows that get functions hand out are valid during the
+ * callback; NULL text is stored as empty.
+ */
+#ifndef CLUSTER_STORE_H
+#define CLUSTER_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "core/units.h"
+
+struct store;
+
+struct store_job {
+	uint64_t id; /* from 1 up, never used twice */
+	int state;   /* Control__State */
+	const void *spec;
+	size_t spec_n; /* a packed Submit */
+	const char *why;
+	usec_t submit, start, end; /* since 1970 */
+	int exit, bad_rank;
+	uint64_t pmi_generation; /* barriers completed */
+	const void *pmi_release; /* the last one's union, packed */
+	size_t pmi_release_n;
+};
+
+struct store_rank {
+	uint64_t job;
+	uint32_t rank;
+	int state;
+	const char *host;
+	uint32_t address;    /* of its capsule, in host byte order; 0: none */
+	uint64_t epoch;	     /* of the keeper that has it */
+	uint64_t last_epoch; /* the last that was given out */
+	int exit;
+	uint32_t moves;
+	usec_t downtime; /* of the last move */
+	uint64_t stdout_end, stderr_end;
+};
+
+enum store_move_state {
+	MOVE_BEGUN,
+	MOVE_COMMITTED, /* the rank belongs to the destination */
+	MOVE_OVER
+};
+
+struct store_move {
+	uint64_t job;
+	uint32_t rank;
+	uint64_t epoch;
+	uint64_t source_epoch; /* of the keeper it leaves */
+	const char *from, *to;
+	int state;
+	const void *moved; /* a packed Moved, once over */
+	size_t moved_n;
+};
+
+struct store_host {
+	const char *name;
+	bool drain;
+	const char *boot_id;
+};
+
+/*
+ * Open or make the file.  -EBUSY when another process has it open for
+ * writing: there is one controller.
+ */
+int store_open(const char *path, struct store **ret,
+	       struct error *err) must_check;
+void store_close(struct store *s); /* commits; NULL is allowed */
+
+void store_put_job(struct store *s, const struct store_job *job);
+void store_put_rank(struct store *s, const struct store_rank *rank);
+void store_put_move(struct store *s, const struct store_move *move);
+void store_put_host(struct store *s, const struct store_host *host);
+void store_commit(struct store *s);
+
+/* The highest job id ever given out; 0 for none. */
+uint64_t store_last_job(struct store *s);
+
+/* Each row, ordered by key.  The newest `most` of ended jobs, all others. */
+void store_each_job(struct store *s, int ended_state, unsigned most,
+		    void (*each)(void *ctx, const struct store_job *),
+		    void *ctx);
+void store_each_rank(struct store *s, uint64_t job,
+		     void (*each)(void *ctx, const struct store_rank *),
+		     void *ctx);
+/* Those that are not over. */
+void store_each_move(struct store *s,
+		     void (*each)(void *ctx, const struct store_move *),
+		     void *ctx);
+void store_each_host(struct store *s,
+		     void (*each)(void *ctx, const struct store_host *),
+		     void *ctx);
+
+#endif

@@ -1,0 +1,153 @@
+/* client_options.c - what commands that ask the controller share */
+#include "cmd/client_options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/units.h"
+#include "core/xalloc.h"
+
+enum { KEY_CONTROLLER = 512, KEY_KEY, KEY_JSON };
+
+static const struct argp_option options[] = {
+	{ "controller", KEY_CONTROLLER, "ADDRESS", 0,
+	  "HOST:PORT or unix:PATH (else STINT_CONTROLLER, STINT_TESTBED, or a "
+	  "client.conf)",
+	  10 },
+	{ "key", KEY_KEY, "FILE", 0, "your key file (else STINT_KEY, ...)",
+	  10 },
+	{ "json", KEY_JSON, 0, 0, "print JSON", 10 },
+	{ 0 }
+};
+
+static void set_text(char **to, const char *text)
+{
+	free(*to);
+	*to = xstrdup(text);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct client_options *o = state->input;
+
+	switch (key) {
+	case KEY_CONTROLLER:
+		set_text(&o->conf.controller, arg);
+		return 0;
+	case KEY_KEY:
+		set_text(&o->conf.key, arg);
+		return 0;
+	case KEY_JSON:
+		o->json = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp client_argp = { options, parse, 0, 0, 0, 0, 0 };
+
+int parse_job(const char *text, uint64_t *job, struct error *err)
+{
+	int64_t v;
+
+	if (parse_int(text, 1, INT64_MAX, "job", &v, err) < 0)
+		return error_set(err, -EINVAL,
+				 "'%s' is no job: write its number, as `stint "
+				 "ps` shows it",
+				 text);
+	*job = v;
+	return 0;
+}
+
+int parse_job_rank(const char *text, uint64_t *job, uint32_t *rank,
+		   struct error *err)
+{
+	char *copy = xstrdup(text), *dot = strchr(copy, '.');
+	int64_t j, k;
+	int r = -EINVAL;
+
+	if (dot)
+		*dot = 0;
+	if (dot && !parse_int(copy, 1, INT64_MAX, "job", &j, NULL) &&
+	    !parse_int(dot + 1, 0, UINT32_MAX, "rank", &k, NULL)) {
+		*job = j;
+		*rank = k;
+		r = 0;
+	}
+	free(copy);
+	if (r < 0)
+		return error_set(err, r,
+				 "'%s' is no rank: write JOB.RANK, such as "
+				 "12.0",
+				 text);
+	return 0;
+}
+
+const char *state_name(int state)
+{
+	static const char *const names[] = {
+		[CONTROL__STATE__STATE_NONE] = "unknown",
+		[CONTROL__STATE__WAITING] = "waiting",
+		[CONTROL__STATE__STARTING] = "starting",
+		[CONTROL__STATE__RUNNING] = "running",
+		[CONTROL__STATE__ENDING] = "ending",
+		[CONTROL__STATE__DONE] = "done",
+		[CONTROL__STATE__MOVING] = "moving",
+		[CONTROL__STATE__LOST] = "lost",
+	};
+
+	if (state < 0 || state >= (int)(sizeof(names) / sizeof(*names)))
+		return "unknown";
+	return names[state];
+}
+
+static const char *show(double v, double step, const char *const *units)
+{
+	static char ring[8][24];
+	static unsigned at;
+	char *buf = ring[at++ % 8];
+
+	while (v >= step && units[1]) {
+		v /= step;
+		units++;
+	}
+	snprintf(buf, sizeof(ring[0]), "%.*f %s",
+		 v >= 100 || v == (int)v ? 0
+		 : v >= 10		 ? 1
+					 : 2,
+		 v, *units);
+	return buf;
+}
+
+const char *show_bytes(uint64_t bytes)
+{
+	static const char *const units[] = {
+		"B", "kB", "MB", "GB", "TB", NULL
+	};
+
+	return show(bytes, 1000, units);
+}
+
+const char *show_usec(uint64_t usec)
+{
+	static const char *const units[] = { "us", "ms", "s", NULL };
+
+	return show(usec, 1000, units);
+}
+
+int client_exit(int code)
+{
+	return code == -EINVAL || code == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+void print_json(json_t *j)
+{
+	json_dumpf(j, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(j);
+}

@@ -1,0 +1,96 @@
+/*
+ * hosts.c - stint hosts: the hosts of the cluster
+ */
+#include <argp.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include "cmd/client_options.h"
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_INIT) {
+		state->child_inputs[0] = state->input;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
+					      { 0 } };
+static const struct argp argp = {
+	0, parse, 0, "Show the hosts of the cluster.", children, 0, 0
+};
+
+static const char *host_state(const Control__HostInfo *h)
+{
+	if (!h->up)
+		return "down";
+	return h->drain ? (h->ranks ? "draining" : "drained") : "up";
+}
+
+static json_t *host_json(const Control__HostInfo *h)
+{
+	return json_pack("{ss ss ss sb si sf sf sI sI sf si sI si}", "host",
+			 h->name, "state", host_state(h), "address", h->address,
+			 "drain", (int)h->drain, "cores", (int)h->cores,
+			 "alpha", h->alpha, "load", h->load, "memory",
+			 (json_int_t)h->memory, "memory_free",
+			 (json_int_t)h->memory_free, "memory_pressure",
+			 h->pressure, "users", (int)h->users, "idle_us",
+			 (json_int_t)h->idle_usec, "ranks", (int)h->ranks);
+}
+
+static void print_hosts(bool as_json, const Control__Hosts *hosts)
+{
+	json_t *list = json_array();
+
+	if (!as_json && hosts->n_hosts)
+		printf("%-16s %-9s %5s %5s %6s %6s %10s %5s\n", "HOST", "STATE",
+		       "RANKS", "CORES", "ALPHA", "LOAD", "FREE", "USERS");
+	for (size_t i = 0; i < hosts->n_hosts; i++) {
+		const Control__HostInfo *h = hosts->hosts[i];
+
+		if (as_json)
+			json_array_append_new(list, host_json(h));
+		else
+			printf("%-16s %-9s %5u %5u %6.2f %6.2f %10s %5u\n",
+			       h->name, host_state(h), h->ranks, h->cores,
+			       h->alpha, h->load, show_bytes(h->memory_free),
+			       h->users);
+	}
+	if (as_json)
+		print_json(list);
+	else
+		json_decref(list);
+}
+
+static int hosts_main(int argc, char **argv)
+{
+	Control__ListHosts ask = CONTROL__LIST_HOSTS__INIT;
+	struct client_options o = { .json = false };
+	struct client *c = NULL;
+	Control__Message *m;
+	struct error err;
+	int r;
+
+	argp_parse(&argp, argc, argv, 0, 0, &o);
+	r = client_open(&o.conf, &c, &err);
+	if (!r)
+		r = client_ask(c, MESSAGE_BODY(LIST_HOSTS), &ask,
+			       MESSAGE_BODY(HOSTS), NULL, NULL, &m, &err);
+	if (!r) {
+		print_hosts(o.json, m->hosts);
+		message_free(m);
+	}
+	client_close(c);
+	client_conf_clear(&o.conf);
+	return r < 0 ? command_fail("hosts", client_exit(r), &err) : EXIT_OK;
+}
+
+const struct command cmd_hosts = {
+	.name = "hosts",
+	.summary = "show the hosts of the cluster",
+	.run = hosts_main,
+};

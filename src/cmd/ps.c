@@ -1,0 +1,176 @@
+/*
+ * ps.c - stint ps: the jobs, their ranks and where they are
+ */
+#include <argp.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd/client_options.h"
+#include "core/units.h"
+
+static const struct argp_option options[] = {
+	{ "all", 'a', 0, 0, "also jobs that are over", 0 }, { 0 }
+};
+
+struct args {
+	struct client_options client;
+	uint64_t job;
+	bool all;
+	int code;
+	struct error err;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->client;
+		return 0;
+	case 'a':
+		a->all = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->job)
+			argp_error(state, "one job at a time");
+		a->code = parse_job(arg, &a->job, &a->err);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
+					      { 0 } };
+static const struct argp argp = {
+	options,  parse, "[JOB]", "Show jobs, their ranks and where they are.",
+	children, 0,	 0
+};
+
+static json_t *rank_json(const Control__RankInfo *r, size_t n)
+{
+	json_t *j =
+		json_pack("{si ss ss ss sI si sI si}", "rank", (int)n, "state",
+			  state_name(r->state), "host", r->host, "address",
+			  r->address, "epoch", (json_int_t)r->epoch, "moves",
+			  (int)r->moves, "last_downtime_us",
+			  (json_int_t)r->downtime_usec, "pid", (int)r->pid);
+
+	if (*r->moving_to)
+		json_object_set_new(j, "moving_to", json_string(r->moving_to));
+	if (r->state == CONTROL__STATE__DONE)
+		json_object_set_new(j, "exit", json_integer(r->exit));
+	return j;
+}
+
+static json_t *job_json(const Control__JobInfo *i)
+{
+	json_t *j =
+		json_pack("{sI ss ss sI sI sI ss}", "job", (json_int_t)i->job,
+			  "state", state_name(i->state), "user", i->user,
+			  "submit_us", (json_int_t)i->submit_usec, "start_us",
+			  (json_int_t)i->start_usec, "end_us",
+			  (json_int_t)i->end_usec, "why", i->why);
+	json_t *argv = json_array(), *ranks = json_array();
+
+	for (size_t n = 0; n < i->n_argv; n++) {
+		json_t *arg = json_string(i->argv[n]);
+
+		json_array_append_new(argv, arg ? arg : json_string("?"));
+	}
+	for (size_t n = 0; n < i->n_ranks; n++)
+		json_array_append_new(ranks, rank_json(i->ranks[n], n));
+	json_object_set_new(j, "argv", argv);
+	json_object_set_new(j, "ranks", ranks);
+	if (i->state == CONTROL__STATE__DONE)
+		json_object_set_new(j, "exit", json_integer(i->exit));
+	return j;
+}
+
+static void print_job(const Control__JobInfo *i)
+{
+	uint64_t now = time(NULL) * USEC_PER_SEC;
+	uint64_t end = i->end_usec ? i->end_usec : now;
+
+	printf("%-6" PRIu64 " %-9s %-10s %3zu rank%s  ", i->job,
+	       state_name(i->state), i->user, i->n_ranks,
+	       i->n_ranks == 1 ? " " : "s");
+	if (i->start_usec && end > i->start_usec)
+		printf("%6.0f s ", (end - i->start_usec) / 1e6);
+	else
+		printf("%8s ", "-");
+	for (size_t n = 0; n < i->n_argv; n++)
+		printf(" %s", i->argv[n]);
+	if (i->state == CONTROL__STATE__DONE)
+		printf("  [exit %u]", i->exit);
+	if (*i->why)
+		printf("  (%s)", i->why);
+	putchar('\n');
+	if (i->state == CONTROL__STATE__WAITING)
+		return;
+	for (size_t n = 0; n < i->n_ranks; n++) {
+		const Control__RankInfo *r = i->ranks[n];
+
+		printf("  %-7zu%-9s %-10s", n, state_name(r->state),
+		       *r->host ? r->host : "-");
+		if (*r->moving_to)
+			printf(" -> %s", r->moving_to);
+		if (r->moves)
+			printf("  moved %u time%s, last stood still %s",
+			       r->moves, r->moves == 1 ? "" : "s",
+			       show_usec(r->downtime_usec));
+		putchar('\n');
+	}
+}
+
+static void print_jobs(const struct args *a, const Control__Jobs *jobs)
+{
+	json_t *list = json_array();
+
+	if (!a->client.json && jobs->n_jobs)
+		puts("JOB    STATE     USER        RANKS        TIME  PROGRAM");
+	for (size_t i = 0; i < jobs->n_jobs; i++)
+		if (a->client.json)
+			json_array_append_new(list, job_json(jobs->jobs[i]));
+		else
+			print_job(jobs->jobs[i]);
+	if (a->client.json)
+		print_json(list);
+	else
+		json_decref(list);
+}
+
+static int ps_main(int argc, char **argv)
+{
+	Control__ListJobs ask = CONTROL__LIST_JOBS__INIT;
+	struct args a = { .job = 0 };
+	Control__Message *m;
+	struct client *c = NULL;
+	int r;
+
+	argp_parse(&argp, argc, argv, 0, 0, &a);
+	r = a.code ? a.code : client_open(&a.client.conf, &c, &a.err);
+	ask.job = a.job;
+	ask.ended = a.all;
+	if (!r)
+		r = client_ask(c, MESSAGE_BODY(LIST_JOBS), &ask,
+			       MESSAGE_BODY(JOBS), NULL, NULL, &m, &a.err);
+	if (!r) {
+		print_jobs(&a, m->jobs);
+		message_free(m);
+	}
+	client_close(c);
+	client_conf_clear(&a.client.conf);
+	return r < 0 ? command_fail("ps", client_exit(r), &a.err) : EXIT_OK;
+}
+
+const struct command cmd_ps = {
+	.name = "ps",
+	.summary = "show jobs, their ranks and where they are",
+	.run = ps_main,
+};

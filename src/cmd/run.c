@@ -1,0 +1,561 @@
+/*
+ * run.c - stint run: start a program on hosts of the cluster, and be its
+ * terminal
+ *
+ * The job belongs to the controller; this process prints what ranks print,
+ * feeds rank 0, passes signals on, and ends as the job ends.  A controller
+ * that goes away is waited for: nothing is lost meanwhile (control.proto).
+ */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cluster/lines.h"
+#include "cmd/client_options.h"
+#include "cmd/run_stdin.h"
+#include "core/io.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+enum { KEY_WDIR = 256, KEY_HOSTS };
+
+#define CONNECT_TIMEOUT (10 * USEC_PER_SEC)
+#define AGAIN_AFTER	(200 * USEC_PER_MSEC)
+#define LOST_AFTER	(120 * USEC_PER_SEC) /* with no controller */
+#define LAST_OUTPUT	(5 * USEC_PER_SEC)
+
+extern char **environ;
+
+static const struct argp_option options[] = {
+	{ "ranks", 'n', "N", 0, "how many processes (1)", 0 },
+	{ "hosts", KEY_HOSTS, "A,B,...", 0,
+	  "where, one rank each and round again; else the policy chooses", 0 },
+	{ "label", 'l', 0, 0, "put [RANK] before each line", 0 },
+	{ "export", 'x', "NAME[=VALUE]", 0,
+	  "set this in the program's environment (which is yours)", 0 },
+	{ "wdir", KEY_WDIR, "DIR", 0, "run it in DIR (here)", 0 },
+	{ 0 }
+};
+
+struct run {
+	struct client_options client;
+	Control__Submit submit;
+	size_t cap_env, cap_hosts;
+	bool label;
+	int code;
+	struct error err;
+
+	sd_event *event;
+	struct address address;
+	struct tls_key key;
+	struct conn *conn;
+	uint64_t job; /* 0: not yet submitted */
+	struct lines *lines;
+	struct run_stdin *input;
+	Control__JobState *done; /* how it ended */
+	sd_event_source *last;	 /* no longer wait for output */
+	usec_t lost_at;		 /* monotonic; 0: connected */
+	unsigned interrupts;
+	bool submitted; /* SUBMIT is sent */
+	int exit;
+};
+
+/* ---- options ---- */
+
+static void add_hosts(struct run *r, const char *arg)
+{
+	Control__Submit *s = &r->submit;
+
+	while (*arg) {
+		size_t n = strcspn(arg, ",");
+
+		if (n) {
+			array_room(s->hosts, s->n_hosts, &r->cap_hosts);
+			s->hosts[s->n_hosts++] = xasprintf("%.*s", (int)n, arg);
+		}
+		arg += n + (arg[n] == ',');
+	}
+}
+
+static void put_env(struct run *r, char *text)
+{
+	Control__Submit *s = &r->submit;
+	size_t n = strcspn(text, "=") + 1;
+
+	for (size_t i = 0; i < s->n_env; i++)
+		if (!strncmp(s->env[i], text, n)) {
+			free(s->env[i]);
+			s->env[i] = text;
+			return;
+		}
+	array_room(s->env, s->n_env, &r->cap_env);
+	s->env[s->n_env++] = text;
+}
+
+/* Ours, but for what says how we were started ourselves. */
+static void take_environment(struct run *r)
+{
+	static const char *const ours[] = { "PMI", "STINT_", "HYDRA_" };
+
+	for (char **e = environ; *e; e++) {
+		bool skip = !strchr(*e, '=');
+
+		for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+			skip |= !strncmp(*e, ours[i], strlen(ours[i]));
+		if (!skip)
+			put_env(r, xstrdup(*e));
+	}
+}
+
+static int export_one(struct run *r, const char *arg)
+{
+	const char *value = getenv(arg);
+
+	if (!*arg || *arg == '=')
+		return error_set(&r->err, -EINVAL, "-x '%s': no name", arg);
+	if (strchr(arg, '='))
+		put_env(r, xstrdup(arg));
+	else if (value)
+		put_env(r, xasprintf("%s=%s", arg, value));
+	else
+		return error_set(&r->err, -EINVAL,
+				 "-x %s: your environment has no such variable",
+				 arg);
+	return 0;
+}
+
+static int parse_ranks(struct run *r, const char *arg)
+{
+	int64_t n;
+	int k = parse_int(arg, 1, 4096, "-n", &n, &r->err);
+
+	if (!k)
+		r->submit.ranks = n;
+	return k;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct run *r = state->input;
+
+	if (key == ARGP_KEY_INIT) {
+		state->child_inputs[0] = &r->client;
+		return 0;
+	}
+	if (r->code)
+		return 0;
+	switch (key) {
+	case 'n':
+		r->code = parse_ranks(r, arg);
+		return 0;
+	case KEY_HOSTS:
+		add_hosts(r, arg);
+		return 0;
+	case 'l':
+		r->label = true;
+		return 0;
+	case 'x':
+		r->code = export_one(r, arg);
+		return 0;
+	case KEY_WDIR:
+		message_set_text(&r->submit.cwd, realpath(arg, NULL));
+		if (!r->submit.cwd)
+			r->code = error_sys(&r->err, -EINVAL,
+					    "%s: no such "
+					    "directory",
+					    arg);
+		return 0;
+	case ARGP_KEY_ARGS:
+		r->submit.argv = state->argv + state->next;
+		r->submit.n_argv = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
+					      { 0 } };
+static const struct argp argp = {
+	options,
+	parse,
+	"PROGRAM [ARGUMENT...]",
+	"Run a program, MPI or not, on hosts of the cluster.\v"
+	"Standard input goes to rank 0.  Signals are passed on to all ranks; a "
+	"second Ctrl-C kills them.  The exit status is that of the first rank "
+	"that fails: its exit code, or 128 and the signal's number.",
+	children,
+	0,
+	0
+};
+
+/* ---- output ---- */
+
+static void job_signal(struct run *r, uint32_t signo)
+{
+	Control__Signal s = CONTROL__SIGNAL__INIT;
+
+	s.job = r->job;
+	s.signo = signo;
+	if (r->conn && r->job &&
+	    message_send(r->conn, 3, 0, MESSAGE_BODY(SIGNAL), &s) < 0)
+		log_warnx("the controller takes no more signals");
+}
+
+static int print(void *ctx, unsigned stream, const void *p, size_t n)
+{
+	struct run *r = ctx;
+	int k = io_write_full(stream == 1 ? STDOUT_FILENO : STDERR_FILENO, p,
+			      n);
+
+	if (k < 0 && !r->exit) {
+		r->exit = k == -EPIPE ? 128 + SIGPIPE : EXIT_FAILED;
+		job_signal(r, 0);
+	}
+	return k;
+}
+
+static void taken(void *ctx, uint32_t rank, uint64_t epoch, uint64_t seq)
+{
+	struct run *r = ctx;
+	Control__OutputAck a = CONTROL__OUTPUT_ACK__INIT;
+
+	a.job = r->job;
+	a.rank = rank;
+	a.epoch = epoch;
+	a.seq = seq;
+	/* Should it be lost, the output comes again and is dropped. */
+	if (r->conn)
+		(void)!message_send(r->conn, 0, 0, MESSAGE_BODY(OUTPUT_ACK),
+				    &a);
+}
+
+static const struct lines_ops lines_ops = { .print = print, .taken = taken };
+
+static int on_last(sd_event_source *src, uint64_t usec, void *arg)
+{
+	return sd_event_exit(sd_event_source_get_event(src), 0);
+}
+
+/* The job is over, and everything it printed is here: end. */
+static void check_end(struct run *r)
+{
+	bool all = true;
+
+	if (!r->done)
+		return;
+	for (size_t i = 0; i < r->done->n_ends; i++)
+		all &= lines_reached(r->lines, i, r->done->ends[i]->stdout_end,
+				     r->done->ends[i]->stderr_end);
+	if (all)
+		sd_event_exit(r->event, 0);
+	else if (!r->last)
+		sd_event_add_time_relative(r->event, &r->last, CLOCK_MONOTONIC,
+					   LAST_OUTPUT, USEC_PER_MSEC, on_last,
+					   r);
+}
+
+/* ---- messages ---- */
+
+static void on_output(struct run *r, const Control__Output *o)
+{
+	lines_add(r->lines, o->rank, o->stream, o->offset, o->data.data,
+		  o->data.len, o->epoch, o->seq);
+	check_end(r);
+}
+
+/* Takes the message when it is the last. */
+static bool on_state(struct run *r, Control__Message *m)
+{
+	const Control__JobState *s = m->job_state;
+
+	if (s->state == CONTROL__STATE__WAITING && isatty(STDERR_FILENO))
+		fprintf(stderr, "stint run: job %" PRIu64 " waits: %s\n",
+			r->job, s->why);
+	if (s->state != CONTROL__STATE__DONE || r->done)
+		return false;
+	r->done = m->job_state;
+	m->job_state = NULL;
+	m->body_case = CONTROL__MESSAGE__BODY__NOT_SET;
+	check_end(r);
+	return true;
+}
+
+static int attach(struct run *r)
+{
+	Control__Attach a = CONTROL__ATTACH__INIT;
+
+	a.job = r->job;
+	return message_send(r->conn, 2, 0, MESSAGE_BODY(ATTACH), &a);
+}
+
+static int on_hello(struct run *r, struct error *err)
+{
+	int k;
+
+	r->lost_at = 0;
+	if (r->job) {
+		k = attach(r);
+	} else {
+		r->submitted = true;
+		k = message_send(r->conn, 1, 0, MESSAGE_BODY(SUBMIT),
+				 &r->submit);
+	}
+	return k < 0 ? error_sys(err, k,
+				 "the job's arguments and environment "
+				 "cannot be sent")
+		     : 0;
+}
+
+/* A request was refused: of these only the job itself matters. */
+static int on_failed(struct run *r, const Control__Message *m)
+{
+	if (m->re == 3)
+		return 0;
+	r->code = m->failed->code < 0 ? m->failed->code : -EPROTO;
+	error_set(&r->err, r->code, "%s", m->failed->why);
+	return sd_event_exit(r->event, 0);
+}
+
+static int on_message(struct conn *c, const uint8_t *p, size_t n, void *arg,
+		      struct error *err)
+{
+	Control__Message *m = message_parse(p, n, err);
+	struct run *r = arg;
+	int k = 0;
+
+	if (!m)
+		return -EPROTO;
+	switch (m->body_case) {
+	case MESSAGE_BODY(HELLO):
+		k = on_hello(r, err);
+		break;
+	case MESSAGE_BODY(SUBMITTED):
+		r->job = m->submitted->job;
+		k = attach(r);
+		break;
+	case MESSAGE_BODY(OUTPUT):
+		on_output(r, m->output);
+		break;
+	case MESSAGE_BODY(STDIN_ROOM):
+		run_stdin_room(r->input, m->stdin_room->from,
+			       m->stdin_room->room);
+		break;
+	case MESSAGE_BODY(JOB_STATE):
+		on_state(r, m);
+		break;
+	case MESSAGE_BODY(FAILED):
+		k = on_failed(r, m);
+		break;
+	default:
+		break;
+	}
+	message_free(m);
+	return k < 0 ? k : 0;
+}
+
+/* ---- the connection ---- */
+
+static void run_connect(struct run *r);
+
+static int on_again(sd_event_source *src, uint64_t usec, void *arg)
+{
+	run_connect(arg);
+	return 0;
+}
+
+static void on_ready(struct conn *c, void *arg)
+{
+	if (message_send_hello(c, 4, 0, NULL, NULL) < 0)
+		conn_fail(c, -EIO, "HELLO cannot be sent");
+}
+
+static void on_closed(struct conn *c, int code, const struct error *why,
+		      void *arg)
+{
+	struct run *r = arg;
+	uint64_t now;
+
+	conn_destroy(c);
+	r->conn = NULL;
+	sd_event_now(r->event, CLOCK_MONOTONIC, &now);
+	if (!r->lost_at)
+		r->lost_at = now;
+	if (!r->job || code == -EACCES || now - r->lost_at > LOST_AFTER) {
+		r->code = code ? code : -EPIPE;
+		error_set(&r->err, r->code, "controller at %s: %s%s",
+			  r->client.conf.controller,
+			  code ? why->text : "it is going away",
+			  r->submitted && !r->job
+				  ? "; `stint ps` tells if the job was taken"
+				  : "");
+		sd_event_exit(r->event, 0);
+		return;
+	}
+	sd_event_add_time_relative(r->event, NULL, CLOCK_MONOTONIC, AGAIN_AFTER,
+				   USEC_PER_MSEC, on_again, r);
+}
+
+static const struct conn_ops run_ops = {
+	.ready = on_ready,
+	.message = on_message,
+	.closed = on_closed,
+};
+
+static void run_connect(struct run *r)
+{
+	r->conn = conn_connect(r->event, &r->address, &r->key, CONNECT_TIMEOUT,
+			       &run_ops, r);
+}
+
+/* ---- signals and standard input ---- */
+
+static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
+		     void *arg)
+{
+	struct run *r = arg;
+	int signo = si->ssi_signo;
+
+	if (!r->job || (signo == SIGINT && r->interrupts > 1)) {
+		r->exit = 128 + signo;
+		return sd_event_exit(r->event, 0);
+	}
+	if (signo == SIGINT && r->interrupts++) {
+		fputs("stint run: killing the job\n", stderr);
+		signo = SIGKILL;
+	}
+	if (signo == SIGTERM || signo == SIGHUP)
+		signo = 0; /* end it: TERM, and KILL when that does not help */
+	job_signal(r, signo);
+	return 0;
+}
+
+static int send_stdin(void *ctx, uint64_t offset, const void *p, size_t n,
+		      bool eof)
+{
+	Control__Stdin s = CONTROL__STDIN__INIT;
+	struct run *r = ctx;
+
+	if (!r->conn || !r->job)
+		return -ENOTCONN;
+	s.job = r->job;
+	s.offset = offset;
+	s.data.data = (uint8_t *)p;
+	s.data.len = n;
+	s.eof = eof;
+	return message_send(r->conn, 0, 0, MESSAGE_BODY(STDIN_DATA), &s);
+}
+
+static int run_loop(struct run *r)
+{
+	static const int signals[] = { SIGINT,	SIGTERM, SIGHUP, SIGQUIT,
+				       SIGUSR1, SIGUSR2, SIGALRM };
+	sigset_t block;
+	int k;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&block);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaddset(&block, signals[i]);
+	sigprocmask(SIG_BLOCK, &block, NULL);
+	k = sd_event_new(&r->event);
+	if (k < 0)
+		return error_sys(&r->err, k, "event loop");
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sd_event_add_signal(r->event, NULL, signals[i], on_signal, r);
+	r->lines = lines_create(r->submit.ranks, r->label, &lines_ops, r);
+	r->input = run_stdin_create(r->event, send_stdin, r);
+	run_connect(r);
+	k = sd_event_loop(r->event);
+	lines_finish(r->lines);
+	conn_finish(r->conn);
+	run_stdin_destroy(r->input);
+	lines_destroy(r->lines);
+	sd_event_source_disable_unref(r->last);
+	sd_event_unref(r->event);
+	return k < 0 ? error_sys(&r->err, k, "event loop") : r->code;
+}
+
+/* ---- the command ---- */
+
+static int fill_submit(struct run *r)
+{
+	Control__Submit *s = &r->submit;
+	int n = getgroups(0, NULL);
+	gid_t *groups = xcalloc(n > 0 ? n : 1, sizeof(*groups));
+
+	n = getgroups(n, groups);
+	s->uid = getuid();
+	s->gid = getgid();
+	s->n_groups = n > 0 ? n : 0;
+	s->groups = groups; /* gid_t and uint32_t are the same on Linux */
+	s->stdin_open = run_stdin_wanted();
+	if (!s->cwd || s->cwd == protobuf_c_empty_string)
+		s->cwd = getcwd(NULL, 0);
+	return s->cwd ? 0 : error_sys(&r->err, -errno, "the working directory");
+}
+
+static int run_end(struct run *r, int code)
+{
+	if (code < 0)
+		return command_fail("run", client_exit(code), &r->err);
+	if (r->exit)
+		return r->exit;
+	if (!r->done)
+		return EXIT_FAILED;
+	if (r->done->exit && *r->done->why)
+		fprintf(stderr, "stint run: job %" PRIu64 ": %s\n", r->job,
+			r->done->why);
+	return r->done->exit;
+}
+
+static void run_clear(struct run *r)
+{
+	Control__Submit *s = &r->submit;
+
+	for (size_t i = 0; i < s->n_env; i++)
+		free(s->env[i]);
+	for (size_t i = 0; i < s->n_hosts; i++)
+		free(s->hosts[i]);
+	free(s->env);
+	free(s->hosts);
+	free(s->groups);
+	message_set_text(&s->cwd, NULL);
+	if (r->done)
+		control__job_state__free_unpacked(r->done, NULL);
+	client_conf_clear(&r->client.conf);
+	explicit_bzero(&r->key, sizeof(r->key));
+}
+
+static int run_main(int argc, char **argv)
+{
+	struct run r = { .submit = CONTROL__SUBMIT__INIT };
+	int k;
+
+	log_init("stint run", LOG_L_INFO);
+	r.submit.ranks = 1;
+	take_environment(&r);
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, 0, &r);
+	k = r.code ? r.code : fill_submit(&r);
+	if (!k)
+		k = client_settle(&r.client.conf, &r.address, &r.key, &r.err);
+	if (!k)
+		k = run_loop(&r);
+	k = run_end(&r, k);
+	run_clear(&r);
+	return k;
+}
+
+const struct command cmd_run = {
+	.name = "run",
+	.summary = "run a program on hosts of the cluster",
+	.run = run_main,
+};

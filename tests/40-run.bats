@@ -1,0 +1,323 @@
+# Jobs on a testbed: what `stint run` and its kind promise, whoever is killed.
+
+setup() {
+	load capsule.bash
+	bed_setup
+	timeout 60 "$stint" testbed up "${hosts:-3}"
+	bed=$STINT_TESTBED_DIR/$STINT_TESTBED
+}
+
+teardown() {
+	[ -z "${background:-}" ] || wait $background || true
+	bed_teardown
+}
+
+setup_file() {
+	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
+	export STINT_BUILD
+}
+
+st() {
+	timeout "${limit:-60}" "$stint" "$@"
+}
+
+# A python expression about the JSON of a command, j.
+json() { # EXPRESSION COMMAND...
+	local what=$1
+	shift
+	st "$@" --json | python3 -c "import json,sys; j=json.load(sys.stdin); print($what)"
+}
+
+job_count_is() {
+	[ "$(json 'len(j)' ps)" = "$1" ]
+}
+
+all_running() {
+	[ "$(json 'all(r["state"] == "running" for i in j for r in i["ranks"]) and len(j)' ps)" != False ] &&
+		job_count_is "${1:-1}" && [ "$(json 'j[0]["state"]' ps)" = running ]
+}
+
+host_of() { # JOB.RANK
+	json "j[0]['ranks'][${1#*.}]['host']" ps "${1%.*}"
+}
+
+service_pid() {
+	cut -d' ' -f1 "$bed/$1.service"
+}
+
+# As `stint testbed up` started it.
+start_agent() { # HOST
+	on "$1" "$stint" agent --controller="unix:$bed/controller.sock" \
+		--key="$bed/$1.key" --run-dir="$bed/$1/run" --uplink=eth0 \
+		--cores=1 --score=1000 >>"$bed/$1.log" 2>&1 3>&- &
+}
+
+start_controller() {
+	"$stint" controller --state-dir="$bed/state" --pool=10.77.128.0/17 \
+		--listen="unix:$bed/controller.sock" >>"$bed/controller.log" 2>&1 3>&- &
+	controller=$!
+}
+
+# Prints numbers up to $1, slowly, and says the sum: every line counts.
+counter='import sys, time
+n = 0
+for i in range(int(sys.argv[1])):
+    print(i, flush=True); n += i; time.sleep(0.02)
+print("sum", n)'
+
+@test "exit codes: the program's own, 128 + signal, 127, 126" {
+	run st run true
+	[ "$status" = 0 ]
+	[ -z "$output" ]
+	run st run -n 2 sh -c 'exit 7'
+	[ "$status" = 7 ]
+	[[ "$output" == *"exited with code 7"* ]]
+	run st run sh -c 'kill -SEGV $$'
+	[ "$status" = 139 ]
+	run st run /nonexistent/program
+	[ "$status" = 127 ]
+	[[ "$output" == *"/nonexistent/program"* ]]
+	eventually job_count_is 0
+}
+
+@test "the first rank that fails ends the job" {
+	run st run -n 3 -l sh -c 'case $(hostname) in *-1) exit 3;; *) sleep 50;; esac'
+	[ "$status" = 3 ]
+	[[ "$output" == *"rank 1 exited with code 3"* ]]
+}
+
+@test "output comes whole, in order, labelled, stdout and stderr apart" {
+	st run -n 3 -l sh -c 'seq 1000; echo bad >&2' >"$bed/out" 2>"$bed/err"
+	for r in 0 1 2; do
+		sed -n "s/^\[$r\] //p" "$bed/out" | cmp - <(seq 1000)
+	done
+	[ "$(wc -l <"$bed/out")" = 3000 ]
+	[ "$(sort "$bed/err")" = $'[0] bad\n[1] bad\n[2] bad' ]
+	[ "$(st run seq 300000 | md5sum)" = "$(seq 300000 | md5sum)" ]
+}
+
+@test "stdin goes to rank 0, from pipes, files and nowhere" {
+	[ "$(seq 100000 | st run -n 2 sh -c 'md5sum')" != "" ]
+	[ "$(seq 100000 | st run cat | md5sum)" = "$(seq 100000 | md5sum)" ]
+	seq 1000 >"$bed/in"
+	[ "$(st run sh -c 'sleep 0.2; exec md5sum' <"$bed/in")" = "$(md5sum <"$bed/in")" ]
+	run st run cat </dev/null
+	[ "$status" = 0 ]
+	[ -z "$output" ]
+}
+
+@test "environment, working directory and groups are the submitter's" {
+	run st run -x STINT_TEST_A=x=y --wdir /usr sh -c 'echo "$STINT_TEST_A $PWD $(id -u)"'
+	[ "$output" = "x=y /usr $(id -u)" ]
+	run st run --wdir /nonexistent true
+	[ "$status" = 2 ]
+	run st run -x NO_SUCH_VARIABLE_HERE true
+	[ "$status" = 2 ]
+}
+
+@test "placement: spread by the policy, or where the user says" {
+	run st run -n 3 --hosts h2 -l sleep 0
+	echo "$output"
+	[ "$status" = 0 ]
+	st run -n 3 sleep 100 3>&- &
+	background=$!
+	eventually all_running
+	[ "$(json 'sorted(r["host"] for r in j[0]["ranks"])' ps)" = "['h1', 'h2', 'h3']" ]
+	st kill "$(json 'j[0]["job"]' ps)"
+	eventually job_count_is 0
+	run st run --hosts h9 true
+	[ "$status" = 1 ]
+	[[ "$output" == *"no host h9"* ]]
+}
+
+@test "kill: TERM, then KILL for who does not hear; -s only signals" {
+	st run sh -c 'trap "" TERM; trap "echo usr1" USR1; echo up; for i in $(seq 500); do sleep 0.1; done' >"$bed/out" 2>&1 3>&- &
+	background=$!
+	eventually grep -q up "$bed/out"
+	local job
+	job=$(json 'j[0]["job"]' ps)
+	st kill -s USR1 "$job"
+	eventually grep -q usr1 "$bed/out"
+	st kill "$job"
+	status=0
+	wait "$background" || status=$?
+	background=
+	[ "$status" = 137 ]
+	run st kill "$job"
+	[ "$status" = 1 ]
+	[[ "$output" == *"has ended"* ]]
+}
+
+@test "Ctrl-C is passed on, a second one kills" {
+	timeout 60 "$stint" run sh -c 'trap "echo got it" INT; echo up; while :; do sleep 0.1; done' >"$bed/out" 2>&1 3>&- &
+	background=$!
+	eventually grep -q up "$bed/out"
+	local pid
+	pid=$(pgrep -P "$background")
+	kill -INT "$pid"
+	eventually grep -q "got it" "$bed/out"
+	kill -INT "$pid"
+	status=0
+	wait "$background" || status=$?
+	background=
+	[ "$status" = 137 ]
+	eventually job_count_is 0
+}
+
+@test "an MPI program runs, and each rank is moved meanwhile" {
+	local heat=$STINT_BUILD/examples/heat args="-n 256 -i 3000" bare job
+	[ -x "$heat" ] || skip "no MPICH here"
+	bare=$(st run -n 3 "$heat" $args 2>/dev/null | grep ^result)
+	[ -n "$bare" ]
+	st run -n 3 "$heat" $args >"$bed/out" 2>&1 3>&- &
+	background=$!
+	eventually grep -q iteration "$bed/out"
+	job=$(json 'j[0]["job"]' ps)
+	for rank in 0 1 2; do
+		st migrate "$job.$rank" h1 || true
+	done
+	wait "$background"
+	background=
+	[ "$(grep ^result "$bed/out")" = "$bare" ]
+	[ "$(json "sum(r['moves'] for r in j[0]['ranks'])" ps "$job")" -ge 1 ]
+}
+
+@test "a program that is not MPI moves, and no line is lost" {
+	st run python3 -c "$counter" 400 >"$bed/out" 2>"$bed/err" 3>&- &
+	background=$!
+	eventually grep -q 9 "$bed/out"
+	local job from
+	job=$(json 'j[0]["job"]' ps)
+	from=$(host_of "$job.0")
+	run st migrate "$job.0" "$from"
+	[ "$status" = 1 ]
+	[[ "$output" == *"already"* ]]
+	run st migrate "$job.0" "$([ "$from" = h2 ] && echo h3 || echo h2)" --json
+	echo "$output"
+	[ "$status" = 0 ]
+	echo "$output" | python3 -c 'import json,sys; j=json.load(sys.stdin); assert j["moved"] and j["downtime_us"] > 0'
+	[ "$(host_of "$job.0")" != "$from" ]
+	wait "$background"
+	background=
+	[ ! -s "$bed/err" ]
+	cmp "$bed/out" <(seq 0 399; echo "sum 79800")
+}
+
+@test "drain moves ranks off and keeps new ones away; --undo" {
+	st run -n 2 python3 -c "$counter" 1500 >"$bed/out" 2>&1 3>&- &
+	background=$!
+	eventually all_running
+	local job host
+	job=$(json 'j[0]["job"]' ps)
+	host=$(host_of "$job.0")
+	st drain "$host"
+	[ "$(host_of "$job.0")" != "$host" ]
+	[ "$(json "[h['state'] for h in j if h['host'] == '$host'][0]" hosts)" = drained ]
+	run st run --hosts "$host" true
+	[ "$status" = 1 ]
+	[[ "$output" == *"drained"* ]]
+	st drain "$host" --undo
+	st run --hosts "$host" true
+	st kill "$job"
+	wait "$background" || true
+	background=
+	run st drain h9
+	[ "$status" = 1 ]
+}
+
+@test "agents and the controller are killed, and the job runs on" {
+	st run -n 2 -l python3 -c "$counter" 300 >"$bed/out" 2>"$bed/err" 3>&- &
+	background=$!
+	eventually all_running
+	kill -9 "$(service_pid h1)"
+	start_agent h1
+	kill -9 "$(service_pid controller)"
+	start_controller
+	eventually all_running || { st ps; cat "$bed"/*.log; false; }
+	kill -9 "$controller"
+	start_controller
+	wait "$background"
+	background=
+	for r in 0 1; do
+		sed -n "s/^\[$r\] //p" "$bed/out" | cmp - <(seq 0 299; echo "sum 44850")
+	done
+	kill "$controller"
+	for h in h1; do
+		pkill -f "run-dir=$bed/$h/run --uplink" || true
+	done
+}
+
+@test "a client that goes away takes its job with it" {
+	timeout 60 "$stint" controller --state-dir="$bed/s2" --client-grace=1s --listen="unix:$bed/c2" 2>"$bed/c2.log" 3>&- &
+	local controller=$!
+	"$stint" controller --state-dir="$bed/s2" --enrol=host/x >"$bed/x.key"
+	"$stint" controller --state-dir="$bed/s2" --enrol=admin/me >"$bed/me.key"
+	on h1 "$stint" agent --controller="unix:$bed/c2" --key="$bed/x.key" --run-dir="$bed/x" 2>"$bed/x.log" 3>&- &
+	local agent=$!
+	export STINT_CONTROLLER=unix:$bed/c2 STINT_KEY=$bed/me.key
+	eventually [ "$(json 'len(j)' hosts)" = 1 ]
+	"$stint" run sleep 100 3>&- &
+	local client=$!
+	eventually all_running
+	kill -9 "$client"
+	eventually job_count_is 0
+	kill "$agent" "$controller"
+	wait "$agent" "$controller" || true
+	unset STINT_CONTROLLER STINT_KEY
+}
+
+@test "a peer without a key gets nothing parsed, and keeps nobody out" {
+	python3 - "$bed/controller.sock" <<-'END'
+	import os, socket, sys
+	idle = []
+	for i in range(100):
+	    s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); idle.append(s)
+	for data in (b"\0\0\0\2\x08\x01", b"GET / HTTP/1.0\r\n\r\n", os.urandom(4096), b"\x16\x03\x01\xff\xff" + b"A" * 65535):
+	    s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])
+	    s.settimeout(5)
+	    try:
+	        s.sendall(data); s.shutdown(socket.SHUT_WR)
+	        answer = s.recv(65536)
+	    except OSError:
+	        answer = b""
+	    assert b"stint" not in answer
+	END
+	printf 'admin/root %064d\n' 0 >"$bed/bad.key"
+	run st ps --controller "unix:$bed/controller.sock" --key "$bed/bad.key"
+	[ "$status" = 1 ]
+	[[ "$output" == *"key"* ]]
+	st ps
+	kill -0 "$(service_pid controller)"
+}
+
+@test "an agent's key is no user's, and a user's is for that user" {
+	"$stint" controller --state-dir="$bed/state" --enrol=user/nobody >"$bed/nobody.key"
+	run st ps --controller "unix:$bed/controller.sock" --key "$bed/h1.key"
+	[ "$status" = 1 ]
+	run st run --controller "unix:$bed/controller.sock" --key "$bed/nobody.key" true
+	[ "$status" = 1 ]
+	[[ "$output" == *"nobody"* ]]
+	run st drain h1 --controller "unix:$bed/controller.sock" --key "$bed/nobody.key"
+	[ "$status" = 1 ]
+}
+
+@test "bad input: one line that says what to do, nothing done" {
+	for args in "run" "run -n 0 true" "run -n x true" "migrate 1 h1" "migrate 1.0" \
+		"kill" "kill x" "kill -s NOSUCH 1" "drain" "ps x" "hosts what" \
+		"controller --listen=nowhere" "controller --pool=1.2.3" "agent --net=fast"; do
+		run st $args
+		echo "$args: $status: $output"
+		[ "$status" = 2 ]
+	done
+	run st migrate 99.0 h1
+	[ "$status" = 1 ]
+	[[ "$output" == *"no job 99"* ]]
+	[ "${#lines[@]}" = 1 ]
+	printf '[controller]\nlisten = unix:/x\nnonsense = 1\n' >"$bed/bad.conf"
+	run st controller --config "$bed/bad.conf"
+	[ "$status" = 2 ]
+	[[ "$output" == *"bad.conf:3: "* ]]
+	run env -u STINT_TESTBED HOME=/nonexistent "$stint" ps
+	[ "$status" = 1 ]
+	[[ "$output" == *"--controller"* ]]
+}
