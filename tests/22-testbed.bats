@@ -89,11 +89,11 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 
 @test "testbed: up killed at any point leaves nothing that down cannot remove" {
 	for t in 0.001 0.002 0.003 0.004 0.006 0.008 0.010 0.015; do
-		timeout -s KILL $t "$stint" testbed up 5 || true
+		timeout -s KILL $t "$stint" testbed up 5 --bare || true
 		timeout 30 "$stint" testbed down
 		[ "$(leftovers)" = "$before" ]
 	done
-	timeout -s KILL 0.004 "$stint" testbed up 5 || true
+	timeout -s KILL 0.004 "$stint" testbed up 5 --bare || true
 	bed_up 1 # an up removes what a broken one left
 }
 
@@ -102,6 +102,47 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 		bed_up 4
 		timeout -s KILL $t "$stint" testbed down || true
 		timeout 30 "$stint" testbed down
+		[ "$(leftovers)" = "$before" ]
+	done
+}
+
+@test "testbed: a cluster of its own, which commands find by its name" {
+	serve 3 --speed 1,0.5,2
+	timeout 20 "$stint" hosts --json >"$BATS_TEST_TMPDIR/hosts"
+	python3 - "$BATS_TEST_TMPDIR/hosts" <<-'E'
+	import json, sys
+	hosts = json.load(open(sys.argv[1]))
+	hosts = hosts.get("hosts", hosts) if isinstance(hosts, dict) else hosts
+	assert sorted(h.get("host", h.get("name")) for h in hosts) == ["h1", "h2", "h3"], hosts
+	E
+	timeout 60 "$stint" run -n 3 hostname | sort >"$BATS_TEST_TMPDIR/names"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" = 3 ]
+	# Another one at the same time, with the same addresses.
+	timeout 60 "$stint" testbed up 2 --name "t$$b"
+	STINT_TESTBED=t$$b timeout 60 "$stint" run -n 1 true
+	timeout 60 "$stint" testbed down --name "t$$b"
+	timeout 60 "$stint" run -n 1 true
+}
+
+@test "testbed: down ends agents, keepers and ranks, also of killed parents" {
+	serve 2
+	timeout 100 "$stint" run -n 2 sleep 1000 >/dev/null 2>&1 3>&- &
+	run=$!
+	eventually sh -c '[ $(ls "$0"/h*/run/capsules/*/record 2>/dev/null | wc -l) = 2 ]' \
+		"$STINT_TESTBED_DIR/$STINT_TESTBED"
+	kill -9 "$(cut -d' ' -f1 "$STINT_TESTBED_DIR/$STINT_TESTBED/h1.service")"
+	kill -9 "$(cut -d' ' -f1 "$STINT_TESTBED_DIR/$STINT_TESTBED/controller.service")"
+	timeout 60 "$stint" testbed down
+	[ "$(leftovers)" = "$before" ]
+	run -0 sh -c 'ls "$STINT_TESTBED_DIR"'
+	kill $run || true
+	wait $run || true
+}
+
+@test "testbed: up with agents killed at any point leaves nothing" {
+	for t in 0.02 0.05 0.1 0.15 0.2 0.3; do
+		timeout -s KILL $t "$stint" testbed up 3 || true
+		timeout 60 "$stint" testbed down
 		[ "$(leftovers)" = "$before" ]
 	done
 }

@@ -18,8 +18,12 @@ bed_setup() {
 	before=$(leftovers)
 }
 
-bed_up() {
-	timeout 30 "$stint" testbed up "$@"
+bed_up() { # hosts alone; `serve` has agents too
+	timeout 30 "$stint" testbed up --bare "$@"
+}
+
+serve() {
+	timeout 60 "$stint" testbed up "$@"
 }
 
 # Ends what this test began: shells by their own end of input, then the testbed.

@@ -13,6 +13,9 @@
  *directory and a name; several testbeds do not see each other, though all have
  *the same addresses.
  *
+ * Unless it is bare, each host has an agent (logging to DIR/NAME/hI/agent.log)
+ *and the testbed a controller; with STINT_TESTBED=NAME the commands find it.
+ *
  * No process keeps a testbed up: namespaces are held by mounts in
  * DIR/NAME, and everything that must be removed lies there or is written down
  * there before it is made.  So testbed_down() works after any crash, and again.
@@ -39,6 +42,8 @@ struct testbed_spec {
 	double speed[TESTBED_HOSTS_MAX];
 	/* eth0 is a port of a bridge br0 on each host, for bridged capsules */
 	bool bridge;
+	/* Only the hosts: no controller, no agents */
+	bool bare;
 };
 
 /* -EEXIST when it is up; what a crashed one left is removed first. */

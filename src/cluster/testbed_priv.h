@@ -15,6 +15,10 @@ char *testbed_path(const char *name, const char *fmt, ...)
 /* Lock DIR (made if need be) against other ups and downs; the descriptor. */
 int testbed_lock(struct error *err) must_check;
 
+/* Start the controller and the agents, and wait until they are ready. */
+int testbed_serve(const struct testbed_spec *spec,
+		  struct error *err) must_check;
+
 /*
  * DIR/NAME/record: boot, number of hosts, and every cgroup directory of it, the
  * enclosing after what lies in them.

@@ -323,17 +323,24 @@ static int make_all(const struct testbed_spec *spec, struct testbed_record *rec,
 		    struct error *err)
 {
 	char *dir = testbed_dir(spec->name);
-	char *mark = testbed_path(spec->name, "up");
 	int r;
 
 	if (mkdir(dir, 0755) < 0)
 		r = error_sys(err, -errno, "cannot make %s", dir);
 	else if (!(r = testbed_record_write(spec->name, rec, err)) &&
-		 !(r = make_cgroups(spec, rec, err)) &&
-		 !(r = make_networks(spec, err)))
-		r = put_file(mark, "", err);
-	free(mark);
+		 !(r = make_cgroups(spec, rec, err)))
+		r = make_networks(spec, err);
 	free(dir);
+	return r;
+}
+
+/* Without this file it is a broken one. */
+static int mark_up(const char *name, struct error *err)
+{
+	char *path = testbed_path(name, "up");
+	int r = put_file(path, "", err);
+
+	free(path);
 	return r;
 }
 
@@ -362,6 +369,10 @@ int testbed_up(const struct testbed_spec *spec, struct error *err)
 	if (home < 0 || setns(home, CLONE_NEWNET) < 0)
 		r = error_sys(err, -errno, "cannot come home");
 	testbed_record_clear(&rec);
+	if (!r && !spec->bare)
+		r = testbed_serve(spec, err);
+	if (!r)
+		r = mark_up(spec->name, err);
 	io_close(&lock);
 	if (r < 0)
 		(void)!testbed_down(spec->name, &why);

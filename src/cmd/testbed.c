@@ -15,7 +15,7 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 
-enum { KEY_SPEED = 256, KEY_BRIDGE };
+enum { KEY_SPEED = 256, KEY_BRIDGE, KEY_BARE };
 
 static const struct argp_option options[] = {
 	{ "name", 'n', "NAME", 0,
@@ -29,6 +29,8 @@ static const struct argp_option options[] = {
 	{ "bridge", KEY_BRIDGE, 0, 0,
 	  "up: each host has a bridge br0 on the LAN, for bridged capsules",
 	  0 },
+	{ "bare", KEY_BARE, 0, 0,
+	  "up: only the hosts, without controller and agents", 0 },
 	{ "json", 'j', 0, 0, "list: print JSON", 0 },
 	{ 0 }
 };
@@ -83,6 +85,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_BRIDGE:
 		a->spec.bridge = true;
+		break;
+	case KEY_BARE:
+		a->spec.bare = true;
 		break;
 	case 'j':
 		a->json = true;
