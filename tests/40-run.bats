@@ -3,7 +3,7 @@
 setup() {
 	load capsule.bash
 	bed_setup
-	timeout 60 "$stint" testbed up "${hosts:-3}"
+	serve "${hosts:-3}"
 	bed=$STINT_TESTBED_DIR/$STINT_TESTBED
 }
 
@@ -48,12 +48,12 @@ service_pid() {
 # As `stint testbed up` started it.
 start_agent() { # HOST
 	on "$1" "$stint" agent --controller="unix:$bed/controller.sock" \
-		--key="$bed/$1.key" --run-dir="$bed/$1/run" --uplink=eth0 \
-		--cores=1 --score=1000 >>"$bed/$1.log" 2>&1 3>&- &
+		--key="$bed/$1/key" --run-dir="$bed/$1/run" --uplink=eth0 \
+		--cores=1 --score=1000 >>"$bed/$1/agent.log" 2>&1 3>&- &
 }
 
 start_controller() {
-	"$stint" controller --state-dir="$bed/state" --pool=10.77.128.0/17 \
+	"$stint" controller --state-dir="$bed/controller" --pool=10.77.128.0/17 \
 		--listen="unix:$bed/controller.sock" >>"$bed/controller.log" 2>&1 3>&- &
 	controller=$!
 }
@@ -233,7 +233,7 @@ print("sum", n)'
 	start_agent h1
 	kill -9 "$(service_pid controller)"
 	start_controller
-	eventually all_running || { st ps; cat "$bed"/*.log; false; }
+	eventually all_running || { st ps; cat "$bed"/*.log "$bed"/*/*.log; false; }
 	kill -9 "$controller"
 	start_controller
 	wait "$background"
@@ -291,8 +291,8 @@ print("sum", n)'
 }
 
 @test "an agent's key is no user's, and a user's is for that user" {
-	"$stint" controller --state-dir="$bed/state" --enrol=user/nobody >"$bed/nobody.key"
-	run st ps --controller "unix:$bed/controller.sock" --key "$bed/h1.key"
+	"$stint" controller --state-dir="$bed/controller" --enrol=user/nobody >"$bed/nobody.key"
+	run st ps --controller "unix:$bed/controller.sock" --key "$bed/h1/key"
 	[ "$status" = 1 ]
 	run st run --controller "unix:$bed/controller.sock" --key "$bed/nobody.key" true
 	[ "$status" = 1 ]
