@@ -10,10 +10,26 @@
  * are only free when everybody present has what it asked for, so an arrival
  * finds nobody before it.
  *
+ * Which job is the smallest is open: by what it asked for, as the text says, or
+ * by what it still lacks.  The second reading gives the thesis' own figures
+ * more closely (doc/reproduction.md, I-4a and I-4d); by=lack chooses it.
+ *
  * A pass costs O(log Q) for each job it starts or fills up, Q being those that
  * have less than they asked for.
  */
 #include "policy/space.h"
+
+struct topup {
+	struct space space;
+	bool lack; /* sort by what is still wanted, not by size */
+};
+
+/* Its place among the unsatisfied when it has n processors. */
+static void put(struct topup *t, const struct job *job, uint32_t n)
+{
+	fitset_insert(&t->space.waiting, job,
+		      t->lack ? job->size - n : space_key(t->space.order, job));
+}
 
 static void topup_event(struct policy *policy, const struct view *view,
 			const struct event *event)
@@ -23,12 +39,13 @@ static void topup_event(struct policy *policy, const struct view *view,
 	/* The set holds the unsatisfied: those that run on too few, too. */
 	if (event->type == EVENT_START && job->kind == JOB_MALLEABLE &&
 	    job->n < job->size)
-		return;
-	space_event(policy, view, event);
+		put((struct topup *)policy, job, job->n);
+	else
+		space_event(policy, view, event);
 }
 
 /* Give job what it lacks; false if it cannot even start on what is free. */
-static bool fill_up(struct space *s, struct plan *plan, const struct job *job)
+static bool fill_up(struct topup *t, struct plan *plan, const struct job *job)
 {
 	static const struct reason takes = {
 		"first that has less than it asked for: has %n of %n, gets %n "
@@ -48,19 +65,21 @@ static bool fill_up(struct space *s, struct plan *plan, const struct job *job)
 		plan_start(plan, job, (uint32_t)more, NULL, &takes, have,
 			   job->size, more);
 	if (have + more == job->size || job->kind != JOB_MALLEABLE)
-		fitset_remove(&s->waiting, job);
+		fitset_remove(&t->space.waiting, job);
+	else
+		put(t, job, have + (uint32_t)more);
 	return true;
 }
 
 static void topup_decide(struct policy *policy, const struct view *view,
 			 struct plan *plan)
 {
-	struct space *s = (struct space *)policy;
-	const struct job *job = fitset_first(&s->waiting), *next;
+	struct topup *t = (struct topup *)policy;
+	const struct job *job = fitset_first(&t->space.waiting), *next;
 
 	for (; job && plan_free(plan) > 0; job = next) {
-		next = fitset_next(&s->waiting, job);
-		if (!fill_up(s, plan, job) && s->order == SPACE_ARRIVAL)
+		next = fitset_next(&t->space.waiting, job);
+		if (!fill_up(t, plan, job) && t->space.order == SPACE_ARRIVAL)
 			break;
 	}
 }
@@ -68,16 +87,28 @@ static void topup_decide(struct policy *policy, const struct view *view,
 static int dfcfs_create(const struct policy_setup *setup, struct policy **ret,
 			struct error *err)
 {
-	*ret = space_create(sizeof(struct space), SPACE_ARRIVAL);
+	*ret = space_create(sizeof(struct topup), SPACE_ARRIVAL);
 	return 0;
 }
 
 static int dsmjf_create(const struct policy_setup *setup, struct policy **ret,
 			struct error *err)
 {
-	*ret = space_create(sizeof(struct space), SPACE_SMALLEST);
+	struct topup *t = space_create(sizeof(*t), SPACE_SMALLEST);
+
+	t->lack = params_choice(setup->params, "by") == 1;
+	*ret = &t->space.policy;
 	return 0;
 }
+
+static const char *const measures[] = { "size", "lack", NULL };
+
+static const struct param dsmjf_params[] = {
+	{ "by", PARAM_CHOICE, 0, 0, 0, measures,
+	  "what makes a job the smallest: the processors it asked for, or those "
+	  "it still lacks" },
+	{ NULL },
+};
 
 #define TOPUP_DETAILS                                                          \
 	"An arriving job takes min(n, FP). Processors given back fill up the " \
@@ -101,6 +132,7 @@ const struct policy_ops policy_dsmjf = {
 	.summary = "fill up running and waiting jobs, the smallest first",
 	.source = "Ismail 1995 section 4.3 (DSMJF)",
 	.details = TOPUP_DETAILS,
+	.params = dsmjf_params,
 	.flags = POLICY_FOLDS | POLICY_RESIZES,
 	.create = dsmjf_create,
 	.event = topup_event,

@@ -86,6 +86,7 @@ int reproduce_run(struct reproduce *r, const char *which, struct error *err)
 	bool all = !strcmp(which, "all"), found = all;
 	int rc = 0;
 
+	r->which = which;
 	for (size_t i = 0; reproduce_nth(i) && rc == 0; i++) {
 		const struct reproduce_paper *p = reproduce_nth(i);
 

@@ -47,7 +47,8 @@ struct reproduce {
 
 	struct reproduce_row *row; /* what was found so far */
 	size_t nr, cap;
-	const char *id; /* of the entry that runs */
+	const char *id;	   /* of the entry that runs */
+	const char *which; /* as was asked for last */
 };
 
 struct reproduce_entry {

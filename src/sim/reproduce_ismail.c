@@ -480,9 +480,9 @@ const struct reproduce_paper reproduce_ismail = {
 		"and at most\n200, the same for all policies that are compared; "
 		"ratios are taken pair by pair.  The thesis itself\nknew its "
 		"means to 5 %.  S/T: distributions of sizes and of times, U "
-		"uniform, E exponential.  Where a row differs, its note gives the "
-		"figure under the other readings of\nwhat the thesis leaves "
-		"open.\n\nThe thesis says that N is 32 for the thirty "
+		"uniform, E exponential.  Where a row\ndiffers, its note gives "
+		"the figure under the other readings of what the thesis "
+		"leaves open.\n\nThe thesis says that N is 32 for the thirty "
 		"applications of Tables 4.1 and 4.2; drawn alike their mean\n"
 		"size is 37.3, and that is used in the load.",
 	.entry = entries,
