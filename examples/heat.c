@@ -309,13 +309,17 @@ static void write_field(const struct block *b, const struct options *o)
 	MPI_File_close(&file);
 }
 
-static void solve(struct block *b, const struct options *o)
+/* Returns the longest time that an iteration took on this rank. */
+static double solve(struct block *b, const struct options *o)
 {
-	double last = 0;
+	double last = 0, longest = 0, before = MPI_Wtime(), now;
 	uint64_t sum;
 
 	for (int i = 1; i <= o->iterations; i++) {
 		iterate(b);
+		now = MPI_Wtime();
+		longest = now - before > longest ? now - before : longest;
+		before = now;
 		if (i % o->interval && i != o->iterations)
 			continue;
 		last = residual(b);
@@ -329,6 +333,24 @@ static void solve(struct block *b, const struct options *o)
 		printf("result size=%d iterations=%d residual=%a "
 		       "checksum=%016llx\n",
 		       o->size, o->iterations, last, (unsigned long long)sum);
+	return longest;
+}
+
+/* On standard error, as it differs from run to run. */
+static void print_times(const struct block *b, double total, double longest)
+{
+	double all[4096];
+	int size;
+
+	MPI_Comm_size(b->comm, &size);
+	MPI_Gather(&longest, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, b->comm);
+	if (b->rank)
+		return;
+	fprintf(stderr,
+		"heat: %.3f s; longest iteration of each rank in ms:", total);
+	for (int i = 0; i < size; i++)
+		fprintf(stderr, " %.1f", all[i] * 1e3);
+	fprintf(stderr, "\n");
 }
 
 int main(int argc, char **argv)
@@ -336,7 +358,7 @@ int main(int argc, char **argv)
 	struct options o;
 	struct block b;
 	const char *wrong;
-	double start;
+	double start, longest;
 
 	MPI_Init(&argc, &argv);
 	wrong = parse(argc, argv, &o);
@@ -345,9 +367,8 @@ int main(int argc, char **argv)
 	b = make_block(&o);
 	MPI_Barrier(b.comm);
 	start = MPI_Wtime();
-	solve(&b, &o);
-	if (b.rank == 0)
-		fprintf(stderr, "heat: %.3f s\n", MPI_Wtime() - start);
+	longest = solve(&b, &o);
+	print_times(&b, MPI_Wtime() - start, longest);
 	if (o.field)
 		write_field(&b, &o);
 	free_block(&b);

@@ -239,7 +239,7 @@ class Drive:
                     print(f"  {name}: {line}", file=sys.stderr)
 
 
-def main():
+def options(argv=None):
     p = argparse.ArgumentParser()
     p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
     p.add_argument("--moves", type=int, default=3)
@@ -251,7 +251,11 @@ def main():
     p.add_argument("--json", action="store_true")
     p.add_argument("--keep", action="store_true")
     p.add_argument("program", nargs="+")
-    opts = p.parse_args()
+    return p.parse_args(argv)
+
+
+def main():
+    opts = options()
     adopt_orphans()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(124))
     d = Drive(opts)

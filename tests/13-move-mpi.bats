@@ -1,0 +1,11 @@
+# Ranks of a running MPI job that checks every byte are moved; make soak does
+# it a thousand times.
+
+setup() {
+	export STINT_BUILD=${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}
+	[ "$(id -u)" = 0 ] || skip "a testbed needs root"
+}
+
+@test "ranks of a 4-rank job that checks every byte move, and none is wrong" {
+	timeout 280 "$BATS_TEST_DIRNAME/mpi/soak.py" --moves 12
+}
