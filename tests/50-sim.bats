@@ -184,6 +184,46 @@ assert s["makespan"] == 180 and s["policy"] == "fcfs"'
 	[ -z "$(ls "$dir" | grep 'jobs.csv.')" ]
 }
 
+starts() {
+	"$stint" sim -p "$1" --swf "$dir/t.swf" --events "$dir/ev" -o "$dir/j.csv" >/dev/null
+	cut -d, -f1,3,4,10 "$dir/j.csv" | tail -n +2 | tr '\n' ' '
+}
+
+@test "event files: failures, drains, cancellations, reservations" {
+	small
+	# Job 1 runs on hosts 0 to 2; host 1 fails at 40: it begins anew on the
+	# other three, and job 2, which needs all four, follows.
+	printf '40 down 1 # it fails\n60 up 1\n' >"$dir/ev"
+	[ "$(starts fcfs)" = "1,0,140,done 2,140,190,done 3,190,220,done " ]
+	echo '50 cancel 2' >"$dir/ev"
+	[ "$(starts fcfs)" = "1,0,100,done 2,,50,cancelled 3,50,80,done " ]
+	printf '20 drain 3\n500 undrain 3\n' >"$dir/ev"
+	[ "$(starts fcfs)" = "1,0,100,done 2,500,550,done 3,550,580,done " ]
+	# Known from the start: job 2 would run into it.
+	echo '0 reserve 4 120 300' >"$dir/ev"
+	[ "$(starts conservative)" = "1,0,100,done 2,300,350,done 3,20,50,done " ]
+}
+
+@test "event files: the Failure Trace Archive's table" {
+	small
+	printf '# event_id component_id node_id platform_id event_type event_start_time event_stop_time\n' >"$dir/ev"
+	printf '%s\n' '1 0 a 0 1 1e9 1000000040' '2 0 a 0 0 1000000040 1000000060' >>"$dir/ev"
+	[ "$(starts fcfs)" = "1,0,140,done 2,140,190,done 3,190,220,done " ]
+}
+
+@test "bad event files: one line with file and line" {
+	small
+	for bad in 'x' '5 explode 1' '5 down' '5 down x' '5 down 1 2' 'soon down 1' '5 down -1' \
+		'5 reserve 2 3 9' '5 reserve 2 9 9' '5 reserve 0 6 9' '5 cancel x'; do
+		printf '1 drain 0\n%s\n' "$bad" >"$dir/ev"
+		fails "ev:2:" "$stint" sim -p fcfs --swf "$dir/t.swf" --events "$dir/ev"
+	done
+	echo '5 down 4' >"$dir/ev"
+	fails "names host 4" "$stint" sim -p fcfs --swf "$dir/t.swf" --events "$dir/ev"
+	printf '# node_id event_type event_start_time event_stop_time\nn 2 0 1\n' >"$dir/ev"
+	fails "ev:2: event_type" "$stint" sim -p fcfs --swf "$dir/t.swf" --events "$dir/ev"
+}
+
 @test "policies are listed and explained" {
 	"$stint" policies | grep -q '^easy '
 	"$stint" policies easy | grep -q 'order=pass'

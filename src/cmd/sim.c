@@ -16,6 +16,7 @@
 #include "sim/attach.h"
 #include "sim/machine.h"
 #include "sim/output.h"
+#include "sim/script.h"
 #include "sim/sim.h"
 #include "sim/summary.h"
 #include "sim/swf.h"
@@ -41,6 +42,7 @@ enum {
 	KEY_RANK_COST,
 	KEY_LIST,
 	KEY_SPEEDUP,
+	KEY_EVENTS,
 };
 
 static const struct argp_option options[] = {
@@ -59,6 +61,10 @@ static const struct argp_option options[] = {
 	{ "speedup", KEY_SPEEDUP, "MODEL[:k=v,...]", 0,
 	  "make jobs malleable: linear, misp[:low=E,high=E], "
 	  "table:points=M@E/...; kind=moldable fixes them at their start",
+	  0 },
+	{ "events", KEY_EVENTS, "FILE", 0,
+	  "host failures, drains, cancellations and reservations, a line each "
+	  "(TIME down HOST, ...), or a Failure Trace Archive event_trace",
 	  0 },
 	{ "load", KEY_LOAD, "L", 0,
 	  "offered load; a trace is stretched or squeezed to it", 0 },
@@ -95,7 +101,8 @@ static const struct argp_option options[] = {
 };
 
 struct args {
-	const char *policy, *swf, *workload, *out, *out_swf, *hosts, *speedup;
+	const char *policy, *swf, *workload, *out, *out_swf, *hosts, *speedup,
+		*events;
 	int64_t procs, jobs, seed, replication;
 	double load;
 	bool json, list;
@@ -171,6 +178,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case 'H':
 		a->hosts = arg;
+		break;
+	case KEY_EVENTS:
+		a->events = arg;
 		break;
 	case KEY_SPEEDUP:
 		a->speedup = arg;
@@ -460,6 +470,7 @@ static int simulate(struct args *a, struct error *err)
 	struct files files = { 0 };
 	struct workload *w = NULL;
 	struct host *hosts = NULL;
+	struct sim_script script = { 0 };
 	struct sim_result result;
 	int r = open_files(a, &files, err);
 
@@ -469,9 +480,12 @@ static int simulate(struct args *a, struct error *err)
 		r = open_workload(a, &kept, &w, err);
 	if (!r)
 		r = open_machine(a, w, &hosts, err);
+	if (!r && a->events)
+		r = script_read(a->events, &script, err);
 	if (r < 0)
 		goto out;
 	a->config.workload = w;
+	a->config.script = a->events ? &script : NULL;
 	a->config.policy = a->policy;
 	a->config.procs = (uint32_t)a->procs;
 	a->config.seed = (uint64_t)a->seed;
@@ -487,6 +501,7 @@ static int simulate(struct args *a, struct error *err)
 		sim_result_clear(&result);
 	}
 out:
+	script_clear(&script);
 	free(hosts);
 	workload_destroy(w);
 	abort_files(&files);

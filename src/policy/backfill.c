@@ -378,15 +378,28 @@ static void extend_estimates(struct backfill *b, const struct view *view)
 	}
 }
 
+/* Processors a running job gives back to the machine when it ends: not those
+ * on hosts that are drained. */
+static uint32_t gives_back(const struct view *view, const struct job *job)
+{
+	uint32_t n = 0;
+
+	if (!job->hosts)
+		return job->n;
+	for (uint32_t i = 0; i < job->n; i++)
+		n += host_usable(&view->hosts[job->hosts[i]]);
+	return n;
+}
+
 /* The profile of running jobs and bookings, without reservations. */
 static void refill_profile(struct backfill *b, const struct view *view)
 {
 	const struct job *j;
 
-	profile_init(&b->profile, view->now, view->nr_procs);
+	profile_init(&b->profile, view->now, view->nr_free);
 	for_each_running(j, view) if (j->state == JOB_RUNNING)
-		profile_add(&b->profile, view->now, ends_at(&b->ends, j->ix),
-			    -(int64_t)j->n);
+		profile_add(&b->profile, ends_at(&b->ends, j->ix), USEC_MAX,
+			    gives_back(view, j));
 	for (uint32_t i = 0; i < view->nr_reservations; i++) {
 		const struct reservation *r = &view->reservations[i];
 

@@ -206,6 +206,8 @@ static int instant(struct engine *g, struct error *err)
 		r = do_arrivals(g, each, err);
 	if (!r)
 		r = do_ends(g, each, err);
+	if (!r && g->config->script)
+		engine_happen(g);
 	if (!r)
 		r = do_arrivals(g, each, err);
 	if (r)
@@ -225,10 +227,12 @@ static usec_t next_instant(const struct engine *g)
 
 	if (g->more)
 		t = min_usec(t, g->next.submit);
-	/* With no job in sight a timer has nothing to do. */
+	/* With no job in sight a timer or the script has nothing to do. */
 	if (g->nr_timers &&
 	    (g->more || g->view.nr_waiting + g->view.nr_running))
 		t = min_usec(t, g->timer[g->nr_timers - 1]);
+	if (g->more || g->view.nr_waiting + g->view.nr_running)
+		t = min_usec(t, engine_next_happening(g));
 	return t;
 }
 
@@ -300,12 +304,13 @@ static int make_machine(struct engine *g, struct error *err)
 				 "how many processors are there? --procs P");
 	if (c->nr_hosts)
 		view_init_hosts(&g->view, c->hosts, c->nr_hosts);
-	else if (ops->flags & POLICY_HOSTS)
+	else if ((ops->flags & POLICY_HOSTS) || c->script)
 		make_hosts(g, procs);
 	else
 		view_init(&g->view, procs);
 	g->result.procs = (uint32_t)g->view.nr_procs;
-	return 0;
+	g->booked_by = xcalloc(g->view.nr_hosts + 1, sizeof(*g->booked_by));
+	return engine_check_script(g, err);
 }
 
 static int prepare(struct engine *g, struct error *err)
@@ -341,6 +346,8 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 	heap_clear(&g.ends);
 	free(g.truth);
 	free(g.timer);
+	free(g.booked);
+	free(g.booked_by);
 	view_clear(&g.view);
 	if (r < 0)
 		sim_result_clear(&g.result);

@@ -43,7 +43,11 @@ struct engine {
 	usec_t measured;	/* integrals are complete up to then */
 	struct areas area, area_at_arrival;
 	uint64_t nr_ended;
-	bool moved; /* a rank migrated at this instant */
+	size_t happened;	    /* events of the script that are past */
+	struct reservation *booked; /* that lie ahead, by their start */
+	size_t nr_booked, cap_booked;
+	int64_t *booked_by; /* by host: reservation + 1; 0: none */
+	bool moved;	    /* a rank migrated at this instant */
 };
 
 /* engine.c: apply e, let the observer and, if told is true, the policy know. */
@@ -54,6 +58,15 @@ void engine_finish(struct engine *g, const struct event *e);
 
 /* carry.c: do what the plan says; -EPROTO if that cannot be. */
 int engine_carry_out(struct engine *g, struct error *err) must_check;
+
+/* happen.c: the event file */
+
+/* When its next event is; USEC_MAX if there is none. */
+usec_t engine_next_happening(const struct engine *g);
+/* Let what it says of now happen. */
+void engine_happen(struct engine *g);
+/* Does it fit the machine? */
+int engine_check_script(const struct engine *g, struct error *err) must_check;
 
 /* measure.c */
 

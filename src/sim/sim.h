@@ -45,6 +45,9 @@ struct sim_observer {
 	void *data;
 };
 
+/* Host failures, drains, cancellations, reservations: sim/script.h. */
+struct sim_script;
+
 struct sim_config {
 	struct workload *workload; /* used up by the run; not destroyed */
 	const char *policy;	   /* "NAME:key=value,..." */
@@ -55,6 +58,8 @@ struct sim_config {
 	bool kill_at_estimate; /* a job that outruns its estimate is killed */
 	uint64_t seed;	       /* of the policy's stream */
 	const struct sim_observer *observer; /* or NULL */
+	const struct sim_script *script;     /* or NULL; needs hosts, and gets
+						them */
 	/* Told now and then how many jobs have ended, for a progress bar. */
 	void (*progress)(void *data, uint64_t nr_ended);
 	void *progress_data;
@@ -98,6 +103,7 @@ struct sim_result {
 	uint64_t nr_passes, nr_events;
 	uint64_t migrations;	   /* ranks moved */
 	uint64_t migration_events; /* instants at which any moved */
+	uint64_t restarts;	   /* jobs that lost a host */
 	uint64_t starts_of_ranks;  /* ranks of all jobs started */
 };
 
