@@ -322,3 +322,20 @@ murdered() {
 	[ "$status" = 137 ]
 	[[ "$output" == *outcome=lost* ]]
 }
+
+# Where the link is lost after READY the copy's connections come alive only
+# with the verdict; its peers must not notice.
+@test "an MPICH rank in doubt runs on with its connections" {
+	printf 'sleep 2\nmove 1\n' >"$dir/script"
+	for point in source-captured dest-ready source-recorded dest-commit; do
+		echo "$point"
+		export STINT_FAULT=$point
+		run job_net 3 -s "$dir/script" "$mpi/chkmpi" --seconds 5
+		unset STINT_FAULT
+		echo "$output"
+		[ "$status" = 0 ]
+		[[ "$output" == *PASS* ]]
+		[ "$(grep -cE 'outcome=(landed|stayed)' <<<"$output")" = 1 ]
+		nothing_left
+	done
+}

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/io.h"
@@ -31,6 +33,7 @@
 struct helper {
 	const struct landing_spec *spec;
 	int memfd, sock;
+	struct stub_box *box;
 	struct fds_restored *restored;
 };
 
@@ -172,7 +175,30 @@ static int activate(struct helper *h, struct error *err)
 
 	fds_restored_destroy(h->restored);
 	h->restored = NULL;
+	/* Somebody wants it to run, and the engine might not live to do it. */
+	if (__atomic_exchange_n(&h->box->alive, STUB_ALIVE, __ATOMIC_ACQ_REL) ==
+	    STUB_ALIVE_WANTED)
+		landing_release_box(h->box);
 	return r;
+}
+
+/*
+ * The engine is dead.  What the connections have still to send is in our
+ * memory alone, so wait as long as L does for somebody to decide.
+ */
+static void outlive_engine(struct helper *h)
+{
+	const struct timespec now_and_then = { .tv_nsec = 200000000 };
+	struct error err;
+
+	while (__atomic_load_n(&h->box->alive, __ATOMIC_ACQUIRE) ==
+	       STUB_ALIVE_NOT) {
+		if (kill(h->spec->pid, 0) < 0)
+			return;
+		syscall(SYS_futex, &h->box->alive, FUTEX_WAIT, STUB_ALIVE_NOT,
+			&now_and_then, NULL, 0);
+	}
+	(void)!activate(h, &err);
 }
 
 static int do_verb(struct helper *h, const struct helper_head *head, void *p,
@@ -213,9 +239,13 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	memcpy(&spec, arg, sizeof(spec));
 	h.memfd = fds[0];
 	h.sock = fds[1];
+	h.box = mmap(NULL, STUB_BOX_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+		     h.memfd, 0);
+	if (h.box == MAP_FAILED)
+		return 2;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	/* ends with the engine, or after HELPER_ACTIVATE when it hangs up */
+	/* ends with the engine, or after HELPER_ACTIVATE */
 	while (helper_recv(h.sock, &head, &p, NULL) == 0) {
 		struct error err = ERROR_INIT;
 		int fd = -1, r = do_verb(&h, &head, p, &fd, &err);
@@ -231,5 +261,7 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	/* the table is shared with L: leave nothing of ours in it */
 	io_close(&h.memfd);
 	io_close(&h.sock);
+	if (h.restored)
+		outlive_engine(&h);
 	return 0;
 }

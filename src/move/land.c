@@ -323,7 +323,7 @@ int landing_wait_ready(struct landing *l, unsigned nr, struct error *err)
 	return wait_word(l, &l->box->ready, nr, err);
 }
 
-static void release_box(struct stub_box *box)
+void landing_release_box(struct stub_box *box)
 {
 	__atomic_store_n(&box->released, 1, __ATOMIC_RELEASE);
 	futex_wake(&box->released, INT32_MAX);
@@ -331,17 +331,24 @@ static void release_box(struct stub_box *box)
 
 void landing_release(struct landing *l)
 {
-	release_box(l->box);
+	landing_release_box(l->box);
 }
 
 int move_release(int fd, struct error *err)
 {
 	struct stub_box *box = mmap(NULL, STUB_PAGE, PROT_READ | PROT_WRITE,
 				    MAP_SHARED, fd, 0);
+	uint32_t alive = STUB_ALIVE_NOT;
 
 	if (box == MAP_FAILED)
 		return error_sys(err, -errno, "the landing memory");
-	release_box(box);
+	/* F does the rest, or has long done its part. */
+	if (!__atomic_compare_exchange_n(&box->alive, &alive, STUB_ALIVE_WANTED,
+					 false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE) &&
+	    alive == STUB_ALIVE)
+		landing_release_box(box);
+	futex_wake(&box->alive, 1);
 	munmap(box, STUB_PAGE);
 	return 0;
 }

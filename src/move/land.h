@@ -76,6 +76,7 @@ int landing_start(struct landing *l, struct error *err) must_check;
 int landing_wait_ready(struct landing *l, unsigned nr,
 		       struct error *err) must_check;
 void landing_release(struct landing *l);
+void landing_release_box(struct stub_box *box);
 
 /*
  * What F does.  landing_open returns a descriptor's number in L and F, which

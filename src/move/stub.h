@@ -53,12 +53,21 @@ struct stub_call {
 	uint64_t unused;
 };
 
+/*
+ * Before the copy may run its connections must come alive, which F does: when
+ * the engine tells it to, or, where that is dead, whoever stores
+ * STUB_ALIVE_WANTED; then F also releases the copy.
+ */
+enum stub_alive { STUB_ALIVE_NOT, STUB_ALIVE_WANTED, STUB_ALIVE };
+
 struct stub_box {
 	uint32_t request;  /* counted up by the engine, then woken */
 	uint32_t done;	   /* the last request whose calls were made */
 	uint32_t released; /* not zero: the copy may run */
 	uint32_t ready;	   /* threads that wait for `released` */
-	uint64_t unused[6];
+	uint32_t alive;	   /* enum stub_alive: are its connections? */
+	uint32_t unused32;
+	uint64_t unused[5];
 	struct stub_call call[STUB_BOX_CALLS];
 	char data[STUB_BOX_SIZE - 64 -
 		  STUB_BOX_CALLS * sizeof(struct stub_call)];
