@@ -23,6 +23,9 @@ struct sweep_file {
 	char **after; /* and from there to the values, by cell */
 };
 
+/* Tells a whole line from one that was cut within its last number. */
+#define LINE_END "."
+
 static FILE *memory_file(char **text, size_t *size)
 {
 	FILE *f = open_memstream(text, size);
@@ -64,11 +67,11 @@ static bool read_values(const char *p, double *value)
 
 	for (int i = 0; i < NR_METRICS; i++) {
 		value[i] = strtod(p, &end);
-		if (end == p || *end != (i + 1 < NR_METRICS ? '\t' : '\0'))
+		if (end == p || *end != '\t')
 			return false;
 		p = end + 1;
 	}
-	return true;
+	return !strcmp(p, LINE_END);
 }
 
 static void read_line(const struct sweep_file *f, const char *line,
@@ -233,8 +236,8 @@ int sweep_file_append(struct sweep_file *file, uint32_t cell,
 
 	fprintf(to, "%s%u%s", file->before, replication, file->after[cell]);
 	for (int i = 0; i < NR_METRICS; i++)
-		fprintf(to, "%.17g%c", value[i],
-			i + 1 < NR_METRICS ? '\t' : '\n');
+		fprintf(to, "%.17g\t", value[i]);
+	fputs(LINE_END "\n", to);
 	fclose(to);
 	rc = write_text(file, text, err);
 	free(text);
