@@ -1,24 +1,37 @@
 /*
  * move.c - `stint move`: move one process, with nothing else of Stint
  *
- *	stint move receive --listen ADDR:PORT
+ *	stint move receive --listen ADDR:PORT [--key FILE]
  *		Wait for one process, run it, and exit with its status (128+n
  *		if signal n ended it).  Prints "listening ADDR:PORT" on stdout
  *		first; port 0 picks a free one.  The process gets a pid
  *		namespace of its own, in which it keeps its pid; its standard
  *		descriptors are this command's.
- *	stint move PID --to ADDR:PORT
+ *	stint move PID --to ADDR:PORT [--key FILE] [--budget TIME]
  *		Move PID there.  Exits 0 when it runs there (and is gone here),
- *		1 when it was refused or given up and runs on here.
+ *		1 when it was refused or given up and runs on here, 3 when the
+ *		connection was lost after the decision: it is stopped here for
+ *		good, and waits there for `release`.
+ *	stint move release PID, stint move discard PID
+ *		Let a copy run, or end it, that has landed and waits: PID is
+ *		the "stint-nest" process, which the receiver named.
+ *	stint move check PID
+ *		Can it be moved?  Exits 0, or 1 with the reason.
  *
- * Both print a report on stderr, or as one JSON object on stdout with --json.
+ * Without a key (both ends the same file, one line "name hex" as
+ * `stint key` writes it) only loopback addresses are taken, unless
+ * --plaintext says otherwise.  A report goes to stderr, or with --json as one
+ * object to stdout.
  */
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +45,21 @@
 #include "cmd/command.h"
 #include "cmd/nest.h"
 #include "core/io.h"
+#include "core/tls.h"
 #include "core/xalloc.h"
 #include "move/move.h"
 
+enum verb { VERB_SEND, VERB_RECEIVE, VERB_RELEASE, VERB_DISCARD, VERB_CHECK };
+
+#define EXIT_UNDECIDED 3
+
+#define HANDSHAKE (10 * USEC_PER_SEC)
+
 struct args {
-	bool receive, json;
+	enum verb verb;
+	bool json, plaintext, throttle, have_verb;
+	const char *key_file, *record;
+	struct tls_key key;
 	pid_t pid;
 	const char *addr; /* to or listen */
 	usec_t budget;
@@ -47,50 +70,143 @@ static const struct argp_option options[] = {
 	{ "listen", 'l', "ADDR:PORT", 0, "Where to wait for a process", 0 },
 	{ "budget", 'b', "TIME", 0,
 	  "Longest downtime wanted, as in 5ms; refuse if out of reach", 0 },
+	{ "throttle", 's', NULL, 0,
+	  "Slow the process down where that helps to keep the budget", 0 },
+	{ "key", 'k', "FILE", 0, "The key that both ends share", 0 },
+	{ "plaintext", 'p', NULL, 0,
+	  "Allow other hosts without a key: anybody on the way can read it", 0 },
+	{ "record", 'r', "FILE", 0,
+	  "Write the decision to FILE when the process has left", 0 },
 	{ "json", 'j', NULL, 0, "Print the report as JSON on stdout", 0 },
 	{ 0 }
 };
+
+static int parse_word(struct args *a, const char *word, struct error *err)
+{
+	static const char *const verbs[] = {
+		[VERB_RECEIVE] = "receive", [VERB_RELEASE] = "release",
+		[VERB_DISCARD] = "discard", [VERB_CHECK] = "check",
+	};
+	int64_t pid;
+
+	for (int v = VERB_RECEIVE; v <= VERB_CHECK && !a->have_verb; v++) {
+		if (!strcmp(word, verbs[v])) {
+			a->verb = (enum verb)v;
+			a->have_verb = true;
+			return 0;
+		}
+	}
+	if (a->pid || a->verb == VERB_RECEIVE)
+		return error_set(err, -EINVAL, "too many arguments");
+	if (parse_int(word, 1, INT32_MAX, "PID", &pid, err) < 0)
+		return -EINVAL;
+	a->pid = (pid_t)pid;
+	a->have_verb = true;
+	return 0;
+}
+
+static void check_args(const struct args *a, struct argp_state *state)
+{
+	if (a->verb != VERB_RECEIVE && !a->pid)
+		argp_error(state, "which process? Give its PID");
+	if (a->verb == VERB_RECEIVE && !a->addr)
+		argp_error(state, "--listen is missing");
+	if (a->verb == VERB_SEND && !a->addr)
+		argp_error(state, "--to is missing");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct error err;
-	int64_t pid;
 
 	switch (key) {
 	case 't':
 	case 'l':
 		a->addr = arg;
-		if (state->arg_num == 0 && key == 'l')
-			a->receive = true;
 		return 0;
 	case 'j':
 		a->json = true;
+		return 0;
+	case 'k':
+		a->key_file = arg;
+		return 0;
+	case 'r':
+		a->record = arg;
+		return 0;
+	case 'p':
+		a->plaintext = true;
+		return 0;
+	case 's':
+		a->throttle = true;
 		return 0;
 	case 'b':
 		if (parse_usec(arg, &a->budget, &err) < 0)
 			argp_error(state, "%s", err.text);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			argp_error(state, "one process at a time");
-		if (!strcmp(arg, "receive"))
-			a->receive = true;
-		else if (parse_int(arg, 1, INT32_MAX, "PID", &pid, &err) < 0)
+		if (parse_word(a, arg, &err) < 0)
 			argp_error(state, "%s", err.text);
-		else
-			a->pid = (pid_t)pid;
 		return 0;
 	case ARGP_KEY_END:
-		if (!a->receive && !a->pid)
-			argp_error(state,
-				   "what shall move? Give a PID or 'receive'");
-		if (!a->addr)
-			argp_error(state, a->receive ? "--listen is missing"
-						     : "--to is missing");
+		check_args(a, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
+}
+
+static int read_key(struct args *a, struct error *err)
+{
+	char *text;
+	ssize_t n;
+	int r;
+
+	if (!a->key_file)
+		return 0;
+	n = io_read_file(AT_FDCWD, a->key_file, 4096, &text);
+	if (n < 0)
+		return error_sys(err, (int)n, "%s", a->key_file);
+	r = tls_key_parse(text, &a->key, err);
+	free(text);
+	return r < 0 ? error_prefix(err, r, "%s", a->key_file) : 0;
+}
+
+static bool is_loopback(const struct sockaddr *sa)
+{
+	if (sa->sa_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)sa)->sin_addr.s_addr)
+			       >> 24 == IN_LOOPBACKNET;
+	return sa->sa_family == AF_INET6 &&
+	       IN6_IS_ADDR_LOOPBACK(
+		       &((const struct sockaddr_in6 *)sa)->sin6_addr);
+}
+
+/* The channel over a connected socket, which it owns also on failure. */
+static int open_channel(const struct args *a, int fd, struct channel **ret,
+			struct error *err)
+{
+	struct sockaddr_storage ss = { 0 };
+	socklen_t n = sizeof(ss);
+	int r;
+
+	if (a->key_file) {
+		r = a->verb == VERB_RECEIVE ?
+			    channel_tls_server(fd, &a->key, HANDSHAKE, ret,
+					       err) :
+			    channel_tls_client(fd, &a->key, HANDSHAKE, ret,
+					       err);
+		if (r < 0)
+			close(fd);
+		return r;
+	}
+	if (getpeername(fd, (struct sockaddr *)&ss, &n) < 0 ||
+	    (!a->plaintext && !is_loopback((struct sockaddr *)&ss))) {
+		close(fd);
+		return error_set(err, -EACCES,
+				 "no --key, and the peer is on another host (--plaintext allows it)");
+	}
+	*ret = channel_from_fd(fd);
+	return 0;
 }
 
 /* "host:port" or "[v6]:port"; connects or listens. */
@@ -208,30 +324,73 @@ static size_t find_stdio(pid_t pid, struct move_external *ext)
 	return n;
 }
 
-static int run_send(const struct args *a)
+/* The record: it appears whole or not at all. */
+static int write_record(void *ctx, uint64_t epoch, struct error *err)
+{
+	const struct args *a = ctx;
+	char *tmp, *text;
+	int fd, r;
+
+	if (!a->record)
+		return 0;
+	tmp = xasprintf("%s.%d", a->record, getpid());
+	text = xasprintf("pid %d epoch %llu committed to %s\n", a->pid,
+			 (unsigned long long)epoch, a->addr);
+	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	r = fd < 0 ? -errno : io_write_full(fd, text, strlen(text));
+	io_close(&fd);
+	if (r == 0 && rename(tmp, a->record) < 0)
+		r = -errno;
+	if (r < 0)
+		error_sys(err, r, "%s", a->record);
+	free(tmp);
+	free(text);
+	return r;
+}
+
+static const struct move_source_ops source_ops = { .commit = write_record };
+
+static int connect_to(struct args *a, struct channel **ret, struct error *err)
+{
+	int fd = read_key(a, err);
+
+	if (fd == 0)
+		fd = open_socket(a->addr, false, err);
+	return fd < 0 ? fd : open_channel(a, fd, ret, err);
+}
+
+static int run_send(struct args *a)
 {
 	struct move_external ext[3];
 	struct move_source src = {
 		.pid = a->pid,
 		.budget = a->budget,
+		.throttle = a->throttle,
 		.external = ext,
 		.nr_externals = find_stdio(a->pid, ext),
+		.ops = &source_ops,
+		.ctx = a,
 		.progress = a->json ? NULL : progress,
 	};
 	struct move_report rep;
 	struct error err = ERROR_INIT;
+	struct channel *ch;
 	struct timespec ts;
-	int fd = open_socket(a->addr, false, &err), r;
+	int r = connect_to(a, &ch, &err);
 
-	if (fd < 0)
+	if (r < 0)
 		return command_fail("move", EXIT_FAILED, &err);
 	clock_gettime(CLOCK_REALTIME, &ts);
 	src.epoch = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-	r = move_send(&src, channel_from_fd(fd), &rep, &err);
+	r = move_send(&src, ch, &rep, &err);
 	if (a->json)
 		print_json(&rep, &err);
 	if (r < 0)
-		return command_fail("move", EXIT_FAILED, &err);
+		return command_fail("move",
+				    rep.outcome == MOVE_UNDECIDED ?
+					    EXIT_UNDECIDED :
+					    EXIT_FAILED,
+				    &err);
 	if (!a->json)
 		print_report(&rep);
 	return EXIT_OK;
@@ -294,32 +453,92 @@ static int accept_one(const char *addr, struct error *err)
 	return conn;
 }
 
-static int run_receive(const struct args *a)
+static int accept_from(struct args *a, struct channel **ret,
+		       struct error *err)
+{
+	int fd = read_key(a, err);
+
+	if (fd == 0)
+		fd = accept_one(a->addr, err);
+	return fd < 0 ? fd : open_channel(a, fd, ret, err);
+}
+
+/* It has landed, and nobody here knows whether it may run. */
+static int leave_waiting(const struct nest *nest, const struct error *err)
+{
+	fprintf(stderr,
+		"stint move: %s; the process waits: `stint move release %d` if the source has moved it, else `stint move discard %d`\n",
+		err->text, nest_pid(nest), nest_pid(nest));
+	return EXIT_UNDECIDED;
+}
+
+static int run_receive(struct args *a)
 {
 	struct move_dest dst = { .ops = &dest_ops };
 	struct error err = ERROR_INIT;
 	struct move_report rep;
+	struct channel *ch;
 	struct nest *nest;
-	int status, r, fd = accept_one(a->addr, &err);
+	int status, code, r = accept_from(a, &ch, &err);
 
-	if (fd < 0)
+	if (r < 0)
 		return command_fail("move", EXIT_FAILED, &err);
 	r = nest_create(&nest, &err);
 	if (r < 0) {
-		close(fd);
+		channel_close(ch);
 		return command_fail("move", EXIT_FAILED, &err);
 	}
 	dst.ctx = nest;
-	r = move_receive(&dst, channel_from_fd(fd), &rep, &err);
+	r = move_receive(&dst, ch, &rep, &err);
 	if (a->json)
 		print_json(&rep, &err);
+	if (r == 0 && rep.flawed)
+		fprintf(stderr, "stint move: %s\n", err.text);
 	if (r == 0)
 		r = nest_wait(nest, &status, &err);
+	if (r == 0)
+		code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
+					     WEXITSTATUS(status);
+	else if (rep.outcome == MOVE_UNDECIDED)
+		code = leave_waiting(nest, &err);
+	else
+		code = command_fail("move", EXIT_FAILED, &err);
 	nest_destroy(nest);
-	if (r < 0)
+	return code;
+}
+
+/* Tell a nest's init; nobody else is sent such a signal. */
+static int run_tell(const struct args *a, int sig)
+{
+	struct error err;
+	char path[64], *comm;
+	bool ours;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", a->pid);
+	if (io_read_file(AT_FDCWD, path, 64, &comm) < 0) {
+		error_set(&err, -ESRCH, "no process %d", a->pid);
 		return command_fail("move", EXIT_FAILED, &err);
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-				   : WEXITSTATUS(status);
+	}
+	ours = !strcmp(comm, "stint-nest\n");
+	free(comm);
+	if (!ours)
+		error_set(&err, -EINVAL, "%d is not a stint-nest process",
+			  a->pid);
+	else if (kill(a->pid, sig) < 0)
+		error_sys(&err, -errno, "process %d", a->pid);
+	else
+		return EXIT_OK;
+	return command_fail("move", EXIT_FAILED, &err);
+}
+
+static int run_check(const struct args *a)
+{
+	struct move_external ext[3];
+	struct error err;
+
+	if (move_check(a->pid, ext, find_stdio(a->pid, ext), &err) < 0)
+		return command_fail("move", EXIT_FAILED, &err);
+	return EXIT_OK;
 }
 
 static int run(int argc, char **argv)
@@ -327,7 +546,7 @@ static int run(int argc, char **argv)
 	static const struct argp argp = {
 		options,
 		parse,
-		"PID --to ADDR:PORT\nreceive --listen ADDR:PORT",
+		"PID --to ADDR:PORT\nreceive --listen ADDR:PORT\ncheck PID\nrelease PID\ndiscard PID",
 		"Move one running process to another host.",
 		NULL,
 		NULL,
@@ -336,7 +555,18 @@ static int run(int argc, char **argv)
 	struct args a = { 0 };
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
-	return a.receive ? run_receive(&a) : run_send(&a);
+	switch (a.verb) {
+	case VERB_RECEIVE:
+		return run_receive(&a);
+	case VERB_RELEASE:
+		return run_tell(&a, NEST_RELEASE);
+	case VERB_DISCARD:
+		return run_tell(&a, NEST_DISCARD);
+	case VERB_CHECK:
+		return run_check(&a);
+	default:
+		return run_send(&a);
+	}
 }
 
 const struct command cmd_move = {

@@ -120,6 +120,20 @@ static bool init_reap(struct init_state *s, int *ret)
 	return false;
 }
 
+/* What people may tell it; see `stint move release` and `discard`. */
+static void init_signal(struct init_state *s, int sig)
+{
+	struct error err;
+
+	if (sig == NEST_RELEASE && s->landing >= 0 &&
+	    move_release(s->landing, &err) < 0)
+		_exit(1);
+	if (sig == NEST_DISCARD)
+		_exit(1); /* and all that is in here ends */
+	if (sig == SIGTERM && s->kept)
+		kill(s->kept, SIGTERM);
+}
+
 static _Noreturn void init_main(int sock)
 {
 	struct init_state s = { .sock = sock, .landing = -1 };
@@ -141,9 +155,8 @@ static _Noreturn void init_main(int sock)
 
 		if (poll(p, 2, -1) < 0 && errno != EINTR)
 			_exit(1);
-		if (p[1].revents && read(p[1].fd, &info, sizeof(info)) > 0 &&
-		    s.kept && info.ssi_signo == SIGTERM)
-			kill(s.kept, SIGTERM);
+		if (p[1].revents && read(p[1].fd, &info, sizeof(info)) > 0)
+			init_signal(&s, (int)info.ssi_signo);
 		if (p[0].revents && !init_serve(&s)) {
 			if (!s.kept)
 				_exit(1); /* and all that is in here ends */

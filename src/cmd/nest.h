@@ -10,12 +10,20 @@
 #ifndef CMD_NEST_H
 #define CMD_NEST_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 #include "core/error.h"
 
 struct nest;
+
+/*
+ * Signals to its init, for a process that has landed and waits because the
+ * connection was lost: let it run, or end it.
+ */
+#define NEST_RELEASE SIGUSR1
+#define NEST_DISCARD SIGUSR2
 
 int nest_create(struct nest **ret, struct error *err) must_check;
 

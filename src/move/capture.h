@@ -16,6 +16,8 @@
 
 /* Fresh; capture_free() frees it. */
 int capture_static(pid_t pid, Move__State **ret, struct error *err) must_check;
+/* What a program may change at any time: limits, directory, umask. */
+int capture_changing(pid_t pid, Move__State *s, struct error *err) must_check;
 int capture_state(struct tracee *t, Move__State *s,
 		  struct error *err) must_check;
 /* Once more what may still have come in: the signals that wait. */

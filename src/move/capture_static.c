@@ -60,27 +60,32 @@ static int take_rlimits(pid_t pid, Move__State *s, struct error *err)
 	return 0;
 }
 
+int capture_changing(pid_t pid, Move__State *s, struct error *err)
+{
+	struct proc_status st;
+	int r = proc_read_status(pid, &st, err);
+
+	if (r == 0)
+		r = proc_read_link(pid, "cwd", &s->cwd, err);
+	if (r == 0)
+		r = take_rlimits(pid, s, err);
+	s->umask = st.umask;
+	return r;
+}
+
 int capture_static(pid_t pid, Move__State **ret, struct error *err)
 {
 	Move__State *s = capture_new(&move__state__descriptor);
-	struct proc_status st;
 	struct proc_mm mm;
 	char *text;
 	ssize_t n;
 	int r = proc_read_stat(pid, &mm, err);
 
 	if (r == 0)
-		r = proc_read_status(pid, &st, err);
-	if (r == 0)
 		r = proc_read_link(pid, "exe", &s->exe, err);
-	if (r == 0)
-		r = proc_read_link(pid, "cwd", &s->cwd, err);
-	if (r == 0)
-		r = take_rlimits(pid, s, err);
 	if (r < 0)
 		goto fail;
 	take_mm(s, &mm);
-	s->umask = st.umask;
 	n = proc_read(pid, "auxv", &text, err);
 	if (n < 0) {
 		r = (int)n;

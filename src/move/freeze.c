@@ -72,6 +72,8 @@ static int send_state(struct sending *s, struct error *err)
 	Move__State *m = s->state;
 	int r = capture_state(s->tracee, m, err);
 
+	if (r == 0)
+		r = capture_changing(s->src->pid, m, err);
 	if (r < 0)
 		return r;
 	r = move_fault(MF_SOURCE_CAPTURED, err);
@@ -99,6 +101,7 @@ int freeze_send(struct sending *s, struct error *err)
 	if (r == 0)
 		r = send_last_pages(s, err);
 	pages = send_now();
+	s->throttling = false;
 	if (r == 0)
 		r = send_fds(s, err);
 	if (r == 0)

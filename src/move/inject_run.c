@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 
 #include "core/xalloc.h"
+#include "move/fault.h"
 #include "move/inject.h"
 #include "move/proc.h"
 
@@ -482,6 +483,8 @@ int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 	for (size_t i = 0; i < t->nr && r == 0; i++)
 		if (list[i].n)
 			r = list_start(t, i, err);
+	if (r == 0)
+		r = move_fault(MF_SOURCE_INJECTED, err);
 	for (size_t i = 0; i < t->nr && r == 0; i++)
 		if (list[i].n)
 			r = list_wait(t, i, &list[i], err);

@@ -20,6 +20,8 @@ struct page_sender {
 	pid_t pid;
 	int mem; /* /proc/PID/mem: reads what the process itself may not */
 	uint64_t total;
+	void (*on_flush)(void *arg);
+	void *arg;
 	size_t nr_runs, nr_pages;
 	struct frame_run run[FRAME_PAGES_RUNS];
 	char *data;
@@ -111,7 +113,16 @@ static int send_runs(struct page_sender *s, struct error *err)
 		r = frame_send(s->ch, FRAME_PAGES, iov, 3, err);
 	s->total += s->nr_pages;
 	s->nr_pages = s->nr_runs = 0;
+	if (s->on_flush)
+		s->on_flush(s->arg);
 	return r;
+}
+
+void page_sender_on_flush(struct page_sender *s, void (*fn)(void *arg),
+			  void *arg)
+{
+	s->on_flush = fn;
+	s->arg = arg;
 }
 
 int page_sender_flush(struct page_sender *s, struct error *err)

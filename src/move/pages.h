@@ -28,6 +28,9 @@ int page_sender_add(struct page_sender *s, uint64_t start, uint64_t end,
 int page_sender_add_nonzero(struct page_sender *s, uint64_t start, uint64_t end,
 			    struct error *err) must_check;
 int page_sender_flush(struct page_sender *s, struct error *err) must_check;
+/* Have fn called after each frame. */
+void page_sender_on_flush(struct page_sender *s, void (*fn)(void *arg),
+			  void *arg);
 uint64_t page_sender_count(const struct page_sender *s);
 
 /* Put the pages of a checked PAGES frame into the memory of pid. */

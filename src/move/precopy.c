@@ -10,6 +10,7 @@
 
 #include "move/fault.h"
 #include "move/send.h"
+#include "move/throttle.h"
 #include "move/track.h"
 
 #define ROUNDS_MOST  40
@@ -17,6 +18,7 @@
 #define BASE_USEC    1500 /* downtime that does not depend on size */
 #define THREAD_USEC  40
 #define LONG_ROUND   2048 /* pages: enough to measure the link by */
+#define STOP_AND_COPY_RATE 500 /* bytes a microsecond */
 
 struct round {
 	uint64_t pages;
@@ -60,6 +62,21 @@ static usec_t predict(const struct sending *s, const struct round *last,
 	       (usec_t)((double)last->pages * FRAME_PAGE / rate);
 }
 
+/* All of its memory has to travel while it stands still. */
+static int stop_and_copy_budget(struct sending *s, struct error *err)
+{
+	usec_t expected = BASE_USEC + (usec_t)(s->report->bytes_held /
+					       STOP_AND_COPY_RATE);
+
+	s->report->predicted = expected;
+	if (s->src->budget && expected > s->src->budget)
+		return error_set(err, -EDQUOT,
+				 "without write tracking it would stand still for about %.0f ms, over the budget of %.1f ms",
+				 (double)expected / 1000,
+				 (double)s->src->budget / 1000);
+	return 0;
+}
+
 static int rounds(struct sending *s, struct round *ret, struct error *err)
 {
 	uint64_t best = UINT64_MAX;
@@ -78,8 +95,9 @@ static int rounds(struct sending *s, struct round *ret, struct error *err)
 	return r;
 }
 
-static int check_budget(struct sending *s, const struct round *last,
-			struct error *err)
+/* 0: it fits, or nobody asked. */
+static int over_budget(struct sending *s, const struct round *last,
+		       struct error *err)
 {
 	struct proc_status st;
 	int r = proc_read_status(s->src->pid, &st, err);
@@ -88,13 +106,29 @@ static int check_budget(struct sending *s, const struct round *last,
 		return r;
 	s->report->predicted = predict(s, last, st.threads);
 	if (s->src->budget && s->report->predicted > s->src->budget)
-		return error_set(
-			err, -EDQUOT,
-			"it would stand still for %.1f ms, over the budget of %.1f ms (%llu pages are written between rounds)",
-			(double)s->report->predicted / 1000,
-			(double)s->src->budget / 1000,
-			(unsigned long long)last->pages);
+		return error_set(err, -EDQUOT,
+				 "it would stand still for %.1f ms, over the budget of %.1f ms (%llu pages are written between rounds)",
+				 (double)s->report->predicted / 1000,
+				 (double)s->src->budget / 1000,
+				 (unsigned long long)last->pages);
 	return 0;
+}
+
+/* Try once more with the process slowed down. */
+static int throttled_rounds(struct sending *s, struct round *last,
+			    struct error *err)
+{
+	int r;
+
+	send_progress(s, "%s: slowing it down", err->text);
+	throttle_start(s);
+	r = rounds(s, last, err);
+	if (r == 0)
+		r = over_budget(s, last, err);
+	/* the last round, too, has to be short */
+	if (r < 0)
+		throttle_stop(s);
+	return r;
 }
 
 int precopy_run(struct sending *s, struct error *err)
@@ -103,10 +137,13 @@ int precopy_run(struct sending *s, struct error *err)
 	int r;
 
 	if (s->uffd < 0)
-		return 0;
+		return stop_and_copy_budget(s, err);
+	page_sender_on_flush(s->pages, throttle_tick, s);
 	r = rounds(s, &last, err);
 	if (r == 0)
-		r = check_budget(s, &last, err);
+		r = over_budget(s, &last, err);
+	if (r == -EDQUOT && s->src->throttle)
+		r = throttled_rounds(s, &last, err);
 	if (r < 0)
 		return r;
 	/* once more what is slow to read, and what was written meanwhile */
@@ -114,6 +151,7 @@ int precopy_run(struct sending *s, struct error *err)
 	r = run_round(s, &last, err);
 	if (r == 0 && last.time > 2 * USEC_PER_MSEC)
 		r = run_round(s, &last, err);
+	throttle_stop(s);
 	return r;
 }
 

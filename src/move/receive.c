@@ -113,9 +113,11 @@ static int receive_ranges(struct receiving *v, struct error *err)
 
 static int receive_state(struct receiving *v, struct error *err)
 {
-	int r = wire_unpack(&v->frame, &move__state__descriptor, &v->state,
-			    err);
+	int r = move_fault(MF_DEST_STATE, err);
 
+	if (r == 0)
+		r = wire_unpack(&v->frame, &move__state__descriptor, &v->state,
+				err);
 	if (r == 0 && !v->state->n_thread)
 		r = error_set(err, -EPROTO, "a process without threads");
 	if (r == 0)
@@ -155,8 +157,7 @@ static int receive_frame(struct receiving *v, struct error *err)
 						   v->frame.size, err)
 			       : 0;
 	case FRAME_STATE:
-		r = move_fault(MF_DEST_STATE, err);
-		return r < 0 ? r : receive_state(v, err);
+		return receive_state(v, err);
 	default:
 		return error_set(err, -EPROTO, "unexpected %s",
 				 frame_name(v->frame.type));
@@ -175,20 +176,31 @@ static int receive_all(struct receiving *v, struct error *err)
 	return r;
 }
 
+/* It is ours now, and runs whatever else goes wrong. */
+static int receive_release(struct receiving *v, struct error *err)
+{
+	const struct move_dest_ops *ops = v->dst->ops;
+	int plugged = ops->plug ? ops->plug(v->dst->ctx, err) : 0;
+	int active = landing_activate(v->landing, plugged < 0 ? NULL : err);
+
+	v->report->flawed = plugged < 0 || active < 0;
+	landing_release(v->landing);
+	v->report->outcome = MOVE_DONE;
+	return move_fault(MF_DEST_RELEASED, NULL);
+}
+
 static int receive_commit(struct receiving *v, struct error *err)
 {
+	const struct move_dest_ops *ops = v->dst->ops;
 	uint64_t epoch = v->hello->epoch;
-	int r;
+	int r = move_fault(MF_DEST_LANDED, err);
 
 	v->report->pid = v->landing->pid;
-	r = move_fault(MF_DEST_LANDED, err);
+	v->report->threads = (unsigned)v->state->n_thread;
+	if (r == 0 && ops->landed)
+		r = ops->landed(v->dst->ctx, epoch, v->hello->pid, err);
 	if (r < 0)
 		return r;
-	if (v->dst->ops->landed) {
-		r = v->dst->ops->landed(v->dst->ctx, epoch, v->hello->pid, err);
-		if (r < 0)
-			return r;
-	}
 	v->ready = true;
 	r = frame_send_u64(v->ch, FRAME_READY, epoch, err);
 	if (r == 0)
@@ -198,21 +210,15 @@ static int receive_commit(struct receiving *v, struct error *err)
 				     err);
 	if (r == 0)
 		r = move_fault(MF_DEST_COMMIT, err);
-	if (r == 0 && v->dst->ops->committed)
-		r = v->dst->ops->committed(v->dst->ctx, epoch, err);
+	if (r == 0 && ops->committed)
+		r = ops->committed(v->dst->ctx, epoch, err);
 	if (r < 0)
 		return r;
-	/* it is ours now, and runs whatever else goes wrong */
-	if (v->dst->ops->plug)
-		r = v->dst->ops->plug(v->dst->ctx, err);
-	if (r < 0 || landing_activate(v->landing, err) < 0)
-		v->report->flawed = true;
-	landing_release(v->landing);
-	(void)!move_fault(MF_DEST_RELEASED, NULL);
-	v->report->outcome = MOVE_DONE;
-	if (frame_send_u64(v->ch, FRAME_RUNNING, epoch, NULL) < 0)
-		return 0; /* it runs; the source finds out by asking */
-	(void)!move_fault(MF_DEST_RUNNING, NULL);
+	r = receive_release(v, err);
+	/* if nobody hears it, the source finds out by asking */
+	if (r == 0 && frame_send_u64(v->ch, FRAME_RUNNING, epoch, NULL) == 0)
+		r = move_fault(MF_DEST_RUNNING, NULL);
+	(void)r;
 	return 0;
 }
 

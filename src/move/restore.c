@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "move/fault.h"
 #include "move/proc.h"
 #include "move/uapi.h"
 
@@ -353,16 +354,31 @@ static int restore_timers(struct landing *l, const Move__State *s,
 	return r;
 }
 
+static int check_threads(struct landing *l, const Move__State *s,
+			 struct error *err)
+{
+	int r = landing_wait_ready(l, (unsigned)s->n_thread, err);
+
+	for (size_t i = 0; i < s->n_thread && r == 0; i++)
+		r = restore_thread_check(l, s, i, err);
+	return r;
+}
+
 int restore_state(struct landing *l, const Move__State *s, struct error *err)
 {
-	int r = restore_protections(l, s, err);
+	struct restore_ids ids;
+	int r = s->thread[0]->creds ? restore_protections(l, s, err) :
+				      error_set(err, -EPROTO,
+						"a process without owner");
 
 	if (r == 0)
 		r = restore_mm(l, s, err);
 	if (r == 0)
 		r = restore_process(l, s, err);
+	if (r == 0)
+		r = restore_read_ids(l, &ids, err);
 	for (size_t i = 0; i < s->n_thread && r == 0; i++)
-		r = restore_thread_list(l, s, i, err);
+		r = restore_thread_list(l, s, i, &ids, err);
 	if (r == 0)
 		r = restore_threads(l, s, err);
 	if (r == 0)
@@ -376,6 +392,6 @@ int restore_state(struct landing *l, const Move__State *s, struct error *err)
 	if (r == 0)
 		r = landing_start(l, err);
 	if (r == 0)
-		r = landing_wait_ready(l, (unsigned)s->n_thread, err);
-	return r;
+		r = move_fault(MF_DEST_THREADS, err);
+	return r < 0 ? r : check_threads(l, s, err);
 }

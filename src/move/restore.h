@@ -23,8 +23,33 @@ int restore_map(struct landing *l, const Move__Vma *v,
 int restore_state(struct landing *l, const Move__State *s,
 		  struct error *err) must_check;
 
+/* Who L is before it becomes the process: as it would tell itself. */
+struct restore_ids {
+	uint32_t uid[3], gid[3];
+	int32_t nr_groups;
+	uint32_t group[256];
+	uint64_t caps[5]; /* inheritable permitted effective bounding ambient */
+};
+
 /* A thread's last steps, written into its slot. */
 int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
+			const struct restore_ids *ids,
 			struct error *err) must_check;
+/* Have those of its steps succeeded that matter? */
+int restore_thread_check(struct landing *l, const Move__State *s, size_t i,
+			 struct error *err) must_check;
+
+/* creds.c: fill ids; all threads are the same. */
+int restore_read_ids(struct landing *l, struct restore_ids *ids,
+		     struct error *err) must_check;
+
+/*
+ * Append to calls[0..*nr) what makes a thread of L who the process was; at
+ * most RESTORE_CRED_CALLS.
+ */
+#define RESTORE_CRED_CALLS 100
+int restore_creds(struct landing *l, const Move__Creds *c,
+		  const struct restore_ids *ids, struct stub_call *call,
+		  size_t *nr, struct error *err) must_check;
 
 #endif

@@ -56,8 +56,6 @@ static int put_settings(struct list *q, const Move__Thread *t,
 		    0);
 	if (t->rseq)
 		put(q, SYS_rseq, t->rseq, t->rseq_size, 0, t->rseq_sig);
-	if (t->pdeath)
-		put(q, SYS_prctl, PR_SET_PDEATHSIG, t->pdeath, 0, 0);
 	put(q, SYS_prctl, PR_SET_TIMERSLACK, t->timer_slack, 0, 0);
 	if (t->nice)
 		put(q, SYS_setpriority, 0, 0, (uint64_t)t->nice, 0);
@@ -180,8 +178,52 @@ static int place(struct list *q, struct stub_thread *slot, struct error *err)
 	return r;
 }
 
+/* Credentials, and what changing them would have undone. */
+static int put_creds(struct list *q, const Move__State *s, size_t i,
+		     const struct restore_ids *ids, struct error *err)
+{
+	const Move__Thread *t = s->thread[i];
+	struct stub_call call[RESTORE_CRED_CALLS];
+	size_t n = 0;
+	int r = restore_creds(q->l, s->thread[0]->creds, ids, call, &n, err);
+
+	for (size_t k = 0; k < n; k++) {
+		array_room(q->call, q->nr, &q->cap);
+		q->call[q->nr++] = call[k];
+	}
+	if (s->dumpable < 2)
+		put(q, SYS_prctl, PR_SET_DUMPABLE, s->dumpable, 0, 0);
+	if (t->pdeath)
+		put(q, SYS_prctl, PR_SET_PDEATHSIG, t->pdeath, 0, 0);
+	return r;
+}
+
+/* The list of thread i, wherever it was placed. */
+static const struct stub_call *first_call(struct landing *l,
+					  const Move__State *s, size_t i)
+{
+	const struct stub_call *c =
+		landing_slot_here(l, i, s->thread[i]->xstate.len)->call;
+
+	return c->nr == STUB_JUMP ? landing_here(l, c->arg[0]) : c;
+}
+
+int restore_thread_check(struct landing *l, const Move__State *s, size_t i,
+			 struct error *err)
+{
+	for (const struct stub_call *c = first_call(l, s, i);
+	     c->nr != STUB_ARRIVE; c++)
+		if (c->must && c->ret < 0 && c->ret > -4096)
+			return error_sys(err, (int)c->ret,
+					 "thread %d at the destination: call %lld(%#llx, %#llx)",
+					 s->thread[i]->tid, (long long)c->nr,
+					 (unsigned long long)c->arg[0],
+					 (unsigned long long)c->arg[1]);
+	return 0;
+}
+
 int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
-			struct error *err)
+			const struct restore_ids *ids, struct error *err)
 {
 	const Move__Thread *t = s->thread[i];
 	int32_t pid = s->thread[0]->tid;
@@ -191,6 +233,8 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 
 	if (r == 0)
 		r = put_settings(&q, t, err);
+	if (r == 0)
+		r = put_creds(&q, s, i, ids, err);
 	if (r == 0)
 		r = put_signals(&q, t->pending, t->n_pending, pid, t->tid, err);
 	if (r == 0 && i == 0)

@@ -140,33 +140,50 @@ static int send_hold(struct sending *s, bool on, struct error *err)
 	return r;
 }
 
+/*
+ * The point of no return.  Before the record the process is held by something
+ * that outlives this engine, so that nobody's death lets it run after it.
+ */
+static int send_record(struct sending *s, struct error *err)
+{
+	const struct move_source_ops *ops = s->src->ops;
+	int r = send_hold(s, true, err);
+
+	if (r == 0)
+		r = move_fault(MF_SOURCE_HELD, err);
+	if (r == 0 && ops && ops->commit)
+		r = ops->commit(s->src->ctx, s->src->epoch, err);
+	if (r == 0)
+		s->recorded = true;
+	return r;
+}
+
 static int send_commit(struct sending *s, struct error *err)
 {
+	uint64_t epoch = s->src->epoch;
+	usec_t sent = send_now(), ready;
 	struct error late;
-	int r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, s->src->epoch,
-				 err);
+	int r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, epoch, err);
 
+	ready = send_now();
 	if (r == 0)
 		r = move_fault(MF_SOURCE_READY, err);
 	if (r == 0)
-		r = send_hold(s, true, err);
-	if (r == 0)
-		r = move_fault(MF_SOURCE_HELD, err);
-	if (r == 0 && s->src->ops && s->src->ops->commit)
-		r = s->src->ops->commit(s->src->ctx, s->src->epoch, err);
+		r = send_record(s, err);
 	if (r < 0)
 		return r;
-	s->recorded = true;
 	r = move_fault(MF_SOURCE_RECORDED, err);
 	if (fds_finish(s->fds, &late) < 0)
 		send_progress(s, "%s", late.text);
 	if (r == 0)
-		r = frame_send_u64(s->ch, FRAME_COMMIT, s->src->epoch, err);
+		r = frame_send_u64(s->ch, FRAME_COMMIT, epoch, err);
 	if (r == 0)
 		r = move_fault(MF_SOURCE_COMMITTED, err);
 	if (r == 0)
-		r = frame_expect_u64(s->ch, &s->frame, FRAME_RUNNING,
-				     s->src->epoch, err);
+		r = frame_expect_u64(s->ch, &s->frame, FRAME_RUNNING, epoch,
+				     err);
+	s->report->restore = ready - sent;
+	s->report->commit = send_now() - ready;
 	return r < 0 ? r : move_fault(MF_SOURCE_RUNNING, err);
 }
 
@@ -224,10 +241,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 			frame_send_abort(ch, err->text);
 	}
 	fds_source_destroy(s.fds);
-	if (s.recorded) /* held by the freezer: it could not even die now */
-		tracee_abandon(s.tracee);
-	else
-		tracee_destroy(s.tracee);
+	tracee_destroy(s.tracee);
 	page_sender_destroy(s.pages);
 	scan_close(s.scan);
 	scan_close(s.scan_private);

@@ -35,6 +35,8 @@ struct sending {
 	int pidfd, uffd; /* uffd < 0: not tracked */
 	bool unplugged, held, recorded;
 	usec_t started, frozen;
+	bool throttling;
+	usec_t throttled_since; /* stopped or let run */
 	usec_t scan_time;    /* of the last pass, finding pages */
 	double bytes_per_us; /* of the last long pass */
 };

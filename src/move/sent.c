@@ -139,13 +139,61 @@ static int each_in_block(struct block *b, uint64_t at, uint64_t end,
 	return r;
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The keys of the blocks that meet [start, end), in order; fresh memory. */
+static uint64_t *keys_between(struct sent *s, uint64_t start, uint64_t end,
+			      size_t *ret_n)
+{
+	uint64_t *key = xcalloc(HASH_COUNT(s->blocks) + 1, sizeof(*key));
+	struct block *b, *tmp;
+	size_t n = 0;
+
+	HASH_ITER(hh, s->blocks, b, tmp)
+	{
+		if (b->key >= start / SENT_BLOCK &&
+		    b->key <= (end - 1) / SENT_BLOCK)
+			key[n++] = b->key;
+	}
+	qsort(key, n, sizeof(*key), compare_keys);
+	*ret_n = n;
+	return key;
+}
+
+/* For ranges that are far wider than the set, as sparse mappings are. */
+static int each_sparse(struct sent *s, uint64_t start, uint64_t end,
+		       sent_fn *fn, void *arg, struct error *err)
+{
+	size_t n;
+	uint64_t *key = keys_between(s, start, end, &n);
+	int r = 0;
+
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		uint64_t at = key[i] * SENT_BLOCK, to = at + SENT_BLOCK;
+
+		r = each_in_block(block_find(s, key[i]),
+				  at < start ? start : at, to < end ? to : end,
+				  fn, arg, err);
+	}
+	free(key);
+	return r < 0 ? r : 0;
+}
+
 int sent_each(struct sent *s, uint64_t start, uint64_t end, sent_fn *fn,
 	      void *arg, struct error *err)
 {
 	int r = 0;
 
-	/* the range may be far wider than the set, as sparse mappings are */
-	for (uint64_t to; s->nr && start < end && r >= 0; start = to) {
+	if (!s->nr || start >= end)
+		return 0;
+	if ((end - start) / SENT_BLOCK > HASH_COUNT(s->blocks))
+		return each_sparse(s, start, end, fn, arg, err);
+	for (uint64_t to; start < end && r >= 0; start = to) {
 		struct block *b = block_find(s, start / SENT_BLOCK);
 
 		to = block_end(start, end);

@@ -50,7 +50,7 @@ struct stub_call {
 	uint64_t arg[6];
 	int64_t ret;
 	uint64_t copy; /* where to store ret as well, or 0 */
-	uint64_t unused;
+	uint64_t must; /* not zero: to fail is an error; the stub ignores it */
 };
 
 /*

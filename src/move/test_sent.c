@@ -76,6 +76,24 @@ static void test_blocks(void **state)
 	sent_destroy(s);
 }
 
+static void test_sparse(void **state)
+{
+	struct sent *s = sent_create();
+	struct runs r = { .n = 0 };
+
+	sent_add(s, 900 * B, 900 * B + P);
+	sent_add(s, 3 * B, 3 * B + 2 * P);
+	sent_add(s, 5 * B, 5 * B + P);
+	assert_int_equal(
+		sent_each(s, 3 * B + P, (uint64_t)B << 20, note, &r, NULL), 0);
+	assert_int_equal(r.n, 3);
+	assert_int_equal(r.start[0], 3 * B + P);
+	assert_int_equal(r.end[0], 3 * B + 2 * P);
+	assert_int_equal(r.start[1], 5 * B);
+	assert_int_equal(r.start[2], 900ull * B);
+	sent_destroy(s);
+}
+
 static int stop(void *arg, uint64_t start, uint64_t end, struct error *err)
 {
 	return -5;
@@ -97,6 +115,7 @@ int main(void)
 		cmocka_unit_test(test_add_remove),
 		cmocka_unit_test(test_each_cuts),
 		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_sparse),
 		cmocka_unit_test(test_result),
 	};
 
