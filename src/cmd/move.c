@@ -24,12 +24,12 @@
  * object to stdout.
  */
 #include <argp.h>
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -74,7 +74,8 @@ static const struct argp_option options[] = {
 	  "Slow the process down where that helps to keep the budget", 0 },
 	{ "key", 'k', "FILE", 0, "The key that both ends share", 0 },
 	{ "plaintext", 'p', NULL, 0,
-	  "Allow other hosts without a key: anybody on the way can read it", 0 },
+	  "Allow other hosts without a key: anybody on the way can read it",
+	  0 },
 	{ "record", 'r', "FILE", 0,
 	  "Write the decision to FILE when the process has left", 0 },
 	{ "json", 'j', NULL, 0, "Print the report as JSON on stdout", 0 },
@@ -84,8 +85,10 @@ static const struct argp_option options[] = {
 static int parse_word(struct args *a, const char *word, struct error *err)
 {
 	static const char *const verbs[] = {
-		[VERB_RECEIVE] = "receive", [VERB_RELEASE] = "release",
-		[VERB_DISCARD] = "discard", [VERB_CHECK] = "check",
+		[VERB_RECEIVE] = "receive",
+		[VERB_RELEASE] = "release",
+		[VERB_DISCARD] = "discard",
+		[VERB_CHECK] = "check",
 	};
 	int64_t pid;
 
@@ -174,8 +177,10 @@ static int read_key(struct args *a, struct error *err)
 static bool is_loopback(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)
-		return ntohl(((const struct sockaddr_in *)sa)->sin_addr.s_addr)
-			       >> 24 == IN_LOOPBACKNET;
+		return ntohl(((const struct sockaddr_in *)sa)
+				     ->sin_addr.s_addr) >>
+			       24 ==
+		       IN_LOOPBACKNET;
 	return sa->sa_family == AF_INET6 &&
 	       IN6_IS_ADDR_LOOPBACK(
 		       &((const struct sockaddr_in6 *)sa)->sin6_addr);
@@ -190,11 +195,11 @@ static int open_channel(const struct args *a, int fd, struct channel **ret,
 	int r;
 
 	if (a->key_file) {
-		r = a->verb == VERB_RECEIVE ?
-			    channel_tls_server(fd, &a->key, HANDSHAKE, ret,
-					       err) :
-			    channel_tls_client(fd, &a->key, HANDSHAKE, ret,
-					       err);
+		r = a->verb == VERB_RECEIVE
+			    ? channel_tls_server(fd, &a->key, HANDSHAKE, ret,
+						 err)
+			    : channel_tls_client(fd, &a->key, HANDSHAKE, ret,
+						 err);
 		if (r < 0)
 			close(fd);
 		return r;
@@ -202,8 +207,9 @@ static int open_channel(const struct args *a, int fd, struct channel **ret,
 	if (getpeername(fd, (struct sockaddr *)&ss, &n) < 0 ||
 	    (!a->plaintext && !is_loopback((struct sockaddr *)&ss))) {
 		close(fd);
-		return error_set(err, -EACCES,
-				 "no --key, and the peer is on another host (--plaintext allows it)");
+		return error_set(
+			err, -EACCES,
+			"no --key, and the peer is on another host (--plaintext allows it)");
 	}
 	*ret = channel_from_fd(fd);
 	return 0;
@@ -387,9 +393,9 @@ static int run_send(struct args *a)
 		print_json(&rep, &err);
 	if (r < 0)
 		return command_fail("move",
-				    rep.outcome == MOVE_UNDECIDED ?
-					    EXIT_UNDECIDED :
-					    EXIT_FAILED,
+				    rep.outcome == MOVE_UNDECIDED
+					    ? EXIT_UNDECIDED
+					    : EXIT_FAILED,
 				    &err);
 	if (!a->json)
 		print_report(&rep);
@@ -453,8 +459,7 @@ static int accept_one(const char *addr, struct error *err)
 	return conn;
 }
 
-static int accept_from(struct args *a, struct channel **ret,
-		       struct error *err)
+static int accept_from(struct args *a, struct channel **ret, struct error *err)
 {
 	int fd = read_key(a, err);
 
@@ -497,8 +502,8 @@ static int run_receive(struct args *a)
 	if (r == 0)
 		r = nest_wait(nest, &status, &err);
 	if (r == 0)
-		code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
-					     WEXITSTATUS(status);
+		code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+					   : WEXITSTATUS(status);
 	else if (rep.outcome == MOVE_UNDECIDED)
 		code = leave_waiting(nest, &err);
 	else

@@ -73,8 +73,7 @@ static bool same_ids(const Move__Creds *c, const struct restore_ids *ids)
 	       c->suid == ids->uid[2] && c->gid == ids->gid[0] &&
 	       c->egid == ids->gid[1] && c->sgid == ids->gid[2] &&
 	       c->n_groups == (size_t)ids->nr_groups &&
-	       !memcmp(c->groups, ids->group,
-		       c->n_groups * sizeof(*c->groups));
+	       !memcmp(c->groups, ids->group, c->n_groups * sizeof(*c->groups));
 }
 
 static bool same_caps(const Move__Creds *c, const struct restore_ids *ids)
@@ -140,8 +139,8 @@ int restore_creds(struct landing *l, const Move__Creds *c,
 		return error_set(err, -EPROTO, "%zu groups", c->n_groups);
 	for (int cap = 0; cap < 64; cap++)
 		if (drop >> cap & 1)
-			put(call, nr, SYS_prctl, PR_CAPBSET_DROP,
-			    (uint64_t)cap, 0, 0);
+			put(call, nr, SYS_prctl, PR_CAPBSET_DROP, (uint64_t)cap,
+			    0, 0);
 	if (!ids_same)
 		r = put_ids(l, c, call, nr, err);
 	if (r == 0 && (!ids_same || !same_caps(c, ids)))

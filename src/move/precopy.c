@@ -13,12 +13,12 @@
 #include "move/throttle.h"
 #include "move/track.h"
 
-#define ROUNDS_MOST  40
-#define PAGES_ENOUGH 128
-#define BASE_USEC    1500 /* downtime that does not depend on size */
-#define THREAD_USEC  40
-#define LONG_ROUND   2048 /* pages: enough to measure the link by */
-#define STOP_AND_COPY_RATE 500 /* bytes a microsecond */
+#define ROUNDS_MOST	   40
+#define PAGES_ENOUGH	   128
+#define BASE_USEC	   1500 /* downtime that does not depend on size */
+#define THREAD_USEC	   40
+#define LONG_ROUND	   2048 /* pages: enough to measure the link by */
+#define STOP_AND_COPY_RATE 500	/* bytes a microsecond */
 
 struct round {
 	uint64_t pages;
@@ -65,15 +65,15 @@ static usec_t predict(const struct sending *s, const struct round *last,
 /* All of its memory has to travel while it stands still. */
 static int stop_and_copy_budget(struct sending *s, struct error *err)
 {
-	usec_t expected = BASE_USEC + (usec_t)(s->report->bytes_held /
-					       STOP_AND_COPY_RATE);
+	usec_t expected = BASE_USEC +
+			  (usec_t)(s->report->bytes_held / STOP_AND_COPY_RATE);
 
 	s->report->predicted = expected;
 	if (s->src->budget && expected > s->src->budget)
-		return error_set(err, -EDQUOT,
-				 "without write tracking it would stand still for about %.0f ms, over the budget of %.1f ms",
-				 (double)expected / 1000,
-				 (double)s->src->budget / 1000);
+		return error_set(
+			err, -EDQUOT,
+			"without write tracking it would stand still for about %.0f ms, over the budget of %.1f ms",
+			(double)expected / 1000, (double)s->src->budget / 1000);
 	return 0;
 }
 
@@ -106,11 +106,12 @@ static int over_budget(struct sending *s, const struct round *last,
 		return r;
 	s->report->predicted = predict(s, last, st.threads);
 	if (s->src->budget && s->report->predicted > s->src->budget)
-		return error_set(err, -EDQUOT,
-				 "it would stand still for %.1f ms, over the budget of %.1f ms (%llu pages are written between rounds)",
-				 (double)s->report->predicted / 1000,
-				 (double)s->src->budget / 1000,
-				 (unsigned long long)last->pages);
+		return error_set(
+			err, -EDQUOT,
+			"it would stand still for %.1f ms, over the budget of %.1f ms (%llu pages are written between rounds)",
+			(double)s->report->predicted / 1000,
+			(double)s->src->budget / 1000,
+			(unsigned long long)last->pages);
 	return 0;
 }
 

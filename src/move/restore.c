@@ -367,9 +367,9 @@ static int check_threads(struct landing *l, const Move__State *s,
 int restore_state(struct landing *l, const Move__State *s, struct error *err)
 {
 	struct restore_ids ids;
-	int r = s->thread[0]->creds ? restore_protections(l, s, err) :
-				      error_set(err, -EPROTO,
-						"a process without owner");
+	int r = s->thread[0]->creds
+			? restore_protections(l, s, err)
+			: error_set(err, -EPROTO, "a process without owner");
 
 	if (r == 0)
 		r = restore_mm(l, s, err);

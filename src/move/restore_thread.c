@@ -214,11 +214,12 @@ int restore_thread_check(struct landing *l, const Move__State *s, size_t i,
 	for (const struct stub_call *c = first_call(l, s, i);
 	     c->nr != STUB_ARRIVE; c++)
 		if (c->must && c->ret < 0 && c->ret > -4096)
-			return error_sys(err, (int)c->ret,
-					 "thread %d at the destination: call %lld(%#llx, %#llx)",
-					 s->thread[i]->tid, (long long)c->nr,
-					 (unsigned long long)c->arg[0],
-					 (unsigned long long)c->arg[1]);
+			return error_sys(
+				err, (int)c->ret,
+				"thread %d at the destination: call %lld(%#llx, %#llx)",
+				s->thread[i]->tid, (long long)c->nr,
+				(unsigned long long)c->arg[0],
+				(unsigned long long)c->arg[1]);
 	return 0;
 }
 

@@ -11,12 +11,6 @@
 #include "core/xalloc.h"
 
 #define SCAN_REGIONS 4096
-#define SCAN_PAGE    4096
-
-/* Bits of a pagemap entry. */
-#define PM_PRESENT (UINT64_C(1) << 63)
-#define PM_SWAPPED (UINT64_C(1) << 62)
-
 struct scan {
 	int fd;
 	struct page_region region[SCAN_REGIONS];
@@ -45,9 +39,12 @@ void scan_close(struct scan *s)
 	free(s);
 }
 
-/* One ioctl after the other until the whole range is done. */
-static int scan_walk(struct scan *s, struct pm_scan_arg *a, scan_fn *fn,
-		     void *arg, struct error *err)
+/*
+ * One ioctl after the other until the whole range is done.  Regions of the
+ * categories `not` are passed over.
+ */
+static int scan_walk(struct scan *s, struct pm_scan_arg *a, uint64_t not,
+		     scan_fn *fn, void *arg, struct error *err)
 {
 	a->size = sizeof(*a);
 	a->vec = (uintptr_t)s->region;
@@ -60,7 +57,9 @@ static int scan_walk(struct scan *s, struct pm_scan_arg *a, scan_fn *fn,
 				       ? -EPERM
 				       : error_sys(err, -errno, "PAGEMAP_SCAN");
 		for (int i = 0; i < n && r == 0; i++)
-			r = fn(arg, s->region[i].start, s->region[i].end, err);
+			if (!(s->region[i].categories & not ))
+				r = fn(arg, s->region[i].start,
+				       s->region[i].end, err);
 		if (r < 0)
 			return r;
 		a->start = a->walk_end;
@@ -68,20 +67,36 @@ static int scan_walk(struct scan *s, struct pm_scan_arg *a, scan_fn *fn,
 	return 0;
 }
 
-int scan_private(struct scan *s, uint64_t start, uint64_t end, bool swapped,
-		 scan_fn *fn, void *arg, struct error *err)
+static int scan_there(struct scan *s, uint64_t start, uint64_t end,
+		      unsigned flags, uint64_t not, scan_fn *fn, void *arg,
+		      struct error *err)
 {
 	struct pm_scan_arg a = {
 		.start = start,
 		.end = end,
-		.category_inverted = PAGE_IS_FILE | PAGE_IS_PFNZERO,
-		.category_mask = PAGE_IS_FILE | PAGE_IS_PFNZERO,
-		.category_anyof_mask =
-			PAGE_IS_PRESENT | (swapped ? PAGE_IS_SWAPPED : 0),
-		.return_mask = PAGE_IS_PRESENT,
+		.category_anyof_mask = PAGE_IS_PRESENT,
+		.return_mask = PAGE_IS_PRESENT | not,
 	};
 
-	return scan_walk(s, &a, fn, arg, err);
+	if (flags & SCAN_SWAPPED)
+		a.category_anyof_mask |= PAGE_IS_SWAPPED;
+	/* pages of the file as well: written to, they become private ones */
+	if (flags & SCAN_PROTECT)
+		a.flags = PM_SCAN_WP_MATCHING | PM_SCAN_CHECK_WPASYNC;
+	return scan_walk(s, &a, not, fn, arg, err);
+}
+
+int scan_private(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
+		 scan_fn *fn, void *arg, struct error *err)
+{
+	return scan_there(s, start, end, flags, PAGE_IS_FILE | PAGE_IS_PFNZERO,
+			  fn, arg, err);
+}
+
+int scan_present(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
+		 scan_fn *fn, void *arg, struct error *err)
+{
+	return scan_there(s, start, end, flags, 0, fn, arg, err);
 }
 
 int scan_written(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
@@ -89,22 +104,12 @@ int scan_written(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 {
 	/* exactly these masks: the kernel has a short way for them */
 	struct pm_scan_arg a = {
-		.flags = PM_SCAN_WP_MATCHING | PM_SCAN_CHECK_WPASYNC,
+		.flags = PM_SCAN_CHECK_WPASYNC,
 		.start = start,
 		.end = end,
 		.category_mask = PAGE_IS_WRITTEN,
 		.return_mask = PAGE_IS_WRITTEN,
 	};
 
-	return scan_walk(s, &a, fn, arg, err);
-}
-
-int scan_is_there(struct scan *s, uint64_t page)
-{
-	uint64_t entry;
-
-	if (pread(s->fd, &entry, sizeof(entry),
-		  (off_t)(page / SCAN_PAGE * sizeof(entry))) != sizeof(entry))
-		return -EIO;
-	return (entry & (PM_PRESENT | PM_SWAPPED)) != 0;
+	return scan_walk(s, &a, 0, fn, arg, err);
 }

@@ -6,7 +6,6 @@
 #ifndef MOVE_SCAN_H
 #define MOVE_SCAN_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -20,26 +19,36 @@ void scan_close(struct scan *s);
 
 typedef int scan_fn(void *arg, uint64_t start, uint64_t end, struct error *err);
 
+/* What scan_private() shall do besides. */
+enum scan_flag {
+	/* write-protect what it looks at; -EPERM if that is not tracked */
+	SCAN_PROTECT = 1,
+	/*
+	 * Pages that are swapped out count.  They look like pages of a file
+	 * mapping that were given up while protected, so only a caller who
+	 * knows that the process has swapped pages says this, and gets both.
+	 */
+	SCAN_SWAPPED = 2,
+};
+
 /*
  * Call fn for each range of pages in [start, end) that belong to the process
  * alone: memory it has written to.
- *
- * A page that is swapped out looks like one that is not there at all and
- * that scan_written() has left its mark on.  So only a caller who knows that
- * the process has swapped pages says swapped, and gets both.
  */
-int scan_private(struct scan *s, uint64_t start, uint64_t end, bool swapped,
+int scan_private(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
+		 scan_fn *fn, void *arg, struct error *err) must_check;
+
+/* The same for all pages that are there, whose ever they are. */
+int scan_present(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
 		 scan_fn *fn, void *arg, struct error *err) must_check;
 
 /*
- * Write-protect what was written since the last call, and call fn for it.
- * Pages that have vanished are reported as well if page tables remain.
- * -EPERM: the range is not tracked (any more).
+ * Call fn for each range that may have changed since it was protected: pages
+ * written to, and holes, of which nobody can tell what was there.  Protects
+ * nothing, because that would make page tables for holes.  -EPERM: the range
+ * is not tracked (any more).
  */
 int scan_written(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 		 void *arg, struct error *err) must_check;
-
-/* Is there anything at that page? */
-int scan_is_there(struct scan *s, uint64_t page) must_check;
 
 #endif

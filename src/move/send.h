@@ -37,8 +37,8 @@ struct sending {
 	usec_t started, frozen;
 	bool throttling;
 	usec_t throttled_since; /* stopped or let run */
-	usec_t scan_time;    /* of the last pass, finding pages */
-	double bytes_per_us; /* of the last long pass */
+	usec_t scan_time;	/* of the last pass, finding pages */
+	double bytes_per_us;	/* of the last long pass */
 };
 
 /* Microseconds that only grow. */

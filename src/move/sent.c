@@ -154,8 +154,7 @@ static uint64_t *keys_between(struct sent *s, uint64_t start, uint64_t end,
 	struct block *b, *tmp;
 	size_t n = 0;
 
-	HASH_ITER(hh, s->blocks, b, tmp)
-	{
+	HASH_ITER (hh, s->blocks, b, tmp) {
 		if (b->key >= start / SENT_BLOCK &&
 		    b->key <= (end - 1) / SENT_BLOCK)
 			key[n++] = b->key;
@@ -211,23 +210,4 @@ static int found(void *arg, uint64_t start, uint64_t end, struct error *err)
 bool sent_any(struct sent *s, uint64_t start, uint64_t end)
 {
 	return sent_each(s, start, end, found, NULL, NULL) < 0;
-}
-
-int sent_each_block(struct sent *s, sent_fn *fn, void *arg, struct error *err)
-{
-	struct block *b, *tmp;
-	int r = 0;
-
-	HASH_ITER (hh, s->blocks, b, tmp) {
-		uint64_t at = b->key * SENT_BLOCK, end = at + SENT_BLOCK;
-
-		if (!b->nr)
-			continue;
-		while (!block_has(b, at))
-			at += SENT_PAGE;
-		r = fn(arg, at, end, err);
-		if (r < 0)
-			break;
-	}
-	return r < 0 ? r : 0;
 }

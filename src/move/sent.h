@@ -1,9 +1,7 @@
 /*
  * sent.h - which pages the destination has
  *
- * A set of pages, in blocks of 2 MiB: what one page table maps, since page
- * tables can vanish as a whole (MADV_DONTNEED, munmap) without leaving a
- * trace that a scan of written pages would show.
+ * A set of pages, in blocks of 2 MiB.
  */
 #ifndef MOVE_SENT_H
 #define MOVE_SENT_H
@@ -34,13 +32,5 @@ uint64_t sent_count(const struct sent *s); /* pages */
 typedef int sent_fn(void *arg, uint64_t start, uint64_t end, struct error *err);
 int sent_each(struct sent *s, uint64_t start, uint64_t end, sent_fn *fn,
 	      void *arg, struct error *err) must_check;
-
-/*
- * Call fn for each block that has pages of the set, in no order, with its
- * bounds cut to the first page that it has: start is that page.  fn may
- * remove the block's pages.
- */
-int sent_each_block(struct sent *s, sent_fn *fn, void *arg,
-		    struct error *err) must_check;
 
 #endif

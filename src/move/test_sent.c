@@ -61,21 +61,6 @@ static void test_each_cuts(void **state)
 	sent_destroy(s);
 }
 
-static void test_blocks(void **state)
-{
-	struct sent *s = sent_create();
-	struct runs r = { .n = 0 };
-
-	sent_add(s, 7 * B + 5 * P, 7 * B + 9 * P);
-	sent_add(s, 9 * B, 9 * B + P);
-	sent_remove(s, 9 * B, 9 * B + P);
-	assert_int_equal(sent_each_block(s, note, &r, NULL), 0);
-	assert_int_equal(r.n, 1);
-	assert_int_equal(r.start[0], 7 * B + 5 * P);
-	assert_int_equal(r.end[0], 8 * B);
-	sent_destroy(s);
-}
-
 static void test_sparse(void **state)
 {
 	struct sent *s = sent_create();
@@ -105,7 +90,6 @@ static void test_result(void **state)
 
 	sent_add(s, 0, P);
 	assert_int_equal(sent_each(s, 0, B, stop, NULL, NULL), -5);
-	assert_int_equal(sent_each_block(s, stop, NULL, NULL), -5);
 	sent_destroy(s);
 }
 
@@ -114,7 +98,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_add_remove),
 		cmocka_unit_test(test_each_cuts),
-		cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_sparse),
 		cmocka_unit_test(test_result),
 	};

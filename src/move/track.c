@@ -22,6 +22,7 @@ struct pass {
 	struct sending *s;
 	bool shared;	 /* pages belong to an object, not to the process */
 	uint64_t cursor; /* up to here, all is told */
+	unsigned flags;	 /* for scan_private() */
 };
 
 /* The process is at the pause of its list: fetch its new descriptor. */
@@ -170,16 +171,31 @@ static int send_private(void *arg, uint64_t start, uint64_t end,
 	return r < 0 ? r : page_sender_add(p->s->pages, start, end, err);
 }
 
+/* Pages of shared memory stay there when the process unmaps them. */
+static int send_page(void *arg, uint64_t start, uint64_t end, struct error *err)
+{
+	struct pass *p = arg;
+
+	return page_sender_add(p->s->pages, start, end, err);
+}
+
+static int send_shared(struct pass *p, uint64_t start, uint64_t end,
+		       struct error *err)
+{
+	return scan_present(p->s->scan_private, start, end, p->flags, send_page,
+			    p, err);
+}
+
 static int send_range(struct pass *p, uint64_t start, uint64_t end,
 		      struct error *err)
 {
 	int r;
 
 	if (p->shared)
-		return page_sender_add(p->s->pages, start, end, err);
+		return send_shared(p, start, end, err);
 	p->cursor = start;
-	r = scan_private(p->s->scan_private, start, end, p->s->swapped,
-			 send_private, p, err);
+	r = scan_private(p->s->scan_private, start, end, p->flags, send_private,
+			 p, err);
 	return r < 0 ? r
 		     : sent_each(p->s->sent, p->cursor, end, zap_range, p->s,
 				 err);
@@ -191,19 +207,20 @@ static int on_written(void *arg, uint64_t start, uint64_t end,
 	return send_range(arg, start, end, err);
 }
 
-/* It is not tracked: all of it, and what the destination has is old. */
+/*
+ * All of it: the destination has nothing, or nothing that is known to be
+ * right.  What is protected already, because it came into being between the
+ * reading of maps and the last scan, counts as written nevertheless.
+ */
 static int send_whole(struct sending *s, const struct vma *v, struct pass *p,
 		      struct error *err)
 {
-	int r = sent_each(s->sent, v->start, v->end, zap_range, s, err);
+	/* it may hold pages that this process has never mapped */
+	int r = p->shared ? page_sender_add_nonzero(s->pages, v->start, v->end,
+						    err)
+			  : 0;
 
-	if (r == 0)
-		r = zap_flush(s, err);
-	if (r < 0)
-		return r;
-	if (p->shared)
-		return page_sender_add_nonzero(s->pages, v->start, v->end, err);
-	return send_range(p, v->start, v->end, err);
+	return r < 0 ? r : send_range(p, v->start, v->end, err);
 }
 
 /*
@@ -224,41 +241,17 @@ static int recheck_gap(void *arg, uint64_t start, uint64_t end,
 static int recheck_file(struct sending *s, const struct vma *v,
 			struct error *err)
 {
-	struct pass p = { .s = s, .cursor = v->start };
+	struct pass p = { .s = s, .cursor = v->start, .flags = SCAN_SWAPPED };
 	int r;
 
 	if (!sent_any(s->sent, v->start, v->end))
 		return 0;
 	if (s->swapped)
 		return send_range(&p, v->start, v->end, err);
-	r = scan_private(s->scan_private, v->start, v->end, false, recheck_gap,
-			 &p, err);
+	r = scan_private(s->scan_private, v->start, v->end, 0, recheck_gap, &p,
+			 err);
 	return r < 0 ? r
 		     : sent_each(s->sent, p.cursor, v->end, zap_range, s, err);
-}
-
-/* Its first pass: protect what is there, so that the next sees changes. */
-static int ignore(void *arg, uint64_t start, uint64_t end, struct error *err)
-{
-	return 0;
-}
-
-/*
- * The destination has nothing of this.  What is protected already, because
- * it came into being between the reading of maps and the last scan, counts
- * as written nevertheless.
- */
-static int send_fresh(struct sending *s, const struct vma *v, struct pass *p,
-		      struct error *err)
-{
-	int r = scan_written(s->scan, v->start, v->end, ignore, NULL, err);
-
-	if (r < 0)
-		return r;
-	/* it may hold pages that this process has never mapped */
-	if (p->shared)
-		return page_sender_add_nonzero(s->pages, v->start, v->end, err);
-	return send_range(p, v->start, v->end, err);
 }
 
 /* The pieces of a mapping that are fresh, and what lies between them. */
@@ -277,7 +270,7 @@ static int send_pieces(struct sending *s, const struct vma *v, struct pass *p,
 			r = scan_written(s->scan, at, f->start, on_written, p,
 					 err);
 		if (r == 0)
-			r = send_fresh(s, f, p, err);
+			r = send_whole(s, f, p, err);
 		at = f->end;
 	}
 	if (r == 0 && at < v->end)
@@ -304,13 +297,18 @@ static bool was_missed(const struct sending *s, const struct vma *v, size_t nr)
 static int send_vma(struct sending *s, const struct vma *v, size_t nr_missed,
 		    bool last, struct error *err)
 {
-	struct pass p = { .s = s, .shared = v->kind == VMA_SHARED_ANON };
+	struct pass p = {
+		.s = s,
+		.shared = v->kind == VMA_SHARED_ANON,
+		.flags = (s->swapped ? SCAN_SWAPPED : 0) |
+			 (last ? 0 : SCAN_PROTECT),
+	};
 	int r = -EPERM;
 
 	if (v->kind == VMA_SHARED_FILE)
 		return 0;
 	if (s->uffd >= 0)
-		r = was_missed(s, v, nr_missed) ? send_fresh(s, v, &p, err)
+		r = was_missed(s, v, nr_missed) ? send_whole(s, v, &p, err)
 						: send_pieces(s, v, &p, err);
 	if (r == 0 && last && v->kind == VMA_FILE)
 		return recheck_file(s, v, err);
@@ -321,19 +319,6 @@ static int send_vma(struct sending *s, const struct vma *v, size_t nr_missed,
 		return send_whole(s, v, &p, err);
 	miss(s, v);
 	return 0;
-}
-
-/* A page that was sent has gone: the whole page table may have. */
-static int probe_block(void *arg, uint64_t start, uint64_t end,
-		       struct error *err)
-{
-	struct sending *s = arg;
-	struct pass p = { .s = s };
-	int r = scan_is_there(s->scan, start);
-
-	if (r < 0)
-		return error_sys(err, r, "pagemap of process %d", s->src->pid);
-	return r ? 0 : send_range(&p, start, end, err);
 }
 
 /* Called before and after a last pass: nothing may change in between. */
@@ -361,8 +346,6 @@ int track_send(struct sending *s, bool last, struct error *err)
 	s->nr_missed -= missed;
 	memmove(s->missed, s->missed + missed,
 		s->nr_missed * sizeof(*s->missed));
-	if (r == 0 && last && s->uffd >= 0)
-		r = sent_each_block(s->sent, probe_block, s, err);
 	if (r == 0)
 		r = zap_flush(s, err);
 	if (r == 0)
