@@ -560,6 +560,8 @@ static int run(int argc, char **argv)
 	struct args a = { 0 };
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	signal(SIGPIPE,
+	       SIG_IGN); /* a peer that is gone is an error to report */
 	switch (a.verb) {
 	case VERB_RECEIVE:
 		return run_receive(&a);

@@ -142,6 +142,10 @@ static _Noreturn void init_main(int sock)
 	sigset_t all;
 
 	prctl(PR_SET_NAME, "stint-nest");
+	/* the peer must see the connection end when the receiver does */
+	if (sock > 3)
+		close_range(3, (unsigned)sock - 1, 0);
+	close_range((unsigned)sock + 1, ~0u, 0);
 	setsid();
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
