@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
 	perror(what);
 	exit(1);
