@@ -266,7 +266,9 @@ int script_parse(char *text, size_t size, const char *name,
 		script_clear(&r.script);
 		return code;
 	}
-	qsort(r.script.event, r.script.nr, sizeof(*r.script.event), compare);
+	if (r.script.nr)
+		qsort(r.script.event, r.script.nr, sizeof(*r.script.event),
+		      compare);
 	if (r.script.relative)
 		make_relative(&r.script);
 	*ret = r.script;

@@ -25,6 +25,7 @@ static void parse(const struct param *table, const char *text)
 	}
 	for (size_t i = 0; i < p.nr; i++)
 		assert(table[i].type == PARAM_TEXT ||
+		       table[i].type == PARAM_BOOL ||
 		       table[i].type == PARAM_CHOICE ||
 		       (p.value[i].number >= table[i].min &&
 			p.value[i].number <= table[i].max));
