@@ -3,7 +3,7 @@
  *
  * GnuTLS makes a system call per 16 KiB record when it sends and two when it
  * receives; here its transport functions work on buffers of ours, so that a
- * call carries many records.  (Measured in bench/tls.c.)
+ * call carries many records.  (Measured in bench/tls.)
  */
 #include "core/tls.h"
 

@@ -1,0 +1,197 @@
+/* test_store.c - what the controller finds again after it was killed */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cluster/store.h"
+
+static char dir[] = "/tmp/stint-test-store-XXXXXX";
+static char path[64];
+
+static void put_job(struct store *s, uint64_t id, int state)
+{
+	struct store_job job = { .id = id,
+				 .state = state,
+				 .spec = "spec",
+				 .spec_n = 4,
+				 .why = "because",
+				 .submit = 1000000 + (usec_t)id,
+				 .bad_rank = -1 };
+
+	store_put_job(s, &job);
+}
+
+struct found {
+	unsigned jobs, ranks, moves, hosts;
+	uint64_t last;
+};
+
+static void on_job(void *ctx, const struct store_job *job)
+{
+	struct found *f = ctx;
+
+	f->jobs++;
+	f->last = job->id;
+	assert_int_equal(job->spec_n, 4);
+	assert_memory_equal(job->spec, "spec", 4);
+	assert_string_equal(job->why, "because");
+	assert_int_equal(job->bad_rank, -1);
+}
+
+static void on_rank(void *ctx, const struct store_rank *rank)
+{
+	struct found *f = ctx;
+
+	f->ranks++;
+	assert_string_equal(rank->host, "h2");
+	assert_int_equal(rank->last_epoch, 7);
+	assert_int_equal(rank->address, 0x0a630001);
+}
+
+static void on_move(void *ctx, const struct store_move *move)
+{
+	struct found *f = ctx;
+
+	f->moves++;
+	assert_string_equal(move->from, "h1");
+	assert_string_equal(move->to, "h2");
+	assert_int_equal(move->source_epoch, 3);
+	assert_int_equal(move->state, MOVE_COMMITTED);
+}
+
+static void on_host(void *ctx, const struct store_host *host)
+{
+	struct found *f = ctx;
+
+	f->hosts++;
+	assert_true(host->drain);
+}
+
+static void rows_come_back(void **state)
+{
+	struct store_rank rank = { .job = 5,
+				   .rank = 1,
+				   .host = "h2",
+				   .address = 0x0a630001,
+				   .epoch = 3,
+				   .last_epoch = 7 };
+	struct store_move move = { .job = 5,
+				   .rank = 1,
+				   .epoch = 7,
+				   .source_epoch = 3,
+				   .from = "h1",
+				   .to = "h2",
+				   .state = MOVE_COMMITTED };
+	struct store_host host = { .name = "h1", .drain = true };
+	struct found f = { .jobs = 0 };
+	struct store *s;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	assert_int_equal(store_last_job(s), 0);
+	put_job(s, 5, 1);
+	put_job(s, 5, 3); /* written over, not doubled */
+	store_put_rank(s, &rank);
+	store_put_move(s, &move);
+	move.epoch = 6;
+	move.state = MOVE_OVER;
+	store_put_move(s, &move);
+	store_put_host(s, &host);
+	store_close(s);
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	store_each_job(s, 5, 100, on_job, &f);
+	store_each_rank(s, 5, on_rank, &f);
+	store_each_move(s, on_move, &f);
+	store_each_host(s, on_host, &f);
+	assert_int_equal(f.jobs, 1);
+	assert_int_equal(f.ranks, 1);
+	assert_int_equal(f.moves, 1);
+	assert_int_equal(f.hosts, 1);
+	assert_int_equal(store_last_job(s), 5);
+	store_close(s);
+}
+
+static void newest_ended_alone(void **state)
+{
+	struct found f = { .jobs = 0 };
+	struct store *s;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	for (uint64_t id = 10; id < 30; id++)
+		put_job(s, id, id % 2 ? 5 : 3);
+	store_each_job(s, 5, 4, on_job, &f);
+	/* Job 5 from before, ten that go on, four ended ones. */
+	assert_int_equal(f.jobs, 15);
+	assert_int_equal(f.last, 29);
+	store_close(s);
+}
+
+/* A child commits job 40, puts 41 and is killed before its commit. */
+static void killed_in_between(void **state)
+{
+	struct found f = { .jobs = 0 };
+	struct store *s;
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (store_open(path, &s, NULL) < 0)
+			_exit(1);
+		put_job(s, 40, 3);
+		store_commit(s);
+		put_job(s, 41, 3);
+		kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	store_each_job(s, 5, 100, on_job, &f);
+	assert_int_equal(f.last, 40);
+	assert_int_equal(store_last_job(s), 40);
+	store_close(s);
+}
+
+static void one_controller(void **state)
+{
+	struct store *s, *other;
+	struct error err;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	assert_int_equal(store_open(path, &other, &err), -EBUSY);
+	assert_non_null(strstr(err.text, "another controller"));
+	store_close(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_come_back),
+		cmocka_unit_test(newest_ended_alone),
+		cmocka_unit_test(killed_in_between),
+		cmocka_unit_test(one_controller),
+	};
+	static const char *const ends[] = { "", "-wal", "-shm" };
+	char name[80];
+	int r;
+
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(path, sizeof(path), "%s/state.db", dir);
+	r = cmocka_run_group_tests_name("store", tests, NULL, NULL);
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "%s%s", path, ends[i]);
+		unlink(name);
+	}
+	rmdir(dir);
+	return r;
+}
