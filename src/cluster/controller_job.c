@@ -20,11 +20,6 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
-enum {
-	RANKS_MAX = 4096,
-	ENDED_KEPT = 1000, /* jobs that are over, for `stint ps --all` */
-};
-
 struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id)
 {
 	struct ctl_job *job;
@@ -82,8 +77,8 @@ void ctl_rank_store(struct ctl_rank *r)
 }
 
 /* Takes spec. */
-static struct ctl_job *job_create(struct ctl *ctl, uint64_t id,
-				  Control__Submit *spec)
+struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
+			       Control__Submit *spec)
 {
 	struct ctl_job *job = xcalloc(1, sizeof(*job));
 
@@ -135,49 +130,14 @@ static void prune(struct ctl *ctl)
 {
 	struct ctl_job *job, *next;
 
-	for (job = TAILQ_FIRST(&ctl->jobs); job && ctl->nr_ended > ENDED_KEPT;
-	     job = next) {
+	for (job = TAILQ_FIRST(&ctl->jobs);
+	     job && ctl->nr_ended > CTL_ENDED_KEPT; job = next) {
 		next = TAILQ_NEXT(job, link);
 		if (job->state != STATE(DONE) || has_klinks(job) || job->client)
 			continue;
 		ctl_job_destroy(job);
 		ctl->nr_ended--;
 	}
-}
-
-/* ---- telling the client ---- */
-
-void ctl_job_tell(struct ctl_job *job)
-{
-	Control__JobState s = CONTROL__JOB_STATE__INIT;
-	Control__RankEnd *ends, **list;
-	char why[256] = "";
-
-	if (!job->client)
-		return;
-	if (job->state == STATE(WAITING) && job->model)
-		ctl_sched_why(job, why, sizeof(why));
-	ends = xcalloc(job->nr, sizeof(*ends));
-	list = xcalloc(job->nr, sizeof(*list));
-	for (uint32_t i = 0; i < job->nr; i++) {
-		control__rank_end__init(&ends[i]);
-		ends[i].stdout_end = job->ranks[i].stdout_end;
-		ends[i].stderr_end = job->ranks[i].stderr_end;
-		ends[i].known = job->ranks[i].state == STATE(DONE);
-		list[i] = &ends[i];
-	}
-	s.job = job->id;
-	s.state = job->state;
-	s.why = job->state == STATE(WAITING) ? why : job->why;
-	s.exit = job->exit;
-	s.bad_rank = job->bad_rank;
-	if (job->state == STATE(DONE)) {
-		s.ends = list;
-		s.n_ends = job->nr;
-	}
-	ctl_send(job->client, 0, 0, MESSAGE_BODY(JOB_STATE), &s);
-	free(list);
-	free(ends);
 }
 
 /* ---- beginning ---- */
@@ -206,10 +166,10 @@ static int check_submit(struct ctl_peer *p, Control__Submit *s,
 {
 	if (!s->n_argv || !*s->argv[0])
 		return error_set(err, -EINVAL, "no program to run");
-	if (s->ranks < 1 || s->ranks > RANKS_MAX)
+	if (s->ranks < 1 || s->ranks > CTL_RANKS_MAX)
 		return error_set(err, -EINVAL,
 				 "%u ranks: a job has 1 to %d of them",
-				 s->ranks, RANKS_MAX);
+				 s->ranks, CTL_RANKS_MAX);
 	return check_user(p, s, err);
 }
 
@@ -239,7 +199,7 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 		ctl_send_failed(p, re, r, "%s", err.text);
 		return;
 	}
-	job = job_create(ctl, ctl->last_job + 1, submit_copy(asked));
+	job = ctl_job_create(ctl, ctl->last_job + 1, submit_copy(asked));
 	if (asked->n_hosts) {
 		hosts = xcalloc(job->nr, sizeof(*hosts));
 		r = ctl_sched_fixed(job, hosts, &err);
@@ -441,7 +401,7 @@ static int on_kill_grace(sd_event_source *src, uint64_t usec, void *arg)
 }
 
 /* Politely first, if it has begun. */
-static void job_stop(struct ctl_job *job, const char *why)
+void ctl_job_stop(struct ctl_job *job, const char *why)
 {
 	if (job->state == STATE(DONE))
 		return;
@@ -481,7 +441,7 @@ void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s)
 		return;
 	}
 	if (!s->signo)
-		job_stop(job, "somebody ended it");
+		ctl_job_stop(job, "somebody ended it");
 	else if (s->signo == SIGKILL || job->state == STATE(WAITING))
 		ctl_job_fail(job, -1, 128 + s->signo, "killed by %s",
 			     strsignal(s->signo));
@@ -491,134 +451,4 @@ void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s)
 				klink_signal(klink_of(&job->ranks[i]),
 					     s->signo);
 	ctl_send_ok(p, re);
-}
-
-/* ---- the client that waits for it ---- */
-
-static int on_client_grace(sd_event_source *src, uint64_t usec, void *arg)
-{
-	struct ctl_job *job = arg;
-	struct klink *k;
-
-	job->grace = sd_event_source_disable_unref(job->grace);
-	job->deserted = true;
-	TAILQ_FOREACH (k, &job->ctl->klinks, link)
-		if (k->job == job)
-			klink_drop_output(k);
-	job_stop(job, "the `stint run` that started it has gone");
-	return 0;
-}
-
-void ctl_job_detach_later(struct ctl_job *job)
-{
-	if (!job->grace)
-		sd_event_add_time_relative(job->ctl->event, &job->grace,
-					   CLOCK_MONOTONIC,
-					   job->ctl->conf->client_grace,
-					   USEC_PER_MSEC, on_client_grace, job);
-}
-
-void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a)
-{
-	struct ctl_job *job = ctl_job_find(p->ctl, a->job);
-	struct klink *k;
-
-	if (p->job)
-		ctl_job_detach(p);
-	if (job->client)
-		ctl_job_detach(job->client);
-	job->grace = sd_event_source_disable_unref(job->grace);
-	job->deserted = false;
-	job->client = p;
-	p->job = job;
-	ctl_send_ok(p, re);
-	TAILQ_FOREACH (k, &p->ctl->klinks, link)
-		if (k->job == job)
-			klink_flush(k);
-	klink_stdin_room(job);
-	ctl_job_tell(job);
-}
-
-void ctl_job_detach(struct ctl_peer *p)
-{
-	struct ctl_job *job = p->job;
-	struct klink *k;
-
-	p->job = NULL;
-	job->client = NULL;
-	/* What it has not acknowledged comes again from the keepers. */
-	TAILQ_FOREACH (k, &job->ctl->klinks, link)
-		if (k->job == job)
-			klink_again(k);
-	ctl_job_detach_later(job);
-}
-
-/* ---- after a restart ---- */
-
-static void load_rank(void *arg, const struct store_rank *row)
-{
-	struct ctl_job *job = arg;
-	struct ctl_rank *r = &job->ranks[row->rank];
-
-	if (row->rank >= job->nr)
-		return;
-	r->state = row->state;
-	r->host = *row->host ? ctl_host_find(job->ctl, row->host) : NULL;
-	r->address.s_addr = htonl(row->address);
-	r->epoch = row->epoch;
-	r->last_epoch = row->last_epoch;
-	r->exit = row->exit;
-	r->moves = row->moves;
-	r->downtime = row->downtime;
-	r->stdout_end = row->stdout_end;
-	r->stderr_end = row->stderr_end;
-}
-
-static void load_job(void *arg, const struct store_job *row)
-{
-	struct ctl *ctl = arg;
-	Control__Submit *spec =
-		control__submit__unpack(NULL, row->spec_n, row->spec);
-	struct ctl_job *job;
-
-	if (!spec || !spec->ranks || spec->ranks > RANKS_MAX) {
-		log_warnx("job=%llu cannot be read from the store",
-			  (unsigned long long)row->id);
-		if (spec)
-			control__submit__free_unpacked(spec, NULL);
-		return;
-	}
-	job = job_create(ctl, row->id, spec);
-	job->state = row->state;
-	free(job->why);
-	job->why = xstrdup(row->why);
-	job->submit = row->submit;
-	job->start = row->start;
-	job->end = row->end;
-	job->exit = row->exit;
-	job->bad_rank = row->bad_rank;
-	job->pmi_generation = row->pmi_generation;
-	if (row->pmi_release_n) {
-		job->pmi_release = xmalloc(row->pmi_release_n);
-		memcpy(job->pmi_release, row->pmi_release, row->pmi_release_n);
-		job->pmi_release_n = row->pmi_release_n;
-	}
-	pmi_gather_resume(job->gather, job->pmi_generation);
-}
-
-void ctl_jobs_load(struct ctl *ctl)
-{
-	struct ctl_job *job;
-
-	ctl->last_job = store_last_job(ctl->store);
-	store_each_job(ctl->store, STATE(DONE), ENDED_KEPT, load_job, ctl);
-	TAILQ_FOREACH (job, &ctl->jobs, link) {
-		store_each_rank(ctl->store, job->id, load_rank, job);
-		if (job->state == STATE(DONE)) {
-			ctl->nr_ended++;
-			continue;
-		}
-		ctl_sched_rejoin(job);
-		ctl_job_detach_later(job);
-	}
 }

@@ -45,8 +45,8 @@ static void move_store(struct ctl_move *m, int state)
 	free(buf);
 }
 
-static struct ctl_move *move_create(struct ctl_rank *r, struct ctl_host *to,
-				    uint64_t epoch)
+struct ctl_move *ctl_move_create(struct ctl_rank *r, struct ctl_host *to,
+				 uint64_t epoch)
 {
 	struct ctl_move *m = xcalloc(1, sizeof(*m));
 
@@ -89,18 +89,18 @@ struct ctl_move *ctl_move_of(const struct klink *k)
 		       : NULL;
 }
 
-static bool at_dest(const struct ctl_move *m, const struct klink *k)
+bool ctl_move_at_dest(const struct ctl_move *m, const struct klink *k)
 {
 	return k->epoch == m->epoch;
 }
 
-static struct klink *dest_of(const struct ctl_move *m)
+struct klink *ctl_move_dest(const struct ctl_move *m)
 {
 	return klink_find(m->rank->job->ctl, m->rank->job->id, m->rank->rank,
 			  m->epoch);
 }
 
-static struct klink *source_of(const struct ctl_move *m)
+struct klink *ctl_move_source(const struct ctl_move *m)
 {
 	return klink_find(m->rank->job->ctl, m->rank->job->id, m->rank->rank,
 			  m->source_epoch);
@@ -144,7 +144,7 @@ static void move_over(struct ctl_move *m, bool ok)
 
 void ctl_move_failed(struct ctl_move *m, const char *why)
 {
-	struct klink *dest = dest_of(m);
+	struct klink *dest = ctl_move_dest(m);
 
 	set_why(m, why);
 	if (dest)
@@ -159,7 +159,7 @@ static void forget_record(const struct ctl_move *m)
 	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
 	char job[24];
 
-	if (source_of(m) || !m->from->agent)
+	if (ctl_move_source(m) || !m->from->agent)
 		return;
 	snprintf(job, sizeof(job), "%" PRIu64, m->rank->job->id);
 	name.job = job;
@@ -169,17 +169,17 @@ static void forget_record(const struct ctl_move *m)
 	ctl_send(m->from->agent, 0, 0, MESSAGE_BODY(KEEPER_FORGET), &forget);
 }
 
-static void check_over(struct ctl_move *m)
+void ctl_move_check(struct ctl_move *m)
 {
 	/* The report comes from the source; without it there is one too. */
-	if (!m->landed || (!m->gone && source_of(m)))
+	if (!m->landed || (!m->gone && ctl_move_source(m)))
 		return;
 	forget_record(m);
 	move_over(m, true);
 }
 
 /* The destination's copy is the one that counts from now on. */
-static void move_committed(struct ctl_move *m)
+void ctl_move_committed(struct ctl_move *m)
 {
 	struct ctl_rank *r = m->rank;
 
@@ -247,7 +247,7 @@ int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 	if (k < 0)
 		return k;
 	r->last_epoch++;
-	m = move_create(r, to, r->last_epoch);
+	m = ctl_move_create(r, to, r->last_epoch);
 	m->source_epoch = r->epoch;
 	m->budget = budget;
 	m->asker = asker;
@@ -298,42 +298,15 @@ static bool never_began(const struct ctl_move *m, const Keeper__Status *s)
 	       s->epoch < m->epoch && s->committed < m->epoch;
 }
 
-static void send_verdict(struct ctl_move *m, struct klink *k, bool at)
-{
-	Keeper__Verdict v = KEEPER__VERDICT__INIT;
-
-	if (!k)
-		return;
-	v.epoch = m->epoch;
-	v.at_destination = at;
-	klink_request(k, KEEPER__REQUEST__BODY_VERDICT, &v);
-}
-
-/* The source's own word about a copy that is held at the destination. */
-static void judge(struct ctl_move *m, const Keeper__Status *s)
-{
-	bool runs = s->state == KEEPER__STATE__RUNNING ||
-		    s->state == KEEPER__STATE__SUSPENDED ||
-		    s->state == KEEPER__STATE__EXITED;
-
-	if (s->committed >= m->epoch) {
-		move_committed(m);
-		send_verdict(m, dest_of(m), true);
-	} else if (runs) {
-		send_verdict(m, dest_of(m), false);
-	}
-	/* MOVING: it will decide by itself, and say so. */
-}
-
 void ctl_move_hello(struct ctl_move *m, struct klink *k,
 		    const Keeper__Status *s)
 {
 	struct klink *source;
 
-	if (at_dest(m, k)) {
+	if (ctl_move_at_dest(m, k)) {
 		if (s->state != KEEPER__STATE__EMPTY)
 			return; /* its events tell the rest */
-		source = source_of(m);
+		source = ctl_move_source(m);
 		if (m->step == STEP_RESTORED || m->step == STEP_OUT || !source)
 			klink_kill(k);
 		else
@@ -341,7 +314,7 @@ void ctl_move_hello(struct ctl_move *m, struct klink *k,
 		return;
 	}
 	if (m->doubt_dest)
-		judge(m, s);
+		ctl_move_judge(m, s);
 	else if (m->step == STEP_RESTORED && never_began(m, s))
 		ctl_move_failed(m, "the controller was restarted before it "
 				   "began");
@@ -352,7 +325,7 @@ void ctl_move_hello(struct ctl_move *m, struct klink *k,
 void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r)
 {
 	Keeper__MigrateOut q = KEEPER__MIGRATE_OUT__INIT;
-	struct klink *source = source_of(m);
+	struct klink *source = ctl_move_source(m);
 
 	if (m->step != STEP_RECEIVING || r->epoch != m->epoch)
 		return;
@@ -416,7 +389,7 @@ static void rank_landed(struct ctl_move *m, const Keeper__MoveDone *d)
 {
 	struct ctl_rank *r = m->rank;
 
-	move_committed(m);
+	ctl_move_committed(m);
 	m->landed = true;
 	r->pid = d->pid;
 	if (!r->rank) {
@@ -424,7 +397,7 @@ static void rank_landed(struct ctl_move *m, const Keeper__MoveDone *d)
 		r->job->stdin_known = true;
 		klink_stdin_room(r->job);
 	}
-	send_verdict(m, m->doubt_source ? source_of(m) : NULL, true);
+	ctl_move_verdict(m, m->doubt_source ? ctl_move_source(m) : NULL, true);
 }
 
 void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
@@ -440,7 +413,7 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
 		break;
 	case KEEPER__OUTCOME__GONE:
 		m->gone = true;
-		move_committed(m);
+		ctl_move_committed(m);
 		break;
 	case KEEPER__OUTCOME__STAYED:
 		ctl_move_failed(m, d->why);
@@ -457,138 +430,5 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
 	default:
 		return;
 	}
-	check_over(m);
-}
-
-static void look_for_record(struct ctl_move *m)
-{
-	Control__KeeperLook look = CONTROL__KEEPER_LOOK__INIT;
-	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
-	char job[24];
-
-	if (!m->from->agent)
-		return; /* asked again when it is back */
-	snprintf(job, sizeof(job), "%" PRIu64, m->rank->job->id);
-	name.job = job;
-	name.rank = m->rank->rank;
-	name.epoch = m->source_epoch;
-	look.name = &name;
-	look.committed_epoch = m->epoch;
-	ctl_send(m->from->agent, 0, 0, MESSAGE_BODY(KEEPER_LOOK), &look);
-}
-
-void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d)
-{
-	struct ctl_move *m = ctl_move_of(k);
-	Keeper__StatusAsk ask = KEEPER__STATUS_ASK__INIT;
-	struct klink *source;
-
-	if (!m || d->epoch != m->epoch) {
-		/* Of a move that is over for us: the rank is where we say. */
-		struct ctl_move past = { .epoch = d->epoch };
-
-		if (k->job)
-			send_verdict(&past, k,
-				     k->job->ranks[k->rank].epoch >= d->epoch);
-		return;
-	}
-	source = source_of(m);
-	if (d->source) {
-		m->doubt_source = true;
-		move_committed(m);
-		send_verdict(m, k, true);
-		send_verdict(m, m->doubt_dest ? dest_of(m) : NULL, true);
-		return;
-	}
-	m->doubt_dest = true;
-	if (m->committed)
-		send_verdict(m, k, true);
-	else if (source)
-		klink_request(source, KEEPER__REQUEST__BODY_STATUS, &ask);
-	else
-		look_for_record(m);
-}
-
-/* The old keeper has died: did it give the rank away before that? */
-void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g)
-{
-	uint64_t id = strtoull(g->name->job, NULL, 10);
-	struct ctl_move *m;
-
-	TAILQ_FOREACH (m, &h->ctl->moves, link)
-		if (m->from == h && m->rank->job->id == id &&
-		    m->rank->rank == g->name->rank &&
-		    m->epoch == g->committed_epoch)
-			break;
-	if (!m || m->committed)
-		return;
-	if (g->committed) {
-		move_committed(m);
-		send_verdict(m, dest_of(m), true);
-		check_over(m);
-		return;
-	}
-	send_verdict(m, dest_of(m), false);
-	ctl_rank_lost(m->rank, "its keeper died while it was being moved");
-	ctl_move_failed(m, "the keeper of the rank died");
-}
-
-void ctl_move_source_missing(struct ctl_move *m)
-{
-	look_for_record(m);
-}
-
-bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k)
-{
-	if (at_dest(m, k)) {
-		if (m->committed)
-			return false; /* a lost rank like any other */
-		if (m->step != STEP_OUT && m->step != STEP_RESTORED)
-			ctl_move_failed(m, "the keeper at the destination "
-					   "died");
-		return true; /* the source will say STAYED */
-	}
-	if (m->committed) {
-		m->gone = true;
-		check_over(m);
-		return true;
-	}
-	look_for_record(m);
-	return true;
-}
-
-void ctl_move_peer_gone(struct ctl_peer *p)
-{
-	struct ctl_move *m;
-
-	TAILQ_FOREACH (m, &p->ctl->moves, link)
-		if (m->asker == p)
-			m->asker = NULL;
-}
-
-/* ---- after a restart ---- */
-
-static void load_move(void *arg, const struct store_move *row)
-{
-	struct ctl *ctl = arg;
-	struct ctl_job *job = ctl_job_find(ctl, row->job);
-	struct ctl_host *from = ctl_host_find(ctl, row->from);
-	struct ctl_host *to = ctl_host_find(ctl, row->to);
-	struct ctl_move *m;
-
-	if (!job || row->rank >= job->nr || !from || !to ||
-	    job->ranks[row->rank].move ||
-	    job->ranks[row->rank].state == STATE(DONE))
-		return;
-	m = move_create(&job->ranks[row->rank], to, row->epoch);
-	m->from = from;
-	m->report.from = from->name;
-	m->source_epoch = row->source_epoch;
-	m->committed = row->state == MOVE_COMMITTED;
-	m->step = STEP_RESTORED;
-}
-
-void ctl_moves_load(struct ctl *ctl)
-{
-	store_each_move(ctl->store, load_move, ctl);
+	ctl_move_check(m);
 }

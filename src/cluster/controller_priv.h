@@ -29,8 +29,12 @@
 #include "pmi/gather.h"
 #include "policy/policy.h"
 
-#define CTL_IDENTITY_MAX 96
-#define STATE(NAME)	 CONTROL__STATE__##NAME
+enum {
+	CTL_RANKS_MAX = 4096,
+	CTL_ENDED_KEPT = 1000, /* jobs that are over, for `stint ps --all` */
+};
+
+#define STATE(NAME) CONTROL__STATE__##NAME
 
 struct ctl;
 struct ctl_job;
@@ -207,12 +211,14 @@ void ctl_host_store(struct ctl_host *h);
 
 /* ---- controller_job.c */
 
-void ctl_jobs_load(struct ctl *ctl);
 struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id);
+/* Takes spec. */
+struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
+			       Control__Submit *spec);
 void ctl_job_destroy(struct ctl_job *job);
 void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
-void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a);
-void ctl_job_detach(struct ctl_peer *p);
+/* Politely first, if it has begun. */
+void ctl_job_stop(struct ctl_job *job, const char *why);
 void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s);
 /* Its ranks have hosts: start their keepers. */
 void ctl_job_start(struct ctl_job *job, const uint32_t *hosts);
@@ -223,12 +229,22 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 void ctl_rank_started(struct ctl_rank *r);
 void ctl_rank_ended(struct ctl_rank *r, int code);
 void ctl_rank_lost(struct ctl_rank *r, const char *how);
-void ctl_job_tell(struct ctl_job *job); /* its client, where it stands */
 void ctl_job_store(struct ctl_job *job);
 void ctl_rank_store(struct ctl_rank *r);
 bool ctl_rank_active(const struct ctl_rank *r); /* started and not ended */
+
+/* ---- controller_client.c */
+
+void ctl_job_tell(struct ctl_job *job); /* its client, where it stands */
+void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a);
+void ctl_job_detach(struct ctl_peer *p);
 /* No client: end it unless one attaches in time. */
 void ctl_job_detach_later(struct ctl_job *job);
+
+/* ---- controller_load.c */
+
+void ctl_jobs_load(struct ctl *ctl);
+void ctl_moves_load(struct ctl *ctl);
 
 /* ---- controller_keeper.c: speaking with keepers */
 
@@ -276,22 +292,37 @@ void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f);
 
 int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 		   struct ctl_peer *asker, uint64_t re, struct error *err);
-void ctl_moves_load(struct ctl *ctl);
+struct ctl_move *ctl_move_create(struct ctl_rank *r, struct ctl_host *to,
+				 uint64_t epoch);
 void ctl_move_destroy(struct ctl_move *m);
+/* Its two keepers, where they are known. */
+struct klink *ctl_move_source(const struct ctl_move *m);
+struct klink *ctl_move_dest(const struct ctl_move *m);
+bool ctl_move_at_dest(const struct ctl_move *m, const struct klink *k);
+/* The destination's copy is the one that counts from now on. */
+void ctl_move_committed(struct ctl_move *m);
+/* Over, if both ends have said so. */
+void ctl_move_check(struct ctl_move *m);
 struct ctl_move *ctl_move_of(const struct klink *k); /* that concerns it */
 void ctl_move_hello(struct ctl_move *m, struct klink *k,
 		    const Keeper__Status *status);
 void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r);
 void ctl_move_progress(struct ctl_move *m, const Keeper__MoveProgress *p);
 void ctl_move_done(struct klink *k, const Keeper__MoveDone *d);
-void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d);
 void ctl_move_failed(struct ctl_move *m, const char *why);
+void ctl_move_peer_gone(struct ctl_peer *p);
+
+/* ---- controller_doubt.c */
+
+void ctl_move_verdict(struct ctl_move *m, struct klink *k, bool at);
+/* The source's own word about a copy that is held at the destination. */
+void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s);
+void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d);
 /* True when the end of this keeper is the move's business. */
 bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k);
 /* So it is found when its agent comes back. */
 void ctl_move_source_missing(struct ctl_move *m);
 void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g);
-void ctl_move_peer_gone(struct ctl_peer *p);
 
 /* ---- controller_sched.c */
 

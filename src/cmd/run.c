@@ -18,6 +18,7 @@
 #include "cluster/lines.h"
 #include "cmd/client_options.h"
 #include "cmd/run_stdin.h"
+#include "cmd/submission.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -28,8 +29,6 @@ enum { KEY_WDIR = 256, KEY_HOSTS };
 #define AGAIN_AFTER	(200 * USEC_PER_MSEC)
 #define LOST_AFTER	(120 * USEC_PER_SEC) /* with no controller */
 #define LAST_OUTPUT	(5 * USEC_PER_SEC)
-
-extern char **environ;
 
 static const struct argp_option options[] = {
 	{ "ranks", 'n', "N", 0, "how many processes (1)", 0 },
@@ -44,8 +43,7 @@ static const struct argp_option options[] = {
 
 struct run {
 	struct client_options client;
-	Control__Submit submit;
-	size_t cap_env, cap_hosts;
+	struct submission submission;
 	bool label;
 	int code;
 	struct error err;
@@ -67,75 +65,13 @@ struct run {
 
 /* ---- options ---- */
 
-static void add_hosts(struct run *r, const char *arg)
-{
-	Control__Submit *s = &r->submit;
-
-	while (*arg) {
-		size_t n = strcspn(arg, ",");
-
-		if (n) {
-			array_room(s->hosts, s->n_hosts, &r->cap_hosts);
-			s->hosts[s->n_hosts++] = xasprintf("%.*s", (int)n, arg);
-		}
-		arg += n + (arg[n] == ',');
-	}
-}
-
-static void put_env(struct run *r, char *text)
-{
-	Control__Submit *s = &r->submit;
-	size_t n = strcspn(text, "=") + 1;
-
-	for (size_t i = 0; i < s->n_env; i++)
-		if (!strncmp(s->env[i], text, n)) {
-			free(s->env[i]);
-			s->env[i] = text;
-			return;
-		}
-	array_room(s->env, s->n_env, &r->cap_env);
-	s->env[s->n_env++] = text;
-}
-
-/* Ours, but for what says how we were started ourselves. */
-static void take_environment(struct run *r)
-{
-	static const char *const ours[] = { "PMI", "STINT_", "HYDRA_" };
-
-	for (char **e = environ; *e; e++) {
-		bool skip = !strchr(*e, '=');
-
-		for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-			skip |= !strncmp(*e, ours[i], strlen(ours[i]));
-		if (!skip)
-			put_env(r, xstrdup(*e));
-	}
-}
-
-static int export_one(struct run *r, const char *arg)
-{
-	const char *value = getenv(arg);
-
-	if (!*arg || *arg == '=')
-		return error_set(&r->err, -EINVAL, "-x '%s': no name", arg);
-	if (strchr(arg, '='))
-		put_env(r, xstrdup(arg));
-	else if (value)
-		put_env(r, xasprintf("%s=%s", arg, value));
-	else
-		return error_set(&r->err, -EINVAL,
-				 "-x %s: your environment has no such variable",
-				 arg);
-	return 0;
-}
-
 static int parse_ranks(struct run *r, const char *arg)
 {
 	int64_t n;
 	int k = parse_int(arg, 1, 4096, "-n", &n, &r->err);
 
 	if (!k)
-		r->submit.ranks = n;
+		r->submission.ask.ranks = n;
 	return k;
 }
 
@@ -154,25 +90,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->code = parse_ranks(r, arg);
 		return 0;
 	case KEY_HOSTS:
-		add_hosts(r, arg);
+		submission_hosts(&r->submission, arg);
 		return 0;
 	case 'l':
 		r->label = true;
 		return 0;
 	case 'x':
-		r->code = export_one(r, arg);
+		r->code = submission_export(&r->submission, arg, &r->err);
 		return 0;
 	case KEY_WDIR:
-		message_set_text(&r->submit.cwd, realpath(arg, NULL));
-		if (!r->submit.cwd)
+		message_set_text(&r->submission.ask.cwd, realpath(arg, NULL));
+		if (!r->submission.ask.cwd)
 			r->code = error_sys(&r->err, -EINVAL,
 					    "%s: no such "
 					    "directory",
 					    arg);
 		return 0;
 	case ARGP_KEY_ARGS:
-		r->submit.argv = state->argv + state->next;
-		r->submit.n_argv = state->argc - state->next;
+		r->submission.ask.argv = state->argv + state->next;
+		r->submission.ask.n_argv = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_usage(state);
@@ -307,7 +243,7 @@ static int on_hello(struct run *r, struct error *err)
 	} else {
 		r->submitted = true;
 		k = message_send(r->conn, 1, 0, MESSAGE_BODY(SUBMIT),
-				 &r->submit);
+				 &r->submission.ask);
 	}
 	return k < 0 ? error_sys(err, k,
 				 "the job's arguments and environment "
@@ -471,7 +407,8 @@ static int run_loop(struct run *r)
 		return error_sys(&r->err, k, "event loop");
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		sd_event_add_signal(r->event, NULL, signals[i], on_signal, r);
-	r->lines = lines_create(r->submit.ranks, r->label, &lines_ops, r);
+	r->lines =
+		lines_create(r->submission.ask.ranks, r->label, &lines_ops, r);
 	r->input = run_stdin_create(r->event, send_stdin, r);
 	run_connect(r);
 	k = sd_event_loop(r->event);
@@ -485,23 +422,6 @@ static int run_loop(struct run *r)
 }
 
 /* ---- the command ---- */
-
-static int fill_submit(struct run *r)
-{
-	Control__Submit *s = &r->submit;
-	int n = getgroups(0, NULL);
-	gid_t *groups = xcalloc(n > 0 ? n : 1, sizeof(*groups));
-
-	n = getgroups(n, groups);
-	s->uid = getuid();
-	s->gid = getgid();
-	s->n_groups = n > 0 ? n : 0;
-	s->groups = groups; /* gid_t and uint32_t are the same on Linux */
-	s->stdin_open = run_stdin_wanted();
-	if (!s->cwd || s->cwd == protobuf_c_empty_string)
-		s->cwd = getcwd(NULL, 0);
-	return s->cwd ? 0 : error_sys(&r->err, -errno, "the working directory");
-}
 
 static int run_end(struct run *r, int code)
 {
@@ -519,16 +439,7 @@ static int run_end(struct run *r, int code)
 
 static void run_clear(struct run *r)
 {
-	Control__Submit *s = &r->submit;
-
-	for (size_t i = 0; i < s->n_env; i++)
-		free(s->env[i]);
-	for (size_t i = 0; i < s->n_hosts; i++)
-		free(s->hosts[i]);
-	free(s->env);
-	free(s->hosts);
-	free(s->groups);
-	message_set_text(&s->cwd, NULL);
+	submission_clear(&r->submission);
 	if (r->done)
 		control__job_state__free_unpacked(r->done, NULL);
 	client_conf_clear(&r->client.conf);
@@ -537,14 +448,13 @@ static void run_clear(struct run *r)
 
 static int run_main(int argc, char **argv)
 {
-	struct run r = { .submit = CONTROL__SUBMIT__INIT };
+	struct run r = { .code = 0 };
 	int k;
 
 	log_init("stint run", LOG_L_INFO);
-	r.submit.ranks = 1;
-	take_environment(&r);
+	submission_init(&r.submission);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, 0, &r);
-	k = r.code ? r.code : fill_submit(&r);
+	k = r.code ? r.code : submission_fill(&r.submission, &r.err);
 	if (!k)
 		k = client_settle(&r.client.conf, &r.address, &r.key, &r.err);
 	if (!k)

@@ -52,83 +52,6 @@ struct tls {
 	struct buffer in, out;
 };
 
-static bool identity_valid(const char *s, size_t n)
-{
-	if (!n || n >= TLS_IDENTITY_MAX)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!isalnum((unsigned char)s[i]) &&
-		    (!s[i] || !strchr("._/:@-", s[i])))
-			return false;
-	return true;
-}
-
-int tls_key_generate(struct tls_key *ret, const char *identity,
-		     struct error *err)
-{
-	struct tls_key key = { .identity = "" };
-
-	if (!identity_valid(identity, strlen(identity)))
-		return error_set(err, -EINVAL,
-				 "'%s' is no identity: use letters, digits and "
-				 "._/:@-, at most %d of them",
-				 identity, TLS_IDENTITY_MAX - 1);
-	if (gnutls_rnd(GNUTLS_RND_KEY, key.secret, sizeof(key.secret)) < 0)
-		return error_set(err, -EIO, "no random numbers to be had");
-	memcpy(key.identity, identity, strlen(identity) + 1);
-	*ret = key;
-	return 0;
-}
-
-static int unhex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
-int tls_key_parse(const char *line, struct tls_key *ret, struct error *err)
-{
-	struct tls_key key = { .identity = "" };
-	size_t n = strcspn(line, " \n");
-	const char *hex = line + n + 1;
-
-	if (!identity_valid(line, n) || line[n] != ' ' ||
-	    strcspn(hex, "\n") != 2 * TLS_SECRET_SIZE)
-		goto bad;
-	memcpy(key.identity, line, n);
-	for (size_t i = 0; i < TLS_SECRET_SIZE; i++) {
-		int hi = unhex(hex[2 * i]), lo = unhex(hex[2 * i + 1]);
-
-		if (hi < 0 || lo < 0)
-			goto bad;
-		key.secret[i] = hi << 4 | lo;
-	}
-	*ret = key;
-	return 0;
-bad:
-	return error_set(err, -EINVAL,
-			 "not a key: a line must be an identity, one space "
-			 "and %d hexadecimal digits",
-			 2 * TLS_SECRET_SIZE);
-}
-
-void tls_key_format(const struct tls_key *key, char *buf, size_t n)
-{
-	static const char digit[] = "0123456789abcdef";
-	char hex[2 * TLS_SECRET_SIZE + 2];
-
-	for (size_t i = 0; i < TLS_SECRET_SIZE; i++) {
-		hex[2 * i] = digit[key->secret[i] >> 4];
-		hex[2 * i + 1] = digit[key->secret[i] & 15];
-	}
-	hex[2 * TLS_SECRET_SIZE] = '\n';
-	hex[2 * TLS_SECRET_SIZE + 1] = 0;
-	snprintf(buf, n, "%s %s", key->identity, hex);
-}
-
 /* What is in the out buffer onto the wire; 0 or -errno. */
 static int out_drain(struct tls *tls)
 {
@@ -267,7 +190,7 @@ static int server_key(gnutls_session_t session, const char *username,
 	uint8_t secret[TLS_SECRET_SIZE];
 	size_t n = strnlen(username, TLS_IDENTITY_MAX);
 
-	if (!identity_valid(username, n) ||
+	if (!tls_identity_valid(username, n) ||
 	    tls->lookup(tls->ctx, username, secret) < 0)
 		return -1;
 	ret->data = gnutls_malloc(sizeof(secret));

@@ -35,6 +35,9 @@ struct tls_key {
 	uint8_t secret[TLS_SECRET_SIZE];
 };
 
+/* 1 to TLS_IDENTITY_MAX - 1 letters, digits and "._/:@-"? */
+bool tls_identity_valid(const char *s, size_t n);
+
 /* A fresh random secret for identity (letters, digits and "._/:@-"). */
 int tls_key_generate(struct tls_key *ret, const char *identity,
 		     struct error *err) must_check;

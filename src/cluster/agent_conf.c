@@ -1,0 +1,77 @@
+/* agent_conf.c - the settings of an agent, see agent.h */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/agent.h"
+#include "core/xalloc.h"
+
+void agent_conf_init(struct agent_conf *conf)
+{
+	*conf = (struct agent_conf){ .report_every = USEC_PER_SEC };
+}
+
+void agent_conf_clear(struct agent_conf *conf)
+{
+	free(conf->controller);
+	free(conf->key);
+	free(conf->run_dir);
+	free(conf->address);
+	free(conf->uplink);
+	free(conf->net);
+}
+
+static int set_net(struct agent_conf *conf, const char *value,
+		   struct error *err)
+{
+	if (strcmp(value, "routed") && strcmp(value, "none"))
+		return error_set(err, -EINVAL,
+				 "net: '%s' is neither routed nor none", value);
+	free(conf->net);
+	conf->net = xstrdup(value);
+	return 0;
+}
+
+int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
+		   struct error *err)
+{
+	struct {
+		const char *name;
+		char **to;
+	} texts[] = {
+		{ "controller", &conf->controller },
+		{ "key", &conf->key },
+		{ "run-dir", &conf->run_dir },
+		{ "uplink", &conf->uplink },
+		{ "address", &conf->address },
+	};
+	int64_t n;
+	int r;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		if (strcmp(name, texts[i].name))
+			continue;
+		free(*texts[i].to);
+		*texts[i].to = xstrdup(value);
+		return 0;
+	}
+	if (!strcmp(name, "net"))
+		return set_net(conf, value, err);
+	if (!strcmp(name, "report-every"))
+		return parse_usec(value, &conf->report_every, err);
+	if (!strcmp(name, "score") || !strcmp(name, "cores")) {
+		r = parse_int(value, 1, 1000000, name, &n, err);
+		if (r < 0)
+			return r;
+		if (*name == 's')
+			conf->score = n;
+		else
+			conf->cores = n;
+		return 0;
+	}
+	return error_set(err, -EINVAL,
+			 "unknown setting '%s'; there are controller, key, "
+			 "run-dir, address, uplink, net, cores, score, "
+			 "report-every",
+			 name);
+}

@@ -1,0 +1,110 @@
+/* submission.c - what `stint run` asks for, see submission.h */
+#include "cmd/submission.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cluster/message.h"
+#include "cmd/run_stdin.h"
+#include "core/xalloc.h"
+
+extern char **environ;
+
+void submission_hosts(struct submission *sub, const char *arg)
+{
+	Control__Submit *s = &sub->ask;
+
+	while (*arg) {
+		size_t n = strcspn(arg, ",");
+
+		if (n) {
+			array_room(s->hosts, s->n_hosts, &sub->cap_hosts);
+			s->hosts[s->n_hosts++] = xasprintf("%.*s", (int)n, arg);
+		}
+		arg += n + (arg[n] == ',');
+	}
+}
+
+static void put_env(struct submission *sub, char *text)
+{
+	Control__Submit *s = &sub->ask;
+	size_t n = strcspn(text, "=") + 1;
+
+	for (size_t i = 0; i < s->n_env; i++)
+		if (!strncmp(s->env[i], text, n)) {
+			free(s->env[i]);
+			s->env[i] = text;
+			return;
+		}
+	array_room(s->env, s->n_env, &sub->cap_env);
+	s->env[s->n_env++] = text;
+}
+
+/* Ours, but for what says how we were started ourselves. */
+void submission_init(struct submission *sub)
+{
+	static const char *const ours[] = { "PMI", "STINT_", "HYDRA_" };
+
+	*sub = (struct submission){ .ask = CONTROL__SUBMIT__INIT };
+	sub->ask.ranks = 1;
+	for (char **e = environ; *e; e++) {
+		bool skip = !strchr(*e, '=');
+
+		for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+			skip |= !strncmp(*e, ours[i], strlen(ours[i]));
+		if (!skip)
+			put_env(sub, xstrdup(*e));
+	}
+}
+
+int submission_export(struct submission *sub, const char *arg,
+		      struct error *err)
+{
+	const char *value = getenv(arg);
+
+	if (!*arg || *arg == '=')
+		return error_set(err, -EINVAL, "-x '%s': no name", arg);
+	if (strchr(arg, '='))
+		put_env(sub, xstrdup(arg));
+	else if (value)
+		put_env(sub, xasprintf("%s=%s", arg, value));
+	else
+		return error_set(err, -EINVAL,
+				 "-x %s: your environment has no such variable",
+				 arg);
+	return 0;
+}
+
+int submission_fill(struct submission *sub, struct error *err)
+{
+	Control__Submit *s = &sub->ask;
+	int n = getgroups(0, NULL);
+	gid_t *groups = xcalloc(n > 0 ? n : 1, sizeof(*groups));
+
+	n = getgroups(n, groups);
+	s->uid = getuid();
+	s->gid = getgid();
+	s->n_groups = n > 0 ? n : 0;
+	s->groups = groups; /* gid_t and uint32_t are the same on Linux */
+	s->stdin_open = run_stdin_wanted();
+	if (!s->cwd || s->cwd == protobuf_c_empty_string)
+		s->cwd = getcwd(NULL, 0);
+	return s->cwd ? 0 : error_sys(err, -errno, "the working directory");
+}
+
+void submission_clear(struct submission *sub)
+{
+	Control__Submit *s = &sub->ask;
+
+	for (size_t i = 0; i < s->n_env; i++)
+		free(s->env[i]);
+	for (size_t i = 0; i < s->n_hosts; i++)
+		free(s->hosts[i]);
+	free(s->env);
+	free(s->hosts);
+	free(s->groups);
+	message_set_text(&s->cwd, NULL);
+}

@@ -1,0 +1,27 @@
+/*
+ * submission.h - what `stint run` asks for: program, environment, place, user
+ */
+#ifndef CMD_SUBMISSION_H
+#define CMD_SUBMISSION_H
+
+#include "cluster/control.pb-c.h"
+#include "core/error.h"
+
+struct submission {
+	Control__Submit ask; /* argv is the caller's */
+	size_t cap_env, cap_hosts;
+};
+
+/* One rank, with our environment but for what says how we were started. */
+void submission_init(struct submission *sub);
+void submission_clear(struct submission *sub);
+
+/* "A,B,...", added to those there are. */
+void submission_hosts(struct submission *sub, const char *arg);
+/* "NAME" or "NAME=VALUE". */
+int submission_export(struct submission *sub, const char *arg,
+		      struct error *err) must_check;
+/* Our user and groups, and the working directory if none was given. */
+int submission_fill(struct submission *sub, struct error *err) must_check;
+
+#endif
