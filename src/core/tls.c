@@ -7,16 +7,13 @@
  */
 #include "core/tls.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
-#include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 
 #include "core/xalloc.h"
