@@ -48,14 +48,16 @@ $(things)"
 
 @test "a TCP peer checks the stream of the one that is to be moved" {
 	local p=$STINT_BUILD/tests/move/check-tcppeer port=$((20000 + $$ % 10000))
-	"$p" serve $port >"$CHECK_DIR/server" 3>&- &
-	local server=$!
-	for _ in {1..100}; do grep -q READY "$CHECK_DIR/server" && break; sleep 0.05; done
+	local server=$CHECK_DIR/server
+	{ timeout 90 "$p" serve $port; echo "exit $?"; } >"$server" 2>&1 3>&- &
+	for _ in {1..200}; do grep -q READY "$server" && break; sleep 0.05; done
 	run timeout 60 "$p" call 127.0.0.1 $port
 	echo "$output"
+	for _ in {1..200}; do grep -q ^exit "$server" && break; sleep 0.05; done
+	cat "$server"
 	[ "$status" = 0 ]
-	wait $server
-	grep -q PASS "$CHECK_DIR/server"
+	grep -q PASS "$server"
+	grep -qx "exit 0" "$server"
 }
 
 @test "heat gives the same bits whatever the number of ranks" {

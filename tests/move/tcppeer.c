@@ -53,8 +53,6 @@ static void *send_all(void *arg)
 		if (n % 32 == 0)
 			check_nap();
 	}
-	if (s->caller)
-		shutdown(s->fd, SHUT_WR);
 	return NULL;
 }
 
@@ -77,8 +75,15 @@ static void recv_all(struct side *s)
 		last = now;
 		s->bytes += len;
 	}
-	/* What the server still sends, so that no RST overtakes our end. */
-	while (read(s->fd, buf, sizeof(buf)) > 0)
+}
+
+/* End the stream, and take what still comes, so that no RST overtakes it. */
+static void hang_up(int fd)
+{
+	char buf[4096];
+
+	shutdown(fd, SHUT_WR);
+	while (read(fd, buf, sizeof(buf)) > 0)
 		;
 }
 
@@ -163,7 +168,8 @@ static int call(const char *host, const char *port)
 	check_ready();
 	recv_all(&s);
 	check_join(t[0]);
-	check_join(t[1]);
+	check_join(t[1]); /* the server ends with the stream */
+	hang_up(s.fd);
 	printf("{\"what\":\"longest pause of the peer\",\"value\":%.3f,"
 	       "\"unit\":\"ms\",\"bytes\":%llu}\n",
 	       (double)s.longest / 1e6, (unsigned long long)s.bytes);

@@ -86,7 +86,7 @@ class Bed:
         for j in self.jobs:
             if j.process.poll() is None:
                 j.process.terminate()
-        self.stint("testbed", "down")
+        self.stint("testbed", "down", timeout=60)
         for j in self.jobs:
             try:
                 j.process.wait(20)
