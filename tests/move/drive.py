@@ -87,10 +87,17 @@ class Drive:
         self.stint = os.path.join(opts.build, "src/cmd/stint")
         self.dir = tempfile.mkdtemp(prefix="stint-drive-")
         self.hosts = Hosts()
+        self.secret = ["--plaintext"] if opts.plaintext else self.make_key()
         self.at = 0  # which of them the program is on
         self.children = []  # every process started here, with its output
         self.pid = 0  # the program, as seen from here
         self.reports = []
+
+    def make_key(self):
+        with open(self.path("key"), "w") as f:
+            os.fchmod(f.fileno(), 0o600)
+            f.write(f"drive {os.urandom(32).hex()}\n")
+        return ["--key", self.path("key")]
 
     def path(self, name):
         return os.path.join(self.dir, name)
@@ -147,7 +154,7 @@ class Drive:
         to = self.at + 1
         p = self.start(name, self.hosts.enter(to) +
                        [self.stint, "move", "receive", "--json", "--listen",
-                        f"{self.hosts.address(to)}:0"], fault)
+                        f"{self.hosts.address(to)}:0", *self.secret], fault)
         m = self.wait_for(name, p, r"^listening (\S+)$")
         return name, p, m.group(1)
 
@@ -158,7 +165,7 @@ class Drive:
             env["STINT_FAULT"] = fault
         argv = self.hosts.enter(self.at) + [
             self.stint, "move", str(self.pid), "--to", address, "--json",
-            *self.opts.option]
+            *self.secret, *self.opts.option]
         return subprocess.run(argv, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, env=env, timeout=300)
 
@@ -248,6 +255,8 @@ def options(argv=None):
     p.add_argument("--refuse", metavar="WORDS")
     p.add_argument("--option", action="append", default=[],
                    help="more for the sending side, as --option=--budget=5ms")
+    p.add_argument("--plaintext", action="store_true",
+                   help="move without a key, unencrypted")
     p.add_argument("--json", action="store_true")
     p.add_argument("--keep", action="store_true")
     p.add_argument("program", nargs="+")

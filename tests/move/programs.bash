@@ -22,20 +22,20 @@ check-threads
 check-vectors
 check-threads-static
 check-memory-static
-'
-move_perhaps='
-check-files
 check-memory sparse
 check-storm
 check-threadstorm
 check-timers
 check-timers-static
-pychk.py
 check-epolls stale
-check-eventfds memfd
 check-memory shared
-check-pipes fifo
 check-storm runs
+'
+move_perhaps='
+check-files
+pychk.py
+check-eventfds memfd
+check-pipes fifo
 check-tcp connecting
 '
 
