@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -237,6 +238,7 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	if (n != sizeof(spec) || nr_fds != 2)
 		return 2;
 	memcpy(&spec, arg, sizeof(spec));
+	prctl(PR_SET_NAME, "stint-lander"); /* not taken for init */
 	h.memfd = fds[0];
 	h.sock = fds[1];
 	h.box = mmap(NULL, STUB_BOX_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,

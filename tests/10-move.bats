@@ -1,0 +1,170 @@
+# `stint move` for one process: moves, refusals, and every party killed at
+# every named point, after which exactly one copy runs or can be told to.
+
+setup() {
+	STINT_BUILD=${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}
+	stint=$STINT_BUILD/src/cmd/stint
+	cd "$BATS_TEST_TMPDIR"
+	# appends one number after the other to a file
+	cat >beat.py <<-'S'
+		import os, sys, time
+		os.closerange(3, 1024)
+		i = 0
+		while i < 6000:
+		    with open(sys.argv[1], "a") as f:
+		        f.write(f"{i}\n")
+		    i += 1
+		    time.sleep(0.01)
+	S
+}
+
+teardown() {
+	local n
+	[ -z "${receiver:-}" ] || kill -9 "$receiver" 2>/dev/null || true
+	for n in ${nest:-}; do kill -9 "$n" 2>/dev/null || true; done
+	[ -z "${victim:-}" ] || kill -9 "$victim" 2>/dev/null || true
+}
+
+# The init of the receiver's nest; its parent may have died.
+find_nest() {
+	local p
+	for p in $(pgrep -x stint-nest); do
+		[ "$(readlink "/proc/$p/cwd")" = "$PWD" ] && echo "$p"
+	done
+	return 0
+}
+
+start_victim() {
+	# a file of its own: the one before may not be quite dead
+	beat=beat.$((nr_victims = ${nr_victims:-0} + 1))
+	setsid /usr/bin/python3 -S beat.py "$beat" </dev/null >/dev/null 2>&1 3>&- &
+	victim=$!
+	for _ in {1..200}; do [ -s "$beat" ] && break; sleep 0.05; done
+	[ -s "$beat" ]
+}
+
+# start_receiver [ENVIRONMENT]
+start_receiver() {
+	rm -f listen
+	env "$@" "$stint" move receive --listen 127.0.0.1:0 \
+		>listen 2>receive.err </dev/null 3>&- &
+	receiver=$!
+	for _ in {1..200}; do grep -q listening listen && break; sleep 0.05; done
+	addr=$(sed -n 's/^listening //p' listen)
+	[ -n "$addr" ]
+}
+
+beats() {
+	local a b
+	a=$(wc -l <"$beat")
+	for _ in {1..40}; do
+		sleep 0.05
+		b=$(wc -l <"$beat")
+		[ "$b" -gt "$((a + 2))" ] && return 0
+	done
+	return 1
+}
+
+# No number lost or written twice: one copy wrote them, in turn.
+in_sequence() {
+	awk '$1 != NR - 1 { print "line " NR " is " $1; exit 1 }' "$beat"
+}
+
+@test "a process is moved and goes on with its pid" {
+	start_victim
+	start_receiver
+	run timeout 60 "$stint" move "$victim" --to "$addr"
+	echo "$output"
+	[ "$status" = 0 ]
+	nest=$(find_nest)
+	beats
+	in_sequence
+	! kill -0 "$victim" 2>/dev/null || grep -q Z "/proc/$victim/stat"
+	kill -TERM "$nest"
+	run wait "$receiver"
+	[ "$status" = 143 ]
+}
+
+@test "what cannot be moved is refused and runs on" {
+	start_victim
+	start_receiver
+	run timeout 20 "$stint" move 1 --to "$addr"
+	[ "$status" = 1 ]
+	run timeout 20 "$stint" move check "$victim"
+	[ "$status" = 0 ]
+	setsid sh -c 'sleep 60 & wait' </dev/null >/dev/null 2>&1 3>&- &
+	local parent=$!
+	sleep 0.3
+	run timeout 20 "$stint" move check "$parent"
+	kill -9 -- "-$parent"
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"has a child"* ]]
+	run timeout 20 "$stint" move "$victim" --to 127.0.0.1:1
+	[ "$status" = 1 ]
+	run "$stint" move nonsense --to "$addr"
+	[ "$status" = 2 ]
+	beats
+	in_sequence
+}
+
+@test "a budget that cannot be kept is refused before the freeze" {
+	start_victim
+	start_receiver
+	run timeout 60 "$stint" move "$victim" --to "$addr" --budget 0.001ms
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"over the budget"* ]]
+	beats
+	in_sequence
+}
+
+# strike SIDE POINT: kill that side there, and see that one copy is left.
+strike() {
+	start_victim
+	local status=0 env=("STINT_FAULT=$2")
+	if [ "$1" = source ]; then
+		start_receiver
+		env "${env[@]}" timeout 20 "$stint" move "$victim" \
+			--to "$addr" --record record >out 2>&1 || status=$?
+	else
+		start_receiver "${env[@]}"
+		timeout 20 "$stint" move "$victim" --to "$addr" \
+			--record record >out 2>&1 || true
+		wait "$receiver" || status=$?
+	fi
+	# it was struck, and not refused before
+	[ "$status" = 137 ] || { cat out receive.err; return 1; }
+	nest=$(find_nest)
+	if ! beats; then
+		# only a decision that reached nobody leaves none running
+		if [ -e record ]; then
+			"$stint" move release "$nest"
+		else
+			[ "$2" = source-held ]
+			"$stint" move discard "$nest"
+			kill -CONT "$victim"
+		fi
+		beats
+	fi
+	in_sequence || { echo "at $2"; return 1; }
+	teardown
+	receiver= nest= victim=
+	rm -f record
+}
+
+@test "the source killed at every point leaves one copy" {
+	for p in checked hello tracking round injected frozen unplugged \
+		captured sent ready held recorded committed running; do
+		echo "source-$p"
+		strike source "source-$p"
+	done
+}
+
+@test "the destination killed at every point leaves one copy" {
+	for p in hello spawned round state threads landed ready commit \
+		released running; do
+		echo "dest-$p"
+		strike dest "dest-$p"
+	done
+}
