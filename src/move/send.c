@@ -242,7 +242,10 @@ int move_send(const struct move_source *src, struct channel *ch,
 			frame_send_abort(ch, err->text);
 	}
 	fds_source_destroy(s.fds);
-	tracee_destroy(s.tracee);
+	if (s.recorded) /* held by the freezer: it could not even die now */
+		tracee_abandon(s.tracee);
+	else
+		tracee_destroy(s.tracee);
 	page_sender_destroy(s.pages);
 	scan_close(s.scan);
 	scan_close(s.scan_private);
