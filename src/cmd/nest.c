@@ -141,10 +141,6 @@ static _Noreturn void init_main(int sock)
 	int status = 0;
 	sigset_t all;
 
-	/* the connection must end with the engine, for the other side to see */
-	if (sock > 3)
-		close_range(3, (unsigned)sock - 1, 0);
-	close_range((unsigned)sock + 1, ~0u, 0);
 	prctl(PR_SET_NAME, "stint-nest");
 	/* the peer must see the connection end when the receiver does */
 	if (sock > 3)

@@ -14,7 +14,6 @@ check-signals
 check-sigwait
 check-sleeps
 check-socketpairs
-check-steps
 check-tcp
 check-tcp ipv6
 check-tcp closing
@@ -30,10 +29,11 @@ check-timers-static
 check-epolls stale
 check-memory shared
 check-storm runs
+pychk.py
 '
 move_perhaps='
 check-files
-pychk.py
+pychk.py wal
 check-eventfds memfd
 check-pipes fifo
 check-tcp connecting

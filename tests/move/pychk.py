@@ -2,7 +2,8 @@
 """pychk.py - a Python program with threads, sqlite and files, to be moved.
 
 Same contract as check.h: READY, then PASS or FAIL; CHECK_STOP, CHECK_DIR,
-CHECK_SABOTAGE.
+CHECK_SABOTAGE.  The database is opened without locks, as this process alone
+uses it; with the argument "wal" it holds POSIX locks all the time.
 """
 import hashlib
 import os
@@ -16,6 +17,7 @@ import threading
 import time
 
 STOP = os.environ.get("CHECK_STOP")
+WAL = "wal" in sys.argv
 END = time.monotonic() + 1
 
 
@@ -55,8 +57,9 @@ def produce(q):
 @guarded
 def consume(q, path, result):
     """Whatever comes out of the queue goes into the database, in order."""
-    db = sqlite3.connect(path, isolation_level=None)
-    db.execute("pragma journal_mode=wal")
+    db = sqlite3.connect(f"file:{path}?nolock={0 if WAL else 1}", uri=True,
+                         isolation_level=None)
+    db.execute(f"pragma journal_mode={'wal' if WAL else 'persist'}")
     db.execute("pragma synchronous=off")
     db.execute("create table t (n integer primary key, digest text)")
     rows, done = 0, False
