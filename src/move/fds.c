@@ -3,6 +3,7 @@
  */
 #include "move/fds.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -133,8 +135,42 @@ int fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n,
 	return 0;
 }
 
+static bool in_our_network(const struct fds_source *s)
+{
+	struct stat own, its;
+
+	return stat("/proc/self/ns/net", &own) == 0 &&
+	       fstatat(s->proc, "ns/net", &its, 0) == 0 &&
+	       own.st_dev == its.st_dev && own.st_ino == its.st_ino;
+}
+
+static bool has_socket(const struct fds_source *s)
+{
+	int fd = openat(s->proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	bool found = !d; /* unknown is yes */
+	struct dirent *e;
+	struct stat st;
+
+	while (d && !found && (e = readdir(d)))
+		found = fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
+			S_ISSOCK(st.st_mode);
+	if (d)
+		closedir(d);
+	else
+		io_close(&fd);
+	return found;
+}
+
 int fds_drain(struct fds_source *s, usec_t limit, struct error *err)
 {
+	/*
+	 * Asking for connections takes 0.3 ms.  In a capsule all are the
+	 * process's, also those it has closed; where it shares our network,
+	 * a process without sockets has none.
+	 */
+	if (in_our_network(s) && !has_socket(s))
+		return 0;
 	return tcpcap_drain(s, limit, err);
 }
 
