@@ -54,8 +54,11 @@ struct view {
 
 #define for_each_waiting(j, view) TAILQ_FOREACH (j, &(view)->waiting, link)
 #define for_each_running(j, view) TAILQ_FOREACH (j, &(view)->running, link)
-#define for_each_host(h, view) \
-	for ((h) = (view)->hosts; (h) < (view)->hosts + (view)->nr_hosts; (h)++)
+/* Not even adding 0 to the NULL of a counted machine is allowed. */
+#define for_each_host(h, view)                                           \
+	for ((h) = (view)->hosts;                                        \
+	     (view)->nr_hosts && (h) < (view)->hosts + (view)->nr_hosts; \
+	     (h)++)
 
 /* An empty view of a machine of procs processors that are only counted. */
 void view_init(struct view *view, uint32_t procs);

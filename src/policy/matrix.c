@@ -121,7 +121,7 @@ static bool takes(const struct policy_matrix *p, const struct row *row,
 /* A job that has hosts already was there before this policy: they stay. */
 static void put(struct policy_matrix *p, struct job *job)
 {
-	struct row *row = p->row, *end = p->row + p->nr_rows;
+	struct row *row = p->row, *end = row ? row + p->nr_rows : row;
 	struct entry *e;
 	uint32_t c = 0;
 
