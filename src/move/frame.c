@@ -3,8 +3,11 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 
@@ -64,6 +67,34 @@ static uint64_t hash_pieces(const struct iovec *iov, int n)
 	return XXH3_64bits_digest(&state);
 }
 
+/* Best effort: a channel need not be TCP. */
+void frame_set_patience(struct channel *ch)
+{
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, 3 },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, 2 },
+		{ IPPROTO_TCP, TCP_KEEPCNT, 4 },
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 10000 },
+	};
+	struct timeval limit = { .tv_sec = FRAME_PATIENCE };
+	int fd = channel_fd(ch);
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		(void)setsockopt(fd, options[i].level, options[i].name,
+				 &options[i].value, sizeof(int));
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
+/* A limit of the socket shows as EAGAIN, which means another thing to us. */
+static int link_error(int r)
+{
+	return r == -EAGAIN ? -ETIMEDOUT : r;
+}
+
 int frame_send(struct channel *ch, enum frame_type type,
 	       const struct iovec *iov, int n, struct error *err)
 {
@@ -84,7 +115,7 @@ int frame_send(struct channel *ch, enum frame_type type,
 	if (head.size > frame_types[type].max)
 		return error_set(err, -EFBIG, "%s of %zu bytes is too long",
 				 frame_name(type), (size_t)head.size);
-	r = channel_writev(ch, all, n + 1);
+	r = link_error(channel_writev(ch, all, n + 1));
 	if (r < 0)
 		return error_sys(err, r, "sending %s", frame_name(type));
 	return 0;
@@ -201,7 +232,7 @@ int frame_recv(struct channel *ch, struct frame *f, struct error *err)
 	enum frame_type type;
 	uint64_t hash;
 	size_t size;
-	int r = channel_read(ch, head, sizeof(head));
+	int r = link_error(channel_read(ch, head, sizeof(head)));
 
 	if (r < 0)
 		return error_sys(err, r, "the connection to the peer");
@@ -212,7 +243,7 @@ int frame_recv(struct channel *ch, struct frame *f, struct error *err)
 		f->room = size + 1;
 		f->data = xrealloc(f->data, f->room);
 	}
-	r = channel_read(ch, f->data, size);
+	r = link_error(channel_read(ch, f->data, size));
 	if (r < 0)
 		return error_sys(err, r, "receiving %s", frame_name(type));
 	if (XXH3_64bits(f->data, size) != hash)

@@ -75,6 +75,15 @@ struct frame {
 	size_t room;
 };
 
+/*
+ * A peer that is gone without a word, or hangs, must not keep the process
+ * standing still: from now on a host that cannot be reached is noticed after
+ * some ten seconds, and nothing is waited for longer than FRAME_PATIENCE
+ * seconds; both give -ETIMEDOUT.
+ */
+#define FRAME_PATIENCE 30
+void frame_set_patience(struct channel *ch);
+
 /* One frame of the pieces iov[0..n), n <= 8. */
 int frame_send(struct channel *ch, enum frame_type type,
 	       const struct iovec *iov, int n, struct error *err) must_check;

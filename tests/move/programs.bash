@@ -14,6 +14,7 @@ check-signals
 check-sigwait
 check-sleeps
 check-socketpairs
+check-steps
 check-tcp
 check-tcp ipv6
 check-tcp closing

@@ -1,0 +1,41 @@
+# A move is struck at named points (src/move/fault.h), at both ends, by death,
+# failure and a cut link: never two copies, never none, the right result.  So
+# are the parties of a move within a job on a testbed.
+# STINT_LONG=1 strikes at every point with every action.
+
+setup() {
+	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
+	export STINT_BUILD
+	[ "$(id -u)" = 0 ] || skip "makes network namespaces, as root"
+}
+
+strike() { # OPTION...
+	timeout "${limit:-300}" "$BATS_TEST_DIRNAME/move/faults.py" "$@" -- \
+		"$STINT_BUILD/tests/move/check-steps" 3>&-
+}
+
+@test "an engine that is killed at a named point leaves exactly one copy" {
+	local points=source-hello,dest-spawned,source-frozen,dest-state,source-held,source-recorded,dest-commit,source-running
+	[ -z "${STINT_LONG:-}" ] || points=all
+	strike --action kill --points $points
+}
+
+@test "a step that fails at a named point leaves exactly one copy" {
+	local points=source-round,source-captured,dest-landed,source-ready,source-committed
+	[ -z "${STINT_LONG:-}" ] || points=all
+	strike --action error --points $points
+}
+
+@test "a link that is cut at a named point leaves exactly one copy" {
+	local points=source-sent
+	[ -z "${STINT_LONG:-}" ] || points=all limit=1200
+	strike --action cut --points $points
+}
+
+@test "parties of a job's move are killed: one copy, or a reason, and ps knows" {
+	local cases="source-unplugged:engine dest-commit:engine dest-state:new-keeper
+		source-recorded:old-keeper source-frozen:source-agent
+		source-recorded:controller"
+	[ -z "${STINT_LONG:-}" ] || cases=
+	timeout 300 "$BATS_TEST_DIRNAME/mpi/faults.py" $cases 3>&-
+}
