@@ -213,7 +213,7 @@ static void keep_tmp(struct keeper *k, const char *path, size_t *nr)
  */
 static char *preload_path(void)
 {
-	char exe[4096], *path, *slash;
+	char exe[4096], *path, *real, *slash;
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
 	if (n > 0) {
@@ -222,19 +222,22 @@ static char *preload_path(void)
 		if (slash)
 			*slash = '\0';
 		path = xasprintf("%s/../pmi/libstint-pmi.so", exe);
-		if (!access(path, R_OK))
-			return path;
+		real = realpath(path, NULL);
 		free(path);
+		if (real)
+			return real;
 	}
 	return access(STINT_PMI_PRELOAD, R_OK) ? NULL
 					       : xstrdup(STINT_PMI_PRELOAD);
 }
 
-static int begin_pmi(struct keeper *k, const Keeper__Pmi *pmi,
+static int begin_pmi(struct keeper *k, const Keeper__Pmi *pmi, size_t *nr_tmp,
 		     struct error *err)
 {
 	char *preload = preload_path();
 
+	if (preload)
+		keep_tmp(k, preload, nr_tmp);
 	pmi_env_add(&k->env, PMI_FD_IN_RANK, k->id.rank, pmi->size,
 		    *pmi->device ? pmi->device : "eth0", preload);
 	free(preload);
@@ -277,7 +280,7 @@ static int begin(struct keeper *k, const Keeper__Start *start,
 	keep_tmp(k, start->cwd, &nr_tmp);
 	for (size_t i = 0; i < k->nr_argv; i++)
 		keep_tmp(k, k->argv[i], &nr_tmp);
-	r = start->pmi ? begin_pmi(k, start->pmi, err) : 0;
+	r = start->pmi ? begin_pmi(k, start->pmi, &nr_tmp, err) : 0;
 	if (!r)
 		r = keeper_make_ends(k, start->pmi, err);
 	if (!r)
