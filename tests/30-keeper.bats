@@ -229,6 +229,41 @@ moves() { # RANK... at half a second each
 	nothing_left
 }
 
+# What is asked of the files at the destination is asked in the new capsule,
+# whose /tmp is its own: what it shows of the host's is found, what the rank
+# made there itself is not, even where the host has one of that name.
+@test "open files are looked for in the new capsule, before the freeze" {
+	cat >"$dir/hold.py" <<-'END'
+		import sys, time
+		name = sys.argv[1]
+		if len(sys.argv) > 2:
+		    open(name, "w").write(sys.argv[2])
+		f = open(name)
+		time.sleep(2)
+		print(f.read())
+	END
+	printf 'sleep 1\nmove 0\n' >"$dir/script"
+	printf kept >"$dir/file"
+	job -r "$dir/b" -s "$dir/script" $py "$dir/hold.py" "$dir/file" \
+		>"$dir/out" 2>"$dir/err"
+	cat "$dir/err"
+	grep -q outcome=landed "$dir/err"
+	[ "$(cat "$dir/out")" = kept ]
+
+	# Put together inside, or the capsule would show the host's.
+	local own
+	own=$(mktemp /tmp/sk-own.XXXXXX)
+	printf host >"$own"
+	job -r "$dir/b" -s "$dir/script" sh -c 'exec "$@" "/tmp/$0" own' \
+		"${own#/tmp/}" $py "$dir/hold.py" >"$dir/out" 2>"$dir/err"
+	rm "$own"
+	cat "$dir/err"
+	grep "outcome=stayed why='$own cannot be opened at the destination" \
+		"$dir/err" | grep -q 'rounds=0 .* downtime=0'
+	[ "$(cat "$dir/out")" = own ]
+	nothing_left
+}
+
 @test "ranks of an MPICH job move while it runs, and end well" {
 	moves 1 2 0 3 1 >"$dir/script"
 	run job_net 4 -s "$dir/script" "$mpi/chkmpi" --seconds 8
@@ -236,6 +271,80 @@ moves() { # RANK... at half a second each
 	[ "$status" = 0 ]
 	[[ "$output" == *PASS* ]]
 	[ "$(grep -c outcome=landed <<<"$output")" -ge 3 ]
+	nothing_left
+}
+
+# Puts 100 keys and asks for them, all answers together larger than a pipe or a
+# page, and reads no answer before it was moved; then asks on while it moves.
+@test "answers of PMI that a rank has not read yet move with it" {
+	cat >"$dir/pmi.py" <<-'END'
+		import os, socket, sys, time
+		s = socket.socket(fileno=int(os.environ["PMI_FD"]))
+		lines = s.makefile("r")
+		def say(text):
+		    s.sendall(text.encode() + b"\n")
+		def ask(text, want):
+		    say(text)
+		    got = lines.readline()
+		    assert got.startswith(want), got
+		def value(i):
+		    return str(i) * 200
+		def get(i):
+		    say(f"cmd=get kvsname={kvs} key=k{i}")
+		def got(i):
+		    line = lines.readline()
+		    assert line.split("value=")[1].strip() == value(i), line
+		ask("cmd=init pmi_version=1 pmi_subversion=1", "cmd=response")
+		say("cmd=get_my_kvsname")
+		kvs = lines.readline().split("kvsname=")[1].strip()
+		for i in range(100):
+		    ask(f"cmd=put kvsname={kvs} key=k{i} value={value(i)}",
+		        "cmd=put_result")
+		ask("cmd=barrier_in", "cmd=barrier_out")
+		for i in range(100):
+		    get(i)
+		time.sleep(3)
+		for i in range(100):
+		    got(i)
+		end = time.monotonic() + 2
+		while time.monotonic() < end:
+		    for i in range(100):
+		        get(i)
+		    for i in range(100):
+		        got(i)
+		ask("cmd=finalize", "cmd=finalize_ack")
+		print("all answered")
+	END
+	moves 0 0 0 0 0 >"$dir/script"
+	run job_net 1 -s "$dir/script" $py "$dir/pmi.py"
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ "$output" == *"all answered"* ]]
+	[ "$(grep -c outcome=landed <<<"$output")" = 5 ]
+	nothing_left
+}
+
+@test "60 KB of stdin that a rank has not read yet move with it" {
+	cat >"$dir/late.py" <<-'END'
+		import fcntl, hashlib, sys, termios, time
+		def unread():
+		    n = fcntl.ioctl(0, termios.FIONREAD, b"0000")
+		    return int.from_bytes(n, "little")
+		while unread() < 60000:
+		    time.sleep(0.01)
+		for i in range(150):
+		    print(unread() >= 60000, flush=True)
+		    time.sleep(0.02)
+		print(hashlib.md5(sys.stdin.buffer.read()).hexdigest())
+	END
+	head -c 300000 /dev/urandom >"$dir/in"
+	moves 0 0 0 >"$dir/script"
+	job -r "$dir/b" -i -s "$dir/script" $py "$dir/late.py" \
+		<"$dir/in" >"$dir/out" 2>"$dir/err"
+	cat "$dir/err"
+	[ "$(grep -c outcome=landed "$dir/err")" = 3 ]
+	[ "$(sort -u "$dir/out" | head -1)" != False ]
+	[ "$(tail -1 "$dir/out")" = "$(md5sum <"$dir/in" | cut -d" " -f1)" ]
 	nothing_left
 }
 

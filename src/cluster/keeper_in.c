@@ -50,7 +50,8 @@ static int op_spawn(void *ctx, const void *arg, size_t n, const int *fds,
 				     nr_fds, ret, err);
 }
 
-static int op_external(void *ctx, const char *name, struct error *err)
+static int op_external(void *ctx, const char *name, int *ret_far,
+		       struct error *err)
 {
 	static const char *const names[] = { "stdin", "stdout", "stderr",
 					     "pmi" };
@@ -61,7 +62,10 @@ static int op_external(void *ctx, const char *name, struct error *err)
 		if (strcmp(names[ext], name))
 			continue;
 		fd = dup(i->k->end[ext].near);
-		return fd < 0 ? error_sys(err, -errno, "%s", name) : fd;
+		if (fd < 0)
+			return error_sys(err, -errno, "%s", name);
+		*ret_far = dup(i->k->end[ext].far);
+		return fd;
 	}
 	return error_set(err, -ENOENT, "no '%s' here", name);
 }

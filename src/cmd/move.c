@@ -414,7 +414,9 @@ static int dest_landed(void *ctx, uint64_t epoch, pid_t ns_pid,
 	return nest_keep(ctx, ns_pid, err);
 }
 
-static int dest_external(void *ctx, const char *name, struct error *err)
+/* The far ends are those of whoever started us. */
+static int dest_external(void *ctx, const char *name, int *ret_far,
+			 struct error *err)
 {
 	for (int i = 0; i < 3; i++) {
 		int fd;

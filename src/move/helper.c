@@ -114,29 +114,30 @@ static int make_landing(struct helper *h, int *ret_pidfd)
 	return 0;
 }
 
-/* Ask the engine for the process's end of an external. */
+/* Ask the engine for the two ends of an external. */
 static int ask_external(void *ctx, const char *name, int *ret_far,
 			struct error *err)
 {
 	struct helper *h = ctx;
 	struct helper_head head;
 	void *text;
-	int fd = -1, r = helper_send(h->sock, HELPER_EXTERNAL, 0, name,
-				     strlen(name), -1);
+	int fds[HELPER_FDS];
+	int r = helper_send(h->sock, HELPER_EXTERNAL, 0, name, strlen(name),
+			    NULL);
 
 	if (r == 0)
-		r = helper_recv(h->sock, &head, &text, &fd);
+		r = helper_recv(h->sock, &head, &text, fds);
 	if (r < 0)
 		return error_sys(err, r, "the engine");
 	if (head.value < 0) {
 		r = error_set(err, head.value, "%s", (char *)text);
-		io_close(&fd);
+		io_close(&fds[0]);
+		io_close(&fds[1]);
 	} else {
-		r = fd;
+		r = fds[0];
+		*ret_far = fds[1];
 	}
 	free(text);
-	if (ret_far)
-		*ret_far = -1;
 	return r;
 }
 
@@ -254,7 +255,7 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 
 		free(p);
 		if (helper_send(h.sock, HELPER_DONE, r, err.text,
-				strlen(err.text), fd) < 0)
+				strlen(err.text), (int[]){ fd, -1 }) < 0)
 			break;
 		io_close(&fd);
 		if (head.verb == HELPER_ACTIVATE)

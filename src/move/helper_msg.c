@@ -12,11 +12,43 @@
 
 union fd_control {
 	struct cmsghdr head;
-	char room[CMSG_SPACE(sizeof(int))];
+	char room[CMSG_SPACE(HELPER_FDS * sizeof(int))];
 };
 
+static void attach(struct msghdr *msg, union fd_control *c, const int *fds)
+{
+	size_t n = 0;
+
+	while (fds && n < HELPER_FDS && fds[n] >= 0)
+		n++;
+	if (!n)
+		return;
+	msg->msg_control = c;
+	msg->msg_controllen = CMSG_SPACE(n * sizeof(int));
+	c->head.cmsg_len = CMSG_LEN(n * sizeof(int));
+	c->head.cmsg_level = SOL_SOCKET;
+	c->head.cmsg_type = SCM_RIGHTS;
+	memcpy(CMSG_DATA(&c->head), fds, n * sizeof(int));
+}
+
+static void detach(const struct msghdr *msg, const union fd_control *c,
+		   int fds[HELPER_FDS])
+{
+	for (int i = 0; i < HELPER_FDS; i++)
+		fds[i] = -1;
+	if (msg->msg_controllen && c->head.cmsg_type == SCM_RIGHTS)
+		memcpy(fds, CMSG_DATA(&c->head),
+		       c->head.cmsg_len - CMSG_LEN(0));
+}
+
+static void close_all(int fds[HELPER_FDS])
+{
+	for (int i = 0; i < HELPER_FDS; i++)
+		io_close(&fds[i]);
+}
+
 int helper_send(int sock, enum helper_verb verb, int32_t value, const void *p,
-		size_t n, int fd)
+		size_t n, const int fds[HELPER_FDS])
 {
 	struct helper_head head = { (uint32_t)verb, value, n };
 	struct iovec iov = { &head, sizeof(head) };
@@ -24,14 +56,7 @@ int helper_send(int sock, enum helper_verb verb, int32_t value, const void *p,
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t r;
 
-	if (fd >= 0) {
-		msg.msg_control = &c;
-		msg.msg_controllen = sizeof(c);
-		c.head.cmsg_len = CMSG_LEN(sizeof(int));
-		c.head.cmsg_level = SOL_SOCKET;
-		c.head.cmsg_type = SCM_RIGHTS;
-		memcpy(CMSG_DATA(&c.head), &fd, sizeof(fd));
-	}
+	attach(&msg, &c, fds);
 	do
 		r = sendmsg(sock, &msg, MSG_NOSIGNAL);
 	while (r < 0 && errno == EINTR);
@@ -40,7 +65,8 @@ int helper_send(int sock, enum helper_verb verb, int32_t value, const void *p,
 	return n ? io_write_full(sock, p, n) : 0;
 }
 
-int helper_recv(int sock, struct helper_head *ret, void **ret_p, int *ret_fd)
+int helper_recv(int sock, struct helper_head *ret, void **ret_p,
+		int ret_fds[HELPER_FDS])
 {
 	struct helper_head head;
 	struct iovec iov = { &head, sizeof(head) };
@@ -49,7 +75,7 @@ int helper_recv(int sock, struct helper_head *ret, void **ret_p, int *ret_fd)
 			      .msg_iovlen = 1,
 			      .msg_control = &c,
 			      .msg_controllen = sizeof(c) };
-	int fd = -1, r = 0;
+	int fds[HELPER_FDS], r = 0;
 	char *p;
 	ssize_t n;
 
@@ -60,10 +86,9 @@ int helper_recv(int sock, struct helper_head *ret, void **ret_p, int *ret_fd)
 		return -errno;
 	if (n != sizeof(head))
 		return -EPIPE;
-	if (msg.msg_controllen && c.head.cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(&c.head), sizeof(fd));
+	detach(&msg, &c, fds);
 	if (head.size > HELPER_MAX) {
-		io_close(&fd);
+		close_all(fds);
 		return -EPROTO;
 	}
 	p = xmalloc(head.size + 1);
@@ -71,15 +96,15 @@ int helper_recv(int sock, struct helper_head *ret, void **ret_p, int *ret_fd)
 		r = io_read_full(sock, p, head.size);
 	if (r < 0) {
 		free(p);
-		io_close(&fd);
+		close_all(fds);
 		return r;
 	}
 	p[head.size] = '\0';
 	*ret = head;
 	*ret_p = p;
-	if (ret_fd)
-		*ret_fd = fd;
+	if (ret_fds)
+		memcpy(ret_fds, fds, sizeof(fds));
 	else
-		io_close(&fd);
+		close_all(fds);
 	return 0;
 }

@@ -57,14 +57,16 @@ static int give_external(struct landing *l, const char *name)
 {
 	const struct move_dest_ops *ops = l->dst->ops;
 	struct error err = ERROR_INIT;
-	int fd = ops->external
-			 ? ops->external(l->dst->ctx, name, &err)
-			 : error_set(&err, -ENOENT,
-				     "nothing to connect its %s to", name);
-	int r = helper_send(l->sock, HELPER_EXTERNAL, fd < 0 ? fd : 0, err.text,
-			    strlen(err.text), fd);
+	int far = -1;
+	int near = ops->external
+			   ? ops->external(l->dst->ctx, name, &far, &err)
+			   : error_set(&err, -ENOENT,
+				       "nothing to connect its %s to", name);
+	int r = helper_send(l->sock, HELPER_EXTERNAL, near < 0 ? near : 0,
+			    err.text, strlen(err.text), (int[]){ near, far });
 
-	io_close(&fd);
+	io_close(&near);
+	io_close(&far);
 	return r;
 }
 
@@ -72,15 +74,21 @@ static int give_external(struct landing *l, const char *name)
 static int ask(struct landing *l, enum helper_verb verb, int32_t value,
 	       const void *p, size_t n, int *ret_fd, struct error *err)
 {
-	int r = helper_send(l->sock, verb, value, p, n, -1);
+	int r = helper_send(l->sock, verb, value, p, n, NULL);
 
 	while (r == 0) {
 		struct helper_head head;
+		int fds[HELPER_FDS];
 		void *text;
 
-		r = helper_recv(l->sock, &head, &text, ret_fd);
+		r = helper_recv(l->sock, &head, &text, fds);
 		if (r < 0)
 			break;
+		io_close(&fds[1]);
+		if (ret_fd)
+			*ret_fd = fds[0];
+		else
+			io_close(&fds[0]);
 		if (head.verb == HELPER_EXTERNAL) {
 			r = give_external(l, text);
 			free(text);

@@ -115,7 +115,7 @@ enum helper_verb {
 	HELPER_CLOSE,	 /* number */
 	HELPER_RESTORE,	 /* blob */
 	HELPER_ACTIVATE, /* then it closes all of its own and exits */
-	HELPER_EXTERNAL, /* F to engine: name -> descriptor */
+	HELPER_EXTERNAL, /* F to engine: name -> its two ends */
 	HELPER_DONE,	 /* F to engine: result, error text */
 };
 
@@ -125,11 +125,12 @@ struct helper_head {
 	uint64_t size; /* bytes that follow */
 };
 
-/* With a descriptor, or -1, in its ancillary data. */
+/* Descriptors that go along, in order, -1 after the last; NULL: none. */
+#define HELPER_FDS 2
 int helper_send(int sock, enum helper_verb verb, int32_t value, const void *p,
-		size_t n, int fd) must_check;
-/* *ret_p is malloc'd; ret_fd may be NULL. */
+		size_t n, const int fds[HELPER_FDS]) must_check;
+/* *ret_p is malloc'd; with ret_fds NULL what came along is closed. */
 int helper_recv(int sock, struct helper_head *ret, void **ret_p,
-		int *ret_fd) must_check;
+		int ret_fds[HELPER_FDS]) must_check;
 
 #endif

@@ -94,10 +94,15 @@ struct move_dest_ops {
 	int (*spawn)(void *ctx, const void *arg, size_t n, const int *fds,
 		     size_t nr_fds, pid_t *ret, struct error *err);
 	/*
-	 * The new far-side-connected descriptor for that external, which the
-	 * engine closes; -ENOENT when there is none of that name.
+	 * The process's end of a new external of that name, which the engine
+	 * closes; -ENOENT when there is none.  *ret_far becomes a duplicate of
+	 * the other end, also the engine's, through which it puts back what
+	 * the process had not read at the source; -1 if there is none to be
+	 * had, and then only a pipe can be given its bytes.  Nobody else may
+	 * write to the far end until the process runs.
 	 */
-	int (*external)(void *ctx, const char *name, struct error *err);
+	int (*external)(void *ctx, const char *name, int *ret_far,
+			struct error *err);
 	/* What move_source_ops.save() gave. */
 	int (*load)(void *ctx, const void *p, size_t n, struct error *err);
 	/* Make the capsule's address reachable here, and announce it. */
