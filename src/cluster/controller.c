@@ -164,6 +164,8 @@ static int controller_init(struct ctl *ctl, struct error *err)
 		r = error_set(err, -EINVAL,
 			      "pool %s: the prefix must be 8 to 28",
 			      conf->pool);
+	if (!r)
+		r = policy_check_live(conf->policy, err);
 	if (r < 0)
 		return r;
 	ctl->keys_path = xasprintf("%s/keys", conf->state_dir);
@@ -173,10 +175,10 @@ static int controller_init(struct ctl *ctl, struct error *err)
 	if (r < 0)
 		return r;
 	ctl_hosts_load(ctl);
+	ctl_jobs_load(ctl);
 	r = ctl_sched_init(ctl, err);
 	if (r < 0)
 		return r;
-	ctl_jobs_load(ctl);
 	ctl_moves_load(ctl);
 	return 0;
 }

@@ -85,7 +85,7 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 	job->ctl = ctl;
 	job->id = id;
 	job->spec = spec;
-	job->nr = spec->ranks;
+	job->nr = spec->started_ranks ? spec->started_ranks : spec->ranks;
 	job->bad_rank = -1;
 	job->state = STATE(WAITING);
 	job->why = xstrdup("");
@@ -170,6 +170,14 @@ static int check_submit(struct ctl_peer *p, Control__Submit *s,
 		return error_set(err, -EINVAL,
 				 "%u ranks: a job has 1 to %d of them",
 				 s->ranks, CTL_RANKS_MAX);
+	if (s->min_ranks > s->ranks)
+		return error_set(err, -EINVAL,
+				 "at least %u ranks and at most %u: that is no "
+				 "number of ranks",
+				 s->min_ranks, s->ranks);
+	if (s->estimate_usec > USEC_MAX / 2)
+		return error_set(err, -EINVAL, "such a run time never ends");
+	s->started_ranks = 0;
 	return check_user(p, s, err);
 }
 
@@ -221,7 +229,7 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	ctl_sched_arrive(job);
 	if (hosts) {
 		ctl_sched_start(job, hosts);
-		ctl_job_start(job, hosts);
+		ctl_job_start(job, job->nr, hosts);
 	}
 	free(hosts);
 }
@@ -248,8 +256,20 @@ static struct in_addr free_address(struct ctl *ctl)
 	return (struct in_addr){ htonl(taken ? 0 : try) };
 }
 
-void ctl_job_start(struct ctl_job *job, const uint32_t *hosts)
+/* Fewer ranks than it could have. */
+static void set_ranks(struct ctl_job *job, uint32_t n)
 {
+	if (n == job->nr)
+		return;
+	job->nr = n;
+	pmi_gather_destroy(job->gather);
+	job->gather = pmi_gather_create(n);
+}
+
+void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts)
+{
+	set_ranks(job, n);
+	job->spec->started_ranks = n;
 	job->state = STATE(STARTING);
 	job->start = ctl_now();
 	for (uint32_t i = 0; i < job->nr; i++) {

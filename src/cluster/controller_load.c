@@ -37,7 +37,8 @@ static void load_job(void *arg, const struct store_job *row)
 		control__submit__unpack(NULL, row->spec_n, row->spec);
 	struct ctl_job *job;
 
-	if (!spec || !spec->ranks || spec->ranks > CTL_RANKS_MAX) {
+	if (!spec || !spec->ranks || spec->ranks > CTL_RANKS_MAX ||
+	    spec->started_ranks > spec->ranks) {
 		log_warnx("job=%llu cannot be read from the store",
 			  (unsigned long long)row->id);
 		if (spec)
@@ -74,7 +75,6 @@ void ctl_jobs_load(struct ctl *ctl)
 			ctl->nr_ended++;
 			continue;
 		}
-		ctl_sched_rejoin(job);
 		ctl_job_detach_later(job);
 	}
 }

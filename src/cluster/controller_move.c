@@ -24,7 +24,6 @@
 #include "core/xalloc.h"
 
 #define PREPARE_TIMEOUT (30 * USEC_PER_SEC)
-#define MOVE_PAUSE	(10 * USEC_PER_SEC)
 
 static void move_store(struct ctl_move *m, int state)
 {
@@ -137,6 +136,8 @@ static void move_over(struct ctl_move *m, bool ok)
 		 r->rank, m->report.why);
 	if (!ok)
 		r->no_move_before = ctl_now() + MOVE_PAUSE;
+	if (!ok && m->policy)
+		ctl_sched_stays(r);
 	ctl_move_destroy(m);
 	ctl_host_check_drained(from, ok ? NULL : why);
 	ctl_sched_soon(r->job->ctl);

@@ -34,6 +34,9 @@ enum {
 	CTL_ENDED_KEPT = 1000, /* jobs that are over, for `stint ps --all` */
 };
 
+/* After a move it wanted failed, the policy's wish counts again. */
+#define MOVE_PAUSE (10 * USEC_PER_SEC)
+
 #define STATE(NAME) CONTROL__STATE__##NAME
 
 struct ctl;
@@ -179,6 +182,9 @@ struct ctl {
 	struct policy *policy;
 	struct plan plan;
 	sd_event_source *pass; /* a scheduling pass is due */
+	usec_t *wake;	       /* instants the policy asked for, latest first */
+	size_t nr_wakes, cap_wakes;
+	sd_event_source *waker; /* at the last of them */
 };
 
 usec_t ctl_now(void); /* since 1970 */
@@ -220,8 +226,8 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
 /* Politely first, if it has begun. */
 void ctl_job_stop(struct ctl_job *job, const char *why);
 void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s);
-/* Its ranks have hosts: start their keepers. */
-void ctl_job_start(struct ctl_job *job, const uint32_t *hosts);
+/* It runs with n ranks, on these hosts: start their keepers. */
+void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts);
 /* bad rank -1: none.  Kills what still runs; exit and why of the first count.
  */
 void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
@@ -326,20 +332,33 @@ void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g);
 
 /* ---- controller_sched.c */
 
+/* A view of the hosts and of the jobs that are not over, and a policy that
+ * knows them. */
 int ctl_sched_init(struct ctl *ctl, struct error *err);
 void ctl_sched_clear(struct ctl *ctl);
 void ctl_sched_host_added(struct ctl *ctl);
 void ctl_sched_host(struct ctl_host *h); /* what is known of it changed */
 void ctl_sched_arrive(struct ctl_job *job);
 void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts);
-void ctl_sched_rejoin(struct ctl_job *job); /* as the store has it */
 void ctl_sched_migrated(struct ctl_rank *r);
+/* A move that the policy planned does not take place. */
+void ctl_sched_stays(struct ctl_rank *r);
 void ctl_sched_end(struct ctl_job *job);
 void ctl_sched_soon(struct ctl *ctl);
+void ctl_sched_timer(struct ctl *ctl); /* an instant that it asked for */
+/* Apply what the policy planned, or (told) what became of its plan. */
+void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told);
 /* Why a job waits, into buf. */
 void ctl_sched_why(struct ctl_job *job, char *buf, size_t n);
 /* Fixed hosts, round and round; or the first that cannot be used. */
 int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err);
+
+/* ---- controller_plan.c: carrying out what the policy plans */
+
+/* Have it decide, and do so. */
+void ctl_plan_pass(struct ctl *ctl);
+/* Forget the instants that it asked for. */
+void ctl_plan_forget_wakes(struct ctl *ctl);
 
 /* ---- controller_list.c */
 

@@ -2,8 +2,8 @@
  * controller_sched.c - the controller as a driver of the policy
  *
  * State changes are events to the view (model/event.h); once for all events
- * that came together the policy decides, and its plan is carried out here.
- * See policy/policy.h for the rules between a driver and a policy.
+ * that came together the policy decides, and controller_plan.c carries its plan
+ * out.  See policy/policy.h for the rules between a driver and a policy.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,29 +18,35 @@ enum {
 	SLOTS_LEAST = 16,
 };
 
-/* After a move it wanted failed, the policy's wish counts again. */
-#define MOVE_PAUSE (10 * USEC_PER_SEC)
-
-static int on_pass(sd_event_source *src, void *arg);
-
-/* Apply an event and tell the policy. */
-static void happened(struct ctl *ctl, struct event *e)
+static int on_pass(sd_event_source *src, void *arg)
 {
-	usec_t now = ctl_now();
-
-	e->at = now > ctl->view.now ? now : ctl->view.now;
-	model_apply(&ctl->view, e);
-	policy_event(ctl->policy, &ctl->view, e);
-	ctl_sched_soon(ctl);
+	ctl_plan_pass(arg);
+	return 0;
 }
 
-/* Apply what the policy planned itself, or knows otherwise. */
-static void applied(struct ctl *ctl, struct event *e)
+void ctl_sched_soon(struct ctl *ctl)
 {
-	usec_t now = ctl_now();
+	sd_event_source_set_enabled(ctl->pass, SD_EVENT_ONESHOT);
+}
 
-	e->at = now > ctl->view.now ? now : ctl->view.now;
+static void apply_at(struct ctl *ctl, struct event *e, usec_t at, bool told)
+{
+	e->at = at > ctl->view.now ? at : ctl->view.now;
 	model_apply(&ctl->view, e);
+	if (told)
+		policy_event(ctl->policy, &ctl->view, e);
+}
+
+void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told)
+{
+	apply_at(ctl, e, ctl_now(), told);
+}
+
+/* Something the policy did not plan: it is told, and asked. */
+static void happened(struct ctl *ctl, struct event *e)
+{
+	ctl_sched_apply(ctl, e, true);
+	ctl_sched_soon(ctl);
 }
 
 static double best_score(const struct ctl *ctl)
@@ -75,8 +81,52 @@ static void host_fill(const struct ctl_host *h, struct host *ret)
 	};
 }
 
-/* A view of the hosts and jobs there are, and a policy that knows them. */
-static int sched_build(struct ctl *ctl, struct error *err)
+/* ---- jobs ---- */
+
+/* The model's side of a job, from what the controller knows. */
+static void job_enter(struct ctl_job *job, usec_t at)
+{
+	const Control__Submit *spec = job->spec;
+	struct job *m = view_job_create(&job->ctl->view);
+	struct event e = { .type = EVENT_ARRIVE, .job = m };
+
+	m->id = job->id;
+	m->size = spec->ranks;
+	m->min_size = spec->min_ranks ? spec->min_ranks : spec->ranks;
+	m->kind = m->min_size < m->size ? JOB_MOLDABLE : JOB_RIGID;
+	m->submit = job->submit;
+	m->estimate = spec->estimate_usec;
+	m->user = spec->uid;
+	m->driver = job;
+	job->model = m;
+	apply_at(job->ctl, &e, at, true);
+}
+
+static void job_start(struct ctl_job *job, usec_t at, const uint32_t *hosts)
+{
+	struct event e = { .type = EVENT_START,
+			   .job = job->model,
+			   .n = job->nr,
+			   .hosts = hosts };
+
+	apply_at(job->ctl, &e, at, true);
+}
+
+void ctl_sched_arrive(struct ctl_job *job)
+{
+	job_enter(job, ctl_now());
+	ctl_sched_soon(job->ctl);
+}
+
+void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts)
+{
+	job_start(job, ctl_now(), hosts);
+	ctl_sched_soon(job->ctl);
+}
+
+/* ---- the view and the policy, made anew ---- */
+
+static int sched_build(struct ctl *ctl, usec_t at, struct error *err)
 {
 	struct host *hosts = xcalloc(ctl->nr_hosts + 1, sizeof(*hosts));
 	int r;
@@ -85,16 +135,77 @@ static int sched_build(struct ctl *ctl, struct error *err)
 		host_fill(ctl->hosts[i], &hosts[i]);
 	view_init_hosts(&ctl->view, hosts, ctl->nr_hosts);
 	free(hosts);
-	ctl->view.now = ctl_now();
+	ctl->view.now = at;
 	r = policy_create(ctl->conf->policy, 1, &ctl->view, &ctl->policy, err);
 	if (r < 0)
 		view_clear(&ctl->view);
 	return r;
 }
 
+static int by_start(const void *a, const void *b)
+{
+	const struct ctl_job *x = *(struct ctl_job *const *)a;
+	const struct ctl_job *y = *(struct ctl_job *const *)b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->id < y->id ? -1 : 1;
+}
+
+/* Jobs that have started and are not over, in the order of their starts. */
+static size_t started_jobs(struct ctl *ctl, struct ctl_job ***ret)
+{
+	struct ctl_job *job, **list = NULL;
+	size_t nr = 0, cap = 0;
+
+	TAILQ_FOREACH (job, &ctl->jobs, link) {
+		if (job->state == STATE(WAITING) || job->state == STATE(DONE))
+			continue;
+		array_room(list, nr, &cap);
+		list[nr++] = job;
+	}
+	if (nr)
+		qsort(list, nr, sizeof(struct ctl_job *), by_start);
+	*ret = list;
+	return nr;
+}
+
+static void rejoin(struct ctl_job *job)
+{
+	uint32_t *hosts = xcalloc(job->nr, sizeof(*hosts));
+
+	for (uint32_t i = 0; i < job->nr; i++)
+		hosts[i] = job->ranks[i].host ? job->ranks[i].host->ix : 0;
+	job_enter(job, job->start);
+	job_start(job, job->start, hosts);
+	free(hosts);
+}
+
+/* The jobs enter when they started, so that their ends are expected when they
+ * were before; then those that wait. */
+static int sched_begin(struct ctl *ctl, struct error *err)
+{
+	usec_t now = ctl_now();
+	struct ctl_job *job, **started;
+	size_t nr = started_jobs(ctl, &started);
+	int r = sched_build(
+		ctl, nr && started[0]->start < now ? started[0]->start : now,
+		err);
+
+	for (size_t i = 0; i < nr && !r; i++)
+		rejoin(started[i]);
+	free(started);
+	if (r < 0)
+		return r;
+	TAILQ_FOREACH (job, &ctl->jobs, link)
+		if (job->state == STATE(WAITING))
+			job_enter(job, now);
+	return 0;
+}
+
 int ctl_sched_init(struct ctl *ctl, struct error *err)
 {
-	int r = sched_build(ctl, err);
+	int r = sched_begin(ctl, err);
 
 	if (r < 0)
 		return r;
@@ -102,93 +213,46 @@ int ctl_sched_init(struct ctl *ctl, struct error *err)
 	return 0;
 }
 
+static void sched_end(struct ctl *ctl)
+{
+	policy_destroy(ctl->policy);
+	plan_clear(&ctl->plan);
+	view_clear(&ctl->view);
+	ctl_plan_forget_wakes(ctl);
+}
+
 void ctl_sched_clear(struct ctl *ctl)
 {
 	if (!ctl->policy)
 		return;
 	sd_event_source_disable_unref(ctl->pass);
-	policy_destroy(ctl->policy);
-	plan_clear(&ctl->plan);
-	view_clear(&ctl->view);
-}
-
-void ctl_sched_soon(struct ctl *ctl)
-{
-	sd_event_source_set_enabled(ctl->pass, SD_EVENT_ONESHOT);
-}
-
-/* The model's side of a job, from what the controller knows. */
-static void job_enter(struct ctl_job *job)
-{
-	struct ctl *ctl = job->ctl;
-	struct job *m = view_job_create(&ctl->view);
-	struct event e = { .type = EVENT_ARRIVE, .job = m };
-
-	m->id = job->id;
-	m->size = m->min_size = job->nr;
-	m->kind = JOB_RIGID;
-	m->submit = job->submit;
-	m->user = job->spec->uid;
-	m->driver = job;
-	job->model = m;
-	happened(ctl, &e);
-}
-
-static void job_place(struct ctl_job *job, const uint32_t *hosts)
-{
-	struct event e = { .type = EVENT_START,
-			   .job = job->model,
-			   .n = job->nr,
-			   .hosts = hosts };
-
-	applied(job->ctl, &e);
-}
-
-void ctl_sched_arrive(struct ctl_job *job)
-{
-	job_enter(job);
-}
-
-/* A start that the policy did not plan: fixed hosts, or found running. */
-void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts)
-{
-	struct event e = { .type = EVENT_START,
-			   .job = job->model,
-			   .n = job->nr,
-			   .hosts = hosts };
-
-	happened(job->ctl, &e);
-}
-
-void ctl_sched_rejoin(struct ctl_job *job)
-{
-	uint32_t *hosts = xcalloc(job->nr, sizeof(*hosts));
-
-	job_enter(job);
-	for (uint32_t i = 0; i < job->nr; i++)
-		hosts[i] = job->ranks[i].host ? job->ranks[i].host->ix : 0;
-	if (job->state != STATE(WAITING))
-		ctl_sched_start(job, hosts);
-	free(hosts);
+	sched_end(ctl);
 }
 
 void ctl_sched_host_added(struct ctl *ctl)
 {
-	struct ctl_job *job;
 	struct error err;
 
-	policy_destroy(ctl->policy);
-	plan_clear(&ctl->plan);
-	view_clear(&ctl->view);
-	ctl->plan = (struct plan)PLAN_INIT;
-	if (sched_build(ctl, &err) < 0) {
+	sched_end(ctl);
+	if (sched_begin(ctl, &err) < 0) {
 		log_error("policy=%s error=\"%s\"", ctl->conf->policy,
 			  err.text);
 		abort();
 	}
-	TAILQ_FOREACH (job, &ctl->jobs, link)
-		if (job->model)
-			ctl_sched_rejoin(job);
+	ctl_sched_soon(ctl);
+}
+
+/* ---- what happens ---- */
+
+/* In what the driver tells a policy. */
+static bool host_differs(const struct host *a, const struct host *b)
+{
+	return a->speed != b->speed || a->cores != b->cores ||
+	       a->slots != b->slots || a->memory != b->memory ||
+	       a->memory_free != b->memory_free || a->load != b->load ||
+	       a->users != b->users || a->owner_active != b->owner_active ||
+	       a->idle_since != b->idle_since || a->up != b->up ||
+	       a->drain != b->drain;
 }
 
 void ctl_sched_host(struct ctl_host *h)
@@ -197,6 +261,8 @@ void ctl_sched_host(struct ctl_host *h)
 	struct event e = { .type = EVENT_HOST, .host = h->ix, .fresh = &fresh };
 
 	host_fill(h, &fresh);
+	if (!host_differs(&h->ctl->view.hosts[h->ix], &fresh))
+		return;
 	happened(h->ctl, &e);
 }
 
@@ -212,99 +278,37 @@ void ctl_sched_migrated(struct ctl_rank *r)
 		happened(r->job->ctl, &e);
 }
 
+void ctl_sched_stays(struct ctl_rank *r)
+{
+	struct event e = { .type = EVENT_MIGRATE,
+			   .job = r->job->model,
+			   .rank = r->rank,
+			   .host = r->host->ix };
+
+	if (r->job->model)
+		ctl_sched_apply(r->job->ctl, &e, true);
+}
+
+void ctl_sched_timer(struct ctl *ctl)
+{
+	struct event e = { .type = EVENT_TIMER };
+
+	happened(ctl, &e);
+}
+
 void ctl_sched_end(struct ctl_job *job)
 {
-	struct event e = { .type = EVENT_END,
-			   .job = job->model,
-			   .outcome = job->exit ? END_FAILED : END_DONE };
+	struct event e = { .type = EVENT_END, .job = job->model };
 
 	if (!job->model)
 		return;
+	if (job->model->state == JOB_WAITING)
+		e.outcome = END_CANCELLED;
+	else
+		e.outcome = job->exit ? END_FAILED : END_DONE;
 	happened(job->ctl, &e);
 	view_job_destroy(&job->ctl->view, job->model);
 	job->model = NULL;
-}
-
-/* ---- carrying out a plan ---- */
-
-static void log_entry(const struct plan_entry *e)
-{
-	char line[256];
-
-	plan_print(e, line, sizeof(line));
-	log_info("plan=\"%s\"", line);
-}
-
-static void do_start(struct ctl *ctl, const struct plan_entry *e)
-{
-	struct ctl_job *job = e->job->driver;
-
-	log_entry(e);
-	job_place(job, e->hosts);
-	ctl_job_start(job, e->hosts);
-}
-
-static void do_migrate(struct ctl *ctl, const struct plan_entry *e)
-{
-	struct ctl_job *job = e->job->driver;
-	struct ctl_rank *r = &job->ranks[e->rank];
-	struct error err;
-
-	if (r->move || r->state != STATE(RUNNING) ||
-	    ctl_now() < r->no_move_before)
-		return;
-	log_entry(e);
-	if (ctl_move_begin(r, ctl->hosts[e->host], 0, NULL, 0, &err) < 0) {
-		log_warnx("job=%llu rank=%u move=refused why=\"%s\"",
-			  (unsigned long long)job->id, r->rank, err.text);
-		r->no_move_before = ctl_now() + MOVE_PAUSE;
-		ctl_host_check_drained(r->host, err.text);
-	} else {
-		r->move->policy = true;
-	}
-}
-
-/* A host from which somebody waits to see all leave, and no plan helps. */
-static void check_stuck(struct ctl *ctl)
-{
-	for (size_t i = 0; i < ctl->nr_hosts; i++) {
-		struct ctl_host *h = ctl->hosts[i];
-		struct ctl_move *m;
-		bool moving = false;
-
-		TAILQ_FOREACH (m, &ctl->moves, link)
-			moving |= m->from == h || m->to == h;
-		for (size_t j = 0; j < ctl->plan.nr; j++) {
-			const struct plan_entry *e = &ctl->plan.entry[j];
-
-			moving |= e->type == PLAN_MIGRATE &&
-				  e->job->hosts[e->rank] == h->ix;
-		}
-		if (h->drainer && !moving)
-			ctl_host_check_drained(
-				h, "no other host has room for its ranks");
-	}
-}
-
-static int on_pass(sd_event_source *src, void *arg)
-{
-	struct ctl *ctl = arg;
-	usec_t now = ctl_now();
-
-	if (now > ctl->view.now)
-		ctl->view.now = now;
-	plan_reset(&ctl->plan, &ctl->view);
-	policy_decide(ctl->policy, &ctl->view, &ctl->plan);
-	for (size_t i = 0; i < ctl->plan.nr; i++) {
-		const struct plan_entry *e = &ctl->plan.entry[i];
-
-		if (e->type == PLAN_START && e->hosts)
-			do_start(ctl, e);
-		else if (e->type == PLAN_MIGRATE)
-			do_migrate(ctl, e);
-	}
-	check_stuck(ctl);
-	return 0;
 }
 
 void ctl_sched_why(struct ctl_job *job, char *buf, size_t n)
@@ -314,7 +318,8 @@ void ctl_sched_why(struct ctl_job *job, char *buf, size_t n)
 	plan_reset(&plan, &job->ctl->view);
 	policy_explain(job->ctl->policy, &job->ctl->view, job->model, &plan);
 	if (plan.nr)
-		reason_print(plan.entry[0].why, plan.entry[0].arg, buf, n);
+		reason_print(&job->ctl->view, plan.entry[0].why,
+			     plan.entry[0].arg, buf, n);
 	else if (n)
 		*buf = 0;
 	plan_clear(&plan);

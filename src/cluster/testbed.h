@@ -44,6 +44,8 @@ struct testbed_spec {
 	bool bridge;
 	/* Only the hosts: no controller, no agents */
 	bool bare;
+	/* The controller's, "NAME:key=value,..."; NULL: its default */
+	const char *policy;
 };
 
 /* -EEXIST when it is up; what a crashed one left is removed first. */

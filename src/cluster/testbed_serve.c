@@ -206,8 +206,9 @@ static void service_clear(struct service *s)
 	free(s->log);
 }
 
-static int start_controller(const char *name, struct error *err)
+static int start_controller(const struct testbed_spec *spec, struct error *err)
 {
+	const char *name = spec->name;
 	char *dir = testbed_path(name, "controller");
 	char *sock = testbed_path(name, "controller.sock");
 	struct service s = { .name = "controller" };
@@ -220,6 +221,8 @@ static int start_controller(const char *name, struct error *err)
 	s.argv[3] = xasprintf("--listen=unix:%s", sock);
 	s.argv[4] = xasprintf("--pool=%s", TESTBED_POOL);
 	s.argv[5] = xasprintf("--ready-fd=%d", READY_FD);
+	if (spec->policy)
+		s.argv[6] = xasprintf("--policy=%s", spec->policy);
 	r = start(name, &s, &fd, err);
 	if (!r)
 		r = await_ready(&s, fd, err);
@@ -293,7 +296,7 @@ int testbed_serve(const struct testbed_spec *spec, struct error *err)
 		error_sys(err, r, "cannot make %s", dir);
 	free(dir);
 	if (r < 0 || (r = enrol_all(spec->name, spec->nr_hosts, err)) < 0 ||
-	    (r = start_controller(spec->name, err)) < 0 ||
+	    (r = start_controller(spec, err)) < 0 ||
 	    (r = start_agents(spec, err)) < 0)
 		return r;
 	return write_client_conf(spec->name, err);

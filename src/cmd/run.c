@@ -31,7 +31,14 @@ enum { KEY_WDIR = 256, KEY_HOSTS };
 #define LAST_OUTPUT	(5 * USEC_PER_SEC)
 
 static const struct argp_option options[] = {
-	{ "ranks", 'n', "N", 0, "how many processes (1)", 0 },
+	{ "ranks", 'n', "N|MIN-N", 0,
+	  "how many processes (1); with MIN, a policy that folds may start it on "
+	  "fewer",
+	  0 },
+	{ "time", 't', "TIME", 0,
+	  "how long it will run, for policies that plan ahead; it is not ended "
+	  "when it takes longer",
+	  0 },
 	{ "hosts", KEY_HOSTS, "A,B,...", 0,
 	  "where, one rank each and round again; else the policy chooses", 0 },
 	{ "label", 'l', 0, 0, "put [RANK] before each line", 0 },
@@ -67,11 +74,31 @@ struct run {
 
 static int parse_ranks(struct run *r, const char *arg)
 {
-	int64_t n;
-	int k = parse_int(arg, 1, 4096, "-n", &n, &r->err);
+	const char *dash = strchr(arg, '-');
+	char *first = dash ? xasprintf("%.*s", (int)(dash - arg), arg) : NULL;
+	int64_t n, min = 0;
+	int k = 0;
+
+	if (dash)
+		k = parse_int(first, 1, 4096, "-n", &min, &r->err);
+	free(first);
+	if (!k)
+		k = parse_int(dash ? dash + 1 : arg, min ? min : 1, 4096, "-n",
+			      &n, &r->err);
+	if (k)
+		return k;
+	r->submission.ask.ranks = n;
+	r->submission.ask.min_ranks = min;
+	return 0;
+}
+
+static int parse_time(struct run *r, const char *arg)
+{
+	usec_t t;
+	int k = parse_usec(arg, &t, &r->err);
 
 	if (!k)
-		r->submission.ask.ranks = n;
+		r->submission.ask.estimate_usec = t;
 	return k;
 }
 
@@ -88,6 +115,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'n':
 		r->code = parse_ranks(r, arg);
+		return 0;
+	case 't':
+		r->code = parse_time(r, arg);
 		return 0;
 	case KEY_HOSTS:
 		submission_hosts(&r->submission, arg);

@@ -15,7 +15,7 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 
-enum { KEY_SPEED = 256, KEY_BRIDGE, KEY_BARE };
+enum { KEY_SPEED = 256, KEY_BRIDGE, KEY_BARE, KEY_POLICY };
 
 static const struct argp_option options[] = {
 	{ "name", 'n', "NAME", 0,
@@ -31,6 +31,8 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "bare", KEY_BARE, 0, 0,
 	  "up: only the hosts, without controller and agents", 0 },
+	{ "policy", KEY_POLICY, "NAME:KEY=VALUE,...", 0,
+	  "up: the controller's (spread)", 0 },
 	{ "json", 'j', 0, 0, "list: print JSON", 0 },
 	{ 0 }
 };
@@ -88,6 +90,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_BARE:
 		a->spec.bare = true;
+		break;
+	case KEY_POLICY:
+		a->spec.policy = arg;
 		break;
 	case 'j':
 		a->json = true;

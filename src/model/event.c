@@ -147,7 +147,8 @@ void model_end(struct view *view, struct job *job)
 
 static void apply_requeue(struct view *view, struct job *job)
 {
-	assert(job->state != JOB_WAITING);
+	if (job->state == JOB_WAITING)
+		return;
 	stop(view, job);
 	free(job->hosts);
 	job->hosts = NULL;

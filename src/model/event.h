@@ -6,11 +6,13 @@
  * (and the same plans).  A driver does three things in this order:
  *	model_apply(view, &event);		the state
  *	policy_event(policy, view, &event);	the policy's own state
- *	policy_decide(policy, view, plan);	once for all events of an
- *instant and then carries the plan out, which makes events START, RESIZE,
- *MIGRATE, SUSPEND, RESUME, RESERVE and RELEASE of it.  Those are applied and
- *not told to the policy, which noted them as it planned them; if one could not
- *be carried out, the driver says REQUEUE (or END).
+ *	policy_decide(policy, view, plan);	once for an instant's events
+ * and then carries the plan out, which makes events START, RESIZE, MIGRATE,
+ * SUSPEND, RESUME, RESERVE and RELEASE of it.  Those are applied and not told
+ * to the policy, which noted them as it planned them; if one could not be
+ * carried out, the driver says REQUEUE (or END).  A live driver's moves take
+ * their time and may fail: MIGRATE is applied, and told, when it is known where
+ * the rank is, be it where it was.
  */
 #ifndef MODEL_EVENT_H
 #define MODEL_EVENT_H
@@ -29,7 +31,8 @@ enum event_type {
 	EVENT_MIGRATE, /* the rank of a job is on host now */
 	EVENT_SUSPEND, /* job stands still; keeps its hosts, frees processors */
 	EVENT_RESUME,  /* job goes on; on hosts, if given */
-	EVENT_REQUEUE, /* job lost its processors and waits again */
+	EVENT_REQUEUE, /* job lost its processors and waits again; of a waiting
+			  job: its start was planned and could not be done */
 	EVENT_END,     /* job is gone: done, failed or cancelled */
 	EVENT_HOST,    /* host: load, users, up, drain, ... are as in *fresh */
 	EVENT_PROCS,   /* counted machine: n processors are usable now */

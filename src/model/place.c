@@ -50,39 +50,26 @@ static void sift_down(struct place *heap, size_t nr, size_t i)
 	heap[i] = p;
 }
 
-static size_t collect(const struct view *view, const struct plan *plan,
-		      bool owners, struct place *heap, uint64_t *ret_room)
+/* Make a heap of h[0..nr), and add up its room. */
+static uint64_t heapify(struct place *heap, size_t nr)
 {
-	const struct host *h;
-	size_t nr = 0;
+	uint64_t room = 0;
 
-	*ret_room = 0;
-	for_each_host (h, view) {
-		uint32_t room = plan_room(plan, h);
-
-		if (!room || (h->owner_active && !owners))
-			continue;
-		heap[nr] = (struct place){
-			.host = h,
-			.room = room,
-			.ranks = h->nr_active + (uint32_t)plan->ranks[h->ix],
-		};
-		rate(&heap[nr++]);
-		*ret_room += room;
+	for (size_t i = 0; i < nr; i++) {
+		rate(&heap[i]);
+		room += heap[i].room;
 	}
 	for (size_t i = nr / 2; i-- > 0;)
 		sift_down(heap, nr, i);
-	return nr;
+	return room;
 }
 
-bool place_least_delay(const struct view *view, const struct plan *plan,
-		       uint32_t n, bool owners, uint32_t *ret)
+/* n ranks onto the heap's hosts, if all find room; frees the heap. */
+static bool deal(struct place *heap, size_t nr, uint32_t n, uint32_t *ret)
 {
-	struct place *heap = xcalloc(view->nr_hosts + 1, sizeof(*heap));
-	uint64_t room;
-	size_t nr = collect(view, plan, owners, heap, &room);
+	bool enough = heapify(heap, nr) >= n;
 
-	for (uint32_t i = 0; i < n && room >= n; i++) {
+	for (uint32_t i = 0; i < n && enough; i++) {
 		ret[i] = heap[0].host->ix;
 		heap[0].ranks++;
 		rate(&heap[0]);
@@ -92,5 +79,58 @@ bool place_least_delay(const struct view *view, const struct plan *plan,
 			sift_down(heap, nr, 0);
 	}
 	free(heap);
-	return room >= n;
+	return enough;
+}
+
+bool place_least_delay(const struct view *view, const struct plan *plan,
+		       uint32_t n, bool owners, uint32_t *ret)
+{
+	struct place *heap = xcalloc(view->nr_hosts + 1, sizeof(*heap));
+	const struct host *h;
+	size_t nr = 0;
+
+	for_each_host (h, view) {
+		uint32_t room = plan_room(plan, h);
+
+		if (room && (owners || !h->owner_active))
+			heap[nr++] = (struct place){
+				.host = h,
+				.room = room,
+				.ranks = h->nr_active +
+					 (uint32_t)plan->ranks[h->ix],
+			};
+	}
+	return deal(heap, nr, n, ret);
+}
+
+static uint32_t min(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+bool place_on_cores(const struct view *view, const struct job *job, uint32_t n,
+		    uint32_t *ret)
+{
+	struct place *heap = xcalloc(view->nr_hosts + 1, sizeof(*heap));
+	uint32_t *own = xcalloc(view->nr_hosts + 1, sizeof(*own));
+	const struct host *h;
+	size_t nr = 0;
+
+	for (uint32_t i = 0; job && job->hosts && i < job->n; i++)
+		own[job->hosts[i]]++;
+	for_each_host (h, view) {
+		uint32_t active = h->nr_active - own[h->ix];
+		uint32_t ranks = h->nr_ranks - own[h->ix];
+
+		if (host_usable(h) && !h->reserved && h->cores > active &&
+		    h->slots > ranks)
+			heap[nr++] = (struct place){
+				.host = h,
+				.room = min(h->cores - active,
+					    h->slots - ranks),
+				.ranks = active,
+			};
+	}
+	free(own);
+	return deal(heap, nr, n, ret);
 }

@@ -23,4 +23,12 @@
 bool place_least_delay(const struct view *view, const struct plan *plan,
 		       uint32_t n, bool owners, uint32_t *ret);
 
+/*
+ * The same for a policy that counts processors and has found n of them free
+ * (view->nr_free): each rank gets a core that no running rank has.  Cores that
+ * job has now count as free too (its size is to change); NULL: a start.
+ */
+bool place_on_cores(const struct view *view, const struct job *job, uint32_t n,
+		    uint32_t *ret);
+
 #endif

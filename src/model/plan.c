@@ -243,8 +243,20 @@ static void print_usec(FILE *f, usec_t t)
 	fputs(" s", f);
 }
 
-static void print_reason(FILE *f, const struct reason *why,
-			 const int64_t arg[3])
+static void print_host(FILE *f, const struct view *view, int64_t ix)
+{
+	const char *name = view && ix >= 0 && ix < view->nr_hosts
+				   ? view->hosts[ix].name
+				   : NULL;
+
+	if (name && *name)
+		fputs(name, f);
+	else
+		fprintf(f, "%" PRId64, ix);
+}
+
+static void print_reason(FILE *f, const struct view *view,
+			 const struct reason *why, const int64_t arg[3])
 {
 	unsigned i = 0;
 
@@ -258,18 +270,24 @@ static void print_reason(FILE *f, const struct reason *why,
 			print_usec(f, arg[i++]);
 		else if (*c == 'f')
 			fprintf(f, "%.3g", (double)arg[i++] / 1000);
+		else if (*c == 'h')
+			print_host(f, view, arg[i++]);
 		else
 			fprintf(f, "%" PRId64, arg[i++]);
 	}
 }
 
-static void print_hosts(FILE *f, const struct plan_entry *e)
+static void print_hosts(FILE *f, const struct view *view,
+			const struct plan_entry *e)
 {
-	for (uint32_t i = 0; e->hosts && i < e->n; i++)
-		fprintf(f, "%s%" PRIu32, i ? "," : " on hosts ", e->hosts[i]);
+	for (uint32_t i = 0; e->hosts && i < e->n; i++) {
+		fputs(i ? "," : " on ", f);
+		print_host(f, view, e->hosts[i]);
+	}
 }
 
-static void print_what(FILE *f, const struct plan_entry *e)
+static void print_what(FILE *f, const struct view *view,
+		       const struct plan_entry *e)
 {
 	int64_t id = e->job ? e->job->id : 0;
 
@@ -281,10 +299,9 @@ static void print_what(FILE *f, const struct plan_entry *e)
 		fprintf(f, "resize job %" PRId64 " to %" PRIu32, id, e->n);
 		break;
 	case PLAN_MIGRATE:
-		fprintf(f,
-			"migrate job %" PRId64 " rank %" PRIu32
-			" to host %" PRIu32,
-			id, e->rank, e->host);
+		fprintf(f, "migrate job %" PRId64 " rank %" PRIu32 " to ", id,
+			e->rank);
+		print_host(f, view, e->host);
 		break;
 	case PLAN_SUSPEND:
 		fprintf(f, "suspend job %" PRId64, id);
@@ -293,10 +310,9 @@ static void print_what(FILE *f, const struct plan_entry *e)
 		fprintf(f, "resume job %" PRId64, id);
 		break;
 	case PLAN_RESERVE:
-		fprintf(f, "reserve host %" PRIu32, e->host);
-		break;
 	case PLAN_RELEASE:
-		fprintf(f, "release host %" PRIu32, e->host);
+		fputs(e->type == PLAN_RESERVE ? "reserve " : "release ", f);
+		print_host(f, view, e->host);
 		break;
 	case PLAN_DEFER:
 		fprintf(f, "defer job %" PRId64, id);
@@ -306,7 +322,15 @@ static void print_what(FILE *f, const struct plan_entry *e)
 		print_usec(f, e->at);
 		break;
 	}
-	print_hosts(f, e);
+	print_hosts(f, view, e);
+}
+
+void plan_write(const struct view *view, const struct plan_entry *entry,
+		FILE *to)
+{
+	print_what(to, view, entry);
+	fputs(": ", to);
+	print_reason(to, view, entry->why, entry->arg);
 }
 
 /* What a print function wrote to a stream of memory, into buf as snprintf. */
@@ -320,28 +344,26 @@ static int finish(FILE *f, char **text, size_t *length, char *buf, size_t size)
 	return (int)*length;
 }
 
-int plan_print(const struct plan_entry *entry, char *buf, size_t size)
-{
-	char *text = NULL;
-	size_t length = 0;
-	FILE *f = open_memstream(&text, &length);
-
-	if (f) {
-		print_what(f, entry);
-		fputs(": ", f);
-		print_reason(f, entry->why, entry->arg);
-	}
-	return finish(f, &text, &length, buf, size);
-}
-
-int reason_print(const struct reason *why, const int64_t arg[3], char *buf,
-		 size_t size)
+int plan_print(const struct view *view, const struct plan_entry *entry,
+	       char *buf, size_t size)
 {
 	char *text = NULL;
 	size_t length = 0;
 	FILE *f = open_memstream(&text, &length);
 
 	if (f)
-		print_reason(f, why, arg);
+		plan_write(view, entry, f);
+	return finish(f, &text, &length, buf, size);
+}
+
+int reason_print(const struct view *view, const struct reason *why,
+		 const int64_t arg[3], char *buf, size_t size)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *f = open_memstream(&text, &length);
+
+	if (f)
+		print_reason(f, view, why, arg);
 	return finish(f, &text, &length, buf, size);
 }

@@ -20,6 +20,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "model/view.h"
 
@@ -124,13 +125,19 @@ uint32_t plan_size(const struct plan *plan, const struct job *job);
 uint32_t plan_room(const struct plan *plan, const struct host *host);
 
 /*
- * One line for a person, no newline: "start job 7 on 4 processors: ...".
- * As snprintf: cut to size, returns the whole length.
+ * One line for a person, no newline: "start job 7 with 2 on h1,h2: ...".
+ * Hosts are called by the names they have in the view, and by their indices
+ * where they have none, or view is NULL.
  */
-int plan_print(const struct plan_entry *entry, char *buf, size_t size);
+void plan_write(const struct view *view, const struct plan_entry *entry,
+		FILE *to);
+
+/* The same; as snprintf: cut to size, returns the whole length. */
+int plan_print(const struct view *view, const struct plan_entry *entry,
+	       char *buf, size_t size);
 
 /* The reason alone. */
-int reason_print(const struct reason *why, const int64_t arg[3], char *buf,
-		 size_t size);
+int reason_print(const struct view *view, const struct reason *why,
+		 const int64_t arg[3], char *buf, size_t size);
 
 #endif

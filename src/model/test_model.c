@@ -142,15 +142,39 @@ static void plans(void **state)
 	assert_int_equal(plan_free(&p), 1);
 	assert_int_equal(plan_size(&p, a), 3);
 	assert_int_equal(plan_size(&p, b), 4);
-	plan_print(&p.entry[0], text, sizeof(text));
+	plan_print(&v, &p.entry[0], text, sizeof(text));
 	assert_string_equal(text, "resize job 1 to 3: 1 of 2 at 1.500000 s, %");
-	assert_int_equal(plan_print(&p.entry[0], text, 7), 42);
+	assert_int_equal(plan_print(&v, &p.entry[0], text, 7), 42);
 	assert_string_equal(text, "resize");
 	plan_reset(&p, &v);
 	assert_int_equal(plan_size(&p, a), 6);
 	assert_int_equal(plan_size(&p, b), 0);
 	plan_clear(&p);
 	view_clear(&v);
+}
+
+/* A core each, the least delay first: a has two of 1, b one, c one of 2. */
+static void on_cores(struct view *v)
+{
+	uint32_t at[16], nr = (uint32_t)v->nr_free, busy[] = { 0 };
+	struct job *j = arrive(v, 9, 0, 1);
+	struct event e = {
+		.type = EVENT_START, .job = j, .n = 1, .hosts = busy
+	};
+
+	assert_true(place_on_cores(v, NULL, nr, at));
+	for (uint32_t i = 0; i < v->nr_hosts; i++) {
+		uint32_t ranks = 0;
+
+		for (uint32_t k = 0; k < nr; k++)
+			ranks += at[k] == i;
+		assert_int_equal(ranks, v->hosts[i].cores);
+	}
+	assert_false(place_on_cores(v, NULL, nr + 1, at));
+	model_apply(v, &e);
+	assert_false(place_on_cores(v, NULL, nr, at));
+	assert_true(place_on_cores(v, NULL, nr - 1, at));
+	assert_true(place_on_cores(v, j, nr, at));
 }
 
 static void placing(void **state)
@@ -174,6 +198,7 @@ static void placing(void **state)
 	assert_false(place_least_delay(&v, &p, 6, false, at));
 	assert_true(place_least_delay(&v, &p, 6, true, at));
 	assert_int_equal(at[5], 2);
+	on_cores(&v);
 	plan_clear(&p);
 	view_clear(&v);
 }

@@ -57,6 +57,33 @@ const struct policy_ops *policy_find(const char *name, struct error *err)
 	return NULL;
 }
 
+int policy_check_live(const char *spec, struct error *err)
+{
+	const char *rest;
+	char *name = param_split(spec, &rest);
+	const struct policy_ops *ops = policy_find(name, err);
+
+	free(name);
+	if (!ops)
+		return -ENOENT;
+	if (ops->flags & POLICY_RESIZES)
+		return error_set(err, -ENOTSUP,
+				 "policy '%s' changes the number of processes "
+				 "of running programs, which live ones cannot; "
+				 "take one that only starts and moves them, "
+				 "such as spread, easy or fcfsuf",
+				 ops->name);
+	if (ops->flags & POLICY_SLICES)
+		return error_set(
+			err, -ENOTSUP,
+			"policy '%s' suspends programs in time slices, "
+			"which the live cluster does not do; take one "
+			"that only starts and moves them, such as "
+			"spread, easy or ls",
+			ops->name);
+	return 0;
+}
+
 static int create(const struct policy_ops *ops, const char *text, uint64_t seed,
 		  const struct view *view, struct policy **ret,
 		  struct error *err)

@@ -144,6 +144,13 @@ const struct policy_ops *policy_nth(size_t n);
 const struct policy_ops *policy_find(const char *name, struct error *err);
 
 /*
+ * Can the live cluster do what this policy plans?  -ENOTSUP with a reason for
+ * one that changes the number of a running program's processes, or suspends
+ * programs in time slices.
+ */
+int policy_check_live(const char *spec, struct error *err) must_check;
+
+/*
  * Make a policy from "NAME:key=value,...".  seed feeds its random stream.
  * policy_destroy() frees it.
  */

@@ -50,6 +50,12 @@ static const struct param params[] = {
 	{ .name = NULL }
 };
 
+/* A host that takes nothing new is one that would delay it for ever. */
+static double external_load(const struct host *h)
+{
+	return host_usable(h) ? h->load : 1e9;
+}
+
 static int create(const struct policy_setup *setup, enum sed_kind kind,
 		  struct policy **ret, struct error *err)
 {
@@ -67,6 +73,8 @@ static int create(const struct policy_setup *setup, enum sed_kind kind,
 	p = xcalloc(1, sizeof(*p));
 	sed_init(&p->sed, kind, alpha, (int)view->nr_hosts);
 	free(alpha);
+	for (uint32_t i = 0; i < view->nr_hosts; i++)
+		p->sed.hosts[i].external = external_load(&view->hosts[i]);
 	p->upgrade = params_bool(setup->params, "upgrade");
 	p->migrate = params_bool(setup->params, "migrate");
 	p->eager = p->upgrade && params_bool(setup->params, "eager");
@@ -86,7 +94,8 @@ static int create2(const struct policy_setup *setup, struct policy **ret,
 	return create(setup, SED2, ret, err);
 }
 
-/* Told only of jobs that ran before this policy came (policy_adopt). */
+/* Told of jobs that ran before this policy came (policy_adopt), and of ranks
+ * that are elsewhere than it planned. */
 static void adopt(struct policy_sed *p, const struct job *job)
 {
 	int *hosts = xcalloc(job->n, sizeof(int));
@@ -102,7 +111,6 @@ static void sed_event(struct policy *policy, const struct view *view,
 {
 	struct policy_sed *p = (struct policy_sed *)policy;
 
-	(void)view;
 	switch (event->type) {
 	case EVENT_END:
 	case EVENT_REQUEUE:
@@ -113,7 +121,12 @@ static void sed_event(struct policy *policy, const struct view *view,
 		adopt(p, event->job);
 		break;
 	case EVENT_HOST:
-		p->sed.hosts[event->host].external = event->fresh->load;
+		p->sed.hosts[event->host].external =
+			external_load(&view->hosts[event->host]);
+		break;
+	case EVENT_MIGRATE:
+		sed_end(&p->sed, (uint64_t)event->job->id);
+		adopt(p, event->job);
 		break;
 	default:
 		break;

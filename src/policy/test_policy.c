@@ -78,10 +78,10 @@ static void fcfs(void **state)
 	assert_int_equal(plan.nr, 0);
 	policy_explain(p, &v, b, &plan);
 	policy_explain(p, &v, c, &plan);
-	plan_print(&plan.entry[0], text, sizeof(text));
+	plan_print(&v, &plan.entry[0], text, sizeof(text));
 	assert_string_equal(text, "defer job 2: it is first in the queue, and "
 				  "needs 4 processors of which 3 are free");
-	plan_print(&plan.entry[1], text, sizeof(text));
+	plan_print(&v, &plan.entry[1], text, sizeof(text));
 	assert_non_null(strstr(text, "job 2 is before it"));
 	plan_clear(&plan);
 	policy_destroy(p);

@@ -17,7 +17,7 @@ static int refuse(const struct engine *g, const struct plan_entry *e,
 {
 	char text[200];
 
-	plan_print(e, text, sizeof(text));
+	plan_print(&g->view, e, text, sizeof(text));
 	return error_set(err, -EPROTO,
 			 "policy '%s' at %.6f s: %s, but %s; this is a bug of "
 			 "the policy",
@@ -69,13 +69,9 @@ static void stall(struct engine *g, const struct job *job, usec_t cost)
 static const uint32_t *choose_hosts(struct engine *g,
 				    const struct plan_entry *e, uint32_t *buf)
 {
-	struct plan fresh = PLAN_INIT;
-	bool found;
+	const struct job *job = e->type == PLAN_RESIZE ? e->job : NULL;
 
-	plan_reset(&fresh, &g->view);
-	found = place_least_delay(&g->view, &fresh, e->n, true, buf);
-	plan_clear(&fresh);
-	return found ? buf : NULL;
+	return place_on_cores(&g->view, job, e->n, buf) ? buf : NULL;
 }
 
 static int start(struct engine *g, const struct plan_entry *e,

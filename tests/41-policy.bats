@@ -1,0 +1,118 @@
+# Policies drive the live cluster by the same view and plan as the simulator.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	load capsule.bash
+	bed_setup
+	bed=$STINT_TESTBED_DIR/$STINT_TESTBED
+}
+
+teardown() {
+	[ -z "${background:-}" ] || wait $background || true
+	bed_teardown
+}
+
+setup_file() {
+	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
+	export STINT_BUILD
+}
+
+st() {
+	timeout "${limit:-60}" "$stint" "$@"
+}
+
+# A python expression about all jobs that there are, by number: j[1]["state"].
+jobs() {
+	st ps --all --json | python3 -c "import json,sys
+j = {i['job']: i for i in json.load(sys.stdin)}
+def hosts(n): return sorted(r['host'] for r in j[n]['ranks'])
+print($1)"
+}
+
+is() { # EXPRESSION VALUE
+	[ "$(jobs "$1")" = "$2" ]
+}
+
+# In the background, until it is killed or for a minute.
+sleeper() { # OPTIONS...
+	local n=$((${njobs:-0} + 1))
+	st run "$@" sleep 60 >>"$bed/out" 2>&1 3>&- &
+	background="${background:-} $!" njobs=$n
+	eventually is "'yes' if $n in j else 'no'" yes
+}
+
+@test "a policy that cannot be live is refused at the start" {
+	for policy in deqp lst matrix dfcfs; do
+		run "$stint" controller --state-dir="$BATS_TEST_TMPDIR/s" \
+			--listen="unix:$BATS_TEST_TMPDIR/s.sock" --policy=$policy
+		[ "$status" = 1 ]
+		[ "${#lines[@]}" = 1 ]
+		[[ "$output" == *"policy '$policy'"*"running programs"* || "$output" == *"policy '$policy' suspends programs"* ]]
+		[ ! -e "$BATS_TEST_TMPDIR/s/state.db" ]
+	done
+	run "$stint" controller --state-dir="$BATS_TEST_TMPDIR/s" \
+		--listen="unix:$BATS_TEST_TMPDIR/s.sock" --policy=easy:fill=what
+	[ "$status" != 0 ]
+	[[ "$output" == *"fill"* ]]
+}
+
+@test "fcfs counts processors: a core each, and the rest waits its turn" {
+	serve 3 --policy fcfs
+	sleeper -n 2
+	sleeper -n 2
+	sleeper -n 1
+	eventually is 'j[1]["state"]' running
+	is 'len(set(hosts(1)))' 2
+	is 'j[2]["state"], j[3]["state"]' 'waiting waiting'
+	[[ "$(jobs 'j[2]["why"]')" == *"first in the queue, and needs 2 processors of which 1 are free"* ]]
+	st kill 1
+	eventually is 'j[2]["state"], j[3]["state"]' 'running running'
+	is 'len(set(hosts(2) + hosts(3)))' 3
+	st kill 2
+	st kill 3
+}
+
+@test "easy fills in what ends before the first can start" {
+	serve 3 --policy easy
+	sleeper -n 2 -t 1h
+	sleeper -n 3 -t 1h
+	sleeper -n 1 -t 2h
+	sleeper -n 1 -t 10m
+	eventually is 'j[4]["state"]' running
+	is 'j[2]["state"], j[3]["state"]' 'waiting waiting'
+	[[ "$(jobs 'j[3]["why"]')" == *"job 2, the first in the queue"* || "$(jobs 'j[3]["why"]')" == *"job 2 is first"* ]]
+	for i in 2 3 4 1; do st kill $i; done
+}
+
+@test "fcfsuf folds a job that may have fewer ranks, and mpi sees them" {
+	serve 3 --policy fcfsuf
+	sleeper -n 1
+	run st run -n 2-8 -l sh -c 'echo "$PMI_RANK of $PMI_SIZE"'
+	echo "$output"
+	[ "$status" = 0 ]
+	[ "$(sort <<<"$output")" = $'[0] 0 of 2\n[1] 1 of 2' ]
+	st kill 1
+	run st run -n 3-2 true
+	[ "$status" = 2 ]
+}
+
+@test "loadleveler's timers come" {
+	serve 2 --policy loadleveler:reserve=1,defer=1
+	sleeper -n 2
+	eventually is 'j[1]["state"]' running
+	sleeper -n 2
+	# Its reservation runs out; then it is deferred, and back again.
+	eventually eval '[[ "$(jobs "j[2][\"why\"]")" == deferred* ]]'
+	st kill 1
+	eventually is 'j[2]["state"]' running
+	st kill 2
+}
+
+@test "sed, dqs, pvm, conservative, ff and multifactor start jobs too" {
+	for policy in sed2 dqs pvm conservative ff multifactor; do
+		serve 2 --policy $policy
+		[ "$(st run -n 2 -t 1m -l echo hello | sort)" = $'[0] hello\n[1] hello' ]
+		st testbed down
+	done
+}
