@@ -1,7 +1,7 @@
 # A move is struck at named points (src/move/fault.h), at both ends, by death,
 # failure and a cut link: never two copies, never none, the right result.  So
-# are the parties of a move within a job on a testbed.
-# STINT_LONG=1 strikes at every point with every action.
+# are the parties of a move within a job on a testbed.  STINT_LONG=1, and make
+# soak, strike at every point with every action.
 
 setup() {
 	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
@@ -32,10 +32,11 @@ strike() { # OPTION...
 	strike --action cut --points $points
 }
 
-@test "parties of a job's move are killed: one copy, or a reason, and ps knows" {
-	local cases="source-unplugged:engine dest-commit:engine dest-state:new-keeper
-		source-recorded:old-keeper source-frozen:source-agent
-		source-recorded:controller"
-	[ -z "${STINT_LONG:-}" ] || cases=
-	timeout 300 "$BATS_TEST_DIRNAME/mpi/faults.py" $cases 3>&-
+@test "parties of an MPI job's move are struck: one copy, or a reason, and ps knows" {
+	local cases="source-unplugged:source-engine:kill
+		dest-commit:dest-engine:kill dest-state:new-keeper:kill
+		source-recorded:old-keeper:kill source-frozen:source-agent:kill
+		source-recorded:controller:kill source-captured:source-engine:error"
+	[ -z "${STINT_LONG:-}" ] || cases=all limit=20000
+	timeout "${limit:-280}" "$BATS_TEST_DIRNAME/mpi/faults.py" $cases 3>&-
 }

@@ -30,7 +30,8 @@ struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
 	struct klink *k;
 
 	TAILQ_FOREACH (k, &ctl->klinks, link)
-		if (k->job_id == job && k->rank == rank && k->epoch == epoch)
+		if (k->job_id == job && k->rank == rank && k->epoch == epoch &&
+		    !k->gone)
 			return k;
 	return NULL;
 }
@@ -86,6 +87,7 @@ void klink_gone(struct klink *k)
 
 	log_debug("job=%" PRIu64 " rank=%u epoch=%" PRIu64 " keeper=gone",
 		  k->job_id, k->rank, k->epoch);
+	k->gone = true; /* it can do nothing any more, a record is for others */
 	if (m && ctl_move_keeper_gone(m, k))
 		current = false;
 	klink_free(k);

@@ -88,6 +88,7 @@ struct klink {
 	uint64_t job_id, epoch;
 	bool heard; /* HELLO has come since its agent connected */
 	bool start_sent, kill_wanted;
+	bool gone;	/* it has died, and is found no more */
 	uint64_t seen;	/* highest seq taken */
 	uint64_t acked; /* highest seq that will not be asked for again */
 	struct pending *pending; /* [0, nr) in order of seq */

@@ -3,7 +3,8 @@
  *
  * STINT_FAULT=name[:action] in the environment of either side picks one.
  * Actions: kill (default: SIGKILL to itself), error (the step fails), stop
- * (SIGSTOP to itself), exit (close everything by exiting).
+ * (SIGSTOP to itself), exit (close everything by exiting).  STINT_FAULT=@FILE
+ * reads that from a file each time, so that one testbed serves a whole sweep.
  */
 #ifndef MOVE_FAULT_H
 #define MOVE_FAULT_H

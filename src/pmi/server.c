@@ -390,6 +390,8 @@ const void *pmi_server_output(const struct pmi_server *s, size_t *ret_n)
 
 void pmi_server_sent(struct pmi_server *s, size_t n)
 {
+	if (!n)
+		return; /* also of nothing that was ever said */
 	memmove(s->out, s->out + n, s->nr_out - n);
 	s->nr_out -= n;
 }

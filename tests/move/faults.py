@@ -23,46 +23,13 @@ import subprocess
 import sys
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from procs import all_pids, children, comm, fault_points, stat_of, until
 from drive import (Drive, Failed, adopt_orphans, kill_orphans,
                    options as drive_options)
 
-FAULT_H = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                       "../../src/move/fault.h")
-
 # A move goes on without tracking, and once it runs there nothing can fail.
 UNFAILING = "source-tracking", "dest-released", "dest-running"
-
-
-def all_points():
-    with open(FAULT_H) as f:
-        return re.findall(r'X\([A-Z_]+,\s*"([a-z-]+)"\)', f.read())
-
-
-def stat_of(pid):
-    """(state, parent) of a process, None when it is gone."""
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            fields = f.read().rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return None if fields[0] in "ZX" else (fields[0], int(fields[1]))
-
-
-def children(pid):
-    found = []
-    for name in os.listdir("/proc"):
-        st = stat_of(name) if name.isdigit() else None
-        if st and st[1] == pid:
-            found.append(int(name))
-    return found
-
-
-def comm(pid):
-    try:
-        with open(f"/proc/{pid}/comm") as f:
-            return f.read().strip()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
 
 
 def environment(pid):
@@ -73,22 +40,12 @@ def environment(pid):
         return b""
 
 
-def until(what, seconds=30):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = what()
-        if value:
-            return value
-        time.sleep(0.01)
-    return None
-
-
 class Strike(Drive):
     def __init__(self, opts, point, action):
         super().__init__(opts)
         self.point, self.action = point, action
         self.at_source = point.startswith("source")
-        points = all_points()
+        points = fault_points()
         self.when = points.index(point)
         # READY is out: the source may hold its copy and decide.
         self.held = points.index("dest-ready")
@@ -235,10 +192,8 @@ class Strike(Drive):
         mark = f"CHECK_DIR={self.dir}".encode()
 
         def left():
-            return [p for p in map(int, filter(str.isdigit,
-                                               os.listdir("/proc")))
-                    if p != os.getpid() and stat_of(p) and
-                    mark in environment(p)]
+            return [p for p in all_pids() if p != os.getpid() and
+                    stat_of(p) and mark in environment(p)]
         if not until(lambda: not left(), 15):
             raise Failed("left behind: " + ", ".join(
                 f"{p} {comm(p)} {stat_of(p)}" for p in left()))
@@ -265,7 +220,7 @@ def main():
     p.add_argument("--keep", action="store_true")
     p.add_argument("program", nargs="+")
     opts = p.parse_args()
-    points = all_points() if opts.points == "all" else opts.points.split(",")
+    points = fault_points() if opts.points == "all" else opts.points.split(",")
     adopt_orphans()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(124))
     failed = 0

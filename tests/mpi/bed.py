@@ -1,4 +1,5 @@
 """bed.py - a testbed and jobs on it, for tests and benchmarks in Python"""
+import glob
 import json
 import os
 import signal
@@ -6,6 +7,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from procs import memory, processes, until  # noqa: E402
 
 
 class Failed(Exception):
@@ -71,7 +75,10 @@ class Bed:
         self.dir = tempfile.mkdtemp(prefix="stint-bed-")
         self.env = dict(os.environ, STINT_TESTBED=f"py{os.getpid()}",
                         STINT_TESTBED_DIR=os.path.join(self.dir, "beds"))
+        self.home = os.path.join(self.env["STINT_TESTBED_DIR"],
+                                 self.env["STINT_TESTBED"])
         self.jobs = []
+        self.restarted = {}  # services that were started again, by name
         self.hosts = [f"h{i + 1}" for i in range(hosts)]
         self.up = [str(hosts), *options]
 
@@ -93,6 +100,9 @@ class Bed:
             except subprocess.TimeoutExpired:
                 j.process.kill()
                 j.process.wait()
+        for p in self.restarted.values():
+            p.terminate()  # an agent is gone already, the controller not
+            p.wait(20)
         subprocess.run(["rm", "-rf", self.dir], check=False)
 
     def stint(self, *args, timeout=300):
@@ -131,3 +141,80 @@ class Bed:
             job.number = max(new, default=0)
             time.sleep(0.02)
         return job
+
+    # ---- its services, "controller" and the hosts' names for their agents
+
+    def service(self, name):
+        """The pid of a service."""
+        if name in self.restarted:
+            return self.restarted[name].pid
+        with open(f"{self.home}/{name}.service") as f:
+            return int(f.read().split()[0])
+
+    def memory(self):
+        """Bytes of memory of each service."""
+        return {name: memory(self.service(name))
+                for name in ["controller", *self.hosts]}
+
+    def restart(self, name):
+        """Kill a service with -9 and start it as `stint testbed up` did."""
+        os.kill(self.service(name), signal.SIGKILL)
+        if name in self.restarted:
+            self.restarted[name].wait()
+        if name == "controller":
+            argv = [self.exe, "controller",
+                    f"--state-dir={self.home}/controller",
+                    "--pool=10.77.128.0/17",
+                    f"--listen=unix:{self.home}/controller.sock"]
+            log = f"{self.home}/controller.log"
+        else:
+            argv = [self.exe, "testbed", "exec", name, self.exe, "agent",
+                    f"--controller=unix:{self.home}/controller.sock",
+                    f"--key={self.home}/{name}/key",
+                    f"--run-dir={self.home}/{name}/run", "--uplink=eth0",
+                    "--cores=1", "--score=1000"]
+            log = f"{self.home}/{name}/agent.log"
+        with open(log, "ab") as out:
+            self.restarted[name] = subprocess.Popen(
+                argv, env=self.env, stdin=subprocess.DEVNULL, stdout=out,
+                stderr=out, start_new_session=True)
+
+    # ---- what is there, so that one sees what is left behind
+
+    def ip(self, where, *args):
+        """The ip command in the namespace of a host, or in the "lan"'s."""
+        ns = f"{self.home}/{where}" + ("" if where == "lan" else "/netns")
+        return subprocess.run(["nsenter", f"--net={ns}", "ip", *args],
+                              check=True, capture_output=True,
+                              text=True).stdout.splitlines()
+
+    def things(self):
+        """
+        All that jobs make on the hosts, as a set of words: links, routes,
+        neighbours, cgroups, files of the run directories, mounts, processes.
+        """
+        found = set()
+        for h in self.hosts:
+            for args in (["-o", "link"], ["-4", "route", "show", "table", "all"],
+                         ["neigh", "show", "proxy"]):
+                found |= {f"{h} {args[-1]}: {line.split(' state ')[0]}"
+                          for line in self.ip(h, *args)
+                          if "cache" not in line}
+            for path, _, names in os.walk(f"{self.home}/{h}/run"):
+                found |= {os.path.join(path, n) for n in names}
+        name = self.env["STINT_TESTBED"]
+        for top in glob.glob(f"/sys/fs/cgroup/*/stint-testbed.{name}") + \
+                glob.glob(f"/sys/fs/cgroup/stint-testbed.{name}"):
+            found |= {path for path, _, _ in os.walk(top)}
+        with open("/proc/self/mountinfo") as f:
+            found |= {line.split()[4] for line in f if self.home in line}
+        services = set(map(self.service, ["controller", *self.hosts]))
+        found |= {f"process {p}" for p in processes(self.home)
+                  if p not in services}
+        return found
+
+    def nothing_new(self, before, seconds=20):
+        """Failed if there is more than there was, and it does not go."""
+        if not until(lambda: not self.things() - before, seconds):
+            raise Failed("left behind: " +
+                         ", ".join(sorted(self.things() - before)))

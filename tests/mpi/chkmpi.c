@@ -2,16 +2,20 @@
  * chkmpi.c - an MPI program that checks every byte it exchanges
  *
  *	chkmpi [--seconds S | --rounds N] [--max BYTES] [--seed X] [--quiet]
- *	       [--sabotage ROUND]
+ *	       [--sabotage ROUND] [--log FILE]
  *
  * Each round goes through a ring (blocking and not), an all-to-all with
  * sizes of its own for each pair, a broadcast, an allreduce, a barrier and
  * some messages out of order, with contents and sizes that both sides compute
  * from the seed.  Prints "round N" now and then, at the end "PASS"; exit
  * status 0 only if every byte was right.  SIGUSR1 ends it before its time.
+ * Rank 0 appends the number of each round it has made to FILE: a second copy
+ * of it would show there.
  */
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "common.h"
 
@@ -21,6 +25,7 @@ struct options {
 	size_t max;
 	uint64_t seed;
 	bool quiet;
+	const char *log;
 };
 
 static struct {
@@ -229,6 +234,15 @@ static bool go_on(long round, double end)
 	return on;
 }
 
+static void note_round(int fd, long round)
+{
+	char line[24];
+	int n = snprintf(line, sizeof(line), "%ld\n", round);
+
+	if (fd >= 0 && write(fd, line, (size_t)n) != n)
+		fail("cannot note round %ld", round);
+}
+
 static bool parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -238,6 +252,7 @@ static bool parse(int argc, char **argv)
 		{ "seed", required_argument, NULL, 'e' },
 		{ "sabotage", required_argument, NULL, 'x' },
 		{ "quiet", no_argument, NULL, 'q' },
+		{ "log", required_argument, NULL, 'l' },
 		{ 0 },
 	};
 	int opt;
@@ -258,6 +273,8 @@ static bool parse(int argc, char **argv)
 			c.o.sabotage = strtol(optarg, NULL, 10);
 		else if (opt == 'q')
 			c.o.quiet = true;
+		else if (opt == 'l')
+			c.o.log = optarg;
 		else
 			return false;
 	}
@@ -269,6 +286,7 @@ int main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = on_usr1, .sa_flags = SA_RESTART };
 	double end, said = 0;
 	long round = 0;
+	int log = -1;
 
 	sigaction(SIGUSR1, &sa, NULL);
 	MPI_Init(&argc, &argv);
@@ -276,14 +294,20 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &c.size);
 	if (!parse(argc, argv))
 		fail("usage: chkmpi [--seconds S | --rounds N] [--max BYTES] "
-		     "[--seed X] [--sabotage ROUND] [--quiet]");
+		     "[--seed X] [--sabotage ROUND] [--quiet] [--log FILE]");
 	c.out = malloc(c.o.max + 8);
 	c.in = malloc(c.o.max + 8);
 	if (!c.out || !c.in)
 		fail("out of memory");
+	if (c.o.log && !c.rank) {
+		log = open(c.o.log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+		if (log < 0)
+			fail("cannot open %s", c.o.log);
+	}
 	end = MPI_Wtime() + c.o.seconds;
 	for (; go_on(round, end); round++) {
 		do_round(round);
+		note_round(log, round);
 		if (c.rank || c.o.quiet || MPI_Wtime() < said + 1)
 			continue;
 		said = MPI_Wtime();

@@ -1,18 +1,41 @@
 #!/usr/bin/python3
 """faults.py - strike at the parties of a job's move, look what becomes of it
 
-    faults.py [POINT:VICTIM]...
+    faults.py [--job mpi|count] [--parallel N] [CASE|all|kill|stop|cut]...
+    faults.py --list
+    faults.py --sample N
 
-On a testbed of two hosts a counting program is moved from h1 to h2.  At POINT
-(src/move/fault.h) VICTIM is killed with -9: engine, old-keeper, new-keeper,
-source-agent, dest-agent or controller (the last three are started again).
-Then either the job goes on, in exactly one copy on the host that `stint ps`
-says, and every step it made was made once; or it has failed and the reason is
-told.  Nothing is left when the testbed is down.
+A CASE is POINT:PARTY[:BLOW].  On a testbed of three hosts rank 0 of a job is
+moved from h1 to h2, and its engine stands still at POINT (src/move/fault.h).
+Then PARTY is struck:
+
+    source-engine dest-engine old-keeper new-keeper source-agent dest-agent
+    controller link
+
+by BLOW:
+
+    kill   kill -9; agents and controller are started again
+    error  the step fails (engines, at their own points)
+    stop   silence: SIGSTOP, and SIGCONT longer afterwards than any patience
+    cut    h1's cable is pulled, and put back after that time
+
+and the engine goes on.  The job is chkmpi on three ranks, which checks every
+byte, or a program that counts, alone.  Afterwards
+
+ - the move has an end, and `stint ps` says where each rank is: exactly one
+   process of it is there, and none anywhere else;
+ - rank 0 is where it may be by the rule (expected()); if it is lost, the job
+   has failed and `stint run` said why;
+ - else the job goes on: every step was made once, no byte was wrong, and
+   its exit status is 0;
+ - when it has ended nothing is left of it: no process, cgroup, link, route,
+   file or mount.
+
+Ends with a table of points and parties.
 """
-import glob
-import json
+import argparse
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -21,252 +44,370 @@ import tempfile
 import time
 
 import bed
+from procs import (all_pids, children, fault_points, processes, read_proc,
+                   stat_of, until)
 
-STEPS = 250
 COUNTER = """
-import os, sys, time
-for i in range(%d):
+import os, signal, sys, time
+on = True
+def enough(*_):
+    global on
+    on = False
+signal.signal(signal.SIGUSR1, enough)
+n = 0
+while on:
     with open(sys.argv[1], "a") as f:
-        f.write("%%d\\n" %% i)
-    print(i, flush=True)
+        f.write("%d\\n" % n)
+    print("round", n, flush=True)
+    n += 1
     time.sleep(0.02)
 print("PASS")
-""" % STEPS
+"""
 
-# What must become of the job: "h1", "h2", "lost", or either of the hosts.
-CASES = {
-    "dest-spawned:engine": "h1",
-    "source-unplugged:engine": "h1",
-    "source-recorded:engine": "h2",
-    "dest-commit:engine": "h2",
-    "dest-state:new-keeper": "h1",
-    "source-sent:old-keeper": "lost",
-    "source-recorded:old-keeper": "h2",
-    "dest-commit:new-keeper": "lost",
-    "source-frozen:source-agent": "h2",
-    "dest-state:dest-agent": "h2",
-    "source-recorded:controller": "h2",
-    "dest-spawned:controller": "h1 h2",
-}
+POINTS = fault_points()
+PARTIES = ["source-engine", "dest-engine", "old-keeper", "new-keeper",
+           "source-agent", "dest-agent", "controller", "link"]
+# Longer than FRAME_PATIENCE (src/move/frame.h), shorter than `lost-after`.
+SILENCE = 40
 
 
-def until(what, seconds=40):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = what()
-        if value:
-            return value
-        time.sleep(0.02)
-    return None
+def side(point):
+    return point.split("-")[0]
 
 
-def read(pid, name):
-    try:
-        with open(f"/proc/{pid}/{name}", "rb") as f:
-            return f.read().decode(errors="replace")
-    except OSError:
-        return ""
+def blows(point, party):
+    if party == "link":
+        return ["cut"]
+    if party == f"{side(point)}-engine":
+        return ["kill", "error", "stop"]
+    return ["kill", "stop"]
 
 
-def state(pid):
-    return read(pid, "stat").rpartition(")")[2].strip()[:1]
+def all_cases():
+    return [f"{point}:{party}:{blow}" for point in POINTS
+            for party in PARTIES for blow in blows(point, party)]
 
 
-def processes(*words):
-    """Living processes whose command line has all these words."""
-    found = []
-    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
-        line = read(pid, "cmdline")
-        if line and all(w in line for w in words) and \
-                state(pid) not in ("Z", "X") and pid != os.getpid():
-            found.append(pid)
-    return found
+def committed(point):
+    """
+    Whether the source has decided when an engine stands at that point.  At
+    dest-ready READY is out: the source goes on by itself.
+    """
+    return point == "dest-ready" or \
+        POINTS.index(point) >= POINTS.index("source-recorded")
+
+
+def expected(point, party, blow):
+    """What may become of the rank: "h1", "h2" and "lost"."""
+    if blow == "kill" and party == "old-keeper" and not committed(point):
+        return {"lost"}  # a keeper's death ends what it keeps
+    if blow == "kill" and party == "new-keeper" and committed(point):
+        return {"lost"}
+    if committed(point):
+        return {"h2"}
+    # Struck before: an engine cannot go on, everybody else may.
+    if blow == "error":
+        return {"h1"} if point != "source-tracking" else {"h2"}
+    return {"h1"} if blow == "kill" and "agent" not in party and \
+        party != "controller" else {"h1", "h2"}
 
 
 class Case:
-    def __init__(self, build, name):
-        self.point, self.victim = name.split(":")
-        self.want = CASES.get(name, "h1 h2 lost").split()
-        self.build = build
+    def __init__(self, b, name, program):
+        self.bed, self.name, self.program = b, name, program
+        self.point, self.party, self.blow = name.split(":")
         self.dir = tempfile.mkdtemp(prefix="stint-faults-", dir="/var/tmp")
         self.steps = os.path.join(self.dir, "steps")
-        self.extra = []
+        self.job = self.migrate = None
 
-    def home(self):
-        return os.path.join(self.bed.env["STINT_TESTBED_DIR"],
-                            self.bed.env["STINT_TESTBED"])
+    # ---- who is who
 
-    def keepers(self, host):
-        # An engine is a fork of its keeper and looks like it.
-        pids = processes("keeper", f"--run-dir={self.home()}/{host}/run")
-        return [p for p in pids
-                if int(read(p, "stat").rpartition(")")[2].split()[1])
-                not in pids]
+    def keeper(self, host):
+        """The keeper of rank 0 there; an engine is a fork and looks like it."""
+        pids = processes("keeper", f"--run-dir={self.bed.home}/{host}/run",
+                         "--rank=0\0")
+        return [p for p in pids if stat_of(p) and stat_of(p)[1] not in pids]
 
-    def stopped(self):
-        found = [p for p in processes("keeper", f"--run-dir={self.home()}/")
-                 if state(p) == "T"]
-        return found[0] if found else 0
+    def engine(self, host):
+        """Its engine: the child that looks like it, and is not a capsule's."""
+        return [c for k in self.keeper(host) for c in children(k)
+                if read_proc(c, "cmdline") == read_proc(k, "cmdline") and
+                os.path.exists(f"/proc/{c}/ns/pid") and
+                os.readlink(f"/proc/{c}/ns/pid") ==
+                os.readlink("/proc/self/ns/pid")]
 
-    def service(self, name):
-        with open(f"{self.home()}/{name}.service") as f:
-            return int(f.read().split()[0])
+    def pids(self):
+        """The processes that are the party; none of the link."""
+        if self.party == "link":
+            return []
+        if self.party.endswith("-engine"):
+            return self.engine("h1" if side(self.party) == "source" else "h2")
+        if self.party.endswith("-keeper"):
+            return self.keeper("h1" if self.party == "old-keeper" else "h2")
+        return [self.bed.service(self.service())]
 
-    def start(self, name, *argv):
-        with open(f"{self.home()}/{name}.again.log", "ab") as log:
-            self.extra.append(subprocess.Popen(
-                [self.bed.exe, *argv], env=self.bed.env, stdout=log,
-                stderr=log, stdin=subprocess.DEVNULL,
-                start_new_session=True))
+    def service(self):
+        return {"source-agent": "h1", "dest-agent": "h2",
+                "controller": "controller"}.get(self.party)
 
-    def start_agent(self, host):
-        home = self.home()
-        self.start(host, "testbed", "exec", host, self.bed.exe, "agent",
-                   f"--controller=unix:{home}/controller.sock",
-                   f"--key={home}/{host}/key",
-                   f"--run-dir={home}/{host}/run", "--uplink=eth0",
-                   "--cores=1", "--score=1000")
+    # ---- the job and its move
 
-    def start_controller(self):
-        home = self.home()
-        self.start("controller", "controller",
-                   f"--state-dir={home}/controller", "--pool=10.77.128.0/17",
-                   f"--listen=unix:{home}/controller.sock")
+    def fault(self, text):
+        path = f"{self.bed.dir}/fault"
+        with open(path + ".new", "w") as f:
+            f.write(text)
+        os.rename(path + ".new", path)
+
+    def start(self):
+        if self.program == "mpi":
+            chkmpi = os.path.join(os.path.dirname(self.bed.exe),
+                                  "../../tests/mpi/chkmpi")
+            self.job = self.bed.start(
+                3, os.path.abspath(chkmpi), "--seconds", "100000", "--max",
+                "30000", "--log", self.steps, hosts=["h1", "h2", "h3"])
+        else:
+            self.job = self.bed.start(1, "python3", "-c", COUNTER, self.steps,
+                                      hosts=["h1"])
+        self.job.wait_for("round", 60)
+        self.migrate = subprocess.Popen(
+            [self.bed.exe, "migrate", f"{self.job.number}.0", "h2"],
+            env=self.bed.env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def own_point(self):
+        """The blow is the engine's own, at its own point."""
+        return self.party == f"{side(self.point)}-engine" and \
+            self.blow in ("kill", "error")
 
     def strike(self):
-        engine = until(self.stopped)
-        if not engine:
+        """The engine that stands at the point, and the party is struck."""
+        hosts = "h1" if side(self.point) == "source" else "h2"
+        here = until(lambda: [p for p in self.engine(hosts)
+                              if (stat_of(p) or "-")[0] == "T"], 60)
+        if not here:
             raise bed.Failed("the move never came to that point")
-        for name, host in (("old-keeper", "h1"), ("new-keeper", "h2")):
-            if self.victim == name:
-                for p in self.keepers(host):
-                    os.kill(p, signal.SIGKILL)
-        for name, host in (("source-agent", "h1"), ("dest-agent", "h2")):
-            if self.victim == name:
-                os.kill(self.service(host), signal.SIGKILL)
-                self.start_agent(host)
-        if self.victim == "controller":
-            os.kill(self.service("controller"), signal.SIGKILL)
-            self.start_controller()
-        time.sleep(0.3)
-        if state(engine) == "T":
-            os.kill(engine, signal.SIGCONT)
+        self.fault("")
+        # The other end goes on as far as it can.
+        time.sleep(0.2)
+        victims = self.pids()
+        if self.blow == "cut":
+            self.bed.ip("lan", "link", "set", "h1", "down")
+        elif self.service() and self.blow == "kill":
+            self.bed.restart(self.service())
+        elif not victims and self.party not in self.over():
+            raise bed.Failed(f"no {self.party} is there")
+        for p in victims if self.blow == "stop" or not self.service() else []:
+            os.kill(p, signal.SIGSTOP if self.blow == "stop"
+                    else signal.SIGKILL)
+        for p in set(here) - set(victims):
+            os.kill(p, signal.SIGCONT)
+        if self.blow in ("stop", "cut"):
+            self.wait_silence(victims)
 
-    def job_info(self):
+    def over(self):
+        """Parties that have done all they do when a point is reached."""
+        return {"source-engine", "old-keeper"} \
+            if self.point == "dest-running" else \
+            {"dest-engine"} if self.point == "source-running" else set()
+
+    def wait_silence(self, victims):
+        """Until all that can be settled is, as far as one hears of it."""
+        until(lambda: self.migrate.poll() is not None, SILENCE)
+        if self.blow == "cut":
+            self.bed.ip("lan", "link", "set", "h1", "up")
+        for p in victims:
+            if stat_of(p):
+                os.kill(p, signal.SIGCONT)
+
+    # ---- what became of it
+
+    def info(self):
         r = self.bed.stint("ps", "-a", "--json", str(self.job.number))
-        try:
-            jobs = json.loads(r.stdout)
-        except ValueError:
-            return None
+        if r.returncode:
+            return None  # a controller that is just starting
+        jobs = bed.json.loads(r.stdout)
         return jobs[0] if jobs else None
 
     def settled(self):
         """The job's entry once no move of it is under way any more."""
-        i = self.job_info()
+        i = self.info()
         return i if i and (i["state"] == "done" or
                            not any("moving_to" in r for r in i["ranks"])) \
             else None
 
-    def copies(self):
-        # The client has the same words on its command line.
-        return [p for p in processes(self.steps, "time.sleep")
-                if p != self.job.process.pid]
+    def copies(self, rank):
+        """The hosts of all processes that run in capsules of that rank."""
+        name, found = f"/{self.job.number}.{rank}.", []
+        bed_name = f"stint-testbed.{self.bed.env['STINT_TESTBED']}/"
+        for p in all_pids():
+            line = [x for x in read_proc(p, "cgroup").splitlines()
+                    if ":freezer:" in x]
+            # In the freezer's group is all of a capsule but its init.
+            if line and bed_name in line[0] and stat_of(p) and \
+                    name in line[0] + ".":
+                found.append(line[0].split(bed_name)[1].split("/")[0])
+        return found
+
+    def untrue(self, info):
+        """What `stint ps` says and is not so; "" when all is."""
+        if info["state"] == "done":
+            return ""
+        for r in info["ranks"]:
+            there = self.copies(r["rank"])
+            if r["state"] == "running" and there != [r["host"]]:
+                return f"ps says rank {r['rank']} is on {r['host']}, and " \
+                    f"it is on {there}"
+        return ""
 
     def check_ps(self):
-        info = until(self.settled)
+        info = until(self.settled, 90)
         if not info:
-            raise bed.Failed(f"the move has no end: {self.job_info()}")
-        if info["state"] == "done":
-            return info
-        host = info["ranks"][0]["host"]
-        if not until(lambda: len(self.copies()) <= 1, 20):
-            raise bed.Failed(f"copies: {self.copies()}")
-        for p in self.copies():
-            if f"/{host}" not in read(p, "cgroup"):
-                raise bed.Failed(f"ps says {host}, and it is in "
-                                 + read(p, "cgroup"))
-        return info
+            raise bed.Failed(f"the move has no end: {self.info()}")
+        if not until(lambda: not self.untrue(self.settled() or info), 20):
+            raise bed.Failed(self.untrue(self.settled() or info))
+        return self.settled() or info
+
+    def made(self):
+        with open(self.steps) as f:
+            return f.read().split()
 
     def check_steps(self, whole):
-        with open(self.steps) as f:
-            made = f.read().split()
+        made = self.made()
         if made != [str(i) for i in range(len(made))]:
             raise bed.Failed("a step was made twice or got lost")
-        if whole and (len(made) != STEPS or self.job.text().split() !=
-                      made + ["PASS"]):
-            raise bed.Failed(f"{len(made)} steps, and the output is not whole")
+        said = [line.split()[1] for line in self.job.text().splitlines()
+                if line.startswith("round ")]
+        if whole and self.program == "count" and said != made:
+            raise bed.Failed(f"{len(made)} steps, and {len(said)} lines")
+        if said != sorted(set(said), key=int):
+            raise bed.Failed("a line of output came twice or out of order")
 
-    def check_end(self, info):
+    def check_goes_on(self, info):
+        """A job that lives makes steps; then it is told to end."""
+        n = len(self.made())
+        if not until(lambda: len(self.made()) > n + 1 or
+                     self.job.process.poll() is not None, 60):
+            raise bed.Failed("the job stands still")
+        self.job.kill("-s", "USR1")
         status = self.job.wait(90)
-        host = (self.job_info() or info)["ranks"][0]["host"]
-        became = "lost" if status else host
-        if status and not self.job.errors().strip():
-            raise bed.Failed(f"exit {status} without a reason")
-        self.check_steps(not status)
-        if became not in self.want:
-            raise bed.Failed(f"it should be {' or '.join(self.want)}, and is "
-                             f"{became} ({self.job.errors().strip()[-300:]})")
-        if not until(lambda: not self.copies(), 10):
-            raise bed.Failed("a copy is left: " + ", ".join(
-                f"{p} {read(p, 'stat')[:60]} {read(p, 'cgroup').split()[-1]}"
-                for p in self.copies()))
-        return became
+        if not status and "PASS" not in self.job.text():
+            raise bed.Failed("it ended without its result")
+        return "lost" if status else info["ranks"][0]["host"]
 
-    def close(self):
-        for p in self.extra:
-            if p.poll() is None:
-                os.killpg(p.pid, signal.SIGTERM)
-                p.wait(20)
+    def check(self):
+        info = self.check_ps()
+        if info["state"] == "done":
+            became = "lost"
+            if not self.job.wait(60):
+                raise bed.Failed("it has ended well before its time")
+        else:
+            became = self.check_goes_on(info)
+        if became == "lost" and not self.job.errors().strip():
+            raise bed.Failed("it has failed and nobody was told why")
+        self.check_steps(became != "lost")
+        want = expected(self.point, self.party, self.blow)
+        if became not in want:
+            raise bed.Failed(
+                f"it should be {' or '.join(sorted(want))}, and is {became} "
+                f"({self.job.errors().strip()[-300:]})")
+        return became
 
     def run(self):
-        self.bed = bed.Bed(self.build, 2)
-        self.bed.env["STINT_FAULT"] = \
-            self.point + ("" if self.victim == "engine" else ":stop")
-        home = self.home()
-        with self.bed as b:
-            try:
-                self.job = b.start(1, "python3", "-c", COUNTER, self.steps,
-                                   hosts=["h1"])
-                until(lambda: os.path.exists(self.steps))
-                with open(f"{self.dir}/migrate", "wb") as out:
-                    self.extra.append(subprocess.Popen(
-                        [b.exe, "migrate", f"{self.job.number}.0", "h2"],
-                        env=b.env, stdin=subprocess.DEVNULL, stdout=out,
-                        stderr=out, start_new_session=True))
-                if self.victim == "engine":
-                    self.extra[-1].wait(60)
-                else:
-                    self.strike()
-                became = self.check_end(self.check_ps())
-            except (bed.Failed, subprocess.TimeoutExpired):
-                self.tell_logs()
-                raise
-            finally:
-                self.close()
-        if not until(lambda: not processes(home), 15):
-            raise bed.Failed(f"left behind: {processes(home)}")
+        before = self.bed.things()
+        self.fault(f"{self.point}:{self.blow if self.own_point() else 'stop'}")
+        try:
+            self.start()
+            if self.own_point():
+                self.migrate.wait(120)
+                self.fault("")
+            else:
+                self.strike()
+            became = self.check()
+            self.migrate.wait(60)
+            self.bed.nothing_new(before, 30)
+        finally:
+            self.fault("")
+            if self.migrate:
+                self.migrate.kill()
+                self.migrate.wait()
+            shutil.rmtree(self.dir, ignore_errors=True)
         return became
 
-    def tell_logs(self):
-        for path in [f"{self.dir}/migrate", *glob.glob(
-                f"{self.home()}/**/*.log", recursive=True)]:
-            with open(path, errors="replace") as f:
-                for line in f.read().splitlines()[-8:]:
-                    print(f"  {os.path.basename(path)}: {line}")
+
+def tell_logs(b):
+    for name in ["controller", *(f"{h}/agent" for h in b.hosts)]:
+        with open(f"{b.home}/{name}.log", errors="replace") as f:
+            for line in f.read().splitlines()[-8:]:
+                print(f"  {name}: {line}")
+
+
+def sweep(build, cases, program):
+    """Run these on one testbed after the other; after a failure on a new one."""
+    failed, cases = 0, list(cases)
+    while cases:
+        b = bed.Bed(build, 3)
+        b.env["STINT_FAULT"] = f"@{b.dir}/fault"
+        with b:
+            while cases:
+                name, begun = cases.pop(0), time.monotonic()
+                try:
+                    became = Case(b, name, program).run()
+                    print(f"ok {name}: {became} "
+                          f"{time.monotonic() - begun:.0f}s", flush=True)
+                except (bed.Failed, subprocess.TimeoutExpired) as e:
+                    failed += 1
+                    print(f"FAILED {name}: {e}", flush=True)
+                    tell_logs(b)
+                    break
+    return failed
+
+
+def chosen(words):
+    names = []
+    for w in words:
+        more = all_cases() if w == "all" else \
+            [c for c in all_cases() if c.endswith(f":{w}") or
+             c.startswith(w + ":") or c == w]
+        if not more:
+            raise SystemExit(f"no case {w}; --list tells which there are")
+        names += more
+    return names
+
+
+def sample(n):
+    """Some that are other ones after each commit, quick ones only."""
+    head = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True,
+                          text=True, cwd=os.path.dirname(
+                              os.path.abspath(__file__)))
+    quick = [c for c in all_cases() if c.endswith((":kill", ":error"))]
+    return random.Random(head.stdout).sample(quick, n)
+
+
+def in_parallel(opts, names):
+    """Each with a testbed of its own, by processes of this program."""
+    parts = [names[i::opts.parallel] for i in range(opts.parallel)]
+    running = [subprocess.Popen([sys.executable, __file__, "--job", opts.job,
+                                 "--build", opts.build, *part])
+               for part in parts if part]
+    return sum(p.wait() != 0 for p in running)
 
 
 def main():
-    build = os.environ.get("STINT_BUILD", "build")
-    failed = 0
-    for name in sys.argv[1:] or CASES:
-        c = Case(build, name)
-        try:
-            print(f"ok {name}: {c.run()}", flush=True)
-        except (bed.Failed, subprocess.TimeoutExpired) as e:
-            failed += 1
-            print(f"FAILED {name}: {e}", flush=True)
-        finally:
-            shutil.rmtree(c.dir, ignore_errors=True)
+    p = argparse.ArgumentParser()
+    p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
+    p.add_argument("--job", default="mpi", choices=["mpi", "count"])
+    p.add_argument("--parallel", type=int, default=1)
+    p.add_argument("--list", action="store_true")
+    p.add_argument("--sample", type=int, default=0)
+    p.add_argument("case", nargs="*")
+    opts = p.parse_args()
+    names = chosen(opts.case) + sample(opts.sample)
+    if opts.list:
+        print("\n".join(f"{c} {'|'.join(sorted(expected(*c.split(':'))))}"
+                        for c in names or all_cases()))
+        return 0
+    failed = in_parallel(opts, names) if opts.parallel > 1 else \
+        sweep(opts.build, names, opts.job)
     return 1 if failed else 0
 
 

@@ -1,53 +1,129 @@
 #!/usr/bin/python3
 """soak.py - move the ranks of a running MPI job that checks every byte
 
-    soak.py [--moves N] [--ranks N] [--build DIR]
+    soak.py [--moves N] [--ranks N] [--how HOW] [--build DIR]
 
-Ranks of chkmpi are moved at random to hosts of a testbed, N times; then the
-job is told to end and must have found no wrong byte and exit with 0.
+Ranks of chkmpi are moved to hosts of a testbed, N times in all; then the job
+is told to end and must have found no wrong byte and exit with 0.  HOW is
+
+    random   any rank, one after the other
+    turn     each rank in its turn
+    pair     two ranks at the same time
+    overlap  half of the ranks by one mover, half by another, neither caring
+             where the other one is: moves begin in the middle of others
+
+Memory of the controller and the agents is looked at as it goes: it must not
+grow with the moves.
 """
 import argparse
 import os
 import random
 import sys
+import threading
 import time
 
 import bed
 
-
-def pick(rng, job, hosts):
-    ranks = job.ranks()
-    rank = rng.choice(sorted(ranks))
-    return rank, rng.choice([h for h in hosts if h != ranks[rank]])
+WARM_UP = 100  # moves after which no service may grow any more
+GROWTH = 4 << 20  # bytes that an allocator may take for itself all the same
 
 
-def soak(opts):
-    rng = random.Random(opts.seed)
-    chkmpi = os.path.abspath(os.path.join(opts.build, "tests/mpi/chkmpi"))
-    reports = []
-    with bed.Bed(opts.build, opts.ranks + 1) as b:
-        job = b.start(opts.ranks, chkmpi, "--seconds", "1000000", "--seed",
-                      str(opts.seed))
-        job.wait_for("round", 120)
-        for n in range(opts.moves):
-            rank, host = pick(rng, job, b.hosts)
-            try:
-                reports.append(job.move(rank, host))
-            except bed.Failed as e:
-                raise bed.Failed(f"move {n}, rank {rank} to {host}: {e}; "
-                                 f"{job.errors()[-500:]}") from None
-            if job.process.poll() is not None:
-                raise bed.Failed(f"the job ended: {job.errors()[-500:]}")
-            time.sleep(opts.pause)
-        job.kill("-s", "USR1")
-        status = job.wait()
-        if status or "PASS" not in job.text():
-            raise bed.Failed(f"exit {status}: {job.text()[-200:]}"
-                             f"{job.errors()[-500:]}")
-        summary = job.text().strip().splitlines()[-1]
-    ms = sorted(r["downtime_us"] / 1000 for r in reports)
-    print(f"ok {len(ms)} moves of a rank of {opts.ranks}, {summary}; downtime "
-          f"median {ms[len(ms) // 2]:.1f} ms, worst {ms[-1]:.1f} ms")
+class Soak:
+    def __init__(self, opts, b):
+        self.opts, self.bed = opts, b
+        self.reports, self.trouble = [], None
+        self.lock = threading.Lock()
+        chkmpi = os.path.abspath(os.path.join(opts.build, "tests/mpi/chkmpi"))
+        self.job = b.start(opts.ranks, chkmpi, "--seconds", "1000000",
+                           "--seed", str(opts.seed))
+        self.job.wait_for("round", 120)
+        self.before = None
+
+    def move(self, rng, rank):
+        here = self.job.ranks()[rank]
+        host = rng.choice([h for h in self.bed.hosts if h != here])
+        try:
+            report = self.job.move(rank, host)
+        except bed.Failed as e:
+            raise bed.Failed(f"move {len(self.reports)}, rank {rank} from "
+                             f"{here} to {host}: {e}; "
+                             f"{self.job.errors()[-500:]}") from None
+        if self.job.process.poll() is not None:
+            raise bed.Failed(f"the job ended: {self.job.errors()[-500:]}")
+        with self.lock:
+            self.reports.append(report)
+            n = len(self.reports)
+        self.tell(n)
+
+    def tell(self, n):
+        if n == min(WARM_UP, self.opts.moves // 2):
+            self.before = self.bed.memory()
+        if n % 100 == 0:
+            print(f"# {n} moves, {self.job.text().strip().splitlines()[-1]}",
+                  flush=True)
+
+    def mover(self, rng, choose, moves, together=None):
+        """Until it has made its moves, or somebody has trouble."""
+        try:
+            for n in range(moves):
+                if together:
+                    together.wait()
+                if self.trouble:
+                    return
+                self.move(rng, choose(n))
+                time.sleep(self.opts.pause)
+        except threading.BrokenBarrierError:
+            pass
+        except Exception as e:  # of this thread; told by the main one
+            self.trouble = self.trouble or e
+        finally:
+            if together:
+                together.abort()
+
+    def movers(self):
+        """One (rng, choose) for each."""
+        ranks, rng = range(self.opts.ranks), random.Random(self.opts.seed)
+        if self.opts.how == "random":
+            return [(rng, lambda n: rng.choice(ranks))]
+        if self.opts.how == "turn":
+            return [(rng, lambda n: n % self.opts.ranks)]
+        other = random.Random(self.opts.seed + 1)
+        return [(rng, lambda n: rng.choice(ranks[::2])),
+                (other, lambda n: other.choice(ranks[1::2]))]
+
+    def run(self):
+        movers = self.movers()
+        together = threading.Barrier(len(movers)) \
+            if self.opts.how == "pair" else None
+        threads = [threading.Thread(target=self.mover, args=(
+            rng, choose, self.opts.moves // len(movers), together))
+            for rng, choose in movers]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        if self.trouble:
+            raise self.trouble
+        self.check_memory()
+        self.job.kill("-s", "USR1")
+        status = self.job.wait()
+        if status or "PASS" not in self.job.text():
+            raise bed.Failed(f"exit {status}: {self.job.text()[-200:]}"
+                             f"{self.job.errors()[-500:]}")
+
+    def check_memory(self):
+        after = self.bed.memory()
+        for name, was in (self.before or {}).items():
+            if after[name] > was + GROWTH:
+                raise bed.Failed(f"{name} grew from {was >> 10} to "
+                                 f"{after[name] >> 10} KiB")
+
+    def summary(self):
+        ms = sorted(r["downtime_us"] / 1000 for r in self.reports)
+        return (f"ok {self.opts.how}: {len(ms)} moves of a rank of "
+                f"{self.opts.ranks}, "
+                f"{self.job.text().strip().splitlines()[-1]}; downtime "
+                f"median {ms[len(ms) // 2]:.1f} ms, worst {ms[-1]:.1f} ms")
 
 
 def main():
@@ -55,12 +131,18 @@ def main():
     p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
     p.add_argument("--moves", type=int, default=20)
     p.add_argument("--ranks", type=int, default=4)
+    p.add_argument("--how", default="random",
+                   choices=["random", "turn", "pair", "overlap"])
     p.add_argument("--pause", type=float, default=0.05)
     p.add_argument("--seed", type=int, default=1)
+    opts = p.parse_args()
     try:
-        soak(p.parse_args())
+        with bed.Bed(opts.build, opts.ranks + 1) as b:
+            s = Soak(opts, b)
+            s.run()
+            print(s.summary())
     except bed.Failed as e:
-        print(f"FAILED {e}", file=sys.stderr)
+        print(f"FAILED {opts.how}: {e}", file=sys.stderr)
         return 1
     return 0
 

@@ -1,0 +1,71 @@
+"""procs.py - processes, and the named points of a move, for the fault sweeps"""
+import os
+import re
+import time
+
+FAULT_H = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                       "../src/move/fault.h")
+
+
+def fault_points():
+    """All names of src/move/fault.h, in the order a move passes them."""
+    with open(FAULT_H) as f:
+        return re.findall(r'X\([A-Z_]+,\s*"([a-z-]+)"\)', f.read())
+
+
+def until(what, seconds=30):
+    """What it says once that is true, None when it does not get so."""
+    end = time.monotonic() + seconds
+    while True:
+        value = what()
+        if value:
+            return value
+        if time.monotonic() > end:
+            return None
+        time.sleep(0.02)
+
+
+def read_proc(pid, name):
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as f:
+            return f.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def stat_of(pid):
+    """(state, parent) of a process, None when it is gone."""
+    fields = read_proc(pid, "stat").rpartition(")")[2].split()
+    return None if not fields or fields[0] in "ZX" \
+        else (fields[0], int(fields[1]))
+
+
+def all_pids():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def children(pid):
+    return [p for p in all_pids() if (stat_of(p) or (0, 0))[1] == pid]
+
+
+def comm(pid):
+    return read_proc(pid, "comm").strip()
+
+
+def processes(*words):
+    """Living processes whose command line has all these words."""
+    found = []
+    for pid in all_pids():
+        line = read_proc(pid, "cmdline")
+        if line and all(w in line for w in words) and stat_of(pid) and \
+                pid != os.getpid():
+            found.append(pid)
+    return found
+
+
+def memory(pid):
+    """Resident bytes that are its own, of a process; 0 when it is gone."""
+    for line in read_proc(pid, "status").splitlines():
+        if line.startswith("RssAnon:"):
+            return int(line.split()[1]) * 1024
+    return 0
