@@ -258,12 +258,13 @@ static void print_json(const struct move_report *rep, const struct error *err)
 {
 	static const char *const outcome[] = { "aborted", "done", "undecided" };
 	json_t *j = json_pack(
-		"{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 		"outcome", outcome[rep->outcome], "error", err->text, "pid",
 		(int)rep->pid, "rounds", (int)rep->rounds, "threads",
 		(int)rep->threads, "pages_sent", (json_int_t)rep->pages_sent,
 		"pages_last", (json_int_t)rep->pages_last, "bytes_held",
-		(json_int_t)rep->bytes_held, "tracked", rep->tracked,
+		(json_int_t)rep->bytes_held, "tracked", rep->tracked, "retries",
+		(int)rep->retries, "stalled_us", (json_int_t)rep->stalled,
 		"total_us", (json_int_t)rep->total, "downtime_us",
 		(json_int_t)rep->downtime, "predicted_us",
 		(json_int_t)rep->predicted, "freeze_us",
@@ -290,6 +291,10 @@ static void print_report(const struct move_report *rep)
 		(double)rep->downtime / 1e3, (double)rep->freeze / 1e3,
 		(double)rep->last / 1e3, (double)rep->capture / 1e3,
 		(double)rep->restore / 1e3, (double)rep->commit / 1e3);
+	if (rep->retries)
+		fprintf(stderr,
+			"stopped %u times in vain before, for %.2f ms in all, while something was in the way\n",
+			rep->retries, (double)rep->stalled / 1e3);
 }
 
 static void progress(void *ctx, const char *line)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "move/check.h"
 #include "move/fds.h"
 #include "move/move.h"
 #include "move/proc.h"
@@ -85,7 +86,7 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-static const char *vma_refusal(const struct vma *v)
+static const char *refusal(const struct vma *v)
 {
 	const char *path = v->path ? v->path : "";
 
@@ -108,6 +109,33 @@ static const char *vma_refusal(const struct vma *v)
 	return NULL;
 }
 
+int check_mappings(pid_t pid, const struct vma_list *maps, struct error *err)
+{
+	for (size_t i = 0; i < maps->nr; i++) {
+		const struct vma *v = &maps->v[i];
+		const char *why = refusal(v);
+
+		if (why)
+			return error_set(err, -ENOTSUP,
+					 "process %d maps %s (%#llx, %s)", pid,
+					 why, (unsigned long long)v->start,
+					 v->path ? v->path : "anonymous");
+	}
+	return 0;
+}
+
+void check_drop_unmovable(struct vma_list *maps)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < maps->nr; i++)
+		if (refusal(&maps->v[i]))
+			free(maps->v[i].path);
+		else
+			maps->v[n++] = maps->v[i];
+	maps->nr = n;
+}
+
 static int check_maps(pid_t pid, struct error *err)
 {
 	struct vma_list maps = { 0 };
@@ -118,16 +146,8 @@ static int check_maps(pid_t pid, struct error *err)
 			      pid);
 	if (r == 0)
 		r = proc_read_advice(pid, &maps, err);
-	for (size_t i = 0; i < maps.nr && r == 0; i++) {
-		const struct vma *v = &maps.v[i];
-		const char *why = vma_refusal(v);
-
-		if (why)
-			r = error_set(err, -ENOTSUP,
-				      "process %d maps %s (%#llx, %s)", pid,
-				      why, (unsigned long long)v->start,
-				      v->path ? v->path : "anonymous");
-	}
+	if (r == 0)
+		r = check_mappings(pid, &maps, err);
 	vma_list_clear(&maps);
 	return r;
 }

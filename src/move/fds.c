@@ -176,6 +176,8 @@ int fds_drain(struct fds_source *s, usec_t limit, struct error *err)
 
 void fds_release(struct fds_source *s)
 {
+	if (!s)
+		return;
 	fdscan_destroy(s->scan);
 	s->scan = NULL;
 }

@@ -92,7 +92,7 @@ int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
  * Given up for now: drop the copies of descriptors that fds_capture() holds,
  * before the process is thawed.  fds_source_destroy() does so too.
  */
-void fds_release(struct fds_source *s);
+void fds_release(struct fds_source *s); /* NULL is allowed */
 
 /*
  * After the commit record, once: the source's copy shall end.  Connections

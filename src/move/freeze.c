@@ -10,6 +10,7 @@
 #include "move/fault.h"
 #include "move/fds.h"
 #include "move/layout.h"
+#include "move/recheck.h"
 #include "move/send.h"
 #include "move/track.h"
 #include "move/wire.h"
@@ -28,10 +29,9 @@ static int send_last_pages(struct sending *s, struct error *err)
 }
 
 /* Descriptors; what is under way in connections gets a moment to arrive. */
-static int send_fds(struct sending *s, struct error *err)
+static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 {
 	const struct move_source_ops *ops = s->src->ops;
-	struct iovec iov = { 0 };
 	uint8_t *blob;
 	int r = fds_drain(s->fds, DRAIN_USEC, err);
 
@@ -42,28 +42,33 @@ static int send_fds(struct sending *s, struct error *err)
 	if (r == 0)
 		r = move_fault(MF_SOURCE_UNPLUGGED, err);
 	if (r == 0)
-		r = fds_capture(s->fds, &blob, &iov.iov_len, err);
-	if (r < 0)
-		return r;
-	iov.iov_base = blob;
-	r = frame_send(s->ch, FRAME_FDS, &iov, 1, err);
-	free(blob);
+		r = fds_capture(s->fds, &blob, &ret->iov_len, err);
+	if (r == 0)
+		ret->iov_base = blob;
 	return r;
 }
 
-/* What the keeper knows of the process. */
-static int send_saved(struct sending *s, struct error *err)
+/*
+ * Descriptors, and what the keeper knows of the process.  All that may be in
+ * the way for the moment is known before any of it is sent.
+ */
+static int send_fds(struct sending *s, struct error *err)
 {
 	const struct move_source_ops *ops = s->src->ops;
-	struct iovec iov = { 0 };
-	int r;
+	struct iovec fds = { 0 }, saved = { 0 };
+	bool save = ops && ops->save;
+	int r = take_fds(s, &fds, err);
 
-	if (!ops || !ops->save)
-		return 0;
-	r = ops->save(s->src->ctx, &iov.iov_base, &iov.iov_len, err);
+	if (r == 0 && save)
+		r = ops->save(s->src->ctx, &saved.iov_base, &saved.iov_len,
+			      err);
+	s->told = r == 0;
 	if (r == 0)
-		r = frame_send(s->ch, FRAME_SAVED, &iov, 1, err);
-	free(iov.iov_base);
+		r = frame_send(s->ch, FRAME_FDS, &fds, 1, err);
+	if (r == 0 && save)
+		r = frame_send(s->ch, FRAME_SAVED, &saved, 1, err);
+	free(fds.iov_base);
+	free(saved.iov_base);
 	return r;
 }
 
@@ -94,9 +99,16 @@ int freeze_send(struct sending *s, struct error *err)
 	int r;
 
 	s->frozen = send_now();
+	/* before, as the parent of a vfork() does not stop */
+	r = recheck_children(s, err);
+	if (r < 0)
+		return r;
+	s->frozen = send_now();
 	r = tracee_stop(s->tracee, err);
 	if (r == 0)
 		r = move_fault(MF_SOURCE_FROZEN, err);
+	if (r == 0)
+		r = recheck_stopped(s, err);
 	stopped = send_now();
 	if (r == 0)
 		r = send_last_pages(s, err);
@@ -104,8 +116,6 @@ int freeze_send(struct sending *s, struct error *err)
 	s->throttling = false;
 	if (r == 0)
 		r = send_fds(s, err);
-	if (r == 0)
-		r = send_saved(s, err);
 	if (r == 0)
 		r = send_state(s, err);
 	state = send_now();
@@ -124,6 +134,7 @@ void freeze_undo(struct sending *s)
 	if (s->unplugged && ops->replug && ops->replug(s->src->ctx, &err) < 0)
 		send_progress(s, "replug: %s", err.text);
 	s->unplugged = false;
+	fds_release(s->fds);
 	if (s->tracee)
 		tracee_resume(s->tracee);
 }

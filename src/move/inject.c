@@ -4,16 +4,27 @@
 #include <elf.h>
 #include <errno.h>
 #include <linux/rseq.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "move/proc.h"
+
+/*
+ * A thread that does not stop within that time waits for something that no
+ * signal ends, such as the child of its vfork(), while the others stand still.
+ */
+#define STOP_PATIENCE  (150 * USEC_PER_MSEC)
+/* Until such a thread can be let go; meanwhile all others run. */
+#define LEAVE_PATIENCE (5 * USEC_PER_SEC)
 
 int tracee_read(pid_t pid, uint64_t addr, void *p, size_t n)
 {
@@ -114,12 +125,45 @@ static int task_seize(struct tracee *t, pid_t tid, struct error *err)
 	return 1;
 }
 
-static int task_wait(struct task *k, int *ret, struct error *err)
+static usec_t now(void)
 {
-	while (waitpid(k->tid, ret, __WALL) < 0)
-		if (errno != EINTR)
-			return error_sys(err, -errno, "waiting for thread %d",
-					 k->tid);
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * USEC_PER_SEC + ts.tv_nsec / 1000;
+}
+
+/* waitpid() with a limit; 0 when it has passed. */
+static pid_t wait_limited(pid_t tid, int *ret, usec_t limit)
+{
+	/* SIGCHLD says that there is news, but not if somebody wants none */
+	const struct timespec slice = { .tv_nsec = 1000000 };
+	pid_t r = waitpid(tid, ret, __WALL | WNOHANG);
+	usec_t end = now() + limit;
+	sigset_t chld, old;
+
+	if (r)
+		return r;
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, &old);
+	while (!(r = waitpid(tid, ret, __WALL | WNOHANG)) && now() < end)
+		sigtimedwait(&chld, NULL, &slice);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return r;
+}
+
+static int task_wait(struct task *k, int *ret, usec_t limit, struct error *err)
+{
+	pid_t r = wait_limited(k->tid, ret, limit);
+
+	if (r < 0)
+		return error_sys(err, -errno, "waiting for thread %d", k->tid);
+	if (r == 0)
+		return error_set(
+			err, -EAGAIN,
+			"thread %d cannot be stopped now: it waits for something that cannot be interrupted, such as the child of a vfork()",
+			k->tid);
 	if (WIFSTOPPED(*ret))
 		return 0;
 	k->gone = true;
@@ -136,7 +180,8 @@ static int task_wait_stop(struct task *k, struct error *err)
 {
 	int status, r;
 
-	while ((r = task_wait(k, &status, err)) == 0 && !k->gone) {
+	while ((r = task_wait(k, &status, STOP_PATIENCE, err)) == 0 &&
+	       !k->gone) {
 		int sig = WSTOPSIG(status);
 
 		if (status >> 16 == PTRACE_EVENT_STOP) {
@@ -231,7 +276,7 @@ static int task_take_stop(struct tracee *t, struct task *k, struct error *err)
 		if (!settle_interrupted(&k->regs) || !task_has_signal(k))
 			break;
 		ptrace(PTRACE_CONT, k->tid, NULL, NULL);
-		r = task_wait(k, &status, err);
+		r = task_wait(k, &status, STOP_PATIENCE, err);
 		if (r < 0 || k->gone)
 			break;
 		ptrace(PTRACE_INTERRUPT, k->tid, NULL, NULL);
@@ -316,26 +361,33 @@ int tracee_stop(struct tracee *t, struct error *err)
 	return 0;
 }
 
-static void task_resume(struct task *k)
+/* Let go of a thread, if it stands still by now. */
+static void task_leave(struct task *k)
+{
+	if (k->seized &&
+	    (ptrace(PTRACE_DETACH, k->tid, NULL, NULL) == 0 || errno != ESRCH))
+		k->seized = false;
+}
+
+/* It had been told to stop, and nobody had waited for it. */
+static void task_leave_late(struct task *k)
 {
 	int status, sig;
 
-	if (!k->seized)
-		return;
-	if (ptrace(PTRACE_DETACH, k->tid, NULL, NULL) < 0 && errno == ESRCH &&
-	    waitpid(k->tid, &status, __WALL) == k->tid && WIFSTOPPED(status)) {
-		/* it had been told to stop, and nobody had waited for it */
+	if (task_wait(k, &status, LEAVE_PATIENCE, NULL) == 0 && !k->gone) {
 		sig = status >> 16 ? 0 : WSTOPSIG(status);
 		ptrace(PTRACE_DETACH, k->tid, NULL, (void *)(uintptr_t)sig);
 	}
-	k->seized = false;
 }
 
 /* The leader last: if killed, it can be waited for after all the others. */
 void tracee_resume(struct tracee *t)
 {
 	for (size_t i = t->nr; i-- > 0;)
-		task_resume(&t->task[i]);
+		task_leave(&t->task[i]);
+	for (size_t i = t->nr; i-- > 0;)
+		if (t->task[i].seized)
+			task_leave_late(&t->task[i]);
 	for (size_t i = 0; i < t->nr; i++)
 		free(t->task[i].xstate);
 	t->nr = 0;

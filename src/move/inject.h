@@ -53,11 +53,14 @@ void tracee_destroy(struct tracee *t);
  */
 void tracee_abandon(struct tracee *t);
 
-/* Stop one thread (the leader), or all, however many are being made. */
+/*
+ * Stop one thread (the leader), or all, however many are being made.  -EAGAIN
+ * if one does not stop for now: resume, and try again later.
+ */
 int tracee_stop_leader(struct tracee *t, struct error *err) must_check;
 int tracee_stop(struct tracee *t, struct error *err) must_check;
 
-/* Let all run again as if nothing had been. */
+/* Let all run again as if nothing had been.  Also after a failed stop. */
 void tracee_resume(struct tracee *t);
 
 /*
@@ -98,6 +101,8 @@ int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 /* Address of box.data and of a slot's data in the tracee. */
 uint64_t tracee_box_data(const struct tracee *t);
 uint64_t tracee_slot(const struct tracee *t, size_t i);
+/* How many threads the area has slots for. */
+size_t tracee_room(const struct tracee *t);
 
 /* Whole or an error. */
 int tracee_read(pid_t pid, uint64_t addr, void *p, size_t n) must_check;

@@ -293,6 +293,11 @@ uint64_t tracee_slot(const struct tracee *t, size_t i)
 	return t->area + STUB_THREADS + i * stub_slot_size(t->xsave_size);
 }
 
+size_t tracee_room(const struct tracee *t)
+{
+	return stub_area_room(t->area_size, t->xsave_size);
+}
+
 /* Where task i's list lies in the tracee. */
 static uint64_t list_at(const struct tracee *t, size_t i)
 {

@@ -133,7 +133,15 @@ struct move_report {
 	 * the err of move_receive() says what went wrong.
 	 */
 	bool flawed;
-	bool tracked;	  /* pre-copy; false: stop-and-copy */
+	bool tracked; /* pre-copy; false: stop-and-copy */
+	/*
+	 * Freezes that were undone because something stood in the way that
+	 * would pass (a short-lived child, a file that was just deleted), and
+	 * how long the process stood still in all of them.  Not part of
+	 * downtime.
+	 */
+	unsigned retries;
+	usec_t stalled;
 	usec_t total;	  /* from HELLO to RUNNING */
 	usec_t downtime;  /* source: freeze to RUNNING received */
 	usec_t predicted; /* what the downtime was expected to be */

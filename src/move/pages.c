@@ -185,6 +185,14 @@ uint64_t page_sender_count(const struct page_sender *s)
 	return s->total;
 }
 
+/* The file is bound to one address space, and ends where that has gone. */
+bool page_sender_alive(const struct page_sender *s)
+{
+	char byte;
+
+	return pread(s->mem, &byte, 1, 0) != 0;
+}
+
 int pages_place(pid_t pid, const struct frame *f, struct error *err)
 {
 	const struct frame_pages *head = (const void *)f->data;

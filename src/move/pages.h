@@ -4,6 +4,7 @@
 #ifndef MOVE_PAGES_H
 #define MOVE_PAGES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -32,6 +33,8 @@ int page_sender_flush(struct page_sender *s, struct error *err) must_check;
 void page_sender_on_flush(struct page_sender *s, void (*fn)(void *arg),
 			  void *arg);
 uint64_t page_sender_count(const struct page_sender *s);
+/* Not once the process has exited or begun another program (exec). */
+bool page_sender_alive(const struct page_sender *s);
 
 /* Put the pages of a checked PAGES frame into the memory of pid. */
 int pages_place(pid_t pid, const struct frame *f, struct error *err) must_check;

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "move/fault.h"
+#include "move/recheck.h"
 #include "move/send.h"
 #include "move/throttle.h"
 #include "move/track.h"
@@ -30,8 +31,10 @@ static int run_round(struct sending *s, struct round *ret, struct error *err)
 	uint64_t before = page_sender_count(s->pages);
 	usec_t start = send_now();
 	unsigned nr = ++s->report->rounds;
-	int r = track_layout(s, false, err);
+	int r = recheck_running(s, err);
 
+	if (r == 0)
+		r = track_layout(s, false, err);
 	if (r == 0)
 		r = track_send(s, false, err);
 	if (r == 0)

@@ -378,9 +378,9 @@ ssize_t proc_read_tasks(pid_t pid, pid_t **ret, struct error *err)
 
 /*
  * Without CONFIG_PROC_CHILDREN all processes have to be asked for their
- * parent; a process that is about to be moved is asked once.
+ * parent.
  */
-int proc_read_child(pid_t pid, pid_t *ret, struct error *err)
+static int search_child(pid_t pid, pid_t *ret, struct error *err)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *e;
@@ -397,6 +397,33 @@ int proc_read_child(pid_t pid, pid_t *ret, struct error *err)
 			found = other;
 	}
 	closedir(d);
+	*ret = found;
+	return 0;
+}
+
+int proc_read_child(pid_t pid, pid_t *ret, struct error *err)
+{
+	pid_t *tid, found = 0;
+	ssize_t n = proc_read_tasks(pid, &tid, err);
+	bool known = true;
+
+	if (n < 0)
+		return (int)n;
+	for (ssize_t i = 0; i < n && !found && known; i++) {
+		char what[48], *text;
+
+		snprintf(what, sizeof(what), "task/%d/children", tid[i]);
+		if (proc_read(pid, what, &text, NULL) >= 0) {
+			found = (pid_t)strtol(text, NULL, 10);
+			free(text);
+		} else {
+			/* the thread may have ended, but not the main one */
+			known = tid[i] != pid;
+		}
+	}
+	free(tid);
+	if (!known)
+		return search_child(pid, ret, err);
 	*ret = found;
 	return 0;
 }

@@ -20,10 +20,16 @@
 #include "core/io.h"
 #include "move/fault.h"
 #include "move/fds.h"
+#include "move/recheck.h"
 #include "move/track.h"
 #include "move/wire.h"
 
-#define FREEZE_TRIES 10
+/* So long what stands in the way of a freeze may take to pass. */
+#define PATIENCE      (2 * USEC_PER_SEC)
+#define SOON	      (250 * USEC_PER_MSEC) /* of the first look */
+#define PAUSE_LEAST   (2 * USEC_PER_MSEC)
+#define PAUSE_MOST    (64 * USEC_PER_MSEC)
+#define THREADS_LEAST 64 /* room for so many */
 
 usec_t send_now(void)
 {
@@ -46,11 +52,37 @@ void send_progress(struct sending *s, const char *fmt, ...)
 	s->src->progress(s->src->ctx, line);
 }
 
+static bool may_pass(int r)
+{
+	return r == -EAGAIN || r == -ENOTSUP;
+}
+
+/*
+ * Look whether it may move, until it may or that time has come: what stands in
+ * the way can be a short-lived child, a file that was deleted and is open for
+ * a moment (SQLite's journal), a connection just being made.
+ */
+static int check_until(const struct sending *s, usec_t end, struct error *err)
+{
+	const struct move_source *src = s->src;
+	usec_t pause = PAUSE_LEAST;
+	int r;
+
+	while ((r = move_check(src->pid, src->external, src->nr_externals,
+			       err)) < 0 &&
+	       may_pass(r) && send_now() < end) {
+		nanosleep(&(struct timespec){ .tv_nsec = pause * 1000 }, NULL);
+		if (pause < PAUSE_MOST)
+			pause *= 2;
+	}
+	return r;
+}
+
 /* Open what names the process, and look whether it may move at all. */
 static int send_check(struct sending *s, struct error *err)
 {
 	const struct move_source *src = s->src;
-	int r = move_check(src->pid, src->external, src->nr_externals, err);
+	int r = check_until(s, send_now() + SOON, err);
 
 	if (r < 0)
 		return r;
@@ -58,7 +90,9 @@ static int send_check(struct sending *s, struct error *err)
 	if (s->pidfd < 0)
 		return error_sys(err, -errno, "process %d", src->pid);
 	s->tracee = tracee_create(src->pid, err);
-	if (!s->tracee)
+	if (s->tracee)
+		s->pages = page_sender_create(src->pid, s->ch, err);
+	if (!s->pages)
 		return -ESRCH;
 	r = fds_prepare(src->pid, s->pidfd, src->external, src->nr_externals,
 			&s->fds, err);
@@ -79,6 +113,31 @@ static int send_hello(struct sending *s, struct error *err)
 	return r < 0 ? r : move_fault(MF_SOURCE_HELLO, err);
 }
 
+/* The landing area, with room for threads that are made meanwhile. */
+static int prepare_area(struct sending *s, struct error *err)
+{
+	struct proc_status st;
+	int r = proc_read_status(s->src->pid, &st, err);
+
+	if (r < 0)
+		return r;
+	return tracee_map_area(s->tracee,
+			       2 * st.threads > THREADS_LEAST ? 2 * st.threads
+							      : THREADS_LEAST,
+			       err);
+}
+
+static int stop_leader(struct sending *s, struct error *err)
+{
+	usec_t end = send_now() + PATIENCE;
+	int r;
+
+	while ((r = tracee_stop_leader(s->tracee, err)) == -EAGAIN &&
+	       send_now() < end)
+		tracee_resume(s->tracee);
+	return r;
+}
+
 static int send_setup(struct sending *s, struct error *err)
 {
 	int r;
@@ -86,15 +145,14 @@ static int send_setup(struct sending *s, struct error *err)
 	s->scan = scan_open(s->src->pid, err);
 	s->scan_private = scan_open(s->src->pid, err);
 	s->sent = sent_create();
-	s->pages = page_sender_create(s->src->pid, s->ch, err);
-	if (!s->scan || !s->scan_private || !s->pages)
+	if (!s->scan || !s->scan_private)
 		return -ESRCH;
 	r = capture_static(s->src->pid, &s->state, err);
 	if (r < 0)
 		return r;
-	r = tracee_stop_leader(s->tracee, err);
+	r = stop_leader(s, err);
 	if (r == 0)
-		r = tracee_map_area(s->tracee, 64, err);
+		r = prepare_area(s, err);
 	if (r == 0) {
 		struct error why;
 		int tracked = track_start(s, &why);
@@ -107,24 +165,28 @@ static int send_setup(struct sending *s, struct error *err)
 	return r;
 }
 
-/* What passes by itself is given a moment to pass. */
+/*
+ * Before the move began nothing stood in its way, so what does now has come
+ * since and may go again.
+ */
 static int send_freeze(struct sending *s, struct error *err)
 {
-	struct timespec pause = { .tv_nsec = 2000000 };
+	usec_t end = send_now() + PATIENCE;
 	int r;
 
-	for (int tries = 0;; tries++) {
-		r = freeze_send(s, err);
-		if (r != -EAGAIN || tries == FREEZE_TRIES)
-			return r;
+	while ((r = freeze_send(s, err)) < 0 && may_pass(r) && !s->told &&
+	       send_now() < end) {
 		freeze_undo(s);
-		nanosleep(&pause, NULL);
-		if (pause.tv_nsec < 100000000)
-			pause.tv_nsec *= 2;
-		r = precopy_again(s, err);
+		s->report->retries++;
+		s->report->stalled += send_now() - s->frozen;
+		send_progress(s, "not yet: %s", err->text);
+		r = check_until(s, end, err);
+		if (r == 0)
+			r = precopy_again(s, err);
 		if (r < 0)
 			return r;
 	}
+	return r;
 }
 
 static int send_hold(struct sending *s, bool on, struct error *err)
@@ -198,6 +260,17 @@ static void send_finish(struct sending *s)
 	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
 }
 
+/* Whatever failed, it did because the process is not there any more? */
+static int explain(struct sending *s, int r, struct error *err)
+{
+	struct error why;
+	int gone = s->pages ? recheck_running(s, &why) : 0;
+
+	if (gone < 0)
+		*err = why;
+	return gone < 0 ? gone : r;
+}
+
 static void send_undo(struct sending *s)
 {
 	struct error err;
@@ -232,7 +305,10 @@ int move_send(const struct move_source *src, struct channel *ch,
 		r = send_freeze(&s, err);
 	if (r == 0)
 		r = send_commit(&s, err);
+	if (r < 0 && r != -ECANCELED && !s.recorded)
+		r = explain(&s, r, err);
 	if (r == 0) {
+		*err = (struct error)ERROR_INIT; /* of what has passed */
 		send_finish(&s);
 	} else if (s.recorded) {
 		ret->outcome = MOVE_UNDECIDED;

@@ -33,6 +33,7 @@ struct sending {
 	struct frame frame;
 	struct fds_source *fds;
 	int pidfd, uffd; /* uffd < 0: not tracked */
+	bool told;	 /* the destination has begun to rebuild the process */
 	bool unplugged, held, recorded;
 	usec_t started, frozen;
 	bool throttling;
@@ -58,9 +59,8 @@ int hello_of_source(struct sending *s, Move__Hello **ret,
 		    struct error *err) must_check;
 
 /*
- * freeze.c: everything with all threads stopped, up to STATE.  -EAGAIN when
- * something passes by itself (a connection just being made): thaw it, let it
- * run a little, try again.
+ * freeze.c: everything with all threads stopped, up to STATE.  As long as
+ * `told` is not set, it can be undone and called again.
  */
 int freeze_send(struct sending *s, struct error *err) must_check;
 /* Undo what freeze_send() has done; the process runs on. */

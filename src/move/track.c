@@ -10,6 +10,7 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/check.h"
 #include "move/fault.h"
 #include "move/layout.h"
 #include "move/wire.h"
@@ -407,6 +408,11 @@ static int read_layout(struct sending *s, struct vma_list *now, bool last,
 	if (!layout_copy_advice(&s->maps, now) || (s->read_advice && !last))
 		r = proc_read_advice(s->src->pid, now, err);
 	s->read_advice = false;
+	/* what came after the check may be gone when it matters */
+	if (r == 0 && last)
+		r = check_mappings(s->src->pid, now, err);
+	else if (r == 0)
+		check_drop_unmovable(now);
 	return r;
 }
 

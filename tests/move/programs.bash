@@ -4,6 +4,10 @@ move_programs='
 check-altstack
 check-attrs
 check-bigmem 64 10000
+check-brief journal
+check-brief children
+check-brief vfork
+check-brief mapping
 check-epolls
 check-eventfds
 check-locks

@@ -1,0 +1,17 @@
+/*
+ * check.h - which mappings cannot be moved
+ */
+#ifndef MOVE_CHECK_H
+#define MOVE_CHECK_H
+
+#include "core/error.h"
+#include "move/proc.h"
+
+/* 0, or -ENOTSUP with the first and why; their advice has been read. */
+int check_mappings(pid_t pid, const struct vma_list *maps,
+		   struct error *err) must_check;
+
+/* Drop those. */
+void check_drop_unmovable(struct vma_list *maps);
+
+#endif

@@ -1,0 +1,64 @@
+/* recheck.c - is it still the process that was found movable?  recheck.h */
+#include "move/recheck.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "move/fds.h"
+
+int recheck_running(struct sending *s, struct error *err)
+{
+	struct pollfd p = { .fd = s->pidfd, .events = POLLIN };
+	pid_t pid = s->src->pid;
+
+	if (poll(&p, 1, 0) > 0)
+		return error_set(err, -ESRCH, "process %d has exited", pid);
+	if (!page_sender_alive(s->pages))
+		return error_set(
+			err, -EBUSY,
+			"process %d has started another program (exec) during the move; move that",
+			pid);
+	return 0;
+}
+
+int recheck_children(struct sending *s, struct error *err)
+{
+	pid_t pid = s->src->pid, child;
+	int r = proc_read_child(pid, &child, err);
+
+	return r == 0 && child
+		       ? error_set(err, -ENOTSUP, "process %d has a child, %d",
+				   pid, child)
+		       : r;
+}
+
+static int check_room(const struct tracee *t, struct error *err)
+{
+	if (t->nr <= tracee_room(t))
+		return 0;
+	return error_set(
+		err, -ENOTSUP,
+		"process %d has made threads during the move: %zu now, and room for %zu; move it again",
+		t->pid, t->nr, tracee_room(t));
+}
+
+int recheck_stopped(struct sending *s, struct error *err)
+{
+	pid_t pid = s->src->pid;
+	struct proc_status st;
+	int r = recheck_running(s, err);
+
+	if (r == 0)
+		r = proc_read_status(pid, &st, err);
+	if (r == 0 && st.seccomp)
+		r = error_set(err, -ENOTSUP, "process %d has a seccomp filter",
+			      pid);
+	if (r == 0)
+		r = check_room(s->tracee, err);
+	if (r == 0)
+		r = recheck_children(s, err);
+	/* before all of the memory is copied, which pre-copy has not done */
+	if (r == 0 && !s->report->tracked)
+		r = fds_check(pid, s->src->external, s->src->nr_externals, err);
+	return r;
+}

@@ -1,0 +1,129 @@
+# What a process does while it is being moved: it ends, starts another program
+# or makes a child between two rounds of the pre-copy.  The move says so, and
+# what runs on runs on unharmed.
+
+setup() {
+	STINT_BUILD=${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}
+	stint=$STINT_BUILD/src/cmd/stint
+	cd "$BATS_TEST_TMPDIR"
+	# counts in a file; does what it is told by USR1, undoes it by USR2
+	cat >during.py <<-'S'
+		import os, signal, sys, time
+		os.closerange(3, 1024)
+		deed, beat = sys.argv[1:3]
+		child = 0
+		def do(*_):
+		    global child
+		    open("did", "w").close()
+		    if deed == "exec":
+		        os.execv(sys.executable, [sys.executable, "-S", *sys.argv])
+		    if deed == "exit":
+		        os._exit(7)
+		    child = os.fork()
+		    if not child:
+		        time.sleep(100)
+		def undo(*_):
+		    os.kill(child, signal.SIGKILL)
+		    os.waitpid(child, 0)
+		signal.signal(signal.SIGUSR1, do)
+		signal.signal(signal.SIGUSR2, undo)
+		i = len(open(beat).readlines()) if os.path.exists(beat) else 0
+		while True:
+		    with open(beat, "a") as f:
+		        f.write(f"{i}\n")
+		    i += 1
+		    time.sleep(0.01)
+	S
+}
+
+teardown() {
+	[ -z "${receiver:-}" ] || kill -9 "$receiver" 2>/dev/null || true
+	[ -z "${engine:-}" ] || kill -9 "$engine" 2>/dev/null || true
+	[ -z "${victim:-}" ] || kill -9 -- "-$victim" 2>/dev/null || true
+	[ -z "${moved:-}" ] || kill -9 "$moved" 2>/dev/null || true
+}
+
+wait_for() {
+	for _ in {1..400}; do
+		eval "$1" && return 0
+		sleep 0.02
+	done
+	echo "waited in vain for: $1"
+	return 1
+}
+
+stopped() {
+	grep -q '^State:	T' "/proc/$engine/status" 2>/dev/null
+}
+
+receive() {
+	: >listen
+	"$stint" move receive --json --listen 127.0.0.1:0 >listen 2>receive.err </dev/null 3>&- &
+	receiver=$!
+	wait_for 'grep -q listening listen'
+	addr=$(sed -n 's/^listening //p' listen)
+}
+
+# Start it, and have it do its deed after the first round; then the move goes
+# on to its end, which is left in $status and err.
+move_during() {
+	setsid /usr/bin/python3 -S during.py "$1" beat </dev/null >/dev/null 2>&1 3>&- &
+	victim=$!
+	wait_for '[ -s beat ]'
+	receive
+	STINT_FAULT=source-round:stop "$stint" move "$victim" --to "$addr" \
+		>out 2>err </dev/null 3>&- &
+	engine=$!
+	wait_for stopped
+	kill -USR1 "$victim"
+	wait_for '[ -e did ]'
+	sleep 0.1
+	# it stops again after each round
+	while kill -CONT "$engine" && ! grep -q '^State:	Z' "/proc/$engine/status"; do
+		sleep 0.02
+	done 2>/dev/null
+	status=0
+	wait "$engine" || status=$?
+	engine=
+	cat err
+}
+
+beats() {
+	local n
+	n=$(wc -l <beat)
+	wait_for '[ "$(wc -l <beat)" -gt '$((n + 2))' ]'
+	awk '$1 != NR - 1 { print "line " NR " is " $1; exit 1 }' beat
+}
+
+@test "a process that starts another program during the move stays, unharmed" {
+	move_during exec
+	[ "$status" = 1 ]
+	[[ $(tail -1 err) == *"started another program"* ]]
+	beats
+}
+
+@test "a process that exits during the move is not moved, and no copy is left" {
+	move_during exit
+	[ "$status" = 1 ]
+	[[ $(tail -1 err) == *"has exited"* ]]
+	wait "$victim" || status=$?
+	[ "$status" = 7 ]
+	status=0
+	wait "$receiver" || status=$?
+	[ "$status" = 1 ]
+}
+
+@test "a process with a lasting child stays, and moves when that has gone" {
+	move_during fork
+	[ "$status" = 1 ]
+	[[ $(tail -1 err) == *"has a child"* ]]
+	beats
+	kill -USR2 "$victim"
+	receive
+	run timeout 60 "$stint" move "$victim" --to "$addr"
+	echo "$output"
+	[ "$status" = 0 ]
+	wait_for 'grep -q outcome listen'
+	moved=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' listen)
+	beats
+}
