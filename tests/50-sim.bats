@@ -145,9 +145,9 @@ assert s["makespan"] == 180 and s["policy"] == "fcfs"'
 	fails "no job in it" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
 	small; gzip "$dir/t.swf"
 	head -c 60 "$dir/t.swf.gz" >"$dir/cut.gz"
-	fails "cut.gz: the gzip data is cut off" "$stint" sim -p fcfs --swf "$dir/cut.gz" -o "$out"
+	fails "cut.gz: the gzip data is damaged or cut off" "$stint" sim -p fcfs --swf "$dir/cut.gz" -o "$out"
 	(head -c 60 "$dir/t.swf.gz"; head -c 60 /dev/zero) >"$dir/bad.gz"
-	fails "bad.gz: the gzip data" "$stint" sim -p fcfs --swf "$dir/bad.gz" -o "$out"
+	fails "bad.gz: the gzip data is damaged" "$stint" sim -p fcfs --swf "$dir/bad.gz" -o "$out"
 	fails "No such file" "$stint" sim -p fcfs --swf "$dir/none.swf" -o "$out"
 	[ ! -e "$out" ]
 }

@@ -125,6 +125,15 @@ static void text_flush(struct text *t)
 	t->n = 0;
 }
 
+static unsigned count_digits(uint64_t u)
+{
+	unsigned n = 1;
+
+	for (; u >= 10000; u /= 10000)
+		n += 4;
+	return n + (u >= 10) + (u >= 100) + (u >= 1000);
+}
+
 /* Two digits at a time, from the end. */
 static void put_int(struct text *t, int64_t v)
 {
@@ -139,7 +148,7 @@ static void put_int(struct text *t, int64_t v)
 				    "80818283848586878889"
 				    "90919293949596979899";
 	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-	char digits[20], *d = digits + sizeof(digits);
+	char *d;
 
 	if (v < 0)
 		t->buf[t->n++] = '-';
@@ -147,14 +156,14 @@ static void put_int(struct text *t, int64_t v)
 		t->buf[t->n++] = (char)('0' + u);
 		return;
 	}
+	t->n += count_digits(u);
+	d = t->buf + t->n;
 	for (; u >= 100; u /= 100)
 		memcpy(d -= 2, pairs + u % 100 * 2, 2);
 	if (u >= 10)
-		memcpy(d -= 2, pairs + u * 2, 2);
+		memcpy(d - 2, pairs + u * 2, 2);
 	else
-		*--d = (char)('0' + u);
-	memcpy(t->buf + t->n, d, (size_t)(digits + sizeof(digits) - d));
-	t->n += (size_t)(digits + sizeof(digits) - d);
+		d[-1] = (char)('0' + u);
 }
 
 /* Seconds, with as many places as there are. */
@@ -243,7 +252,6 @@ static const struct swf_job unknown = {
 	.app = -1,
 	.queue = -1,
 	.partition = -1,
-	.status = -1,
 };
 
 /* Status as the format has it: 1 completed, 0 failed, 5 cancelled. */

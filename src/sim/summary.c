@@ -18,40 +18,44 @@ static double seconds(usec_t t)
 	return (double)t / USEC_PER_SEC;
 }
 
-static void swap(double *a, double *b)
+/*
+ * Bring those of x[from..to) that are below pivot, or with `equal` not above
+ * it, to the front; where the others begin.  Without a branch that depends on
+ * a value, since none could be foretold.
+ */
+static size_t partition(double *x, size_t from, size_t to, double pivot,
+			bool equal)
 {
-	double t = *a;
+	for (size_t i = from; i < to; i++) {
+		double v = x[i];
 
-	*a = *b;
-	*b = t;
+		x[i] = x[from];
+		x[from] = v;
+		from += equal ? v <= pivot : v < pivot;
+	}
+	return from;
 }
 
 /*
  * The k-th smallest of x[from..n), which is at k afterwards, with none larger
- * before and none smaller behind it (Hoare's find).
+ * before and none smaller behind it.
  */
 static double select_kth(double *x, size_t from, size_t n, size_t k)
 {
-	ptrdiff_t lo = (ptrdiff_t)from, hi = (ptrdiff_t)n - 1;
-
-	while (lo < hi) {
+	for (;;) {
 		double pivot = x[k];
-		ptrdiff_t i = lo, j = hi;
+		size_t equal = partition(x, from, n, pivot, false);
+		size_t above;
 
-		do {
-			while (x[i] < pivot)
-				i++;
-			while (pivot < x[j])
-				j--;
-			if (i <= j)
-				swap(&x[i++], &x[j--]);
-		} while (i <= j);
-		if (j < (ptrdiff_t)k)
-			lo = i;
-		if ((ptrdiff_t)k < i)
-			hi = j;
+		if (k < equal) {
+			n = equal;
+			continue;
+		}
+		above = partition(x, equal, n, pivot, true);
+		if (k < above)
+			return pivot;
+		from = above;
 	}
-	return x[k];
 }
 
 /* Means of equal runs of successive jobs are nearly independent. */

@@ -112,25 +112,6 @@ static int parse_odd_field(struct parser *p, unsigned n, struct field *ret)
 	return 0;
 }
 
-static inline int parse_field(struct parser *p, unsigned n, struct field *ret)
-{
-	const char *at = p->at;
-	uint64_t v = 0;
-
-	if (at[0] == '-' && at[1] == '1' && at[2] == ' ') {
-		*ret = (struct field){ .whole = -1 };
-		p->at = at + 2;
-		return 0;
-	}
-	while (is_digit(*at))
-		v = v * 10 + (unsigned char)(*at++ - '0');
-	if (*at != ' ' || at == p->at || at - p->at > 18)
-		return parse_odd_field(p, n, ret);
-	*ret = (struct field){ .whole = (int64_t)v };
-	p->at = at;
-	return 0;
-}
-
 static void skip_blanks(struct parser *p)
 {
 	while (is_blank(*p->at))
@@ -144,23 +125,62 @@ static void skip_line(struct parser *p)
 	p->at = nl ? nl + 1 : p->end;
 }
 
+static int too_few_fields(struct parser *p, unsigned n)
+{
+	return error_set(p->err, -EINVAL,
+			 "%s:%zu: %u fields instead of 18; is the file cut "
+			 "off, or in another format?",
+			 p->name, p->line, n);
+}
+
+static bool ends_field(char c)
+{
+	return is_blank(c) || c == '\n';
+}
+
+/* Some digits or "-1", which nearly every field is; NULL if it is not. */
+static inline const char *parse_plain_field(const char *at, struct field *ret)
+{
+	const char *start = at;
+	uint64_t v = 0;
+
+	if (at[0] == '-' && at[1] == '1' && ends_field(at[2])) {
+		*ret = (struct field){ .whole = -1 };
+		return at + 2;
+	}
+	while (is_digit(*at))
+		v = v * 10 + (unsigned char)(*at++ - '0');
+	if (at == start || at - start > 18 || !ends_field(*at))
+		return NULL;
+	*ret = (struct field){ .whole = (int64_t)v };
+	return at;
+}
+
 /* All fields of a line; what comes after them is refused or ignored. */
 static int parse_fields(struct parser *p, struct field *f)
 {
+	const char *at = p->at; /* in a register for as long as it goes well */
+
 	for (unsigned n = 0; n < SWF_FIELDS; n++) {
+		const char *after;
 		int r;
 
-		skip_blanks(p);
+		while (is_blank(*at))
+			at++;
+		after = parse_plain_field(at, &f[n]);
+		if (after) {
+			at = after;
+			continue;
+		}
+		p->at = at;
 		if (at_line_end(p))
-			return error_set(p->err, -EINVAL,
-					 "%s:%zu: %u fields instead of 18; is "
-					 "the file cut off, or in another "
-					 "format?",
-					 p->name, p->line, n);
-		r = parse_field(p, n, &f[n]);
+			return too_few_fields(p, n);
+		r = parse_odd_field(p, n, &f[n]);
 		if (r < 0)
 			return r;
+		at = p->at;
 	}
+	p->at = at;
 	skip_blanks(p);
 	if (!at_line_end(p) && p->options->extra == SWF_EXTRA_REFUSE)
 		return error_set(p->err, -EINVAL,
@@ -231,19 +251,14 @@ static void add_job(struct parser *p, const struct field *f)
 	*job = (struct swf_job){
 		.id = f[0].whole,
 		.submit = to_usec(&f[1]),
-		.wait = to_usec(&f[2]),
 		.run = to_usec(&f[3]),
 		.memory = f[9].whole,
 		.size = (uint32_t)wanted_size(f),
-		.allocated = to_int32(&f[4]),
 		.user = to_int32(&f[11]),
 		.group = to_int32(&f[12]),
 		.app = to_int32(&f[13]),
 		.queue = to_int32(&f[14]),
 		.partition = to_int32(&f[15]),
-		.status = (int8_t)(f[10].whole < 0 || f[10].whole > 127
-					   ? -1
-					   : f[10].whole),
 	};
 	set_estimate(p, job, to_usec(&f[8]));
 	if (t->nr > 1 && job->submit < job[-1].submit)
@@ -318,29 +333,34 @@ static int parse_line(struct parser *p)
 	return 0;
 }
 
-static int compare_jobs(const void *a, const void *b)
+struct place {
+	usec_t submit;
+	size_t ix; /* in the file */
+};
+
+static int compare_places(const void *a, const void *b)
 {
-	const struct swf_job *x = a, *y = b;
+	const struct place *x = a, *y = b;
 
 	if (x->submit != y->submit)
 		return x->submit < y->submit ? -1 : 1;
-	/* wait serves as the place in the file while sorting. */
-	return x->wait < y->wait ? -1 : x->wait > y->wait;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
 /* qsort need not be stable, so the place in the file is part of the key. */
 static void sort_jobs(struct swf_trace *t)
 {
-	usec_t *wait = xcalloc(t->nr, sizeof(*wait));
+	struct place *place = xcalloc(t->nr, sizeof(*place));
+	struct swf_job *sorted = xcalloc(t->nr, sizeof(*sorted));
 
-	for (size_t i = 0; i < t->nr; i++) {
-		wait[i] = t->job[i].wait;
-		t->job[i].wait = (usec_t)i;
-	}
-	qsort(t->job, t->nr, sizeof(*t->job), compare_jobs);
 	for (size_t i = 0; i < t->nr; i++)
-		t->job[i].wait = wait[t->job[i].wait];
-	free(wait);
+		place[i] = (struct place){ t->job[i].submit, i };
+	qsort(place, t->nr, sizeof(*place), compare_places);
+	for (size_t i = 0; i < t->nr; i++)
+		sorted[i] = t->job[place[i].ix];
+	free(place);
+	free(t->job);
+	t->job = sorted;
 }
 
 static void choose_procs(struct parser *p)

@@ -25,13 +25,11 @@
 
 struct swf_job {
 	int64_t id;
-	usec_t submit, wait, run;
+	usec_t submit, run;
 	usec_t estimate; /* requested time, raised to run; run if unknown */
 	int64_t memory;	 /* requested, KB a processor; -1 */
 	uint32_t size;
-	int32_t allocated; /* -1 unknown */
-	int32_t user, group, app, queue, partition;
-	int8_t status;
+	int32_t user, group, app, queue, partition; /* -1: not known */
 };
 
 enum swf_extra { SWF_EXTRA_REFUSE, SWF_EXTRA_IGNORE };
