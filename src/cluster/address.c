@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -33,6 +34,7 @@ int address_parse(const char *text, struct address *ret, struct error *err)
 				  .ai_flags = AI_ADDRCONFIG };
 	struct addrinfo *found;
 	const char *colon = strrchr(text, ':'), *end = colon;
+	unsigned long port;
 	char host[256];
 	int r;
 
@@ -42,8 +44,10 @@ int address_parse(const char *text, struct address *ret, struct error *err)
 		text++;
 		end--;
 	}
-	if (!colon || end == text || (size_t)(end - text) >= sizeof(host) ||
-	    !colon[1] || strspn(colon + 1, "0123456789") != strlen(colon + 1))
+	port = colon ? strtoul(colon + 1, NULL, 10) : 0;
+	if (!colon || port > UINT16_MAX || end == text ||
+	    (size_t)(end - text) >= sizeof(host) || !colon[1] ||
+	    strspn(colon + 1, "0123456789") != strlen(colon + 1))
 		return error_set(err, -EINVAL,
 				 "'%s' is no address: write HOST:PORT or "
 				 "unix:PATH",

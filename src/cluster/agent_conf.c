@@ -32,6 +32,23 @@ static int set_net(struct agent_conf *conf, const char *value,
 	return 0;
 }
 
+/* Shorter ones would load the host that they are to tell about. */
+static int set_report_every(struct agent_conf *conf, const char *value,
+			    struct error *err)
+{
+	usec_t t;
+	int r = parse_usec(value, &t, err);
+
+	if (r < 0)
+		return r;
+	if (t < 10 * USEC_PER_MSEC)
+		return error_set(err, -EINVAL,
+				 "report-every: %s is too often: 10ms or more",
+				 value);
+	conf->report_every = t;
+	return 0;
+}
+
 int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		   struct error *err)
 {
@@ -58,7 +75,7 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 	if (!strcmp(name, "net"))
 		return set_net(conf, value, err);
 	if (!strcmp(name, "report-every"))
-		return parse_usec(value, &conf->report_every, err);
+		return set_report_every(conf, value, err);
 	if (!strcmp(name, "score") || !strcmp(name, "cores")) {
 		r = parse_int(value, 1, 1000000, name, &n, err);
 		if (r < 0)

@@ -109,13 +109,15 @@ int client_settle(struct client_conf *conf, struct address *address,
 				 "set STINT_CONTROLLER, or write "
 				 "/etc/stint/client.conf; to try things out, "
 				 "`stint testbed up 3`");
+	r = address_parse(conf->controller, address, err);
+	if (r < 0)
+		return r;
 	if (!conf->key)
 		return error_set(err, -ENOENT,
 				 "no key: give --key=FILE or set STINT_KEY; "
 				 "`stint controller --enrol=user/NAME` makes "
 				 "one");
-	r = keys_read_one(conf->key, key, err);
-	return r < 0 ? r : address_parse(conf->controller, address, err);
+	return keys_read_one(conf->key, key, err);
 }
 
 /* ---- questions and answers ---- */

@@ -20,8 +20,11 @@ static const struct argp_option options[] = {
 	  10 },
 	{ "key", KEY_KEY, "FILE", 0, "your key file (else STINT_KEY, ...)",
 	  10 },
-	{ "json", KEY_JSON, 0, 0, "print JSON", 10 },
 	{ 0 }
+};
+
+static const struct argp_option json_options[] = {
+	{ "json", KEY_JSON, 0, 0, "print JSON", 10 }, { 0 }
 };
 
 static void set_text(char **to, const char *text)
@@ -41,15 +44,31 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_KEY:
 		set_text(&o->conf.key, arg);
 		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
 const struct argp client_argp = { options, parse, 0, 0, 0, 0, 0 };
+
+static error_t parse_json(int key, char *arg, struct argp_state *state)
+{
+	struct client_options *o = state->input;
+
+	(void)arg;
+	if (key == ARGP_KEY_INIT)
+		state->child_inputs[0] = o;
+	else if (key == KEY_JSON)
+		o->json = true;
+	else
+		return ARGP_ERR_UNKNOWN;
+	return 0;
+}
+
+static const struct argp_child client_child[] = { { &client_argp, 0, 0, 0 },
+						  { 0 } };
+const struct argp client_json_argp = { json_options, parse_json, 0, 0,
+				       client_child, 0,		 0 };
 
 int parse_job(const char *text, uint64_t *job, struct error *err)
 {
@@ -138,11 +157,6 @@ const char *show_usec(uint64_t usec)
 	static const char *const units[] = { "us", "ms", "s", NULL };
 
 	return show(usec, 1000, units);
-}
-
-int client_exit(int code)
-{
-	return code == -EINVAL || code == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
 void print_json(json_t *j)

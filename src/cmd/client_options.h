@@ -16,10 +16,11 @@ struct client_options {
 };
 
 /*
- * As an argp child; its input is a struct client_options.  --json is for
- * commands that list or report.
+ * As an argp child; its input is a struct client_options.  The second has
+ * --json too, for commands that list or report.
  */
 extern const struct argp client_argp;
+extern const struct argp client_json_argp;
 
 /* "JOB" and "JOB.RANK". */
 int parse_job(const char *text, uint64_t *job, struct error *err) must_check;
@@ -31,9 +32,6 @@ const char *state_name(int state);
 /* "1.50 GB", "830 us": 3 digits and a unit, in a ring of static buffers. */
 const char *show_bytes(uint64_t bytes);
 const char *show_usec(uint64_t usec);
-
-/* The exit code for a client's error: 2 for a wrong argument, else 1. */
-int client_exit(int code);
 
 struct json_t;
 /* Print on one line and drop the reference. */

@@ -25,6 +25,10 @@ enum command_exit {
 	EXIT_USAGE = 2,	 /* it was not understood; nothing was done */
 };
 
+/* The exit code for a negative errno: a wrong argument is -EINVAL or -ERANGE,
+ * everything else did not work. */
+int command_code(int rc);
+
 /* Print "stint NAME: text" on stderr and return code, for the caller's exit. */
 int command_fail(const char *name, int code, const struct error *err);
 

@@ -49,7 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
+static const struct argp_child children[] = { { &client_json_argp, 0, 0, 0 },
 					      { 0 } };
 static const struct argp argp = {
 	options,  parse,
@@ -85,7 +85,7 @@ static int drain_main(int argc, char **argv)
 		message_free(m);
 	client_close(c);
 	client_conf_clear(&a.client.conf);
-	return r < 0 ? command_fail("drain", client_exit(r), &err) : EXIT_OK;
+	return r < 0 ? command_fail("drain", command_code(r), &err) : EXIT_OK;
 }
 
 const struct command cmd_drain = {

@@ -17,7 +17,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
+static const struct argp_child children[] = { { &client_json_argp, 0, 0, 0 },
 					      { 0 } };
 static const struct argp argp = {
 	0, parse, 0, "Show the hosts of the cluster.", children, 0, 0
@@ -86,7 +86,7 @@ static int hosts_main(int argc, char **argv)
 	}
 	client_close(c);
 	client_conf_clear(&o.conf);
-	return r < 0 ? command_fail("hosts", client_exit(r), &err) : EXIT_OK;
+	return r < 0 ? command_fail("hosts", command_code(r), &err) : EXIT_OK;
 }
 
 const struct command cmd_hosts = {

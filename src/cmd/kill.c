@@ -101,7 +101,7 @@ static int kill_main(int argc, char **argv)
 		message_free(m);
 	client_close(c);
 	client_conf_clear(&a.client.conf);
-	return r < 0 ? command_fail("kill", client_exit(r), &a.err) : EXIT_OK;
+	return r < 0 ? command_fail("kill", command_code(r), &a.err) : EXIT_OK;
 }
 
 const struct command cmd_kill = {

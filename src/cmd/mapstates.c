@@ -232,7 +232,7 @@ static int run(int argc, char **argv)
 		r = mapstates_enumerate(&conf, a.limit, &ms, &err);
 	free(a.alpha);
 	if (r < 0)
-		return command_fail("mapstates", EXIT_FAILED, &err);
+		return command_fail("mapstates", command_code(r), &err);
 	print(&a, &ms);
 	mapstates_clear(&ms);
 	if (fflush(stdout) || ferror(stdout)) {

@@ -58,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
+static const struct argp_child children[] = { { &client_json_argp, 0, 0, 0 },
 					      { 0 } };
 static const struct argp argp = {
 	options,
@@ -102,7 +102,7 @@ static int migrate_main(int argc, char **argv)
 	client_close(c);
 	client_conf_clear(&a.client.conf);
 	if (r < 0)
-		return command_fail("migrate", client_exit(r), &a.err);
+		return command_fail("migrate", command_code(r), &a.err);
 	return moved ? EXIT_OK : EXIT_FAILED;
 }
 

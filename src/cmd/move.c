@@ -24,18 +24,12 @@
  * object to stdout.
  */
 #include <argp.h>
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -43,9 +37,9 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/move_peer.h"
 #include "cmd/nest.h"
 #include "core/io.h"
-#include "core/tls.h"
 #include "core/xalloc.h"
 #include "move/move.h"
 
@@ -53,15 +47,12 @@ enum verb { VERB_SEND, VERB_RECEIVE, VERB_RELEASE, VERB_DISCARD, VERB_CHECK };
 
 #define EXIT_UNDECIDED 3
 
-#define HANDSHAKE (10 * USEC_PER_SEC)
-
 struct args {
 	enum verb verb;
-	bool json, plaintext, throttle, have_verb;
-	const char *key_file, *record;
-	struct tls_key key;
+	bool json, throttle, have_verb;
+	const char *record;
+	struct move_peer peer; /* its addr: to or listen */
 	pid_t pid;
-	const char *addr; /* to or listen */
 	usec_t budget;
 };
 
@@ -101,8 +92,9 @@ static int parse_word(struct args *a, const char *word, struct error *err)
 	}
 	if (a->pid || a->verb == VERB_RECEIVE)
 		return error_set(err, -EINVAL, "too many arguments");
-	if (parse_int(word, 1, INT32_MAX, "PID", &pid, err) < 0)
-		return -EINVAL;
+	if (parse_int(word, 1, INT32_MAX, "PID", &pid, NULL) < 0)
+		return error_set(err, -EINVAL,
+				 "'%s' is no process: give its PID", word);
 	a->pid = (pid_t)pid;
 	a->have_verb = true;
 	return 0;
@@ -112,9 +104,9 @@ static void check_args(const struct args *a, struct argp_state *state)
 {
 	if (a->verb != VERB_RECEIVE && !a->pid)
 		argp_error(state, "which process? Give its PID");
-	if (a->verb == VERB_RECEIVE && !a->addr)
+	if (a->verb == VERB_RECEIVE && !a->peer.addr)
 		argp_error(state, "--listen is missing");
-	if (a->verb == VERB_SEND && !a->addr)
+	if (a->verb == VERB_SEND && !a->peer.addr)
 		argp_error(state, "--to is missing");
 }
 
@@ -126,19 +118,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 't':
 	case 'l':
-		a->addr = arg;
+		a->peer.addr = arg;
 		return 0;
 	case 'j':
 		a->json = true;
 		return 0;
 	case 'k':
-		a->key_file = arg;
+		a->peer.key_file = arg;
 		return 0;
 	case 'r':
 		a->record = arg;
 		return 0;
 	case 'p':
-		a->plaintext = true;
+		a->peer.plaintext = true;
 		return 0;
 	case 's':
 		a->throttle = true;
@@ -156,145 +148,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
-}
-
-static int read_key(struct args *a, struct error *err)
-{
-	char *text;
-	ssize_t n;
-	int r;
-
-	if (!a->key_file)
-		return 0;
-	n = io_read_file(AT_FDCWD, a->key_file, 4096, &text);
-	if (n < 0)
-		return error_sys(err, (int)n, "%s", a->key_file);
-	r = tls_key_parse(text, &a->key, err);
-	free(text);
-	return r < 0 ? error_prefix(err, r, "%s", a->key_file) : 0;
-}
-
-static bool is_loopback(const struct sockaddr *sa)
-{
-	if (sa->sa_family == AF_INET)
-		return ntohl(((const struct sockaddr_in *)sa)
-				     ->sin_addr.s_addr) >>
-			       24 ==
-		       IN_LOOPBACKNET;
-	return sa->sa_family == AF_INET6 &&
-	       IN6_IS_ADDR_LOOPBACK(
-		       &((const struct sockaddr_in6 *)sa)->sin6_addr);
-}
-
-/* The channel over a connected socket, which it owns also on failure. */
-static int open_channel(const struct args *a, int fd, struct channel **ret,
-			struct error *err)
-{
-	struct sockaddr_storage ss = { 0 };
-	socklen_t n = sizeof(ss);
-	int r;
-
-	if (a->key_file) {
-		r = a->verb == VERB_RECEIVE
-			    ? channel_tls_server(fd, &a->key, HANDSHAKE, ret,
-						 err)
-			    : channel_tls_client(fd, &a->key, HANDSHAKE, ret,
-						 err);
-		if (r < 0)
-			close(fd);
-		return r;
-	}
-	if (getpeername(fd, (struct sockaddr *)&ss, &n) < 0 ||
-	    (!a->plaintext && !is_loopback((struct sockaddr *)&ss))) {
-		close(fd);
-		return error_set(
-			err, -EACCES,
-			"no --key, and the peer is on another host (--plaintext allows it)");
-	}
-	*ret = channel_from_fd(fd);
-	return 0;
-}
-
-/* "host:port" or "[v6]:port"; connects or listens. */
-static int open_socket(const char *addr, bool listening, struct error *err)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-				  .ai_flags = listening ? AI_PASSIVE : 0 };
-	struct addrinfo *ai;
-	char *host = xstrdup(addr), *port = strrchr(host, ':'), *name = host;
-	int fd = -1, r, one = 1;
-
-	if (!port) {
-		free(host);
-		return error_set(err, -EINVAL, "%s: expected ADDR:PORT", addr);
-	}
-	*port++ = '\0';
-	if (*name == '[' && name[strlen(name) - 1] == ']') {
-		name[strlen(name) - 1] = '\0';
-		name++;
-	}
-	r = getaddrinfo(*name ? name : NULL, port, &hints, &ai);
-	free(host);
-	if (r)
-		return error_set(err, -EINVAL, "%s: %s", addr, gai_strerror(r));
-	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listening && fd >= 0)
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (fd < 0 ||
-	    (listening ? bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 ||
-				 listen(fd, 1) < 0
-		       : connect(fd, ai->ai_addr, ai->ai_addrlen) < 0)) {
-		r = error_sys(err, -errno, "%s", addr);
-		io_close(&fd);
-	} else {
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-		r = fd;
-	}
-	freeaddrinfo(ai);
-	return r;
-}
-
-static void print_json(const struct move_report *rep, const struct error *err)
-{
-	static const char *const outcome[] = { "aborted", "done", "undecided" };
-	json_t *j = json_pack(
-		"{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-		"outcome", outcome[rep->outcome], "error", err->text, "pid",
-		(int)rep->pid, "rounds", (int)rep->rounds, "threads",
-		(int)rep->threads, "pages_sent", (json_int_t)rep->pages_sent,
-		"pages_last", (json_int_t)rep->pages_last, "bytes_held",
-		(json_int_t)rep->bytes_held, "tracked", rep->tracked, "retries",
-		(int)rep->retries, "stalled_us", (json_int_t)rep->stalled,
-		"total_us", (json_int_t)rep->total, "downtime_us",
-		(json_int_t)rep->downtime, "predicted_us",
-		(json_int_t)rep->predicted, "freeze_us",
-		(json_int_t)rep->freeze, "last_us", (json_int_t)rep->last,
-		"capture_us", (json_int_t)rep->capture, "restore_us",
-		(json_int_t)rep->restore, "commit_us", (json_int_t)rep->commit);
-
-	json_dumpf(j, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
-	putchar('\n');
-	fflush(stdout);
-	json_decref(j);
-}
-
-static void print_report(const struct move_report *rep)
-{
-	double mib = (double)rep->pages_sent / 256;
-
-	fprintf(stderr,
-		"moved in %.3f s: %.1f MiB in %u rounds%s, %u threads\n",
-		(double)rep->total / 1e6, mib, rep->rounds,
-		rep->tracked ? "" : " (stop-and-copy)", rep->threads);
-	fprintf(stderr,
-		"downtime %.2f ms: freeze %.2f, last pages %.2f, state %.2f, restore %.2f, commit %.2f\n",
-		(double)rep->downtime / 1e3, (double)rep->freeze / 1e3,
-		(double)rep->last / 1e3, (double)rep->capture / 1e3,
-		(double)rep->restore / 1e3, (double)rep->commit / 1e3);
-	if (rep->retries)
-		fprintf(stderr,
-			"stopped %u times in vain before, for %.2f ms in all, while something was in the way\n",
-			rep->retries, (double)rep->stalled / 1e3);
 }
 
 static void progress(void *ctx, const char *line)
@@ -346,7 +199,7 @@ static int write_record(void *ctx, uint64_t epoch, struct error *err)
 		return 0;
 	tmp = xasprintf("%s.%d", a->record, getpid());
 	text = xasprintf("pid %d epoch %llu committed to %s\n", a->pid,
-			 (unsigned long long)epoch, a->addr);
+			 (unsigned long long)epoch, a->peer.addr);
 	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	r = fd < 0 ? -errno : io_write_full(fd, text, strlen(text));
 	io_close(&fd);
@@ -360,15 +213,6 @@ static int write_record(void *ctx, uint64_t epoch, struct error *err)
 }
 
 static const struct move_source_ops source_ops = { .commit = write_record };
-
-static int connect_to(struct args *a, struct channel **ret, struct error *err)
-{
-	int fd = read_key(a, err);
-
-	if (fd == 0)
-		fd = open_socket(a->addr, false, err);
-	return fd < 0 ? fd : open_channel(a, fd, ret, err);
-}
 
 static int run_send(struct args *a)
 {
@@ -387,15 +231,15 @@ static int run_send(struct args *a)
 	struct error err = ERROR_INIT;
 	struct channel *ch;
 	struct timespec ts;
-	int r = connect_to(a, &ch, &err);
+	int r = move_peer_connect(&a->peer, &ch, &err);
 
 	if (r < 0)
-		return command_fail("move", EXIT_FAILED, &err);
+		return command_fail("move", command_code(r), &err);
 	clock_gettime(CLOCK_REALTIME, &ts);
 	src.epoch = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 	r = move_send(&src, ch, &rep, &err);
 	if (a->json)
-		print_json(&rep, &err);
+		move_report_json(&rep, &err);
 	if (r < 0)
 		return command_fail("move",
 				    rep.outcome == MOVE_UNDECIDED
@@ -403,7 +247,7 @@ static int run_send(struct args *a)
 					    : EXIT_FAILED,
 				    &err);
 	if (!a->json)
-		print_report(&rep);
+		move_report_print(&rep);
 	return EXIT_OK;
 }
 
@@ -440,41 +284,6 @@ static const struct move_dest_ops dest_ops = {
 	.landed = dest_landed,
 };
 
-/* Say where we listen, and take the first who comes. */
-static int accept_one(const char *addr, struct error *err)
-{
-	struct sockaddr_storage ss;
-	socklen_t n = sizeof(ss);
-	char host[64], port[16];
-	int fd = open_socket(addr, true, err), conn, one = 1;
-
-	if (fd < 0)
-		return fd;
-	getsockname(fd, (struct sockaddr *)&ss, &n);
-	getnameinfo((struct sockaddr *)&ss, n, host, sizeof(host), port,
-		    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
-	printf("listening %s:%s\n", host, port);
-	fflush(stdout);
-	do
-		conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-	while (conn < 0 && errno == EINTR);
-	if (conn < 0)
-		error_sys(err, -errno, "accept");
-	else
-		setsockopt(conn, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	close(fd);
-	return conn;
-}
-
-static int accept_from(struct args *a, struct channel **ret, struct error *err)
-{
-	int fd = read_key(a, err);
-
-	if (fd == 0)
-		fd = accept_one(a->addr, err);
-	return fd < 0 ? fd : open_channel(a, fd, ret, err);
-}
-
 /* It has landed, and nobody here knows whether it may run. */
 static int leave_waiting(const struct nest *nest, const struct error *err)
 {
@@ -491,10 +300,10 @@ static int run_receive(struct args *a)
 	struct move_report rep;
 	struct channel *ch;
 	struct nest *nest;
-	int status, code, r = accept_from(a, &ch, &err);
+	int status, code, r = move_peer_accept(&a->peer, &ch, &err);
 
 	if (r < 0)
-		return command_fail("move", EXIT_FAILED, &err);
+		return command_fail("move", command_code(r), &err);
 	r = nest_create(&nest, &err);
 	if (r < 0) {
 		channel_close(ch);
@@ -503,7 +312,7 @@ static int run_receive(struct args *a)
 	dst.ctx = nest;
 	r = move_receive(&dst, ch, &rep, &err);
 	if (a->json)
-		print_json(&rep, &err);
+		move_report_json(&rep, &err);
 	if (r == 0 && rep.flawed)
 		fprintf(stderr, "stint move: %s\n", err.text);
 	if (r == 0)
@@ -548,6 +357,10 @@ static int run_check(const struct args *a)
 	struct move_external ext[3];
 	struct error err;
 
+	if (kill(a->pid, 0) < 0 && errno == ESRCH) {
+		error_set(&err, -ESRCH, "no process %d", a->pid);
+		return command_fail("move", EXIT_FAILED, &err);
+	}
 	if (move_check(a->pid, ext, find_stdio(a->pid, ext), &err) < 0)
 		return command_fail("move", EXIT_FAILED, &err);
 	return EXIT_OK;

@@ -174,7 +174,7 @@ static int run(int argc, char **argv)
 	}
 	p = policy_find(a.name, &err);
 	if (!p)
-		return command_fail("policies", EXIT_FAILED, &err);
+		return command_fail("policies", EXIT_USAGE, &err);
 	if (a.json) {
 		print_json(p);
 		putchar('\n');

@@ -45,7 +45,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
+static const struct argp_child children[] = { { &client_json_argp, 0, 0, 0 },
 					      { 0 } };
 static const struct argp argp = {
 	options,  parse, "[JOB]", "Show jobs, their ranks and where they are.",
@@ -166,7 +166,7 @@ static int ps_main(int argc, char **argv)
 	}
 	client_close(c);
 	client_conf_clear(&a.client.conf);
-	return r < 0 ? command_fail("ps", client_exit(r), &a.err) : EXIT_OK;
+	return r < 0 ? command_fail("ps", command_code(r), &a.err) : EXIT_OK;
 }
 
 const struct command cmd_ps = {

@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +21,8 @@ static const struct argp_option options[] = {
 	{ "workers", 'j', "N", 0, "processes that compute (all cores)", 0 },
 	{ "results", 'r', "FILE", 0,
 	  "keep every run of a sweep there, and go on from what it holds", 0 },
-	{ "list", KEY_LIST, 0, 0, "show the ids and what they claim", 0 },
+	{ "list", KEY_LIST, 0, 0, "show the ids (of PAPER) and what they claim",
+	  0 },
 	{ "json", KEY_JSON, 0, 0, "as JSON", 1 },
 	{ "markdown", KEY_MARKDOWN, 0, 0, "as doc/reproduction.md is", 1 },
 	{ "out", 'o', "FILE", 0, "write it there (standard output)", 1 },
@@ -88,16 +90,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void print_list(FILE *to)
-{
-	for (size_t i = 0; reproduce_nth(i); i++) {
-		const struct reproduce_paper *p = reproduce_nth(i);
-
-		for (const struct reproduce_entry *e = p->entry; e->id; e++)
-			fprintf(to, "%s:%-8s %s\n", p->name, e->id, e->claim);
-	}
-}
-
 static void show_progress(void *arg, const char *id)
 {
 	fprintf(stderr, "\r\033[K%s ", id);
@@ -125,36 +117,33 @@ static int compute(struct args *a, struct error *err)
 	return rc;
 }
 
-static void print(const struct args *a, FILE *to)
+static int print(const struct args *a, FILE *to, struct error *err)
 {
 	if (a->list)
-		print_list(to);
-	else if (a->form == JSON)
+		return reproduce_print_list(a->which, a->form == JSON, to, err);
+	if (a->form == JSON)
 		reproduce_print_json(&a->reproduce, to);
 	else if (a->form == MARKDOWN)
 		reproduce_print_markdown(&a->reproduce, to);
 	else
 		reproduce_print(&a->reproduce, to);
+	return 0;
 }
 
-static int reproduce(struct args *a)
+static int reproduce(struct args *a, struct error *err)
 {
-	struct error err = ERROR_INIT;
 	struct output *out;
-	int rc = output_open(a->out ? a->out : "-", &out, &err);
+	int rc = output_open(a->out ? a->out : "-", &out, err);
 
 	if (rc < 0)
-		return command_fail("reproduce", EXIT_FAILED, &err);
-	rc = a->list ? 0 : compute(a, &err);
-	if (rc < 0) {
-		output_abort(out);
-		return command_fail("reproduce",
-				    rc == -ENOENT ? EXIT_USAGE : EXIT_FAILED,
-				    &err);
-	}
-	print(a, output_stream(out));
-	rc = output_commit(out, &err);
-	return rc < 0 ? command_fail("reproduce", EXIT_FAILED, &err) : EXIT_OK;
+		return rc;
+	rc = a->list ? 0 : compute(a, err);
+	if (rc == 0)
+		rc = print(a, output_stream(out), err);
+	if (rc == 0)
+		return output_commit(out, err);
+	output_abort(out);
+	return rc;
 }
 
 static const char doc[] =
@@ -162,6 +151,17 @@ static const char doc[] =
 	"\vPAPER alone is all of its results, PAPER:ID one of them, `all' "
 	"those of all papers.  A result that differs is reported, not an "
 	"error.";
+
+/* Links from a document find figures that lie beside it or below. */
+static void set_link(struct args *a)
+{
+	const char *slash = a->out ? strrchr(a->out, '/') : NULL;
+	size_t n = slash ? (size_t)(slash - a->out + 1) : 0;
+
+	if (a->reproduce.figures && n &&
+	    !strncmp(a->reproduce.figures, a->out, n))
+		a->reproduce.link = a->reproduce.figures + n;
+}
 
 static int reproduce_main(int argc, char **argv)
 {
@@ -181,9 +181,11 @@ static int reproduce_main(int argc, char **argv)
 			  "say which PAPER[:ID]; --list shows them");
 		return command_fail("reproduce", EXIT_USAGE, &err);
 	}
-	rc = reproduce(&a);
+	set_link(&a);
+	rc = reproduce(&a, &err);
 	reproduce_clear(&a.reproduce);
-	return rc;
+	return rc < 0 ? command_fail("reproduce", command_code(rc), &err)
+		      : EXIT_OK;
 }
 
 const struct command cmd_reproduce = {

@@ -120,7 +120,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->code = parse_time(r, arg);
 		return 0;
 	case KEY_HOSTS:
-		submission_hosts(&r->submission, arg);
+		r->code = submission_hosts(&r->submission, arg, &r->err);
 		return 0;
 	case 'l':
 		r->label = true;
@@ -131,10 +131,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_WDIR:
 		message_set_text(&r->submission.ask.cwd, realpath(arg, NULL));
 		if (!r->submission.ask.cwd)
-			r->code = error_sys(&r->err, -EINVAL,
-					    "%s: no such "
-					    "directory",
-					    arg);
+			r->code = error_set(&r->err, -EINVAL, "--wdir: %s: %s",
+					    arg, strerror(errno));
 		return 0;
 	case ARGP_KEY_ARGS:
 		r->submission.ask.argv = state->argv + state->next;
@@ -456,7 +454,7 @@ static int run_loop(struct run *r)
 static int run_end(struct run *r, int code)
 {
 	if (code < 0)
-		return command_fail("run", client_exit(code), &r->err);
+		return command_fail("run", command_code(code), &r->err);
 	if (r->exit)
 		return r->exit;
 	if (!r->done)

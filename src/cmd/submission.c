@@ -13,18 +13,23 @@
 
 extern char **environ;
 
-void submission_hosts(struct submission *sub, const char *arg)
+int submission_hosts(struct submission *sub, const char *arg, struct error *err)
 {
 	Control__Submit *s = &sub->ask;
+	const char *c = arg;
+	size_t n;
 
-	while (*arg) {
-		size_t n = strcspn(arg, ",");
-
-		if (n) {
-			array_room(s->hosts, s->n_hosts, &sub->cap_hosts);
-			s->hosts[s->n_hosts++] = xasprintf("%.*s", (int)n, arg);
-		}
-		arg += n + (arg[n] == ',');
+	for (;; c += n + 1) {
+		n = strcspn(c, ",");
+		if (!n)
+			return error_set(err, -EINVAL,
+					 "--hosts: '%s' is no list of hosts: "
+					 "write A,B,...",
+					 arg);
+		array_room(s->hosts, s->n_hosts, &sub->cap_hosts);
+		s->hosts[s->n_hosts++] = xasprintf("%.*s", (int)n, c);
+		if (!c[n])
+			return 0;
 	}
 }
 

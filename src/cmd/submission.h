@@ -17,7 +17,8 @@ void submission_init(struct submission *sub);
 void submission_clear(struct submission *sub);
 
 /* "A,B,...", added to those there are. */
-void submission_hosts(struct submission *sub, const char *arg);
+int submission_hosts(struct submission *sub, const char *arg,
+		     struct error *err) must_check;
 /* "NAME" or "NAME=VALUE". */
 int submission_export(struct submission *sub, const char *arg,
 		      struct error *err) must_check;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +18,8 @@
 struct output {
 	FILE *f;
 	char *path;
-	char *temp; /* NULL: writes straight (standard output, a device) */
+	bool straight; /* standard output, a device */
+	char *temp;    /* the temporary file's name, once it has one */
 };
 
 /* A target that is no regular file (/dev/null, a pipe) is written straight. */
@@ -28,7 +30,20 @@ static bool is_special(const char *path)
 	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
-/* As open(); *ret_temp is its name, for the caller to free. */
+/* A file with no name in path's directory: whatever ends us, it is gone. */
+static int open_nameless(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = !slash ? xstrdup(".")
+			   : xasprintf("%.*s", (int)(slash - path + 1), path);
+	int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+
+	free(dir);
+	return fd;
+}
+
+/* As open(), where files without names cannot be (NFS); *ret_temp is its name,
+ * for the caller to free. */
 static int open_temp(const char *path, char **ret_temp)
 {
 	char *temp = xasprintf("%s.XXXXXX", path);
@@ -49,23 +64,39 @@ static int open_temp(const char *path, char **ret_temp)
 int output_open(const char *path, struct output **ret, struct error *err)
 {
 	struct output *out;
+	const char *name = strcmp(path, "-") ? path : "standard output";
+	bool straight = true;
+	FILE *f;
 	char *temp = NULL;
 	int fd;
 
-	if (!strcmp(path, "-"))
+	if (!*path)
+		return error_set(err, -EINVAL,
+				 "the name of a file to write "
+				 "is empty");
+	if (!strcmp(path, "-")) {
 		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	else if (is_special(path))
+	} else if (is_special(path)) {
 		fd = open(path, O_WRONLY | O_CLOEXEC);
-	else
-		fd = open_temp(path, &temp);
-	if (fd < 0)
-		return error_sys(err, -errno, "%s: cannot create", path);
+	} else {
+		straight = false;
+		fd = open_nameless(path);
+		if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+			fd = open_temp(path, &temp);
+	}
+	f = fd < 0 ? NULL : fdopen(fd, "w"); /* not of one to read */
+	if (!f) {
+		if (fd < 0)
+			return error_sys(err, -errno, "%s: cannot create",
+					 name);
+		close(fd);
+		return error_sys(err, -EBADF, "%s: cannot write", name);
+	}
 	out = xcalloc(1, sizeof(*out));
-	out->path = xstrdup(path);
+	out->f = f;
+	out->straight = straight;
+	out->path = xstrdup(name);
 	out->temp = temp;
-	out->f = fdopen(fd, "w");
-	if (!out->f)
-		abort(); /* out of memory */
 	*ret = out;
 	return 0;
 }
@@ -82,6 +113,28 @@ static void output_free(struct output *out)
 	free(out);
 }
 
+/* A name beside the target that is not taken, for a file that has none. */
+static int give_name(struct output *out)
+{
+	char *proc = xasprintf("/proc/self/fd/%d", fileno(out->f));
+	int r = -EEXIST;
+
+	for (unsigned i = 0; r == -EEXIST; i++) {
+		free(out->temp);
+		out->temp = xasprintf("%s.%d-%u", out->path, (int)getpid(), i);
+		r = linkat(AT_FDCWD, proc, AT_FDCWD, out->temp,
+			   AT_SYMLINK_FOLLOW)
+			    ? -errno
+			    : 0;
+	}
+	free(proc);
+	if (r < 0) {
+		free(out->temp);
+		out->temp = NULL;
+	}
+	return r;
+}
+
 int output_commit(struct output *out, struct error *err)
 {
 	int r = 0;
@@ -89,6 +142,8 @@ int output_commit(struct output *out, struct error *err)
 	errno = EIO; /* stdio need not set it */
 	if (fflush(out->f) || ferror(out->f))
 		r = -errno;
+	if (!r && !out->straight && !out->temp)
+		r = give_name(out);
 	if (fclose(out->f) && !r)
 		r = -errno;
 	if (!r && out->temp && rename(out->temp, out->path))

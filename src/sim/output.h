@@ -1,9 +1,11 @@
 /*
  * output.h - files that are whole or not there
  *
- * Everything is written to a temporary file beside the target, which takes
- * the target's name only when all of it is on the way to the disk.  A full
- * disk is an error and leaves what was there before.  "-" is standard output.
+ * Everything is written to a file without a name in the target's directory,
+ * which takes the target's name only when all of it is on the way to the disk.
+ * A full disk is an error and leaves what was there before; whoever is killed
+ * leaves nothing.  (Where the file system knows no such files, as NFS, it is
+ * called TARGET.XXXXXX meanwhile.)  "-" is standard output.
  */
 #ifndef SIM_OUTPUT_H
 #define SIM_OUTPUT_H

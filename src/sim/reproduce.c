@@ -1,6 +1,7 @@
 /* reproduce.c - published results, computed again, see reproduce.h */
 #include "sim/reproduce.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -37,11 +38,23 @@ static int run_entry(struct reproduce *r, const struct reproduce_entry *e,
 	return rc < 0 ? error_prefix(err, rc, "%s", e->id) : 0;
 }
 
-static int no_paper(const char *which, struct error *err)
+/* Specified (simulation.md §5-8, DESIGN.md), but with no entries so far. */
+static const char *const later[] = { "chen", "dynamite", "now" };
+
+static int no_paper(const char *which, size_t n, struct error *err)
 {
 	char *text = xstrdup("all");
 	int rc;
 
+	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
+		if (strlen(later[i]) == n && !strncmp(later[i], which, n)) {
+			free(text);
+			return error_set(err, -ENOSYS,
+					 "the results of '%s' are not computed "
+					 "yet; `stint reproduce --list` shows "
+					 "those that are",
+					 later[i]);
+		}
 	for (size_t i = 0; reproduce_nth(i); i++) {
 		char *longer =
 			xasprintf("%s, %s", text, reproduce_nth(i)->name);
@@ -49,7 +62,7 @@ static int no_paper(const char *which, struct error *err)
 		free(text);
 		text = longer;
 	}
-	rc = error_set(err, -ENOENT, "no paper '%s'; there are: %s", which,
+	rc = error_set(err, -EINVAL, "no paper '%s'; there are: %s", which,
 		       text);
 	free(text);
 	return rc;
@@ -58,45 +71,49 @@ static int no_paper(const char *which, struct error *err)
 static int no_entry(const struct reproduce_paper *p, const char *id,
 		    struct error *err)
 {
-	return error_set(err, -ENOENT,
+	return error_set(err, -EINVAL,
 			 "%s has no '%s'; its ids go from %s on: `stint "
 			 "reproduce --list`",
 			 p->name, id, p->entry->id);
 }
 
-/* All of a paper, or the one entry id. */
-static int run_paper(struct reproduce *r, const struct reproduce_paper *p,
-		     const char *id, struct error *err)
+int reproduce_each(const char *which, reproduce_visit visit, void *arg,
+		   struct error *err)
 {
-	bool found = !id;
+	const char *colon = strchr(which, ':');
+	size_t n = colon ? (size_t)(colon - which) : strlen(which);
+	bool all = !strcmp(which, "all"), any = false;
+	const struct reproduce_paper *found = NULL, *p;
 	int rc = 0;
 
-	for (const struct reproduce_entry *e = p->entry; e->id && rc == 0; e++)
-		if (!id || !strcmp(e->id, id)) {
-			found = true;
-			rc = run_entry(r, e, err);
-		}
-	return found ? rc : no_entry(p, id, err);
+	for (size_t i = 0; (p = reproduce_nth(i)); i++) {
+		if (!all &&
+		    (strlen(p->name) != n || strncmp(p->name, which, n)))
+			continue;
+		found = p;
+		for (const struct reproduce_entry *e = p->entry;
+		     e->id && rc == 0; e++)
+			if (!colon || !strcmp(e->id, colon + 1)) {
+				any = true;
+				rc = visit(arg, p, e, err);
+			}
+	}
+	if (!found)
+		return no_paper(which, n, err);
+	return any ? rc : no_entry(found, colon + 1, err);
+}
+
+static int visit_run(void *arg, const struct reproduce_paper *p,
+		     const struct reproduce_entry *e, struct error *err)
+{
+	(void)p;
+	return run_entry(arg, e, err);
 }
 
 int reproduce_run(struct reproduce *r, const char *which, struct error *err)
 {
-	const char *colon = strchr(which, ':');
-	size_t n = colon ? (size_t)(colon - which) : strlen(which);
-	bool all = !strcmp(which, "all"), found = all;
-	int rc = 0;
-
 	r->which = which;
-	for (size_t i = 0; reproduce_nth(i) && rc == 0; i++) {
-		const struct reproduce_paper *p = reproduce_nth(i);
-
-		if (!all &&
-		    (strlen(p->name) != n || strncmp(p->name, which, n)))
-			continue;
-		found = true;
-		rc = run_paper(r, p, colon ? colon + 1 : NULL, err);
-	}
-	return found ? rc : no_paper(which, err);
+	return reproduce_each(which, visit_run, r, err);
 }
 
 void reproduce_clear(struct reproduce *r)
@@ -107,9 +124,13 @@ void reproduce_clear(struct reproduce *r)
 		free(r->row[i].ours);
 		free(r->row[i].note);
 	}
+	for (size_t i = 0; i < r->nr_figures; i++)
+		free(r->figure[i].file);
 	free(r->row);
+	free(r->figure);
 	r->row = NULL;
-	r->nr = r->cap = 0;
+	r->figure = NULL;
+	r->nr = r->cap = r->nr_figures = r->cap_figures = 0;
 }
 
 char *reproduce_text(const char *fmt, ...)
@@ -300,7 +321,21 @@ int reproduce_readings(struct reproduce *r,
 	return rc;
 }
 
-int reproduce_figure(const struct reproduce *r, const struct reproduce_grid *g,
+/* ID-NAME.svg, without what a URL or a shell would mind. */
+static char *figure_file(const char *id, const char *name)
+{
+	char *file = xasprintf("%s-%s.svg", id, name), *to = file;
+
+	for (const char *c = file; *c; c++)
+		if (isalnum((unsigned char)*c) || *c == '.')
+			*to++ = *c;
+		else if (to[-1] != '-')
+			*to++ = '-';
+	*to = '\0';
+	return file;
+}
+
+int reproduce_figure(struct reproduce *r, const struct reproduce_grid *g,
 		     const char *name, int metric, struct error *err)
 {
 	struct output *out;
@@ -309,7 +344,11 @@ int reproduce_figure(const struct reproduce *r, const struct reproduce_grid *g,
 
 	if (!r->figures)
 		return 0;
-	path = xasprintf("%s/%s-%s.svg", r->figures, r->id, name);
+	array_room(r->figure, r->nr_figures, &r->cap_figures);
+	r->figure[r->nr_figures++] =
+		(struct reproduce_drawn){ r->id, figure_file(r->id, name) };
+	path = xasprintf("%s/%s", r->figures,
+			 r->figure[r->nr_figures - 1].file);
 	rc = output_open(path, &out, err);
 	free(path);
 	if (rc < 0)

@@ -35,18 +35,27 @@ struct reproduce_row {
 	char *note; /* or NULL */
 };
 
+/* A figure that was drawn. */
+struct reproduce_drawn {
+	const char *id; /* of the entry */
+	char *file;	/* in the directory of figures */
+};
+
 struct reproduce {
 	bool quick; /* shorter runs, wider intervals */
 	uint64_t seed;
 	unsigned workers;
 	double level;	     /* of confidence */
 	const char *figures; /* directory for SVG files, or NULL */
+	const char *link;    /* how a document finds that directory */
 	const char *results; /* file that keeps every run of a sweep, or NULL */
 	void (*progress)(void *arg, const char *id); /* or NULL */
 	void *arg;
 
 	struct reproduce_row *row; /* what was found so far */
 	size_t nr, cap;
+	struct reproduce_drawn *figure;
+	size_t nr_figures, cap_figures;
 	const char *id;	   /* of the entry that runs */
 	const char *which; /* as was asked for last */
 };
@@ -68,13 +77,28 @@ struct reproduce_paper {
 const struct reproduce_paper *reproduce_nth(size_t n);
 
 /*
- * Compute "PAPER", "PAPER:ID" or "all" and append the rows.  -ENOENT with a
- * list if there is no such paper or id.
+ * Call visit for every entry that "PAPER", "PAPER:ID" or "all" means, until one
+ * fails.  -EINVAL and -ENOSYS as reproduce_run().
+ */
+typedef int (*reproduce_visit)(void *arg, const struct reproduce_paper *paper,
+			       const struct reproduce_entry *entry,
+			       struct error *err);
+int reproduce_each(const char *which, reproduce_visit visit, void *arg,
+		   struct error *err) must_check;
+
+/*
+ * Compute "PAPER", "PAPER:ID" or "all" and append the rows.  -EINVAL with a
+ * list if there is no such paper or id, -ENOSYS for a paper of the
+ * specification that is not computed yet.
  */
 int reproduce_run(struct reproduce *r, const char *which,
 		  struct error *err) must_check;
 void reproduce_clear(struct reproduce *r);
 
+/* The ids of which (NULL: all) and what they claim; -EINVAL, -ENOSYS as above.
+ */
+int reproduce_print_list(const char *which, bool json, FILE *to,
+			 struct error *err) must_check;
 /* For people, for programs, and for doc/reproduction.md. */
 void reproduce_print(const struct reproduce *r, FILE *to);
 void reproduce_print_json(const struct reproduce *r, FILE *to);
@@ -151,7 +175,7 @@ int reproduce_readings(struct reproduce *r,
 		       int metric, struct error *err) must_check;
 
 /* The figure of a grid as ID-NAME.svg, if figures are wanted. */
-int reproduce_figure(const struct reproduce *r, const struct reproduce_grid *g,
+int reproduce_figure(struct reproduce *r, const struct reproduce_grid *g,
 		     const char *name, int metric,
 		     struct error *err) must_check;
 

@@ -5,6 +5,40 @@
 
 #include "sim/reproduce.h"
 
+struct listing {
+	FILE *to;
+	json_t *rows; /* NULL: text */
+};
+
+static int list_one(void *arg, const struct reproduce_paper *p,
+		    const struct reproduce_entry *e, struct error *err)
+{
+	struct listing *l = arg;
+
+	(void)err;
+	if (l->rows)
+		json_array_append_new(
+			l->rows, json_pack("{s:s, s:s, s:s}", "paper", p->name,
+					   "id", e->id, "claim", e->claim));
+	else
+		fprintf(l->to, "%s:%-8s %s\n", p->name, e->id, e->claim);
+	return 0;
+}
+
+int reproduce_print_list(const char *which, bool json, FILE *to,
+			 struct error *err)
+{
+	struct listing l = { to, json ? json_array() : NULL };
+	int rc = reproduce_each(which ? which : "all", list_one, &l, err);
+
+	if (json && rc == 0) {
+		json_dumpf(l.rows, to, JSON_INDENT(1));
+		fputc('\n', to);
+	}
+	json_decref(l.rows);
+	return rc;
+}
+
 static size_t count_met(const struct reproduce *r)
 {
 	size_t met = 0;
@@ -95,6 +129,24 @@ static void print_table(const struct reproduce *r, const char *id, FILE *to)
 				r->row[i].note);
 }
 
+static void print_figures(const struct reproduce *r, const char *id, FILE *to)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < r->nr_figures; i++) {
+		const struct reproduce_drawn *f = &r->figure[i];
+		int n = (int)(strlen(f->file) - strlen(".svg"));
+
+		if (strcmp(f->id, id) != 0)
+			continue;
+		fprintf(to, "%s[%.*s](%s/%s)", any ? ", " : "\nFigures: ", n,
+			f->file, r->link ? r->link : r->figures, f->file);
+		any = true;
+	}
+	if (any)
+		fputs("\n", to);
+}
+
 static bool has_rows(const struct reproduce *r, const char *id)
 {
 	for (size_t i = 0; i < r->nr; i++)
@@ -127,6 +179,7 @@ void reproduce_print_markdown(const struct reproduce *r, FILE *to)
 			titled = true;
 			fprintf(to, "\n### %s: %s\n", e->id, e->claim);
 			print_table(r, e->id, to);
+			print_figures(r, e->id, to);
 		}
 	}
 }

@@ -1,0 +1,87 @@
+/* daemon.c - what the command lines of agent and controller share */
+#include "cmd/daemon.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/conf.h"
+#include "core/log.h"
+#include "core/units.h"
+
+enum { KEY_CONFIG = 512, KEY_READY, KEY_VERBOSE };
+
+static const struct argp_option options[] = {
+	{ "config", KEY_CONFIG, "FILE", 0,
+	  "read settings from this program's section of FILE", 0 },
+	{ "ready-fd", KEY_READY, "FD", 0,
+	  "write a newline there once it serves", 0 },
+	{ "verbose", KEY_VERBOSE, 0, 0, "say more", 0 },
+	{ 0 }
+};
+
+/* One file may serve several programs; a misspelt section is still told. */
+static int on_setting(void *ctx, const char *section, const char *name,
+		      const char *value, struct error *err)
+{
+	static const char *const known[] = { "agent", "controller", "client" };
+	struct daemon *d = ctx;
+
+	if (!strcmp(section, d->section))
+		return d->set(d->conf, name, value, err);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(section, known[i]))
+			return 0;
+	return error_set(err, -EINVAL,
+			 "unknown section [%s]; there are [agent], "
+			 "[controller] and [client]",
+			 section);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct daemon *d = state->input;
+	int64_t n;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		d->ready_fd = -1;
+		return 0;
+	case KEY_CONFIG:
+		if (!d->code)
+			d->code = conf_read(arg, on_setting, d, &d->err);
+		return 0;
+	case KEY_READY:
+		if (!d->code)
+			d->code = parse_int(arg, 0, 1 << 20, "--ready-fd", &n,
+					    &d->err);
+		if (!d->code)
+			d->ready_fd = (int)n;
+		return 0;
+	case KEY_VERBOSE:
+		d->verbose = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp daemon_argp = { options, parse, 0, 0, 0, 0, 0 };
+
+error_t daemon_setting(struct daemon *d, const struct argp_option *option,
+		       int key, const char *arg)
+{
+	for (; option->name; option++) {
+		if (option->key != key)
+			continue;
+		if (!d->code)
+			d->code = d->set(d->conf, option->name, arg, &d->err);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+int daemon_begin(struct daemon *d, const char *name)
+{
+	log_init(name, d->verbose ? LOG_L_DEBUG : LOG_L_INFO);
+	return d->code;
+}

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# What every command line does when it is misused, and when its output cannot
+# be written.  Exit 1: it did not work; exit 2: it was not understood.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	stint=$STINT_BUILD/src/cmd/stint
+	dir=$(mktemp -d)
+	cd "$dir"
+	unset STINT_CONTROLLER STINT_TESTBED STINT_KEY
+	export HOME=$dir
+}
+
+teardown() {
+	rm -rf "$dir"
+}
+
+# fails CODE TEXT ARGUMENT...: that exit code, one line that has TEXT (and
+# argp's pointer to --help at most), nothing on standard output.
+fails() {
+	local code=$1 text=$2
+	shift 2
+	run --separate-stderr timeout 10 "$stint" "$@"
+	[ "$status" -eq "$code" ] || { echo "$*: exit $status: $stderr"; false; }
+	[[ "$stderr" == *"$text"* ]] || { echo "$*: $stderr"; false; }
+	[ -z "$output" ] || { echo "$*: said $output"; false; }
+	[ "$(grep -vc '^Try \|^information' <<<"$stderr")" -eq 1 ] || { echo "$*: $stderr"; false; }
+}
+
+@test "what is not understood: exit 2 and one line" {
+	fails 2 "no command 'bogus'" bogus
+	fails 2 "no command ''" ''
+	fails 2 "no command 'bogus'" help bogus
+	fails 2 "no policy 'nosuch'" policies nosuch
+	fails 2 "unrecognized option '--json'" kill --json 1
+	fails 2 "too often" agent --report-every 0
+	fails 2 "out of range" agent --cores 0
+	fails 2 "--hosts: ',,'" run --hosts ,, true
+	fails 2 "--wdir: /nonexistent" run --wdir /nonexistent true
+	fails 2 "'foo' is no address" ps --controller foo
+	fails 2 "is no address" ps --controller 127.0.0.1:99999
+	fails 2 "'127.0.0.1:99999' is no address" move receive --listen 127.0.0.1:99999
+	fails 2 "'bogus' is no process" move bogus
+	fails 2 "above --maxsize" mapstates --minsize 31 --maxsize 30
+	fails 2 "no paper 'nobody'" reproduce nobody
+	fails 2 "no paper 'nobody'" reproduce --list nobody
+	fails 2 "--max 2 is below --min 5" sweep -p fcfs -w ismail --max 2
+	printf '[agnet]\ncores = 2\n' >conf
+	fails 2 "conf:2: unknown section [agnet]" agent --config conf
+	fails 2 "conf:2: unknown section [agnet]" controller --config conf
+}
+
+@test "what does not work: exit 1 and one line" {
+	fails 1 "no process 4194305" move check 4194305
+	fails 1 "'chen' are not computed yet" reproduce chen
+	fails 1 "'dynamite' are not computed yet" reproduce dynamite:D-1
+	fails 1 "'now' are not computed yet" reproduce --list now
+	fails 1 "cannot make '/proc/x'" reproduce schnor:S-4a --figures /proc/x
+	fails 1 "/nonexistent/x: cannot create" sweep -p fcfs -w ismail -o /nonexistent/x
+	fails 1 "where is the controller" ps
+	fails 1 "no key" ps --controller 127.0.0.1:1
+}
+
+@test "a file named for one program's section may hold those of others" {
+	printf '[controller]\nlisten = 127.0.0.1:0\n[agent]\ncores = many\n' >conf
+	fails 2 "conf:4: cores: 'many'" agent --config conf
+	fails 2 "no state directory" controller --config conf
+}
+
+@test "help: every command's, and the list" {
+	run "$stint" help
+	[ "$status" -eq 0 ]
+	for c in $("$stint" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+		cmp <("$stint" help "$c") <("$stint" "$c" --help)
+	done
+	cmp <("$stint" help) <("$stint" -h)
+}
+
+# Full disks and closed descriptors are told once and are no success.
+@test "a standard output that takes nothing: exit 1" {
+	for c in help policies "policies easy --json" "reproduce --list" mapstates "sim --help"; do
+		run --separate-stderr bash -c "'$stint' $c >/dev/full"
+		[ "$status" -eq 1 ] && [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$c: $status $stderr"; false; }
+		run --separate-stderr bash -c "'$stint' $c >&-"
+		[ "$status" -eq 1 ] && [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$c: $status $stderr"; false; }
+	done
+}
+
+@test "with standard output closed a table does not end in another file" {
+	run bash -c "'$stint' sim -p fcfs -w ismail:sizes=U --load 0.5 -n 600 -o jobs.csv >&-"
+	[ "$status" -eq 1 ]
+	[ ! -e jobs.csv ] || ! grep -q utilization jobs.csv
+}
+
+@test "whoever is killed while it computes leaves no file behind" {
+	for sig in INT TERM KILL; do
+		timeout -s "$sig" 0.5 "$stint" sweep -p fcfs -w ismail -L 0.5:0.9:0.1 \
+			--precision 0.01 --max 100000 -o t.tsv --svg x.svg || true
+		timeout -s "$sig" 0.5 "$stint" reproduce ismail:I-3b -o z.md || true
+	done
+	[ -z "$(ls -A)" ] || { ls -lA; false; }
+}
+
+@test "a file that is there stays as it was when the new one fails" {
+	echo old >keep
+	fails 2 "no paper 'nobody'" reproduce nobody -o keep
+	[ "$(cat keep)" = old ]
+	"$stint" reproduce schnor:S-4a -o keep
+	grep -q S-4a keep
+	[ "$(stat -c %a keep)" = "$(printf '%o' $((0666 & ~$(umask))))" ]
+}
