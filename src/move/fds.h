@@ -76,7 +76,8 @@ int fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n,
  * All threads stand still and the network is still plugged: wait until no
  * connection has bytes under way, at most for limit (5 ms is good).  Bytes
  * still under way then are no error: they are sent again, later.  -EAGAIN if
- * a connection is just being made or a closed one has not yet been emptied.
+ * a connection is just being made or a closed one has not yet been emptied;
+ * fds_capture() says so as well, of what has come since.
  */
 int fds_drain(struct fds_source *s, usec_t limit, struct error *err) must_check;
 

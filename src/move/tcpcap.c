@@ -241,11 +241,15 @@ static int read_connection(struct fdscan_file *f, struct error *err)
 static int read_listener(struct fdscan_file *f, const struct tcp_info *ti,
 			 struct error *err)
 {
+	Fds__Tcp *t = f->msg->socket->inet->tcp;
+
 	if (ti->tcpi_unacked)
 		return error_set(err, -EAGAIN,
 				 "fd %d: a connection waits to be accepted",
 				 f->number);
-	f->msg->socket->inet->tcp->backlog = ti->tcpi_sacked;
+	t->backlog = ti->tcpi_sacked;
+	t->window_clamp =
+		(uint32_t)sockopt_int(f->copy, SOL_TCP, TCP_WINDOW_CLAMP);
 	return 0;
 }
 
@@ -362,6 +366,17 @@ static int refresh(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	return r < 0 ? r : 1;
 }
 
+static bool has_listener(const struct fdscan *sc)
+{
+	for (size_t i = 0; i < sc->nr_file; i++) {
+		const Fds__File *m = sc->file[i].msg;
+
+		if (is_tcp(m) && m->socket->inet->tcp->state == TCP_LISTEN)
+			return true;
+	}
+	return false;
+}
+
 int tcpcap_settle(struct fdscan *sc, struct error *err)
 {
 	bool changed = true;
@@ -378,10 +393,11 @@ int tcpcap_settle(struct fdscan *sc, struct error *err)
 			changed |= r;
 		}
 	}
-	return changed ? error_set(err, -EAGAIN,
-				   "connections do not come to rest; is the "
-				   "network unplugged?")
-		       : 0;
+	if (changed)
+		return error_set(err, -EAGAIN,
+				 "connections do not come to rest; is the "
+				 "network unplugged?");
+	return has_listener(sc) ? tcpcap_check_making(sc->s, err) : 0;
 }
 
 /* ---- the end ---- */

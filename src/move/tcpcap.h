@@ -23,6 +23,12 @@ int tcpcap_settle(struct fdscan *sc, struct error *err) must_check;
 int tcpcap_drain(struct fds_source *s, usec_t limit,
 		 struct error *err) must_check;
 
+/*
+ * Unplugged: -EAGAIN if a connection is half-made or waits to be accepted.
+ * Its peer would be reset at the destination, where nobody knows of it.
+ */
+int tcpcap_check_making(struct fds_source *s, struct error *err) must_check;
+
 /* End the connection of fd without a packet. */
 int tcpcap_kill(int fd) must_check;
 

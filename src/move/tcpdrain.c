@@ -49,15 +49,21 @@ static usec_t now_usec(void)
 static int verdict(const struct traffic *t, struct error *err)
 {
 	if (t->making)
-		return error_set(err, -EAGAIN,
-				 "%u connections wait to be accepted",
-				 t->making);
+		return error_set(err, -EAGAIN, "%u connection%s to be accepted",
+				 t->making,
+				 t->making == 1 ? " waits" : "s wait");
 	if (t->orphan)
 		return error_set(err, -EAGAIN,
-				 "%u closed connections still have bytes to "
-				 "send",
-				 t->orphan);
+				 "%u closed connection%s still to send bytes",
+				 t->orphan, t->orphan == 1 ? " has" : "s have");
 	return 0;
+}
+
+static int look(struct fds_source *s, struct traffic *ret, struct error *err)
+{
+	*ret = (struct traffic){ 0 };
+	return sockdiag_tcp_each(s->diag, ~TCP_STATE(TCP_TIME_WAIT), count, ret,
+				 err);
 }
 
 int tcpcap_drain(struct fds_source *s, usec_t limit, struct error *err)
@@ -69,9 +75,7 @@ int tcpcap_drain(struct fds_source *s, usec_t limit, struct error *err)
 	int r;
 
 	for (;;) {
-		t = (struct traffic){ 0 };
-		r = sockdiag_tcp_each(s->diag, ~TCP_STATE(TCP_TIME_WAIT), count,
-				      &t, err);
+		r = look(s, &t, err);
 		if (r < 0)
 			return r;
 		if (!t.flying && !t.making && !t.orphan)
@@ -83,9 +87,20 @@ int tcpcap_drain(struct fds_source *s, usec_t limit, struct error *err)
 		quiet = 2 * (usec_t)t.rtt;
 		if (quiet < QUIET_MIN)
 			quiet = QUIET_MIN;
-		if (now - start >= limit ||
-		    (!t.making && !t.orphan && now - since >= quiet))
+		/* Nobody accepts while the process stands still. */
+		if (t.making || now - start >= limit ||
+		    (!t.orphan && now - since >= quiet))
 			return verdict(&t, err);
 		nanosleep(&pause, NULL);
 	}
+}
+
+int tcpcap_check_making(struct fds_source *s, struct error *err)
+{
+	struct traffic t = { 0 };
+	int r = sockdiag_tcp_each(
+		s->diag, TCP_STATE(TCP_SYN_RECV) | TCP_STATE(TCP_LISTEN), count,
+		&t, err);
+
+	return r < 0 ? r : verdict(&t, err);
 }

@@ -43,6 +43,10 @@ int tcpmake_listen(int fd, const Fds__Socket *m, struct error *err)
 	const Fds__Tcp *t = m->inet->tcp;
 	int r = sockopt_set_int(fd, SOL_SOCKET, SO_REUSEADDR, m->reuseaddr);
 
+	/* Those that it accepts inherit it. */
+	if (!r && t->window_clamp)
+		r = sockopt_set_int(fd, SOL_TCP, TCP_WINDOW_CLAMP,
+				    (int)t->window_clamp);
 	if (!r)
 		r = bind_local(fd, m->inet);
 	if (!r && listen(fd, (int)t->backlog) < 0)

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -165,6 +166,123 @@ static void self(void **state)
 	both(self_make, self_verify);
 }
 
+/* ---- options ---- */
+
+/* Each set on both ends of a connection and on its listener, where it can be.
+ */
+static const struct {
+	int level, name, value;
+	const char *where; /* NULL: everywhere; "4", "6": family */
+} ints[] = {
+	{ SOL_SOCKET, SO_MARK, 77, NULL },
+	{ SOL_SOCKET, SO_REUSEPORT, 1, NULL },
+	{ SOL_SOCKET, SO_OOBINLINE, 1, NULL },
+	{ SOL_SOCKET, SO_RCVLOWAT, 3, NULL },
+	{ SOL_SOCKET, SO_DONTROUTE, 1, NULL },
+	{ SOL_SOCKET, SO_TIMESTAMPNS, 1, NULL },
+	{ SOL_SOCKET, SO_PEEK_OFF, 2, NULL },
+	{ SOL_SOCKET, SO_PREFER_BUSY_POLL, 1, NULL },
+	{ SOL_SOCKET, SO_TXREHASH, 0, NULL },
+	{ SOL_IP, IP_TOS, 0x28, "4" },
+	{ SOL_IP, IP_TTL, 33, "4" },
+	{ SOL_SOCKET, SO_PRIORITY, 5, NULL },
+	{ SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT, "4" },
+	{ SOL_IPV6, IPV6_TCLASS, 0x28, "6" },
+	{ SOL_IPV6, IPV6_UNICAST_HOPS, 34, "6" },
+	{ SOL_TCP, TCP_CORK, 1, NULL },
+	{ SOL_TCP, TCP_KEEPIDLE, 71, NULL },
+	{ SOL_TCP, TCP_KEEPINTVL, 72, NULL },
+	{ SOL_TCP, TCP_KEEPCNT, 7, NULL },
+	{ SOL_SOCKET, SO_KEEPALIVE, 1, NULL },
+	{ SOL_TCP, TCP_SYNCNT, 4, NULL },
+	{ SOL_TCP, TCP_LINGER2, 9, NULL },
+	{ SOL_TCP, TCP_DEFER_ACCEPT, 1, "l" },
+	{ SOL_TCP, TCP_USER_TIMEOUT, 4321, NULL },
+	{ SOL_TCP, TCP_NOTSENT_LOWAT, 5000, NULL },
+	{ SOL_TCP, TCP_QUICKACK, 0, "a" },
+	{ SOL_TCP, TCP_INQ, 1, NULL },
+	{ SOL_TCP, TCP_SAVE_SYN, 1, "l" },
+	{ SOL_TCP, TCP_FASTOPEN, 4, "l" },
+	{ SOL_TCP, TCP_WINDOW_CLAMP, 40000, NULL },
+};
+
+/* Listener, client and accepted of each family follow one another. */
+static bool has(size_t i, int fd)
+{
+	const char *w = ints[i].where;
+	bool six = fd >= 13;
+
+	if (!w)
+		return true;
+	if ((strchr(w, '4') && six) || (strchr(w, '6') && !six))
+		return false;
+	if (strchr(w, 'l') && fd % 3 != 1)
+		return false;
+	return !strchr(w, 'a') || fd % 3 == 0;
+}
+
+static void options_make(void)
+{
+	struct linger linger = { 1, 17 };
+	struct timeval tv = { 3, 500000 };
+
+	connection("127.0.0.1", 10, 11, 12);
+	connection("::1", 13, 14, 15);
+	for (int fd = 10; fd <= 15; fd++) {
+		for (size_t i = 0; i < sizeof(ints) / sizeof(*ints); i++)
+			if (has(i, fd))
+				set(fd, ints[i].level, ints[i].name,
+				    ints[i].value);
+		CHECK(!setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger,
+				  sizeof(linger)));
+		CHECK(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv,
+				  sizeof(tv)));
+		CHECK(!setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3));
+		CHECK(!setsockopt(fd, SOL_TCP, TCP_CONGESTION, "reno", 4));
+	}
+}
+
+static void check_int(size_t i, int fd)
+{
+	char text[64];
+	int v = get(fd, ints[i].level, ints[i].name);
+
+	snprintf(text, sizeof(text), "fd %d: option %d/%d is %d, not %d", fd,
+		 ints[i].level, ints[i].name, v, ints[i].value);
+	fdt_check(v == ints[i].value, text, __FILE__, __LINE__);
+}
+
+static void options_verify(void)
+{
+	struct linger linger;
+	struct timeval tv;
+	char name[16];
+	socklen_t n;
+
+	for (int fd = 10; fd <= 15; fd++) {
+		for (size_t i = 0; i < sizeof(ints) / sizeof(*ints); i++)
+			if (has(i, fd))
+				check_int(i, fd);
+		n = sizeof(linger);
+		CHECK(!getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &n) &&
+		      linger.l_onoff == 1 && linger.l_linger == 17);
+		n = sizeof(tv);
+		CHECK(!getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, &n) &&
+		      tv.tv_sec == 3 && tv.tv_usec == 500000);
+		n = sizeof(name);
+		CHECK(!getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, &n) &&
+		      !strcmp(name, "lo"));
+		n = sizeof(name);
+		CHECK(!getsockopt(fd, SOL_TCP, TCP_CONGESTION, name, &n) &&
+		      !strcmp(name, "reno"));
+	}
+}
+
+static void options(void **state)
+{
+	both(options_make, options_verify);
+}
+
 /* ---- ends of connections ---- */
 
 static void ends_make(void)
@@ -291,15 +409,14 @@ static void unaccepted(void **state)
 {
 	const struct fdt_case c = { unaccepted_make, nothing, .net = true };
 
-	fdt_refused(&c, -EAGAIN, "wait to be accepted");
+	fdt_refused(&c, -EAGAIN, "waits to be accepted");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(self),
-		cmocka_unit_test(ends),
-		cmocka_unit_test(udp),
+		cmocka_unit_test(self),	      cmocka_unit_test(options),
+		cmocka_unit_test(ends),	      cmocka_unit_test(udp),
 		cmocka_unit_test(unaccepted),
 	};
 

@@ -567,11 +567,79 @@ static void given_up(void **state)
 	}
 }
 
+/* ---- a connection that is just being made to the rank ---- */
+
+#define NO_LAST_ACK                                     \
+	"chain i { type filter hook input priority 0; " \
+	"tcp flags & (syn | ack) == ack drop\n}"
+
+static void listens_rank(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_port = htons(LOAD_PORT) };
+
+	place(socket(AF_INET, SOCK_STREAM, 0), LISTEN);
+	CHECK(bind(LISTEN, (void *)&in, sizeof(in)) == 0);
+	CHECK(listen(LISTEN, 5) == 0);
+}
+
+static void calls_peer(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_port = htons(LOAD_PORT) };
+
+	CHECK(inet_pton(AF_INET, "10.77.0.2", &in.sin_addr) == 1);
+	place(socket(AF_INET, SOCK_STREAM, 0), CONN);
+	CHECK(connect(CONN, (void *)&in, sizeof(in)) == 0);
+	shared->shut = true;
+}
+
+static void says_hello(void)
+{
+	CHECK(says("hello") && reads("ok"));
+}
+
+/* The peer believes it is connected; nobody at the destination would know. */
+static void half_made(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct fds_source *s;
+	uint8_t *blob;
+	pid_t rank, peer;
+	int pidfd, status;
+	size_t n;
+
+	memset(shared, 0, offsetof(struct shared, blob));
+	filter(NO_LAST_ACK);
+	load_net_plug(LOAD_A, true);
+	rank = start(LOAD_A, listens_rank, accepts_late);
+	assert_int_equal(waitpid(rank, &status, WUNTRACED), rank);
+	assert_true(WIFSTOPPED(status));
+	peer = start(LOAD_PEER, calls_peer, says_hello);
+	wait_for(&shared->shut);
+	pidfd = (int)syscall(SYS_pidfd_open, rank, 0);
+	assert_int_equal(fds_prepare(rank, pidfd, NULL, 0, &s, &err), 0);
+	assert_int_equal(fds_drain(s, 5000, &err), -EAGAIN);
+	load_net_plug(LOAD_A, false);
+	assert_int_equal(fds_capture(s, &blob, &n, &err), -EAGAIN);
+	assert_non_null(strstr(err.text, "1 connection waits to be accepted"));
+	fds_source_destroy(s);
+	filter(NULL);
+	load_net_plug(LOAD_A, true);
+	kill(rank, SIGCONT);
+	shared->moved = true;
+	check_end("half made", "rank", rank);
+	check_end("half made", "peer", peer);
+	load_net_plug(LOAD_A, false);
+	close(pidfd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(moved),
 		cmocka_unit_test(given_up),
+		cmocka_unit_test(half_made),
 	};
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
