@@ -49,3 +49,11 @@ drive_one() {
 	cat "$BATS_TEST_TMPDIR/out"
 	[ "$(grep -cE '^(ok|skipped) ' "$BATS_TEST_TMPDIR/out")" = "$(wc -l <<<"$list")" ]
 }
+
+@test "waits go on for what is left, too, where a move is given up" {
+	local point
+	for point in source-round source-sent; do
+		timeout 100 "$drive" --moves 4 --fail $point -- \
+			"$STINT_BUILD/tests/move/check-sleeps"
+	done
+}

@@ -286,6 +286,20 @@ static void take_outside(Move__Thread *m, const struct task *k)
 	}
 }
 
+static Move__Wait *take_wait(const struct tracee *t, const struct task *k)
+{
+	Move__Wait *w;
+
+	if (!k->wait.kind)
+		return NULL;
+	w = capture_new(&move__wait__descriptor);
+	w->form = k->wait.kind->form;
+	w->limit = (uint32_t)k->wait.kind->limit;
+	w->until = k->wait.until + t->clock_shift;
+	w->in_place = k->wait.in_place;
+	return w;
+}
+
 static Move__Thread *take_thread(const struct tracee *t, const struct task *k,
 				 const struct thread_data *d,
 				 const struct stub_call *c)
@@ -306,6 +320,7 @@ static Move__Thread *take_thread(const struct tracee *t, const struct task *k,
 	m->clear_tid = c[T_TID_ADDRESS].ret == 0 ? d->tid_address : 0;
 	m->pdeath = d->pdeath;
 	m->timer_slack = (uint64_t)c[T_SLACK].ret;
+	m->wait = take_wait(t, k);
 	take_outside(m, k);
 	return m;
 }
@@ -354,6 +369,30 @@ int capture_pending(struct tracee *t, Move__State *s, struct error *err)
 	return 0;
 }
 
+int capture_calls(const struct tracee *t, struct error *err)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->task[i].syscall == SYS_restart_syscall)
+			return error_set(
+				err, -EAGAIN,
+				"thread %d waits in a call that somebody interrupted before, and it cannot be told which",
+				t->task[i].tid);
+	return 0;
+}
+
+static int take_snippets(const struct tracee *t, Move__State *s,
+			 struct error *err)
+{
+	char page[STUB_PAGE];
+	int r = tracee_read(t->pid, t->area, page, sizeof(page));
+
+	if (r < 0)
+		return error_sys(err, r, "reading from the process");
+	s->snippets = capture_bytes(page + STUB_SNIPPETS,
+				    sizeof(page) - STUB_SNIPPETS);
+	return 0;
+}
+
 static int take_slots(struct tracee *t, Move__State *s,
 		      const struct tracee_list *list, struct error *err)
 {
@@ -378,6 +417,9 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 	struct leader_data *data = xcalloc(1, sizeof(*data));
 	Move__Creds *creds = capture_creds(t->pid, err);
 	int r = creds ? timers_read(t->pid, s, NR_TIMERS, err) : -ESRCH;
+
+	if (r == 0)
+		r = take_snippets(t, s, err);
 
 	if (r < 0)
 		goto out;

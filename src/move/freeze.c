@@ -98,6 +98,7 @@ int freeze_send(struct sending *s, struct error *err)
 	usec_t stopped, pages, state;
 	int r;
 
+	tracee_look(s->tracee);
 	s->frozen = send_now();
 	/* before, as the parent of a vfork() does not stop */
 	r = recheck_children(s, err);
@@ -109,6 +110,8 @@ int freeze_send(struct sending *s, struct error *err)
 		r = move_fault(MF_SOURCE_FROZEN, err);
 	if (r == 0)
 		r = recheck_stopped(s, err);
+	if (r == 0)
+		r = capture_calls(s->tracee, err);
 	stopped = send_now();
 	if (r == 0)
 		r = send_last_pages(s, err);

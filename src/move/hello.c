@@ -133,6 +133,7 @@ static int describe_process(struct sending *s, Move__Hello *h,
 	h->own_group = mm.pgrp == pid;
 	h->vdso_hash = hash_vdso(pid);
 	read_offsets(pid, &h->monotonic_offset, &h->boottime_offset);
+	s->tracee->clock_shift = h->monotonic_offset - mono;
 	/* the clocks as the process reads them */
 	h->monotonic += h->monotonic_offset - mono;
 	h->boottime += h->boottime_offset - boot;
@@ -214,6 +215,7 @@ void hello_clocks(const Move__Hello *there, struct landing_spec *spec)
 		       (here->boottime - here->boottime_offset);
 	}
 	spec->monotonic = mono;
+	spec->monotonic_here = here->monotonic_offset;
 	spec->boottime = boot;
 	spec->shift_clocks =
 		mono != here->monotonic_offset || boot != here->boottime_offset;

@@ -86,6 +86,7 @@ void tracee_abandon(struct tracee *t)
 	for (size_t i = 0; i < t->nr; i++)
 		free(t->task[i].xstate);
 	free(t->task);
+	free(t->seen);
 	free(t);
 }
 
@@ -260,6 +261,7 @@ static int task_read(struct tracee *t, struct task *k, struct error *err)
 	k->xstate = xmalloc((size_t)n);
 	memcpy(k->xstate, xstate, (size_t)n);
 	k->syscall = settle_syscall(&k->regs, &k->cont);
+	tracee_found_call(t, k);
 	task_leave_rseq(t->pid, k);
 	return 0;
 }
@@ -275,6 +277,7 @@ static int task_take_stop(struct tracee *t, struct task *k, struct error *err)
 	while (r == 0 && !k->gone && (r = task_read(t, k, err)) == 0) {
 		if (!settle_interrupted(&k->regs) || !task_has_signal(k))
 			break;
+		k->wait.kind = NULL;
 		ptrace(PTRACE_CONT, k->tid, NULL, NULL);
 		r = task_wait(k, &status, STOP_PATIENCE, err);
 		if (r < 0 || k->gone)
@@ -383,8 +386,11 @@ static void task_leave_late(struct task *k)
 /* The leader last: if killed, it can be waited for after all the others. */
 void tracee_resume(struct tracee *t)
 {
-	for (size_t i = t->nr; i-- > 0;)
+	for (size_t i = t->nr; i-- > 0;) {
+		if (t->task[i].seized)
+			tracee_resume_call(t, i);
 		task_leave(&t->task[i]);
+	}
 	for (size_t i = t->nr; i-- > 0;)
 		if (t->task[i].seized)
 			task_leave_late(&t->task[i]);

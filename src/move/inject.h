@@ -23,6 +23,7 @@
 
 #include "core/error.h"
 #include "move/stub.h"
+#include "move/wait.h"
 
 struct task {
 	pid_t tid;    /* as this process sees it */
@@ -31,6 +32,11 @@ struct task {
 	struct user_regs_struct regs; /* as found */
 	struct user_regs_struct cont; /* as to be resumed, see settle */
 	int64_t syscall; /* interrupted and to be restarted by 219, or -1 */
+	struct task_wait {
+		const struct wait_kind *kind; /* NULL: it does not wait */
+		int64_t until;		      /* as in wait.h */
+		bool in_place; /* the kernel wrote the rest over the limit */
+	} wait;
 	uint64_t mask;
 	void *xstate; /* NT_X86_XSTATE, xsave_size bytes */
 };
@@ -43,6 +49,9 @@ struct tracee {
 	uint64_t area; /* landing area, or 0 */
 	size_t area_size;
 	size_t xsave_size;
+	int64_t clock_shift;	/* its CLOCK_MONOTONIC less ours */
+	struct wait_seen *seen; /* look.c's, by thread */
+	size_t nr_seen, cap_seen;
 };
 
 struct tracee *tracee_create(pid_t pid, struct error *err) must_check;
@@ -54,6 +63,13 @@ void tracee_destroy(struct tracee *t);
 void tracee_abandon(struct tracee *t);
 
 /*
+ * Before a stop: see which threads sleep and since when, so that the wait
+ * which the stop interrupts need not begin anew.  It goes to the processors
+ * of the sleeping threads and may wait for its turn there.
+ */
+void tracee_look(struct tracee *t);
+
+/*
  * Stop one thread (the leader), or all, however many are being made.  -EAGAIN
  * if one does not stop for now: resume, and try again later.
  */
@@ -62,6 +78,14 @@ int tracee_stop(struct tracee *t, struct error *err) must_check;
 
 /* Let all run again as if nothing had been.  Also after a failed stop. */
 void tracee_resume(struct tracee *t);
+
+/*
+ * look.c, for inject.c.  A thread has just been stopped: find out which call
+ * of it was interrupted (k->syscall) and what that waited for (k->wait).
+ */
+void tracee_found_call(struct tracee *t, struct task *k);
+/* Just before it goes on.  What cannot be done begins anew: too late. */
+void tracee_resume_call(struct tracee *t, size_t i);
 
 /*
  * The leader makes one call without needing any memory of its own: it runs a
@@ -103,6 +127,8 @@ uint64_t tracee_box_data(const struct tracee *t);
 uint64_t tracee_slot(const struct tracee *t, size_t i);
 /* How many threads the area has slots for. */
 size_t tracee_room(const struct tracee *t);
+/* Write what the process itself may not; its threads are stopped. */
+int tracee_poke(pid_t tid, uint64_t addr, const void *p, size_t n) must_check;
 
 /* Whole or an error. */
 int tracee_read(pid_t pid, uint64_t addr, void *p, size_t n) must_check;

@@ -147,6 +147,8 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 	l->sock = l->memfd = l->pidfd = -1;
 	l->area = spec->area;
 	l->size = spec->size;
+	l->clock_shift = spec->monotonic - spec->monotonic_here;
+	stub_fill_code(l->code, l->size);
 	r = landing_map(l, err);
 	if (r < 0)
 		goto fail;
@@ -195,6 +197,7 @@ void landing_destroy(struct landing *l, bool keep)
 		munmap(l->map, l->size - STUB_BOX);
 	forget_files(l);
 	free(l->file);
+	free(l->end);
 	free(l);
 }
 

@@ -19,6 +19,7 @@
 #include "core/error.h"
 #include "move/move.h"
 #include "move/stub.h"
+#include "move/wait.h"
 
 struct landing {
 	const struct move_dest *dst;
@@ -38,6 +39,16 @@ struct landing {
 	} * file;
 	size_t nr_files, cap_files;
 	bool fds_restored;
+	int64_t clock_shift;  /* L's CLOCK_MONOTONIC less ours */
+	char code[STUB_PAGE]; /* its first page, see landing_write_code() */
+	/* What is left until some instants, kept up to date until release. */
+	struct landing_end {
+		enum wait_form form;
+		uint64_t *here; /* or NULL: */
+		uint64_t there;
+		int64_t until, at_least;
+	} * end;
+	size_t nr_ends, cap_ends;
 	size_t nr_calls, nr_data;	  /* queued, from the bottom */
 	size_t top_calls, top_data;	  /* for good, from the top */
 	const char *what[STUB_BOX_CALLS]; /* for errors; NULL: may fail */
@@ -49,6 +60,7 @@ struct landing_spec {
 	bool own_session, own_group;
 	bool shift_clocks;	     /* give L a time namespace of its own: */
 	int64_t monotonic, boottime; /* nanoseconds to add to the clocks */
+	int64_t monotonic_here;	     /* the engine's own */
 };
 
 int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
@@ -101,6 +113,18 @@ int landing_keep_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
 
 /* Our view of an address in L's area. */
 void *landing_here(const struct landing *l, uint64_t at);
+
+/*
+ * Keep writing down, in the area or (here NULL) at an address of L, how long
+ * it is until an instant of L's CLOCK_MONOTONIC, at least at_least ns.
+ */
+void landing_end(struct landing *l, enum wait_form form, uint64_t *here,
+		 uint64_t there, int64_t until, int64_t at_least);
+/* As of now. */
+void landing_tick(struct landing *l);
+
+/* Put code, from STUB_SNIPPETS on, into L; it waits meanwhile. */
+int landing_write_code(struct landing *l, struct error *err) must_check;
 
 /* A slot's address in L, and here. */
 uint64_t landing_slot(const struct landing *l, size_t i, size_t xsave_size);

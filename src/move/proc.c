@@ -326,6 +326,7 @@ int proc_parse_stat(const char *text, struct proc_mm *ret, struct error *err)
 		.pgrp = (pid_t)f[5],
 		.session = (pid_t)f[6],
 		.flags = f[9],
+		.cpu = (unsigned)f[39],
 		.start_code = f[26],
 		.end_code = f[27],
 		.start_stack = f[28],

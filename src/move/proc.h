@@ -90,13 +90,14 @@ int proc_parse_status(const char *text, struct proc_status *ret,
 int proc_read_status(pid_t pid, struct proc_status *ret,
 		     struct error *err) must_check;
 
-/* Fields of /proc/PID/stat that belong to struct mm. */
+/* Fields of /proc/PID/stat, most of which belong to struct mm. */
 struct proc_mm {
 	uint64_t start_code, end_code, start_data, end_data;
 	uint64_t start_brk, start_stack;
 	uint64_t arg_start, arg_end, env_start, env_end;
 	pid_t pgrp, session;
 	unsigned long flags; /* PF_* */
+	unsigned cpu;	     /* on which it runs, or last ran */
 };
 int proc_parse_stat(const char *text, struct proc_mm *ret,
 		    struct error *err) must_check;

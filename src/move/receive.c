@@ -184,6 +184,7 @@ static int receive_release(struct receiving *v, struct error *err)
 	int active = landing_activate(v->landing, plugged < 0 ? NULL : err);
 
 	v->report->flawed = plugged < 0 || active < 0;
+	landing_tick(v->landing);
 	landing_release(v->landing);
 	v->report->outcome = MOVE_DONE;
 	return move_fault(MF_DEST_RELEASED, NULL);

@@ -377,8 +377,14 @@ int restore_state(struct landing *l, const Move__State *s, struct error *err)
 		r = restore_process(l, s, err);
 	if (r == 0)
 		r = restore_read_ids(l, &ids, err);
+	if (s->snippets.len == STUB_PAGE - STUB_SNIPPETS)
+		memcpy(l->code + STUB_SNIPPETS, s->snippets.data,
+		       s->snippets.len);
 	for (size_t i = 0; i < s->n_thread && r == 0; i++)
 		r = restore_thread_list(l, s, i, &ids, err);
+	if (r == 0)
+		r = landing_write_code(l, err);
+	landing_tick(l);
 	if (r == 0)
 		r = restore_threads(l, s, err);
 	if (r == 0)

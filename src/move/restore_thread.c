@@ -133,6 +133,37 @@ static int put_timers(struct list *q, const Move__State *s, struct error *err)
 	return r;
 }
 
+/*
+ * Make the interrupted call again for what is left.  True if the limit is in
+ * the register itself, which is in a frame that is still to be made.
+ */
+static bool restore_wait(struct landing *l, const Move__Wait *w,
+			 struct user_regs_struct *regs, size_t i,
+			 size_t xsave_size)
+{
+	unsigned long long *arg = wait_arg(regs, (int)w->limit);
+	size_t off;
+
+	if (w->in_place) {
+		landing_end(l, w->form, NULL, *arg, w->until, 0);
+		return false;
+	}
+	if (!stub_is_snippet(l->area, regs->rip)) {
+		off = stub_snippet(l->code, (int)w->limit, *arg, regs->rip + 2);
+		/* no room for one more: then it waits once more in full */
+		if (!off)
+			return false;
+		regs->rip = l->area + off;
+	}
+	if (w->form == WAIT_MSEC)
+		return true;
+	*arg = landing_slot(l, i, xsave_size) +
+	       offsetof(struct stub_thread, limit);
+	landing_end(l, w->form, landing_slot_here(l, i, xsave_size)->limit, 0,
+		    w->until, 0);
+	return false;
+}
+
 static int build_frame(struct landing *l, const Move__Thread *t, size_t i,
 		       uint64_t *ret_uc, struct error *err)
 {
@@ -147,17 +178,25 @@ static int build_frame(struct landing *l, const Move__Thread *t, size_t i,
 	};
 	struct stub_thread *slot = landing_slot_here(l, i, t->xstate.len);
 	struct user_regs_struct regs;
+	bool again = false;
 
 	if (t->regs.len != sizeof(regs) || t->xstate.len < 576 ||
 	    (char *)slot + stub_slot_size(t->xstate.len) >
-		    l->map + l->size - STUB_BOX)
+		    l->map + l->size - STUB_BOX ||
+	    (t->wait && (t->wait->limit > 5 || t->wait->form > WAIT_MSEC)))
 		return error_set(err, -EPROTO, "malformed thread");
 	memcpy(&regs, t->regs.data, sizeof(regs));
 	f.regs = &regs;
+	if (t->wait)
+		again = restore_wait(l, t->wait, &regs, i, t->xstate.len);
 	stub_build_frame(slot->frame,
 			 landing_slot(l, i, t->xstate.len) +
 				 sizeof(struct stub_thread),
 			 &f, ret_uc);
+	if (again)
+		landing_end(l, WAIT_MSEC,
+			    stub_frame_arg(slot->frame, (int)t->wait->limit), 0,
+			    t->wait->until, 0);
 	return 0;
 }
 

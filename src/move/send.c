@@ -150,6 +150,7 @@ static int send_setup(struct sending *s, struct error *err)
 	r = capture_static(s->src->pid, &s->state, err);
 	if (r < 0)
 		return r;
+	tracee_look(s->tracee);
 	r = stop_leader(s, err);
 	if (r == 0)
 		r = prepare_area(s, err);

@@ -26,6 +26,9 @@ static bool eintr_by_stop(long nr)
 	case SYS_epoll_pwait:
 	case SYS_epoll_pwait2:
 	case SYS_rt_sigtimedwait:
+	case SYS_select: /* where the rest cannot be written over the limit */
+	case SYS_pselect6:
+	case SYS_ppoll:
 	case SYS_read:
 	case SYS_write:
 	case SYS_readv:

@@ -36,14 +36,60 @@ struct fp_sw {
 	uint32_t xstate_size;
 };
 
+_Static_assert(STUB_PAGE % STUB_SNIPPET == 0, "whole snippets");
+
 void stub_fill_code(void *page, uint64_t area_size)
 {
 	size_t n = (size_t)(stub_end - stub_begin);
 
-	assert(n <= STUB_PAGE);
+	assert(n <= STUB_SNIPPETS);
 	memset(page, 0xcc, STUB_PAGE);
 	memcpy(page, stub_begin, n);
 	memcpy((char *)page + STUB_MAGIC_SIZE, &area_size, sizeof(area_size));
+}
+
+/* syscall; movabs $value, %argument; movabs $back, %rcx; jmp *%rcx */
+static void build_snippet(unsigned char *p, int i, uint64_t value,
+			  uint64_t back)
+{
+	static const unsigned char mov[6][2] = {
+		{ 0x48, 0xbf }, { 0x48, 0xbe }, { 0x48, 0xba },
+		{ 0x49, 0xba }, { 0x49, 0xb8 }, { 0x49, 0xb9 }
+	};
+
+	memset(p, 0xcc, STUB_SNIPPET);
+	memcpy(p, "\x0f\x05", 2);
+	memcpy(p + 2, mov[i], 2);
+	memcpy(p + 4, &value, 8);
+	/* %rcx holds after any system call where it came from */
+	memcpy(p + 12, "\x48\xb9", 2);
+	memcpy(p + 14, &back, 8);
+	memcpy(p + 22, "\xff\xe1", 2);
+}
+
+size_t stub_snippet(void *page, int i, uint64_t value, uint64_t back)
+{
+	unsigned char want[STUB_SNIPPET], *p = page;
+
+	build_snippet(want, i, value, back);
+	for (size_t at = STUB_SNIPPETS; at < STUB_PAGE; at += STUB_SNIPPET) {
+		if (p[at] == 0xcc)
+			memcpy(p + at, want, sizeof(want));
+		if (!memcmp(p + at, want, sizeof(want)))
+			return at;
+	}
+	return 0;
+}
+
+bool stub_has_snippets(const void *page)
+{
+	return ((const unsigned char *)page)[STUB_SNIPPETS] != 0xcc;
+}
+
+bool stub_is_snippet(uint64_t area, uint64_t rip)
+{
+	return area && rip >= area + STUB_SNIPPETS && rip < area + STUB_PAGE &&
+	       (rip - area) % STUB_SNIPPET == 0;
 }
 
 static size_t fp_offset(void)
@@ -129,4 +175,14 @@ size_t stub_build_frame(void *buf, uint64_t at, const struct stub_frame *f,
 	frame_fpstate((char *)buf + off, f);
 	*ret_uc = at + FRAME_UC;
 	return off + f->xstate_size + 4;
+}
+
+void *stub_frame_arg(void *buf, int i)
+{
+	static const int reg[6] = { REG_RDI, REG_RSI, REG_RDX,
+				    REG_R10, REG_R8,  REG_R9 };
+
+	return (char *)buf + FRAME_UC +
+	       offsetof(ucontext_t, uc_mcontext.gregs[0]) +
+	       (size_t)reg[i] * sizeof(greg_t);
 }

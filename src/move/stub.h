@@ -9,6 +9,13 @@
  *	+STUB_BOX	struct stub_box: the calls that the engine wants made
  *	+STUB_THREADS	one slot per thread: its own calls, its signal frame
  *
+ *
+ * The rest of the first page are snippets, by which threads make a call again
+ * with another limit than the program gave: one system call instruction, after
+ * which the changed argument and the program's place are put back.  A thread
+ * or a signal frame may point into a snippet at any time, so they are never
+ * changed, travel with the process, and serve whoever waits in the same way.
+ *
  * The stub walks lists of calls; every list ends in something that does not
  * return: STUB_SIGRETURN, STUB_BOX_WAIT or STUB_JUMP.  The area never moves
  * and is never part of what is moved, so a moved process keeps it for its next
@@ -21,6 +28,7 @@
 #ifndef MOVE_STUB_H
 #define MOVE_STUB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,6 +37,8 @@
 #define STUB_MAGIC	  "STINT landing 1"
 #define STUB_MAGIC_SIZE	  16
 #define STUB_ENTRY	  64 /* offset of the first instruction */
+#define STUB_SNIPPETS	  1024
+#define STUB_SNIPPET	  32 /* bytes each */
 #define STUB_BOX	  STUB_PAGE
 #define STUB_BOX_SIZE	  (256 * 1024)
 #define STUB_BOX_CALLS	  1500
@@ -76,7 +86,8 @@ struct stub_box {
 /* Each thread's slot; a signal frame with its XSAVE image follows it. */
 struct stub_thread {
 	struct stub_call call[STUB_THREAD_CALLS];
-	char data[4096 - STUB_THREAD_CALLS * sizeof(struct stub_call)];
+	char data[4096 - STUB_THREAD_CALLS * sizeof(struct stub_call) - 16];
+	uint64_t limit[2]; /* of the call it makes again, until it is made */
 	char frame[];
 };
 
@@ -85,6 +96,16 @@ extern const char stub_begin[], stub_end[];
 
 /* Fill page[STUB_PAGE] with the code of an area of that size. */
 void stub_fill_code(void *page, uint64_t area_size);
+
+/*
+ * Find or make, in page[STUB_PAGE], the snippet for a call with a changed
+ * argument i, that puts back the value and goes back to the address.  Its
+ * offset, or 0 where the page is full.
+ */
+size_t stub_snippet(void *page, int i, uint64_t value, uint64_t back);
+bool stub_has_snippets(const void *page);
+/* Is that the first instruction of a snippet of the area? */
+bool stub_is_snippet(uint64_t area, uint64_t rip);
 
 /* Bytes of a slot where XSAVE images take that many bytes. */
 size_t stub_slot_size(size_t xsave_size);
@@ -112,5 +133,7 @@ struct stub_frame {
  */
 size_t stub_build_frame(void *buf, uint64_t at, const struct stub_frame *f,
 			uint64_t *ret_uc);
+/* Where such a frame holds argument i of a system call. */
+void *stub_frame_arg(void *buf, int i);
 
 #endif

@@ -11,6 +11,7 @@
 
 void throttle_start(struct sending *s)
 {
+	tracee_look(s->tracee);
 	s->throttling = true;
 	s->throttled_since = send_now();
 }

@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 """drive.py - run one program and move it with `stint move` while it runs
 
-    drive.py [--moves N] [--pause S] [--refuse WORDS] [--json] -- PROGRAM ...
+    drive.py [--moves N] [--pause S] [--refuse WORDS | --fail POINT] [--json]
+             -- PROGRAM ...
 
 The program is one of this directory: it says READY, is moved N times to and
 fro between two network namespaces made here, each time by a `stint move
 receive` in the other one, is told to verify by its stop file and says PASS.  Exit status 0 only if all of that happened.  With
 --refuse the move must be refused with one of the words of the regular
-expression, and the program must pass all the same.
+expression, and the program must pass all the same; with --fail it fails at
+that point (src/move/fault.h) of the sending side, and the program goes on.
 """
 import argparse
 import ctypes
@@ -195,6 +197,13 @@ class Drive:
         if p.returncode == 0:
             raise Failed("the receiver says that all went well")
 
+    def fail(self, n, point):
+        name, p, address = self.receiver(n)
+        s = self.send(address, f"{point}:error")
+        p.wait(60)
+        if s.returncode == 0 or point not in s.stderr:
+            raise Failed(f"it did not fail at {point}: {s.stderr.strip()}")
+
     def finish(self):
         open(self.path("stop"), "w").close()
         # The program ends as a child of the last receiver, or of us; each
@@ -232,6 +241,8 @@ class Drive:
             time.sleep(self.opts.pause)
             if self.opts.refuse:
                 self.refuse(n, self.opts.refuse)
+            elif self.opts.fail:
+                self.fail(n, self.opts.fail)
             else:
                 self.move(n)
                 self.last = n
@@ -253,6 +264,7 @@ def options(argv=None):
     p.add_argument("--pause", type=float, default=0.05)
     p.add_argument("--timeout", type=float, default=120)
     p.add_argument("--refuse", metavar="WORDS")
+    p.add_argument("--fail", metavar="POINT")
     p.add_argument("--option", action="append", default=[],
                    help="more for the sending side, as --option=--budget=5ms")
     p.add_argument("--plaintext", action="store_true",

@@ -1,0 +1,56 @@
+/*
+ * landend.c - what threads of the copy wait for; see land.h and wait.h
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "core/xalloc.h"
+#include "move/inject.h"
+#include "move/land.h"
+
+void landing_end(struct landing *l, enum wait_form form, uint64_t *here,
+		 uint64_t there, int64_t until, int64_t at_least)
+{
+	array_room(l->end, l->nr_ends, &l->cap_ends);
+	l->end[l->nr_ends++] =
+		(struct landing_end){ form, here, there, until, at_least };
+}
+
+void landing_tick(struct landing *l)
+{
+	int64_t now = wait_now() + l->clock_shift;
+
+	for (size_t i = 0; i < l->nr_ends; i++) {
+		const struct landing_end *e = &l->end[i];
+		uint64_t v[2];
+
+		wait_store(e->form, e->until - now, e->at_least, v);
+		/* what cannot be written there keeps the longer time it has */
+		if (!e->here)
+			(void)!tracee_write(l->pid, e->there, v, sizeof(v));
+		else if (e->form == WAIT_MSEC)
+			*e->here = v[0];
+		else
+			memcpy(e->here, v, sizeof(v));
+	}
+}
+
+/* Both at once only for the moment, since L's stub runs in this very page. */
+int landing_write_code(struct landing *l, struct error *err)
+{
+	int r = landing_call(l, "mprotect", SYS_mprotect, l->area, STUB_PAGE,
+			     PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0, 0, err);
+
+	if (r == 0)
+		r = landing_flush(l, err);
+	if (r == 0 && (r = tracee_write(l->pid, l->area + STUB_SNIPPETS,
+					l->code + STUB_SNIPPETS,
+					STUB_PAGE - STUB_SNIPPETS)) < 0)
+		error_sys(err, r, "writing the landing area");
+	if (r == 0)
+		r = landing_call(l, "mprotect", SYS_mprotect, l->area,
+				 STUB_PAGE, PROT_READ | PROT_EXEC, 0, 0, 0,
+				 err);
+	return r;
+}
