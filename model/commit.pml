@@ -7,7 +7,8 @@
  *
  *	source(e)	the engine at A: freezes by ptrace, sends, decides
  *	keeper_a	holds A's copy by the freezer, knows the record, sees
- *			the engine end; its death ends A's copy and engine
+ *			the engine end; its death ends A's copy at once and
+ *			the engine some time later
  *	dest(e)		the engine at B: lands the copy, releases it
  *	keeper_b(e)	with the capsule's init the shepherd of the landed
  *			copy: it waits on a futex until it is released
@@ -48,7 +49,9 @@ bool captured[EPOCHS]; /* the state of that epoch is what dst[e] has */
 bool stale[EPOCHS];    /* and A ran on since */
 
 bool given[EPOCHS];    /* the record was written: B's copy is the one */
-bool record[EPOCHS];   /* in A's run directory; survives all but a crash */
+/* Whichever of these two is there first stays, in A's run directory. */
+bool record[EPOCHS];   /* "given"; survives all but a crash */
+bool kept[EPOCHS];     /* "kept": A's agent has said no for a dead keeper */
 mtype db[EPOCHS] = UNKNOWN; /* the controller's, on disk */
 bool controller_up = true;
 bool said_yes[EPOCHS], said_no[EPOCHS];
@@ -111,7 +114,12 @@ proctype source(byte e)
 		fi;
 		/* From here on the copy stands without us. */
 #ifndef BREAK_NO_HOLD
-		src = HELD;
+		atomic {
+			if
+			:: src == TRACED -> src = HELD
+			:: else /* it ended with its keeper */
+			fi
+		}
 #endif
 		if
 		:: goto giveup /* the record could not be written */
@@ -120,7 +128,12 @@ proctype source(byte e)
 #ifdef BREAK_COMMIT_FIRST
 		send(to_b[e], e, COMMIT);
 #endif
-		d_step { record[e] = true; given[e] = true }; /* rename() */
+		atomic { /* link() */
+			if
+			:: kept[e] -> goto giveup
+			:: else -> record[e] = true; given[e] = true
+			fi
+		};
 #ifndef BREAK_COMMIT_FIRST
 		send(to_b[e], e, COMMIT);
 #endif
@@ -130,7 +143,13 @@ proctype source(byte e)
 		fi;
 		goto out;
 giveup:		/* Abort: the copy runs on, this epoch is over. */
-		atomic { link[e] = false; run_a() };
+		atomic {
+			link[e] = false;
+			if
+			:: src != GONE -> run_a()
+			:: else
+			fi
+		};
 #ifdef BREAK_LATE_READY
 		if
 		:: to_a[e]?READY ->
@@ -227,11 +246,24 @@ out:		atomic { link[e] = false; dest_up[e] = false }
 }
 
 /*
- * The only ways to an answer.  While the engine at A is up nothing is decided
- * and nothing is answered.  A host that was booted since has no copy; what
- * the controller has heard counts before that.
+ * The only ways to an answer.  A keeper says no only once its engine has ended;
+ * for a dead keeper A's agent does, and sees to it that the engine, which may
+ * outlive the keeper by a moment, cannot write the record after that.  A host
+ * that was booted since has no copy; what the controller has heard counts
+ * before that.
  */
-#define ENDED(e) (source_ended[e] || a_crashed)
+#define ENDED(e) (source_ended[e] || a_crashed || !keeper_a)
+
+inline say_no(e)
+{
+	assert(!said_yes[e]);
+	said_no[e] = true;
+#ifndef BREAK_OPEN_NO
+	kept[e] = kept[e] || !keeper_a;
+#endif
+	dst[e] = GONE
+}
+
 #define CAN_SAY_YES(e) \
 	(controller_up && (db[e] == COMMITTED || (record[e] && !a_crashed)))
 #ifdef BREAK_EARLY_NO
@@ -272,15 +304,10 @@ proctype keeper_b_main(byte e)
 				/* The answer is lost with its connection. */
 				:: atomic { CAN_SAY_YES(e) -> run_b(e) }
 #ifdef BREAK_FORGETFUL
-				:: atomic { CAN_SAY_NO(e) ->
-					assert(!said_yes[e]);
-					dst[e] = GONE }
+				:: atomic { CAN_SAY_NO(e) -> say_no(e) }
 #endif
 				fi
-			:: atomic { CAN_SAY_NO(e) ->
-				assert(!said_yes[e]);
-				said_no[e] = true;
-				dst[e] = GONE }
+			:: atomic { CAN_SAY_NO(e) -> say_no(e) }
 			fi
 #endif
 #endif
@@ -295,8 +322,12 @@ proctype keeper_b_main(byte e)
 proctype controller()
 {
 	do
-	:: atomic { controller_up && NEWS(0) -> db[0] = COMMITTED }
-	:: atomic { controller_up && NEWS(1) -> db[1] = COMMITTED }
+	:: atomic { controller_up && NEWS(0) ->
+		assert(!said_no[0]);
+		db[0] = COMMITTED }
+	:: atomic { controller_up && NEWS(1) ->
+		assert(!said_no[1]);
+		db[1] = COMMITTED }
 	od
 }
 
@@ -339,11 +370,15 @@ inline kill_keeper_a()
 {
 	keeper_a = false;
 	lost = lost || (!given[0] && !given[1]);
-	source_up[0] = false;
-	source_up[1] = false;
-	link[0] = false;
-	link[1] = false;
 	src = GONE
+}
+
+/* The engine dies with its keeper, but not at the same instant. */
+proctype pdeathsig()
+{
+	!keeper_a;
+	atomic { source_up[0] = false; link[0] = false };
+	atomic { source_up[1] = false; link[1] = false }
 }
 
 /*
@@ -356,6 +391,10 @@ inline crash_a()
 	lost = lost || (given[0] && db[0] == UNKNOWN && dst[0] != RUN) ||
 	       (given[1] && db[1] == UNKNOWN && dst[1] != RUN);
 	a_crashed = true;
+	source_up[0] = false;
+	source_up[1] = false;
+	link[0] = false;
+	link[1] = false;
 	record[0] = false;
 	record[1] = false
 }
@@ -410,6 +449,7 @@ init
 	atomic {
 		run keeper_a_main();
 		run controller();
+		run pdeathsig();
 		run chaos()
 	}
 }

@@ -22,7 +22,6 @@
 
 #include "cluster/agent_priv.h"
 #include "cluster/capsule.h"
-#include "cluster/keeper_record.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 
@@ -468,30 +467,4 @@ void relay_start(struct agent *a, const Control__KeeperName *name, uint64_t re)
 	sd_event_add_time_relative(a->event, &r->patience, CLOCK_MONOTONIC,
 				   START_PATIENCE, USEC_PER_MSEC, on_patience,
 				   r);
-}
-
-void relay_forget(struct agent *a, const Control__KeeperName *name)
-{
-	struct keeper_id id = { .run_dir = a->conf->run_dir,
-				.job = name->job,
-				.rank = name->rank };
-
-	keeper_record_remove(&id, name->epoch);
-}
-
-void relay_look(struct agent *a, const Control__KeeperLook *look)
-{
-	Control__KeeperGone gone = CONTROL__KEEPER_GONE__INIT;
-	struct keeper_id id = { .run_dir = a->conf->run_dir,
-				.job = look->name->job,
-				.rank = look->name->rank };
-
-	if (relay_find(a, look->name))
-		return; /* it lives, and speaks for itself */
-	gone.name = look->name;
-	gone.committed_epoch = look->committed_epoch;
-	gone.committed =
-		keeper_record_read(&id, look->committed_epoch, NULL) > 0;
-	if (message_send(a->conn, 0, 0, MESSAGE_BODY(KEEPER_GONE), &gone) < 0)
-		conn_fail(a->conn, -ENOBUFS, "the controller does not read");
 }

@@ -32,27 +32,63 @@ void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s)
 	if (s->committed >= m->epoch) {
 		ctl_move_committed(m);
 		ctl_move_verdict(m, ctl_move_dest(m), true);
+		ctl_move_check(m);
 	} else if (runs) {
 		ctl_move_verdict(m, ctl_move_dest(m), false);
 	}
 	/* MOVING: it will decide by itself, and say so. */
 }
 
-static void look_for_record(struct ctl_move *m)
+/* Both are asked again when the agent comes back (controller_host.c). */
+static void look(struct ctl_host *h, const struct ctl_rank *r, uint64_t epoch,
+		 uint64_t record)
 {
-	Control__KeeperLook look = CONTROL__KEEPER_LOOK__INIT;
+	Control__KeeperLook ask = CONTROL__KEEPER_LOOK__INIT;
 	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
 	char job[24];
 
-	if (!m->from->agent)
-		return; /* asked again when it is back */
-	snprintf(job, sizeof(job), "%" PRIu64, m->rank->job->id);
+	if (!h->agent)
+		return;
+	snprintf(job, sizeof(job), "%" PRIu64, r->job->id);
 	name.job = job;
-	name.rank = m->rank->rank;
-	name.epoch = m->source_epoch;
-	look.name = &name;
-	look.committed_epoch = m->epoch;
-	ctl_send(m->from->agent, 0, 0, MESSAGE_BODY(KEEPER_LOOK), &look);
+	name.rank = r->rank;
+	name.epoch = epoch;
+	ask.name = &name;
+	ask.committed_epoch = record;
+	ctl_send(h->agent, 0, 0, MESSAGE_BODY(KEEPER_LOOK), &ask);
+}
+
+static void look_for_record(struct ctl_move *m)
+{
+	look(m->from, m->rank, m->source_epoch, m->epoch);
+}
+
+void ctl_rank_look(const struct ctl_rank *r)
+{
+	look(r->host, r, r->epoch, 0);
+}
+
+bool ctl_move_undecided(const struct ctl_move *m)
+{
+	return m->doubt_dest && !m->committed;
+}
+
+/*
+ * A doubt about a move that is over for us.  A source in doubt has its record,
+ * so gave the rank away.  A destination in doubt has the rank if it is the
+ * last that was committed to; had the rank gone on from there, it would not be
+ * in doubt.
+ */
+static void settle_past(struct klink *k, const Keeper__MoveDoubt *d)
+{
+	struct ctl_move past = { .epoch = d->epoch };
+	uint64_t now;
+
+	if (!k->job)
+		return;
+	now = k->job->ranks[k->rank].epoch;
+	ctl_move_verdict(&past, k,
+			 d->source ? now >= d->epoch : now == d->epoch);
 }
 
 void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d)
@@ -62,13 +98,7 @@ void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d)
 	struct klink *source;
 
 	if (!m || d->epoch != m->epoch) {
-		/* Of a move that is over for us: the rank is where we say. */
-		struct ctl_move past = { .epoch = d->epoch };
-
-		if (k->job)
-			ctl_move_verdict(&past, k,
-					 k->job->ranks[k->rank].epoch >=
-						 d->epoch);
+		settle_past(k, d);
 		return;
 	}
 	source = ctl_move_source(m);
@@ -78,6 +108,7 @@ void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d)
 		ctl_move_verdict(m, k, true);
 		ctl_move_verdict(m, m->doubt_dest ? ctl_move_dest(m) : NULL,
 				 true);
+		ctl_move_check(m);
 		return;
 	}
 	m->doubt_dest = true;
@@ -109,8 +140,8 @@ void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g)
 		return;
 	}
 	ctl_move_verdict(m, ctl_move_dest(m), false);
+	ctl_move_forget(m);
 	ctl_rank_lost(m->rank, "its keeper died while it was being moved");
-	ctl_move_failed(m, "the keeper of the rank died");
 }
 
 void ctl_move_source_missing(struct ctl_move *m)
@@ -118,11 +149,18 @@ void ctl_move_source_missing(struct ctl_move *m)
 	look_for_record(m);
 }
 
+void ctl_move_source_lost(struct ctl_move *m)
+{
+	m->gone |= m->committed;
+	ctl_move_check(m);
+}
+
 bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k)
 {
 	if (ctl_move_at_dest(m, k)) {
 		if (m->committed)
 			return false; /* a lost rank like any other */
+		m->dest_ended = true;
 		if (m->step != STEP_OUT && m->step != STEP_RESTORED)
 			ctl_move_failed(m, "the keeper at the destination "
 					   "died");

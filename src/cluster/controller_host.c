@@ -63,6 +63,42 @@ void ctl_host_store(struct ctl_host *h)
 	store_put_host(h->ctl->store, &row);
 }
 
+/* ---- patience ---- */
+
+static int on_lost(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl_host *h = arg;
+	struct ctl_move *m, *next;
+	struct ctl_job *job;
+
+	h->lost = sd_event_source_disable_unref(h->lost);
+	TAILQ_FOREACH (job, &h->ctl->jobs, link)
+		for (uint32_t i = 0; i < job->nr; i++)
+			if (job->ranks[i].host == h &&
+			    ctl_rank_active(&job->ranks[i]))
+				ctl_rank_lost(&job->ranks[i],
+					      "its host does not answer");
+	for (m = TAILQ_FIRST(&h->ctl->moves); m; m = next) {
+		next = TAILQ_NEXT(m, link);
+		if (m->from == h)
+			ctl_move_source_lost(m);
+	}
+	return 0;
+}
+
+/* It is not there: give its ranks up unless it comes in time. */
+static void missed(struct ctl_host *h)
+{
+	h->lost_since = ctl_now();
+	sd_event_source_disable_unref(h->lost);
+	h->lost = NULL;
+	sd_event_add_time_relative(h->ctl->event, &h->lost, CLOCK_MONOTONIC,
+				   h->ctl->conf->lost_after, USEC_PER_MSEC,
+				   on_lost, h);
+}
+
+/* ---- from the store ---- */
+
 static void load_host(void *arg, const struct store_host *row)
 {
 	struct ctl_host *h = ctl_host_get(arg, row->name);
@@ -87,6 +123,24 @@ void ctl_hosts_load(struct ctl *ctl)
 	store_each_host(ctl->store, load_host, ctl);
 	if (keys_each(ctl->keys_path, load_key, ctl, &err) < 0)
 		log_warnx("error=\"%s\"", err.text);
+	/* None has come yet, and one that never does must not be waited for. */
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		missed(ctl->hosts[i]);
+}
+
+void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *n)
+{
+	uint64_t id = strtoull(n->job, NULL, 10);
+	struct klink *k = klink_find(h->ctl, id, n->rank, n->epoch);
+	struct ctl_job *job = ctl_job_find(h->ctl, id);
+	struct ctl_rank *r =
+		job && n->rank < job->nr ? &job->ranks[n->rank] : NULL;
+
+	if (k && k->host == h)
+		klink_gone(k);
+	else if (!k && r && r->host == h && r->epoch == n->epoch &&
+		 ctl_rank_active(r))
+		ctl_rank_lost(r, "its keeper has died");
 }
 
 /* ---- the agent comes and goes ---- */
@@ -212,37 +266,17 @@ void ctl_host_report(struct ctl_host *h, const Control__HostReport *r)
 	ctl_sched_host(h);
 }
 
-static int on_lost(sd_event_source *src, uint64_t usec, void *arg)
-{
-	struct ctl_host *h = arg;
-	struct ctl_job *job;
-
-	h->lost = sd_event_source_disable_unref(h->lost);
-	TAILQ_FOREACH (job, &h->ctl->jobs, link)
-		for (uint32_t i = 0; i < job->nr; i++)
-			if (job->ranks[i].host == h &&
-			    ctl_rank_active(&job->ranks[i]))
-				ctl_rank_lost(&job->ranks[i],
-					      "its host does not answer");
-	return 0;
-}
-
 void ctl_host_gone(struct ctl_host *h)
 {
 	struct ctl *ctl = h->ctl;
 	struct klink *k;
 
 	h->agent = NULL;
-	h->lost_since = ctl_now();
 	TAILQ_FOREACH (k, &ctl->klinks, link)
 		if (k->host == h)
 			k->heard = false;
 	log_info("host=%s agent=down", h->name);
-	sd_event_source_disable_unref(h->lost);
-	h->lost = NULL;
-	sd_event_add_time_relative(ctl->event, &h->lost, CLOCK_MONOTONIC,
-				   ctl->conf->lost_after, USEC_PER_MSEC,
-				   on_lost, h);
+	missed(h);
 	ctl_sched_host(h);
 }
 

@@ -115,25 +115,28 @@ void ctl_job_destroy(struct ctl_job *job)
 	free(job);
 }
 
-static bool has_klinks(const struct ctl_job *job)
+/* Something still points into it. */
+static bool in_use(const struct ctl_job *job)
 {
 	const struct klink *k;
 
+	for (uint32_t i = 0; i < job->nr; i++)
+		if (job->ranks[i].move)
+			return true;
 	TAILQ_FOREACH (k, &job->ctl->klinks, link)
 		if (k->job == job)
 			return true;
 	return false;
 }
 
-/* Forget the oldest of many ended jobs. */
-static void prune(struct ctl *ctl)
+void ctl_jobs_prune(struct ctl *ctl)
 {
 	struct ctl_job *job, *next;
 
 	for (job = TAILQ_FIRST(&ctl->jobs);
 	     job && ctl->nr_ended > CTL_ENDED_KEPT; job = next) {
 		next = TAILQ_NEXT(job, link);
-		if (job->state != STATE(DONE) || has_klinks(job) || job->client)
+		if (job->state != STATE(DONE) || in_use(job) || job->client)
 			continue;
 		ctl_job_destroy(job);
 		ctl->nr_ended--;
@@ -317,7 +320,6 @@ static void job_done(struct ctl_job *job)
 	ctl_sched_end(job);
 	ctl_job_tell(job);
 	job->ctl->nr_ended++;
-	prune(job->ctl);
 }
 
 static void check_done(struct ctl_job *job)
@@ -350,6 +352,10 @@ static void kill_ranks(struct ctl_job *job)
 		if (r->state == STATE(WAITING) ||
 		    (r->state == STATE(STARTING) && (!k || !k->start_sent)))
 			rank_done(r, job->exit);
+		if (k)
+			klink_kill(k);
+		/* A copy that is landing must not outlive it. */
+		k = r->move ? ctl_move_dest(r->move) : NULL;
 		if (k)
 			klink_kill(k);
 	}
@@ -405,6 +411,8 @@ void ctl_rank_lost(struct ctl_rank *r, const char *how)
 	log_warnx("job=%llu rank=%u host=%s lost why=\"%s\"",
 		  (unsigned long long)r->job->id, r->rank,
 		  r->host ? r->host->name : "", how);
+	if (r->move)
+		ctl_move_failed(r->move, how);
 	rank_done(r, 1);
 	ctl_job_fail(r->job, r->rank, 1, "rank %u on %s is lost: %s", r->rank,
 		     r->host ? r->host->name : "no host", how);

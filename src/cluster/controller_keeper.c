@@ -263,6 +263,17 @@ static void send_start(struct klink *k)
 
 /* ---- events ---- */
 
+/* Of no job of ours, or of one that is over, or of a move that came to nothing.
+ */
+static bool is_doomed(const struct klink *k)
+{
+	const struct ctl_rank *r = rank_of(k);
+
+	return !r || k->kill_wanted || r->state == STATE(DONE) ||
+	       (k->epoch > r->epoch && !ctl_move_of(k)) ||
+	       (r->job->state == STATE(ENDING) && r->job->exit);
+}
+
 static void on_hello(struct klink *k, const Keeper__Hello *h)
 {
 	Keeper__AgentHello answer = KEEPER__AGENT_HELLO__INIT;
@@ -280,12 +291,10 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 	answer.version = KEEPER__VERSION__MAJOR;
 	answer.acked = k->acked;
 	klink_request(k, ASK(HELLO), &answer);
-	if (m)
+	if (is_doomed(k))
+		klink_kill(k);
+	else if (m)
 		ctl_move_hello(m, k, s);
-	else if (!r || k->kill_wanted || r->state == STATE(DONE) ||
-		 k->epoch > r->epoch ||
-		 (r->job->state == STATE(ENDING) && r->job->exit))
-		klink_kill(k); /* of no job of ours, or of one that is over */
 	else if (is_current(k) && s->state == KEEPER__STATE__EMPTY)
 		send_start(k);
 	if (r && !r->rank && is_current(k) &&

@@ -9,9 +9,48 @@
 /* What a rank looks like from outside. */
 static int shown_state(const struct ctl_rank *r)
 {
+	if (r->move && ctl_move_undecided(r->move))
+		return STATE(UNDECIDED);
 	if (ctl_rank_active(r) && r->host && !r->host->agent)
 		return STATE(LOST);
 	return r->move ? STATE(MOVING) : r->state;
+}
+
+static bool silent(const struct ctl_host *h)
+{
+	return h && !h->agent;
+}
+
+/* Seconds until its ranks are given up. */
+static int patience_left(const struct ctl_host *h)
+{
+	usec_t left = h->lost_since + h->ctl->conf->lost_after - ctl_now();
+
+	return left > 0 ? (int)(left / USEC_PER_SEC) : 0;
+}
+
+/* What a rank waits for, where that is not of its own making. */
+static char *rank_why(const struct ctl_rank *r)
+{
+	const struct ctl_move *m = r->move;
+
+	if (!ctl_rank_active(r))
+		return xstrdup("");
+	if (m && ctl_move_undecided(m))
+		return silent(m->from)
+			       ? xasprintf("%s holds it until %s says whether "
+					   "it has given it away: start the "
+					   "agent there; given up in %d s",
+					   m->to->name, m->from->name,
+					   patience_left(m->from))
+			       : xasprintf("%s holds it until its keeper on %s "
+					   "has decided",
+					   m->to->name, m->from->name);
+	if (silent(r->host))
+		return xasprintf("%s does not answer: start the agent there; "
+				 "given up in %d s",
+				 r->host->name, patience_left(r->host));
+	return xstrdup("");
 }
 
 static Control__RankInfo *rank_info(const struct ctl_rank *r)
@@ -30,6 +69,7 @@ static Control__RankInfo *rank_info(const struct ctl_rank *r)
 	i->exit = r->exit;
 	i->downtime_usec = r->downtime;
 	i->pid = ctl_rank_active(r) ? r->pid : 0;
+	i->why = rank_why(r);
 	return i;
 }
 
@@ -61,6 +101,7 @@ static void job_info_free(Control__JobInfo *i)
 {
 	for (size_t n = 0; n < i->n_ranks; n++) {
 		free(i->ranks[n]->address);
+		free(i->ranks[n]->why);
 		free(i->ranks[n]);
 	}
 	free(i->ranks);

@@ -153,8 +153,7 @@ void ctl_move_failed(struct ctl_move *m, const char *why)
 	move_over(m, false);
 }
 
-/* A dead keeper cannot remove its record itself. */
-static void forget_record(const struct ctl_move *m)
+void ctl_move_forget(const struct ctl_move *m)
 {
 	Control__KeeperForget forget = CONTROL__KEEPER_FORGET__INIT;
 	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
@@ -172,10 +171,18 @@ static void forget_record(const struct ctl_move *m)
 
 void ctl_move_check(struct ctl_move *m)
 {
+	if (m->committed && m->dest_ended) {
+		ctl_move_forget(m);
+		ctl_rank_lost(m->rank, "its copy there ended before it ran");
+		return;
+	}
+	/* Its end may have come before we knew that it counts. */
+	if (m->committed && !ctl_move_dest(m))
+		ctl_rank_look(m->rank);
 	/* The report comes from the source; without it there is one too. */
 	if (!m->landed || (!m->gone && ctl_move_source(m)))
 		return;
-	forget_record(m);
+	ctl_move_forget(m);
 	move_over(m, true);
 }
 
@@ -299,28 +306,53 @@ static bool never_began(const struct ctl_move *m, const Keeper__Status *s)
 	       s->epoch < m->epoch && s->committed < m->epoch;
 }
 
-void ctl_move_hello(struct ctl_move *m, struct klink *k,
-		    const Keeper__Status *s)
+/*
+ * The events LANDED and GONE may have been acknowledged to a controller that
+ * was killed since; the keepers' states say the same.
+ */
+static void dest_hello(struct ctl_move *m, struct klink *k,
+		       const Keeper__Status *s)
 {
-	struct klink *source;
-
-	if (ctl_move_at_dest(m, k)) {
-		if (s->state != KEEPER__STATE__EMPTY)
-			return; /* its events tell the rest */
-		source = ctl_move_source(m);
-		if (m->step == STEP_RESTORED || m->step == STEP_OUT || !source)
+	switch (s->state) {
+	case KEEPER__STATE__EMPTY:
+		if (m->step == STEP_RESTORED || m->step == STEP_OUT ||
+		    !ctl_move_source(m))
 			klink_kill(k);
 		else
 			send_receive(m, k);
-		return;
+		break;
+	case KEEPER__STATE__RUNNING:
+	case KEEPER__STATE__SUSPENDED:
+	case KEEPER__STATE__EXITED:
+		ctl_move_committed(m);
+		m->landed = true;
+		ctl_move_check(m);
+		break;
+	default:
+		break; /* its events tell the rest */
 	}
-	if (m->doubt_dest)
+}
+
+void ctl_move_hello(struct ctl_move *m, struct klink *k,
+		    const Keeper__Status *s)
+{
+	if (ctl_move_at_dest(m, k)) {
+		dest_hello(m, k, s);
+	} else if (s->state == KEEPER__STATE__LEFT &&
+		   s->committed >= m->epoch) {
+		m->gone = true;
+		ctl_move_committed(m);
+		ctl_move_verdict(m, m->doubt_dest ? ctl_move_dest(m) : NULL,
+				 true);
+		ctl_move_check(m);
+	} else if (ctl_move_undecided(m)) {
 		ctl_move_judge(m, s);
-	else if (m->step == STEP_RESTORED && never_began(m, s))
+	} else if (m->step == STEP_RESTORED && never_began(m, s)) {
 		ctl_move_failed(m, "the controller was restarted before it "
 				   "began");
-	else if (m->step == STEP_OUT && never_began(m, s))
+	} else if (m->step == STEP_OUT && never_began(m, s)) {
 		ctl_move_failed(m, "the request got lost on its way");
+	}
 }
 
 void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r)
@@ -423,10 +455,10 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
 		/* The source says STAYED, unless it heard of it first. */
 		if (!*m->report.why)
 			set_why(m, d->why);
-		return;
+		m->dest_ended = true;
+		break;
 	case KEEPER__OUTCOME__LOST:
 		ctl_rank_lost(m->rank, d->why);
-		ctl_move_failed(m, d->why);
 		return;
 	default:
 		return;

@@ -89,17 +89,13 @@ static void on_keeper_packet(struct ctl_peer *p, Control__Message *m)
 static void on_keeper_gone(struct ctl_peer *p, Control__Message *m)
 {
 	const Control__KeeperName *n = m->keeper_gone->name;
-	struct klink *k;
 
 	if (!n)
 		return;
-	if (m->keeper_gone->committed_epoch) {
+	if (m->keeper_gone->committed_epoch)
 		ctl_move_looked(p->host, m->keeper_gone);
-		return;
-	}
-	k = klink_find(p->ctl, strtoull(n->job, NULL, 10), n->rank, n->epoch);
-	if (k && k->host == p->host)
-		klink_gone(k);
+	else
+		ctl_host_lacks(p->host, n);
 }
 
 static void on_submit(struct ctl_peer *p, Control__Message *m)

@@ -222,4 +222,5 @@ void ctl_plan_pass(struct ctl *ctl)
 	for (size_t i = 0; i < ctl->plan.nr; i++)
 		carry_out(ctl, &ctl->plan.entry[i]);
 	check_stuck(ctl);
+	ctl_jobs_prune(ctl);
 }

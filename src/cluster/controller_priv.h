@@ -68,7 +68,7 @@ struct ctl_host {
 	uint64_t memory;
 	Control__HostReport report;
 	struct host fresh; /* what the policy was told last */
-	usec_t lost_since; /* monotonic; 0: it is there */
+	usec_t lost_since; /* since 1970; 0: it is there */
 	sd_event_source *lost;
 	struct ctl_peer *drainer; /* client that waits for it to be empty */
 	uint64_t drainer_re;
@@ -152,6 +152,7 @@ struct ctl_move {
 	uint8_t key[32];
 	uint64_t budget;
 	bool landed, gone, committed; /* what is known of it */
+	bool dest_ended;	      /* the destination's copy is no more */
 	bool policy;		      /* asked for by the policy */
 	bool doubt_source, doubt_dest;
 	Control__Moved report;
@@ -214,6 +215,8 @@ void ctl_host_gone(struct ctl_host *h); /* its agent's connection is */
 void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d);
 /* Ranks left there, or moved: answer who waits for it to be empty. */
 void ctl_host_check_drained(struct ctl_host *h, const char *failed);
+/* Its agent has no such keeper. */
+void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *name);
 void ctl_host_store(struct ctl_host *h);
 
 /* ---- controller_job.c */
@@ -223,6 +226,8 @@ struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id);
 struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 			       Control__Submit *spec);
 void ctl_job_destroy(struct ctl_job *job);
+/* Forget the oldest of many ended jobs. */
+void ctl_jobs_prune(struct ctl *ctl);
 void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
 /* Politely first, if it has begun. */
 void ctl_job_stop(struct ctl_job *job, const char *why);
@@ -308,7 +313,7 @@ struct klink *ctl_move_dest(const struct ctl_move *m);
 bool ctl_move_at_dest(const struct ctl_move *m, const struct klink *k);
 /* The destination's copy is the one that counts from now on. */
 void ctl_move_committed(struct ctl_move *m);
-/* Over, if both ends have said so. */
+/* Over, if both ends have said so, or with the copy that counts; frees m. */
 void ctl_move_check(struct ctl_move *m);
 struct ctl_move *ctl_move_of(const struct klink *k); /* that concerns it */
 void ctl_move_hello(struct ctl_move *m, struct klink *k,
@@ -317,6 +322,8 @@ void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r);
 void ctl_move_progress(struct ctl_move *m, const Keeper__MoveProgress *p);
 void ctl_move_done(struct klink *k, const Keeper__MoveDone *d);
 void ctl_move_failed(struct ctl_move *m, const char *why);
+/* A dead keeper cannot remove its record itself: have its agent do it. */
+void ctl_move_forget(const struct ctl_move *m);
 void ctl_move_peer_gone(struct ctl_peer *p);
 
 /* ---- controller_doubt.c */
@@ -324,12 +331,18 @@ void ctl_move_peer_gone(struct ctl_peer *p);
 void ctl_move_verdict(struct ctl_move *m, struct klink *k, bool at);
 /* The source's own word about a copy that is held at the destination. */
 void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s);
+/* A copy is held at the destination, and the source has not answered. */
+bool ctl_move_undecided(const struct ctl_move *m);
 void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d);
 /* True when the end of this keeper is the move's business. */
 bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k);
 /* So it is found when its agent comes back. */
 void ctl_move_source_missing(struct ctl_move *m);
 void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g);
+/* The source's host is given up. */
+void ctl_move_source_lost(struct ctl_move *m);
+/* Ask its agent whether the keeper that has the rank lives. */
+void ctl_rank_look(const struct ctl_rank *r);
 
 /* ---- controller_sched.c */
 

@@ -218,18 +218,25 @@ static void on_signal(struct keeper *k, const Keeper__Request *req)
 		keeper_answer_ok(k, req->id);
 }
 
-static void on_kill(struct keeper *k, const Keeper__Request *req)
+void keeper_kill_rank(struct keeper *k)
 {
 	struct error err = ERROR_INIT;
 
+	if (capsule_kill(k->capsule, 0, SIGKILL, &err) < 0)
+		log_warnx("%s", err.text);
+}
+
+static void on_kill(struct keeper *k, const Keeper__Request *req)
+{
 	keeper_answer_ok(k, req->id);
 	k->ending = true;
 	if (k->move.pid)
 		keeper_engine_kill(k);
-	if (k->capsule && k->rank_pid && !k->have_exit &&
-	    capsule_kill(k->capsule, 0, SIGKILL, &err) < 0)
-		log_warnx("%s", err.text);
-	else if (k->state == KEEPER__STATE__SUSPENDED)
+	if (k->state == KEEPER__STATE__DOUBT)
+		keeper_end_doubt(k);
+	else if (k->capsule && k->rank_pid && !k->have_exit)
+		keeper_kill_rank(k);
+	if (k->state == KEEPER__STATE__SUSPENDED)
 		(void)!capsule_thaw(k->capsule, NULL);
 	keeper_maybe_end(k);
 }

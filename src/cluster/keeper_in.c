@@ -70,11 +70,6 @@ static int op_external(void *ctx, const char *name, int *ret_far,
 	return error_set(err, -ENOENT, "no '%s' here", name);
 }
 
-static void op_hurry(void *ctx, bool on)
-{
-	keeper_engine_hurry(on);
-}
-
 static int op_load(void *ctx, const void *p, size_t n, struct error *err)
 {
 	struct in *i = ctx;
@@ -107,7 +102,6 @@ static int op_committed(void *ctx, uint64_t epoch, struct error *err)
 static const struct move_dest_ops dest_ops = {
 	.spawn = op_spawn,
 	.external = op_external,
-	.hurry = op_hurry,
 	.load = op_load,
 	.plug = op_plug,
 	.landed = op_landed,
@@ -223,6 +217,10 @@ void keeper_in_ended(struct keeper *k)
 
 	if (m->have_result && m->report.outcome == MOVE_DONE) {
 		runs(k);
+		if (k->ending) /* KILL came when it was no rank yet */
+			keeper_kill_rank(k);
+	} else if (k->ending) {
+		discarded(k, "killed");
 	} else if (m->committed && !m->have_result) {
 		release(k);
 	} else if (undecided) {
@@ -238,7 +236,8 @@ void keeper_in_verdict(struct keeper *k, bool at_destination)
 	if (at_destination)
 		release(k);
 	else
-		discarded(k, "the source did not commit");
+		discarded(k,
+			  k->ending ? "killed" : "the source did not commit");
 }
 
 /* ---- in the keeper: how it begins */

@@ -128,3 +128,11 @@ void keeper_on_verdict(struct keeper *k, const Keeper__Request *req)
 	keeper_maybe_exited(k);
 	keeper_maybe_end(k);
 }
+
+void keeper_end_doubt(struct keeper *k)
+{
+	if (k->move.out)
+		keeper_out_verdict(k, true);
+	else
+		keeper_in_verdict(k, false);
+}

@@ -130,6 +130,8 @@ void keeper_answer_ok(struct keeper *k, uint64_t re);
 void keeper_answer_failed(struct keeper *k, uint64_t re, int code,
 			  const struct error *err);
 void keeper_fill_status(struct keeper *k, Keeper__Status *st);
+/* SIGKILL; EXITED follows. */
+void keeper_kill_rank(struct keeper *k);
 
 /* ---- keeper_start.c */
 void keeper_on_start(struct keeper *k, const Keeper__Request *req);
@@ -208,8 +210,6 @@ int keeper_engine_ask(int sock, struct keeper_note *note, int fd, int *ret_fd,
 /* A memfd of these bytes, and back; -errno. */
 int keeper_bytes_to_fd(const void *p, size_t n);
 int keeper_fd_to_bytes(int fd, uint8_t **ret, size_t *ret_n);
-/* In the engine: put its keeper ahead of others (core/hurry.h), or back. */
-void keeper_engine_hurry(bool on);
 /* Say how it ended, as the last note. */
 void keeper_engine_result(int sock, int code, const struct move_report *report,
 			  const struct error *err);
@@ -228,6 +228,8 @@ void keeper_in_verdict(struct keeper *k, bool at_destination);
 /* ---- both */
 void keeper_on_verdict(struct keeper *k, const Keeper__Request *req);
 void keeper_tell_doubt(struct keeper *k);
+/* Killed: whatever the answer would be, the copy held here ends. */
+void keeper_end_doubt(struct keeper *k);
 void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
 		      const char *why);
 void keeper_move_key(struct keeper *k, uint64_t epoch, const uint8_t *secret);

@@ -1,9 +1,15 @@
 /*
- * keeper_record.h - the durable word "this epoch was given away"
+ * keeper_record.h - the durable word on whether an epoch was given away
  *
- * A file RUN_DIR/keepers/JOB.RANK.EPOCH.committed, renamed into place by the
- * source of a move before it says COMMIT, so there in full or not at all.  It
- * is not synced: only this host's own crash can lose it, and that ends the
+ * A file RUN_DIR/keepers/JOB.RANK.EPOCH.record, linked into place, so there in
+ * full or not at all, and whoever comes first decides for good:
+ *
+ *	given	by the source of a move before it says COMMIT
+ *	kept	by the agent of a dead keeper, before it answers "not given
+ *		away": an engine that outlives its keeper by a moment cannot
+ *		give the rank away after that
+ *
+ * It is not synced: only this host's own crash can lose it, and that ends the
  * source's copy as well (doc/design/02).  The old keeper removes it when the
  * agent has acknowledged its GONE; a dead keeper's record is for the agent to
  * answer from, and to remove once the controller knows where the rank is.
@@ -21,17 +27,25 @@ struct keeper_id {
 	uint32_t rank;
 };
 
-/* Write the record of `epoch`, given to "ADDRESS:PORT". */
+/*
+ * Record that `epoch` was given to "ADDRESS:PORT".  -ECANCELED when it is
+ * "kept" already; after any failure it is certain that it was not given away.
+ */
 int keeper_record_write(const struct keeper_id *id, uint64_t epoch,
 			const char *to, struct error *err) must_check;
 
 /*
  * Was `epoch` given away here?  1, 0, or a negative errno when it cannot be
  * told.  A record from before this host's last boot also counts: the copy it
- * speaks of is certainly gone.
+ * speaks of is certainly gone.  0 is the answer of this moment alone, unless
+ * the engine of that epoch is known to have ended.
  */
 int keeper_record_read(const struct keeper_id *id, uint64_t epoch,
 		       struct error *err) must_check;
+
+/* The same, and 0 is for good: it can not be given away any more. */
+int keeper_record_settle(const struct keeper_id *id, uint64_t epoch,
+			 struct error *err) must_check;
 
 /* No record is no error. */
 void keeper_record_remove(const struct keeper_id *id, uint64_t epoch);

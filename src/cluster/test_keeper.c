@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -142,6 +143,58 @@ static void records(void **state)
 	free(keepers);
 }
 
+/* What one process finds out about an epoch: 1 given, 0 not. */
+static int find_out(const struct keeper_id *id, uint64_t epoch, bool engine)
+{
+	struct error err;
+	int r = engine ? keeper_record_write(id, epoch, "h:1", &err)
+		       : keeper_record_settle(id, epoch, &err);
+
+	if (!engine)
+		return r;
+	return r == 0 ? 1 : r == -ECANCELED ? 0 : r;
+}
+
+/* An engine gives the rank away while its host answers that it did not. */
+static void records_race(void **state)
+{
+	enum { ROUNDS = 200 };
+	char dir[] = "/tmp/stint-record-XXXXXX", *keepers;
+	struct keeper_id id = { .run_dir = mkdtemp(dir),
+				.job = "j",
+				.rank = 3 };
+	struct error err;
+	unsigned given = 0;
+
+	keepers = xasprintf("%s/keepers", dir);
+	assert_int_equal(mkdir(keepers, 0700), 0);
+	for (uint64_t epoch = 1; epoch <= ROUNDS; epoch++) {
+		bool engine_first = epoch & 1;
+		int status, mine;
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (!pid)
+			_exit(find_out(&id, epoch, engine_first));
+		mine = find_out(&id, epoch, !engine_first);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		assert_in_range(mine, 0, 1);
+		assert_int_equal(WEXITSTATUS(status), mine);
+		/* What was said stays so, whoever asks or tries later. */
+		assert_int_equal(keeper_record_settle(&id, epoch, &err), mine);
+		assert_int_equal(keeper_record_read(&id, epoch, &err), mine);
+		assert_int_equal(keeper_record_write(&id, epoch, "h:2", &err),
+				 -ECANCELED);
+		given += mine;
+		keeper_record_remove(&id, epoch);
+	}
+	print_message("given away in %u of %u\n", given, ROUNDS);
+	assert_int_equal(rmdir(keepers), 0);
+	assert_int_equal(rmdir(dir), 0);
+	free(keepers);
+}
+
 /* ---- what travels */
 
 static struct keeper *bare(unsigned rank)
@@ -212,9 +265,8 @@ static void travels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(queue_resends),
-		cmocka_unit_test(queue_full),
-		cmocka_unit_test(records),
+		cmocka_unit_test(queue_resends), cmocka_unit_test(queue_full),
+		cmocka_unit_test(records),	 cmocka_unit_test(records_race),
 		cmocka_unit_test(travels),
 	};
 

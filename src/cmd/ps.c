@@ -63,6 +63,8 @@ static json_t *rank_json(const Control__RankInfo *r, size_t n)
 
 	if (*r->moving_to)
 		json_object_set_new(j, "moving_to", json_string(r->moving_to));
+	if (*r->why)
+		json_object_set_new(j, "why", json_string(r->why));
 	if (r->state == CONTROL__STATE__DONE)
 		json_object_set_new(j, "exit", json_integer(r->exit));
 	return j;
@@ -124,6 +126,8 @@ static void print_job(const Control__JobInfo *i)
 			printf("  moved %u time%s, last stood still %s",
 			       r->moves, r->moves == 1 ? "" : "s",
 			       show_usec(r->downtime_usec));
+		if (*r->why)
+			printf("  (%s)", r->why);
 		putchar('\n');
 	}
 }

@@ -272,11 +272,8 @@ static void take_outside(Move__Thread *m, const struct task *k)
 		m->robust_list = list;
 		m->robust_size = size;
 	}
-	m->policy = SCHED_OTHER;
-	if (!k->hurried) {
-		m->policy = (uint32_t)syscall(SYS_sched_getscheduler, k->tid);
-		syscall(SYS_sched_getparam, k->tid, &param);
-	}
+	m->policy = (uint32_t)syscall(SYS_sched_getscheduler, k->tid);
+	syscall(SYS_sched_getparam, k->tid, &param);
 	m->priority = param.sched_priority;
 	m->nice = 20 - (int32_t)syscall(SYS_getpriority, PRIO_PROCESS, k->tid);
 	n = syscall(SYS_sched_getaffinity, k->tid, sizeof(cpus), &cpus);

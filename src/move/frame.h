@@ -12,12 +12,7 @@
  *			<-	HELLO	who I am; or ABORT with the reason
  *	MAP UNMAP ZAP PAGES ...	->
  *	SYNC(round)	->	<-	SYNC(round)	all before it is in
- *place
- *	HURRY(1)	->		it is about to stand still
- *	MAP UNMAP ZAP PAGES ...	->
- *	FDS SAVED	->
- *	DONE(epoch)	->		no more pages
- *	STATE		->
+ *place DONE(epoch)	->		no more pages STATE FDS SAVED	->
  *			<-	READY(epoch)
  *	COMMIT(epoch)	->
  *			<-	RUNNING(epoch)
@@ -34,7 +29,7 @@
 #include "core/channel.h"
 #include "core/error.h"
 
-#define FRAME_VERSION	 2
+#define FRAME_VERSION	 1
 #define FRAME_HEAD_SIZE	 24
 #define FRAME_PAGE	 4096
 #define FRAME_PAGES_DATA (1u << 20) /* most bytes of pages in one frame */
@@ -56,7 +51,6 @@ enum frame_type {
 	FRAME_COMMIT,	 /* u64 epoch */
 	FRAME_RUNNING,	 /* u64 epoch */
 	FRAME_ABORT,	 /* text */
-	FRAME_HURRY,	 /* u64 1, or 0: not any more */
 	FRAME_TYPES,
 };
 

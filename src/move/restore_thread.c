@@ -39,18 +39,6 @@ static uint64_t box_word(const struct landing *l, size_t offset)
 	return l->area + STUB_BOX + offset;
 }
 
-/* If L was put ahead for the freeze, its threads are; each puts itself back. */
-static int put_calm(struct list *q, struct error *err)
-{
-	struct sched_param normal = { 0 };
-	uint64_t at;
-	int r = landing_keep_data(q->l, &normal, sizeof(normal), &at, err);
-
-	if (r == 0)
-		put(q, SYS_sched_setscheduler, 0, SCHED_OTHER, at, 0);
-	return r;
-}
-
 static int put_settings(struct list *q, const Move__Thread *t,
 			struct error *err)
 {
@@ -295,8 +283,6 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	    0, 0);
 	put(&q, STUB_WAIT, box_word(l, offsetof(struct stub_box, released)), 0,
 	    0, 0);
-	if (r == 0 && t->policy == SCHED_OTHER)
-		r = put_calm(&q, err);
 	if (r == 0 && i == 0)
 		r = put_timers(&q, s, err);
 	put(&q, STUB_SIGRETURN, uc, 0, 0, 0);

@@ -34,7 +34,7 @@ struct sending {
 	struct fds_source *fds;
 	int pidfd, uffd; /* uffd < 0: not tracked */
 	bool told;	 /* the destination has begun to rebuild the process */
-	bool unplugged, held, recorded, hurried;
+	bool unplugged, held, recorded;
 	usec_t started, frozen;
 	bool throttling;
 	usec_t throttled_since; /* stopped or let run */
@@ -44,9 +44,6 @@ struct sending {
 
 /* Microseconds that only grow. */
 usec_t send_now(void);
-
-/* Who takes part in the freeze is ahead of others (core/hurry.h), or not. */
-void send_hurry(struct sending *s, bool on);
 
 /* One line to whoever watches. */
 void send_progress(struct sending *s, const char *fmt, ...)

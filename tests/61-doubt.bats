@@ -1,0 +1,29 @@
+# Who decides where a rank is when its two keepers cannot: links lost between
+# READY and RUNNING, hosts and services that die and come back (tests/mpi/doubt.py).
+
+setup() {
+	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
+	export STINT_BUILD
+	[ "$(id -u)" = 0 ] || skip "makes network namespaces, as root"
+}
+
+scenarios() {
+	timeout 200 "$BATS_TEST_DIRNAME/mpi/doubt.py" "$@" 3>&-
+}
+
+@test "a link lost before or after the record: undecided, then one copy" {
+	scenarios link_lost_after_the_record link_lost_before_the_record
+}
+
+@test "controller and agents restarted meanwhile: still one copy, at the right host" {
+	scenarios controller_restarted everything_restarted stale_copy_of_an_older_move
+}
+
+@test "the source's host crashes: its record decides, or the rank is lost and said so" {
+	scenarios source_host_comes_back_with_its_record \
+		source_host_comes_back_without_a_record source_host_never_comes_back
+}
+
+@test "the destination died before anybody knew, or the job is killed: no copy is left" {
+	scenarios destination_died_before_anybody_knew killed_while_undecided
+}
