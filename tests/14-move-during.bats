@@ -127,3 +127,31 @@ beats() {
 	moved=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' listen)
 	beats
 }
+
+# Where writes cannot be tracked, all of it is copied while it stands still.
+@test "stop-and-copy: programs pass through moves, announced as such" {
+	[ "$(id -u)" = 0 ] || skip "makes network namespaces, as root"
+	local drive=$BATS_TEST_DIRNAME/move/drive.py program
+	export STINT_TRACK=none
+	for program in "storm" "memory shared" "memory sparse" "bigmem 16 1000" \
+		"threads" "brief journal"; do
+		timeout 100 "$drive" --json --moves 2 -- \
+			"$STINT_BUILD/tests/move/check-"$program >reports
+		[ "$(grep -c '"tracked": false' reports)" = 2 ]
+	done
+}
+
+@test "stop-and-copy: the budget is compared before the freeze" {
+	setsid /usr/bin/python3 -S during.py fork beat </dev/null >/dev/null 2>&1 3>&- &
+	victim=$!
+	wait_for '[ -s beat ]'
+	receive
+	STINT_TRACK=none run timeout 60 "$stint" move "$victim" --to "$addr" --budget 0.1ms
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"stop-and-copy: STINT_TRACK=none"* ]]
+	[[ $output == *"without write tracking it would stand still for about"* ]]
+	STINT_TRACK=nonsense run timeout 60 "$stint" move "$victim" --to "$addr"
+	[ "$status" = 1 ]
+	beats
+}

@@ -140,7 +140,7 @@ int precopy_run(struct sending *s, struct error *err)
 	struct round last = { 0 };
 	int r;
 
-	if (s->uffd < 0)
+	if (s->method == TRACK_NONE)
 		return stop_and_copy_budget(s, err);
 	page_sender_on_flush(s->pages, throttle_tick, s);
 	r = rounds(s, &last, err);
@@ -163,5 +163,5 @@ int precopy_again(struct sending *s, struct error *err)
 {
 	struct round last;
 
-	return s->uffd < 0 ? 0 : run_round(s, &last, err);
+	return s->method == TRACK_NONE ? 0 : run_round(s, &last, err);
 }

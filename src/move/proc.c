@@ -66,6 +66,14 @@ const struct vma *vma_find(const struct vma_list *l, uint64_t addr)
 	return lo < l->nr && l->v[lo].start <= addr ? &l->v[lo] : NULL;
 }
 
+bool vma_meets(const struct vma_list *l, const struct vma *v)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->v[i].start < v->end && l->v[i].end > v->start)
+			return true;
+	return false;
+}
+
 const struct vma *vma_named(const struct vma_list *l, const char *name)
 {
 	for (size_t i = 0; i < l->nr; i++)
@@ -196,7 +204,7 @@ static unsigned parse_vm_flags(const char *s, const char *end)
 int proc_parse_advice(char *text, struct vma_list *l, struct error *err)
 {
 	static const char key[] = "VmFlags: ";
-	unsigned long start = 0, end = 0;
+	unsigned long start = 0, end = 0, kib, held = 0;
 	struct vma *v = l->v, *last = l->v + l->nr;
 
 	for (char *line = text; *line;) {
@@ -208,12 +216,18 @@ int proc_parse_advice(char *text, struct vma_list *l, struct error *err)
 
 			while (v < last && v->start < start)
 				v++;
-			for (; v < last && v->end <= end; v++)
+			for (; v < last && v->end <= end; v++) {
 				v->advice = flags;
+				v->empty = !held;
+			}
+		} else if (sscanf(line, "Rss: %lu", &kib) == 1 ||
+			   sscanf(line, "Swap: %lu", &kib) == 1) {
+			held += kib;
 		} else if (line[0] < 'A' || line[0] > 'Z') {
 			if (sscanf(line, "%lx-%lx ", &start, &end) != 2)
 				return error_set(err, -EPROTO,
 						 "smaps: cannot read it");
+			held = 0;
 		}
 		line = eol + (*eol == '\n');
 	}

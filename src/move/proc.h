@@ -47,6 +47,7 @@ struct vma {
 	int prot; /* PROT_* */
 	enum vma_kind kind;
 	unsigned advice; /* enum vma_advice; 0 until proc_read_advice() */
+	bool empty;	 /* had no page then */
 	char *path;	 /* as in maps: "[heap]", "/lib/x"; NULL when empty */
 };
 
@@ -71,6 +72,8 @@ int proc_read_advice(pid_t pid, struct vma_list *l,
 
 /* The mapping that holds addr, or NULL. */
 const struct vma *vma_find(const struct vma_list *l, uint64_t addr);
+/* Is some of v in the list? */
+bool vma_meets(const struct vma_list *l, const struct vma *v);
 const struct vma *vma_named(const struct vma_list *l, const char *name);
 
 struct proc_status {

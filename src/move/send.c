@@ -140,13 +140,10 @@ static int stop_leader(struct sending *s, struct error *err)
 
 static int send_setup(struct sending *s, struct error *err)
 {
+	struct error why;
 	int r;
 
-	s->scan = scan_open(s->src->pid, err);
-	s->scan_private = scan_open(s->src->pid, err);
 	s->sent = sent_create();
-	if (!s->scan || !s->scan_private)
-		return -ESRCH;
 	r = capture_static(s->src->pid, &s->state, err);
 	if (r < 0)
 		return r;
@@ -154,14 +151,11 @@ static int send_setup(struct sending *s, struct error *err)
 	r = stop_leader(s, err);
 	if (r == 0)
 		r = prepare_area(s, err);
-	if (r == 0) {
-		struct error why;
-		int tracked = track_start(s, &why);
-
-		s->report->tracked = tracked == 0;
-		if (tracked < 0)
-			send_progress(s, "stop-and-copy: %s", why.text);
-	}
+	if (r == 0)
+		r = track_start(s, &why, err);
+	s->report->tracked = s->method != TRACK_NONE;
+	if (r == 0 && s->method == TRACK_NONE)
+		send_progress(s, "stop-and-copy: %s", why.text);
 	tracee_resume(s->tracee);
 	return r;
 }

@@ -19,6 +19,7 @@ struct sending {
 	struct scan *scan, *scan_private;
 	struct page_sender *pages;
 	struct sent *sent;     /* private pages that the destination has */
+	struct sent *todo;     /* of this pass, with soft-dirty bits */
 	struct vma_list maps;  /* as the destination knows them */
 	struct vma_list fresh; /* of these, what is new since the last pass */
 	struct frame_range *missed; /* could not be scanned in the last pass */
@@ -32,8 +33,13 @@ struct sending {
 	Move__State *state;
 	struct frame frame;
 	struct fds_source *fds;
-	int pidfd, uffd; /* uffd < 0: not tracked */
-	bool told;	 /* the destination has begun to rebuild the process */
+	int pidfd, uffd;
+	enum track_method {
+		TRACK_NONE,	  /* all is sent while it stands still */
+		TRACK_SOFT_DIRTY, /* by the bits of /proc/PID/pagemap */
+		TRACK_ASYNC,	  /* by userfaultfd */
+	} method;
+	bool told; /* the destination has begun to rebuild the process */
 	bool unplugged, held, recorded;
 	usec_t started, frozen;
 	bool throttling;

@@ -60,7 +60,29 @@ static int make_uffd(struct sending *s, struct error *err)
 	return r;
 }
 
-int track_start(struct sending *s, struct error *err)
+/* The newest method that the environment allows. */
+static int method_allowed(enum track_method *ret, struct error *err)
+{
+	static const char *const names[] = {
+		[TRACK_NONE] = "none",
+		[TRACK_SOFT_DIRTY] = "softdirty",
+		[TRACK_ASYNC] = "async",
+	};
+	const char *want = getenv("STINT_TRACK");
+
+	*ret = TRACK_ASYNC;
+	for (int m = TRACK_NONE; want && m <= TRACK_ASYNC; m++)
+		if (!strcmp(want, names[m])) {
+			*ret = (enum track_method)m;
+			return 0;
+		}
+	return want ? error_set(err, -EINVAL,
+				"STINT_TRACK=%s: async, softdirty or none",
+				want)
+		    : 0;
+}
+
+static int start_async(struct sending *s, struct error *err)
 {
 	struct uffdio_api api = {
 		.api = UFFD_API,
@@ -69,18 +91,37 @@ int track_start(struct sending *s, struct error *err)
 			    UFFD_FEATURE_WP_HUGETLBFS_SHMEM |
 			    UFFD_FEATURE_PAGEFAULT_FLAG_WP,
 	};
-	int r = move_fault(MF_SOURCE_TRACKING, err);
-
-	if (r == 0)
-		r = make_uffd(s, err);
+	int r = scan_has_ioctl() ? make_uffd(s, err) : -EOPNOTSUPP;
 
 	if (r == 0 && ioctl(s->uffd, UFFDIO_API, &api) < 0)
-		r = error_set(
-			err, -EOPNOTSUPP,
-			"this kernel cannot track writes (UFFD_FEATURE_WP_ASYNC, Linux 6.7)");
+		r = -EOPNOTSUPP;
 	if (r < 0)
 		track_stop(s);
 	return r;
+}
+
+int track_start(struct sending *s, struct error *why, struct error *err)
+{
+	enum track_method allowed = TRACK_NONE;
+	int r = move_fault(MF_SOURCE_TRACKING, err);
+
+	if (r == 0)
+		r = method_allowed(&allowed, err);
+	if (r < 0)
+		return r;
+	if (allowed == TRACK_ASYNC && start_async(s, NULL) == 0)
+		s->method = TRACK_ASYNC;
+	else if (allowed >= TRACK_SOFT_DIRTY && scan_has_soft())
+		s->method = TRACK_SOFT_DIRTY;
+	else
+		error_set(
+			why, -EOPNOTSUPP, "%s",
+			allowed == TRACK_NONE
+				? "STINT_TRACK=none"
+				: "this kernel can track writes neither by userfaultfd (Linux 6.7) nor by soft-dirty bits");
+	s->scan = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
+	s->scan_private = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
+	return s->scan && s->scan_private ? 0 : -ESRCH;
 }
 
 void track_stop(struct sending *s)
@@ -140,8 +181,7 @@ static int zap_flush(struct sending *s, struct error *err)
 	return r;
 }
 
-/* The destination has these pages, and the process no longer does. */
-static int zap_range(void *arg, uint64_t start, uint64_t end, struct error *err)
+int track_zap(void *arg, uint64_t start, uint64_t end, struct error *err)
 {
 	struct sending *s = arg;
 	struct frame_range *last = s->zap + s->nr_zap;
@@ -165,7 +205,7 @@ static int send_private(void *arg, uint64_t start, uint64_t end,
 			struct error *err)
 {
 	struct pass *p = arg;
-	int r = sent_each(p->s->sent, p->cursor, start, zap_range, p->s, err);
+	int r = sent_each(p->s->sent, p->cursor, start, track_zap, p->s, err);
 
 	p->cursor = end;
 	sent_add(p->s->sent, start, end);
@@ -198,7 +238,7 @@ static int send_range(struct pass *p, uint64_t start, uint64_t end,
 	r = scan_private(p->s->scan_private, start, end, p->flags, send_private,
 			 p, err);
 	return r < 0 ? r
-		     : sent_each(p->s->sent, p->cursor, end, zap_range, p->s,
+		     : sent_each(p->s->sent, p->cursor, end, track_zap, p->s,
 				 err);
 }
 
@@ -233,7 +273,7 @@ static int recheck_gap(void *arg, uint64_t start, uint64_t end,
 		       struct error *err)
 {
 	struct pass *p = arg;
-	int r = sent_each(p->s->sent, p->cursor, start, zap_range, p->s, err);
+	int r = sent_each(p->s->sent, p->cursor, start, track_zap, p->s, err);
 
 	p->cursor = end;
 	return r;
@@ -252,7 +292,7 @@ static int recheck_file(struct sending *s, const struct vma *v,
 	r = scan_private(s->scan_private, v->start, v->end, 0, recheck_gap, &p,
 			 err);
 	return r < 0 ? r
-		     : sent_each(s->sent, p.cursor, v->end, zap_range, s, err);
+		     : sent_each(s->sent, p.cursor, v->end, track_zap, s, err);
 }
 
 /* The pieces of a mapping that are fresh, and what lies between them. */
@@ -308,7 +348,10 @@ static int send_vma(struct sending *s, const struct vma *v, size_t nr_missed,
 
 	if (v->kind == VMA_SHARED_FILE)
 		return 0;
-	if (s->uffd >= 0)
+	/* terabytes of nothing would take their time to read */
+	if (s->method == TRACK_NONE && v->empty && !p.shared)
+		return sent_each(s->sent, v->start, v->end, track_zap, s, err);
+	if (s->method == TRACK_ASYNC)
 		r = was_missed(s, v, nr_missed) ? send_whole(s, v, &p, err)
 						: send_pieces(s, v, &p, err);
 	if (r == 0 && last && v->kind == VMA_FILE)
@@ -339,10 +382,14 @@ int track_send(struct sending *s, bool last, struct error *err)
 	bool swapped = s->swapped;
 	size_t missed = s->nr_missed;
 
-	if (r == 0 && s->uffd >= 0 && (r = register_all(s, err)) == -EPERM)
+	if (r == 0 && s->method == TRACK_ASYNC &&
+	    (r = register_all(s, err)) == -EPERM)
 		r = error_set(err, r,
 			      "a read-only shared mapping cannot be tracked");
-	for (size_t i = 0; i < s->maps.nr && r == 0; i++)
+	if (r == 0 && s->method == TRACK_SOFT_DIRTY)
+		r = track_send_soft(s, last, err);
+	for (size_t i = 0;
+	     i < s->maps.nr && r == 0 && s->method != TRACK_SOFT_DIRTY; i++)
 		r = send_vma(s, &s->maps.v[i], missed, last, err);
 	s->nr_missed -= missed;
 	memmove(s->missed, s->missed + missed,
@@ -405,7 +452,8 @@ static int read_layout(struct sending *s, struct vma_list *now, bool last,
 	s->vdso = vdso ? vdso->start : 0;
 	layout_find_fixed(now, &s->fixed);
 	layout_keep_moving(now, s->tracee->area, s->tracee->area_size);
-	if (!layout_copy_advice(&s->maps, now) || (s->read_advice && !last))
+	if (!layout_copy_advice(&s->maps, now) || (s->read_advice && !last) ||
+	    s->method != TRACK_ASYNC)
 		r = proc_read_advice(s->src->pid, now, err);
 	s->read_advice = false;
 	/* what came after the check may be gone when it matters */
