@@ -46,10 +46,9 @@ static int note_plain(void *text, uint64_t start, uint64_t end,
 }
 
 static const uint64_t entries[] = {
-	0,			   PRESENT | WRITTEN, PRESENT | WRITTEN,
-	PRESENT,		   0x1234,	      SWAPPED | WRITTEN,
-	PRESENT | OF_FILE,	   PRESENT,	      PRESENT,
-	PRESENT | OF_FILE | WRITTEN, WRITTEN,	      SWAPPED,
+	0,	 PRESENT | WRITTEN,	      PRESENT | WRITTEN, PRESENT,
+	0x1234,	 SWAPPED | WRITTEN,	      PRESENT | OF_FILE, PRESENT,
+	PRESENT, PRESENT | OF_FILE | WRITTEN, WRITTEN,		 SWAPPED,
 };
 
 static void soft_dirty_runs(void **state)
@@ -61,9 +60,8 @@ static void soft_dirty_runs(void **state)
 			 0);
 	assert_string_equal(text, "1-3w 3-4 5-6w 7-9 11-12 ");
 	text[0] = '\0';
-	assert_int_equal(scan_soft(s, 2 * PAGE, 10 * PAGE, true, note, text,
-				   NULL),
-			 0);
+	assert_int_equal(
+		scan_soft(s, 2 * PAGE, 10 * PAGE, true, note, text, NULL), 0);
 	assert_string_equal(text, "2-3w 3-4 5-6w 6-9 9-10w ");
 	scan_close(s);
 }
@@ -73,14 +71,13 @@ static void reading_instead_of_scanning(void **state)
 	struct scan *s = fake(entries, 12);
 	char text[200] = "";
 
-	assert_int_equal(scan_private(s, 0, 12 * PAGE, 0, note_plain, text,
-				      NULL),
-			 0);
+	assert_int_equal(
+		scan_private(s, 0, 12 * PAGE, 0, note_plain, text, NULL), 0);
 	assert_string_equal(text, "1-4 5-6 7-9 11-12 ");
 	text[0] = '\0';
-	assert_int_equal(scan_present(s, 5 * PAGE, 12 * PAGE, 0, note_plain,
-				      text, NULL),
-			 0);
+	assert_int_equal(
+		scan_present(s, 5 * PAGE, 12 * PAGE, 0, note_plain, text, NULL),
+		0);
 	assert_string_equal(text, "5-10 11-12 ");
 	scan_close(s);
 }
@@ -96,9 +93,8 @@ static void longer_than_a_read(void **state)
 		entry[i] = PRESENT;
 	entry[17000] = 0;
 	s = fake(entry, 20000);
-	assert_int_equal(scan_private(s, 0, 20000 * PAGE, 0, note_plain, text,
-				      NULL),
-			 0);
+	assert_int_equal(
+		scan_private(s, 0, 20000 * PAGE, 0, note_plain, text, NULL), 0);
 	assert_string_equal(text, "3-17000 17001-20000 ");
 	scan_close(s);
 }

@@ -65,6 +65,14 @@ static int look_at_all(struct sending *s, bool last, struct error *err)
 	return r;
 }
 
+/* Which mappings are empty: as they are now, not as they were on the run. */
+static int find_empty(struct sending *s, struct error *err)
+{
+	for (size_t i = 0; i < s->maps.nr; i++)
+		s->maps.v[i].empty = false;
+	return proc_read_advice(s->src->pid, &s->maps, err);
+}
+
 static int look_while_stopped(struct sending *s, struct error *err)
 {
 	bool throttled = s->tracee->nr > 0;
@@ -74,6 +82,8 @@ static int look_while_stopped(struct sending *s, struct error *err)
 		tracee_resume(s->tracee);
 		r = tracee_stop(s->tracee, err);
 	}
+	if (r == 0)
+		r = find_empty(s, err);
 	if (r == 0)
 		r = look_at_all(s, false, err);
 	if (!throttled)
