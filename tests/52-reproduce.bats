@@ -33,6 +33,33 @@ teardown() {
 	E
 }
 
+# The same for Schnor: what is exact must be met; what is statistical, with a
+# few short runs, may differ where the long run does or nearly does.
+@test "schnor: all ids, and those known to be met" {
+	"$stint" reproduce schnor --quick --json -o "$dir/r.json"
+	python3 - "$dir/r.json" <<-'E'
+		import json, sys
+		rows = json.load(open(sys.argv[1]))
+		ids = {r["id"] for r in rows}
+		want = {"S-2" + c for c in "abcdef"} | {"S-4" + c for c in "abcdefg"}
+		assert ids == want, ids ^ want
+		differ = [r for r in rows if not r["met"]]
+		exact = {"S-2a", "S-4a", "S-4b", "S-4c"}
+		assert not exact & {r["id"] for r in differ}, differ
+		assert {r["id"] for r in differ} <= {"S-2b", "S-2f", "S-4d", "S-4e", "S-4f", "S-4g"}, differ
+		assert sum(r["met"] for r in rows) >= 68
+		# SED1-NU's computing time at saturation is arithmetic: 2/10 of 100 min.
+		nu = next(r for r in rows if r["what"] == "system 1, SED1-NU")
+		assert abs(nu["ours"] - 1200) < 1
+	E
+}
+
+@test "schnor workload: demands cut at so many means" {
+	"$stint" sim -p sed2 -w schnor:kind=exp,system=2,cut=4 --load 0.5 -n 3000 -o "$dir/jobs.csv" >/dev/null
+	# No demand above 4 means of 7200 s: at most 28800 s over 30 processors.
+	awk -F, 'NR > 1 && $7 > 28800 / 30 + 0.001 { bad++ } END { exit bad > 0 }' "$dir/jobs.csv"
+}
+
 @test "one id, with its figure" {
 	"$stint" reproduce ismail:I-3b --quick --figures "$dir/figures" >"$dir/text"
 	grep -q '^I-3b *met *L=0.5, RT(ff+fifo)/RT(fff): published 1.6 ' "$dir/text"

@@ -16,7 +16,8 @@
 enum { KEY_QUICK = 256, KEY_JSON, KEY_MARKDOWN, KEY_FIGURES, KEY_LIST };
 
 static const struct argp_option options[] = {
-	{ "quick", KEY_QUICK, 0, 0, "shorter runs, wider intervals", 0 },
+	{ "quick", KEY_QUICK, 0, 0,
+	  "shorter runs, wider intervals, no other readings", 0 },
 	{ "seed", 's', "N", 0, "of all random numbers (1)", 0 },
 	{ "workers", 'j', "N", 0, "processes that compute (all cores)", 0 },
 	{ "results", 'r', "FILE", 0,

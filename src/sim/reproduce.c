@@ -300,7 +300,7 @@ int reproduce_readings(struct reproduce *r,
 {
 	int rc = 0;
 
-	for (; reading->text && rc == 0; reading++) {
+	for (; !r->quick && reading->text && rc == 0; reading++) {
 		struct reproduce_grid g = { .policy = reading->policy,
 					    .workload = reading->workload,
 					    .load = &load,

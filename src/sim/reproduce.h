@@ -42,7 +42,7 @@ struct reproduce_drawn {
 };
 
 struct reproduce {
-	bool quick; /* shorter runs, wider intervals */
+	bool quick; /* shorter runs, wider intervals, no other readings */
 	uint64_t seed;
 	unsigned workers;
 	double level;	     /* of confidence */

@@ -1,4 +1,4 @@
-/* reproduce_schnor.h - what the two files of Schnor's figures share */
+/* reproduce_schnor.h - what the files of Schnor's figures share */
 #ifndef SIM_REPRODUCE_SCHNOR_H
 #define SIM_REPRODUCE_SCHNOR_H
 
@@ -8,13 +8,19 @@
 #define SCHNOR_MIGRATE	    (10 * USEC_PER_SEC)
 #define SCHNOR_MIGRATE_RANK (12700 * USEC_PER_MSEC)
 
-/* Chapter 4, reproduce_sed.c. */
-int schnor_s4a(struct reproduce *r, struct error *err);
-int schnor_s4b(struct reproduce *r, struct error *err);
-int schnor_s4c(struct reproduce *r, struct error *err);
-int schnor_s4d(struct reproduce *r, struct error *err);
-int schnor_s4e(struct reproduce *r, struct error *err);
-int schnor_s4f(struct reproduce *r, struct error *err);
-int schnor_s4g(struct reproduce *r, struct error *err);
+/* Chapter 2, reproduce_gang.c. */
+int schnor_s2b(struct reproduce *r, struct error *err) must_check;
+int schnor_s2c(struct reproduce *r, struct error *err) must_check;
+int schnor_s2d(struct reproduce *r, struct error *err) must_check;
+int schnor_s2e(struct reproduce *r, struct error *err) must_check;
+int schnor_s2f(struct reproduce *r, struct error *err) must_check;
+/* Chapter 4, reproduce_states.c and reproduce_sed.c. */
+int schnor_s4a(struct reproduce *r, struct error *err) must_check;
+int schnor_s4b(struct reproduce *r, struct error *err) must_check;
+int schnor_s4c(struct reproduce *r, struct error *err) must_check;
+int schnor_s4d(struct reproduce *r, struct error *err) must_check;
+int schnor_s4e(struct reproduce *r, struct error *err) must_check;
+int schnor_s4f(struct reproduce *r, struct error *err) must_check;
+int schnor_s4g(struct reproduce *r, struct error *err) must_check;
 
 #endif

@@ -49,6 +49,7 @@ struct schnor {
 	struct workload base;
 	enum kind kind;
 	uint32_t maxsize;
+	double cut; /* in means; 0: none */
 	double gap; /* mean seconds between arrivals */
 	double now;
 	uint64_t left;
@@ -79,6 +80,14 @@ static const struct param params[] = {
 	  .max = 100000,
 	  .summary = "largest size; 0: 100 in chapter 2, 30 in chapter 4 "
 		     "(-greedy: 100)" },
+	{ .name = "cut",
+	  .type = PARAM_REAL,
+	  .def = 0,
+	  .min = 0,
+	  .max = 1e6,
+	  .summary = "demands above so many means are drawn again; 0: none. 4 "
+		     "makes an exponential law's coefficient of variation 0.9, "
+		     "as was that of the paper's random numbers" },
 	{ .name = NULL }
 };
 
@@ -111,6 +120,12 @@ static double mean_of(struct demand d)
 	return d.p * d.a + (1 - d.p) * d.b;
 }
 
+/* What cutting at c means leaves of an exponential law's mean. */
+static double cut_mean(double c)
+{
+	return c > 0 ? 1 - c / expm1(c) : 1;
+}
+
 static bool chapter2(enum kind kind)
 {
 	return kind <= MB_EXP;
@@ -124,10 +139,10 @@ static double mean_work(const struct schnor *w)
 	if (w->kind == PROOF)
 		return 6000;
 	if (!chapter2(w->kind))
-		return mean_of(demand_of(w->kind, 1));
+		return mean_of(demand_of(w->kind, 1)) * cut_mean(w->cut);
 	for (uint32_t n = 1; n <= w->maxsize; n++)
 		sum += n * mean_of(demand_of(w->kind, n));
-	return sum / w->maxsize;
+	return sum / w->maxsize * cut_mean(w->cut);
 }
 
 /* What the machine does in a second, in seconds of a fastest host. */
@@ -155,6 +170,7 @@ static int create(const struct workload_setup *setup, struct workload **ret,
 	w->maxsize = (uint32_t)params_int(setup->params, "maxsize");
 	if (!w->maxsize)
 		w->maxsize = w->base.procs;
+	w->cut = params_real(setup->params, "cut");
 	if (!rate && !setup->load) {
 		free(w);
 		return error_set(
@@ -179,6 +195,8 @@ static double draw_demand(struct schnor *w, uint32_t size)
 	bool first = random_unit(&w->phases) < d.p;
 	double x = random_exponential(&w->demands, 1);
 
+	while (w->cut > 0 && x > w->cut)
+		x = random_exponential(&w->demands, 1);
 	return w->kind == PROOF ? 6000 : x * (first ? d.a : d.b);
 }
 
