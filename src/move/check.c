@@ -13,6 +13,9 @@
 #include "move/fds.h"
 #include "move/move.h"
 #include "move/proc.h"
+#include "move/share.h"
+
+#define SHARED_MOST ((uint64_t)16 << 30)
 
 static int check_status(pid_t pid, struct proc_status *st, struct error *err)
 {
@@ -86,7 +89,7 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-static const char *refusal(const struct vma *v)
+static const char *refusal(pid_t pid, const struct vma *v)
 {
 	const char *path = v->path ? v->path : "";
 
@@ -102,9 +105,15 @@ static const char *refusal(const struct vma *v)
 		return "a device";
 	if (v->advice & VMA_IO || !strncmp(path, "anon_inode:", 11))
 		return "memory of a device";
-	if (!strncmp(path, "/memfd:", 7))
-		return "a memfd";
-	if (v->kind != VMA_SHARED_ANON && ends_with(path, " (deleted)"))
+	/* reading it makes pages where there are none */
+	if (vma_is_nameless(v) && v->end - v->start > SHARED_MOST)
+		return "more than 16 GiB of shared memory";
+	/* what it holds is not written through such a mapping */
+	if (vma_has_object(v) &&
+	    (v->kind != VMA_SHARED_ANON || !vma_carries_pages(v)) &&
+	    !share_has_descriptor(pid, v))
+		return "a memfd whose descriptor is closed, privately or for reading";
+	if (!vma_has_object(v) && ends_with(path, " (deleted)"))
 		return "a deleted file";
 	return NULL;
 }
@@ -113,7 +122,7 @@ int check_mappings(pid_t pid, const struct vma_list *maps, struct error *err)
 {
 	for (size_t i = 0; i < maps->nr; i++) {
 		const struct vma *v = &maps->v[i];
-		const char *why = refusal(v);
+		const char *why = refusal(pid, v);
 
 		if (why)
 			return error_set(err, -ENOTSUP,
@@ -124,12 +133,12 @@ int check_mappings(pid_t pid, const struct vma_list *maps, struct error *err)
 	return 0;
 }
 
-void check_drop_unmovable(struct vma_list *maps)
+void check_drop_unmovable(pid_t pid, struct vma_list *maps)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < maps->nr; i++)
-		if (refusal(&maps->v[i]))
+		if (refusal(pid, &maps->v[i]))
 			free(maps->v[i].path);
 		else
 			maps->v[n++] = maps->v[i];
@@ -148,6 +157,8 @@ static int check_maps(pid_t pid, struct error *err)
 		r = proc_read_advice(pid, &maps, err);
 	if (r == 0)
 		r = check_mappings(pid, &maps, err);
+	if (r == 0)
+		r = share_check(pid, &maps, err);
 	vma_list_clear(&maps);
 	return r;
 }

@@ -12,6 +12,6 @@ int check_mappings(pid_t pid, const struct vma_list *maps,
 		   struct error *err) must_check;
 
 /* Drop those. */
-void check_drop_unmovable(struct vma_list *maps);
+void check_drop_unmovable(pid_t pid, struct vma_list *maps);
 
 #endif

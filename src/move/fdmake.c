@@ -241,12 +241,28 @@ static int fill_memfd(int fd, const Fds__Memfd *m)
 	return 0;
 }
 
+/* One that is mapped already loses what it holds, but no mapping. */
+static int open_memfd(const struct fds_restored *r, const Fds__Memfd *m)
+{
+	int mapped = r->ops->object ? r->ops->object(r->ctx, m->dev, m->ino)
+				    : -ENOENT;
+	struct stat st;
+
+	if (mapped < 0)
+		return memfd_create(m->name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fstat(mapped, &st) < 0 ||
+	    (st.st_size &&
+	     fallocate(mapped, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+		       st.st_size) < 0))
+		return -1;
+	return fcntl(mapped, F_DUPFD_CLOEXEC, r->base);
+}
+
 int fdmake_memfds(struct fds_restored *r, struct error *err)
 {
 	for (size_t i = 0; i < r->set->n_memfd; i++) {
 		const Fds__Memfd *m = r->set->memfd[i];
-		int fd = memfd_create(m->name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-		int e;
+		int fd = open_memfd(r, m), e;
 
 		if (fd < 0)
 			return error_sys(err, -errno, "memfd %s", m->name);

@@ -141,6 +141,11 @@ struct fds_restore_ops {
 	 */
 	int (*external)(void *ctx, const char *name, int *ret_far,
 			struct error *err);
+	/*
+	 * The memfd that is mapped already in the place of that inode at the
+	 * source, one of reserved[]; -ENOENT if there is none.  NULL: never.
+	 */
+	int (*object)(void *ctx, uint64_t dev, uint64_t ino);
 };
 
 struct fds_restored;

@@ -120,7 +120,7 @@ int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
 		const struct vma *v = &maps->v[i];
 		bool shared = v->kind == VMA_SHARED_FILE;
 
-		if (shared || v->kind == VMA_FILE)
+		if ((shared || v->kind == VMA_FILE) && !vma_has_object(v))
 			r = add_file(root, v->path,
 				     shared && v->advice & VMA_MAYWRITE, h,
 				     err);

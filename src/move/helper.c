@@ -19,11 +19,13 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/rseq.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/io.h"
+#include "core/xalloc.h"
 #include "move/fds.h"
 #include "move/land.h"
 
@@ -31,11 +33,19 @@
 #define CLONE_NEWTIME 0x00000080
 #endif
 
+/* A piece of shared memory, made before the descriptors that show it. */
+struct object {
+	uint64_t dev, ino;
+	int fd;
+};
+
 struct helper {
 	const struct landing_spec *spec;
 	int memfd, sock;
 	struct stub_box *box;
 	struct fds_restored *restored;
+	struct object *object;
+	size_t nr_objects, cap_objects;
 };
 
 /* Map the area and never come back. */
@@ -141,32 +151,99 @@ static int ask_external(void *ctx, const char *name, int *ret_far,
 	return r;
 }
 
-/* Keep out of the way of the descriptors that are to be restored. */
-static int step_aside(struct helper *h, int first, struct error *err)
+static struct object *find_object(const struct helper *h, uint64_t dev,
+				  uint64_t ino)
 {
-	int fd = fcntl(h->sock, F_DUPFD_CLOEXEC, first);
+	for (size_t i = 0; i < h->nr_objects; i++)
+		if (h->object[i].dev == dev && h->object[i].ino == ino)
+			return &h->object[i];
+	return NULL;
+}
 
-	if (fd < 0)
+/* Its size is what mappings need, until its descriptor says better. */
+static int make_object(struct helper *h, const struct landing_object *want,
+		       size_t n, struct error *err)
+{
+	struct object *o;
+	struct stat st;
+
+	if (n != sizeof(*want) || !memchr(want->name, 0, sizeof(want->name)))
+		return error_set(err, -EPROTO, "helper: malformed object");
+	o = find_object(h, want->dev, want->ino);
+	if (!o) {
+		array_room(h->object, h->nr_objects, &h->cap_objects);
+		o = &h->object[h->nr_objects++];
+		*o = (struct object){ want->dev, want->ino, -1 };
+		o->fd = memfd_create(want->name,
+				     MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	}
+	if (fstat(o->fd, &st) < 0 || ((uint64_t)st.st_size < want->size &&
+				      ftruncate(o->fd, (off_t)want->size) < 0))
+		return error_sys(err, -errno, "memfd %s of %llu bytes",
+				 want->name, (unsigned long long)want->size);
+	return o->fd;
+}
+
+static void close_objects(struct helper *h)
+{
+	for (size_t i = 0; i < h->nr_objects; i++)
+		io_close(&h->object[i].fd);
+	free(h->object);
+	h->object = NULL;
+	h->nr_objects = 0;
+}
+
+/* fds_restore() asks for the memfd of that inode at the source. */
+static int give_object(void *ctx, uint64_t dev, uint64_t ino)
+{
+	const struct object *o = find_object(ctx, dev, ino);
+
+	return o ? o->fd : -ENOENT;
+}
+
+/* To the first free number from there on. */
+static int move_up(int *fd, int first, struct error *err)
+{
+	int up = fcntl(*fd, F_DUPFD_CLOEXEC, first);
+
+	if (up < 0)
 		return error_sys(
 			err, -errno,
 			"no descriptor free from %d on (RLIMIT_NOFILE)", first);
-	close(h->sock);
-	h->sock = fd;
-	io_close(&h->memfd);
+	close(*fd);
+	*fd = up;
 	return 0;
+}
+
+/* Keep out of the way of the descriptors that are to be restored. */
+static int step_aside(struct helper *h, int first, struct error *err)
+{
+	int r = move_up(&h->sock, first, err);
+
+	for (size_t i = 0; i < h->nr_objects && r == 0; i++)
+		r = move_up(&h->object[i].fd, first, err);
+	io_close(&h->memfd);
+	return r;
 }
 
 static int restore_fds(struct helper *h, const void *blob, size_t n,
 		       struct error *err)
 {
-	static const struct fds_restore_ops ops = { .external = ask_external };
+	static const struct fds_restore_ops ops = { .external = ask_external,
+						    .object = give_object };
+	int *reserved = xcalloc(h->nr_objects + 1, sizeof(*reserved));
 	int r = fds_first_free(blob, n, err);
 
 	if (r >= 0)
 		r = step_aside(h, r, err);
+	reserved[0] = h->sock;
+	for (size_t i = 0; i < h->nr_objects; i++)
+		reserved[i + 1] = h->object[i].fd;
 	if (r >= 0)
-		r = fds_restore(blob, n, &ops, h, &h->sock, 1, &h->restored,
-				err);
+		r = fds_restore(blob, n, &ops, h, reserved, h->nr_objects + 1,
+				&h->restored, err);
+	close_objects(h);
+	free(reserved);
 	return r;
 }
 
@@ -218,6 +295,8 @@ static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 	case HELPER_OPEN:
 		r = open(p, head->value | O_CLOEXEC);
 		return r < 0 ? error_sys(err, -errno, "%s", (char *)p) : r;
+	case HELPER_OBJECT:
+		return make_object(h, p, head->size, err);
 	case HELPER_CLOSE:
 		return close(head->value) < 0 ? -errno : 0;
 	case HELPER_RESTORE:

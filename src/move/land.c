@@ -15,6 +15,7 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/proc.h"
 
 /* A futex is asked this often whether the process behind it still lives. */
 #define ALIVE_MSEC 500
@@ -379,6 +380,17 @@ int landing_open(struct landing *l, const char *path, int flags,
 			(struct landing_file){ xstrdup(path), flags, fd };
 	}
 	return fd;
+}
+
+int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
+		   const char *name, uint64_t size, struct error *err)
+{
+	struct landing_object o = { .dev = dev, .ino = ino, .size = size };
+
+	if (strlen(name) >= sizeof(o.name))
+		return error_set(err, -EPROTO, "memfd of a long name");
+	snprintf(o.name, sizeof(o.name), "%s", *name ? name : OBJECT_NAMELESS);
+	return ask(l, HELPER_OBJECT, 0, &o, sizeof(o), NULL, err);
 }
 
 int landing_close(struct landing *l, int fd, struct error *err)

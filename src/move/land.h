@@ -96,6 +96,10 @@ void landing_release_box(struct stub_box *box);
  */
 int landing_open(struct landing *l, const char *path, int flags,
 		 struct error *err) must_check;
+/* The memfd for that object, made at the first call; at least so long. */
+int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
+		   const char *name, uint64_t size,
+		   struct error *err) must_check;
 int landing_close(struct landing *l, int fd, struct error *err) must_check;
 int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 			struct error *err) must_check;
@@ -137,10 +141,17 @@ enum helper_verb {
 	HELPER_CLONE,	 /* -> pidfd */
 	HELPER_OPEN,	 /* path -> number */
 	HELPER_CLOSE,	 /* number */
+	HELPER_OBJECT,	 /* struct landing_object -> number */
 	HELPER_RESTORE,	 /* blob */
 	HELPER_ACTIVATE, /* then it closes all of its own and exits */
 	HELPER_EXTERNAL, /* F to engine: name -> its two ends */
 	HELPER_DONE,	 /* F to engine: result, error text */
+};
+
+struct landing_object {
+	uint64_t dev, ino; /* at the source */
+	uint64_t size;	   /* it has that, at least */
+	char name[256];	   /* of the memfd */
 };
 
 struct helper_head {

@@ -77,7 +77,6 @@ static void subtract(const struct vma_list *of, const struct vma_list *in,
 
 void layout_find_fixed(const struct vma_list *l, struct vma_list *fixed)
 {
-	vma_list_clear(fixed);
 	for (size_t i = 0; i < l->nr; i++) {
 		const struct vma *v = &l->v[i];
 
@@ -85,6 +84,25 @@ void layout_find_fixed(const struct vma_list *l, struct vma_list *fixed)
 		    (v->kind == VMA_SHARED_FILE && !(v->prot & PROT_WRITE)))
 			append_piece(fixed, v, v->start, v->end);
 	}
+}
+
+static int compare_start(const void *a, const void *b)
+{
+	const struct vma *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+void layout_find_readonly(const struct vma_list *l, struct vma_list *fixed)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct vma *v = &l->v[i];
+
+		if (v->kind == VMA_SHARED_ANON && !vma_carries_pages(v))
+			append_piece(fixed, v, v->start, v->end);
+	}
+	if (fixed->nr)
+		qsort(fixed->v, fixed->nr, sizeof(*fixed->v), compare_start);
 }
 
 void layout_diff(const struct vma_list *from, const struct vma_list *to,
@@ -119,7 +137,12 @@ Move__Vma *layout_vma(const struct vma *v)
 	m->kind = v->kind;
 	m->advice = v->advice;
 	m->offset = v->kind == VMA_ANON ? 0 : v->offset;
-	if (v->kind == VMA_FILE || v->kind == VMA_SHARED_FILE) {
+	if (vma_has_object(v)) {
+		m->object = capture_new(&move__object__descriptor);
+		m->object->dev = v->dev;
+		m->object->ino = v->ino;
+		m->object->name = vma_object_name(v);
+	} else if (v->kind != VMA_ANON) {
 		m->file = capture_new(&move__file__descriptor);
 		m->file->path = xstrdup(v->path);
 		m->file->shared =

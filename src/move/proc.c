@@ -89,10 +89,45 @@ static bool vma_is_special(const char *path)
 }
 
 /* Shared memory without a name of its own shows as one of these. */
-static bool vma_is_nameless(const char *path)
+static bool path_is_nameless(const char *path)
 {
-	return !strcmp(path, "/dev/zero (deleted)") ||
+	return !strcmp(path, "/memfd:" OBJECT_NAMELESS " (deleted)") ||
+	       !strcmp(path, "/dev/zero (deleted)") ||
 	       !strncmp(path, "[anon_shmem:", 12);
+}
+
+static bool path_is_memfd(const char *path)
+{
+	return !strncmp(path, "/memfd:", 7);
+}
+
+bool vma_has_object(const struct vma *v)
+{
+	return v->kind == VMA_SHARED_ANON ||
+	       (v->kind == VMA_FILE && v->path && path_is_memfd(v->path));
+}
+
+bool vma_is_nameless(const struct vma *v)
+{
+	return v->path && path_is_nameless(v->path);
+}
+
+char *vma_object_name(const struct vma *v)
+{
+	static const char tail[] = " (deleted)";
+	const char *name =
+		vma_is_nameless(v) ? "" : v->path + strlen("/memfd:");
+	size_t n = strlen(name), m = strlen(tail);
+
+	if (n >= m && !strcmp(name + n - m, tail))
+		n -= m;
+	return xasprintf("%.*s", (int)n, name);
+}
+
+bool vma_carries_pages(const struct vma *v)
+{
+	return v->kind != VMA_SHARED_FILE &&
+	       (v->kind != VMA_SHARED_ANON || v->advice & VMA_MAYWRITE);
 }
 
 static enum vma_kind vma_classify(const struct vma *v, bool shared)
@@ -104,8 +139,9 @@ static enum vma_kind vma_classify(const struct vma *v, bool shared)
 	if (!strcmp(path, "/memfd:stint-landing (deleted)"))
 		return VMA_LANDING;
 	if (shared)
-		return vma_is_nameless(path) ? VMA_SHARED_ANON
-					     : VMA_SHARED_FILE;
+		return path_is_nameless(path) || path_is_memfd(path)
+			       ? VMA_SHARED_ANON
+			       : VMA_SHARED_FILE;
 	return v->ino || *path == '/' ? VMA_FILE : VMA_ANON;
 }
 

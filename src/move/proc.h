@@ -17,7 +17,7 @@
 enum vma_kind {
 	VMA_ANON,	 /* private, no file */
 	VMA_FILE,	 /* private mapping of a file */
-	VMA_SHARED_ANON, /* shared, no file that has a name */
+	VMA_SHARED_ANON, /* shared, no file that has a name, or a memfd */
 	VMA_SHARED_FILE,
 	VMA_SPECIAL, /* vdso, vvar: the kernel's own */
 	VMA_LANDING, /* Stint's landing area */
@@ -39,6 +39,9 @@ enum vma_advice {
 	VMA_HUGETLB = 1 << 11,
 	VMA_MAYWRITE = 1 << 12,
 };
+
+/* What shared anonymous memory is called after a move, as a memfd. */
+#define OBJECT_NAMELESS "stint-shared"
 
 struct vma {
 	uint64_t start, end;
@@ -72,6 +75,22 @@ int proc_read_advice(pid_t pid, struct vma_list *l,
 
 /* The mapping that holds addr, or NULL. */
 const struct vma *vma_find(const struct vma_list *l, uint64_t addr);
+/*
+ * Does it show an object (a memfd, shared anonymous memory), which may have
+ * other mappings and descriptors?
+ */
+bool vma_has_object(const struct vma *v);
+/* Shared memory without a name: nobody has a descriptor of it. */
+bool vma_is_nameless(const struct vma *v);
+/* The name of its memfd, fresh; "" if it has none. */
+char *vma_object_name(const struct vma *v);
+/*
+ * Do its pages travel as its own?  Not those of files, nor those of a memfd
+ * that cannot be written to here: they come by another way.  Its advice has
+ * been read.
+ */
+bool vma_carries_pages(const struct vma *v);
+
 /* Is some of v in the list? */
 bool vma_meets(const struct vma_list *l, const struct vma *v);
 const struct vma *vma_named(const struct vma_list *l, const char *name);

@@ -12,6 +12,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -82,9 +83,6 @@ static uint64_t map_flags(const Move__Vma *v)
 	case VMA_FILE:
 		flags |= MAP_PRIVATE;
 		break;
-	case VMA_SHARED_ANON:
-		flags |= MAP_SHARED | MAP_ANONYMOUS;
-		break;
 	default:
 		flags |= MAP_SHARED;
 	}
@@ -96,13 +94,40 @@ static uint64_t map_flags(const Move__Vma *v)
 	return flags;
 }
 
+/* A memfd that was sealed or opened for reading, see vma_carries_pages(). */
+static bool is_readonly(const Move__Vma *v)
+{
+	return v->kind == VMA_SHARED_ANON && !(v->advice & VMA_MAYWRITE);
+}
+
+/*
+ * What is mapped through a descriptor for reading does not stand in the way
+ * of a seal against writing.
+ */
+static int open_object(struct landing *l, const Move__Vma *v, struct error *err)
+{
+	int fd = landing_object(l, v->object->dev, v->object->ino,
+				v->object->name,
+				v->offset + (v->end - v->start), err);
+	char path[40];
+
+	if (fd < 0 || !is_readonly(v))
+		return fd;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return landing_open(l, path, O_RDONLY, err);
+}
+
 int restore_map(struct landing *l, const Move__Vma *v, struct error *err)
 {
-	bool shared = v->kind == VMA_SHARED_FILE;
+	bool shared = v->kind == VMA_SHARED_FILE || is_readonly(v);
 	uint64_t prot = shared ? v->prot : PROT_READ | PROT_WRITE;
 	int fd = -1;
 
-	if (v->file) {
+	if (v->object) {
+		fd = open_object(l, v, err);
+		if (fd < 0)
+			return fd;
+	} else if (v->file) {
 		fd = landing_open(l, v->file->path,
 				  shared && v->file->shared ? O_RDWR : O_RDONLY,
 				  err);

@@ -322,6 +322,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 	scan_close(s.scan_private);
 	sent_destroy(s.sent);
 	free(s.zap);
+	free(s.left.object);
 	track_stop(&s);
 	vma_list_clear(&s.maps);
 	vma_list_clear(&s.fixed);

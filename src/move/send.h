@@ -10,6 +10,7 @@
 #include "move/pages.h"
 #include "move/scan.h"
 #include "move/sent.h"
+#include "move/share.h"
 
 struct sending {
 	const struct move_source *src;
@@ -30,6 +31,7 @@ struct sending {
 	bool read_advice; /* in the next pass, although it is slow */
 	struct frame_range *zap;
 	size_t nr_zap;
+	struct share_left left;
 	Move__State *state;
 	struct frame frame;
 	struct fds_source *fds;

@@ -344,10 +344,14 @@ static int send_vma(struct sending *s, const struct vma *v, size_t nr_missed,
 		.flags = (s->swapped ? SCAN_SWAPPED : 0) |
 			 (last ? 0 : SCAN_PROTECT),
 	};
+	enum share_how how;
 	int r = -EPERM;
 
-	if (v->kind == VMA_SHARED_FILE)
+	how = share_how(s->src->pid, v, &s->left);
+	if (!vma_carries_pages(v) || how == SHARE_DESCRIPTOR)
 		return 0;
+	if (how == SHARE_WHOLE)
+		return send_whole(s, v, &p, err);
 	/* terabytes of nothing would take their time to read */
 	if (s->method == TRACK_NONE && v->empty && !p.shared)
 		return sent_each(s->sent, v->start, v->end, track_zap, s, err);
@@ -450,17 +454,19 @@ static int read_layout(struct sending *s, struct vma_list *now, bool last,
 		return r;
 	vdso = vma_named(now, "[vdso]");
 	s->vdso = vdso ? vdso->start : 0;
+	vma_list_clear(&s->fixed);
 	layout_find_fixed(now, &s->fixed);
 	layout_keep_moving(now, s->tracee->area, s->tracee->area_size);
 	if (!layout_copy_advice(&s->maps, now) || (s->read_advice && !last) ||
 	    s->method != TRACK_ASYNC)
 		r = proc_read_advice(s->src->pid, now, err);
 	s->read_advice = false;
+	layout_find_readonly(now, &s->fixed);
 	/* what came after the check may be gone when it matters */
 	if (r == 0 && last)
 		r = check_mappings(s->src->pid, now, err);
 	else if (r == 0)
-		check_drop_unmovable(now);
+		check_drop_unmovable(s->src->pid, now);
 	return r;
 }
 

@@ -58,7 +58,7 @@ static int look_at_all(struct sending *s, bool last, struct error *err)
 	int r = 0;
 
 	for (size_t i = 0; i < s->maps.nr && r == 0; i++)
-		if (s->maps.v[i].kind != VMA_SHARED_FILE)
+		if (vma_carries_pages(&s->maps.v[i]))
 			r = look_at_mapping(s, &s->maps.v[i], err);
 	if (r == 0 && !last)
 		r = scan_soft_clear(s->src->pid, err);
@@ -111,11 +111,14 @@ static int send_shared(void *arg, uint64_t start, uint64_t end,
 static int send_mapping(struct sending *s, const struct vma *v,
 			struct error *err)
 {
+	enum share_how how = share_how(s->src->pid, v, &s->left);
 	bool shared = v->kind == VMA_SHARED_ANON;
 	int r = 0;
 
+	if (!vma_carries_pages(v) || how == SHARE_DESCRIPTOR)
+		return 0;
 	/* it may hold pages that this process has never mapped */
-	if (shared && vma_meets(&s->fresh, v))
+	if (how == SHARE_WHOLE || (shared && vma_meets(&s->fresh, v)))
 		r = page_sender_add_nonzero(s->pages, v->start, v->end, err);
 	return r < 0 ? r
 		     : sent_each(s->todo, v->start, v->end,

@@ -10,10 +10,12 @@ check-brief vfork
 check-brief mapping
 check-epolls
 check-eventfds
+check-eventfds memfd
 check-locks
 check-memory
 check-pipes
 check-rseqs
+check-shared
 check-signals
 check-sigwait
 check-sleeps
@@ -39,7 +41,6 @@ pychk.py
 move_perhaps='
 check-files
 pychk.py wal
-check-eventfds memfd
 check-pipes fifo
 check-tcp connecting
 '

@@ -213,6 +213,40 @@ static void use_seccomp(void)
 	CHECK(syscall(SYS_getpgid, 0) < 0 && errno == EDOM);
 }
 
+/* No child of ours: its parent has ended.  It answers as long as it lives. */
+static void make_sharer(void)
+{
+	int status;
+
+	map = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(map != MAP_FAILED);
+	child = fork();
+	CHECK(child >= 0);
+	if (child == 0) {
+		if (fork() == 0)
+			for (int i = 0; map[0] != 41 && i < 120000; i++) {
+				map[1] = map[2];
+				check_nap();
+			}
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && !status);
+}
+
+static void use_sharer(void)
+{
+	volatile unsigned char *m = map;
+
+	m[2]++;
+	CHECK_WAIT(m[1] == m[2]);
+}
+
+static void finish_sharer(void)
+{
+	map[0] = 41;
+}
+
 static void make_deleted(void)
 {
 	unsigned char buf[SIZE];
@@ -236,6 +270,8 @@ static const struct thing {
 	{ "inotify", "inotify", make_inotify, use_inotify, use_nothing },
 	{ "fanotify", "fanotify", make_fanotify, use_nothing, use_nothing },
 	{ "shared-memory", "child", make_shared, use_child, finish_shared },
+	{ "shared-with", "shares memory", make_sharer, use_sharer,
+	  finish_sharer },
 	{ "sysv-shm", "SysV", make_sysv, use_nothing, finish_map },
 	{ "hugetlb", "huge", make_hugetlb, use_nothing, use_nothing },
 	{ "pty", "ptmx|pty|terminal", make_pty, use_pty, use_nothing },
