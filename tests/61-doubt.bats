@@ -1,5 +1,6 @@
 # Who decides where a rank is when its two keepers cannot: links lost between
-# READY and RUNNING, hosts and services that die and come back (tests/mpi/doubt.py).
+# READY and RUNNING, hosts and services that die and come back (tests/mpi/doubt.py,
+# crash.py).
 
 setup() {
 	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
@@ -26,4 +27,12 @@ scenarios() {
 
 @test "the destination died before anybody knew, or the job is killed: no copy is left" {
 	scenarios destination_died_before_anybody_knew killed_while_undecided
+}
+
+@test "a host dies: its ranks are lost and said so, others run on, and it comes back clean" {
+	timeout 120 "$BATS_TEST_DIRNAME/mpi/crash.py" host 3>&-
+}
+
+@test "the controller is killed at its word: every job it acknowledged is known" {
+	timeout 120 "$BATS_TEST_DIRNAME/mpi/crash.py" word 3>&-
 }

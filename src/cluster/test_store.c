@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "cluster/store.h"
 
@@ -172,6 +173,119 @@ static void one_controller(void **state)
 	store_close(s);
 }
 
+/* ---- power cuts: what was never synced is gone */
+
+static sqlite3_vfs *disk;
+static struct sqlite3_io_methods synced_methods;
+static int (*disk_sync)(sqlite3_file *, int);
+static struct {
+	sqlite3_file *file;
+	char name[80];
+} synced[2];
+
+static void copy_file(const char *from, const char *to)
+{
+	static char buf[1 << 20];
+	FILE *in = fopen(from, "re"), *out = fopen(to, "we");
+	size_t n;
+
+	assert_non_null(in);
+	assert_non_null(out);
+	while ((n = fread(buf, 1, sizeof(buf), in)) > 0)
+		assert_int_equal(fwrite(buf, 1, n, out), n);
+	fclose(in);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* What the disk surely has of a file: its content at the last sync. */
+static int sync_noted(sqlite3_file *file, int flags)
+{
+	char to[96];
+	int r = disk_sync(file, flags);
+
+	for (size_t i = 0; i < 2; i++) {
+		if (synced[i].file != file)
+			continue;
+		snprintf(to, sizeof(to), "%s.disk", synced[i].name);
+		copy_file(synced[i].name, to);
+	}
+	return r;
+}
+
+static int open_noted(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
+		      int flags, int *ret_flags)
+{
+	int r = disk->xOpen(disk, name, file, flags, ret_flags);
+	size_t at = flags & SQLITE_OPEN_WAL ? 1 : 0;
+
+	if (r != SQLITE_OK ||
+	    !(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)))
+		return r;
+	synced_methods = *file->pMethods;
+	disk_sync = synced_methods.xSync;
+	synced_methods.xSync = sync_noted;
+	file->pMethods = &synced_methods;
+	synced[at].file = file;
+	snprintf(synced[at].name, sizeof(synced[at].name), "%s", name);
+	return SQLITE_OK;
+}
+
+/* The store as it is found when the power fails now. */
+static uint64_t last_after_power_cut(void)
+{
+	static const char *const ends[] = { "", "-wal" };
+	char from[96], to[96], cut[80];
+	struct store *s;
+	uint64_t last;
+
+	snprintf(cut, sizeof(cut), "%s/cut.db", dir);
+	for (int i = 0; i < 2; i++) {
+		snprintf(from, sizeof(from), "%s%s.disk", path, ends[i]);
+		snprintf(to, sizeof(to), "%s%s", cut, ends[i]);
+		unlink(to);
+		if (!access(from, F_OK))
+			copy_file(from, to);
+	}
+	assert_int_equal(store_open(cut, &s, NULL), 0);
+	last = store_last_job(s);
+	store_close(s);
+	return last;
+}
+
+static void power_cut(void **state)
+{
+	static const char *const ends[] = { "", "-wal", ".disk", "-wal.disk" };
+	struct sqlite3_vfs noted;
+	struct store *s;
+	char name[96];
+
+	for (int i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "%s%s", path, ends[i]);
+		unlink(name);
+	}
+	disk = sqlite3_vfs_find(NULL);
+	noted = *disk;
+	noted.zName = "noted";
+	noted.xOpen = open_noted;
+	assert_int_equal(sqlite3_vfs_register(&noted, 1), SQLITE_OK);
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	assert_int_equal(sqlite3_vfs_register(disk, 1), SQLITE_OK);
+	for (uint64_t id = 1; id <= 20; id++) {
+		put_job(s, id, 1);
+		assert_int_equal(last_after_power_cut(), id - 1);
+		store_commit(s);
+		assert_int_equal(last_after_power_cut(), id);
+	}
+	store_close(s);
+	assert_int_equal(sqlite3_vfs_unregister(&noted), SQLITE_OK);
+	for (int i = 2; i < 4; i++) {
+		snprintf(name, sizeof(name), "%s%s", path, ends[i]);
+		unlink(name);
+	}
+	snprintf(name, sizeof(name), "%s/cut.db", dir);
+	unlink(name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +293,7 @@ int main(void)
 		cmocka_unit_test(newest_ended_alone),
 		cmocka_unit_test(killed_in_between),
 		cmocka_unit_test(one_controller),
+		cmocka_unit_test(power_cut),
 	};
 	static const char *const ends[] = { "", "-wal", "-shm" };
 	char name[80];
