@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# The manual and the commands say the same.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	stint=$STINT_BUILD/src/cmd/stint
+	man=$BATS_TEST_DIRNAME/../man
+	dir=$(mktemp -d)
+}
+
+teardown() {
+	rm -rf "$dir"
+}
+
+commands() {
+	"$stint" help | sed -n 's/^  \([a-z]*\) .*/\1/p'
+}
+
+page() {
+	ls "$man/stint-$1".[18]
+}
+
+@test "every command has a page that mandoc finds nothing wrong with, and the other way round" {
+	for c in $(commands); do
+		mandoc -T lint -W warning "$(page "$c")"
+		grep -q "^\.It Xr stint-$c [18]\$" "$man/stint.1" || { echo "stint.1 misses $c"; false; }
+	done
+	for p in "$man"/stint-*.[18]; do
+		c=${p##*/stint-}
+		commands | grep -qx "${c%.[18]}" || { echo "no command for $p"; false; }
+	done
+	for p in "$man"/stint*.5; do
+		p=${p##*/}
+		grep -q "^\.It Xr ${p%.5} 5\$" "$man/stint.1" || { echo "stint.1 misses $p"; false; }
+	done
+}
+
+# Long options are compared by name, short ones by their letter.
+@test "a page has the options that --help shows, and no others" {
+	for c in $(commands); do
+		"$stint" "$c" --help | sed -n '/^Usage:/,$!d; s/^ \{2,6\}\(\(-., \)\?--[a-z-]*\).*/\1/p' |
+			grep -v -e '--help' -e '--usage' | sed 's/, / /' | sort >"$dir/help"
+		sed -n 's/^\.It Fl \(.\) , Fl \(-[a-z-]*\).*/-\1 -\2/p; s/^\.It Fl \(-[a-z-]*\).*/-\1/p' \
+			"$(page "$c")" | sort >"$dir/page"
+		diff -u "$dir/help" "$dir/page" || { echo "in $(page "$c")"; false; }
+	done
+}
+
+@test "pages that are named exist" {
+	for p in "$man"/*.[158]; do
+		for x in $(sed -n 's/^\.\(It \)\?Xr \(stint[a-z.-]*\) \([158]\).*/\2.\3/p' "$p"); do
+			[ -e "$man/$x" ] || { echo "$p names $x"; false; }
+		done
+	done
+}
+
+# What EXAMPLES show of the simulator is run, line by line, in one directory.
+@test "the simulator's examples work" {
+	export PATH=$STINT_BUILD/src/cmd:$PATH
+	cd "$dir"
+	for c in sim policies sweep reproduce mapstates; do
+		sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$(page "$c")" |
+			sed -n '/^\.Bd/,/^\.Ed/{/^\./d; s/\\e/\\/g; p}' >"script-$c"
+		grep -q stint "script-$c"
+		bash -euo pipefail "script-$c" >"out-$c" 2>&1 || { cat "script-$c" "out-$c"; false; }
+	done
+	[ -s queue.svg ] && [ -s fcfs.swf ] && [ -s curve.svg ] && [ -s curve.tsv ] && [ -s states.dot ]
+	[ -s figures/I-3b-response.svg ]
+	grep -q '"utilization"' out-sim
+}
+
+@test "the manual is installed" {
+	meson introspect --installed "$STINT_BUILD" >"$dir/installed"
+	for p in "$man"/*.[158]; do
+		grep -q "/man${p##*.}/${p##*/}\"" "$dir/installed" || { echo "not installed: $p"; false; }
+	done
+}
