@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -171,6 +172,14 @@ int channel_fd(const struct channel *ch)
 bool channel_pending(const struct channel *ch)
 {
 	return ch->tls && tls_pending(ch->tls);
+}
+
+bool channel_hung_up(const struct channel *ch)
+{
+	struct pollfd p = { .fd = ch->fd, .events = POLLRDHUP };
+
+	return poll(&p, 1, 0) > 0 &&
+	       p.revents & (POLLRDHUP | POLLHUP | POLLERR);
 }
 
 void channel_abandon(struct channel *ch)

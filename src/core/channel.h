@@ -44,6 +44,8 @@ int channel_writev(struct channel *ch, const struct iovec *iov,
 		   int n) must_check;
 int channel_write(struct channel *ch, const void *p, size_t n) must_check;
 
+/* The peer has hung up, or died: what waits to be read is all there will be. */
+bool channel_hung_up(const struct channel *ch);
 /* For poll; bytes may also wait inside: see channel_pending(). */
 int channel_fd(const struct channel *ch);
 

@@ -208,6 +208,9 @@ static int send_record(struct sending *s, struct error *err)
 
 	if (r == 0)
 		r = move_fault(MF_SOURCE_HELD, err);
+	/* READY may be the last word of one that has died since. */
+	if (r == 0 && channel_hung_up(s->ch))
+		r = error_set(err, -EPIPE, "the destination died in the end");
 	if (r == 0 && ops && ops->commit)
 		r = ops->commit(s->src->ctx, s->src->epoch, err);
 	if (r == 0)

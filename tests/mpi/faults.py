@@ -199,16 +199,27 @@ class Case:
         for p in victims if self.blow == "stop" or not self.service() else []:
             os.kill(p, signal.SIGSTOP if self.blow == "stop"
                     else signal.SIGKILL)
+        self.await_death(victims)
         for p in set(here) - set(victims):
             os.kill(p, signal.SIGCONT)
         if self.blow in ("stop", "cut"):
             self.wait_silence(victims)
 
+    def await_death(self, victims):
+        """Also of an engine, which ends with its keeper, or as its orphan."""
+        if self.blow != "kill" or self.service():
+            return
+        host = {"old-keeper": "h1", "new-keeper": "h2"}.get(self.party)
+        if not until(lambda: not any(map(stat_of, victims)) and
+                     not (host and self.keeper(host)), 20):
+            raise bed.Failed(f"{self.party} does not die")
+
     def over(self):
         """Parties that have done all they do when a point is reached."""
         return {"source-engine", "old-keeper"} \
             if self.point == "dest-running" else \
-            {"dest-engine"} if self.point == "source-running" else set()
+            {"dest-engine"} if self.point in (
+                "source-committed", "source-running") else set()
 
     def wait_silence(self, victims):
         """Until all that can be settled is, as far as one hears of it."""

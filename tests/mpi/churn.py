@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+"""churn.py - many short jobs come, move and die; nothing may be left of them
+
+    churn.py [--jobs N] [--seed X] [--build DIR]
+
+N jobs run on a testbed, a few at a time.  Each has some ranks that do nothing
+for a moment, count, or check what they exchange (MPI).  Meanwhile the client is killed
+with -9 or TERM, the job is ended by `stint kill`, a rank is moved or dies by
+its own hand, a keeper or an agent is killed, the controller is killed and
+started again: at random times, from the seed.  Afterwards
+
+ - every job has an end, and `stint ps` is empty;
+ - a job nobody laid hands on has exit status 0 and its whole output;
+ - what jobs make on hosts is gone: processes, cgroups, links, routes, proxy
+   neighbours, files, mounts (bed.py);
+ - controller and agents have not grown since a fifth of the jobs were over.
+"""
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import bed
+from procs import processes, stat_of, until
+
+GROWTH = 4 << 20  # bytes that an allocator may take for itself all the same
+COUNT = "n=0; while [ $n -lt 20 ]; do echo $n; n=$((n+1)); sleep 0.02; done"
+
+
+class Churn:
+    def __init__(self, b, opts):
+        self.bed, self.opts = b, opts
+        self.rng = random.Random(opts.seed)
+        self.lock = threading.Lock()
+        self.trouble, self.ended, self.failed = None, 0, 0
+        self.news = []  # what happened to which job, for who reads a failure
+        # While somebody may have killed what any job needs.
+        self.strikes = 0
+
+    def kind(self, rng):
+        """(ranks, argv, output of a rank when nothing happens to it)"""
+        chkmpi = os.path.abspath(os.path.join(os.path.dirname(self.bed.exe),
+                                              "../../tests/mpi/chkmpi"))
+        return rng.choice([
+            (rng.randint(1, 4), ["true"], ""),
+            (rng.randint(1, 3), ["sh", "-c", COUNT],
+             "".join(f"{n}\n" for n in range(20))),
+            (rng.randint(2, 4), [chkmpi, "--rounds", "5", "--max", "5000",
+                                 "--quiet"], None)])
+
+    # ---- what happens to a job; each returns whether it may fail by that
+
+    def leave_alone(self, rng, p):
+        return False
+
+    def kill_client(self, rng, p):
+        p.send_signal(rng.choice([signal.SIGKILL, signal.SIGTERM,
+                                  signal.SIGINT, signal.SIGHUP]))
+        return True
+
+    def kill_job(self, rng, p):
+        for j in self.bed.ask("ps")[-1:]:
+            self.bed.stint("kill", str(j["job"]))
+        return True
+
+    def move(self, rng, p):
+        jobs = self.bed.ask("ps")
+        if jobs:
+            j = rng.choice(jobs)
+            self.bed.stint("migrate",
+                           f"{j['job']}.{rng.randrange(len(j['ranks']))}",
+                           rng.choice(self.bed.hosts))
+        return False
+
+    def kill_keeper(self, rng, p):
+        keepers = [k for k in processes("keeper", f"--run-dir={self.bed.home}")
+                   if stat_of(k)]
+        if keepers:
+            with self.lock:
+                self.strikes += 1
+            try:
+                os.kill(rng.choice(keepers), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        return True
+
+    def restart(self, rng, p):
+        with self.lock:
+            self.bed.restart(rng.choice(["controller", *self.bed.hosts]))
+        return False
+
+    def happenings(self):
+        return [self.leave_alone] * 6 + [self.kill_client] * 4 + \
+            [self.kill_job] * 3 + [self.move] * 4 + [self.kill_keeper] + \
+            [self.restart]
+
+    # ---- one job
+
+    def one(self, rng):
+        ranks, argv, output = self.kind(rng)
+        strikes, ended = self.strikes, self.ended
+        p = subprocess.Popen([self.bed.exe, "run", "-n", str(ranks), *argv],
+                             env=self.bed.env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True)
+        time.sleep(rng.random() * 0.6)
+        happens = rng.choice(self.happenings())
+        self.news.append(f"{os.path.basename(argv[0])} of {ranks}: "
+                         f"{happens.__name__}")
+        try:
+            may_fail = happens(rng, p)
+        except bed.Failed:
+            may_fail = False  # the controller is just being started again
+        try:
+            out, err = p.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            p.kill()
+            p.communicate()
+            raise bed.Failed(f"{argv} of {ranks} ranks has no end") from None
+        with self.lock:
+            self.ended += 1
+            self.failed += p.returncode != 0
+            struck = self.strikes != strikes
+        if p.returncode and not may_fail and not struck and \
+                not self.killed_by_other(err):
+            raise bed.Failed(f"{argv} of {ranks} ranks, {happens.__name__}: "
+                             f"exit {p.returncode}: {err.strip()[-1000:]}; "
+                             f"before it: {', '.join(self.news[-8:])}")
+        if not p.returncode and output is not None and \
+                sorted(out) != sorted(output * ranks):
+            raise bed.Failed(f"{argv} of {ranks} ranks: its output is not "
+                             f"whole: {out[-200:]}")
+
+    def killed_by_other(self, err):
+        """`kill_job` takes the newest, whoever's it is."""
+        return "Terminated" in err or "somebody ended it" in err
+
+    def worker(self, rng, jobs):
+        try:
+            for _ in range(jobs):
+                if self.trouble:
+                    return
+                self.one(rng)
+        except Exception as e:  # of this thread; told by the main one
+            self.trouble = self.trouble or e
+
+    def some(self, jobs):
+        threads = [threading.Thread(target=self.worker, args=(
+            random.Random(self.rng.random()), jobs // self.opts.parallel))
+            for _ in range(self.opts.parallel)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        if self.trouble:
+            raise self.trouble
+
+    def quiet(self, before):
+        """All jobs end, and nothing is left."""
+        if not until(lambda: not self.listed(), 90):
+            raise bed.Failed(f"jobs without an end: {self.listed()}")
+        self.bed.nothing_new(before, 30)
+
+    def listed(self):
+        r = self.bed.stint("ps", "--json")
+        return r.stdout.strip() not in ("", "[]") or r.returncode
+
+    def run(self):
+        before = self.bed.things()
+        fifth = max(self.opts.jobs // 5, self.opts.parallel)
+        size = None
+        for part in range(5):
+            self.some(fifth)
+            self.quiet(before)
+            now = self.bed.memory()
+            size = size or now
+            print(f"# {self.ended} jobs, {self.failed} of them ended badly, "
+                  "nothing left; KiB: " +
+                  ", ".join(f"{k} {v >> 10}" for k, v in now.items()),
+                  flush=True)
+        for name, was in size.items():
+            # One that was started again has another size.
+            if name not in self.bed.restarted and now[name] > was + GROWTH:
+                raise bed.Failed(f"{name} grew from {was >> 10} to "
+                                 f"{now[name] >> 10} KiB")
+        return f"ok {self.ended} jobs, {self.failed} of them ended badly"
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
+    p.add_argument("--jobs", type=int, default=100)
+    p.add_argument("--parallel", type=int, default=4)
+    p.add_argument("--seed", type=int, default=1)
+    opts = p.parse_args()
+    try:
+        with bed.Bed(opts.build, 3) as b:
+            print(Churn(b, opts).run())
+    except bed.Failed as e:
+        print(f"FAILED seed {opts.seed}: {e}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
