@@ -25,7 +25,7 @@ bench-%: all
 	@tools/bench $(B) $*
 
 soak: all
-	@tools/soak $(B)
+	@tools/soak $(B) $(PART)
 
 model: deps
 	@tools/model

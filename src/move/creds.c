@@ -73,7 +73,9 @@ static bool same_ids(const Move__Creds *c, const struct restore_ids *ids)
 	       c->suid == ids->uid[2] && c->gid == ids->gid[0] &&
 	       c->egid == ids->gid[1] && c->sgid == ids->gid[2] &&
 	       c->n_groups == (size_t)ids->nr_groups &&
-	       !memcmp(c->groups, ids->group, c->n_groups * sizeof(*c->groups));
+	       (!c->n_groups || /* then there is no array either */
+		!memcmp(c->groups, ids->group,
+			c->n_groups * sizeof(*c->groups)));
 }
 
 static bool same_caps(const Move__Creds *c, const struct restore_ids *ids)
