@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 """churn.py - many short jobs come, move and die; nothing may be left of them
 
-    churn.py [--jobs N] [--seed X] [--build DIR]
+    churn.py [--jobs N] [--seed X] [--only WHAT] [--mpi] [--build DIR]
 
 N jobs run on a testbed, a few at a time.  Each has some ranks that do nothing
 for a moment, count, or check what they exchange (MPI).  Meanwhile the client is killed
 with -9 or TERM, the job is ended by `stint kill`, a rank is moved or dies by
 its own hand, a keeper or an agent is killed, the controller is killed and
-started again: at random times, from the seed.  Afterwards
+started again: at random times, from the seed (--only move: nothing but moves;
+--mpi: only MPI jobs).  Afterwards
 
  - every job has an end, and `stint ps` is empty;
  - a job nobody laid hands on has exit status 0 and its whole output;
@@ -36,26 +37,38 @@ class Churn:
         self.bed, self.opts = b, opts
         self.rng = random.Random(opts.seed)
         self.lock = threading.Lock()
-        self.trouble, self.ended, self.failed = None, 0, 0
+        self.trouble, self.begun, self.ended, self.failed = None, 0, 0, 0
         self.news = []  # what happened to which job, for who reads a failure
         # While somebody may have killed what any job needs.
         self.strikes = 0
 
     def kind(self, rng):
-        """(ranks, argv, output of a rank when nothing happens to it)"""
+        """
+        (ranks, argv, output of a rank when nothing happens to it).  The last
+        word of argv is the job's own, so that it can be told from others.
+        """
+        with self.lock:
+            self.begun += 1
+            tag = str(100000 + self.begun)
         chkmpi = os.path.abspath(os.path.join(os.path.dirname(self.bed.exe),
                                               "../../tests/mpi/chkmpi"))
-        return rng.choice([
-            (rng.randint(1, 4), ["true"], ""),
-            (rng.randint(1, 3), ["sh", "-c", COUNT],
+        kinds = [
+            (rng.randint(1, 4), ["true", tag], ""),
+            (rng.randint(1, 3), ["sh", "-c", COUNT, tag],
              "".join(f"{n}\n" for n in range(20))),
             (rng.randint(2, 4), [chkmpi, "--rounds", "5", "--max", "5000",
-                                 "--quiet"], None)])
+                                 "--quiet", "--seed", tag], None)]
+        return kinds[-1] if self.opts.mpi else rng.choice(kinds)
 
     # ---- what happens to a job; each returns whether it may fail by that
 
     def leave_alone(self, rng, p):
         return False
+
+    def find(self, p):
+        """The job of that client, None when it is over or not there yet."""
+        mine = [j for j in self.bed.ask("ps") if j["argv"] == p.args[4:]]
+        return mine[0] if mine else None
 
     def kill_client(self, rng, p):
         p.send_signal(rng.choice([signal.SIGKILL, signal.SIGTERM,
@@ -63,14 +76,14 @@ class Churn:
         return True
 
     def kill_job(self, rng, p):
-        for j in self.bed.ask("ps")[-1:]:
-            self.bed.stint("kill", str(j["job"]))
+        job = self.find(p)
+        if job:
+            self.bed.stint("kill", str(job["job"]))
         return True
 
     def move(self, rng, p):
-        jobs = self.bed.ask("ps")
-        if jobs:
-            j = rng.choice(jobs)
+        j = self.find(p)
+        if j:
             self.bed.stint("migrate",
                            f"{j['job']}.{rng.randrange(len(j['ranks']))}",
                            rng.choice(self.bed.hosts))
@@ -89,11 +102,16 @@ class Churn:
         return True
 
     def restart(self, rng, p):
+        name = rng.choice(["controller", *self.bed.hosts])
         with self.lock:
-            self.bed.restart(rng.choice(["controller", *self.bed.hosts]))
+            # A rank whose keeper an agent is about to start dies with it.
+            self.strikes += name != "controller"
+            self.bed.restart(name)
         return False
 
     def happenings(self):
+        if self.opts.only:
+            return [getattr(self, self.opts.only)]
         return [self.leave_alone] * 6 + [self.kill_client] * 4 + \
             [self.kill_job] * 3 + [self.move] * 4 + [self.kill_keeper] + \
             [self.restart]
@@ -109,7 +127,7 @@ class Churn:
                              text=True)
         time.sleep(rng.random() * 0.6)
         happens = rng.choice(self.happenings())
-        self.news.append(f"{os.path.basename(argv[0])} of {ranks}: "
+        self.news.append(f"{os.path.basename(argv[0])} {argv[-1]} of {ranks}: "
                          f"{happens.__name__}")
         try:
             may_fail = happens(rng, p)
@@ -125,8 +143,7 @@ class Churn:
             self.ended += 1
             self.failed += p.returncode != 0
             struck = self.strikes != strikes
-        if p.returncode and not may_fail and not struck and \
-                not self.killed_by_other(err):
+        if p.returncode and not may_fail and not struck:
             raise bed.Failed(f"{argv} of {ranks} ranks, {happens.__name__}: "
                              f"exit {p.returncode}: {err.strip()[-1000:]}; "
                              f"before it: {', '.join(self.news[-8:])}")
@@ -134,10 +151,6 @@ class Churn:
                 sorted(out) != sorted(output * ranks):
             raise bed.Failed(f"{argv} of {ranks} ranks: its output is not "
                              f"whole: {out[-200:]}")
-
-    def killed_by_other(self, err):
-        """`kill_job` takes the newest, whoever's it is."""
-        return "Terminated" in err or "somebody ended it" in err
 
     def worker(self, rng, jobs):
         try:
@@ -196,6 +209,9 @@ def main():
     p.add_argument("--jobs", type=int, default=100)
     p.add_argument("--parallel", type=int, default=4)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--only", choices=["leave_alone", "kill_client", "kill_job",
+                                      "move", "kill_keeper", "restart"])
+    p.add_argument("--mpi", action="store_true")
     opts = p.parse_args()
     try:
         with bed.Bed(opts.build, 3) as b:
