@@ -83,6 +83,13 @@ static int send_state(struct sending *s, struct error *err)
 		return r;
 	r = move_fault(MF_SOURCE_CAPTURED, err);
 	m->epoch = s->src->epoch;
+	for (size_t i = 0; i < s->nr_guards; i++) {
+		Move__Range *g = capture_new(&move__range__descriptor);
+
+		g->start = s->guard[i].start;
+		g->end = s->guard[i].end;
+		capture_add(m->guard, m->n_guard, g);
+	}
 	for (size_t i = 0; i < s->maps.nr; i++)
 		capture_add(m->map, m->n_map, layout_vma(&s->maps.v[i]));
 	if (r == 0)

@@ -171,6 +171,11 @@ static int restore_protections(struct landing *l, const Move__State *s,
 {
 	int r = 0;
 
+	for (size_t i = 0; i < s->n_guard && r == 0; i++)
+		r = call(l, "madvise(MADV_GUARD_INSTALL)", SYS_madvise,
+			 s->guard[i]->start,
+			 s->guard[i]->end - s->guard[i]->start,
+			 MADV_GUARD_INSTALL, 0, 0);
 	for (size_t i = 0; i < s->n_map && r == 0; i++) {
 		const Move__Vma *v = s->map[i];
 
@@ -179,6 +184,9 @@ static int restore_protections(struct landing *l, const Move__State *s,
 				 v->end - v->start, v->prot, 0, 0);
 		if (r == 0)
 			r = restore_advice(l, v, err);
+		if (r == 0 && v->advice & VMA_SEALED)
+			r = call(l, "mseal", SYS_mseal, v->start,
+				 v->end - v->start, 0, 0, 0);
 	}
 	return r;
 }

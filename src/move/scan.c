@@ -222,17 +222,38 @@ bool scan_has_soft(void)
 	return ok;
 }
 
-bool scan_has_ioctl(void)
+/* Does the ioctl know that category?  A scan of nothing tells. */
+static bool has_category(uint64_t category)
 {
 	struct scan *s = scan_open(getpid(), false, NULL);
 	struct pm_scan_arg a = { .size = sizeof(a),
-				 .category_mask = PAGE_IS_WRITTEN,
-				 .return_mask = PAGE_IS_WRITTEN };
-	/* of nothing */
+				 .category_mask = category,
+				 .return_mask = category };
 	bool ok = s && ioctl(s->fd, PAGEMAP_SCAN, &a) == 0;
 
 	scan_close(s);
 	return ok;
+}
+
+bool scan_has_ioctl(void)
+{
+	return has_category(PAGE_IS_WRITTEN);
+}
+
+bool scan_has_guards(void)
+{
+	return has_category(PAGE_IS_GUARD);
+}
+
+int scan_guards(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		void *arg, struct error *err)
+{
+	struct pm_scan_arg a = { .start = start,
+				 .end = end,
+				 .category_mask = PAGE_IS_GUARD,
+				 .return_mask = PAGE_IS_GUARD };
+
+	return scan_walk(s, &a, 0, fn, arg, err);
 }
 
 /* ---- either way ---- */

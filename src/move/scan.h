@@ -56,6 +56,14 @@ int scan_written(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 		 void *arg, struct error *err) must_check;
 
 /*
+ * Call fn for each range of guard pages (MADV_GUARD_INSTALL).  Finds none
+ * where the kernel does not tell, which scan_has_guards() says.
+ */
+int scan_guards(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		void *arg, struct error *err) must_check;
+bool scan_has_guards(void);
+
+/*
  * Only by reading: call fn for each range of pages that are there, shared
  * ones only if that is asked for.  written: since scan_soft_clear(), or in a
  * mapping younger than that.

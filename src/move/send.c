@@ -326,6 +326,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 	sent_destroy(s.sent);
 	free(s.zap);
 	free(s.left.object);
+	free(s.guard);
 	track_stop(&s);
 	vma_list_clear(&s.maps);
 	vma_list_clear(&s.fixed);

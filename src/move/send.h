@@ -32,6 +32,9 @@ struct sending {
 	struct frame_range *zap;
 	size_t nr_zap;
 	struct share_left left;
+	struct frame_range *guard; /* as the last pass finds them */
+	size_t nr_guards, cap_guards;
+	bool has_guards; /* does the kernel tell them? */
 	Move__State *state;
 	struct frame frame;
 	struct fds_source *fds;

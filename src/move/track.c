@@ -21,7 +21,8 @@
 /* What one pass over one mapping needs to know. */
 struct pass {
 	struct sending *s;
-	bool shared;	 /* pages belong to an object, not to the process */
+	bool shared; /* pages belong to an object, not to the process */
+	bool last;
 	uint64_t cursor; /* up to here, all is told */
 	unsigned flags;	 /* for scan_private() */
 };
@@ -119,6 +120,7 @@ int track_start(struct sending *s, struct error *why, struct error *err)
 			allowed == TRACK_NONE
 				? "STINT_TRACK=none"
 				: "this kernel can track writes neither by userfaultfd (Linux 6.7) nor by soft-dirty bits");
+	s->has_guards = scan_has_guards();
 	s->scan = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
 	s->scan_private = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
 	return s->scan && s->scan_private ? 0 : -ESRCH;
@@ -227,11 +229,31 @@ static int send_shared(struct pass *p, uint64_t start, uint64_t end,
 			    p, err);
 }
 
+static int note_guard(void *arg, uint64_t start, uint64_t end,
+		      struct error *err)
+{
+	struct sending *s = arg;
+
+	array_room(s->guard, s->nr_guards, &s->cap_guards);
+	s->guard[s->nr_guards++] = (struct frame_range){ start, end };
+	return 0;
+}
+
+int track_guards(struct sending *s, uint64_t start, uint64_t end,
+		 struct error *err)
+{
+	return s->has_guards ? scan_guards(s->scan_private, start, end,
+					   note_guard, s, err)
+			     : 0;
+}
+
 static int send_range(struct pass *p, uint64_t start, uint64_t end,
 		      struct error *err)
 {
-	int r;
+	int r = p->last ? track_guards(p->s, start, end, err) : 0;
 
+	if (r < 0)
+		return r;
 	if (p->shared)
 		return send_shared(p, start, end, err);
 	p->cursor = start;
@@ -341,6 +363,7 @@ static int send_vma(struct sending *s, const struct vma *v, size_t nr_missed,
 	struct pass p = {
 		.s = s,
 		.shared = v->kind == VMA_SHARED_ANON,
+		.last = last,
 		.flags = (s->swapped ? SCAN_SWAPPED : 0) |
 			 (last ? 0 : SCAN_PROTECT),
 	};
@@ -386,6 +409,7 @@ int track_send(struct sending *s, bool last, struct error *err)
 	bool swapped = s->swapped;
 	size_t missed = s->nr_missed;
 
+	s->nr_guards = 0;
 	if (r == 0 && s->method == TRACK_ASYNC &&
 	    (r = register_all(s, err)) == -EPERM)
 		r = error_set(err, r,
@@ -407,86 +431,5 @@ int track_send(struct sending *s, bool last, struct error *err)
 		r = error_set(
 			err, -EAGAIN,
 			"the host has just begun to swap the process out");
-	return r;
-}
-
-static int tell_gone(struct sending *s, const struct vma_list *gone,
-		     struct error *err)
-{
-	struct frame_range *range = xcalloc(gone->nr, sizeof(*range));
-	struct iovec iov = { range, gone->nr * sizeof(*range) };
-	int r;
-
-	for (size_t i = 0; i < gone->nr; i++) {
-		range[i] = (struct frame_range){ gone->v[i].start,
-						 gone->v[i].end };
-		sent_remove(s->sent, range[i].start, range[i].end);
-	}
-	r = frame_send(s->ch, FRAME_UNMAP, &iov, 1, err);
-	free(range);
-	return r;
-}
-
-static int tell_fresh(struct sending *s, const struct vma_list *fresh,
-		      struct error *err)
-{
-	Move__Layout *l = capture_new(&move__layout__descriptor);
-	int r;
-
-	l->area = s->tracee->area;
-	l->area_size = s->tracee->area_size;
-	l->vdso = s->vdso;
-	for (size_t i = 0; i < fresh->nr; i++)
-		capture_add(l->map, l->n_map, layout_vma(&fresh->v[i]));
-	r = wire_send(s->ch, FRAME_MAP, &l->base, err);
-	move__layout__free_unpacked(l, NULL);
-	return r;
-}
-
-/* The advice is slow to read; at the freeze only if something is new. */
-static int read_layout(struct sending *s, struct vma_list *now, bool last,
-		       struct error *err)
-{
-	const struct vma *vdso;
-	int r = proc_read_maps(s->src->pid, now, err);
-
-	if (r < 0)
-		return r;
-	vdso = vma_named(now, "[vdso]");
-	s->vdso = vdso ? vdso->start : 0;
-	vma_list_clear(&s->fixed);
-	layout_find_fixed(now, &s->fixed);
-	layout_keep_moving(now, s->tracee->area, s->tracee->area_size);
-	if (!layout_copy_advice(&s->maps, now) || (s->read_advice && !last) ||
-	    s->method != TRACK_ASYNC)
-		r = proc_read_advice(s->src->pid, now, err);
-	s->read_advice = false;
-	layout_find_readonly(now, &s->fixed);
-	/* what came after the check may be gone when it matters */
-	if (r == 0 && last)
-		r = check_mappings(s->src->pid, now, err);
-	else if (r == 0)
-		check_drop_unmovable(s->src->pid, now);
-	return r;
-}
-
-int track_layout(struct sending *s, bool last, struct error *err)
-{
-	struct vma_list now = { 0 }, gone = { 0 };
-	int r = read_layout(s, &now, last, err);
-
-	if (r < 0) {
-		vma_list_clear(&now);
-		return r;
-	}
-	vma_list_clear(&s->fresh);
-	layout_diff(&s->maps, &now, &gone, &s->fresh);
-	if (gone.nr)
-		r = tell_gone(s, &gone, err);
-	if (r == 0 && s->fresh.nr)
-		r = tell_fresh(s, &s->fresh, err);
-	vma_list_clear(&gone);
-	vma_list_clear(&s->maps);
-	s->maps = now;
 	return r;
 }

@@ -37,6 +37,9 @@ int track_send(struct sending *s, bool last, struct error *err) must_check;
 /* The destination has these pages, and the process no longer does. */
 int track_zap(void *sending, uint64_t start, uint64_t end,
 	      struct error *err) must_check;
+/* Note the guard pages there, in the last pass. */
+int track_guards(struct sending *s, uint64_t start, uint64_t end,
+		 struct error *err) must_check;
 int track_send_soft(struct sending *s, bool last, struct error *err) must_check;
 
 #endif

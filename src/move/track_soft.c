@@ -33,7 +33,7 @@ static int look_at(void *arg, uint64_t start, uint64_t end, bool written,
 	return r;
 }
 
-static int look_at_mapping(struct sending *s, const struct vma *v,
+static int look_at_mapping(struct sending *s, const struct vma *v, bool last,
 			   struct error *err)
 {
 	struct look l = {
@@ -47,6 +47,8 @@ static int look_at_mapping(struct sending *s, const struct vma *v,
 			 : scan_soft(s->scan, v->start, v->end, l.shared,
 				     look_at, &l, err);
 
+	if (r == 0 && last)
+		r = track_guards(s, v->start, v->end, err);
 	return r < 0 || l.shared ? r
 				 : sent_each(s->sent, l.cursor, v->end,
 					     track_zap, s, err);
@@ -59,7 +61,7 @@ static int look_at_all(struct sending *s, bool last, struct error *err)
 
 	for (size_t i = 0; i < s->maps.nr && r == 0; i++)
 		if (vma_carries_pages(&s->maps.v[i]))
-			r = look_at_mapping(s, &s->maps.v[i], err);
+			r = look_at_mapping(s, &s->maps.v[i], last, err);
 	if (r == 0 && !last)
 		r = scan_soft_clear(s->src->pid, err);
 	return r;

@@ -2,6 +2,7 @@
  * uapi.h - kernel interfaces newer than the headers Debian 12 ships
  *
  * PAGEMAP_SCAN and UFFD_FEATURE_WP_ASYNC: Linux 6.7.
+ * PAGE_IS_GUARD: a little after MADV_GUARD_INSTALL, Linux 6.13; mseal: 6.10.
  * PR_TIMER_CREATE_RESTORE_IDS: Linux 6.16.
  */
 #ifndef MOVE_UAPI_H
@@ -31,6 +32,11 @@
 #define PAGE_IS_SWAPPED	  (1 << 4)
 #define PAGE_IS_PFNZERO	  (1 << 5)
 #define PAGE_IS_HUGE	  (1 << 6)
+#endif
+#ifndef PAGE_IS_GUARD
+#define PAGE_IS_GUARD (1 << 8)
+#endif
+#ifndef PM_SCAN_WP_MATCHING
 
 struct page_region {
 	__u64 start;
@@ -72,6 +78,12 @@ struct pm_scan_arg {
 #ifndef ARCH_GET_XCOMP_PERM
 #define ARCH_GET_XCOMP_PERM 0x1022
 #define ARCH_REQ_XCOMP_PERM 0x1023
+#endif
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+#ifndef SYS_mseal
+#define SYS_mseal 462
 #endif
 #ifndef SYS_process_mrelease
 #define SYS_process_mrelease 448

@@ -11,6 +11,7 @@ check-brief mapping
 check-epolls
 check-eventfds
 check-eventfds memfd
+check-guards
 check-locks
 check-memory
 check-pipes

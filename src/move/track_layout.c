@@ -1,0 +1,91 @@
+/*
+ * track_layout.c - follow how the process's mappings change, and tell it
+ */
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+#include "move/check.h"
+#include "move/layout.h"
+#include "move/track.h"
+#include "move/wire.h"
+
+static int tell_gone(struct sending *s, const struct vma_list *gone,
+		     struct error *err)
+{
+	struct frame_range *range = xcalloc(gone->nr, sizeof(*range));
+	struct iovec iov = { range, gone->nr * sizeof(*range) };
+	int r;
+
+	for (size_t i = 0; i < gone->nr; i++) {
+		range[i] = (struct frame_range){ gone->v[i].start,
+						 gone->v[i].end };
+		sent_remove(s->sent, range[i].start, range[i].end);
+	}
+	r = frame_send(s->ch, FRAME_UNMAP, &iov, 1, err);
+	free(range);
+	return r;
+}
+
+static int tell_fresh(struct sending *s, const struct vma_list *fresh,
+		      struct error *err)
+{
+	Move__Layout *l = capture_new(&move__layout__descriptor);
+	int r;
+
+	l->area = s->tracee->area;
+	l->area_size = s->tracee->area_size;
+	l->vdso = s->vdso;
+	for (size_t i = 0; i < fresh->nr; i++)
+		capture_add(l->map, l->n_map, layout_vma(&fresh->v[i]));
+	r = wire_send(s->ch, FRAME_MAP, &l->base, err);
+	move__layout__free_unpacked(l, NULL);
+	return r;
+}
+
+/* The advice is slow to read; at the freeze only if something is new. */
+static int read_layout(struct sending *s, struct vma_list *now, bool last,
+		       struct error *err)
+{
+	const struct vma *vdso;
+	int r = proc_read_maps(s->src->pid, now, err);
+
+	if (r < 0)
+		return r;
+	vdso = vma_named(now, "[vdso]");
+	s->vdso = vdso ? vdso->start : 0;
+	vma_list_clear(&s->fixed);
+	layout_find_fixed(now, &s->fixed);
+	layout_keep_moving(now, s->tracee->area, s->tracee->area_size);
+	if (!layout_copy_advice(&s->maps, now) || (s->read_advice && !last) ||
+	    s->method != TRACK_ASYNC)
+		r = proc_read_advice(s->src->pid, now, err);
+	s->read_advice = false;
+	layout_find_readonly(now, &s->fixed);
+	/* what came after the check may be gone when it matters */
+	if (r == 0 && last)
+		r = check_mappings(s->src->pid, now, err);
+	else if (r == 0)
+		check_drop_unmovable(s->src->pid, now);
+	return r;
+}
+
+int track_layout(struct sending *s, bool last, struct error *err)
+{
+	struct vma_list now = { 0 }, gone = { 0 };
+	int r = read_layout(s, &now, last, err);
+
+	if (r < 0) {
+		vma_list_clear(&now);
+		return r;
+	}
+	vma_list_clear(&s->fresh);
+	layout_diff(&s->maps, &now, &gone, &s->fresh);
+	if (gone.nr)
+		r = tell_gone(s, &gone, err);
+	if (r == 0 && s->fresh.nr)
+		r = tell_fresh(s, &s->fresh, err);
+	vma_list_clear(&gone);
+	vma_list_clear(&s->maps);
+	s->maps = now;
+	return r;
+}
