@@ -195,6 +195,13 @@ int link_init_inside(struct error *err)
 	 * Kernels before 6.10 have no such setting.
 	 */
 	(void)!net_sysctl("tcp_rto_min_us", "5000");
+	/*
+	 * One LAN, and nothing learned of the path survives a move: control
+	 * by pacing (BBR) would begin at a crawl each time.  A host may not
+	 * offer cubic to namespaces; it always has reno.
+	 */
+	if (net_sysctl("tcp_congestion_control", "cubic") < 0)
+		(void)!net_sysctl("tcp_congestion_control", "reno");
 	/* No router and no duplicate is ever looked for on eth0. */
 	(void)!net_sysctl("../ipv6/conf/default/disable_ipv6", "1");
 	return r;

@@ -68,11 +68,19 @@ static uint64_t hash_pieces(const struct iovec *iov, int n)
 }
 
 /* Best effort: a channel need not be TCP. */
-void frame_set_patience(struct channel *ch)
+/* By what is lost, not by pacing; what a host does not offer stays as it is. */
+static void set_congestion(int fd)
+{
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) < 0)
+		(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
+}
+
+void frame_set_link(struct channel *ch)
 {
 	static const struct {
 		int level, name, value;
 	} options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },
 		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
 		{ IPPROTO_TCP, TCP_KEEPIDLE, 3 },
 		{ IPPROTO_TCP, TCP_KEEPINTVL, 2 },
@@ -85,6 +93,7 @@ void frame_set_patience(struct channel *ch)
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
 		(void)setsockopt(fd, options[i].level, options[i].name,
 				 &options[i].value, sizeof(int));
+	set_congestion(fd);
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }

@@ -76,13 +76,18 @@ struct frame {
 };
 
 /*
+ * What a TCP connection needs to carry a move.  No frame waits for the
+ * acknowledgement of the one before, and the peer is on the same LAN: BBR,
+ * where a host has it as its default, paces a stream whose ends wait for their
+ * turn of the processor down to a tenth.
+ *
  * A peer that is gone without a word, or hangs, must not keep the process
  * standing still: from now on a host that cannot be reached is noticed after
  * some ten seconds, and nothing is waited for longer than FRAME_PATIENCE
  * seconds; both give -ETIMEDOUT.
  */
 #define FRAME_PATIENCE 30
-void frame_set_patience(struct channel *ch);
+void frame_set_link(struct channel *ch);
 
 /* One frame of the pieces iov[0..n), n <= 8. */
 int frame_send(struct channel *ch, enum frame_type type,

@@ -230,7 +230,7 @@ int move_receive(const struct move_dest *dst, struct channel *ch,
 	int r;
 
 	*ret = (struct move_report){ 0 };
-	frame_set_patience(ch);
+	frame_set_link(ch);
 	r = receive_hello(&v, err);
 	if (r == 0)
 		r = receive_all(&v, err);

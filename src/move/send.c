@@ -291,7 +291,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 
 	*ret = (struct move_report){ 0 };
 	s.started = send_now();
-	frame_set_patience(ch);
+	frame_set_link(ch);
 	r = send_check(&s, err);
 	if (r == 0)
 		r = send_hello(&s, err);
