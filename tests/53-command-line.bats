@@ -9,7 +9,7 @@ setup() {
 	dir=$(mktemp -d)
 	cd "$dir"
 	unset STINT_CONTROLLER STINT_TESTBED STINT_KEY
-	export HOME=$dir
+	export HOME=$dir STINT_TESTBED_DIR=$dir/testbeds
 }
 
 teardown() {
@@ -49,6 +49,13 @@ fails() {
 	printf '[agnet]\ncores = 2\n' >conf
 	fails 2 "conf:2: unknown section [agnet]" agent --config conf
 	fails 2 "conf:2: unknown section [agnet]" controller --config conf
+}
+
+@test "a testbed called default is found when nothing else is said" {
+	mkdir -p testbeds/default
+	printf '[client]\ncontroller = unix:%s/none\nkey = %s/none\n' "$dir" "$dir" >testbeds/default/client.conf
+	fails 1 "key file $dir/none" ps
+	STINT_CONTROLLER=127.0.0.1:1 fails 1 "no key" ps
 }
 
 @test "what does not work: exit 1 and one line" {

@@ -84,6 +84,16 @@ static int settle_testbed(struct client_conf *conf, const char *name,
 	return r < 0 ? error_prefix(err, r, "STINT_TESTBED=%s", name) : 0;
 }
 
+/* Whoever has nothing but a testbed means it. */
+static int try_default_testbed(struct client_conf *conf, struct error *err)
+{
+	char *dir = testbed_dir("default");
+	int r = try_file(conf, xasprintf("%s/client.conf", dir), false, err);
+
+	free(dir);
+	return r;
+}
+
 int client_settle(struct client_conf *conf, struct address *address,
 		  struct tls_key *key, struct error *err)
 {
@@ -101,6 +111,8 @@ int client_settle(struct client_conf *conf, struct address *address,
 	if (!r && (!conf->controller || !conf->key))
 		r = try_file(conf, xstrdup("/etc/stint/client.conf"), false,
 			     err);
+	if (!r && !conf->controller && !conf->key)
+		r = try_default_testbed(conf, err);
 	if (r < 0)
 		return r;
 	if (!conf->controller)

@@ -3,8 +3,9 @@
  *
  * Finding it, from first to last: --controller and --key, the environment
  * (STINT_CONTROLLER, STINT_KEY), the testbed that STINT_TESTBED names
- * (its client.conf), ~/.config/stint/client.conf, /etc/stint/client.conf.  A
- * client.conf has a section [client] with controller and key.
+ * (its client.conf), ~/.config/stint/client.conf, /etc/stint/client.conf, the
+ * testbed called "default" if it is up.  A client.conf has a section [client]
+ * with controller and key.
  *
  * For short questions: client_open(), client_ask(), client_close().  `stint
  * run` uses the connection itself (cluster/conn.h), with client_settle().
