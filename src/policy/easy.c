@@ -2,7 +2,12 @@
  * easy.c - EASY backfilling: one reservation, for the head of the queue
  *
  * A pass costs O(log n) for each job it starts and for the head's shadow time;
- * it does not walk the queue of n jobs.
+ * it does not walk the queue of n jobs.  Two shortcuts take most of the cost
+ * out of the commonest passes:
+ * - a job that arrives is put into the sets only if the pass leaves it waiting;
+ * - while the head waits and nothing came but arrivals, the gap it leaves to
+ *   others has only shrunk since the last pass.  Who did not fit it then does
+ *   not fit it now, so a job that arrives is the only one to be tried.
  */
 #include <stdlib.h>
 
@@ -13,8 +18,18 @@
 
 enum { SORT_FCFS, SORT_SJF, SORT_SMALLEST, SORT_LARGEST };
 
+/* What the head's reservation leaves to others. */
+struct gap {
+	const struct job *head;
+	usec_t shadow; /* when the head can start */
+	int64_t spare; /* processors it then leaves over */
+};
+
 struct easy {
 	struct policy base;
+	const struct job **fresh; /* arrived since the last pass, in no set */
+	size_t nr_fresh, cap_fresh;
+	struct gap gap;	     /* of the last pass; no head: void */
 	struct fitset queue; /* by submit: who is next */
 	struct fitset fill;  /* another order of backfilling, if any */
 	struct ends ends;    /* of running jobs, by their estimates */
@@ -79,6 +94,7 @@ static void easy_destroy(struct policy *policy)
 {
 	struct easy *e = (struct easy *)policy;
 
+	free(e->fresh);
 	fitset_clear(&e->queue);
 	fitset_clear(&e->fill);
 	ends_clear(&e->ends);
@@ -111,6 +127,16 @@ static void dequeue(struct easy *e, const struct job *job)
 		fitset_remove(&e->fill, job);
 }
 
+static void forget_fresh(struct easy *e, const struct job *job)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->nr_fresh; i++)
+		if (e->fresh[i] != job)
+			e->fresh[n++] = e->fresh[i];
+	e->nr_fresh = n;
+}
+
 static usec_t add_time(usec_t a, usec_t b)
 {
 	return b > USEC_MAX - a ? USEC_MAX : a + b;
@@ -127,20 +153,25 @@ static void easy_event(struct policy *policy, const struct view *view,
 {
 	struct easy *e = (struct easy *)policy;
 
+	if (event->type == EVENT_ARRIVE) {
+		array_room(e->fresh, e->nr_fresh, &e->cap_fresh);
+		e->fresh[e->nr_fresh++] = event->job;
+		return;
+	}
+	e->gap.head = NULL;
 	switch (event->type) {
 	case EVENT_REQUEUE:
 		ends_remove(&e->ends, event->job->ix);
 		enqueue(e, event->job);
 		break;
-	case EVENT_ARRIVE:
-		enqueue(e, event->job);
-		break;
 	case EVENT_START:
+		forget_fresh(e, event->job);
 		dequeue(e, event->job);
 		ends_insert(&e->ends, event->job->ix, event->job->est_end,
 			    event->n);
 		break;
 	case EVENT_END:
+		forget_fresh(e, event->job);
 		dequeue(e, event->job);
 		ends_remove(&e->ends, event->job->ix);
 		break;
@@ -158,13 +189,6 @@ static void start(struct easy *e, const struct view *view, struct plan *plan,
 	ends_insert(&e->ends, job->ix, would_end(view, job), job->size);
 }
 
-/* What the head's reservation leaves to others. */
-struct gap {
-	const struct job *head;
-	usec_t shadow; /* when the head can start */
-	int64_t spare; /* processors it then leaves over */
-};
-
 static struct gap find_gap(const struct easy *e, const struct view *view,
 			   const struct job *head, int64_t free)
 {
@@ -179,6 +203,25 @@ static struct gap find_gap(const struct easy *e, const struct view *view,
 	return g;
 }
 
+/* Does job fit g?  Start it if so. */
+static bool try(struct easy *e, const struct view *view, struct plan *plan,
+		struct gap *g, const struct job *job)
+{
+	if (job->size > plan_free(plan))
+		return false;
+	if (would_end(view, job) <= g->shadow) {
+		start(e, view, plan, job, &ends_before, plan_free(plan),
+		      would_end(view, job), g->head->id);
+		return true;
+	}
+	if (job->size > g->spare)
+		return false;
+	start(e, view, plan, job, &in_spare, plan_free(plan), g->spare,
+	      g->head->id);
+	g->spare -= job->size;
+	return true;
+}
+
 static void backfill(struct easy *e, const struct view *view, struct plan *plan,
 		     struct gap *g)
 {
@@ -188,40 +231,63 @@ static void backfill(struct easy *e, const struct view *view, struct plan *plan,
 	/* The head itself is in the set, but does not fit; and who did not fit
 	 * before does not do so now, so each search starts anew. */
 	while ((j = fitset_backfill(from, NULL, plan_free(plan), g->spare,
-				    g->shadow - view->now))) {
-		if (would_end(view, j) <= g->shadow) {
-			start(e, view, plan, j, &ends_before, plan_free(plan),
-			      would_end(view, j), g->head->id);
-		} else {
-			start(e, view, plan, j, &in_spare, plan_free(plan),
-			      g->spare, g->head->id);
-			g->spare -= j->size;
-		}
+				    g->shadow - view->now)) &&
+	       try(e, view, plan, g, j))
+		;
+}
+
+/* Those that the pass left waiting so far, head before all of them. */
+static void enqueue_fresh(struct easy *e, const struct job *head)
+{
+	for (size_t i = 0; i < e->nr_fresh; i++)
+		if (!job_before(e->fresh[i], head))
+			enqueue(e, e->fresh[i]);
+	e->nr_fresh = 0;
+}
+
+/* Start jobs from the head while they fit; returns who is the head then. */
+static const struct job *start_heads(struct easy *e, const struct view *view,
+				     struct plan *plan)
+{
+	const struct job *head = TAILQ_FIRST(&view->waiting);
+
+	for (; head && head->size <= plan_free(plan);
+	     head = TAILQ_NEXT(head, link)) {
+		start(e, view, plan, head, &first, head->size, plan_free(plan),
+		      0);
+		e->gap.head = NULL;
 	}
+	return head;
 }
 
 static void easy_decide(struct policy *policy, const struct view *view,
 			struct plan *plan)
 {
 	struct easy *e = (struct easy *)policy;
-	const struct job *head;
-	struct gap gap;
+	const struct job *head = start_heads(e, view, plan);
 
-	while ((head = fitset_first(&e->queue)) &&
-	       head->size <= plan_free(plan))
-		start(e, view, plan, head, &first, head->size, plan_free(plan),
-		      0);
+	if (head && e->nr_fresh == 1 && e->gap.head == head &&
+	    e->gap.shadow >= view->now) {
+		if (!try(e, view, plan, &e->gap, e->fresh[0]))
+			enqueue(e, e->fresh[0]);
+		e->nr_fresh = 0;
+		return;
+	}
+	e->gap.head = NULL;
+	if (head)
+		enqueue_fresh(e, head);
+	e->nr_fresh = 0;
 	if (!head || e->queue.nr < 2 || plan_free(plan) <= 0)
 		return;
-	gap = find_gap(e, view, head, plan_free(plan));
-	backfill(e, view, plan, &gap);
+	e->gap = find_gap(e, view, head, plan_free(plan));
+	backfill(e, view, plan, &e->gap);
 }
 
 static void easy_explain(const struct policy *policy, const struct view *view,
 			 const struct job *job, struct plan *plan)
 {
 	const struct easy *e = (const struct easy *)policy;
-	const struct job *head = fitset_first(&e->queue);
+	const struct job *head = TAILQ_FIRST(&view->waiting);
 	struct gap g = find_gap(e, view, head, view->nr_free);
 
 	if (head == job)
