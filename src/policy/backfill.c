@@ -120,6 +120,7 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 	};
 	struct backfill *b = xcalloc(1, sizeof(*b));
 
+	b->open = (struct fitset)FITSET_BY_SIZE_INIT;
 	b->base.order = order[params_choice(setup->params, "order")];
 	b->depth = depth;
 	b->interval = params_usec(setup->params, "replan");

@@ -84,6 +84,7 @@ static int easy_create(const struct policy_setup *setup, struct policy **ret,
 	};
 	struct easy *e = xcalloc(1, sizeof(*e));
 
+	e->queue = e->fill = (struct fitset)FITSET_BY_SIZE_INIT;
 	e->base.order = order[params_choice(setup->params, "order")];
 	e->sort = params_choice(setup->params, "fill");
 	*ret = &e->base;

@@ -20,7 +20,21 @@ struct fitset_node {
 void fitset_clear(struct fitset *set)
 {
 	free(set->node);
-	*set = (struct fitset)FITSET_INIT;
+	*set = (struct fitset){ .by_size = set->by_size };
+}
+
+/* Which treap jobs of this size are in. */
+static unsigned class_of(const struct fitset *set, uint32_t size)
+{
+	unsigned log, class;
+
+	if (!set->by_size || !size)
+		return 0;
+	if (size <= 16)
+		return size - 1;
+	log = 31 - (unsigned)__builtin_clz(size);
+	class = 16 + (log - 4) * 4 + (size >> (log - 2) & 3);
+	return class < FITSET_CLASSES ? class : FITSET_CLASSES - 1;
 }
 
 static void make_room(struct fitset *set, uint32_t slot)
@@ -147,6 +161,7 @@ static uint32_t take_out(struct fitset *set, uint32_t t, uint32_t at)
 void fitset_insert(struct fitset *set, const struct job *job, int64_t key)
 {
 	uint32_t at = job->ix + 1;
+	unsigned class = class_of(set, job->size);
 
 	make_room(set, at);
 	fitset_remove(set, job);
@@ -157,17 +172,21 @@ void fitset_insert(struct fitset *set, const struct job *job, int64_t key)
 				      .estimate = job->estimate ? job->estimate
 								: USEC_MAX,
 				      .rank = scatter(job->id) };
-	set->root = insert(set, set->root, at);
+	set->root[class] = insert(set, set->root[class], at);
+	set->used |= UINT64_C(1) << class;
 	set->nr++;
 }
 
 void fitset_remove(struct fitset *set, const struct job *job)
 {
 	uint32_t at = job->ix + 1;
+	unsigned class = class_of(set, job->size);
 
 	if (!fitset_has(set, job))
 		return;
-	set->root = take_out(set, set->root, at);
+	set->root[class] = take_out(set, set->root[class], at);
+	if (!set->root[class])
+		set->used &= ~(UINT64_C(1) << class);
 	set->node[at].job = NULL;
 	set->nr--;
 }
@@ -189,13 +208,29 @@ static uint32_t find(const struct fitset *set, uint32_t t, uint32_t after,
 	return find(set, n->right, 0, limit);
 }
 
+/* Of two nodes the one that comes first; either may be 0: none. */
+static uint32_t first_of(const struct fitset *set, uint32_t a, uint32_t b)
+{
+	if (!a || !b)
+		return a ? a : b;
+	return node_before(&set->node[a], &set->node[b]) ? a : b;
+}
+
+/* Each class that is in use. */
+#define for_each_class(c, left, set)                                     \
+	for (left = (set)->used; left && (c = __builtin_ctzll(left), 1); \
+	     left &= left - 1)
+
 const struct job *fitset_fit(const struct fitset *set, const struct job *after,
 			     int64_t limit)
 {
-	if (!set->root)
-		return NULL;
-	return set->node[find(set, set->root, after ? after->ix + 1 : 0, limit)]
-		.job;
+	uint32_t found = 0, behind = after ? after->ix + 1 : 0;
+	uint64_t left;
+	int c;
+
+	for_each_class(c, left, set) found =
+		first_of(set, found, find(set, set->root[c], behind, limit));
+	return found ? set->node[found].job : NULL;
 }
 
 /* What is looked for by fitset_backfill(). */
@@ -232,12 +267,13 @@ const struct job *fitset_backfill(const struct fitset *set,
 				  int64_t spare, usec_t within)
 {
 	const struct hole h = { free, spare, within };
+	uint32_t found = 0, behind = after ? after->ix + 1 : 0;
+	uint64_t left;
+	int c;
 
-	if (!set->root)
-		return NULL;
-	return set
-		->node[find_hole(set, set->root, after ? after->ix + 1 : 0, &h)]
-		.job;
+	for_each_class(c, left, set) found =
+		first_of(set, found, find_hole(set, set->root[c], behind, &h));
+	return found ? set->node[found].job : NULL;
 }
 
 const struct job *fitset_first(const struct fitset *set)

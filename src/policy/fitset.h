@@ -29,16 +29,26 @@
 
 struct fitset_node;
 
+#define FITSET_CLASSES 64
+
 struct fitset {
 	struct fitset_node *node; /* by job ix + 1; node 0 is "none" */
 	size_t nr_nodes;
-	uint32_t root;
-	uint32_t nr; /* jobs held */
+	uint32_t root[FITSET_CLASSES]; /* one treap, or one a class of sizes */
+	uint64_t used;		       /* the treaps that hold a job */
+	uint32_t nr;		       /* jobs held */
+	bool by_size;
 };
 
 #define FITSET_INIT          \
 	{                    \
 		.node = NULL \
+	}
+
+/* For fitset_backfill(): see there.  Everything else is dearer then. */
+#define FITSET_BY_SIZE_INIT     \
+	{                       \
+		.by_size = true \
 	}
 
 void fitset_clear(struct fitset *set); /* frees; empty again */
@@ -64,9 +74,13 @@ const struct job *fitset_fit(const struct fitset *set, const struct job *after,
 /*
  * The first after after (NULL: of all) with size <= free that takes at most
  * spare processors or by its estimate at most within; no estimate counts as
- * for ever.  The question backfilling asks.  O(log n) where small jobs are
- * quick or few are; in the worst case every job that fits one of the two
- * conditions is looked at.
+ * for ever.  The question backfilling asks.
+ *
+ * In one treap this is O(log n) where small jobs are quick or few are; but a
+ * subtree with a small job and a quick job need not have one that is both, and
+ * in the worst case all are looked at.  A set by size has a treap for each
+ * size up to 16 and four for each power of two beyond, and only in the one
+ * that free falls into can that happen.
  */
 const struct job *fitset_backfill(const struct fitset *set,
 				  const struct job *after, int64_t free,
