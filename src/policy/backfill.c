@@ -456,17 +456,23 @@ static bool use_run(struct backfill *b, struct alike *k, usec_t start,
 	return true;
 }
 
-/* Improve the slots of k in one stretch of time. */
+/* Improve the slots of k in one stretch of time; what begins at its last slot
+ * or later is of no use to it. */
 static void improve_in(struct backfill *b, const struct view *view,
 		       struct alike *k, struct freed f)
 {
-	usec_t start, end;
+	usec_t start, end, to;
 
 	if (f.from < view->now)
 		f.from = view->now;
-	while (f.from < f.to &&
-	       profile_run(&b->profile, f.from, f.to, k->size, &start, &end) &&
-	       start < alike_last(k)) {
+	while (f.from < f.to) {
+		to = alike_last(k) > f.from ? alike_last(k) : f.from + 1;
+		if (to > f.to)
+			to = f.to;
+		if (!profile_run(&b->profile, f.from, to, k->size, k->length,
+				 &start, &end) ||
+		    start >= alike_last(k))
+			break;
 		if (start < view->now)
 			start = view->now;
 		if (!use_run(b, k, start, end))

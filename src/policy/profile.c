@@ -9,23 +9,27 @@
 
 #define ROOM 64
 
-struct profile_block {
-	uint32_t n;	  /* steps, at least 1 */
-	int64_t add;	  /* to every value, min and max included */
-	int64_t min, max; /* without add */
-	usec_t at[ROOM];  /* a step holds from here to the next one */
+struct profile_steps {
+	usec_t at[ROOM]; /* a step holds from here to the next one */
 	int64_t free[ROOM];
 };
 
+static int64_t value(const struct profile_block *b, uint32_t i)
+{
+	return b->steps->free[i] + b->add;
+}
+
 static void find_bounds(struct profile_block *b)
 {
-	b->min = b->max = b->free[0];
+	const int64_t *free = b->steps->free;
+	int64_t min = free[0], max = free[0];
+
 	for (uint32_t i = 1; i < b->n; i++) {
-		if (b->free[i] < b->min)
-			b->min = b->free[i];
-		if (b->free[i] > b->max)
-			b->max = b->free[i];
+		min = free[i] < min ? free[i] : min;
+		max = free[i] > max ? free[i] : max;
 	}
+	b->min = min + b->add;
+	b->max = max + b->add;
 }
 
 /* Into block k from now on, empty. */
@@ -33,20 +37,20 @@ static struct profile_block *insert_block(struct profile *p, size_t k)
 {
 	array_room(p->block, p->nr, &p->cap);
 	memmove(p->block + k + 1, p->block + k,
-		(p->nr - k) * sizeof(struct profile_block *));
+		(p->nr - k) * sizeof(*p->block));
 	p->nr++;
-	p->block[k] = xmalloc(sizeof(*p->block[k]));
-	p->block[k]->n = 0;
-	p->block[k]->add = 0;
-	return p->block[k];
+	p->block[k] = (struct profile_block){
+		.steps = xmalloc(sizeof(struct profile_steps)),
+	};
+	return &p->block[k];
 }
 
 static void remove_blocks(struct profile *p, size_t k, size_t n)
 {
 	for (size_t i = k; i < k + n; i++)
-		free(p->block[i]);
+		free(p->block[i].steps);
 	memmove(p->block + k, p->block + k + n,
-		(p->nr - k - n) * sizeof(struct profile_block *));
+		(p->nr - k - n) * sizeof(*p->block));
 	p->nr -= n;
 }
 
@@ -57,14 +61,14 @@ void profile_init(struct profile *p, usec_t from, int64_t free)
 	profile_clear(p);
 	b = insert_block(p, 0);
 	b->n = 1;
-	b->at[0] = from;
-	b->free[0] = b->min = b->max = free;
+	b->start = b->steps->at[0] = from;
+	b->steps->free[0] = b->min = b->max = free;
 }
 
 void profile_clear(struct profile *p)
 {
 	for (size_t i = 0; i < p->nr; i++)
-		free(p->block[i]);
+		free(p->block[i].steps);
 	free(p->block);
 	*p = (struct profile){ 0 };
 }
@@ -77,7 +81,7 @@ static size_t block_of(const struct profile *p, usec_t t)
 	while (hi - lo > 1) {
 		size_t mid = (lo + hi) / 2;
 
-		if (p->block[mid]->at[0] <= t)
+		if (p->block[mid].start <= t)
 			lo = mid;
 		else
 			hi = mid;
@@ -88,12 +92,13 @@ static size_t block_of(const struct profile *p, usec_t t)
 /* The step of b that holds t, likewise. */
 static uint32_t step_of(const struct profile_block *b, usec_t t)
 {
+	const usec_t *at = b->steps->at;
 	uint32_t lo = 0, hi = b->n;
 
 	while (hi - lo > 1) {
 		uint32_t mid = (lo + hi) / 2;
 
-		if (b->at[mid] <= t)
+		if (at[mid] <= t)
 			lo = mid;
 		else
 			hi = mid;
@@ -105,57 +110,61 @@ static uint32_t step_of(const struct profile_block *b, usec_t t)
 static void split_block(struct profile *p, size_t k)
 {
 	struct profile_block *new = insert_block(p, k + 1);
-	struct profile_block *b = p->block[k];
+	struct profile_block *b = &p->block[k];
+	struct profile_steps *s = b->steps;
 
 	new->n = b->n / 2;
 	b->n -= new->n;
 	new->add = b->add;
-	memcpy(new->at, b->at + b->n, new->n * sizeof(b->at[0]));
-	memcpy(new->free, b->free + b->n, new->n * sizeof(b->free[0]));
+	new->start = s->at[b->n];
+	memcpy(new->steps->at, s->at + b->n, new->n * sizeof(*s->at));
+	memcpy(new->steps->free, s->free + b->n, new->n * sizeof(*s->free));
 	find_bounds(b);
 	find_bounds(new);
+}
+
+/* Room for a step at i of b, or, by -1, none any more. */
+static void shift_steps(struct profile_block *b, uint32_t i, int by)
+{
+	struct profile_steps *s = b->steps;
+	uint32_t from = by < 0 ? i + 1 : i, to = by < 0 ? i : i + 1;
+
+	memmove(s->at + to, s->at + from, (b->n - from) * sizeof(*s->at));
+	memmove(s->free + to, s->free + from, (b->n - from) * sizeof(*s->free));
+	b->n += (uint32_t)by;
 }
 
 /* Let a step begin at t; returns its block, and where in it it is. */
 static size_t cut(struct profile *p, usec_t t, uint32_t *ret_step)
 {
 	size_t k = block_of(p, t);
-	struct profile_block *b = p->block[k];
+	struct profile_block *b = &p->block[k];
 	uint32_t i = step_of(b, t);
 
-	if (b->at[i] != t && b->n == ROOM) {
+	if (b->steps->at[i] != t && b->n == ROOM) {
 		split_block(p, k);
 		return cut(p, t, ret_step);
 	}
-	if (b->at[i] != t) {
+	if (b->steps->at[i] != t) {
 		i++;
-		memmove(b->at + i + 1, b->at + i, (b->n - i) * sizeof(*b->at));
-		memmove(b->free + i + 1, b->free + i,
-			(b->n - i) * sizeof(*b->free));
-		b->at[i] = t;
-		b->free[i] = b->free[i - 1];
-		b->n++;
+		shift_steps(b, i, 1);
+		b->steps->at[i] = t;
+		b->steps->free[i] = b->steps->free[i - 1];
 	}
 	*ret_step = i;
 	return k;
 }
 
-static int64_t value(const struct profile_block *b, uint32_t i)
-{
-	return b->free[i] + b->add;
-}
-
 static void delete_step(struct profile *p, size_t k, uint32_t i)
 {
-	struct profile_block *b = p->block[k];
+	struct profile_block *b = &p->block[k];
 
-	b->n--;
-	if (!b->n) {
+	if (b->n == 1) {
 		remove_blocks(p, k, 1);
 		return;
 	}
-	memmove(b->at + i, b->at + i + 1, (b->n - i) * sizeof(*b->at));
-	memmove(b->free + i, b->free + i + 1, (b->n - i) * sizeof(*b->free));
+	shift_steps(b, i, -1);
+	b->start = b->steps->at[0];
 	find_bounds(b);
 }
 
@@ -163,22 +172,30 @@ static void delete_step(struct profile *p, size_t k, uint32_t i)
 static void drop_if_flat(struct profile *p, usec_t t)
 {
 	size_t k = block_of(p, t);
-	uint32_t i = step_of(p->block[k], t);
+	uint32_t i = step_of(&p->block[k], t);
 	int64_t before;
 
-	if (p->block[k]->at[i] != t || (!k && !i))
+	if (p->block[k].steps->at[i] != t || (!k && !i))
 		return;
-	before = i ? value(p->block[k], i - 1)
-		   : value(p->block[k - 1], p->block[k - 1]->n - 1);
-	if (value(p->block[k], i) == before)
+	before = i ? value(&p->block[k], i - 1)
+		   : value(&p->block[k - 1], p->block[k - 1].n - 1);
+	if (value(&p->block[k], i) == before)
 		delete_step(p, k, i);
 }
 
 static void add_steps(struct profile_block *b, uint32_t from, uint32_t to,
 		      int64_t delta)
 {
+	int64_t *free = b->steps->free;
+
+	if (from == 0 && to == b->n) {
+		b->add += delta;
+		b->min += delta;
+		b->max += delta;
+		return;
+	}
 	for (uint32_t i = from; i < to; i++)
-		b->free[i] += delta;
+		free[i] += delta;
 	find_bounds(b);
 }
 
@@ -187,8 +204,8 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 	size_t first, last;
 	uint32_t i, end;
 
-	if (from < p->block[0]->at[0])
-		from = p->block[0]->at[0];
+	if (from < p->block[0].start)
+		from = p->block[0].start;
 	if (to <= from || !delta)
 		return;
 	/* The later cut first: it may split, and so move, the other's block;
@@ -197,16 +214,16 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 		cut(p, to, &end);
 	first = cut(p, from, &i);
 	last = p->nr - 1;
-	end = p->block[last]->n;
+	end = p->block[last].n;
 	if (to != USEC_MAX)
 		last = cut(p, to, &end);
 	if (first == last) {
-		add_steps(p->block[first], i, end, delta);
+		add_steps(&p->block[first], i, end, delta);
 	} else {
-		add_steps(p->block[first], i, p->block[first]->n, delta);
+		add_steps(&p->block[first], i, p->block[first].n, delta);
 		for (size_t k = first + 1; k < last; k++)
-			p->block[k]->add += delta;
-		add_steps(p->block[last], 0, end, delta);
+			add_steps(&p->block[k], 0, p->block[k].n, delta);
+		add_steps(&p->block[last], 0, end, delta);
 	}
 	if (to != USEC_MAX)
 		drop_if_flat(p, to);
@@ -221,33 +238,49 @@ void profile_trim(struct profile *p, usec_t now)
 
 	if (k)
 		remove_blocks(p, 0, k);
-	b = p->block[0];
+	b = &p->block[0];
 	i = step_of(b, now);
 	if (i) {
+		struct profile_steps *s = b->steps;
+
 		b->n -= i;
-		memmove(b->at, b->at + i, b->n * sizeof(*b->at));
-		memmove(b->free, b->free + i, b->n * sizeof(*b->free));
+		memmove(s->at, s->at + i, b->n * sizeof(*s->at));
+		memmove(s->free, s->free + i, b->n * sizeof(*s->free));
 		find_bounds(b);
 	}
-	if (b->at[0] < now)
-		b->at[0] = now;
+	if (b->steps->at[0] < now)
+		b->steps->at[0] = now;
+	b->start = b->steps->at[0];
+}
+
+static usec_t later(usec_t a, usec_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The first t in [from, to) at which n are not free; USEC_MAX if there is
+ * none. */
+static usec_t first_short(const struct profile *p, usec_t from, usec_t to,
+			  int64_t n)
+{
+	size_t k = block_of(p, from);
+	uint32_t i = step_of(&p->block[k], from);
+
+	for (; k < p->nr && p->block[k].start < to; k++, i = 0) {
+		const struct profile_block *b = &p->block[k];
+
+		if (b->min >= n)
+			continue;
+		for (; i < b->n && b->steps->at[i] < to; i++)
+			if (value(b, i) < n)
+				return later(b->steps->at[i], from);
+	}
+	return USEC_MAX;
 }
 
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n)
 {
-	size_t k = block_of(p, from);
-	uint32_t i = step_of(p->block[k], from);
-
-	for (; k < p->nr; k++, i = 0) {
-		const struct profile_block *b = p->block[k];
-
-		if (b->min + b->add >= n)
-			continue;
-		for (; i < b->n; i++)
-			if (value(b, i) < n)
-				return b->at[i] > from ? b->at[i] : from;
-	}
-	return USEC_MAX;
+	return first_short(p, from, USEC_MAX, n);
 }
 
 /* The first t in [from, to) at which n are free; USEC_MAX if there is none. */
@@ -255,16 +288,16 @@ static usec_t first_free(const struct profile *p, usec_t from, usec_t to,
 			 int64_t n)
 {
 	size_t k = block_of(p, from);
-	uint32_t i = step_of(p->block[k], from);
+	uint32_t i = step_of(&p->block[k], from);
 
-	for (; k < p->nr && p->block[k]->at[0] < to; k++, i = 0) {
-		const struct profile_block *b = p->block[k];
+	for (; k < p->nr && p->block[k].start < to; k++, i = 0) {
+		const struct profile_block *b = &p->block[k];
 
-		if (b->max + b->add < n)
+		if (b->max < n)
 			continue;
-		for (; i < b->n && b->at[i] < to; i++)
+		for (; i < b->n && b->steps->at[i] < to; i++)
 			if (value(b, i) >= n)
-				return b->at[i] > from ? b->at[i] : from;
+				return later(b->steps->at[i], from);
 	}
 	return USEC_MAX;
 }
@@ -273,46 +306,51 @@ static usec_t first_free(const struct profile *p, usec_t from, usec_t to,
 static usec_t run_start(const struct profile *p, usec_t t, int64_t n)
 {
 	size_t k = block_of(p, t);
-	uint32_t i = step_of(p->block[k], t) + 1;
+	uint32_t i = step_of(&p->block[k], t) + 1;
 
 	for (;;) {
-		const struct profile_block *b = p->block[k];
+		const struct profile_block *b = &p->block[k];
 
-		if (b->min + b->add >= n)
+		if (b->min >= n)
 			i = 0;
 		while (i > 0 && value(b, i - 1) >= n)
 			i--;
 		if (i > 0)
-			return i < b->n ? b->at[i] : p->block[k + 1]->at[0];
+			return i < b->n ? b->steps->at[i] : b[1].start;
 		if (!k)
-			return b->at[0];
-		i = p->block[--k]->n;
+			return b->start;
+		i = p->block[--k].n;
 	}
 }
 
+static usec_t after(usec_t t, usec_t length)
+{
+	return length > USEC_MAX - t ? USEC_MAX : t + length;
+}
+
 bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
-		 usec_t *ret_start, usec_t *ret_end)
+		 usec_t length, usec_t *ret_start, usec_t *ret_end)
 {
 	usec_t t = first_free(p, from, to, n);
 
 	if (t == USEC_MAX)
 		return false;
 	*ret_start = t == from ? run_start(p, t, n) : t;
-	*ret_end = profile_until(p, t, n);
+	*ret_end = first_short(p, t, after(t, length), n);
 	return true;
 }
 
 usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
 			int64_t n)
 {
-	usec_t end;
-
 	for (;;) {
+		usec_t end;
+
 		from = first_free(p, from, USEC_MAX, n);
 		if (from == USEC_MAX)
 			return USEC_MAX;
-		end = profile_until(p, from, n);
-		if (end == USEC_MAX || end - from >= length)
+		end = first_short(p, from, after(from, length), n);
+		if (end == USEC_MAX)
 			return from;
 		from = end;
 	}
@@ -320,26 +358,26 @@ usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
 
 static bool within(const struct profile *p, size_t k, usec_t to)
 {
-	return k < p->nr && p->block[k]->at[0] < to;
+	return k < p->nr && p->block[k].start < to;
 }
 
 static int64_t bound(const struct profile *p, usec_t from, usec_t to, bool max)
 {
 	size_t k = block_of(p, from);
-	uint32_t i = step_of(p->block[k], from);
-	int64_t best = value(p->block[k], i);
+	uint32_t i = step_of(&p->block[k], from);
+	int64_t best = value(&p->block[k], i);
 
 	for (; within(p, k, to); k++, i = 0) {
-		const struct profile_block *b = p->block[k];
+		const struct profile_block *b = &p->block[k];
 
-		if (!i && k + 1 < p->nr && p->block[k + 1]->at[0] <= to) {
-			int64_t v = (max ? b->max : b->min) + b->add;
+		if (!i && k + 1 < p->nr && p->block[k + 1].start <= to) {
+			int64_t v = max ? b->max : b->min;
 
 			if (max ? v > best : v < best)
 				best = v;
 			continue;
 		}
-		for (; i < b->n && b->at[i] < to; i++) {
+		for (; i < b->n && b->steps->at[i] < to; i++) {
 			int64_t v = value(b, i);
 
 			if (max ? v > best : v < best)

@@ -23,10 +23,19 @@
 
 #include "core/units.h"
 
-struct profile_block;
+struct profile_steps;
+
+/* What a search needs to know of a block before it looks into it. */
+struct profile_block {
+	usec_t start;	  /* of its first step */
+	int64_t min, max; /* of its values */
+	int64_t add;	  /* to what its steps say */
+	uint32_t n;	  /* steps, at least 1 */
+	struct profile_steps *steps;
+};
 
 struct profile {
-	struct profile_block **block; /* in order of time; at least one */
+	struct profile_block *block; /* in order of time; at least one */
 	size_t nr, cap;
 };
 
@@ -48,10 +57,11 @@ usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
 /*
  * The first run of at least n free processors that has a part in [from, to):
  * all of it, [*ret_start, *ret_end), though it may begin before from or end
- * after to.  False if there is none.
+ * after to.  Its end is looked for only up to length after where in [from, to)
+ * it was found, and USEC_MAX if it goes on there.  False if there is none.
  */
 bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
-		 usec_t *ret_start, usec_t *ret_end);
+		 usec_t length, usec_t *ret_start, usec_t *ret_end);
 
 /* From from on n are free until when?  from itself if they are not. */
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n);
