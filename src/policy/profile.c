@@ -106,6 +106,19 @@ static uint32_t step_of(const struct profile_block *b, usec_t t)
 	return lo;
 }
 
+/* A step: which block, and where in it. */
+struct place {
+	size_t k;
+	uint32_t i;
+};
+
+static struct place place_of(const struct profile *p, usec_t t)
+{
+	size_t k = block_of(p, t);
+
+	return (struct place){ k, step_of(&p->block[k], t) };
+}
+
 /* Half of a full block moves into a new one behind it. */
 static void split_block(struct profile *p, size_t k)
 {
@@ -134,25 +147,23 @@ static void shift_steps(struct profile_block *b, uint32_t i, int by)
 	b->n += (uint32_t)by;
 }
 
-/* Let a step begin at t; returns its block, and where in it it is. */
-static size_t cut(struct profile *p, usec_t t, uint32_t *ret_step)
+/* Let a step begin at t, and return it. */
+static struct place cut(struct profile *p, usec_t t)
 {
-	size_t k = block_of(p, t);
-	struct profile_block *b = &p->block[k];
-	uint32_t i = step_of(b, t);
+	struct place at = place_of(p, t);
+	struct profile_block *b = &p->block[at.k];
 
-	if (b->steps->at[i] != t && b->n == ROOM) {
-		split_block(p, k);
-		return cut(p, t, ret_step);
+	if (b->steps->at[at.i] == t)
+		return at;
+	if (b->n == ROOM) {
+		split_block(p, at.k);
+		return cut(p, t);
 	}
-	if (b->steps->at[i] != t) {
-		i++;
-		shift_steps(b, i, 1);
-		b->steps->at[i] = t;
-		b->steps->free[i] = b->steps->free[i - 1];
-	}
-	*ret_step = i;
-	return k;
+	at.i++;
+	shift_steps(b, at.i, 1);
+	b->steps->at[at.i] = t;
+	b->steps->free[at.i] = b->steps->free[at.i - 1];
+	return at;
 }
 
 static void delete_step(struct profile *p, size_t k, uint32_t i)
@@ -169,18 +180,16 @@ static void delete_step(struct profile *p, size_t k, uint32_t i)
 }
 
 /* Steps that are none any more go, so that there are never more than needed. */
-static void drop_if_flat(struct profile *p, usec_t t)
+static void drop_if_flat(struct profile *p, struct place at)
 {
-	size_t k = block_of(p, t);
-	uint32_t i = step_of(&p->block[k], t);
 	int64_t before;
 
-	if (p->block[k].steps->at[i] != t || (!k && !i))
+	if (!at.k && !at.i)
 		return;
-	before = i ? value(&p->block[k], i - 1)
-		   : value(&p->block[k - 1], p->block[k - 1].n - 1);
-	if (value(&p->block[k], i) == before)
-		delete_step(p, k, i);
+	before = at.i ? value(&p->block[at.k], at.i - 1)
+		      : value(&p->block[at.k - 1], p->block[at.k - 1].n - 1);
+	if (value(&p->block[at.k], at.i) == before)
+		delete_step(p, at.k, at.i);
 }
 
 static void add_steps(struct profile_block *b, uint32_t from, uint32_t to,
@@ -199,35 +208,45 @@ static void add_steps(struct profile_block *b, uint32_t from, uint32_t to,
 	find_bounds(b);
 }
 
+/* Add delta from step from on until before step to. */
+static void add_between(struct profile *p, struct place from, struct place to,
+			int64_t delta)
+{
+	struct profile_block *b = p->block;
+
+	if (from.k == to.k) {
+		add_steps(&b[from.k], from.i, to.i, delta);
+		return;
+	}
+	add_steps(&b[from.k], from.i, b[from.k].n, delta);
+	for (size_t k = from.k + 1; k < to.k; k++)
+		add_steps(&b[k], 0, b[k].n, delta);
+	if (to.i)
+		add_steps(&b[to.k], 0, to.i, delta);
+}
+
 void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 {
-	size_t first, last;
-	uint32_t i, end;
+	struct place first, end;
+	size_t nr;
 
 	if (from < p->block[0].start)
 		from = p->block[0].start;
 	if (to <= from || !delta)
 		return;
-	/* The later cut first: it may split, and so move, the other's block;
-	 * and once more, for the earlier one may move it. */
-	if (to != USEC_MAX)
-		cut(p, to, &end);
-	first = cut(p, from, &i);
-	last = p->nr - 1;
-	end = p->block[last].n;
-	if (to != USEC_MAX)
-		last = cut(p, to, &end);
-	if (first == last) {
-		add_steps(&p->block[first], i, end, delta);
+	first = cut(p, from);
+	if (to == USEC_MAX) {
+		end = (struct place){ p->nr - 1, p->block[p->nr - 1].n };
+		add_between(p, first, end, delta);
 	} else {
-		add_steps(&p->block[first], i, p->block[first].n, delta);
-		for (size_t k = first + 1; k < last; k++)
-			add_steps(&p->block[k], 0, p->block[k].n, delta);
-		add_steps(&p->block[last], 0, end, delta);
+		nr = p->nr;
+		end = cut(p, to);
+		if (p->nr != nr) /* a split may have moved it */
+			first = place_of(p, from);
+		add_between(p, first, end, delta);
+		drop_if_flat(p, end);
 	}
-	if (to != USEC_MAX)
-		drop_if_flat(p, to);
-	drop_if_flat(p, from);
+	drop_if_flat(p, first);
 }
 
 void profile_trim(struct profile *p, usec_t now)
@@ -259,54 +278,61 @@ static usec_t later(usec_t a, usec_t b)
 }
 
 /* The first t in [from, to) at which n are not free; USEC_MAX if there is
- * none. */
-static usec_t first_short(const struct profile *p, usec_t from, usec_t to,
-			  int64_t n)
+ * none.  from lies in step *at, and t does afterwards. */
+static usec_t first_short(const struct profile *p, struct place *at,
+			  usec_t from, usec_t to, int64_t n)
 {
-	size_t k = block_of(p, from);
-	uint32_t i = step_of(&p->block[k], from);
+	uint32_t i = at->i;
 
-	for (; k < p->nr && p->block[k].start < to; k++, i = 0) {
+	for (size_t k = at->k; k < p->nr && p->block[k].start < to;
+	     k++, i = 0) {
 		const struct profile_block *b = &p->block[k];
 
 		if (b->min >= n)
 			continue;
 		for (; i < b->n && b->steps->at[i] < to; i++)
-			if (value(b, i) < n)
+			if (value(b, i) < n) {
+				*at = (struct place){ k, i };
 				return later(b->steps->at[i], from);
+			}
 	}
 	return USEC_MAX;
 }
 
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n)
 {
-	return first_short(p, from, USEC_MAX, n);
+	struct place at = place_of(p, from);
+
+	return first_short(p, &at, from, USEC_MAX, n);
 }
 
-/* The first t in [from, to) at which n are free; USEC_MAX if there is none. */
-static usec_t first_free(const struct profile *p, usec_t from, usec_t to,
-			 int64_t n)
+/* The first t in [from, to) at which n are free; USEC_MAX if there is none.
+ * from lies in step *at, and t does afterwards. */
+static usec_t first_free(const struct profile *p, struct place *at, usec_t from,
+			 usec_t to, int64_t n)
 {
-	size_t k = block_of(p, from);
-	uint32_t i = step_of(&p->block[k], from);
+	uint32_t i = at->i;
 
-	for (; k < p->nr && p->block[k].start < to; k++, i = 0) {
+	for (size_t k = at->k; k < p->nr && p->block[k].start < to;
+	     k++, i = 0) {
 		const struct profile_block *b = &p->block[k];
 
 		if (b->max < n)
 			continue;
 		for (; i < b->n && b->steps->at[i] < to; i++)
-			if (value(b, i) >= n)
+			if (value(b, i) >= n) {
+				*at = (struct place){ k, i };
 				return later(b->steps->at[i], from);
+			}
 	}
 	return USEC_MAX;
 }
 
-/* Where the run of n free that holds t began. */
-static usec_t run_start(const struct profile *p, usec_t t, int64_t n)
+/* Where the run of n free that holds step at began. */
+static usec_t run_start(const struct profile *p, struct place at, int64_t n)
 {
-	size_t k = block_of(p, t);
-	uint32_t i = step_of(&p->block[k], t) + 1;
+	size_t k = at.k;
+	uint32_t i = at.i + 1;
 
 	for (;;) {
 		const struct profile_block *b = &p->block[k];
@@ -331,25 +357,28 @@ static usec_t after(usec_t t, usec_t length)
 bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
 		 usec_t length, usec_t *ret_start, usec_t *ret_end)
 {
-	usec_t t = first_free(p, from, to, n);
+	struct place at = place_of(p, from);
+	usec_t t = first_free(p, &at, from, to, n);
 
 	if (t == USEC_MAX)
 		return false;
-	*ret_start = t == from ? run_start(p, t, n) : t;
-	*ret_end = first_short(p, t, after(t, length), n);
+	*ret_start = t == from ? run_start(p, at, n) : t;
+	*ret_end = first_short(p, &at, t, after(t, length), n);
 	return true;
 }
 
 usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
 			int64_t n)
 {
+	struct place at = place_of(p, from);
+
 	for (;;) {
 		usec_t end;
 
-		from = first_free(p, from, USEC_MAX, n);
+		from = first_free(p, &at, from, USEC_MAX, n);
 		if (from == USEC_MAX)
 			return USEC_MAX;
-		end = first_short(p, from, after(from, length), n);
+		end = first_short(p, &at, from, after(from, length), n);
 		if (end == USEC_MAX)
 			return from;
 		from = end;
