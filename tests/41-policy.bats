@@ -66,8 +66,17 @@ sleeper() { # OPTIONS...
 	is 'len(set(hosts(1)))' 2
 	is 'j[2]["state"], j[3]["state"]' 'waiting waiting'
 	[[ "$(jobs 'j[2]["why"]')" == *"first in the queue, and needs 2 processors of which 1 are free"* ]]
+	# The same words, and later what came of them.
+	[[ "$(st why 2)" == "job 2 is waiting: it is first in the queue, and needs 2 processors of which 1 are free" ]]
+	[[ "$(st why 1)" == "job 1 is running"*$'\n'*" start job 1 with 2: it is first in the queue and needs 2 of 3 free processors" ]]
 	st kill 1
 	eventually is 'j[2]["state"], j[3]["state"]' 'running running'
+	[[ "$(st why 2 --json)" == *'start job 2 with 2: it is first in the queue'* ]]
+	run st why 99
+	[ "$status" = 1 ]
+	[[ "$output" == *"no job 99"* ]]
+	run st why
+	[ "$status" = 2 ]
 	is 'len(set(hosts(2) + hosts(3)))' 3
 	st kill 2
 	st kill 3

@@ -25,6 +25,7 @@ void controller_conf_init(struct controller_conf *conf)
 		.lost_after = 60 * USEC_PER_SEC,
 		.kill_grace = 5 * USEC_PER_SEC,
 		.client_grace = 30 * USEC_PER_SEC,
+		.record = 200000,
 	};
 }
 
@@ -75,9 +76,13 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 		return parse_usec(value, &conf->kill_grace, err);
 	if (!strcmp(name, "client-grace"))
 		return parse_usec(value, &conf->client_grace, err);
+	if (!strcmp(name, "record"))
+		return parse_int(value, 0, 1000000000, "record", &conf->record,
+				 err);
 	return error_set(err, -EINVAL,
 			 "unknown setting '%s'; there are state-dir, listen, "
-			 "pool, policy, lost-after, kill-grace, client-grace",
+			 "pool, policy, lost-after, kill-grace, client-grace, "
+			 "record",
 			 name);
 }
 

@@ -13,6 +13,7 @@
 #include "cluster/keys.h"
 #include "core/log.h"
 #include "core/xalloc.h"
+#include "model/record.h"
 #include "net/net.h"
 
 struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name)
@@ -228,7 +229,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 
 	if (net_parse_cidr(info->address, &address, &prefix, err) < 0)
 		return -EINVAL;
-	if (!info->cores || info->cores > 65536)
+	if (!info->cores || info->cores > RECORD_CORES_MAX)
 		return error_set(err, -EINVAL, "a host with %u cores",
 				 info->cores);
 	agent_replaces(h);
@@ -243,7 +244,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 	h->cores = info->cores;
 	h->memory = info->memory;
 	if (known != ctl->nr_hosts)
-		ctl_sched_host_added(ctl);
+		ctl_sched_anew(ctl);
 	if (strcmp(h->boot_id, info->boot_id)) {
 		set_text(&h->boot_id, info->boot_id);
 		ctl_host_store(h);

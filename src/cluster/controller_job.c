@@ -19,6 +19,7 @@
 #include "cluster/keys.h"
 #include "core/log.h"
 #include "core/xalloc.h"
+#include "model/record.h"
 
 struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id)
 {
@@ -178,8 +179,9 @@ static int check_submit(struct ctl_peer *p, Control__Submit *s,
 				 "at least %u ranks and at most %u: that is no "
 				 "number of ranks",
 				 s->min_ranks, s->ranks);
-	if (s->estimate_usec > USEC_MAX / 2)
-		return error_set(err, -EINVAL, "such a run time never ends");
+	if (s->estimate_usec > RECORD_ESTIMATE_MAX)
+		return error_set(err, -EINVAL,
+				 "a run time of more than ten years");
 	s->started_ranks = 0;
 	return check_user(p, s, err);
 }

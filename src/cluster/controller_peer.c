@@ -185,6 +185,16 @@ static void on_drain(struct ctl_peer *p, Control__Message *m)
 	ctl_host_drain(p, m->id, m->drain);
 }
 
+static void on_get_record(struct ctl_peer *p, Control__Message *m)
+{
+	ctl_record_read(p, m->id, m->get_record);
+}
+
+static void on_get_why(struct ctl_peer *p, Control__Message *m)
+{
+	ctl_record_why(p, m->id, m->get_why->job);
+}
+
 /* What an agent answers to KEEPER_START, whose id is the klink's address. */
 static void on_failed(struct ctl_peer *p, Control__Message *m)
 {
@@ -222,6 +232,8 @@ static const struct {
 	{ MESSAGE_BODY(LIST_HOSTS), CLIENT, on_list_hosts },
 	{ MESSAGE_BODY(MIGRATE), CLIENT, on_migrate },
 	{ MESSAGE_BODY(DRAIN), 1 << ROLE_ADMIN, on_drain },
+	{ MESSAGE_BODY(GET_WHY), CLIENT, on_get_why },
+	{ MESSAGE_BODY(GET_RECORD), 1 << ROLE_ADMIN, on_get_record },
 };
 
 static int greet(struct ctl_peer *p, Control__Message *m, struct error *err)

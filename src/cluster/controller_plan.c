@@ -219,6 +219,7 @@ void ctl_plan_pass(struct ctl *ctl)
 		ctl->view.now = now;
 	plan_reset(&ctl->plan, &ctl->view);
 	policy_decide(ctl->policy, &ctl->view, &ctl->plan);
+	ctl_record_pass(ctl);
 	for (size_t i = 0; i < ctl->plan.nr; i++)
 		carry_out(ctl, &ctl->plan.entry[i]);
 	check_stuck(ctl);

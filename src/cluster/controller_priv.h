@@ -32,6 +32,7 @@
 enum {
 	CTL_RANKS_MAX = 4096,
 	CTL_ENDED_KEPT = 1000, /* jobs that are over, for `stint ps --all` */
+	CTL_SEED = 1,	       /* of the policy's random stream */
 };
 
 /* After a move it wanted failed, the policy's wish counts again. */
@@ -187,6 +188,7 @@ struct ctl {
 	usec_t *wake;	       /* instants the policy asked for, latest first */
 	size_t nr_wakes, cap_wakes;
 	sd_event_source *waker; /* at the last of them */
+	uint64_t nr_lines;	/* of the record, since its last begin */
 };
 
 usec_t ctl_now(void); /* since 1970 */
@@ -350,7 +352,9 @@ void ctl_rank_look(const struct ctl_rank *r);
  * knows them. */
 int ctl_sched_init(struct ctl *ctl, struct error *err);
 void ctl_sched_clear(struct ctl *ctl);
-void ctl_sched_host_added(struct ctl *ctl);
+/* The same anew, with what the policy wants to remember: hosts were added, or
+ * the record begins a segment. */
+void ctl_sched_anew(struct ctl *ctl);
 void ctl_sched_host(struct ctl_host *h); /* what is known of it changed */
 void ctl_sched_arrive(struct ctl_job *job);
 void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts);
@@ -373,6 +377,23 @@ int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err);
 void ctl_plan_pass(struct ctl *ctl);
 /* Forget the instants that it asked for. */
 void ctl_plan_forget_wakes(struct ctl *ctl);
+
+/* ---- controller_record.c: each does nothing if no record is kept */
+
+/* The view and the policy are new, and no job is in it yet. */
+void ctl_record_begin(struct ctl *ctl);
+/* Before it is applied. */
+void ctl_record_event(struct ctl *ctl, const struct event *e, bool told);
+/* Given to policy_load(). */
+void ctl_record_state(struct ctl *ctl, const char *state);
+/* The policy has decided, and nothing of it is done yet. */
+void ctl_record_pass(struct ctl *ctl);
+/* Time for a new segment. */
+bool ctl_record_full(const struct ctl *ctl);
+void ctl_record_read(struct ctl_peer *p, uint64_t re,
+		     const Control__GetRecord *g);
+/* What was planned for a job, which may be over and forgotten. */
+void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t job);
 
 /* ---- controller_list.c */
 

@@ -6,12 +6,14 @@
  * out.  See policy/policy.h for the rules between a driver and a policy.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cluster/controller_priv.h"
 #include "core/log.h"
 #include "core/xalloc.h"
+#include "model/record.h"
 
 enum {
 	SLOTS_A_CORE = 4, /* ranks a host may hold, for each core */
@@ -20,7 +22,11 @@ enum {
 
 static int on_pass(sd_event_source *src, void *arg)
 {
-	ctl_plan_pass(arg);
+	struct ctl *ctl = arg;
+
+	ctl_plan_pass(ctl);
+	if (ctl_record_full(ctl))
+		ctl_sched_anew(ctl);
 	return 0;
 }
 
@@ -32,6 +38,7 @@ void ctl_sched_soon(struct ctl *ctl)
 static void apply_at(struct ctl *ctl, struct event *e, usec_t at, bool told)
 {
 	e->at = at > ctl->view.now ? at : ctl->view.now;
+	ctl_record_event(ctl, e, told);
 	model_apply(&ctl->view, e);
 	if (told)
 		policy_event(ctl->policy, &ctl->view, e);
@@ -68,7 +75,8 @@ static void host_fill(const struct ctl_host *h, struct host *ret)
 	*ret = (struct host){
 		.ix = h->ix,
 		.name = h->name,
-		.speed = h->score > 0 ? best / h->score : 1,
+		.speed = h->score > 0 ? fmin(best / h->score, RECORD_SPEED_MAX)
+				      : 1,
 		.cores = h->cores ? h->cores : 1,
 		.slots = slots > SLOTS_LEAST ? slots : SLOTS_LEAST,
 		.memory = h->memory,
@@ -136,9 +144,12 @@ static int sched_build(struct ctl *ctl, usec_t at, struct error *err)
 	view_init_hosts(&ctl->view, hosts, ctl->nr_hosts);
 	free(hosts);
 	ctl->view.now = at;
-	r = policy_create(ctl->conf->policy, 1, &ctl->view, &ctl->policy, err);
+	r = policy_create(ctl->conf->policy, CTL_SEED, &ctl->view, &ctl->policy,
+			  err);
 	if (r < 0)
 		view_clear(&ctl->view);
+	else
+		ctl_record_begin(ctl);
 	return r;
 }
 
@@ -229,8 +240,34 @@ void ctl_sched_clear(struct ctl *ctl)
 	sched_end(ctl);
 }
 
-void ctl_sched_host_added(struct ctl *ctl)
+/* What the policy remembers that is not in the view; NULL if nothing. */
+static char *save_state(const struct ctl *ctl)
 {
+	const struct policy_ops *ops = ctl->policy->ops;
+	char *text = NULL;
+	size_t size;
+	FILE *f = ops->save && ops->load ? open_memstream(&text, &size) : NULL;
+
+	if (!f)
+		return NULL;
+	ops->save(ctl->policy, &ctl->view, f);
+	fclose(f);
+	return text;
+}
+
+static void load_state(struct ctl *ctl, const char *text)
+{
+	struct error err;
+
+	ctl_record_state(ctl, text);
+	if (ctl->policy->ops->load(ctl->policy, &ctl->view, text, &err) < 0)
+		log_warnx("policy=%s error=\"%s\"", ctl->conf->policy,
+			  err.text);
+}
+
+void ctl_sched_anew(struct ctl *ctl)
+{
+	char *state = save_state(ctl);
 	struct error err;
 
 	sched_end(ctl);
@@ -239,6 +276,9 @@ void ctl_sched_host_added(struct ctl *ctl)
 			  err.text);
 		abort();
 	}
+	if (state)
+		load_state(ctl, state);
+	free(state);
 	ctl_sched_soon(ctl);
 }
 

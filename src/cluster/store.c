@@ -31,6 +31,11 @@ static const char schema[] =
 	"CREATE INDEX IF NOT EXISTS move_state ON move (state);"
 	"CREATE TABLE IF NOT EXISTS host (name TEXT PRIMARY KEY, drain INT,"
 	" boot_id TEXT) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS record (seq INTEGER PRIMARY KEY"
+	" AUTOINCREMENT, at INT, job INT, begin INT, line TEXT);"
+	"CREATE INDEX IF NOT EXISTS record_begin ON record (begin)"
+	" WHERE begin;"
+	"CREATE INDEX IF NOT EXISTS record_job ON record (job) WHERE job;"
 	"COMMIT;";
 
 enum statement {
@@ -38,11 +43,17 @@ enum statement {
 	PUT_RANK,
 	PUT_MOVE,
 	PUT_HOST,
+	PUT_LINE,
+	TRIM_LINES,
+	CLEAR_LINES,
+	LINES,
 	LAST_JOB,
 	EACH_JOB,
 	EACH_RANK,
 	EACH_MOVE,
 	EACH_HOST,
+	EACH_LINE,
+	EACH_LINE_OF,
 	NR_STATEMENTS
 };
 
@@ -51,6 +62,13 @@ static const char *const sql[NR_STATEMENTS] = {
 	[PUT_RANK] = "REPLACE INTO rank VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
 	[PUT_MOVE] = "REPLACE INTO move VALUES (?,?,?,?,?,?,?,?)",
 	[PUT_HOST] = "REPLACE INTO host VALUES (?,?,?)",
+	[PUT_LINE] = "INSERT INTO record (at, job, begin, line) "
+		     "VALUES (?,?,?,?)",
+	[TRIM_LINES] =
+		"DELETE FROM record WHERE seq < (SELECT max(seq) FROM record "
+		"WHERE begin AND seq <= (SELECT max(seq) FROM record) - ?)",
+	[CLEAR_LINES] = "DELETE FROM record",
+	[LINES] = "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM record",
 	[LAST_JOB] = "SELECT ifnull(max(id), 0) FROM job",
 	[EACH_JOB] = "SELECT * FROM job WHERE state <> ?1 OR id IN (SELECT id "
 		     "FROM job WHERE state = ?1 ORDER BY id DESC LIMIT ?2) "
@@ -59,6 +77,9 @@ static const char *const sql[NR_STATEMENTS] = {
 	[EACH_MOVE] =
 		"SELECT * FROM move WHERE state <> 2 ORDER BY job, rank, epoch",
 	[EACH_HOST] = "SELECT * FROM host ORDER BY name",
+	[EACH_LINE] = "SELECT * FROM record WHERE seq >= ? ORDER BY seq",
+	[EACH_LINE_OF] = "SELECT * FROM record WHERE seq >= ? AND job = ? "
+			 "ORDER BY seq",
 };
 
 struct store {
@@ -213,6 +234,26 @@ void store_put_host(struct store *s, const struct store_host *host)
 	put_end(s, st);
 }
 
+void store_put_line(struct store *s, const struct store_line *line)
+{
+	sqlite3_stmt *st = put_begin(s, PUT_LINE);
+
+	sqlite3_bind_int64(st, 1, line->at);
+	sqlite3_bind_int64(st, 2, line->job);
+	sqlite3_bind_int(st, 3, line->begin);
+	bind_text(st, 4, line->line);
+	put_end(s, st);
+}
+
+void store_trim_lines(struct store *s, uint64_t least)
+{
+	sqlite3_stmt *st = put_begin(s, least ? TRIM_LINES : CLEAR_LINES);
+
+	if (least)
+		sqlite3_bind_int64(st, 1, least);
+	put_end(s, st);
+}
+
 /* True while there is a row; resets the statement after the last. */
 static bool next_row(struct store *s, sqlite3_stmt *st)
 {
@@ -334,5 +375,40 @@ void store_each_host(struct store *s,
 			.boot_id = text_of(st, 2),
 		};
 		each(ctx, &host);
+	}
+}
+
+void store_lines(struct store *s, uint64_t *first, uint64_t *last)
+{
+	sqlite3_stmt *st = s->stmt[LINES];
+
+	while (next_row(s, st)) {
+		*first = sqlite3_column_int64(st, 0);
+		*last = sqlite3_column_int64(st, 1);
+	}
+}
+
+void store_each_line(struct store *s, uint64_t from, uint64_t job,
+		     bool (*each)(void *ctx, const struct store_line *),
+		     void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[job ? EACH_LINE_OF : EACH_LINE];
+	struct store_line line;
+
+	sqlite3_bind_int64(st, 1, from);
+	if (job)
+		sqlite3_bind_int64(st, 2, job);
+	while (next_row(s, st)) {
+		line = (struct store_line){
+			.seq = sqlite3_column_int64(st, 0),
+			.at = sqlite3_column_int64(st, 1),
+			.job = sqlite3_column_int64(st, 2),
+			.begin = sqlite3_column_int(st, 3),
+			.line = text_of(st, 4),
+		};
+		if (!each(ctx, &line)) {
+			sqlite3_reset(st);
+			return;
+		}
 	}
 }

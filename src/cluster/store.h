@@ -77,6 +77,15 @@ struct store_host {
 	const char *boot_id;
 };
 
+/* A line of the record of events and plans (model/record.h). */
+struct store_line {
+	uint64_t seq; /* from 1 up, in order; filled in by the store */
+	usec_t at;    /* since 1970 */
+	uint64_t job; /* that it tells of; 0: of none */
+	bool begin;   /* what comes before can be left out */
+	const char *line;
+};
+
 /*
  * Open or make the file.  -EBUSY when another process has it open for
  * writing: there is one controller.
@@ -89,6 +98,10 @@ void store_put_job(struct store *s, const struct store_job *job);
 void store_put_rank(struct store *s, const struct store_rank *rank);
 void store_put_move(struct store *s, const struct store_move *move);
 void store_put_host(struct store *s, const struct store_host *host);
+void store_put_line(struct store *s, const struct store_line *line);
+/* Remove what comes before the last begin that has `least` lines after it; all
+ * if least is 0. */
+void store_trim_lines(struct store *s, uint64_t least);
 void store_commit(struct store *s);
 
 /* The highest job id ever given out; 0 for none. */
@@ -104,6 +117,12 @@ void store_each_rank(struct store *s, uint64_t job,
 /* Those that are not over. */
 void store_each_move(struct store *s,
 		     void (*each)(void *ctx, const struct store_move *),
+		     void *ctx);
+/* The first and last line there are; 0 for none. */
+void store_lines(struct store *s, uint64_t *first, uint64_t *last);
+/* Lines from seq `from` on, of all jobs (0) or one, until each says false. */
+void store_each_line(struct store *s, uint64_t from, uint64_t job,
+		     bool (*each)(void *ctx, const struct store_line *),
 		     void *ctx);
 void store_each_host(struct store *s,
 		     void (*each)(void *ctx, const struct store_host *),

@@ -30,6 +30,10 @@ static const struct argp_option options[] = {
 	  "between SIGTERM and SIGKILL (5s)", 0 },
 	{ "client-grace", KEY_SETTING + 6, "TIME", 0,
 	  "end a job whose `stint run` is gone for so long (30s)", 0 },
+	{ "record", KEY_SETTING + 7, "LINES", 0,
+	  "keep at least so many lines of what the policy was told and planned, "
+	  "for `stint record` and `stint why` (200000; 0: none)",
+	  0 },
 	{ "enrol", KEY_ENROL, "IDENTITY", 0,
 	  "print the key of host/NAME, user/NAME or admin/NAME, made if there "
 	  "is none, and exit; works while a controller runs",

@@ -10,6 +10,7 @@
 
 #include "cmd/command.h"
 #include "cmd/sim_figures.h"
+#include "cmd/sim_replay.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/policy.h"
@@ -43,6 +44,7 @@ enum {
 	KEY_LIST,
 	KEY_SPEEDUP,
 	KEY_EVENTS,
+	KEY_REPLAY,
 };
 
 static const struct argp_option options[] = {
@@ -54,6 +56,11 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "workload", 'w', "NAME[:k=v,...]", 0,
 	  "jobs from a generator; --list shows them", 0 },
+	{ "replay", KEY_REPLAY, "FILE", 0,
+	  "a live run as `stint record` wrote it down: give its events to its "
+	  "policy again and compare the plans; with --policy, what that one "
+	  "would have done with its jobs",
+	  0 },
 	{ "procs", 'P', "P", 0,
 	  "processors; default: what the trace or generator says", 0 },
 	{ "hosts", 'H', "COUNTxALPHA,...", 0,
@@ -101,12 +108,13 @@ static const struct argp_option options[] = {
 };
 
 struct args {
-	const char *policy, *swf, *workload, *out, *out_swf, *hosts, *speedup,
-		*events;
+	const char *policy, *swf, *workload, *replay, *out, *out_swf, *hosts,
+		*speedup, *events;
 	int64_t procs, jobs, seed, replication;
 	double load;
 	bool json, list;
 	struct swf_options trace;
+	struct recorded recorded;
 	struct sim_config config;
 	struct sim_figures figures;
 };
@@ -181,6 +189,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_EVENTS:
 		a->events = arg;
+		break;
+	case KEY_REPLAY:
+		a->replay = arg;
 		break;
 	case KEY_SPEEDUP:
 		a->speedup = arg;
@@ -286,6 +297,20 @@ static int open_swf(struct args *a, struct swf_trace *ret_kept,
 	return 0;
 }
 
+static int open_replay(struct args *a, struct workload **ret, struct error *err)
+{
+	int r = sim_replay_open(a->replay, &a->recorded, err);
+
+	if (r < 0)
+		return r;
+	*ret = a->recorded.workload;
+	a->recorded.workload = NULL;
+	a->config.hosts = a->recorded.hosts;
+	a->config.nr_hosts = a->recorded.nr_hosts;
+	a->config.script = &a->recorded.script;
+	return 0;
+}
+
 static int open_workload(struct args *a, struct swf_trace *ret_kept,
 			 struct workload **ret, struct error *err)
 {
@@ -299,8 +324,11 @@ static int open_workload(struct args *a, struct swf_trace *ret_kept,
 
 	int r;
 
-	r = a->swf ? open_swf(a, ret_kept, ret, err)
-		   : workload_create(a->workload, &setup, ret, err);
+	if (a->replay)
+		r = open_replay(a, ret, err);
+	else
+		r = a->swf ? open_swf(a, ret_kept, ret, err)
+			   : workload_create(a->workload, &setup, ret, err);
 	if (!r && a->speedup)
 		r = attach_speedup(ret, a->speedup, (uint64_t)a->seed,
 				   (uint64_t)a->replication, err);
@@ -334,23 +362,32 @@ static void show_progress(void *data, uint64_t nr_ended)
 		fprintf(stderr, "\r%" PRIu64 " jobs", nr_ended);
 }
 
+static const char *source_kind(const struct args *a)
+{
+	return a->swf ? "swf" : a->replay ? "replay" : "workload";
+}
+
+static const char *source_name(const struct args *a)
+{
+	return a->swf ? a->swf : a->replay ? a->replay : a->workload;
+}
+
 /* Everything that determines the run, for whoever repeats it. */
 static char *describe(const struct args *a)
 {
-	return xasprintf(
-		"policy %s, %s %s, seed %" PRId64 ", replication %" PRId64,
-		a->policy, a->swf ? "trace" : "workload",
-		a->swf ? a->swf : a->workload, a->seed, a->replication);
+	return xasprintf("policy %s, %s %s, seed %" PRId64
+			 ", replication %" PRId64,
+			 a->policy, a->swf ? "trace" : source_kind(a),
+			 source_name(a), a->seed, a->replication);
 }
 
 /* For figures: short. */
 static char *title(const struct args *a)
 {
-	const char *slash = a->swf ? strrchr(a->swf, '/') : NULL;
+	const char *name = source_name(a);
+	const char *slash = a->workload ? NULL : strrchr(name, '/');
 
-	if (!a->swf)
-		return xasprintf("%s on %s", a->policy, a->workload);
-	return xasprintf("%s on %s", a->policy, slash ? slash + 1 : a->swf);
+	return xasprintf("%s on %s", a->policy, slash ? slash + 1 : name);
 }
 
 static void json_text(const char *name, const char *text, FILE *to)
@@ -378,8 +415,7 @@ static void print_json(const struct args *a, const struct summary *s)
 	if (!f)
 		abort(); /* out of memory */
 	json_text("policy", a->policy, f);
-	json_text(a->swf ? "swf" : "workload", a->swf ? a->swf : a->workload,
-		  f);
+	json_text(source_kind(a), source_name(a), f);
 	if (a->load > 0)
 		fprintf(f, "\"load\":%.17g,", a->load);
 	fprintf(f, "\"seed\":%" PRId64 ",\"replication\":%" PRId64 ",", a->seed,
@@ -485,7 +521,8 @@ static int simulate(struct args *a, struct error *err)
 	if (r < 0)
 		goto out;
 	a->config.workload = w;
-	a->config.script = a->events ? &script : NULL;
+	if (a->events)
+		a->config.script = &script;
 	a->config.policy = a->policy;
 	a->config.procs = (uint32_t)a->procs;
 	a->config.seed = (uint64_t)a->seed;
@@ -501,6 +538,7 @@ static int simulate(struct args *a, struct error *err)
 		sim_result_clear(&result);
 	}
 out:
+	recorded_clear(&a->recorded);
 	script_clear(&script);
 	free(hosts);
 	workload_destroy(w);
@@ -508,6 +546,32 @@ out:
 	sim_figures_clear(&a->figures);
 	swf_clear(&kept);
 	return r;
+}
+
+static int check_args(const struct args *a, struct error *err)
+{
+	int sources = !!a->swf + !!a->workload + !!a->replay;
+
+	if (!a->policy && !a->replay)
+		return error_set(err, -EINVAL,
+				 "give --policy NAME; see `stint sim --help`");
+	if (sources != 1)
+		return error_set(err, -EINVAL,
+				 "give either --swf FILE, --workload NAME or "
+				 "--replay FILE; see `stint sim --help`");
+	if (a->replay &&
+	    (a->hosts || a->procs || a->events || a->jobs || a->load > 0))
+		return error_set(
+			err, -EINVAL,
+			"--hosts, --procs, --events, --jobs and --load "
+			"do not go with --replay: the record has a machine, "
+			"events and jobs of its own");
+	if (!a->policy && (a->out || a->out_swf || a->figures.series_path ||
+			   a->figures.plot_path || a->figures.gantt_path))
+		return error_set(err, -EINVAL,
+				 "a comparison writes no such file: give "
+				 "--policy NAME to simulate the recorded jobs");
+	return 0;
 }
 
 static int run(int argc, char **argv)
@@ -525,12 +589,10 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	if (a.list)
 		return list_workloads();
-	if (!a.policy || !a.swf == !a.workload) {
-		error_set(&err, -EINVAL, "%s; see `stint sim --help`",
-			  a.policy ? "give either --swf FILE or --workload NAME"
-				   : "give --policy NAME");
+	if (check_args(&a, &err) < 0)
 		return command_fail("sim", EXIT_USAGE, &err);
-	}
+	if (!a.policy)
+		return sim_replay(a.replay, a.json);
 	r = simulate(&a, &err);
 	if (r < 0)
 		return command_fail("sim", EXIT_FAILED, &err);

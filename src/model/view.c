@@ -127,3 +127,21 @@ double host_delay(const struct host *h, double load)
 
 	return h->speed * (share > 1 ? share : 1);
 }
+
+double view_rate(const struct view *view, const struct job *job)
+{
+	double slowest = 0;
+
+	if (job->state != JOB_RUNNING)
+		return 0;
+	if (!view->nr_hosts)
+		return 1;
+	for (uint32_t i = 0; i < job->n; i++) {
+		const struct host *h = &view->hosts[job->hosts[i]];
+		double d = host_delay(h, h->load + h->nr_active - 1);
+
+		if (d > slowest)
+			slowest = d;
+	}
+	return 1 / slowest;
+}

@@ -88,4 +88,11 @@ struct job *view_job(const struct view *view, uint32_t ix);
  * not for passes. */
 struct job *view_find_job(const struct view *view, int64_t id);
 
+/*
+ * How fast a job gets on, against hosts of speed 1 all to itself: as its
+ * slowest rank does, 1 / host_delay() (strong synchronization, Schnor 1997
+ * section 1.3.2).  0 unless it runs; 1 where processors are only counted.
+ */
+double view_rate(const struct view *view, const struct job *job);
+
 #endif

@@ -147,6 +147,16 @@ static void unbook(struct engine *g, const struct script_event *s)
 	}
 }
 
+static void report_host(struct engine *g, const struct script_event *s)
+{
+	struct event e = { .type = EVENT_HOST,
+			   .at = g->view.now,
+			   .host = (uint32_t)s->target,
+			   .fresh = s->fresh };
+
+	engine_event(g, &e, true);
+}
+
 static void happen_to_host(struct engine *g, const struct script_event *s)
 {
 	uint32_t host = (uint32_t)s->target;
@@ -162,6 +172,9 @@ static void happen_to_host(struct engine *g, const struct script_event *s)
 	case SCRIPT_DOWN:
 		lose_jobs(g, host);
 		set_host(g, host, false, h->drain);
+		break;
+	case SCRIPT_HOST:
+		report_host(g, s);
 		break;
 	default:
 		set_host(g, host, h->up, s->type == SCRIPT_DRAIN);

@@ -5,25 +5,6 @@
 
 #include "sim/engine.h"
 
-/* Strong synchronization: a job is as fast as its slowest rank. */
-static double rate_of(const struct engine *g, const struct job *job)
-{
-	double slowest = 0;
-
-	if (job->state != JOB_RUNNING)
-		return 0;
-	if (!g->view.nr_hosts)
-		return 1;
-	for (uint32_t i = 0; i < job->n; i++) {
-		const struct host *h = &g->view.hosts[job->hosts[i]];
-		double d = host_delay(h, h->load + h->nr_active - 1);
-
-		if (d > slowest)
-			slowest = d;
-	}
-	return 1 / slowest;
-}
-
 void engine_advance(struct engine *g, const struct job *job)
 {
 	struct truth *t = &g->truth[job->ix];
@@ -53,7 +34,7 @@ void engine_pace(struct engine *g, const struct job *job)
 {
 	struct truth *t = &g->truth[job->ix];
 
-	t->rate = rate_of(g, job);
+	t->rate = view_rate(&g->view, job);
 	if (t->rate > 0)
 		heap_set(&g->ends, job->ix, end_of(g, t));
 	else
@@ -70,7 +51,7 @@ void engine_pace_all(struct engine *g)
 	{
 		struct truth *t = &g->truth[job->ix];
 
-		if (rate_of(g, job) == t->rate)
+		if (view_rate(&g->view, job) == t->rate)
 			continue;
 		engine_advance(g, job);
 		engine_pace(g, job);

@@ -30,6 +30,7 @@
 
 #include "core/error.h"
 #include "core/units.h"
+#include "model/host.h"
 
 enum script_type {
 	SCRIPT_UP, /* at one instant ups come first, bookings' ends too */
@@ -40,6 +41,7 @@ enum script_type {
 	SCRIPT_CANCEL,
 	SCRIPT_RESERVE,
 	SCRIPT_BOOK, /* a reservation begins */
+	SCRIPT_HOST, /* it is as *fresh says; not in files (sim/recorded.h) */
 };
 
 struct script_event {
@@ -48,6 +50,7 @@ struct script_event {
 	int64_t target; /* host, job; RESERVE, BOOK, UNBOOK: reservation */
 	usec_t from, to;
 	uint32_t procs;
+	const struct host *fresh; /* HOST */
 };
 
 struct sim_script {

@@ -1,0 +1,107 @@
+/*
+ * record.c - stint record: what the controller's policy was told and planned
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/client_options.h"
+#include "model/record.h"
+#include "sim/output.h"
+
+static const struct argp_option options[] = {
+	{ "out", 'o', "FILE", 0, "write it there (- : standard output)", 0 },
+	{ 0 }
+};
+
+struct args {
+	struct client_options client;
+	const char *out;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->client;
+		return 0;
+	case 'o':
+		a->out = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
+					      { 0 } };
+static const struct argp argp = {
+	options,
+	parse,
+	0,
+	"Write down what the controller's policy was told, and what it planned, "
+	"a line an event.\v"
+	"`stint sim --replay FILE` gives the events to the same policy again and "
+	"compares the plans; with --policy, another one runs the same jobs.",
+	children,
+	0,
+	0
+};
+
+static int copy(struct client *c, FILE *to, struct error *err)
+{
+	Control__GetRecord ask = CONTROL__GET_RECORD__INIT;
+	Control__Message *m;
+	int r;
+
+	fputs(RECORD_HEADER "\n", to);
+	do {
+		r = client_ask(c, MESSAGE_BODY(GET_RECORD), &ask,
+			       MESSAGE_BODY(RECORD), NULL, NULL, &m, err);
+		if (r < 0)
+			return r;
+		fputs(m->record->text, to);
+		ask.from = m->record->next;
+		ask.last = m->record->last;
+		message_free(m);
+	} while (ask.from <= ask.last);
+	return 0;
+}
+
+static int write_record(struct args *a, struct error *err)
+{
+	struct output *out = NULL;
+	struct client *c = NULL;
+	int r = client_open(&a->client.conf, &c, err);
+
+	if (!r)
+		r = output_open(a->out, &out, err);
+	if (!r)
+		r = copy(c, output_stream(out), err);
+	if (r < 0)
+		output_abort(out);
+	else
+		r = output_commit(out, err);
+	client_close(c);
+	return r;
+}
+
+static int record_main(int argc, char **argv)
+{
+	struct args a = { .out = "-" };
+	struct error err;
+	int r;
+
+	argp_parse(&argp, argc, argv, 0, 0, &a);
+	r = write_record(&a, &err);
+	client_conf_clear(&a.client.conf);
+	return r < 0 ? command_fail("record", command_code(r), &err) : EXIT_OK;
+}
+
+const struct command cmd_record = {
+	.name = "record",
+	.summary = "write down what the policy was told and planned",
+	.run = record_main,
+};

@@ -1,0 +1,114 @@
+/*
+ * why.c - stint why: what the policy planned for a job, and its reasons
+ */
+#include <argp.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "cmd/client_options.h"
+#include "core/units.h"
+
+struct args {
+	struct client_options client;
+	Control__GetWhy ask;
+	int code;
+	struct error err;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->client;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->ask.job)
+			argp_error(state, "one job at a time");
+		a->code = parse_job(arg, &a->ask.job, &a->err);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which job?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = { { &client_json_argp, 0, 0, 0 },
+					      { 0 } };
+static const struct argp argp = {
+	0,
+	parse,
+	"JOB",
+	"Say why a job waits, and what the policy planned for it so far, with its "
+	"reasons.",
+	children,
+	0,
+	0
+};
+
+static void print_text(const Control__Why *w)
+{
+	printf("job %" PRIu64 " is %s%s%s\n", w->job, state_name(w->state),
+	       *w->now ? ": " : "", w->now);
+	for (size_t i = 0; i < w->n_planned; i++) {
+		const Control__Planned *p = w->planned[i];
+		time_t at = (time_t)(p->at_usec / USEC_PER_SEC);
+		char when[32];
+		struct tm tm;
+
+		strftime(when, sizeof(when), "%F %T", localtime_r(&at, &tm));
+		printf("%s  %s", when, p->text);
+		if (p->times > 1)
+			printf(" (%u times)", p->times);
+		putchar('\n');
+	}
+}
+
+static json_t *why_json(const Control__Why *w)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < w->n_planned; i++)
+		json_array_append_new(
+			list, json_pack("{sI ss si}", "at_us",
+					(json_int_t)w->planned[i]->at_usec,
+					"text", w->planned[i]->text, "times",
+					(int)w->planned[i]->times));
+	return json_pack("{sI ss ss so}", "job", (json_int_t)w->job, "state",
+			 state_name(w->state), "now", w->now, "planned", list);
+}
+
+static int why_main(int argc, char **argv)
+{
+	struct args a = { .ask = CONTROL__GET_WHY__INIT };
+	Control__Message *m;
+	struct client *c = NULL;
+	int r;
+
+	argp_parse(&argp, argc, argv, 0, 0, &a);
+	r = a.code ? a.code : client_open(&a.client.conf, &c, &a.err);
+	if (!r)
+		r = client_ask(c, MESSAGE_BODY(GET_WHY), &a.ask,
+			       MESSAGE_BODY(WHY), NULL, NULL, &m, &a.err);
+	if (!r) {
+		if (a.client.json)
+			print_json(why_json(m->why));
+		else
+			print_text(m->why);
+		message_free(m);
+	}
+	client_close(c);
+	client_conf_clear(&a.client.conf);
+	return r < 0 ? command_fail("why", command_code(r), &a.err) : EXIT_OK;
+}
+
+const struct command cmd_why = {
+	.name = "why",
+	.summary = "say why a job waits, or runs where it does",
+	.run = why_main,
+};

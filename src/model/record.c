@@ -1,0 +1,545 @@
+/* record.c - lines of a record, written and read, see record.h */
+#include "model/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+
+static const char *const outcomes[] = { "done", "failed", "cancelled",
+					"killed" };
+
+/* ---- writing ---- */
+
+/* As few digits as read back exactly. */
+static void write_real(const char *name, double v, FILE *to)
+{
+	char text[32];
+
+	for (int digits = 6; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	fprintf(to, " %s=%s", name, text);
+}
+
+static void write_escaped(const char *text, FILE *to)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c <= ' ' || c == '%' || c == 0x7f)
+			fprintf(to, "%%%02x", c);
+		else
+			fputc(c, to);
+	}
+}
+
+static void write_host(const struct host *h, unsigned given, FILE *to)
+{
+	if (given & RECORD_NAME) {
+		fputs(" name=", to);
+		write_escaped(h->name ? h->name : "", to);
+	}
+	if (given & RECORD_SPEED)
+		write_real("speed", h->speed, to);
+	if (given & RECORD_CORES)
+		fprintf(to, " cores=%" PRIu32, h->cores);
+	if (given & RECORD_SLOTS)
+		fprintf(to, " slots=%" PRIu32, h->slots);
+	if (given & RECORD_MEMORY)
+		fprintf(to, " memory=%" PRIu64, h->memory);
+	if (given & RECORD_FREE)
+		fprintf(to, " free=%" PRIu64, h->memory_free);
+	if (given & RECORD_LOAD)
+		write_real("load", h->load, to);
+	if (given & RECORD_USERS)
+		fprintf(to, " users=%" PRIu32, h->users);
+	if (given & RECORD_OWNER)
+		fprintf(to, " owner=%d", h->owner_active);
+	if (given & RECORD_IDLE)
+		fprintf(to, " idle=%" PRId64, h->idle_since);
+	if (given & RECORD_UP)
+		fprintf(to, " up=%d", h->up);
+	if (given & RECORD_DRAIN)
+		fprintf(to, " drain=%d", h->drain);
+	fputc('\n', to);
+}
+
+static unsigned difference(const struct host *a, const struct host *b)
+{
+	return (a->speed != b->speed ? RECORD_SPEED : 0) |
+	       (a->cores != b->cores ? RECORD_CORES : 0) |
+	       (a->slots != b->slots ? RECORD_SLOTS : 0) |
+	       (a->memory != b->memory ? RECORD_MEMORY : 0) |
+	       (a->memory_free != b->memory_free ? RECORD_FREE : 0) |
+	       (a->load != b->load ? RECORD_LOAD : 0) |
+	       (a->users != b->users ? RECORD_USERS : 0) |
+	       (a->owner_active != b->owner_active ? RECORD_OWNER : 0) |
+	       (a->idle_since != b->idle_since ? RECORD_IDLE : 0) |
+	       (a->up != b->up ? RECORD_UP : 0) |
+	       (a->drain != b->drain ? RECORD_DRAIN : 0);
+}
+
+void record_begin(const struct view *view, uint64_t seed, const char *policy,
+		  FILE *to)
+{
+	fprintf(to, "begin %" PRId64 " %" PRIu32 " %" PRIu64 " %s\n", view->now,
+		view->nr_hosts, seed, policy);
+	for (uint32_t i = 0; i < view->nr_hosts; i++) {
+		fprintf(to, "define %" PRIu32, i);
+		write_host(&view->hosts[i], RECORD_ALL, to);
+	}
+}
+
+static void write_job(const struct job *job, FILE *to)
+{
+	fprintf(to,
+		" size=%" PRIu32 " min=%" PRIu32 " submit=%" PRId64
+		" estimate=%" PRId64 " user=%" PRId32,
+		job->size, job->min_size, job->submit, job->estimate,
+		job->user);
+}
+
+static void write_on(const struct event *e, FILE *to)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		fprintf(to, "%s%" PRIu32, i ? "," : " on=", e->hosts[i]);
+}
+
+void record_event(const struct view *view, const struct event *e, bool told,
+		  FILE *to)
+{
+	fprintf(to, "%s %" PRId64, event_name(e->type), e->at);
+	if (e->type == EVENT_HOST) {
+		fprintf(to, " %" PRIu32, e->host);
+		write_host(e->fresh,
+			   difference(&view->hosts[e->host], e->fresh), to);
+		return;
+	}
+	if (e->type == EVENT_RESERVE || e->type == EVENT_RELEASE)
+		fprintf(to, " %" PRIu32, e->host);
+	if (e->job)
+		fprintf(to, " job=%" PRId64, e->job->id);
+	if (e->type == EVENT_ARRIVE)
+		write_job(e->job, to);
+	else if (e->type == EVENT_START)
+		write_on(e, to);
+	else if (e->type == EVENT_MIGRATE)
+		fprintf(to, " rank=%" PRIu32 " to=%" PRIu32 " cost=%" PRId64,
+			e->rank, e->host, e->cost);
+	else if (e->type == EVENT_END)
+		fprintf(to, " outcome=%s", outcomes[e->outcome]);
+	fputs(told ? "\n" : " planned\n", to);
+}
+
+void record_state(const char *text, FILE *to)
+{
+	fputs("state ", to);
+	write_escaped(text, to);
+	fputc('\n', to);
+}
+
+void record_pass(const struct view *view, size_t n, FILE *to)
+{
+	fprintf(to, "pass %" PRId64 " %zu\n", view->now, n);
+}
+
+void record_plan(const struct view *view, const struct plan_entry *entry,
+		 FILE *to)
+{
+	fputs("plan ", to);
+	plan_write(view, entry, to);
+	fputc('\n', to);
+}
+
+/* ---- reading ---- */
+
+static int unescape(char *text, struct error *err)
+{
+	char *to = text, hex[3] = "";
+
+	for (const char *c = text; *c; c++) {
+		if (*c != '%') {
+			*to++ = *c;
+			continue;
+		}
+		if (strspn(c + 1, "0123456789abcdef") < 2)
+			return error_set(err, -EINVAL, "'%.8s' is no %%XX", c);
+		memcpy(hex, c + 1, 2);
+		*to = (char)strtoul(hex, NULL, 16);
+		if (!*to++)
+			return error_set(err, -EINVAL, "a NUL in a name");
+		c += 2;
+	}
+	*to = '\0';
+	return 0;
+}
+
+/* The next word of the line, or an error that says what is missing. */
+static int word(char **line, const char *what, char **ret, struct error *err)
+{
+	char *w = strsep(line, " ");
+
+	if (!w || !*w)
+		return error_set(err, -EINVAL, "%s is missing", what);
+	*ret = w;
+	return 0;
+}
+
+static int number(char **line, const char *what, int64_t max, int64_t *ret,
+		  struct error *err)
+{
+	char *w = NULL;
+	int r = word(line, what, &w, err);
+
+	return r < 0 ? r : parse_int(w, 0, max, what, ret, err);
+}
+
+static int number32(char **line, const char *what, int64_t max, uint32_t *ret,
+		    struct error *err)
+{
+	int64_t v;
+	int r = number(line, what, max, &v, err);
+
+	if (!r)
+		*ret = (uint32_t)v;
+	return r;
+}
+
+static int real(const char *text, double min, double max, double *ret,
+		struct error *err)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end || !(v >= min && v <= max))
+		return error_set(err, -EINVAL, "'%.30s' is no number in %g..%g",
+				 text, min, max);
+	*ret = v;
+	return 0;
+}
+
+static int bytes(const char *text, uint64_t *ret, struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (end == text || *end || *text == '-' || errno)
+		return error_set(err, -EINVAL, "'%.30s' is no size", text);
+	return 0;
+}
+
+static int parse_on(char *text, struct record_line *l, struct error *err)
+{
+	int64_t ix;
+	char *w;
+
+	l->n = 0;
+	while ((w = strsep(&text, ","))) {
+		if (l->n == RECORD_SIZE_MAX)
+			return error_set(err, -EINVAL, "too many hosts");
+		if (parse_int(w, 0, RECORD_HOSTS_MAX, "host", &ix, err) < 0)
+			return -EINVAL;
+		array_room(l->on, l->n, &l->cap_on);
+		l->on[l->n++] = (uint32_t)ix;
+	}
+	return 0;
+}
+
+/* One of a job's fields, whose place is said by what begins with its name. */
+static int job_field(const char *key, char *value, struct record_line *l,
+		     struct error *err)
+{
+	struct {
+		const char *name;
+		int64_t min, max, value;
+	} f[] = { { "job", 1, INT64_MAX, l->job },
+		  { "size", 1, RECORD_SIZE_MAX, l->asked.size },
+		  { "min", 1, RECORD_SIZE_MAX, l->asked.min_size },
+		  { "submit", 0, RECORD_TIME_MAX, l->asked.submit },
+		  { "estimate", 0, RECORD_ESTIMATE_MAX, l->asked.estimate },
+		  { "user", -1, INT32_MAX, l->asked.user },
+		  { "rank", 0, RECORD_SIZE_MAX, l->rank },
+		  { "to", 0, RECORD_HOSTS_MAX, l->host },
+		  { "cost", 0, RECORD_ESTIMATE_MAX, l->cost } };
+	size_t i = 0, n = sizeof(f) / sizeof(*f);
+
+	while (i < n && strcmp(f[i].name, key))
+		i++;
+	if (i == n)
+		return error_set(err, -EINVAL, "unknown field '%.20s'", key);
+	if (parse_int(value, f[i].min, f[i].max, key, &f[i].value, err) < 0)
+		return -EINVAL;
+	l->job = f[0].value;
+	l->asked.size = (uint32_t)f[1].value;
+	l->asked.min_size = (uint32_t)f[2].value;
+	l->asked.submit = f[3].value;
+	l->asked.estimate = f[4].value;
+	l->asked.user = (int32_t)f[5].value;
+	l->rank = (uint32_t)f[6].value;
+	l->host = (uint32_t)f[7].value;
+	l->cost = f[8].value;
+	return 0;
+}
+
+static int parse_outcome(const char *value, struct record_line *l,
+			 struct error *err)
+{
+	for (unsigned i = 0; i < sizeof(outcomes) / sizeof(*outcomes); i++)
+		if (!strcmp(outcomes[i], value)) {
+			l->outcome = (enum event_outcome)i;
+			return 0;
+		}
+	return error_set(err, -EINVAL, "no outcome '%.20s'", value);
+}
+
+static int host_number(const char *value, int64_t min, int64_t max,
+		       int64_t *ret, struct error *err)
+{
+	return parse_int(value, min, max, "a host's field", ret, err);
+}
+
+/* name must be the last in the table: it is text. */
+static int host_field(const char *key, char *value, struct record_line *l,
+		      struct error *err)
+{
+	static const char *const names[] = { "name",  "speed",	"cores",
+					     "slots", "memory", "free",
+					     "load",  "users",	"owner",
+					     "idle",  "up",	"drain" };
+	unsigned i = 0, n = sizeof(names) / sizeof(*names);
+	struct host *h = &l->fresh;
+	int64_t v = 0;
+	int r = 0;
+
+	while (i < n && strcmp(names[i], key))
+		i++;
+	if (i == n)
+		return error_set(err, -EINVAL, "unknown field '%.20s'", key);
+	switch (1 << i) {
+	case RECORD_NAME:
+		l->text = value;
+		r = unescape(value, err);
+		break;
+	case RECORD_SPEED:
+		r = real(value, 1, RECORD_SPEED_MAX, &h->speed, err);
+		break;
+	case RECORD_CORES:
+		r = host_number(value, 1, RECORD_CORES_MAX, &v, err);
+		h->cores = (uint32_t)v;
+		break;
+	case RECORD_SLOTS:
+		r = host_number(value, 1, INT32_MAX, &v, err);
+		h->slots = (uint32_t)v;
+		break;
+	case RECORD_MEMORY:
+		r = bytes(value, &h->memory, err);
+		break;
+	case RECORD_FREE:
+		r = bytes(value, &h->memory_free, err);
+		break;
+	case RECORD_LOAD:
+		r = real(value, 0, 1e9, &h->load, err);
+		break;
+	case RECORD_USERS:
+		r = host_number(value, 0, INT32_MAX, &v, err);
+		h->users = (uint32_t)v;
+		break;
+	case RECORD_IDLE:
+		r = host_number(value, INT64_MIN, INT64_MAX, &v, err);
+		h->idle_since = v;
+		break;
+	default:
+		r = host_number(value, 0, 1, &v, err);
+		*(1 << i == RECORD_OWNER ? &h->owner_active
+		  : 1 << i == RECORD_UP	 ? &h->up
+					 : &h->drain) = v;
+	}
+	l->given |= 1u << i;
+	return r;
+}
+
+/* key=value ... [planned] */
+static int parse_fields(char *line, struct record_line *l, bool host,
+			struct error *err)
+{
+	char *w, *value;
+	int r = 0;
+
+	while (!r && (w = strsep(&line, " "))) {
+		value = strchr(w, '=');
+		if (!value && !strcmp(w, "planned")) {
+			l->told = false;
+			continue;
+		}
+		if (!value)
+			return error_set(err, -EINVAL,
+					 "'%.20s' is no NAME=VALUE", w);
+		*value++ = '\0';
+		if (host)
+			r = host_field(w, value, l, err);
+		else if (!strcmp(w, "on"))
+			r = parse_on(value, l, err);
+		else if (!strcmp(w, "outcome"))
+			r = parse_outcome(value, l, err);
+		else
+			r = job_field(w, value, l, err);
+	}
+	return r;
+}
+
+static int parse_event(char *line, struct record_line *l, struct error *err)
+{
+	bool on_host = l->type == EVENT_HOST || l->type == EVENT_RESERVE ||
+		       l->type == EVENT_RELEASE;
+	int r = number(&line, "the time", RECORD_TIME_MAX, &l->at, err);
+
+	l->told = true;
+	if (!r && on_host)
+		r = number32(&line, "the host", RECORD_HOSTS_MAX, &l->host,
+			     err);
+	if (!r)
+		r = parse_fields(line, l, on_host, err);
+	if (r < 0)
+		return r;
+	if (!on_host && l->type != EVENT_TIMER && !l->job)
+		return error_set(err, -EINVAL, "the job is missing");
+	if (l->type == EVENT_ARRIVE && (!l->asked.size || !l->asked.min_size ||
+					l->asked.min_size > l->asked.size))
+		return error_set(err, -EINVAL, "1 <= min <= size must hold");
+	if (l->type == EVENT_START && !l->n)
+		return error_set(err, -EINVAL, "the hosts are missing");
+	if (l->type == EVENT_HOST && (l->given & RECORD_NAME))
+		return error_set(err, -EINVAL, "a host keeps its name");
+	if (!l->told && l->type != EVENT_START && l->type != EVENT_RESERVE &&
+	    l->type != EVENT_RELEASE)
+		return error_set(err, -EINVAL, "nobody plans that");
+	return 0;
+}
+
+static int parse_begin(char *line, struct record_line *l, struct error *err)
+{
+	int64_t seed;
+	int r = number(&line, "the time", RECORD_TIME_MAX, &l->at, err);
+
+	if (!r)
+		r = number32(&line, "the number of hosts", RECORD_HOSTS_MAX,
+			     &l->n, err);
+	if (!r)
+		r = number(&line, "the seed", INT64_MAX, &seed, err);
+	if (!r && (!line || !*line))
+		r = error_set(err, -EINVAL, "the policy is missing");
+	if (r < 0)
+		return r;
+	l->seed = (uint64_t)seed;
+	l->text = line;
+	return 0;
+}
+
+static int parse_define(char *line, struct record_line *l, struct error *err)
+{
+	int r = number32(&line, "the host", RECORD_HOSTS_MAX, &l->host, err);
+
+	if (!r)
+		r = parse_fields(line, l, true, err);
+	if (!r && l->given != RECORD_ALL)
+		r = error_set(err, -EINVAL, "a host's field is missing");
+	return r;
+}
+
+static int parse_pass(char *line, struct record_line *l, struct error *err)
+{
+	int r = number(&line, "the time", RECORD_TIME_MAX, &l->at, err);
+
+	if (!r)
+		r = number32(&line, "the number of entries", INT32_MAX, &l->n,
+			     err);
+	return r;
+}
+
+/* What a live driver says of jobs and hosts. */
+static bool is_recorded(enum event_type type)
+{
+	return type == EVENT_ARRIVE || type == EVENT_START ||
+	       type == EVENT_MIGRATE || type == EVENT_REQUEUE ||
+	       type == EVENT_END || type == EVENT_HOST ||
+	       type == EVENT_RESERVE || type == EVENT_RELEASE ||
+	       type == EVENT_TIMER;
+}
+
+int record_line_parse(char *line, struct record_line *ret, struct error *err)
+{
+	struct record_line l = { .on = ret->on, .cap_on = ret->cap_on };
+	const char *w = strsep(&line, " ");
+	const char *name;
+	int r = -EINVAL;
+
+	l.asked.user = -1;
+	if (!*w || *w == '#') {
+		r = 0;
+	} else if (!strcmp(w, "begin")) {
+		l.kind = RECORD_BEGIN;
+		r = parse_begin(line, &l, err);
+	} else if (!strcmp(w, "define")) {
+		l.kind = RECORD_DEFINE;
+		r = parse_define(line, &l, err);
+	} else if (!strcmp(w, "pass")) {
+		l.kind = RECORD_PASS;
+		r = parse_pass(line, &l, err);
+	} else if (!strcmp(w, "state") || !strcmp(w, "plan")) {
+		l.kind = *w == 's' ? RECORD_STATE : RECORD_PLAN;
+		l.text = line ? line : (char *)w + strlen(w);
+		r = l.kind == RECORD_STATE ? unescape(l.text, err) : 0;
+	} else {
+		l.kind = RECORD_EVENT;
+		for (l.type = 0; (name = event_name(l.type)); l.type++)
+			if (!strcmp(name, w) && is_recorded(l.type))
+				break;
+		r = name ? parse_event(line, &l, err)
+			 : error_set(err, -EINVAL, "unknown event '%.20s'", w);
+	}
+	ret->on = l.on;
+	ret->cap_on = l.cap_on;
+	if (!r)
+		*ret = l;
+	return r;
+}
+
+void record_line_clear(struct record_line *line)
+{
+	free(line->on);
+	*line = (struct record_line){ .kind = RECORD_NONE };
+}
+
+void record_host(const struct record_line *line, struct host *host)
+{
+	const struct host *f = &line->fresh;
+
+	if (line->given & RECORD_SPEED)
+		host->speed = f->speed;
+	if (line->given & RECORD_CORES)
+		host->cores = f->cores;
+	if (line->given & RECORD_SLOTS)
+		host->slots = f->slots;
+	if (line->given & RECORD_MEMORY)
+		host->memory = f->memory;
+	if (line->given & RECORD_FREE)
+		host->memory_free = f->memory_free;
+	if (line->given & RECORD_LOAD)
+		host->load = f->load;
+	if (line->given & RECORD_USERS)
+		host->users = f->users;
+	if (line->given & RECORD_OWNER)
+		host->owner_active = f->owner_active;
+	if (line->given & RECORD_IDLE)
+		host->idle_since = f->idle_since;
+	if (line->given & RECORD_UP)
+		host->up = f->up;
+	if (line->given & RECORD_DRAIN)
+		host->drain = f->drain;
+}

@@ -1,0 +1,175 @@
+/* test_record.c - what is written reads back */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/record.h"
+
+static const struct host hosts[] = {
+	{ .name = "h 1%", .speed = 1, .cores = 2, .slots = 8, .up = true },
+	{ .name = "h2",
+	  .speed = 1. / 3 + 1,
+	  .cores = 1,
+	  .slots = 16,
+	  .memory = UINT64_MAX,
+	  .memory_free = 7,
+	  .load = 0.1,
+	  .users = 3,
+	  .owner_active = true,
+	  .idle_since = -5,
+	  .drain = true },
+};
+
+static char *text;
+static size_t length;
+
+static FILE *begin(void)
+{
+	return open_memstream(&text, &length);
+}
+
+/* The one line written, read into *l, which points into it. */
+static void end(FILE *f, struct record_line *l)
+{
+	fclose(f);
+	assert_int_equal(text[length - 1], '\n');
+	text[length - 1] = '\0';
+	assert_int_equal(record_line_parse(text, l, NULL), 0);
+}
+
+static void all_of_a_host(void **state)
+{
+	struct record_line l = { .kind = RECORD_NONE };
+	struct host h = { .name = NULL };
+	struct view v;
+	char *rest, *line;
+	FILE *f = begin();
+
+	(void)state;
+	view_init_hosts(&v, hosts, 2);
+	v.now = 123456789;
+	record_begin(&v, 42, "easy:fill=sjf, x", f);
+	fclose(f);
+	rest = text;
+	assert_int_equal(record_line_parse(strsep(&rest, "\n"), &l, NULL), 0);
+	assert_int_equal(l.kind, RECORD_BEGIN);
+	assert_true(l.at == v.now && l.seed == 42 && l.n == 2);
+	assert_string_equal(l.text, "easy:fill=sjf, x");
+	for (uint32_t i = 0; i < 2; i++) {
+		line = strsep(&rest, "\n");
+		assert_int_equal(record_line_parse(line, &l, NULL), 0);
+		assert_int_equal(l.kind, RECORD_DEFINE);
+		assert_int_equal(l.host, i);
+		assert_string_equal(l.text, hosts[i].name);
+		record_host(&l, &h);
+	}
+	assert_true(h.speed == hosts[1].speed && h.load == hosts[1].load);
+	assert_true(h.memory == UINT64_MAX && h.memory_free == 7);
+	assert_true(h.owner_active && h.drain && !h.up && h.users == 3);
+	assert_true(h.idle_since == -5);
+	free(text);
+	record_line_clear(&l);
+	view_clear(&v);
+}
+
+static void events(void **state)
+{
+	struct record_line l = { .kind = RECORD_NONE };
+	const uint32_t on[] = { 1, 0, 1 };
+	struct host fresh = hosts[1];
+	struct event e = { .type = EVENT_ARRIVE, .at = 5 };
+	struct view v;
+	FILE *f = begin();
+
+	(void)state;
+	view_init_hosts(&v, hosts, 2);
+	e.job = view_job_create(&v);
+	e.job->id = 7;
+	e.job->size = 3;
+	e.job->min_size = 2;
+	e.job->submit = 4;
+	record_event(&v, &e, true, f);
+	end(f, &l);
+	assert_true(l.type == EVENT_ARRIVE && l.told && l.job == 7);
+	assert_true(l.asked.size == 3 && l.asked.min_size == 2 && l.at == 5);
+	assert_true(l.asked.submit == 4 && l.asked.user == -1);
+	free(text);
+	e.type = EVENT_START;
+	e.n = 3;
+	e.hosts = on;
+	f = begin();
+	record_event(&v, &e, false, f);
+	end(f, &l);
+	assert_true(l.type == EVENT_START && !l.told && l.n == 3);
+	assert_memory_equal(l.on, on, sizeof(on));
+	free(text);
+	fresh.load = 2;
+	e = (struct event){
+		.type = EVENT_HOST, .at = 6, .host = 1, .fresh = &fresh
+	};
+	f = begin();
+	record_event(&v, &e, true, f);
+	end(f, &l);
+	assert_true(l.given == RECORD_LOAD && l.host == 1 && l.fresh.load == 2);
+	free(text);
+	record_line_clear(&l);
+	view_clear(&v);
+}
+
+static void bad_lines(void **state)
+{
+	static const char *const bad[] = {
+		"arrive",
+		"arrive x job=1 size=1 min=1",
+		"arrive 1 size=1 min=1",
+		"arrive 1 job=1 size=1 min=2",
+		"arrive 1 job=1 size=1 min=1 size",
+		"arrive 1 job=1 size=99999999 min=1",
+		"arrive 1 job=1 size=1 min=1 planned",
+		"start 1 job=1",
+		"start 1 job=1 on=",
+		"start 1 job=1 on=1,x",
+		"start -1 job=1 on=1",
+		"end 1 job=1 outcome=well",
+		"host 1 x load=1",
+		"host 1 0 load=nan",
+		"host 1 0 name=h1",
+		"define 0 name=h1",
+		"begin 1 1 1",
+		"begin 1 99999999 1 fcfs",
+		"resize 1 job=1 on=1",
+		"pass 1",
+		"state %4",
+		"state %00",
+		"what 1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct record_line l = { .kind = RECORD_NONE };
+		struct error err = ERROR_INIT;
+		char line[100];
+
+		snprintf(line, sizeof(line), "%s", bad[i]);
+		assert_true(record_line_parse(line, &l, &err) < 0);
+		assert_true(*err.text);
+		record_line_clear(&l);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_of_a_host),
+		cmocka_unit_test(events),
+		cmocka_unit_test(bad_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

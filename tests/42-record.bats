@@ -1,0 +1,153 @@
+# A live run is recorded; replayed, the same policy code makes the same plans.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	load capsule.bash
+	bed_setup
+	bed=$STINT_TESTBED_DIR/$STINT_TESTBED
+}
+
+teardown() {
+	# By their ids: what this test itself started outside the testbed.
+	[ -z "${controller:-}" ] || kill "$controller" 2>/dev/null || true
+	[ -z "${background:-}" ] || wait $background || true
+	bed_teardown
+}
+
+setup_file() {
+	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
+	export STINT_BUILD
+}
+
+st() {
+	timeout "${limit:-60}" "$stint" "$@"
+}
+
+jobs() { # EXPRESSION about j[number]
+	st ps --all --json | python3 -c "import json,sys
+j = {i['job']: i for i in json.load(sys.stdin)}
+print($1)"
+}
+
+is() { # EXPRESSION VALUE
+	[ "$(jobs "$1")" = "$2" ]
+}
+
+sleeper() { # OPTIONS...
+	local n=$((${njobs:-0} + 1))
+	st run "$@" sleep 60 >>"$bed/out" 2>&1 3>&- &
+	background="${background:-} $!" njobs=$n
+	eventually is "'yes' if $n in j else 'no'" yes
+}
+
+restart_controller() { # OPTIONS...
+	[ -n "${controller:-}" ] || controller=$(cut -d' ' -f1 "$bed/controller.service")
+	kill -9 "$controller"
+	while kill -0 "$controller" 2>/dev/null; do sleep 0.02; done
+	"$stint" controller --state-dir="$bed/controller" --pool=10.77.128.0/17 \
+		--listen="unix:$bed/controller.sock" "$@" >>"$bed/controller.log" 2>&1 3>&- &
+	controller=$!
+	eventually st ps >/dev/null 2>&1
+}
+
+hosts_up() {
+	[ "$(st hosts --json | python3 -c 'import json,sys; print(sum(h["state"] != "down" for h in json.load(sys.stdin)))')" = "$1" ]
+}
+
+# Runs, waits, moves, a drain, a kill, a host that goes, a controller killed.
+busy_day() {
+	sleeper -n 2 -t 1h
+	eventually is 'j[1]["state"]' running
+	sleeper -n 1 -t 10m
+	sleeper -n 5 -t 1h
+	st migrate 1.0 "$(jobs 'next(h for h in ("h1","h2","h3","h4") if h not in [r["host"] for r in j[1]["ranks"]])')"
+	local victim
+	victim=$(jobs 'j[1]["ranks"][1]["host"]')
+	limit=20 st drain --no-wait "$victim"
+	restart_controller "$@"
+	eventually hosts_up 4
+	st drain --undo "$victim"
+	eventually is 'j[2]["state"]' running
+	st kill 2
+	victim=$(st hosts --json | python3 -c 'import json,sys
+print(next(h["host"] for h in json.load(sys.stdin) if not h["ranks"]))')
+	kill -9 "$(cut -d' ' -f1 "$bed/$victim.service")"
+	eventually hosts_up 3
+	st kill 3
+	st run -n 1 sh -c 'exit 3' || true
+	st kill 1
+	eventually is 'all(i["state"] == "done" for i in j.values())' True
+}
+
+@test "recorded and replayed: the same plans, byte for byte, under spread" {
+	serve 4 --policy spread:oversubscribe=no
+	busy_day --policy spread:oversubscribe=no
+	st record -o "$BATS_TEST_TMPDIR/rec"
+	run st sim --replay "$BATS_TEST_TMPDIR/rec"
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ "$output" == *" plans, all equal ("*" events, "*" entries)" ]]
+	[ "$(grep -c ^begin "$BATS_TEST_TMPDIR/rec")" = 2 ]
+	for word in arrive start migrate end host 'plan start' 'plan migrate'; do
+		grep -q "^$word" "$BATS_TEST_TMPDIR/rec"
+	done
+	# What another policy would have done with the same jobs.
+	st sim --replay "$BATS_TEST_TMPDIR/rec" --policy easy --json >"$BATS_TEST_TMPDIR/easy.json"
+	python3 - "$BATS_TEST_TMPDIR/easy.json" <<-'E'
+	import json, sys
+	s = json.load(open(sys.argv[1]))
+	assert s["policy"] == "easy" and s["ended"] == s["jobs"] >= 3, s
+	E
+}
+
+@test "under easy, with segments so short that the policy starts anew" {
+	serve 4 --policy easy
+	restart_controller --policy easy --record 400
+	busy_day --policy easy --record 400
+	# More than the record holds: its beginning goes.
+	for i in $(seq 8); do st drain --no-wait h1; st drain --undo h1; st run true; done
+	st record >"$BATS_TEST_TMPDIR/rec"
+	run st sim --replay "$BATS_TEST_TMPDIR/rec"
+	echo "$output"
+	[ "$status" = 0 ]
+	[ "$(grep -c ^begin "$BATS_TEST_TMPDIR/rec")" -ge 3 ]
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/rec")" -le 650 ]
+}
+
+@test "a record that was changed is reported at its line" {
+	serve 2 --policy fcfs
+	st run -n 2 true
+	st run true
+	st record -o "$BATS_TEST_TMPDIR/rec"
+	st sim --replay "$BATS_TEST_TMPDIR/rec" --json | grep -q '"equal": *true'
+	# Another reason, an event that is gone, another size, a start made up.
+	line=$(grep -n '^plan start job 2' "$BATS_TEST_TMPDIR/rec" | cut -d: -f1)
+	sed "${line}s/free processors/freed processors/" "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/changed"
+	run st sim --replay "$BATS_TEST_TMPDIR/changed"
+	[ "$status" = 1 ]
+	[[ "$output" == *"changed:$((line - 1)): the plans differ"*"live:"*"freed processors"*"replayed:"*"free processors"* ]]
+	sed '/^end .*job=1 /d' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/changed"
+	run st sim --replay "$BATS_TEST_TMPDIR/changed"
+	[ "$status" = 1 ]
+	line=$(grep -n '^arrive .*job=2 ' "$BATS_TEST_TMPDIR/rec" | cut -d: -f1)
+	sed "${line}s/size=1 min=1/size=2 min=2/" "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/changed"
+	run st sim --replay "$BATS_TEST_TMPDIR/changed"
+	[ "$status" = 1 ]
+	[[ "$output" == *"the plans differ"*"job=2 size=2"*"start job 2 with 1"*"start job 2 with 2"* ]]
+	line=$(grep -n '^start .*job=2 ' "$BATS_TEST_TMPDIR/rec" | cut -d: -f1)
+	sed "${line}d" "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/changed"
+	run st sim --replay "$BATS_TEST_TMPDIR/changed"
+	[ "$status" = 1 ]
+	[[ "$output" == *"changed:"*"job 2 "* ]]
+	sed "${line}s/start/strat/" "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/changed"
+	run st sim --replay "$BATS_TEST_TMPDIR/changed"
+	[ "$status" = 1 ]
+	[[ "$output" == *"changed:$line: unknown event 'strat'"* ]]
+	head -c -1 "$BATS_TEST_TMPDIR/rec" | sed '1d' >"$BATS_TEST_TMPDIR/changed"
+	run st sim --replay "$BATS_TEST_TMPDIR/changed"
+	[ "$status" = 1 ]
+	[[ "$output" == *"changed:1: this is no record"* ]]
+	run st sim --replay "$BATS_TEST_TMPDIR/rec" --policy fcfs --hosts 4
+	[ "$status" = 2 ]
+}
