@@ -57,3 +57,13 @@ drive_one() {
 			"$STINT_BUILD/tests/move/check-sleeps"
 	done
 }
+
+@test "clocks and timers go on where the other host's clocks began elsewhere" {
+	local kind program
+	for kind in same other; do
+		for program in clocks sleeps timers; do
+			timeout 100 "$drive" --moves 4 --clocks $kind -- \
+				"$STINT_BUILD/tests/move/check-$program"
+		done
+	done
+}

@@ -43,6 +43,7 @@ struct leader_data {
 	uint32_t groups[NR_GROUPS];
 	uint32_t subreaper, tsc;
 	uint64_t xcomp;
+	struct timespec now; /* after the timers were read */
 };
 
 /* What each thread's calls write into its slot's data. */
@@ -159,6 +160,7 @@ static size_t leader_calls(struct stub_call *c, uint64_t at, Move__State *s)
 			 AT(timer) + i * sizeof(struct itimerspec), 0, 0);
 		call_set(&c[n++], SYS_timer_getoverrun, id, 0, 0, 0);
 	}
+	call_set(&c[n++], SYS_clock_gettime, CLOCK_MONOTONIC, AT(now), 0, 0);
 	return n;
 #undef AT
 }
@@ -181,6 +183,14 @@ static void take_actions(Move__State *s, const struct leader_data *d)
 	}
 }
 
+/* When what is left will have passed; 0 for nothing left. */
+static int64_t instant(const struct leader_data *d, int64_t sec, int64_t nsec)
+{
+	if (!sec && !nsec)
+		return 0;
+	return (d->now.tv_sec + sec) * 1000000000 + d->now.tv_nsec + nsec;
+}
+
 static void take_timers(const struct tracee *tr, Move__State *s,
 			const struct leader_data *d, const struct stub_call *c)
 {
@@ -199,6 +209,9 @@ static void take_timers(const struct tracee *tr, Move__State *s,
 			t->value_sec = t->interval_sec;
 			t->value_usec = t->interval_usec;
 		}
+		if (i == ITIMER_REAL)
+			t->until =
+				instant(d, t->value_sec, t->value_usec * 1000);
 		capture_add(s->itimer, s->n_itimer, t);
 	}
 	for (size_t i = 0; i < s->n_timer; i++) {
@@ -208,6 +221,8 @@ static void take_timers(const struct tracee *tr, Move__State *s,
 		t->interval_nsec = d->timer[i].it_interval.tv_nsec;
 		t->value_sec = d->timer[i].it_value.tv_sec;
 		t->value_nsec = d->timer[i].it_value.tv_nsec;
+		if (!timers_of_cpu(t->clock))
+			t->until = instant(d, t->value_sec, t->value_nsec);
 		t->overrun = (int32_t)c[L_TIMER + 2 * i + 1].ret;
 		/* /proc tells thread ids as we see them */
 		for (size_t j = 0; j < tr->nr; j++)
@@ -425,7 +440,7 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 		goto out;
 	for (size_t i = 0; i < t->nr; i++) {
 		list[i].n = T_CALLS;
-		list[i].call = xcalloc(L_TIMER + 2 * NR_TIMERS,
+		list[i].call = xcalloc(L_TIMER + 2 * NR_TIMERS + 1,
 				       sizeof(struct stub_call));
 		thread_calls(list[i].call,
 			     tracee_slot(t, i) +

@@ -16,8 +16,10 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/clocks.h"
 #include "move/fdpath.h"
 #include "move/fdsrc.h"
+#include "move/wait.h"
 
 #define NSEC 1000000000
 
@@ -296,6 +298,8 @@ static int cap_timerfd(struct fdscan *sc, struct fdscan_file *f,
 	if (m->interval && !m->value)
 		m->value = 1;
 	make_absolute(m);
+	if (m->value && !m->absolute)
+		m->until = wait_now() + clocks_shift(sc->s->pid) + m->value;
 	return r;
 }
 

@@ -19,6 +19,7 @@
 #include "move/fdpath.h"
 #include "move/fdrst.h"
 #include "move/sockmake.h"
+#include "move/wait.h"
 
 #define NSEC 1000000000
 
@@ -93,28 +94,56 @@ static int make_eventfd(const Fds__Eventfd *m)
 	return fd;
 }
 
-static int set_timer(int fd, const Fds__Timerfd *m)
+/*
+ * How often it has expired, and when it will next.  now: on the process's
+ * CLOCK_MONOTONIC; what passed on the way counts.
+ */
+static void advance_timer(const Fds__Timerfd *m, int64_t now, uint64_t *ticks,
+			  int64_t *value)
 {
-	struct itimerspec spec = {
-		.it_value = { m->value / NSEC, m->value % NSEC },
+	int64_t late = now - m->until;
+
+	*ticks = m->ticks;
+	*value = m->value;
+	if (m->absolute || !m->value || !m->until)
+		return;
+	*value = -late;
+	if (late < 0)
+		return;
+	*ticks += 1;
+	*value = 0;
+	if (m->interval) {
+		*ticks += (uint64_t)(late / m->interval);
+		*value = m->interval - late % m->interval;
+	}
+}
+
+static int set_timer(int fd, const Fds__Timerfd *m, int64_t clock_shift)
+{
+	int flags = m->absolute ? m->flags : 0;
+	struct itimerspec spec;
+	uint64_t ticks;
+	int64_t value;
+
+	advance_timer(m, wait_now() + clock_shift, &ticks, &value);
+	spec = (struct itimerspec){
+		.it_value = { value / NSEC, value % NSEC },
 		.it_interval = { m->interval / NSEC, m->interval % NSEC },
 	};
-	int flags = m->absolute ? m->flags : 0;
-
 	if (timerfd_settime(fd, flags, &spec, NULL) < 0)
 		return -errno;
-	if (m->ticks && ioctl(fd, TFD_IOC_SET_TICKS, &m->ticks) < 0)
+	if (ticks && ioctl(fd, TFD_IOC_SET_TICKS, &ticks) < 0)
 		return -errno;
 	return 0;
 }
 
-static int make_timerfd(const Fds__Timerfd *m)
+static int make_timerfd(const Fds__Timerfd *m, int64_t clock_shift)
 {
 	int fd = timerfd_create(m->clock, TFD_CLOEXEC | TFD_NONBLOCK), r;
 
 	if (fd < 0)
 		return -errno;
-	r = set_timer(fd, m);
+	r = set_timer(fd, m, clock_shift);
 	if (r < 0) {
 		close(fd);
 		return r;
@@ -130,7 +159,7 @@ static int make_anon(struct fds_restored *r, const Fds__File *f)
 	case FDS__FILE__KIND_EVENTFD:
 		return make_eventfd(f->eventfd);
 	case FDS__FILE__KIND_TIMERFD:
-		return make_timerfd(f->timerfd);
+		return make_timerfd(f->timerfd, r->ops->clock_shift);
 	case FDS__FILE__KIND_SIGNALFD:
 		fd = syscall(SYS_signalfd4, -1, &f->signalfd->mask,
 			     sizeof(f->signalfd->mask), O_CLOEXEC);

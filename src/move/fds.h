@@ -146,6 +146,8 @@ struct fds_restore_ops {
 	 * source, one of reserved[]; -ENOENT if there is none.  NULL: never.
 	 */
 	int (*object)(void *ctx, uint64_t dev, uint64_t ino);
+	/* The process's CLOCK_MONOTONIC less the caller's, ns. */
+	int64_t clock_shift;
 };
 
 struct fds_restored;

@@ -89,7 +89,7 @@ static int check_memfds(const Fds__Set *set, struct error *err)
 
 static int check_timerfd(const Fds__Timerfd *t, struct error *err)
 {
-	if (t->value < 0 || t->interval < 0 ||
+	if (t->value < 0 || t->interval < 0 || t->until < 0 ||
 	    (t->flags & ~(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET)))
 		return bad(err, "timer out of range");
 	return 0;

@@ -8,47 +8,19 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/capture.h"
+#include "move/clocks.h"
 #include "move/cpu.h"
 #include "move/fds.h"
 #include "move/files.h"
 #include "move/send.h"
 
 #define VDSO_MAX (64u << 10)
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000L + ts.tv_nsec;
-}
-
-/* How far a process's clocks are from the kernel's own; 0 without them. */
-static void read_offsets(pid_t pid, int64_t *ret_monotonic,
-			 int64_t *ret_boottime)
-{
-	char path[64], *text, *p;
-	long sec, nsec;
-
-	*ret_monotonic = *ret_boottime = 0;
-	snprintf(path, sizeof(path), "/proc/%d/timens_offsets", pid);
-	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
-		return;
-	p = strstr(text, "monotonic");
-	if (p && sscanf(p, "monotonic %ld %ld", &sec, &nsec) == 2)
-		*ret_monotonic = sec * 1000000000L + nsec;
-	p = strstr(text, "boottime");
-	if (p && sscanf(p, "boottime %ld %ld", &sec, &nsec) == 2)
-		*ret_boottime = sec * 1000000000L + nsec;
-	free(text);
-}
 
 /* The hash of the vdso of a process, 0 if it has none. */
 static uint64_t hash_vdso(pid_t pid)
@@ -105,9 +77,6 @@ Move__Hello *hello_of_host(void)
 	h->boot_id = read_line("/proc/sys/kernel/random/boot_id");
 	h->vdso_hash = hash_vdso(getpid());
 	h->memory = memory_available();
-	read_offsets(getpid(), &h->monotonic_offset, &h->boottime_offset);
-	h->monotonic = clock_ns(CLOCK_MONOTONIC);
-	h->boottime = clock_ns(CLOCK_BOOTTIME);
 	cpu_describe(h);
 	return h;
 }
@@ -119,7 +88,6 @@ static int describe_process(struct sending *s, Move__Hello *h,
 	pid_t pid = s->src->pid;
 	struct proc_status st;
 	struct proc_mm mm;
-	int64_t mono = h->monotonic_offset, boot = h->boottime_offset;
 	int r = proc_read_status(pid, &st, err);
 
 	if (r == 0)
@@ -132,11 +100,6 @@ static int describe_process(struct sending *s, Move__Hello *h,
 	h->own_session = mm.session == pid;
 	h->own_group = mm.pgrp == pid;
 	h->vdso_hash = hash_vdso(pid);
-	read_offsets(pid, &h->monotonic_offset, &h->boottime_offset);
-	s->tracee->clock_shift = h->monotonic_offset - mono;
-	/* the clocks as the process reads them */
-	h->monotonic += h->monotonic_offset - mono;
-	h->boottime += h->boottime_offset - boot;
 	s->report->bytes_held = h->memory;
 	return 0;
 }
@@ -202,22 +165,28 @@ int hello_check(const Move__Hello *there, const Move__Hello *here,
 	return r;
 }
 
-void hello_clocks(const Move__Hello *there, struct landing_spec *spec)
+void hello_answer_clocks(Move__Hello *h)
 {
-	Move__Hello *here = hello_of_host();
-	int64_t mono = there->monotonic_offset, boot = there->boottime_offset;
+	struct clocks c, mine;
 
-	/* another kernel, another zero: go on where the clocks were */
-	if (strcmp(there->boot_id, here->boot_id)) {
-		mono = there->monotonic -
-		       (here->monotonic - here->monotonic_offset);
-		boot = there->boottime -
-		       (here->boottime - here->boottime_offset);
+	clocks_now(0, &c);
+	clocks_offsets(0, &mine);
+	h->monotonic = c.monotonic - mine.monotonic;
+	h->boottime = c.boottime - mine.boottime;
+}
+
+void hello_clocks(struct sending *s, const Move__Hello *there,
+		  struct clocks *ret)
+{
+	char *boot_id = read_line("/proc/sys/kernel/random/boot_id");
+
+	if (strcmp(there->boot_id, boot_id)) {
+		clocks_now(s->src->pid, ret);
+		ret->monotonic -= there->monotonic;
+		ret->boottime -= there->boottime;
+		s->tracee->leave_vdso = clocks_own(s->src->pid);
+	} else {
+		clocks_offsets(s->src->pid, ret);
 	}
-	spec->monotonic = mono;
-	spec->monotonic_here = here->monotonic_offset;
-	spec->boottime = boot;
-	spec->shift_clocks =
-		mono != here->monotonic_offset || boot != here->boottime_offset;
-	move__hello__free_unpacked(here, NULL);
+	free(boot_id);
 }

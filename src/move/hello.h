@@ -5,6 +5,7 @@
 #define MOVE_HELLO_H
 
 #include "core/error.h"
+#include "move/clocks.h"
 #include "move/land.h"
 #include "move/state.pb-c.h"
 
@@ -15,7 +16,17 @@ Move__Hello *hello_of_host(void);
 int hello_check(const Move__Hello *there, const Move__Hello *here,
 		const char *root, struct error *err) must_check;
 
-/* The time namespace that the process needs here. */
-void hello_clocks(const Move__Hello *there, struct landing_spec *spec);
+/* Last before the answer is sent: what the kernel's clocks say here. */
+void hello_answer_clocks(Move__Hello *h);
+
+/*
+ * The moment the answer has come: which offsets make the process's clocks go
+ * on there.  Where the kernels are two, the answer's clocks are as old as its
+ * way took, and by so much the process's clocks may jump ahead.  They never
+ * jump back.
+ */
+struct sending;
+void hello_clocks(struct sending *s, const Move__Hello *there,
+		  struct clocks *ret);
 
 #endif

@@ -29,6 +29,8 @@
 #include "move/fds.h"
 #include "move/land.h"
 
+#define NSEC 1000000000L
+
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
 #endif
@@ -46,6 +48,7 @@ struct helper {
 	struct fds_restored *restored;
 	struct object *object;
 	size_t nr_objects, cap_objects;
+	struct fds_restore_ops ops;
 };
 
 /* Map the area and never come back. */
@@ -85,19 +88,24 @@ static _Noreturn void become_stub(const struct helper *h)
 	__builtin_unreachable();
 }
 
+/* Whole seconds, rounded down: the kernel wants 0 <= ns < 1 s beside them. */
+static long seconds(int64_t ns)
+{
+	return ns / NSEC - (ns % NSEC < 0);
+}
+
 /* The process's clocks must not jump: shift those of L, F's next child. */
-static int shift_clocks(const struct landing_spec *s)
+static int shift_clocks(const struct clocks *s)
 {
 	char text[128];
 
 	if (unshare(CLONE_NEWTIME) < 0)
 		return -errno;
-	snprintf(text, sizeof(text),
-		 "monotonic %lld %lld\nboottime %lld %lld\n",
-		 (long long)(s->monotonic / 1000000000),
-		 (long long)(s->monotonic % 1000000000),
-		 (long long)(s->boottime / 1000000000),
-		 (long long)(s->boottime % 1000000000));
+	snprintf(text, sizeof(text), "monotonic %ld %ld\nboottime %ld %ld\n",
+		 seconds(s->monotonic),
+		 s->monotonic - seconds(s->monotonic) * NSEC,
+		 seconds(s->boottime),
+		 s->boottime - seconds(s->boottime) * NSEC);
 	return io_write_file(AT_FDCWD, "/proc/self/timens_offsets", text);
 }
 
@@ -113,7 +121,7 @@ static int make_landing(struct helper *h, int *ret_pidfd)
 	};
 	long pid;
 
-	if (h->spec->shift_clocks && (r = shift_clocks(h->spec)) < 0)
+	if (h->spec->shift_clocks && (r = shift_clocks(&h->spec->clocks)) < 0)
 		return r;
 	pid = syscall(SYS_clone3, &args, sizeof(args));
 	if (pid == 0)
@@ -229,8 +237,6 @@ static int step_aside(struct helper *h, int first, struct error *err)
 static int restore_fds(struct helper *h, const void *blob, size_t n,
 		       struct error *err)
 {
-	static const struct fds_restore_ops ops = { .external = ask_external,
-						    .object = give_object };
 	int *reserved = xcalloc(h->nr_objects + 1, sizeof(*reserved));
 	int r = fds_first_free(blob, n, err);
 
@@ -240,8 +246,8 @@ static int restore_fds(struct helper *h, const void *blob, size_t n,
 	for (size_t i = 0; i < h->nr_objects; i++)
 		reserved[i + 1] = h->object[i].fd;
 	if (r >= 0)
-		r = fds_restore(blob, n, &ops, h, reserved, h->nr_objects + 1,
-				&h->restored, err);
+		r = fds_restore(blob, n, &h->ops, h, reserved,
+				h->nr_objects + 1, &h->restored, err);
 	close_objects(h);
 	free(reserved);
 	return r;
@@ -310,7 +316,10 @@ static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 {
 	struct landing_spec spec;
-	struct helper h = { .spec = &spec };
+	struct helper h = { .spec = &spec,
+			    .ops = { .external = ask_external,
+				     .object = give_object } };
+	struct clocks mine;
 	struct helper_head head;
 	sigset_t all;
 	void *p;
@@ -321,6 +330,9 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	prctl(PR_SET_NAME, "stint-lander"); /* not taken for init */
 	h.memfd = fds[0];
 	h.sock = fds[1];
+	/* later these are the ones that children get */
+	clocks_offsets(0, &mine);
+	h.ops.clock_shift = spec.clocks.monotonic - mine.monotonic;
 	h.box = mmap(NULL, STUB_BOX_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
 		     h.memfd, 0);
 	if (h.box == MAP_FAILED)

@@ -23,6 +23,7 @@
  * signal ends, such as the child of its vfork(), while the others stand still.
  */
 #define STOP_PATIENCE  (150 * USEC_PER_MSEC)
+#define STEPS_MOST     200 /* instructions; a reading of a clock has less */
 /* Until such a thread can be let go; meanwhile all others run. */
 #define LEAVE_PATIENCE (5 * USEC_PER_SEC)
 
@@ -336,6 +337,38 @@ static int seize_new(struct tracee *t, struct error *err)
 	return r < 0 ? r : found;
 }
 
+static bool in_vdso(const struct tracee *t, const struct task *k)
+{
+	return k->cont.rip >= t->vdso && k->cont.rip < t->vdso_end;
+}
+
+/*
+ * In a time namespace the vdso reads the kernel's clock and then adds the
+ * namespace's offset; between the two it must not come to another kernel.
+ * That is near its end, so walk out.  A signal that comes leads out as well.
+ */
+static int step_out(struct tracee *t, struct task *k, struct error *err)
+{
+	int status, sig = 0, r = 0;
+
+	for (int n = 0;
+	     (n < STEPS_MOST || sig) && r == 0 && !k->gone && in_vdso(t, k);
+	     n++) {
+		if (ptrace(PTRACE_SINGLESTEP, k->tid, NULL,
+			   (void *)(uintptr_t)sig) < 0)
+			return error_sys(err, -errno, "thread %d", k->tid);
+		r = task_wait(k, &status, STOP_PATIENCE, err);
+		if (r < 0 || k->gone)
+			return r;
+		sig = status >> 16 || WSTOPSIG(status) == SIGTRAP
+			      ? 0
+			      : WSTOPSIG(status);
+		if (ptrace(PTRACE_GETREGS, k->tid, NULL, &k->cont) < 0)
+			r = error_sys(err, -errno, "thread %d", k->tid);
+	}
+	return r < 0 || k->gone ? r : task_read(t, k, err);
+}
+
 /*
  * A thread can make another one until it has stopped, so look again until a
  * look at stopped threads alone finds nothing new.
@@ -350,6 +383,10 @@ int tracee_stop(struct tracee *t, struct error *err)
 			if ((r = task_take_stop(t, &t->task[done], err)) < 0)
 				return r;
 	}
+	for (size_t i = 0; t->leave_vdso && i < t->nr && r == 0; i++)
+		if (!t->task[i].gone && in_vdso(t, &t->task[i]) &&
+		    !settle_interrupted(&t->task[i].regs))
+			r = step_out(t, &t->task[i], err);
 	if (r < 0)
 		return r;
 	forget_gone(t);

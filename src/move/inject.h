@@ -48,6 +48,8 @@ struct tracee {
 	int stop_sig;  /* with which lists end */
 	uint64_t area; /* landing area, or 0 */
 	size_t area_size;
+	uint64_t vdso, vdso_end; /* once the area is mapped */
+	bool leave_vdso;	 /* stop threads outside of it, if they can */
 	size_t xsave_size;
 	int64_t clock_shift;	/* its CLOCK_MONOTONIC less ours */
 	struct wait_seen *seen; /* look.c's, by thread */

@@ -114,11 +114,17 @@ static int give_up_area(struct tracee *t, struct error *err)
 int tracee_map_area(struct tracee *t, size_t nr_threads, struct error *err)
 {
 	struct vma_list maps = { 0 };
+	const struct vma *vdso;
 	size_t size = stub_area_size(nr_threads, t->xsave_size);
 	int r = proc_read_maps(t->pid, &maps, err);
 
 	if (r < 0)
 		goto out;
+	vdso = vma_named(&maps, "[vdso]");
+	if (vdso) {
+		t->vdso = vdso->start;
+		t->vdso_end = vdso->end;
+	}
 	t->area = find_area(t->pid, &maps, &t->area_size);
 	if (t->area && t->area_size < size) {
 		r = give_up_area(t, err);

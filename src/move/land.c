@@ -143,12 +143,14 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 {
 	struct landing *l = xcalloc(1, sizeof(*l));
 	int pair[2] = { -1, -1 }, r;
+	struct clocks here;
 
 	l->dst = dst;
 	l->sock = l->memfd = l->pidfd = -1;
 	l->area = spec->area;
 	l->size = spec->size;
-	l->clock_shift = spec->monotonic - spec->monotonic_here;
+	clocks_offsets(0, &here);
+	l->clock_shift = spec->clocks.monotonic - here.monotonic;
 	stub_fill_code(l->code, l->size);
 	r = landing_map(l, err);
 	if (r < 0)

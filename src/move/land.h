@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "core/error.h"
+#include "move/clocks.h"
 #include "move/move.h"
 #include "move/stub.h"
 #include "move/wait.h"
@@ -58,9 +59,8 @@ struct landing_spec {
 	uint64_t area, size;
 	int32_t pid; /* in the capsule */
 	bool own_session, own_group;
-	bool shift_clocks;	     /* give L a time namespace of its own: */
-	int64_t monotonic, boottime; /* nanoseconds to add to the clocks */
-	int64_t monotonic_here;	     /* the engine's own */
+	struct clocks clocks; /* offsets it needs; */
+	bool shift_clocks;    /* therefore a time namespace of its own */
 };
 
 int landing_create(const struct move_dest *dst, const struct landing_spec *spec,

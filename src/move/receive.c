@@ -50,6 +50,7 @@ static int receive_hello(struct receiving *v, struct error *err)
 	r = hello_check(v->hello, here, v->dst->root, err);
 	if (r == 0)
 		r = move_fault(MF_DEST_HELLO, err);
+	hello_answer_clocks(here);
 	if (r == 0)
 		r = wire_send(v->ch, FRAME_HELLO, &here->base, err);
 	move__hello__free_unpacked(here, NULL);
@@ -65,14 +66,23 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 		.pid = v->hello->pid,
 		.own_session = v->hello->own_session,
 		.own_group = v->hello->own_group,
+		.clocks = { m->monotonic_offset, m->boottime_offset },
 	};
+	struct clocks here;
 	int r;
 
 	if (m->area_size < stub_area_size(1, v->hello->xsave_size) ||
 	    m->area_size > LANDING_MAX)
 		return error_set(err, -EPROTO, "landing area of %llu bytes",
 				 (unsigned long long)m->area_size);
-	hello_clocks(v->hello, &spec);
+	clocks_offsets(0, &here);
+	/*
+	 * A thread in the middle of the vdso may have seen that there is a
+	 * time namespace, whose page must then be there.
+	 */
+	spec.shift_clocks = m->own_clocks ||
+			    spec.clocks.monotonic != here.monotonic ||
+			    spec.clocks.boottime != here.boottime;
 	r = landing_create(v->dst, &spec, &v->landing, err);
 	if (r == 0)
 		r = restore_clear(v->landing, m->vdso, err);

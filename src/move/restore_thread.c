@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
+#include <time.h>
 
 #include "core/xalloc.h"
 #include "move/inject.h"
@@ -110,6 +111,10 @@ static int put_itimers(struct list *q, const Move__State *s, struct error *err)
 		if (!v[0] && !v[1] && !v[2] && !v[3])
 			continue;
 		r = landing_keep_data(q->l, v, sizeof(v), &at, err);
+		if (r == 0 && t->until)
+			landing_end(q->l, WAIT_TIMEVAL,
+				    (uint64_t *)landing_here(q->l, at) + 2, 0,
+				    t->until, 1);
 		if (r == 0)
 			put(q, SYS_setitimer, i, at, 0, 0);
 	}
@@ -124,11 +129,23 @@ static int put_timers(struct list *q, const Move__State *s, struct error *err)
 		const Move__PosixTimer *t = s->timer[i];
 		int64_t v[4] = { t->interval_sec, t->interval_nsec,
 				 t->value_sec, t->value_nsec };
+		/* one that expires meanwhile keeps its rhythm */
+		bool absolute = t->until && t->clock == CLOCK_MONOTONIC;
 		uint64_t at;
+
+		if (absolute) {
+			v[2] = t->until / 1000000000;
+			v[3] = t->until % 1000000000;
+		}
 
 		r = landing_keep_data(q->l, v, sizeof(v), &at, err);
 		if (r == 0)
-			put(q, SYS_timer_settime, (uint64_t)t->id, 0, at, 0);
+			put(q, SYS_timer_settime, (uint64_t)t->id,
+			    absolute ? TIMER_ABSTIME : 0, at, 0);
+		if (r == 0 && t->until && !absolute)
+			landing_end(q->l, WAIT_TIMESPEC,
+				    (uint64_t *)landing_here(q->l, at) + 2, 0,
+				    t->until, 1);
 	}
 	return r;
 }

@@ -20,6 +20,7 @@
 #include "core/io.h"
 #include "move/fault.h"
 #include "move/fds.h"
+#include "move/hello.h"
 #include "move/recheck.h"
 #include "move/track.h"
 #include "move/wire.h"
@@ -110,7 +111,14 @@ static int send_hello(struct sending *s, struct error *err)
 	move__hello__free_unpacked(h, NULL);
 	if (r == 0)
 		r = frame_expect(s->ch, &s->frame, FRAME_HELLO, err);
-	return r < 0 ? r : move_fault(MF_SOURCE_HELLO, err);
+	if (r == 0)
+		r = wire_unpack(&s->frame, &move__hello__descriptor, &h, err);
+	if (r < 0)
+		return r;
+	hello_clocks(s, h, &s->clocks);
+	move__hello__free_unpacked(h, NULL);
+	s->tracee->clock_shift = clocks_shift(s->src->pid);
+	return move_fault(MF_SOURCE_HELLO, err);
 }
 
 /* The landing area, with room for threads that are made meanwhile. */

@@ -5,6 +5,7 @@
 #define MOVE_SEND_H
 
 #include "move/capture.h"
+#include "move/clocks.h"
 #include "move/inject.h"
 #include "move/move.h"
 #include "move/pages.h"
@@ -27,8 +28,9 @@ struct sending {
 	size_t nr_missed, cap_missed;
 	struct vma_list fixed; /* mappings that neither move nor change */
 	uint64_t vdso;
-	bool swapped;	  /* has the process pages that are swapped out? */
-	bool read_advice; /* in the next pass, although it is slow */
+	struct clocks clocks; /* offsets for the destination */
+	bool swapped;	      /* has the process pages that are swapped out? */
+	bool read_advice;     /* in the next pass, although it is slow */
 	struct frame_range *zap;
 	size_t nr_zap;
 	struct share_left left;

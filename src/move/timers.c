@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "move/capture.h"
 #include "move/proc.h"
@@ -61,6 +62,13 @@ int timers_parse(const char *text, Move__State *s, size_t max,
 			text++;
 	}
 	return 0;
+}
+
+bool timers_of_cpu(int32_t clock)
+{
+	/* others' and threads' clocks have negative numbers */
+	return clock < 0 || clock == CLOCK_PROCESS_CPUTIME_ID ||
+	       clock == CLOCK_THREAD_CPUTIME_ID;
 }
 
 int timers_read(pid_t pid, Move__State *s, size_t max, struct error *err)

@@ -4,6 +4,8 @@
 #ifndef MOVE_TIMERS_H
 #define MOVE_TIMERS_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/error.h"
@@ -12,6 +14,8 @@
 /* Append the timers (their values come later); more than max is -E2BIG. */
 int timers_parse(const char *text, Move__State *s, size_t max,
 		 struct error *err) must_check;
+/* Of a clock that stands still while the process does? */
+bool timers_of_cpu(int32_t clock);
 int timers_read(pid_t pid, Move__State *s, size_t max,
 		struct error *err) must_check;
 

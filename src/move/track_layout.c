@@ -35,6 +35,9 @@ static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 	l->area = s->tracee->area;
 	l->area_size = s->tracee->area_size;
 	l->vdso = s->vdso;
+	l->monotonic_offset = s->clocks.monotonic;
+	l->boottime_offset = s->clocks.boottime;
+	l->own_clocks = clocks_own(s->src->pid);
 	for (size_t i = 0; i < fresh->nr; i++)
 		capture_add(l->map, l->n_map, layout_vma(&fresh->v[i]));
 	r = wire_send(s->ch, FRAME_MAP, &l->base, err);

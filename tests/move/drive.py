@@ -48,13 +48,24 @@ def kill_orphans():
 
 
 class Hosts:
-    """Two network namespaces joined by a veth pair, held by two sleepers."""
+    """Two network namespaces joined by a veth pair, held by two sleepers.
 
-    def __init__(self):
+    With a file as boot_id the second one seems to run another kernel, whose
+    clocks began elsewhere."""
+
+    def __init__(self, boot_id):
         self.sleepers = []
-        for _ in range(2):
-            p = subprocess.Popen(["unshare", "--net", "--", "sh", "-c",
-                                  "echo && exec sleep infinity"],
+        self.namespaces = [["--net"], ["--net"]]
+        for i in range(2):
+            make, before = ["--net"], ""
+            if i and boot_id:
+                self.namespaces[i] += ["--time", "--mount"]
+                make += ["--time", "--monotonic", "1000000", "--boottime",
+                         "2000000", "--mount"]
+                before = ("mount --bind " + boot_id +
+                          " /proc/sys/kernel/random/boot_id && ")
+            p = subprocess.Popen(["unshare", *make, "--", "sh", "-c",
+                                  before + "echo && exec sleep infinity"],
                                  stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE)
             p.stdout.readline()  # it is in its namespace now
@@ -72,7 +83,8 @@ class Hosts:
         return f"10.77.0.{i % 2 + 1}"
 
     def enter(self, i):
-        return ["nsenter", "-t", str(self.sleepers[i % 2].pid), "--net", "--"]
+        return ["nsenter", "-t", str(self.sleepers[i % 2].pid),
+                *self.namespaces[i % 2], "--"]
 
     def ip(self, i, *args):
         subprocess.run(self.enter(i) + ["ip", *args], check=True)
@@ -86,14 +98,25 @@ class Hosts:
 class Drive:
     def __init__(self, opts):
         self.opts = opts
-        self.stint = os.path.join(opts.build, "src/cmd/stint")
+        self.stint = os.path.abspath(
+            os.path.join(opts.build, "src/cmd/stint"))
         self.dir = tempfile.mkdtemp(prefix="stint-drive-")
-        self.hosts = Hosts()
+        self.hosts = Hosts(self.make_boot_id())
         self.secret = ["--plaintext"] if opts.plaintext else self.make_key()
         self.at = 0  # which of them the program is on
         self.children = []  # every process started here, with its output
         self.pid = 0  # the program, as seen from here
         self.reports = []
+
+    def make_boot_id(self):
+        if not self.opts.clocks:
+            return None
+        with open("/proc/sys/kernel/random/boot_id") as f:
+            boot_id = f.read()
+        with open(self.path("boot_id"), "w") as f:
+            f.write(boot_id if self.opts.clocks == "same"
+                    else "other-" + boot_id)
+        return f.name
 
     def make_key(self):
         with open(self.path("key"), "w") as f:
@@ -265,6 +288,9 @@ def options(argv=None):
     p.add_argument("--timeout", type=float, default=120)
     p.add_argument("--refuse", metavar="WORDS")
     p.add_argument("--fail", metavar="POINT")
+    p.add_argument("--clocks", choices=["same", "other"],
+                   help="the second host's clocks began elsewhere, by a time "
+                   "namespace (same boot id) or as those of another kernel")
     p.add_argument("--option", action="append", default=[],
                    help="more for the sending side, as --option=--budget=5ms")
     p.add_argument("--plaintext", action="store_true",

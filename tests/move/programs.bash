@@ -4,6 +4,7 @@ move_programs='
 check-altstack
 check-attrs
 check-bigmem 64 10000
+check-clocks
 check-brief journal
 check-brief children
 check-brief vfork
