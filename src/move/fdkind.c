@@ -1,16 +1,12 @@
 /*
- * fdkind.c - capture of files, memfds and small anonymous inodes
+ * fdkind.c - capture of files and small anonymous inodes
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/timerfd.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,6 +49,16 @@ static Fds__Path *clone_path(const Fds__Path *p, const struct stat *st)
 	return c;
 }
 
+/* There with the process, not before; its threads come even later. */
+static bool is_own(const struct fdscan *sc, const Fds__Path *p)
+{
+	char dir[32];
+	int n = snprintf(dir, sizeof(dir), "/proc/%d/", (int)sc->s->ns_pid);
+
+	return p->synthetic && !strncmp(p->path, dir, (size_t)n) &&
+	       strncmp(p->path + n, "task/", 5);
+}
+
 int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
 		struct error *err)
 {
@@ -73,135 +79,11 @@ int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
 				   &p, err);
 		if (r < 0)
 			return r;
+		p->own = is_own(sc, p);
 	}
 	p->pos = f->info.pos;
 	f->msg->kind_case = FDS__FILE__KIND_PATH;
 	f->msg->path = p;
-	return 0;
-}
-
-/* ---- memfd ---- */
-
-/* Downtime goes with it, as it is shared memory that pre-copy cannot track. */
-#define MEMFD_MAX ((off_t)64 << 20)
-
-static int read_extent(int fd, off_t at, off_t end, Fds__Memfd *m)
-{
-	Fds__Extent *e = xmalloc(sizeof(*e));
-	ssize_t r;
-
-	fds__extent__init(e);
-	e->offset = (uint64_t)at;
-	e->data.data = xmalloc((size_t)(end - at));
-	m->extent =
-		xreallocarray(m->extent, m->n_extent + 1, sizeof(*m->extent));
-	m->extent[m->n_extent++] = e;
-	while (at < end) {
-		r = pread(fd, e->data.data + e->data.len, (size_t)(end - at),
-			  at);
-		if (r <= 0)
-			return r ? -errno : -EAGAIN;
-		e->data.len += (size_t)r;
-		at += r;
-	}
-	return 0;
-}
-
-/* Through a description of our own, as SEEK_DATA moves the offset. */
-static int read_memfd(struct fdscan *sc, struct fdscan_file *f, Fds__Memfd *m)
-{
-	off_t data = 0, hole = 0;
-	fd_auto fd = -1;
-	char path[32];
-	int r;
-
-	snprintf(path, sizeof(path), "fd/%d", f->number);
-	fd = openat(sc->s->proc, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	while ((data = lseek(fd, hole, SEEK_DATA)) >= 0) {
-		hole = lseek(fd, data, SEEK_HOLE);
-		if (hole < 0)
-			return -errno;
-		r = read_extent(fd, data, hole, m);
-		if (r < 0)
-			return r;
-	}
-	return errno == ENXIO ? 0 : -errno;
-}
-
-static int add_memfd(struct fdscan *sc, struct fdscan_file *f, const char *name,
-		     struct error *err)
-{
-	Fds__Set *set = sc->set;
-	struct statfs fs;
-	Fds__Memfd *m;
-	int seals = fcntl(f->copy, F_GET_SEALS), r = 0;
-
-	if (seals < 0)
-		return error_sys(err, -ENOTSUP, "fd %d: memfd without seals",
-				 f->number);
-	if (fstatfs(f->copy, &fs) < 0 || fs.f_type == HUGETLBFS_MAGIC)
-		return error_set(err, -ENOTSUP, "fd %d: hugetlb memfd",
-				 f->number);
-	if (f->st.st_size > MEMFD_MAX)
-		return error_set(err, -ENOTSUP,
-				 "fd %d: memfd of %" PRId64
-				 " bytes, the most is %" PRId64,
-				 f->number, (int64_t)f->st.st_size,
-				 (int64_t)MEMFD_MAX);
-	m = xmalloc(sizeof(*m));
-	fds__memfd__init(m);
-	m->name = xstrdup(name);
-	m->size = (uint64_t)f->st.st_size;
-	m->seals = (uint32_t)seals;
-	m->mode = f->st.st_mode & 07777;
-	m->dev = f->st.st_dev;
-	m->ino = f->st.st_ino;
-	set->memfd = xreallocarray(set->memfd, set->n_memfd + 1,
-				   sizeof(*set->memfd));
-	set->memfd[set->n_memfd++] = m;
-	if (sc->content)
-		r = read_memfd(sc, f, m);
-	if (r < 0)
-		return error_sys(err, r, "fd %d: cannot read memfd", f->number);
-	return 0;
-}
-
-static size_t find_memfd(const Fds__Set *set, const struct stat *st)
-{
-	size_t i;
-
-	for (i = 0; i < set->n_memfd; i++) {
-		if (set->memfd[i]->dev == st->st_dev &&
-		    set->memfd[i]->ino == st->st_ino)
-			break;
-	}
-	return i;
-}
-
-int fdkind_memfd(struct fdscan *sc, struct fdscan_file *f, const char *link,
-		 struct error *err)
-{
-	static const char tail[] = " (deleted)";
-	char *name = xstrdup(link + strlen("/memfd:"));
-	size_t n = strlen(name), i = find_memfd(sc->set, &f->st);
-	int r = 0;
-
-	if (n >= sizeof(tail) && !strcmp(name + n - strlen(tail), tail))
-		name[n - strlen(tail)] = '\0';
-	else if (n == strlen(tail))
-		name[0] = '\0';
-	if (i == sc->set->n_memfd)
-		r = add_memfd(sc, f, name, err);
-	free(name);
-	if (r < 0)
-		return r;
-	f->msg->memfd = xmalloc(sizeof(*f->msg->memfd));
-	fds__memfd_ref__init(f->msg->memfd);
-	f->msg->memfd->memfd = (uint32_t)i;
-	f->msg->memfd->pos = f->info.pos;
-	f->msg->kind_case = FDS__FILE__KIND_MEMFD;
 	return 0;
 }
 
@@ -369,45 +251,6 @@ int fdkind_anon(struct fdscan *sc, struct fdscan_file *f, const char *link,
 }
 
 /* ---- what any description may have ---- */
-
-/* "1: FLOCK  ADVISORY  WRITE 123 fe:00:4711 0 EOF" */
-static int add_lock(struct fdscan_file *f, const char *text, struct error *err)
-{
-	char type[16], access[16], end[24];
-	long long start;
-	Fds__Lock *l;
-
-	if (sscanf(text, " %*d: %15s %*s %15s %*d %*s %lld %23s", type, access,
-		   &start, end) != 4)
-		return odd(f, err);
-	if (strcmp(type, "FLOCK") && strcmp(type, "OFDLCK"))
-		return error_set(err, -ENOTSUP,
-				 "fd %d: %s lock of the process (locks by "
-				 "flock() and F_OFD_SETLK can move)",
-				 f->number, type);
-	l = xmalloc(sizeof(*l));
-	fds__lock__init(l);
-	l->ofd = !strcmp(type, "OFDLCK");
-	l->write = !strcmp(access, "WRITE");
-	l->start = start;
-	if (strcmp(end, "EOF"))
-		l->len = strtoll(end, NULL, 10) - start + 1;
-	f->msg->lock = xreallocarray(f->msg->lock, f->msg->n_lock + 1,
-				     sizeof(*f->msg->lock));
-	f->msg->lock[f->msg->n_lock++] = l;
-	return 0;
-}
-
-int fdkind_locks(struct fdscan_file *f, struct error *err)
-{
-	const char *p = f->info.text;
-	uint64_t v;
-	int r = 0;
-
-	while (!r && (p = fdproc_field(p, "lock", 10, &v)))
-		r = add_lock(f, p, err);
-	return r;
-}
 
 int fdkind_owner(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/io.h"
+#include "core/xalloc.h"
 #include "move/fdpath.h"
 #include "move/fdrst.h"
 #include "move/sockmake.h"
@@ -180,7 +181,9 @@ static int make_anon(struct fds_restored *r, const Fds__File *f)
 static int make_memfd_ref(struct fds_restored *r, const Fds__File *f,
 			  struct error *err)
 {
-	int fd = fdrst_reopen(r->memfd[f->memfd->memfd], f->flags);
+	/* O_TMPFILE, under which it may have been opened, contains it. */
+	int fd = fdrst_reopen(r->memfd[f->memfd->memfd],
+			      f->flags & ~(unsigned)O_DIRECTORY);
 
 	if (fd >= 0 && lseek(fd, (off_t)f->memfd->pos, SEEK_SET) < 0) {
 		int e = -errno;
@@ -287,14 +290,31 @@ static int open_memfd(const struct fds_restored *r, const Fds__Memfd *m)
 	return fcntl(mapped, F_DUPFD_CLOEXEC, r->base);
 }
 
+/* Not every file system has O_TMPFILE. */
+static int make_deleted(const Fds__Memfd *m)
+{
+	int fd = open(m->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	char *path;
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	path = xasprintf("%s/.stint-XXXXXX", m->dir);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
+}
+
 int fdmake_memfds(struct fds_restored *r, struct error *err)
 {
 	for (size_t i = 0; i < r->set->n_memfd; i++) {
 		const Fds__Memfd *m = r->set->memfd[i];
-		int fd = open_memfd(r, m), e;
+		int fd = *m->dir ? make_deleted(m) : open_memfd(r, m), e;
 
 		if (fd < 0)
-			return error_sys(err, -errno, "memfd %s", m->name);
+			return error_sys(err, -errno, "%s %s",
+					 *m->dir ? m->dir : "memfd", m->name);
 		fd = r->memfd[i] = fdrst_lift(r, fd);
 		if (fd < 0)
 			return error_sys(err, fd, "memfd %s", m->name);

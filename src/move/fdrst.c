@@ -11,12 +11,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fdpath.h"
 #include "move/sockmake.h"
+
+#define RETAKES 100 /* of a lock, a millisecond apart */
 
 int fds_check_dest(int root, const void *paths, size_t n, struct error *err)
 {
@@ -26,6 +29,8 @@ int fds_check_dest(int root, const void *paths, size_t n, struct error *err)
 	if (!all || all->version != 1)
 		r = error_set(err, -EPROTO, "list of files: cannot be parsed");
 	for (size_t i = 0; !r && i < all->n_path; i++) {
+		if (all->path[i]->own)
+			continue;
 		r = fdpath_find(root, all->path[i], &fd, err);
 		if (!r)
 			close(fd);
@@ -163,6 +168,45 @@ static int *fill_minus(size_t n)
 	return p;
 }
 
+static int take_lock(int fd, const Fds__Lock *l)
+{
+	struct flock fl = {
+		.l_type = l->write ? F_WRLCK : F_RDLCK,
+		.l_whence = SEEK_SET,
+		.l_start = l->start,
+		.l_len = l->len,
+	};
+	int r;
+
+	if (l->ofd)
+		r = fcntl(fd, F_OFD_SETLK, &fl);
+	else
+		r = flock(fd, (l->write ? LOCK_EX : LOCK_SH) | LOCK_NB);
+	return r < 0 ? -errno : 0;
+}
+
+/*
+ * A shared lock can be had beside the source's: before READY, so that where
+ * it cannot, nothing has happened.
+ */
+static int take_shared(const struct fds_restored *r, struct error *err)
+{
+	for (size_t i = 0; i < r->set->n_file; i++) {
+		const Fds__File *f = r->set->file[i];
+
+		for (size_t k = 0; k < f->n_lock; k++) {
+			int e = f->lock[k]->write
+					? 0
+					: take_lock(r->at[i], f->lock[k]);
+
+			if (e < 0)
+				return error_sys(err, e, "fd %d: lock",
+						 r->at[i]);
+		}
+	}
+	return 0;
+}
+
 int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
 		void *ctx, const int *reserved, size_t nr_reserved,
 		struct fds_restored **ret, struct error *err)
@@ -188,6 +232,8 @@ int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
 		e = place(r, err);
 	if (!e)
 		e = fdmkepoll_fill(r, err);
+	if (!e)
+		e = take_shared(r, err);
 	if (e < 0)
 		goto fail;
 	*ret = r;
@@ -218,21 +264,15 @@ static int set_owner(int fd, const Fds__File *f)
 	return 0;
 }
 
-static int take_lock(int fd, const Fds__Lock *l)
+/* The other host's release may take its time to get here. */
+static int retake(int fd, const Fds__Lock *l)
 {
-	struct flock fl = {
-		.l_type = l->write ? F_WRLCK : F_RDLCK,
-		.l_whence = SEEK_SET,
-		.l_start = l->start,
-		.l_len = l->len,
-	};
-	int r;
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	int e;
 
-	if (l->ofd)
-		r = fcntl(fd, F_OFD_SETLK, &fl);
-	else
-		r = flock(fd, (l->write ? LOCK_EX : LOCK_SH) | LOCK_NB);
-	return r < 0 ? -errno : 0;
+	for (int i = 0; (e = take_lock(fd, l)) && i < RETAKES; i++)
+		nanosleep(&pause, NULL);
+	return e;
 }
 
 /* The text is that of the first fault. */
@@ -245,9 +285,12 @@ static int activate_file(const struct fds_restored *r, size_t i, int before,
 	if (e < 0 && !ret)
 		ret = error_sys(err, e, "fd %d: F_SETOWN", r->at[i]);
 	for (size_t k = 0; k < f->n_lock; k++) {
-		e = take_lock(r->at[i], f->lock[k]);
+		e = f->lock[k]->write ? retake(r->at[i], f->lock[k]) : 0;
 		if (e < 0 && !ret)
-			ret = error_sys(err, e, "fd %d: lock", r->at[i]);
+			ret = error_sys(err, e,
+					"fd %d: its lock was lost to another "
+					"process",
+					r->at[i]);
 	}
 	return ret;
 }

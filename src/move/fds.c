@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/io.h"
@@ -23,8 +24,12 @@
 #include "move/sockopt.h"
 #include "move/tcpcap.h"
 
-/* A look at a running process can catch it between two calls. */
-#define LOOKS 5
+/*
+ * A look at a running process can catch it between two calls, or with a lock
+ * that it is about to give back.
+ */
+#define LOOKS	   5
+#define LOCK_LOOKS 100
 
 static int open_source(struct fds_source *s, struct error *err)
 {
@@ -43,11 +48,17 @@ static int open_source(struct fds_source *s, struct error *err)
 
 static int look(struct fds_source *s, struct fdscan **ret, struct error *err)
 {
-	int r = -EAGAIN;
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	int r = -EAGAIN, locked = 0;
 
-	for (int i = 0; i < LOOKS && r < 0; i++)
+	for (int i = 0; i < LOOKS && r < 0;) {
 		r = fdscan_run(s, false, ret, err);
-	return r;
+		if (r != -ENOLCK || locked++ >= LOCK_LOOKS)
+			i++;
+		else
+			nanosleep(&pause, NULL);
+	}
+	return r == -ENOLCK ? -ENOTSUP : r;
 }
 
 int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
@@ -78,14 +89,28 @@ int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
 	return r;
 }
 
-/* Take the files' descriptions out of the scan. */
+/* Any directory of that name will do. */
+static Fds__Path *directory(const char *path)
+{
+	Fds__Path *p = xmalloc(sizeof(*p));
+
+	fds__path__init(p);
+	p->path = xstrdup(path);
+	p->mode = S_IFDIR;
+	return p;
+}
+
+/*
+ * Take the files' descriptions out of the scan, and add where deleted ones
+ * are to be made again.
+ */
 static Fds__Paths *take_paths(Fds__Set *set)
 {
 	Fds__Paths *all = xmalloc(sizeof(*all));
 
 	fds__paths__init(all);
 	all->version = 1;
-	all->path = xcalloc(set->n_file + 1, sizeof(*all->path));
+	all->path = xcalloc(set->n_file + set->n_memfd + 1, sizeof(*all->path));
 	for (size_t i = 0; i < set->n_file; i++) {
 		Fds__File *f = set->file[i];
 
@@ -95,6 +120,10 @@ static Fds__Paths *take_paths(Fds__Set *set)
 		f->path = NULL;
 		f->kind_case = FDS__FILE__KIND__NOT_SET;
 	}
+	for (size_t i = 0; i < set->n_memfd; i++)
+		if (*set->memfd[i]->dir)
+			all->path[all->n_path++] =
+				directory(set->memfd[i]->dir);
 	return all;
 }
 

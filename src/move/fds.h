@@ -28,11 +28,13 @@
  *
  * Shared open file descriptions are shared again.  Refused are: io_uring,
  * inotify, fanotify, other anonymous inodes, devices but mem(4)'s, ptys,
- * deleted and replaced files, files that are another file at the destination,
- * named pipes, fcntl(F_SETLK) locks (flock and OFD locks move), pipes and
- * unix sockets whose other end is outside and not external, unix sockets
- * bound to a path, SCM_RIGHTS in flight, netlink, raw, packet and other
- * sockets, kTLS, socket filters.
+ * deleted files that another process has open too and ones above 64 MiB (others
+ * move with their content), files that are another file at the destination,
+ * named pipes, leases, fcntl(F_SETLK) locks that stay (flock and OFD locks
+ * move; one that is given back within 0.2 s is waited for), pipes and unix
+ * sockets whose other end is outside and not external, unix sockets bound to a
+ * path, SCM_RIGHTS in flight, netlink, raw, packet and other sockets, kTLS,
+ * socket filters.
  */
 #ifndef MOVE_FDS_H
 #define MOVE_FDS_H

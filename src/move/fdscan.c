@@ -153,8 +153,10 @@ static int describe(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 		return r;
 	if (S_ISFIFO(f->st.st_mode) && link[0] != '/')
 		return fdpipe_end(sc, f, err);
-	if (!strncmp(link, "/memfd:", 7))
-		return fdkind_memfd(sc, f, link, err);
+	if (!strncmp(link, "/memfd:", 7) ||
+	    (S_ISREG(f->st.st_mode) && !f->st.st_nlink && link[0] == '/' &&
+	     !(f->info.flags & O_PATH)))
+		return fdcontent_file(sc, f, link, err);
 	if (link[0] == '/')
 		return fdkind_path(sc, f, link, err);
 	if (!strcmp(link, "anon_inode:[eventpoll]"))
@@ -203,7 +205,7 @@ static int describe_all(struct fdscan *sc, struct error *err)
 			continue;
 		r = describe(sc, f, err);
 		if (!r)
-			r = fdkind_locks(f, err);
+			r = fdlock_all(sc, f, err);
 		if (!r && sc->content)
 			r = fdkind_owner(sc, f, err);
 	}

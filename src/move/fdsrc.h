@@ -64,15 +64,18 @@ int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
 void fdscan_destroy(struct fdscan *sc); /* NULL is allowed */
 
 /*
- * One kind each (fdkind.c, fdpipe.c, sockcap.c): fill in f->msg, or refuse.
+ * One kind each (fdkind.c, fdcontent.c, fdpipe.c, sockcap.c): fill in f->msg,
+ * or refuse.
  */
 int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
 		struct error *err) must_check;
 int fdkind_anon(struct fdscan *sc, struct fdscan_file *f, const char *link,
 		struct error *err) must_check;
-int fdkind_memfd(struct fdscan *sc, struct fdscan_file *f, const char *link,
-		 struct error *err) must_check;
-int fdkind_locks(struct fdscan_file *f, struct error *err) must_check;
+int fdcontent_file(struct fdscan *sc, struct fdscan_file *f, const char *link,
+		   struct error *err) must_check;
+/* -ENOLCK from a process that runs: one that cannot move, held just now. */
+int fdlock_all(struct fdscan *sc, struct fdscan_file *f,
+	       struct error *err) must_check;
 int fdkind_owner(struct fdscan *sc, struct fdscan_file *f,
 		 struct error *err) must_check;
 int fdpipe_end(struct fdscan *sc, struct fdscan_file *f,

@@ -5,6 +5,7 @@
  * arrays or do more than the program's own system calls could.
  */
 #include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +75,10 @@ static int check_memfds(const Fds__Set *set, struct error *err)
 		const Fds__Memfd *m = set->memfd[i];
 
 		if (m->size > SIZE_MAX_MEMFD || (m->mode & ~07777u) ||
-		    strlen(m->name) > 249)
+		    strlen(m->name) > NAME_MAX)
 			return bad(err, "memfd out of range");
+		if (m->dir[0] && (m->dir[0] != '/' || m->seals))
+			return bad(err, "deleted file out of range");
 		for (size_t k = 0; k < m->n_extent; k++) {
 			const Fds__Extent *e = m->extent[k];
 

@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -106,6 +107,54 @@ static void files(void **state)
 	both(files_make, files_verify);
 }
 
+/* ---- deleted files ---- */
+
+static void deleted_make(void)
+{
+	char path[] = "/proc/self/fd/10";
+
+	put(open(at("r"), O_RDWR | O_CREAT, 0640), 10);
+	CHECK(write(10, "content", 7) == 7);
+	CHECK(ftruncate(10, 5ll << 20) == 0);
+	CHECK(pwrite(10, "end", 3, 4 << 20) == 3 && lseek(10, 3, 0) == 3);
+	put(dup(10), 11);
+	put(open(path, O_WRONLY | O_APPEND), 12);
+	CHECK(unlink(at("r")) == 0);
+	put(open(path, O_RDONLY), 13);
+	put(open(at(""), O_RDWR | O_TMPFILE, 0600), 14);
+	CHECK(write(14, "never named", 11) == 11);
+	put(open(at("r"), O_RDONLY | O_CREAT, 0600), 15);
+	CHECK(rename(at("r"), at("s")) == 0);
+	close(open(at("r"), O_RDWR | O_CREAT, 0600));
+	CHECK(rename(at("r"), at("s")) == 0); /* 15 was replaced */
+	CHECK(flock(10, LOCK_EX) == 0);
+}
+
+static void deleted_verify(void)
+{
+	struct stat st, other;
+	char text[16];
+
+	CHECK(fstat(10, &st) == 0 && st.st_size == 5 << 20 && !st.st_nlink);
+	CHECK((st.st_mode & 07777) == 0640);
+	CHECK(read(11, text, 4) == 4 && !memcmp(text, "tent", 4));
+	CHECK(lseek(10, 0, SEEK_CUR) == 7 && lseek(13, 0, SEEK_CUR) == 0);
+	CHECK(write(12, "more", 4) == 4);
+	CHECK(pread(13, text, 4, 5 << 20) == 4 && !memcmp(text, "more", 4));
+	CHECK(pread(13, text, 4, 4 << 20) == 4 && !memcmp(text, "end", 4));
+	CHECK(write(13, "x", 1) < 0 && flock(13, LOCK_EX | LOCK_NB) < 0);
+	CHECK(pread(14, text, 16, 0) == 11 && !memcmp(text, "never named", 11));
+	CHECK(fstat(15, &other) == 0 && !other.st_size && !other.st_nlink);
+	CHECK(other.st_ino != st.st_ino);
+}
+
+static void deleted(void **state)
+{
+	both(deleted_make, deleted_verify);
+}
+
+/* ---- locks ---- */
+
 static void locks_make(void)
 {
 	struct flock fl = { .l_type = F_WRLCK, .l_start = 3, .l_len = 4 };
@@ -116,6 +165,8 @@ static void locks_make(void)
 	CHECK(fcntl(11, F_OFD_SETLK, &fl) == 0);
 	CHECK(fcntl(11, F_SETOWN, getppid()) == 0);
 	CHECK(fcntl(11, F_SETSIG, SIGUSR1) == 0);
+	put(open(at("h"), O_RDWR | O_CREAT, 0600), 12);
+	CHECK(flock(12, LOCK_SH) == 0);
 }
 
 static void locks_verify(void)
@@ -128,11 +179,50 @@ static void locks_verify(void)
 	CHECK(fd >= 0 && fcntl(fd, F_OFD_GETLK, &fl) == 0);
 	CHECK(fl.l_type == F_WRLCK && fl.l_start == 3 && fl.l_len == 4);
 	CHECK(fcntl(11, F_GETSIG) == SIGUSR1 && fcntl(11, F_GETOWN) > 0);
+	fd = open(at("h"), O_RDWR);
+	CHECK(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0);
+	CHECK(flock(fd, LOCK_SH | LOCK_NB) == 0);
 }
 
 static void locks(void **state)
 {
 	both(locks_make, locks_verify);
+}
+
+/* A lock that cannot move is waited for, if it is held for a moment only. */
+static void passing_lock(void **state)
+{
+	struct flock on = { .l_type = F_WRLCK }, off = { .l_type = F_UNLCK };
+	int fd = open(at("p"), O_RDWR | O_CREAT, 0600), ready[2];
+	struct error err = ERROR_INIT;
+	struct move_external none[1];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(fd, 0);
+		dup2(ready[1], 1);
+		close_range(2, ~0u, 0);
+		for (;;) {
+			fcntl(0, F_SETLK, &on);
+			(void)!write(1, "x", 1);
+			close(1);
+			poll(NULL, 0, 20);
+			fcntl(0, F_SETLK, &off);
+			poll(NULL, 0, 20);
+		}
+	}
+	close(fd);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	if (fds_check(pid, none, 0, &err) < 0)
+		fail_msg("%s", err.text);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 /* ---- pipes ---- */
@@ -376,18 +466,27 @@ static void external(void **state)
 
 /* ---- refusals ---- */
 
-static void deleted_make(void)
+/* A process that has all descriptors too, and ends with this one. */
+static void fork_holder(void)
+{
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+}
+
+static void held_make(void)
 {
 	put(open(at("gone"), O_RDWR | O_CREAT, 0600), 7);
 	CHECK(unlink(at("gone")) == 0);
+	fork_holder();
 }
 
-static void replaced_make(void)
+static void huge_make(void)
 {
-	put(open(at("r"), O_RDWR | O_CREAT, 0600), 7);
-	CHECK(rename(at("r"), at("s")) == 0);
-	close(open(at("r"), O_RDWR | O_CREAT, 0600));
-	CHECK(rename(at("r"), at("s")) == 0);
+	put(open(at("gone"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(unlink(at("gone")) == 0 && ftruncate(7, 65 << 20) == 0);
 }
 
 /* Something is mounted over it. */
@@ -424,6 +523,35 @@ static void posix_lock_make(void)
 	CHECK(fcntl(7, F_SETLK, &fl) == 0);
 }
 
+static void lease_make(void)
+{
+	put(open(at("m"), O_RDONLY | O_CREAT, 0600), 7);
+	CHECK(fcntl(7, F_SETLEASE, F_RDLCK) == 0);
+}
+
+static bool is_waited_for(void)
+{
+	char text[65536] = "";
+	int fd = open("/proc/locks", O_RDONLY);
+	bool found = read(fd, text, sizeof(text) - 1) > 0 &&
+		     strstr(text, "-> FLOCK");
+
+	close(fd);
+	return found;
+}
+
+static void awaited_make(void)
+{
+	put(open(at("p"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(flock(7, LOCK_EX) == 0);
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(flock(open(at("p"), O_RDWR), LOCK_EX));
+	}
+	while (!is_waited_for())
+		poll(NULL, 0, 1);
+}
+
 static void fifo_make(void)
 {
 	mkfifo(at("fifo"), 0600);
@@ -445,16 +573,6 @@ static void rights_make(void)
 	pair(SOCK_STREAM, 7, 8);
 	*(int *)CMSG_DATA(&u.h) = 7;
 	CHECK(sendmsg(8, &msg, 0) == 1);
-}
-
-/* A process that has all descriptors too, and ends with this one. */
-static void fork_holder(void)
-{
-	if (fork() == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		pause();
-		_exit(0);
-	}
 }
 
 static void outside_pipe_make(void)
@@ -491,13 +609,16 @@ static void refusals(void **state)
 		int code;
 		const char *text;
 	} all[] = {
-		{ deleted_make, -ENOTSUP, "fd 7: deleted file" },
-		{ replaced_make, -ENOTSUP, "fd 7: deleted file" },
+		{ held_make, -ENOTSUP, "fd 7: deleted file /tmp/test_fds" },
+		{ held_make, -ENOTSUP, "has open as well" },
+		{ huge_make, -ENOTSUP, "fd 7: deleted file of 68157440 bytes" },
 		{ hidden_make, -ENOTSUP, "was replaced by another file" },
 		{ uring_make, -ENOTSUP, "fd 7: io_uring instance" },
 		{ inotify_make, -ENOTSUP, "fd 7: inotify" },
 		{ tty_make, -ENOTSUP, "fd 7: device /dev/" },
-		{ posix_lock_make, -ENOTSUP, "fd 7: POSIX lock" },
+		{ posix_lock_make, -ENOTSUP, "fd 7: lock by fcntl(F_SETLK)" },
+		{ awaited_make, -ENOTSUP, "fd 7: another process waits" },
+		{ lease_make, -ENOTSUP, "fd 7: lease" },
 		{ fifo_make, -ENOTSUP, "fd 7: named pipe" },
 		{ rights_make, -EAGAIN, "fd 7: descriptors are being passed" },
 		{ outside_pipe_make, -ENOTSUP,
@@ -517,9 +638,10 @@ static void refusals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files),     cmocka_unit_test(locks),
-		cmocka_unit_test(pipes),     cmocka_unit_test(unix_sockets),
-		cmocka_unit_test(anonymous), cmocka_unit_test(external),
+		cmocka_unit_test(files),	cmocka_unit_test(locks),
+		cmocka_unit_test(passing_lock), cmocka_unit_test(pipes),
+		cmocka_unit_test(unix_sockets), cmocka_unit_test(anonymous),
+		cmocka_unit_test(external),	cmocka_unit_test(deleted),
 		cmocka_unit_test(refusals),
 	};
 	int r;

@@ -1,8 +1,11 @@
 /*
  * files.c - open files: offsets, growth, locks, what belongs to a directory
  *
+ *	files [locks]
+ *
  * A log that only grows, one appended to, one read slowly, one shared by two
- * descriptors; flags, locks of three kinds, current directory and umask.
+ * descriptors, one deleted, one of /proc; flags, locks of two kinds (with
+ * "locks": three), current directory and umask.
  */
 #include <fcntl.h>
 #include <sys/file.h>
@@ -15,7 +18,8 @@
 
 static struct {
 	int grow, append, read, dup, shared2, dir, path, null, zero, random;
-	int locked, sparse;
+	int locked, sparse, deleted, status, direct;
+	bool posix;
 	ino_t dir_ino;
 	uint64_t grown, appended;
 	off_t at;
@@ -47,6 +51,11 @@ static void make_files(void)
 	f.sparse = create("sparse", O_RDWR);
 	CHECK(ftruncate(f.sparse, 1ll << 33) == 0);
 	CHECK(lseek(f.sparse, (1ll << 33) - 5, SEEK_SET) > 0);
+	f.deleted = create("deleted", O_RDWR | O_DSYNC);
+	CHECK(unlink(check_path("deleted")) == 0);
+	f.direct = open(check_path("read"), O_RDONLY | O_DIRECT);
+	f.status = open("/proc/self/status", O_RDONLY);
+	CHECK(f.direct >= 0 && f.status >= 0);
 	f.null = open("/dev/null", O_RDWR);
 	f.zero = open("/dev/zero", O_RDONLY);
 	f.random = open("/dev/urandom", O_RDONLY);
@@ -74,8 +83,10 @@ static void make_locks(void)
 
 	f.locked = create("locked", O_RDWR);
 	CHECK(ftruncate(f.locked, 2000) == 0);
-	CHECK(fcntl(f.locked, F_SETLK, &w) == 0);
-	CHECK(fcntl(f.locked, F_SETLK, &r) == 0);
+	if (f.posix) {
+		CHECK(fcntl(f.locked, F_SETLK, &w) == 0);
+		CHECK(fcntl(f.locked, F_SETLK, &r) == 0);
+	}
 	CHECK(fcntl(f.locked, F_OFD_SETLK, &ofd) == 0);
 	CHECK(flock(f.append, LOCK_EX) == 0);
 	CHECK(flock(f.read, LOCK_SH) == 0);
@@ -94,6 +105,17 @@ static void grow(uint64_t round)
 	CHECK(lseek(f.append, 0, SEEK_SET) == 0);
 	CHECK(write(f.append, buf, n) == (ssize_t)n);
 	f.appended += n;
+	CHECK(write(f.deleted, buf, n) == (ssize_t)n);
+}
+
+/* The open file is still that of this process. */
+static void check_status(void)
+{
+	char text[4096] = "", want[32];
+
+	CHECK(pread(f.status, text, sizeof(text) - 1, 0) > 0);
+	snprintf(want, sizeof(want), "\nPid:\t%d\n", getpid());
+	CHECK(strstr(text, want), "%s", text);
 }
 
 /* Two descriptors of one description read in turn. */
@@ -128,6 +150,9 @@ static void check_rest(void)
 	CHECK((fcntl(f.append, F_GETFL) & (O_ACCMODE | O_APPEND)) ==
 	      (O_WRONLY | O_APPEND));
 	CHECK(fcntl(f.path, F_GETFL) & O_PATH);
+	CHECK(fcntl(f.direct, F_GETFL) & O_DIRECT);
+	CHECK(fcntl(f.deleted, F_GETFL) & O_DSYNC);
+	check_status();
 	CHECK(read(f.path, buf, 1) < 0 && errno == EBADF);
 	CHECK(write(f.null, "x", 1) == 1 && read(f.null, buf, 1) == 0);
 	CHECK(read(f.zero, buf, sizeof(buf)) == sizeof(buf) && !buf[63]);
@@ -140,25 +165,24 @@ static void check_rest(void)
 	CHECK(mask == 0137, "umask %o", mask);
 }
 
-static void check_content(const char *name, off_t size)
+static void check_content(int fd, const char *name, off_t size)
 {
 	unsigned char buf[999];
-	int fd = open(name, O_RDONLY);
 	struct stat st;
+	off_t at = 0;
 
 	CHECK(fd >= 0 && fstat(fd, &st) == 0);
 	CHECK(st.st_size == size, "%s: %lld bytes, not %lld", name,
 	      (long long)st.st_size, (long long)size);
-	for (uint64_t round = 0; size > 0; round++) {
+	for (uint64_t round = 0; at < size; round++) {
 		size_t n = round % sizeof(buf) + 1;
 
-		CHECK(read(fd, buf, n) == (ssize_t)n &&
+		CHECK(pread(fd, buf, n, at) == (ssize_t)n &&
 			      check_same(buf, n, round),
 		      "%s is wrong in record %llu", name,
 		      (unsigned long long)round);
-		size -= (off_t)n;
+		at += (off_t)n;
 	}
-	close(fd);
 }
 
 static void expect_lock(int fd, int cmd, off_t start, off_t len, short type)
@@ -180,10 +204,12 @@ static void check_locks(void)
 		int fd = open("locked", O_RDWR), a = open("append", O_RDWR);
 		int r = open("read", O_RDONLY);
 
-		expect_lock(fd, F_GETLK, 100, 1, F_WRLCK);
-		expect_lock(fd, F_GETLK, 149, 1, F_WRLCK);
 		expect_lock(fd, F_GETLK, 150, 100, F_UNLCK);
-		expect_lock(fd, F_GETLK, 305, 1, F_RDLCK);
+		if (f.posix) {
+			expect_lock(fd, F_GETLK, 100, 1, F_WRLCK);
+			expect_lock(fd, F_GETLK, 149, 1, F_WRLCK);
+			expect_lock(fd, F_GETLK, 305, 1, F_RDLCK);
+		}
 		expect_lock(fd, F_OFD_GETLK, 1005, 1, F_WRLCK);
 		CHECK(flock(a, LOCK_SH | LOCK_NB) < 0);
 		CHECK(flock(r, LOCK_SH | LOCK_NB) == 0);
@@ -193,10 +219,11 @@ static void check_locks(void)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	uint64_t round = 0;
 
+	f.posix = argc > 1 && !strcmp(argv[1], "locks");
 	check_path("");
 	make_files();
 	make_locks();
@@ -210,8 +237,9 @@ int main(void)
 	}
 	if (check_sabotaged())
 		CHECK(write(f.append, "x", 1) == 1);
-	check_content("grow", (off_t)f.grown);
-	check_content("append", (off_t)f.appended);
+	check_content(open("grow", O_RDONLY), "grow", (off_t)f.grown);
+	check_content(open("append", O_RDONLY), "append", (off_t)f.appended);
+	check_content(f.deleted, "deleted", (off_t)f.grown);
 	check_locks();
 	return check_pass();
 }

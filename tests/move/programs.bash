@@ -13,6 +13,7 @@ check-epolls
 check-eventfds
 check-eventfds memfd
 check-guards
+check-files
 check-locks
 check-memory
 check-pipes
@@ -41,7 +42,7 @@ check-storm runs
 pychk.py
 '
 move_perhaps='
-check-files
+check-files locks
 pychk.py wal
 check-pipes fifo
 check-tcp connecting
