@@ -6,11 +6,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -30,6 +33,8 @@
  */
 #define LOOKS	   5
 #define LOCK_LOOKS 100
+
+#define WARM_MAX ((size_t)256 << 20)
 
 static int open_source(struct fds_source *s, struct error *err)
 {
@@ -127,6 +132,53 @@ static Fds__Paths *take_paths(Fds__Set *set)
 	return all;
 }
 
+/* Bytes that a capture would take along, as of now. */
+static size_t content_size(const struct fdscan_file *f)
+{
+	int in = 0, out = 0;
+
+	switch (f->msg->kind_case) {
+	case FDS__FILE__KIND_MEMFD:
+		return (size_t)f->st.st_size;
+	case FDS__FILE__KIND_SOCKET:
+		(void)!ioctl(f->copy, SIOCINQ, &in);
+		(void)!ioctl(f->copy, SIOCOUTQ, &out);
+		break;
+	case FDS__FILE__KIND_PIPE:
+	case FDS__FILE__KIND_EXTERNAL:
+		(void)!ioctl(f->copy, FIONREAD, &in);
+		break;
+	default:
+		break;
+	}
+	return (size_t)(in > 0 ? in : 0) + (size_t)(out > 0 ? out : 0);
+}
+
+/*
+ * A page touched for the first time costs ten times what copying into it does,
+ * and the capture is downtime.  So the allocator gets as many as the content
+ * and the blob would take now, and is told to keep them.
+ */
+static void warm_up(const struct fdscan *sc)
+{
+	size_t piece = 1 << 20, sum = piece, n;
+	void **p;
+
+	for (size_t i = 0; i < sc->nr_file; i++)
+		sum += 2 * content_size(&sc->file[i]);
+	n = (sum < WARM_MAX ? sum : WARM_MAX) / piece;
+	p = xcalloc(n, sizeof(*p));
+	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most it takes */
+	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
+	for (size_t i = 0; i < n; i++) {
+		p[i] = xmalloc(piece);
+		explicit_bzero(p[i], piece);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(p[i]);
+	free(p);
+}
+
 int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 		size_t nr_ext, struct fds_source **ret, struct error *err)
 {
@@ -149,6 +201,7 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 		return r;
 	}
 	s->paths = take_paths(sc->set);
+	warm_up(sc);
 	fdscan_destroy(sc);
 	*ret = s;
 	return 0;
