@@ -62,22 +62,53 @@ static double cached_score(const char *run_dir)
 	return score;
 }
 
+/* SIOCGIFADDR or SIOCGIFNETMASK of a link; false: it has none. */
+static bool ask_link(const char *link, unsigned long what, struct in_addr *ret)
+{
+	struct ifreq q = { .ifr_flags = 0 };
+	fd_auto fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in sin;
+
+	snprintf(q.ifr_name, sizeof(q.ifr_name), "%s", link);
+	if (fd < 0 || ioctl(fd, what, &q) < 0)
+		return false;
+	memcpy(&sin, &q.ifr_addr, sizeof(sin));
+	*ret = sin.sin_addr;
+	return true;
+}
+
 /* The IPv4 address of a link. */
 static char *address_of(const char *link)
 {
-	struct ifreq q = { .ifr_flags = 0 };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), r;
-	struct sockaddr_in sin;
+	struct in_addr addr;
 	char text[NET_TEXT];
 
-	snprintf(q.ifr_name, sizeof(q.ifr_name), "%s", link);
-	r = fd < 0 ? -1 : ioctl(fd, SIOCGIFADDR, &q);
-	if (fd >= 0)
-		close(fd);
-	if (r < 0)
-		return NULL;
-	memcpy(&sin, &q.ifr_addr, sizeof(sin));
-	return xstrdup(net_addr_text(sin.sin_addr, text));
+	return ask_link(link, SIOCGIFADDR, &addr)
+		       ? xstrdup(net_addr_text(addr, text))
+		       : NULL;
+}
+
+/* The prefix length of the network there; 0: none. */
+static unsigned prefix_of(const char *link)
+{
+	struct in_addr mask;
+
+	return link && ask_link(link, SIOCGIFNETMASK, &mask)
+		       ? (unsigned)__builtin_popcount(mask.s_addr)
+		       : 0;
+}
+
+static void sample(struct agent *a, Control__HostReport *ret)
+{
+	struct host_sample s;
+
+	host_load_sample(a->load, &s);
+	ret->runnable = s.runnable;
+	ret->load = s.load;
+	ret->memory_free = s.memory_free;
+	ret->pressure = s.pressure;
+	ret->users = s.users;
+	ret->idle_usec = s.users ? s.idle : 0;
 }
 
 static int describe_host(struct agent *a, struct error *err)
@@ -104,9 +135,13 @@ static int describe_host(struct agent *a, struct error *err)
 static int send_hello(struct agent *a)
 {
 	Control__AgentInfo info = CONTROL__AGENT_INFO__INIT;
+	Control__HostReport report = CONTROL__HOST_REPORT__INIT;
 	struct utsname u;
 	int r;
 
+	sample(a, &report);
+	info.report = &report;
+	info.prefix = prefix_of(a->conf->uplink);
 	info.boot_id = a->boot_id;
 	info.address = a->address;
 	info.uplink = a->conf->uplink ? a->conf->uplink : (char *)"";
@@ -309,19 +344,12 @@ static int on_report(sd_event_source *src, uint64_t usec, void *arg)
 {
 	Control__HostReport r = CONTROL__HOST_REPORT__INIT;
 	struct agent *a = arg;
-	struct host_sample s;
 
 	sd_event_source_set_time_relative(src, a->conf->report_every);
 	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
-	host_load_sample(a->load, &s);
+	sample(a, &r);
 	if (!a->greeted)
 		return 0;
-	r.runnable = s.runnable;
-	r.load = s.load;
-	r.memory_free = s.memory_free;
-	r.pressure = s.pressure;
-	r.users = s.users;
-	r.idle_usec = s.users ? s.idle : 0;
 	if (message_send(a->conn, 0, 0, MESSAGE_BODY(HOST_REPORT), &r) < 0)
 		conn_fail(a->conn, -ENOBUFS, "the controller does not read");
 	return 0;

@@ -18,9 +18,14 @@ struct agent_conf {
 	char *controller; /* address */
 	char *key;	  /* its key file, "host/NAME" */
 	char *run_dir;
-	char *address;	/* of this host, for migration; NULL: the uplink's */
-	char *uplink;	/* link towards other hosts; NULL or "": none */
-	char *net;	/* "routed", "none" or NULL: routed if possible */
+	char *address; /* of this host, for migration; NULL: the uplink's */
+	char *uplink;  /* link towards other hosts; NULL or "": none */
+	/*
+	 * "routed", "bridge" (the uplink is one, on the other hosts' LAN, of
+	 * which the controller's pool is a part), "none" or NULL: routed if
+	 * possible.  A rank moves only between hosts of one kind.
+	 */
+	char *net;
 	uint32_t cores; /* 0: those there are */
 	double score;	/* 0: measure, and remember in RUN_DIR/score */
 	usec_t report_every;

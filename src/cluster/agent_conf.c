@@ -24,9 +24,11 @@ void agent_conf_clear(struct agent_conf *conf)
 static int set_net(struct agent_conf *conf, const char *value,
 		   struct error *err)
 {
-	if (strcmp(value, "routed") && strcmp(value, "none"))
+	if (strcmp(value, "routed") && strcmp(value, "bridge") &&
+	    strcmp(value, "none"))
 		return error_set(err, -EINVAL,
-				 "net: '%s' is neither routed nor none", value);
+				 "net: '%s' is none of routed, bridge, none",
+				 value);
 	free(conf->net);
 	conf->net = xstrdup(value);
 	return 0;

@@ -218,6 +218,40 @@ static void agent_replaces(struct ctl_host *h)
 	free(old);
 }
 
+static void take_report(struct ctl_host *h, const Control__HostReport *r)
+{
+	h->report.runnable = r->runnable;
+	h->report.load = r->load;
+	h->report.memory_free = r->memory_free;
+	h->report.pressure = r->pressure;
+	h->report.users = r->users;
+	h->report.idle_usec = r->idle_usec;
+}
+
+/* Bridged capsules are on the hosts' own network, so must be their addresses.
+ */
+static int check_bridged(const struct ctl *ctl, const Control__AgentInfo *info,
+			 struct in_addr address, struct error *err)
+{
+	uint32_t mask = info->prefix ? ~0u << (32 - info->prefix % 32) : 0;
+
+	if (strcmp(info->net, "bridge"))
+		return 0;
+	if (info->prefix < 1 || info->prefix > 31)
+		return error_set(err, -EINVAL,
+				 "the bridge %s has no network: give it an "
+				 "address",
+				 info->uplink);
+	if (info->prefix > ctl->pool_prefix ||
+	    (ntohl(address.s_addr) ^ ntohl(ctl->pool.s_addr)) & mask)
+		return error_set(err, -EINVAL,
+				 "the controller's pool %s is not part of the "
+				 "network at the bridge %s (%s/%u)",
+				 ctl->conf->pool, info->uplink, info->address,
+				 info->prefix);
+	return 0;
+}
+
 int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 		   struct error *err)
 {
@@ -232,6 +266,8 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 	if (!info->cores || info->cores > RECORD_CORES_MAX)
 		return error_set(err, -EINVAL, "a host with %u cores",
 				 info->cores);
+	if (check_bridged(ctl, info, address, err) < 0)
+		return -EINVAL;
 	agent_replaces(h);
 	h->agent = p;
 	p->host = h;
@@ -249,6 +285,9 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 		set_text(&h->boot_id, info->boot_id);
 		ctl_host_store(h);
 	}
+	h->prefix = info->prefix;
+	if (info->report)
+		take_report(h, info->report);
 	log_info("host=%s agent=up keepers=%zu", h->name, info->n_keepers);
 	drop_missing_keepers(h, info);
 	drop_missing_ranks(h, info);
@@ -258,12 +297,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 
 void ctl_host_report(struct ctl_host *h, const Control__HostReport *r)
 {
-	h->report.runnable = r->runnable;
-	h->report.load = r->load;
-	h->report.memory_free = r->memory_free;
-	h->report.pressure = r->pressure;
-	h->report.users = r->users;
-	h->report.idle_usec = r->idle_usec;
+	take_report(h, r);
 	ctl_sched_host(h);
 }
 

@@ -188,7 +188,12 @@ void klink_capsule(const struct ctl_rank *r, const struct ctl_host *h,
 	keeper__capsule__init(ret);
 	ret->address = xstrdup(net_addr_text(r->address, text));
 	ret->mode = h->net;
-	ret->uplink = h->uplink;
+	if (!strcmp(h->net, "bridge")) {
+		ret->bridge = h->uplink;
+		ret->prefix = h->prefix;
+	} else {
+		ret->uplink = h->uplink;
+	}
 	if (job->nr > HOST_LINES_MAX)
 		return;
 	ret->hosts = xcalloc(job->nr, sizeof(*ret->hosts));

@@ -238,6 +238,12 @@ static int refuse(struct ctl_rank *r, struct ctl_host *to, struct error *err)
 	if (to->drain)
 		return error_set(err, -EBUSY, "host %s is being drained",
 				 to->name);
+	if (strcmp(to->net, r->host->net))
+		return error_set(err, -EXDEV,
+				 "capsules are %s on %s and %s on %s, and a "
+				 "rank keeps its network",
+				 r->host->net, r->host->name, to->net,
+				 to->name);
 	if (!klink_of(r) || !klink_of(r)->heard)
 		return error_set(err, -EHOSTDOWN,
 				 "host %s, where the rank is, does not answer",

@@ -64,7 +64,8 @@ struct ctl_host {
 	bool drain;
 	struct ctl_peer *agent; /* NULL while it is not connected */
 	char *address, *uplink, *net;
-	double score; /* of the agent's benchmark */
+	unsigned prefix; /* of the network at its uplink */
+	double score;	 /* of the agent's benchmark */
 	uint32_t cores;
 	uint64_t memory;
 	Control__HostReport report;

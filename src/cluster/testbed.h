@@ -40,7 +40,7 @@ struct testbed_spec {
 	double share[TESTBED_HOSTS_MAX];
 	/* Most CPU time a second of wall time, in CPUs; 0: no limit */
 	double speed[TESTBED_HOSTS_MAX];
-	/* eth0 is a port of a bridge br0 on each host, for bridged capsules */
+	/* eth0 is a port of a bridge br0 on each host; capsules are bridged */
 	bool bridge;
 	/* Only the hosts: no controller, no agents */
 	bool bare;

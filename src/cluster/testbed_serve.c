@@ -255,6 +255,8 @@ static void plan_agent(const struct testbed_spec *spec, unsigned h,
 	s->argv[i++] = xasprintf("--address=" TESTBED_HOST_ADDRESS, h);
 	s->argv[i++] = xasprintf("--uplink=%s", spec->bridge ? TESTBED_BRIDGE
 							     : TESTBED_UPLINK);
+	s->argv[i++] =
+		xasprintf("--net=%s", spec->bridge ? "bridge" : "routed");
 	s->argv[i++] = xstrdup("--run-dir");
 	s->argv[i++] = testbed_run_dir(spec->name, s->host);
 	s->argv[i++] = xstrdup("--key");

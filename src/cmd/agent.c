@@ -21,8 +21,10 @@ static const struct argp_option options[] = {
 	  "network link towards other hosts; none: capsules reach only this "
 	  "host",
 	  0 },
-	{ "net", KEY_SETTING + 5, "routed|none", 0,
-	  "what network capsules have (routed for root)", 0 },
+	{ "net", KEY_SETTING + 5, "routed|bridge|none", 0,
+	  "what network capsules have (routed for root); bridge: the uplink is "
+	  "a bridge on the hosts' LAN, and capsules are its ports",
+	  0 },
 	{ "cores", KEY_SETTING + 6, "N", 0, "ranks at full speed (all cores)",
 	  0 },
 	{ "score", KEY_SETTING + 7, "N", 0,

@@ -27,7 +27,7 @@ static const struct argp_option options[] = {
 	{ "speed", KEY_SPEED, "CPUS,...", 0,
 	  "up: CPUs that each host has at most, such as 1,0.5 (no limit)", 0 },
 	{ "bridge", KEY_BRIDGE, 0, 0,
-	  "up: each host has a bridge br0 on the LAN, for bridged capsules",
+	  "up: each host has a bridge br0 on the LAN, and capsules are its ports",
 	  0 },
 	{ "bare", KEY_BARE, 0, 0,
 	  "up: only the hosts, without controller and agents", 0 },
