@@ -94,6 +94,10 @@ fails() {
 	done
 }
 
+@test "a long output on a full device names the reason" {
+	fails 1 "No space left on device" sim -p fcfs -w ismail --load 0.5 -n 5000 -o /dev/full
+}
+
 @test "with standard output closed a table does not end in another file" {
 	run bash -c "'$stint' sim -p fcfs -w ismail:sizes=U --load 0.5 -n 600 -o jobs.csv >&-"
 	[ "$status" -eq 1 ]

@@ -20,6 +20,7 @@ struct output {
 	char *path;
 	bool straight; /* standard output, a device */
 	char *temp;    /* the temporary file's name, once it has one */
+	int error;     /* of the first write that failed: stdio forgets it */
 };
 
 /* A target that is no regular file (/dev/null, a pipe) is written straight. */
@@ -137,10 +138,10 @@ static int give_name(struct output *out)
 
 int output_commit(struct output *out, struct error *err)
 {
-	int r = 0;
+	int r = out->error;
 
 	errno = EIO; /* stdio need not set it */
-	if (fflush(out->f) || ferror(out->f))
+	if (!r && (fflush(out->f) || ferror(out->f)))
 		r = -errno;
 	if (!r && !out->straight && !out->temp)
 		r = give_name(out);
@@ -169,14 +170,15 @@ void output_abort(struct output *out)
 
 /* Numbers go into a buffer by hand: printf would take most of the time. */
 struct text {
-	FILE *f;
+	struct output *out;
 	size_t n;
 	char buf[1 << 17];
 };
 
 static void text_flush(struct text *t)
 {
-	fwrite(t->buf, 1, t->n, t->f);
+	if (fwrite(t->buf, 1, t->n, t->out->f) != t->n && !t->out->error)
+		t->out->error = -errno;
 	t->n = 0;
 }
 
@@ -286,7 +288,7 @@ void output_jobs_csv(struct output *out, const struct sim_result *result)
 {
 	struct text *t = xmalloc(sizeof(*t));
 
-	t->f = out->f;
+	t->out = out;
 	t->n = 0;
 	put_text(t, "id,submit,start,end,procs,size,run,resizes,moves,"
 		    "outcome\n");
@@ -358,7 +360,7 @@ void output_jobs_swf(struct output *out, const struct sim_result *result,
 		" (simulated)\n; Note: %s\n; MaxJobs: %zu\n; MaxRecords: %zu\n"
 		"; MaxNodes: %" PRIu32 "\n; MaxProcs: %" PRIu32 "\n",
 		comment, result->nr, result->nr, result->procs, result->procs);
-	t->f = out->f;
+	t->out = out;
 	t->n = 0;
 	for (size_t i = 0; i < result->nr; i++) {
 		if (sizeof(t->buf) - t->n < 512)

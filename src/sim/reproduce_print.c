@@ -159,11 +159,12 @@ void reproduce_print_markdown(const struct reproduce *r, FILE *to)
 {
 	fprintf(to,
 		"# Published results, computed again\n\n"
-		"Written by `stint reproduce %s%s --markdown`, seed %llu; do "
-		"not edit.\nA figure is *met* when its %g %% interval, in "
+		"Written by `stint reproduce %s%s --markdown`%s, seed %llu; "
+		"do not edit.\nA figure is *met* when its %g %% interval, in "
 		"parentheses, overlaps the published value give or take\nits "
 		"stated or visible precision.  %zu of %zu are met.\n",
 		r->which, r->quick ? " --quick" : "",
+		r->figures ? " with `--figures`" : "",
 		(unsigned long long)r->seed, r->level * 100, count_met(r),
 		r->nr);
 	for (size_t i = 0; reproduce_nth(i); i++) {
