@@ -200,7 +200,11 @@ static const Fds__Socket *tcp_of(const struct fds_restored *r, size_t i)
 	return f->socket;
 }
 
-/* Listeners first: a port that has connections cannot be listened on. */
+/*
+ * Listeners first: a port that has connections cannot be listened on.  Ends
+ * last: one end acknowledges its FIN to the other, if that is here too, and
+ * would be reset if it were not made yet.
+ */
 int sockmake_finish(struct fds_restored *r, struct error *err)
 {
 	const Fds__Socket *m;
@@ -215,6 +219,11 @@ int sockmake_finish(struct fds_restored *r, struct error *err)
 		m = tcp_of(r, i);
 		if (m && m->inet->tcp->state != TCP_LISTEN)
 			e = tcpmake_state(r->at[i], m, err);
+	}
+	for (size_t i = 0; i < r->set->n_file && !e; i++) {
+		m = tcp_of(r, i);
+		if (m)
+			e = tcpmake_ends(r->at[i], m, err);
 	}
 	return e;
 }

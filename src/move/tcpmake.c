@@ -277,13 +277,22 @@ static int make_connection(int fd, const Fds__Socket *m, struct error *err)
 	if (t->window_clamp)
 		sockopt_set_int(fd, SOL_TCP, TCP_WINDOW_CLAMP,
 				(int)t->window_clamp);
-	if (t->state != TCP_ESTABLISHED) {
+	return 0;
+}
+
+int tcpmake_ends(int fd, const Fds__Socket *m, struct error *err)
+{
+	const Fds__Tcp *t = m->inet->tcp;
+	int r = 0;
+
+	if (!is_in(t, TCP_STATES_CONNECTED))
+		return 0;
+	if (t->state != TCP_ESTABLISHED)
 		r = play_fins(fd, m, err);
-		if (!r)
-			r = check_state(fd, t, err);
-		if (r < 0)
-			return r;
-	}
+	if (!r && t->state != TCP_ESTABLISHED)
+		r = check_state(fd, t, err);
+	if (r < 0)
+		return r;
 	if (t->rcv_shutdown && !is_in(t, TCP_STATES_FIN_RECEIVED) &&
 	    shutdown(fd, SHUT_RD) < 0)
 		return error_sys(err, -errno, "TCP connection: shutdown");

@@ -17,6 +17,12 @@ int tcpmake_listen(int fd, const Fds__Socket *m, struct error *err) must_check;
 /* Anything else; fd may be replaced (by dup3) by another socket. */
 int tcpmake_state(int fd, const Fds__Socket *m, struct error *err) must_check;
 
+/*
+ * Once all connections are made, what of one has ended: FINs, and the states
+ * that they lead to.
+ */
+int tcpmake_ends(int fd, const Fds__Socket *m, struct error *err) must_check;
+
 int tcpmake_activate(int fd, const Fds__Socket *m,
 		     struct error *err) must_check;
 
