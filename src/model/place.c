@@ -108,29 +108,39 @@ static uint32_t min(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
+/* n of job's hosts as they are, those that are usable first. */
+static void keep(const struct view *view, const struct job *job, uint32_t n,
+		 uint32_t *ret)
+{
+	uint32_t kept = 0;
+
+	for (int usable = 1; usable >= 0; usable--)
+		for (uint32_t i = 0; i < job->n && kept < n; i++)
+			if (host_usable(&view->hosts[job->hosts[i]]) == usable)
+				ret[kept++] = job->hosts[i];
+}
+
 bool place_on_cores(const struct view *view, const struct job *job, uint32_t n,
 		    uint32_t *ret)
 {
 	struct place *heap = xcalloc(view->nr_hosts + 1, sizeof(*heap));
-	uint32_t *own = xcalloc(view->nr_hosts + 1, sizeof(*own));
+	uint32_t kept = job && job->hosts ? min(job->n, n) : 0;
 	const struct host *h;
 	size_t nr = 0;
 
-	for (uint32_t i = 0; job && job->hosts && i < job->n; i++)
-		own[job->hosts[i]]++;
 	for_each_host (h, view) {
-		uint32_t active = h->nr_active - own[h->ix];
-		uint32_t ranks = h->nr_ranks - own[h->ix];
-
-		if (host_usable(h) && !h->reserved && h->cores > active &&
-		    h->slots > ranks)
+		if (host_usable(h) && !h->reserved && h->cores > h->nr_active &&
+		    h->slots > h->nr_ranks)
 			heap[nr++] = (struct place){
 				.host = h,
-				.room = min(h->cores - active,
-					    h->slots - ranks),
-				.ranks = active,
+				.room = min(h->cores - h->nr_active,
+					    h->slots - h->nr_ranks),
+				.ranks = h->nr_active,
 			};
 	}
-	free(own);
-	return deal(heap, nr, n, ret);
+	if (!deal(heap, nr, n - kept, ret + kept))
+		return false;
+	if (kept)
+		keep(view, job, kept, ret);
+	return true;
 }

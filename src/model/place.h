@@ -25,8 +25,9 @@ bool place_least_delay(const struct view *view, const struct plan *plan,
 
 /*
  * The same for a policy that counts processors and has found n of them free
- * (view->nr_free): each rank gets a core that no running rank has.  Cores that
- * job has now count as free too (its size is to change); NULL: a start.
+ * (view->nr_free): each rank gets a core that no running rank has.  job, if not
+ * NULL, runs and its size is to change: its ranks stay where they are, on hosts
+ * that are being drained too, as far as n allows.
  */
 bool place_on_cores(const struct view *view, const struct job *job, uint32_t n,
 		    uint32_t *ret);

@@ -175,6 +175,13 @@ static void on_cores(struct view *v)
 	assert_false(place_on_cores(v, NULL, nr, at));
 	assert_true(place_on_cores(v, NULL, nr - 1, at));
 	assert_true(place_on_cores(v, j, nr, at));
+	/* It grows by what is free, and keeps its place on a host that drains.
+	 */
+	v->hosts[0].drain = true;
+	assert_true(place_on_cores(v, j, 2, at));
+	assert_int_equal(at[0], 0);
+	assert_true(at[1] != 0);
+	v->hosts[0].drain = false;
 }
 
 static void placing(void **state)

@@ -180,10 +180,16 @@ static bool all_free(const struct policy_lst *p, const struct job *job)
 	return true;
 }
 
-static void take(struct policy_lst *p, const struct job *job)
+/* Returns how many of its hosts were free: not those that are drained, say. */
+static uint32_t take(struct policy_lst *p, const struct job *job)
 {
-	for (uint32_t r = 0; r < job->size; r++)
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < job->size; r++) {
+		n += !p->taken[job->hosts[r]];
 		p->taken[job->hosts[r]] = true;
+	}
+	return n;
 }
 
 /* As many jobs as fit, by priority; those left out gain 1. */
@@ -318,10 +324,8 @@ static void fill_gaps(struct policy_lst *p, const struct view *view,
 	uint32_t room = reset_taken(p, view);
 
 	for (size_t i = 0; i < p->nr; i++)
-		if (p->entry[i].job->state == JOB_RUNNING) {
-			take(p, p->entry[i].job);
-			room -= p->entry[i].job->size;
-		}
+		if (p->entry[i].job->state == JOB_RUNNING)
+			room -= take(p, p->entry[i].job);
 	qsort(p->entry, p->nr, sizeof(*p->entry), by_priority);
 	for (size_t i = 0; i < p->nr && room; i++) {
 		struct entry *e = &p->entry[i];

@@ -14,6 +14,7 @@
 #include "policy/policy.h"
 #include "sim/attach.h"
 #include "sim/machine.h"
+#include "sim/script.h"
 #include "sim/sim.h"
 #include "sim/summary.h"
 
@@ -137,6 +138,62 @@ static void every_policy_keeps_the_laws(void **state)
 		}
 	}
 	assert_true(checks > 100000);
+}
+
+/* Hosts that fail and are drained, all of which come back, and cancellations.
+ */
+static char *make_script(size_t *ret_size)
+{
+	struct random_stream r;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, ret_size);
+
+	random_init(&r, 5, "script", 0);
+	for (int t = 100; f && t < 20000; t += 150) {
+		unsigned host = (unsigned)random_below(&r, 16);
+		int back = t + 1 + (int)random_below(&r, 700);
+		bool down = random_below(&r, 2);
+
+		fprintf(f, "%d %s %u\n%d %s %u\n", t, down ? "down" : "drain",
+			host, back, down ? "up" : "undrain", host);
+		fprintf(f, "%d cancel %u\n", t,
+			(unsigned)random_below(&r, 300));
+	}
+	if (!f || fclose(f))
+		abort(); /* out of memory */
+	return text;
+}
+
+static void every_policy_bears_failures(void **state)
+{
+	uint64_t checks = 0;
+	const struct sim_observer watch = { .event = recount, .data = &checks };
+	const struct policy_ops *p;
+	struct sim_script script;
+	struct error err;
+	size_t size;
+	char *text = make_script(&size);
+
+	(void)state;
+	assert_int_equal(script_parse(text, size, "test", &script, &err), 0);
+	for (size_t i = 0; (p = policy_nth(i)); i++) {
+		struct workload *w = make_workload("poisson:overestimate=2", 16,
+						   0.8, 300, "misp");
+		struct sim_config c = { .workload = w,
+					.policy = p->name,
+					.observer = &watch,
+					.script = &script };
+		struct sim_result r;
+
+		simulate(&c, &r);
+		for (size_t k = 0; k < r.nr; k++)
+			assert_true(r.record[k].end >= r.record[k].submit);
+		sim_result_clear(&r);
+		workload_destroy(w);
+	}
+	assert_true(checks > 30000);
+	script_clear(&script);
+	free(text);
 }
 
 static void same_seed_same_records(void **state)
@@ -304,6 +361,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_policy_keeps_the_laws),
+		cmocka_unit_test(every_policy_bears_failures),
 		cmocka_unit_test(same_seed_same_records),
 		cmocka_unit_test(many_servers_wait_as_erlang_says),
 		cmocka_unit_test(a_shared_host_is_processor_sharing),
