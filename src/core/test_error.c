@@ -27,6 +27,8 @@ static void text_is_one_line(void **state)
 	(void)state;
 	error_set(&err, -1, "%s", "two\nlines");
 	assert_string_equal(err.text, "two lines");
+	error_set(&err, -1, "%s", "red \033[31m, bell \a, \xc3\xa4");
+	assert_string_equal(err.text, "red ?[31m, bell ?, \xc3\xa4");
 }
 
 static void sys_names_the_errno(void **state)

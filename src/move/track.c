@@ -420,8 +420,9 @@ int track_send(struct sending *s, bool last, struct error *err)
 	     i < s->maps.nr && r == 0 && s->method != TRACK_SOFT_DIRTY; i++)
 		r = send_vma(s, &s->maps.v[i], missed, last, err);
 	s->nr_missed -= missed;
-	memmove(s->missed, s->missed + missed,
-		s->nr_missed * sizeof(*s->missed));
+	if (s->nr_missed)
+		memmove(s->missed, s->missed + missed,
+			s->nr_missed * sizeof(*s->missed));
 	if (r == 0)
 		r = zap_flush(s, err);
 	if (r == 0)

@@ -271,7 +271,8 @@ class Receiver:
     def __init__(self, stint, plain_dir):
         env = dict(os.environ, ASAN_OPTIONS="exitcode=99:detect_leaks=0:" +
                    os.environ.get("ASAN_OPTIONS", ""))
-        self.errors = tempfile.TemporaryFile("w+", dir=plain_dir)
+        self.errors = tempfile.TemporaryFile(
+            "w+", dir=plain_dir, errors="replace")
         self.p = subprocess.Popen(
             [stint, "move", "receive", "--listen", "127.0.0.1:0",
              "--plaintext"], stdin=subprocess.DEVNULL, text=True,
@@ -395,8 +396,8 @@ def attack(stint, stream, work):
             raise Failed(f"the receiver ended with {status}: {said[:3000]}")
         if status == 0:
             raise Failed("the receiver says that all went well")
-        if len(said.splitlines()) != 1:
-            raise Failed(f"not one line: {said[:3000]}")
+        if len(said.split("\n")) != 1 or re.search("[\0-\x1f\x7f]", said):
+            raise Failed(f"not one line, or controls in it: {said[:3000]!r}")
         return "landed" if ready and ready[0] else \
             said.split("receive: ", 1)[-1]
     finally:
