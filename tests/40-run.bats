@@ -238,7 +238,10 @@ print("sum", n)'
 	kill -9 "$(service_pid controller)"
 	start_controller
 	eventually all_running || { st ps; cat "$bed"/*.log "$bed"/*/*.log; false; }
-	kill -9 "$controller"
+	eventually all_running
+	# An orderly stop, as for an update, is no end of anything either.
+	kill "$controller"
+	wait "$controller" || true
 	start_controller
 	wait "$background"
 	background=

@@ -223,8 +223,8 @@ static void controller_clear(struct ctl *ctl)
 	free(ctl->servers);
 	while (!TAILQ_EMPTY(&ctl->moves))
 		ctl_move_destroy(TAILQ_FIRST(&ctl->moves));
-	while (!TAILQ_EMPTY(&ctl->klinks))
-		klink_gone(TAILQ_FIRST(&ctl->klinks));
+	while (!TAILQ_EMPTY(&ctl->klinks)) /* the keepers live on */
+		klink_free(TAILQ_FIRST(&ctl->klinks));
 	while (!TAILQ_EMPTY(&ctl->jobs))
 		ctl_job_destroy(TAILQ_FIRST(&ctl->jobs));
 	ctl_sched_clear(ctl);

@@ -59,7 +59,7 @@ static struct klink *klink_create(struct ctl_host *h, uint64_t job,
 	return k;
 }
 
-static void klink_free(struct klink *k)
+void klink_free(struct klink *k)
 {
 	TAILQ_REMOVE(&k->host->ctl->klinks, k, link);
 	klink_clear_output(k);

@@ -271,6 +271,9 @@ struct klink *klink_of(const struct ctl_rank *r);
 struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
 			  uint64_t epoch);
 void klink_gone(struct klink *k); /* frees it */
+/* At the end of the controller: nothing follows from it, the keeper lives on.
+ */
+void klink_free(struct klink *k);
 void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 		  const ProtobufCBinaryData *data);
 void klink_start_failed(struct klink *k, const char *why);

@@ -105,6 +105,11 @@ def expected(point, party, blow):
         return {"lost"}
     if committed(point):
         return {"h2"}
+    # READY lies with the source, which looks once more whether its sender
+    # lives; between that look and the record nobody can know.
+    if blow == "kill" and POINTS.index(point) >= POINTS.index("source-sent") \
+            and party in ("dest-engine", "new-keeper"):
+        return {"h1", "h2" if party == "dest-engine" else "lost"}
     # Struck before: an engine cannot go on, everybody else may.
     if blow == "error":
         return {"h1"} if point != "source-tracking" else {"h2"}
