@@ -190,6 +190,7 @@ struct ctl {
 	size_t nr_wakes, cap_wakes;
 	sd_event_source *waker; /* at the last of them */
 	uint64_t nr_lines;	/* of the record, since its last begin */
+	uint64_t nr_flushed;	/* of them, surely committed */
 };
 
 usec_t ctl_now(void); /* since 1970 */
@@ -392,6 +393,9 @@ void ctl_record_event(struct ctl *ctl, const struct event *e, bool told);
 void ctl_record_state(struct ctl *ctl, const char *state);
 /* The policy has decided, and nothing of it is done yet. */
 void ctl_record_pass(struct ctl *ctl);
+/* A pass is over: do not let a transaction grow for ever while nothing that
+ * is sent commits it, as on an idle cluster. */
+void ctl_record_flush(struct ctl *ctl);
 /* Time for a new segment. */
 bool ctl_record_full(const struct ctl *ctl);
 void ctl_record_read(struct ctl_peer *p, uint64_t re,

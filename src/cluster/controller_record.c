@@ -17,7 +17,8 @@
 enum {
 	SEGMENTS = 4, /* that the record has about */
 	SEGMENT_LEAST = 100,
-	CHUNK = 256 << 10, /* bytes of one answer */
+	UNCOMMITTED = 1000, /* lines, at most */
+	CHUNK = 256 << 10,  /* bytes of one answer */
 };
 
 static bool recording(const struct ctl *ctl)
@@ -67,7 +68,7 @@ void ctl_record_begin(struct ctl *ctl)
 	struct text t;
 
 	store_trim_lines(ctl->store, (uint64_t)ctl->conf->record);
-	ctl->nr_lines = 0;
+	ctl->nr_lines = ctl->nr_flushed = 0;
 	if (!recording(ctl))
 		return;
 	record_begin(&ctl->view, CTL_SEED, ctl->conf->policy, text_open(&t));
@@ -108,6 +109,14 @@ void ctl_record_pass(struct ctl *ctl)
 		record_plan(&ctl->view, e, text_open(&t));
 		put(ctl, &t, e->job, false);
 	}
+}
+
+void ctl_record_flush(struct ctl *ctl)
+{
+	if (ctl->nr_lines - ctl->nr_flushed < UNCOMMITTED)
+		return;
+	store_commit(ctl->store);
+	ctl->nr_flushed = ctl->nr_lines;
 }
 
 bool ctl_record_full(const struct ctl *ctl)

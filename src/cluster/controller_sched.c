@@ -27,6 +27,7 @@ static int on_pass(sd_event_source *src, void *arg)
 	ctl_plan_pass(ctl);
 	if (ctl_record_full(ctl))
 		ctl_sched_anew(ctl);
+	ctl_record_flush(ctl);
 	return 0;
 }
 

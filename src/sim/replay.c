@@ -35,12 +35,12 @@ static int on_begin(void *ctx, const struct view *view, const char *policy,
 		    uint64_t seed, struct error *err)
 {
 	struct replay *r = ctx;
-	int k = check_done(r, err);
+	int k = policy_check_live(policy, err);
 
-	if (!k)
-		k = policy_check_live(policy, err);
 	if (k < 0)
 		return k;
+	/* The controller may have been killed while it carried a plan out. */
+	r->nr_planned = 0;
 	policy_destroy(r->policy);
 	r->policy = NULL;
 	plan_clear(&r->plan);
