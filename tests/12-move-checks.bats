@@ -67,3 +67,8 @@ drive_one() {
 		done
 	done
 }
+
+@test "POSIX timers keep their ids on kernels that cannot be asked for them" {
+	STINT_OLD_TIMERS=1 timeout 100 "$drive" --moves 3 -- \
+		"$STINT_BUILD/tests/move/check-timers"
+}

@@ -26,9 +26,10 @@
 #include "move/timers.h"
 #include "move/uapi.h"
 
-#define NR_SIGNALS 64
-#define NR_GROUPS  256
-#define NR_TIMERS  256
+#define NR_SIGNALS	   64
+#define IOPRIO_WHO_PROCESS 1
+#define NR_GROUPS	   256
+#define NR_TIMERS	   256
 
 struct kernel_action {
 	uint64_t handler, flags, restorer, mask;
@@ -273,7 +274,7 @@ static void take_outside(Move__Thread *m, const struct task *k)
 	struct __ptrace_rseq_configuration conf;
 	struct sched_param param = { 0 };
 	unsigned long list = 0, size = 0;
-	cpu_set_t cpus;
+	cpu_set_t cpus, all;
 	char *comm;
 	long n;
 
@@ -291,8 +292,15 @@ static void take_outside(Move__Thread *m, const struct task *k)
 	syscall(SYS_sched_getparam, k->tid, &param);
 	m->priority = param.sched_priority;
 	m->nice = 20 - (int32_t)syscall(SYS_getpriority, PRIO_PROCESS, k->tid);
+	CPU_ZERO(&cpus);
+	CPU_ZERO(&all);
 	n = syscall(SYS_sched_getaffinity, k->tid, sizeof(cpus), &cpus);
-	m->affinity = capture_bytes(&cpus, n > 0 ? (size_t)n : 0);
+	syscall(SYS_sched_getaffinity, 0, sizeof(all), &all);
+	/* like this process, it may run on all: so it may there */
+	if (n > 0 && !CPU_EQUAL(&cpus, &all))
+		m->affinity = capture_bytes(&cpus, (size_t)n);
+	n = syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, k->tid);
+	m->ioprio = n > 0 ? (uint32_t)n : 0;
 	if (proc_read(k->tid, "comm", &comm, NULL) > 0) {
 		comm[strcspn(comm, "\n")] = '\0';
 		m->comm = comm;

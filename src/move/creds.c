@@ -147,7 +147,7 @@ int restore_creds(struct landing *l, const Move__Creds *c,
 		r = put_ids(l, c, call, nr, err);
 	if (r == 0 && (!ids_same || !same_caps(c, ids)))
 		r = put_caps(l, c, call, nr, err);
-	if (!ids_same)
+	if (!ids_same || c->keep_caps)
 		put(call, nr, SYS_prctl, PR_SET_KEEPCAPS, c->keep_caps, 0, 0);
 	if (c->secbits & ~(1u << SECURE_KEEP_CAPS))
 		put(call, nr, SYS_prctl, PR_SET_SECUREBITS, c->secbits, 0, 0);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "move/fault.h"
 #include "move/fds.h"
@@ -72,6 +73,27 @@ static int send_fds(struct sending *s, struct error *err)
 	return r;
 }
 
+/* A thread that keeps to CPUs which are not there may run on all. */
+static void fit_cpus(struct sending *s, Move__State *m)
+{
+	for (size_t i = 0; i < m->n_thread; i++) {
+		ProtobufCBinaryData *b = &m->thread[i]->affinity;
+		cpu_set_t want, both;
+
+		CPU_ZERO(&want);
+		memcpy(&want, b->data,
+		       b->len < sizeof(want) ? b->len : sizeof(want));
+		CPU_AND(&both, &want, &s->cpus);
+		if (CPU_EQUAL(&both, &want))
+			continue;
+		send_progress(
+			s,
+			"thread %d keeps to CPUs that are not all there: it may run on any",
+			m->thread[i]->tid);
+		b->len = 0;
+	}
+}
+
 static int send_state(struct sending *s, struct error *err)
 {
 	Move__State *m = s->state;
@@ -81,6 +103,7 @@ static int send_state(struct sending *s, struct error *err)
 		r = capture_changing(s->src->pid, m, err);
 	if (r < 0)
 		return r;
+	fit_cpus(s, m);
 	r = move_fault(MF_SOURCE_CAPTURED, err);
 	m->epoch = s->src->epoch;
 	for (size_t i = 0; i < s->nr_guards; i++) {

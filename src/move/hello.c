@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ Move__Hello *hello_of_host(void)
 {
 	Move__Hello *h = capture_new(&move__hello__descriptor);
 	struct utsname u;
+	cpu_set_t cpus;
 
 	uname(&u);
 	h->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
@@ -78,6 +80,9 @@ Move__Hello *hello_of_host(void)
 	h->vdso_hash = hash_vdso(getpid());
 	h->memory = memory_available();
 	cpu_describe(h);
+	CPU_ZERO(&cpus);
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	h->cpus = capture_bytes(&cpus, sizeof(cpus));
 	return h;
 }
 

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "core/io.h"
 #include "move/fault.h"
 #include "move/proc.h"
 #include "move/uapi.h"
@@ -287,10 +288,25 @@ static int restore_limits(struct landing *l, const Move__State *s,
 	return r;
 }
 
+/*
+ * From outside.  Less than where it comes from needs a privilege, and without
+ * that stays as it is here.
+ */
+static void restore_oom(const struct landing *l, const Move__State *s)
+{
+	char path[64], text[16];
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", l->pid);
+	snprintf(text, sizeof(text), "%d", s->oom_score_adj);
+	(void)!io_write_file(AT_FDCWD, path, text);
+}
+
 static int restore_process(struct landing *l, const Move__State *s,
 			   struct error *err)
 {
 	int r = restore_actions(l, s, err);
+
+	restore_oom(l, s);
 
 	if (r == 0)
 		r = restore_string(l, "chdir", SYS_chdir, s->cwd, err);
@@ -350,40 +366,6 @@ static int restore_threads(struct landing *l, const Move__State *s,
 			at + offsetof(typeof(a), tid);
 		r = call(l, "clone3", STUB_SPAWN, at, sizeof(a.args), 0, 0, 0);
 	}
-	return r;
-}
-
-/* Their ids are kept: since Linux 6.16 by asking, before by counting up. */
-static int restore_timers(struct landing *l, const Move__State *s,
-			  struct error *err)
-{
-	int r = 0;
-
-	if (s->n_timer)
-		r = call(l, "prctl(PR_TIMER_CREATE_RESTORE_IDS)", SYS_prctl,
-			 PR_TIMER_CREATE_RESTORE_IDS,
-			 PR_TIMER_CREATE_RESTORE_IDS_ON, 0, 0, 0);
-	for (size_t i = 0; i < s->n_timer && r == 0; i++) {
-		const Move__PosixTimer *t = s->timer[i];
-		struct {
-			struct kernel_sigevent {
-				uint64_t value;
-				int32_t signo, notify, tid;
-				char unused[44];
-			} event;
-			int32_t id;
-		} a = { .event = { t->sigval, t->signo, t->notify, t->tid },
-			.id = t->id };
-		uint64_t at;
-
-		r = landing_data(l, &a, sizeof(a), &at, err);
-		if (r == 0)
-			r = call(l, "timer_create", SYS_timer_create, t->clock,
-				 at, at + offsetof(typeof(a), id), 0, 0);
-	}
-	if (r == 0 && s->n_timer)
-		r = call(l, NULL, SYS_prctl, PR_TIMER_CREATE_RESTORE_IDS,
-			 PR_TIMER_CREATE_RESTORE_IDS_OFF, 0, 0, 0);
 	return r;
 }
 

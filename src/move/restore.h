@@ -23,6 +23,10 @@ int restore_map(struct landing *l, const Move__Vma *v,
 int restore_state(struct landing *l, const Move__State *s,
 		  struct error *err) must_check;
 
+/* restore_timers.c: POSIX timers with their ids, not armed yet. */
+int restore_timers(struct landing *l, const Move__State *s,
+		   struct error *err) must_check;
+
 /* Who L is before it becomes the process: as it would tell itself. */
 struct restore_ids {
 	uint32_t uid[3], gid[3];

@@ -21,6 +21,8 @@
 #include "move/inject.h"
 #include "move/restore.h"
 
+#define IOPRIO_WHO_PROCESS 1
+
 struct list {
 	struct landing *l;
 	struct stub_call *call;
@@ -58,8 +60,9 @@ static int put_settings(struct list *q, const Move__Thread *t,
 	if (t->rseq)
 		put(q, SYS_rseq, t->rseq, t->rseq_size, 0, t->rseq_sig);
 	put(q, SYS_prctl, PR_SET_TIMERSLACK, t->timer_slack, 0, 0);
-	if (t->nice)
-		put(q, SYS_setpriority, 0, 0, (uint64_t)t->nice, 0);
+	put(q, SYS_setpriority, 0, 0, (uint64_t)t->nice, 0);
+	if (t->ioprio)
+		put(q, SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, t->ioprio, 0);
 	strncpy(name, t->comm, sizeof(name) - 1);
 	r = landing_keep_data(q->l, name, sizeof(name), &at, err);
 	if (r == 0)
@@ -68,6 +71,13 @@ static int put_settings(struct list *q, const Move__Thread *t,
 		r = landing_keep_data(q->l, &param, sizeof(param), &at, err);
 		if (r == 0)
 			put(q, SYS_sched_setscheduler, 0, t->policy, at, 0);
+	}
+	if (r == 0 && t->affinity.len) {
+		r = landing_keep_data(q->l, t->affinity.data, t->affinity.len,
+				      &at, err);
+		if (r == 0)
+			put(q, SYS_sched_setaffinity, 0, t->affinity.len, at,
+			    0);
 	}
 	return r;
 }

@@ -116,6 +116,8 @@ static int send_hello(struct sending *s, struct error *err)
 	if (r < 0)
 		return r;
 	hello_clocks(s, h, &s->clocks);
+	if (h->cpus.len == sizeof(s->cpus))
+		memcpy(&s->cpus, h->cpus.data, sizeof(s->cpus));
 	move__hello__free_unpacked(h, NULL);
 	s->tracee->clock_shift = clocks_shift(s->src->pid);
 	return move_fault(MF_SOURCE_HELLO, err);

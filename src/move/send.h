@@ -4,6 +4,8 @@
 #ifndef MOVE_SEND_H
 #define MOVE_SEND_H
 
+#include <sched.h>
+
 #include "move/capture.h"
 #include "move/clocks.h"
 #include "move/inject.h"
@@ -29,6 +31,7 @@ struct sending {
 	struct vma_list fixed; /* mappings that neither move nor change */
 	uint64_t vdso;
 	struct clocks clocks; /* offsets for the destination */
+	cpu_set_t cpus;	      /* that there are there */
 	bool swapped;	      /* has the process pages that are swapped out? */
 	bool read_advice;     /* in the next pass, although it is slow */
 	struct frame_range *zap;

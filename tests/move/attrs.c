@@ -21,7 +21,9 @@ struct attrs {
 	gid_t gid[3];
 	struct rlimit limit[RLIM_NLIMITS];
 	int nice, policy, dumpable, keepcaps, subreaper, no_new_privs, thp;
-	int timer_slack, tsc, bounding;
+	int timer_slack, tsc, bounding, ioprio;
+	cpu_set_t cpus;
+	char oom[16];
 	unsigned long persona, deathsig;
 	struct {
 		uint32_t version;
@@ -74,6 +76,10 @@ static void get_attrs(struct attrs *a)
 		getrlimit(i, &a->limit[i]);
 	a->nice = getpriority(PRIO_PROCESS, 0);
 	a->policy = sched_getscheduler(0);
+	a->ioprio = (int)syscall(SYS_ioprio_get, 1, 0);
+	CHECK(sched_getaffinity(0, sizeof(a->cpus), &a->cpus) == 0);
+	CHECK(CPU_ISSET(sched_getcpu(), &a->cpus), "runs elsewhere");
+	slurp("/proc/self/oom_score_adj", a->oom, sizeof(a->oom));
 	get_prctls(a);
 	a->persona = (unsigned long)personality(0xffffffff);
 	a->cap_head.version = 0x20080522;
@@ -109,6 +115,9 @@ static void compare(const struct attrs *a, const struct attrs *b)
 		      "limit %d: %ld", i, (long)b->limit[i].rlim_cur);
 	SAME(nice);
 	SAME(policy);
+	SAME(ioprio);
+	SAME(cpus);
+	SAME(oom);
 	SAME(dumpable);
 	SAME(keepcaps);
 	SAME(subreaper);
@@ -143,7 +152,18 @@ static void *run(void *arg)
 {
 	struct sched_param none = { 0 };
 
+	cpu_set_t one, all;
+
 	prctl(PR_SET_NAME, "an odd name");
+	/* the last of its CPUs alone */
+	sched_getaffinity(0, sizeof(all), &all);
+	CPU_ZERO(&one);
+	for (int cpu = CPU_SETSIZE - 1; !CPU_COUNT(&one); cpu--)
+		if (CPU_ISSET(cpu, &all))
+			CPU_SET(cpu, &one);
+	CHECK(sched_setaffinity(0, sizeof(one), &one) == 0);
+	/* best effort, 6 */
+	CHECK(syscall(SYS_ioprio_set, 1, 0, 2 << 13 | 6) == 0);
 	CHECK(setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 7) == 0);
 	CHECK(sched_setscheduler(0, SCHED_BATCH, &none) == 0);
 	prctl(PR_SET_TIMERSLACK, 123456);
@@ -159,6 +179,11 @@ int main(void)
 	CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
 	CHECK(setrlimit(RLIMIT_CORE, &core) == 0);
 	CHECK(setpriority(PRIO_PROCESS, 0, 3) == 0);
+	int oom = open("/proc/self/oom_score_adj", O_WRONLY);
+
+	CHECK(write(oom, "321", 3) == 3);
+	close(oom);
+	prctl(PR_SET_KEEPCAPS, 1);
 	prctl(PR_SET_NAME, "attrs-main");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
