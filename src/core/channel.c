@@ -164,6 +164,11 @@ int channel_write(struct channel *ch, const void *p, size_t n)
 	return channel_writev(ch, &iov, 1);
 }
 
+bool channel_authenticated(const struct channel *ch)
+{
+	return ch->tls;
+}
+
 int channel_fd(const struct channel *ch)
 {
 	return ch->fd;

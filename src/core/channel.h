@@ -46,6 +46,10 @@ int channel_write(struct channel *ch, const void *p, size_t n) must_check;
 
 /* The peer has hung up, or died: what waits to be read is all there will be. */
 bool channel_hung_up(const struct channel *ch);
+
+/* Under TLS: what arrives is what was sent, without a checksum of one's own. */
+bool channel_authenticated(const struct channel *ch);
+
 /* For poll; bytes may also wait inside: see channel_pending(). */
 int channel_fd(const struct channel *ch);
 

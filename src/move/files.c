@@ -104,17 +104,24 @@ static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 		     : 0;
 }
 
-int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
-		   Move__Hello *h, struct error *err)
+static int open_root(pid_t pid, struct error *err)
 {
 	char path[64];
-	fd_auto root = -1;
-	int r;
+	int root;
 
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return root < 0 ? error_sys(err, -errno, "%s", path) : root;
+}
+
+int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
+		   Move__Hello *h, struct error *err)
+{
+	fd_auto root = open_root(pid, err);
+	int r;
+
 	if (root < 0)
-		return error_sys(err, -errno, "%s", path);
+		return root;
 	r = add_file(root, exe, false, h, err);
 	for (size_t i = 0; i < maps->nr && r == 0; i++) {
 		const struct vma *v = &maps->v[i];
@@ -170,4 +177,39 @@ int files_check(int root, const Move__Hello *h, struct error *err)
 	for (size_t i = 0; i < h->n_file && r == 0; i++)
 		r = check_file(root, h->file[i], err);
 	return r;
+}
+
+int files_describe_new(pid_t pid, Move__Hello *h, Move__File *f,
+		       struct error *err)
+{
+	const Move__File *known = find_file(h, f->path);
+	fd_auto root = -1;
+	int r;
+
+	if (known)
+		return 0;
+	root = open_root(pid, err);
+	if (root < 0)
+		return root;
+	r = add_file(root, f->path, f->shared, h, err);
+	if (r < 0)
+		return r;
+	known = find_file(h, f->path);
+	f->size = known->size;
+	f->hash = known->hash;
+	f->dev = known->dev;
+	f->ino = known->ino;
+	f->mtime = known->mtime;
+	return 0;
+}
+
+int files_check_new(const char *root, const Move__File *f, struct error *err)
+{
+	fd_auto dir = -1;
+
+	if (!f->ino)
+		return 0;
+	dir = open(root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return dir < 0 ? error_sys(err, -errno, "%s", root)
+		       : check_file(dir, f, err);
 }

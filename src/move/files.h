@@ -19,6 +19,16 @@
 int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
 		   Move__Hello *h, struct error *err) must_check;
 
+/*
+ * A file that is mapped only now: unless h describes it already, describe it
+ * there and in f, of which path and shared are set.
+ */
+int files_describe_new(pid_t pid, Move__Hello *h, Move__File *f,
+		       struct error *err) must_check;
+/* Is it the same under root, "/" if NULL?  Yes, if it is not described. */
+int files_check_new(const char *root, const Move__File *f,
+		    struct error *err) must_check;
+
 /* The same files under root?  An open directory. */
 int files_check(int root, const Move__Hello *h, struct error *err) must_check;
 

@@ -2,7 +2,8 @@
  * frame.h - the messages of a move, on the wire
  *
  * Every frame is a head of FRAME_HEAD_SIZE bytes (little endian, as all of
- * it: x86-64 moves to x86-64) and a payload whose XXH3 the head carries.
+ * it: x86-64 moves to x86-64) and a payload whose XXH3 the head carries, or 0
+ * under TLS, which authenticates every byte.
  * The peer is not trusted to be well-formed: lengths are bounded per type
  * before anything is allocated, and frame_check() looks at every offset of a
  * payload before anybody uses one.
@@ -29,7 +30,7 @@
 #include "core/channel.h"
 #include "core/error.h"
 
-#define FRAME_VERSION	 1
+#define FRAME_VERSION	 2
 #define FRAME_HEAD_SIZE	 24
 #define FRAME_PAGE	 4096
 #define FRAME_PAGES_DATA (1u << 20) /* most bytes of pages in one frame */

@@ -14,6 +14,7 @@
 #include "core/io.h"
 #include "move/capture.h"
 #include "move/fault.h"
+#include "move/files.h"
 #include "move/frame.h"
 #include "move/hello.h"
 #include "move/land.h"
@@ -98,8 +99,12 @@ static int receive_map(struct receiving *v, struct error *err)
 		return r;
 	if (!v->landing)
 		r = make_landing(v, m, err);
-	for (size_t i = 0; i < m->n_map && r == 0; i++)
-		r = restore_map(v->landing, m->map[i], err);
+	for (size_t i = 0; i < m->n_map && r == 0; i++) {
+		if (m->map[i]->file)
+			r = files_check_new(v->dst->root, m->map[i]->file, err);
+		if (r == 0)
+			r = restore_map(v->landing, m->map[i], err);
+	}
 	if (r == 0)
 		r = landing_flush(v->landing, err);
 	move__layout__free_unpacked(m, NULL);

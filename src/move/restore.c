@@ -122,7 +122,7 @@ int restore_map(struct landing *l, const Move__Vma *v, struct error *err)
 {
 	bool shared = v->kind == VMA_SHARED_FILE || is_readonly(v);
 	uint64_t prot = shared ? v->prot : PROT_READ | PROT_WRITE;
-	int fd = -1;
+	int fd = -1, r;
 
 	if (v->object) {
 		fd = open_object(l, v, err);
@@ -135,8 +135,13 @@ int restore_map(struct landing *l, const Move__Vma *v, struct error *err)
 		if (fd < 0)
 			return fd;
 	}
-	return landing_call(l, "mmap", SYS_mmap, v->start, v->end - v->start,
-			    prot, map_flags(v), (uint64_t)fd, v->offset, err);
+	r = landing_call(l, "mmap", SYS_mmap, v->start, v->end - v->start, prot,
+			 map_flags(v), (uint64_t)fd, v->offset, err);
+	/* before the pages come, so that they are made in huge ones */
+	if (r == 0 && v->advice & VMA_HUGEPAGE)
+		r = call(l, NULL, SYS_madvise, v->start, v->end - v->start,
+			 MADV_HUGEPAGE, 0, 0);
+	return r;
 }
 
 static int restore_advice(struct landing *l, const Move__Vma *v,

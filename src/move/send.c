@@ -103,12 +103,11 @@ static int send_check(struct sending *s, struct error *err)
 static int send_hello(struct sending *s, struct error *err)
 {
 	Move__Hello *h;
-	int r = hello_of_source(s, &h, err);
+	int r = hello_of_source(s, &s->hello, err);
 
 	if (r < 0)
 		return r;
-	r = wire_send(s->ch, FRAME_HELLO, &h->base, err);
-	move__hello__free_unpacked(h, NULL);
+	r = wire_send(s->ch, FRAME_HELLO, &s->hello->base, err);
 	if (r == 0)
 		r = frame_expect(s->ch, &s->frame, FRAME_HELLO, err);
 	if (r == 0)
@@ -336,6 +335,8 @@ int move_send(const struct move_source *src, struct channel *ch,
 	sent_destroy(s.sent);
 	free(s.zap);
 	free(s.left.object);
+	if (s.hello)
+		move__hello__free_unpacked(s.hello, NULL);
 	free(s.guard);
 	track_stop(&s);
 	vma_list_clear(&s.maps);

@@ -36,6 +36,7 @@ struct sending {
 	bool read_advice;     /* in the next pass, although it is slow */
 	struct frame_range *zap;
 	size_t nr_zap;
+	Move__Hello *hello; /* and the files mapped since */
 	struct share_left left;
 	struct frame_range *guard; /* as the last pass finds them */
 	size_t nr_guards, cap_guards;

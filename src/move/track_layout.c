@@ -5,6 +5,7 @@
 
 #include "core/xalloc.h"
 #include "move/check.h"
+#include "move/files.h"
 #include "move/layout.h"
 #include "move/track.h"
 #include "move/wire.h"
@@ -30,7 +31,7 @@ static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 		      struct error *err)
 {
 	Move__Layout *l = capture_new(&move__layout__descriptor);
-	int r;
+	int r = 0;
 
 	l->area = s->tracee->area;
 	l->area_size = s->tracee->area_size;
@@ -38,9 +39,16 @@ static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 	l->monotonic_offset = s->clocks.monotonic;
 	l->boottime_offset = s->clocks.boottime;
 	l->own_clocks = clocks_own(s->src->pid);
-	for (size_t i = 0; i < fresh->nr; i++)
-		capture_add(l->map, l->n_map, layout_vma(&fresh->v[i]));
-	r = wire_send(s->ch, FRAME_MAP, &l->base, err);
+	for (size_t i = 0; i < fresh->nr && r == 0; i++) {
+		Move__Vma *v = layout_vma(&fresh->v[i]);
+
+		capture_add(l->map, l->n_map, v);
+		if (v->file)
+			r = files_describe_new(s->src->pid, s->hello, v->file,
+					       err);
+	}
+	if (r == 0)
+		r = wire_send(s->ch, FRAME_MAP, &l->base, err);
 	move__layout__free_unpacked(l, NULL);
 	return r;
 }
