@@ -40,3 +40,8 @@ strike() { # OPTION...
 	[ -z "${STINT_LONG:-}" ] || cases=all limit=20000
 	timeout "${limit:-280}" "$BATS_TEST_DIRNAME/mpi/faults.py" $cases 3>&-
 }
+
+@test "a spoilt stream of a peer that authenticated is refused in a line, or lands" {
+	timeout 200 "$BATS_TEST_DIRNAME/move/hostile.py" --runs 25 \
+		"$STINT_BUILD/tests/move/check-threads" 3>&-
+}
