@@ -207,6 +207,8 @@ static int take_shared(const struct fds_restored *r, struct error *err)
 	return 0;
 }
 
+static const struct fds_restore_ops no_ops;
+
 int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
 		void *ctx, const int *reserved, size_t nr_reserved,
 		struct fds_restored **ret, struct error *err)
@@ -216,7 +218,7 @@ int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
 
 	if (e < 0)
 		goto fail;
-	r->ops = ops;
+	r->ops = ops ? ops : &no_ops;
 	r->ctx = ctx;
 	r->base = fdvalid_base(r->set);
 	r->at = fill_minus(r->set->n_file);
