@@ -187,12 +187,15 @@ py=/usr/bin/python3
 # Counts to 200 in some four seconds; then 'sum' of what stdin gave it.
 counter() {
 	cat >"$dir/count.py" <<-'END'
-		import sys, time
+		import os, sys, time
 		for i in range(200):
 		    print(i, flush=True)
 		    time.sleep(0.02)
 		if len(sys.argv) > 1:
 		    print(sum(int(l) for l in sys.stdin))
+		# whoever hurries a move puts the rank back
+		if os.sched_getscheduler(0) != os.SCHED_OTHER:
+		    sys.exit('ended in the real-time class')
 	END
 	seq 0 199 >"$dir/want"
 }

@@ -20,9 +20,10 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 
-#define FREEZE_SPIN  200   /* looks without sleeping: it takes microseconds */
-#define FREEZE_TRIES 20000 /* of 50 us: one second, then something is stuck */
-#define REMOVE_TRIES 2000  /* of 1 ms */
+#define REALTIME_USEC 4000
+#define FREEZE_SPIN   200   /* looks without sleeping: it takes microseconds */
+#define FREEZE_TRIES  20000 /* of 50 us: one second, then something is stuck */
+#define REMOVE_TRIES  2000  /* of 1 ms */
 
 static void pause_us(long us)
 {
@@ -252,6 +253,8 @@ int cgroup_make(struct capsule_cgroup *cg, uint64_t memory_max,
 			continue;
 		set_limit(cg->dirs[i], "cpu.shares", cpu_weight * 1024 / 100);
 		set_limit(cg->dirs[i], "cpu.weight", cpu_weight);
+		/* for the freeze of a move, core/hurry.h; of a second */
+		set_limit(cg->dirs[i], "cpu.rt_runtime_us", REALTIME_USEC);
 		if (!memory_max)
 			continue;
 		set_limit(cg->dirs[i], "memory.limit_in_bytes", memory_max);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "cluster/keeper_priv.h"
+#include "core/hurry.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -125,6 +126,14 @@ int keeper_engine_ask(int sock, struct keeper_note *note, int fd, int *ret_fd,
 		io_close(&got);
 	return note->code < 0 ? error_set(err, note->code, "%s", note->text)
 			      : 0;
+}
+
+void keeper_engine_hurry(bool on)
+{
+	if (on)
+		hurry_begin(getppid());
+	else
+		hurry_end(getppid());
 }
 
 void keeper_engine_result(int sock, int code, const struct move_report *report,
@@ -275,6 +284,7 @@ static int on_engine_end(sd_event_source *src, const siginfo_t *si, void *ctx)
 	m->child = sd_event_source_disable_unref(m->child);
 	io_close(&m->sock);
 	m->pid = 0;
+	hurry_end(0); /* it may have died before it could do that */
 	if (!m->have_result) {
 		memset(&m->report, 0, sizeof(m->report));
 		m->code = -EIO;

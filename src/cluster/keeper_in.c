@@ -70,6 +70,11 @@ static int op_external(void *ctx, const char *name, int *ret_far,
 	return error_set(err, -ENOENT, "no '%s' here", name);
 }
 
+static void op_hurry(void *ctx, bool on)
+{
+	keeper_engine_hurry(on);
+}
+
 static int op_load(void *ctx, const void *p, size_t n, struct error *err)
 {
 	struct in *i = ctx;
@@ -102,6 +107,7 @@ static int op_committed(void *ctx, uint64_t epoch, struct error *err)
 static const struct move_dest_ops dest_ops = {
 	.spawn = op_spawn,
 	.external = op_external,
+	.hurry = op_hurry,
 	.load = op_load,
 	.plug = op_plug,
 	.landed = op_landed,

@@ -65,6 +65,11 @@ static int op_hold(void *ctx, bool on, struct error *err)
 		  : capsule_thaw(o->k->capsule, err);
 }
 
+static void op_hurry(void *ctx, bool on)
+{
+	keeper_engine_hurry(on);
+}
+
 static int op_save(void *ctx, void **ret, size_t *ret_n, struct error *err)
 {
 	uint8_t *p;
@@ -106,6 +111,7 @@ static const struct move_source_ops source_ops = {
 	.unplug = op_unplug,
 	.replug = op_replug,
 	.hold = op_hold,
+	.hurry = op_hurry,
 	.save = op_save,
 	.commit = op_commit,
 };
@@ -312,6 +318,7 @@ static void mend(struct keeper *k)
 	struct error err = ERROR_INIT;
 	fd_auto pidfd = (int)syscall(SYS_pidfd_open, k->rank_pid, 0);
 
+	move_calm(k->rank_pid);
 	if ((pidfd >= 0 && fds_heal(k->rank_pid, pidfd, &err) < 0) ||
 	    capsule_thaw(k->capsule, &err) < 0 ||
 	    capsule_plug(k->capsule, &err) < 0)

@@ -210,6 +210,8 @@ int keeper_engine_ask(int sock, struct keeper_note *note, int fd, int *ret_fd,
 /* A memfd of these bytes, and back; -errno. */
 int keeper_bytes_to_fd(const void *p, size_t n);
 int keeper_fd_to_bytes(int fd, uint8_t **ret, size_t *ret_n);
+/* In the engine: put its keeper ahead of others (core/hurry.h), or back. */
+void keeper_engine_hurry(bool on);
 /* Say how it ended, as the last note. */
 void keeper_engine_result(int sock, int code, const struct move_report *report,
 			  const struct error *err);

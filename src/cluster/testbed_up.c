@@ -19,6 +19,8 @@
 static const char *const controllers[] = { "cpu", "cpuset", "memory",
 					   "freezer" };
 #define NR_CONTROLLERS (sizeof(controllers) / sizeof(controllers[0]))
+#define RT_MOST	       200000 /* of a second */
+#define RT_LEAST       2000
 #define QUOTA_PERIOD   20000 /* us: short, so that a slow host is not jerky */
 
 /* ---- cgroups ---- */
@@ -81,6 +83,23 @@ static void inherit_cpuset(const char *dir)
 	}
 }
 
+/*
+ * Where the kernel schedules real-time by group (RT_GROUP_SCHED), a freeze can
+ * only be hurried (core/hurry.h) in groups that have a share of it: up to 20 %
+ * for the whole, so that other testbeds find some, equally for its hosts.
+ */
+static unsigned set_realtime(const char *dir, unsigned usec)
+{
+	char text[16];
+
+	for (; usec >= RT_LEAST; usec /= 2) {
+		snprintf(text, sizeof(text), "%u", usec);
+		if (put(dir, "cpu.rt_runtime_us", text) == 0)
+			return usec;
+	}
+	return 0;
+}
+
 static int set_speed(const char *dir, double share, double speed,
 		     struct error *err)
 {
@@ -113,6 +132,7 @@ static int make_cgroups(const struct testbed_spec *spec,
 			const struct testbed_record *rec, struct error *err)
 {
 	unsigned each = rec->nr_cgroups / (rec->nr_hosts + 1), h;
+	unsigned realtime = 0, got;
 	int r = 0;
 
 	for (size_t i = rec->nr_cgroups; !r && i-- > 0;) {
@@ -122,11 +142,16 @@ static int make_cgroups(const struct testbed_spec *spec,
 			return error_sys(err, -errno, "cannot make %s", dir);
 		inherit_cpuset(dir);
 		h = i / each;
-		if (h < rec->nr_hosts)
+		if (h < rec->nr_hosts) {
+			(void)set_realtime(dir, realtime / rec->nr_hosts);
 			r = set_speed(dir, spec->share[h] ? spec->share[h] : 1,
 				      spec->speed[h], err);
-		else /* v2: let the hosts' groups have limits */
+		} else {
+			got = set_realtime(dir, RT_MOST);
+			realtime = got ? got : realtime;
+			/* v2: let the hosts' groups have limits */
 			(void)!put(dir, "cgroup.subtree_control", "+cpu");
+		}
 	}
 	return r;
 }

@@ -288,10 +288,14 @@ static void take_outside(Move__Thread *m, const struct task *k)
 		m->robust_list = list;
 		m->robust_size = size;
 	}
-	m->policy = (uint32_t)syscall(SYS_sched_getscheduler, k->tid);
-	syscall(SYS_sched_getparam, k->tid, &param);
+	m->policy = SCHED_OTHER; /* and nice value 0 */
+	if (!k->hurried) {
+		m->policy = (uint32_t)syscall(SYS_sched_getscheduler, k->tid);
+		syscall(SYS_sched_getparam, k->tid, &param);
+		m->nice = 20 - (int32_t)syscall(SYS_getpriority, PRIO_PROCESS,
+						k->tid);
+	}
 	m->priority = param.sched_priority;
-	m->nice = 20 - (int32_t)syscall(SYS_getpriority, PRIO_PROCESS, k->tid);
 	CPU_ZERO(&cpus);
 	CPU_ZERO(&all);
 	n = syscall(SYS_sched_getaffinity, k->tid, sizeof(cpus), &cpus);

@@ -39,6 +39,7 @@ static const struct {
 			  8 + 16 * FRAME_PAGES_RUNS + FRAME_PAGES_DATA },
 	[FRAME_SYNC] = { "SYNC", 8, 8 },
 	[FRAME_DONE] = { "DONE", 8, 8 },
+	[FRAME_HURRY] = { "HURRY", 8, 8 },
 	[FRAME_STATE] = { "STATE", 1, 256u << 20 },
 	[FRAME_FDS] = { "FDS", 0, 1u << 30 },
 	[FRAME_SAVED] = { "SAVED", 0, 256u << 20 },

@@ -13,7 +13,12 @@
  *			<-	HELLO	who I am; or ABORT with the reason
  *	MAP UNMAP ZAP PAGES ...	->
  *	SYNC(round)	->	<-	SYNC(round)	all before it is in
- *place DONE(epoch)	->		no more pages STATE FDS SAVED	->
+ *place
+ *	HURRY(1)	->		it is about to stand still
+ *	MAP UNMAP ZAP PAGES ...	->
+ *	FDS SAVED	->
+ *	DONE(epoch)	->		no more pages
+ *	STATE		->
  *			<-	READY(epoch)
  *	COMMIT(epoch)	->
  *			<-	RUNNING(epoch)
@@ -52,6 +57,7 @@ enum frame_type {
 	FRAME_COMMIT,	 /* u64 epoch */
 	FRAME_RUNNING,	 /* u64 epoch */
 	FRAME_ABORT,	 /* text */
+	FRAME_HURRY,	 /* u64 1, or 0: not any more */
 	FRAME_TYPES,
 };
 

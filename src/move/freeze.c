@@ -170,4 +170,5 @@ void freeze_undo(struct sending *s)
 	fds_release(s->fds);
 	if (s->tracee)
 		tracee_resume(s->tracee);
+	send_hurry(s, false);
 }

@@ -14,8 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/hurry.h"
 #include "core/units.h"
 #include "core/xalloc.h"
+#include "move/move.h"
 #include "move/proc.h"
 
 /*
@@ -124,6 +126,9 @@ static int task_seize(struct tracee *t, pid_t tid, struct error *err)
 	*k = (struct task){ .tid = tid, .seized = true, .syscall = -1 };
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 && errno != ESRCH)
 		return error_sys(err, -errno, "stopping thread %d", tid);
+	/* it runs no instruction of its own before it stops */
+	if (t->hurry)
+		k->hurried = hurry_begin(tid);
 	return 1;
 }
 
@@ -318,6 +323,18 @@ int tracee_stop_leader(struct tracee *t, struct error *err)
 	return r;
 }
 
+void move_calm(pid_t pid)
+{
+	struct error err;
+	pid_t *tid;
+	ssize_t n = proc_read_tasks(pid, &tid, &err);
+
+	for (ssize_t i = 0; i < n; i++)
+		hurry_end(tid[i]);
+	if (n >= 0)
+		free(tid);
+}
+
 /* Seize the threads not known yet; returns how many, or -errno. */
 static int seize_new(struct tracee *t, struct error *err)
 {
@@ -424,6 +441,8 @@ static void task_leave_late(struct task *k)
 void tracee_resume(struct tracee *t)
 {
 	for (size_t i = t->nr; i-- > 0;) {
+		if (t->task[i].hurried)
+			hurry_end(t->task[i].tid);
 		if (t->task[i].seized)
 			tracee_resume_call(t, i);
 		task_leave(&t->task[i]);

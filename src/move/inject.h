@@ -29,6 +29,7 @@ struct task {
 	pid_t tid;    /* as this process sees it */
 	pid_t ns_tid; /* as the task sees it, once tasks are stopped */
 	bool seized, gone;
+	bool hurried;		      /* put ahead by us */
 	struct user_regs_struct regs; /* as found */
 	struct user_regs_struct cont; /* as to be resumed, see settle */
 	int64_t syscall; /* interrupted and to be restarted by 219, or -1 */
@@ -46,6 +47,7 @@ struct tracee {
 	struct task *task; /* task[0] is the leader when stopped */
 	size_t nr, cap;
 	int stop_sig;  /* with which lists end */
+	bool hurry;    /* while they stand still: see core/hurry.h */
 	uint64_t area; /* landing area, or 0 */
 	size_t area_size;
 	uint64_t vdso, vdso_end; /* once the area is mapped */

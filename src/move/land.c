@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/hurry.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/proc.h"
@@ -322,6 +323,13 @@ int landing_flush(struct landing *l, struct error *err)
 				(unsigned long long)l->box->call[i].arg[1]);
 	}
 	return r;
+}
+
+/* L's threads put themselves back when they are released. */
+void landing_hurry(struct landing *l)
+{
+	hurry_begin(l->helper);
+	hurry_begin(l->pid);
 }
 
 int landing_start(struct landing *l, struct error *err)

@@ -82,6 +82,8 @@ int landing_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
 int landing_flush(struct landing *l, struct error *err) must_check;
 
 /* The same, but the last list: L does not come back from it. */
+/* The freeze has begun: L and F go ahead of others (core/hurry.h). */
+void landing_hurry(struct landing *l);
 int landing_start(struct landing *l, struct error *err) must_check;
 
 /* Wait until that many threads stand before the word `released`. */

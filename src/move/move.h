@@ -74,6 +74,14 @@ struct move_source_ops {
 	 * process, such as the cgroup freezer.  NULL: SIGSTOP and SIGCONT.
 	 */
 	int (*hold)(void *ctx, bool on, struct error *err);
+	/*
+	 * The process stands still (on), or goes on: whoever takes part
+	 * besides the engine may be put ahead of others, see core/hurry.h.
+	 * Without this op the process's own threads are not, since nobody
+	 * would put them back if the engine died; with it, who outlives the
+	 * engine calls move_calm().
+	 */
+	void (*hurry)(void *ctx, bool on);
 	/* What the keeper itself knows of the rank (PMI, stdio); malloc'd. */
 	int (*save)(void *ctx, void **ret, size_t *ret_n, struct error *err);
 	/*
@@ -103,6 +111,8 @@ struct move_dest_ops {
 	 */
 	int (*external)(void *ctx, const char *name, int *ret_far,
 			struct error *err);
+	/* As move_source_ops.hurry(). */
+	void (*hurry)(void *ctx, bool on);
 	/* What move_source_ops.save() gave. */
 	int (*load)(void *ctx, const void *p, size_t n, struct error *err);
 	/* Make the capsule's address reachable here, and announce it. */
@@ -193,6 +203,12 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds);
  * it twice is harmless.
  */
 int move_release(int fd, struct error *err) must_check;
+
+/*
+ * After the source's engine has died in a move that had a hurry(): no thread
+ * of pid is ahead of others any more.
+ */
+void move_calm(pid_t pid);
 
 /* Can it be moved at all?  0, or why not.  Changes nothing. */
 int move_check(pid_t pid, const struct move_external *external,

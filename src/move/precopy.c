@@ -16,6 +16,7 @@
 
 #define ROUNDS_MOST	   40
 #define PAGES_ENOUGH	   128
+#define LAST_ROUNDS	   3
 #define BASE_USEC	   1500 /* downtime that does not depend on size */
 #define THREAD_USEC	   40
 #define LONG_ROUND	   2048 /* pages: enough to measure the link by */
@@ -135,6 +136,24 @@ static int throttled_rounds(struct sending *s, struct round *last,
 	return r;
 }
 
+/*
+ * Once more what is slow to read, and what was written meanwhile; ahead of
+ * others already, since whoever waits for its turn finds the more to send.
+ */
+static int last_rounds(struct sending *s, struct round *ret, struct error *err)
+{
+	unsigned n = 0;
+	int r;
+
+	send_hurry(s, true);
+	r = frame_send_u64(s->ch, FRAME_HURRY, true, err);
+	do {
+		if (r == 0)
+			r = run_round(s, ret, err);
+	} while (r == 0 && ret->pages > PAGES_ENOUGH && ++n < LAST_ROUNDS);
+	return r;
+}
+
 int precopy_run(struct sending *s, struct error *err)
 {
 	struct round last = { 0 };
@@ -150,11 +169,8 @@ int precopy_run(struct sending *s, struct error *err)
 		r = throttled_rounds(s, &last, err);
 	if (r < 0)
 		return r;
-	/* once more what is slow to read, and what was written meanwhile */
 	s->read_advice = true;
-	r = run_round(s, &last, err);
-	if (r == 0 && last.time > 2 * USEC_PER_MSEC)
-		r = run_round(s, &last, err);
+	r = last_rounds(s, &last, err);
 	throttle_stop(s);
 	return r;
 }
@@ -162,6 +178,12 @@ int precopy_run(struct sending *s, struct error *err)
 int precopy_again(struct sending *s, struct error *err)
 {
 	struct round last;
+	int r;
 
-	return s->method == TRACK_NONE ? 0 : run_round(s, &last, err);
+	if (s->method == TRACK_NONE)
+		return 0;
+	r = frame_send_u64(s->ch, FRAME_HURRY, false, err);
+	if (r == 0)
+		r = run_round(s, &last, err);
+	return r < 0 ? r : last_rounds(s, &last, err);
 }

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "core/hurry.h"
 #include "core/io.h"
 #include "move/capture.h"
 #include "move/fault.h"
@@ -33,7 +34,7 @@ struct receiving {
 	Move__Hello *hello; /* the source's */
 	Move__State *state;
 	struct frame frame;
-	bool done, ready;
+	bool done, ready, hurried;
 };
 
 static int receive_hello(struct receiving *v, struct error *err)
@@ -140,6 +141,26 @@ static int receive_state(struct receiving *v, struct error *err)
 	return r;
 }
 
+/* It is about to stand still (on); or it is over, or was in vain. */
+static void receive_hurry(struct receiving *v, bool on)
+{
+	const struct move_dest_ops *ops = v->dst->ops;
+
+	if (on && !v->hurried) {
+		hurry_guard();
+		hurry_begin(0);
+		landing_hurry(v->landing);
+		v->hurried = true;
+	} else if (!on && v->hurried) {
+		hurry_end(0);
+		v->hurried = false;
+	} else {
+		return;
+	}
+	if (ops->hurry)
+		ops->hurry(v->dst->ctx, on);
+}
+
 static int receive_frame(struct receiving *v, struct error *err)
 {
 	int r;
@@ -160,6 +181,9 @@ static int receive_frame(struct receiving *v, struct error *err)
 		return r < 0 ? r
 			     : frame_send_u64(v->ch, FRAME_SYNC,
 					      frame_u64(&v->frame), err);
+	case FRAME_HURRY:
+		receive_hurry(v, frame_u64(&v->frame) != 0);
+		return 0;
 	case FRAME_DONE:
 		v->done = true;
 		return 0;
@@ -235,6 +259,7 @@ static int receive_commit(struct receiving *v, struct error *err)
 	if (r == 0 && frame_send_u64(v->ch, FRAME_RUNNING, epoch, NULL) == 0)
 		r = move_fault(MF_DEST_RUNNING, NULL);
 	(void)r;
+	receive_hurry(v, false);
 	return 0;
 }
 
@@ -251,6 +276,7 @@ int move_receive(const struct move_dest *dst, struct channel *ch,
 		r = receive_all(&v, err);
 	if (r == 0)
 		r = receive_commit(&v, err);
+	receive_hurry(&v, false);
 	if (r < 0 && v.ready && r != -ECANCELED)
 		ret->outcome = MOVE_UNDECIDED;
 	else if (r < 0 && r != -ECANCELED)

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <time.h>
@@ -40,6 +41,19 @@ static void put(struct list *q, long nr, uint64_t a, uint64_t b, uint64_t c,
 static uint64_t box_word(const struct landing *l, size_t offset)
 {
 	return l->area + STUB_BOX + offset;
+}
+
+/* If L was put ahead for the freeze, its threads are; each puts itself back. */
+static int put_calm(struct list *q, const Move__Thread *t, struct error *err)
+{
+	struct sched_param normal = { 0 };
+	uint64_t at;
+	int r = landing_keep_data(q->l, &normal, sizeof(normal), &at, err);
+
+	if (r == 0)
+		put(q, SYS_sched_setscheduler, 0, SCHED_OTHER, at, 0);
+	put(q, SYS_setpriority, PRIO_PROCESS, 0, (uint64_t)t->nice, 0);
+	return r;
 }
 
 static int put_settings(struct list *q, const Move__Thread *t,
@@ -310,6 +324,8 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	    0, 0);
 	put(&q, STUB_WAIT, box_word(l, offsetof(struct stub_box, released)), 0,
 	    0, 0);
+	if (r == 0 && t->policy == SCHED_OTHER)
+		r = put_calm(&q, t, err);
 	if (r == 0 && i == 0)
 		r = put_timers(&q, s, err);
 	put(&q, STUB_SIGRETURN, uc, 0, 0, 0);

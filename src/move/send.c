@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/hurry.h"
 #include "core/io.h"
 #include "move/fault.h"
 #include "move/fds.h"
@@ -51,6 +52,24 @@ void send_progress(struct sending *s, const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	s->src->progress(s->src->ctx, line);
+}
+
+void send_hurry(struct sending *s, bool on)
+{
+	const struct move_source_ops *ops = s->src->ops;
+
+	if (on == s->hurried)
+		return;
+	s->hurried = on;
+	if (on) {
+		hurry_guard();
+		hurry_begin(0);
+	} else {
+		hurry_end(0);
+	}
+	s->tracee->hurry = on && ops && ops->hurry;
+	if (ops && ops->hurry)
+		ops->hurry(s->src->ctx, on);
 }
 
 static bool may_pass(int r)
@@ -324,6 +343,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 		if (r != -ECANCELED)
 			frame_send_abort(ch, err->text);
 	}
+	send_hurry(&s, false);
 	fds_source_destroy(s.fds);
 	if (s.recorded) /* held by the freezer: it could not even die now */
 		tracee_abandon(s.tracee);

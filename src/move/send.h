@@ -51,7 +51,7 @@ struct sending {
 		TRACK_ASYNC,	  /* by userfaultfd */
 	} method;
 	bool told; /* the destination has begun to rebuild the process */
-	bool unplugged, held, recorded;
+	bool unplugged, held, recorded, hurried;
 	usec_t started, frozen;
 	bool throttling;
 	usec_t throttled_since; /* stopped or let run */
@@ -61,6 +61,9 @@ struct sending {
 
 /* Microseconds that only grow. */
 usec_t send_now(void);
+
+/* Who takes part in the freeze is ahead of others (core/hurry.h), or not. */
+void send_hurry(struct sending *s, bool on);
 
 /* One line to whoever watches. */
 void send_progress(struct sending *s, const char *fmt, ...)

@@ -1,0 +1,52 @@
+/* test_hurry.c - tests of hurry.h */
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "core/hurry.h"
+
+static void test_there_and_back(void **state)
+{
+	int nice = getpriority(PRIO_PROCESS, 0);
+
+	if (!hurry_begin(0))
+		skip(); /* no right to, or no share of it in this cgroup */
+	if (sched_getscheduler(0) != SCHED_FIFO)
+		assert_int_equal(getpriority(PRIO_PROCESS, 0), -20);
+	assert_false(hurry_begin(0));
+	hurry_end(0);
+	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), nice);
+}
+
+static void test_others_are_left_alone(void **state)
+{
+	struct sched_param param = { .sched_priority = 5 }, none = { 0 };
+
+	assert_int_equal(sched_setscheduler(0, SCHED_BATCH, &none), 0);
+	assert_false(hurry_begin(0));
+	hurry_end(0);
+	assert_int_equal(sched_getscheduler(0), SCHED_BATCH);
+	assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
+	if (sched_setscheduler(0, SCHED_FIFO, &param) < 0)
+		skip();
+	assert_false(hurry_begin(0));
+	hurry_end(0);
+	assert_int_equal(sched_getscheduler(0), SCHED_FIFO);
+	assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_there_and_back),
+		cmocka_unit_test(test_others_are_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
