@@ -22,6 +22,7 @@
 struct pass {
 	struct sending *s;
 	bool shared; /* pages belong to an object, not to the process */
+	bool holes;  /* of a shared mapping: send what lies in them */
 	bool last;
 	uint64_t cursor; /* up to here, all is told */
 	unsigned flags;	 /* for scan_private() */
@@ -214,19 +215,38 @@ static int send_private(void *arg, uint64_t start, uint64_t end,
 	return r < 0 ? r : page_sender_add(p->s->pages, start, end, err);
 }
 
-/* Pages of shared memory stay there when the process unmaps them. */
+static int send_hole(struct pass *p, uint64_t end, struct error *err)
+{
+	uint64_t start = p->cursor;
+
+	p->cursor = end;
+	return p->holes && start < end
+		       ? page_sender_add(p->s->pages, start, end, err)
+		       : 0;
+}
+
 static int send_page(void *arg, uint64_t start, uint64_t end, struct error *err)
 {
 	struct pass *p = arg;
+	int r = send_hole(p, start, err);
 
-	return page_sender_add(p->s->pages, start, end, err);
+	p->cursor = end;
+	return r < 0 ? r : page_sender_add(p->s->pages, start, end, err);
 }
 
+/*
+ * Pages of shared memory stay there when the process drops them from its
+ * tables (MADV_DONTNEED, reclaim), so a hole may hide what was written before.
+ */
 static int send_shared(struct pass *p, uint64_t start, uint64_t end,
 		       struct error *err)
 {
-	return scan_present(p->s->scan_private, start, end, p->flags, send_page,
-			    p, err);
+	int r;
+
+	p->cursor = start;
+	r = scan_present(p->s->scan_private, start, end, p->flags, send_page, p,
+			 err);
+	return r < 0 ? r : send_hole(p, end, err);
 }
 
 static int note_guard(void *arg, uint64_t start, uint64_t end,
@@ -267,7 +287,13 @@ static int send_range(struct pass *p, uint64_t start, uint64_t end,
 static int on_written(void *arg, uint64_t start, uint64_t end,
 		      struct error *err)
 {
-	return send_range(arg, start, end, err);
+	struct pass *p = arg;
+	int r;
+
+	p->holes = p->shared;
+	r = send_range(p, start, end, err);
+	p->holes = false;
+	return r;
 }
 
 /*

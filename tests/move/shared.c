@@ -5,21 +5,23 @@
  * descriptor is closed, mapped for writing and for reading; one that is open
  * at two numbers, mapped shared and privately, with a hole and a name; one
  * that is sealed and mapped for reading.  What is written in one place must
- * be seen in all others.
+ * be seen in all others, and stays when the process drops its view of it.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
 
 #include "check.h"
 
-#define PAGES 16
-#define SIZE  (PAGES * CHECK_PAGE)
+#define PAGES	16
+#define SIZE	(PAGES * CHECK_PAGE)
+#define DROPPED 512 /* pages */
 
 static uint64_t *anon, *anon_again, *anon_part;
 static uint64_t *closed, *closed_reading;
 static int fd, fd_again, sealed_fd;
 static uint64_t *open_shared, *open_private;
 static unsigned char *sealed;
+static uint64_t *dropped, shadow[DROPPED];
 
 static void *map(int prot, int flags, int from, off_t offset, size_t n)
 {
@@ -68,6 +70,25 @@ static void make_memfds(void)
 	CHECK(munmap(sealed, SIZE) == 0);
 	CHECK(fcntl(sealed_fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK) == 0);
 	sealed = map(PROT_READ, MAP_SHARED, sealed_fd, 0, SIZE);
+}
+
+/* The page leaves the process's tables, and keeps what was written. */
+static void use_dropped(uint64_t n)
+{
+	size_t i = n % DROPPED;
+	uint64_t *page = dropped + i * (CHECK_PAGE / 8);
+
+	shadow[i] = n % 3 ? n : 0;
+	*page = shadow[i];
+	CHECK(madvise(page, CHECK_PAGE, MADV_DONTNEED) == 0);
+}
+
+static void check_dropped(void)
+{
+	for (size_t i = 0; i < DROPPED; i++)
+		CHECK(dropped[i * (CHECK_PAGE / 8)] == shadow[i],
+		      "page %zu lost what was written before it was dropped",
+		      i);
 }
 
 /* In one place it is written, in the others it is seen. */
@@ -125,14 +146,18 @@ int main(void)
 
 	make_anon();
 	make_memfds();
+	dropped = map(PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0,
+		      DROPPED * CHECK_PAGE);
 	for (; n < SIZE / 8; n++)
 		use_anon(n);
 	check_ready();
 	for (; check_running(); n++) {
 		use_anon(n);
 		use_open(n);
-		if (n % 64 == 0)
+		if (n % 64 == 0) {
+			use_dropped(n / 64); /* seldom the same page again */
 			check_nap();
+		}
 	}
 	if (check_sabotaged()) {
 		anon_again = map(PROT_READ | PROT_WRITE,
@@ -145,6 +170,7 @@ int main(void)
 	for (size_t i = CHECK_PAGE / 8; i < SIZE / 8; i++)
 		CHECK(closed[i] == ~anon[i]);
 	check_sealed();
+	check_dropped();
 	CHECK(madvise(open_private, SIZE, MADV_DONTNEED) == 0);
 	CHECK(!memcmp(open_private, open_shared, SIZE));
 	return check_pass();
