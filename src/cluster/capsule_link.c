@@ -21,10 +21,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cluster/capsule_priv.h"
 #include "core/io.h"
+
+#define CARRIER_TRIES 10000 /* of half a millisecond */
 
 static const uint8_t gateway_mac[NET_MAC_LEN] = { 0x02, 0x53, 0x74,
 						  0x69, 0x6e, 0x74 };
@@ -138,6 +141,27 @@ static int set_up_host(const struct capsule_link *l, struct error *err)
 				 err);
 }
 
+/*
+ * The kernel tells that a link has its carrier some time after both ends are
+ * up, on a busy host some milliseconds; until then UCX does not see the device,
+ * and MPI_Init of the peers says "Destination is unreachable".
+ */
+static int wait_for_carrier(const struct capsule_link *l, struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = 500000 };
+	struct net_link eth0;
+
+	for (int i = 0; i < CARRIER_TRIES; i++) {
+		int r = net_link_get(l->inside, l->eth0, &eth0, err);
+
+		if (r < 0 || eth0.running)
+			return r;
+		nanosleep(&pause, NULL);
+	}
+	return error_set(err, -ENETDOWN,
+			 "eth0 of the capsule does not get its carrier");
+}
+
 static int look_at_uplink(struct capsule_link *l, unsigned *mtu, int netns,
 			  struct error *err)
 {
@@ -174,7 +198,8 @@ int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	if ((r = make_pair(l, mtu, netns, err)) < 0 ||
 	    (r = set_up_inside(l, spec, err)) < 0)
 		return r;
-	return set_up_host(l, err);
+	r = set_up_host(l, err);
+	return r < 0 ? r : wait_for_carrier(l, err);
 }
 
 int link_init_inside(struct error *err)

@@ -45,6 +45,7 @@ static void read_link(const struct nlmsghdr *nlh, void *data)
 		return;
 	link->index = ifi->ifi_index;
 	link->up = ifi->ifi_flags & IFF_UP;
+	link->running = ifi->ifi_flags & IFF_RUNNING;
 	mnl_attr_parse(nlh, sizeof(*ifi), read_attr, link);
 }
 

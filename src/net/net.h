@@ -52,6 +52,7 @@ struct net_link {
 	int peer;   /* index of the other end, in its namespace; 0: none */
 	int master; /* the bridge it is a port of; 0: none */
 	bool up;
+	bool running; /* up, and the kernel has noticed that it has a carrier */
 };
 
 /* -ENODEV when there is none of that name, or of that index. */
