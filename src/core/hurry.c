@@ -1,9 +1,14 @@
 /* hurry.c - ahead of others for a moment; see hurry.h */
 #include "core/hurry.h"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include "core/io.h"
 #include "core/units.h"
 
 /* One that nobody else is likely to use, so that it tells whose doing it is. */
@@ -17,9 +22,23 @@ static int set_class(pid_t tid, int policy, int priority)
 	return sched_setscheduler(tid, policy, &param);
 }
 
+static bool has_usual_slack(pid_t tid)
+{
+	char path[40], *text;
+	bool usual;
+
+	snprintf(path, sizeof(path), "/proc/%d/timerslack_ns",
+		 tid ? tid : getpid());
+	if (io_read_file(AT_FDCWD, path, 64, &text) < 0)
+		return false;
+	usual = strtoull(text, NULL, 10) == HURRY_SLACK;
+	free(text);
+	return usual;
+}
+
 bool hurry_begin(pid_t tid)
 {
-	if (sched_getscheduler(tid) != SCHED_OTHER ||
+	if (!has_usual_slack(tid) || sched_getscheduler(tid) != SCHED_OTHER ||
 	    getpriority(PRIO_PROCESS, (id_t)tid) != 0)
 		return false;
 	return set_class(tid, SCHED_FIFO, PRIORITY) == 0 ||

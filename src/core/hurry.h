@@ -9,15 +9,17 @@
  * It needs CAP_SYS_NICE, and on a kernel with RT_GROUP_SCHED a share of
  * real-time in each cgroup (cpu.rt_runtime_us).  Where there is none, the nice
  * value -20 helps against others of the same cgroup; without the capability
- * the freeze just takes its turns.  Only threads of the normal class and of
- * nice value 0 are put ahead, so that there is no doubt what to put them back
- * to.
+ * the freeze just takes its turns.  Only threads of the normal class, of
+ * nice value 0 and with the usual timer slack (which the real-time class takes
+ * away) are put ahead, so that there is no doubt what to put them back to.
  */
 #ifndef CORE_HURRY_H
 #define CORE_HURRY_H
 
 #include <stdbool.h>
 #include <sys/types.h>
+
+#define HURRY_SLACK 50000 /* ns: the usual timer slack */
 
 /* tid 0: the caller.  Threads it makes meanwhile are ahead as well. */
 bool hurry_begin(pid_t tid); /* true: it is ahead now and was not */

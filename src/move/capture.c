@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/hurry.h"
 #include "core/xalloc.h"
 #include "move/timers.h"
 #include "move/uapi.h"
@@ -346,7 +347,7 @@ static Move__Thread *take_thread(const struct tracee *t, const struct task *k,
 	m->altstack_size = d->altstack[2];
 	m->clear_tid = c[T_TID_ADDRESS].ret == 0 ? d->tid_address : 0;
 	m->pdeath = d->pdeath;
-	m->timer_slack = (uint64_t)c[T_SLACK].ret;
+	m->timer_slack = k->hurried ? HURRY_SLACK : (uint64_t)c[T_SLACK].ret;
 	m->wait = take_wait(t, k);
 	take_outside(m, k);
 	return m;

@@ -73,7 +73,6 @@ static int put_settings(struct list *q, const Move__Thread *t,
 		    0);
 	if (t->rseq)
 		put(q, SYS_rseq, t->rseq, t->rseq_size, 0, t->rseq_sig);
-	put(q, SYS_prctl, PR_SET_TIMERSLACK, t->timer_slack, 0, 0);
 	put(q, SYS_setpriority, 0, 0, (uint64_t)t->nice, 0);
 	if (t->ioprio)
 		put(q, SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, t->ioprio, 0);
@@ -326,6 +325,8 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	    0, 0);
 	if (r == 0 && t->policy == SCHED_OTHER)
 		r = put_calm(&q, t, err);
+	/* the real-time class has none, and takes no other */
+	put(&q, SYS_prctl, PR_SET_TIMERSLACK, t->timer_slack, 0, 0);
 	if (r == 0 && i == 0)
 		r = put_timers(&q, s, err);
 	put(&q, STUB_SIGRETURN, uc, 0, 0, 0);

@@ -159,7 +159,7 @@ int main(void)
 	t[2] = check_thread(sleep_until, NULL);
 	check_ready();
 	if (check_sabotaged())
-		began -= PERIOD;
+		distance[0] += SEC;
 	while (check_running()) {
 		check_timers();
 		check_nap();
@@ -167,5 +167,7 @@ int main(void)
 	for (int i = 0; i < 3; i++)
 		check_join(t[i]);
 	finish_timers();
+	look_at(0);
+	look_at(1);
 	return check_pass();
 }
