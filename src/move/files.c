@@ -78,10 +78,19 @@ static Move__File *find_file(const Move__Hello *h, const char *path)
 	return NULL;
 }
 
+static bool is_deleted(const char *path)
+{
+	static const char mark[] = " (deleted)";
+	size_t n = strlen(path), m = sizeof(mark) - 1;
+
+	return n > m && !strcmp(path + n - m, mark);
+}
+
 static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 		    struct error *err)
 {
 	Move__File *f = find_file(h, path);
+	struct stat st;
 	int r;
 	fd_auto fd = -1;
 
@@ -90,6 +99,13 @@ static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 		return 0;
 	}
 	fd = open_in(root, path);
+	/*
+	 * Whether a device or a deleted file may be mapped is up to
+	 * move_check(), which waits for it to pass, or refuses.
+	 */
+	if (fd < 0 ? fd == -ENOENT && is_deleted(path)
+		   : fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+		return 0;
 	if (fd < 0)
 		return error_sys(err, fd, "%s, which the process maps", path);
 	f = capture_new(&move__file__descriptor);

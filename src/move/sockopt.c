@@ -194,6 +194,14 @@ static bool is_known(const Fds__SockOpt *o, const Fds__Socket *m)
 	return false;
 }
 
+/* It can only be set before bind(), and means nothing once connected. */
+static bool is_moot(int fd, const Fds__SockOpt *o)
+{
+	return o->level == SOL_IPV6 && o->name == IPV6_V6ONLY &&
+	       errno == EINVAL &&
+	       sockopt_int(fd, SOL_SOCKET, SO_ACCEPTCONN) == 0;
+}
+
 int sockopt_set_all(int fd, const Fds__Socket *m, struct error *err)
 {
 	uint8_t now[OPT_MAX];
@@ -209,7 +217,8 @@ int sockopt_set_all(int fd, const Fds__Socket *m, struct error *err)
 		    n == o->value.len && (!n || !memcmp(now, o->value.data, n)))
 			continue;
 		if (setsockopt(fd, o->level, o->name, o->value.data,
-			       (socklen_t)o->value.len) < 0)
+			       (socklen_t)o->value.len) < 0 &&
+		    !is_moot(fd, o))
 			return error_sys(err, -errno, "socket option %d/%d",
 					 o->level, o->name);
 	}
