@@ -21,6 +21,16 @@ const char *event_name(enum event_type type)
 							     : NULL;
 }
 
+const char *event_outcome_name(enum event_outcome outcome)
+{
+	static const char *const outcomes[] = { "done", "failed", "cancelled",
+						"killed" };
+
+	return (size_t)outcome < sizeof(outcomes) / sizeof(*outcomes)
+		       ? outcomes[outcome]
+		       : NULL;
+}
+
 static int64_t host_free(const struct host *h)
 {
 	return host_usable(h) && h->cores > h->nr_active

@@ -74,5 +74,7 @@ void model_end(struct view *view, struct job *job);
 
 /* Short name ("arrive", ...); NULL beyond the last. */
 const char *event_name(enum event_type type);
+/* "done", "failed", "cancelled", "killed"; NULL beyond the last. */
+const char *event_outcome_name(enum event_outcome outcome);
 
 #endif

@@ -255,9 +255,6 @@ static void put_text(struct text *t, const char *s)
 	t->n += n;
 }
 
-static const char *const outcomes[] = { "done", "failed", "cancelled",
-					"killed" };
-
 static void put_csv(struct text *t, const struct sim_record *r)
 {
 	put_int(t, r->id);
@@ -280,7 +277,7 @@ static void put_csv(struct text *t, const struct sim_record *r)
 	put_char(t, ',');
 	put_int(t, r->moves);
 	put_char(t, ',');
-	put_text(t, outcomes[r->outcome]);
+	put_text(t, event_outcome_name(r->outcome));
 	put_char(t, '\n');
 }
 

@@ -1,9 +1,9 @@
 /*
  * reproduce_ismail.c - what Ismail 1995 published about space sharing
  *
- * Chapters 2 and 3 (static policies); chapter 4 is in
- * reproduce_ismail_dynamic.c.  A comparison "at load L" is of means over
- * replications that met the same jobs.
+ * Chapter 2 (static policies); chapter 3 is in reproduce_ismail_folding.c,
+ * chapter 4 in reproduce_ismail_dynamic.c.  A comparison "at load L" is of
+ * means over replications that met the same jobs.
  *
  * The figures of the scan are lost, so what a curve shows is known from the
  * text only, mostly rounded to 0.1 in ratios and 0.05 in loads: the precisions
@@ -18,7 +18,6 @@
 #define UU	  "ismail:sizes=U,times=U,speedup=linear"
 #define UU_MISP	  "ismail:sizes=U,times=U,speedup=misp"
 #define EU	  "ismail:sizes=E,times=U,speedup=linear"
-#define EU_MISP	  "ismail:sizes=E,times=U,speedup=misp"
 #define MEAN_TIME 105. /* of t(n), uniform over [10, 200] */
 
 #define NR(array) (sizeof(array) / sizeof(*(array)))
@@ -171,14 +170,6 @@ static int i2d(struct reproduce *r, struct error *err)
 	return rc;
 }
 
-#define TOO_SMALL " the 5 % to which the thesis knew its means"
-
-/* There is a difference, but the thesis could not see it. */
-static bool too_small(struct estimate ratio)
-{
-	return ratio.high < 1 && ratio.low > 0.95;
-}
-
 /* EPFP against the best reading of "worst": no other is slower. */
 static int epfp_worst(struct reproduce *r, const struct reproduce_grid *g,
 		      size_t l, const char *model, struct error *err)
@@ -195,6 +186,7 @@ static int epfp_worst(struct reproduce *r, const struct reproduce_grid *g,
 	const char *rival = "";
 	double high = 0, low = 1;
 	int rc = 0;
+	const char *small;
 
 	for (size_t p = 0; p < g->nr_policies; p++) {
 		struct estimate e = reproduce_ratio(r, g, g->nr_policies - 1, p,
@@ -209,14 +201,13 @@ static int epfp_worst(struct reproduce *r, const struct reproduce_grid *g,
 			rival = g->policy[p];
 		}
 	}
+	small = ismail_too_small(least);
 	reproduce_range(r,
 			reproduce_text("%s, L=%g, RT(EPFP)/RT(worst other)",
 				       model, g->load[l]),
 			1, INFINITY, least,
-			reproduce_text("the worst other is %s%s", rival,
-				       too_small(least)
-					       ? ", by less than" TOO_SMALL
-					       : ""));
+			reproduce_text("the worst other is %s%s%s", rival,
+				       small ? ", " : "", small ? small : ""));
 	if (!reproduce_met(r))
 		rc = reproduce_readings(r, readings, g->load[l],
 					METRIC_RESPONSE, err);
@@ -255,211 +246,6 @@ static int i2e(struct reproduce *r, struct error *err)
 	return rc < 0 ? rc : i2e_model(r, UU_MISP, "MISP", err);
 }
 
-/* RT(first)/RT(second) at each load. */
-static int ratios(struct reproduce *r, const char *const *policies,
-		  const char *workload, const double *loads,
-		  const double *published, size_t nr, double precision,
-		  const struct reproduce_reading *reading, struct error *err)
-{
-	struct reproduce_grid g = { .policy = policies,
-				    .workload = workload,
-				    .load = loads,
-				    .nr_loads = nr };
-	int rc = reproduce_grid_run(r, &g, err);
-
-	for (size_t l = 0; rc == 0 && l < nr; l++) {
-		reproduce_number(
-			r,
-			reproduce_text("L=%g, RT(%s)/RT(%s)", loads[l],
-				       policies[0], policies[1]),
-			published[l], precision,
-			reproduce_ratio(r, &g, 0, 1, l, METRIC_RESPONSE), NULL);
-		if (reading && !reproduce_met(r))
-			rc = reproduce_readings(r, reading, loads[l],
-						METRIC_RESPONSE, err);
-	}
-	if (rc == 0 && nr > 1)
-		rc = reproduce_figure(r, &g, "response", METRIC_RESPONSE, err);
-	reproduce_grid_clear(&g);
-	return rc;
-}
-
-static const char *const fifo_fff[] = { "ff+fifo", "fff", NULL };
-static const char *const fifo_fff_f2[] = { "ff+fifo", "fff:ffmax=f2", NULL };
-
-/* What the thesis leaves open, for ratios that are not met. */
-static const struct reproduce_reading misp_readings[] = {
-	{ "FF_max = f2", fifo_fff_f2, UU_MISP },
-	{ "N = 32 in the load", fifo_fff, UU_MISP ",mean_size=32" },
-	{ "all draws of the efficiency kept", fifo_fff,
-	  UU_MISP ",serial_max=1" },
-	{ NULL },
-};
-static const struct reproduce_reading linear_readings[] = {
-	{ "FF_max = f2", fifo_fff_f2, UU },
-	{ "N = 32 in the load", fifo_fff, UU ",mean_size=32" },
-	{ NULL },
-};
-static const struct reproduce_reading small_readings[] = {
-	{ "FF_max = f2", fifo_fff_f2, EU_MISP },
-	{ "N = 15 in the load", fifo_fff, EU_MISP ",mean_size=15" },
-	{ "all draws of the efficiency kept", fifo_fff,
-	  EU_MISP ",serial_max=1" },
-	{ NULL },
-};
-
-static int i3a(struct reproduce *r, struct error *err)
-{
-	static const double loads[] = { 0.2, 0.4, 0.6, 0.8, 1.0, 1.2 };
-	static const double published[] = { 1.2, 1.3, 1.4, 1.4, 1.3, 1.2 };
-
-	return ratios(r, fifo_fff, UU_MISP, loads, published, NR(loads), 0.05,
-		      misp_readings, err);
-}
-
-static int i3b(struct reproduce *r, struct error *err)
-{
-	static const double loads[] = { 0.2, 0.5, 0.7, 0.9 };
-	static const double published[] = { 1.4, 1.6, 1.7, 1.5 };
-
-	return ratios(r, fifo_fff, UU, loads, published, NR(loads), 0.05,
-		      linear_readings, err);
-}
-
-static int i3c(struct reproduce *r, struct error *err)
-{
-	static const double loads[] = { 0.4, 0.6, 0.8, 1.2 };
-	static const double published[] = { 1.1, 1.2, 1.3, 1.15 };
-
-	return ratios(r, fifo_fff, EU_MISP, loads, published, NR(loads), 0.05,
-		      small_readings, err);
-}
-
-static int i3d(struct reproduce *r, struct error *err)
-{
-	static const char *const policies[] = { "ff", "fff", NULL };
-	static const double misp[] = { 0.7 }, linear[] = { 0.8 };
-	static const double two[] = { 2 };
-	int rc = ratios(r, policies, UU_MISP, misp, two, 1, 0.2, NULL, err);
-
-	return rc < 0 ? rc
-		      : ratios(r, policies, UU, linear, two, 1, 0.2, NULL, err);
-}
-
-/*
- * "Do not differ significantly" is read as within 10 %: the thesis knew each
- * mean to 5 %, so it could not tell less apart.
- */
-static void alike(struct reproduce *r, const struct reproduce_grid *g, size_t a,
-		  size_t b, size_t l, const char *where)
-{
-	reproduce_number(r,
-			 reproduce_text("%s L=%g, RT(%s)/RT(%s)", where,
-					g->load[l], g->policy[a], g->policy[b]),
-			 1, 0.1,
-			 reproduce_ratio(r, g, a, b, l, METRIC_RESPONSE), NULL);
-}
-
-static void slower(struct reproduce *r, const struct reproduce_grid *g,
-		   size_t a, size_t b, size_t l, const char *where)
-{
-	struct estimate e = reproduce_ratio(r, g, a, b, l, METRIC_RESPONSE);
-
-	reproduce_range(r,
-			reproduce_text("%s L=%g, RT(%s)/RT(%s)", where,
-				       g->load[l], g->policy[a], g->policy[b]),
-			1, INFINITY, e,
-			too_small(e)
-				? reproduce_text("%s", "by less than" TOO_SMALL)
-				: NULL);
-}
-
-/* How FFF/MFFF depends on what MFFF does with fractions of a processor. */
-static int roundings(struct reproduce *r, const char *workload, double load,
-		     struct error *err)
-{
-	static const char *const down[] = { "fff", "mfff:round=down", NULL };
-	static const char *const nearest[] = { "fff", "mfff:round=nearest",
-					       NULL };
-	const struct reproduce_reading reading[] = {
-		{ "fractions of processors left free", down, workload },
-		{ "rounded to the nearest", nearest, workload },
-		{ NULL },
-	};
-
-	return reproduce_readings(r, reading, load, METRIC_RESPONSE, err);
-}
-
-static int i3e_pair(struct reproduce *r, char sizes, char times,
-		    struct error *err)
-{
-	static const char *const policies[] = { "mfff", "fsjf",	 "mfsjf",
-						"fff",	"ffcfs", NULL };
-	static const double loads[] = { 0.6, 1.0 };
-	char *workload = reproduce_text("ismail:sizes=%c,times=%c,speedup=misp",
-					sizes, times);
-	char *where = reproduce_text("%c/%c", sizes, times);
-	struct reproduce_grid g = { .policy = policies,
-				    .workload = workload,
-				    .load = loads,
-				    .nr_loads = NR(loads) };
-	int rc = reproduce_grid_run(r, &g, err);
-
-	for (size_t l = 0; rc == 0 && l < g.nr_loads; l++) {
-		alike(r, &g, 1, 0, l, where);
-		alike(r, &g, 2, 0, l, where);
-		slower(r, &g, 4, 3, l, where);
-		slower(r, &g, 3, 0, l, where);
-		if (!reproduce_met(r))
-			rc = roundings(r, workload, loads[l], err);
-	}
-	if (rc == 0)
-		rc = reproduce_figure(r, &g, workload, METRIC_RESPONSE, err);
-	reproduce_grid_clear(&g);
-	free(workload);
-	free(where);
-	return rc;
-}
-
-static int i3e(struct reproduce *r, struct error *err)
-{
-	int rc = i3e_pair(r, 'U', 'U', err);
-
-	if (rc == 0)
-		rc = i3e_pair(r, 'E', 'U', err);
-	if (rc == 0)
-		rc = i3e_pair(r, 'U', 'E', err);
-	if (rc == 0)
-		rc = i3e_pair(r, 'E', 'E', err);
-	return rc;
-}
-
-static int i3f(struct reproduce *r, struct error *err)
-{
-	static const char *const policies[] = { "mfff", "mfstdf", "mfshjf",
-						"mflojf", NULL };
-	static const double loads[] = { 0.6, 1.0 };
-	static const char *const workloads[] = {
-		UU_MISP, "ismail:sizes=E,times=E,speedup=misp"
-	};
-	static const char *const where[] = { "U/U", "E/E" };
-	int rc = 0;
-
-	for (size_t w = 0; rc == 0 && w < 2; w++) {
-		struct reproduce_grid g = { .policy = policies,
-					    .workload = workloads[w],
-					    .load = loads,
-					    .nr_loads = NR(loads) };
-
-		rc = reproduce_grid_run(r, &g, err);
-		for (size_t l = 0; rc == 0 && l < g.nr_loads; l++)
-			for (size_t p = 1; p < 4; p++)
-				alike(r, &g, p, 0, l, where[w]);
-		reproduce_grid_clear(&g);
-	}
-	return rc;
-}
-
 static const struct reproduce_entry entries[] = {
 	{ "I-2a", "load at which mean response turns up sharply, no folding",
 	  i2a },
@@ -467,13 +253,14 @@ static const struct reproduce_entry entries[] = {
 	{ "I-2c", "load above which FF+FIFO beats FF", i2c },
 	{ "I-2d", "E/U linear: FF beats FF+FIFO at every load", i2d },
 	{ "I-2e", "unlimited folding: EPFP is worst, S_e about the same", i2e },
-	{ "I-3a", "FF+FIFO against FFF, MISP U/U", i3a },
-	{ "I-3b", "FF+FIFO against FFF, linear U/U", i3b },
-	{ "I-3c", "FF+FIFO against FFF, MISP, exponential sizes", i3c },
-	{ "I-3d", "FF has about twice the response of FFF", i3d },
-	{ "I-3e", "MISP: MFFF, FSJF, MFSJF alike, then FFF, then FFCFS", i3e },
+	{ "I-3a", "FF+FIFO against FFF, MISP U/U", ismail_i3a },
+	{ "I-3b", "FF+FIFO against FFF, linear U/U", ismail_i3b },
+	{ "I-3c", "FF+FIFO against FFF, MISP, exponential sizes", ismail_i3c },
+	{ "I-3d", "FF has about twice the response of FFF", ismail_i3d },
+	{ "I-3e", "MISP: MFFF, FSJF, MFSJF alike, then FFF, then FFCFS",
+	  ismail_i3e },
 	{ "I-3f", "the order of service under multifolding hardly matters",
-	  i3f },
+	  ismail_i3f },
 	{ "I-4a", "allocation changes relative to DFCFS", ismail_i4a },
 	{ "I-4b", "advantage of DSMJF over DEQP, linear, L=0.8", ismail_i4b },
 	{ "I-4c", "DPROP against DEQP", ismail_i4c },

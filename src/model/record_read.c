@@ -1,162 +1,11 @@
-/* record.c - lines of a record, written and read, see record.h */
+/* record_read.c - lines of a record, read, see record.h */
 #include "model/record.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/xalloc.h"
-
-static const char *const outcomes[] = { "done", "failed", "cancelled",
-					"killed" };
-
-/* ---- writing ---- */
-
-/* As few digits as read back exactly. */
-static void write_real(const char *name, double v, FILE *to)
-{
-	char text[32];
-
-	for (int digits = 6; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
-			break;
-	}
-	fprintf(to, " %s=%s", name, text);
-}
-
-static void write_escaped(const char *text, FILE *to)
-{
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c <= ' ' || c == '%' || c == 0x7f)
-			fprintf(to, "%%%02x", c);
-		else
-			fputc(c, to);
-	}
-}
-
-static void write_host(const struct host *h, unsigned given, FILE *to)
-{
-	if (given & RECORD_NAME) {
-		fputs(" name=", to);
-		write_escaped(h->name ? h->name : "", to);
-	}
-	if (given & RECORD_SPEED)
-		write_real("speed", h->speed, to);
-	if (given & RECORD_CORES)
-		fprintf(to, " cores=%" PRIu32, h->cores);
-	if (given & RECORD_SLOTS)
-		fprintf(to, " slots=%" PRIu32, h->slots);
-	if (given & RECORD_MEMORY)
-		fprintf(to, " memory=%" PRIu64, h->memory);
-	if (given & RECORD_FREE)
-		fprintf(to, " free=%" PRIu64, h->memory_free);
-	if (given & RECORD_LOAD)
-		write_real("load", h->load, to);
-	if (given & RECORD_USERS)
-		fprintf(to, " users=%" PRIu32, h->users);
-	if (given & RECORD_OWNER)
-		fprintf(to, " owner=%d", h->owner_active);
-	if (given & RECORD_IDLE)
-		fprintf(to, " idle=%" PRId64, h->idle_since);
-	if (given & RECORD_UP)
-		fprintf(to, " up=%d", h->up);
-	if (given & RECORD_DRAIN)
-		fprintf(to, " drain=%d", h->drain);
-	fputc('\n', to);
-}
-
-static unsigned difference(const struct host *a, const struct host *b)
-{
-	return (a->speed != b->speed ? RECORD_SPEED : 0) |
-	       (a->cores != b->cores ? RECORD_CORES : 0) |
-	       (a->slots != b->slots ? RECORD_SLOTS : 0) |
-	       (a->memory != b->memory ? RECORD_MEMORY : 0) |
-	       (a->memory_free != b->memory_free ? RECORD_FREE : 0) |
-	       (a->load != b->load ? RECORD_LOAD : 0) |
-	       (a->users != b->users ? RECORD_USERS : 0) |
-	       (a->owner_active != b->owner_active ? RECORD_OWNER : 0) |
-	       (a->idle_since != b->idle_since ? RECORD_IDLE : 0) |
-	       (a->up != b->up ? RECORD_UP : 0) |
-	       (a->drain != b->drain ? RECORD_DRAIN : 0);
-}
-
-void record_begin(const struct view *view, uint64_t seed, const char *policy,
-		  FILE *to)
-{
-	fprintf(to, "begin %" PRId64 " %" PRIu32 " %" PRIu64 " %s\n", view->now,
-		view->nr_hosts, seed, policy);
-	for (uint32_t i = 0; i < view->nr_hosts; i++) {
-		fprintf(to, "define %" PRIu32, i);
-		write_host(&view->hosts[i], RECORD_ALL, to);
-	}
-}
-
-static void write_job(const struct job *job, FILE *to)
-{
-	fprintf(to,
-		" size=%" PRIu32 " min=%" PRIu32 " submit=%" PRId64
-		" estimate=%" PRId64 " user=%" PRId32,
-		job->size, job->min_size, job->submit, job->estimate,
-		job->user);
-}
-
-static void write_on(const struct event *e, FILE *to)
-{
-	for (uint32_t i = 0; i < e->n; i++)
-		fprintf(to, "%s%" PRIu32, i ? "," : " on=", e->hosts[i]);
-}
-
-void record_event(const struct view *view, const struct event *e, bool told,
-		  FILE *to)
-{
-	fprintf(to, "%s %" PRId64, event_name(e->type), e->at);
-	if (e->type == EVENT_HOST) {
-		fprintf(to, " %" PRIu32, e->host);
-		write_host(e->fresh,
-			   difference(&view->hosts[e->host], e->fresh), to);
-		return;
-	}
-	if (e->type == EVENT_RESERVE || e->type == EVENT_RELEASE)
-		fprintf(to, " %" PRIu32, e->host);
-	if (e->job)
-		fprintf(to, " job=%" PRId64, e->job->id);
-	if (e->type == EVENT_ARRIVE)
-		write_job(e->job, to);
-	else if (e->type == EVENT_START)
-		write_on(e, to);
-	else if (e->type == EVENT_MIGRATE)
-		fprintf(to, " rank=%" PRIu32 " to=%" PRIu32 " cost=%" PRId64,
-			e->rank, e->host, e->cost);
-	else if (e->type == EVENT_END)
-		fprintf(to, " outcome=%s", outcomes[e->outcome]);
-	fputs(told ? "\n" : " planned\n", to);
-}
-
-void record_state(const char *text, FILE *to)
-{
-	fputs("state ", to);
-	write_escaped(text, to);
-	fputc('\n', to);
-}
-
-void record_pass(const struct view *view, size_t n, FILE *to)
-{
-	fprintf(to, "pass %" PRId64 " %zu\n", view->now, n);
-}
-
-void record_plan(const struct view *view, const struct plan_entry *entry,
-		 FILE *to)
-{
-	fputs("plan ", to);
-	plan_write(view, entry, to);
-	fputc('\n', to);
-}
-
-/* ---- reading ---- */
 
 static int unescape(char *text, struct error *err)
 {
@@ -290,9 +139,11 @@ static int job_field(const char *key, char *value, struct record_line *l,
 static int parse_outcome(const char *value, struct record_line *l,
 			 struct error *err)
 {
-	for (unsigned i = 0; i < sizeof(outcomes) / sizeof(*outcomes); i++)
-		if (!strcmp(outcomes[i], value)) {
-			l->outcome = (enum event_outcome)i;
+	const char *name;
+
+	for (enum event_outcome i = 0; (name = event_outcome_name(i)); i++)
+		if (!strcmp(name, value)) {
+			l->outcome = i;
 			return 0;
 		}
 	return error_set(err, -EINVAL, "no outcome '%.20s'", value);
