@@ -208,7 +208,10 @@ int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 	if (!m)
 		return client_failed(c, err);
 	if (m->body_case == want) {
-		*ret = m;
+		if (ret)
+			*ret = m;
+		else
+			message_free(m);
 		return 0;
 	}
 	r = m->failed->code < 0 ? m->failed->code : -EPROTO;
@@ -220,20 +223,14 @@ int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 static int greet(struct client *c, struct error *err)
 {
 	Control__Hello hello = CONTROL__HELLO__INIT;
-	Control__Message *m;
-	int r;
 
 	while (c->conn && !c->ready)
 		if (sd_event_run(c->event, UINT64_MAX) < 0)
 			return error_set(err, -EIO, "event loop");
 	hello.version = CONTROL__VERSION__MAJOR;
 	hello.software = (char *)"stint " STINT_VERSION;
-	r = client_ask(c, MESSAGE_BODY(HELLO), &hello, MESSAGE_BODY(HELLO),
-		       NULL, NULL, &m, err);
-	if (r < 0)
-		return r;
-	message_free(m);
-	return 0;
+	return client_ask(c, MESSAGE_BODY(HELLO), &hello, MESSAGE_BODY(HELLO),
+			  NULL, NULL, NULL, err);
 }
 
 int client_open(struct client_conf *conf, struct client **ret,

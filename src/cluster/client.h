@@ -33,8 +33,8 @@ void client_close(struct client *c); /* NULL is allowed */
 
 /*
  * Ask, and wait for the answer whose body is `want` (or OK if that is it): 0
- * and the message, for the caller to free, or the controller's reason.  Other
- * answers to it go to other() first, where given.
+ * and the message, for the caller to free (NULL: it is dropped), or the
+ * controller's reason.  Other answers to it go to other() first, where given.
  */
 int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 	       Control__Message__BodyCase want,

@@ -40,11 +40,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = state->input;
 		return 0;
 	}
-	return daemon_setting(state->input, options, key, arg);
+	return daemon_setting(state, state->input, options, key, arg);
 }
 
-static const struct argp_child children[] = { { &daemon_argp, 0, 0, 0 },
-					      { 0 } };
 static const struct argp argp = {
 	options,
 	parse,
@@ -52,7 +50,7 @@ static const struct argp argp = {
 	"Offer this host to a cluster: start keepers, report load, memory and "
 	"users.\v"
 	"It can be killed at any time and started again; ranks run on.",
-	children,
+	daemon_children,
 	0,
 	0
 };
@@ -67,15 +65,15 @@ static int agent_main(int argc, char **argv)
 {
 	struct agent_conf conf;
 	struct daemon d = { .section = "agent", .set = set, .conf = &conf };
+	struct error err;
 	int r;
 
 	agent_conf_init(&conf);
 	argp_parse(&argp, argc, argv, 0, 0, &d);
-	r = daemon_begin(&d, "stint agent");
-	if (!r)
-		r = agent_run(&conf, d.ready_fd, &d.err);
+	daemon_begin(&d);
+	r = agent_run(&conf, d.ready_fd, &err);
 	agent_conf_clear(&conf);
-	return r < 0 ? command_fail("agent", command_code(r), &d.err) : EXIT_OK;
+	return r < 0 ? command_fail("agent", command_code(r), &err) : EXIT_OK;
 }
 
 const struct command cmd_agent = {

@@ -49,7 +49,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp client_argp = { options, parse, 0, 0, 0, 0, 0 };
+static const struct argp client_argp = { options, parse, 0, 0, 0, 0, 0 };
+const struct argp_child client_children[] = { { &client_argp, 0, 0, 0 },
+					      { 0 } };
 
 static error_t parse_json(int key, char *arg, struct argp_state *state)
 {
@@ -65,10 +67,27 @@ static error_t parse_json(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child client_child[] = { { &client_argp, 0, 0, 0 },
-						  { 0 } };
-const struct argp client_json_argp = { json_options, parse_json, 0, 0,
-				       client_child, 0,		 0 };
+static const struct argp json_argp = { json_options,	parse_json, 0, 0,
+				       client_children, 0,	    0 };
+const struct argp_child client_json_children[] = { { &json_argp, 0, 0, 0 },
+						   { 0 } };
+
+int client_main(const char *name, const struct argp *argp, int argc,
+		char **argv, client_main_fn ask, void *args)
+{
+	struct client_options *o = args;
+	struct client *c = NULL;
+	struct error err;
+	int r;
+
+	argp_parse(argp, argc, argv, 0, 0, args);
+	r = client_open(&o->conf, &c, &err);
+	if (!r)
+		r = ask(c, args, &err);
+	client_close(c);
+	client_conf_clear(&o->conf);
+	return r < 0 ? command_fail(name, command_code(r), &err) : r;
+}
 
 int parse_job(const char *text, uint64_t *job, struct error *err)
 {

@@ -1,5 +1,16 @@
 /*
- * client_options.h - the options of every command that asks the controller
+ * client_options.h - what every command that asks the controller shares: its
+ * options, the conversation, and words for the answers
+ *
+ * Such a command has a struct whose first member is a struct client_options,
+ * an argp with client_children (or client_json_children, if it lists or
+ * reports) whose parser hands them on, and one function that asks:
+ *
+ *	case ARGP_KEY_INIT:
+ *		state->child_inputs[0] = &args->client;
+ *		return 0;
+ *
+ * client_main() does the rest.  kill.c is the shortest example.
  */
 #ifndef CMD_CLIENT_OPTIONS_H
 #define CMD_CLIENT_OPTIONS_H
@@ -15,12 +26,20 @@ struct client_options {
 	bool json;
 };
 
+/* --controller and --key; the second has --json too. */
+extern const struct argp_child client_children[];
+extern const struct argp_child client_json_children[];
+
+/* Ask, print the answer: an exit code, or a negative errno and err. */
+typedef int (*client_main_fn)(struct client *c, void *args, struct error *err);
+
 /*
- * As an argp child; its input is a struct client_options.  The second has
- * --json too, for commands that list or report.
+ * The whole of such a command, for its run(): read the command line into args
+ * (which begins with a struct client_options), connect, call ask, disconnect,
+ * print what went wrong as "stint NAME: ...".  Returns the exit code.
  */
-extern const struct argp client_argp;
-extern const struct argp client_json_argp;
+int client_main(const char *name, const struct argp *argp, int argc,
+		char **argv, client_main_fn ask, void *args);
 
 /* "JOB" and "JOB.RANK". */
 int parse_job(const char *text, uint64_t *job, struct error *err) must_check;

@@ -3,8 +3,9 @@
  *
  * To add one there are three things to do: write cmd/NAME.c ending in one
  * const struct command, add its line to commands.def, and its file to
- * meson.build.  Options are read with argp; print errors with
- * command_fail() so that they look alike.
+ * meson.build.  Options are read with argp; errors are printed with
+ * command_fail(), in a parser with command_parsed(), so that they look alike.
+ * Commands that ask the controller have client_main() (client_options.h).
  */
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
@@ -31,5 +32,13 @@ int command_code(int rc);
 
 /* Print "stint NAME: text" on stderr and return code, for the caller's exit. */
 int command_fail(const char *name, int code, const struct error *err);
+
+/*
+ * In an argp parser, where reading a value returned rc: 0 if rc is, else print
+ * what err says as command_fail() does, and exit with command_code(rc).
+ */
+struct argp_state;
+int command_parsed(const struct argp_state *state, int rc,
+		   const struct error *err);
 
 #endif

@@ -56,12 +56,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	else if (key == KEY_ENROL)
 		a->enrol = arg;
 	else
-		return daemon_setting(&a->daemon, options, key, arg);
+		return daemon_setting(state, &a->daemon, options, key, arg);
 	return 0;
 }
 
-static const struct argp_child children[] = { { &daemon_argp, 0, 0, 0 },
-					      { 0 } };
 static const struct argp argp = {
 	options,
 	parse,
@@ -70,7 +68,7 @@ static const struct argp argp = {
 	"The state directory holds the keys of everybody who may connect "
 	"(--enrol) and state.db.  It can be killed at any time and started "
 	"again.",
-	children,
+	daemon_children,
 	0,
 	0
 };
@@ -108,18 +106,17 @@ static int controller_main(int argc, char **argv)
 	struct args a = {
 		.daemon = { .section = "controller", .set = set },
 	};
-	struct error *err = &a.daemon.err;
+	struct error err;
 	int r;
 
 	a.daemon.conf = &a.conf;
 	controller_conf_init(&a.conf);
 	argp_parse(&argp, argc, argv, 0, 0, &a);
-	r = daemon_begin(&a.daemon, "stint controller");
-	if (!r)
-		r = a.enrol ? enrol(&a, err)
-			    : controller_run(&a.conf, a.daemon.ready_fd, err);
+	daemon_begin(&a.daemon);
+	r = a.enrol ? enrol(&a, &err)
+		    : controller_run(&a.conf, a.daemon.ready_fd, &err);
 	controller_conf_clear(&a.conf);
-	return r < 0 ? command_fail("controller", command_code(r), err)
+	return r < 0 ? command_fail("controller", command_code(r), &err)
 		     : EXIT_OK;
 }
 

@@ -2,11 +2,14 @@
 #include "cmd/daemon.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cmd/command.h"
 #include "core/conf.h"
 #include "core/log.h"
 #include "core/units.h"
+#include "core/xalloc.h"
 
 enum { KEY_CONFIG = 512, KEY_READY, KEY_VERBOSE };
 
@@ -40,23 +43,22 @@ static int on_setting(void *ctx, const char *section, const char *name,
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct daemon *d = state->input;
+	struct error err;
 	int64_t n;
+	int r;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		d->ready_fd = -1;
 		return 0;
 	case KEY_CONFIG:
-		if (!d->code)
-			d->code = conf_read(arg, on_setting, d, &d->err);
-		return 0;
+		r = conf_read(arg, on_setting, d, &err);
+		return command_parsed(state, r, &err);
 	case KEY_READY:
-		if (!d->code)
-			d->code = parse_int(arg, 0, 1 << 20, "--ready-fd", &n,
-					    &d->err);
-		if (!d->code)
+		r = parse_int(arg, 0, 1 << 20, "--ready-fd", &n, &err);
+		if (!r)
 			d->ready_fd = (int)n;
-		return 0;
+		return command_parsed(state, r, &err);
 	case KEY_VERBOSE:
 		d->verbose = true;
 		return 0;
@@ -65,23 +67,29 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp daemon_argp = { options, parse, 0, 0, 0, 0, 0 };
+static const struct argp daemon_argp = { options, parse, 0, 0, 0, 0, 0 };
+const struct argp_child daemon_children[] = { { &daemon_argp, 0, 0, 0 },
+					      { 0 } };
 
-error_t daemon_setting(struct daemon *d, const struct argp_option *option,
-		       int key, const char *arg)
+error_t daemon_setting(const struct argp_state *state, struct daemon *d,
+		       const struct argp_option *option, int key,
+		       const char *arg)
 {
+	struct error err;
+
 	for (; option->name; option++) {
 		if (option->key != key)
 			continue;
-		if (!d->code)
-			d->code = d->set(d->conf, option->name, arg, &d->err);
-		return 0;
+		return command_parsed(
+			state, d->set(d->conf, option->name, arg, &err), &err);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-int daemon_begin(struct daemon *d, const char *name)
+void daemon_begin(const struct daemon *d)
 {
-	log_init(name, d->verbose ? LOG_L_DEBUG : LOG_L_INFO);
-	return d->code;
+	char *prefix = xasprintf("stint %s", d->section);
+
+	log_init(prefix, d->verbose ? LOG_L_DEBUG : LOG_L_INFO);
+	free(prefix);
 }

@@ -22,21 +22,21 @@ struct daemon {
 	daemon_set_fn set;
 	void *conf; /* set's */
 
-	/* Filled in by daemon_argp and daemon_setting(). */
+	/* Filled in from the command line. */
 	int ready_fd; /* -1: none */
 	bool verbose;
-	int code; /* of the first error, which err tells */
-	struct error err;
 };
 
-/* --config, --ready-fd and --verbose: an argp child; input a struct daemon. */
-extern const struct argp daemon_argp;
+/* --config, --ready-fd and --verbose; the input is a struct daemon. */
+extern const struct argp_child daemon_children[];
 
-/* The option of that key is the setting of its long name. */
-error_t daemon_setting(struct daemon *d, const struct argp_option *options,
-		       int key, const char *arg);
+/* For the daemon's parser: the option of that key is the setting of its long
+ * name. */
+error_t daemon_setting(const struct argp_state *state, struct daemon *d,
+		       const struct argp_option *options, int key,
+		       const char *arg);
 
-/* Logging starts; returns d->code. */
-int daemon_begin(struct daemon *d, const char *name);
+/* Once the command line is read: logging starts, as "stint SECTION". */
+void daemon_begin(const struct daemon *d);
 
 #endif

@@ -36,25 +36,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->ask.wait = false;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (*a->ask.host)
-			argp_usage(state);
+		if (state->arg_num)
+			argp_error(state, "one host at a time");
 		a->ask.host = arg;
 		return 0;
-	case ARGP_KEY_END:
-		if (!*a->ask.host)
-			argp_usage(state);
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which host?");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp_child children[] = { { &client_json_argp, 0, 0, 0 },
-					      { 0 } };
 static const struct argp argp = {
-	options,  parse,
-	"HOST",	  "Move all ranks off a host, and start none there.",
-	children, 0,
+	options,
+	parse,
+	"HOST",
+	"Move all ranks off a host, and start none there.",
+	client_json_children,
+	0,
 	0
 };
 
@@ -67,25 +67,20 @@ static void show_move(void *ctx, const Control__Message *m)
 	fflush(stdout);
 }
 
+static int ask(struct client *c, void *args, struct error *err)
+{
+	struct args *a = args;
+
+	return client_ask(c, MESSAGE_BODY(DRAIN), &a->ask, MESSAGE_BODY(OK),
+			  show_move, a, NULL, err);
+}
+
 static int drain_main(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__DRAIN__INIT };
-	struct client *c = NULL;
-	Control__Message *m;
-	struct error err;
-	int r;
 
 	a.ask.wait = true;
-	argp_parse(&argp, argc, argv, 0, 0, &a);
-	r = client_open(&a.client.conf, &c, &err);
-	if (!r)
-		r = client_ask(c, MESSAGE_BODY(DRAIN), &a.ask, MESSAGE_BODY(OK),
-			       show_move, &a, &m, &err);
-	if (!r)
-		message_free(m);
-	client_close(c);
-	client_conf_clear(&a.client.conf);
-	return r < 0 ? command_fail("drain", command_code(r), &err) : EXIT_OK;
+	return client_main("drain", &argp, argc, argv, ask, &a);
 }
 
 const struct command cmd_drain = {

@@ -8,19 +8,9 @@
 
 #include "cmd/client_options.h"
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	if (key == ARGP_KEY_INIT) {
-		state->child_inputs[0] = state->input;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-static const struct argp_child children[] = { { &client_json_argp, 0, 0, 0 },
-					      { 0 } };
+/* With no parser of its own, an argp hands its input on to its child. */
 static const struct argp argp = {
-	0, parse, 0, "Show the hosts of the cluster.", children, 0, 0
+	0, 0, 0, "Show the hosts of the cluster.", client_json_children, 0, 0
 };
 
 static const char *host_state(const Control__HostInfo *h)
@@ -66,27 +56,26 @@ static void print_hosts(bool as_json, const Control__Hosts *hosts)
 		json_decref(list);
 }
 
+static int ask(struct client *c, void *args, struct error *err)
+{
+	Control__ListHosts list = CONTROL__LIST_HOSTS__INIT;
+	const struct client_options *o = args;
+	Control__Message *m;
+	int r = client_ask(c, MESSAGE_BODY(LIST_HOSTS), &list,
+			   MESSAGE_BODY(HOSTS), NULL, NULL, &m, err);
+
+	if (r < 0)
+		return r;
+	print_hosts(o->json, m->hosts);
+	message_free(m);
+	return EXIT_OK;
+}
+
 static int hosts_main(int argc, char **argv)
 {
-	Control__ListHosts ask = CONTROL__LIST_HOSTS__INIT;
 	struct client_options o = { .json = false };
-	struct client *c = NULL;
-	Control__Message *m;
-	struct error err;
-	int r;
 
-	argp_parse(&argp, argc, argv, 0, 0, &o);
-	r = client_open(&o.conf, &c, &err);
-	if (!r)
-		r = client_ask(c, MESSAGE_BODY(LIST_HOSTS), &ask,
-			       MESSAGE_BODY(HOSTS), NULL, NULL, &m, &err);
-	if (!r) {
-		print_hosts(o.json, m->hosts);
-		message_free(m);
-	}
-	client_close(c);
-	client_conf_clear(&o.conf);
-	return r < 0 ? command_fail("hosts", command_code(r), &err) : EXIT_OK;
+	return client_main("hosts", &argp, argc, argv, ask, &o);
 }
 
 const struct command cmd_hosts = {

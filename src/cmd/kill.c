@@ -22,8 +22,6 @@ static const struct argp_option options[] = {
 struct args {
 	struct client_options client;
 	Control__Signal ask;
-	int code;
-	struct error err;
 };
 
 static int parse_signal(const char *text, uint32_t *ret, struct error *err)
@@ -50,58 +48,51 @@ static int parse_signal(const char *text, uint32_t *ret, struct error *err)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
+	struct error err;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->client;
 		return 0;
 	case 's':
-		if (!a->code)
-			a->code = parse_signal(arg, &a->ask.signo, &a->err);
-		return 0;
+		return command_parsed(
+			state, parse_signal(arg, &a->ask.signo, &err), &err);
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
-			argp_usage(state);
-		if (!a->code)
-			a->code = parse_job(arg, &a->ask.job, &a->err);
-		return 0;
+			argp_error(state, "one job at a time");
+		return command_parsed(state, parse_job(arg, &a->ask.job, &err),
+				      &err);
 	case ARGP_KEY_NO_ARGS:
-		argp_usage(state);
+		argp_error(state, "which job?");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
-					      { 0 } };
 static const struct argp argp = {
 	options,
 	parse,
 	"JOB",
 	"End a job: SIGTERM to every rank, and SIGKILL some seconds later.",
-	children,
+	client_children,
 	0,
 	0
 };
 
+static int ask(struct client *c, void *args, struct error *err)
+{
+	struct args *a = args;
+
+	return client_ask(c, MESSAGE_BODY(SIGNAL), &a->ask, MESSAGE_BODY(OK),
+			  NULL, NULL, NULL, err);
+}
+
 static int kill_main(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__SIGNAL__INIT };
-	struct client *c = NULL;
-	Control__Message *m;
-	int r;
 
-	argp_parse(&argp, argc, argv, 0, 0, &a);
-	r = a.code ? a.code : client_open(&a.client.conf, &c, &a.err);
-	if (!r)
-		r = client_ask(c, MESSAGE_BODY(SIGNAL), &a.ask,
-			       MESSAGE_BODY(OK), NULL, NULL, &m, &a.err);
-	if (!r)
-		message_free(m);
-	client_close(c);
-	client_conf_clear(&a.client.conf);
-	return r < 0 ? command_fail("kill", command_code(r), &a.err) : EXIT_OK;
+	return client_main("kill", &argp, argc, argv, ask, &a);
 }
 
 const struct command cmd_kill = {

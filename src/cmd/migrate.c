@@ -20,52 +20,49 @@ static const struct argp_option options[] = {
 struct args {
 	struct client_options client;
 	Control__Migrate ask;
-	unsigned nr_args;
-	int code;
-	struct error err;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
+	struct error err;
 	usec_t budget;
+	int r = 0;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->client;
 		return 0;
 	case 'b':
-		if (!a->code)
-			a->code = parse_usec(arg, &budget, &a->err);
-		a->ask.budget_usec = a->code ? 0 : budget;
-		return 0;
+		r = parse_usec(arg, &budget, &err);
+		if (!r)
+			a->ask.budget_usec = budget;
+		return command_parsed(state, r, &err);
 	case ARGP_KEY_ARG:
-		if (a->nr_args == 0 && !a->code)
-			a->code = parse_job_rank(arg, &a->ask.job, &a->ask.rank,
-						 &a->err);
-		else if (a->nr_args == 1)
+		if (state->arg_num > 1)
+			argp_error(state, "one rank at a time");
+		if (state->arg_num == 1)
 			a->ask.host = arg;
-		else if (a->nr_args > 1)
-			argp_usage(state);
-		a->nr_args++;
-		return 0;
+		else
+			r = parse_job_rank(arg, &a->ask.job, &a->ask.rank,
+					   &err);
+		return command_parsed(state, r, &err);
 	case ARGP_KEY_END:
-		if (a->nr_args != 2)
-			argp_usage(state);
+		if (state->arg_num != 2)
+			argp_error(state, "say which rank, and where to: "
+					  "stint migrate 12.0 HOST");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp_child children[] = { { &client_json_argp, 0, 0, 0 },
-					      { 0 } };
 static const struct argp argp = {
 	options,
 	parse,
 	"JOB.RANK HOST",
 	"Move a running rank to another host and show how it went.",
-	children,
+	client_json_children,
 	0,
 	0
 };
@@ -78,32 +75,29 @@ static void show_progress(void *ctx, const Control__Message *m)
 	fprintf(stderr, "\r%s\033[K", m->progress->text);
 }
 
+static int ask(struct client *c, void *args, struct error *err)
+{
+	struct args *a = args;
+	Control__Message *m;
+	bool moved;
+	int r = client_ask(c, MESSAGE_BODY(MIGRATE), &a->ask,
+			   MESSAGE_BODY(MOVED), show_progress, NULL, &m, err);
+
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	if (r < 0)
+		return r;
+	moved = m->moved->ok;
+	moved_print(m->moved, a->client.json);
+	message_free(m);
+	return moved ? EXIT_OK : EXIT_FAILED;
+}
+
 static int migrate_main(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__MIGRATE__INIT };
-	struct client *c = NULL;
-	Control__Message *m;
-	bool moved = false;
-	int r;
 
-	argp_parse(&argp, argc, argv, 0, 0, &a);
-	r = a.code ? a.code : client_open(&a.client.conf, &c, &a.err);
-	if (!r)
-		r = client_ask(c, MESSAGE_BODY(MIGRATE), &a.ask,
-			       MESSAGE_BODY(MOVED), show_progress, NULL, &m,
-			       &a.err);
-	if (!r) {
-		if (isatty(STDERR_FILENO))
-			fputs("\r\033[K", stderr);
-		moved = m->moved->ok;
-		moved_print(m->moved, a.client.json);
-		message_free(m);
-	}
-	client_close(c);
-	client_conf_clear(&a.client.conf);
-	if (r < 0)
-		return command_fail("migrate", command_code(r), &a.err);
-	return moved ? EXIT_OK : EXIT_FAILED;
+	return client_main("migrate", &argp, argc, argv, ask, &a);
 }
 
 const struct command cmd_migrate = {

@@ -18,39 +18,38 @@ static const struct argp_option options[] = {
 
 struct args {
 	struct client_options client;
-	uint64_t job;
-	bool all;
-	int code;
-	struct error err;
+	Control__ListJobs ask;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
+	struct error err;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->client;
 		return 0;
 	case 'a':
-		a->all = true;
+		a->ask.ended = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (a->job)
+		if (state->arg_num)
 			argp_error(state, "one job at a time");
-		a->code = parse_job(arg, &a->job, &a->err);
-		return 0;
+		return command_parsed(state, parse_job(arg, &a->ask.job, &err),
+				      &err);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp_child children[] = { { &client_json_argp, 0, 0, 0 },
-					      { 0 } };
-static const struct argp argp = {
-	options,  parse, "[JOB]", "Show jobs, their ranks and where they are.",
-	children, 0,	 0
-};
+static const struct argp argp = { options,
+				  parse,
+				  "[JOB]",
+				  "Show jobs, their ranks and where they are.",
+				  client_json_children,
+				  0,
+				  0 };
 
 static json_t *rank_json(const Control__RankInfo *r, size_t n)
 {
@@ -132,45 +131,42 @@ static void print_job(const Control__JobInfo *i)
 	}
 }
 
-static void print_jobs(const struct args *a, const Control__Jobs *jobs)
+static void print_jobs(bool json, const Control__Jobs *jobs)
 {
 	json_t *list = json_array();
 
-	if (!a->client.json && jobs->n_jobs)
+	if (!json && jobs->n_jobs)
 		puts("JOB    STATE     USER        RANKS        TIME  PROGRAM");
 	for (size_t i = 0; i < jobs->n_jobs; i++)
-		if (a->client.json)
+		if (json)
 			json_array_append_new(list, job_json(jobs->jobs[i]));
 		else
 			print_job(jobs->jobs[i]);
-	if (a->client.json)
+	if (json)
 		print_json(list);
 	else
 		json_decref(list);
 }
 
+static int ask(struct client *c, void *args, struct error *err)
+{
+	struct args *a = args;
+	Control__Message *m;
+	int r = client_ask(c, MESSAGE_BODY(LIST_JOBS), &a->ask,
+			   MESSAGE_BODY(JOBS), NULL, NULL, &m, err);
+
+	if (r < 0)
+		return r;
+	print_jobs(a->client.json, m->jobs);
+	message_free(m);
+	return EXIT_OK;
+}
+
 static int ps_main(int argc, char **argv)
 {
-	Control__ListJobs ask = CONTROL__LIST_JOBS__INIT;
-	struct args a = { .job = 0 };
-	Control__Message *m;
-	struct client *c = NULL;
-	int r;
+	struct args a = { .ask = CONTROL__LIST_JOBS__INIT };
 
-	argp_parse(&argp, argc, argv, 0, 0, &a);
-	r = a.code ? a.code : client_open(&a.client.conf, &c, &a.err);
-	ask.job = a.job;
-	ask.ended = a.all;
-	if (!r)
-		r = client_ask(c, MESSAGE_BODY(LIST_JOBS), &ask,
-			       MESSAGE_BODY(JOBS), NULL, NULL, &m, &a.err);
-	if (!r) {
-		print_jobs(&a, m->jobs);
-		message_free(m);
-	}
-	client_close(c);
-	client_conf_clear(&a.client.conf);
-	return r < 0 ? command_fail("ps", command_code(r), &a.err) : EXIT_OK;
+	return client_main("ps", &argp, argc, argv, ask, &a);
 }
 
 const struct command cmd_ps = {

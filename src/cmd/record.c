@@ -35,8 +35,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
-					      { 0 } };
 static const struct argp argp = {
 	options,
 	parse,
@@ -45,7 +43,7 @@ static const struct argp argp = {
 	"a line an event.\v"
 	"`stint sim --replay FILE` gives the events to the same policy again and "
 	"compares the plans; with --policy, another one runs the same jobs.",
-	children,
+	client_children,
 	0,
 	0
 };
@@ -70,34 +68,26 @@ static int copy(struct client *c, FILE *to, struct error *err)
 	return 0;
 }
 
-static int write_record(struct args *a, struct error *err)
+static int ask(struct client *c, void *args, struct error *err)
 {
+	const struct args *a = args;
 	struct output *out = NULL;
-	struct client *c = NULL;
-	int r = client_open(&a->client.conf, &c, err);
+	int r = output_open(a->out, &out, err);
 
-	if (!r)
-		r = output_open(a->out, &out, err);
 	if (!r)
 		r = copy(c, output_stream(out), err);
 	if (r < 0)
 		output_abort(out);
 	else
 		r = output_commit(out, err);
-	client_close(c);
 	return r;
 }
 
 static int record_main(int argc, char **argv)
 {
 	struct args a = { .out = "-" };
-	struct error err;
-	int r;
 
-	argp_parse(&argp, argc, argv, 0, 0, &a);
-	r = write_record(&a, &err);
-	client_conf_clear(&a.client.conf);
-	return r < 0 ? command_fail("record", command_code(r), &err) : EXIT_OK;
+	return client_main("record", &argp, argc, argv, ask, &a);
 }
 
 const struct command cmd_record = {

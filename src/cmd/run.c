@@ -72,7 +72,7 @@ struct run {
 
 /* ---- options ---- */
 
-static int parse_ranks(struct run *r, const char *arg)
+static int parse_ranks(struct run *r, const char *arg, struct error *err)
 {
 	const char *dash = strchr(arg, '-');
 	char *first = dash ? xasprintf("%.*s", (int)(dash - arg), arg) : NULL;
@@ -80,11 +80,11 @@ static int parse_ranks(struct run *r, const char *arg)
 	int k = 0;
 
 	if (dash)
-		k = parse_int(first, 1, 4096, "-n", &min, &r->err);
+		k = parse_int(first, 1, 4096, "-n", &min, err);
 	free(first);
 	if (!k)
 		k = parse_int(dash ? dash + 1 : arg, min ? min : 1, 4096, "-n",
-			      &n, &r->err);
+			      &n, err);
 	if (k)
 		return k;
 	r->submission.ask.ranks = n;
@@ -92,62 +92,65 @@ static int parse_ranks(struct run *r, const char *arg)
 	return 0;
 }
 
-static int parse_time(struct run *r, const char *arg)
+static int parse_time(struct run *r, const char *arg, struct error *err)
 {
 	usec_t t;
-	int k = parse_usec(arg, &t, &r->err);
+	int k = parse_usec(arg, &t, err);
 
 	if (!k)
 		r->submission.ask.estimate_usec = t;
 	return k;
 }
 
+static int parse_wdir(struct run *r, const char *arg, struct error *err)
+{
+	message_set_text(&r->submission.ask.cwd, realpath(arg, NULL));
+	return r->submission.ask.cwd ? 0
+				     : error_set(err, -EINVAL, "--wdir: %s: %s",
+						 arg, strerror(errno));
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct run *r = state->input;
+	struct error err;
+	int k = 0;
 
-	if (key == ARGP_KEY_INIT) {
+	switch (key) {
+	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &r->client;
 		return 0;
-	}
-	if (r->code)
-		return 0;
-	switch (key) {
 	case 'n':
-		r->code = parse_ranks(r, arg);
-		return 0;
+		k = parse_ranks(r, arg, &err);
+		break;
 	case 't':
-		r->code = parse_time(r, arg);
-		return 0;
+		k = parse_time(r, arg, &err);
+		break;
 	case KEY_HOSTS:
-		r->code = submission_hosts(&r->submission, arg, &r->err);
-		return 0;
+		k = submission_hosts(&r->submission, arg, &err);
+		break;
 	case 'l':
 		r->label = true;
-		return 0;
+		break;
 	case 'x':
-		r->code = submission_export(&r->submission, arg, &r->err);
-		return 0;
+		k = submission_export(&r->submission, arg, &err);
+		break;
 	case KEY_WDIR:
-		message_set_text(&r->submission.ask.cwd, realpath(arg, NULL));
-		if (!r->submission.ask.cwd)
-			r->code = error_set(&r->err, -EINVAL, "--wdir: %s: %s",
-					    arg, strerror(errno));
-		return 0;
+		k = parse_wdir(r, arg, &err);
+		break;
 	case ARGP_KEY_ARGS:
 		r->submission.ask.argv = state->argv + state->next;
 		r->submission.ask.n_argv = state->argc - state->next;
-		return 0;
+		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_usage(state);
-		return 0;
+		argp_error(state, "run which program?");
+		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+	return command_parsed(state, k, &err);
 }
 
-static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
-					      { 0 } };
 static const struct argp argp = {
 	options,
 	parse,
@@ -156,7 +159,7 @@ static const struct argp argp = {
 	"Standard input goes to rank 0.  Signals are passed on to all ranks; a "
 	"second Ctrl-C kills them.  The exit status is that of the first rank "
 	"that fails: its exit code, or 128 and the signal's number.",
-	children,
+	client_children,
 	0,
 	0
 };
@@ -482,7 +485,7 @@ static int run_main(int argc, char **argv)
 	log_init("stint run", LOG_L_INFO);
 	submission_init(&r.submission);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, 0, &r);
-	k = r.code ? r.code : submission_fill(&r.submission, &r.err);
+	k = submission_fill(&r.submission, &r.err);
 	if (!k)
 		k = client_settle(&r.client.conf, &r.address, &r.key, &r.err);
 	if (!k)

@@ -38,6 +38,14 @@ int command_code(int rc)
 	return rc == -EINVAL || rc == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
+int command_parsed(const struct argp_state *state, int rc,
+		   const struct error *err)
+{
+	if (rc < 0)
+		argp_failure(state, command_code(rc), 0, "%s", err->text);
+	return 0;
+}
+
 static int usage(FILE *to, int code)
 {
 	fprintf(to, "usage: stint COMMAND [OPTIONS] ...\n\n");

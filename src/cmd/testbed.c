@@ -114,9 +114,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-	if (r < 0)
-		argp_error(state, "%s", err.text);
-	return 0;
+	return command_parsed(state, r, &err);
 }
 
 static int run_up(struct args *a)

@@ -13,23 +13,22 @@
 struct args {
 	struct client_options client;
 	Control__GetWhy ask;
-	int code;
-	struct error err;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
+	struct error err;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->client;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (a->ask.job)
+		if (state->arg_num)
 			argp_error(state, "one job at a time");
-		a->code = parse_job(arg, &a->ask.job, &a->err);
-		return 0;
+		return command_parsed(state, parse_job(arg, &a->ask.job, &err),
+				      &err);
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which job?");
 		return 0;
@@ -38,15 +37,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = { { &client_json_argp, 0, 0, 0 },
-					      { 0 } };
 static const struct argp argp = {
 	0,
 	parse,
 	"JOB",
 	"Say why a job waits, and what the policy planned for it so far, with its "
 	"reasons.",
-	children,
+	client_json_children,
 	0,
 	0
 };
@@ -83,28 +80,28 @@ static json_t *why_json(const Control__Why *w)
 			 state_name(w->state), "now", w->now, "planned", list);
 }
 
+static int ask(struct client *c, void *args, struct error *err)
+{
+	struct args *a = args;
+	Control__Message *m;
+	int r = client_ask(c, MESSAGE_BODY(GET_WHY), &a->ask, MESSAGE_BODY(WHY),
+			   NULL, NULL, &m, err);
+
+	if (r < 0)
+		return r;
+	if (a->client.json)
+		print_json(why_json(m->why));
+	else
+		print_text(m->why);
+	message_free(m);
+	return EXIT_OK;
+}
+
 static int why_main(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__GET_WHY__INIT };
-	Control__Message *m;
-	struct client *c = NULL;
-	int r;
 
-	argp_parse(&argp, argc, argv, 0, 0, &a);
-	r = a.code ? a.code : client_open(&a.client.conf, &c, &a.err);
-	if (!r)
-		r = client_ask(c, MESSAGE_BODY(GET_WHY), &a.ask,
-			       MESSAGE_BODY(WHY), NULL, NULL, &m, &a.err);
-	if (!r) {
-		if (a.client.json)
-			print_json(why_json(m->why));
-		else
-			print_text(m->why);
-		message_free(m);
-	}
-	client_close(c);
-	client_conf_clear(&a.client.conf);
-	return r < 0 ? command_fail("why", command_code(r), &a.err) : EXIT_OK;
+	return client_main("why", &argp, argc, argv, ask, &a);
 }
 
 const struct command cmd_why = {
