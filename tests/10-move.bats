@@ -1,9 +1,9 @@
 # `stint move` for one process: moves, refusals, and every party killed at
 # every named point, after which exactly one copy runs or can be told to.
 
+load build
+
 setup() {
-	STINT_BUILD=${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}
-	stint=$STINT_BUILD/src/cmd/stint
 	cd "$BATS_TEST_TMPDIR"
 	# appends one number after the other to a file
 	cat >beat.py <<-'S'

@@ -1,8 +1,9 @@
 # The programs that check themselves through moves are checked first: each
 # passes where nobody moves it, and each notices when its state is spoilt.
 
+load build
+
 setup() {
-	STINT_BUILD=${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}
 	. "$BATS_TEST_DIRNAME/move/programs.bash"
 	export CHECK_DIR=$BATS_TEST_TMPDIR
 }

@@ -1,8 +1,9 @@
 # Connections that carry a checked two-way load are moved again and again
 # between two network namespaces; no byte may be wrong or missing.
 
+load build
+
 setup() {
-	STINT_BUILD=${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}
 	[ "$(id -u)" = 0 ] || skip "makes network namespaces"
 }
 

@@ -2,9 +2,9 @@
 # between two network namespaces; things that cannot be moved are refused and
 # left alone.  tools/soak does the same for longer.
 
+load build
+
 setup() {
-	STINT_BUILD=${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}
-	export STINT_BUILD
 	. "$BATS_TEST_DIRNAME/move/programs.bash"
 	drive=$BATS_TEST_DIRNAME/move/drive.py
 	[ "$(id -u)" = 0 ] || skip "makes network namespaces, as root"

@@ -1,8 +1,9 @@
 # Ranks of a running MPI job that checks every byte are moved; make soak does
 # it a thousand times.
 
+load build
+
 setup() {
-	export STINT_BUILD=${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}
 	[ "$(id -u)" = 0 ] || skip "a testbed needs root"
 }
 

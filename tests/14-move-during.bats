@@ -2,9 +2,9 @@
 # or makes a child between two rounds of the pre-copy.  The move says so, and
 # what runs on runs on unharmed.
 
+load build
+
 setup() {
-	STINT_BUILD=${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}
-	stint=$STINT_BUILD/src/cmd/stint
 	cd "$BATS_TEST_TMPDIR"
 	# counts in a file; does what it is told by USR1, undoes it by USR2
 	cat >during.py <<-'S'

@@ -1,8 +1,9 @@
 # Jobs whose capsules are ports of a bridge on the hosts' LAN: `stint agent
 # --net=bridge`, `stint testbed up --bridge`.
 
+load capsule
+
 setup() {
-	load capsule.bash
 	bed_setup
 	serve 3 --bridge
 }
@@ -10,11 +11,6 @@ setup() {
 teardown() {
 	[ -z "${background:-}" ] || wait "$background" || true
 	bed_teardown
-}
-
-setup_file() {
-	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
-	export STINT_BUILD
 }
 
 # Serves and asks a line a time over one TCP connection: any loss is an error.

@@ -1,10 +1,10 @@
 # Keepers without an agent: tests/keeper/keeper_job.c plays agent and
 # controller.  Hosts are run directories; the network is a namespace made here.
 
+load build
+
 setup() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
-	export STINT_BUILD
 	# Short: socket paths have 108 bytes.
 	dir=$(mktemp -d /tmp/sk.XXXXXX)
 	mkdir "$dir/a" "$dir/b"
@@ -166,7 +166,6 @@ reconnect' | head -40 >"$dir/script"
 }
 
 @test "bad options of stint keeper are refused" {
-	local stint=$STINT_BUILD/src/cmd/stint
 	run "$stint" keeper
 	[ "$status" = 2 ]
 	run "$stint" keeper --run-dir="$dir/a" --job=../evil

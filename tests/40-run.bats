@@ -1,36 +1,14 @@
 # Jobs on a testbed: what `stint run` and its kind promise, whoever is killed.
 
 bats_require_minimum_version 1.5.0
+load jobs
 
 setup() {
-	load capsule.bash
-	bed_setup
+	jobs_setup
 	serve "${hosts:-3}"
-	bed=$STINT_TESTBED_DIR/$STINT_TESTBED
 }
 
-teardown() {
-	# By their ids: what this test itself started outside the testbed.
-	[ -z "${controller:-}" ] || kill "$controller" 2>/dev/null || true
-	[ -z "${background:-}" ] || wait $background || true
-	bed_teardown
-}
-
-setup_file() {
-	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
-	export STINT_BUILD
-}
-
-st() {
-	timeout "${limit:-60}" "$stint" "$@"
-}
-
-# A python expression about the JSON of a command, j.
-json() { # EXPRESSION COMMAND...
-	local what=$1
-	shift
-	st "$@" --json | python3 -c "import json,sys; j=json.load(sys.stdin); print($what)"
-}
+teardown() { jobs_teardown; }
 
 job_count_is() {
 	[ "$(json 'len(j)' ps)" = "$1" ]
@@ -43,23 +21,6 @@ all_running() {
 
 host_of() { # JOB.RANK
 	json "j[0]['ranks'][${1#*.}]['host']" ps "${1%.*}"
-}
-
-service_pid() {
-	cut -d' ' -f1 "$bed/$1.service"
-}
-
-# As `stint testbed up` started it.
-start_agent() { # HOST
-	on "$1" "$stint" agent --controller="unix:$bed/controller.sock" \
-		--key="$bed/$1/key" --run-dir="$bed/$1/run" --uplink=eth0 \
-		--cores=1 --score=1000 >>"$bed/$1/agent.log" 2>&1 3>&- &
-}
-
-start_controller() {
-	"$stint" controller --state-dir="$bed/controller" --pool=10.77.128.0/17 \
-		--listen="unix:$bed/controller.sock" >>"$bed/controller.log" 2>&1 3>&- &
-	controller=$!
 }
 
 # Prints numbers up to $1, slowly, and says the sum: every line counts.

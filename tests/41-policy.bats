@@ -1,46 +1,10 @@
 # Policies drive the live cluster by the same view and plan as the simulator.
 
 bats_require_minimum_version 1.5.0
+load jobs
 
-setup() {
-	load capsule.bash
-	bed_setup
-	bed=$STINT_TESTBED_DIR/$STINT_TESTBED
-}
-
-teardown() {
-	[ -z "${background:-}" ] || wait $background || true
-	bed_teardown
-}
-
-setup_file() {
-	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
-	export STINT_BUILD
-}
-
-st() {
-	timeout "${limit:-60}" "$stint" "$@"
-}
-
-# A python expression about all jobs that there are, by number: j[1]["state"].
-jobs() {
-	st ps --all --json | python3 -c "import json,sys
-j = {i['job']: i for i in json.load(sys.stdin)}
-def hosts(n): return sorted(r['host'] for r in j[n]['ranks'])
-print($1)"
-}
-
-is() { # EXPRESSION VALUE
-	[ "$(jobs "$1")" = "$2" ]
-}
-
-# In the background, until it is killed or for a minute.
-sleeper() { # OPTIONS...
-	local n=$((${njobs:-0} + 1))
-	st run "$@" sleep 60 >>"$bed/out" 2>&1 3>&- &
-	background="${background:-} $!" njobs=$n
-	eventually is "'yes' if $n in j else 'no'" yes
-}
+setup() { jobs_setup; }
+teardown() { jobs_teardown; }
 
 @test "a policy that cannot be live is refused at the start" {
 	for policy in deqp lst matrix dfcfs; do

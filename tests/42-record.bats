@@ -1,58 +1,17 @@
 # A live run is recorded; replayed, the same policy code makes the same plans.
 
 bats_require_minimum_version 1.5.0
+load jobs
 
-setup() {
-	load capsule.bash
-	bed_setup
-	bed=$STINT_TESTBED_DIR/$STINT_TESTBED
-}
-
-teardown() {
-	# By their ids: what this test itself started outside the testbed.
-	[ -z "${controller:-}" ] || kill "$controller" 2>/dev/null || true
-	[ -z "${background:-}" ] || wait $background || true
-	bed_teardown
-}
-
-setup_file() {
-	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
-	export STINT_BUILD
-}
-
-st() {
-	timeout "${limit:-60}" "$stint" "$@"
-}
-
-jobs() { # EXPRESSION about j[number]
-	st ps --all --json | python3 -c "import json,sys
-j = {i['job']: i for i in json.load(sys.stdin)}
-print($1)"
-}
-
-is() { # EXPRESSION VALUE
-	[ "$(jobs "$1")" = "$2" ]
-}
-
-sleeper() { # OPTIONS...
-	local n=$((${njobs:-0} + 1))
-	st run "$@" sleep 60 >>"$bed/out" 2>&1 3>&- &
-	background="${background:-} $!" njobs=$n
-	eventually is "'yes' if $n in j else 'no'" yes
-}
+setup() { jobs_setup; }
+teardown() { jobs_teardown; }
 
 restart_controller() { # OPTIONS...
-	[ -n "${controller:-}" ] || controller=$(cut -d' ' -f1 "$bed/controller.service")
+	[ -n "${controller:-}" ] || controller=$(service_pid controller)
 	kill -9 "$controller"
 	while kill -0 "$controller" 2>/dev/null; do sleep 0.02; done
-	"$stint" controller --state-dir="$bed/controller" --pool=10.77.128.0/17 \
-		--listen="unix:$bed/controller.sock" "$@" >>"$bed/controller.log" 2>&1 3>&- &
-	controller=$!
+	start_controller "$@"
 	eventually st ps >/dev/null 2>&1
-}
-
-hosts_up() {
-	[ "$(st hosts --json | python3 -c 'import json,sys; print(sum(h["state"] != "down" for h in json.load(sys.stdin)))')" = "$1" ]
 }
 
 # Runs, waits, moves, a drain, a kill, a host that goes, a controller killed.

@@ -2,11 +2,10 @@
 # stint sim and stint policies, from the outside.
 
 bats_require_minimum_version 1.5.0
+load build
 
 setup() {
-	stint=$STINT_BUILD/src/cmd/stint
-	shared=$(realpath "$BATS_TEST_DIRNAME/../../shared" 2>/dev/null || true)
-	[ -d "$shared/traces" ] || shared=/work/shared
+	shared=${STINT_SHARED:-$BATS_TEST_DIRNAME/../../shared}
 	dir=$(mktemp -d)
 }
 

@@ -2,9 +2,9 @@
 # stint sweep, from the outside.
 
 bats_require_minimum_version 1.5.0
+load build
 
 setup() {
-	stint=$STINT_BUILD/src/cmd/stint
 	dir=$(mktemp -d)
 	some=(-p ff -p deqp -w ismail:speedup=misp -L 0.3,0.7 -n 700 --max 6 --min 3)
 }

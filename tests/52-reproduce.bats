@@ -2,9 +2,9 @@
 # stint reproduce, in its shortened form.
 
 bats_require_minimum_version 1.5.0
+load build
 
 setup() {
-	stint=$STINT_BUILD/src/cmd/stint
 	dir=$(mktemp -d)
 }
 

@@ -3,9 +3,9 @@
 # be written.  Exit 1: it did not work; exit 2: it was not understood.
 
 bats_require_minimum_version 1.5.0
+load build
 
 setup() {
-	stint=$STINT_BUILD/src/cmd/stint
 	dir=$(mktemp -d)
 	cd "$dir"
 	unset STINT_CONTROLLER STINT_TESTBED STINT_KEY

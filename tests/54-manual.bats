@@ -2,9 +2,9 @@
 # The manual and the commands say the same.
 
 bats_require_minimum_version 1.5.0
+load build
 
 setup() {
-	stint=$STINT_BUILD/src/cmd/stint
 	man=$BATS_TEST_DIRNAME/../man
 	dir=$(mktemp -d)
 }

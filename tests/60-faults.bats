@@ -3,9 +3,9 @@
 # are the parties of a move within a job on a testbed.  STINT_LONG=1, and make
 # soak, strike at every point with every action.
 
+load build
+
 setup() {
-	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
-	export STINT_BUILD
 	[ "$(id -u)" = 0 ] || skip "makes network namespaces, as root"
 }
 

@@ -2,9 +2,9 @@
 # READY and RUNNING, hosts and services that die and come back (tests/mpi/doubt.py,
 # crash.py).
 
+load build
+
 setup() {
-	STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
-	export STINT_BUILD
 	[ "$(id -u)" = 0 ] || skip "makes network namespaces, as root"
 }
 

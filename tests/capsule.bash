@@ -8,7 +8,7 @@
 #	say a create c1 ...		one line, its answer in $answer
 #	ok a plug			the same, and it must be "ok"
 
-stint=$STINT_BUILD/src/cmd/stint
+load build
 capsule_shell=$STINT_BUILD/src/cluster/capsule-shell
 
 bed_setup() {

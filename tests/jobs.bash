@@ -1,0 +1,70 @@
+# jobs.bash - for tests that run jobs on a testbed; load it at the top of a
+# .bats file.  $bed is the testbed's directory; what a test starts in the
+# background beside it, it names in $background (waited for) or $controller
+# (ended).
+load capsule
+
+jobs_setup() {
+	bed_setup
+	bed=$STINT_TESTBED_DIR/$STINT_TESTBED
+}
+
+jobs_teardown() {
+	# By their ids: what this test itself started outside the testbed.
+	[ -z "${controller:-}" ] || kill "$controller" 2>/dev/null || true
+	[ -z "${background:-}" ] || wait $background || true
+	bed_teardown
+}
+
+st() {
+	timeout "${limit:-60}" "$stint" "$@"
+}
+
+# A python expression about the JSON of a command, j.
+json() { # EXPRESSION COMMAND...
+	local what=$1
+	shift
+	st "$@" --json | python3 -c "import json,sys; j=json.load(sys.stdin); print($what)"
+}
+
+# A python expression about all jobs that there are, by number: j[1]["state"].
+jobs() { # EXPRESSION
+	st ps --all --json | python3 -c "import json,sys
+j = {i['job']: i for i in json.load(sys.stdin)}
+def hosts(n): return sorted(r['host'] for r in j[n]['ranks'])
+print($1)"
+}
+
+is() { # EXPRESSION VALUE
+	[ "$(jobs "$1")" = "$2" ]
+}
+
+hosts_up() { # COUNT
+	[ "$(json 'sum(h["state"] != "down" for h in j)' hosts)" = "$1" ]
+}
+
+# In the background, until it is killed or for a minute.
+sleeper() { # OPTIONS...
+	local n=$((${njobs:-0} + 1))
+	st run "$@" sleep 60 >>"$bed/out" 2>&1 3>&- &
+	background="${background:-} $!" njobs=$n
+	eventually is "'yes' if $n in j else 'no'" yes
+}
+
+service_pid() { # controller, h1, ...
+	cut -d' ' -f1 "$bed/$1.service"
+}
+
+# As `stint testbed up` started them.
+start_agent() { # HOST
+	on "$1" "$stint" agent --controller="unix:$bed/controller.sock" \
+		--key="$bed/$1/key" --run-dir="$bed/$1/run" --uplink=eth0 \
+		--cores=1 --score=1000 >>"$bed/$1/agent.log" 2>&1 3>&- &
+}
+
+start_controller() { # OPTIONS...
+	"$stint" controller --state-dir="$bed/controller" --pool=10.77.128.0/17 \
+		--listen="unix:$bed/controller.sock" "$@" \
+		>>"$bed/controller.log" 2>&1 3>&- &
+	controller=$!
+}
