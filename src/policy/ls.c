@@ -1,5 +1,5 @@
 /*
- * ls.c - largest size first, its inverse, and FIFO-V (Schnor 1997 §2.1)
+ * ls.c - largest size first (Schnor 1997 §2.1.1)
  *
  * LS: a job's priority starts at its size; at each activation of the scheduler
  * every job that cannot start gains 1; those at maxprio are served first come,
@@ -256,48 +256,4 @@ const struct policy_ops policy_ls = {
 	.save = save,
 	.load = load,
 	.destroy = destroy,
-};
-
-static const struct reason why_v = {
-	"%n of the %n processors it asked for are free"
-};
-
-static int fifov_create(const struct policy_setup *setup, struct policy **ret,
-			struct error *err)
-{
-	(void)setup;
-	(void)err;
-	*ret = xcalloc(1, sizeof(**ret));
-	return 0;
-}
-
-static void fifov_decide(struct policy *policy, const struct view *view,
-			 struct plan *plan)
-{
-	const struct job *job;
-
-	(void)policy;
-	for_each_waiting(job, view)
-	{
-		uint32_t n = job->size;
-		int64_t left = plan_free(plan);
-
-		if (job->kind != JOB_RIGID && left < n)
-			n = left < 1 ? 0 : (uint32_t)left;
-		if (left < n || n < job->min_size || !n)
-			return;
-		plan_start(plan, job, n, NULL, &why_v, n, job->size, 0);
-	}
-}
-
-const struct policy_ops policy_fifo_v = {
-	.name = "fifo-v",
-	.summary = "first come, first served, on what is idle",
-	.source = "Schnor 1997 section 2.1.3",
-	.details = "The head of the queue starts as soon as minsize processors "
-		   "are idle and gets min(maxsize, idle ones); rigid jobs wait "
-		   "for all of theirs. A pass costs O(jobs started).",
-	.flags = POLICY_FOLDS,
-	.create = fifov_create,
-	.decide = fifov_decide,
 };

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
-#include "policy/policy.h"
+#include "policy/slices.h"
 
 struct entry {
 	struct job *job;
@@ -31,11 +31,10 @@ struct entry {
 
 struct policy_lst {
 	struct policy base;
-	usec_t slice, slice_end;
+	struct slices slices;
 	int64_t nr_slices; /* begun so far */
-	double min_rest;   /* of a slice, for an alternate selection */
 	int64_t maxprio;
-	bool migrate, alternate;
+	bool migrate;
 	struct entry *entry;
 	size_t nr, cap;
 	bool *taken; /* by host, within a pass */
@@ -54,18 +53,12 @@ static const struct reason why_alternate = {
 static const struct reason why_out = {
 	"the slice is over and jobs of higher priority fill the hosts"
 };
-static const struct reason why_wake = { "the slice ends" };
 static const struct reason why_wait = {
 	"priority %n was too low for this slice"
 };
 
 static const struct param params[] = {
-	{ .name = "slice",
-	  .type = PARAM_TIME,
-	  .def = 1800,
-	  .min = 0.001,
-	  .max = 1e9,
-	  .summary = "length of a time slice" },
+	SLICES_PARAMS,
 	{ .name = "maxprio",
 	  .type = PARAM_INT,
 	  .def = 0,
@@ -73,17 +66,6 @@ static const struct param params[] = {
 	  .max = 1e9,
 	  .summary =
 		  "priority at which aging stops; 0: twice the number of hosts" },
-	{ .name = "rest",
-	  .type = PARAM_REAL,
-	  .def = 0.1,
-	  .min = 0,
-	  .max = 1,
-	  .summary = "share of a slice that must be left for an alternate "
-		     "selection" },
-	{ .name = "alternate",
-	  .type = PARAM_BOOL,
-	  .def = 1,
-	  .summary = "alternate selection (no: variant LST_NA)" },
 	{ .name = "migrate",
 	  .type = PARAM_BOOL,
 	  .def = 1,
@@ -95,19 +77,13 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 		  struct error *err)
 {
 	const struct view *view = setup->view;
-	struct policy_lst *p;
+	struct policy_lst *p = xcalloc(1, sizeof(*p));
 
-	if (!view->nr_hosts)
-		return error_set(err, -EINVAL,
-				 "lst maps onto hosts: describe them with "
-				 "--hosts, such as 100x1");
-	p = xcalloc(1, sizeof(*p));
-	p->slice = params_usec(setup->params, "slice");
+	(void)err;
+	slices_init(&p->slices, setup->params);
 	p->maxprio = params_int(setup->params, "maxprio");
 	if (!p->maxprio)
 		p->maxprio = 2 * (int64_t)view->nr_hosts;
-	p->min_rest = params_real(setup->params, "rest");
-	p->alternate = params_bool(setup->params, "alternate");
 	p->migrate = params_bool(setup->params, "migrate");
 	p->taken = xcalloc(view->nr_hosts, sizeof(*p->taken));
 	*ret = &p->base;
@@ -295,8 +271,7 @@ static void new_slice(struct policy_lst *p, const struct view *view,
 	give_places(p, true);
 	plan_slice(p, plan);
 	p->nr_slices++;
-	p->slice_end = view->now + p->slice;
-	plan_wake(plan, p->slice_end, &why_wake, 0, 0, 0);
+	slices_next(&p->slices, view, plan);
 }
 
 /* The lowest idle hosts for a job that never ran; false if too few. */
@@ -351,13 +326,12 @@ static void decide(struct policy *policy, const struct view *view,
 	struct policy_lst *p = (struct policy_lst *)policy;
 
 	if (!p->nr) {
-		p->slice_end = view->now;
+		slices_stop(&p->slices, view);
 		return;
 	}
-	if (view->now >= p->slice_end)
+	if (slices_over(&p->slices, view))
 		new_slice(p, view, plan);
-	else if (p->alternate &&
-		 p->slice_end - view->now >= p->min_rest * p->slice)
+	else if (slices_lend(&p->slices, view))
 		fill_gaps(p, view, plan);
 }
 
@@ -379,7 +353,7 @@ static void save(const struct policy *policy, const struct view *view, FILE *to)
 	const struct policy_lst *p = (const struct policy_lst *)policy;
 
 	(void)view;
-	fprintf(to, "%" PRId64 " %" PRId64 "\n", p->slice_end, p->nr_slices);
+	fprintf(to, "%" PRId64 " %" PRId64 "\n", p->slices.end, p->nr_slices);
 	for (size_t i = 0; i < p->nr; i++)
 		fprintf(to, "%" PRId64 " %" PRId64 " %" PRId64 "\n",
 			p->entry[i].job->id, p->entry[i].prio,
@@ -413,7 +387,7 @@ static int load(struct policy *policy, const struct view *view,
 			e->served = served;
 		}
 	}
-	p->slice_end = end;
+	p->slices.end = end;
 	p->nr_slices = nr;
 	return 0;
 }

@@ -7,12 +7,11 @@
  * lent to jobs of other rows that fit in their own columns (alternate
  * selection).  A pass costs O(rows x hosts + jobs).
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/xalloc.h"
-#include "policy/policy.h"
+#include "policy/slices.h"
 
 struct entry {
 	struct job *job;
@@ -28,9 +27,7 @@ struct row {
 
 struct policy_matrix {
 	struct policy base;
-	usec_t slice, slice_end;
-	double min_rest;
-	bool alternate;
+	struct slices slices;
 	uint32_t nr_cols;
 	struct row *row;
 	size_t nr_rows, cap_rows;
@@ -43,43 +40,17 @@ static const struct reason why_alternate = {
 	"alternate selection: its %n hosts are idle in row %n"
 };
 static const struct reason why_out = { "the slot is over" };
-static const struct reason why_wake = { "the slot ends" };
 static const struct reason why_wait = { "row %n of %n has its turn later" };
 
-static const struct param params[] = {
-	{ .name = "slice",
-	  .type = PARAM_TIME,
-	  .def = 1800,
-	  .min = 0.001,
-	  .max = 1e9,
-	  .summary = "length of a time slot" },
-	{ .name = "rest",
-	  .type = PARAM_REAL,
-	  .def = 0.1,
-	  .min = 0,
-	  .max = 1,
-	  .summary = "share of a slot that must be left for an alternate "
-		     "selection" },
-	{ .name = "alternate",
-	  .type = PARAM_BOOL,
-	  .def = 1,
-	  .summary = "alternate selection" },
-	{ .name = NULL }
-};
+static const struct param params[] = { SLICES_PARAMS, { NULL } };
 
 static int create(const struct policy_setup *setup, struct policy **ret,
 		  struct error *err)
 {
-	struct policy_matrix *p;
+	struct policy_matrix *p = xcalloc(1, sizeof(*p));
 
-	if (!setup->view->nr_hosts)
-		return error_set(err, -EINVAL,
-				 "matrix maps onto hosts: describe them with "
-				 "--hosts, such as 100x1");
-	p = xcalloc(1, sizeof(*p));
-	p->slice = params_usec(setup->params, "slice");
-	p->min_rest = params_real(setup->params, "rest");
-	p->alternate = params_bool(setup->params, "alternate");
+	(void)err;
+	slices_init(&p->slices, setup->params);
 	p->turn = -1;
 	p->nr_cols = setup->view->nr_hosts;
 	p->busy = xcalloc(p->nr_cols, sizeof(*p->busy));
@@ -223,7 +194,7 @@ static void choose(struct policy_matrix *p, struct entry *e)
 static void choose_jobs(struct policy_matrix *p, const struct view *view,
 			bool new_slot)
 {
-	size_t n = p->nr_rows, lent = p->alternate ? n : 1;
+	size_t n = p->nr_rows, lent = p->slices.alternate ? n : 1;
 
 	for (uint32_t c = 0; c < p->nr_cols; c++)
 		p->busy[c] = !host_usable(&view->hosts[c]);
@@ -281,20 +252,18 @@ static void decide(struct policy *policy, const struct view *view,
 		   struct plan *plan)
 {
 	struct policy_matrix *p = (struct policy_matrix *)policy;
-	bool new_slot = view->now >= p->slice_end;
+	bool new_slot = slices_over(&p->slices, view);
 
 	if (!p->nr_rows) {
 		p->turn = -1;
-		p->slice_end = view->now;
+		slices_stop(&p->slices, view);
 		return;
 	}
-	if (!new_slot && (!p->alternate ||
-			  p->slice_end - view->now < p->min_rest * p->slice))
+	if (!new_slot && !slices_lend(&p->slices, view))
 		return;
 	if (new_slot) {
 		p->turn = (p->turn + 1) % (int64_t)p->nr_rows;
-		p->slice_end = view->now + p->slice;
-		plan_wake(plan, p->slice_end, &why_wake, 0, 0, 0);
+		slices_next(&p->slices, view, plan);
 	}
 	choose_jobs(p, view, new_slot);
 	plan_slot(p, plan);

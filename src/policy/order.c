@@ -50,37 +50,25 @@ static double wfp_score(const void *ctx, const struct view *view,
 	       job->size;
 }
 
-static int create(const struct policy_setup *setup, ranked_score *score,
-		  struct policy **ret)
+enum { SJF, LXF, WFP }; /* variants */
+
+static ranked_score *const scores[] = {
+	[SJF] = sjf_score,
+	[LXF] = lxf_score,
+	[WFP] = wfp_score,
+};
+
+static int create(const struct policy_setup *setup, struct policy **ret,
+		  struct error *err)
 {
 	struct ordered *p = xcalloc(1, sizeof(*p));
 
+	(void)err;
 	ranked_init(&p->ranked,
 		    (enum ranked_fit)params_choice(setup->params, "fit"));
-	p->score = score;
+	p->score = scores[setup->ops->variant];
 	*ret = &p->base;
 	return 0;
-}
-
-static int sjf_create(const struct policy_setup *setup, struct policy **ret,
-		      struct error *err)
-{
-	(void)err;
-	return create(setup, sjf_score, ret);
-}
-
-static int lxf_create(const struct policy_setup *setup, struct policy **ret,
-		      struct error *err)
-{
-	(void)err;
-	return create(setup, lxf_score, ret);
-}
-
-static int wfp_create(const struct policy_setup *setup, struct policy **ret,
-		      struct error *err)
-{
-	(void)err;
-	return create(setup, wfp_score, ret);
 }
 
 static void ordered_event(struct policy *policy, const struct view *view,
@@ -134,7 +122,8 @@ const struct policy_ops policy_sjf = {
 		   "without one comes last. A pass costs O(n log n).",
 	.params = sjf_params,
 	.flags = POLICY_ESTIMATES,
-	.create = sjf_create,
+	.variant = SJF,
+	.create = create,
 	.event = ordered_event,
 	.decide = decide,
 	.explain = explain,
@@ -150,7 +139,8 @@ const struct policy_ops policy_lxf = {
 		   "changes with time.",
 	.params = easy_params,
 	.flags = POLICY_ESTIMATES,
-	.create = lxf_create,
+	.variant = LXF,
+	.create = create,
 	.event = ordered_event,
 	.decide = decide,
 	.explain = explain,
@@ -166,7 +156,8 @@ const struct policy_ops policy_wfp = {
 		   "with time.",
 	.params = easy_params,
 	.flags = POLICY_ESTIMATES,
-	.create = wfp_create,
+	.variant = WFP,
+	.create = create,
 	.event = ordered_event,
 	.decide = decide,
 	.explain = explain,

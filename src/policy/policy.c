@@ -91,7 +91,7 @@ static int create(const struct policy_ops *ops, const char *text, uint64_t seed,
 	char *what = xasprintf("policy '%s'", ops->name);
 	struct random_stream random;
 	struct params params;
-	struct policy_setup setup = { &params, &random, view };
+	struct policy_setup setup = { ops, &params, &random, view };
 	int r = params_parse(ops->params, text, what, &params, err);
 
 	random_init(&random, seed, what, 0);
@@ -100,8 +100,9 @@ static int create(const struct policy_ops *ops, const char *text, uint64_t seed,
 		return r;
 	if ((ops->flags & POLICY_HOSTS) && !view->nr_hosts)
 		r = error_set(err, -EINVAL,
-			      "policy '%s' places ranks on hosts and needs to "
-			      "know them; here processors are only counted",
+			      "policy '%s' places ranks on hosts; describe "
+			      "them with --hosts, such as 5x1,25x4",
+
 			      ops->name);
 	else
 		r = ops->create(&setup, ret, err);

@@ -30,9 +30,9 @@
  * calls policy_adopt(), and policy_load() if the policy has save and load.
  *
  * How a policy stays fast on long queues: it keeps its own index of the
- * waiting jobs, updated by policy_event() in O(log n) (policy/queue.h has an
- * ordered one), and its pass touches only the jobs it starts.  A policy for
- * short queues may simply walk for_each_waiting().
+ * waiting jobs, updated by policy_event() in O(log n) (policy/fitset.h has one
+ * ordered by a key and searched by size), and its pass touches only the jobs it
+ * starts.  A policy for short queues may simply walk for_each_waiting().
  *
  * As a policy plans START, it notes the job as running in its own state at
  * once; if the driver could not do it, EVENT_REQUEUE brings the job back.
@@ -80,6 +80,7 @@ struct policy {
 
 /* What create is given. */
 struct policy_setup {
+	const struct policy_ops *ops;	    /* which one is to be made */
 	const struct params *params;	    /* by ops->params */
 	const struct random_stream *random; /* a stream of its own; copy it */
 	const struct view *view; /* as it is at the start: processors and
@@ -95,6 +96,9 @@ struct policy_ops {
 				cost of a pass as the queue grows */
 	const struct param *params; /* or NULL */
 	unsigned flags;		    /* enum policy_flags */
+	/* For create: what sets it apart from others of its family, which
+	 * share the functions below.  Its file says what the numbers mean. */
+	int variant;
 
 	/*
 	 * Make one: *ret is a struct policy at the head of something larger,

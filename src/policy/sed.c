@@ -6,7 +6,6 @@
  * waits, for every running job: O(hosts x classes) each.  Waiting jobs behind
  * the head cost nothing.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,22 +55,19 @@ static double external_load(const struct host *h)
 	return host_usable(h) ? h->load : 1e9;
 }
 
-static int create(const struct policy_setup *setup, enum sed_kind kind,
-		  struct policy **ret, struct error *err)
+static int create(const struct policy_setup *setup, struct policy **ret,
+		  struct error *err)
 {
 	const struct view *view = setup->view;
+	double *alpha = xcalloc(view->nr_hosts, sizeof(*alpha));
 	struct policy_sed *p;
-	double *alpha;
 
-	if (!view->nr_hosts)
-		return error_set(err, -EINVAL,
-				 "SED maps onto hosts: describe them with "
-				 "--hosts, such as 5x1,25x4");
-	alpha = xcalloc(view->nr_hosts, sizeof(*alpha));
+	(void)err;
 	for (uint32_t i = 0; i < view->nr_hosts; i++)
 		alpha[i] = view->hosts[i].speed;
 	p = xcalloc(1, sizeof(*p));
-	sed_init(&p->sed, kind, alpha, (int)view->nr_hosts);
+	sed_init(&p->sed, (enum sed_kind)setup->ops->variant, alpha,
+		 (int)view->nr_hosts);
 	free(alpha);
 	for (uint32_t i = 0; i < view->nr_hosts; i++)
 		p->sed.hosts[i].external = external_load(&view->hosts[i]);
@@ -80,18 +76,6 @@ static int create(const struct policy_setup *setup, enum sed_kind kind,
 	p->eager = p->upgrade && params_bool(setup->params, "eager");
 	*ret = &p->base;
 	return 0;
-}
-
-static int create1(const struct policy_setup *setup, struct policy **ret,
-		   struct error *err)
-{
-	return create(setup, SED1, ret, err);
-}
-
-static int create2(const struct policy_setup *setup, struct policy **ret,
-		   struct error *err)
-{
-	return create(setup, SED2, ret, err);
 }
 
 /* Told of jobs that ran before this policy came (policy_adopt), and of ranks
@@ -241,7 +225,8 @@ const struct policy_ops policy_sed1 = {
 		   "once. " SED_DETAILS,
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES,
-	.create = create1,
+	.variant = SED1,
+	.create = create,
 	.event = sed_event,
 	.decide = decide,
 	.explain = explain,
@@ -257,7 +242,8 @@ const struct policy_ops policy_sed2 = {
 		   "first. " SED_DETAILS,
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES,
-	.create = create2,
+	.variant = SED2,
+	.create = create,
 	.event = sed_event,
 	.decide = decide,
 	.explain = explain,

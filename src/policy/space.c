@@ -8,12 +8,21 @@
 
 #include "core/xalloc.h"
 
-void *space_create(size_t size, enum space_order order)
+void *space_new(size_t size, const struct policy_setup *setup)
 {
 	struct space *s = xcalloc(1, size);
 
-	s->order = order;
+	s->order = (enum space_order)setup->ops->variant;
 	return s;
+}
+
+int space_create(const struct policy_setup *setup, struct policy **ret,
+		 struct error *err)
+{
+	struct space *s = space_new(sizeof(*s), setup);
+
+	*ret = &s->policy;
+	return 0;
 }
 
 void space_destroy(struct policy *policy)

@@ -40,9 +40,14 @@ struct space {
 	struct fitset waiting;
 };
 
-/* A zeroed struct of size bytes that begins with a struct space. */
-void *space_create(size_t size, enum space_order order);
+/*
+ * A zeroed struct of size bytes that begins with a struct space.  The order of
+ * its queue is the variant (enum space_order) of the policy_ops in setup.
+ */
+void *space_new(size_t size, const struct policy_setup *setup);
 /* The policy_ops callbacks of one whose state is its waiting jobs alone. */
+int space_create(const struct policy_setup *setup, struct policy **ret,
+		 struct error *err);
 void space_event(struct policy *policy, const struct view *view,
 		 const struct event *event);
 void space_destroy(struct policy *policy);

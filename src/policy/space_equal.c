@@ -252,7 +252,7 @@ static void equal_destroy(struct policy *policy)
 static int deqp_create(const struct policy_setup *setup, struct policy **ret,
 		       struct error *err)
 {
-	struct equal *e = space_create(sizeof(*e), SPACE_ARRIVAL);
+	struct equal *e = space_new(sizeof(*e), setup);
 
 	e->by_size = true;
 	*ret = &e->space.policy;
@@ -262,7 +262,7 @@ static int deqp_create(const struct policy_setup *setup, struct policy **ret,
 static int dprop_create(const struct policy_setup *setup, struct policy **ret,
 			struct error *err)
 {
-	struct equal *e = space_create(sizeof(*e), SPACE_ARRIVAL);
+	struct equal *e = space_new(sizeof(*e), setup);
 
 	*ret = &e->space.policy;
 	return 0;
@@ -271,7 +271,7 @@ static int dprop_create(const struct policy_setup *setup, struct policy **ret,
 static int dprop_sm_create(const struct policy_setup *setup,
 			   struct policy **ret, struct error *err)
 {
-	struct equal *e = space_create(sizeof(*e), SPACE_ARRIVAL);
+	struct equal *e = space_new(sizeof(*e), setup);
 
 	e->x = params_real(setup->params, "x");
 	*ret = &e->space.policy;
@@ -281,7 +281,7 @@ static int dprop_sm_create(const struct policy_setup *setup,
 static int dprop_sh_create(const struct policy_setup *setup,
 			   struct policy **ret, struct error *err)
 {
-	struct equal *e = space_create(sizeof(*e), SPACE_ARRIVAL);
+	struct equal *e = space_new(sizeof(*e), setup);
 
 	e->x = params_real(setup->params, "x");
 	e->limit = (double)params_usec(setup->params, "long");
@@ -314,6 +314,7 @@ const struct policy_ops policy_deqp = {
 		"to those below their n, the smallest first, over and over. A pass "
 		"costs O(M).",
 	.flags = EQUAL_FLAGS,
+	.variant = SPACE_ARRIVAL,
 	.create = deqp_create,
 	.event = equal_event,
 	.decide = deqp_decide,
@@ -329,6 +330,7 @@ const struct policy_ops policy_dprop = {
 		"ask for; what is left goes to the earliest, one each. A pass costs "
 		"O(M).",
 	.flags = EQUAL_FLAGS,
+	.variant = SPACE_ARRIVAL,
 	.create = dprop_create,
 	.event = equal_event,
 	.decide = dprop_decide,
@@ -343,6 +345,7 @@ const struct policy_ops policy_dprop_sm = {
 		"As dprop, with nd = n/(1 + x n/P) in place of n. A pass costs O(M).",
 	.params = dprop_sm_params,
 	.flags = EQUAL_FLAGS,
+	.variant = SPACE_ARRIVAL,
 	.create = dprop_sm_create,
 	.event = equal_event,
 	.decide = dprop_decide,
@@ -359,6 +362,7 @@ const struct policy_ops policy_dprop_sh = {
 		"what is left then goes to the earliest, one each. A pass costs O(M).",
 	.params = dprop_sh_params,
 	.flags = EQUAL_FLAGS | POLICY_ESTIMATES,
+	.variant = SPACE_ARRIVAL,
 	.create = dprop_sh_create,
 	.event = equal_event,
 	.decide = dprop_sh_decide,

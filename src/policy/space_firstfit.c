@@ -16,34 +16,6 @@ static void firstfit_decide(struct policy *policy, const struct view *view,
 	space_first_fit((struct space *)policy, plan);
 }
 
-static int ff_create(const struct policy_setup *setup, struct policy **ret,
-		     struct error *err)
-{
-	*ret = space_create(sizeof(struct space), SPACE_ARRIVAL);
-	return 0;
-}
-
-static int ffds_create(const struct policy_setup *setup, struct policy **ret,
-		       struct error *err)
-{
-	*ret = space_create(sizeof(struct space), SPACE_LARGEST);
-	return 0;
-}
-
-static int ffis_create(const struct policy_setup *setup, struct policy **ret,
-		       struct error *err)
-{
-	*ret = space_create(sizeof(struct space), SPACE_SMALLEST);
-	return 0;
-}
-
-static int ffitd_create(const struct policy_setup *setup, struct policy **ret,
-			struct error *err)
-{
-	*ret = space_create(sizeof(struct space), SPACE_LEAST_DEMAND);
-	return 0;
-}
-
 #define FIRSTFIT_DETAILS                                                    \
 	"At every arrival and departure the queue is scanned in its order " \
 	"and each job is started that fits on the processors still free. "  \
@@ -55,7 +27,8 @@ const struct policy_ops policy_ff = {
 	.summary = "first fit, in the order of arrival",
 	.source = "Ismail 1995 section 2.2.1 (FF)",
 	.details = FIRSTFIT_DETAILS,
-	.create = ff_create,
+	.variant = SPACE_ARRIVAL,
+	.create = space_create,
 	.event = space_event,
 	.decide = firstfit_decide,
 	.destroy = space_destroy,
@@ -66,7 +39,8 @@ const struct policy_ops policy_ffds = {
 	.summary = "first fit, the largest first",
 	.source = "Ismail 1995 section 2.2.1 (FFDS)",
 	.details = FIRSTFIT_DETAILS,
-	.create = ffds_create,
+	.variant = SPACE_LARGEST,
+	.create = space_create,
 	.event = space_event,
 	.decide = firstfit_decide,
 	.destroy = space_destroy,
@@ -77,7 +51,8 @@ const struct policy_ops policy_ffis = {
 	.summary = "first fit, the smallest first",
 	.source = "Ismail 1995 section 2.2.1 (FFIS)",
 	.details = FIRSTFIT_DETAILS,
-	.create = ffis_create,
+	.variant = SPACE_SMALLEST,
+	.create = space_create,
 	.event = space_event,
 	.decide = firstfit_decide,
 	.destroy = space_destroy,
@@ -89,7 +64,8 @@ const struct policy_ops policy_ffitd = {
 	.source = "Ismail 1995 section 2.4 (FFITD)",
 	.details = FIRSTFIT_DETAILS,
 	.flags = POLICY_ESTIMATES,
-	.create = ffitd_create,
+	.variant = SPACE_LEAST_DEMAND,
+	.create = space_create,
 	.event = space_event,
 	.decide = firstfit_decide,
 	.destroy = space_destroy,

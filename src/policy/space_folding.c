@@ -65,8 +65,7 @@ static void fff_decide(struct policy *policy, const struct view *view,
 			passed = job; /* its min_size is too much */
 }
 
-static int folding_create(enum space_order order,
-			  const struct policy_setup *setup, struct policy **ret,
+static int folding_create(const struct policy_setup *setup, struct policy **ret,
 			  struct error *err)
 {
 	struct space_limit limit;
@@ -75,22 +74,10 @@ static int folding_create(enum space_order order,
 
 	if (rc < 0)
 		return rc;
-	f = space_create(sizeof(*f), order);
+	f = space_new(sizeof(*f), setup);
 	f->limit = limit;
 	*ret = &f->space.policy;
 	return 0;
-}
-
-static int arrival_create(const struct policy_setup *setup, struct policy **ret,
-			  struct error *err)
-{
-	return folding_create(SPACE_ARRIVAL, setup, ret, err);
-}
-
-static int fsjf_create(const struct policy_setup *setup, struct policy **ret,
-		       struct error *err)
-{
-	return folding_create(SPACE_SMALLEST, setup, ret, err);
 }
 
 static const struct param folding_params[] = { SPACE_LIMIT_PARAMS, { NULL } };
@@ -109,7 +96,8 @@ const struct policy_ops policy_ffcfs = {
 	.details = FOLDING_DETAILS,
 	.params = folding_params,
 	.flags = POLICY_FOLDS,
-	.create = arrival_create,
+	.variant = SPACE_ARRIVAL,
+	.create = folding_create,
 	.event = space_event,
 	.decide = ffcfs_decide,
 	.destroy = space_destroy,
@@ -122,7 +110,8 @@ const struct policy_ops policy_fff = {
 	.details = FOLDING_DETAILS,
 	.params = folding_params,
 	.flags = POLICY_FOLDS,
-	.create = arrival_create,
+	.variant = SPACE_ARRIVAL,
+	.create = folding_create,
 	.event = space_event,
 	.decide = fff_decide,
 	.destroy = space_destroy,
@@ -135,7 +124,8 @@ const struct policy_ops policy_fsjf = {
 	.details = FOLDING_DETAILS,
 	.params = folding_params,
 	.flags = POLICY_FOLDS,
-	.create = fsjf_create,
+	.variant = SPACE_SMALLEST,
+	.create = folding_create,
 	.event = space_event,
 	.decide = fff_decide,
 	.destroy = space_destroy,

@@ -107,8 +107,7 @@ static void multifold_destroy(struct policy *policy)
 	space_destroy(policy);
 }
 
-static int multifold_create(enum space_order order,
-			    const struct policy_setup *setup,
+static int multifold_create(const struct policy_setup *setup,
 			    struct policy **ret, struct error *err)
 {
 	struct space_limit limit;
@@ -117,41 +116,11 @@ static int multifold_create(enum space_order order,
 
 	if (rc < 0)
 		return rc;
-	m = space_create(sizeof(*m), order);
+	m = space_new(sizeof(*m), setup);
 	m->limit = limit;
 	m->rounding = params_choice(setup->params, "round");
 	*ret = &m->space.policy;
 	return 0;
-}
-
-static int mfff_create(const struct policy_setup *setup, struct policy **ret,
-		       struct error *err)
-{
-	return multifold_create(SPACE_ARRIVAL, setup, ret, err);
-}
-
-static int mfsjf_create(const struct policy_setup *setup, struct policy **ret,
-			struct error *err)
-{
-	return multifold_create(SPACE_SMALLEST, setup, ret, err);
-}
-
-static int mfstdf_create(const struct policy_setup *setup, struct policy **ret,
-			 struct error *err)
-{
-	return multifold_create(SPACE_LEAST_DEMAND, setup, ret, err);
-}
-
-static int mfshjf_create(const struct policy_setup *setup, struct policy **ret,
-			 struct error *err)
-{
-	return multifold_create(SPACE_SHORTEST, setup, ret, err);
-}
-
-static int mflojf_create(const struct policy_setup *setup, struct policy **ret,
-			 struct error *err)
-{
-	return multifold_create(SPACE_LONGEST, setup, ret, err);
 }
 
 static const char *const roundings[] = { "fill", "down", "nearest", NULL };
@@ -178,7 +147,8 @@ const struct policy_ops policy_mfff = {
 	.details = MULTIFOLD_DETAILS,
 	.params = multifold_params,
 	.flags = POLICY_FOLDS,
-	.create = mfff_create,
+	.variant = SPACE_ARRIVAL,
+	.create = multifold_create,
 	.event = space_event,
 	.decide = multifold_decide,
 	.destroy = multifold_destroy,
@@ -191,7 +161,8 @@ const struct policy_ops policy_mfsjf = {
 	.details = MULTIFOLD_DETAILS,
 	.params = multifold_params,
 	.flags = POLICY_FOLDS,
-	.create = mfsjf_create,
+	.variant = SPACE_SMALLEST,
+	.create = multifold_create,
 	.event = space_event,
 	.decide = multifold_decide,
 	.destroy = multifold_destroy,
@@ -205,7 +176,8 @@ const struct policy_ops policy_mfstdf = {
 	.details = MULTIFOLD_DETAILS,
 	.params = multifold_params,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
-	.create = mfstdf_create,
+	.variant = SPACE_LEAST_DEMAND,
+	.create = multifold_create,
 	.event = space_event,
 	.decide = multifold_decide,
 	.destroy = multifold_destroy,
@@ -218,7 +190,8 @@ const struct policy_ops policy_mfshjf = {
 	.details = MULTIFOLD_DETAILS,
 	.params = multifold_params,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
-	.create = mfshjf_create,
+	.variant = SPACE_SHORTEST,
+	.create = multifold_create,
 	.event = space_event,
 	.decide = multifold_decide,
 	.destroy = multifold_destroy,
@@ -231,7 +204,8 @@ const struct policy_ops policy_mflojf = {
 	.details = MULTIFOLD_DETAILS,
 	.params = multifold_params,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
-	.create = mflojf_create,
+	.variant = SPACE_LONGEST,
+	.create = multifold_create,
 	.event = space_event,
 	.decide = multifold_decide,
 	.destroy = multifold_destroy,

@@ -84,19 +84,13 @@ static void topup_decide(struct policy *policy, const struct view *view,
 	}
 }
 
-static int dfcfs_create(const struct policy_setup *setup, struct policy **ret,
+static int topup_create(const struct policy_setup *setup, struct policy **ret,
 			struct error *err)
 {
-	*ret = space_create(sizeof(struct topup), SPACE_ARRIVAL);
-	return 0;
-}
+	struct topup *t = space_new(sizeof(*t), setup);
 
-static int dsmjf_create(const struct policy_setup *setup, struct policy **ret,
-			struct error *err)
-{
-	struct topup *t = space_create(sizeof(*t), SPACE_SMALLEST);
-
-	t->lack = params_choice(setup->params, "by") == 1;
+	t->lack = t->space.order == SPACE_SMALLEST &&
+		  params_choice(setup->params, "by") == 1;
 	*ret = &t->space.policy;
 	return 0;
 }
@@ -121,7 +115,8 @@ const struct policy_ops policy_dfcfs = {
 	.source = "Ismail 1995 section 4.3 (DFCFS)",
 	.details = TOPUP_DETAILS,
 	.flags = POLICY_FOLDS | POLICY_RESIZES,
-	.create = dfcfs_create,
+	.variant = SPACE_ARRIVAL,
+	.create = topup_create,
 	.event = topup_event,
 	.decide = topup_decide,
 	.destroy = space_destroy,
@@ -134,7 +129,8 @@ const struct policy_ops policy_dsmjf = {
 	.details = TOPUP_DETAILS,
 	.params = dsmjf_params,
 	.flags = POLICY_FOLDS | POLICY_RESIZES,
-	.create = dsmjf_create,
+	.variant = SPACE_SMALLEST,
+	.create = topup_create,
 	.event = topup_event,
 	.decide = topup_decide,
 	.destroy = space_destroy,

@@ -3,7 +3,8 @@
  *
  * Ismail 1995 section 2.2.2: FCFSUF, FF+FIFO, FFDS+FIFO, FFIS+FIFO, EPFP, and
  * section 2.4: STDFUF, SHJFUF, LOJFUF.  A job takes any number of processors
- * up to its size, so none stays free while a job waits.
+ * up to its size, so none stays free while a job waits.  FIFO-V (Schnor 1997
+ * section 2.1.3) is FCFSUF for jobs that do not fold below a minsize.
  *
  * The three rules are run at every arrival and every departure.  The thesis
  * gives an arriving job min(n, FP); that is what each of the rules comes to
@@ -119,68 +120,14 @@ static void epfp_decide(struct policy *policy, const struct view *view,
 	free(share);
 }
 
-static int fcfsuf_create(const struct policy_setup *setup, struct policy **ret,
-			 struct error *err)
+static int plus_fifo_create(const struct policy_setup *setup,
+			    struct policy **ret, struct error *err)
 {
-	*ret = space_create(sizeof(struct space), SPACE_ARRIVAL);
-	return 0;
-}
-
-static int stdfuf_create(const struct policy_setup *setup, struct policy **ret,
-			 struct error *err)
-{
-	*ret = space_create(sizeof(struct space), SPACE_LEAST_DEMAND);
-	return 0;
-}
-
-static int shjfuf_create(const struct policy_setup *setup, struct policy **ret,
-			 struct error *err)
-{
-	*ret = space_create(sizeof(struct space), SPACE_SHORTEST);
-	return 0;
-}
-
-static int lojfuf_create(const struct policy_setup *setup, struct policy **ret,
-			 struct error *err)
-{
-	*ret = space_create(sizeof(struct space), SPACE_LONGEST);
-	return 0;
-}
-
-static int epfp_create(const struct policy_setup *setup, struct policy **ret,
-		       struct error *err)
-{
-	*ret = space_create(sizeof(struct space), SPACE_ARRIVAL);
-	return 0;
-}
-
-static int plus_fifo_create(enum space_order order,
-			    const struct policy_setup *setup,
-			    struct policy **ret)
-{
-	struct plus_fifo *p = space_create(sizeof(*p), order);
+	struct plus_fifo *p = space_new(sizeof(*p), setup);
 
 	p->earliest = params_choice(setup->params, "head") == 1;
 	*ret = &p->space.policy;
 	return 0;
-}
-
-static int ff_fifo_create(const struct policy_setup *setup, struct policy **ret,
-			  struct error *err)
-{
-	return plus_fifo_create(SPACE_ARRIVAL, setup, ret);
-}
-
-static int ffds_fifo_create(const struct policy_setup *setup,
-			    struct policy **ret, struct error *err)
-{
-	return plus_fifo_create(SPACE_LARGEST, setup, ret);
-}
-
-static int ffis_fifo_create(const struct policy_setup *setup,
-			    struct policy **ret, struct error *err)
-{
-	return plus_fifo_create(SPACE_SMALLEST, setup, ret);
 }
 
 static const char *const heads[] = { "queue", "arrival", NULL };
@@ -210,7 +157,8 @@ const struct policy_ops policy_fcfsuf = {
 	.source = "Ismail 1995 section 2.2.2 (FCFSUF)",
 	.details = UNLIMITED_DETAILS,
 	.flags = POLICY_FOLDS,
-	.create = fcfsuf_create,
+	.variant = SPACE_ARRIVAL,
+	.create = space_create,
 	.event = space_event,
 	.decide = unlimited_decide,
 	.destroy = space_destroy,
@@ -223,7 +171,8 @@ const struct policy_ops policy_ff_fifo = {
 	.details = PLUS_FIFO_DETAILS,
 	.params = plus_fifo_params,
 	.flags = POLICY_FOLDS,
-	.create = ff_fifo_create,
+	.variant = SPACE_ARRIVAL,
+	.create = plus_fifo_create,
 	.event = space_event,
 	.decide = plus_fifo_decide,
 	.destroy = space_destroy,
@@ -237,7 +186,8 @@ const struct policy_ops policy_ffds_fifo = {
 	.details = PLUS_FIFO_DETAILS,
 	.params = plus_fifo_params,
 	.flags = POLICY_FOLDS,
-	.create = ffds_fifo_create,
+	.variant = SPACE_LARGEST,
+	.create = plus_fifo_create,
 	.event = space_event,
 	.decide = plus_fifo_decide,
 	.destroy = space_destroy,
@@ -251,7 +201,8 @@ const struct policy_ops policy_ffis_fifo = {
 	.details = PLUS_FIFO_DETAILS,
 	.params = plus_fifo_params,
 	.flags = POLICY_FOLDS,
-	.create = ffis_fifo_create,
+	.variant = SPACE_SMALLEST,
+	.create = plus_fifo_create,
 	.event = space_event,
 	.decide = plus_fifo_decide,
 	.destroy = space_destroy,
@@ -263,7 +214,8 @@ const struct policy_ops policy_epfp = {
 	.source = "Ismail 1995 section 2.2.2 (EPFP)",
 	.details = EPFP_DETAILS,
 	.flags = POLICY_FOLDS,
-	.create = epfp_create,
+	.variant = SPACE_ARRIVAL,
+	.create = space_create,
 	.event = space_event,
 	.decide = epfp_decide,
 	.destroy = space_destroy,
@@ -275,7 +227,8 @@ const struct policy_ops policy_stdfuf = {
 	.source = "Ismail 1995 section 2.4 (STDFUF)",
 	.details = UNLIMITED_DETAILS,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
-	.create = stdfuf_create,
+	.variant = SPACE_LEAST_DEMAND,
+	.create = space_create,
 	.event = space_event,
 	.decide = unlimited_decide,
 	.destroy = space_destroy,
@@ -287,7 +240,8 @@ const struct policy_ops policy_shjfuf = {
 	.source = "Ismail 1995 section 2.4 (SHJFUF)",
 	.details = UNLIMITED_DETAILS,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
-	.create = shjfuf_create,
+	.variant = SPACE_SHORTEST,
+	.create = space_create,
 	.event = space_event,
 	.decide = unlimited_decide,
 	.destroy = space_destroy,
@@ -299,7 +253,24 @@ const struct policy_ops policy_lojfuf = {
 	.source = "Ismail 1995 section 2.4 (LOJFUF)",
 	.details = UNLIMITED_DETAILS,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
-	.create = lojfuf_create,
+	.variant = SPACE_LONGEST,
+	.create = space_create,
+	.event = space_event,
+	.decide = unlimited_decide,
+	.destroy = space_destroy,
+};
+
+const struct policy_ops policy_fifo_v = {
+	.name = "fifo-v",
+	.summary = "first come, first served, on what is idle",
+	.source = "Schnor 1997 section 2.1.3",
+	.details = "The head of the queue starts as soon as minsize processors "
+		   "are idle and gets min(maxsize, idle ones); rigid jobs wait "
+		   "for all of theirs. It is fcfsuf for jobs that have a "
+		   "minsize. A pass costs O(log Q) for each job it starts.",
+	.flags = POLICY_FOLDS,
+	.variant = SPACE_ARRIVAL,
+	.create = space_create,
 	.event = space_event,
 	.decide = unlimited_decide,
 	.destroy = space_destroy,
