@@ -71,6 +71,22 @@ print("sum", n)'
 	[ -z "$output" ]
 }
 
+# An end of stdin that is told again and again once took a fifth of a core.
+@test "nothing goes to and fro once stdin has ended" {
+	local c before
+	c=$(service_pid controller)
+	st run sleep 2 </dev/null 3>&- &
+	background=$!
+	eventually all_running
+	before=$(switches "$c")
+	sleep 1
+	[ $(($(switches "$c") - before)) -lt 200 ]
+}
+
+switches() { # PID
+	awk '/^voluntary/ { print $2 }' "/proc/$1/status"
+}
+
 @test "environment, working directory and groups are the submitter's" {
 	run st run -x STINT_TEST_A=x=y --wdir /usr sh -c 'echo "$STINT_TEST_A $PWD $(id -u)"'
 	[ "$output" = "x=y /usr $(id -u)" ]

@@ -365,6 +365,7 @@ static void on_stdin_taken(struct klink *k, uint64_t re,
 		return;
 	k->job->stdin_from = s->offset;
 	k->job->stdin_known = true;
+	k->job->stdin_ended = s->eof;
 	klink_stdin_room(k->job);
 }
 

@@ -111,7 +111,7 @@ void klink_stdin_room(struct ctl_job *job)
 {
 	Control__StdinRoom room = CONTROL__STDIN_ROOM__INIT;
 
-	if (!job->client || !job->stdin_known)
+	if (!job->client || !job->stdin_known || job->stdin_ended)
 		return;
 	room.job = job->id;
 	room.from = job->stdin_from;

@@ -129,6 +129,7 @@ struct ctl_job {
 	uint64_t stdin_from;	 /* what rank 0's keeper wants next */
 	uint64_t stdin_sent;	 /* end of what was sent last */
 	bool stdin_known;
+	bool stdin_ended; /* its keeper has the end: ask for no more */
 	struct pmi_gather *gather;
 	uint64_t pmi_generation;
 	uint8_t *pmi_release; /* packed Keeper__PmiRelease of the last */

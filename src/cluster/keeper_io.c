@@ -171,6 +171,7 @@ void keeper_on_stdin(struct keeper *k, const Keeper__Request *req)
 	if (!k->io.in_eof)
 		take(k, in);
 	taken.offset = k->io.in_offset;
+	taken.eof = k->io.in_eof;
 	ev.re = req->id;
 	ev.body_case = KEEPER__EVENT__BODY_STDIN_TAKEN;
 	ev.stdin_taken = &taken;
