@@ -20,21 +20,11 @@
 #include "move/tcpcompat.h"
 #include "move/test_fdmove.h"
 
-static void put(int fd, int number)
-{
-	CHECK(fd >= 0);
-	if (fd == number)
-		return;
-	CHECK(dup2(fd, number) == number);
-	close(fd);
-}
-
 static void both(void (*make)(void), void (*verify)(void))
 {
 	const struct fdt_case c = { make, verify, .net = true };
 
-	fdt_move(&c);
-	fdt_abort(&c);
+	fdt_both(&c);
 }
 
 static bool reads(int fd, const char *text)
@@ -98,13 +88,13 @@ static void connection(const char *where, int l, int c, int a)
 	struct sockaddr_storage ss;
 	socklen_t n = address(where, &ss);
 
-	put(socket(ss.ss_family, SOCK_STREAM, 0), l);
+	fdt_put(socket(ss.ss_family, SOCK_STREAM, 0), l);
 	set(l, SOL_SOCKET, SO_REUSEADDR, 1);
 	CHECK(bind(l, (void *)&ss, n) == 0 && listen(l, 12) == 0);
 	CHECK(getsockname(l, (void *)&ss, &n) == 0);
-	put(socket(ss.ss_family, SOCK_STREAM, 0), c);
+	fdt_put(socket(ss.ss_family, SOCK_STREAM, 0), c);
 	CHECK(connect(c, (void *)&ss, n) == 0);
-	put(accept(l, NULL, NULL), a);
+	fdt_put(accept(l, NULL, NULL), a);
 }
 
 /* ---- a connection to itself ---- */
@@ -154,7 +144,7 @@ static void self_verify(void)
 	CHECK(reads(17, "mapped") && says(17, "x") && reads(18, "x"));
 	/* The listener accepts, and the end of a connection arrives. */
 	CHECK(getsockname(10, (void *)&ss, &len) == 0);
-	put(socket(AF_INET, SOCK_STREAM, 0), 19);
+	fdt_put(socket(AF_INET, SOCK_STREAM, 0), 19);
 	CHECK(connect(19, (void *)&ss, len) == 0);
 	CHECK(accept(10, NULL, NULL) >= 0);
 	close(11);
@@ -303,8 +293,8 @@ static void ends_make(void)
 	CHECK(shutdown(42, SHUT_WR) == 0);
 	connection("127.0.0.1", 50, 51, 52);
 	CHECK(shutdown(51, SHUT_RD) == 0);
-	put(socket(AF_INET, SOCK_STREAM, 0), 60);
-	put(socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0), 61);
+	fdt_put(socket(AF_INET, SOCK_STREAM, 0), 60);
+	fdt_put(socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0), 61);
 	while (state_of(11) != TCP_FIN_WAIT2 || state_of(21) != TCP_FIN_WAIT2 ||
 	       state_of(32) != TCP_CLOSE || state_of(42) != TCP_CLOSE)
 		poll(NULL, 0, 1);
@@ -341,21 +331,21 @@ static void udp_make(void)
 	struct sockaddr_storage ss, me;
 	socklen_t n = address("127.0.0.1", &ss), len = sizeof(me);
 
-	put(socket(AF_INET, SOCK_DGRAM, 0), 10);
+	fdt_put(socket(AF_INET, SOCK_DGRAM, 0), 10);
 	CHECK(bind(10, (void *)&ss, n) == 0);
 	CHECK(getsockname(10, (void *)&me, &len) == 0);
-	put(socket(AF_INET, SOCK_DGRAM, 0), 11);
+	fdt_put(socket(AF_INET, SOCK_DGRAM, 0), 11);
 	CHECK(connect(11, (void *)&me, len) == 0);
 	set(11, SOL_SOCKET, SO_BROADCAST, 1);
 	set(10, SOL_IP, IP_PKTINFO, 1);
 	CHECK(says(11, "one") && says(11, "two"));
 	n = address("::", &ss);
-	put(socket(AF_INET6, SOCK_DGRAM, 0), 12);
+	fdt_put(socket(AF_INET6, SOCK_DGRAM, 0), 12);
 	CHECK(bind(12, (void *)&ss, n) == 0);
 	len = sizeof(me);
 	CHECK(getsockname(12, (void *)&me, &len) == 0);
 	((struct sockaddr_in6 *)&me)->sin6_addr = in6addr_loopback;
-	put(socket(AF_INET6, SOCK_DGRAM, 0), 13);
+	fdt_put(socket(AF_INET6, SOCK_DGRAM, 0), 13);
 	CHECK(connect(13, (void *)&me, len) == 0 && says(13, "six"));
 }
 
@@ -394,10 +384,10 @@ static void unaccepted_make(void)
 	struct sockaddr_storage ss;
 	socklen_t n = address("127.0.0.1", &ss);
 
-	put(socket(AF_INET, SOCK_STREAM, 0), 7);
+	fdt_put(socket(AF_INET, SOCK_STREAM, 0), 7);
 	CHECK(bind(7, (void *)&ss, n) == 0 && listen(7, 5) == 0);
 	CHECK(getsockname(7, (void *)&ss, &n) == 0);
-	put(socket(AF_INET, SOCK_STREAM, 0), 8);
+	fdt_put(socket(AF_INET, SOCK_STREAM, 0), 8);
 	CHECK(connect(8, (void *)&ss, n) == 0);
 }
 

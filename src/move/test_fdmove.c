@@ -43,6 +43,24 @@ void fdt_check(bool cond, const char *text, const char *file, int line)
 	_exit(1);
 }
 
+void fdt_put(int fd, int number)
+{
+	CHECK(fd >= 0 && number >= 0);
+	if (fd == number)
+		return;
+	CHECK(dup2(fd, number) == number);
+	close(fd);
+}
+
+void fdt_pair(int type, int a, int b)
+{
+	int s[2];
+
+	CHECK(socketpair(AF_UNIX, type, 0, s) == 0);
+	fdt_put(s[0], a);
+	fdt_put(s[1], b);
+}
+
 void fdt_new_net(void)
 {
 	struct ifreq ifr = { .ifr_name = "lo" };
@@ -281,4 +299,10 @@ void fdt_refused(const struct fdt_case *c, int code, const char *text)
 	if (s)
 		fds_source_destroy(s);
 	fdt_end(&child);
+}
+
+void fdt_both(const struct fdt_case *c)
+{
+	fdt_move(c);
+	fdt_abort(c);
 }

@@ -29,6 +29,11 @@ struct fdt_case {
 	const struct fds_restore_ops *ops;
 };
 
+/* For make(): fd gets that number, and no other. */
+void fdt_put(int fd, int number);
+/* And a pair of unix sockets. */
+void fdt_pair(int type, int a, int b);
+
 /* The child, stopped with its descriptors made. */
 struct fdt_child {
 	pid_t pid;
@@ -41,6 +46,8 @@ void fdt_end(struct fdt_child *child);
 /* Both fail the cmocka test, with what was reported. */
 void fdt_move(const struct fdt_case *c);
 void fdt_abort(const struct fdt_case *c);
+/* Both, one after the other. */
+void fdt_both(const struct fdt_case *c);
 
 /* The capture must be refused with this code, and this in the text. */
 void fdt_refused(const struct fdt_case *c, int code, const char *text);

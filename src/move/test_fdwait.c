@@ -22,21 +22,11 @@
 
 #define MSEC 1000000L
 
-static void put(int fd, int number)
-{
-	CHECK(fd >= 0);
-	if (fd == number)
-		return;
-	CHECK(dup2(fd, number) == number);
-	close(fd);
-}
-
 static void both(void (*make)(void), void (*verify)(void))
 {
 	const struct fdt_case c = { .make = make, .verify = verify };
 
-	fdt_move(&c);
-	fdt_abort(&c);
+	fdt_both(&c);
 }
 
 /* ---- timers ---- */
@@ -61,16 +51,17 @@ static void timers_make(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	put(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), 10);
+	fdt_put(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), 10);
 	arm(10, 0, 0, 5 * MSEC, 5 * MSEC); /* expires, unread */
-	put(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), 11);
+	fdt_put(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), 11);
 	arm(11, 0, 0, 1, 0); /* expired once and for all, unread */
-	put(timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK), 12);
+	fdt_put(timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK), 12);
 	arm(12, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, now.tv_sec + 100,
 	    0, 0);
-	put(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC), 13);
+	fdt_put(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC), 13);
 	arm(13, 0, 1000, 0, 0);
-	put(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), 14); /* disarmed */
+	fdt_put(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK),
+		14); /* disarmed */
 	sleep_ms(30);
 }
 
@@ -119,10 +110,10 @@ static uint64_t next(int efd)
 
 static void nested_make(void)
 {
-	put(epoll_create1(EPOLL_CLOEXEC), 20);
-	put(epoll_create1(0), 21);
-	put(eventfd(0, EFD_NONBLOCK), 22);
-	put(eventfd(1, EFD_NONBLOCK), 23);
+	fdt_put(epoll_create1(EPOLL_CLOEXEC), 20);
+	fdt_put(epoll_create1(0), 21);
+	fdt_put(eventfd(0, EFD_NONBLOCK), 22);
+	fdt_put(eventfd(1, EFD_NONBLOCK), 23);
 	add(20, 21, EPOLLIN, 0x1111222233334444);
 	add(21, 22, EPOLLIN, 22);
 	add(21, 23, EPOLLIN | EPOLLONESHOT, 0xfedcba9876543210);
@@ -147,10 +138,10 @@ static void nested(void **state)
 /* Entries whose number means something else now, or nothing. */
 static void replaced_make(void)
 {
-	put(epoll_create1(0), 20);
-	put(eventfd(0, EFD_NONBLOCK), 25);
-	put(eventfd(0, EFD_NONBLOCK), 26);
-	put(eventfd(0, EFD_NONBLOCK), 27);
+	fdt_put(epoll_create1(0), 20);
+	fdt_put(eventfd(0, EFD_NONBLOCK), 25);
+	fdt_put(eventfd(0, EFD_NONBLOCK), 26);
+	fdt_put(eventfd(0, EFD_NONBLOCK), 27);
 	add(20, 25, EPOLLIN, 1);
 	CHECK(dup2(25, 30) == 30);
 	CHECK(dup2(26, 25) == 25); /* 25 is 26's now */
@@ -185,12 +176,12 @@ static void shots_make(void)
 {
 	int s[2];
 
-	put(epoll_create1(0), 20);
+	fdt_put(epoll_create1(0), 20);
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
-	put(s[0], 21);
-	put(s[1], 22);
-	put(eventfd(1, EFD_NONBLOCK), 23);
-	put(eventfd(0, EFD_NONBLOCK), 24);
+	fdt_put(s[0], 21);
+	fdt_put(s[1], 22);
+	fdt_put(eventfd(1, EFD_NONBLOCK), 23);
+	fdt_put(eventfd(0, EFD_NONBLOCK), 24);
 	CHECK(write(22, "x", 1) == 1);
 	add(20, 21, EPOLLIN | EPOLLONESHOT, 21);
 	CHECK(next(20) == 21); /* disarmed, and still readable */
@@ -226,11 +217,11 @@ static void all_make(void)
 	CHECK(pipe(p) == 0 && write(p[1], "abc", 3) == 3);
 	CHECK(socketpair(AF_UNIX, SOCK_DGRAM, 0, p) == 0);
 	CHECK(write(p[1], "abc", 3) == 3);
-	put(socket(AF_INET, SOCK_STREAM, 0), 30);
+	fdt_put(socket(AF_INET, SOCK_STREAM, 0), 30);
 	CHECK(bind(30, &sa, sizeof(sa)) == 0 && listen(30, 5) == 0);
-	put(socket(AF_INET, SOCK_DGRAM, 0), 31);
+	fdt_put(socket(AF_INET, SOCK_DGRAM, 0), 31);
 	CHECK(bind(31, &sa, sizeof(sa)) == 0);
-	put(open("/dev/null", O_RDWR), 32);
+	fdt_put(open("/dev/null", O_RDWR), 32);
 }
 
 static void nothing(void)

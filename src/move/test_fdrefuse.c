@@ -1,0 +1,218 @@
+/* test_fdrefuse.c - descriptors that are not moved, and the reason given */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "move/test_fdmove.h"
+
+static char dir[] = "/tmp/test_fds.XXXXXX";
+
+static const char *at(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+/* A process that has all descriptors too, and ends with this one. */
+static void fork_holder(void)
+{
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+}
+
+static void held_make(void)
+{
+	fdt_put(open(at("gone"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(unlink(at("gone")) == 0);
+	fork_holder();
+}
+
+static void huge_make(void)
+{
+	fdt_put(open(at("gone"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(unlink(at("gone")) == 0 && ftruncate(7, 65 << 20) == 0);
+}
+
+/* Something is mounted over it. */
+static void hidden_make(void)
+{
+	fdt_put(open(at("h"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(unshare(CLONE_NEWNS) == 0);
+	CHECK(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+	CHECK(mount("/dev/null", at("h"), NULL, MS_BIND, NULL) == 0);
+}
+
+static void uring_make(void)
+{
+	char params[128] = { 0 };
+
+	fdt_put((int)syscall(SYS_io_uring_setup, 4, params), 7);
+}
+
+static void inotify_make(void)
+{
+	fdt_put(inotify_init1(0), 7);
+}
+
+static void tty_make(void)
+{
+	fdt_put(open("/dev/ptmx", O_RDWR), 7);
+}
+
+static void posix_lock_make(void)
+{
+	struct flock fl = { .l_type = F_WRLCK };
+
+	fdt_put(open(at("p"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(fcntl(7, F_SETLK, &fl) == 0);
+}
+
+static void lease_make(void)
+{
+	fdt_put(open(at("m"), O_RDONLY | O_CREAT, 0600), 7);
+	CHECK(fcntl(7, F_SETLEASE, F_RDLCK) == 0);
+}
+
+static bool is_waited_for(void)
+{
+	char text[65536] = "";
+	int fd = open("/proc/locks", O_RDONLY);
+	bool found = read(fd, text, sizeof(text) - 1) > 0 &&
+		     strstr(text, "-> FLOCK");
+
+	close(fd);
+	return found;
+}
+
+static void awaited_make(void)
+{
+	fdt_put(open(at("p"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(flock(7, LOCK_EX) == 0);
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(flock(open(at("p"), O_RDWR), LOCK_EX));
+	}
+	while (!is_waited_for())
+		poll(NULL, 0, 1);
+}
+
+static void fifo_make(void)
+{
+	mkfifo(at("fifo"), 0600);
+	fdt_put(open(at("fifo"), O_RDWR), 7);
+}
+
+static void rights_make(void)
+{
+	union {
+		struct cmsghdr h;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} u = { .h = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec iov = { (char[]){ "x" }, 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &u,
+			      .msg_controllen = sizeof(u) };
+
+	fdt_pair(SOCK_STREAM, 7, 8);
+	*(int *)CMSG_DATA(&u.h) = 7;
+	CHECK(sendmsg(8, &msg, 0) == 1);
+}
+
+static void outside_pipe_make(void)
+{
+	int p[2];
+
+	CHECK(pipe(p) == 0);
+	fdt_put(p[0], 7);
+	fdt_put(p[1], 8);
+	fork_holder();
+	close(8);
+}
+
+static void outside_unix_make(void)
+{
+	fdt_pair(SOCK_STREAM, 7, 8);
+	fork_holder();
+	close(8);
+}
+
+static void netlink_make(void)
+{
+	fdt_put(socket(AF_NETLINK, SOCK_RAW, 0), 7);
+}
+
+static void nothing(void)
+{
+}
+
+static void refused(void **state)
+{
+	static const struct {
+		void (*make)(void);
+		int code;
+		const char *text;
+	} all[] = {
+		{ held_make, -ENOTSUP, "fd 7: deleted file /tmp/test_fds" },
+		{ held_make, -ENOTSUP, "has open as well" },
+		{ huge_make, -ENOTSUP, "fd 7: deleted file of 68157440 bytes" },
+		{ hidden_make, -ENOTSUP, "was replaced by another file" },
+		{ uring_make, -ENOTSUP, "fd 7: io_uring instance" },
+		{ inotify_make, -ENOTSUP, "fd 7: inotify" },
+		{ tty_make, -ENOTSUP, "fd 7: device /dev/" },
+		{ posix_lock_make, -ENOTSUP, "fd 7: lock by fcntl(F_SETLK)" },
+		{ awaited_make, -ENOTSUP, "fd 7: another process waits" },
+		{ lease_make, -ENOTSUP, "fd 7: lease" },
+		{ fifo_make, -ENOTSUP, "fd 7: named pipe" },
+		{ rights_make, -EAGAIN, "fd 7: descriptors are being passed" },
+		{ outside_pipe_make, -ENOTSUP,
+		  "fd 7: pipe whose other end is outside" },
+		{ outside_unix_make, -ENOTSUP,
+		  "fd 7: unix socket whose other end is outside" },
+		{ netlink_make, -ENOTSUP, "fd 7: netlink socket" },
+	};
+	struct fdt_case c = { .verify = nothing };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		c.make = all[i].make;
+		fdt_refused(&c, all[i].code, all[i].text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(refused) };
+	int r;
+
+	if (!mkdtemp(dir))
+		return 1;
+	r = cmocka_run_group_tests_name("fdrefuse", tests, NULL, NULL);
+	for (const char *p = "hmp"; *p; p++)
+		unlink(at((char[]){ *p, '\0' }));
+	unlink(at("fifo"));
+	rmdir(dir);
+	return r;
+}
