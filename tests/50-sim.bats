@@ -201,6 +201,12 @@ starts() {
 	# Known from the start: job 2 would run into it.
 	echo '0 reserve 4 120 300' >"$dir/ev"
 	[ "$(starts conservative)" = "1,0,100,done 2,300,350,done 3,20,50,done " ]
+	[ "$(starts easy)" = "1,0,100,done 2,300,350,done 3,20,50,done " ]
+	[ "$(starts ff)" = "1,0,100,done 2,300,350,done 3,20,50,done " ]
+	[ "$(starts fcfs)" = "1,0,100,done 2,300,350,done 3,350,380,done " ]
+	# One processor of four: job 1 fits beside it.
+	echo '0 reserve 1 50 300' >"$dir/ev"
+	[ "$(starts fcfs)" = "1,0,100,done 2,300,350,done 3,350,380,done " ]
 }
 
 @test "event files: the Failure Trace Archive's table" {

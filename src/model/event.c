@@ -33,9 +33,7 @@ const char *event_outcome_name(enum event_outcome outcome)
 
 static int64_t host_free(const struct host *h)
 {
-	return host_usable(h) && h->cores > h->nr_active
-		       ? h->cores - h->nr_active
-		       : 0;
+	return host_cores(h) > h->nr_active ? host_cores(h) - h->nr_active : 0;
 }
 
 /* Count sign * job's ranks on its hosts, as placed and, if so, as active. */
@@ -232,11 +230,11 @@ static void apply_host(struct view *view, const struct event *e)
 
 	assert(e->host < view->nr_hosts);
 	view->nr_free -= host_free(h);
-	view->nr_procs -= host_usable(h) ? h->cores : 0;
+	view->nr_procs -= host_cores(h);
 	memcpy(h, e->fresh, offsetof(struct host, nr_ranks));
 	h->ix = e->host;
 	h->name = name;
-	view->nr_procs += host_usable(h) ? h->cores : 0;
+	view->nr_procs += host_cores(h);
 	view->nr_free += host_free(h);
 }
 

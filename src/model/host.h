@@ -31,6 +31,7 @@ struct host {
 	usec_t idle_since; /* no keyboard, no load since then; USEC_MAX: busy */
 	bool up;	   /* agent and host answer */
 	bool drain;	   /* takes nothing new; what runs should leave */
+	uint32_t booked;   /* cores held for a reservation: no job's */
 
 	/* Follows from the events of jobs. */
 	uint32_t nr_ranks;  /* ranks placed here, suspended ones included */
@@ -41,7 +42,13 @@ struct host {
 /* May a rank be placed here at all?  (Not: is there room.) */
 static inline bool host_usable(const struct host *h)
 {
-	return h->up && !h->drain;
+	return h->up && !h->drain && h->booked < h->cores;
+}
+
+/* Cores that are for jobs. */
+static inline uint32_t host_cores(const struct host *h)
+{
+	return host_usable(h) ? h->cores - h->booked : 0;
 }
 
 /*

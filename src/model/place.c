@@ -129,11 +129,11 @@ bool place_on_cores(const struct view *view, const struct job *job, uint32_t n,
 	size_t nr = 0;
 
 	for_each_host (h, view) {
-		if (host_usable(h) && !h->reserved && h->cores > h->nr_active &&
+		if (!h->reserved && host_cores(h) > h->nr_active &&
 		    h->slots > h->nr_ranks)
 			heap[nr++] = (struct place){
 				.host = h,
-				.room = min(h->cores - h->nr_active,
+				.room = min(host_cores(h) - h->nr_active,
 					    h->slots - h->nr_ranks),
 				.ranks = h->nr_active,
 			};

@@ -63,6 +63,8 @@ void plan_reset(struct plan *plan, const struct view *view)
 	if (view->nr_hosts || plan->blocks)
 		reset_hosts(plan, view);
 	plan->nr = 0;
+	plan->nr_ahead = 0;
+	plan->looked_ahead = plan->shrinks = false;
 	plan->view = view;
 	plan->free = view->nr_free;
 }
@@ -72,6 +74,7 @@ void plan_clear(struct plan *plan)
 	free(plan->entry);
 	free(plan->size);
 	free(plan->ranks);
+	free(plan->ahead);
 	free_blocks(plan->blocks);
 	*plan = (struct plan)PLAN_INIT;
 }
@@ -135,9 +138,9 @@ static void set_size(struct plan *plan, const struct job *job, uint32_t n)
 	plan->size[job->ix] = (int32_t)n + 1;
 }
 
-void plan_start(struct plan *plan, const struct job *job, uint32_t n,
-		uint32_t *hosts, const struct reason *why, int64_t a, int64_t b,
-		int64_t c)
+void plan_start_on(struct plan *plan, const struct job *job, uint32_t n,
+		   uint32_t *hosts, const struct reason *why, int64_t a,
+		   int64_t b, int64_t c)
 {
 	struct plan_entry *e = append(plan, PLAN_START, job, why, a, b, c);
 
@@ -147,12 +150,26 @@ void plan_start(struct plan *plan, const struct job *job, uint32_t n,
 	count_ranks(plan, hosts, n, 1);
 }
 
+bool plan_start(struct plan *plan, const struct job *job, uint32_t n,
+		const struct reason *why, int64_t a, int64_t b, int64_t c)
+{
+	if (plan->view->nr_reservations) {
+		if (!plan_allows(plan, job, n, n))
+			return false;
+		plan_ahead_take(plan, job, n);
+	}
+	plan_start_on(plan, job, n, NULL, why, a, b, c);
+	return true;
+}
+
 void plan_resize(struct plan *plan, const struct job *job, uint32_t n,
 		 uint32_t *hosts, const struct reason *why, int64_t a,
 		 int64_t b, int64_t c)
 {
 	struct plan_entry *e = append(plan, PLAN_RESIZE, job, why, a, b, c);
 
+	if (plan->view->nr_reservations)
+		plan_ahead_take(plan, job, n);
 	e->n = n;
 	e->hosts = hosts;
 	set_size(plan, job, n);

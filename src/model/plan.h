@@ -12,16 +12,23 @@
  * carried out: plan_free(), plan_size(), plan_room().  The view itself does
  * not change during a pass.
  *
+ * A plan refuses a start that would run into a reservation, and has a DEFER
+ * entry with the reason in its place.  How long a job runs is taken to be its
+ * estimate; one that has none, to be for ever, so that it only gets processors
+ * that nobody has reserved; one that has outrun its estimate, as long again.
+ *
  * The driver resets a plan before each pass and owns it; host arrays live in
  * it until the next reset.
  */
 #ifndef MODEL_PLAN_H
 #define MODEL_PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/error.h"
 #include "model/view.h"
 
 enum plan_type {
@@ -61,6 +68,10 @@ struct plan {
 	int32_t *ranks; /* by host ix: ranks more than now */
 	size_t nr_ranks;
 	struct plan_block *blocks; /* of host arrays */
+	struct plan_ahead *ahead;  /* one for each reservation that is */
+	size_t nr_ahead, cap_ahead;
+	bool looked_ahead; /* ahead is filled in */
+	bool shrinks;	   /* plan_shrinks() */
 };
 
 #define PLAN_INIT             \
@@ -80,14 +91,53 @@ uint32_t *plan_hosts(struct plan *plan, uint32_t n);
 
 /*
  * The verbs.  why is a constant with static storage; a, b and c are the
- * numbers of its text (0 where it has fewer).  hosts is from plan_hosts() or
- * NULL, which leaves the choice of processors to the driver: fine for every
- * policy that sees a machine as so many equal processors.
+ * numbers of its text (0 where it has fewer).
  */
-void plan_start(struct plan *plan, const struct job *job, uint32_t n,
-		uint32_t *hosts, const struct reason *why, int64_t a, int64_t b,
-		int64_t c);
-/* n may equal the present size where only the hosts change. */
+
+/*
+ * Start job on n processors of the driver's choice: fine for every policy that
+ * sees a machine as so many equal processors.  False if it would run into a
+ * reservation: then it waits on, and a DEFER entry says so.
+ */
+bool plan_start(struct plan *plan, const struct job *job, uint32_t n,
+		const struct reason *why, int64_t a, int64_t b,
+		int64_t c) must_check;
+
+/*
+ * Start job on these hosts, which are from plan_hosts() and usable.  Nothing is
+ * checked: a policy that names hosts shares them, and its driver keeps booked
+ * ones out of the view from their announcement on; or it plans for a slice, and
+ * ends it where a reservation begins (view_next_reservation()).
+ */
+void plan_start_on(struct plan *plan, const struct job *job, uint32_t n,
+		   uint32_t *hosts, const struct reason *why, int64_t a,
+		   int64_t b, int64_t c);
+
+/*
+ * The most of n processors on which job can start, or that it can have while it
+ * runs, without running into a reservation: n where nothing is reserved.  0,
+ * and a DEFER entry, if that is fewer than least.
+ */
+uint32_t plan_allows(struct plan *plan, const struct job *job, uint32_t n,
+		     uint32_t least) must_check;
+
+/*
+ * For policies that take processors back from running jobs: from here on, until
+ * the reset, all that a malleable job has beyond its min_size counts as free
+ * when a reservation begins, and that as taken for ever, since its end moves
+ * with every change.  plan_spare(): what then is left at the worst time for
+ * more of such jobs; INT64_MAX where nothing is reserved.
+ */
+void plan_shrinks(struct plan *plan);
+int64_t plan_spare(struct plan *plan);
+/* The DEFER entry for job, which that is too little for. */
+void plan_refuse(struct plan *plan, const struct job *job, uint32_t n);
+
+/* plan.c's own: job has n processors from now on. */
+void plan_ahead_take(struct plan *plan, const struct job *job, uint32_t n);
+
+/* n may equal the present size where only the hosts change.  hosts may be NULL:
+ * the driver's choice.  For more than it has, ask plan_allows() first. */
 void plan_resize(struct plan *plan, const struct job *job, uint32_t n,
 		 uint32_t *hosts, const struct reason *why, int64_t a,
 		 int64_t b, int64_t c);

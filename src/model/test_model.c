@@ -138,7 +138,7 @@ static void plans(void **state)
 	assert_int_equal(plan_free(&p), 2);
 	assert_int_equal(plan_size(&p, a), 6);
 	plan_resize(&p, a, 3, NULL, &because, 1, 2, 1500000);
-	plan_start(&p, b, 4, NULL, &because, 0, 0, 0);
+	assert_true(plan_start(&p, b, 4, &because, 0, 0, 0));
 	assert_int_equal(plan_free(&p), 1);
 	assert_int_equal(plan_size(&p, a), 3);
 	assert_int_equal(plan_size(&p, b), 4);

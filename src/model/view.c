@@ -41,7 +41,7 @@ void view_init_hosts(struct view *view, const struct host *hosts, uint32_t n)
 
 		h->ix = i;
 		h->nr_ranks = h->nr_active = h->reserved = 0;
-		view->nr_procs += host_usable(h) ? h->cores : 0;
+		view->nr_procs += host_cores(h);
 	}
 	view->nr_free = view->nr_procs;
 }
@@ -126,6 +126,14 @@ double host_delay(const struct host *h, double load)
 	double share = (1 + load) / (h->cores ? h->cores : 1);
 
 	return h->speed * (share > 1 ? share : 1);
+}
+
+usec_t view_next_reservation(const struct view *view)
+{
+	for (uint32_t i = 0; i < view->nr_reservations; i++)
+		if (!view->reservations[i].held)
+			return view->reservations[i].from;
+	return USEC_MAX;
 }
 
 double view_rate(const struct view *view, const struct job *job)

@@ -8,9 +8,9 @@
  *   jobs that keep their hosts do not count).  It may be negative while a
  *   host drains: then nothing fits;
  * - a driver that only counts processors has nr_hosts == 0 and sets nr_procs;
- *   with hosts, nr_procs is the sum of the cores of usable hosts.  Both
- *   numbers hold in either case, so a policy that does not care which
- *   processor it gets runs under both.
+ *   with hosts, nr_procs is the sum of host_cores().  Both numbers hold in
+ *   either case, so a policy that does not care which processor it gets runs
+ *   under both.
  *
  * Policies get a const view; only model_apply() (model/event.h) changes one.
  */
@@ -24,11 +24,17 @@
 #include "model/host.h"
 #include "model/job.h"
 
-/* Processors set aside for somebody between two instants. */
+/*
+ * Processors set aside for somebody between two instants.  Announced, it lies
+ * ahead: a job that starts must leave it room (plan_start() sees to that).
+ * Held, its processors are in nr_procs no more until its end; where there are
+ * hosts, host->booked says which they are.
+ */
 struct reservation {
 	int64_t id;
 	usec_t from, to;
 	uint32_t procs;
+	bool held;
 };
 
 struct view {
@@ -44,7 +50,8 @@ struct view {
 	struct host *hosts; /* nr_hosts of them, by ix; NULL if none */
 	uint32_t nr_hosts;
 
-	const struct reservation *reservations; /* known ones, by (from, id) */
+	const struct reservation *reservations; /* known ones that are not over,
+						   by (from, id) */
 	uint32_t nr_reservations;
 
 	/* The jobs' store. */
@@ -87,6 +94,10 @@ struct job *view_job(const struct view *view, uint32_t ix);
 /* The job with this id, or NULL.  Looks at every job: for people's questions,
  * not for passes. */
 struct job *view_find_job(const struct view *view, int64_t id);
+
+/* When the next reservation that is not held yet begins; USEC_MAX if there is
+ * none. */
+usec_t view_next_reservation(const struct view *view);
 
 /*
  * How fast a job gets on, against hosts of speed 1 all to itself: as its

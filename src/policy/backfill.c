@@ -173,13 +173,15 @@ static void backfill_event(struct policy *policy, const struct view *view,
 	}
 }
 
-static void start_job(struct backfill *b, const struct view *view,
+static bool start_job(struct backfill *b, const struct view *view,
 		      struct plan *plan, const struct job *job,
 		      const struct reason *why, int64_t a, int64_t c)
 {
-	plan_start(plan, job, job->size, NULL, why, a, c, 0);
+	if (!plan_start(plan, job, job->size, why, a, c, 0))
+		return false;
 	ends_insert(&b->ends, job->ix, add_time(view->now, length_of(job)),
 		    job->size);
+	return true;
 }
 
 /* Start those whose reservation has come. */
@@ -190,14 +192,14 @@ static void start_due(struct backfill *b, const struct view *view,
 		struct alike *k = b->kinds.kind[heap_pop(&b->starts)];
 		const struct job *j = k->head;
 
-		if (k->size > plan_free(plan)) {
+		if (k->size > plan_free(plan) ||
+		    !start_job(b, view, plan, j, &its_turn, j->size,
+			       plan_free(plan))) {
 			/* Processors that are lost, not late: plan anew. */
 			backfill_note_first(b, k);
 			b->rebuild = true;
 			break;
 		}
-		start_job(b, view, plan, j, &its_turn, j->size,
-			  plan_free(plan));
 		backfill_leave(b, j);
 		alike_take(k, 0);
 		backfill_note_first(b, k);
@@ -252,7 +254,9 @@ static void fill(struct backfill *b, const struct view *view, struct plan *plan)
 	j = fitset_backfill(&b->open, NULL, plan_free(plan), spare, within);
 	for (; j; j = next) {
 		bool fits = j->size <= plan_free(plan) &&
-			    length_of(j) <= time_for(b, view, j->size);
+			    length_of(j) <= time_for(b, view, j->size) &&
+			    start_job(b, view, plan, j, &fills, plan_free(plan),
+				      b->nr_reserved);
 
 		if (fits) {
 			profile_add(&b->profile, view->now,
@@ -260,8 +264,6 @@ static void fill(struct backfill *b, const struct view *view, struct plan *plan)
 				    -(int64_t)j->size);
 			spare = profile_min(&b->profile, view->now, USEC_MAX);
 			within = time_for_more(b, view, spare);
-			start_job(b, view, plan, j, &fills, plan_free(plan),
-				  b->nr_reserved);
 		}
 		next = fitset_backfill(&b->open, j, plan_free(plan), spare,
 				       within);

@@ -141,7 +141,11 @@ static void refill_profile(struct backfill *b, const struct view *view)
 	for (uint32_t i = 0; i < view->nr_reservations; i++) {
 		const struct reservation *r = &view->reservations[i];
 
-		profile_add(&b->profile, r->from, r->to, -(int64_t)r->procs);
+		if (r->held)
+			profile_add(&b->profile, r->to, USEC_MAX, r->procs);
+		else
+			profile_add(&b->profile, r->from, r->to,
+				    -(int64_t)r->procs);
 	}
 }
 

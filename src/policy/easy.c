@@ -15,14 +15,14 @@
 #include "policy/ends.h"
 #include "policy/fitset.h"
 #include "policy/policy.h"
+#include "policy/shadow.h"
 
 enum { SORT_FCFS, SORT_SJF, SORT_SMALLEST, SORT_LARGEST };
 
-/* What the head's reservation leaves to others. */
+/* What the head leaves to others. */
 struct gap {
 	const struct job *head;
-	usec_t shadow; /* when the head can start */
-	int64_t spare; /* processors it then leaves over */
+	struct shadow shadow;
 };
 
 struct easy {
@@ -138,17 +138,6 @@ static void forget_fresh(struct easy *e, const struct job *job)
 	e->nr_fresh = n;
 }
 
-static usec_t add_time(usec_t a, usec_t b)
-{
-	return b > USEC_MAX - a ? USEC_MAX : a + b;
-}
-
-/* When job ends if it starts now. */
-static usec_t would_end(const struct view *view, const struct job *job)
-{
-	return job->estimate ? add_time(view->now, job->estimate) : USEC_MAX;
-}
-
 static void easy_event(struct policy *policy, const struct view *view,
 		       const struct event *event)
 {
@@ -181,45 +170,34 @@ static void easy_event(struct policy *policy, const struct view *view,
 	}
 }
 
-static void start(struct easy *e, const struct view *view, struct plan *plan,
+static bool start(struct easy *e, const struct view *view, struct plan *plan,
 		  const struct job *job, const struct reason *why, int64_t a,
 		  int64_t b, int64_t c)
 {
-	plan_start(plan, job, job->size, NULL, why, a, b, c);
+	if (!plan_start(plan, job, job->size, why, a, b, c))
+		return false;
 	dequeue(e, job);
-	ends_insert(&e->ends, job->ix, would_end(view, job), job->size);
-}
-
-static struct gap find_gap(const struct easy *e, const struct view *view,
-			   const struct job *head, int64_t free)
-{
-	struct gap g = { .head = head };
-
-	g.shadow = ends_reach(&e->ends, head->size - free);
-	if (g.shadow < view->now)
-		g.shadow = view->now;
-	g.spare = free + ends_by(&e->ends, g.shadow) - head->size;
-	if (g.spare < 0)
-		g.spare = 0;
-	return g;
+	ends_insert(&e->ends, job->ix, shadow_end(view, job), job->size);
+	return true;
 }
 
 /* Does job fit g?  Start it if so. */
 static bool try(struct easy *e, const struct view *view, struct plan *plan,
 		struct gap *g, const struct job *job)
 {
+	struct shadow *s = &g->shadow;
+	usec_t end = shadow_end(view, job);
+
 	if (job->size > plan_free(plan))
 		return false;
-	if (would_end(view, job) <= g->shadow) {
-		start(e, view, plan, job, &ends_before, plan_free(plan),
-		      would_end(view, job), g->head->id);
-		return true;
-	}
-	if (job->size > g->spare)
+	if (end <= s->at)
+		return start(e, view, plan, job, &ends_before, plan_free(plan),
+			     end, g->head->id);
+	if (job->size > s->spare ||
+	    !start(e, view, plan, job, &in_spare, plan_free(plan), s->spare,
+		   g->head->id))
 		return false;
-	start(e, view, plan, job, &in_spare, plan_free(plan), g->spare,
-	      g->head->id);
-	g->spare -= job->size;
+	s->spare -= job->size;
 	return true;
 }
 
@@ -227,14 +205,15 @@ static void backfill(struct easy *e, const struct view *view, struct plan *plan,
 		     struct gap *g)
 {
 	const struct fitset *from = e->sort == SORT_FCFS ? &e->queue : &e->fill;
-	const struct job *j;
+	const struct job *j, *passed = NULL;
 
-	/* The head itself is in the set, but does not fit; and who did not fit
-	 * before does not do so now, so each search starts anew. */
-	while ((j = fitset_backfill(from, NULL, plan_free(plan), g->spare,
-				    g->shadow - view->now)) &&
-	       try(e, view, plan, g, j))
-		;
+	/* Who did not fit before does not do so now, so each search starts
+	 * anew: but behind the head, if it fits and may not start, and behind
+	 * others that would run into a reservation. */
+	while ((j = fitset_backfill(from, passed, plan_free(plan),
+				    g->shadow.spare, g->shadow.at - view->now)))
+		if (j == g->head || !try(e, view, plan, g, j))
+			passed = j;
 }
 
 /* Those that the pass left waiting so far, head before all of them. */
@@ -252,12 +231,11 @@ static const struct job *start_heads(struct easy *e, const struct view *view,
 {
 	const struct job *head = TAILQ_FIRST(&view->waiting);
 
-	for (; head && head->size <= plan_free(plan);
-	     head = TAILQ_NEXT(head, link)) {
-		start(e, view, plan, head, &first, head->size, plan_free(plan),
-		      0);
+	for (;
+	     head && head->size <= plan_free(plan) &&
+	     start(e, view, plan, head, &first, head->size, plan_free(plan), 0);
+	     head = TAILQ_NEXT(head, link))
 		e->gap.head = NULL;
-	}
 	return head;
 }
 
@@ -268,7 +246,7 @@ static void easy_decide(struct policy *policy, const struct view *view,
 	const struct job *head = start_heads(e, view, plan);
 
 	if (head && e->nr_fresh == 1 && e->gap.head == head &&
-	    e->gap.shadow >= view->now) {
+	    e->gap.shadow.at >= view->now) {
 		if (!try(e, view, plan, &e->gap, e->fresh[0]))
 			enqueue(e, e->fresh[0]);
 		e->nr_fresh = 0;
@@ -280,7 +258,8 @@ static void easy_decide(struct policy *policy, const struct view *view,
 	e->nr_fresh = 0;
 	if (!head || e->queue.nr < 2 || plan_free(plan) <= 0)
 		return;
-	e->gap = find_gap(e, view, head, plan_free(plan));
+	e->gap = (struct gap){ head, shadow_of(&e->ends, view, head,
+					       plan_free(plan)) };
 	backfill(e, view, plan, &e->gap);
 }
 
@@ -289,17 +268,16 @@ static void easy_explain(const struct policy *policy, const struct view *view,
 {
 	const struct easy *e = (const struct easy *)policy;
 	const struct job *head = TAILQ_FIRST(&view->waiting);
-	struct gap g = find_gap(e, view, head, view->nr_free);
+	struct shadow s = shadow_of(&e->ends, view, head, view->nr_free);
 
 	if (head == job)
 		plan_defer(plan, job, &head_waits, job->size, view->nr_free,
-			   g.shadow);
+			   s.at);
 	else if (job->size > view->nr_free)
 		plan_defer(plan, job, &too_large, job->size, view->nr_free,
 			   head->id);
 	else
-		plan_defer(plan, job, &would_delay, job->size, g.shadow,
-			   head->id);
+		plan_defer(plan, job, &would_delay, job->size, s.at, head->id);
 }
 
 const struct policy_ops policy_easy = {

@@ -31,10 +31,10 @@ static void fcfs_decide(struct policy *policy, const struct view *view,
 
 	for_each_waiting(j, view)
 	{
-		if (j->size > plan_free(plan))
+		if (j->size > plan_free(plan) ||
+		    !plan_start(plan, j, j->size, &first, j->size,
+				plan_free(plan), 0))
 			break;
-		plan_start(plan, j, j->size, NULL, &first, j->size,
-			   plan_free(plan), 0);
 	}
 }
 

@@ -91,14 +91,17 @@ static void loadleveler_event(struct policy *policy, const struct view *view,
 		forget((struct loadleveler *)policy, event->job);
 }
 
-/* The processors it can start on with that many idle; 0: too few. */
-static uint32_t takes(const struct job *job, int64_t idle)
+/* The processors it can start on; 0: too few. */
+static uint32_t takes(const struct job *job, struct plan *plan)
 {
 	uint32_t least = job->kind == JOB_RIGID ? job->size : job->min_size;
+	int64_t idle = plan_free(plan);
 
-	if (idle < least || idle < 1)
+	if (idle < 1)
 		return 0;
-	return idle < job->size ? (uint32_t)idle : job->size;
+	return plan_allows(plan, job,
+			   idle < job->size ? (uint32_t)idle : job->size,
+			   least);
 }
 
 static void defer(struct loadleveler *p, const struct view *view,
@@ -136,11 +139,9 @@ static void hold(struct loadleveler *p, const struct view *view,
 static bool start(const struct job *job, const struct reason *why,
 		  struct plan *plan)
 {
-	uint32_t n = takes(job, plan_free(plan));
+	uint32_t n = takes(job, plan);
 
-	if (n)
-		plan_start(plan, job, n, NULL, why, plan_free(plan), n, 0);
-	return n;
+	return n && plan_start(plan, job, n, why, plan_free(plan), n, 0);
 }
 
 static void decide(struct policy *policy, const struct view *view,

@@ -145,11 +145,9 @@ static bool start_from(struct list *l, bool blocks, struct plan *plan)
 		struct job *job = l->entry[i].job;
 		int64_t left = plan_free(plan);
 
-		if (!blocked && job->size <= left) {
-			plan_start(plan, job, job->size, NULL, &why_fits, left,
-				   0, 0);
+		if (!blocked && job->size <= left &&
+		    plan_start(plan, job, job->size, &why_fits, left, 0, 0))
 			continue;
-		}
 		blocked = blocks;
 		l->entry[kept++] = l->entry[i];
 	}

@@ -253,8 +253,8 @@ static void plan_slice(struct policy_lst *p, struct plan *plan)
 			continue;
 		e->served = p->nr_slices;
 		if (e->job->state == JOB_WAITING)
-			plan_start(plan, e->job, e->job->size, e->hosts,
-				   &why_slice, e->prio, 0, 0);
+			plan_start_on(plan, e->job, e->job->size, e->hosts,
+				      &why_slice, e->prio, 0, 0);
 		else if (e->job->state == JOB_SUSPENDED || e->moved)
 			plan_resume(plan, e->job, e->hosts,
 				    e->moved ? &why_move : &why_slice, e->prio,
@@ -311,8 +311,8 @@ static void fill_gaps(struct policy_lst *p, const struct view *view,
 				    e->job->size, 0, 0);
 		} else if (e->job->state == JOB_WAITING &&
 			   place_fresh(p, view, e, room, plan)) {
-			plan_start(plan, e->job, e->job->size, e->hosts,
-				   &why_alternate, e->job->size, 0, 0);
+			plan_start_on(plan, e->job, e->job->size, e->hosts,
+				      &why_alternate, e->job->size, 0, 0);
 		} else {
 			continue;
 		}
@@ -329,6 +329,7 @@ static void decide(struct policy *policy, const struct view *view,
 		slices_stop(&p->slices, view);
 		return;
 	}
+	slices_cut(&p->slices, view, plan);
 	if (slices_over(&p->slices, view))
 		new_slice(p, view, plan);
 	else if (slices_lend(&p->slices, view))

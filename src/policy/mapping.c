@@ -140,8 +140,8 @@ static void dqs_decide(struct policy *policy, const struct view *view,
 			break;
 		hosts = plan_hosts(plan, job->size);
 		dqs_place(p, view, job, hosts);
-		plan_start(plan, job, job->size, hosts, &mapped, slots,
-			   job->size, hosts[0]);
+		plan_start_on(plan, job, job->size, hosts, &mapped, slots,
+			      job->size, hosts[0]);
 		slots -= job->size;
 	}
 }
@@ -180,8 +180,8 @@ static void pvm_decide(struct policy *policy, const struct view *view,
 			if (host_usable(&view->hosts[at]))
 				hosts[r++] = at;
 		p->next = at;
-		plan_start(plan, job, job->size, hosts, &dealt, job->size,
-			   hosts[0], 0);
+		plan_start_on(plan, job, job->size, hosts, &dealt, job->size,
+			      hosts[0], 0);
 	}
 }
 

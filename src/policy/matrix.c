@@ -229,7 +229,7 @@ static void go(struct policy_matrix *p, struct entry *e, int64_t row,
 	} else if (e->job->state == JOB_WAITING) {
 		hosts = plan_hosts(plan, e->job->size);
 		memcpy(hosts, e->cols, e->job->size * sizeof(*hosts));
-		plan_start(plan, e->job, e->job->size, hosts, why, a, b, 0);
+		plan_start_on(plan, e->job, e->job->size, hosts, why, a, b, 0);
 	}
 }
 
@@ -252,13 +252,15 @@ static void decide(struct policy *policy, const struct view *view,
 		   struct plan *plan)
 {
 	struct policy_matrix *p = (struct policy_matrix *)policy;
-	bool new_slot = slices_over(&p->slices, view);
+	bool new_slot;
 
 	if (!p->nr_rows) {
 		p->turn = -1;
 		slices_stop(&p->slices, view);
 		return;
 	}
+	slices_cut(&p->slices, view, plan);
+	new_slot = slices_over(&p->slices, view);
 	if (!new_slot && !slices_lend(&p->slices, view))
 		return;
 	if (new_slot) {

@@ -141,6 +141,12 @@ void policy_explain(const struct policy *policy, const struct view *view,
 		"it asks for %n processors, and %n of %n are free"
 	};
 
+	if (!(policy->ops->flags & (POLICY_SHARES | POLICY_SLICES)) &&
+	    job->size <= plan_free(plan) &&
+	    !plan_allows(plan, job, job->size,
+			 policy->ops->flags & POLICY_FOLDS ? job->min_size
+							   : job->size))
+		return;
 	if (policy->ops->explain)
 		policy->ops->explain(policy, view, job, plan);
 	else

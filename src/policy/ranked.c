@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/xalloc.h"
+#include "policy/shadow.h"
 
 const char *const ranked_fits[] = { "block", "skip", "easy", NULL };
 
@@ -72,42 +73,32 @@ static void rank(struct ranked *r, const struct view *view, ranked_score *score,
 	qsort(r->entry, r->nr, sizeof(*r->entry), by_rank);
 }
 
-static usec_t would_end(const struct view *view, const struct job *job)
-{
-	if (!job->estimate || job->estimate > USEC_MAX - view->now)
-		return USEC_MAX;
-	return view->now + job->estimate;
-}
-
-static void start(struct ranked *r, const struct view *view, struct plan *plan,
+static bool start(struct ranked *r, const struct view *view, struct plan *plan,
 		  const struct job *job, const struct reason *why, int64_t a,
 		  int64_t b, int64_t c)
 {
-	plan_start(plan, job, job->size, NULL, why, a, b, c);
-	ends_insert(&r->ends, job->ix, would_end(view, job), job->size);
+	if (!plan_start(plan, job, job->size, why, a, b, c))
+		return false;
+	ends_insert(&r->ends, job->ix, shadow_end(view, job), job->size);
+	return true;
 }
 
 /* Behind head, who ends before it can start or fits beside it. */
 static void backfill(struct ranked *r, const struct view *view,
 		     struct plan *plan, size_t next, const struct job *head)
 {
-	int64_t left = plan_free(plan), spare;
-	usec_t shadow = ends_reach(&r->ends, head->size - left);
+	struct shadow s = shadow_of(&r->ends, view, head, plan_free(plan));
 
-	if (shadow < view->now)
-		shadow = view->now;
-	spare = left + ends_by(&r->ends, shadow) - head->size;
 	for (; next < r->nr && plan_free(plan) > 0; next++) {
 		const struct job *job = r->entry[next].job;
-		bool in_time = would_end(view, job) <= shadow;
+		bool in_time = shadow_end(view, job) <= s.at;
 
-		if (job->size > plan_free(plan) ||
-		    (!in_time && job->size > spare))
-			continue;
-		if (!in_time)
-			spare -= job->size;
-		start(r, view, plan, job, &in_gap, plan_free(plan), head->id,
-		      shadow);
+		if (job->size <= plan_free(plan) &&
+		    (in_time || job->size <= s.spare) &&
+		    start(r, view, plan, job, &in_gap, plan_free(plan),
+			  head->id, s.at) &&
+		    !in_time)
+			s.spare -= job->size;
 	}
 }
 
@@ -118,12 +109,11 @@ void ranked_decide(struct ranked *r, const struct view *view, struct plan *plan,
 	for (size_t i = 0; i < r->nr && plan_free(plan) > 0; i++) {
 		const struct ranked_entry *e = &r->entry[i];
 
-		if (e->job->size <= plan_free(plan)) {
-			start(r, view, plan, e->job, &by_score,
-			      (int64_t)(fmin(e->score, 1e12) * 1000),
-			      e->job->size, plan_free(plan));
+		if (e->job->size <= plan_free(plan) &&
+		    start(r, view, plan, e->job, &by_score,
+			  (int64_t)(fmin(e->score, 1e12) * 1000), e->job->size,
+			  plan_free(plan)))
 			continue;
-		}
 		if (r->fit == RANKED_EASY)
 			backfill(r, view, plan, i + 1, e->job);
 		if (r->fit != RANKED_SKIP || e->score >= r->blocks_from)

@@ -147,8 +147,8 @@ static bool start_waiting(struct policy_sed *p, const struct view *view,
 		if (!class)
 			return false;
 		s = sed_start(&p->sed, (uint64_t)job->id, class, size);
-		plan_start(plan, job, (uint32_t)size, hosts_of(plan, s),
-			   &why_start, class, size, 0);
+		plan_start_on(plan, job, (uint32_t)size, hosts_of(plan, s),
+			      &why_start, class, size, 0);
 	}
 	return true;
 }

@@ -4,11 +4,14 @@
  * Time is cut into slices of one length; who runs in one is chosen at its
  * start.  Within a slice, hosts that fall idle may go to others until it ends,
  * an "alternate selection", while enough of it is left to be worth it.  The
- * first slice begins with the first job; none runs while there is no job.
+ * first slice begins with the first job; none runs while there is no job.  A
+ * slice ends early where a reservation begins, and the next one does without
+ *its hosts.
  *
  *	slices_init(&s, setup->params);
  *	in decide:
  *		no jobs				slices_stop(&s, view);
+ *		slices_cut(&s, view, plan);
  *		slices_over(&s, view)		choose anew; slices_next(...);
  *		slices_lend(&s, view)		alternate selection
  */
@@ -68,6 +71,21 @@ static inline bool slices_lend(const struct slices *s, const struct view *view)
 	return s->alternate && s->end - view->now >= s->min_rest * s->length;
 }
 
+/* Where a reservation begins a slice is over, so that its hosts are cleared. */
+static inline void slices_cut(struct slices *s, const struct view *view,
+			      struct plan *plan)
+{
+	static const struct reason begins = {
+		"a reservation begins and ends the slice"
+	};
+	usec_t begin = view_next_reservation(view);
+
+	if (begin >= s->end)
+		return;
+	s->end = begin;
+	plan_wake(plan, begin, &begins, 0, 0, 0);
+}
+
 /* One begins now; the policy is woken at its end. */
 static inline void slices_next(struct slices *s, const struct view *view,
 			       struct plan *plan)
@@ -76,6 +94,7 @@ static inline void slices_next(struct slices *s, const struct view *view,
 
 	s->end = view->now + s->length;
 	plan_wake(plan, s->end, &ends, 0, 0, 0);
+	slices_cut(s, view, plan);
 }
 
 /* The next job to come begins one at once. */

@@ -74,12 +74,14 @@ void space_event(struct policy *policy, const struct view *view,
 	}
 }
 
-void space_start(struct space *s, struct plan *plan, const struct job *job,
+bool space_start(struct space *s, struct plan *plan, const struct job *job,
 		 uint32_t n, const struct reason *why, int64_t a, int64_t b,
 		 int64_t c)
 {
+	if (!plan_start(plan, job, n, why, a, b, c))
+		return false;
 	fitset_remove(&s->waiting, job);
-	plan_start(plan, job, n, NULL, why, a, b, c);
+	return true;
 }
 
 void space_first_fit(struct space *s, struct plan *plan)
@@ -87,12 +89,14 @@ void space_first_fit(struct space *s, struct plan *plan)
 	static const struct reason fits = {
 		"first in the queue's order that fits: asks for %n, %n free"
 	};
-	const struct job *job;
+	const struct job *job, *passed = NULL;
 
-	/* What was too large for a search is too large for the next one. */
-	while ((job = fitset_fit(&s->waiting, NULL, plan_free(plan))))
-		space_start(s, plan, job, job->size, &fits, job->size,
-			    plan_free(plan), 0);
+	/* What was too large for a search is too large for the next one, and
+	 * so is what would run into a reservation. */
+	while ((job = fitset_fit(&s->waiting, passed, plan_free(plan))))
+		if (!space_start(s, plan, job, job->size, &fits, job->size,
+				 plan_free(plan), 0))
+			passed = job;
 }
 
 int space_limit_read(const struct params *params, struct space_limit *ret,

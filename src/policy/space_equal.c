@@ -19,6 +19,7 @@
  *
  * A pass costs O(M), M jobs running, whatever the number of those waiting.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,17 +124,25 @@ static int64_t equal_bounds(struct equal *e)
 	return lows;
 }
 
-/* Take in who waits while each can have its least. */
-static int64_t equal_admit(struct equal *e, int64_t procs)
+/* Take in who waits while each can have its least, now and when reservations
+ * begin: then the others shrink to make room. */
+static int64_t equal_admit(struct equal *e, struct plan *plan, int64_t procs)
 {
-	int64_t lows = equal_bounds(e);
+	int64_t lows = equal_bounds(e), spare;
 	const struct job *job;
 
+	plan_shrinks(plan);
+	spare = plan_spare(plan);
 	while ((job = fitset_first(&e->space.waiting)) &&
 	       lows + job->min_size <= procs) {
+		if (job->min_size > spare) {
+			plan_refuse(plan, job, job->min_size);
+			break;
+		}
 		fitset_remove(&e->space.waiting, job);
 		share_add(e, job);
 		lows += job->min_size;
+		spare -= job->min_size;
 	}
 	return equal_bounds(e);
 }
@@ -152,6 +161,16 @@ static const struct reason shared = {
 	"%n jobs share all processors: asks for %n, gets %n"
 };
 
+static void equal_start(struct equal *e, struct plan *plan,
+			const struct space_share *s)
+{
+	bool started = plan_start(plan, s->job, s->n, &shared, (int64_t)e->nr,
+				  s->job->size, s->n);
+
+	(void)started;
+	assert(started); /* it was admitted */
+}
+
 /* Even out what the shares add up to, and plan what differs from now. */
 static void equal_plan(struct equal *e, struct plan *plan, int64_t procs)
 {
@@ -169,8 +188,7 @@ static void equal_plan(struct equal *e, struct plan *plan, int64_t procs)
 		struct space_share *s = &e->share[i];
 
 		if (s->job->state == JOB_WAITING)
-			plan_start(plan, s->job, s->n, NULL, &shared,
-				   (int64_t)e->nr, s->job->size, s->n);
+			equal_start(e, plan, s);
 		else if (s->n > s->job->n)
 			plan_resize(plan, s->job, s->n, NULL, &shared,
 				    (int64_t)e->nr, s->job->size, s->n);
@@ -182,7 +200,7 @@ static void deqp_decide(struct policy *policy, const struct view *view,
 {
 	struct equal *e = (struct equal *)policy;
 
-	equal_admit(e, view->nr_procs);
+	equal_admit(e, plan, view->nr_procs);
 	for (size_t i = 0; i < e->nr; i++)
 		share_set(&e->share[i],
 			  (double)(view->nr_procs / (int64_t)e->nr));
@@ -202,7 +220,7 @@ static void dprop_decide(struct policy *policy, const struct view *view,
 	struct equal *e = (struct equal *)policy;
 	double procs = (double)view->nr_procs, sum = 0, ff;
 
-	equal_admit(e, view->nr_procs);
+	equal_admit(e, plan, view->nr_procs);
 	for (size_t i = 0; i < e->nr; i++)
 		sum += dprop_demand(e, e->share[i].job, procs);
 	ff = sum > procs ? sum / procs : 1;
@@ -227,7 +245,7 @@ static void dprop_sh_decide(struct policy *policy, const struct view *view,
 			    struct plan *plan)
 {
 	struct equal *e = (struct equal *)policy;
-	int64_t left = view->nr_procs - equal_admit(e, view->nr_procs);
+	int64_t left = view->nr_procs - equal_admit(e, plan, view->nr_procs);
 	double sum = 0, ff;
 
 	for (size_t i = 0; i < e->nr; i++)

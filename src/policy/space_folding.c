@@ -25,13 +25,13 @@ static bool folding_start(struct folding *f, struct plan *plan,
 			  const struct job *job, double ffmax)
 {
 	int64_t left = plan_free(plan);
-	int64_t n = left < job->size ? left : job->size;
+	uint32_t n = plan_allows(plan, job,
+				 left < job->size ? (uint32_t)left : job->size,
+				 job->min_size);
 
-	if (n < job->min_size)
-		return false;
-	space_start(&f->space, plan, job, (uint32_t)n, &folded, left, job->size,
-		    (int64_t)(ffmax * 1000));
-	return true;
+	return n && job->size <= space_limit_size(ffmax, n) &&
+	       space_start(&f->space, plan, job, n, &folded, left, job->size,
+			   (int64_t)(ffmax * 1000));
 }
 
 static void ffcfs_decide(struct policy *policy, const struct view *view,

@@ -72,13 +72,23 @@ static void multifold_fold(struct multifold *m, size_t nr, int64_t procs,
 		space_share_fill(m->share, nr, left);
 }
 
-static void multifold_decide(struct policy *policy, const struct view *view,
-			     struct plan *plan)
+/* Where a reservation leaves fewer, its share is less; or it waits on. */
+static bool multifold_start(struct multifold *m, struct plan *plan,
+			    const struct space_share *s, int64_t folding)
 {
 	static const struct reason selected = {
 		"asks for %n; with those selected before it the free "
 		"processors are folded by %f, which is allowed"
 	};
+	uint32_t n = plan_allows(plan, s->job, s->n, s->low);
+
+	return n && space_start(&m->space, plan, s->job, n, &selected, s->high,
+				folding, 0);
+}
+
+static void multifold_decide(struct policy *policy, const struct view *view,
+			     struct plan *plan)
+{
 	struct multifold *m = (struct multifold *)policy;
 	int64_t procs = plan_free(plan), asked;
 	size_t nr;
@@ -95,9 +105,7 @@ static void multifold_decide(struct policy *policy, const struct view *view,
 	if (nr)
 		multifold_fold(m, nr, procs, asked > procs ? asked : procs);
 	for (size_t i = 0; i < nr; i++)
-		space_start(&m->space, plan, m->share[i].job, m->share[i].n,
-			    &selected, m->share[i].high, asked * 1000 / procs,
-			    0);
+		multifold_start(m, plan, &m->share[i], asked * 1000 / procs);
 }
 
 static void multifold_destroy(struct policy *policy)

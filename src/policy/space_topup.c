@@ -51,23 +51,24 @@ static bool fill_up(struct topup *t, struct plan *plan, const struct job *job)
 		"first that has less than it asked for: has %n of %n, gets %n "
 		"more"
 	};
-	uint32_t have = job->state == JOB_WAITING ? 0 : job->n;
+	uint32_t have = job->state == JOB_WAITING ? 0 : job->n, n;
 	int64_t more = job->size - have;
 
 	if (more > plan_free(plan))
 		more = plan_free(plan);
-	if (have + more < job->min_size)
+	n = plan_allows(plan, job, have + (uint32_t)more,
+			have ? have + 1 : job->min_size);
+	if (!n)
 		return false;
 	if (have)
-		plan_resize(plan, job, have + (uint32_t)more, NULL, &takes,
-			    have, job->size, more);
-	else
-		plan_start(plan, job, (uint32_t)more, NULL, &takes, have,
-			   job->size, more);
-	if (have + more == job->size || job->kind != JOB_MALLEABLE)
+		plan_resize(plan, job, n, NULL, &takes, have, job->size,
+			    n - have);
+	else if (!plan_start(plan, job, n, &takes, have, job->size, n))
+		return false;
+	if (n == job->size || job->kind != JOB_MALLEABLE)
 		fitset_remove(&t->space.waiting, job);
 	else
-		put(t, job, have + (uint32_t)more);
+		put(t, job, n);
 	return true;
 }
 
@@ -79,7 +80,8 @@ static void topup_decide(struct policy *policy, const struct view *view,
 
 	for (; job && plan_free(plan) > 0; job = next) {
 		next = fitset_next(&t->space.waiting, job);
-		if (!fill_up(t, plan, job) && t->space.order == SPACE_ARRIVAL)
+		if (!fill_up(t, plan, job) && t->space.order == SPACE_ARRIVAL &&
+		    job->state == JOB_WAITING)
 			break;
 	}
 }

@@ -30,10 +30,9 @@ static bool start_folded(struct space *s, struct plan *plan,
 
 	if (n > job->size)
 		n = job->size;
-	if (n < 1 || n < job->min_size)
+	if (n < 1 || !(n = plan_allows(plan, job, (uint32_t)n, job->min_size)))
 		return false;
-	space_start(s, plan, job, (uint32_t)n, &folded, job->size, n, 0);
-	return true;
+	return space_start(s, plan, job, (uint32_t)n, &folded, job->size, n, 0);
 }
 
 /* FCFS, and the rest to the head: both are min(n, FP) for one after another. */
@@ -90,13 +89,22 @@ static size_t epfp_collect(const struct space *s, struct space_share *share,
 	return nr;
 }
 
-static void epfp_decide(struct policy *policy, const struct view *view,
-			struct plan *plan)
+static bool epfp_start(struct space *s, struct plan *plan,
+		       const struct space_share *share, int64_t nr)
 {
 	static const struct reason even = {
 		"free processors go evenly to all %n that wait: asks for %n, "
 		"gets %n"
 	};
+	uint32_t n = plan_allows(plan, share->job, share->n, share->low);
+
+	return n && space_start(s, plan, share->job, n, &even, nr,
+				share->job->size, n);
+}
+
+static void epfp_decide(struct policy *policy, const struct view *view,
+			struct plan *plan)
+{
 	struct space *s = (struct space *)policy;
 	int64_t free_procs = plan_free(plan), lows = 0;
 	struct space_share *share;
@@ -115,8 +123,7 @@ static void epfp_decide(struct policy *policy, const struct view *view,
 		}
 	space_share_fill(share, kept, free_procs - lows);
 	for (size_t i = 0; i < kept; i++)
-		space_start(s, plan, share[i].job, share[i].n, &even,
-			    (int64_t)kept, share[i].job->size, share[i].n);
+		epfp_start(s, plan, &share[i], (int64_t)kept);
 	free(share);
 }
 

@@ -81,7 +81,7 @@ static void spread_decide(struct policy *policy, const struct view *view,
 		if ((!s->oversubscribe && j->size > plan_free(plan)) ||
 		    !place_least_delay(view, plan, j->size, s->owners, hosts))
 			break;
-		plan_start(plan, j, j->size, hosts, &placed, j->size, 0, 0);
+		plan_start_on(plan, j, j->size, hosts, &placed, j->size, 0, 0);
 	}
 }
 

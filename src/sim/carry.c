@@ -279,6 +279,31 @@ static int carry_one(struct engine *g, struct plan_entry *e, struct error *err)
 	return 0;
 }
 
+/*
+ * A policy that counts processors has made room for a reservation, but which
+ * processors are free then is chance: ranks on held cores move to free ones.
+ */
+static void clear_held(struct engine *g)
+{
+	struct event e = { .type = EVENT_MIGRATE, .at = g->view.now };
+
+	TAILQ_FOREACH (e.job, &g->view.running, link)
+		for (e.rank = 0; e.rank < e.job->n; e.rank++) {
+			const struct host *h =
+				&g->view.hosts[e.job->hosts[e.rank]];
+
+			if (!h->booked ||
+			    h->cores - h->booked >= h->nr_active ||
+			    !place_on_cores(&g->view, NULL, 1, &e.host))
+				continue;
+			engine_advance(g, e.job);
+			e.cost = migration(g, e.job, 1);
+			engine_event(g, &e, false);
+			stall(g, e.job, e.cost);
+			engine_pace(g, e.job);
+		}
+}
+
 int engine_carry_out(struct engine *g, struct error *err)
 {
 	for (size_t i = 0; i < g->plan.nr; i++) {
@@ -295,6 +320,8 @@ int engine_carry_out(struct engine *g, struct error *err)
 		g->result.migration_events++;
 		g->moved = false;
 	}
+	if (g->nr_holdings && !(g->policy->ops->flags & POLICY_HOSTS))
+		clear_held(g);
 	if (g->plan.nr)
 		engine_pace_all(g);
 	return 0;

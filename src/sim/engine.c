@@ -309,7 +309,6 @@ static int make_machine(struct engine *g, struct error *err)
 	else
 		view_init(&g->view, procs);
 	g->result.procs = (uint32_t)g->view.nr_procs;
-	g->booked_by = xcalloc(g->view.nr_hosts + 1, sizeof(*g->booked_by));
 	return engine_check_script(g, err);
 }
 
@@ -347,7 +346,7 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 	free(g.truth);
 	free(g.timer);
 	free(g.booked);
-	free(g.booked_by);
+	free(g.holding);
 	view_clear(&g.view);
 	if (r < 0)
 		sim_result_clear(&g.result);

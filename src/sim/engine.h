@@ -26,6 +26,12 @@ struct areas {
 	double demand; /* seconds in which there was any */
 };
 
+/* Of a host, for a reservation. */
+struct holding {
+	int64_t reservation;
+	uint32_t host, cores;
+};
+
 struct engine {
 	const struct sim_config *config;
 	struct view view;
@@ -44,10 +50,11 @@ struct engine {
 	struct areas area, area_at_arrival;
 	uint64_t nr_ended;
 	size_t happened;	    /* events of the script that are past */
-	struct reservation *booked; /* that lie ahead, by their start */
+	struct reservation *booked; /* that are not over, by their start */
 	size_t nr_booked, cap_booked;
-	int64_t *booked_by; /* by host: reservation + 1; 0: none */
-	bool moved;	    /* a rank migrated at this instant */
+	struct holding *holding; /* cores that are held for them now */
+	size_t nr_holdings, cap_holdings;
+	bool moved; /* a rank migrated at this instant */
 };
 
 /* engine.c: apply e, let the observer and, if told is true, the policy know. */

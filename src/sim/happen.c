@@ -90,6 +90,141 @@ static void tell_booked(struct engine *g)
 	engine_event(g, &e, true);
 }
 
+static struct reservation *find_reservation(struct engine *g, int64_t id)
+{
+	size_t i = 0;
+
+	while (g->booked[i].id != id)
+		i++;
+	return &g->booked[i];
+}
+
+/* n more (or, below 0, fewer) cores of a host are held. */
+static void book_cores(struct engine *g, uint32_t host, int64_t n)
+{
+	struct host fresh = g->view.hosts[host];
+	struct event e = { .type = EVENT_HOST,
+			   .at = g->view.now,
+			   .host = host,
+			   .fresh = &fresh };
+
+	fresh.booked = (uint32_t)(fresh.booked + n);
+	engine_event(g, &e, true);
+}
+
+static uint32_t idle_cores(const struct host *h)
+{
+	uint32_t cores = host_cores(h);
+
+	return cores > h->nr_active ? cores - h->nr_active : 0;
+}
+
+/* The usable host with the most idle cores, of equals the one with the fewest
+ * ranks; NULL if there is none. */
+static const struct host *idlest(const struct view *view)
+{
+	const struct host *h, *best = NULL;
+
+	for_each_host (h, view)
+		if (host_usable(h) &&
+		    (!best || idle_cores(h) > idle_cores(best) ||
+		     (idle_cores(h) == idle_cores(best) &&
+		      h->nr_ranks < best->nr_ranks)))
+			best = h;
+	return best;
+}
+
+/* Does the policy put more ranks on a host than it has cores? */
+static bool shares(const struct engine *g)
+{
+	return g->policy->ops->flags & POLICY_SHARES;
+}
+
+/* Idle cores while there are any. */
+static uint32_t cores_of(const struct host *h, int64_t wanted)
+{
+	uint32_t most = idle_cores(h) ? idle_cores(h) : host_cores(h);
+
+	return most < wanted ? most : (uint32_t)wanted;
+}
+
+static bool is_held(const struct engine *g, uint32_t host)
+{
+	for (size_t i = 0; i < g->nr_holdings; i++)
+		if (g->holding[i].host == host)
+			return true;
+	return false;
+}
+
+static void add_holding(struct engine *g, int64_t id, uint32_t host, uint32_t n)
+{
+	if (!shares(g) || !is_held(g, host))
+		book_cores(g, host, n);
+	array_room(g->holding, g->nr_holdings, &g->cap_holdings);
+	g->holding[g->nr_holdings++] = (struct holding){ id, host, n };
+}
+
+/* Is a host that is held as a whole in use by then, between from and to? */
+static bool in_use(struct engine *g, uint32_t host, usec_t from, usec_t to)
+{
+	for (size_t i = 0; i < g->nr_holdings; i++) {
+		const struct reservation *r =
+			find_reservation(g, g->holding[i].reservation);
+
+		if (g->holding[i].host == host && r->from < to && r->to > from)
+			return true;
+	}
+	return false;
+}
+
+/* Whole hosts: those that others hold at other times come first. */
+static int64_t hold_hosts(struct engine *g, const struct reservation *r)
+{
+	const struct reservation mine = *r;
+	const struct host *h;
+	int64_t got = 0;
+
+	for_each_host (h, &g->view) {
+		if (got >= mine.procs)
+			return got;
+		if (!h->up || !is_held(g, h->ix) ||
+		    in_use(g, h->ix, mine.from, mine.to))
+			continue;
+		got += h->cores;
+		add_holding(g, mine.id, h->ix, h->cores);
+	}
+	while (got < mine.procs && (h = idlest(&g->view))) {
+		got += h->cores;
+		add_holding(g, mine.id, h->ix, h->cores);
+	}
+	return got;
+}
+
+static int64_t hold_cores(struct engine *g, const struct reservation *r)
+{
+	const struct reservation mine = *r;
+	const struct host *h;
+	int64_t got = 0;
+
+	while (got < mine.procs && (h = idlest(&g->view))) {
+		uint32_t n = cores_of(h, mine.procs - got);
+
+		got += n;
+		add_holding(g, mine.id, h->ix, n);
+	}
+	return got;
+}
+
+/* Hold its processors from now on. */
+static void hold(struct engine *g, int64_t id)
+{
+	struct reservation *r = find_reservation(g, id);
+
+	r->procs = (uint32_t)(shares(g) ? hold_hosts(g, r) : hold_cores(g, r));
+	r->held = true;
+	tell_booked(g);
+}
+
 static void reserve(struct engine *g, const struct script_event *s)
 {
 	size_t i;
@@ -97,54 +232,49 @@ static void reserve(struct engine *g, const struct script_event *s)
 	array_room(g->booked, g->nr_booked, &g->cap_booked);
 	for (i = g->nr_booked; i > 0 && g->booked[i - 1].from > s->from; i--)
 		g->booked[i] = g->booked[i - 1];
-	g->booked[i] =
-		(struct reservation){ s->target, s->from, s->to, s->procs };
+	g->booked[i] = (struct reservation){
+		.id = s->target, .from = s->from, .to = s->to, .procs = s->procs
+	};
 	g->nr_booked++;
-	tell_booked(g);
+	if (shares(g))
+		hold(g, s->target);
+	else
+		tell_booked(g);
 }
 
-static void forget_booking(struct engine *g, int64_t id)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < g->nr_booked; i++)
-		if (g->booked[i].id != id)
-			g->booked[n++] = g->booked[i];
-	g->nr_booked = n;
-	tell_booked(g);
-}
-
-/* The usable host with the fewest ranks; NULL if there is none. */
-static const struct host *idlest(const struct view *view)
-{
-	const struct host *h, *best = NULL;
-
-	for_each_host (h, view)
-		if (host_usable(h) && (!best || h->nr_ranks < best->nr_ranks))
-			best = h;
-	return best;
-}
-
-/* A reservation begins: from now on it is hosts that are drained. */
 static void book(struct engine *g, const struct script_event *s)
 {
-	const struct host *h;
+	if (!find_reservation(g, s->target)->held)
+		hold(g, s->target);
+}
 
-	for (uint32_t i = 0; i < s->procs && (h = idlest(&g->view)); i++) {
-		g->booked_by[h->ix] = s->target + 1;
-		set_host(g, h->ix, true, true);
+static void release(struct engine *g, int64_t id)
+{
+	struct holding *h = g->holding;
+
+	while (h < g->holding + g->nr_holdings) {
+		const struct holding gone = *h;
+
+		if (gone.reservation != id) {
+			h++;
+			continue;
+		}
+		g->nr_holdings--;
+		memmove(h, h + 1,
+			(size_t)(g->holding + g->nr_holdings - h) * sizeof(*h));
+		if (!shares(g) || !is_held(g, gone.host))
+			book_cores(g, gone.host, -(int64_t)gone.cores);
 	}
-	forget_booking(g, s->target);
 }
 
 static void unbook(struct engine *g, const struct script_event *s)
 {
-	for (uint32_t i = 0; i < g->view.nr_hosts; i++) {
-		if (g->booked_by[i] != s->target + 1)
-			continue;
-		g->booked_by[i] = 0;
-		set_host(g, i, g->view.hosts[i].up, false);
-	}
+	struct reservation *r = find_reservation(g, s->target);
+
+	release(g, s->target);
+	g->nr_booked--;
+	memmove(r, r + 1, (size_t)(g->booked + g->nr_booked - r) * sizeof(*r));
+	tell_booked(g);
 }
 
 static void report_host(struct engine *g, const struct script_event *s)

@@ -7,12 +7,17 @@
  *	TIME drain HOST		it takes nothing new; what runs may end
  *	TIME undrain HOST
  *	TIME cancel JOB		the user cancels (by the trace's job number)
- *	TIME reserve N FROM TO	N hosts are booked; known from TIME on
+ *	TIME reserve N FROM TO	N processors are booked; known from TIME on
  * HOST counts from 0; times are as parse_usec() reads them ("90", "2h"), in
- * the time of the workload.  When a reservation begins, the N hosts that are
- * idle, or else have the fewest ranks, are drained until its end: policies
- * that know reservations (backfill, conservative) see to it that they are
- * idle.
+ * the time of the workload.
+ *
+ * When a reservation begins, N cores are held until its end, idle ones first.
+ * No policy starts a job that would have one of them then (model/plan.h), so
+ * that only jobs which were there when it was announced, or outran their
+ * estimates, can be in the way.  Those keep running.  Policies that put more
+ * ranks on a host than it has cores cannot foretell ends.  For them whole
+ * hosts, together of at least N cores, are held from the announcement on, the
+ * same ones for reservations that do not overlap.
  *
  * The event_trace table of the Failure Trace Archive is read as well: it is
  * known by its header, which names the columns.  Its nodes are the hosts, in
