@@ -110,3 +110,37 @@ print(next(h["host"] for h in json.load(sys.stdin) if not h["ranks"]))')
 	run st sim --replay "$BATS_TEST_TMPDIR/rec" --policy fcfs --hosts 4
 	[ "$status" = 2 ]
 }
+
+# Rows of a table of the state, as long as nobody has it open.
+rows() { # WHAT
+	python3 -c "import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute('SELECT ' + sys.argv[2]).fetchone()[0])" \
+		"$bed/controller/state.db" "$1"
+}
+
+@test "of the jobs that are over the last are remembered, without their environment" {
+	serve 2
+	restart_controller --history=2 --client-grace=0
+	eventually hosts_up 2
+	for i in 1 2 3 4 5; do
+		SECRET=sesame$i st run -n 2 true "$i"
+	done
+	st run -n 1 sleep 60 3>&- & # goes on meanwhile, and is no history
+	background=$!
+	eventually is 'j[6]["state"]' running
+	eventually is 'sorted(j)' '[4, 5, 6]'
+	[[ "$(st ps -a 4)" == *"true 4"* ]]
+	st kill 6
+	eventually is 'sorted(j)' '[5, 6]'
+	kill "$controller"
+	while kill -0 "$controller" 2>/dev/null; do sleep 0.02; done
+	[ "$(rows 'group_concat(id) FROM job')" = 5,6 ]
+	[ "$(rows 'group_concat(DISTINCT job) FROM rank')" = 5,6 ]
+	run ! grep -q sesame "$bed/controller/state.db"
+	controller=
+	start_controller --history=1 --client-grace=0
+	eventually is 'sorted(j)' '[6]'
+	eventually hosts_up 2
+	st run true
+	eventually is 'sorted(j)' '[7]'
+}

@@ -60,6 +60,8 @@ static void flush_queue(struct init *init)
 {
 	size_t i;
 
+	if (!init->nr_queue)
+		return;
 	for (i = 0; i < init->nr_queue; i++)
 		if (send(init->args->events, &init->queue[i],
 			 sizeof(init->queue[i]),

@@ -111,7 +111,8 @@ int request_call(int ctl, const struct request *req, const int *fds,
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_sys(err, -errno, "cannot make a socket pair");
 	all[0] = pair[1];
-	memcpy(all + 1, fds, nr_fds * sizeof(int));
+	if (nr_fds)
+		memcpy(all + 1, fds, nr_fds * sizeof(int));
 	r = packet_send(ctl, req, sizeof(*req), all, nr_fds + 1);
 	close(pair[1]);
 	if (!r)

@@ -25,6 +25,7 @@ void controller_conf_init(struct controller_conf *conf)
 		.lost_after = 60 * USEC_PER_SEC,
 		.kill_grace = 5 * USEC_PER_SEC,
 		.client_grace = 30 * USEC_PER_SEC,
+		.history = 1000,
 		.record = 200000,
 	};
 }
@@ -76,13 +77,16 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 		return parse_usec(value, &conf->kill_grace, err);
 	if (!strcmp(name, "client-grace"))
 		return parse_usec(value, &conf->client_grace, err);
+	if (!strcmp(name, "history"))
+		return parse_int(value, 0, 10000000, "history", &conf->history,
+				 err);
 	if (!strcmp(name, "record"))
 		return parse_int(value, 0, 1000000000, "record", &conf->record,
 				 err);
 	return error_set(err, -EINVAL,
 			 "unknown setting '%s'; there are state-dir, listen, "
 			 "pool, policy, lost-after, kill-grace, client-grace, "
-			 "record",
+			 "history, record",
 			 name);
 }
 
@@ -213,11 +217,8 @@ static void controller_clear(struct ctl *ctl)
 {
 	struct ctl_peer *p;
 
-	while ((p = LIST_FIRST(&ctl->peers))) {
+	LIST_FOREACH (p, &ctl->peers, link)
 		conn_finish(p->conn);
-		LIST_REMOVE(p, link);
-		free(p);
-	}
 	for (size_t i = 0; i < ctl->nr_servers; i++)
 		conn_server_destroy(ctl->servers[i]);
 	free(ctl->servers);
@@ -231,6 +232,10 @@ static void controller_clear(struct ctl *ctl)
 	for (size_t i = 0; i < ctl->nr_hosts; i++)
 		ctl_host_destroy(ctl->hosts[i]);
 	free(ctl->hosts);
+	while ((p = LIST_FIRST(&ctl->peers))) { /* jobs pointed to them */
+		LIST_REMOVE(p, link);
+		free(p);
+	}
 	store_close(ctl->store);
 	sd_event_unref(ctl->event);
 	free(ctl->keys_path);

@@ -23,6 +23,7 @@ struct controller_conf {
 	usec_t lost_after;   /* a silent host's ranks are given up after this */
 	usec_t kill_grace;   /* between TERM and KILL */
 	usec_t client_grace; /* a job without its client is ended after this */
+	int64_t history;     /* jobs that are over and not forgotten yet */
 	int64_t record; /* lines kept of what the policy was told and planned
 			   (model/record.h), at least; 0: none */
 };

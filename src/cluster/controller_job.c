@@ -116,6 +116,22 @@ void ctl_job_destroy(struct ctl_job *job)
 	free(job);
 }
 
+void ctl_job_shed(struct ctl_job *job)
+{
+	Control__Submit *s = job->spec;
+
+	for (size_t i = 0; i < s->n_env; i++)
+		free(s->env[i]);
+	free(s->env);
+	s->env = NULL;
+	s->n_env = 0;
+	free(job->pmi_release);
+	job->pmi_release = NULL;
+	job->pmi_release_n = 0;
+	pmi_gather_destroy(job->gather);
+	job->gather = NULL;
+}
+
 /* Something still points into it. */
 static bool in_use(const struct ctl_job *job)
 {
@@ -130,15 +146,24 @@ static bool in_use(const struct ctl_job *job)
 	return false;
 }
 
+/* Nobody can miss it; its client may be on its way back. */
+static bool forgettable(const struct ctl_job *job, usec_t now)
+{
+	return job->state == STATE(DONE) && !job->client &&
+	       now - job->end >= job->ctl->conf->client_grace && !in_use(job);
+}
+
 void ctl_jobs_prune(struct ctl *ctl)
 {
 	struct ctl_job *job, *next;
+	usec_t now = ctl_now();
 
 	for (job = TAILQ_FIRST(&ctl->jobs);
-	     job && ctl->nr_ended > CTL_ENDED_KEPT; job = next) {
+	     job && ctl->nr_ended > ctl->conf->history; job = next) {
 		next = TAILQ_NEXT(job, link);
-		if (job->state != STATE(DONE) || in_use(job) || job->client)
+		if (!forgettable(job, now))
 			continue;
+		store_forget_job(ctl->store, job->id);
 		ctl_job_destroy(job);
 		ctl->nr_ended--;
 	}
@@ -316,6 +341,7 @@ static void job_done(struct ctl_job *job)
 	job->state = STATE(DONE);
 	job->end = ctl_now();
 	job->killer = sd_event_source_disable_unref(job->killer);
+	ctl_job_shed(job);
 	ctl_job_store(job);
 	log_info("job=%llu state=done exit=%d why=\"%s\"",
 		 (unsigned long long)job->id, job->exit, job->why);

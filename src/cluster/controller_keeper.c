@@ -50,6 +50,7 @@ static struct klink *klink_create(struct ctl_host *h, uint64_t job,
 	k->job_id = job;
 	k->rank = rank;
 	k->epoch = epoch;
+	k->number = ++h->ctl->last_klink;
 	k->job = ctl_job_find(h->ctl, job);
 	if (k->job && rank >= k->job->nr)
 		k->job = NULL;
@@ -159,7 +160,7 @@ struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
 		return k; /* the host's return, or lost_after, decides */
 	name_of(k, &named);
 	start.name = &named.name;
-	ctl_send(h->agent, (uintptr_t)k, 0, MESSAGE_BODY(KEEPER_START), &start);
+	ctl_send(h->agent, k->number, 0, MESSAGE_BODY(KEEPER_START), &start);
 	return k;
 }
 

@@ -68,11 +68,12 @@ void ctl_jobs_load(struct ctl *ctl)
 	struct ctl_job *job;
 
 	ctl->last_job = store_last_job(ctl->store);
-	store_each_job(ctl->store, STATE(DONE), CTL_ENDED_KEPT, load_job, ctl);
+	store_each_job(ctl->store, load_job, ctl);
 	TAILQ_FOREACH (job, &ctl->jobs, link) {
 		store_each_rank(ctl->store, job->id, load_rank, job);
 		if (job->state == STATE(DONE)) {
 			ctl->nr_ended++;
+			ctl_job_shed(job);
 			continue;
 		}
 		ctl_job_detach_later(job);

@@ -195,13 +195,13 @@ static void on_get_why(struct ctl_peer *p, Control__Message *m)
 	ctl_record_why(p, m->id, m->get_why->job);
 }
 
-/* What an agent answers to KEEPER_START, whose id is the klink's address. */
+/* What an agent answers to KEEPER_START, whose id is the klink's number. */
 static void on_failed(struct ctl_peer *p, Control__Message *m)
 {
 	struct klink *k;
 
 	TAILQ_FOREACH (k, &p->ctl->klinks, link)
-		if ((uintptr_t)k == m->re && k->host == p->host) {
+		if (k->number == m->re && k->host == p->host) {
 			klink_start_failed(k, m->failed->why);
 			return;
 		}

@@ -70,11 +70,14 @@ static void release_again(struct klink *k)
 
 void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)
 {
-	struct pmi_put *puts = xcalloc(f->n_puts + 1, sizeof(*puts));
 	struct ctl_job *job = k->job;
+	struct pmi_put *puts;
 	struct error err;
 	int r;
 
+	if (!job->gather)
+		return;
+	puts = xcalloc(f->n_puts + 1, sizeof(*puts));
 	for (size_t i = 0; i < f->n_puts; i++)
 		puts[i] =
 			(struct pmi_put){ f->puts[i]->key, f->puts[i]->value };

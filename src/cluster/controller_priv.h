@@ -31,8 +31,7 @@
 
 enum {
 	CTL_RANKS_MAX = 4096,
-	CTL_ENDED_KEPT = 1000, /* jobs that are over, for `stint ps --all` */
-	CTL_SEED = 1,	       /* of the policy's random stream */
+	CTL_SEED = 1, /* of the policy's random stream */
 };
 
 /* After a move it wanted failed, the policy's wish counts again. */
@@ -88,7 +87,8 @@ struct klink {
 	struct ctl_job *job; /* NULL: of a job nobody knows */
 	uint32_t rank;
 	uint64_t job_id, epoch;
-	bool heard; /* HELLO has come since its agent connected */
+	uint64_t number; /* of KEEPER_START; never used twice */
+	bool heard;	 /* HELLO has come since its agent connected */
 	bool start_sent, kill_wanted;
 	bool gone;	/* it has died, and is found no more */
 	uint64_t seen;	/* highest seq taken */
@@ -129,8 +129,8 @@ struct ctl_job {
 	uint64_t stdin_from;	 /* what rank 0's keeper wants next */
 	uint64_t stdin_sent;	 /* end of what was sent last */
 	bool stdin_known;
-	bool stdin_ended; /* its keeper has the end: ask for no more */
-	struct pmi_gather *gather;
+	bool stdin_ended;	   /* its keeper has the end: ask for no more */
+	struct pmi_gather *gather; /* NULL once it is over */
 	uint64_t pmi_generation;
 	uint8_t *pmi_release; /* packed Keeper__PmiRelease of the last */
 	size_t pmi_release_n;
@@ -179,6 +179,7 @@ struct ctl {
 	unsigned nr_ended;
 	uint64_t last_job;
 	TAILQ_HEAD(ctl_klinks, klink) klinks;
+	uint64_t last_klink; /* its number */
 	TAILQ_HEAD(ctl_moves, ctl_move) moves;
 	struct in_addr pool;
 	unsigned pool_prefix;
@@ -231,7 +232,9 @@ struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id);
 struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 			       Control__Submit *spec);
 void ctl_job_destroy(struct ctl_job *job);
-/* Forget the oldest of many ended jobs. */
+/* It is over: free what only a living job needs. */
+void ctl_job_shed(struct ctl_job *job);
+/* Forget the oldest of jobs that are over, down to conf->history. */
 void ctl_jobs_prune(struct ctl *ctl);
 void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
 /* Politely first, if it has begun. */

@@ -219,6 +219,14 @@ int ctl_sched_init(struct ctl *ctl, struct error *err)
 {
 	int r = sched_begin(ctl, err);
 
+	if (r < 0 && !ctl->nr_hosts && err) {
+		struct error why = *err;
+
+		return error_set(err, r,
+				 "%s (no host is enrolled yet: `stint "
+				 "controller --enrol=host/NAME` makes its key)",
+				 why.text);
+	}
 	if (r < 0)
 		return r;
 	sd_event_add_defer(ctl->event, &ctl->pass, on_pass, ctl);

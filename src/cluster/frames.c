@@ -31,11 +31,12 @@ void frames_added(struct frames_reader *r, size_t n)
 int frames_next(struct frames_reader *r, const uint8_t **ret, size_t *ret_n,
 		struct error *err)
 {
-	const uint8_t *p = r->data + r->at;
 	size_t have = r->end - r->at, n;
+	const uint8_t *p;
 
 	if (have < FRAMES_HEAD)
 		return 0;
+	p = r->data + r->at;
 	n = (size_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
 	if (!n || n > FRAMES_MAX)
 		return error_set(err, -EPROTO,

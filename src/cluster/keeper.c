@@ -101,15 +101,18 @@ static struct keeper *create(const struct keeper_config *conf)
 	return k;
 }
 
-/* The process ends next, so what only holds memory is left to that. */
 static void destroy(struct keeper *k)
 {
 	keeper_engine_kill(k);
-	capsule_destroy(k->capsule);
+	keeper_engine_close(k);
+	keeper_in_close(k);
+	keeper_clear_rank(k);
 	if (k->event)
 		keeper_agent_close(k);
+	sd_event_unref(k->event);
 	keeper_queue_destroy(k->queue);
-	pmi_server_destroy(k->pmi);
+	explicit_bzero(&k->key, sizeof(k->key));
+	free(k->move.to);
 	free(k);
 }
 

@@ -273,6 +273,15 @@ static int on_note(sd_event_source *src, int fd, uint32_t events, void *ctx)
 	return 0;
 }
 
+void keeper_engine_close(struct keeper *k)
+{
+	struct keeper_move *m = &k->move;
+
+	m->source = sd_event_source_disable_unref(m->source);
+	m->child = sd_event_source_disable_unref(m->child);
+	io_close(&m->sock);
+}
+
 static int on_engine_end(sd_event_source *src, const siginfo_t *si, void *ctx)
 {
 	struct keeper *k = ctx;
@@ -280,9 +289,7 @@ static int on_engine_end(sd_event_source *src, const siginfo_t *si, void *ctx)
 
 	if (m->source)
 		hear_all(k); /* its last words may still lie there */
-	m->source = sd_event_source_disable_unref(m->source);
-	m->child = sd_event_source_disable_unref(m->child);
-	io_close(&m->sock);
+	keeper_engine_close(k);
 	m->pid = 0;
 	hurry_end(0); /* it may have died before it could do that */
 	if (!m->have_result) {

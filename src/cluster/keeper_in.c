@@ -138,6 +138,15 @@ static void stop_listening(struct keeper *k)
 	io_close(&k->accept_fd);
 }
 
+void keeper_in_close(struct keeper *k)
+{
+	stop_listening(k);
+	io_close(&k->move.hold_fd);
+	if (k->receive)
+		keeper__receive__free_unpacked(k->receive, NULL);
+	k->receive = NULL;
+}
+
 static pid_t pid_inside(pid_t pid)
 {
 	char path[64], *text, *p;

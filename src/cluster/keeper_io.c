@@ -137,7 +137,7 @@ static void take(struct keeper *k, const Keeper__Stdin *in)
 	if (skip > in->data.len)
 		return;
 	n = in->data.len - (size_t)skip;
-	if (is_open(k, EXT_STDIN)) {
+	if (n && is_open(k, EXT_STDIN)) {
 		n = n < room ? n : room;
 		memcpy(io->in + io->nr_in, in->data.data + skip, n);
 		io->nr_in += n;

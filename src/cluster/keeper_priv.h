@@ -144,6 +144,8 @@ int keeper_make_ends(struct keeper *k, bool pmi, struct error *err) must_check;
 void keeper_close_near(struct keeper *k);
 /* The capsule and everything in it ends. */
 void keeper_drop_capsule(struct keeper *k);
+/* And all else that belongs to a rank: as if none had been here. */
+void keeper_clear_rank(struct keeper *k);
 /* The rank has ended and nothing is left to read: say so. */
 void keeper_maybe_exited(struct keeper *k);
 /* Nothing to do any more, nothing to hand out: end the loop. */
@@ -203,6 +205,8 @@ int keeper_engine_fork(struct keeper *k,
 		       void (*run)(struct keeper *k, int sock),
 		       struct error *err) must_check;
 void keeper_engine_kill(struct keeper *k);
+/* Hear no more of it. */
+void keeper_engine_close(struct keeper *k);
 /* In the engine.  fd: -1 or goes along.  The second waits for WORD_DONE. */
 int keeper_engine_say(int sock, const struct keeper_note *note, int fd);
 int keeper_engine_ask(int sock, struct keeper_note *note, int fd, int *ret_fd,
@@ -225,6 +229,8 @@ void keeper_out_verdict(struct keeper *k, bool at_destination);
 /* ---- keeper_in.c */
 void keeper_on_receive(struct keeper *k, const Keeper__Request *req);
 void keeper_in_ended(struct keeper *k);
+/* At the keeper's end. */
+void keeper_in_close(struct keeper *k);
 void keeper_in_verdict(struct keeper *k, bool at_destination);
 
 /* ---- both */

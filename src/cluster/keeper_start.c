@@ -300,11 +300,13 @@ static int begin(struct keeper *k, const Keeper__Start *start,
 }
 
 /* Back to EMPTY, so that a better START may follow. */
-static void undo(struct keeper *k)
+void keeper_clear_rank(struct keeper *k)
 {
 	size_t n = 0;
 
 	keeper_drop_capsule(k);
+	free_list(&k->argv, &k->nr_argv);
+	free_list(&k->env, &k->nr_env);
 	for (int ext = 0; ext < EXT_MAX; ext++)
 		keeper_end_close(&k->end[ext]);
 	keeper_close_near(k);
@@ -343,7 +345,7 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 		;
 	free_list(&k->env, &k->nr_env);
 	if (r < 0) {
-		undo(k);
+		keeper_clear_rank(k);
 		keeper_answer_failed(k, req->id, r, &err);
 		return;
 	}

@@ -15,12 +15,12 @@
 
 static const char schema[] =
 	"PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;"
-	"PRAGMA synchronous=FULL;"
+	"PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
 	"BEGIN EXCLUSIVE;"
 	"CREATE TABLE IF NOT EXISTS job (id INTEGER PRIMARY KEY AUTOINCREMENT,"
 	" state INT, spec BLOB, why TEXT, submit INT, start INT, end INT,"
 	" exit INT, bad_rank INT, pmi_generation INT, pmi_release BLOB);"
-	"CREATE INDEX IF NOT EXISTS job_state ON job (state);"
+	"DROP INDEX IF EXISTS job_state;"
 	"CREATE TABLE IF NOT EXISTS rank (job INT, rank INT, state INT,"
 	" host TEXT, address INT, epoch INT, last_epoch INT, exit INT,"
 	" moves INT, downtime INT, stdout_end INT, stderr_end INT,"
@@ -44,6 +44,9 @@ enum statement {
 	PUT_MOVE,
 	PUT_HOST,
 	PUT_LINE,
+	FORGET_JOB,
+	FORGET_RANKS,
+	FORGET_MOVES,
 	TRIM_LINES,
 	CLEAR_LINES,
 	LINES,
@@ -64,15 +67,18 @@ static const char *const sql[NR_STATEMENTS] = {
 	[PUT_HOST] = "REPLACE INTO host VALUES (?,?,?)",
 	[PUT_LINE] = "INSERT INTO record (at, job, begin, line) "
 		     "VALUES (?,?,?,?)",
+	[FORGET_JOB] = "DELETE FROM job WHERE id = ?",
+	[FORGET_RANKS] = "DELETE FROM rank WHERE job = ?",
+	[FORGET_MOVES] = "DELETE FROM move WHERE job = ?",
 	[TRIM_LINES] =
 		"DELETE FROM record WHERE seq < (SELECT max(seq) FROM record "
 		"WHERE begin AND seq <= (SELECT max(seq) FROM record) - ?)",
 	[CLEAR_LINES] = "DELETE FROM record",
 	[LINES] = "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM record",
-	[LAST_JOB] = "SELECT ifnull(max(id), 0) FROM job",
-	[EACH_JOB] = "SELECT * FROM job WHERE state <> ?1 OR id IN (SELECT id "
-		     "FROM job WHERE state = ?1 ORDER BY id DESC LIMIT ?2) "
-		     "ORDER BY id",
+	/* Also of jobs that are forgotten. */
+	[LAST_JOB] = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence "
+		     "WHERE name = 'job'",
+	[EACH_JOB] = "SELECT * FROM job ORDER BY id",
 	[EACH_RANK] = "SELECT * FROM rank WHERE job = ? ORDER BY rank",
 	[EACH_MOVE] =
 		"SELECT * FROM move WHERE state <> 2 ORDER BY job, rank, epoch",
@@ -245,6 +251,16 @@ void store_put_line(struct store *s, const struct store_line *line)
 	put_end(s, st);
 }
 
+void store_forget_job(struct store *s, uint64_t id)
+{
+	for (int which = FORGET_JOB; which <= FORGET_MOVES; which++) {
+		sqlite3_stmt *st = put_begin(s, which);
+
+		sqlite3_bind_int64(st, 1, id);
+		put_end(s, st);
+	}
+}
+
 void store_trim_lines(struct store *s, uint64_t least)
 {
 	sqlite3_stmt *st = put_begin(s, least ? TRIM_LINES : CLEAR_LINES);
@@ -284,15 +300,13 @@ uint64_t store_last_job(struct store *s)
 	return id;
 }
 
-void store_each_job(struct store *s, int ended_state, unsigned most,
+void store_each_job(struct store *s,
 		    void (*each)(void *ctx, const struct store_job *),
 		    void *ctx)
 {
 	sqlite3_stmt *st = s->stmt[EACH_JOB];
 	struct store_job job;
 
-	sqlite3_bind_int(st, 1, ended_state);
-	sqlite3_bind_int64(st, 2, most);
 	while (next_row(s, st)) {
 		job = (struct store_job){
 			.id = sqlite3_column_int64(st, 0),

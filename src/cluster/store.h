@@ -104,11 +104,14 @@ void store_put_line(struct store *s, const struct store_line *line);
 void store_trim_lines(struct store *s, uint64_t least);
 void store_commit(struct store *s);
 
+/* Remove a job, its ranks and its moves; its id is not given out again. */
+void store_forget_job(struct store *s, uint64_t id);
+
 /* The highest job id ever given out; 0 for none. */
 uint64_t store_last_job(struct store *s);
 
-/* Each row, ordered by key.  The newest `most` of ended jobs, all others. */
-void store_each_job(struct store *s, int ended_state, unsigned most,
+/* Each row, ordered by key. */
+void store_each_job(struct store *s,
 		    void (*each)(void *ctx, const struct store_job *),
 		    void *ctx);
 void store_each_rank(struct store *s, uint64_t job,

@@ -109,7 +109,7 @@ static void rows_come_back(void **state)
 	store_put_host(s, &host);
 	store_close(s);
 	assert_int_equal(store_open(path, &s, NULL), 0);
-	store_each_job(s, 5, 100, on_job, &f);
+	store_each_job(s, on_job, &f);
 	store_each_rank(s, 5, on_rank, &f);
 	store_each_move(s, on_move, &f);
 	store_each_host(s, on_host, &f);
@@ -121,22 +121,33 @@ static void rows_come_back(void **state)
 	store_close(s);
 }
 
-static void newest_ended_alone(void **state)
+static void forgotten_alone(void **state)
 {
+	struct store_rank rank = { .job = 12, .host = "h1" };
+	struct store_move move = { .job = 12, .from = "h1", .to = "h2" };
 	struct found f = { .jobs = 0 };
 	struct store *s;
 
 	assert_int_equal(store_open(path, &s, NULL), 0);
-	for (uint64_t id = 10; id < 30; id++)
-		put_job(s, id, id % 2 ? 5 : 3);
-	store_each_job(s, 5, 4, on_job, &f);
-	/* Job 5 from before, ten that go on, four ended ones. */
-	assert_int_equal(f.jobs, 15);
-	assert_int_equal(f.last, 29);
+	for (uint64_t id = 10; id < 13; id++)
+		put_job(s, id, 5);
+	store_put_rank(s, &rank);
+	store_put_move(s, &move);
+	store_forget_job(s, 12);
+	store_forget_job(s, 99); /* is none */
+	store_close(s);
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	store_each_job(s, on_job, &f);
+	store_each_rank(s, 12, on_rank, &f);
+	store_each_move(s, on_move, &f);
+	assert_int_equal(f.jobs, 3); /* 5 is from before */
+	assert_int_equal(f.last, 11);
+	assert_int_equal(f.ranks, 0);
+	assert_int_equal(f.moves, 1);
+	assert_int_equal(store_last_job(s), 12);
 	store_close(s);
 }
 
-/* A child commits job 40, puts 41 and is killed before its commit. */
 static void killed_in_between(void **state)
 {
 	struct found f = { .jobs = 0 };
@@ -156,7 +167,7 @@ static void killed_in_between(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(store_open(path, &s, NULL), 0);
-	store_each_job(s, 5, 100, on_job, &f);
+	store_each_job(s, on_job, &f);
 	assert_int_equal(f.last, 40);
 	assert_int_equal(store_last_job(s), 40);
 	store_close(s);
@@ -339,7 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_come_back),
-		cmocka_unit_test(newest_ended_alone),
+		cmocka_unit_test(forgotten_alone),
 		cmocka_unit_test(killed_in_between),
 		cmocka_unit_test(one_controller),
 		cmocka_unit_test(power_cut),

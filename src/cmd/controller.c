@@ -34,6 +34,8 @@ static const struct argp_option options[] = {
 	  "keep at least so many lines of what the policy was told and planned, "
 	  "for `stint record` and `stint why` (200000; 0: none)",
 	  0 },
+	{ "history", KEY_SETTING + 8, "JOBS", 0,
+	  "remember the last so many jobs that are over (1000)", 0 },
 	{ "enrol", KEY_ENROL, "IDENTITY", 0,
 	  "print the key of host/NAME, user/NAME or admin/NAME, made if there "
 	  "is none, and exit; works while a controller runs",

@@ -80,6 +80,8 @@ static void fit_cpus(struct sending *s, Move__State *m)
 		ProtobufCBinaryData *b = &m->thread[i]->affinity;
 		cpu_set_t want, both;
 
+		if (!b->len)
+			continue;
 		CPU_ZERO(&want);
 		memcpy(&want, b->data,
 		       b->len < sizeof(want) ? b->len : sizeof(want));

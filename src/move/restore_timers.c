@@ -96,7 +96,8 @@ static int count_up(struct landing *l, const Move__State *s, struct error *err)
 	int32_t next = 0;
 	int r = 0;
 
-	qsort(s->timer, s->n_timer, sizeof(*s->timer), by_id);
+	if (s->n_timer)
+		qsort(s->timer, s->n_timer, sizeof(*s->timer), by_id);
 	for (size_t i = 0; i < s->n_timer && r == 0; i++) {
 		int32_t id = s->timer[i]->id;
 

@@ -70,7 +70,8 @@ static void rank(struct ranked *r, const struct view *view, ranked_score *score,
 		r->entry[r->nr++] =
 			(struct ranked_entry){ job, score(ctx, view, job) };
 	}
-	qsort(r->entry, r->nr, sizeof(*r->entry), by_rank);
+	if (r->nr)
+		qsort(r->entry, r->nr, sizeof(*r->entry), by_rank);
 }
 
 static bool start(struct ranked *r, const struct view *view, struct plan *plan,

@@ -103,6 +103,9 @@ def expected(point, party, blow):
         return {"lost"}  # a keeper's death ends what it keeps
     if blow == "kill" and party == "new-keeper" and committed(point):
         return {"lost"}
+    if point == "dest-ready" and party == "dest-engine" and \
+            blow in ("kill", "error"):
+        return {"h1", "h2"}  # it ends by itself: READY's sender may be gone
     if committed(point):
         return {"h2"}
     # READY lies with the source, which looks once more whether its sender
@@ -112,7 +115,7 @@ def expected(point, party, blow):
         return {"h1", "h2" if party == "dest-engine" else "lost"}
     # Struck before: an engine cannot go on, everybody else may.
     if blow == "error":
-        return {"h1"} if point != "source-tracking" else {"h2"}
+        return {"h1"}
     return {"h1"} if blow == "kill" and "agent" not in party and \
         party != "controller" else {"h1", "h2"}
 

@@ -1,0 +1,17 @@
+/*
+ * fake_capsule.h - a capsule in which nothing runs, for fuzz targets
+ *
+ * cluster/capsule.h as far as a keeper uses it; linked in front of the library.
+ * What a program would do with its descriptors, the target does.
+ */
+#ifndef FUZZ_FAKE_CAPSULE_H
+#define FUZZ_FAKE_CAPSULE_H
+
+#include <stddef.h>
+
+/* Write as the program, to its descriptor `as`; nothing if it has none. */
+void fake_program_writes(int as, const void *p, size_t n);
+/* It ends with that wait status; nothing if none runs. */
+void fake_program_ends(int status);
+
+#endif

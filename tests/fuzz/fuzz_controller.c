@@ -1,0 +1,195 @@
+/*
+ * fuzz_controller.c - whatever agents and clients say to a controller, also
+ * when it is killed and started again in between
+ *
+ * The whole daemon runs, but for sockets and TLS (fake_conn.h), with its store
+ * on a tmpfs.  The input is a flag byte (odd: nothing is waited for) and moves
+ * of its peers, each a byte, two bits for what and the rest for who:
+ *
+ *	0 connect	as identities[next byte]
+ *	1 say		two bytes of length, and as much of a packed Message
+ *	2 hang up
+ *	3 kill the controller, and start it again
+ *
+ * What it answers must be messages, and its lists must agree with each other.
+ */
+#include <assert.h>
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cluster/controller_priv.h"
+#include "cluster/keys.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+#include "fake_conn.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { PEERS = 16 };
+
+static const char *const identities[] = { "host/h1",	 "host/h2",
+					  "host/h3",	 "admin/root",
+					  "user/daemon", "odd" };
+
+static char dir[64];
+static struct conn *peers[PEERS];
+static const uint8_t *at, *end;
+static bool again;
+
+static void clean(void)
+{
+	static const char *const names[] = { "state.db", "state.db-wal",
+					     "state.db-shm", "sock" };
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+}
+
+static void leave(void)
+{
+	char keys[128];
+
+	snprintf(keys, sizeof(keys), "%s/keys", dir);
+	unlink(keys);
+	clean();
+	rmdir(dir);
+}
+
+static void on_sent(struct conn *c, const uint8_t *p, size_t n)
+{
+	Control__Message *m = message_parse(p, n, NULL);
+
+	assert(m && m->body_case);
+	message_free(m);
+}
+
+static void check_lists(const struct ctl *ctl)
+{
+	const struct ctl_job *job;
+	const struct klink *k;
+	unsigned ended = 0;
+
+	TAILQ_FOREACH (job, &ctl->jobs, link) {
+		ended += job->state == STATE(DONE);
+		assert((job->state == STATE(DONE)) == !job->model);
+		assert(!job->client || job->client->job == job);
+		for (uint32_t i = 0; i < job->nr; i++)
+			assert(job->state != STATE(DONE) ||
+			       job->ranks[i].state == STATE(DONE));
+	}
+	assert(ended == ctl->nr_ended);
+	TAILQ_FOREACH (k, &ctl->klinks, link)
+		assert(!k->job ||
+		       ctl_job_find(k->host->ctl, k->job_id) == k->job);
+}
+
+static size_t take(size_t most)
+{
+	return (size_t)(end - at) < most ? (size_t)(end - at) : most;
+}
+
+static void say(struct conn *c)
+{
+	size_t n = 0;
+	uint8_t *copy;
+
+	if (take(2) == 2)
+		n = at[0] << 8 | at[1];
+	at += take(2);
+	n = take(n);
+	if (n && fake_alive(c)) {
+		/* exactly as large, so that a sanitizer sees more */
+		copy = xmalloc(n);
+		memcpy(copy, at, n);
+		fake_receive(c, copy, n);
+		free(copy);
+	}
+	at += n;
+}
+
+/* One move of the peers; false when this controller has run long enough. */
+static bool play(void *ctx)
+{
+	uint8_t what, who;
+
+	check_lists(ctx);
+	if (at == end)
+		return false;
+	what = *at & 3;
+	who = *at++ >> 2 & (PEERS - 1);
+	if (what == 0 && at < end) {
+		peers[who] =
+			fake_accept(identities[*at++ % (sizeof(identities) /
+							sizeof(*identities))]);
+	} else if (what == 1) {
+		say(peers[who]);
+	} else if (what == 2 && fake_alive(peers[who])) {
+		fake_hang_up(peers[who]);
+	}
+	again = what == 3;
+	return !again;
+}
+
+static void set(struct controller_conf *conf, const char *name,
+		const char *value)
+{
+	assert(!controller_conf_set(conf, name, value, NULL));
+}
+
+static void prepare(void)
+{
+	struct tls_key key;
+	char keys[128];
+
+	snprintf(dir, sizeof(dir), "/dev/shm/stint-fuzz-XXXXXX");
+	assert(mkdtemp(dir));
+	atexit(leave);
+	snprintf(keys, sizeof(keys), "%s/keys", dir);
+	assert(!keys_enrol(keys, identities[0], &key, NULL));
+	assert(!keys_enrol(keys, identities[1], &key, NULL));
+	log_init("fuzz", LOG_L_ERROR);
+	fake_play = play;
+	fake_sent = on_sent;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const waits[] = { "lost-after", "kill-grace",
+					     "client-grace" };
+	struct controller_conf conf;
+	char listen[96];
+	struct error err;
+
+	if (!size)
+		return 0;
+	if (!*dir)
+		prepare();
+	clean();
+	controller_conf_init(&conf);
+	snprintf(listen, sizeof(listen), "unix:%s/sock", dir);
+	set(&conf, "state-dir", dir);
+	set(&conf, "listen", listen);
+	set(&conf, "record", "4");
+	for (size_t i = 0; i < 3; i++)
+		set(&conf, waits[i], data[0] & 1 ? "0" : "1h");
+	at = data + 1;
+	end = data + size;
+	do {
+		memset(peers, 0, sizeof(peers));
+		again = false;
+		if (controller_run(&conf, -1, &err) < 0) {
+			fprintf(stderr, "%s\n", err.text);
+			abort();
+		}
+	} while (again);
+	controller_conf_clear(&conf);
+	return 0;
+}
