@@ -189,7 +189,12 @@ counter() {
 		import os, sys, time
 		for i in range(200):
 		    print(i, flush=True)
+		    with open("/tmp/count", "a") as f:
+		        print(i, file=f)
 		    time.sleep(0.02)
+		# its own /tmp has gone with it
+		if open("/tmp/count").read().split() != list(map(str, range(200))):
+		    sys.exit('/tmp/count is spoilt')
 		if len(sys.argv) > 1:
 		    print(sum(int(l) for l in sys.stdin))
 		# whoever hurries a move puts the rank back
@@ -231,10 +236,9 @@ moves() { # RANK... at half a second each
 	nothing_left
 }
 
-# What is asked of the files at the destination is asked in the new capsule,
-# whose /tmp is its own: what it shows of the host's is found, what the rank
-# made there itself is not, even where the host has one of that name.
-@test "open files are looked for in the new capsule, before the freeze" {
+# What the new capsule shows of the host's /tmp is found there; what the rank made
+# in its own goes with it, even where the host has one of that name.
+@test "open files are those of the new capsule" {
 	cat >"$dir/hold.py" <<-'END'
 		import sys, time
 		name = sys.argv[1]
@@ -258,11 +262,35 @@ moves() { # RANK... at half a second each
 	printf host >"$own"
 	job -r "$dir/b" -s "$dir/script" sh -c 'exec "$@" "/tmp/$0" own' \
 		"${own#/tmp/}" $py "$dir/hold.py" >"$dir/out" 2>"$dir/err"
+	[ "$(cat "$own")" = host ]
 	rm "$own"
 	cat "$dir/err"
-	grep "outcome=stayed why='$own cannot be opened at the destination" \
-		"$dir/err" | grep -q 'rounds=0 .* downtime=0'
+	grep -q outcome=landed "$dir/err"
 	[ "$(cat "$dir/out")" = own ]
+	nothing_left
+}
+
+@test "what a rank has in its own /tmp and /dev/shm moves with it" {
+	cp "$BATS_TEST_DIRNAME/move/scratch.py" "$dir"
+	moves 0 0 0 >"$dir/script"
+	job -r "$dir/b" -s "$dir/script" $py "$dir/scratch.py" 3.5 \
+		>"$dir/out" 2>"$dir/err" || true
+	cat "$dir/out" "$dir/err"
+	[ "$(grep -c outcome=landed "$dir/err")" = 3 ]
+	grep -qx PASS "$dir/out"
+	# Nothing of it was the host's.
+	[ ! -e /tmp/scratch ]
+	nothing_left
+}
+
+@test "a /tmp that is too large is refused before the freeze" {
+	printf 'sleep 1\nmove 0\n' >"$dir/script"
+	job -r "$dir/b" -s "$dir/script" sh -c \
+		'fallocate -l 1100M /tmp/huge; exec sleep 2' \
+		>"$dir/out" 2>"$dir/err"
+	cat "$dir/out" "$dir/err"
+	grep "outcome=stayed why='files of 1100 MiB in /tmp" "$dir/err" |
+		grep -q 'rounds=0 .* downtime=0'
 	nothing_left
 }
 

@@ -92,6 +92,12 @@ struct capsule_spec {
 	int64_t monotonic_offset, boottime_offset;
 };
 
+/*
+ * The directories that are a capsule's own and hold nothing at first but what
+ * is kept: NULL-ended, static.
+ */
+const char *const *capsule_own_dirs(const char *const *keep_tmp);
+
 struct capsule;
 
 int capsule_create(const struct capsule_spec *spec, struct capsule **ret,

@@ -65,6 +65,16 @@ static bool is_below_tmp(const char *path)
 	return !strncmp(path, "/tmp/", 5) && !strstr(path, "/..");
 }
 
+const char *const *capsule_own_dirs(const char *const *keep_tmp)
+{
+	static const char *const all[] = { "/tmp", "/dev/shm", NULL };
+
+	for (; keep_tmp && *keep_tmp; keep_tmp++)
+		if (!strcmp(*keep_tmp, "/tmp"))
+			return all + 1; /* the host's own is shown */
+	return all;
+}
+
 /* Directories on the way to path, and path itself as a file or directory. */
 static int make_target(const char *path, bool is_dir, struct error *err)
 {

@@ -118,7 +118,12 @@ static void run(struct keeper *k, int sock)
 {
 	struct in i = { .k = k, .sock = sock };
 	char root[32];
-	struct move_dest dst = { .root = root, .ops = &dest_ops, .ctx = &i };
+	struct move_dest dst = {
+		.root = root,
+		.trees = capsule_own_dirs((const char *const *)k->keep_tmp),
+		.ops = &dest_ops,
+		.ctx = &i,
+	};
 	struct move_report report = { .outcome = MOVE_ABORTED };
 	struct error err = ERROR_INIT;
 	int r;

@@ -225,6 +225,7 @@ static void run(struct keeper *k, int sock)
 		.throttle = k->move.budget > 0,
 		.external = ext,
 		.nr_externals = externals(k, ext),
+		.trees = capsule_own_dirs((const char *const *)k->keep_tmp),
 		.ops = &source_ops,
 		.ctx = &o,
 		.progress = op_progress,

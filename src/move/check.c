@@ -101,7 +101,8 @@ static const char *refusal(pid_t pid, const struct vma *v)
 		return "an io_uring instance";
 	if (!strncmp(path, "/SYSV", 5))
 		return "SysV shared memory";
-	if (!strncmp(path, "/dev/", 5) && v->kind != VMA_SHARED_ANON)
+	if (!strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) &&
+	    v->kind != VMA_SHARED_ANON)
 		return "a device";
 	if (v->advice & VMA_IO || !strncmp(path, "anon_inode:", 11))
 		return "memory of a device";
@@ -184,8 +185,9 @@ static int check_class(pid_t pid, struct error *err)
 	return 0;
 }
 
-int move_check(pid_t pid, const struct move_external *external,
-	       size_t nr_externals, struct error *err)
+int check_process(pid_t pid, const struct move_external *external,
+		  size_t nr_externals, const struct tree_set *trees,
+		  struct error *err)
 {
 	struct proc_status st;
 	int r = check_status(pid, &st, err);
@@ -197,6 +199,12 @@ int move_check(pid_t pid, const struct move_external *external,
 	if (r == 0)
 		r = check_class(pid, err);
 	if (r == 0)
-		r = fds_check(pid, external, nr_externals, err);
+		r = fds_check(pid, external, nr_externals, trees, err);
 	return r;
+}
+
+int move_check(pid_t pid, const struct move_external *external,
+	       size_t nr_externals, struct error *err)
+{
+	return check_process(pid, external, nr_externals, NULL, err);
 }

@@ -5,7 +5,9 @@
 #define MOVE_CHECK_H
 
 #include "core/error.h"
+#include "move/move.h"
 #include "move/proc.h"
+#include "move/tree.h"
 
 /* 0, or -ENOTSUP with the first and why; their advice has been read. */
 int check_mappings(pid_t pid, const struct vma_list *maps,
@@ -13,5 +15,10 @@ int check_mappings(pid_t pid, const struct vma_list *maps,
 
 /* Drop those. */
 void check_drop_unmovable(pid_t pid, struct vma_list *maps);
+
+/* move_check() of a process with whose trees (NULL: none) files go. */
+int check_process(pid_t pid, const struct move_external *external,
+		  size_t nr_externals, const struct tree_set *trees,
+		  struct error *err) must_check;
 
 #endif

@@ -5,8 +5,6 @@
  * for deleted files, which another process may have opened before, that is
  * looked after.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -131,46 +129,6 @@ static int add_memfd(struct fdscan *sc, struct fdscan_file *f, const char *name,
 	return 0;
 }
 
-static bool has_open(int proc, const char *pid, const struct stat *st)
-{
-	char path[300];
-	struct dirent *e;
-	bool found = false;
-	struct stat its;
-	int fd;
-	DIR *d;
-
-	snprintf(path, sizeof(path), "%s/fd", pid);
-	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	while (d && !found && (e = readdir(d)))
-		found = fstatat(dirfd(d), e->d_name, &its, 0) == 0 &&
-			its.st_dev == st->st_dev && its.st_ino == st->st_ino;
-	if (d)
-		closedir(d);
-	return found;
-}
-
-/* The pid of another process that has the file open, or 0. */
-static pid_t other_holder(pid_t pid, const struct stat *st)
-{
-	DIR *d = opendir("/proc");
-	struct dirent *e;
-	pid_t found = 0;
-
-	while (d && !found && (e = readdir(d))) {
-		pid_t its = (pid_t)strtol(e->d_name, NULL, 10);
-
-		/* Ours is the copy that was just taken. */
-		if (its > 0 && its != pid && its != getpid() &&
-		    has_open(dirfd(d), e->d_name, st))
-			found = its;
-	}
-	if (d)
-		closedir(d);
-	return found;
-}
-
 static int add_deleted(struct fdscan *sc, struct fdscan_file *f, char *path,
 		       struct error *err)
 {
@@ -182,7 +140,7 @@ static int add_deleted(struct fdscan *sc, struct fdscan_file *f, char *path,
 		return r;
 	/* Long, so not while it stands still. */
 	if (!sc->content)
-		other = other_holder(sc->s->pid, &f->st);
+		other = fdproc_other_holder(sc->s->pid, &f->st);
 	if (other)
 		return error_set(err, -ENOTSUP,
 				 "fd %d: deleted file %s, which process %d has "

@@ -82,8 +82,15 @@ int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
 		p->own = is_own(sc, p);
 	}
 	p->pos = f->info.pos;
+	p->carried = tree_holds(sc->s->trees, f->st.st_dev);
 	f->msg->kind_case = FDS__FILE__KIND_PATH;
 	f->msg->path = p;
+	/* Its place in the list is a number that is another one there. */
+	if (p->carried && S_ISDIR(p->mode) && p->pos)
+		return error_set(
+			err, sc->content ? -EAGAIN : -ENOTSUP,
+			"fd %d: directory %s, which moves along, is being read",
+			f->number, p->path);
 	return 0;
 }
 

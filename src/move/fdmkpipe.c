@@ -4,13 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/io.h"
+#include "move/fdpath.h"
 #include "move/fdrst.h"
+#include "move/fdsrc.h"
 #include "move/sockmake.h"
 
 int fdmkpipe_fill(int fd, Fds__Message *const *m, size_t n, struct error *err)
@@ -26,11 +29,79 @@ int fdmkpipe_fill(int fd, Fds__Message *const *m, size_t n, struct error *err)
 	return 0;
 }
 
+/*
+ * Where source and destination are one machine it is the very same pipe, and
+ * what is in it is there.  Otherwise nobody else's bytes may be.
+ */
+static int fill_fifo(int fd, const Fds__Pipe *m, struct error *err)
+{
+	Fds__Message **there = NULL;
+	size_t n = 0;
+	bool same;
+	int r = fdpipe_peek(fd, &there, &n, err);
+
+	if (r < 0)
+		return r;
+	same = n == m->n_content;
+	for (size_t i = 0; i < n; i++) {
+		same = same && there[i]->data.len == m->content[i]->data.len &&
+		       !memcmp(there[i]->data.data, m->content[i]->data.data,
+			       there[i]->data.len);
+		fds__message__free_unpacked(there[i], NULL);
+	}
+	free(there);
+	if (n)
+		return same ? 0
+			    : error_set(err, -EBUSY,
+					"named pipe %s is in use at the "
+					"destination",
+					m->fifo->path);
+	return fdmkpipe_fill(fd, m->content, m->n_content, err);
+}
+
+/*
+ * Held open both ways until all its ends are made, so that none has to wait
+ * for another; but a writer, once seen, is not forgotten.
+ */
+static int make_fifo(struct fds_restored *r, const Fds__Pipe *m, int *ret,
+		     struct error *err)
+{
+	fd_auto root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd_auto found = -1;
+	int fd, e;
+
+	if (root < 0)
+		return error_sys(err, -errno, "/");
+	e = fdpath_find(root, m->fifo, &found, err);
+	if (e < 0)
+		return e;
+	if (m->silent && !m->n_content) {
+		fd = fcntl(found, F_DUPFD_CLOEXEC, r->base);
+		fd = fd < 0 ? -errno : fd;
+	} else {
+		fd = fdrst_lift(r, fdrst_reopen(found, O_RDWR | O_NONBLOCK));
+	}
+	if (fd < 0)
+		return error_sys(err, fd, "%s", m->fifo->path);
+	*ret = fd;
+	if (m->silent && !m->n_content)
+		return 0;
+	if (fcntl(fd, F_GETPIPE_SZ) != (int)m->size &&
+	    fcntl(fd, F_SETPIPE_SZ, (int)m->size) < 0)
+		return error_sys(err, -errno, "%s of %u bytes", m->fifo->path,
+				 m->size);
+	if (m->packets && fcntl(fd, F_SETFL, O_NONBLOCK | O_DIRECT) < 0)
+		return error_sys(err, -errno, "%s", m->fifo->path);
+	return fill_fifo(fd, m, err);
+}
+
 static int make_one(struct fds_restored *r, size_t i, struct error *err)
 {
 	const Fds__Pipe *m = r->set->pipe[i];
 	int fd[2], *p = r->pipe[i];
 
+	if (m->fifo)
+		return make_fifo(r, m, &p[0], err);
 	if (pipe2(fd, O_CLOEXEC | O_NONBLOCK | (m->packets ? O_DIRECT : 0)) < 0)
 		return error_sys(err, -errno, "pipe");
 	p[0] = fdrst_lift(r, fd[0]);
@@ -72,9 +143,10 @@ int fdmkpipe_end(struct fds_restored *r, size_t i, int *ret, struct error *err)
 {
 	const Fds__File *f = r->set->file[i];
 	unsigned mode = f->flags & O_ACCMODE;
-	int end = r->pipe[f->pipe->pipe][mode != O_RDONLY], fd;
+	bool fifo = r->set->pipe[f->pipe->pipe]->fifo;
+	int end = r->pipe[f->pipe->pipe][!fifo && mode != O_RDONLY], fd;
 
-	if (is_first(r->set, i)) {
+	if (!fifo && is_first(r->set, i)) {
 		fd = fcntl(end, F_DUPFD_CLOEXEC, r->base);
 		fd = fd < 0 ? -errno : fd;
 	} else {

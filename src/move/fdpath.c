@@ -73,6 +73,7 @@ static int check_type(mode_t mode, uint64_t rdev, const char *what,
 	switch (mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFDIR:
+	case S_IFIFO:
 		return 0;
 	case S_IFCHR:
 		if (is_movable_device(rdev))
@@ -80,13 +81,10 @@ static int check_type(mode_t mode, uint64_t rdev, const char *what,
 		return error_set(err, -ENOTSUP, "%s: device %s", what, path);
 	case S_IFBLK:
 		return error_set(err, -ENOTSUP, "%s: device %s", what, path);
-	case S_IFIFO:
-		return error_set(err, -ENOTSUP, "%s: named pipe %s", what,
-				 path);
 	default:
 		return error_set(err, -ENOTSUP,
-				 "%s: %s is no file, directory or device", what,
-				 path);
+				 "%s: %s is no file, directory, pipe or device",
+				 what, path);
 	}
 }
 
@@ -176,7 +174,9 @@ static int compare(const Fds__Path *p, const struct statx *st, int fd,
 					 "%s is on another kind of file system "
 					 "at the destination",
 					 p->path);
-	if (same_inode(p, st))
+	/* it has just been made again */
+	if (same_inode(p, st) ||
+	    (p->carried && (!S_ISREG(p->mode) || st->stx_size == p->size)))
 		return 0;
 	if (S_ISDIR(p->mode) && !p->pos)
 		return 0;

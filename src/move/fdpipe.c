@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/fdpath.h"
 #include "move/fdsrc.h"
 
 int fdpipe_end(struct fdscan *sc, struct fdscan_file *f, struct error *err)
@@ -106,44 +108,109 @@ static struct ends find_ends(struct fdscan *sc, size_t first)
 	return e;
 }
 
+static int poll_end(const struct fdscan_file *f, struct error *err)
+{
+	struct pollfd p = { .fd = f->copy, .events = POLLIN | POLLOUT };
+
+	return poll(&p, 1, 0) < 0
+		       ? error_sys(err, -errno, "fd %d: poll", f->number)
+		       : p.revents;
+}
+
 /* If only one end is inside, nobody else may have the other. */
 static int check_ends(const struct ends *e, struct error *err)
 {
 	const struct fdscan_file *f = e->reader ? e->reader : e->writer;
-	struct pollfd p = { .fd = f->copy, .events = POLLIN | POLLOUT };
+	int events;
 
 	if (e->reader && e->writer)
 		return 0;
-	if (poll(&p, 1, 0) < 0)
-		return error_sys(err, -errno, "fd %d: poll", f->number);
-	if (p.revents & (e->reader ? POLLHUP : POLLERR))
-		return 0;
+	events = poll_end(f, err);
+	if (events < 0 || (events & (e->reader ? POLLHUP : POLLERR)))
+		return events < 0 ? events : 0;
 	return error_set(err, -ENOTSUP,
 			 "fd %d: pipe whose other end is outside the process",
 			 f->number);
 }
 
+/*
+ * Another host that shares the file system shares the name, and not the pipe:
+ * both ends must be the process's.  In a tree that moves nobody else is.
+ */
+static int check_fifo(struct fdscan *sc, const struct ends *e, const char *path,
+		      struct error *err)
+{
+	const struct fdscan_file *f = e->reader ? e->reader : e->writer;
+	pid_t other;
+
+	if (tree_holds(sc->s->trees, f->st.st_dev))
+		return 0;
+	if (!e->reader || !e->writer)
+		return error_set(err, -ENOTSUP,
+				 "fd %d: named pipe %s, whose other end is not "
+				 "open in the process",
+				 f->number, path);
+	/* Long, so not while it stands still. */
+	other = sc->content ? 0 : fdproc_other_holder(sc->s->pid, &f->st);
+	if (other)
+		return error_set(err, -ENOTSUP,
+				 "fd %d: named pipe %s, which process %d has "
+				 "open as well",
+				 f->number, path, (int)other);
+	return 0;
+}
+
+static int name_fifo(struct fdscan *sc, const struct ends *e, const char *path,
+		     Fds__Pipe *m, struct error *err)
+{
+	const struct fdscan_file *f = e->reader ? e->reader : e->writer;
+	char what[32];
+	int r = check_fifo(sc, e, path, err);
+
+	if (r < 0)
+		return r;
+	snprintf(what, sizeof(what), "fd %d", f->number);
+	r = fdpath_capture(sc->s->root, f->copy, path, true, what, &m->fifo,
+			   err);
+	if (r < 0)
+		return r;
+	m->fifo->carried = tree_holds(sc->s->trees, f->st.st_dev);
+	r = e->writer ? POLLHUP : poll_end(f, err);
+	m->silent = r >= 0 && !(r & POLLHUP);
+	return r < 0 ? r : 0;
+}
+
+static int name_pipe(struct fdscan *sc, const struct ends *e, Fds__Pipe *m,
+		     struct error *err)
+{
+	const struct fdscan_file *f = e->reader ? e->reader : e->writer;
+	char link[PATH_MAX + 32];
+	int r = fdproc_link(sc->s->proc, f->number, link, sizeof(link), err);
+
+	if (r < 0)
+		return r;
+	return link[0] == '/' ? name_fifo(sc, e, link, m, err)
+			      : check_ends(e, err);
+}
+
 static int finish_one(struct fdscan *sc, size_t first, struct error *err)
 {
 	struct ends e = find_ends(sc, first);
+	const struct fdscan_file *f = e.reader ? e.reader : e.writer;
+	int r, size = fcntl(f->copy, F_GETPIPE_SZ);
 	Fds__Set *set = sc->set;
 	Fds__Pipe *m;
-	int r, size;
 
-	r = check_ends(&e, err);
-	if (r < 0)
-		return r;
-	size = fcntl((e.reader ? e.reader : e.writer)->copy, F_GETPIPE_SZ);
 	if (size < 0)
-		return error_sys(err, -errno, "fd %d: pipe size",
-				 (e.reader ? e.reader : e.writer)->number);
+		return error_sys(err, -errno, "fd %d: pipe size", f->number);
 	m = xmalloc(sizeof(*m));
 	fds__pipe__init(m);
 	m->size = (uint32_t)size;
 	m->packets = e.packets;
 	set->pipe[set->n_pipe++] = m;
-	if (!sc->content || !e.reader)
-		return 0;
+	r = name_pipe(sc, &e, m, err);
+	if (r < 0 || !sc->content || !e.reader)
+		return r;
 	r = fdpipe_peek(e.reader->copy, &m->content, &m->n_content, err);
 	return r < 0 ? error_prefix(err, r, "fd %d", e.reader->number) : 0;
 }

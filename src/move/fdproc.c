@@ -159,3 +159,42 @@ int fdproc_ns_pid(pid_t pid, pid_t *ret, struct error *err)
 	free(text);
 	return last ? 0 : error_set(err, -EPROTO, "%s: no NSpid", path);
 }
+
+static bool has_open(int proc, const char *pid, const struct stat *st)
+{
+	char path[300];
+	struct dirent *e;
+	bool found = false;
+	struct stat its;
+	int fd;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/fd", pid);
+	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	while (d && !found && (e = readdir(d)))
+		found = fstatat(dirfd(d), e->d_name, &its, 0) == 0 &&
+			its.st_dev == st->st_dev && its.st_ino == st->st_ino;
+	if (d)
+		closedir(d);
+	return found;
+}
+
+pid_t fdproc_other_holder(pid_t pid, const struct stat *st)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	pid_t found = 0;
+
+	while (d && !found && (e = readdir(d))) {
+		pid_t its = (pid_t)strtol(e->d_name, NULL, 10);
+
+		/* Ours is the copy that was just taken. */
+		if (its > 0 && its != pid && its != getpid() &&
+		    has_open(dirfd(d), e->d_name, st))
+			found = its;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}

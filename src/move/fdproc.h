@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "core/error.h"
@@ -52,5 +53,11 @@ int fdproc_watches(pid_t pid, int efd, int tfd, unsigned toff, int fd);
 
 /* The pid (or tid) that a process has in its own pid namespace. */
 int fdproc_ns_pid(pid_t pid, pid_t *ret, struct error *err) must_check;
+
+/*
+ * The pid of another process that has the file open, or 0.  Looks at all there
+ * are, so not while anybody waits; those of others may be hidden.
+ */
+pid_t fdproc_other_holder(pid_t pid, const struct stat *st);
 
 #endif

@@ -29,7 +29,7 @@ int fds_check_dest(int root, const void *paths, size_t n, struct error *err)
 	if (!all || all->version != 1)
 		r = error_set(err, -EPROTO, "list of files: cannot be parsed");
 	for (size_t i = 0; !r && i < all->n_path; i++) {
-		if (all->path[i]->own)
+		if (all->path[i]->own || all->path[i]->carried)
 			continue;
 		r = fdpath_find(root, all->path[i], &fd, err);
 		if (!r)

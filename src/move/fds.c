@@ -67,12 +67,13 @@ static int look(struct fds_source *s, struct fdscan **ret, struct error *err)
 }
 
 int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
-	      struct error *err)
+	      const struct tree_set *trees, struct error *err)
 {
 	struct fds_source s = { .pid = pid,
 				.pidfd = -1,
 				.ext = ext,
 				.nr_ext = nr_ext,
+				.trees = trees,
 				.proc = -1,
 				.root = -1,
 				.diag = -1 };
@@ -109,13 +110,14 @@ static Fds__Path *directory(const char *path)
  * Take the files' descriptions out of the scan, and add where deleted ones
  * are to be made again.
  */
-static Fds__Paths *take_paths(Fds__Set *set)
+static Fds__Paths *take_paths(Fds__Set *set, const struct tree_set *trees)
 {
 	Fds__Paths *all = xmalloc(sizeof(*all));
 
 	fds__paths__init(all);
 	all->version = 1;
-	all->path = xcalloc(set->n_file + set->n_memfd + 1, sizeof(*all->path));
+	all->path = xcalloc(set->n_file + set->n_pipe + set->n_memfd + 1,
+			    sizeof(*all->path));
 	for (size_t i = 0; i < set->n_file; i++) {
 		Fds__File *f = set->file[i];
 
@@ -125,8 +127,15 @@ static Fds__Paths *take_paths(Fds__Set *set)
 		f->path = NULL;
 		f->kind_case = FDS__FILE__KIND__NOT_SET;
 	}
+	for (size_t i = 0; i < set->n_pipe; i++) {
+		if (!set->pipe[i]->fifo)
+			continue;
+		all->path[all->n_path++] = set->pipe[i]->fifo;
+		set->pipe[i]->fifo = NULL;
+	}
 	for (size_t i = 0; i < set->n_memfd; i++)
-		if (*set->memfd[i]->dir)
+		if (*set->memfd[i]->dir &&
+		    !tree_holds(trees, set->memfd[i]->dev))
 			all->path[all->n_path++] =
 				directory(set->memfd[i]->dir);
 	return all;
@@ -180,7 +189,8 @@ static void warm_up(const struct fdscan *sc)
 }
 
 int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
-		size_t nr_ext, struct fds_source **ret, struct error *err)
+		size_t nr_ext, const struct tree_set *trees,
+		struct fds_source **ret, struct error *err)
 {
 	struct fds_source *s = xcalloc(1, sizeof(*s));
 	struct fdscan *sc;
@@ -190,6 +200,7 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 	s->pidfd = pidfd;
 	s->ext = ext;
 	s->nr_ext = nr_ext;
+	s->trees = trees;
 	s->proc = s->root = s->diag = -1;
 	r = open_source(s, err);
 	if (!r)
@@ -200,7 +211,7 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 		fds_source_destroy(s);
 		return r;
 	}
-	s->paths = take_paths(sc->set);
+	s->paths = take_paths(sc->set, trees);
 	warm_up(sc);
 	fdscan_destroy(sc);
 	*ret = s;

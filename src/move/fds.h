@@ -30,7 +30,8 @@
  * inotify, fanotify, other anonymous inodes, devices but mem(4)'s, ptys,
  * deleted files that another process has open too and ones above 64 MiB (others
  * move with their content), files that are another file at the destination,
- * named pipes, leases, fcntl(F_SETLK) locks that stay (flock and OFD locks
+ * named pipes of which an end is open elsewhere (in a tree that moves nobody
+ * can), leases, fcntl(F_SETLK) locks that stay (flock and OFD locks
  * move; one that is given back within 0.2 s is waited for), pipes and unix
  * sockets whose other end is outside and not external, unix sockets bound to a
  * path, SCM_RIGHTS in flight, netlink, raw, packet and other sockets, kTLS,
@@ -51,24 +52,26 @@
 /* ---- source ---- */
 
 struct fds_source;
+struct tree_set;
 
 /*
  * May this process move, as far as its descriptors go?  Touches nothing; a
- * few microseconds a descriptor.  0, or an error as above.
+ * few microseconds a descriptor.  0, or an error as above.  trees may be NULL.
  */
 int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
-	      struct error *err) must_check;
+	      const struct tree_set *trees, struct error *err) must_check;
 
 /*
  * While the process runs: the check above, and whatever does not depend on
  * the instant.  pid and pidfd name the thread group leader and stay the
- * caller's; pidfd must stay open and ext[] unchanged while *ret lives.
+ * caller's; pidfd must stay open and ext[] unchanged while *ret lives, as must
+ * trees (NULL: none), with which files go that lie in them.
  * Forks a short-lived child, which enters the capsule's user and network
  * namespaces to open a sock_diag socket there.
  */
 int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
-		size_t nr_ext, struct fds_source **ret,
-		struct error *err) must_check;
+		size_t nr_ext, const struct tree_set *trees,
+		struct fds_source **ret, struct error *err) must_check;
 
 /* For fds_check_dest(): the files as of fds_prepare(); malloc'd. */
 int fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n,

@@ -151,7 +151,7 @@ static int describe(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	r = fdproc_link(sc->s->proc, f->number, link, sizeof(link), err);
 	if (r < 0)
 		return r;
-	if (S_ISFIFO(f->st.st_mode) && link[0] != '/')
+	if (S_ISFIFO(f->st.st_mode) && !(f->info.flags & O_PATH))
 		return fdpipe_end(sc, f, err);
 	if (!strncmp(link, "/memfd:", 7) ||
 	    (S_ISREG(f->st.st_mode) && !f->st.st_nlink && link[0] == '/' &&

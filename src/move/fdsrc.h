@@ -21,6 +21,7 @@
 #include "move/fdproc.h"
 #include "move/fds.pb-c.h"
 #include "move/move.h"
+#include "move/tree.h"
 
 struct fds_source {
 	pid_t pid, ns_pid;
@@ -30,6 +31,7 @@ struct fds_source {
 	int proc; /* /proc/PID */
 	int root; /* /proc/PID/root */
 	int diag; /* sock_diag in its network namespace, or -1 */
+	const struct tree_set *trees;
 	Fds__Paths *paths;
 	struct fdscan *scan; /* of the last capture */
 };

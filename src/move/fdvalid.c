@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 
 #include "move/fdrst.h"
@@ -64,6 +65,9 @@ static int check_pipes(const Fds__Set *set, struct error *err)
 
 		if (p->size > SIZE_MAX_PIPE)
 			return bad(err, "pipe too large");
+		if (p->fifo &&
+		    (p->fifo->path[0] != '/' || !S_ISFIFO(p->fifo->mode)))
+			return bad(err, "odd named pipe");
 		r = check_messages(p->content, p->n_content, p->size, err);
 	}
 	return r;

@@ -70,6 +70,14 @@ static int describe_file(int fd, Move__File *f)
 	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
+static bool is_carried(const Move__Hello *h, uint64_t dev)
+{
+	for (size_t i = 0; i < h->n_tree; i++)
+		if (h->tree[i]->dev == dev)
+			return true;
+	return false;
+}
+
 static Move__File *find_file(const Move__Hello *h, const char *path)
 {
 	for (size_t i = 0; i < h->n_file; i++)
@@ -113,8 +121,9 @@ static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 	f->shared = shared;
 	capture_add(h->file, h->n_file, f);
 	r = describe_file(fd, f);
+	f->carried = is_carried(h, f->dev);
 	/* what is written to through the mapping has no hash */
-	if (r == 0 && !shared)
+	if (r == 0 && !shared && !f->carried)
 		r = hash_file(fd, f->size, &f->hash);
 	return r < 0 ? error_sys(err, r, "%s, which the process maps", path)
 		     : 0;
@@ -191,7 +200,8 @@ int files_check(int root, const Move__Hello *h, struct error *err)
 	int r = 0;
 
 	for (size_t i = 0; i < h->n_file && r == 0; i++)
-		r = check_file(root, h->file[i], err);
+		if (!h->file[i]->carried)
+			r = check_file(root, h->file[i], err);
 	return r;
 }
 
@@ -216,6 +226,7 @@ int files_describe_new(pid_t pid, Move__Hello *h, Move__File *f,
 	f->dev = known->dev;
 	f->ino = known->ino;
 	f->mtime = known->mtime;
+	f->carried = known->carried;
 	return 0;
 }
 
@@ -223,7 +234,7 @@ int files_check_new(const char *root, const Move__File *f, struct error *err)
 {
 	fd_auto dir = -1;
 
-	if (!f->ino)
+	if (!f->ino || f->carried)
 		return 0;
 	dir = open(root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return dir < 0 ? error_sys(err, -errno, "%s", root)

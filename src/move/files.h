@@ -4,7 +4,8 @@
  * Private mappings are made again from the file, and only pages that differ
  * from it travel, so the file must hold the same bytes.  It is the same if it
  * is the very same inode, unchanged; or if a hash agrees: of all of it up to
- * FILES_WHOLE bytes, of its ends above that.
+ * FILES_WHOLE bytes, of its ends above that.  Files in a tree that moves along
+ * (tree.h) are not compared, as they come later.
  */
 #ifndef MOVE_FILES_H
 #define MOVE_FILES_H
@@ -15,7 +16,10 @@
 
 #define FILES_WHOLE (32u << 20)
 
-/* Describe each file of maps and exe once, as the process's root shows it. */
+/*
+ * Describe each file of maps and exe once, as the process's root shows it; h
+ * names the trees already.
+ */
 int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
 		   Move__Hello *h, struct error *err) must_check;
 

@@ -40,6 +40,7 @@ static const struct {
 	[FRAME_SYNC] = { "SYNC", 8, 8 },
 	[FRAME_DONE] = { "DONE", 8, 8 },
 	[FRAME_HURRY] = { "HURRY", 8, 8 },
+	[FRAME_TREE] = { "TREE", 2, 16u << 20 },
 	[FRAME_STATE] = { "STATE", 1, 256u << 20 },
 	[FRAME_FDS] = { "FDS", 0, 1u << 30 },
 	[FRAME_SAVED] = { "SAVED", 0, 256u << 20 },
@@ -231,6 +232,8 @@ int frame_check(enum frame_type type, const unsigned char *p, size_t n,
 		ok = ranges_ok(p, n);
 	if (ok && type == FRAME_PAGES)
 		ok = pages_ok(p, n);
+	if (ok && type == FRAME_TREE)
+		ok = *p == '/' && memchr(p, '\0', n);
 	return ok ? 0
 		  : error_set(err, -EPROTO, "malformed %s frame",
 			      frame_name(type));

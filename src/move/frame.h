@@ -11,11 +11,11 @@
  *	source			destination
  *	HELLO	->			who I am, what I move
  *			<-	HELLO	who I am; or ABORT with the reason
- *	MAP UNMAP ZAP PAGES ...	->
+ *	MAP TREE UNMAP ZAP PAGES ...	->
  *	SYNC(round)	->	<-	SYNC(round)	all before it is in
  *place
  *	HURRY(1)	->		it is about to stand still
- *	MAP UNMAP ZAP PAGES ...	->
+ *	MAP TREE UNMAP ZAP PAGES ...	->
  *	FDS SAVED	->
  *	DONE(epoch)	->		no more pages
  *	STATE		->
@@ -58,6 +58,7 @@ enum frame_type {
 	FRAME_RUNNING,	 /* u64 epoch */
 	FRAME_ABORT,	 /* text */
 	FRAME_HURRY,	 /* u64 1, or 0: not any more */
+	FRAME_TREE,	 /* path, NUL, protobuf Tree__Change */
 	FRAME_TYPES,
 };
 

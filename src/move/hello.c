@@ -109,6 +109,23 @@ static int describe_process(struct sending *s, Move__Hello *h,
 	return 0;
 }
 
+static int describe_trees(struct sending *s, Move__Hello *h, struct error *err)
+{
+	uint64_t bytes = 0;
+	int r = tree_measure(s->trees, &bytes, err);
+
+	h->memory += bytes;
+	for (size_t i = 0; i < tree_count(s->trees); i++) {
+		Move__Tree *t = capture_new(&move__tree__descriptor);
+		dev_t dev;
+
+		t->path = xstrdup(tree_path(s->trees, i, &dev));
+		t->dev = dev;
+		capture_add(h->tree, h->n_tree, t);
+	}
+	return r;
+}
+
 int hello_of_source(struct sending *s, Move__Hello **ret, struct error *err)
 {
 	Move__Hello *h = hello_of_host();
@@ -116,6 +133,8 @@ int hello_of_source(struct sending *s, Move__Hello **ret, struct error *err)
 	char *exe = NULL;
 	int r = describe_process(s, h, err);
 
+	if (r == 0)
+		r = describe_trees(s, h, err);
 	if (r == 0)
 		r = proc_read_maps(s->src->pid, &maps, err);
 	if (r == 0)

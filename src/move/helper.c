@@ -28,6 +28,7 @@
 #include "core/xalloc.h"
 #include "move/fds.h"
 #include "move/land.h"
+#include "move/tree.h"
 
 #define NSEC 1000000000L
 
@@ -46,6 +47,7 @@ struct helper {
 	int memfd, sock;
 	struct stub_box *box;
 	struct fds_restored *restored;
+	struct tree_made *trees;
 	struct object *object;
 	size_t nr_objects, cap_objects;
 	struct fds_restore_ops ops;
@@ -286,6 +288,18 @@ static void outlive_engine(struct helper *h)
 	(void)!activate(h, &err);
 }
 
+static int change_tree(struct helper *h, const char *p, size_t n,
+		       struct error *err)
+{
+	size_t path = strlen(p) + 1; /* ends with the message at the latest */
+
+	if (path > n)
+		return error_set(err, -EPROTO, "helper: malformed tree");
+	if (!h->trees)
+		h->trees = tree_made_create();
+	return tree_made_apply(h->trees, p, p + path, n - path, err);
+}
+
 static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 		   int *ret_fd, struct error *err)
 {
@@ -303,6 +317,8 @@ static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 		return r < 0 ? error_sys(err, -errno, "%s", (char *)p) : r;
 	case HELPER_OBJECT:
 		return make_object(h, p, head->size, err);
+	case HELPER_TREE:
+		return change_tree(h, p, head->size, err);
 	case HELPER_CLOSE:
 		return close(head->value) < 0 ? -errno : 0;
 	case HELPER_RESTORE:

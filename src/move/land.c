@@ -403,6 +403,12 @@ int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
 	return ask(l, HELPER_OBJECT, 0, &o, sizeof(o), NULL, err);
 }
 
+int landing_change_tree(struct landing *l, const void *p, size_t n,
+			struct error *err)
+{
+	return ask(l, HELPER_TREE, 0, p, n, NULL, err);
+}
+
 int landing_close(struct landing *l, int fd, struct error *err)
 {
 	return ask(l, HELPER_CLOSE, fd, NULL, 0, NULL, err);

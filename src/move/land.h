@@ -102,6 +102,9 @@ int landing_open(struct landing *l, const char *path, int flags,
 int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
 		   const char *name, uint64_t size,
 		   struct error *err) must_check;
+/* path, NUL, bytes for tree_made_apply(). */
+int landing_change_tree(struct landing *l, const void *p, size_t n,
+			struct error *err) must_check;
 int landing_close(struct landing *l, int fd, struct error *err) must_check;
 int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 			struct error *err) must_check;
@@ -144,6 +147,7 @@ enum helper_verb {
 	HELPER_OPEN,	 /* path -> number */
 	HELPER_CLOSE,	 /* number */
 	HELPER_OBJECT,	 /* struct landing_object -> number */
+	HELPER_TREE,	 /* path, NUL, change */
 	HELPER_RESTORE,	 /* blob */
 	HELPER_ACTIVATE, /* then it closes all of its own and exits */
 	HELPER_EXTERNAL, /* F to engine: name -> its two ends */

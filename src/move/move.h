@@ -171,6 +171,11 @@ struct move_source {
 	bool throttle;
 	const struct move_external *external;
 	size_t nr_externals;
+	/*
+	 * Directories that nobody but the process sees, such as its capsule's
+	 * /tmp: what is in them travels, see tree.h.  NULL-ended, or NULL.
+	 */
+	const char *const *trees;
 	const struct move_source_ops *ops;
 	void *ctx;
 	/* Called with one line of news a round; NULL: silence. */
@@ -179,6 +184,8 @@ struct move_source {
 
 struct move_dest {
 	const char *root; /* of the capsule, "/proc/PID/root"; NULL: "/" */
+	/* Its own directories, empty still, as in struct move_source. */
+	const char *const *trees;
 	const struct move_dest_ops *ops;
 	void *ctx;
 };

@@ -27,9 +27,16 @@ struct round {
 	usec_t time;
 };
 
+/* Files count as the pages that they would fill. */
+static uint64_t sent_pages(const struct sending *s)
+{
+	return page_sender_count(s->pages) +
+	       tree_bytes_sent(s->trees) / FRAME_PAGE;
+}
+
 static int run_round(struct sending *s, struct round *ret, struct error *err)
 {
-	uint64_t before = page_sender_count(s->pages);
+	uint64_t before = sent_pages(s);
 	usec_t start = send_now();
 	unsigned nr = ++s->report->rounds;
 	int r = recheck_running(s, err);
@@ -44,7 +51,7 @@ static int run_round(struct sending *s, struct round *ret, struct error *err)
 		r = frame_expect_u64(s->ch, &s->frame, FRAME_SYNC, nr, err);
 	if (r < 0)
 		return r;
-	ret->pages = page_sender_count(s->pages) - before;
+	ret->pages = sent_pages(s) - before;
 	ret->time = send_now() - start;
 	if (ret->pages >= LONG_ROUND)
 		s->bytes_per_us = (double)ret->pages * FRAME_PAGE /
@@ -66,8 +73,8 @@ static usec_t predict(const struct sending *s, const struct round *last,
 	       (usec_t)((double)last->pages * FRAME_PAGE / rate);
 }
 
-/* All of its memory has to travel while it stands still. */
-static int stop_and_copy_budget(struct sending *s, struct error *err)
+/* All of its memory has to travel while it stands still, but not its files. */
+static int stop_and_copy(struct sending *s, struct error *err)
 {
 	usec_t expected = BASE_USEC +
 			  (usec_t)(s->report->bytes_held / STOP_AND_COPY_RATE);
@@ -78,7 +85,7 @@ static int stop_and_copy_budget(struct sending *s, struct error *err)
 			err, -EDQUOT,
 			"without write tracking it would stand still for about %.0f ms, over the budget of %.1f ms",
 			(double)expected / 1000, (double)s->src->budget / 1000);
-	return 0;
+	return track_trees(s, err);
 }
 
 static int rounds(struct sending *s, struct round *ret, struct error *err)
@@ -160,7 +167,7 @@ int precopy_run(struct sending *s, struct error *err)
 	int r;
 
 	if (s->method == TRACK_NONE)
-		return stop_and_copy_budget(s, err);
+		return stop_and_copy(s, err);
 	page_sender_on_flush(s->pages, throttle_tick, s);
 	r = rounds(s, &last, err);
 	if (r == 0)
@@ -181,7 +188,7 @@ int precopy_again(struct sending *s, struct error *err)
 	int r;
 
 	if (s->method == TRACK_NONE)
-		return 0;
+		return track_trees(s, err);
 	r = frame_send_u64(s->ch, FRAME_HURRY, false, err);
 	if (r == 0)
 		r = run_round(s, &last, err);

@@ -37,6 +37,25 @@ struct receiving {
 	bool done, ready, hurried;
 };
 
+static bool has_tree(const struct move_dest *dst, const char *path)
+{
+	for (size_t i = 0; dst->trees && dst->trees[i]; i++)
+		if (!strcmp(dst->trees[i], path))
+			return true;
+	return false;
+}
+
+static int check_trees(const struct receiving *v, struct error *err)
+{
+	for (size_t i = 0; i < v->hello->n_tree; i++)
+		if (!has_tree(v->dst, v->hello->tree[i]->path))
+			return error_set(
+				err, -ENOTSUP,
+				"what is in %s moves with the process, and the destination has no such directory for it alone",
+				v->hello->tree[i]->path);
+	return 0;
+}
+
 static int receive_hello(struct receiving *v, struct error *err)
 {
 	Move__Hello *here;
@@ -50,6 +69,8 @@ static int receive_hello(struct receiving *v, struct error *err)
 	here = hello_of_host();
 	here->epoch = v->hello->epoch;
 	r = hello_check(v->hello, here, v->dst->root, err);
+	if (r == 0)
+		r = check_trees(v, err);
 	if (r == 0)
 		r = move_fault(MF_DEST_HELLO, err);
 	hello_answer_clocks(here);
@@ -127,6 +148,14 @@ static int receive_ranges(struct receiving *v, struct error *err)
 	return r < 0 ? r : landing_flush(v->landing, err);
 }
 
+static int receive_tree(struct receiving *v, struct error *err)
+{
+	if (!has_tree(v->dst, (const char *)v->frame.data))
+		return error_set(err, -EPROTO, "TREE that was not announced");
+	return landing_change_tree(v->landing, v->frame.data, v->frame.size,
+				   err);
+}
+
 static int receive_state(struct receiving *v, struct error *err)
 {
 	int r = move_fault(MF_DEST_STATE, err);
@@ -174,6 +203,8 @@ static int receive_frame(struct receiving *v, struct error *err)
 	case FRAME_UNMAP:
 	case FRAME_ZAP:
 		return receive_ranges(v, err);
+	case FRAME_TREE:
+		return receive_tree(v, err);
 	case FRAME_PAGES:
 		return pages_place(v->landing->pid, &v->frame, err);
 	case FRAME_SYNC:

@@ -59,6 +59,7 @@ int recheck_stopped(struct sending *s, struct error *err)
 		r = recheck_children(s, err);
 	/* before all of the memory is copied, which pre-copy has not done */
 	if (r == 0 && !s->report->tracked)
-		r = fds_check(pid, s->src->external, s->src->nr_externals, err);
+		r = fds_check(pid, s->src->external, s->src->nr_externals,
+			      s->trees, err);
 	return r;
 }

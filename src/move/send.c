@@ -19,6 +19,7 @@
 
 #include "core/hurry.h"
 #include "core/io.h"
+#include "move/check.h"
 #include "move/fault.h"
 #include "move/fds.h"
 #include "move/hello.h"
@@ -88,8 +89,8 @@ static int check_until(const struct sending *s, usec_t end, struct error *err)
 	usec_t pause = PAUSE_LEAST;
 	int r;
 
-	while ((r = move_check(src->pid, src->external, src->nr_externals,
-			       err)) < 0 &&
+	while ((r = check_process(src->pid, src->external, src->nr_externals,
+				  s->trees, err)) < 0 &&
 	       may_pass(r) && send_now() < end) {
 		nanosleep(&(struct timespec){ .tv_nsec = pause * 1000 }, NULL);
 		if (pause < PAUSE_MOST)
@@ -102,10 +103,14 @@ static int check_until(const struct sending *s, usec_t end, struct error *err)
 static int send_check(struct sending *s, struct error *err)
 {
 	const struct move_source *src = s->src;
+	struct error why;
+	int t = tree_open(src->pid, src->trees, &s->trees, &why);
 	int r = check_until(s, send_now() + SOON, err);
 
-	if (r < 0)
-		return r;
+	if (r == 0 && t < 0)
+		*err = why;
+	if (r < 0 || t < 0)
+		return r < 0 ? r : t;
 	s->pidfd = (int)syscall(SYS_pidfd_open, src->pid, 0);
 	if (s->pidfd < 0)
 		return error_sys(err, -errno, "process %d", src->pid);
@@ -115,7 +120,7 @@ static int send_check(struct sending *s, struct error *err)
 	if (!s->pages)
 		return -ESRCH;
 	r = fds_prepare(src->pid, s->pidfd, src->external, src->nr_externals,
-			&s->fds, err);
+			s->trees, &s->fds, err);
 	return r < 0 ? r : move_fault(MF_SOURCE_CHECKED, err);
 }
 
@@ -345,6 +350,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 	}
 	send_hurry(&s, false);
 	fds_source_destroy(s.fds);
+	tree_close(s.trees);
 	if (s.recorded) /* held by the freezer: it could not even die now */
 		tracee_abandon(s.tracee);
 	else

@@ -14,6 +14,7 @@
 #include "move/scan.h"
 #include "move/sent.h"
 #include "move/share.h"
+#include "move/tree.h"
 
 struct sending {
 	const struct move_source *src;
@@ -44,6 +45,8 @@ struct sending {
 	Move__State *state;
 	struct frame frame;
 	struct fds_source *fds;
+	struct tree_set *trees;
+	bool told_area; /* where the landing area lies */
 	int pidfd, uffd;
 	enum track_method {
 		TRACK_NONE,	  /* all is sent while it stands still */

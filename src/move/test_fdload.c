@@ -176,7 +176,7 @@ static struct fds_source *prepare(int *pidfd)
 	struct fds_source *s;
 
 	*pidfd = (int)syscall(SYS_pidfd_open, rank, 0);
-	if (fds_prepare(rank, *pidfd, NULL, 0, &s, &err) < 0)
+	if (fds_prepare(rank, *pidfd, NULL, 0, NULL, &s, &err) < 0)
 		fail("prepare", &err);
 	return s;
 }

@@ -150,10 +150,11 @@ static int capture(const struct fdt_case *c, struct fdt_child *child,
 {
 	static struct move_external ext[EXTERNALS];
 	size_t nr = list_externals(c, child, ext);
-	int r = fds_check(child->pid, ext, nr, err);
+	int r = fds_check(child->pid, ext, nr, NULL, err);
 
 	if (!r)
-		r = fds_prepare(child->pid, child->pidfd, ext, nr, ret, err);
+		r = fds_prepare(child->pid, child->pidfd, ext, nr, NULL, ret,
+				err);
 	if (!r)
 		r = fds_drain(*ret, 5000, err);
 	if (!r)

@@ -207,7 +207,7 @@ static void passing_lock(void **state)
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
 	close(ready[1]);
-	if (fds_check(pid, none, 0, &err) < 0)
+	if (fds_check(pid, none, 0, NULL, &err) < 0)
 		fail_msg("%s", err.text);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

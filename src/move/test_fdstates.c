@@ -494,7 +494,7 @@ static struct fds_source *capture(pid_t rank, int pidfd)
 	struct fds_source *s;
 	uint8_t *blob;
 
-	if (fds_prepare(rank, pidfd, NULL, 0, &s, &err) < 0 ||
+	if (fds_prepare(rank, pidfd, NULL, 0, NULL, &s, &err) < 0 ||
 	    fds_drain(s, 5000, &err) < 0)
 		fail_msg("%s", err.text);
 	load_net_plug(LOAD_A, false);
@@ -618,7 +618,7 @@ static void half_made(void **state)
 	peer = start(LOAD_PEER, calls_peer, says_hello);
 	wait_for(&shared->shut);
 	pidfd = (int)syscall(SYS_pidfd_open, rank, 0);
-	assert_int_equal(fds_prepare(rank, pidfd, NULL, 0, &s, &err), 0);
+	assert_int_equal(fds_prepare(rank, pidfd, NULL, 0, NULL, &s, &err), 0);
 	assert_int_equal(fds_drain(s, 5000, &err), -EAGAIN);
 	load_net_plug(LOAD_A, false);
 	assert_int_equal(fds_capture(s, &blob, &n, &err), -EAGAIN);

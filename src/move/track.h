@@ -29,6 +29,9 @@ void track_stop(struct sending *s);
 /* How does the layout differ from what the destination has?  Tell it. */
 int track_layout(struct sending *s, bool last, struct error *err) must_check;
 
+/* The trees alone, for what is not tracked; track_layout() does so, too. */
+int track_trees(struct sending *s, struct error *err) must_check;
+
 /* Send what was written since the last pass. */
 int track_send(struct sending *s, bool last, struct error *err) must_check;
 

@@ -2,6 +2,7 @@
  * track_layout.c - follow how the process's mappings change, and tell it
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/xalloc.h"
 #include "move/check.h"
@@ -27,6 +28,7 @@ static int tell_gone(struct sending *s, const struct vma_list *gone,
 	return r;
 }
 
+/* fresh may be empty: where the landing area lies is told with it. */
 static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 		      struct error *err)
 {
@@ -50,7 +52,50 @@ static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 	if (r == 0)
 		r = wire_send(s->ch, FRAME_MAP, &l->base, err);
 	move__layout__free_unpacked(l, NULL);
+	s->told_area = r == 0;
 	return r;
+}
+
+static int send_tree(void *ctx, const char *path, const void *p, size_t n,
+		     struct error *err)
+{
+	struct sending *s = ctx;
+	struct iovec iov[] = { { (void *)(uintptr_t)path, strlen(path) + 1 },
+			       { (void *)(uintptr_t)p, n } };
+
+	return frame_send(s->ch, FRAME_TREE, iov, 2, err);
+}
+
+/* Before mappings that show files in the trees. */
+static int tell_trees(struct sending *s, const struct vma_list *now, bool last,
+		      struct error *err)
+{
+	const struct vma_list none = { 0 };
+	int r = 0;
+
+	if (!tree_count(s->trees))
+		return 0;
+	if (!s->told_area)
+		r = tell_fresh(s, &none, err);
+	return r < 0 ? r : tree_pass(s->trees, now, last, send_tree, s, err);
+}
+
+/* What was deleted since the mappings were read is told when it is known. */
+static void drop_deleted(const struct sending *s, struct vma_list *maps)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < maps->nr; i++) {
+		struct vma *v = &maps->v[i];
+
+		if ((v->kind == VMA_FILE || v->kind == VMA_SHARED_FILE) &&
+		    tree_holds(s->trees, v->dev) &&
+		    !tree_has(s->trees, v->dev, v->ino))
+			free(v->path);
+		else
+			maps->v[n++] = *v;
+	}
+	maps->nr = n;
 }
 
 /* The advice is slow to read; at the freeze only if something is new. */
@@ -85,6 +130,10 @@ int track_layout(struct sending *s, bool last, struct error *err)
 	struct vma_list now = { 0 }, gone = { 0 };
 	int r = read_layout(s, &now, last, err);
 
+	if (r == 0)
+		r = tell_trees(s, &now, last, err);
+	if (r == 0)
+		drop_deleted(s, &now);
 	if (r < 0) {
 		vma_list_clear(&now);
 		return r;
@@ -98,5 +147,20 @@ int track_layout(struct sending *s, bool last, struct error *err)
 	vma_list_clear(&gone);
 	vma_list_clear(&s->maps);
 	s->maps = now;
+	return r;
+}
+
+int track_trees(struct sending *s, struct error *err)
+{
+	struct vma_list now = { 0 };
+	const struct vma *vdso;
+	int r = proc_read_maps(s->src->pid, &now, err);
+
+	if (r == 0) {
+		vdso = vma_named(&now, "[vdso]");
+		s->vdso = vdso ? vdso->start : 0;
+		r = tell_trees(s, &now, false, err);
+	}
+	vma_list_clear(&now);
 	return r;
 }

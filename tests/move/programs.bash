@@ -17,6 +17,7 @@ check-files
 check-locks
 check-memory
 check-pipes
+check-pipes fifo
 check-rseqs
 check-shared
 check-signals
@@ -44,7 +45,6 @@ pychk.py
 move_perhaps='
 check-files locks
 pychk.py wal
-check-pipes fifo
 check-tcp connecting
 '
 

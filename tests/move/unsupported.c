@@ -260,6 +260,24 @@ static void make_deleted(void)
 	CHECK(unlink(check_path("gone")) == 0);
 }
 
+/* Whoever will write to it is elsewhere. */
+static void make_fifo(void)
+{
+	CHECK(mkfifo(check_path("fifo"), 0600) == 0);
+	fd = open(check_path("fifo"), O_RDONLY | O_NONBLOCK);
+	CHECK(fd >= 0);
+}
+
+static void use_fifo(void)
+{
+	int w = open(check_path("fifo"), O_WRONLY | O_NONBLOCK);
+	char c = 0;
+
+	CHECK(w >= 0 && write(w, "x", 1) == 1);
+	close(w);
+	CHECK(read(fd, &c, 1) == 1 && c == 'x');
+}
+
 static const struct thing {
 	const char *name, *word;
 	void (*make)(void);
@@ -279,6 +297,7 @@ static const struct thing {
 	  use_nothing },
 	{ "seccomp", "seccomp", make_seccomp, use_seccomp, use_nothing },
 	{ "deleted-map", "deleted", make_deleted, use_nothing, finish_map },
+	{ "fifo", "named pipe .* other end", make_fifo, use_fifo, use_nothing },
 	{ "child", "child", make_child, use_child, finish_child },
 };
 
