@@ -33,12 +33,12 @@
 #include "core/error.h"
 #include "move/proc.h"
 
-#define TREE_BYTES ((uint64_t)1 << 30) /* in all trees together */
-#define TREE_NODES 16384	       /* in one tree */
+#define TREE_BYTES	((uint64_t)1 << 30) /* in all trees together */
+#define TREE_NODES	16384		    /* in one tree */
 /* Files that have to be read while the process stands still, in all. */
 #define TREE_LAST_BYTES ((uint64_t)64 << 20)
 /* Higher inode numbers than this are not made again. */
-#define TREE_INO_MOST ((uint64_t)4 << 20)
+#define TREE_INO_MOST	((uint64_t)4 << 20)
 
 /* ---- source ---- */
 

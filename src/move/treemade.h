@@ -43,14 +43,14 @@ struct made_tree {
 
 struct made *made_find(const struct made_tree *t, uint64_t ino);
 /* Where it is now; -ENAMETOOLONG. */
-int made_path(const struct made *m, char ret[PATH_MAX], struct error *err)
-	must_check;
+int made_path(const struct made *m, char ret[PATH_MAX],
+	      struct error *err) must_check;
 int made_error(const struct made_tree *t, const char *what, const char *path,
 	       int code, struct error *err);
 
 /* treename.c: exactly these names. */
-int made_rename(struct made_tree *t, const Tree__Change *c, struct error *err)
-	must_check;
+int made_rename(struct made_tree *t, const Tree__Change *c,
+		struct error *err) must_check;
 void made_clear_links(struct made_link *link, size_t n);
 /* Its names are gone. */
 void made_forget(struct made_tree *t, struct made *m);

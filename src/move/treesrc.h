@@ -16,14 +16,14 @@
 struct tree_node {
 	UT_hash_handle hh;
 	uint64_t ino;
-	struct stat st;	  /* as last seen */
-	unsigned pass;	  /* in which that was */
-	bool told;	  /* the destination knows of it */
-	bool changed;	  /* since it was told */
-	bool unsure;	  /* it may be, though st does not show it */
-	char *path;	  /* in the tree, where it was seen when it changed */
-	bool anchor;	  /* a directory with a mount in it */
-	uint64_t *block;  /* hashes of what the destination has; 0: a hole */
+	struct stat st;	 /* as last seen */
+	unsigned pass;	 /* in which that was */
+	bool told;	 /* the destination knows of it */
+	bool changed;	 /* since it was told */
+	bool unsure;	 /* it may be, though st does not show it */
+	char *path;	 /* in the tree, where it was seen when it changed */
+	bool anchor;	 /* a directory with a mount in it */
+	uint64_t *block; /* hashes of what the destination has; 0: a hole */
 	size_t nr_blocks;
 };
 
@@ -55,8 +55,8 @@ struct tree_set {
 struct tree_node *tree_find(const struct tree *t, uint64_t ino);
 
 /* treewalk.c: nodes and names as they are; forgets what is gone. */
-int tree_walk(struct tree_set *set, struct tree *t, struct error *err)
-	must_check;
+int tree_walk(struct tree_set *set, struct tree *t,
+	      struct error *err) must_check;
 
 /* treesend.c: what is changed, to the destination. */
 int tree_send(struct tree_set *set, struct tree *t, tree_emit *emit, void *ctx,
