@@ -14,6 +14,10 @@ job_count_is() {
 	[ "$(json 'len(j)' ps)" = "$1" ]
 }
 
+host_count_is() { # N
+	[ "$(json 'len(j)' hosts)" = "$1" ]
+}
+
 all_running() {
 	[ "$(json 'all(r["state"] == "running" for i in j for r in i["ranks"]) and len(j)' ps)" != False ] &&
 		job_count_is "${1:-1}" && [ "$(json 'j[0]["state"]' ps)" = running ]
@@ -237,7 +241,7 @@ switches() { # PID
 	on h1 "$stint" agent --controller="unix:$bed/c2" --key="$bed/x.key" --run-dir="$bed/x" 2>"$bed/x.log" 3>&- &
 	local agent=$!
 	export STINT_CONTROLLER=unix:$bed/c2 STINT_KEY=$bed/me.key
-	eventually [ "$(json 'len(j)' hosts)" = 1 ]
+	eventually host_count_is 1
 	"$stint" run sleep 100 3>&- &
 	local client=$!
 	eventually all_running

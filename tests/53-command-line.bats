@@ -75,6 +75,15 @@ fails() {
 	fails 2 "no state directory" controller --config conf
 }
 
+@test "the simulator needs no network library, nor the program for clusters" {
+	! ldd "$stint" | grep -e gnutls -e systemd -e sqlite
+	cp "$stint" alone
+	./alone policies easy >/dev/null
+	[ -e /usr/local/libexec/stint/stint-cluster ] && return
+	run --separate-stderr ./alone ps
+	[ "$status" -eq 1 ] && [[ "$stderr" == *"clusters installed?" ]]
+}
+
 @test "help: every command's, and the list" {
 	run "$stint" help
 	[ "$status" -eq 0 ]

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cluster/keeper_priv.h"
+#include "core/installed.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -207,34 +208,12 @@ static void keep_tmp(struct keeper *k, const char *path, size_t *nr)
 		append(&k->keep_tmp, nr, (char *[]){ (char *)path }, 1);
 }
 
-/*
- * The library against MPI_Finalize's deadlock: beside this program in the build
- * tree, else where it is installed.  NULL if it is in neither place.
- */
-static char *preload_path(void)
-{
-	char exe[4096], *path, *real, *slash;
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	if (n > 0) {
-		exe[n] = '\0';
-		slash = strrchr(exe, '/');
-		if (slash)
-			*slash = '\0';
-		path = xasprintf("%s/../pmi/libstint-pmi.so", exe);
-		real = realpath(path, NULL);
-		free(path);
-		if (real)
-			return real;
-	}
-	return access(STINT_PMI_PRELOAD, R_OK) ? NULL
-					       : xstrdup(STINT_PMI_PRELOAD);
-}
-
 static int begin_pmi(struct keeper *k, const Keeper__Pmi *pmi, size_t *nr_tmp,
 		     struct error *err)
 {
-	char *preload = preload_path();
+	/* The library against MPI_Finalize's deadlock. */
+	char *preload =
+		installed_find("../pmi/libstint-pmi.so", STINT_PMI_PRELOAD);
 
 	if (preload)
 		keep_tmp(k, preload, nr_tmp);

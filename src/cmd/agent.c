@@ -61,7 +61,7 @@ static int set(void *conf, const char *name, const char *value,
 	return agent_conf_set(conf, name, value, err);
 }
 
-static int agent_main(int argc, char **argv)
+int cmd_agent(int argc, char **argv)
 {
 	struct agent_conf conf;
 	struct daemon d = { .section = "agent", .set = set, .conf = &conf };
@@ -75,9 +75,3 @@ static int agent_main(int argc, char **argv)
 	agent_conf_clear(&conf);
 	return r < 0 ? command_fail("agent", command_code(r), &err) : EXIT_OK;
 }
-
-const struct command cmd_agent = {
-	.name = "agent",
-	.summary = "offer this host to a cluster",
-	.run = agent_main,
-};

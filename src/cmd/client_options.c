@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,11 +176,4 @@ const char *show_usec(uint64_t usec)
 	static const char *const units[] = { "us", "ms", "s", NULL };
 
 	return show(usec, 1000, units);
-}
-
-void print_json(json_t *j)
-{
-	json_dumpf(j, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(j);
 }

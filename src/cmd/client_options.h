@@ -20,6 +20,7 @@
 
 #include "cluster/client.h"
 #include "cmd/command.h"
+#include "cmd/print_json.h"
 
 struct client_options {
 	struct client_conf conf;
@@ -51,9 +52,5 @@ const char *state_name(int state);
 /* "1.50 GB", "830 us": 3 digits and a unit, in a ring of static buffers. */
 const char *show_bytes(uint64_t bytes);
 const char *show_usec(uint64_t usec);
-
-struct json_t;
-/* Print on one line and drop the reference. */
-void print_json(struct json_t *j);
 
 #endif

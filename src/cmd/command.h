@@ -1,23 +1,21 @@
 /*
  * command.h - what a subcommand of stint is
  *
- * To add one there are three things to do: write cmd/NAME.c ending in one
- * const struct command, add its line to commands.def, and its file to
- * meson.build.  Options are read with argp; errors are printed with
- * command_fail(), in a parser with command_parsed(), so that they look alike.
- * Commands that ask the controller have client_main() (client_options.h).
+ * To add one there are three things to do: write cmd/NAME.c with a function
+ * cmd_NAME(), add its line to commands.def, and its file to meson.build.
+ * Options are read with argp; errors are printed with command_fail(), in a
+ * parser with command_parsed(), so that they look alike.  Commands that ask the
+ * controller have client_main() (client_options.h).
+ *
+ * The subcommands are in two programs.  `stint` is what people call; it has
+ * what needs no cluster, and hands all else over to `stint-cluster`, which is
+ * not on anybody's path.  So a simulation of some milliseconds does not load
+ * the libraries of the network first, and they need not be there for it.
  */
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
 
 #include "core/error.h"
-
-struct command {
-	const char *name;
-	const char *summary; /* one line for `stint help` and the manual */
-	/* argv[0] is "stint NAME", as argp's messages want it. */
-	int (*run)(int argc, char **argv);
-};
 
 /* Exit codes every subcommand keeps to; run adds the program's own. */
 enum command_exit {
@@ -25,6 +23,29 @@ enum command_exit {
 	EXIT_FAILED = 1, /* it was understood and did not work */
 	EXIT_USAGE = 2,	 /* it was not understood; nothing was done */
 };
+
+/* The subcommands.  argv[0] is "stint NAME", as argp's messages want it. */
+#define SIMULATOR(name, summary) int cmd_##name(int argc, char **argv);
+#define CLUSTER(name, summary)	 int cmd_##name(int argc, char **argv);
+#include "cmd/commands.def"
+#undef SIMULATOR
+#undef CLUSTER
+
+/* One of them, as a program's table has it. */
+struct command {
+	const char *name, *summary;
+	int (*run)(int argc, char **argv); /* NULL: the other program's */
+};
+
+/* The one called name in a table that ends with a name of NULL, or NULL. */
+const struct command *command_find(const struct command *table,
+				   const char *name);
+
+/* What every program does first: see to its standard descriptors. */
+void command_begin(void);
+
+/* Run one that is in this program.  argv[1] is its name. */
+int command_run(const struct command *command, int argc, char **argv);
 
 /* The exit code for a negative errno: a wrong argument is -EINVAL or -ERANGE,
  * everything else did not work. */

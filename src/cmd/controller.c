@@ -103,7 +103,7 @@ static int enrol(const struct args *a, struct error *err)
 		       : 0;
 }
 
-static int controller_main(int argc, char **argv)
+int cmd_controller(int argc, char **argv)
 {
 	struct args a = {
 		.daemon = { .section = "controller", .set = set },
@@ -121,9 +121,3 @@ static int controller_main(int argc, char **argv)
 	return r < 0 ? command_fail("controller", command_code(r), &err)
 		     : EXIT_OK;
 }
-
-const struct command cmd_controller = {
-	.name = "controller",
-	.summary = "serve a cluster, or enrol a host or user in it",
-	.run = controller_main,
-};

@@ -75,16 +75,10 @@ static int ask(struct client *c, void *args, struct error *err)
 			  show_move, a, NULL, err);
 }
 
-static int drain_main(int argc, char **argv)
+int cmd_drain(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__DRAIN__INIT };
 
 	a.ask.wait = true;
 	return client_main("drain", &argp, argc, argv, ask, &a);
 }
-
-const struct command cmd_drain = {
-	.name = "drain",
-	.summary = "have all ranks leave a host",
-	.run = drain_main,
-};

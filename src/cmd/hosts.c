@@ -71,15 +71,9 @@ static int ask(struct client *c, void *args, struct error *err)
 	return EXIT_OK;
 }
 
-static int hosts_main(int argc, char **argv)
+int cmd_hosts(int argc, char **argv)
 {
 	struct client_options o = { .json = false };
 
 	return client_main("hosts", &argp, argc, argv, ask, &o);
 }
-
-const struct command cmd_hosts = {
-	.name = "hosts",
-	.summary = "show the hosts of the cluster",
-	.run = hosts_main,
-};

@@ -62,7 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return command_parsed(state, r, &err);
 }
 
-static int run(int argc, char **argv)
+int cmd_keeper(int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = options,
@@ -81,9 +81,3 @@ static int run(int argc, char **argv)
 		return command_fail("keeper", EXIT_FAILED, &err);
 	return EXIT_OK;
 }
-
-const struct command cmd_keeper = {
-	.name = "keeper",
-	.summary = "the process beside each rank (started by agents)",
-	.run = run,
-};

@@ -88,15 +88,9 @@ static int ask(struct client *c, void *args, struct error *err)
 			  NULL, NULL, NULL, err);
 }
 
-static int kill_main(int argc, char **argv)
+int cmd_kill(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__SIGNAL__INIT };
 
 	return client_main("kill", &argp, argc, argv, ask, &a);
 }
-
-const struct command cmd_kill = {
-	.name = "kill",
-	.summary = "end a job, or send it a signal",
-	.run = kill_main,
-};

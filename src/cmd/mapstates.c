@@ -204,7 +204,7 @@ static void print(const struct args *a, const struct mapstates *ms)
 		print_text(ms);
 }
 
-static int run(int argc, char **argv)
+int cmd_mapstates(int argc, char **argv)
 {
 	struct args a = {
 		.kind = SED2, .minsize = 1, .limit = 100000, .format = "text"
@@ -241,9 +241,3 @@ static int run(int argc, char **argv)
 	}
 	return EXIT_OK;
 }
-
-const struct command cmd_mapstates = {
-	.name = "mapstates",
-	.summary = "draw the mapping state diagram of SED on a system",
-	.run = run,
-};

@@ -93,15 +93,9 @@ static int ask(struct client *c, void *args, struct error *err)
 	return moved ? EXIT_OK : EXIT_FAILED;
 }
 
-static int migrate_main(int argc, char **argv)
+int cmd_migrate(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__MIGRATE__INIT };
 
 	return client_main("migrate", &argp, argc, argv, ask, &a);
 }
-
-const struct command cmd_migrate = {
-	.name = "migrate",
-	.summary = "move a running rank to another host",
-	.run = migrate_main,
-};

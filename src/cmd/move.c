@@ -366,7 +366,7 @@ static int run_check(const struct args *a)
 	return EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+int cmd_move(int argc, char **argv)
 {
 	static const struct argp argp = {
 		options,
@@ -395,9 +395,3 @@ static int run(int argc, char **argv)
 		return run_send(&a);
 	}
 }
-
-const struct command cmd_move = {
-	.name = "move",
-	.summary = "move one running process to another host",
-	.run = run,
-};

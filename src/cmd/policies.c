@@ -156,7 +156,7 @@ static void list(bool json)
 		puts("]");
 }
 
-static int run(int argc, char **argv)
+int cmd_policies(int argc, char **argv)
 {
 	static const struct argp argp = {
 		options, parse, "[NAME]",
@@ -183,9 +183,3 @@ static int run(int argc, char **argv)
 	}
 	return EXIT_OK;
 }
-
-const struct command cmd_policies = {
-	.name = "policies",
-	.summary = "list the scheduling policies, or explain one",
-	.run = run,
-};

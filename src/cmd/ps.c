@@ -162,15 +162,9 @@ static int ask(struct client *c, void *args, struct error *err)
 	return EXIT_OK;
 }
 
-static int ps_main(int argc, char **argv)
+int cmd_ps(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__LIST_JOBS__INIT };
 
 	return client_main("ps", &argp, argc, argv, ask, &a);
 }
-
-const struct command cmd_ps = {
-	.name = "ps",
-	.summary = "show jobs, their ranks and where they are",
-	.run = ps_main,
-};

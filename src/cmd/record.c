@@ -83,15 +83,9 @@ static int ask(struct client *c, void *args, struct error *err)
 	return r;
 }
 
-static int record_main(int argc, char **argv)
+int cmd_record(int argc, char **argv)
 {
 	struct args a = { .out = "-" };
 
 	return client_main("record", &argp, argc, argv, ask, &a);
 }
-
-const struct command cmd_record = {
-	.name = "record",
-	.summary = "write down what the policy was told and planned",
-	.run = record_main,
-};

@@ -164,7 +164,7 @@ static void set_link(struct args *a)
 		a->reproduce.link = a->reproduce.figures + n;
 }
 
-static int reproduce_main(int argc, char **argv)
+int cmd_reproduce(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "PAPER[:ID]", doc };
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -188,9 +188,3 @@ static int reproduce_main(int argc, char **argv)
 	return rc < 0 ? command_fail("reproduce", command_code(rc), &err)
 		      : EXIT_OK;
 }
-
-const struct command cmd_reproduce = {
-	.name = "reproduce",
-	.summary = "compute published results again and compare",
-	.run = reproduce_main,
-};

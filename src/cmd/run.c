@@ -477,7 +477,7 @@ static void run_clear(struct run *r)
 	explicit_bzero(&r->key, sizeof(r->key));
 }
 
-static int run_main(int argc, char **argv)
+int cmd_run(int argc, char **argv)
 {
 	struct run r = { .code = 0 };
 	int k;
@@ -494,9 +494,3 @@ static int run_main(int argc, char **argv)
 	run_clear(&r);
 	return k;
 }
-
-const struct command cmd_run = {
-	.name = "run",
-	.summary = "run a program on hosts of the cluster",
-	.run = run_main,
-};

@@ -324,7 +324,7 @@ out:
 	return r;
 }
 
-static int run(int argc, char **argv)
+int cmd_sim(int argc, char **argv)
 {
 	struct sim_args a;
 	struct error err;
@@ -341,9 +341,3 @@ static int run(int argc, char **argv)
 		return command_fail("sim", EXIT_FAILED, &err);
 	return EXIT_OK;
 }
-
-const struct command cmd_sim = {
-	.name = "sim",
-	.summary = "simulate a scheduling policy on a trace or workload",
-	.run = run,
-};

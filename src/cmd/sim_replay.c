@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/client_options.h"
+#include "cmd/command.h"
+#include "cmd/print_json.h"
 #include "sim/inflate.h"
 #include "sim/replay.h"
 

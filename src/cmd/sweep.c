@@ -114,7 +114,7 @@ static int sweep(struct sweep_args *a)
 	return rc < 0 ? command_fail("sweep", EXIT_FAILED, &err) : EXIT_OK;
 }
 
-static int sweep_main(int argc, char **argv)
+int cmd_sweep(int argc, char **argv)
 {
 	struct error err = ERROR_INIT;
 	struct sweep_args a;
@@ -126,9 +126,3 @@ static int sweep_main(int argc, char **argv)
 	sweep_args_clear(&a);
 	return rc;
 }
-
-const struct command cmd_sweep = {
-	.name = "sweep",
-	.summary = "compare policies over loads and workloads, replicated",
-	.run = sweep_main,
-};

@@ -205,7 +205,7 @@ static const struct {
 	{ "exec", run_exec, 2 },
 };
 
-static int testbed_run(int argc, char **argv)
+int cmd_testbed(int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = options,
@@ -233,9 +233,3 @@ static int testbed_run(int argc, char **argv)
 		  a.words[0]);
 	return command_fail("testbed", EXIT_USAGE, &err);
 }
-
-const struct command cmd_testbed = {
-	.name = "testbed",
-	.summary = "several test hosts on this machine",
-	.run = testbed_run,
-};

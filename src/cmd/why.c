@@ -97,15 +97,9 @@ static int ask(struct client *c, void *args, struct error *err)
 	return EXIT_OK;
 }
 
-static int why_main(int argc, char **argv)
+int cmd_why(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__GET_WHY__INIT };
 
 	return client_main("why", &argp, argc, argv, ask, &a);
 }
-
-const struct command cmd_why = {
-	.name = "why",
-	.summary = "say why a job waits, or runs where it does",
-	.run = why_main,
-};
