@@ -36,6 +36,11 @@ teardown() { jobs_teardown; }
 	st kill 1
 	eventually is 'j[2]["state"], j[3]["state"]' 'running running'
 	[[ "$(st why 2 --json)" == *'start job 2 with 2: it is first in the queue'* ]]
+	# One that could never start would block all others for ever.
+	run st run -n 4 true
+	[ "$status" = 1 ]
+	[ "${#lines[@]}" = 1 ]
+	[[ "$output" == *"4 processors are asked for, and under policy 'fcfs' a job can have 3 here at most; \`stint hosts\`"* ]]
 	run st why 99
 	[ "$status" = 1 ]
 	[[ "$output" == *"no job 99"* ]]

@@ -124,6 +124,19 @@ assert s["makespan"] == 180 and s["policy"] == "fcfs"'
 	[[ "$stderr" == *"left out 3 jobs (1 without a run time, 1 without a size, 1 larger than 4"* ]]
 }
 
+@test "jobs too large for the hosts are rejected, said and counted" {
+	small
+	for policy in fcfs easy dqs lst sed1 deqp; do
+		run --separate-stderr "$stint" sim -p $policy --swf "$dir/t.swf" --hosts 3x1 -o "$dir/j.csv"
+		[ "$status" -eq 0 ]
+		[ "$stderr" = "stint sim: rejected 1 jobs that could never start, first job 2: 4 processors are asked for, and under policy '$policy' a job can have 3 here at most" ]
+		[[ "$output" == *"1 rejected"* ]]
+		[ "$(cut -d, -f1,3,4,10 "$dir/j.csv" | tail -n +2 | tr '\n' ' ')" = "1,0,100,done 2,,,rejected 3,100,130,done " ]
+	done
+	"$stint" sim -p pvm --swf "$dir/t.swf" --hosts 3x1 --json | grep -q '"ended":3.*"rejected":0'
+	fails "job 2: 4 processors" "$stint" sweep -p fcfs --swf "$dir/t.swf" --hosts 3x1
+}
+
 @test "bad traces: one line with file and line, no output" {
 	out=$dir/jobs.csv
 	small; sed -i '3s/ 4 60/ x 60/' "$dir/t.swf"

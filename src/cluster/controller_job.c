@@ -241,6 +241,8 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	if (asked->n_hosts) {
 		hosts = xcalloc(job->nr, sizeof(*hosts));
 		r = ctl_sched_fixed(job, hosts, &err);
+	} else {
+		r = ctl_sched_check(job, &err);
 	}
 	if (r < 0) {
 		ctl_job_destroy(job);

@@ -377,6 +377,8 @@ void ctl_sched_timer(struct ctl *ctl); /* an instant that it asked for */
 void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told);
 /* Why a job waits, into buf. */
 void ctl_sched_why(struct ctl_job *job, char *buf, size_t n);
+/* -E2BIG with the reason if it is too large for all hosts there are. */
+int ctl_sched_check(const struct ctl_job *job, struct error *err);
 /* Fixed hosts, round and round; or the first that cannot be used. */
 int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err);
 

@@ -374,6 +374,22 @@ void ctl_sched_why(struct ctl_job *job, char *buf, size_t n)
 	plan_clear(&plan);
 }
 
+int ctl_sched_check(const struct ctl_job *job, struct error *err)
+{
+	const Control__Submit *s = job->spec;
+	struct ctl *ctl = job->ctl;
+	struct error why;
+
+	/* Before the first host has joined nothing can be said. */
+	if (!ctl->nr_hosts)
+		return 0;
+	if (!policy_check_size(ctl->policy, &ctl->view, s->ranks,
+			       s->min_ranks ? s->min_ranks : s->ranks, &why))
+		return 0;
+	return error_set(err, -E2BIG, "%s; `stint hosts` lists what there is",
+			 why.text);
+}
+
 int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err)
 {
 	const Control__Submit *s = job->spec;

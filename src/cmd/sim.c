@@ -309,6 +309,11 @@ static int simulate(struct sim_args *a, struct error *err)
 	r = sim_run(&a->config, &result, err);
 	if (a->config.progress && w->nr_jobs > 16384)
 		fputs("\r\033[K", stderr);
+	if (!r && result.nr_rejected)
+		fprintf(stderr,
+			"stint sim: rejected %" PRIu64
+			" jobs that could never start, first %s\n",
+			result.nr_rejected, result.why_rejected);
 	if (!r) {
 		r = report(a, &result, &kept, &files, err);
 		sim_result_clear(&result);

@@ -24,7 +24,7 @@ const char *event_name(enum event_type type)
 const char *event_outcome_name(enum event_outcome outcome)
 {
 	static const char *const outcomes[] = { "done", "failed", "cancelled",
-						"killed" };
+						"killed", "rejected" };
 
 	return (size_t)outcome < sizeof(outcomes) / sizeof(*outcomes)
 		       ? outcomes[outcome]

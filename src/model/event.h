@@ -42,7 +42,13 @@ enum event_type {
 	EVENT_TIMER,   /* an instant the policy asked for with plan_wake() */
 };
 
-enum event_outcome { END_DONE, END_FAILED, END_CANCELLED, END_KILLED };
+enum event_outcome {
+	END_DONE,
+	END_FAILED,
+	END_CANCELLED,
+	END_KILLED,
+	END_REJECTED, /* never arrived: policy_check_size(); not of events */
+};
 
 struct event {
 	enum event_type type;
@@ -74,7 +80,7 @@ void model_end(struct view *view, struct job *job);
 
 /* Short name ("arrive", ...); NULL beyond the last. */
 const char *event_name(enum event_type type);
-/* "done", "failed", "cancelled", "killed"; NULL beyond the last. */
+/* "done", "failed", "cancelled", "killed", "rejected"; NULL beyond the last. */
 const char *event_outcome_name(enum event_outcome outcome);
 
 #endif

@@ -424,6 +424,7 @@ const struct policy_ops policy_lst = {
 	.event = lst_event,
 	.decide = decide,
 	.explain = explain,
+	.most = slices_most,
 	.save = save,
 	.load = load,
 	.destroy = destroy,

@@ -159,6 +159,23 @@ static void dqs_explain(const struct policy *policy, const struct view *view,
 	plan_defer(plan, job, &no_slots, job->size, slots, 0);
 }
 
+static int64_t dqs_most(const struct policy *policy, const struct view *view)
+{
+	const struct mapping *p = (const struct mapping *)policy;
+	const struct host *h;
+	int64_t n = 0;
+
+	for_each_host (h, view)
+		n += p->slots < h->slots ? p->slots : h->slots;
+	return n;
+}
+
+/* As many on a host as it takes. */
+static int64_t pvm_most(const struct policy *policy, const struct view *view)
+{
+	return view->nr_hosts ? INT64_MAX : 0;
+}
+
 static void pvm_decide(struct policy *policy, const struct view *view,
 		       struct plan *plan)
 {
@@ -207,6 +224,7 @@ const struct policy_ops policy_dqs = {
 	.create = dqs_create,
 	.decide = dqs_decide,
 	.explain = dqs_explain,
+	.most = dqs_most,
 	.destroy = destroy,
 };
 
@@ -221,5 +239,6 @@ const struct policy_ops policy_pvm = {
 	.flags = POLICY_HOSTS | POLICY_SHARES,
 	.create = pvm_create,
 	.decide = pvm_decide,
+	.most = pvm_most,
 	.destroy = destroy,
 };

@@ -314,5 +314,6 @@ const struct policy_ops policy_matrix = {
 	.event = matrix_event,
 	.decide = decide,
 	.explain = explain,
+	.most = slices_most,
 	.destroy = destroy,
 };

@@ -154,6 +154,37 @@ void policy_explain(const struct policy *policy, const struct view *view,
 			   view->nr_procs);
 }
 
+static int64_t all_cores(const struct view *view)
+{
+	const struct host *h;
+	int64_t n = 0;
+
+	for_each_host (h, view)
+		n += h->cores;
+	return view->nr_hosts ? n : view->nr_procs;
+}
+
+int64_t policy_most(const struct policy *policy, const struct view *view)
+{
+	return policy->ops->most ? policy->ops->most(policy, view)
+				 : all_cores(view);
+}
+
+int policy_check_size(const struct policy *policy, const struct view *view,
+		      uint32_t size, uint32_t min_size, struct error *err)
+{
+	const struct policy_ops *ops = policy->ops;
+	uint32_t least = ops->flags & POLICY_FOLDS ? min_size : size;
+	int64_t most = policy_most(policy, view);
+
+	if (least <= most)
+		return 0;
+	return error_set(err, -E2BIG,
+			 "%u processors are asked for, and under policy '%s' a "
+			 "job can have %lld here at most",
+			 least, ops->name, (long long)most);
+}
+
 void policy_adopt(struct policy *policy, const struct view *view)
 {
 	struct event e = { .at = view->now };

@@ -15,6 +15,8 @@
  * 2. add its line POLICY(NAME) to policy/policies.def;
  * 3. add the file to policy/meson.build;
  * 4. say in the comment at its top what a pass costs as the queue grows.
+ * The laws of sim/test_sim.c and sim/test_reservations.c are then checked for
+ *it.
  *
  * How a driver uses one:
  *	policy_create(spec, seed, &policy, err);
@@ -129,6 +131,12 @@ struct policy_ops {
 			const struct job *job, struct plan *plan);
 
 	/*
+	 * The most ranks one job could ever have, were all hosts usable and
+	 * idle.  NULL: all cores there are.
+	 */
+	int64_t (*most)(const struct policy *policy, const struct view *view);
+
+	/*
 	 * State that cannot be had from the view (ages, usage, rows): as text
 	 * of the policy's own, without NUL, and back.  NULL where all of it
 	 * follows from the view by policy_adopt().
@@ -178,6 +186,16 @@ static inline void policy_decide(struct policy *policy, const struct view *view,
 /* Append why job, which waits, does so. */
 void policy_explain(const struct policy *policy, const struct view *view,
 		    const struct job *job, struct plan *plan);
+
+/*
+ * A job of more than policy_most() would wait for ever, and may block others: a
+ * driver asks before EVENT_ARRIVE.  policy_check_size(): -E2BIG with the reason
+ * for one of that size, or where the policy folds, of that min_size.
+ */
+int64_t policy_most(const struct policy *policy, const struct view *view);
+int policy_check_size(const struct policy *policy, const struct view *view,
+		      uint32_t size, uint32_t min_size,
+		      struct error *err) must_check;
 
 /*
  * Tell a fresh policy of the jobs that are there: ARRIVE of each that waits,

@@ -201,6 +201,26 @@ static void explain(const struct policy *policy, const struct view *view,
 	plan_defer(plan, job, &why_wait, job->min_size, 0, 0);
 }
 
+/* What the slowest class has when all hosts are idle. */
+static int64_t most(const struct policy *policy, const struct view *view)
+{
+	const struct policy_sed *p = (const struct policy_sed *)policy;
+	double *alpha = xcalloc(view->nr_hosts, sizeof(*alpha));
+	struct sed idle;
+	int *avail, n;
+
+	for (uint32_t i = 0; i < view->nr_hosts; i++)
+		alpha[i] = p->sed.hosts[i].alpha;
+	sed_init(&idle, p->sed.kind, alpha, (int)view->nr_hosts);
+	avail = xcalloc((size_t)idle.nr_classes + 1, sizeof(*avail));
+	sed_availability(&idle, avail);
+	n = avail[idle.nr_classes];
+	free(avail);
+	free(alpha);
+	sed_clear(&idle);
+	return n;
+}
+
 static void destroy(struct policy *policy)
 {
 	struct policy_sed *p = (struct policy_sed *)policy;
@@ -230,6 +250,7 @@ const struct policy_ops policy_sed1 = {
 	.event = sed_event,
 	.decide = decide,
 	.explain = explain,
+	.most = most,
 	.destroy = destroy,
 };
 
@@ -247,5 +268,6 @@ const struct policy_ops policy_sed2 = {
 	.event = sed_event,
 	.decide = decide,
 	.explain = explain,
+	.most = most,
 	.destroy = destroy,
 };

@@ -4,9 +4,9 @@
  * Time is cut into slices of one length; who runs in one is chosen at its
  * start.  Within a slice, hosts that fall idle may go to others until it ends,
  * an "alternate selection", while enough of it is left to be worth it.  The
- * first slice begins with the first job; none runs while there is no job.  A
- * slice ends early where a reservation begins, and the next one does without
- *its hosts.
+ * first slice begins with the first job; none runs while there is no job.
+ * Where a reservation begins a slice ends early, and the next one does without
+ * the hosts.
  *
  *	slices_init(&s, setup->params);
  *	in decide:
@@ -95,6 +95,13 @@ static inline void slices_next(struct slices *s, const struct view *view,
 	s->end = view->now + s->length;
 	plan_wake(plan, s->end, &ends, 0, 0, 0);
 	slices_cut(s, view, plan);
+}
+
+/* One rank a host. */
+static inline int64_t slices_most(const struct policy *policy,
+				  const struct view *view)
+{
+	return view->nr_hosts;
 }
 
 /* The next job to come begins one at once. */

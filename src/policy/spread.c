@@ -104,6 +104,19 @@ static void spread_explain(const struct policy *policy, const struct view *view,
 		plan_defer(plan, job, &behind, head->id, 0, 0);
 }
 
+static int64_t spread_most(const struct policy *policy, const struct view *view)
+{
+	const struct spread *s = (const struct spread *)policy;
+	const struct host *h;
+	int64_t slots = 0, cores = 0;
+
+	for_each_host (h, view) {
+		slots += h->slots;
+		cores += h->cores;
+	}
+	return s->oversubscribe || slots < cores ? slots : cores;
+}
+
 const struct policy_ops policy_spread = {
 	.name = "spread",
 	.summary =
@@ -122,4 +135,5 @@ const struct policy_ops policy_spread = {
 	.create = spread_create,
 	.decide = spread_decide,
 	.explain = spread_explain,
+	.most = spread_most,
 };

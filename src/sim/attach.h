@@ -17,9 +17,10 @@
  *	linear		t(m) = n t(n) / m
  *	misp		a serial fraction, from an efficiency on the size asked
  *			for drawn uniformly from [low, high] for each job
- *	table		efficiencies at processor counts:
- *points=1@1/8@0.9/64@0.5 all with kind=malleable (or moldable) and min=FEWEST
- *processors.  Needs the seed for the draws.  On failure *workload is as it was.
+ *	table		efficiencies at processor counts, points=1@1/8@0.9/...
+ *
+ * all with kind=malleable (or moldable) and min=FEWEST processors.  Needs the
+ * seed for the draws.  On failure *workload is as it was.
  */
 int attach_speedup(struct workload **workload, const char *spec, uint64_t seed,
 		   uint64_t replication, struct error *err) must_check;

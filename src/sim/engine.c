@@ -86,22 +86,39 @@ static int look_ahead(struct engine *g, struct error *err)
 	return 0;
 }
 
+/* Is the next job one that could never start? */
+static bool reject(struct engine *g)
+{
+	const struct workload_job *w = &g->next;
+	struct error err;
+
+	if (w->size <= g->most ||
+	    !policy_check_size(g->policy, &g->view, w->size,
+			       w->min_size ? w->min_size : w->size, &err))
+		return false;
+	if (!g->result.nr_rejected++)
+		g->result.why_rejected =
+			xasprintf("job %" PRId64 ": %s", w->id, err.text);
+	return true;
+}
+
 static int arrive(struct engine *g, struct error *err)
 {
 	struct event e = { .type = EVENT_ARRIVE, .at = g->next.submit };
+	bool rejected = reject(g);
 
-	if (!g->view.nr_hosts && g->next.min_size > g->result.procs)
-		return error_set(err, -EINVAL,
-				 "job %" PRId64 " needs %" PRIu32
-				 " processors and the machine has %" PRIu32,
-				 g->next.id, g->next.min_size, g->result.procs);
-	e.job = make_job(g, &g->next);
-	need_truth(g, e.job->ix);
-	g->truth[e.job->ix] = (struct truth){
-		.record = (uint32_t)g->result.nr,
-	};
+	if (!rejected) {
+		e.job = make_job(g, &g->next);
+		need_truth(g, e.job->ix);
+		g->truth[e.job->ix] = (struct truth){
+			.record = (uint32_t)g->result.nr,
+		};
+	}
 	make_record(g, &g->next);
-	engine_event(g, &e, true);
+	if (rejected)
+		g->result.record[g->result.nr - 1].outcome = END_REJECTED;
+	else
+		engine_event(g, &e, true);
 	if (g->result.nr == g->result.nr_warmup + 1)
 		g->area = (struct areas){ 0 };
 	g->area_at_arrival = g->area;
@@ -326,8 +343,11 @@ static int prepare(struct engine *g, struct error *err)
 		g->view.now = g->measured = g->next.submit;
 		g->result.begin = g->result.end = g->next.submit;
 	}
-	return policy_create(g->config->policy, g->config->seed, &g->view,
-			     &g->policy, err);
+	r = policy_create(g->config->policy, g->config->seed, &g->view,
+			  &g->policy, err);
+	if (!r)
+		g->most = policy_most(g->policy, &g->view);
+	return r;
 }
 
 int sim_run(const struct sim_config *config, struct sim_result *ret,
@@ -358,5 +378,6 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 void sim_result_clear(struct sim_result *result)
 {
 	free(result->record);
+	free(result->why_rejected);
 	*result = (struct sim_result){ 0 };
 }

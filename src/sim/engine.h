@@ -40,6 +40,7 @@ struct engine {
 	struct heap ends; /* job ix by the time of its end */
 	struct truth *truth;
 	size_t nr_truth;
+	int64_t most;		  /* policy_most() */
 	struct workload_job next; /* the arrival that comes next */
 	bool more;		  /* is there one? */
 	usec_t *timer;		  /* times asked for, the latest first */

@@ -70,7 +70,7 @@ struct sim_record {
 	int64_t id;
 	usec_t submit;
 	usec_t start; /* its first; -1: never started */
-	usec_t end;   /* -1: still there when the simulation ended */
+	usec_t end;   /* -1: it was rejected */
 	usec_t run;   /* its true run time on size processors of speed 1 */
 	uint32_t size;
 	uint32_t procs;		 /* it had at last */
@@ -105,6 +105,8 @@ struct sim_result {
 	uint64_t migration_events; /* instants at which any moved */
 	uint64_t restarts;	   /* jobs that lost a host */
 	uint64_t starts_of_ranks;  /* ranks of all jobs started */
+	uint64_t nr_rejected;	   /* jobs too large ever to start; */
+	char *why_rejected;	   /* the first of them, and why; or NULL */
 };
 
 /*

@@ -164,6 +164,7 @@ static void count_job(struct summary *s, const struct sim_record *r)
 	s->killed += r->outcome == END_KILLED;
 	s->failed += r->outcome == END_FAILED;
 	s->cancelled += r->outcome == END_CANCELLED;
+	s->rejected += r->outcome == END_REJECTED;
 	if (!counts(r))
 		return;
 	s->ended++;
@@ -273,11 +274,11 @@ void summary_print(const struct summary *s, FILE *to)
 		s->utilization, s->averages.utilization,
 		s->averages.effectiveness, s->averages.queue_length, s->folding,
 		s->averages.fragmentation);
-	if (s->killed || s->failed || s->cancelled)
+	if (s->killed || s->failed || s->cancelled || s->rejected)
 		fprintf(to,
 			"%" PRIu64 " killed, %" PRIu64 " failed, %" PRIu64
-			" cancelled\n",
-			s->killed, s->failed, s->cancelled);
+			" cancelled, %" PRIu64 " rejected\n",
+			s->killed, s->failed, s->cancelled, s->rejected);
 	if (s->resizes > 0 || s->migrations)
 		fprintf(to,
 			"%.3f allocation changes a job, %" PRIu64
@@ -364,6 +365,7 @@ void summary_json(const struct summary *s, const char *head, FILE *to)
 		{ "killed", s->killed },
 		{ "failed", s->failed },
 		{ "cancelled", s->cancelled },
+		{ "rejected", s->rejected },
 		{ "migrations", s->migrations },
 		{ "migration_events", s->migration_events },
 		{ "passes", s->passes },

@@ -1,7 +1,8 @@
 /*
  * summary.h - what users and owners would have felt, in a few numbers
  *
- * Over the jobs that ended and are not warm-up.  With seconds:
+ * Over the jobs that ran to an end and are not warm-up; those that were
+ * cancelled before, or rejected, are counted.  With seconds:
  *	wait = start - submit		response = end - submit
  *	slowdown = response / (end - start), at least 1
  *	bounded slowdown = max(1, response / max(run, 10)), run as on its full
@@ -23,7 +24,7 @@ struct summary_stat {
 };
 
 struct summary {
-	uint64_t jobs, ended, killed, failed, cancelled, warmup;
+	uint64_t jobs, ended, killed, failed, cancelled, rejected, warmup;
 	struct summary_stat wait, response, slowdown, bounded_slowdown;
 	double makespan;    /* seconds, first arrival to last end */
 	double utilization; /* busy processor seconds / (procs * makespan) */

@@ -179,6 +179,8 @@ int sweep_simulate(const struct sweep *sweep, uint32_t cell,
 	config.hosts = hosts;
 	if (rc == 0)
 		rc = sim_run(&config, &result, err);
+	if (rc == 0 && result.nr_rejected)
+		rc = error_set(err, -EINVAL, "%s", result.why_rejected);
 	if (rc == 0)
 		measure(&result, instants, value);
 	else
