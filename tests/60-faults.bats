@@ -45,3 +45,7 @@ strike() { # OPTION...
 	timeout 200 "$BATS_TEST_DIRNAME/move/hostile.py" --runs 25 \
 		"$STINT_BUILD/tests/move/check-threads" 3>&-
 }
+
+@test "a signal that comes while its rank changes hosts is taken where it runs then" {
+	timeout 200 "$BATS_TEST_DIRNAME/mpi/signals.py" 3>&-
+}

@@ -326,6 +326,7 @@ void ctl_rank_started(struct ctl_rank *r)
 		return;
 	r->state = STATE(RUNNING);
 	ctl_rank_store(r);
+	ctl_rank_signals(r);
 	for (uint32_t i = 0; i < job->nr; i++)
 		if (job->ranks[i].state == STATE(STARTING))
 			return;
@@ -467,12 +468,8 @@ void ctl_job_stop(struct ctl_job *job, const char *why)
 		ctl_job_fail(job, -1, 128 + SIGTERM, "%s", why);
 		return;
 	}
-	for (uint32_t i = 0; i < job->nr; i++) {
-		struct klink *k = klink_of(&job->ranks[i]);
-
-		if (k && job->ranks[i].state != STATE(DONE))
-			klink_signal(k, SIGTERM);
-	}
+	for (uint32_t i = 0; i < job->nr; i++)
+		ctl_rank_signal(&job->ranks[i], SIGTERM);
 	if (!job->exit) {
 		free(job->why);
 		job->why = xstrdup(why);
@@ -482,31 +479,4 @@ void ctl_job_stop(struct ctl_job *job, const char *why)
 					   CLOCK_MONOTONIC,
 					   job->ctl->conf->kill_grace,
 					   USEC_PER_MSEC, on_kill_grace, job);
-}
-
-void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s)
-{
-	struct ctl_job *job = ctl_job_find(p->ctl, s->job);
-
-	if (job->state == STATE(DONE)) {
-		ctl_send_failed(p, re, -ESRCH, "job %llu has ended",
-				(unsigned long long)job->id);
-		return;
-	}
-	if (s->signo > 64) {
-		ctl_send_failed(p, re, -EINVAL, "there is no signal %u",
-				s->signo);
-		return;
-	}
-	if (!s->signo)
-		ctl_job_stop(job, "somebody ended it");
-	else if (s->signo == SIGKILL || job->state == STATE(WAITING))
-		ctl_job_fail(job, -1, 128 + s->signo, "killed by %s",
-			     strsignal(s->signo));
-	else
-		for (uint32_t i = 0; i < job->nr; i++)
-			if (klink_of(&job->ranks[i]))
-				klink_signal(klink_of(&job->ranks[i]),
-					     s->signo);
-	ctl_send_ok(p, re);
 }

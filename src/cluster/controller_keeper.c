@@ -2,7 +2,8 @@
  * controller_keeper.c - the controller's side of cluster/keeper.proto
  *
  * A request's id is its body case, so that an answer says by itself what
- * it answers; no two of a kind are ever outstanding with different meanings.
+ * it answers; no two of a kind are ever outstanding with different meanings,
+ * but signals, whose number is added above it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -68,23 +69,22 @@ void klink_free(struct klink *k)
 	free(k);
 }
 
-static struct ctl_rank *rank_of(const struct klink *k)
+struct ctl_rank *klink_rank(const struct klink *k)
 {
 	return k->job ? &k->job->ranks[k->rank] : NULL;
 }
 
-/* Does it have the rank, as far as we know? */
-static bool is_current(const struct klink *k)
+bool klink_is_current(const struct klink *k)
 {
-	return k->job && rank_of(k)->epoch == k->epoch &&
-	       rank_of(k)->host == k->host;
+	return k->job && klink_rank(k)->epoch == k->epoch &&
+	       klink_rank(k)->host == k->host;
 }
 
 void klink_gone(struct klink *k)
 {
 	struct ctl_move *m = ctl_move_of(k);
-	struct ctl_rank *r = rank_of(k);
-	bool current = is_current(k);
+	struct ctl_rank *r = klink_rank(k);
+	bool current = klink_is_current(k);
 
 	log_debug("job=%" PRIu64 " rank=%u epoch=%" PRIu64 " keeper=gone",
 		  k->job_id, k->rank, k->epoch);
@@ -112,7 +112,8 @@ static void name_of(const struct klink *k, struct named *ret)
 	ret->name.epoch = k->epoch;
 }
 
-void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body)
+void klink_request_as(struct klink *k, uint64_t id,
+		      Keeper__Request__BodyCase what, void *body)
 {
 	Control__KeeperPacket packet = CONTROL__KEEPER_PACKET__INIT;
 	Keeper__Request q = KEEPER__REQUEST__INIT;
@@ -121,7 +122,7 @@ void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body)
 	/* Whatever it was, it is asked for again once the keeper is heard. */
 	if (!k->host->agent || !k->heard)
 		return;
-	q.id = what;
+	q.id = id;
 	q.body_case = what;
 	q.hello = body; /* all members of the union are pointers */
 	packet.data.len = keeper__request__get_packed_size(&q);
@@ -133,12 +134,9 @@ void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body)
 	free(packet.data.data);
 }
 
-void klink_signal(struct klink *k, uint32_t signo)
+void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body)
 {
-	Keeper__Signal s = KEEPER__SIGNAL__INIT;
-
-	s.signo = signo;
-	klink_request(k, ASK(SIGNAL), &s);
+	klink_request_as(k, what, what, body);
 }
 
 void klink_kill(struct klink *k)
@@ -166,12 +164,12 @@ struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
 
 void klink_start_failed(struct klink *k, const char *why)
 {
-	struct ctl_rank *r = rank_of(k);
+	struct ctl_rank *r = klink_rank(k);
 	struct ctl_move *m = ctl_move_of(k);
 
 	if (m) {
 		ctl_move_failed(m, why);
-	} else if (r && is_current(k)) {
+	} else if (r && klink_is_current(k)) {
 		ctl_job_fail(r->job, r->rank, 1,
 			     "rank %u could not be started on %s: %s", r->rank,
 			     k->host->name, why);
@@ -234,7 +232,7 @@ static size_t take_some(char **list, size_t n, size_t *at, size_t *bytes,
 
 static void send_start(struct klink *k)
 {
-	struct ctl_rank *r = rank_of(k);
+	struct ctl_rank *r = klink_rank(k);
 	Control__Submit *s = r->job->spec;
 	Keeper__Capsule capsule;
 	size_t argv = 0, env = 0, bytes;
@@ -273,7 +271,7 @@ static void send_start(struct klink *k)
  */
 static bool is_doomed(const struct klink *k)
 {
-	const struct ctl_rank *r = rank_of(k);
+	const struct ctl_rank *r = klink_rank(k);
 
 	return !r || k->kill_wanted || r->state == STATE(DONE) ||
 	       (k->epoch > r->epoch && !ctl_move_of(k)) ||
@@ -284,7 +282,7 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 {
 	Keeper__AgentHello answer = KEEPER__AGENT_HELLO__INIT;
 	const Keeper__Status *s = h->status;
-	struct ctl_rank *r = rank_of(k);
+	struct ctl_rank *r = klink_rank(k);
 	struct ctl_move *m = ctl_move_of(k);
 
 	if (h->version != KEEPER__VERSION__MAJOR || !s) {
@@ -301,9 +299,9 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 		klink_kill(k);
 	else if (m)
 		ctl_move_hello(m, k, s);
-	else if (is_current(k) && s->state == KEEPER__STATE__EMPTY)
+	else if (klink_is_current(k) && s->state == KEEPER__STATE__EMPTY)
 		send_start(k);
-	if (r && !r->rank && is_current(k) &&
+	if (r && !r->rank && klink_is_current(k) &&
 	    s->state != KEEPER__STATE__EMPTY &&
 	    s->state != KEEPER__STATE__STARTING) {
 		r->job->stdin_from = s->stdin_offset;
@@ -312,15 +310,19 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 	}
 	if (r && s->pid)
 		r->pid = s->pid;
+	if (r && klink_is_current(k) && !r->move)
+		ctl_rank_signals(r);
 }
 
 static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 {
-	struct ctl_rank *r = rank_of(k);
+	struct ctl_rank *r = klink_rank(k);
 	struct ctl_move *m = ctl_move_of(k);
 	int code = f->code == -ENOENT ? 127 : f->code == -EACCES ? 126 : 1;
 
-	if (re == ASK(START) && r && is_current(k)) {
+	if ((re & (CTL_SIGNAL_ID - 1)) == ASK(SIGNAL)) {
+		ctl_signal_failed(k, re / CTL_SIGNAL_ID, f);
+	} else if (re == ASK(START) && r && klink_is_current(k)) {
 		ctl_job_fail(r->job, r->rank, code, "rank %u on %s: %s",
 			     r->rank, k->host->name, f->why);
 		ctl_rank_ended(r, code);
@@ -336,7 +338,7 @@ static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 
 static void on_exited(struct klink *k, const Keeper__Exited *e)
 {
-	struct ctl_rank *r = rank_of(k);
+	struct ctl_rank *r = klink_rank(k);
 	struct ctl_job *job = r->job;
 
 	if (r->epoch != k->epoch && !(r->move && r->move->epoch == k->epoch))
@@ -359,7 +361,7 @@ static void on_abort(struct klink *k, const Keeper__PmiAbort *a)
 static void on_stdin_taken(struct klink *k, uint64_t re,
 			   const Keeper__StdinTaken *s)
 {
-	if (k->rank || !is_current(k))
+	if (k->rank || !klink_is_current(k))
 		return;
 	/* It is full, and will say when it is not. */
 	if (re && s->offset < k->job->stdin_sent)
@@ -372,7 +374,7 @@ static void on_stdin_taken(struct klink *k, uint64_t re,
 
 static void on_started(struct klink *k, const Keeper__Started *s)
 {
-	struct ctl_rank *r = rank_of(k);
+	struct ctl_rank *r = klink_rank(k);
 
 	r->pid = s->pid;
 	ctl_rank_started(r);

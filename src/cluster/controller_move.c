@@ -139,6 +139,7 @@ static void move_over(struct ctl_move *m, bool ok)
 	if (!ok && m->policy)
 		ctl_sched_stays(r);
 	ctl_move_destroy(m);
+	ctl_rank_signals(r);
 	ctl_host_check_drained(from, ok ? NULL : why);
 	ctl_sched_soon(r->job->ctl);
 }

@@ -111,6 +111,7 @@ struct ctl_rank {
 	uint64_t stdout_end, stderr_end;
 	uint32_t pid;
 	struct ctl_move *move;
+	uint64_t signals; /* that wait until it can take them; bit signo-1 */
 	usec_t no_move_before; /* after a move that the policy wanted failed */
 };
 
@@ -239,7 +240,6 @@ void ctl_jobs_prune(struct ctl *ctl);
 void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
 /* Politely first, if it has begun. */
 void ctl_job_stop(struct ctl_job *job, const char *why);
-void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s);
 /* It runs with n ranks, on these hosts: start their keepers. */
 void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts);
 /* bad rank -1: none.  Kills what still runs; exit and why of the first count.
@@ -252,6 +252,19 @@ void ctl_rank_lost(struct ctl_rank *r, const char *how);
 void ctl_job_store(struct ctl_job *job);
 void ctl_rank_store(struct ctl_rank *r);
 bool ctl_rank_active(const struct ctl_rank *r); /* started and not ended */
+
+/* ---- controller_signal.c */
+
+/* The number of a signal, times this, is added to the id of its request. */
+#define CTL_SIGNAL_ID 256u
+void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s);
+/* Now, or as soon as it runs, is heard of, and has arrived where it moves. */
+void ctl_rank_signal(struct ctl_rank *r, uint32_t signo);
+/* Those that waited. */
+void ctl_rank_signals(struct ctl_rank *r);
+/* A keeper did not take it. */
+void ctl_signal_failed(struct klink *k, uint64_t signo,
+		       const Keeper__Failed *f);
 
 /* ---- controller_client.c */
 
@@ -270,6 +283,9 @@ void ctl_moves_load(struct ctl *ctl);
 
 struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
 			 uint64_t epoch);
+/* Its rank, or NULL; and does it have that, as far as we know? */
+struct ctl_rank *klink_rank(const struct klink *k);
+bool klink_is_current(const struct klink *k);
 /* The keeper that has it now, or NULL. */
 struct klink *klink_of(const struct ctl_rank *r);
 /* Have the agent start one. */
@@ -284,7 +300,9 @@ void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 void klink_start_failed(struct klink *k, const char *why);
 /* Requests; the id of each is its body case. */
 void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body);
-void klink_signal(struct klink *k, uint32_t signo);
+/* The same with another id, which the answer will name. */
+void klink_request_as(struct klink *k, uint64_t id,
+		      Keeper__Request__BodyCase what, void *body);
 void klink_kill(struct klink *k);
 /* What a capsule for r at h must be; klink_capsule_clear() frees. */
 void klink_capsule(const struct ctl_rank *r, const struct ctl_host *h,
