@@ -29,6 +29,7 @@ static void append(Fds__File *m, const struct line *line)
 
 	fds__lock__init(l);
 	l->ofd = !strcmp(line->type, "OFDLCK");
+	l->posix = !strcmp(line->type, "POSIX");
 	l->write = !strcmp(line->access, "WRITE");
 	l->start = line->start;
 	if (strcmp(line->end, "EOF"))
@@ -58,6 +59,24 @@ static bool is_awaited(const struct line *line)
 	return found;
 }
 
+/*
+ * An exclusive one must be free at the destination before the source has let
+ * go: it is, if the file is another one there.
+ */
+static int add_posix(struct fdscan *sc, struct fdscan_file *f,
+		     const struct line *line, struct error *err)
+{
+	if (!strcmp(line->access, "WRITE") && f->st.st_nlink &&
+	    !tree_holds(sc->s->trees, f->st.st_dev))
+		return error_set(err, sc->content ? -EAGAIN : -ENOLCK,
+				 "fd %d: exclusive lock by fcntl(F_SETLK), "
+				 "which cannot be handed over (one by flock() "
+				 "or F_OFD_SETLK can)",
+				 f->number);
+	append(f->msg, line);
+	return 0;
+}
+
 static int add_lock(struct fdscan *sc, struct fdscan_file *f, const char *text,
 		    struct error *err)
 {
@@ -66,11 +85,7 @@ static int add_lock(struct fdscan *sc, struct fdscan_file *f, const char *text,
 	if (!parse(text, &line))
 		return error_set(err, -EPROTO, "fd %d: odd fdinfo", f->number);
 	if (!strcmp(line.type, "POSIX"))
-		return error_set(err, sc->content ? -EAGAIN : -ENOLCK,
-				 "fd %d: lock by fcntl(F_SETLK), which cannot "
-				 "be handed over (one by flock() or "
-				 "F_OFD_SETLK can)",
-				 f->number);
+		return add_posix(sc, f, &line, err);
 	if (strcmp(line.type, "FLOCK") && strcmp(line.type, "OFDLCK"))
 		return error_set(err, -ENOTSUP, "fd %d: %s", f->number,
 				 strcmp(line.type, "LEASE") ? line.type

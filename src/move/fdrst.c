@@ -168,16 +168,23 @@ static int *fill_minus(size_t n)
 	return p;
 }
 
-static int take_lock(int fd, const Fds__Lock *l)
+static struct flock range_of(const Fds__Lock *l)
 {
-	struct flock fl = {
+	return (struct flock){
 		.l_type = l->write ? F_WRLCK : F_RDLCK,
 		.l_whence = SEEK_SET,
 		.l_start = l->start,
 		.l_len = l->len,
 	};
+}
+
+static int take_lock(int fd, const Fds__Lock *l)
+{
+	struct flock fl = range_of(l);
 	int r;
 
+	if (l->posix) /* L's, see fds_locks() */
+		return 0;
 	if (l->ofd)
 		r = fcntl(fd, F_OFD_SETLK, &fl);
 	else
@@ -204,6 +211,33 @@ static int take_shared(const struct fds_restored *r, struct error *err)
 						 r->at[i]);
 		}
 	}
+	return 0;
+}
+
+int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
+	      struct error *err)
+{
+	struct fds_lock *all = NULL;
+	size_t nr = 0;
+	Fds__Set *set;
+	int r = fdvalid_unpack(blob, n, &set, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < set->n_file; i++) {
+		const Fds__File *f = set->file[i];
+
+		for (size_t k = 0; k < f->n_lock; k++) {
+			if (!f->lock[k]->posix)
+				continue;
+			all = xreallocarray(all, nr + 1, sizeof(*all));
+			all[nr++] = (struct fds_lock){ first_number(set, i),
+						       range_of(f->lock[k]) };
+		}
+	}
+	fds__set__free_unpacked(set, NULL);
+	*ret = all;
+	*ret_n = nr;
 	return 0;
 }
 

@@ -300,6 +300,8 @@ static int unlock(const struct fdscan_file *f)
 	struct flock fl = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
 
 	for (size_t i = 0; i < f->msg->n_lock; i++) {
+		if (f->msg->lock[i]->posix) /* only the process can */
+			continue;
 		if ((f->msg->lock[i]->ofd ? fcntl(f->copy, F_OFD_SETLK, &fl)
 					  : flock(f->copy, LOCK_UN)) < 0)
 			return -errno;

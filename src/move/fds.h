@@ -31,8 +31,9 @@
  * deleted files that another process has open too and ones above 64 MiB (others
  * move with their content), files that are another file at the destination,
  * named pipes of which an end is open elsewhere (in a tree that moves nobody
- * can), leases, fcntl(F_SETLK) locks that stay (flock and OFD locks
- * move; one that is given back within 0.2 s is waited for), pipes and unix
+ * can), leases, exclusive fcntl(F_SETLK) locks that stay, of files that both
+ * hosts share (other locks move; one that is given back within 0.2 s is waited
+ * for), pipes and unix
  * sockets whose other end is outside and not external, unix sockets bound to a
  * path, SCM_RIGHTS in flight, netlink, raw, packet and other sockets, kTLS,
  * socket filters.
@@ -40,6 +41,7 @@
 #ifndef MOVE_FDS_H
 #define MOVE_FDS_H
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -134,6 +136,18 @@ int fds_check_dest(int root, const void *paths, size_t n,
  * know nothing below).  Negative errno if the blob is bad.
  */
 int fds_first_free(const void *blob, size_t n, struct error *err) must_check;
+
+/*
+ * Locks by fcntl(F_SETLK), which the process itself must take: L, after
+ * fds_restore(), when nobody will close a descriptor of such a file any more.
+ * *ret is malloc'd, NULL if there are none.
+ */
+struct fds_lock {
+	int fd;
+	struct flock range;
+};
+int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
+	      struct error *err) must_check;
 
 struct fds_restore_ops {
 	/*

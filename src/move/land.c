@@ -16,6 +16,7 @@
 #include "core/hurry.h"
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/fds.h"
 #include "move/proc.h"
 
 /* A futex is asked this often whether the process behind it still lives. */
@@ -202,6 +203,7 @@ void landing_destroy(struct landing *l, bool keep)
 	forget_files(l);
 	free(l->file);
 	free(l->end);
+	free(l->lock);
 	free(l);
 }
 
@@ -417,9 +419,12 @@ int landing_close(struct landing *l, int fd, struct error *err)
 int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 			struct error *err)
 {
+	int r;
+
 	forget_files(l); /* F closes all that is not of the process */
 	l->fds_restored = true;
-	return ask(l, HELPER_RESTORE, 0, blob, n, NULL, err);
+	r = ask(l, HELPER_RESTORE, 0, blob, n, NULL, err);
+	return r < 0 ? r : fds_locks(blob, n, &l->lock, &l->nr_locks, err);
 }
 
 int landing_activate(struct landing *l, struct error *err)

@@ -22,6 +22,8 @@
 #include "move/stub.h"
 #include "move/wait.h"
 
+struct fds_lock;
+
 struct landing {
 	const struct move_dest *dst;
 	pid_t helper; /* F */
@@ -40,6 +42,8 @@ struct landing {
 	} * file;
 	size_t nr_files, cap_files;
 	bool fds_restored;
+	struct fds_lock *lock; /* that L is to take; after fds_restored */
+	size_t nr_locks;
 	int64_t clock_shift;  /* L's CLOCK_MONOTONIC less ours */
 	char code[STUB_PAGE]; /* its first page, see landing_write_code() */
 	/* What is left until some instants, kept up to date until release. */

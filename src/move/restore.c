@@ -20,6 +20,7 @@
 
 #include "core/io.h"
 #include "move/fault.h"
+#include "move/fds.h"
 #include "move/proc.h"
 #include "move/uapi.h"
 
@@ -384,6 +385,23 @@ static int check_threads(struct landing *l, const Move__State *s,
 	return r;
 }
 
+/* Its own, by fcntl(F_SETLK): by now nobody closes those files any more. */
+static int restore_locks(struct landing *l, struct error *err)
+{
+	uint64_t at;
+	int r = 0;
+
+	for (size_t i = 0; i < l->nr_locks && r == 0; i++) {
+		const struct fds_lock *k = &l->lock[i];
+
+		r = landing_data(l, &k->range, sizeof(k->range), &at, err);
+		if (r == 0)
+			r = call(l, "a lock by fcntl(F_SETLK)", SYS_fcntl,
+				 k->fd, F_SETLK, at, 0, 0);
+	}
+	return r;
+}
+
 int restore_state(struct landing *l, const Move__State *s, struct error *err)
 {
 	struct restore_ids ids;
@@ -409,6 +427,8 @@ int restore_state(struct landing *l, const Move__State *s, struct error *err)
 		r = restore_threads(l, s, err);
 	if (r == 0)
 		r = restore_timers(l, s, err);
+	if (r == 0)
+		r = restore_locks(l, err);
 	if (r == 0)
 		r = landing_flush(l, err);
 	if (r == 0)

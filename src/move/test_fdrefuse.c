@@ -183,7 +183,7 @@ static void refused(void **state)
 		{ uring_make, -ENOTSUP, "fd 7: io_uring instance" },
 		{ inotify_make, -ENOTSUP, "fd 7: inotify" },
 		{ tty_make, -ENOTSUP, "fd 7: device /dev/" },
-		{ posix_lock_make, -ENOTSUP, "fd 7: lock by fcntl(F_SETLK)" },
+		{ posix_lock_make, -ENOTSUP, "fd 7: exclusive lock by" },
 		{ awaited_make, -ENOTSUP, "fd 7: another process waits" },
 		{ lease_make, -ENOTSUP, "fd 7: lease" },
 		{ fifo_make, -ENOTSUP, "fd 7: named pipe" },

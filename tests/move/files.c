@@ -18,7 +18,7 @@
 
 static struct {
 	int grow, append, read, dup, shared2, dir, path, null, zero, random;
-	int locked, sparse, deleted, status, direct;
+	int locked, other, sparse, deleted, status, direct;
 	bool posix;
 	ino_t dir_ino;
 	uint64_t grown, appended;
@@ -78,13 +78,16 @@ static struct flock range(short type, off_t start, off_t len)
 
 static void make_locks(void)
 {
-	struct flock w = range(F_WRLCK, 100, 50), r = range(F_RDLCK, 300, 9);
+	struct flock w = range(F_RDLCK, 100, 50), r = range(F_RDLCK, 300, 9);
 	struct flock ofd = range(F_WRLCK, 1000, 10);
 
 	f.locked = create("locked", O_RDWR);
 	CHECK(ftruncate(f.locked, 2000) == 0);
 	if (f.posix) {
-		CHECK(fcntl(f.locked, F_SETLK, &w) == 0);
+		/* another description, and another that can only read */
+		f.other = open("locked", O_RDONLY);
+		CHECK(f.other >= 0);
+		CHECK(fcntl(f.other, F_SETLK, &w) == 0);
 		CHECK(fcntl(f.locked, F_SETLK, &r) == 0);
 	}
 	CHECK(fcntl(f.locked, F_OFD_SETLK, &ofd) == 0);
@@ -193,6 +196,14 @@ static void expect_lock(int fd, int cmd, off_t start, off_t len, short type)
 	CHECK(l.l_type == type, "lock at %lld: %d", (long long)start, l.l_type);
 }
 
+static void expect_holder(int fd, off_t start)
+{
+	struct flock l = range(F_WRLCK, start, 1);
+
+	CHECK(fcntl(fd, F_GETLK, &l) == 0 && l.l_pid == getppid(),
+	      "the lock is said to be held by %d", l.l_pid);
+}
+
 /* Locks show only to another process, so one is made for the purpose. */
 static void check_locks(void)
 {
@@ -206,9 +217,10 @@ static void check_locks(void)
 
 		expect_lock(fd, F_GETLK, 150, 100, F_UNLCK);
 		if (f.posix) {
-			expect_lock(fd, F_GETLK, 100, 1, F_WRLCK);
-			expect_lock(fd, F_GETLK, 149, 1, F_WRLCK);
+			expect_lock(fd, F_GETLK, 100, 1, F_RDLCK);
+			expect_lock(fd, F_GETLK, 149, 1, F_RDLCK);
 			expect_lock(fd, F_GETLK, 305, 1, F_RDLCK);
+			expect_holder(fd, 305);
 		}
 		expect_lock(fd, F_OFD_GETLK, 1005, 1, F_WRLCK);
 		CHECK(flock(a, LOCK_SH | LOCK_NB) < 0);

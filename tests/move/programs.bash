@@ -14,6 +14,7 @@ check-eventfds
 check-eventfds memfd
 check-guards
 check-files
+check-files locks
 check-locks
 check-memory
 check-pipes
@@ -41,10 +42,9 @@ check-epolls stale
 check-memory shared
 check-storm runs
 pychk.py
+pychk.py wal
 '
 move_perhaps='
-check-files locks
-pychk.py wal
 check-tcp connecting
 '
 

@@ -41,6 +41,28 @@ def shared_memory():
     return mmap.mmap(fd, 1 << 20)
 
 
+def in_child(work):
+    """Does it work out in another process?  Whose locks are its own."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+            os._exit(0)
+        except (BlockingIOError, sqlite3.OperationalError):
+            os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def can_lock(path):
+    return in_child(lambda: fcntl.lockf(open(path, "r+"),
+                                        fcntl.LOCK_EX | fcntl.LOCK_NB))
+
+
+def can_begin(path):
+    return in_child(lambda: sqlite3.connect(path, timeout=0).execute(
+        "begin immediate"))
+
+
 def main():
     os.makedirs(TOP + "/a/b", mode=0o700)
     os.chdir(TOP + "/a")
@@ -49,6 +71,11 @@ def main():
     lib, shm = library(), shared_memory()
     log = open("log", "a+")
     fcntl.flock(log, fcntl.LOCK_EX)
+    held = open("held", "w")
+    fcntl.lockf(held, fcntl.LOCK_EX)
+    long = sqlite3.connect(TOP + "/long.db", isolation_level=None)
+    long.execute("create table t (i integer)")
+    long.execute("begin immediate")
     deleted = tempfile.TemporaryFile(dir="/tmp")
     with open("b/file", "w") as f:
         f.write("content")
@@ -70,6 +97,7 @@ def main():
         db.execute("insert into t values (?)", (i,))
         check(db.execute("select count(*), sum(i) from t").fetchone() ==
               (i + 1, i * (i + 1) // 2), "database")
+        long.execute("insert into t values (?)", (i,))
         print(i, file=log, flush=True)
         deleted.write(b"x")
         deleted.flush()
@@ -100,6 +128,10 @@ def main():
     check(os.read(both, 100) == b"in the pipe", "named pipe")
     os.close(os.open("silent", os.O_WRONLY))
     check(poll.poll(0) == [(reader, select.POLLHUP)], "pipe after a writer")
+    check(not can_lock("held"), "lock by fcntl")
+    check(not can_begin(TOP + "/long.db"), "transaction")
+    long.execute("commit")
+    check(can_begin(TOP + "/long.db"), "transaction, after it")
     other = open("log")
     try:
         fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)
