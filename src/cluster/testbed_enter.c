@@ -84,7 +84,11 @@ static int own_names(const char *name, const char *host, struct error *err)
 	    sethostname(host, strlen(host)) < 0)
 		r = error_sys(err, -errno, "cannot become host %s", host);
 	else if (mount(hosts, "/etc/hosts", NULL, MS_BIND, NULL) < 0)
-		r = error_sys(err, -errno, "cannot cover /etc/hosts");
+		r = errno == ENOENT
+			    ? error_set(err, -ENOENT,
+					"there is no /etc/hosts to put the "
+					"hosts' names over: touch /etc/hosts")
+			    : error_sys(err, -errno, "cannot cover /etc/hosts");
 	free(hosts);
 	return r < 0 ? r : mount_sys(err);
 }

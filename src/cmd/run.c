@@ -21,7 +21,6 @@
 #include "cmd/submission.h"
 #include "core/io.h"
 #include "core/log.h"
-#include "core/xalloc.h"
 
 enum { KEY_WDIR = 256, KEY_HOSTS };
 
@@ -72,44 +71,6 @@ struct run {
 
 /* ---- options ---- */
 
-static int parse_ranks(struct run *r, const char *arg, struct error *err)
-{
-	const char *dash = strchr(arg, '-');
-	char *first = dash ? xasprintf("%.*s", (int)(dash - arg), arg) : NULL;
-	int64_t n, min = 0;
-	int k = 0;
-
-	if (dash)
-		k = parse_int(first, 1, 4096, "-n", &min, err);
-	free(first);
-	if (!k)
-		k = parse_int(dash ? dash + 1 : arg, min ? min : 1, 4096, "-n",
-			      &n, err);
-	if (k)
-		return k;
-	r->submission.ask.ranks = n;
-	r->submission.ask.min_ranks = min;
-	return 0;
-}
-
-static int parse_time(struct run *r, const char *arg, struct error *err)
-{
-	usec_t t;
-	int k = parse_usec(arg, &t, err);
-
-	if (!k)
-		r->submission.ask.estimate_usec = t;
-	return k;
-}
-
-static int parse_wdir(struct run *r, const char *arg, struct error *err)
-{
-	message_set_text(&r->submission.ask.cwd, realpath(arg, NULL));
-	return r->submission.ask.cwd ? 0
-				     : error_set(err, -EINVAL, "--wdir: %s: %s",
-						 arg, strerror(errno));
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct run *r = state->input;
@@ -121,10 +82,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &r->client;
 		return 0;
 	case 'n':
-		k = parse_ranks(r, arg, &err);
+		k = submission_ranks(&r->submission, arg, &err);
 		break;
 	case 't':
-		k = parse_time(r, arg, &err);
+		k = submission_time(&r->submission, arg, &err);
 		break;
 	case KEY_HOSTS:
 		k = submission_hosts(&r->submission, arg, &err);
@@ -136,7 +97,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		k = submission_export(&r->submission, arg, &err);
 		break;
 	case KEY_WDIR:
-		k = parse_wdir(r, arg, &err);
+		k = submission_wdir(&r->submission, arg, &err);
 		break;
 	case ARGP_KEY_ARGS:
 		r->submission.ask.argv = state->argv + state->next;

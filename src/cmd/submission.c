@@ -9,9 +9,54 @@
 
 #include "cluster/message.h"
 #include "cmd/run_stdin.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 
+#define RANKS_MAX 4096
+
 extern char **environ;
+
+int submission_ranks(struct submission *sub, const char *arg, struct error *err)
+{
+	const char *dash = strchr(arg, '-');
+	char *first = dash ? xasprintf("%.*s", (int)(dash - arg), arg) : NULL;
+	int64_t n, min = 0;
+	int r = 0;
+
+	if (dash)
+		r = parse_int(first, 1, RANKS_MAX, "-n", &min, err);
+	free(first);
+	if (!r)
+		r = parse_int(dash ? dash + 1 : arg, min ? min : 1, RANKS_MAX,
+			      "-n", &n, err);
+	if (r < 0)
+		return r;
+	sub->ask.ranks = n;
+	sub->ask.min_ranks = min;
+	return 0;
+}
+
+int submission_time(struct submission *sub, const char *arg, struct error *err)
+{
+	usec_t t;
+	int r = parse_usec(arg, &t, err);
+
+	if (r < 0)
+		return r;
+	sub->ask.estimate_usec = t;
+	return 0;
+}
+
+int submission_wdir(struct submission *sub, const char *arg, struct error *err)
+{
+	char *path = realpath(arg, NULL);
+
+	if (!path)
+		return error_set(err, -EINVAL, "--wdir: %s: %s", arg,
+				 strerror(errno));
+	message_set_text(&sub->ask.cwd, path);
+	return 0;
+}
 
 int submission_hosts(struct submission *sub, const char *arg, struct error *err)
 {

@@ -16,6 +16,15 @@ struct submission {
 void submission_init(struct submission *sub);
 void submission_clear(struct submission *sub);
 
+/* "N" or "MIN-N". */
+int submission_ranks(struct submission *sub, const char *arg,
+		     struct error *err) must_check;
+/* How long it will run, as parse_usec() reads it. */
+int submission_time(struct submission *sub, const char *arg,
+		    struct error *err) must_check;
+/* The directory to run in. */
+int submission_wdir(struct submission *sub, const char *arg,
+		    struct error *err) must_check;
 /* "A,B,...", added to those there are. */
 int submission_hosts(struct submission *sub, const char *arg,
 		     struct error *err) must_check;
