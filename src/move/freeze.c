@@ -108,11 +108,11 @@ static int send_state(struct sending *s, struct error *err)
 	fit_cpus(s, m);
 	r = move_fault(MF_SOURCE_CAPTURED, err);
 	m->epoch = s->src->epoch;
-	for (size_t i = 0; i < s->nr_guards; i++) {
+	for (size_t i = 0; i < s->guards.nr; i++) {
 		Move__Range *g = capture_new(&move__range__descriptor);
 
-		g->start = s->guard[i].start;
-		g->end = s->guard[i].end;
+		g->start = s->guards.v[i].start;
+		g->end = s->guards.v[i].end;
 		capture_add(m->guard, m->n_guard, g);
 	}
 	for (size_t i = 0; i < s->maps.nr; i++)

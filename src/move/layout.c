@@ -81,28 +81,10 @@ void layout_find_fixed(const struct vma_list *l, struct vma_list *fixed)
 		const struct vma *v = &l->v[i];
 
 		if (v->kind == VMA_SPECIAL || v->kind == VMA_LANDING ||
-		    (v->kind == VMA_SHARED_FILE && !(v->prot & PROT_WRITE)))
+		    (v->kind == VMA_SHARED_FILE && !(v->prot & PROT_WRITE)) ||
+		    (v->kind == VMA_SHARED_ANON && !vma_carries_pages(v)))
 			append_piece(fixed, v, v->start, v->end);
 	}
-}
-
-static int compare_start(const void *a, const void *b)
-{
-	const struct vma *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-void layout_find_readonly(const struct vma_list *l, struct vma_list *fixed)
-{
-	for (size_t i = 0; i < l->nr; i++) {
-		const struct vma *v = &l->v[i];
-
-		if (v->kind == VMA_SHARED_ANON && !vma_carries_pages(v))
-			append_piece(fixed, v, v->start, v->end);
-	}
-	if (fixed->nr)
-		qsort(fixed->v, fixed->nr, sizeof(*fixed->v), compare_start);
 }
 
 void layout_diff(const struct vma_list *from, const struct vma_list *to,

@@ -13,12 +13,10 @@ void layout_keep_moving(struct vma_list *l, uint64_t area, size_t area_size);
 
 /*
  * Append to *fixed those mappings that the process cannot have made itself
- * or cannot write to, ever: these cannot be tracked either.
+ * or, as far as their advice is known, cannot write to, ever: these cannot be
+ * tracked either.
  */
 void layout_find_fixed(const struct vma_list *l, struct vma_list *fixed);
-
-/* Those as well whose advice tells so; *fixed is sorted then. */
-void layout_find_readonly(const struct vma_list *l, struct vma_list *fixed);
 
 /*
  * What has to be unmapped (gone: ranges) and mapped (fresh: whole mappings or

@@ -179,6 +179,24 @@ static int parse_map_line(const char *line, size_t n, struct vma *ret)
 	return 0;
 }
 
+/*
+ * The kernel tells a piece at a time, and what comes later is newer: make room
+ * for it where a mapping has grown or come into being over one just told.
+ */
+static void cut_overlap(struct vma_list *l, uint64_t start)
+{
+	while (l->nr && l->v[l->nr - 1].end > start) {
+		struct vma *last = &l->v[l->nr - 1];
+
+		if (last->start < start) {
+			last->end = start;
+			return;
+		}
+		free(last->path);
+		l->nr--;
+	}
+}
+
 int proc_parse_maps(const char *text, struct vma_list *ret, struct error *err)
 {
 	while (*text) {
@@ -193,6 +211,7 @@ int proc_parse_maps(const char *text, struct vma_list *ret, struct error *err)
 		if (v.path && !strcmp(v.path, "[vsyscall]")) {
 			free(v.path);
 		} else {
+			cut_overlap(ret, v.start);
 			array_room(ret->v, ret->nr, &ret->cap);
 			ret->v[ret->nr++] = v;
 		}

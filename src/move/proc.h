@@ -61,7 +61,10 @@ struct vma_list {
 
 void vma_list_clear(struct vma_list *l);
 
-/* Append what the text of /proc/PID/maps says. */
+/*
+ * Append what the text of /proc/PID/maps says, in order and disjoint.  Of a
+ * process that runs, each mapping is told as it was at some moment.
+ */
 int proc_parse_maps(const char *text, struct vma_list *ret,
 		    struct error *err) must_check;
 int proc_read_maps(pid_t pid, struct vma_list *ret,

@@ -297,6 +297,37 @@ int scan_present(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
 	return scan_there(s, start, end, flags, 0, fn, arg, err);
 }
 
+int scan_protected(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		   void *arg, struct error *err)
+{
+	struct pm_scan_arg a = {
+		.start = start,
+		.end = end,
+		.category_inverted = PAGE_IS_WRITTEN,
+		.category_mask = PAGE_IS_WRITTEN,
+		.category_anyof_mask = PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
+		.return_mask = PAGE_IS_WRITTEN,
+	};
+
+	return scan_walk(s, &a, 0, fn, arg, err);
+}
+
+bool scan_is_tracked(struct scan *s, uint64_t at)
+{
+	struct pm_scan_arg a = {
+		.size = sizeof(a),
+		.flags = PM_SCAN_CHECK_WPASYNC,
+		.start = at,
+		.end = at + PAGE,
+		.vec = (uintptr_t)s->region,
+		.vec_len = 1,
+		.category_mask = PAGE_IS_WRITTEN,
+		.return_mask = PAGE_IS_WRITTEN,
+	};
+
+	return ioctl(s->fd, PAGEMAP_SCAN, &a) >= 0 || errno != EPERM;
+}
+
 int scan_written(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 		 void *arg, struct error *err)
 {

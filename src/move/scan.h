@@ -46,6 +46,13 @@ int scan_private(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
 int scan_present(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
 		 scan_fn *fn, void *arg, struct error *err) must_check;
 
+/* The same for pages that bear the mark of a protection, if it holds or not. */
+int scan_protected(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		   void *arg, struct error *err) must_check;
+
+/* Only with the ioctl: is what is mapped at that page, if anything, tracked? */
+bool scan_is_tracked(struct scan *s, uint64_t at);
+
 /*
  * Only with the ioctl: call fn for each range that may have changed since it
  * was protected: pages written to, and holes, of which nobody can tell what was

@@ -363,12 +363,12 @@ int move_send(const struct move_source *src, struct channel *ch,
 	free(s.left.object);
 	if (s.hello)
 		move__hello__free_unpacked(s.hello, NULL);
-	free(s.guard);
+	free(s.guards.v);
 	track_stop(&s);
 	vma_list_clear(&s.maps);
-	vma_list_clear(&s.fixed);
 	vma_list_clear(&s.fresh);
-	free(s.missed);
+	free(s.missed.v);
+	free(s.whole.v);
 	capture_free(s.state);
 	frame_clear(&s.frame);
 	io_close(&s.pidfd);

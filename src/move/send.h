@@ -16,6 +16,13 @@
 #include "move/share.h"
 #include "move/tree.h"
 
+struct range_list {
+	struct frame_range *v;
+	size_t nr, cap;
+};
+
+void range_add(struct range_list *l, uint64_t start, uint64_t end);
+
 struct sending {
 	const struct move_source *src;
 	struct channel *ch;
@@ -23,13 +30,12 @@ struct sending {
 	struct tracee *tracee;
 	struct scan *scan, *scan_private;
 	struct page_sender *pages;
-	struct sent *sent;     /* private pages that the destination has */
-	struct sent *todo;     /* of this pass, with soft-dirty bits */
-	struct vma_list maps;  /* as the destination knows them */
-	struct vma_list fresh; /* of these, what is new since the last pass */
-	struct frame_range *missed; /* could not be scanned in the last pass */
-	size_t nr_missed, cap_missed;
-	struct vma_list fixed; /* mappings that neither move nor change */
+	struct sent *sent;	 /* private pages that the destination has */
+	struct sent *todo;	 /* of this pass, with soft-dirty bits */
+	struct vma_list maps;	 /* as the destination knows them */
+	struct vma_list fresh;	 /* of these, what is new since the last pass */
+	struct range_list whole; /* to be sent whole in this pass, in order */
+	struct range_list missed; /* and in the next: not watched now */
 	uint64_t vdso;
 	struct clocks clocks; /* offsets for the destination */
 	cpu_set_t cpus;	      /* that there are there */
@@ -39,9 +45,8 @@ struct sending {
 	size_t nr_zap;
 	Move__Hello *hello; /* and the files mapped since */
 	struct share_left left;
-	struct frame_range *guard; /* as the last pass finds them */
-	size_t nr_guards, cap_guards;
-	bool has_guards; /* does the kernel tell them? */
+	struct range_list guards; /* as the last pass finds them */
+	bool has_guards;	  /* does the kernel tell them? */
 	Move__State *state;
 	struct frame frame;
 	struct fds_source *fds;

@@ -58,6 +58,31 @@ static void test_maps(void **state)
 	vma_list_clear(&l);
 }
 
+/* As a process that maps and unmaps meanwhile is told. */
+static void test_torn_maps(void **state)
+{
+	static const char text[] =
+		"1000-5000 rw-p 00000000 00:00 0 \n"
+		"5000-6000 rw-p 00000000 00:00 0 \n"
+		"3000-9000 rw-p 00000000 fe:00 123      /grown\n"
+		"9000-a000 r--p 00000000 fe:00 124      /small\n"
+		"9000-c000 rw-p 00000000 00:00 0 \n";
+	static const uint64_t ends[][2] = { { 0x1000, 0x3000 },
+					    { 0x3000, 0x9000 },
+					    { 0x9000, 0xc000 } };
+	struct vma_list l = { 0 };
+
+	assert_int_equal(proc_parse_maps(text, &l, NULL), 0);
+	assert_int_equal(l.nr, 3);
+	for (size_t i = 0; i < l.nr; i++) {
+		assert_int_equal(l.v[i].start, ends[i][0]);
+		assert_int_equal(l.v[i].end, ends[i][1]);
+	}
+	assert_string_equal(l.v[1].path, "/grown");
+	assert_int_equal(l.v[2].kind, VMA_ANON);
+	vma_list_clear(&l);
+}
+
 static void test_advice(void **state)
 {
 	char text[] = "00500000-00600000 rw-p 00000000 00:00 0   [heap]\n"
@@ -190,9 +215,10 @@ static void test_settle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_maps),   cmocka_unit_test(test_advice),
-		cmocka_unit_test(test_status), cmocka_unit_test(test_diff),
-		cmocka_unit_test(test_timers), cmocka_unit_test(test_settle),
+		cmocka_unit_test(test_maps),	  cmocka_unit_test(test_advice),
+		cmocka_unit_test(test_torn_maps), cmocka_unit_test(test_status),
+		cmocka_unit_test(test_diff),	  cmocka_unit_test(test_timers),
+		cmocka_unit_test(test_settle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,8 +15,7 @@
 #include "move/layout.h"
 #include "move/wire.h"
 
-#define ZAP_BATCH   4096
-#define ADDRESS_END 0x7ffffffff000 /* of user space, x86-64 */
+#define ZAP_BATCH 4096
 
 /* What one pass over one mapping needs to know. */
 struct pass {
@@ -27,40 +26,6 @@ struct pass {
 	uint64_t cursor; /* up to here, all is told */
 	unsigned flags;	 /* for scan_private() */
 };
-
-/* The process is at the pause of its list: fetch its new descriptor. */
-static int fetch_uffd(void *arg, const struct stub_call *made,
-		      struct error *err)
-{
-	struct sending *s = arg;
-
-	if (made->ret < 0)
-		return error_sys(err, (int)made->ret,
-				 "userfaultfd in the process");
-	s->uffd = (int)syscall(SYS_pidfd_getfd, s->pidfd, (int)made->ret, 0);
-	if (s->uffd < 0)
-		return error_sys(err, -errno, "pidfd_getfd");
-	return 0;
-}
-
-static int make_uffd(struct sending *s, struct error *err)
-{
-	struct tracee_list *list = xcalloc(s->tracee->nr, sizeof(*list));
-	struct stub_call call[2] = {
-		{ .nr = SYS_userfaultfd,
-		  .arg = { O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY } },
-		{ .nr = SYS_close, .arg = { (uint64_t)-1 } },
-	};
-	int r;
-
-	list[0].call = call;
-	list[0].n = 2;
-	list[0].at_pause = fetch_uffd;
-	list[0].arg = s;
-	r = tracee_run(s->tracee, list, NULL, 0, err);
-	free(list);
-	return r;
-}
 
 /* The newest method that the environment allows. */
 static int method_allowed(enum track_method *ret, struct error *err)
@@ -84,24 +49,6 @@ static int method_allowed(enum track_method *ret, struct error *err)
 		    : 0;
 }
 
-static int start_async(struct sending *s, struct error *err)
-{
-	struct uffdio_api api = {
-		.api = UFFD_API,
-		.features = UFFD_FEATURE_WP_ASYNC |
-			    UFFD_FEATURE_WP_UNPOPULATED |
-			    UFFD_FEATURE_WP_HUGETLBFS_SHMEM |
-			    UFFD_FEATURE_PAGEFAULT_FLAG_WP,
-	};
-	int r = scan_has_ioctl() ? make_uffd(s, err) : -EOPNOTSUPP;
-
-	if (r == 0 && ioctl(s->uffd, UFFDIO_API, &api) < 0)
-		r = -EOPNOTSUPP;
-	if (r < 0)
-		track_stop(s);
-	return r;
-}
-
 int track_start(struct sending *s, struct error *why, struct error *err)
 {
 	enum track_method allowed = TRACK_NONE;
@@ -111,7 +58,7 @@ int track_start(struct sending *s, struct error *why, struct error *err)
 		r = method_allowed(&allowed, err);
 	if (r < 0)
 		return r;
-	if (allowed == TRACK_ASYNC && start_async(s, NULL) == 0)
+	if (allowed == TRACK_ASYNC && track_watch_start(s, NULL) == 0)
 		s->method = TRACK_ASYNC;
 	else if (allowed >= TRACK_SOFT_DIRTY && scan_has_soft())
 		s->method = TRACK_SOFT_DIRTY;
@@ -125,54 +72,6 @@ int track_start(struct sending *s, struct error *why, struct error *err)
 	s->scan = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
 	s->scan_private = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
 	return s->scan && s->scan_private ? 0 : -ESRCH;
-}
-
-void track_stop(struct sending *s)
-{
-	io_close(&s->uffd); /* the kernel forgets all protections */
-}
-
-static int register_range(struct sending *s, uint64_t start, uint64_t end,
-			  struct error *err)
-{
-	struct uffdio_register reg = {
-		.range = { start, end - start },
-		.mode = UFFDIO_REGISTER_MODE_WP,
-	};
-
-	if (ioctl(s->uffd, UFFDIO_REGISTER, &reg) == 0)
-		return 0;
-	switch (errno) {
-	case EINVAL: /* nothing is mapped there: */
-	case ENOENT: /* gone since maps was read */
-	case ENOMEM:
-		return 0;
-	case EPERM: /* a mapping that cannot be made writable */
-		return -EPERM;
-	}
-	return error_sys(err, -errno, "tracking %#llx-%#llx",
-			 (unsigned long long)start, (unsigned long long)end);
-}
-
-/*
- * Register whatever is mapped between the kernel's own mappings, whose place
- * is known for certain.  A range that ends anywhere else might cut a mapping
- * that the process has just made, and mremap() does not like that.
- */
-static int register_all(struct sending *s, struct error *err)
-{
-	uint64_t at = 0;
-	int r = 0;
-
-	for (size_t i = 0; i <= s->fixed.nr && r == 0; i++) {
-		uint64_t end =
-			i < s->fixed.nr ? s->fixed.v[i].start : ADDRESS_END;
-
-		if (at < end)
-			r = register_range(s, at, end, err);
-		at = i < s->fixed.nr ? s->fixed.v[i].end : end;
-	}
-	return r;
 }
 
 static int zap_flush(struct sending *s, struct error *err)
@@ -249,13 +148,18 @@ static int send_shared(struct pass *p, uint64_t start, uint64_t end,
 	return r < 0 ? r : send_hole(p, end, err);
 }
 
+void range_add(struct range_list *l, uint64_t start, uint64_t end)
+{
+	array_room(l->v, l->nr, &l->cap);
+	l->v[l->nr++] = (struct frame_range){ start, end };
+}
+
 static int note_guard(void *arg, uint64_t start, uint64_t end,
 		      struct error *err)
 {
 	struct sending *s = arg;
 
-	array_room(s->guard, s->nr_guards, &s->cap_guards);
-	s->guard[s->nr_guards++] = (struct frame_range){ start, end };
+	range_add(&s->guards, start, end);
 	return 0;
 }
 
@@ -298,18 +202,19 @@ static int on_written(void *arg, uint64_t start, uint64_t end,
 
 /*
  * All of it: the destination has nothing, or nothing that is known to be
- * right.  What is protected already, because it came into being between the
- * reading of maps and the last scan, counts as written nevertheless.
+ * right.  -EPERM as from scan_private().
  */
-static int send_whole(struct sending *s, const struct vma *v, struct pass *p,
+static int send_whole(struct pass *p, uint64_t start, uint64_t end,
 		      struct error *err)
 {
-	/* it may hold pages that this process has never mapped */
-	int r = p->shared ? page_sender_add_nonzero(s->pages, v->start, v->end,
-						    err)
-			  : 0;
+	int r = p->flags & SCAN_PROTECT
+			? track_clear_marks(p->s, start, end, err)
+			: 0;
 
-	return r < 0 ? r : send_range(p, v->start, v->end, err);
+	/* it may hold pages that this process has never mapped */
+	if (r == 0 && p->shared)
+		r = page_sender_add_nonzero(p->s->pages, start, end, err);
+	return r < 0 ? r : send_range(p, start, end, err);
 }
 
 /*
@@ -343,48 +248,41 @@ static int recheck_file(struct sending *s, const struct vma *v,
 		     : sent_each(s->sent, p.cursor, v->end, track_zap, s, err);
 }
 
-/* The pieces of a mapping that are fresh, and what lies between them. */
+/* The pieces of a mapping to be sent whole, and what lies between them. */
 static int send_pieces(struct sending *s, const struct vma *v, struct pass *p,
 		       struct error *err)
 {
 	uint64_t at = v->start;
 	int r = 0;
 
-	for (size_t i = 0; i < s->fresh.nr && r == 0; i++) {
-		const struct vma *f = &s->fresh.v[i];
+	for (size_t i = 0; i < s->whole.nr && r == 0; i++) {
+		struct frame_range f = s->whole.v[i];
 
-		if (f->end <= v->start || f->start >= v->end)
+		if (f.end <= at || f.start >= v->end)
 			continue;
-		if (at < f->start)
-			r = scan_written(s->scan, at, f->start, on_written, p,
+		if (at < f.start)
+			r = scan_written(s->scan, at, f.start, on_written, p,
 					 err);
+		else
+			f.start = at;
+		if (f.end > v->end)
+			f.end = v->end;
 		if (r == 0)
-			r = send_whole(s, f, p, err);
-		at = f->end;
+			r = send_whole(p, f.start, f.end, err);
+		at = f.end;
 	}
 	if (r == 0 && at < v->end)
 		r = scan_written(s->scan, at, v->end, on_written, p, err);
 	return r;
 }
 
-/* A scan that failed may have protected pages and not told which. */
-static void miss(struct sending *s, const struct vma *v)
+void track_miss(struct sending *s, uint64_t start, uint64_t end)
 {
-	array_room(s->missed, s->nr_missed, &s->cap_missed);
-	s->missed[s->nr_missed++] = (struct frame_range){ v->start, v->end };
+	range_add(&s->missed, start, end);
 }
 
-static bool was_missed(const struct sending *s, const struct vma *v, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (s->missed[i].start < v->end && s->missed[i].end > v->start)
-			return true;
-	return false;
-}
-
-/* nr_missed: of those that the pass before has missed. */
-static int send_vma(struct sending *s, const struct vma *v, size_t nr_missed,
-		    bool last, struct error *err)
+static int send_vma(struct sending *s, const struct vma *v, bool last,
+		    struct error *err)
 {
 	struct pass p = {
 		.s = s,
@@ -399,22 +297,21 @@ static int send_vma(struct sending *s, const struct vma *v, size_t nr_missed,
 	how = share_how(s->src->pid, v, &s->left);
 	if (!vma_carries_pages(v) || how == SHARE_DESCRIPTOR)
 		return 0;
-	if (how == SHARE_WHOLE)
-		return send_whole(s, v, &p, err);
 	/* terabytes of nothing would take their time to read */
 	if (s->method == TRACK_NONE && v->empty && !p.shared)
 		return sent_each(s->sent, v->start, v->end, track_zap, s, err);
-	if (s->method == TRACK_ASYNC)
-		r = was_missed(s, v, nr_missed) ? send_whole(s, v, &p, err)
-						: send_pieces(s, v, &p, err);
+	if (how == SHARE_WHOLE)
+		r = send_whole(&p, v->start, v->end, err);
+	else if (s->method == TRACK_ASYNC)
+		r = send_pieces(s, v, &p, err);
 	if (r == 0 && last && v->kind == VMA_FILE)
 		return recheck_file(s, v, err);
 	if (r != -EPERM)
 		return r;
-	/* replaced since it was registered; in the last: not trackable */
 	if (last)
-		return send_whole(s, v, &p, err);
-	miss(s, v);
+		return send_whole(&p, v->start, v->end, err);
+	/* the scan may have protected pages and not told which */
+	track_miss(s, v->start, v->end);
 	return 0;
 }
 
@@ -433,22 +330,13 @@ int track_send(struct sending *s, bool last, struct error *err)
 {
 	int r = read_swapped(s, err);
 	bool swapped = s->swapped;
-	size_t missed = s->nr_missed;
 
-	s->nr_guards = 0;
-	if (r == 0 && s->method == TRACK_ASYNC &&
-	    (r = register_all(s, err)) == -EPERM)
-		r = error_set(err, r,
-			      "a read-only shared mapping cannot be tracked");
+	s->guards.nr = 0;
 	if (r == 0 && s->method == TRACK_SOFT_DIRTY)
 		r = track_send_soft(s, last, err);
 	for (size_t i = 0;
 	     i < s->maps.nr && r == 0 && s->method != TRACK_SOFT_DIRTY; i++)
-		r = send_vma(s, &s->maps.v[i], missed, last, err);
-	s->nr_missed -= missed;
-	if (s->nr_missed)
-		memmove(s->missed, s->missed + missed,
-			s->nr_missed * sizeof(*s->missed));
+		r = send_vma(s, &s->maps.v[i], last, err);
 	if (r == 0)
 		r = zap_flush(s, err);
 	if (r == 0)

@@ -35,7 +35,26 @@ int track_trees(struct sending *s, struct error *err) must_check;
 /* Send what was written since the last pass. */
 int track_send(struct sending *s, bool last, struct error *err) must_check;
 
-/* ---- between track.c and track_soft.c ---- */
+/* ---- between track.c, track_layout.c, track_watch.c and track_soft.c ---- */
+
+/* The leader is stopped; -EOPNOTSUPP: this kernel cannot do it. */
+int track_watch_start(struct sending *s, struct error *err) must_check;
+/*
+ * Register what of these mappings, as they were read just now, is not watched,
+ * if all threads can be stopped; before the first pass they need not be.  It
+ * is to be sent whole.
+ */
+int track_watch(struct sending *s, const struct vma_list *now,
+		struct error *err) must_check;
+/*
+ * Before memory is protected that was not watched: take away marks of old
+ * protections, which the kernel would take for protections.  -EPERM: it is not
+ * watched now either.
+ */
+int track_clear_marks(struct sending *s, uint64_t start, uint64_t end,
+		      struct error *err) must_check;
+/* This is not watched: the pass whose layout is told next sends it whole. */
+void track_miss(struct sending *s, uint64_t start, uint64_t end);
 
 /* The destination has these pages, and the process no longer does. */
 int track_zap(void *sending, uint64_t start, uint64_t end,

@@ -109,20 +109,51 @@ static int read_layout(struct sending *s, struct vma_list *now, bool last,
 		return r;
 	vdso = vma_named(now, "[vdso]");
 	s->vdso = vdso ? vdso->start : 0;
-	vma_list_clear(&s->fixed);
-	layout_find_fixed(now, &s->fixed);
 	layout_keep_moving(now, s->tracee->area, s->tracee->area_size);
 	if (!layout_copy_advice(&s->maps, now) || (s->read_advice && !last) ||
 	    s->method != TRACK_ASYNC)
 		r = proc_read_advice(s->src->pid, now, err);
 	s->read_advice = false;
-	layout_find_readonly(now, &s->fixed);
 	/* what came after the check may be gone when it matters */
 	if (r == 0 && last)
 		r = check_mappings(s->src->pid, now, err);
 	else if (r == 0)
 		check_drop_unmovable(s->src->pid, now);
 	return r;
+}
+
+static int compare_start(const void *a, const void *b)
+{
+	const struct frame_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/*
+ * What this pass has to send whole: what is freshly told, whatever its
+ * protection says, because the destination has thrown away what it had there;
+ * and what was not watched.  In order, and disjoint.
+ */
+static void find_whole(struct sending *s)
+{
+	struct range_list tmp = s->whole, *l = &s->whole;
+	size_t n = 0;
+
+	s->whole = s->missed;
+	s->missed = tmp;
+	s->missed.nr = 0;
+	for (size_t i = 0; i < s->fresh.nr; i++)
+		range_add(l, s->fresh.v[i].start, s->fresh.v[i].end);
+	if (l->nr)
+		qsort(l->v, l->nr, sizeof(*l->v), compare_start);
+	for (size_t i = 0; i < l->nr; i++)
+		if (n && l->v[i].start <= l->v[n - 1].end) {
+			if (l->v[n - 1].end < l->v[i].end)
+				l->v[n - 1].end = l->v[i].end;
+		} else {
+			l->v[n++] = l->v[i];
+		}
+	l->nr = n;
 }
 
 int track_layout(struct sending *s, bool last, struct error *err)
@@ -134,6 +165,8 @@ int track_layout(struct sending *s, bool last, struct error *err)
 		r = tell_trees(s, &now, last, err);
 	if (r == 0)
 		drop_deleted(s, &now);
+	if (r == 0 && !last && s->method == TRACK_ASYNC)
+		r = track_watch(s, &now, err);
 	if (r < 0) {
 		vma_list_clear(&now);
 		return r;
@@ -147,6 +180,7 @@ int track_layout(struct sending *s, bool last, struct error *err)
 	vma_list_clear(&gone);
 	vma_list_clear(&s->maps);
 	s->maps = now;
+	find_whole(s);
 	return r;
 }
 

@@ -17,6 +17,7 @@ check-files
 check-files locks
 check-locks
 check-memory
+check-merges
 check-pipes
 check-pipes fifo
 check-rseqs
