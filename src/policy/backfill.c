@@ -292,7 +292,7 @@ static void backfill_decide(struct policy *policy, const struct view *view,
 
 	if (!view->nr_waiting && !b->rebuild) {
 		b->given = false;
-		b->nr_freed = 0;
+		b->freed.nr = 0;
 		return;
 	}
 	profile_trim(&b->profile, view->now);

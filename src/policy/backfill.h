@@ -17,10 +17,16 @@
 /* Where processors came free. */
 struct freed {
 	usec_t from, to;
+	int64_t most; /* no more than that are free in it; or INT64_MAX */
 };
 
 /* More than that are joined into fewer. */
 #define MAX_FREED 24
+
+struct freed_list {
+	struct freed f[2 * MAX_FREED];
+	size_t nr;
+};
 
 struct backfill {
 	struct policy base;
@@ -34,8 +40,8 @@ struct backfill {
 	struct fitset open; /* jobs without one, by submit */
 	struct ends ends; /* running jobs, by what is believed of their ends */
 	struct profile profile;
-	struct freed freed[2 * MAX_FREED]; /* since the last look */
-	size_t nr_freed;
+	struct freed_list freed; /* since the last look */
+	struct freed_list seen;	 /* what this look began with */
 	bool given;		 /* a job ended early: look */
 	usec_t interval, looked; /* between full looks; when the last was */
 	bool rebuild;		 /* the profile does not hold any more */
@@ -81,9 +87,7 @@ void backfill_plan_anew(struct backfill *b, const struct view *view);
 
 /* backfill_improve.c */
 
-/* Processors came free in [from, to). */
-void backfill_note_freed(struct backfill *b, usec_t from, usec_t to);
-/* n of them, by an end that was not expected. */
+/* By an end that was not expected, n processors come free in [from, to). */
 void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n);
 /* Whoever can start now by moving to now, in the order of the queue. */
 void backfill_improve_now(struct backfill *b, const struct view *view);

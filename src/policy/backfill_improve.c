@@ -10,61 +10,105 @@
 
 #include "policy/backfill.h"
 
-static int compare_freed(const void *a, const void *b)
+/* In order of time.  There are few, and most of them stand right. */
+static void sort_freed(struct freed *f, size_t n)
 {
-	const struct freed *x = a, *y = b;
+	for (size_t i = 1; i < n; i++) {
+		struct freed one = f[i];
+		size_t k = i;
 
-	return x->from < y->from ? -1 : x->from > y->from;
+		for (; k > 0 && f[k - 1].from > one.from; k--)
+			f[k] = f[k - 1];
+		f[k] = one;
+	}
+}
+
+/* The stretch a goes on until where b ends. */
+static void join(struct freed *a, const struct freed *b)
+{
+	if (b->from > a->to || b->most > a->most)
+		a->most = b->from > a->to ? INT64_MAX : b->most;
+	if (b->to > a->to)
+		a->to = b->to;
 }
 
 /* Put stretches that touch together; then, if need be, whatever is next to
  * each other: looking at too much is allowed. */
-static void join_freed(struct backfill *b)
+static void join_freed(struct freed_list *list)
 {
-	struct freed *f = b->freed;
+	struct freed *f = list->f;
 	size_t n = 0;
 
-	qsort(f, b->nr_freed, sizeof(*f), compare_freed);
-	for (size_t i = 1; i < b->nr_freed; i++) {
+	sort_freed(f, list->nr);
+	for (size_t i = 1; i < list->nr; i++) {
 		if (f[i].from > f[n].to)
 			f[++n] = f[i];
-		else if (f[i].to > f[n].to)
-			f[n].to = f[i].to;
+		else
+			join(&f[n], &f[i]);
 	}
-	b->nr_freed = b->nr_freed ? n + 1 : 0;
-	while (b->nr_freed > MAX_FREED) {
-		b->nr_freed--;
-		f[MAX_FREED - 1].to = f[b->nr_freed].to;
+	list->nr = list->nr ? n + 1 : 0;
+	while (list->nr > MAX_FREED) {
+		list->nr--;
+		f[MAX_FREED - 1].to = f[list->nr].to;
+		f[MAX_FREED - 1].most = INT64_MAX;
 	}
 }
 
-void backfill_note_freed(struct backfill *b, usec_t from, usec_t to)
+/* Processors came free in [from, to). */
+static void note_freed(struct backfill *b, usec_t from, usec_t to)
 {
-	if (b->nr_freed == 2 * MAX_FREED)
-		join_freed(b);
-	b->freed[b->nr_freed++] = (struct freed){ from, to };
+	struct freed_list *list = &b->freed;
+
+	if (list->nr == 2 * MAX_FREED)
+		join_freed(list);
+	list->f[list->nr++] = (struct freed){ from, to, INT64_MAX };
 }
 
 void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n)
 {
 	profile_add(&b->profile, from, to, n);
-	backfill_note_freed(b, from, to);
+	note_freed(b, from, to);
 	b->given = true;
 }
 
-/* Slot i of k moves to an earlier start; what it leaves is free. */
+/* n more are free in [from, to). */
+static void raise_most(struct freed_list *list, usec_t from, usec_t to,
+		       uint32_t n)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		struct freed *f = &list->f[i];
+
+		if (f->from < to && from < f->to && f->most != INT64_MAX)
+			f->most += n;
+	}
+}
+
+/*
+ * Slot i of k moves to an earlier start:
+ *
+ *	to            end
+ *	|..............|
+ *	        |..............|
+ *	        from          left	free is then what is right of end
+ */
 static void move_slot(struct backfill *b, struct alike *k, size_t i, usec_t to)
 {
 	usec_t from = k->slot[k->first + i], end = add_time(to, k->length);
+	usec_t left = add_time(from, k->length);
 
-	backfill_occupy(b, k, from, -1);
-	backfill_occupy(b, k, to, 1);
 	alike_take(k, i);
 	alike_add(k, to);
 	backfill_note_first(b, k);
-	if (from != USEC_MAX)
-		backfill_note_freed(b, from > end ? from : end,
-				    add_time(from, k->length));
+	profile_add(&b->profile, to, from < end ? from : end,
+		    -(int64_t)k->size);
+	if (from == USEC_MAX)
+		return;
+	if (from < end)
+		from = end;
+	profile_add(&b->profile, from, left, k->size);
+	raise_most(&b->seen, from, left, k->size);
+	raise_most(&b->freed, from, left, k->size);
+	note_freed(b, from, left);
 }
 
 /*
@@ -110,27 +154,39 @@ static void improve_in(struct backfill *b, const struct view *view,
 	}
 }
 
-static int64_t most_freed(const struct backfill *b, const struct view *view)
+/* How many processors are free at most in any of them. */
+static int64_t most_of(const struct backfill *b, const struct view *view,
+		       struct freed_list *list)
 {
 	int64_t most = 0;
 
-	for (size_t i = 0; i < b->nr_freed; i++) {
-		usec_t from = b->freed[i].from, max;
+	for (size_t i = 0; i < list->nr; i++) {
+		struct freed *f = &list->f[i];
+		usec_t from = f->from > view->now ? f->from : view->now;
 
-		if (from < view->now)
-			from = view->now;
-		if (from >= b->freed[i].to)
-			continue;
-		max = profile_max(&b->profile, from, b->freed[i].to);
-		if (max > most)
-			most = max;
+		if (from >= f->to)
+			f->most = 0;
+		else if (f->most == INT64_MAX)
+			f->most = profile_max(&b->profile, from, f->to);
+		if (f->most > most)
+			most = f->most;
 	}
 	return most;
 }
 
+/* Look at each of them for the slots of k, also at those that come to it
+ * meanwhile. */
+static void improve_in_all(struct backfill *b, const struct view *view,
+			   struct alike *k, const struct freed_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->f[i].most >= (int64_t)k->size)
+			improve_in(b, view, k, list->f[i]);
+}
+
 void backfill_improve_now(struct backfill *b, const struct view *view)
 {
-	const struct freed now = { view->now, view->now + 1 };
+	const struct freed now = { view->now, view->now + 1, INT64_MAX };
 	const struct job *j = NULL;
 	int64_t most = profile_max(&b->profile, view->now, view->now + 1);
 
@@ -146,30 +202,25 @@ void backfill_improve_now(struct backfill *b, const struct view *view)
 
 void backfill_improve(struct backfill *b, const struct view *view)
 {
-	struct freed seen[2 * MAX_FREED];
-	size_t nr_seen, nr_moved;
-	int64_t most;
 	const struct job *j = NULL;
+	int64_t most, more;
 
 	b->looked = view->now;
-	join_freed(b);
-	most = most_freed(b, view);
-	nr_seen = b->nr_freed;
-	memcpy(seen, b->freed, sizeof(seen));
-	b->nr_freed = 0;
+	join_freed(&b->freed);
+	b->seen = b->freed;
+	b->freed.nr = 0;
+	for (size_t i = 0; i < b->seen.nr; i++)
+		b->seen.f[i].most = INT64_MAX; /* much has happened since */
+	most = most_of(b, view, &b->seen);
 	while ((j = fitset_fit(&b->heads, j, most))) {
 		struct alike *k = alikes_of(&b->kinds, j);
 
-		for (size_t i = 0; i < nr_seen; i++)
-			improve_in(b, view, k, seen[i]);
+		improve_in_all(b, view, k, &b->seen);
 		/* Its own moves and those of kinds before it. */
-		for (nr_moved = 0; nr_moved < b->nr_freed; nr_moved++)
-			improve_in(b, view, k, b->freed[nr_moved]);
-		if (nr_moved) {
-			int64_t more = most_freed(b, view);
-
-			if (more > most)
-				most = more;
-		}
+		improve_in_all(b, view, k, &b->freed);
+		more = most_of(b, view, &b->freed);
+		if (more > most)
+			most = more;
 	}
+	b->seen.nr = 0;
 }

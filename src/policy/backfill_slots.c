@@ -159,5 +159,5 @@ void backfill_plan_anew(struct backfill *b, const struct view *view)
 	for_each_waiting(j, view) if (is_reserved(b, j))
 		add_slot(b, view, alikes_of(&b->kinds, j));
 	b->rebuild = b->given = false;
-	b->nr_freed = 0;
+	b->freed.nr = 0;
 }

@@ -76,34 +76,21 @@ void profile_clear(struct profile *p)
 /* The block that holds t: the last that begins at or before it. */
 static size_t block_of(const struct profile *p, usec_t t)
 {
-	size_t lo = 0, hi = p->nr;
+	const struct profile_block *lo = p->block;
 
-	while (hi - lo > 1) {
-		size_t mid = (lo + hi) / 2;
-
-		if (p->block[mid].start <= t)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	for (size_t n = p->nr; n > 1; n -= n / 2)
+		lo += lo[n / 2].start <= t ? n / 2 : 0;
+	return (size_t)(lo - p->block);
 }
 
 /* The step of b that holds t, likewise. */
 static uint32_t step_of(const struct profile_block *b, usec_t t)
 {
-	const usec_t *at = b->steps->at;
-	uint32_t lo = 0, hi = b->n;
+	const usec_t *lo = b->steps->at;
 
-	while (hi - lo > 1) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (at[mid] <= t)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	for (size_t n = b->n; n > 1; n -= n / 2)
+		lo += lo[n / 2] <= t ? n / 2 : 0;
+	return (uint32_t)(lo - b->steps->at);
 }
 
 /* A step: which block, and where in it. */
@@ -175,6 +162,8 @@ static void delete_step(struct profile *p, size_t k, uint32_t i)
 		return;
 	}
 	shift_steps(b, i, -1);
+	if (i)
+		return; /* the one before it has its value */
 	b->start = b->steps->at[0];
 	find_bounds(b);
 }
