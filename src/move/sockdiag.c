@@ -274,3 +274,55 @@ int sockdiag_tcp_each(int diag, uint32_t states,
 	}
 	return r < 0 ? error_sys(err, r, "sock_diag of TCP") : 0;
 }
+
+static void take(const struct sockdiag_tcp *t, void *arg)
+{
+	*(struct sockdiag_tcp *)arg = *t;
+}
+
+static void put_id(struct inet_diag_sockid *id, const void *local,
+		   const void *peer, sa_family_t family)
+{
+	const struct sockaddr_in *l = local, *p = peer;
+	const struct sockaddr_in6 *l6 = local, *p6 = peer;
+
+	/* The port is at the same place in both. */
+	id->idiag_sport = l->sin_port;
+	id->idiag_dport = p->sin_port;
+	id->idiag_cookie[0] = id->idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+	if (family == AF_INET) {
+		memcpy(id->idiag_src, &l->sin_addr, sizeof(l->sin_addr));
+		memcpy(id->idiag_dst, &p->sin_addr, sizeof(p->sin_addr));
+		return;
+	}
+	memcpy(id->idiag_src, &l6->sin6_addr, sizeof(l6->sin6_addr));
+	memcpy(id->idiag_dst, &p6->sin6_addr, sizeof(p6->sin6_addr));
+	id->idiag_if = p6->sin6_scope_id;
+}
+
+int sockdiag_tcp_get(int diag, const void *local, const void *peer,
+		     socklen_t len, struct sockdiag_tcp *ret, struct error *err)
+{
+	char buf[256] __attribute__((aligned(8)));
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct sockdiag_tcp got = { 0 };
+	struct each_arg each = { take, &got };
+	struct inet_diag_req_v2 *req;
+	int r;
+
+	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	nlh->nlmsg_flags = NLM_F_REQUEST;
+	req = mnl_nlmsg_put_extra_header(nlh, sizeof(*req));
+	req->sdiag_family =
+		len == sizeof(struct sockaddr_in) ? AF_INET : AF_INET6;
+	req->sdiag_protocol = IPPROTO_TCP;
+	req->idiag_states = UINT32_MAX;
+	put_id(&req->id, local, peer, req->sdiag_family);
+	r = ask(diag, nlh, parse_tcp, &each);
+	if (r == 0 && !got.state)
+		r = -ENOENT;
+	if (r < 0)
+		return error_sys(err, r, "sock_diag of a connection");
+	*ret = got;
+	return 0;
+}

@@ -41,6 +41,11 @@ struct sockdiag_tcp {
 	socklen_t len;
 };
 
+/* The connection between these two addresses of len bytes; -ENOENT: none. */
+int sockdiag_tcp_get(int diag, const void *local, const void *peer,
+		     socklen_t len, struct sockdiag_tcp *ret,
+		     struct error *err) must_check;
+
 /* Call fn for each TCP socket whose state is in the mask (1 << TCP_...). */
 int sockdiag_tcp_each(int diag, uint32_t states,
 		      void (*fn)(const struct sockdiag_tcp *t, void *arg),

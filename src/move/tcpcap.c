@@ -23,6 +23,13 @@
 #include "move/sockopt.h"
 #include "move/tcpcompat.h"
 
+static int ioctl_int(int fd, unsigned long what)
+{
+	int v;
+
+	return ioctl(fd, what, &v) < 0 ? -errno : v;
+}
+
 static int get_info(int fd, struct tcp_info *ti)
 {
 	socklen_t n = sizeof(*ti);
@@ -205,6 +212,49 @@ static int poll_now(int fd)
 	return poll(&p, 1, 0) < 0 ? 0 : p.revents;
 }
 
+/*
+ * Bytes of a stream end at the urgent one, for SIOCINQ and MSG_PEEK alike,
+ * unless SO_OOBINLINE is set: what is behind it would be lost.  One that has
+ * been read out of band shows only by that.
+ */
+static int check_behind(struct fdscan *sc, struct fdscan_file *f,
+			struct error *err)
+{
+	const Fds__Inet *m = f->msg->socket->inet;
+	const Fds__Tcp *t = m->tcp;
+	bool fin = TCP_STATE(t->state) & TCP_STATES_FIN_RECEIVED;
+	struct sockdiag_tcp d;
+	int r;
+
+	if ((!t->received.len && ioctl_int(f->copy, SIOCATMARK) <= 0) ||
+	    sockopt_int(f->copy, SOL_SOCKET, SO_OOBINLINE) > 0)
+		return 0;
+	r = sockdiag_tcp_get(sc->s->diag, m->local.data, m->peer.data,
+			     (socklen_t)m->local.len, &d, err);
+	if (r < 0)
+		return error_prefix(err, r, "fd %d", f->number);
+	/* more may just have come, and will be read when all settle */
+	if (d.rqueue <= t->received.len + 1 + fin ||
+	    ioctl_int(f->copy, SIOCINQ) != (int)t->received.len)
+		return 0;
+	return error_set(err, -EAGAIN,
+			 "fd %d: bytes behind an urgent one are not read yet",
+			 f->number);
+}
+
+/* Its mark cannot be set at the destination. */
+static int check_urgent(const struct fdscan_file *f, struct error *err)
+{
+	struct pollfd p = { .fd = f->copy, .events = POLLPRI };
+
+	return poll(&p, 1, 0) > 0 && p.revents & POLLPRI
+		       ? error_set(err, -EAGAIN,
+				   "fd %d: an urgent byte (MSG_OOB) is not "
+				   "read yet",
+				   f->number)
+		       : 0;
+}
+
 /* A packet between two calls makes them disagree: once more. */
 static int read_connection(struct fdscan_file *f, struct error *err)
 {
@@ -229,9 +279,8 @@ static int read_connection(struct fdscan_file *f, struct error *err)
 	}
 	if (r < 0)
 		return error_sys(err, r == -EPROTO ? -ENOTSUP : r,
-				 "fd %d: cannot read the connection's queues%s",
-				 f->number,
-				 r == -EPROTO ? " (urgent data?)" : "");
+				 "fd %d: cannot read the connection's queues",
+				 f->number);
 	t->rcv_shutdown = poll_now(f->copy) & POLLRDHUP;
 	return 0;
 }
@@ -314,8 +363,10 @@ static int read_state(struct fdscan *sc, struct fdscan_file *f,
 	if (r < 0)
 		return error_sys(err, r, "fd %d: TCP_INFO", f->number);
 	t->state = ti.tcpi_state;
-	if (TCP_STATE(t->state) & TCP_STATES_CONNECTED)
-		return read_connection(f, err);
+	if (TCP_STATE(t->state) & TCP_STATES_CONNECTED) {
+		r = read_connection(f, err);
+		return r < 0 ? r : check_behind(sc, f, err);
+	}
 	switch (t->state) {
 	case TCP_LISTEN:
 		return read_listener(f, &ti, err);
@@ -334,6 +385,7 @@ int tcpcap_socket(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	Fds__Tcp *t = xmalloc(sizeof(*t));
 	char ulp[16];
 	socklen_t n = sizeof(ulp);
+	int r;
 
 	fds__tcp__init(t);
 	f->msg->socket->inet->tcp = t;
@@ -341,7 +393,8 @@ int tcpcap_socket(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 		return error_set(err, -ENOTSUP,
 				 "fd %d: TCP under the kernel's %.15s",
 				 f->number, ulp);
-	return sc->content ? read_state(sc, f, err) : 0;
+	r = check_urgent(f, err);
+	return r < 0 || !sc->content ? r : read_state(sc, f, err);
 }
 
 static bool is_tcp(const Fds__File *m)

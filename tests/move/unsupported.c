@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/io_uring.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/fanotify.h>
@@ -19,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -278,6 +280,50 @@ static void use_fifo(void)
 	CHECK(read(fd, &c, 1) == 1 && c == 'x');
 }
 
+/* "abc", an urgent byte, "def"; the last it reads in the end. */
+static void make_urgent(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int l = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t n = sizeof(a);
+
+	if (bind(l, (void *)&a, n) < 0)
+		check_skip("no loopback");
+	CHECK(listen(l, 1) == 0 && getsockname(l, (void *)&a, &n) == 0);
+	child_in = socket(AF_INET, SOCK_STREAM, 0);
+	CHECK(connect(child_in, (void *)&a, n) == 0);
+	fd = accept(l, NULL, NULL);
+	CHECK(fd >= 0 && close(l) == 0);
+	CHECK(send(child_in, "abc", 3, 0) == 3);
+	CHECK(send(child_in, "X", 1, MSG_OOB) == 1);
+	CHECK(send(child_in, "def", 3, 0) == 3);
+}
+
+static void make_behind(void)
+{
+	char c = 0;
+
+	make_urgent();
+	CHECK(recv(fd, &c, 1, MSG_OOB) == 1 && c == 'X');
+}
+
+static void finish_behind(void)
+{
+	char got[8];
+
+	CHECK(read(fd, got, 8) == 3 && !memcmp(got, "abc", 3));
+	CHECK(read(fd, got, 8) == 3 && !memcmp(got, "def", 3));
+}
+
+static void finish_urgent(void)
+{
+	char c = 0;
+
+	CHECK(recv(fd, &c, 1, MSG_OOB) == 1 && c == 'X');
+	finish_behind();
+}
+
 static const struct thing {
 	const char *name, *word;
 	void (*make)(void);
@@ -298,6 +344,9 @@ static const struct thing {
 	{ "seccomp", "seccomp", make_seccomp, use_seccomp, use_nothing },
 	{ "deleted-map", "deleted", make_deleted, use_nothing, finish_map },
 	{ "fifo", "named pipe .* other end", make_fifo, use_fifo, use_nothing },
+	{ "urgent", "urgent byte", make_urgent, use_nothing, finish_urgent },
+	{ "behind-urgent", "behind an urgent", make_behind, use_nothing,
+	  finish_behind },
 	{ "child", "child", make_child, use_child, finish_child },
 };
 
