@@ -40,6 +40,7 @@ run_inside() { # SHELL SCRIPT
 		ip -4 -o addr show eth0 | awk "{print \$4}"
 		cat /sys/class/net/eth0/address; getent hosts "$(hostname)"
 		cat /proc/sys/net/ipv4/tcp_rto_min_us 2>/dev/null || echo 5000
+		cat /proc/sys/net/ipv4/tcp_ehash_entries 2>/dev/null || echo 4096
 		echo x >/dev/shm/x && echo y >/tmp/y && echo z >/dev/null && echo written'
 	echo "$output"
 	[ "$(sed -n 1p <<<"$output")" = "cap$$a" ]
@@ -48,7 +49,7 @@ run_inside() { # SHELL SCRIPT
 	[[ $output == *10.77.128.1/32* ]]
 	[[ $output == *02:53:0a:4d:80:01* ]]
 	[[ $output == *"10.77.128.1"*"cap$$a"* ]]
-	[[ $output == *5000*written ]]
+	[[ $output == *5000*$'\n4096\n'*written ]]
 	[ ! -e /tmp/y ]
 	run_inside a 'python3 -c "import time; print(int(time.monotonic()))"'
 	host=$(cut -d. -f1 /proc/uptime)
