@@ -224,12 +224,18 @@ int reproduce_grid_run(struct reproduce *r, struct reproduce_grid *g,
 
 	g->sweep = (struct sweep){
 		.seed = r->seed,
-		.nr_jobs = r->quick ? 2500 : 0,
+		.nr_jobs = g->nr_jobs ? g->nr_jobs
+			   : r->quick ? 2500
+				      : 0,
 		.level = r->level,
 		.target = { [METRIC_RESPONSE] = precision,
 			    [METRIC_EFFECTIVENESS] = 0.01 },
-		.min = r->quick ? 6 : 20,
-		.max = r->quick ? 6 : 200,
+		.min = g->runs	  ? g->runs
+		       : r->quick ? 6
+				  : 20,
+		.max = g->runs	  ? g->runs
+		       : r->quick ? 6
+				  : 200,
 		.workers = r->workers,
 		.results = r->results,
 		.nr = 0,

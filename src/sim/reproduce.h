@@ -99,6 +99,14 @@ void reproduce_clear(struct reproduce *r);
  */
 int reproduce_print_list(const char *which, bool json, FILE *to,
 			 struct error *err) must_check;
+
+/*
+ * What we think of an id's differences: whether our reading may be wrong, the
+ * published figure is uncertain, or an assumption matters.  NULL: nothing has
+ * been written.  reproduce_cause.c; printed where a row differs.
+ */
+const char *reproduce_cause(const char *id);
+
 /* For people, for programs, and for doc/reproduction.md. */
 void reproduce_print(const struct reproduce *r, FILE *to);
 void reproduce_print_json(const struct reproduce *r, FILE *to);
@@ -133,6 +141,8 @@ struct reproduce_grid {
 	size_t nr_loads;
 	struct sim_costs costs;
 	double precision; /* of the mean response; 0: 2 % */
+	uint64_t nr_jobs; /* a run; 0: the workload's, fewer if quick */
+	uint32_t runs;	  /* exactly so many; 0: as the precision asks */
 
 	/* Filled in by reproduce_grid_run(), freed by _clear(). */
 	size_t nr_policies;

@@ -17,9 +17,10 @@
 #define NR(array) (sizeof(array) / sizeof(*(array)))
 
 /*
- * I-4a.  The thesis does not say what it counts.  Here it is every change of
- * the number of processors of a running job, which is what C is paid for; the
- * notes give three other counts.
+ * I-4a.  The thesis does not say what Table 4.3 counts.  Five counts are
+ * computed.  Only one of them puts DEQP above DPROP at every load, as the table
+ * and the text do, and lets both come down as the load grows: the processors
+ * that change hands.  The rows give that one, the notes the four others.
  */
 static void changes_row(struct reproduce *r, const struct reproduce_grid *g,
 			size_t p, size_t l, double published)
@@ -29,11 +30,13 @@ static void changes_row(struct reproduce *r, const struct reproduce_grid *g,
 
 	reproduce_number(
 		r, reproduce_text("L=%g, %s/DFCFS", g->load[l], g->policy[p]),
-		published, 0.05, reproduce_ratio(r, g, p, 0, l, METRIC_CHANGES),
+		published, 0.05,
+		reproduce_ratio(r, g, p, 0, l, METRIC_REASSIGNED),
 		reproduce_text(
-			"starts counted too: %.2f; instants at which a running "
-			"job changes: %.2f; jobs that ever change: %.2f",
-			(1 + mine) / (1 + base),
+			"changes of running jobs: %.2f; starts counted too: "
+			"%.2f; instants at which a running job changes: %.2f; "
+			"jobs that ever change: %.2f",
+			mine / base, (1 + mine) / (1 + base),
 			reproduce_ratio(r, g, p, 0, l, METRIC_INSTANTS).value,
 			reproduce_ratio(r, g, p, 0, l, METRIC_CHANGED).value));
 }
@@ -42,11 +45,13 @@ static void changes_row(struct reproduce *r, const struct reproduce_grid *g,
 static void lack_note(struct reproduce *r, const struct reproduce_grid *g,
 		      size_t l)
 {
-	struct estimate e = reproduce_ratio(r, g, 4, 0, l, METRIC_CHANGES);
+	struct estimate e = reproduce_ratio(r, g, 4, 0, l, METRIC_REASSIGNED);
+	struct estimate n = reproduce_ratio(r, g, 4, 0, l, METRIC_CHANGES);
 
 	reproduce_note(r, reproduce_text("smallest by what it lacks: %.3f "
-					 "(%.3f to %.3f)",
-					 e.value, e.low, e.high));
+					 "(%.3f to %.3f), in changes of "
+					 "running jobs %.3f",
+					 e.value, e.low, e.high, n.value));
 }
 
 int ismail_i4a(struct reproduce *r, struct error *err)
@@ -75,15 +80,15 @@ int ismail_i4a(struct reproduce *r, struct error *err)
 		reproduce_note(
 			r,
 			reproduce_text(
-				"Table 4.3 does not go with the cost of C = 1: "
-				"that DEQP loses 5 points against DSMJF for it "
-				"(I-4b) takes several changes a job, while 1.5 "
-				"times the half a change a job has under DFCFS "
-				"would cost less than one time unit in some "
-				"500. So the table counts something else, and "
-				"none of the four counts here gives it"));
+				"the thesis does not say what it counts. The "
+				"processors that running jobs get or give up "
+				"are the only one of five counts that puts "
+				"DEQP above DPROP at every load, as the table "
+				"and the text do. The cost C is charged for a "
+				"change of a job, however many processors it "
+				"is"));
 	if (rc == 0)
-		rc = reproduce_figure(r, &g, "changes", METRIC_CHANGES, err);
+		rc = reproduce_figure(r, &g, "changes", METRIC_REASSIGNED, err);
 	reproduce_grid_clear(&g);
 	return rc;
 }
@@ -153,8 +158,8 @@ struct pair {
 	double load, low, high;
 };
 
-/* RT(policies[0])/RT(policies[1]) of each row, and the same with N = 32, and
- * of the policies lack, if given. */
+/* RT(policies[0])/RT(policies[1]) of each row, and the same with N = 32, of the
+ * policies lack, if given, and with both. */
 static int pairs(struct reproduce *r, const char *const *policies,
 		 const char *const *lack, const struct pair *row, size_t nr,
 		 struct error *err)
@@ -168,6 +173,7 @@ static int pairs(struct reproduce *r, const char *const *policies,
 			{ "N = 32 in the load", policies, other },
 			{ lack ? "smallest by what it lacks" : NULL, lack,
 			  row[i].workload },
+			{ "both", lack, other },
 			{ NULL },
 		};
 		struct reproduce_grid g = { .policy = policies,

@@ -48,16 +48,33 @@ static size_t count_met(const struct reproduce *r)
 	return met;
 }
 
+/* What is thought of an id's differences; NULL where it has none. */
+static const char *cause_of(const struct reproduce *r, const char *id)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (!strcmp(r->row[i].id, id) && !r->row[i].met)
+			return reproduce_cause(id);
+	return NULL;
+}
+
+static bool last_of_id(const struct reproduce *r, size_t i)
+{
+	return i + 1 == r->nr || strcmp(r->row[i].id, r->row[i + 1].id) != 0;
+}
+
 void reproduce_print(const struct reproduce *r, FILE *to)
 {
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct reproduce_row *row = &r->row[i];
+		const char *cause = cause_of(r, row->id);
 
 		fprintf(to, "%-6s %-7s %s: published %s, ours %s\n", row->id,
 			row->met ? "met" : "DIFFERS", row->what, row->published,
 			row->ours);
 		if (row->note)
 			fprintf(to, "               %s\n", row->note);
+		if (cause && last_of_id(r, i))
+			fprintf(to, "%-6s cause:  %s\n", row->id, cause);
 	}
 	fprintf(to, "%zu of %zu met; intervals at %g %%%s\n", count_met(r),
 		r->nr, r->level * 100,
@@ -180,6 +197,9 @@ void reproduce_print_markdown(const struct reproduce *r, FILE *to)
 			titled = true;
 			fprintf(to, "\n### %s: %s\n", e->id, e->claim);
 			print_table(r, e->id, to);
+			if (cause_of(r, e->id))
+				fprintf(to, "\n**Why it differs.** %s\n",
+					cause_of(r, e->id));
 			print_figures(r, e->id, to);
 		}
 	}

@@ -44,9 +44,10 @@ enum sweep_metric {
 	METRIC_CHANGES,	      /* allocation changes a job, starts not counted */
 	METRIC_CHANGED,	      /* share of jobs with any such change */
 	METRIC_INSTANTS,      /* instants with such a change, a job */
-	METRIC_COMPUTE,	      /* mean of end - first start, seconds */
-	METRIC_MIGRATED,      /* ranks migrated / ranks started */
-	METRIC_MIGRATION_GAP, /* seconds between instants of migration */
+	METRIC_REASSIGNED, /* processors running jobs got or gave up, a job */
+	METRIC_COMPUTE,	   /* mean of end - first start, seconds */
+	METRIC_MIGRATED,   /* ranks migrated / ranks started */
+	METRIC_MIGRATION_GAP,	/* seconds between instants of migration */
 	METRIC_MIGRATION_RANKS, /* ranks that migrate at such an instant */
 	METRIC_SMALL,		/* mean response of jobs by size: quarters of */
 	METRIC_MEDIUM,		/* the machine (a coarse fairness curve) */

@@ -28,6 +28,9 @@ const struct sweep_metric_info sweep_metrics[NR_METRICS] = {
 			     "share of jobs whose allocation changed" },
 	[METRIC_INSTANTS] = { "change_instants", "1/job",
 			      "instants with allocation changes a job" },
+	[METRIC_REASSIGNED] = { "reassigned", "1/job",
+				"processors that running jobs got or gave up, "
+				"a job" },
 	[METRIC_COMPUTE] = { "compute", "s", "mean time from start to end" },
 	[METRIC_MIGRATED] = { "migrated", "",
 			      "ranks migrated, of those started" },

@@ -56,17 +56,29 @@ static void add_job(const struct sim_record *job, uint32_t procs, double *value,
 	count[METRIC_SMALL + q]++;
 }
 
-/* Does this pass change the processors of a running job? */
+/* What passes did to running jobs. */
+struct changes {
+	uint64_t instants;   /* with any change of a running job's processors */
+	uint64_t processors; /* that such jobs got or gave up */
+};
+
 static void note_plan(void *data, const struct view *view,
 		      const struct plan *plan)
 {
-	uint64_t *instants = data;
+	struct changes *changes = data;
+	bool any = false;
 
-	for (size_t i = 0; i < plan->nr; i++)
-		if (plan->entry[i].type == PLAN_RESIZE) {
-			(*instants)++;
-			return;
-		}
+	(void)view;
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct plan_entry *e = &plan->entry[i];
+
+		if (e->type != PLAN_RESIZE)
+			continue;
+		any = true;
+		changes->processors +=
+			e->n > e->job->n ? e->n - e->job->n : e->job->n - e->n;
+	}
+	changes->instants += any;
 }
 
 /* Without any migration the gap is the whole run: it is at least that. */
@@ -84,10 +96,11 @@ static void measure_migrations(const struct sim_result *r, double *value)
 		events > 0 ? (double)r->migrations / events : 0;
 }
 
-static void measure(const struct sim_result *r, uint64_t instants,
+static void measure(const struct sim_result *r, const struct changes *changes,
 		    double *value)
 {
 	double count[NR_METRICS] = { 0 }, jobs = 0;
+	double all = r->nr ? (double)r->nr : 1;
 
 	for (size_t i = r->nr_warmup; i < r->nr; i++)
 		if (r->record[i].end >= 0 && r->record[i].start >= 0) {
@@ -101,7 +114,8 @@ static void measure(const struct sim_result *r, uint64_t instants,
 			value[m] /= count[m];
 	}
 	measure_migrations(r, value);
-	value[METRIC_INSTANTS] = r->nr ? (double)instants / (double)r->nr : 0;
+	value[METRIC_INSTANTS] = (double)changes->instants / all;
+	value[METRIC_REASSIGNED] = (double)changes->processors / all;
 	value[METRIC_UTILIZATION] = r->averages.utilization;
 	value[METRIC_EFFECTIVENESS] = r->averages.effectiveness;
 	value[METRIC_FRAGMENTATION] = r->averages.fragmentation;
@@ -161,9 +175,9 @@ int sweep_simulate(const struct sweep *sweep, uint32_t cell,
 		   uint32_t replication, double *value, struct error *err)
 {
 	const struct sweep_cell *c = &sweep->cell[cell];
-	uint64_t instants = 0;
+	struct changes changes = { 0 };
 	const struct sim_observer observer = { .plan = note_plan,
-					       .data = &instants };
+					       .data = &changes };
 	struct sim_config config = { .policy = c->policy,
 				     .procs = sweep->procs,
 				     .costs = c->costs,
@@ -182,7 +196,7 @@ int sweep_simulate(const struct sweep *sweep, uint32_t cell,
 	if (rc == 0 && result.nr_rejected)
 		rc = error_set(err, -EINVAL, "%s", result.why_rejected);
 	if (rc == 0)
-		measure(&result, instants, value);
+		measure(&result, &changes, value);
 	else
 		error_prefix(err, rc, "%s on %s at load %g", c->policy,
 			     c->workload, c->load);
