@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -109,8 +110,81 @@ static void upgrade_when_alone(void **state)
 	sed_clear(&sed);
 }
 
-static void enumerate(const int *counts, enum sed_kind kind,
-		      struct mapstates *ms)
+/* Ties go to the faster class; 1/10 = 2/20 = 3/30 here, and 4/30 is more. */
+static void ties_go_to_the_faster_class(void **state)
+{
+	double alpha[30];
+	struct sed sed;
+	int size, n = make_alpha(system2, alpha);
+
+	(void)state;
+	sed_init(&sed, SED2, alpha, n);
+	sed_start(&sed, 1, 1, 10);
+	assert_int_equal(sed_map(&sed, 1, 30, &size), 1);
+	assert_int_equal(size, 10);
+	/* a_m >= minsize: only class 2 and beyond have 20, 3 and beyond 21. */
+	assert_int_equal(sed_map(&sed, 20, 30, &size), 2);
+	assert_int_equal(size, 20);
+	assert_int_equal(sed_map(&sed, 21, 30, &size), 3);
+	/* 10 fast ones 4 times and 10 slow ones; the busy ten take nobody. */
+	assert_int_equal(sed_map(&sed, 50, 50, &size), 4);
+	assert_int_equal(sed_map(&sed, 51, 90, &size), 0);
+	sed_clear(&sed);
+}
+
+/* External processes count in a host's delay. */
+static void load_of_others_counts(void **state)
+{
+	const double alpha[] = { 1, 1, 4 };
+	int avail[5];
+	struct sed sed;
+
+	(void)state;
+	sed_init(&sed, SED1, alpha, 3);
+	sed.hosts[0].external = 1; /* delay 2 */
+	sed_availability(&sed, avail);
+	assert_int_equal(avail[1], 1);
+	assert_int_equal(avail[2], 2);
+	assert_int_equal(avail[4], 3);
+	sed.hosts[0].external = 0.4; /* 1.4 is in class 1 */
+	sed_availability(&sed, avail);
+	assert_int_equal(avail[1], 2);
+	sed_clear(&sed);
+}
+
+/* System 2: 20 fast and 10 slow run a job each; the fast one ends. */
+static void whole_jobs_migrate_to_a_faster_class(void **state)
+{
+	double alpha[30];
+	struct sed sed;
+	int size, n = make_alpha(system2, alpha);
+
+	(void)state;
+	sed_init(&sed, SED2, alpha, n);
+	assert_int_equal(sed_map(&sed, 1, 30, &size), 1);
+	sed_start(&sed, 1, 1, size);
+	assert_int_equal(size, 20);
+	assert_int_equal(sed_map(&sed, 1, 30, &size), 4);
+	sed_start(&sed, 2, 4, size);
+	assert_int_equal(size, 10);
+	assert_int_equal(sed_better_class(&sed, 1), 0);
+	sed_end(&sed, 1);
+	assert_int_equal(sed_better_class(&sed, 0), 1);
+	assert_int_equal(sed_migrate(&sed, 0, 1), 10);
+	assert_int_equal(sed.jobs[0].class, 1);
+	assert_float_equal(sed_rate(&sed, 0), 1, 1e-12);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(sed.jobs[0].hosts[i], i);
+	/* Never in part: 19 of 20 are not enough. */
+	sed_clear(&sed);
+	sed_init(&sed, SED1, alpha, n);
+	sed_start(&sed, 1, 4, 30);
+	assert_int_equal(sed_better_class(&sed, 0), 0);
+	sed_clear(&sed);
+}
+
+static void enumerate_as(const int *counts, enum sed_kind kind, bool better,
+			 struct mapstates *ms)
 {
 	double alpha[100];
 	struct mapstates_conf conf = {
@@ -119,82 +193,120 @@ static void enumerate(const int *counts, enum sed_kind kind,
 		.nr_hosts = make_alpha(counts, alpha),
 		.minsize = 1,
 		.maxsize = 30,
-		.upgrade = true,
-		.migrate = true,
+		.upgrade = better,
+		.migrate = better,
 	};
 
 	assert_int_equal(mapstates_enumerate(&conf, 10000, ms, NULL), 0);
 }
 
-static unsigned kinds(const struct mapstates *ms)
-{
-	unsigned k = 0;
-
-	for (size_t i = 0; i < ms->nr_edges; i++)
-		k |= ms->edges[i].kind;
-	return k;
-}
-
-/* The most jobs at once, counted from the labels. */
-static int most_jobs(const struct mapstates *ms)
-{
-	int most = 0;
-
-	for (size_t i = 0; i < ms->nr_nodes; i++) {
-		int n = 0;
-
-		for (const char *c = ms->nodes[i]; *c; c++)
-			n += *c == '+' || (*c > '0' && *c <= '9' &&
-					   (c[-1] == '(' || c[-1] == ','));
-		most = n > most ? n : most;
-	}
-	return most;
-}
-
-/* S-4b */
-static void diagrams_of_system1(void **state)
+/* Every state and every edge: "FROM>TO" and a letter for what it is. */
+static void check_diagram(const int *counts, enum sed_kind kind, bool better,
+			  const char *const *want)
 {
 	struct mapstates ms;
+	size_t n = 0;
+	char got[200];
 
-	(void)state;
-	enumerate(system1, SED1, &ms);
-	assert_int_equal(most_jobs(&ms), 2);
-	assert_true(mapstates_find(&ms, "(5,0,0,25)") > 0);
-	assert_true(mapstates_find(&ms, "(0,5,0,30)") > 0);
-	assert_true(kinds(&ms) & MAPSTATES_UPGRADE);
-	assert_false(kinds(&ms) & MAPSTATES_MIGRATION);
-	mapstates_clear(&ms);
+	enumerate_as(counts, kind, better, &ms);
+	for (; want[n] && n < ms.nr_edges; n++) {
+		const struct mapstates_edge *e = &ms.edges[n];
 
-	enumerate(system1, SED2, &ms);
-	assert_true(mapstates_find(&ms, "(0,0,0,30+15)") > 0);
-	assert_true(kinds(&ms) & MAPSTATES_MIGRATION);
-	assert_false(kinds(&ms) & MAPSTATES_UPGRADE);
+		snprintf(got, sizeof(got), "%s>%s %c", ms.nodes[e->from],
+			 ms.nodes[e->to],
+			 e->kind & MAPSTATES_MIGRATION ? 'M'
+			 : e->kind & MAPSTATES_UPGRADE ? 'U'
+			 : e->kind & MAPSTATES_ARRIVAL ? 'a'
+						       : 'd');
+		assert_string_equal(got, want[n]);
+	}
+	assert_null(want[n]);
+	assert_int_equal(n, ms.nr_edges);
 	mapstates_clear(&ms);
 }
 
-/* S-4c */
-static void diagrams_of_system2(void **state)
+/* S-4b: figures 4.2 and 4.3, as their text describes them. */
+static void diagrams_of_system1(void **state)
 {
-	struct mapstates a, b;
+	static const char *const sed1[] = {
+		"(0,0,0,0)>(0,0,0,30) a",  "(0,0,0,30)>(0,0,0,0) d",
+		"(0,0,0,30)>(0,5,0,30) a", "(0,5,0,30)>(0,0,0,30) d",
+		"(0,5,0,30)>(0,5,0,30) d", "(0,5,0,30)>(5,0,0,0) U",
+		"(5,0,0,0)>(0,0,0,0) d",   "(5,0,0,0)>(5,0,0,25) a",
+		"(5,0,0,25)>(5,0,0,0) d",  "(5,0,0,25)>(5,0,0,25) d",
+		"(5,0,0,25)>(0,0,0,25) d", "(0,0,0,25)>(0,0,0,0) d",
+		"(0,0,0,25)>(5,0,0,25) a", NULL
+	};
+	static const char *const sed1_nu[] = { "(0,0,0,0)>(0,0,0,30) a",
+					       "(0,0,0,30)>(0,0,0,0) d",
+					       "(0,0,0,30)>(0,5,0,30) a",
+					       "(0,5,0,30)>(0,0,0,30) d",
+					       "(0,5,0,30)>(0,5,0,30) d",
+					       "(0,5,0,30)>(0,5,0,0) d",
+					       "(0,5,0,0)>(0,0,0,0) d",
+					       "(0,5,0,0)>(0,5,0,30) a",
+					       NULL };
+	static const char *const sed2[] = {
+		"(0,0,0,0)>(0,0,0,30) a",	 "(0,0,0,30)>(0,0,0,0) d",
+		"(0,0,0,30)>(0,0,0,30+15) a",	 "(0,0,0,30+15)>(0,0,0,30) d",
+		"(0,0,0,30+15)>(0,0,0,30+15) d", "(0,0,0,30+15)>(0,0,15,0) M",
+		"(0,0,15,0)>(0,0,0,0) d",	 "(0,0,15,0)>(0,0,15,25) a",
+		"(0,0,15,25)>(0,0,15,0) d",	 "(0,0,15,25)>(0,0,15,25) d",
+		"(0,0,15,25)>(0,0,0,25) d",	 "(0,0,15,25)>(5,0,0,25) d",
+		"(0,0,0,25)>(0,0,0,0) d",	 "(0,0,0,25)>(5,0,0,25) a",
+		"(5,0,0,25)>(0,0,0,25) d",	 "(5,0,0,25)>(5,0,0,25) d",
+		"(5,0,0,25)>(5,0,0,0) d",	 "(5,0,0,0)>(0,0,0,0) d",
+		"(5,0,0,0)>(5,0,0,25) a",	 NULL
+	};
+	static const char *const sed2_nm[] = { "(0,0,0,0)>(0,0,0,30) a",
+					       "(0,0,0,30)>(0,0,0,0) d",
+					       "(0,0,0,30)>(0,0,0,30+15) a",
+					       "(0,0,0,30+15)>(0,0,0,30) d",
+					       "(0,0,0,30+15)>(0,0,0,30+15) d",
+					       "(0,0,0,30+15)>(0,0,0,15) d",
+					       "(0,0,0,15)>(0,0,0,0) d",
+					       "(0,0,0,15)>(0,0,0,30+15) a",
+					       NULL };
 
 	(void)state;
-	enumerate(system2, SED1, &a);
-	enumerate(system2, SED2, &b);
-	assert_int_equal(most_jobs(&b), 3);
-	assert_true(mapstates_find(&b, "(10+10,0,0,10)") > 0);
-	assert_true(kinds(&b) & MAPSTATES_MIGRATION);
-	assert_false(kinds(&b) & MAPSTATES_UPGRADE);
-	assert_int_equal(a.nr_nodes, b.nr_nodes);
-	assert_int_equal(a.nr_edges, b.nr_edges);
-	for (size_t i = 0; i < a.nr_nodes; i++)
-		assert_string_equal(a.nodes[i], b.nodes[i]);
-	for (size_t i = 0; i < a.nr_edges; i++) {
-		assert_int_equal(a.edges[i].from, b.edges[i].from);
-		assert_int_equal(a.edges[i].to, b.edges[i].to);
-		assert_int_equal(a.edges[i].kind, b.edges[i].kind);
-	}
-	mapstates_clear(&a);
-	mapstates_clear(&b);
+	check_diagram(system1, SED1, true, sed1);
+	check_diagram(system1, SED1, false, sed1_nu);
+	check_diagram(system1, SED2, true, sed2);
+	check_diagram(system1, SED2, false, sed2_nm);
+}
+
+/* S-4c: figure 4.4; SED1 and SED2 have the same diagram. */
+static void diagrams_of_system2(void **state)
+{
+	static const char *const sed[] = { "(0,0,0,0)>(20,0,0,0) a",
+					   "(20,0,0,0)>(0,0,0,0) d",
+					   "(20,0,0,0)>(20,0,0,10) a",
+					   "(20,0,0,10)>(20,0,0,0) d",
+					   "(20,0,0,10)>(20,0,0,10) d",
+					   "(20,0,0,10)>(10,0,0,0) M",
+					   "(10,0,0,0)>(0,0,0,0) d",
+					   "(10,0,0,0)>(10+10,0,0,0) a",
+					   "(10+10,0,0,0)>(10,0,0,0) d",
+					   "(10+10,0,0,0)>(10+10,0,0,10) a",
+					   "(10+10,0,0,10)>(10+10,0,0,0) d",
+					   "(10+10,0,0,10)>(10+10,0,0,0) M",
+					   "(10+10,0,0,10)>(10+10,0,0,10) d",
+					   NULL };
+	static const char *const nm[] = { "(0,0,0,0)>(20,0,0,0) a",
+					  "(20,0,0,0)>(0,0,0,0) d",
+					  "(20,0,0,0)>(20,0,0,10) a",
+					  "(20,0,0,10)>(20,0,0,0) d",
+					  "(20,0,0,10)>(20,0,0,10) d",
+					  "(20,0,0,10)>(0,0,0,10) d",
+					  "(0,0,0,10)>(0,0,0,0) d",
+					  "(0,0,0,10)>(20,0,0,10) a",
+					  NULL };
+
+	(void)state;
+	check_diagram(system2, SED1, true, sed);
+	check_diagram(system2, SED2, true, sed);
+	check_diagram(system2, SED1, false, nm);
+	check_diagram(system2, SED2, false, nm);
 }
 
 int main(void)
@@ -204,6 +316,9 @@ int main(void)
 		cmocka_unit_test(sed1_spreads_and_sed2_packs),
 		cmocka_unit_test(delay_classes),
 		cmocka_unit_test(upgrade_when_alone),
+		cmocka_unit_test(ties_go_to_the_faster_class),
+		cmocka_unit_test(load_of_others_counts),
+		cmocka_unit_test(whole_jobs_migrate_to_a_faster_class),
 		cmocka_unit_test(diagrams_of_system1),
 		cmocka_unit_test(diagrams_of_system2),
 	};

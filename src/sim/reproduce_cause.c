@@ -35,8 +35,7 @@ static const struct {
 	  "as DFCFS, and comes nearer if the smallest job is the one that lacks "
 	  "least (dsmjf:by=lack), as it also does in I-4d. Our reading of DSMJF's "
 	  "order is the likely cause." },
-	{ "I-4b",
-	  "See I-4d: the order in which DSMJF serves." },
+	{ "I-4b", "See I-4d: the order in which DSMJF serves." },
 	{ "I-4d",
 	  "Two assumptions matter, and both push the same way: DSMJF serving the "
 	  "job that lacks least (text: the smallest), and N = 32 in the load "
