@@ -112,9 +112,9 @@ fails() {
 	fails "--precision" "$stint" sweep -p ff --precision nan
 	fails "--metric" "$stint" sweep -p ff --metric joy
 	echo "precious" >"$dir/mine"
-	fails "another file" "$stint" sweep -p ff -r "$dir/mine" -n 100
+	fails "another file" "$stint" sweep -p ff -r "$dir/mine" -n 700
 	[ "$(cat "$dir/mine")" = precious ]
-	fails "$dir/no/out" "$stint" sweep -p ff -n 100 -o "$dir/no/out"
+	fails "$dir/no/out" "$stint" sweep -p ff -n 700 -o "$dir/no/out"
 }
 
 @test "a full disk is an error, and leaves no file" {

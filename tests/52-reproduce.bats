@@ -51,7 +51,30 @@ teardown() {
 		# SED1-NU's computing time at saturation is arithmetic: 2/10 of 100 min.
 		nu = next(r for r in rows if r["what"] == "system 1, SED1-NU")
 		assert abs(nu["ours"] - 1200) < 1
+		# SED-NM's: (8/20 + 4/10)/9 of 100 min, to 1 %.
+		nm = next(r for r in rows if r["what"] == "system 2, SED-NM")
+		assert abs(nm["ours"] - 1600 / 3) < 0.01 * 1600 / 3, nm
 	E
+}
+
+# Schnor 1997 section 4.3.2: computing times of 100 min of work in the states
+# that a queue which never empties keeps a system in.
+@test "schnor: computing times that can be reckoned, to 1 %" {
+	compute() {
+		"$stint" sweep -p "$1" -w "schnor:kind=proof,system=$2" -L 3 -n 4000 --min 2 --max 2 --tsv -q |
+			awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { print $c["compute"] }'
+	}
+	close_to() {
+		awk -v x="$1" -v y="$2" 'BEGIN { print x, y; exit !(x > 0.99 * y && x < 1.01 * y) }'
+	}
+	# (0,5,0,30): x 2/5 + y 4/30, with x/(x + y) = 1/4.
+	close_to "$(compute sed1:upgrade=no 1)" 1200
+	# (5,0,0,25): x 1/5 + y 4/25, with x = 5/9 of the jobs: 16/90 of the work.
+	close_to "$(compute sed1:eager=yes 1)" 1066.7
+	# (0,0,0,30+15): three jobs with 4/30 for two with 4/15... x = 2/3.
+	close_to "$(compute sed2:migrate=no,upgrade=no 1)" 1066.7
+	# (20,0,0,10): eight jobs on the fast hosts for one on the slow.
+	close_to "$(compute sed2 2)" 533.3
 }
 
 @test "schnor workload: demands cut at so many means" {

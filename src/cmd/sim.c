@@ -181,6 +181,39 @@ static void json_text(const char *name, const char *text, FILE *to)
 	fputs("\",", to);
 }
 
+static const char *truth(bool yes)
+{
+	return yes ? "true" : "false";
+}
+
+/* The rest of what determines the run. */
+static void json_options(const struct sim_args *a, FILE *to)
+{
+	const struct sim_config *c = &a->config;
+
+	if (a->load > 0)
+		fprintf(to, "\"load\":%.17g,", a->load);
+	fprintf(to, "\"seed\":%" PRId64 ",\"replication\":%" PRId64 ",",
+		a->seed, a->replication);
+	if (a->jobs)
+		fprintf(to, "\"first_jobs\":%" PRId64 ",", a->jobs);
+	if (a->hosts)
+		json_text("hosts", a->hosts, to);
+	if (a->speedup)
+		json_text("speedup", a->speedup, to);
+	if (a->events)
+		json_text("events_file", a->events, to);
+	fprintf(to,
+		"\"resize_cost\":%g,\"migrate_cost\":%g,\"rank_cost\":%g,"
+		"\"pool\":%s,\"kill_at_estimate\":%s,"
+		"\"exact_estimates\":%s,\"drop_cancelled\":%s,",
+		(double)c->costs.resize / USEC_PER_SEC,
+		(double)c->costs.migrate / USEC_PER_SEC,
+		(double)c->costs.migrate_rank / USEC_PER_SEC, truth(c->pool),
+		truth(c->kill_at_estimate), truth(a->trace.exact),
+		truth(a->trace.drop_cancelled));
+}
+
 static void print_json(const struct sim_args *a, const struct summary *s)
 {
 	char *head = NULL;
@@ -189,12 +222,10 @@ static void print_json(const struct sim_args *a, const struct summary *s)
 
 	if (!f)
 		abort(); /* out of memory */
+	json_text("version", STINT_VERSION, f);
 	json_text("policy", a->policy, f);
 	json_text(source_kind(a), source_name(a), f);
-	if (a->load > 0)
-		fprintf(f, "\"load\":%.17g,", a->load);
-	fprintf(f, "\"seed\":%" PRId64 ",\"replication\":%" PRId64 ",", a->seed,
-		a->replication);
+	json_options(a, f);
 	fclose(f);
 	summary_json(s, head, stdout);
 	free(head);

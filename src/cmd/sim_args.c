@@ -23,6 +23,7 @@ enum {
 	KEY_DROP_CANCELLED,
 	KEY_EXACT,
 	KEY_KILL,
+	KEY_POOL,
 	KEY_RESIZE_COST,
 	KEY_MIGRATE_COST,
 	KEY_RANK_COST,
@@ -82,6 +83,10 @@ static const struct argp_option options[] = {
 	  "end jobs that outrun their estimate (takes the trace's word for "
 	  "both)",
 	  2 },
+	{ "pool", KEY_POOL, 0, 0,
+	  "jobs are pools of tasks: their ranks' rates add up, instead of the "
+	  "slowest setting the pace",
+	  3 },
 	{ "resize-cost", KEY_RESIZE_COST, "TIME", 0,
 	  "standstill when a job's processors change (0)", 3 },
 	{ "migrate-cost", KEY_MIGRATE_COST, "TIME", 0,
@@ -198,6 +203,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_KILL:
 		a->config.kill_at_estimate = a->trace.keep_low = true;
+		break;
+	case KEY_POOL:
+		a->config.pool = true;
 		break;
 	case 'P':
 	case 'n':

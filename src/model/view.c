@@ -136,6 +136,15 @@ usec_t view_next_reservation(const struct view *view)
 	return USEC_MAX;
 }
 
+/* What rank i of a running job feels. */
+static double rank_delay(const struct view *view, const struct job *job,
+			 uint32_t i)
+{
+	const struct host *h = &view->hosts[job->hosts[i]];
+
+	return host_delay(h, h->load + h->nr_active - 1);
+}
+
 double view_rate(const struct view *view, const struct job *job)
 {
 	double slowest = 0;
@@ -145,11 +154,23 @@ double view_rate(const struct view *view, const struct job *job)
 	if (!view->nr_hosts)
 		return 1;
 	for (uint32_t i = 0; i < job->n; i++) {
-		const struct host *h = &view->hosts[job->hosts[i]];
-		double d = host_delay(h, h->load + h->nr_active - 1);
+		double d = rank_delay(view, job, i);
 
 		if (d > slowest)
 			slowest = d;
 	}
 	return 1 / slowest;
+}
+
+double view_pool_rate(const struct view *view, const struct job *job)
+{
+	double sum = 0;
+
+	if (job->state != JOB_RUNNING)
+		return 0;
+	if (!view->nr_hosts)
+		return 1;
+	for (uint32_t i = 0; i < job->n; i++)
+		sum += 1 / rank_delay(view, job, i);
+	return sum / job->n;
 }

@@ -106,4 +106,10 @@ usec_t view_next_reservation(const struct view *view);
  */
 double view_rate(const struct view *view, const struct job *job);
 
+/*
+ * The same of a pool of tasks, whose ranks take work as they go and never wait
+ * for each other (Schnor 1997 section 1.3.2): the mean of the ranks' rates.
+ */
+double view_pool_rate(const struct view *view, const struct job *job);
+
 #endif

@@ -28,16 +28,14 @@ static void waiting_jobs_gain_one_an_activation(void **state)
 	/* Job 2 of size 4 has gained 2 when job 3 of size 5 comes. */
 	play("ls", 8, "!1:8;!2:4;;!3:5;-1;", "1=8;1=8;1=8;1=8;2=4;");
 	/* They gain alike from then on: job 3 of size 7 stays ahead. */
-	play("ls", 8, "!1:8;!2:4;;!3:7;;;-1;",
-	     "1=8;1=8;1=8;1=8;1=8;1=8;3=7;");
+	play("ls", 8, "!1:8;!2:4;;!3:7;;;-1;", "1=8;1=8;1=8;1=8;1=8;1=8;3=7;");
 }
 
 static void at_maxprio_served_in_order_and_blocking(void **state)
 {
 	(void)state;
 	/* Both are at maxprio: first come, first served, and 3 blocks 4. */
-	play("ls:maxprio=4", 8, "!1:8;!2:4 !3:5;!4:1;-1;",
-	     "1=8;1=8;1=8;2=4;");
+	play("ls:maxprio=4", 8, "!1:8;!2:4 !3:5;!4:1;-1;", "1=8;1=8;1=8;2=4;");
 	/* The same below maxprio: the largest, and the rest is filled. */
 	play("ls:maxprio=100", 8, "!1:8;!2:4 !3:5;!4:1;-1;",
 	     "1=8;1=8;1=8;3=5 4=1;");

@@ -93,7 +93,7 @@ void show(const struct machine *m, char *to, size_t size)
 }
 
 void play(const char *policy, uint32_t procs, const char *steps,
-		 const char *wanted)
+	  const char *wanted)
 {
 	char *copy = strdup(steps), *word = copy, got[1024] = "", now[200];
 	struct machine m;

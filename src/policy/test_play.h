@@ -24,7 +24,8 @@ void tell(struct machine *m, enum event_type type, struct job *job);
 /* One pass, carried out: never more processors at once than there are. */
 void pass(struct machine *m);
 
-/* "ID:SIZE[:SECONDS]" arrives, malleable; "!ID:SIZE" a rigid one; "-ID" ends. */
+/* "ID:SIZE[:SECONDS]" arrives, malleable; "!ID:SIZE" a rigid one; "-ID" ends.
+ */
 void obey(struct machine *m, const char *word);
 
 /* "ID=N ..." of those that run, by id. */

@@ -30,11 +30,17 @@ static usec_t end_of(const struct engine *g, const struct truth *t)
 	return from + (usec_t)llround((double)t->left / t->rate);
 }
 
+static double rate_of(const struct engine *g, const struct job *job)
+{
+	return g->config->pool ? view_pool_rate(&g->view, job)
+			       : view_rate(&g->view, job);
+}
+
 void engine_pace(struct engine *g, const struct job *job)
 {
 	struct truth *t = &g->truth[job->ix];
 
-	t->rate = view_rate(&g->view, job);
+	t->rate = rate_of(g, job);
 	if (t->rate > 0)
 		heap_set(&g->ends, job->ix, end_of(g, t));
 	else
@@ -51,7 +57,7 @@ void engine_pace_all(struct engine *g)
 	{
 		struct truth *t = &g->truth[job->ix];
 
-		if (view_rate(&g->view, job) == t->rate)
+		if (rate_of(g, job) == t->rate)
 			continue;
 		engine_advance(g, job);
 		engine_pace(g, job);

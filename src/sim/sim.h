@@ -6,7 +6,8 @@
  * - counted: procs equal processors, each of which serves one rank;
  * - hosts (model/host.h): with speeds, cores and more ranks than cores.  A
  *   job then progresses at the rate of its slowest rank, 1 / host_delay()
- *   (strong synchronization, Schnor 1997 section 1.3.2).
+ *   (strong synchronization, Schnor 1997 section 1.3.2), or, if it is a pool
+ *   of tasks, at the mean rate of its ranks.
  * A policy that chooses hosts gets the second kind: procs hosts of one core
  * if none are described.
  *
@@ -55,6 +56,7 @@ struct sim_config {
 	const struct host *hosts;  /* NULL: equal ones */
 	uint32_t nr_hosts;
 	struct sim_costs costs;
+	bool pool;	       /* jobs are pools of tasks, not synchronized */
 	bool kill_at_estimate; /* a job that outruns its estimate is killed */
 	uint64_t seed;	       /* of the policy's stream */
 	const struct sim_observer *observer; /* or NULL */

@@ -128,9 +128,9 @@ static double response_of(const struct sim_record *r)
 
 static double slowdown_of(const struct sim_record *r)
 {
-	return r->end > r->start ? (double)(r->end - r->submit) /
-					   (double)(r->end - r->start)
-				 : 1;
+	double s = r->run > 0 ? response_of(r) / seconds(r->run) : 1;
+
+	return s > 1 ? s : 1;
 }
 
 static double bounded_of(const struct sim_record *r)

@@ -4,9 +4,10 @@
  * Over the jobs that ran to an end and are not warm-up; those that were
  * cancelled before, or rejected, are counted.  With seconds:
  *	wait = start - submit		response = end - submit
- *	slowdown = response / (end - start), at least 1
- *	bounded slowdown = max(1, response / max(run, 10)), run as on its full
- *	size (Feitelson's threshold of 10 s)
+ *	slowdown = response / run, at least 1, run as on its full size, alone on
+ *	hosts of speed 1: what folding and sharing cost is in it
+ *	bounded slowdown = max(1, response / max(run, 10)) (Feitelson's
+ *	threshold of 10 s)
  */
 #ifndef SIM_SUMMARY_H
 #define SIM_SUMMARY_H

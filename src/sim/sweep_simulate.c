@@ -7,6 +7,7 @@
  * and the usual ones.  Warm-up jobs are not counted.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,6 +245,11 @@ static int check_cell(const struct sweep *sweep, const struct sweep_cell *c,
 	rc = open_workload(sweep, c, 0, &w, err);
 	if (rc == 0)
 		rc = open_machine(c, w, &hosts, &nr_hosts, err);
+	if (rc == 0 && w->nr_jobs && w->nr_warmup >= w->nr_jobs)
+		rc = error_set(err, -EINVAL,
+			       "%s: all of %" PRIu64 " jobs are warm-up (the "
+			       "first %" PRIu64 " are not counted): take more",
+			       c->workload, w->nr_jobs, w->nr_warmup);
 	/* Hosts that nobody described are the engine's to make. */
 	if (rc == 0 && (nr_hosts || !(ops->flags & POLICY_HOSTS)))
 		rc = check_policy(c, sweep->procs ? sweep->procs : w->procs,

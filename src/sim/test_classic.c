@@ -6,82 +6,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "model/job.h"
-#include "sim/machine.h"
-#include "sim/sim.h"
-
-#include <stdlib.h>
-
-/* Jobs in a row: submit, run (= estimate), size, user; seconds. */
-struct row {
-	int submit, run, size, user;
-};
-
-struct list {
-	struct workload base;
-	const struct row *row;
-	int64_t nr, at;
-};
-
-static int list_next(struct workload *workload, struct workload_job *ret,
-		     struct error *err)
-{
-	struct list *l = (struct list *)workload;
-	const struct row *r = &l->row[l->at];
-
-	if (l->at == l->nr)
-		return 0;
-	*ret = (struct workload_job){ .id = ++l->at,
-				      .submit = r->submit * USEC_PER_SEC,
-				      .run = r->run * USEC_PER_SEC,
-				      .estimate = r->run * USEC_PER_SEC,
-				      .size = (uint32_t)r->size,
-				      .min_size = (uint32_t)r->size,
-				      .kind = JOB_RIGID,
-				      .user = r->user };
-	return 1;
-}
-
-static const struct workload_ops list_ops = { .name = "list",
-					      .next = list_next };
-
-/* Start times in seconds must be these. */
-static void check(const char *policy, const char *machine,
-		  const struct row *row, int64_t nr, const double *start)
-{
-	struct list l = { .base = { .ops = &list_ops }, .row = row, .nr = nr };
-	struct sim_config config = { .workload = &l.base, .policy = policy };
-	struct sim_result result;
-	struct error err = ERROR_INIT;
-	struct host *hosts = NULL;
-
-	if (strchr(machine, 'x')) {
-		assert_int_equal(
-			machine_parse(machine, &hosts, &config.nr_hosts, &err),
-			0);
-		config.hosts = hosts;
-	} else {
-		config.procs = (uint32_t)strtoul(machine, NULL, 10);
-	}
-	if (sim_run(&config, &result, &err) < 0)
-		fail_msg("%s", err.text);
-	for (int64_t i = 0; i < nr; i++)
-		if (result.record[i].start != start[i] * USEC_PER_SEC)
-			fail_msg("%s: job %d starts at %g, not %g", policy,
-				 (int)i + 1,
-				 (double)result.record[i].start / USEC_PER_SEC,
-				 start[i]);
-	sim_result_clear(&result);
-	free(hosts);
-}
-
-#define CHECK(policy, machine, rows, ...)                            \
-	check(policy, machine, rows, sizeof(rows) / sizeof(*(rows)), \
-	      (const double[]){ __VA_ARGS__ })
+#include "sim/test_list.h"
 
 static void shortest_first(void **state)
 {

@@ -21,6 +21,10 @@ static void quantiles(void **state)
 	near(stats_t(1, 0.95), 12.706, 5e-4);
 	near(stats_t(9, 0.95), 2.262, 5e-4);
 	near(stats_t(30, 0.99), 2.750, 5e-4);
+	near(stats_t(4, 0.95), 2.776, 5e-4);
+	near(stats_t(19, 0.95), 2.093, 5e-4);
+	near(stats_t(120, 0.95), 1.980, 5e-4);
+	near(stats_t(5, 0.90), 2.015, 5e-4);
 }
 
 static void mean_and_interval(void **state)

@@ -62,6 +62,12 @@ static char *printed(const struct sweep *sweep, const struct sweep_result *r,
 	return text;
 }
 
+static void count_run(void *arg, uint64_t done, uint64_t guess)
+{
+	(void)guess;
+	*(uint64_t *)arg = done;
+}
+
 static void same_bytes_whatever_the_workers(void **state)
 {
 	struct sweep one = small(1), four = small(4);
@@ -106,6 +112,89 @@ static void stops_at_the_precision(void **state)
 	sweep_free(r, NR);
 }
 
+/*
+ * A results file of made-up runs: response and S_e as given, the rest 0.  A
+ * sweep takes them as its own, so that it can be seen when it has enough.
+ */
+static void write_runs(const char *path, const double *response,
+		       const double *effectiveness, int nr)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs("# stint sweep results, version " STINT_VERSION ":", f);
+	for (int m = 0; m < NR_METRICS; m++)
+		fprintf(f, " %s", sweep_metrics[m].name);
+	fputc('\n', f);
+	for (int r = 0; r < nr; r++) {
+		fprintf(f,
+			"3\t%d\t700\t0\t0.29999999999999999\t0\t0\t0\tff\t"
+			"ismail\t-\t-",
+			r);
+		for (int m = 0; m < NR_METRICS; m++)
+			fprintf(f, "\t%g",
+				m == METRIC_RESPONSE	    ? response[r]
+				: m == METRIC_EFFECTIVENESS ? effectiveness[r]
+							    : 0);
+		fputs("\t.\n", f);
+	}
+	fclose(f);
+}
+
+/* How many replications does a sweep with these targets want of them? */
+static uint32_t wanted(const double *response, const double *effectiveness,
+		       int nr, uint32_t min)
+{
+	char path[] = "/tmp/stint-test-sweep-XXXXXX";
+	struct sweep s = small(1);
+	struct sweep_result *r;
+	uint64_t computed = 0;
+	uint32_t n;
+
+	close(mkstemp(path));
+	write_runs(path, response, effectiveness, nr);
+	s.nr = 1;
+	s.min = min;
+	s.results = path;
+	s.target[METRIC_RESPONSE] = 0.05;
+	s.target[METRIC_EFFECTIVENESS] = 0.01;
+	s.progress = count_run;
+	s.arg = &computed;
+	r = run(&s);
+	n = r[0].n;
+	assert_true(r[0].met);
+	assert_int_equal(computed, 0); /* all from the file */
+	sweep_free(r, 1);
+	unlink(path);
+	return n;
+}
+
+/*
+ * Simulation.md section 10: until the 95 % interval's half-width is at most 5 %
+ * of the mean, of S_e 1 %.  By hand, with Student's t: the half-widths of the
+ * first 2, 3, ... responses are 63.5, 24.8, 13.6, 9.82, 7.42, 5.97 and 4.996 %.
+ * With the normal law's 1.96 seven would do.  Of S_e they are
+ * 3.1 % at three, 1.62, 1.10 and 0.83 % at six.
+ */
+static void stops_where_students_t_says(void **state)
+{
+	static const double response[] = { 100, 110, 90,  105, 95,
+					   100, 100, 100, 100, 100 };
+	static const double steady[] = { 100, 100, 100, 100, 100,
+					 100, 100, 100, 100, 100 };
+	static const double se[] = { .80, .81, .79, .80, .80,
+				     .80, .80, .80, .80, .80 };
+	static const double flat[] = { .8, .8, .8, .8, .8, .8, .8, .8, .8, .8 };
+
+	(void)state;
+	assert_int_equal(wanted(response, flat, 10, 2), 8);
+	assert_int_equal(wanted(steady, se, 10, 2), 6);
+	assert_int_equal(wanted(response, se, 10, 2), 8);
+	/* Not before min, however sure it is. */
+	assert_int_equal(wanted(steady, flat, 10, 2), 2);
+	assert_int_equal(wanted(steady, flat, 10, 5), 5);
+}
+
 static void groups_stop_together(void **state)
 {
 	struct sweep_cell pair[] = { cells[0], cells[1] };
@@ -118,11 +207,6 @@ static void groups_stop_together(void **state)
 	r = run(&s);
 	assert_int_equal(r[0].n, r[1].n);
 	sweep_free(r, 2);
-}
-
-static void count_run(void *arg, uint64_t done, uint64_t guess)
-{
-	*(uint64_t *)arg = done;
 }
 
 /* With the results file cut anywhere, the rest is done again and all is as
@@ -248,6 +332,13 @@ static void says_what_it_does_not_know(void **state)
 	bad.workload = "nowhere";
 	assert_true(sweep_check(&s, &err) < 0);
 	assert_non_null(strstr(err.text, "nowhere"));
+	/* A mean of no jobs is no mean. */
+	bad = cells[0];
+	s.nr_jobs = 500;
+	assert_true(sweep_check(&s, &err) < 0);
+	assert_non_null(strstr(err.text, "warm-up"));
+	s.nr_jobs = 501;
+	assert_int_equal(sweep_check(&s, &err), 0);
 }
 
 static void crossings(void **state)
@@ -290,6 +381,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_bytes_whatever_the_workers),
 		cmocka_unit_test(stops_at_the_precision),
+		cmocka_unit_test(stops_where_students_t_says),
 		cmocka_unit_test(groups_stop_together),
 		cmocka_unit_test(goes_on_from_its_file),
 		cmocka_unit_test(ranks_share_the_work),
