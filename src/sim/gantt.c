@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "sim/plot.h"
 
 #define MAX_ROWS 20000
 
@@ -164,49 +166,78 @@ void gantt_note(struct gantt *g, const struct view *view, const struct event *e)
 
 enum { LEFT = 60, TOP = 40, WIDTH = 1100, BOTTOM = 50 };
 
-/* Neighbouring ids get colours that differ: steps of the golden angle. */
+/* Okabe and Ito's, which keep apart for the colour-blind; neighbouring ids
+ * differ in colour, and those seven apart in strength. */
+static const char *const colours[] = { "#0072b2", "#e69f00", "#009e73",
+				       "#cc79a7", "#56b4e9", "#d55e00",
+				       "#b0a000" };
+enum { NR_COLOURS = sizeof(colours) / sizeof(*colours) };
+
 static void write_bar(const struct gantt *g, const struct bar *b, double x,
 		      double y, FILE *to)
 {
+	double left = LEFT + (double)(b->from - g->begin) * x;
+	double top = TOP + b->row * y;
+	double width = (double)(b->to - b->from) * x, height = b->rows * y;
+	int strength = 90 - (int)((uint64_t)b->job / NR_COLOURS % 3) * 20;
+	char id[24];
+	int digits = snprintf(id, sizeof(id), "%" PRId64, b->job);
+
 	fprintf(to,
-		"<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
-		"fill=\"hsl(%d 55%% %d%%)\"><title>job %" PRId64 ", %" PRIu32
-		" processors, %.6g s to %.6g s</title></rect>\n",
-		LEFT + (double)(b->from - g->begin) * x, TOP + b->row * y,
-		(double)(b->to - b->from) * x, b->rows * y,
-		(int)((uint64_t)b->job * 137 % 360),
-		45 + (int)((uint64_t)b->job % 3) * 10, b->job, b->rows,
-		(double)(b->from - g->begin) / USEC_PER_SEC,
-		(double)(b->to - g->begin) / USEC_PER_SEC);
+		"<g><title>job %s, %" PRIu32
+		" processors, %.6g s to %.6g s</title><rect x=\"%.2f\" "
+		"y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" "
+		"fill-opacity=\"0.%d\"/>",
+		id, b->rows, (double)(b->from - g->begin) / USEC_PER_SEC,
+		(double)(b->to - g->begin) / USEC_PER_SEC, left, top, width,
+		height, colours[(uint64_t)b->job % NR_COLOURS], strength);
+	if (width > 7. * digits + 4 && height > 13)
+		fprintf(to,
+			"<text x=\"%.1f\" y=\"%.1f\" "
+			"text-anchor=\"middle\">%s</text>",
+			left + width / 2, top + height / 2 + 4, id);
+	fputs("</g>\n", to);
 }
 
 static void write_axes(const struct gantt *g, double height, FILE *to)
 {
-	double seconds = (double)(g->end - g->begin) / USEC_PER_SEC;
-	double unit = seconds > 4 * 86400  ? 86400
-		      : seconds > 4 * 3600 ? 3600
-					   : 1;
-	const char *name = unit == 86400  ? "days"
-			   : unit == 3600 ? "hours"
-					  : "seconds";
+	double span = (double)(g->end - g->begin) / USEC_PER_SEC, unit, step;
+	const char *name;
 
 	fprintf(to,
 		"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%.2f\" "
 		"fill=\"none\" stroke=\"#444\"/>\n",
 		LEFT, TOP, WIDTH, height);
-	for (int i = 0; i <= 10; i++)
+	unit = plot_time_unit(span, &name);
+	step = span > 0 ? plot_step(span / unit, 10) : 1;
+	for (int i = 0; i * step * unit <= span; i++) {
+		double x =
+			LEFT + (span > 0 ? WIDTH * i * step * unit / span : 0);
+
 		fprintf(to,
-			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">"
-			"%.4g</text>\n",
-			LEFT + WIDTH * i / 10., TOP + height + 16,
-			seconds / unit * i / 10);
+			"<path d=\"M%.1f %.1f v5\" stroke=\"#444\"/>\n"
+			"<text x=\"%.1f\" y=\"%.1f\" "
+			"text-anchor=\"middle\">%.6g</text>\n",
+			x, TOP + height, x, TOP + height + 18, i * step);
+	}
+	step = g->nr_rows > 1 ? fmax(1, plot_step(g->nr_rows, 8)) : 1;
+	for (int i = 0; i * step <= g->nr_rows; i++) {
+		double y = TOP + height * i * step / fmax(1, g->nr_rows);
+
+		fprintf(to,
+			"<path d=\"M%d %.1f h-5\" stroke=\"#444\"/>\n"
+			"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">"
+			"%.6g</text>\n",
+			LEFT, y, LEFT - 8, y + 4, i * step);
+	}
 	fprintf(to,
 		"<text x=\"%d\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n"
-		"<text x=\"%d\" y=\"%d\" text-anchor=\"end\">0</text>\n"
-		"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%" PRIu32
-		"</text>\n",
-		LEFT + WIDTH / 2, TOP + height + 36, name, LEFT - 6, TOP + 10,
-		LEFT - 6, TOP + height, g->nr_rows);
+		"<text x=\"%.1f\" y=\"16\" text-anchor=\"middle\" "
+		"transform=\"rotate(-90)\">processors</text>\n"
+		"<text x=\"%d\" y=\"24\" text-anchor=\"end\" fill=\"#444\">"
+		"a colour and a number for each job; white: idle</text>\n",
+		LEFT + WIDTH / 2, TOP + height + 38, name, -(TOP + height / 2),
+		LEFT + WIDTH);
 }
 
 int gantt_write(const struct gantt *g, const char *title, FILE *to,
@@ -224,19 +255,16 @@ int gantt_write(const struct gantt *g, const char *title, FILE *to,
 				 GANTT_MAX, MAX_ROWS);
 	fprintf(to,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-		"height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n"
+		"height=\"%.0f\" viewBox=\"0 0 %d %.0f\" "
+		"font-family=\"sans-serif\" font-size=\"12\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
 		"<text x=\"%d\" y=\"24\" font-size=\"15\">",
-		LEFT + WIDTH + 30, TOP + height + BOTTOM, LEFT);
-	for (const char *c = title; *c; c++)
-		if (*c == '<' || *c == '&')
-			fputs(*c == '<' ? "&lt;" : "&amp;", to);
-		else
-			fputc(*c, to);
-	fputs("</text>\n<g fill-opacity=\"0.85\">\n", to);
+		LEFT + WIDTH + 30, TOP + height + BOTTOM, LEFT + WIDTH + 30,
+		TOP + height + BOTTOM, LEFT);
+	plot_text(title, to);
+	fputs("</text>\n", to);
 	for (size_t i = 0; i < g->nr; i++)
 		write_bar(g, &g->bar[i], x, y, to);
-	fputs("</g>\n", to);
 	write_axes(g, height, to);
 	fputs("</svg>\n", to);
 	return 0;

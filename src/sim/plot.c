@@ -2,24 +2,29 @@
 #include "sim/plot.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <string.h>
 
 enum {
-	WIDTH = 720,
-	HEIGHT = 440,
+	HEIGHT = PLOT_HEIGHT,
 	LEFT = 70,
-	RIGHT = 170, /* the legend's room */
-	DENSE = 100, /* points from which on markers would hide the line */
+	NARROW = 480, /* of the frame beside a legend */
+	MARGIN = 30,
+	MARK = 46,     /* legend: where the labels begin */
+	CHARACTER = 7, /* of a label, about */
+	DENSE = 100,   /* points from which on markers would hide the line */
 	TOP = 40,
 	BOTTOM = 55,
 };
 
 struct scale {
 	double min, max, step;
+	bool log; /* min, max: decimal logarithms */
 };
 
 struct frame {
 	struct scale x, y;
+	int right; /* its right side; a legend begins there */
+	int width; /* of the picture */
 };
 
 static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73",
@@ -27,8 +32,7 @@ static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73",
 				       "#000000", "#999933" };
 enum { NR_COLOURS = sizeof(colours) / sizeof(*colours) };
 
-/* A distance between ticks of 1, 2 or 5 times a power of ten. */
-static double round_step(double span, int ticks)
+double plot_step(double span, int ticks)
 {
 	double raw = span / ticks, power = pow(10, floor(log10(raw)));
 	double lead = raw / power;
@@ -36,16 +40,49 @@ static double round_step(double span, int ticks)
 	return power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
 }
 
+double plot_time_unit(double span, const char **ret_label)
+{
+	double day = 86400, hour = 3600;
+
+	*ret_label = span > 4 * day    ? "time, days"
+		     : span > 4 * hour ? "time, hours"
+				       : "time, seconds";
+	return span > 4 * day ? day : span > 4 * hour ? hour : 1;
+}
+
 static struct scale scale_make(double min, double max)
 {
-	struct scale s;
+	struct scale s = { .log = false };
 
 	if (!(max > min))
 		max = min + 1;
-	s.step = round_step(max - min, 6);
+	s.step = plot_step(max - min, 6);
 	s.min = floor(min / s.step + 1e-9) * s.step;
 	s.max = ceil(max / s.step - 1e-9) * s.step;
 	return s;
+}
+
+/* 1, 2 or 5 times a power of ten next to x > 0: not above, or not below. */
+static double round_mark(double x, bool up)
+{
+	static const double lead[] = { 1, 2, 5, 10 };
+	double power = pow(10, floor(log10(x)));
+	double best = up ? 10 * power : power;
+
+	for (int i = 0; i < 4; i++) {
+		double mark = lead[up ? 3 - i : i] * power;
+
+		if (up ? mark >= x * (1 - 1e-9) : mark <= x * (1 + 1e-9))
+			best = mark;
+	}
+	return best;
+}
+
+static struct scale scale_log(double min, double max)
+{
+	return (struct scale){ .min = log10(round_mark(min, false)),
+			       .max = log10(round_mark(max * 1.0001, true)),
+			       .log = true };
 }
 
 static bool point_is_finite(const struct plot_point *p)
@@ -53,9 +90,22 @@ static bool point_is_finite(const struct plot_point *p)
 	return isfinite(p->x) && isfinite(p->y);
 }
 
+/* What lies beside the frame, on the right. */
+static int legend_width(const struct plot *plot)
+{
+	size_t longest = 0;
+
+	for (size_t l = 0; l < plot->nr; l++)
+		if (strlen(plot->line[l].label) > longest)
+			longest = strlen(plot->line[l].label);
+	return plot->nr > 1 ? MARK + CHARACTER * (int)longest + 10 : MARGIN;
+}
+
 static struct frame frame_make(const struct plot *plot)
 {
-	double x0 = INFINITY, x1 = -INFINITY, y1 = 0;
+	double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = 0;
+	struct frame f = { .right = plot->nr > 1 ? LEFT + NARROW
+						 : PLOT_WIDTH - MARGIN };
 
 	for (size_t l = 0; l < plot->nr; l++)
 		for (size_t i = 0; i < plot->line[l].nr; i++) {
@@ -65,32 +115,36 @@ static struct frame frame_make(const struct plot *plot)
 				continue;
 			x0 = fmin(x0, p->x);
 			x1 = fmax(x1, p->x);
+			y0 = p->y > 0 ? fmin(y0, p->y) : y0;
 			y1 = fmax(y1, isfinite(p->high) ? p->high : p->y);
 		}
 	if (plot->y_max > 0)
 		y1 = plot->y_max;
 	if (!isfinite(x0))
 		x0 = x1 = 0;
-	return (struct frame){ scale_make(x0, x1), scale_make(0, y1) };
+	f.x = scale_make(x0, x1);
+	f.y = plot->log_y && y0 < y1 ? scale_log(y0, y1) : scale_make(0, y1);
+	f.width = f.right + legend_width(plot);
+	return f;
 }
 
 static double at_x(const struct frame *f, double x)
 {
 	return LEFT +
-	       (x - f->x.min) / (f->x.max - f->x.min) * (WIDTH - LEFT - RIGHT);
+	       (x - f->x.min) / (f->x.max - f->x.min) * (f->right - LEFT);
 }
 
+/* On a logarithmic scale what is not above 0 is at its foot. */
 static double at_y(const struct frame *f, double y)
 {
+	if (f->y.log)
+		y = y > 0 ? fmax(log10(y), f->y.min) : f->y.min;
 	return HEIGHT - BOTTOM -
 	       (y - f->y.min) / (f->y.max - f->y.min) * (HEIGHT - TOP - BOTTOM);
 }
 
-static void write_text(FILE *to, double x, double y, const char *anchor,
-		       const char *extra, const char *text)
+void plot_text(const char *text, FILE *to)
 {
-	fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s>", x, y,
-		anchor, extra);
 	for (; *text; text++)
 		switch (*text) {
 		case '<':
@@ -105,6 +159,14 @@ static void write_text(FILE *to, double x, double y, const char *anchor,
 		default:
 			fputc(*text, to);
 		}
+}
+
+static void write_text(FILE *to, double x, double y, const char *anchor,
+		       const char *extra, const char *text)
+{
+	fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s>", x, y,
+		anchor, extra);
+	plot_text(text, to);
 	fputs("</text>\n", to);
 }
 
@@ -120,25 +182,38 @@ static void write_tick(FILE *to, const struct frame *f, bool is_x, double v)
 		write_text(to, p, HEIGHT - BOTTOM + 18, "middle", "", label);
 	} else {
 		fprintf(to, "<path d=\"M%d %.1f H%d\" stroke=\"#ddd\"/>\n",
-			LEFT, p, WIDTH - RIGHT);
+			LEFT, p, f->right);
 		write_text(to, LEFT - 8, p + 4, "end", "", label);
 	}
 }
 
+static void write_y_ticks(FILE *to, const struct frame *f)
+{
+	const struct scale *s = &f->y;
+	double y = pow(10, s->min);
+
+	if (s->log)
+		for (; log10(y) < s->max + 1e-9;
+		     y = round_mark(y * 1.001, true))
+			write_tick(to, f, false, y);
+	else
+		for (int i = 0; s->min + i * s->step < s->max + s->step / 2;
+		     i++)
+			write_tick(to, f, false, s->min + i * s->step);
+}
+
 static void write_axes(FILE *to, const struct plot *plot, const struct frame *f)
 {
-	double middle = (LEFT + WIDTH - RIGHT) / 2.;
+	double middle = (LEFT + f->right) / 2.;
 
 	for (int i = 0; f->x.min + i * f->x.step < f->x.max + f->x.step / 2;
 	     i++)
 		write_tick(to, f, true, f->x.min + i * f->x.step);
-	for (int i = 0; f->y.min + i * f->y.step < f->y.max + f->y.step / 2;
-	     i++)
-		write_tick(to, f, false, f->y.min + i * f->y.step);
+	write_y_ticks(to, f);
 	fprintf(to,
 		"<path d=\"M%d %d V%d H%d\" fill=\"none\" "
 		"stroke=\"#000\"/>\n",
-		LEFT, TOP, HEIGHT - BOTTOM, WIDTH - RIGHT);
+		LEFT, TOP, HEIGHT - BOTTOM, f->right);
 	if (plot->title)
 		write_text(to, middle, TOP - 16, "middle", " font-size=\"14\"",
 			   plot->title);
@@ -211,7 +286,8 @@ static void write_line(FILE *to, const struct plot_line *line,
 	fputs("</g>\n", to);
 }
 
-static void write_legend(FILE *to, const struct plot *plot)
+static void write_legend(FILE *to, const struct plot *plot,
+			 const struct frame *f)
 {
 	for (size_t l = 0; l < plot->nr; l++) {
 		double y = TOP + 12 + 20. * (double)l;
@@ -219,9 +295,9 @@ static void write_legend(FILE *to, const struct plot *plot)
 		fprintf(to,
 			"<path d=\"M%d %.1f h24\" stroke=\"%s\" "
 			"stroke-width=\"1.6\"/>\n",
-			WIDTH - RIGHT + 14, y, colours[l % NR_COLOURS]);
-		write_marker(to, l, WIDTH - RIGHT + 26, y);
-		write_text(to, WIDTH - RIGHT + 46, y + 4, "start", "",
+			f->right + 14, y, colours[l % NR_COLOURS]);
+		write_marker(to, l, f->right + 26, y);
+		write_text(to, f->right + MARK, y + 4, "start", "",
 			   plot->line[l].label);
 	}
 }
@@ -237,11 +313,12 @@ void plot_write(const struct plot *plot, FILE *to)
 		"<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n"
 		"<clipPath id=\"frame\"><rect x=\"%d\" y=\"%d\" "
 		"width=\"%d\" height=\"%d\"/></clipPath>\n",
-		WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT, TOP - 5,
-		WIDTH - LEFT - RIGHT + 5, HEIGHT - TOP - BOTTOM + 10);
+		f.width, HEIGHT, f.width, HEIGHT, f.width, HEIGHT, LEFT - 4,
+		TOP - 5, f.right - LEFT + 8, HEIGHT - TOP - BOTTOM + 10);
 	write_axes(to, plot, &f);
 	for (size_t l = 0; l < plot->nr; l++)
 		write_line(to, &plot->line[l], &f, l);
-	write_legend(to, plot);
+	if (plot->nr > 1)
+		write_legend(to, plot, &f);
 	fputs("</svg>\n", to);
 }

@@ -98,23 +98,6 @@ void series_print(const struct series *s, FILE *to)
 	}
 }
 
-/* Time in a unit that keeps the numbers short. */
-static double unit_of(const struct series *s, const char **ret_label)
-{
-	double seconds = (double)(s->seen - s->begin) / USEC_PER_SEC;
-
-	if (seconds > 4 * 86400) {
-		*ret_label = "days";
-		return 86400;
-	}
-	if (seconds > 4 * 3600) {
-		*ret_label = "hours";
-		return 3600;
-	}
-	*ret_label = "seconds";
-	return 1;
-}
-
 static void panel(const struct series *s, const char *title, const char *label,
 		  size_t offset, double scale, double y_max, FILE *to)
 {
@@ -127,7 +110,8 @@ static void panel(const struct series *s, const char *title, const char *label,
 			     .line = &line,
 			     .nr = 1,
 			     .y_max = y_max };
-	double unit = unit_of(s, &plot.x_label);
+	double unit = plot_time_unit(
+		(double)(s->seen - s->begin) / USEC_PER_SEC, &plot.x_label);
 
 	for (size_t i = 0; i < s->nr; i++) {
 		const char *span = (const char *)&s->span[i];
@@ -148,12 +132,13 @@ static void panel(const struct series *s, const char *title, const char *label,
 
 void series_plot(const struct series *s, const char *title, FILE *to)
 {
-	fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" "
-	      "height=\"880\" viewBox=\"0 0 720 880\">\n<g>\n",
-	      to);
+	fprintf(to,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
+		"height=\"%d\" viewBox=\"0 0 %d %d\">\n<g>\n",
+		PLOT_WIDTH, 2 * PLOT_HEIGHT, PLOT_WIDTH, 2 * PLOT_HEIGHT);
 	panel(s, title, "utilization", offsetof(struct series_span, allocated),
 	      s->procs > 0 ? (double)s->procs : 1, 1, to);
-	fputs("</g>\n<g transform=\"translate(0 440)\">\n", to);
+	fprintf(to, "</g>\n<g transform=\"translate(0 %d)\">\n", PLOT_HEIGHT);
 	panel(s, NULL, "waiting jobs", offsetof(struct series_span, waiting), 1,
 	      0, to);
 	fputs("</g>\n</svg>\n", to);

@@ -271,6 +271,19 @@ static bool first_of_policy(const struct sweep *sweep, size_t like, size_t c)
 	return same_picture(&sweep->cell[c], &sweep->cell[like]);
 }
 
+/* Do curves of times differ so much that small ones would lie on the axis? */
+static bool spread_wide(const struct plot *plot)
+{
+	double low = INFINITY, high = 0;
+
+	for (size_t l = 0; l < plot->nr; l++)
+		for (size_t i = 0; i < plot->line[l].nr; i++) {
+			low = fmin(low, plot->line[l].point[i].y);
+			high = fmax(high, plot->line[l].point[i].y);
+		}
+	return low > 0 && high > 10 * low;
+}
+
 void sweep_plot(const struct sweep *sweep, const struct sweep_result *result,
 		size_t like, int metric, FILE *to)
 {
@@ -279,7 +292,7 @@ void sweep_plot(const struct sweep *sweep, const struct sweep_result *result,
 	char *y_label = xasprintf("%s%s%s", info->summary,
 				  *info->unit ? ", " : "", info->unit);
 	struct plot plot = { .title = sweep->cell[like].workload,
-			     .x_label = "load",
+			     .x_label = "offered load",
 			     .y_label = y_label,
 			     .line = line };
 
@@ -290,6 +303,7 @@ void sweep_plot(const struct sweep *sweep, const struct sweep_result *result,
 						    metric, &line[plot.nr].nr);
 			plot.nr++;
 		}
+	plot.log_y = spread_wide(&plot);
 	plot_write(&plot, to);
 	for (size_t l = 0; l < plot.nr; l++)
 		free((void *)line[l].point);

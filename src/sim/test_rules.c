@@ -138,8 +138,8 @@ static void a_migration_shortens_the_slice(void **state)
 /* A change of allocation costs C once, on the new number of processors. */
 static void a_resize_costs_c(void **state)
 {
-	/* DFCFS on 4: job 2 gets 1 of 4 and 3 more at 10, when it has done 10 of
-	 * its 48 processor seconds; 38 on 4 are 9.5. */
+	/* DFCFS on 4: job 2 gets 1 of 4 and 3 more at 10, when it has done 10
+	 * of its 48 processor seconds; 38 on 4 are 9.5. */
 	static const struct row rows[] = { { 0, 10, 3, 1, 1 },
 					   { 0, 12, 4, 1, 1 } };
 	const struct sim_config paid = { .costs.resize = USEC_PER_SEC };

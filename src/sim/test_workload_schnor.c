@@ -1,6 +1,6 @@
 /*
- * test_workload_schnor.c - Schnor's workloads against their definition (sections
- * 2.2.2 and 4.3.1, Tables 2.3 and 4.2)
+ * test_workload_schnor.c - Schnor's workloads against their definition
+ * (sections 2.2.2 and 4.3.1, Tables 2.3 and 4.2)
  */
 #include <math.h>
 #include <setjmp.h>
@@ -47,7 +47,11 @@ struct drawn {
 
 static int class_of(uint32_t size)
 {
-	return size == 1 ? 0 : size <= 16 ? 1 : size <= 32 ? 2 : size <= 64 ? 3 : 4;
+	return size == 1    ? 0
+	       : size <= 16 ? 1
+	       : size <= 32 ? 2
+	       : size <= 64 ? 3
+			    : 4;
 }
 
 static void draw(const char *spec, double load, uint64_t nr, struct drawn *d)
