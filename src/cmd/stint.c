@@ -3,6 +3,8 @@
  * it run by the program that has it
  */
 #include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,17 @@ static int usage(FILE *to, int code)
 	fprintf(to, "\n`stint COMMAND --help` tells more, `man stint-COMMAND` "
 		    "all.\n");
 	return code;
+}
+
+/*
+ * What one part of a simulation frees the next one uses, instead of having the
+ * kernel clear new pages: these were a fifth of a short run.
+ */
+static void keep_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most it takes */
+	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
+	mallopt(M_TOP_PAD, 1 << 20);
 }
 
 /* Become the other program. */
@@ -75,6 +88,7 @@ static int help(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	command_begin();
+	keep_memory();
 	if (argc < 2)
 		return usage(stderr, EXIT_USAGE);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version") ||

@@ -329,12 +329,23 @@ static int make_machine(struct engine *g, struct error *err)
 	return engine_check_script(g, err);
 }
 
+/* Room for the records of all jobs, where their number is known. */
+static void make_room(struct engine *g)
+{
+	struct sim_result *r = &g->result;
+
+	r->cap = g->config->workload->nr_jobs;
+	if (r->cap)
+		r->record = xreallocarray(NULL, r->cap, sizeof(*r->record));
+}
+
 static int prepare(struct engine *g, struct error *err)
 {
 	int r = make_machine(g, err);
 
 	if (r < 0)
 		return r;
+	make_room(g);
 	g->result.nr_warmup = g->config->workload->nr_warmup;
 	r = look_ahead(g, err);
 	if (r < 0)

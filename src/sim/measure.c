@@ -8,12 +8,19 @@ static double min_double(double a, double b)
 	return a < b ? a : b;
 }
 
+/* part / whole * dt.  Most often they are the same, and dividing is slow. */
+static double share(double part, double whole, double dt)
+{
+	return part == whole ? dt : part / whole * dt;
+}
+
 void engine_measure(struct engine *g, usec_t now)
 {
 	const struct view *v = &g->view;
 	struct areas *a = &g->area;
 	double dt = (double)(now - g->measured) / USEC_PER_SEC;
 	double p = (double)v->nr_procs, allocated = p - (double)v->nr_free;
+	double lacking;
 
 	g->measured = now;
 	a->allocated += allocated * dt;
@@ -21,11 +28,12 @@ void engine_measure(struct engine *g, usec_t now)
 	a->jobs += (v->nr_waiting + v->nr_running) * dt;
 	if (v->demand <= 0 || p <= 0)
 		return;
-	a->effective += allocated / min_double(p, (double)v->demand) * dt;
+	a->effective += share(allocated, min_double(p, (double)v->demand), dt);
 	a->demand += dt;
-	a->fragmentation += min_double((double)v->nr_free,
-				       (double)g->running_demand - allocated) /
-			    p * dt;
+	lacking = min_double((double)v->nr_free,
+			     (double)g->running_demand - allocated);
+	if (lacking != 0)
+		a->fragmentation += lacking / p * dt;
 }
 
 void engine_averages(struct engine *g)
