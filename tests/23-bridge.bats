@@ -1,6 +1,7 @@
 # Jobs whose capsules are ports of a bridge on the hosts' LAN: `stint agent
 # --net=bridge`, `stint testbed up --bridge`.
 
+bats_require_minimum_version 1.5.0
 load capsule
 
 setup() {
@@ -46,7 +47,7 @@ print("all", n)'
 	# Each has its port at the bridge beside the LAN's, and no route.
 	for h in h2 h3; do
 		[ "$(on "$h" ip -o link show master br0 | grep -vc eth0)" = 1 ]
-		! on "$h" ip -4 route | grep "10.77.128.*/32\|10.77.128.[0-9]* "
+		run ! grep "10.77.128.*/32\|10.77.128.[0-9]* " <<<"$(on "$h" ip -4 route)"
 	done
 	status=0
 	wait "$background" || status=$?
