@@ -49,8 +49,8 @@ static void *find(uint8_t *p, const char *name)
 
 static void test_calls(void **state)
 {
-	int (*gettime)(clockid_t clock, struct timespec *ts);
-	long (*seconds)(time_t *t);
+	int (*gettime)(clockid_t clock, struct timespec * ts);
+	long (*seconds)(time_t * t);
 	struct error err = ERROR_INIT;
 	struct timespec ts, now;
 	uint8_t *image, *p;
@@ -96,8 +96,8 @@ static void test_hostile(void **state)
 		copy = malloc(len + 1);
 		memcpy(copy, image, len);
 		for (int k = 0; k < 4 && len; k++)
-			copy[(size_t)rand_r(&seed) % (k % 2 || len < 64 ? len
-									: 64)] =
+			copy[(size_t)rand_r(&seed) %
+			     (k % 2 || len < 64 ? len : 64)] =
 				(uint8_t)rand_r(&seed);
 		(void)!vdso_redirect(copy, len, &err);
 		free(copy);

@@ -129,8 +129,8 @@ static int redirect_all(uint8_t *image, size_t n, const Elf64_Shdr *syms,
 		return error_set(err, -EPROTO, "vdso: sections out of range");
 	names = xmalloc(strings->sh_size + 1); /* not to be written over */
 	memcpy(names, at, strings->sh_size);
-	for (size_t i = 0; r >= 0 && (i + 1) * sizeof(Elf64_Sym) <= syms->sh_size;
-	     i++) {
+	for (size_t i = 0;
+	     r >= 0 && (i + 1) * sizeof(Elf64_Sym) <= syms->sh_size; i++) {
 		Elf64_Sym sym;
 
 		memcpy(&sym, p + i * sizeof(sym), sizeof(sym));

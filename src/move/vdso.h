@@ -2,10 +2,10 @@
  * vdso.h - the code that a kernel lends to processes, on another kernel
  *
  * The vdso reads pages of its own kernel, whose layout is between those two.
- * Programs keep pointers into it.  So where the destination's is another one, the
- * process gets a copy of its old one as ordinary memory, of which every entry is a
- * plain system call.  That is slower (a clock costs 0.1 us instead of 0.03),
- * and works on any kernel, on later moves as well.
+ * Programs keep pointers into it.  So where the destination's is another one,
+ * the process gets a copy of its old one as ordinary memory, of which every
+ * entry is a plain system call.  That is slower (a clock costs 0.1 us instead
+ * of 0.03), and works on any kernel, on later moves as well.
  */
 #ifndef MOVE_VDSO_H
 #define MOVE_VDSO_H
