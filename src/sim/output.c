@@ -230,20 +230,18 @@ static void put_int(struct text *t, int64_t v)
 /* Seconds, with as many places as there are. */
 static void put_usec(struct text *t, usec_t v)
 {
-	int64_t rest = v % USEC_PER_SEC;
+	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, places;
+	uint32_t rest = (uint32_t)(u % USEC_PER_SEC);
 
-	if (v < 0 && v > -USEC_PER_SEC)
+	if (v < 0)
 		t->buf[t->n++] = '-';
-	put_int(t, v / USEC_PER_SEC);
+	put_uint(t, u / USEC_PER_SEC);
 	if (!rest)
 		return;
+	places = eight_digits(rest);
 	t->buf[t->n++] = '.';
-	if (rest < 0)
-		rest = -rest;
-	for (int64_t unit = USEC_PER_SEC / 10; rest; unit /= 10) {
-		t->buf[t->n++] = (char)('0' + rest / unit);
-		rest %= unit;
-	}
+	put_digits(t, places, 2);
+	t->n -= (unsigned)__builtin_clzll(places) / 8; /* zeros at the end */
 }
 
 static void put_char(struct text *t, char c)
