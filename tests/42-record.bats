@@ -19,7 +19,7 @@ busy_day() {
 	sleeper -n 2 -t 1h
 	eventually is 'j[1]["state"]' running
 	sleeper -n 1 -t 10m
-	sleeper -n 5 -t 1h
+	sleeper -n 4 -t 1h
 	st migrate 1.0 "$(jobs 'next(h for h in ("h1","h2","h3","h4") if h not in [r["host"] for r in j[1]["ranks"]])')"
 	local victim
 	victim=$(jobs 'j[1]["ranks"][1]["host"]')
@@ -72,6 +72,38 @@ print(next(h["host"] for h in json.load(sys.stdin) if not h["ranks"]))')
 	[ "$status" = 0 ]
 	[ "$(grep -c ^begin "$BATS_TEST_TMPDIR/rec")" -ge 3 ]
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/rec")" -le 650 ]
+}
+
+priority() { # JOB
+	st why "$1" | sed -n 's/.*its priority is \([0-9]*\) of .*/\1/p'
+}
+
+@test "what a policy remembers outlives its controller, and segments" {
+	local before how="--policy ls:maxprio=100000 --record 400"
+	serve 2
+	restart_controller $how
+	eventually hosts_up 2
+	sleeper -n 2
+	eventually is 'j[1]["state"]' running
+	sleeper -n 2
+	# Each pass makes it older.
+	for i in 1 2 3 4; do st drain --no-wait h1; st drain --undo h1; done
+	before=$(priority 2)
+	[ "$before" -gt 4 ]
+	sleeper -n 2 # what is acknowledged is stored, and all before it
+	restart_controller $how
+	eventually hosts_up 2
+	[ "$(priority 2)" -ge "$before" ]
+	st record >"$BATS_TEST_TMPDIR/rec"
+	[ "$(grep -c '^state ' "$BATS_TEST_TMPDIR/rec")" = 1 ]
+	for i in $(seq 30); do st drain --no-wait h1; st drain --undo h1; done
+	[ "$(priority 2)" -gt "$((before + 30))" ]
+	st record >"$BATS_TEST_TMPDIR/rec"
+	[ "$(grep -c '^state ' "$BATS_TEST_TMPDIR/rec")" -ge 2 ]
+	run st sim --replay "$BATS_TEST_TMPDIR/rec"
+	echo "$output"
+	[ "$status" = 0 ]
+	for i in 3 2 1; do st kill $i; done
 }
 
 @test "a record that was changed is reported at its line" {

@@ -131,7 +131,3 @@ fails() {
 	grep -q S-4a keep
 	[ "$(stat -c %a keep)" = "$(printf '%o' $((0666 & ~$(umask))))" ]
 }
-
-@test "nonsense in any option of any command: exit 2 and one line" {
-	"$BATS_TEST_DIRNAME/options.py" --stint "$stint" --runs 150
-}

@@ -400,6 +400,12 @@ int ctl_sched_check(const struct ctl_job *job, struct error *err);
 /* Fixed hosts, round and round; or the first that cannot be used. */
 int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err);
 
+/* ---- controller_resume.c */
+
+/* What the policy remembered at the end of the record, for policy_load() and
+ * the caller to free; NULL if it did nothing. */
+char *ctl_resume(struct ctl *ctl);
+
 /* ---- controller_plan.c: carrying out what the policy plans */
 
 /* Have it decide, and do so. */

@@ -215,24 +215,6 @@ static int sched_begin(struct ctl *ctl, struct error *err)
 	return 0;
 }
 
-int ctl_sched_init(struct ctl *ctl, struct error *err)
-{
-	int r = sched_begin(ctl, err);
-
-	if (r < 0 && !ctl->nr_hosts && err) {
-		struct error why = *err;
-
-		return error_set(err, r,
-				 "%s (no host is enrolled yet: `stint "
-				 "controller --enrol=host/NAME` makes its key)",
-				 why.text);
-	}
-	if (r < 0)
-		return r;
-	sd_event_add_defer(ctl->event, &ctl->pass, on_pass, ctl);
-	return 0;
-}
-
 static void sched_end(struct ctl *ctl)
 {
 	policy_destroy(ctl->policy);
@@ -249,34 +231,46 @@ void ctl_sched_clear(struct ctl *ctl)
 	sched_end(ctl);
 }
 
-/* What the policy remembers that is not in the view; NULL if nothing. */
-static char *save_state(const struct ctl *ctl)
-{
-	const struct policy_ops *ops = ctl->policy->ops;
-	char *text = NULL;
-	size_t size;
-	FILE *f = ops->save && ops->load ? open_memstream(&text, &size) : NULL;
-
-	if (!f)
-		return NULL;
-	ops->save(ctl->policy, &ctl->view, f);
-	fclose(f);
-	return text;
-}
-
+/* The policy is as old as its view, which may be as old as the first job. */
 static void load_state(struct ctl *ctl, const char *text)
 {
+	struct event e = { .type = EVENT_TIMER };
 	struct error err;
 
+	if (!text)
+		return;
+	ctl_sched_apply(ctl, &e, true);
 	ctl_record_state(ctl, text);
-	if (ctl->policy->ops->load(ctl->policy, &ctl->view, text, &err) < 0)
+	if (policy_load(ctl->policy, &ctl->view, text, &err) < 0)
 		log_warnx("policy=%s error=\"%s\"", ctl->conf->policy,
 			  err.text);
 }
 
+int ctl_sched_init(struct ctl *ctl, struct error *err)
+{
+	char *state = ctl_resume(ctl);
+	int r = sched_begin(ctl, err);
+
+	if (!r)
+		load_state(ctl, state);
+	free(state);
+	if (r < 0 && !ctl->nr_hosts && err) {
+		struct error why = *err;
+
+		return error_set(err, r,
+				 "%s (no host is enrolled yet: `stint "
+				 "controller --enrol=host/NAME` makes its key)",
+				 why.text);
+	}
+	if (r < 0)
+		return r;
+	sd_event_add_defer(ctl->event, &ctl->pass, on_pass, ctl);
+	return 0;
+}
+
 void ctl_sched_anew(struct ctl *ctl)
 {
-	char *state = save_state(ctl);
+	char *state = policy_save(ctl->policy, &ctl->view);
 	struct error err;
 
 	sched_end(ctl);
@@ -285,8 +279,7 @@ void ctl_sched_anew(struct ctl *ctl)
 			  err.text);
 		abort();
 	}
-	if (state)
-		load_state(ctl, state);
+	load_state(ctl, state);
 	free(state);
 	ctl_sched_soon(ctl);
 }

@@ -116,6 +116,19 @@ struct job *view_find_job(const struct view *view, int64_t id)
 	return NULL;
 }
 
+struct job *view_find_next(const struct view *view, const struct job *last,
+			   int64_t id)
+{
+	struct job *near[] = { last ? TAILQ_NEXT(last, link)
+				    : TAILQ_FIRST(&view->waiting),
+			       last ? NULL : TAILQ_FIRST(&view->running) };
+
+	for (int i = 0; i < 2; i++)
+		if (near[i] && near[i]->id == id)
+			return near[i];
+	return view_find_job(view, id);
+}
+
 usec_t job_estimate(const struct job *job, uint32_t m)
 {
 	return speedup_scale(&job->speedup, job->estimate, job->size, m);

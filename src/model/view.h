@@ -100,6 +100,13 @@ struct job *view_find_job(const struct view *view, int64_t id);
 usec_t view_next_reservation(const struct view *view);
 
 /*
+ * The same for ids that were written down in the order of a list: quick where
+ * it is the job behind the last one found (NULL: the first of a list).
+ */
+struct job *view_find_next(const struct view *view, const struct job *last,
+			   int64_t id);
+
+/*
  * How fast a job gets on, against hosts of speed 1 all to itself: as its
  * slowest rank does, 1 / host_delay() (strong synchronization, Schnor 1997
  * section 1.3.2).  0 unless it runs; 1 where processors are only counted.

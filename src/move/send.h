@@ -51,8 +51,7 @@ struct sending {
 	struct frame frame;
 	struct fds_source *fds;
 	struct tree_set *trees;
-	bool told_area;	 /* where the landing area lies */
-	bool other_vdso; /* the destination's is another one */
+	bool told_area; /* where the landing area lies */
 	int pidfd, uffd;
 	enum track_method {
 		TRACK_NONE,	  /* all is sent while it stands still */

@@ -279,6 +279,9 @@ static void set_timer(struct backfill *b, const struct view *view,
 
 	if (b->wake <= view->now)
 		b->wake = USEC_MAX;
+	if (b->unset && b->wake != USEC_MAX)
+		plan_wake(plan, b->wake, &next_start, 0, 0, 0);
+	b->unset = false;
 	if (next < b->wake && next > view->now) {
 		plan_wake(plan, next, &next_start, 0, 0, 0);
 		b->wake = next;
@@ -365,6 +368,8 @@ const struct policy_ops policy_backfill = {
 	.event = backfill_event,
 	.decide = backfill_decide,
 	.explain = backfill_explain,
+	.save = backfill_save,
+	.load = backfill_load,
 	.destroy = backfill_destroy,
 };
 
@@ -379,5 +384,7 @@ const struct policy_ops policy_conservative = {
 	.event = backfill_event,
 	.decide = backfill_decide,
 	.explain = backfill_explain,
+	.save = backfill_save,
+	.load = backfill_load,
 	.destroy = backfill_destroy,
 };

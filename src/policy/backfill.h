@@ -2,7 +2,7 @@
  * backfill.h - the plan behind backfill.c, shared by the files it is made of:
  * backfill.c (the policy: events, passes), backfill_slots.c (reservations and
  * the profile they are taken off), backfill_improve.c (better reservations
- * when processors come free)
+ * when processors come free), backfill_state.c (what it remembers, as text)
  */
 #ifndef POLICY_BACKFILL_H
 #define POLICY_BACKFILL_H
@@ -45,7 +45,8 @@ struct backfill {
 	bool given;		 /* a job ended early: look */
 	usec_t interval, looked; /* between full looks; when the last was */
 	bool rebuild;		 /* the profile does not hold any more */
-	usec_t wake;		 /* a timer is set for then */
+	usec_t wake;		 /* a timer is set for then, */
+	bool unset;		 /* or was, before the state was loaded */
 };
 
 static inline usec_t add_time(usec_t a, usec_t b)
@@ -84,6 +85,17 @@ void backfill_drop(struct backfill *b, const struct job *job);
 void backfill_extend_estimates(struct backfill *b, const struct view *view);
 /* Plan everything anew, in the order of the queue. */
 void backfill_plan_anew(struct backfill *b, const struct view *view);
+/* The profile of running jobs and bookings, without reservations. */
+void backfill_refill_profile(struct backfill *b, const struct view *view);
+/* job, which is open, is one of those with reservations; its slot is the
+ * caller's affair. */
+void backfill_enter(struct backfill *b, const struct job *job);
+
+/* backfill_state.c */
+void backfill_save(const struct policy *policy, const struct view *view,
+		   FILE *to);
+int backfill_load(struct policy *policy, const struct view *view,
+		  const char *text, struct error *err);
 
 /* backfill_improve.c */
 

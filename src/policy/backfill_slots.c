@@ -79,12 +79,17 @@ void backfill_leave(struct backfill *b, const struct job *job)
 		fitset_insert(&b->heads, k->head, k->head->submit);
 }
 
-void backfill_reserve(struct backfill *b, const struct view *view,
-		      const struct job *job)
+void backfill_enter(struct backfill *b, const struct job *job)
 {
 	fitset_remove(&b->open, job);
 	enter(b, job);
 	set_reserved(b, job, true);
+}
+
+void backfill_reserve(struct backfill *b, const struct view *view,
+		      const struct job *job)
+{
+	backfill_enter(b, job);
 	add_slot(b, view, alikes_of(&b->kinds, job));
 }
 
@@ -129,8 +134,7 @@ static uint32_t gives_back(const struct view *view, const struct job *job)
 	return n;
 }
 
-/* The profile of running jobs and bookings, without reservations. */
-static void refill_profile(struct backfill *b, const struct view *view)
+void backfill_refill_profile(struct backfill *b, const struct view *view)
 {
 	const struct job *j;
 
@@ -153,7 +157,7 @@ void backfill_plan_anew(struct backfill *b, const struct view *view)
 {
 	const struct job *j;
 
-	refill_profile(b, view);
+	backfill_refill_profile(b, view);
 	for (size_t i = 0; i < b->kinds.nr; i++)
 		alike_forget_slots(b->kinds.kind[i]);
 	for_each_waiting(j, view) if (is_reserved(b, j))

@@ -58,6 +58,8 @@ void fitset_insert(struct fitset *set, const struct job *job, int64_t key);
 /* Does nothing if it is not there. */
 void fitset_remove(struct fitset *set, const struct job *job);
 bool fitset_has(const struct fitset *set, const struct job *job);
+/* The key of job, which is in it. */
+int64_t fitset_key(const struct fitset *set, const struct job *job);
 
 /* The first of all, NULL if there is none. */
 const struct job *fitset_first(const struct fitset *set);

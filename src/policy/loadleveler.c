@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <uthash.h>
 
@@ -25,6 +26,7 @@ struct loadleveler {
 	usec_t reserve, defer;	  /* how long */
 	const struct job *holder; /* holds what is idle; NULL: nobody */
 	usec_t held_since;
+	bool loaded; /* timers are not set */
 	struct deferred *deferred;
 };
 
@@ -104,14 +106,23 @@ static uint32_t takes(const struct job *job, struct plan *plan)
 			   least);
 }
 
-static void defer(struct loadleveler *p, const struct view *view,
-		  struct plan *plan)
+static struct deferred *add_deferred(struct loadleveler *p, int64_t id,
+				     usec_t until)
 {
 	struct deferred *d = xcalloc(1, sizeof(*d));
 
-	d->id = p->holder->id;
-	d->until = view->now + p->defer;
+	d->id = id;
+	d->until = until;
 	HASH_ADD(hh, p->deferred, id, sizeof(d->id), d);
+	return d;
+}
+
+static void defer(struct loadleveler *p, const struct view *view,
+		  struct plan *plan)
+{
+	struct deferred *d =
+		add_deferred(p, p->holder->id, view->now + p->defer);
+
 	p->holder = NULL;
 	plan_wake(plan, d->until, &wake_return, 0, 0, 0);
 }
@@ -144,12 +155,24 @@ static bool start(const struct job *job, const struct reason *why,
 	return n && plan_start(plan, job, n, why, plan_free(plan), n, 0);
 }
 
+static void set_timers(struct loadleveler *p, struct plan *plan)
+{
+	if (p->holder)
+		plan_wake(plan, p->held_since + p->reserve, &wake_release, 0, 0,
+			  0);
+	for (const struct deferred *d = p->deferred; d; d = d->hh.next)
+		plan_wake(plan, d->until, &wake_return, 0, 0, 0);
+	p->loaded = false;
+}
+
 static void decide(struct policy *policy, const struct view *view,
 		   struct plan *plan)
 {
 	struct loadleveler *p = (struct loadleveler *)policy;
 	const struct job *job;
 
+	if (p->loaded)
+		set_timers(p, plan);
 	if (p->holder) {
 		if (start(p->holder, &why_held, plan))
 			p->holder = NULL;
@@ -181,6 +204,48 @@ static void explain(const struct policy *policy, const struct view *view,
 			   p->holder ? p->holder->id : job->id);
 }
 
+/* "hold JOB SINCE", and "defer JOB UNTIL" for each. */
+static void save(const struct policy *policy, const struct view *view, FILE *to)
+{
+	const struct loadleveler *p = (const struct loadleveler *)policy;
+
+	if (p->holder)
+		fprintf(to, "hold %" PRId64 " %" PRId64 "\n", p->holder->id,
+			p->held_since);
+	for (const struct deferred *d = p->deferred; d; d = d->hh.next)
+		fprintf(to, "defer %" PRId64 " %" PRId64 "\n", d->id, d->until);
+}
+
+static int load(struct policy *policy, const struct view *view,
+		const char *text, struct error *err)
+{
+	struct loadleveler *p = (struct loadleveler *)policy;
+	char word[8];
+	int64_t id;
+	usec_t at;
+	int n;
+
+	for (; *text; text += n) {
+		const struct job *job;
+
+		if (sscanf(text, "%7s %" SCNd64 " %" SCNd64 "\n%n", word, &id,
+			   &at, &n) != 3 ||
+		    at < 0 || at > USEC_MAX / 2)
+			return policy_damaged(policy, text, err);
+		job = view_find_job(view, id);
+		if (!job || job->state != JOB_WAITING)
+			continue; /* gone meanwhile */
+		if (!strcmp(word, "hold")) {
+			p->holder = job;
+			p->held_since = at;
+		} else if (!find(p, id)) {
+			add_deferred(p, id, at);
+		}
+	}
+	p->loaded = true;
+	return 0;
+}
+
 static void destroy(struct policy *policy)
 {
 	struct loadleveler *p = (struct loadleveler *)policy;
@@ -210,5 +275,7 @@ const struct policy_ops policy_loadleveler = {
 	.event = loadleveler_event,
 	.decide = decide,
 	.explain = explain,
+	.save = save,
+	.load = load,
 	.destroy = destroy,
 };

@@ -7,8 +7,9 @@
  *
  * Since all that wait gain together, priority = min(maxprio, size + A - a),
  * where A counts activations and a is A at the arrival: below maxprio the order
- * is that of size - a, which never changes.  So there are two lists: `aged`
- * by arrival, and `young` by size - a.  A pass costs O(waiting).
+ * is that of size - a, which never changes.  So there are two sets: `aged` by
+ * arrival, and `young` by size - a.  A pass costs O(log n) of n waiting jobs
+ * for each that starts or comes to maxprio, and once more.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,23 +17,15 @@
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "policy/fitset.h"
 #include "policy/policy.h"
-
-struct entry {
-	struct job *job;
-	int64_t key; /* size - a */
-};
-
-struct list {
-	struct entry *entry;
-	size_t nr, cap;
-};
 
 struct policy_ls {
 	struct policy base;
 	int64_t activations; /* A */
 	int64_t maxprio;
-	struct list aged, young;
+	struct fitset aged;  /* by arrival */
+	struct fitset young; /* by a - size, the highest priority first */
 };
 
 static const struct reason why_fits = {
@@ -66,33 +59,23 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 	return 0;
 }
 
-/* Put it behind all that go before it: larger keys, or earlier arrivals. */
-static void insert(struct list *l, struct entry e, bool by_arrival)
+static void enter(struct policy_ls *p, const struct job *job, int64_t prio)
 {
-	size_t i;
-
-	array_room(l->entry, l->nr, &l->cap);
-	for (i = l->nr++; i > 0; i--) {
-		const struct entry *o = &l->entry[i - 1];
-
-		if (!by_arrival && o->key != e.key ? o->key > e.key
-						   : job_before(o->job, e.job))
-			break;
-		l->entry[i] = *o;
-	}
-	l->entry[i] = e;
+	fitset_insert(&p->young, job, p->activations - prio);
 }
 
-static bool delete (struct list *l, const struct job *job)
+static void leave(struct policy_ls *p, const struct job *job)
 {
-	for (size_t i = 0; i < l->nr; i++)
-		if (l->entry[i].job == job) {
-			l->nr--;
-			memmove(&l->entry[i], &l->entry[i + 1],
-				(l->nr - i) * sizeof(*l->entry));
-			return true;
-		}
-	return false;
+	fitset_remove(&p->young, job);
+	fitset_remove(&p->aged, job);
+}
+
+/* What its priority is, or would be without maxprio. */
+static int64_t prio_of(const struct policy_ls *p, const struct job *job)
+{
+	return fitset_has(&p->young, job)
+		       ? p->activations - fitset_key(&p->young, job)
+		       : p->maxprio;
 }
 
 static void ls_event(struct policy *policy, const struct view *view,
@@ -104,15 +87,11 @@ static void ls_event(struct policy *policy, const struct view *view,
 	switch (event->type) {
 	case EVENT_ARRIVE:
 	case EVENT_REQUEUE:
-		insert(&p->young,
-		       (struct entry){ event->job,
-				       event->job->size - p->activations },
-		       false);
+		enter(p, event->job, event->job->size);
 		break;
 	case EVENT_START: /* told when a running cluster is adopted */
 	case EVENT_END:
-		if (!delete (&p->young, event->job))
-			delete (&p->aged, event->job);
+		leave(p, event->job);
 		break;
 	default:
 		break;
@@ -122,48 +101,38 @@ static void ls_event(struct policy *policy, const struct view *view,
 /* Those that have come to maxprio change lists; they are young's head. */
 static void promote(struct policy_ls *p)
 {
-	size_t n = 0;
+	const struct job *job;
 
-	while (n < p->young.nr &&
-	       p->young.entry[n].key + p->activations >= p->maxprio)
-		insert(&p->aged, p->young.entry[n++], true);
-	p->young.nr -= n;
-	memmove(p->young.entry, p->young.entry + n,
-		p->young.nr * sizeof(*p->young.entry));
+	while ((job = fitset_first(&p->young)) &&
+	       prio_of(p, job) >= p->maxprio) {
+		fitset_remove(&p->young, job);
+		fitset_insert(&p->aged, job, 0);
+	}
 }
 
-/*
- * Start what fits, in order, and close the gaps.  Returns false at the first
- * that does not fit if that one blocks.
- */
-static bool start_from(struct list *l, bool blocks, struct plan *plan)
+static bool start(struct policy_ls *p, const struct job *job, struct plan *plan)
 {
-	size_t kept = 0, i;
-	bool blocked = false;
+	int64_t left = plan_free(plan);
 
-	for (i = 0; i < l->nr; i++) {
-		struct job *job = l->entry[i].job;
-		int64_t left = plan_free(plan);
-
-		if (!blocked && job->size <= left &&
-		    plan_start(plan, job, job->size, &why_fits, left, 0, 0))
-			continue;
-		blocked = blocks;
-		l->entry[kept++] = l->entry[i];
-	}
-	l->nr = kept;
-	return !blocked;
+	if (job->size > left ||
+	    !plan_start(plan, job, job->size, &why_fits, left, 0, 0))
+		return false;
+	leave(p, job);
+	return true;
 }
 
 static void decide(struct policy *policy, const struct view *view,
 		   struct plan *plan)
 {
 	struct policy_ls *p = (struct policy_ls *)policy;
+	const struct job *job, *young, *passed = NULL;
 
-	(void)view;
 	promote(p);
-	if (start_from(&p->aged, true, plan))
-		start_from(&p->young, false, plan);
+	while ((job = fitset_first(&p->aged)) && start(p, job, plan))
+		;
+	while (!job && (young = fitset_fit(&p->young, passed, plan_free(plan))))
+		if (!start(p, young, plan))
+			passed = young;
 	p->activations++;
 }
 
@@ -171,54 +140,39 @@ static void explain(const struct policy *policy, const struct view *view,
 		    const struct job *job, struct plan *plan)
 {
 	const struct policy_ls *p = (const struct policy_ls *)policy;
-	int64_t prio = p->maxprio;
 
-	(void)view;
-	for (size_t i = 0; i < p->young.nr; i++)
-		if (p->young.entry[i].job == job)
-			prio = p->young.entry[i].key + p->activations;
-	plan_defer(plan, job, &why_wait, job->size, prio, p->maxprio);
+	plan_defer(plan, job, &why_wait, job->size, prio_of(p, job),
+		   p->maxprio);
 }
 
-static void save_list(const struct policy_ls *p, const struct list *l, FILE *to)
-{
-	for (size_t i = 0; i < l->nr; i++)
-		fprintf(to, "%" PRId64 " %" PRId64 "\n", l->entry[i].job->id,
-			l->entry[i].key + p->activations);
-}
-
-/* A line a job: its id and what its priority would be without maxprio. */
+/* A line a job: its id and its priority. */
 static void save(const struct policy *policy, const struct view *view, FILE *to)
 {
 	const struct policy_ls *p = (const struct policy_ls *)policy;
+	const struct job *job;
 
-	(void)view;
-	save_list(p, &p->aged, to);
-	save_list(p, &p->young, to);
+	for_each_waiting(job, view) fprintf(to, "%" PRId64 " %" PRId64 "\n",
+					    job->id, prio_of(p, job));
 }
 
 static int load(struct policy *policy, const struct view *view,
 		const char *text, struct error *err)
 {
 	struct policy_ls *p = (struct policy_ls *)policy;
+	const struct job *job = NULL;
 	int64_t id, prio;
 	int n;
 
 	for (; *text; text += n) {
-		struct job *job;
-
 		if (sscanf(text, "%" SCNd64 " %" SCNd64 "\n%n", &id, &prio,
 			   &n) != 2)
-			return error_set(err, -EINVAL,
-					 "ls: its saved state is damaged at "
-					 "'%.20s'",
-					 text);
-		job = view_find_job(view, id);
-		if (!job ||
-		    (!delete (&p->young, job) && !delete (&p->aged, job)))
+			return policy_damaged(policy, text, err);
+		prio = prio < 0 ? 0 : prio > p->maxprio ? p->maxprio : prio;
+		job = view_find_next(view, job, id);
+		if (!job || job->state != JOB_WAITING)
 			continue; /* gone meanwhile */
-		insert(&p->young, (struct entry){ job, prio - p->activations },
-		       false);
+		leave(p, job);
+		enter(p, job, prio);
 	}
 	return 0;
 }
@@ -227,8 +181,8 @@ static void destroy(struct policy *policy)
 {
 	struct policy_ls *p = (struct policy_ls *)policy;
 
-	free(p->aged.entry);
-	free(p->young.entry);
+	fitset_clear(&p->aged);
+	fitset_clear(&p->young);
 	free(p);
 }
 
@@ -245,7 +199,8 @@ const struct policy_ops policy_ls = {
 		"blocks the rest. Ties go to the earlier arrival. The paper "
 		"gives no maxprio: the default is twice the number of "
 		"processors (doc/reproduction.md shows what less does). A "
-		"pass costs O(waiting).",
+		"pass costs O(log n) for each job that starts or comes to "
+		"maxprio.",
 	.params = params,
 	.create = create,
 	.event = ls_event,

@@ -10,7 +10,7 @@
  * selection"), which leaves priorities alone.
  *
  * A pass at a slice's start costs O(n log n + processes) for n jobs in the
- * system; one within a slice O(n).
+ * system; one within a slice O(n log n).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -369,18 +369,14 @@ static int load(struct policy *policy, const struct view *view,
 	int n;
 
 	if (sscanf(text, "%" SCNd64 " %" SCNd64 "\n%n", &end, &nr, &n) != 2)
-		return error_set(err, -EINVAL,
-				 "lst: its saved state is damaged");
+		return policy_damaged(policy, text, err);
 	for (const char *c = text + n; *c; c += n) {
 		struct job *job;
 		struct entry *e;
 
 		if (sscanf(c, "%" SCNd64 " %" SCNd64 " %" SCNd64 "\n%n", &id,
 			   &prio, &served, &n) != 3)
-			return error_set(err, -EINVAL,
-					 "lst: its saved state is damaged at "
-					 "'%.20s'",
-					 c);
+			return policy_damaged(policy, c, err);
 		job = view_find_job(view, id);
 		e = job ? find(p, job) : NULL;
 		if (e) {
@@ -388,7 +384,7 @@ static int load(struct policy *policy, const struct view *view,
 			e->served = served;
 		}
 	}
-	p->slices.end = end;
+	slices_resume(&p->slices, end);
 	p->nr_slices = nr;
 	return 0;
 }

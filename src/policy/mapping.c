@@ -202,6 +202,24 @@ static void pvm_decide(struct policy *policy, const struct view *view,
 	}
 }
 
+static void pvm_save(const struct policy *policy, const struct view *view,
+		     FILE *to)
+{
+	fprintf(to, "%u\n", ((const struct mapping *)policy)->next);
+}
+
+static int pvm_load(struct policy *policy, const struct view *view,
+		    const char *text, struct error *err)
+{
+	struct mapping *p = (struct mapping *)policy;
+	unsigned next;
+
+	if (sscanf(text, "%u", &next) != 1)
+		return policy_damaged(policy, text, err);
+	p->next = next < view->nr_hosts ? next : 0;
+	return 0;
+}
+
 static void destroy(struct policy *policy)
 {
 	struct mapping *p = (struct mapping *)policy;
@@ -240,5 +258,7 @@ const struct policy_ops policy_pvm = {
 	.create = pvm_create,
 	.decide = pvm_decide,
 	.most = pvm_most,
+	.save = pvm_save,
+	.load = pvm_load,
 	.destroy = destroy,
 };

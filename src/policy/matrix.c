@@ -7,6 +7,7 @@
  * lent to jobs of other rows that fit in their own columns (alternate
  * selection).  A pass costs O(rows x hosts + jobs).
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -283,17 +284,135 @@ static void explain(const struct policy *policy, const struct view *view,
 		   0);
 }
 
+/* Whose turn it is and until when, then a line a job: row, id, columns. */
+static void save(const struct policy *policy, const struct view *view, FILE *to)
+{
+	const struct policy_matrix *p = (const struct policy_matrix *)policy;
+
+	fprintf(to, "%" PRId64 " %" PRId64 "\n", p->turn, p->slices.end);
+	for (size_t k = 0; k < p->nr_rows; k++)
+		for (size_t i = 0; i < p->row[k].nr; i++) {
+			const struct entry *e = &p->row[k].entry[i];
+
+			fprintf(to, "%zu %" PRId64, k, e->job->id);
+			for (uint32_t r = 0; r < e->job->size; r++)
+				fprintf(to, " %" PRIu32, e->cols[r]);
+			fputc('\n', to);
+		}
+}
+
+static void free_rows(struct row *row, size_t nr)
+{
+	for (size_t k = 0; k < nr; k++) {
+		for (size_t i = 0; i < row[k].nr; i++)
+			free(row[k].entry[i].cols);
+		free(row[k].entry);
+		free(row[k].used);
+	}
+	free(row);
+}
+
+/* job->size columns from *text on, all empty in the row; NULL if not. */
+static uint32_t *load_columns(const struct policy_matrix *p,
+			      const struct row *row, const struct job *job,
+			      const char *text)
+{
+	uint32_t *cols = xcalloc(job->size, sizeof(*cols));
+	bool *used = xcalloc(p->nr_cols, sizeof(*used));
+	bool good = true;
+	int n = 0;
+
+	for (uint32_t r = 0; r < job->size && good; r++, text += n) {
+		good = sscanf(text, " %" SCNu32 "%n", &cols[r], &n) == 1 &&
+		       cols[r] < p->nr_cols && !row->used[cols[r]] &&
+		       !used[cols[r]];
+		if (good)
+			used[cols[r]] = true;
+	}
+	free(used);
+	if (good)
+		return cols;
+	free(cols);
+	return NULL;
+}
+
+/* One line; a job that is gone meanwhile leaves its place empty. */
+static bool load_entry(struct policy_matrix *p, const struct view *view,
+		       const char *line)
+{
+	uint32_t *cols;
+	struct job *job;
+	struct row *row;
+	size_t k;
+	int64_t id;
+	int n;
+
+	if (sscanf(line, "%zu %" SCNd64 "%n", &k, &id, &n) != 2 ||
+	    k > p->nr_rows)
+		return false;
+	if (k == p->nr_rows)
+		add_row(p);
+	job = view_find_job(view, id);
+	if (!job)
+		return true;
+	if (find(p, job, &(size_t){ 0 }))
+		return false;
+	row = &p->row[k];
+	cols = load_columns(p, row, job, line + n);
+	if (!cols)
+		return false;
+	array_room(row->entry, row->nr, &row->cap);
+	row->entry[row->nr++] = (struct entry){ .job = job, .cols = cols };
+	for (uint32_t r = 0; r < job->size; r++)
+		row->used[cols[r]] = true;
+	return true;
+}
+
+/* Jobs that no line is of go where there is room, and empty rows. */
+static void complete(struct policy_matrix *p, const struct view *view)
+{
+	struct job *job;
+	size_t row;
+
+	for_each_running(job, view) if (!find(p, job, &row)) put(p, job);
+	for_each_waiting(job, view) if (!find(p, job, &row)) put(p, job);
+	for (size_t k = p->nr_rows; k-- > 0;)
+		if (!p->row[k].nr)
+			drop_row(p, k);
+}
+
+static int load(struct policy *policy, const struct view *view,
+		const char *text, struct error *err)
+{
+	struct policy_matrix *p = (struct policy_matrix *)policy;
+	struct policy_matrix was = *p;
+	usec_t end;
+	int n;
+
+	if (sscanf(text, "%" SCNd64 " %" SCNd64 "\n%n", &p->turn, &end, &n) !=
+	    2)
+		return policy_damaged(policy, text, err);
+	p->row = NULL;
+	p->nr_rows = p->cap_rows = 0;
+	for (text += n; *text; text += strcspn(text, "\n") + 1)
+		if (!load_entry(p, view, text)) {
+			free_rows(p->row, p->nr_rows);
+			*p = was;
+			return policy_damaged(policy, text, err);
+		}
+	free_rows(was.row, was.nr_rows);
+	complete(p, view);
+	if (p->turn < -1 || p->turn >= (int64_t)p->nr_rows)
+		p->turn = -1;
+	slices_resume(&p->slices, end);
+	return 0;
+}
+
 static void destroy(struct policy *policy)
 {
 	struct policy_matrix *p = (struct policy_matrix *)policy;
 
-	for (size_t k = 0; k < p->nr_rows; k++) {
-		for (size_t i = 0; i < p->row[k].nr; i++)
-			free(p->row[k].entry[i].cols);
-		free(p->row[k].entry);
-		free(p->row[k].used);
-	}
-	free(p->row);
+	free_rows(p->row, p->nr_rows);
 	free(p->busy);
 	free(p);
 }
@@ -315,5 +434,7 @@ const struct policy_ops policy_matrix = {
 	.decide = decide,
 	.explain = explain,
 	.most = slices_most,
+	.save = save,
+	.load = load,
 	.destroy = destroy,
 };

@@ -60,7 +60,8 @@ static double used_at(const struct multifactor *p, const struct usage *u,
 		      usec_t now)
 {
 	double k = M_LN2 / p->half_life;
-	double keep = exp(-k * (double)(now - u->since) / USEC_PER_SEC);
+	usec_t past = now > u->since ? now - u->since : 0;
+	double keep = exp(-k * (double)past / USEC_PER_SEC);
 
 	return u->used * keep + (double)u->procs / k * (1 - keep);
 }
@@ -170,14 +171,25 @@ static void explain(const struct policy *policy, const struct view *view,
 	ranked_explain(view, job, plan, score, policy);
 }
 
-/* A line a user: id, decayed processor seconds. */
+/* All use, then a line a user: processor seconds, decayed until when. */
 static void save(const struct policy *policy, const struct view *view, FILE *to)
 {
 	const struct multifactor *p = (const struct multifactor *)policy;
 
+	fprintf(to, "%.17g %" PRId64 "\n", p->all.used, p->all.since);
 	for (const struct user *u = p->users; u; u = u->hh.next)
-		fprintf(to, "%" PRId32 " %.17g\n", u->id,
-			used_at(p, &u->usage, view->now));
+		fprintf(to, "%" PRId32 " %.17g %" PRId64 "\n", u->id,
+			u->usage.used, u->usage.since);
+}
+
+/* What has been used since is charged when it is next looked at. */
+static bool restore(struct usage *u, double used, usec_t since)
+{
+	if (!(used >= 0 && used < 1e300) || since < 0)
+		return false;
+	u->used = used;
+	u->since = since;
+	return true;
 }
 
 static int load(struct policy *policy, const struct view *view,
@@ -185,19 +197,18 @@ static int load(struct policy *policy, const struct view *view,
 {
 	struct multifactor *p = (struct multifactor *)policy;
 	int32_t id;
+	usec_t since;
 	double used;
 	int n;
 
-	for (; *text; text += n) {
-		if (sscanf(text, "%" SCNd32 " %lf\n%n", &id, &used, &n) != 2 ||
-		    !(used >= 0))
-			return error_set(err, -EINVAL,
-					 "multifactor: its saved state is "
-					 "damaged at '%.20s'",
-					 text);
-		user_of(p, id, view->now)->usage.used += used;
-		p->all.used += used;
-	}
+	if (sscanf(text, "%lf %" SCNd64 "\n%n", &used, &since, &n) != 2 ||
+	    !restore(&p->all, used, since))
+		return policy_damaged(policy, text, err);
+	for (text += n; *text; text += n)
+		if (sscanf(text, "%" SCNd32 " %lf %" SCNd64 "\n%n", &id, &used,
+			   &since, &n) != 3 ||
+		    !restore(&user_of(p, id, view->now)->usage, used, since))
+			return policy_damaged(policy, text, err);
 	return 0;
 }
 
@@ -222,7 +233,7 @@ const struct policy_ops policy_multifactor = {
 		"priority = age * min(1, wait / max-age) + fair * 2^(-U/S) + "
 		"size * n / P, with U the user's part of all use, halved with "
 		"each half-life, and S one over the number of users. A pass "
-		"costs O(n log n), since every priority changes with time.",
+		"costs O(n), since every priority changes with time.",
 	.params = params,
 	.flags = POLICY_ESTIMATES,
 	.create = create,

@@ -64,8 +64,8 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 	struct ordered *p = xcalloc(1, sizeof(*p));
 
 	(void)err;
-	ranked_init(&p->ranked,
-		    (enum ranked_fit)params_choice(setup->params, "fit"));
+	ranked_init_fixed(&p->ranked,
+			  (enum ranked_fit)params_choice(setup->params, "fit"));
 	p->score = scores[setup->ops->variant];
 	*ret = &p->base;
 	return 0;
@@ -84,6 +84,24 @@ static void decide(struct policy *policy, const struct view *view,
 	struct ordered *p = (struct ordered *)policy;
 
 	ranked_decide(&p->ranked, view, plan, p->score, NULL);
+}
+
+static void sjf_event(struct policy *policy, const struct view *view,
+		      const struct event *event)
+{
+	const struct job *job = event->job;
+
+	(void)view;
+	ranked_event_fixed(&((struct ordered *)policy)->ranked, event,
+			   job && job->estimate ? job->estimate : USEC_MAX);
+}
+
+static void sjf_decide(struct policy *policy, const struct view *view,
+		       struct plan *plan)
+{
+	struct ordered *p = (struct ordered *)policy;
+
+	ranked_decide_fixed(&p->ranked, view, plan, p->score, NULL);
 }
 
 static void explain(const struct policy *policy, const struct view *view,
@@ -118,14 +136,16 @@ const struct policy_ops policy_sjf = {
 	.name = "sjf",
 	.summary = "the shortest estimate first",
 	.source = "Conway, Maxwell and Miller 1967",
-	.details = "Waiting jobs are tried by increasing estimate; a job "
-		   "without one comes last. A pass costs O(n log n).",
+	.details =
+		"Waiting jobs are tried by increasing estimate; a job "
+		"without one comes last. A pass costs O(log n) for each job that "
+		"starts.",
 	.params = sjf_params,
 	.flags = POLICY_ESTIMATES,
 	.variant = SJF,
 	.create = create,
-	.event = ordered_event,
-	.decide = decide,
+	.event = sjf_event,
+	.decide = sjf_decide,
 	.explain = explain,
 	.destroy = destroy,
 };
@@ -135,7 +155,7 @@ const struct policy_ops policy_lxf = {
 	.summary = "the largest expansion factor first, backfilled",
 	.source = "Chiang, Arpaci-Dusseau and Vernon 2002 (LXF)",
 	.details = "Waiting jobs are tried by decreasing (wait + estimate) / "
-		   "estimate. A pass costs O(n log n), since every factor "
+		   "estimate. A pass costs O(n), since every factor "
 		   "changes with time.",
 	.params = easy_params,
 	.flags = POLICY_ESTIMATES,
@@ -152,7 +172,7 @@ const struct policy_ops policy_wfp = {
 	.summary = "long waits for short runs on many processors first",
 	.source = "Tang, Lan, Desai and Buettner 2009 (WFP3)",
 	.details = "Waiting jobs are tried by decreasing (wait / estimate)^3 * "
-		   "size. A pass costs O(n log n), since every score changes "
+		   "size. A pass costs O(n), since every score changes "
 		   "with time.",
 	.params = easy_params,
 	.flags = POLICY_ESTIMATES,

@@ -134,6 +134,40 @@ void policy_destroy(struct policy *policy)
 		free(policy);
 }
 
+char *policy_save(const struct policy *policy, const struct view *view)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f;
+
+	if (!policy->ops->save)
+		return NULL;
+	f = open_memstream(&text, &size);
+	if (!f)
+		abort(); /* out of memory */
+	policy->ops->save(policy, view, f);
+	fclose(f);
+	return text;
+}
+
+int policy_load(struct policy *policy, const struct view *view,
+		const char *text, struct error *err)
+{
+	if (!policy->ops->load)
+		return error_set(err, -EINVAL,
+				 "policy '%s' has no state to load",
+				 policy->ops->name);
+	return policy->ops->load(policy, view, text, err);
+}
+
+int policy_damaged(const struct policy *policy, const char *at,
+		   struct error *err)
+{
+	return error_set(err, -EINVAL,
+			 "%s: its saved state is damaged at '%.20s'",
+			 policy->ops->name, at);
+}
+
 void policy_explain(const struct policy *policy, const struct view *view,
 		    const struct job *job, struct plan *plan)
 {

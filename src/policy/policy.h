@@ -37,7 +37,8 @@
  * starts.  A policy for short queues may simply walk for_each_waiting().
  *
  * As a policy plans START, it notes the job as running in its own state at
- * once; if the driver could not do it, EVENT_REQUEUE brings the job back.
+ * once; if the driver could not do it, EVENT_REQUEUE brings the job back. Where
+ * plan_start() returns false, a reservation is in the way, and it waits on.
  */
 #ifndef POLICY_POLICY_H
 #define POLICY_POLICY_H
@@ -138,8 +139,10 @@ struct policy_ops {
 
 	/*
 	 * State that cannot be had from the view (ages, usage, rows): as text
-	 * of the policy's own, without NUL, and back.  NULL where all of it
-	 * follows from the view by policy_adopt().
+	 * of the policy's own, without NUL, and back, after policy_adopt().
+	 * Jobs in it may be gone meanwhile, others have come, and no timer is
+	 * set: the next pass asks for those again.  NULL where all of it
+	 * follows from the view.
 	 */
 	void (*save)(const struct policy *policy, const struct view *view,
 		     FILE *to);
@@ -182,6 +185,19 @@ static inline void policy_decide(struct policy *policy, const struct view *view,
 {
 	policy->ops->decide(policy, view, plan);
 }
+
+/*
+ * What the policy remembers and no view shows, as text for policy_load() and
+ * the caller to free; NULL if there is nothing.  To go on as before: create,
+ * adopt, load.
+ */
+char *policy_save(const struct policy *policy, const struct view *view);
+int policy_load(struct policy *policy, const struct view *view,
+		const char *text, struct error *err) must_check;
+
+/* For load(): -EINVAL, the text is wrong at `at`. */
+int policy_damaged(const struct policy *policy, const char *at,
+		   struct error *err);
 
 /* Append why job, which waits, does so. */
 void policy_explain(const struct policy *policy, const struct view *view,

@@ -10,12 +10,19 @@
  *   easy   who fits and does not delay the first that does not, by the
  *          estimates of the running jobs (as policy/easy.c)
  *
- * A pass costs O(n log n) for n waiting jobs, since all scores may change.
+ * A pass costs O(n) for n waiting jobs, since all scores may change, and
+ * O(log n) for each that starts or fits behind the first that does not; nothing
+ * where no processor is free.
+ *
+ * Where time changes no order (SJF; NQS, in which all age alike) the queue is
+ * kept in it: the functions called _fixed cost O(log n) for each job that
+ * starts.
  */
 #ifndef POLICY_RANKED_H
 #define POLICY_RANKED_H
 
 #include "policy/ends.h"
+#include "policy/fitset.h"
 #include "policy/policy.h"
 
 enum ranked_fit { RANKED_BLOCK, RANKED_SKIP, RANKED_EASY };
@@ -29,11 +36,13 @@ struct ranked_entry {
 
 struct ranked {
 	enum ranked_fit fit;
-	/* With RANKED_SKIP: from this score on a job blocks all the same. */
+	/* Of a fixed order, with RANKED_SKIP: from this score on a job blocks
+	 * all the same. */
 	double blocks_from;
 	struct ends ends; /* of running jobs, by their estimates */
 	struct ranked_entry *entry;
 	size_t nr, cap;
+	struct fitset queue; /* of a fixed order */
 };
 
 typedef double ranked_score(const void *ctx, const struct view *view,
@@ -47,6 +56,15 @@ void ranked_event(struct ranked *r, const struct event *event);
 
 void ranked_decide(struct ranked *r, const struct view *view, struct plan *plan,
 		   ranked_score *score, const void *ctx);
+
+/* The same for an order that time does not change: that of key, which is the
+ * least for the highest score. */
+void ranked_init_fixed(struct ranked *r, enum ranked_fit fit);
+void ranked_event_fixed(struct ranked *r, const struct event *event,
+			int64_t key);
+void ranked_decide_fixed(struct ranked *r, const struct view *view,
+			 struct plan *plan, ranked_score *score,
+			 const void *ctx);
 
 /* Why job waits: its score, and how many are before it. */
 void ranked_explain(const struct view *view, const struct job *job,

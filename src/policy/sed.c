@@ -6,6 +6,7 @@
  * waits, for every running job: O(hosts x classes) each.  Waiting jobs behind
  * the head cost nothing.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,6 +222,35 @@ static int64_t most(const struct policy *policy, const struct view *view)
 	return n;
 }
 
+/* Has a job ended, then a line a job: id, class. */
+static void save(const struct policy *policy, const struct view *view, FILE *to)
+{
+	const struct policy_sed *p = (const struct policy_sed *)policy;
+
+	fprintf(to, "%d\n", p->ended);
+	for (size_t i = 0; i < p->sed.nr_jobs; i++)
+		fprintf(to, "%" PRIu64 " %d\n", p->sed.jobs[i].id,
+			p->sed.jobs[i].class);
+}
+
+static int load(struct policy *policy, const struct view *view,
+		const char *text, struct error *err)
+{
+	struct policy_sed *p = (struct policy_sed *)policy;
+	int ended, class, n;
+	uint64_t id;
+
+	if (sscanf(text, "%d\n%n", &ended, &n) != 1)
+		return policy_damaged(policy, text, err);
+	for (text += n; *text; text += n) {
+		if (sscanf(text, "%" SCNu64 " %d\n%n", &id, &class, &n) != 2)
+			return policy_damaged(policy, text, err);
+		sed_promise(&p->sed, id, class);
+	}
+	p->ended |= ended;
+	return 0;
+}
+
 static void destroy(struct policy *policy)
 {
 	struct policy_sed *p = (struct policy_sed *)policy;
@@ -251,6 +281,8 @@ const struct policy_ops policy_sed1 = {
 	.decide = decide,
 	.explain = explain,
 	.most = most,
+	.save = save,
+	.load = load,
 	.destroy = destroy,
 };
 
@@ -269,5 +301,7 @@ const struct policy_ops policy_sed2 = {
 	.decide = decide,
 	.explain = explain,
 	.most = most,
+	.save = save,
+	.load = load,
 	.destroy = destroy,
 };

@@ -212,6 +212,24 @@ void sed_adopt(struct sed *sed, uint64_t id, const int *hosts, int size)
 	update_thresholds(sed, SIZE_MAX);
 }
 
+void sed_promise(struct sed *sed, uint64_t id, int class)
+{
+	struct sed_job job;
+	size_t i = 0;
+
+	while (i < sed->nr_jobs && sed->jobs[i].id != id)
+		i++;
+	if (i == sed->nr_jobs)
+		return;
+	job = sed->jobs[i];
+	if (class >= 1 && class <= sed->nr_classes)
+		job.class = class;
+	memmove(&sed->jobs[i], &sed->jobs[i + 1],
+		(sed->nr_jobs - 1 - i) * sizeof(*sed->jobs));
+	sed->jobs[sed->nr_jobs - 1] = job;
+	update_thresholds(sed, SIZE_MAX);
+}
+
 void sed_end(struct sed *sed, uint64_t id)
 {
 	size_t i = 0;

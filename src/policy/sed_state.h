@@ -86,6 +86,12 @@ const struct sed_job *sed_start(struct sed *sed, uint64_t id, int class,
  */
 void sed_adopt(struct sed *sed, uint64_t id, const int *hosts, int size);
 
+/*
+ * A job that was adopted was promised this class after all.  Those told of in
+ * the order of their starts get that order.
+ */
+void sed_promise(struct sed *sed, uint64_t id, int class);
+
 /* The job's end; unknown ids are ignored. */
 void sed_end(struct sed *sed, uint64_t id);
 

@@ -26,6 +26,7 @@ struct slices {
 	usec_t length, end; /* end: of the present one */
 	double min_rest;    /* share of a slice, for an alternate selection */
 	bool alternate;
+	bool unset; /* no timer is set for its end */
 };
 
 /* Parameters "slice", "rest" and "alternate", for the tables of gang policies.
@@ -71,15 +72,27 @@ static inline bool slices_lend(const struct slices *s, const struct view *view)
 	return s->alternate && s->end - view->now >= s->min_rest * s->length;
 }
 
-/* Where a reservation begins a slice is over, so that its hosts are cleared. */
+/* One that was going on when the policy was made anew. */
+static inline void slices_resume(struct slices *s, usec_t end)
+{
+	s->end = end > 0 ? end : 0;
+	s->unset = true;
+}
+
+/* Set its timer; where a reservation begins it is over, so that hosts are
+ * cleared. */
 static inline void slices_cut(struct slices *s, const struct view *view,
 			      struct plan *plan)
 {
 	static const struct reason begins = {
 		"a reservation begins and ends the slice"
 	};
+	static const struct reason ends = { "the slice ends" };
 	usec_t begin = view_next_reservation(view);
 
+	if (s->unset)
+		plan_wake(plan, s->end, &ends, 0, 0, 0);
+	s->unset = false;
 	if (begin >= s->end)
 		return;
 	s->end = begin;
@@ -90,10 +103,8 @@ static inline void slices_cut(struct slices *s, const struct view *view,
 static inline void slices_next(struct slices *s, const struct view *view,
 			       struct plan *plan)
 {
-	static const struct reason ends = { "the slice ends" };
-
 	s->end = view->now + s->length;
-	plan_wake(plan, s->end, &ends, 0, 0, 0);
+	s->unset = true;
 	slices_cut(s, view, plan);
 }
 

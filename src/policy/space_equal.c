@@ -260,6 +260,25 @@ static void dprop_sh_decide(struct policy *policy, const struct view *view,
 	equal_plan(e, plan, view->nr_procs);
 }
 
+/* What dprop-sh has seen of t(n). */
+static void equal_save(const struct policy *policy, const struct view *view,
+		       FILE *to)
+{
+	const struct equal *e = (const struct equal *)policy;
+
+	fprintf(to, "%.17g %.17g\n", e->estimates, e->nr_seen);
+}
+
+static int equal_load(struct policy *policy, const struct view *view,
+		      const char *text, struct error *err)
+{
+	struct equal *e = (struct equal *)policy;
+
+	if (sscanf(text, "%lf %lf", &e->estimates, &e->nr_seen) != 2)
+		return policy_damaged(policy, text, err);
+	return 0;
+}
+
 static void equal_destroy(struct policy *policy)
 {
 	if (policy)
@@ -384,5 +403,7 @@ const struct policy_ops policy_dprop_sh = {
 	.create = dprop_sh_create,
 	.event = equal_event,
 	.decide = dprop_sh_decide,
+	.save = equal_save,
+	.load = equal_load,
 	.destroy = equal_destroy,
 };

@@ -3,7 +3,8 @@
  *
  * First come, first served among jobs; a job starts when there is room for
  * all its ranks.  Ranks leave hosts that are being drained.  A pass costs
- * hosts + ranks of the jobs it starts + running ranks.
+ * hosts + ranks of the jobs it starts, and while a host is being drained all
+ * running ranks.
  */
 #include "core/xalloc.h"
 #include "model/place.h"
@@ -52,9 +53,15 @@ static int spread_create(const struct policy_setup *setup, struct policy **ret,
 static void leave_drained(const struct spread *s, const struct view *view,
 			  struct plan *plan)
 {
+	const struct host *h;
 	const struct job *j;
+	bool any = false;
 	uint32_t to;
 
+	for_each_host (h, view)
+		any |= h->drain;
+	if (!any)
+		return;
 	for_each_running(j, view)
 	{
 		if (j->state != JOB_RUNNING || !j->hosts)

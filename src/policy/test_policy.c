@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "core/random.h"
+#include "model/place.h"
 #include "policy/policy.h"
 
 static struct job *arrive(struct view *v, int64_t id, uint32_t size)
@@ -118,13 +120,99 @@ static void spread(void **state)
 	view_clear(&v);
 }
 
+/* Twelve jobs on eight hosts, of which those run that the policy starts. */
+static void busy(struct view *v, struct policy *p, struct plan *plan)
+{
+	for (int i = 1; i <= 12; i++) {
+		struct job *j = arrive(v, i, 1 + (uint32_t)i % 5);
+		struct event e = { .type = EVENT_ARRIVE, .job = j };
+
+		j->estimate = i * USEC_PER_SEC;
+		policy_event(p, v, &e);
+	}
+	plan_reset(plan, v);
+	policy_decide(p, v, plan);
+	for (size_t i = 0; i < plan->nr; i++) {
+		struct plan_entry *e = &plan->entry[i];
+		struct event start = { .type = EVENT_START, .job = e->job };
+
+		if (e->type != PLAN_START)
+			continue;
+		start.n = e->n;
+		start.hosts = e->hosts;
+		if (!e->hosts) {
+			start.hosts = plan_hosts(plan, e->n);
+			assert_true(place_on_cores(v, NULL, e->n,
+						   (uint32_t *)start.hosts));
+		}
+		model_apply(v, &start);
+	}
+}
+
+/* Change, cut or double some of text. */
+static void damage(char *text, struct random_stream *r)
+{
+	static const char other[] = "0123456789 -\nx";
+	size_t n = strlen(text);
+
+	for (uint64_t k = 1 + random_below(r, 4); n && k > 0; k--)
+		text[random_below(r, n)] =
+			other[random_below(r, sizeof(other) - 1)];
+	if (n && !random_below(r, 4))
+		text[random_below(r, n)] = '\0';
+}
+
+/* A state that is wrong is refused, or does no harm: a record may be edited. */
+static void damaged_states(void **state)
+{
+	struct host hosts[8];
+	struct random_stream r;
+	uint64_t refused = 0;
+	const struct policy_ops *ops;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		hosts[i] = (struct host){
+			.speed = 1 + i / 4, .cores = 1, .slots = 9, .up = true
+		};
+	random_init(&r, 1, "damage", 0);
+	for (size_t i = 0; (ops = policy_nth(i)); i++) {
+		struct plan plan = PLAN_INIT;
+		struct policy *p;
+		struct view v;
+		char *text;
+
+		view_init_hosts(&v, hosts, 8);
+		assert_int_equal(policy_create(ops->name, 1, &v, &p, NULL), 0);
+		busy(&v, p, &plan);
+		text = policy_save(p, &v);
+		policy_destroy(p);
+		for (int k = 0; text && k < 300; k++) {
+			char *copy = strdup(text);
+
+			damage(copy, &r);
+			assert_int_equal(
+				policy_create(ops->name, 1, &v, &p, NULL), 0);
+			policy_adopt(p, &v);
+			refused += policy_load(p, &v, copy, NULL) < 0;
+			plan_reset(&plan, &v);
+			policy_decide(p, &v, &plan);
+			policy_destroy(p);
+			free(copy);
+		}
+		free(text);
+		plan_clear(&plan);
+		view_clear(&v);
+	}
+	assert_true(refused > 500);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table),
-		cmocka_unit_test(wrong),
-		cmocka_unit_test(fcfs),
-		cmocka_unit_test(spread),
+		cmocka_unit_test(table),	  cmocka_unit_test(wrong),
+		cmocka_unit_test(fcfs),		  cmocka_unit_test(spread),
+		cmocka_unit_test(damaged_states),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,8 +158,31 @@ void engine_finish(struct engine *g, const struct event *e)
 		g->config->progress(g->config->progress_data, g->nr_ended);
 }
 
+/* Nothing may come of it: what a policy remembers is in what it saves. */
+static int renew(struct engine *g, struct error *err)
+{
+	struct policy *fresh;
+	char *text;
+	int r = policy_create(g->config->policy, g->config->seed, &g->view,
+			      &fresh, err);
+
+	if (r < 0)
+		return r;
+	text = policy_save(g->policy, &g->view);
+	policy_adopt(fresh, &g->view);
+	if (text)
+		r = policy_load(fresh, &g->view, text, err);
+	free(text);
+	policy_destroy(g->policy);
+	g->policy = fresh;
+	return r;
+}
+
 static int pass(struct engine *g, struct error *err)
 {
+	uint64_t every = g->config->renew;
+	int r;
+
 	plan_reset(&g->plan, &g->view);
 	policy_decide(g->policy, &g->view, &g->plan);
 	g->result.nr_passes++;
@@ -168,7 +191,10 @@ static int pass(struct engine *g, struct error *err)
 	if (g->config->observer && g->config->observer->plan)
 		g->config->observer->plan(g->config->observer->data, &g->view,
 					  &g->plan);
-	return engine_carry_out(g, err);
+	r = engine_carry_out(g, err);
+	if (!r && every && g->result.nr_passes % every == 0)
+		r = renew(g, err);
+	return r;
 }
 
 static int pass_if(struct engine *g, bool each, struct error *err)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
-#include "sim/playback.h"
+#include "model/playback.h"
 
 struct rec_job {
 	struct workload_job asked;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "model/playback.h"
 #include "policy/policy.h"
-#include "sim/playback.h"
 
 struct replay {
 	struct playback play;
@@ -106,11 +106,7 @@ static int on_state(void *ctx, const struct view *view, const char *text,
 {
 	struct replay *r = ctx;
 
-	if (!r->policy->ops->load)
-		return error_set(err, -EINVAL,
-				 "policy '%s' has no state to load",
-				 r->policy->ops->name);
-	return r->policy->ops->load(r->policy, view, text, err);
+	return policy_load(r->policy, view, text, err);
 }
 
 static void print_plan(FILE *f, const char *whose, char *const *line, size_t nr)

@@ -62,6 +62,10 @@ struct sim_config {
 	const struct sim_observer *observer; /* or NULL */
 	const struct sim_script *script;     /* or NULL; needs hosts, and gets
 						them */
+	/* After every so many passes the policy is made anew, from what it
+	 * saved and the view, as when a controller is started again; 0: never.
+	 */
+	uint64_t renew;
 	/* Told now and then how many jobs have ended, for a progress bar. */
 	void (*progress)(void *data, uint64_t nr_ended);
 	void *progress_data;

@@ -5,8 +5,8 @@
  * Lines that contradict the state (a start of a job that runs) are errors with
  * file and line: a record may have been cut, edited or made up.
  */
-#ifndef SIM_PLAYBACK_H
-#define SIM_PLAYBACK_H
+#ifndef MODEL_PLAYBACK_H
+#define MODEL_PLAYBACK_H
 
 #include "core/error.h"
 #include "model/record.h"

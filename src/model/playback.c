@@ -1,5 +1,5 @@
 /* playback.c - a record, line by line, see playback.h */
-#include "sim/playback.h"
+#include "model/playback.h"
 
 #include <errno.h>
 #include <inttypes.h>
