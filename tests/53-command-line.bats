@@ -43,6 +43,8 @@ fails() {
 	fails 2 "'127.0.0.1:99999' is no address" move receive --listen 127.0.0.1:99999
 	fails 2 "'bogus' is no process" move bogus
 	fails 2 "above --maxsize" mapstates --minsize 31 --maxsize 30
+	fails 2 "neither sed1 nor sed2" mapstates -p sed3:eager=yes
+	fails 2 "eager" mapstates -p sed1:eagre=yes
 	fails 2 "no paper 'nobody'" reproduce nobody
 	fails 2 "no paper 'nobody'" reproduce --list nobody
 	fails 2 "--max 2 is below --min 5" sweep -p fcfs -w ismail --max 2

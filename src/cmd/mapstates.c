@@ -13,11 +13,13 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/mapstates.h"
+#include "policy/policy.h"
 
 enum { KEY_MIN = 256, KEY_MAX, KEY_NO_UPGRADE, KEY_NO_MIGRATION, KEY_LIMIT };
 
 static const struct argp_option options[] = {
-	{ "policy", 'p', "sed1|sed2", 0, "whose availability rule (sed2)", 0 },
+	{ "policy", 'p', "sed1|sed2[:k=v,...]", 0,
+	  "whose rules, with the parameters `stint sim` takes (sed2)", 0 },
 	{ "hosts", 'H', "COUNTxALPHA,...", 0,
 	  "the system, such as 5x1,25x4 (system 1 of Schnor 1997)", 0 },
 	{ "minsize", KEY_MIN, "N", 0, "of every job (1)", 0 },
@@ -36,7 +38,8 @@ struct args {
 	double *alpha;
 	size_t nr_hosts, cap_hosts;
 	int64_t minsize, maxsize, limit;
-	bool no_upgrade, no_migration;
+	const char *hosts; /* as it was given */
+	bool no_upgrade, no_migration, eager;
 	const char *format;
 };
 
@@ -46,6 +49,7 @@ static int parse_hosts(struct args *a, const char *text, struct error *err)
 	const char *c = text;
 	char *end;
 
+	a->hosts = text;
 	a->nr_hosts = 0;
 	for (;;) {
 		long n = strtol(c, &end, 10);
@@ -74,16 +78,29 @@ static int parse_hosts(struct args *a, const char *text, struct error *err)
 			 text);
 }
 
-static int parse_kind(struct args *a, const char *text, struct error *err)
+/* The policy's own table of parameters says what may follow. */
+static int parse_policy(struct args *a, const char *text, struct error *err)
 {
-	if (!strcmp(text, "sed1"))
-		a->kind = SED1;
-	else if (!strcmp(text, "sed2"))
-		a->kind = SED2;
-	else
+	const char *rest;
+	char *name = param_split(text, &rest);
+	bool one = !strcmp(name, "sed1"), two = !strcmp(name, "sed2");
+	struct params params;
+	int r;
+
+	free(name);
+	if (!one && !two)
 		return error_set(err, -EINVAL,
 				 "--policy: '%s' is neither sed1 nor sed2",
 				 text);
+	r = params_parse(policy_find(one ? "sed1" : "sed2", NULL)->params, rest,
+			 "--policy", &params, err);
+	if (r < 0)
+		return r;
+	a->kind = one ? SED1 : SED2;
+	a->no_upgrade |= !params_bool(&params, "upgrade");
+	a->no_migration |= !params_bool(&params, "migrate");
+	a->eager = params_bool(&params, "eager");
+	params_clear(&params);
 	return 0;
 }
 
@@ -105,7 +122,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'p':
-		r = parse_kind(a, arg, &err);
+		r = parse_policy(a, arg, &err);
 		break;
 	case 'H':
 		r = parse_hosts(a, arg, &err);
@@ -169,10 +186,15 @@ static void print_text(const struct mapstates *ms)
 		       kind_name(ms->edges[i].kind));
 }
 
-static void print_json(const struct mapstates *ms)
+static void print_json(const struct args *a, const struct mapstates_conf *conf,
+		       const struct mapstates *ms)
 {
-	json_t *root = json_object(), *states = json_array();
-	json_t *edges = json_array();
+	json_t *root = json_pack(
+		"{s:s, s:s, s:b, s:b, s:b, s:i, s:i}", "policy",
+		a->kind == SED1 ? "sed1" : "sed2", "hosts", a->hosts, "upgrade",
+		conf->upgrade, "migrate", conf->migrate, "eager", conf->eager,
+		"minsize", conf->minsize, "maxsize", conf->maxsize);
+	json_t *states = json_array(), *edges = json_array();
 
 	for (size_t i = 0; i < ms->nr_nodes; i++)
 		json_array_append_new(states, json_string(ms->nodes[i]));
@@ -189,19 +211,22 @@ static void print_json(const struct mapstates *ms)
 	json_decref(root);
 }
 
-static void print(const struct args *a, const struct mapstates *ms)
+static void print(const struct args *a, const struct mapstates_conf *conf,
+		  const struct mapstates *ms)
 {
-	char title[64];
+	char *title = xasprintf("SED%d%s%s%s on %s, sizes %d to %d", a->kind,
+				a->no_upgrade ? "-NU" : "",
+				a->no_migration ? "-NM" : "",
+				a->eager ? " (eager)" : "", a->hosts,
+				conf->minsize, conf->maxsize);
 
-	snprintf(title, sizeof(title), "SED%d%s%s on %zu hosts", a->kind,
-		 a->no_upgrade ? "-NU" : "", a->no_migration ? "-NM" : "",
-		 a->nr_hosts);
 	if (!strcmp(a->format, "json"))
-		print_json(ms);
+		print_json(a, conf, ms);
 	else if (!strcmp(a->format, "dot"))
 		mapstates_dot(ms, title, stdout);
 	else
 		print_text(ms);
+	free(title);
 }
 
 int cmd_mapstates(int argc, char **argv)
@@ -225,6 +250,7 @@ int cmd_mapstates(int argc, char **argv)
 		.maxsize = a.maxsize ? (int)a.maxsize : (int)a.nr_hosts,
 		.upgrade = !a.no_upgrade,
 		.migrate = !a.no_migration,
+		.eager = a.eager,
 	};
 	if (conf.minsize > conf.maxsize)
 		r = error_set(&err, -EINVAL, "--minsize is above --maxsize");
@@ -233,7 +259,7 @@ int cmd_mapstates(int argc, char **argv)
 	free(a.alpha);
 	if (r < 0)
 		return command_fail("mapstates", command_code(r), &err);
-	print(&a, &ms);
+	print(&a, &conf, &ms);
 	mapstates_clear(&ms);
 	if (fflush(stdout) || ferror(stdout)) {
 		error_sys(&err, -errno, "writing the diagram");

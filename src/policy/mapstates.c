@@ -183,17 +183,25 @@ static bool arrive(struct walk *w, struct sed *sed)
 	return class;
 }
 
-/* Nobody waits: better what runs (Schnor 1997 §4.1). */
-static unsigned settle(const struct mapstates_conf *conf, struct sed *sed)
+static unsigned upgrade(struct sed *sed)
 {
 	unsigned kind = 0;
 	int k;
 
-	for (size_t j = 0; conf->upgrade && j < sed->nr_jobs; j++)
+	for (size_t j = 0; j < sed->nr_jobs; j++)
 		if ((k = sed_upgrade_class(sed, j))) {
 			sed_upgrade(sed, j, k);
-			kind |= MAPSTATES_UPGRADE;
+			kind = MAPSTATES_UPGRADE;
 		}
+	return kind;
+}
+
+/* Nobody waits: better what runs (Schnor 1997 §4.1). */
+static unsigned settle(const struct mapstates_conf *conf, struct sed *sed)
+{
+	unsigned kind = conf->upgrade ? upgrade(sed) : 0;
+	int k;
+
 	for (size_t j = 0; conf->migrate && j < sed->nr_jobs; j++)
 		if ((k = sed_better_class(sed, j)) && sed_migrate(sed, j, k))
 			kind |= MAPSTATES_MIGRATION;
@@ -210,6 +218,8 @@ static bool depart(struct walk *w, const struct placement *p, size_t job,
 
 	sed_copy(&to, &p->sed);
 	sed_end(&to, p->sed.jobs[job].id);
+	if (w->conf->eager && w->conf->upgrade)
+		kind |= upgrade(&to);
 	while (started < nr_waiting && arrive(w, &to))
 		started++;
 	if (started == nr_waiting)
@@ -296,8 +306,12 @@ void mapstates_clear(struct mapstates *ms)
 
 void mapstates_dot(const struct mapstates *ms, const char *title, FILE *to)
 {
-	fprintf(to, "digraph mapstates {\n\tlabel=\"%s\";\n", title);
-	fprintf(to, "\tnode [shape=box];\n");
+	fprintf(to,
+		"digraph mapstates {\n\tlabel=\"%s\\larrivals black, departures "
+		"grey\\l\";\n\tlabelloc=t;\n\tfontname=\"sans-serif\";\n"
+		"\tnode [shape=box, fontname=\"sans-serif\"];\n"
+		"\tedge [fontname=\"sans-serif\", fontsize=11];\n",
+		title);
 	for (size_t i = 0; i < ms->nr_nodes; i++)
 		fprintf(to, "\ts%zu [label=\"%s\"];\n", i, ms->nodes[i]);
 	for (size_t i = 0; i < ms->nr_edges; i++) {
@@ -308,6 +322,8 @@ void mapstates_dot(const struct mapstates *ms, const char *title, FILE *to)
 			style = " [style=bold, label=\"migration\"]";
 		else if (e->kind & MAPSTATES_UPGRADE)
 			style = " [style=dashed, label=\"upgrade\"]";
+		else if (e->kind & MAPSTATES_DEPARTURE)
+			style = " [color=gray50]";
 		fprintf(to, "\ts%zu -> s%zu%s;\n", e->from, e->to, style);
 	}
 	fprintf(to, "}\n");

@@ -45,6 +45,7 @@ struct mapstates_conf {
 	int nr_hosts;
 	int minsize, maxsize; /* of every job */
 	bool upgrade, migrate;
+	bool eager; /* upgrade at an end before the queue is looked at, too */
 };
 
 /*
@@ -59,7 +60,8 @@ void mapstates_clear(struct mapstates *ms);
 /* The index of a label, or -1. */
 long mapstates_find(const struct mapstates *ms, const char *label);
 
-/* A Graphviz digraph; upgrades dashed, migrations bold. */
+/* A Graphviz digraph with a legend: departures grey, upgrades dashed,
+ * migrations bold, both with their name. */
 void mapstates_dot(const struct mapstates *ms, const char *title, FILE *to);
 
 #endif

@@ -183,8 +183,10 @@ static void whole_jobs_migrate_to_a_faster_class(void **state)
 	sed_clear(&sed);
 }
 
-static void enumerate_as(const int *counts, enum sed_kind kind, bool better,
-			 struct mapstates *ms)
+enum variant { PLAIN, NOT_BETTER, EAGER }; /* NOT_BETTER: -NU and -NM */
+
+static void enumerate_as(const int *counts, enum sed_kind kind,
+			 enum variant variant, struct mapstates *ms)
 {
 	double alpha[100];
 	struct mapstates_conf conf = {
@@ -193,22 +195,23 @@ static void enumerate_as(const int *counts, enum sed_kind kind, bool better,
 		.nr_hosts = make_alpha(counts, alpha),
 		.minsize = 1,
 		.maxsize = 30,
-		.upgrade = better,
-		.migrate = better,
+		.upgrade = variant != NOT_BETTER,
+		.migrate = variant != NOT_BETTER,
+		.eager = variant == EAGER,
 	};
 
 	assert_int_equal(mapstates_enumerate(&conf, 10000, ms, NULL), 0);
 }
 
 /* Every state and every edge: "FROM>TO" and a letter for what it is. */
-static void check_diagram(const int *counts, enum sed_kind kind, bool better,
-			  const char *const *want)
+static void check_diagram(const int *counts, enum sed_kind kind,
+			  enum variant variant, const char *const *want)
 {
 	struct mapstates ms;
 	size_t n = 0;
 	char got[200];
 
-	enumerate_as(counts, kind, better, &ms);
+	enumerate_as(counts, kind, variant, &ms);
 	for (; want[n] && n < ms.nr_edges; n++) {
 		const struct mapstates_edge *e = &ms.edges[n];
 
@@ -268,11 +271,29 @@ static void diagrams_of_system1(void **state)
 					       "(0,0,0,15)>(0,0,0,30+15) a",
 					       NULL };
 
+	/* Section 4.3.2: (5,0,0,25) while a queue never empties. */
+	static const char *const eager[] = { "(0,0,0,0)>(0,0,0,30) a",
+					     "(0,0,0,30)>(0,0,0,0) d",
+					     "(0,0,0,30)>(0,5,0,30) a",
+					     "(0,5,0,30)>(0,0,0,30) d",
+					     "(0,5,0,30)>(0,5,0,30) d",
+					     "(0,5,0,30)>(5,0,0,0) U",
+					     "(0,5,0,30)>(5,0,0,25) U",
+					     "(5,0,0,0)>(0,0,0,0) d",
+					     "(5,0,0,0)>(5,0,0,25) a",
+					     "(5,0,0,25)>(5,0,0,0) d",
+					     "(5,0,0,25)>(5,0,0,25) d",
+					     "(5,0,0,25)>(0,0,0,25) d",
+					     "(0,0,0,25)>(0,0,0,0) d",
+					     "(0,0,0,25)>(5,0,0,25) a",
+					     NULL };
+
 	(void)state;
-	check_diagram(system1, SED1, true, sed1);
-	check_diagram(system1, SED1, false, sed1_nu);
-	check_diagram(system1, SED2, true, sed2);
-	check_diagram(system1, SED2, false, sed2_nm);
+	check_diagram(system1, SED1, EAGER, eager);
+	check_diagram(system1, SED1, PLAIN, sed1);
+	check_diagram(system1, SED1, NOT_BETTER, sed1_nu);
+	check_diagram(system1, SED2, PLAIN, sed2);
+	check_diagram(system1, SED2, NOT_BETTER, sed2_nm);
 }
 
 /* S-4c: figure 4.4; SED1 and SED2 have the same diagram. */
@@ -303,10 +324,10 @@ static void diagrams_of_system2(void **state)
 					  NULL };
 
 	(void)state;
-	check_diagram(system2, SED1, true, sed);
-	check_diagram(system2, SED2, true, sed);
-	check_diagram(system2, SED1, false, nm);
-	check_diagram(system2, SED2, false, nm);
+	check_diagram(system2, SED1, PLAIN, sed);
+	check_diagram(system2, SED2, PLAIN, sed);
+	check_diagram(system2, SED1, NOT_BETTER, nm);
+	check_diagram(system2, SED2, NOT_BETTER, nm);
 }
 
 int main(void)
