@@ -133,3 +133,25 @@ fails() {
 	grep -q S-4a keep
 	[ "$(stat -c %a keep)" = "$(printf '%o' $((0666 & ~$(umask))))" ]
 }
+
+completes() { # WANT WORD...: what the last word may become
+	local want=$1
+	shift
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+	_stint stint "${!#}"
+	[ "${COMPREPLY[*]}" = "$want" ] || { echo "$*: ${COMPREPLY[*]}"; false; }
+}
+
+@test "completion: commands, their options, policies" {
+	PATH=${stint%/*}:$PATH
+	. "$BATS_TEST_DIRNAME/../completions/stint"
+	compopt() { :; }
+	completes "ps policies" stint p
+	completes "migrate" stint help mi
+	completes "--seed= --speedup= --swf= --series=" stint sim --s
+	completes "--json " stint sim --js
+	completes "loadleveler lojfuf" stint policies lo
+	completes "sed1 sed2" stint sweep -p sed
+	completes "down" stint testbed d
+	completes "" stint ps 1
+}
