@@ -30,9 +30,9 @@
 /* So long what stands in the way of a freeze may take to pass. */
 #define PATIENCE      (2 * USEC_PER_SEC)
 #define SOON	      (250 * USEC_PER_MSEC) /* of the first look */
-#define PAUSE_LEAST   (2 * USEC_PER_MSEC)
-#define PAUSE_MOST    (64 * USEC_PER_MSEC)
-#define THREADS_LEAST 64 /* room for so many */
+#define SHORTLY	      (10 * USEC_PER_MSEC)  /* of the one before a freeze */
+#define PAUSE	      (2 * USEC_PER_MSEC)   /* between two looks */
+#define THREADS_LEAST 64		    /* room for so many */
 
 usec_t send_now(void)
 {
@@ -86,16 +86,12 @@ static bool may_pass(int r)
 static int check_until(const struct sending *s, usec_t end, struct error *err)
 {
 	const struct move_source *src = s->src;
-	usec_t pause = PAUSE_LEAST;
 	int r;
 
 	while ((r = check_process(src->pid, src->external, src->nr_externals,
 				  s->trees, err)) < 0 &&
-	       may_pass(r) && send_now() < end) {
-		nanosleep(&(struct timespec){ .tv_nsec = pause * 1000 }, NULL);
-		if (pause < PAUSE_MOST)
-			pause *= 2;
-	}
+	       may_pass(r) && send_now() < end)
+		nanosleep(&(struct timespec){ .tv_nsec = PAUSE * 1000 }, NULL);
 	return r;
 }
 
@@ -194,6 +190,25 @@ static int send_setup(struct sending *s, struct error *err)
 }
 
 /*
+ * Until nothing stands in the way and little is left to send.  The round takes
+ * longer than a process may be without children, say, between one and the
+ * next; so after it, a short wait for the next such moment.
+ */
+static int send_wait(struct sending *s, usec_t end, struct error *err)
+{
+	int r;
+
+	do {
+		r = check_until(s, end, err);
+		if (r == 0 && (r = precopy_again(s, err)) < 0)
+			return r;
+		if (r == 0)
+			r = check_until(s, send_now() + SHORTLY, err);
+	} while (r < 0 && may_pass(r) && send_now() < end);
+	return r;
+}
+
+/*
  * Before the move began nothing stood in its way, so what does now has come
  * since and may go again.
  */
@@ -208,9 +223,7 @@ static int send_freeze(struct sending *s, struct error *err)
 		s->report->retries++;
 		s->report->stalled += send_now() - s->frozen;
 		send_progress(s, "not yet: %s", err->text);
-		r = check_until(s, end, err);
-		if (r == 0)
-			r = precopy_again(s, err);
+		r = send_wait(s, end, err);
 		if (r < 0)
 			return r;
 	}

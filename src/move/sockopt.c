@@ -194,35 +194,44 @@ static bool is_known(const Fds__SockOpt *o, const Fds__Socket *m)
 	return false;
 }
 
-/* It can only be set before bind(), and means nothing once connected. */
-static bool is_moot(int fd, const Fds__SockOpt *o)
+/* If it differs. */
+static int set_one(int fd, const Fds__Socket *m, const Fds__SockOpt *o,
+		   struct error *err)
 {
-	return o->level == SOL_IPV6 && o->name == IPV6_V6ONLY &&
-	       errno == EINVAL &&
-	       sockopt_int(fd, SOL_SOCKET, SO_ACCEPTCONN) == 0;
+	uint8_t now[OPT_MAX];
+	socklen_t n = sizeof(now);
+
+	if (!is_known(o, m) || o->value.len > OPT_MAX)
+		return error_set(err, -EPROTO, "socket option %d/%d", o->level,
+				 o->name);
+	if (getsockopt(fd, o->level, o->name, now, &n) == 0 &&
+	    n == o->value.len && (!n || !memcmp(now, o->value.data, n)))
+		return 0;
+	return setsockopt(fd, o->level, o->name, o->value.data,
+			  (socklen_t)o->value.len) < 0
+		       ? error_sys(err, -errno, "socket option %d/%d", o->level,
+				   o->name)
+		       : 0;
 }
 
 int sockopt_set_all(int fd, const Fds__Socket *m, struct error *err)
 {
-	uint8_t now[OPT_MAX];
+	int r = 0;
 
-	for (size_t i = 0; i < m->n_opt; i++) {
-		const Fds__SockOpt *o = m->opt[i];
-		socklen_t n = sizeof(now);
+	for (size_t i = 0; i < m->n_opt && r == 0; i++)
+		r = set_one(fd, m, m->opt[i], err);
+	return r;
+}
 
-		if (!is_known(o, m) || o->value.len > OPT_MAX)
-			return error_set(err, -EPROTO, "socket option %d/%d",
-					 o->level, o->name);
-		if (getsockopt(fd, o->level, o->name, now, &n) == 0 &&
-		    n == o->value.len && (!n || !memcmp(now, o->value.data, n)))
-			continue;
-		if (setsockopt(fd, o->level, o->name, o->value.data,
-			       (socklen_t)o->value.len) < 0 &&
-		    !is_moot(fd, o))
-			return error_sys(err, -errno, "socket option %d/%d",
-					 o->level, o->name);
-	}
-	return 0;
+int sockopt_set_unbound(int fd, const Fds__Socket *m, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < m->n_opt && r == 0; i++)
+		if (m->opt[i]->level == SOL_IPV6 &&
+		    m->opt[i]->name == IPV6_V6ONLY)
+			r = set_one(fd, m, m->opt[i], err);
+	return r;
 }
 
 static void set_buffer(int fd, int force, int plain, uint32_t v)

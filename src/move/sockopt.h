@@ -17,6 +17,13 @@ int sockopt_get_all(int fd, Fds__Socket *m, struct error *err) must_check;
 int sockopt_set_all(int fd, const Fds__Socket *m, struct error *err) must_check;
 
 /*
+ * Of those only what a bound socket does not take any more, for a socket that
+ * shall be connected before it gets the others.
+ */
+int sockopt_set_unbound(int fd, const Fds__Socket *m,
+			struct error *err) must_check;
+
+/*
  * Buffers as they were: SO_SNDBUF reads back doubled, and setting it ends the
  * kernel's own tuning unless SO_BUF_LOCK says otherwise.  Beyond
  * net.core.[rw]mem_max only with privilege; what cannot be had is left.

@@ -37,18 +37,29 @@ static socklen_t loopback(int family, struct sockaddr_storage *ss)
 	return sizeof(*in6);
 }
 
-static int make_pair(int family, int *near, int *far)
+/*
+ * Options come after, as some would keep this connection from being made,
+ * but for the one that cannot: IPV6_V6ONLY, which the kernel sets at bind()
+ * to a certain address and hands on to what is accepted there.
+ */
+static int make_pair(const Fds__Socket *m, int *near, int *far)
 {
-	fd_auto listener = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd_auto listener = socket(m->family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_storage ss;
-	socklen_t len = loopback(family, &ss);
+	socklen_t len = loopback(m->family, &ss);
+	int r;
 
 	if (listener < 0 || bind(listener, (void *)&ss, len) < 0 ||
 	    listen(listener, 1) < 0 ||
 	    getsockname(listener, (void *)&ss, &len) < 0)
 		return -errno;
-	*near = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (*near < 0 || connect(*near, (void *)&ss, len) < 0)
+	*near = socket(m->family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (*near < 0)
+		return -errno;
+	r = sockopt_set_unbound(*near, m, NULL);
+	if (r < 0)
+		return r;
+	if (connect(*near, (void *)&ss, len) < 0)
 		return -errno;
 	*far = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	return *far < 0 ? -errno : 0;
@@ -74,7 +85,7 @@ int tcpdead_make(int fd, const Fds__Socket *m, struct error *err)
 	const Fds__Tcp *t = m->inet->tcp;
 	fd_auto near = -1;
 	fd_auto far = -1;
-	int r = make_pair(m->family, &near, &far);
+	int r = make_pair(m, &near, &far);
 
 	if (r < 0)
 		return error_sys(err, r,

@@ -293,10 +293,16 @@ static void ends_make(void)
 	CHECK(shutdown(42, SHUT_WR) == 0);
 	connection("127.0.0.1", 50, 51, 52);
 	CHECK(shutdown(51, SHUT_RD) == 0);
+	connection("::1", 70, 71, 72); /* over; V6ONLY by its listener */
+	CHECK(says(71, "last six"));
+	close(71);
+	CHECK(shutdown(72, SHUT_WR) == 0);
+	CHECK(get(72, SOL_IPV6, IPV6_V6ONLY) == 1);
 	fdt_put(socket(AF_INET, SOCK_STREAM, 0), 60);
 	fdt_put(socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0), 61);
 	while (state_of(11) != TCP_FIN_WAIT2 || state_of(21) != TCP_FIN_WAIT2 ||
-	       state_of(32) != TCP_CLOSE || state_of(42) != TCP_CLOSE)
+	       state_of(32) != TCP_CLOSE || state_of(42) != TCP_CLOSE ||
+	       state_of(72) != TCP_CLOSE)
 		poll(NULL, 0, 1);
 }
 
@@ -315,6 +321,8 @@ static void ends_verify(void)
 	CHECK(recv(32, &c, 1, 0) < 0 && errno == ECONNRESET);
 	CHECK(reads(42, "last") && reads(42, ""));
 	CHECK(recv(51, &c, 1, 0) == 0 && says(51, "x") && reads(52, "x"));
+	CHECK(reads(72, "last six") && reads(72, ""));
+	CHECK(get(72, SOL_IPV6, IPV6_V6ONLY) == 1);
 	CHECK(state_of(60) == TCP_CLOSE && state_of(61) == TCP_CLOSE);
 	CHECK(fcntl(61, F_GETFL) & O_NONBLOCK);
 }

@@ -101,22 +101,29 @@ static int get(int fd, int level, int opt)
 	return v;
 }
 
-/* Fill until both queues are full: unsent data at the sender as well. */
+#define PIECE 1000
+
+/*
+ * Fill until both queues are full: unsent data at the sender as well.  When
+ * memory is short a send may take a part of what it is given.
+ */
 static size_t fill(int fd, uint64_t seed)
 {
-	unsigned char buf[1000];
+	unsigned char buf[PIECE];
 	size_t sum = 0;
 	int idle = 0;
 
-	while (idle < 3 && sum < 900 * 1000) {
-		check_fill(buf, sizeof(buf), seed + sum);
-		if (send(fd, buf, sizeof(buf), MSG_DONTWAIT) ==
-		    (ssize_t)sizeof(buf)) {
-			sum += sizeof(buf);
+	while (idle < 3 && sum < 900 * PIECE) {
+		size_t at = sum % PIECE;
+		ssize_t n;
+
+		check_fill(buf, sizeof(buf), seed + sum - at);
+		n = send(fd, buf + at, sizeof(buf) - at, MSG_DONTWAIT);
+		if (n > 0) {
+			sum += (size_t)n;
 			idle = 0;
 			continue;
 		}
-		/* A partial send would break the pattern: none happens. */
 		CHECK(errno == EAGAIN);
 		idle++;
 		check_nap();
@@ -126,8 +133,8 @@ static size_t fill(int fd, uint64_t seed)
 
 static void drain(int fd, size_t sum, uint64_t seed)
 {
-	for (size_t at = 0; at < sum; at += 1000)
-		recv_bytes(fd, 1000, seed + at);
+	for (size_t at = 0; at < sum; at += PIECE)
+		recv_bytes(fd, sum - at < PIECE ? sum - at : PIECE, seed + at);
 }
 
 static size_t full_bytes;
