@@ -69,6 +69,24 @@ drive_one() {
 	done
 }
 
+@test "where the other kernel lends another vdso, its calls become system calls" {
+	local program
+	cat >"$BATS_TEST_TMPDIR/lost.py" <<-'END'
+		import os, time
+		print("READY", flush=True)
+		while not os.path.exists(os.environ["CHECK_STOP"]):
+		    time.sleep(0.01)
+		assert "[vdso]" not in open("/proc/self/maps").read()
+		print("PASS")
+	END
+	STINT_OTHER_VDSO=1 timeout 100 "$drive" --moves 2 -- \
+		/usr/bin/python3 "$BATS_TEST_TMPDIR/lost.py"
+	for program in clocks sleeps threads threadstorm; do
+		STINT_OTHER_VDSO=1 timeout 100 "$drive" --moves 3 -- \
+			"$STINT_BUILD/tests/move/check-$program"
+	done
+}
+
 @test "POSIX timers keep their ids on kernels that cannot be asked for them" {
 	STINT_OLD_TIMERS=1 timeout 100 "$drive" --moves 3 -- \
 		"$STINT_BUILD/tests/move/check-timers"

@@ -106,6 +106,20 @@ assert abs(s["utilization"] - (300 + 200 + 30) / 4 / 180) < 1e-9
 assert s["makespan"] == 180 and s["policy"] == "fcfs"'
 }
 
+@test "JSON says how it was made" {
+	"$stint" sim -p sed2:upgrade=no -w schnor:kind=proof,system=2 --load 0.5 -n 50 -H 4x1,4x2 \
+		--speedup linear --seed 7 --replication 3 --migrate-cost 10s --rank-cost 12.7s --resize-cost 1s \
+		--pool --json | python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+want = dict(policy="sed2:upgrade=no", workload="schnor:kind=proof,system=2", load=0.5, first_jobs=50,
+            hosts="4x1,4x2", speedup="linear", seed=7, replication=3, migrate_cost=10, rank_cost=12.7,
+            resize_cost=1, pool=True, kill_at_estimate=False, exact_estimates=False, drop_cancelled=False)
+for k, v in want.items():
+    assert s[k] == v, (k, s.get(k), v)
+assert s["version"]'
+}
+
 @test "gzip, CRLF, unsorted submits and a pipe are read" {
 	small
 	"$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/1.csv" >/dev/null

@@ -155,3 +155,7 @@ completes() { # WANT WORD...: what the last word may become
 	completes "down" stint testbed d
 	completes "" stint ps 1
 }
+
+@test "nonsense in any option of any command: exit 2 and one line" {
+	"$BATS_TEST_DIRNAME/options.py" --stint "$stint" --runs 150
+}

@@ -7,10 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "core/io.h"
 #include "core/xalloc.h"
@@ -20,27 +18,7 @@
 #include "move/fds.h"
 #include "move/files.h"
 #include "move/send.h"
-
-#define VDSO_MAX (64u << 10)
-
-/* The hash of the vdso of a process, 0 if it has none. */
-static uint64_t hash_vdso(pid_t pid)
-{
-	struct vma_list maps = { 0 };
-	const struct vma *v;
-	uint64_t hash = 0;
-	char *p;
-
-	if (proc_read_maps(pid, &maps, NULL) == 0 &&
-	    (v = vma_named(&maps, "[vdso]")) && v->end - v->start <= VDSO_MAX) {
-		p = xmalloc(v->end - v->start);
-		if (tracee_read(pid, v->start, p, v->end - v->start) == 0)
-			hash = XXH3_64bits(p, v->end - v->start);
-		free(p);
-	}
-	vma_list_clear(&maps);
-	return hash;
-}
+#include "move/vdso.h"
 
 static char *read_line(const char *path)
 {
@@ -66,6 +44,20 @@ static uint64_t memory_available(void)
 	return (uint64_t)kib << 10;
 }
 
+/* STINT_OTHER_VDSO: that of another kernel, for tests. */
+static uint64_t hash_of_host(void)
+{
+	uint8_t *image;
+	uint64_t at, hash = 0;
+	size_t n;
+
+	if (vdso_read(getpid(), &image, &n, &at) == 0) {
+		hash = vdso_hash(image, n);
+		free(image);
+	}
+	return getenv("STINT_OTHER_VDSO") ? ~hash : hash;
+}
+
 Move__Hello *hello_of_host(void)
 {
 	Move__Hello *h = capture_new(&move__hello__descriptor);
@@ -77,7 +69,7 @@ Move__Hello *hello_of_host(void)
 	h->release = xstrdup(u.release);
 	h->host = xstrdup(u.nodename);
 	h->boot_id = read_line("/proc/sys/kernel/random/boot_id");
-	h->vdso_hash = hash_vdso(getpid());
+	h->vdso_hash = hash_of_host();
 	h->memory = memory_available();
 	cpu_describe(h);
 	CPU_ZERO(&cpus);
@@ -93,6 +85,7 @@ static int describe_process(struct sending *s, Move__Hello *h,
 	pid_t pid = s->src->pid;
 	struct proc_status st;
 	struct proc_mm mm;
+	uint64_t vdso;
 	int r = proc_read_status(pid, &st, err);
 
 	if (r == 0)
@@ -104,7 +97,10 @@ static int describe_process(struct sending *s, Move__Hello *h,
 	h->memory = st.memory;
 	h->own_session = mm.session == pid;
 	h->own_group = mm.pgrp == pid;
-	h->vdso_hash = hash_vdso(pid);
+	r = vdso_read(pid, &h->vdso.data, &h->vdso.len, &vdso);
+	if (r < 0)
+		return error_sys(err, r, "the vdso of process %d", (int)pid);
+	h->vdso_hash = vdso_hash(h->vdso.data, h->vdso.len);
 	s->report->bytes_held = h->memory;
 	return 0;
 }
@@ -154,8 +150,13 @@ int hello_of_source(struct sending *s, Move__Hello **ret, struct error *err)
 	return r;
 }
 
-int hello_check(const Move__Hello *there, const Move__Hello *here,
-		const char *root, struct error *err)
+bool hello_other_vdso(const Move__Hello *source, const Move__Hello *dest)
+{
+	return source->vdso_hash && source->vdso_hash != dest->vdso_hash;
+}
+
+int hello_check(Move__Hello *there, const Move__Hello *here, const char *root,
+		struct error *err)
 {
 	fd_auto dir = -1;
 	int r;
@@ -168,11 +169,14 @@ int hello_check(const Move__Hello *there, const Move__Hello *here,
 	r = cpu_check(there, here, err);
 	if (r < 0)
 		return r;
-	if (there->vdso_hash && there->vdso_hash != here->vdso_hash)
-		return error_set(
-			err, -ENOTSUP,
-			"the kernels differ (%s here, %s at the source), and with them the code that they lend to processes (vdso)",
-			here->release, there->release);
+	if (hello_other_vdso(there, here)) {
+		r = vdso_redirect(there->vdso.data, there->vdso.len, err);
+		if (r < 0)
+			return error_prefix(
+				err, -ENOTSUP,
+				"the kernels differ (%s here, %s at the source), and the code that it lends to processes is not understood",
+				here->release, there->release);
+	}
 	if (there->memory > here->memory)
 		return error_set(
 			err, -ENOMEM,

@@ -12,9 +12,15 @@
 /* What this host is; fresh. */
 Move__Hello *hello_of_host(void);
 
-/* Can what is described there run here?  root: see struct move_dest. */
-int hello_check(const Move__Hello *there, const Move__Hello *here,
-		const char *root, struct error *err) must_check;
+/*
+ * Can what is described there run here?  root: see struct move_dest.  If
+ * hello_other_vdso(), there->vdso becomes what the process gets in its place.
+ */
+int hello_check(Move__Hello *there, const Move__Hello *here, const char *root,
+		struct error *err) must_check;
+
+/* Is the process's vdso another one than the destination's?  See vdso.h. */
+bool hello_other_vdso(const Move__Hello *source, const Move__Hello *dest);
 
 /* Last before the answer is sent: what the kernel's clocks say here. */
 void hello_answer_clocks(Move__Hello *h);

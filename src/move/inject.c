@@ -386,6 +386,22 @@ static int step_out(struct tracee *t, struct task *k, struct error *err)
 	return r < 0 || k->gone ? r : task_read(t, k, err);
 }
 
+/* What is behind a system call in the vdso stays as it is: see vdso.h. */
+static int leave_vdso(struct tracee *t, struct task *k, struct error *err)
+{
+	int r;
+
+	if (k->gone || !in_vdso(t, k) || settle_interrupted(&k->regs))
+		return 0;
+	r = step_out(t, k, err);
+	if (r == 0 && t->lose_vdso && !k->gone && in_vdso(t, k))
+		r = error_set(
+			err, -EAGAIN,
+			"thread %d is in the code that its kernel lends it (vdso)",
+			k->tid);
+	return r;
+}
+
 /*
  * A thread can make another one until it has stopped, so look again until a
  * look at stopped threads alone finds nothing new.
@@ -401,9 +417,7 @@ int tracee_stop(struct tracee *t, struct error *err)
 				return r;
 	}
 	for (size_t i = 0; t->leave_vdso && i < t->nr && r == 0; i++)
-		if (!t->task[i].gone && in_vdso(t, &t->task[i]) &&
-		    !settle_interrupted(&t->task[i].regs))
-			r = step_out(t, &t->task[i], err);
+		r = leave_vdso(t, &t->task[i], err);
 	if (r < 0)
 		return r;
 	forget_gone(t);

@@ -52,6 +52,7 @@ struct tracee {
 	size_t area_size;
 	uint64_t vdso, vdso_end; /* once the area is mapped */
 	bool leave_vdso;	 /* stop threads outside of it, if they can */
+	bool lose_vdso;		 /* -EAGAIN if one cannot */
 	size_t xsave_size;
 	int64_t clock_shift;	/* its CLOCK_MONOTONIC less ours */
 	struct wait_seen *seen; /* look.c's, by thread */

@@ -35,6 +35,7 @@ struct receiving {
 	Move__State *state;
 	struct frame frame;
 	bool done, ready, hurried;
+	bool other_vdso; /* hello->vdso is to take the place of ours */
 };
 
 static bool has_tree(const struct move_dest *dst, const char *path)
@@ -68,6 +69,7 @@ static int receive_hello(struct receiving *v, struct error *err)
 		return r;
 	here = hello_of_host();
 	here->epoch = v->hello->epoch;
+	v->other_vdso = hello_other_vdso(v->hello, here);
 	r = hello_check(v->hello, here, v->dst->root, err);
 	if (r == 0)
 		r = check_trees(v, err);
@@ -108,7 +110,10 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 			    spec.clocks.boottime != here.boottime;
 	r = landing_create(v->dst, &spec, &v->landing, err);
 	if (r == 0)
-		r = restore_clear(v->landing, m->vdso, err);
+		r = restore_clear(v->landing, v->other_vdso ? 0 : m->vdso, err);
+	if (r == 0 && v->other_vdso)
+		r = restore_vdso(v->landing, m->vdso, v->hello->vdso.data,
+				 v->hello->vdso.len, err);
 	return r < 0 ? r : move_fault(MF_DEST_SPAWNED, err);
 }
 

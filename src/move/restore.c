@@ -21,6 +21,7 @@
 #include "core/io.h"
 #include "move/fault.h"
 #include "move/fds.h"
+#include "move/inject.h"
 #include "move/proc.h"
 #include "move/uapi.h"
 
@@ -72,6 +73,26 @@ int restore_clear(struct landing *l, uint64_t vdso, struct error *err)
 		r = landing_flush(l, err);
 	vma_list_clear(&maps);
 	return r;
+}
+
+int restore_vdso(struct landing *l, uint64_t at, const void *image, size_t n,
+		 struct error *err)
+{
+	int r = landing_call(l, "mmap of the vdso", SYS_mmap, at, n,
+			     PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			     (uint64_t)-1, 0, err);
+
+	if (r == 0)
+		r = landing_flush(l, err);
+	if (r < 0)
+		return r;
+	r = tracee_write(l->pid, at, image, n);
+	if (r < 0)
+		return error_sys(err, r, "writing the vdso");
+	r = call(l, "mprotect of the vdso", SYS_mprotect, at, n,
+		 PROT_READ | PROT_EXEC, 0, 0);
+	return r < 0 ? r : landing_flush(l, err);
 }
 
 static uint64_t map_flags(const Move__Vma *v)

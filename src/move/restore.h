@@ -11,6 +11,9 @@
 /* Unmap all but the stub, and put the vdso where the source has it. */
 int restore_clear(struct landing *l, uint64_t vdso,
 		  struct error *err) must_check;
+/* In the place of that, redirected to system calls (vdso.h), at `at`. */
+int restore_vdso(struct landing *l, uint64_t at, const void *image, size_t n,
+		 struct error *err) must_check;
 
 /* Queue one mapping, private ones writable for the time being. */
 int restore_map(struct landing *l, const Move__Vma *v,

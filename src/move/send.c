@@ -135,9 +135,16 @@ static int send_hello(struct sending *s, struct error *err)
 	if (r < 0)
 		return r;
 	hello_clocks(s, h, &s->clocks);
+	s->other_vdso = hello_other_vdso(s->hello, h);
 	if (h->cpus.len == sizeof(s->cpus))
 		memcpy(&s->cpus, h->cpus.data, sizeof(s->cpus));
 	move__hello__free_unpacked(h, NULL);
+	if (s->other_vdso) {
+		s->tracee->leave_vdso = s->tracee->lose_vdso = true;
+		send_progress(
+			s,
+			"the kernels differ: calls of the vdso become system calls");
+	}
 	s->tracee->clock_shift = clocks_shift(s->src->pid);
 	return move_fault(MF_SOURCE_HELLO, err);
 }

@@ -51,7 +51,8 @@ struct sending {
 	struct frame frame;
 	struct fds_source *fds;
 	struct tree_set *trees;
-	bool told_area; /* where the landing area lies */
+	bool told_area;	 /* where the landing area lies */
+	bool other_vdso; /* the destination's is another one */
 	int pidfd, uffd;
 	enum track_method {
 		TRACK_NONE,	  /* all is sent while it stands still */

@@ -20,18 +20,19 @@
 int sockmake_fill(int fd, Fds__Message *const *m, size_t n, struct error *err)
 {
 	for (size_t i = 0; i < n; i++) {
-		size_t done = 0;
+		size_t n_left = m[i]->data.len;
+		const uint8_t *p = n_left ? m[i]->data.data : (uint8_t *)"";
 
-		do {
-			ssize_t w = send(fd, m[i]->data.data + done,
-					 m[i]->data.len - done,
+		do { /* once for an empty message */
+			ssize_t w = send(fd, p, n_left,
 					 MSG_DONTWAIT | MSG_NOSIGNAL);
 
 			if (w < 0)
 				return error_sys(err, -errno,
 						 "cannot fill a socket");
-			done += (size_t)w;
-		} while (done < m[i]->data.len);
+			p += w;
+			n_left -= (size_t)w;
+		} while (n_left);
 	}
 	return 0;
 }

@@ -86,12 +86,12 @@ static int zap_flush(struct sending *s, struct error *err)
 int track_zap(void *arg, uint64_t start, uint64_t end, struct error *err)
 {
 	struct sending *s = arg;
-	struct frame_range *last = s->zap + s->nr_zap;
+	struct frame_range *last = s->nr_zap ? &s->zap[s->nr_zap - 1] : NULL;
 	int r = 0;
 
 	sent_remove(s->sent, start, end);
-	if (s->nr_zap && last[-1].end == start) {
-		last[-1].end = end;
+	if (last && last->end == start) {
+		last->end = end;
 		return 0;
 	}
 	if (s->nr_zap == ZAP_BATCH)

@@ -185,10 +185,11 @@ void fitset_insert(struct fitset *set, const struct job *job, int64_t key)
 void fitset_remove(struct fitset *set, const struct job *job)
 {
 	uint32_t at = job->ix + 1;
-	unsigned class = class_of(set, job->size);
+	unsigned class;
 
 	if (!fitset_has(set, job))
 		return;
+	class = class_of(set, job->size);
 	set->root[class] = take_out(set, set->root[class], at);
 	if (!set->root[class])
 		set->used &= ~(UINT64_C(1) << class);
@@ -221,19 +222,27 @@ static uint32_t first_of(const struct fitset *set, uint32_t a, uint32_t b)
 	return node_before(&set->node[a], &set->node[b]) ? a : b;
 }
 
-/* Each class that is in use. */
-#define for_each_class(c, left, set)                                     \
-	for (left = (set)->used; left && (c = __builtin_ctzll(left), 1); \
-	     left &= left - 1)
+/* The classes in use that may hold a job of at most that size. */
+static uint64_t classes_up_to(const struct fitset *set, int64_t size)
+{
+	uint32_t most = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+
+	return size > 0 ? set->used & UINT64_MAX >> (63 - class_of(set, most))
+			: 0;
+}
+
+/* Each of the classes in left, which is used up. */
+#define for_each_class(c, left) \
+	for (; left && (c = __builtin_ctzll(left), 1); left &= left - 1)
 
 const struct job *fitset_fit(const struct fitset *set, const struct job *after,
 			     int64_t limit)
 {
 	uint32_t found = 0, behind = after ? after->ix + 1 : 0;
-	uint64_t left;
+	uint64_t left = classes_up_to(set, limit);
 	int c;
 
-	for_each_class(c, left, set) found =
+	for_each_class(c, left) found =
 		first_of(set, found, find(set, set->root[c], behind, limit));
 	return found ? set->node[found].job : NULL;
 }
@@ -273,10 +282,10 @@ const struct job *fitset_backfill(const struct fitset *set,
 {
 	const struct hole h = { free, spare, within };
 	uint32_t found = 0, behind = after ? after->ix + 1 : 0;
-	uint64_t left;
+	uint64_t left = classes_up_to(set, free);
 	int c;
 
-	for_each_class(c, left, set) found =
+	for_each_class(c, left) found =
 		first_of(set, found, find_hole(set, set->root[c], behind, &h));
 	return found ? set->node[found].job : NULL;
 }

@@ -3,6 +3,7 @@
  */
 #include "sim/output.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -182,64 +183,65 @@ static void text_flush(struct text *t)
 	t->n = 0;
 }
 
-static unsigned count_digits(uint64_t u)
+/*
+ * The eight digits of u < 10^8, a byte each, the first in the lowest byte: all
+ * halves at once, then all quarters, then all eighths.
+ */
+static uint64_t eight_digits(uint32_t u)
 {
-	unsigned n = 1;
+	uint64_t x = u / 10000 | (uint64_t)(u % 10000) << 32, y;
 
-	for (; u >= 10000; u /= 10000)
-		n += 4;
-	return n + (u >= 10) + (u >= 100) + (u >= 1000);
+	y = (x * 5243 >> 19) & UINT64_C(0x0000007f0000007f); /* x / 100 */
+	x = y | (x - 100 * y) << 16;
+	y = (x * 103 >> 10) & UINT64_C(0x000f000f000f000f); /* x / 10 */
+	return y | (x - 10 * y) << 8;
 }
 
-/* Two digits at a time, from the end. */
-static void put_int(struct text *t, int64_t v)
+static void put_digits(struct text *t, uint64_t digits, unsigned skip)
 {
-	static const char pairs[] = "00010203040506070809"
-				    "10111213141516171819"
-				    "20212223242526272829"
-				    "30313233343536373839"
-				    "40414243444546474849"
-				    "50515253545556575859"
-				    "60616263646566676869"
-				    "70717273747576777879"
-				    "80818283848586878889"
-				    "90919293949596979899";
-	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-	char *d;
+	digits += UINT64_C(0x3030303030303030);
+	digits = htole64(digits >> 8 * skip);
+	memcpy(t->buf + t->n, &digits, sizeof(digits));
+	t->n += 8 - skip;
+}
 
-	if (v < 0)
-		t->buf[t->n++] = '-';
+static void put_uint(struct text *t, uint64_t u)
+{
+	uint64_t digits;
+
 	if (u < 10) {
 		t->buf[t->n++] = (char)('0' + u);
-		return;
+	} else if (u < 100000000) {
+		digits = eight_digits((uint32_t)u);
+		put_digits(t, digits, (unsigned)__builtin_ctzll(digits) / 8);
+	} else {
+		put_uint(t, u / 100000000);
+		put_digits(t, eight_digits(u % 100000000), 0);
 	}
-	t->n += count_digits(u);
-	d = t->buf + t->n;
-	for (; u >= 100; u /= 100)
-		memcpy(d -= 2, pairs + u % 100 * 2, 2);
-	if (u >= 10)
-		memcpy(d - 2, pairs + u * 2, 2);
-	else
-		d[-1] = (char)('0' + u);
+}
+
+static void put_int(struct text *t, int64_t v)
+{
+	if (v < 0)
+		t->buf[t->n++] = '-';
+	put_uint(t, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
 /* Seconds, with as many places as there are. */
 static void put_usec(struct text *t, usec_t v)
 {
-	int64_t rest = v % USEC_PER_SEC;
+	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, places;
+	uint32_t rest = (uint32_t)(u % USEC_PER_SEC);
 
-	if (v < 0 && v > -USEC_PER_SEC)
+	if (v < 0)
 		t->buf[t->n++] = '-';
-	put_int(t, v / USEC_PER_SEC);
+	put_uint(t, u / USEC_PER_SEC);
 	if (!rest)
 		return;
+	places = eight_digits(rest);
 	t->buf[t->n++] = '.';
-	if (rest < 0)
-		rest = -rest;
-	for (int64_t unit = USEC_PER_SEC / 10; rest; unit /= 10) {
-		t->buf[t->n++] = (char)('0' + rest / unit);
-		rest %= unit;
-	}
+	put_digits(t, places, 2);
+	t->n -= (unsigned)__builtin_clzll(places) / 8; /* zeros at the end */
 }
 
 static void put_char(struct text *t, char c)

@@ -14,15 +14,16 @@ static const struct {
 	const char *id, *text;
 } causes[] = {
 	{ "I-2e",
-	  "The published order is that of curves which differ by less than the "
-	  "thesis knew them at low loads. From load 0.7 on EPFP is worst by far "
-	  "here too; below it FFDS+FIFO and EPFP are equal to about 1 %. The "
-	  "published statement is uncertain there, not the model." },
+	  "The published order is of curves that lie closer together at low "
+	  "loads than the 5 % to which the thesis knew them. At the higher "
+	  "loads EPFP is worst here too; at the lower ones FFDS+FIFO and EPFP "
+	  "are alike. The published statement is uncertain there, not the "
+	  "model." },
 	{ "I-3c",
-	  "The published 15 % is read off a curve, near saturation. FF_max = f2, "
-	  "or N = 15 (the untruncated mean) in the load, would each meet it; both "
-	  "are worse guesses for the rows that are met. An assumption matters, "
-	  "and the thesis does not settle it." },
+	  "The published figure is read off a curve, near saturation. FF_max "
+	  "= f2, or N = 15 (the mean before truncation) in the load, would "
+	  "each meet it. An assumption matters, and the thesis does not "
+	  "settle it." },
 	{ "I-3e",
 	  "A difference of half a percent, with small jobs at a load where few "
 	  "are folded at all; the thesis knew its means to 5 %. The rounding of "
@@ -49,15 +50,18 @@ static const struct {
 	  "what is taken as medium here. maxprio, which it does not give, matters "
 	  "as much: the smaller, the nearer LS comes to FIFO." },
 	{ "S-2c",
-	  "\"Almost as good\" has no number, and SNPF leaves LST behind where it "
-	  "lets large jobs starve, near the load at which FIFO ends. Up to 0.58 "
-	  "it is within 15 %. Only the load that is called high is in question." },
+	  "\"Almost as good\" has no number. SNPF leaves LST behind as the load "
+	  "comes near that at which FIFO ends; nothing that is open about LST "
+	  "changes it much. Which loads the paper shows is the assumption "
+	  "that matters." },
 	{ "S-2e",
-	  "2.1 % instead of 2 % at one load beyond what the paper may have shown; "
-	  "the share grows with the load." },
+	  "A little more than published, at the highest load alone, and the "
+	  "share grows with the load; the paper's loads have no numbers. "
+	  "Slices of a third of the length double it." },
 	{ "S-2f",
-	  "FIFO-V and SNPF cross within the medium loads, 1.5 % apart at 0.5. The "
-	  "paper itself says that the benefit is less plain under MB." },
+	  "FIFO-V and SNPF cross within the medium loads, and are nearly "
+	  "alike at the one that is taken as medium. The paper itself says "
+	  "that the benefit is less plain under MB." },
 	{ "S-4d",
 	  "SED1: the text contradicts itself. Section 4.1 upgrades when the run "
 	  "queue is empty, section 4.3.2 reckons its bound from states that are "
@@ -68,23 +72,24 @@ static const struct {
 	  "calls the costs the same as in chapter 2 and then \"several seconds\"; "
 	  "our reading, the first, may be wrong." },
 	{ "S-4e",
-	  "The largest gain is at load 0.2, and the figures that would tell at "
-	  "which load the paper's curves begin are lost. If they begin at about "
-	  "0.4 (and the ranks' transfers go on at the same time, see S-4d), both "
-	  "largest gains are 30 %, and at high load more than 10 % are left under "
-	  "Hyperexp, as published. The range of loads is the assumption that "
-	  "matters." },
+	  "The largest gain is at a low load, and the figures that would tell "
+	  "where the paper's curves begin are lost. If they begin at about "
+	  "0.4, and the ranks' transfers go on at the same time (see S-4d), "
+	  "the largest gains are near 30 % under both, and more than 10 % are "
+	  "left under Hyperexp at 3.6 jobs in 1000 s, all as published. The "
+	  "range of loads, and the cost of a migration, are the assumptions "
+	  "that matter." },
 	{ "S-4f",
-	  "Not settled. None of the readings of the model moves it by more than a "
-	  "tenth; the states, SED-NM's computing time and the gains agree, and "
-	  "an interval of 1347 s at 3.6 jobs in 1000 s would mean one migration "
-	  "in 4.8 jobs. But the published figure is the smallest of a curve, "
-	  "without an interval, and its exponential random numbers had a "
-	  "coefficient of variation of 0.9 where the law has 1 (1.6 where the "
-	  "other has 1.56), which is what one short sample gives. The smallest "
-	  "of a few short runs scatters as the note shows: the published values "
-	  "are within that, or at its edge. The published figure is the "
-	  "uncertain one." },
+	  "Not settled. No reading of the model moves it by more than about a "
+	  "tenth, while the states, SED-NM's computing time and the gain at "
+	  "3.6 jobs in 1000 s agree. But the published figure is the smallest "
+	  "of a curve, without an interval, and the paper's exponential "
+	  "random numbers had a coefficient of variation of 0.9 where the law "
+	  "has 1 (1.6 where the other law has 1.56), which is what one short "
+	  "sample gives. The smallest over the loads of single short runs "
+	  "scatters so far that the published values are within the range "
+	  "that the note gives. So the published figure is the uncertain one; "
+	  "that it is so is a conjecture." },
 	{ "S-4g",
 	  "The text compares system 3 with 1 and 2 and system 2' with 2, and all "
 	  "of these agree. The order of 3 and 2' is the specification's, from a "

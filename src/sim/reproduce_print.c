@@ -57,6 +57,18 @@ static const char *cause_of(const struct reproduce *r, const char *id)
 	return NULL;
 }
 
+/* The remarks of a note, which "; " keeps apart: each behind its own lead. */
+static void print_remarks(const char *note, const char *lead, FILE *to)
+{
+	for (const char *end; *note; note = end) {
+		end = strstr(note, "; ");
+		if (!end)
+			end = note + strlen(note);
+		fprintf(to, "%s%.*s\n", lead, (int)(end - note), note);
+		end += *end ? 2 : 0;
+	}
+}
+
 static bool last_of_id(const struct reproduce *r, size_t i)
 {
 	return i + 1 == r->nr || strcmp(r->row[i].id, r->row[i + 1].id) != 0;
@@ -72,7 +84,7 @@ void reproduce_print(const struct reproduce *r, FILE *to)
 			row->met ? "met" : "DIFFERS", row->what, row->published,
 			row->ours);
 		if (row->note)
-			fprintf(to, "               %s\n", row->note);
+			print_remarks(row->note, "               ", to);
 		if (cause && last_of_id(r, i))
 			fprintf(to, "%-6s cause:  %s\n", row->id, cause);
 	}
@@ -123,6 +135,17 @@ static void print_cell(const char *text, FILE *to)
 			fputc(*text, to);
 }
 
+static void print_row_note(const struct reproduce_row *row, FILE *to)
+{
+	fprintf(to, "- %s:", row->what);
+	if (!strstr(row->note, "; ")) {
+		print_remarks(row->note, " ", to);
+		return;
+	}
+	fputc('\n', to);
+	print_remarks(row->note, "  - ", to);
+}
+
 static void print_table(const struct reproduce *r, const char *id, FILE *to)
 {
 	fputs("\n| | published | ours | |\n|---|---|---|---|\n", to);
@@ -142,8 +165,7 @@ static void print_table(const struct reproduce *r, const char *id, FILE *to)
 	fputc('\n', to);
 	for (size_t i = 0; i < r->nr; i++)
 		if (!strcmp(r->row[i].id, id) && r->row[i].note)
-			fprintf(to, "- %s: %s\n", r->row[i].what,
-				r->row[i].note);
+			print_row_note(&r->row[i], to);
 }
 
 static void print_figures(const struct reproduce *r, const char *id, FILE *to)

@@ -242,8 +242,15 @@ static char *tell_largest(const struct reproduce *r,
 	struct estimate best;
 	double load = largest_gain(r, g, 0, 1, &best);
 
-	return reproduce_text("%.3f (%.3f to %.3f) at load %g", best.value,
-			      best.low, best.high, load);
+	return reproduce_text(
+		"%.3f (%.3f to %.3f) at load %g, %.3f at %g, %.3f at %g",
+		best.value, best.low, best.high, load,
+		reproduce_ratio(r, g, 1, 0, 3, METRIC_RESPONSE).value - 1,
+		g->load[3],
+		reproduce_ratio(r, g, 1, 0, g->nr_loads - 1, METRIC_RESPONSE)
+				.value -
+			1,
+		g->load[g->nr_loads - 1]);
 }
 
 /* The gain at each load, for the note: the paper's figures start somewhere. */

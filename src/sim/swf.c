@@ -142,14 +142,17 @@ static bool ends_field(char c)
 static inline const char *parse_plain_field(const char *at, struct field *ret)
 {
 	const char *start = at;
+	unsigned char digit;
 	uint64_t v = 0;
 
 	if (at[0] == '-' && at[1] == '1' && ends_field(at[2])) {
 		*ret = (struct field){ .whole = -1 };
 		return at + 2;
 	}
-	while (is_digit(*at))
-		v = v * 10 + (unsigned char)(*at++ - '0');
+	while ((digit = (unsigned char)(*at - '0')) < 10) {
+		v = v * 10 + digit;
+		at++;
+	}
 	if (at == start || at - start > 18 || !ends_field(*at))
 		return NULL;
 	*ret = (struct field){ .whole = (int64_t)v };
@@ -165,7 +168,7 @@ static int parse_fields(struct parser *p, struct field *f)
 		const char *after;
 		int r;
 
-		while (is_blank(*at))
+		while (*at <= ' ' && is_blank(*at))
 			at++;
 		after = parse_plain_field(at, &f[n]);
 		if (after) {

@@ -64,7 +64,8 @@ class Strike(Drive):
     def nest(self):
         """The init of what has landed, orphaned or not; 0 if there is none."""
         receiver = self.receiving.pid
-        for p in children(os.getpid()) + children(receiver):
+        # In this order: an orphan becomes ours.
+        for p in children(receiver) + children(os.getpid()):
             if comm(p) == "stint-nest":
                 return p
         return 0
