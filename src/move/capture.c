@@ -53,6 +53,7 @@ struct thread_data {
 	uint64_t altstack[3];
 	uint64_t tid_address;
 	uint32_t pdeath;
+	char comm[16];
 };
 
 enum thread_call {
@@ -61,6 +62,7 @@ enum thread_call {
 	T_TID_ADDRESS,
 	T_PDEATH,
 	T_SLACK,
+	T_COMM,
 	T_CALLS
 };
 
@@ -122,6 +124,8 @@ static void thread_calls(struct stub_call *c, uint64_t data)
 	call_set(&c[T_PDEATH], SYS_prctl, PR_GET_PDEATHSIG,
 		 data + offsetof(struct thread_data, pdeath), 0, 0);
 	call_set(&c[T_SLACK], SYS_prctl, PR_GET_TIMERSLACK, 0, 0, 0);
+	call_set(&c[T_COMM], SYS_prctl, PR_GET_NAME,
+		 data + offsetof(struct thread_data, comm), 0, 0);
 }
 
 static size_t leader_calls(struct stub_call *c, uint64_t at, Move__State *s)
@@ -270,13 +274,13 @@ static void take_leader(const struct tracee *t, Move__State *s,
 }
 
 /* What ptrace and the kernel tell from outside. */
-static void take_outside(Move__Thread *m, const struct task *k)
+static void take_outside(Move__Thread *m, const struct task *k,
+			 const cpu_set_t *ours)
 {
 	struct __ptrace_rseq_configuration conf;
 	struct sched_param param = { 0 };
 	unsigned long list = 0, size = 0;
-	cpu_set_t cpus, all;
-	char *comm;
+	cpu_set_t cpus;
 	long n;
 
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, k->tid, sizeof(conf),
@@ -298,20 +302,12 @@ static void take_outside(Move__Thread *m, const struct task *k)
 	}
 	m->priority = param.sched_priority;
 	CPU_ZERO(&cpus);
-	CPU_ZERO(&all);
 	n = syscall(SYS_sched_getaffinity, k->tid, sizeof(cpus), &cpus);
-	syscall(SYS_sched_getaffinity, 0, sizeof(all), &all);
 	/* like this process, it may run on all: so it may there */
-	if (n > 0 && !CPU_EQUAL(&cpus, &all))
+	if (n > 0 && !CPU_EQUAL(&cpus, ours))
 		m->affinity = capture_bytes(&cpus, (size_t)n);
 	n = syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, k->tid);
 	m->ioprio = n > 0 ? (uint32_t)n : 0;
-	if (proc_read(k->tid, "comm", &comm, NULL) > 0) {
-		comm[strcspn(comm, "\n")] = '\0';
-		m->comm = comm;
-	} else {
-		m->comm = xstrdup("");
-	}
 }
 
 static Move__Wait *take_wait(const struct tracee *t, const struct task *k)
@@ -330,7 +326,8 @@ static Move__Wait *take_wait(const struct tracee *t, const struct task *k)
 
 static Move__Thread *take_thread(const struct tracee *t, const struct task *k,
 				 const struct thread_data *d,
-				 const struct stub_call *c)
+				 const struct stub_call *c,
+				 const cpu_set_t *ours)
 {
 	Move__Thread *m = capture_new(&move__thread__descriptor);
 	struct user_regs_struct regs = k->cont;
@@ -349,7 +346,8 @@ static Move__Thread *take_thread(const struct tracee *t, const struct task *k,
 	m->pdeath = d->pdeath;
 	m->timer_slack = k->hurried ? HURRY_SLACK : (uint64_t)c[T_SLACK].ret;
 	m->wait = take_wait(t, k);
-	take_outside(m, k);
+	m->comm = xasprintf("%.*s", (int)sizeof(d->comm), d->comm);
+	take_outside(m, k, ours);
 	return m;
 }
 
@@ -424,6 +422,10 @@ static int take_snippets(const struct tracee *t, Move__State *s,
 static int take_slots(struct tracee *t, Move__State *s,
 		      const struct tracee_list *list, struct error *err)
 {
+	cpu_set_t ours;
+
+	CPU_ZERO(&ours);
+	syscall(SYS_sched_getaffinity, 0, sizeof(ours), &ours);
 	for (size_t i = 0; i < t->nr; i++) {
 		struct thread_data d;
 		int r = tracee_read(t->pid,
@@ -433,8 +435,9 @@ static int take_slots(struct tracee *t, Move__State *s,
 
 		if (r < 0)
 			return error_sys(err, r, "reading from the process");
-		capture_add(s->thread, s->n_thread,
-			    take_thread(t, &t->task[i], &d, list[i].call));
+		capture_add(
+			s->thread, s->n_thread,
+			take_thread(t, &t->task[i], &d, list[i].call, &ours));
 	}
 	return 0;
 }
@@ -453,8 +456,10 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 		goto out;
 	for (size_t i = 0; i < t->nr; i++) {
 		list[i].n = T_CALLS;
-		list[i].call = xcalloc(L_TIMER + 2 * NR_TIMERS + 1,
-				       sizeof(struct stub_call));
+		/* no more than needed: fresh memory is slow */
+		list[i].call =
+			xcalloc(i ? T_CALLS : L_TIMER + 2 * NR_TIMERS + 1,
+				sizeof(struct stub_call));
 		thread_calls(list[i].call,
 			     tracee_slot(t, i) +
 				     offsetof(struct stub_thread, data));
