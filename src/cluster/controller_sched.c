@@ -373,9 +373,12 @@ int ctl_sched_check(const struct ctl_job *job, struct error *err)
 	struct ctl *ctl = job->ctl;
 	struct error why;
 
-	/* Before the first host has joined nothing can be said. */
+	/* Nothing can be said before all have told what they have. */
 	if (!ctl->nr_hosts)
 		return 0;
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		if (!ctl->hosts[i]->cores)
+			return 0;
 	if (!policy_check_size(ctl->policy, &ctl->view, s->ranks,
 			       s->min_ranks ? s->min_ranks : s->ranks, &why))
 		return 0;

@@ -32,3 +32,19 @@ void simulate(const struct sim_config *config, struct sim_result *ret)
 	if (sim_run(config, ret, &err) < 0)
 		fail_msg("%s: %s", config->policy, err.text);
 }
+
+void check_same_records(const struct sim_result *a, const struct sim_result *b,
+			const char *policy)
+{
+	assert_int_equal(a->nr, b->nr);
+	for (size_t j = 0; j < a->nr; j++) {
+		const struct sim_record *x = &a->record[j], *y = &b->record[j];
+
+		if (x->start != y->start || x->end != y->end ||
+		    x->procs != y->procs || x->resizes != y->resizes ||
+		    x->moves != y->moves)
+			fail_msg("%s: job %ld started at %ld, and at %ld",
+				 policy, (long)x->id, (long)x->start,
+				 (long)y->start);
+	}
+}

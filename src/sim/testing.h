@@ -13,4 +13,8 @@ struct workload *make_workload(const char *spec, uint32_t procs, double load,
 
 void simulate(const struct sim_config *config, struct sim_result *ret);
 
+/* Each job started and ended at the same time, on as many processors. */
+void check_same_records(const struct sim_result *a, const struct sim_result *b,
+			const char *policy);
+
 #endif
