@@ -260,9 +260,12 @@ static void a_conflict_migrates_who_is_later(void **state)
 	check_slot(&w, "J1 J3 ");
 	check_hosts(&w, 3, 4);
 	assert_int_equal(w.migrated, 0);
-	check_slot(&w, "J2 J3 ");
+	/* A job that is new takes what is left after that. */
+	arrive(&w, 4, 2, 9);
+	check_slot(&w, "J2 J3 J4 ");
 	check_hosts(&w, 3, 4);
 	check_hosts(&w, 2, 0);
+	check_hosts(&w, 4, 2);
 	assert_int_equal(w.migrated, 2);
 	teardown_world(&w);
 

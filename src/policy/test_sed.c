@@ -152,6 +152,24 @@ static void load_of_others_counts(void **state)
 	sed_clear(&sed);
 }
 
+/* A class ends half a step above its number: 1.2 is in the first, 2.4 in the
+ * second. */
+static void classes_reach_half_a_step_further(void **state)
+{
+	const double alpha[] = { 1.2, 1, 4 };
+	int avail[5];
+	struct sed sed;
+
+	(void)state;
+	for (int kind = SED1; kind <= SED2; kind++) {
+		sed_init(&sed, (enum sed_kind)kind, alpha, 3);
+		sed_availability(&sed, avail);
+		assert_int_equal(avail[1], 2);
+		assert_int_equal(avail[2], kind == SED1 ? 2 : 4);
+		sed_clear(&sed);
+	}
+}
+
 /* System 2: 20 fast and 10 slow run a job each; the fast one ends. */
 static void whole_jobs_migrate_to_a_faster_class(void **state)
 {
@@ -339,6 +357,7 @@ int main(void)
 		cmocka_unit_test(upgrade_when_alone),
 		cmocka_unit_test(ties_go_to_the_faster_class),
 		cmocka_unit_test(load_of_others_counts),
+		cmocka_unit_test(classes_reach_half_a_step_further),
 		cmocka_unit_test(whole_jobs_migrate_to_a_faster_class),
 		cmocka_unit_test(diagrams_of_system1),
 		cmocka_unit_test(diagrams_of_system2),
