@@ -201,6 +201,29 @@ static void whole_jobs_migrate_to_a_faster_class(void **state)
 	sed_clear(&sed);
 }
 
+/* A job that moves keeps the hosts that are as good as others: one of two. */
+static void hosts_that_are_as_good_are_kept(void **state)
+{
+	const double alpha[] = { 1, 1, 1, 2 };
+	struct sed sed;
+	int size;
+
+	(void)state;
+	sed_init(&sed, SED1, alpha, 4);
+	assert_int_equal(sed_map(&sed, 2, 2, &size), 1);
+	sed_start(&sed, 1, 1, 2);
+	assert_int_equal(sed_map(&sed, 2, 2, &size), 2);
+	sed_start(&sed, 2, 2, 2);
+	assert_int_equal(sed.jobs[1].hosts[0], 2);
+	assert_int_equal(sed.jobs[1].hosts[1], 3);
+	sed_end(&sed, 1);
+	assert_int_equal(sed_better_class(&sed, 0), 1);
+	assert_int_equal(sed_migrate(&sed, 0, 1), 1);
+	assert_int_equal(sed.jobs[0].hosts[0], 2);
+	assert_int_equal(sed.jobs[0].hosts[1], 0);
+	sed_clear(&sed);
+}
+
 enum variant { PLAIN, NOT_BETTER, EAGER }; /* NOT_BETTER: -NU and -NM */
 
 static void enumerate_as(const int *counts, enum sed_kind kind,
@@ -359,6 +382,7 @@ int main(void)
 		cmocka_unit_test(load_of_others_counts),
 		cmocka_unit_test(classes_reach_half_a_step_further),
 		cmocka_unit_test(whole_jobs_migrate_to_a_faster_class),
+		cmocka_unit_test(hosts_that_are_as_good_are_kept),
 		cmocka_unit_test(diagrams_of_system1),
 		cmocka_unit_test(diagrams_of_system2),
 	};
