@@ -12,8 +12,7 @@
  *	HELLO	->			who I am, what I move
  *			<-	HELLO	who I am; or ABORT with the reason
  *	MAP TREE UNMAP ZAP PAGES ...	->
- *	SYNC(round)	->	<-	SYNC(round)	all before it is in
- *place
+ *	SYNC(round)	->	<-	SYNC(round)	all before it is there
  *	HURRY(1)	->		it is about to stand still
  *	MAP TREE UNMAP ZAP PAGES ...	->
  *	FDS SAVED	->
@@ -42,6 +41,13 @@
 #define FRAME_PAGES_RUNS 1024
 #define FRAME_TEXT	 500
 
+/*
+ * To add one: its line here, before FRAME_TYPES; its name and bounds in the
+ * table at the head of frame.c, and its shape in frame_check() if it is more
+ * than a length; who sends it, and a case in receive.c.  If an older peer would
+ * not know what to do with it, FRAME_VERSION goes up.
+ * tests/fuzz/corpus-moveframe gets an example.
+ */
 enum frame_type {
 	FRAME_HELLO = 1, /* protobuf Move__Hello */
 	FRAME_MAP,	 /* protobuf Move__Layout */

@@ -32,6 +32,7 @@ int sockopt_set_buffers(int fd, const Fds__Socket *m, struct error *err);
 
 /* Read an int option; or negative errno (options here are never negative). */
 int sockopt_int(int fd, int level, int name);
+/* 0 or a negative errno. */
 int sockopt_set_int(int fd, int level, int name, int v);
 
 #endif

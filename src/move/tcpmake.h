@@ -23,6 +23,7 @@ int tcpmake_state(int fd, const Fds__Socket *m, struct error *err) must_check;
  */
 int tcpmake_ends(int fd, const Fds__Socket *m, struct error *err) must_check;
 
+/* The network is plugged: out of repair mode, and an ACK that says so. */
 int tcpmake_activate(int fd, const Fds__Socket *m,
 		     struct error *err) must_check;
 

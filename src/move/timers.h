@@ -11,11 +11,16 @@
 #include "core/error.h"
 #include "move/state.pb-c.h"
 
-/* Append the timers (their values come later); more than max is -E2BIG. */
+/*
+ * Append the timers that text, such a file, lists to s (their values come
+ * later): 0, -E2BIG beyond max of them, -EPROTO or -ENOTSUP for what cannot be
+ * read or moved.
+ */
 int timers_parse(const char *text, Move__State *s, size_t max,
 		 struct error *err) must_check;
 /* Of a clock that stands still while the process does? */
 bool timers_of_cpu(int32_t clock);
+/* The same for a process that we may trace. */
 int timers_read(pid_t pid, Move__State *s, size_t max,
 		struct error *err) must_check;
 
