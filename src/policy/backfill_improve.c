@@ -32,8 +32,8 @@ static void join(struct freed *a, const struct freed *b)
 		a->to = b->to;
 }
 
-/* Put stretches that touch together; then, if need be, whatever is next to
- * each other: looking at too much is allowed. */
+/* Put stretches that touch together; if they are still too many, those that
+ * lie furthest ahead are not looked at: there is time for them yet. */
 static void join_freed(struct freed_list *list)
 {
 	struct freed *f = list->f;
@@ -47,10 +47,10 @@ static void join_freed(struct freed_list *list)
 			join(&f[n], &f[i]);
 	}
 	list->nr = list->nr ? n + 1 : 0;
-	while (list->nr > MAX_FREED) {
-		list->nr--;
-		f[MAX_FREED - 1].to = f[list->nr].to;
+	if (list->nr > MAX_FREED) {
+		f[MAX_FREED - 1].to = f[MAX_FREED].to;
 		f[MAX_FREED - 1].most = INT64_MAX;
+		list->nr = MAX_FREED;
 	}
 }
 
