@@ -86,19 +86,10 @@ static Move__File *find_file(const Move__Hello *h, const char *path)
 	return NULL;
 }
 
-static bool is_deleted(const char *path)
-{
-	static const char mark[] = " (deleted)";
-	size_t n = strlen(path), m = sizeof(mark) - 1;
-
-	return n > m && !strcmp(path + n - m, mark);
-}
-
 static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 		    struct error *err)
 {
 	Move__File *f = find_file(h, path);
-	struct stat st;
 	int r;
 	fd_auto fd = -1;
 
@@ -107,13 +98,6 @@ static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 		return 0;
 	}
 	fd = open_in(root, path);
-	/*
-	 * Whether a device or a deleted file may be mapped is up to
-	 * move_check(), which waits for it to pass, or refuses.
-	 */
-	if (fd < 0 ? fd == -ENOENT && is_deleted(path)
-		   : fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
-		return 0;
 	if (fd < 0)
 		return error_sys(err, fd, "%s, which the process maps", path);
 	f = capture_new(&move__file__descriptor);
@@ -152,10 +136,13 @@ int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
 		const struct vma *v = &maps->v[i];
 		bool shared = v->kind == VMA_SHARED_FILE;
 
-		if ((shared || v->kind == VMA_FILE) && !vma_has_object(v))
-			r = add_file(root, v->path,
-				     shared && v->advice & VMA_MAYWRITE, h,
-				     err);
+		if (!vma_shows_file(v))
+			continue;
+		r = add_file(root, v->path, shared && v->advice & VMA_MAYWRITE,
+			     h, err);
+		/* deleted since maps was read */
+		if (r == -ENOENT)
+			r = 0;
 	}
 	return r;
 }

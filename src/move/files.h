@@ -18,14 +18,16 @@
 
 /*
  * Describe each file of maps and exe once, as the process's root shows it; h
- * names the trees already.
+ * names the trees already.  Only what may be moved is in maps, but a file may
+ * have gone since they were read; it is left out.
  */
 int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
 		   Move__Hello *h, struct error *err) must_check;
 
 /*
  * A file that is mapped only now: unless h describes it already, describe it
- * there and in f, of which path and shared are set.
+ * there and in f, of which path and shared are set.  -ENOENT: it has gone
+ * since maps was read.
  */
 int files_describe_new(pid_t pid, Move__Hello *h, Move__File *f,
 		       struct error *err) must_check;

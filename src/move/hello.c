@@ -13,6 +13,7 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/capture.h"
+#include "move/check.h"
 #include "move/clocks.h"
 #include "move/cpu.h"
 #include "move/fds.h"
@@ -135,6 +136,9 @@ int hello_of_source(struct sending *s, Move__Hello **ret, struct error *err)
 		r = proc_read_maps(s->src->pid, &maps, err);
 	if (r == 0)
 		r = proc_read_advice(s->src->pid, &maps, err);
+	/* what passes need not be known, and move_check() refused what stays */
+	if (r == 0)
+		check_drop_unmovable(s->src->pid, &maps);
 	if (r == 0)
 		r = proc_read_link(s->src->pid, "exe", &exe, err);
 	if (r == 0)

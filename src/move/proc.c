@@ -107,6 +107,12 @@ bool vma_has_object(const struct vma *v)
 	       (v->kind == VMA_FILE && v->path && path_is_memfd(v->path));
 }
 
+bool vma_shows_file(const struct vma *v)
+{
+	return (v->kind == VMA_FILE || v->kind == VMA_SHARED_FILE) &&
+	       !vma_has_object(v);
+}
+
 bool vma_is_nameless(const struct vma *v)
 {
 	return v->path && path_is_nameless(v->path);

@@ -83,6 +83,8 @@ const struct vma *vma_find(const struct vma_list *l, uint64_t addr);
  * other mappings and descriptors?
  */
 bool vma_has_object(const struct vma *v);
+/* Or a file that has a name? */
+bool vma_shows_file(const struct vma *v);
 /* Shared memory without a name: nobody has a descriptor of it. */
 bool vma_is_nameless(const struct vma *v);
 /* The name of its memfd, fresh; "" if it has none. */

@@ -1,6 +1,7 @@
 /*
  * track_layout.c - follow how the process's mappings change, and tell it
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +29,13 @@ static int tell_gone(struct sending *s, const struct vma_list *gone,
 	return r;
 }
 
-/* fresh may be empty: where the landing area lies is told with it. */
+/*
+ * fresh may be empty: where the landing area lies is told with it.  With left,
+ * what shows a file that has gone since maps was read is not told but appended
+ * there, its path shared.
+ */
 static int tell_fresh(struct sending *s, const struct vma_list *fresh,
-		      struct error *err)
+		      struct vma_list *left, struct error *err)
 {
 	Move__Layout *l = capture_new(&move__layout__descriptor);
 	int r = 0;
@@ -44,10 +49,17 @@ static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 	for (size_t i = 0; i < fresh->nr && r == 0; i++) {
 		Move__Vma *v = layout_vma(&fresh->v[i]);
 
-		capture_add(l->map, l->n_map, v);
 		if (v->file)
 			r = files_describe_new(s->src->pid, s->hello, v->file,
 					       err);
+		if (r == -ENOENT && left) {
+			array_room(left->v, left->nr, &left->cap);
+			left->v[left->nr++] = fresh->v[i];
+			move__vma__free_unpacked(v, NULL);
+			r = 0;
+			continue;
+		}
+		capture_add(l->map, l->n_map, v);
 	}
 	if (r == 0)
 		r = wire_send(s->ch, FRAME_MAP, &l->base, err);
@@ -76,7 +88,7 @@ static int tell_trees(struct sending *s, const struct vma_list *now, bool last,
 	if (!tree_count(s->trees))
 		return 0;
 	if (!s->told_area)
-		r = tell_fresh(s, &none, err);
+		r = tell_fresh(s, &none, NULL, err);
 	return r < 0 ? r : tree_pass(s->trees, now, last, send_tree, s, err);
 }
 
@@ -156,9 +168,20 @@ static void find_whole(struct sending *s)
 	l->nr = n;
 }
 
+/* left: pieces of maps, whose paths are not its own. */
+static void leave_out(struct vma_list *maps, struct vma_list *left)
+{
+	struct vma_list rest = { 0 }, none = { 0 };
+
+	layout_diff(maps, left, &rest, &none);
+	vma_list_clear(maps);
+	*maps = rest;
+	free(left->v);
+}
+
 int track_layout(struct sending *s, bool last, struct error *err)
 {
-	struct vma_list now = { 0 }, gone = { 0 };
+	struct vma_list now = { 0 }, gone = { 0 }, left = { 0 };
 	int r = read_layout(s, &now, last, err);
 
 	if (r == 0)
@@ -176,8 +199,10 @@ int track_layout(struct sending *s, bool last, struct error *err)
 	if (gone.nr)
 		r = tell_gone(s, &gone, err);
 	if (r == 0 && s->fresh.nr)
-		r = tell_fresh(s, &s->fresh, err);
+		r = tell_fresh(s, &s->fresh, last ? NULL : &left, err);
 	vma_list_clear(&gone);
+	if (left.nr)
+		leave_out(&now, &left);
 	vma_list_clear(&s->maps);
 	s->maps = now;
 	find_whole(s);
