@@ -252,6 +252,8 @@ starts() {
 	done
 	echo '5 down 4' >"$dir/ev"
 	fails "names host 4" "$stint" sim -p fcfs --swf "$dir/t.swf" --events "$dir/ev"
+	echo '0 reserve 5 10 20' >"$dir/ev"
+	fails "reserves 5 processors, and the machine has 4" "$stint" sim -p fcfs --swf "$dir/t.swf" --events "$dir/ev"
 	printf '# node_id event_type event_start_time event_stop_time\nn 2 0 1\n' >"$dir/ev"
 	fails "ev:2: event_type" "$stint" sim -p fcfs --swf "$dir/t.swf" --events "$dir/ev"
 }

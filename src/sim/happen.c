@@ -339,6 +339,14 @@ int engine_check_script(const struct engine *g, struct error *err)
 {
 	const struct sim_script *s = g->config->script;
 
+	for (size_t i = 0; s && i < s->nr; i++)
+		if (s->event[i].type == SCRIPT_RESERVE &&
+		    s->event[i].procs > g->result.procs)
+			return error_set(err, -EINVAL,
+					 "the event file reserves %" PRIu32
+					 " processors, and the machine has "
+					 "%" PRIu32,
+					 s->event[i].procs, g->result.procs);
 	if (!s || s->relative || s->nr_hosts <= g->view.nr_hosts)
 		return 0;
 	return error_set(err, -EINVAL,
