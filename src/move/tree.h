@@ -90,7 +90,7 @@ void tree_made_destroy(struct tree_made *made); /* NULL is allowed */
 /*
  * Do what one change says to the tree at path, a directory that is there.  The
  * bytes are not trusted: nothing outside of the file system mounted there is
- * reached.
+ * reached.  After an error no more changes are taken.
  */
 int tree_made_apply(struct tree_made *made, const char *path, const void *p,
 		    size_t n, struct error *err) must_check;

@@ -28,6 +28,7 @@
 struct tree_made {
 	struct made_tree tree[TREES_MOST];
 	size_t nr;
+	bool failed; /* what is noted and what is there may differ */
 };
 
 struct tree_made *tree_made_create(void)
@@ -246,7 +247,8 @@ static int open_file(const struct made_tree *t, struct made *m,
 		return r;
 	if (!S_ISREG(m->mode))
 		return error_set(err, -EPROTO, "content of what is no file");
-	r = openat(t->fd, path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	/* whatever a change made of it, this never waits */
+	r = openat(t->fd, path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	return r < 0 ? made_error(t, "opening", path, -errno, err) : r;
 }
 
@@ -427,8 +429,8 @@ int tree_made_apply(struct tree_made *made, const char *path, const void *p,
 	struct statfs fs;
 	int r;
 
-	if (!t)
-		return error_set(err, -EPROTO, "too many trees");
+	if (!t || made->failed)
+		return error_set(err, -EPROTO, "%s: no more changes", path);
 	/* for the while of a change only: the table is shared with L */
 	t->fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (t->fd < 0 || fstatfs(t->fd, &fs) < 0) {
@@ -444,5 +446,6 @@ int tree_made_apply(struct tree_made *made, const char *path, const void *p,
 	if (c)
 		tree__change__free_unpacked(c, NULL);
 	io_close(&t->fd);
+	made->failed = r < 0;
 	return r;
 }
