@@ -157,7 +157,6 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 	r = landing_map(l, err);
 	if (r < 0)
 		goto fail;
-	r = -EMFILE;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
 		error_sys(err, r = -errno, "socketpair");
 		goto fail;

@@ -26,378 +26,7 @@
 #include <cmocka.h>
 
 #include "move/fds.h"
-#include "move/tcpcompat.h"
-#include "move/test_fdload.h"
-
-#define CONN	10
-#define LISTEN	11
-#define CONTROL 900
-#define WAIT_MS 10000
-
-/* What the processes of one case share. */
-static struct shared {
-	bool six;
-	_Atomic bool listening, shut, moved;
-	uint64_t rank_sent, peer_sent;
-	char text[256]; /* of the first failure */
-	size_t blob_n;
-	unsigned char blob[LOAD_BLOB_MAX];
-} * shared;
-
-#define CHECK(cond) check(cond, #cond, __LINE__)
-static void check(bool cond, const char *text, int line)
-{
-	if (cond)
-		return;
-	if (!shared->text[0])
-		snprintf(shared->text, sizeof(shared->text),
-			 "line %d: %s (errno %d)", line, text, errno);
-	_exit(1);
-}
-
-static void wait_for(_Atomic bool *flag)
-{
-	for (int i = 0; i < WAIT_MS && !*flag; i++)
-		poll(NULL, 0, 1);
-	CHECK(*flag);
-}
-
-static int state_of(int fd)
-{
-	struct tcp_info ti;
-	socklen_t n = sizeof(ti);
-
-	CHECK(getsockopt(fd, SOL_TCP, TCP_INFO, &ti, &n) == 0);
-	return ti.tcpi_state;
-}
-
-static void wait_state(int state)
-{
-	for (int i = 0; i < WAIT_MS && state_of(CONN) != state; i++)
-		poll(NULL, 0, 1);
-	CHECK(state_of(CONN) == state);
-}
-
-static bool says(const char *text)
-{
-	return send(CONN, text, strlen(text), MSG_NOSIGNAL) ==
-	       (ssize_t)strlen(text);
-}
-
-static bool reads(const char *text)
-{
-	struct pollfd p = { .fd = CONN, .events = POLLIN };
-	size_t n = strlen(text);
-	char buf[256];
-
-	return poll(&p, 1, WAIT_MS) == 1 &&
-	       recv(CONN, buf, n ? n : 1, n ? MSG_WAITALL : 0) == (ssize_t)n &&
-	       !memcmp(buf, text, n);
-}
-
-/* Bytes that depend on their place, until no more are taken. */
-static uint64_t fill(void)
-{
-	uint32_t words[256];
-	uint64_t sent = 0;
-	ssize_t n;
-
-	for (;;) {
-		for (uint32_t i = 0; i < 256; i++)
-			words[i] = (uint32_t)(sent / 4) + i;
-		n = send(CONN, words, sizeof(words), MSG_DONTWAIT);
-		if (n < 0)
-			return sent;
-		sent += (uint64_t)n;
-		/* Only whole words keep the bytes simple. */
-		CHECK(n % 4 == 0);
-	}
-}
-
-static void drain(uint64_t n)
-{
-	uint32_t word;
-
-	for (uint64_t at = 0; at < n; at += 4) {
-		struct pollfd p = { .fd = CONN, .events = POLLIN };
-
-		CHECK(poll(&p, 1, WAIT_MS) == 1);
-		CHECK(recv(CONN, &word, 4, MSG_WAITALL) == 4);
-		CHECK(word == (uint32_t)(at / 4));
-	}
-}
-
-/* ---- setting up ---- */
-
-static socklen_t peer_address(struct sockaddr_storage *ss)
-{
-	struct sockaddr_in *in = (void *)ss;
-	struct sockaddr_in6 *in6 = (void *)ss;
-
-	memset(ss, 0, sizeof(*ss));
-	in->sin_port = htons(LOAD_PORT);
-	ss->ss_family = shared->six ? AF_INET6 : AF_INET;
-	if (shared->six)
-		inet_pton(AF_INET6, "fd77::1", &in6->sin6_addr);
-	else
-		inet_pton(AF_INET, "10.77.0.1", &in->sin_addr);
-	return shared->six ? sizeof(*in6) : sizeof(*in);
-}
-
-static void place(int fd, int number)
-{
-	CHECK(fd >= 0 && dup2(fd, number) == number);
-	if (fd != number)
-		close(fd);
-}
-
-static void small_buffers(int fd)
-{
-	int v = 40000;
-
-	CHECK(!setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &v, sizeof(v)));
-	CHECK(!setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &v, sizeof(v)));
-}
-
-static void make_listener(void)
-{
-	struct sockaddr_storage ss;
-	socklen_t n = peer_address(&ss);
-	int one = 1;
-
-	place(socket(ss.ss_family, SOCK_STREAM, 0), LISTEN);
-	setsockopt(LISTEN, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	small_buffers(LISTEN);
-	CHECK(bind(LISTEN, (void *)&ss, n) == 0 && listen(LISTEN, 5) == 0);
-	shared->listening = true;
-}
-
-static void do_accept(void)
-{
-	place(accept(LISTEN, NULL, NULL), CONN);
-}
-
-static void do_connect(void)
-{
-	struct sockaddr_storage ss;
-	socklen_t n = peer_address(&ss);
-
-	wait_for(&shared->listening);
-	place(socket(ss.ss_family, SOCK_STREAM, 0), CONN);
-	small_buffers(CONN);
-	CHECK(connect(CONN, (void *)&ss, n) == 0);
-}
-
-/* ---- the cases ---- */
-
-static void fin_wait1_rank(void)
-{
-	do_connect();
-	CHECK(says("tail") && shutdown(CONN, SHUT_WR) == 0);
-	wait_state(TCP_FIN_WAIT1);
-}
-
-static void half_closed_peer(void)
-{
-	CHECK(reads("tail") && reads("") && says("ok"));
-	close(CONN);
-}
-
-static void half_closed_rank(void)
-{
-	CHECK(reads("ok") && reads(""));
-}
-
-static void full_rank(void)
-{
-	do_connect();
-	shared->rank_sent = fill();
-	CHECK(shared->rank_sent > 40000);
-	CHECK(shutdown(CONN, SHUT_WR) == 0);
-	wait_state(TCP_FIN_WAIT1);
-}
-
-static void full_peer(void)
-{
-	drain(shared->rank_sent);
-	CHECK(reads("") && says("ok"));
-	close(CONN);
-}
-
-static void shut_after_rank(void)
-{
-	do_accept();
-	wait_for(&shared->shut);
-	CHECK(shutdown(CONN, SHUT_WR) == 0);
-}
-
-static void closing_rank(void)
-{
-	do_connect();
-	CHECK(says("tail") && shutdown(CONN, SHUT_WR) == 0);
-	shared->shut = true;
-	wait_state(TCP_CLOSING);
-}
-
-static void closing_full_rank(void)
-{
-	do_connect();
-	shared->rank_sent = fill();
-	CHECK(shutdown(CONN, SHUT_WR) == 0);
-	shared->shut = true;
-	wait_state(TCP_CLOSING);
-}
-
-static void reads_tail(void)
-{
-	CHECK(reads("tail") && reads(""));
-}
-
-static void reads_all(void)
-{
-	drain(shared->rank_sent);
-	CHECK(reads(""));
-}
-
-/* Wholly closed, with the peer's acknowledgement. */
-static void ends_rank(void)
-{
-	CHECK(reads(""));
-	wait_state(TCP_CLOSE);
-}
-
-static void says_and_shuts(void)
-{
-	do_accept();
-	CHECK(says("last") && shutdown(CONN, SHUT_WR) == 0);
-}
-
-static void last_ack_rank(void)
-{
-	do_connect();
-	wait_state(TCP_CLOSE_WAIT);
-	CHECK(says("tail") && shutdown(CONN, SHUT_WR) == 0);
-	wait_state(TCP_LAST_ACK);
-}
-
-static void last_ack_verify(void)
-{
-	CHECK(reads("last") && reads(""));
-	wait_state(TCP_CLOSE);
-}
-
-static void close_wait_rank(void)
-{
-	do_connect();
-	wait_state(TCP_CLOSE_WAIT);
-}
-
-static void close_wait_verify(void)
-{
-	CHECK(reads("last") && reads("") && says("tail"));
-	close(CONN);
-}
-
-/* Both queues of both ends are full. */
-static void both_full_peer(void)
-{
-	do_accept();
-	shared->peer_sent = fill();
-}
-
-static void both_full_rank(void)
-{
-	do_connect();
-	shared->rank_sent = fill();
-	poll(NULL, 0, 50);
-}
-
-static void both_full_rank_verify(void)
-{
-	drain(shared->peer_sent);
-	CHECK(says("tail"));
-	CHECK(reads("ok"));
-}
-
-static void both_full_peer_verify(void)
-{
-	drain(shared->rank_sent);
-	CHECK(reads("tail") && says("ok"));
-}
-
-static void syn_sent_rank(void)
-{
-	struct sockaddr_storage ss;
-	socklen_t n = peer_address(&ss);
-
-	wait_for(&shared->listening);
-	place(socket(ss.ss_family, SOCK_STREAM | SOCK_NONBLOCK, 0), CONN);
-	CHECK(connect(CONN, (void *)&ss, n) < 0 && errno == EINPROGRESS);
-	poll(NULL, 0, 20);
-	CHECK(state_of(CONN) == TCP_SYN_SENT);
-}
-
-static void syn_sent_verify(void)
-{
-	struct pollfd p = { .fd = CONN, .events = POLLOUT };
-	socklen_t n = sizeof(int);
-	int e;
-
-	CHECK(poll(&p, 1, WAIT_MS) == 1);
-	CHECK(getsockopt(CONN, SOL_SOCKET, SO_ERROR, &e, &n) == 0 && e == 0);
-	CHECK(says("hello") && reads("ok"));
-}
-
-static void accepts_late(void)
-{
-	do_accept();
-	CHECK(reads("hello") && says("ok"));
-}
-
-static void nothing(void)
-{
-}
-
-struct states_case {
-	const char *name;
-	const char *drop; /* nft rule of the first host, or NULL */
-	void (*rank_make)(void);
-	void (*peer_make)(void);
-	void (*rank_verify)(void);
-	void (*peer_verify)(void);
-	bool slow; /* takes a second: one way only */
-};
-
-#define NO_FIN                                           \
-	"chain o { type filter hook output priority 0; " \
-	"tcp flags & fin == fin drop\n}"
-#define NO_SYN                                           \
-	"chain o { type filter hook output priority 0; " \
-	"tcp flags & syn == syn drop\n}"
-#define NO_ACK                                          \
-	"chain i { type filter hook input priority 0; " \
-	"tcp flags & syn == syn drop\n}"
-
-static const struct states_case cases[] = {
-	{ "FIN_WAIT1", NO_FIN, fin_wait1_rank, do_accept, half_closed_rank,
-	  half_closed_peer },
-	{ "FIN_WAIT1, unsent", NULL, full_rank, do_accept, half_closed_rank,
-	  full_peer },
-	{ "CLOSING", NO_FIN, closing_rank, shut_after_rank, ends_rank,
-	  reads_tail },
-	{ "CLOSING, unsent", NULL, closing_full_rank, shut_after_rank,
-	  ends_rank, reads_all },
-	{ "LAST_ACK", NO_FIN, last_ack_rank, says_and_shuts, last_ack_verify,
-	  reads_tail },
-	{ "CLOSE_WAIT", NULL, close_wait_rank, says_and_shuts,
-	  close_wait_verify, reads_tail },
-	{ "ESTABLISHED, full", NULL, both_full_rank, both_full_peer,
-	  both_full_rank_verify, both_full_peer_verify },
-	{ "SYN_SENT", NO_SYN, syn_sent_rank, nothing, syn_sent_verify,
-	  accepts_late, true },
-	{ "SYN_SENT, SYN seen", NO_ACK, syn_sent_rank, nothing, syn_sent_verify,
-	  accepts_late, true },
-};
+#include "move/test_fdstates.h"
 
 /* ---- running one ---- */
 
@@ -432,10 +61,10 @@ static pid_t start(int net, void (*make)(void), void (*verify)(void))
 	load_net_enter(net);
 	close_range(0, ~0u, 0);
 	if (net == LOAD_PEER)
-		make_listener();
+		states_listen();
 	make();
 	if (net == LOAD_PEER)
-		wait_for(&shared->moved);
+		states_wait(&shared->moved);
 	else
 		raise(SIGSTOP);
 	verify();
@@ -511,7 +140,7 @@ static void run(const struct states_case *c, bool six, bool give_up)
 	struct fds_source *s;
 	pid_t rank, peer;
 
-	memset(shared, 0, offsetof(struct shared, blob));
+	memset(shared, 0, offsetof(struct states_shared, blob));
 	shared->six = six;
 	if (c->drop)
 		filter(c->drop);
@@ -552,18 +181,18 @@ static void run(const struct states_case *c, bool six, bool give_up)
 
 static void moved(void **state)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		run(&cases[i], i % 2, false);
-		if (!cases[i].slow)
-			run(&cases[i], !(i % 2), false);
+	for (size_t i = 0; states_cases[i].name; i++) {
+		run(&states_cases[i], i % 2, false);
+		if (!states_cases[i].slow)
+			run(&states_cases[i], !(i % 2), false);
 	}
 }
 
 static void given_up(void **state)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		if (!cases[i].slow)
-			run(&cases[i], i % 2, true);
+	for (size_t i = 0; states_cases[i].name; i++) {
+		if (!states_cases[i].slow)
+			run(&states_cases[i], i % 2, true);
 	}
 }
 
@@ -578,7 +207,7 @@ static void listens_rank(void)
 	struct sockaddr_in in = { .sin_family = AF_INET,
 				  .sin_port = htons(LOAD_PORT) };
 
-	place(socket(AF_INET, SOCK_STREAM, 0), LISTEN);
+	states_place(socket(AF_INET, SOCK_STREAM, 0), LISTEN);
 	CHECK(bind(LISTEN, (void *)&in, sizeof(in)) == 0);
 	CHECK(listen(LISTEN, 5) == 0);
 }
@@ -589,14 +218,14 @@ static void calls_peer(void)
 				  .sin_port = htons(LOAD_PORT) };
 
 	CHECK(inet_pton(AF_INET, "10.77.0.2", &in.sin_addr) == 1);
-	place(socket(AF_INET, SOCK_STREAM, 0), CONN);
+	states_place(socket(AF_INET, SOCK_STREAM, 0), CONN);
 	CHECK(connect(CONN, (void *)&in, sizeof(in)) == 0);
 	shared->shut = true;
 }
 
 static void says_hello(void)
 {
-	CHECK(says("hello") && reads("ok"));
+	CHECK(states_say("hello") && states_read("ok"));
 }
 
 /* The peer believes it is connected; nobody at the destination would know. */
@@ -609,14 +238,14 @@ static void half_made(void **state)
 	int pidfd, status;
 	size_t n;
 
-	memset(shared, 0, offsetof(struct shared, blob));
+	memset(shared, 0, offsetof(struct states_shared, blob));
 	filter(NO_LAST_ACK);
 	load_net_plug(LOAD_A, true);
-	rank = start(LOAD_A, listens_rank, accepts_late);
+	rank = start(LOAD_A, listens_rank, states_accept_late);
 	assert_int_equal(waitpid(rank, &status, WUNTRACED), rank);
 	assert_true(WIFSTOPPED(status));
 	peer = start(LOAD_PEER, calls_peer, says_hello);
-	wait_for(&shared->shut);
+	states_wait(&shared->shut);
 	pidfd = (int)syscall(SYS_pidfd_open, rank, 0);
 	assert_int_equal(fds_prepare(rank, pidfd, NULL, 0, NULL, &s, &err), 0);
 	assert_int_equal(fds_drain(s, 5000, &err), -EAGAIN);
