@@ -5,7 +5,10 @@ bats_require_minimum_version 1.5.0
 load capsule
 
 setup() { bed_setup; }
-teardown() { bed_teardown; }
+teardown() {
+	[ -z "${v2:-}" ] || umount "$script_dir/v2"
+	bed_teardown
+}
 
 capsule_up() { # SHELL HOST ADDRESS [MORE...]
 	local s=$1 h=$2 a=$3
@@ -269,4 +272,40 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 	eventually grown "$script_dir/beats" "$n"
 	ok u destroy
 	[ -z "$(ls "$run_dir/capsules")" ]
+}
+
+@test "capsule: on a machine with cgroup v2 alone" {
+	bed_up 1
+	run_dir=$script_dir/run
+	mkdir -p "$run_dir" "$script_dir/v2"
+	mount -t cgroup2 none "$script_dir/v2" || skip "no cgroup v2 here"
+	v2=$script_dir/v2/cap$$v
+	# What it sees of /sys/fs/cgroup is the unified hierarchy and nothing else.
+	coproc unshare --mount --propagation private sh -c '
+		umount --recursive /sys/fs/cgroup
+		mount -t cgroup2 none /sys/fs/cgroup && exec "$0"' "$capsule_shell" 3>&-
+	in[v]=${COPROC[1]} out[v]=${COPROC[0]}
+	ok v create "cap$$v" run="$run_dir"
+	ok v init
+	[[ $answer == *v2 ]]
+	start v "$script_dir/beats" 'while :; do echo .; sleep 0.01; done'
+	eventually grown "$script_dir/beats" 20
+	[ -n "$(cat "$v2/run/cgroup.procs")" ]
+	[ "$(wc -l <"$v2/init/cgroup.procs")" = 1 ]
+	ok v freeze
+	[ "$(cat "$v2/run/cgroup.freeze")" = 1 ]
+	grep -q "frozen 1" "$v2/run/cgroup.events"
+	n=$(stat -c %s "$script_dir/beats")
+	sleep 0.3
+	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
+	ok v thaw
+	eventually grown "$script_dir/beats" "$n"
+	# A keeper that is killed takes a frozen copy along, which runs no more.
+	ok v freeze
+	rank=$(head -1 "$v2/run/cgroup.procs")
+	n=$(stat -c %s "$script_dir/beats")
+	kill -9 "$COPROC_PID"
+	eventually gone "$rank"
+	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
+	rmdir "$v2/run" "$v2/init" "$v2"
 }
