@@ -15,12 +15,8 @@
 #include "cluster/controller_priv.h"
 #include "core/log.h"
 #include "core/xalloc.h"
-#include "net/net.h"
 
-enum {
-	PIECE = 96 << 10,     /* of arguments in one START */
-	HOST_LINES_MAX = 256, /* jobs with more ranks get no /etc/hosts */
-};
+enum { PIECE = 96 << 10 }; /* of arguments in one START */
 
 #define ASK(NAME)  KEEPER__REQUEST__BODY_##NAME
 #define TELL(NAME) KEEPER__EVENT__BODY_##NAME
@@ -176,46 +172,6 @@ void klink_start_failed(struct klink *k, const char *why)
 		ctl_rank_ended(r, 1);
 	}
 	klink_free(k);
-}
-
-void klink_capsule(const struct ctl_rank *r, const struct ctl_host *h,
-		   Keeper__Capsule *ret)
-{
-	const struct ctl_job *job = r->job;
-	char text[NET_TEXT];
-
-	keeper__capsule__init(ret);
-	ret->address = xstrdup(net_addr_text(r->address, text));
-	ret->mode = h->net;
-	if (!strcmp(h->net, "bridge")) {
-		ret->bridge = h->uplink;
-		ret->prefix = h->prefix;
-	} else {
-		ret->uplink = h->uplink;
-	}
-	if (job->nr > HOST_LINES_MAX)
-		return;
-	ret->hosts = xcalloc(job->nr, sizeof(*ret->hosts));
-	for (uint32_t i = 0; i < job->nr; i++) {
-		Keeper__HostName *n = xcalloc(1, sizeof(*n));
-
-		keeper__host_name__init(n);
-		n->name = xasprintf("%" PRIu64 "-%u", job->id, i);
-		n->address =
-			xstrdup(net_addr_text(job->ranks[i].address, text));
-		ret->hosts[ret->n_hosts++] = n;
-	}
-}
-
-void klink_capsule_clear(Keeper__Capsule *c)
-{
-	for (size_t i = 0; i < c->n_hosts; i++) {
-		free(c->hosts[i]->name);
-		free(c->hosts[i]->address);
-		free(c->hosts[i]);
-	}
-	free(c->hosts);
-	free(c->address);
 }
 
 /* As many of list[*at...] as fit beside `bytes` into one packet. */
@@ -384,10 +340,26 @@ static void on_started(struct klink *k, const Keeper__Started *s)
 	klink_stdin_room(r->job);
 }
 
+/* It has the rank, or is about to; another's words about it are old news. */
+static bool speaks_for_rank(const struct klink *k, const struct ctl_move *m)
+{
+	return klink_is_current(k) || (m && ctl_move_at_dest(m, k));
+}
+
 static void klink_event(struct klink *k, Keeper__Event *e)
 {
 	struct ctl_move *m = ctl_move_of(k);
 
+	switch (e->body_case) {
+	case TELL(STARTED):
+	case TELL(PMI_FENCE):
+	case TELL(PMI_ABORT):
+		if (!speaks_for_rank(k, m))
+			return;
+		break;
+	default:
+		break;
+	}
 	switch (e->body_case) {
 	case TELL(FAILED):
 		on_failed(k, e->re, e->failed);
@@ -430,6 +402,36 @@ static void klink_event(struct klink *k, Keeper__Event *e)
 	}
 }
 
+/*
+ * Can its rank be there, for all we know?  A host speaks for no other one's:
+ * what it claims beyond this belongs to no job, and is ended.
+ */
+static bool can_be_there(const struct klink *k)
+{
+	const struct ctl_rank *r = klink_rank(k);
+
+	if (k->epoch == r->epoch)
+		return k->host == r->host;
+	if (r->move && k->epoch == r->move->epoch)
+		return k->host == r->move->to;
+	return k->epoch < r->epoch; /* leftovers where it has been */
+}
+
+/* A keeper that we did not start, or before we were started. */
+static struct klink *klink_found(struct ctl_host *h, uint64_t job,
+				 uint32_t rank, uint64_t epoch)
+{
+	struct klink *k = klink_create(h, job, rank, epoch);
+
+	if (k->job && !can_be_there(k)) {
+		log_warnx("host=%s job=%" PRIu64 " rank=%u epoch=%" PRIu64
+			  " is not there",
+			  h->name, job, rank, epoch);
+		k->job = NULL;
+	}
+	return k;
+}
+
 void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 		  const ProtobufCBinaryData *data)
 {
@@ -449,7 +451,7 @@ void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 		goto out;
 	}
 	if (!k && e->body_case == TELL(HELLO))
-		k = klink_create(h, id, name->rank, name->epoch);
+		k = klink_found(h, id, name->rank, name->epoch);
 	if (!k)
 		goto out;
 	if (e->body_case == TELL(HELLO))
