@@ -108,16 +108,27 @@ static struct task *task_find(struct tracee *t, pid_t tid)
 	return NULL;
 }
 
+/* ptrace says EPERM of a thread that has exited and is still listed. */
+static bool has_exited(pid_t tid)
+{
+	struct proc_status st;
+
+	return proc_read_status(tid, &st, NULL) < 0 || st.state == 'Z' ||
+	       st.state == 'X';
+}
+
 /* 1: seized and told to stop, 0: it has exited meanwhile. */
 static int task_seize(struct tracee *t, pid_t tid, struct error *err)
 {
 	struct task *k;
 
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
-		if (errno == ESRCH)
+		int e = errno;
+
+		if (e == ESRCH || (e == EPERM && has_exited(tid)))
 			return 0;
 		return error_sys(
-			err, -errno,
+			err, -e,
 			"cannot trace thread %d (is a debugger on it, and is it yours?)",
 			tid);
 	}
