@@ -5,6 +5,7 @@
  * Arrival rates are given in the text in jobs per 1000 s; a load is rate times
  * demand over the hosts' speed.
  */
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -355,13 +356,6 @@ static char *tell_gap(const struct reproduce *r, const struct reproduce_grid *g)
 			      least.high);
 }
 
-static int compare_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /*
  * The paper gives one smallest value and no interval.  How does the smallest
  * over the loads scatter if each load is one short run?
@@ -387,7 +381,7 @@ static int note_single_runs(struct reproduce *r,
 				g.result[l].value[i][METRIC_MIGRATION_GAP]);
 	}
 	if (rc == 0) {
-		qsort(least, RUNS, sizeof(*least), compare_double);
+		gsl_sort(least, 1, RUNS);
 		reproduce_note(
 			r,
 			reproduce_text("one run of %d jobs a load, the least "
