@@ -63,19 +63,26 @@ void ctl_job_detach_later(struct ctl_job *job)
 					   USEC_PER_MSEC, on_client_grace, job);
 }
 
+void ctl_job_hold(struct ctl_peer *p, struct ctl_job *job)
+{
+	if (p->job == job)
+		return;
+	if (p->job)
+		ctl_job_detach(p);
+	if (job->client)
+		ctl_job_detach(job->client);
+	job->client = p;
+	p->job = job;
+}
+
 void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a)
 {
 	struct ctl_job *job = ctl_job_find(p->ctl, a->job);
 	struct klink *k;
 
-	if (p->job)
-		ctl_job_detach(p);
-	if (job->client)
-		ctl_job_detach(job->client);
+	ctl_job_hold(p, job);
 	job->grace = sd_event_source_disable_unref(job->grace);
 	job->deserted = false;
-	job->client = p;
-	p->job = job;
 	ctl_send_ok(p, re);
 	TAILQ_FOREACH (k, &p->ctl->klinks, link)
 		if (k->job == job)

@@ -257,7 +257,8 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 		 (unsigned long long)job->id, job->spec->user, job->nr);
 	done.job = job->id;
 	ctl_send(p, 0, re, MESSAGE_BODY(SUBMITTED), &done);
-	ctl_job_detach_later(job);
+	/* It attaches next; until then it is there, and no grace runs. */
+	ctl_job_hold(p, job);
 	ctl_sched_arrive(job);
 	if (hosts) {
 		ctl_sched_start(job, hosts);

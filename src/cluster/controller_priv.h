@@ -269,6 +269,8 @@ void ctl_signal_failed(struct klink *k, uint64_t signo,
 /* ---- controller_client.c */
 
 void ctl_job_tell(struct ctl_job *job); /* its client, where it stands */
+/* p is its client from now on, in place of another. */
+void ctl_job_hold(struct ctl_peer *p, struct ctl_job *job);
 void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a);
 void ctl_job_detach(struct ctl_peer *p);
 /* No client: end it unless one attaches in time. */
