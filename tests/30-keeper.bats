@@ -460,6 +460,11 @@ murdered() {
 	murdered dest-commit new
 	[ "$status" = 137 ]
 	[[ "$output" == *outcome=lost* ]]
+	# What they left on their hosts the next keepers there take away.
+	for host in a b; do
+		"$STINT_BUILD/tests/keeper/keeper-job" -r "$dir/$host" true
+		[ -z "$(ls "$dir/$host/capsules")" ]
+	done
 }
 
 # Where the link is lost after READY the copy's connections come alive only
