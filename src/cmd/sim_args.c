@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/cost_options.h"
 #include "core/units.h"
 
 enum {
@@ -24,9 +25,6 @@ enum {
 	KEY_EXACT,
 	KEY_KILL,
 	KEY_POOL,
-	KEY_RESIZE_COST,
-	KEY_MIGRATE_COST,
-	KEY_RANK_COST,
 	KEY_LIST,
 	KEY_SPEEDUP,
 	KEY_EVENTS,
@@ -87,12 +85,6 @@ static const struct argp_option options[] = {
 	  "jobs are pools of tasks: their ranks' rates add up, instead of the "
 	  "slowest setting the pace",
 	  3 },
-	{ "resize-cost", KEY_RESIZE_COST, "TIME", 0,
-	  "standstill when a job's processors change (0)", 3 },
-	{ "migrate-cost", KEY_MIGRATE_COST, "TIME", 0,
-	  "standstill when ranks of a job move, once (0)", 3 },
-	{ "rank-cost", KEY_RANK_COST, "TIME", 0,
-	  "and for each rank that moves (0)", 3 },
 	{ "list", KEY_LIST, 0, 0, "list the workload generators", 4 },
 	{ 0 }
 };
@@ -136,58 +128,56 @@ static int parse_number(struct sim_args *a, int key, const char *arg,
 				 &a->replication, err);
 	case KEY_LOAD:
 		return parse_load(arg, &a->load, err);
-	case KEY_EXTRA:
-		return parse_extra(arg, &a->trace.extra, err);
-	case KEY_RESIZE_COST:
-		return parse_usec(arg, &a->config.costs.resize, err);
-	case KEY_MIGRATE_COST:
-		return parse_usec(arg, &a->config.costs.migrate, err);
 	default:
-		return parse_usec(arg, &a->config.costs.migrate_rank, err);
+		return parse_extra(arg, &a->trace.extra, err);
 	}
+}
+
+/* Where the options that are names and files go; NULL: not one of them. */
+static const char **text_of(struct sim_args *a, int key)
+{
+	switch (key) {
+	case 'p':
+		return &a->policy;
+	case KEY_SWF:
+		return &a->swf;
+	case 'w':
+		return &a->workload;
+	case 'H':
+		return &a->hosts;
+	case KEY_EVENTS:
+		return &a->events;
+	case KEY_REPLAY:
+		return &a->replay;
+	case KEY_SPEEDUP:
+		return &a->speedup;
+	case 'o':
+		return &a->out;
+	case KEY_OUT_SWF:
+		return &a->out_swf;
+	case KEY_SERIES:
+		return &a->figures.series_path;
+	case KEY_PLOT:
+		return &a->figures.plot_path;
+	case KEY_GANTT:
+		return &a->figures.gantt_path;
+	}
+	return NULL;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct sim_args *a = state->input;
+	const char **text = text_of(a, key);
 	struct error err;
 
+	if (text) {
+		*text = arg;
+		return 0;
+	}
 	switch (key) {
-	case 'p':
-		a->policy = arg;
-		break;
-	case KEY_SWF:
-		a->swf = arg;
-		break;
-	case 'w':
-		a->workload = arg;
-		break;
-	case 'H':
-		a->hosts = arg;
-		break;
-	case KEY_EVENTS:
-		a->events = arg;
-		break;
-	case KEY_REPLAY:
-		a->replay = arg;
-		break;
-	case KEY_SPEEDUP:
-		a->speedup = arg;
-		break;
-	case 'o':
-		a->out = arg;
-		break;
-	case KEY_OUT_SWF:
-		a->out_swf = arg;
-		break;
-	case KEY_SERIES:
-		a->figures.series_path = arg;
-		break;
-	case KEY_PLOT:
-		a->figures.plot_path = arg;
-		break;
-	case KEY_GANTT:
-		a->figures.gantt_path = arg;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->config.costs;
 		break;
 	case KEY_JSON:
 		a->json = true;
@@ -213,9 +203,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_REPLICATION:
 	case KEY_LOAD:
 	case KEY_EXTRA:
-	case KEY_RESIZE_COST:
-	case KEY_MIGRATE_COST:
-	case KEY_RANK_COST:
 		if (parse_number(a, key, arg, &err) < 0)
 			argp_error(state, "%s", err.text);
 		break;
@@ -257,7 +244,8 @@ int sim_args_parse(int argc, char **argv, struct sim_args *ret,
 	static const struct argp argp = {
 		options, parse, NULL,
 		"Run a scheduling policy on a workload in simulated time, and "
-		"say what users would have felt."
+		"say what users would have felt.",
+		cost_children
 	};
 	struct sim_args a = { .seed = 1 };
 	int r;

@@ -8,15 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/cost_options.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 
 enum {
 	KEY_SWF = 256,
 	KEY_SPEEDUP,
-	KEY_RESIZE_COST,
-	KEY_MIGRATE_COST,
-	KEY_RANK_COST,
 	KEY_PRECISION,
 	KEY_SE,
 	KEY_LEVEL,
@@ -45,12 +43,6 @@ static const struct argp_option options[] = {
 	  "a machine of hosts with speed factors, such as 5x1,25x4", 0 },
 	{ "load", 'L', "L,...|FROM:TO:STEP", 0,
 	  "at these loads (as the workload is)", 0 },
-	{ "resize-cost", KEY_RESIZE_COST, "TIME", 0,
-	  "standstill when a job's processors change (0)", 0 },
-	{ "migrate-cost", KEY_MIGRATE_COST, "TIME", 0,
-	  "standstill when ranks of a job move, once (0)", 0 },
-	{ "rank-cost", KEY_RANK_COST, "TIME", 0,
-	  "and for each rank that moves (0)", 0 },
 	{ "jobs", 'n', "N", 0, "a run (the workload's number)", 0 },
 	{ "procs", 'P', "N", 0, "of the machine (the workload's)", 0 },
 	{ "seed", 's', "N", 0, "of all random numbers (1)", 0 },
@@ -236,12 +228,6 @@ static int parse_option(struct sweep_args *a, int key, const char *arg,
 		return 0;
 	case 'L':
 		return parse_loads(a, arg, err);
-	case KEY_RESIZE_COST:
-		return parse_usec(arg, &a->costs.resize, err);
-	case KEY_MIGRATE_COST:
-		return parse_usec(arg, &a->costs.migrate, err);
-	case KEY_RANK_COST:
-		return parse_usec(arg, &a->costs.migrate_rank, err);
 	case KEY_METRIC:
 		return parse_metric(arg, &a->metric, err);
 	case KEY_JSON:
@@ -263,6 +249,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	int rc;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->costs;
+		return 0;
 	case 'r':
 		a->sweep.results = arg;
 		return 0;
@@ -387,7 +376,8 @@ static int fill_in(struct sweep_args *a, struct error *err)
 int sweep_args_parse(int argc, char **argv, struct sweep_args *ret,
 		     struct error *err)
 {
-	static const struct argp argp = { options, parse, NULL, doc };
+	static const struct argp argp = { options, parse, NULL, doc,
+					  cost_children };
 	struct sweep_args a = {
 		.sweep = { .seed = 1,
 			   .level = 0.95,

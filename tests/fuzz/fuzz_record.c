@@ -11,30 +11,23 @@
 #include "sim/recorded.h"
 #include "sim/replay.h"
 
+#include "fuzz_text.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static char *copy(const uint8_t *data, size_t size)
-{
-	char *text = xmalloc(size + 1);
-
-	memcpy(text, data, size);
-	text[size] = '\0';
-	return text;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct replay_result result;
 	struct recorded recorded;
 	struct error err = ERROR_INIT;
-	char *text = copy(data, size);
+	char *text = fuzz_text(data, size);
 	int r = replay_run(text, size, "fuzz", &result, &err);
 
 	assert(!r || *err.text);
 	if (!r)
 		free(result.differs);
 	free(text);
-	text = copy(data, size);
+	text = fuzz_text(data, size);
 	err = (struct error)ERROR_INIT;
 	if (!recorded_parse(text, size, "fuzz", &recorded, &err)) {
 		assert(recorded.nr_hosts);

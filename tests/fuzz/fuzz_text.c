@@ -19,16 +19,9 @@
 #include "net/net.h"
 #include "pmi/line.h"
 
+#include "fuzz_text.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static char *copy(const uint8_t *data, size_t size)
-{
-	char *text = xmalloc(size + 1);
-
-	memcpy(text, data, size);
-	text[size] = '\0';
-	return text;
-}
 
 static bool said(int r, struct error *err)
 {
@@ -87,7 +80,7 @@ static void records(const uint8_t *data, size_t size)
 	struct capsule_record capsule = { 0 };
 	struct pmi_line words;
 	struct error err = ERROR_INIT;
-	char *text = copy(data, size), state;
+	char *text = fuzz_text(data, size), state;
 	uint64_t start;
 
 	if (!record_parse(text, &capsule))
@@ -96,7 +89,7 @@ static void records(const uint8_t *data, size_t size)
 	said(record_line_parse(text, &line, &err), &err);
 	record_line_clear(&line);
 	free(text);
-	text = copy(data, size);
+	text = fuzz_text(data, size);
 	if (said(pmi_line_parse(text, &words, &err), &err))
 		assert(words.nr <= PMI_WORDS_MAX);
 	free(text);
@@ -104,7 +97,7 @@ static void records(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = copy(data, size);
+	char *text = fuzz_text(data, size);
 
 	numbers(text);
 	addresses(text);
