@@ -81,14 +81,22 @@ __attribute__((visibility("default"))) void ucp_worker_destroy(void *worker)
 		real(worker);
 }
 
-/* Until fd can be read, or has an error that read() will tell. */
+/*
+ * Until fd can be read, or has an error that read() will tell.  A signal ends
+ * poll() even where its handler asks for SA_RESTART, and must not end this: the
+ * read() that followed would be the one that progresses nothing.
+ */
 static void progress_until_readable(int fd)
 {
 	unsigned (*progress)(void *) = ucp_symbol("ucp_worker_progress");
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	unsigned busy = 1;
+	int r;
 
-	while (progress && !poll(&pfd, 1, busy ? 0 : IDLE_MS)) {
+	while (progress) {
+		r = poll(&pfd, 1, busy ? 0 : IDLE_MS);
+		if (r > 0 || (r < 0 && errno != EINTR))
+			return;
 		busy = 0;
 		for (int i = 0; i < nr_workers; i++)
 			busy |= progress(workers[i]);
