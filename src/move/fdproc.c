@@ -115,9 +115,9 @@ int fdproc_link(int proc, int fd, char *ret, size_t size, struct error *err)
 	return 0;
 }
 
-int fdproc_compare(pid_t pid, int a, int b)
+int fdproc_compare(pid_t pid_a, int a, pid_t pid_b, int b)
 {
-	switch (syscall(SYS_kcmp, pid, pid, KCMP_FILE, (unsigned long)a,
+	switch (syscall(SYS_kcmp, pid_a, pid_b, KCMP_FILE, (unsigned long)a,
 			(unsigned long)b)) {
 	case 0:
 		return 0;

@@ -40,10 +40,10 @@ const char *fdproc_field(const char *text, const char *key, int base,
 			 uint64_t *ret);
 
 /*
- * kcmp's order of two open file descriptions: <0, 0 when they are one, >0.
- * INT_MIN if it cannot be had.
+ * kcmp's order of two open file descriptions, each a number in its process:
+ * <0, 0 when they are one, >0.  INT_MIN if it cannot be had: one is not open.
  */
-int fdproc_compare(pid_t pid, int a, int b);
+int fdproc_compare(pid_t pid_a, int a, pid_t pid_b, int b);
 
 /*
  * Is what epoll set efd watches as number tfd (the toff'th entry of that

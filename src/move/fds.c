@@ -58,10 +58,11 @@ static int look(struct fds_source *s, struct fdscan **ret, struct error *err)
 
 	for (int i = 0; i < LOOKS && r < 0;) {
 		r = fdscan_run(s, false, ret, err);
+		if (!r || r == -ESTALE)
+			continue;
+		nanosleep(&pause, NULL);
 		if (r != -ENOLCK || locked++ >= LOCK_LOOKS)
 			i++;
-		else
-			nanosleep(&pause, NULL);
 	}
 	return r == -ENOLCK ? -ENOTSUP : r;
 }
@@ -89,6 +90,7 @@ int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
 		r = look(&s, &sc, err);
 	if (!r)
 		fdscan_destroy(sc);
+	free(s.passed);
 	io_close(&s.pidfd);
 	io_close(&s.proc);
 	io_close(&s.root);
@@ -335,6 +337,7 @@ void fds_source_destroy(struct fds_source *s)
 	fds_release(s);
 	if (s->paths)
 		fds__paths__free_unpacked(s->paths, NULL);
+	free(s->passed);
 	io_close(&s->proc);
 	io_close(&s->root);
 	io_close(&s->diag);

@@ -34,21 +34,89 @@ void fdmsg_bytes(ProtobufCBinaryData *ret, const void *p, size_t n)
 		memcpy(ret->data, p, n);
 }
 
+/* ---- numbers ---- */
+
+static bool is_passed(const struct fds_source *s, int number)
+{
+	for (size_t i = 0; i < s->nr_passed; i++) {
+		if (s->passed[i] == number)
+			return true;
+	}
+	return false;
+}
+
+static int list_numbers(struct fdscan *sc, struct error *err)
+{
+	int *list, r;
+	size_t n;
+
+	r = fdproc_list(sc->s->proc, &list, &n, err);
+	if (r < 0)
+		return r;
+	sc->number = xcalloc(n + 1, sizeof(*sc->number));
+	for (size_t i = 0; i < n; i++) {
+		if (!sc->content && is_passed(sc->s, list[i]))
+			continue;
+		sc->number[sc->nr_number++] = (struct fdscan_number){
+			.number = list[i],
+			.copy = -1,
+		};
+	}
+	free(list);
+	return 0;
+}
+
+static int take_copies(struct fdscan *sc, struct error *err)
+{
+	for (size_t i = 0; i < sc->nr_number; i++) {
+		struct fdscan_number *num = &sc->number[i];
+
+		num->copy = (int)syscall(SYS_pidfd_getfd, sc->s->pidfd,
+					 num->number, 0);
+		if (num->copy < 0)
+			return error_sys(err, -errno, "fd %d: pidfd_getfd",
+					 num->number);
+	}
+	return 0;
+}
+
+static bool has_passed(const struct fdscan *sc, const struct fdscan_number *num,
+		       int r)
+{
+	if (num->copy < 0)
+		return r == -EBADF;
+	return fdproc_compare(sc->s->pid, num->number, getpid(), num->copy);
+}
+
+/*
+ * After the error r, note which numbers have been closed or have become another
+ * file since they were listed; true if there is any.
+ */
+static bool note_passed(struct fdscan *sc, int r)
+{
+	struct fds_source *s = sc->s;
+	size_t before = s->nr_passed;
+
+	for (size_t i = 0; i < sc->nr_number; i++) {
+		const struct fdscan_number *num = &sc->number[i];
+
+		if (has_passed(sc, num, r)) {
+			array_room(s->passed, s->nr_passed, &s->cap_passed);
+			s->passed[s->nr_passed++] = num->number;
+		}
+		if (num->copy < 0) /* nor was any of the rest tried */
+			break;
+	}
+	return s->nr_passed > before;
+}
+
 /* ---- which numbers are one description ---- */
 
-struct sort_arg {
-	pid_t pid;
-	bool failed;
-};
-
-static int compare_file(const void *a, const void *b, void *arg)
+static int compare_file(const void *a, const void *b)
 {
 	const struct fdscan_number *x = a, *y = b;
-	struct sort_arg *sort = arg;
-	int r = fdproc_compare(sort->pid, x->number, y->number);
+	int r = fdproc_compare(getpid(), x->copy, getpid(), y->copy);
 
-	if (r == INT_MIN)
-		sort->failed = true;
 	return r ? r : x->number - y->number;
 }
 
@@ -60,34 +128,30 @@ static int compare_number(const void *a, const void *b)
 }
 
 /*
- * kcmp() gives an order, so sorting by it brings equal ones together.  A
- * descriptor that goes away meanwhile spoils the order.
+ * kcmp() gives an order, so sorting by it brings equal ones together.  Copies
+ * are compared: they stay, whatever the process closes meanwhile.
  */
-static int group(struct fdscan *sc, struct error *err)
+static void group(struct fdscan *sc)
 {
-	struct sort_arg sort = { .pid = sc->s->pid };
 	size_t n = sc->nr_number;
 
 	if (!n)
-		return 0;
-	qsort_r(sc->number, n, sizeof(*sc->number), compare_file, &sort);
+		return;
+	qsort(sc->number, n, sizeof(*sc->number), compare_file);
 	for (size_t i = 0; i < n; i++) {
-		if (i && fdproc_compare(sc->s->pid, sc->number[i - 1].number,
-					sc->number[i].number) != 0)
+		if (i && fdproc_compare(getpid(), sc->number[i - 1].copy,
+					getpid(), sc->number[i].copy) != 0)
 			sc->nr_file++;
 		sc->number[i].file = sc->nr_file;
 	}
 	sc->nr_file++;
 	qsort(sc->number, n, sizeof(*sc->number), compare_number);
-	if (sort.failed)
-		return error_set(err, -EAGAIN, "kcmp failed");
-	return 0;
 }
 
-/* ---- copies ---- */
+/* ---- files ---- */
 
-static int take_copy(struct fdscan *sc, struct fdscan_number *num,
-		     struct error *err)
+static int add_number(struct fdscan *sc, struct fdscan_number *num,
+		      struct error *err)
 {
 	struct fdscan_file *f = &sc->file[num->file];
 	struct fdproc_info info;
@@ -96,34 +160,26 @@ static int take_copy(struct fdscan *sc, struct fdscan_number *num,
 	if (r < 0)
 		return r;
 	num->cloexec = info.cloexec;
-	if (f->copy >= 0) {
+	if (f->info.text) {
 		free(info.text);
 		return 0;
 	}
 	f->info = info;
 	f->number = num->number;
-	f->copy = (int)syscall(SYS_pidfd_getfd, sc->s->pidfd, num->number, 0);
-	if (f->copy < 0)
-		return error_sys(err, -errno, "fd %d: pidfd_getfd",
-				 num->number);
+	f->copy = num->copy;
 	if (fstat(f->copy, &f->st) < 0)
 		return error_sys(err, -errno, "fd %d: fstat", num->number);
 	return 0;
 }
 
-static int take_copies(struct fdscan *sc, struct error *err)
+static int add_files(struct fdscan *sc, struct error *err)
 {
-	int r;
+	int r = 0;
 
 	sc->file = xcalloc(sc->nr_file + 1, sizeof(*sc->file));
-	for (size_t i = 0; i < sc->nr_file; i++)
-		sc->file[i].copy = -1;
-	for (size_t i = 0; i < sc->nr_number; i++) {
-		r = take_copy(sc, &sc->number[i], err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	for (size_t i = 0; i < sc->nr_number && !r; i++)
+		r = add_number(sc, &sc->number[i], err);
+	return r;
 }
 
 /* ---- messages ---- */
@@ -216,32 +272,34 @@ static int describe_all(struct fdscan *sc, struct error *err)
 	return r;
 }
 
+static int scan(struct fdscan *sc, struct error *err)
+{
+	int r = list_numbers(sc, err);
+
+	if (!r)
+		r = take_copies(sc, err);
+	if (r < 0)
+		return r;
+	group(sc);
+	r = add_files(sc, err);
+	return r < 0 ? r : describe_all(sc, err);
+}
+
 int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
 	       struct error *err)
 {
 	struct fdscan *sc = xcalloc(1, sizeof(*sc));
-	int *list = NULL, r;
+	int r;
 
 	sc->s = s;
 	sc->content = content;
-	r = fdproc_list(s->proc, &list, &sc->nr_number, err);
-	if (r < 0)
-		goto fail;
-	sc->number = xcalloc(sc->nr_number + 1, sizeof(*sc->number));
-	for (size_t i = 0; i < sc->nr_number; i++)
-		sc->number[i].number = list[i];
-	r = group(sc, err);
-	if (!r)
-		r = take_copies(sc, err);
-	if (!r)
-		r = describe_all(sc, err);
-	if (r < 0)
-		goto fail;
-	free(list);
-	*ret = sc;
-	return 0;
-fail:
-	free(list);
+	r = scan(sc, err);
+	if (!r) {
+		*ret = sc;
+		return 0;
+	}
+	if (!content && note_passed(sc, r))
+		r = -ESTALE;
 	fdscan_destroy(sc);
 	return r;
 }
@@ -250,10 +308,10 @@ void fdscan_destroy(struct fdscan *sc)
 {
 	if (!sc)
 		return;
-	for (size_t i = 0; sc->file && i < sc->nr_file; i++) {
-		io_close(&sc->file[i].copy);
+	for (size_t i = 0; sc->file && i < sc->nr_file; i++)
 		free(sc->file[i].info.text);
-	}
+	for (size_t i = 0; sc->number && i < sc->nr_number; i++)
+		io_close(&sc->number[i].copy);
 	if (sc->set)
 		fds__set__free_unpacked(sc->set, NULL);
 	free(sc->file);

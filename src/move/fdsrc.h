@@ -1,9 +1,9 @@
 /*
  * fdsrc.h - one look at the descriptors of the process that moves
  *
- * A scan lists the numbers, finds which are the same open file description
- * (kcmp), takes one copy of each description (pidfd_getfd) and turns each
- * into a message.  Without content it only asks whether that would work, and
+ * A scan lists the numbers, takes a copy of each (pidfd_getfd), finds which are
+ * the same open file description (kcmp) and turns each description into a
+ * message.  Without content it only asks whether that would work, and
  * the process may run meanwhile; with content the process stands still.
  *
  * A copy keeps a pipe or connection open that the process closes, so scans of
@@ -34,17 +34,20 @@ struct fds_source {
 	const struct tree_set *trees;
 	Fds__Paths *paths;
 	struct fdscan *scan; /* of the last capture */
+	int *passed;	     /* numbers that were closed during a look */
+	size_t nr_passed, cap_passed;
 };
 
 struct fdscan_number {
 	int number;
+	int copy;
 	bool cloexec;
 	size_t file; /* index */
 };
 
 struct fdscan_file {
 	int number; /* one of its numbers */
-	int copy;
+	int copy;   /* that number's */
 	struct stat st;
 	struct fdproc_info info;
 	Fds__File *msg; /* owned by set */
@@ -60,7 +63,13 @@ struct fdscan {
 	Fds__Set *set;
 };
 
-/* *ret is the caller's; with content, s must have been prepared. */
+/*
+ * *ret is the caller's; with content, s must have been prepared.  Without,
+ * -ESTALE: there was an error, but what it was about may have been closed
+ * since. Look again: the next look leaves out what was open just for a moment.
+ * A program that opens and closes all the time could not be looked at
+ * otherwise.
+ */
 int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
 	       struct error *err) must_check;
 void fdscan_destroy(struct fdscan *sc); /* NULL is allowed */
