@@ -158,7 +158,7 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 	ok a destroy
 }
 
-@test "capsule: a landed copy waits for the word, whoever dies" {
+@test "capsule: a landing helper has what it was given, and outlives a freeze" {
 	bed_up 1
 	capsule_up a h1 10.77.128.1
 	ok a land

@@ -128,17 +128,11 @@ static int share_memory(struct capsule *c, struct error *err)
 {
 	const int rw = PROT_READ | PROT_WRITE;
 
-	c->release = memfd_create("stint-release", MFD_CLOEXEC);
-	if (c->release < 0 || ftruncate(c->release, 4096) < 0)
-		return error_sys(err, -errno, "cannot make a memory file");
-	c->word = mmap(NULL, 4096, rw, MAP_SHARED, c->release, 0);
-	if (c->word == MAP_FAILED)
-		c->word = NULL;
 	c->shared = mmap(NULL, sizeof(*c->shared), rw,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c->shared == MAP_FAILED)
 		c->shared = NULL;
-	return c->word && c->shared ? 0 : error_sys(err, -ENOMEM, "cannot map");
+	return c->shared ? 0 : error_sys(err, -ENOMEM, "cannot map");
 }
 
 /* Born, and its inside set up. */
@@ -179,6 +173,17 @@ static int start_init(struct capsule *c, const struct capsule_spec *spec,
 	return answer.code;
 }
 
+/* A descriptor of its network namespace, or -errno. */
+static int open_netns(const struct capsule *c)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", c->init_pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 			struct error *err)
 {
@@ -194,7 +199,7 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 	    (r = start_init(c, spec, err)) < 0 ||
 	    (r = write_record(c, err)) < 0)
 		return r;
-	netns = capsule_open_ns(c, "net");
+	netns = open_netns(c);
 	if (netns < 0)
 		return error_sys(err, netns, "cannot open its network");
 	return link_make(&c->link, spec, netns, err);
@@ -211,7 +216,7 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 	c = xcalloc(1, sizeof(*c));
 	c->name = xstrdup(spec->name);
 	c->run_dir = xstrdup(spec->run_dir);
-	c->ctl = c->events = c->init = c->release = -1;
+	c->ctl = c->events = c->init = -1;
 	c->cg.join = c->cg.state = c->link.packet = -1;
 	r = make_capsule(c, spec, err);
 	if (r < 0) {
@@ -271,9 +276,6 @@ void capsule_destroy(struct capsule *c)
 	io_close(&c->ctl);
 	io_close(&c->events);
 	io_close(&c->init);
-	io_close(&c->release);
-	if (c->word)
-		munmap(c->word, 4096);
 	if (c->shared)
 		munmap(c->shared, sizeof(*c->shared));
 	free(c->dir);
@@ -310,23 +312,7 @@ const char *capsule_freezer(const struct capsule *c)
 	return names[c->cg.kind];
 }
 
-/* ---- release, and looking at it ---- */
-
-uint32_t *capsule_release_word(const struct capsule *c)
-{
-	return c->word;
-}
-
-int capsule_release_fd(const struct capsule *c)
-{
-	return c->release;
-}
-
-void capsule_release(struct capsule *c)
-{
-	__atomic_store_n(c->word, CAPSULE_RELEASED, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, c->word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
+/* ---- looking at it ---- */
 
 int capsule_event_fd(const struct capsule *c)
 {
@@ -336,26 +322,4 @@ int capsule_event_fd(const struct capsule *c)
 pid_t capsule_init_pid(const struct capsule *c)
 {
 	return c->init_pid;
-}
-
-const char *capsule_name(const struct capsule *c)
-{
-	return c->name;
-}
-
-struct in_addr capsule_address(const struct capsule *c)
-{
-	return c->link.address;
-}
-
-int capsule_open_ns(const struct capsule *c, const char *which)
-{
-	char path[64];
-	int fd;
-
-	if (strchr(which, '/'))
-		return -EINVAL;
-	snprintf(path, sizeof(path), "/proc/%d/ns/%s", c->init_pid, which);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
 }

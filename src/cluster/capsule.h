@@ -20,8 +20,8 @@
  *  - At first the network is unplugged: capsule_plug() makes it reachable.
  *
  * Life cycle: capsule_create(), then either capsule_exec() (a fresh program)
- * or capsule_spawn() and capsule_release() (a landing copy); plug; events
- * until the rank has ended; capsule_destroy().
+ * or capsule_spawn() (a landing copy); plug; events until the rank has ended;
+ * capsule_destroy().
  *
  * A process forked from the keeper (an engine) may use its copy of the struct
  * for everything but capsule_next_event() and capsule_destroy(); requests of
@@ -159,18 +159,6 @@ int capsule_spawn(struct capsule *c, capsule_entry *entry, const void *arg,
 		  size_t n, const int *fds, size_t nr_fds, pid_t *ret,
 		  struct error *err) must_check;
 
-/*
- * The shared page of a landed copy: its first 32-bit word is 0 ("wait") until
- * capsule_release() stores 1 and wakes all that wait on it with FUTEX_WAIT
- * (not the private kind).  Every process forked from the keeper or from init
- * has it mapped at capsule_release_word() (a helper is told that address in its
- * argument, since init was born before); others map the descriptor.
- */
-#define CAPSULE_RELEASED 1u
-uint32_t *capsule_release_word(const struct capsule *c);
-int capsule_release_fd(const struct capsule *c);
-void capsule_release(struct capsule *c);
-
 /* A signal to a process by its pid inside; 0: to all of them but init. */
 int capsule_kill(struct capsule *c, pid_t ns_pid, int sig,
 		 struct error *err) must_check;
@@ -224,13 +212,5 @@ const char *capsule_freezer(const struct capsule *c);
 /* ---- looking at it ---- */
 
 pid_t capsule_init_pid(const struct capsule *c); /* as seen by the caller */
-const char *capsule_name(const struct capsule *c);
-struct in_addr capsule_address(const struct capsule *c);
-
-/*
- * A descriptor of one of its namespaces ("net", "mnt", "pid", "user" ...),
- * for the caller to close; or -errno.
- */
-int capsule_open_ns(const struct capsule *c, const char *which);
 
 #endif

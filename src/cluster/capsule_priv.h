@@ -137,8 +137,6 @@ struct capsule {
 	char *run_dir;
 	int ctl, events; /* our ends */
 	int init;	 /* pidfd */
-	int release;	 /* memfd of the page */
-	uint32_t *word;
 	struct capsule_shared *shared;
 	pid_t init_pid;
 	struct capsule_cgroup cg;

@@ -5,7 +5,7 @@
  *
  *	create NAME KEY=VALUE...	uid run addr net uplink prefix mono
  *	exec FILE ARG...		output to FILE; answers the pid here
- *	land			a helper that waits for the word, then 7
+ *	land			a helper that waits for release, then 7
  *	plug, unplug, yield, freeze, thaw, release, destroy
  *	kill PID SIGNAL		by pid inside
  *	wait			for an end: "ok exit PID STATUS" or "ok gone"
@@ -14,22 +14,23 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cluster/capsule.h"
+#include "core/io.h"
 #include "net/net.h"
 
 #define WORDS 64
 
 static struct capsule *capsule;
+static int landed = -1; /* our end of the landing helper's socket */
 
 typedef int call(struct capsule *c, struct error *err);
 
@@ -122,40 +123,39 @@ static int do_exec(char **words, int n, struct error *err)
 	return r < 0 ? r : pid;
 }
 
-struct landing {
-	char text[8];
-	uint32_t *word;
-};
-
 static int landing(const void *arg, size_t n, const int *fds, size_t nr_fds)
 {
-	const struct landing *l = arg;
-	uint32_t seen;
+	char c;
 
-	if (n != sizeof(*l) || strcmp(l->text, "hello") || nr_fds != 1 ||
+	if (n != sizeof("hello") || strcmp(arg, "hello") || nr_fds != 1 ||
 	    write(fds[0], "x", 1) != 1)
 		return 1;
-	while (!(seen = __atomic_load_n(l->word, __ATOMIC_SEQ_CST)))
-		syscall(SYS_futex, l->word, FUTEX_WAIT, 0, NULL, NULL, 0);
-	return seen == CAPSULE_RELEASED ? 7 : 1;
+	return read(fds[0], &c, 1) == 1 && c == 'r' ? 7 : 1;
 }
 
 static int do_land(struct error *err)
 {
-	struct landing arg = { "hello", capsule_release_word(capsule) };
 	int p[2], r;
 	pid_t pid;
 	char c;
 
-	if (pipe2(p, O_CLOEXEC) < 0)
-		return error_sys(err, -errno, "no pipe");
-	r = capsule_spawn(capsule, landing, &arg, sizeof(arg), &p[1], 1, &pid,
-			  err);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, p) < 0)
+		return error_sys(err, -errno, "no sockets");
+	r = capsule_spawn(capsule, landing, "hello", sizeof("hello"), &p[1], 1,
+			  &pid, err);
 	close(p[1]);
 	if (!r && read(p[0], &c, 1) != 1)
 		r = error_set(err, -EIO, "the helper did not answer");
-	close(p[0]);
+	io_close(&landed);
+	landed = p[0];
 	return r < 0 ? r : pid;
+}
+
+static int do_release(struct error *err)
+{
+	return write(landed, "r", 1) == 1
+		       ? 0
+		       : error_set(err, -ESRCH, "nothing has landed");
 }
 
 static int do_wait(struct error *err)
@@ -234,6 +234,8 @@ static int obey(char **words, int n, bool *ret_said, struct error *err)
 		return do_exec(words, n, err);
 	if (!strcmp(verb, "land"))
 		return do_land(err);
+	if (!strcmp(verb, "release"))
+		return do_release(err);
 	if (!strcmp(verb, "kill") && n == 3)
 		return capsule_kill(capsule, strtol(words[1], NULL, 10),
 				    strtol(words[2], NULL, 10), err);
@@ -247,8 +249,6 @@ static int obey(char **words, int n, bool *ret_said, struct error *err)
 		printf("ok %d %s\n", capsule_init_pid(capsule),
 		       capsule_freezer(capsule));
 		*ret_said = true;
-	} else if (!strcmp(verb, "release")) {
-		capsule_release(capsule);
 	} else if (!strcmp(verb, "destroy")) {
 		capsule_destroy(capsule);
 		capsule = NULL;

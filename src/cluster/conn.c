@@ -392,11 +392,6 @@ void conn_set_ctx(struct conn *c, void *ctx)
 	c->ctx = ctx;
 }
 
-void *conn_ctx(const struct conn *c)
-{
-	return c->ctx;
-}
-
 /* ---- the side that is connected to ---- */
 
 /* A stranger that has to go without anybody being told. */

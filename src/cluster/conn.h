@@ -79,7 +79,6 @@ const char *conn_peer(const struct conn *c);
 
 /* What callbacks get as ctx from now on. */
 void conn_set_ctx(struct conn *c, void *ctx);
-void *conn_ctx(const struct conn *c);
 
 /* ---- the side that is connected to ---- */
 

@@ -24,7 +24,7 @@ struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name)
 	return NULL;
 }
 
-struct ctl_host *ctl_host_get(struct ctl *ctl, const char *name)
+static struct ctl_host *host_get(struct ctl *ctl, const char *name)
 {
 	struct ctl_host *h = ctl_host_find(ctl, name);
 
@@ -55,7 +55,7 @@ void ctl_host_destroy(struct ctl_host *h)
 	free(h);
 }
 
-void ctl_host_store(struct ctl_host *h)
+static void host_store(struct ctl_host *h)
 {
 	struct store_host row = { .name = h->name,
 				  .drain = h->drain,
@@ -102,7 +102,7 @@ static void missed(struct ctl_host *h)
 
 static void load_host(void *arg, const struct store_host *row)
 {
-	struct ctl_host *h = ctl_host_get(arg, row->name);
+	struct ctl_host *h = host_get(arg, row->name);
 
 	h->drain = row->drain;
 	free(h->boot_id);
@@ -114,7 +114,7 @@ static void load_key(void *arg, const struct tls_key *key)
 	const char *name;
 
 	if (role_of(key->identity, &name) == ROLE_HOST)
-		ctl_host_get(arg, name);
+		host_get(arg, name);
 }
 
 void ctl_hosts_load(struct ctl *ctl)
@@ -257,7 +257,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 {
 	struct ctl *ctl = p->ctl;
 	size_t known = ctl->nr_hosts;
-	struct ctl_host *h = ctl_host_get(ctl, p->name);
+	struct ctl_host *h = host_get(ctl, p->name);
 	struct in_addr address;
 	unsigned prefix;
 
@@ -283,7 +283,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 		ctl_sched_anew(ctl);
 	if (strcmp(h->boot_id, info->boot_id)) {
 		set_text(&h->boot_id, info->boot_id);
-		ctl_host_store(h);
+		host_store(h);
 	}
 	h->prefix = info->prefix;
 	if (info->report)
@@ -363,7 +363,7 @@ void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d)
 		h->drainer = NULL;
 	}
 	h->drain = !d->undo;
-	ctl_host_store(h);
+	host_store(h);
 	ctl_sched_host(h);
 	if (!d->wait || d->undo) {
 		ctl_send_ok(p, re);

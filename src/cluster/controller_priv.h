@@ -207,13 +207,11 @@ void ctl_send(struct ctl_peer *p, uint64_t id, uint64_t re,
 void ctl_send_ok(struct ctl_peer *p, uint64_t re);
 void ctl_send_failed(struct ctl_peer *p, uint64_t re, int code, const char *fmt,
 		     ...) __attribute__((format(printf, 4, 5)));
-bool ctl_may(const struct ctl_peer *p, const struct ctl_job *job);
 
 /* ---- controller_host.c */
 
 void ctl_hosts_load(struct ctl *ctl);
 struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name);
-struct ctl_host *ctl_host_get(struct ctl *ctl, const char *name);
 void ctl_host_destroy(struct ctl_host *h);
 int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 		   struct error *err);
@@ -224,7 +222,6 @@ void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d);
 void ctl_host_check_drained(struct ctl_host *h, const char *failed);
 /* Its agent has no such keeper. */
 void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *name);
-void ctl_host_store(struct ctl_host *h);
 
 /* ---- controller_job.c */
 

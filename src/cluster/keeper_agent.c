@@ -101,7 +101,7 @@ static void fill_usage(pid_t pid, Keeper__Status *st)
 	free(text);
 }
 
-void keeper_fill_status(struct keeper *k, Keeper__Status *st)
+static void fill_status(struct keeper *k, Keeper__Status *st)
 {
 	bool waits;
 
@@ -128,7 +128,7 @@ static void on_status(struct keeper *k, const Keeper__Request *req)
 	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__Status st = KEEPER__STATUS__INIT;
 
-	keeper_fill_status(k, &st);
+	fill_status(k, &st);
 	ev.re = req->id;
 	ev.body_case = KEEPER__EVENT__BODY_STATUS;
 	ev.status = &st;
@@ -143,7 +143,7 @@ static void say_hello(struct keeper *k)
 	uint8_t buf[1024];
 	size_t n;
 
-	keeper_fill_status(k, &st);
+	fill_status(k, &st);
 	hello.version = KEEPER__VERSION__MAJOR;
 	hello.job = (char *)k->id.job;
 	hello.rank = k->id.rank;

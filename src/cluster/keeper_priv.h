@@ -129,7 +129,6 @@ void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep);
 void keeper_answer_ok(struct keeper *k, uint64_t re);
 void keeper_answer_failed(struct keeper *k, uint64_t re, int code,
 			  const struct error *err);
-void keeper_fill_status(struct keeper *k, Keeper__Status *st);
 /* SIGKILL; EXITED follows. */
 void keeper_kill_rank(struct keeper *k);
 

@@ -174,11 +174,6 @@ int channel_fd(const struct channel *ch)
 	return ch->fd;
 }
 
-bool channel_pending(const struct channel *ch)
-{
-	return ch->tls && tls_pending(ch->tls);
-}
-
 bool channel_hung_up(const struct channel *ch)
 {
 	struct pollfd p = { .fd = ch->fd, .events = POLLRDHUP };

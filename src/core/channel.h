@@ -50,11 +50,8 @@ bool channel_hung_up(const struct channel *ch);
 /* Under TLS: what arrives is what was sent, without a checksum of one's own. */
 bool channel_authenticated(const struct channel *ch);
 
-/* For poll; bytes may also wait inside: see channel_pending(). */
+/* For poll and for options of the socket; bytes may also wait inside. */
 int channel_fd(const struct channel *ch);
-
-/* Can channel_read() give something without reading from the descriptor? */
-bool channel_pending(const struct channel *ch);
 
 /*
  * Close in silence: another process, to which a fork gave a copy, goes on with

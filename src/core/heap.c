@@ -98,11 +98,16 @@ void heap_set(struct heap *heap, uint32_t handle, usec_t key)
 	sift_up(heap, heap->nr++, n);
 }
 
+static bool has(const struct heap *heap, uint32_t handle)
+{
+	return handle < heap->nr_place && heap->place[handle];
+}
+
 bool heap_remove(struct heap *heap, uint32_t handle)
 {
 	size_t i;
 
-	if (!heap_has(heap, handle))
+	if (!has(heap, handle))
 		return false;
 	i = heap->place[handle] - 1;
 	heap->place[handle] = 0;
@@ -110,11 +115,6 @@ bool heap_remove(struct heap *heap, uint32_t handle)
 	if (i < heap->nr)
 		settle(heap, i, heap->node[heap->nr]);
 	return true;
-}
-
-bool heap_has(const struct heap *heap, uint32_t handle)
-{
-	return handle < heap->nr_place && heap->place[handle];
 }
 
 uint32_t heap_pop(struct heap *heap)

@@ -41,8 +41,6 @@ void heap_set(struct heap *heap, uint32_t handle, usec_t key);
 /* Take handle out; false if it was not in. */
 bool heap_remove(struct heap *heap, uint32_t handle);
 
-bool heap_has(const struct heap *heap, uint32_t handle);
-
 /* The key of the first, or USEC_MAX when empty. */
 static inline usec_t heap_first_key(const struct heap *heap)
 {

@@ -277,11 +277,6 @@ const char *params_text(const struct params *params, const char *name)
 	return params->value[find(params, name)].text;
 }
 
-bool params_given(const struct params *params, const char *name)
-{
-	return params->value[find(params, name)].given;
-}
-
 char *param_split(const char *text, const char **ret_rest)
 {
 	size_t n = strcspn(text, ":");
@@ -314,14 +309,5 @@ void params_explain(const struct param *table, FILE *to)
 		fprintf(to, "%s (", p->summary);
 		print_kind(p, to);
 		fputs(")\n", to);
-	}
-}
-
-void params_print(const struct params *params, FILE *to)
-{
-	for (size_t i = 0; i < params->nr; i++) {
-		fprintf(to, "%s%s=", i ? "," : "", params->table[i].name);
-		print_value(&params->table[i], params->value[i].number,
-			    params->value[i].text, to);
 	}
 }

@@ -63,7 +63,6 @@ bool params_bool(const struct params *params, const char *name);
 usec_t params_usec(const struct params *params, const char *name);
 unsigned params_choice(const struct params *params, const char *name);
 const char *params_text(const struct params *params, const char *name);
-bool params_given(const struct params *params, const char *name);
 
 /*
  * Split "NAME:rest" into a copy of NAME for the caller to free, and the
@@ -73,8 +72,5 @@ char *param_split(const char *text, const char **ret_rest);
 
 /* A table for people: a line a parameter, with type, default and range. */
 void params_explain(const struct param *table, FILE *to);
-
-/* "key=value,..." of every value, defaults too: enough to run it again. */
-void params_print(const struct params *params, FILE *to);
 
 #endif

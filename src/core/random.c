@@ -81,9 +81,3 @@ double random_exponential_in(struct random_stream *r, double mean, double low,
 	while (x < low || x > high);
 	return x;
 }
-
-double random_hyperexponential(struct random_stream *r, double p, double a,
-			       double b)
-{
-	return random_exponential(r, random_unit(r) < p ? a : b);
-}

@@ -42,8 +42,4 @@ double random_exponential(struct random_stream *r, double mean);
 double random_exponential_in(struct random_stream *r, double mean, double low,
 			     double high);
 
-/* With probability p exponential with mean a, else with mean b. */
-double random_hyperexponential(struct random_stream *r, double p, double a,
-			       double b);
-
 #endif

@@ -1,4 +1,4 @@
-/* test_units.c - reading times, sizes and numbers */
+/* test_units.c - reading times and numbers */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,19 +38,6 @@ static void times(void **state)
 	}
 }
 
-static void sizes(void **state)
-{
-	uint64_t v;
-
-	(void)state;
-	assert_int_equal(parse_bytes("16K", &v, NULL), 0);
-	assert_int_equal(v, 16384);
-	assert_int_equal(parse_bytes("1.5GiB", &v, NULL), 0);
-	assert_int_equal(v, 1610612736);
-	assert_int_equal(parse_bytes("9e18G", &v, NULL), -EINVAL);
-	assert_int_equal(parse_bytes("12Q", &v, NULL), -EINVAL);
-}
-
 static void numbers(void **state)
 {
 	struct error err;
@@ -74,7 +61,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times),
-		cmocka_unit_test(sizes),
 		cmocka_unit_test(numbers),
 	};
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);

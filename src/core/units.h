@@ -1,5 +1,5 @@
 /*
- * units.h - times and sizes, as numbers and as people write them
+ * units.h - times and numbers, and how people write them
  *
  * Time is counted in whole microseconds everywhere (usec_t), so that the same
  * input gives the same bytes on every machine.
@@ -22,9 +22,6 @@ typedef int64_t usec_t;
  * Refuses negative, overflowing and trailing text.
  */
 int parse_usec(const char *text, usec_t *ret, struct error *err) must_check;
-
-/* "4096", "16K", "1.5G", "2TiB": powers of 1024, in bytes. */
-int parse_bytes(const char *text, uint64_t *ret, struct error *err) must_check;
 
 /* A whole decimal number in [min, max]; what names it in the error. */
 int parse_int(const char *text, int64_t min, int64_t max, const char *what,

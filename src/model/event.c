@@ -108,15 +108,15 @@ static void insert_waiting(struct view *view, struct job *job)
 	view->nr_waiting++;
 }
 
-void model_arrive(struct view *view, struct job *job)
+static void apply_arrive(struct view *view, struct job *job)
 {
 	insert_waiting(view, job);
 	job->since = view->now;
 	view->demand += job->size;
 }
 
-void model_start(struct view *view, struct job *job, uint32_t n,
-		 const uint32_t *hosts)
+static void apply_start(struct view *view, struct job *job, uint32_t n,
+			const uint32_t *hosts)
 {
 	assert(job->state == JOB_WAITING && n > 0);
 	TAILQ_REMOVE(&view->waiting, job, link);
@@ -142,7 +142,7 @@ static void stop(struct view *view, struct job *job)
 	view->nr_running--;
 }
 
-void model_end(struct view *view, struct job *job)
+static void apply_end(struct view *view, struct job *job)
 {
 	if (job->state == JOB_WAITING) {
 		TAILQ_REMOVE(&view->waiting, job, link);
@@ -244,10 +244,10 @@ void model_apply(struct view *view, const struct event *e)
 	view->now = e->at;
 	switch (e->type) {
 	case EVENT_ARRIVE:
-		model_arrive(view, e->job);
+		apply_arrive(view, e->job);
 		break;
 	case EVENT_START:
-		model_start(view, e->job, e->n, e->hosts);
+		apply_start(view, e->job, e->n, e->hosts);
 		break;
 	case EVENT_RESIZE:
 		apply_resize(view, e);
@@ -265,7 +265,7 @@ void model_apply(struct view *view, const struct event *e)
 		apply_requeue(view, e->job);
 		break;
 	case EVENT_END:
-		model_end(view, e->job);
+		apply_end(view, e->job);
 		break;
 	case EVENT_HOST:
 		apply_host(view, e);

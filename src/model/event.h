@@ -69,15 +69,6 @@ struct event {
  */
 void model_apply(struct view *view, const struct event *event);
 
-/*
- * The same for the commonest events, without the detour over a struct: what a
- * simulator that does a million jobs a second calls.
- */
-void model_arrive(struct view *view, struct job *job);
-void model_start(struct view *view, struct job *job, uint32_t n,
-		 const uint32_t *hosts);
-void model_end(struct view *view, struct job *job);
-
 /* Short name ("arrive", ...); NULL beyond the last. */
 const char *event_name(enum event_type type);
 /* "done", "failed", "cancelled", "killed", "rejected"; NULL beyond the last. */

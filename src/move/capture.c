@@ -382,7 +382,8 @@ static void free_signals(Move__Signal **list, size_t n)
 	free(list);
 }
 
-int capture_pending(struct tracee *t, Move__State *s, struct error *err)
+/* Once more what may still have come in: the signals that wait. */
+static int pending_again(struct tracee *t, Move__State *s, struct error *err)
 {
 	free_signals(s->pending, s->n_pending);
 	s->pending = peek_signals(t->task[0].tid, true, &s->n_pending);
@@ -472,7 +473,7 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 		s->thread[0]->creds = creds;
 		creds = NULL;
 		take_leader(t, s, data, list[0].call);
-		r = capture_pending(t, s, err);
+		r = pending_again(t, s, err);
 	}
 out:
 	for (size_t i = 0; i < t->nr; i++)

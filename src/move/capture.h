@@ -25,9 +25,6 @@ int capture_changing(pid_t pid, Move__State *s, struct error *err) must_check;
 int capture_calls(const struct tracee *t, struct error *err) must_check;
 int capture_state(struct tracee *t, Move__State *s,
 		  struct error *err) must_check;
-/* Once more what may still have come in: the signals that wait. */
-int capture_pending(struct tracee *t, Move__State *s,
-		    struct error *err) must_check;
 /* User, groups and capabilities, as far as /proc tells them. */
 Move__Creds *capture_creds(pid_t pid, struct error *err) must_check;
 void capture_free(Move__State *s);

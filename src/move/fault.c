@@ -16,11 +16,6 @@ static const char *const names[MF_COUNT] = {
 #undef X
 };
 
-const char *move_fault_name(unsigned f)
-{
-	return f < MF_COUNT ? names[f] : NULL;
-}
-
 /* What was picked, "" when nothing is; with @ it is in a file. */
 static const char *picked(char *buf, size_t n)
 {

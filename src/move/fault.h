@@ -48,7 +48,4 @@ enum move_fault {
 /* Strike if this point was picked; -EIO for the action "error", else 0. */
 int move_fault(enum move_fault f, struct error *err) must_check;
 
-/* The name of a point, or NULL at the end, for tests that sweep them. */
-const char *move_fault_name(unsigned f);
-
 #endif

@@ -16,7 +16,7 @@
 #include "move/fdsrc.h"
 #include "move/sockmake.h"
 
-int fdmkpipe_fill(int fd, Fds__Message *const *m, size_t n, struct error *err)
+static int fill(int fd, Fds__Message *const *m, size_t n, struct error *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		ssize_t w = write(fd, m[i]->data.data, m[i]->data.len);
@@ -56,7 +56,7 @@ static int fill_fifo(int fd, const Fds__Pipe *m, struct error *err)
 					"named pipe %s is in use at the "
 					"destination",
 					m->fifo->path);
-	return fdmkpipe_fill(fd, m->content, m->n_content, err);
+	return fill(fd, m->content, m->n_content, err);
 }
 
 /*
@@ -111,7 +111,7 @@ static int make_one(struct fds_restored *r, size_t i, struct error *err)
 	if (fcntl(p[1], F_GETPIPE_SZ) != (int)m->size &&
 	    fcntl(p[1], F_SETPIPE_SZ, (int)m->size) < 0)
 		return error_sys(err, -errno, "pipe of %u bytes", m->size);
-	return fdmkpipe_fill(p[1], m->content, m->n_content, err);
+	return fill(p[1], m->content, m->n_content, err);
 }
 
 int fdmkpipe_all(struct fds_restored *r, struct error *err)
@@ -191,7 +191,7 @@ static int put_back_pipe(int near, int far, const Fds__External *m,
 	if (sum > (size_t)fcntl(far, F_GETPIPE_SZ) &&
 	    fcntl(far, F_SETPIPE_SZ, (int)sum) < 0)
 		return error_sys(err, -errno, "pipe of %zu bytes", sum);
-	return fdmkpipe_fill(far, m->unread, m->n_unread, err);
+	return fill(far, m->unread, m->n_unread, err);
 }
 
 static int put_back(int near, int far, const Fds__External *m,

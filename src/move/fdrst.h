@@ -26,9 +26,6 @@ struct fds_restored {
 	int *memfd;	/* memfd -> lifted */
 };
 
-/* Is the message one that fdscan could have made?  Nothing is trusted. */
-int fdvalid_set(const Fds__Set *set, struct error *err) must_check;
-
 /* The set in n bytes, checked; fds__set__free_unpacked() it. */
 int fdvalid_unpack(const void *blob, size_t n, Fds__Set **ret,
 		   struct error *err) must_check;
@@ -49,8 +46,6 @@ int fdmake_seal(struct fds_restored *r, struct error *err) must_check;
 int fdmkpipe_all(struct fds_restored *r, struct error *err) must_check;
 int fdmkpipe_end(struct fds_restored *r, size_t i, int *ret,
 		 struct error *err) must_check;
-int fdmkpipe_fill(int fd, Fds__Message *const *m, size_t n,
-		  struct error *err) must_check;
 int fdmkext_end(struct fds_restored *r, size_t i, int *ret,
 		struct error *err) must_check;
 int fdmkepoll_fill(struct fds_restored *r, struct error *err) must_check;

@@ -239,7 +239,8 @@ static int check_file(const Fds__Set *set, size_t i, struct error *err)
 	}
 }
 
-int fdvalid_set(const Fds__Set *set, struct error *err)
+/* Is the message one that fdscan could have made?  Nothing is trusted. */
+static int check_set(const Fds__Set *set, struct error *err)
 {
 	bool *used;
 	int r;
@@ -271,7 +272,7 @@ int fdvalid_unpack(const void *blob, size_t n, Fds__Set **ret,
 
 	if (!set)
 		return bad(err, "cannot be parsed");
-	r = fdvalid_set(set, err);
+	r = check_set(set, err);
 	if (r < 0) {
 		fds__set__free_unpacked(set, NULL);
 		return r;

@@ -46,7 +46,9 @@ int tracee_write(pid_t pid, uint64_t addr, const void *p, size_t n)
 	return r < 0 ? -errno : (size_t)r == n ? 0 : -EFAULT;
 }
 
-ssize_t tracee_get_xstate(pid_t tid, void *p, size_t room)
+/* The vector state as NT_X86_XSTATE; returns its size or -errno. */
+#define XSTATE_MAX 16384
+static ssize_t get_xstate(pid_t tid, void *p, size_t room)
 {
 	struct iovec iov = { p, room };
 
@@ -263,13 +265,13 @@ static void task_leave_rseq(pid_t pid, struct task *k)
 
 static int task_read(struct tracee *t, struct task *k, struct error *err)
 {
-	static __thread char xstate[TRACEE_XSTATE_MAX];
+	static __thread char xstate[XSTATE_MAX];
 	ssize_t n;
 
 	if (ptrace(PTRACE_GETREGS, k->tid, NULL, &k->regs) < 0 ||
 	    ptrace(PTRACE_GETSIGMASK, k->tid, sizeof(k->mask), &k->mask) < 0)
 		return error_sys(err, -errno, "reading thread %d", k->tid);
-	n = tracee_get_xstate(k->tid, xstate, sizeof(xstate));
+	n = get_xstate(k->tid, xstate, sizeof(xstate));
 	if (n < 0)
 		return error_sys(err, (int)n, "reading thread %d's vectors",
 				 k->tid);

@@ -139,10 +139,6 @@ int tracee_poke(pid_t tid, uint64_t addr, const void *p, size_t n) must_check;
 int tracee_read(pid_t pid, uint64_t addr, void *p, size_t n) must_check;
 int tracee_write(pid_t pid, uint64_t addr, const void *p, size_t n) must_check;
 
-/* The vector state as NT_X86_XSTATE; returns its size or -errno. */
-ssize_t tracee_get_xstate(pid_t tid, void *p, size_t room) must_check;
-#define TRACEE_XSTATE_MAX 16384
-
 /*
  * What an interrupted call has to look like to be resumed without the
  * kernel's help: *cont gets rip and rax put right.  Signals that were about

@@ -259,11 +259,6 @@ const char *tree_path(const struct tree_set *set, size_t i, dev_t *ret_dev)
 	return set->tree[i].path;
 }
 
-uint64_t tree_bytes_read(const struct tree_set *set)
-{
-	return set ? set->bytes_read : 0;
-}
-
 uint64_t tree_bytes_sent(const struct tree_set *set)
 {
 	return set ? set->bytes_sent : 0;

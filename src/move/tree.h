@@ -76,8 +76,7 @@ typedef int tree_emit(void *ctx, const char *path, const void *p, size_t n,
  */
 int tree_pass(struct tree_set *set, const struct vma_list *maps, bool last,
 	      tree_emit *emit, void *ctx, struct error *err) must_check;
-/* Bytes of content read (which takes time) and sent, in all passes. */
-uint64_t tree_bytes_read(const struct tree_set *set);
+/* Bytes of content sent, in all passes. */
 uint64_t tree_bytes_sent(const struct tree_set *set);
 
 /* ---- destination ---- */

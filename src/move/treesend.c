@@ -143,7 +143,6 @@ static int send_block(struct batch *b, struct tree_node *n, int fd, size_t i,
 		return error_sys(err, -errno, "%s/%s", b->t->path, n->path);
 	if ((size_t)got < len)
 		return 1;
-	b->set->bytes_read += len;
 	hash = XXH3_64bits(p, len);
 	hash += !hash;
 	if (hash == n->block[i])

@@ -48,7 +48,7 @@ struct tree {
 struct tree_set {
 	struct tree *tree;
 	size_t nr;
-	uint64_t bytes, bytes_read, bytes_sent;
+	uint64_t bytes, bytes_sent;
 	char *buffer;
 };
 

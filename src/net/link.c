@@ -126,22 +126,12 @@ int net_veth_create(struct net *net, const struct net_veth_end *a,
 	return r < 0 ? r : made.index;
 }
 
-/* Create a link whose kind-specific part is already in the request. */
-static int create_named(struct net *net, struct net_request *req,
-			const char *name, struct error *err)
-{
-	struct net_link made;
-	int r = net_request_do(net, req, err, "cannot create link %s", name);
-
-	if (!r)
-		r = net_link_find(net, name, &made, err);
-	return r < 0 ? r : made.index;
-}
-
 int net_bridge_create(struct net *net, const char *name, struct error *err)
 {
 	struct net_request req;
 	struct nlattr *info, *data;
+	struct net_link made;
+	int r;
 
 	net_request_init(&req, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL,
 			 sizeof(struct ifinfomsg));
@@ -153,33 +143,10 @@ int net_bridge_create(struct net *net, const char *name, struct error *err)
 	mnl_attr_put_u32(req.nlh, IFLA_BR_STP_STATE, 0);
 	mnl_attr_nest_end(req.nlh, data);
 	mnl_attr_nest_end(req.nlh, info);
-	return create_named(net, &req, name, err);
-}
-
-int net_vxlan_create(struct net *net, const struct net_vxlan *vx,
-		     struct error *err)
-{
-	struct net_request req;
-	struct nlattr *info, *data;
-
-	net_request_init(&req, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL,
-			 sizeof(struct ifinfomsg));
-	mnl_attr_put_strz(req.nlh, IFLA_IFNAME, vx->name);
-	if (vx->mtu)
-		mnl_attr_put_u32(req.nlh, IFLA_MTU, vx->mtu);
-	info = mnl_attr_nest_start(req.nlh, IFLA_LINKINFO);
-	mnl_attr_put_strz(req.nlh, IFLA_INFO_KIND, "vxlan");
-	data = mnl_attr_nest_start(req.nlh, IFLA_INFO_DATA);
-	mnl_attr_put_u32(req.nlh, IFLA_VXLAN_ID, vx->vni);
-	mnl_attr_put_u32(req.nlh, IFLA_VXLAN_LOCAL, vx->local.s_addr);
-	mnl_attr_put_u16(req.nlh, IFLA_VXLAN_PORT,
-			 htons(vx->port ? vx->port : 4789));
-	mnl_attr_put_u8(req.nlh, IFLA_VXLAN_LEARNING, 0);
-	if (vx->underlay)
-		mnl_attr_put_u32(req.nlh, IFLA_VXLAN_LINK, vx->underlay);
-	mnl_attr_nest_end(req.nlh, data);
-	mnl_attr_nest_end(req.nlh, info);
-	return create_named(net, &req, vx->name, err);
+	r = net_request_do(net, &req, err, "cannot create link %s", name);
+	if (!r)
+		r = net_link_find(net, name, &made, err);
+	return r < 0 ? r : made.index;
 }
 
 static struct ifinfomsg *change(struct net_request *req, uint16_t type,
@@ -210,50 +177,6 @@ int net_link_up(struct net *net, int index, bool up, struct error *err)
 	ifi->ifi_flags = up ? IFF_UP : 0;
 	return net_request_do(net, &req, err, "cannot set link %d %s", index,
 			      up ? "up" : "down");
-}
-
-int net_link_rename(struct net *net, int index, const char *name,
-		    struct error *err)
-{
-	struct net_request req;
-
-	change(&req, RTM_NEWLINK, index);
-	mnl_attr_put_strz(req.nlh, IFLA_IFNAME, name);
-	return net_request_do(net, &req, err, "cannot name link %d %s", index,
-			      name);
-}
-
-int net_link_set_mac(struct net *net, int index, const uint8_t *mac,
-		     struct error *err)
-{
-	struct net_request req;
-
-	change(&req, RTM_NEWLINK, index);
-	mnl_attr_put(req.nlh, IFLA_ADDRESS, NET_MAC_LEN, mac);
-	return net_request_do(net, &req, err,
-			      "cannot set the MAC address of link %d", index);
-}
-
-int net_link_set_mtu(struct net *net, int index, unsigned mtu,
-		     struct error *err)
-{
-	struct net_request req;
-
-	change(&req, RTM_NEWLINK, index);
-	mnl_attr_put_u32(req.nlh, IFLA_MTU, mtu);
-	return net_request_do(net, &req, err, "cannot set MTU %u of link %d",
-			      mtu, index);
-}
-
-int net_link_move(struct net *net, int index, int netns, struct error *err)
-{
-	struct net_request req;
-
-	change(&req, RTM_NEWLINK, index);
-	mnl_attr_put_u32(req.nlh, IFLA_NET_NS_FD, netns);
-	return net_request_do(net, &req, err,
-			      "cannot move link %d to another namespace",
-			      index);
 }
 
 int net_link_set_master(struct net *net, int index, int bridge,

@@ -75,38 +75,9 @@ int net_veth_create(struct net *net, const struct net_veth_end *a,
 /* Without spanning tree, so that a new port forwards at once. */
 int net_bridge_create(struct net *net, const char *name,
 		      struct error *err) must_check;
-/*
- * Ethernet over UDP between hosts without a common LAN.  Nothing is learned
- * and nothing flooded: each address beyond needs its net_fdb_put().
- */
-struct net_vxlan {
-	const char *name;
-	uint32_t vni;
-	struct in_addr local;
-	uint16_t port; /* 0: 4789 */
-	int underlay;  /* link index, 0: by route */
-	unsigned mtu;  /* 0: the underlay's less 50 */
-};
-int net_vxlan_create(struct net *net, const struct net_vxlan *vx,
-		     struct error *err) must_check;
-/* Frames for mac go to the host remote; zero mac: all that is not known. */
-int net_fdb_put(struct net *net, int vxlan, const uint8_t *mac,
-		struct in_addr remote, struct error *err) must_check;
-int net_fdb_delete(struct net *net, int vxlan, const uint8_t *mac,
-		   struct in_addr remote, struct error *err) must_check;
-
 int net_link_delete(struct net *net, int index, struct error *err) must_check;
 int net_link_up(struct net *net, int index, bool up,
 		struct error *err) must_check;
-int net_link_rename(struct net *net, int index, const char *name,
-		    struct error *err) must_check;
-int net_link_set_mac(struct net *net, int index, const uint8_t *mac,
-		     struct error *err) must_check;
-int net_link_set_mtu(struct net *net, int index, unsigned mtu,
-		     struct error *err) must_check;
-/* Into another namespace, where its index may be another. */
-int net_link_move(struct net *net, int index, int netns,
-		  struct error *err) must_check;
 /* Make it a port of a bridge (0: of none). */
 int net_link_set_master(struct net *net, int index, int bridge,
 			struct error *err) must_check;
@@ -140,8 +111,6 @@ int net_route_delete(struct net *net, const struct net_route *route,
 /* A permanent entry: no ARP is ever made for it. */
 int net_neighbour_put(struct net *net, int index, struct in_addr addr,
 		      const uint8_t *mac, struct error *err) must_check;
-int net_neighbour_delete(struct net *net, int index, struct in_addr addr,
-			 struct error *err) must_check;
 /*
  * Answer ARP for addr on this link in the name of who is behind us.  Needs the
  * link's forwarding on and a route to addr that leaves by another link.
@@ -192,15 +161,11 @@ int net_host_prepare(struct net *net, const char *uplink, struct in_addr pool,
 /* "10.77.0.0/16"; without "/n" it is 32.  Host bits may be set. */
 int net_parse_cidr(const char *text, struct in_addr *ret, unsigned *ret_prefix,
 		   struct error *err) must_check;
-/* "02:53:0a:4d:00:01", a unicast address. */
-int net_parse_mac(const char *text, uint8_t *ret, struct error *err) must_check;
-/* The locally administered address 02:53:a.b.c.d that belongs to an IPv4 one.
- */
+/* 02:53:a:b:c:d, locally administered: the MAC that belongs to IPv4 a.b.c.d. */
 void net_mac_of(struct in_addr addr, uint8_t *ret);
 
 #define NET_TEXT 20
 /* Into buf of NET_TEXT bytes; returns buf. */
-const char *net_mac_text(const uint8_t *mac, char *buf);
 const char *net_addr_text(struct in_addr addr, char *buf);
 
 #endif

@@ -111,15 +111,6 @@ static int delete_neighbour(struct net *net, struct net_request *req,
 	return r == -ENOENT || r == -ENODEV ? 0 : r;
 }
 
-int net_neighbour_delete(struct net *net, int index, struct in_addr addr,
-			 struct error *err)
-{
-	struct net_request req;
-
-	neighbour_request(&req, RTM_DELNEIGH, index, addr, NULL);
-	return delete_neighbour(net, &req, addr, err);
-}
-
 /* A proxy entry is a neighbour without a MAC address: ours is told. */
 static void proxy_request(struct net_request *req, uint16_t type, int index,
 			  struct in_addr addr)
@@ -149,47 +140,4 @@ int net_proxy_delete(struct net *net, int index, struct in_addr addr,
 
 	proxy_request(&req, RTM_DELNEIGH, index, addr);
 	return delete_neighbour(net, &req, addr, err);
-}
-
-static void fdb_request(struct net_request *req, uint16_t type, int vxlan,
-			const uint8_t *mac, struct in_addr remote)
-{
-	uint16_t flags = type == RTM_NEWNEIGH ? NLM_F_CREATE : 0;
-	struct ndmsg *ndm;
-	bool all = !memcmp(mac, "\0\0\0\0\0\0", NET_MAC_LEN);
-
-	/* The zero address has a list of places, any other just one. */
-	if (type == RTM_NEWNEIGH)
-		flags |= all ? NLM_F_APPEND : NLM_F_REPLACE;
-	ndm = net_request_init(req, type, flags, sizeof(*ndm));
-	ndm->ndm_family = AF_BRIDGE;
-	ndm->ndm_ifindex = vxlan;
-	ndm->ndm_state = NUD_NOARP | NUD_PERMANENT;
-	ndm->ndm_flags = NTF_SELF;
-	mnl_attr_put(req->nlh, NDA_LLADDR, NET_MAC_LEN, mac);
-	mnl_attr_put_u32(req->nlh, NDA_DST, remote.s_addr);
-}
-
-int net_fdb_put(struct net *net, int vxlan, const uint8_t *mac,
-		struct in_addr remote, struct error *err)
-{
-	struct net_request req;
-	char text[NET_TEXT];
-
-	fdb_request(&req, RTM_NEWNEIGH, vxlan, mac, remote);
-	return net_request_do(net, &req, err, "cannot send %s through link %d",
-			      net_mac_text(mac, text), vxlan);
-}
-
-int net_fdb_delete(struct net *net, int vxlan, const uint8_t *mac,
-		   struct in_addr remote, struct error *err)
-{
-	struct net_request req;
-	char text[NET_TEXT];
-	int r;
-
-	fdb_request(&req, RTM_DELNEIGH, vxlan, mac, remote);
-	r = net_request_do(net, &req, err, "cannot forget %s on link %d",
-			   net_mac_text(mac, text), vxlan);
-	return r == -ENOENT || r == -ENODEV ? 0 : r;
 }

@@ -58,27 +58,11 @@ static void cidr_bad(void **state)
 
 static void mac(void **state)
 {
-	static const char *const bad[] = {
-		"",
-		"02",
-		"02:53:0a:4d:00",
-		"02:53:0a:4d:00:1",
-		"02:53:0a:4d:00:01:",
-		"02-53-0a-4d-00-01",
-		"0g:53:0a:4d:00:01",
-		"01:53:0a:4d:00:01",
-	};
-	uint8_t m[6], of[6];
-	char text[NET_TEXT];
 	struct in_addr a = { .s_addr = htonl(0x0a4d0001) };
+	uint8_t m[6];
 
-	assert_int_equal(net_parse_mac("02:53:0A:4d:00:01", m, NULL), 0);
-	net_mac_of(a, of);
-	assert_memory_equal(m, of, 6);
-	assert_string_equal(net_mac_text(m, text), "02:53:0a:4d:00:01");
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(net_parse_mac(bad[i], of, NULL), -EINVAL);
-	assert_memory_equal(m, of, 6);
+	net_mac_of(a, m);
+	assert_memory_equal(m, "\x02\x53\x0a\x4d\x00\x01", 6);
 }
 
 /* Byte for byte what RFC 826 draws. */

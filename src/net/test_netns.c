@@ -154,20 +154,13 @@ static void links(void **state)
 	assert_int_equal(net_link_get(a.net, link.peer, &other, NULL), 0);
 	assert_string_equal(other.name, "right");
 
-	assert_int_equal(net_link_set_mtu(a.net, index, 9000, NULL), 0);
-	assert_int_equal(net_link_rename(a.net, index, "x", NULL), 0);
 	assert_int_equal(net_link_up(a.net, index, true, NULL), 0);
 	assert_int_equal(net_link_get(a.net, index, &link, NULL), 0);
-	assert_int_equal(link.mtu, 9000);
-	assert_string_equal(link.name, "x");
 	assert_true(link.up);
 
-	assert_int_equal(net_link_move(a.net, other.index, b.fd, NULL), 0);
-	assert_int_equal(net_link_find(b.net, "right", &other, NULL), 0);
-	assert_int_equal(net_link_find(a.net, "right", &link, &err), -ENODEV);
 	assert_int_equal(net_link_delete(a.net, index, NULL), 0);
 	assert_int_equal(net_link_delete(a.net, index, NULL), 0);
-	assert_int_equal(net_link_find(b.net, "right", &other, NULL), -ENODEV);
+	assert_int_equal(net_link_find(a.net, "right", &other, NULL), -ENODEV);
 	assert_int_equal(
 		net_link_find(a.net, "alinknamethatistoolong", &link, NULL),
 		-ENODEV);
@@ -277,11 +270,6 @@ static void neighbours(void **state)
 		net_neighbour_put(a.net, here, ip("10.1.0.2"), there.mac, NULL),
 		0);
 	assert_true(reaches(&a, &b, "10.1.0.2", false));
-	assert_int_equal(
-		net_neighbour_delete(a.net, here, ip("10.1.0.2"), NULL), 0);
-	assert_int_equal(
-		net_neighbour_delete(a.net, here, ip("10.1.0.2"), NULL), 0);
-	assert_true(reaches(&a, &b, "10.1.0.2", false));
 	space_close(&a);
 	space_close(&b);
 }
@@ -326,63 +314,12 @@ static void announcement(void **state)
 	space_close(&lan);
 }
 
-static int make_vxlan(struct space *s, const char *local, const char *inner)
-{
-	struct net_vxlan vx = {
-		.name = "vx0",
-		.vni = 77,
-		.local = ip(local),
-	};
-	int index = net_vxlan_create(s->net, &vx, NULL);
-
-	assert_true(index > 0);
-	assert_int_equal(net_link_up(s->net, index, true, NULL), 0);
-	assert_int_equal(net_address_put(s->net, index, ip(inner), 24, NULL),
-			 0);
-	return index;
-}
-
-/* Both ways need an entry; one that is forgotten is a hole. */
-static void vxlan(void **state)
-{
-	struct net_link la, lb;
-	struct space a, b;
-	int va, vb;
-
-	space_open(&a);
-	space_open(&b);
-	cable(&a, "eth0", "10.1.0.1", &b, "eth0", "10.1.0.2");
-	va = make_vxlan(&a, "10.1.0.1", "10.5.0.1");
-	vb = make_vxlan(&b, "10.1.0.2", "10.5.0.2");
-	assert_int_equal(net_link_get(a.net, va, &la, NULL), 0);
-	assert_int_equal(net_link_get(b.net, vb, &lb, NULL), 0);
-	assert_int_equal(
-		net_neighbour_put(a.net, va, ip("10.5.0.2"), lb.mac, NULL), 0);
-	assert_false(reaches(&a, &b, "10.5.0.2", true));
-	assert_int_equal(net_fdb_put(a.net, va, lb.mac, ip("10.1.0.2"), NULL),
-			 0);
-	assert_true(reaches(&a, &b, "10.5.0.2", false));
-	assert_int_equal(net_fdb_put(a.net, va, lb.mac, ip("10.1.0.3"), NULL),
-			 0);
-	assert_false(reaches(&a, &b, "10.5.0.2", true));
-	assert_int_equal(net_fdb_put(a.net, va, lb.mac, ip("10.1.0.2"), NULL),
-			 0);
-	assert_int_equal(
-		net_fdb_delete(a.net, va, lb.mac, ip("10.1.0.2"), NULL), 0);
-	assert_int_equal(
-		net_fdb_delete(a.net, va, lb.mac, ip("10.1.0.2"), NULL), 0);
-	assert_false(reaches(&a, &b, "10.5.0.2", true));
-	space_close(&a);
-	space_close(&b);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(links),      cmocka_unit_test(bridge_port),
 		cmocka_unit_test(routes),     cmocka_unit_test(blackhole),
 		cmocka_unit_test(neighbours), cmocka_unit_test(announcement),
-		cmocka_unit_test(vxlan),
 	};
 
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0) {

@@ -32,50 +32,11 @@ int net_parse_cidr(const char *text, struct in_addr *ret, unsigned *ret_prefix,
 	return 0;
 }
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-int net_parse_mac(const char *text, uint8_t *ret, struct error *err)
-{
-	uint8_t mac[NET_MAC_LEN];
-	const char *p = text;
-
-	for (int i = 0; i < NET_MAC_LEN; i++, p += 3) {
-		char end = i < NET_MAC_LEN - 1 ? ':' : 0;
-
-		if (hex(p[0]) < 0 || hex(p[1]) < 0 || p[2] != end)
-			return error_set(
-				err, -EINVAL,
-				"'%s' is no MAC address such as 02:53:0a:4d:00:01",
-				text);
-		mac[i] = hex(p[0]) << 4 | hex(p[1]);
-	}
-	if (mac[0] & 1)
-		return error_set(
-			err, -EINVAL,
-			"'%s' is a multicast address; the first byte must be even",
-			text);
-	memcpy(ret, mac, sizeof(mac));
-	return 0;
-}
-
 void net_mac_of(struct in_addr addr, uint8_t *ret)
 {
 	ret[0] = 0x02;
 	ret[1] = 0x53;
 	memcpy(ret + 2, &addr, 4);
-}
-
-const char *net_mac_text(const uint8_t *mac, char *buf)
-{
-	snprintf(buf, NET_TEXT, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
-		 mac[2], mac[3], mac[4], mac[5]);
-	return buf;
 }
 
 const char *net_addr_text(struct in_addr addr, char *buf)

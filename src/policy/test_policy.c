@@ -74,7 +74,8 @@ static void fcfs(void **state)
 	policy_decide(p, &v, &plan);
 	assert_int_equal(plan.nr, 1);
 	assert_ptr_equal(plan.entry[0].job, a);
-	model_start(&v, a, 5, NULL);
+	model_apply(&v,
+		    &(struct event){ .type = EVENT_START, .job = a, .n = 5 });
 	plan_reset(&plan, &v);
 	policy_decide(p, &v, &plan);
 	assert_int_equal(plan.nr, 0);

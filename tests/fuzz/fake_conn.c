@@ -157,11 +157,6 @@ void conn_set_ctx(struct conn *c, void *ctx)
 	c->ctx = ctx;
 }
 
-void *conn_ctx(const struct conn *c)
-{
-	return c->ctx;
-}
-
 static int on_play(sd_event_source *src, void *arg)
 {
 	struct conn_server *s = arg;
