@@ -5,7 +5,6 @@
  * neither is looked into.  When the controller does not take more, keepers
  * are not read, and hold their ranks back in turn.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

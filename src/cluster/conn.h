@@ -19,7 +19,6 @@
 #ifndef CLUSTER_CONN_H
 #define CLUSTER_CONN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

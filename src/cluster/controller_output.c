@@ -6,7 +6,6 @@
  * a rank that prints faster than that, so the list is bounded by what a keeper
  * keeps (cluster/keeper.proto: 256 KiB).
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cluster/controller_priv.h"

@@ -11,7 +11,6 @@
 
 #include "cluster/controller_priv.h"
 #include "core/log.h"
-#include "core/xalloc.h"
 #include "model/playback.h"
 
 struct resume {

@@ -10,7 +10,6 @@
 
 #include <stdint.h>
 
-#include "core/error.h"
 #include "core/units.h"
 
 struct host_load;

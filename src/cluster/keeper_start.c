@@ -17,7 +17,6 @@
 #include "cluster/keeper_priv.h"
 #include "core/installed.h"
 #include "core/io.h"
-#include "core/log.h"
 #include "core/xalloc.h"
 
 enum { PMI_FD_IN_RANK = 3 };

@@ -8,8 +8,6 @@
 #ifndef CLUSTER_KEYS_H
 #define CLUSTER_KEYS_H
 
-#include <stdbool.h>
-
 #include "core/error.h"
 #include "core/tls.h"
 

@@ -14,7 +14,6 @@
 
 #include "cluster/conn.h"
 #include "cluster/frames.h"
-#include "core/io.h"
 #include "core/xalloc.h"
 
 static void frames_in_pieces(void **state)

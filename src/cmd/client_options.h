@@ -20,7 +20,6 @@
 
 #include "cluster/client.h"
 #include "cmd/command.h"
-#include "cmd/print_json.h"
 
 struct client_options {
 	struct client_conf conf;

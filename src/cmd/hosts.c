@@ -2,11 +2,11 @@
  * hosts.c - stint hosts: the hosts of the cluster
  */
 #include <argp.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 
 #include "cmd/client_options.h"
+#include "cmd/print_json.h"
 
 /* With no parser of its own, an argp hands its input on to its child. */
 static const struct argp argp = {

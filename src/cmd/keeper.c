@@ -2,7 +2,6 @@
  * keeper.c - `stint keeper`, which agents start and people do not
  */
 #include <argp.h>
-#include <stdlib.h>
 
 #include "cluster/keeper.h"
 #include "cmd/command.h"

@@ -4,7 +4,6 @@
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

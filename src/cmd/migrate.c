@@ -2,7 +2,6 @@
  * migrate.c - stint migrate: one running rank to another host
  */
 #include <argp.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 

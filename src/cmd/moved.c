@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cmd/client_options.h"
+#include "cmd/print_json.h"
 
 enum { PAGE = 4096 };
 

@@ -2,7 +2,6 @@
  * policies.c - stint policies: which there are, and what each does
  */
 #include <argp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/command.h"

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "cmd/client_options.h"
+#include "cmd/print_json.h"
 #include "core/units.h"
 
 static const struct argp_option options[] = {

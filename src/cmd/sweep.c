@@ -1,7 +1,6 @@
 /*
  * sweep.c - stint sweep: policies x workloads x loads, until they are known
  */
-#include <errno.h>
 #include <unistd.h>
 
 #include "cmd/command.h"

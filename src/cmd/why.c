@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cmd/client_options.h"
+#include "cmd/print_json.h"
 #include "core/units.h"
 
 struct args {

@@ -7,7 +7,6 @@
 #include "core/conf.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* error.c - one-line error texts, see error.h */
 #include "core/error.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

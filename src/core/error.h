@@ -9,8 +9,6 @@
 #ifndef CORE_ERROR_H
 #define CORE_ERROR_H
 
-#include <stdarg.h>
-
 struct error {
 	char text[512]; /* one line, no newline; cut if longer */
 };

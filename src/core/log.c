@@ -1,6 +1,7 @@
 /* log.c - messages to stderr, one write each, see log.h */
 #include "core/log.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

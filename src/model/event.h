@@ -18,9 +18,7 @@
 #define MODEL_EVENT_H
 
 #include <stdint.h>
-#include <stdio.h>
 
-#include "core/error.h"
 #include "core/units.h"
 #include "model/view.h"
 

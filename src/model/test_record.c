@@ -1,5 +1,4 @@
 /* test_record.c - what is written reads back */
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -18,7 +18,6 @@
 #define MODEL_VIEW_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "model/host.h"

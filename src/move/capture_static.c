@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/xalloc.h"
 #include "move/capture.h"
 
 Move__Creds *capture_creds(pid_t pid, struct error *err)

@@ -3,7 +3,6 @@
 
 #include <cpuid.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <xxhash.h>
 
 #include "core/xalloc.h"

@@ -8,8 +8,6 @@
 #ifndef MOVE_CPU_H
 #define MOVE_CPU_H
 
-#include <stdint.h>
-
 #include "core/error.h"
 #include "move/state.pb-c.h"
 

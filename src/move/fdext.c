@@ -1,7 +1,6 @@
 /*
  * fdext.c - capture of descriptors whose other end the keeper holds
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>

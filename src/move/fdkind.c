@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/io.h"
 #include "core/xalloc.h"
 #include "move/clocks.h"
 #include "move/fdpath.h"

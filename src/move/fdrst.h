@@ -9,7 +9,6 @@
 #ifndef MOVE_FDRST_H
 #define MOVE_FDRST_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/error.h"

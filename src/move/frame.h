@@ -26,7 +26,6 @@
 #ifndef MOVE_FRAME_H
 #define MOVE_FRAME_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>

@@ -4,7 +4,6 @@
  * Every microsecond here is downtime.  The last pages go first, so that the
  * destination puts them in place while the state is being captured.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

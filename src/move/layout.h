@@ -4,7 +4,6 @@
 #ifndef MOVE_LAYOUT_H
 #define MOVE_LAYOUT_H
 
-#include "core/error.h"
 #include "move/proc.h"
 #include "move/state.pb-c.h"
 

@@ -1,6 +1,5 @@
 /* procmaps.c - the mappings of the process to move, see proc.h */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

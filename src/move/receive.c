@@ -6,13 +6,11 @@
  * waits for whoever knows.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "core/hurry.h"
-#include "core/io.h"
 #include "move/capture.h"
 #include "move/fault.h"
 #include "move/files.h"

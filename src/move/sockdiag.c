@@ -4,7 +4,6 @@
 #include "move/sockdiag.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libmnl/libmnl.h>
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>

@@ -5,7 +5,6 @@
 #define MOVE_SOCKDIAG_H
 
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>

@@ -8,10 +8,8 @@
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include "core/xalloc.h"
 #include "move/tcpcompat.h"

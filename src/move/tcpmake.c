@@ -6,13 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "core/io.h"
 #include "move/sockopt.h"
 #include "move/sockspoof.h"
 #include "move/tcpcompat.h"

@@ -9,8 +9,6 @@
  */
 #include "move/test_fdload.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>

@@ -25,8 +25,6 @@
 
 #include <cmocka.h>
 
-#include "core/io.h"
-
 /*
  * Out of the way of what the cases make.  The report is an external: it moves
  * too.  The restoring process has it at another number first.

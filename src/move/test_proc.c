@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "core/xalloc.h"
 #include "move/inject.h"
 #include "move/layout.h"
 #include "move/proc.h"

@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>

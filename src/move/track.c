@@ -2,13 +2,9 @@
 #include "move/track.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "core/io.h"
 #include "core/xalloc.h"
 #include "move/check.h"
 #include "move/fault.h"

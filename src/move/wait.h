@@ -15,7 +15,6 @@
 #ifndef MOVE_WAIT_H
 #define MOVE_WAIT_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <sys/user.h>

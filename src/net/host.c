@@ -1,5 +1,4 @@
 /* host.c - what a host must have set before capsules can be reached on it */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* text.c - addresses as people write them, see net.h */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/units.h"

@@ -5,7 +5,6 @@
  * Only stretches of time in which processors came free since the last look
  * are looked at, and slots only move to earlier starts.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "policy/backfill.h"

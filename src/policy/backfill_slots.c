@@ -2,7 +2,6 @@
  * backfill_slots.c - reservations, and the profile they are taken off, see
  * backfill.h
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/xalloc.h"

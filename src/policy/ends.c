@@ -1,6 +1,7 @@
 /* ends.c - a treap of processors by the time they come free, see ends.h */
 #include "policy/ends.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

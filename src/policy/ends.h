@@ -7,7 +7,6 @@
 #ifndef POLICY_ENDS_H
 #define POLICY_ENDS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -11,7 +11,6 @@
  * arrival, and `young` by size - a.  A pass costs O(log n) of n waiting jobs
  * for each that starts or comes to maxprio, and once more.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

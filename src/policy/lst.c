@@ -12,7 +12,6 @@
  * A pass at a slice's start costs O(n log n + processes) for n jobs in the
  * system; one within a slice O(n log n).
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

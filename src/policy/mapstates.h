@@ -14,6 +14,7 @@
 #ifndef POLICY_MAPSTATES_H
 #define POLICY_MAPSTATES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 

@@ -8,7 +8,6 @@
  * half after each half-life; S is 1 / users.  Use is charged as it happens,
  * for running jobs too.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

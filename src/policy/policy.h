@@ -43,7 +43,6 @@
 #ifndef POLICY_POLICY_H
 #define POLICY_POLICY_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "core/error.h"

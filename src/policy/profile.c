@@ -1,7 +1,6 @@
 /* profile.c - free processors over time, in blocks of steps, see profile.h */
 #include "policy/profile.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

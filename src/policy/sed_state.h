@@ -28,7 +28,6 @@
 #ifndef POLICY_SED_STATE_H
 #define POLICY_SED_STATE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

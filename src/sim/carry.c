@@ -5,7 +5,6 @@
  * What cannot be is a bug of the policy, and ends the run with its name.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "core/xalloc.h"

@@ -13,7 +13,6 @@
 #define SIM_CREW_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/error.h"

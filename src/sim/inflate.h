@@ -4,7 +4,6 @@
 #ifndef SIM_INFLATE_H
 #define SIM_INFLATE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/error.h"

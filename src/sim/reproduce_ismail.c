@@ -10,7 +10,6 @@
  * used below are those.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "sim/reproduce.h"
 #include "sim/reproduce_ismail.h"

@@ -2,7 +2,6 @@
  * reproduce_schnor.c - what Schnor 1997 published: the worked example of
  * chapter 2 (S-2a), and the table of all ids
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,7 +13,6 @@
  */
 #include "sim/sweep.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/xalloc.h"
 #include "policy/policy.h"
 #include "sim/attach.h"
 #include "sim/machine.h"

@@ -1,5 +1,4 @@
 /* test_figures.c - series and Gantt charts tell what the run did */
-#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,4 @@
 /* test_laws.c - what holds for every policy on random jobs: doc/design/50 */
-#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,6 @@
  * there is no libFuzzer to do it
  */
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,10 +8,8 @@
 #include <netdb.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "cluster/agent.h"
 #include "cluster/controller.h"

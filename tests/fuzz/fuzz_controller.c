@@ -14,7 +14,6 @@
  * What it answers must be messages, and its lists must agree with each other.
  */
 #include <assert.h>
-#include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/xalloc.h"
 #include "sim/recorded.h"
 #include "sim/replay.h"
 

@@ -5,7 +5,6 @@
  * Whatever a parser does not take it must say in one line.
  */
 #include <assert.h>
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
  * hosts here.  Periodic timers keep their rhythm: no tick more, none less.
  * What shall happen at an instant happens then.
  */
-#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>

@@ -10,7 +10,6 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "check.h"
 

@@ -6,7 +6,6 @@
  * moved inside must be aborted, or an increment is lost.
  */
 #include <linux/rseq.h>
-#include <sched.h>
 #include <stddef.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>

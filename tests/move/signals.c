@@ -6,7 +6,6 @@
  * once, in order, with what it carried.
  */
 #include <signal.h>
-#include <sys/syscall.h>
 
 #include "check.h"
 

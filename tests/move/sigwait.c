@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
-#include <sys/syscall.h>
 
 #include "check.h"
 

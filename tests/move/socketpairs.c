@@ -6,7 +6,6 @@
  */
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include "check.h"
 

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "common.h"
