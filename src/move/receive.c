@@ -6,6 +6,7 @@
  * waits for whoever knows.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -16,6 +16,7 @@
  * No stdio, no allocation: this is a guest in somebody else's program.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
