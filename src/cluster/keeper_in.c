@@ -373,6 +373,7 @@ static int listen_on(struct keeper *k, const char *address, uint32_t *ret,
 		return error_set(err, -EINVAL, "'%s' is no address", address);
 	k->accept_fd =
 		socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	move_prepare_socket(k->accept_fd);
 	if (k->accept_fd < 0 ||
 	    bind(k->accept_fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
 	    listen(k->accept_fd, 4) < 0 ||

@@ -159,6 +159,7 @@ static int dial(const char *to, struct error *err)
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return error_sys(err, -errno, "socket");
+	move_prepare_socket(fd);
 	/* Bounds connect() and the passport; the engine sets its own. */
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));

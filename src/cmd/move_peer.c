@@ -126,6 +126,7 @@ static int open_socket(const char *addr, bool listening, struct error *err)
 	if (r < 0)
 		return r;
 	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	move_prepare_socket(fd);
 	if (listening && fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (fd < 0 ||

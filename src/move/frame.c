@@ -9,9 +9,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #define XXH_STATIC_LINKING_ONLY
-#include <xxhash.h>
+#include <xxh_x86dispatch.h>
 
 #include "core/xalloc.h"
+#include "move/move.h"
 
 #define FRAME_MAGIC 0x544e5453u /* "STNT" */
 
@@ -69,14 +70,14 @@ static uint64_t hash_pieces(const struct iovec *iov, int n)
 	return XXH3_64bits_digest(&state);
 }
 
-/* Best effort: a channel need not be TCP. */
-/* By what is lost, not by pacing; what a host does not offer stays as it is. */
-static void set_congestion(int fd)
+/* Best effort: not every host offers either. */
+void move_prepare_socket(int fd)
 {
 	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) < 0)
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 }
 
+/* Best effort: a channel need not be TCP. */
 void frame_set_link(struct channel *ch)
 {
 	static const struct {
@@ -95,7 +96,7 @@ void frame_set_link(struct channel *ch)
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
 		(void)setsockopt(fd, options[i].level, options[i].name,
 				 &options[i].value, sizeof(int));
-	set_congestion(fd);
+	move_prepare_socket(fd);
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }

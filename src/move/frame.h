@@ -89,10 +89,8 @@ struct frame {
 };
 
 /*
- * What a TCP connection needs to carry a move.  No frame waits for the
- * acknowledgement of the one before, and the peer is on the same LAN: BBR,
- * where a host has it as its default, paces a stream whose ends wait for their
- * turn of the processor down to a tenth.
+ * What a TCP connection needs to carry a move, besides move_prepare_socket():
+ * no frame waits for the acknowledgement of the one before.
  *
  * A peer that is gone without a word, or hangs, must not keep the process
  * standing still: from now on a host that cannot be reached is noticed after

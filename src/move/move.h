@@ -191,6 +191,15 @@ struct move_dest {
 };
 
 /*
+ * For a TCP socket that shall carry a move, before connect() or listen():
+ * congestion is controlled by what is lost, whatever the host's default is.
+ * BBR paces a stream whose ends wait for their turn of the processor down to
+ * a tenth, and a connection that began with it goes on being paced by timers
+ * (0.3 of the 1.1 s of processor time that sending 1 GB took).
+ */
+void move_prepare_socket(int fd);
+
+/*
  * Both own ch from now on.  0 when outcome is MOVE_DONE, otherwise a negative
  * errno with the reason in err.  -EINVAL and the like before the freeze;
  * -EDQUOT: over budget; -ENOTSUP: the process has something that cannot be

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #define XXH_STATIC_LINKING_ONLY
-#include <xxhash.h>
+#include <xxh_x86dispatch.h>
 
 #include "core/io.h"
 #include "core/xalloc.h"
