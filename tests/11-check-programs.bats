@@ -8,18 +8,18 @@ setup() {
 	export CHECK_DIR=$BATS_TEST_TMPDIR
 }
 
-# Run every program, four at a time; exit statuses go to files.
+# Run every program, eight at a time; exit statuses go to files.
 run_all() {
 	local line argv n=0
 	while read -r line; do
 		[ -n "$line" ] || continue
 		move_argv "$line"
 		{
-			timeout 120 "${argv[@]}" >"$CHECK_DIR/out.$n" 2>&1
+			timeout 200 "${argv[@]}" >"$CHECK_DIR/out.$n" 2>&1
 			echo "$? $line" >"$CHECK_DIR/status.$n"
 		} 3>&- &
 		n=$((n + 1))
-		[ $((n % 4)) != 0 ] || wait
+		[ $n -lt 8 ] || wait -n
 	done <<<"$1"
 	wait
 	cat "$CHECK_DIR"/status.* | sort
@@ -48,13 +48,14 @@ $(things)"
 }
 
 @test "a TCP peer checks the stream of the one that is to be moved" {
-	local p=$STINT_BUILD/tests/move/check-tcppeer port=$((20000 + $$ % 10000))
+	local p=$STINT_BUILD/tests/move/check-tcppeer port
 	local server=$CHECK_DIR/server
-	{ timeout 90 "$p" serve $port; echo "exit $?"; } >"$server" 2>&1 3>&- &
-	for _ in {1..200}; do grep -q READY "$server" && break; sleep 0.05; done
-	run timeout 60 "$p" call 127.0.0.1 $port
+	{ timeout 300 "$p" serve 0; echo "exit $?"; } >"$server" 2>&1 3>&- &
+	eventually grep -q READY "$server"
+	port=$(sed -n 's/^port //p' "$server")
+	run timeout 200 "$p" call 127.0.0.1 "$port"
 	echo "$output"
-	for _ in {1..200}; do grep -q ^exit "$server" && break; sleep 0.05; done
+	eventually grep -q ^exit "$server"
 	cat "$server"
 	[ "$status" = 0 ]
 	grep -q PASS "$server"
@@ -64,7 +65,7 @@ $(things)"
 @test "heat gives the same bits whatever the number of ranks" {
 	local n
 	for n in 1 2 3; do
-		timeout 60 mpiexec.mpich -n $n "$STINT_BUILD/examples/heat" -n 60 \
+		timeout 200 mpiexec.mpich -n $n "$STINT_BUILD/examples/heat" -n 60 \
 			-i 50 -q -o "$CHECK_DIR/field.$n" >"$CHECK_DIR/heat.$n" 3>&-
 		grep -o 'checksum=.*' "$CHECK_DIR/heat.$n" >"$CHECK_DIR/sum.$n"
 	done
@@ -84,11 +85,11 @@ $(things)"
 }
 
 @test "chkmpi passes, and notices one wrong byte" {
-	run timeout 60 mpiexec.mpich -n 2 "$STINT_BUILD/tests/mpi/chkmpi" \
+	run timeout 200 mpiexec.mpich -n 2 "$STINT_BUILD/tests/mpi/chkmpi" \
 		--rounds 5 --max 100000
 	[ "$status" = 0 ]
 	[[ $output == *"PASS 5 rounds"* ]]
-	run timeout 60 mpiexec.mpich -n 2 "$STINT_BUILD/tests/mpi/chkmpi" \
+	run timeout 200 mpiexec.mpich -n 2 "$STINT_BUILD/tests/mpi/chkmpi" \
 		--rounds 5 --max 100000 --sabotage 3
 	[ "$status" != 0 ]
 	[[ $output == *"is wrong"* ]]

@@ -17,7 +17,7 @@ drive_all() {
 		[ -n "$line" ] || continue
 		drive_one "$line" >"$BATS_TEST_TMPDIR/out.$n" 2>&1 3>&- &
 		n=$((n + 1))
-		[ $((n % 2)) != 0 ] || wait
+		[ $n -lt 2 ] || wait -n || true
 	done <<<"$1"
 	wait
 	cat "$BATS_TEST_TMPDIR"/out.*

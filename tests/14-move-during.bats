@@ -37,30 +37,25 @@ setup() {
 }
 
 teardown() {
-	[ -z "${receiver:-}" ] || kill -9 "$receiver" 2>/dev/null || true
-	[ -z "${engine:-}" ] || kill -9 "$engine" 2>/dev/null || true
-	[ -z "${victim:-}" ] || kill -9 -- "-$victim" 2>/dev/null || true
-	[ -z "${moved:-}" ] || kill -9 "$moved" 2>/dev/null || true
+	local n
+	for n in ${receiver:-} ${engine:-} ${victim:+-"$victim"} ${moved:-}; do
+		kill -9 -- "$n" && wait "${n#-}"
+	done 2>/dev/null || true
 }
 
-wait_for() {
-	for _ in {1..400}; do
-		eval "$1" && return 0
-		sleep 0.02
-	done
-	echo "waited in vain for: $1"
-	return 1
+state_is() { # PID LETTER
+	grep -q "^State:	$2" "/proc/$1/status" 2>/dev/null
 }
 
-stopped() {
-	grep -q '^State:	T' "/proc/$engine/status" 2>/dev/null
+more_beats_than() { # NUMBER
+	[ "$(wc -l <beat)" -gt "$1" ]
 }
 
 receive() {
 	: >listen
 	"$stint" move receive --json --listen 127.0.0.1:0 >listen 2>receive.err </dev/null 3>&- &
 	receiver=$!
-	wait_for 'grep -q listening listen'
+	eventually grep -q listening listen
 	addr=$(sed -n 's/^listening //p' listen)
 }
 
@@ -69,17 +64,23 @@ receive() {
 move_during() {
 	setsid /usr/bin/python3 -S during.py "$1" beat </dev/null >/dev/null 2>&1 3>&- &
 	victim=$!
-	wait_for '[ -s beat ]'
+	eventually test -s beat
 	receive
 	STINT_FAULT=source-round:stop "$stint" move "$victim" --to "$addr" \
 		>out 2>err </dev/null 3>&- &
 	engine=$!
-	wait_for stopped
+	eventually state_is "$engine" T
 	kill -USR1 "$victim"
-	wait_for '[ -e did ]'
-	sleep 0.1
+	eventually test -e did
+	local n
+	n=$(wc -l <beat)
+	case $1 in
+	exec) eventually more_beats_than "$n" ;; # none before it runs anew
+	exit) eventually ended "$victim" ;;
+	fork) eventually pgrep -P "$victim" >/dev/null ;;
+	esac
 	# it stops again after each round
-	while kill -CONT "$engine" && ! grep -q '^State:	Z' "/proc/$engine/status"; do
+	while kill -CONT "$engine" && ! ended "$engine"; do
 		sleep 0.02
 	done 2>/dev/null
 	status=0
@@ -89,9 +90,7 @@ move_during() {
 }
 
 beats() {
-	local n
-	n=$(wc -l <beat)
-	wait_for '[ "$(wc -l <beat)" -gt '$((n + 2))' ]'
+	eventually more_beats_than $(($(wc -l <beat) + 2))
 	awk '$1 != NR - 1 { print "line " NR " is " $1; exit 1 }' beat
 }
 
@@ -120,10 +119,10 @@ beats() {
 	beats
 	kill -USR2 "$victim"
 	receive
-	run timeout 60 "$stint" move "$victim" --to "$addr"
+	run timeout 100 "$stint" move "$victim" --to "$addr"
 	echo "$output"
 	[ "$status" = 0 ]
-	wait_for 'grep -q outcome listen'
+	eventually grep -q outcome listen
 	moved=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' listen)
 	beats
 }
@@ -144,14 +143,14 @@ beats() {
 @test "stop-and-copy: the budget is compared before the freeze" {
 	setsid /usr/bin/python3 -S during.py fork beat </dev/null >/dev/null 2>&1 3>&- &
 	victim=$!
-	wait_for '[ -s beat ]'
+	eventually test -s beat
 	receive
-	STINT_TRACK=none run timeout 60 "$stint" move "$victim" --to "$addr" --budget 0.1ms
+	STINT_TRACK=none run timeout 100 "$stint" move "$victim" --to "$addr" --budget 0.1ms
 	echo "$output"
 	[ "$status" = 1 ]
 	[[ $output == *"stop-and-copy: STINT_TRACK=none"* ]]
 	[[ $output == *"without write tracking it would stand still for about"* ]]
-	STINT_TRACK=nonsense run timeout 60 "$stint" move "$victim" --to "$addr"
+	STINT_TRACK=nonsense run timeout 100 "$stint" move "$victim" --to "$addr"
 	[ "$status" = 1 ]
 	beats
 }

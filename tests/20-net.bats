@@ -16,12 +16,12 @@ setup_file() {
 	while True:
 	    s.sendto(sys.argv[2].encode(), s.recvfrom(100)[1])
 	E
-	# Asks for the name, for at most ten seconds; prints what it got.
+	# Asks for the name, for at most a minute; prints what it got.
 	cat >"$dir/ask.py" <<-'E'
 	import socket, sys
 	s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 	s.settimeout(0.1)
-	for i in range(100):
+	for i in range(600):
 	    try:
 	        s.sendto(b"?", (sys.argv[1], 4000))
 	        print(s.recv(100).decode(), flush=True)
@@ -44,7 +44,7 @@ setup_file() {
 	# Counts over TCP until the file "stop" is there; then all must be back.
 	cat >"$dir/count.py" <<-'E'
 	import os, select, socket, sys, time
-	s = socket.create_connection((sys.argv[1], 4001), 20)
+	s = socket.create_connection((sys.argv[1], 4001), 60)
 	s.setblocking(False)
 	back, sent = b"", 0
 	stop, tick = sys.argv[2] + ".stop", sys.argv[2] + ".back"
@@ -166,10 +166,9 @@ stream_waits() {
 		eventually counted $peer 20
 		for i in 1 2; do
 			ok a unplug
-			sleep 0.2
+			# Cut, both ways, once what has arrived is taken.
+			eventually stands $peer
 			n=$(cat "$dir/$peer.back")
-			sleep 0.5
-			[ "$(cat "$dir/$peer.back")" = "$n" ] # cut, both ways
 			ok a plug
 			eventually counted $peer $((n + 20)) || {
 				cat "$dir/$peer.out" "$dir/a.out"
@@ -182,6 +181,15 @@ stream_waits() {
 		ok a wait
 	done
 	silent h1 h2
+}
+
+# It would count twenty times in half a second, or in the time that somebody else
+# takes for as many naps.
+stands() {
+	local n
+	n=$(cat "$dir/$1.back")
+	for _ in {1..50}; do sleep 0.01; done
+	[ "$(cat "$dir/$1.back")" = "$n" ]
 }
 
 counted() { [ "$(cat "$dir/$1.back" 2>/dev/null || echo 0)" -ge "$2" ]; }

@@ -91,7 +91,7 @@ run_inside() { # SHELL SCRIPT
 	[ "$status" = 42 ]
 	run_inside a 'kill -SEGV $$'
 	[ "$status" = 139 ]
-	run_inside a '(sleep 0.2; exit 9) & exit 0'
+	run_inside a '(sleep 1; exit 9) & exit 0'
 	[ "$status" = 0 ]
 	ok a wait # init reaps the orphan and tells of it
 	[[ $answer == *" 9" ]]
@@ -130,7 +130,6 @@ wait_for() { # SHELL STATUS: until one ends with it
 }
 
 grown() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
-gone() { ! kill -0 "$1" 2>/dev/null; }
 
 @test "capsule: a frozen copy stays so when its tracer dies" {
 	bed_up 1
@@ -185,8 +184,8 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 		n=$(stat -c %s "$script_dir/$how")
 		ok $how plug
 		kill -9 "${pid[$how]}"
-		eventually gone "$rank"
-		eventually gone "$init"
+		eventually ended "$rank"
+		eventually ended "$init"
 		[ $how = running ] || [ "$(stat -c %s "$script_dir/$how")" = "$n" ]
 		[ -e "$(rundir h1)/capsules/cap$$$how/record" ]
 		# The next keeper of this run directory may sweep; creating does
@@ -212,7 +211,7 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 	ok a wait
 	[ "$answer" = "ok gone" ]
 	ok a destroy
-	eventually gone "$rank"
+	eventually ended "$rank"
 	[ -z "$(ls "$(rundir h1)/capsules")" ]
 }
 
@@ -305,7 +304,7 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 	rank=$(head -1 "$v2/run/cgroup.procs")
 	n=$(stat -c %s "$script_dir/beats")
 	kill -9 "$COPROC_PID"
-	eventually gone "$rank"
+	eventually ended "$rank"
 	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
 	rmdir "$v2/run" "$v2/init" "$v2"
 }

@@ -14,7 +14,7 @@ teardown() { bed_teardown; }
 	[ "$(on h3 ls /sys/class/net | sort | tr '\n' ' ')" = "eth0 lo " ]
 	on h1 python3 - <<-E
 	import socket
-	s = socket.socket(); s.settimeout(10)
+	s = socket.socket(); s.settimeout(60)
 	try: s.connect(("h3", 9)); raise SystemExit("who is that?")
 	except ConnectionRefusedError: pass
 	E
@@ -48,14 +48,14 @@ teardown() { bed_teardown; }
 	bed_up 2
 	bed_up 2 --name "t$$b"
 	on h1 sh -c 'echo 1 >"$STINT_RUN_DIR/mark"'
-	run timeout 20 "$stint" testbed --name "t$$b" exec h1 sh -c 'ls "$STINT_RUN_DIR"'
+	run timeout 100 "$stint" testbed --name "t$$b" exec h1 sh -c 'ls "$STINT_RUN_DIR"'
 	[ -z "$output" ]
-	run timeout 20 "$stint" testbed list
+	run timeout 100 "$stint" testbed list
 	[ "${#lines[@]}" = 3 ]
-	timeout 20 "$stint" testbed list --json |
+	timeout 100 "$stint" testbed list --json |
 		python3 -c 'import json,sys; l = json.load(sys.stdin)
 assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
-	timeout 30 "$stint" testbed down --name "t$$b"
+	timeout 100 "$stint" testbed down --name "t$$b"
 	on h1 true
 }
 
@@ -64,15 +64,11 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	run bed_up 1
 	[ "$status" = 1 ]
 	[[ $output == *"is up"*"stint testbed down"* ]]
-	timeout 30 "$stint" testbed down
-	timeout 30 "$stint" testbed down
+	timeout 100 "$stint" testbed down
+	timeout 100 "$stint" testbed down
 	run on h1 true
 	[ "$status" = 1 ]
 	bed_up 2
-}
-
-runs() { # PID, which is more than a zombie
-	grep -q '^State:[[:space:]]*[A-WY]' "/proc/$1/status" 2>/dev/null
 }
 
 @test "testbed: down ends what runs there, and nothing else" {
@@ -83,8 +79,8 @@ runs() { # PID, which is more than a zombie
 		"$BATS_TEST_TMPDIR/pid" 3>&- &
 	started=$!
 	eventually test -s "$BATS_TEST_TMPDIR/pid"
-	timeout 30 "$stint" testbed down
-	run ! runs "$(cat "$BATS_TEST_TMPDIR/pid")"
+	timeout 100 "$stint" testbed down
+	ended "$(cat "$BATS_TEST_TMPDIR/pid")"
 	run wait $started
 	[ "$status" = 137 ]
 	kill -0 $other
@@ -94,7 +90,7 @@ runs() { # PID, which is more than a zombie
 @test "testbed: up killed at any point leaves nothing that down cannot remove" {
 	for t in 0.001 0.002 0.003 0.004 0.006 0.008 0.010 0.015; do
 		timeout -s KILL $t "$stint" testbed up 5 --bare || true
-		timeout 30 "$stint" testbed down
+		timeout 100 "$stint" testbed down
 		[ "$(leftovers)" = "$before" ]
 	done
 	timeout -s KILL 0.004 "$stint" testbed up 5 --bare || true
@@ -105,38 +101,38 @@ runs() { # PID, which is more than a zombie
 	for t in 0.001 0.002 0.003 0.005 0.008; do
 		bed_up 4
 		timeout -s KILL $t "$stint" testbed down || true
-		timeout 30 "$stint" testbed down
+		timeout 100 "$stint" testbed down
 		[ "$(leftovers)" = "$before" ]
 	done
 }
 
 @test "testbed: a cluster of its own, which commands find by its name" {
 	serve 3 --speed 1,0.5,2
-	timeout 20 "$stint" hosts --json >"$BATS_TEST_TMPDIR/hosts"
+	timeout 100 "$stint" hosts --json >"$BATS_TEST_TMPDIR/hosts"
 	python3 - "$BATS_TEST_TMPDIR/hosts" <<-'E'
 	import json, sys
 	hosts = json.load(open(sys.argv[1]))
 	hosts = hosts.get("hosts", hosts) if isinstance(hosts, dict) else hosts
 	assert sorted(h.get("host", h.get("name")) for h in hosts) == ["h1", "h2", "h3"], hosts
 	E
-	timeout 60 "$stint" run -n 3 hostname | sort >"$BATS_TEST_TMPDIR/names"
+	timeout 100 "$stint" run -n 3 hostname | sort >"$BATS_TEST_TMPDIR/names"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" = 3 ]
 	# Another one at the same time, with the same addresses.
-	timeout 60 "$stint" testbed up 2 --name "t$$b"
-	STINT_TESTBED=t$$b timeout 60 "$stint" run -n 1 true
-	timeout 60 "$stint" testbed down --name "t$$b"
-	timeout 60 "$stint" run -n 1 true
+	timeout 100 "$stint" testbed up 2 --name "t$$b"
+	STINT_TESTBED=t$$b timeout 100 "$stint" run -n 1 true
+	timeout 100 "$stint" testbed down --name "t$$b"
+	timeout 100 "$stint" run -n 1 true
 }
 
 @test "testbed: down ends agents, keepers and ranks, also of killed parents" {
 	serve 2
-	timeout 100 "$stint" run -n 2 sleep 1000 >/dev/null 2>&1 3>&- &
+	timeout 300 "$stint" run -n 2 sleep 1000 >/dev/null 2>&1 3>&- &
 	run=$!
 	eventually sh -c '[ $(ls "$0"/h*/run/capsules/*/record 2>/dev/null | wc -l) = 2 ]' \
 		"$STINT_TESTBED_DIR/$STINT_TESTBED"
 	kill -9 "$(cut -d' ' -f1 "$STINT_TESTBED_DIR/$STINT_TESTBED/h1.service")"
 	kill -9 "$(cut -d' ' -f1 "$STINT_TESTBED_DIR/$STINT_TESTBED/controller.service")"
-	timeout 60 "$stint" testbed down
+	timeout 100 "$stint" testbed down
 	[ "$(leftovers)" = "$before" ]
 	run -0 sh -c 'ls "$STINT_TESTBED_DIR"'
 	kill $run || true
@@ -146,7 +142,7 @@ runs() { # PID, which is more than a zombie
 @test "testbed: up with agents killed at any point leaves nothing" {
 	for t in 0.02 0.05 0.1 0.15 0.2 0.3; do
 		timeout -s KILL $t "$stint" testbed up 3 || true
-		timeout 60 "$stint" testbed down
+		timeout 100 "$stint" testbed down
 		[ "$(leftovers)" = "$before" ]
 	done
 }
@@ -155,13 +151,13 @@ runs() { # PID, which is more than a zombie
 	for args in "up" "up 0" "up 65" "up x" "up 2 3" "down 1" "nonsense" \
 		"exec" "exec h1" "up 1 --cpus x" "up 1 --cpus 1,,2" \
 		"up 1 --speed -1" "up 1 --speed nan"; do
-		run timeout 20 "$stint" testbed $args
+		run timeout 100 "$stint" testbed $args
 		[ "$status" = 2 ] || { echo "$args: $status $output"; false; }
 	done
-	run timeout 20 "$stint" testbed up 1 --name a/b
+	run timeout 100 "$stint" testbed up 1 --name a/b
 	[ "$status" = 1 ]
 	[ "${#lines[@]}" = 1 ]
-	run timeout 20 "$stint" testbed up 1 --name abcdefghijklmnopqrstuvwxyz
+	run timeout 100 "$stint" testbed up 1 --name abcdefghijklmnopqrstuvwxyz
 	[ "$status" = 1 ]
 	run on ../h1 true
 	[ "$status" = 1 ]

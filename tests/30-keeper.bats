@@ -1,6 +1,7 @@
 # Keepers without an agent: tests/keeper/keeper_job.c plays agent and
 # controller.  Hosts are run directories; the network is a namespace made here.
 
+bats_require_minimum_version 1.5.0
 load build
 
 setup() {
@@ -16,7 +17,7 @@ teardown() {
 }
 
 job() {
-	timeout "${limit:-60}" "$STINT_BUILD/tests/keeper/keeper-job" \
+	timeout "${limit:-200}" "$STINT_BUILD/tests/keeper/keeper-job" \
 		-r "$dir/a" "$@"
 }
 
@@ -24,7 +25,7 @@ job() {
 job_net() {
 	local n=$1
 	shift
-	timeout "${limit:-120}" unshare --net sh -c \
+	timeout "${limit:-200}" unshare --net sh -c \
 		'ip link set lo up; exec "$@"' sh \
 		"$STINT_BUILD/tests/keeper/keeper-job" -n "$n" -a 10.77.0.1 \
 		-r "$dir/a" -r "$dir/b" "$@"
@@ -32,6 +33,10 @@ job_net() {
 
 # Nothing of ours is left on this host.
 nothing_left() {
+	eventually nothing_there
+}
+
+nothing_there() {
 	[ -z "$(ls "$dir"/*/keepers "$dir"/*/capsules 2>/dev/null |
 		grep -v ':$' | grep .)" ]
 	! pgrep -f "keeper --run-dir=$dir" >/dev/null
@@ -79,10 +84,10 @@ reconnect' | head -40 >"$dir/script"
 }
 
 @test "signals are forwarded, a rank can be suspended and killed" {
-	printf 'sleep 0.5\nsuspend 0\nsleep 0.2\nresume 0\nsignal 0 10\n' \
+	printf 'await 3\nsuspend 0\nsleep 0.2\nresume 0\nsignal 0 10\n' \
 		>"$dir/script"
 	run job -s "$dir/script" sh -c \
-		'trap "exit 9" USR1; while :; do sleep 0.05; done'
+		'trap "exit 9" USR1; echo up; while :; do sleep 0.05; done'
 	[ "$status" = 9 ]
 	printf 'sleep 0.3\nkill 0\n' >"$dir/script"
 	run job -s "$dir/script" sleep 1000
@@ -149,8 +154,8 @@ reconnect' | head -40 >"$dir/script"
 	local k=("$STINT_BUILD/src/cmd/stint" keeper --run-dir="$dir/a" --job=x)
 	"${k[@]}" 3>&- 2>"$dir/err" &
 	local first=$!
-	for _ in {1..100}; do [ -S "$dir/a/keepers/x.0.0.sock" ] && break; sleep 0.05; done
-	run timeout 10 "${k[@]}"
+	eventually test -S "$dir/a/keepers/x.0.0.sock"
+	run timeout 100 "${k[@]}"
 	[ "$status" = 1 ]
 	[[ "$output" == *"another keeper"* ]]
 	kill -KILL $first
@@ -158,8 +163,7 @@ reconnect' | head -40 >"$dir/script"
 	[ -S "$dir/a/keepers/x.0.0.sock" ]
 	"${k[@]}" --ready-fd=4 4>"$dir/ready" 3>&- &
 	local second=$!
-	for _ in {1..100}; do [ -s "$dir/ready" ] && break; sleep 0.05; done
-	[ -s "$dir/ready" ]
+	eventually test -s "$dir/ready"
 	kill -TERM $second
 	wait $second
 	[ ! -e "$dir/a/keepers/x.0.0.sock" ]
@@ -183,56 +187,80 @@ reconnect' | head -40 >"$dir/script"
 
 py=/usr/bin/python3
 
-# Counts to 200 in some four seconds; then 'sum' of what stdin gave it.
+# Counts until USR1; then says how far, and 'sum' of what stdin gave it.
 counter() {
 	cat >"$dir/count.py" <<-'END'
-		import os, sys, time
-		for i in range(200):
+		import os, signal, sys, time
+		on = True
+		def enough(*_):
+		    global on
+		    on = False
+		signal.signal(signal.SIGUSR1, enough)
+		i = 0
+		while on:
 		    print(i, flush=True)
 		    with open("/tmp/count", "a") as f:
 		        print(i, file=f)
+		    i += 1
 		    time.sleep(0.02)
 		# its own /tmp has gone with it
-		if open("/tmp/count").read().split() != list(map(str, range(200))):
+		if open("/tmp/count").read().split() != list(map(str, range(i))):
 		    sys.exit('/tmp/count is spoilt')
+		print("counted", i)
 		if len(sys.argv) > 1:
 		    print(sum(int(l) for l in sys.stdin))
 		# whoever hurries a move puts the rank back
 		if os.sched_getscheduler(0) != os.SCHED_OTHER:
 		    sys.exit('ended in the real-time class')
 	END
-	seq 0 199 >"$dir/want"
 }
 
-moves() { # RANK... at half a second each
-	echo sleep 1
-	for r; do printf 'move %s\nsleep 0.3\n' "$r"; done
+# All that it counted came, once and in order, and then all that is in $1.
+counted_whole() { # LINE...
+	local n
+	n=$(sed -n 's/^counted //p' "$dir/out")
+	[ "$n" -gt 1 ]
+	{
+		seq 0 $((n - 1))
+		printf '%s\n' "counted $n" "$@"
+	} | cmp - "$dir/out"
+}
+
+moves() { # RANK... once rank 0 has said something
+	echo await 1
+	for r; do printf 'move %s\nsleep 0.2\n' "$r"; done
+}
+
+enough() { # RANK... are told by USR1
+	for r; do echo "signal $r 10"; done
 }
 
 @test "a rank moves to and fro, its stdio follows" {
 	counter
 	seq 1 50000 >"$dir/in"
-	moves 0 0 0 >"$dir/script"
+	{ moves 0 0 0; enough 0; } >"$dir/script"
 	job -r "$dir/b" -i -s "$dir/script" $py "$dir/count.py" sum \
 		<"$dir/in" >"$dir/out" 2>"$dir/err"
 	cat "$dir/err"
 	[ "$(grep -c outcome=landed "$dir/err")" = 3 ]
 	[ "$(grep -c outcome=gone "$dir/err")" = 3 ]
-	echo 1250025000 >>"$dir/want"
-	cmp "$dir/want" "$dir/out"
+	counted_whole 1250025000
 	nothing_left
 }
 
 @test "a move under way outlives its agents" {
 	counter
-	printf 'sleep 1\nbegin 0\n' >"$dir/script"
-	for _ in {1..30}; do printf 'reconnect\nsleep 0.02\n'; done \
-		>>"$dir/script"
+	{
+		printf 'await 1\nbegin 0\n'
+		for _ in {1..30}; do printf 'reconnect\nsleep 0.02\n'; done
+		echo settle
+		enough 0
+	} >"$dir/script"
 	job -r "$dir/b" -s "$dir/script" $py "$dir/count.py" \
 		>"$dir/out" 2>"$dir/err"
 	cat "$dir/err"
 	grep -q outcome=landed "$dir/err"
-	cmp "$dir/want" "$dir/out"
+	counted_whole
 	nothing_left
 }
 
@@ -240,21 +268,24 @@ moves() { # RANK... at half a second each
 # in its own goes with it, even where the host has one of that name.
 @test "open files are those of the new capsule" {
 	cat >"$dir/hold.py" <<-'END'
-		import sys, time
+		import signal, sys
+		signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
 		name = sys.argv[1]
 		if len(sys.argv) > 2:
-		    open(name, "w").write(sys.argv[2])
+		    with open(name, "w") as f:
+		        f.write(sys.argv[2])
 		f = open(name)
-		time.sleep(2)
+		print("holds", flush=True)
+		signal.sigwait({signal.SIGUSR1})
 		print(f.read())
 	END
-	printf 'sleep 1\nmove 0\n' >"$dir/script"
+	{ moves 0; enough 0; } >"$dir/script"
 	printf kept >"$dir/file"
 	job -r "$dir/b" -s "$dir/script" $py "$dir/hold.py" "$dir/file" \
 		>"$dir/out" 2>"$dir/err"
 	cat "$dir/err"
 	grep -q outcome=landed "$dir/err"
-	[ "$(cat "$dir/out")" = kept ]
+	[ "$(cat "$dir/out")" = $'holds\nkept' ]
 
 	# Put together inside, or the capsule would show the host's.
 	local own
@@ -266,14 +297,14 @@ moves() { # RANK... at half a second each
 	rm "$own"
 	cat "$dir/err"
 	grep -q outcome=landed "$dir/err"
-	[ "$(cat "$dir/out")" = own ]
+	[ "$(cat "$dir/out")" = $'holds\nown' ]
 	nothing_left
 }
 
 @test "what a rank has in its own /tmp and /dev/shm moves with it" {
 	cp "$BATS_TEST_DIRNAME/move/scratch.py" "$dir"
-	moves 0 0 0 >"$dir/script"
-	job -r "$dir/b" -s "$dir/script" $py "$dir/scratch.py" 3.5 \
+	{ moves 0 0 0; enough 0; } >"$dir/script"
+	job -r "$dir/b" -s "$dir/script" $py "$dir/scratch.py" \
 		>"$dir/out" 2>"$dir/err" || true
 	cat "$dir/out" "$dir/err"
 	[ "$(grep -c outcome=landed "$dir/err")" = 3 ]
@@ -284,10 +315,11 @@ moves() { # RANK... at half a second each
 }
 
 @test "a /tmp that is too large is refused before the freeze" {
-	printf 'sleep 1\nmove 0\n' >"$dir/script"
+	{ moves 0; enough 0; } >"$dir/script"
 	job -r "$dir/b" -s "$dir/script" sh -c \
-		'fallocate -l 1100M /tmp/huge; exec sleep 2' \
-		>"$dir/out" 2>"$dir/err"
+		'fallocate -l 1100M /tmp/huge; echo made; exec sleep 1000' \
+		>"$dir/out" 2>"$dir/err" || status=$?
+	[ "$status" = 138 ]
 	cat "$dir/out" "$dir/err"
 	grep "outcome=stayed why='files of 1100 MiB in /tmp" "$dir/err" |
 		grep -q 'rounds=0 .* downtime=0'
@@ -295,8 +327,8 @@ moves() { # RANK... at half a second each
 }
 
 @test "ranks of an MPICH job move while it runs, and end well" {
-	moves 1 2 0 3 1 >"$dir/script"
-	run job_net 4 -s "$dir/script" "$mpi/chkmpi" --seconds 8
+	{ moves 1 2 0 3 1; enough 0 1 2 3; } >"$dir/script"
+	run job_net 4 -s "$dir/script" "$mpi/chkmpi" --seconds 1000
 	echo "$output"
 	[ "$status" = 0 ]
 	[[ "$output" == *PASS* ]]
@@ -308,7 +340,12 @@ moves() { # RANK... at half a second each
 # page, and reads no answer before it was moved; then asks on while it moves.
 @test "answers of PMI that a rank has not read yet move with it" {
 	cat >"$dir/pmi.py" <<-'END'
-		import os, socket, sys, time
+		import os, signal, socket, sys, time
+		told = 0
+		def enough(*_):
+		    global told
+		    told += 1
+		signal.signal(signal.SIGUSR1, enough)
 		s = socket.socket(fileno=int(os.environ["PMI_FD"]))
 		lines = s.makefile("r")
 		def say(text):
@@ -333,11 +370,12 @@ moves() { # RANK... at half a second each
 		ask("cmd=barrier_in", "cmd=barrier_out")
 		for i in range(100):
 		    get(i)
-		time.sleep(3)
+		print("all asked", flush=True)
+		while told < 1:
+		    time.sleep(0.02)
 		for i in range(100):
 		    got(i)
-		end = time.monotonic() + 2
-		while time.monotonic() < end:
+		while told < 2:
 		    for i in range(100):
 		        get(i)
 		    for i in range(100):
@@ -345,7 +383,7 @@ moves() { # RANK... at half a second each
 		ask("cmd=finalize", "cmd=finalize_ack")
 		print("all answered")
 	END
-	moves 0 0 0 0 0 >"$dir/script"
+	{ moves 0 0; enough 0; moves 0 0 0; enough 0; } >"$dir/script"
 	run job_net 1 -s "$dir/script" $py "$dir/pmi.py"
 	echo "$output"
 	[ "$status" = 0 ]
@@ -356,24 +394,29 @@ moves() { # RANK... at half a second each
 
 @test "60 KB of stdin that a rank has not read yet move with it" {
 	cat >"$dir/late.py" <<-'END'
-		import fcntl, hashlib, sys, termios, time
+		import fcntl, hashlib, signal, sys, termios, time
+		on = True
+		def enough(*_):
+		    global on
+		    on = False
+		signal.signal(signal.SIGUSR1, enough)
 		def unread():
 		    n = fcntl.ioctl(0, termios.FIONREAD, b"0000")
 		    return int.from_bytes(n, "little")
 		while unread() < 60000:
 		    time.sleep(0.01)
-		for i in range(150):
+		while on:
 		    print(unread() >= 60000, flush=True)
 		    time.sleep(0.02)
 		print(hashlib.md5(sys.stdin.buffer.read()).hexdigest())
 	END
 	head -c 300000 /dev/urandom >"$dir/in"
-	moves 0 0 0 >"$dir/script"
+	{ moves 0 0 0; enough 0; } >"$dir/script"
 	job -r "$dir/b" -i -s "$dir/script" $py "$dir/late.py" \
 		<"$dir/in" >"$dir/out" 2>"$dir/err"
 	cat "$dir/err"
 	[ "$(grep -c outcome=landed "$dir/err")" = 3 ]
-	[ "$(sort -u "$dir/out" | head -1)" != False ]
+	run ! grep -q False "$dir/out"
 	[ "$(tail -1 "$dir/out")" = "$(md5sum <"$dir/in" | cut -d" " -f1)" ]
 	nothing_left
 }
@@ -381,16 +424,22 @@ moves() { # RANK... at half a second each
 @test "a rank that waits in a PMI barrier moves" {
 	cat >"$dir/late.c" <<-'END'
 		#include <mpi.h>
+		#include <signal.h>
 		#include <stdio.h>
 		#include <stdlib.h>
 		#include <string.h>
-		#include <unistd.h>
 		int main(int argc, char **argv)
 		{
-			int rank, sum;
+			int rank, sum, sig;
+			sigset_t set;
 
+			sigemptyset(&set);
+			sigaddset(&set, SIGUSR1);
+			sigprocmask(SIG_BLOCK, &set, NULL);
+			puts("up");
+			fflush(stdout);
 			if (!strcmp(getenv("PMI_RANK"), "1"))
-				sleep(3);
+				sigwait(&set, &sig);
 			MPI_Init(&argc, &argv);
 			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 			MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM,
@@ -402,7 +451,7 @@ moves() { # RANK... at half a second each
 		}
 	END
 	mpicc.mpich -o "$dir/late" "$dir/late.c"
-	moves 0 2 >"$dir/script"
+	{ echo sleep 0.5; moves 0 2; enough 1; } >"$dir/script"
 	run job_net 3 -s "$dir/script" "$dir/late"
 	echo "$output"
 	[ "$status" = 0 ]
@@ -415,7 +464,7 @@ moves() { # RANK... at half a second each
 # and nothing of its output is lost or doubled.
 @test "engines killed anywhere leave exactly one copy" {
 	counter
-	printf 'sleep 1\nmove 0\n' >"$dir/script"
+	{ moves 0; echo settle; enough 0; } >"$dir/script"
 	for point in source-hello dest-spawned source-round source-frozen \
 		source-unplugged source-captured source-sent dest-state \
 		dest-threads dest-ready source-held source-recorded \
@@ -425,7 +474,7 @@ moves() { # RANK... at half a second each
 			"$dir/count.py" >"$dir/out" 2>"$dir/err" ||
 			{ cat "$dir/err"; false; }
 		cat "$dir/err"
-		cmp "$dir/want" "$dir/out"
+		counted_whole
 		[ "$(grep -cE 'outcome=(landed|stayed)' "$dir/err")" = 1 ]
 		nothing_left
 	done
@@ -434,8 +483,11 @@ moves() { # RANK... at half a second each
 # murdered POINT old|new: the exit status of a job whose engine stops at POINT
 # and whose keeper is killed then.
 murdered() {
-	printf 'sleep 1\nbegin 0\nsleep 1\nmurder 0 %s\n' "$2" >"$dir/script"
-	run env STINT_FAULT="$1:stop" timeout 60 \
+	{
+		printf 'await 1\nbegin 0\nstopped\nmurder 0 %s\nsettle\n' "$2"
+		enough 0
+	} >"$dir/script"
+	run env STINT_FAULT="$1:stop" timeout 200 \
 		"$STINT_BUILD/tests/keeper/keeper-job" -r "$dir/a" \
 		-r "$dir/b" -s "$dir/script" $py "$dir/count.py"
 	echo "$1 $2: $status"
@@ -470,11 +522,11 @@ murdered() {
 # Where the link is lost after READY the copy's connections come alive only
 # with the verdict; its peers must not notice.
 @test "an MPICH rank in doubt runs on with its connections" {
-	printf 'sleep 2\nmove 1\n' >"$dir/script"
+	{ moves 1; echo settle; enough 0 1 2; } >"$dir/script"
 	for point in source-captured dest-ready source-recorded dest-commit; do
 		echo "$point"
 		export STINT_FAULT=$point
-		run job_net 3 -s "$dir/script" "$mpi/chkmpi" --seconds 5
+		run job_net 3 -s "$dir/script" "$mpi/chkmpi" --seconds 1000
 		unset STINT_FAULT
 		echo "$output"
 		[ "$status" = 0 ]

@@ -2,3 +2,21 @@
 STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
 export STINT_BUILD
 stint=$STINT_BUILD/src/cmd/stint
+
+# Try again until it holds.  A minute and a half, on a machine that may have better
+# things to do: whoever waits ends when it is true, and no speed is tested.
+eventually() {
+	local end=$((SECONDS + 90))
+	until "$@"; do
+		if [ $SECONDS -ge $end ]; then
+			echo "never came true: $*"
+			return 1
+		fi
+		sleep 0.05
+	done
+}
+
+# It is gone, but perhaps for what its parent has not asked.
+ended() { # PID
+	! grep -qs '^State:	[^ZX]' "/proc/$1/status"
+}

@@ -19,11 +19,11 @@ bed_setup() {
 }
 
 bed_up() { # hosts alone; `serve` has agents too
-	timeout 30 "$stint" testbed up --bare "$@"
+	timeout 120 "$stint" testbed up --bare "$@"
 }
 
 serve() {
-	timeout 60 "$stint" testbed up "$@"
+	timeout 120 "$stint" testbed up "$@"
 }
 
 # Ends what this test began: shells by their own end of input, then the testbed.
@@ -32,7 +32,7 @@ bed_teardown() {
 	for name in ${shells:-}; do
 		eval "exec ${in[$name]}>&-" || true
 	done
-	timeout 60 "$stint" testbed down
+	timeout 120 "$stint" testbed down
 	[ "$(leftovers)" = "$before" ]
 }
 
@@ -44,7 +44,7 @@ leftovers() {
 }
 
 on() { # HOST COMMAND...
-	timeout 60 "$stint" testbed exec "$@"
+	timeout 120 "$stint" testbed exec "$@"
 }
 
 declare -gA in out pid
@@ -66,7 +66,7 @@ say() { # NAME LINE...
 	shift
 	echo "$@" >&"${in[$name]}"
 	answer="no answer"
-	read -r -t 40 -u "${out[$name]}" answer || true
+	read -r -t 100 -u "${out[$name]}" answer || true
 }
 
 ok() { # NAME LINE...
@@ -78,16 +78,6 @@ ok() { # NAME LINE...
 		return 1
 		;;
 	esac
-}
-
-# Try again until it holds, for at most ten seconds: no speed is tested.
-eventually() {
-	for _ in $(seq 100); do
-		"$@" && return
-		sleep 0.1
-	done
-	echo "never came true: $*"
-	return 1
 }
 
 rundir() { # HOST

@@ -6,8 +6,11 @@
  * and follows a script:
  *
  *	sleep SECONDS
+ *	await BYTES		until rank 0 has put out so many
  *	move RANK		to the next run directory ("host"), and back
  *	begin RANK		the same, but the script does not wait for it
+ *	settle			until that move is over
+ *	stopped			until an engine of that move stands still
  *	murder RANK old|new	SIGKILL to the keeper at that end of its move
  *	reconnect		drop all connections and come again
  *	signal RANK SIGNO, suspend RANK, resume RANK, kill RANK
@@ -87,7 +90,8 @@ static uint64_t asked = UINT64_MAX; /* stdin offset that was sent last */
 static bool want_stdin, in_eof;
 static FILE *script;
 static double wake; /* when the script goes on */
-static bool moving;
+static uint64_t awaited; /* bytes of rank 0's output it waits for */
+static bool moving, settling, stopping; /* it waits for this, in a move */
 static struct rank *unsettled; /* its last move is not over yet */
 static uint8_t key[32];
 
@@ -622,13 +626,54 @@ static void command(const char *verb, unsigned rank, double x)
 	say(ranks[rank].at, &req);
 }
 
+/* Has a keeper forked an engine that stands still (STINT_FAULT=POINT:stop)? */
+static bool engine_stopped(const struct keeper *k)
+{
+	char path[64], stat[512], *p;
+	FILE *f, *s;
+	int pid;
+	bool found = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", k->pid,
+		 k->pid);
+	f = fopen(path, "re");
+	while (f && !found && fscanf(f, "%d", &pid) == 1) {
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		s = fopen(path, "re");
+		p = s && fgets(stat, sizeof(stat), s) ? strrchr(stat, ')') : NULL;
+		found = p && !strncmp(p, ") T", 3);
+		if (s)
+			fclose(s);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* Does the script wait for what has not come yet? */
+static bool waiting(void)
+{
+	if (moving || now() < wake)
+		return true;
+	if (awaited && ranks[0].next[0] < awaited && !ranks[0].exited)
+		return true;
+	if (settling && unsettled)
+		return true;
+	if (stopping && unsettled && !engine_stopped(unsettled->from) &&
+	    !engine_stopped(unsettled->to))
+		return true;
+	awaited = 0;
+	settling = stopping = false;
+	return false;
+}
+
 static void follow_script(void)
 {
 	char line[256], verb[32];
 	unsigned rank;
 	double x;
 
-	while (script && !moving && now() >= wake) {
+	while (script && !waiting()) {
 		if (!fgets(line, sizeof(line), script)) {
 			script = NULL;
 			return;
@@ -640,6 +685,15 @@ static void follow_script(void)
 		if (!strcmp(verb, "sleep")) {
 			sscanf(line, "%*s %lf", &x);
 			wake = now() + x;
+			continue;
+		}
+		if (!strcmp(verb, "await")) {
+			sscanf(line, "%*s %" SCNu64, &awaited);
+			continue;
+		}
+		if (!strcmp(verb, "settle") || !strcmp(verb, "stopped")) {
+			settling = *(verb + 1) == 'e';
+			stopping = !settling;
 			continue;
 		}
 		sscanf(line, "%*s %u %lf", &rank, &x);

@@ -145,7 +145,7 @@ class Drive:
         with open(self.path(name), errors="replace") as f:
             return f.read()
 
-    def wait_for(self, name, p, pattern, seconds=60):
+    def wait_for(self, name, p, pattern, seconds=120):
         """The match once the output of a child has it."""
         end = time.monotonic() + seconds
         while True:
@@ -210,7 +210,7 @@ class Drive:
     def refuse(self, n, words):
         name, p, address = self.receiver(n)
         s = self.send(address)
-        p.wait(60)
+        p.wait(120)
         if s.returncode == 0:
             raise Failed("it was moved, and should have been refused")
         if not re.search(words, s.stderr):
@@ -223,7 +223,7 @@ class Drive:
     def fail(self, n, point):
         name, p, address = self.receiver(n)
         s = self.send(address, f"{point}:error")
-        p.wait(60)
+        p.wait(120)
         if s.returncode == 0 or point not in s.stderr:
             raise Failed(f"it did not fail at {point}: {s.stderr.strip()}")
 

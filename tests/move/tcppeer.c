@@ -1,7 +1,8 @@
 /*
  * tcppeer.c - a checked two-way TCP stream between two processes
  *
- *	tcppeer serve PORT	be moved; answer whoever connects
+ *	tcppeer serve PORT	be moved; answer whoever connects (0: to any port,
+ *				which it tells)
  *	tcppeer call ADDRESS PORT	stay; talk to the one that is moved
  *
  * Each side sends its own pseudo-random stream in pieces of changing size
@@ -117,11 +118,15 @@ static int serve(const char *port)
 	struct sockaddr_in a = address("0.0.0.0", port);
 	struct side s = { .seed = ~7ull };
 	int listener = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+	socklen_t len = sizeof(a);
 	pthread_t t;
 
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	CHECK(bind(listener, (void *)&a, sizeof(a)) == 0, "port %s", port);
 	CHECK(listen(listener, 16) == 0);
+	CHECK(getsockname(listener, (void *)&a, &len) == 0);
+	printf("port %u\n", ntohs(a.sin_port));
+	fflush(stdout);
 	check_ready();
 	s.fd = accept(listener, NULL, NULL);
 	CHECK(s.fd >= 0);
