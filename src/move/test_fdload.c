@@ -201,8 +201,10 @@ static void capture(struct fds_source *s, int net, unsigned i, uint64_t *t)
 	part(UNPLUG, i, t);
 	if (fds_capture(s, &blob, &load->blob_n, &err) < 0)
 		fail("capture", &err);
-	if (load->blob_n > LOAD_BLOB_MAX)
+	if (load->blob_n > LOAD_BLOB_MAX) {
+		fprintf(stderr, "a capture of %zu bytes\n", load->blob_n);
 		exit(1);
+	}
 	memcpy(load->blob, blob, load->blob_n);
 	free(blob);
 	part(CAPTURE, i, t);
@@ -293,7 +295,7 @@ static int verdict(void)
 	uint64_t bad = 0;
 
 	load->finish = true;
-	for (int i = 0; i < 2000 && !all_arrived(); i++)
+	for (int i = 0; i < 10000 && !all_arrived(); i++)
 		poll(NULL, 0, 10);
 	for (unsigned i = 0; i < load->nr_conns; i++) {
 		const struct load_flow *r = &load->rank[i];

@@ -17,7 +17,9 @@
 #include <stdint.h>
 
 #define LOAD_CONNS_MAX 16
-#define LOAD_BLOB_MAX  ((size_t)64 << 20)
+/* Queues of 6 + 4 MB a connection and direction, as the kernel lets them grow.
+ */
+#define LOAD_BLOB_MAX  ((size_t)512 << 20)
 
 enum load_kind {
 	LOAD_STREAM, /* both ways, at a rate */
