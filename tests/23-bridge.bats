@@ -14,9 +14,15 @@ teardown() {
 	bed_teardown
 }
 
-# Serves and asks a line a time over one TCP connection: any loss is an error.
-talk='import os, socket, sys, time
-rank, n = int(os.environ["PMI_RANK"]), int(sys.argv[1])
+# Serves and asks a line a time over one TCP connection until USR1: any loss is an
+# error.
+talk='import os, signal, socket, time
+on = True
+def enough(*_):
+    global on
+    on = False
+signal.signal(signal.SIGUSR1, enough)
+rank = int(os.environ["PMI_RANK"])
 peer = socket.gethostname().rsplit("-", 1)[0] + "-0"
 s = socket.socket()
 if rank == 0:
@@ -25,36 +31,42 @@ else:
     while s.connect_ex((peer, 7777)): s.close(); time.sleep(0.05); s = socket.socket()
     c = s
 f = c.makefile("rw")
-for i in range(n):
+i, line = 0, ""
+while line != "end\n":
     if rank:
-        f.write("%d\n" % i); f.flush()
-    assert f.readline() == "%d\n" % i
+        said = "%d\n" % i if on else "end\n"
+        f.write(said); f.flush()
+    line = f.readline()
+    assert line == said if rank else line in ("%d\n" % i, "end\n"), line
     if not rank:
-        f.write("%d\n" % i); f.flush()
+        f.write(line); f.flush()
         if i == 20: print("talking", flush=True)
+    i += 1
     time.sleep(0.01)
-print("all", n)'
+print("all", i)'
 
 @test "bridged capsules: both ends of a stream move, and not a byte is lost" {
 	# Also right after the start the hosts' numbers are known.
 	"$stint" hosts --json | python3 -c 'import json,sys; assert all(h["memory_free"] > 0 for h in json.load(sys.stdin))'
-	timeout 60 "$stint" run -n 2 --hosts h1,h2 python3 -c "$talk" 200 \
+	timeout 600 "$stint" run -n 2 --hosts h1,h2 python3 -c "$talk" \
 		>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
 	background=$!
 	eventually grep -q talking "$BATS_TEST_TMPDIR/out" || { cat "$BATS_TEST_TMPDIR/err"; false; }
-	timeout 60 "$stint" migrate 1.1 h3
-	timeout 60 "$stint" migrate 1.0 h2
+	timeout 100 "$stint" migrate 1.1 h3
+	timeout 100 "$stint" migrate 1.0 h2
 	# Each has its port at the bridge beside the LAN's, and no route.
 	for h in h2 h3; do
 		[ "$(on "$h" ip -o link show master br0 | grep -vc eth0)" = 1 ]
 		run ! grep "10.77.128.*/32\|10.77.128.[0-9]* " <<<"$(on "$h" ip -4 route)"
 	done
+	timeout 100 "$stint" kill -s USR1 1
 	status=0
 	wait "$background" || status=$?
 	background=
 	cat "$BATS_TEST_TMPDIR/err"
 	[ "$status" = 0 ]
-	[ "$(grep -c "all 200" "$BATS_TEST_TMPDIR/out")" = 2 ]
+	[ "$(grep -c "^all " "$BATS_TEST_TMPDIR/out")" = 2 ]
+	[ "$(grep "^all " "$BATS_TEST_TMPDIR/out" | sort -u | wc -l)" = 1 ]
 }
 
 @test "a rank does not move from a bridged host to a routed one; a pool elsewhere is refused" {
@@ -64,19 +76,19 @@ print("all", n)'
 		--run-dir="$bed/h3/run" --uplink=br0 --score=1000 >>"$bed/h3/agent.log" 2>&1 3>&- &
 	eventually grep -q "host=h3 agent=down" "$bed/controller.log"
 	eventually eval 'grep -c "host=h3 agent=up" "$bed/controller.log" | grep -qx 2'
-	timeout 60 "$stint" run --hosts h1 sleep 100 3>&- &
+	timeout 600 "$stint" run --hosts h1 sleep 1000 3>&- &
 	background=$!
 	eventually eval '"$stint" ps | grep -q running'
-	run timeout 60 "$stint" migrate 1.0 h3
+	run timeout 100 "$stint" migrate 1.0 h3
 	echo "$output"
 	[ "$status" = 1 ]
 	[[ "$output" == *"bridge on h1 and routed on h3"* ]]
-	timeout 60 "$stint" kill 1
+	timeout 100 "$stint" kill 1
 	"$stint" controller --state-dir="$bed/s2" --enrol=host/x >"$bed/x.key"
-	timeout 30 "$stint" controller --state-dir="$bed/s2" --pool=10.99.0.0/16 \
+	timeout 300 "$stint" controller --state-dir="$bed/s2" --pool=10.99.0.0/16 \
 		--listen="unix:$bed/c2" 2>"$bed/c2.log" 3>&- &
 	local controller=$!
-	on h1 timeout 20 "$stint" agent --controller="unix:$bed/c2" --key="$bed/x.key" --run-dir="$bed/x" \
+	on h1 timeout 300 "$stint" agent --controller="unix:$bed/c2" --key="$bed/x.key" --run-dir="$bed/x" \
 		--uplink=br0 --net=bridge 2>"$bed/x.log" 3>&- &
 	local agent=$!
 	eventually grep -q "not part of the network at the bridge br0" "$bed/x.log" "$bed/c2.log" || { cat "$bed/x.log" "$bed/c2.log"; false; }

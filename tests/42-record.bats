@@ -9,7 +9,7 @@ teardown() { jobs_teardown; }
 restart_controller() { # OPTIONS...
 	[ -n "${controller:-}" ] || controller=$(service_pid controller)
 	kill -9 "$controller"
-	while kill -0 "$controller" 2>/dev/null; do sleep 0.02; done
+	eventually ended "$controller"
 	start_controller "$@"
 	eventually st ps >/dev/null 2>&1
 }
@@ -23,7 +23,7 @@ busy_day() {
 	st migrate 1.0 "$(jobs 'next(h for h in ("h1","h2","h3","h4") if h not in [r["host"] for r in j[1]["ranks"]])')"
 	local victim
 	victim=$(jobs 'j[1]["ranks"][1]["host"]')
-	limit=20 st drain --no-wait "$victim"
+	st drain --no-wait "$victim"
 	restart_controller "$@"
 	eventually hosts_up 4
 	st drain --undo "$victim"
@@ -157,7 +157,7 @@ print(sqlite3.connect(sys.argv[1]).execute('SELECT ' + sys.argv[2]).fetchone()[0
 	for i in 1 2 3 4 5; do
 		SECRET=sesame$i st run -n 2 true "$i"
 	done
-	st run -n 1 sleep 60 3>&- & # goes on meanwhile, and is no history
+	limit=1000 st run -n 1 sleep 1000 3>&- & # goes on meanwhile, and is no history
 	background=$!
 	eventually is 'j[6]["state"]' running
 	eventually is 'sorted(j)' '[4, 5, 6]'
@@ -165,7 +165,7 @@ print(sqlite3.connect(sys.argv[1]).execute('SELECT ' + sys.argv[2]).fetchone()[0
 	st kill 6
 	eventually is 'sorted(j)' '[5, 6]'
 	kill "$controller"
-	while kill -0 "$controller" 2>/dev/null; do sleep 0.02; done
+	eventually ended "$controller"
 	[ "$(rows 'group_concat(id) FROM job')" = 5,6 ]
 	[ "$(rows 'group_concat(DISTINCT job) FROM rank')" = 5,6 ]
 	run ! grep -q sesame "$bed/controller/state.db"

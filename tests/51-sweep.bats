@@ -96,7 +96,7 @@ fails() {
 	cp "$dir/runs" "$dir/before"
 	"$stint" sweep "${some[@]}" -r "$dir/runs" -o "$dir/again" --json
 	cmp "$dir/before" "$dir/runs"
-	fails "need --results" timeout 60 "$mpi" -n 2 "$stint" sweep -p ff
+	fails "need --results" timeout 200 "$mpi" -n 2 "$stint" sweep -p ff
 }
 
 @test "what is wrong is said in a line" {

@@ -1,7 +1,6 @@
 # jobs.bash - for tests that run jobs on a testbed; load it at the top of a
 # .bats file.  $bed is the testbed's directory; what a test starts in the
-# background beside it, it names in $background (waited for) or $controller
-# (ended).
+# background beside it, it names in $background or $controller (both ended).
 load capsule
 
 jobs_setup() {
@@ -10,14 +9,18 @@ jobs_setup() {
 }
 
 jobs_teardown() {
-	# By their ids: what this test itself started outside the testbed.
+	# By their ids: what this test itself started outside the testbed.  A client
+	# whose controller has gone would wait for the next one.
+	if [ -n "${background:-}" ]; then
+		kill $background 2>/dev/null || true
+		wait $background || true
+	fi
 	[ -z "${controller:-}" ] || kill "$controller" 2>/dev/null || true
-	[ -z "${background:-}" ] || wait $background || true
 	bed_teardown
 }
 
 st() {
-	timeout "${limit:-60}" "$stint" "$@"
+	timeout -k 10 "${limit:-300}" "$stint" "$@"
 }
 
 # A python expression about the JSON of a command, j.
@@ -43,10 +46,10 @@ hosts_up() { # COUNT
 	[ "$(json 'sum(h["state"] != "down" for h in j)' hosts)" = "$1" ]
 }
 
-# In the background, until it is killed or for a minute.
+# In the background, until it is killed.
 sleeper() { # OPTIONS...
 	local n=$((${njobs:-0} + 1))
-	st run "$@" sleep 60 >>"$bed/out" 2>&1 3>&- &
+	limit=1000 st run "$@" sleep 1000 >>"$bed/out" 2>&1 3>&- &
 	background="${background:-} $!" njobs=$n
 	eventually is "'yes' if $n in j else 'no'" yes
 }

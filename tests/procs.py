@@ -13,7 +13,7 @@ def fault_points():
         return re.findall(r'X\([A-Z_]+,\s*"([a-z-]+)"\)', f.read())
 
 
-def until(what, seconds=30):
+def until(what, seconds=100):
     """What it says once that is true, None when it does not get so."""
     end = time.monotonic() + seconds
     while True:

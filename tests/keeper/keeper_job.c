@@ -89,10 +89,10 @@ static uint64_t last_epoch, last_id, in_sent;
 static uint64_t asked = UINT64_MAX; /* stdin offset that was sent last */
 static bool want_stdin, in_eof;
 static FILE *script;
-static double wake; /* when the script goes on */
+static double wake;	 /* when the script goes on */
 static uint64_t awaited; /* bytes of rank 0's output it waits for */
 static bool moving, settling, stopping; /* it waits for this, in a move */
-static struct rank *unsettled; /* its last move is not over yet */
+static struct rank *unsettled;		/* its last move is not over yet */
 static uint8_t key[32];
 
 __attribute__((noreturn, format(printf, 1, 2))) static void die(const char *fmt,
@@ -640,7 +640,8 @@ static bool engine_stopped(const struct keeper *k)
 	while (f && !found && fscanf(f, "%d", &pid) == 1) {
 		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 		s = fopen(path, "re");
-		p = s && fgets(stat, sizeof(stat), s) ? strrchr(stat, ')') : NULL;
+		p = s && fgets(stat, sizeof(stat), s) ? strrchr(stat, ')')
+						      : NULL;
 		found = p && !strncmp(p, ") T", 3);
 		if (s)
 			fclose(s);

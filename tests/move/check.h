@@ -158,18 +158,18 @@ static inline void check_nap(void)
 }
 
 /*
- * Wait for a condition that must come: 100 s are forever, on any machine.  It need
- * not come where the state is spoilt.
+ * Wait for a condition that must come: 100 s are forever, on any machine.  It
+ * need not come where the state is spoilt.
  */
-#define CHECK_WAIT(cond)                                           \
-	do {                                                       \
-		int64_t check_s_ = check_sabotaged() ? 5 : 100,    \
+#define CHECK_WAIT(cond)                                                  \
+	do {                                                              \
+		int64_t check_s_ = check_sabotaged() ? 5 : 100,           \
 			check_end_ = check_now() + check_s_ * 1000000000; \
-		while (!(cond)) {                                  \
-			CHECK(check_now() < check_end_,            \
-			      "waited in vain for: " #cond);       \
-			check_nap();                               \
-		}                                                  \
+		while (!(cond)) {                                         \
+			CHECK(check_now() < check_end_,                   \
+			      "waited in vain for: " #cond);              \
+			check_nap();                                      \
+		}                                                         \
 	} while (0)
 
 /* A pseudo-random stream; any seed will do (splitmix64, public domain). */

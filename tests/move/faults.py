@@ -128,7 +128,7 @@ class Strike(Drive):
 
     def run_stint(self, *args):
         return subprocess.run([self.stint, *args], capture_output=True,
-                              text=True, stdin=subprocess.DEVNULL, timeout=30)
+                              text=True, stdin=subprocess.DEVNULL, timeout=120)
 
     def undecided(self):
         """A cut link may be noticed only after the point of no return."""
@@ -143,13 +143,14 @@ class Strike(Drive):
         """Who runs?  Decide where nobody has.  True: the destination's."""
         if self.when < self.held:
             # Both undo what they have done; it takes a moment.
-            until(lambda: self.source_state() == "runs", 5)
+            until(lambda: self.source_state() != "stands" or
+                  self.undecided())
             if self.when < self.ready:
-                until(lambda: not self.nest(), 20)
+                until(lambda: not self.nest())
         source, nest = self.source_state(), self.nest()
         growing = self.grows()
         if source == "runs":
-            if not growing and not until(self.grows, 10):
+            if not growing and not until(self.grows):
                 raise Failed("the source's copy is let go and does nothing")
             if nest and self.when < self.ready:
                 raise Failed("something is left at the destination")
@@ -174,10 +175,10 @@ class Strike(Drive):
         return True
 
     def finish_strike(self, there):
-        if not until(self.grows, 20):
+        if not until(self.grows):
             raise Failed("the copy that should run does not")
         open(self.path("stop"), "w").close()
-        if not until(lambda: re.search("^(PASS|FAIL)", self.words(), re.M), 60):
+        if not until(lambda: re.search("^(PASS|FAIL)", self.words(), re.M)):
             raise Failed("it does not end")
         if not re.search("^PASS$", self.words(), re.M) or "FAIL" in self.words():
             raise Failed("it did not pass: " + self.words()[-200:])
@@ -195,7 +196,7 @@ class Strike(Drive):
         def left():
             return [p for p in all_pids() if p != os.getpid() and
                     stat_of(p) and mark in environment(p)]
-        if not until(lambda: not left(), 15):
+        if not until(lambda: not left()):
             raise Failed("left behind: " + ", ".join(
                 f"{p} {comm(p)} {stat_of(p)}" for p in left()))
 
@@ -207,7 +208,7 @@ class Strike(Drive):
         self.start_move()
         if self.action == "cut":
             self.cut()
-        if not until(self.settled, 90):
+        if not until(self.settled):
             raise Failed("the engines do not end: " +
                          f"source {self.source_state()}")
         self.check_struck()

@@ -327,7 +327,7 @@ def record_move(stint, argv, work):
     thread = threading.Thread(target=relay, daemon=True, args=(
         listener, receiver.address, data))
     thread.start()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while b"READY" not in open(os.path.join(work, "program"), "rb").read():
         if program.poll() is not None or time.monotonic() > end:
             raise Failed("the program is not ready")
@@ -375,7 +375,7 @@ def attack(stint, stream, work):
     receiver = Receiver(stint, work)
     try:
         s = socket.create_connection(receiver.address)
-        s.settimeout(20)
+        s.settimeout(60)
         ready = []
         thread = threading.Thread(target=drain, args=(s, ready), daemon=True)
         thread.start()
@@ -385,10 +385,10 @@ def attack(stint, stream, work):
         except OSError:
             pass
         try:
-            status = receiver.p.wait(60)
+            status = receiver.p.wait(120)
         except subprocess.TimeoutExpired:
             raise Failed("the receiver hangs") from None
-        thread.join(5)
+        thread.join(60)
         s.close()
         said = receiver.said().strip()
         if status < 0 or status == 99 or "Sanitizer" in said or \

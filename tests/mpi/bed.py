@@ -36,7 +36,7 @@ class Job:
         with open(self.err, errors="replace") as f:
             return f.read()
 
-    def wait_for(self, word, seconds=60):
+    def wait_for(self, word, seconds=120):
         end = time.monotonic() + seconds
         while word not in self.text():
             if self.process.poll() is not None or time.monotonic() > end:
@@ -57,7 +57,9 @@ class Job:
         return report
 
     def kill(self, *args):
-        self.bed.stint("kill", *args, str(self.number))
+        r = self.bed.stint("kill", *args, str(self.number))
+        if r.returncode and "has ended" not in r.stderr:
+            raise Failed(f"kill: {r.stderr.strip()}")
 
     def wait(self, seconds=120):
         """The exit status of `stint run`."""
@@ -93,16 +95,16 @@ class Bed:
         for j in self.jobs:
             if j.process.poll() is None:
                 j.process.terminate()
-        self.stint("testbed", "down", timeout=60)
+        self.stint("testbed", "down", timeout=120)
         for j in self.jobs:
             try:
-                j.process.wait(20)
+                j.process.wait(60)
             except subprocess.TimeoutExpired:
                 j.process.kill()
                 j.process.wait()
         for p in self.restarted.values():
             p.terminate()  # an agent is gone already, the controller not
-            p.wait(20)
+            p.wait(60)
         subprocess.run(["rm", "-rf", self.dir], check=False)
 
     def stint(self, *args, timeout=300):
@@ -133,7 +135,7 @@ class Bed:
                                  stderr=err)
         job = Job(self, 0, p, *files)
         self.jobs.append(job)
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while len(job.ranks() if job.number else ()) < n:
             if p.poll() is not None or time.monotonic() > end:
                 raise Failed(f"the job does not start: {job.errors()}")
@@ -213,7 +215,7 @@ class Bed:
                   if p not in services}
         return found
 
-    def nothing_new(self, before, seconds=20):
+    def nothing_new(self, before, seconds=100):
         """Failed if there is more than there was, and it does not go."""
         if not until(lambda: not self.things() - before, seconds):
             raise Failed("left behind: " +

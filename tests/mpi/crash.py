@@ -31,10 +31,10 @@ def dies(c, restart):
     c.crash("h1")
     if restart:
         c.agent("h1")
-    status = struck.wait(40)
+    status = struck.wait(100)
     if status != 1 or "rank 0 on h1 is lost" not in struck.errors():
         raise bed.Failed(f"exit {status}: {struck.errors()}")
-    if other.wait(40) or other.text() != "done\n" * 2:
+    if other.wait(100) or other.text() != "done\n" * 2:
         raise bed.Failed(f"the other job: {other.text()}{other.errors()}")
     if not restart:
         c.agent("h1")

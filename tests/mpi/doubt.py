@@ -34,7 +34,7 @@ print("PASS")
 """
 
 
-def ensure(what, why, seconds=40):
+def ensure(what, why, seconds=100):
     value = until(what, seconds)
     if not value:
         raise bed.Failed(why() if callable(why) else why)
@@ -141,7 +141,7 @@ class Cluster:
         for p in self.started:
             if p.poll() is None:
                 os.killpg(p.pid, signal.SIGTERM)
-                p.wait(20)
+                p.wait(100)
 
 
 class Move:
@@ -222,7 +222,7 @@ class Move:
     def runs_at(self, host):
         ensure(self.settled, lambda: f"not settled: {self.info()}")
         ensure(lambda: len(self.copies()) == 1,
-               lambda: f"copies: {self.copies()}", 20)
+               lambda: f"copies: {self.copies()}")
         if self.rank()["host"] != host or \
                 f"/{host}" not in read_proc(self.copies()[0], "cgroup"):
             raise bed.Failed(f"it should be on {host}: {self.rank()}, "
@@ -233,7 +233,7 @@ class Move:
     def finish(self):
         with open(self.steps + ".stop", "w"):
             pass
-        status = self.job.wait(40)
+        status = self.job.wait(100)
         made = self.made()
         if status or made != [str(i) for i in range(len(made))] or \
                 self.job.text().split() != made + ["PASS"]:
@@ -241,7 +241,7 @@ class Move:
                              f"{self.job.errors()[-300:]}")
 
     def failed(self, *words):
-        status = self.job.wait(40)
+        status = self.job.wait(100)
         for w in words:
             if w not in self.job.errors():
                 raise bed.Failed(f"exit {status}, and '{w}' is not in: "
@@ -261,7 +261,7 @@ class Move:
             self.job.kill("-s", "KILL")
         for p in self.migrations:
             try:
-                p.wait(20)
+                p.wait(100)
             except subprocess.TimeoutExpired:
                 p.kill()
                 p.wait()

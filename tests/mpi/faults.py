@@ -176,7 +176,7 @@ class Case:
         else:
             self.job = self.bed.start(1, "python3", "-c", COUNTER, self.steps,
                                       hosts=["h1"])
-        self.job.wait_for("round", 60)
+        self.job.wait_for("round")
         self.migrate = subprocess.Popen(
             [self.bed.exe, "migrate", f"{self.job.number}.0", "h2"],
             env=self.bed.env, stdin=subprocess.DEVNULL,
@@ -191,7 +191,7 @@ class Case:
         """The engine that stands at the point, and the party is struck."""
         hosts = "h1" if side(self.point) == "source" else "h2"
         here = until(lambda: [p for p in self.engine(hosts)
-                              if (stat_of(p) or "-")[0] == "T"], 60)
+                              if (stat_of(p) or "-")[0] == "T"])
         if not here:
             raise bed.Failed("the move never came to that point")
         self.fault("")
@@ -219,7 +219,7 @@ class Case:
             return
         host = {"old-keeper": "h1", "new-keeper": "h2"}.get(self.party)
         if not until(lambda: not any(map(stat_of, victims)) and
-                     not (host and self.keeper(host)), 20):
+                     not (host and self.keeper(host))):
             raise bed.Failed(f"{self.party} does not die")
 
     def over(self):
@@ -279,10 +279,10 @@ class Case:
         return ""
 
     def check_ps(self):
-        info = until(self.settled, 90)
+        info = until(self.settled)
         if not info:
             raise bed.Failed(f"the move has no end: {self.info()}")
-        if not until(lambda: not self.untrue(self.settled() or info), 20):
+        if not until(lambda: not self.untrue(self.settled() or info)):
             raise bed.Failed(self.untrue(self.settled() or info))
         return self.settled() or info
 
@@ -305,10 +305,10 @@ class Case:
         """A job that lives makes steps; then it is told to end."""
         n = len(self.made())
         if not until(lambda: len(self.made()) > n + 1 or
-                     self.job.process.poll() is not None, 60):
+                     self.job.process.poll() is not None):
             raise bed.Failed("the job stands still")
         self.job.kill("-s", "USR1")
-        status = self.job.wait(90)
+        status = self.job.wait()
         if not status and "PASS" not in self.job.text():
             raise bed.Failed("it ended without its result")
         return "lost" if status else info["ranks"][0]["host"]
@@ -317,7 +317,7 @@ class Case:
         info = self.check_ps()
         if info["state"] == "done":
             became = "lost"
-            if not self.job.wait(60):
+            if not self.job.wait():
                 raise bed.Failed("it has ended well before its time")
         else:
             became = self.check_goes_on(info)
@@ -342,8 +342,8 @@ class Case:
             else:
                 self.strike()
             became = self.check()
-            self.migrate.wait(60)
-            self.bed.nothing_new(before, 30)
+            self.migrate.wait(120)
+            self.bed.nothing_new(before)
         finally:
             self.fault("")
             if self.migrate:

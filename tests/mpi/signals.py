@@ -30,7 +30,7 @@ def try_one(b, point, blow, host):
         case.fault(f"{point}:stop")
         case.start()
         engine = until(lambda: [p for p in case.engine(where)
-                                if (stat_of(p) or "-")[0] == "T"], 60)
+                                if (stat_of(p) or "-")[0] == "T"])
         if not engine:
             raise bed.Failed("the move never came to that point")
         case.job.kill("-s", "USR1")
@@ -38,7 +38,7 @@ def try_one(b, point, blow, host):
         before = len(case.made())
         case.info()
         os.kill(engine[0], blow)
-        if case.job.wait(60) or "PASS" not in case.job.text():
+        if case.job.wait() or "PASS" not in case.job.text():
             raise bed.Failed("it ended without its result")
         at = case.info()["ranks"][0]["host"]
         if at != host or len(case.made()) < before:
