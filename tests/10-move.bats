@@ -84,6 +84,25 @@ in_sequence() {
 	[ "$status" = 143 ]
 }
 
+# In the receiver's nest the lander has the number 2; here somebody else has it.
+@test "a move puts nobody ahead but who takes part" {
+	cat >inside <<-'S'
+		sleep 60 &
+		[ $! = 2 ] && renice -n 0 -p 2 >renice || exit 9
+		setsid /usr/bin/python3 -S beat.py beat </dev/null >/dev/null 2>&1 &
+		victim=$!
+		until [ -s beat ]; do sleep 0.05; done
+		"$1" move receive --listen 127.0.0.1:0 >listen </dev/null &
+		until grep -q listening listen; do sleep 0.05; done
+		"$1" move $victim --to "$(sed -n 's/^listening //p' listen)" || exit
+		chrt -p 2
+	S
+	run timeout 60 unshare --pid --fork --kill-child --mount-proc bash inside "$stint"
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ $output == *"pid 2's current scheduling policy: SCHED_OTHER"* ]]
+}
+
 @test "what cannot be moved is refused and runs on" {
 	start_victim
 	start_receiver

@@ -39,14 +39,15 @@ static int ask(struct in *i, uint32_t word, int64_t number, int fd,
 }
 
 static int op_spawn(void *ctx, const void *arg, size_t n, const int *fds,
-		    size_t nr_fds, pid_t *ret, struct error *err)
+		    size_t nr_fds, struct error *err)
 {
 	struct in *i = ctx;
 	int r = ask(i, WORD_HOLD_FD, 0, fds[0], err);
+	pid_t helper;
 
 	return r < 0 ? r
 		     : capsule_spawn(i->k->capsule, move_land, arg, n, fds,
-				     nr_fds, ret, err);
+				     nr_fds, &helper, err);
 }
 
 static int op_external(void *ctx, const char *name, int *ret_far,

@@ -252,9 +252,9 @@ static int run_send(struct args *a)
 }
 
 static int dest_spawn(void *ctx, const void *arg, size_t n, const int *fds,
-		      size_t nr_fds, pid_t *ret, struct error *err)
+		      size_t nr_fds, struct error *err)
 {
-	return nest_spawn(ctx, arg, n, fds, nr_fds, ret, err);
+	return nest_spawn(ctx, arg, n, fds, nr_fds, err);
 }
 
 static int dest_landed(void *ctx, uint64_t epoch, pid_t ns_pid,

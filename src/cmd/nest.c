@@ -30,11 +30,6 @@ struct nest_request {
 	char arg[MOVE_LAND_ARG];
 };
 
-struct nest_reply {
-	int result;
-	pid_t pid;
-};
-
 struct nest {
 	pid_t init;
 	int sock;
@@ -70,8 +65,8 @@ static int recv_request(int sock, struct nest_request *q, int *fds)
 	return n;
 }
 
-static pid_t init_fork(struct init_state *s, const struct nest_request *q,
-		       int *fds, int nr)
+static int init_fork(struct init_state *s, const struct nest_request *q,
+		     int *fds, int nr)
 {
 	pid_t pid = fork();
 
@@ -85,24 +80,22 @@ static pid_t init_fork(struct init_state *s, const struct nest_request *q,
 		else
 			close(fds[i]);
 	}
-	return pid < 0 ? -errno : pid;
+	return pid < 0 ? -errno : 0;
 }
 
 /* false: the other side has gone. */
 static bool init_serve(struct init_state *s)
 {
 	struct nest_request q;
-	struct nest_reply reply = { 0 };
-	int fds[NEST_FDS], nr = recv_request(s->sock, &q, fds);
+	int fds[NEST_FDS], nr = recv_request(s->sock, &q, fds), result = 0;
 
 	if (nr < 0)
 		return false;
 	if (q.verb == NEST_KEEP)
 		s->kept = q.keep;
 	else
-		reply.pid = init_fork(s, &q, fds, nr);
-	reply.result = reply.pid < 0 ? reply.pid : 0;
-	return send(s->sock, &reply, sizeof(reply), MSG_NOSIGNAL) > 0;
+		result = init_fork(s, &q, fds, nr);
+	return send(s->sock, &result, sizeof(result), MSG_NOSIGNAL) > 0;
 }
 
 /* Reap; true once the process that is kept has ended. */
@@ -203,13 +196,12 @@ int nest_create(struct nest **ret, struct error *err)
 }
 
 static int nest_ask(struct nest *n, const struct nest_request *q,
-		    const int *fds, size_t nr_fds, pid_t *ret,
-		    struct error *err)
+		    const int *fds, size_t nr_fds, struct error *err)
 {
 	char room[CMSG_SPACE(NEST_FDS * sizeof(int))] = { 0 };
 	struct iovec iov = { (void *)(uintptr_t)q, sizeof(*q) };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct nest_reply reply;
+	int result;
 
 	if (nr_fds) {
 		struct cmsghdr *c = (struct cmsghdr *)room;
@@ -222,30 +214,26 @@ static int nest_ask(struct nest *n, const struct nest_request *q,
 		memcpy(CMSG_DATA(c), fds, nr_fds * sizeof(int));
 	}
 	if (sendmsg(n->sock, &msg, MSG_NOSIGNAL) < 0 ||
-	    recv(n->sock, &reply, sizeof(reply), 0) != sizeof(reply))
+	    recv(n->sock, &result, sizeof(result), 0) != sizeof(result))
 		return error_set(err, -EPIPE, "the nest's init has died");
-	if (reply.result < 0)
-		return error_sys(err, reply.result, "the nest's init");
-	if (ret)
-		*ret = reply.pid;
-	return 0;
+	return result < 0 ? error_sys(err, result, "the nest's init") : 0;
 }
 
 int nest_spawn(struct nest *n, const void *arg, size_t size, const int *fds,
-	       size_t nr_fds, pid_t *ret, struct error *err)
+	       size_t nr_fds, struct error *err)
 {
 	struct nest_request q = { .verb = NEST_SPAWN, .size = (uint32_t)size };
 
 	if (size > sizeof(q.arg) || nr_fds > NEST_FDS)
 		return error_set(err, -E2BIG, "nest: argument too long");
 	memcpy(q.arg, arg, size);
-	return nest_ask(n, &q, fds, nr_fds, ret, err);
+	return nest_ask(n, &q, fds, nr_fds, err);
 }
 
 int nest_keep(struct nest *n, pid_t ns_pid, struct error *err)
 {
 	struct nest_request q = { .verb = NEST_KEEP, .keep = ns_pid };
-	int r = nest_ask(n, &q, NULL, 0, NULL, err);
+	int r = nest_ask(n, &q, NULL, 0, err);
 
 	n->kept = r == 0;
 	return r;

@@ -29,7 +29,7 @@ int nest_create(struct nest **ret, struct error *err) must_check;
 
 /* Have init fork a child that lands; as move_dest_ops.spawn. */
 int nest_spawn(struct nest *n, const void *arg, size_t size, const int *fds,
-	       size_t nr_fds, pid_t *ret, struct error *err) must_check;
+	       size_t nr_fds, struct error *err) must_check;
 
 /* The process is complete: from now on init outlives us, and keeps it. */
 int nest_keep(struct nest *n, pid_t ns_pid, struct error *err) must_check;

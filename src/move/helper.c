@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/rseq.h>
 #include <sys/stat.h>
@@ -111,7 +112,8 @@ static int shift_clocks(const struct clocks *s)
 	return io_write_file(AT_FDCWD, "/proc/self/timens_offsets", text);
 }
 
-static int make_landing(struct helper *h, int *ret_pidfd)
+/* Answers with a pidfd of L and one of F: only so does the engine know them. */
+static int make_landing(struct helper *h, int ret_fds[HELPER_FDS])
 {
 	pid_t tid = h->spec->pid;
 	int pidfd = -1, r;
@@ -125,12 +127,15 @@ static int make_landing(struct helper *h, int *ret_pidfd)
 
 	if (h->spec->shift_clocks && (r = shift_clocks(&h->spec->clocks)) < 0)
 		return r;
+	ret_fds[1] = pidfd_open(getpid(), 0);
+	if (ret_fds[1] < 0)
+		return -errno;
 	pid = syscall(SYS_clone3, &args, sizeof(args));
 	if (pid == 0)
 		become_stub(h);
 	if (pid < 0)
 		return -errno;
-	*ret_pidfd = pidfd;
+	ret_fds[0] = pidfd;
 	return 0;
 }
 
@@ -301,13 +306,13 @@ static int change_tree(struct helper *h, const char *p, size_t n,
 }
 
 static int do_verb(struct helper *h, const struct helper_head *head, void *p,
-		   int *ret_fd, struct error *err)
+		   int ret_fds[HELPER_FDS], struct error *err)
 {
 	int r;
 
 	switch (head->verb) {
 	case HELPER_CLONE:
-		r = make_landing(h, ret_fd);
+		r = make_landing(h, ret_fds);
 		if (r < 0)
 			error_sys(err, r, "making a process with pid %d",
 				  h->spec->pid);
@@ -358,13 +363,15 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	/* ends with the engine, or after HELPER_ACTIVATE */
 	while (helper_recv(h.sock, &head, &p, NULL) == 0) {
 		struct error err = ERROR_INIT;
-		int fd = -1, r = do_verb(&h, &head, p, &fd, &err);
+		int made[HELPER_FDS] = { -1, -1 };
+		int r = do_verb(&h, &head, p, made, &err);
 
 		free(p);
 		if (helper_send(h.sock, HELPER_DONE, r, err.text,
-				strlen(err.text), (int[]){ fd, -1 }) < 0)
+				strlen(err.text), made) < 0)
 			break;
-		io_close(&fd);
+		io_close(&made[0]);
+		io_close(&made[1]);
 		if (head.verb == HELPER_ACTIVATE)
 			break;
 	}

@@ -73,9 +73,10 @@ static int give_external(struct landing *l, const char *name)
 	return r;
 }
 
-/* One request to F and its answer; *ret_fd as in helper_recv(). */
+/* One request to F and its answer; ret_fds as in helper_recv(). */
 static int ask(struct landing *l, enum helper_verb verb, int32_t value,
-	       const void *p, size_t n, int *ret_fd, struct error *err)
+	       const void *p, size_t n, int ret_fds[HELPER_FDS],
+	       struct error *err)
 {
 	int r = helper_send(l->sock, verb, value, p, n, NULL);
 
@@ -87,11 +88,11 @@ static int ask(struct landing *l, enum helper_verb verb, int32_t value,
 		r = helper_recv(l->sock, &head, &text, fds);
 		if (r < 0)
 			break;
-		io_close(&fds[1]);
-		if (ret_fd)
-			*ret_fd = fds[0];
-		else
-			io_close(&fds[0]);
+		for (int i = 0; i < HELPER_FDS; i++)
+			if (ret_fds)
+				ret_fds[i] = fds[i];
+			else
+				io_close(&fds[i]);
 		if (head.verb == HELPER_EXTERNAL) {
 			r = give_external(l, text);
 			free(text);
@@ -144,7 +145,7 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 		   struct landing **ret, struct error *err)
 {
 	struct landing *l = xcalloc(1, sizeof(*l));
-	int pair[2] = { -1, -1 }, r;
+	int pair[2] = { -1, -1 }, made[HELPER_FDS], r;
 	struct clocks here;
 
 	l->dst = dst;
@@ -163,14 +164,17 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 	}
 	l->sock = pair[0];
 	r = dst->ops->spawn(dst->ctx, spec, sizeof(*spec),
-			    (int[]){ l->memfd, pair[1] }, 2, &l->helper, err);
+			    (int[]){ l->memfd, pair[1] }, 2, err);
 	io_close(&pair[1]);
 	if (r < 0)
 		goto fail;
-	r = ask(l, HELPER_CLONE, 0, NULL, 0, &l->pidfd, err);
+	r = ask(l, HELPER_CLONE, 0, NULL, 0, made, err);
 	if (r < 0)
 		goto fail;
+	l->pidfd = made[0];
 	l->pid = pidfd_pid(l->pidfd);
+	l->helper = pidfd_pid(made[1]);
+	io_close(&made[1]);
 	r = wait_word(l, &l->box->done, 1, err);
 	if (r < 0)
 		goto fail;

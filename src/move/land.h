@@ -26,8 +26,8 @@ struct fds_lock;
 
 struct landing {
 	const struct move_dest *dst;
-	pid_t helper; /* F */
-	pid_t pid;    /* L, as seen from here */
+	pid_t helper; /* F, as seen from here */
+	pid_t pid;    /* L, likewise */
 	int pidfd;    /* L's */
 	int sock;     /* to F */
 	int memfd;
@@ -147,7 +147,7 @@ struct stub_thread *landing_slot_here(const struct landing *l, size_t i,
 /* ---- between land.c and helper.c: the engine's words to F ---- */
 
 enum helper_verb {
-	HELPER_CLONE,	 /* -> pidfd */
+	HELPER_CLONE,	 /* -> pidfds of L and F */
 	HELPER_OPEN,	 /* path -> number */
 	HELPER_CLOSE,	 /* number */
 	HELPER_OBJECT,	 /* struct landing_object -> number */

@@ -95,12 +95,11 @@ struct move_dest_ops {
 	/*
 	 * Have the new capsule's init fork a child that does
 	 *	_exit(move_land(arg, n, fds, nr_fds))
-	 * with copies of these descriptors; *ret is its pid as seen from
-	 * here.  n <= MOVE_LAND_ARG.  Init keeps fds[0]: with it,
-	 * move_release() works when this process is dead.
+	 * with copies of these descriptors.  n <= MOVE_LAND_ARG.  Init keeps
+	 * fds[0]: with it, move_release() works when this process is dead.
 	 */
 	int (*spawn)(void *ctx, const void *arg, size_t n, const int *fds,
-		     size_t nr_fds, pid_t *ret, struct error *err);
+		     size_t nr_fds, struct error *err);
 	/*
 	 * The process's end of a new external of that name, which the engine
 	 * closes; -ENOENT when there is none.  *ret_far becomes a duplicate of
