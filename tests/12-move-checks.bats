@@ -51,6 +51,25 @@ drive_one() {
 	[ "$(grep -cE '^(ok|skipped) ' "$BATS_TEST_TMPDIR/out")" = "$(wc -l <<<"$list")" ]
 }
 
+# Nobody reaches the freeze: drive.py lets it fail there.
+refuse_file() { # MODE, what the second host does to its copy, the reason
+	timeout 60 "$drive" --moves 1 --there "$2" --refuse "$3" -- \
+		"$STINT_BUILD/tests/move/check-late" "$1"
+}
+
+@test "files that are missing or others at the destination are refused before the freeze" {
+	refuse_file early 'rm late' 'late.*No such file'
+	refuse_file file 'rm late' 'late.*No such file'
+	refuse_file private 'truncate -s 4096 late' \
+		'late has 4096 bytes here and 32768'
+	refuse_file file 'touch late; printf x | dd of=late conv=notrunc' \
+		'late has other content'
+}
+
+@test "memory that is shared only when the move has begun is refused before the freeze" {
+	refuse_file shared true 'shares memory'
+}
+
 @test "waits go on for what is left, too, where a move is given up" {
 	local point
 	for point in source-round source-sent; do

@@ -6,6 +6,11 @@
  * is the very same inode, unchanged; or if a hash agrees: of all of it up to
  * FILES_WHOLE bytes, of its ends above that.  Files in a tree that moves along
  * (tree.h) are not compared, as they come later.
+ *
+ * What the process has mapped when it is looked at may be gone a moment later,
+ * and the name lead to another file.  So nothing that is found out before the
+ * freeze is a refusal at once: what is missing or differs at the destination
+ * is told to the source, which looks again.
  */
 #ifndef MOVE_FILES_H
 #define MOVE_FILES_H
@@ -16,6 +21,11 @@
 
 #define FILES_WHOLE (32u << 20)
 
+/* ---- source: h->file holds what was described so far ---- */
+
+/* An open directory: the root that process sees. */
+int files_root(pid_t pid, struct error *err) must_check;
+
 /*
  * Describe each file of maps and exe once, as the process's root shows it; h
  * names the trees already.  Only what may be moved is in maps, but a file may
@@ -25,17 +35,28 @@ int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
 		   Move__Hello *h, struct error *err) must_check;
 
 /*
- * A file that is mapped only now: unless h describes it already, describe it
- * there and in f, of which path and shared are set.  -ENOENT: it has gone
- * since maps was read.
+ * Fill in f, of which path and shared are set; what is known already is not
+ * read again.  -ENOENT: it has gone since maps was read.
  */
-int files_describe_new(pid_t pid, Move__Hello *h, Move__File *f,
+int files_describe_new(int root, Move__Hello *h, Move__File *f,
 		       struct error *err) must_check;
-/* Is it the same under root, "/" if NULL?  Yes, if it is not described. */
-int files_check_new(const char *root, const Move__File *f,
-		    struct error *err) must_check;
 
-/* The same files under root?  An open directory. */
-int files_check(int root, const Move__Hello *h, struct error *err) must_check;
+/*
+ * Forget what is no longer as it was described: it has gone, another file is
+ * in its place, or it was written to by other means than shared mappings.
+ * Returns how many.
+ */
+size_t files_forget_changed(int root, Move__Hello *h);
+/* Is it described? */
+bool files_known(const Move__Hello *h, const char *path, bool shared);
+
+/* ---- destination ---- */
+
+/* Is it the same under root, an open directory? */
+int files_check_new(int root, const Move__File *f,
+		    struct error *err) must_check;
+/* Are all of HELLO's?  If not, *ret is the first that is not. */
+int files_check(int root, const Move__Hello *h, const Move__File **ret,
+		struct error *err) must_check;
 
 #endif

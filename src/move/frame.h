@@ -11,10 +11,13 @@
  *	source			destination
  *	HELLO	->			who I am, what I move
  *			<-	HELLO	who I am; or ABORT with the reason
+ *				(if it names a file that is not there: again)
  *	MAP TREE UNMAP ZAP PAGES ...	->
- *	SYNC(round)	->	<-	SYNC(round)	all before it is there
+ *	SYNC(round)	->	<-	LACK ... SYNC(round)
+ *				all before it is there, but for this
  *	HURRY(1)	->		it is about to stand still
  *	MAP TREE UNMAP ZAP PAGES ...	->
+ *	[SYNC]		->	<-	LACK ... SYNC	if files are among it
  *	FDS SAVED	->
  *	DONE(epoch)	->		no more pages
  *	STATE		->
@@ -33,7 +36,7 @@
 #include "core/channel.h"
 #include "core/error.h"
 
-#define FRAME_VERSION	 2
+#define FRAME_VERSION	 3
 #define FRAME_HEAD_SIZE	 24
 #define FRAME_PAGE	 4096
 #define FRAME_PAGES_DATA (1u << 20) /* most bytes of pages in one frame */
@@ -64,6 +67,7 @@ enum frame_type {
 	FRAME_ABORT,	 /* text */
 	FRAME_HURRY,	 /* u64 1, or 0: not any more */
 	FRAME_TREE,	 /* path, NUL, protobuf Tree__Change */
+	FRAME_LACK,	 /* struct frame_range, text why */
 	FRAME_TYPES,
 };
 

@@ -4,6 +4,7 @@
  * Every microsecond here is downtime.  The last pages go first, so that the
  * destination puts them in place while the state is being captured.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +18,27 @@
 
 #define DRAIN_USEC (5 * USEC_PER_MSEC)
 
+static int what_lacks(const struct sending *s, struct error *err)
+{
+	*err = s->lack;
+	return s->lacking;
+}
+
 static int send_last_pages(struct sending *s, struct error *err)
 {
 	uint64_t before = page_sender_count(s->pages);
 	int r = track_layout(s, true, err);
 
+	/* a file may have gone meanwhile: as long as it can be undone */
+	if (r == 0 && s->told_files)
+		r = precopy_sync(s, s->report->rounds, err);
+	if (r == 0 && s->lacking)
+		r = what_lacks(s, err);
+	/* who else has it takes too long to find out now */
+	if (r == 0 && s->new_objects && s->report->tracked)
+		r = error_set(err, -EAGAIN,
+			      "process %d has just mapped shared memory",
+			      s->src->pid);
 	if (r == 0)
 		r = track_send(s, true, err);
 	s->report->pages_last = page_sender_count(s->pages) - before;
@@ -132,7 +149,7 @@ int freeze_send(struct sending *s, struct error *err)
 	tracee_look(s->tracee);
 	s->frozen = send_now();
 	/* before, as the parent of a vfork() does not stop */
-	r = recheck_children(s, err);
+	r = s->lacking ? what_lacks(s, err) : recheck_children(s, err);
 	if (r < 0)
 		return r;
 	s->frozen = send_now();

@@ -2,7 +2,6 @@
 #include "move/hello.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,10 +157,8 @@ bool hello_other_vdso(const Move__Hello *source, const Move__Hello *dest)
 	return source->vdso_hash && source->vdso_hash != dest->vdso_hash;
 }
 
-int hello_check(Move__Hello *there, const Move__Hello *here, const char *root,
-		struct error *err)
+int hello_check(Move__Hello *there, const Move__Hello *here, struct error *err)
 {
-	fd_auto dir = -1;
 	int r;
 
 	if (there->page_size != here->page_size)
@@ -186,14 +183,22 @@ int hello_check(Move__Hello *there, const Move__Hello *here, const char *root,
 			"the process has %llu MiB, and only %llu MiB are free at the destination",
 			(unsigned long long)(there->memory >> 20),
 			(unsigned long long)(here->memory >> 20));
-	dir = open(root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return error_sys(err, -errno, "%s", root);
-	r = files_check(dir, there, err);
+	return 0;
+}
+
+void hello_check_files(const Move__Hello *there, int root, Move__Hello *here)
+{
+	const Move__File *f = NULL;
+	struct error why;
+	int r = fds_check_dest(root, there->paths.data, there->paths.len, &why);
+
 	if (r == 0)
-		r = fds_check_dest(dir, there->paths.data, there->paths.len,
-				   err);
-	return r;
+		r = files_check(root, there, &f, &why);
+	if (r == 0)
+		return;
+	here->lack = xstrdup(why.text);
+	if (f)
+		here->lack_file = xstrdup(f->path);
 }
 
 void hello_answer_clocks(Move__Hello *h)

@@ -13,11 +13,16 @@
 Move__Hello *hello_of_host(void);
 
 /*
- * Can what is described there run here?  root: see struct move_dest.  If
- * hello_other_vdso(), there->vdso becomes what the process gets in its place.
+ * Can what is described there run here?  If hello_other_vdso(), there->vdso
+ * becomes what the process gets in its place.
  */
-int hello_check(Move__Hello *there, const Move__Hello *here, const char *root,
+int hello_check(Move__Hello *there, const Move__Hello *here,
 		struct error *err) must_check;
+/*
+ * Are its files here, too, under root, an open directory?  What is not, the
+ * answer says: the source knows whether it has been deleted meanwhile.
+ */
+void hello_check_files(const Move__Hello *there, int root, Move__Hello *here);
 
 /* Is the process's vdso another one than the destination's?  See vdso.h. */
 bool hello_other_vdso(const Move__Hello *source, const Move__Hello *dest);

@@ -397,6 +397,16 @@ int landing_open(struct landing *l, const char *path, int flags,
 	return fd;
 }
 
+void landing_close_files(struct landing *l)
+{
+	struct error err;
+
+	/* should F be dead, the next request tells */
+	for (size_t i = 0; i < l->nr_files; i++)
+		(void)!landing_close(l, l->file[i].fd, &err);
+	forget_files(l);
+}
+
 int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
 		   const char *name, uint64_t size, struct error *err)
 {

@@ -35,7 +35,7 @@ struct landing {
 	size_t size;
 	char *map; /* its data, shared with L: area + STUB_BOX on */
 	struct stub_box *box;
-	/* Files that F has open for mapping, until descriptors are restored. */
+	/* Files that F has open for the mappings of this MAP. */
 	struct landing_file {
 		char *path;
 		int flags, fd;
@@ -98,10 +98,12 @@ void landing_release_box(struct stub_box *box);
 
 /*
  * What F does.  landing_open returns a descriptor's number in L and F, which
- * is good until landing_restore_fds(); after that, landing_close() it.
+ * is good until landing_close_files(), as the name may lead to another file by
+ * then; after landing_restore_fds(), landing_close() it.
  */
 int landing_open(struct landing *l, const char *path, int flags,
 		 struct error *err) must_check;
+void landing_close_files(struct landing *l);
 /* The memfd for that object, made at the first call; at least so long. */
 int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
 		   const char *name, uint64_t size,

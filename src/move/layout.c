@@ -94,6 +94,24 @@ void layout_diff(const struct vma_list *from, const struct vma_list *to,
 	subtract(to, from, fresh);
 }
 
+void layout_cut(struct vma_list *l, uint64_t start, uint64_t end)
+{
+	struct vma_list rest = { 0 };
+
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct vma *v = &l->v[i];
+		uint64_t below = v->end < start ? v->end : start;
+		uint64_t above = v->start > end ? v->start : end;
+
+		if (v->start < below)
+			append_piece(&rest, v, v->start, below);
+		if (above < v->end)
+			append_piece(&rest, v, above, v->end);
+	}
+	vma_list_clear(l);
+	*l = rest;
+}
+
 bool layout_copy_advice(const struct vma_list *from, struct vma_list *to)
 {
 	bool all = true;
@@ -102,7 +120,7 @@ bool layout_copy_advice(const struct vma_list *from, struct vma_list *to)
 		const struct vma *v = vma_find(from, to->v[i].start);
 
 		if (v && same_thing(v, &to->v[i]))
-			to->v[i].advice = v->advice;
+			to->v[i].advice |= v->advice;
 		else
 			all = false;
 	}
@@ -127,8 +145,7 @@ Move__Vma *layout_vma(const struct vma *v)
 	} else if (v->kind != VMA_ANON) {
 		m->file = capture_new(&move__file__descriptor);
 		m->file->path = xstrdup(v->path);
-		m->file->shared =
-			v->kind == VMA_SHARED_FILE && v->advice & VMA_MAYWRITE;
+		m->file->shared = vma_writes_file(v);
 	}
 	return m;
 }

@@ -25,6 +25,9 @@ void layout_find_fixed(const struct vma_list *l, struct vma_list *fixed);
 void layout_diff(const struct vma_list *from, const struct vma_list *to,
 		 struct vma_list *gone, struct vma_list *fresh);
 
+/* Take out what lies in [start, end). */
+void layout_cut(struct vma_list *l, uint64_t start, uint64_t end);
+
 /*
  * Take over the advice from mappings that were there before; false if some
  * mapping was not.

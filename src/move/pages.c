@@ -196,23 +196,47 @@ bool page_sender_alive(const struct page_sender *s)
 	return pread(s->mem, &byte, 1, 0) != 0;
 }
 
-int pages_place(pid_t pid, const struct frame *f, struct error *err)
+/* Some of it has no place: all that has. */
+static int place_each(pid_t pid, const struct frame_run *run, uint64_t nr,
+		      char *data, pages_lost_fn *lost, void *arg,
+		      struct error *err)
+{
+	for (uint64_t i = 0; i < nr; i++)
+		for (uint64_t k = 0; k < run[i].nr_pages; k++) {
+			uint64_t at = run[i].start + k * FRAME_PAGE;
+			struct iovec here = { data, FRAME_PAGE };
+			struct iovec there = { (void *)(uintptr_t)at,
+					       FRAME_PAGE };
+
+			data += FRAME_PAGE;
+			if (process_vm_writev(pid, &here, 1, &there, 1, 0) ==
+			    FRAME_PAGE)
+				continue;
+			if (errno != EFAULT)
+				return error_sys(err, -errno,
+						 "writing memory at %#llx",
+						 (unsigned long long)at);
+			lost(arg, at, at + FRAME_PAGE);
+		}
+	return 0;
+}
+
+int pages_place(pid_t pid, const struct frame *f, pages_lost_fn *lost,
+		void *arg, struct error *err)
 {
 	const struct frame_pages *head = (const void *)f->data;
 	const struct frame_run *run = (const void *)(head + 1);
 	struct iovec here = { (void *)(uintptr_t)(run + head->nr_runs), 0 };
 	struct iovec there[FRAME_PAGES_RUNS];
-	ssize_t n;
 
 	here.iov_len =
 		f->size - (size_t)((unsigned char *)here.iov_base - f->data);
 	for (uint64_t i = 0; i < head->nr_runs; i++)
 		there[i] = (struct iovec){ (void *)(uintptr_t)run[i].start,
 					   run[i].nr_pages * FRAME_PAGE };
-	n = process_vm_writev(pid, &here, 1, there, head->nr_runs, 0);
-	if (n == (ssize_t)here.iov_len)
+	if (process_vm_writev(pid, &here, 1, there, head->nr_runs, 0) ==
+	    (ssize_t)here.iov_len)
 		return 0;
-	return error_sys(err, n < 0 ? -errno : -EFAULT,
-			 "writing %zu bytes of memory at %#llx", here.iov_len,
-			 (unsigned long long)run[0].start);
+	return place_each(pid, run, head->nr_runs, here.iov_base, lost, arg,
+			  err);
 }

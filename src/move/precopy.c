@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "move/fault.h"
+#include "move/lack.h"
 #include "move/recheck.h"
 #include "move/send.h"
 #include "move/throttle.h"
@@ -34,6 +35,30 @@ static uint64_t sent_pages(const struct sending *s)
 	       tree_bytes_sent(s->trees) / FRAME_PAGE;
 }
 
+int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
+{
+	struct frame_range range;
+	struct error why;
+	int r = frame_send_u64(s->ch, FRAME_SYNC, nr, err);
+
+	s->lacking = 0;
+	while (r == 0 && (r = frame_recv(s->ch, &s->frame, err)) == 0 &&
+	       s->frame.type == FRAME_LACK) {
+		int code = lack_of_frame(&s->frame, &range, &why);
+
+		if (!s->lacking)
+			s->lack = why;
+		s->lacking = code;
+		track_forget(s, range.start, range.end);
+	}
+	if (r == 0 &&
+	    (s->frame.type != FRAME_SYNC || frame_u64(&s->frame) != nr))
+		r = error_set(err, -EPROTO, "the peer sent %s, not SYNC(%llu)",
+			      frame_name(s->frame.type),
+			      (unsigned long long)nr);
+	return r;
+}
+
 static int run_round(struct sending *s, struct round *ret, struct error *err)
 {
 	uint64_t before = sent_pages(s);
@@ -46,9 +71,7 @@ static int run_round(struct sending *s, struct round *ret, struct error *err)
 	if (r == 0)
 		r = track_send(s, false, err);
 	if (r == 0)
-		r = frame_send_u64(s->ch, FRAME_SYNC, nr, err);
-	if (r == 0)
-		r = frame_expect_u64(s->ch, &s->frame, FRAME_SYNC, nr, err);
+		r = precopy_sync(s, nr, err);
 	if (r < 0)
 		return r;
 	ret->pages = sent_pages(s) - before;
@@ -174,8 +197,16 @@ int precopy_run(struct sending *s, struct error *err)
 		r = over_budget(s, &last, err);
 	if (r == -EDQUOT && s->src->throttle)
 		r = throttled_rounds(s, &last, err);
-	if (r < 0)
-		return r;
+	return r;
+}
+
+int precopy_last(struct sending *s, struct error *err)
+{
+	struct round last;
+	int r;
+
+	if (s->method == TRACK_NONE)
+		return 0;
 	s->read_advice = true;
 	r = last_rounds(s, &last, err);
 	throttle_stop(s);

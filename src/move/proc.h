@@ -49,7 +49,8 @@ struct vma {
 	uint64_t dev, ino;
 	int prot; /* PROT_* */
 	enum vma_kind kind;
-	unsigned advice; /* enum vma_advice; 0 until proc_read_advice() */
+	unsigned advice; /* enum vma_advice; until proc_read_advice() what
+			    prot tells of it */
 	bool empty;	 /* had no page then */
 	char *path;	 /* as in maps: "[heap]", "/lib/x"; NULL when empty */
 };
@@ -85,6 +86,8 @@ const struct vma *vma_find(const struct vma_list *l, uint64_t addr);
 bool vma_has_object(const struct vma *v);
 /* Or a file that has a name? */
 bool vma_shows_file(const struct vma *v);
+/* And may write to it through this mapping?  Its advice has been read. */
+bool vma_writes_file(const struct vma *v);
 /* Shared memory without a name: nobody has a descriptor of it. */
 bool vma_is_nameless(const struct vma *v);
 /* The name of its memfd, fresh; "" if it has none. */

@@ -79,6 +79,11 @@ bool vma_shows_file(const struct vma *v)
 	       !vma_has_object(v);
 }
 
+bool vma_writes_file(const struct vma *v)
+{
+	return v->kind == VMA_SHARED_FILE && v->advice & VMA_MAYWRITE;
+}
+
 bool vma_is_nameless(const struct vma *v)
 {
 	return v->path && path_is_nameless(v->path);
@@ -143,6 +148,7 @@ static int parse_map_line(const char *line, size_t n, struct vma *ret)
 		.prot = (perm[0] == 'r' ? PROT_READ : 0) |
 			(perm[1] == 'w' ? PROT_WRITE : 0) |
 			(perm[2] == 'x' ? PROT_EXEC : 0),
+		.advice = perm[1] == 'w' ? VMA_MAYWRITE : 0,
 	};
 	if ((size_t)used < n)
 		ret->path =

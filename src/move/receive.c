@@ -6,17 +6,20 @@
  * waits for whoever knows.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "core/hurry.h"
+#include "core/io.h"
 #include "move/capture.h"
 #include "move/fault.h"
 #include "move/files.h"
 #include "move/frame.h"
 #include "move/hello.h"
+#include "move/lack.h"
 #include "move/land.h"
 #include "move/move.h"
 #include "move/pages.h"
@@ -30,10 +33,15 @@ struct receiving {
 	struct channel *ch;
 	struct move_report *report;
 	struct landing *landing;
+	int root;	    /* of the capsule */
 	Move__Hello *hello; /* the source's */
 	Move__State *state;
+	struct lacks lacks; /* since the last SYNC */
 	struct frame frame;
 	bool done, ready, hurried;
+	const Move__File *checked; /* the last in this MAP, */
+	int check;		   /* with that result */
+	struct error check_why;
 	bool other_vdso; /* hello->vdso is to take the place of ours */
 };
 
@@ -56,29 +64,53 @@ static int check_trees(const struct receiving *v, struct error *err)
 	return 0;
 }
 
-static int receive_hello(struct receiving *v, struct error *err)
+static int check_hello(struct receiving *v, Move__Hello *here,
+		       struct error *err)
 {
-	Move__Hello *here;
-	int r = frame_expect(v->ch, &v->frame, FRAME_HELLO, err);
+	int r = hello_check(v->hello, here, err);
 
 	if (r == 0)
-		r = wire_unpack(&v->frame, &move__hello__descriptor, &v->hello,
-				err);
+		r = check_trees(v, err);
+	if (r == 0)
+		r = move_fault(MF_DEST_HELLO, err);
+	if (r == 0)
+		hello_check_files(v->hello, v->root, here);
+	return r;
+}
+
+/* Once more, if the answer to the last one did not please. */
+static int answer_hello(struct receiving *v, struct error *err)
+{
+	Move__Hello *here;
+	int r;
+
+	if (v->hello)
+		move__hello__free_unpacked(v->hello, NULL);
+	v->hello = NULL;
+	r = wire_unpack(&v->frame, &move__hello__descriptor, &v->hello, err);
 	if (r < 0)
 		return r;
 	here = hello_of_host();
 	here->epoch = v->hello->epoch;
 	v->other_vdso = hello_other_vdso(v->hello, here);
-	r = hello_check(v->hello, here, v->dst->root, err);
-	if (r == 0)
-		r = check_trees(v, err);
-	if (r == 0)
-		r = move_fault(MF_DEST_HELLO, err);
+	r = check_hello(v, here, err);
 	hello_answer_clocks(here);
 	if (r == 0)
 		r = wire_send(v->ch, FRAME_HELLO, &here->base, err);
 	move__hello__free_unpacked(here, NULL);
 	return r;
+}
+
+static int receive_hello(struct receiving *v, struct error *err)
+{
+	int r;
+
+	v->root = open(v->dst->root ? v->dst->root : "/",
+		       O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (v->root < 0)
+		return error_sys(err, -errno, "%s", v->dst->root);
+	r = frame_expect(v->ch, &v->frame, FRAME_HELLO, err);
+	return r < 0 ? r : answer_hello(v, err);
 }
 
 static int make_landing(struct receiving *v, const Move__Layout *m,
@@ -116,6 +148,42 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 	return r < 0 ? r : move_fault(MF_DEST_SPAWNED, err);
 }
 
+/* Mappings of one file follow one another: it is compared once. */
+static int check_file(struct receiving *v, const Move__Vma *m)
+{
+	const Move__File *f = m->file, *last = v->checked;
+
+	if (!last || strcmp(last->path, f->path) || last->shared != f->shared ||
+	    last->ino != f->ino || last->hash != f->hash)
+		v->check = files_check_new(v->root, f, &v->check_why);
+	v->checked = f;
+	return v->check;
+}
+
+/*
+ * Where the file cannot be had nothing is mapped, not even what was there
+ * before.
+ */
+static int receive_mapping(struct receiving *v, const Move__Vma *m,
+			   struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int fd = -1, r = 0;
+
+	if (m->file) {
+		r = check_file(v, m);
+		if (r < 0)
+			why = v->check_why;
+		else
+			r = fd = restore_open(v->landing, m, &why);
+	}
+	if (r >= 0)
+		return restore_map(v->landing, m, fd, err);
+	lacks_add(&v->lacks, m->start, m->end, &why);
+	return landing_call(v->landing, "munmap", SYS_munmap, m->start,
+			    m->end - m->start, 0, 0, 0, 0, err);
+}
+
 static int receive_map(struct receiving *v, struct error *err)
 {
 	Move__Layout *m;
@@ -125,16 +193,47 @@ static int receive_map(struct receiving *v, struct error *err)
 		return r;
 	if (!v->landing)
 		r = make_landing(v, m, err);
-	for (size_t i = 0; i < m->n_map && r == 0; i++) {
-		if (m->map[i]->file)
-			r = files_check_new(v->dst->root, m->map[i]->file, err);
-		if (r == 0)
-			r = restore_map(v->landing, m->map[i], err);
-	}
+	for (size_t i = 0; i < m->n_map && r == 0; i++)
+		r = receive_mapping(v, m->map[i], err);
 	if (r == 0)
 		r = landing_flush(v->landing, err);
+	if (v->landing)
+		landing_close_files(v->landing);
+	v->checked = NULL;
 	move__layout__free_unpacked(m, NULL);
 	return r;
+}
+
+static void lose_page(void *arg, uint64_t start, uint64_t end)
+{
+	struct receiving *v = arg;
+	struct error why;
+
+	error_set(
+		&why, -ENOTSUP,
+		"the page at %#llx has no place here: the file mapped there is shorter, or has gone",
+		(unsigned long long)start);
+	lacks_add(&v->lacks, start, end, &why);
+}
+
+/* All before it is there, but for what is lacking. */
+static int receive_sync(struct receiving *v, struct error *err)
+{
+	uint64_t nr = frame_u64(&v->frame);
+	int r = move_fault(MF_DEST_ROUND, err);
+
+	if (r == 0)
+		r = lacks_send(&v->lacks, v->ch, err);
+	return r < 0 ? r : frame_send_u64(v->ch, FRAME_SYNC, nr, err);
+}
+
+static int receive_done(struct receiving *v, struct error *err)
+{
+	v->done = true;
+	if (!v->lacks.nr)
+		return 0;
+	*err = v->lacks.v[0].why;
+	return -ENOTSUP;
 }
 
 static int receive_ranges(struct receiving *v, struct error *err)
@@ -196,8 +295,8 @@ static void receive_hurry(struct receiving *v, bool on)
 
 static int receive_frame(struct receiving *v, struct error *err)
 {
-	int r;
-
+	if (!v->landing && v->frame.type == FRAME_HELLO)
+		return answer_hello(v, err);
 	if (!v->landing && v->frame.type != FRAME_MAP)
 		return error_set(err, -EPROTO, "%s before the first MAP",
 				 frame_name(v->frame.type));
@@ -210,18 +309,15 @@ static int receive_frame(struct receiving *v, struct error *err)
 	case FRAME_TREE:
 		return receive_tree(v, err);
 	case FRAME_PAGES:
-		return pages_place(v->landing->pid, &v->frame, err);
+		return pages_place(v->landing->pid, &v->frame, lose_page, v,
+				   err);
 	case FRAME_SYNC:
-		r = move_fault(MF_DEST_ROUND, err);
-		return r < 0 ? r
-			     : frame_send_u64(v->ch, FRAME_SYNC,
-					      frame_u64(&v->frame), err);
+		return receive_sync(v, err);
 	case FRAME_HURRY:
 		receive_hurry(v, frame_u64(&v->frame) != 0);
 		return 0;
 	case FRAME_DONE:
-		v->done = true;
-		return 0;
+		return receive_done(v, err);
 	case FRAME_FDS:
 		return landing_restore_fds(v->landing, v->frame.data,
 					   v->frame.size, err);
@@ -301,7 +397,9 @@ static int receive_commit(struct receiving *v, struct error *err)
 int move_receive(const struct move_dest *dst, struct channel *ch,
 		 struct move_report *ret, struct error *err)
 {
-	struct receiving v = { .dst = dst, .ch = ch, .report = ret };
+	struct receiving v = {
+		.dst = dst, .ch = ch, .report = ret, .root = -1
+	};
 	int r;
 
 	*ret = (struct move_report){ 0 };
@@ -320,6 +418,8 @@ int move_receive(const struct move_dest *dst, struct channel *ch,
 	if (v.hello)
 		move__hello__free_unpacked(v.hello, NULL);
 	capture_free(v.state);
+	lacks_clear(&v.lacks);
+	io_close(&v.root);
 	frame_clear(&v.frame);
 	channel_close(ch);
 	return r;

@@ -139,20 +139,23 @@ static int open_object(struct landing *l, const Move__Vma *v, struct error *err)
 	return landing_open(l, path, O_RDONLY, err);
 }
 
-int restore_map(struct landing *l, const Move__Vma *v, struct error *err)
+int restore_open(struct landing *l, const Move__Vma *v, struct error *err)
+{
+	bool write = v->kind == VMA_SHARED_FILE && v->file->shared;
+
+	return landing_open(l, v->file->path,
+			    (write ? O_RDWR : O_RDONLY) | O_NONBLOCK, err);
+}
+
+int restore_map(struct landing *l, const Move__Vma *v, int fd,
+		struct error *err)
 {
 	bool shared = v->kind == VMA_SHARED_FILE || is_readonly(v);
 	uint64_t prot = shared ? v->prot : PROT_READ | PROT_WRITE;
-	int fd = -1, r;
+	int r;
 
 	if (v->object) {
 		fd = open_object(l, v, err);
-		if (fd < 0)
-			return fd;
-	} else if (v->file) {
-		fd = landing_open(l, v->file->path,
-				  shared && v->file->shared ? O_RDWR : O_RDONLY,
-				  err);
 		if (fd < 0)
 			return fd;
 	}

@@ -15,8 +15,14 @@ int restore_clear(struct landing *l, uint64_t vdso,
 int restore_vdso(struct landing *l, uint64_t at, const void *image, size_t n,
 		 struct error *err) must_check;
 
-/* Queue one mapping, private ones writable for the time being. */
-int restore_map(struct landing *l, const Move__Vma *v,
+/* Open the file of one, as landing_open(). */
+int restore_open(struct landing *l, const Move__Vma *v,
+		 struct error *err) must_check;
+/*
+ * Queue one mapping, of that file, or fd -1; private ones writable for the time
+ * being.
+ */
+int restore_map(struct landing *l, const Move__Vma *v, int fd,
 		struct error *err) must_check;
 
 /*

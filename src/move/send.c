@@ -22,6 +22,7 @@
 #include "move/check.h"
 #include "move/fault.h"
 #include "move/fds.h"
+#include "move/files.h"
 #include "move/hello.h"
 #include "move/recheck.h"
 #include "move/track.h"
@@ -83,11 +84,12 @@ static bool may_pass(int r)
  * the way can be a short-lived child, a file that was deleted and is open for
  * a moment (SQLite's journal), a connection just being made.
  */
-static int check_until(const struct sending *s, usec_t end, struct error *err)
+static int check_until(struct sending *s, usec_t end, struct error *err)
 {
 	const struct move_source *src = s->src;
 	int r;
 
+	s->new_objects = false;
 	while ((r = check_process(src->pid, src->external, src->nr_externals,
 				  s->trees, err)) < 0 &&
 	       may_pass(r) && send_now() < end)
@@ -113,25 +115,77 @@ static int send_check(struct sending *s, struct error *err)
 	s->tracee = tracee_create(src->pid, err);
 	if (s->tracee)
 		s->pages = page_sender_create(src->pid, s->ch, err);
-	if (!s->pages)
-		return -ESRCH;
+	return s->pages ? move_fault(MF_SOURCE_CHECKED, err) : -ESRCH;
+}
+
+/* What the process has, and what the destination answers, which may be lack. */
+static int ask_hello(struct sending *s, Move__Hello **ret, struct error *err)
+{
+	const struct move_source *src = s->src;
+	int r;
+
+	fds_source_destroy(s->fds);
+	s->fds = NULL;
 	r = fds_prepare(src->pid, s->pidfd, src->external, src->nr_externals,
 			s->trees, &s->fds, err);
-	return r < 0 ? r : move_fault(MF_SOURCE_CHECKED, err);
+	if (s->hello)
+		move__hello__free_unpacked(s->hello, NULL);
+	s->hello = NULL;
+	if (r == 0)
+		r = hello_of_source(s, &s->hello, err);
+	if (r == 0)
+		r = wire_send(s->ch, FRAME_HELLO, &s->hello->base, err);
+	if (r == 0)
+		r = frame_expect(s->ch, &s->frame, FRAME_HELLO, err);
+	return r < 0 ? r
+		     : wire_unpack(&s->frame, &move__hello__descriptor, ret,
+				   err);
+}
+
+/* Is that file, which the process maps, still the one that was described? */
+static bool is_there(struct sending *s, const char *path)
+{
+	fd_auto root = files_root(s->src->pid, NULL);
+
+	files_forget_changed(root, s->hello);
+	return files_known(s->hello, path, false) ||
+	       files_known(s->hello, path, true);
+}
+
+/*
+ * What lacks may be a file that has just been deleted, or is about to be: ask
+ * again.  A process that maps other files all the time is let through, since
+ * those which are there at the freeze are looked at once more.
+ */
+static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
+{
+	usec_t end = send_now() + SOON;
+	Move__Hello *h = NULL;
+	int r = ask_hello(s, &h, err);
+
+	while ((r < 0 ? may_pass(r) : *h->lack) && send_now() < end) {
+		if (r == 0)
+			move__hello__free_unpacked(h, NULL);
+		r = check_until(s, end, err);
+		if (r == 0)
+			r = ask_hello(s, &h, err);
+	}
+	if (r < 0)
+		return r;
+	if (*h->lack && (!*h->lack_file || is_there(s, h->lack_file))) {
+		r = error_set(err, -ENOTSUP, "%s", h->lack);
+		move__hello__free_unpacked(h, NULL);
+		return r;
+	}
+	*ret = h;
+	return 0;
 }
 
 static int send_hello(struct sending *s, struct error *err)
 {
-	Move__Hello *h;
-	int r = hello_of_source(s, &s->hello, err);
+	Move__Hello *h = NULL;
+	int r = settle_hello(s, &h, err);
 
-	if (r < 0)
-		return r;
-	r = wire_send(s->ch, FRAME_HELLO, &s->hello->base, err);
-	if (r == 0)
-		r = frame_expect(s->ch, &s->frame, FRAME_HELLO, err);
-	if (r == 0)
-		r = wire_unpack(&s->frame, &move__hello__descriptor, &h, err);
 	if (r < 0)
 		return r;
 	hello_clocks(s, h, &s->clocks);
@@ -206,9 +260,17 @@ static int send_wait(struct sending *s, usec_t end, struct error *err)
 	int r;
 
 	do {
+		if (s->lacking)
+			nanosleep(&(struct timespec){ .tv_nsec = PAUSE * 1000 },
+				  NULL);
 		r = check_until(s, end, err);
 		if (r == 0 && (r = precopy_again(s, err)) < 0)
 			return r;
+		if (s->lacking) {
+			*err = s->lack;
+			r = s->lacking;
+			continue;
+		}
 		if (r == 0)
 			r = check_until(s, send_now() + SHORTLY, err);
 	} while (r < 0 && may_pass(r) && send_now() < end);
@@ -235,6 +297,19 @@ static int send_freeze(struct sending *s, struct error *err)
 			return r;
 	}
 	return r;
+}
+
+/*
+ * What the process has got since it was looked at first is known before the
+ * freeze.  One that is slowed down is left alone, and is looked at then.
+ */
+static int send_last(struct sending *s, struct error *err)
+{
+	int r = 0;
+
+	if (!s->throttling)
+		r = check_until(s, send_now() + PATIENCE, err);
+	return r < 0 ? r : precopy_last(s, err);
 }
 
 static int send_hold(struct sending *s, bool on, struct error *err)
@@ -311,15 +386,32 @@ static void send_finish(struct sending *s)
 	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
 }
 
+/* Nobody listens any more: the destination may have said why. */
+static int last_words(struct sending *s, int r, struct error *err)
+{
+	struct error why;
+	int k = 0;
+
+	if (r != -EPIPE && r != -ECONNRESET)
+		return r;
+	while (k == 0)
+		k = frame_recv(s->ch, &s->frame, &why);
+	if (k != -ECANCELED)
+		return r;
+	*err = why;
+	return k;
+}
+
 /* Whatever failed, it did because the process is not there any more? */
 static int explain(struct sending *s, int r, struct error *err)
 {
 	struct error why;
 	int gone = s->pages ? recheck_running(s, &why) : 0;
 
-	if (gone < 0)
-		*err = why;
-	return gone < 0 ? gone : r;
+	if (gone == 0)
+		return last_words(s, r, err);
+	*err = why;
+	return gone;
 }
 
 static void send_undo(struct sending *s)
@@ -352,6 +444,8 @@ int move_send(const struct move_source *src, struct channel *ch,
 		r = send_setup(&s, err);
 	if (r == 0)
 		r = precopy_run(&s, err);
+	if (r == 0)
+		r = send_last(&s, err);
 	if (r == 0)
 		r = send_freeze(&s, err);
 	if (r == 0)

@@ -44,6 +44,10 @@ struct sending {
 	struct frame_range *zap;
 	size_t nr_zap;
 	Move__Hello *hello; /* and the files mapped since */
+	bool told_files;    /* in this pass */
+	bool new_objects;   /* shared memory, mapped since the last check */
+	int lacking;	    /* after a SYNC: 0, or -ENOTSUP and: */
+	struct error lack;  /* what the destination could not make, and why */
 	struct share_left left;
 	struct range_list guards; /* as the last pass finds them */
 	bool has_guards;	  /* does the kernel tell them? */
@@ -78,8 +82,15 @@ void send_hurry(struct sending *s, bool on);
 void send_progress(struct sending *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * precopy.c: have the destination do all that it was told, and learn what it
+ * lacks; what that is counts as never told.
+ */
+int precopy_sync(struct sending *s, uint64_t nr, struct error *err) must_check;
 /* precopy.c: rounds while it runs, until it may be frozen. */
 int precopy_run(struct sending *s, struct error *err) must_check;
+/* The last of them, ahead of others. */
+int precopy_last(struct sending *s, struct error *err) must_check;
 /* After a freeze that had to be undone: one round more. */
 int precopy_again(struct sending *s, struct error *err) must_check;
 

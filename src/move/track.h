@@ -32,6 +32,9 @@ int track_layout(struct sending *s, bool last, struct error *err) must_check;
 /* The trees alone, for what is not tracked; track_layout() does so, too. */
 int track_trees(struct sending *s, struct error *err) must_check;
 
+/* The destination has nothing there, or not what it should: tell it again. */
+void track_forget(struct sending *s, uint64_t start, uint64_t end);
+
 /* Send what was written since the last pass. */
 int track_send(struct sending *s, bool last, struct error *err) must_check;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/io.h"
 #include "core/xalloc.h"
 #include "move/check.h"
 #include "move/files.h"
@@ -38,7 +39,8 @@ static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 		      struct vma_list *left, struct error *err)
 {
 	Move__Layout *l = capture_new(&move__layout__descriptor);
-	int r = 0;
+	fd_auto root = files_root(s->src->pid, err);
+	int r = root < 0 ? root : 0;
 
 	l->area = s->tracee->area;
 	l->area_size = s->tracee->area_size;
@@ -50,9 +52,11 @@ static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 		Move__Vma *v = layout_vma(&fresh->v[i]);
 
 		if (v->file)
-			r = files_describe_new(s->src->pid, s->hello, v->file,
-					       err);
-		if (r == -ENOENT && left) {
+			r = files_describe_new(root, s->hello, v->file, err);
+		s->told_files |= v->file && r == 0;
+		if (r == -ENOENT && !left)
+			r = -EAGAIN;
+		if (r == -ENOENT) {
 			array_room(left->v, left->nr, &left->cap);
 			left->v[left->nr++] = fresh->v[i];
 			move__vma__free_unpacked(v, NULL);
@@ -179,11 +183,46 @@ static void leave_out(struct vma_list *maps, struct vma_list *left)
 	free(left->v);
 }
 
+void track_forget(struct sending *s, uint64_t start, uint64_t end)
+{
+	layout_cut(&s->maps, start, end);
+	sent_remove(s->sent, start, end);
+}
+
+/*
+ * What the destination has of files that are not what they were is not what
+ * the process maps now, although device, inode and address may be the same.
+ */
+static int forget_changed(struct sending *s, struct error *err)
+{
+	fd_auto root = files_root(s->src->pid, err);
+	struct range_list old = { 0 };
+
+	if (root < 0)
+		return root;
+	if (!files_forget_changed(root, s->hello))
+		return 0;
+	for (size_t i = 0; i < s->maps.nr; i++) {
+		const struct vma *v = &s->maps.v[i];
+
+		if (vma_shows_file(v) &&
+		    !files_known(s->hello, v->path, vma_writes_file(v)))
+			range_add(&old, v->start, v->end);
+	}
+	for (size_t i = 0; i < old.nr; i++)
+		track_forget(s, old.v[i].start, old.v[i].end);
+	free(old.v);
+	return 0;
+}
+
 int track_layout(struct sending *s, bool last, struct error *err)
 {
 	struct vma_list now = { 0 }, gone = { 0 }, left = { 0 };
 	int r = read_layout(s, &now, last, err);
 
+	s->told_files = false;
+	if (r == 0)
+		r = forget_changed(s, err);
 	if (r == 0)
 		r = tell_trees(s, &now, last, err);
 	if (r == 0)
@@ -196,6 +235,8 @@ int track_layout(struct sending *s, bool last, struct error *err)
 	}
 	vma_list_clear(&s->fresh);
 	layout_diff(&s->maps, &now, &gone, &s->fresh);
+	for (size_t i = 0; i < s->fresh.nr; i++)
+		s->new_objects |= vma_has_object(&s->fresh.v[i]);
 	if (gone.nr)
 		r = tell_gone(s, &gone, err);
 	if (r == 0 && s->fresh.nr)

@@ -51,9 +51,10 @@ class Hosts:
     """Two network namespaces joined by a veth pair, held by two sleepers.
 
     With a file as boot_id the second one seems to run another kernel, whose
-    clocks began elsewhere."""
+    clocks began elsewhere.  With a directory as files that is an empty one on
+    the second host, and the first one's is at files.source."""
 
-    def __init__(self, boot_id):
+    def __init__(self, boot_id, files=None):
         self.sleepers = []
         self.namespaces = [["--net"], ["--net"]]
         for i in range(2):
@@ -64,6 +65,11 @@ class Hosts:
                          "2000000", "--mount"]
                 before = ("mount --bind " + boot_id +
                           " /proc/sys/kernel/random/boot_id && ")
+            elif i and files:
+                self.namespaces[i] += ["--mount"]
+                make += ["--mount"]
+                before = (f"mount --bind {files} {files}.source && "
+                          f"mount -t tmpfs none {files} && ")
             p = subprocess.Popen(["unshare", *make, "--", "sh", "-c",
                                   before + "echo && exec sleep infinity"],
                                  stdin=subprocess.DEVNULL,
@@ -101,7 +107,10 @@ class Drive:
         self.stint = os.path.abspath(
             os.path.join(opts.build, "src/cmd/stint"))
         self.dir = tempfile.mkdtemp(prefix="stint-drive-")
-        self.hosts = Hosts(self.make_boot_id())
+        for name in "files", "files.source":
+            os.mkdir(self.path(name))
+        self.hosts = Hosts(self.make_boot_id(),
+                           opts.there and self.path("files"))
         self.secret = ["--plaintext"] if opts.plaintext else self.make_key()
         self.at = 0  # which of them the program is on
         self.children = []  # every process started here, with its output
@@ -129,7 +138,7 @@ class Drive:
 
     def start(self, name, argv, fault=None):
         env = dict(os.environ, CHECK_STOP=self.path("stop"),
-                   CHECK_DIR=self.dir)
+                   CHECK_DIR=self.path("files"))
         env.pop("STINT_FAULT", None)
         if fault:
             env["STINT_FAULT"] = fault
@@ -207,9 +216,19 @@ class Drive:
         if self.opts.json:
             print(json.dumps(report), flush=True)
 
+    def copy_files(self):
+        """What the other host has of the program's files, spoilt."""
+        subprocess.run(self.hosts.enter(self.at + 1) +
+                       ["sh", "-ec", f"cd {self.path('files')}; "
+                        "cp -a ../files.source/. .; cd *; " +
+                        self.opts.there], check=True)
+
     def refuse(self, n, words):
         name, p, address = self.receiver(n)
-        s = self.send(address)
+        if self.opts.there:
+            self.copy_files()
+        # if it got as far as the freeze, it would say that it failed there
+        s = self.send(address, self.opts.there and "source-frozen:error")
         p.wait(120)
         if s.returncode == 0:
             raise Failed("it was moved, and should have been refused")
@@ -288,6 +307,10 @@ def options(argv=None):
     p.add_argument("--timeout", type=float, default=120)
     p.add_argument("--refuse", metavar="WORDS")
     p.add_argument("--fail", metavar="POINT")
+    p.add_argument("--there", metavar="COMMAND",
+                   help="the second host has copies of the program's files, "
+                   "which this shell command changes; what is refused is "
+                   "refused before the freeze")
     p.add_argument("--clocks", choices=["same", "other"],
                    help="the second host's clocks began elsewhere, by a time "
                    "namespace (same boot id) or as those of another kernel")

@@ -9,10 +9,13 @@ check-brief journal
 check-brief children
 check-brief vfork
 check-brief mapping
+check-churn
 check-epolls
 check-eventfds
 check-eventfds memfd
 check-guards
+check-late file
+check-late private
 check-files
 check-files locks
 check-locks
