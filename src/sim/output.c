@@ -3,7 +3,6 @@
  */
 #include "sim/output.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/digits.h"
 #include "core/xalloc.h"
 #include "sim/swf.h"
 
@@ -172,132 +172,110 @@ void output_abort(struct output *out)
 /* Numbers go into a buffer by hand: printf would take most of the time. */
 struct text {
 	struct output *out;
-	size_t n;
-	char buf[1 << 17];
+	char *at;
+	char buf[1 << 16];
 };
+
+#define LONGEST_LINE 512
+
+static struct text *text_begin(struct output *out)
+{
+	struct text *t = xmalloc(sizeof(*t));
+
+	t->out = out;
+	t->at = t->buf;
+	return t;
+}
 
 static void text_flush(struct text *t)
 {
-	if (fwrite(t->buf, 1, t->n, t->out->f) != t->n && !t->out->error)
+	size_t n = (size_t)(t->at - t->buf);
+
+	if (fwrite(t->buf, 1, n, t->out->f) != n && !t->out->error)
 		t->out->error = -errno;
-	t->n = 0;
+	t->at = t->buf;
+}
+
+/* Where the next line goes. */
+static char *text_line(struct text *t)
+{
+	if (t->buf + sizeof(t->buf) - t->at < LONGEST_LINE)
+		text_flush(t);
+	return t->at;
+}
+
+static void text_end(struct text *t)
+{
+	text_flush(t);
+	free(t);
 }
 
 /*
- * The eight digits of u < 10^8, a byte each, the first in the lowest byte: all
- * halves at once, then all quarters, then all eighths.
+ * What follows writes to `to`, up to 7 bytes more than it says, and returns
+ * where its text ends.
  */
-static uint64_t eight_digits(uint32_t u)
-{
-	uint64_t x = u / 10000 | (uint64_t)(u % 10000) << 32, y;
-
-	y = (x * 5243 >> 19) & UINT64_C(0x0000007f0000007f); /* x / 100 */
-	x = y | (x - 100 * y) << 16;
-	y = (x * 103 >> 10) & UINT64_C(0x000f000f000f000f); /* x / 10 */
-	return y | (x - 10 * y) << 8;
-}
-
-static void put_digits(struct text *t, uint64_t digits, unsigned skip)
-{
-	digits += UINT64_C(0x3030303030303030);
-	digits = htole64(digits >> 8 * skip);
-	memcpy(t->buf + t->n, &digits, sizeof(digits));
-	t->n += 8 - skip;
-}
-
-static void put_uint(struct text *t, uint64_t u)
-{
-	uint64_t digits;
-
-	if (u < 10) {
-		t->buf[t->n++] = (char)('0' + u);
-	} else if (u < 100000000) {
-		digits = eight_digits((uint32_t)u);
-		put_digits(t, digits, (unsigned)__builtin_ctzll(digits) / 8);
-	} else {
-		put_uint(t, u / 100000000);
-		put_digits(t, eight_digits(u % 100000000), 0);
-	}
-}
-
-static void put_int(struct text *t, int64_t v)
+static inline char *put_int(char *to, int64_t v)
 {
 	if (v < 0)
-		t->buf[t->n++] = '-';
-	put_uint(t, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+		*to++ = '-';
+	return digits_put(to, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
 /* Seconds, with as many places as there are. */
-static void put_usec(struct text *t, usec_t v)
+static inline char *put_usec(char *to, usec_t v)
 {
 	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, places;
 	uint32_t rest = (uint32_t)(u % USEC_PER_SEC);
 
 	if (v < 0)
-		t->buf[t->n++] = '-';
-	put_uint(t, u / USEC_PER_SEC);
+		*to++ = '-';
+	to = digits_put(to, u / USEC_PER_SEC);
 	if (!rest)
-		return;
-	places = eight_digits(rest);
-	t->buf[t->n++] = '.';
-	put_digits(t, places, 2);
-	t->n -= (unsigned)__builtin_clzll(places) / 8; /* zeros at the end */
+		return to;
+	places = digits_of(rest);
+	*to++ = '.';
+	to = digits_store(to, places, 2);
+	return to - __builtin_clzll(places) / 8; /* zeros at the end */
 }
 
-static void put_char(struct text *t, char c)
+static inline char *put_char(char *to, char c)
 {
-	t->buf[t->n++] = c;
+	*to = c;
+	return to + 1;
 }
 
-static void put_text(struct text *t, const char *s)
+static char *put_text(char *to, const char *s)
 {
-	size_t n = strlen(s);
-
-	memcpy(t->buf + t->n, s, n);
-	t->n += n;
+	return stpcpy(to, s);
 }
 
-static void put_csv(struct text *t, const struct sim_record *r)
+static char *put_csv(char *to, const struct sim_record *r)
 {
-	put_int(t, r->id);
-	put_char(t, ',');
-	put_usec(t, r->submit);
-	put_char(t, ',');
+	to = put_char(put_int(to, r->id), ',');
+	to = put_char(put_usec(to, r->submit), ',');
 	if (r->start >= 0)
-		put_usec(t, r->start);
-	put_char(t, ',');
+		to = put_usec(to, r->start);
+	to = put_char(to, ',');
 	if (r->end >= 0)
-		put_usec(t, r->end);
-	put_char(t, ',');
-	put_int(t, r->procs);
-	put_char(t, ',');
-	put_int(t, r->size);
-	put_char(t, ',');
-	put_usec(t, r->run);
-	put_char(t, ',');
-	put_int(t, r->resizes);
-	put_char(t, ',');
-	put_int(t, r->moves);
-	put_char(t, ',');
-	put_text(t, event_outcome_name(r->outcome));
-	put_char(t, '\n');
+		to = put_usec(to, r->end);
+	to = put_char(to, ',');
+	to = put_char(put_int(to, r->procs), ',');
+	to = put_char(put_int(to, r->size), ',');
+	to = put_char(put_usec(to, r->run), ',');
+	to = put_char(put_int(to, r->resizes), ',');
+	to = put_char(put_int(to, r->moves), ',');
+	return put_char(put_text(to, event_outcome_name(r->outcome)), '\n');
 }
 
 void output_jobs_csv(struct output *out, const struct sim_result *result)
 {
-	struct text *t = xmalloc(sizeof(*t));
+	struct text *t = text_begin(out);
 
-	t->out = out;
-	t->n = 0;
-	put_text(t, "id,submit,start,end,procs,size,run,resizes,moves,"
-		    "outcome\n");
-	for (size_t i = 0; i < result->nr; i++) {
-		if (sizeof(t->buf) - t->n < 256)
-			text_flush(t);
-		put_csv(t, &result->record[i]);
-	}
-	text_flush(t);
-	free(t);
+	t->at = put_text(t->at, "id,submit,start,end,procs,size,run,resizes,"
+				"moves,outcome\n");
+	for (size_t i = 0; i < result->nr; i++)
+		t->at = put_csv(text_line(t), &result->record[i]);
+	text_end(t);
 }
 
 static const struct swf_job unknown = {
@@ -316,8 +294,8 @@ static int swf_status(const struct sim_record *r)
 	return r->outcome == END_DONE ? 1 : r->outcome == END_CANCELLED ? 5 : 0;
 }
 
-static void put_swf(struct text *t, const struct sim_record *r,
-		    const struct swf_job *j)
+static char *put_swf(char *to, const struct sim_record *r,
+		     const struct swf_job *j)
 {
 	bool ran = r->start >= 0 && r->end >= 0;
 	int64_t procs = ran ? (int64_t)r->procs : -1;
@@ -327,46 +305,34 @@ static void put_swf(struct text *t, const struct sim_record *r,
 		j->queue,  j->partition,  -1,	   -1
 	};
 
-	put_int(t, r->id);
-	put_char(t, ' ');
-	put_usec(t, r->submit);
-	put_char(t, ' ');
-	put_usec(t, ran ? r->start - r->submit : -USEC_PER_SEC);
-	put_char(t, ' ');
-	put_usec(t, ran ? r->end - r->start : -USEC_PER_SEC);
-	put_char(t, ' ');
-	put_int(t, procs);
-	for (size_t i = 0; i < sizeof(mid) / sizeof(*mid); i++) {
-		put_char(t, ' ');
-		put_int(t, mid[i]);
-	}
-	put_char(t, ' ');
-	put_usec(t, j->estimate);
-	for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++) {
-		put_char(t, ' ');
-		put_int(t, last[i]);
-	}
-	put_char(t, '\n');
+	to = put_char(put_int(to, r->id), ' ');
+	to = put_char(put_usec(to, r->submit), ' ');
+	to = put_usec(to, ran ? r->start - r->submit : -USEC_PER_SEC);
+	to = put_char(to, ' ');
+	to = put_usec(to, ran ? r->end - r->start : -USEC_PER_SEC);
+	to = put_char(to, ' ');
+	to = put_char(put_int(to, procs), ' ');
+	for (size_t i = 0; i < sizeof(mid) / sizeof(*mid); i++)
+		to = put_char(put_int(to, mid[i]), ' ');
+	to = put_usec(to, j->estimate);
+	for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++)
+		to = put_int(put_char(to, ' '), last[i]);
+	return put_char(to, '\n');
 }
 
 void output_jobs_swf(struct output *out, const struct sim_result *result,
 		     const struct swf_trace *trace, const char *comment)
 {
-	struct text *t = xmalloc(sizeof(*t));
+	struct text *t = text_begin(out);
 
 	fprintf(out->f,
 		"; Version: 2.2\n; Computer: stint " STINT_VERSION
 		" (simulated)\n; Note: %s\n; MaxJobs: %zu\n; MaxRecords: %zu\n"
 		"; MaxNodes: %" PRIu32 "\n; MaxProcs: %" PRIu32 "\n",
 		comment, result->nr, result->nr, result->procs, result->procs);
-	t->out = out;
-	t->n = 0;
-	for (size_t i = 0; i < result->nr; i++) {
-		if (sizeof(t->buf) - t->n < 512)
-			text_flush(t);
-		put_swf(t, &result->record[i],
-			trace && i < trace->nr ? &trace->job[i] : &unknown);
-	}
-	text_flush(t);
-	free(t);
+	for (size_t i = 0; i < result->nr; i++)
+		t->at = put_swf(text_line(t), &result->record[i],
+				trace && i < trace->nr ? &trace->job[i]
+						       : &unknown);
+	text_end(t);
 }

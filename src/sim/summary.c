@@ -86,29 +86,109 @@ static size_t rank_of(double q, size_t n)
 	return k ? k - 1 : 0;
 }
 
+/*
+ * Classes of values in ascending order: the bits of numbers that are not
+ * negative, taken as integers, stand in the order of the numbers.
+ */
+#define CLASSES 2048
+
+struct classes {
+	uint64_t low; /* the bits of the smallest */
+	unsigned shift;
+	size_t nr[CLASSES];
+	bool wanted[CLASSES];
+};
+
+static uint64_t bits_of(double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+static size_t class_of_value(const struct classes *c, double v)
+{
+	return (bits_of(v) - c->low) >> c->shift;
+}
+
+static void count_classes(struct classes *c, const double *x, size_t n,
+			  double min, double max)
+{
+	*c = (struct classes){ .low = bits_of(min) };
+	while ((bits_of(max) - c->low) >> c->shift >= CLASSES)
+		c->shift++;
+	for (size_t i = 0; i < n; i++)
+		c->nr[class_of_value(c, x[i])]++;
+}
+
+/* Want the class of the k-th smallest; how many there are in classes below
+ * that are not wanted. */
+static size_t want_class(struct classes *c, size_t k)
+{
+	size_t below = 0, skipped = 0;
+
+	for (size_t i = 0;; i++) {
+		if (k - below < c->nr[i]) {
+			c->wanted[i] = true;
+			return skipped;
+		}
+		below += c->nr[i];
+		if (!c->wanted[i])
+			skipped += c->nr[i];
+	}
+}
+
+/* Bring those of the classes that are wanted to the front; how many. */
+static size_t gather(const struct classes *c, double *x, size_t n)
+{
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double v = x[i];
+
+		x[i] = x[m];
+		x[m] = v;
+		m += c->wanted[class_of_value(c, v)];
+	}
+	return m;
+}
+
+static void find_percentiles(double *x, size_t n, struct summary_stat *s)
+{
+	const double q[] = { 0.5, 0.9, 0.95, 0.99 };
+	double *const to[] = { &s->p50, &s->p90, &s->p95, &s->p99 };
+	size_t k[sizeof(q) / sizeof(*q)], from = 0;
+	struct classes c;
+
+	count_classes(&c, x, n, s->min, s->max);
+	for (size_t i = 0; i < sizeof(q) / sizeof(*q); i++) {
+		k[i] = rank_of(q[i], n);
+		k[i] -= want_class(&c, k[i]);
+	}
+	n = gather(&c, x, n);
+	for (size_t i = 0; i < sizeof(q) / sizeof(*q); i++) {
+		*to[i] = select_kth(x, from, n, k[i]);
+		from = k[i]; /* below it all is smaller */
+	}
+}
+
 static void make_stat(double *x, size_t n, struct summary_stat *s)
 {
-	const double q[] = { 0.5, 0.9, 0.95, 0.99, 1 };
-	double *const to[] = { &s->p50, &s->p90, &s->p95, &s->p99, &s->max };
-	size_t from = 0;
-
 	*s = (struct summary_stat){ .half = NAN };
 	if (!n)
 		return;
 	s->half = batch_half(x, n);
-	s->min = x[0];
+	s->min = s->max = x[0];
 	for (size_t i = 0; i < n; i++) {
 		s->mean += x[i];
 		if (x[i] < s->min)
 			s->min = x[i];
+		if (x[i] > s->max)
+			s->max = x[i];
 	}
 	s->mean /= (double)n;
-	for (size_t i = 0; i < sizeof(q) / sizeof(*q); i++) {
-		size_t k = rank_of(q[i], n);
-
-		*to[i] = select_kth(x, from, n, k);
-		from = k; /* below it all is smaller */
-	}
+	find_percentiles(x, n, s);
 }
 
 static bool counts(const struct sim_record *r)

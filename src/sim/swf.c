@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/digits.h"
 #include "core/xalloc.h"
 #include "sim/inflate.h"
 
@@ -137,39 +138,40 @@ static bool ends_field(char c)
 	return is_blank(c) || c == '\n';
 }
 
-/* Some digits or "-1", which nearly every field is; NULL if it is not. */
+/*
+ * Up to eight digits or "-1", which nearly every field is; NULL if it is not.
+ * Eight characters are there, and one after them that may be the NUL.
+ */
 static inline const char *parse_plain_field(const char *at, struct field *ret)
 {
-	const char *start = at;
-	unsigned char digit;
-	uint64_t v = 0;
+	uint64_t chars = digits_load(at);
+	unsigned n;
 
-	if (at[0] == '-' && at[1] == '1' && ends_field(at[2])) {
+	if ((chars & 0xffff) == ('-' | '1' << 8) && ends_field(at[2])) {
 		*ret = (struct field){ .whole = -1 };
 		return at + 2;
 	}
-	while ((digit = (unsigned char)(*at - '0')) < 10) {
-		v = v * 10 + digit;
-		at++;
-	}
-	if (at == start || at - start > 18 || !ends_field(*at))
+	n = digits_count(chars);
+	if (n == 0 || !ends_field(at[n]))
 		return NULL;
-	*ret = (struct field){ .whole = (int64_t)v };
-	return at;
+	*ret = (struct field){ .whole = digits_value(chars, n) };
+	return at + n;
 }
 
 /* All fields of a line; what comes after them is refused or ignored. */
 static int parse_fields(struct parser *p, struct field *f)
 {
-	const char *at = p->at; /* in a register for as long as it goes well */
+	/* In registers for as long as it goes well. */
+	const char *at = p->at, *end = p->end;
 
 	for (unsigned n = 0; n < SWF_FIELDS; n++) {
-		const char *after;
+		const char *after = NULL;
 		int r;
 
 		while (*at <= ' ' && is_blank(*at))
 			at++;
-		after = parse_plain_field(at, &f[n]);
+		if (end - at >= 8)
+			after = parse_plain_field(at, &f[n]);
 		if (after) {
 			at = after;
 			continue;
@@ -331,7 +333,10 @@ static int parse_line(struct parser *p)
 		if (r < 0)
 			return r;
 	}
-	skip_line(p);
+	if (*p->at == '\n' && p->at < p->end)
+		p->at++;
+	else
+		skip_line(p);
 	return 0;
 }
 
