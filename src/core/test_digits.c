@@ -56,9 +56,9 @@ static void read_as_written(void **state)
 	(void)state;
 	for (uint32_t u = 0; u < 100000000; u = u * 3 + 1) {
 		char text[16];
-		unsigned n = (unsigned)snprintf(text, sizeof(text), "%" PRIu32
-						"\xff-x:9z/",
-						u) - 7;
+		unsigned n = (unsigned)snprintf(text, sizeof(text),
+						"%" PRIu32 "\xff-x:9z/", u) -
+			     7;
 		uint64_t chars = digits_load(text);
 
 		assert_int_equal(digits_value(chars, n), u);
