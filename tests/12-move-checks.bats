@@ -70,6 +70,12 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 	refuse_file shared true 'shares memory'
 }
 
+@test "megabytes in a connection's queues count where the pause has a limit" {
+	timeout 60 "$drive" --moves 1 --option=--budget=20ms \
+		--refuse 'over the budget' -- \
+		"$STINT_BUILD/tests/move/check-queues"
+}
+
 @test "waits go on for what is left, too, where a move is given up" {
 	local point
 	for point in source-round source-sent; do

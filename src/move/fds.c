@@ -170,13 +170,11 @@ static size_t content_size(const struct fdscan_file *f)
  * and the capture is downtime.  So the allocator gets as many as the content
  * and the blob would take now, and is told to keep them.
  */
-static void warm_up(const struct fdscan *sc)
+static void warm_up(size_t content)
 {
-	size_t piece = 1 << 20, sum = piece, n;
+	size_t piece = 1 << 20, sum = piece + 2 * content, n;
 	void **p;
 
-	for (size_t i = 0; i < sc->nr_file; i++)
-		sum += 2 * content_size(&sc->file[i]);
 	n = (sum < WARM_MAX ? sum : WARM_MAX) / piece;
 	p = xcalloc(n, sizeof(*p));
 	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most it takes */
@@ -214,10 +212,17 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 		return r;
 	}
 	s->paths = take_paths(sc->set, trees);
-	warm_up(sc);
+	for (size_t i = 0; i < sc->nr_file; i++)
+		s->content += content_size(&sc->file[i]);
+	warm_up(s->content);
 	fdscan_destroy(sc);
 	*ret = s;
 	return 0;
+}
+
+size_t fds_content(const struct fds_source *s)
+{
+	return s->content;
 }
 
 int fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n,

@@ -75,6 +75,12 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 		size_t nr_ext, const struct tree_set *trees,
 		struct fds_source **ret, struct error *err) must_check;
 
+/*
+ * Bytes in queues, pipes, memfds and deleted files as of fds_prepare(), all of
+ * which travel while the process stands still.
+ */
+size_t fds_content(const struct fds_source *s);
+
 /* For fds_check_dest(): the files as of fds_prepare(); malloc'd. */
 int fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n,
 	      struct error *err) must_check;

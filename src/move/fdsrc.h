@@ -33,6 +33,7 @@ struct fds_source {
 	int diag; /* sock_diag in its network namespace, or -1 */
 	const struct tree_set *trees;
 	Fds__Paths *paths;
+	size_t content; /* bytes that a capture would have taken along then */
 	struct fdscan *scan; /* of the last capture */
 	int *passed;	     /* numbers that were closed during a look */
 	size_t nr_passed, cap_passed;

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "move/fault.h"
+#include "move/fds.h"
 #include "move/lack.h"
 #include "move/recheck.h"
 #include "move/send.h"
@@ -20,6 +21,7 @@
 #define LAST_ROUNDS	   3
 #define BASE_USEC	   1500 /* downtime that does not depend on size */
 #define THREAD_USEC	   40
+#define CONTENT_RATE	   120	/* bytes of queues a microsecond, doc/21 */
 #define LONG_ROUND	   2048 /* pages: enough to measure the link by */
 #define STOP_AND_COPY_RATE 500	/* bytes a microsecond */
 
@@ -93,6 +95,7 @@ static usec_t predict(const struct sending *s, const struct round *last,
 	double rate = s->bytes_per_us > 0 ? s->bytes_per_us : 1000;
 
 	return BASE_USEC + THREAD_USEC * (usec_t)threads + s->scan_time +
+	       (usec_t)(fds_content(s->fds) / CONTENT_RATE) +
 	       (usec_t)((double)last->pages * FRAME_PAGE / rate);
 }
 

@@ -23,6 +23,7 @@ check-memory
 check-merges
 check-pipes
 check-pipes fifo
+check-queues
 check-rseqs
 check-shared
 check-signals

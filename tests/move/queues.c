@@ -1,0 +1,126 @@
+/*
+ * queues.c - connections whose buffers hold many megabytes, in both directions
+ *
+ *	queues [MEGABYTES]	asked for as SO_SNDBUF and SO_RCVBUF, 8 if not
+ *told
+ *
+ * Both ends are the process's, over its own loopback.  Everything is filled
+ * until no byte goes in; between moves some is read, checked and filled again.
+ */
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "check.h"
+
+#define PIECE (64 << 10)
+
+/* One direction; bytes are those of a stream that depends on seed alone. */
+struct way {
+	int from, to;
+	uint64_t seed, sent, received;
+};
+
+static unsigned char piece[PIECE];
+static uint64_t turn, least;
+
+/* Bytes of the stream from there on, up to the end of the piece. */
+static size_t stream(const struct way *w, uint64_t at)
+{
+	check_fill(piece, PIECE, w->seed + at / PIECE);
+	return PIECE - at % PIECE;
+}
+
+static void fill(struct way *w)
+{
+	for (int idle = 0; idle < 3;) {
+		size_t n = stream(w, w->sent);
+		ssize_t k =
+			send(w->from, piece + w->sent % PIECE, n, MSG_DONTWAIT);
+
+		if (k > 0) {
+			w->sent += (uint64_t)k;
+			idle = 0;
+			continue;
+		}
+		CHECK(k < 0 && errno == EAGAIN);
+		idle++;
+		check_nap();
+	}
+}
+
+static void drain(struct way *w, uint64_t upto)
+{
+	static unsigned char got[PIECE];
+
+	while (w->received < upto) {
+		size_t n = stream(w, w->received);
+
+		if (n > upto - w->received)
+			n = upto - w->received;
+		CHECK(check_read(w->to, got, n));
+		CHECK(!memcmp(got, piece + w->received % PIECE, n),
+		      "behind byte %llu", (unsigned long long)w->received);
+		w->received += n;
+	}
+}
+
+/* Beyond what the host allows, where we may. */
+static void set_buffers(int fd, int bytes)
+{
+	static const int opt[][2] = { { SO_SNDBUFFORCE, SO_SNDBUF },
+				      { SO_RCVBUFFORCE, SO_RCVBUF } };
+
+	for (int i = 0; i < 2; i++)
+		for (int k = 0; k < 2; k++)
+			if (setsockopt(fd, SOL_SOCKET, opt[i][k], &bytes,
+				       sizeof(bytes)) == 0)
+				break;
+}
+
+static void make_ways(struct way w[2], int bytes)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int l = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t n = sizeof(a);
+
+	if (bind(l, (void *)&a, n) < 0)
+		check_skip("no loopback");
+	set_buffers(l, bytes);
+	CHECK(listen(l, 1) == 0 && getsockname(l, (void *)&a, &n) == 0);
+	w[0].from = w[1].to = socket(AF_INET, SOCK_STREAM, 0);
+	set_buffers(w[0].from, bytes);
+	CHECK(connect(w[0].from, (void *)&a, n) == 0);
+	w[0].to = w[1].from = accept(l, NULL, NULL);
+	CHECK(w[0].to >= 0 && close(l) == 0);
+}
+
+int main(int argc, char **argv)
+{
+	int bytes = (argc > 1 ? atoi(argv[1]) : 8) << 20;
+	struct way w[2] = { { .seed = 1 }, { .seed = 1u << 30 } };
+
+	make_ways(w, bytes);
+	for (int i = 0; i < 2; i++) {
+		fill(&w[i]);
+		CHECK(w[i].sent > (uint64_t)bytes, "%llu",
+		      (unsigned long long)w[i].sent);
+	}
+	least = w[0].sent;
+	check_ready();
+	if (check_sabotaged())
+		w[1].seed++;
+	for (; check_running(); turn++) {
+		struct way *v = &w[turn % 2];
+
+		check_nap();
+		if (turn % 16 > 1)
+			continue;
+		drain(v, v->received + (v->sent - v->received) / 8);
+		fill(v);
+	}
+	for (int i = 0; i < 2; i++)
+		drain(&w[i], w[i].sent);
+	CHECK(w[0].sent >= least);
+	return check_pass();
+}
