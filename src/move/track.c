@@ -11,7 +11,8 @@
 #include "move/layout.h"
 #include "move/wire.h"
 
-#define ZAP_BATCH 4096
+#define ZAP_BATCH  4096
+#define READ_PIECE ((uint64_t)256 << 30) /* read in a second or less */
 
 /* What one pass over one mapping needs to know. */
 struct pass {
@@ -130,6 +131,32 @@ static int send_page(void *arg, uint64_t start, uint64_t end, struct error *err)
 }
 
 /*
+ * Reading terabytes in which nothing is takes its time, which the peer must not
+ * take for a dead link (FRAME_PATIENCE): it hears of each large hole by its
+ * first page.
+ */
+static int send_read(struct pass *p, uint64_t start, uint64_t end,
+		     struct error *err)
+{
+	struct sending *s = p->s;
+	uint64_t told, next;
+	int r = 0;
+
+	for (uint64_t at = start; r == 0 && at < end; at = next) {
+		next = end - at < READ_PIECE ? end : at + READ_PIECE;
+		told = p->cursor;
+		r = scan_private(s->scan_private, at, next, p->flags,
+				 send_private, p, err);
+		if (r < 0 || next == end || p->cursor != told)
+			continue;
+		r = track_zap(s, at, at + FRAME_PAGE, err);
+		if (r == 0)
+			r = zap_flush(s, err);
+	}
+	return r;
+}
+
+/*
  * Pages of shared memory stay there when the process drops them from its
  * tables (MADV_DONTNEED, reclaim), so a hole may hide what was written before.
  */
@@ -177,8 +204,10 @@ static int send_range(struct pass *p, uint64_t start, uint64_t end,
 	if (p->shared)
 		return send_shared(p, start, end, err);
 	p->cursor = start;
-	r = scan_private(p->s->scan_private, start, end, p->flags, send_private,
-			 p, err);
+	r = p->s->method == TRACK_ASYNC
+		    ? scan_private(p->s->scan_private, start, end, p->flags,
+				   send_private, p, err)
+		    : send_read(p, start, end, err);
 	return r < 0 ? r
 		     : sent_each(p->s->sent, p->cursor, end, track_zap, p->s,
 				 err);
