@@ -21,7 +21,7 @@ setup() {
 		        os._exit(7)
 		    child = os.fork()
 		    if not child:
-		        time.sleep(100)
+		        time.sleep(1000)
 		def undo(*_):
 		    os.kill(child, signal.SIGKILL)
 		    os.waitpid(child, 0)

@@ -17,7 +17,7 @@
 #define CONN	10
 #define LISTEN	11
 #define CONTROL 900
-#define WAIT_MS 10000
+#define WAIT_MS 60000
 
 /* What the processes of one case share. */
 extern struct states_shared {
