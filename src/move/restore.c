@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "core/io.h"
 #include "move/fault.h"
@@ -221,6 +223,23 @@ static int restore_protections(struct landing *l, const Move__State *s,
 	return r;
 }
 
+/*
+ * L is a copy of the program that landed it.  If it is to be one of the very
+ * same file it has that already, and the kernel refuses to set it once more
+ * while the file is mapped (EBUSY).
+ */
+static bool has_exe(const struct landing *l, int exe)
+{
+	char path[64], is[PATH_MAX], wanted[PATH_MAX];
+	ssize_t n, m;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", l->pid);
+	n = readlink(path, is, sizeof(is));
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", l->pid, exe);
+	m = readlink(path, wanted, sizeof(wanted));
+	return n > 0 && n == m && !memcmp(is, wanted, (size_t)n);
+}
+
 /* The kernel's notes of where code, data, heap, stack and arguments lie. */
 static int restore_mm(struct landing *l, const Move__State *s,
 		      struct error *err)
@@ -248,7 +267,7 @@ static int restore_mm(struct landing *l, const Move__State *s,
 	exe = landing_open(l, s->exe, O_RDONLY, err);
 	if (exe < 0)
 		return exe;
-	m.exe_fd = (uint32_t)exe;
+	m.exe_fd = has_exe(l, exe) ? (uint32_t)-1 : (uint32_t)exe;
 	memset(buf, 0, sizeof(buf));
 	memcpy(buf + sizeof(m), s->auxv.data, s->auxv.len);
 	r = landing_data(l, buf, sizeof(buf), &at, err);
