@@ -1,7 +1,7 @@
 # A thin front to Meson: `make demo` shows it, `make check` tests it.
 B ?= build
 .DEFAULT_GOAL := all
-.PHONY: all deps check demo bench soak model fuzz asan clang format lint clean install
+.PHONY: all deps check demo bench soak model fuzz asan clang format lint clean install uninstall
 
 # Install what apt has and this machine lacks; silent where nothing is missing.
 deps:
@@ -41,6 +41,8 @@ format:
 
 install: all
 	@meson install -C $(B)
+uninstall:
+	@ninja -C $(B) uninstall
 
 clean:
 	@rm -rf build build-*

@@ -18,6 +18,28 @@
  *
  * Both functions block until the move is over, and say in report->outcome
  * how it ended; run each in a process of its own, which may be killed.
+ *
+ * A move in short (examples/moveone.c is one, in a page of code)
+ *   - The destination makes an init in a new pid namespace, in which the
+ *     process keeps its pid; then move_prepare_socket(), listen, accept,
+ *     channel_tls_server(), move_receive().  When its spawn() is called, init
+ *     forks a child that calls move_land().
+ *   - The source: move_prepare_socket(), connect, channel_tls_client(),
+ *     move_send().
+ *   - After MOVE_DONE the process is a child of that init, which waits for it.
+ *     At the source it has been killed, and is its parent's to reap.
+ *
+ * Needs
+ *   - x86-64 Linux, the same or another kernel at the other end; from 6.7 on
+ *     for a short downtime.  The destination's CPU has what the source's has.
+ *   - Root at both ends, or all capabilities in the user namespace that the
+ *     process and its other namespaces belong to.
+ *   - Files of the same paths and content at both ends.
+ * What cannot be moved is refused by name; stint-move(1) has the list.
+ *
+ * Linked as `pkg-config --cflags --libs stint-move` says; within Stint as
+ * move_dep.  Times are in microseconds (usec_t), descriptors the caller's
+ * unless it says otherwise, strings and arrays are only borrowed.
  */
 #ifndef MOVE_MOVE_H
 #define MOVE_MOVE_H
@@ -76,7 +98,7 @@ struct move_source_ops {
 	int (*hold)(void *ctx, bool on, struct error *err);
 	/*
 	 * The process stands still (on), or goes on: whoever takes part
-	 * besides the engine may be put ahead of others, see core/hurry.h.
+	 * besides the engine may be put ahead of others by the scheduler.
 	 * Without this op the process's own threads are not, since nobody
 	 * would put them back if the engine died; with it, who outlives the
 	 * engine calls move_calm().
@@ -172,7 +194,8 @@ struct move_source {
 	size_t nr_externals;
 	/*
 	 * Directories that nobody but the process sees, such as its capsule's
-	 * /tmp: what is in them travels, see tree.h.  NULL-ended, or NULL.
+	 * /tmp: what is in them travels (but for devices and mounts; 1 GiB
+	 * and 16384 names at most).  NULL-ended, or NULL.
 	 */
 	const char *const *trees;
 	const struct move_source_ops *ops;

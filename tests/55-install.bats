@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# `make install`: all of it is there, is enough for others, and goes again.
+
+bats_require_minimum_version 1.5.0
+load build
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	# that of the last real installation, which `make uninstall` needs
+	log=$STINT_BUILD/meson-logs/install-log.txt
+	[ ! -e "$log" ] || cp "$log" before
+	meson install -C "$STINT_BUILD" --no-rebuild --destdir "$PWD/root" >/dev/null
+	prefix=$PWD/root$(meson introspect --buildoptions "$STINT_BUILD" |
+		python3 -c 'import json,sys; print(*[o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"])')
+}
+
+teardown() {
+	if [ -e before ]; then mv before "$log"; else rm -f "$log"; fi
+}
+
+@test "what is installed works from where it is, and is gone after uninstall" {
+	for f in bin/stint libexec/stint/stint-cluster share/man/man1/stint.1 \
+		share/man/man5/stint.conf.5 share/man/man8/stint-agent.8 \
+		share/bash-completion/completions/stint; do
+		[ -s "$prefix/$f" ] || { echo "not there: $f"; false; }
+	done
+	[ -n "$(find "$prefix" -name libstint-pmi.so)" ]
+	"$prefix/bin/stint" policies | grep -q '^easy '
+	ninja -C "$STINT_BUILD" uninstall >/dev/null
+	[ -z "$(find root ! -type d)" ]
+}
+
+# examples/moveone.c knows of Stint what pkg-config says, and no more.
+@test "a program of one page moves a process with the installed library" {
+	[ -e "$STINT_BUILD/src/move/libstint-move.so" ] || skip "not built with sanitizers"
+	pc=$(dirname "$(find "$prefix" -name stint-move.pc)")
+	read -ra flags < <(PKG_CONFIG_SYSROOT_DIR=$PWD/root PKG_CONFIG_PATH=$pc \
+		pkg-config --cflags --libs stint-move)
+	cc -Wall -Werror -o moveone "$BATS_TEST_DIRNAME/../examples/moveone.c" "${flags[@]}"
+	export LD_LIBRARY_PATH=${pc%/pkgconfig}
+	run --separate-stderr timeout 90 ./moveone
+	echo "$output"
+	echo "$stderr"
+	[ "$status" = 0 ]
+	[ "$output" = "$(seq -s ' ' 20) and its status there was 42" ]
+	[[ $stderr == "[it stood still for "*" ms]"* ]]
+}
+
+# Only what the installed headers declare can be called, or clash with a name.
+@test "the library shows what its headers declare" {
+	lib=$STINT_BUILD/src/move/libstint-move.so
+	[ -e "$lib" ] || skip "not built with sanitizers"
+	nm -D --defined-only "$lib" | awk '$2 == "T" {print $3}' | sort >shown
+	cat "$prefix"/include/stint/*/*.h | tr -d '\n' | sed 's:/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/::g' |
+		grep -oE '\b(move|channel|error|parse|tls)_[a-z_]+\(' | tr -d '(' | sort -u >declared
+	diff -u declared shown
+}
