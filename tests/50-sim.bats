@@ -210,6 +210,20 @@ assert s["version"]'
 	[ -z "$(ls "$dir" | grep 'jobs.csv.')" ]
 }
 
+@test "what somebody killed while replacing a file has left is taken away" {
+	small
+	echo before >"$dir/jobs.csv"
+	echo half >"$dir/jobs.csv.stint-new"
+	"$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/jobs.csv" >/dev/null
+	grep -q '^id,submit' "$dir/jobs.csv"
+	run ! ls "$dir/jobs.csv.stint-new"
+	# A new file needs no second name.
+	echo mine >"$dir/new.csv.stint-new"
+	"$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/new.csv" >/dev/null
+	cmp "$dir/jobs.csv" "$dir/new.csv"
+	[ "$(cat "$dir/new.csv.stint-new")" = mine ]
+}
+
 starts() {
 	"$stint" sim -p "$1" --swf "$dir/t.swf" --events "$dir/ev" -o "$dir/j.csv" >/dev/null
 	cut -d, -f1,3,4,10 "$dir/j.csv" | tail -n +2 | tr '\n' ' '

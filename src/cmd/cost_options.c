@@ -1,6 +1,7 @@
 /* cost_options.c - see cost_options.h */
 #include "cmd/cost_options.h"
 
+#include "cmd/command.h"
 #include "core/units.h"
 #include "sim/sim.h"
 
@@ -29,16 +30,27 @@ static usec_t *cost_of(struct sim_costs *c, int key)
 	return NULL;
 }
 
+static const char *name_of(int key)
+{
+	return key == KEY_RESIZE    ? "--resize-cost"
+	       : key == KEY_MIGRATE ? "--migrate-cost"
+				    : "--rank-cost";
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	usec_t *cost = cost_of(state->input, key);
-	struct error err;
+	struct error err, why;
+	int r;
 
 	if (!cost)
 		return ARGP_ERR_UNKNOWN;
-	if (parse_usec(arg, cost, &err) < 0)
-		argp_error(state, "%s", err.text);
-	return 0;
+	r = parse_usec(arg, cost, &err);
+	return command_parsed(
+		state,
+		r < 0 ? error_set(&why, r, "%s: %s", name_of(key), err.text)
+		      : r,
+		&why);
 }
 
 static const struct argp cost_argp = { options, parse, 0, 0, 0, 0, 0 };

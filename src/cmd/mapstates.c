@@ -149,14 +149,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->format = "json";
 		break;
 	case ARGP_KEY_ARG:
-		argp_error(state, "takes options only, not '%s'", arg);
+		r = error_set(&err, -EINVAL, "takes options only, not '%s'",
+			      arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-	if (r < 0)
-		argp_error(state, "%s", err.text);
-	return 0;
+	return command_parsed(state, r, &err);
 }
 
 static const struct argp argp = {

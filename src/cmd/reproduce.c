@@ -79,15 +79,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (a->which)
-			argp_error(state, "one PAPER[:ID] at a time");
+			rc = error_set(&err, -EINVAL,
+				       "one PAPER[:ID] at a time, not '%s' and "
+				       "'%s'",
+				       a->which, arg);
 		a->which = arg;
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-	if (rc < 0)
-		argp_error(state, "%s", err.text);
-	return 0;
+	return command_parsed(state, rc, &err);
 }
 
 static void show_progress(void *arg, const char *id)

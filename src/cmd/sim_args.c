@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/command.h"
 #include "cmd/cost_options.h"
 #include "core/units.h"
 
@@ -203,9 +204,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_REPLICATION:
 	case KEY_LOAD:
 	case KEY_EXTRA:
-		if (parse_number(a, key, arg, &err) < 0)
-			argp_error(state, "%s", err.text);
-		break;
+		return command_parsed(state, parse_number(a, key, arg, &err),
+				      &err);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

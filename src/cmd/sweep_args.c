@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/command.h"
 #include "cmd/cost_options.h"
 #include "core/units.h"
 #include "core/xalloc.h"
@@ -275,9 +276,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	rc = parse_option(a, key, arg, &err);
-	if (rc < 0)
-		argp_error(state, "%s", err.text);
-	return rc > 0 ? ARGP_ERR_UNKNOWN : 0;
+	return rc > 0 ? ARGP_ERR_UNKNOWN : command_parsed(state, rc, &err);
 }
 
 /* All combinations, those of one workload and load in one group if paired. */

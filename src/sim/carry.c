@@ -62,6 +62,7 @@ static void stall(struct engine *g, const struct job *job, usec_t cost)
 	if (t->stall < g->view.now)
 		t->stall = g->view.now;
 	t->stall += cost;
+	record_of(g, job)->stood_secs += (float)cost / USEC_PER_SEC;
 }
 
 /* Hosts for an entry that leaves the choice to us. */

@@ -20,7 +20,7 @@ struct output {
 	FILE *f;
 	char *path;
 	bool straight; /* standard output, a device */
-	char *temp;    /* the temporary file's name, once it has one */
+	char *temp;    /* its name until then, if it has one */
 	int error;     /* of the first write that failed: stdio forgets it */
 };
 
@@ -115,25 +115,35 @@ static void output_free(struct output *out)
 	free(out);
 }
 
-/* A name beside the target that is not taken, for a file that has none. */
-static int give_name(struct output *out)
+static int link_as(const struct output *out, const char *name)
 {
-	char *proc = xasprintf("/proc/self/fd/%d", fileno(out->f));
-	int r = -EEXIST;
+	char proc[32];
 
-	for (unsigned i = 0; r == -EEXIST; i++) {
-		free(out->temp);
-		out->temp = xasprintf("%s.%d-%u", out->path, (int)getpid(), i);
-		r = linkat(AT_FDCWD, proc, AT_FDCWD, out->temp,
-			   AT_SYMLINK_FOLLOW)
-			    ? -errno
-			    : 0;
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fileno(out->f));
+	return linkat(AT_FDCWD, proc, AT_FDCWD, name, AT_SYMLINK_FOLLOW)
+		       ? -errno
+		       : 0;
+}
+
+/*
+ * Give a file without a name the target's.  Where there is a target it has to
+ * go by a name beside it, always the same one, so that what somebody killed
+ * right there has left is taken away by the next.
+ */
+static int place(const struct output *out)
+{
+	char *beside = xasprintf("%s.stint-new", out->path);
+	int r = link_as(out, out->path);
+
+	for (int tries = 0; r == -EEXIST && tries < 100; tries++) {
+		(void)unlink(beside);
+		r = link_as(out, beside);
+		if (!r && rename(beside, out->path))
+			r = errno == ENOENT ? -EEXIST : -errno;
 	}
-	free(proc);
-	if (r < 0) {
-		free(out->temp);
-		out->temp = NULL;
-	}
+	if (r < 0)
+		(void)unlink(beside);
+	free(beside);
 	return r;
 }
 
@@ -145,7 +155,7 @@ int output_commit(struct output *out, struct error *err)
 	if (!r && (fflush(out->f) || ferror(out->f)))
 		r = -errno;
 	if (!r && !out->straight && !out->temp)
-		r = give_name(out);
+		r = place(out);
 	if (fclose(out->f) && !r)
 		r = -errno;
 	if (!r && out->temp && rename(out->temp, out->path))

@@ -14,7 +14,7 @@
 
 #define NR(array) (sizeof(array) / sizeof(*(array)))
 
-static struct reproduce_grid grid4(const char *const *policies,
+struct reproduce_grid schnor_grid4(const char *const *policies,
 				   const char *workload, const double *loads,
 				   size_t nr_loads)
 {
@@ -27,138 +27,6 @@ static struct reproduce_grid grid4(const char *const *policies,
 			   .migrate_rank = SCHNOR_MIGRATE_RANK },
 		.precision = 0.05
 	};
-}
-
-/* Load of so many jobs in 1000 s on system 2, which does 22.5 s of work a
- * second. */
-#define RATE2(rate, demand) ((rate) / 1000 * (demand) / 22.5)
-
-/*
- * Up to which arrival rate migration shortens the mean computing time under
- * Proof on system 2: slow hosts are left, but the fast ones stay divided.
- */
-static int rate_of_turn(struct reproduce *r, struct sim_costs costs,
-			struct estimate *ret, struct error *err)
-{
-	static const char *const policies[] = { "sed2:migrate=no", "sed2",
-						NULL };
-	static const double rates[] = { 1.6, 1.8, 2.0, 2.2, 2.4, 2.6, 2.8 };
-	double loads[NR(rates)];
-	struct estimate saved[NR(rates)];
-	struct reproduce_grid g;
-	int rc;
-
-	for (size_t i = 0; i < NR(rates); i++)
-		loads[i] = RATE2(rates[i], 6000);
-	g = grid4(policies, "schnor:kind=proof,system=2", loads, NR(rates));
-	g.costs = costs;
-	g.precision = 0.02;
-	rc = reproduce_grid_run(r, &g, err);
-	for (size_t i = 0; rc == 0 && i < NR(rates); i++)
-		saved[i] = reproduce_difference(r, &g, 0, 1, i, METRIC_COMPUTE);
-	if (rc == 0)
-		*ret = reproduce_crossing(rates, saved, NR(rates));
-	reproduce_grid_clear(&g);
-	return rc;
-}
-
-/* Its row, and how it depends on what a migration costs. */
-static int tell_turn(struct reproduce *r, struct error *err)
-{
-	static const struct {
-		const char *text; /* NULL: the row */
-		struct sim_costs costs;
-	} readings[] = {
-		{ NULL,
-		  { .migrate = SCHNOR_MIGRATE,
-		    .migrate_rank = SCHNOR_MIGRATE_RANK } },
-		{ "the ranks' transfers at the same time, 22.7 s in all",
-		  { .migrate = SCHNOR_MIGRATE + SCHNOR_MIGRATE_RANK } },
-		{ "no standstill", { 0 } },
-	};
-	int rc = 0;
-
-	for (size_t i = 0; i < NR(readings) && !(i && r->quick); i++) {
-		struct estimate e;
-
-		rc = rate_of_turn(r, readings[i].costs, &e, err);
-		if (rc < 0)
-			break;
-		if (i)
-			reproduce_note(r,
-				       reproduce_text("%s: %.2f (%.2f to %.2f)",
-						      readings[i].text, e.value,
-						      e.low, e.high));
-		else
-			reproduce_number(
-				r,
-				reproduce_text("system 2, jobs in 1000 s up to "
-					       "which migration shortens the "
-					       "computing"),
-				2.3, 0.1, e, NULL);
-	}
-	return rc;
-}
-
-int schnor_s4d(struct reproduce *r, struct error *err)
-{
-	/* Just below, and above, what the systems can carry, and where system
-	 * 1 is still stable without upgrading (up to 0.889). */
-	static const double near[] = { 0.98 }, over[] = { 3, 0.5, 0.8 };
-	static const char *const one[] = { "sed1:upgrade=no", "sed1:eager=yes",
-					   "sed1", NULL };
-	static const char *const two[] = { "sed2:migrate=no", "sed2", NULL };
-	struct reproduce_grid o =
-		grid4(one, "schnor:kind=proof,system=1", over, NR(over));
-	struct reproduce_grid n =
-		grid4(two, "schnor:kind=proof,system=2", near, 1);
-	int rc;
-
-	/* No precision is asked of response times that grow without end. */
-	o.precision = n.precision = INFINITY;
-	rc = reproduce_grid_run(r, &o, err);
-	if (rc == 0)
-		rc = reproduce_grid_run(r, &n, err);
-	if (rc == 0) {
-		reproduce_number(
-			r, reproduce_text("system 1, SED1-NU"), 1200, 12,
-			reproduce_mean(r, &o, 0, 0, METRIC_COMPUTE), NULL);
-		reproduce_range(
-			r, reproduce_text("system 1, SED1"), 0, 1077,
-			reproduce_mean(r, &o, 2, 0, METRIC_COMPUTE),
-			reproduce_text(
-				"with upgrading only when nobody waits, as the "
-				"text says, a queue that never empties keeps "
-				"the system in (0,5,0,30), and SED1 comes to "
-				"SED1-NU: it is %.0f s at load 0.5 and %.0f s at "
-				"0.8. The text also says that at an end the "
-				"expected delays are updated first and then "
-				"the queue is looked at; so read (sed1:eager) "
-				"it is %.0f s, %.0f s at 0.8, as the text's "
-				"upper bound of about 1060 s",
-				reproduce_mean(r, &o, 2, 1, METRIC_COMPUTE)
-					.value,
-				reproduce_mean(r, &o, 2, 2, METRIC_COMPUTE)
-					.value,
-				reproduce_mean(r, &o, 1, 0, METRIC_COMPUTE)
-					.value,
-				reproduce_mean(r, &o, 1, 2, METRIC_COMPUTE)
-					.value));
-		reproduce_number(r, reproduce_text("system 2, SED-NM"), 533, 6,
-				 reproduce_mean(r, &n, 0, 0, METRIC_COMPUTE),
-				 NULL);
-		reproduce_range(
-			r,
-			reproduce_text("system 2, SED: between SED-NM's 533 "
-				       "and (10+10,0,0,10)'s 800"),
-			533, 808, reproduce_mean(r, &n, 1, 0, METRIC_COMPUTE),
-			reproduce_text("800 s is the computing time of that "
-				       "state; the system also visits "
-				       "(20,0,0,10)"));
-	}
-	reproduce_grid_clear(&o);
-	reproduce_grid_clear(&n);
-	return rc < 0 ? rc : tell_turn(r, err);
 }
 
 /* The largest gain (RT without - RT with) / RT with over the loads. */
@@ -218,8 +86,8 @@ static int note_readings(struct reproduce *r, const struct reproduce_grid *like,
 		const struct reading4 *reading = &readings4[i];
 		char *workload = reproduce_text("%s%s", like->workload,
 						reading->workload);
-		struct reproduce_grid g = grid4(with_without, workload,
-						like->load, like->nr_loads);
+		struct reproduce_grid g = schnor_grid4(
+			with_without, workload, like->load, like->nr_loads);
 
 		g.costs.migrate = reading->migrate;
 		g.costs.migrate_rank = reading->migrate_rank;
@@ -277,7 +145,7 @@ static int gain(struct reproduce *r, const char *workload, const char *name,
 		struct error *err)
 {
 	struct reproduce_grid g =
-		grid4(with_without, workload, loads4, NR(loads4));
+		schnor_grid4(with_without, workload, loads4, NR(loads4));
 	int rc = reproduce_grid_run(r, &g, err);
 
 	if (rc == 0) {
@@ -365,8 +233,8 @@ static int note_single_runs(struct reproduce *r,
 			    struct error *err)
 {
 	enum { RUNS = 200, JOBS = 200 };
-	struct reproduce_grid g =
-		grid4(with_without, like->workload, like->load, like->nr_loads);
+	struct reproduce_grid g = schnor_grid4(with_without, like->workload,
+					       like->load, like->nr_loads);
 	double least[RUNS];
 	int rc;
 
@@ -394,52 +262,160 @@ static int note_single_runs(struct reproduce *r,
 	return rc;
 }
 
-static int gaps(struct reproduce *r, const char *workload, const char *name,
-		double published, size_t published_at, const double *loads,
-		const double *rates, size_t nr, struct error *err)
+/*
+ * A queue is geometric with ratio rho, and the balance of flows gives the other
+ * states as multiples of P(20):
+ *
+ *	P(0) = 1 + (20 - 5/2 rho) / (22.5 rho)
+ *	P(10) = 2 rho		P(10+10) = 9/4 rho^2
+ *	P(20/10, any queue) = rho / (1 - rho)
+ *	P(10+10/10, any queue) = P(10+10) rho / (1 - rho)
+ *
+ * A migration is an end on a fast host in 20/10 or 10+10/10 while nobody waits.
+ */
+double schnor_chain_gap(double rho)
 {
-	struct reproduce_grid g = grid4(with_without, workload, loads, nr);
-	int rc = reproduce_grid_run(r, &g, err);
-	struct estimate least;
+	double halves = 2.25 * rho * rho;
+	double all = 1 + (20 - 2.5 * rho) / (22.5 * rho) + 2 * rho +
+		     (1 + halves) / (1 - rho);
 
+	return all / (20 * rho * (1 + halves));
+}
+
+/* What the chain says of a published least gap of 1919 s at 2.8 in 1000 s. */
+static void note_chain(struct reproduce *r, double published, double rate)
+{
+	const double demand = 7200;
+	double best = 0.5, low = 0.7 * demand, high = demand;
+
+	for (double rho = 0.05; rho < 0.99; rho += 0.001)
+		if (schnor_chain_gap(rho) < schnor_chain_gap(best))
+			best = rho;
+	/* The gap at that rate grows with the demand from there on. */
+	for (int i = 0; i < 50; i++) {
+		double mid = (low + high) / 2;
+
+		if (mid * schnor_chain_gap(SCHNOR_RATE2(rate, mid)) > published)
+			high = mid;
+		else
+			low = mid;
+	}
+	reproduce_note(
+		r,
+		reproduce_text(
+			"exactly, as a Markov chain without standstill: least "
+			"%.0f s, at %.2f jobs in 1000 s, and %.0f s at %g; so "
+			"no rate gives the published value with the text's "
+			"mean demand of 120 min. With one of %.0f min it is "
+			"%.0f s at 2.4 jobs in 1000 s and %.0f s at %g",
+			demand * schnor_chain_gap(best), best * 22500 / demand,
+			demand * schnor_chain_gap(SCHNOR_RATE2(rate, demand)),
+			rate, low / 60,
+			low * schnor_chain_gap(SCHNOR_RATE2(2.4, low)),
+			low * schnor_chain_gap(SCHNOR_RATE2(rate, low)), rate));
+}
+
+/*
+ * Without standstill all times scale with the mean demand, so that the jobs
+ * that come between two migrations depend on the load alone: what is least
+ * over the loads is least for any mean demand.
+ */
+static int note_jobs_between(struct reproduce *r, const char *workload,
+			     double demand, double published, double rate,
+			     struct error *err)
+{
+	static const double loads[] = { 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7 };
+	struct reproduce_grid g =
+		schnor_grid4(with_without, workload, loads, NR(loads));
+	double least = INFINITY, most = 0;
+	int rc;
+
+	g.costs = (struct sim_costs){ 0 };
+	rc = reproduce_grid_run(r, &g, err);
+	for (size_t l = 0; rc == 0 && l < NR(loads); l++) {
+		double jobs =
+			reproduce_mean(r, &g, 0, l, METRIC_MIGRATION_GAP).low *
+			loads[l] * 22.5 / demand;
+
+		least = fmin(least, jobs);
+		most = fmax(most, loads[l]);
+	}
+	if (rc == 0)
+		reproduce_note(
+			r,
+			reproduce_text("jobs that come between two migrations: "
+				       "published %.2f, without standstill at "
+				       "least %.2f at any load up to %g, "
+				       "whatever the mean demand",
+				       published * rate / 1000, least, most));
+	reproduce_grid_clear(&g);
+	return rc;
+}
+
+/* One of the two published values. */
+struct least_gap {
+	const char *name, *workload;
+	double demand; /* mean, seconds */
+	double gap, rate;
+	double rates[4];
+};
+
+static int gaps(struct reproduce *r, const struct least_gap *p,
+		struct error *err)
+{
+	double loads[NR(p->rates)];
+	struct reproduce_grid g;
+	struct estimate least;
+	size_t published = 0;
+	int rc;
+
+	for (size_t l = 0; l < NR(loads); l++) {
+		loads[l] = SCHNOR_RATE2(p->rates[l], p->demand);
+		if (p->rates[l] == p->rate)
+			published = l;
+	}
+	g = schnor_grid4(with_without, p->workload, loads, NR(loads));
+	rc = reproduce_grid_run(r, &g, err);
 	if (rc == 0) {
 		size_t at = least_gap(r, &g, &least);
 
 		reproduce_number(
-			r, reproduce_text("%s, seconds", name), published,
-			0.05 * published, least,
+			r, reproduce_text("%s, seconds", p->name), p->gap,
+			0.05 * p->gap, least,
 			reproduce_text(
 				"ours is at %g jobs in 1000 s; at the paper's "
 				"%g it is %.0f s",
-				rates[at], rates[published_at],
-				reproduce_mean(r, &g, 0, published_at,
+				p->rates[at], p->rate,
+				reproduce_mean(r, &g, 0, published,
 					       METRIC_MIGRATION_GAP)
 					.value));
 		rc = note_readings(r, &g, tell_gap, err);
-		if (rc == 0 && !r->quick)
-			rc = note_single_runs(r, &g, err);
 	}
+	if (rc == 0 && !r->quick)
+		rc = note_jobs_between(r, p->workload, p->demand, p->gap,
+				       p->rate, err);
+	if (rc == 0 && !r->quick)
+		rc = note_single_runs(r, &g, err);
 	reproduce_grid_clear(&g);
 	return rc;
 }
 
 int schnor_s4f(struct reproduce *r, struct error *err)
 {
-	static const double exp_rates[] = { 1.6, 2.0, 2.4, 2.8 };
-	static const double exp_loads[] = { RATE2(1.6, 7200), RATE2(2.0, 7200),
-					    RATE2(2.4, 7200),
-					    RATE2(2.8, 7200) };
-	static const double hyp_rates[] = { 2.6, 3.6, 4.4, 5.0 };
-	static const double hyp_loads[] = { RATE2(2.6, 3900), RATE2(3.6, 3900),
-					    RATE2(4.4, 3900),
-					    RATE2(5.0, 3900) };
-	int rc = gaps(r, "schnor:kind=exp,system=2", "Exp", 1919, 3, exp_loads,
-		      exp_rates, NR(exp_rates), err);
+	static const struct least_gap exponential = {
+		"Exp", "schnor:kind=exp,system=2", 7200, 1919,
+		2.8,   { 1.6, 2.0, 2.4, 2.8 }
+	};
+	static const struct least_gap hyperexponential = {
+		"Hyperexp", "schnor:kind=hyperexp,system=2", 3900, 1346.8,
+		3.6,	    { 2.6, 3.6, 4.4, 5.0 }
+	};
+	int rc = gaps(r, &exponential, err);
 
-	return rc < 0 ? rc
-		      : gaps(r, "schnor:kind=hyperexp,system=2", "Hyperexp",
-			     1346.8, 1, hyp_loads, hyp_rates, NR(hyp_rates),
-			     err);
+	if (rc < 0)
+		return rc;
+	note_chain(r, exponential.gap, exponential.rate);
+	return gaps(r, &hyperexponential, err);
 }
 
 static void tell_gains(struct reproduce *r, const char *what,
@@ -465,8 +441,8 @@ int schnor_s4g(struct reproduce *r, struct error *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < NR(workloads) && rc == 0; i++) {
-		struct reproduce_grid g =
-			grid4(with_without, workloads[i], loads4, NR(loads4));
+		struct reproduce_grid g = schnor_grid4(
+			with_without, workloads[i], loads4, NR(loads4));
 
 		rc = reproduce_grid_run(r, &g, err);
 		if (rc == 0)

@@ -81,6 +81,7 @@ struct sim_record {
 	uint32_t size;
 	uint32_t procs;		 /* it had at last */
 	float proc_secs;	 /* processor seconds it had */
+	float stood_secs;	 /* seconds it stood still for changes */
 	uint16_t resizes, moves; /* allocation changes; rank migrations
 				    (both stop counting at 65535) */
 	uint8_t outcome;	 /* enum event_outcome */

@@ -45,7 +45,8 @@ enum sweep_metric {
 	METRIC_CHANGED,	      /* share of jobs with any such change */
 	METRIC_INSTANTS,      /* instants with such a change, a job */
 	METRIC_REASSIGNED, /* processors running jobs got or gave up, a job */
-	METRIC_COMPUTE,	   /* mean of end - first start, seconds */
+	METRIC_EXECUTION,  /* mean of end - first start, seconds */
+	METRIC_COMPUTE,	   /* that, less what it stood still for changes */
 	METRIC_MIGRATED,   /* ranks migrated / ranks started */
 	METRIC_MIGRATION_GAP,	/* seconds between instants of migration */
 	METRIC_MIGRATION_RANKS, /* ranks that migrate at such an instant */

@@ -31,7 +31,10 @@ const struct sweep_metric_info sweep_metrics[NR_METRICS] = {
 	[METRIC_REASSIGNED] = { "reassigned", "1/job",
 				"processors that running jobs got or gave up, "
 				"a job" },
-	[METRIC_COMPUTE] = { "compute", "s", "mean time from start to end" },
+	[METRIC_EXECUTION] = { "execution", "s",
+			       "mean time from start to end" },
+	[METRIC_COMPUTE] = { "compute", "s",
+			     "that, less standstill for moves and resizes" },
 	[METRIC_MIGRATED] = { "migrated", "",
 			      "ranks migrated, of those started" },
 	[METRIC_MIGRATION_GAP] = { "migration_gap", "s",

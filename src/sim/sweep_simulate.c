@@ -47,7 +47,9 @@ static void add_job(const struct sim_record *job, uint32_t procs, double *value,
 	value[METRIC_SLOWDOWN] += run > 0 ? response / run : 1;
 	value[METRIC_BOUNDED] +=
 		response > floor_run ? response / floor_run : 1;
-	value[METRIC_COMPUTE] += seconds(job->end - job->start);
+	value[METRIC_EXECUTION] += seconds(job->end - job->start);
+	value[METRIC_COMPUTE] +=
+		seconds(job->end - job->start) - (double)job->stood_secs;
 	value[METRIC_FOLDING] +=
 		job->procs ? (double)job->size / job->procs : 1;
 	value[METRIC_CHANGES] += job->resizes;

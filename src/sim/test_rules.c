@@ -83,6 +83,7 @@ static void a_migration_costs_a_standstill(void **state)
 	(void)state;
 	simulate_list("sed2", "2x1,2x4", paid, rows, 2, &r);
 	check_end(&r, 2, 100 + 10 + 2 * 12.7 + 1000 - 24.75);
+	near(r.record[1].stood_secs, (float)(10 + 2 * 12.7));
 	assert_int_equal(r.migrations, 2);
 	assert_int_equal(r.migration_events, 1);
 	sim_result_clear(&r);

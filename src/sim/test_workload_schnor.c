@@ -7,10 +7,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "model/job.h"
+#include "sim/machine.h"
+#include "sim/reproduce_schnor.h"
+#include "sim/sim.h"
 #include "sim/stats.h"
 #include "sim/workload.h"
 
@@ -164,6 +168,37 @@ static void models_and_machines(void **state)
 	check_kind("schnor:kind=fs,system=1", "5x1,25x4", JOB_RIGID, 0);
 }
 
+/*
+ * Shortest expected delay on system 2 under Exp, without standstill: the mean
+ * time between migrations has a closed form.
+ */
+static void migrations_are_a_markov_chain(void **state)
+{
+	static const double loads[] = { 0.3, 0.68, 0.9 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++) {
+		struct workload *w =
+			make("schnor:kind=exp,system=2", loads[i], 200000);
+		struct sim_config config = { .workload = w, .policy = "sed2" };
+		struct sim_result r;
+		struct host *hosts;
+		struct error err;
+
+		if (machine_parse(w->hosts, &hosts, &config.nr_hosts, &err) < 0)
+			fail_msg("%s", err.text);
+		config.hosts = hosts;
+		if (sim_run(&config, &r, &err) < 0)
+			fail_msg("%s", err.text);
+		near((double)(r.end - r.begin) / USEC_PER_SEC /
+			     (double)r.migration_events,
+		     7200 * schnor_chain_gap(loads[i]), 0.02);
+		sim_result_clear(&r);
+		free(hosts);
+		workload_destroy(w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +206,7 @@ int main(void)
 		cmocka_unit_test(memory_bound),
 		cmocka_unit_test(chapter_4),
 		cmocka_unit_test(models_and_machines),
+		cmocka_unit_test(migrations_are_a_markov_chain),
 	};
 
 	return cmocka_run_group_tests_name("workload_schnor", tests, NULL,
