@@ -4,9 +4,10 @@
  * Everything is written to a file without a name in the target's directory,
  * which takes the target's name only when all of it is on the way to the disk.
  * A full disk is an error and leaves what was there before; whoever is killed
- * leaves nothing, but for TARGET.stint-new if it was in the very act of replacing
- * TARGET: the next who does takes that away.  (Where the file system knows no
- * files without names, as NFS, it is called TARGET.XXXXXX meanwhile.)  "-" is standard output.
+ * leaves nothing, but for TARGET.stint-new if it was in the very act of
+ * replacing TARGET: the next who does takes that away.  (Where the file system
+ * knows no files without names, as NFS, it is called TARGET.XXXXXX meanwhile.)
+ * "-" is standard output.
  */
 #ifndef SIM_OUTPUT_H
 #define SIM_OUTPUT_H

@@ -174,7 +174,7 @@ static void models_and_machines(void **state)
  */
 static void migrations_are_a_markov_chain(void **state)
 {
-	static const double loads[] = { 0.3, 0.68, 0.9 };
+	static const double loads[] = { 0.3, 0.68, 0.8 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++) {
