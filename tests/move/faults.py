@@ -72,7 +72,7 @@ class Strike(Drive):
 
     def steps(self):
         try:
-            return os.path.getsize(self.path("STEPS"))
+            return os.path.getsize(self.path("files/STEPS"))
         except FileNotFoundError:
             return 0
 
