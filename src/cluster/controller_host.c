@@ -132,14 +132,14 @@ void ctl_hosts_load(struct ctl *ctl)
 void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *n)
 {
 	uint64_t id = strtoull(n->job, NULL, 10);
-	struct klink *k = klink_find(h->ctl, id, n->rank, n->epoch);
+	struct klink *k = klink_at(h, id, n->rank, n->epoch);
 	struct ctl_job *job = ctl_job_find(h->ctl, id);
 	struct ctl_rank *r =
 		job && n->rank < job->nr ? &job->ranks[n->rank] : NULL;
 
-	if (k && k->host == h)
+	if (k)
 		klink_gone(k);
-	else if (!k && r && r->host == h && r->epoch == n->epoch &&
+	else if (r && r->host == h && r->epoch == n->epoch &&
 		 ctl_rank_active(r))
 		ctl_rank_lost(r, "its keeper has died");
 }

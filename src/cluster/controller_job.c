@@ -208,6 +208,7 @@ static int check_submit(struct ctl_peer *p, Control__Submit *s,
 		return error_set(err, -EINVAL,
 				 "a run time of more than ten years");
 	s->started_ranks = 0;
+	s->stopping = false;
 	return check_user(p, s, err);
 }
 
@@ -456,11 +457,20 @@ static int on_kill_grace(sd_event_source *src, uint64_t usec, void *arg)
 	struct ctl_job *job = arg;
 
 	job->killer = sd_event_source_disable_unref(job->killer);
-	kill_ranks(job);
+	/* Also of those that are not heard of just now. */
+	ctl_job_fail(job, -1, 128 + SIGKILL, "%s", job->why);
 	return 0;
 }
 
-/* Politely first, if it has begun. */
+void ctl_job_kill_later(struct ctl_job *job)
+{
+	if (!job->killer)
+		sd_event_add_time_relative(job->ctl->event, &job->killer,
+					   CLOCK_MONOTONIC,
+					   job->ctl->conf->kill_grace,
+					   USEC_PER_MSEC, on_kill_grace, job);
+}
+
 void ctl_job_stop(struct ctl_job *job, const char *why)
 {
 	if (job->state == STATE(DONE))
@@ -475,9 +485,7 @@ void ctl_job_stop(struct ctl_job *job, const char *why)
 		free(job->why);
 		job->why = xstrdup(why);
 	}
-	if (!job->killer)
-		sd_event_add_time_relative(job->ctl->event, &job->killer,
-					   CLOCK_MONOTONIC,
-					   job->ctl->conf->kill_grace,
-					   USEC_PER_MSEC, on_kill_grace, job);
+	job->spec->stopping = true;
+	ctl_job_store(job);
+	ctl_job_kill_later(job);
 }

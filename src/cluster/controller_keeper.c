@@ -3,7 +3,7 @@
  *
  * A request's id is its body case, so that an answer says by itself what
  * it answers; no two of a kind are ever outstanding with different meanings,
- * but signals, whose number is added above it.
+ * but signals, whose running number is added above it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,14 +21,31 @@ enum { PIECE = 96 << 10 }; /* of arguments in one START */
 #define ASK(NAME)  KEEPER__REQUEST__BODY_##NAME
 #define TELL(NAME) KEEPER__EVENT__BODY_##NAME
 
+static bool is_named(const struct klink *k, uint64_t job, uint32_t rank,
+		     uint64_t epoch)
+{
+	return k->job_id == job && k->rank == rank && k->epoch == epoch &&
+	       !k->gone;
+}
+
 struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
 			 uint64_t epoch)
 {
 	struct klink *k;
 
 	TAILQ_FOREACH (k, &ctl->klinks, link)
-		if (k->job_id == job && k->rank == rank && k->epoch == epoch &&
-		    !k->gone)
+		if (k->job && is_named(k, job, rank, epoch))
+			return k;
+	return NULL;
+}
+
+struct klink *klink_at(const struct ctl_host *h, uint64_t job, uint32_t rank,
+		       uint64_t epoch)
+{
+	struct klink *k;
+
+	TAILQ_FOREACH (k, &h->ctl->klinks, link)
+		if (k->host == h && is_named(k, job, rank, epoch))
 			return k;
 	return NULL;
 }
@@ -240,6 +257,7 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 	const Keeper__Status *s = h->status;
 	struct ctl_rank *r = klink_rank(k);
 	struct ctl_move *m = ctl_move_of(k);
+	uint64_t signals = r ? r->signal_number : 0;
 
 	if (h->version != KEEPER__VERSION__MAJOR || !s) {
 		log_warnx("host=%s job=%" PRIu64 " rank=%u keeper speaks "
@@ -266,8 +284,9 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 	}
 	if (r && s->pid)
 		r->pid = s->pid;
-	if (r && klink_is_current(k) && !r->move)
-		ctl_rank_signals(r);
+	/* Not if it was sent one since, because its move is over by this. */
+	if (r && klink_is_current(k) && r->signal_number == signals)
+		ctl_signals_known(r, s->signals);
 }
 
 static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
@@ -361,6 +380,10 @@ static void klink_event(struct klink *k, Keeper__Event *e)
 		break;
 	}
 	switch (e->body_case) {
+	case TELL(OK):
+		if ((e->re & (CTL_SIGNAL_ID - 1)) == ASK(SIGNAL))
+			ctl_signal_taken(k, e->re / CTL_SIGNAL_ID);
+		break;
 	case TELL(FAILED):
 		on_failed(k, e->re, e->failed);
 		break;
@@ -398,7 +421,7 @@ static void klink_event(struct klink *k, Keeper__Event *e)
 			ctl_move_hello(m, k, e->status);
 		break;
 	default:
-		break; /* OK, output, and what later versions add */
+		break; /* output, and what later versions add */
 	}
 }
 
@@ -414,7 +437,10 @@ static bool can_be_there(const struct klink *k)
 		return k->host == r->host;
 	if (r->move && k->epoch == r->move->epoch)
 		return k->host == r->move->to;
-	return k->epoch < r->epoch; /* leftovers where it has been */
+	/* Leftovers where it has been, or was to be. */
+	return k->epoch < r->epoch &&
+	       store_was_there(k->host->ctl->store, k->job_id, k->rank,
+			       k->epoch, k->host->name);
 }
 
 /* A keeper that we did not start, or before we were started. */
@@ -437,18 +463,12 @@ void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 {
 	Keeper__Event *e = keeper__event__unpack(NULL, data->len, data->data);
 	uint64_t id = strtoull(name->job, NULL, 10);
-	struct klink *k = klink_find(h->ctl, id, name->rank, name->epoch);
+	struct klink *k = klink_at(h, id, name->rank, name->epoch);
 	bool kept = false;
 
 	if (!e) {
 		log_warnx("host=%s a keeper's message cannot be read", h->name);
 		return;
-	}
-	if (k && k->host != h) {
-		log_warnx("host=%s job=%" PRIu64 " rank=%u epoch=%" PRIu64
-			  " is %s's",
-			  h->name, id, name->rank, name->epoch, k->host->name);
-		goto out;
 	}
 	if (!k && e->body_case == TELL(HELLO))
 		k = klink_found(h, id, name->rank, name->epoch);

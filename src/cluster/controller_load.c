@@ -76,6 +76,9 @@ void ctl_jobs_load(struct ctl *ctl)
 			ctl_job_shed(job);
 			continue;
 		}
+		ctl_signals_load(job);
+		if (job->spec->stopping)
+			ctl_job_kill_later(job);
 		ctl_job_detach_later(job);
 	}
 }

@@ -432,6 +432,9 @@ static void rank_landed(struct ctl_move *m, const Keeper__MoveDone *d)
 	ctl_move_committed(m);
 	m->landed = true;
 	r->pid = d->pid;
+	/* What it was sent before, its old keeper said or saved. */
+	if (r->signal_epoch != r->epoch)
+		ctl_signals_known(r, d->signals);
 	if (!r->rank) {
 		r->job->stdin_from = d->stdin_offset;
 		r->job->stdin_known = true;

@@ -112,6 +112,9 @@ struct ctl_rank {
 	uint32_t pid;
 	struct ctl_move *move;
 	uint64_t signals; /* that wait until it can take them; bit signo-1 */
+	uint32_t signal_sent; /* the one it was sent and has not answered; or 0
+			       */
+	uint64_t signal_number, signal_epoch; /* of the last sent; to whom */
 	usec_t no_move_before; /* after a move that the policy wanted failed */
 };
 
@@ -237,6 +240,8 @@ void ctl_jobs_prune(struct ctl *ctl);
 void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
 /* Politely first, if it has begun. */
 void ctl_job_stop(struct ctl_job *job, const char *why);
+/* After kill-grace, no longer. */
+void ctl_job_kill_later(struct ctl_job *job);
 /* It runs with n ranks, on these hosts: start their keepers. */
 void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts);
 /* bad rank -1: none.  Kills what still runs; exit and why of the first count.
@@ -252,16 +257,21 @@ bool ctl_rank_active(const struct ctl_rank *r); /* started and not ended */
 
 /* ---- controller_signal.c */
 
-/* The number of a signal, times this, is added to the id of its request. */
+/* The running number of a signal, times this, is added to its request's id. */
 #define CTL_SIGNAL_ID 256u
 void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s);
 /* Now, or as soon as it runs, is heard of, and has arrived where it moves. */
 void ctl_rank_signal(struct ctl_rank *r, uint32_t signo);
-/* Those that waited. */
+/* The next of those that waited. */
 void ctl_rank_signals(struct ctl_rank *r);
-/* A keeper did not take it. */
-void ctl_signal_failed(struct klink *k, uint64_t signo,
+/* The number of the last one that the rank has, in its keeper's words: HELLO of
+ * a new connection, or of a rank that has landed. */
+void ctl_signals_known(struct ctl_rank *r, uint64_t number);
+/* A keeper's answers. */
+void ctl_signal_taken(struct klink *k, uint64_t number);
+void ctl_signal_failed(struct klink *k, uint64_t number,
 		       const Keeper__Failed *f);
+void ctl_signals_load(struct ctl_job *job);
 
 /* ---- controller_client.c */
 
@@ -280,8 +290,12 @@ void ctl_moves_load(struct ctl *ctl);
 
 /* ---- controller_keeper.c: speaking with keepers */
 
+/* The one that a job has, wherever it is. */
 struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
 			 uint64_t epoch);
+/* What that host says it has, be it true or not. */
+struct klink *klink_at(const struct ctl_host *h, uint64_t job, uint32_t rank,
+		       uint64_t epoch);
 /* Its rank, or NULL; and does it have that, as far as we know? */
 struct ctl_rank *klink_rank(const struct klink *k);
 bool klink_is_current(const struct klink *k);

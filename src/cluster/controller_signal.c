@@ -2,52 +2,130 @@
  * controller_signal.c - signals to the ranks of a job
  *
  * A rank that starts, changes hosts, or whose host does not answer takes no
- * signal; it waits here then, so that none is lost.
+ * signal; it waits here, and in the store, so that none is lost.  Nor is any
+ * taken twice: a rank is sent one at a time, with a number, and who cannot say
+ * whether it arrived (a connection broke, a controller was killed) asks the
+ * rank's keeper for the number of the last one that it was given.
  */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cluster/controller_priv.h"
 
 #define ASK_SIGNAL KEEPER__REQUEST__BODY_SIGNAL
 
-void ctl_rank_signal(struct ctl_rank *r, uint32_t signo)
+static void signals_store(const struct ctl_rank *r)
 {
-	Keeper__Signal s = KEEPER__SIGNAL__INIT;
-	struct klink *k = klink_of(r);
+	struct store_signals row = { .job = r->job->id,
+				     .rank = r->rank,
+				     .waiting = r->signals,
+				     .sent = r->signal_sent,
+				     .number = r->signal_number };
 
-	if (r->state == STATE(DONE))
+	store_put_signals(r->job->ctl->store, &row);
+}
+
+static void load_signals(void *arg, const struct store_signals *row)
+{
+	struct ctl_job *job = arg;
+	struct ctl_rank *r;
+
+	if (row->rank >= job->nr || row->sent > 64)
 		return;
-	if (r->state != STATE(RUNNING) || !k || !k->heard || !k->host->agent) {
-		r->signals |= 1ull << (signo - 1);
-		return;
-	}
-	s.signo = signo;
-	klink_request_as(k, signo * CTL_SIGNAL_ID + ASK_SIGNAL, ASK_SIGNAL, &s);
+	r = &job->ranks[row->rank];
+	r->signals = row->waiting;
+	r->signal_sent = row->sent;
+	r->signal_number = row->number;
+}
+
+void ctl_signals_load(struct ctl_job *job)
+{
+	store_each_signals(job->ctl->store, job->id, load_signals, job);
+}
+
+static void wait_again(struct ctl_rank *r)
+{
+	r->signals |= 1ull << (r->signal_sent - 1);
 }
 
 void ctl_rank_signals(struct ctl_rank *r)
 {
-	uint64_t waiting = r->signals;
+	Keeper__Signal s = KEEPER__SIGNAL__INIT;
+	struct klink *k = klink_of(r);
 
-	r->signals = 0;
-	for (uint32_t signo = 1; signo <= 64; signo++)
-		if (waiting & 1ull << (signo - 1))
-			ctl_rank_signal(r, signo);
+	if (!r->signals || r->signal_sent || r->state != STATE(RUNNING) || !k ||
+	    !k->heard || !k->host->agent)
+		return;
+	r->signal_sent = ffsll((long long)r->signals);
+	r->signals &= r->signals - 1;
+	r->signal_number++;
+	r->signal_epoch = k->epoch;
+	signals_store(r);
+	s.signo = r->signal_sent;
+	s.number = r->signal_number;
+	klink_request_as(k, s.number * CTL_SIGNAL_ID + ASK_SIGNAL, ASK_SIGNAL,
+			 &s);
 }
 
-/* It came while the rank changed hosts: again where it is then. */
-void ctl_signal_failed(struct klink *k, uint64_t signo, const Keeper__Failed *f)
+void ctl_rank_signal(struct ctl_rank *r, uint32_t signo)
+{
+	if (r->state == STATE(DONE))
+		return;
+	r->signals |= 1ull << (signo - 1);
+	signals_store(r);
+	ctl_rank_signals(r);
+}
+
+void ctl_signals_known(struct ctl_rank *r, uint64_t number)
+{
+	if (r->signal_sent) {
+		if (number < r->signal_number)
+			wait_again(r);
+		r->signal_sent = 0;
+		signals_store(r);
+	}
+	ctl_rank_signals(r);
+}
+
+/* Its keeper's answer to the one that it was sent last? */
+static struct ctl_rank *answered(struct klink *k, uint64_t number)
 {
 	struct ctl_rank *r = klink_rank(k);
 
-	if (!signo || signo > 64 ||
-	    !(f->code == -EAGAIN ||
-	      (f->code == -ESRCH && !klink_is_current(k))))
+	return r->signal_sent && r->signal_number == number &&
+			       r->signal_epoch == k->epoch
+		       ? r
+		       : NULL;
+}
+
+void ctl_signal_taken(struct klink *k, uint64_t number)
+{
+	struct ctl_rank *r = answered(k, number);
+
+	if (!r)
 		return;
-	r->signals |= 1ull << (signo - 1);
-	if (!r->move)
+	r->signal_sent = 0;
+	signals_store(r);
+	ctl_rank_signals(r);
+}
+
+/* It came while the rank changed hosts: again where it is then. */
+void ctl_signal_failed(struct klink *k, uint64_t number,
+		       const Keeper__Failed *f)
+{
+	struct ctl_rank *r = answered(k, number);
+	bool again = f->code == -EAGAIN ||
+		     (f->code == -ESRCH && !klink_is_current(k));
+
+	if (!r)
+		return;
+	if (again)
+		wait_again(r);
+	r->signal_sent = 0;
+	signals_store(r);
+	if (!again || !r->move)
 		ctl_rank_signals(r);
 }
 

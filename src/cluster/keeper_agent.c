@@ -114,6 +114,7 @@ static void fill_status(struct keeper *k, Keeper__Status *st)
 	st->stdout_offset = k->io.out_offset[0];
 	st->stderr_offset = k->io.out_offset[1];
 	st->unacked = keeper_queue_kept(k->queue);
+	st->signals = k->signals;
 	if (k->pmi) {
 		st->pmi = (Keeper__Phase)pmi_server_phase(k->pmi);
 		st->pmi_generation = pmi_server_generation(k->pmi, &waits);
@@ -212,10 +213,12 @@ static void on_signal(struct keeper *k, const Keeper__Request *req)
 		r = error_set(&err, -EINVAL, "%u: no such signal", signo);
 	else
 		r = capsule_kill(k->capsule, 0, (int)signo, &err);
-	if (r < 0)
+	if (r < 0) {
 		keeper_answer_failed(k, req->id, r, &err);
-	else
-		keeper_answer_ok(k, req->id);
+		return;
+	}
+	k->signals = req->signal->number;
+	keeper_answer_ok(k, req->id);
 }
 
 void keeper_kill_rank(struct keeper *k)

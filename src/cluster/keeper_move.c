@@ -103,6 +103,7 @@ void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
 	done.report = &report;
 	done.stdin_offset = k->io.in_offset;
 	done.pid = (uint32_t)k->rank_pid;
+	done.signals = k->signals;
 	ev.body_case = KEEPER__EVENT__BODY_MOVE_DONE;
 	ev.move_done = &done;
 	keeper_tell(k, &ev, true);

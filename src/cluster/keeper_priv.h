@@ -110,6 +110,7 @@ struct keeper {
 	struct keeper_end end[EXT_MAX];
 	struct keeper_io io;
 	struct pmi_server *pmi;
+	uint64_t signals; /* number of the last one it was given */
 
 	/* moves */
 	struct keeper_move move;

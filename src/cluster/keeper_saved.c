@@ -24,6 +24,7 @@ void keeper_save(struct keeper *k, uint8_t **ret, size_t *ret_n)
 	s.stdin_data.data = k->io.in;
 	s.stdin_data.len = k->io.nr_in;
 	s.stdin_eof = k->io.in_eof;
+	s.signals = k->signals;
 	s.stdout_offset = k->io.out_offset[0] + keeper_io_unread(k, EXT_STDOUT);
 	s.stderr_offset = k->io.out_offset[1] + keeper_io_unread(k, EXT_STDERR);
 	if (k->pmi)
@@ -57,6 +58,7 @@ static int take(struct keeper *k, const Keeper__Saved *s, struct error *err)
 	k->io.nr_in = s->stdin_data.len;
 	if (s->stdin_data.len)
 		memcpy(k->io.in, s->stdin_data.data, s->stdin_data.len);
+	k->signals = s->signals;
 	k->io.out_offset[0] = s->stdout_offset;
 	k->io.out_offset[1] = s->stderr_offset;
 	return 0;

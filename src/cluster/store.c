@@ -25,6 +25,8 @@ static const char schema[] =
 	" host TEXT, address INT, epoch INT, last_epoch INT, exit INT,"
 	" moves INT, downtime INT, stdout_end INT, stderr_end INT,"
 	" PRIMARY KEY (job, rank)) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS signals (job INT, rank INT, waiting INT,"
+	" sent INT, number INT, PRIMARY KEY (job, rank)) WITHOUT ROWID;"
 	"CREATE TABLE IF NOT EXISTS move (job INT, rank INT, epoch INT,"
 	" src TEXT, dst TEXT, state INT, moved BLOB, source_epoch INT,"
 	" PRIMARY KEY (job, rank, epoch)) WITHOUT ROWID;"
@@ -41,11 +43,13 @@ static const char schema[] =
 enum statement {
 	PUT_JOB,
 	PUT_RANK,
+	PUT_SIGNALS,
 	PUT_MOVE,
 	PUT_HOST,
 	PUT_LINE,
 	FORGET_JOB,
 	FORGET_RANKS,
+	FORGET_SIGNALS,
 	FORGET_MOVES,
 	TRIM_LINES,
 	CLEAR_LINES,
@@ -53,6 +57,8 @@ enum statement {
 	LAST_JOB,
 	EACH_JOB,
 	EACH_RANK,
+	EACH_SIGNALS,
+	WAS_THERE,
 	EACH_MOVE,
 	EACH_HOST,
 	EACH_LINE,
@@ -63,12 +69,14 @@ enum statement {
 static const char *const sql[NR_STATEMENTS] = {
 	[PUT_JOB] = "REPLACE INTO job VALUES (?,?,?,?,?,?,?,?,?,?,?)",
 	[PUT_RANK] = "REPLACE INTO rank VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+	[PUT_SIGNALS] = "REPLACE INTO signals VALUES (?,?,?,?,?)",
 	[PUT_MOVE] = "REPLACE INTO move VALUES (?,?,?,?,?,?,?,?)",
 	[PUT_HOST] = "REPLACE INTO host VALUES (?,?,?)",
 	[PUT_LINE] = "INSERT INTO record (at, job, begin, line) "
 		     "VALUES (?,?,?,?)",
 	[FORGET_JOB] = "DELETE FROM job WHERE id = ?",
 	[FORGET_RANKS] = "DELETE FROM rank WHERE job = ?",
+	[FORGET_SIGNALS] = "DELETE FROM signals WHERE job = ?",
 	[FORGET_MOVES] = "DELETE FROM move WHERE job = ?",
 	[TRIM_LINES] =
 		"DELETE FROM record WHERE seq < (SELECT max(seq) FROM record "
@@ -80,6 +88,10 @@ static const char *const sql[NR_STATEMENTS] = {
 		     "WHERE name = 'job'",
 	[EACH_JOB] = "SELECT * FROM job ORDER BY id",
 	[EACH_RANK] = "SELECT * FROM rank WHERE job = ? ORDER BY rank",
+	[EACH_SIGNALS] = "SELECT * FROM signals WHERE job = ? ORDER BY rank",
+	[WAS_THERE] = "SELECT 1 FROM move WHERE job = ?1 AND rank = ?2 AND "
+		      "((epoch = ?3 AND dst = ?4) OR "
+		      "(source_epoch = ?3 AND src = ?4)) LIMIT 1",
 	[EACH_MOVE] =
 		"SELECT * FROM move WHERE state <> 2 ORDER BY job, rank, epoch",
 	[EACH_HOST] = "SELECT * FROM host ORDER BY name",
@@ -212,6 +224,18 @@ void store_put_rank(struct store *s, const struct store_rank *rank)
 	sqlite3_bind_int64(st, 10, rank->downtime);
 	sqlite3_bind_int64(st, 11, rank->stdout_end);
 	sqlite3_bind_int64(st, 12, rank->stderr_end);
+	put_end(s, st);
+}
+
+void store_put_signals(struct store *s, const struct store_signals *signals)
+{
+	sqlite3_stmt *st = put_begin(s, PUT_SIGNALS);
+
+	sqlite3_bind_int64(st, 1, signals->job);
+	sqlite3_bind_int64(st, 2, signals->rank);
+	sqlite3_bind_int64(st, 3, signals->waiting);
+	sqlite3_bind_int64(st, 4, signals->sent);
+	sqlite3_bind_int64(st, 5, signals->number);
 	put_end(s, st);
 }
 
@@ -352,6 +376,42 @@ void store_each_rank(struct store *s, uint64_t job,
 		};
 		each(ctx, &rank);
 	}
+}
+
+void store_each_signals(struct store *s, uint64_t job,
+			void (*each)(void *ctx, const struct store_signals *),
+			void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[EACH_SIGNALS];
+	struct store_signals signals;
+
+	sqlite3_bind_int64(st, 1, job);
+	while (next_row(s, st)) {
+		signals = (struct store_signals){
+			.job = sqlite3_column_int64(st, 0),
+			.rank = sqlite3_column_int64(st, 1),
+			.waiting = sqlite3_column_int64(st, 2),
+			.sent = sqlite3_column_int64(st, 3),
+			.number = sqlite3_column_int64(st, 4),
+		};
+		each(ctx, &signals);
+	}
+}
+
+bool store_was_there(struct store *s, uint64_t job, uint32_t rank,
+		     uint64_t epoch, const char *host)
+{
+	sqlite3_stmt *st = s->stmt[WAS_THERE];
+	bool was = false;
+
+	sqlite3_bind_int64(st, 1, job);
+	sqlite3_bind_int64(st, 2, rank);
+	sqlite3_bind_int64(st, 3, epoch);
+	bind_text(st, 4, host);
+	while (next_row(s, st))
+		was = true;
+	sqlite3_clear_bindings(st);
+	return was;
 }
 
 void store_each_move(struct store *s,

@@ -54,6 +54,15 @@ struct store_rank {
 	uint64_t stdout_end, stderr_end;
 };
 
+/* Signals for a rank that it has not taken yet, as far as we know. */
+struct store_signals {
+	uint64_t job;
+	uint32_t rank;
+	uint64_t waiting; /* bit signo-1 */
+	uint32_t sent;	  /* signo of the one its keeper was sent; 0: none */
+	uint64_t number;  /* of the last that was sent */
+};
+
 enum store_move_state {
 	MOVE_BEGUN,
 	MOVE_COMMITTED, /* the rank belongs to the destination */
@@ -96,6 +105,7 @@ void store_close(struct store *s); /* commits; NULL is allowed */
 
 void store_put_job(struct store *s, const struct store_job *job);
 void store_put_rank(struct store *s, const struct store_rank *rank);
+void store_put_signals(struct store *s, const struct store_signals *signals);
 void store_put_move(struct store *s, const struct store_move *move);
 void store_put_host(struct store *s, const struct store_host *host);
 void store_put_line(struct store *s, const struct store_line *line);
@@ -104,7 +114,7 @@ void store_put_line(struct store *s, const struct store_line *line);
 void store_trim_lines(struct store *s, uint64_t least);
 void store_commit(struct store *s);
 
-/* Remove a job, its ranks and its moves; its id is not given out again. */
+/* Remove a job and all that belongs to it; its id is not given out again. */
 void store_forget_job(struct store *s, uint64_t id);
 
 /* The highest job id ever given out; 0 for none. */
@@ -117,6 +127,12 @@ void store_each_job(struct store *s,
 void store_each_rank(struct store *s, uint64_t job,
 		     void (*each)(void *ctx, const struct store_rank *),
 		     void *ctx);
+void store_each_signals(struct store *s, uint64_t job,
+			void (*each)(void *ctx, const struct store_signals *),
+			void *ctx);
+/* Has the keeper of that epoch ever been asked to be there? */
+bool store_was_there(struct store *s, uint64_t job, uint32_t rank,
+		     uint64_t epoch, const char *host);
 /* Those that are not over. */
 void store_each_move(struct store *s,
 		     void (*each)(void *ctx, const struct store_move *),

@@ -7,116 +7,41 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "cluster/controller_priv.h"
-#include "cluster/keys.h"
-#include "core/log.h"
-#include "core/xalloc.h"
-#include "fake_conn.h"
+#include "actors.h"
 
-static struct conn *admin, *h1, *h2;
 static int step;
-
-static void say(struct conn *c, Control__Message__BodyCase what, void *body)
-{
-	Control__Message m = CONTROL__MESSAGE__INIT;
-	uint8_t *buf;
-
-	m.id = 1;
-	m.body_case = what;
-	m.hello = body;
-	buf = xmalloc(control__message__get_packed_size(&m));
-	fake_receive(c, buf, control__message__pack(&m, buf));
-	free(buf);
-}
-
-static struct conn *greet(const char *identity)
-{
-	Control__Hello hello = CONTROL__HELLO__INIT;
-	Control__AgentInfo agent = CONTROL__AGENT_INFO__INIT;
-	Control__HostReport report = CONTROL__HOST_REPORT__INIT;
-	struct conn *c = fake_accept(identity);
-
-	hello.version = CONTROL__VERSION__MAJOR;
-	agent.boot_id = (char *)identity;
-	agent.address = (char *)"10.0.0.1";
-	agent.cores = 1;
-	agent.net = (char *)"none";
-	agent.report = &report;
-	hello.agent = *identity == 'h' ? &agent : NULL;
-	say(c, MESSAGE_BODY(HELLO), &hello);
-	return c;
-}
-
-/* What a keeper of rank 1.0 on that agent's host says. */
-static void keeper(struct conn *c, uint64_t epoch, Keeper__Event__BodyCase what,
-		   void *body)
-{
-	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
-	Control__KeeperPacket packet = CONTROL__KEEPER_PACKET__INIT;
-	Keeper__Event e = KEEPER__EVENT__INIT;
-
-	name.job = (char *)"1";
-	name.epoch = epoch;
-	e.body_case = what;
-	e.hello = body;
-	packet.name = &name;
-	packet.data.data = xmalloc(keeper__event__get_packed_size(&e));
-	packet.data.len = keeper__event__pack(&e, packet.data.data);
-	say(c, MESSAGE_BODY(KEEPER_PACKET), &packet);
-	free(packet.data.data);
-}
 
 /* It says all that could hurt the job. */
 static void claim(struct conn *c, uint64_t epoch)
 {
-	Keeper__Hello hello = KEEPER__HELLO__INIT;
-	Keeper__Status status = KEEPER__STATUS__INIT;
 	Keeper__PmiAbort gone = KEEPER__PMI_ABORT__INIT;
 	Keeper__PmiFence fence = KEEPER__PMI_FENCE__INIT;
 	Keeper__Exited exited = KEEPER__EXITED__INIT;
 	Keeper__Started started = KEEPER__STARTED__INIT;
 
-	hello.version = KEEPER__VERSION__MAJOR;
-	hello.status = &status;
-	status.state = KEEPER__STATE__RUNNING;
 	fence.generation = 77; /* no such barrier: would end the job */
 	exited.code = 3;
-	keeper(c, epoch, KEEPER__EVENT__BODY_HELLO, &hello);
-	keeper(c, epoch, KEEPER__EVENT__BODY_STARTED, &started);
-	keeper(c, epoch, KEEPER__EVENT__BODY_PMI_FENCE, &fence);
-	keeper(c, epoch, KEEPER__EVENT__BODY_PMI_ABORT, &gone);
-	keeper(c, epoch, KEEPER__EVENT__BODY_EXITED, &exited);
+	actor_keeper_hello(c, epoch, KEEPER__STATE__RUNNING, 0);
+	actor_keeper(c, epoch, 0, 0, KEEPER__EVENT__BODY_STARTED, &started);
+	actor_keeper(c, epoch, 0, 0, KEEPER__EVENT__BODY_PMI_FENCE, &fence);
+	actor_keeper(c, epoch, 0, 0, KEEPER__EVENT__BODY_PMI_ABORT, &gone);
+	actor_keeper(c, epoch, 0, 0, KEEPER__EVENT__BODY_EXITED, &exited);
 }
 
-static void submit(void)
+static bool claims(void *ctx)
 {
-	Control__Submit s = CONTROL__SUBMIT__INIT;
-	char *argv[] = { (char *)"true" }, *hosts[] = { (char *)"h1" };
-
-	s.argv = argv;
-	s.hosts = hosts;
-	s.n_argv = s.n_hosts = s.ranks = 1;
-	s.uid = getuid();
-	say(admin, MESSAGE_BODY(SUBMIT), &s);
-}
-
-static bool play(void *ctx)
-{
+	static struct conn *h1, *h2;
 	struct ctl *ctl = ctx;
 	struct ctl_job *job = TAILQ_FIRST(&ctl->jobs);
 
 	switch (step++) {
 	case 0:
-		h1 = greet("host/h1");
-		h2 = greet("host/h2");
-		admin = greet("admin/root");
-		submit();
+		h1 = actor_greet("host/h1", -1);
+		h2 = actor_greet("host/h2", -1);
+		actor_submit(actor_greet("admin/root", -1), "h1");
 		return true;
 	case 1:
 		assert_int_equal(job->state, STATE(STARTING));
@@ -134,45 +59,96 @@ static bool play(void *ctx)
 	}
 }
 
-/* Nothing that is asked for here is refused. */
-static void on_sent(struct conn *c, const uint8_t *p, size_t n)
-{
-	Control__Message *m = message_parse(p, n, NULL);
-
-	assert_non_null(m);
-	if (m->body_case == MESSAGE_BODY(FAILED))
-		fail_msg("%s", m->failed->why);
-	message_free(m);
-}
-
 static void a_liar_is_not_believed(void **state)
 {
-	char dir[] = "/tmp/stint-liar-XXXXXX", path[64], command[64];
-	struct controller_conf conf;
-	struct tls_key key;
-
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/keys", dir);
-	assert_int_equal(keys_enrol(path, "host/h1", &key, NULL), 0);
-	assert_int_equal(keys_enrol(path, "host/h2", &key, NULL), 0);
-	log_init("liar", LOG_L_ERROR);
-	fake_play = play;
-	fake_sent = on_sent;
-	controller_conf_init(&conf);
-	snprintf(path, sizeof(path), "unix:%s/sock", dir);
-	assert_int_equal(controller_conf_set(&conf, "state-dir", dir, NULL), 0);
-	assert_int_equal(controller_conf_set(&conf, "listen", path, NULL), 0);
-	assert_int_equal(controller_run(&conf, -1, NULL), 0);
+	actors_begin();
+	step = 0;
+	actors_run(claims, NULL);
 	assert_int_equal(step, 4);
-	controller_conf_clear(&conf);
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	assert_int_equal(system(command), 0);
+	actors_end();
+}
+
+/* ---- leftovers of a rank that has moved on */
+
+static void start_at(struct conn *agent)
+{
+	Keeper__Started started = KEEPER__STARTED__INIT;
+
+	actor_keeper_hello(agent, 0, KEEPER__STATE__EMPTY, 0);
+	actor_keeper(agent, 0, 1, 0, KEEPER__EVENT__BODY_STARTED, &started);
+}
+
+/* Rank 1.0, all the way from there to there. */
+static void move_to(struct conn *admin, struct conn *from, struct conn *to)
+{
+	Keeper__MoveDone done = KEEPER__MOVE_DONE__INIT;
+
+	actor_migrate(admin, to);
+	done.epoch = 1;
+	done.outcome = KEEPER__OUTCOME__LANDED;
+	actor_keeper(to, 1, 1, 0, KEEPER__EVENT__BODY_MOVE_DONE, &done);
+	done.outcome = KEEPER__OUTCOME__GONE;
+	actor_keeper(from, 0, 2, 0, KEEPER__EVENT__BODY_MOVE_DONE, &done);
+}
+
+static bool moves(void *ctx)
+{
+	struct ctl *ctl = ctx;
+	struct conn *h1 = actor_greet("host/h1", -1),
+		    *h2 = actor_greet("host/h2", -1),
+		    *admin = actor_greet("admin/root", -1);
+	struct ctl_rank *r;
+
+	actor_submit(admin, "h1");
+	start_at(h1);
+	move_to(admin, h1, h2);
+	r = &TAILQ_FIRST(&ctl->jobs)->ranks[0];
+	assert_int_equal(r->epoch, 1);
+	assert_null(r->move);
+	return false;
+}
+
+/* Is the keeper that a host says it has one of the job's? */
+static bool believed(struct ctl *ctl, const char *host, uint64_t epoch)
+{
+	struct klink *k = klink_at(ctl_host_find(ctl, host), 1, 0, epoch);
+
+	assert_non_null(k);
+	return k->job;
+}
+
+static bool leftovers(void *ctx)
+{
+	struct ctl *ctl = ctx;
+	/* The liars first: they must not take anybody's place. */
+	struct conn *h3 = actor_greet("host/h3", 0),
+		    *h2 = actor_greet("host/h2", 1),
+		    *h1 = actor_greet("host/h1", 0);
+
+	actor_keeper_hello(h3, 0, KEEPER__STATE__LEFT, 0);
+	actor_keeper_hello(h2, 0, KEEPER__STATE__LEFT, 0);
+	actor_keeper_hello(h1, 0, KEEPER__STATE__LEFT, 0);
+	actor_keeper_hello(h2, 1, KEEPER__STATE__RUNNING, 0);
+	assert_false(believed(ctl, "h3", 0));
+	assert_false(believed(ctl, "h2", 0));
+	assert_true(believed(ctl, "h1", 0));
+	assert_true(believed(ctl, "h2", 1));
+	return false;
+}
+
+static void leftovers_after_a_restart(void **state)
+{
+	actors_begin();
+	actors_run(moves, NULL);
+	actors_run(leftovers, NULL);
+	actors_end();
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_liar_is_not_believed),
+		cmocka_unit_test(leftovers_after_a_restart),
 	};
 
 	return cmocka_run_group_tests_name("liar", tests, NULL, NULL);

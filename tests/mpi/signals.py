@@ -4,8 +4,9 @@
     signals.py [--build DIR]
 
 The move's engine stands still at a named point, and the keeper takes no signal
-then: it must be taken once the rank runs, here or there.  The program ends well
-by that signal, and by nothing else.
+then: it must be taken once the rank runs, here or there, also when the controller
+that holds it is killed meanwhile and started again.  The program ends well by that
+signal, and by nothing else.
 """
 import argparse
 import os
@@ -17,13 +18,14 @@ import bed
 from faults import Case
 from procs import stat_of, until
 
-# (where the engine stands, what becomes of it, where the rank is then)
-CASES = [("source-unplugged", signal.SIGCONT, "h2"),
-         ("source-unplugged", signal.SIGKILL, "h1"),
-         ("dest-ready", signal.SIGCONT, "h2")]
+# (where the engine stands, what becomes of it, where the rank is then, whether
+# the controller is struck as well)
+CASES = [("source-unplugged", signal.SIGCONT, "h2", False),
+         ("source-unplugged", signal.SIGKILL, "h1", False),
+         ("dest-ready", signal.SIGCONT, "h2", True)]
 
 
-def try_one(b, point, blow, host):
+def try_one(b, point, blow, host, restart):
     case = Case(b, f"{point}:source-engine:stop", "count")
     where = "h1" if point.startswith("source") else "h2"
     try:
@@ -37,9 +39,13 @@ def try_one(b, point, blow, host):
         # Each request waits for the one before it: the keeper has said no.
         before = len(case.made())
         case.info()
+        if restart:
+            b.restart("controller")
+            until(case.info)
         os.kill(engine[0], blow)
         if case.job.wait() or "PASS" not in case.job.text():
-            raise bed.Failed("it ended without its result")
+            raise bed.Failed("it ended without its result: " +
+                             case.job.errors().strip()[-300:])
         at = case.info()["ranks"][0]["host"]
         if at != host or len(case.made()) < before:
             raise bed.Failed(f"it was on {at}, and not on {host}")
@@ -60,8 +66,8 @@ def main():
     b.env["STINT_FAULT"] = f"@{b.dir}/fault"
     try:
         with b:
-            for point, blow, host in CASES:
-                try_one(b, point, blow, host)
+            for point, blow, host, restart in CASES:
+                try_one(b, point, blow, host, restart)
     except bed.Failed as e:
         print(f"FAILED {point}, then {blow.name}: {e}", file=sys.stderr)
         return 1
