@@ -26,6 +26,7 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "fake_conn.h"
+#include "fuzz_dir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,7 +36,7 @@ static const char *const identities[] = { "host/h1",	 "host/h2",
 					  "host/h3",	 "admin/root",
 					  "user/daemon", "odd" };
 
-static char dir[64];
+static const char *dir;
 static struct conn *peers[PEERS];
 static const uint8_t *at, *end;
 static bool again;
@@ -50,16 +51,6 @@ static void clean(void)
 		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
 		unlink(path);
 	}
-}
-
-static void leave(void)
-{
-	char keys[128];
-
-	snprintf(keys, sizeof(keys), "%s/keys", dir);
-	unlink(keys);
-	clean();
-	rmdir(dir);
 }
 
 static void on_sent(struct conn *c, const uint8_t *p, size_t n)
@@ -148,9 +139,7 @@ static void prepare(void)
 	struct tls_key key;
 	char keys[128];
 
-	snprintf(dir, sizeof(dir), "/dev/shm/stint-fuzz-XXXXXX");
-	assert(mkdtemp(dir));
-	atexit(leave);
+	dir = fuzz_dir();
 	snprintf(keys, sizeof(keys), "%s/keys", dir);
 	assert(!keys_enrol(keys, identities[0], &key, NULL));
 	assert(!keys_enrol(keys, identities[1], &key, NULL));
@@ -169,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	if (!*dir)
+	if (!dir)
 		prepare();
 	clean();
 	controller_conf_init(&conf);

@@ -27,6 +27,7 @@
 #include "cluster/keeper_priv.h"
 #include "core/log.h"
 #include "fake_capsule.h"
+#include "fuzz_dir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int __wrap_sd_event_loop(sd_event *event);
@@ -34,7 +35,7 @@ int __wrap_keeper_engine_fork(struct keeper *k,
 			      void (*run)(struct keeper *k, int sock),
 			      struct error *err);
 
-static char dir[64];
+static const char *dir;
 static int agent = -1;
 static uint64_t epoch;
 static const uint8_t *at, *end;
@@ -128,30 +129,18 @@ int __wrap_sd_event_loop(sd_event *event)
 	return 0;
 }
 
-static void leave(void)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), "%s/keepers", dir);
-	rmdir(path);
-	rmdir(dir);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct keeper_config conf = {
-		.run_dir = dir, .job = "7", .rank = 1, .ready_fd = -1
-	};
+	struct keeper_config conf = { .job = "7", .rank = 1, .ready_fd = -1 };
 	struct error err;
 
 	if (!size)
 		return 0;
-	if (!*dir) {
-		snprintf(dir, sizeof(dir), "/dev/shm/stint-fuzz-XXXXXX");
-		assert(mkdtemp(dir));
-		atexit(leave);
+	if (!dir) {
+		dir = fuzz_dir();
 		log_init("fuzz", LOG_L_ERROR);
 	}
+	conf.run_dir = dir;
 	conf.epoch = epoch = data[0] & 3;
 	at = data + 1;
 	end = data + size;
