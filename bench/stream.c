@@ -6,6 +6,8 @@
  *
  * The sender's bytes come from memory that it has written, the receiver's go
  * to memory of their own, as in a move; the receiver says when it has all.
+ * Congestion is controlled as a move's is: BBR, where a host has that, would
+ * make it a slow stream to compare with.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -17,6 +19,8 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "move/move.h"
 
 static _Noreturn void fail(const char *what)
 {
@@ -34,6 +38,16 @@ static struct sockaddr_in address(const char *host, const char *port)
 	return a;
 }
 
+static int stream_socket(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0)
+		fail("socket");
+	move_prepare_socket(fd);
+	return fd;
+}
+
 static unsigned char *memory(size_t n)
 {
 	unsigned char *p = mmap(NULL, n, PROT_READ | PROT_WRITE,
@@ -48,7 +62,7 @@ static int receive_all(const char *host)
 {
 	struct sockaddr_in a = address(host, "0");
 	socklen_t len = sizeof(a);
-	int s = socket(AF_INET, SOCK_STREAM, 0), fd;
+	int s = stream_socket(), fd;
 	unsigned char *p;
 	uint64_t n;
 
@@ -82,7 +96,7 @@ static double now(void)
 static int send_all(const char *host, const char *port, uint64_t n)
 {
 	struct sockaddr_in a = address(host, port);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int fd = stream_socket();
 	unsigned char *p = memory(n);
 	double start;
 	char c;
