@@ -234,16 +234,39 @@ static unsigned parse_vm_flags(const char *s, const char *end)
 	return flags;
 }
 
+/* sscanf() would measure all of the text that follows, at each line. */
+static bool starts_with(const char *line, const char *key)
+{
+	return !strncmp(line, key, strlen(key));
+}
+
+static int parse_range(const char *line, unsigned long *ret_start,
+		       unsigned long *ret_end)
+{
+	char *p;
+	unsigned long start = strtoul(line, &p, 16), end;
+
+	if (p == line || *p != '-')
+		return -EPROTO;
+	line = p + 1;
+	end = strtoul(line, &p, 16);
+	if (p == line || *p != ' ')
+		return -EPROTO;
+	*ret_start = start;
+	*ret_end = end;
+	return 0;
+}
+
 int proc_parse_advice(char *text, struct vma_list *l, struct error *err)
 {
 	static const char key[] = "VmFlags: ";
-	unsigned long start = 0, end = 0, kib, held = 0;
+	unsigned long start = 0, end = 0, held = 0;
 	struct vma *v = l->v, *last = l->v + l->nr;
 
 	for (char *line = text; *line;) {
 		char *eol = line + strcspn(line, "\n");
 
-		if (!strncmp(line, key, sizeof(key) - 1)) {
+		if (starts_with(line, key)) {
 			unsigned flags =
 				parse_vm_flags(line + sizeof(key) - 1, eol);
 
@@ -253,11 +276,11 @@ int proc_parse_advice(char *text, struct vma_list *l, struct error *err)
 				v->advice = flags;
 				v->empty = !held;
 			}
-		} else if (sscanf(line, "Rss: %lu", &kib) == 1 ||
-			   sscanf(line, "Swap: %lu", &kib) == 1) {
-			held += kib;
+		} else if (starts_with(line, "Rss:") ||
+			   starts_with(line, "Swap:")) {
+			held += strtoul(strchr(line, ':') + 1, NULL, 10);
 		} else if (line[0] < 'A' || line[0] > 'Z') {
-			if (sscanf(line, "%lx-%lx ", &start, &end) != 2)
+			if (parse_range(line, &start, &end) < 0)
 				return error_set(err, -EPROTO,
 						 "smaps: cannot read it");
 			held = 0;
