@@ -4,7 +4,6 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 
 BUILD = os.environ.get("STINT_BUILD") or sys.exit("STINT_BUILD is not set")
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

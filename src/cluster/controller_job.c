@@ -427,8 +427,9 @@ void ctl_rank_ended(struct ctl_rank *r, int code)
 	if (job->state == STATE(RUNNING) || job->state == STATE(STARTING))
 		job->state = STATE(ENDING);
 	if (code > 128)
-		ctl_job_fail(job, r->rank, code, "rank %u was killed by %s",
-			     r->rank, strsignal(code - 128));
+		ctl_job_fail(job, r->rank, code,
+			     "rank %u was ended by signal %d (%s)", r->rank,
+			     code - 128, strsignal(code - 128));
 	else if (code)
 		ctl_job_fail(job, r->rank, code, "rank %u exited with code %d",
 			     r->rank, code);

@@ -134,6 +134,11 @@ static int open_socket(const char *addr, bool listening, struct error *err)
 				 listen(fd, 1) < 0
 		       : connect(fd, ai->ai_addr, ai->ai_addrlen) < 0)) {
 		r = error_sys(err, -errno, "%s", addr);
+		if (r == -ECONNREFUSED)
+			error_set(err, r,
+				  "nobody listens at %s: start `stint move "
+				  "receive --listen=%s` there first",
+				  addr, addr);
 		io_close(&fd);
 	} else {
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));

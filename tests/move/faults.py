@@ -25,7 +25,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from procs import all_pids, children, comm, fault_points, stat_of, until
-from drive import (Drive, Failed, adopt_orphans, kill_orphans,
+from drive import (Drive, Failed, adopt_orphans,
                    options as drive_options)
 
 # A move goes on without tracking, and once it runs there nothing can fail.

@@ -120,7 +120,7 @@ class Churn:
 
     def one(self, rng):
         ranks, argv, output = self.kind(rng)
-        strikes, ended = self.strikes, self.ended
+        strikes = self.strikes
         p = subprocess.Popen([self.bed.exe, "run", "-n", str(ranks), *argv],
                              env=self.bed.env, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
