@@ -3,9 +3,11 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -246,14 +248,20 @@ static void terminal_idle(const char *line, usec_t *idle)
 		*idle = since < 0 ? 0 : since;
 }
 
-static void sense_utmp(uint32_t *users, usec_t *idle)
+/* An entry stays behind when whoever made it was killed. */
+static bool is_over(const struct utmpx *u)
+{
+	return u->ut_pid > 0 && kill(u->ut_pid, 0) < 0 && errno == ESRCH;
+}
+
+static void read_utmp(uint32_t *users, usec_t *idle)
 {
 	const struct utmpx *u;
 	char line[sizeof(u->ut_line) + 1];
 
 	setutxent();
 	while ((u = getutxent())) {
-		if (u->ut_type != USER_PROCESS)
+		if (u->ut_type != USER_PROCESS || is_over(u))
 			continue;
 		++*users;
 		snprintf(line, sizeof(line), "%.*s", (int)sizeof(u->ut_line),
@@ -289,12 +297,20 @@ static bool sense_logind(uint32_t *users, usec_t *idle)
 	return true;
 }
 
+static void sense_utmp(uint32_t *users, usec_t *idle)
+{
+	*users = 0;
+	*idle = USEC_MAX;
+	read_utmp(users, idle);
+}
+
 static void sense_owner(uint32_t *users, usec_t *idle)
 {
 	*users = 0;
 	*idle = USEC_MAX;
 	if (!sense_logind(users, idle))
-		sense_utmp(users, idle);
+		read_utmp(users, idle);
 }
 
+const struct owner_ops owner_utmp = { .sense = sense_utmp };
 const struct owner_ops owner_logind = { .sense = sense_owner };

@@ -43,6 +43,7 @@ struct owner_ops {
 	void (*sense)(uint32_t *users, usec_t *idle);
 };
 extern const struct owner_ops owner_logind; /* sd-login, else utmp */
+extern const struct owner_ops owner_utmp;
 void host_load_set_owner(struct host_load *l, const struct owner_ops *ops);
 
 #endif

@@ -4,6 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <utmpx.h>
 
 #include <cmocka.h>
 
@@ -34,6 +42,92 @@ static void owner_is_replaceable(void **state)
 	host_load_destroy(l);
 }
 
+/* ---- utmp, written by hand */
+
+/* A terminal that was touched so long ago; its name below /dev. */
+static void touch_terminal(char *ret_line, size_t n, usec_t idle)
+{
+	struct timespec now, times[2];
+	char path[] = "/dev/shm/stint-tty-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec -= idle / USEC_PER_SEC;
+	times[0] = times[1] = now;
+	assert_int_equal(futimens(fd, times), 0);
+	close(fd);
+	snprintf(ret_line, n, "%s", path + strlen("/dev/"));
+}
+
+static void forget_terminal(const char *line)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/dev/%s", line);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void log_in(short type, pid_t pid, const char *line)
+{
+	struct utmpx u = { .ut_type = type, .ut_pid = pid };
+
+	memcpy(u.ut_line, line, strlen(line));
+	memcpy(u.ut_id, line + strlen(line) - 4, 4);
+	memcpy(u.ut_user, "ada", 3);
+	assert_non_null(pututxline(&u));
+}
+
+/* The pid of nobody. */
+static pid_t dead_pid(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return pid;
+}
+
+static void expect_users(uint32_t users, usec_t least, usec_t most)
+{
+	struct host_load *l = host_load_create();
+	struct host_sample s;
+
+	host_load_set_owner(l, &owner_utmp);
+	host_load_sample(l, &s);
+	assert_int_equal(s.users, users);
+	assert_true(s.idle >= least && s.idle <= most);
+	host_load_destroy(l);
+}
+
+static void utmp_tells_who_is_there(void **state)
+{
+	char utmp[] = "/tmp/stint-utmp-XXXXXX", busy[33], quiet[33];
+	const usec_t hour = 3600 * USEC_PER_SEC, minute = 60 * USEC_PER_SEC;
+
+	close(mkstemp(utmp));
+	assert_int_equal(utmpxname(utmp), 0);
+	expect_users(0, USEC_MAX, USEC_MAX);
+	touch_terminal(quiet, sizeof(quiet), hour);
+	touch_terminal(busy, sizeof(busy), minute);
+	log_in(USER_PROCESS, getpid(), quiet);
+	expect_users(1, hour, hour + minute);
+	/* Of a session that was killed, and of a terminal nobody is at. */
+	log_in(USER_PROCESS, dead_pid(), busy);
+	expect_users(1, hour, hour + minute);
+	log_in(LOGIN_PROCESS, getpid(), busy);
+	expect_users(1, hour, hour + minute);
+	log_in(USER_PROCESS, getpid(), busy);
+	expect_users(2, minute, 2 * minute);
+	log_in(DEAD_PROCESS, getpid(), busy);
+	expect_users(1, hour, hour + minute);
+	forget_terminal(busy);
+	forget_terminal(quiet);
+	expect_users(1, USEC_MAX, USEC_MAX); /* there, but where? */
+	unlink(utmp);
+}
+
 /* The very first sample has numbers: hosts are placed by it at once. */
 static void first_sample_is_whole(void **state)
 {
@@ -51,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(owner_is_replaceable),
+		cmocka_unit_test(utmp_tells_who_is_there),
 		cmocka_unit_test(first_sample_is_whole),
 	};
 
