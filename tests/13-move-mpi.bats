@@ -8,5 +8,5 @@ setup() {
 }
 
 @test "ranks of a 4-rank job that checks every byte move, and none is wrong" {
-	timeout 280 "$BATS_TEST_DIRNAME/mpi/soak.py" --moves 12
+	timeout 900 "$BATS_TEST_DIRNAME/mpi/soak.py" --moves 12
 }

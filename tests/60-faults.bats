@@ -10,7 +10,7 @@ setup() {
 }
 
 strike() { # OPTION...
-	timeout "${limit:-300}" "$BATS_TEST_DIRNAME/move/faults.py" "$@" -- \
+	timeout "${limit:-900}" "$BATS_TEST_DIRNAME/move/faults.py" "$@" -- \
 		"$STINT_BUILD/tests/move/check-steps" 3>&-
 }
 
@@ -38,14 +38,14 @@ strike() { # OPTION...
 		source-recorded:old-keeper:kill source-frozen:source-agent:kill
 		source-recorded:controller:kill source-captured:source-engine:error"
 	[ -z "${STINT_LONG:-}" ] || cases=all limit=20000
-	timeout "${limit:-280}" "$BATS_TEST_DIRNAME/mpi/faults.py" $cases 3>&-
+	timeout "${limit:-900}" "$BATS_TEST_DIRNAME/mpi/faults.py" $cases 3>&-
 }
 
 @test "a spoilt stream of a peer that authenticated is refused in a line, or lands" {
-	timeout 200 "$BATS_TEST_DIRNAME/move/hostile.py" --runs 25 \
+	timeout 600 "$BATS_TEST_DIRNAME/move/hostile.py" --runs 25 \
 		"$STINT_BUILD/tests/move/check-threads" 3>&-
 }
 
 @test "a signal that comes while its rank changes hosts is taken where it runs then" {
-	timeout 200 "$BATS_TEST_DIRNAME/mpi/signals.py" 3>&-
+	timeout 600 "$BATS_TEST_DIRNAME/mpi/signals.py" 3>&-
 }

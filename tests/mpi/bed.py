@@ -36,7 +36,7 @@ class Job:
         with open(self.err, errors="replace") as f:
             return f.read()
 
-    def wait_for(self, word, seconds=120):
+    def wait_for(self, word, seconds=300):
         end = time.monotonic() + seconds
         while word not in self.text():
             if self.process.poll() is not None or time.monotonic() > end:
@@ -61,7 +61,7 @@ class Job:
         if r.returncode and "has ended" not in r.stderr:
             raise Failed(f"kill: {r.stderr.strip()}")
 
-    def wait(self, seconds=120):
+    def wait(self, seconds=300):
         """The exit status of `stint run`."""
         try:
             return self.process.wait(seconds)
@@ -135,7 +135,7 @@ class Bed:
                                  stderr=err)
         job = Job(self, 0, p, *files)
         self.jobs.append(job)
-        end = time.monotonic() + 120
+        end = time.monotonic() + 300
         while len(job.ranks() if job.number else ()) < n:
             if p.poll() is not None or time.monotonic() > end:
                 raise Failed(f"the job does not start: {job.errors()}")
