@@ -204,7 +204,8 @@ class Strike(Drive):
         self.last = -1
         self.opts.option = [f"--record={self.path('record')}"]
         self.begin()
-        until(self.steps)
+        if not until(self.steps):
+            raise Failed("the program makes no steps")
         self.start_move()
         if self.action == "cut":
             self.cut()
