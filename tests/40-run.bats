@@ -160,7 +160,7 @@ switches() { # PID
 }
 
 @test "an MPI program runs, and each rank is moved meanwhile" {
-	local heat=$STINT_BUILD/examples/heat job moves=0 n=5000 limit=600
+	local heat=$STINT_BUILD/examples/heat job moves=0 n=500 limit=600
 	[ -x "$heat" ] || skip "no MPICH here"
 	# More iterations, until there are enough for a move, however fast this
 	# machine makes them.
