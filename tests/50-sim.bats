@@ -128,6 +128,22 @@ assert s["version"]'
 	cmp "$dir/1.csv" "$dir/2.csv"
 }
 
+@test "the first N jobs are those submitted first, wherever they stand; those behind are not read" {
+	small
+	"$stint" sim -p fcfs --swf "$dir/t.swf" -n 2 -o "$dir/1.csv" >/dev/null
+	[ "$(tail -n +2 "$dir/1.csv" | cut -d, -f1 | tr '\n' ' ')" = "1 2 " ]
+	(head -1 "$dir/t.swf"; tail -3 "$dir/t.swf" | tac) >"$dir/back.swf"
+	"$stint" sim -p fcfs --swf "$dir/back.swf" -n 2 -o "$dir/2.csv" >/dev/null 2>&1
+	cmp "$dir/1.csv" "$dir/2.csv"
+	echo '4 30 -1 x' >>"$dir/t.swf"
+	"$stint" sim -p fcfs --swf "$dir/t.swf" -n 2 -o "$dir/2.csv" >/dev/null
+	cmp "$dir/1.csv" "$dir/2.csv"
+	fails "t.swf:5: field 4" "$stint" sim -p fcfs --swf "$dir/t.swf" -n 4 -o "$dir/2.csv"
+	# How large the machine is nobody says: all are read.
+	sed -i '/MaxProcs/d' "$dir/t.swf"
+	fails "t.swf:4: field 4" "$stint" sim -p fcfs --swf "$dir/t.swf" -n 2 -o "$dir/2.csv"
+}
+
 @test "what is left out of a trace is counted and said" {
 	small
 	printf '%s\n' '4 30 -1 0 1 -1 -1 1 30 -1 5 8 1 -1 1 -1 -1 -1' \

@@ -58,6 +58,7 @@ static int open_swf(struct sim_args *a, struct swf_trace *ret_kept,
 	int r;
 
 	a->trace.procs = (uint32_t)a->procs;
+	a->trace.nr_jobs = (uint64_t)a->jobs;
 	r = swf_read(a->swf, &a->trace, &t, err);
 	if (r < 0)
 		return r;
@@ -67,7 +68,7 @@ static int open_swf(struct sim_args *a, struct swf_trace *ret_kept,
 		ret_kept->job = xmalloc(t.nr * sizeof(*t.job));
 		memcpy(ret_kept->job, t.job, t.nr * sizeof(*t.job));
 	}
-	*ret = swf_workload(&t, a->load, (uint64_t)a->jobs);
+	*ret = swf_workload(&t, a->load);
 	return 0;
 }
 

@@ -127,13 +127,14 @@ static void measure(const struct sim_result *r, const struct changes *changes,
 static int open_trace(const struct sweep *sweep, const struct sweep_cell *c,
 		      struct workload **ret, struct error *err)
 {
-	const struct swf_options options = { .procs = sweep->procs };
+	const struct swf_options options = { .procs = sweep->procs,
+					     .nr_jobs = sweep->nr_jobs };
 	struct swf_trace trace;
 	int rc = swf_read(c->workload + strlen("swf:"), &options, &trace, err);
 
 	if (rc < 0)
 		return rc;
-	*ret = swf_workload(&trace, c->load, sweep->nr_jobs);
+	*ret = swf_workload(&trace, c->load);
 	return 0;
 }
 

@@ -28,6 +28,8 @@ struct parser {
 	struct swf_trace trace;
 	size_t cap;
 	int64_t max_procs, max_nodes;
+	uint64_t nr_fit; /* jobs so far that the machine has room for */
+	usec_t last_fit; /* the latest submit of them */
 	struct error *err;
 };
 
@@ -158,13 +160,13 @@ static inline const char *parse_plain_field(const char *at, struct field *ret)
 	return at + n;
 }
 
-/* All fields of a line; what comes after them is refused or ignored. */
-static int parse_fields(struct parser *p, struct field *f)
+/* The first nr fields of a line. */
+static int parse_some_fields(struct parser *p, struct field *f, unsigned nr)
 {
 	/* In registers for as long as it goes well. */
 	const char *at = p->at, *end = p->end;
 
-	for (unsigned n = 0; n < SWF_FIELDS; n++) {
+	for (unsigned n = 0; n < nr; n++) {
 		const char *after = NULL;
 		int r;
 
@@ -185,6 +187,16 @@ static int parse_fields(struct parser *p, struct field *f)
 		at = p->at;
 	}
 	p->at = at;
+	return 0;
+}
+
+/* All fields of a line; what comes after them is refused or ignored. */
+static int parse_fields(struct parser *p, struct field *f)
+{
+	int r = parse_some_fields(p, f, SWF_FIELDS);
+
+	if (r < 0)
+		return r;
 	skip_blanks(p);
 	if (!at_line_end(p) && p->options->extra == SWF_EXTRA_REFUSE)
 		return error_set(p->err, -EINVAL,
@@ -245,6 +257,14 @@ static void set_estimate(struct parser *p, struct swf_job *job, usec_t wanted)
 		job->estimate = job->run;
 }
 
+/* What the machine has, as far as it is said; 0: it is not. */
+static int64_t known_procs(const struct parser *p)
+{
+	if (p->options->procs)
+		return p->options->procs;
+	return p->max_procs ? p->max_procs : p->max_nodes;
+}
+
 static void add_job(struct parser *p, const struct field *f)
 {
 	struct swf_trace *t = &p->trace;
@@ -267,6 +287,11 @@ static void add_job(struct parser *p, const struct field *f)
 	set_estimate(p, job, to_usec(&f[8]));
 	if (t->nr > 1 && job->submit < job[-1].submit)
 		t->unsorted = true;
+	if (job->size <= known_procs(p)) {
+		p->nr_fit++;
+		if (job->submit > p->last_fit)
+			p->last_fit = job->submit;
+	}
 }
 
 static int take_job(struct parser *p, const struct field *f)
@@ -316,17 +341,38 @@ static void parse_comment(struct parser *p)
 	skip_line(p);
 }
 
+/* Are all jobs there that are wanted, if no earlier ones come? */
+static bool has_enough(const struct parser *p)
+{
+	return p->options->nr_jobs && p->nr_fit >= p->options->nr_jobs;
+}
+
+/* Is the job of this line behind all that are wanted?  1, 0 or an error. */
+static int is_behind(struct parser *p)
+{
+	const char *start = p->at;
+	struct field f[2];
+	int r = parse_some_fields(p, f, 2);
+
+	p->at = start;
+	return r < 0 ? r : to_usec(&f[1]) >= p->last_fit;
+}
+
 static int parse_line(struct parser *p)
 {
 	struct field f[SWF_FIELDS];
-	int r;
+	int r = 0;
 
 	skip_blanks(p);
 	if (p->at < p->end && *p->at == ';') {
 		parse_comment(p);
 		return 0;
 	}
-	if (!at_line_end(p)) {
+	if (has_enough(p) && !at_line_end(p))
+		r = is_behind(p);
+	if (r < 0)
+		return r;
+	if (!r && !at_line_end(p)) {
 		r = parse_fields(p, f);
 		if (!r)
 			r = take_job(p, f);
@@ -373,13 +419,11 @@ static void sort_jobs(struct swf_trace *t)
 static void choose_procs(struct parser *p)
 {
 	uint32_t largest = 0;
-	int64_t procs = p->options->procs;
+	int64_t procs = known_procs(p);
 
 	for (size_t i = 0; i < p->trace.nr; i++)
 		if (p->trace.job[i].size > largest)
 			largest = p->trace.job[i].size;
-	if (!procs)
-		procs = p->max_procs ? p->max_procs : p->max_nodes;
 	if (procs <= 0 || procs > UINT32_MAX / 2)
 		procs = largest;
 	p->trace.procs = (uint32_t)procs;
@@ -428,6 +472,8 @@ int swf_parse(const char *text, size_t size, const char *name,
 	}
 	if (p.trace.unsorted)
 		sort_jobs(&p.trace);
+	if (options->nr_jobs && p.trace.nr > options->nr_jobs)
+		p.trace.nr = options->nr_jobs;
 	*ret = p.trace;
 	return 0;
 }

@@ -9,7 +9,9 @@
  *   and counted;
  * - submits need not be sorted; equal ones keep the order of the file.
  * gzip and CRLF are taken as they come.  Anything else is an error with file
- * and line: a wrong trace is never read half.
+ * and line: a wrong trace is never read half.  Where only the first jobs are
+ * wanted and it is known how large the machine is, of the lines behind them no
+ * more than the submit time is read: one that is earlier belongs to them.
  */
 #ifndef SIM_SWF_H
 #define SIM_SWF_H
@@ -41,6 +43,7 @@ struct swf_options {
 	bool drop_cancelled;  /* jobs with status 5, too, if they ran */
 	bool exact;	      /* estimates are the run times */
 	bool keep_low;	      /* leave estimates that are below the run time */
+	uint64_t nr_jobs;     /* only the first so many by submit; 0: all */
 };
 
 struct swf_trace {
@@ -74,10 +77,8 @@ struct workload;
 /*
  * The trace as a workload, which takes it over.  load > 0 stretches the time
  * between arrivals so that the offered load, sum of size * run / (processors
- * * time from the first to the last arrival), becomes that; nr_jobs > 0 keeps
- * only the first so many.
+ * * time from the first to the last arrival), becomes that.
  */
-struct workload *swf_workload(struct swf_trace *trace, double load,
-			      uint64_t nr_jobs);
+struct workload *swf_workload(struct swf_trace *trace, double load);
 
 #endif

@@ -73,15 +73,12 @@ static double offered_load(const struct swf_trace *t)
 	return span > 0 ? work / (double)span / t->procs : 0;
 }
 
-struct workload *swf_workload(struct swf_trace *trace, double load,
-			      uint64_t nr_jobs)
+struct workload *swf_workload(struct swf_trace *trace, double load)
 {
 	struct swf_source *s = xcalloc(1, sizeof(*s));
 
 	s->trace = *trace;
 	*trace = (struct swf_trace){ 0 };
-	if (nr_jobs && nr_jobs < s->trace.nr)
-		s->trace.nr = nr_jobs;
 	s->first = s->trace.job[0].submit;
 	s->stretch = load > 0 ? offered_load(&s->trace) / load : 1;
 	s->base.ops = &swf_ops;
