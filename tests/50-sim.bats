@@ -191,6 +191,15 @@ assert s["version"]'
 	(head -c 60 "$dir/t.swf.gz"; head -c 60 /dev/zero) >"$dir/bad.gz"
 	fails "bad.gz: the gzip data is damaged" "$stint" sim -p fcfs --swf "$dir/bad.gz" -o "$out"
 	fails "No such file" "$stint" sim -p fcfs --swf "$dir/none.swf" -o "$out"
+	small; printf '1 0 \0 3\n' >>"$dir/t.swf"
+	fails "t.swf:5: field 3 (wait time) begins with byte 0x00" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
+	printf 'BZh91AY' >"$dir/t.swf"
+	fails "packed by bzip2; unpack it first" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
+	echo '1 0 -1 -100 3 -1 -1 3 100 -1 1 1 1 1 1 1 -1 -1' >"$dir/t.swf"
+	fails "no job in it can be simulated: 1 without a run time, 0" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out"
+	small
+	fails "'$out' is to be written twice" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out" --gantt "$out"
+	fails "is to be read and written over" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/t.swf"
 	[ ! -e "$out" ]
 }
 
@@ -224,6 +233,14 @@ assert s["version"]'
 	[ "$status" -ne 0 ]
 	[ "$(cat "$dir/jobs.csv")" = before ]
 	[ -z "$(ls "$dir" | grep 'jobs.csv.')" ]
+}
+
+@test "an UTF-8 mark at the start of a trace is no part of it" {
+	small
+	"$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/a.csv" >/dev/null
+	(printf '\357\273\277'; cat "$dir/t.swf") >"$dir/b.swf"
+	"$stint" sim -p fcfs --swf "$dir/b.swf" -o "$dir/b.csv" >/dev/null
+	cmp "$dir/a.csv" "$dir/b.csv"
 }
 
 @test "what somebody killed while replacing a file has left is taken away" {

@@ -188,11 +188,12 @@ static void print_text(const struct mapstates *ms)
 static void print_json(const struct args *a, const struct mapstates_conf *conf,
 		       const struct mapstates *ms)
 {
-	json_t *root = json_pack(
-		"{s:s, s:s, s:b, s:b, s:b, s:i, s:i}", "policy",
-		a->kind == SED1 ? "sed1" : "sed2", "hosts", a->hosts, "upgrade",
-		conf->upgrade, "migrate", conf->migrate, "eager", conf->eager,
-		"minsize", conf->minsize, "maxsize", conf->maxsize);
+	json_t *root =
+		json_pack("{s:s, s:s, s:b, s:b, s:b, s:i, s:i}", "policy",
+			  a->kind == SED1 ? "sed1" : "sed2", "hosts", a->hosts,
+			  "upgrade", conf->rules.upgrade, "migrate",
+			  conf->rules.migrate, "eager", conf->rules.eager,
+			  "minsize", conf->minsize, "maxsize", conf->maxsize);
 	json_t *states = json_array(), *edges = json_array();
 
 	for (size_t i = 0; i < ms->nr_nodes; i++)
@@ -247,9 +248,9 @@ int cmd_mapstates(int argc, char **argv)
 		.nr_hosts = (int)a.nr_hosts,
 		.minsize = (int)a.minsize,
 		.maxsize = a.maxsize ? (int)a.maxsize : (int)a.nr_hosts,
-		.upgrade = !a.no_upgrade,
-		.migrate = !a.no_migration,
-		.eager = a.eager,
+		.rules = { .upgrade = !a.no_upgrade,
+			   .migrate = !a.no_migration,
+			   .eager = a.eager },
 	};
 	if (conf.minsize > conf.maxsize)
 		r = error_set(&err, -EINVAL, "--minsize is above --maxsize");

@@ -212,6 +212,36 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+/* A file that is written twice, or is the input, would be lost. */
+static int check_files(const struct sim_args *a, struct error *err)
+{
+	const char *const out[] = { a->out, a->out_swf, a->figures.series_path,
+				    a->figures.plot_path,
+				    a->figures.gantt_path };
+	const char *const in[] = { a->swf, a->replay, a->events };
+	size_t nr = sizeof(out) / sizeof(*out);
+
+	for (size_t i = 0; i < nr; i++) {
+		bool twice = false;
+
+		if (!out[i] || !strcmp(out[i], "-") ||
+		    !strncmp(out[i], "/dev/", strlen("/dev/")))
+			continue;
+		for (size_t j = i + 1; j < nr; j++)
+			twice |= out[j] && !strcmp(out[i], out[j]);
+		if (twice)
+			return error_set(err, -EINVAL,
+					 "'%s' is to be written twice", out[i]);
+		for (size_t j = 0; j < sizeof(in) / sizeof(*in); j++)
+			if (in[j] && !strcmp(out[i], in[j]))
+				return error_set(err, -EINVAL,
+						 "'%s' is to be read and "
+						 "written over",
+						 in[j]);
+	}
+	return 0;
+}
+
 static int check(const struct sim_args *a, struct error *err)
 {
 	int sources = !!a->swf + !!a->workload + !!a->replay;
@@ -235,7 +265,7 @@ static int check(const struct sim_args *a, struct error *err)
 		return error_set(err, -EINVAL,
 				 "a comparison writes no such file: give "
 				 "--policy NAME to simulate the recorded jobs");
-	return 0;
+	return check_files(a, err);
 }
 
 int sim_args_parse(int argc, char **argv, struct sim_args *ret,

@@ -172,78 +172,65 @@ static void add_edge(struct mapstates *ms, size_t from, size_t to,
 	ms->edges[ms->nr_edges++] = (struct mapstates_edge){ from, to, kind };
 }
 
-/* Start the next job if it fits. */
-static bool arrive(struct walk *w, struct sed *sed)
+/* So many jobs wait where the walk has come to. */
+struct waiting {
+	struct walk *walk;
+	struct sed *sed;
+	int nr;
+};
+
+static bool start_waiting(void *arg)
 {
+	struct waiting *w = arg;
 	int size, class;
 
-	class = sed_map(sed, w->conf->minsize, w->conf->maxsize, &size);
-	if (class)
-		sed_start(sed, ++w->next_id, class, size);
-	return class;
+	for (; w->nr > 0; w->nr--) {
+		class = sed_map(w->sed, w->walk->conf->minsize,
+				w->walk->conf->maxsize, &size);
+		if (!class)
+			return false;
+		sed_start(w->sed, ++w->walk->next_id, class, size);
+	}
+	return true;
 }
 
-static unsigned upgrade(struct sed *sed)
+/*
+ * The pass after that job left, or, if it is NULL, without one that left, with
+ * so many waiting; false when one of them stays so.
+ */
+static bool pass(struct walk *w, const struct placement *p,
+		 const struct sed_job *left, int nr_waiting)
 {
-	unsigned kind = 0;
-	int k;
-
-	for (size_t j = 0; j < sed->nr_jobs; j++)
-		if ((k = sed_upgrade_class(sed, j))) {
-			sed_upgrade(sed, j, k);
-			kind = MAPSTATES_UPGRADE;
-		}
-	return kind;
-}
-
-/* Nobody waits: better what runs (Schnor 1997 §4.1). */
-static unsigned settle(const struct mapstates_conf *conf, struct sed *sed)
-{
-	unsigned kind = conf->upgrade ? upgrade(sed) : 0;
-	int k;
-
-	for (size_t j = 0; conf->migrate && j < sed->nr_jobs; j++)
-		if ((k = sed_better_class(sed, j)) && sed_migrate(sed, j, k))
-			kind |= MAPSTATES_MIGRATION;
-	return kind;
-}
-
-/* The job leaves while nr_waiting wait; false when one of them stays so. */
-static bool depart(struct walk *w, const struct placement *p, size_t job,
-		   int nr_waiting)
-{
-	unsigned kind = MAPSTATES_DEPARTURE;
+	unsigned kind = left ? MAPSTATES_DEPARTURE : MAPSTATES_ARRIVAL;
 	struct sed to;
-	int started = 0;
+	struct waiting waiting = { w, &to, nr_waiting };
+	unsigned done;
 
 	sed_copy(&to, &p->sed);
-	sed_end(&to, p->sed.jobs[job].id);
-	if (w->conf->eager && w->conf->upgrade)
-		kind |= upgrade(&to);
-	while (started < nr_waiting && arrive(w, &to))
-		started++;
-	if (started == nr_waiting)
-		kind |= settle(w->conf, &to);
+	if (left)
+		sed_end(&to, left->id);
+	done = sed_pass(&to, &w->conf->rules, left, start_waiting, NULL,
+			&waiting);
+	if (done & SED_UPGRADED)
+		kind |= MAPSTATES_UPGRADE;
+	if (done & SED_MIGRATED)
+		kind |= MAPSTATES_MIGRATION;
 	add_edge(&w->ms, p->node, visit(w, &to), kind);
-	return started == nr_waiting;
+	return !waiting.nr;
 }
 
 static void expand(struct walk *w, const struct placement *p)
 {
-	struct sed to;
 	bool room;
 	int size;
 
 	room = sed_map(&p->sed, w->conf->minsize, w->conf->maxsize, &size);
-	if (room) {
-		sed_copy(&to, &p->sed);
-		arrive(w, &to);
-		add_edge(&w->ms, p->node, visit(w, &to), MAPSTATES_ARRIVAL);
-	}
+	if (room)
+		pass(w, p, NULL, 1);
 	for (size_t j = 0; j < p->sed.nr_jobs; j++) {
 		int waiting = 0;
 
-		while (depart(w, p, j, waiting) && !room)
+		while (pass(w, p, &p->sed.jobs[j], waiting) && !room)
 			waiting++;
 	}
 }

@@ -45,8 +45,7 @@ struct mapstates_conf {
 	const double *alpha; /* of nr_hosts hosts */
 	int nr_hosts;
 	int minsize, maxsize; /* of every job */
-	bool upgrade, migrate;
-	bool eager; /* upgrade at an end before the queue is looked at, too */
+	struct sed_rules rules;
 };
 
 /*

@@ -17,7 +17,7 @@
 struct policy_sed {
 	struct policy base;
 	struct sed sed;
-	bool upgrade, migrate, eager;
+	struct sed_rules rules;
 	bool ended; /* a job has, since the last pass */
 };
 
@@ -72,9 +72,11 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 	free(alpha);
 	for (uint32_t i = 0; i < view->nr_hosts; i++)
 		p->sed.hosts[i].external = external_load(&view->hosts[i]);
-	p->upgrade = params_bool(setup->params, "upgrade");
-	p->migrate = params_bool(setup->params, "migrate");
-	p->eager = p->upgrade && params_bool(setup->params, "eager");
+	p->rules = (struct sed_rules){
+		.upgrade = params_bool(setup->params, "upgrade"),
+		.migrate = params_bool(setup->params, "migrate"),
+		.eager = params_bool(setup->params, "eager"),
+	};
 	*ret = &p->base;
 	return 0;
 }
@@ -134,63 +136,53 @@ static int map(const struct policy_sed *p, const struct job *job, int *size)
 	return sed_map(&p->sed, min ? (int)min : 1, (int)job->size, size);
 }
 
+/* What a pass is about. */
+struct pass {
+	struct policy_sed *p;
+	const struct view *view;
+	struct plan *plan;
+};
+
 /* First come, first served; the head blocks the rest. */
-static bool start_waiting(struct policy_sed *p, const struct view *view,
-			  struct plan *plan)
+static bool start_waiting(void *arg)
 {
+	const struct pass *pass = arg;
+	struct policy_sed *p = pass->p;
 	const struct sed_job *s;
 	const struct job *job;
 	int class, size;
 
-	for_each_waiting(job, view)
+	for_each_waiting(job, pass->view)
 	{
 		class = map(p, job, &size);
 		if (!class)
 			return false;
 		s = sed_start(&p->sed, (uint64_t)job->id, class, size);
-		plan_start_on(plan, job, (uint32_t)size, hosts_of(plan, s),
-			      &why_start, class, size, 0);
+		plan_start_on(pass->plan, job, (uint32_t)size,
+			      hosts_of(pass->plan, s), &why_start, class, size,
+			      0);
 	}
 	return true;
 }
 
-static void migrate(struct policy_sed *p, const struct view *view, size_t i,
-		    int class, struct plan *plan)
+static void migrated(void *arg, size_t i, int from)
 {
-	const struct job *job = view_find_job(view, (int64_t)p->sed.jobs[i].id);
-	int from = p->sed.jobs[i].class;
+	const struct pass *pass = arg;
+	const struct sed_job *s = &pass->p->sed.jobs[i];
+	const struct job *job = view_find_job(pass->view, (int64_t)s->id);
 
-	if (!sed_migrate(&p->sed, i, class) || !job)
-		return;
-	plan_resize(plan, job, job->n, hosts_of(plan, &p->sed.jobs[i]),
-		    &why_migrate, class, from, 0);
-}
-
-static void upgrade(struct policy_sed *p)
-{
-	int class;
-
-	for (size_t i = 0; i < p->sed.nr_jobs; i++)
-		if ((class = sed_upgrade_class(&p->sed, i)))
-			sed_upgrade(&p->sed, i, class);
+	if (job)
+		plan_resize(pass->plan, job, job->n, hosts_of(pass->plan, s),
+			    &why_migrate, s->class, from, 0);
 }
 
 static void decide(struct policy *policy, const struct view *view,
 		   struct plan *plan)
 {
 	struct policy_sed *p = (struct policy_sed *)policy;
-	int class;
+	struct pass pass = { p, view, plan };
 
-	if (p->ended && p->eager)
-		upgrade(p);
-	if (!start_waiting(p, view, plan) || !p->ended)
-		goto out;
-	if (p->upgrade)
-		upgrade(p);
-	for (size_t i = 0; p->migrate && i < p->sed.nr_jobs; i++)
-		if ((class = sed_better_class(&p->sed, i)))
-			migrate(p, view, i, class, plan);
-out:
+	sed_pass(&p->sed, &p->rules, p->ended, start_waiting, migrated, &pass);
 	p->ended = false;
 }
 

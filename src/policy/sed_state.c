@@ -345,6 +345,44 @@ int sed_migrate(struct sed *sed, size_t job, int class)
 	return moved;
 }
 
+static unsigned upgrade_all(struct sed *sed)
+{
+	unsigned done = 0;
+	int class;
+
+	for (size_t i = 0; i < sed->nr_jobs; i++)
+		if ((class = sed_upgrade_class(sed, i))) {
+			sed_upgrade(sed, i, class);
+			done = SED_UPGRADED;
+		}
+	return done;
+}
+
+unsigned sed_pass(struct sed *sed, const struct sed_rules *rules, bool ended,
+		  bool (*start)(void *arg),
+		  void (*migrated)(void *arg, size_t job, int from), void *arg)
+{
+	unsigned done = 0;
+	int class, from;
+
+	if (ended && rules->upgrade && rules->eager)
+		done |= upgrade_all(sed);
+	if (!start(arg) || !ended)
+		return done;
+	if (rules->upgrade)
+		done |= upgrade_all(sed);
+	for (size_t i = 0; rules->migrate && i < sed->nr_jobs; i++) {
+		from = sed->jobs[i].class;
+		class = sed_better_class(sed, i);
+		if (!class || !sed_migrate(sed, i, class))
+			continue;
+		done |= SED_MIGRATED;
+		if (migrated)
+			migrated(arg, i, from);
+	}
+	return done;
+}
+
 double sed_rate(const struct sed *sed, size_t job)
 {
 	const struct sed_job *j = &sed->jobs[job];

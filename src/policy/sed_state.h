@@ -28,6 +28,7 @@
 #ifndef POLICY_SED_STATE_H
 #define POLICY_SED_STATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -109,6 +110,26 @@ void sed_upgrade(struct sed *sed, size_t job, int class);
  */
 int sed_better_class(struct sed *sed, size_t job);
 int sed_migrate(struct sed *sed, size_t job, int class);
+
+/* What is done when a job has ended; all off is -NU and -NM. */
+struct sed_rules {
+	bool upgrade; /* jobs left alone on their hosts */
+	bool migrate; /* whole jobs to a faster class */
+	bool eager;   /* upgrade before the queue is looked at, too */
+};
+
+enum sed_done { SED_UPGRADED = 1, SED_MIGRATED = 2 };
+
+/*
+ * A pass, as the policy makes it and the mapping states are enumerated by: who
+ * waits is started in order, and when a job has ended and nobody is left
+ * waiting, what runs is bettered.  start() does the former and returns whether
+ * nobody waits now; migrated(), or NULL, is told which job has other hosts, and
+ * the class it had.  Returns enum sed_done, ored.
+ */
+unsigned sed_pass(struct sed *sed, const struct sed_rules *rules, bool ended,
+		  bool (*start)(void *arg),
+		  void (*migrated)(void *arg, size_t job, int from), void *arg);
 
 /*
  * How fast does the job go, relative to a fastest host of its own?  With

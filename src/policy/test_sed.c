@@ -236,9 +236,9 @@ static void enumerate_as(const int *counts, enum sed_kind kind,
 		.nr_hosts = make_alpha(counts, alpha),
 		.minsize = 1,
 		.maxsize = 30,
-		.upgrade = variant != NOT_BETTER,
-		.migrate = variant != NOT_BETTER,
-		.eager = variant == EAGER,
+		.rules = { .upgrade = variant != NOT_BETTER,
+			   .migrate = variant != NOT_BETTER,
+			   .eager = variant == EAGER },
 	};
 
 	assert_int_equal(mapstates_enumerate(&conf, 10000, ms, NULL), 0);

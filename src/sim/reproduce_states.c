@@ -68,8 +68,8 @@ static int diagram(const struct system *s, enum sed_kind kind,
 					     .nr_hosts = alphas(s, alpha),
 					     .minsize = 1,
 					     .maxsize = 30,
-					     .upgrade = true,
-					     .migrate = true };
+					     .rules = { .upgrade = true,
+							.migrate = true } };
 
 	return mapstates_enumerate(&conf, 100000, ret, err);
 }

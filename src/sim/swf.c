@@ -72,6 +72,12 @@ static int bad_field(struct parser *p, unsigned n, const char *at)
 	while (at + length < p->end && length < 30 &&
 	       isgraph((unsigned char)at[length]))
 		length++;
+	if (!length)
+		return error_set(p->err, -EINVAL,
+				 "%s:%zu: field %u (%s) begins with byte "
+				 "0x%02x: this is no text",
+				 p->name, p->line, n + 1, field_names[n],
+				 (unsigned char)*at);
 	return error_set(p->err, -EINVAL,
 			 "%s:%zu: field %u (%s) is no number: '%.*s'", p->name,
 			 p->line, n + 1, field_names[n], length, at);
@@ -442,6 +448,21 @@ static void drop_too_large(struct swf_trace *t)
 	t->nr = n;
 }
 
+static int nothing_left(const struct parser *p)
+{
+	const struct swf_trace *t = &p->trace;
+	size_t jobs = t->no_run + t->no_size + t->too_large + t->cancelled;
+
+	if (!jobs)
+		return error_set(p->err, -EINVAL, "%s: no job in it", p->name);
+	return error_set(p->err, -EINVAL,
+			 "%s: no job in it can be simulated: %zu without a run "
+			 "time, %zu without a size, %zu larger than %" PRIu32
+			 " processors, %zu cancelled",
+			 p->name, t->no_run, t->no_size, t->too_large, t->procs,
+			 t->cancelled);
+}
+
 int swf_parse(const char *text, size_t size, const char *name,
 	      const struct swf_options *options, struct swf_trace *ret,
 	      struct error *err)
@@ -461,10 +482,7 @@ int swf_parse(const char *text, size_t size, const char *name,
 		choose_procs(&p);
 		drop_too_large(&p.trace);
 		if (!p.trace.nr)
-			r = error_set(err, -EINVAL,
-				      "%s: no job in it can be simulated "
-				      "(%zu lines read)",
-				      name, p.line);
+			r = nothing_left(&p);
 	}
 	if (r < 0) {
 		swf_clear(&p.trace);
@@ -478,17 +496,44 @@ int swf_parse(const char *text, size_t size, const char *name,
 	return 0;
 }
 
+/* Files that people take for traces, by how they begin; gzip is read. */
+static int check_kind(const char *text, size_t size, const char *name,
+		      struct error *err)
+{
+	static const char *const kinds[][2] = {
+		{ "zstd", "\x28\xb5\x2f\xfd" },
+		{ "xz", "\xfd\x37zXZ" },
+		{ "bzip2", "BZh" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		size_t n = strlen(kinds[i][1]);
+
+		if (size >= n && !memcmp(text, kinds[i][1], n))
+			return error_set(err, -EINVAL,
+					 "%s: packed by %s; unpack it first "
+					 "(gzip alone is read as it is)",
+					 name, kinds[i][0]);
+	}
+	return 0;
+}
+
 int swf_read(const char *path, const struct swf_options *options,
 	     struct swf_trace *ret, struct error *err)
 {
+	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+	const char *name = strcmp(path, "-") ? path : "standard input";
 	char *text;
-	size_t size;
+	size_t size, skip;
 	int r = inflate_read(path, &text, &size, err);
 
 	if (r < 0)
 		return r;
-	r = swf_parse(text, size, strcmp(path, "-") ? path : "standard input",
-		      options, ret, err);
+	skip = !strncmp(text, mark, 3) ? 3 : 0;
+	r = check_kind(text, size, name, err);
+	if (!r)
+		r = swf_parse(text + skip, size - skip, name, options, ret,
+			      err);
 	free(text);
 	return r;
 }
