@@ -149,7 +149,7 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 	struct clocks here;
 
 	l->dst = dst;
-	l->sock = l->memfd = l->pidfd = -1;
+	l->sock = l->memfd = l->pidfd = l->uffd = -1;
 	l->area = spec->area;
 	l->size = spec->size;
 	clocks_offsets(0, &here);
@@ -201,6 +201,7 @@ void landing_destroy(struct landing *l, bool keep)
 	io_close(&l->pidfd);
 	io_close(&l->sock);
 	io_close(&l->memfd);
+	io_close(&l->uffd);
 	if (l->map)
 		munmap(l->map, l->size - STUB_BOX);
 	forget_files(l);

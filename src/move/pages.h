@@ -1,5 +1,5 @@
 /*
- * pages.h - memory on its way from one process to the other
+ * pages.h - memory on its way out of the process; into the other: place.h
  */
 #ifndef MOVE_PAGES_H
 #define MOVE_PAGES_H
@@ -35,14 +35,5 @@ void page_sender_on_flush(struct page_sender *s, void (*fn)(void *arg),
 uint64_t page_sender_count(const struct page_sender *s);
 /* Not once the process has exited or begun another program (exec). */
 bool page_sender_alive(const struct page_sender *s);
-
-/*
- * Put the pages of a checked PAGES frame into the memory of pid.  For each one
- * that has no place there, since nothing is mapped or the file ends before it,
- * lost() is called.
- */
-typedef void pages_lost_fn(void *arg, uint64_t start, uint64_t end);
-int pages_place(pid_t pid, const struct frame *f, pages_lost_fn *lost,
-		void *arg, struct error *err) must_check;
 
 #endif

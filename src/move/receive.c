@@ -22,7 +22,7 @@
 #include "move/lack.h"
 #include "move/land.h"
 #include "move/move.h"
-#include "move/pages.h"
+#include "move/place.h"
 #include "move/restore.h"
 #include "move/wire.h"
 
@@ -141,6 +141,8 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 			    spec.clocks.boottime != here.boottime;
 	r = landing_create(v->dst, &spec, &v->landing, err);
 	if (r == 0)
+		r = place_begin(v->landing, err);
+	if (r == 0)
 		r = restore_clear(v->landing, v->other_vdso ? 0 : m->vdso, err);
 	if (r == 0 && v->other_vdso)
 		r = restore_vdso(v->landing, m->vdso, v->hello->vdso.data,
@@ -197,6 +199,8 @@ static int receive_map(struct receiving *v, struct error *err)
 		r = receive_mapping(v, m->map[i], err);
 	if (r == 0)
 		r = landing_flush(v->landing, err);
+	for (size_t i = 0; i < m->n_map && r == 0; i++)
+		place_expect(v->landing, m->map[i]);
 	if (v->landing)
 		landing_close_files(v->landing);
 	v->checked = NULL;
@@ -309,14 +313,15 @@ static int receive_frame(struct receiving *v, struct error *err)
 	case FRAME_TREE:
 		return receive_tree(v, err);
 	case FRAME_PAGES:
-		return pages_place(v->landing->pid, &v->frame, lose_page, v,
-				   err);
+		return place_pages(v->landing, &v->frame, lose_page, v, err);
 	case FRAME_SYNC:
+		place_end(v->landing);
 		return receive_sync(v, err);
 	case FRAME_HURRY:
 		receive_hurry(v, frame_u64(&v->frame) != 0);
 		return 0;
 	case FRAME_DONE:
+		place_end(v->landing);
 		return receive_done(v, err);
 	case FRAME_FDS:
 		return landing_restore_fds(v->landing, v->frame.data,
