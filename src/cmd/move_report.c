@@ -8,14 +8,15 @@ void move_report_json(const struct move_report *rep, const struct error *err)
 {
 	static const char *const outcome[] = { "aborted", "done", "undecided" };
 	json_t *j = json_pack(
-		"{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 		"outcome", outcome[rep->outcome], "error", err->text, "pid",
 		(int)rep->pid, "rounds", (int)rep->rounds, "threads",
 		(int)rep->threads, "pages_sent", (json_int_t)rep->pages_sent,
 		"pages_last", (json_int_t)rep->pages_last, "bytes_held",
 		(json_int_t)rep->bytes_held, "tracked", rep->tracked, "retries",
 		(int)rep->retries, "stalled_us", (json_int_t)rep->stalled,
-		"total_us", (json_int_t)rep->total, "downtime_us",
+		"paused_us", (json_int_t)rep->paused, "total_us",
+		(json_int_t)rep->total, "downtime_us",
 		(json_int_t)rep->downtime, "predicted_us",
 		(json_int_t)rep->predicted, "freeze_us",
 		(json_int_t)rep->freeze, "last_us", (json_int_t)rep->last,

@@ -173,6 +173,12 @@ struct move_report {
 	 */
 	unsigned retries;
 	usec_t stalled;
+	/*
+	 * How long it stood still before any freeze, so that it can be
+	 * followed: its main thread for the landing area, all threads for
+	 * mappings that are new.  Not part of downtime either.
+	 */
+	usec_t paused;
 	usec_t total;	  /* from HELLO to RUNNING */
 	usec_t downtime;  /* source: freeze to RUNNING received */
 	usec_t predicted; /* what the downtime was expected to be */

@@ -231,6 +231,7 @@ static int stop_leader(struct sending *s, struct error *err)
 static int send_setup(struct sending *s, struct error *err)
 {
 	struct error why;
+	usec_t start;
 	int r;
 
 	s->sent = sent_create();
@@ -238,6 +239,7 @@ static int send_setup(struct sending *s, struct error *err)
 	if (r < 0)
 		return r;
 	tracee_look(s->tracee);
+	start = send_now();
 	r = stop_leader(s, err);
 	if (r == 0)
 		r = prepare_area(s, err);
@@ -247,6 +249,7 @@ static int send_setup(struct sending *s, struct error *err)
 	if (r == 0 && s->method == TRACK_NONE)
 		send_progress(s, "stop-and-copy: %s", why.text);
 	tracee_resume(s->tracee);
+	s->report->paused = send_now() - start;
 	return r;
 }
 

@@ -166,7 +166,7 @@ static int register_stopped(struct sending *s, const struct vma_list *known,
 			    struct error *err)
 {
 	struct error why;
-	usec_t start;
+	usec_t start, paused;
 	int r;
 
 	/* the parent of a vfork() does not stop */
@@ -178,9 +178,11 @@ static int register_stopped(struct sending *s, const struct vma_list *known,
 	if (r == 0)
 		r = register_new(s, known, err);
 	tracee_resume(s->tracee);
+	paused = send_now() - start;
+	s->report->paused += paused;
 	if (r == 0)
 		send_progress(s, "it stood still for %.1f ms for new mappings",
-			      (double)(send_now() - start) / 1000);
+			      (double)paused / 1000);
 	return r == -EAGAIN ? 0 : r;
 }
 
