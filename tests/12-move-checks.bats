@@ -72,6 +72,13 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 		"$STINT_BUILD/tests/move/check-queues"
 }
 
+# A signal for each of its threads, which sleep in as many kinds of calls.
+@test "a signal that comes while nothing runs ends the calls that it would end" {
+	local program=$STINT_BUILD/tests/move/check-interrupts
+	timeout 100 "$drive" --moves 1 --interrupt 36-53 -- "$program" outside
+	timeout 100 "$drive" --moves 1 --fail source-sent --interrupt 36-53 -- "$program" outside
+}
+
 @test "waits go on for what is left, too, where a move is given up" {
 	local point
 	for point in source-round source-sent; do

@@ -346,6 +346,8 @@ static Move__Thread *take_thread(const struct tracee *t, const struct task *k,
 	m->pdeath = d->pdeath;
 	m->timer_slack = k->hurried ? HURRY_SLACK : (uint64_t)c[T_SLACK].ret;
 	m->wait = take_wait(t, k);
+	m->restart = k->restart == ERESTART_RESTARTBLOCK ? ERESTARTNOHAND
+							 : (uint32_t)k->restart;
 	m->comm = xasprintf("%.*s", (int)sizeof(d->comm), d->comm);
 	take_outside(m, k, ours);
 	return m;

@@ -152,33 +152,49 @@ static usec_t now(void)
 	return ts.tv_sec * USEC_PER_SEC + ts.tv_nsec / 1000;
 }
 
-/* waitpid() with a limit; 0 when it has passed. */
-static pid_t wait_limited(pid_t tid, int *ret, usec_t limit)
+bool tracee_await(bool (*look)(void *arg), void *arg, usec_t limit)
 {
 	/* SIGCHLD says that there is news, but not if somebody wants none */
 	const struct timespec slice = { .tv_nsec = 1000000 };
-	pid_t r = waitpid(tid, ret, __WALL | WNOHANG);
 	usec_t end = now() + limit;
+	bool done = look(arg);
 	sigset_t chld, old;
 
-	if (r)
-		return r;
+	if (done)
+		return true;
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &chld, &old);
-	while (!(r = waitpid(tid, ret, __WALL | WNOHANG)) && now() < end)
+	while (!(done = look(arg)) && now() < end)
 		sigtimedwait(&chld, NULL, &slice);
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	return r;
+	return done;
+}
+
+struct waiting {
+	pid_t tid, got;
+	int status, error;
+};
+
+static bool look_for(void *arg)
+{
+	struct waiting *w = arg;
+
+	w->got = waitpid(w->tid, &w->status, __WALL | WNOHANG);
+	w->error = w->got < 0 ? errno : 0;
+	return w->got != 0;
 }
 
 static int task_wait(struct task *k, int *ret, usec_t limit, struct error *err)
 {
-	pid_t r = wait_limited(k->tid, ret, limit);
+	struct waiting w = { .tid = k->tid };
+	bool news = tracee_await(look_for, &w, limit);
 
-	if (r < 0)
-		return error_sys(err, -errno, "waiting for thread %d", k->tid);
-	if (r == 0)
+	*ret = w.status;
+	if (w.error)
+		return error_sys(err, -w.error, "waiting for thread %d",
+				 k->tid);
+	if (!news)
 		return error_set(
 			err, -EAGAIN,
 			"thread %d cannot be stopped now: it waits for something that cannot be interrupted, such as the child of a vfork()",
@@ -279,6 +295,7 @@ static int task_read(struct tracee *t, struct task *k, struct error *err)
 	k->xstate = xmalloc((size_t)n);
 	memcpy(k->xstate, xstate, (size_t)n);
 	k->syscall = settle_syscall(&k->regs, &k->cont);
+	k->restart = settle_code(&k->regs);
 	tracee_found_call(t, k);
 	task_leave_rseq(t->pid, k);
 	return 0;
@@ -293,7 +310,7 @@ static int task_take_stop(struct tracee *t, struct task *k, struct error *err)
 	int status, r = task_wait_stop(k, err);
 
 	while (r == 0 && !k->gone && (r = task_read(t, k, err)) == 0) {
-		if (!settle_interrupted(&k->regs) || !task_has_signal(k))
+		if (!settle_code(&k->regs) || !task_has_signal(k))
 			break;
 		k->wait.kind = NULL;
 		ptrace(PTRACE_CONT, k->tid, NULL, NULL);
@@ -403,7 +420,7 @@ static int leave_vdso(struct tracee *t, struct task *k, struct error *err)
 {
 	int r;
 
-	if (k->gone || !in_vdso(t, k) || settle_interrupted(&k->regs))
+	if (k->gone || !in_vdso(t, k) || settle_code(&k->regs))
 		return 0;
 	r = step_out(t, k, err);
 	if (r == 0 && t->lose_vdso && !k->gone && in_vdso(t, k))

@@ -22,6 +22,7 @@
 #include <sys/user.h>
 
 #include "core/error.h"
+#include "core/units.h"
 #include "move/stub.h"
 #include "move/wait.h"
 
@@ -33,6 +34,7 @@ struct task {
 	struct user_regs_struct regs; /* as found */
 	struct user_regs_struct cont; /* as to be resumed, see settle */
 	int64_t syscall; /* interrupted and to be restarted by 219, or -1 */
+	int restart;	 /* settle_code() of the call that is in cont, or 0 */
 	struct task_wait {
 		const struct wait_kind *kind; /* NULL: it does not wait */
 		int64_t until;		      /* as in wait.h */
@@ -89,7 +91,10 @@ void tracee_resume(struct tracee *t);
  * of it was interrupted (k->syscall) and what that waited for (k->wait).
  */
 void tracee_found_call(struct tracee *t, struct task *k);
-/* Just before it goes on.  What cannot be done begins anew: too late. */
+/*
+ * Just before it goes on: the kernel is to continue its call.  A wait that it
+ * cannot continue begins anew and ends too late.
+ */
 void tracee_resume_call(struct tracee *t, size_t i);
 
 /*
@@ -135,21 +140,42 @@ size_t tracee_room(const struct tracee *t);
 /* Write what the process itself may not; its threads are stopped. */
 int tracee_poke(pid_t tid, uint64_t addr, const void *p, size_t n) must_check;
 
+/*
+ * Until the traced threads' news have made look() true, or the time is over;
+ * what it said last.
+ */
+bool tracee_await(bool (*look)(void *arg), void *arg, usec_t limit);
+
 /* Whole or an error. */
 int tracee_read(pid_t pid, uint64_t addr, void *p, size_t n) must_check;
 int tracee_write(pid_t pid, uint64_t addr, const void *p, size_t n) must_check;
 
+/* The kernel's private codes of calls that were interrupted. */
+enum settle_code {
+	ERESTARTSYS = 512,	     /* a handler ends it, but for SA_RESTART */
+	ERESTARTNOINTR = 513,	     /* nothing ends it */
+	ERESTARTNOHAND = 514,	     /* any handler ends it */
+	ERESTART_RESTARTBLOCK = 516, /* so; the kernel knows how to go on */
+};
+
 /*
  * What an interrupted call has to look like to be resumed without the
- * kernel's help: *cont gets rip and rax put right.  Signals that were about
- * to be delivered have been by the time a thread counts as stopped, so no
- * call has to be turned into EINTR here.  Returns the number of the call
- * that only restart_syscall can continue, or -1.
+ * kernel's help: *cont gets rip and rax put right.  Returns the number of the
+ * call that only restart_syscall can continue, or -1.
  */
 int64_t settle_syscall(const struct user_regs_struct *regs,
 		       struct user_regs_struct *cont);
 
-/* Is that the private code of a call that was interrupted? */
-bool settle_interrupted(const struct user_regs_struct *regs);
+/* Which of these a stop has found; 0 if it did not interrupt a call. */
+int settle_code(const struct user_regs_struct *regs);
+
+/*
+ * Turn what settle_syscall() made of an interrupted call into what the kernel
+ * takes for one that has just been interrupted.  Written by ptrace, it has the
+ * kernel decide when the thread goes on: a handler for a signal that came
+ * meanwhile runs and ends the call with EINTR, or the call is made again, all
+ * by the rules.  By 0 nothing is changed.
+ */
+void settle_give_back(struct user_regs_struct *regs, int code);
 
 #endif

@@ -109,6 +109,15 @@ out:
 	return r;
 }
 
+/* Its own registers; a call is the kernel's again, even if we die now. */
+static int put_back(const struct task *k)
+{
+	struct user_regs_struct regs = k->cont;
+
+	settle_give_back(&regs, k->restart);
+	return (int)ptrace(PTRACE_SETREGS, k->tid, NULL, &regs);
+}
+
 /* Let the leader run up to the end of the call at rip == after. */
 static int run_to_exit(struct tracee *t, uint64_t after,
 		       struct user_regs_struct *ret, struct error *err)
@@ -161,7 +170,7 @@ int tracee_call(struct tracee *t, long nr, const uint64_t arg[6], int64_t *ret,
 	r = run_to_exit(t, at + after, &out, err);
 	if (r < 0)
 		return r;
-	if (ptrace(PTRACE_SETREGS, k->tid, NULL, &k->cont) < 0)
+	if (put_back(k) < 0)
 		return error_sys(err, -errno, "writing thread %d", k->tid);
 	memset(code, 0, sizeof(code));
 	r = tracee_poke(k->tid, at, code, sizeof(code));
@@ -344,7 +353,7 @@ static int list_wait(struct tracee *t, size_t i, const struct tracee_list *l,
 		return r;
 	/* in this order: until the second, the frame still undoes it all */
 	if (ptrace(PTRACE_SETSIGMASK, k->tid, sizeof(k->mask), &k->mask) < 0 ||
-	    ptrace(PTRACE_SETREGS, k->tid, NULL, &k->cont) < 0)
+	    put_back(k) < 0)
 		return error_sys(err, -errno, "writing thread %d", k->tid);
 	return paused;
 }

@@ -22,8 +22,7 @@
 #include "move/proc.h"
 #include "move/wait.h"
 
-#define NEVER	       INT64_MAX
-#define ERESTARTNOHAND 514
+#define NEVER INT64_MAX
 
 /* One that may run faster than CLOCK_MONOTONIC, but not by more than this. */
 #define CLOCK_ERROR 1024
@@ -206,7 +205,7 @@ static int64_t find_end(pid_t pid, const struct task *k,
 	struct wait_kind rest = *kind;
 
 	rest.limit = kind->rest;
-	if (settle_interrupted(&k->regs) && told_by_kernel(kind, arg)) {
+	if (settle_code(&k->regs) && told_by_kernel(kind, arg)) {
 		left = wait_limit(pid, &rest, arg);
 		if (left >= 0)
 			end = now + left;
@@ -228,7 +227,10 @@ void tracee_found_call(struct tracee *t, struct task *k)
 	int64_t nr, exec, limit = -1;
 
 	k->wait.kind = NULL;
-	if (!settle_interrupted(&k->regs) && !fresh)
+	/* it was interrupted before, and has not got into its call again */
+	if (fresh)
+		k->restart = ERESTARTNOHAND;
+	if (!k->restart)
 		return;
 	if (w && (w->ip != k->regs.rip || w->sp != k->regs.rsp))
 		w = NULL;
@@ -305,34 +307,48 @@ static void remember_snippet(struct tracee *t, const struct task *k,
 
 	*w = (struct wait_seen){
 		.tid = k->tid,
-		.ip = regs->rip + 2,
+		.ip = regs->rip,
 		.sp = regs->rsp,
-		.nr = (int64_t)regs->rax,
+		.nr = (int64_t)regs->orig_rax,
 		.until = k->wait.until,
 		.snippet = true,
 	};
 	recount(t, k);
 }
 
-void tracee_resume_call(struct tracee *t, size_t i)
+/* The limit becomes what is left of it.  True: by a snippet. */
+static bool shorten(struct tracee *t, size_t i, struct user_regs_struct *regs)
 {
-	struct task *k = &t->task[i];
-	struct user_regs_struct regs = k->cont;
+	const struct task *k = &t->task[i];
+	struct user_regs_struct made = *regs;
 	uint64_t limit[2] = { 0 }, arg[6];
 
-	if (!k->wait.kind)
-		return;
-	if (k->syscall >= 0) {
-		recount(t, k);
-		return;
-	}
-	wait_args(&regs, arg);
+	wait_args(regs, arg);
 	wait_store(k->wait.kind->form, k->wait.until - wait_now(), 0, limit);
 	if (k->wait.in_place)
 		(void)!tracee_write(t->pid, arg[k->wait.kind->limit], limit,
 				    sizeof(limit));
 	else if (t->area &&
-		 use_snippet(t, k, &regs, limit, tracee_slot(t, i)) == 0 &&
-		 ptrace(PTRACE_SETREGS, k->tid, NULL, &regs) == 0)
+		 use_snippet(t, k, &made, limit, tracee_slot(t, i)) == 0)
+		*regs = made;
+	return regs->rip != k->cont.rip;
+}
+
+void tracee_resume_call(struct tracee *t, size_t i)
+{
+	struct task *k = &t->task[i];
+	struct user_regs_struct regs = k->cont;
+	bool snippet = false;
+
+	if (!k->restart)
+		return;
+	if (k->wait.kind && k->syscall < 0)
+		snippet = shorten(t, i, &regs);
+	settle_give_back(&regs, k->restart);
+	if (ptrace(PTRACE_SETREGS, k->tid, NULL, &regs) < 0)
+		return;
+	if (snippet)
 		remember_snippet(t, k, &regs);
+	else if (k->wait.kind && k->syscall >= 0)
+		recount(t, k);
 }

@@ -23,6 +23,7 @@
 #include "move/land.h"
 #include "move/move.h"
 #include "move/place.h"
+#include "move/restart.h"
 #include "move/restore.h"
 #include "move/wire.h"
 
@@ -36,7 +37,8 @@ struct receiving {
 	int root;	    /* of the capsule */
 	Move__Hello *hello; /* the source's */
 	Move__State *state;
-	struct lacks lacks; /* since the last SYNC */
+	struct lacks lacks;	 /* since the last SYNC */
+	struct restart *restart; /* threads that we see off */
 	struct frame frame;
 	bool done, ready, hurried;
 	const Move__File *checked; /* the last in this MAP, */
@@ -379,6 +381,8 @@ static int receive_commit(struct receiving *v, struct error *err)
 		return r;
 	v->ready = true;
 	r = frame_send_u64(v->ch, FRAME_READY, epoch, err);
+	/* while the word is under way */
+	v->restart = restart_begin(v->landing, v->state);
 	if (r == 0)
 		r = move_fault(MF_DEST_READY, err);
 	if (r == 0)
@@ -395,6 +399,7 @@ static int receive_commit(struct receiving *v, struct error *err)
 	if (r == 0 && frame_send_u64(v->ch, FRAME_RUNNING, epoch, NULL) == 0)
 		r = move_fault(MF_DEST_RUNNING, NULL);
 	(void)r;
+	restart_finish(v->restart);
 	receive_hurry(v, false);
 	return 0;
 }
@@ -415,6 +420,7 @@ int move_receive(const struct move_dest *dst, struct channel *ch,
 	if (r == 0)
 		r = receive_commit(&v, err);
 	receive_hurry(&v, false);
+	restart_end(v.restart);
 	if (r < 0 && v.ready && r != -ECANCELED)
 		ret->outcome = MOVE_UNDECIDED;
 	else if (r < 0 && r != -ECANCELED)

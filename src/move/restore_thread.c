@@ -20,6 +20,7 @@
 
 #include "core/xalloc.h"
 #include "move/inject.h"
+#include "move/restart.h"
 #include "move/restore.h"
 
 #define IOPRIO_WHO_PROCESS 1
@@ -302,12 +303,27 @@ int restore_thread_check(struct landing *l, const Move__State *s, size_t i,
 	return 0;
 }
 
+/* For restart.h's tracer; without one it is as if nothing had been. */
+static int put_mark(struct list *q, int32_t pid, int32_t tid, int sig,
+		    struct error *err)
+{
+	uint64_t mask = ~(UINT64_C(1) << (sig - 1)), at;
+	int r = landing_keep_data(q->l, &mask, sizeof(mask), &at, err);
+
+	if (r < 0)
+		return r;
+	put(q, SYS_rt_sigprocmask, SIG_SETMASK, at, 0, sizeof(mask));
+	put(q, SYS_tgkill, (uint64_t)pid, (uint64_t)tid, (uint64_t)sig, 0);
+	return 0;
+}
+
 int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 			const struct restore_ids *ids, struct error *err)
 {
 	const Move__Thread *t = s->thread[i];
 	int32_t pid = s->thread[0]->tid;
 	struct list q = { .l = l };
+	int mark = restart_signal(s, t);
 	uint64_t uc;
 	int r = build_frame(l, t, i, &uc, err);
 
@@ -329,6 +345,8 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	put(&q, SYS_prctl, PR_SET_TIMERSLACK, t->timer_slack, 0, 0);
 	if (r == 0 && i == 0)
 		r = put_timers(&q, s, err);
+	if (r == 0 && mark)
+		r = put_mark(&q, pid, t->tid, mark, err);
 	put(&q, STUB_SIGRETURN, uc, 0, 0, 0);
 	if (r == 0)
 		r = place(&q, landing_slot_here(l, i, t->xstate.len), err);

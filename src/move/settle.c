@@ -3,17 +3,13 @@
  *
  * A stopped thread's rax holds the kernel's private restart codes.  The
  * kernel acts on them only while the registers are as it left them, so
- * whoever writes registers must do what arch_do_signal_or_restart() would.
+ * whoever writes registers must do what arch_do_signal_or_restart() would, or
+ * put back what lets it.
  */
 #include <errno.h>
 #include <sys/syscall.h>
 
 #include "move/inject.h"
-
-#define ERESTARTSYS	      512
-#define ERESTARTNOINTR	      513
-#define ERESTARTNOHAND	      514
-#define ERESTART_RESTARTBLOCK 516
 
 /*
  * Calls that answer a plain -EINTR when interrupted, even by a stop that
@@ -47,34 +43,44 @@ static bool eintr_by_stop(long nr)
 	return false;
 }
 
-bool settle_interrupted(const struct user_regs_struct *regs)
+int settle_code(const struct user_regs_struct *regs)
 {
-	long nr = (long)regs->orig_rax;
+	long nr = (long)regs->orig_rax, code = -(long)regs->rax;
 
 	if (nr < 0)
-		return false;
-	switch (-(long)regs->rax) {
+		return 0;
+	switch (code) {
 	case ERESTARTSYS:
 	case ERESTARTNOINTR:
 	case ERESTARTNOHAND:
 	case ERESTART_RESTARTBLOCK:
-		return true;
+		return (int)code;
 	case EINTR:
-		return eintr_by_stop(nr);
+		return eintr_by_stop(nr) ? ERESTARTNOHAND : 0;
 	}
-	return false;
+	return 0;
 }
 
 int64_t settle_syscall(const struct user_regs_struct *regs,
 		       struct user_regs_struct *cont)
 {
-	bool by_block = -(long)regs->rax == ERESTART_RESTARTBLOCK;
+	int code = settle_code(regs);
+	bool by_block = code == ERESTART_RESTARTBLOCK;
 
 	*cont = *regs;
 	cont->orig_rax = (unsigned long)-1;
-	if (!settle_interrupted(regs))
+	if (!code)
 		return -1;
 	cont->rip -= 2; /* back onto the syscall instruction */
 	cont->rax = by_block ? SYS_restart_syscall : regs->orig_rax;
 	return by_block ? (int64_t)regs->orig_rax : -1;
+}
+
+void settle_give_back(struct user_regs_struct *regs, int code)
+{
+	if (!code)
+		return;
+	regs->rip += 2;
+	regs->orig_rax = regs->rax;
+	regs->rax = (unsigned long)-(long)code;
 }

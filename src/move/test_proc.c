@@ -211,13 +211,39 @@ static void test_settle(void **state)
 	assert_int_equal(c.rip, 0x1002);
 }
 
+/* What the kernel gets back is what it would act on. */
+static void test_give_back(void **state)
+{
+	struct user_regs_struct c, r = interrupted(SYS_read, -512);
+
+	settle_syscall(&r, &c);
+	settle_give_back(&c, settle_code(&r));
+	assert_memory_equal(&c, &r, sizeof(c));
+	/* of a stop epoll says EINTR; a handler ends it, nothing else does */
+	r = interrupted(SYS_epoll_wait, -EINTR);
+	settle_syscall(&r, &c);
+	settle_give_back(&c, settle_code(&r));
+	assert_int_equal(c.rip, 0x1002);
+	assert_int_equal(c.orig_rax, SYS_epoll_wait);
+	assert_int_equal((long)c.rax, -514);
+	r = interrupted(SYS_semop, -EINTR);
+	settle_syscall(&r, &c);
+	settle_give_back(&c, settle_code(&r));
+	assert_int_equal((long)c.rax, -EINTR);
+	assert_int_equal((long)c.orig_rax, -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_maps),	  cmocka_unit_test(test_advice),
-		cmocka_unit_test(test_torn_maps), cmocka_unit_test(test_status),
-		cmocka_unit_test(test_diff),	  cmocka_unit_test(test_timers),
+		cmocka_unit_test(test_maps),
+		cmocka_unit_test(test_advice),
+		cmocka_unit_test(test_torn_maps),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_diff),
+		cmocka_unit_test(test_timers),
 		cmocka_unit_test(test_settle),
+		cmocka_unit_test(test_give_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,7 +192,7 @@ class Drive:
         m = self.wait_for(name, p, r"^listening (\S+)$")
         return name, p, m.group(1)
 
-    def send(self, address, fault=None):
+    def send(self, address, fault=None, meanwhile=None):
         env = dict(os.environ)
         env.pop("STINT_FAULT", None)
         if fault:
@@ -200,12 +200,57 @@ class Drive:
         argv = self.hosts.enter(self.at) + [
             self.stint, "move", str(self.pid), "--to", address, "--json",
             *self.secret, *self.opts.option]
-        return subprocess.run(argv, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, env=env, timeout=300)
+        with subprocess.Popen(argv, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True,
+                              stdin=subprocess.DEVNULL, env=env) as p:
+            try:
+                if meanwhile:
+                    meanwhile(p)
+                out, err = p.communicate(timeout=300)
+            except BaseException:
+                p.kill()
+                raise
+        return subprocess.CompletedProcess(argv, p.returncode, out, err)
+
+    def wait_stopped(self, p):
+        """It stops itself at its fault."""
+        end = time.monotonic() + 60
+        while True:
+            with open(f"/proc/{p.pid}/stat") as f:
+                if f.read().split(") ")[1][0] == "T":
+                    return
+            if p.poll() is not None or time.monotonic() > end:
+                raise Failed("it does not come to its fault")
+            time.sleep(0.002)
+
+    def interrupt(self, pid):
+        first, last = map(int, self.opts.interrupt.split("-"))
+        for sig in range(first, last + 1):
+            os.kill(pid, sig)
+
+    def interrupt_copy(self, receiver):
+        """It stands before its release: now the signals come."""
+        def children(pid):
+            with open(f"/proc/{pid}/task/{pid}/children") as f:
+                return f.read().split()
+
+        def comm(pid):
+            with open(f"/proc/{pid}/comm") as f:
+                return f.read().strip()
+
+        self.wait_stopped(receiver)
+        copy, = [c for nest in children(receiver.pid) for c in children(nest)
+                 if comm(c) != "stint-lander"]
+        self.interrupt(int(copy))
+        receiver.send_signal(signal.SIGCONT)
 
     def move(self, n):
-        name, p, address = self.receiver(n)
-        s = self.send(address)
+        if self.opts.interrupt:
+            name, p, address = self.receiver(n, "dest-ready:stop")
+            s = self.send(address, None, lambda _: self.interrupt_copy(p))
+        else:
+            name, p, address = self.receiver(n)
+            s = self.send(address)
         if s.returncode:
             raise Failed(f"move {n}: {s.stderr.strip()}")
         there = self.wait_for(name, p, r'^(\{"outcome".*\})$').group(1)
@@ -241,9 +286,21 @@ class Drive:
 
     def fail(self, n, point):
         name, p, address = self.receiver(n)
-        s = self.send(address, f"{point}:error")
-        p.wait(120)
-        if s.returncode == 0 or point not in s.stderr:
+
+        def signals_and_no_peer(sender):
+            self.wait_stopped(sender)
+            self.interrupt(self.pid)
+            p.kill()
+            p.wait(60)
+            sender.send_signal(signal.SIGCONT)
+
+        if self.opts.interrupt:
+            s = self.send(address, f"{point}:stop", signals_and_no_peer)
+        else:
+            s = self.send(address, f"{point}:error")
+            p.wait(120)
+        if s.returncode == 0 or not (self.opts.interrupt or
+                                     point in s.stderr):
             raise Failed(f"it did not fail at {point}: {s.stderr.strip()}")
 
     def finish(self):
@@ -311,6 +368,10 @@ def options(argv=None):
                    help="the second host has copies of the program's files, "
                    "which this shell command changes; what is refused is "
                    "refused before the freeze")
+    p.add_argument("--interrupt", metavar="FIRST-LAST",
+                   help="the program gets these signals while the copy stands "
+                   "before its release, or at the POINT of --fail, where the "
+                   "receiver dies then")
     p.add_argument("--clocks", choices=["same", "other"],
                    help="the second host's clocks began elsewhere, by a time "
                    "namespace (same boot id) or as those of another kernel")

@@ -14,6 +14,7 @@ check-epolls
 check-eventfds
 check-eventfds memfd
 check-guards
+check-interrupts
 check-late file
 check-late private
 check-files
