@@ -120,7 +120,7 @@ static bool reaches(struct space *a, struct space *b, const char *to,
 
 	assert_int_equal(connect(from, (struct sockaddr *)&sin, sizeof(sin)),
 			 0);
-	for (int i = 0; i < (silence ? 3 : 50) && !n; i++) {
+	for (int i = 0; i < (silence ? 3 : 600) && !n; i++) {
 		/* Neither an unreachable nor a refusal may ever come back. */
 		assert_int_equal(send(from, "x", 1, 0), 1);
 		n = poll(p, 2, 100);
