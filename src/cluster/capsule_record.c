@@ -84,30 +84,25 @@ int record_read(const char *dir, struct capsule_record *ret)
 int record_write(const char *dir, const struct capsule_record *rec,
 		 struct error *err)
 {
-	char *new = xasprintf("%s/record.new", dir), addr[NET_TEXT];
-	char *path = xasprintf("%s/record", dir);
-	FILE *f = fopen(new, "we");
-	int r = 0;
+	char *path = xasprintf("%s/record", dir), *text, addr[NET_TEXT];
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int r;
 
-	if (f) {
-		fprintf(f, "keeper %d %llu\ninit %d %llu\nboot %s\n",
-			rec->keeper.pid, (unsigned long long)rec->keeper.start,
-			rec->init.pid, (unsigned long long)rec->init.start,
-			rec->boot);
-		fprintf(f, "netns %llu\nlink %s\nuplink %s\naddress %s\n",
-			(unsigned long long)rec->netns, rec->link, rec->uplink,
-			net_addr_text(rec->address, addr));
-		for (unsigned i = 0; i < rec->nr_cgroups; i++)
-			fprintf(f, "cgroup %s\n", rec->cgroups[i]);
-		r = ferror(f) ? -EIO : 0;
-		if (fclose(f) && !r)
-			r = -errno;
-	}
-	if (!f || (!r && rename(new, path) < 0))
-		r = -errno;
-	if (r < 0)
-		error_sys(err, r, "cannot write %s", path);
-	free(new);
+	if (!f)
+		abort();
+	fprintf(f, "keeper %d %llu\ninit %d %llu\nboot %s\n", rec->keeper.pid,
+		(unsigned long long)rec->keeper.start, rec->init.pid,
+		(unsigned long long)rec->init.start, rec->boot);
+	fprintf(f, "netns %llu\nlink %s\nuplink %s\naddress %s\n",
+		(unsigned long long)rec->netns, rec->link, rec->uplink,
+		net_addr_text(rec->address, addr));
+	for (unsigned i = 0; i < rec->nr_cgroups; i++)
+		fprintf(f, "cgroup %s\n", rec->cgroups[i]);
+	if (fclose(f))
+		abort();
+	r = io_replace_file(path, text, err);
+	free(text);
 	free(path);
 	return r;
 }

@@ -77,25 +77,20 @@ int testbed_lock(struct error *err)
 int testbed_record_write(const char *name, const struct testbed_record *rec,
 			 struct error *err)
 {
-	char *path = testbed_path(name, "record"), *new = NULL;
-	int r = 0;
-	FILE *f;
+	char *path = testbed_path(name, "record"), *text;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int r;
 
-	new = xasprintf("%s.new", path);
-	f = fopen(new, "we");
-	if (f) {
-		fprintf(f, "boot %s\nhosts %u\n", rec->boot, rec->nr_hosts);
-		for (size_t i = 0; i < rec->nr_cgroups; i++)
-			fprintf(f, "cgroup %s\n", rec->cgroups[i]);
-		r = ferror(f) ? -EIO : 0;
-		if (fclose(f) && !r)
-			r = -errno;
-	}
-	if (!f || (!r && rename(new, path) < 0))
-		r = -errno;
-	if (r < 0)
-		error_sys(err, r, "cannot write %s", path);
-	free(new);
+	if (!f)
+		abort();
+	fprintf(f, "boot %s\nhosts %u\n", rec->boot, rec->nr_hosts);
+	for (size_t i = 0; i < rec->nr_cgroups; i++)
+		fprintf(f, "cgroup %s\n", rec->cgroups[i]);
+	if (fclose(f))
+		abort();
+	r = io_replace_file(path, text, err);
+	free(text);
 	free(path);
 	return r;
 }

@@ -192,22 +192,14 @@ static size_t find_stdio(pid_t pid, struct move_external *ext)
 static int write_record(void *ctx, uint64_t epoch, struct error *err)
 {
 	const struct args *a = ctx;
-	char *tmp, *text;
-	int fd, r;
+	char *text;
+	int r;
 
 	if (!a->record)
 		return 0;
-	tmp = xasprintf("%s.%d", a->record, getpid());
 	text = xasprintf("pid %d epoch %llu committed to %s\n", a->pid,
 			 (unsigned long long)epoch, a->peer.addr);
-	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	r = fd < 0 ? -errno : io_write_full(fd, text, strlen(text));
-	io_close(&fd);
-	if (r == 0 && rename(tmp, a->record) < 0)
-		r = -errno;
-	if (r < 0)
-		error_sys(err, r, "%s", a->record);
-	free(tmp);
+	r = io_replace_file(a->record, text, err);
 	free(text);
 	return r;
 }

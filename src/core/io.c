@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,6 +75,19 @@ int io_write_file(int dirfd, const char *path, const char *text)
 	if (fd < 0)
 		return -errno;
 	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}
+
+int io_replace_file(const char *path, const char *text, struct error *err)
+{
+	char *beside = xasprintf("%s.new", path);
+	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int r = fd < 0 ? -errno : io_write_full(fd, text, strlen(text));
+
+	io_close(&fd);
+	if (r == 0 && rename(beside, path) < 0)
+		r = -errno;
+	free(beside);
+	return r < 0 ? error_sys(err, r, "cannot write %s", path) : 0;
 }
 
 void io_close(int *fd)

@@ -24,6 +24,13 @@ ssize_t io_read_file(int dirfd, const char *path, size_t max,
 /* One write of text to an existing file (sysfs, cgroup); 0 or -errno. */
 int io_write_file(int dirfd, const char *path, const char *text) must_check;
 
+/*
+ * A file that appears whole or not at all, in place of one that is there:
+ * written beside it, mode 0600, and renamed.  Not synced to the disk.
+ */
+int io_replace_file(const char *path, const char *text,
+		    struct error *err) must_check;
+
 void io_close(int *fd); /* closes unless negative, and sets -1 */
 #define fd_auto __attribute__((cleanup(io_close))) int
 
