@@ -8,7 +8,7 @@ void move_report_json(const struct move_report *rep, const struct error *err)
 {
 	static const char *const outcome[] = { "aborted", "done", "undecided" };
 	json_t *j = json_pack(
-		"{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 		"outcome", outcome[rep->outcome], "error", err->text, "pid",
 		(int)rep->pid, "rounds", (int)rep->rounds, "threads",
 		(int)rep->threads, "pages_sent", (json_int_t)rep->pages_sent,
