@@ -11,11 +11,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/digits.h"
 #include "core/xalloc.h"
-#include "sim/inflate.h"
 
 /* Beyond this many seconds (30 000 years) a time is no time. */
 #define MAX_SECONDS 1000000000000
@@ -52,8 +50,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The text ends in a NUL that is no part of it, so looking at *at is allowed
- * at its end too, and is neither a digit nor a blank. */
+/* At the text's end, where a look is allowed, is a NUL: not one, nor a blank. */
 static bool is_digit(char c)
 {
 	return (unsigned char)(c - '0') < 10;
@@ -494,48 +491,6 @@ int swf_parse(const char *text, size_t size, const char *name,
 		p.trace.nr = options->nr_jobs;
 	*ret = p.trace;
 	return 0;
-}
-
-/* Files that people take for traces, by how they begin; gzip is read. */
-static int check_kind(const char *text, size_t size, const char *name,
-		      struct error *err)
-{
-	static const char *const kinds[][2] = {
-		{ "zstd", "\x28\xb5\x2f\xfd" },
-		{ "xz", "\xfd\x37zXZ" },
-		{ "bzip2", "BZh" },
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		size_t n = strlen(kinds[i][1]);
-
-		if (size >= n && !memcmp(text, kinds[i][1], n))
-			return error_set(err, -EINVAL,
-					 "%s: packed by %s; unpack it first "
-					 "(gzip alone is read as it is)",
-					 name, kinds[i][0]);
-	}
-	return 0;
-}
-
-int swf_read(const char *path, const struct swf_options *options,
-	     struct swf_trace *ret, struct error *err)
-{
-	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
-	const char *name = strcmp(path, "-") ? path : "standard input";
-	char *text;
-	size_t size, skip;
-	int r = inflate_read(path, &text, &size, err);
-
-	if (r < 0)
-		return r;
-	skip = !strncmp(text, mark, 3) ? 3 : 0;
-	r = check_kind(text, size, name, err);
-	if (!r)
-		r = swf_parse(text + skip, size - skip, name, options, ret,
-			      err);
-	free(text);
-	return r;
 }
 
 void swf_clear(struct swf_trace *trace)
