@@ -30,7 +30,8 @@
 
 /* So long what stands in the way of a freeze may take to pass. */
 #define PATIENCE      (2 * USEC_PER_SEC)
-#define SOON	      (250 * USEC_PER_MSEC) /* of the first look */
+#define FIRST_LOOK    (1 * USEC_PER_SEC)    /* of the very first look */
+#define SOON	      (250 * USEC_PER_MSEC) /* of what the destination lacks */
 #define SHORTLY	      (10 * USEC_PER_MSEC)  /* of the one before a freeze */
 #define PAUSE	      (2 * USEC_PER_MSEC)   /* between two looks */
 #define THREADS_LEAST 64		    /* room for so many */
@@ -103,7 +104,7 @@ static int send_check(struct sending *s, struct error *err)
 	const struct move_source *src = s->src;
 	struct error why;
 	int t = tree_open(src->pid, src->trees, &s->trees, &why);
-	int r = check_until(s, send_now() + SOON, err);
+	int r = check_until(s, send_now() + FIRST_LOOK, err);
 
 	if (r == 0 && t < 0)
 		*err = why;
