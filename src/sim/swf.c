@@ -50,7 +50,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* At the text's end, where a look is allowed, is a NUL: not one, nor a blank. */
+/* At the text's end, where a look is allowed, is a NUL: not one, nor a blank.
+ */
 static bool is_digit(char c)
 {
 	return (unsigned char)(c - '0') < 10;
