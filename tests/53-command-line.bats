@@ -33,6 +33,11 @@ fails() {
 	fails 2 "no command ''" ''
 	fails 2 "no command 'bogus'" help bogus
 	fails 2 "no policy 'nosuch'" policies nosuch
+	fails 2 "no policy 'nosuch'" sim -p nosuch --swf /nonexistent
+	fails 2 "has no parameter 'x'" sim -p fcfs:x=1 --swf /nonexistent
+	fails 2 "no workload 'nosuch'" sim -p fcfs -w nosuch
+	fails 2 "no policy 'nosuch'" sweep -p nosuch --swf /nonexistent
+	fails 2 "no workload 'nosuch'" sweep -p fcfs -w nosuch
 	fails 2 "unrecognized option '--json'" kill --json 1
 	fails 2 "too often" agent --report-every 0
 	fails 2 "out of range" agent --cores 0
@@ -61,6 +66,8 @@ fails() {
 }
 
 @test "what does not work: exit 1 and one line" {
+	fails 1 "No such file" sim -p fcfs --swf /nonexistent
+	fails 1 "No such file" sweep -p fcfs --swf /nonexistent
 	fails 1 "no process 4194305" move check 4194305
 	fails 1 "'chen' are not computed yet" reproduce chen
 	fails 1 "'dynamite' are not computed yet" reproduce dynamite:D-1

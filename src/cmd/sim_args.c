@@ -9,6 +9,8 @@
 #include "cmd/command.h"
 #include "cmd/cost_options.h"
 #include "core/units.h"
+#include "policy/policy.h"
+#include "sim/workload.h"
 
 enum {
 	KEY_SWF = 256,
@@ -244,7 +246,7 @@ static int check_files(const struct sim_args *a, struct error *err)
 
 static int check(const struct sim_args *a, struct error *err)
 {
-	int sources = !!a->swf + !!a->workload + !!a->replay;
+	int sources = !!a->swf + !!a->workload + !!a->replay, r = 0;
 
 	if (!a->policy && !a->replay)
 		return error_set(err, -EINVAL,
@@ -265,7 +267,11 @@ static int check(const struct sim_args *a, struct error *err)
 		return error_set(err, -EINVAL,
 				 "a comparison writes no such file: give "
 				 "--policy NAME to simulate the recorded jobs");
-	return check_files(a, err);
+	if (!r && a->policy)
+		r = policy_check(a->policy, err);
+	if (!r && a->workload)
+		r = workload_check(a->workload, err);
+	return r ? r : check_files(a, err);
 }
 
 int sim_args_parse(int argc, char **argv, struct sim_args *ret,

@@ -106,9 +106,8 @@ static int sweep(struct sweep_args *a)
 	struct files files = { NULL };
 	int rc = sweep_check(&a->sweep, &err);
 
-	if (rc < 0)
-		return command_fail("sweep", EXIT_USAGE, &err);
-	rc = compute(a, &files, &err);
+	if (!rc)
+		rc = compute(a, &files, &err);
 	abort_files(&files);
 	return rc < 0 ? command_fail("sweep", EXIT_FAILED, &err) : EXIT_OK;
 }

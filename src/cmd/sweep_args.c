@@ -12,6 +12,8 @@
 #include "cmd/cost_options.h"
 #include "core/units.h"
 #include "core/xalloc.h"
+#include "policy/policy.h"
+#include "sim/workload.h"
 
 enum {
 	KEY_SWF = 256,
@@ -341,6 +343,18 @@ static void find_launcher(struct sweep *sweep)
 	}
 }
 
+static int check_names(const struct sweep_args *a, struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < a->policies.nr && !rc; i++)
+		rc = policy_check(a->policies.item[i], err);
+	for (size_t i = 0; i < a->workloads.nr && !rc; i++)
+		if (strncmp(a->workloads.item[i], "swf:", 4))
+			rc = workload_check(a->workloads.item[i], err);
+	return rc;
+}
+
 /* What is still missing is as usual, or an error. */
 static int fill_in(struct sweep_args *a, struct error *err)
 {
@@ -369,7 +383,7 @@ static int fill_in(struct sweep_args *a, struct error *err)
 		return error_set(err, -EINVAL, "--max %u is below --min %u",
 				 a->sweep.max, a->sweep.min);
 	make_cells(a);
-	return 0;
+	return check_names(a, err);
 }
 
 int sweep_args_parse(int argc, char **argv, struct sweep_args *ret,

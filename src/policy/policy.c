@@ -57,13 +57,46 @@ const struct policy_ops *policy_find(const char *name, struct error *err)
 	return NULL;
 }
 
-int policy_check_live(const char *spec, struct error *err)
+const struct policy_ops *policy_of(const char *spec, const char **ret_params,
+				   struct error *err)
 {
-	const char *rest;
-	char *name = param_split(spec, &rest);
+	char *name = param_split(spec, ret_params);
 	const struct policy_ops *ops = policy_find(name, err);
 
 	free(name);
+	return ops;
+}
+
+static int parse_params(const struct policy_ops *ops, const char *text,
+			struct params *ret, struct error *err)
+{
+	char *what = xasprintf("policy '%s'", ops->name);
+	int r = params_parse(ops->params, text, what, ret, err);
+
+	free(what);
+	return r;
+}
+
+int policy_check(const char *spec, struct error *err)
+{
+	const char *text;
+	const struct policy_ops *ops = policy_of(spec, &text, err);
+	struct params params;
+	int r;
+
+	if (!ops)
+		return -ENOENT;
+	r = parse_params(ops, text, &params, err);
+	if (!r)
+		params_clear(&params);
+	return r;
+}
+
+int policy_check_live(const char *spec, struct error *err)
+{
+	const char *params;
+	const struct policy_ops *ops = policy_of(spec, &params, err);
+
 	if (!ops)
 		return -ENOENT;
 	if (ops->flags & POLICY_RESIZES)
@@ -92,7 +125,7 @@ static int create(const struct policy_ops *ops, const char *text, uint64_t seed,
 	struct random_stream random;
 	struct params params;
 	struct policy_setup setup = { ops, &params, &random, view };
-	int r = params_parse(ops->params, text, what, &params, err);
+	int r = parse_params(ops, text, &params, err);
 
 	random_init(&random, seed, what, 0);
 	free(what);
@@ -102,7 +135,6 @@ static int create(const struct policy_ops *ops, const char *text, uint64_t seed,
 		r = error_set(err, -EINVAL,
 			      "policy '%s' places ranks on hosts; describe "
 			      "them with --hosts, such as 5x1,25x4",
-
 			      ops->name);
 	else
 		r = ops->create(&setup, ret, err);
@@ -116,14 +148,12 @@ static int create(const struct policy_ops *ops, const char *text, uint64_t seed,
 int policy_create(const char *spec, uint64_t seed, const struct view *view,
 		  struct policy **ret, struct error *err)
 {
-	const char *rest;
-	char *name = param_split(spec, &rest);
-	const struct policy_ops *ops = policy_find(name, err);
+	const char *params;
+	const struct policy_ops *ops = policy_of(spec, &params, err);
 
-	free(name);
 	if (!ops)
 		return -ENOENT;
-	return create(ops, rest, seed, view, ret, err);
+	return create(ops, params, seed, view, ret, err);
 }
 
 void policy_destroy(struct policy *policy)

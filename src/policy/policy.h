@@ -157,6 +157,16 @@ const struct policy_ops *policy_nth(size_t n);
 /* The one called name, or NULL with an error that lists near ones. */
 const struct policy_ops *policy_find(const char *name, struct error *err);
 
+/* The one that "NAME:key=value,..." names; *ret_params is what follows it. */
+const struct policy_ops *policy_of(const char *spec, const char **ret_params,
+				   struct error *err);
+
+/*
+ * Is there such a policy, with such parameters?  What depends on the machine is
+ * left to policy_create().
+ */
+int policy_check(const char *spec, struct error *err) must_check;
+
 /*
  * Can the live cluster do what this policy plans?  -ENOTSUP with a reason for
  * one that changes the number of a running program's processes, or suspends

@@ -335,11 +335,9 @@ static int make_machine(struct engine *g, struct error *err)
 {
 	const struct sim_config *c = g->config;
 	uint32_t procs = c->procs ? c->procs : c->workload->procs;
-	const char *rest;
-	char *name = param_split(c->policy, &rest);
-	const struct policy_ops *ops = policy_find(name, err);
+	const char *params;
+	const struct policy_ops *ops = policy_of(c->policy, &params, err);
 
-	free(name);
 	if (!ops)
 		return -EINVAL;
 	if (!procs && !c->nr_hosts)

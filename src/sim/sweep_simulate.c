@@ -234,14 +234,11 @@ static int check_cell(const struct sweep *sweep, const struct sweep_cell *c,
 {
 	struct workload *w = NULL;
 	struct host *hosts = NULL;
-	const struct policy_ops *ops;
-	const char *rest;
-	char *name = param_split(c->policy, &rest);
+	const char *params;
+	const struct policy_ops *ops = policy_of(c->policy, &params, err);
 	uint32_t nr_hosts = 0;
-	int rc = 0;
+	int rc;
 
-	ops = policy_find(name, err);
-	free(name);
 	if (!ops)
 		return -ENOENT;
 	rc = open_workload(sweep, c, 0, &w, err);

@@ -50,8 +50,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* At the text's end, where a look is allowed, is a NUL: not one, nor a blank.
- */
+/* The NUL at the text's end may be looked at: it is no digit and no blank. */
 static bool is_digit(char c)
 {
 	return (unsigned char)(c - '0') < 10;

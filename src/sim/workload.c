@@ -35,23 +35,44 @@ const struct workload_ops *workload_find(const char *name, struct error *err)
 	return NULL;
 }
 
-int workload_create(const char *spec, const struct workload_setup *setup,
-		    struct workload **ret, struct error *err)
+/* On success *ret_params is the caller's to clear. */
+static int parse_spec(const char *spec, const struct workload_ops **ret_ops,
+		      struct params *ret_params, struct error *err)
 {
-	const char *rest;
-	char *name = param_split(spec, &rest);
+	const char *text;
+	char *name = param_split(spec, &text), *what;
 	const struct workload_ops *ops = workload_find(name, err);
-	struct workload_setup full = *setup;
-	struct params params;
-	char *what;
 	int r;
 
 	free(name);
 	if (!ops)
 		return -ENOENT;
 	what = xasprintf("workload '%s'", ops->name);
-	r = params_parse(ops->params, rest, what, &params, err);
+	r = params_parse(ops->params, text, what, ret_params, err);
 	free(what);
+	*ret_ops = ops;
+	return r;
+}
+
+int workload_check(const char *spec, struct error *err)
+{
+	const struct workload_ops *ops;
+	struct params params;
+	int r = parse_spec(spec, &ops, &params, err);
+
+	if (!r)
+		params_clear(&params);
+	return r;
+}
+
+int workload_create(const char *spec, const struct workload_setup *setup,
+		    struct workload **ret, struct error *err)
+{
+	struct workload_setup full = *setup;
+	const struct workload_ops *ops;
+	struct params params;
+	int r = parse_spec(spec, &ops, &params, err);
+
 	if (r < 0)
 		return r;
 	full.params = &params;

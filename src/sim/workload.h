@@ -90,6 +90,9 @@ struct workload_ops {
 const struct workload_ops *workload_nth(size_t n);
 const struct workload_ops *workload_find(const char *name, struct error *err);
 
+/* Is there such a workload, with such parameters?  "NAME:key=value,..." */
+int workload_check(const char *spec, struct error *err) must_check;
+
 /* From "NAME:key=value,..."; setup->params is ignored. */
 int workload_create(const char *spec, const struct workload_setup *setup,
 		    struct workload **ret, struct error *err) must_check;
