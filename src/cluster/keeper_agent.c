@@ -370,6 +370,7 @@ static int on_connection(sd_event_source *src, int fd, uint32_t events,
 		return 0;
 	if (k->agent_fd >= 0)
 		hang_up(k);
+	keeper_forget_start(k);
 	setsockopt(new, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	if (sd_event_add_io(k->event, &k->agent_source, new, EPOLLIN, on_agent,
 			    k) < 0)

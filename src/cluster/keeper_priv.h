@@ -135,6 +135,8 @@ void keeper_kill_rank(struct keeper *k);
 
 /* ---- keeper_start.c */
 void keeper_on_start(struct keeper *k, const Keeper__Request *req);
+/* What has come of a START in pieces: another agent sends all of it anew. */
+void keeper_forget_start(struct keeper *k);
 /* A capsule for this keeper out of what the agent said. */
 int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 			uint32_t uid, uint32_t gid, const uint32_t *groups,

@@ -283,8 +283,7 @@ void keeper_clear_rank(struct keeper *k)
 	size_t n = 0;
 
 	keeper_drop_capsule(k);
-	free_list(&k->argv, &k->nr_argv);
-	free_list(&k->env, &k->nr_env);
+	keeper_forget_start(k);
 	for (int ext = 0; ext < EXT_MAX; ext++)
 		keeper_end_close(&k->end[ext]);
 	keeper_close_near(k);
@@ -296,6 +295,15 @@ void keeper_clear_rank(struct keeper *k)
 	free(k->hostname);
 	k->hostname = NULL;
 	k->state = KEEPER__STATE__EMPTY;
+}
+
+void keeper_forget_start(struct keeper *k)
+{
+	free_list(&k->argv, &k->nr_argv);
+	/* pmi_env_add() may have added some: count again. */
+	for (k->nr_env = 0; k->env && k->env[k->nr_env]; k->nr_env++)
+		;
+	free_list(&k->env, &k->nr_env);
 }
 
 void keeper_on_start(struct keeper *k, const Keeper__Request *req)
@@ -317,11 +325,7 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 		return;
 	r = start->capsule ? begin(k, start, &err)
 			   : error_set(&err, -EINVAL, "START without capsule");
-	free_list(&k->argv, &k->nr_argv);
-	/* pmi_env_add() may have added some: count again. */
-	for (k->nr_env = 0; k->env && k->env[k->nr_env]; k->nr_env++)
-		;
-	free_list(&k->env, &k->nr_env);
+	keeper_forget_start(k);
 	if (r < 0) {
 		keeper_clear_rank(k);
 		keeper_answer_failed(k, req->id, r, &err);

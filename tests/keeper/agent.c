@@ -3,10 +3,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/sockios.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -116,11 +119,23 @@ void agent_hear(struct keeper *k)
 	keeper__event__free_unpacked(ev, NULL);
 }
 
+void agent_drain(struct keeper *k)
+{
+	int unread;
+
+	while (!ioctl(k->fd, SIOCOUTQ, &unread) && unread)
+		poll(NULL, 0, 1);
+}
+
+void agent_redial(struct keeper *k)
+{
+	close(k->fd);
+	dial(k);
+}
+
 void agent_reconnect(void)
 {
 	for (unsigned i = 0; i < job.nr_keepers; i++)
-		if (job.keepers[i].fd >= 0) {
-			close(job.keepers[i].fd);
-			dial(&job.keepers[i]);
-		}
+		if (job.keepers[i].fd >= 0)
+			agent_redial(&job.keepers[i]);
 }

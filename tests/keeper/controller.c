@@ -73,14 +73,31 @@ static void start(struct keeper *k, char **argv)
 	agent_say(k, &req);
 }
 
+/* The first piece of a START, from an agent that dies before the rest. */
+static void start_in_vain(struct keeper *k)
+{
+	char program[] = "in-vain", *argv[] = { program };
+	Keeper__Start st = KEEPER__START__INIT;
+	REQUEST(START, start, &st);
+
+	st.argv = argv;
+	st.n_argv = 1;
+	st.more = true;
+	agent_say(k, &req);
+	agent_drain(k);
+	agent_redial(k);
+}
+
 void controller_start(char **argv)
 {
 	job.ranks = xcalloc(job.nr_ranks, sizeof(*job.ranks));
 	gather = pmi_gather_create(job.nr_ranks);
 	for (unsigned i = 0; i < job.nr_ranks; i++)
 		job.ranks[i].at = agent_launch(i, i % job.nr_hosts, 0);
-	for (unsigned i = 0; i < job.nr_ranks; i++)
+	for (unsigned i = 0; i < job.nr_ranks; i++) {
+		start_in_vain(job.ranks[i].at);
 		start(job.ranks[i].at, argv);
+	}
 }
 
 /* ---- what keepers say */

@@ -70,7 +70,10 @@ struct keeper *agent_launch(unsigned rank, unsigned host, uint64_t epoch);
 void agent_say(struct keeper *k, Keeper__Request *req);
 /* One packet to controller_event(), or its end to controller_lost(). */
 void agent_hear(struct keeper *k);
-/* Drop all connections and come again. */
+/* Wait until the keeper has read what was said. */
+void agent_drain(struct keeper *k);
+/* Drop a connection, or all, and come again. */
+void agent_redial(struct keeper *k);
 void agent_reconnect(void);
 
 /* ---- controller.c */
