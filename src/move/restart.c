@@ -108,10 +108,12 @@ struct restart *restart_begin(const struct landing *l, const Move__State *s)
 		return NULL;
 	/* the kernel lists them in the order in which they were made */
 	n = proc_read_tasks(l->pid, &tid, NULL);
-	if (n != (ssize_t)s->n_thread)
-		n = n < 0 ? n : (free(tid), -1);
 	if (n < 0)
 		return NULL;
+	if (n != (ssize_t)s->n_thread) {
+		free(tid);
+		return NULL;
+	}
 	r = xcalloc(1, sizeof(*r));
 	r->stub = l->area;
 	r->stub_end = l->area + STUB_SNIPPETS;

@@ -92,6 +92,8 @@ class Bed:
         return self
 
     def __exit__(self, *_):
+        # `timeout` sends it to us, and then to our whole group.
+        signal.signal(signal.SIGTERM, lambda *_: None)
         for j in self.jobs:
             if j.process.poll() is None:
                 j.process.terminate()
