@@ -252,6 +252,7 @@ grown() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
 	mkdir -p "$run_dir"
 	chown 4321 "$run_dir"
 	cp "$capsule_shell" "$script_dir/shell"
+	cp "$STINT_BUILD/tests/move/check-brief" "$script_dir/brief"
 	coproc setpriv --reuid 4321 --regid 4321 --clear-groups "$script_dir/shell" 3>&-
 	in[u]=${COPROC[1]} out[u]=${COPROC[0]}
 	say u create "cap$$u" run="$run_dir" addr=10.77.128.1 net=routed uplink=eth0
@@ -269,6 +270,13 @@ grown() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
 	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
 	ok u thaw
 	eventually grown "$script_dir/beats" "$n"
+	# Most of the time this is in vfork(), and cannot stop before its child.
+	start u "$script_dir/vfork" "exec '$script_dir/brief' vfork"
+	eventually grown "$script_dir/vfork" 0
+	for _ in {1..5}; do
+		ok u freeze
+		ok u thaw
+	done
 	ok u destroy
 	[ -z "$(ls "$run_dir/capsules")" ]
 }

@@ -182,16 +182,32 @@ static bool all_stopped(void)
 	return d && stopped;
 }
 
-static int stop_all(struct error *err)
+static bool await_stopped(int ms)
 {
-	if (kill(-1, SIGSTOP) < 0 && errno != ESRCH)
-		return error_sys(err, -errno, "cannot stop the capsule");
-	for (int i = 0; i < 1000; i++) {
-		if (all_stopped())
-			return 0;
+	while (!all_stopped()) {
+		if (ms-- == 0)
+			return false;
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	}
-	kill(-1, SIGCONT);
+	return true;
+}
+
+/*
+ * A parent in vfork() cannot stop before its child has gone on, which it does
+ * not if it was stopped first: then all run for a moment, and it is tried
+ * again.
+ */
+static int stop_all(struct error *err)
+{
+	for (int ms = 20; ms <= 200; ms += 20) {
+		if (kill(-1, SIGSTOP) < 0 && errno != ESRCH)
+			return error_sys(err, -errno,
+					 "cannot stop the capsule");
+		if (await_stopped(ms))
+			return 0;
+		kill(-1, SIGCONT);
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
 	return error_set(err, -ETIMEDOUT,
 			 "a process in the capsule does not stop");
 }
