@@ -399,8 +399,9 @@ static int receive_commit(struct receiving *v, struct error *err)
 	if (r == 0 && frame_send_u64(v->ch, FRAME_RUNNING, epoch, NULL) == 0)
 		r = move_fault(MF_DEST_RUNNING, NULL);
 	(void)r;
-	restart_finish(v->restart);
+	/* who is seen off takes its time, and keeps nobody from running */
 	receive_hurry(v, false);
+	restart_finish(v->restart);
 	return 0;
 }
 
