@@ -71,6 +71,18 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	bed_up 2
 }
 
+@test "testbed: of two that come up at the same time under a name, one does" {
+	bed_up 3 >"$BATS_TEST_TMPDIR/first" 2>&1 3>&- &
+	first=$!
+	run bed_up 3
+	second=$status
+	wait $first && first=0 || first=$?
+	cat "$BATS_TEST_TMPDIR/first" && echo "$output"
+	[ $((first + second)) = 1 ]
+	grep -q "is up" "$BATS_TEST_TMPDIR/first" - <<<"$output"
+	on h3 true
+}
+
 @test "testbed: down ends what runs there, and nothing else" {
 	bed_up 2
 	sleep 1000 3>&- &
@@ -104,6 +116,17 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 		timeout 100 "$stint" testbed down
 		[ "$(leftovers)" = "$before" ]
 	done
+}
+
+@test "testbed: down that fails at a host removes all the others" {
+	bed_up 3
+	on h1 sh -c 'touch "$STINT_RUN_DIR/capsules"' # where a directory must be
+	run -1 timeout 100 "$stint" testbed down
+	[ "${#lines[@]}" = 1 ]
+	[[ $(leftovers) == *"cgroups: "$'\n'* ]]
+	[[ $(leftovers) == *"mounts: 0"* ]]
+	rm "$(rundir h1)/capsules"
+	timeout 100 "$stint" testbed down
 }
 
 @test "testbed: a cluster of its own, which commands find by its name" {
@@ -161,4 +184,11 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	[ "$status" = 1 ]
 	run on ../h1 true
 	[ "$status" = 1 ]
+}
+
+@test "testbed: its parties killed in any order, down leaves nothing" {
+	timeout 200 "$BATS_TEST_DIRNAME/mpi/tidy.py" --rounds 3 --seed $$ >"$BATS_TEST_TMPDIR/tidy" || {
+		cat "$BATS_TEST_TMPDIR/tidy"
+		false
+	}
 }

@@ -29,6 +29,7 @@
 
 #define SERVICE_MS  5000 /* for a service to end by itself */
 #define KILL_ROUNDS 200	 /* of 10 ms */
+#define DIE_ROUNDS  10	 /* of cgroup_remove()'s two seconds */
 
 /* ---- processes ---- */
 
@@ -168,42 +169,64 @@ static int remove_cgroups(const char *name, struct error *err)
 	if (r < 0)
 		return 0; /* nothing was made yet */
 	r = process_boot_id(boot, err);
-	if (!r && !strcmp(boot, rec.boot) &&
-	    cgroup_remove(rec.cgroups, rec.nr_cgroups) < 0)
-		r = error_set(err, -EBUSY,
-			      "testbed %s: a process in it does not die", name);
+	if (!r && !strcmp(boot, rec.boot)) {
+		for (int i = 0; i == 0 || (r < 0 && i < DIE_ROUNDS); i++)
+			r = cgroup_remove(rec.cgroups, rec.nr_cgroups);
+		if (r < 0)
+			error_set(err, r,
+				  "testbed %s: a process in it does not die; "
+				  "later again: stint testbed down --name %s",
+				  name, name);
+	}
 	testbed_record_clear(&rec);
 	return r;
 }
 
-static int remove_hosts(const char *name, struct error *err)
+static int remove_host(const char *name, unsigned number, struct error *err)
 {
-	char *path;
+	char *path = testbed_path(name, "h%u/netns", number);
+	char *run = testbed_path(name, "h%u/run", number);
+	int r = 0;
 
-	for (unsigned h = 1; h <= TESTBED_HOSTS_MAX; h++) {
-		char *run = testbed_path(name, "h%u/run", h);
-
-		path = testbed_path(name, "h%u/netns", h);
-		if (!access(path, F_OK))
-			empty_netns(path);
-		if (!access(run, F_OK) && capsule_sweep(run, err) < 0) {
-			free(run);
-			free(path);
-			return -EIO;
-		}
-		remove_netns(path);
-		free(run);
-		free(path);
-	}
-	path = testbed_path(name, "lan");
+	if (!access(path, F_OK))
+		empty_netns(path);
+	if (!access(run, F_OK))
+		r = capsule_sweep(run, err);
 	remove_netns(path);
+	free(run);
 	free(path);
-	return 0;
+	return r < 0 ? r : 0;
+}
+
+/* As much of it as can be, whatever fails; the first failure is told. */
+int testbed_remove(const char *name, struct error *err)
+{
+	char *dir = testbed_dir(name), *mark = testbed_path(name, "up");
+	char *lan = testbed_path(name, "lan");
+	int r = 0, k;
+
+	if (!access(dir, F_OK)) {
+		unlink(mark); /* from now on it is a broken one */
+		end_services(dir);
+		for (unsigned h = 1; h <= TESTBED_HOSTS_MAX; h++) {
+			k = remove_host(name, h, r ? NULL : err);
+			r = r ? r : k;
+		}
+		remove_netns(lan);
+		k = remove_cgroups(name, r ? NULL : err);
+		r = r ? r : k;
+		/* The record last: what is left is found by the next. */
+		if (!r)
+			r = remove_tree(dir, err);
+	}
+	free(lan);
+	free(mark);
+	free(dir);
+	return r;
 }
 
 int testbed_down(const char *name, struct error *err)
 {
-	char *dir, *mark;
 	fd_auto lock = -1;
 	int r = testbed_check_name(name, err);
 
@@ -212,22 +235,7 @@ int testbed_down(const char *name, struct error *err)
 	if (geteuid())
 		return error_set(err, -EPERM, "only root can end a testbed");
 	lock = testbed_lock(err);
-	if (lock < 0)
-		return lock;
-	dir = testbed_dir(name);
-	mark = testbed_path(name, "up");
-	if (!access(dir, F_OK)) {
-		unlink(mark); /* from now on it is a broken one */
-		end_services(dir);
-		r = remove_hosts(name, err);
-		if (!r)
-			r = remove_cgroups(name, err);
-		if (!r)
-			r = remove_tree(dir, err);
-	}
-	free(mark);
-	free(dir);
-	return r;
+	return lock < 0 ? lock : testbed_remove(name, err);
 }
 
 /* ---- listing ---- */

@@ -15,6 +15,9 @@ char *testbed_path(const char *name, const char *fmt, ...)
 /* Lock DIR (made if need be) against other ups and downs; the descriptor. */
 int testbed_lock(struct error *err) must_check;
 
+/* testbed_down() for who holds the lock. */
+int testbed_remove(const char *name, struct error *err) must_check;
+
 /* Start the controller and the agents, and wait until they are ready. */
 int testbed_serve(const struct testbed_spec *spec,
 		  struct error *err) must_check;

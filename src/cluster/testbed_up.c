@@ -341,7 +341,7 @@ static int check_free(const char *name, struct error *err)
 				"testbed %s is up; end it with: stint testbed down --name %s",
 				name, name);
 	free(list);
-	return r < 0 ? r : testbed_down(name, err);
+	return r < 0 ? r : testbed_remove(name, err);
 }
 
 static int make_all(const struct testbed_spec *spec, struct testbed_record *rec,
@@ -369,26 +369,15 @@ static int mark_up(const char *name, struct error *err)
 	return r;
 }
 
-int testbed_up(const struct testbed_spec *spec, struct error *err)
+/* The lock is held, and nothing of that name is there. */
+static int bring_up(const struct testbed_spec *spec, struct error *err)
 {
 	struct testbed_record rec = { .nr_hosts = spec->nr_hosts };
 	fd_auto home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	fd_auto lock = -1;
-	struct error why;
-	int r;
+	int r = process_boot_id(rec.boot, err);
 
-	if (geteuid())
-		return error_set(err, -EPERM, "only root can make a testbed");
-	if (!spec->nr_hosts || spec->nr_hosts > TESTBED_HOSTS_MAX)
-		return error_set(err, -EINVAL, "a testbed has 1 to %d hosts",
-				 TESTBED_HOSTS_MAX);
-	if ((r = testbed_check_name(spec->name, err)) < 0 ||
-	    (r = check_free(spec->name, err)) < 0 ||
-	    (r = process_boot_id(rec.boot, err)) < 0)
+	if (r < 0)
 		return r;
-	lock = testbed_lock(err);
-	if (lock < 0)
-		return lock;
 	plan_cgroups(&rec, spec->name);
 	r = make_all(spec, &rec, err);
 	if (home < 0 || setns(home, CLONE_NEWNET) < 0)
@@ -396,10 +385,30 @@ int testbed_up(const struct testbed_spec *spec, struct error *err)
 	testbed_record_clear(&rec);
 	if (!r && !spec->bare)
 		r = testbed_serve(spec, err);
-	if (!r)
-		r = mark_up(spec->name, err);
-	io_close(&lock);
+	return r < 0 ? r : mark_up(spec->name, err);
+}
+
+int testbed_up(const struct testbed_spec *spec, struct error *err)
+{
+	fd_auto lock = -1;
+	int r;
+
+	if (geteuid())
+		return error_set(err, -EPERM, "only root can make a testbed");
+	if (!spec->nr_hosts || spec->nr_hosts > TESTBED_HOSTS_MAX)
+		return error_set(err, -EINVAL, "a testbed has 1 to %d hosts",
+				 TESTBED_HOSTS_MAX);
+	r = testbed_check_name(spec->name, err);
 	if (r < 0)
-		(void)!testbed_down(spec->name, &why);
+		return r;
+	lock = testbed_lock(err);
+	if (lock < 0)
+		return lock;
+	r = check_free(spec->name, err);
+	if (r < 0)
+		return r;
+	r = bring_up(spec, err);
+	if (r < 0)
+		(void)!testbed_remove(spec->name, NULL);
 	return r;
 }

@@ -97,7 +97,7 @@ class Bed:
         for j in self.jobs:
             if j.process.poll() is None:
                 j.process.terminate()
-        self.stint("testbed", "down", timeout=120)
+        down = self.stint("testbed", "down", timeout=120)
         for j in self.jobs:
             try:
                 j.process.wait(60)
@@ -107,6 +107,11 @@ class Bed:
         for p in self.restarted.values():
             p.terminate()  # an agent is gone already, the controller not
             p.wait(60)
+        if down.returncode:  # its record is what the next attempt needs
+            print(f"STINT_TESTBED_DIR={self.env['STINT_TESTBED_DIR']} "
+                  f"STINT_TESTBED={self.env['STINT_TESTBED']} is still there: "
+                  f"{down.stderr.strip()}", file=sys.stderr)
+            raise Failed("the testbed does not go down")
         subprocess.run(["rm", "-rf", self.dir], check=False)
 
     def stint(self, *args, timeout=300):
