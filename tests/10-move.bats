@@ -4,7 +4,7 @@
 load build
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || exit
 	# appends one number after the other to a file
 	cat >beat.py <<-'S'
 		import os, sys, time
@@ -167,7 +167,7 @@ strike() {
 	fi
 	in_sequence || { echo "at $2"; return 1; }
 	teardown
-	receiver= nest= victim=
+	receiver='' nest='' victim=''
 	rm -f record
 }
 

@@ -5,7 +5,7 @@
 load build
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || exit
 	# counts in a file; does what it is told by USR1, undoes it by USR2
 	cat >during.py <<-'S'
 		import os, signal, sys, time

@@ -6,7 +6,8 @@ bats_require_minimum_version 1.5.0
 load capsule
 
 setup_file() {
-	export dir=$(mktemp -d /var/tmp/stint-test.XXXXXX)
+	dir=$(mktemp -d /var/tmp/stint-test.XXXXXX)
+	export dir
 	# Answers datagrams with its name.
 	cat >"$dir/name.py" <<-'E'
 	import socket, sys

@@ -19,7 +19,8 @@ capsule_up() { # SHELL HOST ADDRESS [MORE...]
 
 # Scripts live where the capsule sees them too: its /tmp is its own.
 setup_file() {
-	export script_dir=$(mktemp -d /var/tmp/stint-test.XXXXXX)
+	script_dir=$(mktemp -d /var/tmp/stint-test.XXXXXX)
+	export script_dir
 	chmod 755 "$script_dir"
 }
 teardown_file() { rm -rf "$script_dir"; }
@@ -291,6 +292,7 @@ grown() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
 	coproc unshare --mount --propagation private sh -c '
 		umount --recursive /sys/fs/cgroup
 		mount -t cgroup2 none /sys/fs/cgroup && exec "$0"' "$capsule_shell" 3>&-
+	# shellcheck disable=SC2034 # for say()
 	in[v]=${COPROC[1]} out[v]=${COPROC[0]}
 	ok v create "cap$$v" run="$run_dir"
 	ok v init

@@ -37,9 +37,8 @@ nothing_left() {
 }
 
 nothing_there() {
-	[ -z "$(ls "$dir"/*/keepers "$dir"/*/capsules 2>/dev/null |
-		grep -v ':$' | grep .)" ]
-	! pgrep -f "keeper --run-dir=$dir" >/dev/null
+	[ -z "$(find "$dir"/*/keepers "$dir"/*/capsules -mindepth 1 ! -name .lock 2>/dev/null)" ] &&
+		! pgrep -f "keeper --run-dir=$dir" >/dev/null
 }
 
 @test "exit statuses and signals come through" {
@@ -79,7 +78,7 @@ reconnect' | head -40 >"$dir/script"
 	job -s "$dir/script" sh -c \
 		'for i in $(seq 40); do seq 1 2000; sleep 0.02; done' \
 		>"$dir/out"
-	for i in $(seq 40); do seq 1 2000; done | cmp - "$dir/out"
+	for _ in $(seq 40); do seq 1 2000; done | cmp - "$dir/out"
 	nothing_left
 }
 

@@ -160,13 +160,13 @@ switches() { # PID
 }
 
 @test "an MPI program runs, and each rank is moved meanwhile" {
-	local heat=$STINT_BUILD/examples/heat job moves=0 n=500 limit=600
+	local heat=$STINT_BUILD/examples/heat job moves=0 n=500
 	[ -x "$heat" ] || skip "no MPICH here"
 	# More iterations, until there are enough for a move, however fast this
 	# machine makes them.
 	while [ "$moves" -lt 1 ]; do
 		n=$((n * 4))
-		st run -n 3 "$heat" -n 64 -i $n >"$bed/out" 2>&1 3>&- &
+		limit=600 st run -n 3 "$heat" -n 64 -i $n >"$bed/out" 2>&1 3>&- &
 		background=$!
 		eventually grep -q iteration "$bed/out"
 		job=$((${job:-0} + 1))

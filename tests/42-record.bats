@@ -158,6 +158,7 @@ print(sqlite3.connect(sys.argv[1]).execute('SELECT ' + sys.argv[2]).fetchone()[0
 		SECRET=sesame$i st run -n 2 true "$i"
 	done
 	limit=1000 st run -n 1 sleep 1000 3>&- & # goes on meanwhile, and is no history
+	# shellcheck disable=SC2034 # for jobs_teardown()
 	background=$!
 	eventually is 'j[6]["state"]' running
 	eventually is 'sorted(j)' '[4, 5, 6]'

@@ -6,7 +6,7 @@ load build
 
 setup() {
 	dir=$(mktemp -d)
-	some=(-p ff -p deqp -w ismail:speedup=misp -L 0.3,0.7 -n 700 --max 6 --min 3)
+	some=(-p ff -p deqp -w ismail:speedup=misp -L "0.3,0.7" -n 700 --max 6 --min 3)
 }
 
 teardown() {

@@ -7,7 +7,7 @@ load build
 
 setup() {
 	dir=$(mktemp -d)
-	cd "$dir"
+	cd "$dir" || exit
 	unset STINT_CONTROLLER STINT_TESTBED STINT_KEY
 	export HOME=$dir STINT_TESTBED_DIR=$dir/testbeds
 }

@@ -1,6 +1,7 @@
 # build.bash - where what is tested is; load it at the top of a .bats file
 STINT_BUILD=$(realpath "${STINT_BUILD:-$BATS_TEST_DIRNAME/../build}")
 export STINT_BUILD
+# shellcheck disable=SC2034 # for who loads this
 stint=$STINT_BUILD/src/cmd/stint
 
 # Try again until it holds.  A minute and a half, on a machine that may have better

@@ -55,6 +55,7 @@ shell() { # NAME HOST
 	mkdir "$dir"
 	mkfifo "$dir/in" "$dir/out"
 	"$stint" testbed exec "$2" "$capsule_shell" <"$dir/in" >"$dir/out" 2>"$dir/err" 3>&- &
+	# shellcheck disable=SC2034 # for who loads this
 	pid[$1]=$!
 	exec {i}>"$dir/in" {o}<"$dir/out"
 	in[$1]=$i out[$1]=$o
