@@ -71,7 +71,10 @@ print("all", i)'
 
 @test "a rank does not move from a bridged host to a routed one; a pool elsewhere is refused" {
 	local bed=$STINT_TESTBED_DIR/$STINT_TESTBED
-	kill -9 "$(cut -d' ' -f1 "$bed/h3.service")"
+	local agent
+	read -r agent _ <"$bed/h3.service"
+	kill -9 "$agent"
+	eventually ended "$agent"
 	on h3 "$stint" agent --controller="unix:$bed/controller.sock" --key="$bed/h3/key" \
 		--run-dir="$bed/h3/run" --uplink=br0 --score=1000 >>"$bed/h3/agent.log" 2>&1 3>&- &
 	eventually grep -q "host=h3 agent=down" "$bed/controller.log"

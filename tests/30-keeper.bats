@@ -185,43 +185,16 @@ reconnect' | head -40 >"$dir/script"
 # ---- moves
 
 py=/usr/bin/python3
-
-# Counts until USR1; then says how far, and 'sum' of what stdin gave it.
-counter() {
-	cat >"$dir/count.py" <<-'END'
-		import os, signal, sys, time
-		on = True
-		def enough(*_):
-		    global on
-		    on = False
-		signal.signal(signal.SIGUSR1, enough)
-		i = 0
-		while on:
-		    print(i, flush=True)
-		    with open("/tmp/count", "a") as f:
-		        print(i, file=f)
-		    i += 1
-		    time.sleep(0.02)
-		# its own /tmp has gone with it
-		if open("/tmp/count").read().split() != list(map(str, range(i))):
-		    sys.exit('/tmp/count is spoilt')
-		print("counted", i)
-		if len(sys.argv) > 1:
-		    print(sum(int(l) for l in sys.stdin))
-		# whoever hurries a move puts the rank back
-		if os.sched_getscheduler(0) != os.SCHED_OTHER:
-		    sys.exit('ended in the real-time class')
-	END
-}
+count=$BATS_TEST_DIRNAME/counter.py
 
 # All that it counted came, once and in order, and then all that is in $1.
 counted_whole() { # LINE...
 	local n
-	n=$(sed -n 's/^counted //p' "$dir/out")
+	n=$(sed -n 's/^PASS //p' "$dir/out")
 	[ "$n" -gt 1 ]
 	{
-		seq 0 $((n - 1))
-		printf '%s\n' "counted $n" "$@"
+		seq -f 'round %.0f' 0 $((n - 1))
+		printf '%s\n' "PASS $n" "$@"
 	} | cmp - "$dir/out"
 }
 
@@ -235,10 +208,9 @@ enough() { # RANK... are told by USR1
 }
 
 @test "a rank moves to and fro, its stdio follows" {
-	counter
 	seq 1 50000 >"$dir/in"
 	{ moves 0 0 0; enough 0; } >"$dir/script"
-	job -r "$dir/b" -i -s "$dir/script" $py "$dir/count.py" sum \
+	job -r "$dir/b" -i -s "$dir/script" "$count" --sum \
 		<"$dir/in" >"$dir/out" 2>"$dir/err"
 	cat "$dir/err"
 	[ "$(grep -c outcome=landed "$dir/err")" = 3 ]
@@ -248,14 +220,13 @@ enough() { # RANK... are told by USR1
 }
 
 @test "a move under way outlives its agents" {
-	counter
 	{
 		printf 'await 1\nbegin 0\n'
 		for _ in {1..30}; do printf 'reconnect\nsleep 0.02\n'; done
 		echo settle
 		enough 0
 	} >"$dir/script"
-	job -r "$dir/b" -s "$dir/script" $py "$dir/count.py" \
+	job -r "$dir/b" -s "$dir/script" "$count" \
 		>"$dir/out" 2>"$dir/err"
 	cat "$dir/err"
 	grep -q outcome=landed "$dir/err"
@@ -462,15 +433,14 @@ enough() { # RANK... are told by USR1
 # An engine is killed at each named point: the rank runs on, here or there,
 # and nothing of its output is lost or doubled.
 @test "engines killed anywhere leave exactly one copy" {
-	counter
 	{ moves 0; echo settle; enough 0; } >"$dir/script"
 	for point in source-hello dest-spawned source-round source-frozen \
 		source-unplugged source-captured source-sent dest-state \
 		dest-threads dest-ready source-held source-recorded \
 		source-committed dest-commit dest-running source-running; do
 		echo "$point"
-		STINT_FAULT=$point job -r "$dir/b" -s "$dir/script" $py \
-			"$dir/count.py" >"$dir/out" 2>"$dir/err" ||
+		STINT_FAULT=$point job -r "$dir/b" -s "$dir/script" \
+			"$count" >"$dir/out" 2>"$dir/err" ||
 			{ cat "$dir/err"; false; }
 		cat "$dir/err"
 		counted_whole
@@ -488,13 +458,12 @@ murdered() {
 	} >"$dir/script"
 	run env STINT_FAULT="$1:stop" timeout 200 \
 		"$STINT_BUILD/tests/keeper/keeper-job" -r "$dir/a" \
-		-r "$dir/b" -s "$dir/script" $py "$dir/count.py"
+		-r "$dir/b" -s "$dir/script" "$count"
 	echo "$1 $2: $status"
-	grep -vE '^[0-9]+$' <<<"$output"
+	grep -v '^round' <<<"$output"
 }
 
 @test "keepers killed in a move leave at most one copy" {
-	counter
 	# The new one, before the commit: the rank stays.
 	murdered dest-state new
 	[ "$status" = 0 ]

@@ -27,22 +27,12 @@ host_of() { # JOB.RANK
 	json "j[0]['ranks'][${1#*.}]['host']" ps "${1%.*}"
 }
 
-# Prints numbers, slowly, until USR1, and how many there were: every line counts.
-counter='import signal, time
-on = True
-def enough(*_):
-    global on
-    on = False
-signal.signal(signal.SIGUSR1, enough)
-n = 0
-while on:
-    print(n, flush=True); n += 1; time.sleep(0.02)
-print("numbers", n)'
+count=$BATS_TEST_DIRNAME/counter.py
 
 counted_whole() { # FILE
 	local n
-	n=$(sed -n 's/^numbers //p' "$1")
-	[ "$n" -gt 1 ] && cmp "$1" <(seq 0 $((n - 1)); echo "numbers $n")
+	n=$(sed -n 's/^PASS //p' "$1")
+	[ "$n" -gt 1 ] && cmp "$1" <(seq -f 'round %.0f' 0 $((n - 1)); echo "PASS $n")
 }
 
 @test "exit codes: the program's own, 128 + signal, 127, 126" {
@@ -90,8 +80,7 @@ counted_whole() { # FILE
 @test "nothing goes to and fro once stdin has ended" {
 	local c before
 	c=$(service_pid controller)
-	limit=1000 st run sleep 1000 </dev/null 3>&- &
-	background=$!
+	begin run sleep 1000 </dev/null
 	eventually all_running
 	before=$(switches "$c")
 	sleep 1
@@ -116,8 +105,7 @@ switches() { # PID
 	run st run -n 3 --hosts h2 -l sleep 0
 	echo "$output"
 	[ "$status" = 0 ]
-	limit=1000 st run -n 3 sleep 1000 3>&- &
-	background=$!
+	begin run -n 3 sleep 1000
 	eventually all_running
 	[ "$(json 'sorted(r["host"] for r in j[0]["ranks"])' ps)" = "['h1', 'h2', 'h3']" ]
 	st kill "$(json 'j[0]["job"]' ps)"
@@ -128,8 +116,7 @@ switches() { # PID
 }
 
 @test "kill: TERM, then KILL for who does not hear; -s only signals" {
-	st run sh -c 'trap "" TERM; trap "echo usr1" USR1; echo up; while :; do sleep 0.1; done' >"$bed/out" 2>&1 3>&- &
-	background=$!
+	begin run sh -c 'trap "" TERM; trap "echo usr1" USR1; echo up; while :; do sleep 0.1; done' >"$bed/out" 2>&1
 	eventually grep -q up "$bed/out"
 	local job
 	job=$(json 'j[0]["job"]' ps)
@@ -166,8 +153,7 @@ switches() { # PID
 	# machine makes them.
 	while [ "$moves" -lt 1 ]; do
 		n=$((n * 4))
-		limit=600 st run -n 3 "$heat" -n 64 -i $n >"$bed/out" 2>&1 3>&- &
-		background=$!
+		limit=600 begin run -n 3 "$heat" -n 64 -i $n >"$bed/out" 2>&1
 		eventually grep -q iteration "$bed/out"
 		job=$((${job:-0} + 1))
 		for rank in 0 1 2; do
@@ -183,8 +169,7 @@ switches() { # PID
 }
 
 @test "a program that is not MPI moves, and no line is lost" {
-	st run python3 -c "$counter" >"$bed/out" 2>"$bed/err" 3>&- &
-	background=$!
+	begin run "$count" >"$bed/out" 2>"$bed/err"
 	eventually grep -q 9 "$bed/out"
 	local job from
 	job=$(json 'j[0]["job"]' ps)
@@ -205,8 +190,7 @@ switches() { # PID
 }
 
 @test "drain moves ranks off and keeps new ones away; --undo" {
-	st run -n 2 python3 -c "$counter" >"$bed/out" 2>&1 3>&- &
-	background=$!
+	begin run -n 2 "$count" >"$bed/out" 2>&1
 	eventually all_running
 	local job host
 	job=$(json 'j[0]["job"]' ps)
@@ -227,12 +211,11 @@ switches() { # PID
 }
 
 @test "agents and the controller are killed, and the job runs on" {
-	st run -n 2 -l python3 -c "$counter" >"$bed/out" 2>"$bed/err" 3>&- &
-	background=$!
+	begin run -n 2 -l "$count" >"$bed/out" 2>"$bed/err"
 	eventually all_running
-	kill -9 "$(service_pid h1)"
+	slay "$(service_pid h1)"
 	start_agent h1
-	kill -9 "$(service_pid controller)"
+	slay "$(service_pid controller)"
 	start_controller
 	eventually all_running || { st ps; cat "$bed"/*.log "$bed"/*/*.log; false; }
 	eventually all_running

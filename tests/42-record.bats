@@ -8,8 +8,7 @@ teardown() { jobs_teardown; }
 
 restart_controller() { # OPTIONS...
 	[ -n "${controller:-}" ] || controller=$(service_pid controller)
-	kill -9 "$controller"
-	eventually ended "$controller"
+	slay "$controller"
 	start_controller "$@"
 	eventually st ps >/dev/null 2>&1
 }
@@ -31,7 +30,7 @@ busy_day() {
 	st kill 2
 	victim=$(st hosts --json | python3 -c 'import json,sys
 print(next(h["host"] for h in json.load(sys.stdin) if not h["ranks"]))')
-	kill -9 "$(cut -d' ' -f1 "$bed/$victim.service")"
+	slay "$(service_pid "$victim")"
 	eventually hosts_up 3
 	st kill 3
 	st run -n 1 sh -c 'exit 3' || true
@@ -157,9 +156,7 @@ print(sqlite3.connect(sys.argv[1]).execute('SELECT ' + sys.argv[2]).fetchone()[0
 	for i in 1 2 3 4 5; do
 		SECRET=sesame$i st run -n 2 true "$i"
 	done
-	limit=1000 st run -n 1 sleep 1000 3>&- & # goes on meanwhile, and is no history
-	# shellcheck disable=SC2034 # for jobs_teardown()
-	background=$!
+	begin run -n 1 sleep 1000 # goes on meanwhile, and is no history
 	eventually is 'j[6]["state"]' running
 	eventually is 'sorted(j)' '[4, 5, 6]'
 	[[ "$(st ps -a 4)" == *"true 4"* ]]

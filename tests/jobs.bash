@@ -1,6 +1,6 @@
 # jobs.bash - for tests that run jobs on a testbed; load it at the top of a
-# .bats file.  $bed is the testbed's directory; what a test starts in the
-# background beside it, it names in $background or $controller (both ended).
+# .bats file.  $bed is the testbed's directory; what runs in the background
+# beside it is named in $background or $controller (both ended).
 load capsule
 
 jobs_setup() {
@@ -21,6 +21,13 @@ jobs_teardown() {
 
 st() {
 	timeout -k 10 "${limit:-300}" "$stint" "$@"
+}
+
+# The same in the background, under an id that a signal can be sent to: that of
+# `st &` would be a shell's, whose death leaves what it runs to nobody.
+begin() { # ARGUMENTS...
+	timeout -k 10 "${limit:-1000}" "$stint" "$@" 3>&- &
+	background="${background:+$background }$!"
 }
 
 # A python expression about the JSON of a command, j.
@@ -49,13 +56,19 @@ hosts_up() { # COUNT
 # In the background, until it is killed.
 sleeper() { # OPTIONS...
 	local n=$((${njobs:-0} + 1))
-	limit=1000 st run "$@" sleep 1000 >>"$bed/out" 2>&1 3>&- &
-	background="${background:-} $!" njobs=$n
+	begin run "$@" sleep 1000 >>"$bed/out" 2>&1
+	njobs=$n
 	eventually is "'yes' if $n in j else 'no'" yes
 }
 
 service_pid() { # controller, h1, ...
 	cut -d' ' -f1 "$bed/$1.service"
+}
+
+# What it had open is closed then, so that another can take its place.
+slay() { # PID
+	kill -9 "$1"
+	eventually ended "$1"
 }
 
 # As `stint testbed up` started them.

@@ -1,6 +1,8 @@
 """procs.py - processes, and the named points of a move, for the fault sweeps"""
+import contextlib
 import os
 import re
+import signal
 import time
 
 FAULT_H = os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -46,6 +48,20 @@ def all_pids():
 
 def children(pid):
     return [p for p in all_pids() if (stat_of(p) or (0, 0))[1] == pid]
+
+
+def kill(pids, sig=signal.SIGKILL):
+    """Whoever has ended meanwhile is not missed."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, sig)
+
+
+def end(pids):
+    """Kill them; on return what they had open is closed."""
+    kill(pids)
+    if not until(lambda: not any(map(stat_of, pids))):
+        raise TimeoutError(f"{pids} were killed and do not end")
 
 
 def comm(pid):

@@ -9,7 +9,7 @@ import tempfile
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from procs import memory, processes, until  # noqa: E402
+from procs import end, memory, processes, until  # noqa: E402
 
 
 class Failed(Exception):
@@ -167,7 +167,7 @@ class Bed:
 
     def restart(self, name):
         """Kill a service with -9 and start it as `stint testbed up` did."""
-        os.kill(self.service(name), signal.SIGKILL)
+        end([self.service(name)])
         if name in self.restarted:
             self.restarted[name].wait()
         if name == "controller":

@@ -26,7 +26,7 @@ import threading
 import time
 
 import bed
-from procs import processes, stat_of, until
+from procs import kill, processes, stat_of, until
 
 GROWTH = 4 << 20  # bytes that an allocator may take for itself all the same
 COUNT = "n=0; while [ $n -lt 20 ]; do echo $n; n=$((n+1)); sleep 0.02; done"
@@ -95,10 +95,7 @@ class Churn:
         if keepers:
             with self.lock:
                 self.strikes += 1
-            try:
-                os.kill(rng.choice(keepers), signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            kill([rng.choice(keepers)])
         return True
 
     def restart(self, rng, p):

@@ -19,7 +19,7 @@ import tempfile
 import time
 
 import bed
-from procs import all_pids, processes, read_proc, stat_of, until
+from procs import all_pids, end, kill, processes, read_proc, stat_of, until
 
 COUNTER = """
 import os, sys, time
@@ -46,14 +46,6 @@ def pid_space(pid):
         return os.stat(f"/proc/{pid}/ns/pid").st_ino
     except OSError:
         return 0
-
-
-def kill(*pids):
-    for p in pids:
-        try:
-            os.kill(p, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
 
 class Cluster:
@@ -90,7 +82,7 @@ class Cluster:
                f"the agent of {host} does not come up")
 
     def no_agent(self, host):
-        kill(*processes("\0agent\0", f"{self.home}/{host}/run"))
+        end(processes("\0agent\0", f"{self.home}/{host}/run"))
         ensure(lambda: self.host(host)["state"] == "down",
                f"{host} does not go down")
 
@@ -103,12 +95,8 @@ class Cluster:
                "the controller does not come up")
 
     def no_controller(self):
-        def dead():
-            pids = processes("\0controller\0",
-                             f"--state-dir={self.home}/controller")
-            kill(*pids)
-            return not pids
-        ensure(dead, "the controller does not die")
+        end(processes("\0controller\0",
+                      f"--state-dir={self.home}/controller"))
 
     def keepers(self, host):
         """Of that host, and the engines they forked."""
@@ -126,7 +114,7 @@ class Cluster:
         def dead():
             pids = [p for p in all_pids() if stat_of(p) and
                     group in read_proc(p, "cgroup")]
-            kill(*pids)
+            kill(pids)
             # What is frozen could not die, as it does with a machine.
             for path, _, files in os.walk("/sys/fs/cgroup/freezer" + group):
                 if "freezer.state" in files:
@@ -191,10 +179,10 @@ class Move:
         os.kill(self.engine, signal.SIGCONT)
 
     def kill_engine(self, host):
-        kill(*self.c.keepers(host)[1])
+        kill(self.c.keepers(host)[1])
 
     def kill_keeper(self, host):
-        kill(*self.c.keepers(host)[0])
+        kill(self.c.keepers(host)[0])
 
     def info(self):
         return self.bed.ask("ps", "-a", str(self.job.number))[0]
@@ -354,7 +342,7 @@ def destination_died_before_anybody_knew(c, m):
     """Record there, destination's keeper gone, and nobody saw it go."""
     c.no_controller()
     m.kill_keeper("h2")
-    kill(*processes("\0agent\0", f"{c.home}/h2/run"))
+    kill(processes("\0agent\0", f"{c.home}/h2/run"))
     c.controller()
     c.agent("h2")
     m.go()

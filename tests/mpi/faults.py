@@ -44,26 +44,11 @@ import tempfile
 import time
 
 import bed
-from procs import (all_pids, children, fault_points, processes, read_proc,
-                   stat_of, until)
+from procs import (all_pids, children, fault_points, kill, processes,
+                   read_proc, stat_of, until)
 
-COUNTER = """
-import os, signal, sys, time
-on = True
-def enough(*_):
-    global on
-    on = False
-signal.signal(signal.SIGUSR1, enough)
-n = 0
-while on:
-    with open(sys.argv[1], "a") as f:
-        f.write("%d\\n" % n)
-    print("round", n, flush=True)
-    n += 1
-    time.sleep(0.02)
-print("PASS")
-"""
-
+COUNTER = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                       "../counter.py")
 POINTS = fault_points()
 PARTIES = ["source-engine", "dest-engine", "old-keeper", "new-keeper",
            "source-agent", "dest-agent", "controller", "link"]
@@ -174,8 +159,7 @@ class Case:
                 3, os.path.abspath(chkmpi), "--seconds", "100000", "--max",
                 "30000", "--log", self.steps, hosts=["h1", "h2", "h3"])
         else:
-            self.job = self.bed.start(1, "python3", "-c", COUNTER, self.steps,
-                                      hosts=["h1"])
+            self.job = self.bed.start(1, COUNTER, self.steps, hosts=["h1"])
         self.job.wait_for("round")
         self.migrate = subprocess.Popen(
             [self.bed.exe, "migrate", f"{self.job.number}.0", "h2"],
@@ -204,12 +188,12 @@ class Case:
             self.bed.restart(self.service())
         elif not victims and self.party not in self.over():
             raise bed.Failed(f"no {self.party} is there")
-        for p in victims if self.blow == "stop" or not self.service() else []:
-            os.kill(p, signal.SIGSTOP if self.blow == "stop"
-                    else signal.SIGKILL)
+        if self.blow == "stop":
+            kill(victims, signal.SIGSTOP)
+        elif not self.service():
+            kill(victims)
         self.await_death(victims)
-        for p in set(here) - set(victims):
-            os.kill(p, signal.SIGCONT)
+        kill(set(here) - set(victims), signal.SIGCONT)
         if self.blow in ("stop", "cut"):
             self.wait_silence(victims)
 
@@ -234,9 +218,7 @@ class Case:
         until(lambda: self.migrate.poll() is not None, SILENCE)
         if self.blow == "cut":
             self.bed.ip("lan", "link", "set", "h1", "up")
-        for p in victims:
-            if stat_of(p):
-                os.kill(p, signal.SIGCONT)
+        kill(victims, signal.SIGCONT)
 
     # ---- what became of it
 
