@@ -12,49 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cluster/frames.h"
+#include "cluster/conn_priv.h"
 #include "core/xalloc.h"
 
 enum {
 	READ_SIZE = 64 << 10,
 	READS_A_TURN = 16, /* then others come first */
-};
-
-enum conn_state { CONNECTING, SHAKING, READY, ENDED };
-
-struct conn {
-	enum conn_state state;
-	const struct conn_ops *ops;
-	void *ctx;
-	struct conn_server *server; /* that accepted it, or NULL */
-	TAILQ_ENTRY(conn) link;	    /* in the server's list of its state */
-	struct tls *tls;
-	int fd;
-	sd_event_source *io, *again, *timer;
-	struct frames_reader in;
-	uint8_t *out; /* [out_at, out_end) waits */
-	size_t out_at, out_end, out_cap;
-	bool above_low; /* drained() is due */
-	bool listed;	/* in one of the server's lists */
-	unsigned busy;	/* calls that will look at it again */
-	bool destroyed; /* as soon as nobody is busy with it */
-	int failed;	/* before it could even start */
-	struct error why;
-};
-
-TAILQ_HEAD(conn_list, conn);
-
-struct conn_server {
-	struct conn_server_conf conf;
-	sd_event *event;
-	sd_event_source *io;
-	int fd;
-	struct conn_list strangers, peers;
-	unsigned nr_strangers, nr_conns;
 };
 
 static void conn_run(struct conn *c);
@@ -306,8 +272,7 @@ static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* Put a made connection on the loop; without tls it only fails. */
-static void conn_start(struct conn *c, sd_event *event, usec_t timeout)
+void conn_start(struct conn *c, sd_event *event, usec_t timeout)
 {
 	sd_event_add_defer(event, &c->again, on_again, c);
 	if (c->failed)
@@ -390,95 +355,4 @@ const char *conn_peer(const struct conn *c)
 void conn_set_ctx(struct conn *c, void *ctx)
 {
 	c->ctx = ctx;
-}
-
-/* ---- the side that is connected to ---- */
-
-/* A stranger that has to go without anybody being told. */
-static void drop_stranger(struct conn_server *s)
-{
-	conn_destroy(TAILQ_FIRST(&s->strangers));
-}
-
-static void stranger_closed(struct conn *c, int code, const struct error *why,
-			    void *ctx)
-{
-	conn_destroy(c);
-}
-
-static void stranger_ready(struct conn *c, void *ctx)
-{
-	c->ops = c->server->conf.ops;
-	c->ops->ready(c, ctx);
-}
-
-/* Until it has proved who it is, its end concerns nobody. */
-static const struct conn_ops stranger_ops = {
-	.ready = stranger_ready,
-	.closed = stranger_closed,
-};
-
-static int on_accept(sd_event_source *src, int fd, uint32_t revents, void *arg)
-{
-	struct conn_server *s = arg;
-	struct conn *c;
-	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	if (peer < 0)
-		return 0;
-	if (s->nr_conns >= s->conf.max_conns) {
-		close(peer);
-		return 0;
-	}
-	address_tune(peer);
-	if (s->nr_strangers >= s->conf.max_strangers)
-		drop_stranger(s);
-	c = xcalloc(1, sizeof(*c));
-	c->state = SHAKING;
-	c->fd = peer;
-	c->server = s;
-	c->ops = &stranger_ops;
-	c->ctx = s->conf.ctx;
-	c->failed = tls_create_server(peer, s->conf.lookup, s->conf.ctx,
-				      &c->tls, &c->why);
-	TAILQ_INSERT_TAIL(&s->strangers, c, link);
-	s->nr_strangers++;
-	s->nr_conns++;
-	c->listed = true;
-	conn_start(c, s->event, s->conf.handshake_timeout);
-	return 0;
-}
-
-int conn_server_create(sd_event *event, int fd,
-		       const struct conn_server_conf *conf,
-		       struct conn_server **ret, struct error *err)
-{
-	struct conn_server *s = xcalloc(1, sizeof(*s));
-	int r;
-
-	s->conf = *conf;
-	s->event = event;
-	s->fd = fd;
-	TAILQ_INIT(&s->strangers);
-	TAILQ_INIT(&s->peers);
-	r = sd_event_add_io(event, &s->io, fd, EPOLLIN, on_accept, s);
-	if (r < 0) {
-		free(s);
-		return error_sys(err, r, "cannot watch the listening socket");
-	}
-	*ret = s;
-	return 0;
-}
-
-void conn_server_destroy(struct conn_server *s)
-{
-	struct conn *c;
-
-	if (!s)
-		return;
-	while ((c = TAILQ_FIRST(&s->strangers)) || (c = TAILQ_FIRST(&s->peers)))
-		conn_destroy(c);
-	sd_event_source_disable_unref(s->io);
-	close(s->fd);
-	free(s);
 }

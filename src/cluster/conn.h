@@ -89,8 +89,9 @@ struct conn_server_conf {
 	tls_lookup_fn lookup; /* with ctx */
 	/* Before bytes leave: make durable what they tell of.  Or NULL. */
 	void (*before_send)(void *ctx);
-	unsigned max_strangers; /* not yet authenticated; the oldest goes */
-	unsigned max_conns;	/* altogether; above, new ones are refused */
+	/* Not yet authenticated; the oldest goes, of where the most are from */
+	unsigned max_strangers;
+	unsigned max_conns; /* altogether; above, new ones are refused */
 	usec_t handshake_timeout;
 };
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,12 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "net/net.h"
+
+enum {
+	CONNS_MAX = 4096, /* at each listening socket */
+	STRANGERS_MAX = 64,
+	OTHER_FDS = 24, /* of store, keys, event loop */
+};
 
 void controller_conf_init(struct controller_conf *conf)
 {
@@ -118,6 +125,26 @@ static void before_send(void *arg)
 	store_commit(ctl->store);
 }
 
+/*
+ * As many as the hard limit of descriptors has room for; a quarter of them is
+ * not for users, so that they keep no host and no administrator out.
+ */
+static void limit_conns(struct ctl *ctl)
+{
+	struct rlimit lim = { 0 };
+	rlim_t room = OTHER_FDS;
+
+	if (!getrlimit(RLIMIT_NOFILE, &lim)) {
+		lim.rlim_cur = lim.rlim_max;
+		(void)!setrlimit(RLIMIT_NOFILE, &lim);
+	}
+	if (lim.rlim_cur > 2 * OTHER_FDS)
+		room = lim.rlim_cur - OTHER_FDS;
+	room /= ctl->conf->nr_listen;
+	ctl->conns_max = room < CONNS_MAX ? (unsigned)room : CONNS_MAX;
+	ctl->users_max = ctl->conns_max - ctl->conns_max / 4;
+}
+
 static int listen_at(struct ctl *ctl, const char *text, struct error *err)
 {
 	struct conn_server_conf conf = {
@@ -125,8 +152,10 @@ static int listen_at(struct ctl *ctl, const char *text, struct error *err)
 		.ctx = ctl,
 		.lookup = lookup,
 		.before_send = before_send,
-		.max_strangers = 64,
-		.max_conns = 4096,
+		.max_strangers = ctl->conns_max < 4 * STRANGERS_MAX
+					 ? ctl->conns_max / 4
+					 : STRANGERS_MAX,
+		.max_conns = ctl->conns_max,
 		.handshake_timeout = 10 * USEC_PER_SEC,
 	};
 	struct address a;
@@ -197,6 +226,7 @@ static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 	const struct controller_conf *conf = ctl->conf;
 	int r = 0;
 
+	limit_conns(ctl);
 	ctl->servers = xcalloc(conf->nr_listen, sizeof(*ctl->servers));
 	for (size_t i = 0; i < conf->nr_listen && !r; i++)
 		r = listen_at(ctl, conf->listen[i], err);

@@ -284,6 +284,16 @@ static void dispatch(struct ctl_peer *p, Control__Message *m)
 
 /* ---- connections ---- */
 
+static unsigned count_users(const struct ctl *ctl)
+{
+	const struct ctl_peer *p;
+	unsigned n = 0;
+
+	LIST_FOREACH (p, &ctl->peers, link)
+		n += p->role == ROLE_USER;
+	return n;
+}
+
 static void peer_ready(struct conn *c, void *arg)
 {
 	struct ctl *ctl = arg;
@@ -294,6 +304,8 @@ static void peer_ready(struct conn *c, void *arg)
 	p->role = role_of(conn_peer(c), &p->name);
 	LIST_INSERT_HEAD(&ctl->peers, p, link);
 	conn_set_ctx(c, p);
+	if (p->role == ROLE_USER && count_users(ctl) > ctl->users_max)
+		conn_fail(c, -EUSERS, "users have too many connections");
 }
 
 static int peer_message(struct conn *c, const uint8_t *data, size_t n,

@@ -176,6 +176,7 @@ struct ctl {
 	char *keys_path;
 	struct conn_server **servers;
 	size_t nr_servers;
+	unsigned conns_max, users_max; /* connections; those of users */
 	LIST_HEAD(, ctl_peer) peers;
 	struct ctl_host **hosts;
 	size_t nr_hosts, cap_hosts;

@@ -1,5 +1,6 @@
 /* test_conn.c - frames in pieces, and connections of friends and strangers */
 #include <errno.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -282,6 +284,102 @@ static void silent_strangers(void **state)
 		close(fd[i]);
 }
 
+/* A server as in setup(), but at a port, and nobody's time is ever up. */
+static struct conn_server *serve_port(struct world *w, struct sockaddr_in *ret)
+{
+	struct conn_server_conf conf = { .ops = &served,
+					 .ctx = w,
+					 .lookup = world_lookup,
+					 .max_strangers = 3,
+					 .max_conns = 5,
+					 .handshake_timeout =
+						 1000 * USEC_PER_SEC };
+	struct conn_server *s;
+	socklen_t n = sizeof(*ret);
+	int fd;
+
+	assert_int_equal(address_parse("127.0.0.1:0", &w->address, NULL), 0);
+	fd = address_listen(&w->address, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)ret, &n), 0);
+	memcpy(&w->address.sa, ret, n);
+	assert_int_equal(conn_server_create(w->event, fd, &conf, &s, NULL), 0);
+	return s;
+}
+
+static int connect_from(const struct sockaddr_in *to, uint32_t from)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(from) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
+	assert_int_equal(connect(fd, (const struct sockaddr *)to, sizeof(*to)),
+			 0);
+	return fd;
+}
+
+/* Who comes in crowds pushes out its own kind, not one from elsewhere. */
+static void crowds(void **state)
+{
+	struct world *w = *state;
+	struct sockaddr_in to;
+	struct conn_server *s = serve_port(w, &to);
+	int slow = connect_from(&to, INADDR_LOOPBACK), fd[8];
+	char c;
+
+	for (size_t i = 0; i < 8; i++)
+		fd[i] = connect_from(&to, INADDR_LOOPBACK + 1);
+	/* Of the eight, the six oldest go. */
+	while (recv(fd[5], &c, 1, MSG_DONTWAIT) < 0)
+		turn(w);
+	assert_int_equal(recv(slow, &c, 1, MSG_DONTWAIT), -1);
+	assert_int_equal(recv(fd[6], &c, 1, MSG_DONTWAIT), -1);
+	for (size_t i = 0; i < 8; i++)
+		close(fd[i]);
+	close(slow);
+	conn_server_destroy(s);
+}
+
+/* Without a descriptor for who comes, strangers go, and nobody spins. */
+static void no_descriptors(void **state)
+{
+	struct world *w = *state;
+	struct sockaddr_in to;
+	struct conn_server *s = serve_port(w, &to);
+	int silent = connect_from(&to, INADDR_LOOPBACK), fd[2];
+	struct rlimit was, none;
+	bool idle = false;
+	char c;
+
+	turn(w); /* it is accepted */
+	for (size_t i = 0; i < 2; i++)
+		fd[i] = connect_from(&to, INADDR_LOOPBACK);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = was;
+	none.rlim_cur = dup(0);
+	close(none.rlim_cur);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	while (recv(silent, &c, 1, MSG_DONTWAIT) < 0)
+		turn(w);
+	close(silent);
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (size_t i = 0; i < 100 && !idle; i++)
+		idle = !sd_event_run(w->event, 0);
+	assert_true(idle);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	connect_as(w, &w->key);
+	while (!w->client_ready || !w->served)
+		turn(w);
+	for (size_t i = 0; i < 2; i++)
+		close(fd[i]);
+	conn_destroy(w->client);
+	w->client = NULL;
+	conn_server_destroy(s);
+}
+
 static void nobody_there(void **state)
 {
 	struct world *w = *state;
@@ -320,6 +418,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(wrong_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_strangers, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(crowds, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_descriptors, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(nobody_there, setup, teardown),
 	};

@@ -1,5 +1,6 @@
 /*
- * test_liar.c - a host that says it has another host's rank is not believed
+ * test_liar.c - a host that says it has another host's rank is not believed,
+ * and users that come in crowds keep nobody else out
  *
  * The controller of fuzz_controller.c, with peers that are played by hand.
  */
@@ -144,11 +145,45 @@ static void leftovers_after_a_restart(void **state)
 	actors_end();
 }
 
+/* ---- crowds of users */
+
+static bool users_come(void *ctx)
+{
+	static struct conn *users[8], *host, *admin;
+	struct ctl *ctl = ctx;
+	unsigned n = 0;
+
+	if (!step++) {
+		assert_in_range(ctl->users_max, 1, ctl->conns_max - 1);
+		ctl->users_max = 3;
+		for (size_t i = 0; i < 8; i++)
+			users[i] = fake_accept("user/ada");
+		host = actor_greet("host/h1", -1);
+		admin = actor_greet("admin/root", -1);
+		return true;
+	}
+	for (size_t i = 0; i < 8; i++)
+		n += fake_alive(users[i]);
+	assert_int_equal(n, 3);
+	assert_true(fake_alive(host) && fake_alive(admin));
+	return false;
+}
+
+static void users_leave_room(void **state)
+{
+	actors_begin();
+	step = 0;
+	actors_run(users_come, NULL);
+	assert_int_equal(step, 2);
+	actors_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_liar_is_not_believed),
 		cmocka_unit_test(leftovers_after_a_restart),
+		cmocka_unit_test(users_leave_room),
 	};
 
 	return cmocka_run_group_tests_name("liar", tests, NULL, NULL);
