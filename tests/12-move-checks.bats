@@ -40,6 +40,7 @@ drive_one() {
 	drive_all "$move_programs"
 }
 
+# Nobody reaches the freeze: drive.py lets it fail there.
 @test "what cannot be moved is refused with the reason, and goes on unharmed" {
 	local list
 	list=$("$STINT_BUILD/tests/move/check-unsupported" --list)
@@ -47,7 +48,6 @@ drive_one() {
 	drive_all "$(sed 's/^/check-unsupported /' <<<"$list")"
 }
 
-# Nobody reaches the freeze: drive.py lets it fail there.
 refuse_file() { # MODE, what the second host does to its copy, the reason
 	timeout 200 "$drive" --moves 1 --there "$2" --refuse "$3" -- \
 		"$STINT_BUILD/tests/move/check-late" "$1"
@@ -58,6 +58,8 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 	refuse_file file 'rm late' 'late.*No such file'
 	refuse_file private 'truncate -s 4096 late' \
 		'late has 4096 bytes here and 32768'
+	refuse_file open 'rm late' 'late cannot be opened'
+	refuse_file open 'touch late; truncate -s 4096 late' 'late is another file'
 	refuse_file file 'touch late; printf x | dd of=late conv=notrunc' \
 		'late has other content'
 }

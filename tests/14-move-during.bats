@@ -14,7 +14,11 @@ setup() {
 		child = 0
 		def do(*_):
 		    global child
+		    if deed == "open":
+		        child = os.open("there/f", os.O_RDONLY)
 		    open("did", "w").close()
+		    if deed == "open":
+		        return
 		    if deed == "exec":
 		        os.execv(sys.executable, [sys.executable, "-S", *sys.argv])
 		    if deed == "exit":
@@ -23,6 +27,9 @@ setup() {
 		    if not child:
 		        time.sleep(1000)
 		def undo(*_):
+		    if deed == "open":
+		        os.close(child)
+		        return open("did", "w").close()
 		    os.kill(child, signal.SIGKILL)
 		    os.waitpid(child, 0)
 		signal.signal(signal.SIGUSR1, do)
@@ -51,9 +58,9 @@ more_beats_than() { # NUMBER
 	[ "$(wc -l <beat)" -gt "$1" ]
 }
 
-receive() {
+receive() { # [WRAPPER...]
 	: >listen
-	"$stint" move receive --json --listen 127.0.0.1:0 >listen 2>receive.err </dev/null 3>&- &
+	"$@" "$stint" move receive --json --listen 127.0.0.1:0 >listen 2>receive.err </dev/null 3>&- &
 	receiver=$!
 	eventually grep -q listening listen
 	addr=$(sed -n 's/^listening //p' listen)
@@ -79,7 +86,11 @@ move_during() {
 	exit) eventually ended "$victim" ;;
 	fork) eventually pgrep -P "$victim" >/dev/null ;;
 	esac
-	# it stops again after each round
+	go_on
+}
+
+# It stops again after each round.
+go_on() {
 	while kill -CONT "$engine" && ! ended "$engine"; do
 		sleep 0.02
 	done 2>/dev/null
@@ -122,6 +133,35 @@ beats() {
 	run timeout 100 "$stint" move "$victim" --to "$addr"
 	echo "$output"
 	[ "$status" = 0 ]
+	eventually grep -q outcome listen
+	moved=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' listen)
+	beats
+}
+
+# It opens a file that is not there, after the last look before the freeze: that is
+# undone, and the process frozen again when the file is closed.
+@test "a file that is opened just before the freeze, and is not there, is asked for first" {
+	[ "$(id -u)" = 0 ] || skip "mounts, as root"
+	mkdir there
+	echo x >there/f
+	setsid /usr/bin/python3 -S during.py open beat </dev/null >/dev/null 2>&1 3>&- &
+	victim=$!
+	eventually test -s beat
+	receive unshare --mount sh -c 'mount -t tmpfs none there && exec "$@"' sh
+	STINT_FAULT=source-round:stop "$stint" move "$victim" --to "$addr" \
+		>out 2>err </dev/null 3>&- &
+	engine=$!
+	local sig
+	for sig in USR1 USR2 USR1 USR2; do
+		eventually state_is "$engine" T
+		rm -f did
+		kill -$sig "$victim"
+		eventually test -e did
+		kill -CONT "$engine"
+	done
+	go_on
+	[ "$status" = 0 ]
+	[[ $(cat err) == *"not yet: /"*"there/f cannot be opened at the destination"* ]]
 	eventually grep -q outcome listen
 	moved=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' listen)
 	beats

@@ -133,14 +133,12 @@ static int add_deleted(struct fdscan *sc, struct fdscan_file *f, char *path,
 		       struct error *err)
 {
 	char *name = strrchr(path, '/') + 1;
-	pid_t other = 0;
 	int r = check_size(f, "deleted file", err);
+	pid_t other;
 
 	if (r < 0)
 		return r;
-	/* Long, so not while it stands still. */
-	if (!sc->content)
-		other = fdproc_other_holder(sc->s->pid, &f->st);
+	other = fdscan_other_holder(sc, &f->st);
 	if (other)
 		return error_set(err, -ENOTSUP,
 				 "fd %d: deleted file %s, which process %d has "

@@ -20,12 +20,12 @@
 
 /* ---- files ---- */
 
-/* The file of that name that fds_prepare() already looked at, or NULL. */
+/* The file of that name that was looked at before the freeze, or NULL. */
 static const Fds__Path *known_path(const struct fdscan *sc,
 				   const struct fdscan_file *f,
 				   const char *path)
 {
-	const Fds__Paths *all = sc->s->paths;
+	const Fds__Paths *all = sc->s->told;
 
 	for (size_t i = 0; all && i < all->n_path; i++) {
 		const Fds__Path *p = all->path[i];
@@ -39,10 +39,8 @@ static const Fds__Path *known_path(const struct fdscan *sc,
 
 static Fds__Path *clone_path(const Fds__Path *p, const struct stat *st)
 {
-	Fds__Path *c = xmalloc(sizeof(*c));
+	Fds__Path *c = fdpath_clone(p);
 
-	*c = *p;
-	c->path = xstrdup(p->path);
 	c->size = (uint64_t)st->st_size;
 	c->mtime = st->st_mtim.tv_sec * NSEC + st->st_mtim.tv_nsec;
 	return c;

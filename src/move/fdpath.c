@@ -146,6 +146,15 @@ int fdpath_capture(int root, int fd, const char *path, bool writable,
 	return 0;
 }
 
+Fds__Path *fdpath_clone(const Fds__Path *p)
+{
+	Fds__Path *c = xmalloc(sizeof(*c));
+
+	*c = *p;
+	c->path = xstrdup(p->path);
+	return c;
+}
+
 static bool same_inode(const Fds__Path *p, const struct statx *st)
 {
 	int64_t btime = st->stx_mask & STATX_BTIME ? nsec(&st->stx_btime) : 0;

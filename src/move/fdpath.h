@@ -23,6 +23,8 @@ int fdpath_capture(int root, int fd, const char *path, bool writable,
 		   const char *what, Fds__Path **ret,
 		   struct error *err) must_check;
 
+Fds__Path *fdpath_clone(const Fds__Path *p);
+
 /*
  * Find the file at the destination, below the directory root; *ret is an
  * O_PATH descriptor of it.  -ENOTSUP if it is missing or another file.

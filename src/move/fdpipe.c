@@ -150,8 +150,7 @@ static int check_fifo(struct fdscan *sc, const struct ends *e, const char *path,
 				 "fd %d: named pipe %s, whose other end is not "
 				 "open in the process",
 				 f->number, path);
-	/* Long, so not while it stands still. */
-	other = sc->content ? 0 : fdproc_other_holder(sc->s->pid, &f->st);
+	other = fdscan_other_holder(sc, &f->st);
 	if (other)
 		return error_set(err, -ENOTSUP,
 				 "fd %d: named pipe %s, which process %d has "

@@ -31,8 +31,12 @@
  * A look at a running process can catch it between two calls, or with a lock
  * that it is about to give back.
  */
-#define LOOKS	   5
-#define LOCK_LOOKS 100
+struct patience {
+	long pause; /* ns */
+	int looks, lock_looks;
+};
+static const struct patience patient = { 2000000, 5, 100 };
+static const struct patience brief = { 200000, 5, 5 };
 
 #define WARM_MAX ((size_t)256 << 20)
 
@@ -51,17 +55,19 @@ static int open_source(struct fds_source *s, struct error *err)
 	return s->root < 0 ? error_sys(err, -errno, "%s/root", path) : 0;
 }
 
-static int look(struct fds_source *s, struct fdscan **ret, struct error *err)
+static int look(struct fds_source *s, const struct patience *p,
+		struct fdscan **ret, struct error *err)
 {
-	const struct timespec pause = { .tv_nsec = 2000000 };
+	const struct timespec pause = { .tv_nsec = p->pause };
 	int r = -EAGAIN, locked = 0;
 
-	for (int i = 0; i < LOOKS && r < 0;) {
+	s->nr_passed = 0;
+	for (int i = 0; i < p->looks && r < 0;) {
 		r = fdscan_run(s, false, ret, err);
 		if (!r || r == -ESTALE)
 			continue;
 		nanosleep(&pause, NULL);
-		if (r != -ENOLCK || locked++ >= LOCK_LOOKS)
+		if (r != -ENOLCK || locked++ >= p->lock_looks)
 			i++;
 	}
 	return r == -ENOLCK ? -ENOTSUP : r;
@@ -87,60 +93,15 @@ int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
 			r = error_sys(err, -errno, "process %d", (int)pid);
 	}
 	if (!r)
-		r = look(&s, &sc, err);
+		r = look(&s, &patient, &sc, err);
 	if (!r)
 		fdscan_destroy(sc);
+	free(s.alone);
 	free(s.passed);
 	io_close(&s.pidfd);
 	io_close(&s.proc);
 	io_close(&s.root);
 	return r;
-}
-
-/* Any directory of that name will do. */
-static Fds__Path *directory(const char *path)
-{
-	Fds__Path *p = xmalloc(sizeof(*p));
-
-	fds__path__init(p);
-	p->path = xstrdup(path);
-	p->mode = S_IFDIR;
-	return p;
-}
-
-/*
- * Take the files' descriptions out of the scan, and add where deleted ones
- * are to be made again.
- */
-static Fds__Paths *take_paths(Fds__Set *set, const struct tree_set *trees)
-{
-	Fds__Paths *all = xmalloc(sizeof(*all));
-
-	fds__paths__init(all);
-	all->version = 1;
-	all->path = xcalloc(set->n_file + set->n_pipe + set->n_memfd + 1,
-			    sizeof(*all->path));
-	for (size_t i = 0; i < set->n_file; i++) {
-		Fds__File *f = set->file[i];
-
-		if (f->kind_case != FDS__FILE__KIND_PATH)
-			continue;
-		all->path[all->n_path++] = f->path;
-		f->path = NULL;
-		f->kind_case = FDS__FILE__KIND__NOT_SET;
-	}
-	for (size_t i = 0; i < set->n_pipe; i++) {
-		if (!set->pipe[i]->fifo)
-			continue;
-		all->path[all->n_path++] = set->pipe[i]->fifo;
-		set->pipe[i]->fifo = NULL;
-	}
-	for (size_t i = 0; i < set->n_memfd; i++)
-		if (*set->memfd[i]->dir &&
-		    !tree_holds(trees, set->memfd[i]->dev))
-			all->path[all->n_path++] =
-				directory(set->memfd[i]->dir);
-	return all;
 }
 
 /* Bytes that a capture would take along, as of now. */
@@ -188,6 +149,27 @@ static void warm_up(size_t content)
 	free(p);
 }
 
+/* What a look has found; how many files among it are new? */
+static size_t take_stock(struct fds_source *s, struct fdscan *sc)
+{
+	size_t nr = fdtold_add(s, sc->set);
+
+	s->content = 0;
+	for (size_t i = 0; i < sc->nr_file; i++)
+		s->content += content_size(&sc->file[i]);
+	fdscan_destroy(sc);
+	return nr;
+}
+
+/* The last nr of those that the destination was told. */
+static size_t pack_last(const struct fds_source *s, size_t nr, uint8_t **ret,
+			size_t *ret_n)
+{
+	if (nr)
+		fdtold_pack(s, s->told->n_path - nr, ret, ret_n);
+	return nr;
+}
+
 int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 		size_t nr_ext, const struct tree_set *trees,
 		struct fds_source **ret, struct error *err)
@@ -206,16 +188,14 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 	if (!r)
 		r = sockdiag_open(pid, pidfd, &s->diag, err);
 	if (!r)
-		r = look(s, &sc, err);
+		r = look(s, &patient, &sc, err);
 	if (r < 0) {
 		fds_source_destroy(s);
 		return r;
 	}
-	s->paths = take_paths(sc->set, trees);
-	for (size_t i = 0; i < sc->nr_file; i++)
-		s->content += content_size(&sc->file[i]);
+	take_stock(s, sc);
+	fds_confirm(s, true); /* or nothing comes of the move */
 	warm_up(s->content);
-	fdscan_destroy(sc);
 	*ret = s;
 	return 0;
 }
@@ -228,10 +208,7 @@ size_t fds_content(const struct fds_source *s)
 int fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n,
 	      struct error *err)
 {
-	size_t n = fds__paths__get_packed_size(s->paths);
-
-	*ret = xmalloc(n + 1);
-	*ret_n = fds__paths__pack(s->paths, *ret);
+	fdtold_pack(s, 0, ret, ret_n);
 	return 0;
 }
 
@@ -262,16 +239,38 @@ static bool has_socket(const struct fds_source *s)
 	return found;
 }
 
-int fds_drain(struct fds_source *s, usec_t limit, struct error *err)
+static bool has_connections(const struct fds_source *s)
 {
 	/*
 	 * Asking for connections takes 0.3 ms.  In a capsule all are the
 	 * process's, also those it has closed; where it shares our network,
 	 * a process without sockets has none.
 	 */
-	if (in_our_network(s) && !has_socket(s))
-		return 0;
-	return tcpcap_drain(s, limit, err);
+	return !in_our_network(s) || has_socket(s);
+}
+
+int fds_look(struct fds_source *s, uint8_t **ret, size_t *ret_n,
+	     struct error *err)
+{
+	int r = has_connections(s) ? tcpcap_check_soon(s, err) : 0;
+	struct fdscan *sc;
+
+	if (r < 0)
+		return r;
+	s->soon = true;
+	r = look(s, &brief, &sc, err);
+	s->soon = false;
+	return r < 0 ? r : (int)pack_last(s, take_stock(s, sc), ret, ret_n);
+}
+
+size_t fds_untold(struct fds_source *s, uint8_t **ret, size_t *ret_n)
+{
+	return pack_last(s, fdtold_add(s, s->scan->set), ret, ret_n);
+}
+
+int fds_drain(struct fds_source *s, usec_t limit, struct error *err)
+{
+	return has_connections(s) ? tcpcap_drain(s, limit, err) : 0;
 }
 
 void fds_release(struct fds_source *s)
@@ -340,8 +339,9 @@ void fds_source_destroy(struct fds_source *s)
 	if (!s)
 		return;
 	fds_release(s);
-	if (s->paths)
-		fds__paths__free_unpacked(s->paths, NULL);
+	if (s->told)
+		fds__paths__free_unpacked(s->told, NULL);
+	free(s->alone);
 	free(s->passed);
 	io_close(&s->proc);
 	io_close(&s->root);

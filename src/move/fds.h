@@ -11,6 +11,7 @@
  *   fds_check()      process runs
  *   fds_prepare()    process runs
  *   fds_paths()  ------------------->     fds_check_dest()
+ *   fds_look()  ----- each round --->     fds_check_dest()
  *   [freeze]
  *   fds_drain()      still plugged
  *   [unplug]
@@ -80,6 +81,22 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
  * which travel while the process stands still.
  */
 size_t fds_content(const struct fds_source *s);
+
+/*
+ * While the process runs, soon before it is frozen: look again.  What
+ * fds_prepare() does not mind, because it will have passed, is -EAGAIN here.
+ * Returns how many files have been opened since the last look, or are not what
+ * they were; if any, *ret, malloc'd, is for fds_check_dest().
+ */
+int fds_look(struct fds_source *s, uint8_t **ret, size_t *ret_n,
+	     struct error *err) must_check;
+/* The same, for what has been opened between that and fds_capture(). */
+size_t fds_untold(struct fds_source *s, uint8_t **ret, size_t *ret_n);
+/*
+ * The answer to these: all are there; or not, and those will be told again
+ * that have been told since the last answer and are open then.
+ */
+void fds_confirm(struct fds_source *s, bool there);
 
 /* For fds_check_dest(): the files as of fds_prepare(); malloc'd. */
 int fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n,

@@ -182,6 +182,23 @@ static int add_files(struct fdscan *sc, struct error *err)
 	return r;
 }
 
+pid_t fdscan_other_holder(struct fdscan *sc, const struct stat *st)
+{
+	struct fds_source *s = sc->s;
+	pid_t other;
+
+	for (size_t i = 0; i < s->nr_alone; i++)
+		if (s->alone[i].dev == st->st_dev &&
+		    s->alone[i].ino == st->st_ino)
+			return 0;
+	other = sc->content ? 0 : fdproc_other_holder(s->pid, st);
+	if (other || sc->content)
+		return other;
+	array_room(s->alone, s->nr_alone, &s->cap_alone);
+	s->alone[s->nr_alone++] = (struct fds_alone){ st->st_dev, st->st_ino };
+	return 0;
+}
+
 /* ---- messages ---- */
 
 static const struct move_external *external_of(const struct fds_source *s,
@@ -262,7 +279,7 @@ static int describe_all(struct fdscan *sc, struct error *err)
 		r = describe(sc, f, err);
 		if (!r)
 			r = fdlock_all(sc, f, err);
-		if (!r && sc->content)
+		if (!r)
 			r = fdkind_owner(sc, f, err);
 	}
 	if (!r)

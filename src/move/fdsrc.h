@@ -32,7 +32,14 @@ struct fds_source {
 	int root; /* /proc/PID/root */
 	int diag; /* sock_diag in its network namespace, or -1 */
 	const struct tree_set *trees;
-	Fds__Paths *paths;
+	bool soon; /* the freeze is near: what passes by itself is in the way */
+	Fds__Paths *told;  /* files that the destination was told */
+	size_t nr_found;   /* and of these, the first so many are there */
+	struct fds_alone { /* files that nobody else has open */
+		dev_t dev;
+		ino_t ino;
+	} * alone;
+	size_t nr_alone, cap_alone;
 	size_t content; /* bytes that a capture would have taken along then */
 	struct fdscan *scan; /* of the last capture */
 	int *passed;	     /* numbers that were closed during a look */
@@ -76,6 +83,14 @@ int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
 void fdscan_destroy(struct fdscan *sc); /* NULL is allowed */
 
 /*
+ * fdtold.c: append to s->told the files of a scan that are not in it, and
+ * return how many; pack those from that one on, *ret is malloc'd.
+ */
+size_t fdtold_add(struct fds_source *s, const Fds__Set *set);
+void fdtold_pack(const struct fds_source *s, size_t from, uint8_t **ret,
+		 size_t *ret_n);
+
+/*
  * One kind each (fdkind.c, fdcontent.c, fdpipe.c, sockcap.c): fill in f->msg,
  * or refuse.
  */
@@ -98,6 +113,12 @@ int sockcap_socket(struct fdscan *sc, struct fdscan_file *f,
 		   struct error *err) must_check;
 int fdext_end(struct fdscan *sc, struct fdscan_file *f,
 	      const struct move_external *ext, struct error *err) must_check;
+
+/*
+ * The pid of another process that has the file open as well, or 0.  Long, so
+ * once a file, and never while the process stands still: then 0.
+ */
+pid_t fdscan_other_holder(struct fdscan *sc, const struct stat *st);
 
 /* What needs all files: other ends, contents, epoll entries. */
 int fdpipe_finish(struct fdscan *sc, struct error *err) must_check;

@@ -43,6 +43,7 @@ static const struct {
 	[FRAME_HURRY] = { "HURRY", 8, 8 },
 	[FRAME_TREE] = { "TREE", 2, 16u << 20 },
 	[FRAME_LACK] = { "LACK", 16, 16 + FRAME_TEXT },
+	[FRAME_PATHS] = { "PATHS", 1, 16u << 20 },
 	[FRAME_STATE] = { "STATE", 1, 256u << 20 },
 	[FRAME_FDS] = { "FDS", 0, 1u << 30 },
 	[FRAME_SAVED] = { "SAVED", 0, 256u << 20 },
@@ -199,6 +200,11 @@ static bool ranges_ok(const unsigned char *p, size_t n)
 	return true;
 }
 
+static bool is_zero(const unsigned char *p, size_t n)
+{
+	return !*p && !memcmp(p, p + 1, n - 1);
+}
+
 static bool pages_ok(const unsigned char *p, size_t n)
 {
 	struct frame_pages head;
@@ -233,7 +239,8 @@ int frame_check(enum frame_type type, const unsigned char *p, size_t n,
 	if (ok && (type == FRAME_UNMAP || type == FRAME_ZAP))
 		ok = ranges_ok(p, n);
 	if (ok && type == FRAME_LACK)
-		ok = ranges_ok(p, sizeof(struct frame_range));
+		ok = is_zero(p, sizeof(struct frame_range)) ||
+		     ranges_ok(p, sizeof(struct frame_range));
 	if (ok && type == FRAME_PAGES)
 		ok = pages_ok(p, n);
 	if (ok && type == FRAME_TREE)

@@ -45,6 +45,21 @@ static int send_last_pages(struct sending *s, struct error *err)
 	return r;
 }
 
+/* Are the files there that it has opened in the last moment? */
+static int ask_for_untold(struct sending *s, struct error *err)
+{
+	uint8_t *news;
+	size_t n;
+	int r;
+
+	if (!fds_untold(s->fds, &news, &n))
+		return 0;
+	r = precopy_tell(s, news, n, err);
+	if (r == 0)
+		r = precopy_sync(s, s->report->rounds, err);
+	return r == 0 && s->lacking ? what_lacks(s, err) : r;
+}
+
 /* Descriptors; what is under way in connections gets a moment to arrive. */
 static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 {
@@ -62,7 +77,7 @@ static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 		r = fds_capture(s->fds, &blob, &ret->iov_len, err);
 	if (r == 0)
 		ret->iov_base = blob;
-	return r;
+	return r < 0 ? r : ask_for_untold(s, err);
 }
 
 /*

@@ -7,7 +7,7 @@
  * reason, leaves them unmapped, and says so before it answers the next SYNC.
  * The source then forgets that it has told them, so that what is still there in
  * the next round is told again.  What is lacking when the state comes ends the
- * move.
+ * move.  Files that are just open have no addresses: 0 to 0.
  */
 #ifndef MOVE_LACK_H
 #define MOVE_LACK_H

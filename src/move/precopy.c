@@ -7,6 +7,7 @@
  * rounds in a row did not make it smaller.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "move/fault.h"
 #include "move/fds.h"
@@ -40,6 +41,7 @@ static uint64_t sent_pages(const struct sending *s)
 int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
 {
 	struct frame_range range;
+	bool opened = true; /* is all there that it has opened? */
 	struct error why;
 	int r = frame_send_u64(s->ch, FRAME_SYNC, nr, err);
 
@@ -51,13 +53,48 @@ int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
 		if (!s->lacking)
 			s->lack = why;
 		s->lacking = code;
-		track_forget(s, range.start, range.end);
+		if (range.end)
+			track_forget(s, range.start, range.end);
+		else
+			opened = false;
 	}
+	if (r == 0)
+		fds_confirm(s->fds, opened);
 	if (r == 0 &&
 	    (s->frame.type != FRAME_SYNC || frame_u64(&s->frame) != nr))
 		r = error_set(err, -EPROTO, "the peer sent %s, not SYNC(%llu)",
 			      frame_name(s->frame.type),
 			      (unsigned long long)nr);
+	return r;
+}
+
+int precopy_tell(struct sending *s, uint8_t *news, size_t n, struct error *err)
+{
+	struct iovec iov = { news, n };
+	int r = frame_send(s->ch, FRAME_PATHS, &iov, 1, err);
+
+	free(news);
+	return r;
+}
+
+/*
+ * What it has opened since the last round.  What of it cannot move, or not now,
+ * may have been closed when it matters: it counts as lacking.
+ */
+static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
+{
+	struct error why;
+	uint8_t *news;
+	size_t size;
+	int n = fds_look(s->fds, &news, &size, &why);
+	int r = n > 0 ? precopy_tell(s, news, size, err) : 0;
+
+	if (r == 0)
+		r = precopy_sync(s, nr, err);
+	if (r == 0 && n < 0 && !s->lacking) {
+		s->lacking = n;
+		s->lack = why;
+	}
 	return r;
 }
 
@@ -73,7 +110,7 @@ static int run_round(struct sending *s, struct round *ret, struct error *err)
 	if (r == 0)
 		r = track_send(s, false, err);
 	if (r == 0)
-		r = precopy_sync(s, nr, err);
+		r = sync_opened(s, nr, err);
 	if (r < 0)
 		return r;
 	ret->pages = sent_pages(s) - before;
@@ -183,7 +220,8 @@ static int last_rounds(struct sending *s, struct round *ret, struct error *err)
 	do {
 		if (r == 0)
 			r = run_round(s, ret, err);
-	} while (r == 0 && ret->pages > PAGES_ENOUGH && ++n < LAST_ROUNDS);
+	} while (r == 0 && (ret->pages > PAGES_ENOUGH || s->lacking) &&
+		 ++n < LAST_ROUNDS);
 	return r;
 }
 
@@ -209,7 +247,7 @@ int precopy_last(struct sending *s, struct error *err)
 	int r;
 
 	if (s->method == TRACK_NONE)
-		return 0;
+		return sync_opened(s, 0, err);
 	s->read_advice = true;
 	r = last_rounds(s, &last, err);
 	throttle_stop(s);
@@ -221,8 +259,10 @@ int precopy_again(struct sending *s, struct error *err)
 	struct round last;
 	int r;
 
-	if (s->method == TRACK_NONE)
-		return track_trees(s, err);
+	if (s->method == TRACK_NONE) {
+		r = track_trees(s, err);
+		return r < 0 ? r : sync_opened(s, 0, err);
+	}
 	r = frame_send_u64(s->ch, FRAME_HURRY, false, err);
 	if (r == 0)
 		r = run_round(s, &last, err);

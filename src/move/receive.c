@@ -16,6 +16,7 @@
 #include "core/io.h"
 #include "move/capture.h"
 #include "move/fault.h"
+#include "move/fds.h"
 #include "move/files.h"
 #include "move/frame.h"
 #include "move/hello.h"
@@ -233,6 +234,21 @@ static int receive_sync(struct receiving *v, struct error *err)
 	return r < 0 ? r : frame_send_u64(v->ch, FRAME_SYNC, nr, err);
 }
 
+/* Files that the process has opened. */
+static int receive_paths(struct receiving *v, struct error *err)
+{
+	struct error why;
+	int r = fds_check_dest(v->root, v->frame.data, v->frame.size, &why);
+
+	if (r == -EPROTO) {
+		*err = why;
+		return r;
+	}
+	if (r < 0)
+		lacks_add(&v->lacks, 0, 0, &why);
+	return 0;
+}
+
 static int receive_done(struct receiving *v, struct error *err)
 {
 	v->done = true;
@@ -299,11 +315,16 @@ static void receive_hurry(struct receiving *v, bool on)
 		ops->hurry(v->dst->ctx, on);
 }
 
+static bool needs_landing(enum frame_type type)
+{
+	return type != FRAME_MAP && type != FRAME_PATHS && type != FRAME_SYNC;
+}
+
 static int receive_frame(struct receiving *v, struct error *err)
 {
 	if (!v->landing && v->frame.type == FRAME_HELLO)
 		return answer_hello(v, err);
-	if (!v->landing && v->frame.type != FRAME_MAP)
+	if (!v->landing && needs_landing(v->frame.type))
 		return error_set(err, -EPROTO, "%s before the first MAP",
 				 frame_name(v->frame.type));
 	switch (v->frame.type) {
@@ -314,10 +335,13 @@ static int receive_frame(struct receiving *v, struct error *err)
 		return receive_ranges(v, err);
 	case FRAME_TREE:
 		return receive_tree(v, err);
+	case FRAME_PATHS:
+		return receive_paths(v, err);
 	case FRAME_PAGES:
 		return place_pages(v->landing, &v->frame, lose_page, v, err);
 	case FRAME_SYNC:
-		place_end(v->landing);
+		if (v->landing)
+			place_end(v->landing);
 		return receive_sync(v, err);
 	case FRAME_HURRY:
 		receive_hurry(v, frame_u64(&v->frame) != 0);

@@ -46,8 +46,9 @@ struct sending {
 	Move__Hello *hello; /* and the files mapped since */
 	bool told_files;    /* in this pass */
 	bool new_objects;   /* shared memory, mapped since the last check */
-	int lacking;	    /* after a SYNC: 0, or -ENOTSUP and: */
-	struct error lack;  /* what the destination could not make, and why */
+	int lacking;	    /* after a SYNC: 0, or negative and: */
+	struct error lack;  /* what the destination could not make, or we not
+			       take along, and why */
 	struct share_left left;
 	struct range_list guards; /* as the last pass finds them */
 	bool has_guards;	  /* does the kernel tell them? */
@@ -87,6 +88,9 @@ void send_progress(struct sending *s, const char *fmt, ...)
  * lacks; what that is counts as never told.
  */
 int precopy_sync(struct sending *s, uint64_t nr, struct error *err) must_check;
+/* precopy.c: files that it has opened, of fds_look() or the like; freed. */
+int precopy_tell(struct sending *s, uint8_t *news, size_t n,
+		 struct error *err) must_check;
 /* precopy.c: rounds while it runs, until it may be frozen. */
 int precopy_run(struct sending *s, struct error *err) must_check;
 /* The last of them, ahead of others. */

@@ -2,9 +2,11 @@
  * sockcap.c - capture of sockets
  */
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -62,21 +64,26 @@ static int set_peer(struct fdscan *sc, struct fdscan_file *f,
 	return 0;
 }
 
-static int unix_queue(struct fdscan_file *f, struct error *err)
+static int unix_queue(struct fdscan *sc, struct fdscan_file *f,
+		      struct error *err)
 {
 	Fds__Unix *u = f->msg->socket->un;
 	uint64_t rights = 0;
-	int r;
+	int r = 0, in = 0;
 
 	fdproc_field(f->info.text, "scm_fds", 10, &rights);
 	if (rights)
 		return error_set(err, -EAGAIN,
 				 "fd %d: descriptors are being passed over it",
 				 f->number);
-	r = sockq_peek(f->copy, false, &u->queue, &u->n_queue, err);
+	if (sc->content)
+		r = sockq_peek(f->copy, false, &u->queue, &u->n_queue, err);
 	if (r < 0)
 		return error_prefix(err, r, "fd %d", f->number);
-	if (u->n_queue && sockopt_int(f->copy, SOL_SOCKET, SO_PASSCRED) > 0)
+	if (!sc->content)
+		(void)!ioctl(f->copy, SIOCINQ, &in);
+	if ((u->n_queue || in > 0) &&
+	    sockopt_int(f->copy, SOL_SOCKET, SO_PASSCRED) > 0)
 		return error_set(err, -ENOTSUP,
 				 "fd %d: unread messages with credentials",
 				 f->number);
@@ -110,7 +117,7 @@ static int cap_unix(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	u->shutdown = d.shutdown;
 	u->listening = d.state == TCP_LISTEN;
 	u->backlog = d.backlog;
-	if (!sc->content)
+	if (!sc->content && !sc->s->soon)
 		return 0;
 	if (u->listening)
 		return d.waiting ? error_set(err, -EAGAIN,
@@ -118,7 +125,7 @@ static int cap_unix(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 					     "accepted",
 					     f->number)
 				 : 0;
-	return unix_queue(f, err);
+	return unix_queue(sc, f, err);
 }
 
 static int cap_names(struct fdscan_file *f, Fds__Inet *m)

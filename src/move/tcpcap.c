@@ -217,15 +217,14 @@ static int poll_now(int fd)
  * been read out of band shows only by that.
  */
 static int check_behind(struct fdscan *sc, struct fdscan_file *f,
-			struct error *err)
+			unsigned state, int in, struct error *err)
 {
 	const Fds__Inet *m = f->msg->socket->inet;
-	const Fds__Tcp *t = m->tcp;
-	bool fin = TCP_STATE(t->state) & TCP_STATES_FIN_RECEIVED;
+	bool fin = TCP_STATE(state) & TCP_STATES_FIN_RECEIVED;
 	struct sockdiag_tcp d;
 	int r;
 
-	if ((!t->received.len && ioctl_int(f->copy, SIOCATMARK) <= 0) ||
+	if ((!in && ioctl_int(f->copy, SIOCATMARK) <= 0) ||
 	    sockopt_int(f->copy, SOL_SOCKET, SO_OOBINLINE) > 0)
 		return 0;
 	r = sockdiag_tcp_get(sc->s->diag, m->local.data, m->peer.data,
@@ -233,8 +232,8 @@ static int check_behind(struct fdscan *sc, struct fdscan_file *f,
 	if (r < 0)
 		return error_prefix(err, r, "fd %d", f->number);
 	/* more may just have come, and will be read when all settle */
-	if (d.rqueue <= t->received.len + 1 + fin ||
-	    ioctl_int(f->copy, SIOCINQ) != (int)t->received.len)
+	if (d.rqueue <= (uint32_t)in + 1 + fin ||
+	    ioctl_int(f->copy, SIOCINQ) != in)
 		return 0;
 	return error_set(err, -EAGAIN,
 			 "fd %d: bytes behind an urgent one are not read yet",
@@ -364,7 +363,9 @@ static int read_state(struct fdscan *sc, struct fdscan_file *f,
 	t->state = ti.tcpi_state;
 	if (TCP_STATE(t->state) & TCP_STATES_CONNECTED) {
 		r = read_connection(f, err);
-		return r < 0 ? r : check_behind(sc, f, err);
+		return r < 0 ? r
+			     : check_behind(sc, f, t->state,
+					    (int)t->received.len, err);
 	}
 	switch (t->state) {
 	case TCP_LISTEN:
@@ -377,6 +378,21 @@ static int read_state(struct fdscan *sc, struct fdscan_file *f,
 		return error_set(err, -EAGAIN, "fd %d: TCP state %u", f->number,
 				 t->state);
 	}
+}
+
+/* What of it passes by itself, but is in the way as long as it is there? */
+static int check_soon(struct fdscan *sc, struct fdscan_file *f,
+		      struct error *err)
+{
+	struct progress p;
+	int r = get_progress(f->copy, &p);
+
+	/* not made yet, or ended meanwhile */
+	if (r < 0 || !(TCP_STATE(p.state) & TCP_STATES_CONNECTED) ||
+	    !f->msg->socket->inet->peer.len)
+		return 0;
+	r = check_behind(sc, f, (unsigned)p.state, p.in, err);
+	return r == -ENOENT ? 0 : r;
 }
 
 int tcpcap_socket(struct fdscan *sc, struct fdscan_file *f, struct error *err)
@@ -393,7 +409,11 @@ int tcpcap_socket(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 				 "fd %d: TCP under the kernel's %.15s",
 				 f->number, ulp);
 	r = check_urgent(f, err);
-	return r < 0 || !sc->content ? r : read_state(sc, f, err);
+	if (r < 0)
+		return r;
+	if (sc->content)
+		return read_state(sc, f, err);
+	return sc->s->soon ? check_soon(sc, f, err) : 0;
 }
 
 static bool is_tcp(const Fds__File *m)

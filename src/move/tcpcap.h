@@ -24,6 +24,12 @@ int tcpcap_drain(struct fds_source *s, usec_t limit,
 		 struct error *err) must_check;
 
 /*
+ * While the process runs: -EAGAIN if there is what a drain does not make go
+ * away, which it says by itself.
+ */
+int tcpcap_check_soon(struct fds_source *s, struct error *err) must_check;
+
+/*
  * Unplugged: -EAGAIN if a connection is half-made or waits to be accepted.
  * Its peer would be reset at the destination, where nobody knows of it.
  */

@@ -95,6 +95,14 @@ int tcpcap_drain(struct fds_source *s, usec_t limit, struct error *err)
 	}
 }
 
+int tcpcap_check_soon(struct fds_source *s, struct error *err)
+{
+	struct traffic t;
+	int r = look(s, &t, err);
+
+	return r < 0 ? r : verdict(&t, err);
+}
+
 int tcpcap_check_making(struct fds_source *s, struct error *err)
 {
 	struct traffic t = { 0 };

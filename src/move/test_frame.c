@@ -124,6 +124,22 @@ static void test_ranges(void **state)
 			-EPROTO);
 }
 
+/* A file that is just open has no addresses. */
+static void test_lack(void **state)
+{
+	struct {
+		struct frame_range range;
+		char why[8];
+	} lack = { { 0, 0 }, "gone" };
+
+	assert_int_equal(frame_check(FRAME_LACK, (void *)&lack, 20, NULL), 0);
+	lack.range.end = FRAME_PAGE;
+	assert_int_equal(frame_check(FRAME_LACK, (void *)&lack, 20, NULL), 0);
+	lack.range.start = FRAME_PAGE;
+	assert_int_equal(frame_check(FRAME_LACK, (void *)&lack, 20, NULL),
+			 -EPROTO);
+}
+
 static struct {
 	struct frame_pages head;
 	struct frame_run run[2];
@@ -155,7 +171,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_abort),
 		cmocka_unit_test(test_damage),	   cmocka_unit_test(test_end),
-		cmocka_unit_test(test_ranges),	   cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_ranges),	   cmocka_unit_test(test_lack),
+		cmocka_unit_test(test_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

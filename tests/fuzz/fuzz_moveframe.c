@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "move/fds.pb-c.h"
 #include "move/frame.h"
 #include "move/state.pb-c.h"
 
@@ -62,6 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				sum = walk_pages(p);
 			if (type == FRAME_HELLO)
 				unpack(&move__hello__descriptor, p, n);
+			if (type == FRAME_PATHS)
+				unpack(&fds__paths__descriptor, p, n);
 			if (type == FRAME_MAP)
 				unpack(&move__layout__descriptor, p, n);
 			if (type == FRAME_STATE)

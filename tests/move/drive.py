@@ -6,10 +6,11 @@
 
 The program is one of this directory: it says READY, is moved N times to and
 fro between two network namespaces made here, each time by a `stint move
-receive` in the other one, is told to verify by its stop file and says PASS.  Exit status 0 only if all of that happened.  With
---refuse the move must be refused with one of the words of the regular
-expression, and the program must pass all the same; with --fail it fails at
-that point (src/move/fault.h) of the sending side, and the program goes on.
+receive` in the other one, is told to verify by its stop file and says PASS.
+Exit status 0 only if all of that happened.  With --refuse the move must be
+refused before the freeze with one of the words of the regular expression, and
+the program must pass all the same; with --fail it fails at that point
+(src/move/fault.h) of the sending side, and the program goes on.
 """
 import argparse
 import ctypes
@@ -273,7 +274,7 @@ class Drive:
         if self.opts.there:
             self.copy_files()
         # if it got as far as the freeze, it would say that it failed there
-        s = self.send(address, self.opts.there and "source-frozen:error")
+        s = self.send(address, "source-frozen:error")
         p.wait(120)
         if s.returncode == 0:
             raise Failed("it was moved, and should have been refused")
@@ -366,8 +367,7 @@ def options(argv=None):
     p.add_argument("--fail", metavar="POINT")
     p.add_argument("--there", metavar="COMMAND",
                    help="the second host has copies of the program's files, "
-                   "which this shell command changes; what is refused is "
-                   "refused before the freeze")
+                   "which this shell command changes")
     p.add_argument("--interrupt", metavar="FIRST-LAST",
                    help="the program gets these signals while the copy stands "
                    "before its release, or at the POINT of --fail, where the "

@@ -5,6 +5,7 @@
  *	late private	... privately, and its last page is written to
  *	late shared	memory that another process has, too
  *	late early	as "file", but before the move
+ *	late open	the file is opened, and not mapped
  *
  * A move has begun when the landing area is there, below all else, and takes
  * its time over the ballast.  What is mapped then stays, and must hold what it
@@ -102,6 +103,11 @@ static void map_shared(void)
 	CHECK(map != MAP_FAILED && close(fd) == 0);
 }
 
+static void open_file(void)
+{
+	CHECK(open(check_path("late"), O_RDONLY) >= 0);
+}
+
 static void nothing(void)
 {
 }
@@ -116,6 +122,7 @@ int main(int argc, char **argv)
 		{ "private", make_file, map_private },
 		{ "shared", make_sharer, map_shared },
 		{ "early", make_early, nothing },
+		{ "open", make_file, open_file },
 	}, *m = NULL;
 	unsigned long at;
 
