@@ -47,7 +47,32 @@ counted_whole() { # FILE
 	run -127 st run /nonexistent/program
 	[ "$status" = 127 ]
 	[[ "$output" == *"/nonexistent/program"* ]]
+	# More than 128 by itself is no signal.
+	run st run sh -c 'exit 255'
+	[ "$status" = 255 ]
+	[[ "$output" == *"exited with code 255"* ]]
+	mkdir "$bed/bin"
+	echo "echo no first line" >"$bed/bin/script"
+	printf '#!/no/such/interpreter\n' >"$bed/bin/orphan"
+	run st run "$bed/bin/script"
+	[ "$status" = 126 ]
+	chmod +x "$bed/bin/script" "$bed/bin/orphan"
+	run st run "$bed/bin/script"
+	[ "$status" = 126 ]
+	[[ "$output" == *"#!"* ]]
+	run st run -x PATH="$bed/bin:$PATH" --wdir "$bed/bin" orphan
+	[ "$status" = 126 ]
+	[[ "$output" == *"$bed/bin/orphan: what its first line"* ]]
 	eventually job_count_is 0
+}
+
+@test "other people's words cannot do anything to a terminal, nor to JSON" {
+	run -127 st run $'no\xff\e[31m\nsuch'
+	run st ps --all
+	[[ "$output" != *$'\e'* ]]
+	[ "${#lines[@]}" = 2 ]
+	[ "$(json 'ascii(j[0]["argv"])' ps 1)" = "['no\ufffd\\x1b[31m\\nsuch']" ]
+	[ "$(json 'j["state"]' why 1)" = "done" ]
 }
 
 @test "the first rank that fails ends the job" {
@@ -254,6 +279,33 @@ switches() { # PID
 	unset STINT_CONTROLLER STINT_KEY
 }
 
+@test "nohup holds; a client whose controller is away can still be told to end" {
+	local c
+	(
+		trap "" HUP
+		exec "$stint" run python3 -c "$counter"
+	) >"$bed/out" 2>"$bed/err" 3>&- &
+	background=$!
+	eventually all_running
+	[ "$(json 'sum(1 for i in j for r in i["ranks"])' ps)" = 1 ]
+	[ "$(st ps | wc -l)" = 2 ] # no line for a rank that just runs
+	[ "$(st ps 1 | wc -l)" = 3 ]
+	kill -HUP "$background"
+	eventually grep -q 9 "$bed/out"
+	c=$(service_pid controller)
+	kill -9 "$c"
+	eventually grep -q "it is waited for" "$bed/err"
+	kill -TERM "$background"
+	status=0
+	wait "$background" || status=$?
+	background=
+	[ "$status" = 143 ]
+	grep -q "ends job 1" "$bed/err"
+	start_controller --client-grace=1ms
+	eventually job_count_is 0
+	kill "$controller"
+}
+
 @test "a peer without a key gets nothing parsed, and keeps nobody out" {
 	python3 - "$bed/controller.sock" <<-'END'
 	import os, socket, sys
@@ -290,7 +342,8 @@ switches() { # PID
 }
 
 @test "bad input: one line that says what to do, nothing done" {
-	for args in "run" "run -n 0 true" "run -n x true" "migrate 1 h1" "migrate 1.0" \
+	for args in "run" "run -n 0 true" "run -n x true" "run -n -1 true" \
+		"run -n 1- true" "migrate 1 h1" "migrate -b 0 1.0 h1" "migrate 1.0" \
 		"kill" "kill x" "kill -s NOSUCH 1" "drain" "ps x" "hosts what" \
 		"controller --listen=nowhere" "controller --pool=1.2.3" "agent --net=fast"; do
 		run st $args

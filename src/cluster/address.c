@@ -55,7 +55,8 @@ int address_parse(const char *text, struct address *ret, struct error *err)
 	host[end - text] = 0;
 	r = getaddrinfo(host, colon + 1, &hints, &found);
 	if (r)
-		return error_set(err, -EINVAL, "%s: %s", text, gai_strerror(r));
+		return error_set(err, -EHOSTUNREACH, "%s: %s", text,
+				 gai_strerror(r));
 	memcpy(&ret->sa, found->ai_addr, found->ai_addrlen);
 	ret->len = found->ai_addrlen;
 	freeaddrinfo(found);

@@ -99,8 +99,9 @@ struct answer {
 };
 
 struct exec_failure {
-	int code;
-	char what[120];
+	int code; /* -ENOENT: no such program; -EACCES, -ENOEXEC: cannot be run
+		   */
+	struct error why;
 };
 
 /* pid 1: set up, say so on ctl (a struct answer), serve until told to die. */

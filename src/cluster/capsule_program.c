@@ -27,17 +27,25 @@ struct program {
 	int fds[REQUEST_FDS];
 };
 
-static _Noreturn __attribute__((format(printf, 3, 4))) void give_up(
+static _Noreturn void give_up(const struct program *prog, int code,
+			      const struct error *why)
+{
+	struct exec_failure bad = { .code = code, .why = *why };
+
+	(void)!write(prog->news, &bad, sizeof(bad));
+	_exit(127);
+}
+
+static _Noreturn __attribute__((format(printf, 3, 4))) void give_up_sys(
 	const struct program *prog, int code, const char *fmt, ...)
 {
-	struct exec_failure bad = { .code = code };
+	struct error what, why;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(bad.what, sizeof(bad.what), fmt, ap);
+	vsnprintf(what.text, sizeof(what.text), fmt, ap);
 	va_end(ap);
-	(void)!write(prog->news, &bad, sizeof(bad));
-	_exit(127);
+	give_up(prog, error_sys(&why, code, "%s", what.text), &why);
 }
 
 void fds_keep(const int *keep, unsigned n)
@@ -68,7 +76,7 @@ static void read_program(struct program *prog, const struct request *req,
 		       0);
 
 	if (p == MAP_FAILED)
-		give_up(prog, -errno, "cannot read the arguments");
+		give_up_sys(prog, -errno, "cannot read the arguments");
 	prog->argv = xcalloc(req->nr_argv + 1, sizeof(char *));
 	prog->env = xcalloc(req->nr_env + 1, sizeof(char *));
 	for (unsigned i = 0; i < req->nr_argv; i++, p += strlen(p) + 1)
@@ -92,8 +100,8 @@ static void place_fds(struct program *prog, const struct request *req)
 	for (unsigned i = 0; i < req->nr_fds; i++) {
 		prog->fds[i] = fcntl(prog->fds[i], F_DUPFD_CLOEXEC, base);
 		if (prog->fds[i] < 0)
-			give_up(prog, -errno, "cannot place descriptor %d",
-				req->as[i]);
+			give_up_sys(prog, -errno, "cannot place descriptor %d",
+				    req->as[i]);
 	}
 	prog->news = fcntl(prog->news, F_DUPFD_CLOEXEC, base);
 	close_range(0, ~0u, CLOSE_RANGE_CLOEXEC);
@@ -105,8 +113,8 @@ static void place_fds(struct program *prog, const struct request *req)
 			fcntl(i, F_SETFD, 0);
 	for (unsigned i = 0; i < req->nr_fds; i++)
 		if (dup2(prog->fds[i], req->as[i]) < 0)
-			give_up(prog, -errno, "cannot place descriptor %d",
-				req->as[i]);
+			give_up_sys(prog, -errno, "cannot place descriptor %d",
+				    req->as[i]);
 }
 
 static void drop_capabilities(const struct program *prog)
@@ -117,7 +125,7 @@ static void drop_capabilities(const struct program *prog)
 	struct __user_cap_data_struct none[2] = { 0 };
 
 	if (syscall(SYS_capset, &head, none) < 0)
-		give_up(prog, -errno, "cannot drop capabilities");
+		give_up_sys(prog, -errno, "cannot drop capabilities");
 }
 
 static const char *search_path(char *const *env)
@@ -128,16 +136,41 @@ static const char *search_path(char *const *env)
 	return "/usr/local/bin:/usr/bin:/bin";
 }
 
+/*
+ * What execve() failed with, or -ENOEXEC and what is missing: "No such file"
+ * of a file that is there means what it wants to be run by.
+ */
+static int try_run(const struct program *prog, const char *path,
+		   struct error *err)
+{
+	int r;
+
+	execve(path, prog->argv, prog->env);
+	r = -errno;
+	if (r == -ENOENT && !access(path, F_OK))
+		return error_set(err, -ENOEXEC,
+				 "cannot run %s: what its first line or its "
+				 "ELF header says shall run it is not there",
+				 path);
+	if (r == -ENOEXEC)
+		return error_set(err, r,
+				 "cannot run %s: it is no program for this "
+				 "machine (if it is a script, begin it with "
+				 "#!)",
+				 path);
+	return error_sys(err, r, "cannot run %s", path);
+}
+
 /* As execvpe(), but with the PATH of the program's own environment. */
-static void run(const struct program *prog)
+static _Noreturn void run(const struct program *prog)
 {
 	const char *name = prog->argv[0], *dir, *end;
-	int code = -ENOENT;
+	struct error err, first;
+	int code, r;
 
-	if (strchr(name, '/')) {
-		execve(name, prog->argv, prog->env);
-		give_up(prog, -errno, "cannot run %s", name);
-	}
+	if (strchr(name, '/'))
+		give_up(prog, try_run(prog, name, &err), &err);
+	code = error_sys(&first, -ENOENT, "cannot run %s", name);
 	for (dir = search_path(prog->env);; dir = end + 1) {
 		char *path;
 
@@ -145,19 +178,21 @@ static void run(const struct program *prog)
 		path = end == dir ? xasprintf("./%s", name)
 				  : xasprintf("%.*s/%s", (int)(end - dir), dir,
 					      name);
-		execve(path, prog->argv, prog->env);
-		if (errno != ENOENT && errno != ENOTDIR && code == -ENOENT)
-			code = -errno;
+		r = try_run(prog, path, &err);
 		free(path);
+		if (r != -ENOENT && r != -ENOTDIR && code == -ENOENT) {
+			code = r;
+			first = err;
+		}
 		if (!*end)
-			break;
+			give_up(prog, code, &first);
 	}
-	give_up(prog, code, "cannot run %s", name);
 }
 
 void program_main(const struct request *req, const int *fds, int join)
 {
 	struct program prog = { .news = fds[1] };
+	struct error err;
 	sigset_t none;
 
 	memcpy(prog.fds, fds + 2, req->nr_fds * sizeof(int));
@@ -165,13 +200,16 @@ void program_main(const struct request *req, const int *fds, int join)
 	if (req->own_group)
 		setsid();
 	if (join >= 0 && write(join, "0", 1) < 0)
-		give_up(&prog, -errno, "cannot enter the freezer group");
+		give_up_sys(&prog, -errno, "cannot enter the freezer group");
 	place_fds(&prog, req);
 	drop_capabilities(&prog);
+	/* Not -ENOENT, which would say that there is no such program. */
 	if (chdir(prog.cwd) < 0)
-		give_up(&prog, -errno, "cannot enter %s", prog.cwd);
+		give_up(&prog,
+			error_set(&err, -ENOTDIR, "cannot work in %s: %s",
+				  prog.cwd, strerror(errno)),
+			&err);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	run(&prog);
-	_exit(127);
 }

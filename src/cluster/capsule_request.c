@@ -184,8 +184,8 @@ static int await_exec(int fd, struct error *err)
 		return 0;
 	if (r < 0)
 		return error_sys(err, r, "cannot hear from the new process");
-	bad.what[sizeof(bad.what) - 1] = 0;
-	return error_sys(err, bad.code, "%s", bad.what);
+	bad.why.text[sizeof(bad.why.text) - 1] = 0;
+	return error_set(err, bad.code, "%s", bad.why.text);
 }
 
 static int fill_exec(const struct capsule_program *prog, struct request *req,

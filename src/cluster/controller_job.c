@@ -398,7 +398,7 @@ static void kill_ranks(struct ctl_job *job)
 void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 		  ...)
 {
-	struct error err;
+	struct error err, why;
 	va_list ap;
 
 	if (job->state == STATE(DONE))
@@ -407,8 +407,10 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 		va_start(ap, fmt);
 		vsnprintf(err.text, sizeof(err.text), fmt, ap);
 		va_end(ap);
+		/* Some of it may be the program's: nothing a terminal obeys. */
+		error_set(&why, 0, "%s", err.text);
 		free(job->why);
-		job->why = xstrdup(err.text);
+		job->why = xstrdup(why.text);
 		job->exit = code;
 		job->bad_rank = bad_rank;
 	}
@@ -417,7 +419,7 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 	kill_ranks(job);
 }
 
-void ctl_rank_ended(struct ctl_rank *r, int code)
+void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 {
 	struct ctl_job *job = r->job;
 
@@ -426,10 +428,10 @@ void ctl_rank_ended(struct ctl_rank *r, int code)
 	rank_done(r, code);
 	if (job->state == STATE(RUNNING) || job->state == STATE(STARTING))
 		job->state = STATE(ENDING);
-	if (code > 128)
+	if (signo)
 		ctl_job_fail(job, r->rank, code,
 			     "rank %u was ended by signal %d (%s)", r->rank,
-			     code - 128, strsignal(code - 128));
+			     signo, strsignal(signo));
 	else if (code)
 		ctl_job_fail(job, r->rank, code, "rank %u exited with code %d",
 			     r->rank, code);

@@ -186,7 +186,7 @@ void klink_start_failed(struct klink *k, const char *why)
 		ctl_job_fail(r->job, r->rank, 1,
 			     "rank %u could not be started on %s: %s", r->rank,
 			     k->host->name, why);
-		ctl_rank_ended(r, 1);
+		ctl_rank_ended(r, 1, 0);
 	}
 	klink_free(k);
 }
@@ -293,14 +293,16 @@ static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 {
 	struct ctl_rank *r = klink_rank(k);
 	struct ctl_move *m = ctl_move_of(k);
-	int code = f->code == -ENOENT ? 127 : f->code == -EACCES ? 126 : 1;
+	int code = f->code == -ENOENT			       ? 127
+		   : f->code == -EACCES || f->code == -ENOEXEC ? 126
+							       : 1;
 
 	if ((re & (CTL_SIGNAL_ID - 1)) == ASK(SIGNAL)) {
 		ctl_signal_failed(k, re / CTL_SIGNAL_ID, f);
 	} else if (re == ASK(START) && r && klink_is_current(k)) {
 		ctl_job_fail(r->job, r->rank, code, "rank %u on %s: %s",
 			     r->rank, k->host->name, f->why);
-		ctl_rank_ended(r, code);
+		ctl_rank_ended(r, code, 0);
 		klink_kill(k);
 	} else if (m && (re == ASK(RECEIVE) || re == ASK(MIGRATE_OUT))) {
 		ctl_move_failed(m, f->why);
@@ -323,14 +325,16 @@ static void on_exited(struct klink *k, const Keeper__Exited *e)
 	if (!e->signaled && !e->code && e->pmi == KEEPER__PHASE__PMI_BEGUN)
 		ctl_job_fail(job, r->rank, 1,
 			     "rank %u ended without MPI_Finalize", r->rank);
-	ctl_rank_ended(r, e->signaled ? 128 + e->code : e->code);
+	ctl_rank_ended(r, e->signaled ? 128 + e->code : e->code,
+		       e->signaled ? e->code : 0);
 }
 
 static void on_abort(struct klink *k, const Keeper__PmiAbort *a)
 {
 	/* Whoever calls MPI_Abort(0) still did not finish. */
 	ctl_job_fail(k->job, k->rank, a->code & 255 ? a->code & 255 : 1,
-		     "rank %u called MPI_Abort: %s", k->rank, a->text);
+		     "rank %u called MPI_Abort with code %d%s%s", k->rank,
+		     a->code, *a->text ? ": " : "", a->text);
 }
 
 static void on_stdin_taken(struct klink *k, uint64_t re,

@@ -162,7 +162,7 @@ static void on_migrate(struct ctl_peer *p, Control__Message *m)
 	if (!job)
 		return;
 	if (g->rank >= job->nr) {
-		ctl_send_failed(p, m->id, -EINVAL,
+		ctl_send_failed(p, m->id, -ESRCH,
 				"job %llu has ranks 0 to %u and no %u",
 				(unsigned long long)job->id, job->nr - 1,
 				g->rank);

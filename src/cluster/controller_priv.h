@@ -250,7 +250,8 @@ void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts);
 void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 		  ...) __attribute__((format(printf, 4, 5)));
 void ctl_rank_started(struct ctl_rank *r);
-void ctl_rank_ended(struct ctl_rank *r, int code);
+/* signo: what killed it, or 0; code is what a shell makes of either. */
+void ctl_rank_ended(struct ctl_rank *r, int code, int signo);
 void ctl_rank_lost(struct ctl_rank *r, const char *how);
 void ctl_job_store(struct ctl_job *job);
 void ctl_rank_store(struct ctl_rank *r);

@@ -9,10 +9,12 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cluster/controller_priv.h"
+#include "core/xalloc.h"
 
 #define ASK_SIGNAL KEEPER__REQUEST__BODY_SIGNAL
 
@@ -129,6 +131,14 @@ void ctl_signal_failed(struct klink *k, uint64_t number,
 		ctl_rank_signals(r);
 }
 
+static void end_by(const struct ctl_peer *p, struct ctl_job *job)
+{
+	char *why = xasprintf("%s ended it", p->name);
+
+	ctl_job_stop(job, why);
+	free(why);
+}
+
 void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s)
 {
 	struct ctl_job *job = ctl_job_find(p->ctl, s->job);
@@ -144,10 +154,11 @@ void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s)
 		return;
 	}
 	if (!s->signo)
-		ctl_job_stop(job, "somebody ended it");
+		end_by(p, job);
 	else if (s->signo == SIGKILL || job->state == STATE(WAITING))
-		ctl_job_fail(job, -1, 128 + s->signo, "killed by %s",
-			     strsignal(s->signo));
+		ctl_job_fail(job, -1, 128 + s->signo,
+			     "%s killed it with signal %u (%s)", p->name,
+			     s->signo, strsignal(s->signo));
 	else
 		for (uint32_t i = 0; i < job->nr; i++)
 			ctl_rank_signal(&job->ranks[i], s->signo);

@@ -90,6 +90,9 @@ int testbed_record_write(const char *name, const struct testbed_record *rec,
 	if (fclose(f))
 		abort();
 	r = io_replace_file(path, text, err);
+	/* `stint testbed list` is for everybody. */
+	if (!r && chmod(path, 0644) < 0)
+		r = error_sys(err, -errno, "%s", path);
 	free(text);
 	free(path);
 	return r;

@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,8 @@ static void check_stdout(void)
 
 	if (!rc || told)
 		return;
+	if (rc == -EPIPE) /* whoever reads has seen enough, and knows */
+		_exit(128 + SIGPIPE);
 	fprintf(stderr, "stint: standard output: %s\n", strerror(-rc));
 	_exit(EXIT_FAILED);
 }

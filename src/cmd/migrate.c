@@ -34,6 +34,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'b':
 		r = parse_usec(arg, &budget, &err);
+		if (!r && !budget)
+			r = error_set(&err, -EINVAL,
+				      "-b %s: every rank that moves stands "
+				      "still for a while",
+				      arg);
 		if (!r)
 			a->ask.budget_usec = budget;
 		return command_parsed(state, r, &err);

@@ -13,12 +13,12 @@ enum { PAGE = 4096 };
 static json_t *moved_json(const Control__Moved *m)
 {
 	return json_pack(
-		"{sI si ss ss sb ss sI si sI sI sI sI sI sI sI sI sI sI sI si "
+		"{sI si ss ss sb so sI si sI sI sI sI sI sI sI sI sI sI sI si "
 		"sb}",
 		"job", (json_int_t)m->job, "rank", (int)m->rank, "from",
-		m->from, "to", m->to, "moved", (int)m->ok, "why", m->why,
-		"epoch", (json_int_t)m->epoch, "rounds", (int)m->rounds,
-		"bytes", (json_int_t)m->bytes, "bytes_last",
+		m->from, "to", m->to, "moved", (int)m->ok, "why",
+		json_text(m->why), "epoch", (json_int_t)m->epoch, "rounds",
+		(int)m->rounds, "bytes", (json_int_t)m->bytes, "bytes_last",
 		(json_int_t)m->pages_last * PAGE, "bytes_held",
 		(json_int_t)m->bytes_held, "downtime_us",
 		(json_int_t)m->downtime_usec, "total_us",

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "cmd/client_options.h"
@@ -64,7 +62,7 @@ static json_t *rank_json(const Control__RankInfo *r, size_t n)
 	if (*r->moving_to)
 		json_object_set_new(j, "moving_to", json_string(r->moving_to));
 	if (*r->why)
-		json_object_set_new(j, "why", json_string(r->why));
+		json_object_set_new(j, "why", json_text(r->why));
 	if (r->state == CONTROL__STATE__DONE)
 		json_object_set_new(j, "exit", json_integer(r->exit));
 	return j;
@@ -73,18 +71,15 @@ static json_t *rank_json(const Control__RankInfo *r, size_t n)
 static json_t *job_json(const Control__JobInfo *i)
 {
 	json_t *j =
-		json_pack("{sI ss ss sI sI sI ss}", "job", (json_int_t)i->job,
+		json_pack("{sI ss ss sI sI sI so}", "job", (json_int_t)i->job,
 			  "state", state_name(i->state), "user", i->user,
 			  "submit_us", (json_int_t)i->submit_usec, "start_us",
 			  (json_int_t)i->start_usec, "end_us",
-			  (json_int_t)i->end_usec, "why", i->why);
+			  (json_int_t)i->end_usec, "why", json_text(i->why));
 	json_t *argv = json_array(), *ranks = json_array();
 
-	for (size_t n = 0; n < i->n_argv; n++) {
-		json_t *arg = json_string(i->argv[n]);
-
-		json_array_append_new(argv, arg ? arg : json_string("?"));
-	}
+	for (size_t n = 0; n < i->n_argv; n++)
+		json_array_append_new(argv, json_text(i->argv[n]));
 	for (size_t n = 0; n < i->n_ranks; n++)
 		json_array_append_new(ranks, rank_json(i->ranks[n], n));
 	json_object_set_new(j, "argv", argv);
@@ -94,7 +89,36 @@ static json_t *job_json(const Control__JobInfo *i)
 	return j;
 }
 
-static void print_job(const Control__JobInfo *i)
+/* Other people's words, without what a terminal obeys (also as C1 in UTF-8). */
+static void print_word(const char *word)
+{
+	const unsigned char *c = (const unsigned char *)word;
+
+	for (; *c; c++)
+		if (*c < ' ' || *c == 0x7f)
+			putchar('?');
+		else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+			putchar('?'), c++;
+		else
+			putchar(*c);
+}
+
+static void print_rank(const Control__RankInfo *r, size_t n)
+{
+	printf("  %-7zu%-9s %s", n, state_name(r->state),
+	       *r->host ? r->host : "-");
+	if (*r->moving_to)
+		printf(" -> %s", r->moving_to);
+	if (r->moves)
+		printf("  moved %u time%s, last stood still %s", r->moves,
+		       r->moves == 1 ? "" : "s", show_usec(r->downtime_usec));
+	if (*r->why)
+		printf("  (%s)", r->why);
+	putchar('\n');
+}
+
+/* With all its ranks, or those alone that are not just where they are. */
+static void print_job(const Control__JobInfo *i, bool ranks)
 {
 	uint64_t now = time(NULL) * USEC_PER_SEC;
 	uint64_t end = i->end_usec ? i->end_usec : now;
@@ -106,8 +130,10 @@ static void print_job(const Control__JobInfo *i)
 		printf("%6.0f s ", (end - i->start_usec) / 1e6);
 	else
 		printf("%8s ", "-");
-	for (size_t n = 0; n < i->n_argv; n++)
-		printf(" %s", i->argv[n]);
+	for (size_t n = 0; n < i->n_argv; n++) {
+		putchar(' ');
+		print_word(i->argv[n]);
+	}
 	if (i->state == CONTROL__STATE__DONE)
 		printf("  [exit %u]", i->exit);
 	if (*i->why)
@@ -115,24 +141,12 @@ static void print_job(const Control__JobInfo *i)
 	putchar('\n');
 	if (i->state == CONTROL__STATE__WAITING)
 		return;
-	for (size_t n = 0; n < i->n_ranks; n++) {
-		const Control__RankInfo *r = i->ranks[n];
-
-		printf("  %-7zu%-9s %-10s", n, state_name(r->state),
-		       *r->host ? r->host : "-");
-		if (*r->moving_to)
-			printf(" -> %s", r->moving_to);
-		if (r->moves)
-			printf("  moved %u time%s, last stood still %s",
-			       r->moves, r->moves == 1 ? "" : "s",
-			       show_usec(r->downtime_usec));
-		if (*r->why)
-			printf("  (%s)", r->why);
-		putchar('\n');
-	}
+	for (size_t n = 0; n < i->n_ranks; n++)
+		if (ranks || *i->ranks[n]->moving_to || *i->ranks[n]->why)
+			print_rank(i->ranks[n], n);
 }
 
-static void print_jobs(bool json, const Control__Jobs *jobs)
+static void print_jobs(bool json, bool ranks, const Control__Jobs *jobs)
 {
 	json_t *list = json_array();
 
@@ -142,7 +156,7 @@ static void print_jobs(bool json, const Control__Jobs *jobs)
 		if (json)
 			json_array_append_new(list, job_json(jobs->jobs[i]));
 		else
-			print_job(jobs->jobs[i]);
+			print_job(jobs->jobs[i], ranks);
 	if (json)
 		print_json(list);
 	else
@@ -158,7 +172,7 @@ static int ask(struct client *c, void *args, struct error *err)
 
 	if (r < 0)
 		return r;
-	print_jobs(a->client.json, m->jobs);
+	print_jobs(a->client.json, a->ask.job != 0, m->jobs);
 	message_free(m);
 	return EXIT_OK;
 }

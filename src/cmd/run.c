@@ -27,6 +27,7 @@ enum { KEY_WDIR = 256, KEY_HOSTS };
 #define CONNECT_TIMEOUT (10 * USEC_PER_SEC)
 #define AGAIN_AFTER	(200 * USEC_PER_MSEC)
 #define LOST_AFTER	(120 * USEC_PER_SEC) /* with no controller */
+#define LOST_TOLD	(2 * USEC_PER_SEC)   /* it was not just started again */
 #define LAST_OUTPUT	(5 * USEC_PER_SEC)
 
 static const struct argp_option options[] = {
@@ -64,6 +65,7 @@ struct run {
 	Control__JobState *done; /* how it ended */
 	sd_event_source *last;	 /* no longer wait for output */
 	usec_t lost_at;		 /* monotonic; 0: connected */
+	bool lost_told;
 	unsigned interrupts;
 	bool submitted; /* SUBMIT is sent */
 	int exit;
@@ -230,6 +232,7 @@ static int on_hello(struct run *r, struct error *err)
 	int k;
 
 	r->lost_at = 0;
+	r->lost_told = false;
 	if (r->job) {
 		k = attach(r);
 	} else {
@@ -306,6 +309,15 @@ static void on_ready(struct conn *c, void *arg)
 		conn_fail(c, -EIO, "HELLO cannot be sent");
 }
 
+static void tell_lost(struct run *r, const char *why)
+{
+	log_warnx("controller at %s: %s; job %" PRIu64
+		  " goes on, and it is waited for, %d s long",
+		  r->client.conf.controller, why, r->job,
+		  (int)(LOST_AFTER / USEC_PER_SEC));
+	r->lost_told = true;
+}
+
 static void on_closed(struct conn *c, int code, const struct error *why,
 		      void *arg)
 {
@@ -328,6 +340,8 @@ static void on_closed(struct conn *c, int code, const struct error *why,
 		sd_event_exit(r->event, 0);
 		return;
 	}
+	if (now - r->lost_at > LOST_TOLD && !r->lost_told)
+		tell_lost(r, code ? why->text : "it is going away");
 	sd_event_add_time_relative(r->event, NULL, CLOCK_MONOTONIC, AGAIN_AFTER,
 				   USEC_PER_MSEC, on_again, r);
 }
@@ -346,13 +360,26 @@ static void run_connect(struct run *r)
 
 /* ---- signals and standard input ---- */
 
+static bool ends(int signo)
+{
+	return signo == SIGINT || signo == SIGTERM || signo == SIGHUP ||
+	       signo == SIGQUIT;
+}
+
 static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
 		     void *arg)
 {
 	struct run *r = arg;
 	int signo = si->ssi_signo;
 
-	if (!r->job || (signo == SIGINT && r->interrupts > 1)) {
+	/* A controller that is away ends the job when it is back. */
+	if (r->job && r->lost_at && ends(signo))
+		fprintf(stderr,
+			"stint run: the controller does not answer; when it "
+			"does, it ends job %" PRIu64 "\n",
+			r->job);
+	if (!r->job || (r->lost_at && ends(signo)) ||
+	    (signo == SIGINT && r->interrupts > 1)) {
 		r->exit = 128 + signo;
 		return sd_event_exit(r->event, 0);
 	}
@@ -382,23 +409,40 @@ static int send_stdin(void *ctx, uint64_t offset, const void *p, size_t n,
 	return message_send(r->conn, 0, 0, MESSAGE_BODY(STDIN_DATA), &s);
 }
 
-static int run_loop(struct run *r)
+/* Those that this process takes for the job; as under nohup, HUP perhaps not.
+ */
+static int signals_take(struct run *r)
 {
 	static const int signals[] = { SIGINT,	SIGTERM, SIGHUP, SIGQUIT,
 				       SIGUSR1, SIGUSR2, SIGALRM };
+	struct sigaction now;
 	sigset_t block;
-	int k;
+	int k = 0;
 
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&block);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals) && k >= 0;
+	     i++) {
+		sigaction(signals[i], NULL, &now);
+		if (signals[i] == SIGHUP && now.sa_handler == SIG_IGN)
+			continue;
+		sigemptyset(&block);
 		sigaddset(&block, signals[i]);
-	sigprocmask(SIG_BLOCK, &block, NULL);
+		sigprocmask(SIG_BLOCK, &block, NULL);
+		k = sd_event_add_signal(r->event, NULL, signals[i], on_signal,
+					r);
+	}
+	return k;
+}
+
+static int run_loop(struct run *r)
+{
+	int k;
+
 	k = sd_event_new(&r->event);
+	if (k >= 0)
+		k = signals_take(r);
 	if (k < 0)
 		return error_sys(&r->err, k, "event loop");
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		sd_event_add_signal(r->event, NULL, signals[i], on_signal, r);
 	r->lines =
 		lines_create(r->submission.ask.ranks, r->label, &lines_ops, r);
 	r->input = run_stdin_create(r->event, send_stdin, r);

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "core/log.h"
 #include "core/xalloc.h"
 
 enum {
@@ -45,6 +46,8 @@ static bool fill(struct run_stdin *s)
 	n = read(STDIN_FILENO, s->data + s->n, PIECE);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
+	if (n < 0)
+		log_warn(-errno, "standard input");
 	if (n <= 0)
 		s->eof = true;
 	else

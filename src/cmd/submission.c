@@ -18,7 +18,7 @@ extern char **environ;
 
 int submission_ranks(struct submission *sub, const char *arg, struct error *err)
 {
-	const char *dash = strchr(arg, '-');
+	const char *dash = *arg ? strchr(arg + 1, '-') : NULL;
 	char *first = dash ? xasprintf("%.*s", (int)(dash - arg), arg) : NULL;
 	int64_t n, min = 0;
 	int r = 0;
@@ -30,7 +30,10 @@ int submission_ranks(struct submission *sub, const char *arg, struct error *err)
 		r = parse_int(dash ? dash + 1 : arg, min ? min : 1, RANKS_MAX,
 			      "-n", &n, err);
 	if (r < 0)
-		return r;
+		return error_set(err, -EINVAL,
+				 "-n: '%s' is no number of ranks: write N or "
+				 "MIN-N, from 1 to %d",
+				 arg, RANKS_MAX);
 	sub->ask.ranks = n;
 	sub->ask.min_ranks = min;
 	return 0;

@@ -73,12 +73,13 @@ static json_t *why_json(const Control__Why *w)
 
 	for (size_t i = 0; i < w->n_planned; i++)
 		json_array_append_new(
-			list, json_pack("{sI ss si}", "at_us",
+			list, json_pack("{sI so si}", "at_us",
 					(json_int_t)w->planned[i]->at_usec,
-					"text", w->planned[i]->text, "times",
-					(int)w->planned[i]->times));
-	return json_pack("{sI ss ss so}", "job", (json_int_t)w->job, "state",
-			 state_name(w->state), "now", w->now, "planned", list);
+					"text", json_text(w->planned[i]->text),
+					"times", (int)w->planned[i]->times));
+	return json_pack("{sI ss so so}", "job", (json_int_t)w->job, "state",
+			 state_name(w->state), "now", json_text(w->now),
+			 "planned", list);
 }
 
 static int ask(struct client *c, void *args, struct error *err)

@@ -210,7 +210,7 @@ static int do_abort(struct pmi_server *s, const struct pmi_line *line,
 	if (code &&
 	    parse_int(code, INT32_MIN, INT32_MAX, "exitcode", &n, NULL) < 0)
 		n = 1;
-	s->exchange->abort(s->ctx, (int)n, text ? text : "MPI_Abort");
+	s->exchange->abort(s->ctx, (int)n, text ? text : "");
 	return 0;
 }
 
