@@ -219,6 +219,15 @@ enough() { # RANK... are told by USR1
 	nothing_left
 }
 
+@test "strangers at the door keep no rank out" {
+	{ echo strangers 40; moves 0 0; enough 0; } >"$dir/script"
+	job -r "$dir/b" -s "$dir/script" "$count" >"$dir/out" 2>"$dir/err"
+	cat "$dir/err"
+	[ "$(grep -c outcome=landed "$dir/err")" = 2 ]
+	counted_whole
+	nothing_left
+}
+
 @test "a move under way outlives its agents" {
 	{
 		printf 'await 1\nbegin 0\n'

@@ -352,6 +352,18 @@ const char *conn_peer(const struct conn *c)
 	return c->tls ? tls_peer(c->tls) : "";
 }
 
+struct tls *conn_take(struct conn *c, int *ret_fd)
+{
+	struct tls *tls = c->tls;
+
+	c->io = sd_event_source_disable_unref(c->io);
+	*ret_fd = c->fd;
+	c->tls = NULL;
+	c->fd = -1;
+	conn_destroy(c);
+	return tls;
+}
+
 void conn_set_ctx(struct conn *c, void *ctx)
 {
 	c->ctx = ctx;

@@ -79,6 +79,12 @@ const char *conn_peer(const struct conn *c);
 /* What callbacks get as ctx from now on. */
 void conn_set_ctx(struct conn *c, void *ctx);
 
+/*
+ * End it, but for what is below: its session and, in *ret_fd, its descriptor
+ * are the caller's.  From ready() on, before anything was queued.
+ */
+struct tls *conn_take(struct conn *c, int *ret_fd);
+
 /* ---- the side that is connected to ---- */
 
 struct conn_server;

@@ -93,7 +93,7 @@ static struct keeper *create(const struct keeper_config *conf)
 	k->id.job = conf->job;
 	k->id.rank = conf->rank;
 	k->first_epoch = conf->epoch;
-	k->listen_fd = k->agent_fd = k->accept_fd = -1;
+	k->listen_fd = k->agent_fd = -1;
 	k->move.sock = k->move.hold_fd = -1;
 	for (int ext = 0; ext < EXT_MAX; ext++)
 		k->end[ext].far = k->end[ext].near = -1;

@@ -326,7 +326,6 @@ static void become_engine(struct keeper *k, pid_t keeper, int keep)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	io_close(&k->listen_fd);
 	io_close(&k->agent_fd);
-	io_close(&k->accept_fd);
 }
 
 int keeper_engine_fork(struct keeper *k,

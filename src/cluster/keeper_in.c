@@ -1,8 +1,9 @@
 /*
  * keeper_in.c - a rank lands: the listener, the destination's engine
  *
- * The keeper does the handshake itself, blocking for some seconds at most: it
- * has no rank yet, and only who holds this move's key gets past it.
+ * The keeper lets in whoever first proves that it holds this move's key,
+ * however many strangers knock (conn.h).  What the two say then may block it
+ * for some seconds: it has no rank yet.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cluster/conn.h"
 #include "cluster/keeper_priv.h"
 #include "core/io.h"
 #include "core/log.h"
@@ -138,9 +139,9 @@ static void run(struct keeper *k, int sock)
 
 static void stop_listening(struct keeper *k)
 {
-	k->accept_source = sd_event_source_disable_unref(k->accept_source);
 	k->patience = sd_event_source_disable_unref(k->patience);
-	io_close(&k->accept_fd);
+	conn_server_destroy(k->door);
+	k->door = NULL;
 }
 
 void keeper_in_close(struct keeper *k)
@@ -330,33 +331,40 @@ static int begin(struct keeper *k, struct channel *ch, struct error *err)
 	return r;
 }
 
-static int on_accept(sd_event_source *src, int fd, uint32_t events, void *ctx)
+static int lookup(void *ctx, const char *identity,
+		  uint8_t secret[TLS_SECRET_SIZE])
 {
+	const struct keeper *k = ctx;
+
+	if (strcmp(identity, k->key.identity))
+		return -ENOENT;
+	memcpy(secret, k->key.secret, TLS_SECRET_SIZE);
+	return 0;
+}
+
+/* The source's keeper has come: from now on it has this one for itself. */
+static void on_source(struct conn *c, void *ctx)
+{
+	struct error err = ERROR_INIT;
 	struct keeper *k = ctx;
 	struct channel *ch;
-	struct error err = ERROR_INIT;
-	int r, new = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+	struct tls *tls;
+	int fd;
 
-	if (new < 0)
-		return 0;
-	r = channel_tls_server(new, &k->key, handshake, &ch, &err);
-	if (r < 0) {
-		log_warnx("rank=%u a stranger knocked: %s", k->id.rank,
-			  err.text);
-		close(new);
-		return 0;
-	}
+	tls = conn_take(c, &fd);
 	stop_listening(k);
-	r = begin(k, ch, &err);
-	if (r < 0) {
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	ch = channel_from_tls(fd, tls);
+	if (begin(k, ch, &err) < 0) {
 		channel_close(ch);
 		keeper_close_near(k);
 		discarded(k, err.text);
-		return 0;
+	} else {
+		channel_abandon(ch);
 	}
-	channel_abandon(ch);
-	return 0;
 }
+
+static const struct conn_ops source_ops = { .ready = on_source };
 
 static int on_patience(sd_event_source *src, uint64_t now, void *ctx)
 {
@@ -364,24 +372,35 @@ static int on_patience(sd_event_source *src, uint64_t now, void *ctx)
 	return 0;
 }
 
-static int listen_on(struct keeper *k, const char *address, uint32_t *ret,
-		     struct error *err)
+static int listen_on(struct keeper *k, const char *address, struct error *err)
 {
+	const struct conn_server_conf conf = {
+		.ops = &source_ops,
+		.ctx = k,
+		.lookup = lookup,
+		.max_strangers = 16,
+		.max_conns = 32,
+		.handshake_timeout = handshake,
+	};
 	struct sockaddr_in sa = { .sin_family = AF_INET };
 	socklen_t n = sizeof(sa);
+	int fd, r;
 
 	if (inet_pton(AF_INET, address, &sa.sin_addr) != 1)
 		return error_set(err, -EINVAL, "'%s' is no address", address);
-	k->accept_fd =
-		socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	move_prepare_socket(k->accept_fd);
-	if (k->accept_fd < 0 ||
-	    bind(k->accept_fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
-	    listen(k->accept_fd, 4) < 0 ||
-	    getsockname(k->accept_fd, (struct sockaddr *)&sa, &n) < 0)
-		return error_sys(err, -errno, "cannot listen on %s", address);
-	*ret = ntohs(sa.sin_port);
-	return 0;
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	move_prepare_socket(fd);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
+	    listen(fd, SOMAXCONN) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&sa, &n) < 0)
+		r = error_sys(err, -errno, "cannot listen on %s", address);
+	else
+		r = conn_server_create(k->event, fd, &conf, &k->door, err);
+	if (r < 0)
+		io_close(&fd);
+	else
+		k->port = ntohs(sa.sin_port);
+	return r;
 }
 
 static int expect(struct keeper *k, const Keeper__Receive *rc,
@@ -398,15 +417,11 @@ static int expect(struct keeper *k, const Keeper__Receive *rc,
 		return error_set(err, -EINVAL,
 				 "RECEIVE lacks a key, a capsule or the epoch "
 				 "it was started for");
-	r = listen_on(k, rc->listen, &k->port, err);
+	r = listen_on(k, rc->listen, err);
 	if (r < 0)
 		return r;
-	r = sd_event_add_io(k->event, &k->accept_source, k->accept_fd, EPOLLIN,
-			    on_accept, k);
-	if (r >= 0)
-		r = sd_event_add_time_relative(k->event, &k->patience,
-					       CLOCK_MONOTONIC, wait * 1000,
-					       10000, on_patience, k);
+	r = sd_event_add_time_relative(k->event, &k->patience, CLOCK_MONOTONIC,
+				       wait * 1000, 10000, on_patience, k);
 	return r < 0 ? error_sys(err, r, "sd-event") : 0;
 }
 

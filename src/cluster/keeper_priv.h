@@ -115,9 +115,9 @@ struct keeper {
 	/* moves */
 	struct keeper_move move;
 	uint64_t last_epoch, committed_epoch;
-	int accept_fd; /* waits for the rank to come; -1 */
-	uint32_t port; /* of accept_fd */
-	sd_event_source *accept_source, *patience;
+	struct conn_server *door; /* where the rank is to come; or NULL */
+	uint32_t port;		  /* its */
+	sd_event_source *patience;
 	struct tls_key key;
 	Keeper__Receive *receive;
 };

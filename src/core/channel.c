@@ -24,19 +24,24 @@ struct channel *channel_from_fd(int fd)
 	return ch;
 }
 
+struct channel *channel_from_tls(int fd, struct tls *tls)
+{
+	struct channel *ch = channel_from_fd(fd);
+
+	ch->tls = tls;
+	return ch;
+}
+
 static int channel_shake(int fd, struct tls *tls, usec_t timeout,
 			 struct channel **ret, struct error *err)
 {
-	struct channel *ch;
 	int r = tls_handshake(tls, timeout, err);
 
 	if (r < 0) {
 		tls_destroy(tls);
 		return r;
 	}
-	ch = channel_from_fd(fd);
-	ch->tls = tls;
-	*ret = ch;
+	*ret = channel_from_tls(fd, tls);
 	return 0;
 }
 

@@ -23,6 +23,9 @@ struct channel;
 /* A plain channel over fd, which it owns from now on. */
 struct channel *channel_from_fd(int fd);
 
+/* Over fd, on which tls has shaken hands and which blocks; it owns both. */
+struct channel *channel_from_tls(int fd, struct tls *tls);
+
 /*
  * A channel over the connected socket fd on which both sides have proved
  * that they hold key (identity and secret), encrypted from then on.  It owns

@@ -210,11 +210,34 @@ static void fence(struct keeper *k, const Keeper__PmiFence *f)
 		release(job.ranks[i].at, f->generation);
 }
 
+/* They are connected, and say nothing, or what is no handshake. */
+static void strangers_come(uint32_t port)
+{
+	struct sockaddr_in sa = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+
+	for (unsigned i = 0; i < job.strangers; i++) {
+		int fd = socket(AF_INET,
+				SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+		if (fd < 0 ||
+		    (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 &&
+		     errno != EINPROGRESS))
+			die("a stranger cannot connect");
+		if (i % 4 == 3)
+			(void)!send(fd, "who is there?", 13, MSG_NOSIGNAL);
+	}
+}
+
 static void receiving(struct keeper *to, uint32_t port)
 {
 	Keeper__MigrateOut mo = KEEPER__MIGRATE_OUT__INIT;
 	REQUEST(MIGRATE_OUT, migrate_out, &mo);
 
+	strangers_come(port);
 	mo.epoch = to->epoch;
 	mo.address = (char *)"127.0.0.1";
 	mo.port = port;

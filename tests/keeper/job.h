@@ -49,6 +49,7 @@ struct job {
 	bool want_stdin;
 	bool moving;		/* the script waits for a move */
 	struct rank *unsettled; /* its last move is not over yet */
+	unsigned strangers;	/* come to where a rank lands, before it */
 };
 
 extern struct job job;

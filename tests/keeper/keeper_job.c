@@ -9,6 +9,7 @@
  *	await BYTES		until rank 0 has put out so many
  *	move RANK		to the next run directory ("host"), and back
  *	begin RANK		the same, but the script does not wait for it
+ *	strangers COUNT		come before the rank, at each later move
  *	settle			until that move is over
  *	stopped			until an engine of that move stands still
  *	murder RANK old|new	SIGKILL to the keeper at that end of its move

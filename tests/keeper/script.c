@@ -105,6 +105,8 @@ static bool begins_wait(const char *verb, const char *line)
 		wake = now() + x;
 	} else if (!strcmp(verb, "await")) {
 		sscanf(line, "%*s %" SCNu64, &awaited);
+	} else if (!strcmp(verb, "strangers")) {
+		sscanf(line, "%*s %u", &job.strangers);
 	} else if (!strcmp(verb, "settle")) {
 		settling = true;
 	} else if (!strcmp(verb, "stopped")) {
