@@ -362,3 +362,33 @@ switches() { # PID
 	[ "$status" = 1 ]
 	[[ "$output" == *"--controller"* ]]
 }
+
+# Nobody starts an agent again: what is there ends at a word.
+@test "agent --clean-up: a host is left as if it had never been in a cluster" {
+	run -1 on h1 "$stint" agent --clean-up --run-dir="$bed/h1/run"
+	[[ $output == *"another agent works in"* ]]
+	bare=$(host_things)
+	sleeper -n 1 --hosts h1
+	sleeper -n 1 --hosts h1
+	eventually is 'j[1]["state"] + j[2]["state"]' runningrunning
+	[ "$(host_things)" != "$bare" ]
+	kill -9 "$(service_pid h1)"
+	# An orphan that is just being made, and a keeper that does not listen.
+	on h1 sh -c '"$0" keeper --run-dir="$1" --job=77 >/dev/null 2>&1 &' "$stint" "$bed/h1/run" 3>&-
+	eventually test -S "$bed/h1/run/keepers/77.0.0.sock"
+	kill -STOP $(pgrep -f -- "[-]-run-dir=$bed/h1/run --job=1 ")
+	on h1 "$stint" agent --clean-up --run-dir="$bed/h1/run"
+	[ ! -e "$bed/h1/run" ]
+	diff <(echo "$bare") <(host_things)
+	run ! pgrep -f -- "[-]-run-dir=$bed/h1/run"
+	run -1 on h1 "$stint" agent --clean-up --run-dir="$bed/h1/run"
+	[ "${#lines[@]}" = 1 ]
+	start_agent h1 # it may join again; what it had is lost, and told so
+	eventually is 'j[1]["state"] + j[2]["state"]' donedone
+}
+
+host_things() { # links, routes, proxies, cgroups of h1
+	on h1 sh -c 'ip -o link; ip -4 route show table all; ip neigh show proxy' |
+		sed 's/qdisc.*//; s/ cache.*//'
+	find /sys/fs/cgroup -path "*stint-testbed.$STINT_TESTBED/h1/*" -type d | sort
+}

@@ -369,8 +369,7 @@ static int on_child(sd_event_source *src, const struct signalfd_siginfo *si,
 	return 0;
 }
 
-/* One agent a run directory: the descriptor that holds the lock, or -errno. */
-static int take_run_dir(const char *run_dir, struct error *err)
+int agent_take_run_dir(const char *run_dir, struct error *err)
 {
 	char *keepers = xasprintf("%s/keepers", run_dir);
 	char *lock = xasprintf("%s/agent.lock", run_dir);
@@ -472,7 +471,7 @@ int agent_run(const struct agent_conf *conf, int ready_fd, struct error *err)
 	r = check_conf(&a, err);
 	if (r < 0)
 		goto out;
-	lock = r = take_run_dir(conf->run_dir, err);
+	lock = r = agent_take_run_dir(conf->run_dir, err);
 	if (r < 0)
 		goto out;
 	r = describe_host(&a, err);

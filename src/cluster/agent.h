@@ -44,4 +44,12 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 int agent_run(const struct agent_conf *conf, int ready_fd,
 	      struct error *err) must_check;
 
+/*
+ * Instead, for a host that leaves the cluster, or whose agent will not be
+ * started again: end every keeper of conf->run_dir with its rank, remove what
+ * they left on this host, and the directory.  What stays there are records of
+ * moves that somebody may still ask for.  -EBUSY while an agent works in it.
+ */
+int agent_clean_up(const struct agent_conf *conf, struct error *err) must_check;
+
 #endif

@@ -63,6 +63,11 @@ struct agent {
 	bool held; /* keepers are not read: the controller does not */
 };
 
+/* ---- agent.c */
+
+/* One agent a run directory: the descriptor that holds the lock, or -errno. */
+int agent_take_run_dir(const char *run_dir, struct error *err) must_check;
+
 /* ---- agent_keeper.c */
 
 /* Find the keepers there are; what dead ones left is swept. */

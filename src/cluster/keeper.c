@@ -16,6 +16,8 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
+#define LONELY (600 * USEC_PER_SEC)
+
 static bool over(const struct keeper *k)
 {
 	if (k->move.pid || k->capsule)
@@ -93,6 +95,7 @@ static struct keeper *create(const struct keeper_config *conf)
 	k->id.job = conf->job;
 	k->id.rank = conf->rank;
 	k->first_epoch = conf->epoch;
+	k->lonely_after = conf->lonely ? conf->lonely : LONELY;
 	k->listen_fd = k->agent_fd = -1;
 	k->move.sock = k->move.hold_fd = -1;
 	for (int ext = 0; ext < EXT_MAX; ext++)

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "core/error.h"
+#include "core/units.h"
 
 struct keeper_config {
 	const char *run_dir;
@@ -25,6 +26,8 @@ struct keeper_config {
 	uint32_t rank;
 	uint64_t epoch; /* 0: to START; else the move with which it lands */
 	int ready_fd;	/* told when the socket listens; -1 */
+	usec_t lonely;	/* it ends when so long it has neither rank nor agent:
+			   one whose agent died starting it; 0: 10 minutes */
 };
 
 /*

@@ -20,6 +20,26 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
+/* Made, and then forgotten: nobody will ever START it. */
+static int on_lonely(sd_event_source *src, uint64_t now, void *ctx)
+{
+	struct keeper *k = ctx;
+
+	if (k->state == KEEPER__STATE__EMPTY) {
+		log_info("ended: no rank, and no agent comes");
+		sd_event_exit(k->event, 0);
+	}
+	return 0;
+}
+
+static void watch_loneliness(struct keeper *k)
+{
+	k->lonely = sd_event_source_disable_unref(k->lonely);
+	sd_event_add_time_relative(k->event, &k->lonely, CLOCK_MONOTONIC,
+				   k->lonely_after, USEC_PER_MSEC, on_lonely,
+				   k);
+}
+
 static void hang_up(struct keeper *k)
 {
 	sd_event_source_unref(k->agent_source);
@@ -27,6 +47,7 @@ static void hang_up(struct keeper *k)
 	io_close(&k->agent_fd);
 	k->agent_ready = false;
 	keeper_queue_detach(k->queue);
+	watch_loneliness(k);
 }
 
 /* Watch for requests, or only for room while the agent does not read. */
@@ -377,6 +398,7 @@ static int on_connection(sd_event_source *src, int fd, uint32_t events,
 		return 0;
 	k->agent_fd = new;
 	new = -1;
+	k->lonely = sd_event_source_disable_unref(k->lonely);
 	say_hello(k);
 	return 0;
 }
@@ -430,12 +452,14 @@ int keeper_agent_open(struct keeper *k, struct error *err)
 		return error_sys(err, -errno, "%s", sa.sun_path);
 	r = sd_event_add_io(k->event, &k->listen_source, k->listen_fd, EPOLLIN,
 			    on_connection, k);
+	watch_loneliness(k);
 	return r < 0 ? error_sys(err, r, "sd-event") : 0;
 }
 
 void keeper_agent_close(struct keeper *k)
 {
 	hang_up(k);
+	sd_event_source_disable_unref(k->lonely);
 	sd_event_source_unref(k->listen_source);
 	if (k->sock_path)
 		unlink(k->sock_path);

@@ -95,6 +95,8 @@ struct keeper {
 	int listen_fd, agent_fd;
 	sd_event_source *listen_source, *agent_source;
 	bool agent_ready; /* has said HELLO */
+	usec_t lonely_after;
+	sd_event_source *lonely; /* while there is no agent */
 	struct keeper_queue *queue;
 
 	/* the rank */

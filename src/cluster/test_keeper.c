@@ -262,12 +262,37 @@ static void travels(void **state)
 	bare_free(other);
 }
 
+/* One whose agent was killed while it started it does not stay for ever. */
+static void forgotten(void **state)
+{
+	char dir[] = "/tmp/stint-test-keeper-XXXXXX", path[64];
+	struct keeper_config conf = {
+		.run_dir = dir,
+		.job = "forgotten",
+		.ready_fd = -1,
+		.lonely = 1000,
+	};
+	struct error err;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(keeper_run(&conf, &err), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const left[] = { "keepers", "capsules/.lock",
+						    "capsules" };
+
+		snprintf(path, sizeof(path), "%s/%s", dir, left[i]);
+		assert_int_equal(remove(path), 0);
+	}
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queue_resends), cmocka_unit_test(queue_full),
 		cmocka_unit_test(records),	 cmocka_unit_test(records_race),
-		cmocka_unit_test(travels),
+		cmocka_unit_test(travels),	 cmocka_unit_test(forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

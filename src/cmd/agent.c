@@ -6,7 +6,12 @@
 #include "cmd/command.h"
 #include "cmd/daemon.h"
 
-enum { KEY_SETTING = 256 };
+enum { KEY_SETTING = 256, KEY_CLEAN_UP = 300 };
+
+struct args {
+	struct daemon daemon;
+	bool clean_up;
+};
 
 static const struct argp_option options[] = {
 	{ "controller", KEY_SETTING, "ADDRESS", 0, "HOST:PORT or unix:PATH",
@@ -31,16 +36,27 @@ static const struct argp_option options[] = {
 	  "speed of a core; measured once and remembered if not given", 0 },
 	{ "report-every", KEY_SETTING + 8, "TIME", 0,
 	  "how often to tell load and memory (1s)", 0 },
+	{ "clean-up", KEY_CLEAN_UP, 0, 0,
+	  "instead: end all ranks that are here without an agent, remove what "
+	  "they left in --run-dir and on this host",
+	  0 },
 	{ 0 }
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	if (key == ARGP_KEY_INIT) {
-		state->child_inputs[0] = state->input;
+	struct args *args = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &args->daemon;
 		return 0;
+	case KEY_CLEAN_UP:
+		args->clean_up = true;
+		return 0;
+	default:
+		return daemon_setting(state, &args->daemon, options, key, arg);
 	}
-	return daemon_setting(state, state->input, options, key, arg);
 }
 
 static const struct argp argp = {
@@ -64,14 +80,17 @@ static int set(void *conf, const char *name, const char *value,
 int cmd_agent(int argc, char **argv)
 {
 	struct agent_conf conf;
-	struct daemon d = { .section = "agent", .set = set, .conf = &conf };
+	struct args args = {
+		.daemon = { .section = "agent", .set = set, .conf = &conf },
+	};
 	struct error err;
 	int r;
 
 	agent_conf_init(&conf);
-	argp_parse(&argp, argc, argv, 0, 0, &d);
-	daemon_begin(&d);
-	r = agent_run(&conf, d.ready_fd, &err);
+	argp_parse(&argp, argc, argv, 0, 0, &args);
+	daemon_begin(&args.daemon);
+	r = args.clean_up ? agent_clean_up(&conf, &err)
+			  : agent_run(&conf, args.daemon.ready_fd, &err);
 	agent_conf_clear(&conf);
 	return r < 0 ? command_fail("agent", command_code(r), &err) : EXIT_OK;
 }
