@@ -167,9 +167,10 @@ static char *add_dir(struct capsule_cgroup *cg, char *dir, bool whole)
 }
 
 /* cgroup v2: NAME/run is frozen, init sits in NAME/init beside it. */
-static void plan_v2(struct capsule_cgroup *cg, const char *base,
-		    const char *name)
+void cgroup_plan_v2(const char *base, const char *name,
+		    struct capsule_cgroup *cg)
 {
+	*cg = (struct capsule_cgroup){ .join = -1, .state = -1 };
 	cg->frozen = add_dir(cg, xasprintf("%s/%s/run", base, name), false);
 	add_dir(cg, xasprintf("%s/%s/init", base, name), true);
 	add_dir(cg, xasprintf("%s/%s", base, name), false);
@@ -193,21 +194,37 @@ int cgroup_plan(const char *name, struct capsule_cgroup *ret, struct error *err)
 		cg.frozen = add_dir(&cg, xasprintf("%s/%s", base, name), false);
 		cg.kind = CGROUP_FREEZER_V1;
 	} else if (!cg.nr_dirs && (base = writable(""))) {
-		plan_v2(&cg, base, name);
+		cgroup_plan_v2(base, name, &cg);
 	}
 	free(base);
 	*ret = cg;
 	return 0;
 }
 
-static void set_limit(const char *dir, const char *file, uint64_t value)
+/* Not enforceable here (no such controller): left out, see the .h */
+static void try_write(const char *dir, const char *file, const char *text)
 {
-	char *path = xasprintf("%s/%s", dir, file), text[32];
+	char *path = xasprintf("%s/%s", dir, file);
 
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	/* Not enforceable here (no such controller): left out, see the .h */
 	(void)!io_write_file(AT_FDCWD, path, text);
 	free(path);
+}
+
+static void set_limit(const char *dir, const char *file, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	try_write(dir, file, text);
+}
+
+/* v2: what is below a group has limits only of controllers it passes on. */
+static void pass_on(const char *child)
+{
+	static const char *const controllers[] = { "+cpu", "+memory" };
+
+	for (unsigned i = 0; i < 2; i++) /* one may be there alone */
+		try_write(child, "../cgroup.subtree_control", controllers[i]);
 }
 
 static int open_in(const char *dir, const char *file, int flags, int *ret,
@@ -248,6 +265,8 @@ int cgroup_make(struct capsule_cgroup *cg, uint64_t memory_max,
 		if (mkdir(cg->dirs[i], 0755) < 0 && errno != EEXIST)
 			return error_sys(err, -errno, "cannot make %s",
 					 cg->dirs[i]);
+	if (cg->kind == CGROUP_FREEZER_V2)
+		pass_on(cg->dirs[cg->nr_dirs - 1]);
 	for (unsigned i = 0; i < cg->nr_dirs; i++) {
 		if (cg->dirs[i] == cg->frozen)
 			continue;

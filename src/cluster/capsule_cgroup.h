@@ -7,6 +7,9 @@
  * must be able to act on a frozen capsule.  What this host cannot do is left
  * out: without a freezer the capsule is frozen by signals.
  *
+ * On v2 limits need controllers that the caller's own group passes on; it is
+ * told to, which works where it has no process of its own.
+ *
  * "The caller's own group" is that of /proc/self/cgroup, less a last component
  * "stint-self": cgroup v2 wants processes in leaves, so an agent that was
  * given a subtree sits in that leaf of it.
@@ -40,6 +43,9 @@ struct capsule_cgroup {
 /* Where everything would go; nothing is made yet. */
 int cgroup_plan(const char *name, struct capsule_cgroup *ret,
 		struct error *err) must_check;
+/* The same on cgroup v2, below the group in base. */
+void cgroup_plan_v2(const char *base, const char *name,
+		    struct capsule_cgroup *ret);
 /* Make it.  A limit that this host cannot set is left out. */
 int cgroup_make(struct capsule_cgroup *cg, uint64_t memory_max,
 		unsigned cpu_weight, struct error *err) must_check;

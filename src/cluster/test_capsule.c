@@ -5,12 +5,15 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -159,6 +162,104 @@ static void record_bad(void **state)
 	record_clear(&rec);
 }
 
+/* ---- cgroup v2: a directory that stands for the hierarchy */
+
+static const char *const v2_dirs[] = { "", "/c1", "/c1/run", "/c1/init" };
+static const char *const v2_files[] = { "cgroup.procs", "cgroup.freeze",
+					"cgroup.events", "cpu.weight",
+					"memory.max" };
+#define NR(array) (sizeof(array) / sizeof(*(array)))
+
+static void v2_put(const char *base, const char *file, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s%s", base, file);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void v2_is(const char *base, const char *file, const char *text)
+{
+	char path[128], got[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s%s", base, file);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	assert_int_equal(fread(got, 1, sizeof(got) - 1, f), strlen(text));
+	assert_string_equal(got, text);
+	fclose(f);
+}
+
+/* All but what the kernel has only at the caller's own group. */
+static void v2_tree(char *base, bool make)
+{
+	char path[128], file[64];
+
+	for (size_t d = 0; d < NR(v2_dirs); d++) {
+		const char *dir = v2_dirs[make ? d : NR(v2_dirs) - 1 - d];
+
+		snprintf(path, sizeof(path), "%s%s", base, dir);
+		if (make && *dir)
+			assert_int_equal(mkdir(path, 0700), 0);
+		for (size_t i = 0; i < NR(v2_files); i++) {
+			snprintf(file, sizeof(file), "%s/%s", dir, v2_files[i]);
+			if (make) {
+				v2_put(base, file, "");
+			} else {
+				snprintf(path, sizeof(path), "%s%s", base,
+					 file);
+				assert_int_equal(unlink(path), 0);
+			}
+		}
+		if (!make) {
+			snprintf(path, sizeof(path), "%s%s", base, dir);
+			assert_int_equal(rmdir(path), 0);
+		}
+	}
+}
+
+static void v2_limits(void **state)
+{
+	char base[] = "/tmp/stint-test-cgroup-XXXXXX", control[64], got[64];
+	struct capsule_cgroup cg;
+	int told;
+
+	assert_non_null(mkdtemp(base));
+	v2_tree(base, true);
+	/* A pipe, to hear each word that is written there. */
+	snprintf(control, sizeof(control), "%s/cgroup.subtree_control", base);
+	assert_int_equal(mkfifo(control, 0600), 0);
+	told = open(control, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	cgroup_plan_v2(base, "c1", &cg);
+	assert_int_equal(cgroup_make(&cg, 268435456, 250, NULL), 0);
+	assert_int_equal(read(told, got, sizeof(got)), 11);
+	assert_memory_equal(got, "+cpu+memory", 11);
+	v2_is(base, "/c1/cpu.weight", "250");
+	v2_is(base, "/c1/memory.max", "268435456");
+	/* What is frozen is a part of it: its limits are the whole's. */
+	v2_is(base, "/c1/run/memory.max", "");
+	v2_is(base, "/cpu.weight", "");
+	assert_int_equal(cgroup_enter(&cg, 4711, NULL), 0);
+	v2_is(base, "/c1/init/cgroup.procs", "4711");
+	v2_is(base, "/c1/cgroup.procs", ""); /* no process but in leaves */
+	assert_int_equal(write(cg.join, "0", 1), 1);
+	v2_is(base, "/c1/run/cgroup.procs", "0");
+	v2_put(base, "/c1/run/cgroup.events", "populated 1\nfrozen 1\n");
+	assert_int_equal(cgroup_freeze(&cg, NULL), 0);
+	v2_is(base, "/c1/run/cgroup.freeze", "1");
+	assert_int_equal(cgroup_thaw(&cg, NULL), 0);
+	v2_is(base, "/c1/run/cgroup.freeze", "0");
+	cgroup_clear(&cg);
+	close(told);
+	unlink(control);
+	v2_tree(base, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +269,7 @@ int main(void)
 		cmocka_unit_test(self_is_alive),
 		cmocka_unit_test(record_round_trip),
 		cmocka_unit_test(record_bad),
+		cmocka_unit_test(v2_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
