@@ -26,6 +26,7 @@ import bed
 
 WARM_UP = 100  # moves after which no service may grow any more
 GROWTH = 4 << 20  # bytes that an allocator may take for itself all the same
+PHASES = ("freeze_us", "last_us", "capture_us", "restore_us", "commit_us")
 
 
 class Soak:
@@ -125,7 +126,20 @@ class Soak:
         return (f"ok {self.opts.how}: {len(ms)} moves of a rank of "
                 f"{self.opts.ranks}, "
                 f"{self.job.text().strip().splitlines()[-1]}; downtime "
-                f"median {ms[len(ms) // 2]:.1f} ms, worst {ms[-1]:.1f} ms")
+                f"median {ms[len(ms) // 2]:.1f} ms, worst {ms[-1]:.1f} ms\n"
+                f"# the slowest: {self.slowest()}")
+
+    def slowest(self):
+        """Which phase of it was long, beside what that is as a rule."""
+        n, worst = max(enumerate(self.reports, 1),
+                       key=lambda r: r[1]["downtime_us"])
+        usual = {k: sorted(r[k] for r in self.reports)[len(self.reports) // 2]
+                 for k in PHASES}
+        parts = ", ".join(f"{k[:-3]} {worst[k] / 1000:.1f} "
+                          f"({usual[k] / 1000:.1f})" for k in PHASES)
+        return (f"move {n}, {parts} ms (medians); "
+                + ", ".join(f"{k} {worst[k]}" for k in
+                            ("rounds", "bytes_last", "threads")))
 
 
 def main():
