@@ -80,8 +80,6 @@ int capture_static(pid_t pid, Move__State **ret, struct error *err)
 	ssize_t n;
 	int r = proc_read_stat(pid, &mm, err);
 
-	if (r == 0)
-		r = proc_read_link(pid, "exe", &s->exe, err);
 	if (r < 0)
 		goto fail;
 	take_mm(s, &mm);

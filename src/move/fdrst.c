@@ -331,6 +331,18 @@ static int activate_file(const struct fds_restored *r, size_t i, int before,
 	return ret;
 }
 
+bool fds_dormant(const struct fds_restored *r)
+{
+	for (size_t i = 0; i < r->set->n_file; i++) {
+		const Fds__File *f = r->set->file[i];
+
+		if (f->owner || f->n_lock ||
+		    f->kind_case == FDS__FILE__KIND_SOCKET)
+			return true;
+	}
+	return false;
+}
+
 int fds_activate(struct fds_restored *r, struct error *err)
 {
 	int ret = sockmake_activate(r, err);

@@ -214,6 +214,8 @@ int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
  * live until then; what it has to send is in its memory alone.
  */
 int fds_activate(struct fds_restored *r, struct error *err) must_check;
+/* Would fds_activate() do anything? */
+bool fds_dormant(const struct fds_restored *r);
 
 void fds_restored_destroy(struct fds_restored *r); /* NULL is allowed */
 

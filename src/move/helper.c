@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/hurry.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fds.h"
@@ -241,6 +242,21 @@ static int step_aside(struct helper *h, int first, struct error *err)
 	return r;
 }
 
+/* The connections come alive, and what stays in the table is L's alone. */
+static int activate(struct helper *h, struct error *err)
+{
+	int r = h->restored ? fds_activate(h->restored, err) : 0;
+
+	fds_restored_destroy(h->restored);
+	h->restored = NULL;
+	/* Somebody wants it to run, and the engine might not live to do it. */
+	if (__atomic_exchange_n(&h->box->alive, STUB_ALIVE, __ATOMIC_ACQ_REL) ==
+	    STUB_ALIVE_WANTED)
+		landing_release_box(h->box);
+	return r;
+}
+
+/* 1 if that was all there is to do. */
 static int restore_fds(struct helper *h, const void *blob, size_t n,
 		       struct error *err)
 {
@@ -257,21 +273,10 @@ static int restore_fds(struct helper *h, const void *blob, size_t n,
 				h->nr_objects + 1, &h->restored, err);
 	close_objects(h);
 	free(reserved);
-	return r;
-}
-
-/* The connections come alive, and what stays in the table is L's alone. */
-static int activate(struct helper *h, struct error *err)
-{
-	int r = h->restored ? fds_activate(h->restored, err) : 0;
-
-	fds_restored_destroy(h->restored);
-	h->restored = NULL;
-	/* Somebody wants it to run, and the engine might not live to do it. */
-	if (__atomic_exchange_n(&h->box->alive, STUB_ALIVE, __ATOMIC_ACQ_REL) ==
-	    STUB_ALIVE_WANTED)
-		landing_release_box(h->box);
-	return r;
+	if (r < 0 || fds_dormant(h->restored))
+		return r;
+	r = activate(h, err);
+	return r < 0 ? r : 1;
 }
 
 /*
@@ -372,7 +377,8 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 			break;
 		io_close(&made[0]);
 		io_close(&made[1]);
-		if (head.verb == HELPER_ACTIVATE)
+		if (head.verb == HELPER_ACTIVATE ||
+		    (head.verb == HELPER_RESTORE && r > 0))
 			break;
 	}
 	/* the table is shared with L: leave nothing of ours in it */
@@ -380,5 +386,10 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	io_close(&h.sock);
 	if (h.restored)
 		outlive_engine(&h);
+	/* to exit takes longer than all that is left to do for the others */
+	hurry_end(0);
+	while (!__atomic_load_n(&h.box->released, __ATOMIC_ACQUIRE) &&
+	       kill(spec.pid, 0) == 0)
+		nanosleep(&(struct timespec){ .tv_nsec = NSEC / 20 }, NULL);
 	return 0;
 }

@@ -304,6 +304,23 @@ static void landing_go(struct landing *l)
 	futex_wake(&l->box->request, 1);
 }
 
+/* Of the first n calls, those that were made. */
+static int check_calls(const struct landing *l, size_t n, struct error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct stub_call *c = &l->box->call[i];
+
+		if (l->what[i] && c->ret < 0 && c->ret > -4096)
+			return error_sys(
+				err, (int)c->ret,
+				"%s at the destination (call %lld, %#llx, %#llx)",
+				l->what[i], (long long)c->nr,
+				(unsigned long long)c->arg[0],
+				(unsigned long long)c->arg[1]);
+	}
+	return 0;
+}
+
 int landing_flush(struct landing *l, struct error *err)
 {
 	size_t n = l->nr_calls;
@@ -317,18 +334,7 @@ int landing_flush(struct landing *l, struct error *err)
 	};
 	landing_go(l);
 	r = wait_word(l, &l->box->done, l->box->request, err);
-	for (size_t i = 0; i < n && r == 0; i++) {
-		int64_t res = l->box->call[i].ret;
-
-		if (l->what[i] && res < 0 && res > -4096)
-			r = error_sys(
-				err, (int)res,
-				"%s at the destination (call %lld, %#llx, %#llx)",
-				l->what[i], (long long)l->box->call[i].nr,
-				(unsigned long long)l->box->call[i].arg[0],
-				(unsigned long long)l->box->call[i].arg[1]);
-	}
-	return r;
+	return r < 0 ? r : check_calls(l, n, err);
 }
 
 /* L's threads put themselves back when they are released. */
@@ -338,17 +344,33 @@ void landing_hurry(struct landing *l)
 	hurry_begin(l->pid);
 }
 
-int landing_start(struct landing *l, struct error *err)
+int landing_start(struct landing *l, uint64_t next, struct error *err)
 {
-	if (!landing_alive(l))
-		return error_set(err, -ESRCH, "the landing process has died");
-	landing_go(l);
-	return 0;
+	int r = landing_call(l, NULL, STUB_JUMP, next, 0, 0, 0, 0, 0, err);
+
+	if (r == 0 && !landing_alive(l))
+		r = error_set(err, -ESRCH, "the landing process has died");
+	l->nr_last = l->nr_calls;
+	if (r == 0)
+		landing_go(l);
+	return r;
 }
 
 int landing_wait_ready(struct landing *l, unsigned nr, struct error *err)
 {
-	return wait_word(l, &l->box->ready, nr, err);
+	uint32_t now;
+	int r = 0;
+
+	/* a thread that could not be made never gets there */
+	while (r == 0 && (now = __atomic_load_n(&l->box->ready,
+						__ATOMIC_ACQUIRE)) != nr) {
+		futex_wait(&l->box->ready, now);
+		r = check_calls(l, l->nr_last, err);
+		if (r == 0 && !landing_alive(l))
+			r = error_set(err, -ESRCH,
+				      "the landing process has died");
+	}
+	return r < 0 ? r : check_calls(l, l->nr_last, err);
 }
 
 void landing_release_box(struct stub_box *box)
@@ -390,7 +412,7 @@ int landing_open(struct landing *l, const char *path, int flags,
 		if (l->file[i].flags == flags && !strcmp(l->file[i].path, path))
 			return l->file[i].fd;
 	fd = ask(l, HELPER_OPEN, flags, path, strlen(path), NULL, err);
-	if (fd >= 0 && !l->fds_restored) {
+	if (fd >= 0) {
 		array_room(l->file, l->nr_files, &l->cap_files);
 		l->file[l->nr_files++] =
 			(struct landing_file){ xstrdup(path), flags, fd };
@@ -404,7 +426,7 @@ void landing_close_files(struct landing *l)
 
 	/* should F be dead, the next request tells */
 	for (size_t i = 0; i < l->nr_files; i++)
-		(void)!landing_close(l, l->file[i].fd, &err);
+		(void)!ask(l, HELPER_CLOSE, l->file[i].fd, NULL, 0, NULL, &err);
 	forget_files(l);
 }
 
@@ -425,25 +447,20 @@ int landing_change_tree(struct landing *l, const void *p, size_t n,
 	return ask(l, HELPER_TREE, 0, p, n, NULL, err);
 }
 
-int landing_close(struct landing *l, int fd, struct error *err)
-{
-	return ask(l, HELPER_CLOSE, fd, NULL, 0, NULL, err);
-}
-
 int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 			struct error *err)
 {
 	int r;
 
 	forget_files(l); /* F closes all that is not of the process */
-	l->fds_restored = true;
 	r = ask(l, HELPER_RESTORE, 0, blob, n, NULL, err);
+	l->active = r > 0;
 	return r < 0 ? r : fds_locks(blob, n, &l->lock, &l->nr_locks, err);
 }
 
 int landing_activate(struct landing *l, struct error *err)
 {
-	return ask(l, HELPER_ACTIVATE, 0, NULL, 0, NULL, err);
+	return l->active ? 0 : ask(l, HELPER_ACTIVATE, 0, NULL, 0, NULL, err);
 }
 
 uint64_t landing_slot(const struct landing *l, size_t i, size_t xsave_size)

@@ -42,8 +42,8 @@ struct landing {
 		int flags, fd;
 	} * file;
 	size_t nr_files, cap_files;
-	bool fds_restored;
-	struct fds_lock *lock; /* that L is to take; after fds_restored */
+	bool active;	       /* F has done its part and has gone */
+	struct fds_lock *lock; /* that L is to take, of its descriptors */
 	size_t nr_locks;
 	int64_t clock_shift;  /* L's CLOCK_MONOTONIC less ours */
 	char code[STUB_PAGE]; /* its first page, see landing_write_code() */
@@ -56,6 +56,7 @@ struct landing {
 	} * end;
 	size_t nr_ends, cap_ends;
 	size_t nr_calls, nr_data;	  /* queued, from the bottom */
+	size_t nr_last;			  /* of the last list */
 	size_t top_calls, top_data;	  /* for good, from the top */
 	const char *what[STUB_BOX_CALLS]; /* for errors; NULL: may fail */
 };
@@ -86,12 +87,16 @@ int landing_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
 		 struct error *err) must_check;
 int landing_flush(struct landing *l, struct error *err) must_check;
 
-/* The same, but the last list: L does not come back from it. */
 /* The freeze has begun: L and F go ahead of others (core/hurry.h). */
 void landing_hurry(struct landing *l);
-int landing_start(struct landing *l, struct error *err) must_check;
 
-/* Wait until that many threads stand before the word `released`. */
+/* The last list: from its end L goes on with the calls at that address. */
+int landing_start(struct landing *l, uint64_t next,
+		  struct error *err) must_check;
+/*
+ * Wait until that many threads stand before the word `released`; an error if a
+ * call of the last list failed.
+ */
 int landing_wait_ready(struct landing *l, unsigned nr,
 		       struct error *err) must_check;
 void landing_release(struct landing *l);
@@ -100,7 +105,7 @@ void landing_release_box(struct stub_box *box);
 /*
  * What F does.  landing_open returns a descriptor's number in L and F, which
  * is good until landing_close_files(), as the name may lead to another file by
- * then; after landing_restore_fds(), landing_close() it.
+ * then; not after landing_restore_fds().
  */
 int landing_open(struct landing *l, const char *path, int flags,
 		 struct error *err) must_check;
@@ -112,7 +117,6 @@ int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
 /* path, NUL, bytes for tree_made_apply(). */
 int landing_change_tree(struct landing *l, const void *p, size_t n,
 			struct error *err) must_check;
-int landing_close(struct landing *l, int fd, struct error *err) must_check;
 int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 			struct error *err) must_check;
 /* After this F is gone. */
@@ -139,8 +143,10 @@ void landing_end(struct landing *l, enum wait_form form, uint64_t *here,
 /* As of now. */
 void landing_tick(struct landing *l);
 
-/* Put code, from STUB_SNIPPETS on, into L; it waits meanwhile. */
-int landing_write_code(struct landing *l, struct error *err) must_check;
+/* Queue what puts code, from STUB_SNIPPETS on, into L, whose own pid that is.
+ */
+int landing_write_code(struct landing *l, pid_t pid,
+		       struct error *err) must_check;
 
 /* A slot's address in L, and here. */
 uint64_t landing_slot(const struct landing *l, size_t i, size_t xsave_size);
@@ -155,7 +161,7 @@ enum helper_verb {
 	HELPER_CLOSE,	 /* number */
 	HELPER_OBJECT,	 /* struct landing_object -> number */
 	HELPER_TREE,	 /* path, NUL, change */
-	HELPER_RESTORE,	 /* blob */
+	HELPER_RESTORE,	 /* blob -> 1: it was active at once, as it follows: */
 	HELPER_ACTIVATE, /* then it closes all of its own and exits */
 	HELPER_EXTERNAL, /* F to engine: name -> its two ends */
 	HELPER_DONE,	 /* F to engine: result, error text */

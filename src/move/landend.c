@@ -36,18 +36,35 @@ void landing_tick(struct landing *l)
 	}
 }
 
-/* Both at once only for the moment, since L's stub runs in this very page. */
-int landing_write_code(struct landing *l, struct error *err)
+/*
+ * L copies it from the box by writing into itself as if into another process.
+ * Both at once only for the moment, since L's stub runs in this very page.
+ */
+int landing_write_code(struct landing *l, pid_t pid, struct error *err)
 {
-	int r = landing_call(l, "mprotect", SYS_mprotect, l->area, STUB_PAGE,
-			     PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0, 0, err);
+	struct {
+		struct iovec from, to;
+		char code[STUB_PAGE - STUB_SNIPPETS];
+	} a;
+	uint64_t at;
+	int r;
 
+	if (!stub_has_snippets(l->code))
+		return 0;
+	a.from.iov_len = a.to.iov_len = sizeof(a.code);
+	a.to.iov_base = (void *)(uintptr_t)(l->area + STUB_SNIPPETS);
+	memcpy(a.code, l->code + STUB_SNIPPETS, sizeof(a.code));
+	r = landing_data(l, &a, sizeof(a), &at, err);
+	if (r < 0)
+		return r;
+	((struct iovec *)landing_here(l, at))->iov_base =
+		(void *)(uintptr_t)(at + offsetof(typeof(a), code));
+	r = landing_call(l, "mprotect", SYS_mprotect, l->area, STUB_PAGE,
+			 PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0, 0, err);
 	if (r == 0)
-		r = landing_flush(l, err);
-	if (r == 0 && (r = tracee_write(l->pid, l->area + STUB_SNIPPETS,
-					l->code + STUB_SNIPPETS,
-					STUB_PAGE - STUB_SNIPPETS)) < 0)
-		error_sys(err, r, "writing the landing area");
+		r = landing_call(l, "process_vm_writev", SYS_process_vm_writev,
+				 (uint64_t)pid, at + offsetof(typeof(a), from),
+				 1, at + offsetof(typeof(a), to), 1, 0, err);
 	if (r == 0)
 		r = landing_call(l, "mprotect", SYS_mprotect, l->area,
 				 STUB_PAGE, PROT_READ | PROT_EXEC, 0, 0, 0,

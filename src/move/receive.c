@@ -14,6 +14,7 @@
 
 #include "core/hurry.h"
 #include "core/io.h"
+#include "core/xalloc.h"
 #include "move/capture.h"
 #include "move/fault.h"
 #include "move/fds.h"
@@ -35,8 +36,11 @@ struct receiving {
 	struct channel *ch;
 	struct move_report *report;
 	struct landing *landing;
-	int root;	    /* of the capsule */
-	Move__Hello *hello; /* the source's */
+	struct restore_ids ids; /* who it is, */
+	char *exe;		/* and whose program it is to be, */
+	bool exe_done;		/* which it is */
+	int root;		/* of the capsule */
+	Move__Hello *hello;	/* the source's */
 	Move__State *state;
 	struct lacks lacks;	 /* since the last SYNC */
 	struct restart *restart; /* threads that we see off */
@@ -147,6 +151,10 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 		r = place_begin(v->landing, err);
 	if (r == 0)
 		r = restore_clear(v->landing, v->other_vdso ? 0 : m->vdso, err);
+	if (r == 0)
+		r = restore_read_ids(v->landing, &v->ids, err);
+	if (r == 0)
+		v->exe = xstrdup(m->exe);
 	if (r == 0 && v->other_vdso)
 		r = restore_vdso(v->landing, m->vdso, v->hello->vdso.data,
 				 v->hello->vdso.len, err);
@@ -291,8 +299,26 @@ static int receive_state(struct receiving *v, struct error *err)
 	if (r == 0 && !v->state->n_thread)
 		r = error_set(err, -EPROTO, "a process without threads");
 	if (r == 0)
-		r = restore_state(v->landing, v->state, err);
+		r = restore_state(v->landing, v->state, &v->ids, err);
 	return r;
+}
+
+/* Of what only the end needs, that which is known before the freeze. */
+static int prepare(struct receiving *v, struct error *err)
+{
+	int r = v->exe_done ? 0 : restore_exe(v->landing, v->exe, err);
+
+	v->exe_done |= r == 0;
+	return r;
+}
+
+static int receive_fds(struct receiving *v, struct error *err)
+{
+	int r = prepare(v, err);
+
+	return r < 0 ? r
+		     : landing_restore_fds(v->landing, v->frame.data,
+					   v->frame.size, err);
 }
 
 /* It is about to stand still (on); or it is over, or was in vain. */
@@ -301,6 +327,8 @@ static void receive_hurry(struct receiving *v, bool on)
 	const struct move_dest_ops *ops = v->dst->ops;
 
 	if (on && !v->hurried) {
+		/* what cannot be done yet may be then */
+		(void)!prepare(v, &(struct error)ERROR_INIT);
 		hurry_guard();
 		hurry_begin(0);
 		landing_hurry(v->landing);
@@ -350,8 +378,7 @@ static int receive_frame(struct receiving *v, struct error *err)
 		place_end(v->landing);
 		return receive_done(v, err);
 	case FRAME_FDS:
-		return landing_restore_fds(v->landing, v->frame.data,
-					   v->frame.size, err);
+		return receive_fds(v, err);
 	case FRAME_SAVED:
 		return v->dst->ops->load
 			       ? v->dst->ops->load(v->dst->ctx, v->frame.data,
@@ -455,6 +482,7 @@ int move_receive(const struct move_dest *dst, struct channel *ch,
 		move__hello__free_unpacked(v.hello, NULL);
 	capture_free(v.state);
 	lacks_clear(&v.lacks);
+	free(v.exe);
 	io_close(&v.root);
 	frame_clear(&v.frame);
 	channel_close(ch);

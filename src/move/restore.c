@@ -240,6 +240,40 @@ static bool has_exe(const struct landing *l, int exe)
 	return n > 0 && n == m && !memcmp(is, wanted, (size_t)n);
 }
 
+/* The rest of the kernel's notes is told with it, whatever it be for now. */
+int restore_exe(struct landing *l, const char *path, struct error *err)
+{
+	struct prctl_mm_map m = {
+		.start_code = l->area,
+		.end_code = l->area + 1,
+		.start_data = l->area,
+		.end_data = l->area,
+		.start_brk = l->area,
+		.brk = l->area,
+		.start_stack = l->area,
+		.arg_start = l->area,
+		.arg_end = l->area,
+		.env_start = l->area,
+		.env_end = l->area,
+	};
+	uint64_t at;
+	int exe = landing_open(l, path, O_RDONLY, err), r;
+	bool has;
+
+	if (exe < 0)
+		return exe;
+	m.exe_fd = (uint32_t)exe;
+	has = has_exe(l, exe);
+	r = has ? 0 : landing_data(l, &m, sizeof(m), &at, err);
+	if (r == 0 && !has)
+		r = call(l, "prctl(PR_SET_MM_MAP)", SYS_prctl, PR_SET_MM,
+			 PR_SET_MM_MAP, at, sizeof(m), 0);
+	if (r == 0)
+		r = landing_flush(l, err);
+	landing_close_files(l);
+	return r;
+}
+
 /* The kernel's notes of where code, data, heap, stack and arguments lie. */
 static int restore_mm(struct landing *l, const Move__State *s,
 		      struct error *err)
@@ -257,17 +291,14 @@ static int restore_mm(struct landing *l, const Move__State *s,
 		.env_start = s->env_start,
 		.env_end = s->env_end,
 		.auxv_size = (uint32_t)s->auxv.len,
+		.exe_fd = (uint32_t)-1,
 	};
 	char buf[sizeof(m) + 2048];
 	uint64_t at;
-	int exe, r;
+	int r;
 
 	if (s->auxv.len > sizeof(buf) - sizeof(m))
 		return error_set(err, -E2BIG, "auxv of %zu bytes", s->auxv.len);
-	exe = landing_open(l, s->exe, O_RDONLY, err);
-	if (exe < 0)
-		return exe;
-	m.exe_fd = has_exe(l, exe) ? (uint32_t)-1 : (uint32_t)exe;
 	memset(buf, 0, sizeof(buf));
 	memcpy(buf + sizeof(m), s->auxv.data, s->auxv.len);
 	r = landing_data(l, buf, sizeof(buf), &at, err);
@@ -275,13 +306,8 @@ static int restore_mm(struct landing *l, const Move__State *s,
 		return r;
 	m.auxv = (void *)(uintptr_t)(at + sizeof(m));
 	memcpy(landing_here(l, at), &m, sizeof(m));
-	r = call(l, "prctl(PR_SET_MM_MAP)", SYS_prctl, PR_SET_MM, PR_SET_MM_MAP,
-		 at, sizeof(m), 0);
-	if (r == 0)
-		r = landing_flush(l, err);
-	if (r == 0 && l->fds_restored)
-		r = landing_close(l, exe, err);
-	return r;
+	return call(l, "prctl(PR_SET_MM_MAP)", SYS_prctl, PR_SET_MM,
+		    PR_SET_MM_MAP, at, sizeof(m), 0);
 }
 
 static int restore_actions(struct landing *l, const Move__State *s,
@@ -354,8 +380,6 @@ static int restore_process(struct landing *l, const Move__State *s,
 {
 	int r = restore_actions(l, s, err);
 
-	restore_oom(l, s);
-
 	if (r == 0)
 		r = restore_string(l, "chdir", SYS_chdir, s->cwd, err);
 	if (r == 0)
@@ -420,7 +444,7 @@ static int restore_threads(struct landing *l, const Move__State *s,
 static int check_threads(struct landing *l, const Move__State *s,
 			 struct error *err)
 {
-	int r = landing_wait_ready(l, (unsigned)s->n_thread, err);
+	int r = 0;
 
 	for (size_t i = 0; i < s->n_thread && r == 0; i++)
 		r = restore_thread_check(l, s, i, err);
@@ -444,27 +468,32 @@ static int restore_locks(struct landing *l, struct error *err)
 	return r;
 }
 
-int restore_state(struct landing *l, const Move__State *s, struct error *err)
+/*
+ * One list for L to walk, at whose end it and its threads stand before the
+ * word `released`: each more would be two changes of context more.
+ */
+int restore_state(struct landing *l, const Move__State *s,
+		  const struct restore_ids *ids, struct error *err)
 {
-	struct restore_ids ids;
 	int r = s->thread[0]->creds
-			? restore_protections(l, s, err)
+			? 0
 			: error_set(err, -EPROTO, "a process without owner");
 
+	if (s->snippets.len == STUB_PAGE - STUB_SNIPPETS)
+		memcpy(l->code + STUB_SNIPPETS, s->snippets.data,
+		       s->snippets.len);
+	/* first, as what they keep room for is kept for good */
+	for (size_t i = 0; i < s->n_thread && r == 0; i++)
+		r = restore_thread_list(l, s, i, ids, err);
+	landing_tick(l);
+	if (r == 0)
+		r = restore_protections(l, s, err);
 	if (r == 0)
 		r = restore_mm(l, s, err);
 	if (r == 0)
 		r = restore_process(l, s, err);
 	if (r == 0)
-		r = restore_read_ids(l, &ids, err);
-	if (s->snippets.len == STUB_PAGE - STUB_SNIPPETS)
-		memcpy(l->code + STUB_SNIPPETS, s->snippets.data,
-		       s->snippets.len);
-	for (size_t i = 0; i < s->n_thread && r == 0; i++)
-		r = restore_thread_list(l, s, i, &ids, err);
-	if (r == 0)
-		r = landing_write_code(l, err);
-	landing_tick(l);
+		r = landing_write_code(l, s->thread[0]->tid, err);
 	if (r == 0)
 		r = restore_threads(l, s, err);
 	if (r == 0)
@@ -472,13 +501,12 @@ int restore_state(struct landing *l, const Move__State *s, struct error *err)
 	if (r == 0)
 		r = restore_locks(l, err);
 	if (r == 0)
-		r = landing_flush(l, err);
-	if (r == 0)
-		r = call(l, NULL, STUB_JUMP,
-			 landing_slot(l, 0, s->thread[0]->xstate.len), 0, 0, 0,
-			 0);
-	if (r == 0)
-		r = landing_start(l, err);
+		r = landing_start(
+			l, landing_slot(l, 0, s->thread[0]->xstate.len), err);
+	if (r < 0)
+		return r;
+	restore_oom(l, s);
+	r = landing_wait_ready(l, (unsigned)s->n_thread, err);
 	if (r == 0)
 		r = move_fault(MF_DEST_THREADS, err);
 	return r < 0 ? r : check_threads(l, s, err);

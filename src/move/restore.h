@@ -25,16 +25,9 @@ int restore_open(struct landing *l, const Move__Vma *v,
 int restore_map(struct landing *l, const Move__Vma *v, int fd,
 		struct error *err) must_check;
 
-/*
- * All pages are in place: protections, advice, the process's own settings,
- * its threads.  When it returns, every thread waits for the release.
- */
-int restore_state(struct landing *l, const Move__State *s,
-		  struct error *err) must_check;
-
-/* restore_timers.c: POSIX timers with their ids, not armed yet. */
-int restore_timers(struct landing *l, const Move__State *s,
-		   struct error *err) must_check;
+/* Whose program L is to be; before landing_restore_fds(). */
+int restore_exe(struct landing *l, const char *path,
+		struct error *err) must_check;
 
 /* Who L is before it becomes the process: as it would tell itself. */
 struct restore_ids {
@@ -44,6 +37,21 @@ struct restore_ids {
 	uint64_t caps[5]; /* inheritable permitted effective bounding ambient */
 };
 
+/* creds.c: fill ids; all threads are the same. */
+int restore_read_ids(struct landing *l, struct restore_ids *ids,
+		     struct error *err) must_check;
+
+/*
+ * All pages are in place: protections, advice, the process's own settings,
+ * its threads.  When it returns, every thread waits for the release.
+ */
+int restore_state(struct landing *l, const Move__State *s,
+		  const struct restore_ids *ids, struct error *err) must_check;
+
+/* restore_timers.c: POSIX timers with their ids, not armed yet. */
+int restore_timers(struct landing *l, const Move__State *s,
+		   struct error *err) must_check;
+
 /* A thread's last steps, written into its slot. */
 int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 			const struct restore_ids *ids,
@@ -52,13 +60,9 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 int restore_thread_check(struct landing *l, const Move__State *s, size_t i,
 			 struct error *err) must_check;
 
-/* creds.c: fill ids; all threads are the same. */
-int restore_read_ids(struct landing *l, struct restore_ids *ids,
-		     struct error *err) must_check;
-
 /*
- * Append to calls[0..*nr) what makes a thread of L who the process was; at
- * most RESTORE_CRED_CALLS.
+ * creds.c: append to calls[0..*nr) what makes a thread of L who the process
+ * was; at most RESTORE_CRED_CALLS.
  */
 #define RESTORE_CRED_CALLS 100
 int restore_creds(struct landing *l, const Move__Creds *c,

@@ -335,8 +335,8 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 		r = put_signals(&q, t->pending, t->n_pending, pid, t->tid, err);
 	if (r == 0 && i == 0)
 		r = put_signals(&q, s->pending, s->n_pending, pid, 0, err);
-	put(&q, STUB_ARRIVE, box_word(l, offsetof(struct stub_box, ready)), 0,
-	    0, 0);
+	put(&q, STUB_ARRIVE, box_word(l, offsetof(struct stub_box, ready)),
+	    s->n_thread, 0, 0);
 	put(&q, STUB_WAIT, box_word(l, offsetof(struct stub_box, released)), 0,
 	    0, 0);
 	if (r == 0 && t->policy == SCHED_OTHER)

@@ -94,10 +94,14 @@ born:
 	mov (%rsp), %rbx
 	jmp next
 
-/* arg0: a counter to increment, and wake whoever waits for it */
+/* arg0: a counter to increment, and wake whoever waits that it is arg1 */
 arrive:
 	mov C_ARG0(%rbx), %rdi
-	lock incl (%rdi)
+	mov $1, %eax
+	lock xadd %eax, (%rdi)
+	inc %eax
+	cmp %eax, C_ARG1(%rbx)
+	jne skip
 	mov $FUTEX_WAKE, %esi
 	mov $0x7fffffff, %edx
 	mov $SYS_futex, %eax

@@ -51,7 +51,7 @@ enum stub_verb {
 	STUB_BOX_WAIT = -2,  /* arg0: the box, arg1: its first call */
 	STUB_JUMP = -3,	     /* arg0: the next call */
 	STUB_SPAWN = -4,     /* arg0, arg1: clone3's arguments */
-	STUB_ARRIVE = -5,    /* arg0: word to increment and wake */
+	STUB_ARRIVE = -5,    /* arg0: word to increment, and wake at arg1 */
 	STUB_WAIT = -6,	     /* arg0: word to wait for until not zero */
 };
 

@@ -48,6 +48,9 @@ static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 	l->monotonic_offset = s->clocks.monotonic;
 	l->boottime_offset = s->clocks.boottime;
 	l->own_clocks = clocks_own(s->src->pid);
+	if (!s->told_area)
+		r = r < 0 ? r
+			  : proc_read_link(s->src->pid, "exe", &l->exe, err);
 	for (size_t i = 0; i < fresh->nr && r == 0; i++) {
 		Move__Vma *v = layout_vma(&fresh->v[i]);
 
