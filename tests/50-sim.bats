@@ -6,11 +6,7 @@ load build
 
 setup() {
 	shared=${STINT_SHARED:-$BATS_TEST_DIRNAME/../../shared}
-	dir=$(mktemp -d)
-}
-
-teardown() {
-	rm -rf "$dir"
+	dir=$BATS_TEST_TMPDIR
 }
 
 need_traces() {

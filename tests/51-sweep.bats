@@ -5,12 +5,9 @@ bats_require_minimum_version 1.5.0
 load build
 
 setup() {
-	dir=$(mktemp -d)
+	dir=$BATS_TEST_TMPDIR/sweep
+	mkdir "$dir"
 	some=(-p ff -p deqp -w ismail:speedup=misp -L "0.3,0.7" -n 700 --max 6 --min 3)
-}
-
-teardown() {
-	rm -rf "$dir"
 }
 
 # fails TEXT COMMAND...: exits nonzero with one line on stderr that has TEXT.

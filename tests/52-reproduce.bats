@@ -5,11 +5,7 @@ bats_require_minimum_version 1.5.0
 load build
 
 setup() {
-	dir=$(mktemp -d)
-}
-
-teardown() {
-	rm -rf "$dir"
+	dir=$BATS_TEST_TMPDIR
 }
 
 # Every id of a paper is there, and what has been met stays met.

@@ -6,14 +6,10 @@ bats_require_minimum_version 1.5.0
 load build
 
 setup() {
-	dir=$(mktemp -d)
+	dir=$BATS_TEST_TMPDIR
 	cd "$dir" || exit
 	unset STINT_CONTROLLER STINT_TESTBED STINT_KEY
 	export HOME=$dir STINT_TESTBED_DIR=$dir/testbeds
-}
-
-teardown() {
-	rm -rf "$dir"
 }
 
 # fails CODE TEXT ARGUMENT...: that exit code, one line that has TEXT (and

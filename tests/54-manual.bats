@@ -6,11 +6,7 @@ load build
 
 setup() {
 	man=$BATS_TEST_DIRNAME/../man
-	dir=$(mktemp -d)
-}
-
-teardown() {
-	rm -rf "$dir"
+	dir=$BATS_TEST_TMPDIR
 }
 
 commands() {

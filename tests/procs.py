@@ -3,6 +3,7 @@ import contextlib
 import os
 import re
 import signal
+import sys
 import time
 
 FAULT_H = os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -48,6 +49,20 @@ def all_pids():
 
 def children(pid):
     return [p for p in all_pids() if (stat_of(p) or (0, 0))[1] == pid]
+
+
+def exit_on_term():
+    """SIGTERM ends this program by way of every `finally`; once, as `timeout`
+    sends it to us, and then to our whole group."""
+    def end_once(*_):
+        heed_no_term()
+        sys.exit(143)
+    signal.signal(signal.SIGTERM, end_once)
+
+
+def heed_no_term():
+    """For who cleans up; what it starts heeds it."""
+    signal.signal(signal.SIGTERM, lambda *_: None)
 
 
 def kill(pids, sig=signal.SIGKILL):

@@ -16,6 +16,7 @@
 
 #include "cluster/conn.h"
 #include "cluster/frames.h"
+#include "core/scratch.h"
 #include "core/xalloc.h"
 
 static void frames_in_pieces(void **state)
@@ -75,7 +76,7 @@ struct world {
 	struct conn_server *server;
 	struct tls_key key;
 	struct address address;
-	char dir[64], path[96];
+	char path[96];
 	struct conn *client;
 	unsigned served, echoed, client_ready, client_closed;
 	size_t bytes;
@@ -164,14 +165,13 @@ static int setup(void **state)
 					 .max_strangers = 3,
 					 .max_conns = 5,
 					 .handshake_timeout = USEC_PER_SEC };
-	char text[128];
+	char dir[SCRATCH_MAX], text[128];
 	int fd;
 
 	assert_int_equal(sd_event_new(&w->event), 0);
 	assert_int_equal(tls_key_generate(&w->key, "user/tester", NULL), 0);
-	snprintf(w->dir, sizeof(w->dir), "/tmp/stint-test-conn-XXXXXX");
-	assert_non_null(mkdtemp(w->dir));
-	snprintf(w->path, sizeof(w->path), "%s/s", w->dir);
+	scratch_dir(dir, "/tmp");
+	snprintf(w->path, sizeof(w->path), "%s/s", dir);
 	snprintf(text, sizeof(text), "unix:%s", w->path);
 	assert_int_equal(address_parse(text, &w->address, NULL), 0);
 	fd = address_listen(&w->address, NULL);
@@ -189,8 +189,6 @@ static int teardown(void **state)
 	conn_destroy(w->client);
 	conn_server_destroy(w->server);
 	sd_event_unref(w->event);
-	unlink(w->path);
-	rmdir(w->dir);
 	free(w);
 	return 0;
 }

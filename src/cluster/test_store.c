@@ -15,8 +15,9 @@
 #include <sqlite3.h>
 
 #include "cluster/store.h"
+#include "core/scratch.h"
 
-static char dir[] = "/tmp/stint-test-store-XXXXXX";
+static char dir[SCRATCH_MAX];
 static char path[64];
 
 static void put_job(struct store *s, uint64_t id, int state)
@@ -356,18 +357,8 @@ int main(void)
 		cmocka_unit_test(power_cut),
 		cmocka_unit_test(lines),
 	};
-	static const char *const ends[] = { "", "-wal", "-shm" };
-	char name[80];
-	int r;
 
-	if (!mkdtemp(dir))
-		return 1;
+	scratch_dir(dir, "/tmp");
 	snprintf(path, sizeof(path), "%s/state.db", dir);
-	r = cmocka_run_group_tests_name("store", tests, NULL, NULL);
-	for (int i = 0; i < 3; i++) {
-		snprintf(name, sizeof(name), "%s%s", path, ends[i]);
-		unlink(name);
-	}
-	rmdir(dir);
-	return r;
+	return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }

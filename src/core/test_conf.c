@@ -14,8 +14,9 @@
 
 #include "core/conf.h"
 #include "core/io.h"
+#include "core/scratch.h"
 
-static char path[] = "/tmp/stint-test-conf-XXXXXX";
+static char path[SCRATCH_MAX + 8];
 
 static int setting(void *ctx, const char *section, const char *name,
 		   const char *value, struct error *err)
@@ -31,7 +32,7 @@ static int setting(void *ctx, const char *section, const char *name,
 
 static int read_text(const char *text, char *log, struct error *err)
 {
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	assert_true(fd >= 0);
 	assert_int_equal(io_write_full(fd, text, strlen(text)), 0);
@@ -76,12 +77,9 @@ int main(void)
 		cmocka_unit_test(good),
 		cmocka_unit_test(wrong_lines),
 	};
-	int fd = mkstemp(path), r;
+	char dir[SCRATCH_MAX];
 
-	if (fd < 0)
-		return 1;
-	close(fd);
-	r = cmocka_run_group_tests_name("conf", tests, NULL, NULL);
-	unlink(path);
-	return r;
+	scratch_dir(dir, "/tmp");
+	snprintf(path, sizeof(path), "%s/conf", dir);
+	return cmocka_run_group_tests_name("conf", tests, NULL, NULL);
 }

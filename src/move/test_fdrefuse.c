@@ -21,9 +21,10 @@
 
 #include <cmocka.h>
 
+#include "core/scratch.h"
 #include "move/test_fdmove.h"
 
-static char dir[] = "/tmp/test_fds.XXXXXX";
+static char dir[SCRATCH_MAX];
 
 static const char *at(const char *name)
 {
@@ -176,7 +177,7 @@ static void refused(void **state)
 		int code;
 		const char *text;
 	} all[] = {
-		{ held_make, -ENOTSUP, "fd 7: deleted file /tmp/test_fds" },
+		{ held_make, -ENOTSUP, "fd 7: deleted file /tmp/stint-test" },
 		{ held_make, -ENOTSUP, "has open as well" },
 		{ huge_make, -ENOTSUP, "fd 7: deleted file of 68157440 bytes" },
 		{ hidden_make, -ENOTSUP, "was replaced by another file" },
@@ -205,14 +206,7 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(refused) };
-	int r;
 
-	if (!mkdtemp(dir))
-		return 1;
-	r = cmocka_run_group_tests_name("fdrefuse", tests, NULL, NULL);
-	for (const char *p = "hmp"; *p; p++)
-		unlink(at((char[]){ *p, '\0' }));
-	unlink(at("fifo"));
-	rmdir(dir);
-	return r;
+	scratch_dir(dir, "/tmp");
+	return cmocka_run_group_tests_name("fdrefuse", tests, NULL, NULL);
 }

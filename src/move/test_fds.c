@@ -24,9 +24,10 @@
 
 #include <cmocka.h>
 
+#include "core/scratch.h"
 #include "move/test_fdmove.h"
 
-static char dir[] = "/tmp/test_fds.XXXXXX";
+static char dir[SCRATCH_MAX];
 
 static const char *at(const char *name)
 {
@@ -487,13 +488,7 @@ int main(void)
 		cmocka_unit_test(external),
 		cmocka_unit_test(deleted),
 	};
-	int r;
 
-	if (!mkdtemp(dir))
-		return 1;
-	r = cmocka_run_group_tests_name("fds", tests, NULL, NULL);
-	for (const char *p = "ahlmprs"; *p; p++)
-		unlink(at((char[]){ *p, '\0' }));
-	rmdir(dir);
-	return r;
+	scratch_dir(dir, "/tmp");
+	return cmocka_run_group_tests_name("fds", tests, NULL, NULL);
 }

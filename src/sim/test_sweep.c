@@ -1,5 +1,6 @@
 /* test_sweep.c - the outcome does not depend on workers or interruptions */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "core/scratch.h"
 #include "sim/reproduce.h"
 #include "sim/sweep.h"
 
@@ -112,6 +114,19 @@ static void stops_at_the_precision(void **state)
 	sweep_free(r, NR);
 }
 
+/* A results file without a word. */
+static int fresh(char ret[SCRATCH_MAX + 8])
+{
+	char dir[SCRATCH_MAX];
+	int fd;
+
+	scratch_dir(dir, "/tmp");
+	snprintf(ret, SCRATCH_MAX + 8, "%s/runs", dir);
+	fd = open(ret, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	return fd;
+}
+
 /*
  * A results file of made-up runs: response and S_e as given, the rest 0.  A
  * sweep takes them as its own, so that it can be seen when it has enough.
@@ -145,13 +160,13 @@ static void write_runs(const char *path, const double *response,
 static uint32_t wanted(const double *response, const double *effectiveness,
 		       int nr, uint32_t min)
 {
-	char path[] = "/tmp/stint-test-sweep-XXXXXX";
+	char path[SCRATCH_MAX + 8];
 	struct sweep s = small(1);
 	struct sweep_result *r;
 	uint64_t computed = 0;
 	uint32_t n;
 
-	close(mkstemp(path));
+	close(fresh(path));
 	write_runs(path, response, effectiveness, nr);
 	s.nr = 1;
 	s.min = min;
@@ -165,7 +180,6 @@ static uint32_t wanted(const double *response, const double *effectiveness,
 	assert_true(r[0].met);
 	assert_int_equal(computed, 0); /* all from the file */
 	sweep_free(r, 1);
-	unlink(path);
 	return n;
 }
 
@@ -213,8 +227,8 @@ static void groups_stop_together(void **state)
  * before. */
 static void goes_on_from_its_file(void **state)
 {
-	char path[] = "/tmp/stint-test-sweep-XXXXXX";
-	int fd = mkstemp(path);
+	char path[SCRATCH_MAX + 8];
+	int fd = fresh(path);
 	struct sweep s = small(2);
 	struct sweep_result *r;
 	uint64_t all = 0, again = 0, rest = 0;
@@ -247,22 +261,21 @@ static void goes_on_from_its_file(void **state)
 	sweep_free(r, NR);
 	free(whole);
 	close(fd);
-	unlink(path);
 }
 
 /* Three ranks in as many processes, one of which dies; the rest do its share.
  */
 static void ranks_share_the_work(void **state)
 {
-	char path[] = "/tmp/stint-test-sweep-XXXXXX";
+	char path[SCRATCH_MAX + 8];
 	struct sweep alone = small(1), shared = small(1);
 	struct sweep_result *r = run(&alone);
-	char *want = printed(&alone, r, SWEEP_JSON), *got, *part;
+	char *want = printed(&alone, r, SWEEP_JSON), *got;
 	uint64_t own = 0, again = 0;
 	pid_t pid[2];
 
 	sweep_free(r, NR);
-	close(mkstemp(path));
+	close(fresh(path));
 	shared.results = path;
 	shared.ranks = 4; /* rank 3 never comes */
 	for (unsigned i = 0; i < 2; i++) {
@@ -284,9 +297,6 @@ static void ranks_share_the_work(void **state)
 
 		waitpid(pid[i], &status, 0);
 		assert_int_equal(status, 0);
-		assert_true(asprintf(&part, "%s.rank%u", path, i + 1) > 0);
-		unlink(part); /* there, if that rank was the last */
-		free(part);
 	}
 	/* Rank 0 took in what the others did: alone it has nothing to do. */
 	shared.ranks = 0;
@@ -295,13 +305,12 @@ static void ranks_share_the_work(void **state)
 	assert_int_equal(again, 0);
 	sweep_free(r, NR);
 	free(want);
-	unlink(path);
 }
 
 static void refuses_what_is_no_results_file(void **state)
 {
-	char path[] = "/tmp/stint-test-sweep-XXXXXX";
-	int fd = mkstemp(path);
+	char path[SCRATCH_MAX + 8];
+	int fd = fresh(path);
 	struct sweep s = small(1);
 	struct sweep_result *r;
 	struct error err;
@@ -314,7 +323,6 @@ static void refuses_what_is_no_results_file(void **state)
 	s.results = "/nonexistent/file";
 	assert_int_equal(sweep_run(&s, &r, &err), -ENOENT);
 	close(fd);
-	unlink(path);
 }
 
 static void says_what_it_does_not_know(void **state)

@@ -12,11 +12,12 @@
 
 #include "cluster/keys.h"
 #include "core/log.h"
+#include "core/scratch.h"
 #include "core/xalloc.h"
 
 void (*actors_asked)(struct conn *c, const Keeper__Request *q);
 
-static char dir[64];
+static char dir[SCRATCH_MAX];
 
 /* ---- the daemon */
 
@@ -26,20 +27,11 @@ void actors_begin(void)
 	struct tls_key key;
 	char path[96];
 
-	snprintf(dir, sizeof(dir), "/tmp/stint-actors-XXXXXX");
-	assert_non_null(mkdtemp(dir));
+	scratch_dir(dir, "/tmp");
 	snprintf(path, sizeof(path), "%s/keys", dir);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		assert_int_equal(keys_enrol(path, names[i], &key, NULL), 0);
 	log_init("actors", LOG_L_ERROR);
-}
-
-void actors_end(void)
-{
-	char command[96];
-
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	assert_int_equal(system(command), 0);
 }
 
 static void look(struct conn *c, const Control__KeeperPacket *packet)

@@ -11,9 +11,8 @@
 #include "cluster/controller_priv.h"
 #include "fake_conn.h"
 
-/* A directory with keys of the hosts h1 to h3; and take it away again. */
+/* A new directory with keys of the hosts h1 to h3. */
 void actors_begin(void);
-void actors_end(void);
 
 /*
  * Run a controller: play(ctl) is called again and again until it says false.

@@ -24,9 +24,9 @@
 #include "cluster/controller_priv.h"
 #include "cluster/keys.h"
 #include "core/log.h"
+#include "core/scratch.h"
 #include "core/xalloc.h"
 #include "fake_conn.h"
-#include "fuzz_dir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,7 +36,7 @@ static const char *const identities[] = { "host/h1",	 "host/h2",
 					  "host/h3",	 "admin/root",
 					  "user/daemon", "odd" };
 
-static const char *dir;
+static char dir[SCRATCH_MAX];
 static struct conn *peers[PEERS];
 static const uint8_t *at, *end;
 static bool again;
@@ -139,7 +139,7 @@ static void prepare(void)
 	struct tls_key key;
 	char keys[128];
 
-	dir = fuzz_dir();
+	scratch_dir(dir, "/dev/shm");
 	snprintf(keys, sizeof(keys), "%s/keys", dir);
 	assert(!keys_enrol(keys, identities[0], &key, NULL));
 	assert(!keys_enrol(keys, identities[1], &key, NULL));
@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	if (!dir)
+	if (!*dir)
 		prepare();
 	clean();
 	controller_conf_init(&conf);

@@ -26,8 +26,8 @@
 #include "cluster/keeper.h"
 #include "cluster/keeper_priv.h"
 #include "core/log.h"
+#include "core/scratch.h"
 #include "fake_capsule.h"
-#include "fuzz_dir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int __wrap_sd_event_loop(sd_event *event);
@@ -35,7 +35,7 @@ int __wrap_keeper_engine_fork(struct keeper *k,
 			      void (*run)(struct keeper *k, int sock),
 			      struct error *err);
 
-static const char *dir;
+static char dir[SCRATCH_MAX];
 static int agent = -1;
 static uint64_t epoch;
 static const uint8_t *at, *end;
@@ -136,8 +136,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	if (!dir) {
-		dir = fuzz_dir();
+	if (!*dir) {
+		scratch_dir(dir, "/dev/shm");
 		log_init("fuzz", LOG_L_ERROR);
 	}
 	conf.run_dir = dir;

@@ -66,7 +66,6 @@ static void a_liar_is_not_believed(void **state)
 	step = 0;
 	actors_run(claims, NULL);
 	assert_int_equal(step, 4);
-	actors_end();
 }
 
 /* ---- leftovers of a rank that has moved on */
@@ -142,7 +141,6 @@ static void leftovers_after_a_restart(void **state)
 	actors_begin();
 	actors_run(moves, NULL);
 	actors_run(leftovers, NULL);
-	actors_end();
 }
 
 /* ---- crowds of users */

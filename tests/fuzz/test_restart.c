@@ -198,7 +198,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	actors_end();
 	return 0;
 }
 

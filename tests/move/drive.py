@@ -24,6 +24,9 @@ import sys
 import tempfile
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from procs import exit_on_term  # noqa: E402
+
 
 class Failed(Exception):
     pass
@@ -388,7 +391,7 @@ def options(argv=None):
 def main():
     opts = options()
     adopt_orphans()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(124))
+    exit_on_term()
     d = Drive(opts)
     try:
         d.run()

@@ -24,7 +24,8 @@ import sys
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from procs import all_pids, children, comm, fault_points, stat_of, until
+from procs import (all_pids, children, comm, exit_on_term, fault_points,
+                   stat_of, until)
 from drive import (Drive, Failed, adopt_orphans,
                    options as drive_options)
 
@@ -225,7 +226,7 @@ def main():
     opts = p.parse_args()
     points = fault_points() if opts.points == "all" else opts.points.split(",")
     adopt_orphans()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(124))
+    exit_on_term()
     failed = 0
     for point in points:
         for action in opts.action or ["kill", "error"]:

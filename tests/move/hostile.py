@@ -21,7 +21,6 @@ import os
 import random
 import re
 import select
-import signal
 import socket
 import struct
 import subprocess
@@ -30,7 +29,7 @@ import tempfile
 import threading
 import time
 
-from drive import Failed, adopt_orphans, kill_orphans
+from drive import Failed, adopt_orphans, exit_on_term, kill_orphans
 
 HEAD = struct.Struct("<IHHQQ")
 HELLO, MAP, UNMAP, ZAP, PAGES = 1, 2, 3, 4, 5
@@ -447,7 +446,7 @@ def main():
     p.add_argument("program", nargs="+")
     opts = p.parse_args()
     adopt_orphans()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(124))
+    exit_on_term()
     try:
         argv = [os.path.abspath(opts.program[0]), *opts.program[1:]]
         return 1 if campaign(opts, argv) else 0

@@ -2,14 +2,14 @@
 import glob
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from procs import end, memory, processes, until  # noqa: E402
+from procs import (end, exit_on_term, heed_no_term, memory,  # noqa: E402
+                   processes, until)
 
 
 class Failed(Exception):
@@ -85,15 +85,14 @@ class Bed:
         self.up = [str(hosts), *options]
 
     def __enter__(self):
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        exit_on_term()
         r = self.stint("testbed", "up", *self.up)
         if r.returncode:
             raise Failed(f"testbed: {r.stderr.strip()}")
         return self
 
     def __exit__(self, *_):
-        # `timeout` sends it to us, and then to our whole group.
-        signal.signal(signal.SIGTERM, lambda *_: None)
+        heed_no_term()
         for j in self.jobs:
             if j.process.poll() is None:
                 j.process.terminate()

@@ -1,0 +1,57 @@
+/*
+ * scratch.c - see scratch.h
+ *
+ * A test that is killed, and a fuzzer that finds something, end without
+ * atexit(). So a process of its own waits for that.  It is nobody's child and
+ * shares no pipe with the test, which may be about just such things.
+ */
+#include "core/scratch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void need(bool held)
+{
+	if (held)
+		return;
+	perror("scratch directory");
+	abort();
+}
+
+static _Noreturn void clean_up_after(pid_t test, const char *dir)
+{
+	struct pollfd ended = { .events = POLLIN };
+	int nowhere = open("/dev/null", O_RDWR);
+
+	ended.fd = (int)syscall(SYS_pidfd_open, test, 0);
+	need(ended.fd >= 0 && nowhere >= 0);
+	if (fork() != 0)
+		_exit(0);
+	setsid(); /* what ends the test's group, Ctrl-C say, is not for it */
+	for (int fd = 0; fd < 3; fd++)
+		dup2(nowhere, fd);
+	while (poll(&ended, 1, -1) != 1)
+		;
+	execl("/bin/rm", "rm", "-rf", dir, NULL);
+	_exit(127);
+}
+
+void scratch_dir(char ret[SCRATCH_MAX], const char *where)
+{
+	pid_t test = getpid(), pid;
+	int status;
+
+	snprintf(ret, SCRATCH_MAX, "%s/stint-test-XXXXXX", where);
+	need(mkdtemp(ret));
+	pid = fork();
+	need(pid >= 0);
+	if (!pid)
+		clean_up_after(test, ret);
+	need(waitpid(pid, &status, 0) == pid && status == 0);
+}
