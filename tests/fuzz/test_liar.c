@@ -173,7 +173,6 @@ static void users_leave_room(void **state)
 	step = 0;
 	actors_run(users_come, NULL);
 	assert_int_equal(step, 2);
-	actors_end();
 }
 
 int main(void)
