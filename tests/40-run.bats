@@ -392,3 +392,37 @@ host_things() { # links, routes, proxies, cgroups of h1
 		sed 's/qdisc.*//; s/ cache.*//'
 	find /sys/fs/cgroup -path "*stint-testbed.$STINT_TESTBED/h1/*" -type d | sort
 }
+
+# The controller in a mount namespace of its own, its state on a small disk; ended,
+# it is started again when told to by a file.
+controller_on_small_disk() {
+	unshare -m sh -c 'cp -a "$1" "$1.copy" && mount -t tmpfs -o size=2m,mode=700 none "$1" &&
+		cp -a "$1.copy/." "$1" || exit 99
+		"$0" controller --state-dir="$1" --pool=10.77.128.0/17 --listen="unix:$1.sock"
+		echo $? >"$1.ended"
+		until [ -e "$1.again" ]; do sleep 0.05; done
+		rm "$1/fill"
+		exec "$0" controller --state-dir="$1" --pool=10.77.128.0/17 --listen="unix:$1.sock"' \
+		"$stint" "$bed/controller" >>"$bed/controller.log" 2>&1 3>&- &
+	controller=$!
+}
+
+@test "a full disk: the controller says so and ends, and nothing is lost" {
+	sleeper -n 1
+	eventually is 'j[1]["state"]' running
+	kill -9 "$(service_pid controller)"
+	controller_on_small_disk
+	eventually hosts_up 3
+	# It takes what it needs until there is no more, then it answers nobody.
+	eventually nsenter -t $controller -m sh -c 'cat /dev/zero >"$1/fill" 2>/dev/null; [ -s "$1/fill" ]' sh "$bed/controller"
+	for i in 1 2 3 4 5 6 7 8; do
+		[ -e "$bed/controller.ended" ] || X=$(head -c 60000 /dev/zero | tr '\0' x) run ! st run -n 1 true
+	done
+	eventually test -s "$bed/controller.ended"
+	[ "$(cat "$bed/controller.ended")" = 1 ]
+	tail -n 1 "$bed/controller.log" | grep "disk is full.*start the controller again"
+	touch "$bed/controller.again"
+	eventually hosts_up 3
+	is 'j[1]["state"]' running
+	st run -n 1 true
+}

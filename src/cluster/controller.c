@@ -110,10 +110,13 @@ static int lookup(void *arg, const char *identity,
 {
 	struct ctl *ctl = arg;
 	struct tls_key key;
-	int r = keys_find(ctl->keys_path, identity, &key, NULL);
+	struct error err;
+	int r = keys_find(ctl->keys_path, identity, &key, &err);
 
 	if (!r)
 		memcpy(secret, key.secret, TLS_SECRET_SIZE);
+	else if (r != -ENOENT)
+		log_warnx("nobody can be let in: %s", err.text);
 	explicit_bzero(&key, sizeof(key));
 	return r;
 }

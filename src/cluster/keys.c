@@ -110,14 +110,18 @@ int keys_find(const char *path, const char *identity, struct tls_key *ret,
 static int append_key(int fd, const struct tls_key *key, const char *path,
 		      struct error *err)
 {
+	off_t end = lseek(fd, 0, SEEK_END);
 	char line[TLS_KEY_LINE];
 	int r;
 
 	tls_key_format(key, line, sizeof(line));
-	r = io_write_full(fd, line, strlen(line));
+	r = end < 0 ? -errno : io_write_full(fd, line, strlen(line));
 	explicit_bzero(line, sizeof(line));
 	if (!r && fsync(fd) < 0)
 		r = -errno;
+	/* A piece of a line would make the whole file unreadable. */
+	if (r < 0 && end >= 0)
+		(void)!ftruncate(fd, end);
 	return r < 0 ? error_sys(err, r, "%s", path) : 0;
 }
 

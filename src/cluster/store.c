@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <sqlite3.h>
 
+#include "core/log.h"
 #include "core/xalloc.h"
 
 static const char schema[] =
@@ -106,12 +108,16 @@ struct store {
 	bool in_transaction;
 };
 
-/* What the controller promised cannot be kept any more. */
+/*
+ * What the controller would promise from now on could not be kept; what it has
+ * promised is in the file.  So it ends here, as if it were killed.
+ */
 __attribute__((noreturn)) static void give_up(struct store *s)
 {
-	fprintf(stderr, "stint: the state file cannot be used: %s\n",
-		sqlite3_errmsg(s->db));
-	abort();
+	log_warnx("%s: %s; jobs run on: once it can be written, start the "
+		  "controller again",
+		  sqlite3_db_filename(s->db, "main"), sqlite3_errmsg(s->db));
+	_exit(EXIT_FAILURE);
 }
 
 static int open_failed(struct store *s, int code, const char *path,

@@ -1,0 +1,56 @@
+/* test_keys.c - the file of keys on a disk that is full */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cluster/keys.h"
+
+/* However many bytes of a line still fit, those before it can be read. */
+static void no_room(void **state)
+{
+	char path[] = "/tmp/stint-test-keys-XXXXXX", id[16];
+	struct rlimit was, lim;
+	struct tls_key first, key;
+	struct stat st;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(keys_enrol(path, "host/first", &first, NULL), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	for (int room = 0; room < 70; room += 23) {
+		assert_int_equal(fstat(fd, &st), 0);
+		lim = was;
+		lim.rlim_cur = st.st_size + room;
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &lim), 0);
+		snprintf(id, sizeof(id), "host/h%d", room);
+		assert_int_equal(keys_enrol(path, id, &key, NULL), -EFBIG);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+		assert_int_equal(keys_find(path, id, &key, NULL), -ENOENT);
+		assert_int_equal(keys_find(path, "host/first", &key, NULL), 0);
+		assert_memory_equal(key.secret, first.secret,
+				    sizeof(key.secret));
+		assert_int_equal(keys_enrol(path, id, &key, NULL), 0);
+	}
+	close(fd);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(no_room) };
+
+	return cmocka_run_group_tests_name("keys", tests, NULL, NULL);
+}
