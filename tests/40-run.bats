@@ -415,7 +415,7 @@ controller_on_small_disk() {
 	eventually hosts_up 3
 	# It takes what it needs until there is no more, then it answers nobody.
 	eventually nsenter -t $controller -m sh -c 'cat /dev/zero >"$1/fill" 2>/dev/null; [ -s "$1/fill" ]' sh "$bed/controller"
-	for i in 1 2 3 4 5 6 7 8; do
+	for _ in 1 2 3 4 5 6 7 8; do
 		[ -e "$bed/controller.ended" ] || X=$(head -c 60000 /dev/zero | tr '\0' x) run ! st run -n 1 true
 	done
 	eventually test -s "$bed/controller.ended"
