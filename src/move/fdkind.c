@@ -46,14 +46,25 @@ static Fds__Path *clone_path(const Fds__Path *p, const struct stat *st)
 	return c;
 }
 
-/* There with the process, not before; its threads come even later. */
-static bool is_own(const struct fdscan *sc, const Fds__Path *p)
+/*
+ * Of the process itself: it is there with the process, not before.  Under the
+ * number of another one may be anybody there; a capsule's first process is
+ * everywhere the same.
+ */
+static int check_process(const struct fdscan *sc, const struct fdscan_file *f,
+			 Fds__Path *p, struct error *err)
 {
-	char dir[32];
-	int n = snprintf(dir, sizeof(dir), "/proc/%d/", (int)sc->s->ns_pid);
+	pid_t pid = sc->s->ns_pid;
+	int of;
 
-	return p->synthetic && !strncmp(p->path, dir, (size_t)n) &&
-	       strncmp(p->path + n, "task/", 5);
+	if (!p->synthetic || sscanf(p->path, "/proc/%d", &of) != 1)
+		return 0;
+	p->own = of == pid;
+	return p->own || (of == 1 && pid != sc->s->pid)
+		       ? 0
+		       : error_set(err, -ENOTSUP,
+				   "fd %d: %s, which tells of another process",
+				   f->number, p->path);
 }
 
 int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
@@ -76,12 +87,14 @@ int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
 				   &p, err);
 		if (r < 0)
 			return r;
-		p->own = is_own(sc, p);
 	}
 	p->pos = f->info.pos;
 	p->carried = tree_holds(sc->s->trees, f->st.st_dev);
 	f->msg->kind_case = FDS__FILE__KIND_PATH;
 	f->msg->path = p;
+	r = check_process(sc, f, p, err);
+	if (r < 0)
+		return r;
 	/* Its place in the list is a number that is another one there. */
 	if (p->carried && S_ISDIR(p->mode) && p->pos)
 		return error_set(

@@ -56,7 +56,18 @@ int fdrst_reopen(int fd, unsigned flags)
 	return got < 0 ? -errno : got;
 }
 
-static int make_path(const Fds__File *f, struct error *err)
+/* Its threads come after its descriptors, and what these are even later. */
+static bool is_late(const Fds__File *f)
+{
+	int n = 0;
+
+	return f->kind_case == FDS__FILE__KIND_PATH && f->path->own &&
+	       sscanf(f->path->path, "/proc/%*d/%n", &n) == 0 && n &&
+	       (!strncmp(f->path->path + n, "task/", 5) ||
+		!strncmp(f->path->path + n, "fdinfo/", 7));
+}
+
+static int open_path(const Fds__File *f, struct error *err)
 {
 	fd_auto found = -1;
 	fd_auto root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -77,6 +88,40 @@ static int make_path(const Fds__File *f, struct error *err)
 		return error_sys(err, r, "%s: cannot seek", f->path->path);
 	}
 	return fd;
+}
+
+/* What is late has something else in its place until fdmake_late(). */
+static int make_path(struct fds_restored *r, const Fds__File *f,
+		     struct error *err)
+{
+	int fd;
+
+	if (!is_late(f))
+		return open_path(f, err);
+	r->nr_late++;
+	fd = open("/", O_PATH | O_CLOEXEC);
+	return fd < 0 ? error_sys(err, -errno, "/") : fd;
+}
+
+int fdmake_late(struct fds_restored *r, struct error *err)
+{
+	int e = 0;
+
+	for (size_t i = 0; i < r->set->n_number && e >= 0; i++) {
+		const Fds__Number *n = r->set->number[i];
+		const Fds__File *f = r->set->file[n->file];
+		int first = r->at[n->file];
+		fd_auto fd = -1;
+
+		if (!is_late(f))
+			continue;
+		if (first == (int)n->number) /* the others are copies of it */
+			e = fd = open_path(f, err);
+		if (e >= 0 && dup3(fd >= 0 ? fd : first, (int)n->number,
+				   n->cloexec ? O_CLOEXEC : 0) < 0)
+			e = error_sys(err, -errno, "fd %u", n->number);
+	}
+	return e < 0 ? e : 0;
 }
 
 static int make_eventfd(const Fds__Eventfd *m)
@@ -201,7 +246,7 @@ int fdmake_file(struct fds_restored *r, size_t i, int *ret, struct error *err)
 
 	switch (f->kind_case) {
 	case FDS__FILE__KIND_PATH:
-		fd = make_path(f, err);
+		fd = make_path(r, f, err);
 		break;
 	case FDS__FILE__KIND_PIPE:
 		e = fdmkpipe_end(r, i, &fd, err);

@@ -23,6 +23,7 @@ struct fds_restored {
 	int *at;	/* file -> a number it is open at, or -1 */
 	int (*pipe)[2]; /* pipe -> its two ends, lifted */
 	int *memfd;	/* memfd -> lifted */
+	size_t nr_late;
 };
 
 /* The set in n bytes, checked; fds__set__free_unpacked() it. */
@@ -40,6 +41,8 @@ int fdrst_reopen(int fd, unsigned flags) must_check;
 int fdmake_file(struct fds_restored *r, size_t i, int *ret,
 		struct error *err) must_check;
 int fdmake_memfds(struct fds_restored *r, struct error *err) must_check;
+/* Files of /proc about the process's own threads and descriptors. */
+int fdmake_late(struct fds_restored *r, struct error *err) must_check;
 int fdmake_flags(struct fds_restored *r, struct error *err) must_check;
 int fdmake_seal(struct fds_restored *r, struct error *err) must_check;
 int fdmkpipe_all(struct fds_restored *r, struct error *err) must_check;

@@ -208,6 +208,13 @@ int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
 		struct fds_restored **ret, struct error *err) must_check;
 
 /*
+ * Is something left that can be made only when all threads of L are?  Then, in
+ * the same process, before READY: fds_restore_late().
+ */
+bool fds_is_late(const struct fds_restored *r);
+int fds_restore_late(struct fds_restored *r, struct error *err) must_check;
+
+/*
  * In the same process, after plug, with all threads of L made and none
  * released: connections come alive, what was unsent is sent, locks are taken,
  * F_SETOWN is set.  Goes on after a fault and returns the first.  So F must

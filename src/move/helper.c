@@ -256,7 +256,7 @@ static int activate(struct helper *h, struct error *err)
 	return r;
 }
 
-/* 1 if that was all there is to do. */
+/* What is left to be done, see enum helper_left. */
 static int restore_fds(struct helper *h, const void *blob, size_t n,
 		       struct error *err)
 {
@@ -273,10 +273,19 @@ static int restore_fds(struct helper *h, const void *blob, size_t n,
 				h->nr_objects + 1, &h->restored, err);
 	close_objects(h);
 	free(reserved);
-	if (r < 0 || fds_dormant(h->restored))
+	if (r < 0)
 		return r;
+	if (fds_is_late(h->restored))
+		return HELPER_LEFT_LATE;
+	if (fds_dormant(h->restored))
+		return HELPER_LEFT_ACTIVATE;
 	r = activate(h, err);
-	return r < 0 ? r : 1;
+	return r < 0 ? r : HELPER_LEFT_NOTHING;
+}
+
+static int restore_late(struct helper *h, struct error *err)
+{
+	return h->restored ? fds_restore_late(h->restored, err) : 0;
 }
 
 /*
@@ -333,6 +342,8 @@ static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 		return close(head->value) < 0 ? -errno : 0;
 	case HELPER_RESTORE:
 		return restore_fds(h, p, head->size, err);
+	case HELPER_LATE:
+		return restore_late(h, err);
 	case HELPER_ACTIVATE:
 		return activate(h, err);
 	}
@@ -378,7 +389,7 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 		io_close(&made[0]);
 		io_close(&made[1]);
 		if (head.verb == HELPER_ACTIVATE ||
-		    (head.verb == HELPER_RESTORE && r > 0))
+		    (head.verb == HELPER_RESTORE && r == HELPER_LEFT_NOTHING))
 			break;
 	}
 	/* the table is shared with L: leave nothing of ours in it */

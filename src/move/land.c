@@ -454,8 +454,14 @@ int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 
 	forget_files(l); /* F closes all that is not of the process */
 	r = ask(l, HELPER_RESTORE, 0, blob, n, NULL, err);
-	l->active = r > 0;
+	l->active = r == HELPER_LEFT_NOTHING;
+	l->late_fds = r == HELPER_LEFT_LATE;
 	return r < 0 ? r : fds_locks(blob, n, &l->lock, &l->nr_locks, err);
+}
+
+int landing_late_fds(struct landing *l, struct error *err)
+{
+	return l->late_fds ? ask(l, HELPER_LATE, 0, NULL, 0, NULL, err) : 0;
 }
 
 int landing_activate(struct landing *l, struct error *err)

@@ -43,6 +43,7 @@ struct landing {
 	} * file;
 	size_t nr_files, cap_files;
 	bool active;	       /* F has done its part and has gone */
+	bool late_fds;	       /* some are left for landing_late_fds() */
 	struct fds_lock *lock; /* that L is to take, of its descriptors */
 	size_t nr_locks;
 	int64_t clock_shift;  /* L's CLOCK_MONOTONIC less ours */
@@ -119,6 +120,8 @@ int landing_change_tree(struct landing *l, const void *p, size_t n,
 			struct error *err) must_check;
 int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 			struct error *err) must_check;
+/* When all threads are made. */
+int landing_late_fds(struct landing *l, struct error *err) must_check;
 /* After this F is gone. */
 int landing_activate(struct landing *l, struct error *err) must_check;
 
@@ -155,13 +158,21 @@ struct stub_thread *landing_slot_here(const struct landing *l, size_t i,
 
 /* ---- between land.c and helper.c: the engine's words to F ---- */
 
+/* What HELPER_RESTORE leaves to be done. */
+enum helper_left {
+	HELPER_LEFT_ACTIVATE,
+	HELPER_LEFT_NOTHING, /* it was active at once, and F is gone */
+	HELPER_LEFT_LATE,    /* both requests that follow */
+};
+
 enum helper_verb {
 	HELPER_CLONE,	 /* -> pidfds of L and F */
 	HELPER_OPEN,	 /* path -> number */
 	HELPER_CLOSE,	 /* number */
 	HELPER_OBJECT,	 /* struct landing_object -> number */
 	HELPER_TREE,	 /* path, NUL, change */
-	HELPER_RESTORE,	 /* blob -> 1: it was active at once, as it follows: */
+	HELPER_RESTORE,	 /* blob -> enum helper_left */
+	HELPER_LATE,	 /* when all threads are made */
 	HELPER_ACTIVATE, /* then it closes all of its own and exits */
 	HELPER_EXTERNAL, /* F to engine: name -> its two ends */
 	HELPER_DONE,	 /* F to engine: result, error text */

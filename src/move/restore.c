@@ -509,5 +509,7 @@ int restore_state(struct landing *l, const Move__State *s,
 	r = landing_wait_ready(l, (unsigned)s->n_thread, err);
 	if (r == 0)
 		r = move_fault(MF_DEST_THREADS, err);
-	return r < 0 ? r : check_threads(l, s, err);
+	if (r == 0)
+		r = check_threads(l, s, err);
+	return r < 0 ? r : landing_late_fds(l, err);
 }

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -227,6 +229,21 @@ static inline bool check_read(int fd, void *p, size_t n)
 		done += (size_t)k;
 	}
 	return true;
+}
+
+/* A listener on loopback; *ret tells where. */
+static inline int check_listen(struct sockaddr_in *ret)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t n = sizeof(*ret);
+
+	*ret = (struct sockaddr_in){ .sin_family = AF_INET,
+				     .sin_addr.s_addr =
+					     htonl(INADDR_LOOPBACK) };
+	if (bind(fd, (void *)ret, n) < 0)
+		check_skip("no loopback");
+	CHECK(listen(fd, 1) == 0 && getsockname(fd, (void *)ret, &n) == 0);
+	return fd;
 }
 
 static inline pthread_t check_thread(void *(*fn)(void *), void *arg)

@@ -4,8 +4,8 @@
  *	files [locks]
  *
  * A log that only grows, one appended to, one read slowly, one shared by two
- * descriptors, one deleted, one of /proc; flags, locks of two kinds (with
- * "locks": three), current directory and umask.
+ * descriptors, one deleted, some of /proc about the process itself; flags,
+ *locks of two kinds (with "locks": three), current directory and umask.
  */
 #include <fcntl.h>
 #include <sys/file.h>
@@ -18,7 +18,10 @@
 
 static struct {
 	int grow, append, read, dup, shared2, dir, path, null, zero, random;
-	int locked, other, sparse, deleted, status, direct;
+	int locked, other, sparse, deleted, direct;
+	int status, thread, info, list; /* of /proc/self */
+	_Atomic int tid;
+	_Atomic bool over;
 	bool posix;
 	ino_t dir_ino;
 	uint64_t grown, appended;
@@ -54,8 +57,7 @@ static void make_files(void)
 	f.deleted = create("deleted", O_RDWR | O_DSYNC);
 	CHECK(unlink(check_path("deleted")) == 0);
 	f.direct = open(check_path("read"), O_RDONLY | O_DIRECT);
-	f.status = open("/proc/self/status", O_RDONLY);
-	CHECK(f.direct >= 0 && f.status >= 0);
+	CHECK(f.direct >= 0);
 	f.null = open("/dev/null", O_RDWR);
 	f.zero = open("/dev/zero", O_RDONLY);
 	f.random = open("/dev/urandom", O_RDONLY);
@@ -66,6 +68,38 @@ static void make_files(void)
 	f.dir_ino = st.st_ino;
 	CHECK(chdir(check_scratch) == 0);
 	umask(0137);
+}
+
+static void *wait_for_end(void *arg)
+{
+	f.tid = gettid();
+	while (!f.over)
+		check_nap();
+	return NULL;
+}
+
+static int open_own(const char *fmt, int nr)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), fmt, nr);
+	fd = open(path, O_RDONLY);
+	CHECK(fd >= 0, "%s", path);
+	return fd;
+}
+
+static pthread_t make_own(void)
+{
+	pthread_t t = check_thread(wait_for_end, NULL);
+
+	CHECK_WAIT(f.tid);
+	f.status = open_own("/proc/self/status", 0);
+	f.thread = open_own("/proc/self/task/%d/stat", f.tid);
+	f.info = open_own("/proc/self/fdinfo/%d", f.grow);
+	f.list = open_own("/proc/self/fd", 0);
+	CHECK(lseek(f.thread, 5, SEEK_SET) == 5);
+	return t;
 }
 
 static struct flock range(short type, off_t start, off_t len)
@@ -111,14 +145,23 @@ static void grow(uint64_t round)
 	CHECK(write(f.deleted, buf, n) == (ssize_t)n);
 }
 
-/* The open file is still that of this process. */
-static void check_status(void)
+static void expect_text(int fd, const char *fmt, long long nr)
 {
-	char text[4096] = "", want[32];
+	char text[4096] = "\n", want[32];
 
-	CHECK(pread(f.status, text, sizeof(text) - 1, 0) > 0);
-	snprintf(want, sizeof(want), "\nPid:\t%d\n", getpid());
-	CHECK(strstr(text, want), "%s", text);
+	CHECK(pread(fd, text + 1, sizeof(text) - 2, 0) > 0);
+	snprintf(want, sizeof(want), fmt, nr);
+	CHECK(strstr(text, want), "no %s in %s", want, text);
+}
+
+/* The open files still tell of this process, its thread, its descriptor. */
+static void check_own(void)
+{
+	expect_text(f.status, "\nPid:\t%lld\n", getpid());
+	expect_text(f.thread, "\n%lld (", f.tid);
+	expect_text(f.info, "\npos:\t%lld\n", (long long)f.grown);
+	CHECK(lseek(f.thread, 0, SEEK_CUR) == 5);
+	CHECK(faccessat(f.list, "0", F_OK, AT_SYMLINK_NOFOLLOW) == 0);
 }
 
 /* Two descriptors of one description read in turn. */
@@ -155,7 +198,7 @@ static void check_rest(void)
 	CHECK(fcntl(f.path, F_GETFL) & O_PATH);
 	CHECK(fcntl(f.direct, F_GETFL) & O_DIRECT);
 	CHECK(fcntl(f.deleted, F_GETFL) & O_DSYNC);
-	check_status();
+	check_own();
 	CHECK(read(f.path, buf, 1) < 0 && errno == EBADF);
 	CHECK(write(f.null, "x", 1) == 1 && read(f.null, buf, 1) == 0);
 	CHECK(read(f.zero, buf, sizeof(buf)) == sizeof(buf) && !buf[63]);
@@ -234,11 +277,13 @@ static void check_locks(void)
 int main(int argc, char **argv)
 {
 	uint64_t round = 0;
+	pthread_t thread;
 
 	f.posix = argc > 1 && !strcmp(argv[1], "locks");
 	check_path("");
 	make_files();
 	make_locks();
+	thread = make_own();
 	check_ready();
 	while (check_running()) {
 		grow(round);
@@ -253,5 +298,7 @@ int main(int argc, char **argv)
 	check_content(open("append", O_RDONLY), "append", (off_t)f.appended);
 	check_content(f.deleted, "deleted", (off_t)f.grown);
 	check_locks();
+	f.over = true;
+	check_join(thread);
 	return check_pass();
 }
