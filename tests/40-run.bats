@@ -283,7 +283,7 @@ switches() { # PID
 	local c
 	(
 		trap "" HUP
-		exec "$stint" run python3 -c "$counter"
+		exec "$stint" run "$count"
 	) >"$bed/out" 2>"$bed/err" 3>&- &
 	background=$!
 	eventually all_running
