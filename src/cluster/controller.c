@@ -97,12 +97,22 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 			 name);
 }
 
-usec_t ctl_now(void)
+static usec_t clock_now(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_REALTIME, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * USEC_PER_SEC + t.tv_nsec / 1000;
+}
+
+/* For a policy time does not stand still while a clock that was set back
+ * catches up. */
+usec_t ctl_now(void)
+{
+	static struct onward time;
+
+	return onward(&time, clock_now(CLOCK_REALTIME),
+		      clock_now(CLOCK_MONOTONIC));
 }
 
 static int lookup(void *arg, const char *identity,

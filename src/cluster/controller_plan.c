@@ -141,11 +141,15 @@ static int on_wake(sd_event_source *src, uint64_t usec, void *arg)
 
 static void set_waker(struct ctl *ctl)
 {
+	usec_t left;
+
 	ctl->waker = sd_event_source_disable_unref(ctl->waker);
-	if (ctl->nr_wakes)
-		sd_event_add_time(ctl->event, &ctl->waker, CLOCK_REALTIME,
-				  ctl->wake[ctl->nr_wakes - 1], USEC_PER_MSEC,
-				  on_wake, ctl);
+	if (!ctl->nr_wakes)
+		return;
+	left = ctl->wake[ctl->nr_wakes - 1] - ctl_now();
+	sd_event_add_time_relative(ctl->event, &ctl->waker, CLOCK_MONOTONIC,
+				   left > 0 ? left : 0, USEC_PER_MSEC, on_wake,
+				   ctl);
 }
 
 static void do_wake(struct ctl *ctl, usec_t at)

@@ -1,6 +1,7 @@
 /* keys.c - key files, see keys.h */
 #include "cluster/keys.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -131,14 +132,21 @@ int keys_enrol(const char *path, const char *identity, struct tls_key *ret,
 	fd_auto fd =
 		open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	struct tls_key key;
+	const char *name;
 	int r;
 
 	if (fd < 0)
 		return error_sys(err, -errno, "%s", path);
-	if (role_of(identity, NULL) == ROLE_NONE)
+	if (role_of(identity, &name) == ROLE_NONE)
 		return error_set(err, -EINVAL,
 				 "'%s': an identity is host/NAME, user/NAME "
 				 "or admin/NAME",
+				 identity);
+	/* It is an argument of commands, and the tail of paths. */
+	if (!isalnum((unsigned char)*name) || strchr(name, '/'))
+		return error_set(err, -EINVAL,
+				 "'%s': a name begins with a letter or digit, "
+				 "and has no /",
 				 identity);
 	if (flock(fd, LOCK_EX) < 0)
 		return error_sys(err, -errno, "%s", path);

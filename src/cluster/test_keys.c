@@ -48,9 +48,31 @@ static void no_room(void **state)
 	unlink(path);
 }
 
+static void names(void **state)
+{
+	static const char *const bad[] = { "host/",	"host/-x",  "host/a/b",
+					   "host/../x", "host/a b", "host/a,b",
+					   "nobody/a",	"host" };
+	char path[] = "/tmp/stint-test-keys-XXXXXX";
+	struct tls_key key;
+	struct error err;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(keys_enrol(path, bad[i], &key, &err), -EINVAL);
+	assert_int_equal(keys_enrol(path, "host/h1.lab-2.org", &key, NULL), 0);
+	unlink(path);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(no_room) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_room),
+		cmocka_unit_test(names),
+	};
 
 	return cmocka_run_group_tests_name("keys", tests, NULL, NULL);
 }

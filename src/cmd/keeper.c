@@ -2,6 +2,7 @@
  * keeper.c - `stint keeper`, which agents start and people do not
  */
 #include <argp.h>
+#include <stdlib.h>
 
 #include "cluster/keeper.h"
 #include "cmd/command.h"
@@ -76,6 +77,7 @@ int cmd_keeper(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &conf);
 	prefix = xasprintf("stint keeper %s.%u", conf.job, conf.rank);
 	log_init(prefix, LOG_L_INFO);
+	free(prefix);
 	if (keeper_run(&conf, &err) < 0)
 		return command_fail("keeper", EXIT_FAILED, &err);
 	return EXIT_OK;

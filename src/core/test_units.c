@@ -57,11 +57,25 @@ static void numbers(void **state)
 	assert_int_equal(v, 12);
 }
 
+static void clocks(void **state)
+{
+	struct onward o = { 0 };
+
+	(void)state;
+	assert_int_equal(onward(&o, 1000, 7), 1000);
+	assert_int_equal(onward(&o, 1010, 17), 1010);
+	assert_int_equal(onward(&o, 5000, 27), 5000); /* set ahead */
+	assert_int_equal(onward(&o, 100, 37), 5010);  /* set back */
+	assert_int_equal(onward(&o, 160, 97), 5070);
+	assert_int_equal(onward(&o, 5100, 107), 5100); /* and right again */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times),
 		cmocka_unit_test(numbers),
+		cmocka_unit_test(clocks),
 	};
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
 }

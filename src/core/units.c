@@ -65,3 +65,12 @@ int parse_int(const char *text, int64_t min, int64_t max, const char *what,
 	*ret = v;
 	return 0;
 }
+
+usec_t onward(struct onward *o, usec_t clock, usec_t tick)
+{
+	usec_t least = o->last + (tick - o->tick);
+
+	o->last = clock > least ? clock : least;
+	o->tick = tick;
+	return o->last;
+}

@@ -23,6 +23,16 @@ typedef int64_t usec_t;
  */
 int parse_usec(const char *text, usec_t *ret, struct error *err) must_check;
 
+/*
+ * A clock that people set, as one to count on: it follows a step ahead, and
+ * where it is set back it goes on from where it was, at the pace of ticks that
+ * nobody sets.  All 0 at first.
+ */
+struct onward {
+	usec_t last, tick;
+};
+usec_t onward(struct onward *o, usec_t clock, usec_t tick);
+
 /* A whole decimal number in [min, max]; what names it in the error. */
 int parse_int(const char *text, int64_t min, int64_t max, const char *what,
 	      int64_t *ret, struct error *err) must_check;
