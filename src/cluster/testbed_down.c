@@ -67,15 +67,21 @@ static unsigned kill_in(ino_t netns)
 	return n;
 }
 
+/* A mount, which lasts until the next boot, and not the plain file below it. */
+static bool holds_netns(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && fs.f_type == 0x6e736673 /* nsfs */;
+}
+
 /* Everybody in the namespace that a mount at path holds, if it does. */
 static void empty_netns(const char *path)
 {
-	struct statfs fs;
 	struct stat st;
 
-	/* A plain file: the mount is gone, its number would be a stranger's. */
-	if (statfs(path, &fs) < 0 || fs.f_type != 0x6e736673 /* nsfs */ ||
-	    stat(path, &st) < 0)
+	/* Else its number would be a stranger's. */
+	if (!holds_netns(path) || stat(path, &st) < 0)
 		return;
 	for (int i = 0; i < KILL_ROUNDS && kill_in(st.st_ino); i++)
 		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
@@ -159,17 +165,24 @@ static int remove_tree(const char *dir, struct error *err)
 	return 0;
 }
 
-/* Of this boot only: after another one the paths are anybody's. */
-static int remove_cgroups(const char *name, struct error *err)
+/*
+ * Of this boot only: after another one the paths are anybody's.  Somebody may
+ * have deleted the record of one that was made; then by its name.
+ */
+static int remove_cgroups(const char *name, bool made, struct error *err)
 {
-	struct testbed_record rec;
+	struct testbed_record rec = { 0 };
 	char boot[PROCESS_BOOT_LEN];
-	int r = testbed_record_read(name, &rec);
+	int r = process_boot_id(boot, err);
 
 	if (r < 0)
-		return 0; /* nothing was made yet */
-	r = process_boot_id(boot, err);
-	if (!r && !strcmp(boot, rec.boot)) {
+		return r;
+	if (testbed_record_read(name, &rec) < 0 && made) {
+		rec.cgroups = xcalloc(TESTBED_BASES_MAX, sizeof(char *));
+		rec.nr_cgroups = testbed_bases(name, rec.cgroups);
+		memcpy(rec.boot, boot, sizeof(boot));
+	}
+	if (!strcmp(boot, rec.boot)) {
 		for (int i = 0; i == 0 || (r < 0 && i < DIE_ROUNDS); i++)
 			r = cgroup_remove(rec.cgroups, rec.nr_cgroups);
 		if (r < 0)
@@ -203,6 +216,7 @@ int testbed_remove(const char *name, struct error *err)
 {
 	char *dir = testbed_dir(name), *mark = testbed_path(name, "up");
 	char *lan = testbed_path(name, "lan");
+	bool made = holds_netns(lan);
 	int r = 0, k;
 
 	if (!access(dir, F_OK)) {
@@ -213,7 +227,7 @@ int testbed_remove(const char *name, struct error *err)
 			r = r ? r : k;
 		}
 		remove_netns(lan);
-		k = remove_cgroups(name, r ? NULL : err);
+		k = remove_cgroups(name, made, r ? NULL : err);
 		r = r ? r : k;
 		/* The record last: what is left is found by the next. */
 		if (!r)

@@ -18,6 +18,13 @@ int testbed_lock(struct error *err) must_check;
 /* testbed_down() for who holds the lock. */
 int testbed_remove(const char *name, struct error *err) must_check;
 
+/*
+ * Where the groups of that testbed's hosts are, in each hierarchy: paths for
+ * the caller to free, and how many.
+ */
+#define TESTBED_BASES_MAX 5
+unsigned testbed_bases(const char *name, char *ret[TESTBED_BASES_MAX]);
+
 /* Start the controller and the agents, and wait until they are ready. */
 int testbed_serve(const struct testbed_spec *spec,
 		  struct error *err) must_check;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cluster/capsule_cgroup.h"
 #include "cluster/testbed_priv.h"
 #include "core/io.h"
 #include "core/xalloc.h"
@@ -72,6 +73,27 @@ int testbed_lock(struct error *err)
 	}
 	free(path);
 	return fd;
+}
+
+static const char *const controllers[] = { "cpu", "cpuset", "memory",
+					   "freezer" };
+
+unsigned testbed_bases(const char *name, char *ret[TESTBED_BASES_MAX])
+{
+	unsigned n = 0;
+	char *own;
+
+	for (unsigned i = 0; i < TESTBED_BASES_MAX - 1; i++) {
+		own = cgroup_own(controllers[i]);
+		if (own && !access(own, W_OK))
+			ret[n++] = xasprintf("%s/stint-testbed.%s", own, name);
+		free(own);
+	}
+	own = n ? NULL : cgroup_own("");
+	if (own && !access(own, W_OK))
+		ret[n++] = xasprintf("%s/stint-testbed.%s", own, name);
+	free(own);
+	return n;
 }
 
 int testbed_record_write(const char *name, const struct testbed_record *rec,

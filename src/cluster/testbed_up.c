@@ -16,38 +16,16 @@
 #include "core/xalloc.h"
 #include "net/net.h"
 
-static const char *const controllers[] = { "cpu", "cpuset", "memory",
-					   "freezer" };
-#define NR_CONTROLLERS (sizeof(controllers) / sizeof(controllers[0]))
-#define RT_MOST	       200000 /* of a second */
-#define RT_LEAST       2000
-#define QUOTA_PERIOD   20000 /* us: short, so that a slow host is not jerky */
+#define RT_MOST	     200000 /* of a second */
+#define RT_LEAST     2000
+#define QUOTA_PERIOD 20000 /* us: short, so that a slow host is not jerky */
 
 /* ---- cgroups ---- */
 
-/* Where the hosts' groups go in each hierarchy; returns how many there are. */
-static unsigned find_bases(const char *name, char **ret)
-{
-	unsigned n = 0;
-	char *own;
-
-	for (unsigned i = 0; i < NR_CONTROLLERS; i++) {
-		own = cgroup_own(controllers[i]);
-		if (own && !access(own, W_OK))
-			ret[n++] = xasprintf("%s/stint-testbed.%s", own, name);
-		free(own);
-	}
-	own = n ? NULL : cgroup_own("");
-	if (own && !access(own, W_OK))
-		ret[n++] = xasprintf("%s/stint-testbed.%s", own, name);
-	free(own);
-	return n;
-}
-
 static void plan_cgroups(struct testbed_record *rec, const char *name)
 {
-	char *bases[NR_CONTROLLERS + 1];
-	unsigned n = find_bases(name, bases);
+	char *bases[TESTBED_BASES_MAX];
+	unsigned n = testbed_bases(name, bases);
 
 	rec->cgroups = xcalloc(n * (rec->nr_hosts + 1) + 1, sizeof(char *));
 	for (unsigned h = 1; h <= rec->nr_hosts; h++)
@@ -56,6 +34,21 @@ static void plan_cgroups(struct testbed_record *rec, const char *name)
 				xasprintf("%s/h%u", bases[i], h);
 	for (unsigned i = 0; i < n; i++)
 		rec->cgroups[rec->nr_cgroups++] = bases[i];
+}
+
+/*
+ * A testbed is told from others by its name alone there.  One that is up in
+ * another directory would be taken down with ours.
+ */
+static int check_cgroups(const struct testbed_record *rec, struct error *err)
+{
+	for (size_t i = 0; i < rec->nr_cgroups; i++)
+		if (!access(rec->cgroups[i], F_OK))
+			return error_set(
+				err, -EEXIST,
+				"%s is there: a testbed of this name is up in another STINT_TESTBED_DIR, or that was deleted; take another --name, or remove it by rmdir",
+				rec->cgroups[i]);
+	return 0;
 }
 
 static int put(const char *dir, const char *file, const char *text)
@@ -350,9 +343,10 @@ static int make_all(const struct testbed_spec *spec, struct testbed_record *rec,
 	char *dir = testbed_dir(spec->name);
 	int r;
 
-	if (mkdir(dir, 0755) < 0)
+	r = check_cgroups(rec, err);
+	if (!r && mkdir(dir, 0755) < 0)
 		r = error_sys(err, -errno, "cannot make %s", dir);
-	else if (!(r = testbed_record_write(spec->name, rec, err)) &&
+	else if (!r && !(r = testbed_record_write(spec->name, rec, err)) &&
 		 !(r = make_cgroups(spec, rec, err)))
 		r = make_networks(spec, err);
 	free(dir);
