@@ -131,7 +131,7 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 
 @test "testbed: down needs no file that somebody deleted, and up no group of others" {
 	bed_up 2
-	rm -rf "$STINT_TESTBED_DIR/$STINT_TESTBED" 2>/dev/null || true # all but mounts
+	rm -rf "${STINT_TESTBED_DIR:?}/${STINT_TESTBED:?}" 2>/dev/null || true # all but mounts
 	run -1 env STINT_TESTBED_DIR="$BATS_TEST_TMPDIR/other" timeout 100 "$stint" testbed up 1 --bare
 	[[ $output == *"/stint-testbed.t$$"*"another --name"* ]]
 	timeout 100 "$stint" testbed down
