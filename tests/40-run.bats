@@ -88,6 +88,8 @@ counted_whole() { # FILE
 	done
 	[ "$(wc -l <"$bed/out")" = 3000 ]
 	[ "$(sort "$bed/err")" = $'[0] bad\n[1] bad\n[2] bad' ]
+	[ "$(st run -n 2 printf x)" = xx ]
+	[ "$(st run -n 2 -l printf x | sort)" = $'[0] x\n[1] x' ]
 	[ "$(st run seq 300000 | md5sum)" = "$(seq 300000 | md5sum)" ]
 }
 
@@ -169,6 +171,42 @@ switches() { # PID
 	background=
 	[ "$status" = 137 ]
 	eventually job_count_is 0
+}
+
+@test "a pager that waits keeps no signal from the job" {
+	mkfifo "$bed/pager"
+	"$stint" run -n 3 yes >"$bed/pager" 2>"$bed/err" 3>&- &
+	background=$!
+	exec 4<"$bed/pager"
+	eventually all_running
+	# It reads nothing any more.  Two Ctrl-C, as ever, and who cares for the rest.
+	kill -INT "$background"
+	eventually grep -q "^ShdPnd:	0*$" "/proc/$background/status"
+	kill -INT "$background"
+	status=0
+	wait "$background" || status=$?
+	background=
+	exec 4<&-
+	grep -q "killing the job" "$bed/err"
+	[ "$status" = 137 ] || [ "$status" = 130 ]
+	eventually job_count_is 0
+}
+
+@test "a question is seen by who sits at the terminal, whoever asks" {
+	local ask='import os, signal
+usr1 = [signal.SIGUSR1]
+signal.pthread_sigmask(signal.SIG_BLOCK, usr1)
+if os.environ["PMI_RANK"] == "1":
+    print("number", end="? ", flush=True)
+    signal.sigwait(usr1)
+    print("thanks")'
+	script -qfec "'$stint' run -n 2 -l python3 -c '$ask'" "$bed/seen" >/dev/null 3>&- &
+	background=$!
+	eventually grep -q "^\[1\] number? $" "$bed/seen"
+	st kill -s USR1 1
+	wait "$background"
+	background=
+	grep -q "^\[1\] number? thanks" "$bed/seen"
 }
 
 @test "an MPI program runs, and each rank is moved meanwhile" {

@@ -102,5 +102,6 @@ void ctl_job_detach(struct ctl_peer *p)
 	TAILQ_FOREACH (k, &job->ctl->klinks, link)
 		if (k->job == job)
 			klink_again(k);
+	job->in_flight = 0;
 	ctl_job_detach_later(job);
 }

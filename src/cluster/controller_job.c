@@ -97,6 +97,7 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 		job->ranks[i].state = STATE(WAITING);
 	}
 	job->gather = pmi_gather_create(job->nr);
+	TAILQ_INIT(&job->turns);
 	TAILQ_INSERT_TAIL(&ctl->jobs, job, link);
 	return job;
 }

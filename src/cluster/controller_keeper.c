@@ -78,6 +78,8 @@ void klink_free(struct klink *k)
 {
 	TAILQ_REMOVE(&k->host->ctl->klinks, k, link);
 	klink_clear_output(k);
+	if (k->waits)
+		TAILQ_REMOVE(&k->job->turns, k, turn);
 	free(k->pending);
 	free(k);
 }

@@ -5,11 +5,18 @@
  * keeper hears that it may forget it, and not before.  The keeper holds back
  * a rank that prints faster than that, so the list is bounded by what a keeper
  * keeps (cluster/keeper.proto: 256 KiB).
+ *
+ * A client that does not read for a while (stopped by Ctrl-Z, say) must not
+ * look like one whose host has died, to TCP: it is sent no more than the
+ * socket's buffer at its end takes by itself.
  */
 #include <string.h>
 
 #include "cluster/controller_priv.h"
 #include "core/xalloc.h"
+
+#define WINDOW	 (48u << 10) /* in flight to a client, of all its ranks */
+#define OVERHEAD 128u	     /* of a piece, on the wire and in a buffer */
 
 /* Everything before the first output that waits is done with. */
 static void ack_done(struct klink *k)
@@ -47,6 +54,19 @@ bool klink_take(struct klink *k, Keeper__Event *e, bool *kept)
 	return true;
 }
 
+static size_t size_in_flight(const struct pending *p)
+{
+	return p->output->output->data.len + OVERHEAD;
+}
+
+static struct pending *next_unsent(struct klink *k)
+{
+	for (size_t i = 0; i < k->nr_pending; i++)
+		if (k->pending[i].output && !k->pending[i].sent)
+			return &k->pending[i];
+	return NULL;
+}
+
 static void send_output(struct klink *k, struct pending *p)
 {
 	const Keeper__Output *from = p->output->output;
@@ -59,18 +79,44 @@ static void send_output(struct klink *k, struct pending *p)
 	o.data = from->data;
 	o.epoch = k->epoch;
 	o.seq = p->seq;
-	ctl_send(k->job->client, 0, 0, MESSAGE_BODY(OUTPUT), &o);
 	p->sent = true;
+	k->job->in_flight += size_in_flight(p);
+	ctl_send(k->job->client, 0, 0, MESSAGE_BODY(OUTPUT), &o);
+}
+
+static void take_turn(struct klink *k)
+{
+	k->waits = next_unsent(k) != NULL;
+	if (k->waits)
+		TAILQ_INSERT_TAIL(&k->job->turns, k, turn);
+}
+
+/* A piece of each in turn, as long as the client may be sent some. */
+static void send_turns(struct ctl_job *job)
+{
+	struct klink *k;
+	struct pending *p;
+
+	while (job->client && (k = TAILQ_FIRST(&job->turns))) {
+		p = next_unsent(k);
+		if (p && job->in_flight &&
+		    job->in_flight + size_in_flight(p) > WINDOW)
+			return;
+		TAILQ_REMOVE(&job->turns, k, turn);
+		if (p)
+			send_output(k, p);
+		take_turn(k);
+	}
 }
 
 void klink_flush(struct klink *k)
 {
 	ack_done(k);
-	if (!k->job || !k->job->client)
+	if (!k->job)
 		return;
-	for (size_t i = 0; i < k->nr_pending; i++)
-		if (k->pending[i].output && !k->pending[i].sent)
-			send_output(k, &k->pending[i]);
+	if (!k->waits)
+		take_turn(k);
+	send_turns(k->job);
 }
 
 void klink_again(struct klink *k)
@@ -79,10 +125,13 @@ void klink_again(struct klink *k)
 		k->pending[i].sent = false;
 }
 
-static void output_done(struct pending *p)
+static void output_done(struct klink *k, struct pending *p)
 {
-	if (p->output)
-		keeper__event__free_unpacked(p->output, NULL);
+	if (!p->output)
+		return;
+	if (p->sent && k->job)
+		k->job->in_flight -= size_in_flight(p);
+	keeper__event__free_unpacked(p->output, NULL);
 	p->output = NULL;
 }
 
@@ -90,14 +139,14 @@ void klink_acked(struct klink *k, uint64_t seq)
 {
 	for (size_t i = 0; i < k->nr_pending; i++)
 		if (k->pending[i].seq == seq)
-			output_done(&k->pending[i]);
-	ack_done(k);
+			output_done(k, &k->pending[i]);
+	klink_flush(k);
 }
 
 void klink_clear_output(struct klink *k)
 {
 	for (size_t i = 0; i < k->nr_pending; i++)
-		output_done(&k->pending[i]);
+		output_done(k, &k->pending[i]);
 }
 
 void klink_drop_output(struct klink *k)

@@ -95,6 +95,8 @@ struct klink {
 	uint64_t acked; /* highest seq that will not be asked for again */
 	struct pending *pending; /* [0, nr) in order of seq */
 	size_t nr_pending, cap_pending;
+	bool waits; /* in job->turns: some of it the client has to be sent */
+	TAILQ_ENTRY(klink) turn;
 	TAILQ_ENTRY(klink) link; /* in ctl->klinks */
 };
 
@@ -128,10 +130,12 @@ struct ctl_job {
 	int exit, bad_rank;
 	uint32_t nr; /* ranks */
 	struct ctl_rank *ranks;
-	struct job *model;	 /* NULL once it has ended */
-	struct ctl_peer *client; /* that prints its output */
-	uint64_t stdin_from;	 /* what rank 0's keeper wants next */
-	uint64_t stdin_sent;	 /* end of what was sent last */
+	struct job *model;	   /* NULL once it has ended */
+	struct ctl_peer *client;   /* that prints its output */
+	TAILQ_HEAD(, klink) turns; /* of those that have output for it */
+	size_t in_flight;    /* sent to it and not acknowledged, in bytes */
+	uint64_t stdin_from; /* what rank 0's keeper wants next */
+	uint64_t stdin_sent; /* end of what was sent last */
 	bool stdin_known;
 	bool stdin_ended;	   /* its keeper has the end: ask for no more */
 	struct pmi_gather *gather; /* NULL once it is over */

@@ -20,6 +20,7 @@ struct stream {
 	TAILQ_HEAD(, piece) early; /* by offset */
 	char *line;		   /* begun, not yet printed */
 	size_t n, cap;
+	size_t label; /* how much of it is the label */
 };
 
 struct lines {
@@ -29,6 +30,8 @@ struct lines {
 	const struct lines_ops *ops;
 	void *ctx;
 	struct stream *streams; /* [2 * rank + stream - 1] */
+	const struct stream
+		*open[2]; /* whose unfinished line was printed last */
 };
 
 struct lines *lines_create(uint32_t nr_ranks, bool label,
@@ -80,6 +83,24 @@ static void line_add(struct stream *s, const char *p, size_t n)
 	s->n += n;
 }
 
+/*
+ * What there is of a line.  It goes on where its beginning was printed last, or
+ * else, if lines have labels, has one that is its own.
+ */
+static void line_print(struct lines *l, unsigned stream, struct stream *s)
+{
+	const struct stream **open = &l->open[stream - 1];
+	size_t skip = *open == s ? s->label : 0;
+
+	if (s->n == s->label)
+		return;
+	if (l->label && *open && *open != s)
+		print(l, stream, "\n", 1);
+	print(l, stream, s->line + skip, s->n - skip);
+	*open = s->line[s->n - 1] == '\n' ? NULL : s;
+	s->n = s->label = 0;
+}
+
 /* Bytes in order, to the printer in whole lines. */
 static void take_whole(struct lines *l, uint32_t rank, unsigned stream,
 		       struct stream *s, const char *p, size_t n)
@@ -91,14 +112,14 @@ static void take_whole(struct lines *l, uint32_t rank, unsigned stream,
 	while (n) {
 		end = memchr(p, '\n', n);
 		part = end ? (size_t)(end - p) + 1 : n;
-		if (!s->n && l->label)
-			line_add(s, label,
-				 snprintf(label, sizeof(label), "[%u] ", rank));
-		line_add(s, p, part);
-		if (end || s->n >= LINES_MAX) {
-			print(l, stream, s->line, s->n);
-			s->n = 0;
+		if (!s->n && l->label) {
+			s->label =
+				snprintf(label, sizeof(label), "[%u] ", rank);
+			line_add(s, label, s->label);
 		}
+		line_add(s, p, part);
+		if (end || s->n >= LINES_MAX)
+			line_print(l, stream, s);
 		p += part;
 		n -= part;
 	}
@@ -167,10 +188,14 @@ bool lines_reached(const struct lines *l, uint32_t rank, uint64_t out,
 				 l->streams[2 * rank + 1].next >= err);
 }
 
+void lines_show(struct lines *l, unsigned stream)
+{
+	for (uint32_t i = 0; i < l->nr; i++)
+		line_print(l, stream, &l->streams[2 * i + stream - 1]);
+}
+
 void lines_finish(struct lines *l)
 {
-	for (size_t i = 0; i < 2 * (size_t)l->nr; i++) {
-		print(l, i % 2 + 1, l->streams[i].line, l->streams[i].n);
-		l->streams[i].n = 0;
-	}
+	lines_show(l, 1);
+	lines_show(l, 2);
 }

@@ -37,7 +37,14 @@ void lines_add(struct lines *l, uint32_t rank, unsigned stream, uint64_t offset,
 bool lines_reached(const struct lines *l, uint32_t rank, uint64_t out,
 		   uint64_t err);
 
-/* Print unfinished lines too. */
+/*
+ * Print unfinished lines of that stream too: a question to whoever sits at the
+ * terminal has no end.  The rest follows without a label, or after another
+ * rank's line on a line of its own with one.
+ */
+void lines_show(struct lines *l, unsigned stream);
+
+/* Print all unfinished lines. */
 void lines_finish(struct lines *l);
 
 #endif

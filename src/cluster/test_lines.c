@@ -15,12 +15,17 @@ struct seen {
 	size_t n;
 	unsigned taken;
 	uint64_t last_seq;
+	bool drop; /* count only */
 };
 
 static int print(void *ctx, unsigned stream, const void *p, size_t n)
 {
 	struct seen *s = ctx;
 
+	if (s->drop) {
+		s->n += n;
+		return 0;
+	}
 	assert_true(s->n + n + 3 < sizeof(s->text));
 	s->n += snprintf(s->text + s->n, sizeof(s->text) - s->n, "%u:%.*s;",
 			 stream, (int)n, (const char *)p);
@@ -61,6 +66,44 @@ static void labels(void **state)
 	lines_add(l, 11, 1, 0, "a\nb", 3, 0, 1);
 	lines_finish(l);
 	assert_string_equal(s.text, "1:[11] a\n;1:[11] b;");
+	lines_destroy(l);
+}
+
+/* A question is seen, and the line then goes on, or begins again for others. */
+static void shown_unfinished(void **state)
+{
+	struct seen s = { .n = 0 };
+	struct lines *l = lines_create(2, true, &ops, &s);
+
+	lines_add(l, 0, 1, 0, "a? ", 3, 0, 1);
+	assert_string_equal(s.text, "");
+	lines_show(l, 2);
+	assert_string_equal(s.text, "");
+	lines_show(l, 1);
+	lines_show(l, 1);
+	assert_string_equal(s.text, "1:[0] a? ;");
+	lines_add(l, 0, 1, 3, "b\nc", 3, 0, 2);
+	lines_show(l, 1);
+	assert_string_equal(s.text, "1:[0] a? ;1:b\n;1:[0] c;");
+	s.n = 0;
+	lines_add(l, 1, 1, 0, "x\n", 2, 0, 1);
+	lines_add(l, 0, 1, 6, "d\n", 2, 0, 3);
+	assert_string_equal(s.text, "1:\n;1:[1] x\n;1:[0] d\n;");
+	lines_destroy(l);
+}
+
+/* A line of any length has one label. */
+static void long_line(void **state)
+{
+	static char part[LINES_MAX];
+	struct seen s = { .n = 0, .drop = true };
+	struct lines *l = lines_create(2, true, &ops, &s);
+
+	memset(part, 'x', sizeof(part));
+	for (unsigned i = 0; i < 3; i++)
+		lines_add(l, 1, 1, i * sizeof(part), part, sizeof(part), 0, i);
+	lines_add(l, 1, 1, 3 * sizeof(part), "\n", 1, 0, 3);
+	assert_int_equal(s.n, 3 * sizeof(part) + strlen("[1] ") + 1);
 	lines_destroy(l);
 }
 
@@ -113,6 +156,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_lines),
 		cmocka_unit_test(labels),
+		cmocka_unit_test(shown_unfinished),
+		cmocka_unit_test(long_line),
 		cmocka_unit_test(lone_rank_at_once),
 		cmocka_unit_test(moved_rank),
 		cmocka_unit_test(nonsense),

@@ -15,11 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cluster/lines.h"
 #include "cmd/client_options.h"
+#include "cmd/run_print.h"
+#include "cmd/run_signals.h"
 #include "cmd/run_stdin.h"
 #include "cmd/submission.h"
-#include "core/io.h"
 #include "core/log.h"
 
 enum { KEY_WDIR = 256, KEY_HOSTS };
@@ -60,13 +60,13 @@ struct run {
 	struct tls_key key;
 	struct conn *conn;
 	uint64_t job; /* 0: not yet submitted */
-	struct lines *lines;
+	struct run_print *print;
 	struct run_stdin *input;
 	Control__JobState *done; /* how it ended */
 	sd_event_source *last;	 /* no longer wait for output */
 	usec_t lost_at;		 /* monotonic; 0: connected */
 	bool lost_told;
-	unsigned interrupts;
+	unsigned interrupts, terms;
 	bool submitted; /* SUBMIT is sent */
 	int exit;
 };
@@ -140,17 +140,16 @@ static void job_signal(struct run *r, uint32_t signo)
 		log_warnx("the controller takes no more signals");
 }
 
-static int print(void *ctx, unsigned stream, const void *p, size_t n)
+static void on_failed_print(void *ctx, int code)
 {
 	struct run *r = ctx;
-	int k = io_write_full(stream == 1 ? STDOUT_FILENO : STDERR_FILENO, p,
-			      n);
 
-	if (k < 0 && !r->exit) {
-		r->exit = k == -EPIPE ? 128 + SIGPIPE : EXIT_FAILED;
-		job_signal(r, 0);
-	}
-	return k;
+	if (r->exit)
+		return;
+	r->exit = code == -EPIPE ? 128 + SIGPIPE : EXIT_FAILED;
+	if (code != -EPIPE)
+		log_warn(code, "what the ranks print cannot be written");
+	job_signal(r, 0);
 }
 
 static void taken(void *ctx, uint32_t rank, uint64_t epoch, uint64_t seq)
@@ -168,39 +167,39 @@ static void taken(void *ctx, uint32_t rank, uint64_t epoch, uint64_t seq)
 				    &a);
 }
 
-static const struct lines_ops lines_ops = { .print = print, .taken = taken };
-
 static int on_last(sd_event_source *src, uint64_t usec, void *arg)
 {
+	log_warnx("some of what the ranks printed is lost");
 	return sd_event_exit(sd_event_source_get_event(src), 0);
 }
 
-/* The job is over, and everything it printed is here: end. */
-static void check_end(struct run *r)
+/* The job is over, and everything it printed is here and written: end. */
+static void check_end(void *ctx)
 {
-	bool all = true;
+	struct run *r = ctx;
+	bool all;
 
 	if (!r->done)
 		return;
-	for (size_t i = 0; i < r->done->n_ends; i++)
-		all &= lines_reached(r->lines, i, r->done->ends[i]->stdout_end,
-				     r->done->ends[i]->stderr_end);
+	r->last = sd_event_source_disable_unref(r->last);
+	all = run_print_reached(r->print, r->done);
+	if (all)
+		run_print_finish(r->print);
+	if (!run_print_idle(r->print))
+		return; /* it will be */
 	if (all)
 		sd_event_exit(r->event, 0);
-	else if (!r->last)
+	else
 		sd_event_add_time_relative(r->event, &r->last, CLOCK_MONOTONIC,
 					   LAST_OUTPUT, USEC_PER_MSEC, on_last,
 					   r);
 }
 
-/* ---- messages ---- */
+static const struct run_print_ops print_ops = { .taken = taken,
+						.idle = check_end,
+						.failed = on_failed_print };
 
-static void on_output(struct run *r, const Control__Output *o)
-{
-	lines_add(r->lines, o->rank, o->stream, o->offset, o->data.data,
-		  o->data.len, o->epoch, o->seq);
-	check_end(r);
-}
+/* ---- messages ---- */
 
 /* Takes the message when it is the last. */
 static bool on_state(struct run *r, Control__Message *m)
@@ -274,7 +273,8 @@ static int on_message(struct conn *c, const uint8_t *p, size_t n, void *arg,
 		k = attach(r);
 		break;
 	case MESSAGE_BODY(OUTPUT):
-		on_output(r, m->output);
+		run_print_piece(r->print, m->output);
+		check_end(r);
 		break;
 	case MESSAGE_BODY(STDIN_ROOM):
 		run_stdin_room(r->input, m->stdin_room->from,
@@ -360,10 +360,19 @@ static void run_connect(struct run *r)
 
 /* ---- signals and standard input ---- */
 
-static bool ends(int signo)
+/* With no job to be heard of any more, or told to often enough. */
+static bool leaves(const struct run *r, int signo)
 {
-	return signo == SIGINT || signo == SIGTERM || signo == SIGHUP ||
-	       signo == SIGQUIT;
+	if (!r->job || (signo == SIGINT && r->interrupts > 1))
+		return true;
+	return (r->lost_at || r->done) && run_signal_ends(signo);
+}
+
+/* Behind a pager that waits, what is still unread would keep the job. */
+static void drop_rest(struct run *r)
+{
+	if (!run_print_idle(r->print))
+		run_print_drop(r->print);
 }
 
 static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
@@ -372,23 +381,24 @@ static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
 	struct run *r = arg;
 	int signo = si->ssi_signo;
 
-	/* A controller that is away ends the job when it is back. */
-	if (r->job && r->lost_at && ends(signo))
-		fprintf(stderr,
-			"stint run: the controller does not answer; when it "
-			"does, it ends job %" PRIu64 "\n",
-			r->job);
-	if (!r->job || (r->lost_at && ends(signo)) ||
-	    (signo == SIGINT && r->interrupts > 1)) {
+	if (leaves(r, signo)) {
+		if (r->job && r->lost_at)
+			log_warnx("the controller does not answer; when it "
+				  "does, it ends job %" PRIu64,
+				  r->job);
 		r->exit = 128 + signo;
 		return sd_event_exit(r->event, 0);
 	}
 	if (signo == SIGINT && r->interrupts++) {
-		fputs("stint run: killing the job\n", stderr);
+		log_warnx("killing the job");
+		drop_rest(r);
 		signo = SIGKILL;
 	}
-	if (signo == SIGTERM || signo == SIGHUP)
+	if (signo == SIGTERM || signo == SIGHUP) {
+		if (r->terms++)
+			drop_rest(r);
 		signo = 0; /* end it: TERM, and KILL when that does not help */
+	}
 	job_signal(r, signo);
 	return 0;
 }
@@ -409,49 +419,26 @@ static int send_stdin(void *ctx, uint64_t offset, const void *p, size_t n,
 	return message_send(r->conn, 0, 0, MESSAGE_BODY(STDIN_DATA), &s);
 }
 
-/* Those that this process takes for the job; as under nohup, HUP perhaps not.
- */
-static int signals_take(struct run *r)
-{
-	static const int signals[] = { SIGINT,	SIGTERM, SIGHUP, SIGQUIT,
-				       SIGUSR1, SIGUSR2, SIGALRM };
-	struct sigaction now;
-	sigset_t block;
-	int k = 0;
-
-	signal(SIGPIPE, SIG_IGN);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals) && k >= 0;
-	     i++) {
-		sigaction(signals[i], NULL, &now);
-		if (signals[i] == SIGHUP && now.sa_handler == SIG_IGN)
-			continue;
-		sigemptyset(&block);
-		sigaddset(&block, signals[i]);
-		sigprocmask(SIG_BLOCK, &block, NULL);
-		k = sd_event_add_signal(r->event, NULL, signals[i], on_signal,
-					r);
-	}
-	return k;
-}
-
 static int run_loop(struct run *r)
 {
 	int k;
 
 	k = sd_event_new(&r->event);
 	if (k >= 0)
-		k = signals_take(r);
+		k = run_signals_take(r->event, on_signal, r);
 	if (k < 0)
 		return error_sys(&r->err, k, "event loop");
-	r->lines =
-		lines_create(r->submission.ask.ranks, r->label, &lines_ops, r);
+	r->print = run_print_create(r->event, r->submission.ask.ranks, r->label,
+				    &print_ops, r);
 	r->input = run_stdin_create(r->event, send_stdin, r);
 	run_connect(r);
 	k = sd_event_loop(r->event);
-	lines_finish(r->lines);
+	run_print_finish(r->print);
+	if (!r->exit)
+		run_print_drain(r->print);
 	conn_finish(r->conn);
 	run_stdin_destroy(r->input);
-	lines_destroy(r->lines);
+	run_print_destroy(r->print);
 	sd_event_source_disable_unref(r->last);
 	sd_event_unref(r->event);
 	return k < 0 ? error_sys(&r->err, k, "event loop") : r->code;
