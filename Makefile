@@ -1,7 +1,23 @@
 # A thin front to Meson: `make demo` shows it, `make check` tests it.
 B ?= build
 .DEFAULT_GOAL := all
-.PHONY: all deps check demo bench soak model fuzz asan clang format lint clean install uninstall
+.PHONY: all help deps check demo bench soak model fuzz asan clang format lint clean install uninstall
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make            builds in build/
+## make demo       a real MPI program on four test hosts; one rank moves, live
+## make check      house rules, unit tests, system tests
+## make install    below the prefix (/usr/local, DESTDIR=); make uninstall
+## make bench      measurements; make bench-NAME for one of them
+## make asan       unit and system tests under ASan and UBSan
+## make clang      builds with clang, all warnings errors
+## make fuzz       every fuzz target for a short while
+## make model      model-checks the move's commit protocol
+## make soak       the long loops, hours of them; PART=NAME one of them
+## make lint       the house rules alone; make format
+## make clean      removes the builds
 
 # Install what apt has and this machine lacks; silent where nothing is missing.
 deps:

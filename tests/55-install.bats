@@ -26,6 +26,12 @@ teardown() {
 	done
 	[ -n "$(find "$prefix" -name libstint-pmi.so)" ]
 	"$prefix/bin/stint" policies | grep -q '^easy '
+	# A service starts a program that is there, by options that it has.
+	for service in "$prefix"/lib/systemd/system/stint-{agent,controller}.service; do
+		read -r program command option < <(sed -n 's/^ExecStart=//p' "$service")
+		[ -x "root$program" ]
+		"$stint" "$command" --help | grep -qF -- "${option%%=*}"
+	done
 	ninja -C "$STINT_BUILD" uninstall >/dev/null
 	[ -z "$(find root ! -type d)" ]
 }

@@ -15,8 +15,8 @@
  * 2. add its line POLICY(NAME) to policy/policies.def;
  * 3. add the file to policy/meson.build;
  * 4. say in the comment at its top what a pass costs as the queue grows.
- * The laws of sim/test_sim.c and sim/test_reservations.c are then checked for
- *it.
+ * policy/test_policy.c and sim/test_laws.c, test_renewed.c and
+ * test_reservations.c then run with it, too.
  *
  * How a driver uses one:
  *	policy_create(spec, seed, &policy, err);
