@@ -25,6 +25,7 @@
 #define CONTENT_RATE	   120	/* bytes of queues a microsecond, doc/21 */
 #define LONG_ROUND	   2048 /* pages: enough to measure the link by */
 #define STOP_AND_COPY_RATE 500	/* bytes a microsecond */
+#define PAGEMAP_RATE	   40	/* entries a microsecond, of holes as well */
 
 struct round {
 	uint64_t pages;
@@ -136,12 +137,37 @@ static usec_t predict(const struct sending *s, const struct round *last,
 	       (usec_t)((double)last->pages * FRAME_PAGE / rate);
 }
 
+/* Every entry of pagemap is read, but for mappings that have no page at all. */
+static int count_entries(const struct sending *s, uint64_t *ret,
+			 struct error *err)
+{
+	struct vma_list maps = { 0 };
+	uint64_t n = 0;
+	int r = proc_read_maps(s->src->pid, &maps, err);
+
+	if (r == 0)
+		r = proc_read_advice(s->src->pid, &maps, err);
+	for (size_t i = 0; i < maps.nr; i++)
+		if (vma_carries_pages(&maps.v[i]) && !maps.v[i].empty)
+			n += (maps.v[i].end - maps.v[i].start) / FRAME_PAGE;
+	vma_list_clear(&maps);
+	if (r == 0)
+		*ret = n;
+	return r;
+}
+
 /* All of its memory has to travel while it stands still, but not its files. */
 static int stop_and_copy(struct sending *s, struct error *err)
 {
-	usec_t expected = BASE_USEC +
-			  (usec_t)(s->report->bytes_held / STOP_AND_COPY_RATE);
+	uint64_t entries = 0;
+	usec_t expected;
+	int r = count_entries(s, &entries, err);
 
+	if (r < 0)
+		return r;
+	expected = BASE_USEC +
+		   (usec_t)(s->report->bytes_held / STOP_AND_COPY_RATE) +
+		   (usec_t)(entries / PAGEMAP_RATE);
 	s->report->predicted = expected;
 	if (s->src->budget && expected > s->src->budget)
 		return error_set(
