@@ -78,6 +78,8 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 @test "a signal that comes while nothing runs ends the calls that it would end" {
 	local program=$STINT_BUILD/tests/move/check-interrupts
 	timeout 100 "$drive" --moves 1 --interrupt 36-53 -- "$program" outside
+	# SIGSTOP and SIGCONT before them
+	timeout 100 "$drive" --moves 1 --interrupt 19,18,36-53 -- "$program" outside
 	timeout 100 "$drive" --moves 1 --fail source-sent --interrupt 36-53 -- "$program" outside
 }
 

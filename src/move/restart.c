@@ -25,6 +25,7 @@ struct restart {
 	uint64_t stub, stub_end;
 	struct traced *thread;
 	size_t nr;
+	bool ending;
 };
 
 static uint64_t bit(unsigned sig)
@@ -161,9 +162,15 @@ static bool saw_off(const struct restart *r, struct traced *t, int status)
 	if (!WIFSTOPPED(status))
 		return true;
 	sig = WSTOPSIG(status);
-	/* somebody stops the process, and it shall stay so */
-	if (status >> 16)
+	if (status >> 16 && r->ending)
 		return ptrace(PTRACE_DETACH, t->tid, NULL, NULL) == 0;
+	/* somebody stops the process, and it shall stay so until SIGCONT */
+	if (status >> 16 && sig != SIGTRAP) {
+		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
+		return false;
+	}
+	if (status >> 16)
+		sig = 0;
 	if (sig == SYSCALL_STOP)
 		return at_call(r, t);
 	if (sig == t->mark) {
@@ -208,6 +215,7 @@ void restart_end(struct restart *r)
 {
 	if (!r)
 		return;
+	r->ending = true;
 	/* they stop at once, wherever they are, and are let go */
 	for (size_t i = 0; i < r->nr; i++)
 		ptrace(PTRACE_INTERRUPT, r->thread[i].tid, NULL, NULL);

@@ -228,9 +228,10 @@ class Drive:
             time.sleep(0.002)
 
     def interrupt(self, pid):
-        first, last = map(int, self.opts.interrupt.split("-"))
-        for sig in range(first, last + 1):
-            os.kill(pid, sig)
+        for part in self.opts.interrupt.split(","):
+            first, *last = map(int, part.split("-"))
+            for sig in range(first, (last or [first])[0] + 1):
+                os.kill(pid, sig)
 
     def interrupt_copy(self, receiver):
         """It stands before its release: now the signals come."""
@@ -371,7 +372,7 @@ def options(argv=None):
     p.add_argument("--there", metavar="COMMAND",
                    help="the second host has copies of the program's files, "
                    "which this shell command changes")
-    p.add_argument("--interrupt", metavar="FIRST-LAST",
+    p.add_argument("--interrupt", metavar="FIRST-LAST,...",
                    help="the program gets these signals while the copy stands "
                    "before its release, or at the POINT of --fail, where the "
                    "receiver dies then")
