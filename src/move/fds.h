@@ -31,6 +31,7 @@
  * inotify, fanotify, other anonymous inodes, devices but mem(4)'s, ptys,
  * deleted files that another process has open too and ones above 64 MiB (others
  * move with their content), files that are another file at the destination,
+ * files of /proc about another process,
  * named pipes of which an end is open elsewhere (in a tree that moves nobody
  * can), leases, exclusive fcntl(F_SETLK) locks that stay, of files that both
  * hosts share (other locks move; one that is given back within 0.2 s is waited
