@@ -150,6 +150,23 @@ assert s["version"]'
 	[[ "$stderr" == *"left out 3 jobs (1 without a run time, 1 without a size, 1 larger than 4"* ]]
 }
 
+@test "a machine of no number is an error, job numbers that come twice are said" {
+	small
+	sed 's/MaxProcs: 4/MaxProcs: banana/' "$dir/t.swf" >"$dir/bad.swf"
+	fails "bad.swf:1: no number in 'MaxProcs: banana'; --procs" "$stint" sim -p fcfs --swf "$dir/bad.swf"
+	for args in "--swf $dir/bad.swf --procs 4" "--swf $dir/good.swf"; do
+		{ echo "; UnixStartTime: banana" && echo "; MaxNodes: 4" && cat "$dir/bad.swf"; } >"$dir/good.swf"
+		run --separate-stderr "$stint" sim -p fcfs $args
+		[ "$status" = 0 ]
+		[ -z "$stderr" ]
+		[[ "$output" == *"3 ended on 4 processors"* ]]
+	done
+	tail -1 "$dir/t.swf" >>"$dir/t.swf"
+	run --separate-stderr "$stint" sim -p fcfs --swf "$dir/t.swf"
+	[ "$status" = 0 ]
+	[[ "$stderr" == *"t.swf: 1 jobs have the number of another (the first is 3)"* ]]
+}
+
 @test "jobs too large for the hosts are rejected, said and counted" {
 	small
 	for policy in fcfs easy dqs lst sed1 deqp; do

@@ -35,6 +35,8 @@ static int list_workloads(void)
 static void tell_dropped(const char *path, const struct swf_trace *t)
 {
 	size_t dropped = t->no_run + t->no_size + t->too_large + t->cancelled;
+	int64_t id;
+	size_t same = swf_same_ids(t, &id);
 
 	if (dropped)
 		fprintf(stderr,
@@ -49,6 +51,12 @@ static void tell_dropped(const char *path, const struct swf_trace *t)
 			path, t->raised);
 	if (t->unsorted)
 		fprintf(stderr, "%s: sorted by submit time\n", path);
+	if (same)
+		fprintf(stderr,
+			"%s: %zu jobs have the number of another (the first is "
+			"%" PRId64 "): results and events cannot tell them "
+			"apart\n",
+			path, same, id);
 }
 
 static int open_swf(struct sim_args *a, struct swf_trace *ret_kept,

@@ -26,6 +26,8 @@ struct parser {
 	struct swf_trace trace;
 	size_t cap;
 	int64_t max_procs, max_nodes;
+	const char *no_number; /* the first of these whose value is none */
+	size_t no_number_line;
 	uint64_t nr_fit; /* jobs so far that the machine has room for */
 	usec_t last_fit; /* the latest submit of them */
 	struct error *err;
@@ -317,30 +319,37 @@ static int take_job(struct parser *p, const struct field *f)
 	return 0;
 }
 
-/* "; Name: number" */
-static void header_number(struct parser *p, const char *name, int64_t *ret)
+/* "; Name: number"; -1 and 0 say that it is not known */
+static int header_number(struct parser *p, const char *name, int64_t *ret)
 {
 	size_t n = strlen(name), room = (size_t)(p->end - p->at);
 	const char *c = p->at + n;
 	int64_t v = 0;
 
 	if (room <= n || strncasecmp(p->at, name, n) || *c++ != ':')
-		return;
+		return 0;
 	while (c < p->end && is_blank(*c))
 		c++;
+	if (c < p->end && !isdigit((unsigned char)*c) && *c != '-')
+		return -EINVAL;
 	for (int i = 0; c < p->end && i < 15 && isdigit((unsigned char)*c); i++)
 		v = v * 10 + (*c++ - '0');
 	if (v > 0)
 		*ret = v;
+	return 0;
 }
 
 static void parse_comment(struct parser *p)
 {
 	while (p->at < p->end && (*p->at == ';' || is_blank(*p->at)))
 		p->at++;
-	header_number(p, "MaxProcs", &p->max_procs);
-	header_number(p, "MaxNodes", &p->max_nodes);
-	header_number(p, "UnixStartTime", &p->trace.unix_start);
+	if ((header_number(p, "MaxProcs", &p->max_procs) < 0 ||
+	     header_number(p, "MaxNodes", &p->max_nodes) < 0) &&
+	    !p->no_number) {
+		p->no_number = p->at;
+		p->no_number_line = p->line;
+	}
+	(void)!header_number(p, "UnixStartTime", &p->trace.unix_start);
 	skip_line(p);
 }
 
@@ -389,47 +398,35 @@ static int parse_line(struct parser *p)
 	return 0;
 }
 
-struct place {
-	usec_t submit;
-	size_t ix; /* in the file */
-};
-
-static int compare_places(const void *a, const void *b)
+/* How large the machine is, is said in a way that we do not understand. */
+static int bad_header(const struct parser *p)
 {
-	const struct place *x = a, *y = b;
+	const char *c = p->no_number;
+	int length = 0;
 
-	if (x->submit != y->submit)
-		return x->submit < y->submit ? -1 : 1;
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
+	while (c + length < p->end && length < 60 &&
+	       isprint((unsigned char)c[length]))
+		length++;
+	return error_set(p->err, -EINVAL,
+			 "%s:%zu: no number in '%.*s'; --procs says how many "
+			 "processors there are",
+			 p->name, p->no_number_line, length, c);
 }
 
-/* qsort need not be stable, so the place in the file is part of the key. */
-static void sort_jobs(struct swf_trace *t)
-{
-	struct place *place = xcalloc(t->nr, sizeof(*place));
-	struct swf_job *sorted = xcalloc(t->nr, sizeof(*sorted));
-
-	for (size_t i = 0; i < t->nr; i++)
-		place[i] = (struct place){ t->job[i].submit, i };
-	qsort(place, t->nr, sizeof(*place), compare_places);
-	for (size_t i = 0; i < t->nr; i++)
-		sorted[i] = t->job[place[i].ix];
-	free(place);
-	free(t->job);
-	t->job = sorted;
-}
-
-static void choose_procs(struct parser *p)
+static int choose_procs(struct parser *p)
 {
 	uint32_t largest = 0;
 	int64_t procs = known_procs(p);
 
+	if (!procs && p->no_number)
+		return bad_header(p);
 	for (size_t i = 0; i < p->trace.nr; i++)
 		if (p->trace.job[i].size > largest)
 			largest = p->trace.job[i].size;
 	if (procs <= 0 || procs > UINT32_MAX / 2)
 		procs = largest;
 	p->trace.procs = (uint32_t)procs;
+	return 0;
 }
 
 static void drop_too_large(struct swf_trace *t)
@@ -475,8 +472,9 @@ int swf_parse(const char *text, size_t size, const char *name,
 		p.line++;
 		r = parse_line(&p);
 	}
+	if (!r)
+		r = choose_procs(&p);
 	if (!r) {
-		choose_procs(&p);
 		drop_too_large(&p.trace);
 		if (!p.trace.nr)
 			r = nothing_left(&p);
@@ -486,7 +484,7 @@ int swf_parse(const char *text, size_t size, const char *name,
 		return r;
 	}
 	if (p.trace.unsorted)
-		sort_jobs(&p.trace);
+		swf_sort(&p.trace);
 	if (options->nr_jobs && p.trace.nr > options->nr_jobs)
 		p.trace.nr = options->nr_jobs;
 	*ret = p.trace;

@@ -8,6 +8,8 @@
  * - jobs with run <= 0, size <= 0 or more than the machine has are left out,
  *   and counted;
  * - submits need not be sorted; equal ones keep the order of the file.
+ * - a header that is meant to say how large the machine is and has no number is
+ *   an error, unless another line or the caller says it (-1 and 0: not known).
  * gzip and CRLF are taken as they come.  Anything else is an error with file
  * and line: a wrong trace is never read half.  Where only the first jobs are
  * wanted and it is known how large the machine is, of the lines behind them no
@@ -69,6 +71,13 @@ int swf_read(const char *path, const struct swf_options *options,
 int swf_parse(const char *text, size_t size, const char *name,
 	      const struct swf_options *options, struct swf_trace *ret,
 	      struct error *err) must_check;
+
+/* By submit, then as they stand; swf_parse() has done so. */
+void swf_sort(struct swf_trace *trace);
+
+/* How many jobs have a number that an earlier one has; *ret_id: the first such.
+ */
+size_t swf_same_ids(const struct swf_trace *trace, int64_t *ret_id);
 
 void swf_clear(struct swf_trace *trace);
 
