@@ -464,3 +464,31 @@ controller_on_small_disk() {
 	is 'j[1]["state"]' running
 	st run -n 1 true
 }
+
+@test "a destination that runs out of memory: the move is given up, agents live on" {
+	local group
+	group=$(find /sys/fs/cgroup/memory -type d -path "*stint-testbed.$STINT_TESTBED/h2" 2>/dev/null)
+	[ -n "$group" ] || skip "no cgroup v1 memory controller"
+	limit=1000 st run -n 1 --hosts h1 python3 -c 'import sys, time
+b = bytearray(64 << 20)
+while True:
+    for i in range(0, len(b), 4096): b[i] = b[i] + 1 & 255
+    assert len(set(b[::4096])) == 1
+    print("round", flush=True); time.sleep(0.05)' >"$bed/out" 2>&1 3>&- &
+	background=$!
+	eventually grep -q round "$bed/out"
+	echo $((24 << 20)) >"$group/memory.limit_in_bytes"
+	for _ in 1 2; do
+		run -1 st migrate 1.0 h2
+		echo "$output"
+		[ "${#lines[@]}" = 1 ]
+		hosts_up 3
+	done
+	rounds=$(grep -c round "$bed/out")
+	more_rounds() { [ "$(grep -c round "$bed/out")" -gt "$rounds" ]; }
+	eventually more_rounds
+	echo -1 >"$group/memory.limit_in_bytes"
+	st migrate 1.0 h2
+	rounds=$(grep -c round "$bed/out")
+	eventually more_rounds
+}

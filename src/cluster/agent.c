@@ -21,6 +21,7 @@
 
 #include "cluster/agent_priv.h"
 #include "cluster/keys.h"
+#include "cluster/process.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -427,6 +428,7 @@ static int agent_serve(struct agent *a, struct error *err)
 	sigset_t block;
 	int r;
 
+	process_spare(); /* and its keepers, before the ranks */
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&block);
 	sigaddset(&block, SIGTERM);

@@ -163,6 +163,8 @@ static int start_init(struct capsule *c, const struct capsule_spec *spec,
 	close(init.events);
 	if (r < 0)
 		return r;
+	/* All that is started in it is its child. */
+	process_spare_no_more(c->init_pid);
 	r = packet_receive(c->ctl, &answer, sizeof(answer), NULL, NULL, 0);
 	if (r < 0)
 		return error_sys(err, r, "the capsule's init died at once");

@@ -14,6 +14,7 @@
 
 #include "cluster/controller_priv.h"
 #include "cluster/keys.h"
+#include "cluster/process.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "net/net.h"
@@ -295,6 +296,7 @@ int controller_run(const struct controller_conf *conf, int ready_fd,
 	TAILQ_INIT(&ctl.jobs);
 	TAILQ_INIT(&ctl.klinks);
 	TAILQ_INIT(&ctl.moves);
+	process_spare();
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&block);
 	sigaddset(&block, SIGTERM);

@@ -120,6 +120,26 @@ int process_end(const struct process_id *id, int sig, int timeout_ms)
 	return r > 0 ? 0 : -EAGAIN;
 }
 
+static void set_oom_score(pid_t pid, const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", pid);
+	(void)!io_write_file(AT_FDCWD, path, text);
+}
+
+void process_spare(void)
+{
+	if (!geteuid())
+		set_oom_score(getpid(), "-900");
+}
+
+void process_spare_no_more(pid_t pid)
+{
+	if (!geteuid())
+		set_oom_score(pid, "0");
+}
+
 int process_fdinfo(int fd, const char *key, int64_t *ret)
 {
 	char path[64], *text, *p;

@@ -36,6 +36,13 @@ int process_open(const struct process_id *id) must_check;
  */
 int process_end(const struct process_id *id, int sig, int timeout_ms);
 
+/*
+ * When memory runs out the kernel kills others before this process and those it
+ * forks; or no longer, for a process forked since (as root, and best effort).
+ */
+void process_spare(void);
+void process_spare_no_more(pid_t pid);
+
 /* The number after "KEY:" in /proc/self/fdinfo/FD, such as a pidfd's "Pid". */
 int process_fdinfo(int fd, const char *key, int64_t *ret) must_check;
 
