@@ -36,6 +36,7 @@ fails() {
 	fails 2 "no workload 'nosuch'" sweep -p fcfs -w nosuch
 	fails 2 "unrecognized option '--json'" kill --json 1
 	fails 2 "too often" agent --report-every 0
+	fails 2 "none of auto, no" agent --fast-path yes
 	fails 2 "out of range" agent --cores 0
 	fails 2 "--hosts: ',,'" run --hosts ,, true
 	fails 2 "--wdir: /nonexistent" run --wdir /nonexistent true

@@ -72,10 +72,12 @@ slay() { # PID
 }
 
 # As `stint testbed up` started them.
-start_agent() { # HOST
-	on "$1" "$stint" agent --controller="unix:$bed/controller.sock" \
-		--key="$bed/$1/key" --run-dir="$bed/$1/run" --uplink=eth0 \
-		--cores=1 --score=1000 >>"$bed/$1/agent.log" 2>&1 3>&- &
+start_agent() { # HOST OPTIONS...
+	local host=$1
+	shift
+	on "$host" "$stint" agent --controller="unix:$bed/controller.sock" \
+		--key="$bed/$host/key" --run-dir="$bed/$host/run" --uplink=eth0 \
+		--cores=1 --score=1000 "$@" >>"$bed/$host/agent.log" 2>&1 3>&- &
 }
 
 start_controller() { # OPTIONS...

@@ -9,6 +9,7 @@
 #ifndef CLUSTER_AGENT_H
 #define CLUSTER_AGENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"
@@ -26,8 +27,9 @@ struct agent_conf {
 	 * possible.  A rank moves only between hosts of one kind.
 	 */
 	char *net;
-	uint32_t cores; /* 0: those there are */
-	double score;	/* 0: measure, and remember in RUN_DIR/score */
+	bool no_fast_path; /* capsule_fast_path() */
+	uint32_t cores;	   /* 0: those there are */
+	double score;	   /* 0: measure, and remember in RUN_DIR/score */
 	usec_t report_every;
 };
 

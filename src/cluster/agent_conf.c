@@ -34,6 +34,16 @@ static int set_net(struct agent_conf *conf, const char *value,
 	return 0;
 }
 
+static int set_fast_path(struct agent_conf *conf, const char *value,
+			 struct error *err)
+{
+	if (strcmp(value, "auto") && strcmp(value, "no"))
+		return error_set(err, -EINVAL,
+				 "fast-path: '%s' is none of auto, no", value);
+	conf->no_fast_path = !strcmp(value, "no");
+	return 0;
+}
+
 /* Shorter ones would load the host that they are to tell about. */
 static int set_report_every(struct agent_conf *conf, const char *value,
 			    struct error *err)
@@ -76,6 +86,8 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 	}
 	if (!strcmp(name, "net"))
 		return set_net(conf, value, err);
+	if (!strcmp(name, "fast-path"))
+		return set_fast_path(conf, value, err);
 	if (!strcmp(name, "report-every"))
 		return set_report_every(conf, value, err);
 	if (!strcmp(name, "score") || !strcmp(name, "cores")) {
@@ -90,7 +102,7 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 	}
 	return error_set(err, -EINVAL,
 			 "unknown setting '%s'; there are controller, key, "
-			 "run-dir, address, uplink, net, cores, score, "
-			 "report-every",
+			 "run-dir, address, uplink, net, fast-path, cores, "
+			 "score, report-every",
 			 name);
 }

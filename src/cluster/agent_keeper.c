@@ -411,7 +411,7 @@ static int spawn_keeper(struct relay *r, int ready)
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
-	char *argv[8];
+	char *argv[9];
 	pid_t pid;
 	int k;
 
@@ -422,7 +422,9 @@ static int spawn_keeper(struct relay *r, int ready)
 	argv[4] = xasprintf("--rank=%u", r->rank);
 	argv[5] = xasprintf("--epoch=%" PRIu64, r->epoch);
 	argv[6] = (char *)"--ready-fd=3";
-	argv[7] = NULL;
+	argv[7] =
+		r->agent->conf->no_fast_path ? (char *)"--no-fast-path" : NULL;
+	argv[8] = NULL;
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawnattr_init(&attr);

@@ -196,6 +196,15 @@ int capsule_plug(struct capsule *c, struct error *err) must_check;
  */
 int capsule_yield(struct capsule *c, struct error *err) must_check;
 
+/*
+ * Let TCP between the capsule and other hosts go past this host's forwarding
+ * (net/fast_path.h) if nothing on the host wants to see it there, and no longer
+ * if something now does: to be called when it is plugged for the first time,
+ * which then waits for some 10 ms, and again every second.  1: it does; 0: not
+ * now, and why; negative: never, and why.
+ */
+int capsule_fast_path(struct capsule *c, struct error *why) must_check;
+
 /* ---- standing still ---- */
 
 /*

@@ -11,6 +11,10 @@
  *	eth0 ADDRESS ---- pair ---- GATEWAY MAC    uplink ---- other hosts
  *	 gateway is at MAC      ADDRESS is at MAC   "ADDRESS is at uplink"
  *
+ * TCP between the capsule and other hosts need not be forwarded at all: see
+ * net/fast_path.h, whose one door is opened after and shut before all else
+ *here.
+ *
  * Unplugged, both neighbour entries name a MAC that nobody has: frames are
  *still sent, and ignored on arrival, which no protocol takes for an error.  Two
  * messages to the kernel, no grace period.
@@ -182,6 +186,19 @@ static int look_at_uplink(struct capsule_link *l, unsigned *mtu, int netns,
 	return r < 0 ? r : 0;
 }
 
+/* Its doors, in memory that engines will share; capsule_fast_path() tells. */
+static void make_fast_path(struct capsule_link *l)
+{
+	struct fast_path_spec spec = {
+		.uplink = l->uplink_index,
+		.index = l->index,
+		.address = l->address,
+	};
+
+	if (l->mode == CAPSULE_NET_ROUTED && l->uplink_index)
+		(void)!fast_path_create(&l->fast, &spec, &l->why_slow);
+}
+
 int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	      int netns, struct error *err)
 {
@@ -193,11 +210,13 @@ int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	if ((r = net_open(&l->host, err)) < 0 ||
 	    (r = net_open_at(netns, &l->inside, err)) < 0)
 		return r;
+	error_set(&l->why_slow, -EOPNOTSUPP, "it is not routed to an uplink");
 	if (l->uplink[0] && (r = look_at_uplink(l, &mtu, netns, err)) < 0)
 		return r;
 	if ((r = make_pair(l, mtu, netns, err)) < 0 ||
 	    (r = set_up_inside(l, spec, err)) < 0)
 		return r;
+	make_fast_path(l);
 	r = set_up_host(l, err);
 	return r < 0 ? r : wait_for_carrier(l, err);
 }
@@ -244,6 +263,8 @@ void link_remove(struct capsule_link *l, bool plugged)
 	}
 	if (l->host && l->index)
 		(void)!net_link_delete(l->host, l->index, NULL);
+	fast_path_destroy(l->fast);
+	l->fast = NULL;
 	net_close(l->host);
 	net_close(l->inside);
 	io_close(&l->packet);
@@ -264,6 +285,7 @@ static int plug_routed(const struct capsule_link *l, struct error *err)
 				   err)) < 0 ||
 	    !l->uplink_index)
 		return r;
+	fast_path_plug(l->fast, true);
 	if ((r = net_proxy_put(l->host, l->uplink_index, l->address, err)) < 0)
 		return r;
 	return net_arp_announce(l->packet, l->uplink_index, l->address,
@@ -303,6 +325,7 @@ static int unplug_routed(const struct capsule_link *l, struct error *err)
 {
 	int r;
 
+	fast_path_plug(l->fast, false);
 	if ((r = net_neighbour_put(l->inside, l->eth0, gateway(), nobody_mac,
 				   err)) < 0 ||
 	    (r = net_neighbour_put(l->host, l->index, l->address, nobody_mac,
@@ -336,4 +359,29 @@ int capsule_yield(struct capsule *c, struct error *err)
 	if (r < 0 || c->link.mode != CAPSULE_NET_ROUTED)
 		return r;
 	return net_route_delete(c->link.host, &route, err);
+}
+
+/* ---- the fast path ---- */
+
+int capsule_fast_path(struct capsule *c, struct error *why)
+{
+	struct capsule_link *l = &c->link;
+	char what[NET_HOOK_TEXT];
+	int r;
+
+	if (!l->fast) {
+		*why = l->why_slow;
+		return -EOPNOTSUPP;
+	}
+	r = net_hooks_find(l->uplink_index, what, why);
+	if (r > 0)
+		error_set(why, -EBUSY, "%s", what);
+	if (r) {
+		fast_path_allow(l->fast, false);
+		return 0;
+	}
+	if ((r = fast_path_attach(l->fast, why)) < 0)
+		return r;
+	fast_path_allow(l->fast, true);
+	return 1;
 }

@@ -21,6 +21,7 @@
 #include "cluster/capsule.h"
 #include "cluster/capsule_cgroup.h"
 #include "core/error.h"
+#include "net/fast_path.h"
 #include "net/net.h"
 
 /* ---- the address ---- */
@@ -37,6 +38,8 @@ struct capsule_link {
 	int eth0;	  /* of the capsule's end, inside */
 	int uplink_index; /* routed: uplink; bridge: the bridge */
 	uint8_t uplink_mac[NET_MAC_LEN];
+	struct fast_path *fast; /* or NULL, and then why_slow */
+	struct error why_slow;
 };
 
 /* Choose names and look at the uplink; nothing is made. */

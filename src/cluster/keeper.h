@@ -15,6 +15,7 @@
 #ifndef CLUSTER_KEEPER_H
 #define CLUSTER_KEEPER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"
@@ -25,6 +26,7 @@ struct keeper_config {
 	const char *job; /* letters, digits, '_' and '-', at most 32 */
 	uint32_t rank;
 	uint64_t epoch; /* 0: to START; else the move with which it lands */
+	bool fast_path; /* use it where possible (capsule_fast_path()) */
 	int ready_fd;	/* told when the socket listens; -1 */
 	usec_t lonely;	/* it ends when so long it has neither rank nor agent:
 			   one whose agent died starting it; 0: 10 minutes */

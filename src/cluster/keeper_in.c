@@ -208,6 +208,7 @@ static void runs(struct keeper *k)
 	k->rank_pid = find_rank(k);
 	k->state = KEEPER__STATE__RUNNING;
 	k->quiet = false;
+	keeper_fast_path_begin(k);
 	if (!k->pmi)
 		keeper_end_close(&k->end[EXT_PMI]);
 	if (keeper_io_begin(k, &err) < 0 || keeper_pmi_begin(k, &err) < 0)

@@ -7,6 +7,7 @@
  *	keeper.c        life: set-up, the loop, the end
  *	keeper_agent.c  the agent's connection, requests to functions by a table
  *	keeper_start.c  capsule and program; the end of the rank
+ *	keeper_fast.c   the capsule's fast path, looked after every second
  *	keeper_io.c     stdin, stdout, stderr
  *	keeper_pmi.c    the rank's PMI socket, fences
  *	keeper_move.c   what both ends of a move share
@@ -102,6 +103,10 @@ struct keeper {
 	/* the rank */
 	struct capsule *capsule;
 	sd_event_source *capsule_source;
+	bool want_fast_path;
+	sd_event_source *fast_path_source;
+	int fast_path; /* what was told last: as capsule_fast_path() */
+	char *why_slow;
 	pid_t rank_pid;
 	char **argv, **env; /* of START, while it comes in pieces */
 	size_t nr_argv, nr_env;
@@ -154,6 +159,11 @@ void keeper_clear_rank(struct keeper *k);
 void keeper_maybe_exited(struct keeper *k);
 /* Nothing to do any more, nothing to hand out: end the loop. */
 void keeper_maybe_end(struct keeper *k);
+
+/* ---- keeper_fast.c */
+/* Once the rank runs here; until keeper_fast_path_end(). */
+void keeper_fast_path_begin(struct keeper *k);
+void keeper_fast_path_end(struct keeper *k);
 
 /* ---- keeper_io.c */
 int keeper_io_begin(struct keeper *k, struct error *err) must_check;

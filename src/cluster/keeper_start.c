@@ -175,6 +175,7 @@ int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 void keeper_drop_capsule(struct keeper *k)
 {
 	k->capsule_source = sd_event_source_disable_unref(k->capsule_source);
+	keeper_fast_path_end(k);
 	capsule_destroy(k->capsule);
 	k->capsule = NULL;
 	k->rank_pid = 0;
@@ -332,6 +333,7 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 		return;
 	}
 	k->state = KEEPER__STATE__RUNNING;
+	keeper_fast_path_begin(k);
 	started.pid = (uint32_t)k->rank_pid;
 	ev.re = req->id;
 	ev.body_case = KEEPER__EVENT__BODY_STARTED;

@@ -30,6 +30,10 @@ static const struct argp_option options[] = {
 	  "what network capsules have (routed for root); bridge: the uplink is "
 	  "a bridge on the hosts' LAN, and capsules are its ports",
 	  0 },
+	{ "fast-path", KEY_SETTING + 9, "auto|no", 0,
+	  "TCP of routed capsules past this host's forwarding (auto: while "
+	  "no firewall or the like is there)",
+	  0 },
 	{ "cores", KEY_SETTING + 6, "N", 0, "ranks at full speed (all cores)",
 	  0 },
 	{ "score", KEY_SETTING + 7, "N", 0,

@@ -10,7 +10,14 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 
-enum { OPT_RUN_DIR = 256, OPT_JOB, OPT_RANK, OPT_EPOCH, OPT_READY_FD };
+enum {
+	OPT_RUN_DIR = 256,
+	OPT_JOB,
+	OPT_RANK,
+	OPT_EPOCH,
+	OPT_READY_FD,
+	OPT_NO_FAST_PATH
+};
 
 static const struct argp_option options[] = {
 	{ "run-dir", OPT_RUN_DIR, "DIR", 0, "The agent's run directory" },
@@ -18,6 +25,8 @@ static const struct argp_option options[] = {
 	{ "rank", OPT_RANK, "RANK", 0, "The rank's number" },
 	{ "epoch", OPT_EPOCH, "EPOCH", 0,
 	  "The move with which the rank lands; 0: it is started here" },
+	{ "no-fast-path", OPT_NO_FAST_PATH, 0, 0,
+	  "Its packets are forwarded like all others (stint-agent(8))" },
 	{ "ready-fd", OPT_READY_FD, "FD", 0,
 	  "Write a newline here when the socket listens" },
 	{ 0 },
@@ -45,6 +54,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r = parse_int(arg, 0, INT64_MAX, "epoch", &v, &err);
 		conf->epoch = (uint64_t)v;
 		break;
+	case OPT_NO_FAST_PATH:
+		conf->fast_path = false;
+		break;
 	case OPT_READY_FD:
 		r = parse_int(arg, 0, 1 << 20, "ready-fd", &v, &err);
 		conf->ready_fd = (int)v;
@@ -70,7 +82,7 @@ int cmd_keeper(int argc, char **argv)
 		.doc = "Be the keeper of one rank. Agents start keepers; to run "
 		       "a program use `stint run`.",
 	};
-	struct keeper_config conf = { .ready_fd = -1 };
+	struct keeper_config conf = { .fast_path = true, .ready_fd = -1 };
 	struct error err = ERROR_INIT;
 	char *prefix;
 

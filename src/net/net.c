@@ -29,11 +29,16 @@ struct net {
 
 int net_open(struct net **ret, struct error *err)
 {
+	return net_open_family(NETLINK_ROUTE, ret, err);
+}
+
+int net_open_family(int family, struct net **ret, struct error *err)
+{
 	struct net *net = xcalloc(1, sizeof(*net));
 	struct timespec now;
 	int r, on = 1;
 
-	net->nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	net->nl = mnl_socket_open2(family, SOCK_CLOEXEC);
 	if (!net->nl || mnl_socket_bind(net->nl, 0, MNL_SOCKET_AUTOPID) < 0) {
 		r = error_sys(err, -errno, "cannot open a netlink socket");
 		net_close(net);
@@ -147,6 +152,8 @@ int net_request_call(struct net *net, struct net_request *req, net_reply *cb,
 				continue;
 			if (nlh->nlmsg_type == NLMSG_ERROR)
 				return read_verdict(net, nlh);
+			if (nlh->nlmsg_type == NLMSG_DONE)
+				return 0; /* the end of a dump */
 			if (cb)
 				cb(nlh, data);
 		}

@@ -7,6 +7,10 @@
 
 #include "net/net.h"
 
+/* net_open() for another family than rtnetlink, of the same kind of messages.
+ */
+int net_open_family(int family, struct net **ret, struct error *err) must_check;
+
 /* A message being built: header, then attributes by mnl_attr_put_*(). */
 struct net_request {
 	_Alignas(16) char buf[1024];

@@ -1,0 +1,43 @@
+/*
+ * bpf.h - bpf(2) and its instructions, inside the room only
+ *
+ * Fields are known by <linux/bpf.h>, which Debian 12 has of Linux 6.1; what
+ * tcx needs of 6.6 is the one number below.
+ */
+#ifndef NET_BPF_H
+#define NET_BPF_H
+
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "net/fast_path.h"
+
+#define BPF_TCX_INGRESS_TYPE 46 /* enum bpf_attach_type, BPF_TCX_INGRESS */
+
+/* The result, or -1 and errno. */
+static inline int bpf_call(int cmd, union bpf_attr *attr)
+{
+	return (int)syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+}
+
+/* So are our programs named, by which net_hooks_find() knows them. */
+#define FAST_PATH_NAME "stint_fast_path"
+
+/* What the programs read of the map, by these offsets. */
+struct fast_path_doors {
+	uint32_t plugged, allowed;
+};
+
+/*
+ * The program for one direction into insn[], which has room for
+ * FAST_PATH_INSNS; returns how many there are.  map: with one struct
+ * fast_path_doors.
+ */
+#define FAST_PATH_INSNS 128
+size_t fast_path_program(struct bpf_insn *insn, bool inwards, int map,
+			 const struct fast_path_spec *spec);
+
+#endif

@@ -1,0 +1,136 @@
+# Capsules' TCP goes past the host's forwarding (doc/design/10): that it does,
+# that it moves, and that it does not where the host's owner wants to see it.
+# What is forwarded, the kernel counts: ForwDatagrams.
+
+bats_require_minimum_version 1.5.0
+load jobs
+
+setup() {
+	jobs_setup
+	sum=$STINT_BUILD/tests/mpi/chkmpi
+}
+
+teardown() {
+	jobs_teardown
+}
+
+# Two ranks that exchange messages until they are told to end.
+exchange() { # HOSTS
+	limit=1000 st run -n 2 --hosts "$1" "$sum" --seconds 1000 --max 1000 \
+		>"$bed/out" 2>&1 3>&- &
+	background=$!
+	eventually grep -q round "$bed/out"
+}
+
+ends_right() {
+	st kill -s USR1 1
+	wait "${background%% *}"
+	background=
+	grep -q PASS "$bed/out"
+}
+
+# The last that the host's log says of the fast path.
+says() { # HOST WORDS
+	grep 'fast-path=' "$bed/$1/agent.log" | tail -n1 | grep -qF "$2"
+}
+
+has_received() { # HOST PACKETS
+	[ "$(on "$1" cat /sys/class/net/eth0/statistics/rx_packets)" -ge "$2" ]
+}
+
+# What the host has forwarded while it received 200 packets or more.
+forwarded() { # HOST
+	local was now at
+	at=$(on "$1" cat /sys/class/net/eth0/statistics/rx_packets)
+	was=$(on "$1" awk '/^Ip: [0-9]/ { print $7 }' /proc/net/snmp)
+	eventually has_received "$1" $((at + 200))
+	now=$(on "$1" awk '/^Ip: [0-9]/ { print $7 }' /proc/net/snmp)
+	echo $((now - was))
+}
+
+fast() { # HOST...
+	local h
+	for h; do
+		eventually says "$h" fast-path=on
+		[ "$(forwarded "$h")" -lt 20 ]
+	done
+}
+
+slow() { # HOST WHY
+	eventually says "$1" "fast-path=off why=\"$2\""
+	[ "$(forwarded "$1")" -gt 100 ]
+}
+
+no_programs() { # HOST
+	[ -z "$(on "$1" "$BATS_TEST_DIRNAME/tcx.py" eth0)" ]
+}
+
+@test "capsules' TCP is not forwarded, until the owner of the host wants to see it" {
+	serve 2
+	exchange h1,h2
+	fast h1 h2
+
+	on h1 nft -f - <<-'END'
+		table inet guard {
+			chain seen {
+				type filter hook forward priority 0
+				counter
+			}
+		}
+	END
+	slow h1 "nftables has the table guard"
+	on h1 nft list table inet guard | grep -Eq 'packets [1-9][0-9]{2}'
+	on h1 nft delete table inet guard
+	fast h1
+
+	on h1 tc qdisc add dev eth0 clsact
+	slow h1 "the uplink has a qdisc clsact"
+	on h1 tc qdisc del dev eth0 clsact
+	fast h1
+
+	timeout 300 "$stint" testbed exec h1 "$BATS_TEST_DIRNAME/tcx.py" eth0 hold 3>&- &
+	held=$!
+	background="$background $held"
+	slow h1 "the uplink has a tcx program that is not Stint's"
+	kill "$held"
+	fast h1
+	ends_right
+}
+
+@test "a rank that moves has its fast path where it is" {
+	serve 3
+	exchange h1,h2
+	fast h1 h2
+	st migrate 1.0 h3
+	fast h3 h2
+	st migrate 1.1 h3 # nothing leaves this host now
+	eventually no_programs h2
+	st migrate 1.1 h1
+	fast h1 h3
+	ends_right
+}
+
+@test "a keeper that is killed leaves no program of the fast path behind" {
+	serve 2
+	exchange h1,h2
+	fast h1 h2
+	[ "$(on h1 "$BATS_TEST_DIRNAME/tcx.py" eth0)" = stint_fast_path ]
+	kill -9 "$(pgrep -of "keeper --run-dir=$bed/h1/run ")"
+	run ! wait "$background"
+	background=
+	eventually no_programs h1
+	eventually no_programs h2
+}
+
+@test "an agent with fast-path=no has none" {
+	serve 2
+	kill "$(service_pid h1)"
+	eventually hosts_up 1
+	start_agent h1 --fast-path=no
+	eventually hosts_up 2
+	exchange h1,h2
+	slow h1 "the agent's setting is fast-path=no"
+	no_programs h1
+	fast h2
+	ends_right
+}
