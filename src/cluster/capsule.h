@@ -112,7 +112,7 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 void capsule_destroy(struct capsule *c);
 
 /*
- * Remove what dead keeps of this run directory left behind.  Keeps whose
+ * Remove what dead capsules of this run directory left behind.  Those whose
  * keeper lives are not touched.  Returns how many were removed, or -errno.
  */
 int capsule_sweep(const char *run_dir, struct error *err) must_check;

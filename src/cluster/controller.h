@@ -18,7 +18,7 @@ struct controller_conf {
 	char *state_dir; /* its keys, state.db */
 	char **listen;	 /* addresses (cluster/address.h) */
 	size_t nr_listen, cap_listen;
-	char *pool;	     /* of the capsules' addresses */
+	char *pool;	     /* of the capsules' addresses: "A.B.C.D/N" */
 	char *policy;	     /* "NAME:key=value,..." */
 	usec_t lost_after;   /* a silent host's ranks are given up after this */
 	usec_t kill_grace;   /* between TERM and KILL */
@@ -28,7 +28,10 @@ struct controller_conf {
 			   (model/record.h), at least; 0: none */
 };
 
-/* Defaults; controller_conf_clear() frees. */
+/*
+ * Those of stint-controller(8): pool 10.99.0.0/16, policy spread, and no
+ * address to listen at.  controller_conf_clear() frees.
+ */
 void controller_conf_init(struct controller_conf *conf);
 void controller_conf_clear(struct controller_conf *conf);
 
