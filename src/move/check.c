@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "core/io.h"
 #include "move/check.h"
 #include "move/fds.h"
 #include "move/move.h"
@@ -203,8 +206,25 @@ int check_process(pid_t pid, const struct move_external *external,
 	return r;
 }
 
+/* What only its network namespace tells of its sockets. */
+static int check_sockets(pid_t pid, const struct move_external *external,
+			 size_t nr_externals, struct error *err)
+{
+	fd_auto pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct fds_source *s = NULL;
+	int r;
+
+	if (pidfd < 0)
+		return error_sys(err, -errno, "process %d", pid);
+	r = fds_prepare(pid, pidfd, external, nr_externals, NULL, &s, err);
+	fds_source_destroy(s);
+	return r;
+}
+
 int move_check(pid_t pid, const struct move_external *external,
 	       size_t nr_externals, struct error *err)
 {
-	return check_process(pid, external, nr_externals, NULL, err);
+	int r = check_process(pid, external, nr_externals, NULL, err);
+
+	return r < 0 ? r : check_sockets(pid, external, nr_externals, err);
 }

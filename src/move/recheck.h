@@ -12,6 +12,9 @@
 /* While it runs: -ESRCH when it has exited, -EBUSY after an exec. */
 int recheck_running(struct sending *s, struct error *err) must_check;
 
+/* Of the threads that stand still, before the first call is injected. */
+int recheck_dispatch(const struct tracee *t, struct error *err) must_check;
+
 /* Whatever may pass is -ENOTSUP: a child, while it runs, ... */
 int recheck_children(struct sending *s, struct error *err) must_check;
 /* ... and that and more when all threads stand still. */

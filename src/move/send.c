@@ -243,6 +243,8 @@ static int send_setup(struct sending *s, struct error *err)
 	start = send_now();
 	r = stop_leader(s, err);
 	if (r == 0)
+		r = recheck_dispatch(s->tracee, err);
+	if (r == 0)
 		r = prepare_area(s, err);
 	if (r == 0)
 		r = track_start(s, &why, err);

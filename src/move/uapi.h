@@ -72,6 +72,15 @@ struct pm_scan_arg {
 #ifndef PR_GET_TID_ADDRESS
 #define PR_GET_TID_ADDRESS 40
 #endif
+#ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
+#define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
+#endif
+struct uapi_sud_config { /* struct ptrace_sud_config */
+	__u64 mode;	 /* 0: off */
+	__u64 selector;
+	__u64 offset;
+	__u64 len;
+};
 #ifndef MEMBARRIER_CMD_GET_REGISTRATIONS
 #define MEMBARRIER_CMD_GET_REGISTRATIONS (1 << 9)
 #endif

@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "check.h"
@@ -319,6 +320,33 @@ static void finish_urgent(void)
 	finish_behind();
 }
 
+/* It lets all calls through, now. */
+static void make_dispatch(void)
+{
+	static volatile char selector;
+
+	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0,
+		  &selector) < 0)
+		check_skip("PR_SET_SYSCALL_USER_DISPATCH");
+}
+
+static void make_bound(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%.100s",
+		 check_path("socket"));
+	CHECK(bind(fd, (void *)&a, sizeof(a)) == 0);
+}
+
+static void make_other(void)
+{
+	snprintf(path, sizeof(path), "/proc/%d/stat", getppid());
+	fd = open(path, O_RDONLY);
+	CHECK(fd >= 0);
+}
+
 static const struct thing {
 	const char *name, *word;
 	void (*make)(void);
@@ -339,6 +367,12 @@ static const struct thing {
 	{ "seccomp", "seccomp", make_seccomp, use_seccomp, use_nothing },
 	{ "deleted-map", "deleted", make_deleted, use_nothing, finish_map },
 	{ "fifo", "named pipe .* other end", make_fifo, use_fifo, use_nothing },
+	{ "dispatch", "syscall user dispatch", make_dispatch, use_nothing,
+	  use_nothing },
+	{ "bound-socket", "unix socket bound to", make_bound, use_nothing,
+	  use_nothing },
+	{ "proc-of-other", "tells of another process", make_other, use_nothing,
+	  use_nothing },
 	{ "urgent", "urgent byte", make_urgent, use_nothing, finish_urgent },
 	{ "behind-urgent", "behind an urgent", make_behind, use_nothing,
 	  finish_behind },
