@@ -38,7 +38,8 @@ int process_end(const struct process_id *id, int sig, int timeout_ms);
 
 /*
  * When memory runs out the kernel kills others before this process and those it
- * forks; or no longer, for a process forked since (as root, and best effort).
+ * forks; or no longer, for a process forked since.  Without CAP_SYS_RESOURCE
+ * nothing is changed.
  */
 void process_spare(void);
 void process_spare_no_more(pid_t pid);
