@@ -396,9 +396,11 @@ if os.environ["PMI_RANK"] == "1":
 	run st controller --config "$bed/bad.conf"
 	[ "$status" = 2 ]
 	[[ "$output" == *"bad.conf:3: "* ]]
-	run env -u STINT_TESTBED HOME=/nonexistent "$stint" ps
-	[ "$status" = 1 ]
-	[[ "$output" == *"--controller"* ]]
+	for none in -uSTINT_TESTBED STINT_TESTBED=; do
+		run env "$none" STINT_TESTBED_DIR=/nonexistent HOME=/nonexistent "$stint" ps
+		[ "$status" = 1 ]
+		[[ "$output" == *"--controller"* ]]
+	done
 }
 
 # Nobody starts an agent again: what is there ends at a word.

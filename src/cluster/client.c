@@ -102,7 +102,7 @@ int client_settle(struct client_conf *conf, struct address *address,
 
 	set_default(&conf->controller, getenv("STINT_CONTROLLER"));
 	set_default(&conf->key, getenv("STINT_KEY"));
-	if ((!conf->controller || !conf->key) && testbed)
+	if ((!conf->controller || !conf->key) && testbed && *testbed)
 		r = settle_testbed(conf, testbed, err);
 	if (!r && (!conf->controller || !conf->key) && home)
 		r = try_file(conf,

@@ -206,6 +206,13 @@ static int write_record(void *ctx, uint64_t epoch, struct error *err)
 
 static const struct move_source_ops source_ops = { .commit = write_record };
 
+/* Whoever may not look at a process is told what it takes. */
+static void explain(struct error *err, int r)
+{
+	if ((r == -EACCES || r == -EPERM) && geteuid())
+		error_prefix(err, r, "a move takes root, which you are not");
+}
+
 static int run_send(struct args *a)
 {
 	struct move_external ext[3];
@@ -230,6 +237,7 @@ static int run_send(struct args *a)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	src.epoch = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 	r = move_send(&src, ch, &rep, &err);
+	explain(&err, r);
 	if (a->json)
 		move_report_json(&rep, &err);
 	if (r < 0)
@@ -348,14 +356,15 @@ static int run_check(const struct args *a)
 {
 	struct move_external ext[3];
 	struct error err;
+	int r;
 
 	if (kill(a->pid, 0) < 0 && errno == ESRCH) {
 		error_set(&err, -ESRCH, "no process %d", a->pid);
 		return command_fail("move", EXIT_FAILED, &err);
 	}
-	if (move_check(a->pid, ext, find_stdio(a->pid, ext), &err) < 0)
-		return command_fail("move", EXIT_FAILED, &err);
-	return EXIT_OK;
+	r = move_check(a->pid, ext, find_stdio(a->pid, ext), &err);
+	explain(&err, r);
+	return r < 0 ? command_fail("move", EXIT_FAILED, &err) : EXIT_OK;
 }
 
 int cmd_move(int argc, char **argv)
