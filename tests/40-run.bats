@@ -194,16 +194,16 @@ switches() { # PID
 
 @test "a question is seen by who sits at the terminal, whoever asks" {
 	local ask='import os, signal
-usr1 = [signal.SIGUSR1]
-signal.pthread_sigmask(signal.SIG_BLOCK, usr1)
+urg = [signal.SIGURG]
+signal.pthread_sigmask(signal.SIG_BLOCK, urg)
 if os.environ["PMI_RANK"] == "1":
     print("number", end="? ", flush=True)
-    signal.sigwait(usr1)
+    signal.sigwait(urg)
     print("thanks")'
 	script -qfec "'$stint' run -n 2 -l python3 -c '$ask'" "$bed/seen" >/dev/null 3>&- &
 	background=$!
 	eventually grep -q "^\[1\] number? $" "$bed/seen"
-	st kill -s USR1 1
+	st kill -s URG 1 # which does no harm to rank 0, be it there or not
 	wait "$background"
 	background=
 	grep -q "^\[1\] number? thanks" "$bed/seen"
@@ -250,6 +250,15 @@ if os.environ["PMI_RANK"] == "1":
 	background=
 	[ ! -s "$bed/err" ]
 	counted_whole "$bed/out"
+}
+
+@test "System V objects keep a rank where it is, and it is told why" {
+	begin run sh -c 'ipcmk -S 1; exec sleep 1000' >"$bed/out" 2>"$bed/err"
+	eventually grep -q "Semaphore id" "$bed/out"
+	run st migrate 1.0 h2
+	[ "$status" = 1 ]
+	[[ "$output" == *"System V semaphores"* ]]
+	st kill 1
 }
 
 @test "drain moves ranks off and keeps new ones away; --undo" {

@@ -17,6 +17,7 @@
 #include "move/move.h"
 #include "move/proc.h"
 #include "move/share.h"
+#include "move/sysv.h"
 
 #define SHARED_MOST ((uint64_t)16 << 30)
 
@@ -201,6 +202,8 @@ int check_process(pid_t pid, const struct move_external *external,
 		r = check_maps(pid, err);
 	if (r == 0)
 		r = check_class(pid, err);
+	if (r == 0)
+		r = sysv_check(pid, err);
 	if (r == 0)
 		r = fds_check(pid, external, nr_externals, trees, err);
 	return r;

@@ -6,6 +6,7 @@
 #include <sys/ptrace.h>
 
 #include "move/fds.h"
+#include "move/sysv.h"
 #include "move/uapi.h"
 
 int recheck_running(struct sending *s, struct error *err)
@@ -78,6 +79,8 @@ int recheck_stopped(struct sending *s, struct error *err)
 		r = check_room(s->tracee, err);
 	if (r == 0)
 		r = recheck_children(s, err);
+	if (r == 0)
+		r = sysv_check(pid, err);
 	/* before all of the memory is copied, which pre-copy has not done */
 	if (r == 0 && !s->report->tracked)
 		r = fds_check(pid, s->src->external, s->src->nr_externals,

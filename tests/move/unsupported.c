@@ -18,7 +18,9 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
+#include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -151,6 +153,59 @@ static void make_sysv(void)
 	shmctl(id, IPC_RMID, NULL);
 	CHECK(map != (void *)-1);
 	check_fill(map, SIZE, 1);
+}
+
+/* Made, but not attached: nothing is mapped. */
+static void make_segment(void)
+{
+	fd = shmget(IPC_PRIVATE, SIZE, IPC_CREAT | 0600);
+	CHECK(fd >= 0);
+}
+
+static void finish_segment(void)
+{
+	CHECK(shmctl(fd, IPC_RMID, NULL) == 0);
+}
+
+static void make_semaphores(void)
+{
+	struct sembuf up = { 1, 3, 0 };
+
+	fd = semget(IPC_PRIVATE, 2, IPC_CREAT | 0600);
+	CHECK(fd >= 0 && semop(fd, &up, 1) == 0);
+}
+
+static void use_semaphores(void)
+{
+	struct sembuf over[] = { { 1, -1, 0 }, { 0, 1, 0 } };
+	struct sembuf back[] = { { 0, -1, 0 }, { 1, 1, 0 } };
+
+	CHECK(semop(fd, over, 2) == 0 && semop(fd, back, 2) == 0);
+}
+
+static void finish_semaphores(void)
+{
+	CHECK(semctl(fd, 1, GETVAL) == 3);
+	CHECK(semctl(fd, 0, IPC_RMID) == 0);
+}
+
+static struct {
+	long type;
+	char text[4];
+} message = { 1, "abc" };
+
+static void make_queue(void)
+{
+	fd = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
+	CHECK(fd >= 0 && msgsnd(fd, &message, 4, 0) == 0);
+}
+
+static void finish_queue(void)
+{
+	message.text[0] = 0;
+	CHECK(msgrcv(fd, &message, 4, 0, IPC_NOWAIT) == 4 &&
+	      message.text[0] == 'a');
+	CHECK(msgctl(fd, IPC_RMID, NULL) == 0);
 }
 
 static void finish_map(void)
@@ -360,6 +415,12 @@ static const struct thing {
 	{ "shared-with", "shares memory", make_sharer, use_sharer,
 	  finish_sharer },
 	{ "sysv-shm", "SysV", make_sysv, use_nothing, finish_map },
+	{ "sysv-segment", "System V shared memory", make_segment, use_nothing,
+	  finish_segment },
+	{ "sysv-semaphores", "System V semaphores", make_semaphores,
+	  use_semaphores, finish_semaphores },
+	{ "sysv-queue", "System V message queues", make_queue, use_nothing,
+	  finish_queue },
 	{ "hugetlb", "huge", make_hugetlb, use_nothing, use_nothing },
 	{ "pty", "ptmx|pty|terminal", make_pty, use_pty, use_nothing },
 	{ "namespace", "namespace", make_namespace, use_namespace,
