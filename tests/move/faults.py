@@ -148,8 +148,10 @@ class Strike(Drive):
                   self.undecided())
             if self.when < self.ready:
                 until(lambda: not self.nest())
-        source, nest = self.source_state(), self.nest()
+        # Who is let go by a dying engine takes a moment to stop again: looked
+        # at after a while, not at once.
         growing = self.grows()
+        source, nest = self.source_state(), self.nest()
         if source == "runs":
             if not growing and not until(self.grows):
                 raise Failed("the source's copy is let go and does nothing")
