@@ -201,7 +201,7 @@ int capsule_yield(struct capsule *c, struct error *err) must_check;
  * (net/fast_path.h) if nothing on the host wants to see it there, and no longer
  * if something now does: to be called when it is plugged for the first time,
  * which then waits for some 10 ms, and again every second.  1: it does; 0: not
- * now, and why; negative: never, and why.
+ * now, and why; negative: never, and why (-ENODEV: it has no network).
  */
 int capsule_fast_path(struct capsule *c, struct error *why) must_check;
 

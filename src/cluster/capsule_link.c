@@ -205,8 +205,10 @@ int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	unsigned mtu = spec->mtu;
 	int r;
 
-	if (l->mode == CAPSULE_NET_NONE)
+	if (l->mode == CAPSULE_NET_NONE) {
+		error_set(&l->why_slow, -ENODEV, "it has no network");
 		return 0;
+	}
 	if ((r = net_open(&l->host, err)) < 0 ||
 	    (r = net_open_at(netns, &l->inside, err)) < 0)
 		return r;
@@ -371,7 +373,7 @@ int capsule_fast_path(struct capsule *c, struct error *why)
 
 	if (!l->fast) {
 		*why = l->why_slow;
-		return -EOPNOTSUPP;
+		return l->mode == CAPSULE_NET_NONE ? -ENODEV : -EOPNOTSUPP;
 	}
 	r = net_hooks_find(l->uplink_index, what, why);
 	if (r > 0)

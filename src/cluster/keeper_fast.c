@@ -5,6 +5,7 @@
  * owner hooks into forwarding is looked for every second, since not everything
  * tells of itself; each change is told in one line of the log.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,8 @@ static int on_time(sd_event_source *src, uint64_t now, void *ctx)
 	struct error why = ERROR_INIT;
 	int r = capsule_fast_path(k->capsule, &why);
 
-	tell(k, r, why.text);
+	if (r != -ENODEV)
+		tell(k, r, why.text);
 	if (r < 0)
 		return 0; /* what cannot be today cannot be tomorrow */
 	sd_event_source_set_time_relative(src, every);

@@ -8,6 +8,8 @@
 #include "move/land.h"
 #include "move/state.pb-c.h"
 
+/* ---- restore_map.c: its memory ---- */
+
 /* Unmap all but the stub, and put the vdso where the source has it. */
 int restore_clear(struct landing *l, uint64_t vdso,
 		  struct error *err) must_check;
@@ -24,6 +26,11 @@ int restore_open(struct landing *l, const Move__Vma *v,
  */
 int restore_map(struct landing *l, const Move__Vma *v, int fd,
 		struct error *err) must_check;
+/* Queue what all mappings get when their pages are in place. */
+int restore_protections(struct landing *l, const Move__State *s,
+			struct error *err) must_check;
+
+/* ---- the rest of it ---- */
 
 /* Whose program L is to be; before landing_restore_fds(). */
 int restore_exe(struct landing *l, const char *path,
