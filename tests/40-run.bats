@@ -308,10 +308,10 @@ if os.environ["PMI_RANK"] == "1":
 }
 
 @test "a client that goes away takes its job with it" {
-	timeout 600 "$stint" controller --state-dir="$bed/s2" --client-grace=1s --listen="unix:$bed/c2" 2>"$bed/c2.log" 3>&- &
-	controller=$!
 	"$stint" controller --state-dir="$bed/s2" --enrol=host/x >"$bed/x.key"
 	"$stint" controller --state-dir="$bed/s2" --enrol=admin/me >"$bed/me.key"
+	timeout 600 "$stint" controller --state-dir="$bed/s2" --client-grace=1s --listen="unix:$bed/c2" 2>"$bed/c2.log" 3>&- &
+	controller=$!
 	on h1 "$stint" agent --controller="unix:$bed/c2" --key="$bed/x.key" --run-dir="$bed/x" 2>"$bed/x.log" 3>&- &
 	local agent=$!
 	export STINT_CONTROLLER=unix:$bed/c2 STINT_KEY=$bed/me.key

@@ -53,9 +53,12 @@ int track_start(struct sending *s, struct error *why, struct error *err)
 
 	if (r == 0)
 		r = method_allowed(&allowed, err);
-	if (r < 0)
+	if (r == 0)
+		r = allowed == TRACK_ASYNC ? track_watch_start(s, err)
+					   : -EOPNOTSUPP;
+	if (r < 0 && r != -EOPNOTSUPP)
 		return r;
-	if (allowed == TRACK_ASYNC && track_watch_start(s, NULL) == 0)
+	if (r == 0)
 		s->method = TRACK_ASYNC;
 	else if (allowed >= TRACK_SOFT_DIRTY && scan_has_soft())
 		s->method = TRACK_SOFT_DIRTY;

@@ -31,8 +31,8 @@ static int fetch_uffd(void *arg, const struct stub_call *made,
 	struct sending *s = arg;
 
 	if (made->ret < 0)
-		return error_sys(err, (int)made->ret,
-				 "userfaultfd in the process");
+		return error_set(err, -EOPNOTSUPP,
+				 "no userfaultfd in the process");
 	s->uffd = (int)syscall(SYS_pidfd_getfd, s->pidfd, (int)made->ret, 0);
 	if (s->uffd < 0)
 		return error_sys(err, -errno, "pidfd_getfd");
