@@ -20,10 +20,11 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 
-#define REALTIME_USEC 4000
-#define FREEZE_SPIN   200   /* looks without sleeping: it takes microseconds */
-#define FREEZE_TRIES  20000 /* of 50 us: one second, then something is stuck */
-#define REMOVE_TRIES  2000  /* of 1 ms */
+#define REALTIME_MOST  12000 /* microseconds of a second */
+#define REALTIME_LEAST 3000
+#define FREEZE_SPIN    200   /* looks without sleeping: it takes microseconds */
+#define FREEZE_TRIES   20000 /* of 50 us: one second, then something is stuck */
+#define REMOVE_TRIES   2000  /* of 1 ms */
 
 static void pause_us(long us)
 {
@@ -202,20 +203,34 @@ int cgroup_plan(const char *name, struct capsule_cgroup *ret, struct error *err)
 }
 
 /* Not enforceable here (no such controller): left out, see the .h */
-static void try_write(const char *dir, const char *file, const char *text)
+static bool try_write(const char *dir, const char *file, const char *text)
 {
 	char *path = xasprintf("%s/%s", dir, file);
+	int r = io_write_file(AT_FDCWD, path, text);
 
-	(void)!io_write_file(AT_FDCWD, path, text);
 	free(path);
+	return r >= 0;
 }
 
-static void set_limit(const char *dir, const char *file, uint64_t value)
+static bool set_limit(const char *dir, const char *file, uint64_t value)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	try_write(dir, file, text);
+	return try_write(dir, file, text);
+}
+
+/*
+ * For the freeze of a move (core/hurry.h), where the kernel schedules real-time
+ * by group.  A landing rank that has used up its share stands still for the
+ * rest of the second, so it is several times what a freeze takes, if the groups
+ * around this one have that much left.
+ */
+static void set_realtime(const char *dir)
+{
+	for (unsigned usec = REALTIME_MOST; usec >= REALTIME_LEAST; usec /= 2)
+		if (set_limit(dir, "cpu.rt_runtime_us", usec))
+			return;
 }
 
 /* v2: what is below a group has limits only of controllers it passes on. */
@@ -272,8 +287,7 @@ int cgroup_make(struct capsule_cgroup *cg, uint64_t memory_max,
 			continue;
 		set_limit(cg->dirs[i], "cpu.shares", cpu_weight * 1024 / 100);
 		set_limit(cg->dirs[i], "cpu.weight", cpu_weight);
-		/* for the freeze of a move, core/hurry.h; of a second */
-		set_limit(cg->dirs[i], "cpu.rt_runtime_us", REALTIME_USEC);
+		set_realtime(cg->dirs[i]);
 		if (!memory_max)
 			continue;
 		set_limit(cg->dirs[i], "memory.limit_in_bytes", memory_max);

@@ -16,7 +16,7 @@
 #include "core/xalloc.h"
 #include "net/net.h"
 
-#define RT_MOST	     200000 /* of a second */
+#define RT_MOST	     600000 /* of a second */
 #define RT_LEAST     2000
 #define QUOTA_PERIOD 20000 /* us: short, so that a slow host is not jerky */
 
@@ -78,7 +78,7 @@ static void inherit_cpuset(const char *dir)
 
 /*
  * Where the kernel schedules real-time by group (RT_GROUP_SCHED), a freeze can
- * only be hurried (core/hurry.h) in groups that have a share of it: up to 20 %
+ * only be hurried (core/hurry.h) in groups that have a share of it: up to 60 %
  * for the whole, so that other testbeds find some, equally for its hosts.
  */
 static unsigned set_realtime(const char *dir, unsigned usec)

@@ -17,21 +17,37 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fds.h"
+#include "move/move.h"
 #include "move/proc.h"
 
-/* A futex is asked this often whether the process behind it still lives. */
-#define ALIVE_MSEC 500
+/* So often who waits for L or F looks whether they live, and get anywhere. */
+#define PATIENCE_MSEC 30
 
 static void futex_wake(uint32_t *word, int nr)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE, nr, NULL, NULL, 0);
 }
 
-static void futex_wait(uint32_t *word, uint32_t value)
+/*
+ * They take longer than a freeze may.  Where real-time is shared out by group
+ * (RT_GROUP_SCHED) theirs can have none left for the rest of a second, by the
+ * work of one process or a pause of the machine; without it they go on at once.
+ */
+static void landing_calm(const struct landing *l)
 {
-	struct timespec ts = { ALIVE_MSEC / 1000, ALIVE_MSEC % 1000 * 1000000 };
+	if (!l->hurried)
+		return;
+	move_calm(l->pid);
+	hurry_end(l->helper);
+}
 
-	syscall(SYS_futex, word, FUTEX_WAIT, value, &ts, NULL, 0);
+static void futex_wait(const struct landing *l, uint32_t *word, uint32_t value)
+{
+	struct timespec ts = { .tv_nsec = PATIENCE_MSEC * 1000000 };
+
+	if (syscall(SYS_futex, word, FUTEX_WAIT, value, &ts, NULL, 0) < 0 &&
+	    errno == ETIMEDOUT)
+		landing_calm(l);
 }
 
 static bool landing_alive(const struct landing *l)
@@ -47,7 +63,7 @@ static int wait_word(struct landing *l, uint32_t *word, uint32_t want,
 	uint32_t now;
 
 	while ((now = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != want) {
-		futex_wait(word, now);
+		futex_wait(l, word, now);
 		if (!landing_alive(l))
 			return error_set(err, -ESRCH,
 					 "the landing process has died");
@@ -81,10 +97,13 @@ static int ask(struct landing *l, enum helper_verb verb, int32_t value,
 	int r = helper_send(l->sock, verb, value, p, n, NULL);
 
 	while (r == 0) {
+		struct pollfd news = { .fd = l->sock, .events = POLLIN };
 		struct helper_head head;
 		int fds[HELPER_FDS];
 		void *text;
 
+		if (poll(&news, 1, PATIENCE_MSEC) == 0)
+			landing_calm(l);
 		r = helper_recv(l->sock, &head, &text, fds);
 		if (r < 0)
 			break;
@@ -340,6 +359,7 @@ int landing_flush(struct landing *l, struct error *err)
 /* L's threads put themselves back when they are released. */
 void landing_hurry(struct landing *l)
 {
+	l->hurried = true;
 	hurry_begin(l->helper);
 	hurry_begin(l->pid);
 }
@@ -364,7 +384,7 @@ int landing_wait_ready(struct landing *l, unsigned nr, struct error *err)
 	/* a thread that could not be made never gets there */
 	while (r == 0 && (now = __atomic_load_n(&l->box->ready,
 						__ATOMIC_ACQUIRE)) != nr) {
-		futex_wait(&l->box->ready, now);
+		futex_wait(l, &l->box->ready, now);
 		r = check_calls(l, l->nr_last, err);
 		if (r == 0 && !landing_alive(l))
 			r = error_set(err, -ESRCH,

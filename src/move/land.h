@@ -43,6 +43,7 @@ struct landing {
 	} * file;
 	size_t nr_files, cap_files;
 	bool active;	       /* F has done its part and has gone */
+	bool hurried;	       /* by landing_hurry() */
 	bool late_fds;	       /* some are left for landing_late_fds() */
 	struct fds_lock *lock; /* that L is to take, of its descriptors */
 	size_t nr_locks;
@@ -88,7 +89,10 @@ int landing_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
 		 struct error *err) must_check;
 int landing_flush(struct landing *l, struct error *err) must_check;
 
-/* The freeze has begun: L and F go ahead of others (core/hurry.h). */
+/*
+ * The freeze has begun: L and F go ahead of others (core/hurry.h), unless they
+ * take too long for that.
+ */
 void landing_hurry(struct landing *l);
 
 /* The last list: from its end L goes on with the calls at that address. */
