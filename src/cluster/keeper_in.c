@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cluster/conn.h"
@@ -184,7 +185,7 @@ static void discarded(struct keeper *k, const char *why)
 }
 
 /* Init's child of that pid inside, as seen from here; 0 if it has ended. */
-static pid_t find_rank(struct keeper *k)
+static pid_t look_for_rank(struct keeper *k)
 {
 	pid_t init = capsule_init_pid(k->capsule);
 	char path[64], *text, *p, *end;
@@ -198,6 +199,21 @@ static pid_t find_rank(struct keeper *k)
 			found = pid;
 	free(text);
 	return (pid_t)found;
+}
+
+/*
+ * The kernel's list of children can leave one out while another exits, as the
+ * landing helper does just now.
+ */
+static pid_t find_rank(struct keeper *k)
+{
+	pid_t pid = look_for_rank(k);
+
+	for (int i = 0; i < 50 && !pid; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		pid = look_for_rank(k);
+	}
+	return pid;
 }
 
 /* It runs here now. */
