@@ -90,7 +90,7 @@ static int open_path(const Fds__File *f, struct error *err)
 	return fd;
 }
 
-/* What is late has something else in its place until fdmake_late(). */
+/* What is late has something else in its place until fds_restore_late(). */
 static int make_path(struct fds_restored *r, const Fds__File *f,
 		     struct error *err)
 {
@@ -103,7 +103,7 @@ static int make_path(struct fds_restored *r, const Fds__File *f,
 	return fd < 0 ? error_sys(err, -errno, "/") : fd;
 }
 
-int fdmake_late(struct fds_restored *r, struct error *err)
+int fds_restore_late(struct fds_restored *r, struct error *err)
 {
 	int e = 0;
 

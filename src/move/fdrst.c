@@ -284,11 +284,6 @@ bool fds_is_late(const struct fds_restored *r)
 	return r->nr_late;
 }
 
-int fds_restore_late(struct fds_restored *r, struct error *err)
-{
-	return fdmake_late(r, err);
-}
-
 /* ---- coming alive ---- */
 
 static int set_owner(int fd, const Fds__File *f)

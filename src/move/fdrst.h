@@ -41,8 +41,6 @@ int fdrst_reopen(int fd, unsigned flags) must_check;
 int fdmake_file(struct fds_restored *r, size_t i, int *ret,
 		struct error *err) must_check;
 int fdmake_memfds(struct fds_restored *r, struct error *err) must_check;
-/* Files of /proc about the process's own threads and descriptors. */
-int fdmake_late(struct fds_restored *r, struct error *err) must_check;
 int fdmake_flags(struct fds_restored *r, struct error *err) must_check;
 int fdmake_seal(struct fds_restored *r, struct error *err) must_check;
 int fdmkpipe_all(struct fds_restored *r, struct error *err) must_check;

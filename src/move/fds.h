@@ -210,7 +210,8 @@ int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
 
 /*
  * Is something left that can be made only when all threads of L are?  Then, in
- * the same process, before READY: fds_restore_late().
+ * the same process, before READY: fds_restore_late(), which makes files of
+ * /proc about its own threads and descriptors.
  */
 bool fds_is_late(const struct fds_restored *r);
 int fds_restore_late(struct fds_restored *r, struct error *err) must_check;

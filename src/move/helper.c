@@ -283,11 +283,6 @@ static int restore_fds(struct helper *h, const void *blob, size_t n,
 	return r < 0 ? r : HELPER_LEFT_NOTHING;
 }
 
-static int restore_late(struct helper *h, struct error *err)
-{
-	return h->restored ? fds_restore_late(h->restored, err) : 0;
-}
-
 /*
  * The engine is dead.  What the connections have still to send is in our
  * memory alone, so wait as long as L does for somebody to decide.
@@ -343,7 +338,7 @@ static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 	case HELPER_RESTORE:
 		return restore_fds(h, p, head->size, err);
 	case HELPER_LATE:
-		return restore_late(h, err);
+		return h->restored ? fds_restore_late(h->restored, err) : 0;
 	case HELPER_ACTIVATE:
 		return activate(h, err);
 	}

@@ -23,11 +23,6 @@
 /* So often who waits for L or F looks whether they live, and get anywhere. */
 #define PATIENCE_MSEC 30
 
-static void futex_wake(uint32_t *word, int nr)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE, nr, NULL, NULL, 0);
-}
-
 /*
  * They take longer than a freeze may.  Where real-time is shared out by group
  * (RT_GROUP_SCHED) theirs can have none left for the rest of a second, by the
@@ -320,7 +315,7 @@ static void landing_go(struct landing *l)
 {
 	l->nr_calls = l->nr_data = 0;
 	__atomic_add_fetch(&l->box->request, 1, __ATOMIC_RELEASE);
-	futex_wake(&l->box->request, 1);
+	landing_wake(&l->box->request, 1);
 }
 
 /* Of the first n calls, those that were made. */
@@ -393,36 +388,6 @@ int landing_wait_ready(struct landing *l, unsigned nr, struct error *err)
 	return r < 0 ? r : check_calls(l, l->nr_last, err);
 }
 
-void landing_release_box(struct stub_box *box)
-{
-	__atomic_store_n(&box->released, 1, __ATOMIC_RELEASE);
-	futex_wake(&box->released, INT32_MAX);
-}
-
-void landing_release(struct landing *l)
-{
-	landing_release_box(l->box);
-}
-
-int move_release(int fd, struct error *err)
-{
-	struct stub_box *box = mmap(NULL, STUB_PAGE, PROT_READ | PROT_WRITE,
-				    MAP_SHARED, fd, 0);
-	uint32_t alive = STUB_ALIVE_NOT;
-
-	if (box == MAP_FAILED)
-		return error_sys(err, -errno, "the landing memory");
-	/* F does the rest, or has long done its part. */
-	if (!__atomic_compare_exchange_n(&box->alive, &alive, STUB_ALIVE_WANTED,
-					 false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE) &&
-	    alive == STUB_ALIVE)
-		landing_release_box(box);
-	futex_wake(&box->alive, 1);
-	munmap(box, STUB_PAGE);
-	return 0;
-}
-
 int landing_open(struct landing *l, const char *path, int flags,
 		 struct error *err)
 {
@@ -474,19 +439,24 @@ int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 
 	forget_files(l); /* F closes all that is not of the process */
 	r = ask(l, HELPER_RESTORE, 0, blob, n, NULL, err);
-	l->active = r == HELPER_LEFT_NOTHING;
-	l->late_fds = r == HELPER_LEFT_LATE;
-	return r < 0 ? r : fds_locks(blob, n, &l->lock, &l->nr_locks, err);
+	if (r < 0)
+		return r;
+	l->left = r;
+	return fds_locks(blob, n, &l->lock, &l->nr_locks, err);
 }
 
 int landing_late_fds(struct landing *l, struct error *err)
 {
-	return l->late_fds ? ask(l, HELPER_LATE, 0, NULL, 0, NULL, err) : 0;
+	if (l->left != HELPER_LEFT_LATE)
+		return 0;
+	return ask(l, HELPER_LATE, 0, NULL, 0, NULL, err);
 }
 
 int landing_activate(struct landing *l, struct error *err)
 {
-	return l->active ? 0 : ask(l, HELPER_ACTIVATE, 0, NULL, 0, NULL, err);
+	if (l->left == HELPER_LEFT_NOTHING)
+		return 0;
+	return ask(l, HELPER_ACTIVATE, 0, NULL, 0, NULL, err);
 }
 
 uint64_t landing_slot(const struct landing *l, size_t i, size_t xsave_size)

@@ -24,6 +24,13 @@
 
 struct fds_lock;
 
+/* What landing_restore_fds() leaves for F to do. */
+enum helper_left {
+	HELPER_LEFT_ACTIVATE,
+	HELPER_LEFT_NOTHING, /* it was active at once, and F is gone */
+	HELPER_LEFT_LATE,    /* landing_late_fds(), then landing_activate() */
+};
+
 struct landing {
 	const struct move_dest *dst;
 	pid_t helper; /* F, as seen from here */
@@ -42,9 +49,8 @@ struct landing {
 		int flags, fd;
 	} * file;
 	size_t nr_files, cap_files;
-	bool active;	       /* F has done its part and has gone */
 	bool hurried;	       /* by landing_hurry() */
-	bool late_fds;	       /* some are left for landing_late_fds() */
+	enum helper_left left; /* of F's part */
 	struct fds_lock *lock; /* that L is to take, of its descriptors */
 	size_t nr_locks;
 	int64_t clock_shift;  /* L's CLOCK_MONOTONIC less ours */
@@ -77,9 +83,8 @@ void landing_destroy(struct landing *l, bool keep);
 
 /*
  * Queue a call for L; what says in an error what it was for, NULL if its
- * failure does not matter.  Returns the call, whose ret is valid after the
- * flush until the next landing_call().  Flushes by itself when full, so an
- * error may concern earlier calls.
+ * failure does not matter.  Flushes by itself when full, so an error may
+ * concern earlier calls.
  */
 int landing_call(struct landing *l, const char *what, long nr, uint64_t a,
 		 uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
@@ -106,6 +111,9 @@ int landing_wait_ready(struct landing *l, unsigned nr,
 		       struct error *err) must_check;
 void landing_release(struct landing *l);
 void landing_release_box(struct stub_box *box);
+
+/* Those that wait for this word of the box, at most nr. */
+void landing_wake(uint32_t *word, int nr);
 
 /*
  * What F does.  landing_open returns a descriptor's number in L and F, which
@@ -161,13 +169,6 @@ struct stub_thread *landing_slot_here(const struct landing *l, size_t i,
 				      size_t xsave_size);
 
 /* ---- between land.c and helper.c: the engine's words to F ---- */
-
-/* What HELPER_RESTORE leaves to be done. */
-enum helper_left {
-	HELPER_LEFT_ACTIVATE,
-	HELPER_LEFT_NOTHING, /* it was active at once, and F is gone */
-	HELPER_LEFT_LATE,    /* both requests that follow */
-};
 
 enum helper_verb {
 	HELPER_CLONE,	 /* -> pidfds of L and F */

@@ -1,9 +1,13 @@
 /*
- * landend.c - what threads of the copy wait for; see land.h and wait.h
+ * landend.c - the end of a landing: what its threads wait for, the code they
+ * run, their release; see land.h and wait.h
  */
+#include <errno.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "core/xalloc.h"
 #include "move/inject.h"
@@ -70,4 +74,39 @@ int landing_write_code(struct landing *l, pid_t pid, struct error *err)
 				 STUB_PAGE, PROT_READ | PROT_EXEC, 0, 0, 0,
 				 err);
 	return r;
+}
+
+void landing_wake(uint32_t *word, int nr)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, nr, NULL, NULL, 0);
+}
+
+void landing_release_box(struct stub_box *box)
+{
+	__atomic_store_n(&box->released, 1, __ATOMIC_RELEASE);
+	landing_wake(&box->released, INT32_MAX);
+}
+
+void landing_release(struct landing *l)
+{
+	landing_release_box(l->box);
+}
+
+int move_release(int fd, struct error *err)
+{
+	struct stub_box *box = mmap(NULL, STUB_PAGE, PROT_READ | PROT_WRITE,
+				    MAP_SHARED, fd, 0);
+	uint32_t alive = STUB_ALIVE_NOT;
+
+	if (box == MAP_FAILED)
+		return error_sys(err, -errno, "the landing memory");
+	/* F does the rest, or has long done its part. */
+	if (!__atomic_compare_exchange_n(&box->alive, &alive, STUB_ALIVE_WANTED,
+					 false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE) &&
+	    alive == STUB_ALIVE)
+		landing_release_box(box);
+	landing_wake(&box->alive, 1);
+	munmap(box, STUB_PAGE);
+	return 0;
 }
