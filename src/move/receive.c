@@ -110,12 +110,12 @@ static int answer_hello(struct receiving *v, struct error *err)
 
 static int receive_hello(struct receiving *v, struct error *err)
 {
+	const char *root = v->dst->root ? v->dst->root : "/";
 	int r;
 
-	v->root = open(v->dst->root ? v->dst->root : "/",
-		       O_PATH | O_DIRECTORY | O_CLOEXEC);
+	v->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (v->root < 0)
-		return error_sys(err, -errno, "%s", v->dst->root);
+		return error_sys(err, -errno, "%s", root);
 	r = frame_expect(v->ch, &v->frame, FRAME_HELLO, err);
 	return r < 0 ? r : answer_hello(v, err);
 }
@@ -293,6 +293,9 @@ static int receive_state(struct receiving *v, struct error *err)
 {
 	int r = move_fault(MF_DEST_STATE, err);
 
+	/* what lacks is looked at by DONE */
+	if (r == 0 && !v->done)
+		r = error_set(err, -EPROTO, "STATE before DONE");
 	if (r == 0)
 		r = wire_unpack(&v->frame, &move__state__descriptor, &v->state,
 				err);

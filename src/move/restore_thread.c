@@ -161,7 +161,6 @@ static int put_timers(struct list *q, const Move__State *s, struct error *err)
 			v[2] = t->until / 1000000000;
 			v[3] = t->until % 1000000000;
 		}
-
 		r = landing_keep_data(q->l, v, sizeof(v), &at, err);
 		if (r == 0)
 			put(q, SYS_timer_settime, (uint64_t)t->id,
@@ -205,9 +204,10 @@ static bool restore_wait(struct landing *l, const Move__Wait *w,
 	return false;
 }
 
-static int build_frame(struct landing *l, const Move__Thread *t, size_t i,
+static int build_frame(struct landing *l, const Move__State *s, size_t i,
 		       uint64_t *ret_uc, struct error *err)
 {
+	const Move__Thread *t = s->thread[i];
 	struct stub_frame f = {
 		.mask = t->mask,
 		.altstack_sp = t->altstack_sp,
@@ -221,7 +221,9 @@ static int build_frame(struct landing *l, const Move__Thread *t, size_t i,
 	struct user_regs_struct regs;
 	bool again = false;
 
+	/* slots of several sizes would lie over one another */
 	if (t->regs.len != sizeof(regs) || t->xstate.len < 576 ||
+	    t->xstate.len != s->thread[0]->xstate.len ||
 	    (char *)slot + stub_slot_size(t->xstate.len) >
 		    l->map + l->size - STUB_BOX ||
 	    (t->wait && (t->wait->limit > 5 || t->wait->form > WAIT_MSEC)))
@@ -325,7 +327,7 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	struct list q = { .l = l };
 	int mark = restart_signal(s, t);
 	uint64_t uc;
-	int r = build_frame(l, t, i, &uc, err);
+	int r = build_frame(l, s, i, &uc, err);
 
 	if (r == 0)
 		r = put_settings(&q, t, err);

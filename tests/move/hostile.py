@@ -264,6 +264,32 @@ class Spoiler:
         return stream
 
 
+# ---- what must always be refused, and how
+
+def without_done(frames):
+    return [f for f in frames if f[0] != TYPES["DONE"]]
+
+
+def with_odd_thread(frames):
+    """The last thread keeps more vector state than the others."""
+    kind, p = frames[-1]
+    state = fields(p)
+    threads = [i for i, f in enumerate(state) if f[0] == 2]
+    if len(threads) < 2:
+        return None
+    last = threads[-1]
+    thread = [(n, wire, v + bytes(8192) if n == 3 else v)
+              for n, wire, v in fields(state[last][2])]
+    state[last] = (2, 2, message(thread))
+    return frames[:-1] + [(kind, message(state))]
+
+
+REFUSED = [
+    (without_done, "STATE before DONE"),
+    (with_odd_thread, "malformed thread"),
+]
+
+
 # ---- both ends
 
 class Receiver:
@@ -413,6 +439,13 @@ def campaign(opts, argv):
         whole = attack(stint, join(frames, first), work)
         if whole != "landed":
             raise Failed(f"the unspoilt record does not land: {whole}")
+        for spoil, want in REFUSED:
+            spoilt = spoil(frames)
+            if spoilt is None:  # by this program's moves it cannot be shown
+                continue
+            said = attack(stint, join(spoilt, first), work)
+            if want not in said:
+                raise Failed(f"{spoil.__name__}: {said}, not {want!r}")
         for run in range(opts.runs):
             seed = opts.seed + run
             try:
