@@ -102,12 +102,6 @@ ProtobufCBinaryData capture_bytes(const void *p, size_t n)
 	return b;
 }
 
-void capture_free(Move__State *s)
-{
-	if (s)
-		move__state__free_unpacked(s, NULL);
-}
-
 static void call_set(struct stub_call *c, long nr, uint64_t a, uint64_t b,
 		     uint64_t x, uint64_t d)
 {
@@ -385,7 +379,7 @@ static void free_signals(Move__Signal **list, size_t n)
 }
 
 /* Once more what may still have come in: the signals that wait. */
-static int pending_again(struct tracee *t, Move__State *s, struct error *err)
+static void pending_again(struct tracee *t, Move__State *s)
 {
 	free_signals(s->pending, s->n_pending);
 	s->pending = peek_signals(t->task[0].tid, true, &s->n_pending);
@@ -395,7 +389,6 @@ static int pending_again(struct tracee *t, Move__State *s, struct error *err)
 		free_signals(m->pending, m->n_pending);
 		m->pending = peek_signals(t->task[i].tid, false, &m->n_pending);
 	}
-	return 0;
 }
 
 int capture_calls(const struct tracee *t, struct error *err)
@@ -454,7 +447,6 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 
 	if (r == 0)
 		r = take_snippets(t, s, err);
-
 	if (r < 0)
 		goto out;
 	for (size_t i = 0; i < t->nr; i++) {
@@ -475,14 +467,13 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 		s->thread[0]->creds = creds;
 		creds = NULL;
 		take_leader(t, s, data, list[0].call);
-		r = pending_again(t, s, err);
+		pending_again(t, s);
 	}
 out:
 	for (size_t i = 0; i < t->nr; i++)
 		free(list[i].call);
 	free(list);
 	free(data);
-	if (creds)
-		move__creds__free_unpacked(creds, NULL);
+	move__creds__free_unpacked(creds, NULL);
 	return r;
 }

@@ -14,7 +14,7 @@
 #include "move/proc.h"
 #include "move/state.pb-c.h"
 
-/* Fresh; capture_free() frees it. */
+/* Fresh; move__state__free_unpacked() frees it. */
 int capture_static(pid_t pid, Move__State **ret, struct error *err) must_check;
 /* What a program may change at any time: limits, directory, umask. */
 int capture_changing(pid_t pid, Move__State *s, struct error *err) must_check;
@@ -27,7 +27,6 @@ int capture_state(struct tracee *t, Move__State *s,
 		  struct error *err) must_check;
 /* User, groups and capabilities, as far as /proc tells them. */
 Move__Creds *capture_creds(pid_t pid, struct error *err) must_check;
-void capture_free(Move__State *s);
 
 /* Append one to a repeated field of protobuf-c; returns the new member. */
 #define capture_add(list, n, make)                                        \

@@ -96,6 +96,6 @@ int capture_static(pid_t pid, Move__State **ret, struct error *err)
 	*ret = s;
 	return 0;
 fail:
-	capture_free(s);
+	move__state__free_unpacked(s, NULL);
 	return r;
 }

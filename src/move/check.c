@@ -66,7 +66,7 @@ static int check_namespaces(pid_t pid, pid_t parent, struct error *err)
 					     "pid",    "user", "uts" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		char path[32], *mine, *its;
+		char path[32], *mine = NULL, *its;
 		int r;
 
 		snprintf(path, sizeof(path), "ns/%s", names[i]);
@@ -79,9 +79,9 @@ static int check_namespaces(pid_t pid, pid_t parent, struct error *err)
 				"process %d has a %s namespace of its own", pid,
 				names[i]);
 		free(its);
+		free(mine);
 		if (r < 0)
 			return r;
-		free(mine);
 	}
 	return 0;
 }

@@ -228,7 +228,7 @@ int fdmkext_end(struct fds_restored *r, size_t i, int *ret, struct error *err)
 		*ret = fd;
 		return 0;
 	}
-	if (!r->ops || !r->ops->external)
+	if (!r->ops->external)
 		return error_set(err, -EPROTO, "no external descriptors here");
 	fd = r->ops->external(r->ctx, m->name, &far, err);
 	if (fd < 0)

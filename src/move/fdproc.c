@@ -16,6 +16,7 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/proc.h"
 
 /* An epoll set of 100 000 entries has 10 MB of text. */
 #define FDINFO_MAX ((size_t)64 << 20)
@@ -143,21 +144,12 @@ int fdproc_watches(pid_t pid, int efd, int tfd, unsigned toff, int fd)
 
 int fdproc_ns_pid(pid_t pid, pid_t *ret, struct error *err)
 {
-	char path[64], *text, *line, *last;
-	ssize_t n;
+	struct proc_status st;
+	int r = proc_read_status(pid, &st, err);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	n = io_read_file(AT_FDCWD, path, 1 << 16, &text);
-	if (n < 0)
-		return error_sys(err, (int)n, "%s", path);
-	line = strstr(text, "\nNSpid:");
-	if (line)
-		line[1 + strcspn(line + 1, "\n")] = '\0';
-	last = line ? strrchr(line, '\t') : NULL;
-	if (last)
-		*ret = (pid_t)strtol(last + 1, NULL, 10);
-	free(text);
-	return last ? 0 : error_set(err, -EPROTO, "%s: no NSpid", path);
+	if (r == 0)
+		*ret = st.ns_pid;
+	return r;
 }
 
 static bool has_open(int proc, const char *pid, const struct stat *st)
@@ -177,6 +169,8 @@ static bool has_open(int proc, const char *pid, const struct stat *st)
 			its.st_dev == st->st_dev && its.st_ino == st->st_ino;
 	if (d)
 		closedir(d);
+	else
+		io_close(&fd);
 	return found;
 }
 

@@ -35,8 +35,7 @@ int fds_check_dest(int root, const void *paths, size_t n, struct error *err)
 		if (!r)
 			close(fd);
 	}
-	if (all)
-		fds__paths__free_unpacked(all, NULL);
+	fds__paths__free_unpacked(all, NULL);
 	return r;
 }
 
@@ -361,8 +360,7 @@ void fds_restored_destroy(struct fds_restored *r)
 {
 	if (!r)
 		return;
-	if (r->set)
-		fds__set__free_unpacked(r->set, NULL);
+	fds__set__free_unpacked(r->set, NULL);
 	free(r->at);
 	free(r->pipe);
 	free(r->memfd);

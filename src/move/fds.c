@@ -73,34 +73,45 @@ static int look(struct fds_source *s, const struct patience *p,
 	return r == -ENOLCK ? -ENOTSUP : r;
 }
 
+/* Not looked at yet; without a sock_diag socket. */
+static int source_create(pid_t pid, int pidfd, const struct move_external *ext,
+			 size_t nr_ext, const struct tree_set *trees,
+			 struct fds_source **ret, struct error *err)
+{
+	struct fds_source *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	s->pid = pid;
+	s->pidfd = pidfd;
+	s->ext = ext;
+	s->nr_ext = nr_ext;
+	s->trees = trees;
+	s->proc = s->root = s->diag = -1;
+	r = open_source(s, err);
+	if (r < 0)
+		fds_source_destroy(s);
+	else
+		*ret = s;
+	return r;
+}
+
 int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
 	      const struct tree_set *trees, struct error *err)
 {
-	struct fds_source s = { .pid = pid,
-				.pidfd = -1,
-				.ext = ext,
-				.nr_ext = nr_ext,
-				.trees = trees,
-				.proc = -1,
-				.root = -1,
-				.diag = -1 };
+	fd_auto pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct fds_source *s;
 	struct fdscan *sc;
-	int r = open_source(&s, err);
+	int r;
 
-	if (!r) {
-		s.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-		if (s.pidfd < 0)
-			r = error_sys(err, -errno, "process %d", (int)pid);
-	}
-	if (!r)
-		r = look(&s, &patient, &sc, err);
+	if (pidfd < 0)
+		return error_sys(err, -errno, "process %d", (int)pid);
+	r = source_create(pid, pidfd, ext, nr_ext, trees, &s, err);
+	if (r < 0)
+		return r;
+	r = look(s, &patient, &sc, err);
 	if (!r)
 		fdscan_destroy(sc);
-	free(s.alone);
-	free(s.passed);
-	io_close(&s.pidfd);
-	io_close(&s.proc);
-	io_close(&s.root);
+	fds_source_destroy(s);
 	return r;
 }
 
@@ -174,19 +185,13 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 		size_t nr_ext, const struct tree_set *trees,
 		struct fds_source **ret, struct error *err)
 {
-	struct fds_source *s = xcalloc(1, sizeof(*s));
+	struct fds_source *s;
 	struct fdscan *sc;
-	int r;
+	int r = source_create(pid, pidfd, ext, nr_ext, trees, &s, err);
 
-	s->pid = pid;
-	s->pidfd = pidfd;
-	s->ext = ext;
-	s->nr_ext = nr_ext;
-	s->trees = trees;
-	s->proc = s->root = s->diag = -1;
-	r = open_source(s, err);
-	if (!r)
-		r = sockdiag_open(pid, pidfd, &s->diag, err);
+	if (r < 0)
+		return r;
+	r = sockdiag_open(pid, pidfd, &s->diag, err);
 	if (!r)
 		r = look(s, &patient, &sc, err);
 	if (r < 0) {
@@ -205,11 +210,9 @@ size_t fds_content(const struct fds_source *s)
 	return s->content;
 }
 
-int fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n,
-	      struct error *err)
+void fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n)
 {
 	fdtold_pack(s, 0, ret, ret_n);
-	return 0;
 }
 
 static bool in_our_network(const struct fds_source *s)
@@ -339,8 +342,7 @@ void fds_source_destroy(struct fds_source *s)
 	if (!s)
 		return;
 	fds_release(s);
-	if (s->told)
-		fds__paths__free_unpacked(s->told, NULL);
+	fds__paths__free_unpacked(s->told, NULL);
 	free(s->alone);
 	free(s->passed);
 	io_close(&s->proc);

@@ -100,8 +100,7 @@ size_t fds_untold(struct fds_source *s, uint8_t **ret, size_t *ret_n);
 void fds_confirm(struct fds_source *s, bool there);
 
 /* For fds_check_dest(): the files as of fds_prepare(); malloc'd. */
-int fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n,
-	      struct error *err) must_check;
+void fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n);
 
 /*
  * All threads stand still and the network is still plugged: wait until no

@@ -329,8 +329,7 @@ void fdscan_destroy(struct fdscan *sc)
 		free(sc->file[i].info.text);
 	for (size_t i = 0; sc->number && i < sc->nr_number; i++)
 		io_close(&sc->number[i].copy);
-	if (sc->set)
-		fds__set__free_unpacked(sc->set, NULL);
+	fds__set__free_unpacked(sc->set, NULL);
 	free(sc->file);
 	free(sc->number);
 	free(sc);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 
+#include "core/xalloc.h"
 #include "move/fdrst.h"
 #include "move/tcpcompat.h"
 
@@ -250,9 +251,7 @@ static int check_set(const Fds__Set *set, struct error *err)
 				 "descriptor set of version %u, this end "
 				 "knows 1",
 				 set->version);
-	used = calloc(set->n_file + 1, sizeof(*used));
-	if (!used)
-		return -ENOMEM;
+	used = xcalloc(set->n_file + 1, sizeof(*used));
 	r = check_numbers(set, used, err);
 	free(used);
 	if (!r)

@@ -141,15 +141,15 @@ int hello_of_source(struct sending *s, Move__Hello **ret, struct error *err)
 		r = proc_read_link(s->src->pid, "exe", &exe, err);
 	if (r == 0)
 		r = files_describe(s->src->pid, &maps, exe, h, err);
-	if (r == 0)
-		r = fds_paths(s->fds, &h->paths.data, &h->paths.len, err);
 	free(exe);
 	vma_list_clear(&maps);
-	if (r == 0)
-		*ret = h;
-	else
+	if (r < 0) {
 		move__hello__free_unpacked(h, NULL);
-	return r;
+		return r;
+	}
+	fds_paths(s->fds, &h->paths.data, &h->paths.len);
+	*ret = h;
+	return 0;
 }
 
 bool hello_other_vdso(const Move__Hello *source, const Move__Hello *dest)

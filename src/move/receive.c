@@ -91,8 +91,7 @@ static int answer_hello(struct receiving *v, struct error *err)
 	Move__Hello *here;
 	int r;
 
-	if (v->hello)
-		move__hello__free_unpacked(v->hello, NULL);
+	move__hello__free_unpacked(v->hello, NULL);
 	v->hello = NULL;
 	r = wire_unpack(&v->frame, &move__hello__descriptor, &v->hello, err);
 	if (r < 0)
@@ -481,9 +480,8 @@ int move_receive(const struct move_dest *dst, struct channel *ch,
 	else if (r < 0 && r != -ECANCELED)
 		frame_send_abort(ch, err->text);
 	landing_destroy(v.landing, ret->outcome != MOVE_ABORTED);
-	if (v.hello)
-		move__hello__free_unpacked(v.hello, NULL);
-	capture_free(v.state);
+	move__hello__free_unpacked(v.hello, NULL);
+	move__state__free_unpacked(v.state, NULL);
 	lacks_clear(&v.lacks);
 	free(v.exe);
 	io_close(&v.root);

@@ -129,8 +129,7 @@ static int ask_hello(struct sending *s, Move__Hello **ret, struct error *err)
 	s->fds = NULL;
 	r = fds_prepare(src->pid, s->pidfd, src->external, src->nr_externals,
 			s->trees, &s->fds, err);
-	if (s->hello)
-		move__hello__free_unpacked(s->hello, NULL);
+	move__hello__free_unpacked(s->hello, NULL);
 	s->hello = NULL;
 	if (r == 0)
 		r = hello_of_source(s, &s->hello, err);
@@ -481,15 +480,14 @@ int move_send(const struct move_source *src, struct channel *ch,
 	sent_destroy(s.sent);
 	free(s.zap);
 	free(s.left.object);
-	if (s.hello)
-		move__hello__free_unpacked(s.hello, NULL);
+	move__hello__free_unpacked(s.hello, NULL);
 	free(s.guards.v);
 	track_stop(&s);
 	vma_list_clear(&s.maps);
 	vma_list_clear(&s.fresh);
 	free(s.missed.v);
 	free(s.whole.v);
-	capture_free(s.state);
+	move__state__free_unpacked(s.state, NULL);
 	frame_clear(&s.frame);
 	io_close(&s.pidfd);
 	channel_close(ch);

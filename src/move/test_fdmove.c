@@ -233,7 +233,7 @@ void fdt_move(const struct fdt_case *c)
 
 	if (capture(c, &child, &s, &blob, &n, &err) < 0)
 		fail_msg("capture: %s", err.text);
-	assert_int_equal(fds_paths(s, &paths, &n_paths, &err), 0);
+	fds_paths(s, &paths, &n_paths);
 	if (fds_check_dest(root, paths, n_paths, &err) < 0 ||
 	    fds_finish(s, &err) < 0)
 		fail_msg("%s", err.text);

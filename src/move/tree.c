@@ -81,16 +81,20 @@ int tree_open(pid_t pid, const char *const *paths, struct tree_set **ret,
 	return 0;
 }
 
+void tree_forget(struct tree *t, struct tree_node *n)
+{
+	HASH_DEL(t->node, n);
+	free(n->path);
+	free(n->block);
+	free(n);
+}
+
 static void free_nodes(struct tree *t)
 {
 	struct tree_node *n, *next;
 
-	HASH_ITER (hh, t->node, n, next) {
-		HASH_DEL(t->node, n);
-		free(n->path);
-		free(n->block);
-		free(n);
-	}
+	HASH_ITER (hh, t->node, n, next)
+		tree_forget(t, n);
 }
 
 void tree_close(struct tree_set *set)

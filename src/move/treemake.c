@@ -443,8 +443,7 @@ int tree_made_apply(struct tree_made *made, const char *path, const void *p,
 	r = c ? apply(t, c, err)
 	      : error_set(err, -EPROTO, "a change of %s cannot be parsed",
 			  path);
-	if (c)
-		tree__change__free_unpacked(c, NULL);
+	tree__change__free_unpacked(c, NULL);
 	io_close(&t->fd);
 	made->failed = r < 0;
 	return r;

@@ -53,6 +53,7 @@ struct tree_set {
 };
 
 struct tree_node *tree_find(const struct tree *t, uint64_t ino);
+void tree_forget(struct tree *t, struct tree_node *n);
 
 /* treewalk.c: nodes and names as they are; forgets what is gone. */
 int tree_walk(struct tree_set *set, struct tree *t,

@@ -206,8 +206,9 @@ static int walk_dir(struct walk *w, int fd, struct tree_node *dir,
 	int r = 0;
 
 	if (!d) {
+		r = error_sys(err, -errno, "%s", w->t->path);
 		close(fd);
-		return error_sys(err, -errno, "%s", w->t->path);
+		return r;
 	}
 	while (r == 0 && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
@@ -221,12 +222,8 @@ static void forget_gone(struct tree *t)
 	struct tree_node *n, *next;
 
 	HASH_ITER (hh, t->node, n, next) {
-		if (n->pass == t->pass)
-			continue;
-		HASH_DEL(t->node, n);
-		free(n->path);
-		free(n->block);
-		free(n);
+		if (n->pass != t->pass)
+			tree_forget(t, n);
 	}
 }
 
