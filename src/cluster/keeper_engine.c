@@ -7,6 +7,7 @@
  * memfd.  An engine that dies or stops never blocks the keeper.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,18 +164,15 @@ static void note_loud(struct keeper *k)
 	keeper_io_update(k);
 }
 
-static int note_save(struct keeper *k, int *ret_fd, struct keeper_note *note)
+static void note_save(struct keeper *k, int *ret_fd, struct keeper_note *note)
 {
 	uint8_t *p;
 	size_t n;
-	int fd;
 
 	keeper_save(k, &p, &n);
-	fd = keeper_bytes_to_fd(p, n);
+	*ret_fd = keeper_bytes_to_fd(p, n);
+	note->code = *ret_fd < 0 ? *ret_fd : 0;
 	free(p);
-	note->code = fd < 0 ? fd : 0;
-	*ret_fd = fd;
-	return fd;
 }
 
 static void note_load(struct keeper *k, int fd, struct keeper_note *note)
@@ -224,7 +222,7 @@ static bool take_note(struct keeper *k, struct keeper_note *note, int fd,
 		return true;
 	case WORD_HOLD_FD:
 		io_close(&m->hold_fd);
-		m->hold_fd = fd < 0 ? -1 : dup(fd);
+		m->hold_fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		return true;
 	case WORD_LANDED:
 		m->landed = true;

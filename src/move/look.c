@@ -71,7 +71,7 @@ static bool sched_field(const char *text, const char *name, int64_t *ret_whole,
 	       sscanf(p + 1, "%" SCNd64 ".%" SCNd64, ret_whole, ret_part) >= 1;
 }
 
-/* 0 from kernels that do not tell. */
+/* false from kernels that do not tell. */
 static bool read_sched(pid_t tid, int64_t *ret_exec, uint64_t *ret_switches)
 {
 	int64_t whole, part, switches, none;

@@ -17,6 +17,9 @@
  * meanwhile; less costs more calls.
  */
 #define DATA_PAGES 64
+_Static_assert(DATA_PAGES <= FRAME_PAGES_RUNS &&
+		       DATA_PAGES * FRAME_PAGE <= FRAME_PAGES_DATA,
+	       "runs of a page each fit in a frame");
 
 struct page_sender {
 	struct channel *ch;
@@ -26,7 +29,7 @@ struct page_sender {
 	void (*on_flush)(void *arg);
 	void *arg;
 	size_t nr_runs, nr_pages;
-	struct frame_run run[FRAME_PAGES_RUNS];
+	struct frame_run run[DATA_PAGES];
 	char *data;
 };
 
@@ -61,7 +64,7 @@ void page_sender_destroy(struct page_sender *s)
 /* Read all runs at once; false if some page resists. */
 static bool read_runs(struct page_sender *s)
 {
-	struct iovec there[FRAME_PAGES_RUNS];
+	struct iovec there[DATA_PAGES];
 	struct iovec here = { s->data, s->nr_pages * FRAME_PAGE };
 
 	for (size_t i = 0; i < s->nr_runs; i++)
@@ -76,7 +79,7 @@ static bool read_runs(struct page_sender *s)
 /* Page by page, and forget those that cannot be read. */
 static void read_pages(struct page_sender *s)
 {
-	struct frame_run old[FRAME_PAGES_RUNS];
+	struct frame_run old[DATA_PAGES];
 	size_t nr = s->nr_runs;
 
 	memcpy(old, s->run, nr * sizeof(*old));
@@ -93,11 +96,9 @@ static void read_pages(struct page_sender *s)
 			if (s->nr_runs &&
 			    run[-1].start + run[-1].nr_pages * FRAME_PAGE == at)
 				run[-1].nr_pages++;
-			else if (s->nr_runs < FRAME_PAGES_RUNS)
+			else
 				s->run[s->nr_runs++] =
 					(struct frame_run){ at, 1 };
-			else
-				s->nr_pages--;
 		}
 	}
 }
@@ -145,8 +146,7 @@ int page_sender_add(struct page_sender *s, uint64_t start, uint64_t end,
 		struct frame_run *run = &s->run[s->nr_runs];
 		int r;
 
-		if (s->nr_pages == DATA_PAGES ||
-		    s->nr_runs == FRAME_PAGES_RUNS) {
+		if (s->nr_pages == DATA_PAGES) {
 			if ((r = page_sender_flush(s, err)) < 0)
 				return r;
 			continue;

@@ -5,7 +5,7 @@
  * it, the kernel decides, at the moment a thread goes on, by registers that
  * rt_sigreturn cannot write and ptrace can (settle_give_back() in inject.h). So
  * a thread in such a call, for which some signal has a handler that ends it,
- * is traced from READY until it has gone on:  its list of calls ends in a
+ * is traced from READY until it has gone on: its list of calls ends in a
  * signal that only a tracer minds, and the tracer stops it once more where its
  * rt_sigreturn has put everything back.
  *

@@ -192,8 +192,7 @@ static int restore_process(struct landing *l, const Move__State *s,
 	if (r == 0)
 		r = restore_limits(l, s, err);
 	for (int bit = 0; bit < 64 && r == 0; bit++)
-		/* registrations come as a mask of the commands that made them
-		 */
+		/* it registers by the very commands that the mask shows */
 		if (s->membarrier >> bit & 1)
 			r = call(l, NULL, SYS_membarrier, 1 << bit, 0, 0, 0, 0);
 	for (int bit = 17; bit < 64 && r == 0; bit++)

@@ -66,9 +66,9 @@ void scan_close(struct scan *s)
 
 /*
  * One ioctl after the other until the whole range is done.  Regions of the
- * categories `not` are passed over.
+ * categories `but` are passed over.
  */
-static int scan_walk(struct scan *s, struct pm_scan_arg *a, uint64_t not,
+static int scan_walk(struct scan *s, struct pm_scan_arg *a, uint64_t but,
 		     scan_fn *fn, void *arg, struct error *err)
 {
 	a->size = sizeof(*a);
@@ -82,7 +82,7 @@ static int scan_walk(struct scan *s, struct pm_scan_arg *a, uint64_t not,
 				       ? -EPERM
 				       : error_sys(err, -errno, "PAGEMAP_SCAN");
 		for (int i = 0; i < n && r == 0; i++)
-			if (!(s->region[i].categories & not ))
+			if (!(s->region[i].categories & but))
 				r = fn(arg, s->region[i].start,
 				       s->region[i].end, err);
 		if (r < 0)
@@ -102,17 +102,18 @@ struct run {
 
 typedef int run_fn(void *arg, const struct run *run, struct error *err);
 
-/* What of an entry matters: of, unless it is not or nothing is there. */
-static uint64_t entry_kind(uint64_t entry, uint64_t of, uint64_t not )
+/* What of an entry matters: of, unless it is one of but, or nothing is there.
+ */
+static uint64_t entry_kind(uint64_t entry, uint64_t of, uint64_t but)
 {
-	if (!(entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) || entry & not )
+	if (!(entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) || entry & but)
 		return 0;
 	return ENTRY_PRESENT | (entry & of);
 }
 
 /* Call fn for the runs of the kinds that entry_kind() makes. */
 static int read_runs(struct scan *s, uint64_t start, uint64_t end, uint64_t of,
-		     uint64_t not, run_fn *fn, void *arg, struct error *err)
+		     uint64_t but, run_fn *fn, void *arg, struct error *err)
 {
 	struct run run = { start, start, 0 };
 	int r = 0;
@@ -127,7 +128,7 @@ static int read_runs(struct scan *s, uint64_t start, uint64_t end, uint64_t of,
 			return error_sys(err, n < 0 ? -errno : -ESRCH,
 					 "reading pagemap");
 		for (ssize_t i = 0; i < n / 8 && r == 0; i++, start += PAGE) {
-			uint64_t kind = entry_kind(s->entry[i], of, not );
+			uint64_t kind = entry_kind(s->entry[i], of, but);
 
 			if (kind != run.kind) {
 				if (run.kind)
@@ -259,21 +260,21 @@ int scan_guards(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 /* ---- either way ---- */
 
 static int scan_there(struct scan *s, uint64_t start, uint64_t end,
-		      unsigned flags, uint64_t not, scan_fn *fn, void *arg,
+		      unsigned flags, uint64_t but, scan_fn *fn, void *arg,
 		      struct error *err)
 {
 	struct pm_scan_arg a = {
 		.start = start,
 		.end = end,
 		.category_anyof_mask = PAGE_IS_PRESENT,
-		.return_mask = PAGE_IS_PRESENT | not,
+		.return_mask = PAGE_IS_PRESENT | but,
 	};
 
 	if (s->reading) {
 		struct plain p = { fn, arg };
 
 		return read_runs(s, start, end, 0,
-				 not &PAGE_IS_FILE ? ENTRY_FILE : 0, plain_run,
+				 but & PAGE_IS_FILE ? ENTRY_FILE : 0, plain_run,
 				 &p, err);
 	}
 	if (flags & SCAN_SWAPPED)
@@ -281,7 +282,7 @@ static int scan_there(struct scan *s, uint64_t start, uint64_t end,
 	/* pages of the file as well: written to, they become private ones */
 	if (flags & SCAN_PROTECT)
 		a.flags = PM_SCAN_WP_MATCHING | PM_SCAN_CHECK_WPASYNC;
-	return scan_walk(s, &a, not, fn, arg, err);
+	return scan_walk(s, &a, but, fn, arg, err);
 }
 
 int scan_private(struct scan *s, uint64_t start, uint64_t end, unsigned flags,

@@ -422,13 +422,38 @@ static int explain(struct sending *s, int r, struct error *err)
 static void send_undo(struct sending *s)
 {
 	struct error err;
-	int r = 0;
 
-	if (s->held)
-		r = send_hold(s, false, &err);
+	if (s->held && send_hold(s, false, &err) < 0)
+		send_progress(s, "%s", err.text);
 	freeze_undo(s);
-	(void)r;
 	s->report->outcome = MOVE_ABORTED;
+}
+
+static void sending_clear(struct sending *s)
+{
+	fds_source_destroy(s->fds);
+	tree_close(s->trees);
+	if (s->recorded) /* held by the freezer: it could not even die now */
+		tracee_abandon(s->tracee);
+	else
+		tracee_destroy(s->tracee);
+	page_sender_destroy(s->pages);
+	scan_close(s->scan);
+	scan_close(s->scan_private);
+	sent_destroy(s->sent);
+	track_stop(s);
+	move__hello__free_unpacked(s->hello, NULL);
+	move__state__free_unpacked(s->state, NULL);
+	vma_list_clear(&s->maps);
+	vma_list_clear(&s->fresh);
+	free(s->zap);
+	free(s->left.object);
+	free(s->guards.v);
+	free(s->missed.v);
+	free(s->whole.v);
+	frame_clear(&s->frame);
+	io_close(&s->pidfd);
+	channel_close(s->ch);
 }
 
 int move_send(const struct move_source *src, struct channel *ch,
@@ -468,28 +493,6 @@ int move_send(const struct move_source *src, struct channel *ch,
 			frame_send_abort(ch, err->text);
 	}
 	send_hurry(&s, false);
-	fds_source_destroy(s.fds);
-	tree_close(s.trees);
-	if (s.recorded) /* held by the freezer: it could not even die now */
-		tracee_abandon(s.tracee);
-	else
-		tracee_destroy(s.tracee);
-	page_sender_destroy(s.pages);
-	scan_close(s.scan);
-	scan_close(s.scan_private);
-	sent_destroy(s.sent);
-	free(s.zap);
-	free(s.left.object);
-	move__hello__free_unpacked(s.hello, NULL);
-	free(s.guards.v);
-	track_stop(&s);
-	vma_list_clear(&s.maps);
-	vma_list_clear(&s.fresh);
-	free(s.missed.v);
-	free(s.whole.v);
-	move__state__free_unpacked(s.state, NULL);
-	frame_clear(&s.frame);
-	io_close(&s.pidfd);
-	channel_close(ch);
+	sending_clear(&s);
 	return r;
 }

@@ -9,7 +9,6 @@
  *	+STUB_BOX	struct stub_box: the calls that the engine wants made
  *	+STUB_THREADS	one slot per thread: its own calls, its signal frame
  *
- *
  * The rest of the first page are snippets, by which threads make a call again
  * with another limit than the program gave: one system call instruction, after
  * which the changed argument and the program's place are put back.  A thread
@@ -19,7 +18,7 @@
  * The stub walks lists of calls; every list ends in something that does not
  * return: STUB_SIGRETURN, STUB_BOX_WAIT or STUB_JUMP.  The area never moves
  * and is never part of what is moved, so a moved process keeps it for its next
- *move.
+ * move.
  *
  * At the source the data is private memory written with process_vm_writev.
  * At the destination it is a memfd shared with the engine and the shepherd,

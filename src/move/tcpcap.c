@@ -135,6 +135,9 @@ static int read_queues(int fd, Fds__Tcp *t, const struct progress *p)
 	bool fin = TCP_STATE(p->state) & TCP_STATES_FIN_QUEUED;
 	int r;
 
+	/* read one after the other, and an acknowledgement came between */
+	if (p->out < p->unsent || p->out < fin)
+		return -EAGAIN;
 	t->fin_unsent = fin && p->unsent;
 	make_room(&t->received, (size_t)p->in);
 	make_room(&t->unsent, (size_t)p->unsent - t->fin_unsent);
