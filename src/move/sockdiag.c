@@ -135,8 +135,7 @@ static int parse_unix(const struct nlmsghdr *nlh, void *arg)
 
 	u->ino = m->udiag_ino;
 	u->state = m->udiag_state;
-	mnl_attr_for_each(a, nlh, sizeof(*m))
-	{
+	mnl_attr_for_each (a, nlh, sizeof(*m)) {
 		switch (mnl_attr_get_type(a)) {
 		case UNIX_DIAG_PEER:
 			u->peer = mnl_attr_get_u32(a);
@@ -210,8 +209,7 @@ static void parse_info(const struct nlmsghdr *nlh, struct sockdiag_tcp *t)
 	size_t n;
 
 	t->min_rtt = UINT32_MAX;
-	mnl_attr_for_each(a, nlh, sizeof(struct inet_diag_msg))
-	{
+	mnl_attr_for_each (a, nlh, sizeof(struct inet_diag_msg)) {
 		if (mnl_attr_get_type(a) != INET_DIAG_INFO)
 			continue;
 		memset(&ti, 0, sizeof(ti));

@@ -55,12 +55,10 @@ static void see_table(const struct nlmsghdr *nlh, void *data)
 	if (f->found)
 		return;
 	f->found = true;
-	mnl_attr_for_each(
-		attr, nlh,
-		sizeof(struct nfgenmsg)) if (mnl_attr_get_type(attr) ==
-					     NFTA_TABLE_NAME)
-		snprintf(f->what, NET_HOOK_TEXT, "nftables has the table %.40s",
-			 text_of(attr));
+	mnl_attr_for_each (attr, nlh, sizeof(struct nfgenmsg))
+		if (mnl_attr_get_type(attr) == NFTA_TABLE_NAME)
+			snprintf(f->what, NET_HOOK_TEXT,
+				 "nftables has the table %.40s", text_of(attr));
 }
 
 static int find_nftables(struct finding *f)
@@ -109,10 +107,10 @@ static void see_qdisc(const struct nlmsghdr *nlh, void *data)
 	    tc->tcm_parent != TC_H_INGRESS)
 		return;
 	f->found = true;
-	mnl_attr_for_each(attr, nlh,
-			  sizeof(*tc)) if (mnl_attr_get_type(attr) == TCA_KIND)
-		snprintf(f->what, NET_HOOK_TEXT, "the uplink has a qdisc %.40s",
-			 text_of(attr));
+	mnl_attr_for_each (attr, nlh, sizeof(*tc))
+		if (mnl_attr_get_type(attr) == TCA_KIND)
+			snprintf(f->what, NET_HOOK_TEXT,
+				 "the uplink has a qdisc %.40s", text_of(attr));
 }
 
 static int find_qdisc(struct finding *f)
@@ -177,8 +175,7 @@ static void see_policies(const struct nlmsghdr *nlh, void *data)
 	const struct nlattr *attr;
 	const struct xfrmu_spdinfo *info;
 
-	mnl_attr_for_each(attr, nlh, sizeof(uint32_t))
-	{
+	mnl_attr_for_each (attr, nlh, sizeof(uint32_t)) {
 		if (mnl_attr_get_type(attr) != XFRMA_SPD_INFO ||
 		    mnl_attr_get_payload_len(attr) < sizeof(*info))
 			continue;

@@ -61,14 +61,17 @@ int net_link_find(struct net *net, const char *name, struct net_link *ret,
 int net_link_get(struct net *net, int index, struct net_link *ret,
 		 struct error *err) must_check;
 
-/* One end of a pair; zero and NULL members are left to the kernel. */
+/* One end of a pair; NULL members are left to the kernel. */
 struct net_veth_end {
 	const char *name;
 	const uint8_t *mac;
 	int netns; /* descriptor, or -1 for the socket's own */
 };
 
-/* Both ends are down at first.  Returns the index of end a. */
+/*
+ * Both ends are down at first.  a has a name.  Returns its index, or 0 if it is
+ * in another namespace.
+ */
 int net_veth_create(struct net *net, const struct net_veth_end *a,
 		    const struct net_veth_end *b, unsigned mtu,
 		    struct error *err) must_check;

@@ -111,9 +111,14 @@ int pmi_gather_add(struct pmi_gather *g, uint32_t rank, uint64_t generation,
 		   const struct pmi_put *puts, size_t n, bool more,
 		   struct error *err)
 {
-	if (rank >= g->size || n > PMI_PUTS_MAX)
+	if (rank >= g->size)
 		return error_set(err, -EPROTO, "PMI: no rank %u of %u", rank,
 				 g->size);
+	if (n > PMI_PUTS_MAX)
+		return error_set(
+			err, -EPROTO,
+			"PMI: rank %u puts %zu keys at once, the most is %d",
+			rank, n, PMI_PUTS_MAX);
 	if (generation + 1 == g->generation)
 		return more ? PMI_GATHER_WAIT : PMI_GATHER_AGAIN;
 	if (generation != g->generation)

@@ -21,8 +21,9 @@
  * as bytes, half-read commands and unsent answers included.
  *
  * Nothing that a rank sends can grow memory without bound or reach another rank
- * unchecked: lines, keys, values and the number of puts per barrier are
- * limited, and what does not follow the protocol ends the conversation.
+ * unchecked: lines, keys, values and the number of puts, for a barrier and in
+ * all, are limited, and what does not follow the protocol ends the
+ * conversation.
  *
  * What is not offered (spawn, name publishing) is answered with an error, as
  * the protocol foresees, and the rank's MPI reports it.
@@ -45,7 +46,8 @@ enum {
 	PMI_KEY_MAX = 64,
 	PMI_VALUE_MAX = 1024,
 	PMI_LINE_MAX = 4096,
-	PMI_PUTS_MAX = 1024, /* by one rank for one barrier */
+	PMI_PUTS_MAX = 1024,		  /* by one rank for one barrier */
+	PMI_KEYS_MAX = 16 * PMI_PUTS_MAX, /* and for all of them */
 	PMI_SIZE_MAX = 1 << 20,
 };
 

@@ -59,6 +59,7 @@ int pmi_kvs_set(struct pmi_server *s, const char *key, const char *value,
 	}
 	memcpy(e->value, value, nv + 1);
 	if (put) {
+		s->nr_own += !e->put;
 		s->nr_puts += put == 1 + s->generation && e->put != put;
 		e->put = put;
 	}
@@ -99,13 +100,6 @@ static int do_get_maxes(struct pmi_server *s, const struct pmi_line *line,
 	return 0;
 }
 
-static int do_get_appnum(struct pmi_server *s, const struct pmi_line *line,
-			 struct error *err)
-{
-	answer(s, "cmd=appnum appnum=0\n");
-	return 0;
-}
-
 static int do_get_universe_size(struct pmi_server *s,
 				const struct pmi_line *line, struct error *err)
 {
@@ -136,7 +130,7 @@ static int do_put(struct pmi_server *s, const struct pmi_line *line,
 
 	if (!right_kvs(s, line))
 		answer(s, "cmd=put_result rc=-1 msg=kvs_not_found\n");
-	else if (s->nr_puts >= PMI_PUTS_MAX)
+	else if (s->nr_puts >= PMI_PUTS_MAX || s->nr_own >= PMI_KEYS_MAX)
 		answer(s, "cmd=put_result rc=-1 msg=too_many_puts\n");
 	else if (!key || !value ||
 		 pmi_kvs_set(s, key, value, 1 + s->generation, NULL) < 0)
@@ -214,69 +208,30 @@ static int do_abort(struct pmi_server *s, const struct pmi_line *line,
 	return 0;
 }
 
-static int do_create_kvs(struct pmi_server *s, const struct pmi_line *line,
-			 struct error *err)
-{
-	answer(s, "cmd=newkvs rc=-1 msg=not_supported\n");
-	return 0;
-}
-
-static int do_destroy_kvs(struct pmi_server *s, const struct pmi_line *line,
-			  struct error *err)
-{
-	answer(s, "cmd=kvs_destroyed rc=-1 msg=not_supported\n");
-	return 0;
-}
-
-static int do_getbyidx(struct pmi_server *s, const struct pmi_line *line,
-		       struct error *err)
-{
-	answer(s, "cmd=getbyidx_results rc=-1 reason=not_supported\n");
-	return 0;
-}
-
-static int do_publish(struct pmi_server *s, const struct pmi_line *line,
-		      struct error *err)
-{
-	answer(s, "cmd=publish_result rc=1 info=not_supported\n");
-	return 0;
-}
-
-static int do_unpublish(struct pmi_server *s, const struct pmi_line *line,
-			struct error *err)
-{
-	answer(s, "cmd=unpublish_result rc=1 info=not_supported\n");
-	return 0;
-}
-
-static int do_lookup(struct pmi_server *s, const struct pmi_line *line,
-		     struct error *err)
-{
-	answer(s, "cmd=lookup_result rc=1 info=not_supported\n");
-	return 0;
-}
-
 static const struct {
 	const char *name;
 	int (*run)(struct pmi_server *s, const struct pmi_line *line,
 		   struct error *err);
+	const char *answer; /* where there is nothing to run */
 } commands[] = {
-	{ "init", do_init },
-	{ "get_maxes", do_get_maxes },
-	{ "get_appnum", do_get_appnum },
-	{ "get_universe_size", do_get_universe_size },
-	{ "get_my_kvsname", do_get_my_kvsname },
-	{ "put", do_put },
-	{ "get", do_get },
-	{ "barrier_in", do_barrier_in },
-	{ "finalize", do_finalize },
-	{ "abort", do_abort },
-	{ "create_kvs", do_create_kvs },
-	{ "destroy_kvs", do_destroy_kvs },
-	{ "getbyidx", do_getbyidx },
-	{ "publish_name", do_publish },
-	{ "unpublish_name", do_unpublish },
-	{ "lookup_name", do_lookup },
+	{ "init", do_init, NULL },
+	{ "get_maxes", do_get_maxes, NULL },
+	{ "get_appnum", NULL, "cmd=appnum appnum=0" },
+	{ "get_universe_size", do_get_universe_size, NULL },
+	{ "get_my_kvsname", do_get_my_kvsname, NULL },
+	{ "put", do_put, NULL },
+	{ "get", do_get, NULL },
+	{ "barrier_in", do_barrier_in, NULL },
+	{ "finalize", do_finalize, NULL },
+	{ "abort", do_abort, NULL },
+	/* not offered */
+	{ "create_kvs", NULL, "cmd=newkvs rc=-1 msg=not_supported" },
+	{ "destroy_kvs", NULL, "cmd=kvs_destroyed rc=-1 msg=not_supported" },
+	{ "getbyidx", NULL, "cmd=getbyidx_results rc=-1 reason=not_supported" },
+	{ "publish_name", NULL, "cmd=publish_result rc=1 info=not_supported" },
+	{ "unpublish_name", NULL,
+	  "cmd=unpublish_result rc=1 info=not_supported" },
+	{ "lookup_name", NULL, "cmd=lookup_result rc=1 info=not_supported" },
 };
 
 static int run_command(struct pmi_server *s, const struct pmi_line *line,
@@ -286,9 +241,14 @@ static int run_command(struct pmi_server *s, const struct pmi_line *line,
 
 	if (!cmd)
 		return error_set(err, -EPROTO, "PMI: a line without cmd=");
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (!strcmp(cmd, commands[i].name))
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (strcmp(cmd, commands[i].name))
+			continue;
+		if (commands[i].run)
 			return commands[i].run(s, line, err);
+		answer(s, "%s\n", commands[i].answer);
+		return 0;
+	}
 	return error_set(err, -EPROTO, "PMI: unknown command '%.40s'", cmd);
 }
 

@@ -31,6 +31,7 @@ struct pmi_server {
 
 	struct pmi_entry *kvs; /* hash; iterates in order of first put */
 	size_t nr_puts;	       /* entries with put == 1 + generation */
+	size_t nr_own;	       /* with any put */
 
 	char in[PMI_LINE_MAX]; /* a line not yet whole */
 	size_t nr_in;

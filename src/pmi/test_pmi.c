@@ -316,6 +316,30 @@ static void refusals(void **state)
 	job_close(&job);
 }
 
+/* Alone it passes its barriers at once, as often as it likes. */
+static void too_many_keys(void **state)
+{
+	struct pmi_server *s;
+	char *line;
+
+	assert_int_equal(
+		pmi_server_create(0, 1, "kvs_7", &exchange, &ends[0], &s, NULL),
+		0);
+	for (unsigned i = 0; i < PMI_KEYS_MAX; i++) {
+		line = xasprintf("cmd=put kvsname=kvs_7 key=k%u value=\n", i);
+		say(s, line);
+		hear(s, "cmd=put_result rc=0 msg=success\n");
+		free(line);
+		if ((i + 1) % PMI_PUTS_MAX)
+			continue;
+		say(s, "cmd=barrier_in\n");
+		hear(s, "cmd=barrier_out rc=0\n");
+	}
+	say(s, "cmd=put kvsname=kvs_7 key=last value=b\n");
+	hear(s, "cmd=put_result rc=-1 msg=too_many_puts\n");
+	pmi_server_destroy(s);
+}
+
 static void nonsense(void **state)
 {
 	static const char *const bad[] = { "GET / HTTP/1.1\n", "cmd=dance\n",
@@ -422,11 +446,17 @@ static void environment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opening),  cmocka_unit_test(barriers),
-		cmocka_unit_test(moves),    cmocka_unit_test(moves_waiting),
-		cmocka_unit_test(refusals), cmocka_unit_test(lost_release),
-		cmocka_unit_test(nonsense), cmocka_unit_test(bad_state),
-		cmocka_unit_test(aborts),   cmocka_unit_test(environment),
+		cmocka_unit_test(opening),
+		cmocka_unit_test(barriers),
+		cmocka_unit_test(moves),
+		cmocka_unit_test(moves_waiting),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(lost_release),
+		cmocka_unit_test(nonsense),
+		cmocka_unit_test(bad_state),
+		cmocka_unit_test(too_many_keys),
+		cmocka_unit_test(aborts),
+		cmocka_unit_test(environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
