@@ -120,6 +120,14 @@ void address_tune(int fd)
 		   sizeof(limit_ms));
 }
 
+int address_failed(int r, struct error *err)
+{
+	if (r == -ECONNREFUSED || r == -ENOENT)
+		return error_set(err, r,
+				 "nobody listens there; is it running?");
+	return error_sys(err, r, "cannot connect");
+}
+
 int address_connect(const struct address *a, struct error *err)
 {
 	int r;
@@ -133,7 +141,7 @@ int address_connect(const struct address *a, struct error *err)
 	if (r < 0 && errno != EINPROGRESS) {
 		r = -errno;
 		close(fd);
-		return error_sys(err, r, "cannot connect");
+		return address_failed(r, err);
 	}
 	return fd;
 }

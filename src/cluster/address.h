@@ -30,6 +30,10 @@ int address_listen(const struct address *a, struct error *err) must_check;
  */
 int address_connect(const struct address *a, struct error *err) must_check;
 
+/* Why a connection did not come about, r (also told later, by SO_ERROR), in
+ * words; returns r. */
+int address_failed(int r, struct error *err);
+
 /*
  * For an accepted socket (the two above do it themselves): small messages
  * leave at once, and a host that vanished is noticed within 20 s.

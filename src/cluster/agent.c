@@ -411,7 +411,7 @@ static int check_conf(struct agent *a, struct error *err)
 	if (!conf->run_dir)
 		return error_set(err, -EINVAL,
 				 "no run directory: give --run-dir=DIR");
-	r = keys_read_one(conf->key, &a->key, err);
+	r = tls_key_read(conf->key, &a->key, err);
 	if (r < 0)
 		return r;
 	if (role_of(a->key.identity, &name) != ROLE_HOST)

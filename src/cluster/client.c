@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cluster/keys.h"
 #include "cluster/testbed.h"
 #include "core/conf.h"
 #include "core/xalloc.h"
@@ -16,6 +15,7 @@
 
 struct client {
 	sd_event *event;
+	char *where;
 	struct conn *conn;
 	bool ready;
 	uint64_t last_id;
@@ -129,7 +129,7 @@ int client_settle(struct client_conf *conf, struct address *address,
 				 "no key: give --key=FILE or set STINT_KEY; "
 				 "`stint controller --enrol=user/NAME` makes "
 				 "one");
-	return keys_read_one(conf->key, key, err);
+	return tls_key_read(conf->key, key, err);
 }
 
 /* ---- questions and answers ---- */
@@ -181,7 +181,7 @@ static const struct conn_ops client_ops = {
 static int client_failed(struct client *c, struct error *err)
 {
 	*err = c->why;
-	return error_prefix(err, c->code, "controller");
+	return error_prefix(err, c->code, "controller at %s", c->where);
 }
 
 int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
@@ -250,12 +250,13 @@ int client_open(struct client_conf *conf, struct client **ret,
 		free(c);
 		return error_sys(err, r, "event loop");
 	}
+	c->where = xstrdup(conf->controller);
 	c->conn = conn_connect(c->event, &address, &key, OPEN_TIMEOUT,
 			       &client_ops, c);
 	r = greet(c, err);
 	if (r < 0) {
 		client_close(c);
-		return error_prefix(err, r, "%s", conf->controller);
+		return r;
 	}
 	*ret = c;
 	return 0;
@@ -268,5 +269,6 @@ void client_close(struct client *c)
 	conn_finish(c->conn);
 	message_free(c->answer);
 	sd_event_unref(c->event);
+	free(c->where);
 	free(c);
 }

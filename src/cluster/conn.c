@@ -118,7 +118,7 @@ static int run_connect(struct conn *c, struct error *err)
 	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &code, &n) < 0)
 		code = errno;
 	if (code)
-		return error_sys(err, -code, "cannot connect");
+		return address_failed(-code, err);
 	c->state = SHAKING;
 	return 0;
 }

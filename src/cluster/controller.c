@@ -221,6 +221,9 @@ static int controller_init(struct ctl *ctl, struct error *err)
 	if (r < 0)
 		return r;
 	ctl->keys_path = xasprintf("%s/keys", conf->state_dir);
+	r = keys_check(ctl->keys_path, err);
+	if (r < 0)
+		return r;
 	path = xasprintf("%s/state.db", conf->state_dir);
 	r = store_open(path, &ctl->store, err);
 	free(path);

@@ -36,18 +36,13 @@ enum role role_of(const char *identity, const char **name)
 	return ROLE_NONE;
 }
 
-int keys_read_one(const char *path, struct tls_key *ret, struct error *err)
+int keys_check(const char *path, struct error *err)
 {
-	char *text;
-	ssize_t n = io_read_file(AT_FDCWD, path, 4096, &text);
-	int r;
+	fd_auto fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (n < 0)
-		return error_sys(err, n, "key file %s", path);
-	r = tls_key_parse(text, ret, err);
-	explicit_bzero(text, n);
-	free(text);
-	return r < 0 ? error_prefix(err, r, "%s:1", path) : 0;
+	if (fd < 0)
+		return errno == ENOENT ? 0 : error_sys(err, -errno, "%s", path);
+	return io_check_private(fd, path, err);
 }
 
 int keys_each(const char *path,
@@ -148,6 +143,9 @@ int keys_enrol(const char *path, const char *identity, struct tls_key *ret,
 				 "'%s': a name begins with a letter or digit, "
 				 "and has no /",
 				 identity);
+	r = io_check_private(fd, path, err);
+	if (r < 0)
+		return r;
 	if (flock(fd, LOCK_EX) < 0)
 		return error_sys(err, -errno, "%s", path);
 	r = keys_find(path, identity, &key, err);

@@ -3,7 +3,8 @@
  *
  * The controller's state directory holds `keys`, one line for each party
  * that is enrolled (core/tls.h has their form).  A party's own key file holds
- * its line alone.  All are for their owner's eyes only: mode 0600.
+ * its line alone (tls_key_read()).  All are for their owner's eyes only: mode
+ * 0600.
  */
 #ifndef CLUSTER_KEYS_H
 #define CLUSTER_KEYS_H
@@ -16,9 +17,8 @@ enum role { ROLE_NONE, ROLE_HOST, ROLE_USER, ROLE_ADMIN };
 /* The role at the head of "host/NAME"; *name is what follows, if not NULL. */
 enum role role_of(const char *identity, const char **name);
 
-/* The one key of a party's file. */
-int keys_read_one(const char *path, struct tls_key *ret,
-		  struct error *err) must_check;
+/* Refuse a file of many at path that others may read; none at all is well. */
+int keys_check(const char *path, struct error *err) must_check;
 
 /*
  * Find identity in the file of many at path, which is read anew each time so

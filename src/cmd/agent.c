@@ -91,7 +91,7 @@ int cmd_agent(int argc, char **argv)
 	int r;
 
 	agent_conf_init(&conf);
-	argp_parse(&argp, argc, argv, 0, 0, &args);
+	command_parse(&argp, argc, argv, 0, &args);
 	daemon_begin(&args.daemon);
 	r = args.clean_up ? agent_clean_up(&conf, &err)
 			  : agent_run(&conf, args.daemon.ready_fd, &err);

@@ -78,7 +78,7 @@ int client_main(const char *name, const struct argp *argp, int argc,
 	struct error err;
 	int r;
 
-	argp_parse(argp, argc, argv, 0, 0, args);
+	command_parse(argp, argc, argv, 0, args);
 	r = client_open(&o->conf, &c, &err);
 	if (!r)
 		r = ask(c, args, &err);

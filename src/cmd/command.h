@@ -3,9 +3,10 @@
  *
  * To add one there are three things to do: write cmd/NAME.c with a function
  * cmd_NAME(), add its line to commands.def, and its file to meson.build.
- * Options are read with argp; errors are printed with command_fail(), in a
- * parser with command_parsed(), so that they look alike.  Commands that ask the
- * controller have client_main() (client_options.h).
+ * Options are read with command_parse(), which is argp; errors are printed with
+ * command_fail(), in a parser with command_parsed() or command_misuse(), so
+ * that they look alike: one line.  Commands that ask the controller have
+ * client_main() (client_options.h).
  *
  * The subcommands are in two programs.  `stint` is what people call; it has
  * what needs no cluster, and hands all else over to `stint-cluster`, which is
@@ -55,10 +56,22 @@ int command_code(int rc);
 int command_fail(const char *name, int code, const struct error *err);
 
 /*
- * In an argp parser, where reading a value returned rc: 0 if rc is, else print
+ * argp_parse(), with one line for what is not understood, which names --help,
+ * and then exit(EXIT_USAGE).  Parsers say so with the two below.
+ */
+struct argp;
+void command_parse(const struct argp *argp, int argc, char **argv,
+		   unsigned flags, void *input);
+
+/* In a parser: this is no way to call it.  Does not return. */
+struct argp_state;
+_Noreturn void command_misuse(const struct argp_state *state, const char *fmt,
+			      ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * In a parser, where reading a value returned rc: 0 if rc is, else print
  * what err says as command_fail() does, and exit with command_code(rc).
  */
-struct argp_state;
 int command_parsed(const struct argp_state *state, int rc,
 		   const struct error *err);
 

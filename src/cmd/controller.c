@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cluster/keys.h"
 #include "cmd/command.h"
@@ -81,6 +82,16 @@ static int set(void *conf, const char *name, const char *value,
 	return controller_conf_set(conf, name, value, err);
 }
 
+/* `>key` makes a file that all can read, which nobody means (and none of us
+ * takes). */
+static void keep_private(int fd)
+{
+	struct stat st;
+
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_mode & 077)
+		(void)!fchmod(fd, st.st_mode & 0700);
+}
+
 static int enrol(const struct args *a, struct error *err)
 {
 	char *path, line[TLS_KEY_LINE];
@@ -97,6 +108,7 @@ static int enrol(const struct args *a, struct error *err)
 	free(path);
 	if (r < 0)
 		return r;
+	keep_private(STDOUT_FILENO);
 	tls_key_format(&key, line, sizeof(line));
 	return fputs(line, stdout) < 0 || fflush(stdout)
 		       ? error_sys(err, -errno, "writing the key")
@@ -113,7 +125,7 @@ int cmd_controller(int argc, char **argv)
 
 	a.daemon.conf = &a.conf;
 	controller_conf_init(&a.conf);
-	argp_parse(&argp, argc, argv, 0, 0, &a);
+	command_parse(&argp, argc, argv, 0, &a);
 	daemon_begin(&a.daemon);
 	r = a.enrol ? enrol(&a, &err)
 		    : controller_run(&a.conf, a.daemon.ready_fd, &err);

@@ -37,12 +37,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
-			argp_error(state, "one host at a time");
+			command_misuse(state, "one host at a time");
 		a->ask.host = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which host?");
-		return 0;
+		command_misuse(state, "which host?");
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

@@ -8,9 +8,18 @@
 #include "cmd/client_options.h"
 #include "cmd/print_json.h"
 
-/* With no parser of its own, an argp hands its input on to its child. */
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = state->input;
+	return 0;
+}
+
 static const struct argp argp = {
-	0, 0, 0, "Show the hosts of the cluster.", client_json_children, 0, 0
+	0, parse, 0, "Show the hosts of the cluster.", client_json_children,
+	0, 0
 };
 
 static const char *host_state(const Control__HostInfo *h)

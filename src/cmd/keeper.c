@@ -62,11 +62,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		conf->ready_fd = (int)v;
 		break;
 	case ARGP_KEY_ARG:
-		argp_error(state, "'%s': no arguments, only options", arg);
+		command_misuse(state, "'%s': no arguments, only options", arg);
 		break;
 	case ARGP_KEY_END:
 		if (!conf->run_dir || !conf->job)
-			argp_error(state, "--run-dir and --job are needed");
+			command_misuse(state, "--run-dir and --job are needed");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -86,7 +86,7 @@ int cmd_keeper(int argc, char **argv)
 	struct error err = ERROR_INIT;
 	char *prefix;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &conf);
+	command_parse(&argp, argc, argv, 0, &conf);
 	prefix = xasprintf("stint keeper %s.%u", conf.job, conf.rank);
 	log_init(prefix, LOG_L_INFO);
 	free(prefix);

@@ -239,7 +239,7 @@ int cmd_mapstates(int argc, char **argv)
 	struct error err;
 	int r;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	command_parse(&argp, argc, argv, 0, &a);
 	if (!a.nr_hosts && parse_hosts(&a, "5x1,25x4", &err) < 0)
 		return command_fail("mapstates", EXIT_FAILED, &err);
 	conf = (struct mapstates_conf){

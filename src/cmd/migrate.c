@@ -44,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return command_parsed(state, r, &err);
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 1)
-			argp_error(state, "one rank at a time");
+			command_misuse(state, "one rank at a time");
 		if (state->arg_num == 1)
 			a->ask.host = arg;
 		else
@@ -53,8 +53,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return command_parsed(state, r, &err);
 	case ARGP_KEY_END:
 		if (state->arg_num != 2)
-			argp_error(state, "say which rank, and where to: "
-					  "stint migrate 12.0 HOST");
+			command_misuse(state, "say which rank, and where to: "
+					      "stint migrate 12.0 HOST");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

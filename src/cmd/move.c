@@ -103,11 +103,11 @@ static int parse_word(struct args *a, const char *word, struct error *err)
 static void check_args(const struct args *a, struct argp_state *state)
 {
 	if (a->verb != VERB_RECEIVE && !a->pid)
-		argp_error(state, "which process? Give its PID");
+		command_misuse(state, "which process? Give its PID");
 	if (a->verb == VERB_RECEIVE && !a->peer.addr)
-		argp_error(state, "--listen is missing");
+		command_misuse(state, "--listen is missing");
 	if (a->verb == VERB_SEND && !a->peer.addr)
-		argp_error(state, "--to is missing");
+		command_misuse(state, "--to is missing");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -137,11 +137,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'b':
 		if (parse_usec(arg, &a->budget, &err) < 0)
-			argp_error(state, "%s", err.text);
+			command_misuse(state, "%s", err.text);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (parse_word(a, arg, &err) < 0)
-			argp_error(state, "%s", err.text);
+			command_misuse(state, "%s", err.text);
 		return 0;
 	case ARGP_KEY_END:
 		check_args(a, state);
@@ -380,7 +380,7 @@ int cmd_move(int argc, char **argv)
 	};
 	struct args a = { 0 };
 
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	command_parse(&argp, argc, argv, 0, &a);
 	signal(SIGPIPE,
 	       SIG_IGN); /* a peer that is gone is an error to report */
 	switch (a.verb) {

@@ -20,23 +20,6 @@
 
 #define HANDSHAKE (10 * USEC_PER_SEC)
 
-static int read_key(const char *path, struct tls_key *ret, struct error *err)
-{
-	char *text;
-	ssize_t n;
-	int r;
-
-	if (!path)
-		return 0;
-	n = io_read_file(AT_FDCWD, path, 4096, &text);
-	if (n < 0)
-		return error_sys(err, (int)n, "key file '%s'", path);
-	r = tls_key_parse(text, ret, err);
-	explicit_bzero(text, (size_t)n);
-	free(text);
-	return r < 0 ? error_prefix(err, r, "key file '%s'", path) : 0;
-}
-
 static bool is_loopback(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)
@@ -152,7 +135,7 @@ int move_peer_connect(const struct move_peer *peer, struct channel **ret,
 		      struct error *err)
 {
 	struct tls_key key = { 0 };
-	int r = read_key(peer->key_file, &key, err);
+	int r = peer->key_file ? tls_key_read(peer->key_file, &key, err) : 0;
 
 	if (r == 0)
 		r = open_socket(peer->addr, false, err);
@@ -191,7 +174,7 @@ int move_peer_accept(const struct move_peer *peer, struct channel **ret,
 		     struct error *err)
 {
 	struct tls_key key = { 0 };
-	int r = read_key(peer->key_file, &key, err);
+	int r = peer->key_file ? tls_key_read(peer->key_file, &key, err) : 0;
 
 	if (r == 0)
 		r = accept_one(peer->addr, err);

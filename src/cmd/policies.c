@@ -165,8 +165,7 @@ int cmd_policies(int argc, char **argv)
 	const struct policy_ops *p;
 	struct error err;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
-		return EXIT_USAGE;
+	command_parse(&argp, argc, argv, 0, &a);
 	if (!a.name) {
 		list(a.json);
 		return EXIT_OK;

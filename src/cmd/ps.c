@@ -34,7 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
-			argp_error(state, "one job at a time");
+			command_misuse(state, "one job at a time");
 		return command_parsed(state, parse_job(arg, &a->ask.job, &err),
 				      &err);
 	default:

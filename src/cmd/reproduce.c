@@ -176,7 +176,7 @@ int cmd_reproduce(int argc, char **argv)
 	struct error err;
 	int rc;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	command_parse(&argp, argc, argv, 0, &a);
 	if (!a.which && !a.list) {
 		error_set(&err, -EINVAL,
 			  "say which PAPER[:ID]; --list shows them");

@@ -106,7 +106,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->submission.ask.n_argv = state->argc - state->next;
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "run which program?");
+		command_misuse(state, "run which program?");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -476,7 +476,7 @@ int cmd_run(int argc, char **argv)
 
 	log_init("stint run", LOG_L_INFO);
 	submission_init(&r.submission);
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, 0, &r);
+	command_parse(&argp, argc, argv, ARGP_IN_ORDER, &r);
 	k = submission_fill(&r.submission, &r.err);
 	if (!k)
 		k = client_settle(&r.client.conf, &r.address, &r.key, &r.err);

@@ -286,7 +286,7 @@ int sim_args_parse(int argc, char **argv, struct sim_args *ret,
 	struct sim_args a = { .seed = 1 };
 	int r;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	command_parse(&argp, argc, argv, 0, &a);
 	r = a.list ? 0 : check(&a, err);
 	if (!r)
 		*ret = a;

@@ -403,7 +403,7 @@ int sweep_args_parse(int argc, char **argv, struct sweep_args *ret,
 	};
 	int rc;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	command_parse(&argp, argc, argv, 0, &a);
 	rc = fill_in(&a, err);
 	if (rc < 0) {
 		sweep_args_clear(&a);

@@ -104,11 +104,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			a->command = state->argv + state->next - 1;
 			state->next = state->argc;
 		} else {
-			argp_error(state, "what is '%s'?", arg);
+			command_misuse(state, "what is '%s'?", arg);
 		}
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "say up, down, list or exec");
+		command_misuse(state, "say up, down, list or exec");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -218,7 +218,7 @@ int cmd_testbed(int argc, char **argv)
 	struct args a = { .spec.name = name && *name ? name : "default" };
 	struct error err = ERROR_INIT;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	command_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		if (strcmp(a.words[0], verbs[i].word))
 			continue;

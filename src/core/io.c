@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/xalloc.h"
@@ -42,15 +43,12 @@ int io_write_full(int fd, const void *p, size_t n)
 	return 0;
 }
 
-ssize_t io_read_file(int dirfd, const char *path, size_t max, char **ret)
+ssize_t io_read_fd(int fd, size_t max, char **ret)
 {
 	size_t n = 0, cap = 0;
 	char *buf = NULL;
-	fd_auto fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
 	ssize_t r;
 
-	if (fd < 0)
-		return -errno;
 	do {
 		if (n + 4096 > cap)
 			buf = xrealloc(buf, cap = cap ? cap * 2 : 8192);
@@ -66,6 +64,30 @@ ssize_t io_read_file(int dirfd, const char *path, size_t max, char **ret)
 	buf[n] = 0;
 	*ret = buf;
 	return n;
+}
+
+ssize_t io_read_file(int dirfd, const char *path, size_t max, char **ret)
+{
+	fd_auto fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : io_read_fd(fd, max, ret);
+}
+
+int io_check_private(int fd, const char *path, struct error *err)
+{
+	mode_t much = S_IRWXO;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return error_sys(err, -errno, "%s", path);
+	if (st.st_uid == geteuid())
+		much |= S_IRWXG;
+	if (!S_ISREG(st.st_mode) || !(st.st_mode & much))
+		return 0;
+	return error_set(err, -EACCES,
+			 "%s: others than you may use it (mode %04o): "
+			 "run `chmod 600 %s`",
+			 path, st.st_mode & 07777, path);
 }
 
 int io_write_file(int dirfd, const char *path, const char *text)

@@ -21,6 +21,15 @@ int io_write_full(int fd, const void *p, size_t n) must_check;
 ssize_t io_read_file(int dirfd, const char *path, size_t max,
 		     char **ret) must_check;
 
+/* The same of what is open at fd, from where it stands. */
+ssize_t io_read_fd(int fd, size_t max, char **ret) must_check;
+
+/*
+ * Refuse (-EACCES) a file with a secret, open at fd and called path, that its
+ * group or others may use; as with ssh its group may if it is somebody else's.
+ */
+int io_check_private(int fd, const char *path, struct error *err) must_check;
+
 /* One write of text to an existing file (sysfs, cgroup); 0 or -errno. */
 int io_write_file(int dirfd, const char *path, const char *text) must_check;
 

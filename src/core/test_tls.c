@@ -5,14 +5,18 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/channel.h"
+#include "core/io.h"
+#include "core/scratch.h"
 
 static void key_lines(void **state)
 {
@@ -49,6 +53,39 @@ static void bad_key_lines(void **state)
 		assert_int_equal(tls_key_parse(bad[i], &key, &err), -EINVAL);
 		assert_string_equal(key.identity, "kept");
 	}
+}
+
+/* Said in one line with what to do about it; whose group may is its owner's
+ * business. */
+static void key_files(void **state)
+{
+	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 8], line[TLS_KEY_LINE];
+	struct tls_key key, got = { .identity = "kept" };
+	struct error err;
+
+	(void)state;
+	scratch_dir(dir, "/tmp");
+	snprintf(path, sizeof(path), "%s/key", dir);
+	assert_int_equal(tls_key_read(path, &got, &err), -ENOENT);
+	assert_int_equal(tls_key_generate(&key, "host/h1", &err), 0);
+	tls_key_format(&key, line, sizeof(line));
+	assert_int_equal(io_replace_file(path, line, &err), 0);
+	for (mode_t bit = 1; bit < 0100; bit <<= 1) {
+		assert_int_equal(chmod(path, 0600 | bit), 0);
+		assert_int_equal(tls_key_read(path, &got, &err), -EACCES);
+		assert_non_null(strstr(err.text, "chmod 600 "));
+		assert_string_equal(got.identity, "kept");
+	}
+	if (!geteuid()) {
+		assert_int_equal(chmod(path, 0640), 0);
+		assert_int_equal(chown(path, 1, 0), 0);
+		assert_int_equal(tls_key_read(path, &got, &err), 0);
+		assert_int_equal(chmod(path, 0644), 0);
+		assert_int_equal(tls_key_read(path, &got, &err), -EACCES);
+	}
+	assert_int_equal(chmod(path, 0600), 0);
+	assert_int_equal(tls_key_read(path, &got, &err), 0);
+	assert_memory_equal(got.secret, key.secret, sizeof(key.secret));
 }
 
 struct side {
@@ -213,6 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(key_lines),
 		cmocka_unit_test(bad_key_lines),
+		cmocka_unit_test(key_files),
 		cmocka_unit_test(bytes_arrive),
 		cmocka_unit_test(strangers),
 		cmocka_unit_test(not_tls),

@@ -46,6 +46,10 @@ int tls_key_generate(struct tls_key *ret, const char *identity,
 int tls_key_parse(const char *line, struct tls_key *ret,
 		  struct error *err) must_check;
 
+/* The one key of a party's file, which nobody else may read. */
+int tls_key_read(const char *path, struct tls_key *ret,
+		 struct error *err) must_check;
+
 /* The same line, with its newline; n at least TLS_KEY_LINE. */
 #define TLS_KEY_LINE (TLS_IDENTITY_MAX + 2 * TLS_SECRET_SIZE + 3)
 void tls_key_format(const struct tls_key *key, char *buf, size_t n);

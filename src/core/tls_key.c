@@ -1,12 +1,15 @@
 /* tls_key.c - shared keys and their lines in key files, see tls.h */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 
+#include "core/io.h"
 #include "core/tls.h"
 
 bool tls_identity_valid(const char *s, size_t n)
@@ -70,6 +73,27 @@ bad:
 			 "not a key: a line must be an identity, one space "
 			 "and %d hexadecimal digits",
 			 2 * TLS_SECRET_SIZE);
+}
+
+int tls_key_read(const char *path, struct tls_key *ret, struct error *err)
+{
+	fd_auto fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text;
+	ssize_t n;
+	int r;
+
+	if (fd < 0)
+		return error_sys(err, -errno, "key file %s", path);
+	r = io_check_private(fd, path, err);
+	if (r < 0)
+		return error_prefix(err, r, "key file");
+	n = io_read_fd(fd, 4096, &text);
+	if (n < 0)
+		return error_sys(err, (int)n, "key file %s", path);
+	r = tls_key_parse(text, ret, err);
+	explicit_bzero(text, (size_t)n);
+	free(text);
+	return r < 0 ? error_prefix(err, r, "%s:1", path) : 0;
 }
 
 void tls_key_format(const struct tls_key *key, char *buf, size_t n)
