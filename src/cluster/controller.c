@@ -15,6 +15,7 @@
 #include "cluster/controller_priv.h"
 #include "cluster/keys.h"
 #include "cluster/process.h"
+#include "core/clock.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "net/net.h"
@@ -98,22 +99,14 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 			 name);
 }
 
-static usec_t clock_now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * USEC_PER_SEC + t.tv_nsec / 1000;
-}
-
 /* For a policy time does not stand still while a clock that was set back
  * catches up. */
 usec_t ctl_now(void)
 {
 	static struct onward time;
 
-	return onward(&time, clock_now(CLOCK_REALTIME),
-		      clock_now(CLOCK_MONOTONIC));
+	return onward(&time, clock_usec(CLOCK_REALTIME),
+		      clock_usec(CLOCK_MONOTONIC));
 }
 
 static int lookup(void *arg, const char *identity,

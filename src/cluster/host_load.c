@@ -19,6 +19,7 @@
 
 #include <systemd/sd-login.h>
 
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 
@@ -30,14 +31,6 @@ struct host_load {
 	double load;
 	usec_t last; /* 0: never sampled */
 };
-
-static usec_t now_usec(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * USEC_PER_SEC + t.tv_nsec / 1000;
-}
 
 /*
  * The path of a process in the cpu hierarchy (v1) or the unified one; static
@@ -181,7 +174,7 @@ static double memory_pressure(void)
 
 void host_load_sample(struct host_load *l, struct host_sample *ret)
 {
-	usec_t now = now_usec(CLOCK_MONOTONIC);
+	usec_t now = clock_usec(CLOCK_MONOTONIC);
 	double keep;
 
 	ret->runnable = count_runnable(l);
@@ -211,7 +204,7 @@ uint64_t host_memory(void)
 double host_score(void)
 {
 	static double cells[4096];
-	usec_t begin = now_usec(CLOCK_THREAD_CPUTIME_ID), spent;
+	usec_t begin = clock_usec(CLOCK_THREAD_CPUTIME_ID), spent;
 	uint64_t steps = 0, x = 88172645463325252u;
 	double sum = 0;
 
@@ -226,7 +219,7 @@ double host_score(void)
 			sum += cells[x >> 40 & 4095];
 		}
 		steps += 20000;
-		spent = now_usec(CLOCK_THREAD_CPUTIME_ID) - begin;
+		spent = clock_usec(CLOCK_THREAD_CPUTIME_ID) - begin;
 	} while (spent < USEC_PER_SEC / 5);
 	/* sum is used, so that none of the work can be left out. */
 	return sum >= 0 ? (double)steps / spent : 0;
@@ -243,7 +236,7 @@ static void terminal_idle(const char *line, usec_t *idle)
 	snprintf(path, sizeof(path), "/dev/%.40s", line);
 	if (stat(path, &st) < 0)
 		return;
-	since = now_usec(CLOCK_REALTIME) - st.st_atime * USEC_PER_SEC;
+	since = clock_usec(CLOCK_REALTIME) - st.st_atime * USEC_PER_SEC;
 	if (since < *idle)
 		*idle = since < 0 ? 0 : since;
 }

@@ -20,6 +20,7 @@
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
+#include "move/proc.h"
 
 static const usec_t handshake = 5 * USEC_PER_SEC;
 
@@ -55,13 +56,11 @@ static int op_spawn(void *ctx, const void *arg, size_t n, const int *fds,
 static int op_external(void *ctx, const char *name, int *ret_far,
 		       struct error *err)
 {
-	static const char *const names[] = { "stdin", "stdout", "stderr",
-					     "pmi" };
 	struct in *i = ctx;
 	int fd;
 
 	for (int ext = 0; ext < EXT_MAX; ext++) {
-		if (strcmp(names[ext], name))
+		if (strcmp(keeper_end_name[ext], name))
 			continue;
 		fd = dup(i->k->end[ext].near);
 		if (fd < 0)
@@ -156,21 +155,9 @@ void keeper_in_close(struct keeper *k)
 
 static pid_t pid_inside(pid_t pid)
 {
-	char path[64], *text, *p;
-	long inside = -1;
+	struct proc_status st;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	if (io_read_file(AT_FDCWD, path, 65536, &text) < 0)
-		return -1;
-	p = strstr(text, "\nNSpid:");
-	if (p) {
-		p += strcspn(p + 1, "\n") + 1; /* the last of the line */
-		while (p[-1] >= '0' && p[-1] <= '9')
-			p--;
-		inside = strtol(p, NULL, 10);
-	}
-	free(text);
-	return (pid_t)inside;
+	return proc_read_status(pid, &st, NULL) < 0 ? -1 : st.ns_pid;
 }
 
 static void discarded(struct keeper *k, const char *why)

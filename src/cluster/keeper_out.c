@@ -199,17 +199,16 @@ static int call(struct keeper *k, struct channel **ret, struct error *err)
 
 static size_t externals(struct keeper *k, struct move_external *ext)
 {
-	static const char *const names[] = { "stdin", "stdout", "stderr",
-					     "pmi" };
 	size_t n = 0;
 
 	for (int i = 0; i < EXT_MAX; i++) {
 		if (!k->end[i].ino)
 			continue;
-		memset(&ext[n], 0, sizeof(ext[n]));
-		memcpy(ext[n].name, names[i], strlen(names[i]));
-		ext[n].dev = k->end[i].dev;
-		ext[n++].ino = k->end[i].ino;
+		ext[n] = (struct move_external){ .dev = k->end[i].dev,
+						 .ino = k->end[i].ino };
+		snprintf(ext[n].name, sizeof(ext[n].name), "%s",
+			 keeper_end_name[i]);
+		n++;
 	}
 	return n;
 }

@@ -148,6 +148,8 @@ void keeper_forget_start(struct keeper *k);
 int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 			uint32_t uid, uint32_t gid, const uint32_t *groups,
 			size_t nr_groups, struct error *err) must_check;
+/* As one keeper calls an end when the rank moves, and the other knows it. */
+extern const char *const keeper_end_name[EXT_MAX];
 /* All ends of pipes and the PMI socket, near and far. */
 int keeper_make_ends(struct keeper *k, bool pmi, struct error *err) must_check;
 void keeper_close_near(struct keeper *k);

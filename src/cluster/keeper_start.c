@@ -46,6 +46,9 @@ static int make_socket(struct keeper_end *e, struct error *err)
 	return 0;
 }
 
+const char *const keeper_end_name[EXT_MAX] = { "stdin", "stdout", "stderr",
+					       "pmi" };
+
 int keeper_make_ends(struct keeper *k, bool pmi, struct error *err)
 {
 	struct stat st;

@@ -39,6 +39,7 @@
 #include "cmd/command.h"
 #include "cmd/move_peer.h"
 #include "cmd/nest.h"
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/move.h"
@@ -229,13 +230,11 @@ static int run_send(struct args *a)
 	struct move_report rep;
 	struct error err = ERROR_INIT;
 	struct channel *ch;
-	struct timespec ts;
 	int r = move_peer_connect(&a->peer, &ch, &err);
 
 	if (r < 0)
 		return command_fail("move", command_code(r), &err);
-	clock_gettime(CLOCK_REALTIME, &ts);
-	src.epoch = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	src.epoch = (uint64_t)clock_nsec(CLOCK_REALTIME);
 	r = move_send(&src, ch, &rep, &err);
 	explain(&err, r);
 	if (a->json)

@@ -16,6 +16,7 @@
 
 #include <gnutls/gnutls.h>
 
+#include "core/clock.h"
 #include "core/xalloc.h"
 
 /*
@@ -110,14 +111,6 @@ static ssize_t transport_push(gnutls_transport_ptr_t ptr, const void *p,
 	return n;
 }
 
-static usec_t monotonic_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * USEC_PER_SEC + t.tv_nsec / 1000;
-}
-
 /* Until the descriptor has something: 0, -ETIMEDOUT or -errno. */
 static int await_input(struct tls *tls)
 {
@@ -126,7 +119,7 @@ static int await_input(struct tls *tls)
 	int r;
 
 	do {
-		left = tls->deadline - monotonic_now();
+		left = tls->deadline - clock_usec(CLOCK_MONOTONIC);
 		if (left <= 0)
 			return -ETIMEDOUT;
 		r = poll(&pfd, 1, left / USEC_PER_MSEC + 1);
@@ -338,11 +331,12 @@ int tls_handshake(struct tls *tls, usec_t timeout, struct error *err)
 	const char *peer;
 	int r;
 
-	tls->deadline = timeout ? monotonic_now() + timeout : 0;
+	tls->deadline = timeout ? clock_usec(CLOCK_MONOTONIC) + timeout : 0;
 	do
 		r = gnutls_handshake(tls->session);
 	while (r == GNUTLS_E_INTERRUPTED);
-	if (r < 0 && tls->deadline && monotonic_now() >= tls->deadline)
+	if (r < 0 && tls->deadline &&
+	    clock_usec(CLOCK_MONOTONIC) >= tls->deadline)
 		r = GNUTLS_E_TIMEDOUT;
 	tls->deadline = 0;
 	if (r == GNUTLS_E_AGAIN) {

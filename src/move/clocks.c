@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "move/proc.h"
 
 #define NSEC 1000000000L
@@ -31,14 +32,6 @@ void clocks_offsets(pid_t pid, struct clocks *ret)
 	free(text);
 }
 
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * NSEC + ts.tv_nsec;
-}
-
 void clocks_now(pid_t pid, struct clocks *ret)
 {
 	struct clocks mine, its;
@@ -46,8 +39,9 @@ void clocks_now(pid_t pid, struct clocks *ret)
 	clocks_offsets(0, &mine);
 	clocks_offsets(pid, &its);
 	ret->monotonic =
-		clock_ns(CLOCK_MONOTONIC) + its.monotonic - mine.monotonic;
-	ret->boottime = clock_ns(CLOCK_BOOTTIME) + its.boottime - mine.boottime;
+		clock_nsec(CLOCK_MONOTONIC) + its.monotonic - mine.monotonic;
+	ret->boottime =
+		clock_nsec(CLOCK_BOOTTIME) + its.boottime - mine.boottime;
 }
 
 bool clocks_own(pid_t pid)

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/xalloc.h"
 #include "move/clocks.h"
 #include "move/fdpath.h"
@@ -170,13 +171,10 @@ static int read_timer(struct fdscan *sc, struct fdscan_file *f, Fds__Timerfd *m,
 /* The wall clock can be set, so that an instant on it must stay one. */
 static void make_absolute(Fds__Timerfd *m)
 {
-	struct timespec now;
-
 	if (!(m->flags & TFD_TIMER_ABSTIME) || !m->value ||
 	    (m->clock != CLOCK_REALTIME && m->clock != CLOCK_REALTIME_ALARM))
 		return;
-	clock_gettime(CLOCK_REALTIME, &now);
-	m->value += now.tv_sec * NSEC + now.tv_nsec;
+	m->value += clock_nsec(CLOCK_REALTIME);
 	m->absolute = true;
 }
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/hurry.h"
 #include "core/units.h"
 #include "core/xalloc.h"
@@ -144,19 +145,11 @@ static int task_seize(struct tracee *t, pid_t tid, struct error *err)
 	return 1;
 }
 
-static usec_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * USEC_PER_SEC + ts.tv_nsec / 1000;
-}
-
 bool tracee_await(bool (*look)(void *arg), void *arg, usec_t limit)
 {
 	/* SIGCHLD says that there is news, but not if somebody wants none */
 	const struct timespec slice = { .tv_nsec = 1000000 };
-	usec_t end = now() + limit;
+	usec_t end = clock_usec(CLOCK_MONOTONIC) + limit;
 	bool done = look(arg);
 	sigset_t chld, old;
 
@@ -165,7 +158,7 @@ bool tracee_await(bool (*look)(void *arg), void *arg, usec_t limit)
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &chld, &old);
-	while (!(done = look(arg)) && now() < end)
+	while (!(done = look(arg)) && clock_usec(CLOCK_MONOTONIC) < end)
 		sigtimedwait(&chld, NULL, &slice);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return done;

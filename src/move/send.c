@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/hurry.h"
 #include "core/io.h"
 #include "move/check.h"
@@ -38,10 +39,7 @@
 
 usec_t send_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
-	return (usec_t)ts.tv_sec * USEC_PER_SEC + ts.tv_nsec / 1000;
+	return clock_usec(CLOCK_MONOTONIC_RAW);
 }
 
 void send_progress(struct sending *s, const char *fmt, ...)

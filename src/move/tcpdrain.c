@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "move/sockdiag.h"
 #include "move/tcpcap.h"
 #include "move/tcpcompat.h"
@@ -38,14 +39,6 @@ static void count(const struct sockdiag_tcp *t, void *arg)
 		sum->orphan++;
 }
 
-static usec_t now_usec(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * USEC_PER_SEC + ts.tv_nsec / 1000;
-}
-
 static int verdict(const struct traffic *t, struct error *err)
 {
 	if (t->making)
@@ -68,7 +61,8 @@ static int look(struct fds_source *s, struct traffic *ret, struct error *err)
 
 int tcpcap_drain(struct fds_source *s, usec_t limit, struct error *err)
 {
-	usec_t start = now_usec(), since = start, now = start, quiet;
+	usec_t start = clock_usec(CLOCK_MONOTONIC), since = start, now = start,
+	       quiet;
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	uint64_t last = UINT64_MAX;
 	struct traffic t;
@@ -80,7 +74,7 @@ int tcpcap_drain(struct fds_source *s, usec_t limit, struct error *err)
 			return r;
 		if (!t.flying && !t.making && !t.orphan)
 			return 0;
-		now = now_usec();
+		now = clock_usec(CLOCK_MONOTONIC);
 		if (t.flying != last)
 			since = now;
 		last = t.flying;

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/units.h"
 #include "core/xalloc.h"
@@ -125,15 +126,13 @@ struct tree_node *tree_find(const struct tree *t, uint64_t ino)
 
 static int walk_all(struct tree_set *set, struct error *err)
 {
-	struct timespec now;
 	int r = 0;
 
 	set->bytes = 0;
 	for (size_t i = 0; i < set->nr && r == 0; i++) {
 		struct tree *t = &set->tree[i];
 
-		clock_gettime(CLOCK_REALTIME, &now);
-		t->began = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+		t->began = clock_nsec(CLOCK_REALTIME);
 		r = tree_walk(set, t, err);
 		set->bytes += t->bytes;
 	}

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "move/inject.h"
 
 #define NSEC 1000000000L
@@ -163,8 +164,5 @@ int64_t wait_guess(pid_t pid, const uint64_t arg[6])
 
 int64_t wait_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC + ts.tv_nsec;
+	return clock_nsec(CLOCK_MONOTONIC);
 }
