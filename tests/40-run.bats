@@ -173,6 +173,19 @@ switches() { # PID
 	eventually job_count_is 0
 }
 
+@test "what a rank prints comes in order and whole, though it moves while nobody reads" {
+	mkfifo "$bed/pager"
+	"$stint" run -n 1 --hosts h1 seq 1 400000 >"$bed/pager" 2>"$bed/err" 3>&- &
+	background=$!
+	exec 4<"$bed/pager"
+	read -r first <&4
+	st migrate 1.0 h2
+	st migrate 1.0 h3
+	{ echo "$first"; timeout 100 cat <&4; } | cmp - <(seq 1 400000)
+	wait "$background"
+	background=
+}
+
 @test "a pager that waits keeps no signal from the job" {
 	mkfifo "$bed/pager"
 	"$stint" run -n 3 yes >"$bed/pager" 2>"$bed/err" 3>&- &

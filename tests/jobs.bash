@@ -11,12 +11,23 @@ jobs_setup() {
 jobs_teardown() {
 	# By their ids: what this test itself started outside the testbed.  A client
 	# whose controller has gone would wait for the next one.
-	if [ -n "${background:-}" ]; then
-		kill $background 2>/dev/null || true
-		wait $background || true
-	fi
+	[ -z "${background:-}" ] || end_background
 	[ -z "${controller:-}" ] || kill "$controller" 2>/dev/null || true
 	bed_teardown
+}
+
+# Who does not end is killed: waited for it would keep the testbed up, and bats,
+# once it is told to end, deletes that testbed's record.
+end_background() {
+	local p end=$((SECONDS + 20)) # longer than begin()'s -k
+	kill $background 2>/dev/null || true
+	for p in $background; do
+		until ended "$p" || [ $SECONDS -ge $end ]; do
+			sleep 0.05
+		done
+	done
+	kill -9 $background 2>/dev/null || true
+	wait $background || true
 }
 
 st() {

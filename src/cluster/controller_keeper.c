@@ -106,6 +106,7 @@ void klink_gone(struct klink *k)
 	k->gone = true; /* it can do nothing any more, a record is for others */
 	if (m && ctl_move_keeper_gone(m, k))
 		current = false;
+	klink_hand_over(k);
 	klink_free(k);
 	if (current && ctl_rank_active(r))
 		ctl_rank_lost(r, "its keeper has died");

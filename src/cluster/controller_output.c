@@ -8,7 +8,9 @@
  *
  * A client that does not read for a while (stopped by Ctrl-Z, say) must not
  * look like one whose host has died, to TCP: it is sent no more than the
- * socket's buffer at its end takes by itself.
+ * socket's buffer at its end takes by itself.  What it cannot print yet would
+ * fill that for good: output of a rank that has moved waits for what its last
+ * keeper still has.
  */
 #include <string.h>
 
@@ -59,10 +61,31 @@ static size_t size_in_flight(const struct pending *p)
 	return p->output->output->data.len + OVERHEAD;
 }
 
+static bool has_older(const struct klink *k)
+{
+	const struct klink *o;
+
+	TAILQ_FOREACH (o, &k->job->ctl->klinks, link)
+		if (o->job == k->job && o->rank == k->rank &&
+		    o->epoch < k->epoch && !o->gone)
+			return true;
+	return false;
+}
+
+/* What comes before it may still come; once its keeper is lost, it will not. */
+static bool is_early(const struct klink *k, const struct pending *p)
+{
+	const Keeper__Output *o = p->output->output;
+
+	return o->offset > klink_rank(k)->sent_to[o->stream == 2] &&
+	       has_older(k);
+}
+
 static struct pending *next_unsent(struct klink *k)
 {
 	for (size_t i = 0; i < k->nr_pending; i++)
-		if (k->pending[i].output && !k->pending[i].sent)
+		if (k->pending[i].output && !k->pending[i].sent &&
+		    !is_early(k, &k->pending[i]))
 			return &k->pending[i];
 	return NULL;
 }
@@ -70,6 +93,7 @@ static struct pending *next_unsent(struct klink *k)
 static void send_output(struct klink *k, struct pending *p)
 {
 	const Keeper__Output *from = p->output->output;
+	uint64_t *sent_to = &klink_rank(k)->sent_to[from->stream == 2];
 	Control__Output o = CONTROL__OUTPUT__INIT;
 
 	o.job = k->job_id;
@@ -80,6 +104,8 @@ static void send_output(struct klink *k, struct pending *p)
 	o.epoch = k->epoch;
 	o.seq = p->seq;
 	p->sent = true;
+	if (from->offset + from->data.len > *sent_to)
+		*sent_to = from->offset + from->data.len;
 	k->job->in_flight += size_in_flight(p);
 	ctl_send(k->job->client, 0, 0, MESSAGE_BODY(OUTPUT), &o);
 }
@@ -89,6 +115,20 @@ static void take_turn(struct klink *k)
 	k->waits = next_unsent(k) != NULL;
 	if (k->waits)
 		TAILQ_INSERT_TAIL(&k->job->turns, k, turn);
+}
+
+/* After output of k, or without k, that of the rank's next keeper may follow.
+ */
+static void wake_newer(const struct klink *k)
+{
+	struct klink *o;
+
+	if (klink_is_current(k))
+		return;
+	TAILQ_FOREACH (o, &k->job->ctl->klinks, link)
+		if (o->job == k->job && o->rank == k->rank &&
+		    o->epoch > k->epoch && !o->waits)
+			take_turn(o);
 }
 
 /* A piece of each in turn, as long as the client may be sent some. */
@@ -106,6 +146,7 @@ static void send_turns(struct ctl_job *job)
 		if (p)
 			send_output(k, p);
 		take_turn(k);
+		wake_newer(k);
 	}
 }
 
@@ -147,6 +188,14 @@ void klink_clear_output(struct klink *k)
 {
 	for (size_t i = 0; i < k->nr_pending; i++)
 		output_done(k, &k->pending[i]);
+}
+
+void klink_hand_over(struct klink *k)
+{
+	if (!k->job)
+		return;
+	wake_newer(k);
+	send_turns(k->job);
 }
 
 void klink_drop_output(struct klink *k)

@@ -346,9 +346,14 @@ static int make_all(const struct testbed_spec *spec, struct testbed_record *rec,
 	r = check_cgroups(rec, err);
 	if (!r && mkdir(dir, 0755) < 0)
 		r = error_sys(err, -errno, "cannot make %s", dir);
-	else if (!r && !(r = testbed_record_write(spec->name, rec, err)) &&
-		 !(r = make_cgroups(spec, rec, err)))
-		r = make_networks(spec, err);
+	else if (!r && !(r = testbed_record_write(spec->name, rec, err))) {
+		r = make_cgroups(spec, rec, err);
+		if (!r)
+			r = make_networks(spec, err);
+		/* Now: the record may be deleted, as a test's directory is. */
+		if (r < 0)
+			(void)!cgroup_remove(rec->cgroups, rec->nr_cgroups);
+	}
 	free(dir);
 	return r;
 }
