@@ -33,20 +33,10 @@
 
 /* ---- what this host is ---- */
 
-static char *read_line(const char *path)
-{
-	char *text;
-
-	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
-		return xstrdup("");
-	text[strcspn(text, "\n")] = 0;
-	return text;
-}
-
 /* The benchmark's result, measured once for each processor model. */
 static double cached_score(const char *run_dir)
 {
-	char *path = xasprintf("%s/score", run_dir), *line = read_line(path);
+	char *path = xasprintf("%s/score", run_dir), *line = io_read_line(path);
 	double score = strtod(line, NULL);
 	FILE *f;
 
@@ -117,7 +107,7 @@ static int describe_host(struct agent *a, struct error *err)
 	const struct agent_conf *conf = a->conf;
 	bool uplink = conf->uplink && *conf->uplink;
 
-	a->boot_id = read_line("/proc/sys/kernel/random/boot_id");
+	a->boot_id = io_read_line("/proc/sys/kernel/random/boot_id");
 	a->address = conf->address ? xstrdup(conf->address)
 		     : uplink	   ? address_of(conf->uplink)
 				   : xstrdup("127.0.0.1");

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,19 +109,10 @@ int record_write(const char *dir, const struct capsule_record *rec,
 int record_lock(const char *run_dir, struct error *err)
 {
 	char *dir = xasprintf("%s/capsules", run_dir);
-	char *lock = xasprintf("%s/.lock", dir);
-	int fd = -1, r = 0;
+	int fd = io_lock_dir(dir, 0700, err);
 
-	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
-		r = error_sys(err, -errno, "cannot make %s", dir);
-	else if ((fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600)) < 0)
-		r = error_sys(err, -errno, "cannot open %s", lock);
-	else
-		while (flock(fd, LOCK_EX) < 0 && errno == EINTR)
-			;
 	free(dir);
-	free(lock);
-	return r < 0 ? r : fd;
+	return fd;
 }
 
 int record_netns(uint64_t *ret, struct error *err)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,21 +57,7 @@ char *testbed_run_dir(const char *name, const char *host)
 
 int testbed_lock(struct error *err)
 {
-	char *path = xasprintf("%s/.lock", base_dir());
-	int fd = -1;
-
-	if (mkdir(base_dir(), 0755) < 0 && errno != EEXIST) {
-		fd = error_sys(err, -errno, "cannot make %s", base_dir());
-	} else {
-		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-		if (fd < 0)
-			fd = error_sys(err, -errno, "cannot open %s", path);
-		else
-			while (flock(fd, LOCK_EX) < 0 && errno == EINTR)
-				;
-	}
-	free(path);
-	return fd;
+	return io_lock_dir(base_dir(), 0755, err);
 }
 
 static const char *const controllers[] = { "cpu", "cpuset", "memory",

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +74,16 @@ ssize_t io_read_file(int dirfd, const char *path, size_t max, char **ret)
 	return fd < 0 ? -errno : io_read_fd(fd, max, ret);
 }
 
+char *io_read_line(const char *path)
+{
+	char *text;
+
+	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
+		return xstrdup("");
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
 int io_check_private(int fd, const char *path, struct error *err)
 {
 	mode_t much = S_IRWXO;
@@ -110,6 +121,27 @@ int io_replace_file(const char *path, const char *text, struct error *err)
 		r = -errno;
 	free(beside);
 	return r < 0 ? error_sys(err, r, "cannot write %s", path) : 0;
+}
+
+int io_lock_dir(const char *dir, mode_t mode, struct error *err)
+{
+	char *path = xasprintf("%s/.lock", dir);
+	int fd = -1, r = 0;
+
+	if (mkdir(dir, mode) < 0 && errno != EEXIST) {
+		r = error_sys(err, -errno, "cannot make %s", dir);
+	} else {
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		while (fd >= 0 && (r = flock(fd, LOCK_EX)) < 0 &&
+		       errno == EINTR)
+			;
+		if (fd < 0 || r < 0)
+			r = error_sys(err, -errno, "cannot lock %s", path);
+	}
+	free(path);
+	if (r < 0)
+		io_close(&fd);
+	return r < 0 ? r : fd;
 }
 
 void io_close(int *fd)

@@ -30,6 +30,9 @@ ssize_t io_read_fd(int fd, size_t max, char **ret) must_check;
  */
 int io_check_private(int fd, const char *path, struct error *err) must_check;
 
+/* The first line of such a file, fresh; "" if it cannot be read. */
+char *io_read_line(const char *path) must_check;
+
 /* One write of text to an existing file (sysfs, cgroup); 0 or -errno. */
 int io_write_file(int dirfd, const char *path, const char *text) must_check;
 
@@ -39,6 +42,13 @@ int io_write_file(int dirfd, const char *path, const char *text) must_check;
  */
 int io_replace_file(const char *path, const char *text,
 		    struct error *err) must_check;
+
+/*
+ * Wait until this process alone has dir, a directory which is made with that
+ * mode if it is not there, among all who call this: until the descriptor that
+ * is returned is closed.  (A lock of the file .lock in it.)
+ */
+int io_lock_dir(const char *dir, mode_t mode, struct error *err) must_check;
 
 void io_close(int *fd); /* closes unless negative, and sets -1 */
 #define fd_auto __attribute__((cleanup(io_close))) int

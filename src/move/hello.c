@@ -19,16 +19,6 @@
 #include "move/send.h"
 #include "move/vdso.h"
 
-static char *read_line(const char *path)
-{
-	char *text;
-
-	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
-		return xstrdup("");
-	text[strcspn(text, "\n")] = '\0';
-	return text;
-}
-
 static uint64_t memory_available(void)
 {
 	unsigned long kib = 0;
@@ -67,7 +57,7 @@ Move__Hello *hello_of_host(void)
 	h->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	h->release = xstrdup(u.release);
 	h->host = xstrdup(u.nodename);
-	h->boot_id = read_line("/proc/sys/kernel/random/boot_id");
+	h->boot_id = io_read_line("/proc/sys/kernel/random/boot_id");
 	h->vdso_hash = hash_of_host();
 	h->memory = memory_available();
 	cpu_describe(h);
@@ -214,7 +204,7 @@ void hello_answer_clocks(Move__Hello *h)
 void hello_clocks(struct sending *s, const Move__Hello *there,
 		  struct clocks *ret)
 {
-	char *boot_id = read_line("/proc/sys/kernel/random/boot_id");
+	char *boot_id = io_read_line("/proc/sys/kernel/random/boot_id");
 
 	if (strcmp(there->boot_id, boot_id)) {
 		clocks_now(s->src->pid, ret);
