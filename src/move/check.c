@@ -14,6 +14,7 @@
 #include "core/io.h"
 #include "move/check.h"
 #include "move/fds.h"
+#include "move/layout.h"
 #include "move/move.h"
 #include "move/proc.h"
 #include "move/share.h"
@@ -150,21 +151,20 @@ void check_drop_unmovable(pid_t pid, struct vma_list *maps)
 	maps->nr = n;
 }
 
-static int check_maps(pid_t pid, struct error *err)
+static int check_maps(pid_t pid, struct vma_list *seen, struct error *err)
 {
 	struct vma_list maps = { 0 };
-	int r = proc_read_maps(pid, &maps, err);
+	int r = layout_read(pid, seen, &maps, err);
 
 	if (r == 0 && !maps.nr)
 		r = error_set(err, -ENOTSUP, "process %d is a kernel thread",
 			      pid);
 	if (r == 0)
-		r = proc_read_advice(pid, &maps, err);
-	if (r == 0)
 		r = check_mappings(pid, &maps, err);
 	if (r == 0)
 		r = share_check(pid, &maps, err);
-	vma_list_clear(&maps);
+	vma_list_clear(seen);
+	*seen = maps;
 	return r;
 }
 
@@ -191,7 +191,7 @@ static int check_class(pid_t pid, struct error *err)
 
 int check_process(pid_t pid, const struct move_external *external,
 		  size_t nr_externals, const struct tree_set *trees,
-		  struct error *err)
+		  struct vma_list *seen, struct error *err)
 {
 	struct proc_status st;
 	int r = check_status(pid, &st, err);
@@ -199,7 +199,7 @@ int check_process(pid_t pid, const struct move_external *external,
 	if (r == 0)
 		r = check_namespaces(pid, st.ppid, err);
 	if (r == 0)
-		r = check_maps(pid, err);
+		r = check_maps(pid, seen, err);
 	if (r == 0)
 		r = check_class(pid, err);
 	if (r == 0)
@@ -227,7 +227,9 @@ static int check_sockets(pid_t pid, const struct move_external *external,
 int move_check(pid_t pid, const struct move_external *external,
 	       size_t nr_externals, struct error *err)
 {
-	int r = check_process(pid, external, nr_externals, NULL, err);
+	struct vma_list maps = { 0 };
+	int r = check_process(pid, external, nr_externals, NULL, &maps, err);
 
+	vma_list_clear(&maps);
 	return r < 0 ? r : check_sockets(pid, external, nr_externals, err);
 }

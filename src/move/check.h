@@ -16,9 +16,12 @@ int check_mappings(pid_t pid, const struct vma_list *maps,
 /* Drop those. */
 void check_drop_unmovable(pid_t pid, struct vma_list *maps);
 
-/* move_check() of a process with whose trees (NULL: none) files go. */
+/*
+ * move_check() of a process with whose trees (NULL: none) files go.  seen:
+ * its mappings as known from the last such look, or none; what they are now.
+ */
 int check_process(pid_t pid, const struct move_external *external,
 		  size_t nr_externals, const struct tree_set *trees,
-		  struct error *err) must_check;
+		  struct vma_list *seen, struct error *err) must_check;
 
 #endif

@@ -16,6 +16,7 @@
 #include "move/cpu.h"
 #include "move/fds.h"
 #include "move/files.h"
+#include "move/layout.h"
 #include "move/send.h"
 #include "move/vdso.h"
 
@@ -121,9 +122,7 @@ int hello_of_source(struct sending *s, Move__Hello **ret, struct error *err)
 	if (r == 0)
 		r = describe_trees(s, h, err);
 	if (r == 0)
-		r = proc_read_maps(s->src->pid, &maps, err);
-	if (r == 0)
-		r = proc_read_advice(s->src->pid, &maps, err);
+		r = layout_read(s->src->pid, &s->seen, &maps, err);
 	/* what passes need not be known, and move_check() refused what stays */
 	if (r == 0)
 		check_drop_unmovable(s->src->pid, &maps);

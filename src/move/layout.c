@@ -127,6 +127,16 @@ bool layout_copy_advice(const struct vma_list *from, struct vma_list *to)
 	return all;
 }
 
+int layout_read(pid_t pid, const struct vma_list *known, struct vma_list *ret,
+		struct error *err)
+{
+	int r = proc_read_maps(pid, ret, err);
+
+	if (r == 0 && !layout_copy_advice(known, ret))
+		r = proc_read_advice(pid, ret, err);
+	return r;
+}
+
 Move__Vma *layout_vma(const struct vma *v)
 {
 	Move__Vma *m = capture_new(&move__vma__descriptor);

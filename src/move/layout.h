@@ -34,6 +34,14 @@ void layout_cut(struct vma_list *l, uint64_t start, uint64_t end);
  */
 bool layout_copy_advice(const struct vma_list *from, struct vma_list *to);
 
+/*
+ * The mappings of pid as they are now, and their advice: taken over from known
+ * if all of them were there, otherwise read, which is slow: the kernel looks at
+ * every page (20 ms a GiB).
+ */
+int layout_read(pid_t pid, const struct vma_list *known, struct vma_list *ret,
+		struct error *err) must_check;
+
 /* Fresh; its file has path and shared, no more. */
 Move__Vma *layout_vma(const struct vma *v);
 

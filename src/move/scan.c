@@ -11,8 +11,13 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 
-#define SCAN_REGIONS 4096
-#define PAGE	     4096
+#define SCAN_REGIONS   4096
+/*
+ * Pages protected at a time: what is found goes on its way before the rest is
+ * looked for, and the process has less time to write to it again.
+ */
+#define SCAN_PROTECTED 4096
+#define PAGE	       4096
 
 /* An entry of pagemap, see proc_pid_pagemap(5). */
 #define ENTRY_PRESENT	 (UINT64_C(1) << 63)
@@ -280,8 +285,10 @@ static int scan_there(struct scan *s, uint64_t start, uint64_t end,
 	if (flags & SCAN_SWAPPED)
 		a.category_anyof_mask |= PAGE_IS_SWAPPED;
 	/* pages of the file as well: written to, they become private ones */
-	if (flags & SCAN_PROTECT)
+	if (flags & SCAN_PROTECT) {
+		a.max_pages = SCAN_PROTECTED;
 		a.flags = PM_SCAN_WP_MATCHING | PM_SCAN_CHECK_WPASYNC;
+	}
 	return scan_walk(s, &a, but, fn, arg, err);
 }
 

@@ -90,7 +90,7 @@ static int check_until(struct sending *s, usec_t end, struct error *err)
 
 	s->new_objects = false;
 	while ((r = check_process(src->pid, src->external, src->nr_externals,
-				  s->trees, err)) < 0 &&
+				  s->trees, &s->seen, err)) < 0 &&
 	       may_pass(r) && send_now() < end)
 		nanosleep(&(struct timespec){ .tv_nsec = PAUSE * 1000 }, NULL);
 	return r;
@@ -442,6 +442,7 @@ static void sending_clear(struct sending *s)
 	track_stop(s);
 	move__hello__free_unpacked(s->hello, NULL);
 	move__state__free_unpacked(s->state, NULL);
+	vma_list_clear(&s->seen);
 	vma_list_clear(&s->maps);
 	vma_list_clear(&s->fresh);
 	free(s->zap);

@@ -32,6 +32,7 @@ struct sending {
 	struct page_sender *pages;
 	struct sent *sent;	 /* private pages that the destination has */
 	struct sent *todo;	 /* of this pass, with soft-dirty bits */
+	struct vma_list seen;	 /* when it was last looked at as a whole */
 	struct vma_list maps;	 /* as the destination knows them */
 	struct vma_list fresh;	 /* of these, what is new since the last pass */
 	struct range_list whole; /* to be sent whole in this pass, in order */

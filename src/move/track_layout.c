@@ -121,6 +121,7 @@ static void drop_deleted(const struct sending *s, struct vma_list *maps)
 static int read_layout(struct sending *s, struct vma_list *now, bool last,
 		       struct error *err)
 {
+	const struct vma_list *known = s->maps.nr ? &s->maps : &s->seen;
 	const struct vma *vdso;
 	int r = proc_read_maps(s->src->pid, now, err);
 
@@ -129,7 +130,7 @@ static int read_layout(struct sending *s, struct vma_list *now, bool last,
 	vdso = vma_named(now, "[vdso]");
 	s->vdso = vdso ? vdso->start : 0;
 	layout_keep_moving(now, s->tracee->area, s->tracee->area_size);
-	if (!layout_copy_advice(&s->maps, now) || (s->read_advice && !last) ||
+	if (!layout_copy_advice(known, now) || (s->read_advice && !last) ||
 	    s->method != TRACK_ASYNC)
 		r = proc_read_advice(s->src->pid, now, err);
 	s->read_advice = false;
