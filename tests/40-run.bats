@@ -159,6 +159,27 @@ switches() { # PID
 	[[ "$output" == *"has ended"* ]]
 }
 
+@test "several jobs at a time, and one rank: what fails is told, the rest done" {
+	sleeper
+	sleeper -n 2
+	sleeper
+	run --separate-stderr st ps 1 7 3
+	[ "$status" = 1 ] && [ "$stderr" = "stint ps: no job 7; \`stint ps --all\` lists them" ]
+	[ "${#lines[@]}" = 5 ] # a head, two jobs of a rank each
+	[ "$(json '[i["job"] for i in j]' ps 2 1)" = "[2, 1]" ]
+	run --separate-stderr st kill -s USR1 2.7 2.0
+	[ "$status" = 1 ] && [ "$stderr" = "stint kill: job 2 has ranks 0 to 1 and no 7" ]
+	eventually is 'j[2]["state"]' 'done'
+	is 'j[2]["why"]' "rank 0 was ended by signal 10 (User defined signal 1)"
+	run --separate-stderr st kill 3.0 1
+	[ "$status" = 2 ] && [ "${#stderr_lines[@]}" = 1 ] && [[ "$stderr" == *"to end a rank"* ]]
+	eventually is 'j[1]["state"]' running
+	run --separate-stderr st kill 3 2 9 1
+	[ "$status" = 1 ]
+	[ "$stderr" = $'stint kill: job 2 has ended\nstint kill: no job 9; `stint ps` lists them' ]
+	eventually job_count_is 0
+}
+
 @test "Ctrl-C is passed on, a second one kills" {
 	"$stint" run sh -c 'trap "echo got it" INT; echo up; while :; do sleep 0.1; done' >"$bed/out" 2>&1 3>&- &
 	background=$!
@@ -293,6 +314,25 @@ if os.environ["PMI_RANK"] == "1":
 	background=
 	run st drain h9
 	[ "$status" = 1 ]
+}
+
+@test "several hosts are drained at a time: no rank goes from one to the other" {
+	begin run -n 2 --hosts h1,h2 "$count" >"$bed/out" 2>&1
+	eventually all_running
+	run --separate-stderr st drain h1 h9 h2
+	[ "$status" = 1 ] && [[ "$stderr" == "stint drain: no host h9;"* ]]
+	[ "$(json '[h["state"] for h in j]' hosts)" = "['up', 'up', 'up']" ]
+	st drain h1 h2 >"$bed/moves"
+	[ "$(jobs 'hosts(1)')" = "['h3', 'h3']" ]
+	[ "$(jobs '[r["moves"] for r in j[1]["ranks"]]')" = "[1, 1]" ]
+	[ "$(grep -c '^rank 1.. moved from h[12] to h3' "$bed/moves")" = 2 ]
+	[ "$(json '[h["state"] for h in j]' hosts)" = "['drained', 'drained', 'up']" ]
+	run --separate-stderr st drain h1 h3
+	[ "$status" = 1 ] && [[ "$stderr" == "stint drain: h3 takes nothing new, but not all could leave: "* ]]
+	[ "${#stderr_lines[@]}" = 1 ]
+	st undrain h1 h2 h3
+	[ "$(json '[h["state"] for h in j]' hosts)" = "['up', 'up', 'up']" ]
+	st kill 1
 }
 
 @test "agents and the controller are killed, and the job runs on" {

@@ -220,6 +220,11 @@ int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 	return r;
 }
 
+bool client_lost(const struct client *c)
+{
+	return !c->conn;
+}
+
 static int greet(struct client *c, struct error *err)
 {
 	Control__Hello hello = CONTROL__HELLO__INIT;

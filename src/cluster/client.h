@@ -41,4 +41,7 @@ int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 	       void (*other)(void *ctx, const Control__Message *m), void *ctx,
 	       Control__Message **ret, struct error *err) must_check;
 
+/* The connection is over; whatever else is asked fails for the same reason. */
+bool client_lost(const struct client *c);
+
 #endif

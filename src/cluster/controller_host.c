@@ -329,47 +329,72 @@ static unsigned ranks_at(const struct ctl_host *h)
 	return n;
 }
 
+/* That one is empty, or will not be; the answer follows when all are. */
+static void finish_drain(struct ctl_host *h, const char *why)
+{
+	Control__Drained d = CONTROL__DRAINED__INIT;
+	struct ctl_peer *p = h->drainer;
+	struct ctl *ctl = h->ctl;
+
+	d.host = h->name;
+	d.why = (char *)why;
+	ctl_send(p, 0, h->drainer_re, MESSAGE_BODY(DRAINED), &d);
+	h->drainer = NULL;
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		if (ctl->hosts[i]->drainer == p &&
+		    ctl->hosts[i]->drainer_re == h->drainer_re)
+			return;
+	ctl_send_ok(p, h->drainer_re);
+}
+
 void ctl_host_check_drained(struct ctl_host *h, const char *failed)
 {
-	struct ctl_peer *p = h->drainer;
+	struct error why;
 
-	if (!p)
+	if (!h->drainer)
 		return;
-	if (failed)
-		ctl_send_failed(p, h->drainer_re, -EBUSY,
-				"%s takes nothing new, but not all could "
-				"leave: %s",
-				h->name, failed);
-	else if (!ranks_at(h))
-		ctl_send_ok(p, h->drainer_re);
-	else
-		return;
-	h->drainer = NULL;
+	if (failed) {
+		error_set(&why, -EBUSY,
+			  "takes nothing new, but not all could leave: %s",
+			  failed);
+		finish_drain(h, why.text);
+	} else if (!ranks_at(h)) {
+		finish_drain(h, "");
+	}
+}
+
+static void drain_one(struct ctl_host *h, const Control__Drain *d)
+{
+	if (h->drainer)
+		finish_drain(h, "somebody else has taken this over");
+	h->drain = !d->undo;
+	host_store(h);
+	ctl_sched_host(h);
 }
 
 void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d)
 {
-	struct ctl_host *h = ctl_host_find(p->ctl, d->host);
+	struct ctl_host *h;
 
-	if (!h) {
-		ctl_send_failed(p, re, -ENOENT,
-				"no host %s; `stint hosts` lists them",
-				d->host);
-		return;
-	}
-	if (h->drainer) {
-		ctl_send_failed(h->drainer, h->drainer_re, -ECANCELED,
-				"somebody else has taken this over");
-		h->drainer = NULL;
-	}
-	h->drain = !d->undo;
-	host_store(h);
-	ctl_sched_host(h);
-	if (!d->wait || d->undo) {
+	for (size_t i = 0; i < d->n_hosts; i++)
+		if (!ctl_host_find(p->ctl, d->hosts[i])) {
+			ctl_send_failed(p, re, -ENOENT,
+					"no host %s; `stint hosts` lists them",
+					d->hosts[i]);
+			return;
+		}
+	for (size_t i = 0; i < d->n_hosts; i++)
+		drain_one(ctl_host_find(p->ctl, d->hosts[i]), d);
+	if (!d->wait || d->undo || !d->n_hosts) {
 		ctl_send_ok(p, re);
 		return;
 	}
-	h->drainer = p;
-	h->drainer_re = re;
-	ctl_host_check_drained(h, NULL);
+	for (size_t i = 0; i < d->n_hosts; i++) {
+		h = ctl_host_find(p->ctl, d->hosts[i]);
+		h->drainer = p;
+		h->drainer_re = re;
+	}
+	for (size_t i = 0; i < d->n_hosts; i++)
+		ctl_host_check_drained(ctl_host_find(p->ctl, d->hosts[i]),
+				       NULL);
 }

@@ -116,7 +116,8 @@ void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l)
 	size_t cap = 0;
 
 	if (l->job && !ctl_job_find(p->ctl, l->job)) {
-		ctl_send_failed(p, re, -ESRCH, "no job %llu",
+		ctl_send_failed(p, re, -ESRCH,
+				"no job %llu; `stint ps --all` lists them",
 				(unsigned long long)l->job);
 		return;
 	}

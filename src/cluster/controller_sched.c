@@ -406,7 +406,7 @@ int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err)
 		if (h->drain)
 			return error_set(err, -EBUSY,
 					 "host %s is being drained; `stint "
-					 "drain %s --undo` ends that",
+					 "undrain %s` ends that",
 					 name, name);
 		hosts[i] = h->ix;
 	}

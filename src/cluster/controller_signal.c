@@ -139,28 +139,58 @@ static void end_by(const struct ctl_peer *p, struct ctl_job *job)
 	free(why);
 }
 
+/* To one rank; 0, or why not. */
+static int signal_one(struct ctl_job *job, const Control__Signal *s,
+		      struct error *err)
+{
+	unsigned long long id = job->id;
+
+	if (!s->signo)
+		return error_set(err, -EINVAL,
+				 "to end a rank is to end its job, %llu", id);
+	if (s->rank >= job->nr)
+		return error_set(err, -ESRCH,
+				 "job %llu has ranks 0 to %u and no %u", id,
+				 job->nr - 1, s->rank);
+	if (job->state == STATE(WAITING))
+		return error_set(err, -ESRCH, "job %llu has not started", id);
+	if (job->ranks[s->rank].state == STATE(DONE))
+		return error_set(err, -ESRCH, "rank %llu.%u has ended", id,
+				 s->rank);
+	ctl_rank_signal(&job->ranks[s->rank], s->signo);
+	return 0;
+}
+
+static void signal_all(struct ctl_peer *p, struct ctl_job *job, uint32_t signo)
+{
+	if (!signo)
+		end_by(p, job);
+	else if (signo == SIGKILL || job->state == STATE(WAITING))
+		ctl_job_fail(job, -1, 128 + signo,
+			     "%s killed it with signal %u (%s)", p->name, signo,
+			     strsignal(signo));
+	else
+		for (uint32_t i = 0; i < job->nr; i++)
+			ctl_rank_signal(&job->ranks[i], signo);
+}
+
 void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s)
 {
 	struct ctl_job *job = ctl_job_find(p->ctl, s->job);
+	struct error err;
+	int r = 0;
 
-	if (job->state == STATE(DONE)) {
-		ctl_send_failed(p, re, -ESRCH, "job %llu has ended",
-				(unsigned long long)job->id);
-		return;
-	}
-	if (s->signo > 64) {
-		ctl_send_failed(p, re, -EINVAL, "there is no signal %u",
-				s->signo);
-		return;
-	}
-	if (!s->signo)
-		end_by(p, job);
-	else if (s->signo == SIGKILL || job->state == STATE(WAITING))
-		ctl_job_fail(job, -1, 128 + s->signo,
-			     "%s killed it with signal %u (%s)", p->name,
-			     s->signo, strsignal(s->signo));
+	if (job->state == STATE(DONE))
+		r = error_set(&err, -ESRCH, "job %llu has ended",
+			      (unsigned long long)job->id);
+	else if (s->signo > 64)
+		r = error_set(&err, -EINVAL, "there is no signal %u", s->signo);
+	else if (s->one)
+		r = signal_one(job, s, &err);
 	else
-		for (uint32_t i = 0; i < job->nr; i++)
-			ctl_rank_signal(&job->ranks[i], s->signo);
-	ctl_send_ok(p, re);
+		signal_all(p, job, s->signo);
+	if (r < 0)
+		ctl_send_failed(p, re, r, "%s", err.text);
+	else
+		ctl_send_ok(p, re);
 }

@@ -87,6 +87,23 @@ int client_main(const char *name, const struct argp *argp, int argc,
 	return r < 0 ? command_fail(name, command_code(r), &err) : r;
 }
 
+int client_each(const char *name, struct client *c, size_t n,
+		int (*ask)(struct client *c, void *args, size_t i,
+			   struct error *err),
+		void *args, struct error *err)
+{
+	int r, code = EXIT_OK;
+
+	for (size_t i = 0; i < n; i++) {
+		r = ask(c, args, i, err);
+		if (r < 0 && client_lost(c))
+			return r;
+		if (r < 0)
+			code = command_fail(name, command_code(r), err);
+	}
+	return code;
+}
+
 int parse_job(const char *text, uint64_t *job, struct error *err)
 {
 	int64_t v;

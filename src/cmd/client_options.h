@@ -10,7 +10,7 @@
  *		state->child_inputs[0] = &args->client;
  *		return 0;
  *
- * client_main() does the rest.  kill.c is the shortest example.
+ * client_main() does the rest.  migrate.c is an example.
  */
 #ifndef CMD_CLIENT_OPTIONS_H
 #define CMD_CLIENT_OPTIONS_H
@@ -40,6 +40,16 @@ typedef int (*client_main_fn)(struct client *c, void *args, struct error *err);
  */
 int client_main(const char *name, const struct argp *argp, int argc,
 		char **argv, client_main_fn ask, void *args);
+
+/*
+ * Ask about each of n things by its number: one that fails is told as
+ * client_main() does, and the others are asked all the same.  The exit code, or
+ * a negative errno where the connection was lost.
+ */
+int client_each(const char *name, struct client *c, size_t n,
+		int (*ask)(struct client *c, void *args, size_t i,
+			   struct error *err),
+		void *args, struct error *err);
 
 /* "JOB" and "JOB.RANK". */
 int parse_job(const char *text, uint64_t *job, struct error *err) must_check;

@@ -1,5 +1,6 @@
 /*
- * drain.c - stint drain: have all ranks leave a host, and no new ones come
+ * drain.c - stint drain and undrain: have all ranks leave hosts and no new ones
+ * come, and the end of that
  */
 #include <argp.h>
 #include <stdio.h>
@@ -19,26 +20,21 @@ static const struct argp_option options[] = {
 struct args {
 	struct client_options client;
 	Control__Drain ask;
+	bool stuck; /* one of them has ranks that cannot leave */
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_hosts(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 
+	(void)arg;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->client;
 		return 0;
-	case KEY_UNDO:
-		a->ask.undo = true;
-		return 0;
-	case KEY_NO_WAIT:
-		a->ask.wait = false;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			command_misuse(state, "one host at a time");
-		a->ask.host = arg;
+	case ARGP_KEY_ARGS:
+		a->ask.hosts = state->argv + state->next;
+		a->ask.n_hosts = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "which host?");
@@ -47,31 +43,64 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+
+	switch (key) {
+	case KEY_UNDO:
+		a->ask.undo = true;
+		return 0;
+	case KEY_NO_WAIT:
+		a->ask.wait = false;
+		return 0;
+	default:
+		return parse_hosts(key, arg, state);
+	}
+}
+
 static const struct argp argp = {
 	options,
 	parse,
-	"HOST",
-	"Move all ranks off a host, and start none there.",
+	"HOST...",
+	"Move all ranks off hosts, and start none there.",
 	client_json_children,
 	0,
 	0
 };
+static const struct argp undo_argp = { 0,
+				       parse_hosts,
+				       "HOST...",
+				       "Let hosts that were drained take ranks "
+				       "again.",
+				       client_children,
+				       0,
+				       0 };
 
-static void show_move(void *ctx, const Control__Message *m)
+static void show(void *ctx, const Control__Message *m)
 {
-	const struct args *a = ctx;
+	struct args *a = ctx;
 
-	if (m->body_case == MESSAGE_BODY(MOVED))
+	if (m->body_case == MESSAGE_BODY(MOVED)) {
 		moved_print(m->moved, a->client.json);
-	fflush(stdout);
+		fflush(stdout);
+	} else if (m->body_case == MESSAGE_BODY(DRAINED) && *m->drained->why) {
+		struct error why;
+
+		error_set(&why, -EBUSY, "%s %s", m->drained->host,
+			  m->drained->why);
+		command_fail("drain", EXIT_FAILED, &why);
+		a->stuck = true;
+	}
 }
 
 static int ask(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
+	int r = client_ask(c, MESSAGE_BODY(DRAIN), &a->ask, MESSAGE_BODY(OK),
+			   show, a, NULL, err);
 
-	return client_ask(c, MESSAGE_BODY(DRAIN), &a->ask, MESSAGE_BODY(OK),
-			  show_move, a, NULL, err);
+	return r < 0 ? r : a->stuck ? EXIT_FAILED : EXIT_OK;
 }
 
 int cmd_drain(int argc, char **argv)
@@ -80,4 +109,12 @@ int cmd_drain(int argc, char **argv)
 
 	a.ask.wait = true;
 	return client_main("drain", &argp, argc, argv, ask, &a);
+}
+
+int cmd_undrain(int argc, char **argv)
+{
+	struct args a = { .ask = CONTROL__DRAIN__INIT };
+
+	a.ask.undo = true;
+	return client_main("undrain", &undo_argp, argc, argv, ask, &a);
 }

@@ -1,26 +1,31 @@
 /*
- * kill.c - stint kill: end a job, or send it a signal
+ * kill.c - stint kill: end jobs, or send them or single ranks a signal
  */
 #include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cmd/client_options.h"
 #include "core/units.h"
+#include "core/xalloc.h"
 
 static const struct argp_option options[] = {
 	{ "signal", 's', "SIGNAL", 0,
 	  "send this to every rank, by name or number, instead of ending the "
-	  "job",
+	  "job; or to one rank, JOB.RANK",
 	  0 },
 	{ 0 }
 };
 
 struct args {
 	struct client_options client;
-	Control__Signal ask;
+	uint32_t signo;
+	Control__Signal *ask; /* each */
+	size_t nr, cap;
 };
 
 static int parse_signal(const char *text, uint32_t *ret, struct error *err)
@@ -44,6 +49,36 @@ static int parse_signal(const char *text, uint32_t *ret, struct error *err)
 	return 0;
 }
 
+static int add(struct args *a, const char *text, struct error *err)
+{
+	Control__Signal s = CONTROL__SIGNAL__INIT;
+	int r;
+
+	s.one = strchr(text, '.') != NULL;
+	r = s.one ? parse_job_rank(text, &s.job, &s.rank, err)
+		  : parse_job(text, &s.job, err);
+	if (r < 0)
+		return r;
+	array_room(a->ask, a->nr, &a->cap);
+	a->ask[a->nr++] = s;
+	return 0;
+}
+
+static void settle(struct args *a, const struct argp_state *state)
+{
+	for (size_t i = 0; i < a->nr; i++) {
+		Control__Signal *s = &a->ask[i];
+
+		if (s->one && !a->signo)
+			command_misuse(state,
+				       "to end a rank is to end its job: say "
+				       "%" PRIu64 ", or which --signal %" PRIu64
+				       ".%u gets",
+				       s->job, s->job, s->rank);
+		s->signo = a->signo;
+	}
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
@@ -54,15 +89,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &a->client;
 		return 0;
 	case 's':
-		return command_parsed(
-			state, parse_signal(arg, &a->ask.signo, &err), &err);
-	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			command_misuse(state, "one job at a time");
-		return command_parsed(state, parse_job(arg, &a->ask.job, &err),
+		return command_parsed(state, parse_signal(arg, &a->signo, &err),
 				      &err);
+	case ARGP_KEY_ARG:
+		return command_parsed(state, add(a, arg, &err), &err);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "which job?");
+	case ARGP_KEY_END:
+		settle(a, state);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -71,24 +106,32 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options,
 	parse,
-	"JOB",
-	"End a job: SIGTERM to every rank, and SIGKILL some seconds later.",
+	"JOB...\n--signal=SIGNAL JOB[.RANK]...",
+	"End jobs: SIGTERM to every rank, and SIGKILL some seconds later.",
 	client_children,
 	0,
 	0
 };
 
-static int ask(struct client *c, void *args, struct error *err)
+static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 {
 	struct args *a = args;
 
-	return client_ask(c, MESSAGE_BODY(SIGNAL), &a->ask, MESSAGE_BODY(OK),
+	return client_ask(c, MESSAGE_BODY(SIGNAL), &a->ask[i], MESSAGE_BODY(OK),
 			  NULL, NULL, NULL, err);
+}
+
+static int ask(struct client *c, void *args, struct error *err)
+{
+	return client_each("kill", c, ((struct args *)args)->nr, ask_one, args,
+			   err);
 }
 
 int cmd_kill(int argc, char **argv)
 {
-	struct args a = { .ask = CONTROL__SIGNAL__INIT };
+	struct args a = { .signo = 0 };
+	int r = client_main("kill", &argp, argc, argv, ask, &a);
 
-	return client_main("kill", &argp, argc, argv, ask, &a);
+	free(a.ask);
+	return r;
 }

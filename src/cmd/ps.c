@@ -5,11 +5,13 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "cmd/client_options.h"
 #include "cmd/print_json.h"
 #include "core/units.h"
+#include "core/xalloc.h"
 
 static const struct argp_option options[] = {
 	{ "all", 'a', 0, 0, "also jobs that are over", 0 }, { 0 }
@@ -17,8 +19,24 @@ static const struct argp_option options[] = {
 
 struct args {
 	struct client_options client;
-	Control__ListJobs ask;
+	bool all;
+	uint64_t *jobs; /* none: all */
+	size_t nr, cap;
+	json_t *list;
+	bool head; /* is printed */
 };
+
+static int add(struct args *a, const char *text, struct error *err)
+{
+	uint64_t job;
+	int r = parse_job(text, &job, err);
+
+	if (r < 0)
+		return r;
+	array_room(a->jobs, a->nr, &a->cap);
+	a->jobs[a->nr++] = job;
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -30,13 +48,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &a->client;
 		return 0;
 	case 'a':
-		a->ask.ended = true;
+		a->all = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			command_misuse(state, "one job at a time");
-		return command_parsed(state, parse_job(arg, &a->ask.job, &err),
-				      &err);
+		return command_parsed(state, add(a, arg, &err), &err);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -44,7 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = { options,
 				  parse,
-				  "[JOB]",
+				  "[JOB...]",
 				  "Show jobs, their ranks and where they are.",
 				  client_json_children,
 				  0,
@@ -146,40 +161,56 @@ static void print_job(const Control__JobInfo *i, bool ranks)
 			print_rank(i->ranks[n], n);
 }
 
-static void print_jobs(bool json, bool ranks, const Control__Jobs *jobs)
+static void show(struct args *a, const Control__JobInfo *i)
 {
-	json_t *list = json_array();
-
-	if (!json && jobs->n_jobs)
+	if (a->client.json) {
+		json_array_append_new(a->list, job_json(i));
+		return;
+	}
+	if (!a->head)
 		puts("JOB    STATE     USER        RANKS        TIME  PROGRAM");
-	for (size_t i = 0; i < jobs->n_jobs; i++)
-		if (json)
-			json_array_append_new(list, job_json(jobs->jobs[i]));
-		else
-			print_job(jobs->jobs[i], ranks);
-	if (json)
-		print_json(list);
-	else
-		json_decref(list);
+	a->head = true;
+	print_job(i, a->nr);
+}
+
+static int ask_one(struct client *c, void *args, size_t i, struct error *err)
+{
+	Control__ListJobs list = CONTROL__LIST_JOBS__INIT;
+	struct args *a = args;
+	Control__Message *m;
+	int r;
+
+	list.job = a->nr ? a->jobs[i] : 0;
+	list.ended = a->all;
+	r = client_ask(c, MESSAGE_BODY(LIST_JOBS), &list, MESSAGE_BODY(JOBS),
+		       NULL, NULL, &m, err);
+	if (r < 0)
+		return r;
+	for (size_t n = 0; n < m->jobs->n_jobs; n++)
+		show(a, m->jobs->jobs[n]);
+	message_free(m);
+	return 0;
 }
 
 static int ask(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
-	Control__Message *m;
-	int r = client_ask(c, MESSAGE_BODY(LIST_JOBS), &a->ask,
-			   MESSAGE_BODY(JOBS), NULL, NULL, &m, err);
+	int r;
 
-	if (r < 0)
-		return r;
-	print_jobs(a->client.json, a->ask.job != 0, m->jobs);
-	message_free(m);
-	return EXIT_OK;
+	a->list = json_array();
+	r = client_each("ps", c, a->nr ? a->nr : 1, ask_one, a, err);
+	if (a->client.json && r >= 0)
+		print_json(a->list);
+	else
+		json_decref(a->list);
+	return r;
 }
 
 int cmd_ps(int argc, char **argv)
 {
-	struct args a = { .ask = CONTROL__LIST_JOBS__INIT };
+	struct args a = { .nr = 0 };
+	int r = client_main("ps", &argp, argc, argv, ask, &a);
 
-	return client_main("ps", &argp, argc, argv, ask, &a);
+	free(a.jobs);
+	return r;
 }
