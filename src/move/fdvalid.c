@@ -175,6 +175,25 @@ static int check_tcp(const Fds__Inet *m, struct error *err)
 	return 0;
 }
 
+/* A v6 socket may be a member of groups of either family. */
+static int check_membership(const Fds__Socket *s, const Fds__Membership *m,
+			    struct error *err)
+{
+	Fds__Socket as = *s;
+	int r;
+
+	if (m->group.len == sizeof(struct sockaddr_in))
+		as.family = AF_INET;
+	r = m->group.len ? check_address(&as, &m->group, err)
+			 : bad(err, "membership of no group");
+	if (!r && m->n_source > UINT16_MAX)
+		r = bad(err, "too many sources");
+	for (size_t i = 0; i < m->n_source && !r; i++)
+		r = m->source[i].len ? check_address(&as, &m->source[i], err)
+				     : bad(err, "source without address");
+	return r;
+}
+
 static int check_inet(const Fds__Socket *s, struct error *err)
 {
 	int r;
@@ -193,6 +212,8 @@ static int check_inet(const Fds__Socket *s, struct error *err)
 				   err);
 	for (size_t i = 0; i < s->inet->n_queue && !r; i++)
 		r = check_address(s, &s->inet->queue[i]->from, err);
+	for (size_t i = 0; i < s->inet->n_membership && !r; i++)
+		r = check_membership(s, s->inet->membership[i], err);
 	return r;
 }
 

@@ -13,6 +13,7 @@
 #include "core/xalloc.h"
 #include "move/fdsrc.h"
 #include "move/sockdiag.h"
+#include "move/sockmcast.h"
 #include "move/sockopt.h"
 #include "move/tcpcap.h"
 #include "move/tcpcompat.h"
@@ -125,6 +126,8 @@ static int cap_unix(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 					     "accepted",
 					     f->number)
 				 : 0;
+	if (u->peer == -1 && f->msg->socket->type != SOCK_DGRAM)
+		return 0; /* not connected: nothing can have come */
 	return unix_queue(sc, f, err);
 }
 
@@ -157,6 +160,9 @@ static int cap_inet(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 		return error_sys(err, r, "fd %d", f->number);
 	if (f->msg->socket->type == SOCK_STREAM)
 		return tcpcap_socket(sc, f, err);
+	r = sockmcast_get(sc->s->pid, f->copy, f->msg->socket, err);
+	if (r < 0)
+		return error_prefix(err, r, "fd %d", f->number);
 	if (!sc->content)
 		return 0;
 	r = sockq_peek(f->copy, true, &m->queue, &m->n_queue, err);

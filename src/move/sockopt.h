@@ -4,6 +4,9 @@
 #ifndef MOVE_SOCKOPT_H
 #define MOVE_SOCKOPT_H
 
+#include <net/if.h>
+#include <stdint.h>
+
 #include "core/error.h"
 #include "move/fds.pb-c.h"
 
@@ -29,6 +32,15 @@ int sockopt_set_unbound(int fd, const Fds__Socket *m,
  * net.core.[rw]mem_max only with privilege; what cannot be had is left.
  */
 int sockopt_set_buffers(int fd, const Fds__Socket *m, struct error *err);
+
+/*
+ * Interfaces of the socket's network namespace, whose numbers differ from host
+ * to host while names go with a capsule; -ENODEV if there is none such.
+ */
+int sockopt_interface_name(int fd, uint32_t index,
+			   char ret[IF_NAMESIZE]) must_check;
+int sockopt_interface_index(int fd, const char *name, uint32_t *ret,
+			    struct error *err) must_check;
 
 /* Read an int option; or negative errno (options here are never negative). */
 int sockopt_int(int fd, int level, int name);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "move/sockmcast.h"
 #include "move/sockopt.h"
 #include "move/sockspoof.h"
 
@@ -63,6 +64,9 @@ int udpmake_state(int fd, const Fds__Socket *m, struct error *err)
 	if (inet->peer.len && connect(fd, (struct sockaddr *)inet->peer.data,
 				      (socklen_t)inet->peer.len) < 0)
 		return error_sys(err, -errno, "UDP socket: connect");
+	r = sockmcast_join(fd, m, err);
+	if (r < 0)
+		return error_prefix(err, r, "UDP socket");
 	for (size_t i = 0; i < inet->n_queue && inet->local.len; i++)
 		resend(inet, inet->queue[i]);
 	return 0;

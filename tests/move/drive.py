@@ -82,8 +82,8 @@ class Hosts:
             p.stdout.close()
             self.sleepers.append(p)
         a, b = (p.pid for p in self.sleepers)
-        self.ip(0, "link", "add", "eth0", "type", "veth", "peer", "name",
-                "eth0", "netns", str(b))
+        self.ip(0, "link", "add", "eth0", "index", "7", "type", "veth",
+                "peer", "name", "eth0", "index", "9", "netns", str(b))
         for i in range(2):
             self.ip(i, "link", "set", "lo", "up")
             self.ip(i, "addr", "add", f"{self.address(i)}/24", "dev", "eth0")

@@ -23,6 +23,7 @@ check-files locks
 check-locks
 check-memory
 check-merges
+check-multicast
 check-pipes
 check-pipes fifo
 check-queues
@@ -32,6 +33,7 @@ check-signals
 check-sigwait
 check-sleeps
 check-socketpairs
+check-sockopts
 check-steps
 check-tcp
 check-tcp ipv6
