@@ -46,11 +46,12 @@
 #define FRAME_TEXT	 500
 
 /*
- * To add one: its line here, before FRAME_TYPES; its name and bounds in the
- * table at the head of frame.c, and its shape in frame_check() if it is more
- * than a length; who sends it, and a case in receive.c.  If an older peer would
- * not know what to do with it, FRAME_VERSION goes up.
- * tests/fuzz/corpus-moveframe gets an example.
+ * To add one: its line here, before FRAME_TYPES, and in the picture above; its
+ * name and bounds in the table at the head of frame.c, and its shape in
+ * frame_check() if it is more than a length; who sends it, and a case in
+ * receive.c (and in needs_landing() there, if it may come before the first
+ * MAP).  If an older peer would not know what to do with it, FRAME_VERSION goes
+ * up.  tests/fuzz/corpus-moveframe gets an example, of a head and a payload.
  */
 enum frame_type {
 	FRAME_HELLO = 1, /* protobuf Move__Hello */
