@@ -39,7 +39,7 @@
 enum how {
 	DATAGRAM = 1,	 /* of no effect on streams, which may not set some */
 	LOCAL = 16,	 /* of unix sockets alone */
-	UNCONNECTED = 2, /* of a connection it tells something else */
+	UNCONNECTED = 2, /* of a connection it tells what it has come to */
 	INDEX = 4,	 /* an interface, which has another number elsewhere */
 	INDEX_NET = 8,	 /* so, in network byte order */
 };
@@ -278,17 +278,21 @@ static Fds__SockOpt *get_one(int fd, const struct opt *o)
 	return m;
 }
 
-static bool is_connected(int fd)
+/* TCP that is connected, or was. */
+static bool had_peer(int fd)
 {
 	struct sockaddr_storage ss;
-	socklen_t n = sizeof(ss);
+	struct tcp_info info = { 0 };
+	socklen_t n = sizeof(ss), m = sizeof(info);
 
-	return getpeername(fd, (struct sockaddr *)&ss, &n) == 0;
+	return getpeername(fd, (struct sockaddr *)&ss, &n) == 0 ||
+	       (getsockopt(fd, SOL_TCP, TCP_INFO, &info, &m) == 0 &&
+		info.tcpi_segs_out);
 }
 
 int sockopt_get_all(int fd, Fds__Socket *m, struct error *err)
 {
-	unsigned not = is_connected(fd) ? UNCONNECTED : 0;
+	unsigned not = had_peer(fd) ? UNCONNECTED : 0;
 	socklen_t n;
 
 	m->opt = xcalloc(NR_OPTS, sizeof(*m->opt));
