@@ -360,6 +360,30 @@ if os.environ["PMI_RANK"] == "1":
 	# The agent started here is in the testbed, which ends what is in it.
 }
 
+@test "a controller without hosts serves, and takes the first ones as they come" {
+	local agent enrol=("$stint" controller --state-dir="$bed/s2")
+	"${enrol[@]}" --enrol=admin/me >"$bed/me.key"
+	begin controller --state-dir="$bed/s2" --pool=10.99.0.0/16 --listen="unix:$bed/c2" 2>"$bed/c2.log"
+	export STINT_CONTROLLER=unix:$bed/c2 STINT_KEY=$bed/me.key
+	eventually grep -q serving "$bed/c2.log"
+	[ "$(json j hosts) $(json j ps)" = "[] []" ]
+	run --separate-stderr st run true
+	[ "$status" = 1 ] && [ "${#stderr_lines[@]}" = 1 ] && [[ "$stderr" == *"no host yet"*"--enrol=host/NAME"* ]]
+	run --separate-stderr st record
+	[ "$status" = 1 ] && [ -z "$output" ]
+	for h in h1 h2; do
+		"${enrol[@]}" --enrol="host/$h" >"$bed/$h.key2"
+		on "$h" timeout 300 "$stint" agent --controller="unix:$bed/c2" --key="$bed/$h.key2" \
+			--run-dir="$bed/$h/run2" --uplink=eth0 --score=1000 2>>"$bed/c2.log" 3>&- &
+		background="$background $!"
+	done
+	eventually hosts_up 2
+	[ "$(st run -n 2 --hosts h1,h2 hostname | wc -l)" = 2 ]
+	st run true
+	st record >"$bed/record"
+	st sim --replay "$bed/record"
+}
+
 @test "a client that goes away takes its job with it" {
 	"$stint" controller --state-dir="$bed/s2" --enrol=host/x >"$bed/x.key"
 	"$stint" controller --state-dir="$bed/s2" --enrol=admin/me >"$bed/me.key"

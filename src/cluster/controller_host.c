@@ -257,8 +257,8 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 {
 	struct ctl *ctl = p->ctl;
 	size_t known = ctl->nr_hosts;
-	struct ctl_host *h = host_get(ctl, p->name);
 	struct in_addr address;
+	struct ctl_host *h;
 	unsigned prefix;
 
 	if (net_parse_cidr(info->address, &address, &prefix, err) < 0)
@@ -268,6 +268,8 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 				 info->cores);
 	if (check_bridged(ctl, info, address, err) < 0)
 		return -EINVAL;
+	/* From here on it is a host, and nothing may end that half-way. */
+	h = host_get(ctl, p->name);
 	agent_replaces(h);
 	h->agent = p;
 	p->host = h;

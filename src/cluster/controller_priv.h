@@ -195,7 +195,7 @@ struct ctl {
 	unsigned pool_prefix;
 	uint32_t next_address;
 	struct view view;
-	struct policy *policy;
+	struct policy *policy; /* NULL until there is a host */
 	struct plan plan;
 	sd_event_source *pass; /* a scheduling pass is due */
 	usec_t *wake;	       /* instants the policy asked for, latest first */

@@ -156,9 +156,11 @@ void ctl_record_read(struct ctl_peer *p, uint64_t re,
 
 	store_lines(store, &first, &last);
 	if (!first) {
-		ctl_send_failed(p, re, -ENOENT,
-				"there is no record: the controller keeps none "
-				"(its setting record is 0)");
+		ctl_send_failed(p, re, -ENOENT, "there is no record: %s",
+				recording(p->ctl)
+					? "no host has come yet"
+					: "the controller keeps none (its "
+					  "setting record is 0)");
 		return;
 	}
 	if (g->from && g->from < first) {

@@ -24,6 +24,8 @@ static int on_pass(sd_event_source *src, void *arg)
 {
 	struct ctl *ctl = arg;
 
+	if (!ctl->policy)
+		return 0;
 	ctl_plan_pass(ctl);
 	if (ctl_record_full(ctl))
 		ctl_sched_anew(ctl);
@@ -193,16 +195,38 @@ static void rejoin(struct ctl_job *job)
 	free(hosts);
 }
 
+/* With a host in place of those that will come. */
+static int try_policy(struct ctl *ctl, struct error *err)
+{
+	const struct host host = {
+		.name = "h", .speed = 1, .cores = 1, .slots = SLOTS_LEAST
+	};
+	struct policy *policy = NULL;
+	struct view view;
+	int r;
+
+	view_init_hosts(&view, &host, 1);
+	r = policy_create(ctl->conf->policy, CTL_SEED, &view, &policy, err);
+	policy_destroy(policy);
+	view_clear(&view);
+	return r;
+}
+
 /* The jobs enter when they started, so that their ends are expected when they
  * were before; then those that wait. */
 static int sched_begin(struct ctl *ctl, struct error *err)
 {
 	usec_t now = ctl_now();
 	struct ctl_job *job, **started;
-	size_t nr = started_jobs(ctl, &started);
-	int r = sched_build(
-		ctl, nr && started[0]->start < now ? started[0]->start : now,
-		err);
+	size_t nr;
+	int r;
+
+	if (!ctl->nr_hosts)
+		return try_policy(ctl, err);
+	nr = started_jobs(ctl, &started);
+	r = sched_build(ctl,
+			nr && started[0]->start < now ? started[0]->start : now,
+			err);
 
 	for (size_t i = 0; i < nr && !r; i++)
 		rejoin(started[i]);
@@ -217,7 +241,10 @@ static int sched_begin(struct ctl *ctl, struct error *err)
 
 static void sched_end(struct ctl *ctl)
 {
+	if (!ctl->policy)
+		return;
 	policy_destroy(ctl->policy);
+	ctl->policy = NULL;
 	plan_clear(&ctl->plan);
 	view_clear(&ctl->view);
 	ctl_plan_forget_wakes(ctl);
@@ -225,8 +252,6 @@ static void sched_end(struct ctl *ctl)
 
 void ctl_sched_clear(struct ctl *ctl)
 {
-	if (!ctl->policy)
-		return;
 	sd_event_source_disable_unref(ctl->pass);
 	sched_end(ctl);
 }
@@ -248,20 +273,12 @@ static void load_state(struct ctl *ctl, const char *text)
 
 int ctl_sched_init(struct ctl *ctl, struct error *err)
 {
-	char *state = ctl_resume(ctl);
+	char *state = ctl->nr_hosts ? ctl_resume(ctl) : NULL;
 	int r = sched_begin(ctl, err);
 
 	if (!r)
 		load_state(ctl, state);
 	free(state);
-	if (r < 0 && !ctl->nr_hosts && err) {
-		struct error why = *err;
-
-		return error_set(err, r,
-				 "%s (no host is enrolled yet: `stint "
-				 "controller --enrol=host/NAME` makes its key)",
-				 why.text);
-	}
 	if (r < 0)
 		return r;
 	sd_event_add_defer(ctl->event, &ctl->pass, on_pass, ctl);
@@ -270,7 +287,7 @@ int ctl_sched_init(struct ctl *ctl, struct error *err)
 
 void ctl_sched_anew(struct ctl *ctl)
 {
-	char *state = policy_save(ctl->policy, &ctl->view);
+	char *state = ctl->policy ? policy_save(ctl->policy, &ctl->view) : NULL;
 	struct error err;
 
 	sched_end(ctl);
@@ -353,10 +370,22 @@ void ctl_sched_end(struct ctl_job *job)
 	job->model = NULL;
 }
 
+static bool any_up(const struct ctl *ctl)
+{
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		if (ctl->hosts[i]->agent)
+			return true;
+	return false;
+}
+
 void ctl_sched_why(struct ctl_job *job, char *buf, size_t n)
 {
 	struct plan plan = PLAN_INIT;
 
+	if (!any_up(job->ctl)) {
+		snprintf(buf, n, "no host is up; `stint hosts` shows them");
+		return;
+	}
 	plan_reset(&plan, &job->ctl->view);
 	policy_explain(job->ctl->policy, &job->ctl->view, job->model, &plan);
 	if (plan.nr)
@@ -373,9 +402,12 @@ int ctl_sched_check(const struct ctl_job *job, struct error *err)
 	struct ctl *ctl = job->ctl;
 	struct error why;
 
-	/* Nothing can be said before all have told what they have. */
 	if (!ctl->nr_hosts)
-		return 0;
+		return error_set(err, -ENODEV,
+				 "this cluster has no host yet: make one a key "
+				 "with `stint controller --enrol=host/NAME`, "
+				 "and start `stint agent` there");
+	/* Nothing can be said before all have told what they have. */
 	for (size_t i = 0; i < ctl->nr_hosts; i++)
 		if (!ctl->hosts[i]->cores)
 			return 0;

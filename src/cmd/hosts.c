@@ -45,6 +45,11 @@ static void print_hosts(bool as_json, const Control__Hosts *hosts)
 {
 	json_t *list = json_array();
 
+	if (!hosts->n_hosts && !as_json)
+		fputs("stint hosts: none yet: make one a key with `stint "
+		      "controller --enrol=host/NAME`, and start `stint agent` "
+		      "there\n",
+		      stderr);
 	if (!as_json && hosts->n_hosts)
 		printf("%-16s %-9s %5s %5s %6s %6s %10s %5s\n", "HOST", "STATE",
 		       "RANKS", "CORES", "ALPHA", "LOAD", "FREE", "USERS");

@@ -54,12 +54,13 @@ static int copy(struct client *c, FILE *to, struct error *err)
 	Control__Message *m;
 	int r;
 
-	fputs(RECORD_HEADER "\n", to);
 	do {
 		r = client_ask(c, MESSAGE_BODY(GET_RECORD), &ask,
 			       MESSAGE_BODY(RECORD), NULL, NULL, &m, err);
 		if (r < 0)
 			return r;
+		if (!ask.from)
+			fputs(RECORD_HEADER "\n", to);
 		fputs(m->record->text, to);
 		ask.from = m->record->next;
 		ask.last = m->record->last;
