@@ -4,13 +4,16 @@
  * The input is a stream of frames as the engine would read it; payloads that
  * pass frame_check() are taken apart as the engine does.
  */
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "move/fdrst.h"
 #include "move/frame.h"
+#include "move/lack.h"
 #include "move/state.pb-c.h"
+#include "move/tree.pb-c.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,6 +34,17 @@ static unsigned walk_pages(const uint8_t *p)
 		sum += data[-FRAME_PAGE] + data[-1];
 	}
 	return sum;
+}
+
+/* Whatever it says, there is a reason to be told. */
+static void read_lack(uint8_t *p, size_t n)
+{
+	struct frame f = { .type = FRAME_LACK, .size = n, .data = p };
+	struct frame_range range;
+	struct error why = ERROR_INIT;
+
+	assert(lack_of_frame(&f, &range, &why) < 0);
+	assert(range.start <= range.end);
 }
 
 static void unpack(const ProtobufCMessageDescriptor *d, const uint8_t *p,
@@ -64,6 +78,14 @@ static int parse_head(const uint8_t *data, enum frame_type *ret_type,
 	return frame_parse_head(head, ret_type, ret_n, &hash, NULL);
 }
 
+static void read_change(const uint8_t *p, size_t n)
+{
+	size_t path = strlen((const char *)p) + 1;
+
+	assert(*p == '/' && path <= n);
+	unpack(&tree__change__descriptor, p + path, n - path);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	enum frame_type type;
@@ -78,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!p)
 			return 0;
 		memcpy(p, data + FRAME_HEAD_SIZE, n);
+		p[n] = 0; /* as behind every frame that is received */
 		if (frame_check(type, p, n, NULL) == 0) {
 			if (type == FRAME_PAGES)
 				sum = walk_pages(p);
@@ -85,8 +108,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				unpack(&move__hello__descriptor, p, n);
 			if (type == FRAME_FDS)
 				check_fds(p, n);
+			if (type == FRAME_LACK)
+				read_lack(p, n);
 			if (type == FRAME_PATHS)
 				unpack(&fds__paths__descriptor, p, n);
+			if (type == FRAME_TREE)
+				read_change(p, n);
 			if (type == FRAME_MAP)
 				unpack(&move__layout__descriptor, p, n);
 			if (type == FRAME_STATE)
