@@ -74,7 +74,8 @@ void fdtold_pack(const struct fds_source *s, size_t from, uint8_t **ret,
 
 	part.version = 1;
 	part.n_path = s->told->n_path - from;
-	part.path = s->told->path + from;
+	if (part.n_path)
+		part.path = s->told->path + from;
 	*ret = xmalloc(fds__paths__get_packed_size(&part) + 1);
 	*ret_n = fds__paths__pack(&part, *ret);
 }
