@@ -21,10 +21,8 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 
-#define TAKE_TRIES 20 /* of 10 ms, for a name */
-#define DIE_MS                                                         \
-	5000 /* for init to end everything, before it is left to sweep \
-	      */
+#define TAKE_TRIES 20	/* of 10 ms, for a name */
+#define DIE_MS	   5000 /* for init to end all, before that is left to sweep */
 
 /* ---- what is asked for ---- */
 

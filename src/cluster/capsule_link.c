@@ -3,9 +3,9 @@
  *
  * Routed: the capsule's eth0 has ADDRESS/32 and knows only a gateway, the same
  * for every capsule on every host (169.254.1.1, one fixed MAC), so nothing
- *inside changes by a move.  Both ends of the pair know each other by permanent
- *neighbour entries; no ARP is made on it.  The host has a /32 route to it and
- *answers ARP for it on the uplink.
+ * inside changes by a move.  Both ends of the pair know each other by permanent
+ * neighbour entries; no ARP is made on it.  The host has a /32 route to it and
+ * answers ARP for it on the uplink.
  *
  *	 capsule                     host                       LAN
  *	eth0 ADDRESS ---- pair ---- GATEWAY MAC    uplink ---- other hosts
@@ -13,10 +13,10 @@
  *
  * TCP between the capsule and other hosts need not be forwarded at all: see
  * net/fast_path.h, whose one door is opened after and shut before all else
- *here.
+ * here.
  *
  * Unplugged, both neighbour entries name a MAC that nobody has: frames are
- *still sent, and ignored on arrival, which no protocol takes for an error.  Two
+ * still sent, and ignored on arrival, which no protocol takes for an error.  Two
  * messages to the kernel, no grace period.
  *
  * Bridged: the host's end is a port of the bridge; unplugged, the port is

@@ -233,7 +233,7 @@ static void take_report(struct ctl_host *h, const Control__HostReport *r)
 static int check_bridged(const struct ctl *ctl, const Control__AgentInfo *info,
 			 struct in_addr address, struct error *err)
 {
-	uint32_t mask = info->prefix ? ~0u << (32 - info->prefix % 32) : 0;
+	uint32_t mask;
 
 	if (strcmp(info->net, "bridge"))
 		return 0;
@@ -242,6 +242,7 @@ static int check_bridged(const struct ctl *ctl, const Control__AgentInfo *info,
 				 "the bridge %s has no network: give it an "
 				 "address",
 				 info->uplink);
+	mask = ~0u << (32 - info->prefix);
 	if (info->prefix > ctl->pool_prefix ||
 	    (ntohl(address.s_addr) ^ ntohl(ctl->pool.s_addr)) & mask)
 		return error_set(err, -EINVAL,

@@ -2,19 +2,19 @@
  * testbed.h - several test hosts on one machine
  *
  * A testbed is a bridge in a network namespace of its own ("the LAN") and hosts
- *h1 to hN, each a network namespace with one link to it:
+ * h1 to hN, each a network namespace with one link to it:
  *
  *	h1 eth0 10.77.0.1 --+
  *	h2 eth0 10.77.0.2 --+-- br0 (in the LAN's namespace; no way out)
  *	h3 eth0 10.77.0.3 --+
  *
  * Capsules get addresses of 10.77.128.0/17, which all hosts look for on the
- *LAN. A host further has its cgroups, with its share of the CPUs, a run
- *directory and a name; several testbeds do not see each other, though all have
- *the same addresses.
+ * LAN.  A host further has its cgroups, with its share of the CPUs, a run
+ * directory and a name; several testbeds do not see each other, though all have
+ * the same addresses.
  *
  * Unless it is bare, each host has an agent (logging to DIR/NAME/hI/agent.log)
- *and the testbed a controller; with STINT_TESTBED=NAME the commands find it.
+ * and the testbed a controller; with STINT_TESTBED=NAME the commands find it.
  *
  * No process keeps a testbed up: namespaces are held by mounts in
  * DIR/NAME, and everything that must be removed lies there or is written down

@@ -18,8 +18,8 @@
  *	reserve AT IX [planned]		and release
  *	timer AT
  *	state TEXT			policy_load() this (escaped)
- *	pass AT N			the policy is asked; its plan, N lines
- *of plan start job 7 with 4 on h1,h2: ...	plan_write()'s
+ *	pass AT N			the policy is asked; N lines are its plan
+ *	start job 7 with 4 on h1,h2: ...	as plan_write() says it
  *
  * "planned": applied and not told to the policy (model/event.h).  Numbers
  * read back exactly.  Names have spaces, "%" and control characters as %XX.

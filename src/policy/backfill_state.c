@@ -8,7 +8,7 @@
  *	slot SIZE LENGTH AT	of a kind of jobs
  *
  * The profile follows from these.  If jobs have gone or come meanwhile, slots
- *do not match them any more, or lie in the past: then all is planned anew.
+ * do not match them any more, or lie in the past: then all is planned anew.
  */
 #include <inttypes.h>
 #include <stdlib.h>

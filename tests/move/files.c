@@ -5,7 +5,7 @@
  *
  * A log that only grows, one appended to, one read slowly, one shared by two
  * descriptors, one deleted, some of /proc about the process itself; flags,
- *locks of two kinds (with "locks": three), current directory and umask.
+ * locks of two kinds (with "locks": three), current directory and umask.
  */
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,8 +1,7 @@
 /*
  * queues.c - connections whose buffers hold many megabytes, in both directions
  *
- *	queues [MEGABYTES]	asked for as SO_SNDBUF and SO_RCVBUF, 8 if not
- *told
+ *	queues [MEGABYTES]	asked for as SO_SNDBUF and SO_RCVBUF; 8
  *
  * Both ends are the process's, over its own loopback.  Everything is filled
  * until no byte goes in; between moves some is read, checked and filled again.

@@ -6,8 +6,8 @@
  * connected yet; options; and threads that talk and stream all the time.
  *
  *	tcp ipv6	the same over ::1
- *	tcp closing	FIN_WAIT1 and LAST_ACK besides: the FIN waits behind
- *data tcp connecting	SYN_SENT besides: the listener's backlog is full
+ *	tcp closing	FIN_WAIT1 and LAST_ACK besides: a FIN waits behind data
+ *	tcp connecting	SYN_SENT besides: the listener's backlog is full
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /*
  * tcppeer.c - a checked two-way TCP stream between two processes
  *
- *	tcppeer serve PORT	be moved; answer whoever connects (0: to any
- *port, which it tells) tcppeer call ADDRESS PORT	stay; talk to the one
- *that is moved
+ *	tcppeer serve PORT		be moved; answer whoever connects
+ *					(0: to any port, which it tells)
+ *	tcppeer call ADDRESS PORT	stay; talk to the one that is moved
  *
  * Each side sends its own pseudo-random stream in pieces of changing size
  * and compares what comes.  The caller opens new connections all the time as
