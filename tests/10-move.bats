@@ -1,6 +1,7 @@
 # `stint move` for one process: moves, refusals, and every party killed at
 # every named point, after which exactly one copy runs or can be told to.
 
+bats_require_minimum_version 1.5.0
 load build
 
 setup() {
@@ -44,8 +45,17 @@ start_victim() {
 
 # start_receiver [ENVIRONMENT]
 start_receiver() {
+	receive_with env "$@"
+}
+
+receive_with() { # [WRAPPER...] [-- OPTION...]
+	local wrapper=()
 	rm -f listen
-	env "$@" "$stint" move receive --listen 127.0.0.1:0 \
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		wrapper+=("$1")
+		shift
+	done
+	"${wrapper[@]}" "$stint" move receive --listen 127.0.0.1:0 "${@:2}" \
 		>listen 2>receive.err </dev/null 3>&- &
 	receiver=$!
 	eventually grep -q listening listen
@@ -82,6 +92,47 @@ in_sequence() {
 	status=0
 	wait "$receiver" || status=$?
 	[ "$status" = 143 ]
+}
+
+stranger() { # TEXT: says it, and goes
+	printf '%s' "$1" >"/dev/tcp/${addr%:*}/${addr##*:}"
+}
+
+told() { # NUMBER of strangers
+	[ "$(grep -c '^stint move: 127.0.0.1 is not the source: .*; still waiting$' receive.err)" = "$1" ]
+}
+
+@test "strangers end no receiver, nor keep the source out" {
+	local options wrong
+	for i in right wrong; do
+		"$stint" controller --state-dir=$i --enrol=host/x >key.$i
+	done
+	for options in "" "--key key.right"; do
+		start_victim
+		receive_with -- $options
+		stranger ""
+		stranger "GET / HTTP/1.0"$'\n\n'
+		wrong=2
+		if [ -n "$options" ]; then
+			sleep 1000 3<>"/dev/tcp/${addr%:*}/${addr##*:}" & # says nothing
+			nest=$!
+			run ! timeout 100 "$stint" move "$victim" --to "$addr" --key key.wrong
+			wrong=3
+		fi
+		timeout 100 "$stint" move "$victim" --to "$addr" $options
+		beats
+		[ -z "$nest" ] || kill "$nest"
+		told $wrong || { cat receive.err; false; }
+		nest=$(find_nest)
+		kill -TERM "$nest"
+		wait "$receiver" || true
+		nest=
+	done
+	receive_with -- --once
+	stranger ""
+	status=0
+	wait "$receiver" || status=$?
+	[ "$status" = 1 ] && [ "$(wc -l <receive.err)" = 1 ]
 }
 
 # In the receiver's nest the lander has the number 2; here somebody else has it.

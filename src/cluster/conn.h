@@ -93,6 +93,9 @@ struct conn_server_conf {
 	const struct conn_ops *ops; /* of each accepted connection */
 	void *ctx;
 	tls_lookup_fn lookup; /* with ctx */
+	/* One that did not prove who it is has ended.  Or NULL. */
+	void (*stranger)(void *ctx, const struct sockaddr_storage *from,
+			 const struct error *why);
 	/* Before bytes leave: make durable what they tell of.  Or NULL. */
 	void (*before_send)(void *ctx);
 	/* Not yet authenticated; the oldest goes, of where the most are from */

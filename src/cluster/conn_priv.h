@@ -20,9 +20,11 @@ struct conn {
 	enum conn_state state;
 	const struct conn_ops *ops;
 	void *ctx;
-	struct conn_server *server; /* that accepted it, or NULL */
-	struct conn_source source;  /* where it came from, at a server */
-	TAILQ_ENTRY(conn) link;	    /* in the server's list of its state */
+	struct conn_server *server;   /* that accepted it, or NULL */
+	struct sockaddr_storage from; /* at a server */
+	struct conn_source source;    /* the same, for counting */
+	/* which many that do */      /* where it came from, at a server */
+	TAILQ_ENTRY(conn) link;	      /* in the server's list of its state */
 	struct tls *tls;
 	int fd;
 	sd_event_source *io, *again, *timer;

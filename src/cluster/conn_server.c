@@ -61,6 +61,8 @@ static struct conn *stranger_to_go(struct conn_server *s)
 static void stranger_closed(struct conn *c, int code, const struct error *why,
 			    void *ctx)
 {
+	if (c->server->conf.stranger)
+		c->server->conf.stranger(c->server->conf.ctx, &c->from, why);
 	conn_destroy(c);
 }
 
@@ -70,7 +72,7 @@ static void stranger_ready(struct conn *c, void *ctx)
 	c->ops->ready(c, ctx);
 }
 
-/* Until it has proved who it is, its end concerns nobody. */
+/* Until it has proved who it is, its end concerns hardly anybody. */
 static const struct conn_ops stranger_ops = {
 	.ready = stranger_ready,
 	.closed = stranger_closed,
@@ -115,6 +117,7 @@ static void admit(struct conn_server *s, int fd,
 	c->server = s;
 	c->ops = &stranger_ops;
 	c->ctx = s->conf.ctx;
+	c->from = *from;
 	c->source = source_of(fd, from);
 	c->failed = tls_create_server(fd, s->conf.lookup, s->conf.ctx, &c->tls,
 				      &c->why);

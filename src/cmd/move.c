@@ -68,6 +68,9 @@ static const struct argp_option options[] = {
 	{ "plaintext", 'p', NULL, 0,
 	  "Allow other hosts without a key: anybody on the way can read it",
 	  0 },
+	{ "once", 'o', NULL, 0,
+	  "receive: End at the first who connects, also if it is the wrong one",
+	  0 },
 	{ "record", 'r', "FILE", 0,
 	  "Write the decision to FILE when the process has left", 0 },
 	{ "json", 'j', NULL, 0, "Print the report as JSON on stdout", 0 },
@@ -132,6 +135,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'p':
 		a->peer.plaintext = true;
+		return 0;
+	case 'o':
+		a->peer.once = true;
 		return 0;
 	case 's':
 		a->throttle = true;

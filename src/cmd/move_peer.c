@@ -13,10 +13,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cluster/conn.h"
 #include "core/io.h"
 #include "core/tls.h"
 #include "core/units.h"
 #include "core/xalloc.h"
+#include "move/frame.h"
 
 #define HANDSHAKE (10 * USEC_PER_SEC)
 
@@ -32,40 +34,19 @@ static bool is_loopback(const struct sockaddr *sa)
 		       &((const struct sockaddr_in6 *)sa)->sin6_addr);
 }
 
-/* Takes fd, also on failure. */
-static int open_plain(int fd, bool anybody, struct channel **ret,
-		      struct error *err)
+/* Without a key: may it be on the other end? */
+static int check_plain(const struct move_peer *peer, int fd, struct error *err)
 {
 	struct sockaddr_storage ss = { 0 };
 	socklen_t n = sizeof(ss);
 
-	if (getpeername(fd, (struct sockaddr *)&ss, &n) < 0 ||
-	    (!anybody && !is_loopback((struct sockaddr *)&ss))) {
-		close(fd);
+	if (getpeername(fd, (struct sockaddr *)&ss, &n) < 0)
+		return error_sys(err, -errno, "connection");
+	if (!peer->plaintext && !is_loopback((struct sockaddr *)&ss))
 		return error_set(err, -EACCES,
 				 "no --key, and the peer is on another host "
 				 "(--plaintext allows it)");
-	}
-	*ret = channel_from_fd(fd);
 	return 0;
-}
-
-typedef int (*open_tls_fn)(int fd, const struct tls_key *key, usec_t timeout,
-			   struct channel **ret, struct error *err);
-
-/* Takes fd, also on failure. */
-static int open_channel(const struct move_peer *peer, const struct tls_key *key,
-			int fd, open_tls_fn open_tls, struct channel **ret,
-			struct error *err)
-{
-	int r;
-
-	if (!peer->key_file)
-		return open_plain(fd, peer->plaintext, ret, err);
-	r = open_tls(fd, key, HANDSHAKE, ret, err);
-	if (r < 0)
-		close(fd);
-	return r;
 }
 
 /* "HOST:PORT", "[V6]:PORT" or ":PORT"; *ret is for freeaddrinfo(). */
@@ -114,7 +95,7 @@ static int open_socket(const char *addr, bool listening, struct error *err)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (fd < 0 ||
 	    (listening ? bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 ||
-				 listen(fd, 1) < 0
+				 listen(fd, SOMAXCONN) < 0
 		       : connect(fd, ai->ai_addr, ai->ai_addrlen) < 0)) {
 		r = error_sys(err, -errno, "%s", addr);
 		if (r == -ECONNREFUSED)
@@ -131,26 +112,198 @@ static int open_socket(const char *addr, bool listening, struct error *err)
 	return r;
 }
 
+/* Takes fd, also on failure. */
+static int open_channel(const struct move_peer *peer, const struct tls_key *key,
+			int fd, struct channel **ret, struct error *err)
+{
+	int r;
+
+	if (peer->key_file) {
+		r = channel_tls_client(fd, key, HANDSHAKE, ret, err);
+	} else {
+		r = check_plain(peer, fd, err);
+		if (!r)
+			*ret = channel_from_fd(fd);
+	}
+	if (r < 0)
+		close(fd);
+	return r;
+}
+
+static int read_key(const struct move_peer *peer, struct tls_key *ret,
+		    struct error *err)
+{
+	return peer->key_file ? tls_key_read(peer->key_file, ret, err) : 0;
+}
+
 int move_peer_connect(const struct move_peer *peer, struct channel **ret,
 		      struct error *err)
 {
 	struct tls_key key = { 0 };
-	int r = peer->key_file ? tls_key_read(peer->key_file, &key, err) : 0;
+	int r = read_key(peer, &key, err);
 
 	if (r == 0)
 		r = open_socket(peer->addr, false, err);
 	if (r >= 0)
-		r = open_channel(peer, &key, r, channel_tls_client, ret, err);
+		r = open_channel(peer, &key, r, ret, err);
 	explicit_bzero(&key, sizeof(key));
 	return r;
 }
 
-static int accept_one(const char *addr, struct error *err)
+/* ---- the side that is connected to ---- */
+
+/* Waiting for the source, among others who may come. */
+struct awaiting {
+	const struct move_peer *peer;
+	struct tls_key key;
+	sd_event *event;
+	struct channel *ch; /* it has come */
+	int code;	    /* or nobody may any more */
+	struct error *err;
+};
+
+static void tell_stranger(const struct sockaddr_storage *from,
+			  const struct error *why)
+{
+	char host[64] = "somebody";
+
+	getnameinfo((const struct sockaddr *)from, sizeof(*from), host,
+		    sizeof(host), NULL, 0, NI_NUMERICHOST);
+	fprintf(stderr, "stint move: %s is not the source: %s; still waiting\n",
+		host, why->text);
+}
+
+static void on_stranger(void *ctx, const struct sockaddr_storage *from,
+			const struct error *why)
+{
+	struct awaiting *w = ctx;
+
+	if (!w->peer->once) {
+		tell_stranger(from, why);
+		return;
+	}
+	*w->err = *why;
+	w->code = -EACCES;
+	sd_event_exit(w->event, 0);
+}
+
+static int lookup(void *ctx, const char *identity,
+		  uint8_t secret[TLS_SECRET_SIZE])
+{
+	const struct awaiting *w = ctx;
+
+	if (strcmp(identity, w->key.identity))
+		return -ENOENT;
+	memcpy(secret, w->key.secret, TLS_SECRET_SIZE);
+	return 0;
+}
+
+static void on_source(struct conn *c, void *ctx)
+{
+	struct awaiting *w = ctx;
+	struct tls *tls;
+	int fd;
+
+	tls = conn_take(c, &fd);
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	w->ch = channel_from_tls(fd, tls);
+	sd_event_exit(w->event, 0);
+}
+
+static const struct conn_ops source_ops = { .ready = on_source };
+
+/* Takes fd.  Strangers keep nobody out, and no source that comes meanwhile. */
+static int await_tls(struct awaiting *w, int fd)
+{
+	const struct conn_server_conf conf = {
+		.ops = &source_ops,
+		.ctx = w,
+		.lookup = lookup,
+		.stranger = on_stranger,
+		.max_strangers = 16,
+		.max_conns = 32,
+		.handshake_timeout = HANDSHAKE,
+	};
+	struct conn_server *server = NULL;
+	int r = sd_event_new(&w->event);
+
+	if (r < 0)
+		error_sys(w->err, r, "event loop");
+	else
+		r = conn_server_create(w->event, fd, &conf, &server, w->err);
+	if (r < 0)
+		close(fd);
+	else if ((r = sd_event_loop(w->event)) < 0)
+		error_sys(w->err, r, "event loop");
+	conn_server_destroy(server);
+	sd_event_unref(w->event);
+	return r < 0 ? r : w->code;
+}
+
+/* It begins as a source does; who says nothing is none. */
+static int check_greeting(int fd, struct error *err)
+{
+	const struct timeval patience = { HANDSHAKE / USEC_PER_SEC, 0 };
+	const struct timeval forever = { 0, 0 };
+	unsigned char head[FRAME_HEAD_SIZE];
+	enum frame_type type;
+	uint64_t hash;
+	size_t size;
+	ssize_t n;
+	int r;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	n = recv(fd, head, sizeof(head), MSG_PEEK | MSG_WAITALL);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof(forever));
+	if (n != sizeof(head))
+		return error_set(err, -EPROTO, "it does not say what it wants");
+	r = frame_parse_head(head, &type, &size, &hash, err);
+	if (!r && type != FRAME_HELLO)
+		r = error_set(err, -EPROTO, "it does not begin with HELLO");
+	return r;
+}
+
+/* Takes fd. */
+static int await_plain(struct awaiting *w, int fd)
+{
+	int conn, r = 0;
+
+	while (!w->ch && !r) {
+		struct sockaddr_storage from;
+		socklen_t n = sizeof(from);
+		struct error why;
+
+		conn = accept4(fd, (struct sockaddr *)&from, &n, SOCK_CLOEXEC);
+		if (conn < 0 && (errno == EINTR || errno == ECONNABORTED))
+			continue;
+		if (conn < 0) {
+			r = error_sys(w->err, -errno, "accept");
+			break;
+		}
+		address_tune(conn);
+		r = check_plain(w->peer, conn, &why);
+		if (!r)
+			r = check_greeting(conn, &why);
+		if (!r) {
+			w->ch = channel_from_fd(conn);
+			break;
+		}
+		if (w->peer->once)
+			*w->err = why;
+		else
+			tell_stranger(&from, &why), r = 0;
+		close(conn);
+	}
+	close(fd);
+	return r;
+}
+
+static int listen_there(const struct move_peer *peer, struct error *err)
 {
 	struct sockaddr_storage ss;
 	socklen_t n = sizeof(ss);
 	char host[64], port[16];
-	int fd = open_socket(addr, true, err), conn, one = 1;
+	int fd = open_socket(peer->addr, true, err);
 
 	if (fd < 0)
 		return fd;
@@ -159,27 +312,21 @@ static int accept_one(const char *addr, struct error *err)
 		    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
 	printf("listening %s:%s\n", host, port);
 	fflush(stdout);
-	do
-		conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-	while (conn < 0 && errno == EINTR);
-	if (conn < 0)
-		conn = error_sys(err, -errno, "accept");
-	else
-		setsockopt(conn, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	close(fd);
-	return conn;
+	return fd;
 }
 
 int move_peer_accept(const struct move_peer *peer, struct channel **ret,
 		     struct error *err)
 {
-	struct tls_key key = { 0 };
-	int r = peer->key_file ? tls_key_read(peer->key_file, &key, err) : 0;
+	struct awaiting w = { .peer = peer, .err = err };
+	int r = read_key(peer, &w.key, err);
 
 	if (r == 0)
-		r = accept_one(peer->addr, err);
+		r = listen_there(peer, err);
 	if (r >= 0)
-		r = open_channel(peer, &key, r, channel_tls_server, ret, err);
-	explicit_bzero(&key, sizeof(key));
+		r = peer->key_file ? await_tls(&w, r) : await_plain(&w, r);
+	explicit_bzero(&w.key, sizeof(w.key));
+	if (r == 0)
+		*ret = w.ch;
 	return r;
 }

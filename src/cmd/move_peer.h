@@ -18,6 +18,7 @@ struct move_peer {
 	const char *addr;     /* ADDR:PORT or [V6]:PORT */
 	const char *key_file; /* or NULL */
 	bool plaintext;
+	bool once; /* end at whoever comes first, wrong or not */
 };
 
 /* The channel to whoever listens there. */
@@ -26,7 +27,7 @@ int move_peer_connect(const struct move_peer *peer, struct channel **ret,
 
 /*
  * Listen there, print "listening ADDR:PORT" (port 0: a free one), and take the
- * first who comes.
+ * first who proves to be a source; of others it tells on stderr.
  */
 int move_peer_accept(const struct move_peer *peer, struct channel **ret,
 		     struct error *err) must_check;

@@ -300,7 +300,7 @@ class Receiver:
             "w+", dir=plain_dir, errors="replace")
         self.p = subprocess.Popen(
             [stint, "move", "receive", "--listen", "127.0.0.1:0",
-             "--plaintext"], stdin=subprocess.DEVNULL, text=True,
+             "--plaintext", "--once"], stdin=subprocess.DEVNULL, text=True,
             stdout=subprocess.PIPE, stderr=self.errors, env=env,
             start_new_session=True)
         line = self.p.stdout.readline()
