@@ -24,6 +24,8 @@
 
 #include "core/hurry.h"
 #include "core/xalloc.h"
+#include "move/mempolicy.h"
+#include "move/settings.h"
 #include "move/timers.h"
 #include "move/uapi.h"
 
@@ -43,13 +45,15 @@ struct leader_data {
 	struct itimerspec timer[NR_TIMERS];
 	uint32_t uid[3], gid[3];
 	uint32_t groups[NR_GROUPS];
-	uint32_t subreaper, tsc;
+	uint64_t setting[SETTINGS];
 	uint64_t xcomp;
 	struct timespec now; /* after the timers were read */
 };
 
 /* What each thread's calls write into its slot's data. */
 struct thread_data {
+	struct mempolicy mempolicy;
+	uint64_t setting[SETTINGS];
 	uint64_t altstack[3];
 	uint64_t tid_address;
 	uint32_t pdeath;
@@ -63,7 +67,9 @@ enum thread_call {
 	T_PDEATH,
 	T_SLACK,
 	T_COMM,
-	T_CALLS
+	T_MEMPOLICY,
+	T_SETTINGS,
+	T_CALLS = T_SETTINGS + SETTINGS_OF_THREAD
 };
 
 /* The leader's calls after the thread's own. */
@@ -71,17 +77,15 @@ enum leader_call {
 	L_BRK = T_CALLS,
 	L_PERSONALITY,
 	L_DUMPABLE,
-	L_THP,
 	L_KEEPCAPS,
 	L_SECBITS,
 	L_MEMBARRIER,
 	L_XCOMP,
-	L_SUBREAPER,
-	L_TSC,
 	L_UID,
 	L_GID,
 	L_GROUPS,
-	L_ITIMER,
+	L_SETTINGS,
+	L_ITIMER = L_SETTINGS + SETTINGS - SETTINGS_OF_THREAD,
 	L_ACTION = L_ITIMER + 3,
 	L_TIMER = L_ACTION + NR_SIGNALS,
 };
@@ -120,6 +124,10 @@ static void thread_calls(struct stub_call *c, uint64_t data)
 	call_set(&c[T_SLACK], SYS_prctl, PR_GET_TIMERSLACK, 0, 0, 0);
 	call_set(&c[T_COMM], SYS_prctl, PR_GET_NAME,
 		 data + offsetof(struct thread_data, comm), 0, 0);
+	c[T_MEMPOLICY] =
+		mempolicy_ask(data + offsetof(struct thread_data, mempolicy));
+	settings_ask(SETTINGS_THREAD, &c[T_SETTINGS],
+		     data + offsetof(struct thread_data, setting));
 }
 
 static size_t leader_calls(struct stub_call *c, uint64_t at, Move__State *s)
@@ -130,21 +138,18 @@ static size_t leader_calls(struct stub_call *c, uint64_t at, Move__State *s)
 	call_set(&c[L_BRK], SYS_brk, 0, 0, 0, 0);
 	call_set(&c[L_PERSONALITY], SYS_personality, 0xffffffff, 0, 0, 0);
 	call_set(&c[L_DUMPABLE], SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0);
-	call_set(&c[L_THP], SYS_prctl, PR_GET_THP_DISABLE, 0, 0, 0);
 	call_set(&c[L_KEEPCAPS], SYS_prctl, PR_GET_KEEPCAPS, 0, 0, 0);
 	call_set(&c[L_SECBITS], SYS_prctl, PR_GET_SECUREBITS, 0, 0, 0);
 	call_set(&c[L_MEMBARRIER], SYS_membarrier,
 		 MEMBARRIER_CMD_GET_REGISTRATIONS, 0, 0, 0);
 	call_set(&c[L_XCOMP], SYS_arch_prctl, ARCH_GET_XCOMP_PERM, AT(xcomp), 0,
 		 0);
-	call_set(&c[L_SUBREAPER], SYS_prctl, PR_GET_CHILD_SUBREAPER,
-		 AT(subreaper), 0, 0);
-	call_set(&c[L_TSC], SYS_prctl, PR_GET_TSC, AT(tsc), 0, 0);
 	call_set(&c[L_UID], SYS_getresuid, AT(uid[0]), AT(uid[1]), AT(uid[2]),
 		 0);
 	call_set(&c[L_GID], SYS_getresgid, AT(gid[0]), AT(gid[1]), AT(gid[2]),
 		 0);
 	call_set(&c[L_GROUPS], SYS_getgroups, NR_GROUPS, AT(groups), 0, 0);
+	settings_ask(SETTINGS_PROCESS, &c[L_SETTINGS], AT(setting));
 	for (unsigned i = 0; i < 3; i++)
 		call_set(&c[L_ITIMER + i], SYS_getitimer, i,
 			 at + offsetof(struct leader_data, itimer) +
@@ -247,11 +252,10 @@ static void take_leader(const struct tracee *t, Move__State *s,
 	s->brk = (uint64_t)c[L_BRK].ret;
 	s->personality = (uint64_t)c[L_PERSONALITY].ret;
 	s->dumpable = flag_of(&c[L_DUMPABLE]);
-	s->thp_disable = flag_of(&c[L_THP]);
 	s->membarrier = flag_of(&c[L_MEMBARRIER]);
 	s->xcomp_perm = c[L_XCOMP].ret == 0 ? d->xcomp : 0;
-	s->subreaper = d->subreaper;
-	s->tsc_mode = (int32_t)d->tsc;
+	settings_take(SETTINGS_PROCESS, &c[L_SETTINGS], d->setting,
+		      s->thread[0]);
 	k->keep_caps = flag_of(&c[L_KEEPCAPS]);
 	k->secbits = flag_of(&c[L_SECBITS]);
 	k->uid = d->uid[0];
@@ -343,6 +347,8 @@ static Move__Thread *take_thread(const struct tracee *t, const struct task *k,
 	m->restart = k->restart == ERESTART_RESTARTBLOCK ? ERESTARTNOHAND
 							 : (uint32_t)k->restart;
 	m->comm = xasprintf("%.*s", (int)sizeof(d->comm), d->comm);
+	m->mempolicy = mempolicy_take(&c[T_MEMPOLICY], &d->mempolicy);
+	settings_take(SETTINGS_THREAD, &c[T_SETTINGS], d->setting, m);
 	take_outside(m, k, ours);
 	return m;
 }

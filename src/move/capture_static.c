@@ -59,6 +59,19 @@ static int take_rlimits(pid_t pid, Move__State *s, struct error *err)
 	return 0;
 }
 
+/* 0 where there is none. */
+static long read_number(pid_t pid, const char *what, int base)
+{
+	char *text;
+	long v;
+
+	if (proc_read(pid, what, &text, NULL) < 0)
+		return 0;
+	v = strtol(text, NULL, base);
+	free(text);
+	return v;
+}
+
 int capture_changing(pid_t pid, Move__State *s, struct error *err)
 {
 	struct proc_status st;
@@ -69,6 +82,7 @@ int capture_changing(pid_t pid, Move__State *s, struct error *err)
 	if (r == 0)
 		r = take_rlimits(pid, s, err);
 	s->umask = st.umask;
+	s->coredump_filter = (uint32_t)read_number(pid, "coredump_filter", 16);
 	return r;
 }
 
@@ -89,10 +103,7 @@ int capture_static(pid_t pid, Move__State **ret, struct error *err)
 		goto fail;
 	}
 	s->auxv = (ProtobufCBinaryData){ (size_t)n, (uint8_t *)text };
-	if (proc_read(pid, "oom_score_adj", &text, NULL) > 0) {
-		s->oom_score_adj = (int32_t)strtol(text, NULL, 10);
-		free(text);
-	}
+	s->oom_score_adj = (int32_t)read_number(pid, "oom_score_adj", 10);
 	*ret = s;
 	return 0;
 fail:

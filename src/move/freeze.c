@@ -11,6 +11,7 @@
 #include "move/fault.h"
 #include "move/fds.h"
 #include "move/layout.h"
+#include "move/mempolicy.h"
 #include "move/recheck.h"
 #include "move/send.h"
 #include "move/track.h"
@@ -127,6 +128,22 @@ static void fit_cpus(struct sending *s, Move__State *m)
 	}
 }
 
+static void fit_nodes(struct sending *s, Move__State *m)
+{
+	for (size_t i = 0; i < m->n_thread; i++) {
+		Move__Mempolicy **p = &m->thread[i]->mempolicy;
+
+		if (!*p || mempolicy_fits(*p, &s->nodes))
+			continue;
+		send_progress(
+			s,
+			"thread %d has its memory on nodes that are not all there: it gets it where it runs",
+			m->thread[i]->tid);
+		move__mempolicy__free_unpacked(*p, NULL);
+		*p = NULL;
+	}
+}
+
 static int send_state(struct sending *s, struct error *err)
 {
 	Move__State *m = s->state;
@@ -137,6 +154,7 @@ static int send_state(struct sending *s, struct error *err)
 	if (r < 0)
 		return r;
 	fit_cpus(s, m);
+	fit_nodes(s, m);
 	r = move_fault(MF_SOURCE_CAPTURED, err);
 	m->epoch = s->src->epoch;
 	for (size_t i = 0; i < s->guards.nr; i++) {

@@ -17,6 +17,7 @@
 #include "move/fds.h"
 #include "move/files.h"
 #include "move/layout.h"
+#include "move/mempolicy.h"
 #include "move/send.h"
 #include "move/vdso.h"
 
@@ -65,6 +66,7 @@ Move__Hello *hello_of_host(void)
 	CPU_ZERO(&cpus);
 	sched_getaffinity(0, sizeof(cpus), &cpus);
 	h->cpus = capture_bytes(&cpus, sizeof(cpus));
+	h->nodes = mempolicy_allowed();
 	return h;
 }
 

@@ -80,12 +80,15 @@ static int map_new_area(struct tracee *t, const struct vma_list *maps,
 		      "mmap", err);
 	if (r < 0)
 		return r;
+	/* at once for good: the process may forbid that memory becomes code */
+	r = must_call(t, SYS_mmap, at, STUB_PAGE, PROT_READ | PROT_EXEC,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, "mmap", err);
+	if (r < 0)
+		return r;
 	stub_fill_code(page, size);
-	r = tracee_write(t->pid, at, page, sizeof(page));
+	r = tracee_poke(t->task[0].tid, at, page, sizeof(page));
 	if (r < 0)
 		return error_sys(err, r, "writing into the process");
-	r = must_call(t, SYS_mprotect, at, STUB_PAGE, PROT_READ | PROT_EXEC, 0,
-		      "mprotect", err);
 	if (r == 0)
 		r = must_call(t, SYS_madvise, at, size, MADV_NOFORK, 0,
 			      "madvise", err);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
@@ -168,12 +169,12 @@ static int restore_limits(struct landing *l, const Move__State *s,
  * From outside.  Less than where it comes from needs a privilege, and without
  * that stays as it is here.
  */
-static void restore_oom(const struct landing *l, const Move__State *s)
+static void restore_proc(const struct landing *l, const char *file, int64_t v)
 {
-	char path[64], text[16];
+	char path[64], text[24];
 
-	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", l->pid);
-	snprintf(text, sizeof(text), "%d", s->oom_score_adj);
+	snprintf(path, sizeof(path), "/proc/%d/%s", l->pid, file);
+	snprintf(text, sizeof(text), "%" PRId64, v);
 	(void)!io_write_file(AT_FDCWD, path, text);
 }
 
@@ -200,11 +201,6 @@ static int restore_process(struct landing *l, const Move__State *s,
 			r = call(l, "arch_prctl(ARCH_REQ_XCOMP_PERM)",
 				 SYS_arch_prctl, ARCH_REQ_XCOMP_PERM,
 				 (uint64_t)bit, 0, 0, 0);
-	if (r == 0 && s->thp_disable)
-		r = call(l, NULL, SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0);
-	if (r == 0 && s->subreaper)
-		r = call(l, NULL, SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0,
-			 0);
 	return r;
 }
 
@@ -306,7 +302,8 @@ int restore_state(struct landing *l, const Move__State *s,
 			l, landing_slot(l, 0, s->thread[0]->xstate.len), err);
 	if (r < 0)
 		return r;
-	restore_oom(l, s);
+	restore_proc(l, "oom_score_adj", s->oom_score_adj);
+	restore_proc(l, "coredump_filter", s->coredump_filter);
 	r = landing_wait_ready(l, (unsigned)s->n_thread, err);
 	if (r == 0)
 		r = move_fault(MF_DEST_THREADS, err);

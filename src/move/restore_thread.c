@@ -20,8 +20,10 @@
 
 #include "core/xalloc.h"
 #include "move/inject.h"
+#include "move/mempolicy.h"
 #include "move/restart.h"
 #include "move/restore.h"
+#include "move/settings.h"
 
 #define IOPRIO_WHO_PROCESS 1
 
@@ -94,6 +96,37 @@ static int put_settings(struct list *q, const Move__Thread *t,
 			    0);
 	}
 	return r;
+}
+
+/* What it may fail for is that this kernel or its owner will not have it. */
+static int put_prctls(struct list *q, const Move__Thread *t, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < t->n_setting && r == 0; i++) {
+		array_room(q->call, q->nr, &q->cap);
+		r = settings_make(t->setting[i], &q->call[q->nr++], err);
+	}
+	return r;
+}
+
+static int put_mempolicy(struct list *q, const Move__Thread *t,
+			 struct error *err)
+{
+	uint64_t nodes[MEMPOLICY_NODES / 64], at;
+	int r;
+
+	if (!t->mempolicy)
+		return 0;
+	if (!mempolicy_nodes(t->mempolicy, nodes))
+		return error_set(err, -EPROTO, "malformed memory policy");
+	r = landing_keep_data(q->l, nodes, sizeof(nodes), &at, err);
+	if (r < 0)
+		return r;
+	put(q, SYS_set_mempolicy, t->mempolicy->mode, at, MEMPOLICY_NODES + 1,
+	    0);
+	q->call[q->nr - 1].must = 1;
+	return 0;
 }
 
 /* tid 0: for the process.  Only a task itself may send itself any signal. */
@@ -331,6 +364,10 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 
 	if (r == 0)
 		r = put_settings(&q, t, err);
+	if (r == 0)
+		r = put_prctls(&q, t, err);
+	if (r == 0)
+		r = put_mempolicy(&q, t, err);
 	if (r == 0)
 		r = put_creds(&q, s, i, ids, err);
 	if (r == 0)

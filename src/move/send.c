@@ -190,6 +190,8 @@ static int send_hello(struct sending *s, struct error *err)
 	s->other_vdso = hello_other_vdso(s->hello, h);
 	if (h->cpus.len == sizeof(s->cpus))
 		memcpy(&s->cpus, h->cpus.data, sizeof(s->cpus));
+	s->nodes = h->nodes;
+	h->nodes = (ProtobufCBinaryData){ 0 };
 	move__hello__free_unpacked(h, NULL);
 	if (s->other_vdso) {
 		s->tracee->leave_vdso = s->tracee->lose_vdso = true;

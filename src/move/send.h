@@ -38,10 +38,11 @@ struct sending {
 	struct range_list whole; /* to be sent whole in this pass, in order */
 	struct range_list missed; /* and in the next: not watched now */
 	uint64_t vdso;
-	struct clocks clocks; /* offsets for the destination */
-	cpu_set_t cpus;	      /* that there are there */
-	bool swapped;	      /* has the process pages that are swapped out? */
-	bool read_advice;     /* in the next pass, although it is slow */
+	struct clocks clocks;	   /* offsets for the destination */
+	cpu_set_t cpus;		   /* that there are there */
+	ProtobufCBinaryData nodes; /* so, of memory */
+	bool swapped;	  /* has the process pages that are swapped out? */
+	bool read_advice; /* in the next pass, although it is slow */
 	struct frame_range *zap;
 	size_t nr_zap;
 	Move__Hello *hello; /* and the files mapped since */

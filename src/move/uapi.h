@@ -4,6 +4,7 @@
  * PAGEMAP_SCAN and UFFD_FEATURE_WP_ASYNC: Linux 6.7.
  * PAGE_IS_GUARD: a little after MADV_GUARD_INSTALL, Linux 6.13; mseal: 6.10.
  * PR_TIMER_CREATE_RESTORE_IDS: Linux 6.16.
+ * PR_SET_MDWE: Linux 6.3, PR_SET_MEMORY_MERGE: 6.4.
  */
 #ifndef MOVE_UAPI_H
 #define MOVE_UAPI_H
@@ -67,6 +68,15 @@ struct pm_scan_arg {
 #define PR_TIMER_CREATE_RESTORE_IDS	77
 #define PR_TIMER_CREATE_RESTORE_IDS_OFF 0
 #define PR_TIMER_CREATE_RESTORE_IDS_ON	1
+#endif
+
+#ifndef PR_GET_MDWE
+#define PR_SET_MDWE 65
+#define PR_GET_MDWE 66
+#endif
+#ifndef PR_GET_MEMORY_MERGE
+#define PR_SET_MEMORY_MERGE 67
+#define PR_GET_MEMORY_MERGE 68
 #endif
 
 #ifndef PR_GET_TID_ADDRESS

@@ -28,6 +28,8 @@ check-pipes
 check-pipes fifo
 check-queues
 check-rseqs
+check-settings
+check-settings mdwe
 check-shared
 check-signals
 check-sigwait
