@@ -135,6 +135,20 @@ told() { # NUMBER of strangers
 	[ "$status" = 1 ] && [ "$(wc -l <receive.err)" = 1 ]
 }
 
+@test "of a name's addresses the one serves where the receiver is" {
+	printf '::1 two\n127.0.0.1 two\n' >hosts
+	start_victim
+	start_receiver
+	# shellcheck disable=SC2016 # the inner shell's
+	run timeout 100 unshare -m sh -c \
+		'mount --bind hosts /etc/hosts && exec "$0" move "$@"' \
+		"$stint" "$victim" --to "two:${addr##*:}"
+	echo "$output"
+	[ "$status" = 0 ]
+	nest=$(find_nest)
+	beats
+}
+
 # In the receiver's nest the lander has the number 2; here somebody else has it.
 @test "a move puts nobody ahead but who takes part" {
 	cat >inside <<-'S'

@@ -81,35 +81,44 @@ out:
 	return r;
 }
 
+/* Listening there, or connected; or -errno. */
+static int try_address(const struct addrinfo *ai, bool listening)
+{
+	fd_auto fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int one = 1, done;
+
+	if (fd < 0)
+		return -errno;
+	move_prepare_socket(fd);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (listening)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (listening ? bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 ||
+				listen(fd, SOMAXCONN) < 0
+		      : connect(fd, ai->ai_addr, ai->ai_addrlen) < 0)
+		return -errno;
+	done = fd;
+	fd = -1;
+	return done;
+}
+
+/* A name may have several addresses, of which one will do. */
 static int open_socket(const char *addr, bool listening, struct error *err)
 {
-	struct addrinfo *ai;
-	int fd, one = 1,
-		r = resolve(addr, listening ? AI_PASSIVE : 0, &ai, err);
+	struct addrinfo *all;
+	int r = resolve(addr, listening ? AI_PASSIVE : 0, &all, err), fd = -1;
 
 	if (r < 0)
 		return r;
-	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	move_prepare_socket(fd);
-	if (listening && fd >= 0)
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (fd < 0 ||
-	    (listening ? bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 ||
-				 listen(fd, SOMAXCONN) < 0
-		       : connect(fd, ai->ai_addr, ai->ai_addrlen) < 0)) {
-		r = error_sys(err, -errno, "%s", addr);
-		if (r == -ECONNREFUSED)
-			error_set(err, r,
-				  "nobody listens at %s: start `stint move "
-				  "receive --listen=%s` there first",
-				  addr, addr);
-		io_close(&fd);
-	} else {
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-		r = fd;
-	}
-	freeaddrinfo(ai);
-	return r;
+	for (const struct addrinfo *ai = all; ai && fd < 0; ai = ai->ai_next)
+		fd = try_address(ai, listening);
+	freeaddrinfo(all);
+	if (fd == -ECONNREFUSED)
+		return error_set(err, fd,
+				 "nobody listens at %s: start `stint move "
+				 "receive --listen=%s` there first",
+				 addr, addr);
+	return fd < 0 ? error_sys(err, fd, "%s", addr) : fd;
 }
 
 /* Takes fd, also on failure. */
