@@ -14,10 +14,11 @@
 static void load_rank(void *arg, const struct store_rank *row)
 {
 	struct ctl_job *job = arg;
-	struct ctl_rank *r = &job->ranks[row->rank];
+	struct ctl_rank *r;
 
 	if (row->rank >= job->nr)
 		return;
+	r = &job->ranks[row->rank];
 	r->state = row->state;
 	r->host = *row->host ? ctl_host_find(job->ctl, row->host) : NULL;
 	r->address.s_addr = htonl(row->address);
