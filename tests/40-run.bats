@@ -207,6 +207,21 @@ switches() { # PID
 	background=
 }
 
+@test "a rank goes on printing though what it printed before is lost with the host it left" {
+	mkfifo "$bed/pager"
+	"$stint" run -n 1 --hosts h1 seq 1 400000 >"$bed/pager" 2>"$bed/err" 3>&- &
+	background=$!
+	exec 4<"$bed/pager"
+	read -r first <&4
+	st migrate 1.0 h2
+	kill -9 "$(pgrep -of "keeper --run-dir=$bed/h1/run ")"
+	eventually grep -q keeper=gone "$bed/h1/agent.log"
+	timeout 100 cat <&4 | tail -n 1 | grep -qx 400000
+	wait "$background"
+	background=
+	grep -q "some of what rank 0 printed is lost" "$bed/err"
+}
+
 @test "a pager that waits keeps no signal from the job" {
 	mkfifo "$bed/pager"
 	"$stint" run -n 3 yes >"$bed/pager" 2>"$bed/err" 3>&- &

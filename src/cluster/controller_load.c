@@ -29,6 +29,7 @@ static void load_rank(void *arg, const struct store_rank *row)
 	r->downtime = row->downtime;
 	r->stdout_end = row->stdout_end;
 	r->stderr_end = row->stderr_end;
+	r->inherited = true;
 }
 
 static void load_job(void *arg, const struct store_job *row)

@@ -72,13 +72,15 @@ static bool has_older(const struct klink *k)
 	return false;
 }
 
+static bool has_gap(const struct klink *k, const Keeper__Output *o)
+{
+	return o->offset > klink_rank(k)->sent_to[o->stream == 2];
+}
+
 /* What comes before it may still come; once its keeper is lost, it will not. */
 static bool is_early(const struct klink *k, const struct pending *p)
 {
-	const Keeper__Output *o = p->output->output;
-
-	return o->offset > klink_rank(k)->sent_to[o->stream == 2] &&
-	       has_older(k);
+	return has_gap(k, p->output->output) && has_older(k);
 }
 
 static struct pending *next_unsent(struct klink *k)
@@ -103,6 +105,8 @@ static void send_output(struct klink *k, struct pending *p)
 	o.data = from->data;
 	o.epoch = k->epoch;
 	o.seq = p->seq;
+	/* An earlier controller may have sent it, or its keeper comes later. */
+	o.gap = has_gap(k, from) && !klink_rank(k)->inherited;
 	p->sent = true;
 	if (from->offset + from->data.len > *sent_to)
 		*sent_to = from->offset + from->data.len;
@@ -192,6 +196,7 @@ void klink_clear_output(struct klink *k)
 
 void klink_hand_over(struct klink *k)
 {
+	klink_clear_output(k);
 	if (!k->job)
 		return;
 	wake_newer(k);

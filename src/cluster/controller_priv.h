@@ -112,6 +112,7 @@ struct ctl_rank {
 	usec_t downtime;
 	uint64_t stdout_end, stderr_end;
 	uint64_t sent_to[2]; /* end of what clients were sent, of either */
+	bool inherited;	     /* an earlier controller has begun with that */
 	uint32_t pid;
 	struct ctl_move *move;
 	uint64_t signals; /* that wait until it can take them; bit signo-1 */
@@ -342,7 +343,7 @@ void klink_acked(struct klink *k, uint64_t seq); /* printed */
 /* Nobody will ever print it. */
 void klink_drop_output(struct klink *k);
 void klink_clear_output(struct klink *k);
-/* It is gone: what its rank printed elsewhere since need not wait for it. */
+/* It is gone, with what it had: what else is printed need not wait for it. */
 void klink_hand_over(struct klink *k);
 /* Tell the client of what rank 0 would read. */
 void klink_stdin_room(struct ctl_job *job);

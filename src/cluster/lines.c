@@ -159,26 +159,51 @@ static void hold(struct stream *s, uint64_t offset, const void *p, size_t n,
 		TAILQ_INSERT_TAIL(&s->early, piece, link);
 }
 
-void lines_add(struct lines *l, uint32_t rank, unsigned stream, uint64_t offset,
-	       const void *p, size_t n, uint64_t epoch, uint64_t seq)
+static void take_early(struct lines *l, uint32_t rank, unsigned stream,
+		       struct stream *s)
 {
-	struct stream *s;
 	struct piece *piece;
 
-	if (rank >= l->nr || stream < 1 || stream > 2)
-		return;
-	s = &l->streams[2 * rank + stream - 1];
-	if (offset > s->next) {
-		hold(s, offset, p, n, epoch, seq);
-		return;
-	}
-	take(l, rank, stream, s, offset, p, n, epoch, seq);
 	while ((piece = TAILQ_FIRST(&s->early)) && piece->offset <= s->next) {
 		TAILQ_REMOVE(&s->early, piece, link);
 		take(l, rank, stream, s, piece->offset, piece->data, piece->n,
 		     piece->epoch, piece->seq);
 		free(piece);
 	}
+}
+
+static struct stream *stream_of(struct lines *l, uint32_t rank, unsigned stream)
+{
+	return rank >= l->nr || stream < 1 || stream > 2
+		       ? NULL
+		       : &l->streams[2 * rank + stream - 1];
+}
+
+void lines_add(struct lines *l, uint32_t rank, unsigned stream, uint64_t offset,
+	       const void *p, size_t n, uint64_t epoch, uint64_t seq)
+{
+	struct stream *s = stream_of(l, rank, stream);
+
+	if (!s)
+		return;
+	if (offset > s->next) {
+		hold(s, offset, p, n, epoch, seq);
+		return;
+	}
+	take(l, rank, stream, s, offset, p, n, epoch, seq);
+	take_early(l, rank, stream, s);
+}
+
+bool lines_skip(struct lines *l, uint32_t rank, unsigned stream,
+		uint64_t offset)
+{
+	struct stream *s = stream_of(l, rank, stream);
+
+	if (!s || offset <= s->next)
+		return false;
+	s->next = offset;
+	take_early(l, rank, stream, s);
+	return true;
 }
 
 bool lines_reached(const struct lines *l, uint32_t rank, uint64_t out,

@@ -33,6 +33,10 @@ void lines_destroy(struct lines *l); /* NULL is allowed */
 void lines_add(struct lines *l, uint32_t rank, unsigned stream, uint64_t offset,
 	       const void *p, size_t n, uint64_t epoch, uint64_t seq);
 
+/* What is missing below offset never comes; false if nothing is. */
+bool lines_skip(struct lines *l, uint32_t rank, unsigned stream,
+		uint64_t offset);
+
 /* Has everything below these offsets been printed or is held? */
 bool lines_reached(const struct lines *l, uint32_t rank, uint64_t out,
 		   uint64_t err);

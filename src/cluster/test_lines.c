@@ -139,6 +139,26 @@ static void moved_rank(void **state)
 	lines_destroy(l);
 }
 
+/* What is lost is not waited for; nothing is skipped twice. */
+static void lost_piece(void **state)
+{
+	struct seen s = { .n = 0 };
+	struct lines *l = lines_create(1, false, &ops, &s);
+
+	lines_add(l, 0, 1, 0, "a\n", 2, 0, 1);
+	lines_add(l, 0, 1, 6, "d\n", 2, 1, 2);
+	assert_string_equal(s.text, "1:a\n;");
+	assert_true(lines_skip(l, 0, 1, 4));
+	assert_string_equal(s.text, "1:a\n;");
+	lines_add(l, 0, 1, 4, "c\n", 2, 1, 1);
+	assert_string_equal(s.text, "1:a\n;1:c\n;1:d\n;");
+	assert_false(lines_skip(l, 0, 1, 8));
+	assert_false(lines_skip(l, 1, 1, 9));
+	assert_true(lines_skip(l, 0, 2, 9));
+	assert_true(lines_reached(l, 0, 8, 9));
+	lines_destroy(l);
+}
+
 static void nonsense(void **state)
 {
 	struct seen s = { .n = 0 };
@@ -160,6 +180,7 @@ int main(void)
 		cmocka_unit_test(long_line),
 		cmocka_unit_test(lone_rank_at_once),
 		cmocka_unit_test(moved_rank),
+		cmocka_unit_test(lost_piece),
 		cmocka_unit_test(nonsense),
 	};
 	return cmocka_run_group_tests_name("lines", tests, NULL, NULL);

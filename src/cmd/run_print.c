@@ -12,6 +12,7 @@
 
 #include "cluster/lines.h"
 #include "core/io.h"
+#include "core/log.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 
@@ -202,6 +203,10 @@ static int on_show(sd_event_source *src, uint64_t usec, void *arg)
 
 void run_print_piece(struct run_print *p, const Control__Output *o)
 {
+	if (o->gap && lines_skip(p->lines, o->rank, o->stream, o->offset))
+		log_warnx(
+			"some of what rank %u printed is lost with the host it left",
+			o->rank);
 	lines_add(p->lines, o->rank, o->stream, o->offset, o->data.data,
 		  o->data.len, o->epoch, o->seq);
 	if (!p->show)
