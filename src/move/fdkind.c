@@ -68,6 +68,19 @@ static int check_process(const struct fdscan *sc, const struct fdscan_file *f,
 				   f->number, p->path);
 }
 
+/* What the destination has open, whatever it is called by now. */
+int fdkind_early(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+{
+	Fds__Path *p = clone_path(fdearly_find(sc->s, f), &f->st);
+
+	p->writable = (f->info.flags & O_ACCMODE) != O_RDONLY;
+	p->pos = f->info.pos;
+	f->msg->kind_case = FDS__FILE__KIND_PATH;
+	f->msg->path = p;
+	f->early = true;
+	return 0;
+}
+
 int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
 		struct error *err)
 {

@@ -37,7 +37,7 @@ int fdrst_lift(struct fds_restored *r, int fd)
 {
 	int up;
 
-	if (fd < 0)
+	if (fd < 0 || fd >= r->base)
 		return fd;
 	up = fcntl(fd, F_DUPFD_CLOEXEC, r->base);
 	if (up < 0)
@@ -67,6 +67,19 @@ static bool is_late(const Fds__File *f)
 		!strncmp(f->path->path + n, "fdinfo/", 7));
 }
 
+/* fd, or an error, and it is closed. */
+static int set_pos(int fd, const Fds__File *f, struct error *err)
+{
+	int r;
+
+	if (!f->path->pos || (f->flags & O_PATH) ||
+	    lseek(fd, (off_t)f->path->pos, SEEK_SET) >= 0)
+		return fd;
+	r = -errno;
+	close(fd);
+	return error_sys(err, r, "%s: cannot seek", f->path->path);
+}
+
 static int open_path(const Fds__File *f, struct error *err)
 {
 	fd_auto found = -1;
@@ -79,23 +92,18 @@ static int open_path(const Fds__File *f, struct error *err)
 	if (r < 0)
 		return r;
 	fd = fdrst_reopen(found, f->flags);
-	if (fd < 0)
-		return error_sys(err, fd, "%s", f->path->path);
-	if (f->path->pos && !(f->flags & O_PATH) &&
-	    lseek(fd, (off_t)f->path->pos, SEEK_SET) < 0) {
-		r = -errno;
-		close(fd);
-		return error_sys(err, r, "%s: cannot seek", f->path->path);
-	}
-	return fd;
+	return fd < 0 ? error_sys(err, fd, "%s", f->path->path)
+		      : set_pos(fd, f, err);
 }
 
 /* What is late has something else in its place until fds_restore_late(). */
-static int make_path(struct fds_restored *r, const Fds__File *f,
-		     struct error *err)
+static int make_path(struct fds_restored *r, size_t i, struct error *err)
 {
-	int fd;
+	const Fds__File *f = r->set->file[i];
+	int fd = fdearly_take(r->ops->early, (uint32_t)r->first[i], f);
 
+	if (fd >= 0)
+		return set_pos(fd, f, err);
 	if (!is_late(f))
 		return open_path(f, err);
 	r->nr_late++;
@@ -246,7 +254,7 @@ int fdmake_file(struct fds_restored *r, size_t i, int *ret, struct error *err)
 
 	switch (f->kind_case) {
 	case FDS__FILE__KIND_PATH:
-		fd = make_path(r, f, err);
+		fd = make_path(r, i, err);
 		break;
 	case FDS__FILE__KIND_PIPE:
 		e = fdmkpipe_end(r, i, &fd, err);

@@ -223,3 +223,11 @@ int fdpath_find(int root, const Fds__Path *p, int *ret, struct error *err)
 	fd = -1;
 	return 0;
 }
+
+bool fdpath_is(int fd, const Fds__Path *p)
+{
+	struct statx st;
+	struct error err;
+
+	return stat_fd(fd, &st) == 0 && compare(p, &st, fd, &err) == 0;
+}

@@ -32,4 +32,7 @@ Fds__Path *fdpath_clone(const Fds__Path *p);
 int fdpath_find(int root, const Fds__Path *p, int *ret,
 		struct error *err) must_check;
 
+/* Is that, whatever kind of descriptor, the file as well? */
+bool fdpath_is(int fd, const Fds__Path *p);
+
 #endif

@@ -16,6 +16,7 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/land.h"
 #include "move/proc.h"
 
 /* An epoll set of 100 000 entries has 10 MB of text. */
@@ -77,7 +78,6 @@ const char *fdproc_field(const char *text, const char *key, int base,
 
 int fdproc_info(int proc, int fd, struct fdproc_info *ret, struct error *err)
 {
-	uint64_t flags, pos;
 	char path[32], *text;
 	ssize_t n;
 
@@ -85,6 +85,13 @@ int fdproc_info(int proc, int fd, struct fdproc_info *ret, struct error *err)
 	n = io_read_file(proc, path, FDINFO_MAX, &text);
 	if (n < 0)
 		return error_sys(err, (int)n, "fd %d: cannot read fdinfo", fd);
+	return fdproc_parse(text, fd, ret, err);
+}
+
+int fdproc_parse(char *text, int fd, struct fdproc_info *ret, struct error *err)
+{
+	uint64_t flags, pos;
+
 	if (!fdproc_field(text, "flags", 8, &flags) ||
 	    !fdproc_field(text, "pos", 10, &pos)) {
 		free(text);
@@ -174,6 +181,23 @@ static bool has_open(int proc, const char *pid, const struct stat *st)
 	return found;
 }
 
+/*
+ * Where source and destination are one machine, what is being made there has
+ * open what the process had a moment ago (fdearly.c).
+ */
+static bool is_landing(int proc, const char *pid)
+{
+	char path[300], *text;
+	bool is;
+
+	snprintf(path, sizeof(path), "%s/comm", pid);
+	if (io_read_file(proc, path, 64, &text) < 0)
+		return false;
+	is = !strcmp(text, LANDING_NAME "\n");
+	free(text);
+	return is;
+}
+
 pid_t fdproc_other_holder(pid_t pid, const struct stat *st)
 {
 	DIR *d = opendir("/proc");
@@ -185,7 +209,8 @@ pid_t fdproc_other_holder(pid_t pid, const struct stat *st)
 
 		/* Ours is the copy that was just taken. */
 		if (its > 0 && its != pid && its != getpid() &&
-		    has_open(dirfd(d), e->d_name, st))
+		    has_open(dirfd(d), e->d_name, st) &&
+		    !is_landing(dirfd(d), e->d_name))
 			found = its;
 	}
 	if (d)

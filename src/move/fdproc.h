@@ -26,6 +26,9 @@ int fdproc_list(int proc, int **ret, size_t *ret_n,
 
 int fdproc_info(int proc, int fd, struct fdproc_info *ret,
 		struct error *err) must_check;
+/* The same of a text that was read already, which becomes ret's or is freed. */
+int fdproc_parse(char *text, int fd, struct fdproc_info *ret,
+		 struct error *err) must_check;
 
 /* What /proc/PID/fd/N says it is ("/tmp/x", "anon_inode:[eventfd]"). */
 int fdproc_link(int proc, int fd, char *ret, size_t size,

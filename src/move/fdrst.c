@@ -39,18 +39,6 @@ int fds_check_dest(int root, const void *paths, size_t n, struct error *err)
 	return r;
 }
 
-int fds_first_free(const void *blob, size_t n, struct error *err)
-{
-	Fds__Set *set;
-	int r = fdvalid_unpack(blob, n, &set, err);
-
-	if (r < 0)
-		return r;
-	r = fdvalid_base(set);
-	fds__set__free_unpacked(set, NULL);
-	return r;
-}
-
 /* ---- the table before ---- */
 
 static int compare_int(const void *a, const void *b)
@@ -63,12 +51,17 @@ static int compare_int(const void *a, const void *b)
 static int close_others(const struct fds_restored *r, const int *reserved,
 			size_t n, struct error *err)
 {
-	int *keep = xcalloc(n + 1, sizeof(*keep)), from = 0, ret = 0;
+	size_t nr_early = fdearly_rise(r->ops->early, r->base);
+	int *keep = xcalloc(n + nr_early + 1, sizeof(*keep)), from = 0, ret = 0;
 
 	if (n)
 		memcpy(keep, reserved, n * sizeof(*keep));
+	fdearly_numbers(r->ops->early, keep + n);
+	n += nr_early;
 	qsort(keep, n, sizeof(*keep), compare_int);
 	for (size_t i = 0; i < n && !ret; i++) {
+		if (keep[i] < 0) /* it did not get there */
+			continue;
 		if (keep[i] < r->base)
 			ret = error_set(err, -EINVAL,
 					"reserved descriptor %d is below %d",
@@ -84,12 +77,9 @@ static int close_others(const struct fds_restored *r, const int *reserved,
 	return ret;
 }
 
-/* What may be open above base at once: see fdrst.h. */
-static void raise_limit(const struct fds_restored *r, size_t nr_reserved)
+void fdrst_raise_limit(size_t want)
 {
 	struct rlimit lim;
-	rlim_t want = (rlim_t)r->base + nr_reserved + 2 * r->set->n_file +
-		      2 * r->set->n_pipe + r->set->n_memfd + 32;
 
 	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur >= want)
 		return;
@@ -98,16 +88,31 @@ static void raise_limit(const struct fds_restored *r, size_t nr_reserved)
 	(void)setrlimit(RLIMIT_NOFILE, &lim);
 }
 
+/* What may be open above base at once: see fdrst.h. */
+static void raise_limit(const struct fds_restored *r, size_t nr_reserved)
+{
+	fdrst_raise_limit((size_t)r->base + nr_reserved + 2 * r->set->n_file +
+			  2 * r->set->n_pipe + r->set->n_memfd + 32);
+}
+
 /* ---- making ---- */
 
-/* The lowest number of file i, which names it in errors. */
-static int first_number(const Fds__Set *set, size_t i)
+static int *fill_minus(size_t n)
 {
-	for (size_t k = 0; k < set->n_number; k++) {
-		if (set->number[k]->file == i)
-			return (int)set->number[k]->number;
-	}
-	return -1;
+	int *p = xcalloc(n + 1, sizeof(*p));
+
+	memset(p, 0xff, (n + 1) * sizeof(*p));
+	return p;
+}
+
+/* The lowest number of each file, which names it in errors. */
+static int *first_numbers(const Fds__Set *set)
+{
+	int *first = fill_minus(set->n_file);
+
+	for (size_t k = set->n_number; k-- > 0;)
+		first[set->number[k]->file] = (int)set->number[k]->number;
+	return first;
 }
 
 static int place(struct fds_restored *r, struct error *err)
@@ -121,7 +126,7 @@ static int place(struct fds_restored *r, struct error *err)
 	}
 	for (size_t i = 0; i < r->set->n_file; i++) {
 		io_close(&r->at[i]);
-		r->at[i] = first_number(r->set, i);
+		r->at[i] = r->first[i];
 	}
 	return 0;
 }
@@ -147,8 +152,7 @@ static int make_all(struct fds_restored *r, struct error *err)
 			continue;
 		ret = fdmake_file(r, i, &r->at[i], err);
 		if (ret < 0)
-			return error_prefix(err, ret, "fd %d",
-					    first_number(r->set, i));
+			return error_prefix(err, ret, "fd %d", r->first[i]);
 	}
 	if (!ret)
 		ret = sockmake_finish(r, err);
@@ -157,14 +161,6 @@ static int make_all(struct fds_restored *r, struct error *err)
 	if (!ret)
 		ret = fdmake_seal(r, err);
 	return ret;
-}
-
-static int *fill_minus(size_t n)
-{
-	int *p = xcalloc(n + 1, sizeof(*p));
-
-	memset(p, 0xff, (n + 1) * sizeof(*p));
-	return p;
 }
 
 static struct flock range_of(const Fds__Lock *l)
@@ -219,10 +215,11 @@ int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
 	struct fds_lock *all = NULL;
 	size_t nr = 0;
 	Fds__Set *set;
-	int r = fdvalid_unpack(blob, n, &set, err);
+	int r = fdvalid_unpack(blob, n, &set, err), *first;
 
 	if (r < 0)
 		return r;
+	first = first_numbers(set);
 	for (size_t i = 0; i < set->n_file; i++) {
 		const Fds__File *f = set->file[i];
 
@@ -230,36 +227,54 @@ int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
 			if (!f->lock[k]->posix)
 				continue;
 			all = xreallocarray(all, nr + 1, sizeof(*all));
-			all[nr++] = (struct fds_lock){ first_number(set, i),
+			all[nr++] = (struct fds_lock){ first[i],
 						       range_of(f->lock[k]) };
 		}
 	}
+	free(first);
 	fds__set__free_unpacked(set, NULL);
 	*ret = all;
 	*ret_n = nr;
 	return 0;
 }
 
+int fds_unpack(const void *blob, size_t n, struct fds_restored **ret,
+	       struct error *err)
+{
+	struct fds_restored *r;
+	Fds__Set *set;
+	int e = fdvalid_unpack(blob, n, &set, err);
+
+	if (e < 0)
+		return e;
+	*ret = r = xcalloc(1, sizeof(*r));
+	r->set = set;
+	r->base = fdvalid_base(set);
+	r->at = fill_minus(set->n_file);
+	r->first = first_numbers(set);
+	r->memfd = fill_minus(set->n_memfd);
+	r->pipe = (int(*)[2])fill_minus(2 * set->n_pipe);
+	return 0;
+}
+
+int fds_first_free(const struct fds_restored *r)
+{
+	return r->base;
+}
+
 static const struct fds_restore_ops no_ops;
 
-int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
+int fds_restore(struct fds_restored *r, const struct fds_restore_ops *ops,
 		void *ctx, const int *reserved, size_t nr_reserved,
-		struct fds_restored **ret, struct error *err)
+		struct error *err)
 {
-	struct fds_restored *r = xcalloc(1, sizeof(*r));
-	int e = fdvalid_unpack(blob, n, &r->set, err);
+	int e;
 
-	if (e < 0)
-		goto fail;
 	r->ops = ops ? ops : &no_ops;
 	r->ctx = ctx;
-	r->base = fdvalid_base(r->set);
-	r->at = fill_minus(r->set->n_file);
-	r->memfd = fill_minus(r->set->n_memfd);
-	r->pipe = (int(*)[2])fill_minus(2 * r->set->n_pipe);
 	e = close_others(r, reserved, nr_reserved, err);
 	if (e < 0)
-		goto fail;
+		return e;
 	raise_limit(r, nr_reserved);
 	e = make_all(r, err);
 	close_lifted(r);
@@ -267,15 +282,7 @@ int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
 		e = place(r, err);
 	if (!e)
 		e = fdmkepoll_fill(r, err);
-	if (!e)
-		e = take_shared(r, err);
-	if (e < 0)
-		goto fail;
-	*ret = r;
-	return 0;
-fail:
-	fds_restored_destroy(r);
-	return e;
+	return e < 0 ? e : take_shared(r, err);
 }
 
 bool fds_is_late(const struct fds_restored *r)
@@ -362,6 +369,7 @@ void fds_restored_destroy(struct fds_restored *r)
 		return;
 	fds__set__free_unpacked(r->set, NULL);
 	free(r->at);
+	free(r->first);
 	free(r->pipe);
 	free(r->memfd);
 	free(r);

@@ -21,6 +21,7 @@ struct fds_restored {
 	void *ctx;
 	int base;
 	int *at;	/* file -> a number it is open at, or -1 */
+	int *first;	/* file -> the lowest number it is to have */
 	int (*pipe)[2]; /* pipe -> its two ends, lifted */
 	int *memfd;	/* memfd -> lifted */
 	size_t nr_late;
@@ -33,6 +34,18 @@ int fdvalid_base(const Fds__Set *set);
 
 /* fd, closed, as a number >= base; or -errno, fd closed all the same. */
 int fdrst_lift(struct fds_restored *r, int fd) must_check;
+
+/* The soft RLIMIT_NOFILE is to allow so many, if the hard one does. */
+void fdrst_raise_limit(size_t want);
+
+/*
+ * fdmkearly.c, for fds_restore(); all may be NULL.  Move what is below base up,
+ * and return how many there are; their numbers; the one that is that number's,
+ * if it is still what it was, the caller's from then on.
+ */
+size_t fdearly_rise(struct fds_early *all, int base);
+void fdearly_numbers(const struct fds_early *all, int *ret);
+int fdearly_take(struct fds_early *all, uint32_t number, const Fds__File *f);
 
 /* Another description of what fd has open, by /proc/self/fd; or -errno. */
 int fdrst_reopen(int fd, unsigned flags) must_check;

@@ -3,7 +3,6 @@
  */
 #include "move/fds.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -163,21 +162,15 @@ static void warm_up(size_t content)
 /* What a look has found; how many files among it are new? */
 static size_t take_stock(struct fds_source *s, struct fdscan *sc)
 {
-	size_t nr = fdtold_add(s, sc->set);
+	size_t nr = fdtold_add(s, sc);
 
 	s->content = 0;
-	for (size_t i = 0; i < sc->nr_file; i++)
+	s->has_socket = false;
+	for (size_t i = 0; i < sc->nr_file; i++) {
 		s->content += content_size(&sc->file[i]);
+		s->has_socket |= S_ISSOCK(sc->file[i].st.st_mode);
+	}
 	fdscan_destroy(sc);
-	return nr;
-}
-
-/* The last nr of those that the destination was told. */
-static size_t pack_last(const struct fds_source *s, size_t nr, uint8_t **ret,
-			size_t *ret_n)
-{
-	if (nr)
-		fdtold_pack(s, s->told->n_path - nr, ret, ret_n);
 	return nr;
 }
 
@@ -210,7 +203,7 @@ size_t fds_content(const struct fds_source *s)
 	return s->content;
 }
 
-void fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n)
+void fds_paths(struct fds_source *s, uint8_t **ret, size_t *ret_n)
 {
 	fdtold_pack(s, 0, ret, ret_n);
 }
@@ -224,51 +217,46 @@ static bool in_our_network(const struct fds_source *s)
 	       own.st_dev == its.st_dev && own.st_ino == its.st_ino;
 }
 
-static bool has_socket(const struct fds_source *s)
-{
-	int fd = openat(s->proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	bool found = !d; /* unknown is yes */
-	struct dirent *e;
-	struct stat st;
-
-	while (d && !found && (e = readdir(d)))
-		found = fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
-			S_ISSOCK(st.st_mode);
-	if (d)
-		closedir(d);
-	else
-		io_close(&fd);
-	return found;
-}
-
 static bool has_connections(const struct fds_source *s)
 {
 	/*
 	 * Asking for connections takes 0.3 ms.  In a capsule all are the
 	 * process's, also those it has closed; where it shares our network,
-	 * a process without sockets has none.
+	 * a process that had no socket when it was looked at has none to wait
+	 * for.
 	 */
-	return !in_our_network(s) || has_socket(s);
+	return !in_our_network(s) || s->has_socket;
 }
 
-int fds_look(struct fds_source *s, uint8_t **ret, size_t *ret_n,
+int fds_look(struct fds_source *s, bool early, uint8_t **ret, size_t *ret_n,
 	     struct error *err)
 {
 	int r = has_connections(s) ? tcpcap_check_soon(s, err) : 0;
 	struct fdscan *sc;
+	size_t nr;
+	bool news;
 
 	if (r < 0)
 		return r;
 	s->soon = true;
 	r = look(s, &brief, &sc, err);
 	s->soon = false;
-	return r < 0 ? r : (int)pack_last(s, take_stock(s, sc), ret, ret_n);
+	if (r < 0)
+		return r;
+	news = early && fdearly_look(s, sc);
+	nr = take_stock(s, sc);
+	if (nr || news)
+		fdtold_pack(s, s->told->n_path - nr, ret, ret_n);
+	return nr || news;
 }
 
 size_t fds_untold(struct fds_source *s, uint8_t **ret, size_t *ret_n)
 {
-	return pack_last(s, fdtold_add(s, s->scan->set), ret, ret_n);
+	size_t nr = fdtold_add(s, s->scan);
+
+	if (nr)
+		fdtold_pack(s, s->told->n_path - nr, ret, ret_n);
+	return nr;
 }
 
 int fds_drain(struct fds_source *s, usec_t limit, struct error *err)
@@ -333,7 +321,6 @@ int fds_finish(struct fds_source *s, struct error *err)
 			ret = error_sys(err, r, "fd %d: cannot end it here",
 					f->number);
 	}
-	fds_release(s);
 	return ret;
 }
 
@@ -343,6 +330,9 @@ void fds_source_destroy(struct fds_source *s)
 		return;
 	fds_release(s);
 	fds__paths__free_unpacked(s->told, NULL);
+	fdearly_clear(s);
+	fdkept_clear(s);
+	free(s->place);
 	free(s->alone);
 	free(s->passed);
 	io_close(&s->proc);

@@ -11,7 +11,7 @@
  *   fds_check()      process runs
  *   fds_prepare()    process runs
  *   fds_paths()  ------------------->     fds_check_dest()
- *   fds_look()  ----- each round --->     fds_check_dest()
+ *   fds_look()  ----- each round --->     fds_check_dest(), fds_open_early()
  *   [freeze]
  *   fds_drain()      still plugged
  *   [unplug]
@@ -86,12 +86,16 @@ size_t fds_content(const struct fds_source *s);
 /*
  * While the process runs, soon before it is frozen: look again.  What
  * fds_prepare() does not mind, because it will have passed, is -EAGAIN here.
- * Returns how many files have been opened since the last look, or are not what
- * they were; if any, *ret, malloc'd, is for fds_check_dest().
+ * 1 if files have been opened since the last look, or are not what they were:
+ * then *ret, malloc'd, is for fds_check_dest() and, with early, which is always
+ * or never, for fds_open_early(); 0 if there is nothing to tell.
  */
-int fds_look(struct fds_source *s, uint8_t **ret, size_t *ret_n,
+int fds_look(struct fds_source *s, bool early, uint8_t **ret, size_t *ret_n,
 	     struct error *err) must_check;
-/* The same, for what has been opened between that and fds_capture(). */
+/*
+ * The same, for what has been opened between that and fds_capture(): how many,
+ * and for fds_check_dest() alone.
+ */
 size_t fds_untold(struct fds_source *s, uint8_t **ret, size_t *ret_n);
 /*
  * The answer to these: all are there; or not, and those will be told again
@@ -100,7 +104,7 @@ size_t fds_untold(struct fds_source *s, uint8_t **ret, size_t *ret_n);
 void fds_confirm(struct fds_source *s, bool there);
 
 /* For fds_check_dest(): the files as of fds_prepare(); malloc'd. */
-void fds_paths(const struct fds_source *s, uint8_t **ret, size_t *ret_n);
+void fds_paths(struct fds_source *s, uint8_t **ret, size_t *ret_n);
 
 /*
  * All threads stand still and the network is still plugged: wait until no
@@ -154,11 +158,30 @@ int fds_check_dest(int root, const void *paths, size_t n,
 		   struct error *err) must_check;
 
 /*
- * The smallest number above all descriptors of the blob: at and above it the
- * engine keeps what it needs in the shared table (reserved, and F and L must
- * know nothing below).  Negative errno if the blob is bad.
+ * In F, while the process still runs: open the files that fds_look() tells of,
+ * and close those that it had opened before and are none of the process's any
+ * more; make room in the table for all.  *early is NULL at first and becomes
+ * fds_restore_ops.early.  Goes on after an error and returns the first.
  */
-int fds_first_free(const void *blob, size_t n, struct error *err) must_check;
+struct fds_early;
+int fds_open_early(struct fds_early **early, const void *paths, size_t n,
+		   struct error *err) must_check;
+void fds_early_destroy(struct fds_early *early); /* NULL is allowed */
+
+/*
+ * In F: what fds_capture() made, which is not trusted; -EPROTO if it is bad.
+ */
+struct fds_restored;
+int fds_unpack(const void *blob, size_t n, struct fds_restored **ret,
+	       struct error *err) must_check;
+void fds_restored_destroy(struct fds_restored *r); /* NULL is allowed */
+
+/*
+ * The smallest number above all descriptors of the set: at and above it the
+ * engine keeps what it needs in the shared table (reserved, and F and L must
+ * know nothing below).
+ */
+int fds_first_free(const struct fds_restored *r);
 
 /*
  * Locks by fcntl(F_SETLK), which the process itself must take: L, after
@@ -190,22 +213,21 @@ struct fds_restore_ops {
 	int (*object)(void *ctx, uint64_t dev, uint64_t ino);
 	/* The process's CLOCK_MONOTONIC less the caller's, ns. */
 	int64_t clock_shift;
+	struct fds_early *early; /* or NULL; of it, fds_restore() takes */
 };
 
-struct fds_restored;
-
 /*
- * In F: close all but reserved[], and make every descriptor of the blob.
+ * In F, once: close all but reserved[], and make every descriptor of the set.
  * Wants: capabilities over the capsule's user and network namespace; /proc
  * mounted; loopback up; the capsule's addresses and routes set and its link
  * up (packets just get nowhere); L alive under the source's pid; the soft
  * RLIMIT_NOFILE a few above fds_first_free() and reserved[] (raised here if
- * the hard one allows).  The blob is not trusted.  On failure the
+ * the hard one allows).  On failure the
  * table is left in an undefined state: end F and L.
  */
-int fds_restore(const void *blob, size_t n, const struct fds_restore_ops *ops,
+int fds_restore(struct fds_restored *r, const struct fds_restore_ops *ops,
 		void *ctx, const int *reserved, size_t nr_reserved,
-		struct fds_restored **ret, struct error *err) must_check;
+		struct error *err) must_check;
 
 /*
  * Is something left that can be made only when all threads of L are?  Then, in
@@ -224,7 +246,5 @@ int fds_restore_late(struct fds_restored *r, struct error *err) must_check;
 int fds_activate(struct fds_restored *r, struct error *err) must_check;
 /* Would fds_activate() do anything? */
 bool fds_dormant(const struct fds_restored *r);
-
-void fds_restored_destroy(struct fds_restored *r); /* NULL is allowed */
 
 #endif

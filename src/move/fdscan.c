@@ -53,6 +53,8 @@ static int list_numbers(struct fdscan *sc, struct error *err)
 	r = fdproc_list(sc->s->proc, &list, &n, err);
 	if (r < 0)
 		return r;
+	if (sc->s->soon)
+		fdkept_numbers(sc->s, list, n);
 	sc->number = xcalloc(n + 1, sizeof(*sc->number));
 	for (size_t i = 0; i < n; i++) {
 		if (!sc->content && is_passed(sc->s, list[i]))
@@ -75,6 +77,9 @@ static int take_copies(struct fdscan *sc, struct error *err)
 					 num->number, 0);
 		if (num->copy < 0)
 			return error_sys(err, -errno, "fd %d: pidfd_getfd",
+					 num->number);
+		if (fstat(num->copy, &num->st) < 0)
+			return error_sys(err, -errno, "fd %d: fstat",
 					 num->number);
 	}
 	return 0;
@@ -110,44 +115,6 @@ static bool note_passed(struct fdscan *sc, int r)
 	return s->nr_passed > before;
 }
 
-/* ---- which numbers are one description ---- */
-
-static int compare_file(const void *a, const void *b)
-{
-	const struct fdscan_number *x = a, *y = b;
-	int r = fdproc_compare(getpid(), x->copy, getpid(), y->copy);
-
-	return r ? r : x->number - y->number;
-}
-
-static int compare_number(const void *a, const void *b)
-{
-	const struct fdscan_number *x = a, *y = b;
-
-	return x->number - y->number;
-}
-
-/*
- * kcmp() gives an order, so sorting by it brings equal ones together.  Copies
- * are compared: they stay, whatever the process closes meanwhile.
- */
-static void group(struct fdscan *sc)
-{
-	size_t n = sc->nr_number;
-
-	if (!n)
-		return;
-	qsort(sc->number, n, sizeof(*sc->number), compare_file);
-	for (size_t i = 0; i < n; i++) {
-		if (i && fdproc_compare(getpid(), sc->number[i - 1].copy,
-					getpid(), sc->number[i].copy) != 0)
-			sc->nr_file++;
-		sc->number[i].file = sc->nr_file;
-	}
-	sc->nr_file++;
-	qsort(sc->number, n, sizeof(*sc->number), compare_number);
-}
-
 /* ---- files ---- */
 
 static int add_number(struct fdscan *sc, struct fdscan_number *num,
@@ -155,7 +122,7 @@ static int add_number(struct fdscan *sc, struct fdscan_number *num,
 {
 	struct fdscan_file *f = &sc->file[num->file];
 	struct fdproc_info info;
-	int r = fdproc_info(sc->s->proc, num->number, &info, err);
+	int r = fdkept_read(sc->s, num->number, &info, err);
 
 	if (r < 0)
 		return r;
@@ -167,8 +134,7 @@ static int add_number(struct fdscan *sc, struct fdscan_number *num,
 	f->info = info;
 	f->number = num->number;
 	f->copy = num->copy;
-	if (fstat(f->copy, &f->st) < 0)
-		return error_sys(err, -errno, "fd %d: fstat", num->number);
+	f->st = num->st;
 	return 0;
 }
 
@@ -221,6 +187,8 @@ static int describe(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 		return fdext_end(sc, f, ext, err);
 	if (S_ISSOCK(f->st.st_mode))
 		return sockcap_socket(sc, f, err);
+	if (sc->content && fdearly_find(sc->s, f))
+		return fdkind_early(sc, f, err);
 	r = fdproc_link(sc->s->proc, f->number, link, sizeof(link), err);
 	if (r < 0)
 		return r;
@@ -297,7 +265,7 @@ static int scan(struct fdscan *sc, struct error *err)
 		r = take_copies(sc, err);
 	if (r < 0)
 		return r;
-	group(sc);
+	fdgroup_all(sc);
 	r = add_files(sc, err);
 	return r < 0 ? r : describe_all(sc, err);
 }

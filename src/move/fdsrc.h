@@ -34,13 +34,38 @@ struct fds_source {
 	const struct tree_set *trees;
 	bool soon; /* the freeze is near: what passes by itself is in the way */
 	Fds__Paths *told;  /* files that the destination was told */
+	struct fds_early { /* and those that it has open, ascending */
+		int number;
+		enum {
+			FDS_EARLY_NEW, /* it is to be told of */
+			FDS_EARLY_TOLD,
+			FDS_EARLY_OPEN,
+		} state;
+		unsigned flags;
+		dev_t dev;
+		Fds__Path *path;
+	} * early;
+	size_t nr_early;
+	int *gone; /* of these, not open any more */
+	size_t nr_gone, cap_gone;
+	int room;	  /* above all numbers so far */
+	struct fds_kept { /* /proc/PID/fdinfo/NUMBER, ascending */
+		int number, fd;
+	} * kept;
+	size_t nr_kept;
+	struct fds_place { /* in kcmp's order, when looked at last */
+		int number;
+		size_t place;
+	} * place;
+	size_t nr_place;
 	size_t nr_found;   /* and of these, the first so many are there */
 	struct fds_alone { /* files that nobody else has open */
 		dev_t dev;
 		ino_t ino;
 	} * alone;
 	size_t nr_alone, cap_alone;
-	size_t content; /* bytes that a capture would have taken along then */
+	bool has_socket; /* when looked at last */
+	size_t content;	 /* bytes that a capture would have taken along then */
 	struct fdscan *scan; /* of the last capture */
 	int *passed;	     /* numbers that were closed during a look */
 	size_t nr_passed, cap_passed;
@@ -51,6 +76,8 @@ struct fdscan_number {
 	int copy;
 	bool cloexec;
 	size_t file; /* index */
+	struct stat st;
+	size_t place; /* among the descriptions of its inode, by kcmp() */
 };
 
 struct fdscan_file {
@@ -58,6 +85,7 @@ struct fdscan_file {
 	int copy;   /* that number's */
 	struct stat st;
 	struct fdproc_info info;
+	bool early;	/* the destination has it open */
 	Fds__File *msg; /* owned by set */
 };
 
@@ -82,12 +110,37 @@ int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
 	       struct error *err) must_check;
 void fdscan_destroy(struct fdscan *sc); /* NULL is allowed */
 
+/* fdgroup.c: set nr_file, and for each number which of these it is. */
+void fdgroup_all(struct fdscan *sc);
+
+/*
+ * fdkept.c: read the fdinfo of one of the numbers; kept open, it is read in a
+ * quarter of the time, and tells of what has the number then.
+ */
+void fdkept_numbers(struct fds_source *s, const int *list, size_t n);
+int fdkept_read(struct fds_source *s, int number, struct fdproc_info *ret,
+		struct error *err) must_check;
+void fdkept_clear(struct fds_source *s);
+
+/*
+ * fdearly.c: note which files are open now; true if there is something to
+ * tell.  Put that in a message, whose list then goes by fdearly_told().
+ */
+bool fdearly_look(struct fds_source *s, const struct fdscan *sc);
+void fdearly_tell(struct fds_source *s, Fds__Paths *ret);
+void fdearly_told(Fds__Paths *m);
+void fdearly_confirm(struct fds_source *s, bool there);
+/* The file of that descriptor, if it is the one the destination has open. */
+const Fds__Path *fdearly_find(const struct fds_source *s,
+			      const struct fdscan_file *f);
+void fdearly_clear(struct fds_source *s);
+
 /*
  * fdtold.c: append to s->told the files of a scan that are not in it, and
  * return how many; pack those from that one on, *ret is malloc'd.
  */
-size_t fdtold_add(struct fds_source *s, const Fds__Set *set);
-void fdtold_pack(const struct fds_source *s, size_t from, uint8_t **ret,
+size_t fdtold_add(struct fds_source *s, const struct fdscan *sc);
+void fdtold_pack(struct fds_source *s, size_t from, uint8_t **ret,
 		 size_t *ret_n);
 
 /*
@@ -96,6 +149,8 @@ void fdtold_pack(const struct fds_source *s, size_t from, uint8_t **ret,
  */
 int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
 		struct error *err) must_check;
+int fdkind_early(struct fdscan *sc, struct fdscan_file *f,
+		 struct error *err) must_check;
 int fdkind_anon(struct fdscan *sc, struct fdscan_file *f, const char *link,
 		struct error *err) must_check;
 int fdcontent_file(struct fdscan *sc, struct fdscan_file *f, const char *link,

@@ -45,8 +45,9 @@ static void add_directory(Fds__Paths *told, char *path)
 	add(told, &p);
 }
 
-size_t fdtold_add(struct fds_source *s, const Fds__Set *set)
+size_t fdtold_add(struct fds_source *s, const struct fdscan *sc)
 {
+	const Fds__Set *set = sc->set;
 	size_t had;
 
 	if (!s->told) {
@@ -55,7 +56,8 @@ size_t fdtold_add(struct fds_source *s, const Fds__Set *set)
 	}
 	had = s->told->n_path;
 	for (size_t i = 0; i < set->n_file; i++)
-		if (set->file[i]->kind_case == FDS__FILE__KIND_PATH)
+		if (set->file[i]->kind_case == FDS__FILE__KIND_PATH &&
+		    !sc->file[i].early)
 			add(s->told, set->file[i]->path);
 	for (size_t i = 0; i < set->n_pipe; i++)
 		if (set->pipe[i]->fifo)
@@ -67,17 +69,19 @@ size_t fdtold_add(struct fds_source *s, const Fds__Set *set)
 	return s->told->n_path - had;
 }
 
-void fdtold_pack(const struct fds_source *s, size_t from, uint8_t **ret,
+void fdtold_pack(struct fds_source *s, size_t from, uint8_t **ret,
 		 size_t *ret_n)
 {
 	Fds__Paths part = FDS__PATHS__INIT;
 
+	fdearly_tell(s, &part);
 	part.version = 1;
 	part.n_path = s->told->n_path - from;
 	if (part.n_path)
 		part.path = s->told->path + from;
 	*ret = xmalloc(fds__paths__get_packed_size(&part) + 1);
 	*ret_n = fds__paths__pack(&part, *ret);
+	fdearly_told(&part);
 }
 
 void fds_confirm(struct fds_source *s, bool there)
@@ -87,4 +91,5 @@ void fds_confirm(struct fds_source *s, bool there)
 	while (!there && told->n_path > s->nr_found)
 		fds__path__free_unpacked(told->path[--told->n_path], NULL);
 	s->nr_found = told->n_path;
+	fdearly_confirm(s, there);
 }

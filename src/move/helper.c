@@ -261,20 +261,25 @@ static int restore_fds(struct helper *h, const void *blob, size_t n,
 		       struct error *err)
 {
 	int *reserved = xcalloc(h->nr_objects + 1, sizeof(*reserved));
-	int r = fds_first_free(blob, n, err);
+	int r = fds_unpack(blob, n, &h->restored, err);
 
 	if (r >= 0)
-		r = step_aside(h, r, err);
+		r = step_aside(h, fds_first_free(h->restored), err);
 	reserved[0] = h->sock;
 	for (size_t i = 0; i < h->nr_objects; i++)
 		reserved[i + 1] = h->object[i].fd;
 	if (r >= 0)
-		r = fds_restore(blob, n, &h->ops, h, reserved,
-				h->nr_objects + 1, &h->restored, err);
+		r = fds_restore(h->restored, &h->ops, h, reserved,
+				h->nr_objects + 1, err);
 	close_objects(h);
+	fds_early_destroy(h->ops.early);
+	h->ops.early = NULL;
 	free(reserved);
-	if (r < 0)
+	if (r < 0) {
+		fds_restored_destroy(h->restored);
+		h->restored = NULL;
 		return r;
+	}
 	if (fds_is_late(h->restored))
 		return HELPER_LEFT_LATE;
 	if (fds_dormant(h->restored))
@@ -335,6 +340,8 @@ static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 		return change_tree(h, p, head->size, err);
 	case HELPER_CLOSE:
 		return close(head->value) < 0 ? -errno : 0;
+	case HELPER_EARLY:
+		return fds_open_early(&h->ops.early, p, head->size, err);
 	case HELPER_RESTORE:
 		return restore_fds(h, p, head->size, err);
 	case HELPER_LATE:
@@ -359,7 +366,7 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	if (n != sizeof(spec) || nr_fds != 2)
 		return 2;
 	memcpy(&spec, arg, sizeof(spec));
-	prctl(PR_SET_NAME, "stint-lander"); /* not taken for init */
+	prctl(PR_SET_NAME, LANDING_NAME); /* not taken for init */
 	h.memfd = fds[0];
 	h.sock = fds[1];
 	/* later these are the ones that children get */

@@ -432,6 +432,12 @@ int landing_change_tree(struct landing *l, const void *p, size_t n,
 	return ask(l, HELPER_TREE, 0, p, n, NULL, err);
 }
 
+int landing_open_early(struct landing *l, const void *paths, size_t n,
+		       struct error *err)
+{
+	return ask(l, HELPER_EARLY, 0, paths, n, NULL, err);
+}
+
 int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 			struct error *err)
 {
@@ -442,6 +448,8 @@ int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 	if (r < 0)
 		return r;
 	l->left = r;
+	if (l->left == HELPER_LEFT_NOTHING) /* nor is there a lock */
+		return 0;
 	return fds_locks(blob, n, &l->lock, &l->nr_locks, err);
 }
 

@@ -22,6 +22,9 @@
 #include "move/stub.h"
 #include "move/wait.h"
 
+/* The name of F, and of L until it is somebody else. */
+#define LANDING_NAME "stint-lander"
+
 struct fds_lock;
 
 /* What landing_restore_fds() leaves for F to do. */
@@ -130,6 +133,8 @@ int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
 /* path, NUL, bytes for tree_made_apply(). */
 int landing_change_tree(struct landing *l, const void *p, size_t n,
 			struct error *err) must_check;
+int landing_open_early(struct landing *l, const void *paths, size_t n,
+		       struct error *err) must_check;
 int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 			struct error *err) must_check;
 /* When all threads are made. */
@@ -176,6 +181,7 @@ enum helper_verb {
 	HELPER_CLOSE,	 /* number */
 	HELPER_OBJECT,	 /* struct landing_object -> number */
 	HELPER_TREE,	 /* path, NUL, change */
+	HELPER_EARLY,	 /* for fds_open_early() */
 	HELPER_RESTORE,	 /* blob -> enum helper_left */
 	HELPER_LATE,	 /* when all threads are made */
 	HELPER_ACTIVATE, /* then it closes all of its own and exits */

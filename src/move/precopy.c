@@ -87,7 +87,8 @@ static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
 	struct error why;
 	uint8_t *news;
 	size_t size;
-	int n = fds_look(s->fds, &news, &size, &why);
+	/* without rounds, who would open them is not there yet */
+	int n = fds_look(s->fds, s->method != TRACK_NONE, &news, &size, &why);
 	int r = n > 0 ? precopy_tell(s, news, size, err) : 0;
 
 	if (r == 0)

@@ -251,6 +251,9 @@ static int receive_paths(struct receiving *v, struct error *err)
 		*err = why;
 		return r;
 	}
+	if (r == 0 && v->landing)
+		r = landing_open_early(v->landing, v->frame.data, v->frame.size,
+				       &why);
 	if (r < 0)
 		lacks_add(&v->lacks, 0, 0, &why);
 	return 0;

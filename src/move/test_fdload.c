@@ -104,8 +104,8 @@ static void land(void)
 
 	if (hear(CONTROL) != 'g')
 		_exit(0);
-	if (fds_restore(load->blob, load->blob_n, NULL, NULL, &reserved, 1, &r,
-			&err) < 0) {
+	if (fds_unpack(load->blob, load->blob_n, &r, &err) < 0 ||
+	    fds_restore(r, NULL, NULL, &reserved, 1, &err) < 0) {
 		dprintf(CONTROL, "f%s", err.text);
 		_exit(1);
 	}

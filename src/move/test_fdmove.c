@@ -192,7 +192,8 @@ static void run_restored(const struct fdt_case *c, const void *blob, size_t n,
 	dup2(report, REPORT_ABOVE);
 	if (c->net)
 		fdt_new_net();
-	if (fds_restore(blob, n, &ops, (void *)c, &reserved, 1, &r, &err) < 0 ||
+	if (fds_unpack(blob, n, &r, &err) < 0 ||
+	    fds_restore(r, &ops, (void *)c, &reserved, 1, &err) < 0 ||
 	    fds_activate(r, &err) < 0) {
 		dprintf(REPORT_ABOVE, "restore: %s", err.text);
 		_exit(2);

@@ -93,8 +93,8 @@ static pid_t land(const struct states_case *c, int *control)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	load_net_enter(LOAD_B);
 	dup2(s[1], CONTROL);
-	if (fds_restore(shared->blob, shared->blob_n, NULL, NULL, &reserved, 1,
-			&r, &err) < 0 ||
+	if (fds_unpack(shared->blob, shared->blob_n, &r, &err) < 0 ||
+	    fds_restore(r, NULL, NULL, &reserved, 1, &err) < 0 ||
 	    write(CONTROL, "r", 1) != 1 || hear(CONTROL) != 'p' ||
 	    fds_activate(r, &err) < 0) {
 		snprintf(shared->text, sizeof(shared->text), "landing: %.200s",

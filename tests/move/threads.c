@@ -1,6 +1,8 @@
 /*
  * threads.c - threads that meet in a mutex, condition variables, a barrier
  *
+ *	threads [N]
+ *
  * A ring of threads hands a token on through condition variables while all
  * of them also count under one mutex.  Each thread keeps what makes it
  * itself: its tid, its thread-local data, its name and its stack.
@@ -9,11 +11,12 @@
 
 #include "check.h"
 
-#define NR 6
+#define NR_MOST 1000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t turn[NR];
+static pthread_cond_t turn[NR_MOST];
 static pthread_barrier_t barrier;
+static unsigned nr = 6;
 static unsigned holder;
 static uint64_t passed, counted;
 static bool last_round;
@@ -45,7 +48,7 @@ static bool take_turn(struct member *m)
 	pthread_mutex_lock(&lock);
 	while (holder != m->id)
 		pthread_cond_wait(&turn[m->id], &lock);
-	holder = (m->id + 1) % NR;
+	holder = (m->id + 1) % nr;
 	if (m->id == 0 && !check_running())
 		last_round = true;
 	go_on = !last_round;
@@ -79,15 +82,18 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	struct member m[NR] = { 0 };
+	static struct member m[NR_MOST];
 	uint64_t turns = 0;
 
-	pthread_barrier_init(&barrier, NULL, NR + 1);
-	for (unsigned i = 0; i < NR; i++)
+	if (argc > 1)
+		nr = (unsigned)atoi(argv[1]);
+	CHECK(nr > 0 && nr <= NR_MOST, "threads: from 1 to %d", NR_MOST);
+	pthread_barrier_init(&barrier, NULL, nr + 1);
+	for (unsigned i = 0; i < nr; i++)
 		pthread_cond_init(&turn[i], NULL);
-	for (unsigned i = 0; i < NR; i++) {
+	for (unsigned i = 0; i < nr; i++) {
 		m[i].id = i;
 		m[i].thread = check_thread(run, &m[i]);
 	}
@@ -95,7 +101,7 @@ int main(void)
 	check_ready();
 	if (check_sabotaged())
 		__atomic_add_fetch(&counted, 1, __ATOMIC_RELAXED);
-	for (unsigned i = 0; i < NR; i++) {
+	for (unsigned i = 0; i < nr; i++) {
 		check_join(m[i].thread);
 		turns += m[i].turns;
 	}
