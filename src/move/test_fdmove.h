@@ -27,6 +27,11 @@ struct fdt_case {
 	struct move_external *ext; /* made by the parent, before the fork */
 	size_t nr_ext;
 	const struct fds_restore_ops *ops;
+	/*
+	 * If set, the destination opens files early, as of make(); then the
+	 * child goes on with this, and is captured after it.
+	 */
+	void (*change)(void);
 };
 
 /* For make(): fd gets that number, and no other. */

@@ -21,6 +21,12 @@ check-late private
 check-files
 check-files locks
 check-locks
+check-many files 300
+check-many churn 20
+check-many pipes 20
+check-many sockets 20
+check-many eventfds 100
+check-many epoll 100
 check-memory
 check-merges
 check-multicast
@@ -41,6 +47,7 @@ check-tcp
 check-tcp ipv6
 check-tcp closing
 check-threads
+check-threads 50
 check-vectors
 check-threads-static
 check-memory-static
