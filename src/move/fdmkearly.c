@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/io.h"
@@ -85,6 +85,10 @@ static int open_it(const struct fds_early *all, const Fds__Early *m, int *ret,
 	fd_auto found = -1, fd = -1;
 	int r;
 
+	if (!S_ISREG(m->path->mode) && !S_ISDIR(m->path->mode) &&
+	    !S_ISCHR(m->path->mode)) /* opening it may wait for somebody */
+		return error_set(err, -EPROTO, "%s is none to be opened early",
+				 m->path->path);
 	if (root < 0)
 		return error_sys(err, -errno, "/");
 	r = fdpath_find(root, m->path, &found, err);

@@ -38,7 +38,7 @@
 #include "core/channel.h"
 #include "core/error.h"
 
-#define FRAME_VERSION	 5
+#define FRAME_VERSION	 6
 #define FRAME_HEAD_SIZE	 24
 #define FRAME_PAGE	 4096
 #define FRAME_PAGES_DATA (1u << 20) /* most bytes of pages in one frame */

@@ -101,6 +101,7 @@ static void check_indices(const Fds__Set *set)
 
 static void take_set(const void *p, size_t n)
 {
+	struct fds_restored *restored = NULL;
 	struct fds_lock *locks = NULL;
 	size_t nr_locks = 0;
 	struct error err;
@@ -109,12 +110,14 @@ static void take_set(const void *p, size_t n)
 
 	if (r < 0) {
 		assert(*err.text);
-		assert(fds_first_free(p, n, NULL) == r);
+		assert(fds_unpack(p, n, &restored, NULL) == r && !restored);
 		assert(fds_locks(p, n, &locks, &nr_locks, NULL) == r);
 		return;
 	}
 	check_indices(set);
-	assert(fds_first_free(p, n, NULL) == fdvalid_base(set));
+	assert(fds_unpack(p, n, &restored, NULL) == 0);
+	assert(fds_first_free(restored) == fdvalid_base(set));
+	fds_restored_destroy(restored);
 	if (!fds_locks(p, n, &locks, &nr_locks, NULL))
 		for (size_t i = 0; i < nr_locks; i++)
 			assert(locks[i].fd < fdvalid_base(set));
