@@ -371,6 +371,31 @@ enough() { # RANK... are told by USR1
 	nothing_left
 }
 
+@test "of a rank that asks PMI on and reads no answer no more is taken" {
+	cat >"$dir/ask.py" <<-'END'
+		import os, select, socket
+		s = socket.socket(fileno=int(os.environ["PMI_FD"]))
+		s.sendall(b"cmd=init pmi_version=1 pmi_subversion=1\n")
+		lines = s.makefile("r")
+		lines.readline()
+		ask = 1000 * b"cmd=get_appnum\n"
+		asked = 0
+		while select.select([], [s], [], 2)[1]:
+		    asked += s.send(ask[asked % 15:], socket.MSG_DONTWAIT)
+		    assert asked < 16 << 20, "never full"
+		for i in range(asked // 15):
+		    assert lines.readline().startswith("cmd=appnum"), i
+		s.sendall(b"cmd=finalize\n")
+		lines.readline()
+		print("all answered")
+	END
+	run job_net 1 $py "$dir/ask.py"
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ "$output" == *"all answered"* ]]
+	nothing_left
+}
+
 @test "60 KB of stdin that a rank has not read yet move with it" {
 	cat >"$dir/late.py" <<-'END'
 		import fcntl, hashlib, signal, sys, termios, time

@@ -12,7 +12,10 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
-enum { PIECE = 100 }; /* puts in a message: some 110 KiB at most */
+enum {
+	PIECE = 100,	     /* puts in a message: some 110 KiB at most */
+	UNREAD_MAX = 1 << 20 /* bytes of answers: then the rank is to read */
+};
 
 static void send_output(struct keeper *k)
 {
@@ -41,7 +44,8 @@ void keeper_pmi_update(struct keeper *k)
 	if (!e->source)
 		return;
 	pmi_server_output(k->pmi, &n);
-	sd_event_source_set_io_events(e->source, EPOLLIN | (n ? EPOLLOUT : 0));
+	sd_event_source_set_io_events(
+		e->source, (n < UNREAD_MAX ? EPOLLIN : 0) | (n ? EPOLLOUT : 0));
 	sd_event_source_set_enabled(e->source,
 				    k->quiet ? SD_EVENT_OFF : SD_EVENT_ON);
 }
