@@ -10,7 +10,10 @@ setup() {
 }
 
 teardown() {
-	[ -z "${background:-}" ] || wait "$background" || true
+	if [ -n "${background:-}" ]; then
+		kill "$background" 2>/dev/null || true
+		wait "$background" || true
+	fi
 	bed_teardown
 }
 
@@ -97,4 +100,15 @@ print("all", i)'
 	eventually grep -q "not part of the network at the bridge br0" "$bed/x.log" "$bed/c2.log" || { cat "$bed/x.log" "$bed/c2.log"; false; }
 	kill "$agent" "$controller" || true
 	wait "$agent" "$controller" || true
+}
+
+# Else nobody finds the host for a minute, whenever a capsule comes or goes.
+@test "capsules at a bridge do not change its own address" {
+	on h1 ip link set eth0 address fc:00:00:00:00:01
+	timeout 600 "$stint" run -n 8 --hosts h1 sleep 1000 3>&- &
+	background=$!
+	eventually eval '"$stint" ps | grep -q running'
+	[ "$(on h1 ip -o link show master br0 | grep -vc eth0)" = 8 ]
+	[ "$(on h1 cat /sys/class/net/br0/address)" = fc:00:00:00:00:01 ]
+	timeout 100 "$stint" kill 1
 }

@@ -97,11 +97,18 @@ static int make_pair(struct capsule_link *l, unsigned mtu, int netns,
 		.mac = l->mac,
 		.netns = netns,
 	};
+	uint8_t port_mac[NET_MAC_LEN];
 	struct net_link eth0;
 	int r;
 
-	if (l->mode == CAPSULE_NET_ROUTED)
-		host.mac = gateway_mac;
+	/*
+	 * A bridge that was given no address has the lowest of its ports', and
+	 * whoever talks to the host would lose it when that changes: ours is
+	 * above that of any card.
+	 */
+	memcpy(port_mac, l->mac, NET_MAC_LEN);
+	port_mac[0] = 0xfe;
+	host.mac = l->mode == CAPSULE_NET_ROUTED ? gateway_mac : port_mac;
 	r = net_veth_create(l->host, &host, &inside, mtu, err);
 	if (r < 0)
 		return r;

@@ -201,15 +201,29 @@ static int make_lan(const char *name, struct lan *ret, struct error *err)
 	return net_link_up(ret->net, ret->bridge, true, err);
 }
 
+static struct in_addr host_address(unsigned number)
+{
+	struct in_addr addr;
+	char text[NET_TEXT];
+
+	snprintf(text, sizeof(text), TESTBED_HOST_ADDRESS, number);
+	inet_pton(AF_INET, text, &addr);
+	return addr;
+}
+
 /* A cable from the bridge to a host that the caller is in, as its eth0. */
 static int plug_host(const struct lan *lan, unsigned number, int netns,
 		     struct error *err)
 {
 	char port[NET_NAME_LEN];
+	uint8_t mac[NET_MAC_LEN];
 	struct net_veth_end a = { .name = port, .netns = -1 };
-	struct net_veth_end b = { .name = TESTBED_UPLINK, .netns = netns };
+	struct net_veth_end b = { .name = TESTBED_UPLINK,
+				  .mac = mac,
+				  .netns = netns };
 	int r;
 
+	net_mac_of(host_address(number), mac);
 	snprintf(port, sizeof(port), "h%u", number);
 	r = net_veth_create(lan->net, &a, &b, 0, err);
 	if (r < 0)
@@ -234,12 +248,10 @@ static int set_up_host(struct net *net, unsigned number, bool bridge,
 		       struct error *err)
 {
 	const char *uplink = bridge ? TESTBED_BRIDGE : TESTBED_UPLINK;
-	struct in_addr addr, pool;
-	char text[NET_TEXT];
+	struct in_addr pool;
 	unsigned prefix;
 	int r, lo, eth0, index;
 
-	snprintf(text, sizeof(text), TESTBED_HOST_ADDRESS, number);
 	if ((r = net_parse_cidr(TESTBED_POOL, &pool, &prefix, err)) < 0 ||
 	    (r = up_link(net, "lo", &lo, err)) < 0 ||
 	    (r = up_link(net, TESTBED_UPLINK, &eth0, err)) < 0)
@@ -254,8 +266,8 @@ static int set_up_host(struct net *net, unsigned number, bool bridge,
 		    (r = net_link_up(net, index, true, err)) < 0)
 			return r;
 	}
-	inet_pton(AF_INET, text, &addr);
-	r = net_address_put(net, index, addr, TESTBED_LAN_PREFIX, err);
+	r = net_address_put(net, index, host_address(number),
+			    TESTBED_LAN_PREFIX, err);
 	return r < 0 ? r : net_host_prepare(net, uplink, pool, prefix, err);
 }
 

@@ -96,7 +96,9 @@ class Bed:
         for j in self.jobs:
             if j.process.poll() is None:
                 j.process.terminate()
-        down = self.stint("testbed", "down", timeout=120)
+        # Whoever ends us by a signal sends it to our whole group as well.
+        down = self.stint("testbed", "down", timeout=120,
+                          start_new_session=True)
         for j in self.jobs:
             try:
                 j.process.wait(60)
@@ -113,10 +115,10 @@ class Bed:
             raise Failed("the testbed does not go down")
         subprocess.run(["rm", "-rf", self.dir], check=False)
 
-    def stint(self, *args, timeout=300):
+    def stint(self, *args, timeout=300, **kw):
         return subprocess.run([self.exe, *args], env=self.env, text=True,
                               capture_output=True, stdin=subprocess.DEVNULL,
-                              timeout=timeout)
+                              timeout=timeout, **kw)
 
     def on(self, host, *argv, **kw):
         return self.stint("testbed", "exec", host, *argv, **kw)
