@@ -150,7 +150,7 @@ reconnect' | head -40 >"$dir/script"
 }
 
 @test "a second keeper of a rank is refused, a dead one's place is taken" {
-	local k=("$STINT_BUILD/src/cmd/stint" keeper --run-dir="$dir/a" --job=x)
+	local k=("$STINT_BUILD/src/cmd/stint" keeper x.0 --run-dir="$dir/a")
 	"${k[@]}" 3>&- 2>"$dir/err" &
 	local first=$!
 	eventually test -S "$dir/a/keepers/x.0.0.sock"
@@ -171,13 +171,13 @@ reconnect' | head -40 >"$dir/script"
 @test "bad options of stint keeper are refused" {
 	run "$stint" keeper
 	[ "$status" = 2 ]
-	run "$stint" keeper --run-dir="$dir/a" --job=../evil
+	run "$stint" keeper ../evil.0 --run-dir="$dir/a"
 	[ "$status" = 1 ]
-	run "$stint" keeper --run-dir="$dir/a" --job=x --rank=-1
+	run "$stint" keeper x.-1 --run-dir="$dir/a"
 	[ "$status" = 2 ]
-	run "$stint" keeper --run-dir="$dir/nonexistent/x" --job=x
+	run "$stint" keeper x.0 --run-dir="$dir/nonexistent/x"
 	[ "$status" = 1 ]
-	run "$stint" keeper --run-dir="$dir/$(printf %0200d 0)" --job=x
+	run "$stint" keeper x.0 --run-dir="$dir/$(printf %0200d 0)"
 	[ "$status" = 1 ]
 	[[ "$output" == *"too long"* ]]
 }

@@ -81,6 +81,40 @@ counted_whole() { # FILE
 	[[ "$output" == *"rank 1 exited with code 3"* ]]
 }
 
+# Whose peer has gone hears it at once, and its MPI library aborts; who went first is
+# told nevertheless.
+@test "a rank that goes is the cause, not the aborts of others that follow" {
+	cat >"$bed/go.c" <<-'END'
+		#include <mpi.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			int rank;
+
+			MPI_Init(&argc, &argv);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			if (rank == 1 && *argv[1] == 'e')
+				_exit(3);
+			if (rank == 1 && *argv[1] == 's')
+				abort();
+			if (rank == 1)
+				MPI_Abort(MPI_COMM_WORLD, 42);
+			for (;;)
+				MPI_Barrier(MPI_COMM_WORLD);
+		}
+	END
+	mpicc.mpich -o "$bed/go" "$bed/go.c"
+	for how in "exit 3 exited with code 3" "signal 134 was ended by signal 6" \
+		"abort 42 called MPI_Abort with code 42"; do
+		for _ in 1 2 3; do
+			run --separate-stderr st run -n 4 "$bed/go" ${how%% *}
+			[ "$status" = "$(cut -d' ' -f2 <<<"$how")" ] || { echo "$how: $status: $stderr"; false; }
+			[[ "$stderr" == *"rank 1 $(cut -d' ' -f3- <<<"$how")"* ]] || { echo "$how: $stderr"; false; }
+		done
+	done
+}
+
 @test "output comes whole, in order, labelled, stdout and stderr apart" {
 	st run -n 3 -l sh -c 'seq 1000; echo bad >&2' >"$bed/out" 2>"$bed/err"
 	for r in 0 1 2; do
@@ -163,6 +197,10 @@ switches() { # PID
 	sleeper
 	sleeper -n 2
 	sleeper
+	# Who is who, for whoever looks at a host's processes.
+	[ "$(cat "/proc/$(service_pid h1)/comm")" = stint-agent ]
+	[ "$(tr '\0' ' ' <"/proc/$(service_pid h1)/cmdline" | cut -d' ' -f1-3)" = "stint agent h1" ]
+	[ "$(pgrep -xf -- "stint keeper 2[.][01] --run-dir=$bed/.*" | xargs -I% cat /proc/%/comm | grep -cx stint-keeper)" = 2 ]
 	run --separate-stderr st ps 1 7 3
 	[ "$status" = 1 ] && [ "$stderr" = "stint ps: no job 7; \`stint ps --all\` lists them" ]
 	[ "${#lines[@]}" = 5 ] # a head, two jobs of a rank each
@@ -515,9 +553,9 @@ if os.environ["PMI_RANK"] == "1":
 	[ "$(host_things)" != "$bare" ]
 	kill -9 "$(service_pid h1)"
 	# An orphan that is just being made, and a keeper that does not listen.
-	on h1 sh -c '"$0" keeper --run-dir="$1" --job=77 >/dev/null 2>&1 &' "$stint" "$bed/h1/run" 3>&-
+	on h1 sh -c '"$0" keeper 77.0 --run-dir="$1" >/dev/null 2>&1 &' "$stint" "$bed/h1/run" 3>&-
 	eventually test -S "$bed/h1/run/keepers/77.0.0.sock"
-	kill -STOP $(pgrep -f -- "[-]-run-dir=$bed/h1/run --job=1 ")
+	kill -STOP $(pgrep -f -- "keepe[r] 1.0 --run-dir=$bed/h1/run")
 	on h1 "$stint" agent --clean-up --run-dir="$bed/h1/run"
 	[ ! -e "$bed/h1/run" ]
 	diff <(echo "$bare") <(host_things)

@@ -409,6 +409,10 @@ static int check_conf(struct agent *a, struct error *err)
 				 "%s is %s's key; an agent needs one of "
 				 "host/NAME",
 				 conf->key, a->key.identity);
+	if (conf->name && strcmp(conf->name, name))
+		return error_set(err, -EINVAL,
+				 "%s is the key of host %s, not of %s",
+				 conf->key, name, conf->name);
 	a->name = xstrdup(name);
 	return address_parse(conf->controller, &a->controller, err);
 }

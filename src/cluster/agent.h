@@ -16,6 +16,7 @@
 #include "core/units.h"
 
 struct agent_conf {
+	const char *name; /* what its key must say; NULL: anything */
 	char *controller; /* address */
 	char *key;	  /* its key file, "host/NAME" */
 	char *run_dir;

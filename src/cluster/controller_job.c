@@ -429,7 +429,9 @@ void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 	rank_done(r, code);
 	if (job->state == STATE(RUNNING) || job->state == STATE(STARTING))
 		job->state = STATE(ENDING);
-	if (signo)
+	if (code && job->spec->stopping) /* as it was told to */
+		ctl_job_fail(job, r->rank, code, "%s", job->why);
+	else if (signo)
 		ctl_job_fail(job, r->rank, code,
 			     "rank %u was ended by signal %d (%s)", r->rank,
 			     signo, strsignal(signo));
@@ -451,6 +453,7 @@ void ctl_rank_lost(struct ctl_rank *r, const char *how)
 	if (r->move)
 		ctl_move_failed(r->move, how);
 	rank_done(r, 1);
+	ctl_pmi_no_echo(r->job);
 	ctl_job_fail(r->job, r->rank, 1, "rank %u on %s is lost: %s", r->rank,
 		     r->host ? r->host->name : "no host", how);
 	check_done(r->job);

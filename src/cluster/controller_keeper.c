@@ -319,25 +319,14 @@ static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 static void on_exited(struct klink *k, const Keeper__Exited *e)
 {
 	struct ctl_rank *r = klink_rank(k);
-	struct ctl_job *job = r->job;
 
 	if (r->epoch != k->epoch && !(r->move && r->move->epoch == k->epoch))
 		return;
 	r->stdout_end = e->stdout_end;
 	r->stderr_end = e->stderr_end;
-	if (!e->signaled && !e->code && e->pmi == KEEPER__PHASE__PMI_BEGUN)
-		ctl_job_fail(job, r->rank, 1,
-			     "rank %u ended without MPI_Finalize", r->rank);
+	ctl_pmi_exited(r, e);
 	ctl_rank_ended(r, e->signaled ? 128 + e->code : e->code,
 		       e->signaled ? e->code : 0);
-}
-
-static void on_abort(struct klink *k, const Keeper__PmiAbort *a)
-{
-	/* Whoever calls MPI_Abort(0) still did not finish. */
-	ctl_job_fail(k->job, k->rank, a->code & 255 ? a->code & 255 : 1,
-		     "rank %u called MPI_Abort with code %d%s%s", k->rank,
-		     a->code, *a->text ? ": " : "", a->text);
 }
 
 static void on_stdin_taken(struct klink *k, uint64_t re,
@@ -407,7 +396,7 @@ static void klink_event(struct klink *k, Keeper__Event *e)
 		ctl_pmi_fence(k, e->pmi_fence);
 		break;
 	case TELL(PMI_ABORT):
-		on_abort(k, e->pmi_abort);
+		ctl_pmi_abort(k, e->pmi_abort);
 		break;
 	case TELL(RECEIVING):
 		if (m)

@@ -1,9 +1,15 @@
 /*
- * controller_pmi.c - barriers of a job's ranks, see pmi/gather.h
+ * controller_pmi.c - barriers of a job's ranks, see pmi/gather.h, and aborts
  *
  * The union of the last complete barrier is in the store before anybody hears
  * of it, so that a rank whose release got lost can ask a restarted controller.
+ *
+ * A rank whose peer has gone often hears of that before we do (a connection
+ * breaks at once, an end is told after all output), and its MPI library aborts.
+ * Such an abort is an echo: it ends the job, and what the job ended with is
+ * decided by the rank that is found to have failed by itself, if there is one.
  */
+#include <signal.h>
 #include <stdlib.h>
 
 #include "cluster/controller_priv.h"
@@ -90,4 +96,41 @@ void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)
 		release_all(job, f->generation);
 	else if (r == PMI_GATHER_AGAIN)
 		release_again(k);
+}
+
+void ctl_pmi_no_echo(struct ctl_job *job)
+{
+	if (job->echo && job->state != STATE(DONE))
+		job->exit = 0; /* ctl_job_fail() follows */
+	job->echo = false;
+}
+
+void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a)
+{
+	struct ctl_job *job = k->job;
+	bool echo =
+		a->code > 255; /* an error of MPI's own, no program's code */
+
+	job->ranks[k->rank].aborted = true;
+	if (echo && !job->exit)
+		job->echo = true;
+	else if (!echo)
+		ctl_pmi_no_echo(job);
+	/* Whoever calls MPI_Abort(0) still did not finish. */
+	ctl_job_fail(job, k->rank, a->code & 255 ? a->code & 255 : 1,
+		     "rank %u called MPI_Abort with code %d%s%s", k->rank,
+		     a->code, *a->text ? ": " : "", a->text);
+}
+
+void ctl_pmi_exited(struct ctl_rank *r, const Keeper__Exited *e)
+{
+	bool left =
+		!e->signaled && !e->code && e->pmi == KEEPER__PHASE__PMI_BEGUN;
+	bool killed = e->signaled && e->code == SIGKILL && e->killed;
+
+	if (!r->aborted && !killed && (e->signaled || e->code || left))
+		ctl_pmi_no_echo(r->job);
+	if (left)
+		ctl_job_fail(r->job, r->rank, 1,
+			     "rank %u ended without MPI_Finalize", r->rank);
 }

@@ -116,6 +116,7 @@ struct ctl_rank {
 	uint32_t pid;
 	struct ctl_move *move;
 	uint64_t signals; /* that wait until it can take them; bit signo-1 */
+	bool aborted;	  /* it called MPI_Abort */
 	uint32_t signal_sent; /* the one it was sent and has not answered; or 0
 			       */
 	uint64_t signal_number, signal_epoch; /* of the last sent; to whom */
@@ -130,6 +131,7 @@ struct ctl_job {
 	char *why;
 	usec_t submit, start, end;
 	int exit, bad_rank;
+	bool echo;   /* ... may tell of what another's end led to */
 	uint32_t nr; /* ranks */
 	struct ctl_rank *ranks;
 	struct job *model;	   /* NULL once it has ended */
@@ -350,6 +352,11 @@ void klink_stdin_room(struct ctl_job *job);
 
 /* ---- controller_pmi.c: barriers */
 
+/* An abort, and the end of a rank before ctl_rank_ended(). */
+void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a);
+void ctl_pmi_exited(struct ctl_rank *r, const Keeper__Exited *e);
+/* A rank has failed by itself: what was an echo of that decides nothing. */
+void ctl_pmi_no_echo(struct ctl_job *job);
 void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f);
 
 /* ---- controller_move.c */

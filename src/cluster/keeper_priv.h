@@ -113,6 +113,7 @@ struct keeper {
 	char **keep_tmp; /* paths below /tmp that the capsule shows */
 	char *hostname;
 	bool have_exit;
+	bool exit_killed; /* KILL had come by then */
 	struct capsule_event exit;
 	struct keeper_end end[EXT_MAX];
 	struct keeper_io io;

@@ -352,6 +352,7 @@ static void on_rank_end(struct keeper *k, const struct capsule_event *ev)
 		return;
 	k->have_exit = true;
 	k->exit = *ev;
+	k->exit_killed = k->ending;
 	keeper_maybe_exited(k);
 }
 
@@ -384,6 +385,7 @@ static void tell_exited(struct keeper *k)
 	exited.code = exited.signaled ? WTERMSIG(k->exit.status)
 				      : WEXITSTATUS(k->exit.status);
 	exited.core_dumped = exited.signaled && WCOREDUMP(k->exit.status);
+	exited.killed = k->exit_killed;
 	exited.stdout_end = k->io.out_offset[0];
 	exited.stderr_end = k->io.out_offset[1];
 	exited.cpu_usec =

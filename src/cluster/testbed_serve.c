@@ -249,6 +249,7 @@ static void plan_agent(const struct testbed_spec *spec, unsigned h,
 	s->log = testbed_path(spec->name, "%s/agent.log", s->host);
 	s->argv[i++] = xstrdup("stint");
 	s->argv[i++] = xstrdup("agent");
+	s->argv[i++] = xstrdup(s->host); /* what ps shows */
 	s->argv[i++] = xasprintf("--ready-fd=%d", READY_FD);
 	s->argv[i++] = xasprintf("--cores=%.0f", cores);
 	s->argv[i++] = xasprintf("--score=%.0f", 1000 * speed / cores);

@@ -10,6 +10,7 @@ enum { KEY_SETTING = 256, KEY_CLEAN_UP = 300 };
 
 struct args {
 	struct daemon daemon;
+	struct agent_conf *conf;
 	bool clean_up;
 };
 
@@ -58,6 +59,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_CLEAN_UP:
 		args->clean_up = true;
 		return 0;
+	case ARGP_KEY_ARG:
+		if (state->arg_num)
+			return ARGP_ERR_UNKNOWN;
+		args->conf->name = arg;
+		return 0;
 	default:
 		return daemon_setting(state, &args->daemon, options, key, arg);
 	}
@@ -66,9 +72,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options,
 	parse,
-	0,
+	"[NAME]",
 	"Offer this host to a cluster: start keepers, report load, memory and "
 	"users.\v"
+	"NAME is the one its key has, for lists of processes.  "
 	"It can be killed at any time and started again; ranks run on.",
 	daemon_children,
 	0,
@@ -85,6 +92,7 @@ int cmd_agent(int argc, char **argv)
 {
 	struct agent_conf conf;
 	struct args args = {
+		.conf = &conf,
 		.daemon = { .section = "agent", .set = set, .conf = &conf },
 	};
 	struct error err;

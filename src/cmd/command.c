@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "core/xalloc.h"
@@ -173,6 +174,10 @@ const struct command *command_find(const struct command *table,
 
 int command_run(const struct command *command, int argc, char **argv)
 {
+	char name[16]; /* as the kernel has it, and `ps` shows */
+
+	snprintf(name, sizeof(name), "stint-%s", command->name);
+	prctl(PR_SET_NAME, name);
 	argv[1] = xasprintf("stint %s", command->name);
 	return command->run(argc - 1, argv + 1);
 }

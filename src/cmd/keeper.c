@@ -2,7 +2,9 @@
  * keeper.c - `stint keeper`, which agents start and people do not
  */
 #include <argp.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cluster/keeper.h"
 #include "cmd/command.h"
@@ -10,19 +12,10 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 
-enum {
-	OPT_RUN_DIR = 256,
-	OPT_JOB,
-	OPT_RANK,
-	OPT_EPOCH,
-	OPT_READY_FD,
-	OPT_NO_FAST_PATH
-};
+enum { OPT_RUN_DIR = 256, OPT_EPOCH, OPT_READY_FD, OPT_NO_FAST_PATH };
 
 static const struct argp_option options[] = {
 	{ "run-dir", OPT_RUN_DIR, "DIR", 0, "The agent's run directory" },
-	{ "job", OPT_JOB, "JOB", 0, "The job's name" },
-	{ "rank", OPT_RANK, "RANK", 0, "The rank's number" },
 	{ "epoch", OPT_EPOCH, "EPOCH", 0,
 	  "The move with which the rank lands; 0: it is started here" },
 	{ "no-fast-path", OPT_NO_FAST_PATH, 0, 0,
@@ -31,6 +24,23 @@ static const struct argp_option options[] = {
 	  "Write a newline here when the socket listens" },
 	{ 0 },
 };
+
+/* "JOB.RANK", the first word, for people to see in lists of processes. */
+static int parse_name(char *text, struct keeper_config *conf, struct error *err)
+{
+	char *dot = strrchr(text, '.');
+	int64_t rank;
+	int r;
+
+	if (!dot)
+		return error_set(err, -EINVAL, "'%s' is no JOB.RANK", text);
+	r = parse_int(dot + 1, 0, UINT32_MAX, "rank", &rank, err);
+	if (r < 0)
+		return r;
+	conf->job = xasprintf("%.*s", (int)(dot - text), text);
+	conf->rank = (uint32_t)rank;
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -42,13 +52,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_RUN_DIR:
 		conf->run_dir = arg;
-		break;
-	case OPT_JOB:
-		conf->job = arg;
-		break;
-	case OPT_RANK:
-		r = parse_int(arg, 0, UINT32_MAX, "rank", &v, &err);
-		conf->rank = (uint32_t)v;
 		break;
 	case OPT_EPOCH:
 		r = parse_int(arg, 0, INT64_MAX, "epoch", &v, &err);
@@ -62,11 +65,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		conf->ready_fd = (int)v;
 		break;
 	case ARGP_KEY_ARG:
-		command_misuse(state, "'%s': no arguments, only options", arg);
+		if (state->arg_num)
+			return ARGP_ERR_UNKNOWN;
+		r = parse_name(arg, conf, &err);
 		break;
 	case ARGP_KEY_END:
 		if (!conf->run_dir || !conf->job)
-			command_misuse(state, "--run-dir and --job are needed");
+			command_misuse(state,
+				       "JOB.RANK and --run-dir are needed");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -79,6 +85,7 @@ int cmd_keeper(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
+		.args_doc = "JOB.RANK",
 		.doc = "Be the keeper of one rank. Agents start keepers; to run "
 		       "a program use `stint run`.",
 	};

@@ -61,8 +61,7 @@ struct keeper *agent_launch(unsigned rank, unsigned host, uint64_t epoch)
 {
 	struct keeper *k = &job.keepers[job.nr_keepers];
 	char *dir = xasprintf("--run-dir=%s", job.hosts[host]);
-	char *j = xasprintf("--job=%s", job.name);
-	char *r = xasprintf("--rank=%u", rank);
+	char *r = xasprintf("%s.%u", job.name, rank);
 	char *e = xasprintf("--epoch=%" PRIu64, epoch);
 	char *f, c;
 	int p[2];
@@ -75,7 +74,7 @@ struct keeper *agent_launch(unsigned rank, unsigned host, uint64_t epoch)
 	if (!k->pid) {
 		close(p[0]);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		execl(job.stint, job.stint, "keeper", dir, j, r, e, f, NULL);
+		execl(job.stint, job.stint, "keeper", r, dir, e, f, NULL);
 		_exit(127);
 	}
 	close(p[1]);
@@ -84,7 +83,6 @@ struct keeper *agent_launch(unsigned rank, unsigned host, uint64_t epoch)
 	close(p[0]);
 	dial(k);
 	free(dir);
-	free(j);
 	free(r);
 	free(e);
 	free(f);

@@ -118,7 +118,7 @@ class Case:
     def keeper(self, host):
         """The keeper of rank 0 there; an engine is a fork and looks like it."""
         pids = processes("keeper", f"--run-dir={self.bed.home}/{host}/run",
-                         "--rank=0\0")
+                         ".0\0")
         return [p for p in pids if stat_of(p) and stat_of(p)[1] not in pids]
 
     def engine(self, host):
