@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "core/xalloc.h"
 #include "move/fdsrc.h"
@@ -17,6 +19,7 @@ struct line {
 	int tfd;
 	unsigned events;
 	uint64_t data, ino;
+	unsigned dev; /* as the kernel has it */
 };
 
 static const char *next_line(const char *p, struct line *l)
@@ -24,9 +27,10 @@ static const char *next_line(const char *p, struct line *l)
 	uint64_t tfd;
 
 	p = fdproc_field(p, "tfd", 10, &tfd);
-	if (!p ||
-	    sscanf(p, " %d events: %x data: %" SCNx64 " pos:%*d ino:%" SCNx64,
-		   &l->tfd, &l->events, &l->data, &l->ino) != 4)
+	if (!p || sscanf(p,
+			 " %d events: %x data: %" SCNx64 " pos:%*d ino:%" SCNx64
+			 " sdev:%x",
+			 &l->tfd, &l->events, &l->data, &l->ino, &l->dev) != 5)
 		return NULL;
 	return p;
 }
@@ -41,17 +45,33 @@ static unsigned count_same(const Fds__Epoll *m, int tfd)
 	return n;
 }
 
+static int compare_number(const void *key, const void *e)
+{
+	int number = *(const int *)key;
+	const struct fdscan_number *x = e;
+
+	return (number > x->number) - (number < x->number);
+}
+
+static bool is_socket(const struct fdscan_number *num, const struct line *l)
+{
+	return S_ISSOCK(num->st.st_mode) && num->st.st_ino == l->ino &&
+	       num->st.st_dev == makedev(l->dev >> 20, l->dev & 0xfffff);
+}
+
 /* The index of the file that the entry watches; -ENOENT if none of ours. */
 static ssize_t find_watched(struct fdscan *sc, int efd, const struct line *l,
 			    unsigned toff)
 {
+	const struct fdscan_number *num =
+		bsearch(&l->tfd, sc->number, sc->nr_number, sizeof(*sc->number),
+			compare_number);
 	pid_t pid = sc->s->pid;
 
-	for (size_t i = 0; i < sc->nr_number; i++) {
-		if (sc->number[i].number == l->tfd &&
-		    fdproc_watches(pid, efd, l->tfd, toff, l->tfd) == 1)
-			return (ssize_t)sc->number[i].file;
-	}
+	/* a socket has one description, and the kernel takes its time to ask */
+	if (num && (is_socket(num, l) ||
+		    fdproc_watches(pid, efd, l->tfd, toff, l->tfd) == 1))
+		return (ssize_t)num->file;
 	for (size_t i = 0; i < sc->nr_file; i++) {
 		if (sc->file[i].st.st_ino == l->ino &&
 		    fdproc_watches(pid, efd, l->tfd, toff,

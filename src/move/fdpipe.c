@@ -15,18 +15,19 @@
 #include "move/fdpath.h"
 #include "move/fdsrc.h"
 
+static bool same_inode(const struct fdscan_file *a, const struct fdscan_file *b)
+{
+	return a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev;
+}
+
 int fdpipe_end(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 {
 	Fds__PipeEnd *m;
-	size_t i;
+	size_t i = (size_t)(f - sc->file);
 
 	/* The index is the first file of that inode until fdpipe_finish(). */
-	for (i = 0; i < sc->nr_file; i++) {
-		if (S_ISFIFO(sc->file[i].st.st_mode) &&
-		    sc->file[i].st.st_ino == f->st.st_ino &&
-		    sc->file[i].st.st_dev == f->st.st_dev)
-			break;
-	}
+	while (i && same_inode(&sc->file[i - 1], f))
+		i--;
 	f->msg->pipe = m = xmalloc(sizeof(*m));
 	fds__pipe_end__init(m);
 	m->pipe = (uint32_t)i;
@@ -91,7 +92,9 @@ static struct ends find_ends(struct fdscan *sc, size_t first)
 {
 	struct ends e = { NULL };
 
-	for (size_t i = 0; i < sc->nr_file; i++) {
+	for (size_t i = first;
+	     i < sc->nr_file && same_inode(&sc->file[i], &sc->file[first]);
+	     i++) {
 		struct fdscan_file *f = &sc->file[i];
 		unsigned mode = f->info.flags & O_ACCMODE;
 

@@ -94,7 +94,7 @@ struct fdscan {
 	bool content;
 	struct fdscan_number *number;
 	size_t nr_number;
-	struct fdscan_file *file;
+	struct fdscan_file *file; /* those of one inode lie side by side */
 	size_t nr_file;
 	Fds__Set *set;
 };
