@@ -2,19 +2,15 @@
 # --net=bridge`, `stint testbed up --bridge`.
 
 bats_require_minimum_version 1.5.0
-load capsule
+load jobs
 
 setup() {
-	bed_setup
+	jobs_setup
 	serve 3 --bridge
 }
 
 teardown() {
-	if [ -n "${background:-}" ]; then
-		kill "$background" 2>/dev/null || true
-		wait "$background" || true
-	fi
-	bed_teardown
+	jobs_teardown
 }
 
 # Serves and asks a line a time over one TCP connection until USR1: any loss is an
@@ -73,7 +69,6 @@ print("all", i)'
 }
 
 @test "a rank does not move from a bridged host to a routed one; a pool elsewhere is refused" {
-	local bed=$STINT_TESTBED_DIR/$STINT_TESTBED
 	local agent
 	read -r agent _ <"$bed/h3.service"
 	kill -9 "$agent"

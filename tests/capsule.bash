@@ -29,6 +29,7 @@ serve() {
 # Ends what this test began: shells by their own end of input, then the testbed.
 bed_teardown() {
 	local name
+	trap : TERM # whoever ends the test waits for this
 	for name in ${shells:-}; do
 		eval "exec ${in[$name]}>&-" || true
 	done

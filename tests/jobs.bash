@@ -9,6 +9,7 @@ jobs_setup() {
 }
 
 jobs_teardown() {
+	trap : TERM # whoever ends the test waits for this
 	# By their ids: what this test itself started outside the testbed.  A client
 	# whose controller has gone would wait for the next one.
 	[ -z "${background:-}" ] || end_background
