@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -87,6 +88,25 @@ static int check_namespaces(pid_t pid, pid_t parent, struct error *err)
 	return 0;
 }
 
+static int check_root(pid_t pid, pid_t parent, struct error *err)
+{
+	struct stat mine, its;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", parent);
+	if (stat(path, &its) < 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	if (stat(path, &mine) < 0)
+		return error_sys(err, -errno, "%s", path);
+	return mine.st_dev == its.st_dev && mine.st_ino == its.st_ino
+		       ? 0
+		       : error_set(
+				 err, -ENOTSUP,
+				 "process %d has a root directory of its own (chroot)",
+				 pid);
+}
+
 static bool ends_with(const char *s, const char *end)
 {
 	size_t n = strlen(s), m = strlen(end);
@@ -104,6 +124,8 @@ static const char *refusal(pid_t pid, const struct vma *v)
 		return "huge pages (hugetlb)";
 	if (!strncmp(path, "anon_inode:[io_uring", 20))
 		return "an io_uring instance";
+	if (!strncmp(path, "/secretmem", 10))
+		return "secret memory (memfd_secret)";
 	if (!strncmp(path, "/SYSV", 5))
 		return "SysV shared memory";
 	if (!strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) &&
@@ -198,6 +220,10 @@ int check_process(pid_t pid, const struct move_external *external,
 
 	if (r == 0)
 		r = check_namespaces(pid, st.ppid, err);
+	if (r == 0)
+		r = check_root(pid, st.ppid, err);
+	if (r == 0)
+		r = check_threads(pid, err);
 	if (r == 0)
 		r = check_maps(pid, seen, err);
 	if (r == 0)

@@ -13,6 +13,9 @@
 int check_mappings(pid_t pid, const struct vma_list *maps,
 		   struct error *err) must_check;
 
+/* checkthread.c: have all threads what belongs to a process in common? */
+int check_threads(pid_t pid, struct error *err) must_check;
+
 /* Drop those. */
 void check_drop_unmovable(pid_t pid, struct vma_list *maps);
 

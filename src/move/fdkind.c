@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/io.h"
 #include "core/xalloc.h"
 #include "move/clocks.h"
 #include "move/fdpath.h"
@@ -81,7 +83,18 @@ int fdkind_early(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	return 0;
 }
 
-int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
+/* /proc/PID/net/dev and its like are said to be deleted, and never are. */
+static void drop_tail(char *link, const struct stat *st)
+{
+	static const char tail[] = " (deleted)";
+	size_t n = strlen(link), m = strlen(tail);
+
+	if (st->st_nlink && n > m && !strcmp(link + n - m, tail) &&
+	    !strncmp(link, "/proc/", 6))
+		link[n - m] = '\0';
+}
+
+int fdkind_path(struct fdscan *sc, struct fdscan_file *f, char *link,
 		struct error *err)
 {
 	bool writable = (f->info.flags & O_ACCMODE) != O_RDONLY;
@@ -90,6 +103,7 @@ int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
 	char what[32];
 	int r;
 
+	drop_tail(link, &f->st);
 	if (sc->content)
 		known = known_path(sc, f, link);
 	snprintf(what, sizeof(what), "fd %d", f->number);
@@ -116,6 +130,27 @@ int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
 			"fd %d: directory %s, which moves along, is being read",
 			f->number, p->path);
 	return 0;
+}
+
+int fdkind_cwd(struct fdscan *sc, struct error *err)
+{
+	fd_auto fd = openat(sc->s->proc, "cwd", O_PATH | O_CLOEXEC);
+	char link[PATH_MAX] = "";
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0 ||
+	    readlinkat(sc->s->proc, "cwd", link, sizeof(link) - 1) < 0)
+		return error_sys(err, -errno, "working directory");
+	if (tree_holds(sc->s->trees, st.st_dev))
+		return 0; /* comes along, if it is there */
+	r = fdpath_capture(sc->s->root, fd, link, false, "working directory",
+			   &sc->set->cwd, err);
+	if (r == 0 && sc->set->cwd->synthetic) {
+		fds__path__free_unpacked(sc->set->cwd, NULL);
+		sc->set->cwd = NULL;
+	}
+	return r;
 }
 
 /* ---- anonymous inodes ---- */
@@ -293,6 +328,11 @@ int fdkind_owner(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	if (fcntl(f->copy, F_GETOWN_EX, &ex) < 0 || sig < 0 ||
 	    (!ex.pid && !sig))
 		return 0;
+	/* which tells its owner, who has no other use for being one */
+	if (S_ISDIR(f->st.st_mode))
+		return error_set(err, -ENOTSUP,
+				 "fd %d: watched directory (F_NOTIFY)",
+				 f->number);
 	pid = 0;
 	if (ex.pid) {
 		if (ex.type == F_OWNER_PGRP)

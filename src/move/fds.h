@@ -38,7 +38,7 @@
  * for), pipes and unix
  * sockets whose other end is outside and not external, unix sockets bound to a
  * path, SCM_RIGHTS in flight, netlink, raw, packet and other sockets, kTLS,
- * socket filters.
+ * socket filters, secret memory, POSIX message queues, watched directories.
  */
 #ifndef MOVE_FDS_H
 #define MOVE_FDS_H

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/io.h"
@@ -177,6 +178,27 @@ static const struct move_external *external_of(const struct fds_source *s,
 	return NULL;
 }
 
+/* File systems whose files are none, though most look like it. */
+static int refuse_system(const struct fdscan_file *f, struct error *err)
+{
+	static const struct {
+		unsigned long magic; /* as their kernel sources have it */
+		const char *what;
+	} systems[] = {
+		{ 0x5345434d, "secret memory (memfd_secret)" },
+		{ 0x19800202, "POSIX message queue" },
+	};
+	struct statfs fs;
+
+	if (fstatfs(f->copy, &fs) < 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(systems) / sizeof(*systems); i++)
+		if ((unsigned long)fs.f_type == systems[i].magic)
+			return error_set(err, -ENOTSUP, "fd %d: %s", f->number,
+					 systems[i].what);
+	return 0;
+}
+
 static int describe(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 {
 	const struct move_external *ext = external_of(sc->s, &f->st);
@@ -194,6 +216,9 @@ static int describe(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 		return r;
 	if (S_ISFIFO(f->st.st_mode) && !(f->info.flags & O_PATH))
 		return fdpipe_end(sc, f, err);
+	r = refuse_system(f, err);
+	if (r < 0)
+		return r;
 	if (!strncmp(link, "/memfd:", 7) ||
 	    (S_ISREG(f->st.st_mode) && !f->st.st_nlink && link[0] == '/' &&
 	     !(f->info.flags & O_PATH)))
@@ -250,6 +275,8 @@ static int describe_all(struct fdscan *sc, struct error *err)
 		if (!r)
 			r = fdkind_owner(sc, f, err);
 	}
+	if (!r && !sc->content)
+		r = fdkind_cwd(sc, err);
 	if (!r)
 		r = fdpipe_finish(sc, err);
 	if (!r)

@@ -147,10 +147,12 @@ void fdtold_pack(struct fds_source *s, size_t from, uint8_t **ret,
  * One kind each (fdkind.c, fdcontent.c, fdpipe.c, sockcap.c): fill in f->msg,
  * or refuse.
  */
-int fdkind_path(struct fdscan *sc, struct fdscan_file *f, const char *link,
+int fdkind_path(struct fdscan *sc, struct fdscan_file *f, char *link,
 		struct error *err) must_check;
 int fdkind_early(struct fdscan *sc, struct fdscan_file *f,
 		 struct error *err) must_check;
+/* Where it is: a path like those of its files. */
+int fdkind_cwd(struct fdscan *sc, struct error *err) must_check;
 int fdkind_anon(struct fdscan *sc, struct fdscan_file *f, const char *link,
 		struct error *err) must_check;
 int fdcontent_file(struct fdscan *sc, struct fdscan_file *f, const char *link,

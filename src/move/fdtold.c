@@ -59,6 +59,8 @@ size_t fdtold_add(struct fds_source *s, const struct fdscan *sc)
 		if (set->file[i]->kind_case == FDS__FILE__KIND_PATH &&
 		    !sc->file[i].early)
 			add(s->told, set->file[i]->path);
+	if (set->cwd)
+		add(s->told, set->cwd);
 	for (size_t i = 0; i < set->n_pipe; i++)
 		if (set->pipe[i]->fifo)
 			add(s->told, set->pipe[i]->fifo);

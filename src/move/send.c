@@ -246,6 +246,8 @@ static int send_setup(struct sending *s, struct error *err)
 	if (r == 0)
 		r = prepare_area(s, err);
 	if (r == 0)
+		r = recheck_asked(s->tracee, err);
+	if (r == 0)
 		r = track_start(s, &why, err);
 	s->report->tracked = s->method != TRACK_NONE;
 	if (r == 0 && s->method == TRACK_NONE)

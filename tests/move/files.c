@@ -19,7 +19,7 @@
 static struct {
 	int grow, append, read, dup, shared2, dir, path, null, zero, random;
 	int locked, other, sparse, deleted, direct;
-	int status, thread, info, list; /* of /proc/self */
+	int status, thread, info, list, net; /* of /proc/self */
 	_Atomic int tid;
 	_Atomic bool over;
 	bool posix;
@@ -98,6 +98,7 @@ static pthread_t make_own(void)
 	f.thread = open_own("/proc/self/task/%d/stat", f.tid);
 	f.info = open_own("/proc/self/fdinfo/%d", f.grow);
 	f.list = open_own("/proc/self/fd", 0);
+	f.net = open_own("/proc/self/net/dev", 0);
 	CHECK(lseek(f.thread, 5, SEEK_SET) == 5);
 	return t;
 }
@@ -157,11 +158,14 @@ static void expect_text(int fd, const char *fmt, long long nr)
 /* The open files still tell of this process, its thread, its descriptor. */
 static void check_own(void)
 {
+	char head[5];
+
 	expect_text(f.status, "\nPid:\t%lld\n", getpid());
 	expect_text(f.thread, "\n%lld (", f.tid);
 	expect_text(f.info, "\npos:\t%lld\n", (long long)f.grown);
 	CHECK(lseek(f.thread, 0, SEEK_CUR) == 5);
 	CHECK(faccessat(f.list, "0", F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+	CHECK(pread(f.net, head, 5, 0) == 5 && !memcmp(head, "Inter", 5));
 }
 
 /* Two descriptors of one description read in turn. */

@@ -29,6 +29,7 @@
 #include <sys/wait.h>
 
 #include "check.h"
+#include "unsupported.h"
 
 #define SIZE (16 * CHECK_PAGE)
 
@@ -402,12 +403,7 @@ static void make_other(void)
 	CHECK(fd >= 0);
 }
 
-static const struct thing {
-	const char *name, *word;
-	void (*make)(void);
-	void (*use)(void);
-	void (*finish)(void);
-} things[] = {
+static const struct thing things[] = {
 	{ "io_uring", "io_uring", make_io_uring, use_io_uring, use_nothing },
 	{ "inotify", "inotify", make_inotify, use_inotify, use_nothing },
 	{ "fanotify", "fanotify", make_fanotify, use_nothing, use_nothing },
@@ -456,13 +452,22 @@ static int run(const struct thing *t)
 	return check_pass();
 }
 
+static const struct thing *at(size_t i)
+{
+	return i < NR		    ? &things[i]
+	       : i < NR + nr_hidden ? &hidden_things[i - NR]
+				    : NULL;
+}
+
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; i < NR && argc == 2; i++) {
+	const struct thing *t;
+
+	for (size_t i = 0; argc == 2 && (t = at(i)); i++) {
 		if (!strcmp(argv[1], "--list"))
-			printf("%s\t%s\n", things[i].name, things[i].word);
-		else if (!strcmp(argv[1], things[i].name))
-			return run(&things[i]);
+			printf("%s\t%s\n", t->name, t->word);
+		else if (!strcmp(argv[1], t->name))
+			return run(t);
 	}
 	if (argc == 2 && !strcmp(argv[1], "--list"))
 		return 0;

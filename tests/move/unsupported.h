@@ -1,0 +1,20 @@
+/*
+ * unsupported.h - what cannot move, as lists of things to set up
+ */
+#ifndef UNSUPPORTED_H
+#define UNSUPPORTED_H
+
+#include <stddef.h>
+
+struct thing {
+	const char *name, *word;
+	void (*make)(void);
+	void (*use)(void);
+	void (*finish)(void);
+};
+
+/* What does not show as a descriptor, a mapping or a child. */
+extern const struct thing hidden_things[];
+extern const size_t nr_hidden;
+
+#endif
