@@ -158,13 +158,9 @@ static size_t leader_calls(struct stub_call *c, uint64_t at, Move__State *s)
 	for (unsigned i = 0; i < NR_SIGNALS; i++)
 		call_set(&c[L_ACTION + i], SYS_rt_sigaction, i + 1, 0,
 			 AT(action) + i * sizeof(struct kernel_action), 8);
-	for (size_t i = 0; i < s->n_timer; i++) {
-		uint32_t id = (uint32_t)s->timer[i]->id;
-
-		call_set(&c[n++], SYS_timer_gettime, id,
+	for (size_t i = 0; i < s->n_timer; i++)
+		call_set(&c[n++], SYS_timer_gettime, (uint32_t)s->timer[i]->id,
 			 AT(timer) + i * sizeof(struct itimerspec), 0, 0);
-		call_set(&c[n++], SYS_timer_getoverrun, id, 0, 0, 0);
-	}
 	call_set(&c[n++], SYS_clock_gettime, CLOCK_MONOTONIC, AT(now), 0, 0);
 	return n;
 #undef AT
@@ -197,7 +193,7 @@ static int64_t instant(const struct leader_data *d, int64_t sec, int64_t nsec)
 }
 
 static void take_timers(const struct tracee *tr, Move__State *s,
-			const struct leader_data *d, const struct stub_call *c)
+			const struct leader_data *d)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		Move__Itimer *t = capture_new(&move__itimer__descriptor);
@@ -228,7 +224,6 @@ static void take_timers(const struct tracee *tr, Move__State *s,
 		t->value_nsec = d->timer[i].it_value.tv_nsec;
 		if (!timers_of_cpu(t->clock))
 			t->until = instant(d, t->value_sec, t->value_nsec);
-		t->overrun = (int32_t)c[L_TIMER + 2 * i + 1].ret;
 		/* /proc tells thread ids as we see them */
 		for (size_t j = 0; j < tr->nr; j++)
 			if (tr->task[j].tid == t->tid) {
@@ -268,7 +263,7 @@ static void take_leader(const struct tracee *t, Move__State *s,
 	k->groups = xcalloc(k->n_groups + 1, sizeof(*k->groups));
 	memcpy(k->groups, d->groups, k->n_groups * sizeof(*k->groups));
 	take_actions(s, d);
-	take_timers(t, s, d, c);
+	take_timers(t, s, d);
 }
 
 /* What ptrace and the kernel tell from outside. */
@@ -458,9 +453,8 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 	for (size_t i = 0; i < t->nr; i++) {
 		list[i].n = T_CALLS;
 		/* no more than needed: fresh memory is slow */
-		list[i].call =
-			xcalloc(i ? T_CALLS : L_TIMER + 2 * NR_TIMERS + 1,
-				sizeof(struct stub_call));
+		list[i].call = xcalloc(i ? T_CALLS : L_TIMER + NR_TIMERS + 1,
+				       sizeof(struct stub_call));
 		thread_calls(list[i].call,
 			     tracee_slot(t, i) +
 				     offsetof(struct stub_thread, data));
