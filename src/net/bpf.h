@@ -2,7 +2,7 @@
  * bpf.h - bpf(2) and its instructions, inside the room only
  *
  * Fields are known by <linux/bpf.h>, which Debian 12 has of Linux 6.1; what
- * tcx needs of 6.6 is the one number below.
+ * is newer, tcx of 6.6 and netfilter's links of 6.4, is the numbers below.
  */
 #ifndef NET_BPF_H
 #define NET_BPF_H
@@ -16,6 +16,10 @@
 #include "net/fast_path.h"
 
 #define BPF_TCX_INGRESS_TYPE 46 /* enum bpf_attach_type, BPF_TCX_INGRESS */
+
+#define BPF_NETFILTER_PROGRAM 32 /* enum bpf_prog_type */
+#define BPF_NETFILTER_ATTACH  45 /* enum bpf_attach_type, BPF_NETFILTER */
+#define BPF_NETFILTER_LINK    10 /* enum bpf_link_type */
 
 /* The result, or -1 and errno. */
 static inline int bpf_call(int cmd, union bpf_attr *attr)

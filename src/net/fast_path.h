@@ -64,7 +64,8 @@ void fast_path_allow(struct fast_path *f, bool allowed);
  * Is there something on this host (the caller's network namespace) that looks
  * at forwarded packets or at what comes in by the uplink, and that the fast
  * path would pass by: a table of nftables or iptables, an ingress qdisc or
- * somebody else's tcx program on the uplink, a policy of IPsec?  1 and the
+ * somebody else's tcx program on the uplink, a BPF program at a hook of
+ * netfilter (in any namespace), a service of IPVS, a policy of IPsec?  1 and the
  * first one's name, 0 if none, or -errno if it cannot be told.  Any table
  * counts, with rules or without: what hooks there are in it is not looked at.
  */

@@ -167,6 +167,69 @@ static int find_tcx(struct finding *f)
 	return 0;
 }
 
+/* ---- BPF programs at netfilter's hooks */
+
+/* -errno if it has gone meanwhile. */
+static int is_at_netfilter(uint32_t id)
+{
+	struct bpf_link_info info = { 0 };
+	union bpf_attr attr = { .link_id = id };
+	fd_auto fd = bpf_call(BPF_LINK_GET_FD_BY_ID, &attr);
+
+	if (fd < 0)
+		return -errno;
+	attr = (union bpf_attr){ 0 };
+	attr.info.bpf_fd = (uint32_t)fd;
+	attr.info.info_len = sizeof(info);
+	attr.info.info = (uintptr_t)&info;
+	if (bpf_call(BPF_OBJ_GET_INFO_BY_FD, &attr) < 0)
+		return -errno;
+	return info.type == BPF_NETFILTER_LINK;
+}
+
+/* The kernel does not tell in which network namespace: all of them count. */
+static int find_netfilter_bpf(struct finding *f)
+{
+	union bpf_attr attr = { 0 };
+	int r;
+
+	while (!f->found && !bpf_call(BPF_LINK_GET_NEXT_ID, &attr)) {
+		r = is_at_netfilter(attr.next_id);
+		if (r < 0 && r != -ENOENT)
+			return r;
+		f->found = r > 0;
+		attr = (union bpf_attr){ .start_id = attr.next_id };
+	}
+	if (f->found)
+		snprintf(f->what, NET_HOOK_TEXT, "netfilter has a BPF program");
+	return f->found || errno == ENOENT ? 0 : -errno;
+}
+
+/* ---- IPVS */
+
+/* Its table has three lines before the first service. */
+static int find_ipvs(struct finding *f)
+{
+	char *text, *line;
+	ssize_t n = io_read_file(AT_FDCWD, "/proc/net/ip_vs", 1 << 20, &text);
+
+	if (n == -ENOENT)
+		return 0; /* its module is not there */
+	if (n < 0 && n != -EFBIG)
+		return (int)n;
+	line = n < 0 ? NULL : text;
+	for (int i = 0; i < 3 && line; i++) {
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	f->found = n < 0 || (line && *line);
+	if (f->found)
+		snprintf(f->what, NET_HOOK_TEXT, "IPVS has services");
+	if (n >= 0)
+		free(text);
+	return 0;
+}
+
 /* ---- IPsec */
 
 static void see_policies(const struct nlmsghdr *nlh, void *data)
@@ -206,6 +269,8 @@ int net_hooks_find(int uplink, char what[NET_HOOK_TEXT], struct error *err)
 		{ "iptables", find_iptables },
 		{ "traffic control", find_qdisc },
 		{ "tcx", find_tcx },
+		{ "BPF programs of netfilter", find_netfilter_bpf },
+		{ "IPVS", find_ipvs },
 		{ "IPsec", find_ipsec },
 	};
 	char text[NET_HOOK_TEXT] = "";

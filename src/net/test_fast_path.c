@@ -15,12 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/io.h"
+#include "core/scratch.h"
 #include "net/bpf.h"
 #include "net/net.h"
 
@@ -327,12 +329,81 @@ static void hooks(void **state)
 	}
 }
 
+/* Attached to nothing but this namespace's hook; -1 where there is no such. */
+static int netfilter_link(void)
+{
+	const struct bpf_insn accept[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = 1 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr attr = {
+		.prog_type = BPF_NETFILTER_PROGRAM,
+		.expected_attach_type = BPF_NETFILTER_ATTACH,
+		.insns = (uintptr_t)accept,
+		.insn_cnt = 2,
+		.license = (uintptr_t) "GPL",
+	};
+	/* struct { pf, hook, priority, flags }, which <linux/bpf.h> lacks */
+	const int at[] = { 2, 2, -128, 0 };
+	fd_auto prog = bpf_call(BPF_PROG_LOAD, &attr);
+
+	if (prog < 0)
+		return -1;
+	attr = (union bpf_attr){ 0 };
+	attr.link_create.prog_fd = (uint32_t)prog;
+	attr.link_create.attach_type = BPF_NETFILTER_ATTACH;
+	memcpy((char *)&attr + 16, at, sizeof(at));
+	return bpf_call(BPF_LINK_CREATE, &attr);
+}
+
+static void netfilter_program(void **state)
+{
+	char what[NET_HOOK_TEXT];
+	int link = netfilter_link();
+
+	if (link < 0) {
+		print_message("# no BPF links of netfilter here\n");
+		return;
+	}
+	assert_int_equal(net_hooks_find(host.uplink.index, what, NULL), 1);
+	assert_string_equal(what, "netfilter has a BPF program");
+	close(link);
+}
+
+/* As the kernel's module writes its table, which need not be here. */
+static void ipvs(void **state)
+{
+	static const char head[] =
+		"IP Virtual Server version 1.2.1 (size=4096)\n"
+		"Prot LocalAddress:Port Scheduler Flags\n"
+		"  -> RemoteAddress:Port Forward Weight ActiveConn InActConn\n";
+	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 8], what[NET_HOOK_TEXT];
+	int up = host.uplink.index;
+	FILE *f;
+
+	scratch_dir(dir, "/tmp");
+	snprintf(path, sizeof(path), "%s/ip_vs", dir);
+	assert_non_null(f = fopen(path, "w"));
+	fputs(head, f);
+	fflush(f);
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	assert_int_equal(mount(dir, "/proc/self/net", NULL, MS_BIND, NULL), 0);
+	assert_int_equal(net_hooks_find(up, what, NULL), 0);
+	fputs("TCP  0A000001:0050 rr  \n", f);
+	fclose(f);
+	assert_int_equal(net_hooks_find(up, what, NULL), 1);
+	assert_string_equal(what, "IPVS has services");
+	assert_int_equal(umount2("/proc/self/net", MNT_DETACH), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(doors),  cmocka_unit_test(addresses),
 		cmocka_unit_test(others), cmocka_unit_test(sizes),
-		cmocka_unit_test(hooks),
+		cmocka_unit_test(hooks),  cmocka_unit_test(netfilter_program),
+		cmocka_unit_test(ipvs),
 	};
 
 	if (geteuid() || unshare(CLONE_NEWNET) < 0) {
