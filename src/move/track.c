@@ -12,7 +12,7 @@
 #include "move/wire.h"
 
 #define ZAP_BATCH  4096
-#define READ_PIECE ((uint64_t)256 << 30) /* read in a second or less */
+#define READ_PIECE ((uint64_t)32 << 30) /* read in a tenth of a second */
 
 /* What one pass over one mapping needs to know. */
 struct pass {
