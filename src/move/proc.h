@@ -38,6 +38,9 @@ enum vma_advice {
 	VMA_IO = 1 << 10,
 	VMA_HUGETLB = 1 << 11,
 	VMA_MAYWRITE = 1 << 12,
+	VMA_ONFAULT = 1 << 13, /* locked page by page, as they come */
+	VMA_RANDOM = 1 << 14,
+	VMA_SEQUENTIAL = 1 << 15,
 };
 
 /* What shared anonymous memory is called after a move, as a memfd. */

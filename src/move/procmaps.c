@@ -224,6 +224,8 @@ static unsigned parse_vm_flags(const char *s, const char *end)
 		{ "nr", VMA_NORESERVE },  { "sl", VMA_SEALED },
 		{ "io", VMA_IO },	  { "pf", VMA_IO },
 		{ "ht", VMA_HUGETLB },	  { "mw", VMA_MAYWRITE },
+		{ "lf", VMA_ONFAULT },	  { "rr", VMA_RANDOM },
+		{ "sr", VMA_SEQUENTIAL },
 	};
 	unsigned flags = 0;
 

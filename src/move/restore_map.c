@@ -173,6 +173,8 @@ static int restore_advice(struct landing *l, const Move__Vma *v,
 		{ VMA_HUGEPAGE, MADV_HUGEPAGE },
 		{ VMA_NOHUGEPAGE, MADV_NOHUGEPAGE },
 		{ VMA_MERGEABLE, MADV_MERGEABLE },
+		{ VMA_RANDOM, MADV_RANDOM },
+		{ VMA_SEQUENTIAL, MADV_SEQUENTIAL },
 	};
 	int r = 0;
 
@@ -183,8 +185,8 @@ static int restore_advice(struct landing *l, const Move__Vma *v,
 				 v->end - v->start, (uint64_t)table[i].advice,
 				 0, 0);
 	if (r == 0 && v->advice & VMA_LOCKED)
-		r = call(l, "mlock", SYS_mlock, v->start, v->end - v->start, 0,
-			 0, 0);
+		r = call(l, "mlock2", SYS_mlock2, v->start, v->end - v->start,
+			 v->advice & VMA_ONFAULT ? MLOCK_ONFAULT : 0, 0, 0);
 	return r;
 }
 

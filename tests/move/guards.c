@@ -28,9 +28,15 @@ static const struct advised {
 	int advice;
 	char flag[4]; /* in VmFlags */
 } advised[] = {
-	{ MADV_DONTFORK, " dc" },   { MADV_WIPEONFORK, " wf" },
-	{ MADV_DONTDUMP, " dd" },   { MADV_HUGEPAGE, " hg" },
-	{ MADV_NOHUGEPAGE, " nh" }, { -1, " lo" },
+	{ MADV_DONTFORK, " dc" },
+	{ MADV_WIPEONFORK, " wf" },
+	{ MADV_DONTDUMP, " dd" },
+	{ MADV_HUGEPAGE, " hg" },
+	{ MADV_NOHUGEPAGE, " nh" },
+	{ -1, " lo" },
+	{ MADV_RANDOM, " rr" },
+	{ MADV_SEQUENTIAL, " sr" },
+	{ -2, " lf" },
 };
 #define NR_ADVISED (sizeof(advised) / sizeof(*advised))
 static unsigned char *area[NR_ADVISED];
@@ -83,7 +89,9 @@ static void make_advice(void)
 		CHECK(munmap(area[i] + CHECK_PAGE, CHECK_PAGE) == 0);
 		area[i][5] = (unsigned char)i;
 		if (advised[i].advice < 0)
-			CHECK(mlock(area[i], CHECK_PAGE) == 0);
+			CHECK(mlock2(area[i], CHECK_PAGE,
+				     advised[i].advice == -2 ? MLOCK_ONFAULT
+							     : 0) == 0);
 		else
 			madvise(area[i], CHECK_PAGE, advised[i].advice);
 	}
