@@ -115,7 +115,7 @@ no_programs() { # HOST
 	exchange h1,h2
 	fast h1 h2
 	[ "$(on h1 "$BATS_TEST_DIRNAME/tcx.py" eth0)" = stint_fast_path ]
-	kill -9 "$(pgrep -of "keeper --run-dir=$bed/h1/run ")"
+	kill -9 "$(pgrep -of "keeper [^ ]* --run-dir=$bed/h1/run ")"
 	run ! wait "$background"
 	background=
 	eventually no_programs h1

@@ -38,7 +38,7 @@ nothing_left() {
 
 nothing_there() {
 	[ -z "$(find "$dir"/*/keepers "$dir"/*/capsules -mindepth 1 ! -name .lock 2>/dev/null)" ] &&
-		! pgrep -f "keeper --run-dir=$dir" >/dev/null
+		! pgrep -f "keeper [^ ]* --run-dir=$dir" >/dev/null
 }
 
 @test "exit statuses and signals come through" {

@@ -252,7 +252,7 @@ switches() { # PID
 	exec 4<"$bed/pager"
 	read -r first <&4
 	st migrate 1.0 h2
-	kill -9 "$(pgrep -of "keeper --run-dir=$bed/h1/run ")"
+	kill -9 "$(pgrep -of "keeper [^ ]* --run-dir=$bed/h1/run ")"
 	eventually grep -q keeper=gone "$bed/h1/agent.log"
 	timeout 100 cat <&4 | tail -n 1 | grep -qx 400000
 	wait "$background"
