@@ -3,8 +3,7 @@
  *
  * GnuTLS makes a system call per 16 KiB record when it sends and two when it
  * receives; here its transport functions work on buffers of ours, so that a
- * call carries many records.  (Measured in bench/tls.)  Application data does
- * not pass through it: tls_record.c.
+ * call carries many records.  (Measured in bench/tls.)
  */
 #include "core/tls.h"
 
@@ -18,7 +17,6 @@
 #include <gnutls/gnutls.h>
 
 #include "core/clock.h"
-#include "core/tls_priv.h"
 #include "core/xalloc.h"
 
 /*
@@ -29,10 +27,33 @@
 	"NONE:+VERS-TLS1.3:+ECDHE-PSK:+AES-128-GCM:+CHACHA20-POLY1305:" \
 	"+AEAD:+GROUP-X25519:+GROUP-SECP256R1:+SIGN-ALL:+COMP-NULL"
 
+enum {
+	BUFFER_SIZE = 256 << 10,
+	RECORD_ROOM = 17 << 10, /* more than any one record takes */
+};
+
+/* Bytes [at, end) of data wait; made when first used. */
+struct buffer {
+	char *data;
+	size_t at, end;
+};
+
+struct tls {
+	gnutls_session_t session;
+	gnutls_psk_client_credentials_t client;
+	gnutls_psk_server_credentials_t server;
+	tls_lookup_fn lookup;
+	void *ctx;
+	char peer[TLS_IDENTITY_MAX];
+	int fd;
+	usec_t deadline; /* of a blocking handshake; 0: none */
+	struct buffer in, out;
+};
+
 /* What is in the out buffer onto the wire; 0 or -errno. */
 static int out_drain(struct tls *tls)
 {
-	struct tls_buffer *b = &tls->out;
+	struct buffer *b = &tls->out;
 	ssize_t r;
 
 	while (b->at < b->end) {
@@ -54,22 +75,22 @@ static ssize_t transport_fail(struct tls *tls, int code)
 	return -1;
 }
 
-int tls_out_room(struct tls *tls)
+/* Room for one more record: 0, -EAGAIN or another -errno. */
+static int out_room(struct tls *tls)
 {
-	struct tls_buffer *b = &tls->out;
+	struct buffer *b = &tls->out;
 	int r = 0;
 
 	if (!b->data)
-		b->data = xmalloc(TLS_BUFFER_SIZE);
-	if (TLS_BUFFER_SIZE - b->end < TLS_RECORD_ROOM)
+		b->data = xmalloc(BUFFER_SIZE);
+	if (BUFFER_SIZE - b->end < RECORD_ROOM)
 		r = out_drain(tls);
-	if (b->at && b->end > b->at &&
-	    TLS_BUFFER_SIZE - b->end < TLS_RECORD_ROOM) {
+	if (b->at && b->end > b->at && BUFFER_SIZE - b->end < RECORD_ROOM) {
 		memmove(b->data, b->data + b->at, b->end - b->at);
 		b->end -= b->at;
 		b->at = 0;
 	}
-	if (TLS_BUFFER_SIZE - b->end >= TLS_RECORD_ROOM)
+	if (BUFFER_SIZE - b->end >= RECORD_ROOM)
 		return 0;
 	return r < 0 ? r : -EAGAIN;
 }
@@ -78,13 +99,13 @@ static ssize_t transport_push(gnutls_transport_ptr_t ptr, const void *p,
 			      size_t n)
 {
 	struct tls *tls = ptr;
-	struct tls_buffer *b = &tls->out;
-	int r = tls_out_room(tls);
+	struct buffer *b = &tls->out;
+	int r = out_room(tls);
 
 	if (r < 0)
 		return transport_fail(tls, r);
-	if (n > TLS_BUFFER_SIZE - b->end)
-		n = TLS_BUFFER_SIZE - b->end;
+	if (n > BUFFER_SIZE - b->end)
+		n = BUFFER_SIZE - b->end;
 	memcpy(b->data + b->end, p, n);
 	b->end += n;
 	return n;
@@ -106,9 +127,10 @@ static int await_input(struct tls *tls)
 	return r < 0 ? -errno : 0;
 }
 
-ssize_t tls_in_fill(struct tls *tls)
+/* Some bytes into the empty in buffer: their count, 0 at the end, -errno. */
+static ssize_t in_fill(struct tls *tls)
 {
-	struct tls_buffer *b = &tls->in;
+	struct buffer *b = &tls->in;
 	ssize_t r;
 
 	/* The peer may be waiting for what we have before it answers. */
@@ -121,28 +143,25 @@ ssize_t tls_in_fill(struct tls *tls)
 			return r;
 	}
 	if (!b->data)
-		b->data = xmalloc(TLS_BUFFER_SIZE);
-	memmove(b->data, b->data + b->at, b->end - b->at);
-	b->end -= b->at;
-	b->at = 0;
+		b->data = xmalloc(BUFFER_SIZE);
 	do
-		r = recv(tls->fd, b->data + b->end, TLS_BUFFER_SIZE - b->end,
-			 0);
+		r = recv(tls->fd, b->data, BUFFER_SIZE, 0);
 	while (r < 0 && errno == EINTR);
 	if (r < 0)
 		return -errno;
-	b->end += (size_t)r;
+	b->at = 0;
+	b->end = r;
 	return r;
 }
 
 static ssize_t transport_pull(gnutls_transport_ptr_t ptr, void *p, size_t n)
 {
 	struct tls *tls = ptr;
-	struct tls_buffer *b = &tls->in;
+	struct buffer *b = &tls->in;
 	ssize_t r;
 
 	if (b->at == b->end) {
-		r = tls->no_fill ? -EAGAIN : tls_in_fill(tls);
+		r = in_fill(tls);
 		if (r <= 0)
 			return r ? transport_fail(tls, r) : 0;
 	}
@@ -173,7 +192,7 @@ static int server_key(gnutls_session_t session, const char *username,
 	return 0;
 }
 
-int tls_errno(int code)
+static int tls_errno(int code)
 {
 	switch (code) {
 	case GNUTLS_E_AGAIN:
@@ -274,10 +293,8 @@ void tls_destroy(struct tls *tls)
 		gnutls_psk_free_client_credentials(tls->client);
 	if (tls->server)
 		gnutls_psk_free_server_credentials(tls->server);
-	tls_record_end(tls);
 	free(tls->in.data);
 	free(tls->out.data);
-	free(tls->plain.data);
 	free(tls);
 }
 
@@ -343,9 +360,7 @@ int tls_handshake(struct tls *tls, usec_t timeout, struct error *err)
 					 "the peer gave no identity");
 		memcpy(tls->peer, peer, strlen(peer) + 1);
 	}
-	r = tls_record_begin(tls);
-	if (r == 0)
-		r = tls_flush(tls);
+	r = tls_flush(tls);
 	if (r < 0 && r != -EAGAIN)
 		return error_sys(err, r, "TLS handshake");
 	return 0;
@@ -356,12 +371,46 @@ const char *tls_peer(const struct tls *tls)
 	return tls->peer;
 }
 
+ssize_t tls_read(struct tls *tls, void *p, size_t n)
+{
+	ssize_t r;
+
+	do
+		r = gnutls_record_recv(tls->session, p, n);
+	while (r == GNUTLS_E_INTERRUPTED);
+	return r < 0 ? tls_errno(r) : r;
+}
+
+ssize_t tls_write(struct tls *tls, const void *p, size_t n)
+{
+	ssize_t r = out_room(tls);
+
+	if (r < 0)
+		return r;
+	do
+		r = gnutls_record_send(tls->session, p, n);
+	while (r == GNUTLS_E_INTERRUPTED);
+	return r < 0 ? tls_errno(r) : r;
+}
+
 int tls_flush(struct tls *tls)
 {
 	return out_drain(tls);
 }
 
+bool tls_pending(const struct tls *tls)
+{
+	return tls->in.at < tls->in.end ||
+	       gnutls_record_check_pending(tls->session);
+}
+
 bool tls_unsent(const struct tls *tls)
 {
 	return tls->out.at < tls->out.end;
+}
+
+void tls_bye(struct tls *tls)
+{
+	gnutls_bye(tls->session, GNUTLS_SHUT_WR);
+	(void)!tls_flush(tls);
 }

@@ -13,8 +13,7 @@
  * inside until tls_flush(), read bytes may wait inside: tls_pending().
  * It works over blocking and non-blocking descriptors; over the latter the
  * calls give -EAGAIN, and tls_unsent() says whether to wait for POLLOUT.
- * They give -ENOTCONN before the handshake's end.  After any other error only
- * tls_destroy() makes sense.
+ * After any other error only tls_destroy() makes sense.
  */
 #ifndef CORE_TLS_H
 #define CORE_TLS_H
@@ -89,10 +88,7 @@ int tls_handshake(struct tls *tls, usec_t timeout,
 /* Who the peer proved to be (a server's view); "" before that. */
 const char *tls_peer(const struct tls *tls);
 
-/*
- * Up to n bytes: their count, 0 when the peer said goodbye, or -errno.  The
- * rest of p may be written over, too.
- */
+/* Up to n bytes: their count, 0 when the peer said goodbye, or -errno. */
 ssize_t tls_read(struct tls *tls, void *p, size_t n) must_check;
 
 /*
@@ -100,12 +96,6 @@ ssize_t tls_read(struct tls *tls, void *p, size_t n) must_check;
  * count or -errno.
  */
 ssize_t tls_write(struct tls *tls, const void *p, size_t n) must_check;
-
-/*
- * New keys for what is written from here on.  tls_write() does it by itself as
- * often as the cipher demands.  0, -EAGAIN or -errno.
- */
-int tls_rekey(struct tls *tls) must_check;
 
 /* Everything written so far onto the wire; 0, -EAGAIN or -errno. */
 int tls_flush(struct tls *tls) must_check;
