@@ -372,6 +372,7 @@ static int list_results(struct tracee *t, size_t i, struct tracee_list *l,
 int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 	       size_t nr_data, struct error *err)
 {
+	size_t nr = 0;
 	int r = 0;
 
 	if (nr_data &&
@@ -382,14 +383,17 @@ int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 			r = list_load(t, i, &list[i], err);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < t->nr && r == 0; i++)
-		if (list[i].n)
-			r = list_start(t, i, err);
+	while (nr < t->nr && (!list[nr].n || (r = list_start(t, nr, err)) == 0))
+		nr++;
 	if (r == 0)
 		r = move_fault(MF_SOURCE_INJECTED, err);
-	for (size_t i = 0; i < t->nr && r == 0; i++)
-		if (list[i].n)
-			r = list_wait(t, i, &list[i], err);
+	/* A failure or not: let go in the middle it would keep our mask. */
+	for (size_t i = 0; i < nr; i++) {
+		int k = list[i].n ? list_wait(t, i, &list[i], r ? NULL : err)
+				  : 0;
+
+		r = r < 0 ? r : k;
+	}
 	for (size_t i = 0; i < t->nr && r == 0; i++)
 		if (list[i].n)
 			r = list_results(t, i, &list[i], err);

@@ -105,6 +105,9 @@ class Strike(Drive):
 
     def settled(self):
         """Both engines are through: gone, or waiting for their process."""
+        victim = self.sending if self.at_source else self.receiving
+        if self.action == "cut" and (stat_of(victim.pid) or "-")[0] == "T":
+            os.kill(victim.pid, signal.SIGCONT)  # it came there once more
         if self.sending.poll() is None:
             return False
         if self.receiving.poll() is not None:
