@@ -180,6 +180,17 @@ assert s["version"]'
 	fails "job 2: 4 processors" "$stint" sweep -p fcfs --swf "$dir/t.swf" --hosts 3x1
 }
 
+@test "sed uses hosts whose speed factors are no whole numbers" {
+	printf '; MaxProcs: 30\n1 0 -1 100 4 -1 -1 4 100 -1 1 7 1 -1 1 -1 -1 -1\n' >"$dir/f.swf"
+	sed 's/ 4 / 30 /g' "$dir/f.swf" >"$dir/all.swf"
+	for p in sed1 sed2; do
+		"$stint" sim -p $p --swf "$dir/f.swf" --hosts 4x1.2 -o "$dir/j.csv" >/dev/null
+		[ "$(cut -d, -f3,4 "$dir/j.csv" | tail -1)" = 0,120 ]
+		"$stint" sim -p $p --swf "$dir/all.swf" --hosts 5x1,25x1.5 -o "$dir/j.csv" >/dev/null
+		[ "$(cut -d, -f3,4 "$dir/j.csv" | tail -1)" = 0,150 ]
+	done
+}
+
 @test "bad traces: one line with file and line, no output" {
 	out=$dir/jobs.csv
 	small; sed -i '3s/ 4 60/ x 60/' "$dir/t.swf"

@@ -37,9 +37,10 @@ void sed_init(struct sed *sed, enum sed_kind kind, const double *alpha,
 		sed->hosts[i].alpha = alpha[i];
 		max = fmax(max, alpha[i]);
 	}
-	sed->nr_classes = (int)floor(max);
+	sed->slowest = max;
+	sed->nr_classes = sed_class(max);
 	for (int i = 0; i < nr_hosts; i++)
-		sed->hosts[i].threshold = sed->nr_classes;
+		sed->hosts[i].threshold = max;
 }
 
 void sed_copy(struct sed *to, const struct sed *from)
@@ -66,19 +67,21 @@ void sed_clear(struct sed *sed)
 	memset(sed, 0, sizeof(*sed));
 }
 
+/* What a quotient of factors may lack of the whole number that it is: 3.3 / 1.1
+ * is 2.9999999999999996. */
+static const double rounding = 1e-9;
+
 /* How many virtual nodes of class k is this host? */
 static int nodes_of(const struct sed *sed, const struct sed_host *h, int k)
 {
-	double limit;
-	int n;
+	double d = delay_of(h, 1), limit = fmin(k + 0.5, h->threshold);
+	int class, n;
 
 	if (sed->kind == SED1) {
-		int d = sed_class(delay_of(h, 1));
-
-		return d <= h->threshold && d <= k;
+		class = sed_class(d);
+		return class <= k && fmin(d, class) <= h->threshold;
 	}
-	limit = fmin(k + 0.5, h->threshold);
-	n = (int)floor(limit / h->alpha - h->load - h->external);
+	n = (int)floor(limit / h->alpha - h->load - h->external + rounding);
 	return n < 0 ? 0 : n;
 }
 
@@ -162,7 +165,7 @@ static void choose(const struct sed *sed, int k, int size, const int *had,
 static void update_thresholds(struct sed *sed, size_t without)
 {
 	for (int i = 0; i < sed->nr_hosts; i++)
-		sed->hosts[i].threshold = sed->nr_classes;
+		sed->hosts[i].threshold = sed->slowest;
 	for (size_t j = 0; j < sed->nr_jobs; j++) {
 		const struct sed_job *job = &sed->jobs[j];
 

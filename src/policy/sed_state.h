@@ -6,7 +6,7 @@
  *
  *   delay of host i      d_i = alpha_i * (1 + load_i)
  *   delay class k        delays in [k - 0.5, k + 0.5), the first [1, 1.5);
- *                        k = 1 .. alpha_max
+ *                        k = 1 .. the class of alpha_max
  *   slow-down threshold  s_i = least expected delay class of the jobs that
  *                        have a process on host i, alpha_max where none has
  *   availability a_k     nodes that a job may get when it accepts delay k:
@@ -16,8 +16,20 @@
  *   mapping              the class k that minimizes k / min(a_k, maxsize)
  *                        with a_k >= minsize; ties go to the faster class
  *
+ * Speed factors that are no whole numbers: §4.1 numbers the classes up to
+ * alpha_max, whatever that is, and calls alpha_max itself, not its whole part,
+ * the threshold of an idle host.  So an idle host of 1.2, the slowest there is,
+ * is in class 1.  For a fraction of .5 and more the text leaves a gap: with
+ * alpha_max 1.5 the classes end before 1.5, and no host of 1.5 is in any.  Here
+ * there is one class more then, the one whose interval holds alpha_max; and
+ * since §4.1 wants no process delayed by more than alpha_max, no threshold is
+ * above that, though the last class's number (2) is.  So an idle machine offers
+ * every host (test_sed.c draws machines), and one of whole factors has the
+ * classes and thresholds of the text.
+ *
  * Choices where the text is silent: a delay that is no whole number belongs to
- * the class whose interval holds it, also in SED1's comparison; within a class
+ * the class whose interval holds it, and is not above a threshold if its class's
+ * number is not (SED1); within a class
  * the least delayed nodes are taken first ("fast hosts first", §4.2.2), ties
  * by host number; a job moves only as a whole and to the fastest class that has
  * room for all of it, counted as if the job itself were gone.
@@ -35,10 +47,10 @@
 enum sed_kind { SED1 = 1, SED2 = 2 };
 
 struct sed_host {
-	double alpha;	 /* speed factor: 1 is the fastest, larger is slower */
-	double external; /* runnable processes that are not ours */
-	int load;	 /* processes of ours */
-	int threshold;	 /* s_i, a class */
+	double alpha;	  /* speed factor: 1 is the fastest, larger is slower */
+	double external;  /* runnable processes that are not ours */
+	int load;	  /* processes of ours */
+	double threshold; /* s_i */
 };
 
 struct sed_job {
@@ -51,6 +63,7 @@ struct sed_job {
 /* Jobs are kept in the order in which they were started. */
 struct sed {
 	enum sed_kind kind;
+	double slowest; /* alpha_max */
 	int nr_classes;
 	int nr_hosts;
 	struct sed_host *hosts;

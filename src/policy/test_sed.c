@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "core/random.h"
 #include "policy/mapstates.h"
 #include "policy/sed_state.h"
 
@@ -168,6 +169,69 @@ static void classes_reach_half_a_step_further(void **state)
 		assert_int_equal(avail[2], kind == SED1 ? 2 : 4);
 		sed_clear(&sed);
 	}
+}
+
+/* An idle machine offers every host, whatever its speed factors are, and a job
+ * of one process for each is mapped; once each host has one, delays stay within
+ * those of the slowest class. */
+static void an_idle_machine_offers_every_host(void **state)
+{
+	struct random_stream r;
+	double alpha[40];
+	int avail[64];
+
+	(void)state;
+	random_init(&r, 11, "sed", 0);
+	for (int round = 0; round < 2000; round++) {
+		int n = 1 + (int)random_below(&r, 40), size = 0, class;
+		double top = 0.1 * (double)(1 + random_below(&r, 500)), max = 1;
+		struct sed sed;
+
+		for (int i = 0; i < n; i++) {
+			alpha[i] =
+				1 + top * (double)random_below(&r, 1000) / 1000;
+			max = alpha[i] > max ? alpha[i] : max;
+		}
+		sed_init(&sed, round % 2 ? SED1 : SED2, alpha, n);
+		assert_true(sed.nr_classes < 64);
+		sed_availability(&sed, avail);
+		assert_true(avail[sed.nr_classes] >= n);
+		class = sed_map(&sed, n, n, &size);
+		assert_in_range(class, 1, sed.nr_classes);
+		assert_int_equal(size, n);
+		sed_start(&sed, 1, class, n);
+		while ((class = sed_map(&sed, 1, 1, &size)))
+			sed_start(&sed, sed.nr_jobs + 1, class, 1);
+		for (int i = 0; i < n && round % 2 == 0; i++)
+			assert_true(alpha[i] * sed.hosts[i].load <= max + 1e-6);
+		sed_clear(&sed);
+	}
+}
+
+/* Factors as they are written on a command line: one at the class's end, one
+ * whose triple is the slowest's. */
+static void fractions_at_the_edge(void **state)
+{
+	static const double half[] = { 1, 1.5, 1.5 }, third[] = { 1.1, 3.3 };
+	int avail[5];
+	struct sed sed;
+
+	(void)state;
+	sed_init(&sed, SED1, half, 3);
+	assert_int_equal(sed.nr_classes, 2);
+	sed_availability(&sed, avail);
+	assert_int_equal(avail[1], 1);
+	assert_int_equal(avail[2], 3);
+	/* Class 2 goes no further than 1.5: the fast host takes no second. */
+	sed_start(&sed, 1, 2, 3);
+	sed_availability(&sed, avail);
+	assert_int_equal(avail[2], 0);
+	sed_clear(&sed);
+	sed_init(&sed, SED2, third, 2);
+	assert_int_equal(sed.nr_classes, 3);
+	sed_availability(&sed, avail);
+	assert_int_equal(avail[3], 3 + 1);
+	sed_clear(&sed);
 }
 
 /* System 2: 20 fast and 10 slow run a job each; the fast one ends. */
@@ -381,6 +445,8 @@ int main(void)
 		cmocka_unit_test(ties_go_to_the_faster_class),
 		cmocka_unit_test(load_of_others_counts),
 		cmocka_unit_test(classes_reach_half_a_step_further),
+		cmocka_unit_test(an_idle_machine_offers_every_host),
+		cmocka_unit_test(fractions_at_the_edge),
 		cmocka_unit_test(whole_jobs_migrate_to_a_faster_class),
 		cmocka_unit_test(hosts_that_are_as_good_are_kept),
 		cmocka_unit_test(diagrams_of_system1),
