@@ -10,37 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
-
+#include "cluster/store_priv.h"
 #include "core/log.h"
 #include "core/xalloc.h"
-
-static const char schema[] =
-	"PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;"
-	"PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
-	"BEGIN EXCLUSIVE;"
-	"CREATE TABLE IF NOT EXISTS job (id INTEGER PRIMARY KEY AUTOINCREMENT,"
-	" state INT, spec BLOB, why TEXT, submit INT, start INT, end INT,"
-	" exit INT, bad_rank INT, pmi_generation INT, pmi_release BLOB);"
-	"DROP INDEX IF EXISTS job_state;"
-	"CREATE TABLE IF NOT EXISTS rank (job INT, rank INT, state INT,"
-	" host TEXT, address INT, epoch INT, last_epoch INT, exit INT,"
-	" moves INT, downtime INT, stdout_end INT, stderr_end INT,"
-	" PRIMARY KEY (job, rank)) WITHOUT ROWID;"
-	"CREATE TABLE IF NOT EXISTS signals (job INT, rank INT, waiting INT,"
-	" sent INT, number INT, PRIMARY KEY (job, rank)) WITHOUT ROWID;"
-	"CREATE TABLE IF NOT EXISTS move (job INT, rank INT, epoch INT,"
-	" src TEXT, dst TEXT, state INT, moved BLOB, source_epoch INT,"
-	" PRIMARY KEY (job, rank, epoch)) WITHOUT ROWID;"
-	"CREATE INDEX IF NOT EXISTS move_state ON move (state);"
-	"CREATE TABLE IF NOT EXISTS host (name TEXT PRIMARY KEY, drain INT,"
-	" boot_id TEXT) WITHOUT ROWID;"
-	"CREATE TABLE IF NOT EXISTS record (seq INTEGER PRIMARY KEY"
-	" AUTOINCREMENT, at INT, job INT, begin INT, line TEXT);"
-	"CREATE INDEX IF NOT EXISTS record_begin ON record (begin)"
-	" WHERE begin;"
-	"CREATE INDEX IF NOT EXISTS record_job ON record (job) WHERE job;"
-	"COMMIT;";
 
 enum statement {
 	PUT_JOB,
@@ -69,11 +41,17 @@ enum statement {
 };
 
 static const char *const sql[NR_STATEMENTS] = {
-	[PUT_JOB] = "REPLACE INTO job VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-	[PUT_RANK] = "REPLACE INTO rank VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-	[PUT_SIGNALS] = "REPLACE INTO signals VALUES (?,?,?,?,?)",
-	[PUT_MOVE] = "REPLACE INTO move VALUES (?,?,?,?,?,?,?,?)",
-	[PUT_HOST] = "REPLACE INTO host VALUES (?,?,?)",
+	[PUT_JOB] = "REPLACE INTO job (id, state, spec, why, submit, start, "
+		    "end, exit, bad_rank, pmi_generation, pmi_release) "
+		    "VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+	[PUT_RANK] = "REPLACE INTO rank (job, rank, state, host, address, "
+		     "epoch, last_epoch, exit, moves, downtime, stdout_end, "
+		     "stderr_end) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+	[PUT_SIGNALS] = "REPLACE INTO signals (job, rank, waiting, sent, "
+			"number) VALUES (?,?,?,?,?)",
+	[PUT_MOVE] = "REPLACE INTO move (job, rank, epoch, src, dst, state, "
+		     "moved, source_epoch) VALUES (?,?,?,?,?,?,?,?)",
+	[PUT_HOST] = "REPLACE INTO host (name, drain, boot_id) VALUES (?,?,?)",
 	[PUT_LINE] = "INSERT INTO record (at, job, begin, line) "
 		     "VALUES (?,?,?,?)",
 	[FORGET_JOB] = "DELETE FROM job WHERE id = ?",
@@ -88,18 +66,24 @@ static const char *const sql[NR_STATEMENTS] = {
 	/* Also of jobs that are forgotten. */
 	[LAST_JOB] = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence "
 		     "WHERE name = 'job'",
-	[EACH_JOB] = "SELECT * FROM job ORDER BY id",
-	[EACH_RANK] = "SELECT * FROM rank WHERE job = ? ORDER BY rank",
-	[EACH_SIGNALS] = "SELECT * FROM signals WHERE job = ? ORDER BY rank",
+	[EACH_JOB] = "SELECT id, state, spec, why, submit, start, end, exit, "
+		     "bad_rank, pmi_generation, pmi_release FROM job "
+		     "ORDER BY id",
+	[EACH_RANK] = "SELECT job, rank, state, host, address, epoch, "
+		      "last_epoch, exit, moves, downtime, stdout_end, "
+		      "stderr_end FROM rank WHERE job = ? ORDER BY rank",
+	[EACH_SIGNALS] = "SELECT job, rank, waiting, sent, number "
+			 "FROM signals WHERE job = ? ORDER BY rank",
 	[WAS_THERE] = "SELECT 1 FROM move WHERE job = ?1 AND rank = ?2 AND "
 		      "((epoch = ?3 AND dst = ?4) OR "
 		      "(source_epoch = ?3 AND src = ?4)) LIMIT 1",
-	[EACH_MOVE] =
-		"SELECT * FROM move WHERE state <> 2 ORDER BY job, rank, epoch",
-	[EACH_HOST] = "SELECT * FROM host ORDER BY name",
-	[EACH_LINE] = "SELECT * FROM record WHERE seq >= ? ORDER BY seq",
-	[EACH_LINE_OF] = "SELECT * FROM record WHERE seq >= ? AND job = ? "
-			 "ORDER BY seq",
+	[EACH_MOVE] = "SELECT job, rank, epoch, src, dst, state, source_epoch "
+		      "FROM move WHERE state <> 2 ORDER BY job, rank, epoch",
+	[EACH_HOST] = "SELECT name, drain, boot_id FROM host ORDER BY name",
+	[EACH_LINE] = "SELECT seq, at, job, begin, line FROM record "
+		      "WHERE seq >= ? ORDER BY seq",
+	[EACH_LINE_OF] = "SELECT seq, at, job, begin, line FROM record "
+			 "WHERE seq >= ? AND job = ? ORDER BY seq",
 };
 
 struct store {
@@ -121,13 +105,17 @@ __attribute__((noreturn)) static void give_up(struct store *s)
 }
 
 static int open_failed(struct store *s, int code, const char *path,
-		       struct error *err)
+		       const struct error *why, struct error *err)
 {
 	int r = code == SQLITE_BUSY ? -EBUSY : -EIO;
 
-	error_set(err, r, "%s: %s%s", path,
-		  s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code),
-		  r == -EBUSY ? "; is another controller running?" : "");
+	if (*why->text)
+		error_set(err, r, "%s", why->text);
+	else
+		error_set(err, r, "%s: %s%s", path,
+			  s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code),
+			  r == -EBUSY ? "; is another controller running?"
+				      : "");
 	store_close(s);
 	return r;
 }
@@ -135,19 +123,20 @@ static int open_failed(struct store *s, int code, const char *path,
 int store_open(const char *path, struct store **ret, struct error *err)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
+	struct error why = ERROR_INIT;
 	int r = sqlite3_open_v2(
 		path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
 
 	if (r == SQLITE_OK)
 		r = chmod(path, 0600) < 0 ? SQLITE_CANTOPEN : SQLITE_OK;
 	if (r == SQLITE_OK)
-		r = sqlite3_exec(s->db, schema, NULL, NULL, NULL);
+		r = store_schema(s->db, path, &why);
 	for (int i = 0; i < NR_STATEMENTS && r == SQLITE_OK; i++)
 		r = sqlite3_prepare_v3(s->db, sql[i], -1,
 				       SQLITE_PREPARE_PERSISTENT, &s->stmt[i],
 				       NULL);
 	if (r != SQLITE_OK)
-		return open_failed(s, r, path, err);
+		return open_failed(s, r, path, &why, err);
 	*ret = s;
 	return 0;
 }
@@ -435,7 +424,7 @@ void store_each_move(struct store *s,
 			.from = text_of(st, 3),
 			.to = text_of(st, 4),
 			.state = sqlite3_column_int(st, 5),
-			.source_epoch = sqlite3_column_int64(st, 7),
+			.source_epoch = sqlite3_column_int64(st, 6),
 		};
 		each(ctx, &move);
 	}

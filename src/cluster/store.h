@@ -97,7 +97,9 @@ struct store_line {
 
 /*
  * Open or make the file.  -EBUSY when another process has it open for
- * writing: there is one controller.
+ * writing: there is one controller.  One of an earlier version is brought up
+ * to date, and a copy of it as it was kept as PATH.vN; one of a later version
+ * is refused, and left as it is.
  */
 int store_open(const char *path, struct store **ret,
 	       struct error *err) must_check;
