@@ -21,6 +21,7 @@
 
 #include "cluster/agent_priv.h"
 #include "cluster/keys.h"
+#include "cluster/loop.h"
 #include "cluster/process.h"
 #include "core/io.h"
 #include "core/log.h"
@@ -161,8 +162,7 @@ static void connect_later(struct agent *a)
 {
 	sd_event_source_disable_unref(a->again);
 	a->again = NULL;
-	sd_event_add_time_relative(a->event, &a->again, CLOCK_MONOTONIC,
-				   a->pause, USEC_PER_MSEC, on_again, a);
+	loop_after(a->event, &a->again, a->pause, on_again, a);
 	a->pause = a->pause * 2 < PAUSE_MAX ? a->pause * 2 : PAUSE_MAX;
 }
 
@@ -429,14 +429,16 @@ static int agent_serve(struct agent *a, struct error *err)
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &block, NULL);
-	r = sd_event_new(&a->event);
+	r = loop_create(&a->event, err);
+	if (!r)
+		r = loop_signals(a->event, (int[]){ SIGTERM, SIGINT, 0 },
+				 on_signal, NULL, err);
+	if (!r)
+		r = loop_signals(a->event, (int[]){ SIGCHLD, 0 }, on_child,
+				 NULL, err);
 	if (r < 0)
-		return error_sys(err, r, "event loop");
-	sd_event_add_signal(a->event, NULL, SIGTERM, on_signal, NULL);
-	sd_event_add_signal(a->event, NULL, SIGINT, on_signal, NULL);
-	sd_event_add_signal(a->event, NULL, SIGCHLD, on_child, NULL);
-	sd_event_add_time_relative(a->event, &a->report, CLOCK_MONOTONIC,
-				   USEC_PER_MSEC, USEC_PER_MSEC, on_report, a);
+		return r;
+	loop_after(a->event, &a->report, USEC_PER_MSEC, on_report, a);
 	agent_connect(a);
 	r = sd_event_loop(a->event);
 	return r < 0 ? error_sys(err, r, "event loop") : 0;

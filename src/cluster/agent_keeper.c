@@ -21,6 +21,7 @@
 
 #include "cluster/agent_priv.h"
 #include "cluster/capsule.h"
+#include "cluster/loop.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 
@@ -141,8 +142,7 @@ static int on_retry(sd_event_source *src, uint64_t usec, void *arg)
 static void relay_broken(struct relay *r)
 {
 	relay_disconnect(r);
-	sd_event_add_time_relative(r->agent->event, &r->retry, CLOCK_MONOTONIC,
-				   RETRY_AFTER, USEC_PER_MSEC, on_retry, r);
+	loop_after(r->agent->event, &r->retry, RETRY_AFTER, on_retry, r);
 }
 
 static void relay_arm(struct relay *r)
@@ -232,8 +232,11 @@ static void relay_connect(struct relay *r)
 			relay_broken(r);
 		return;
 	}
-	sd_event_add_io(r->agent->event, &r->io, r->fd, EPOLLIN, on_packet, r);
-	relay_arm(r);
+	if (sd_event_add_io(r->agent->event, &r->io, r->fd, EPOLLIN, on_packet,
+			    r) < 0)
+		relay_broken(r);
+	else
+		relay_arm(r);
 }
 
 void relay_packet(struct relay *r, const ProtobufCBinaryData *data)
@@ -463,8 +466,10 @@ void relay_start(struct agent *a, const Control__KeeperName *name, uint64_t re)
 		start_answer(r, strerror(-k));
 		return;
 	}
-	sd_event_add_io(a->event, &r->ready, fds[0], EPOLLIN, on_ready, r);
-	sd_event_add_time_relative(a->event, &r->patience, CLOCK_MONOTONIC,
-				   START_PATIENCE, USEC_PER_MSEC, on_patience,
-				   r);
+	k = sd_event_add_io(a->event, &r->ready, fds[0], EPOLLIN, on_ready, r);
+	if (k < 0) {
+		start_answer(r, "its keeper cannot be waited for");
+		return;
+	}
+	loop_after(a->event, &r->patience, START_PATIENCE, on_patience, r);
 }

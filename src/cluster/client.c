@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster/loop.h"
 #include "cluster/testbed.h"
 #include "core/conf.h"
 #include "core/xalloc.h"
@@ -250,10 +251,10 @@ int client_open(struct client_conf *conf, struct client **ret,
 		return r;
 	signal(SIGPIPE, SIG_IGN);
 	c = xcalloc(1, sizeof(*c));
-	r = sd_event_new(&c->event);
+	r = loop_create(&c->event, err);
 	if (r < 0) {
 		free(c);
-		return error_sys(err, r, "event loop");
+		return r;
 	}
 	c->where = xstrdup(conf->controller);
 	c->conn = conn_connect(c->event, &address, &key, OPEN_TIMEOUT,

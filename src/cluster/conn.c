@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cluster/conn_priv.h"
+#include "cluster/loop.h"
 #include "core/xalloc.h"
 
 enum {
@@ -101,13 +102,22 @@ static void conn_arm(struct conn *c)
 		events = EPOLLOUT;
 	else if (tls_unsent(c->tls) || c->out_at < c->out_end)
 		events |= EPOLLOUT;
-	sd_event_source_set_io_events(c->io, events);
+	if (c->io)
+		sd_event_source_set_io_events(c->io, events);
 }
 
 static void run_again(struct conn *c)
 {
 	if (c->again)
 		sd_event_source_set_enabled(c->again, SD_EVENT_ONESHOT);
+}
+
+/* One that conn_fail() has ended, maybe in a callback, is served no more. */
+static int failed(const struct conn *c, struct error *err)
+{
+	if (c->failed)
+		*err = c->why;
+	return c->failed;
 }
 
 static int run_connect(struct conn *c, struct error *err)
@@ -139,7 +149,7 @@ static int run_handshake(struct conn *c, struct error *err)
 	}
 	c->state = READY;
 	c->ops->ready(c, c->ctx);
-	return 0;
+	return failed(c, err);
 }
 
 static int run_send(struct conn *c, struct error *err)
@@ -182,14 +192,15 @@ static int run_messages(struct conn *c, struct error *err)
 	size_t n;
 	int r;
 
-	while (!c->destroyed && (r = frames_next(&c->in, &p, &n, err))) {
+	while (!c->destroyed && !c->failed &&
+	       (r = frames_next(&c->in, &p, &n, err))) {
 		if (r < 0)
 			return r;
 		r = c->ops->message(c, p, n, c->ctx, err);
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return failed(c, err);
 }
 
 /* 0 to go on, 1 when the peer said goodbye, or negative. */
@@ -216,13 +227,9 @@ static int run_receive(struct conn *c, struct error *err)
 
 static int conn_steps(struct conn *c, struct error *err)
 {
-	int r = c->failed;
+	int r = failed(c, err);
 
-	if (r < 0) {
-		*err = c->why;
-		return r;
-	}
-	if (c->state == CONNECTING)
+	if (!r && c->state == CONNECTING)
 		r = run_connect(c, err);
 	if (!r && c->state == SHAKING)
 		r = run_handshake(c, err);
@@ -274,13 +281,17 @@ static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
 
 void conn_start(struct conn *c, sd_event *event, usec_t timeout)
 {
-	sd_event_add_defer(event, &c->again, on_again, c);
+	loop_defer(event, &c->again, on_again, c);
 	if (c->failed)
 		return;
 	sd_event_source_set_enabled(c->again, SD_EVENT_OFF);
-	sd_event_add_io(event, &c->io, c->fd, EPOLLIN, on_io, c);
-	sd_event_add_time_relative(event, &c->timer, CLOCK_MONOTONIC, timeout,
-				   USEC_PER_MSEC, on_timeout, c);
+	c->failed = sd_event_add_io(event, &c->io, c->fd, EPOLLIN, on_io, c);
+	if (c->failed < 0) {
+		error_sys(&c->why, c->failed, "the connection's socket");
+		run_again(c);
+		return;
+	}
+	loop_after(event, &c->timer, timeout, on_timeout, c);
 	conn_arm(c);
 }
 

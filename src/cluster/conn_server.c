@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cluster/conn_priv.h"
+#include "cluster/loop.h"
 #include "core/xalloc.h"
 
 #define REST (100 * USEC_PER_MSEC) /* when nothing can be accepted */
@@ -102,8 +103,7 @@ static void accept_failed(struct conn_server *s, int code)
 		return;
 	}
 	sd_event_source_set_enabled(s->io, SD_EVENT_OFF);
-	sd_event_add_time_relative(s->event, &s->rest, CLOCK_MONOTONIC, REST,
-				   USEC_PER_MSEC, on_rested, s);
+	loop_after(s->event, &s->rest, REST, on_rested, s);
 }
 
 static void admit(struct conn_server *s, int fd,

@@ -14,6 +14,7 @@
 
 #include "cluster/controller_priv.h"
 #include "cluster/keys.h"
+#include "cluster/loop.h"
 #include "cluster/process.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -242,8 +243,10 @@ static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 		r = listen_at(ctl, conf->listen[i], err);
 	if (r < 0)
 		return r;
-	sd_event_add_signal(ctl->event, NULL, SIGTERM, on_signal, NULL);
-	sd_event_add_signal(ctl->event, NULL, SIGINT, on_signal, NULL);
+	r = loop_signals(ctl->event, (int[]){ SIGTERM, SIGINT, 0 }, on_signal,
+			 NULL, err);
+	if (r < 0)
+		return r;
 	store_commit(ctl->store);
 	log_info("serving state=%s hosts=%zu policy=%s", conf->state_dir,
 		 ctl->nr_hosts, conf->policy);
@@ -298,9 +301,9 @@ int controller_run(const struct controller_conf *conf, int ready_fd,
 	sigaddset(&block, SIGTERM);
 	sigaddset(&block, SIGINT);
 	sigprocmask(SIG_BLOCK, &block, NULL);
-	r = sd_event_new(&ctl.event);
+	r = loop_create(&ctl.event, err);
 	if (r < 0)
-		return error_sys(err, r, "event loop");
+		return r;
 	r = controller_init(&ctl, err);
 	if (!r)
 		r = controller_serve(&ctl, ready_fd, err);

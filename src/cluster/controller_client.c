@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cluster/controller_priv.h"
+#include "cluster/loop.h"
 #include "core/xalloc.h"
 
 void ctl_job_tell(struct ctl_job *job)
@@ -57,10 +58,8 @@ static int on_client_grace(sd_event_source *src, uint64_t usec, void *arg)
 void ctl_job_detach_later(struct ctl_job *job)
 {
 	if (!job->grace)
-		sd_event_add_time_relative(job->ctl->event, &job->grace,
-					   CLOCK_MONOTONIC,
-					   job->ctl->conf->client_grace,
-					   USEC_PER_MSEC, on_client_grace, job);
+		loop_after(job->ctl->event, &job->grace,
+			   job->ctl->conf->client_grace, on_client_grace, job);
 }
 
 void ctl_job_hold(struct ctl_peer *p, struct ctl_job *job)

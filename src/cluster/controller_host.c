@@ -11,6 +11,7 @@
 
 #include "cluster/controller_priv.h"
 #include "cluster/keys.h"
+#include "cluster/loop.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "model/record.h"
@@ -93,9 +94,8 @@ static void missed(struct ctl_host *h)
 	h->lost_since = ctl_now();
 	sd_event_source_disable_unref(h->lost);
 	h->lost = NULL;
-	sd_event_add_time_relative(h->ctl->event, &h->lost, CLOCK_MONOTONIC,
-				   h->ctl->conf->lost_after, USEC_PER_MSEC,
-				   on_lost, h);
+	loop_after(h->ctl->event, &h->lost, h->ctl->conf->lost_after, on_lost,
+		   h);
 }
 
 /* ---- from the store ---- */

@@ -17,6 +17,7 @@
 
 #include "cluster/controller_priv.h"
 #include "cluster/keys.h"
+#include "cluster/loop.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "model/record.h"
@@ -472,10 +473,8 @@ static int on_kill_grace(sd_event_source *src, uint64_t usec, void *arg)
 void ctl_job_kill_later(struct ctl_job *job)
 {
 	if (!job->killer)
-		sd_event_add_time_relative(job->ctl->event, &job->killer,
-					   CLOCK_MONOTONIC,
-					   job->ctl->conf->kill_grace,
-					   USEC_PER_MSEC, on_kill_grace, job);
+		loop_after(job->ctl->event, &job->killer,
+			   job->ctl->conf->kill_grace, on_kill_grace, job);
 }
 
 void ctl_job_stop(struct ctl_job *job, const char *why)

@@ -20,6 +20,7 @@
 #include <sys/random.h>
 
 #include "cluster/controller_priv.h"
+#include "cluster/loop.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 
@@ -276,9 +277,7 @@ int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 	log_info("job=%" PRIu64 " rank=%u from=%s to=%s epoch=%" PRIu64
 		 " move=begun",
 		 r->job->id, r->rank, m->from->name, to->name, m->epoch);
-	sd_event_add_time_relative(ctl->event, &m->timer, CLOCK_MONOTONIC,
-				   PREPARE_TIMEOUT, USEC_PER_MSEC, on_timeout,
-				   m);
+	loop_after(ctl->event, &m->timer, PREPARE_TIMEOUT, on_timeout, m);
 	m->step = STEP_KEEPER;
 	klink_start(r, to, m->epoch);
 	return 0;

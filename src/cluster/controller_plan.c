@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cluster/controller_priv.h"
+#include "cluster/loop.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "model/place.h"
@@ -147,9 +148,7 @@ static void set_waker(struct ctl *ctl)
 	if (!ctl->nr_wakes)
 		return;
 	left = ctl->wake[ctl->nr_wakes - 1] - ctl_now();
-	sd_event_add_time_relative(ctl->event, &ctl->waker, CLOCK_MONOTONIC,
-				   left > 0 ? left : 0, USEC_PER_MSEC, on_wake,
-				   ctl);
+	loop_after(ctl->event, &ctl->waker, left > 0 ? left : 0, on_wake, ctl);
 }
 
 static void do_wake(struct ctl *ctl, usec_t at)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cluster/controller_priv.h"
+#include "cluster/loop.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "model/record.h"
@@ -281,7 +282,7 @@ int ctl_sched_init(struct ctl *ctl, struct error *err)
 	free(state);
 	if (r < 0)
 		return r;
-	sd_event_add_defer(ctl->event, &ctl->pass, on_pass, ctl);
+	loop_defer(ctl->event, &ctl->pass, on_pass, ctl);
 	return 0;
 }
 

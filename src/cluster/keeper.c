@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cluster/keeper_priv.h"
+#include "cluster/loop.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -67,10 +68,10 @@ static int open_loop(struct keeper *k, struct error *err)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	r = sd_event_new(&k->event);
-	if (r >= 0)
-		r = sd_event_add_signal(k->event, NULL, SIGTERM, on_term, NULL);
-	return r < 0 ? error_sys(err, r, "sd-event") : 0;
+	r = loop_create(&k->event, err);
+	return r < 0 ? r
+		     : loop_signals(k->event, (int[]){ SIGTERM, 0 }, on_term,
+				    NULL, err);
 }
 
 static int check_config(const struct keeper_config *conf, struct error *err)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cluster/keeper_priv.h"
+#include "cluster/loop.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -35,9 +36,7 @@ static int on_lonely(sd_event_source *src, uint64_t now, void *ctx)
 static void watch_loneliness(struct keeper *k)
 {
 	k->lonely = sd_event_source_disable_unref(k->lonely);
-	sd_event_add_time_relative(k->event, &k->lonely, CLOCK_MONOTONIC,
-				   k->lonely_after, USEC_PER_MSEC, on_lonely,
-				   k);
+	loop_after(k->event, &k->lonely, k->lonely_after, on_lonely, k);
 }
 
 static void hang_up(struct keeper *k)

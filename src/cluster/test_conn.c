@@ -79,6 +79,9 @@ struct world {
 	char path[96];
 	struct conn *client;
 	unsigned served, echoed, client_ready, client_closed;
+	unsigned heard;	  /* messages at the server */
+	unsigned fail_at; /* it has enough with this many; 0: at once */
+	bool fails;
 	size_t bytes;
 	int code;
 };
@@ -100,11 +103,18 @@ static void served_ready(struct conn *c, void *ctx)
 
 	assert_string_equal(conn_peer(c), w->key.identity);
 	w->served++;
+	if (w->fails && !w->fail_at)
+		conn_fail(c, -EUSERS, "too many");
 }
 
 static int served_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
 			  struct error *err)
 {
+	struct world *w = ctx;
+
+	w->heard++;
+	if (w->fails && w->heard == w->fail_at)
+		conn_fail(c, -EUSERS, "enough");
 	if (n == 3 && !memcmp(p, "bad", 3))
 		return error_set(err, -EPROTO, "bad");
 	return conn_send(c, p, n);
@@ -202,6 +212,25 @@ static void connect_as(struct world *w, const struct tls_key *key)
 static void turn(struct world *w)
 {
 	assert_true(sd_event_run(w->event, 5 * USEC_PER_SEC) > 0);
+}
+
+/* Whatever it has sent in one go: a connection that failed is not served on. */
+static void failed_is_not_served(void **state)
+{
+	struct world *w = *state;
+
+	w->fails = true;
+	for (w->fail_at = 0; w->fail_at < 3; w->fail_at++) {
+		w->heard = w->client_ready = w->client_closed = 0;
+		connect_as(w, &w->key);
+		while (!w->client_ready)
+			turn(w);
+		for (int i = 0; i < 5; i++)
+			assert_int_equal(conn_send(w->client, "x", 1), 0);
+		while (!w->client_closed)
+			turn(w);
+		assert_int_equal(w->heard, w->fail_at);
+	}
 }
 
 static void messages_echo(void **state)
@@ -411,6 +440,8 @@ int main(void)
 		cmocka_unit_test(frames_in_pieces),
 		cmocka_unit_test(impossible_lengths),
 		cmocka_unit_test(addresses),
+		cmocka_unit_test_setup_teardown(failed_is_not_served, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(messages_echo, setup, teardown),
 		cmocka_unit_test_setup_teardown(queue_has_an_end, setup,
 						teardown),

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cluster/conn.h"
+#include "cluster/loop.h"
 #include "core/io.h"
 #include "core/tls.h"
 #include "core/units.h"
@@ -234,11 +235,9 @@ static int await_tls(struct awaiting *w, int fd)
 		.handshake_timeout = HANDSHAKE,
 	};
 	struct conn_server *server = NULL;
-	int r = sd_event_new(&w->event);
+	int r = loop_create(&w->event, w->err);
 
-	if (r < 0)
-		error_sys(w->err, r, "event loop");
-	else
+	if (!r)
 		r = conn_server_create(w->event, fd, &conf, &server, w->err);
 	if (r < 0)
 		close(fd);

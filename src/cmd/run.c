@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster/loop.h"
 #include "cmd/client_options.h"
 #include "cmd/run_print.h"
 #include "cmd/run_signals.h"
@@ -190,9 +191,7 @@ static void check_end(void *ctx)
 	if (all)
 		sd_event_exit(r->event, 0);
 	else
-		sd_event_add_time_relative(r->event, &r->last, CLOCK_MONOTONIC,
-					   LAST_OUTPUT, USEC_PER_MSEC, on_last,
-					   r);
+		loop_after(r->event, &r->last, LAST_OUTPUT, on_last, r);
 }
 
 static const struct run_print_ops print_ops = { .taken = taken,
@@ -342,8 +341,7 @@ static void on_closed(struct conn *c, int code, const struct error *why,
 	}
 	if (now - r->lost_at > LOST_TOLD && !r->lost_told)
 		tell_lost(r, code ? why->text : "it is going away");
-	sd_event_add_time_relative(r->event, NULL, CLOCK_MONOTONIC, AGAIN_AFTER,
-				   USEC_PER_MSEC, on_again, r);
+	loop_after(r->event, NULL, AGAIN_AFTER, on_again, r);
 }
 
 static const struct conn_ops run_ops = {
@@ -423,9 +421,10 @@ static int run_loop(struct run *r)
 {
 	int k;
 
-	k = sd_event_new(&r->event);
-	if (k >= 0)
-		k = run_signals_take(r->event, on_signal, r);
+	k = loop_create(&r->event, &r->err);
+	if (k < 0)
+		return k;
+	k = run_signals_take(r->event, on_signal, r);
 	if (k < 0)
 		return error_sys(&r->err, k, "event loop");
 	r->print = run_print_create(r->event, r->submission.ask.ranks, r->label,

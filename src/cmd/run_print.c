@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cluster/lines.h"
+#include "cluster/loop.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/units.h"
@@ -210,9 +211,7 @@ void run_print_piece(struct run_print *p, const Control__Output *o)
 	lines_add(p->lines, o->rank, o->stream, o->offset, o->data.data,
 		  o->data.len, o->epoch, o->seq);
 	if (!p->show)
-		sd_event_add_time_relative(p->event, &p->show, CLOCK_MONOTONIC,
-					   SHOW_AFTER, USEC_PER_MSEC, on_show,
-					   p);
+		loop_after(p->event, &p->show, SHOW_AFTER, on_show, p);
 }
 
 bool run_print_reached(const struct run_print *p, const Control__JobState *end)
