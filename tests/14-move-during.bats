@@ -134,6 +134,7 @@ beats() {
 	echo "$output"
 	[ "$status" = 0 ]
 	eventually grep -q outcome listen
+	grep outcome listen | python3 "$BATS_TEST_DIRNAME/fields.py" "$BATS_TEST_DIRNAME/../man/stint-move.1" --all
 	moved=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' listen)
 	beats
 }

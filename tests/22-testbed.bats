@@ -53,7 +53,7 @@ teardown() { bed_teardown; }
 	run timeout 100 "$stint" testbed list
 	[ "${#lines[@]}" = 3 ]
 	timeout 100 "$stint" testbed list --json |
-		python3 -c 'import json,sys; l = json.load(sys.stdin)
+		python3 -c 'import json,sys; l = [json.loads(line) for line in sys.stdin]
 assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	timeout 100 "$stint" testbed down --name "t$$b"
 	on h1 true
@@ -143,9 +143,8 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	timeout 100 "$stint" hosts --json >"$BATS_TEST_TMPDIR/hosts"
 	python3 - "$BATS_TEST_TMPDIR/hosts" <<-'E'
 	import json, sys
-	hosts = json.load(open(sys.argv[1]))
-	hosts = hosts.get("hosts", hosts) if isinstance(hosts, dict) else hosts
-	assert sorted(h.get("host", h.get("name")) for h in hosts) == ["h1", "h2", "h3"], hosts
+	hosts = [json.loads(line) for line in open(sys.argv[1])]
+	assert [h["host"] for h in hosts] == ["h1", "h2", "h3"], hosts
 	E
 	timeout 100 "$stint" run -n 3 hostname | sort >"$BATS_TEST_TMPDIR/names"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" = 3 ]

@@ -46,7 +46,7 @@ print("all", i)'
 
 @test "bridged capsules: both ends of a stream move, and not a byte is lost" {
 	# Also right after the start the hosts' numbers are known.
-	"$stint" hosts --json | python3 -c 'import json,sys; assert all(h["memory_free"] > 0 for h in json.load(sys.stdin))'
+	"$stint" hosts --json | python3 -c 'import json,sys; assert all(h["memory_free"] > 0 for h in map(json.loads, sys.stdin))'
 	timeout 600 "$stint" run -n 2 --hosts h1,h2 python3 -c "$talk" \
 		>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
 	background=$!

@@ -339,6 +339,29 @@ if os.environ["PMI_RANK"] == "1":
 	counted_whole "$bed/out"
 }
 
+@test "--json prints one object a line, with the fields that the page names" {
+	fields() { # PAGE ARGUMENTS...: how many there are
+		local page=$BATS_TEST_DIRNAME/../man/$1
+		shift
+		st "$@" --json >"$BATS_TEST_TMPDIR/json"
+		python3 "$BATS_TEST_DIRNAME/fields.py" "$page" <"$BATS_TEST_TMPDIR/json" || return
+		wc -l <"$BATS_TEST_TMPDIR/json"
+	}
+	sleeper
+	sleeper -n 2
+	eventually is 'j[1]["state"] == j[2]["state"] == "running"' True
+	st migrate 1.0 "$([ "$(host_of 1.0)" = h2 ] && echo h3 || echo h2)"
+	st kill 2
+	eventually is 'j[2]["state"]' 'done'
+	[ "$(fields stint-hosts.1 hosts)" = 3 ]
+	[ "$(fields stint-ps.1 ps -a)" = 2 ]
+	[ "$(fields stint-ps.1 ps 2)" = 1 ]
+	[ "$(fields stint-why.1 why 1)" = 1 ]
+	[ "$(fields stint-migrate.1 migrate 1.0 h1)" = 1 ]
+	[ "$(fields stint-migrate.1 drain h1)" = 1 ]
+	[ "$(fields stint-testbed.1 testbed list)" = 1 ]
+}
+
 @test "System V objects keep a rank where it is, and it is told why" {
 	begin run sh -c 'ipcmk -S 1; exec sleep 1000' >"$bed/out" 2>"$bed/err"
 	eventually grep -q "Semaphore id" "$bed/out"

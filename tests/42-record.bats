@@ -29,7 +29,7 @@ busy_day() {
 	eventually is 'j[2]["state"]' running
 	st kill 2
 	victim=$(st hosts --json | python3 -c 'import json,sys
-print(next(h["host"] for h in json.load(sys.stdin) if not h["ranks"]))')
+print(next(h["host"] for h in map(json.loads, sys.stdin) if not h["ranks"]))')
 	slay "$(service_pid "$victim")"
 	eventually hosts_up 3
 	st kill 3

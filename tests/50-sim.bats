@@ -334,7 +334,7 @@ starts() {
 	"$stint" policies easy | grep -q 'order=pass'
 	"$stint" policies --json | python3 -c '
 import json, sys
-p = json.load(sys.stdin)
+p = [json.loads(line) for line in sys.stdin]
 assert len({x["name"] for x in p}) == len(p) > 2
 assert all(x["source"] and x["details"] for x in p)'
 	fails "no policy 'nonesuch'" "$stint" policies nonesuch

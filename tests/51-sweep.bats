@@ -28,9 +28,10 @@ fails() {
 	cmp "$dir/1.svg" "$dir/5.svg"
 	python3 - "$dir/1.json" "$dir/1.svg" <<-'E'
 		import json, sys, xml.dom.minidom
-		r = json.load(open(sys.argv[1]))
-		assert len(r["cells"]) == 4 and r["seed"] == 1
-		for c in r["cells"]:
+		cells = [json.loads(line) for line in open(sys.argv[1])]
+		assert len(cells) == 4
+		for c in cells:
+		    assert c["seed"] == 1 and c["targets"]["response"] == 0.05
 		    m = c["metrics"]["response"]
 		    assert m["low"] <= m["mean"] <= m["high"]
 		    assert 3 <= c["replications"] <= 6

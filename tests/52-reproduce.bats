@@ -13,7 +13,7 @@ setup() {
 	"$stint" reproduce ismail --quick --json -o "$dir/r.json"
 	python3 - "$dir/r.json" <<-'E'
 		import json, sys
-		rows = json.load(open(sys.argv[1]))
+		rows = [json.loads(line) for line in open(sys.argv[1])]
 		ids = {r["id"] for r in rows}
 		want = {"I-2" + c for c in "abcde"} | {"I-3" + c for c in "abcdef"} | {"I-4" + c for c in "abcde"}
 		assert ids == want, ids ^ want
@@ -35,7 +35,7 @@ setup() {
 	"$stint" reproduce schnor --quick --json -o "$dir/r.json"
 	python3 - "$dir/r.json" <<-'E'
 		import json, sys
-		rows = json.load(open(sys.argv[1]))
+		rows = [json.loads(line) for line in open(sys.argv[1])]
 		ids = {r["id"] for r in rows}
 		want = {"S-2" + c for c in "abcdef"} | {"S-4" + c for c in "abcdefg"}
 		assert ids == want, ids ^ want

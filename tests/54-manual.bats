@@ -66,6 +66,39 @@ page() {
 	grep -q '"utilization"' out-sim
 }
 
+# Those of the cluster's commands: 40-run.bats.
+@test "--json prints one object a line, with the fields that the page names" {
+	fields() { # COMMAND [OPTION]
+		python3 "$BATS_TEST_DIRNAME/fields.py" "$(page "$1")" ${2:-} <"$dir/json"
+	}
+	"$stint" policies --json >"$dir/json"
+	[ "$(wc -l <"$dir/json")" = "$("$stint" policies | grep -c '^[a-z]')" ]
+	fields policies --all
+	"$stint" policies easy --json >"$dir/json"
+	fields policies
+	"$stint" mapstates --json >"$dir/json"
+	fields mapstates --all
+	"$stint" reproduce --list --json >"$dir/json"
+	[ "$(wc -l <"$dir/json")" = "$("$stint" reproduce --list | wc -l)" ]
+	"$stint" reproduce schnor:S-4b --quick --json >>"$dir/json"
+	fields reproduce --all
+	"$stint" sweep -p fcfs -p ff -w ismail -L 0.3,0.5 -n 520 --max 5 --json >"$dir/json"
+	[ "$(wc -l <"$dir/json")" = 4 ]
+	fields sweep --all
+}
+
+# Jobs whose class is empty have no means; a trace's name may be any bytes.
+@test "stint sim --json is one object on one line, whatever the trace is called" {
+	"$stint" sim -p fcfs -w ismail -n 5 --out-swf "$dir/"$'a\xff\nb.swf' >/dev/null
+	touch "$dir/ev"
+	"$stint" sim -p fcfs --swf "$dir/"$'a\xff\nb.swf' -n 5 --events "$dir/ev" -H 64x1 --speedup linear --json >"$dir/json"
+	[ "$(wc -l <"$dir/json")" = 1 ]
+	python3 "$BATS_TEST_DIRNAME/fields.py" "$(page sim)" <"$dir/json"
+	python3 -c 'import json, sys; assert json.load(sys.stdin)["swf"].endswith("a\ufffd\nb.swf")' <"$dir/json"
+	"$stint" sweep -p fcfs --swf "$dir/"$'a\xff\nb.swf' --max 5 --json >"$dir/json"
+	python3 "$BATS_TEST_DIRNAME/fields.py" "$(page sweep)" <"$dir/json"
+}
+
 @test "the manual is installed" {
 	meson introspect --installed "$STINT_BUILD" >"$dir/installed"
 	for p in "$man"/*.[158]; do

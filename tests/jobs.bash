@@ -42,17 +42,21 @@ begin() { # ARGUMENTS...
 	background="${background:+$background }$!"
 }
 
-# A python expression about the JSON of a command, j.
+# A python expression about the JSON of a command: j, its only object, or what
+# it lists.
 json() { # EXPRESSION COMMAND...
 	local what=$1
 	shift
-	st "$@" --json | python3 -c "import json,sys; j=json.load(sys.stdin); print($what)"
+	st "$@" --json | python3 -c "import json,sys
+j = [json.loads(line) for line in sys.stdin]
+j = j if '$1' in ('hosts', 'ps') else j[0]
+print($what)"
 }
 
 # A python expression about all jobs that there are, by number: j[1]["state"].
 jobs() { # EXPRESSION
 	st ps --all --json | python3 -c "import json,sys
-j = {i['job']: i for i in json.load(sys.stdin)}
+j = {i['job']: i for i in map(json.loads, sys.stdin)}
 def hosts(n): return sorted(r['host'] for r in j[n]['ranks'])
 print($1)"
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "cmd/client_options.h"
-#include "cmd/print_json.h"
+#include "core/json.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -43,8 +43,6 @@ static json_t *host_json(const Control__HostInfo *h)
 
 static void print_hosts(bool as_json, const Control__Hosts *hosts)
 {
-	json_t *list = json_array();
-
 	if (!hosts->n_hosts && !as_json)
 		fputs("stint hosts: none yet: make one a key with `stint "
 		      "controller --enrol=host/NAME`, and start `stint agent` "
@@ -57,17 +55,13 @@ static void print_hosts(bool as_json, const Control__Hosts *hosts)
 		const Control__HostInfo *h = hosts->hosts[i];
 
 		if (as_json)
-			json_array_append_new(list, host_json(h));
+			json_line(host_json(h), stdout);
 		else
 			printf("%-16s %-9s %5u %5u %6.2f %6.2f %10s %5u\n",
 			       h->name, host_state(h), h->ranks, h->cores,
 			       h->alpha, h->load, show_bytes(h->memory_free),
 			       h->users);
 	}
-	if (as_json)
-		print_json(list);
-	else
-		json_decref(list);
 }
 
 static int ask(struct client *c, void *args, struct error *err)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd/command.h"
+#include "core/json.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/mapstates.h"
@@ -206,9 +207,7 @@ static void print_json(const struct args *a, const struct mapstates_conf *conf,
 					 kind_name(ms->edges[i].kind)));
 	json_object_set_new(root, "states", states);
 	json_object_set_new(root, "transitions", edges);
-	json_dumpf(root, stdout, JSON_INDENT(1));
-	putchar('\n');
-	json_decref(root);
+	json_line(root, stdout);
 }
 
 static void print(const struct args *a, const struct mapstates_conf *conf,

@@ -3,14 +3,15 @@
 #include <stdio.h>
 
 #include "cmd/move_peer.h"
+#include "core/json.h"
 
 void move_report_json(const struct move_report *rep, const struct error *err)
 {
 	static const char *const outcome[] = { "aborted", "done", "undecided" };
 	json_t *j = json_pack(
-		"{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-		"outcome", outcome[rep->outcome], "error", err->text, "pid",
-		(int)rep->pid, "rounds", (int)rep->rounds, "threads",
+		"{s:s, s:o, s:i, s:i, s:i, s:I, s:I, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"outcome", outcome[rep->outcome], "error", json_text(err->text),
+		"pid", (int)rep->pid, "rounds", (int)rep->rounds, "threads",
 		(int)rep->threads, "pages_sent", (json_int_t)rep->pages_sent,
 		"pages_last", (json_int_t)rep->pages_last, "bytes_held",
 		(json_int_t)rep->bytes_held, "tracked", rep->tracked, "retries",
@@ -23,10 +24,8 @@ void move_report_json(const struct move_report *rep, const struct error *err)
 		"capture_us", (json_int_t)rep->capture, "restore_us",
 		(json_int_t)rep->restore, "commit_us", (json_int_t)rep->commit);
 
-	json_dumpf(j, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
-	putchar('\n');
+	json_line(j, stdout);
 	fflush(stdout);
-	json_decref(j);
 }
 
 void move_report_print(const struct move_report *rep)

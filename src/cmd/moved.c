@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "cmd/client_options.h"
-#include "cmd/print_json.h"
+#include "core/json.h"
 
 enum { PAGE = 4096 };
 
@@ -34,7 +34,7 @@ static json_t *moved_json(const Control__Moved *m)
 void moved_print(const Control__Moved *m, bool json)
 {
 	if (json) {
-		print_json(moved_json(m));
+		json_line(moved_json(m), stdout);
 		return;
 	}
 	if (!m->ok) {

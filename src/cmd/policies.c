@@ -2,9 +2,11 @@
  * policies.c - stint policies: which there are, and what each does
  */
 #include <argp.h>
+#include <jansson.h>
 #include <string.h>
 
 #include "cmd/command.h"
+#include "core/json.h"
 #include "policy/policy.h"
 
 static const struct argp_option options[] = {
@@ -75,84 +77,50 @@ static void explain(const struct policy_ops *p)
 	}
 }
 
-static void json_text(const char *text)
-{
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			putchar('\\');
-		if (*text == '\n')
-			fputs("\\n", stdout);
-		else
-			putchar(*text);
-	}
-	putchar('"');
-}
-
-static void json_params(const struct param *p)
+static json_t *param_json(const struct param *p)
 {
 	static const char *const types[] = { "int",  "real",   "bool",
 					     "time", "choice", "text" };
+	json_t *j = json_pack("{ss ss so so so ss}", "name", p->name, "type",
+			      types[p->type], "default", json_number(p->def),
+			      "min", json_number(p->min), "max",
+			      json_number(p->max), "summary", p->summary);
+	json_t *choices = json_array();
 
-	fputs(",\"parameters\":[", stdout);
-	for (size_t i = 0; p && p[i].name; i++) {
-		printf("%s{\"name\":\"%s\",\"type\":\"%s\",\"default\":%.15g,"
-		       "\"min\":%.15g,\"max\":%.15g,\"summary\":",
-		       i ? "," : "", p[i].name, types[p[i].type], p[i].def,
-		       p[i].min, p[i].max);
-		json_text(p[i].summary);
-		if (p[i].type == PARAM_CHOICE) {
-			fputs(",\"choices\":[", stdout);
-			for (size_t c = 0; p[i].choices[c]; c++) {
-				fputs(c ? "," : "", stdout);
-				json_text(p[i].choices[c]);
-			}
-			fputs("]", stdout);
-		}
-		fputs("}", stdout);
-	}
-	fputs("]", stdout);
+	for (size_t c = 0; p->type == PARAM_CHOICE && p->choices[c]; c++)
+		json_array_append_new(choices, json_string(p->choices[c]));
+	if (p->type == PARAM_CHOICE)
+		json_object_set(j, "choices", choices);
+	json_decref(choices);
+	return j;
 }
 
 static void print_json(const struct policy_ops *p)
 {
-	bool first = true;
+	json_t *names = json_array(), *params = json_array();
 
-	printf("{\"name\":\"%s\",\"summary\":", p->name);
-	json_text(p->summary);
-	fputs(",\"source\":", stdout);
-	json_text(p->source);
-	fputs(",\"details\":", stdout);
-	json_text(p->details);
-	fputs(",\"flags\":[", stdout);
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
-		if (!(p->flags & flags[i].flag))
-			continue;
-		printf("%s\"%s\"", first ? "" : ",", flags[i].name);
-		first = false;
-	}
-	fputs("]", stdout);
-	json_params(p->params);
-	fputs("}", stdout);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (p->flags & flags[i].flag)
+			json_array_append_new(names,
+					      json_string(flags[i].name));
+	for (size_t i = 0; p->params && p->params[i].name; i++)
+		json_array_append_new(params, param_json(&p->params[i]));
+	json_line(json_pack("{ss ss ss ss so so}", "name", p->name, "summary",
+			    p->summary, "source", p->source, "details",
+			    p->details, "flags", names, "parameters", params),
+		  stdout);
 }
 
 static void list(bool json)
 {
 	const struct policy_ops *p;
 
-	if (json)
-		putchar('[');
-	for (size_t i = 0; (p = policy_nth(i)); i++) {
-		if (json) {
-			fputs(i ? ",\n" : "", stdout);
+	for (size_t i = 0; (p = policy_nth(i)); i++)
+		if (json)
 			print_json(p);
-		} else {
+		else
 			printf("%-12s %s\n%-12s   %s\n", p->name, p->summary,
 			       "", p->source);
-		}
-	}
-	if (json)
-		puts("]");
 }
 
 int cmd_policies(int argc, char **argv)
@@ -173,11 +141,9 @@ int cmd_policies(int argc, char **argv)
 	p = policy_find(a.name, &err);
 	if (!p)
 		return command_fail("policies", EXIT_USAGE, &err);
-	if (a.json) {
+	if (a.json)
 		print_json(p);
-		putchar('\n');
-	} else {
+	else
 		explain(p);
-	}
 	return EXIT_OK;
 }

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "cmd/client_options.h"
-#include "cmd/print_json.h"
+#include "core/json.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 
@@ -22,7 +22,6 @@ struct args {
 	bool all;
 	uint64_t *jobs; /* none: all */
 	size_t nr, cap;
-	json_t *list;
 	bool head; /* is printed */
 };
 
@@ -164,7 +163,7 @@ static void print_job(const Control__JobInfo *i, bool ranks)
 static void show(struct args *a, const Control__JobInfo *i)
 {
 	if (a->client.json) {
-		json_array_append_new(a->list, job_json(i));
+		json_line(job_json(i), stdout);
 		return;
 	}
 	if (!a->head)
@@ -195,15 +194,8 @@ static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 static int ask(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
-	int r;
 
-	a->list = json_array();
-	r = client_each("ps", c, a->nr ? a->nr : 1, ask_one, a, err);
-	if (a->client.json && r >= 0)
-		print_json(a->list);
-	else
-		json_decref(a->list);
-	return r;
+	return client_each("ps", c, a->nr ? a->nr : 1, ask_one, a, err);
 }
 
 int cmd_ps(int argc, char **argv)

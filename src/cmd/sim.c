@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/sim_args.h"
 #include "cmd/sim_replay.h"
+#include "core/json.h"
 #include "core/xalloc.h"
 #include "sim/attach.h"
 #include "sim/machine.h"
@@ -174,20 +176,14 @@ static char *title(const struct sim_args *a)
 	return xasprintf("%s on %s", a->policy, slash ? slash + 1 : name);
 }
 
-static void json_text(const char *name, const char *text, FILE *to)
+static void text_field(const char *name, const char *text, FILE *to)
 {
-	fprintf(to, "\"%s\":\"", name);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
+	json_t *j = json_text(text);
 
-		if (c == '"' || c == '\\')
-			fprintf(to, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(to, "\\u%04x", c);
-		else
-			fputc(c, to);
-	}
-	fputs("\",", to);
+	fprintf(to, "\"%s\":", name);
+	json_dumpf(j, to, JSON_ENCODE_ANY);
+	fputc(',', to);
+	json_decref(j);
 }
 
 static const char *truth(bool yes)
@@ -207,11 +203,11 @@ static void json_options(const struct sim_args *a, FILE *to)
 	if (a->jobs)
 		fprintf(to, "\"first_jobs\":%" PRId64 ",", a->jobs);
 	if (a->hosts)
-		json_text("hosts", a->hosts, to);
+		text_field("hosts", a->hosts, to);
 	if (a->speedup)
-		json_text("speedup", a->speedup, to);
+		text_field("speedup", a->speedup, to);
 	if (a->events)
-		json_text("events_file", a->events, to);
+		text_field("events_file", a->events, to);
 	fprintf(to,
 		"\"resize_cost\":%g,\"migrate_cost\":%g,\"rank_cost\":%g,"
 		"\"pool\":%s,\"kill_at_estimate\":%s,"
@@ -231,9 +227,9 @@ static void print_json(const struct sim_args *a, const struct summary *s)
 
 	if (!f)
 		abort(); /* out of memory */
-	json_text("version", STINT_VERSION, f);
-	json_text("policy", a->policy, f);
-	json_text(source_kind(a), source_name(a), f);
+	text_field("version", STINT_VERSION, f);
+	text_field("policy", a->policy, f);
+	text_field(source_kind(a), source_name(a), f);
 	json_options(a, f);
 	fclose(f);
 	summary_json(s, head, stdout);

@@ -8,18 +8,20 @@
 #include <stdlib.h>
 
 #include "cmd/command.h"
-#include "cmd/print_json.h"
+#include "core/json.h"
 #include "sim/inflate.h"
 #include "sim/replay.h"
 
 static void show(const struct replay_result *r, bool json)
 {
 	if (json)
-		print_json(json_pack(
-			"{sI sI sI sI sb ss?}", "plans", (json_int_t)r->plans,
-			"entries", (json_int_t)r->entries, "events",
-			(json_int_t)r->events, "begins", (json_int_t)r->begins,
-			"equal", !r->differs, "difference", r->differs));
+		json_line(json_pack("{sI sI sI sI sb ss?}", "plans",
+				    (json_int_t)r->plans, "entries",
+				    (json_int_t)r->entries, "events",
+				    (json_int_t)r->events, "begins",
+				    (json_int_t)r->begins, "equal", !r->differs,
+				    "difference", r->differs),
+			  stdout);
 	else if (r->differs)
 		fputs(r->differs, stdout);
 	else

@@ -11,6 +11,7 @@
 
 #include "cluster/testbed.h"
 #include "cmd/command.h"
+#include "core/json.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 
@@ -145,16 +146,11 @@ static int run_down(struct args *a)
 
 static void print_json(const struct testbed_info *list, size_t n)
 {
-	json_t *all = json_array();
-
 	for (size_t i = 0; i < n; i++)
-		json_array_append_new(
-			all, json_pack("{s:s, s:i, s:s}", "name", list[i].name,
-				       "hosts", (int)list[i].nr_hosts, "state",
-				       list[i].up ? "up" : "broken"));
-	json_dumpf(all, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(all);
+		json_line(json_pack("{s:s, s:i, s:s}", "name", list[i].name,
+				    "hosts", (int)list[i].nr_hosts, "state",
+				    list[i].up ? "up" : "broken"),
+			  stdout);
 }
 
 static int run_list(struct args *a)

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "cmd/client_options.h"
-#include "cmd/print_json.h"
+#include "core/json.h"
 #include "core/units.h"
 
 struct args {
@@ -91,7 +91,7 @@ static int ask(struct client *c, void *args, struct error *err)
 	if (r < 0)
 		return r;
 	if (a->client.json)
-		print_json(why_json(m->why));
+		json_line(why_json(m->why), stdout);
 	else
 		print_text(m->why);
 	message_free(m);

@@ -3,11 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "sim/reproduce.h"
 
 struct listing {
 	FILE *to;
-	json_t *rows; /* NULL: text */
+	bool json;
 };
 
 static int list_one(void *arg, const struct reproduce_paper *p,
@@ -16,10 +17,10 @@ static int list_one(void *arg, const struct reproduce_paper *p,
 	struct listing *l = arg;
 
 	(void)err;
-	if (l->rows)
-		json_array_append_new(
-			l->rows, json_pack("{s:s, s:s, s:s}", "paper", p->name,
-					   "id", e->id, "claim", e->claim));
+	if (l->json)
+		json_line(json_pack("{s:s, s:s, s:s}", "paper", p->name, "id",
+				    e->id, "claim", e->claim),
+			  l->to);
 	else
 		fprintf(l->to, "%s:%-8s %s\n", p->name, e->id, e->claim);
 	return 0;
@@ -28,15 +29,9 @@ static int list_one(void *arg, const struct reproduce_paper *p,
 int reproduce_print_list(const char *which, bool json, FILE *to,
 			 struct error *err)
 {
-	struct listing l = { to, json ? json_array() : NULL };
-	int rc = reproduce_each(which ? which : "all", list_one, &l, err);
+	struct listing l = { to, json };
 
-	if (json && rc == 0) {
-		json_dumpf(l.rows, to, JSON_INDENT(1));
-		fputc('\n', to);
-	}
-	json_decref(l.rows);
-	return rc;
+	return reproduce_each(which ? which : "all", list_one, &l, err);
 }
 
 static size_t count_met(const struct reproduce *r)
@@ -93,16 +88,8 @@ void reproduce_print(const struct reproduce *r, FILE *to)
 		r->quick ? "; shortened runs (--quick)" : "");
 }
 
-/* A bound for JSON, which has no infinity. */
-static json_t *bound(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
 void reproduce_print_json(const struct reproduce *r, FILE *to)
 {
-	json_t *rows = json_array();
-
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct reproduce_row *row = &r->row[i];
 		json_t *interval = json_null(), *ours;
@@ -111,19 +98,17 @@ void reproduce_print_json(const struct reproduce *r, FILE *to)
 			ours = json_string(row->ours);
 		} else {
 			ours = json_real(row->value.value);
-			interval = json_pack("[o, o]", bound(row->value.low),
-					     bound(row->value.high));
+			interval =
+				json_pack("[o, o]", json_number(row->value.low),
+					  json_number(row->value.high));
 		}
-		json_array_append_new(
-			rows, json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s?}",
-					"id", row->id, "what", row->what,
-					"published", row->published, "ours",
-					ours, "interval", interval, "met",
-					row->met, "note", row->note));
+		json_line(json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s?}",
+				    "id", row->id, "what", row->what,
+				    "published", row->published, "ours", ours,
+				    "interval", interval, "met", row->met,
+				    "note", row->note),
+			  to);
 	}
-	json_dumpf(rows, to, JSON_INDENT(1) | JSON_REAL_PRECISION(8));
-	fputc('\n', to);
-	json_decref(rows);
 }
 
 static void print_cell(const char *text, FILE *to)

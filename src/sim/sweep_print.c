@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "core/json.h"
 #include "core/xalloc.h"
 #include "sim/plot.h"
 
@@ -113,50 +114,69 @@ static double seconds(usec_t t)
 	return (double)t / (double)USEC_PER_SEC;
 }
 
-static json_t *cell_json(const struct sweep *sweep, size_t c,
-			 const struct sweep_result *r)
+static json_t *metrics_json(const struct sweep *sweep,
+			    const struct sweep_result *r)
 {
-	const struct sweep_cell *cell = &sweep->cell[c];
 	json_t *metrics = json_object();
 
 	for (int m = 0; m < NR_METRICS; m++) {
 		struct estimate e = sweep_mean(r, m, sweep->level);
 
 		json_object_set_new(metrics, sweep_metrics[m].name,
-				    json_pack("{s:f, s:f, s:f}", "mean",
-					      e.value, "low", e.low, "high",
-					      e.high));
+				    json_pack("{s:o, s:o, s:o}", "mean",
+					      json_number(e.value), "low",
+					      json_number(e.low), "high",
+					      json_number(e.high)));
 	}
+	return metrics;
+}
+
+static json_t *cell_json(const struct sweep *sweep, size_t c,
+			 const struct sweep_result *r)
+{
+	const struct sweep_cell *cell = &sweep->cell[c];
+
 	return json_pack(
-		"{s:s, s:s, s:f, s:s?, s:s?, s:f, s:f, s:f, s:i, s:b, s:o}",
-		"policy", cell->policy, "workload", cell->workload, "load",
-		cell->load, "speedup", cell->speedup, "hosts", cell->hosts,
+		"{s:o, s:o, s:f, s:o, s:o, s:f, s:f, s:f, s:i, s:b, s:o}",
+		"policy", json_text(cell->policy), "workload",
+		json_text(cell->workload), "load", cell->load, "speedup",
+		json_text(cell->speedup), "hosts", json_text(cell->hosts),
 		"resize_cost", seconds(cell->costs.resize), "migrate_cost",
 		seconds(cell->costs.migrate), "rank_cost",
 		seconds(cell->costs.migrate_rank), "replications", (int)r->n,
-		"met", r->met, "metrics", metrics);
+		"met", r->met, "metrics", metrics_json(sweep, r));
 }
 
-static void print_json(const struct sweep *sweep,
-		       const struct sweep_result *result, FILE *to)
+/* What all cells have in common. */
+static json_t *sweep_json(const struct sweep *sweep)
 {
-	json_t *cells = json_array(), *root, *targets = json_object();
+	json_t *targets = json_object();
 
-	for (size_t c = 0; c < sweep->nr; c++)
-		json_array_append_new(cells, cell_json(sweep, c, &result[c]));
 	for (int m = 0; m < NR_METRICS; m++)
 		if (sweep->target[m] > 0)
 			json_object_set_new(targets, sweep_metrics[m].name,
 					    json_real(sweep->target[m]));
-	root = json_pack(
-		"{s:s, s:I, s:I, s:I, s:f, s:o, s:i, s:i, s:o}", "version",
-		STINT_VERSION, "seed", (json_int_t)sweep->seed, "jobs",
-		(json_int_t)sweep->nr_jobs, "procs", (json_int_t)sweep->procs,
-		"level", sweep->level, "targets", targets, "min",
-		(int)sweep->min, "max", (int)sweep->max, "cells", cells);
-	json_dumpf(root, to, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-	fputc('\n', to);
-	json_decref(root);
+	return json_pack("{s:s, s:I, s:I, s:I, s:f, s:o, s:i, s:i}", "version",
+			 STINT_VERSION, "seed", (json_int_t)sweep->seed, "jobs",
+			 (json_int_t)sweep->nr_jobs, "procs",
+			 (json_int_t)sweep->procs, "level", sweep->level,
+			 "targets", targets, "min", (int)sweep->min, "max",
+			 (int)sweep->max);
+}
+
+/* A cell a line, each with all it takes to compute it again. */
+static void print_json(const struct sweep *sweep,
+		       const struct sweep_result *result, FILE *to)
+{
+	json_t *common = sweep_json(sweep);
+
+	for (size_t c = 0; c < sweep->nr; c++) {
+		json_t *cell = cell_json(sweep, c, &result[c]);
+
+		json_object_update(cell, common);
+		json_line(cell, to);
+	}
+	json_decref(common);
 }
 
 /* A field of a table and its separator; CSV quotes where it must (RFC 4180). */

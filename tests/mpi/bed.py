@@ -124,10 +124,11 @@ class Bed:
         return self.stint("testbed", "exec", host, *argv, **kw)
 
     def ask(self, *args):
+        """All objects that a command lists."""
         r = self.stint(*args, "--json")
         if r.returncode:
             raise Failed(f"{args[0]}: {r.stderr.strip()}")
-        return json.loads(r.stdout)
+        return [json.loads(line) for line in r.stdout.splitlines()]
 
     def start(self, n, *argv, hosts=None, options=()):
         """Start a job and wait until all its ranks run."""

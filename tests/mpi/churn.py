@@ -177,7 +177,7 @@ class Churn:
 
     def listed(self):
         r = self.bed.stint("ps", "--json")
-        return r.stdout.strip() not in ("", "[]") or r.returncode
+        return r.stdout or r.returncode
 
     def run(self):
         before = self.bed.things()

@@ -226,8 +226,7 @@ class Case:
         r = self.bed.stint("ps", "-a", "--json", str(self.job.number))
         if r.returncode:
             return None  # a controller that is just starting
-        jobs = bed.json.loads(r.stdout)
-        return jobs[0] if jobs else None
+        return bed.json.loads(r.stdout) if r.stdout else None
 
     def settled(self):
         """The job's entry once no move of it is under way any more."""

@@ -1,8 +1,8 @@
-/* print_json.c - JSON on standard output */
-#include "cmd/print_json.h"
+/* json.c - one object a line, see json.h */
+#include "core/json.h"
 
 #include <jansson.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* How many bytes from s on are one character; 0: none, in UTF-8. */
@@ -20,7 +20,7 @@ static size_t character(const char *s)
 
 json_t *json_text(const char *s)
 {
-	json_t *j = json_string(s);
+	json_t *j = s ? json_string(s) : json_null();
 	char *text;
 	size_t n;
 	FILE *f;
@@ -43,9 +43,14 @@ json_t *json_text(const char *s)
 	return j;
 }
 
-void print_json(json_t *j)
+json_t *json_number(double v)
 {
-	json_dumpf(j, stdout, JSON_COMPACT);
-	putchar('\n');
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+void json_line(json_t *j, FILE *to)
+{
+	json_dumpf(j, to, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	fputc('\n', to);
 	json_decref(j);
 }
