@@ -44,6 +44,7 @@ static const struct {
 	[FRAME_TREE] = { "TREE", 2, 16u << 20 },
 	[FRAME_LACK] = { "LACK", 16, 16 + FRAME_TEXT },
 	[FRAME_PATHS] = { "PATHS", 1, 16u << 20 },
+	[FRAME_PUNCH] = { "PUNCH", 16, 16u << 20 },
 	[FRAME_STATE] = { "STATE", 1, 256u << 20 },
 	[FRAME_FDS] = { "FDS", 0, 1u << 30 },
 	[FRAME_SAVED] = { "SAVED", 0, 256u << 20 },
@@ -236,7 +237,8 @@ int frame_check(enum frame_type type, const unsigned char *p, size_t n,
 	bool ok = type > 0 && type < FRAME_TYPES &&
 		  n >= frame_types[type].min && n <= frame_types[type].max;
 
-	if (ok && (type == FRAME_UNMAP || type == FRAME_ZAP))
+	if (ok &&
+	    (type == FRAME_UNMAP || type == FRAME_ZAP || type == FRAME_PUNCH))
 		ok = ranges_ok(p, n);
 	if (ok && type == FRAME_LACK)
 		ok = is_zero(p, sizeof(struct frame_range)) ||

@@ -12,12 +12,12 @@
  *	HELLO	->			who I am, what I move
  *			<-	HELLO	who I am; or ABORT with the reason
  *				(if it names a file that is not there: again)
- *	MAP TREE UNMAP ZAP PAGES ...	->
+ *	MAP TREE UNMAP ZAP PUNCH PAGES ...	->
  *	PATHS		->			files opened since HELLO
  *	SYNC(round)	->	<-	LACK ... SYNC(round)
  *				all before it is there, but for this
  *	HURRY(1)	->		it is about to stand still
- *	MAP TREE UNMAP ZAP PAGES ...	->
+ *	MAP TREE UNMAP ZAP PUNCH PAGES ...	->
  *	[SYNC]		->	<-	LACK ... SYNC	if files are among it
  *	[PATHS SYNC]	->	<-	LACK ... SYNC	if some were just opened
  *	FDS SAVED	->
@@ -38,7 +38,7 @@
 #include "core/channel.h"
 #include "core/error.h"
 
-#define FRAME_VERSION	 6
+#define FRAME_VERSION	 7
 #define FRAME_HEAD_SIZE	 24
 #define FRAME_PAGE	 4096
 #define FRAME_PAGES_DATA (1u << 20) /* most bytes of pages in one frame */
@@ -72,6 +72,7 @@ enum frame_type {
 	FRAME_TREE,	 /* path, NUL, protobuf Tree__Change */
 	FRAME_LACK,	 /* struct frame_range (0, 0: of PATHS), text why */
 	FRAME_PATHS,	 /* what fds_look() or fds_untold() made */
+	FRAME_PUNCH,	 /* struct frame_range[], of shared memory */
 	FRAME_TYPES,
 };
 

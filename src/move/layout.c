@@ -82,7 +82,7 @@ void layout_find_fixed(const struct vma_list *l, struct vma_list *fixed)
 
 		if (v->kind == VMA_SPECIAL || v->kind == VMA_LANDING ||
 		    (v->kind == VMA_SHARED_FILE && !(v->prot & PROT_WRITE)) ||
-		    (v->kind == VMA_SHARED_ANON && !vma_carries_pages(v)))
+		    v->kind == VMA_SHARED_ANON)
 			append_piece(fixed, v, v->start, v->end);
 	}
 }

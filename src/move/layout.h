@@ -13,7 +13,7 @@ void layout_keep_moving(struct vma_list *l, uint64_t area, size_t area_size);
 /*
  * Append to *fixed those mappings that the process cannot have made itself
  * or, as far as their advice is known, cannot write to, ever: these cannot be
- * tracked either.
+ * tracked either.  And shared memory, which is tracked by other means.
  */
 void layout_find_fixed(const struct vma_list *l, struct vma_list *fixed);
 

@@ -169,6 +169,18 @@ static bool is_zero(const char *p, size_t n)
 	return !p[0] && !memcmp(p, p + 1, n - 1);
 }
 
+static bool read_page(const struct page_sender *s, uint64_t at, char *ret)
+{
+	return pread(s->mem, ret, FRAME_PAGE, (off_t)at) == FRAME_PAGE;
+}
+
+bool page_sender_is_zero(const struct page_sender *s, uint64_t at)
+{
+	char page[FRAME_PAGE];
+
+	return read_page(s, at, page) && is_zero(page, sizeof(page));
+}
+
 int page_sender_add_nonzero(struct page_sender *s, uint64_t start, uint64_t end,
 			    struct error *err)
 {
@@ -176,9 +188,7 @@ int page_sender_add_nonzero(struct page_sender *s, uint64_t start, uint64_t end,
 	int r = 0;
 
 	for (; start < end && r == 0; start += FRAME_PAGE)
-		if (pread(s->mem, page, sizeof(page), (off_t)start) ==
-			    (ssize_t)sizeof(page) &&
-		    !is_zero(page, sizeof(page)))
+		if (read_page(s, start, page) && !is_zero(page, sizeof(page)))
 			r = page_sender_add(s, start, start + FRAME_PAGE, err);
 	return r;
 }

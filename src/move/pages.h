@@ -28,6 +28,8 @@ int page_sender_add(struct page_sender *s, uint64_t start, uint64_t end,
 /* As that, but pages full of zeros are left out. */
 int page_sender_add_nonzero(struct page_sender *s, uint64_t start, uint64_t end,
 			    struct error *err) must_check;
+/* Is that page there, and full of zeros?  One of a hole is made by asking. */
+bool page_sender_is_zero(const struct page_sender *s, uint64_t at);
 int page_sender_flush(struct page_sender *s, struct error *err) must_check;
 /* Have fn called after each frame. */
 void page_sender_on_flush(struct page_sender *s, void (*fn)(void *arg),

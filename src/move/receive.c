@@ -273,13 +273,14 @@ static int receive_ranges(struct receiving *v, struct error *err)
 	const struct frame_range *range = (const void *)v->frame.data;
 	size_t n = v->frame.size / sizeof(*range);
 	bool unmap = v->frame.type == FRAME_UNMAP;
+	int advice = v->frame.type == FRAME_ZAP ? MADV_DONTNEED : MADV_REMOVE;
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = landing_call(v->landing, unmap ? "munmap" : "madvise",
 				 unmap ? SYS_munmap : SYS_madvise,
 				 range[i].start, range[i].end - range[i].start,
-				 unmap ? 0 : MADV_DONTNEED, 0, 0, 0, err);
+				 unmap ? 0 : (uint64_t)advice, 0, 0, 0, err);
 	return r < 0 ? r : landing_flush(v->landing, err);
 }
 
@@ -365,6 +366,7 @@ static int receive_frame(struct receiving *v, struct error *err)
 		return receive_map(v, err);
 	case FRAME_UNMAP:
 	case FRAME_ZAP:
+	case FRAME_PUNCH:
 		return receive_ranges(v, err);
 	case FRAME_TREE:
 		return receive_tree(v, err);

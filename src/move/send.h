@@ -58,9 +58,11 @@ struct sending {
 	struct frame frame;
 	struct fds_source *fds;
 	struct tree_set *trees;
-	bool told_area;	 /* where the landing area lies */
-	bool other_vdso; /* the destination's is another one */
+	struct punch_watch *punches; /* of shared memory; or NULL */
+	bool told_area;		     /* where the landing area lies */
+	bool other_vdso;	     /* the destination's is another one */
 	int pidfd, uffd;
+	int uffd_shared; /* of punches */
 	enum track_method {
 		TRACK_NONE,	  /* all is sent while it stands still */
 		TRACK_SOFT_DIRTY, /* by the bits of /proc/PID/pagemap */

@@ -118,10 +118,14 @@ static void test_ranges(void **state)
 	assert_int_equal(frame_check(FRAME_ZAP, (void *)&good, 16, NULL), 0);
 	assert_int_equal(frame_check(FRAME_ZAP, (void *)&good, 15, NULL),
 			 -EPROTO);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		assert_int_equal(
 			frame_check(FRAME_UNMAP, (void *)&bad[i], 16, NULL),
 			-EPROTO);
+		assert_int_equal(
+			frame_check(FRAME_PUNCH, (void *)&bad[i], 16, NULL),
+			-EPROTO);
+	}
 }
 
 /* A file that is just open has no addresses. */

@@ -241,6 +241,8 @@ static int send_whole(struct pass *p, uint64_t start, uint64_t end,
 
 	/* it may hold pages that this process has never mapped */
 	if (r == 0 && p->shared)
+		r = track_punch_whole(p->s, start, end, err);
+	if (r == 0 && p->shared)
 		r = page_sender_add_nonzero(p->s->pages, start, end, err);
 	return r < 0 ? r : send_range(p, start, end, err);
 }
@@ -360,6 +362,8 @@ int track_send(struct sending *s, bool last, struct error *err)
 	bool swapped = s->swapped;
 
 	s->guards.nr = 0;
+	if (r == 0)
+		r = track_punches(s, err);
 	if (r == 0 && s->method == TRACK_SOFT_DIRTY)
 		r = track_send_soft(s, last, err);
 	for (size_t i = 0;

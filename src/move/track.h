@@ -56,6 +56,17 @@ int track_watch(struct sending *s, const struct vma_list *now,
  */
 int track_clear_marks(struct sending *s, uint64_t start, uint64_t end,
 		      struct error *err) must_check;
+/*
+ * track_punch.c: note what is given back of the memory that uffd, which is
+ * taken over, watches.  NULL: it cannot be.
+ */
+struct punch_watch *punch_watch_create(pid_t pid, int uffd);
+void punch_watch_destroy(struct punch_watch *w); /* NULL is allowed */
+/* At the beginning of a pass, as soon as the layout is told: holes since. */
+int track_punches(struct sending *s, struct error *err) must_check;
+/* The destination is to forget what it has of shared memory there. */
+int track_punch_whole(struct sending *s, uint64_t start, uint64_t end,
+		      struct error *err) must_check;
 /* This is not watched: the pass whose layout is told next sends it whole. */
 void track_miss(struct sending *s, uint64_t start, uint64_t end);
 

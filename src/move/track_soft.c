@@ -110,7 +110,7 @@ static int send_shared(void *arg, uint64_t start, uint64_t end,
 	return page_sender_add(s->pages, start, end, err);
 }
 
-static int send_mapping(struct sending *s, const struct vma *v,
+static int send_mapping(struct sending *s, const struct vma *v, bool last,
 			struct error *err)
 {
 	enum share_how how = share_how(s->src->pid, v, &s->left);
@@ -119,9 +119,17 @@ static int send_mapping(struct sending *s, const struct vma *v,
 
 	if (!vma_carries_pages(v) || how == SHARE_DESCRIPTOR)
 		return 0;
-	/* it may hold pages that this process has never mapped */
-	if (how == SHARE_WHOLE || (shared && vma_meets(&s->fresh, v)))
-		r = page_sender_add_nonzero(s->pages, v->start, v->end, err);
+	/*
+	 * It may hold pages that this process has never mapped, and holes where
+	 * there were pages, which no bit shows: in the end it is sent whole.
+	 */
+	if (how == SHARE_WHOLE ||
+	    (shared && (last || vma_meets(&s->fresh, v)))) {
+		r = track_punch_whole(s, v->start, v->end, err);
+		if (r == 0)
+			r = page_sender_add_nonzero(s->pages, v->start, v->end,
+						    err);
+	}
 	return r < 0 ? r
 		     : sent_each(s->todo, v->start, v->end,
 				 shared ? send_shared : send_private, s, err);
@@ -134,7 +142,7 @@ int track_send_soft(struct sending *s, bool last, struct error *err)
 	s->todo = sent_create();
 	r = last ? look_at_all(s, true, err) : look_while_stopped(s, err);
 	for (size_t i = 0; i < s->maps.nr && r == 0; i++)
-		r = send_mapping(s, &s->maps.v[i], err);
+		r = send_mapping(s, &s->maps.v[i], last, err);
 	sent_destroy(s->todo);
 	s->todo = NULL;
 	return r;

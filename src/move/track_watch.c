@@ -24,23 +24,36 @@
 
 #define ADDRESS_END 0x7ffffffff000 /* of user space, x86-64 */
 
+struct fetching {
+	int pidfd, uffd;
+};
+
 /* The process is at the pause of its list: fetch its new descriptor. */
 static int fetch_uffd(void *arg, const struct stub_call *made,
 		      struct error *err)
 {
-	struct sending *s = arg;
+	struct fetching *f = arg;
 
 	if (made->ret < 0)
 		return error_set(err, -EOPNOTSUPP,
 				 "no userfaultfd in the process");
-	s->uffd = (int)syscall(SYS_pidfd_getfd, s->pidfd, (int)made->ret, 0);
-	if (s->uffd < 0)
+	f->uffd = (int)syscall(SYS_pidfd_getfd, f->pidfd, (int)made->ret, 0);
+	if (f->uffd < 0)
 		return error_sys(err, -errno, "pidfd_getfd");
 	return 0;
 }
 
-static int make_uffd(struct sending *s, struct error *err)
+/* The descriptor, with its protocol agreed upon. */
+static int make_uffd(struct sending *s, uint64_t more, struct error *err)
 {
+	struct uffdio_api api = {
+		.api = UFFD_API,
+		.features = UFFD_FEATURE_WP_ASYNC |
+			    UFFD_FEATURE_WP_UNPOPULATED |
+			    UFFD_FEATURE_WP_HUGETLBFS_SHMEM |
+			    UFFD_FEATURE_PAGEFAULT_FLAG_WP | more,
+	};
+	struct fetching f = { s->pidfd, -1 };
 	struct tracee_list *list = xcalloc(s->tracee->nr, sizeof(*list));
 	struct stub_call call[2] = {
 		{ .nr = SYS_userfaultfd,
@@ -52,36 +65,49 @@ static int make_uffd(struct sending *s, struct error *err)
 	list[0].call = call;
 	list[0].n = 2;
 	list[0].at_pause = fetch_uffd;
-	list[0].arg = s;
+	list[0].arg = &f;
 	r = tracee_run(s->tracee, list, NULL, 0, err);
 	free(list);
-	return r;
+	if (r == 0 && ioctl(f.uffd, UFFDIO_API, &api) < 0)
+		r = -EOPNOTSUPP;
+	if (r < 0)
+		io_close(&f.uffd);
+	return r < 0 ? r : f.uffd;
 }
 
 int track_watch_start(struct sending *s, struct error *err)
 {
-	struct uffdio_api api = {
-		.api = UFFD_API,
-		.features = UFFD_FEATURE_WP_ASYNC |
-			    UFFD_FEATURE_WP_UNPOPULATED |
-			    UFFD_FEATURE_WP_HUGETLBFS_SHMEM |
-			    UFFD_FEATURE_PAGEFAULT_FLAG_WP,
-	};
-	int r = scan_has_ioctl() ? make_uffd(s, err) : -EOPNOTSUPP;
+	int r = scan_has_ioctl() ? make_uffd(s, 0, err) : -EOPNOTSUPP;
 
-	if (r == 0 && ioctl(s->uffd, UFFDIO_API, &api) < 0)
-		r = -EOPNOTSUPP;
 	if (r < 0)
+		return r;
+	s->uffd = r;
+	r = make_uffd(s, UFFD_FEATURE_EVENT_REMOVE, err);
+	if (r < 0) {
 		track_stop(s);
-	return r;
+		return r;
+	}
+	s->uffd_shared = r;
+	s->punches = punch_watch_create(s->src->pid, r);
+	return s->punches ? 0
+			  : error_set(err, -EAGAIN,
+				      "no thread to watch shared memory with");
 }
 
 void track_stop(struct sending *s)
 {
+	punch_watch_destroy(s->punches);
+	s->punches = NULL;
 	io_close(&s->uffd); /* the kernel forgets all protections */
 }
 
-static int register_range(struct sending *s, uint64_t start, uint64_t end,
+/* Watched by itself: see track_punch.c. */
+static bool is_shared(const struct vma *v)
+{
+	return v->kind == VMA_SHARED_ANON && vma_carries_pages(v);
+}
+
+static int register_range(int uffd, uint64_t start, uint64_t end,
 			  struct error *err)
 {
 	struct uffdio_register reg = {
@@ -89,7 +115,7 @@ static int register_range(struct sending *s, uint64_t start, uint64_t end,
 		.mode = UFFDIO_REGISTER_MODE_WP,
 	};
 
-	if (ioctl(s->uffd, UFFDIO_REGISTER, &reg) == 0)
+	if (ioctl(uffd, UFFDIO_REGISTER, &reg) == 0)
 		return 0;
 	switch (errno) {
 	case EINVAL: /* nothing is mapped there */
@@ -109,7 +135,8 @@ static int register_range(struct sending *s, uint64_t start, uint64_t end,
 /*
  * Register whatever is mapped between the kernel's own mappings, whose place
  * is known for certain.  A range that ends anywhere else might cut a mapping
- * that the process has just made, and mremap() does not like that.
+ * that the process has just made, and mremap() does not like that; with shared
+ * memory, which goes by itself, it stands still.
  */
 static int register_all(struct sending *s, const struct vma_list *fixed,
 			struct error *err)
@@ -121,10 +148,21 @@ static int register_all(struct sending *s, const struct vma_list *fixed,
 		uint64_t end = i < fixed->nr ? fixed->v[i].start : ADDRESS_END;
 
 		if (at < end)
-			r = register_range(s, at, end, err);
+			r = register_range(s->uffd, at, end, err);
 		at = i < fixed->nr ? fixed->v[i].end : end;
+		if (r == 0 && i < fixed->nr && is_shared(&fixed->v[i]))
+			r = register_range(s->uffd_shared, fixed->v[i].start,
+					   fixed->v[i].end, err);
 	}
 	return r;
+}
+
+static bool any_shared(const struct vma_list *maps)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		if (is_shared(&maps->v[i]))
+			return true;
+	return false;
 }
 
 /* A mapping that has gone meanwhile counts as watched. */
@@ -193,8 +231,9 @@ int track_watch(struct sending *s, const struct vma_list *now,
 
 	if (!first && all_watched(s, now))
 		return 0;
-	return first || throttled ? register_new(s, now, err)
-				  : register_stopped(s, now, err);
+	return throttled || (first && !any_shared(now))
+		       ? register_new(s, now, err)
+		       : register_stopped(s, now, err);
 }
 
 static int clear_marks(void *arg, uint64_t start, uint64_t end,

@@ -15,6 +15,7 @@ check-epolls
 check-eventfds
 check-eventfds memfd
 check-guards
+check-holes
 check-interrupts
 check-late file
 check-late private
@@ -48,6 +49,7 @@ check-tcp ipv6
 check-tcp closing
 check-threads
 check-threads 50
+check-unseen
 check-vectors
 check-threads-static
 check-memory-static
