@@ -438,8 +438,8 @@ if os.environ["PMI_RANK"] == "1":
 
 @test "a controller without hosts serves, and takes the first ones as they come" {
 	local agent enrol=("$stint" controller --state-dir="$bed/s2")
-	"${enrol[@]}" --enrol=admin/me >"$bed/me.key"
-	begin controller --state-dir="$bed/s2" --pool=10.99.0.0/16 --listen="unix:$bed/c2" 2>"$bed/c2.log"
+	"${enrol[@]}" --enrol=admin/root >"$bed/me.key"
+	begin controller --state-dir="$bed/s2" --min-uid=0 --pool=10.99.0.0/16 --listen="unix:$bed/c2" 2>"$bed/c2.log"
 	export STINT_CONTROLLER=unix:$bed/c2 STINT_KEY=$bed/me.key
 	eventually grep -q serving "$bed/c2.log"
 	[ "$(json j hosts) $(json j ps)" = "[] []" ]
@@ -450,7 +450,7 @@ if os.environ["PMI_RANK"] == "1":
 	for h in h1 h2; do
 		"${enrol[@]}" --enrol="host/$h" >"$bed/$h.key2"
 		on "$h" timeout 300 "$stint" agent --controller="unix:$bed/c2" --key="$bed/$h.key2" \
-			--run-dir="$bed/$h/run2" --uplink=eth0 --score=1000 2>>"$bed/c2.log" 3>&- &
+			--run-dir="$bed/$h/run2" --uplink=eth0 --score=1000 --min-uid=0 2>>"$bed/c2.log" 3>&- &
 		background="$background $!"
 	done
 	eventually hosts_up 2
@@ -462,10 +462,10 @@ if os.environ["PMI_RANK"] == "1":
 
 @test "a client that goes away takes its job with it" {
 	"$stint" controller --state-dir="$bed/s2" --enrol=host/x >"$bed/x.key"
-	"$stint" controller --state-dir="$bed/s2" --enrol=admin/me >"$bed/me.key"
-	timeout 600 "$stint" controller --state-dir="$bed/s2" --client-grace=1s --listen="unix:$bed/c2" 2>"$bed/c2.log" 3>&- &
+	"$stint" controller --state-dir="$bed/s2" --enrol=admin/root >"$bed/me.key"
+	timeout 600 "$stint" controller --state-dir="$bed/s2" --min-uid=0 --client-grace=1s --listen="unix:$bed/c2" 2>"$bed/c2.log" 3>&- &
 	controller=$!
-	on h1 "$stint" agent --controller="unix:$bed/c2" --key="$bed/x.key" --run-dir="$bed/x" 2>"$bed/x.log" 3>&- &
+	on h1 "$stint" agent --controller="unix:$bed/c2" --key="$bed/x.key" --run-dir="$bed/x" --min-uid=0 2>"$bed/x.log" 3>&- &
 	local agent=$!
 	export STINT_CONTROLLER=unix:$bed/c2 STINT_KEY=$bed/me.key
 	eventually host_count_is 1
@@ -600,11 +600,11 @@ host_things() { # links, routes, proxies, cgroups of h1
 controller_on_small_disk() {
 	unshare -m sh -c 'cp -a "$1" "$1.copy" && mount -t tmpfs -o size=2m,mode=700 none "$1" &&
 		cp -a "$1.copy/." "$1" || exit 99
-		"$0" controller --state-dir="$1" --pool=10.77.128.0/17 --listen="unix:$1.sock"
+		"$0" controller --state-dir="$1" --min-uid=0 --pool=10.77.128.0/17 --listen="unix:$1.sock"
 		echo $? >"$1.ended"
 		until [ -e "$1.again" ]; do sleep 0.05; done
 		rm "$1/fill"
-		exec "$0" controller --state-dir="$1" --pool=10.77.128.0/17 --listen="unix:$1.sock"' \
+		exec "$0" controller --state-dir="$1" --min-uid=0 --pool=10.77.128.0/17 --listen="unix:$1.sock"' \
 		"$stint" "$bed/controller" >>"$bed/controller.log" 2>&1 3>&- &
 	controller=$!
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cluster/agent_priv.h"
+#include "cluster/identity.h"
 #include "cluster/keys.h"
 #include "cluster/loop.h"
 #include "cluster/process.h"
@@ -121,6 +122,13 @@ static int describe_host(struct agent *a, struct error *err)
 	a->cores = conf->cores ? conf->cores : host_cores();
 	a->score = conf->score > 0 ? conf->score : cached_score(conf->run_dir);
 	a->load = host_load_create();
+	/* Without root a rank can only be who we are. */
+	if (!geteuid()) {
+		a->min_uid = conf->min_uid < 0 ? identity_first("UID_MIN")
+					       : (uint32_t)conf->min_uid;
+		a->min_gid = conf->min_gid < 0 ? identity_first("GID_MIN")
+					       : (uint32_t)conf->min_gid;
+	}
 	return 0;
 }
 

@@ -32,6 +32,13 @@ struct agent_conf {
 	uint32_t cores;	   /* 0: those there are */
 	double score;	   /* 0: measure, and remember in RUN_DIR/score */
 	usec_t report_every;
+	/*
+	 * What its controller may not make ranks here: users below the first,
+	 * and in groups below the second unless this host's own user database
+	 * has them there.  -1: identity_first(); without root a rank is who
+	 * the agent is.
+	 */
+	int64_t min_uid, min_gid;
 };
 
 void agent_conf_init(struct agent_conf *conf);

@@ -8,7 +8,9 @@
 
 void agent_conf_init(struct agent_conf *conf)
 {
-	*conf = (struct agent_conf){ .report_every = USEC_PER_SEC };
+	*conf = (struct agent_conf){ .report_every = USEC_PER_SEC,
+				     .min_uid = -1,
+				     .min_gid = -1 };
 }
 
 void agent_conf_clear(struct agent_conf *conf)
@@ -100,9 +102,15 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 			conf->cores = n;
 		return 0;
 	}
+	if (!strcmp(name, "min-uid"))
+		return parse_int(value, 0, UINT32_MAX, name, &conf->min_uid,
+				 err);
+	if (!strcmp(name, "min-gid"))
+		return parse_int(value, 0, UINT32_MAX, name, &conf->min_gid,
+				 err);
 	return error_set(err, -EINVAL,
 			 "unknown setting '%s'; there are controller, key, "
 			 "run-dir, address, uplink, net, fast-path, cores, "
-			 "score, report-every",
+			 "score, report-every, min-uid, min-gid",
 			 name);
 }

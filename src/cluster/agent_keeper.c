@@ -414,19 +414,21 @@ static int spawn_keeper(struct relay *r, int ready)
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
-	char *argv[8];
+	const struct agent_conf *conf = r->agent->conf;
+	char *argv[10];
 	pid_t pid;
 	int k;
 
 	argv[0] = (char *)"stint";
 	argv[1] = (char *)"keeper";
 	argv[2] = xasprintf("%s.%u", r->job, r->rank); /* what ps shows */
-	argv[3] = xasprintf("--run-dir=%s", r->agent->conf->run_dir);
+	argv[3] = xasprintf("--run-dir=%s", conf->run_dir);
 	argv[4] = xasprintf("--epoch=%" PRIu64, r->epoch);
-	argv[5] = (char *)"--ready-fd=3";
-	argv[6] =
-		r->agent->conf->no_fast_path ? (char *)"--no-fast-path" : NULL;
-	argv[7] = NULL;
+	argv[5] = xasprintf("--min-uid=%" PRIu32, r->agent->min_uid);
+	argv[6] = xasprintf("--min-gid=%" PRIu32, r->agent->min_gid);
+	argv[7] = (char *)"--ready-fd=3";
+	argv[8] = conf->no_fast_path ? (char *)"--no-fast-path" : NULL;
+	argv[9] = NULL;
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawnattr_init(&attr);
@@ -439,7 +441,7 @@ static int spawn_keeper(struct relay *r, int ready)
 	k = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
-	for (int i = 2; i < 5; i++)
+	for (int i = 2; i < 7; i++)
 		free(argv[i]);
 	return -k;
 }

@@ -51,6 +51,7 @@ struct agent {
 	const char *net;
 	uint32_t cores;
 	double score;
+	uint32_t min_uid, min_gid; /* of ranks: 0 for any */
 	sd_event *event;
 	struct conn *conn; /* to the controller */
 	bool greeted;

@@ -178,10 +178,17 @@ static int map_ids(pid_t pid, const struct capsule_spec *spec,
 	if (!r && geteuid())
 		r = write_proc(pid, "setgroups", "deny", err);
 	n = snprintf(text, sizeof(text), "%u %u 1\n", spec->gid, spec->gid);
-	for (size_t i = 0; !geteuid() && i < spec->nr_groups; i++)
-		if (!has_gid(spec, i, spec->groups[i]) && n < sizeof(text) - 32)
-			n += snprintf(text + n, sizeof(text) - n, "%u %u 1\n",
-				      spec->groups[i], spec->groups[i]);
+	for (size_t i = 0; !r && !geteuid() && i < spec->nr_groups; i++) {
+		if (has_gid(spec, i, spec->groups[i]))
+			continue;
+		if (n >= sizeof(text) - 32)
+			return error_set(err, -E2BIG,
+					 "a user in %zu groups: more than a "
+					 "user namespace has room for",
+					 spec->nr_groups);
+		n += snprintf(text + n, sizeof(text) - n, "%u %u 1\n",
+			      spec->groups[i], spec->groups[i]);
+	}
 	return r < 0 ? r : write_proc(pid, "gid_map", text, err);
 }
 

@@ -35,6 +35,7 @@ void controller_conf_init(struct controller_conf *conf)
 		.lost_after = 60 * USEC_PER_SEC,
 		.kill_grace = 5 * USEC_PER_SEC,
 		.client_grace = 30 * USEC_PER_SEC,
+		.min_uid = -1,
 		.history = 1000,
 		.record = 200000,
 	};
@@ -70,6 +71,17 @@ static int set_listen(struct controller_conf *conf, const char *value,
 	return 0;
 }
 
+/* One of two words. */
+static int set_choice(bool *to, const char *name, const char *value,
+		      const char *no, const char *yes, struct error *err)
+{
+	if (strcmp(value, no) && strcmp(value, yes))
+		return error_set(err, -EINVAL, "%s: '%s' is none of %s, %s",
+				 name, value, no, yes);
+	*to = !strcmp(value, yes);
+	return 0;
+}
+
 int controller_conf_set(struct controller_conf *conf, const char *name,
 			const char *value, struct error *err)
 {
@@ -93,10 +105,16 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 	if (!strcmp(name, "record"))
 		return parse_int(value, 0, 1000000000, "record", &conf->record,
 				 err);
+	if (!strcmp(name, "min-uid"))
+		return parse_int(value, 0, UINT32_MAX, "min-uid",
+				 &conf->min_uid, err);
+	if (!strcmp(name, "admin-submits"))
+		return set_choice(&conf->submit_as_others, name, value, "own",
+				  "others", err);
 	return error_set(err, -EINVAL,
 			 "unknown setting '%s'; there are state-dir, listen, "
 			 "pool, policy, lost-after, kill-grace, client-grace, "
-			 "history, record",
+			 "history, record, min-uid, admin-submits",
 			 name);
 }
 
@@ -214,6 +232,8 @@ static int controller_init(struct ctl *ctl, struct error *err)
 		r = policy_check_live(conf->policy, err);
 	if (r < 0)
 		return r;
+	ctl->min_uid = conf->min_uid < 0 ? identity_first("UID_MIN")
+					 : (uint32_t)conf->min_uid;
 	ctl->keys_path = xasprintf("%s/keys", conf->state_dir);
 	r = keys_check(ctl->keys_path, err);
 	if (r < 0)

@@ -9,6 +9,7 @@
 #ifndef CLUSTER_CONTROLLER_H
 #define CLUSTER_CONTROLLER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/error.h"
@@ -23,7 +24,9 @@ struct controller_conf {
 	usec_t lost_after;   /* a silent host's ranks are given up after this */
 	usec_t kill_grace;   /* between TERM and KILL */
 	usec_t client_grace; /* a job without its client is ended after this */
-	int64_t history;     /* jobs that are over and not forgotten yet */
+	int64_t min_uid;     /* of who runs jobs; -1: identity_first() */
+	bool submit_as_others; /* an administrator's key does */
+	int64_t history;       /* jobs that are over and not forgotten yet */
 	int64_t record; /* lines kept of what the policy was told and planned
 			   (model/record.h), at least; 0: none */
 };

@@ -8,7 +8,6 @@
  * mpirun does.  DONE when every rank is.
  */
 #include <errno.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +15,6 @@
 #include <string.h>
 
 #include "cluster/controller_priv.h"
-#include "cluster/keys.h"
 #include "cluster/loop.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -173,25 +171,6 @@ void ctl_jobs_prune(struct ctl *ctl)
 
 /* ---- beginning ---- */
 
-/* Who a job is to run as must be who submits it. */
-static int check_user(struct ctl_peer *p, Control__Submit *s, struct error *err)
-{
-	struct passwd *pw;
-
-	if (p->role == ROLE_USER) {
-		pw = getpwnam(p->name);
-		if (!pw || pw->pw_uid != s->uid)
-			return error_set(err, -EPERM,
-					 "your key is %s's, and uid %u is not "
-					 "that user",
-					 p->name, s->uid);
-	}
-	pw = getpwuid(s->uid);
-	message_set_text(&s->user,
-			 pw ? xstrdup(pw->pw_name) : xasprintf("%u", s->uid));
-	return 0;
-}
-
 static int check_submit(struct ctl_peer *p, Control__Submit *s,
 			struct error *err)
 {
@@ -211,7 +190,7 @@ static int check_submit(struct ctl_peer *p, Control__Submit *s,
 				 "a run time of more than ten years");
 	s->started_ranks = 0;
 	s->stopping = false;
-	return check_user(p, s, err);
+	return ctl_user_submits(p, s, err);
 }
 
 /* The message's own goes when its handler returns. */

@@ -206,6 +206,16 @@ static size_t take_some(char **list, size_t n, size_t *at, size_t *bytes,
 	return *at - first;
 }
 
+static void cannot_start(struct klink *k, int code, const char *why)
+{
+	struct ctl_rank *r = klink_rank(k);
+
+	ctl_job_fail(r->job, r->rank, code, "rank %u on %s: %s", r->rank,
+		     k->host->name, why);
+	ctl_rank_ended(r, code, 0);
+	klink_kill(k);
+}
+
 static void send_start(struct klink *k)
 {
 	struct ctl_rank *r = klink_rank(k);
@@ -215,7 +225,12 @@ static void send_start(struct klink *k)
 	Keeper__Pmi pmi = KEEPER__PMI__INIT;
 	Keeper__Start start = KEEPER__START__INIT;
 	char kvsname[40];
+	struct error err;
 
+	if (ctl_user_starts(r->job, &err) < 0) {
+		cannot_start(k, 126, err.text);
+		return;
+	}
 	klink_capsule(r, k->host, &capsule);
 	snprintf(kvsname, sizeof(kvsname), "stint_%" PRIu64, r->job->id);
 	pmi.size = r->job->nr;
@@ -303,10 +318,7 @@ static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 	if ((re & (CTL_SIGNAL_ID - 1)) == ASK(SIGNAL)) {
 		ctl_signal_failed(k, re / CTL_SIGNAL_ID, f);
 	} else if (re == ASK(START) && r && klink_is_current(k)) {
-		ctl_job_fail(r->job, r->rank, code, "rank %u on %s: %s",
-			     r->rank, k->host->name, f->why);
-		ctl_rank_ended(r, code, 0);
-		klink_kill(k);
+		cannot_start(k, code, f->why);
 	} else if (m && (re == ASK(RECEIVE) || re == ASK(MIGRATE_OUT))) {
 		ctl_move_failed(m, f->why);
 	} else {

@@ -250,7 +250,7 @@ static int refuse(struct ctl_rank *r, struct ctl_host *to, struct error *err)
 		return error_set(err, -EHOSTDOWN,
 				 "host %s, where the rank is, does not answer",
 				 r->host->name);
-	return 0;
+	return ctl_user_moves(r->job, err);
 }
 
 int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
@@ -288,6 +288,12 @@ static void send_receive(struct ctl_move *m, struct klink *k)
 	const Control__Submit *s = m->rank->job->spec;
 	Keeper__Receive q = KEEPER__RECEIVE__INIT;
 	Keeper__Capsule capsule;
+	struct error err;
+
+	if (ctl_user_moves(m->rank->job, &err) < 0) {
+		ctl_move_failed(m, err.text);
+		return;
+	}
 
 	klink_capsule(m->rank, m->to, &capsule);
 	q.epoch = m->epoch;

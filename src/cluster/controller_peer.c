@@ -48,12 +48,6 @@ void ctl_send_failed(struct ctl_peer *p, uint64_t re, int code, const char *fmt,
 	ctl_send(p, 0, re, MESSAGE_BODY(FAILED), &failed);
 }
 
-static bool may(const struct ctl_peer *p, const struct ctl_job *job)
-{
-	return p->role == ROLE_ADMIN ||
-	       (p->role == ROLE_USER && !strcmp(p->name, job->spec->user));
-}
-
 /* The job of a request, or NULL after telling the peer why not. */
 static struct ctl_job *job_for(struct ctl_peer *p, uint64_t re, uint64_t id)
 {
@@ -63,7 +57,7 @@ static struct ctl_job *job_for(struct ctl_peer *p, uint64_t re, uint64_t id)
 		ctl_send_failed(p, re, -ESRCH,
 				"no job %llu; `stint ps` lists them",
 				(unsigned long long)id);
-	else if (!may(p, job))
+	else if (!ctl_may(p, job))
 		ctl_send_failed(
 			p, re, -EPERM, "job %llu is %s's, and you are %s",
 			(unsigned long long)id, job->spec->user, p->name);

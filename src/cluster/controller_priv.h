@@ -22,6 +22,7 @@
 
 #include "cluster/control.pb-c.h"
 #include "cluster/controller.h"
+#include "cluster/identity.h"
 #include "cluster/keeper.pb-c.h"
 #include "cluster/message.h"
 #include "cluster/store.h"
@@ -185,6 +186,7 @@ struct ctl {
 	struct conn_server **servers;
 	size_t nr_servers;
 	unsigned conns_max, users_max; /* connections; those of users */
+	uint32_t min_uid;	       /* who has a lower one runs nothing */
 	LIST_HEAD(, ctl_peer) peers;
 	struct ctl_host **hosts;
 	size_t nr_hosts, cap_hosts;
@@ -282,6 +284,18 @@ void ctl_signal_taken(struct klink *k, uint64_t number);
 void ctl_signal_failed(struct klink *k, uint64_t number,
 		       const Keeper__Failed *f);
 void ctl_signals_load(struct ctl_job *job);
+
+/* ---- controller_user.c */
+
+/* May it do things to that job, and see all of it? */
+bool ctl_may(const struct ctl_peer *p, const struct ctl_job *job);
+/* May it submit this?  Then its user and groups are filled in. */
+int ctl_user_submits(const struct ctl_peer *p, Control__Submit *s,
+		     struct error *err) must_check;
+/* May it (still) start?  With the groups that its user has now. */
+int ctl_user_starts(struct ctl_job *job, struct error *err) must_check;
+/* May it still be what it is, at another host? */
+int ctl_user_moves(const struct ctl_job *job, struct error *err) must_check;
 
 /* ---- controller_client.c */
 

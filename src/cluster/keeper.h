@@ -25,10 +25,13 @@ struct keeper_config {
 	const char *run_dir;
 	const char *job; /* letters, digits, '_' and '-', at most 32 */
 	uint32_t rank;
-	uint64_t epoch; /* 0: to START; else the move with which it lands */
-	bool fast_path; /* use it where possible (capsule_fast_path()) */
-	int ready_fd;	/* told when the socket listens; -1 */
-	usec_t lonely;	/* it ends when so long it has neither rank nor agent:
+	uint64_t epoch;	  /* 0: to START; else the move with which it lands */
+	bool fast_path;	  /* use it where possible (capsule_fast_path()) */
+	uint32_t min_uid; /* whoever it starts or lands: not below it, */
+	uint32_t min_gid; /* ... nor in a group below it that this host's
+			     user database does not give to it */
+	int ready_fd;	  /* told when the socket listens; -1 */
+	usec_t lonely;	  /* it ends when so long it has neither rank nor agent:
 			   one whose agent died starting it; 0: 10 minutes */
 };
 

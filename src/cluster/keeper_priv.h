@@ -104,6 +104,7 @@ struct keeper {
 	struct capsule *capsule;
 	sd_event_source *capsule_source;
 	bool want_fast_path;
+	uint32_t min_uid, min_gid; /* as in struct keeper_config */
 	sd_event_source *fast_path_source;
 	int fast_path; /* what was told last: as capsule_fast_path() */
 	char *why_slow;

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cluster/identity.h"
 #include "cluster/keeper_priv.h"
 #include "core/installed.h"
 #include "core/io.h"
@@ -132,6 +133,17 @@ static char *hosts_text(const Keeper__Capsule *cap)
 
 static int on_capsule(sd_event_source *src, int fd, uint32_t events, void *ctx);
 
+/* What our host lets a rank be, whatever its controller says. */
+static int check_identity(const struct keeper *k,
+			  const struct capsule_spec *spec, struct error *err)
+{
+	int r = identity_check_uid(spec->uid, k->min_uid, "[agent]", err);
+
+	return r < 0 ? r
+		     : identity_check_groups(spec->uid, spec->gid, spec->groups,
+					     spec->nr_groups, k->min_gid, err);
+}
+
 int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 			uint32_t uid, uint32_t gid, const uint32_t *groups,
 			size_t nr_groups, struct error *err)
@@ -160,7 +172,9 @@ int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 					     : xasprintf("%s-%u", k->id.job,
 							 k->id.rank);
 	spec.hostname = k->hostname;
-	r = capsule_what(k, cap, &spec, err);
+	r = check_identity(k, &spec, err);
+	if (!r)
+		r = capsule_what(k, cap, &spec, err);
 	if (!r)
 		r = capsule_create(&spec, &k->capsule, err);
 	if (!r) {

@@ -98,7 +98,7 @@ static int write_client_conf(const char *name, struct error *err)
 struct service {
 	const char *name; /* "controller", or the host's */
 	const char *host; /* NULL: the LAN */
-	char *argv[16];
+	char *argv[20];
 	char *log;
 };
 
@@ -221,8 +221,9 @@ static int start_controller(const struct testbed_spec *spec, struct error *err)
 	s.argv[3] = xasprintf("--listen=unix:%s", sock);
 	s.argv[4] = xasprintf("--pool=%s", TESTBED_POOL);
 	s.argv[5] = xasprintf("--ready-fd=%d", READY_FD);
+	s.argv[6] = xstrdup("--min-uid=0"); /* root's tests */
 	if (spec->policy)
-		s.argv[6] = xasprintf("--policy=%s", spec->policy);
+		s.argv[7] = xasprintf("--policy=%s", spec->policy);
 	r = start(name, &s, &fd, err);
 	if (!r)
 		r = await_ready(&s, fd, err);
@@ -258,6 +259,8 @@ static void plan_agent(const struct testbed_spec *spec, unsigned h,
 							     : TESTBED_UPLINK);
 	s->argv[i++] =
 		xasprintf("--net=%s", spec->bridge ? "bridge" : "routed");
+	s->argv[i++] = xstrdup("--min-uid=0");
+	s->argv[i++] = xstrdup("--min-gid=0");
 	s->argv[i++] = xstrdup("--run-dir");
 	s->argv[i++] = testbed_run_dir(spec->name, s->host);
 	s->argv[i++] = xstrdup("--key");

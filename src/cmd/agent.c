@@ -41,6 +41,14 @@ static const struct argp_option options[] = {
 	  "speed of a core; measured once and remembered if not given", 0 },
 	{ "report-every", KEY_SETTING + 8, "TIME", 0,
 	  "how often to tell load and memory (1s)", 0 },
+	{ "min-uid", KEY_SETTING + 10, "UID", 0,
+	  "no rank here runs as a user below it, whatever the controller says "
+	  "(UID_MIN of /etc/login.defs)",
+	  0 },
+	{ "min-gid", KEY_SETTING + 11, "GID", 0,
+	  "nor in a group below it, but one in which this host has the user "
+	  "itself (GID_MIN)",
+	  0 },
 	{ "clean-up", KEY_CLEAN_UP, 0, 0,
 	  "instead: end all ranks that are here without an agent, remove what "
 	  "they left in --run-dir and on this host",

@@ -37,6 +37,12 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "history", KEY_SETTING + 8, "JOBS", 0,
 	  "remember the last so many jobs that are over (1000)", 0 },
+	{ "min-uid", KEY_SETTING + 9, "UID", 0,
+	  "users below it run no jobs (UID_MIN of /etc/login.defs); 0: root "
+	  "does, too",
+	  0 },
+	{ "admin-submits", KEY_SETTING + 10, "own|others", 0,
+	  "whose jobs an administrator's key may submit (own)", 0 },
 	{ "enrol", KEY_ENROL, "IDENTITY", 0,
 	  "print the key of host/NAME, user/NAME or admin/NAME, made if there "
 	  "is none, and exit; works while a controller runs",

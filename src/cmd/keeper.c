@@ -12,7 +12,14 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 
-enum { OPT_RUN_DIR = 256, OPT_EPOCH, OPT_READY_FD, OPT_NO_FAST_PATH };
+enum {
+	OPT_RUN_DIR = 256,
+	OPT_EPOCH,
+	OPT_READY_FD,
+	OPT_NO_FAST_PATH,
+	OPT_MIN_UID,
+	OPT_MIN_GID,
+};
 
 static const struct argp_option options[] = {
 	{ "run-dir", OPT_RUN_DIR, "DIR", 0, "The agent's run directory" },
@@ -20,6 +27,9 @@ static const struct argp_option options[] = {
 	  "The move with which the rank lands; 0: it is started here" },
 	{ "no-fast-path", OPT_NO_FAST_PATH, 0, 0,
 	  "Its packets are forwarded like all others (stint-agent(8))" },
+	{ "min-uid", OPT_MIN_UID, "UID", 0,
+	  "Refuse users below it (stint-agent(8))" },
+	{ "min-gid", OPT_MIN_GID, "GID", 0, "Refuse groups below it" },
 	{ "ready-fd", OPT_READY_FD, "FD", 0,
 	  "Write a newline here when the socket listens" },
 	{ 0 },
@@ -59,6 +69,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_NO_FAST_PATH:
 		conf->fast_path = false;
+		break;
+	case OPT_MIN_UID:
+		r = parse_int(arg, 0, UINT32_MAX, "min-uid", &v, &err);
+		conf->min_uid = (uint32_t)v;
+		break;
+	case OPT_MIN_GID:
+		r = parse_int(arg, 0, UINT32_MAX, "min-gid", &v, &err);
+		conf->min_gid = (uint32_t)v;
 		break;
 	case OPT_READY_FD:
 		r = parse_int(arg, 0, 1 << 20, "ready-fd", &v, &err);

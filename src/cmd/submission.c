@@ -134,14 +134,10 @@ int submission_export(struct submission *sub, const char *arg,
 int submission_fill(struct submission *sub, struct error *err)
 {
 	Control__Submit *s = &sub->ask;
-	int n = getgroups(0, NULL);
-	gid_t *groups = xcalloc(n > 0 ? n : 1, sizeof(*groups));
 
-	n = getgroups(n, groups);
+	/* Its groups are for the controller to say. */
 	s->uid = getuid();
 	s->gid = getgid();
-	s->n_groups = n > 0 ? n : 0;
-	s->groups = groups; /* gid_t and uint32_t are the same on Linux */
 	s->stdin_open = run_stdin_wanted();
 	if (!s->cwd || s->cwd == protobuf_c_empty_string)
 		s->cwd = getcwd(NULL, 0);
@@ -158,6 +154,5 @@ void submission_clear(struct submission *sub)
 		free(s->hosts[i]);
 	free(s->env);
 	free(s->hosts);
-	free(s->groups);
 	message_set_text(&s->cwd, NULL);
 }

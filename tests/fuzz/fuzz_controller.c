@@ -166,6 +166,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	set(&conf, "state-dir", dir);
 	set(&conf, "listen", listen);
 	set(&conf, "record", "4");
+	set(&conf, "min-uid", "0");
+	set(&conf, "admin-submits", "others");
 	for (size_t i = 0; i < 3; i++)
 		set(&conf, waits[i], data[0] & 1 ? "0" : "1h");
 	at = data + 1;

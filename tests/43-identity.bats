@@ -1,0 +1,178 @@
+# Who a rank is comes from the user database of the controller's machine, never
+# from its client; who is not asked is not told what others run.
+
+bats_require_minimum_version 1.5.0
+load jobs
+
+setup() {
+	jobs_setup
+	serve 2
+	slay "$(service_pid controller)"
+	open=$(mktemp -d /tmp/stint-identity.XXXXXX) # for ann, too
+	chmod 755 "$open"
+	cp "$STINT_BUILD/src/cmd/stint" "$STINT_BUILD/src/cmd/stint-cluster" "$open"
+	people=$BATS_TEST_TMPDIR/people
+	mkdir "$people"
+	cp /etc/passwd /etc/group "$people"
+	cat >>"$people/passwd" <<-'END'
+		ann:x:4321:4321::/:/bin/sh
+		bob:x:4322:4322::/:/bin/sh
+	END
+	printf '%s\n' ann:x:4321: bob:x:4322: crew:x:4400:ann >>"$people/group"
+}
+
+teardown() {
+	rm -rf "${open:-}"
+	jobs_teardown
+}
+
+# On a machine that has these users.
+with_people() { # COMMAND...
+	(exec unshare -m sh -c 'mount --bind "$1/passwd" /etc/passwd && mount --bind "$1/group" /etc/group && shift && exec "$@"' \
+		sh "$people" "$@")
+}
+
+restart() { # OPTIONS...
+	[ -z "${controller:-}" ] || slay "$controller"
+	rm -f "$bed/controller.pid"
+	with_people sh -c 'echo $$ >"$0" && exec "$@"' "$bed/controller.pid" \
+		"$stint" controller --state-dir="$bed/controller" --pool=10.77.128.0/17 \
+		--listen="unix:$bed/controller.sock" "$@" >>"$bed/controller.log" 2>&1 3>&- &
+	eventually test -s "$bed/controller.pid"
+	controller=$(cat "$bed/controller.pid")
+	eventually hosts_up 2
+}
+
+enrol() { # USER
+	with_people "$stint" controller --state-dir="$bed/controller" --enrol="user/$1" >"$open/$1.key"
+	chown "$(grep "^$1:" "$people/passwd" | cut -d: -f3)" "$open/$1.key"
+}
+
+reach() { # the controller, for those who are not root
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR" "$STINT_TESTBED_DIR" "$bed" 2>/dev/null || true
+	chmod 666 "$bed/controller.sock"
+}
+
+# As a user, with these of setpriv's options and environment.
+as() { # USER SETPRIV... -- ARGUMENTS...
+	local user=$1 uid
+	uid=$(grep "^$1:" "$people/passwd" | cut -d: -f3)
+	shift
+	local more=(--regid "$uid" --clear-groups)
+	[ "$1" = -- ] || more=()
+	while [ "$1" != -- ]; do
+		more+=("$1")
+		shift
+	done
+	shift
+	(cd / && exec timeout -k 10 300 setpriv --reuid "$uid" "${more[@]}" env -u STINT_TESTBED -u STINT_TESTBED_DIR \
+		STINT_CONTROLLER="unix:$bed/controller.sock" STINT_KEY="$open/$user.key" \
+		${preload:+LD_PRELOAD="$preload"} "$open/stint" "$@")
+}
+
+liar() { # a library by whose word whoever runs has gid and groups $1
+	cat >"$open/liar.c" <<-END
+		#include <unistd.h>
+		gid_t getgid(void) { return $1; }
+		gid_t getegid(void) { return $1; }
+		int getgroups(int n, gid_t *list) { if (n) *list = $1; return 1; }
+	END
+	cc -shared -fPIC -o "$open/liar.so" "$open/liar.c"
+	echo "$open/liar.so"
+}
+
+@test "no group comes from the client: the users' database has them" {
+	restart
+	enrol ann
+	reach
+	local shadow
+	shadow=$(stat -c %g /etc/shadow)
+	preload=$(liar "$shadow")
+	run as ann -- run cat /etc/shadow
+	echo "$output"
+	[ "$status" = 1 ] && [[ "$output" == *"ann is not in group $shadow"* ]]
+	run as ann -- run id -G
+	[ "$status" = 1 ]
+	preload=
+	[ "$(as ann -- run id -u)" = 4321 ]
+	[ "$(as ann -- run id -G | xargs -n 1 | sort | xargs)" = "4321 4400" ]
+	[ "$(as ann --regid 4400 --clear-groups -- run id -g)" = 4400 ]
+}
+
+@test "groups are looked up again at each start and landing" {
+	restart
+	enrol ann
+	reach
+	(as ann -- run --hosts h1 sleep 1000 >"$bed/out" 2>&1) 3>&- &
+	background=$!
+	eventually is 'j[1]["state"]' running
+	timeout 100 "$stint" drain --no-wait h2
+	timeout 100 "$stint" drain --no-wait h1
+	(as ann -- run id -G >"$bed/groups" 2>&1) 3>&- &
+	background="$background $!"
+	eventually is 'j[2]["state"]' waiting
+	sed 's/^crew:.*/crew:x:4400:/' "$people/group" >"$people/group.new"
+	cat "$people/group.new" >"$people/group"
+	timeout 100 "$stint" drain --undo h2
+	eventually is 'j[2]["state"]' "done"
+	[ "$(cat "$bed/groups")" = 4321 ]
+	run timeout 100 "$stint" migrate 1.0 h2
+	echo "$output"
+	[ "$status" = 1 ] && [[ "$output" == *"group 4400, in which ann is no more"* ]]
+	run as ann --regid 4400 --clear-groups -- run true
+	[ "$status" = 1 ] && [[ "$output" == *"ann is not in group 4400"* ]]
+	timeout 100 "$stint" kill 1
+}
+
+@test "root and the system's users run nothing unless told; a key is for its own user" {
+	restart
+	enrol ann
+	enrol daemon
+	reach
+	run st run true
+	[ "$status" = 1 ] && [[ "$output" == *"uid 0 is root: only uids from"*"min-uid in [controller]"* ]]
+	run as daemon -- run true
+	[ "$status" = 1 ] && [[ "$output" == *" is the system's: only uids from"* ]]
+	cp "$bed/client.key" "$open/bob.key"
+	chown 4322 "$open/bob.key"
+	run as bob -- run true
+	echo "$output"
+	[ "$status" = 1 ] && [[ "$output" == *"your key is root's, and uid 4322 is not that user"* ]]
+	restart --admin-submits=others
+	reach
+	[ "$(as bob -- run id -u)" = 4322 ]
+	run st run true
+	[ "$status" = 1 ]
+	cp "$open/ann.key" "$open/bob.key"
+	chown 4322 "$open/bob.key"
+	run as bob -- run true
+	[ "$status" = 1 ] && [[ "$output" == *"your key is ann's, and uid 4322 is not that user"* ]]
+}
+
+@test "a host has its own word on who runs there" {
+	sed -i "s/^shadow:.*/&ann/" "$people/group" # of the controller's machine
+	local shadow
+	shadow=$(stat -c %g /etc/shadow)
+	restart --min-uid=0
+	enrol ann
+	reach
+	[ "$(as ann -- run --hosts h1 id -G | xargs -n 1 | sort -n | xargs)" = "$shadow 4321 4400" ]
+	slay "$(service_pid h1)"
+	on h1 "$stint" agent --controller="unix:$bed/controller.sock" --key="$bed/h1/key" \
+		--run-dir="$bed/h1/run" --uplink=eth0 --cores=1 --score=1000 >>"$bed/h1/agent.log" 2>&1 3>&- &
+	eventually hosts_up 2
+	run as ann -- run --hosts h1 true
+	echo "$output"
+	[ "$status" = 1 ] && [[ "$output" == *"does not put uid 4321 into group $shadow"*"min-gid in [agent]"* ]]
+	run st run --hosts h1 true
+	echo "$output"
+	[ "$status" = 1 ] && [[ "$output" == *"uid 0 is root: only uids from"*"min-uid in [agent]"* ]]
+	st run --hosts h2 sleep 1000 3>&- &
+	background=$!
+	eventually is 'j[4]["state"]' running
+	run st migrate 4.0 h1
+	echo "$output"
+	[ "$status" = 1 ] && [[ "$output" == *"uid 0 is root"* ]]
+	[ "$(jobs 'j[4]["state"]')" = running ]
+	st kill 4
+}
