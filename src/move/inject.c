@@ -287,6 +287,8 @@ static int task_read(struct tracee *t, struct task *k, struct error *err)
 	free(k->xstate);
 	k->xstate = xmalloc((size_t)n);
 	memcpy(k->xstate, xstate, (size_t)n);
+	if (cut_by_stop(t->pid, &k->regs))
+		k->regs.rax = (unsigned long)-(long)ERESTARTNOINTR;
 	k->syscall = settle_syscall(&k->regs, &k->cont);
 	k->restart = settle_code(&k->regs);
 	tracee_found_call(t, k);

@@ -178,4 +178,10 @@ int settle_code(const struct user_regs_struct *regs);
  */
 void settle_give_back(struct user_regs_struct *regs, int code);
 
+/*
+ * cut.c: has a stop cut that call of pid short, which can as well be made again
+ * whole?  Its answer then becomes -ERESTARTNOINTR.
+ */
+bool cut_by_stop(pid_t pid, const struct user_regs_struct *regs);
+
 #endif

@@ -11,6 +11,7 @@ check-brief children
 check-brief vfork
 check-brief mapping
 check-churn
+check-cuts
 check-epolls
 check-eventfds
 check-eventfds memfd
