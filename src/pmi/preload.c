@@ -22,6 +22,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pmi/preload.h"
+
 enum { WORKERS_MAX = 64, IDLE_MS = 1 };
 
 /* From ucp.h, of which nothing else is needed. */
@@ -53,9 +55,8 @@ __attribute__((constructor)) static void preload_init(void)
 		pmi_fd = (int)fd;
 }
 
-__attribute__((visibility("default"))) int ucp_worker_create(void *context,
-							     const void *params,
-							     void **ret)
+PRELOAD_EXPORT int ucp_worker_create(void *context, const void *params,
+				     void **ret)
 {
 	int (*real)(void *, const void *, void **) =
 		ucp_symbol("ucp_worker_create");
@@ -69,7 +70,7 @@ __attribute__((visibility("default"))) int ucp_worker_create(void *context,
 	return r;
 }
 
-__attribute__((visibility("default"))) void ucp_worker_destroy(void *worker)
+PRELOAD_EXPORT void ucp_worker_destroy(void *worker)
 {
 	void (*real)(void *) = ucp_symbol("ucp_worker_destroy");
 
@@ -102,7 +103,7 @@ static void progress_until_readable(int fd)
 	}
 }
 
-__attribute__((visibility("default"))) ssize_t read(int fd, void *p, size_t n)
+PRELOAD_EXPORT ssize_t read(int fd, void *p, size_t n)
 {
 	static ssize_t (*real)(int, void *, size_t);
 

@@ -1,0 +1,135 @@
+#include "pmi/idle.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
+
+enum {
+	LOOKED_MAX = 64,
+	CALLS_FIRST = 16, /* idle ones before the clock is read */
+	CALLS_CLOCK = 8,  /* ... and from then on every so many */
+	TAKEN = 10000,	  /* ns after which a yielded core was taken */
+};
+
+static atomic_bool allowed;
+
+static _Thread_local struct {
+	unsigned depth, tests;
+	struct pollfd looked[LOOKED_MAX];
+	unsigned nr; /* more than LOOKED_MAX: too many to wait for */
+	bool found;
+	unsigned calls;	    /* idle ones in a row */
+	bool blocks;	    /* it has blocked since something happened */
+	int64_t since;	    /* of the idle calls; 0: the clock was not read */
+	int64_t wait;	    /* the next one's length */
+	int64_t shared_end; /* when it may have a core of its own again, or 0 */
+} idle;
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+void idle_allow(bool yes)
+{
+	atomic_store_explicit(&allowed, yes, memory_order_relaxed);
+}
+
+void idle_test_begin(void)
+{
+	idle.tests++;
+}
+
+void idle_test_end(void)
+{
+	idle.tests--;
+}
+
+void idle_enter(void)
+{
+	if (idle.depth++)
+		return;
+	idle.nr = 0;
+	idle.found = false;
+}
+
+bool idle_entered(void)
+{
+	return idle.depth;
+}
+
+void idle_looked(int fd, short events, bool found)
+{
+	idle.found |= found;
+	if (idle.nr < LOOKED_MAX)
+		idle.looked[idle.nr] =
+			(struct pollfd){ .fd = fd, .events = events };
+	if (idle.nr <= LOOKED_MAX)
+		idle.nr++;
+}
+
+static void block(void)
+{
+	struct timespec ts = { .tv_nsec = idle.wait };
+
+	idle.blocks = true;
+	idle.wait =
+		idle.wait * 2 < IDLE_WAIT_MAX ? idle.wait * 2 : IDLE_WAIT_MAX;
+	/* A signal's handler may be what the program waits for. */
+	if (ppoll(idle.looked, idle.nr, &ts, NULL) > 0)
+		idle.calls = 0;
+}
+
+/* Whether it has spun long enough; offers the core to others meanwhile. */
+static bool spun(void)
+{
+	int64_t before = now(), after;
+
+	if (!idle.since)
+		idle.since = before;
+	if (before < idle.shared_end)
+		return true;
+	sched_yield();
+	after = now();
+	idle.shared_end = after - before > TAKEN ? after + IDLE_SHARED : 0;
+	return idle.shared_end || after - idle.since >= IDLE_SPIN;
+}
+
+/* In a row of idle calls: the first two tell of nothing yet. */
+static bool clock_is_due(void)
+{
+	if (idle.shared_end && idle.calls < CALLS_FIRST)
+		return idle.calls == 2;
+	return idle.calls >= CALLS_FIRST && idle.calls % CALLS_CLOCK == 0;
+}
+
+static void idle_call(void)
+{
+	if (!idle.calls++) {
+		idle.since = 0;
+		idle.blocks = false;
+		idle.wait = IDLE_WAIT_FIRST;
+	}
+	if (idle.blocks || (clock_is_due() && spun()))
+		block();
+}
+
+void idle_leave(bool progressed)
+{
+	int saved = errno;
+
+	if (--idle.depth)
+		return;
+	if (progressed || idle.found || idle.nr > LOOKED_MAX || idle.tests ||
+	    !atomic_load_explicit(&allowed, memory_order_relaxed))
+		idle.calls = 0;
+	else if (idle.nr)
+		idle_call();
+	errno = saved;
+}

@@ -1,0 +1,165 @@
+/*
+ * preload_wait.c - MPICH and Open MPI block while they wait
+ *
+ * Stands in for what the MPI libraries call in their waits (pmi/idle.h), for
+ * the C library's functions that they look with, and for the calls of MPI that
+ * do not wait.  All of them are forwarded as machine words: what is an int in
+ * one MPI and a pointer in another is passed alike.
+ *
+ * MPI's waits are told from a program's own use of the same libraries by who
+ * calls.  STINT_SPIN=always: nothing of this.
+ */
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "pmi/idle.h"
+#include "pmi/preload.h"
+
+enum { THREAD_MULTIPLE = 3 }; /* in MPICH and in Open MPI */
+
+typedef long word;
+typedef word function(word, word, word, word, word, word);
+
+/* Looks it up once; two threads that both do find the same. */
+static function *next(_Atomic(function *) *cache, const char *name)
+{
+	function *f = atomic_load_explicit(cache, memory_order_relaxed);
+
+	if (!f) {
+		f = (function *)preload_next(name);
+		if (!f)
+			abort(); /* somebody calls what nobody has */
+		atomic_store_explicit(cache, f, memory_order_relaxed);
+	}
+	return f;
+}
+
+#define NEXT(NAME)                                \
+	({                                        \
+		static _Atomic(function *) cache; \
+		next(&cache, NAME);               \
+	})
+
+#define STAND_IN(NAME)                                                   \
+	PRELOAD_EXPORT word NAME(word a, word b, word c, word d, word e, \
+				 word f);                                \
+	word NAME(word a, word b, word c, word d, word e, word f)
+
+/* ---- when waits may block ---- */
+
+/* Where the code of MPI is, once it is initialized. */
+static const char *mpi_begin, *mpi_end;
+
+static bool is_mpi(const void *caller)
+{
+	const char *at = caller;
+
+	return at >= mpi_begin && at < mpi_end;
+}
+
+/* Under MPI_THREAD_MULTIPLE a wait holds a lock that other threads want. */
+static void initialized(void)
+{
+	int (*query)(int *) = (int (*)(int *))preload_next("MPI_Query_thread");
+	const char *spin = getenv("STINT_SPIN");
+	struct dl_find_object mpi;
+	int level;
+
+	if ((spin && !strcmp(spin, "always")) || !query || query(&level) ||
+	    level >= THREAD_MULTIPLE || _dl_find_object((void *)query, &mpi))
+		return;
+	mpi_begin = mpi.dlfo_map_start;
+	mpi_end = mpi.dlfo_map_end;
+	idle_allow(true);
+}
+
+#define INITIALIZES(NAME)                               \
+	STAND_IN(NAME)                                  \
+	{                                               \
+		word r = NEXT(#NAME)(a, b, c, d, e, f); \
+                                                        \
+		if (!(int)r)                            \
+			initialized();                  \
+		return r;                               \
+	}
+
+INITIALIZES(MPI_Init)
+INITIALIZES(MPI_Init_thread)
+INITIALIZES(PMPI_Init)
+INITIALIZES(PMPI_Init_thread)
+
+/* ---- the waits ---- */
+
+STAND_IN(ucp_worker_progress)
+{
+	function *real = NEXT("ucp_worker_progress");
+	word r;
+
+	if (!idle_entered() && !is_mpi(__builtin_return_address(0)))
+		return real(a, b, c, d, e, f);
+	idle_enter();
+	r = real(a, b, c, d, e, f);
+	idle_leave((unsigned)r);
+	return r;
+}
+
+/* What it did it tells in some versions; the descriptors tell it in all. */
+STAND_IN(opal_progress)
+{
+	function *real = NEXT("opal_progress");
+	word r;
+
+	idle_enter();
+	r = real(a, b, c, d, e, f);
+	idle_leave(false);
+	return r;
+}
+
+PRELOAD_EXPORT int epoll_wait(int fd, struct epoll_event *events, int n,
+			      int timeout)
+{
+	int r = (int)NEXT("epoll_wait")(fd, (word)events, n, timeout, 0, 0);
+
+	if (idle_entered() && !timeout)
+		idle_looked(fd, POLLIN, r);
+	return r;
+}
+
+PRELOAD_EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	int r = (int)NEXT("poll")((word)fds, (word)n, timeout, 0, 0, 0);
+
+	if (idle_entered() && !timeout)
+		for (nfds_t i = 0; i < n; i++)
+			idle_looked(fds[i].fd, fds[i].events, r);
+	return r;
+}
+
+/* ---- calls that do not wait ---- */
+
+#define DOES_NOT_WAIT(NAME)                        \
+	STAND_IN(NAME)                             \
+	{                                          \
+		word r;                            \
+                                                   \
+		idle_test_begin();                 \
+		r = NEXT(#NAME)(a, b, c, d, e, f); \
+		idle_test_end();                   \
+		return r;                          \
+	}
+
+#define ASKS(NAME) DOES_NOT_WAIT(MPI_##NAME) DOES_NOT_WAIT(PMPI_##NAME)
+
+ASKS(Test)
+ASKS(Testall)
+ASKS(Testany)
+ASKS(Testsome)
+ASKS(Iprobe)
+ASKS(Improbe)
+ASKS(Win_test)
+ASKS(Request_get_status)
+ASKS(Parrived)

@@ -1,0 +1,297 @@
+/*
+ * test_idle.c - when an idle MPI spins, offers its core, and blocks
+ *
+ * Time, the scheduler and the wait are the test's: these definitions come
+ * before the C library's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+
+#include "pmi/idle.h"
+
+enum { POLL_NS = 300, START = 1000000000 };
+
+static struct {
+	int64_t now, yield; /* how long others run when offered the core */
+	int waits, ready;   /* ppoll()s; what the next one answers */
+	int clock_reads, yields;
+	int64_t last_wait;    /* of the last ppoll() */
+	struct pollfd fds[4]; /* it was given */
+	nfds_t nr_fds;
+} t;
+
+int clock_gettime(clockid_t id, struct timespec *ret)
+{
+	t.clock_reads++;
+	*ret = (struct timespec){ t.now / 1000000000, t.now % 1000000000 };
+	return 0;
+}
+
+int sched_yield(void)
+{
+	t.yields++;
+	t.now += t.yield;
+	return 0;
+}
+
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+	  const sigset_t *mask)
+{
+	t.waits++;
+	t.last_wait = timeout->tv_nsec;
+	t.nr_fds = n;
+	memcpy(t.fds, fds, (n < 4 ? n : 4) * sizeof(*fds));
+	if (!t.ready)
+		t.now += timeout->tv_nsec;
+	errno = EINTR;
+	return t.ready;
+}
+
+static int set_up(void **state)
+{
+	int64_t now = t.now ? t.now : START; /* it never goes back */
+
+	memset(&t, 0, sizeof(t));
+	t.now = now;
+	t.yield = 200;
+	idle_allow(true);
+	return 0;
+}
+
+/* One call of the progress function, in which one descriptor is looked at. */
+static void call(bool progressed)
+{
+	idle_enter();
+	idle_looked(7, POLLIN, false);
+	t.now += POLL_NS;
+	idle_leave(progressed);
+}
+
+static void calls(int n)
+{
+	while (n--)
+		call(false);
+}
+
+/* What a rank sees that had a core of its own for long. */
+static void forget_sharing(void)
+{
+	t.now += 1000 * INT64_C(1000000);
+	call(true);
+	calls(16);
+	call(true);
+	t.waits = t.clock_reads = t.yields = 0;
+}
+
+static void a_ping_pong_reads_no_clock(void **state)
+{
+	forget_sharing();
+	for (int i = 0; i < 1000; i++) {
+		calls(15);
+		call(true);
+	}
+	assert_int_equal(t.clock_reads, 0);
+	assert_int_equal(t.waits, 0);
+}
+
+static void spins_for_its_time_and_blocks(void **state)
+{
+	int64_t before;
+	int n = 0;
+
+	forget_sharing();
+	before = t.now;
+	while (!t.waits && n++ < 10000)
+		call(false);
+	assert_int_equal(t.waits, 1);
+	assert_true(t.now - t.last_wait - before >= IDLE_SPIN);
+	assert_true(t.now - t.last_wait - before <= 2 * IDLE_SPIN);
+	assert_int_equal(t.last_wait, IDLE_WAIT_FIRST);
+	assert_int_equal(t.nr_fds, 1);
+	assert_int_equal(t.fds[0].fd, 7);
+	assert_int_equal(t.fds[0].events, POLLIN);
+}
+
+static void waits_grow_to_their_bound(void **state)
+{
+	forget_sharing();
+	while (t.waits < 20)
+		call(false);
+	assert_int_equal(t.last_wait, IDLE_WAIT_MAX);
+	/* ... and each call is a wait by now. */
+	calls(5);
+	assert_int_equal(t.waits, 25);
+	call(true);
+	t.waits = 0;
+	while (!t.waits)
+		call(false);
+	assert_int_equal(t.last_wait, IDLE_WAIT_FIRST);
+}
+
+static void an_event_makes_it_spin_again(void **state)
+{
+	forget_sharing();
+	t.ready = 1;
+	while (!t.waits)
+		call(false);
+	t.waits = 0;
+	calls(15);
+	assert_int_equal(t.waits, 0);
+}
+
+static void a_shared_core_is_given_away(void **state)
+{
+	int n;
+
+	forget_sharing();
+	t.yield = 2000000;
+	calls(17);
+	assert_int_equal(t.yields, 1);
+	assert_int_equal(t.waits, 2); /* at once, and in the next call */
+	/* From now on no spinning, until some time has passed. */
+	t.yield = 200;
+	for (n = 0; n < 10; n++) {
+		call(true);
+		t.waits = 0;
+		calls(2);
+		assert_int_equal(t.waits, 1);
+	}
+	forget_sharing();
+	calls(15);
+	assert_int_equal(t.waits, 0);
+	assert_int_equal(t.clock_reads, 0);
+}
+
+static void calls_that_ask_do_not_block(void **state)
+{
+	forget_sharing();
+	for (int i = 0; i < 1000; i++) {
+		idle_test_begin();
+		call(false);
+		idle_test_end();
+		/* What comes after in a wait starts anew. */
+		calls(15);
+	}
+	assert_int_equal(t.waits, 0);
+}
+
+static void blocks_only_where_it_may(void **state)
+{
+	forget_sharing();
+	idle_allow(false);
+	calls(1000);
+	assert_int_equal(t.waits, 0);
+	idle_allow(true);
+	calls(1000);
+	assert_true(t.waits > 0);
+}
+
+static void looks_that_found_something_are_not_idle(void **state)
+{
+	forget_sharing();
+	for (int i = 0; i < 1000; i++) {
+		idle_enter();
+		idle_looked(7, POLLIN, true);
+		idle_looked(8, POLLIN, false);
+		idle_leave(false);
+	}
+	assert_int_equal(t.waits, 0);
+}
+
+/* Nothing would wake it. */
+static void without_a_descriptor_it_spins(void **state)
+{
+	forget_sharing();
+	for (int i = 0; i < 1000; i++) {
+		idle_enter();
+		idle_leave(false);
+	}
+	assert_int_equal(t.waits, 0);
+}
+
+/* Open MPI looks in every eighth call. */
+static void calls_without_a_look_are_passed_over(void **state)
+{
+	forget_sharing();
+	for (int i = 0; i < 1000; i++) {
+		idle_enter();
+		idle_leave(false);
+		call(false);
+	}
+	assert_true(t.waits > 0);
+}
+
+static void all_that_was_looked_at_is_waited_for(void **state)
+{
+	forget_sharing();
+	while (!t.waits) {
+		idle_enter();
+		idle_enter();
+		idle_looked(3, POLLIN, false);
+		idle_leave(false);
+		idle_looked(4, POLLOUT, false);
+		idle_leave(false);
+	}
+	assert_int_equal(t.nr_fds, 2);
+	assert_int_equal(t.fds[0].fd, 3);
+	assert_int_equal(t.fds[1].fd, 4);
+	assert_int_equal(t.fds[1].events, POLLOUT);
+}
+
+/* Whoever is not waited for would not be heard. */
+static void too_many_to_wait_for(void **state)
+{
+	forget_sharing();
+	for (int i = 0; i < 1000; i++) {
+		idle_enter();
+		for (int fd = 0; fd < 65; fd++)
+			idle_looked(fd, POLLIN, false);
+		idle_leave(false);
+	}
+	assert_int_equal(t.waits, 0);
+}
+
+static void errno_is_kept(void **state)
+{
+	forget_sharing();
+	while (!t.waits) {
+		errno = 0;
+		call(false);
+	}
+	assert_int_equal(errno, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_ping_pong_reads_no_clock, set_up),
+		cmocka_unit_test_setup(spins_for_its_time_and_blocks, set_up),
+		cmocka_unit_test_setup(waits_grow_to_their_bound, set_up),
+		cmocka_unit_test_setup(an_event_makes_it_spin_again, set_up),
+		cmocka_unit_test_setup(a_shared_core_is_given_away, set_up),
+		cmocka_unit_test_setup(calls_that_ask_do_not_block, set_up),
+		cmocka_unit_test_setup(blocks_only_where_it_may, set_up),
+		cmocka_unit_test_setup(looks_that_found_something_are_not_idle,
+				       set_up),
+		cmocka_unit_test_setup(without_a_descriptor_it_spins, set_up),
+		cmocka_unit_test_setup(calls_without_a_look_are_passed_over,
+				       set_up),
+		cmocka_unit_test_setup(all_that_was_looked_at_is_waited_for,
+				       set_up),
+		cmocka_unit_test_setup(too_many_to_wait_for, set_up),
+		cmocka_unit_test_setup(errno_is_kept, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

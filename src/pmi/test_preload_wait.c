@@ -1,0 +1,140 @@
+/*
+ * test_preload_wait.c - which looks of which callers become waits
+ *
+ * As in test_preload.c the library's files are linked in.  The waits are
+ * counted, and end what MPI_Recv() waits for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "pmi/fake_mpi.h"
+#include "pmi/fake_ucp.h"
+#include "pmi/idle.h"
+
+enum { MANY = 100000 };
+
+unsigned ucp_worker_progress(void *worker);
+
+static struct {
+	int set, event;
+	int waits, looks;
+	bool done;
+} t;
+
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+	  const sigset_t *mask)
+{
+	t.waits++;
+	t.done = true;
+	assert_int_equal(n, 1);
+	assert_int_equal(fds[0].fd, t.set);
+	return 0;
+}
+
+/* A look at a set in which nothing ever happens, and an end to a test that
+ * spins. */
+static void look(void)
+{
+	struct epoll_event event;
+
+	assert_int_equal(epoll_wait(t.set, &event, 1, 0), 0);
+	if (++t.looks == MANY)
+		t.done = true;
+}
+
+static int set_up(void **state)
+{
+	struct epoll_event in = { .events = EPOLLIN };
+
+	t.waits = t.looks = 0;
+	t.done = false;
+	t.set = epoll_create1(EPOLL_CLOEXEC);
+	t.event = eventfd(0, EFD_CLOEXEC);
+	idle_allow(false);
+	fake_mpi_thread_level(0);
+	fake_ucp_init(look);
+	unsetenv("STINT_SPIN");
+	return epoll_ctl(t.set, EPOLL_CTL_ADD, t.event, &in);
+}
+
+static int tear_down(void **state)
+{
+	close(t.event);
+	close(t.set);
+	return 0;
+}
+
+static void receives(int waits)
+{
+	assert_int_equal(MPI_Init(NULL, NULL), 0);
+	assert_int_equal(MPI_Recv(&t.done), 0);
+	assert_int_equal(t.waits, waits);
+}
+
+static void a_wait_blocks(void **state)
+{
+	receives(1);
+}
+
+static void not_before_init(void **state)
+{
+	assert_int_equal(MPI_Recv(&t.done), 0);
+	assert_int_equal(t.waits, 0);
+}
+
+static void not_with_many_threads(void **state)
+{
+	fake_mpi_thread_level(3);
+	receives(0);
+}
+
+static void not_where_it_is_switched_off(void **state)
+{
+	setenv("STINT_SPIN", "always", 1);
+	receives(0);
+}
+
+static void not_in_calls_that_ask(void **state)
+{
+	assert_int_equal(MPI_Init(NULL, NULL), 0);
+	while (!t.done)
+		MPI_Test();
+	assert_int_equal(t.waits, 0);
+}
+
+/* The program's own loop, over a worker of its own perhaps. */
+static void not_where_the_program_looks(void **state)
+{
+	struct pollfd pfd = { .events = POLLIN };
+
+	assert_int_equal(MPI_Init(NULL, NULL), 0);
+	while (!t.done)
+		ucp_worker_progress(NULL);
+	pfd.fd = t.event;
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(poll(&pfd, 1, 0), 0);
+	assert_int_equal(t.waits, 0);
+}
+
+#define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(not_before_init),	     TEST(a_wait_blocks),
+		TEST(not_with_many_threads), TEST(not_where_it_is_switched_off),
+		TEST(not_in_calls_that_ask), TEST(not_where_the_program_looks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
