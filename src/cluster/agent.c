@@ -6,21 +6,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cluster/agent_priv.h"
-#include "cluster/identity.h"
 #include "cluster/keys.h"
 #include "cluster/loop.h"
 #include "cluster/process.h"
@@ -33,63 +29,7 @@
 #define PAUSE_MIN	(100 * USEC_PER_MSEC)
 #define PAUSE_MAX	(3 * USEC_PER_SEC)
 
-/* ---- what this host is ---- */
-
-/* The benchmark's result, measured once for each processor model. */
-static double cached_score(const char *run_dir)
-{
-	char *path = xasprintf("%s/score", run_dir), *line = io_read_line(path);
-	double score = strtod(line, NULL);
-	FILE *f;
-
-	free(line);
-	if (!(score > 0 && score < 1e9)) {
-		score = host_score();
-		f = fopen(path, "we");
-		if (f) {
-			fprintf(f, "%.3f\n", score);
-			fclose(f);
-		}
-	}
-	free(path);
-	return score;
-}
-
-/* SIOCGIFADDR or SIOCGIFNETMASK of a link; false: it has none. */
-static bool ask_link(const char *link, unsigned long what, struct in_addr *ret)
-{
-	struct ifreq q = { .ifr_flags = 0 };
-	fd_auto fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in sin;
-
-	snprintf(q.ifr_name, sizeof(q.ifr_name), "%s", link);
-	if (fd < 0 || ioctl(fd, what, &q) < 0)
-		return false;
-	memcpy(&sin, &q.ifr_addr, sizeof(sin));
-	*ret = sin.sin_addr;
-	return true;
-}
-
-/* The IPv4 address of a link. */
-static char *address_of(const char *link)
-{
-	struct in_addr addr;
-	char text[NET_TEXT];
-
-	return ask_link(link, SIOCGIFADDR, &addr)
-		       ? xstrdup(net_addr_text(addr, text))
-		       : NULL;
-}
-
-/* The prefix length of the network there; 0: none. */
-static unsigned prefix_of(const char *link)
-{
-	struct in_addr mask;
-
-	return link && ask_link(link, SIOCGIFNETMASK, &mask)
-		       ? (unsigned)__builtin_popcount(mask.s_addr)
-		       : 0;
-}
+/* ---- what it tells ---- */
 
 static void sample(struct agent *a, Control__HostReport *ret)
 {
@@ -104,34 +44,6 @@ static void sample(struct agent *a, Control__HostReport *ret)
 	ret->idle_usec = s.users ? s.idle : 0;
 }
 
-static int describe_host(struct agent *a, struct error *err)
-{
-	const struct agent_conf *conf = a->conf;
-	bool uplink = conf->uplink && *conf->uplink;
-
-	a->boot_id = io_read_line("/proc/sys/kernel/random/boot_id");
-	a->address = conf->address ? xstrdup(conf->address)
-		     : uplink	   ? address_of(conf->uplink)
-				   : xstrdup("127.0.0.1");
-	if (!a->address)
-		return error_set(err, -ENODEV,
-				 "the uplink %s has no IPv4 address: give it "
-				 "one, or --address=ADDRESS",
-				 conf->uplink);
-	a->net = conf->net ? conf->net : geteuid() ? "none" : "routed";
-	a->cores = conf->cores ? conf->cores : host_cores();
-	a->score = conf->score > 0 ? conf->score : cached_score(conf->run_dir);
-	a->load = host_load_create();
-	/* Without root a rank can only be who we are. */
-	if (!geteuid()) {
-		a->min_uid = conf->min_uid < 0 ? identity_first("UID_MIN")
-					       : (uint32_t)conf->min_uid;
-		a->min_gid = conf->min_gid < 0 ? identity_first("GID_MIN")
-					       : (uint32_t)conf->min_gid;
-	}
-	return 0;
-}
-
 static int send_hello(struct agent *a)
 {
 	Control__AgentInfo info = CONTROL__AGENT_INFO__INIT;
@@ -141,7 +53,7 @@ static int send_hello(struct agent *a)
 
 	sample(a, &report);
 	info.report = &report;
-	info.prefix = prefix_of(a->conf->uplink);
+	info.prefix = agent_prefix(a);
 	info.boot_id = a->boot_id;
 	info.address = a->address;
 	info.uplink = a->conf->uplink ? a->conf->uplink : (char *)"";
@@ -150,6 +62,8 @@ static int send_hello(struct agent *a)
 	info.score = a->score;
 	info.release = uname(&u) < 0 ? (char *)"" : u.release;
 	info.net = (char *)a->net;
+	info.memory_max = a->conf->terms.most.memory;
+	info.pids_max = a->conf->terms.most.pids;
 	relay_names(a, &info);
 	r = message_send_hello(a->conn, 1, 0, &info, NULL);
 	relay_names_free(&info);
@@ -463,6 +377,7 @@ static void agent_clear(struct agent *a)
 	free(a->name);
 	free(a->boot_id);
 	free(a->address);
+	free(a->terms);
 	explicit_bzero(&a->key, sizeof(a->key));
 }
 
@@ -480,7 +395,7 @@ int agent_run(const struct agent_conf *conf, int ready_fd, struct error *err)
 	lock = r = agent_take_run_dir(conf->run_dir, err);
 	if (r < 0)
 		goto out;
-	r = describe_host(&a, err);
+	r = agent_describe(&a, err);
 	if (!r)
 		r = agent_serve(&a, err);
 	close(lock);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cluster/limit.h"
 #include "core/error.h"
 #include "core/units.h"
 
@@ -39,6 +40,7 @@ struct agent_conf {
 	 * the agent is.
 	 */
 	int64_t min_uid, min_gid;
+	struct limit_terms terms; /* what a rank may take */
 };
 
 void agent_conf_init(struct agent_conf *conf);

@@ -11,6 +11,7 @@ void agent_conf_init(struct agent_conf *conf)
 	*conf = (struct agent_conf){ .report_every = USEC_PER_SEC,
 				     .min_uid = -1,
 				     .min_gid = -1 };
+	conf->terms.given.pids = LIMITS_PIDS_DEFAULT;
 }
 
 void agent_conf_clear(struct agent_conf *conf)
@@ -86,6 +87,9 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		*texts[i].to = xstrdup(value);
 		return 0;
 	}
+	r = limit_terms_set(&conf->terms, name, value, err);
+	if (r != -ENOENT)
+		return r;
 	if (!strcmp(name, "net"))
 		return set_net(conf, value, err);
 	if (!strcmp(name, "fast-path"))
@@ -111,6 +115,7 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 	return error_set(err, -EINVAL,
 			 "unknown setting '%s'; there are controller, key, "
 			 "run-dir, address, uplink, net, fast-path, cores, "
-			 "score, report-every, min-uid, min-gid",
+			 "score, report-every, min-uid, min-gid, "
+			 "memory-default, memory-max, pids-default, pids-max",
 			 name);
 }

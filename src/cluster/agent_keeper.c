@@ -415,7 +415,7 @@ static int spawn_keeper(struct relay *r, int ready)
 	posix_spawnattr_t attr;
 	sigset_t none, all;
 	const struct agent_conf *conf = r->agent->conf;
-	char *argv[10];
+	char *argv[11];
 	pid_t pid;
 	int k;
 
@@ -426,9 +426,10 @@ static int spawn_keeper(struct relay *r, int ready)
 	argv[4] = xasprintf("--epoch=%" PRIu64, r->epoch);
 	argv[5] = xasprintf("--min-uid=%" PRIu32, r->agent->min_uid);
 	argv[6] = xasprintf("--min-gid=%" PRIu32, r->agent->min_gid);
-	argv[7] = (char *)"--ready-fd=3";
-	argv[8] = conf->no_fast_path ? (char *)"--no-fast-path" : NULL;
-	argv[9] = NULL;
+	argv[7] = xasprintf("--limits=%s", r->agent->terms);
+	argv[8] = (char *)"--ready-fd=3";
+	argv[9] = conf->no_fast_path ? (char *)"--no-fast-path" : NULL;
+	argv[10] = NULL;
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawnattr_init(&attr);
@@ -441,7 +442,7 @@ static int spawn_keeper(struct relay *r, int ready)
 	k = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
-	for (int i = 2; i < 7; i++)
+	for (int i = 2; i < 8; i++)
 		free(argv[i]);
 	return -k;
 }

@@ -60,6 +60,7 @@ struct agent {
 	sd_event_source *again, *report;
 	usec_t pause; /* before the next try to connect */
 	struct host_load *load;
+	char *terms; /* of conf, as this host can keep them, for keepers */
 	TAILQ_HEAD(, relay) relays;
 	bool held; /* keepers are not read: the controller does not */
 };
@@ -68,6 +69,13 @@ struct agent {
 
 /* One agent a run directory: the descriptor that holds the lock, or -errno. */
 int agent_take_run_dir(const char *run_dir, struct error *err) must_check;
+
+/* ---- agent_host.c */
+
+/* What does not change while the agent runs; agent_run() frees. */
+int agent_describe(struct agent *a, struct error *err) must_check;
+/* The prefix length of the network at its uplink; 0: none. */
+unsigned agent_prefix(const struct agent *a);
 
 /* ---- agent_keeper.c */
 

@@ -192,7 +192,7 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 	if ((r = link_plan(&c->link, spec, err)) < 0 ||
 	    (r = cgroup_plan(c->name, &c->cg, err)) < 0 ||
 	    (r = make_dir(c, err)) < 0 ||
-	    (r = cgroup_make(&c->cg, spec->memory_max, weight, err)) < 0 ||
+	    (r = cgroup_make(&c->cg, &spec->limits, weight, err)) < 0 ||
 	    (r = share_memory(c, err)) < 0 ||
 	    (r = start_init(c, spec, err)) < 0 ||
 	    (r = write_record(c, err)) < 0)
@@ -214,6 +214,7 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 	c = xcalloc(1, sizeof(*c));
 	c->name = xstrdup(spec->name);
 	c->run_dir = xstrdup(spec->run_dir);
+	c->limits = spec->limits;
 	c->ctl = c->events = c->init = -1;
 	c->cg.join = c->cg.state = c->link.packet = -1;
 	r = make_capsule(c, spec, err);
@@ -308,6 +309,18 @@ const char *capsule_freezer(const struct capsule *c)
 	static const char *const names[] = { "signals", "v1", "v2" };
 
 	return names[c->cg.kind];
+}
+
+/* ---- limits ---- */
+
+int capsule_ease(struct capsule *c, bool move, struct error *err)
+{
+	return cgroup_limit(&c->cg, &c->limits, move, err);
+}
+
+void capsule_met(const struct capsule *c, struct limits_met *ret)
+{
+	cgroup_met(&c->cg, ret);
 }
 
 /* ---- looking at it ---- */

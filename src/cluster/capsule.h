@@ -41,6 +41,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "cluster/limit.h"
 #include "core/error.h"
 
 enum capsule_net {
@@ -81,7 +82,8 @@ struct capsule_spec {
 	const char *uplink;	/* routed: the link towards other hosts, or
 				   NULL for this host alone; bridge: the bridge */
 
-	uint64_t memory_max; /* bytes, 0: no limit */
+	/* Of all that runs in it; where the host cannot, it is not created. */
+	struct limits limits;
 	unsigned cpu_weight; /* 1 ... 10000; 0: 100, an equal share */
 
 	/*
@@ -217,6 +219,17 @@ int capsule_freeze(struct capsule *c, struct error *err) must_check;
 int capsule_thaw(struct capsule *c, struct error *err) must_check;
 /* "v1", "v2" or "signals", for messages. */
 const char *capsule_freezer(const struct capsule *c);
+
+/* ---- limits ---- */
+
+/*
+ * While it moves, and from capsule_create() until it has landed, there is a
+ * little more than its limits, for what takes part in the move; else it counts
+ * for the program.  -EBUSY where so much is in use that it cannot be taken back.
+ */
+int capsule_ease(struct capsule *c, bool move, struct error *err) must_check;
+/* How often its limits were met so far. */
+void capsule_met(const struct capsule *c, struct limits_met *ret);
 
 /* ---- looking at it ---- */
 

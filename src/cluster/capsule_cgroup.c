@@ -1,5 +1,5 @@
 /*
- * capsule_cgroup.c - limits, and standing still, see capsule_cgroup.h
+ * capsule_cgroup.c - groups, and standing still, see capsule_cgroup.h
  */
 #include "cluster/capsule_cgroup.h"
 
@@ -180,11 +180,11 @@ void cgroup_plan_v2(const char *base, const char *name,
 
 int cgroup_plan(const char *name, struct capsule_cgroup *ret, struct error *err)
 {
-	static const char *const v1[] = { "cpu", "memory" };
+	static const char *const v1[] = { "cpu", "memory", "pids" };
 	struct capsule_cgroup cg = { .join = -1, .state = -1 };
 	char *base;
 
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		base = writable(v1[i]);
 		if (base)
 			add_dir(&cg, xasprintf("%s/%s", base, name), true);
@@ -202,24 +202,6 @@ int cgroup_plan(const char *name, struct capsule_cgroup *ret, struct error *err)
 	return 0;
 }
 
-/* Not enforceable here (no such controller): left out, see the .h */
-static bool try_write(const char *dir, const char *file, const char *text)
-{
-	char *path = xasprintf("%s/%s", dir, file);
-	int r = io_write_file(AT_FDCWD, path, text);
-
-	free(path);
-	return r >= 0;
-}
-
-static bool set_limit(const char *dir, const char *file, uint64_t value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	return try_write(dir, file, text);
-}
-
 /*
  * For the freeze of a move (core/hurry.h), where the kernel schedules real-time
  * by group.  A landing rank that has used up its share stands still for the
@@ -229,17 +211,8 @@ static bool set_limit(const char *dir, const char *file, uint64_t value)
 static void set_realtime(const char *dir)
 {
 	for (unsigned usec = REALTIME_MOST; usec >= REALTIME_LEAST; usec /= 2)
-		if (set_limit(dir, "cpu.rt_runtime_us", usec))
+		if (cgroup_set(dir, "cpu.rt_runtime_us", usec))
 			return;
-}
-
-/* v2: what is below a group has limits only of controllers it passes on. */
-static void pass_on(const char *child)
-{
-	static const char *const controllers[] = { "+cpu", "+memory" };
-
-	for (unsigned i = 0; i < 2; i++) /* one may be there alone */
-		try_write(child, "../cgroup.subtree_control", controllers[i]);
 }
 
 static int open_in(const char *dir, const char *file, int flags, int *ret,
@@ -272,28 +245,31 @@ static int open_freezer(struct capsule_cgroup *cg, struct error *err)
 				 &cg->state, err);
 }
 
-int cgroup_make(struct capsule_cgroup *cg, uint64_t memory_max,
+int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
 		unsigned cpu_weight, struct error *err)
 {
+	char *base;
+	int r;
+
 	/* Enclosing ones come last in dirs. */
 	for (int i = (int)cg->nr_dirs - 1; i >= 0; i--)
 		if (mkdir(cg->dirs[i], 0755) < 0 && errno != EEXIST)
 			return error_sys(err, -errno, "cannot make %s",
 					 cg->dirs[i]);
-	if (cg->kind == CGROUP_FREEZER_V2)
-		pass_on(cg->dirs[cg->nr_dirs - 1]);
+	if (cg->kind == CGROUP_FREEZER_V2) {
+		base = xasprintf("%s/..", cg->dirs[cg->nr_dirs - 1]);
+		cgroup_pass_on(base);
+		free(base);
+	}
 	for (unsigned i = 0; i < cg->nr_dirs; i++) {
 		if (cg->dirs[i] == cg->frozen)
 			continue;
-		set_limit(cg->dirs[i], "cpu.shares", cpu_weight * 1024 / 100);
-		set_limit(cg->dirs[i], "cpu.weight", cpu_weight);
+		cgroup_set(cg->dirs[i], "cpu.shares", cpu_weight * 1024 / 100);
+		cgroup_set(cg->dirs[i], "cpu.weight", cpu_weight);
 		set_realtime(cg->dirs[i]);
-		if (!memory_max)
-			continue;
-		set_limit(cg->dirs[i], "memory.limit_in_bytes", memory_max);
-		set_limit(cg->dirs[i], "memory.max", memory_max);
 	}
-	return open_freezer(cg, err);
+	r = cgroup_limit(cg, limits, true, err);
+	return r < 0 ? r : open_freezer(cg, err);
 }
 
 int cgroup_enter(const struct capsule_cgroup *cg, pid_t pid, struct error *err)

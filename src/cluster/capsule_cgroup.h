@@ -2,8 +2,8 @@
  * capsule_cgroup.h - a capsule's control groups
  *
  * One directory NAME below the caller's own group in each hierarchy that there
- * is and may be written: cgroup v1's cpu, memory and freezer, or cgroup v2. The
- * first two hold the whole capsule; the freezer holds all but init, which
+ * is and may be written: cgroup v1's cpu, memory, pids and freezer, or cgroup v2.
+ * The first three hold the whole capsule; the freezer holds all but init, which
  * must be able to act on a frozen capsule.  What this host cannot do is left
  * out: without a freezer the capsule is frozen by signals.
  *
@@ -17,9 +17,11 @@
 #ifndef CLUSTER_CAPSULE_CGROUP_H
 #define CLUSTER_CAPSULE_CGROUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cluster/limit.h"
 #include "core/error.h"
 
 enum cgroup_freezer {
@@ -46,8 +48,11 @@ int cgroup_plan(const char *name, struct capsule_cgroup *ret,
 /* The same on cgroup v2, below the group in base. */
 void cgroup_plan_v2(const char *base, const char *name,
 		    struct capsule_cgroup *ret);
-/* Make it.  A limit that this host cannot set is left out. */
-int cgroup_make(struct capsule_cgroup *cg, uint64_t memory_max,
+/*
+ * Make it, with room for a landing (cgroup_ease()).  -EOPNOTSUPP where this host
+ * cannot set a limit; the weight is left out then.
+ */
+int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
 		unsigned cpu_weight, struct error *err) must_check;
 /* Move a process into whole. */
 int cgroup_enter(const struct capsule_cgroup *cg, pid_t pid,
@@ -64,6 +69,24 @@ void cgroup_clear(struct capsule_cgroup *cg);
  * or -EBUSY when something would not die yet.
  */
 int cgroup_remove(char *const *dirs, unsigned n);
+
+/* ---- capsule_limits.c */
+
+/* v2: what is below a group has limits only of controllers it passes on. */
+void cgroup_pass_on(const char *dir);
+/* Write a number there; false if there is no such file, or it is refused. */
+bool cgroup_set(const char *dir, const char *file, uint64_t value);
+/*
+ * Set its limits, with a little more for what is ours in there: init always, and
+ * with `move` what takes part in a move.  What the rank holds already is not
+ * taken from it: -EBUSY, and the limit stays as it was.
+ */
+int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
+		 bool move, struct error *err) must_check;
+/* How often they were met so far. */
+void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret);
+/* Can cgroup_limit() limit that here ("memory", "pids")? */
+bool cgroup_can_limit(const char *controller);
 
 /*
  * The directory of the caller's own group for a v1 controller ("" for v2),

@@ -7,7 +7,8 @@
  *   capsule_init.c     pid 1
  *   capsule_mount.c    the file system inside
  *   capsule_link.c     the address: plug, unplug, yield
- *   capsule_cgroup.c   limits and the freezer
+ *   capsule_cgroup.c   control groups and the freezer
+ *   capsule_limits.c   their limits
  *   capsule_record.c   what must be cleaned up, and the sweep
  */
 #ifndef CLUSTER_CAPSULE_PRIV_H
@@ -143,6 +144,7 @@ struct capsule {
 	int init;	 /* pidfd */
 	struct capsule_shared *shared;
 	pid_t init_pid;
+	struct limits limits;
 	struct capsule_cgroup cg;
 	struct capsule_link link;
 	bool gone_told;

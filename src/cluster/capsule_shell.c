@@ -72,7 +72,9 @@ static int set_key(struct capsule_spec *spec, char *text, struct error *err)
 	else if (!strcmp(text, "mono"))
 		spec->monotonic_offset = strtoll(value, NULL, 10);
 	else if (!strcmp(text, "memory"))
-		spec->memory_max = strtoull(value, NULL, 10);
+		spec->limits.memory = strtoull(value, NULL, 10);
+	else if (!strcmp(text, "pids"))
+		spec->limits.pids = strtoull(value, NULL, 10);
 	else if (!strcmp(text, "net"))
 		spec->net = !strcmp(value, "routed")   ? CAPSULE_NET_ROUTED
 			    : !strcmp(value, "bridge") ? CAPSULE_NET_BRIDGE

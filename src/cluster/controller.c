@@ -37,6 +37,8 @@ void controller_conf_init(struct controller_conf *conf)
 		.client_grace = 30 * USEC_PER_SEC,
 		.min_uid = -1,
 		.history = 1000,
+		.user_jobs = 1000,
+		.user_conns = 256,
 		.record = 200000,
 	};
 }
@@ -111,10 +113,17 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 	if (!strcmp(name, "admin-submits"))
 		return set_choice(&conf->submit_as_others, name, value, "own",
 				  "others", err);
+	if (!strcmp(name, "user-jobs"))
+		return parse_int(value, 1, 1000000, "user-jobs",
+				 &conf->user_jobs, err);
+	if (!strcmp(name, "user-connections"))
+		return parse_int(value, 1, CONNS_MAX, "user-connections",
+				 &conf->user_conns, err);
 	return error_set(err, -EINVAL,
 			 "unknown setting '%s'; there are state-dir, listen, "
 			 "pool, policy, lost-after, kill-grace, client-grace, "
-			 "history, record, min-uid, admin-submits",
+			 "history, record, min-uid, admin-submits, user-jobs, "
+			 "user-connections",
 			 name);
 }
 
@@ -153,7 +162,8 @@ static void before_send(void *arg)
 
 /*
  * As many as the hard limit of descriptors has room for; a quarter of them is
- * not for users, so that they keep no host and no administrator out.
+ * not for users, so that they keep no host and no administrator out, and no
+ * user has more than half of what is for users.
  */
 static void limit_conns(struct ctl *ctl)
 {
@@ -169,6 +179,14 @@ static void limit_conns(struct ctl *ctl)
 	room /= ctl->conf->nr_listen;
 	ctl->conns_max = room < CONNS_MAX ? (unsigned)room : CONNS_MAX;
 	ctl->users_max = ctl->conns_max - ctl->conns_max / 4;
+	ctl->user_max = ctl->conf->user_conns;
+	if (ctl->user_max <= ctl->users_max / 2)
+		return;
+	ctl->user_max = ctl->users_max / 2;
+	log_warnx(
+		"user-connections=%u why=\"there are %u for all users, by the "
+		"limit of open files\"",
+		ctl->user_max, ctl->users_max);
 }
 
 static int listen_at(struct ctl *ctl, const char *text, struct error *err)

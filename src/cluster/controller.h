@@ -26,6 +26,8 @@ struct controller_conf {
 	usec_t client_grace; /* a job without its client is ended after this */
 	int64_t min_uid;     /* of who runs jobs; -1: identity_first() */
 	bool submit_as_others; /* an administrator's key does */
+	int64_t user_jobs;     /* not over, of one user */
+	int64_t user_conns;    /* connections of one user */
 	int64_t history;       /* jobs that are over and not forgotten yet */
 	int64_t record; /* lines kept of what the policy was told and planned
 			   (model/record.h), at least; 0: none */

@@ -18,6 +18,8 @@ void klink_capsule(const struct ctl_rank *r, const struct ctl_host *h,
 	keeper__capsule__init(ret);
 	ret->address = xstrdup(net_addr_text(r->address, text));
 	ret->mode = h->net;
+	ret->memory_max = job->spec->memory;
+	ret->pids_max = job->spec->pids;
 	if (!strcmp(h->net, "bridge")) {
 		ret->bridge = h->uplink;
 		ret->prefix = h->prefix;

@@ -32,6 +32,7 @@ void ctl_job_tell(struct ctl_job *job)
 	s.why = job->state == STATE(WAITING) ? why : job->why;
 	s.exit = job->exit;
 	s.bad_rank = job->bad_rank;
+	s.limit_met = job->limit_met;
 	if (job->state == STATE(DONE)) {
 		s.ends = list;
 		s.n_ends = job->nr;

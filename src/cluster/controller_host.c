@@ -282,6 +282,8 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 	h->score = info->score > 0 ? info->score : 1;
 	h->cores = info->cores;
 	h->memory = info->memory;
+	h->most = (struct limits){ .memory = info->memory_max,
+				   .pids = info->pids_max };
 	if (known != ctl->nr_hosts)
 		ctl_sched_anew(ctl);
 	if (strcmp(h->boot_id, info->boot_id)) {

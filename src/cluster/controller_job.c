@@ -215,6 +215,8 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	struct error err;
 	int r = check_submit(p, asked, &err);
 
+	if (!r)
+		r = ctl_limit_jobs(p, &err);
 	if (r < 0) {
 		ctl_send_failed(p, re, r, "%s", err.text);
 		return;
@@ -226,6 +228,8 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	} else {
 		r = ctl_sched_check(job, &err);
 	}
+	if (!r)
+		r = ctl_limit_check(job, hosts, &err);
 	if (r < 0) {
 		ctl_job_destroy(job);
 		ctl_send_failed(p, re, r, "%s", err.text);
@@ -403,23 +407,29 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 {
 	struct ctl_job *job = r->job;
+	char met[CTL_LIMIT_TEXT];
+	bool over;
 
 	if (r->state == STATE(DONE))
 		return;
 	rank_done(r, code);
 	if (job->state == STATE(RUNNING) || job->state == STATE(STARTING))
 		job->state = STATE(ENDING);
+	over = ctl_limit_words(r, met);
 	if (code && job->spec->stopping) /* as it was told to */
 		ctl_job_fail(job, r->rank, code, "%s", job->why);
+	else if (over)
+		ctl_job_fail(job, r->rank, code, "rank %u %s", r->rank, met);
 	else if (signo)
 		ctl_job_fail(job, r->rank, code,
-			     "rank %u was ended by signal %d (%s)", r->rank,
-			     signo, strsignal(signo));
+			     "rank %u was ended by signal %d (%s)%s", r->rank,
+			     signo, strsignal(signo), met);
 	else if (code)
-		ctl_job_fail(job, r->rank, code, "rank %u exited with code %d",
-			     r->rank, code);
+		ctl_job_fail(job, r->rank, code,
+			     "rank %u exited with code %d%s", r->rank, code,
+			     met);
 	else
-		ctl_job_store(job);
+		ctl_limit_note(r, met);
 	check_done(job);
 }
 

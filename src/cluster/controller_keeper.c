@@ -336,6 +336,7 @@ static void on_exited(struct klink *k, const Keeper__Exited *e)
 		return;
 	r->stdout_end = e->stdout_end;
 	r->stderr_end = e->stderr_end;
+	ctl_limit_exited(r, e);
 	ctl_pmi_exited(r, e);
 	ctl_rank_ended(r, e->signaled ? 128 + e->code : e->code,
 		       e->signaled ? e->code : 0);

@@ -217,6 +217,8 @@ static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
 
 static int refuse(struct ctl_rank *r, struct ctl_host *to, struct error *err)
 {
+	int k;
+
 	if (r->state != STATE(RUNNING))
 		return error_set(err, -ESRCH,
 				 "rank %" PRIu64 ".%u is not "
@@ -250,7 +252,8 @@ static int refuse(struct ctl_rank *r, struct ctl_host *to, struct error *err)
 		return error_set(err, -EHOSTDOWN,
 				 "host %s, where the rank is, does not answer",
 				 r->host->name);
-	return ctl_user_moves(r->job, err);
+	k = ctl_limit_host(r->job, to, err);
+	return k < 0 ? k : ctl_user_moves(r->job, err);
 }
 
 int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,

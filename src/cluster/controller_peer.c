@@ -278,14 +278,46 @@ static void dispatch(struct ctl_peer *p, Control__Message *m)
 
 /* ---- connections ---- */
 
-static unsigned count_users(const struct ctl *ctl)
+/* Over the limit, so many may be there until they have heard so. */
+enum { REFUSED_MAX = 8 };
+
+/* Connections of users; name: of this one alone. */
+static unsigned count_users(const struct ctl *ctl, const char *name)
 {
 	const struct ctl_peer *p;
 	unsigned n = 0;
 
 	LIST_FOREACH (p, &ctl->peers, link)
-		n += p->role == ROLE_USER;
+		n += p->role == ROLE_USER && (!name || !strcmp(p->name, name));
 	return n;
+}
+
+/* One user's flood keeps nobody else out. */
+static void limit_user(struct ctl_peer *p)
+{
+	const struct ctl *ctl = p->ctl;
+	unsigned own = count_users(ctl, p->name);
+
+	p->refused = own > ctl->user_max;
+	if (own > ctl->user_max + REFUSED_MAX)
+		conn_fail(p->conn, -EUSERS,
+			  "the user has too many connections");
+	else if (count_users(ctl, NULL) > ctl->users_max)
+		conn_fail(p->conn, -EUSERS, "users have too many connections");
+}
+
+/* Its HELLO is answered with the reason, and it goes. */
+static void refuse(struct ctl_peer *p, const Control__Message *m)
+{
+	ctl_send_failed(p, m->id, -EUSERS,
+			"%s has %u connections already, as many as one user "
+			"may have (user-connections of the controller): end "
+			"some, or ask its administrator for more",
+			p->name, p->ctl->user_max);
+	log_warnx("peer=%s error=\"too many connections\"", conn_peer(p->conn));
+	LIST_REMOVE(p, link);
+	conn_finish(p->conn);
+	free(p);
 }
 
 static void peer_ready(struct conn *c, void *arg)
@@ -298,8 +330,8 @@ static void peer_ready(struct conn *c, void *arg)
 	p->role = role_of(conn_peer(c), &p->name);
 	LIST_INSERT_HEAD(&ctl->peers, p, link);
 	conn_set_ctx(c, p);
-	if (p->role == ROLE_USER && count_users(ctl) > ctl->users_max)
-		conn_fail(c, -EUSERS, "users have too many connections");
+	if (p->role == ROLE_USER)
+		limit_user(p);
 }
 
 static int peer_message(struct conn *c, const uint8_t *data, size_t n,
@@ -314,7 +346,9 @@ static int peer_message(struct conn *c, const uint8_t *data, size_t n,
 	m = message_parse(data, n, err);
 	if (!m)
 		return -EPROTO;
-	if (p->greeted)
+	if (p->refused)
+		refuse(p, m);
+	else if (p->greeted)
 		dispatch(p, m);
 	else
 		r = greet(p, m, err);

@@ -24,6 +24,7 @@
 #include "cluster/controller.h"
 #include "cluster/identity.h"
 #include "cluster/keeper.pb-c.h"
+#include "cluster/limit.h"
 #include "cluster/message.h"
 #include "cluster/store.h"
 #include "model/event.h"
@@ -49,6 +50,7 @@ struct ctl_peer {
 	struct ctl *ctl;
 	struct conn *conn;
 	bool greeted;
+	bool refused;	       /* its user has too many: told, and ended */
 	int role;	       /* enum role */
 	const char *name;      /* after the role, in conn_peer() */
 	struct ctl_host *host; /* an agent's */
@@ -68,6 +70,7 @@ struct ctl_host {
 	double score;	 /* of the agent's benchmark */
 	uint32_t cores;
 	uint64_t memory;
+	struct limits most; /* of a rank there; as its agent says */
 	Control__HostReport report;
 	struct host fresh; /* what the policy was told last */
 	usec_t lost_since; /* since 1970; 0: it is there */
@@ -118,7 +121,10 @@ struct ctl_rank {
 	struct ctl_move *move;
 	uint64_t signals; /* that wait until it can take them; bit signo-1 */
 	bool aborted;	  /* it called MPI_Abort */
-	uint32_t signal_sent; /* the one it was sent and has not answered; or 0
+	struct limits limits;  /* that it had, once it has ended */
+	struct limits_met met; /* ... and how often it met them */
+	bool over_memory;      /* which ended it */
+	uint32_t signal_sent;  /* the one it was sent and has not answered; or 0
 			       */
 	uint64_t signal_number, signal_epoch; /* of the last sent; to whom */
 	usec_t no_move_before; /* after a move that the policy wanted failed */
@@ -132,8 +138,9 @@ struct ctl_job {
 	char *why;
 	usec_t submit, start, end;
 	int exit, bad_rank;
-	bool echo;   /* ... may tell of what another's end led to */
-	uint32_t nr; /* ranks */
+	bool limit_met; /* why tells of it */
+	bool echo;	/* ... may tell of what another's end led to */
+	uint32_t nr;	/* ranks */
 	struct ctl_rank *ranks;
 	struct job *model;	   /* NULL once it has ended */
 	struct ctl_peer *client;   /* that prints its output */
@@ -187,6 +194,7 @@ struct ctl {
 	size_t nr_servers;
 	unsigned conns_max, users_max; /* connections; those of users */
 	uint32_t min_uid;	       /* who has a lower one runs nothing */
+	unsigned user_max;	       /* of one user */
 	LIST_HEAD(, ctl_peer) peers;
 	struct ctl_host **hosts;
 	size_t nr_hosts, cap_hosts;
@@ -266,6 +274,26 @@ void ctl_rank_lost(struct ctl_rank *r, const char *how);
 void ctl_job_store(struct ctl_job *job);
 void ctl_rank_store(struct ctl_rank *r);
 bool ctl_rank_active(const struct ctl_rank *r); /* started and not ended */
+
+/* ---- controller_limit.c: what users and ranks may take */
+
+/* -EDQUOT if that user has as many jobs that are not over as one may have. */
+int ctl_limit_jobs(const struct ctl_peer *p, struct error *err) must_check;
+/* What a job asks for, against what these hosts (NULL: any host) give. */
+int ctl_limit_check(const struct ctl_job *job, const uint32_t *hosts,
+		    struct error *err) must_check;
+int ctl_limit_host(const struct ctl_job *job, const struct ctl_host *h,
+		   struct error *err) must_check;
+/* Before ctl_rank_ended(): which limits it met. */
+void ctl_limit_exited(struct ctl_rank *r, const Keeper__Exited *e);
+/*
+ * How it met them, to go on after "rank N exited" ("" if it did not), or, where
+ * true is returned, after "rank N": that is what ended it.
+ */
+#define CTL_LIMIT_TEXT 256
+bool ctl_limit_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT]);
+/* It ended well and met one all the same: its user wants to know. */
+void ctl_limit_note(struct ctl_rank *r, const char *words);
 
 /* ---- controller_signal.c */
 

@@ -100,6 +100,7 @@ static struct keeper *create(const struct keeper_config *conf)
 	k->want_fast_path = conf->fast_path;
 	k->min_uid = conf->min_uid;
 	k->min_gid = conf->min_gid;
+	k->terms = conf->terms;
 	k->listen_fd = k->agent_fd = -1;
 	k->move.sock = k->move.hold_fd = -1;
 	for (int ext = 0; ext < EXT_MAX; ext++)

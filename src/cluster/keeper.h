@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cluster/limit.h"
 #include "core/error.h"
 #include "core/units.h"
 
@@ -30,8 +31,9 @@ struct keeper_config {
 	uint32_t min_uid; /* whoever it starts or lands: not below it, */
 	uint32_t min_gid; /* ... nor in a group below it that this host's
 			     user database does not give to it */
-	int ready_fd;	  /* told when the socket listens; -1 */
-	usec_t lonely;	  /* it ends when so long it has neither rank nor agent:
+	struct limit_terms terms; /* what this host gives a rank */
+	int ready_fd;		  /* told when the socket listens; -1 */
+	usec_t lonely; /* it ends when so long it has neither rank nor agent:
 			   one whose agent died starting it; 0: 10 minutes */
 };
 

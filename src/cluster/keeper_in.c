@@ -211,6 +211,7 @@ static void runs(struct keeper *k)
 	k->rank_pid = find_rank(k);
 	k->state = KEEPER__STATE__RUNNING;
 	k->quiet = false;
+	keeper_ease(k, false);
 	keeper_fast_path_begin(k);
 	if (!k->pmi)
 		keeper_end_close(&k->end[EXT_PMI]);
@@ -289,6 +290,11 @@ static int prepare(struct keeper *k, const Keeper__Passport *pass,
 	    pass->epoch != k->move.epoch)
 		return error_set(err, -EINVAL, "rank %s.%u was not expected",
 				 pass->job, pass->rank);
+	k->limits = (struct limits){ .memory = pass->memory_max,
+				     .pids = pass->pids_max };
+	r = limits_fit(&k->limits, &k->terms, err);
+	if (r < 0)
+		return r;
 	keep_passport(k, pass);
 	r = keeper_make_ends(k, true, err);
 	if (r < 0)

@@ -129,6 +129,8 @@ static int present(struct keeper *k, struct channel *ch, struct error *err)
 	pass.keep_tmp = k->keep_tmp;
 	while (k->keep_tmp && k->keep_tmp[pass.n_keep_tmp])
 		pass.n_keep_tmp++;
+	pass.memory_max = k->limits.memory;
+	pass.pids_max = k->limits.pids;
 	pass.hostname = k->hostname ? k->hostname : (char *)"";
 	r = keeper_send_msg(ch, &pass.base, err);
 	if (r < 0)
@@ -274,6 +276,7 @@ void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req)
 		m->out = true;
 		m->budget = (usec_t)mo->budget_usec;
 		keeper_move_key(k, mo->epoch, mo->key.data);
+		keeper_ease(k, true);
 		r = keeper_engine_fork(k, run, &err);
 	}
 	if (r < 0) {
@@ -334,6 +337,7 @@ static void stayed(struct keeper *k)
 	k->quiet = false;
 	if (!k->move.have_result && !k->have_exit)
 		mend(k);
+	keeper_ease(k, false);
 	keeper_tell_done(k, KEEPER__OUTCOME__STAYED, why);
 	if (k->pmi)
 		pmi_server_refence(k->pmi);

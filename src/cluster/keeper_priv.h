@@ -109,7 +109,10 @@ struct keeper {
 	int fast_path; /* what was told last: as capsule_fast_path() */
 	char *why_slow;
 	pid_t rank_pid;
-	char **argv, **env; /* of START, while it comes in pieces */
+	struct limit_terms terms; /* of this host */
+	struct limits limits;	  /* of the rank */
+	struct limits_met met;	  /* where it was before */
+	char **argv, **env;	  /* of START, while it comes in pieces */
 	size_t nr_argv, nr_env;
 	char **keep_tmp; /* paths below /tmp that the capsule shows */
 	char *hostname;
@@ -146,7 +149,7 @@ void keeper_kill_rank(struct keeper *k);
 void keeper_on_start(struct keeper *k, const Keeper__Request *req);
 /* What has come of a START in pieces: another agent sends all of it anew. */
 void keeper_forget_start(struct keeper *k);
-/* A capsule for this keeper out of what the agent said. */
+/* A capsule for this keeper out of what the agent said, and k->limits. */
 int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 			uint32_t uid, uint32_t gid, const uint32_t *groups,
 			size_t nr_groups, struct error *err) must_check;
@@ -155,6 +158,10 @@ extern const char *const keeper_end_name[EXT_MAX];
 /* All ends of pipes and the PMI socket, near and far. */
 int keeper_make_ends(struct keeper *k, bool pmi, struct error *err) must_check;
 void keeper_close_near(struct keeper *k);
+/* How often the rank met its limits, wherever it was. */
+struct limits_met keeper_met(const struct keeper *k);
+/* Room for a move in its limits, or no longer (capsule_ease()). */
+void keeper_ease(struct keeper *k, bool move);
 /* The capsule and everything in it ends. */
 void keeper_drop_capsule(struct keeper *k);
 /* And all else that belongs to a rank: as if none had been here. */

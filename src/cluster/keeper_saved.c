@@ -16,6 +16,7 @@
 void keeper_save(struct keeper *k, uint8_t **ret, size_t *ret_n)
 {
 	Keeper__Saved s = KEEPER__SAVED__INIT;
+	struct limits_met met;
 	void *pmi = NULL;
 
 	s.job = (char *)k->id.job;
@@ -25,6 +26,10 @@ void keeper_save(struct keeper *k, uint8_t **ret, size_t *ret_n)
 	s.stdin_data.len = k->io.nr_in;
 	s.stdin_eof = k->io.in_eof;
 	s.signals = k->signals;
+	met = keeper_met(k);
+	s.memory_kills = met.kills;
+	s.own_memory = met.own_memory;
+	s.pids_refused = met.refused;
 	s.stdout_offset = k->io.out_offset[0] + keeper_io_unread(k, EXT_STDOUT);
 	s.stderr_offset = k->io.out_offset[1] + keeper_io_unread(k, EXT_STDERR);
 	if (k->pmi)
@@ -59,6 +64,9 @@ static int take(struct keeper *k, const Keeper__Saved *s, struct error *err)
 	if (s->stdin_data.len)
 		memcpy(k->io.in, s->stdin_data.data, s->stdin_data.len);
 	k->signals = s->signals;
+	k->met = (struct limits_met){ .kills = s->memory_kills,
+				      .own_memory = s->own_memory,
+				      .refused = s->pids_refused };
 	k->io.out_offset[0] = s->stdout_offset;
 	k->io.out_offset[1] = s->stderr_offset;
 	return 0;

@@ -18,6 +18,7 @@
 #include "cluster/keeper_priv.h"
 #include "core/installed.h"
 #include "core/io.h"
+#include "core/log.h"
 #include "core/xalloc.h"
 
 enum { PMI_FD_IN_RANK = 3 };
@@ -88,7 +89,6 @@ static int capsule_what(struct keeper *k, const Keeper__Capsule *cap,
 	spec->prefix = cap->prefix;
 	spec->mtu = cap->mtu;
 	spec->cpu_weight = cap->cpu_share;
-	spec->memory_max = cap->memory_max;
 	spec->uplink = *cap->uplink ? cap->uplink : NULL;
 	if (!*cap->address || !strcmp(cap->mode, "none")) {
 		spec->net = CAPSULE_NET_NONE;
@@ -161,6 +161,7 @@ int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 		.groups = groups,
 		.nr_groups = nr_groups,
 		.keep_tmp = (const char *const *)k->keep_tmp,
+		.limits = k->limits,
 	};
 	int r;
 
@@ -187,6 +188,26 @@ int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 	free(hosts);
 	free(name);
 	return r < 0 ? r : 0;
+}
+
+struct limits_met keeper_met(const struct keeper *k)
+{
+	struct limits_met met = k->met, here = { 0 };
+
+	if (k->capsule)
+		capsule_met(k->capsule, &here);
+	met.kills += here.kills;
+	met.own_memory |= here.own_memory;
+	met.refused += here.refused;
+	return met;
+}
+
+void keeper_ease(struct keeper *k, bool move)
+{
+	struct error err = ERROR_INIT;
+
+	if (k->capsule && capsule_ease(k->capsule, move, &err) < 0)
+		log_warnx("rank=%u %s", k->id.rank, err.text);
 }
 
 void keeper_drop_capsule(struct keeper *k)
@@ -263,6 +284,15 @@ static int exec_rank(struct keeper *k, const Keeper__Start *start,
 	return capsule_exec(k->capsule, &prog, &k->rank_pid, err);
 }
 
+static int settle_limits(struct keeper *k, const Keeper__Capsule *cap,
+			 struct error *err)
+{
+	const struct limits asked = { .memory = cap->memory_max,
+				      .pids = cap->pids_max };
+
+	return limits_settle(&asked, &k->terms, &k->limits, err);
+}
+
 static int begin(struct keeper *k, const Keeper__Start *start,
 		 struct error *err)
 {
@@ -280,6 +310,8 @@ static int begin(struct keeper *k, const Keeper__Start *start,
 	if (!r)
 		r = keeper_make_ends(k, start->pmi, err);
 	if (!r)
+		r = settle_limits(k, start->capsule, err);
+	if (!r)
 		r = keeper_make_capsule(k, start->capsule, start->uid,
 					start->gid, start->groups,
 					start->n_groups, err);
@@ -290,6 +322,7 @@ static int begin(struct keeper *k, const Keeper__Start *start,
 	keeper_close_near(k);
 	if (r < 0)
 		return r;
+	keeper_ease(k, false);
 	k->io.in_eof = !start->stdin_open;
 	r = keeper_io_begin(k, err);
 	return r < 0 ? r : keeper_pmi_begin(k, err);
@@ -407,6 +440,11 @@ static void tell_exited(struct keeper *k)
 			1000000 +
 		(uint64_t)(ru->ru_utime.tv_usec + ru->ru_stime.tv_usec);
 	exited.max_rss = (uint64_t)ru->ru_maxrss * 1024;
+	exited.memory_max = k->limits.memory;
+	exited.pids_max = k->limits.pids;
+	exited.memory_kills = k->met.kills;
+	exited.own_memory = k->met.own_memory;
+	exited.pids_refused = k->met.refused;
 	if (k->pmi)
 		exited.pmi = (Keeper__Phase)pmi_server_phase(k->pmi);
 	ev.body_case = KEEPER__EVENT__BODY_EXITED;
@@ -428,6 +466,7 @@ void keeper_maybe_exited(struct keeper *k)
 		return;
 	if (k->capsule) {
 		keeper_pmi_drain(k);
+		k->met = keeper_met(k);
 		keeper_drop_capsule(k);
 		keeper_end_close(&k->end[EXT_STDIN]);
 		keeper_end_close(&k->end[EXT_PMI]);

@@ -165,9 +165,11 @@ static void record_bad(void **state)
 /* ---- cgroup v2: a directory that stands for the hierarchy */
 
 static const char *const v2_dirs[] = { "", "/c1", "/c1/run", "/c1/init" };
-static const char *const v2_files[] = { "cgroup.procs", "cgroup.freeze",
-					"cgroup.events", "cpu.weight",
-					"memory.max" };
+static const char *const v2_files[] = { "cgroup.procs",	  "cgroup.freeze",
+					"cgroup.events",  "cpu.weight",
+					"memory.max",	  "memory.swap.max",
+					"memory.current", "memory.events",
+					"pids.max",	  "pids.events" };
 #define NR(array) (sizeof(array) / sizeof(*(array)))
 
 static void v2_put(const char *base, const char *file, const char *text)
@@ -226,7 +228,9 @@ static void v2_tree(char *base, bool make)
 static void v2_limits(void **state)
 {
 	char base[] = "/tmp/stint-test-cgroup-XXXXXX", control[64], got[64];
+	const struct limits limits = { .memory = 256 << 20, .pids = 200 };
 	struct capsule_cgroup cg;
+	struct limits_met met;
 	int told;
 
 	assert_non_null(mkdtemp(base));
@@ -236,11 +240,22 @@ static void v2_limits(void **state)
 	assert_int_equal(mkfifo(control, 0600), 0);
 	told = open(control, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	cgroup_plan_v2(base, "c1", &cg);
-	assert_int_equal(cgroup_make(&cg, 268435456, 250, NULL), 0);
-	assert_int_equal(read(told, got, sizeof(got)), 11);
-	assert_memory_equal(got, "+cpu+memory", 11);
+	assert_int_equal(cgroup_make(&cg, &limits, 250, NULL), 0);
+	assert_int_equal(read(told, got, sizeof(got)), 16);
+	assert_memory_equal(got, "+cpu+memory+pids", 16);
 	v2_is(base, "/c1/cpu.weight", "250");
-	v2_is(base, "/c1/memory.max", "268435456");
+	/* The rank's, with room for what is ours and a landing; then without. */
+	v2_is(base, "/c1/memory.max", "310378496");
+	v2_is(base, "/c1/memory.swap.max", "0");
+	v2_is(base, "/c1/pids.max", "205");
+	assert_int_equal(cgroup_limit(&cg, &limits, false, NULL), 0);
+	v2_is(base, "/c1/memory.max", "276824064");
+	v2_is(base, "/c1/pids.max", "201");
+	/* The kernel would kill for what is more than a new limit. */
+	assert_int_equal(cgroup_limit(&cg, &limits, true, NULL), 0);
+	v2_put(base, "/c1/memory.current", "300000000\n");
+	assert_int_equal(cgroup_limit(&cg, &limits, false, NULL), -EBUSY);
+	v2_is(base, "/c1/memory.max", "310378496");
 	/* What is frozen is a part of it: its limits are the whole's. */
 	v2_is(base, "/c1/run/memory.max", "");
 	v2_is(base, "/cpu.weight", "");
@@ -254,9 +269,51 @@ static void v2_limits(void **state)
 	v2_is(base, "/c1/run/cgroup.freeze", "1");
 	assert_int_equal(cgroup_thaw(&cg, NULL), 0);
 	v2_is(base, "/c1/run/cgroup.freeze", "0");
+	cgroup_met(&cg, &met);
+	assert_true(!met.kills && !met.own_memory && !met.refused);
+	/* Of a kill that the host, not the limit, was the reason of. */
+	v2_put(base, "/c1/memory.events",
+	       "low 0\nhigh 0\nmax 12\noom 0\noom_kill 1\n");
+	cgroup_met(&cg, &met);
+	assert_true(met.kills == 1 && !met.own_memory);
+	v2_put(base, "/c1/memory.events",
+	       "low 0\nhigh 0\nmax 12\noom 1\noom_kill 2\n");
+	v2_put(base, "/c1/run/pids.events", "max 17\n"); /* by old kernels */
+	cgroup_met(&cg, &met);
+	assert_true(met.kills == 2 && met.own_memory && met.refused == 17);
+	v2_put(base, "/c1/pids.events", "max 18\n");
+	cgroup_met(&cg, &met);
+	assert_int_equal(met.refused, 18);
 	cgroup_clear(&cg);
 	close(told);
 	unlink(control);
+	v2_tree(base, false);
+}
+
+/* On a host without the controller a limit is no limit, and that is told. */
+static void v2_no_controller(void **state)
+{
+	char base[] = "/tmp/stint-test-cgroup-XXXXXX", path[128];
+	const struct limits memory = { .memory = 256 << 20 }, none = { 0 };
+	struct capsule_cgroup cg;
+	struct error err;
+
+	assert_non_null(mkdtemp(base));
+	v2_tree(base, true);
+	for (size_t d = 0; d < NR(v2_dirs); d++) {
+		snprintf(path, sizeof(path), "%s%s/memory.max", base,
+			 v2_dirs[d]);
+		assert_int_equal(unlink(path), 0);
+	}
+	cgroup_plan_v2(base, "c1", &cg);
+	assert_int_equal(cgroup_limit(&cg, &memory, false, &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.text, "memory cannot be limited"));
+	assert_int_equal(cgroup_limit(&cg, &none, false, NULL), 0);
+	cgroup_clear(&cg);
+	for (size_t d = 0; d < NR(v2_dirs); d++) {
+		snprintf(path, sizeof(path), "%s/memory.max", v2_dirs[d]);
+		v2_put(base, path, "");
+	}
 	v2_tree(base, false);
 }
 
@@ -270,6 +327,7 @@ int main(void)
 		cmocka_unit_test(record_round_trip),
 		cmocka_unit_test(record_bad),
 		cmocka_unit_test(v2_limits),
+		cmocka_unit_test(v2_no_controller),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

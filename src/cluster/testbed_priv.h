@@ -22,7 +22,7 @@ int testbed_remove(const char *name, struct error *err) must_check;
  * Where the groups of that testbed's hosts are, in each hierarchy: paths for
  * the caller to free, and how many.
  */
-#define TESTBED_BASES_MAX 5
+#define TESTBED_BASES_MAX 6
 unsigned testbed_bases(const char *name, char *ret[TESTBED_BASES_MAX]);
 
 /* Start the controller and the agents, and wait until they are ready. */

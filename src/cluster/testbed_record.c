@@ -60,7 +60,7 @@ int testbed_lock(struct error *err)
 	return io_lock_dir(base_dir(), 0755, err);
 }
 
-static const char *const controllers[] = { "cpu", "cpuset", "memory",
+static const char *const controllers[] = { "cpu", "cpuset", "memory", "pids",
 					   "freezer" };
 
 unsigned testbed_bases(const char *name, char *ret[TESTBED_BASES_MAX])

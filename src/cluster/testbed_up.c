@@ -143,7 +143,7 @@ static int make_cgroups(const struct testbed_spec *spec,
 			got = set_realtime(dir, RT_MOST);
 			realtime = got ? got : realtime;
 			/* v2: let the hosts' groups have limits */
-			(void)!put(dir, "cgroup.subtree_control", "+cpu");
+			cgroup_pass_on(dir);
 		}
 	}
 	return r;

@@ -49,6 +49,14 @@ static const struct argp_option options[] = {
 	  "nor in a group below it, but one in which this host has the user "
 	  "itself (GID_MIN)",
 	  0 },
+	{ "memory-default", KEY_SETTING + 12, "SIZE|none", 0,
+	  "memory of a rank that asks for nothing (none: no limit)", 0 },
+	{ "memory-max", KEY_SETTING + 13, "SIZE|none", 0,
+	  "... and of any rank (none)", 0 },
+	{ "pids-default", KEY_SETTING + 14, "N|none", 0,
+	  "processes and threads of a rank that asks for nothing (2048)", 0 },
+	{ "pids-max", KEY_SETTING + 15, "N|none", 0,
+	  "... and of any rank (none)", 0 },
 	{ "clean-up", KEY_CLEAN_UP, 0, 0,
 	  "instead: end all ranks that are here without an agent, remove what "
 	  "they left in --run-dir and on this host",

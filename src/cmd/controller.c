@@ -43,6 +43,10 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "admin-submits", KEY_SETTING + 10, "own|others", 0,
 	  "whose jobs an administrator's key may submit (own)", 0 },
+	{ "user-jobs", KEY_SETTING + 11, "N", 0,
+	  "jobs that are not over, of one user (1000)", 0 },
+	{ "user-connections", KEY_SETTING + 12, "N", 0,
+	  "connections of one user (256)", 0 },
 	{ "enrol", KEY_ENROL, "IDENTITY", 0,
 	  "print the key of host/NAME, user/NAME or admin/NAME, made if there "
 	  "is none, and exit; works while a controller runs",

@@ -19,6 +19,7 @@ enum {
 	OPT_NO_FAST_PATH,
 	OPT_MIN_UID,
 	OPT_MIN_GID,
+	OPT_LIMITS
 };
 
 static const struct argp_option options[] = {
@@ -30,6 +31,10 @@ static const struct argp_option options[] = {
 	{ "min-uid", OPT_MIN_UID, "UID", 0,
 	  "Refuse users below it (stint-agent(8))" },
 	{ "min-gid", OPT_MIN_GID, "GID", 0, "Refuse groups below it" },
+	{ "limits", OPT_LIMITS, "MEMORY,PIDS,MEMORY-MAX,PIDS-MAX", 0,
+	  "What a rank may take that asks for nothing, and at most; 0: all there "
+	  "is (stint-agent(8))",
+	  0 },
 	{ "ready-fd", OPT_READY_FD, "FD", 0,
 	  "Write a newline here when the socket listens" },
 	{ 0 },
@@ -77,6 +82,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_MIN_GID:
 		r = parse_int(arg, 0, UINT32_MAX, "min-gid", &v, &err);
 		conf->min_gid = (uint32_t)v;
+		break;
+	case OPT_LIMITS:
+		r = limit_terms_parse(arg, &conf->terms, &err);
 		break;
 	case OPT_READY_FD:
 		r = parse_int(arg, 0, 1 << 20, "ready-fd", &v, &err);

@@ -23,7 +23,7 @@
 #include "cmd/submission.h"
 #include "core/log.h"
 
-enum { KEY_WDIR = 256, KEY_HOSTS };
+enum { KEY_WDIR = 256, KEY_HOSTS, KEY_MEMORY, KEY_PIDS };
 
 #define CONNECT_TIMEOUT (10 * USEC_PER_SEC)
 #define AGAIN_AFTER	(200 * USEC_PER_MSEC)
@@ -42,6 +42,11 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "hosts", KEY_HOSTS, "A,B,...", 0,
 	  "where, one rank each and round again; else the policy chooses", 0 },
+	{ "memory", KEY_MEMORY, "SIZE", 0,
+	  "of each rank, at most (what its host gives); then it is ended", 0 },
+	{ "pids-limit", KEY_PIDS, "N", 0,
+	  "processes and threads of each rank, at most (what its host gives)",
+	  0 },
 	{ "label", 'l', 0, 0, "put [RANK] before each line", 0 },
 	{ "export", 'x', "NAME[=VALUE]", 0,
 	  "set this in the program's environment (which is yours)", 0 },
@@ -92,6 +97,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_HOSTS:
 		k = submission_hosts(&r->submission, arg, &err);
+		break;
+	case KEY_MEMORY:
+		k = submission_memory(&r->submission, arg, &err);
+		break;
+	case KEY_PIDS:
+		k = submission_pids(&r->submission, arg, &err);
 		break;
 	case 'l':
 		r->label = true;
@@ -453,7 +464,7 @@ static int run_end(struct run *r, int code)
 		return r->exit;
 	if (!r->done)
 		return EXIT_FAILED;
-	if (r->done->exit && *r->done->why)
+	if ((r->done->exit || r->done->limit_met) && *r->done->why)
 		fprintf(stderr, "stint run: job %" PRIu64 ": %s\n", r->job,
 			r->done->why);
 	return r->done->exit;

@@ -12,7 +12,9 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 
-#define RANKS_MAX 4096
+#define RANKS_MAX    4096
+#define MEMORY_LEAST (1u << 20)
+#define PIDS_MAX     4194304 /* as many as a kernel has */
 
 extern char **environ;
 
@@ -48,6 +50,32 @@ int submission_time(struct submission *sub, const char *arg, struct error *err)
 		return r;
 	sub->ask.estimate_usec = t;
 	return 0;
+}
+
+int submission_memory(struct submission *sub, const char *arg,
+		      struct error *err)
+{
+	uint64_t n;
+	int r = parse_size(arg, &n, err);
+
+	if (!r && n < MEMORY_LEAST)
+		r = error_set(err, -ERANGE,
+			      "%s is too little for any program: 1M or more",
+			      arg);
+	if (r < 0)
+		return error_prefix(err, r, "--memory");
+	sub->ask.memory = n;
+	return 0;
+}
+
+int submission_pids(struct submission *sub, const char *arg, struct error *err)
+{
+	int64_t n;
+	int r = parse_int(arg, 1, PIDS_MAX, "--pids-limit", &n, err);
+
+	if (!r)
+		sub->ask.pids = n;
+	return r;
 }
 
 int submission_wdir(struct submission *sub, const char *arg, struct error *err)

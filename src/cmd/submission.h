@@ -22,6 +22,11 @@ int submission_ranks(struct submission *sub, const char *arg,
 /* How long it will run, as parse_usec() reads it. */
 int submission_time(struct submission *sub, const char *arg,
 		    struct error *err) must_check;
+/* Of each rank: a size, as parse_size() reads it; a number. */
+int submission_memory(struct submission *sub, const char *arg,
+		      struct error *err) must_check;
+int submission_pids(struct submission *sub, const char *arg,
+		    struct error *err) must_check;
 /* The directory to run in. */
 int submission_wdir(struct submission *sub, const char *arg,
 		    struct error *err) must_check;

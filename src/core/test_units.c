@@ -57,6 +57,39 @@ static void numbers(void **state)
 	assert_int_equal(v, 12);
 }
 
+static void sizes(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+		const char *shown;
+	} good[] = {
+		{ "0", 0, "0 bytes" },
+		{ "1000", 1000, "1000 bytes" },
+		{ "64K", 65536, "64 KiB" },
+		{ "256M", 268435456, "256 MiB" },
+		{ "256mb", 268435456, "256 MiB" },
+		{ "1.5GiB", 1610612736, "1.5 GiB" },
+		{ "2T", 2199023255552, "2 TiB" },
+	};
+	static const char *const bad[] = {
+		"",	"x",   "-1",   "1 G",	       "1X",  "1KX", "nan",
+		"0x10", "1e3", "9e99", "99999999999T", ".5G", "G"
+	};
+	char text[SIZE_TEXT];
+	uint64_t v = 42;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(parse_size(bad[i], &v, NULL), -EINVAL);
+	assert_int_equal(v, 42);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		assert_int_equal(parse_size(good[i].text, &v, NULL), 0);
+		assert_true(v == good[i].bytes);
+		assert_string_equal(size_text(v, text), good[i].shown);
+	}
+}
+
 static void clocks(void **state)
 {
 	struct onward o = { 0 };
@@ -75,6 +108,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times),
 		cmocka_unit_test(numbers),
+		cmocka_unit_test(sizes),
 		cmocka_unit_test(clocks),
 	};
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -45,6 +46,57 @@ int parse_usec(const char *text, usec_t *ret, struct error *err)
 				 text);
 	*ret = llround(v);
 	return 0;
+}
+
+static const char size_units[] = "KMGT";
+
+/* The factor of "", "K", "KB", "KiB" and so on; 0 if it is none of them. */
+static double size_factor(const char *unit)
+{
+	const char *at;
+
+	if (!*unit)
+		return 1;
+	at = strchr(size_units, toupper((unsigned char)*unit));
+	unit++;
+	if (!at || (*unit && strcasecmp(unit, "B") && strcasecmp(unit, "iB")))
+		return 0;
+	return ldexp(1, 10 * (int)(at - size_units + 1));
+}
+
+int parse_size(const char *text, uint64_t *ret, struct error *err)
+{
+	double v = -1;
+	char *end;
+
+	/* Not what else strtod() reads: "nan", "0x1p3". */
+	if (isdigit((unsigned char)*text) && !strpbrk(text, "xXeE")) {
+		v = strtod(text, &end);
+		v *= size_factor(end) > 0 ? size_factor(end) : -1;
+	}
+	if (!(v >= 0 && v < 0x1p62))
+		return error_set(err, -EINVAL,
+				 "'%s' is no size: write 65536, 64K, 256M, "
+				 "1.5G or 2T",
+				 text);
+	*ret = llround(v);
+	return 0;
+}
+
+const char *size_text(uint64_t bytes, char ret[SIZE_TEXT])
+{
+	double v = bytes;
+	int unit = -1;
+
+	while (v >= 1024 && size_units[unit + 1])
+		v /= 1024, unit++;
+	if (unit < 0)
+		snprintf(ret, SIZE_TEXT, "%.0f bytes", v);
+	else
+		snprintf(ret, SIZE_TEXT,
+			 v == floor(v) ? "%.0f %ciB" : "%.1f %ciB", v,
+			 size_units[unit]);
+	return ret;
 }
 
 int parse_int(const char *text, int64_t min, int64_t max, const char *what,

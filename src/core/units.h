@@ -33,6 +33,16 @@ struct onward {
 };
 usec_t onward(struct onward *o, usec_t clock, usec_t tick);
 
+/*
+ * Bytes: "65536", "64K", "256M", "1.5G", "2T", also "1GiB" and "1GB": each unit
+ * is 1024 of the one before.  Refuses negative, overflowing and trailing text.
+ */
+int parse_size(const char *text, uint64_t *ret, struct error *err) must_check;
+
+/* "256 MiB": bytes in the largest unit of which there is one, for people. */
+#define SIZE_TEXT 32
+const char *size_text(uint64_t bytes, char ret[SIZE_TEXT]);
+
 /* A whole decimal number in [min, max]; what names it in the error. */
 int parse_int(const char *text, int64_t min, int64_t max, const char *what,
 	      int64_t *ret, struct error *err) must_check;

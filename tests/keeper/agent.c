@@ -63,6 +63,8 @@ struct keeper *agent_launch(unsigned rank, unsigned host, uint64_t epoch)
 	char *dir = xasprintf("--run-dir=%s", job.hosts[host]);
 	char *r = xasprintf("%s.%u", job.name, rank);
 	char *e = xasprintf("--epoch=%" PRIu64, epoch);
+	const char *given = job.limits[host] ? job.limits[host] : "0,0,0,0";
+	char *l = xasprintf("--limits=%s", given);
 	char *f, c;
 	int p[2];
 
@@ -74,7 +76,7 @@ struct keeper *agent_launch(unsigned rank, unsigned host, uint64_t epoch)
 	if (!k->pid) {
 		close(p[0]);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		execl(job.stint, job.stint, "keeper", r, dir, e, f, NULL);
+		execl(job.stint, job.stint, "keeper", r, dir, e, f, l, NULL);
 		_exit(127);
 	}
 	close(p[1]);
@@ -86,6 +88,7 @@ struct keeper *agent_launch(unsigned rank, unsigned host, uint64_t epoch)
 	free(r);
 	free(e);
 	free(f);
+	free(l);
 	return k;
 }
 

@@ -40,6 +40,7 @@ static void fill_capsule(Keeper__Capsule *cap, unsigned rank, char *address,
 {
 	struct in_addr a = { htonl(ntohl(job.base.s_addr) + rank) };
 
+	cap->memory_max = job.memory;
 	if (!job.base.s_addr)
 		return;
 	inet_ntop(AF_INET, &a, address, (socklen_t)n);

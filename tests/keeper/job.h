@@ -47,9 +47,11 @@ struct job {
 	struct in_addr base; /* of the ranks' addresses; 0: none */
 	int status;
 	bool want_stdin;
-	bool moving;		/* the script waits for a move */
-	struct rank *unsettled; /* its last move is not over yet */
-	unsigned strangers;	/* come to where a rank lands, before it */
+	const char *limits[HOSTS_MAX]; /* of each host's keepers */
+	uint64_t memory;	       /* that its ranks ask for */
+	bool moving;		       /* the script waits for a move */
+	struct rank *unsettled;	       /* its last move is not over yet */
+	unsigned strangers; /* come to where a rank lands, before it */
 };
 
 extern struct job job;

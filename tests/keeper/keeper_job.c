@@ -17,10 +17,11 @@
  *	signal RANK SIGNO, suspend RANK, resume RANK, kill RANK
  *
  *	keeper-job [-n RANKS] [-r RUN_DIR]... [-s SCRIPT] [-i] [-a ADDRESS]
- *		PROGRAM ARG...
+ *		[-l LIMITS]... [-m BYTES] PROGRAM ARG...
  *
  * -i: stdin goes to rank 0.  -a: routed capsules from this address on,
- * otherwise there is loopback only and no PMI.  Exits with the first failing
+ * otherwise there is loopback only and no PMI.  -l: what the keepers of the next
+ * run directory are told; -m: memory that ranks ask for.  Exits with the first failing
  * rank's status, 128 + signal, or 125 when something here fails; moves are
  * told on stderr.
  */
@@ -81,15 +82,20 @@ static void loop(void)
 
 static void options(int argc, char **argv)
 {
+	unsigned nr_limits = 0;
 	int c;
 
-	while ((c = getopt(argc, argv, "+n:r:s:ia:")) != -1) {
+	while ((c = getopt(argc, argv, "+n:r:s:ia:l:m:")) != -1) {
 		if (c == 'n')
 			job.nr_ranks = (unsigned)strtoul(optarg, NULL, 10);
 		else if (c == 'r' && job.nr_hosts < HOSTS_MAX)
 			job.hosts[job.nr_hosts++] = optarg;
 		else if (c == 's')
 			script_open(optarg);
+		else if (c == 'l' && nr_limits < HOSTS_MAX)
+			job.limits[nr_limits++] = optarg;
+		else if (c == 'm')
+			job.memory = strtoull(optarg, NULL, 10);
 		else if (c == 'i')
 			job.want_stdin = true;
 		else if (c != 'a' || inet_pton(AF_INET, optarg, &job.base) != 1)

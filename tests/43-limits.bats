@@ -1,0 +1,249 @@
+# What a rank may take of its host, and a user of the controller.
+
+bats_require_minimum_version 1.5.0
+load jobs
+
+setup() {
+	jobs_setup
+	cat >"$BATS_TEST_TMPDIR/forks.c" <<-'E'
+		#include <errno.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <unistd.h>
+		/* So many children; exits with the second argument when refused. */
+		int main(int argc, char **argv)
+		{
+			int n = 0;
+
+			for (; n < atoi(argv[1]); n++) {
+				pid_t pid = fork();
+
+				if (!pid)
+					for (;;)
+						pause();
+				if (pid > 0)
+					continue;
+				printf("%d: %s\n", n, strerror(errno));
+				return atoi(argv[2]);
+			}
+			printf("%d forked\n", n);
+		}
+	E
+	cc -o "$BATS_TEST_TMPDIR/forks" "$BATS_TEST_TMPDIR/forks.c"
+	# Takes so many MiB when it is told to, byte by byte.
+	cat >"$BATS_TEST_TMPDIR/eat.py" <<-'E'
+		import signal, sys, time
+		def eat(*_):
+		    x = bytearray(int(sys.argv[2]) << 20)
+		    for i in range(0, len(x), 4096): x[i] = 1
+		    print("ate", flush=True)
+		    sys.exit(0)
+		held = bytearray(int(sys.argv[1]) << 20)
+		for i in range(0, len(held), 4096): held[i] = 1
+		if len(sys.argv) > 3:
+		    for _ in range(2):
+		        with open(sys.argv[3], "rb") as f:
+		            while f.read(1 << 20): pass
+		    signal.signal(signal.SIGUSR1, eat)
+		    print("holds", flush=True)
+		    while True: time.sleep(0.05)
+		eat()
+	E
+}
+
+teardown() { jobs_teardown; }
+
+can_limit() {
+	local c
+	for c in memory pids; do
+		grep -q "cgroup .*\b$c\b" /proc/self/mountinfo ||
+			grep -qw "$c" /sys/fs/cgroup/cgroup.controllers ||
+			skip "no $c controller"
+	done
+}
+
+# As a user whose own key it is: USER COMMAND...
+as_user() {
+	limit=1000 st "$2" --controller "unix:$bed/controller.sock" --key "$bed/$1.key" "${@:3}"
+}
+
+run_as() { # USER: in the background, until it is killed
+	timeout -k 10 1000 "$stint" run --controller "unix:$bed/controller.sock" \
+		--key "$bed/$1.key" sleep 1000 >>"$bed/out" 2>&1 3>&- &
+	background="${background:+$background }$!"
+}
+
+restart_agent() { # HOST OPTIONS...
+	kill "$(service_pid "$1")"
+	eventually hosts_up 1
+	start_agent "$@"
+	eventually hosts_up 2
+}
+
+@test "5000 forks are refused, and whoever tried is told why" {
+	can_limit
+	serve 1
+	run -7 st run "$BATS_TEST_TMPDIR/forks" 5000 7
+	[[ "$output" == *"2047: Resource temporarily unavailable"* ]]
+	[[ "$output" == *"rank 0 exited with code 7; it met its limit of 2048 processes and threads (what its host gives; --pids-limit asks for more), 1 time"* ]]
+	# Also if it takes no notice.
+	run -0 st run -n 2 --pids-limit 20 "$BATS_TEST_TMPDIR/forks" 30 0
+	[[ "$output" == *"19: Resource temporarily unavailable"* ]]
+	[[ "$output" == *"ended well; it met its limit of 20 processes and threads (--pids-limit), 1 time"* ]]
+	[[ "$(st ps --all)" == *"(rank 0 exited with code 7; it met its limit of 2048"* ]]
+	[[ "$(st why 2)" == *"ended well; it met its limit of 20 "* ]]
+	run -0 st run --pids-limit 31 "$BATS_TEST_TMPDIR/forks" 30 7
+	[ "$output" = "30 forked" ]
+}
+
+@test "more memory than --memory ends a rank, which is told so by name" {
+	can_limit
+	serve 2
+	run -137 st run -n 2 --memory 256M sh -c \
+		'test "$PMI_RANK" = 0 && exec sleep 1000; exec python3 "$1" 0 1024' - "$BATS_TEST_TMPDIR/eat.py"
+	[ "$output" = "stint run: job 1: rank 1 used more than its 256 MiB of memory (--memory)" ]
+	[[ "$(st ps --all)" == *"(rank 1 used more than its 256 MiB of memory (--memory))"* ]]
+	[[ "$(st why 1)" == *"rank 1 used more than its 256 MiB of memory (--memory)"* ]]
+	# Not the rank itself, but a child of it.
+	run -3 st run --memory 64M sh -c 'python3 "$1" 0 128; exit 3' - "$BATS_TEST_TMPDIR/eat.py"
+	[[ "$output" == *"rank 0 exited with code 3; a process of it used more than its 64 MiB of memory (--memory)"* ]]
+	run -0 st run --memory 256M python3 "$BATS_TEST_TMPDIR/eat.py" 0 128
+	[ "$output" = ate ]
+	run -137 st run sh -c 'kill -9 $$'
+	[[ "$output" == *"was ended by signal 9"* ]]
+}
+
+@test "what the host's owner gives is all there is, whatever is asked for" {
+	can_limit
+	serve 2
+	restart_agent h1 --memory-default=32M --memory-max=64M --pids-max=50
+	run -1 st run --hosts h1 --memory 65M true
+	[[ "$output" == *"host h1 gives a rank 64 MiB of memory at most (memory-max), and this one has 65 MiB (--memory)"* ]]
+	run -1 st run --pids-limit 51 true
+	[[ "$output" == *"host h1 gives a rank 50 processes and threads at most (pids-max), and this one has 51 (--pids-limit)"* ]]
+	st run --hosts h2 --memory 65M --pids-limit 51 true
+	run -137 st run --hosts h1 python3 "$BATS_TEST_TMPDIR/eat.py" 0 128
+	[[ "$output" == *"rank 0 used more than its 32 MiB of memory (what its host gives; --memory asks for more)"* ]]
+	run -0 st run --hosts h1 "$BATS_TEST_TMPDIR/forks" 60 0
+	[[ "$output" == *"limit of 50 processes and threads (what its host gives"* ]]
+	run -2 st agent --controller=unix:/x --key="$bed/h1/key" --run-dir="$bed/x" --memory-default=2G --memory-max=1G
+	[[ "$output" == *"memory-default is more than memory-max"* ]]
+}
+
+# Nobody else's word counts: this one speaks as agent and controller.
+@test "a keeper refuses what is more than its host gives, and who comes with more" {
+	local d
+	can_limit
+	d=$(mktemp -d /tmp/sk.XXXXXX)
+	mkdir "$d/a" "$d/b"
+	job() { timeout 200 "$STINT_BUILD/tests/keeper/keeper-job" -r "$d/a" -r "$d/b" "$@"; }
+	run job -l 0,0,1048576,0 -m 1048577 true
+	[ "$status" != 0 ]
+	[[ "$output" == *"1 MiB of memory at most here (memory-max"* ]]
+	run job -l 0,0,1048576,0 -m 1048576 true
+	[ "$status" = 0 ]
+	printf 'await 1\nmove 0\n' >"$d/script"
+	for m in 0 67108864; do
+		run job -l 0,0,0,0 -l 0,0,33554432,0 -m "$m" -s "$d/script" \
+			python3 -c 'import time; print("here", flush=True); time.sleep(2); print("still")'
+		echo "$output"
+		[[ "$output" == *"stayed"*"32 MiB of memory at most here"* ]]
+		[[ "$output" == *"still"* ]]
+	done
+	rm -rf "$d"
+}
+
+memory_limit() { # HOST: of the capsule there
+	find /sys/fs/cgroup -path "*stint-testbed.$STINT_TESTBED/$1/1.0*/memory.limit_in_bytes" -exec cat {} + 2>/dev/null ||
+		find /sys/fs/cgroup -path "*stint-testbed.$STINT_TESTBED/$1/1.0*/memory.max" -exec cat {} +
+}
+
+limit_is() { [ "$(memory_limit "$1")" = "$2" ]; }
+
+# Its page cache fills what its limit leaves; the move finds room, and takes none.
+@test "a rank with its memory full of files moves, and keeps its limit" {
+	can_limit
+	serve 2
+	truncate -s 200M "$bed/file"
+	begin run --hosts h1 --memory 96M --wdir "$bed" python3 "$BATS_TEST_TMPDIR/eat.py" 60 128 "$bed/file" >"$bed/out" 2>&1
+	eventually grep -q holds "$bed/out"
+	limit_is h1 $((104 << 20)) # with what is the capsule's own
+	st migrate 1.0 h2
+	limit_is h2 $((104 << 20))
+	st migrate 1.0 h1
+	limit_is h1 $((104 << 20))
+	st migrate 1.0 h2
+	st kill -s USR1 1
+	code=0
+	wait "$background" || code=$?
+	background=
+	[ "$code" = 137 ]
+	grep -q "rank 0 used more than its 96 MiB of memory (--memory)" "$bed/out"
+}
+
+@test "a rank does not go where less is given; it stays as it was" {
+	can_limit
+	serve 2
+	restart_agent h2 --memory-max=64M
+	begin run --hosts h1 --memory 96M sleep 1000
+	begin run --hosts h1 sleep 1000
+	eventually is 'j[1]["state"] + j[2]["state"]' runningrunning
+	run -1 st migrate 1.0 h2
+	[[ "$output" == *"host h2 gives a rank 64 MiB of memory at most (memory-max), and this one has 96 MiB"* ]]
+	run -1 st migrate 2.0 h2
+	[[ "$output" == *"64 MiB of memory at most here"*"no limit (--memory)"* ]]
+	is '[r["host"] + str(r["moves"]) + r["state"] for n in j for r in j[n]["ranks"]]' "['h10running', 'h10running']"
+}
+
+user_keys() {
+	local u
+	for u in root daemon; do
+		"$stint" controller --state-dir="$bed/controller" --enrol="user/$u" >"$bed/$u.key"
+	done
+}
+
+# Who a job is for must be who asks, and be able to reach the controller.
+as_daemon() {
+	local d=$bed
+	until [ "$d" = /tmp ] || [ "$d" = / ]; do
+		chmod o+x "$d"
+		d=$(dirname "$d")
+	done
+	chmod 666 "$bed/controller.sock"
+	chown daemon "$bed/daemon.key"
+	timeout 300 setpriv --reuid=daemon --regid="$(id -g daemon)" --clear-groups "$stint" "$1" \
+		--controller "unix:$bed/controller.sock" --key "$bed/daemon.key" "${@:2}"
+}
+
+@test "a user's jobs and connections are limited, and nobody else's" {
+	serve 1
+	user_keys
+	slay "$(service_pid controller)"
+	start_controller --user-jobs=3 --user-connections=4
+	eventually hosts_up 1
+	for _ in 1 2 3; do
+		run_as root
+	done
+	eventually is 'len(j)' 3
+	run as_user root run true
+	[ "$status" = 1 ]
+	[[ "$output" == *"root has 3 jobs that are not over, as many as one user may have (user-jobs of the controller): wait for some, or ask its administrator for more"* ]]
+	as_user root ps
+	st run true # an administrator
+	# Of others neither: the second user's job is taken.
+	as_daemon run --wdir / true
+	slay "$controller"
+	start_controller --user-jobs=3 --user-connections=3
+	eventually hosts_up 1
+	full() {
+		run as_user root ps
+		[ "$status" = 1 ] && [[ "$output" == *"root has 3 connections already, as many as one user may have (user-connections of the controller): end some, or ask its administrator for more"* ]]
+	}
+	eventually full
+	as_user daemon ps
+	st ps
+	kill ${background%% *}
+	back() { as_user root ps; }
+	eventually back
+}
