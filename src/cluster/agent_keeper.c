@@ -23,6 +23,7 @@
 #include "cluster/capsule.h"
 #include "cluster/loop.h"
 #include "core/log.h"
+#include "core/signals.h"
 #include "core/xalloc.h"
 
 enum {
@@ -431,7 +432,7 @@ static int spawn_keeper(struct relay *r, int ready)
 	argv[9] = conf->no_fast_path ? (char *)"--no-fast-path" : NULL;
 	argv[10] = NULL;
 	sigemptyset(&none);
-	sigfillset(&all);
+	signals_fill(&all);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);

@@ -32,6 +32,7 @@
 #include "cluster/capsule_priv.h"
 #include "cluster/process.h"
 #include "core/io.h"
+#include "core/signals.h"
 #include "core/xalloc.h"
 
 /* Helpers get pids from here downwards, far from where programs get theirs. */
@@ -338,16 +339,6 @@ static int set_up(const struct capsule_spec *spec, struct error *err)
 	return set_attributes(err);
 }
 
-static void default_signals(void)
-{
-	sigset_t all;
-
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-}
-
 void init_main(const struct init_args *args)
 {
 	struct init init = { .args = args };
@@ -358,7 +349,8 @@ void init_main(const struct init_args *args)
 
 	/* Until it polls the keeper's pidfd: nothing here to thaw yet. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	default_signals();
+	signals_reset_all();
+	signals_block_all();
 	fds_keep(keep, sizeof(keep) / sizeof(keep[0]));
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);

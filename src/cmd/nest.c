@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/io.h"
+#include "core/signals.h"
 #include "core/xalloc.h"
 #include "move/move.h"
 
@@ -140,8 +141,8 @@ static _Noreturn void init_main(int sock)
 		close_range(3, (unsigned)sock - 1, 0);
 	close_range((unsigned)sock + 1, ~0u, 0);
 	setsid();
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
+	signals_block_all();
+	signals_fill(&all);
 	p[1].fd = signalfd(-1, &all, SFD_CLOEXEC);
 	p[1].events = POLLIN;
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||

@@ -27,6 +27,7 @@
 
 #include "core/hurry.h"
 #include "core/io.h"
+#include "core/signals.h"
 #include "core/xalloc.h"
 #include "move/fds.h"
 #include "move/land.h"
@@ -360,7 +361,6 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 				     .object = give_object } };
 	struct clocks mine;
 	struct helper_head head;
-	sigset_t all;
 	void *p;
 
 	if (n != sizeof(spec) || nr_fds != 2)
@@ -376,8 +376,7 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 		     h.memfd, 0);
 	if (h.box == MAP_FAILED)
 		return 2;
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
+	signals_block_all(); /* of L, too, which queues what was pending */
 	/* ends with the engine, or after HELPER_ACTIVATE */
 	while (helper_recv(h.sock, &head, &p, NULL) == 0) {
 		struct error err = ERROR_INIT;

@@ -151,6 +151,7 @@ static int put_signals(struct list *q, Move__Signal *const *s, size_t n,
 		else
 			put(q, SYS_rt_sigqueueinfo, (uint64_t)pid, signo, at,
 			    0);
+		q->call[q->nr - 1].must = 1; /* none is lost in silence */
 	}
 	return 0;
 }
@@ -178,6 +179,12 @@ static int put_itimers(struct list *q, const Move__State *s, struct error *err)
 	return r;
 }
 
+static bool has_time(const Move__PosixTimer *t)
+{
+	return t->value_sec || t->value_nsec || t->interval_sec ||
+	       t->interval_nsec;
+}
+
 static int put_timers(struct list *q, const Move__State *s, struct error *err)
 {
 	int r = put_itimers(q, s, err);
@@ -190,6 +197,8 @@ static int put_timers(struct list *q, const Move__State *s, struct error *err)
 		bool absolute = t->until && t->clock == CLOCK_MONOTONIC;
 		uint64_t at;
 
+		if (!has_time(t))
+			continue;
 		if (absolute) {
 			v[2] = t->until / 1000000000;
 			v[3] = t->until % 1000000000;
@@ -204,6 +213,23 @@ static int put_timers(struct list *q, const Move__State *s, struct error *err)
 				    t->until, 1);
 	}
 	return r;
+}
+
+/*
+ * Some thread may set a timer as soon as it runs.  The leader must not come
+ * after it with what the timer was set to at the source.
+ */
+static bool waits_for_timers(const Move__State *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->n_itimer; i++)
+		any |= s->itimer[i]->value_sec || s->itimer[i]->value_usec ||
+		       s->itimer[i]->interval_sec ||
+		       s->itimer[i]->interval_usec;
+	for (size_t i = 0; i < s->n_timer; i++)
+		any |= has_time(s->timer[i]);
+	return any && s->n_thread > 1;
 }
 
 /*
@@ -359,6 +385,7 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	int32_t pid = s->thread[0]->tid;
 	struct list q = { .l = l };
 	int mark = restart_signal(s, t);
+	bool timed = waits_for_timers(s);
 	uint64_t uc;
 	int r = build_frame(l, s, i, &uc, err);
 
@@ -376,14 +403,19 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 		r = put_signals(&q, s->pending, s->n_pending, pid, 0, err);
 	put(&q, STUB_ARRIVE, box_word(l, offsetof(struct stub_box, ready)),
 	    s->n_thread, 0, 0);
-	put(&q, STUB_WAIT, box_word(l, offsetof(struct stub_box, released)), 0,
-	    0, 0);
+	put(&q, STUB_WAIT,
+	    i && timed ? box_word(l, offsetof(struct stub_box, timed))
+		       : box_word(l, offsetof(struct stub_box, released)),
+	    0, 0, 0);
 	if (r == 0 && t->policy == SCHED_OTHER)
 		r = put_calm(&q, t, err);
 	/* the real-time class has none, and takes no other */
 	put(&q, SYS_prctl, PR_SET_TIMERSLACK, t->timer_slack, 0, 0);
 	if (r == 0 && i == 0)
 		r = put_timers(&q, s, err);
+	if (i == 0 && timed)
+		put(&q, STUB_ARRIVE,
+		    box_word(l, offsetof(struct stub_box, timed)), 1, 0, 0);
 	if (r == 0 && mark)
 		r = put_mark(&q, pid, t->tid, mark, err);
 	put(&q, STUB_SIGRETURN, uc, 0, 0, 0);

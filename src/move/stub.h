@@ -75,7 +75,7 @@ struct stub_box {
 	uint32_t released; /* not zero: the copy may run */
 	uint32_t ready;	   /* threads that wait for `released` */
 	uint32_t alive;	   /* enum stub_alive: are its connections? */
-	uint32_t unused32;
+	uint32_t timed;	   /* not zero: the timers run, so may all threads */
 	uint64_t unused[5];
 	struct stub_call call[STUB_BOX_CALLS];
 	char data[STUB_BOX_SIZE - 64 -

@@ -20,6 +20,9 @@ check-holes
 check-interrupts
 check-late file
 check-late private
+check-libsignals
+check-libsignals cancel
+check-libsignals setuid
 check-files
 check-files locks
 check-locks
