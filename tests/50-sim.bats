@@ -63,6 +63,16 @@ fails() {
 	golden backfill:depth=1 NASA-iPSC-1993-3.1-cln.swf.gz ref_easy_nasa.csv.gz
 }
 
+@test "golden: conservative on KTH and HPC2N, every start time" {
+	need_traces
+	for trace in kth:KTH-SP2-1996-reconstructed hpc2n:HPC2N-2002-excerpt; do
+		"$stint" sim -p conservative --swf "$shared/traces/${trace#*:}.swf.gz" -o "$dir/jobs.csv" >/dev/null
+		cut -d, -f3 "$dir/jobs.csv" >"$dir/ours"
+		gzip -dc "$shared/golden/ref_cons_${trace%:*}.csv.gz" | cut -d, -f2 | tr -d '\r' >"$dir/theirs"
+		cmp "$dir/ours" "$dir/theirs"
+	done
+}
+
 @test "a small trace, by hand" {
 	small
 	"$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/f.csv" >/dev/null

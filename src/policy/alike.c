@@ -8,6 +8,7 @@
 
 struct alike_link {
 	const struct job *prev, *next;
+	uint32_t own; /* its kind, where each has one: ix + 1 */
 };
 
 void alikes_clear(struct alikes *a)
@@ -49,44 +50,72 @@ static void grow(struct alikes *a)
 	}
 }
 
-static struct alike *make(struct alikes *a, uint32_t size, usec_t length)
+static struct alike *make(struct alikes *a)
 {
 	struct alike *k = xcalloc(1, sizeof(*k));
-	uint32_t *b = bucket_of(a, size, length);
 
 	k->ix = (uint32_t)a->nr;
-	k->size = size;
-	k->length = length;
-	k->next = *b;
-	*b = k->ix + 1;
 	array_room(a->kind, a->nr, &a->cap);
 	a->kind[a->nr++] = k;
+	return k;
+}
+
+static struct alike_link *link_of(struct alikes *a, const struct job *job)
+{
+	size_t nr = a->nr_links;
+
+	if (job->ix >= nr) {
+		a->nr_links = 2 * (size_t)job->ix + 64;
+		a->link = xreallocarray(a->link, a->nr_links, sizeof(*a->link));
+		memset(a->link + nr, 0, (a->nr_links - nr) * sizeof(*a->link));
+	}
+	return &a->link[job->ix];
+}
+
+static struct alike *take_idle(struct alikes *a)
+{
+	struct alike *k = a->kind[a->idle - 1];
+
+	a->idle = k->next;
+	return k;
+}
+
+static struct alike *own_kind(struct alikes *a, const struct job *job)
+{
+	struct alike_link *l = link_of(a, job);
+	struct alike *k;
+
+	if (l->own)
+		return a->kind[l->own - 1];
+	k = a->idle ? take_idle(a) : make(a);
+	k->size = job->size;
+	k->length = length_of(job);
+	l->own = k->ix + 1;
 	return k;
 }
 
 struct alike *alikes_of(struct alikes *a, const struct job *job)
 {
 	usec_t length = length_of(job);
+	struct alike *k;
+	uint32_t *b;
 
+	if (a->each)
+		return own_kind(a, job);
 	if (a->nr >= a->nr_buckets)
 		grow(a);
-	for (uint32_t i = *bucket_of(a, job->size, length); i;) {
-		struct alike *k = a->kind[i - 1];
-
+	b = bucket_of(a, job->size, length);
+	for (uint32_t i = *b; i; i = k->next) {
+		k = a->kind[i - 1];
 		if (k->size == job->size && k->length == length)
 			return k;
-		i = k->next;
 	}
-	return make(a, job->size, length);
-}
-
-static struct alike_link *link_of(struct alikes *a, const struct job *job)
-{
-	if (job->ix >= a->nr_links) {
-		a->nr_links = 2 * (size_t)job->ix + 64;
-		a->link = xreallocarray(a->link, a->nr_links, sizeof(*a->link));
-	}
-	return &a->link[job->ix];
+	k = make(a);
+	k->size = job->size;
+	k->length = length;
+	k->next = *b;
+	*b = k->ix + 1;
+	return k;
 }
 
 struct alike *alikes_insert(struct alikes *a, const struct job *job)
@@ -112,6 +141,11 @@ void alikes_remove(struct alikes *a, const struct job *job)
 	*(l->prev ? &a->link[l->prev->ix].next : &k->head) = l->next;
 	*(l->next ? &a->link[l->next->ix].prev : &k->tail) = l->prev;
 	k->nr_jobs--;
+	if (!a->each)
+		return;
+	l->own = 0;
+	k->next = a->idle;
+	a->idle = k->ix + 1;
 }
 
 const struct job *alikes_next(const struct alikes *a, const struct job *job)

@@ -1,5 +1,8 @@
 /*
- * alike.h - waiting jobs of the same size and estimate, and their slots
+ * alike.h - who holds a slot: each waiting job, or those that are alike
+ *
+ * A slot is the start time of a reservation.  With `each` set every job is a
+ * kind of its own, and holds one slot while it is in.  Else:
  *
  * To a plan, jobs of one size and one estimate are interchangeable.  So
  * reservations belong to such a kind of jobs as a whole: it has as many slots
@@ -14,6 +17,7 @@
 #ifndef POLICY_ALIKE_H
 #define POLICY_ALIKE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,21 +32,23 @@ struct alike {
 	uint32_t nr_jobs;
 	usec_t *slot; /* slot[first .. first + nr), ascending */
 	size_t first, nr, cap;
-	uint32_t next; /* of the same hash: ix + 1 */
+	uint32_t next; /* of the same hash, or of those idle: ix + 1 */
 };
 
 struct alikes {
+	bool each;	     /* set before the first use: a kind for each job */
 	struct alike **kind; /* by ix; they never move */
 	size_t nr, cap;
 	uint32_t *bucket; /* ix + 1 */
 	size_t nr_buckets;
+	uint32_t idle;		 /* a kind whose job has left: ix + 1 */
 	struct alike_link *link; /* by job ix */
 	size_t nr_links;
 };
 
 void alikes_clear(struct alikes *a); /* frees; zero-filled is cleared too */
 
-/* The kind of job, made if it is the first. */
+/* The kind of job, made if it is the first; with each, of none that has left. */
 struct alike *alikes_of(struct alikes *a, const struct job *job);
 
 /* Put job among its like in the order of the queue, or take it out. */

@@ -13,16 +13,20 @@
  *	      |RRRRR222222        R running, 1 and 2 reserved
  *	      +--------------> time
  *
- * Jobs of the same size and estimate are interchangeable and have their slots
- * in common (alike.h).  When a job ends before its estimate, the kinds of jobs
- * are gone through once, in the order of their first jobs, and slots move to
- * the earliest start there is with the others where they are: no job's start
- * gets later by that, and those of a kind keep their order.  Only stretches
- * of time in which processors came free since the last look are looked at.
+ * When a job ends before its estimate, the jobs are gone through once, in the
+ * order of the queue, and each takes the earliest start there is with the
+ * others where they are (Mu'alem and Feitelson 2001): no job's start gets later
+ * by that.  Only stretches of time in which processors came free since the last
+ * look are looked at.
+ *
+ * With slots=kinds, jobs of the same size and estimate are interchangeable and
+ * have their slots in common (alike.h), and kinds are gone through, in the
+ * order of their first jobs.  Those of a kind keep their order.  To the code a
+ * job is a kind of its own else.
  *
  * Cost of a pass, with k steps in the profile: O(k/64 + 64) for each job that
- * arrives or starts; after an early end, at most that for each kind of job
- * (not each job) that is small enough for what came free, and each slot moved.
+ * arrives or starts; after an early end, at most that for each job (or kind)
+ * that is small enough for what came free, and each slot moved.
  */
 #include <stdlib.h>
 
@@ -46,9 +50,18 @@ static const struct reason next_start = { "the next reservation begins" };
 
 static const char *const orders[] = { "pass", "pyss", "each", NULL };
 
-#define REPLAN_PARAM(seconds)                                               \
+static const char *const holders[] = { "jobs", "kinds", NULL };
+
+#define SLOTS_PARAM                                                         \
 	{                                                                   \
-		"replan", PARAM_TIME, seconds, 0, 1e6, NULL,                \
+		"slots", PARAM_CHOICE, 0, 0, 0, holders,                    \
+			"each job has its own reservation; or jobs of one " \
+			"size and estimate have theirs in common"           \
+	}
+
+#define REPLAN_PARAM                                                        \
+	{                                                                   \
+		"replan", PARAM_TIME, 0, 0, 1e6, NULL,                      \
 			"least time between two looks for better "          \
 			"reservations after early ends (0: at every one); " \
 			"what can start now does so at every one"           \
@@ -65,13 +78,15 @@ static const char *const orders[] = { "pass", "pyss", "each", NULL };
 static const struct param depth_params[] = {
 	{ "depth", PARAM_INT, 1, -1, 1e9, NULL,
 	  "reservations: -1 for every job, 0 none, 1 EASY, n" },
-	REPLAN_PARAM(0),
+	SLOTS_PARAM,
+	REPLAN_PARAM,
 	ORDER_PARAM,
 	{ .name = NULL },
 };
 
 static const struct param conservative_params[] = {
-	REPLAN_PARAM(300),
+	SLOTS_PARAM,
+	REPLAN_PARAM,
 	ORDER_PARAM,
 	{ .name = NULL },
 };
@@ -89,6 +104,7 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 	b->open = (struct fitset)FITSET_BY_SIZE_INIT;
 	b->base.order = order[params_choice(setup->params, "order")];
 	b->depth = depth;
+	b->kinds.each = !params_choice(setup->params, "slots");
 	b->interval = params_usec(setup->params, "replan");
 	b->wake = USEC_MAX;
 	b->rebuild = true;
@@ -314,20 +330,28 @@ static void backfill_decide(struct policy *policy, const struct view *view,
 	set_timer(b, view, plan);
 }
 
-/* The slot of a job: as the jobs of its kind stand, so do the slots. */
-static usec_t slot_of(const struct backfill *b, const struct job *job)
+/* The slot of a job, if it is of kind k: as the jobs of a kind stand, so do the
+ * slots. */
+static usec_t slot_in(const struct backfill *b, const struct alike *k,
+		      const struct job *job)
 {
-	const struct alike *k = NULL;
-	const struct job *j;
+	const struct job *j = k->head;
 	size_t i = 0;
 
-	for (size_t n = 0; n < b->kinds.nr && !k; n++)
-		if (b->kinds.kind[n]->size == job->size &&
-		    b->kinds.kind[n]->length == length_of(job))
-			k = b->kinds.kind[n];
-	for (j = k ? k->head : NULL; j && j != job; i++)
+	for (; j && j != job; i++)
 		j = alikes_next(&b->kinds, j);
 	return j && i < k->nr ? k->slot[k->first + i] : USEC_MAX;
+}
+
+static usec_t slot_of(const struct backfill *b, const struct job *job)
+{
+	usec_t slot = USEC_MAX;
+
+	for (size_t n = 0; n < b->kinds.nr && slot == USEC_MAX; n++)
+		if (b->kinds.kind[n]->size == job->size &&
+		    b->kinds.kind[n]->length == length_of(job))
+			slot = slot_in(b, b->kinds.kind[n], job);
+	return slot;
 }
 
 static void backfill_explain(const struct policy *policy,
@@ -344,18 +368,19 @@ static void backfill_explain(const struct policy *policy,
 			   view->nr_free);
 }
 
-#define DETAILS                                                                  \
-	"Jobs of the same size and estimate are interchangeable: they have "     \
-	"their reservations in common, the earliest for the first in the "       \
-	"queue.  A job that ends before its estimate lets them, kind by kind "   \
-	"in the order of their first jobs, move to the earliest start there "    \
-	"is with the others where they are, now at once, later at intervals; "   \
-	"none gets worse.  A job that "                                          \
-	"outruns its estimate is believed to go on for as long again, and all "  \
-	"is planned anew.  A job without an estimate counts as one that never "  \
-	"ends.  With k steps in the profile of free processors, an arrival or "  \
-	"start costs O(k/64 + log n), an early end up to that for each kind of " \
-	"job that is small enough for what came free."
+#define DETAILS                                                                 \
+	"A job that ends before its estimate lets those with reservations, in " \
+	"the order of the queue, move to the earliest start there is with the " \
+	"others where they are; none gets worse.  With slots=kinds, jobs of "   \
+	"the same size and estimate are interchangeable: they have their "      \
+	"reservations in common, the earliest for the first in the queue, "     \
+	"and kind by kind each hole is taken by the last that it betters, "     \
+	"which is much quicker where the queue is long.  A job that "           \
+	"outruns its estimate is believed to go on for as long again, and all " \
+	"is planned anew.  A job without an estimate counts as one that never " \
+	"ends.  With k steps in the profile of free processors, an arrival or " \
+	"start costs O(k/64 + log n), an early end up to that for each job, "   \
+	"or kind, that is small enough for what came free."
 
 const struct policy_ops policy_backfill = {
 	.name = "backfill",

@@ -32,7 +32,7 @@ static void join(struct freed *a, const struct freed *b)
 }
 
 /* Put stretches that touch together; if they are still too many, those that
- * lie furthest ahead are not looked at: there is time for them yet. */
+ * lie furthest ahead are looked at as one, with what is between them. */
 static void join_freed(struct freed_list *list)
 {
 	struct freed *f = list->f;
@@ -47,7 +47,7 @@ static void join_freed(struct freed_list *list)
 	}
 	list->nr = list->nr ? n + 1 : 0;
 	if (list->nr > MAX_FREED) {
-		f[MAX_FREED - 1].to = f[MAX_FREED].to;
+		f[MAX_FREED - 1].to = f[list->nr - 1].to;
 		f[MAX_FREED - 1].most = INT64_MAX;
 		list->nr = MAX_FREED;
 	}

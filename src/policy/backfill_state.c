@@ -6,6 +6,8 @@
  *	free FROM TO MOST	came free since the last look
  *	has JOB			a reservation, in the order of the queue
  *	slot SIZE LENGTH AT	of a kind of jobs
+ *	job NR AT		the slot of job NR of these, from 0, where each
+ *				has its own
  *
  * The profile follows from these.  If jobs have gone or come meanwhile, slots
  * do not match them any more, or lie in the past: then all is planned anew.
@@ -27,22 +29,42 @@ static int by_place(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-static void save_slots(const struct backfill *b, FILE *to)
+/* How many with a reservation are before each in the queue, by ix. */
+static uint32_t *numbers_of(const struct backfill *b, const struct view *view)
+{
+	uint32_t *nr = xcalloc(b->nr_flags + 1, sizeof(*nr)), n = 0;
+	const struct job *j;
+
+	for_each_waiting(j, view) if (is_reserved(b, j)) nr[j->ix] = n++;
+	return nr;
+}
+
+static void save_kind(const struct backfill *b, const struct alike *k,
+		      const uint32_t *number, FILE *to)
+{
+	if (b->kinds.each) {
+		fprintf(to, "job %" PRIu32 " %" PRId64 "\n",
+			number[k->head->ix], alike_first(k));
+		return;
+	}
+	for (size_t s = k->first; s < k->first + k->nr; s++)
+		fprintf(to, "slot %" PRIu32 " %" PRId64 " %" PRId64 "\n",
+			k->size, k->length, k->slot[s]);
+}
+
+static void save_slots(const struct backfill *b, const struct view *view,
+		       FILE *to)
 {
 	size_t nr = b->starts.nr;
 	struct heap_node *node = xcalloc(nr + 1, sizeof(*node));
+	uint32_t *number = numbers_of(b, view);
 
 	if (nr)
 		memcpy(node, b->starts.node, nr * sizeof(*node));
 	qsort(node, nr, sizeof(*node), by_place);
-	for (size_t i = 0; i < nr; i++) {
-		const struct alike *k = b->kinds.kind[node[i].handle];
-
-		for (size_t s = k->first; s < k->first + k->nr; s++)
-			fprintf(to,
-				"slot %" PRIu32 " %" PRId64 " %" PRId64 "\n",
-				k->size, k->length, k->slot[s]);
-	}
+	for (size_t i = 0; i < nr; i++)
+		save_kind(b, b->kinds.kind[node[i].handle], number, to);
+	free(number);
 	free(node);
 }
 
@@ -62,17 +84,36 @@ void backfill_save(const struct policy *policy, const struct view *view,
 			b->freed.f[i].most);
 	for_each_waiting(j, view) if (is_reserved(b, j))
 		fprintf(to, "has %" PRId64 "\n", j->id);
-	save_slots(b, to);
+	save_slots(b, view, to);
 }
 
 static struct alike *find_kind(const struct backfill *b, uint32_t size,
 			       usec_t length)
 {
 	for (size_t i = 0; i < b->kinds.nr; i++)
-		if (b->kinds.kind[i]->size == size &&
+		if (!b->kinds.each && b->kinds.kind[i]->size == size &&
 		    b->kinds.kind[i]->length == length)
 			return b->kinds.kind[i];
 	return NULL;
+}
+
+/* What has been read so far. */
+struct reader {
+	const struct job *last; /* found: the next one is near */
+	const struct job **has; /* with reservations; NULL: gone meanwhile */
+	size_t nr, cap;
+	bool rebuild;
+};
+
+/* The kind of the job of that number. */
+static struct alike *own_kind(struct backfill *b, const struct reader *r,
+			      int64_t number)
+{
+	const struct job *j = NULL;
+
+	if (b->kinds.each && number >= 0 && (size_t)number < r->nr)
+		j = r->has[number];
+	return j && is_reserved(b, j) ? alikes_of(&b->kinds, j) : NULL;
 }
 
 static void load_end(struct backfill *b, const struct job *j, usec_t end)
@@ -81,17 +122,16 @@ static void load_end(struct backfill *b, const struct job *j, usec_t end)
 		ends_insert(&b->ends, j->ix, end, j->n);
 }
 
-static void load_has(struct backfill *b, const struct job *j)
+static void load_has(struct backfill *b, struct reader *r, const struct job *j)
 {
+	array_room(r->has, r->nr, &r->cap);
+	r->has[r->nr++] = j;
 	if (j && fitset_has(&b->open, j))
 		backfill_enter(b, j);
 }
 
-static void load_slot(struct backfill *b, uint32_t size, usec_t length,
-		      usec_t at)
+static void load_slot(struct backfill *b, struct alike *k, usec_t at)
 {
-	struct alike *k = find_kind(b, size, length);
-
 	if (!k || k->nr == k->nr_jobs)
 		return;
 	alike_add(k, at);
@@ -99,7 +139,7 @@ static void load_slot(struct backfill *b, uint32_t size, usec_t length,
 }
 
 static bool load_line(struct backfill *b, const struct view *view,
-		      const char *line, const struct job **last, bool *rebuild)
+		      const char *line, struct reader *r)
 {
 	int64_t x, y, z;
 	int given, anew;
@@ -110,20 +150,22 @@ static bool load_line(struct backfill *b, const struct view *view,
 		b->wake = y;
 		b->unset = true;
 		b->given = given;
-		*rebuild = anew;
+		r->rebuild = anew;
 	} else if (sscanf(line, "end %" SCNd64 " %" SCNd64, &x, &y) == 2) {
-		*last = view_find_next(view, *last, x);
-		load_end(b, *last, y);
+		r->last = view_find_next(view, r->last, x);
+		load_end(b, r->last, y);
 	} else if (sscanf(line, "free %" SCNd64 " %" SCNd64 " %" SCNd64, &x, &y,
 			  &z) == 3) {
 		if (b->freed.nr < 2 * MAX_FREED)
 			b->freed.f[b->freed.nr++] = (struct freed){ x, y, z };
 	} else if (sscanf(line, "has %" SCNd64, &x) == 1) {
-		*last = view_find_next(view, *last, x);
-		load_has(b, *last);
+		r->last = view_find_next(view, r->last, x);
+		load_has(b, r, r->last);
 	} else if (sscanf(line, "slot %" SCNd64 " %" SCNd64 " %" SCNd64, &x, &y,
 			  &z) == 3) {
-		load_slot(b, (uint32_t)x, y, z);
+		load_slot(b, find_kind(b, (uint32_t)x, y), z);
+	} else if (sscanf(line, "job %" SCNd64 " %" SCNd64, &x, &y) == 2) {
+		load_slot(b, own_kind(b, r, x), y);
 	} else {
 		return false;
 	}
@@ -146,13 +188,17 @@ int backfill_load(struct policy *policy, const struct view *view,
 		  const char *text, struct error *err)
 {
 	struct backfill *b = (struct backfill *)policy;
-	const struct job *last = NULL;
-	bool rebuild = false;
+	struct reader r = { 0 };
+	bool fine = true;
 
-	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
-		if (!load_line(b, view, text, &last, &rebuild))
-			return policy_damaged(policy, text, err);
-	b->rebuild = rebuild || !matches(b, view);
+	while (*text && (fine = load_line(b, view, text, &r))) {
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
+	free(r.has);
+	if (!fine)
+		return policy_damaged(policy, text, err);
+	b->rebuild = r.rebuild || !matches(b, view);
 	if (b->rebuild)
 		return 0;
 	backfill_refill_profile(b, view);

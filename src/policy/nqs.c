@@ -1,6 +1,10 @@
 /*
  * nqs.c - NQS as the San Diego Supercomputer Center ran it (Schnor 1997
  * §1.6.1): queues by time limit, aging, and a priority that blocks
+ *
+ * Within a queue it is first come, first served: who does not fit holds up its
+ * queue, and from the blocking priority on the other queues as well.  A pass
+ * costs O(log n) for each job that starts.
  */
 #include <errno.h>
 #include <math.h>
@@ -9,12 +13,20 @@
 #include "core/xalloc.h"
 #include "policy/ranked.h"
 
+#define QUEUES 3 /* short, medium, long */
+
 struct nqs {
 	struct policy base;
-	struct ranked ranked;
-	usec_t limit[2];    /* of short and medium jobs */
-	double priority[3]; /* of the queues: short, medium, long */
-	double age;	    /* gained in an hour */
+	struct fitset queue[QUEUES]; /* by submit */
+	usec_t limit[QUEUES - 1];
+	double priority[QUEUES];
+	double age;   /* gained in an hour */
+	double block; /* from this priority on */
+};
+
+static const struct reason by_priority = {
+	"of the queues' first jobs that fit it has the highest priority (%f) and "
+	"needs %n of %n free processors"
 };
 
 static const struct param params[] = {
@@ -35,13 +47,11 @@ static const struct param params[] = {
 	{ .name = NULL },
 };
 
-static double priority_of(const struct nqs *p, const struct job *job)
+static int queue_of(const struct nqs *p, const struct job *job)
 {
-	int queue = 2;
-
-	if (job->estimate && job->estimate <= p->limit[1])
-		queue = job->estimate > p->limit[0];
-	return p->priority[queue];
+	if (!job->estimate || job->estimate > p->limit[1])
+		return 2;
+	return job->estimate > p->limit[0];
 }
 
 static double score(const void *ctx, const struct view *view,
@@ -49,20 +59,8 @@ static double score(const void *ctx, const struct view *view,
 {
 	const struct nqs *p = ctx;
 
-	return priority_of(p, job) +
+	return p->priority[queue_of(p, job)] +
 	       p->age * (double)(view->now - job->submit) / USEC_PER_SEC / 3600;
-}
-
-/* All age alike: a job is as if it had come so much earlier as its queue's
- * priority takes to be gained.  Without aging the queues go one by one. */
-static int64_t order_key(const struct nqs *p, const struct job *job)
-{
-	double priority = priority_of(p, job);
-
-	if (p->age <= 0)
-		return -llround(priority * 1e6);
-	return job->submit -
-	       llround(fmin(priority / p->age * 3600, 1e12) * USEC_PER_SEC);
 }
 
 static int create(const struct policy_setup *setup, struct policy **ret,
@@ -82,8 +80,7 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 		return error_set(err, -EINVAL,
 				 "nqs: short is longer than medium");
 	}
-	ranked_init_fixed(&p->ranked, RANKED_SKIP);
-	p->ranked.blocks_from = params_real(v, "block");
+	p->block = params_real(v, "block");
 	*ret = &p->base;
 	return 0;
 }
@@ -92,18 +89,56 @@ static void nqs_event(struct policy *policy, const struct view *view,
 		      const struct event *event)
 {
 	struct nqs *p = (struct nqs *)policy;
+	const struct job *job = event->job;
 
 	(void)view;
-	ranked_event_fixed(&p->ranked, event,
-			   event->job ? order_key(p, event->job) : 0);
+	if (event->type == EVENT_ARRIVE || event->type == EVENT_REQUEUE)
+		fitset_insert(&p->queue[queue_of(p, job)], job, job->submit);
+	else if (event->type == EVENT_START || event->type == EVENT_END)
+		fitset_remove(&p->queue[queue_of(p, job)], job);
+}
+
+/* The first jobs of the queues that are not held up: which has the highest
+ * priority?  Of equal ones the earlier job. */
+static const struct job *highest(const struct nqs *p, const struct view *view,
+				 const bool *held_up)
+{
+	const struct job *best = NULL;
+
+	for (int i = 0; i < QUEUES; i++) {
+		const struct job *job =
+			held_up[i] ? NULL : fitset_first(&p->queue[i]);
+		double d = job && best
+				   ? score(p, view, job) - score(p, view, best)
+				   : 0;
+
+		if (job &&
+		    (!best || d > 0 || (d == 0 && job_before(job, best))))
+			best = job;
+	}
+	return best;
 }
 
 static void decide(struct policy *policy, const struct view *view,
 		   struct plan *plan)
 {
 	struct nqs *p = (struct nqs *)policy;
+	bool held_up[QUEUES] = { false };
+	const struct job *job;
 
-	ranked_decide_fixed(&p->ranked, view, plan, score, p);
+	while (plan_free(plan) > 0 && (job = highest(p, view, held_up))) {
+		double priority = score(p, view, job);
+
+		if (job->size <= plan_free(plan) &&
+		    plan_start(plan, job, job->size, &by_priority,
+			       (int64_t)(priority * 1000), job->size,
+			       plan_free(plan)))
+			fitset_remove(&p->queue[queue_of(p, job)], job);
+		else if (priority >= p->block)
+			break;
+		else
+			held_up[queue_of(p, job)] = true;
+	}
 }
 
 static void explain(const struct policy *policy, const struct view *view,
@@ -116,7 +151,8 @@ static void destroy(struct policy *policy)
 {
 	struct nqs *p = (struct nqs *)policy;
 
-	ranked_clear(&p->ranked);
+	for (int i = 0; i < QUEUES; i++)
+		fitset_clear(&p->queue[i]);
 	free(p);
 }
 
@@ -126,10 +162,10 @@ const struct policy_ops policy_nqs = {
 		   "blocks",
 	.source = "Schnor 1997 section 1.6.1",
 	.details =
-		"priority = queue's + age * hours waited. Jobs are tried by "
-		"decreasing priority and who fits starts, until one that "
-		"does not fit has come to the blocking priority: then "
-		"nobody behind it starts. A pass costs O(log n) for each job that starts.",
+		"priority = queue's + age * hours waited. The queues' first "
+		"jobs are tried by decreasing priority and who fits starts. "
+		"One that does not fit holds up its queue, and, once it has "
+		"come to the blocking priority, the others. A pass costs O(log n) for each job that starts.",
 	.params = params,
 	.create = create,
 	.event = nqs_event,

@@ -24,7 +24,7 @@ static const struct reason waits = {
 
 void ranked_init(struct ranked *r, enum ranked_fit fit)
 {
-	*r = (struct ranked){ .fit = fit, .blocks_from = INFINITY };
+	*r = (struct ranked){ .fit = fit };
 }
 
 void ranked_clear(struct ranked *r)
@@ -270,8 +270,7 @@ void ranked_decide_fixed(struct ranked *r, const struct view *view,
 		return;
 	if (r->fit == RANKED_EASY)
 		backfill_fixed(r, view, plan, head);
-	else if (r->fit == RANKED_SKIP &&
-		 score(ctx, view, head) < r->blocks_from)
+	else if (r->fit == RANKED_SKIP)
 		skip_fixed(r, view, plan, score, ctx);
 }
 

@@ -1,7 +1,7 @@
 /*
  * ranked.h - queues in the order of a score that changes with time
  *
- * What SJF, LXF, WFP, multifactor priority and NQS have in common: at a pass
+ * What SJF, LXF, WFP and multifactor priority have in common: at a pass
  * every waiting job gets a score, jobs are tried from the highest down (ties
  * by submit, id), and `fit` says what happens behind one that does not fit:
  *
@@ -14,9 +14,8 @@
  * O(log n) for each that starts or fits behind the first that does not; nothing
  * where no processor is free.
  *
- * Where time changes no order (SJF; NQS, in which all age alike) the queue is
- * kept in it: the functions called _fixed cost O(log n) for each job that
- * starts.
+ * Where time changes no order (SJF) the queue is kept in it: the functions
+ * called _fixed cost O(log n) for each job that starts.
  */
 #ifndef POLICY_RANKED_H
 #define POLICY_RANKED_H
@@ -36,9 +35,6 @@ struct ranked_entry {
 
 struct ranked {
 	enum ranked_fit fit;
-	/* Of a fixed order, with RANKED_SKIP: from this score on a job blocks
-	 * all the same. */
-	double blocks_from;
 	struct ends ends; /* of running jobs, by their estimates */
 	struct ranked_entry *entry;
 	size_t nr, cap;

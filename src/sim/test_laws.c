@@ -381,10 +381,12 @@ static void nobody_starves(void **state)
 		"backfill",
 		"backfill:depth=4",
 		"conservative",
+		"conservative:slots=kinds",
 		"lxf",
 		"wfp",
 		"multifactor",
-		"nqs:age=100",
+		"nqs", /* all in one queue */
+		"nqs:short=200,age=100",
 		"dqs",
 		"pvm",
 		"fcfsuf",
@@ -409,7 +411,8 @@ static void nobody_starves(void **state)
 	};
 	/* The test can fail: these are known to starve it. */
 	static const char *const unfair[] = { "ff", "ffis", "sjf:fit=skip",
-					      "nqs:age=0", "ls:maxprio=9999" };
+					      "nqs:short=200,age=0",
+					      "ls:maxprio=9999" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(fair) / sizeof(*fair); i++)

@@ -66,12 +66,19 @@ static void what_is_saved_is_all(void **state)
 {
 	/* Where memory has more to say than by default. */
 	static const char *const more[] = {
-		"pvm:start=next",	"conservative:replan=50",
-		"backfill:depth=3",	"loadleveler:reserve=30,defer=20",
-		"ls:maxprio=40",	"multifactor:half-life=500,fit=block",
-		"lst:slice=50",		"matrix:slice=50",
-		"sed2:eager=1",		"nqs:age=100",
-		"conservative:replan=0"
+		"pvm:start=next",
+		"conservative:replan=50",
+		"backfill:depth=3",
+		"loadleveler:reserve=30,defer=20",
+		"ls:maxprio=40",
+		"multifactor:half-life=500,fit=block",
+		"lst:slice=50",
+		"matrix:slice=50",
+		"sed2:eager=1",
+		"nqs:age=100",
+		"conservative:slots=kinds",
+		"conservative:slots=kinds,replan=50",
+		"backfill:depth=3,slots=kinds"
 	};
 	const struct policy_ops *p;
 

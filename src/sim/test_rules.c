@@ -242,6 +242,7 @@ static void reservations(void **state)
 	CHECK("backfill:depth=1", "4", rows, 0, 10, 30, 0);
 	CHECK("backfill:depth=2", "4", rows, 0, 10, 20, 30);
 	CHECK("conservative", "4", rows, 0, 10, 20, 30);
+	CHECK("conservative:slots=kinds", "4", rows, 0, 10, 20, 30);
 	/* Without any, a long small job delays even the first in the queue. */
 	CHECK("backfill:depth=0", "4", head, 0, 30, 0);
 	CHECK("backfill:depth=1", "4", head, 0, 10, 20);
