@@ -176,3 +176,90 @@ liar() { # a library by whose word whoever runs has gid and groups $1
 	[ "$(jobs 'j[4]["state"]')" = running ]
 	st kill 4
 }
+
+# Says what no other user is to read: an argument, a folder, a variable, an error.
+secret() { # CONTROLLER'S OPTIONS...
+	restart "$@"
+	enrol ann
+	enrol bob
+	reach
+	(cd / && SECRET=hush-env as ann -- run sh -c 'sleep 1000 # hush-argument' >"$bed/out" 2>&1) 3>&- &
+	background=$!
+	(as ann -- run /nowhere/hush-folder/program >"$bed/out2" 2>&1) 3>&- &
+	background="$background $!"
+	eventually is 'sorted(i["state"] for i in j.values())' "['done', 'running']"
+}
+
+# What they read of these jobs.
+tell() { # COMMAND...
+	local n
+	"$@" ps -a
+	"$@" ps -a --json
+	for n in 1 2; do
+		"$@" ps "$n"
+		"$@" why "$n"
+		"$@" why --json "$n"
+	done
+}
+
+@test "others' arguments, folders and errors are not shown, in logs neither" {
+	secret --verbose
+	tell as bob -- >"$bed/bob"
+	tell as ann -- >"$bed/ann"
+	tell st >"$bed/root"
+	run ! grep hush "$bed/bob" "$bed/controller.log" "$bed"/h?/agent.log
+	[ "$(grep -c " ann .* sh \.\.\.$" "$bed/bob")" = 2 ]
+	grep -q '"argv": *\["program"\].*"hidden": *true' "$bed/bob"
+	for who in ann root; do
+		[ "$(grep -c hush-argument "$bed/$who")" = 3 ]
+		[ "$(grep -c "hush-folder" "$bed/$who")" -ge 5 ]
+		run ! grep hush-env "$bed/$who"
+		run ! grep '"hidden": *true' "$bed/$who"
+	done
+	st kill 1 2>/dev/null || st kill 2
+}
+
+@test "show-arguments = all shows them to everybody" {
+	secret --show-arguments=all
+	tell as bob -- >"$bed/bob"
+	[ "$(grep -c hush-argument "$bed/bob")" = 3 ]
+	grep -q "hush-folder" "$bed/controller.log"
+	st kill 1 2>/dev/null || st kill 2
+}
+
+keys() {
+	"$stint" controller --state-dir="$bed/controller" "$@"
+}
+
+@test "keys are listed and revoked, with the connections made with them" {
+	restart
+	run -1 keys --enrol=user/nosuchuser
+	[[ "$output" == *"no user nosuchuser"* ]]
+	enrol ann
+	enrol bob
+	reach
+	[ "$(keys --keys | sort | xargs)" = "admin/root host/h1 host/h2 user/ann user/bob" ]
+	run -1 keys --revoke=user/nosuchuser
+	(as ann -- run --hosts h2 sleep 1000 >"$bed/out" 2>&1) 3>&- &
+	background=$!
+	(as bob -- run --hosts h2 sleep 1000 >"$bed/out2" 2>&1) 3>&- &
+	background="$background $!"
+	eventually is '[i["state"] for i in j.values()]' "['running', 'running']"
+	keys --revoke=user/ann
+	keys --revoke=host/h1
+	# Before they notice: a new key of that name is another one.
+	with_people "$stint" controller --state-dir="$bed/controller" --enrol=user/ann >"$open/new.key"
+	eventually hosts_up 1
+	eventually grep -q "peer=user/ann key=revoked" "$bed/controller.log"
+	grep -q "peer=host/h1 key=revoked" "$bed/controller.log"
+	run ! grep -E "peer=(user/bob|host/h2|admin/root) key=revoked" "$bed/controller.log"
+	[ "$(keys --keys | sort | xargs)" = "admin/root host/h2 user/ann user/bob" ]
+	run as ann -- ps
+	[ "$status" = 1 ] && [[ "$output" == *"key"* ]]
+	chown 4321 "$open/new.key"
+	mv "$open/new.key" "$open/ann.key"
+	as ann -- ps
+	as bob -- ps
+	st kill 1
+	st kill 2
+}

@@ -82,7 +82,7 @@ fails() {
 
 @test "a key that others may read is refused, and made so that they may not" {
 	umask 022
-	"$stint" controller --state-dir state --enrol user/me >key
+	"$stint" controller --state-dir state --enrol user/root >key
 	[ "$(stat -c %a key)" = 600 ]
 	STINT_CONTROLLER=127.0.0.1:1 fails 1 "nobody listens" ps --key key
 	chmod 640 key
@@ -93,7 +93,7 @@ fails() {
 	fails 1 "run \`chmod 600 key\`" move $$ --to 127.0.0.1:1 --key key
 	chmod 644 state/keys
 	fails 1 "run \`chmod 600 state/keys\`" controller --state-dir state --listen 127.0.0.1:0
-	fails 1 "run \`chmod 600 state/keys\`" controller --state-dir state --enrol user/me
+	fails 1 "run \`chmod 600 state/keys\`" controller --state-dir state --enrol user/root
 }
 
 @test "a file named for one program's section may hold those of others" {

@@ -363,6 +363,11 @@ const char *conn_peer(const struct conn *c)
 	return c->tls ? tls_peer(c->tls) : "";
 }
 
+bool conn_proved(const struct conn *c, const uint8_t secret[TLS_SECRET_SIZE])
+{
+	return c->tls && tls_proved(c->tls, secret);
+}
+
 struct tls *conn_take(struct conn *c, int *ret_fd)
 {
 	struct tls *tls = c->tls;

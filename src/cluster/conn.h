@@ -19,6 +19,7 @@
 #ifndef CLUSTER_CONN_H
 #define CLUSTER_CONN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,6 +76,9 @@ size_t conn_queued(const struct conn *c);
 
 /* Who the peer proved to be (at a server). */
 const char *conn_peer(const struct conn *c);
+
+/* Was that with this secret?  Its key may be another one by now. */
+bool conn_proved(const struct conn *c, const uint8_t secret[TLS_SECRET_SIZE]);
 
 /* What callbacks get as ctx from now on. */
 void conn_set_ctx(struct conn *c, void *ctx);

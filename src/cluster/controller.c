@@ -113,6 +113,9 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 	if (!strcmp(name, "admin-submits"))
 		return set_choice(&conf->submit_as_others, name, value, "own",
 				  "others", err);
+	if (!strcmp(name, "show-arguments"))
+		return set_choice(&conf->show_arguments, name, value, "own",
+				  "all", err);
 	if (!strcmp(name, "user-jobs"))
 		return parse_int(value, 1, 1000000, "user-jobs",
 				 &conf->user_jobs, err);
@@ -123,7 +126,7 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 			 "unknown setting '%s'; there are state-dir, listen, "
 			 "pool, policy, lost-after, kill-grace, client-grace, "
 			 "history, record, min-uid, admin-submits, user-jobs, "
-			 "user-connections",
+			 "user-connections, show-arguments",
 			 name);
 }
 
@@ -283,6 +286,9 @@ static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 		return r;
 	r = loop_signals(ctl->event, (int[]){ SIGTERM, SIGINT, 0 }, on_signal,
 			 NULL, err);
+	if (r < 0)
+		return r;
+	r = ctl_keys_watch(ctl, err);
 	if (r < 0)
 		return r;
 	store_commit(ctl->store);

@@ -25,6 +25,7 @@ struct controller_conf {
 	usec_t kill_grace;   /* between TERM and KILL */
 	usec_t client_grace; /* a job without its client is ended after this */
 	int64_t min_uid;     /* of who runs jobs; -1: identity_first() */
+	bool show_arguments; /* everybody is shown everybody's */
 	bool submit_as_others; /* an administrator's key does */
 	int64_t user_jobs;     /* not over, of one user */
 	int64_t user_conns;    /* connections of one user */

@@ -334,7 +334,8 @@ static void job_done(struct ctl_job *job)
 	ctl_job_shed(job);
 	ctl_job_store(job);
 	log_info("job=%llu state=done exit=%d why=\"%s\"",
-		 (unsigned long long)job->id, job->exit, job->why);
+		 (unsigned long long)job->id, job->exit,
+		 ctl_log_text(job->ctl, job->why));
 	ctl_sched_end(job);
 	ctl_job_tell(job);
 	job->ctl->nr_ended++;

@@ -324,7 +324,8 @@ static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 	} else {
 		log_debug("job=%" PRIu64 " rank=%u request=%" PRIu64
 			  " failed why=\"%s\"",
-			  k->job_id, k->rank, re, f->why);
+			  k->job_id, k->rank, re,
+			  ctl_log_text(k->host->ctl, f->why));
 	}
 }
 

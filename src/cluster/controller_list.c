@@ -1,6 +1,7 @@
 /* controller_list.c - answers to `stint ps` and `stint hosts` */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cluster/controller_priv.h"
 #include "core/xalloc.h"
@@ -73,7 +74,18 @@ static Control__RankInfo *rank_info(const struct ctl_rank *r)
 	return i;
 }
 
-static Control__JobInfo *job_info(struct ctl_job *job)
+/* What others see of it: the program's name. */
+static void hide(struct ctl_job *job, Control__JobInfo *i)
+{
+	char *program = job->spec->argv[0], *slash = strrchr(program, '/');
+
+	i->hidden = true;
+	i->argv = xcalloc(1, sizeof(*i->argv));
+	i->argv[0] = slash ? slash + 1 : program;
+	i->n_argv = 1;
+}
+
+static Control__JobInfo *job_info(struct ctl_job *job, bool all)
 {
 	Control__JobInfo *i = xcalloc(1, sizeof(*i));
 	char why[256] = "";
@@ -90,7 +102,9 @@ static Control__JobInfo *job_info(struct ctl_job *job)
 	i->exit = job->exit;
 	if (job->state == STATE(WAITING) && job->model)
 		ctl_sched_why(job, why, sizeof(why));
-	i->why = xstrdup(*why ? why : job->why);
+	if (!all)
+		hide(job, i);
+	i->why = xstrdup(*why ? why : all ? job->why : ctl_job_outside(job));
 	i->ranks = xcalloc(job->nr, sizeof(*i->ranks));
 	for (i->n_ranks = 0; i->n_ranks < job->nr; i->n_ranks++)
 		i->ranks[i->n_ranks] = rank_info(&job->ranks[i->n_ranks]);
@@ -104,6 +118,8 @@ static void job_info_free(Control__JobInfo *i)
 		free(i->ranks[n]->why);
 		free(i->ranks[n]);
 	}
+	if (i->hidden)
+		free(i->argv);
 	free(i->ranks);
 	free(i->why);
 	free(i);
@@ -126,7 +142,7 @@ void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l)
 			   : job->state == STATE(DONE) && !l->ended)
 			continue;
 		array_room(jobs.jobs, jobs.n_jobs, &cap);
-		jobs.jobs[jobs.n_jobs++] = job_info(job);
+		jobs.jobs[jobs.n_jobs++] = job_info(job, ctl_sees(p, job));
 	}
 	ctl_send(p, 0, re, MESSAGE_BODY(JOBS), &jobs);
 	for (size_t i = 0; i < jobs.n_jobs; i++)

@@ -39,8 +39,8 @@ static void load_job(void *arg, const struct store_job *row)
 		control__submit__unpack(NULL, row->spec_n, row->spec);
 	struct ctl_job *job;
 
-	if (!spec || !spec->ranks || spec->ranks > CTL_RANKS_MAX ||
-	    spec->started_ranks > spec->ranks) {
+	if (!spec || !spec->n_argv || !spec->ranks ||
+	    spec->ranks > CTL_RANKS_MAX || spec->started_ranks > spec->ranks) {
 		log_warnx("job=%llu cannot be read from the store",
 			  (unsigned long long)row->id);
 		if (spec)

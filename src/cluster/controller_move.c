@@ -22,6 +22,7 @@
 #include "cluster/controller_priv.h"
 #include "cluster/loop.h"
 #include "core/log.h"
+#include "core/plain.h"
 #include "core/xalloc.h"
 
 #define PREPARE_TIMEOUT (30 * USEC_PER_SEC)
@@ -111,6 +112,7 @@ struct klink *ctl_move_source(const struct ctl_move *m)
 static void set_why(struct ctl_move *m, const char *why)
 {
 	message_set_text(&m->report.why, xstrdup(why));
+	plain_text(m->report.why); /* a host's words, for a terminal */
 }
 
 static void move_over(struct ctl_move *m, bool ok)
@@ -125,7 +127,7 @@ static void move_over(struct ctl_move *m, bool ok)
 		 " why=\"%s\"",
 		 r->job->id, r->rank, from->name, m->to->name, m->epoch,
 		 ok ? "yes" : "no", m->report.bytes, m->report.downtime_usec,
-		 m->report.why);
+		 ctl_log_text(r->job->ctl, m->report.why));
 	move_store(m, MOVE_OVER);
 	if (m->asker)
 		ctl_send(m->asker, 0, m->asker_re, MESSAGE_BODY(MOVED),
@@ -393,7 +395,7 @@ void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r)
 	klink_request(source, KEEPER__REQUEST__BODY_MIGRATE_OUT, &q);
 }
 
-void ctl_move_progress(struct ctl_move *m, const Keeper__MoveProgress *p)
+void ctl_move_progress(struct ctl_move *m, Keeper__MoveProgress *p)
 {
 	Control__Progress tell = CONTROL__PROGRESS__INIT;
 
@@ -401,6 +403,7 @@ void ctl_move_progress(struct ctl_move *m, const Keeper__MoveProgress *p)
 		return;
 	tell.job = m->rank->job->id;
 	tell.rank = m->rank->rank;
+	plain_text(p->text);
 	tell.text = p->text;
 	ctl_send(m->asker, 0, m->asker_re, MESSAGE_BODY(PROGRESS), &tell);
 }

@@ -330,6 +330,7 @@ static void peer_ready(struct conn *c, void *arg)
 	p->role = role_of(conn_peer(c), &p->name);
 	LIST_INSERT_HEAD(&ctl->peers, p, link);
 	conn_set_ctx(c, p);
+	ctl_keys_check(p);
 	if (p->role == ROLE_USER)
 		limit_user(p);
 }

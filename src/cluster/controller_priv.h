@@ -53,6 +53,7 @@ struct ctl_peer {
 	bool refused;	       /* its user has too many: told, and ended */
 	int role;	       /* enum role */
 	const char *name;      /* after the role, in conn_peer() */
+	bool holds;	       /* its key, when all are looked at */
 	struct ctl_host *host; /* an agent's */
 	struct ctl_job *job;   /* attached to */
 	LIST_ENTRY(ctl_peer) link;
@@ -230,6 +231,13 @@ void ctl_send_ok(struct ctl_peer *p, uint64_t re);
 void ctl_send_failed(struct ctl_peer *p, uint64_t re, int code, const char *fmt,
 		     ...) __attribute__((format(printf, 4, 5)));
 
+/* ---- controller_keys.c */
+
+/* End connections whose keys are revoked, from now on. */
+int ctl_keys_watch(struct ctl *ctl, struct error *err) must_check;
+/* A new one: its key may have been revoked while it proved it. */
+void ctl_keys_check(struct ctl_peer *p);
+
 /* ---- controller_host.c */
 
 void ctl_hosts_load(struct ctl *ctl);
@@ -317,6 +325,12 @@ void ctl_signals_load(struct ctl_job *job);
 
 /* May it do things to that job, and see all of it? */
 bool ctl_may(const struct ctl_peer *p, const struct ctl_job *job);
+/* May it see what was told and printed in that job, too? */
+bool ctl_sees(const struct ctl_peer *p, const struct ctl_job *job);
+/* What went wrong with it, for who does not. */
+const char *ctl_job_outside(const struct ctl_job *job);
+/* A text that may hold what a job was told, for the log. */
+const char *ctl_log_text(const struct ctl *ctl, const char *text);
 /* May it submit this?  Then its user and groups are filled in. */
 int ctl_user_submits(const struct ctl_peer *p, Control__Submit *s,
 		     struct error *err) must_check;
@@ -420,7 +434,7 @@ struct ctl_move *ctl_move_of(const struct klink *k); /* that concerns it */
 void ctl_move_hello(struct ctl_move *m, struct klink *k,
 		    const Keeper__Status *status);
 void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r);
-void ctl_move_progress(struct ctl_move *m, const Keeper__MoveProgress *p);
+void ctl_move_progress(struct ctl_move *m, Keeper__MoveProgress *p);
 void ctl_move_done(struct klink *k, const Keeper__MoveDone *d);
 void ctl_move_failed(struct ctl_move *m, const char *why);
 /* A dead keeper cannot remove its record itself: have its agent do it. */

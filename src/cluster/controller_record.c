@@ -236,7 +236,11 @@ void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 		ctl_sched_why(job, now, sizeof(now));
 	answer.job = id;
 	answer.state = job ? job->state : STATE(DONE);
-	answer.now = job && !*now ? job->why : now;
+	if (job && !*now)
+		answer.now = ctl_sees(p, job) ? job->why
+					      : (char *)ctl_job_outside(job);
+	else
+		answer.now = now;
 	answer.planned = l.list;
 	answer.n_planned = l.nr;
 	ctl_send(p, 0, re, MESSAGE_BODY(WHY), &answer);

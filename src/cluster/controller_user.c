@@ -20,6 +20,23 @@ bool ctl_may(const struct ctl_peer *p, const struct ctl_job *job)
 	       (p->role == ROLE_USER && !strcmp(p->name, job->spec->user));
 }
 
+bool ctl_sees(const struct ctl_peer *p, const struct ctl_job *job)
+{
+	return p->ctl->conf->show_arguments || ctl_may(p, job);
+}
+
+const char *ctl_job_outside(const struct ctl_job *job)
+{
+	return !job->exit || !*job->why ? "" : "failed";
+}
+
+const char *ctl_log_text(const struct ctl *ctl, const char *text)
+{
+	return !*text || ctl->conf->show_arguments
+		       ? text
+		       : "hidden: show-arguments = own";
+}
+
 /* The user whose job this would be. */
 static int find_user(const struct ctl_peer *p, uint32_t uid,
 		     struct identity *ret, struct error *err)

@@ -4,12 +4,16 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/io.h"
+#include "core/xalloc.h"
 
 enum { KEYS_MAX = 4 << 20 };
 
@@ -121,17 +125,41 @@ static int append_key(int fd, const struct tls_key *key, const char *path,
 	return r < 0 ? error_sys(err, r, "%s", path) : 0;
 }
 
+/*
+ * The file at path, as nobody else changes it: it may have been replaced while
+ * we waited for who did.
+ */
+static int open_locked(const char *path, int flags, struct error *err)
+{
+	struct stat ours, theirs;
+	int fd;
+
+	for (;;) {
+		fd = open(path, flags | O_CLOEXEC, 0600);
+		if (fd < 0)
+			return error_sys(err, -errno, "%s", path);
+		if (flock(fd, LOCK_EX) < 0 || fstat(fd, &ours) < 0) {
+			error_sys(err, -errno, "%s", path);
+			close(fd);
+			return -EIO;
+		}
+		if (!stat(path, &theirs) && ours.st_ino == theirs.st_ino &&
+		    ours.st_dev == theirs.st_dev)
+			return fd;
+		close(fd);
+	}
+}
+
 int keys_enrol(const char *path, const char *identity, struct tls_key *ret,
 	       struct error *err)
 {
-	fd_auto fd =
-		open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	fd_auto fd = open_locked(path, O_WRONLY | O_CREAT | O_APPEND, err);
 	struct tls_key key;
 	const char *name;
 	int r;
 
 	if (fd < 0)
-		return error_sys(err, -errno, "%s", path);
+		return fd;
 	if (role_of(identity, &name) == ROLE_NONE)
 		return error_set(err, -EINVAL,
 				 "'%s': an identity is host/NAME, user/NAME "
@@ -146,8 +174,6 @@ int keys_enrol(const char *path, const char *identity, struct tls_key *ret,
 	r = io_check_private(fd, path, err);
 	if (r < 0)
 		return r;
-	if (flock(fd, LOCK_EX) < 0)
-		return error_sys(err, -errno, "%s", path);
 	r = keys_find(path, identity, &key, err);
 	if (r == -ENOENT) {
 		r = tls_key_generate(&key, identity, err);
@@ -157,5 +183,80 @@ int keys_enrol(const char *path, const char *identity, struct tls_key *ret,
 	if (!r)
 		*ret = key;
 	explicit_bzero(&key, sizeof(key));
+	return r;
+}
+
+struct remaining {
+	const char *without;
+	char *text;
+	size_t n;
+};
+
+static void keep(void *ctx, const struct tls_key *key)
+{
+	struct remaining *r = ctx;
+
+	if (!strcmp(key->identity, r->without))
+		return;
+	tls_key_format(key, r->text + r->n, TLS_KEY_LINE);
+	r->n += strlen(r->text + r->n);
+}
+
+static int sync_dir_of(const char *path)
+{
+	char *copy = xstrdup(path);
+	fd_auto dir = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = dir < 0 || fsync(dir) < 0 ? -errno : 0;
+
+	free(copy);
+	return r;
+}
+
+/* Whole or not at all, and on the disk; whose it was its is. */
+static int replace(const char *path, const char *text, const struct stat *was,
+		   struct error *err)
+{
+	char *beside = xasprintf("%s.new", path);
+	fd_auto fd =
+		open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int r = fd < 0 ? -errno : io_write_full(fd, text, strlen(text));
+
+	if (!r && (fchown(fd, was->st_uid, was->st_gid) < 0 || fsync(fd) < 0 ||
+		   rename(beside, path) < 0))
+		r = -errno;
+	if (!r)
+		r = sync_dir_of(path);
+	else if (fd >= 0)
+		unlink(beside); /* it holds secrets */
+	free(beside);
+	return r < 0 ? error_sys(err, r, "%s", path) : 0;
+}
+
+int keys_revoke(const char *path, const char *identity, struct error *err)
+{
+	fd_auto fd = open_locked(path, O_RDONLY, err);
+	struct remaining left = { .without = identity };
+	struct tls_key key;
+	struct stat st;
+	size_t room;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = io_check_private(fd, path, err);
+	if (!r)
+		r = keys_find(path, identity, &key, err);
+	if (r < 0)
+		return r;
+	explicit_bzero(&key, sizeof(key));
+	if (fstat(fd, &st) < 0)
+		return error_sys(err, -errno, "%s", path);
+	room = st.st_size + TLS_KEY_LINE; /* none is written longer than read */
+	left.text = xcalloc(1, room);
+	r = keys_each(path, keep, &left, err);
+	if (!r)
+		r = replace(path, left.text, &st, err);
+	explicit_bzero(left.text, room);
+	free(left.text);
 	return r;
 }

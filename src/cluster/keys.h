@@ -39,4 +39,11 @@ int keys_each(const char *path,
 int keys_enrol(const char *path, const char *identity, struct tls_key *ret,
 	       struct error *err) must_check;
 
+/*
+ * Remove (durably) the key of identity, or -ENOENT.  A controller that runs
+ * ends the connections that were made with it.
+ */
+int keys_revoke(const char *path, const char *identity,
+		struct error *err) must_check;
+
 #endif

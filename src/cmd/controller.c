@@ -9,12 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cluster/identity.h"
 #include "cluster/keys.h"
 #include "cmd/command.h"
 #include "cmd/daemon.h"
 #include "core/xalloc.h"
 
-enum { KEY_SETTING = 256, KEY_ENROL = 300 };
+enum { KEY_SETTING = 256, KEY_ENROL = 300, KEY_KEYS, KEY_REVOKE };
 
 static const struct argp_option options[] = {
 	{ "state-dir", KEY_SETTING, "DIR", 0,
@@ -47,9 +48,18 @@ static const struct argp_option options[] = {
 	  "jobs that are not over, of one user (1000)", 0 },
 	{ "user-connections", KEY_SETTING + 12, "N", 0,
 	  "connections of one user (256)", 0 },
+	{ "show-arguments", KEY_SETTING + 13, "own|all", 0,
+	  "whose jobs' arguments and error texts users and logs are shown (own: "
+	  "administrators see all)",
+	  0 },
 	{ "enrol", KEY_ENROL, "IDENTITY", 0,
 	  "print the key of host/NAME, user/NAME or admin/NAME, made if there "
 	  "is none, and exit; works while a controller runs",
+	  0 },
+	{ "keys", KEY_KEYS, 0, 0, "list who has a key, and exit", 0 },
+	{ "revoke", KEY_REVOKE, "IDENTITY", 0,
+	  "remove that key, and exit; a controller that runs ends its "
+	  "connections at once",
 	  0 },
 	{ 0 }
 };
@@ -57,7 +67,8 @@ static const struct argp_option options[] = {
 struct args {
 	struct daemon daemon;
 	struct controller_conf conf;
-	const char *enrol;
+	const char *enrol, *revoke;
+	bool keys;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -68,6 +79,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &a->daemon;
 	else if (key == KEY_ENROL)
 		a->enrol = arg;
+	else if (key == KEY_REVOKE)
+		a->revoke = arg;
+	else if (key == KEY_KEYS)
+		a->keys = true;
 	else
 		return daemon_setting(state, &a->daemon, options, key, arg);
 	return 0;
@@ -102,20 +117,29 @@ static void keep_private(int fd)
 		(void)!fchmod(fd, st.st_mode & 0700);
 }
 
-static int enrol(const struct args *a, struct error *err)
+/* A key of a user that there is not would be waiting for whoever comes. */
+static int check_known(const char *identity, struct error *err)
 {
-	char *path, line[TLS_KEY_LINE];
-	struct tls_key key;
+	struct identity id;
+	const char *name;
 	int r;
 
-	if (!a->conf.state_dir)
-		return error_set(err, -EINVAL,
-				 "no state directory: give --state-dir=DIR");
-	if (mkdir(a->conf.state_dir, 0700) < 0 && errno != EEXIST)
-		return error_sys(err, -errno, "%s", a->conf.state_dir);
-	path = xasprintf("%s/keys", a->conf.state_dir);
-	r = keys_enrol(path, a->enrol, &key, err);
-	free(path);
+	if (role_of(identity, &name) != ROLE_USER)
+		return 0;
+	r = identity_by_name(name, &id, err);
+	if (!r)
+		identity_clear(&id);
+	return r;
+}
+
+static int enrol(const char *path, const char *identity, struct error *err)
+{
+	char line[TLS_KEY_LINE];
+	struct tls_key key;
+	int r = check_known(identity, err);
+
+	if (!r)
+		r = keys_enrol(path, identity, &key, err);
 	if (r < 0)
 		return r;
 	keep_private(STDOUT_FILENO);
@@ -123,6 +147,30 @@ static int enrol(const struct args *a, struct error *err)
 	return fputs(line, stdout) < 0 || fflush(stdout)
 		       ? error_sys(err, -errno, "writing the key")
 		       : 0;
+}
+
+static void print_identity(void *ctx, const struct tls_key *key)
+{
+	puts(key->identity);
+}
+
+/* What is asked of the file of keys instead of serving. */
+static int with_keys(const struct args *a, struct error *err)
+{
+	char *path;
+	int r;
+
+	if (!a->conf.state_dir)
+		return error_set(err, -EINVAL,
+				 "no state directory: give --state-dir=DIR");
+	if (a->enrol && mkdir(a->conf.state_dir, 0700) < 0 && errno != EEXIST)
+		return error_sys(err, -errno, "%s", a->conf.state_dir);
+	path = xasprintf("%s/keys", a->conf.state_dir);
+	r = a->enrol	? enrol(path, a->enrol, err)
+	    : a->revoke ? keys_revoke(path, a->revoke, err)
+			: keys_each(path, print_identity, NULL, err);
+	free(path);
+	return r;
 }
 
 int cmd_controller(int argc, char **argv)
@@ -137,7 +185,8 @@ int cmd_controller(int argc, char **argv)
 	controller_conf_init(&a.conf);
 	command_parse(&argp, argc, argv, 0, &a);
 	daemon_begin(&a.daemon);
-	r = a.enrol ? enrol(&a, &err)
+	r = a.enrol || a.revoke || a.keys
+		    ? with_keys(&a, &err)
 		    : controller_run(&a.conf, a.daemon.ready_fd, &err);
 	controller_conf_clear(&a.conf);
 	return r < 0 ? command_fail("controller", command_code(r), &err)

@@ -10,6 +10,7 @@
 
 #include "cmd/client_options.h"
 #include "core/json.h"
+#include "core/plain.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 
@@ -98,23 +99,10 @@ static json_t *job_json(const Control__JobInfo *i)
 		json_array_append_new(ranks, rank_json(i->ranks[n], n));
 	json_object_set_new(j, "argv", argv);
 	json_object_set_new(j, "ranks", ranks);
+	json_object_set_new(j, "hidden", json_boolean(i->hidden));
 	if (i->state == CONTROL__STATE__DONE)
 		json_object_set_new(j, "exit", json_integer(i->exit));
 	return j;
-}
-
-/* Other people's words, without what a terminal obeys (also as C1 in UTF-8). */
-static void print_word(const char *word)
-{
-	const unsigned char *c = (const unsigned char *)word;
-
-	for (; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			putchar('?');
-		else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
-			putchar('?'), c++;
-		else
-			putchar(*c);
 }
 
 static void print_rank(const Control__RankInfo *r, size_t n)
@@ -132,7 +120,7 @@ static void print_rank(const Control__RankInfo *r, size_t n)
 }
 
 /* With all its ranks, or those alone that are not just where they are. */
-static void print_job(const Control__JobInfo *i, bool ranks)
+static void print_job(Control__JobInfo *i, bool ranks)
 {
 	uint64_t now = time(NULL) * USEC_PER_SEC;
 	uint64_t end = i->end_usec ? i->end_usec : now;
@@ -145,9 +133,11 @@ static void print_job(const Control__JobInfo *i, bool ranks)
 	else
 		printf("%8s ", "-");
 	for (size_t n = 0; n < i->n_argv; n++) {
-		putchar(' ');
-		print_word(i->argv[n]);
+		plain_text(i->argv[n]);
+		printf(" %s", i->argv[n]);
 	}
+	if (i->hidden)
+		printf(" ...");
 	if (i->state == CONTROL__STATE__DONE)
 		printf("  [exit %u]", i->exit);
 	if (*i->why)
@@ -160,7 +150,7 @@ static void print_job(const Control__JobInfo *i, bool ranks)
 			print_rank(i->ranks[n], n);
 }
 
-static void show(struct args *a, const Control__JobInfo *i)
+static void show(struct args *a, Control__JobInfo *i)
 {
 	if (a->client.json) {
 		json_line(job_json(i), stdout);

@@ -5,15 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/plain.h"
+
 /* One line, and nothing that a terminal obeys: a peer's words may be in it. */
 static void put(struct error *err, const char *fmt, va_list ap)
 {
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
-	for (char *c = err->text; *c; c++)
-		if (*c == '\n' || *c == '\r' || *c == '\t')
-			*c = ' ';
-		else if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	plain_text(err->text);
 }
 
 int error_set(struct error *err, int code, const char *fmt, ...)

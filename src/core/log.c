@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/plain.h"
+
 static struct {
 	char prefix[64];
 	enum log_level most;
@@ -29,8 +31,10 @@ static void say(enum log_level level, int code, const char *fmt, va_list ap)
 	n = snprintf(line, max,
 		     "%s%s: ", getenv("JOURNAL_STREAM") ? journal[level] : "",
 		     conf.prefix);
-	n += vsnprintf(line + n, max - n, fmt, ap);
-	if (n < max && code)
+	vsnprintf(line + n, max - n, fmt, ap);
+	plain_text(line + n); /* no line is forged by what is in it */
+	n += strlen(line + n);
+	if (code)
 		n += snprintf(line + n, max - n, ": %s", strerror(-code));
 	if (n >= max)
 		n = max - 1;

@@ -29,6 +29,10 @@ static void text_is_one_line(void **state)
 	assert_string_equal(err.text, "two lines");
 	error_set(&err, -1, "%s", "red \033[31m, bell \a, \xc3\xa4");
 	assert_string_equal(err.text, "red ?[31m, bell ?, \xc3\xa4");
+	error_set(&err, -1, "%s",
+		  "\xc2\x9b"
+		  "31m, \xc2\xa7, \xc2");
+	assert_string_equal(err.text, "?31m, \xc2\xa7, \xc2");
 }
 
 static void sys_names_the_errno(void **state)

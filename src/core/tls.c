@@ -45,6 +45,7 @@ struct tls {
 	tls_lookup_fn lookup;
 	void *ctx;
 	char peer[TLS_IDENTITY_MAX];
+	uint8_t secret[TLS_SECRET_SIZE]; /* a server's, of that peer */
 	int fd;
 	usec_t deadline; /* of a blocking handshake; 0: none */
 	struct buffer in, out;
@@ -187,6 +188,7 @@ static int server_key(gnutls_session_t session, const char *username,
 	if (!ret->data)
 		return -1;
 	memcpy(ret->data, secret, sizeof(secret));
+	memcpy(tls->secret, secret, sizeof(secret));
 	ret->size = sizeof(secret);
 	explicit_bzero(secret, sizeof(secret));
 	return 0;
@@ -295,6 +297,7 @@ void tls_destroy(struct tls *tls)
 		gnutls_psk_free_server_credentials(tls->server);
 	free(tls->in.data);
 	free(tls->out.data);
+	explicit_bzero(tls->secret, sizeof(tls->secret));
 	free(tls);
 }
 
@@ -364,6 +367,12 @@ int tls_handshake(struct tls *tls, usec_t timeout, struct error *err)
 	if (r < 0 && r != -EAGAIN)
 		return error_sys(err, r, "TLS handshake");
 	return 0;
+}
+
+bool tls_proved(const struct tls *tls, const uint8_t secret[TLS_SECRET_SIZE])
+{
+	return *tls->peer &&
+	       !gnutls_memcmp(tls->secret, secret, TLS_SECRET_SIZE);
 }
 
 const char *tls_peer(const struct tls *tls)

@@ -88,6 +88,9 @@ int tls_handshake(struct tls *tls, usec_t timeout,
 /* Who the peer proved to be (a server's view); "" before that. */
 const char *tls_peer(const struct tls *tls);
 
+/* Did it prove that with this secret (a server's view)? */
+bool tls_proved(const struct tls *tls, const uint8_t secret[TLS_SECRET_SIZE]);
+
 /* Up to n bytes: their count, 0 when the peer said goodbye, or -errno. */
 ssize_t tls_read(struct tls *tls, void *p, size_t n) must_check;
 

@@ -23,7 +23,9 @@ static char dir[SCRATCH_MAX];
 
 void actors_begin(void)
 {
-	static const char *const names[] = { "host/h1", "host/h2", "host/h3" };
+	static const char *const names[] = { "host/h1",	 "host/h2",
+					     "host/h3",	 "admin/root",
+					     "user/ada", "user/daemon" };
 	struct tls_key key;
 	char path[96];
 

@@ -35,8 +35,10 @@ enum { PEERS = 16 };
 static const char *const identities[] = { "host/h1",	 "host/h2",
 					  "host/h3",	 "admin/root",
 					  "user/daemon", "odd" };
+#define NR_IDENTITIES (sizeof(identities) / sizeof(*identities))
+static const char *const late = "host/h3";
 
-static char dir[SCRATCH_MAX];
+static char dir[SCRATCH_MAX], keys[128];
 static struct conn *peers[PEERS];
 static const uint8_t *at, *end;
 static bool again;
@@ -105,6 +107,16 @@ static void say(struct conn *c)
 	at += n;
 }
 
+/* A host that nobody knew when the controller began is enrolled as it comes. */
+static struct conn *meet(const char *identity)
+{
+	struct tls_key key;
+
+	if (!strcmp(identity, late))
+		assert(!keys_enrol(keys, late, &key, NULL));
+	return fake_accept(identity);
+}
+
 /* One move of the peers; false when this controller has run long enough. */
 static bool play(void *ctx)
 {
@@ -116,9 +128,7 @@ static bool play(void *ctx)
 	what = *at & 3;
 	who = *at++ >> 2 & (PEERS - 1);
 	if (what == 0 && at < end) {
-		peers[who] =
-			fake_accept(identities[*at++ % (sizeof(identities) /
-							sizeof(*identities))]);
+		peers[who] = meet(identities[*at++ % NR_IDENTITIES]);
 	} else if (what == 1) {
 		say(peers[who]);
 	} else if (what == 2 && fake_alive(peers[who])) {
@@ -137,12 +147,12 @@ static void set(struct controller_conf *conf, const char *name,
 static void prepare(void)
 {
 	struct tls_key key;
-	char keys[128];
 
 	scratch_dir(dir, "/dev/shm");
 	snprintf(keys, sizeof(keys), "%s/keys", dir);
-	assert(!keys_enrol(keys, identities[0], &key, NULL));
-	assert(!keys_enrol(keys, identities[1], &key, NULL));
+	for (size_t i = 0; i < NR_IDENTITIES; i++)
+		if (strcmp(identities[i], late) && strcmp(identities[i], "odd"))
+			assert(!keys_enrol(keys, identities[i], &key, NULL));
 	log_init("fuzz", LOG_L_ERROR);
 	fake_play = play;
 	fake_sent = on_sent;
@@ -161,6 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!*dir)
 		prepare();
 	clean();
+	(void)!keys_revoke(keys, late, NULL);
 	controller_conf_init(&conf);
 	snprintf(listen, sizeof(listen), "unix:%s/sock", dir);
 	set(&conf, "state-dir", dir);
