@@ -1,12 +1,30 @@
 /* clock.c - the time as whole numbers, see clock.h */
 #include "core/clock.h"
 
+#define NSEC INT64_C(1000000000)
+
+int64_t clock_of_timespec(const struct timespec *t)
+{
+	return t->tv_sec * NSEC + t->tv_nsec;
+}
+
+struct timespec clock_timespec(int64_t ns)
+{
+	struct timespec t = { ns / NSEC, ns % NSEC };
+
+	if (t.tv_nsec < 0) {
+		t.tv_nsec += NSEC;
+		t.tv_sec--;
+	}
+	return t;
+}
+
 int64_t clock_nsec(clockid_t clock)
 {
 	struct timespec t;
 
 	clock_gettime(clock, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+	return clock_of_timespec(&t);
 }
 
 usec_t clock_usec(clockid_t clock)

@@ -15,4 +15,8 @@
 int64_t clock_nsec(clockid_t clock);
 usec_t clock_usec(clockid_t clock);
 
+/* Nanoseconds, negative ones too, as a struct timespec wants them, and back. */
+struct timespec clock_timespec(int64_t ns);
+int64_t clock_of_timespec(const struct timespec *t);
+
 #endif

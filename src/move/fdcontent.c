@@ -15,6 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fdpath.h"
@@ -79,10 +80,20 @@ static int read_content(const struct fdscan *sc, const struct fdscan_file *f,
 		     : 0;
 }
 
-static Fds__Memfd *append(Fds__Set *set, const struct stat *st,
+/* What it is made by there belongs to the process. */
+static bool is_others(const struct fdscan *sc, const struct stat *st)
+{
+	struct stat own;
+
+	return fstat(sc->s->proc, &own) == 0 &&
+	       (own.st_uid != st->st_uid || own.st_gid != st->st_gid);
+}
+
+static Fds__Memfd *append(const struct fdscan *sc, const struct stat *st,
 			  const char *name, const char *dir)
 {
 	Fds__Memfd *m = xmalloc(sizeof(*m));
+	Fds__Set *set = sc->set;
 
 	fds__memfd__init(m);
 	m->name = xstrdup(name);
@@ -91,6 +102,11 @@ static Fds__Memfd *append(Fds__Set *set, const struct stat *st,
 	m->mode = st->st_mode & 07777;
 	m->dev = st->st_dev;
 	m->ino = st->st_ino;
+	m->atime = clock_of_timespec(&st->st_atim);
+	m->mtime = clock_of_timespec(&st->st_mtim);
+	m->owned = is_others(sc, st);
+	m->uid = st->st_uid;
+	m->gid = st->st_gid;
 	set->memfd = xreallocarray(set->memfd, set->n_memfd + 1,
 				   sizeof(*set->memfd));
 	set->memfd[set->n_memfd++] = m;
@@ -124,7 +140,7 @@ static int add_memfd(struct fdscan *sc, struct fdscan_file *f, const char *name,
 	r = check_size(f, "memfd", err);
 	if (r < 0)
 		return r;
-	m = append(sc->set, &f->st, name, "");
+	m = append(sc, &f->st, name, "");
 	m->seals = (uint32_t)seals;
 	return 0;
 }
@@ -145,7 +161,7 @@ static int add_deleted(struct fdscan *sc, struct fdscan_file *f, char *path,
 				 "open as well",
 				 f->number, path, (int)other);
 	name[-1] = '\0';
-	append(sc->set, &f->st, name, *path ? path : "/");
+	append(sc, &f->st, name, *path ? path : "/");
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fdpath.h"
@@ -231,12 +232,29 @@ static int make_anon(struct fds_restored *r, const Fds__File *f)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+/*
+ * A memfd's first description does not count as open for writing, which keeps
+ * nobody from executing it; any other does (ETXTBSY).
+ */
+static int open_ref(struct fds_restored *r, const Fds__File *f)
+{
+	uint32_t i = f->memfd->memfd;
+
+	if (!*r->set->memfd[i]->dir && !r->given[i] &&
+	    (f->flags & O_ACCMODE) == O_RDWR) {
+		int fd = fcntl(r->memfd[i], F_DUPFD_CLOEXEC, r->base);
+
+		r->given[i] = fd >= 0;
+		return fd < 0 ? -errno : fd;
+	}
+	/* O_TMPFILE, under which it may have been opened, contains it. */
+	return fdrst_reopen(r->memfd[i], f->flags & ~(unsigned)O_DIRECTORY);
+}
+
 static int make_memfd_ref(struct fds_restored *r, const Fds__File *f,
 			  struct error *err)
 {
-	/* O_TMPFILE, under which it may have been opened, contains it. */
-	int fd = fdrst_reopen(r->memfd[f->memfd->memfd],
-			      f->flags & ~(unsigned)O_DIRECTORY);
+	int fd = open_ref(r, f);
 
 	if (fd >= 0 && lseek(fd, (off_t)f->memfd->pos, SEEK_SET) < 0) {
 		int e = -errno;
@@ -305,9 +323,20 @@ int fdmake_flags(struct fds_restored *r, struct error *err)
 
 /* ---- memfds ---- */
 
+/* Last, as all else changes these; but the time of that cannot be set. */
+static int date_memfd(int fd, const Fds__Memfd *m)
+{
+	const struct timespec times[] = { clock_timespec(m->atime),
+					  clock_timespec(m->mtime) };
+
+	return futimens(fd, times) < 0 ? -errno : 0;
+}
+
 static int fill_memfd(int fd, const Fds__Memfd *m)
 {
-	if (ftruncate(fd, (off_t)m->size) < 0 || fchmod(fd, m->mode) < 0)
+	if (ftruncate(fd, (off_t)m->size) < 0 ||
+	    (m->owned && fchown(fd, m->uid, m->gid) < 0) ||
+	    fchmod(fd, m->mode) < 0)
 		return -errno;
 	for (size_t i = 0; i < m->n_extent; i++) {
 		const Fds__Extent *e = m->extent[i];
@@ -323,7 +352,7 @@ static int fill_memfd(int fd, const Fds__Memfd *m)
 			done += (size_t)n;
 		}
 	}
-	return 0;
+	return date_memfd(fd, m);
 }
 
 /* One that is mapped already loses what it holds, but no mapping. */

@@ -253,6 +253,7 @@ int fds_unpack(const void *blob, size_t n, struct fds_restored **ret,
 	r->at = fill_minus(set->n_file);
 	r->first = first_numbers(set);
 	r->memfd = fill_minus(set->n_memfd);
+	r->given = xcalloc(set->n_memfd + 1, sizeof(*r->given));
 	r->pipe = (int(*)[2])fill_minus(2 * set->n_pipe);
 	return 0;
 }
@@ -372,5 +373,6 @@ void fds_restored_destroy(struct fds_restored *r)
 	free(r->first);
 	free(r->pipe);
 	free(r->memfd);
+	free(r->given);
 	free(r);
 }

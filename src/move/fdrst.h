@@ -24,6 +24,7 @@ struct fds_restored {
 	int *first;	/* file -> the lowest number it is to have */
 	int (*pipe)[2]; /* pipe -> its two ends, lifted */
 	int *memfd;	/* memfd -> lifted */
+	bool *given;	/* memfd -> that description is the process's */
 	size_t nr_late;
 };
 

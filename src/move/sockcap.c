@@ -147,6 +147,18 @@ static int cap_names(struct fdscan_file *f, Fds__Inet *m)
 	return 0;
 }
 
+/* Of one that has no port nobody can tell; it can be shut down all the same. */
+static int cap_shutdown(const struct fdscan *sc, const struct fdscan_file *f,
+			Fds__Inet *m, struct error *err)
+{
+	if (!m->local.len || !sc->content || sc->s->diag < 0)
+		return 0;
+	return sockdiag_udp_shutdown(
+		sc->s->diag, f->msg->socket->family,
+		((struct sockaddr_in *)(void *)m->local.data)->sin_port,
+		f->st.st_ino, &m->shutdown, err);
+}
+
 static int cap_inet(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 {
 	Fds__Inet *m = xmalloc(sizeof(*m));
@@ -160,6 +172,9 @@ static int cap_inet(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 		return error_sys(err, r, "fd %d", f->number);
 	if (f->msg->socket->type == SOCK_STREAM)
 		return tcpcap_socket(sc, f, err);
+	r = cap_shutdown(sc, f, m, err);
+	if (r < 0)
+		return error_prefix(err, r, "fd %d", f->number);
 	r = sockmcast_get(sc->s->pid, f->copy, f->msg->socket, err);
 	if (r < 0)
 		return error_prefix(err, r, "fd %d", f->number);

@@ -323,3 +323,45 @@ int sockdiag_tcp_get(int diag, const void *local, const void *peer,
 	*ret = got;
 	return 0;
 }
+
+struct udp_arg {
+	uint64_t ino;
+	uint32_t shutdown;
+};
+
+static int parse_udp(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct inet_diag_msg *m = mnl_nlmsg_get_payload(nlh);
+	struct udp_arg *u = arg;
+	const struct nlattr *a;
+
+	if (m->idiag_inode != u->ino)
+		return MNL_CB_OK;
+	mnl_attr_for_each (a, nlh, sizeof(*m))
+		if (mnl_attr_get_type(a) == INET_DIAG_SHUTDOWN)
+			u->shutdown = mnl_attr_get_u8(a) & 3;
+	return MNL_CB_OK;
+}
+
+int sockdiag_udp_shutdown(int diag, int family, uint16_t port, uint64_t ino,
+			  uint32_t *ret, struct error *err)
+{
+	char buf[256] __attribute__((aligned(8)));
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct udp_arg u = { .ino = ino };
+	struct inet_diag_req_v2 *req;
+	int r;
+
+	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	req = mnl_nlmsg_put_extra_header(nlh, sizeof(*req));
+	req->sdiag_family = (uint8_t)family;
+	req->sdiag_protocol = IPPROTO_UDP;
+	req->idiag_states = UINT32_MAX;
+	req->id.idiag_sport = port;
+	r = ask(diag, nlh, parse_udp, &u);
+	if (r < 0)
+		return error_sys(err, r, "sock_diag of UDP");
+	*ret = u.shutdown;
+	return 0;
+}

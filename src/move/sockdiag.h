@@ -45,6 +45,13 @@ int sockdiag_tcp_get(int diag, const void *local, const void *peer,
 		     socklen_t len, struct sockdiag_tcp *ret,
 		     struct error *err) must_check;
 
+/*
+ * How the bound UDP socket of that inode number was shut down: 1 for receiving,
+ * 2 for sending, or both.  Its port as in a sockaddr.
+ */
+int sockdiag_udp_shutdown(int diag, int family, uint16_t port, uint64_t ino,
+			  uint32_t *ret, struct error *err) must_check;
+
 /* Call fn for each TCP socket whose state is in the mask (1 << TCP_...). */
 int sockdiag_tcp_each(int diag, uint32_t states,
 		      void (*fn)(const struct sockdiag_tcp *t, void *arg),

@@ -18,12 +18,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/treemade.h"
 
 #define TREES_MOST 8
-#define NSEC	   INT64_C(1000000000)
 
 struct tree_made {
 	struct made_tree tree[TREES_MOST];
@@ -345,23 +345,11 @@ static int apply_data(struct made_tree *t, const Tree__Change *c,
 
 /* ---- attributes ---- */
 
-static struct timespec timespec_of(int64_t ns)
-{
-	struct timespec t = { ns / NSEC, ns % NSEC };
-
-	if (t.tv_nsec < 0) {
-		t.tv_nsec += NSEC;
-		t.tv_sec--;
-	}
-	return t;
-}
-
-/* The group first: that takes set-id bits away. */
 static int finish_node(const struct made_tree *t, struct made *m,
 		       struct error *err)
 {
-	struct timespec times[2] = { timespec_of(m->atime),
-				     timespec_of(m->mtime) };
+	struct timespec times[2] = { clock_timespec(m->atime),
+				     clock_timespec(m->mtime) };
 	char path[PATH_MAX];
 	struct stat st;
 	int r = made_path(m, path, err);

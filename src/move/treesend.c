@@ -15,6 +15,7 @@
 #define XXH_STATIC_LINKING_ONLY
 #include <xxh_x86dispatch.h>
 
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/capture.h"
@@ -186,11 +187,6 @@ static int send_content(struct batch *b, struct tree_node *n, struct error *err)
 
 /* ---- nodes ---- */
 
-static int64_t nsec(const struct timespec *t)
-{
-	return t->tv_sec * INT64_C(1000000000) + t->tv_nsec;
-}
-
 static char *read_target(const struct tree *t, const struct tree_node *n)
 {
 	char target[PATH_MAX];
@@ -207,8 +203,8 @@ static Tree__Node *describe(const struct tree *t, const struct tree_node *n)
 	m->ino = n->ino;
 	m->mode = n->st.st_mode;
 	m->gid = n->st.st_gid;
-	m->atime = nsec(&n->st.st_atim);
-	m->mtime = nsec(&n->st.st_mtim);
+	m->atime = clock_of_timespec(&n->st.st_atim);
+	m->mtime = clock_of_timespec(&n->st.st_mtim);
 	if (S_ISREG(n->st.st_mode))
 		m->size = (uint64_t)n->st.st_size;
 	if (S_ISLNK(n->st.st_mode) && !n->told)

@@ -51,6 +51,16 @@ static void resend(const Fds__Inet *m, const Fds__Message *msg)
 	(void)!sockspoof_udp(msg->from.data, &to, &msg->data, NULL);
 }
 
+/* One that is not connected is shut down, too, and told that it is not. */
+static int shut_down(int fd, uint32_t mask, struct error *err)
+{
+	int how = mask == 3 ? SHUT_RDWR : mask == 1 ? SHUT_RD : SHUT_WR;
+
+	if (mask && shutdown(fd, how) < 0 && errno != ENOTCONN)
+		return error_sys(err, -errno, "UDP socket: shutdown");
+	return 0;
+}
+
 int udpmake_state(int fd, const Fds__Socket *m, struct error *err)
 {
 	const Fds__Inet *inet = m->inet;
@@ -69,5 +79,5 @@ int udpmake_state(int fd, const Fds__Socket *m, struct error *err)
 		return error_prefix(err, r, "UDP socket");
 	for (size_t i = 0; i < inet->n_queue && inet->local.len; i++)
 		resend(inet, inet->queue[i]);
-	return 0;
+	return shut_down(fd, inet->shutdown & 3, err);
 }

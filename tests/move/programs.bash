@@ -38,6 +38,7 @@ check-multicast
 check-pipes
 check-pipes fifo
 check-queues
+check-quiet
 check-rseqs
 check-settings
 check-settings mdwe
