@@ -9,10 +9,14 @@
 
 #include "cluster/loop.h"
 #include "cluster/testbed.h"
+#include "core/clock.h"
 #include "core/conf.h"
 #include "core/xalloc.h"
 
-#define OPEN_TIMEOUT (10 * USEC_PER_SEC)
+#define OPEN_TIMEOUT   (10 * USEC_PER_SEC)
+#define ANSWER_TIMEOUT (20 * USEC_PER_SEC) /* where none comes in pieces */
+#define COMING_TIMEOUT (10 * USEC_PER_SEC) /* for hosts, after a restart */
+#define COMING_AGAIN   (200 * USEC_PER_MSEC)
 
 struct client {
 	sd_event *event;
@@ -185,30 +189,47 @@ static int client_failed(struct client *c, struct error *err)
 	return error_prefix(err, c->code, "controller at %s", c->where);
 }
 
-int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
-	       Control__Message__BodyCase want,
-	       void (*other)(void *ctx, const Control__Message *m), void *ctx,
-	       Control__Message **ret, struct error *err)
+static int on_silence(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct client *c = arg;
+
+	if (c->conn)
+		conn_fail(c->conn, -ETIMEDOUT, "it does not answer");
+	return 0;
+}
+
+/* What may take long tells of itself meanwhile, to other(). */
+static int await_answer(struct client *c)
+{
+	sd_event_source *silence = NULL;
+	int r = 0;
+
+	if (!c->other)
+		loop_after(c->event, &silence, ANSWER_TIMEOUT, on_silence, c);
+	while (c->conn && !c->answer && r >= 0)
+		r = sd_event_run(c->event, UINT64_MAX);
+	sd_event_source_disable_unref(silence);
+	return r;
+}
+
+static int ask_once(struct client *c, Control__Message__BodyCase what,
+		    void *body, Control__Message **ret, struct error *err)
 {
 	Control__Message *m;
 	int r;
 
 	if (!c->conn)
 		return client_failed(c, err);
-	c->want = want;
-	c->other = other;
-	c->ctx = ctx;
 	r = message_send(c->conn, ++c->last_id, 0, what, body);
 	if (r < 0)
 		return error_sys(err, r, "asking the controller");
-	while (c->conn && !c->answer)
-		if (sd_event_run(c->event, UINT64_MAX) < 0)
-			return error_set(err, -EIO, "event loop");
+	if (await_answer(c) < 0)
+		return error_set(err, -EIO, "event loop");
 	m = c->answer;
 	c->answer = NULL;
 	if (!m)
 		return client_failed(c, err);
-	if (m->body_case == want) {
+	if (m->body_case == c->want) {
 		if (ret)
 			*ret = m;
 		else
@@ -219,6 +240,26 @@ int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 	error_set(err, r, "%s", m->failed->why);
 	message_free(m);
 	return r;
+}
+
+int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
+	       Control__Message__BodyCase want,
+	       void (*other)(void *ctx, const Control__Message *m), void *ctx,
+	       Control__Message **ret, struct error *err)
+{
+	usec_t end = clock_usec(CLOCK_MONOTONIC) + COMING_TIMEOUT;
+	struct timespec pause = { .tv_nsec = COMING_AGAIN * 1000 };
+	int r;
+
+	c->want = want;
+	c->other = other;
+	c->ctx = ctx;
+	for (;;) {
+		r = ask_once(c, what, body, ret, err);
+		if (r != -EAGAIN || clock_usec(CLOCK_MONOTONIC) > end)
+			return r;
+		nanosleep(&pause, NULL);
+	}
 }
 
 bool client_lost(const struct client *c)

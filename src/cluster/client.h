@@ -34,7 +34,9 @@ void client_close(struct client *c); /* NULL is allowed */
 /*
  * Ask, and wait for the answer whose body is `want` (or OK if that is it): 0
  * and the message, for the caller to free (NULL: it is dropped), or the
- * controller's reason.  Other answers to it go to other() first, where given.
+ * controller's reason.  Other answers to it go to other() first, where given; what
+ * has none is answered in time, or the controller hangs.  Hosts that a restarted
+ * controller waits for are waited for.
  */
 int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 	       Control__Message__BodyCase want,

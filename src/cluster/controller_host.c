@@ -17,6 +17,9 @@
 #include "model/record.h"
 #include "net/net.h"
 
+/* After their longest pause (agent.c) and a handshake agents are back. */
+#define COMING_AFTER (5 * USEC_PER_SEC)
+
 struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name)
 {
 	for (size_t i = 0; i < ctl->nr_hosts; i++)
@@ -125,8 +128,10 @@ void ctl_hosts_load(struct ctl *ctl)
 	if (keys_each(ctl->keys_path, load_key, ctl, &err) < 0)
 		log_warnx("error=\"%s\"", err.text);
 	/* None has come yet, and one that never does must not be waited for. */
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
+	for (size_t i = 0; i < ctl->nr_hosts; i++) {
 		missed(ctl->hosts[i]);
+		ctl->hosts[i]->early = true;
+	}
 }
 
 void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *n)
@@ -141,7 +146,7 @@ void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *n)
 		klink_gone(k);
 	else if (r && r->host == h && r->epoch == n->epoch &&
 		 ctl_rank_active(r))
-		ctl_rank_lost(r, "its keeper has died");
+		ctl_rank_keeper_died(r);
 }
 
 /* ---- the agent comes and goes ---- */
@@ -162,13 +167,16 @@ static bool named_there(const Control__AgentInfo *info, const struct klink *k)
 static void drop_missing_keepers(struct ctl_host *h,
 				 const Control__AgentInfo *info)
 {
+	uint64_t last = h->ctl->last_klink;
 	struct klink *k, *next;
 
 	for (k = TAILQ_FIRST(&h->ctl->klinks); k; k = next) {
 		next = TAILQ_NEXT(k, link);
-		if (k->host == h)
-			k->heard = false;
-		if (k->host != h || named_there(info, k))
+		/* Not those of ranks that are started again by this. */
+		if (k->host != h || k->number > last)
+			continue;
+		k->heard = false;
+		if (named_there(info, k))
 			continue;
 		klink_gone(k);
 		/* That may have ended others too. */
@@ -195,7 +203,7 @@ static void drop_missing_ranks(struct ctl_host *h,
 			if (r->move && r->move->from == h)
 				ctl_move_source_missing(r->move);
 			else
-				ctl_rank_lost(r, "its keeper has died");
+				ctl_rank_keeper_died(r);
 		}
 	}
 }
@@ -273,6 +281,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 	h = host_get(ctl, p->name);
 	agent_replaces(h);
 	h->agent = p;
+	h->early = false;
 	p->host = h;
 	h->lost_since = 0;
 	h->lost = sd_event_source_disable_unref(h->lost);
@@ -294,10 +303,20 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 	if (info->report)
 		take_report(h, info->report);
 	log_info("host=%s agent=up keepers=%zu", h->name, info->n_keepers);
+	return 0;
+}
+
+void ctl_host_compare(struct ctl_host *h, const Control__AgentInfo *info)
+{
 	drop_missing_keepers(h, info);
 	drop_missing_ranks(h, info);
 	ctl_sched_host(h);
-	return 0;
+}
+
+bool ctl_host_coming(const struct ctl_host *h)
+{
+	return !h->agent && h->early &&
+	       ctl_now() - h->lost_since < COMING_AFTER;
 }
 
 void ctl_host_report(struct ctl_host *h, const Control__HostReport *r)

@@ -180,6 +180,9 @@ static int check_submit(struct ctl_peer *p, Control__Submit *s,
 		return error_set(err, -EINVAL,
 				 "%u ranks: a job has 1 to %d of them",
 				 s->ranks, CTL_RANKS_MAX);
+	if (s->key.len > SUBMIT_KEY_MAX)
+		return error_set(err, -EINVAL, "a key of %zu bytes",
+				 s->key.len);
 	if (s->min_ranks > s->ranks)
 		return error_set(err, -EINVAL,
 				 "at least %u ranks and at most %u: that is no "
@@ -206,15 +209,45 @@ static Control__Submit *submit_copy(const Control__Submit *s)
 	return copy;
 }
 
+/* The job that was submitted with these words before, in doubt of the answer. */
+static struct ctl_job *submitted_before(struct ctl_peer *p,
+					const Control__Submit *s)
+{
+	struct ctl_job *job;
+
+	if (!s->key.len)
+		return NULL;
+	TAILQ_FOREACH_REVERSE(job, &p->ctl->jobs, ctl_jobs, link)
+	if (job->spec->key.len == s->key.len &&
+	    !memcmp(job->spec->key.data, s->key.data, s->key.len) &&
+	    !strcmp(job->spec->user, s->user))
+		return job;
+	return NULL;
+}
+
+static void tell_submitted(struct ctl_peer *p, uint64_t re, struct ctl_job *job)
+{
+	Control__Submitted done = CONTROL__SUBMITTED__INIT;
+
+	done.job = job->id;
+	ctl_send(p, 0, re, MESSAGE_BODY(SUBMITTED), &done);
+	/* It attaches next; until then it is there, and no grace runs. */
+	ctl_job_hold(p, job);
+}
+
 void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 {
 	struct ctl *ctl = p->ctl;
-	Control__Submitted done = CONTROL__SUBMITTED__INIT;
 	uint32_t *hosts = NULL;
 	struct ctl_job *job;
 	struct error err;
 	int r = check_submit(p, asked, &err);
 
+	job = r < 0 ? NULL : submitted_before(p, asked);
+	if (job) {
+		tell_submitted(p, re, job);
+		return;
+	}
 	if (!r)
 		r = ctl_limit_jobs(p, &err);
 	if (r < 0) {
@@ -241,87 +274,13 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	ctl_job_store(job);
 	log_info("job=%llu user=%s ranks=%u state=submitted",
 		 (unsigned long long)job->id, job->spec->user, job->nr);
-	done.job = job->id;
-	ctl_send(p, 0, re, MESSAGE_BODY(SUBMITTED), &done);
-	/* It attaches next; until then it is there, and no grace runs. */
-	ctl_job_hold(p, job);
+	tell_submitted(p, re, job);
 	ctl_sched_arrive(job);
 	if (hosts) {
 		ctl_sched_start(job, hosts);
 		ctl_job_start(job, job->nr, hosts);
 	}
 	free(hosts);
-}
-
-/* An address of the pool that no rank has. */
-static struct in_addr free_address(struct ctl *ctl)
-{
-	uint32_t size = 1u << (32 - ctl->pool_prefix), base, try;
-	struct ctl_job *job;
-	bool taken = true;
-
-	base = ntohl(ctl->pool.s_addr) & ~(size - 1);
-	for (uint32_t n = 0; n < size && taken; n++) {
-		/* Not the first, which looks like a network's, nor the last. */
-		ctl->next_address = ctl->next_address % (size - 2) + 1;
-		try = base + ctl->next_address;
-		taken = false;
-		TAILQ_FOREACH (job, &ctl->jobs, link)
-			for (uint32_t i = 0; i < job->nr; i++)
-				taken |= job->state != STATE(DONE) &&
-					 job->ranks[i].address.s_addr ==
-						 htonl(try);
-	}
-	return (struct in_addr){ htonl(taken ? 0 : try) };
-}
-
-/* Fewer ranks than it could have. */
-static void set_ranks(struct ctl_job *job, uint32_t n)
-{
-	if (n == job->nr)
-		return;
-	job->nr = n;
-	pmi_gather_destroy(job->gather);
-	job->gather = pmi_gather_create(n);
-}
-
-void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts)
-{
-	set_ranks(job, n);
-	job->spec->started_ranks = n;
-	job->state = STATE(STARTING);
-	job->start = ctl_now();
-	for (uint32_t i = 0; i < job->nr; i++) {
-		struct ctl_rank *r = &job->ranks[i];
-
-		r->host = job->ctl->hosts[hosts[i]];
-		r->address = free_address(job->ctl);
-		r->state = STATE(STARTING);
-		ctl_rank_store(r);
-	}
-	ctl_job_store(job);
-	for (uint32_t i = 0; i < job->nr; i++)
-		klink_start(&job->ranks[i], job->ranks[i].host, 0);
-	ctl_job_tell(job);
-}
-
-void ctl_rank_started(struct ctl_rank *r)
-{
-	struct ctl_job *job = r->job;
-
-	if (r->state != STATE(STARTING))
-		return;
-	r->state = STATE(RUNNING);
-	ctl_rank_store(r);
-	ctl_rank_signals(r);
-	for (uint32_t i = 0; i < job->nr; i++)
-		if (job->ranks[i].state == STATE(STARTING))
-			return;
-	if (job->state != STATE(STARTING))
-		return;
-	job->state = STATE(RUNNING);
-	ctl_job_store(job);
-	ctl_job_tell(job);
 }
 
 /* ---- ending ---- */

@@ -109,7 +109,7 @@ void klink_gone(struct klink *k)
 	klink_hand_over(k);
 	klink_free(k);
 	if (current && ctl_rank_active(r))
-		ctl_rank_lost(r, "its keeper has died");
+		ctl_rank_keeper_died(r);
 }
 
 /* ---- requests ---- */

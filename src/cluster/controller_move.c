@@ -236,6 +236,11 @@ static int refuse(struct ctl_rank *r, struct ctl_host *to, struct error *err)
 				 "rank %" PRIu64 ".%u is on "
 				 "%s already",
 				 r->job->id, r->rank, to->name);
+	if (ctl_host_coming(to) || ctl_host_coming(r->host))
+		return error_set(err, -EAGAIN,
+				 "the controller has just been started, and "
+				 "host %s has not come back to it yet",
+				 (to->agent ? r->host : to)->name);
 	if (!to->agent)
 		return error_set(err, -EHOSTDOWN,
 				 "host %s does not answer: is its agent "

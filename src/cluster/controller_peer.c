@@ -254,7 +254,10 @@ static int greet(struct ctl_peer *p, Control__Message *m, struct error *err)
 			return r;
 	}
 	info.pool = p->ctl->conf->pool;
-	return message_send_hello(p->conn, 0, m->id, NULL, &info);
+	r = message_send_hello(p->conn, 0, m->id, NULL, &info);
+	if (!r && p->host)
+		ctl_host_compare(p->host, m->hello->agent);
+	return r;
 }
 
 static void dispatch(struct ctl_peer *p, Control__Message *m)

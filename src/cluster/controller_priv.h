@@ -33,6 +33,7 @@
 
 enum {
 	CTL_RANKS_MAX = 4096,
+	SUBMIT_KEY_MAX = 64,
 	CTL_SEED = 1, /* of the policy's random stream */
 };
 
@@ -75,6 +76,7 @@ struct ctl_host {
 	Control__HostReport report;
 	struct host fresh; /* what the policy was told last */
 	usec_t lost_since; /* since 1970; 0: it is there */
+	bool early;	   /* never there since the controller was started */
 	sd_event_source *lost;
 	struct ctl_peer *drainer; /* client that waits for it to be empty */
 	uint64_t drainer_re;
@@ -128,6 +130,7 @@ struct ctl_rank {
 	uint32_t signal_sent;  /* the one it was sent and has not answered; or 0
 			       */
 	uint64_t signal_number, signal_epoch; /* of the last sent; to whom */
+	unsigned starts;       /* again, after its keeper died first */
 	usec_t no_move_before; /* after a move that the policy wanted failed */
 };
 
@@ -245,6 +248,10 @@ struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name);
 void ctl_host_destroy(struct ctl_host *h);
 int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 		   struct error *err);
+/* It has our HELLO, too: compare what it has with what it should have. */
+void ctl_host_compare(struct ctl_host *h, const Control__AgentInfo *info);
+/* Since we were started it has not been there, and may be about to. */
+bool ctl_host_coming(const struct ctl_host *h);
 void ctl_host_report(struct ctl_host *h, const Control__HostReport *r);
 void ctl_host_gone(struct ctl_host *h); /* its agent's connection is */
 void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d);
@@ -269,13 +276,10 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
 void ctl_job_stop(struct ctl_job *job, const char *why);
 /* After kill-grace, no longer. */
 void ctl_job_kill_later(struct ctl_job *job);
-/* It runs with n ranks, on these hosts: start their keepers. */
-void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts);
 /* bad rank -1: none.  Kills what still runs; exit and why of the first count.
  */
 void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 		  ...) __attribute__((format(printf, 4, 5)));
-void ctl_rank_started(struct ctl_rank *r);
 /* signo: what killed it, or 0; code is what a shell makes of either. */
 void ctl_rank_ended(struct ctl_rank *r, int code, int signo);
 void ctl_rank_lost(struct ctl_rank *r, const char *how);
@@ -302,6 +306,14 @@ void ctl_limit_exited(struct ctl_rank *r, const Keeper__Exited *e);
 bool ctl_limit_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT]);
 /* It ended well and met one all the same: its user wants to know. */
 void ctl_limit_note(struct ctl_rank *r, const char *words);
+
+/* ---- controller_start.c */
+
+/* It runs with n ranks, on these hosts: start their keepers. */
+void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts);
+void ctl_rank_started(struct ctl_rank *r);
+/* For certain, and it had the rank: lost, or started again. */
+void ctl_rank_keeper_died(struct ctl_rank *r);
 
 /* ---- controller_signal.c */
 

@@ -431,6 +431,12 @@ int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err)
 			return error_set(err, -ENOENT,
 					 "no host %s; `stint hosts` lists them",
 					 name);
+		if (ctl_host_coming(h))
+			return error_set(err, -EAGAIN,
+					 "the controller has just been "
+					 "started, and host %s has not come "
+					 "back to it yet",
+					 name);
 		if (!h->agent)
 			return error_set(err, -EHOSTDOWN,
 					 "host %s does not answer: is its "

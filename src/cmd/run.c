@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "cluster/loop.h"
@@ -21,12 +22,14 @@
 #include "cmd/run_signals.h"
 #include "cmd/run_stdin.h"
 #include "cmd/submission.h"
+#include "core/clock.h"
 #include "core/log.h"
 
 enum { KEY_WDIR = 256, KEY_HOSTS, KEY_MEMORY, KEY_PIDS };
 
 #define CONNECT_TIMEOUT (10 * USEC_PER_SEC)
 #define AGAIN_AFTER	(200 * USEC_PER_MSEC)
+#define SUBMIT_AFTER	(30 * USEC_PER_SEC)  /* until a job is taken */
 #define LOST_AFTER	(120 * USEC_PER_SEC) /* with no controller */
 #define LOST_TOLD	(2 * USEC_PER_SEC)   /* it was not just started again */
 #define LAST_OUTPUT	(5 * USEC_PER_SEC)
@@ -70,7 +73,9 @@ struct run {
 	struct run_stdin *input;
 	Control__JobState *done; /* how it ended */
 	sd_event_source *last;	 /* no longer wait for output */
-	usec_t lost_at;		 /* monotonic; 0: connected */
+	uint8_t submit_key[16];	 /* of this job alone */
+	usec_t begun;		 /* monotonic */
+	usec_t lost_at;		 /* the same; 0: connected */
 	bool lost_told;
 	unsigned interrupts, terms;
 	bool submitted; /* SUBMIT is sent */
@@ -236,23 +241,47 @@ static int attach(struct run *r)
 	return message_send(r->conn, 2, 0, MESSAGE_BODY(ATTACH), &a);
 }
 
+/* Again, too: by its key it is known to be the same job. */
+static int submit(struct run *r)
+{
+	r->submitted = true;
+	return message_send(r->conn, 1, 0, MESSAGE_BODY(SUBMIT),
+			    &r->submission.ask);
+}
+
 static int on_hello(struct run *r, struct error *err)
 {
-	int k;
+	int k = r->job ? attach(r) : submit(r);
 
 	r->lost_at = 0;
 	r->lost_told = false;
-	if (r->job) {
-		k = attach(r);
-	} else {
-		r->submitted = true;
-		k = message_send(r->conn, 1, 0, MESSAGE_BODY(SUBMIT),
-				 &r->submission.ask);
-	}
 	return k < 0 ? error_sys(err, k,
 				 "the job's arguments and environment "
 				 "cannot be sent")
 		     : 0;
+}
+
+static usec_t since_begin(const struct run *r)
+{
+	return clock_usec(CLOCK_MONOTONIC) - r->begun;
+}
+
+/* Once, who sits there may wonder. */
+static void tell_waiting(struct run *r, const char *why)
+{
+	if (!r->lost_told && isatty(STDERR_FILENO))
+		fprintf(stderr, "stint run: %s; trying for %d s\n", why,
+			(int)(SUBMIT_AFTER / USEC_PER_SEC));
+	r->lost_told = true;
+}
+
+static int on_submit_again(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct run *r = arg;
+
+	if (r->conn && !r->job && submit(r) < 0)
+		conn_fail(r->conn, -EIO, "the job cannot be sent again");
+	return 0;
 }
 
 /* A request was refused: of these only the job itself matters. */
@@ -260,6 +289,12 @@ static int on_failed(struct run *r, const Control__Message *m)
 {
 	if (m->re == 3)
 		return 0;
+	if (m->re == 1 && m->failed->code == -EAGAIN &&
+	    since_begin(r) < SUBMIT_AFTER) {
+		tell_waiting(r, m->failed->why);
+		loop_after(r->event, NULL, AGAIN_AFTER, on_submit_again, r);
+		return 0;
+	}
 	r->code = m->failed->code < 0 ? m->failed->code : -EPROTO;
 	error_set(&r->err, r->code, "%s", m->failed->why);
 	return sd_event_exit(r->event, 0);
@@ -321,11 +356,33 @@ static void on_ready(struct conn *c, void *arg)
 
 static void tell_lost(struct run *r, const char *why)
 {
+	struct error text;
+
+	if (!r->job) {
+		error_set(&text, 0, "controller at %s: %s",
+			  r->client.conf.controller, why);
+		tell_waiting(r, text.text);
+		return;
+	}
 	log_warnx("controller at %s: %s; job %" PRIu64
 		  " goes on, and it is waited for, %d s long",
 		  r->client.conf.controller, why, r->job,
 		  (int)(LOST_AFTER / USEC_PER_SEC));
 	r->lost_told = true;
+}
+
+/* Can this be a controller that is being started again? */
+static bool is_restart(int code)
+{
+	return !code || code == -ECONNREFUSED || code == -ECONNRESET ||
+	       code == -EPIPE || code == -ENOENT || code == -ETIMEDOUT;
+}
+
+static bool worth_waiting(const struct run *r, int code, usec_t now)
+{
+	if (!r->job)
+		return is_restart(code) && since_begin(r) < SUBMIT_AFTER;
+	return code != -EACCES && now - r->lost_at <= LOST_AFTER;
 }
 
 static void on_closed(struct conn *c, int code, const struct error *why,
@@ -339,7 +396,7 @@ static void on_closed(struct conn *c, int code, const struct error *why,
 	sd_event_now(r->event, CLOCK_MONOTONIC, &now);
 	if (!r->lost_at)
 		r->lost_at = now;
-	if (!r->job || code == -EACCES || now - r->lost_at > LOST_AFTER) {
+	if (!worth_waiting(r, code, now)) {
 		r->code = code ? code : -EPIPE;
 		error_set(&r->err, r->code, "controller at %s: %s%s",
 			  r->client.conf.controller,
@@ -432,6 +489,12 @@ static int run_loop(struct run *r)
 {
 	int k;
 
+	r->begun = clock_usec(CLOCK_MONOTONIC);
+	if (getrandom(r->submit_key, sizeof(r->submit_key), 0) !=
+	    sizeof(r->submit_key))
+		return error_set(&r->err, -EIO, "no random numbers to be had");
+	r->submission.ask.key.data = r->submit_key;
+	r->submission.ask.key.len = sizeof(r->submit_key);
 	k = loop_create(&r->event, &r->err);
 	if (k < 0)
 		return k;

@@ -1,0 +1,128 @@
+# Agents and controllers that die while jobs are submitted and ranks start: what was
+# accepted runs, once.
+
+bats_require_minimum_version 1.5.0
+load jobs
+
+setup() {
+	jobs_setup
+	serve "${hosts:-2}"
+}
+
+teardown() { jobs_teardown; }
+
+slay_agent() { # HOST
+	slay "${agent_pid:-$(service_pid "$1")}"
+	agent_pid=
+}
+
+no_sockets() { # DIR
+	! compgen -G "$1/*.sock" >/dev/null
+}
+
+@test "an agent dies with the order to start a rank unread: the rank starts when it is back" {
+	kill -STOP "$(service_pid h1)"
+	begin run --hosts h1,h2 -n 2 -l sh -c 'echo ran' >"$bed/out" 2>&1
+	eventually is 'j[1]["state"] if 1 in j else ""' starting
+	eventually is '[r["state"] for r in j[1]["ranks"]][1:]' "['done']"
+	slay_agent h1
+	start_agent h1
+	wait "${background##* }"
+	[ "$(sort "$bed/out")" = "$(printf '[0] ran\n[1] ran')" ]
+	# A keeper of the first start, had there been one, has ended.
+	eventually no_sockets "$bed/h1/run/keepers"
+}
+
+@test "an agent dies at any moment of a start: each job runs, and once" {
+	local i
+	agent_pid=$(service_pid h1)
+	for i in 0 1 2 3 5 8 12 20 30 50; do
+		begin run --hosts h1 echo "out $i" >"$bed/out.$i" 2>&1
+		eventually is "'yes' if any(n['argv'][-1].endswith('out $i') for n in j.values()) else 'no'" yes
+		python3 -c "import time; time.sleep($i / 1000)"
+		slay "$agent_pid"
+		start_agent h1
+		agent_pid=
+		wait "${background##* }" || { cat "$bed/out.$i"; false; }
+		[ "$(cat "$bed/out.$i")" = "out $i" ]
+		eventually hosts_up 2
+		# The agent itself, below what put it into its host's namespace.
+		agent_pid=$(fuser_of "$bed/h1/run/agent.lock")
+	done
+}
+
+# Who holds that lock.
+fuser_of() { # FILE
+	local inode
+	inode=$(stat -c %i "$1")
+	awk -v i=":$inode\$" '$6 ~ i { print $5; exit }' /proc/locks
+}
+
+@test "a controller that is being started again: run waits until its job is taken, others do not" {
+	slay "$(service_pid controller)"
+	begin run -n 1 echo here >"$bed/out" 2>&1
+	run -1 st ps
+	[[ "$output" == *"nobody listens there"* ]]
+	start_controller
+	wait "${background##* }"
+	[ "$(cat "$bed/out")" = here ]
+}
+
+@test "run gives a controller up that does not come, and tells a terminal why it waits" {
+	slay "$(service_pid controller)"
+	python3 - "$stint" "unix:$bed/controller.sock" >"$bed/tty" <<-'END'
+		import os, pty, sys, time
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.execv(sys.argv[1], ["stint", "run", "--controller", sys.argv[2], "true"])
+		seen = b""
+		try:
+		    while True:
+		        seen += os.read(fd, 4096)
+		except OSError:
+		    pass
+		_, status = os.waitpid(pid, 0)
+		print(os.waitstatus_to_exitcode(status), seen.decode().replace("\r", ""))
+	END
+	cat "$bed/tty"
+	grep -q "^1 " "$bed/tty"
+	[ "$(grep -c "trying for 30 s" "$bed/tty")" = 1 ]
+	grep -q "controller at unix:" "$bed/tty"
+}
+
+@test "hosts that have not come back to a restarted controller are waited for" {
+	kill -STOP "$(service_pid h1)"
+	slay "$(service_pid controller)"
+	start_controller
+	eventually hosts_up 1
+	begin run --hosts h1 echo there >"$bed/out" 2>&1
+	eventually grep -q "h2 agent=up\|host=h2" "$bed/controller.log"
+	kill -CONT "$(service_pid h1)"
+	wait "${background##* }"
+	[ "$(cat "$bed/out")" = there ]
+}
+
+@test "the controller dies again and again under many submissions: each job runs, and once" {
+	local i n=40
+	(
+		for ((i = 0; i < n; i++)); do
+			timeout 300 "$stint" run -n 1 echo x >"$bed/ran.$i" 2>>"$bed/errors" || echo "job $i: $?" >>"$bed/failed"
+		done
+		touch "$bed/all"
+	) 3>&- &
+	background=$!
+	slay "$(service_pid controller)"
+	while [ ! -e "$bed/all" ]; do
+		start_controller
+		python3 -c 'import random, time; time.sleep(0.05 + random.random() / 2)'
+		slay "$controller"
+		wait "$controller" || true
+	done
+	start_controller
+	[ ! -e "$bed/failed" ] || { cat "$bed/failed" "$bed/errors"; false; }
+	for ((i = 0; i < n; i++)); do
+		[ "$(cat "$bed/ran.$i")" = x ]
+	done
+	eventually hosts_up 2
+	[ "$(jobs 'len(j)')" = $n ]
+}
