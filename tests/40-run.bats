@@ -63,6 +63,18 @@ counted_whole() { # FILE
 	run st run -x PATH="$bed/bin:$PATH" --wdir "$bed/bin" orphan
 	[ "$status" = 126 ]
 	[[ "$output" == *"$bed/bin/orphan: what its first line"* ]]
+	run st run /etc/passwd/program
+	[ "$status" = 126 ]
+	# A directory that it may not look into holds nothing, as far as PATH goes; a
+	# rank has no capabilities, even of root.
+	mkdir "$bed/bin/true"
+	install -d -o 1 -m 700 "$bed/locked"
+	cp /bin/true "$bed/locked/hidden"
+	run -127 st run -x PATH="$bed/locked" hidden
+	[[ "$output" == *"cannot run hidden: No such file"* ]]
+	run -126 st run "$bed/locked/hidden"
+	[[ "$output" == *"Permission denied"* ]]
+	run -0 st run -x PATH="$bed/locked:$bed/bin:/bin" true
 	eventually job_count_is 0
 }
 
@@ -154,6 +166,9 @@ switches() { # PID
 }
 
 @test "environment, working directory and groups are the submitter's" {
+	run env PMIX_MCA_gds=hash PMI_MINE=1 HYDRA_MINE=2 PMI_PORT=there:1 "$stint" run \
+		sh -c 'echo $PMIX_MCA_gds $PMI_MINE $HYDRA_MINE $PMI_PORT'
+	[ "$output" = "hash 1 2" ]
 	run st run -x STINT_TEST_A=x=y --wdir /usr sh -c 'echo "$STINT_TEST_A $PWD $(id -u)"'
 	[ "$output" = "x=y /usr $(id -u)" ]
 	run st run --wdir /nonexistent true
@@ -360,6 +375,31 @@ if os.environ["PMI_RANK"] == "1":
 	[ "$(fields stint-migrate.1 migrate 1.0 h1)" = 1 ]
 	[ "$(fields stint-migrate.1 drain h1)" = 1 ]
 	[ "$(fields stint-testbed.1 testbed list)" = 1 ]
+}
+
+# As n jobs of one rank it would come to an end that looks right.
+@test "a program of Open MPI is not run as many jobs of one rank" {
+	local mpi=$STINT_BUILD/tests/mpi python
+	python="import ctypes; ctypes.CDLL('$mpi/libmpi.so.40').MPI_Init()"
+	run st run "$mpi/ompi"
+	[ "$status" = 0 ] && [ "$output" = "a rank, alone: 0 25" ]
+	run st run python3 -c "$python"
+	[ "$status" = 0 ] && [ "$output" = "a rank, alone: 0 25" ]
+	run st run -n 2 "$mpi/ompi"
+	[ "$status" = 126 ] && [[ "$output" == *"uses Open MPI"*"-n 1"* ]] && [[ "$output" != *alone* ]]
+	run st run -n 2 sh -c "python3 -c \"$python\""
+	[ "$status" = 126 ] && [[ "$output" == *"uses Open MPI"* ]] && [[ "$output" != *alone* ]]
+	# Whoever brings a launcher of their own has brought them together.
+	run st run -n 2 -x PMIX_RANK=0 env PMIX_RANK=0 "$mpi/ompi"
+	[ "$status" = 0 ] && [ "${#lines[@]}" = 2 ]
+}
+
+@test "the Open MPI that is installed is refused as well" {
+	command -v mpicc.openmpi || skip "no mpicc.openmpi"
+	printf '#include <mpi.h>\nint main(int c, char **v) { return MPI_Init(&c, &v) || puts("alone") < 0 || MPI_Finalize(); }\n' >"$bed/ompi.c"
+	mpicc.openmpi -include stdio.h -o "$bed/ompi" "$bed/ompi.c"
+	run st run -n 2 "$bed/ompi"
+	[ "$status" = 126 ] && [[ "$output" == *"uses Open MPI"* ]] && [[ "$output" != *alone* ]]
 }
 
 @test "System V objects keep a rank where it is, and it is told why" {

@@ -43,6 +43,9 @@ fails() {
 	fails 2 "too often" agent --report-every 0
 	fails 2 "none of auto, no" agent --fast-path yes
 	fails 2 "out of range" agent --cores 0
+	fails 2 "':' would begin another program" run -n 2 a : -n 1 b
+	fails 2 "-n: '0' is no number" run -np 0 a
+	fails 1 "where is the controller" run -np 2 -- a : b
 	fails 2 "--hosts: ',,'" run --hosts ,, true
 	fails 2 "--wdir: /nonexistent" run --wdir /nonexistent true
 	fails 2 "'foo' is no address" ps --controller foo

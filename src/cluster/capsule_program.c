@@ -137,8 +137,8 @@ static const char *search_path(char *const *env)
 }
 
 /*
- * What execve() failed with, or -ENOEXEC and what is missing: "No such file"
- * of a file that is there means what it wants to be run by.
+ * -ENOENT: no such program; -ENOEXEC: it cannot be run.  "No such file" of a
+ * file that is there means what it wants to be run by.
  */
 static int try_run(const struct program *prog, const char *path,
 		   struct error *err)
@@ -158,7 +158,16 @@ static int try_run(const struct program *prog, const char *path,
 				 "machine (if it is a script, begin it with "
 				 "#!)",
 				 path);
-	return error_sys(err, r, "cannot run %s", path);
+	return error_set(err, r == -ENOENT ? r : -ENOEXEC, "cannot run %s: %s",
+			 path, strerror(-r));
+}
+
+/* Something in a directory that may not be searched is not there. */
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
 /* As execvpe(), but with the PATH of the program's own environment. */
@@ -179,11 +188,11 @@ static _Noreturn void run(const struct program *prog)
 				  : xasprintf("%.*s/%s", (int)(end - dir), dir,
 					      name);
 		r = try_run(prog, path, &err);
-		free(path);
-		if (r != -ENOENT && r != -ENOTDIR && code == -ENOENT) {
+		if (is_there(path) && code == -ENOENT) {
 			code = r;
 			first = err;
 		}
+		free(path);
 		if (!*end)
 			give_up(prog, code, &first);
 	}

@@ -36,7 +36,7 @@ enum { KEY_WDIR = 256, KEY_HOSTS, KEY_MEMORY, KEY_PIDS };
 
 static const struct argp_option options[] = {
 	{ "ranks", 'n', "N|MIN-N", 0,
-	  "how many processes (1); with MIN, a policy that folds may start it on "
+	  "how many processes (1), also -np N; with MIN, a policy that folds may start it on "
 	  "fewer",
 	  0 },
 	{ "time", 't', "TIME", 0,
@@ -95,6 +95,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &r->client;
 		return 0;
 	case 'n':
+		if (!strcmp(arg, "p") && state->argv[state->next])
+			arg = state->argv[state->next++]; /* mpirun's -np N */
 		k = submission_ranks(&r->submission, arg, &err);
 		break;
 	case 't':
@@ -119,8 +121,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		k = submission_wdir(&r->submission, arg, &err);
 		break;
 	case ARGP_KEY_ARGS:
-		r->submission.ask.argv = state->argv + state->next;
-		r->submission.ask.n_argv = state->argc - state->next;
+		k = submission_program(
+			&r->submission, state->argv + state->next,
+			state->argc - state->next, state->quoted, &err);
 		break;
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "run which program?");

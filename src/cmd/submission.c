@@ -124,21 +124,14 @@ static void put_env(struct submission *sub, char *text)
 	s->env[s->n_env++] = text;
 }
 
-/* Ours, but for what says how we were started ourselves. */
+/* Ours, but for what tells Stint's own programs how to run. */
 void submission_init(struct submission *sub)
 {
-	static const char *const ours[] = { "PMI", "STINT_", "HYDRA_" };
-
 	*sub = (struct submission){ .ask = CONTROL__SUBMIT__INIT };
 	sub->ask.ranks = 1;
-	for (char **e = environ; *e; e++) {
-		bool skip = !strchr(*e, '=');
-
-		for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-			skip |= !strncmp(*e, ours[i], strlen(ours[i]));
-		if (!skip)
+	for (char **e = environ; *e; e++)
+		if (strchr(*e, '=') && strncmp(*e, "STINT_", 6))
 			put_env(sub, xstrdup(*e));
-	}
 }
 
 int submission_export(struct submission *sub, const char *arg,
@@ -156,6 +149,21 @@ int submission_export(struct submission *sub, const char *arg,
 		return error_set(err, -EINVAL,
 				 "-x %s: your environment has no such variable",
 				 arg);
+	return 0;
+}
+
+int submission_program(struct submission *sub, char **argv, size_t n,
+		       bool quoted, struct error *err)
+{
+	sub->ask.argv = argv;
+	sub->ask.n_argv = n;
+	for (size_t i = 0; i < n && !quoted; i++)
+		if (!strcmp(argv[i], ":"))
+			return error_set(err, -EINVAL,
+					 "':' would begin another program, and "
+					 "a job has one; if it is an argument "
+					 "of that one, write -- before the "
+					 "program");
 	return 0;
 }
 

@@ -4,6 +4,8 @@
 #ifndef CMD_SUBMISSION_H
 #define CMD_SUBMISSION_H
 
+#include <stdbool.h>
+
 #include "cluster/control.pb-c.h"
 #include "core/error.h"
 
@@ -12,7 +14,7 @@ struct submission {
 	size_t cap_env, cap_hosts;
 };
 
-/* One rank, with our environment but for what says how we were started. */
+/* One rank, with our environment but for what is meant for Stint itself. */
 void submission_init(struct submission *sub);
 void submission_clear(struct submission *sub);
 
@@ -36,6 +38,12 @@ int submission_hosts(struct submission *sub, const char *arg,
 /* "NAME" or "NAME=VALUE". */
 int submission_export(struct submission *sub, const char *arg,
 		      struct error *err) must_check;
+/*
+ * The program and its arguments, which stay the caller's; quoted: "--" stands
+ * before them.  mpirun's ":" is told.
+ */
+int submission_program(struct submission *sub, char **argv, size_t n,
+		       bool quoted, struct error *err) must_check;
 /* Our user and groups, and the working directory if none was given. */
 int submission_fill(struct submission *sub, struct error *err) must_check;
 

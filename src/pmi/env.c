@@ -81,8 +81,9 @@ void pmi_env_add(char ***env, int fd, uint32_t rank, uint32_t size,
 {
 	/* Left over from an outer launcher these would lead it astray. */
 	static const char *const foreign[] = {
-		"PMI_PORT",  "PMI_ID",	       "PMI_SPAWNED",
-		"PMIX_RANK", "PMIX_NAMESPACE", "HYDI_CONTROL_FD"
+		"PMI_PORT",	   "PMI_ID",	      "PMI_SPAWNED",
+		"PMIX_RANK",	   "PMIX_NAMESPACE",  "HYDI_CONTROL_FD",
+		"MPI_LOCALNRANKS", "MPI_LOCALRANKID",
 	};
 
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)

@@ -15,7 +15,7 @@ struct paths {
 static int note_path(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	static const char *const parts[] = { "libmpi", "libucp.",
-					     "libopen-pal." };
+					     "libopen-pal.", "libpmix." };
 	struct paths *paths = ctx;
 	size_t n = strlen(info->dlpi_name);
 

@@ -424,8 +424,9 @@ static const char *env_of(char **env, const char *name)
 
 static void environment(void **state)
 {
-	char **env = xcalloc(5, sizeof(*env));
+	char **env = xcalloc(6, sizeof(*env));
 
+	env[4] = xstrdup("PMIX_MCA_gds=hash");
 	env[0] = xstrdup("PMI_RANK=99");
 	env[1] = xstrdup("PMI_PORT=host:1");
 	env[2] = xstrdup("UCX_LOG_LEVEL=info");
@@ -438,6 +439,7 @@ static void environment(void **state)
 	assert_string_equal(env_of(env, "UCX_TLS"), "tcp,self");
 	assert_string_equal(env_of(env, "UCX_LOG_LEVEL"), "info");
 	assert_null(env_of(env, "PMI_PORT"));
+	assert_string_equal(env_of(env, "PMIX_MCA_gds"), "hash");
 	for (char **e = env; *e; e++)
 		free(*e);
 	free(env);
