@@ -217,15 +217,19 @@ switches() { # PID
 	[ "$(tr '\0' ' ' <"/proc/$(service_pid h1)/cmdline" | cut -d' ' -f1-3)" = "stint agent h1" ]
 	[ "$(pgrep -xf -- "stint keeper 2[.][01] --run-dir=$bed/.*" | xargs -I% cat /proc/%/comm | grep -cx stint-keeper)" = 2 ]
 	run --separate-stderr st ps 1 7 3
-	[ "$status" = 1 ] && [ "$stderr" = "stint ps: no job 7; \`stint ps --all\` lists them" ]
+	[ "$status" = 1 ]
+	[ "$stderr" = "stint ps: no job 7; \`stint ps --all\` lists them" ]
 	[ "${#lines[@]}" = 5 ] # a head, two jobs of a rank each
 	[ "$(json '[i["job"] for i in j]' ps 2 1)" = "[2, 1]" ]
 	run --separate-stderr st kill -s USR1 2.7 2.0
-	[ "$status" = 1 ] && [ "$stderr" = "stint kill: job 2 has ranks 0 to 1 and no 7" ]
+	[ "$status" = 1 ]
+	[ "$stderr" = "stint kill: job 2 has ranks 0 to 1 and no 7" ]
 	eventually is 'j[2]["state"]' 'done'
 	is 'j[2]["why"]' "rank 0 was ended by signal 10 (User defined signal 1)"
 	run --separate-stderr st kill 3.0 1
-	[ "$status" = 2 ] && [ "${#stderr_lines[@]}" = 1 ] && [[ "$stderr" == *"to end a rank"* ]]
+	[ "$status" = 2 ]
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ "$stderr" == *"to end a rank"* ]]
 	eventually is 'j[1]["state"]' running
 	run --separate-stderr st kill 3 2 9 1
 	[ "$status" = 1 ]
@@ -382,13 +386,19 @@ if os.environ["PMI_RANK"] == "1":
 	local mpi=$STINT_BUILD/tests/mpi python
 	python="import ctypes; ctypes.CDLL('$mpi/libmpi.so.40').MPI_Init()"
 	run st run "$mpi/ompi"
-	[ "$status" = 0 ] && [ "$output" = "a rank, alone: 0 25" ]
+	[ "$status" = 0 ]
+	[ "$output" = "a rank, alone: 0 25" ]
 	run st run python3 -c "$python"
-	[ "$status" = 0 ] && [ "$output" = "a rank, alone: 0 25" ]
+	[ "$status" = 0 ]
+	[ "$output" = "a rank, alone: 0 25" ]
 	run st run -n 2 "$mpi/ompi"
-	[ "$status" = 126 ] && [[ "$output" == *"uses Open MPI"*"-n 1"* ]] && [[ "$output" != *alone* ]]
+	[ "$status" = 126 ]
+	[[ "$output" == *"uses Open MPI"*"-n 1"* ]]
+	[[ "$output" != *alone* ]]
 	run st run -n 2 sh -c "python3 -c \"$python\""
-	[ "$status" = 126 ] && [[ "$output" == *"uses Open MPI"* ]] && [[ "$output" != *alone* ]]
+	[ "$status" = 126 ]
+	[[ "$output" == *"uses Open MPI"* ]]
+	[[ "$output" != *alone* ]]
 	# Whoever brings a launcher of their own has brought them together.
 	run st run -n 2 -x PMIX_RANK=0 env PMIX_RANK=0 "$mpi/ompi"
 	[ "$status" = 0 ] && [ "${#lines[@]}" = 2 ]
@@ -436,7 +446,8 @@ if os.environ["PMI_RANK"] == "1":
 	begin run -n 2 --hosts h1,h2 "$count" >"$bed/out" 2>&1
 	eventually all_running
 	run --separate-stderr st drain h1 h9 h2
-	[ "$status" = 1 ] && [[ "$stderr" == "stint drain: no host h9;"* ]]
+	[ "$status" = 1 ]
+	[[ "$stderr" == "stint drain: no host h9;"* ]]
 	[ "$(json '[h["state"] for h in j]' hosts)" = "['up', 'up', 'up']" ]
 	st drain h1 h2 >"$bed/moves"
 	[ "$(jobs 'hosts(1)')" = "['h3', 'h3']" ]
@@ -444,7 +455,8 @@ if os.environ["PMI_RANK"] == "1":
 	[ "$(grep -c '^rank 1.. moved from h[12] to h3' "$bed/moves")" = 2 ]
 	[ "$(json '[h["state"] for h in j]' hosts)" = "['drained', 'drained', 'up']" ]
 	run --separate-stderr st drain h1 h3
-	[ "$status" = 1 ] && [[ "$stderr" == "stint drain: h3 takes nothing new, but not all could leave: "* ]]
+	[ "$status" = 1 ]
+	[[ "$stderr" == "stint drain: h3 takes nothing new, but not all could leave: "* ]]
 	[ "${#stderr_lines[@]}" = 1 ]
 	st undrain h1 h2 h3
 	[ "$(json '[h["state"] for h in j]' hosts)" = "['up', 'up', 'up']" ]
@@ -484,9 +496,12 @@ if os.environ["PMI_RANK"] == "1":
 	eventually grep -q serving "$bed/c2.log"
 	[ "$(json j hosts) $(json j ps)" = "[] []" ]
 	run --separate-stderr st run true
-	[ "$status" = 1 ] && [ "${#stderr_lines[@]}" = 1 ] && [[ "$stderr" == *"no host yet"*"--enrol=host/NAME"* ]]
+	[ "$status" = 1 ]
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ "$stderr" == *"no host yet"*"--enrol=host/NAME"* ]]
 	run --separate-stderr st record
-	[ "$status" = 1 ] && [ -z "$output" ]
+	[ "$status" = 1 ]
+	[ -z "$output" ]
 	for h in h1 h2; do
 		"${enrol[@]}" --enrol="host/$h" >"$bed/$h.key2"
 		on "$h" timeout 300 "$stint" agent --controller="unix:$bed/c2" --key="$bed/$h.key2" \

@@ -90,7 +90,8 @@ liar() { # a library by whose word whoever runs has gid and groups $1
 	preload=$(liar "$shadow")
 	run as ann -- run cat /etc/shadow
 	echo "$output"
-	[ "$status" = 1 ] && [[ "$output" == *"ann is not in group $shadow"* ]]
+	[ "$status" = 1 ]
+	[[ "$output" == *"ann is not in group $shadow"* ]]
 	run as ann -- run id -G
 	[ "$status" = 1 ]
 	preload=
@@ -118,9 +119,11 @@ liar() { # a library by whose word whoever runs has gid and groups $1
 	[ "$(cat "$bed/groups")" = 4321 ]
 	run timeout 100 "$stint" migrate 1.0 h2
 	echo "$output"
-	[ "$status" = 1 ] && [[ "$output" == *"group 4400, in which ann is no more"* ]]
+	[ "$status" = 1 ]
+	[[ "$output" == *"group 4400, in which ann is no more"* ]]
 	run as ann --regid 4400 --clear-groups -- run true
-	[ "$status" = 1 ] && [[ "$output" == *"ann is not in group 4400"* ]]
+	[ "$status" = 1 ]
+	[[ "$output" == *"ann is not in group 4400"* ]]
 	timeout 100 "$stint" kill 1
 }
 
@@ -130,14 +133,17 @@ liar() { # a library by whose word whoever runs has gid and groups $1
 	enrol daemon
 	reach
 	run st run true
-	[ "$status" = 1 ] && [[ "$output" == *"uid 0 is root: only uids from"*"min-uid in [controller]"* ]]
+	[ "$status" = 1 ]
+	[[ "$output" == *"uid 0 is root: only uids from"*"min-uid in [controller]"* ]]
 	run as daemon -- run true
-	[ "$status" = 1 ] && [[ "$output" == *" is the system's: only uids from"* ]]
+	[ "$status" = 1 ]
+	[[ "$output" == *" is the system's: only uids from"* ]]
 	cp "$bed/client.key" "$open/bob.key"
 	chown 4322 "$open/bob.key"
 	run as bob -- run true
 	echo "$output"
-	[ "$status" = 1 ] && [[ "$output" == *"your key is root's, and uid 4322 is not that user"* ]]
+	[ "$status" = 1 ]
+	[[ "$output" == *"your key is root's, and uid 4322 is not that user"* ]]
 	restart --admin-submits=others
 	reach
 	[ "$(as bob -- run id -u)" = 4322 ]
@@ -163,16 +169,19 @@ liar() { # a library by whose word whoever runs has gid and groups $1
 	eventually hosts_up 2
 	run as ann -- run --hosts h1 true
 	echo "$output"
-	[ "$status" = 1 ] && [[ "$output" == *"does not put uid 4321 into group $shadow"*"min-gid in [agent]"* ]]
+	[ "$status" = 1 ]
+	[[ "$output" == *"does not put uid 4321 into group $shadow"*"min-gid in [agent]"* ]]
 	run st run --hosts h1 true
 	echo "$output"
-	[ "$status" = 1 ] && [[ "$output" == *"uid 0 is root: only uids from"*"min-uid in [agent]"* ]]
+	[ "$status" = 1 ]
+	[[ "$output" == *"uid 0 is root: only uids from"*"min-uid in [agent]"* ]]
 	st run --hosts h2 sleep 1000 3>&- &
 	background=$!
 	eventually is 'j[4]["state"]' running
 	run st migrate 4.0 h1
 	echo "$output"
-	[ "$status" = 1 ] && [[ "$output" == *"uid 0 is root"* ]]
+	[ "$status" = 1 ]
+	[[ "$output" == *"uid 0 is root"* ]]
 	[ "$(jobs 'j[4]["state"]')" = running ]
 	st kill 4
 }
@@ -255,7 +264,8 @@ keys() {
 	run ! grep -E "peer=(user/bob|host/h2|admin/root) key=revoked" "$bed/controller.log"
 	[ "$(keys --keys | sort | xargs)" = "admin/root host/h2 user/ann user/bob" ]
 	run as ann -- ps
-	[ "$status" = 1 ] && [[ "$output" == *"key"* ]]
+	[ "$status" = 1 ]
+	[[ "$output" == *"key"* ]]
 	chown 4321 "$open/new.key"
 	mv "$open/new.key" "$open/ann.key"
 	as ann -- ps

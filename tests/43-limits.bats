@@ -238,7 +238,8 @@ as_daemon() {
 	eventually hosts_up 1
 	full() {
 		run as_user root ps
-		[ "$status" = 1 ] && [[ "$output" == *"root has 3 connections already, as many as one user may have (user-connections of the controller): end some, or ask its administrator for more"* ]]
+		[ "$status" = 1 ]
+		[[ "$output" == *"root has 3 connections already, as many as one user may have (user-connections of the controller): end some, or ask its administrator for more"* ]]
 	}
 	eventually full
 	as_user daemon ps

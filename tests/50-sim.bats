@@ -35,7 +35,8 @@ fails() {
 	local text=$1
 	shift
 	run --separate-stderr "$@"
-	[ "$status" -ne 0 ] && [ "$status" -lt 126 ]
+	[ "$status" -ne 0 ]
+	[ "$status" -lt 126 ]
 	[ "${#stderr_lines[@]}" -eq 1 ] || { echo "$stderr"; false; }
 	[[ "$stderr" == *"$text"* ]] || { echo "$stderr"; false; }
 }

@@ -15,7 +15,8 @@ fails() {
 	local text=$1
 	shift
 	run --separate-stderr "$@"
-	[ "$status" -ne 0 ] && [ "$status" -lt 126 ]
+	[ "$status" -ne 0 ]
+	[ "$status" -lt 126 ]
 	[[ "${stderr_lines[0]}" == *"$text"* ]] || { echo "$stderr"; false; }
 }
 
@@ -122,7 +123,8 @@ fails() {
 	run bash -c "trap '' XFSZ; ulimit -f 8; exec '$stint' sweep ${some[*]} --max 40 --precision 0.1 -r '$dir/runs' -o '$dir/cut'"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"'$dir/runs'"* ]]
-	[ ! -e "$dir/cut" ] && [ "$(ls "$dir")" = "$(printf 'runs\nwhole')" ]
+	[ ! -e "$dir/cut" ]
+	[ "$(ls "$dir")" = "$(printf 'runs\nwhole')" ]
 	"$stint" sweep "${some[@]}" -r "$dir/runs" --json -o "$dir/rest"
 	cmp "$dir/whole" "$dir/rest"
 }

@@ -115,9 +115,11 @@ setup() {
 
 @test "wrong papers and ids are named" {
 	run --separate-stderr "$stint" reproduce nobody
-	[ "$status" -eq 2 ] && [[ "$stderr" == *"no paper 'nobody'"*ismail* ]]
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == *"no paper 'nobody'"*ismail* ]]
 	run --separate-stderr "$stint" reproduce ismail:I-9
-	[ "$status" -eq 2 ] && [[ "$stderr" == *"I-9"* ]]
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == *"I-9"* ]]
 	run --separate-stderr "$stint" reproduce
 	[ "$status" -eq 2 ] && [ -n "$stderr" ]
 }

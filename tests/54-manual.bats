@@ -61,7 +61,11 @@ page() {
 		grep -q stint "script-$c"
 		bash -euo pipefail "script-$c" >"out-$c" 2>&1 || { cat "script-$c" "out-$c"; false; }
 	done
-	[ -s queue.svg ] && [ -s fcfs.swf ] && [ -s curve.svg ] && [ -s curve.tsv ] && [ -s states.dot ]
+	[ -s queue.svg ]
+	[ -s fcfs.swf ]
+	[ -s curve.svg ]
+	[ -s curve.tsv ]
+	[ -s states.dot ]
 	[ -s figures/I-3b-response.svg ]
 	grep -q '"utilization"' out-sim
 }
