@@ -381,37 +381,6 @@ if os.environ["PMI_RANK"] == "1":
 	[ "$(fields stint-testbed.1 testbed list)" = 1 ]
 }
 
-# As n jobs of one rank it would come to an end that looks right.
-@test "a program of Open MPI is not run as many jobs of one rank" {
-	local mpi=$STINT_BUILD/tests/mpi python
-	python="import ctypes; ctypes.CDLL('$mpi/libmpi.so.40').MPI_Init()"
-	run st run "$mpi/ompi"
-	[ "$status" = 0 ]
-	[ "$output" = "a rank, alone: 0 25" ]
-	run st run python3 -c "$python"
-	[ "$status" = 0 ]
-	[ "$output" = "a rank, alone: 0 25" ]
-	run st run -n 2 "$mpi/ompi"
-	[ "$status" = 126 ]
-	[[ "$output" == *"uses Open MPI"*"-n 1"* ]]
-	[[ "$output" != *alone* ]]
-	run st run -n 2 sh -c "python3 -c \"$python\""
-	[ "$status" = 126 ]
-	[[ "$output" == *"uses Open MPI"* ]]
-	[[ "$output" != *alone* ]]
-	# Whoever brings a launcher of their own has brought them together.
-	run st run -n 2 -x PMIX_RANK=0 env PMIX_RANK=0 "$mpi/ompi"
-	[ "$status" = 0 ] && [ "${#lines[@]}" = 2 ]
-}
-
-@test "the Open MPI that is installed is refused as well" {
-	command -v mpicc.openmpi || skip "no mpicc.openmpi"
-	printf '#include <mpi.h>\nint main(int c, char **v) { return MPI_Init(&c, &v) || puts("alone") < 0 || MPI_Finalize(); }\n' >"$bed/ompi.c"
-	mpicc.openmpi -include stdio.h -o "$bed/ompi" "$bed/ompi.c"
-	run st run -n 2 "$bed/ompi"
-	[ "$status" = 126 ] && [[ "$output" == *"uses Open MPI"* ]] && [[ "$output" != *alone* ]]
-}
-
 @test "System V objects keep a rank where it is, and it is told why" {
 	begin run sh -c 'ipcmk -S 1; exec sleep 1000' >"$bed/out" 2>"$bed/err"
 	eventually grep -q "Semaphore id" "$bed/out"

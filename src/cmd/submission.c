@@ -130,7 +130,8 @@ void submission_init(struct submission *sub)
 	*sub = (struct submission){ .ask = CONTROL__SUBMIT__INIT };
 	sub->ask.ranks = 1;
 	for (char **e = environ; *e; e++)
-		if (strchr(*e, '=') && strncmp(*e, "STINT_", 6))
+		if (strchr(*e, '=') && (strncmp(*e, "STINT_", 6) ||
+					!strncmp(*e, "STINT_SPIN=", 11)))
 			put_env(sub, xstrdup(*e));
 }
 

@@ -28,8 +28,12 @@
  * What is not offered (spawn, name publishing) is answered with an error, as
  * the protocol foresees, and the rank's MPI reports it.
  *
- * Room for others: PMIx (Open MPI) would be a second server beside this one,
- * with the same exchange: its fence also is "my data out, everybody's data in".
+ * Blobs.  Open MPI's wire-up, PMIx, is spoken inside the rank
+ * (pmi/preload_pmix.c); of it only "my bytes out, everybody's in" comes here.
+ * The rank puts its bytes as hex under PMI_BLOB_KEY, in pieces that begin with
+ * '+', the last one with '.', and sends "cmd=fence_in": a barrier that answers
+ * with a line "cmd=blob value=HEX" for each piece of each rank in order, and
+ * then "cmd=fence_out rc=0".
  */
 #ifndef PMI_PMI_H
 #define PMI_PMI_H
@@ -39,6 +43,8 @@
 #include <stdint.h>
 
 #include "core/error.h"
+
+#define PMI_BLOB_KEY "blob.%u.%u" /* of a rank; its piece, from 0 */
 
 enum {
 	PMI_KVSNAME_MAX =

@@ -1,9 +1,9 @@
 /*
  * preload.h - what the pieces of libstint-pmi.so share
  *
- * The library is preloaded into ranks: a guest in somebody else's program.  It
- * takes no memory, uses no stdio, and keeps what the program sees as it would
- * be without.  What it stands in for must be exported (PRELOAD_EXPORT); all
+ * The library is preloaded into ranks: a guest in somebody else's program, and
+ * all but asleep in those that are not MPI.  It keeps what the program sees as
+ * it would be without.  What it stands in for must be exported (PRELOAD_EXPORT); all
  * else is hidden.
  */
 #ifndef PMI_PRELOAD_H

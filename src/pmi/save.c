@@ -37,6 +37,7 @@ void pmi_server_save(const struct pmi_server *s, void **ret, size_t *ret_n)
 	st.phase = s->phase;
 	st.generation = s->generation;
 	st.waits = s->waits;
+	st.wants_blobs = s->wants_blobs;
 	st.kvs = kvs;
 	st.puts = puts;
 	st.input.data = (uint8_t *)s->in;
@@ -68,11 +69,13 @@ static int load_state(struct pmi_server *s, const Pmi__State *st,
 	int r;
 
 	if (st->phase > PMI_OVER || st->input.len >= sizeof(s->in) ||
-	    st->n_puts > PMI_PUTS_MAX || (st->waits && st->size == 1))
+	    st->n_puts > PMI_PUTS_MAX || (st->waits && st->size == 1) ||
+	    (st->wants_blobs && !st->waits))
 		return error_set(err, -EPROTO, "PMI: impossible state");
 	s->phase = st->phase;
 	s->generation = st->generation;
 	s->waits = st->waits;
+	s->wants_blobs = st->wants_blobs;
 	s->in_mcmd = st->in_mcmd;
 	s->nr_in = st->input.len;
 	if (st->input.len)

@@ -163,20 +163,39 @@ static int do_get(struct pmi_server *s, const struct pmi_line *line,
 	return 0;
 }
 
-static void barrier_out(struct pmi_server *s)
+/* What that rank has put under PMI_BLOB_KEY; "+" before a piece: more follow. */
+static void tell_blob(struct pmi_server *s, uint32_t rank)
 {
-	s->waits = false;
-	s->generation++;
-	s->nr_puts = 0;
-	answer(s, "cmd=barrier_out rc=0\n");
+	char key[PMI_KEY_MAX];
+	const char *value = "+";
+
+	for (unsigned part = 0; *value == '+'; part++) {
+		snprintf(key, sizeof(key), PMI_BLOB_KEY, rank, part);
+		value = kvs_get(s, key);
+		if (!value)
+			return;
+		answer(s, "cmd=blob value=%s\n", value + !!*value);
+	}
 }
 
-static int do_barrier_in(struct pmi_server *s, const struct pmi_line *line,
+static void barrier_out(struct pmi_server *s)
+{
+	if (s->wants_blobs)
+		for (uint32_t rank = 0; rank < s->size; rank++)
+			tell_blob(s, rank);
+	answer(s, "cmd=%s_out rc=0\n", s->wants_blobs ? "fence" : "barrier");
+	s->waits = s->wants_blobs = false;
+	s->generation++;
+	s->nr_puts = 0;
+}
+
+static int enter_barrier(struct pmi_server *s, bool wants_blobs,
 			 struct error *err)
 {
 	if (s->waits)
 		return error_set(err, -EPROTO,
-				 "PMI: barrier_in inside a barrier");
+				 "PMI: a barrier inside a barrier");
+	s->wants_blobs = wants_blobs;
 	if (s->size == 1) {
 		barrier_out(s);
 		return 0;
@@ -184,6 +203,18 @@ static int do_barrier_in(struct pmi_server *s, const struct pmi_line *line,
 	s->waits = true;
 	pmi_server_refence(s);
 	return 0;
+}
+
+static int do_barrier_in(struct pmi_server *s, const struct pmi_line *line,
+			 struct error *err)
+{
+	return enter_barrier(s, false, err);
+}
+
+static int do_fence_in(struct pmi_server *s, const struct pmi_line *line,
+		       struct error *err)
+{
+	return enter_barrier(s, true, err);
 }
 
 static int do_finalize(struct pmi_server *s, const struct pmi_line *line,
@@ -222,6 +253,7 @@ static const struct {
 	{ "put", do_put, NULL },
 	{ "get", do_get, NULL },
 	{ "barrier_in", do_barrier_in, NULL },
+	{ "fence_in", do_fence_in, NULL },
 	{ "finalize", do_finalize, NULL },
 	{ "abort", do_abort, NULL },
 	/* not offered */

@@ -26,8 +26,9 @@ struct pmi_server {
 	uint64_t generation; /* of the barrier that comes next, or is waited in
 			      */
 	bool waits;
-	bool in_mcmd; /* between "mcmd=spawn" and "endcmd" */
-	bool broken;  /* did not follow the protocol */
+	bool wants_blobs; /* ... and then all ranks' blobs: fence_in */
+	bool in_mcmd;	  /* between "mcmd=spawn" and "endcmd" */
+	bool broken;	  /* did not follow the protocol */
 
 	struct pmi_entry *kvs; /* hash; iterates in order of first put */
 	size_t nr_puts;	       /* entries with put == 1 + generation */

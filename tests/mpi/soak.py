@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """soak.py - move the ranks of a running MPI job that checks every byte
 
-    soak.py [--moves N] [--ranks N] [--how HOW] [--build DIR]
+    soak.py [--moves N] [--ranks N] [--how HOW] [--mpi openmpi] [--build DIR]
 
 Ranks of chkmpi are moved to hosts of a testbed, N times in all; then the job
 is told to end and must have found no wrong byte and exit with 0.  HOW is
@@ -34,7 +34,9 @@ class Soak:
         self.opts, self.bed = opts, b
         self.reports, self.trouble = [], None
         self.lock = threading.Lock()
-        chkmpi = os.path.abspath(os.path.join(opts.build, "tests/mpi/chkmpi"))
+        chkmpi = os.path.abspath(os.path.join(
+            opts.build, "tests/mpi", {"mpich": "chkmpi",
+                                      "openmpi": "chkmpi-openmpi"}[opts.mpi]))
         self.job = b.start(opts.ranks, chkmpi, "--seconds", "1000000",
                            "--seed", str(opts.seed))
         self.job.wait_for("round", 120)
@@ -147,6 +149,7 @@ def main():
     p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
     p.add_argument("--moves", type=int, default=20)
     p.add_argument("--ranks", type=int, default=4)
+    p.add_argument("--mpi", default="mpich", choices=("mpich", "openmpi"))
     p.add_argument("--how", default="random",
                    choices=["random", "turn", "pair", "overlap"])
     p.add_argument("--pause", type=float, default=0.05)

@@ -1,0 +1,106 @@
+# Debian's Open MPI, unmodified: it finds its job by a PMIx server in each rank, and
+# its ranks move like MPICH's.  The programs are those of tests/mpi, built with it.
+
+bats_require_minimum_version 1.5.0
+
+load jobs
+
+setup() {
+	jobs_setup
+	late=$STINT_BUILD/tests/mpi/late-openmpi
+	cd "$BATS_TEST_TMPDIR" || exit # which a rank has in its /tmp
+}
+
+teardown() {
+	jobs_teardown
+}
+
+prints() { # COUNT LINE
+	[ "$(grep -cx "$2" "$bed/out")" = "$1" ]
+}
+
+@test "ranks of a 4-rank job that checks every byte move, and none is wrong" {
+	timeout 900 "$BATS_TEST_DIRNAME/mpi/soak.py" --mpi openmpi --moves 12
+}
+
+@test "ranks move while they wait in MPI_Init and in MPI_Finalize" {
+	serve 4
+	begin run -n 3 --hosts=h1,h2,h3 "$late" init finalize >"$bed/out" 2>&1
+	eventually is '[r["state"] for r in j[1]["ranks"]].count("running") if 1 in j else 0' 3
+	for rank in 1 2; do
+		st migrate 1.$rank h4
+		st migrate 1.$rank h$((rank + 1))
+	done
+	run ! grep -q in "$bed/out"
+	touch init
+	eventually prints 3 "sum 3"
+	for rank in 1 2; do
+		st migrate 1.$rank h4
+		st migrate 1.$rank h$((rank + 1))
+	done
+	touch finalize
+	wait "$background"
+	background=
+}
+
+@test "one rank alone, behind a shell, beside programs that are not MPI" {
+	serve 2
+	touch init finalize
+	run -0 st run sh -c "true; ls >/dev/null; $late init finalize"
+	[[ $output == *"in 0"*"sum 0"* ]]
+	# Left alone, it would begin a daemon of its own.
+	run -0 st run -n 2 sh -c "$late init finalize | cat; ps ax"
+	[[ $output == *"in 0"*"sum 1"* ]]
+	[[ $output != *orted* ]]
+}
+
+@test "an interpreter that opens the library finds its job as well" {
+	serve 2
+	run -0 st run -n 2 python3 -c 'import ctypes
+mpi, n = ctypes.CDLL("libmpi.so.40"), ctypes.c_int()
+mpi.MPI_Init(None, None)
+mpi.MPI_Comm_size(ctypes.byref(ctypes.c_char.in_dll(mpi, "ompi_mpi_comm_world")), ctypes.byref(n))
+print(n.value, "ranks")
+mpi.MPI_Finalize()'
+	[ "$(grep -cx '2 ranks' <<<"$output")" = 2 ]
+}
+
+@test "what cannot be had is an error: starting others" {
+	serve 2
+	run -0 st run -n 2 "$late" spawn
+	[ "$(grep -c 'spawn refused: MPI_ERR_SPAWN' <<<"$output")" = 2 ]
+	[ "$(grep -c 'several refused' <<<"$output")" = 2 ]
+}
+
+@test "MPI_Abort ends the job with its code, and says whose" {
+	serve 2
+	run -7 st run -n 2 "$late" abort 7
+	[[ $output == *"rank 1 called MPI_Abort with code 7"* ]]
+}
+
+@test "a rank that is gone before it has come to MPI_Init ends the others" {
+	serve 2
+	run -3 st run -n 2 sh -c "[ \$PMI_RANK = 0 ] || exit 3; exec $late init finalize"
+	[[ $output == *"rank 1 exited with code 3"* ]]
+}
+
+@test "what the user has set of Open MPI and PMIx stays" {
+	serve 1
+	touch init finalize
+	OMPI_MCA_btl=self PMIX_MCA_gds=hash run -0 st run \
+		sh -c "env | grep -E '^(OMPI|PMIX)_MCA_(btl|gds)=' | sort; exec $late init finalize"
+	[ "${lines[0]}" = OMPI_MCA_btl=self ]
+	[ "${lines[1]}" = PMIX_MCA_gds=hash ]
+	run ! st run -x OMPI_MCA_btl=nonsense,self "$late" init finalize
+	[[ $output == *nonsense* ]]
+}
+
+@test "without libpmix it is refused by name, not run as jobs of one rank" {
+	serve 2
+	touch init finalize
+	mkdir lib
+	echo nothing >lib/libpmix.so.2
+	run -1 st run -n 2 -x LD_LIBRARY_PATH="$PWD/lib" "$late" init finalize
+	[[ $output == *"stint: Open MPI finds its job by libpmix, which cannot be loaded: $PWD/lib/libpmix.so.2: "* ]]
+	run ! grep -q "in 0" <<<"$output"
+}
