@@ -134,3 +134,44 @@ no_programs() { # HOST
 	fast h2
 	ends_right
 }
+
+# Says it as the agent does, which is stopped, so that nothing else is heard.
+say_hooks() { # HOST FOUND TEXT
+	python3 - "$bed/$1/run/hooks" "$2" "$3" <<-'E'
+		import sys, time
+		path, found, text = sys.argv[1:]
+		with open(path, "r+b", buffering=0) as f:
+		    old = f.read().split()
+		    now = time.monotonic_ns() // 1000
+		    f.seek(0)
+		    f.write(b"%-232s %22d\n" % (b"%d %s %s %s" % (now, old[1], found.encode(), text.encode()), now))
+	E
+}
+
+# As long as it takes the keeper to hear it, which no other way tells of.
+hears() { # HOST FOUND TEXT
+	say_hooks "$@"
+	says "$1" "fast-path=off why=\"$3\""
+}
+
+@test "keepers take their agent's word for what the host has, and look themselves while it is silent" {
+	serve 2
+	exchange h1,h2
+	fast h1 h2
+	kill -STOP "$(service_pid h1)"
+	eventually hears h1 1 "the agent says so"
+	eventually says h1 fast-path=on # its word is old, and nothing is there
+	on h1 nft add table inet guard
+	slow h1 "nftables has the table guard"
+	kill -CONT "$(service_pid h1)"
+	on h1 nft delete table inet guard
+	fast h1
+	kill -9 "$(service_pid h1)"
+	on h1 nft add table inet guard
+	slow h1 "nftables has the table guard"
+	start_agent h1
+	eventually hosts_up 2
+	on h1 nft delete table inet guard
+	fast h1
+	ends_right
+}

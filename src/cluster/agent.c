@@ -361,6 +361,7 @@ static int agent_serve(struct agent *a, struct error *err)
 	if (r < 0)
 		return r;
 	loop_after(a->event, &a->report, USEC_PER_MSEC, on_report, a);
+	hooks_begin(a);
 	agent_connect(a);
 	r = sd_event_loop(a->event);
 	return r < 0 ? error_sys(err, r, "event loop") : 0;
@@ -372,6 +373,7 @@ static void agent_clear(struct agent *a)
 	relays_destroy(a);
 	sd_event_source_disable_unref(a->again);
 	sd_event_source_disable_unref(a->report);
+	hooks_end(a);
 	host_load_destroy(a->load);
 	sd_event_unref(a->event);
 	free(a->name);
@@ -384,6 +386,7 @@ static void agent_clear(struct agent *a)
 int agent_run(const struct agent_conf *conf, int ready_fd, struct error *err)
 {
 	struct agent a = { .conf = conf,
+			   .hooks_fd = -1,
 			   .ready_fd = ready_fd,
 			   .pause = PAUSE_MIN };
 	int lock, r;

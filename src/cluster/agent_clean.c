@@ -75,7 +75,7 @@ static void remove_file(const char *path)
 static void remove_run_dir(const char *dir)
 {
 	static const char *const files[] = { "capsules/.lock", "agent.lock",
-					     "score" };
+					     "score", "hooks" };
 	static const char *const dirs[] = { "capsules", "keepers", "" };
 
 	for_each(dir, "keepers", ".sock", remove_file);

@@ -122,7 +122,7 @@ int agent_describe(struct agent *a, struct error *err)
 	a->net = conf->net ? conf->net : geteuid() ? "none" : "routed";
 	a->cores = conf->cores ? conf->cores : host_cores();
 	a->score = conf->score > 0 ? conf->score : cached_score(conf->run_dir);
-	a->load = host_load_create();
+	a->load = host_load_create(conf->run_dir);
 	/* Without root a rank can only be who we are. */
 	if (!geteuid()) {
 		a->min_uid = conf->min_uid < 0 ? identity_first("UID_MIN")

@@ -464,6 +464,7 @@ void relay_start(struct agent *a, const Control__KeeperName *name, uint64_t re)
 	r = relay_create(a, name->job, name->rank, name->epoch);
 	r->start_re = re;
 	r->ready_fd = fds[0];
+	hooks_freshen(a);
 	k = spawn_keeper(r, fds[1]);
 	close(fds[1]);
 	if (k < 0) {

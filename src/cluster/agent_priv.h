@@ -62,6 +62,9 @@ struct agent {
 	struct host_load *load;
 	char *terms; /* of conf, as this host can keep them, for keepers */
 	TAILQ_HEAD(, relay) relays;
+	int hooks_fd;	 /* hooks_word.h; -1: none */
+	usec_t hooks_at; /* last looked at */
+	sd_event_source *hooks;
 	bool held; /* keepers are not read: the controller does not */
 };
 
@@ -76,6 +79,13 @@ int agent_take_run_dir(const char *run_dir, struct error *err) must_check;
 int agent_describe(struct agent *a, struct error *err) must_check;
 /* The prefix length of the network at its uplink; 0: none. */
 unsigned agent_prefix(const struct agent *a);
+
+/* ---- agent_hooks.c */
+
+void hooks_begin(struct agent *a);
+/* A keeper is about to be there, and shall find the word fresh. */
+void hooks_freshen(struct agent *a);
+void hooks_end(struct agent *a);
 
 /* ---- agent_keeper.c */
 

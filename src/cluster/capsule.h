@@ -202,10 +202,14 @@ int capsule_yield(struct capsule *c, struct error *err) must_check;
  * Let TCP between the capsule and other hosts go past this host's forwarding
  * (net/fast_path.h) if nothing on the host wants to see it there, and no longer
  * if something now does: to be called when it is plugged for the first time,
- * which then waits for some 10 ms, and again every second.  1: it does; 0: not
- * now, and why; negative: never, and why (-ENODEV: it has no network).
+ * which then waits for some 10 ms, and again every second.  seen: what somebody
+ * has just found there; of another link, or NULL: it is looked for, which takes
+ * a while where there are many BPF links.  1: it does; 0: not now, and why;
+ * negative: never, and why (-ENODEV: it has no network).
  */
-int capsule_fast_path(struct capsule *c, struct error *why) must_check;
+struct net_hooks;
+int capsule_fast_path(struct capsule *c, const struct net_hooks *seen,
+		      struct error *why) must_check;
 
 /* ---- standing still ---- */
 

@@ -372,20 +372,23 @@ int capsule_yield(struct capsule *c, struct error *err)
 
 /* ---- the fast path ---- */
 
-int capsule_fast_path(struct capsule *c, struct error *why)
+int capsule_fast_path(struct capsule *c, const struct net_hooks *seen,
+		      struct error *why)
 {
 	struct capsule_link *l = &c->link;
-	char what[NET_HOOK_TEXT];
+	struct net_hooks own;
 	int r;
 
 	if (!l->fast) {
 		*why = l->why_slow;
 		return l->mode == CAPSULE_NET_NONE ? -ENODEV : -EOPNOTSUPP;
 	}
-	r = net_hooks_find(l->uplink_index, what, why);
-	if (r > 0)
-		error_set(why, -EBUSY, "%s", what);
-	if (r) {
+	if (!seen || seen->uplink != l->uplink_index) {
+		net_hooks_look(l->uplink_index, &own);
+		seen = &own;
+	}
+	if (seen->found) {
+		error_set(why, -EBUSY, "%s", seen->text);
 		fast_path_allow(l->fast, false);
 		return 0;
 	}

@@ -19,6 +19,9 @@
 
 #include <systemd/sd-login.h>
 
+#include "cluster/capsule_cgroup.h"
+#include "cluster/capsule_record.h"
+#include "cluster/process.h"
 #include "core/clock.h"
 #include "core/io.h"
 #include "core/xalloc.h"
@@ -27,56 +30,32 @@
 
 struct host_load {
 	const struct owner_ops *owner;
-	char *group; /* our cpu cgroup as in /proc/PID/cgroup; "/" for all */
+	char *run_dir;
+	char *group; /* a testbed's host: its threads; NULL: all there are */
 	double load;
 	usec_t last; /* 0: never sampled */
 };
 
-/*
- * The path of a process in the cpu hierarchy (v1) or the unified one; static
- * buffer.  NULL when it has ended.
- */
-static const char *group_of(int proc, const char *pid)
+/* A testbed's host is one among several on this machine. */
+static char *testbed_group(void)
 {
-	static char path[512];
-	char name[64], *text, *line, *next;
-	ssize_t n;
+	char *dir = cgroup_own("cpu");
 
-	snprintf(name, sizeof(name), "%s/cgroup", pid);
-	n = io_read_file(proc, name, 1 << 16, &text);
-	if (n < 0)
-		return NULL;
-	*path = 0;
-	for (line = text; *line; line = next) {
-		char *which = strchr(line, ':'), *where;
-
-		next = strchrnul(line, '\n');
-		if (*next)
-			*next++ = 0;
-		where = which ? strchr(which + 1, ':') : NULL;
-		if (!where)
-			continue;
-		*where++ = 0;
-		which++;
-		if (!strcmp(which, "cpu") || !strncmp(which, "cpu,", 4) ||
-		    strstr(which, ",cpu") == which + strlen(which) - 4)
-			snprintf(path, sizeof(path), "%s", where);
-		else if (!*which && !*path)
-			snprintf(path, sizeof(path), "%s", where);
-	}
-	free(text);
-	return *path ? path : "/";
+	if (!dir)
+		dir = cgroup_own("");
+	if (dir && strstr(dir, "/stint-testbed."))
+		return dir;
+	free(dir);
+	return NULL;
 }
 
-struct host_load *host_load_create(void)
+struct host_load *host_load_create(const char *run_dir)
 {
 	struct host_load *l = xcalloc(1, sizeof(*l));
-	int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const char *group = group_of(proc, "self");
 
-	l->group = xstrdup(group ? group : "/");
+	l->run_dir = xstrdup(run_dir);
+	l->group = testbed_group();
 	l->owner = &owner_logind;
-	close(proc);
 	return l;
 }
 
@@ -84,6 +63,7 @@ void host_load_destroy(struct host_load *l)
 {
 	if (!l)
 		return;
+	free(l->run_dir);
 	free(l->group);
 	free(l);
 }
@@ -93,55 +73,126 @@ void host_load_set_owner(struct host_load *l, const struct owner_ops *ops)
 	l->owner = ops;
 }
 
-/* 'R' and the like of /proc/PID/stat; 0 when it has ended. */
-static char state_of(int proc, const char *pid)
-{
-	char name[64], buf[512], *end;
-	ssize_t n;
-	int fd;
+/* ---- what runs ---- */
 
-	snprintf(name, sizeof(name), "%s/stat", pid);
-	fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, buf, sizeof(buf) - 1);
-	close(fd);
-	if (n <= 0)
-		return 0;
-	buf[n] = 0;
-	end = strrchr(buf, ')');
-	return end && end[1] ? end[2] : 0;
+/* Does this thread, of any process? */
+static bool runs(long tid)
+{
+	char name[64], *text, state = 0;
+	uint64_t start;
+
+	snprintf(name, sizeof(name), "/proc/%ld/stat", tid);
+	if (io_read_file(AT_FDCWD, name, 4096, &text) < 0)
+		return false;
+	(void)!process_parse_stat(text, &state, &start);
+	free(text);
+	return state == 'R';
 }
 
-/* Part of our group, and not of a capsule (a group below it)? */
-static bool counts(const struct host_load *l, const char *group)
+/* For each number in a file, the sum of what fn says of it. */
+static unsigned sum_of(const char *path, unsigned (*fn)(long number))
 {
-	size_t n = strlen(l->group);
+	char *text, *at, *end;
+	unsigned n = 0;
+	long number;
 
-	if (!strcmp(l->group, "/"))
-		return !strstr(group, "/stint-");
-	return !strncmp(group, l->group, n) && !group[n];
+	if (io_read_file(AT_FDCWD, path, 1 << 24, &text) < 0)
+		return 0;
+	for (at = text; (number = strtol(at, &end, 10)) > 0 && end > at;
+	     at = end)
+		n += fn(number);
+	free(text);
+	return n;
 }
 
-static double count_runnable(const struct host_load *l)
+static unsigned count_thread(long tid)
 {
-	DIR *dir = opendir("/proc");
+	return tid != getpid() && runs(tid);
+}
+
+/* A process in a capsule and all below it: its threads, and their children. */
+static unsigned count_tree(long pid)
+{
+	char path[320];
 	const struct dirent *e;
-	const char *group;
+	unsigned n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task", pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		if (!isdigit((unsigned char)*e->d_name))
+			continue;
+		n += runs(strtol(e->d_name, NULL, 10));
+		snprintf(path, sizeof(path), "/proc/%ld/task/%s/children", pid,
+			 e->d_name);
+		n += sum_of(path, count_tree);
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+unsigned host_guests_running(const char *run_dir)
+{
+	char *path = xasprintf("%s/capsules", run_dir), *capsule;
+	struct capsule_record rec;
+	const struct dirent *e;
+	DIR *dir = opendir(path);
 	unsigned n = 0;
 
-	if (!dir)
-		return 0;
-	while ((e = readdir(dir))) {
-		if (!isdigit((unsigned char)e->d_name[0]) ||
-		    state_of(dirfd(dir), e->d_name) != 'R' ||
-		    strtol(e->d_name, NULL, 10) == getpid())
-			continue;
-		group = group_of(dirfd(dir), e->d_name);
-		n += group && counts(l, group);
+	while (dir && (e = readdir(dir))) {
+		capsule = xasprintf("%s/%s", path, e->d_name);
+		if (*e->d_name != '.' && !record_read(capsule, &rec)) {
+			if (process_alive(&rec.init))
+				n += count_tree(rec.init.pid);
+			record_clear(&rec);
+		}
+		free(capsule);
 	}
-	closedir(dir);
+	if (dir)
+		closedir(dir);
+	free(path);
 	return n;
+}
+
+unsigned host_running(const char *loadavg)
+{
+	unsigned n;
+
+	return sscanf(loadavg, "%*f %*f %*f %u/", &n) == 1 ? n : 0;
+}
+
+/* In the groups below it are guests. */
+static unsigned count_group(const char *group)
+{
+	char *path = xasprintf("%s/tasks", group);
+	unsigned n;
+
+	if (access(path, F_OK) < 0) {
+		free(path);
+		path = xasprintf("%s/cgroup.threads", group);
+	}
+	n = sum_of(path, count_thread);
+	free(path);
+	return n;
+}
+
+static unsigned count_runnable(const struct host_load *l)
+{
+	unsigned n, guests;
+	char *line;
+
+	if (l->group)
+		return count_group(l->group);
+	line = io_read_line("/proc/loadavg");
+	n = host_running(line);
+	free(line);
+	if (n < 2)
+		return 0; /* we are */
+	n--;
+	guests = host_guests_running(l->run_dir);
+	return n > guests ? n - guests : 0;
 }
 
 static uint64_t meminfo(const char *key)

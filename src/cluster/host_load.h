@@ -1,9 +1,11 @@
 /*
  * host_load.h - how busy this host is, and how fast
  *
- * Numbers for the policies (model/host.h).  Runnable processes are those of the
- * caller's cpu cgroup and below (on a usual host: all), less those in capsules:
- * what a guest would have to share the host with.
+ * Numbers for the policies (model/host.h).  Runnable are the host's threads, less
+ * those in capsules: what a guest would have to share the host with.  The kernel
+ * keeps that number (/proc/loadavg), so it costs the same however many processes
+ * there are; only guests' are looked at, and only while something runs.  A host of
+ * a testbed is its control group, which has few.
  */
 #ifndef CLUSTER_HOST_LOAD_H
 #define CLUSTER_HOST_LOAD_H
@@ -15,7 +17,7 @@
 struct host_load;
 
 struct host_sample {
-	double runnable;      /* now */
+	double runnable;      /* now, but for who asks */
 	double load;	      /* exponential average over 10 s */
 	uint64_t memory_free; /* MemAvailable */
 	double pressure;      /* PSI memory some avg10, percent; 0: no PSI */
@@ -23,11 +25,17 @@ struct host_sample {
 	usec_t idle;	      /* since any of them touched its terminal */
 };
 
-struct host_load *host_load_create(void);
+/* run_dir: the agent's, whose capsules hold the guests. */
+struct host_load *host_load_create(const char *run_dir);
 void host_load_destroy(struct host_load *l); /* NULL is allowed */
 
 /* Measure; call it regularly. */
 void host_load_sample(struct host_load *l, struct host_sample *ret);
+
+/* Threads that run in capsules of this run directory now. */
+unsigned host_guests_running(const char *run_dir);
+/* The same of all threads that a /proc/loadavg tells of. */
+unsigned host_running(const char *loadavg);
 
 uint32_t host_cores(void);  /* this process may use */
 uint64_t host_memory(void); /* bytes, 0: not known */

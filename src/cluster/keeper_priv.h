@@ -105,7 +105,9 @@ struct keeper {
 	sd_event_source *capsule_source;
 	bool want_fast_path;
 	uint32_t min_uid, min_gid; /* as in struct keeper_config */
-	sd_event_source *fast_path_source;
+	sd_event_source
+		*fast_path_source;     /* a second, or the agent's silence */
+	sd_event_source *hooks_source; /* the agent's word */
 	int fast_path; /* what was told last: as capsule_fast_path() */
 	char *why_slow;
 	pid_t rank_pid;

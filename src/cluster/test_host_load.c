@@ -1,12 +1,14 @@
 /* test_host_load.c - what an agent tells of its host, and where users come from
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,7 +17,9 @@
 
 #include <cmocka.h>
 
+#include "cluster/capsule_record.h"
 #include "cluster/host_load.h"
+#include "core/scratch.h"
 
 static uint32_t present;
 
@@ -29,7 +33,7 @@ static void sense_fake(uint32_t *users, usec_t *idle)
 static void owner_is_replaceable(void **state)
 {
 	static const struct owner_ops fake = { .sense = sense_fake };
-	struct host_load *l = host_load_create();
+	struct host_load *l = host_load_create("/nonexistent");
 	struct host_sample s;
 
 	host_load_set_owner(l, &fake);
@@ -91,7 +95,7 @@ static pid_t dead_pid(void)
 
 static void expect_users(uint32_t users, usec_t least, usec_t most)
 {
-	struct host_load *l = host_load_create();
+	struct host_load *l = host_load_create("/nonexistent");
 	struct host_sample s;
 
 	host_load_set_owner(l, &owner_utmp);
@@ -131,7 +135,7 @@ static void utmp_tells_who_is_there(void **state)
 /* The very first sample has numbers: hosts are placed by it at once. */
 static void first_sample_is_whole(void **state)
 {
-	struct host_load *l = host_load_create();
+	struct host_load *l = host_load_create("/nonexistent");
 	struct host_sample s;
 
 	host_load_sample(l, &s);
@@ -141,12 +145,150 @@ static void first_sample_is_whole(void **state)
 	host_load_destroy(l);
 }
 
+/* ---- what runs */
+
+/* Forks one that runs until it is stopped or killed. */
+static pid_t spin(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		for (;;)
+			;
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* As RUN_DIR has it while a capsule is there. */
+static void write_capsule(const char *run_dir, const char *name, pid_t init)
+{
+	struct capsule_record rec = { .boot = "b" };
+	char path[SCRATCH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/capsules/%s", run_dir, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(process_identify(getpid(), &rec.keeper), 0);
+	assert_int_equal(process_identify(init, &rec.init), 0);
+	assert_int_equal(record_write(path, &rec, NULL), 0);
+}
+
+static void remove_capsule(const char *run_dir, const char *name)
+{
+	char path[SCRATCH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/capsules/%s/record", run_dir, name);
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof(path), "%s/capsules/%s", run_dir, name);
+	assert_int_equal(rmdir(path), 0);
+}
+
+/* An init that runs, with a child that does; 2 in all. */
+static pid_t spin_two(int ready)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		if (!fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+			(void)!write(ready, "x", 1);
+			for (;;)
+				;
+		}
+		for (;;)
+			;
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void guests_are_counted(void **state)
+{
+	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 64], c;
+	pid_t one = spin(), two;
+	int ready[2];
+
+	assert_int_equal(pipe(ready), 0);
+	two = spin_two(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	scratch_dir(dir, "/tmp");
+	assert_int_equal(host_guests_running(dir), 0);
+	snprintf(path, sizeof(path), "%s/capsules", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	write_capsule(dir, "1.0", one);
+	assert_int_equal(host_guests_running(dir), 1);
+	write_capsule(dir, "1.1.3", two);
+	assert_int_equal(host_guests_running(dir), 3);
+	assert_int_equal(kill(one, SIGSTOP), 0);
+	assert_int_equal(waitpid(one, NULL, WUNTRACED), one);
+	assert_int_equal(host_guests_running(dir), 2);
+	end(one);
+	end(two);
+	/* The pids may be anybody's by now. */
+	assert_int_equal(host_guests_running(dir), 0);
+	remove_capsule(dir, "1.0");
+	remove_capsule(dir, "1.1.3");
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void the_kernels_count_is_read(void **state)
+{
+	assert_int_equal(host_running("0.07 0.48 0.33 1/94 31463\n"), 1);
+	assert_int_equal(host_running("12.07 9 8 17/9400 31463"), 17);
+	assert_int_equal(host_running(""), 0);
+	assert_int_equal(host_running("x y z 1/2 3"), 0);
+}
+
+/* Whoever runs counts, but us, who ask; and guests do not. */
+static void runnable_is_without_guests(void **state)
+{
+	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 64];
+	struct host_load *l;
+	struct host_sample s;
+	pid_t pids[40];
+
+	scratch_dir(dir, "/tmp");
+	snprintf(path, sizeof(path), "%s/capsules", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	l = host_load_create(dir);
+	for (int i = 0; i < 40; i++)
+		pids[i] = spin();
+	host_load_sample(l, &s);
+	assert_true(s.runnable >= 40);
+	for (int i = 0; i < 40; i++) {
+		snprintf(path, sizeof(path), "1.%d", i);
+		write_capsule(dir, path, pids[i]);
+	}
+	/* Others on this machine run too, but not so many as to hide it. */
+	for (int i = 0; i < 1000 && s.runnable >= 40; i++)
+		host_load_sample(l, &s);
+	assert_true(s.runnable < 40);
+	for (int i = 0; i < 40; i++) {
+		end(pids[i]);
+		snprintf(path, sizeof(path), "1.%d", i);
+		remove_capsule(dir, path);
+	}
+	host_load_destroy(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(owner_is_replaceable),
 		cmocka_unit_test(utmp_tells_who_is_there),
 		cmocka_unit_test(first_sample_is_whole),
+		cmocka_unit_test(the_kernels_count_is_read),
+		cmocka_unit_test(guests_are_counted),
+		cmocka_unit_test(runnable_is_without_guests),
 	};
 
 	return cmocka_run_group_tests_name("host_load", tests, NULL, NULL);

@@ -73,4 +73,12 @@ void fast_path_allow(struct fast_path *f, bool allowed);
 int net_hooks_find(int uplink, char what[NET_HOOK_TEXT],
 		   struct error *err) must_check;
 
+/* What it found at an uplink (found: what it returned), to be handed on. */
+struct net_hooks {
+	int uplink;
+	int found;
+	char text[128]; /* what, or why it cannot be told; one line */
+};
+void net_hooks_look(int uplink, struct net_hooks *ret);
+
 #endif

@@ -289,3 +289,14 @@ int net_hooks_find(int uplink, char what[NET_HOOK_TEXT], struct error *err)
 	}
 	return 0;
 }
+
+void net_hooks_look(int uplink, struct net_hooks *ret)
+{
+	char what[NET_HOOK_TEXT] = "";
+	struct error err = ERROR_INIT;
+
+	ret->uplink = uplink;
+	ret->found = net_hooks_find(uplink, what, &err);
+	snprintf(ret->text, sizeof(ret->text), "%.*s",
+		 (int)sizeof(ret->text) - 1, ret->found < 0 ? err.text : what);
+}

@@ -148,7 +148,8 @@ int capsule_yield(struct capsule *c, struct error *err)
 	return 0;
 }
 
-int capsule_fast_path(struct capsule *c, struct error *why)
+int capsule_fast_path(struct capsule *c, const struct net_hooks *seen,
+		      struct error *why)
 {
 	assert(c);
 	return error_set(why, -EOPNOTSUPP, "there is no network");
