@@ -621,36 +621,49 @@ host_things() { # links, routes, proxies, cgroups of h1
 
 # The controller in a mount namespace of its own, its state on a small disk; ended,
 # it is started again when told to by a file.
-controller_on_small_disk() {
-	unshare -m sh -c 'cp -a "$1" "$1.copy" && mount -t tmpfs -o size=2m,mode=700 none "$1" &&
+# Its state directory is a disk of its own, in a mount namespace of its own.
+controller_on_small_disk() { # SIZE
+	unshare -m sh -c 'cp -a "$1" "$1.copy" && mount -t tmpfs -o size="$2",mode=700 none "$1" &&
 		cp -a "$1.copy/." "$1" || exit 99
-		"$0" controller --state-dir="$1" --min-uid=0 --pool=10.77.128.0/17 --listen="unix:$1.sock"
-		echo $? >"$1.ended"
-		until [ -e "$1.again" ]; do sleep 0.05; done
-		rm "$1/fill"
 		exec "$0" controller --state-dir="$1" --min-uid=0 --pool=10.77.128.0/17 --listen="unix:$1.sock"' \
-		"$stint" "$bed/controller" >>"$bed/controller.log" 2>&1 3>&- &
+		"$stint" "$bed/controller" "$1" >>"$bed/controller.log" 2>&1 3>&- &
 	controller=$!
 }
 
-@test "a full disk: the controller says so and ends, and nothing is lost" {
-	sleeper -n 1
+at_disk() { # COMMAND...
+	nsenter -t "$controller" -m sh -c "cd \"\$1\" && $*" sh "$bed/controller"
+}
+
+@test "a full disk: what runs goes on, new jobs are refused, and with room all is as before" {
+	local i
+	begin run -n 1 python3 -c 'import signal, sys
+signal.signal(signal.SIGUSR1, lambda *a: sys.exit(5))
+while True: signal.pause()' >"$bed/told" 2>&1
 	eventually is 'j[1]["state"]' running
-	kill -9 "$(service_pid controller)"
-	controller_on_small_disk
+	slay "$(service_pid controller)"
+	controller_on_small_disk 48m
 	eventually hosts_up 3
-	# It takes what it needs until there is no more, then it answers nobody.
-	eventually nsenter -t $controller -m sh -c 'cat /dev/zero >"$1/fill" 2>/dev/null; [ -s "$1/fill" ]' sh "$bed/controller"
-	for _ in 1 2 3 4 5 6 7 8; do
-		[ -e "$bed/controller.ended" ] || X=$(head -c 60000 /dev/zero | tr '\0' x) run ! st run -n 1 true
-	done
-	eventually test -s "$bed/controller.ended"
-	[ "$(cat "$bed/controller.ended")" = 1 ]
-	tail -n 1 "$bed/controller.log" | grep "disk is full.*start the controller again"
-	touch "$bed/controller.again"
-	eventually hosts_up 3
-	is 'j[1]["state"]' running
+	run --separate-stderr st ps
+	[[ "$stderr" == *"nearly full"* ]]
 	st run -n 1 true
+	eventually at_disk 'cat /dev/zero >fill 2>/dev/null; [ -s fill ] && ! echo x >more'
+	# Nobody could take what it holds: it still starts, moves and ends ranks.
+	run -1 st run -n 1 true
+	[[ "$output" == *"disk is full: jobs run on"* ]]
+	for i in 1 2 3 4 5 6; do
+		st migrate 1.0 "h$((i % 2 + 2))" >/dev/null
+	done
+	run --separate-stderr st hosts
+	[[ "$stderr" == *"disk is full"* ]]
+	# Killed and started anew on the full disk it knows all of that.
+	[ "$(jobs 'j[1]["state"]')" = running ]
+	st kill -s USR1 1
+	wait "${background##* }" || [ $? = 5 ]
+	[ "$(jobs 'j[1]["state"], j[1]["exit"]')" = "done 5" ]
+	kill -0 "$controller"
+	at_disk 'rm fill'
+	st run -n 1 true
+	eventually grep -q "has room again\|nearly full" "$bed/controller.log"
 }
 
 @test "a destination that runs out of memory: the move is given up" {

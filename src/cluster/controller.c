@@ -27,6 +27,8 @@ enum {
 	OTHER_FDS = 24, /* of store, keys, event loop */
 };
 
+#define LOOK_EVERY (2 * USEC_PER_SEC) /* for room on the disk */
+
 void controller_conf_init(struct controller_conf *conf)
 {
 	*conf = (struct controller_conf){
@@ -273,6 +275,35 @@ static int controller_init(struct ctl *ctl, struct error *err)
 	return 0;
 }
 
+const char *ctl_room_text(struct ctl *ctl)
+{
+	switch (store_room(ctl->store)) {
+	case STORE_ROOM_NONE:
+		return "the controller's disk is full: jobs run on, and new "
+		       "ones are taken once there is room in its state-dir";
+	case STORE_ROOM_LOW:
+		return "the controller's disk is nearly full: make room in "
+		       "its state-dir";
+	default:
+		return "";
+	}
+}
+
+static int on_room(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl *ctl = arg;
+	const char *text = ctl_room_text(ctl);
+	enum store_room now = store_room(ctl->store);
+
+	if (now != ctl->room && *text)
+		log_warnx("state=%s %s", ctl->conf->state_dir, text);
+	else if (now != ctl->room)
+		log_info("state=%s has room again", ctl->conf->state_dir);
+	ctl->room = now;
+	loop_after(ctl->event, NULL, LOOK_EVERY, on_room, ctl);
+	return 0;
+}
+
 static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 {
 	const struct controller_conf *conf = ctl->conf;
@@ -292,6 +323,7 @@ static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 	if (r < 0)
 		return r;
 	store_commit(ctl->store);
+	on_room(NULL, 0, ctl);
 	log_info("serving state=%s hosts=%zu policy=%s", conf->state_dir,
 		 ctl->nr_hosts, conf->policy);
 	if (ready_fd >= 0 && write(ready_fd, "\n", 1) != 1)

@@ -248,6 +248,8 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 		tell_submitted(p, re, job);
 		return;
 	}
+	if (!r && store_room(ctl->store) == STORE_ROOM_NONE)
+		r = error_set(&err, -ENOSPC, "%s", ctl_room_text(ctl));
 	if (!r)
 		r = ctl_limit_jobs(p, &err);
 	if (r < 0) {

@@ -144,6 +144,7 @@ void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l)
 		array_room(jobs.jobs, jobs.n_jobs, &cap);
 		jobs.jobs[jobs.n_jobs++] = job_info(job, ctl_sees(p, job));
 	}
+	jobs.warning = (char *)ctl_room_text(p->ctl);
 	ctl_send(p, 0, re, MESSAGE_BODY(JOBS), &jobs);
 	for (size_t i = 0; i < jobs.n_jobs; i++)
 		job_info_free(jobs.jobs[i]);
@@ -182,6 +183,7 @@ void ctl_list_hosts(struct ctl_peer *p, uint64_t re)
 		host_info(ctl->hosts[hosts.n_hosts], &info[hosts.n_hosts]);
 		hosts.hosts[hosts.n_hosts] = &info[hosts.n_hosts];
 	}
+	hosts.warning = (char *)ctl_room_text(ctl);
 	ctl_send(p, 0, re, MESSAGE_BODY(HOSTS), &hosts);
 	free(hosts.hosts);
 	free(info);

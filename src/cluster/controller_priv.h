@@ -218,11 +218,15 @@ struct ctl {
 	usec_t *wake;	       /* instants the policy asked for, latest first */
 	size_t nr_wakes, cap_wakes;
 	sd_event_source *waker; /* at the last of them */
+	enum store_room room;	/* as was told last */
 	uint64_t nr_lines;	/* of the record, since its last begin */
 	uint64_t nr_flushed;	/* of them, surely committed */
 };
 
 usec_t ctl_now(void); /* since 1970 */
+
+/* What an administrator should do about the disk; "" for nothing. */
+const char *ctl_room_text(struct ctl *ctl);
 
 /* ---- controller_peer.c: connections and who may ask what */
 

@@ -86,24 +86,6 @@ static const char *const sql[NR_STATEMENTS] = {
 			 "WHERE seq >= ? AND job = ? ORDER BY seq",
 };
 
-struct store {
-	sqlite3 *db;
-	sqlite3_stmt *stmt[NR_STATEMENTS];
-	bool in_transaction;
-};
-
-/*
- * What the controller would promise from now on could not be kept; what it has
- * promised is in the file.  So it ends here, as if it were killed.
- */
-__attribute__((noreturn)) static void give_up(struct store *s)
-{
-	log_warnx("%s: %s; jobs run on: once it can be written, start the "
-		  "controller again",
-		  sqlite3_db_filename(s->db, "main"), sqlite3_errmsg(s->db));
-	_exit(EXIT_FAILURE);
-}
-
 static int open_failed(struct store *s, int code, const char *path,
 		       const struct error *why, struct error *err)
 {
@@ -120,9 +102,18 @@ static int open_failed(struct store *s, int code, const char *path,
 	return r;
 }
 
-int store_open(const char *path, struct store **ret, struct error *err)
+static struct store *store_create(size_t nr_statements)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
+
+	s->stmt = xcalloc(nr_statements, sizeof(sqlite3_stmt *));
+	s->fd = s->wal_fd = -1;
+	return s;
+}
+
+int store_open(const char *path, struct store **ret, struct error *err)
+{
+	struct store *s = store_create(NR_STATEMENTS);
 	struct error why = ERROR_INIT;
 	int r = sqlite3_open_v2(
 		path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
@@ -137,6 +128,7 @@ int store_open(const char *path, struct store **ret, struct error *err)
 				       NULL);
 	if (r != SQLITE_OK)
 		return open_failed(s, r, path, &why, err);
+	store_room_init(s, path);
 	*ret = s;
 	return 0;
 }
@@ -149,34 +141,28 @@ void store_close(struct store *s)
 	for (int i = 0; i < NR_STATEMENTS; i++)
 		sqlite3_finalize(s->stmt[i]);
 	sqlite3_close(s->db);
+	store_room_clear(s);
+	free(s->stmt);
 	free(s);
-}
-
-void store_commit(struct store *s)
-{
-	if (!s->in_transaction)
-		return;
-	if (sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-		give_up(s);
-	s->in_transaction = false;
 }
 
 /* The statement, in an open transaction, to bind from column 1. */
 static sqlite3_stmt *put_begin(struct store *s, enum statement which)
 {
-	if (!s->in_transaction &&
-	    sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
-		give_up(s);
-	s->in_transaction = true;
+	store_begin(s);
 	return s->stmt[which];
 }
 
 static void put_end(struct store *s, sqlite3_stmt *st)
 {
-	if (sqlite3_step(st) != SQLITE_DONE)
-		give_up(s);
+	int r;
+
+	store_note(s, st);
+	r = sqlite3_step(st);
 	sqlite3_reset(st);
 	sqlite3_clear_bindings(st);
+	if (r != SQLITE_DONE)
+		store_again(s, r);
 }
 
 static void bind_text(sqlite3_stmt *st, int at, const char *text)
@@ -297,7 +283,7 @@ static bool next_row(struct store *s, sqlite3_stmt *st)
 	if (r == SQLITE_ROW)
 		return true;
 	if (r != SQLITE_DONE)
-		give_up(s);
+		store_give_up(s);
 	sqlite3_reset(st);
 	return false;
 }

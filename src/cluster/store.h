@@ -8,9 +8,12 @@
  * what it has acknowledged is on disk, and events that come together share
  * one commit.
  *
- * A database that fails to write is the end: the puts and the commit print
- * the reason and abort, and a restarted controller goes on from the last
- * commit.
+ * The files hold room in reserve that nobody else can take (STORE_RESERVE
+ * each), so that what is under way can be written on a full disk, too.  Where
+ * even that fails, for want of room or by an error of the disk, the puts and the
+ * commit say so in the log and try again until it works: nothing leaves
+ * meanwhile that tells of it.  A broken database is the end, and a controller
+ * that is started again goes on from the last commit.
  *
  * Text and blobs in rows that get functions hand out are valid during the
  * callback; NULL text is stored as empty.
@@ -115,6 +118,15 @@ void store_put_line(struct store *s, const struct store_line *line);
  * if least is 0. */
 void store_trim_lines(struct store *s, uint64_t least);
 void store_commit(struct store *s);
+
+/* Is there room for new jobs?  Also takes back what the reserve lacks. */
+#define STORE_RESERVE (8u << 20)
+enum store_room {
+	STORE_ROOM,	/* enough */
+	STORE_ROOM_LOW, /* somebody should know */
+	STORE_ROOM_NONE /* the reserve is not whole: for what runs only */
+};
+enum store_room store_room(struct store *s);
 
 /* Remove a job and all that belongs to it; its id is not given out again. */
 void store_forget_job(struct store *s, uint64_t id);

@@ -191,7 +191,9 @@ static void one_controller(void **state)
 
 static sqlite3_vfs *disk;
 static struct sqlite3_io_methods synced_methods;
+static struct sqlite3_io_methods failing_methods[2];
 static int (*disk_sync)(sqlite3_file *, int);
+static int (*disk_write)(sqlite3_file *, const void *, int, sqlite3_int64);
 static struct {
 	sqlite3_file *file;
 	char name[80];
@@ -298,6 +300,106 @@ static void power_cut(void **state)
 	}
 	snprintf(name, sizeof(name), "%s/cut.db", dir);
 	unlink(name);
+}
+
+/* ---- a disk that fails at the nth write */
+
+static int writes_left, write_code;
+
+static int write_failing(sqlite3_file *file, const void *p, int n,
+			 sqlite3_int64 at)
+{
+	if (writes_left && !--writes_left)
+		return write_code;
+	return disk_write(file, p, n, at);
+}
+
+static int sync_failing(sqlite3_file *file, int flags)
+{
+	if (writes_left && !--writes_left)
+		return write_code == SQLITE_FULL ? SQLITE_FULL
+						 : SQLITE_IOERR_FSYNC;
+	return disk_sync(file, flags);
+}
+
+static int open_failing(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
+			int flags, int *ret_flags)
+{
+	/* The log's methods take no locks, the database's do. */
+	struct sqlite3_io_methods *m =
+		&failing_methods[flags & SQLITE_OPEN_MAIN_DB ? 0 : 1];
+	int r = disk->xOpen(disk, name, file, flags, ret_flags);
+
+	if (r != SQLITE_OK)
+		return r;
+	*m = *file->pMethods;
+	disk_write = m->xWrite;
+	disk_sync = m->xSync;
+	m->xWrite = write_failing;
+	m->xSync = sync_failing;
+	file->pMethods = m;
+	return SQLITE_OK;
+}
+
+/* What was put in a transaction that fails is there once it works. */
+static bool one_failing(int nth, int code)
+{
+	struct store_rank rank = {
+		.job = 1, .host = "h2", .last_epoch = 7, .address = 0x0a630001
+	};
+	struct found f = { .jobs = 0 };
+	struct store *s;
+	char own[80], wal[96];
+	bool failed;
+
+	snprintf(own, sizeof(own), "%s/failing.db", dir);
+	assert_int_equal(store_open(own, &s, NULL), 0);
+	put_job(s, 1, 1);
+	store_commit(s);
+	writes_left = nth;
+	write_code = code;
+	for (uint32_t i = 0; i < 3; i++) {
+		rank.rank = i;
+		store_put_rank(s, &rank);
+	}
+	put_job(s, 2, 1);
+	store_forget_job(s, 99);
+	store_commit(s);
+	put_job(s, 3, 1);
+	store_commit(s);
+	failed = !writes_left;
+	writes_left = 0;
+	store_close(s);
+	assert_int_equal(store_open(own, &s, NULL), 0);
+	store_each_job(s, on_job, &f);
+	store_each_rank(s, 1, on_rank, &f);
+	assert_int_equal(f.jobs, 3);
+	assert_int_equal(f.ranks, 3);
+	store_close(s);
+	unlink(own);
+	snprintf(wal, sizeof(wal), "%s-wal", own);
+	unlink(wal);
+	return failed;
+}
+
+static void failing_writes(void **state)
+{
+	struct sqlite3_vfs failing;
+	int codes[] = { SQLITE_FULL, SQLITE_IOERR_WRITE };
+	int n = 1;
+
+	(void)state;
+	disk = sqlite3_vfs_find(NULL);
+	failing = *disk;
+	failing.zName = "failing";
+	failing.xOpen = open_failing;
+	assert_int_equal(sqlite3_vfs_register(&failing, 1), SQLITE_OK);
+	for (int i = 0; i < 2; i++)
+		for (n = 1; one_failing(n, codes[i]); n++)
+			;
+	assert_true(n > 5);
+	assert_int_equal(sqlite3_vfs_unregister(&failing), SQLITE_OK);
+	assert_int_equal(sqlite3_vfs_register(disk, 1), SQLITE_OK);
 }
 
 static bool on_line(void *ctx, const struct store_line *line)
@@ -508,6 +610,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(killed_in_between),
 		cmocka_unit_test(one_controller),
 		cmocka_unit_test(power_cut),
+		cmocka_unit_test(failing_writes),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(older_layout),
 		cmocka_unit_test(no_copy),

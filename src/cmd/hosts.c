@@ -74,6 +74,8 @@ static int ask(struct client *c, void *args, struct error *err)
 
 	if (r < 0)
 		return r;
+	if (*m->hosts->warning)
+		fprintf(stderr, "stint hosts: %s\n", m->hosts->warning);
 	print_hosts(o->json, m->hosts);
 	message_free(m);
 	return EXIT_OK;

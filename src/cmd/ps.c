@@ -175,6 +175,8 @@ static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 		       NULL, NULL, &m, err);
 	if (r < 0)
 		return r;
+	if (*m->jobs->warning)
+		fprintf(stderr, "stint ps: %s\n", m->jobs->warning);
 	for (size_t n = 0; n < m->jobs->n_jobs; n++)
 		show(a, m->jobs->jobs[n]);
 	message_free(m);
