@@ -10,6 +10,8 @@
 
 #include "move/capture.h"
 
+#define LIMITS_NAME 26 /* width of the first column */
+
 Move__Creds *capture_creds(pid_t pid, struct error *err)
 {
 	struct proc_status st;
@@ -41,22 +43,37 @@ static void take_mm(Move__State *s, const struct proc_mm *mm)
 	s->env_end = mm->env_end;
 }
 
+static uint64_t limit_of(const char *p, char **end)
+{
+	p += strspn(p, " ");
+	if (strncmp(p, "unlimited", 9))
+		return strtoull(p, end, 10);
+	*end = (char *)(uintptr_t)p + 9;
+	return RLIM_INFINITY;
+}
+
+/* A line each, in the order of their numbers; prlimit() wants a privilege. */
 static int take_rlimits(pid_t pid, Move__State *s, struct error *err)
 {
-	for (uint32_t i = 0; i < RLIM_NLIMITS; i++) {
-		struct rlimit lim;
-		Move__Rlimit *m;
+	char *text, *p, *end;
+	ssize_t n = proc_read(pid, "limits", &text, err);
+	uint32_t i = 0;
 
-		if (prlimit(pid, (int)i, NULL, &lim) < 0)
-			return error_sys(err, -errno, "limits of process %d",
-					 pid);
-		m = capture_new(&move__rlimit__descriptor);
-		m->resource = i;
-		m->soft = lim.rlim_cur;
-		m->hard = lim.rlim_max;
+	if (n < 0)
+		return (int)n;
+	for (p = strchr(text, '\n'); p && p[1] && i < RLIM_NLIMITS;
+	     p = strchr(p + 1, '\n')) {
+		Move__Rlimit *m = capture_new(&move__rlimit__descriptor);
+
+		m->resource = i++;
+		m->soft = limit_of(p + 1 + LIMITS_NAME, &end);
+		m->hard = limit_of(end, &end);
 		capture_add(s->rlimit, s->n_rlimit, m);
 	}
-	return 0;
+	free(text);
+	return i == RLIM_NLIMITS
+		       ? 0
+		       : error_set(err, -EPROTO, "limits: cannot read them");
 }
 
 /* 0 where there is none. */

@@ -10,8 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/io.h"
 #include "move/check.h"
 #include "move/fds.h"
@@ -21,6 +23,7 @@
 #include "move/share.h"
 #include "move/sysv.h"
 
+#define PATIENCE    (2 * USEC_PER_SEC) /* as send.c's */
 #define SHARED_MOST ((uint64_t)16 << 30)
 
 static int check_status(pid_t pid, struct proc_status *st, struct error *err)
@@ -235,6 +238,22 @@ int check_process(pid_t pid, const struct move_external *external,
 	return r;
 }
 
+/* What a move waits for before it freezes, as patiently as that. */
+static int check_passing(struct fds_source *s, struct error *err)
+{
+	usec_t end = clock_usec(CLOCK_MONOTONIC) + PATIENCE;
+	uint8_t *news = NULL;
+	size_t n;
+	int r;
+
+	while ((r = fds_look(s, false, &news, &n, err)) < 0 &&
+	       (r == -EAGAIN || r == -ENOTSUP) &&
+	       clock_usec(CLOCK_MONOTONIC) < end)
+		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+	free(news);
+	return r < 0 ? r : 0;
+}
+
 /* What only its network namespace tells of its sockets. */
 static int check_sockets(pid_t pid, const struct move_external *external,
 			 size_t nr_externals, struct error *err)
@@ -246,6 +265,8 @@ static int check_sockets(pid_t pid, const struct move_external *external,
 	if (pidfd < 0)
 		return error_sys(err, -errno, "process %d", pid);
 	r = fds_prepare(pid, pidfd, external, nr_externals, NULL, &s, err);
+	if (r == 0)
+		r = check_passing(s, err);
 	fds_source_destroy(s);
 	return r;
 }

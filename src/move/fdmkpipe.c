@@ -20,12 +20,26 @@ static int fill(int fd, Fds__Message *const *m, size_t n, struct error *err)
 	for (size_t i = 0; i < n; i++) {
 		ssize_t w = write(fd, m[i]->data.data, m[i]->data.len);
 
-		if (w < 0)
+		if (w < 0 && errno != EAGAIN)
 			return error_sys(err, -errno, "cannot fill a pipe");
-		if ((size_t)w != m[i]->data.len)
-			return error_set(err, -ENOSPC, "pipe too small");
+		if (w < 0 || (size_t)w != m[i]->data.len)
+			return error_set(
+				err, -ENOSPC,
+				"a pipe with unread bytes cannot be enlarged to hold them: its user has too many pipes (fs.pipe-user-pages-soft)");
 	}
 	return 0;
+}
+
+/*
+ * A user of many pipes gets small ones, which only a privilege enlarges: then
+ * it stays as it is, and only what does not go in is in the way.
+ */
+static int resize(int fd, uint32_t size)
+{
+	if (fcntl(fd, F_GETPIPE_SZ) == (int)size ||
+	    fcntl(fd, F_SETPIPE_SZ, (int)size) >= 0 || errno == EPERM)
+		return 0;
+	return -errno;
 }
 
 /*
@@ -85,9 +99,8 @@ static int make_fifo(struct fds_restored *r, const Fds__Pipe *m, int *ret,
 	*ret = fd;
 	if (m->silent && !m->n_content)
 		return 0;
-	if (fcntl(fd, F_GETPIPE_SZ) != (int)m->size &&
-	    fcntl(fd, F_SETPIPE_SZ, (int)m->size) < 0)
-		return error_sys(err, -errno, "%s of %u bytes", m->fifo->path,
+	if ((e = resize(fd, m->size)) < 0)
+		return error_sys(err, e, "%s of %u bytes", m->fifo->path,
 				 m->size);
 	if (m->packets && fcntl(fd, F_SETFL, O_NONBLOCK | O_DIRECT) < 0)
 		return error_sys(err, -errno, "%s", m->fifo->path);
@@ -97,7 +110,7 @@ static int make_fifo(struct fds_restored *r, const Fds__Pipe *m, int *ret,
 static int make_one(struct fds_restored *r, size_t i, struct error *err)
 {
 	const Fds__Pipe *m = r->set->pipe[i];
-	int fd[2], *p = r->pipe[i];
+	int fd[2], *p = r->pipe[i], e;
 
 	if (m->fifo)
 		return make_fifo(r, m, &p[0], err);
@@ -107,9 +120,8 @@ static int make_one(struct fds_restored *r, size_t i, struct error *err)
 	p[1] = fdrst_lift(r, fd[1]);
 	if (p[0] < 0 || p[1] < 0)
 		return error_sys(err, p[0] < 0 ? p[0] : p[1], "pipe");
-	if (fcntl(p[1], F_GETPIPE_SZ) != (int)m->size &&
-	    fcntl(p[1], F_SETPIPE_SZ, (int)m->size) < 0)
-		return error_sys(err, -errno, "pipe of %u bytes", m->size);
+	if ((e = resize(p[1], m->size)) < 0)
+		return error_sys(err, e, "pipe of %u bytes", m->size);
 	return fill(p[1], m->content, m->n_content, err);
 }
 
@@ -180,6 +192,7 @@ static int put_back_pipe(int near, int far, const Fds__External *m,
 {
 	fd_auto own = fdrst_reopen(near, O_WRONLY | O_NONBLOCK);
 	size_t sum = 0;
+	int e;
 
 	if (own >= 0)
 		far = own;
@@ -188,8 +201,8 @@ static int put_back_pipe(int near, int far, const Fds__External *m,
 	for (size_t i = 0; i < m->n_unread; i++)
 		sum += m->unread[i]->data.len;
 	if (sum > (size_t)fcntl(far, F_GETPIPE_SZ) &&
-	    fcntl(far, F_SETPIPE_SZ, (int)sum) < 0)
-		return error_sys(err, -errno, "pipe of %zu bytes", sum);
+	    (e = resize(far, (uint32_t)sum)) < 0)
+		return error_sys(err, e, "pipe of %zu bytes", sum);
 	return fill(far, m->unread, m->n_unread, err);
 }
 

@@ -5,16 +5,21 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
 #define XXH_STATIC_LINKING_ONLY
 #include <xxh_x86dispatch.h>
 
+#include "core/clock.h"
 #include "core/xalloc.h"
 #include "move/move.h"
 
 #define FRAME_MAGIC 0x544e5453u /* "STNT" */
+#define HEAR_OUT    (5 * USEC_PER_SEC)
 
 struct frame_head {
 	uint32_t magic;
@@ -150,6 +155,19 @@ void frame_send_abort(struct channel *ch, const char *why)
 	int r = frame_send(ch, FRAME_ABORT, &iov, 1, NULL);
 
 	(void)r; /* a peer that is gone knows already */
+}
+
+void frame_hear_out(struct channel *ch)
+{
+	struct pollfd p = { .fd = channel_fd(ch), .events = POLLIN };
+	usec_t end = clock_usec(CLOCK_MONOTONIC) + HEAR_OUT, now;
+	static char rest[65536];
+	ssize_t n = 1;
+
+	(void)shutdown(p.fd, SHUT_WR);
+	while (n > 0 && (now = clock_usec(CLOCK_MONOTONIC)) < end &&
+	       poll(&p, 1, (int)((end - now) / 1000) + 1) > 0)
+		n = read(p.fd, rest, sizeof(rest));
 }
 
 int frame_parse_head(const unsigned char p[FRAME_HEAD_SIZE],

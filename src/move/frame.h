@@ -132,6 +132,13 @@ int frame_expect_u64(struct channel *ch, struct frame *f, enum frame_type type,
 		     uint64_t x, struct error *err) must_check;
 void frame_clear(struct frame *f);
 
+/*
+ * After the last frame from here, such as ABORT: take what the peer still sends,
+ * for 5 s at most, until it has read that and closes.  A connection closed with
+ * bytes unread would be reset, and the peer might never learn why.
+ */
+void frame_hear_out(struct channel *ch);
+
 uint64_t frame_u64(const struct frame *f);
 
 /* The head: type and size, or -EPROTO. */

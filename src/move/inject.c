@@ -178,6 +178,22 @@ static bool look_for(void *arg)
 	return w->got != 0;
 }
 
+/* Either it has to wait for a processor, or no signal reaches it. */
+static int still_going(pid_t tid, struct error *err)
+{
+	struct proc_status st;
+
+	if (proc_read_status(tid, &st, NULL) == 0 && st.state == 'R')
+		return error_set(
+			err, -EAGAIN,
+			"thread %d cannot be stopped now: this host is too busy to let it run for a moment",
+			tid);
+	return error_set(
+		err, -EAGAIN,
+		"thread %d cannot be stopped now: it waits for something that cannot be interrupted, such as the child of a vfork()",
+		tid);
+}
+
 static int task_wait(struct task *k, int *ret, usec_t limit, struct error *err)
 {
 	struct waiting w = { .tid = k->tid };
@@ -188,10 +204,7 @@ static int task_wait(struct task *k, int *ret, usec_t limit, struct error *err)
 		return error_sys(err, -w.error, "waiting for thread %d",
 				 k->tid);
 	if (!news)
-		return error_set(
-			err, -EAGAIN,
-			"thread %d cannot be stopped now: it waits for something that cannot be interrupted, such as the child of a vfork()",
-			k->tid);
+		return still_going(k->tid, err);
 	if (WIFSTOPPED(*ret))
 		return 0;
 	k->gone = true;

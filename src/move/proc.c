@@ -40,6 +40,18 @@ int proc_read_link(pid_t pid, const char *what, char **ret, struct error *err)
 	return 0;
 }
 
+bool proc_has_memory(pid_t pid)
+{
+	char *text;
+	ssize_t n = proc_read(pid, "statm", &text, NULL);
+
+	if (n < 0)
+		return false;
+	n = strncmp(text, "0 ", 2);
+	free(text);
+	return n;
+}
+
 static const char *status_field(const char *text, const char *name)
 {
 	size_t n = strlen(name);

@@ -143,6 +143,9 @@ ssize_t proc_read_tasks(pid_t pid, pid_t **ret, struct error *err) must_check;
 /* Has any of its threads a child process?  *ret is one of them, or 0. */
 int proc_read_child(pid_t pid, pid_t *ret, struct error *err) must_check;
 
+/* Has it one still?  What ends gives it up before it is seen to be gone. */
+bool proc_has_memory(pid_t pid);
+
 /* A whole file of /proc/PID, as fresh text; what as in "task/7/comm". */
 ssize_t proc_read(pid_t pid, const char *what, char **ret,
 		  struct error *err) must_check;

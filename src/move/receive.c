@@ -491,6 +491,8 @@ int move_receive(const struct move_dest *dst, struct channel *ch,
 	free(v.exe);
 	io_close(&v.root);
 	frame_clear(&v.frame);
+	if (r < 0 && r != -ECANCELED && ret->outcome == MOVE_ABORTED)
+		frame_hear_out(ch);
 	channel_close(ch);
 	return r;
 }

@@ -14,14 +14,15 @@ int recheck_running(struct sending *s, struct error *err)
 	struct pollfd p = { .fd = s->pidfd, .events = POLLIN };
 	pid_t pid = s->src->pid;
 
-	if (poll(&p, 1, 0) > 0)
+	if (page_sender_alive(s->pages) && poll(&p, 1, 0) == 0)
+		return 0;
+	/* its memory goes first where it ends, and another one's comes by exec */
+	if (!proc_has_memory(pid) || poll(&p, 1, 0) > 0)
 		return error_set(err, -ESRCH, "process %d has exited", pid);
-	if (!page_sender_alive(s->pages))
-		return error_set(
-			err, -EBUSY,
-			"process %d has started another program (exec) during the move; move that",
-			pid);
-	return 0;
+	return error_set(
+		err, -EBUSY,
+		"process %d has started another program (exec) during the move; move that",
+		pid);
 }
 
 int recheck_children(struct sending *s, struct error *err)

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -156,6 +157,9 @@ static int restore_limits(struct landing *l, const Move__State *s,
 		uint64_t lim[2] = { s->rlimit[i]->soft, s->rlimit[i]->hard };
 		uint64_t at;
 
+		/* when all that wait are queued */
+		if (s->rlimit[i]->resource == RLIMIT_SIGPENDING)
+			continue;
 		r = landing_data(l, lim, sizeof(lim), &at, err);
 		/* a hard limit that is lower here stays */
 		if (r == 0)
@@ -293,6 +297,8 @@ int restore_state(struct landing *l, const Move__State *s,
 		r = landing_write_code(l, s->thread[0]->tid, err);
 	if (r == 0)
 		r = restore_threads(l, s, err);
+	if (r == 0)
+		r = restore_many_signals(l, s, err);
 	if (r == 0)
 		r = restore_timers(l, s, err);
 	if (r == 0)

@@ -59,6 +59,15 @@ int restore_state(struct landing *l, const Move__State *s,
 int restore_timers(struct landing *l, const Move__State *s,
 		   struct error *err) must_check;
 
+/*
+ * restore_signals.c: signals that wait, where they are too many for
+ * restore_thread_list(), and the mask of their numbers; own: of the leader, or
+ * of the process.
+ */
+uint64_t restore_by_leader(Move__Signal *const *s, size_t n, bool own);
+int restore_many_signals(struct landing *l, const Move__State *s,
+			 struct error *err) must_check;
+
 /* A thread's last steps, written into its slot. */
 int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 			const struct restore_ids *ids,

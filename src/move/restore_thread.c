@@ -131,8 +131,10 @@ static int put_mempolicy(struct list *q, const Move__Thread *t,
 
 /* tid 0: for the process.  Only a task itself may send itself any signal. */
 static int put_signals(struct list *q, Move__Signal *const *s, size_t n,
-		       int32_t pid, int32_t tid, struct error *err)
+		       bool own, int32_t pid, int32_t tid, struct error *err)
 {
+	uint64_t elsewhere = restore_by_leader(s, n, own);
+
 	for (size_t i = 0; i < n; i++) {
 		uint64_t at, signo;
 		siginfo_t info;
@@ -142,6 +144,8 @@ static int put_signals(struct list *q, Move__Signal *const *s, size_t n,
 			return error_set(err, -EPROTO, "malformed siginfo");
 		memcpy(&info, s[i]->info.data, sizeof(info));
 		signo = (uint64_t)info.si_signo;
+		if (elsewhere && elsewhere >> ((signo - 1) & 63) & 1)
+			continue;
 		r = landing_keep_data(q->l, &info, sizeof(info), &at, err);
 		if (r < 0)
 			return r;
@@ -154,6 +158,24 @@ static int put_signals(struct list *q, Move__Signal *const *s, size_t n,
 		q->call[q->nr - 1].must = 1; /* none is lost in silence */
 	}
 	return 0;
+}
+
+/* Of signals that wait, which counts those of the user's other processes. */
+static int put_limit(struct list *q, const Move__State *s, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->n_rlimit && r == 0; i++) {
+		uint64_t lim[2] = { s->rlimit[i]->soft, s->rlimit[i]->hard };
+		uint64_t at;
+
+		if (s->rlimit[i]->resource != RLIMIT_SIGPENDING)
+			continue;
+		r = landing_keep_data(q->l, lim, sizeof(lim), &at, err);
+		if (r == 0)
+			put(q, SYS_prlimit64, 0, RLIMIT_SIGPENDING, at, 0);
+	}
+	return r;
 }
 
 static int put_itimers(struct list *q, const Move__State *s, struct error *err)
@@ -398,9 +420,11 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	if (r == 0)
 		r = put_creds(&q, s, i, ids, err);
 	if (r == 0)
-		r = put_signals(&q, t->pending, t->n_pending, pid, t->tid, err);
+		r = put_signals(&q, t->pending, t->n_pending, i == 0, pid,
+				t->tid, err);
 	if (r == 0 && i == 0)
-		r = put_signals(&q, s->pending, s->n_pending, pid, 0, err);
+		r = put_signals(&q, s->pending, s->n_pending, true, pid, 0,
+				err);
 	put(&q, STUB_ARRIVE, box_word(l, offsetof(struct stub_box, ready)),
 	    s->n_thread, 0, 0);
 	put(&q, STUB_WAIT,
@@ -411,6 +435,8 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 		r = put_calm(&q, t, err);
 	/* the real-time class has none, and takes no other */
 	put(&q, SYS_prctl, PR_SET_TIMERSLACK, t->timer_slack, 0, 0);
+	if (r == 0 && i == 0)
+		r = put_limit(&q, s, err);
 	if (r == 0 && i == 0)
 		r = put_timers(&q, s, err);
 	if (i == 0 && timed)

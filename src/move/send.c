@@ -409,11 +409,23 @@ static int last_words(struct sending *s, int r, struct error *err)
 	return k;
 }
 
+/* What reads of it is told by /proc then, in its own words. */
+static int has_exited(pid_t pid, struct error *err)
+{
+	struct proc_status st;
+
+	if (proc_read_status(pid, &st, NULL) == 0 && st.state != 'Z' &&
+	    st.state != 'X')
+		return 0;
+	return error_set(err, -ESRCH, "process %d has exited", pid);
+}
+
 /* Whatever failed, it did because the process is not there any more? */
 static int explain(struct sending *s, int r, struct error *err)
 {
 	struct error why;
-	int gone = s->pages ? recheck_running(s, &why) : 0;
+	int gone = s->pages ? recheck_running(s, &why)
+			    : has_exited(s->src->pid, &why);
 
 	if (gone == 0)
 		return last_words(s, r, err);

@@ -220,7 +220,72 @@ int sockcap_socket(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	return inet ? cap_inet(sc, f, err) : cap_unix(sc, f, err);
 }
 
+static bool on_loopback(const void *address)
+{
+	const struct sockaddr_in *a = address;
+	const struct sockaddr_in6 *b = address;
+
+	if (a->sin_family == AF_INET)
+		return ntohl(a->sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&b->sin6_addr) ||
+	       (IN6_IS_ADDR_V4MAPPED(&b->sin6_addr) &&
+		b->sin6_addr.s6_addr[12] == 127);
+}
+
+static const Fds__Inet *stream_of(const struct fdscan_file *f)
+{
+	return f->msg && f->msg->kind_case == FDS__FILE__KIND_SOCKET &&
+			       f->msg->socket->kind_case ==
+				       FDS__SOCKET__KIND_INET &&
+			       f->msg->socket->type == SOCK_STREAM
+		       ? f->msg->socket->inet
+		       : NULL;
+}
+
+/* A port is at the same place in both families, one of which may be mapped. */
+static in_port_t port_of(const ProtobufCBinaryData *address)
+{
+	const struct sockaddr_in *sin = (const void *)address->data;
+
+	return address->len ? sin->sin_port : 0;
+}
+
+/* Its other end, or the listener by whom that is still to be accepted. */
+static bool leads_to(const Fds__Inet *a, const Fds__Inet *b)
+{
+	return port_of(&a->peer) == port_of(&b->local) &&
+	       (!b->peer.len || port_of(&a->local) == port_of(&b->peer));
+}
+
+/*
+ * A connection within this host leads to a process that does not come along,
+ * unless it is ours at both ends; one that is to be accepted, we wait for.
+ */
+static int check_local(struct fdscan *sc, struct fdscan_file *f,
+		       struct error *err)
+{
+	const Fds__Inet *m = stream_of(f), *other;
+
+	if (!m || !m->peer.len || !on_loopback(m->peer.data))
+		return 0;
+	if (tcpcap_state(f->copy) != TCP_ESTABLISHED)
+		return 0;
+	for (size_t i = 0; i < sc->nr_file; i++)
+		if ((other = stream_of(&sc->file[i])) && leads_to(m, other))
+			return 0;
+	return error_set(
+		err, sc->content ? -EAGAIN : -ENOTSUP,
+		"fd %d: connected within this host, port %u, to what is outside the process",
+		f->number, ntohs(port_of(&m->peer)));
+}
+
 int sockcap_finish(struct fdscan *sc, struct error *err)
 {
+	int r = 0;
+
+	for (size_t i = 0; i < sc->nr_file && r == 0; i++)
+		r = check_local(sc, &sc->file[i], err);
+	if (r < 0)
+		return r;
 	return sc->content ? tcpcap_settle(sc, err) : 0;
 }

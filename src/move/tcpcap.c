@@ -37,6 +37,14 @@ static int get_info(int fd, struct tcp_info *ti)
 	return getsockopt(fd, SOL_TCP, TCP_INFO, ti, &n) < 0 ? -errno : 0;
 }
 
+int tcpcap_state(int fd)
+{
+	struct tcp_info ti;
+	int r = get_info(fd, &ti);
+
+	return r < 0 ? r : ti.tcpi_state;
+}
+
 /* What packets can change; the process itself stands still. */
 struct progress {
 	int state, in, out, unsent;

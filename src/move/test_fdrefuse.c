@@ -1,6 +1,7 @@
 /* test_fdrefuse.c - descriptors that are not moved, and the reason given */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -22,6 +23,7 @@
 #include <cmocka.h>
 
 #include "core/scratch.h"
+#include "move/fds.pb-c.h"
 #include "move/test_fdmove.h"
 
 static char dir[SCRATCH_MAX];
@@ -203,9 +205,91 @@ static void refused(void **state)
 	}
 }
 
+/* ---- pipes that only a privilege makes that large ---- */
+
+#define LARGE (1 << 30) /* more than fs.pipe-max-size */
+
+static void small_make(void)
+{
+	int p[2];
+
+	CHECK(pipe(p) == 0 && write(p[1], "abc", 3) == 3);
+	fdt_put(p[0], 7);
+	fdt_put(p[1], 8);
+}
+
+static void small_verify(void)
+{
+	char buf[8];
+
+	CHECK(read(7, buf, sizeof(buf)) == 3 && !memcmp(buf, "abc", 3));
+	CHECK(write(8, "d", 1) == 1 && read(7, buf, 1) == 1 && *buf == 'd');
+}
+
+static void full_make(void)
+{
+	static char bytes[300000];
+
+	small_make();
+	CHECK(fcntl(8, F_SETPIPE_SZ, 1 << 20) == 1 << 20);
+	CHECK(write(8, bytes, sizeof(bytes)) == sizeof(bytes));
+}
+
+/* Takes the capability to exceed limits away, or gives it back. */
+static void use_resources(bool on)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct cap[2];
+	uint32_t bit = 1u << CAP_SYS_RESOURCE;
+
+	assert_int_equal(syscall(SYS_capget, &head, cap), 0);
+	cap[0].effective = on ? cap[0].permitted : cap[0].effective & ~bit;
+	assert_int_equal(syscall(SYS_capset, &head, cap), 0);
+}
+
+/* As if it had been so large at the source. */
+static int restore_large(const struct fdt_case *c, char *report, size_t size)
+{
+	unsigned char *blob;
+	Fds__Set *set;
+	size_t n;
+	int status;
+
+	fdt_capture(c, &blob, &n);
+	set = fds__set__unpack(NULL, n, blob);
+	assert_non_null(set);
+	assert_int_equal(set->n_pipe, 1);
+	set->pipe[0]->size = LARGE;
+	free(blob);
+	n = fds__set__get_packed_size(set);
+	blob = malloc(n);
+	assert_non_null(blob);
+	fds__set__pack(set, blob);
+	fds__set__free_unpacked(set, NULL);
+	status = fdt_restore(c, blob, n, report, size);
+	free(blob);
+	return status;
+}
+
+static void large_pipe(void **state)
+{
+	const struct fdt_case fits = { small_make, small_verify };
+	const struct fdt_case full = { full_make, small_verify };
+	char report[512] = "";
+
+	use_resources(false);
+	assert_int_equal(restore_large(&fits, report, sizeof(report)), 0);
+	assert_int_not_equal(restore_large(&full, report, sizeof(report)), 0);
+	use_resources(true);
+	assert_non_null(strstr(report, "too many pipes"));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(refused) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refused),
+		cmocka_unit_test(large_pipe),
+	};
 
 	scratch_dir(dir, "/tmp");
 	return cmocka_run_group_tests_name("fdrefuse", tests, NULL, NULL);

@@ -7,8 +7,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "move/frame.h"
 
@@ -170,12 +173,43 @@ static void test_pages(void **state)
 	assert_int_equal(check_pages(2, UINT64_MAX, 3), -EPROTO);
 }
 
+/* Who still sends when the other end gives up must come to hear why. */
+static void test_heard_out(void **state)
+{
+	static char much[8 << 20];
+	struct frame f = { 0 };
+	struct error err;
+	struct channel *ch;
+	int sv[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
+	if (fork() == 0) {
+		close(sv[0]);
+		ch = channel_from_fd(sv[1]);
+		frame_send_abort(ch, "because");
+		frame_hear_out(ch);
+		_exit(0);
+	}
+	close(sv[1]);
+	ch = channel_from_fd(sv[0]);
+	assert_int_equal(channel_write(ch, much, sizeof(much)), 0);
+	assert_int_equal(frame_recv(ch, &f, &err), -ECANCELED);
+	assert_string_equal(err.text, "because");
+	frame_clear(&f);
+	channel_close(ch);
+	wait(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_abort),
-		cmocka_unit_test(test_damage),	   cmocka_unit_test(test_end),
-		cmocka_unit_test(test_ranges),	   cmocka_unit_test(test_lack),
+		cmocka_unit_test(test_heard_out),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_lack),
 		cmocka_unit_test(test_pages),
 	};
 

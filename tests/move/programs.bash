@@ -44,6 +44,7 @@ check-settings
 check-settings mdwe
 check-shared
 check-signals
+check-signals many
 check-sigwait
 check-sleeps
 check-socketpairs

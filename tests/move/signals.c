@@ -4,12 +4,14 @@
  * Signals that nobody may take yet wait through the moves: sent to the
  * process, sent to one thread, queued with values.  At the end each is taken
  * once, in order, with what it carried.
+ *
+ *	signals [many]	some, or thousands
  */
 #include <signal.h>
 
 #include "check.h"
 
-#define QUEUED 20
+static int queued = 20, of_thread = 3;
 
 static volatile sig_atomic_t delivered;
 static pthread_barrier_t barrier;
@@ -108,8 +110,8 @@ static void *run(void *arg)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	for (int i = 0; i < 3; i++) {
-		union sigval v = { .sival_int = id * 100 + i };
+	for (int i = 0; i < of_thread; i++) {
+		union sigval v = { .sival_int = id * 10000 + i };
 
 		CHECK(pthread_sigqueue(pthread_self(), SIGRTMIN + 5, v) == 0);
 	}
@@ -125,8 +127,8 @@ static void *run(void *arg)
 	CHECK(!memcmp(&now, &own, 8), "mask of thread %d", id);
 	take(SIGUSR2, SI_USER, 0); /* glibc says so for SI_TKILL */
 	take_none(SIGUSR2);
-	for (int i = 0; i < 3; i++)
-		take(SIGRTMIN + 5, SI_QUEUE, id * 100 + i);
+	for (int i = 0; i < of_thread; i++)
+		take(SIGRTMIN + 5, SI_QUEUE, id * 10000 + i);
 	take_none(SIGRTMIN + 5);
 	return NULL;
 }
@@ -141,11 +143,15 @@ static void check_pending(void)
 	CHECK(!sigismember(&set, SIGUSR2) && !sigismember(&set, SIGRTMIN + 5));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t t[3];
 	sigset_t all;
 
+	if (argc > 1) {
+		queued = 1500;
+		of_thread = 700;
+	}
 	set_dispositions();
 	sigfillset(&all);
 	sigdelset(&all, SIGINT);
@@ -157,8 +163,8 @@ int main(void)
 	pthread_barrier_wait(&barrier);
 	CHECK(kill(getpid(), SIGUSR1) == 0);
 	CHECK(kill(getpid(), SIGUSR1) == 0); /* merges with the first */
-	queue(SIGRTMIN + 3, QUEUED, 5000);
-	queue(SIGRTMIN + 4, QUEUED, 6000);
+	queue(SIGRTMIN + 3, queued, 5000);
+	queue(SIGRTMIN + 4, queued, 6000);
 	check_ready();
 	if (check_sabotaged())
 		take(SIGRTMIN + 3, SI_QUEUE, 5000);
@@ -171,7 +177,7 @@ int main(void)
 		check_join(t[i]);
 	take(SIGUSR1, SI_USER, 0);
 	take_none(SIGUSR1);
-	for (int i = 0; i < QUEUED; i++) {
+	for (int i = 0; i < queued; i++) {
 		take(SIGRTMIN + 3, SI_QUEUE, 5000 + i);
 		take(SIGRTMIN + 4, SI_QUEUE, 6000 + i);
 	}

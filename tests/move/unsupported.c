@@ -403,6 +403,58 @@ static void make_other(void)
 	CHECK(fd >= 0);
 }
 
+/* A connection over loopback to a process that is no child. */
+static void make_local(void)
+{
+	struct sockaddr_in at;
+	int listener = check_listen(&at), status;
+	char c;
+
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	child = fork();
+	CHECK(child >= 0);
+	if (child == 0) {
+		if (fork() > 0)
+			_exit(0);
+		close(fd);
+		fd = accept(listener, NULL, NULL);
+		while (read(fd, &c, 1) == 1 && write(fd, &c, 1) == 1)
+			;
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	child = 0;
+	close(listener);
+	CHECK(connect(fd, (void *)&at, sizeof(at)) == 0);
+}
+
+static void use_local(void)
+{
+	char c = 'x';
+
+	CHECK(write(fd, &c, 1) == 1 && read(fd, &c, 1) == 1 && c == 'x');
+}
+
+/* A descriptor under way, which nobody takes. */
+static void make_passing(void)
+{
+	char room[CMSG_SPACE(sizeof(int))] = { 0 }, c = 'x';
+	struct iovec iov = { &c, 1 };
+	struct msghdr m = { .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = room,
+			    .msg_controllen = sizeof(room) };
+	struct cmsghdr *cm = CMSG_FIRSTHDR(&m);
+	int pair[2];
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+	cm->cmsg_level = SOL_SOCKET;
+	cm->cmsg_type = SCM_RIGHTS;
+	cm->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(cm), &pair[0], sizeof(int));
+	CHECK(sendmsg(pair[0], &m, 0) == 1);
+}
+
 static const struct thing things[] = {
 	{ "io_uring", "io_uring", make_io_uring, use_io_uring, use_nothing },
 	{ "inotify", "inotify", make_inotify, use_inotify, use_nothing },
@@ -433,6 +485,10 @@ static const struct thing things[] = {
 	{ "urgent", "urgent byte", make_urgent, use_nothing, finish_urgent },
 	{ "behind-urgent", "behind an urgent", make_behind, use_nothing,
 	  finish_behind },
+	{ "local-peer", "connected within this host", make_local, use_local,
+	  use_nothing },
+	{ "passing", "descriptors are being passed", make_passing, use_nothing,
+	  use_nothing },
 	{ "child", "child", make_child, use_child, finish_child },
 };
 
