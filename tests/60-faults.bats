@@ -32,6 +32,18 @@ strike() { # OPTION...
 	strike --action cut --points $points
 }
 
+@test "an engine that hangs keeps its process still for seconds, and then for no longer" {
+	local points=source-frozen,source-sent,dest-threads,dest-ready,source-held,source-recorded,dest-commit
+	[ -z "${STINT_LONG:-}" ] || points=all
+	strike --action stop --points $points
+}
+
+@test "an engine that hangs in a job's move keeps its rank still for seconds" {
+	timeout 900 "$BATS_TEST_DIRNAME/mpi/faults.py" --job count \
+		source-captured:source-engine:stop dest-state:dest-engine:stop \
+		source-recorded:source-engine:stop dest-commit:dest-engine:stop 3>&-
+}
+
 @test "parties of an MPI job's move are struck: one copy, or a reason, and ps knows" {
 	local cases="source-unplugged:source-engine:kill
 		dest-commit:dest-engine:kill dest-state:new-keeper:kill

@@ -129,12 +129,15 @@ int keeper_engine_ask(int sock, struct keeper_note *note, int fd, int *ret_fd,
 			      : 0;
 }
 
+/* In an engine and its watch (move/watch.h), whose parent is another one. */
+static pid_t engine_keeper;
+
 void keeper_engine_hurry(bool on)
 {
 	if (on)
-		hurry_begin(getppid());
+		hurry_begin(engine_keeper);
 	else
-		hurry_end(getppid());
+		hurry_end(engine_keeper);
 }
 
 void keeper_engine_result(int sock, int code, const struct move_report *report,
@@ -320,6 +323,7 @@ static void become_engine(struct keeper *k, pid_t keeper, int keep)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != keeper)
 		_exit(1);
+	engine_keeper = keeper;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	io_close(&k->listen_fd);

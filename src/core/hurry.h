@@ -4,7 +4,9 @@
  * A move is a relay of short steps in several processes; while it hands over,
  * the moved process stands still.  On a busy host each step would wait some
  * milliseconds for its turn.  So whoever takes part is put into the real-time
- * class for the freeze, a few milliseconds in all, and then put back.
+ * class for the freeze, a few milliseconds in all, and then put back: only for
+ * work that is known to be short, never to send what may be much, and by
+ * somebody else if it takes longer after all (move/watch.h).
  *
  * It needs CAP_SYS_NICE, and on a kernel with RT_GROUP_SCHED a share of
  * real-time in each cgroup (cpu.rt_runtime_us).  Where there is none, the nice

@@ -98,15 +98,23 @@ void frame_set_link(struct channel *ch)
 		{ IPPROTO_TCP, TCP_KEEPCNT, 4 },
 		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 10000 },
 	};
-	struct timeval limit = { .tv_sec = FRAME_PATIENCE };
 	int fd = channel_fd(ch);
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
 		(void)setsockopt(fd, options[i].level, options[i].name,
 				 &options[i].value, sizeof(int));
 	move_prepare_socket(fd);
-	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	frame_set_patience(ch, FRAME_PATIENCE * USEC_PER_SEC);
+}
+
+void frame_set_patience(struct channel *ch, usec_t limit)
+{
+	struct timeval tv = { .tv_sec = limit / USEC_PER_SEC,
+			      .tv_usec = limit % USEC_PER_SEC };
+	int fd = channel_fd(ch);
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 }
 
 /* A limit of the socket shows as EAGAIN, which means another thing to us. */

@@ -37,6 +37,7 @@
 
 #include "core/channel.h"
 #include "core/error.h"
+#include "core/units.h"
 
 #define FRAME_VERSION	 7
 #define FRAME_HEAD_SIZE	 24
@@ -108,6 +109,8 @@ struct frame {
  */
 #define FRAME_PATIENCE 30
 void frame_set_link(struct channel *ch);
+/* From now on nothing is waited for longer than that. */
+void frame_set_patience(struct channel *ch, usec_t limit);
 
 /* One frame of the pieces iov[0..n), n <= 8. */
 int frame_send(struct channel *ch, enum frame_type type,

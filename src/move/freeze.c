@@ -180,6 +180,7 @@ int freeze_send(struct sending *s, struct error *err)
 	int r;
 
 	tracee_look(s->tracee);
+	send_limit(s);
 	s->frozen = send_now();
 	/* before, as the parent of a vfork() does not stop */
 	r = s->lacking ? what_lacks(s, err) : recheck_children(s, err);
@@ -198,6 +199,9 @@ int freeze_send(struct sending *s, struct error *err)
 		r = send_last_pages(s, err);
 	pages = send_now();
 	s->throttling = false;
+	/* What follows is short, however much that was. */
+	if (r == 0 && s->method != TRACK_NONE)
+		r = send_hurry_both(s, true, err);
 	if (r == 0)
 		r = send_fds(s, err);
 	if (r == 0)
@@ -221,5 +225,6 @@ void freeze_undo(struct sending *s)
 	fds_release(s->fds);
 	if (s->tracee)
 		tracee_resume(s->tracee);
+	send_unwatched(s);
 	send_hurry(s, false);
 }

@@ -19,6 +19,7 @@
 #include "core/xalloc.h"
 #include "move/move.h"
 #include "move/proc.h"
+#include "move/watch.h"
 
 /*
  * A thread that does not stop within that time waits for something that no
@@ -348,8 +349,10 @@ static void forget_gone(struct tracee *t)
 
 int tracee_stop_leader(struct tracee *t, struct error *err)
 {
-	int r = task_seize(t, t->pid, err);
+	int r;
 
+	watch_stands(t->watch, true);
+	r = task_seize(t, t->pid, err);
 	if (r > 0)
 		r = task_take_stop(t, &t->task[0], err);
 	else if (r == 0)
@@ -448,6 +451,7 @@ int tracee_stop(struct tracee *t, struct error *err)
 	size_t done = 0;
 	int r;
 
+	watch_stands(t->watch, true);
 	while ((r = seize_new(t, err)) > 0) {
 		for (; done < t->nr; done++)
 			if ((r = task_take_stop(t, &t->task[done], err)) < 0)
@@ -498,6 +502,7 @@ void tracee_resume(struct tracee *t)
 			tracee_resume_call(t, i);
 		task_leave(&t->task[i]);
 	}
+	watch_stands(t->watch, false);
 	for (size_t i = t->nr; i-- > 0;)
 		if (t->task[i].seized)
 			task_leave_late(&t->task[i]);

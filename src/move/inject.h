@@ -48,9 +48,10 @@ struct tracee {
 	pid_t pid;
 	struct task *task; /* task[0] is the leader when stopped */
 	size_t nr, cap;
-	int stop_sig;  /* with which lists end */
-	bool hurry;    /* while they stand still: see core/hurry.h */
-	uint64_t area; /* landing area, or 0 */
+	int stop_sig;	     /* with which lists end */
+	bool hurry;	     /* while they stand still: see core/hurry.h */
+	struct watch *watch; /* knows when they stand still; NULL: nobody */
+	uint64_t area;	     /* landing area, or 0 */
 	size_t area_size;
 	uint64_t vdso, vdso_end; /* once the area is mapped */
 	bool leave_vdso;	 /* stop threads outside of it, if they can */

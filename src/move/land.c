@@ -19,18 +19,20 @@
 #include "move/fds.h"
 #include "move/move.h"
 #include "move/proc.h"
+#include "move/watch.h"
 
 /* So often who waits for L or F looks whether they live, and get anywhere. */
 #define PATIENCE_MSEC 30
 
 /*
- * They take longer than a freeze may.  Where real-time is shared out by group
+ * L and F take longer than a freeze may.  Where real-time is shared out by group
  * (RT_GROUP_SCHED) theirs can have none left for the rest of a second, by the
  * work of one process or a pause of the machine; without it they go on at once.
  */
-static void landing_calm(const struct landing *l)
+void landing_calm(const struct landing *l)
 {
-	if (!l->hurried)
+	/* L's threads have put themselves back when they were released */
+	if (!l->hurried || l->released)
 		return;
 	move_calm(l->pid);
 	hurry_end(l->helper);
@@ -210,6 +212,8 @@ void landing_destroy(struct landing *l, bool keep)
 {
 	if (!l)
 		return;
+	landing_hurry(l, false);
+	watch_stop(l->watch);
 	if (!keep && l->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, l->pidfd, SIGKILL, NULL, 0);
 	io_close(&l->pidfd);
@@ -349,14 +353,6 @@ int landing_flush(struct landing *l, struct error *err)
 	landing_go(l);
 	r = wait_word(l, &l->box->done, l->box->request, err);
 	return r < 0 ? r : check_calls(l, n, err);
-}
-
-/* L's threads put themselves back when they are released. */
-void landing_hurry(struct landing *l)
-{
-	l->hurried = true;
-	hurry_begin(l->helper);
-	hurry_begin(l->pid);
 }
 
 int landing_start(struct landing *l, uint64_t next, struct error *err)

@@ -52,7 +52,10 @@ struct landing {
 		int flags, fd;
 	} * file;
 	size_t nr_files, cap_files;
-	bool hurried;	       /* by landing_hurry() */
+	struct watch *watch; /* of the engine */
+	bool hurried;	     /* by landing_hurry() */
+	usec_t hurried_since;
+	bool released;
 	enum helper_left left; /* of F's part */
 	struct fds_lock *lock; /* that L is to take, of its descriptors */
 	size_t nr_locks;
@@ -98,10 +101,27 @@ int landing_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
 int landing_flush(struct landing *l, struct error *err) must_check;
 
 /*
- * The freeze has begun: L and F go ahead of others (core/hurry.h), unless they
- * take too long for that.
+ * landwatch.c: somebody looks after this engine from now on (watch.h), since
+ * the copy stands still for as long as the engine has not released it.
  */
-void landing_hurry(struct landing *l);
+int landing_watch(struct landing *l, struct error *err) must_check;
+enum landing_stage {
+	LANDING_STANDS = 1, /* the copy is complete */
+	LANDING_ASKS,	    /* for the source's word */
+	LANDING_COMMITTED,  /* which has come */
+	LANDING_RELEASED,
+};
+void landing_stage(struct landing *l, enum landing_stage stage);
+
+/*
+ * The freeze has begun (on): all who take part here go ahead of others
+ * (core/hurry.h), unless they take too long for that.
+ */
+void landing_hurry(struct landing *l, bool on);
+/* Called now and then: nobody is ahead for too long. */
+void landing_hurry_bound(struct landing *l);
+/* L and F are not ahead any more. */
+void landing_calm(const struct landing *l);
 
 /* The last list: from its end L goes on with the calls at that address. */
 int landing_start(struct landing *l, uint64_t next,

@@ -12,6 +12,7 @@
 #include "core/xalloc.h"
 #include "move/inject.h"
 #include "move/land.h"
+#include "move/watch.h"
 
 void landing_end(struct landing *l, enum wait_form form, uint64_t *here,
 		 uint64_t there, int64_t until, int64_t at_least)
@@ -89,7 +90,11 @@ void landing_release_box(struct stub_box *box)
 
 void landing_release(struct landing *l)
 {
+	/* its threads put themselves back to what they were, and nobody else */
+	watch_hurried(l->watch, l->hurried, 0, 0);
+	l->released = true;
 	landing_release_box(l->box);
+	landing_stage(l, LANDING_RELEASED);
 }
 
 int move_release(int fd, struct error *err)

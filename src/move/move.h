@@ -17,7 +17,8 @@
  *     destination's copy may run.
  *
  * Both functions block until the move is over, and say in report->outcome
- * how it ended; run each in a process of its own, which may be killed.
+ * how it ended; run each in a process of its own, which may be killed, and is
+ * if it hangs while the process stands still (watch.h).
  *
  * A move in short (examples/moveone.c is one, in a page of code)
  *   - The destination makes an init in a new pid namespace, in which the

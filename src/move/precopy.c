@@ -20,17 +20,14 @@
 #define ROUNDS_MOST	   40
 #define PAGES_ENOUGH	   128
 #define LAST_ROUNDS	   3
+#define LONGEST_TIMES	   6	/* what all rounds may be */
 #define BASE_USEC	   1500 /* downtime that does not depend on size */
 #define THREAD_USEC	   40
-#define CONTENT_RATE	   120	/* bytes of queues a microsecond, doc/21 */
+#define CONTENT_RATE	   120 /* bytes of queues a microsecond, doc/21 */
+#define HURRY_WORK	   (10 * USEC_PER_MSEC)
 #define LONG_ROUND	   2048 /* pages: enough to measure the link by */
 #define STOP_AND_COPY_RATE 500	/* bytes a microsecond */
 #define PAGEMAP_RATE	   40	/* entries a microsecond, of holes as well */
-
-struct round {
-	uint64_t pages;
-	usec_t time;
-};
 
 /* Files count as the pages that they would fill. */
 static uint64_t sent_pages(const struct sending *s)
@@ -100,10 +97,10 @@ static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
 	return r;
 }
 
-static int run_round(struct sending *s, struct round *ret, struct error *err)
+static int run_round(struct sending *s, struct error *err)
 {
 	uint64_t before = sent_pages(s);
-	usec_t start = send_now();
+	usec_t time, start = send_now();
 	unsigned nr = ++s->report->rounds;
 	int r = recheck_running(s, err);
 
@@ -115,27 +112,31 @@ static int run_round(struct sending *s, struct round *ret, struct error *err)
 		r = sync_opened(s, nr, err);
 	if (r < 0)
 		return r;
-	ret->pages = sent_pages(s) - before;
-	ret->time = send_now() - start;
-	if (ret->pages >= LONG_ROUND)
-		s->bytes_per_us = (double)ret->pages * FRAME_PAGE /
-				  (double)(ret->time + 1);
+	s->round_pages = sent_pages(s) - before;
+	time = send_now() - start;
+	if (s->round_pages >= LONG_ROUND)
+		s->bytes_per_us = (double)s->round_pages * FRAME_PAGE /
+				  (double)(time + 1);
 	else
-		s->scan_time = ret->time;
+		s->scan_time = time;
 	send_progress(s, "round %u: %llu pages in %.1f ms", nr,
-		      (unsigned long long)ret->pages, (double)ret->time / 1000);
+		      (unsigned long long)s->round_pages, (double)time / 1000);
 	return move_fault(MF_SOURCE_ROUND, err);
 }
 
-/* How long would it stand still if it were frozen now? */
-static usec_t predict(const struct sending *s, const struct round *last,
-		      unsigned threads)
+/* How long as many pages as in the last round would take. */
+static usec_t predict_pages(const struct sending *s)
 {
 	double rate = s->bytes_per_us > 0 ? s->bytes_per_us : 1000;
 
+	return (usec_t)((double)s->round_pages * FRAME_PAGE / rate);
+}
+
+/* How long would it stand still if it were frozen now? */
+static usec_t predict(const struct sending *s, unsigned threads)
+{
 	return BASE_USEC + THREAD_USEC * (usec_t)threads + s->scan_time +
-	       (usec_t)(fds_content(s->fds) / CONTENT_RATE) +
-	       (usec_t)((double)last->pages * FRAME_PAGE / rate);
+	       (usec_t)(fds_content(s->fds) / CONTENT_RATE) + predict_pages(s);
 }
 
 /* Every entry of pagemap is read, but for mappings that have no page at all. */
@@ -178,55 +179,71 @@ static int stop_and_copy(struct sending *s, struct error *err)
 	return track_trees(s, err);
 }
 
-static int rounds(struct sending *s, struct round *ret, struct error *err)
+/*
+ * Where each round is a little shorter than the one before there may be many:
+ * all of them together send no more than some times the longest.
+ */
+static int rounds(struct sending *s, struct error *err)
 {
-	uint64_t best = UINT64_MAX;
+	uint64_t best = UINT64_MAX, most = 0, sum = 0;
 	unsigned useless = 0;
 	int r;
 
-	while ((r = run_round(s, ret, err)) == 0) {
-		if (ret->pages <= PAGES_ENOUGH && s->report->rounds > 1)
+	while ((r = run_round(s, err)) == 0) {
+		uint64_t n = s->round_pages;
+
+		if (n <= PAGES_ENOUGH && s->report->rounds > 1)
 			break;
-		useless = ret->pages > best - best / 8 ? useless + 1 : 0;
-		if (ret->pages < best)
-			best = ret->pages;
-		if (useless == 2 || s->report->rounds == ROUNDS_MOST)
+		useless = n > best - best / 8 ? useless + 1 : 0;
+		best = n < best ? n : best;
+		most = n > most ? n : most;
+		sum += n;
+		if (useless == 2 || sum > LONGEST_TIMES * most ||
+		    s->report->rounds >= ROUNDS_MOST)
 			break;
 	}
 	return r;
 }
 
-/* 0: it fits, or nobody asked. */
-static int over_budget(struct sending *s, const struct round *last,
-		       struct error *err)
+static int is_over(const struct sending *s, usec_t time, struct error *err)
+{
+	if (!s->src->budget || time <= s->src->budget)
+		return 0;
+	return error_set(
+		err, -EDQUOT,
+		"it would stand still for %.1f ms, over the budget of %.1f ms (%llu pages are written between rounds)",
+		(double)time / 1000, (double)s->src->budget / 1000,
+		(unsigned long long)s->round_pages);
+}
+
+static int set_predicted(struct sending *s, struct error *err)
 {
 	struct proc_status st;
 	int r = proc_read_status(s->src->pid, &st, err);
 
-	if (r < 0)
-		return r;
-	s->report->predicted = predict(s, last, st.threads);
-	if (s->src->budget && s->report->predicted > s->src->budget)
-		return error_set(
-			err, -EDQUOT,
-			"it would stand still for %.1f ms, over the budget of %.1f ms (%llu pages are written between rounds)",
-			(double)s->report->predicted / 1000,
-			(double)s->src->budget / 1000,
-			(unsigned long long)last->pages);
-	return 0;
+	if (r == 0)
+		s->report->predicted = predict(s, st.threads);
+	return r;
+}
+
+/* 0: it fits, or nobody asked. */
+static int over_budget(struct sending *s, struct error *err)
+{
+	int r = set_predicted(s, err);
+
+	return r < 0 ? r : is_over(s, s->report->predicted, err);
 }
 
 /* Try once more with the process slowed down. */
-static int throttled_rounds(struct sending *s, struct round *last,
-			    struct error *err)
+static int throttled_rounds(struct sending *s, struct error *err)
 {
 	int r;
 
 	send_progress(s, "%s: slowing it down", err->text);
 	throttle_start(s);
-	r = rounds(s, last, err);
+	r = rounds(s, err);
 	if (r == 0)
-		r = over_budget(s, last, err);
+		r = over_budget(s, err);
 	/* the last round, too, has to be short */
 	if (r < 0)
 		throttle_stop(s);
@@ -234,64 +251,70 @@ static int throttled_rounds(struct sending *s, struct round *last,
 }
 
 /*
- * Once more what is slow to read, and what was written meanwhile; ahead of
- * others already, since whoever waits for its turn finds the more to send.
+ * What was written meanwhile; ahead of others already if it is little, since
+ * whoever waits for its turn finds the more to send.  Much of it would take all
+ * the time in which anybody may be ahead, and is sent by turns.
  */
-static int last_rounds(struct sending *s, struct round *ret, struct error *err)
+static int last_rounds(struct sending *s, struct error *err)
 {
+	uint64_t before;
 	unsigned n = 0;
 	int r;
 
-	send_hurry(s, true);
-	r = frame_send_u64(s->ch, FRAME_HURRY, true, err);
 	do {
+		before = s->round_pages;
+		r = send_hurry_both(s, predict_pages(s) <= HURRY_WORK, err);
 		if (r == 0)
-			r = run_round(s, ret, err);
-	} while (r == 0 && (ret->pages > PAGES_ENOUGH || s->lacking) &&
-		 ++n < LAST_ROUNDS);
-	return r;
+			r = run_round(s, err);
+	} while (r == 0 && ++n < LAST_ROUNDS &&
+		 (s->lacking || (s->round_pages > PAGES_ENOUGH &&
+				 s->round_pages < before - before / 8)));
+	if (r == 0)
+		r = set_predicted(s, err);
+	/* it may write more than it did when it was last asked */
+	return r < 0 ? r : is_over(s, predict_pages(s), err);
 }
 
 int precopy_run(struct sending *s, struct error *err)
 {
-	struct round last = { 0 };
 	int r;
 
+	page_sender_on_flush(s->pages, send_tick, s);
 	if (s->method == TRACK_NONE)
 		return stop_and_copy(s, err);
-	page_sender_on_flush(s->pages, throttle_tick, s);
-	r = rounds(s, &last, err);
+	r = rounds(s, err);
 	if (r == 0)
-		r = over_budget(s, &last, err);
+		r = over_budget(s, err);
 	if (r == -EDQUOT && s->src->throttle)
-		r = throttled_rounds(s, &last, err);
+		r = throttled_rounds(s, err);
 	return r;
 }
 
 int precopy_last(struct sending *s, struct error *err)
 {
-	struct round last;
 	int r;
 
 	if (s->method == TRACK_NONE)
 		return sync_opened(s, 0, err);
+	/* once more what is slow to read */
 	s->read_advice = true;
-	r = last_rounds(s, &last, err);
+	r = run_round(s, err);
+	if (r == 0)
+		r = last_rounds(s, err);
 	throttle_stop(s);
 	return r;
 }
 
 int precopy_again(struct sending *s, struct error *err)
 {
-	struct round last;
 	int r;
 
 	if (s->method == TRACK_NONE) {
 		r = track_trees(s, err);
 		return r < 0 ? r : sync_opened(s, 0, err);
 	}
-	r = frame_send_u64(s->ch, FRAME_HURRY, false, err);
+	r = send_hurry_both(s, false, err);
 	if (r == 0)
-		r = run_round(s, &last, err);
-	return r < 0 ? r : last_rounds(s, &last, err);
+		r = run_round(s, err);
+	return r < 0 ? r : last_rounds(s, err);
 }

@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "core/hurry.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/capture.h"
@@ -45,7 +44,7 @@ struct receiving {
 	struct lacks lacks;	 /* since the last SYNC */
 	struct restart *restart; /* threads that we see off */
 	struct frame frame;
-	bool done, ready, hurried;
+	bool done, ready;
 	const Move__File *checked; /* the last in this MAP, */
 	int check;		   /* with that result */
 	struct error check_why;
@@ -146,6 +145,8 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 			    spec.clocks.monotonic != here.monotonic ||
 			    spec.clocks.boottime != here.boottime;
 	r = landing_create(v->dst, &spec, &v->landing, err);
+	if (r == 0)
+		r = landing_watch(v->landing, err);
 	if (r == 0)
 		r = place_begin(v->landing, err);
 	if (r == 0)
@@ -330,23 +331,10 @@ static int receive_fds(struct receiving *v, struct error *err)
 /* It is about to stand still (on); or it is over, or was in vain. */
 static void receive_hurry(struct receiving *v, bool on)
 {
-	const struct move_dest_ops *ops = v->dst->ops;
-
-	if (on && !v->hurried) {
-		/* what cannot be done yet may be then */
+	/* what cannot be done yet may be then */
+	if (on)
 		(void)!prepare(v, &(struct error)ERROR_INIT);
-		hurry_guard();
-		hurry_begin(0);
-		landing_hurry(v->landing);
-		v->hurried = true;
-	} else if (!on && v->hurried) {
-		hurry_end(0);
-		v->hurried = false;
-	} else {
-		return;
-	}
-	if (ops->hurry)
-		ops->hurry(v->dst->ctx, on);
+	landing_hurry(v->landing, on);
 }
 
 static bool needs_landing(enum frame_type type)
@@ -407,6 +395,8 @@ static int receive_all(struct receiving *v, struct error *err)
 		r = frame_recv(v->ch, &v->frame, err);
 		if (r == 0)
 			r = receive_frame(v, err);
+		if (v->landing)
+			landing_hurry_bound(v->landing);
 	}
 	return r;
 }
@@ -429,8 +419,10 @@ static int receive_commit(struct receiving *v, struct error *err)
 {
 	const struct move_dest_ops *ops = v->dst->ops;
 	uint64_t epoch = v->hello->epoch;
-	int r = move_fault(MF_DEST_LANDED, err);
+	int r;
 
+	landing_stage(v->landing, LANDING_STANDS);
+	r = move_fault(MF_DEST_LANDED, err);
 	v->report->pid = v->landing->pid;
 	v->report->threads = (unsigned)v->state->n_thread;
 	if (r == 0 && ops->landed)
@@ -443,9 +435,12 @@ static int receive_commit(struct receiving *v, struct error *err)
 	v->restart = restart_begin(v->landing, v->state);
 	if (r == 0)
 		r = move_fault(MF_DEST_READY, err);
+	landing_stage(v->landing, LANDING_ASKS);
 	if (r == 0)
 		r = frame_expect_u64(v->ch, &v->frame, FRAME_COMMIT, epoch,
 				     err);
+	if (r == 0)
+		landing_stage(v->landing, LANDING_COMMITTED);
 	if (r == 0)
 		r = move_fault(MF_DEST_COMMIT, err);
 	if (r == 0 && ops->committed)
@@ -458,7 +453,7 @@ static int receive_commit(struct receiving *v, struct error *err)
 		r = move_fault(MF_DEST_RUNNING, NULL);
 	(void)r;
 	/* who is seen off takes its time, and keeps nobody from running */
-	receive_hurry(v, false);
+	landing_hurry(v->landing, false);
 	restart_finish(v->restart);
 	return 0;
 }
@@ -478,7 +473,6 @@ int move_receive(const struct move_dest *dst, struct channel *ch,
 		r = receive_all(&v, err);
 	if (r == 0)
 		r = receive_commit(&v, err);
-	receive_hurry(&v, false);
 	restart_end(v.restart);
 	if (r < 0 && v.ready && r != -ECANCELED)
 		ret->outcome = MOVE_UNDECIDED;

@@ -29,6 +29,7 @@
 struct scan {
 	int fd;
 	bool reading;
+	struct watch *watch; /* or NULL */
 	union {
 		struct page_region region[SCAN_REGIONS];
 		uint64_t entry[ENTRIES];
@@ -61,6 +62,12 @@ struct scan *scan_open(pid_t pid, bool reading, struct error *err)
 	return s;
 }
 
+void scan_watched(struct scan *s, struct watch *w)
+{
+	if (s)
+		s->watch = w;
+}
+
 void scan_close(struct scan *s)
 {
 	if (!s)
@@ -82,6 +89,7 @@ static int scan_walk(struct scan *s, struct pm_scan_arg *a, uint64_t but,
 	while (a->start < a->end) {
 		int n = ioctl(s->fd, PAGEMAP_SCAN, a), r = 0;
 
+		watch_beat(s->watch);
 		if (n < 0)
 			return errno == EPERM
 				       ? -EPERM
@@ -129,6 +137,7 @@ static int read_runs(struct scan *s, uint64_t start, uint64_t end, uint64_t of,
 				  8 * (want < ENTRIES ? want : ENTRIES),
 				  (off_t)(start / PAGE * 8));
 
+		watch_beat(s->watch);
 		if (n < 8)
 			return error_sys(err, n < 0 ? -errno : -ESRCH,
 					 "reading pagemap");

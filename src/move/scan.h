@@ -13,12 +13,15 @@
 
 #include "core/error.h"
 #include "move/uapi.h"
+#include "move/watch.h"
 
 struct scan;
 
 /* reading: as kernels without the ioctl have to. */
 struct scan *scan_open(pid_t pid, bool reading, struct error *err) must_check;
 void scan_close(struct scan *s);
+/* w hears of each piece that was read; see watch.h. */
+void scan_watched(struct scan *s, struct watch *w);
 
 typedef int scan_fn(void *arg, uint64_t start, uint64_t end, struct error *err);
 

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "core/clock.h"
-#include "core/hurry.h"
 #include "core/io.h"
 #include "move/check.h"
 #include "move/fault.h"
@@ -53,24 +52,6 @@ void send_progress(struct sending *s, const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	s->src->progress(s->src->ctx, line);
-}
-
-void send_hurry(struct sending *s, bool on)
-{
-	const struct move_source_ops *ops = s->src->ops;
-
-	if (on == s->hurried)
-		return;
-	s->hurried = on;
-	if (on) {
-		hurry_guard();
-		hurry_begin(0);
-	} else {
-		hurry_end(0);
-	}
-	s->tracee->hurry = on && ops && ops->hurry;
-	if (ops && ops->hurry)
-		ops->hurry(s->src->ctx, on);
 }
 
 static bool may_pass(int r)
@@ -112,6 +93,8 @@ static int send_check(struct sending *s, struct error *err)
 	if (s->pidfd < 0)
 		return error_sys(err, -errno, "process %d", src->pid);
 	s->tracee = tracee_create(src->pid, err);
+	if (s->tracee)
+		s->tracee->watch = s->watch;
 	if (s->tracee)
 		s->pages = page_sender_create(src->pid, s->ch, err);
 	return s->pages ? move_fault(MF_SOURCE_CHECKED, err) : -ESRCH;
@@ -329,6 +312,8 @@ static int send_hold(struct sending *s, bool on, struct error *err)
 		r = error_sys(err, -errno, "stopping process %d", s->src->pid);
 	if (r == 0)
 		s->held = on;
+	if (r == 0)
+		watch_note(s->watch, on ? SEND_HELD : 0);
 	return r;
 }
 
@@ -346,10 +331,17 @@ static int send_record(struct sending *s, struct error *err)
 	/* READY may be the last word of one that has died since. */
 	if (r == 0 && channel_hung_up(s->ch))
 		r = error_set(err, -EPIPE, "the destination died in the end");
-	if (r == 0 && ops && ops->commit)
+	if (r < 0)
+		return r;
+	watch_note(s->watch, SEND_DECIDES);
+	/* a disk may take its time */
+	watch_waits(s->watch, true);
+	if (ops && ops->commit)
 		r = ops->commit(s->src->ctx, s->src->epoch, err);
-	if (r == 0)
-		s->recorded = true;
+	watch_waits(s->watch, false);
+	if (r < 0)
+		watch_note(s->watch, SEND_HELD);
+	s->recorded = r == 0;
 	return r;
 }
 
@@ -372,6 +364,7 @@ static int send_commit(struct sending *s, struct error *err)
 		send_progress(s, "%s", late.text);
 	if (r == 0)
 		r = frame_send_u64(s->ch, FRAME_COMMIT, epoch, err);
+	send_unwatched(s);
 	if (r == 0)
 		r = move_fault(MF_SOURCE_COMMITTED, err);
 	if (r == 0)
@@ -465,6 +458,7 @@ static void sending_clear(struct sending *s)
 	free(s->left.object);
 	free(s->guards.v);
 	free(s->missed.v);
+	watch_stop(s->watch);
 	free(s->whole.v);
 	frame_clear(&s->frame);
 	io_close(&s->pidfd);
@@ -482,7 +476,9 @@ int move_send(const struct move_source *src, struct channel *ch,
 	*ret = (struct move_report){ 0 };
 	s.started = send_now();
 	frame_set_link(ch);
-	r = send_check(&s, err);
+	r = send_watch(&s, err);
+	if (r == 0)
+		r = send_check(&s, err);
 	if (r == 0)
 		r = send_hello(&s, err);
 	if (r == 0)

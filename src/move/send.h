@@ -15,6 +15,7 @@
 #include "move/sent.h"
 #include "move/share.h"
 #include "move/tree.h"
+#include "move/watch.h"
 
 struct range_list {
 	struct frame_range *v;
@@ -28,6 +29,7 @@ struct sending {
 	struct channel *ch;
 	struct move_report *report;
 	struct tracee *tracee;
+	struct watch *watch;
 	struct scan *scan, *scan_private;
 	struct page_sender *pages;
 	struct sent *sent;	 /* private pages that the destination has */
@@ -69,19 +71,37 @@ struct sending {
 		TRACK_ASYNC,	  /* by userfaultfd */
 	} method;
 	bool told; /* the destination has begun to rebuild the process */
-	bool unplugged, held, recorded, hurried;
+	bool unplugged, held, recorded;
+	bool hurried, told_hurry; /* we, and the destination */
 	usec_t started, frozen;
+	usec_t hurried_since;
 	bool throttling;
 	usec_t throttled_since; /* stopped or let run */
 	usec_t scan_time;	/* of the last pass, finding pages */
 	double bytes_per_us;	/* of the last long pass */
+	uint64_t round_pages;	/* sent by the last round */
 };
 
 /* Microseconds that only grow. */
 usec_t send_now(void);
 
-/* Who takes part in the freeze is ahead of others (core/hurry.h), or not. */
+/*
+ * sendwatch.c: who takes part in the freeze is ahead of others (core/hurry.h),
+ * or not; send_hurry() here alone, send_hurry_both() at either end.
+ */
 void send_hurry(struct sending *s, bool on);
+int send_hurry_both(struct sending *s, bool on, struct error *err) must_check;
+/* For page_sender_on_flush(): it gets on, and is not ahead for too long. */
+void send_tick(void *sending);
+
+/* What the watch is told: the process is held, and then given away. */
+enum { SEND_HELD = 1, SEND_DECIDES };
+/* sendwatch.c: who looks after this engine; see watch.h. */
+int send_watch(struct sending *s, struct error *err) must_check;
+/* The process is about to stand still: for so long at most, without a word. */
+void send_limit(struct sending *s);
+/* It runs, or it is not our part any more that it does. */
+void send_unwatched(struct sending *s);
 
 /* One line to whoever watches. */
 void send_progress(struct sending *s, const char *fmt, ...)

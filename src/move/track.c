@@ -71,6 +71,8 @@ int track_start(struct sending *s, struct error *why, struct error *err)
 	s->has_guards = scan_has_guards();
 	s->scan = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
 	s->scan_private = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
+	scan_watched(s->scan, s->watch);
+	scan_watched(s->scan_private, s->watch);
 	return s->scan && s->scan_private ? 0 : -ESRCH;
 }
 

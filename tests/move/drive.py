@@ -25,7 +25,7 @@ import tempfile
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from procs import exit_on_term  # noqa: E402
+from procs import exit_on_term, stat_of  # noqa: E402
 
 
 class Failed(Exception):
@@ -144,6 +144,8 @@ class Drive:
         env = dict(os.environ, CHECK_STOP=self.path("stop"),
                    CHECK_DIR=self.path("files"))
         env.pop("STINT_FAULT", None)
+        if self.opts.interrupt:  # nobody ends what we stop
+            env["STINT_STANDSTILL"] = "1000"
         if fault:
             env["STINT_FAULT"] = fault
         out = open(self.path(name), "ab")  # also what has moved appends
@@ -199,6 +201,8 @@ class Drive:
     def send(self, address, fault=None, meanwhile=None):
         env = dict(os.environ)
         env.pop("STINT_FAULT", None)
+        if self.opts.interrupt:  # nobody ends what we stop
+            env["STINT_STANDSTILL"] = "1000"
         if fault:
             env["STINT_FAULT"] = fault
         argv = self.hosts.enter(self.at) + [

@@ -6,14 +6,17 @@
 check-steps, or another program of this directory, is moved with `stint move`
 while one side has STINT_FAULT=POINT:ACTION.  ACTION is kill or error, or
 cut: the engine stops at the point, the link between the hosts is taken away,
-and the engine goes on.  Afterwards:
+and the engine goes on; or stop: it stops there and never goes on by itself.
+Afterwards:
 
  - never do two copies run;
  - one that nobody has decided about stands still, and once told to run (and
    the other one to end) it does;
  - before the source's record the process runs on without anybody's help,
    unless the source was killed while it was held;
- - the program passes, and no process, namespace or file of the move is left.
+ - the program passes, and no process, namespace or file of the move is left;
+ - where an engine was stopped, the program stood still for seconds at most,
+   by its own clock: its watch (src/move/watch.h) has killed it.
 """
 import argparse
 import os
@@ -39,6 +42,14 @@ def environment(pid):
             return f.read()
     except OSError:
         return b""
+
+
+# An engine that hangs there keeps the process, or its copy, from running.
+HOLDING = ["source-frozen", "source-injected", "source-unplugged",
+           "source-captured", "source-sent", "source-ready", "source-held",
+           "source-recorded", "dest-landed", "dest-ready", "dest-commit"]
+# Three seconds are the rule; what nobody bounded took 30 and more.
+STANDSTILL_MS = 10000
 
 
 class Strike(Drive):
@@ -85,7 +96,8 @@ class Strike(Drive):
     # ---- the strike
 
     def start_move(self):
-        fault = f"{self.point}:{'stop' if self.action == 'cut' else self.action}"
+        action = "stop" if self.action == "cut" else self.action
+        fault = f"{self.point}:{action}"
         name, self.receiving, address = self.receiver(
             0, None if self.at_source else fault)
         argv = self.hosts.enter(0) + [
@@ -102,6 +114,22 @@ class Strike(Drive):
         self.hosts.ip(0, "link", "set", "eth0", "down")
         if victim.poll() is None:
             os.kill(victim.pid, signal.SIGCONT)
+
+    def hang(self):
+        """It stops, and is not told to go on."""
+        victim = self.sending if self.at_source else self.receiving
+        if not until(lambda: (stat_of(victim.pid) or "-")[0] == "T" or
+                     victim.poll() is not None):
+            raise Failed("it never came to that point")
+        if self.point in HOLDING:
+            if not until(lambda: victim.poll() is not None):
+                raise Failed("it hangs and nobody ends it")
+            if victim.poll() != -signal.SIGKILL:
+                raise Failed(f"it ended with {victim.poll()}")
+        elif not self.at_source and \
+                not until(lambda: self.sending.poll() is not None):
+            raise Failed("the source waits for ever")
+        victim.kill()
 
     def settled(self):
         """Both engines are through: gone, or waiting for their process."""
@@ -190,6 +218,10 @@ class Strike(Drive):
             raise Failed("it did not pass: " + self.words()[-200:])
         if self.grows(0.1):
             raise Failed("another copy still runs")
+        pause = re.search(r"^longest pause (\d+) ms$", self.words(), re.M)
+        if self.action == "stop" and pause and \
+                int(pause.group(1)) > STANDSTILL_MS:
+            raise Failed(f"it stood still for {pause.group(1)} ms")
         self.nothing_left()
 
     def words(self):
@@ -215,6 +247,8 @@ class Strike(Drive):
         self.start_move()
         if self.action == "cut":
             self.cut()
+        if self.action == "stop":
+            self.hang()
         if not until(self.settled):
             raise Failed("the engines do not end: " +
                          f"source {self.source_state()}")

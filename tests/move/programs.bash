@@ -39,6 +39,7 @@ check-pipes
 check-pipes fifo
 check-queues
 check-quiet
+check-rewrite 32
 check-rseqs
 check-settings
 check-settings mdwe

@@ -5,7 +5,8 @@
  * CHECK_DIR), one a millisecond.  Whatever happens to the process, the file
  * must hold 0, 1, 2, ... at the end: a copy that runs beside the right one,
  * or from an older state, writes numbers that are there already, and one that
- * lost something leaves a gap.
+ * lost something leaves a gap.  At the end it tells the longest time between
+ * two steps, by CLOCK_REALTIME, which no time namespace hides.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
 static int fd, turn;
 static uint64_t steps;
+static int64_t last, longest;
 static bool over;
 
 static void step(void)
@@ -24,7 +26,12 @@ static void step(void)
 	int n = snprintf(line, sizeof(line), "%llu\n",
 			 (unsigned long long)steps++);
 
+	int64_t now = check_clock(CLOCK_REALTIME);
+
 	CHECK(write(fd, line, (size_t)n) == n);
+	if (last && now - last > longest)
+		longest = now - last;
+	last = now;
 }
 
 static void *run(void *arg)
@@ -90,5 +97,7 @@ int main(void)
 	run(&ids[0]);
 	check_join(thread);
 	verify(path);
+	dprintf(STDOUT_FILENO, "longest pause %lld ms\n",
+		(long long)longest / 1000000);
 	return check_pass();
 }

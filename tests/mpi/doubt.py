@@ -62,6 +62,7 @@ class Cluster:
         env.pop("STINT_FAULT", None)
         if fault:
             env["STINT_FAULT"] = fault
+            env["STINT_STANDSTILL"] = "1000"  # nobody ends what we stop
         with open(f"{self.home}/{name}.again.log", "ab") as log:
             self.started.append(subprocess.Popen(
                 [self.bed.exe, *argv], env=env, stdout=log, stderr=log,

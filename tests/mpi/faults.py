@@ -54,6 +54,9 @@ PARTIES = ["source-engine", "dest-engine", "old-keeper", "new-keeper",
            "source-agent", "dest-agent", "controller", "link"]
 # Longer than FRAME_PATIENCE (src/move/frame.h), shorter than `lost-after`.
 SILENCE = 40
+# Of a rank whose engine hangs: three seconds, and what it takes to ask who has
+# it where that is in doubt.  What nobody bounded took 30 and more.
+STANDSTILL = 15
 
 
 def side(point):
@@ -194,8 +197,16 @@ class Case:
             kill(victims)
         self.await_death(victims)
         kill(set(here) - set(victims), signal.SIGCONT)
+        if self.blow == "stop" and self.party.endswith("-engine"):
+            self.await_steps()
         if self.blow in ("stop", "cut"):
             self.wait_silence(victims)
+
+    def await_steps(self):
+        """An engine that hangs keeps its rank still for seconds at most."""
+        n = len(self.made())
+        if not until(lambda: len(self.made()) > n + 1, STANDSTILL):
+            raise bed.Failed(f"the rank stands still for {STANDSTILL} s")
 
     def await_death(self, victims):
         """Also of an engine, which ends with its keeper, or as its orphan."""

@@ -64,6 +64,7 @@ def main():
     opts = p.parse_args()
     b = bed.Bed(opts.build, 3)
     b.env["STINT_FAULT"] = f"@{b.dir}/fault"
+    b.env["STINT_STANDSTILL"] = "1000"  # nobody ends what we stop
     try:
         with b:
             for point, blow, host, restart in CASES:
