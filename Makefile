@@ -1,7 +1,7 @@
 # A thin front to Meson: `make demo` shows it, `make check` tests it.
 B ?= build
 .DEFAULT_GOAL := all
-.PHONY: all help deps check demo bench soak model fuzz asan clang format lint clean install uninstall
+.PHONY: all help deps check demo bench soak model mutants fuzz asan clang format lint clean install uninstall
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -15,6 +15,7 @@ help:
 ## make clang      builds with clang, all warnings errors
 ## make fuzz       every fuzz target for a short while
 ## make model      model-checks the move's commit protocol
+## make mutants    breaks single lines; which does no test notice?  WORD=... some of them
 ## make soak       the long loops, hours of them; PART=NAME one of them
 ## make lint       the house rules alone; make format
 ## make clean      removes the builds
@@ -45,6 +46,9 @@ soak: all
 
 model: deps
 	@tools/model
+
+mutants: deps
+	@tools/mutants $(WORD)
 
 asan clang fuzz:
 	@tools/build-$@

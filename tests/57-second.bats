@@ -4,6 +4,7 @@ bats_require_minimum_version 1.5.0
 load build
 
 setup() {
+	how=
 	dir=$BATS_TEST_TMPDIR
 	second=$BATS_TEST_DIRNAME/second.py
 	# In seconds, and with times beyond NQS's limits of 1 and 4 hours.
@@ -12,14 +13,19 @@ setup() {
 	done
 }
 
-# same POLICY...: each start and end, on both traces.
+# hundredths of a second: ends of jobs whose speed changes are not whole
+rounded() {
+	awk -F, '{ printf "%d,%.2f,%.2f\n", $1, $2, $3 }' | sort -n
+}
+
+# same POLICY...: each start and end, on both traces; options of sim in $how.
 same() {
 	local policy scale
 	for policy; do
 		for scale in 1 50; do
-			"$stint" sim -p "$policy" --swf "$dir/$scale.swf" -o "$dir/jobs.csv" >/dev/null
-			cut -d, -f1,3,4 "$dir/jobs.csv" | tail -n +2 | sort -n >"$dir/ours"
-			python3 "$second" "$policy" "$dir/$scale.swf" 16 | sort -n >"$dir/theirs"
+			"$stint" sim -p "$policy" --swf "$dir/$scale.swf" ${how:+$how} -o "$dir/jobs.csv" >/dev/null
+			cut -d, -f1,3,4 "$dir/jobs.csv" | tail -n +2 | rounded >"$dir/ours"
+			python3 "$second" "$policy" "$dir/$scale.swf" 16 | rounded >"$dir/theirs"
 			[ "$(wc -l <"$dir/theirs")" -eq 150 ]
 			cmp "$dir/ours" "$dir/theirs" || { echo "$policy, times of $scale s"; false; }
 		done
@@ -48,4 +54,53 @@ same() {
 @test "conservative: job by job, and by kinds; any number of reservations" {
 	same conservative conservative:slots=kinds backfill:depth=0 backfill:depth=1 \
 		backfill:depth=3 backfill:depth=2,slots=kinds
+}
+
+@test "dynamic policies: who gets how many processors, and the left-overs" {
+	how="--speedup=linear"
+	same deqp dprop
+}
+
+@test "percentiles and the interval of the mean, from the jobs themselves" {
+	"$stint" sim -p easy --swf "$dir/50.swf" -o "$dir/jobs.csv" --json >"$dir/s.json"
+	python3 - "$dir" <<-'EOF'
+		import csv, json, math, sys
+		got = json.load(open(sys.argv[1] + "/s.json"))
+		rows = list(csv.DictReader(open(sys.argv[1] + "/jobs.csv")))
+		for what, begin in ("wait", "start"), ("response", "end"):
+		    x = [float(r[begin]) - float(r["submit"]) for r in rows]
+		    for q in 50, 90, 95, 99:
+		        # Nearest rank: the least that at least q % do not exceed.
+		        want = min(v for v in x if sum(w <= v for w in x) * 100 >= q * len(x))
+		        assert got[what]["p%d" % q] == want, (what, q, got[what], want)
+		    # 30 means of equal runs of jobs; Student's t, 29 degrees, 97.5 %: 2.045.
+		    b = [sum(x[i:i + 5]) / 5 for i in range(0, 150, 5)]
+		    m = sum(b) / 30
+		    half = 2.0452 * math.sqrt(sum((v - m) ** 2 for v in b) / 29 / 30)
+		    assert abs(got[what]["half95"] / half - 1) < 1e-4, (got[what], half)
+	EOF
+}
+
+@test "rigid jobs are never folded, also where hosts fail under them" {
+	for i in $(seq 1 40); do
+		echo "$((i * 90)) down $((i % 16))"
+		echo "$((i * 90 + 60)) up $((i % 16))"
+	done | sort -n >"$dir/events"
+	"$stint" sim -p easy --swf "$dir/1.swf" --hosts 16x1 --events "$dir/events" \
+		-o "$dir/jobs.csv" --json >"$dir/s.json"
+	python3 -c '
+import json, sys
+s = json.load(open(sys.argv[1]))
+assert s["fragmentation"] == 0 and s["ended"] == 150, s
+' "$dir/s.json"
+}
+
+@test "DQS takes the least loaded host, its own processes counted" {
+	printf '%s\n' '; MaxProcs: 4' '1 0 -1 100 1 -1 -1 1 100 -1 1 1 1 -1 1 -1 -1 -1' \
+		'2 1 -1 100 1 -1 -1 1 100 -1 1 1 1 -1 1 -1 -1 -1' >"$dir/t.swf"
+	"$stint" sim -p dqs:slots=2 --swf "$dir/t.swf" --hosts 2x1 -o "$dir/jobs.csv" >/dev/null
+	[ "$(cut -d, -f1,3,4 "$dir/jobs.csv" | tail -n +2 | tr '\n' ' ')" = "1,0,100 2,1,101 " ]
+	# In the hosts' order both go to the first, which goes at half speed for each.
+	"$stint" sim -p dqs:slots=2,by=sequence --swf "$dir/t.swf" --hosts 2x1 -o "$dir/jobs.csv" >/dev/null
+	[ "$(cut -d, -f1,3,4 "$dir/jobs.csv" | tail -n +2 | tr '\n' ' ')" = "1,0,199 2,1,200 " ]
 }

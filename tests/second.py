@@ -307,7 +307,73 @@ class Conservative(Policy):
         return True
 
 
+class Dynamic:
+    """
+    Ismail 1995 section 4.3, linear speedup: at each arrival and end all processors are
+    divided anew, what a job has left to do going on at so much a second.
+    """
+
+    def divide(self, procs, jobs):
+        raise NotImplementedError
+
+    def play(self, jobs, procs):
+        todo, here, now = list(jobs), [], 0
+        while todo or here:
+            ends = [now + j.left / j.n for j in here if j.n]
+            then = min(ends + [j.submit for j in todo[:1]])
+            for j in here:
+                j.left -= j.n * (then - now)
+            now = then
+            for j in [j for j in here if j.left <= 1e-4]:
+                j.end = now
+                here.remove(j)
+            while todo and todo[0].submit <= now + 1e-4:
+                todo[0].left, todo[0].n = todo[0].size * todo[0].run, 0
+                here.append(todo.pop(0))
+            some = here[:procs]  # one processor at least: the earliest
+            for j, n in zip(some, self.divide(procs, some)):
+                j.n = n
+                j.start = now if j.start is None else j.start
+
+
+def hand_out(jobs, share, left):
+    """One each to those that lack some, again and again."""
+    while left > 0 and any(n < j.size for j, n in zip(jobs, share)):
+        for i, j in enumerate(jobs):
+            if left and share[i] < j.size:
+                share[i] += 1
+                left -= 1
+    return share
+
+
+class Deqp(Dynamic):
+    """Each min(n, P/M); the rest one by one in the order of increasing n."""
+
+    def divide(self, procs, jobs):
+        order = sorted(jobs, key=lambda j: (j.size, j.submit, j.id))
+        share = [min(j.size, procs // len(jobs)) for j in order]
+        share = dict(zip(order, hand_out(order, share, procs - sum(share))))
+        return [share[j] for j in jobs]
+
+
+class Dprop(Dynamic):
+    """
+    Each max(1, n/ff), ff = max(1, T/P); the rest to the earliest, one each.  If that
+    one is more than there are, the largest share gives one up, of equals the latest.
+    """
+
+    def divide(self, procs, jobs):
+        total = max(procs, sum(j.size for j in jobs))
+        share = [max(1, j.size * procs // total) for j in jobs]
+        while sum(share) > procs:
+            i = max(range(len(jobs)), key=lambda i: (share[i], i))
+            share[i] -= 1
+        return hand_out(jobs, share, procs - sum(share))
+
+
 POLICIES = {
+    "deqp": Deqp,
+    "dprop": Dprop,
     "easy": Scored,
     "sjf": Sjf,
     "lxf": Lxf,
@@ -332,6 +398,10 @@ def trace(seed, jobs, procs, scale):
         print(i, t, -1, run, size, -1, -1, size, estimate, -1, 1, r.randint(1, 4), "1 -1 1 -1 -1 -1")
 
 
+def number(x):
+    return x if isinstance(x, int) else f"{x:.2f}"
+
+
 def main():
     if sys.argv[1] == "trace":
         trace(*map(int, sys.argv[2:]))
@@ -342,9 +412,13 @@ def main():
     with open(sys.argv[2]) as f:
         jobs = [Job(line.split()) for line in f if line[0] != ";"]
     jobs.sort(key=lambda j: (j.submit, j.id))
-    play(jobs, Machine(int(sys.argv[3])), POLICIES[name](**params))
+    policy, procs = POLICIES[name](**params), int(sys.argv[3])
+    if isinstance(policy, Dynamic):
+        policy.play(jobs, procs)
+    else:
+        play(jobs, Machine(procs), policy)
     for j in jobs:
-        print(f"{j.id},{j.start},{j.end}")
+        print(f"{j.id},{number(j.start)},{number(j.end)}")
 
 
 if __name__ == "__main__":

@@ -156,6 +156,8 @@ static void plans(void **state)
 static void on_cores(struct view *v)
 {
 	uint32_t at[16], nr = (uint32_t)v->nr_free, busy[] = { 0 };
+	uint32_t both[] = { 0, 1 };
+	const struct job wide = { .n = 2, .hosts = both };
 	struct job *j = arrive(v, 9, 0, 1);
 	struct event e = {
 		.type = EVENT_START, .job = j, .n = 1, .hosts = busy
@@ -180,6 +182,9 @@ static void on_cores(struct view *v)
 	assert_true(place_on_cores(v, j, 2, at));
 	assert_int_equal(at[0], 0);
 	assert_true(at[1] != 0);
+	/* Of what it has, it keeps first what stays. */
+	assert_true(place_on_cores(v, &wide, 1, at));
+	assert_int_equal(at[0], 1);
 	v->hosts[0].drain = false;
 }
 

@@ -183,6 +183,7 @@ static void what_is_measured(void **state)
 	near(r.averages.fragmentation, 10 * 0.5 / 20);
 	near(r.averages.utilization, (40 + 10) / 80.);
 	near(r.averages.jobs, (2 * 10 + 10) / 20.);
+	near(r.averages.queue_length, 0);
 	summary_make(&r, &s);
 	near(s.makespan, 50);
 	near(s.folding, (1 + 3 + 1) / 3.);
