@@ -94,6 +94,39 @@ in_sequence() {
 	[ "$status" = 143 ]
 }
 
+# What stint-move(1) says: with a network namespace of one's own, and not without.
+@test "a user without root moves a process in namespaces of their own" {
+	local as=() d
+	d=$(mktemp -d /var/tmp/stint-test.XXXXXX) # where that user may go
+	if [ "$(id -u)" = 0 ]; then
+		chown 4399 "$d"
+		as=(setpriv --reuid 4399 --regid 4399 --clear-groups)
+	fi
+	cp -r "$STINT_BUILD/src/cmd" "$d/bin"
+	cat >"$d/script" <<-'S'
+		cd "$1"
+		ip link set lo up
+		bin/stint move receive --listen=127.0.0.1:0 --once >listen </dev/null &
+		receiver=$!
+		setsid python3 -c 'import os; os.closerange(3, 1024); os.execvp("sleep", ["sleep", "1000"])' \
+			</dev/null >/dev/null 2>&1 &
+		victim=$!
+		until grep -q listening listen && grep -q sleep "/proc/$victim/comm"; do sleep 0.05; done
+		bin/stint move "$victim" --to="$(sed -n 's/^listening //p' listen)" ||
+			kill -9 "$victim" "$receiver"
+		wait "$victim" # it is gone from here
+		! pgrep -x sleep >left || kill -9 $(cat left) # the only one in this pid namespace
+		wait "$receiver"
+		echo "receiver $?"
+	S
+	run timeout 100 "${as[@]}" unshare -Urnpf --mount-proc bash "$d/script" "$d" 3>&-
+	echo "$output"
+	[[ "$output" == *"moved in "*"receiver 137"* ]]
+	run timeout 100 "${as[@]}" unshare -Urpf --mount-proc bash "$d/script" "$d" 3>&-
+	rm -r "$d"
+	[[ "$output" == *"cannot enter the network namespace"* ]]
+}
+
 stranger() { # TEXT: says it, and goes
 	printf '%s' "$1" >"/dev/tcp/${addr%:*}/${addr##*:}"
 }

@@ -103,6 +103,40 @@ page() {
 	python3 "$BATS_TEST_DIRNAME/fields.py" "$(page sweep)" <"$dir/json"
 }
 
+# With `ssh`, `scp` and `runuser` that stay on this machine; a key is whole or is
+# not there, and what else comes to be is the user's own.
+@test "the README's commands for keys, also where they fail" {
+	[ "$(id -u)" = 0 ] || skip "takes root"
+	mkdir -p "$dir/bin" "$dir/b/etc/stint" "$dir/home"
+	printf '#!/bin/sh\nshift; cp "$1" "%s/${2#b:}"\n' "$dir/b" >"$dir/bin/scp"
+	printf '#!/bin/sh\nshift; "$1" "%s/$2" "%s/$3"\n' "$dir/b" "$dir/b" >"$dir/bin/ssh"
+	printf '#!/bin/sh\nHOME=%s; export HOME; exec setpriv --reuid 1 --regid 1 --clear-groups sh -c "$4"\n' "$dir/home" >"$dir/bin/runuser"
+	chmod +x "$dir/bin/"*
+	chown 1 "$dir/home"
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$dir" 2>/dev/null || true
+	export PATH=$dir/bin:$STINT_BUILD/src/cmd:$PATH
+	sed -n '/^    a# stint controller.*--enrol/,/rm [a-z.]*key$/{s/^    a# //; p}' \
+		"$BATS_TEST_DIRNAME/../README.md" >"$dir/commands"
+	[ "$(grep -c enrol "$dir/commands")" = 2 ]
+	sed -i "s|/var/lib/stint|$dir/state|; s/user.ann/user\/root/" "$dir/commands"
+	cd "$dir"
+	run bash "$dir/commands"
+	[ "$status" = 0 ]
+	[ "$(stat -c '%a %u' home/.config home/.config/stint home/.config/stint/key | tr '\n' ' ')" = "700 1 700 1 600 1 " ]
+	[ "$(stat -c %a b/etc/stint/key)" = 600 ]
+	"$stint" controller --state-dir state --keys >keys
+	grep -q host/b keys
+	[ ! -e b.key ]
+	[ ! -e ann.key ]
+	# The state directory is a file: nobody gets a key, and what was there stays.
+	sha256sum b/etc/stint/key home/.config/stint/key >sums
+	rm -r state
+	touch state
+	run bash "$dir/commands"
+	[ "$status" != 0 ]
+	sha256sum -c sums
+}
+
 @test "the manual is installed" {
 	meson introspect --installed "$STINT_BUILD" >"$dir/installed"
 	for p in "$man"/*.[158]; do

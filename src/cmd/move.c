@@ -217,7 +217,10 @@ static const struct move_source_ops source_ops = { .commit = write_record };
 static void explain(struct error *err, int r)
 {
 	if ((r == -EACCES || r == -EPERM) && geteuid())
-		error_prefix(err, r, "a move takes root, which you are not");
+		error_prefix(
+			err, r,
+			"a move takes root, or namespaces of your own (see "
+			"stint-move(1))");
 }
 
 static int run_send(struct args *a)
