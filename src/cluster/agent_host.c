@@ -91,14 +91,17 @@ static int settle_terms(struct agent *a, struct error *err)
 				 "group with the memory controller may be made "
 				 "here");
 	if (!cgroup_can_limit("pids")) {
-		if (t.most.pids || t.given.pids != LIMITS_PIDS_DEFAULT)
+		if (t.most.pids ||
+		    (t.given.pids && t.given.pids != LIMITS_PIDS_DEFAULT))
 			return error_set(
 				err, -EOPNOTSUPP,
 				"pids-default and pids-max: no control "
 				"group with the pids controller may be "
 				"made here");
-		log_warnx("pids-default=none why=\"no control group with the "
-			  "pids controller may be made here\"");
+		if (t.given.pids)
+			log_warnx(
+				"pids-default=none why=\"no control group with the "
+				"pids controller may be made here\"");
 		t.given.pids = 0;
 	}
 	a->terms = limit_terms_text(&t);

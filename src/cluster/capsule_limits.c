@@ -23,6 +23,7 @@
 #define NEARLY	    (1u << 20) /* what is charged at once */
 #define OUR_PIDS    1
 #define MOVE_PIDS   4
+#define PIDS_MOST   4194304 /* the kernel takes */
 
 static int put(const char *dir, const char *file, const char *text)
 {
@@ -120,20 +121,26 @@ static int set_one(const struct capsule_cgroup *cg, const char *what,
 			 what);
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
 		 bool move, struct error *err)
 {
+	/* Who asks may ask for anything; more than these is more than any. */
+	uint64_t memory = least(limits->memory, 1ull << 62);
+	uint64_t pids = least(limits->pids, PIDS_MOST - OUR_PIDS - MOVE_PIDS);
 	int r = 0;
 
-	if (limits->memory)
+	if (memory)
 		r = set_one(cg, "memory", set_memory,
-			    limits->memory + OUR_MEMORY +
-				    (move ? MOVE_MEMORY : 0),
+			    memory + OUR_MEMORY + (move ? MOVE_MEMORY : 0),
 			    err);
-	if (!r && limits->pids)
+	if (!r && pids)
 		r = set_one(cg, "the number of processes", set_pids,
-			    limits->pids + OUR_PIDS + (move ? MOVE_PIDS : 0),
-			    err);
+			    pids + OUR_PIDS + (move ? MOVE_PIDS : 0), err);
 	return r;
 }
 

@@ -229,6 +229,7 @@ static void v2_limits(void **state)
 {
 	char base[] = "/tmp/stint-test-cgroup-XXXXXX", control[64], got[64];
 	const struct limits limits = { .memory = 256 << 20, .pids = 200 };
+	const struct limits all = { .memory = UINT64_MAX, .pids = UINT64_MAX };
 	struct capsule_cgroup cg;
 	struct limits_met met;
 	int told;
@@ -259,6 +260,11 @@ static void v2_limits(void **state)
 	/* What is frozen is a part of it: its limits are the whole's. */
 	v2_is(base, "/c1/run/memory.max", "");
 	v2_is(base, "/cpu.weight", "");
+	/* A client may ask for anything; the kernel does not take it. */
+	v2_put(base, "/c1/memory.current", "1");
+	assert_int_equal(cgroup_limit(&cg, &all, true, NULL), 0);
+	v2_is(base, "/c1/memory.max", "4611686018469330944");
+	v2_is(base, "/c1/pids.max", "4194304");
 	assert_int_equal(cgroup_enter(&cg, 4711, NULL), 0);
 	v2_is(base, "/c1/init/cgroup.procs", "4711");
 	v2_is(base, "/c1/cgroup.procs", ""); /* no process but in leaves */
