@@ -24,6 +24,7 @@
 
 #include "core/hurry.h"
 #include "core/xalloc.h"
+#include "move/cpuclock.h"
 #include "move/mempolicy.h"
 #include "move/settings.h"
 #include "move/timers.h"
@@ -48,6 +49,7 @@ struct leader_data {
 	uint64_t setting[SETTINGS];
 	uint64_t xcomp;
 	struct timespec now; /* after the timers were read */
+	struct timespec cpu;
 };
 
 /* What each thread's calls write into its slot's data. */
@@ -56,6 +58,7 @@ struct thread_data {
 	uint64_t setting[SETTINGS];
 	uint64_t altstack[3];
 	uint64_t tid_address;
+	struct timespec cpu;
 	uint32_t pdeath;
 	char comm[16];
 };
@@ -67,6 +70,7 @@ enum thread_call {
 	T_PDEATH,
 	T_SLACK,
 	T_COMM,
+	T_CPU,
 	T_MEMPOLICY,
 	T_SETTINGS,
 	T_CALLS = T_SETTINGS + SETTINGS_OF_THREAD
@@ -81,6 +85,7 @@ enum leader_call {
 	L_SECBITS,
 	L_MEMBARRIER,
 	L_XCOMP,
+	L_CPU,
 	L_UID,
 	L_GID,
 	L_GROUPS,
@@ -124,6 +129,8 @@ static void thread_calls(struct stub_call *c, uint64_t data)
 	call_set(&c[T_SLACK], SYS_prctl, PR_GET_TIMERSLACK, 0, 0, 0);
 	call_set(&c[T_COMM], SYS_prctl, PR_GET_NAME,
 		 data + offsetof(struct thread_data, comm), 0, 0);
+	call_set(&c[T_CPU], SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID,
+		 data + offsetof(struct thread_data, cpu), 0, 0);
 	c[T_MEMPOLICY] =
 		mempolicy_ask(data + offsetof(struct thread_data, mempolicy));
 	settings_ask(SETTINGS_THREAD, &c[T_SETTINGS],
@@ -144,6 +151,8 @@ static size_t leader_calls(struct stub_call *c, uint64_t at, Move__State *s)
 		 MEMBARRIER_CMD_GET_REGISTRATIONS, 0, 0, 0);
 	call_set(&c[L_XCOMP], SYS_arch_prctl, ARCH_GET_XCOMP_PERM, AT(xcomp), 0,
 		 0);
+	call_set(&c[L_CPU], SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID,
+		 AT(cpu), 0, 0);
 	call_set(&c[L_UID], SYS_getresuid, AT(uid[0]), AT(uid[1]), AT(uid[2]),
 		 0);
 	call_set(&c[L_GID], SYS_getresgid, AT(gid[0]), AT(gid[1]), AT(gid[2]),
@@ -435,6 +444,7 @@ static int take_slots(struct tracee *t, Move__State *s,
 		capture_add(
 			s->thread, s->n_thread,
 			take_thread(t, &t->task[i], &d, list[i].call, &ours));
+		cpuclock_take(s, (uint32_t)s->thread[i]->tid, &d.cpu);
 	}
 	return 0;
 }
@@ -462,11 +472,17 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 	list[0].n = leader_calls(list[0].call, tracee_box_data(t), s);
 	r = tracee_run(t, list, data, sizeof(*data), err);
 	if (r == 0)
+		cpuclock_take(s,
+			      CPUCLOCK_PROCESS |
+				      (uint32_t)list[0].call[T_GETTID].ret,
+			      &data->cpu);
+	if (r == 0)
 		r = take_slots(t, s, list, err);
 	if (r == 0) {
 		s->thread[0]->creds = creds;
 		creds = NULL;
 		take_leader(t, s, data, list[0].call);
+		cpuclock_add(t->pid, s);
 		pending_again(t, s);
 	}
 out:

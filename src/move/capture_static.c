@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "move/capture.h"
+#include "move/cpuclock.h"
 
 #define LIMITS_NAME 26 /* width of the first column */
 
@@ -121,6 +122,7 @@ int capture_static(pid_t pid, Move__State **ret, struct error *err)
 	}
 	s->auxv = (ProtobufCBinaryData){ (size_t)n, (uint8_t *)text };
 	s->oom_score_adj = (int32_t)read_number(pid, "oom_score_adj", 10);
+	cpuclock_find(pid, s);
 	*ret = s;
 	return 0;
 fail:

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "move/cpuclock.h"
 #include "move/fault.h"
 #include "move/fds.h"
 #include "move/layout.h"
@@ -179,6 +180,7 @@ int freeze_send(struct sending *s, struct error *err)
 	usec_t stopped, pages, state;
 	int r;
 
+	cpuclock_avoid(s->tracee, s->state);
 	tracee_look(s->tracee);
 	send_limit(s);
 	s->frozen = send_now();

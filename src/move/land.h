@@ -41,8 +41,9 @@ struct landing {
 	int pidfd;    /* L's */
 	int sock;     /* to F */
 	int memfd;
-	int uffd;      /* of its memory while it is being filled, see place.h */
-	uint64_t area; /* where the area lies in L */
+	int uffd; /* of its memory while it is being filled, see place.h */
+	uint64_t vdso, vdso_size; /* as it came, writable until the end; or 0 */
+	uint64_t area;		  /* where the area lies in L */
 	size_t size;
 	char *map; /* its data, shared with L: area + STUB_BOX on */
 	struct stub_box *box;

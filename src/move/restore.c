@@ -288,6 +288,8 @@ int restore_state(struct landing *l, const Move__State *s,
 		r = restore_thread_list(l, s, i, ids, err);
 	landing_tick(l);
 	if (r == 0)
+		r = restore_cpu_clocks(l, s, err);
+	if (r == 0)
 		r = restore_protections(l, s, err);
 	if (r == 0)
 		r = restore_mm(l, s, err);

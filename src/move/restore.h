@@ -55,6 +55,10 @@ int restore_read_ids(struct landing *l, struct restore_ids *ids,
 int restore_state(struct landing *l, const Move__State *s,
 		  const struct restore_ids *ids, struct error *err) must_check;
 
+/* restore_cpu.c: CPU clocks go on, as far as the vdso tells them. */
+int restore_cpu_clocks(struct landing *l, const Move__State *s,
+		       struct error *err) must_check;
+
 /* restore_timers.c: POSIX timers with their ids, not armed yet. */
 int restore_timers(struct landing *l, const Move__State *s,
 		   struct error *err) must_check;

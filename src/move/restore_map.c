@@ -46,6 +46,20 @@ static int move_vdso(struct landing *l, const struct vma_list *maps,
 	return r;
 }
 
+/* So that it can be changed when the process stands still: restore_cpu.c. */
+static int open_vdso(struct landing *l, const struct vma_list *maps,
+		     uint64_t vdso, struct error *err)
+{
+	const struct vma *v = vma_named(maps, "[vdso]");
+
+	if (!v || !vdso)
+		return 0;
+	l->vdso = vdso;
+	l->vdso_size = v->end - v->start;
+	return call(l, NULL, SYS_mprotect, vdso, l->vdso_size,
+		    PROT_READ | PROT_WRITE, 0, 0);
+}
+
 int restore_clear(struct landing *l, uint64_t vdso, struct error *err)
 {
 	struct vma_list maps = { 0 };
@@ -60,6 +74,8 @@ int restore_clear(struct landing *l, uint64_t vdso, struct error *err)
 	}
 	if (r == 0)
 		r = move_vdso(l, &maps, vdso, err);
+	if (r == 0)
+		r = open_vdso(l, &maps, vdso, err);
 	if (r == 0)
 		r = landing_flush(l, err);
 	vma_list_clear(&maps);
@@ -81,9 +97,9 @@ int restore_vdso(struct landing *l, uint64_t at, const void *image, size_t n,
 	r = tracee_write(l->pid, at, image, n);
 	if (r < 0)
 		return error_sys(err, r, "writing the vdso");
-	r = call(l, "mprotect of the vdso", SYS_mprotect, at, n,
-		 PROT_READ | PROT_EXEC, 0, 0);
-	return r < 0 ? r : landing_flush(l, err);
+	l->vdso = at;
+	l->vdso_size = n;
+	return 0;
 }
 
 static uint64_t map_flags(const Move__Vma *v)

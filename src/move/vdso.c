@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "core/xalloc.h"
+#include "move/cpuclock.h"
 #include "move/inject.h"
 #include "move/proc.h"
 
@@ -30,6 +31,7 @@ static const struct {
 int vdso_read(pid_t pid, uint8_t **ret, size_t *ret_n, uint64_t *ret_at)
 {
 	struct vma_list maps = { 0 };
+	struct cpuclock added[CPUCLOCK_MOST];
 	const struct vma *v;
 	uint8_t *p = NULL;
 	size_t n = 0;
@@ -41,6 +43,8 @@ int vdso_read(pid_t pid, uint8_t **ret, size_t *ret_n, uint64_t *ret_at)
 		n = v->end - v->start;
 		p = xmalloc(n);
 		r = tracee_read(pid, v->start, p, n);
+		if (r == 0)
+			cpuclock_unpatch(p, n, added);
 	}
 	vma_list_clear(&maps);
 	if (r < 0) {

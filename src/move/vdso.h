@@ -18,7 +18,7 @@
 
 #define VDSO_MAX (64u << 10)
 
-/* That of a process, malloc'd, and where it lies; NULL and 0: it has none. */
+/* That of a process, as its kernel made it, malloc'd, and where it lies; NULL and 0: it has none. */
 int vdso_read(pid_t pid, uint8_t **ret, size_t *ret_n, uint64_t *ret_at);
 
 /* Is that one, so that two of the same kernel have the same?  0: no vdso. */

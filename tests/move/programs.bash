@@ -11,6 +11,7 @@ check-brief children
 check-brief vfork
 check-brief mapping
 check-churn
+check-cputime
 check-cuts
 check-epolls
 check-eventfds
