@@ -165,6 +165,15 @@ assert s["version"]'
 	small
 	sed 's/MaxProcs: 4/MaxProcs: banana/' "$dir/t.swf" >"$dir/bad.swf"
 	fails "bad.swf:1: no number in 'MaxProcs: banana'; --procs" "$stint" sim -p fcfs --swf "$dir/bad.swf"
+	for n in 99999999999 99999999999999999999; do
+		sed "s/MaxProcs: 4/MaxProcs: $n/" "$dir/t.swf" >"$dir/large.swf"
+		fails "large.swf:1: no number in 'MaxProcs: $n'" "$stint" sim -p fcfs --swf "$dir/large.swf"
+	done
+	sed '$s/^3 20/3 20000000000000000000/' "$dir/t.swf" >"$dir/large.swf"
+	fails "field 2 (submit time) is too large: '20000000000000000000'" "$stint" sim -p fcfs --swf "$dir/large.swf"
+	sed '$s/-1 -1$/2 60/' "$dir/t.swf" >"$dir/after.swf"
+	run --separate-stderr "$stint" sim -p fcfs --swf "$dir/after.swf"
+	[[ "$stderr" == *"after.swf: 1 jobs say which job they come after (fields 17 and 18)"* ]]
 	for args in "--swf $dir/bad.swf --procs 4" "--swf $dir/good.swf"; do
 		{ echo "; UnixStartTime: banana" && echo "; MaxNodes: 4" && cat "$dir/bad.swf"; } >"$dir/good.swf"
 		run --separate-stderr "$stint" sim -p fcfs $args

@@ -53,6 +53,11 @@ static void tell_dropped(const char *path, const struct swf_trace *t)
 			path, t->raised);
 	if (t->unsorted)
 		fprintf(stderr, "%s: sorted by submit time\n", path);
+	if (t->follow)
+		fprintf(stderr,
+			"%s: %zu jobs say which job they come after (fields 17 "
+			"and 18); they come when they did, all the same\n",
+			path, t->follow);
 	if (same)
 		fprintf(stderr,
 			"%s: %zu jobs have the number of another (the first is "

@@ -250,7 +250,7 @@ static void print_usec(FILE *f, usec_t t)
 	usec_t rest = t < 0 ? -(t % USEC_PER_SEC) : t % USEC_PER_SEC;
 
 	if (t == USEC_MAX) {
-		fputs("never", f);
+		fputs("an unknown time", f);
 		return;
 	}
 	fprintf(f, "%s%" PRId64, t < 0 && t > -USEC_PER_SEC ? "-" : "",

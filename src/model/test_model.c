@@ -144,6 +144,11 @@ static void plans(void **state)
 	plan_print(&v, &p.entry[0], text, sizeof(text));
 	assert_string_equal(text, "resize job 1 to 3: 1 of 2 at 1.500000 s, %");
 	assert_int_equal(plan_print(&v, &p.entry[0], text, 7), 42);
+	p.entry[0].arg[2] = USEC_MAX;
+	plan_print(&v, &p.entry[0], text, sizeof(text));
+	assert_string_equal(text,
+			    "resize job 1 to 3: 1 of 2 at an unknown time, %");
+	plan_print(&v, &p.entry[0], text, 7);
 	assert_string_equal(text, "resize");
 	plan_reset(&p, &v);
 	assert_int_equal(plan_size(&p, a), 6);

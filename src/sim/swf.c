@@ -66,7 +66,7 @@ static bool at_line_end(const struct parser *p)
 
 static int bad_field(struct parser *p, unsigned n, const char *at)
 {
-	int length = 0;
+	int digits = (int)strspn(at, "-0123456789"), length = 0;
 
 	while (at + length < p->end && length < 30 &&
 	       isgraph((unsigned char)at[length]))
@@ -77,9 +77,9 @@ static int bad_field(struct parser *p, unsigned n, const char *at)
 				 "0x%02x: this is no text",
 				 p->name, p->line, n + 1, field_names[n],
 				 (unsigned char)*at);
-	return error_set(p->err, -EINVAL,
-			 "%s:%zu: field %u (%s) is no number: '%.*s'", p->name,
-			 p->line, n + 1, field_names[n], length, at);
+	return error_set(p->err, -EINVAL, "%s:%zu: field %u (%s) is %s: '%.*s'",
+			 p->name, p->line, n + 1, field_names[n],
+			 digits > 18 ? "too large" : "no number", length, at);
 }
 
 /* Digits after the point; more than six are cut. */
@@ -290,6 +290,7 @@ static void add_job(struct parser *p, const struct field *f)
 		.partition = to_int32(&f[15]),
 	};
 	set_estimate(p, job, to_usec(&f[8]));
+	t->follow += f[16].whole > 0;
 	if (t->nr > 1 && job->submit < job[-1].submit)
 		t->unsorted = true;
 	if (job->size <= known_procs(p)) {
@@ -319,12 +320,12 @@ static int take_job(struct parser *p, const struct field *f)
 	return 0;
 }
 
-/* "; Name: number"; -1 and 0 say that it is not known */
+/* "; Name: number", up to 32 bits; -1 and 0 say that it is not known */
 static int header_number(struct parser *p, const char *name, int64_t *ret)
 {
 	size_t n = strlen(name), room = (size_t)(p->end - p->at);
 	const char *c = p->at + n;
-	int64_t v = 0;
+	int64_t v;
 
 	if (room <= n || strncasecmp(p->at, name, n) || *c++ != ':')
 		return 0;
@@ -332,11 +333,10 @@ static int header_number(struct parser *p, const char *name, int64_t *ret)
 		c++;
 	if (c < p->end && !isdigit((unsigned char)*c) && *c != '-')
 		return -EINVAL;
-	for (int i = 0; c < p->end && i < 15 && isdigit((unsigned char)*c); i++)
-		v = v * 10 + (*c++ - '0');
-	if (v > 0)
+	v = strtoll(c, NULL, 10);
+	if (v > 0 && v <= UINT32_MAX)
 		*ret = v;
-	return 0;
+	return v > UINT32_MAX ? -EINVAL : 0;
 }
 
 static void parse_comment(struct parser *p)

@@ -57,6 +57,8 @@ struct swf_trace {
 	size_t no_run, no_size, too_large, cancelled;
 	size_t raised; /* estimates below the run time */
 	size_t no_estimate;
+	size_t follow; /* say which job they come after, and how long (17, 18):
+			  submits stay as they are */
 	bool unsorted; /* submits were not in order */
 };
 
