@@ -109,6 +109,9 @@ static int prepare_network(struct agent *a, const char *pool, struct error *err)
 	    !*a->conf->uplink)
 		return 0;
 	r = net_parse_cidr(pool, &addr, &prefix, err);
+	/* Its routes come before this host's own. */
+	if (!r && prefix < 8)
+		r = error_set(err, -EINVAL, "a pool of %s", pool);
 	if (!r)
 		r = net_open(&net, err);
 	if (r < 0)

@@ -107,6 +107,9 @@ static int mount_tmp(const char *const *keep, struct error *err)
 		if (!is_below_tmp(*keep))
 			continue;
 		fds[n] = r = take_tree(*keep, err);
+		/* What its user cannot get at is as if it were not there. */
+		if (r == -EACCES || r == -ENOENT)
+			continue;
 		if (r < 0)
 			goto out;
 		paths[n++] = *keep;

@@ -101,6 +101,8 @@ void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d)
 		settle_past(k, d);
 		return;
 	}
+	if (d->source == ctl_move_at_dest(m, k))
+		return; /* that is the other end's doubt */
 	source = ctl_move_source(m);
 	if (d->source) {
 		m->doubt_source = true;

@@ -6,6 +6,8 @@
  * another boot id has lost them for certain.
  */
 #include <errno.h>
+#include <limits.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,8 @@
 
 /* After their longest pause (agent.c) and a handshake agents are back. */
 #define COMING_AFTER (5 * USEC_PER_SEC)
+#define LOAD_MAX     1e6
+#define SCORE_MAX    1e9 /* as an agent's setting */
 
 struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name)
 {
@@ -226,14 +230,43 @@ static void agent_replaces(struct ctl_host *h)
 	free(old);
 }
 
+/* What is no such number counts as the most: as occupied. */
+static double sane(double x, double most)
+{
+	return x >= 0 && x <= most ? x : most;
+}
+
 static void take_report(struct ctl_host *h, const Control__HostReport *r)
 {
-	h->report.runnable = r->runnable;
-	h->report.load = r->load;
-	h->report.memory_free = r->memory_free;
-	h->report.pressure = r->pressure;
+	h->report.runnable = sane(r->runnable, LOAD_MAX);
+	h->report.load = sane(r->load, LOAD_MAX);
+	h->report.memory_free =
+		r->memory_free < h->memory ? r->memory_free : h->memory;
+	h->report.pressure = sane(r->pressure, 100);
 	h->report.users = r->users;
-	h->report.idle_usec = r->idle_usec;
+	h->report.idle_usec =
+		r->idle_usec < (uint64_t)ctl_now() ? r->idle_usec : 0;
+}
+
+/* It may speak of itself, but in words that have a meaning. */
+static int check_info(const Control__AgentInfo *info, struct error *err)
+{
+	const char *net = info->net;
+
+	if (!info->cores || info->cores > RECORD_CORES_MAX)
+		return error_set(err, -EINVAL, "a host with %u cores",
+				 info->cores);
+	if (strcmp(net, "routed") && strcmp(net, "bridge") &&
+	    strcmp(net, "none"))
+		return error_set(err, -EINVAL, "capsules with a network '%s'",
+				 net);
+	if (strlen(info->boot_id) > NAME_MAX ||
+	    strlen(info->uplink) >= IFNAMSIZ || strchr(info->address, '/'))
+		return error_set(err, -EINVAL,
+				 "a boot id, uplink or address that is none");
+	if (!(info->score >= 0 && info->score <= SCORE_MAX))
+		return error_set(err, -EINVAL, "a speed of %g", info->score);
+	return 0;
 }
 
 /* Bridged capsules are on the hosts' own network, so must be their addresses.
@@ -272,9 +305,8 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 
 	if (net_parse_cidr(info->address, &address, &prefix, err) < 0)
 		return -EINVAL;
-	if (!info->cores || info->cores > RECORD_CORES_MAX)
-		return error_set(err, -EINVAL, "a host with %u cores",
-				 info->cores);
+	if (check_info(info, err) < 0)
+		return -EINVAL;
 	if (check_bridged(ctl, info, address, err) < 0)
 		return -EINVAL;
 	/* From here on it is a host, and nothing may end that half-way. */

@@ -319,7 +319,8 @@ static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 		ctl_signal_failed(k, re / CTL_SIGNAL_ID, f);
 	} else if (re == ASK(START) && r && klink_is_current(k)) {
 		cannot_start(k, code, f->why);
-	} else if (m && (re == ASK(RECEIVE) || re == ASK(MIGRATE_OUT))) {
+	} else if (m && re == (ctl_move_at_dest(m, k) ? ASK(RECEIVE)
+						      : ASK(MIGRATE_OUT))) {
 		ctl_move_failed(m, f->why);
 	} else {
 		log_debug("job=%" PRIu64 " rank=%u request=%" PRIu64
@@ -332,6 +333,7 @@ static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 static void on_exited(struct klink *k, const Keeper__Exited *e)
 {
 	struct ctl_rank *r = klink_rank(k);
+	int code;
 
 	if (r->epoch != k->epoch && !(r->move && r->move->epoch == k->epoch))
 		return;
@@ -339,8 +341,8 @@ static void on_exited(struct klink *k, const Keeper__Exited *e)
 	r->stderr_end = e->stderr_end;
 	ctl_limit_exited(r, e);
 	ctl_pmi_exited(r, e);
-	ctl_rank_ended(r, e->signaled ? 128 + e->code : e->code,
-		       e->signaled ? e->code : 0);
+	code = klink_exit_code(e);
+	ctl_rank_ended(r, code, e->signaled ? code - 128 : 0);
 }
 
 static void on_stdin_taken(struct klink *k, uint64_t re,
@@ -413,7 +415,7 @@ static void klink_event(struct klink *k, Keeper__Event *e)
 		ctl_pmi_abort(k, e->pmi_abort);
 		break;
 	case TELL(RECEIVING):
-		if (m)
+		if (m && ctl_move_at_dest(m, k))
 			ctl_move_receiving(m, e->receiving);
 		break;
 	case TELL(MOVE_PROGRESS):
@@ -435,31 +437,13 @@ static void klink_event(struct klink *k, Keeper__Event *e)
 	}
 }
 
-/*
- * Can its rank be there, for all we know?  A host speaks for no other one's:
- * what it claims beyond this belongs to no job, and is ended.
- */
-static bool can_be_there(const struct klink *k)
-{
-	const struct ctl_rank *r = klink_rank(k);
-
-	if (k->epoch == r->epoch)
-		return k->host == r->host;
-	if (r->move && k->epoch == r->move->epoch)
-		return k->host == r->move->to;
-	/* Leftovers where it has been, or was to be. */
-	return k->epoch < r->epoch &&
-	       store_was_there(k->host->ctl->store, k->job_id, k->rank,
-			       k->epoch, k->host->name);
-}
-
 /* A keeper that we did not start, or before we were started. */
 static struct klink *klink_found(struct ctl_host *h, uint64_t job,
 				 uint32_t rank, uint64_t epoch)
 {
 	struct klink *k = klink_create(h, job, rank, epoch);
 
-	if (k->job && !can_be_there(k)) {
+	if (k->job && !klink_can_be_there(k)) {
 		log_warnx("host=%s job=%" PRIu64 " rank=%u epoch=%" PRIu64
 			  " is not there",
 			  h->name, job, rank, epoch);
@@ -480,7 +464,7 @@ void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 		log_warnx("host=%s a keeper's message cannot be read", h->name);
 		return;
 	}
-	if (!k && e->body_case == TELL(HELLO))
+	if (!k && e->body_case == TELL(HELLO) && ctl_host_has_room(h))
 		k = klink_found(h, id, name->rank, name->epoch);
 	if (!k)
 		goto out;

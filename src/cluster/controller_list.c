@@ -7,6 +7,12 @@
 #include "core/xalloc.h"
 #include "net/net.h"
 
+enum {
+	SOME_ARGUMENTS = 4096,	 /* of each of many jobs */
+	ALL_ARGUMENTS = 1 << 20, /* of the one that is asked for */
+	OVERHEAD = 8,		 /* of each argument */
+};
+
 /* What a rank looks like from outside. */
 static int shown_state(const struct ctl_rank *r)
 {
@@ -74,18 +80,31 @@ static Control__RankInfo *rank_info(const struct ctl_rank *r)
 	return i;
 }
 
-/* What others see of it: the program's name. */
-static void hide(struct ctl_job *job, Control__JobInfo *i)
+/*
+ * Its arguments, or for others its program's name.  They may be megabytes, which
+ * must not keep other jobs from being told: up to so many bytes, then "...".
+ */
+static void put_arguments(const struct ctl_job *job, bool all, size_t most,
+			  Control__JobInfo *i)
 {
-	char *program = job->spec->argv[0], *slash = strrchr(program, '/');
+	const Control__Submit *s = job->spec;
+	const char *slash = strrchr(s->argv[0], '/');
+	size_t bytes = 0, n = 0;
 
-	i->hidden = true;
-	i->argv = xcalloc(1, sizeof(*i->argv));
-	i->argv[0] = slash ? slash + 1 : program;
-	i->n_argv = 1;
+	i->hidden = !all;
+	i->argv = xcalloc(s->n_argv + 1, sizeof(*i->argv));
+	for (; n < (all ? s->n_argv : 1); n++) {
+		bytes += strlen(s->argv[n]) + OVERHEAD;
+		i->argv[n] = bytes <= most ? s->argv[n] : (char *)"...";
+		if (bytes > most)
+			break;
+	}
+	if (!all && slash && bytes <= most)
+		i->argv[0] = (char *)slash + 1;
+	i->n_argv = n + (bytes > most);
 }
 
-static Control__JobInfo *job_info(struct ctl_job *job, bool all)
+static Control__JobInfo *job_info(struct ctl_job *job, bool all, size_t most)
 {
 	Control__JobInfo *i = xcalloc(1, sizeof(*i));
 	char why[256] = "";
@@ -94,16 +113,13 @@ static Control__JobInfo *job_info(struct ctl_job *job, bool all)
 	i->job = job->id;
 	i->state = job->state;
 	i->user = job->spec->user;
-	i->argv = job->spec->argv;
-	i->n_argv = job->spec->n_argv;
 	i->submit_usec = job->submit;
 	i->start_usec = job->start;
 	i->end_usec = job->end;
 	i->exit = job->exit;
 	if (job->state == STATE(WAITING) && job->model)
 		ctl_sched_why(job, why, sizeof(why));
-	if (!all)
-		hide(job, i);
+	put_arguments(job, all, most, i);
 	i->why = xstrdup(*why ? why : all ? job->why : ctl_job_outside(job));
 	i->ranks = xcalloc(job->nr, sizeof(*i->ranks));
 	for (i->n_ranks = 0; i->n_ranks < job->nr; i->n_ranks++)
@@ -118,8 +134,7 @@ static void job_info_free(Control__JobInfo *i)
 		free(i->ranks[n]->why);
 		free(i->ranks[n]);
 	}
-	if (i->hidden)
-		free(i->argv);
+	free(i->argv);
 	free(i->ranks);
 	free(i->why);
 	free(i);
@@ -142,7 +157,9 @@ void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l)
 			   : job->state == STATE(DONE) && !l->ended)
 			continue;
 		array_room(jobs.jobs, jobs.n_jobs, &cap);
-		jobs.jobs[jobs.n_jobs++] = job_info(job, ctl_sees(p, job));
+		jobs.jobs[jobs.n_jobs++] =
+			job_info(job, ctl_sees(p, job),
+				 l->job ? ALL_ARGUMENTS : SOME_ARGUMENTS);
 	}
 	jobs.warning = (char *)ctl_room_text(p->ctl);
 	ctl_send(p, 0, re, MESSAGE_BODY(JOBS), &jobs);

@@ -346,6 +346,8 @@ static void dest_hello(struct ctl_move *m, struct klink *k,
 	case KEEPER__STATE__RUNNING:
 	case KEEPER__STATE__SUSPENDED:
 	case KEEPER__STATE__EXITED:
+		if (!ctl_move_can_say(m, k, KEEPER__OUTCOME__LANDED))
+			return;
 		ctl_move_committed(m);
 		m->landed = true;
 		ctl_move_check(m);
@@ -384,6 +386,10 @@ void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r)
 
 	if (m->step != STEP_RECEIVING || r->epoch != m->epoch)
 		return;
+	if (!r->port || r->port > UINT16_MAX) {
+		ctl_move_failed(m, "the destination names no port");
+		return;
+	}
 	if (!source || !source->heard) {
 		ctl_move_failed(m, "the host where the rank is does not "
 				   "answer");
@@ -463,7 +469,7 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
 {
 	struct ctl_move *m = ctl_move_of(k);
 
-	if (!m || d->epoch != m->epoch)
+	if (!m || d->epoch != m->epoch || !ctl_move_can_say(m, k, d->outcome))
 		return;
 	take_report(m, d->report);
 	switch (d->outcome) {

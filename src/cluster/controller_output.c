@@ -12,6 +12,7 @@
  * fill that for good: output of a rank that has moved waits for what its last
  * keeper still has.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "cluster/controller_priv.h"
@@ -19,6 +20,10 @@
 
 #define WINDOW	 (48u << 10) /* in flight to a client, of all its ranks */
 #define OVERHEAD 128u	     /* of a piece, on the wire and in a buffer */
+
+/* Several times what a keeper keeps: no honest one comes near. */
+#define HELD_MAX   ((size_t)4 << 20)
+#define EVENTS_MAX (64u << 10)
 
 /* Everything before the first output that waits is done with. */
 static void ack_done(struct klink *k)
@@ -37,19 +42,36 @@ static void ack_done(struct klink *k)
 	klink_request(k, KEEPER__REQUEST__BODY_ACK, &ack);
 }
 
+/* That may wait for a client; no other counts. */
+static size_t output_size(const Keeper__Event *e)
+{
+	return e->body_case == KEEPER__EVENT__BODY_OUTPUT
+		       ? e->output->data.len + OVERHEAD
+		       : 0;
+}
+
 bool klink_take(struct klink *k, Keeper__Event *e, bool *kept)
 {
 	struct pending *p;
 
 	if (e->seq <= k->seen)
 		return false;
+	if (output_size(e) > HELD_MAX - k->held ||
+	    k->nr_pending >= EVENTS_MAX) {
+		conn_fail(k->host->agent->conn, -EMSGSIZE,
+			  "a keeper sends more than it may before it is "
+			  "acknowledged");
+		return false;
+	}
 	k->seen = e->seq;
 	array_room(k->pending, k->nr_pending, &k->cap_pending);
 	p = &k->pending[k->nr_pending++];
 	*p = (struct pending){ .seq = e->seq };
 	if (e->body_case == KEEPER__EVENT__BODY_OUTPUT && k->job &&
-	    !k->job->deserted) {
+	    !k->job->deserted &&
+	    (e->output->stream == 1 || e->output->stream == 2)) {
 		p->output = e;
+		k->held += output_size(e);
 		*kept = true;
 		klink_flush(k);
 	}
@@ -176,6 +198,7 @@ static void output_done(struct klink *k, struct pending *p)
 		return;
 	if (p->sent && k->job)
 		k->job->in_flight -= size_in_flight(p);
+	k->held -= output_size(p->output);
 	keeper__event__free_unpacked(p->output, NULL);
 	p->output = NULL;
 }

@@ -102,7 +102,8 @@ struct klink {
 	uint64_t acked; /* highest seq that will not be asked for again */
 	struct pending *pending; /* [0, nr) in order of seq */
 	size_t nr_pending, cap_pending;
-	bool waits; /* in job->turns: some of it the client has to be sent */
+	size_t held; /* bytes of output in it */
+	bool waits;  /* in job->turns: some of it the client has to be sent */
 	TAILQ_ENTRY(klink) turn;
 	TAILQ_ENTRY(klink) link; /* in ctl->klinks */
 };
@@ -403,6 +404,14 @@ void klink_kill(struct klink *k);
 void klink_capsule(const struct ctl_rank *r, const struct ctl_host *h,
 		   Keeper__Capsule *ret);
 void klink_capsule_clear(Keeper__Capsule *c);
+
+/* ---- controller_believe.c */
+
+bool klink_can_be_there(const struct klink *k);
+bool ctl_host_has_room(const struct ctl_host *h);
+int klink_exit_code(const Keeper__Exited *e);
+bool ctl_move_can_say(const struct ctl_move *m, const struct klink *k,
+		      Keeper__Outcome outcome);
 
 /* ---- controller_output.c: what ranks print, and what they read */
 

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +269,10 @@ void keeper_in_verdict(struct keeper *k, bool at_destination)
 
 /* ---- in the keeper: how it begins */
 
+/* It gets into the capsule's /etc/hosts. */
+#define HOSTNAME_CHARS \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
+
 static void keep_passport(struct keeper *k, const Keeper__Passport *pass)
 {
 	k->keep_tmp = xcalloc(pass->n_keep_tmp + 1, sizeof(*k->keep_tmp));
@@ -295,6 +300,9 @@ static int prepare(struct keeper *k, const Keeper__Passport *pass,
 	r = limits_fit(&k->limits, &k->terms, err);
 	if (r < 0)
 		return r;
+	if (strlen(pass->hostname) > HOST_NAME_MAX ||
+	    strspn(pass->hostname, HOSTNAME_CHARS) != strlen(pass->hostname))
+		return error_set(err, -EINVAL, "its host's name is none");
 	keep_passport(k, pass);
 	r = keeper_make_ends(k, true, err);
 	if (r < 0)

@@ -126,8 +126,16 @@ int pmi_gather_add(struct pmi_gather *g, uint32_t rank, uint64_t generation,
 				 "PMI: rank %u is in barrier %" PRIu64
 				 ", the job in %" PRIu64,
 				 rank, generation, g->generation);
-	for (size_t i = 0; i < n; i++)
+	/* Its keeper keeps to these; a host that lies may not. */
+	for (size_t i = 0; i < n; i++) {
+		if (strlen(puts[i].key) >= PMI_KEY_MAX ||
+		    strlen(puts[i].value) >= PMI_VALUE_MAX ||
+		    HASH_COUNT(g->now) >= (size_t)g->size * PMI_PUTS_MAX)
+			return error_set(err, -EPROTO,
+					 "PMI: rank %u puts more than it may",
+					 rank);
 		add_put(g, &puts[i]);
+	}
 	if (more || g->here[rank])
 		return PMI_GATHER_WAIT;
 	g->here[rank] = true;

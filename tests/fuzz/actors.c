@@ -16,6 +16,7 @@
 #include "core/xalloc.h"
 
 void (*actors_asked)(struct conn *c, const Keeper__Request *q);
+void (*actors_said)(struct conn *c, const Control__Message *m);
 
 static char dir[SCRATCH_MAX];
 
@@ -52,7 +53,9 @@ static void on_sent(struct conn *c, const uint8_t *p, size_t n)
 	Control__Message *m = message_parse(p, n, NULL);
 
 	assert_non_null(m);
-	if (m->body_case == MESSAGE_BODY(FAILED))
+	if (actors_said)
+		actors_said(c, m);
+	else if (m->body_case == MESSAGE_BODY(FAILED))
 		fail_msg("%s", m->failed->why);
 	if (m->body_case == MESSAGE_BODY(KEEPER_PACKET))
 		look(c, m->keeper_packet);
@@ -175,6 +178,7 @@ void actor_migrate(struct conn *admin, struct conn *to)
 	actor_say(admin, MESSAGE_BODY(MIGRATE), &migrate);
 	actor_keeper_hello(to, 1, KEEPER__STATE__EMPTY, 0);
 	receiving.epoch = 1;
+	receiving.port = 1;
 	actor_keeper(to, 1, 0, 0, KEEPER__EVENT__BODY_RECEIVING, &receiving);
 }
 

@@ -23,6 +23,9 @@ void actors_run(bool (*play)(void *ctl), const char *const *settings);
 /* What a keeper is asked over that agent's connection; may be NULL. */
 extern void (*actors_asked)(struct conn *c, const Keeper__Request *q);
 
+/* What it says to peers; without this, no refusal. */
+extern void (*actors_said)(struct conn *c, const Control__Message *m);
+
 /* A peer that says HELLO; "host/NAME" as an agent with one keeper of rank 1.0,
  * of that epoch; none if it is negative. */
 struct conn *actor_greet(const char *identity, int64_t epoch);
