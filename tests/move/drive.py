@@ -277,7 +277,16 @@ class Drive:
                         "cp -a ../files.source/. .; cd *; " +
                         self.opts.there], check=True)
 
+    def check(self, words):
+        p = subprocess.run(self.hosts.enter(self.at) +
+                           [self.stint, "move", "check", str(self.pid)],
+                           text=True, stderr=subprocess.PIPE, timeout=120)
+        if p.returncode == 0 or not re.search(words, p.stderr):
+            raise Failed(f"check says otherwise: {p.stderr.strip()}")
+
     def refuse(self, n, words):
+        if self.opts.check:
+            self.check(words)
         name, p, address = self.receiver(n)
         if self.opts.there:
             self.copy_files()
@@ -372,6 +381,8 @@ def options(argv=None):
     p.add_argument("--pause", type=float, default=0.05)
     p.add_argument("--timeout", type=float, default=120)
     p.add_argument("--refuse", metavar="WORDS")
+    p.add_argument("--check", action="store_true",
+                   help="stint move check must say the same")
     p.add_argument("--fail", metavar="POINT")
     p.add_argument("--there", metavar="COMMAND",
                    help="the second host has copies of the program's files, "
