@@ -7,6 +7,7 @@ import sys
 
 BUILD = os.environ.get("STINT_BUILD") or sys.exit("STINT_BUILD is not set")
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MPI = os.environ.get("MPI", "mpich")  # or openmpi
 STINT = os.path.join(BUILD, "src/cmd/stint")
 sys.path.insert(0, os.path.join(ROOT, "tests/move"))
 sys.path.insert(0, os.path.join(ROOT, "tests/mpi"))
@@ -17,7 +18,11 @@ def check(name):
 
 
 def mpi(name):
-    return os.path.join(BUILD, "tests/mpi", name)
+    """A program of tests/mpi, or the example solver, built with that MPI."""
+    if MPI == "openmpi":
+        return os.path.join(BUILD, "tests/mpi", name + "-openmpi")
+    folder = "examples" if name == "heat" else "tests/mpi"
+    return os.path.join(BUILD, folder, name)
 
 
 def say(what, value, unit, peer=None, ratio=None, n=1, **more):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """faults.py - strike at the parties of a job's move, look what becomes of it
 
-    faults.py [--job mpi|count] [--parallel N] [CASE|all|kill|stop|cut]...
+    faults.py [--job mpi|openmpi|count] [--parallel N] [CASE|all|kill|stop|cut]...
     faults.py --list
     faults.py --sample N
 
@@ -20,7 +20,7 @@ by BLOW:
     cut    h1's cable is pulled, and put back after that time
 
 and the engine goes on.  The job is chkmpi on three ranks, which checks every
-byte, or a program that counts, alone.  Afterwards
+byte, of MPICH or Open MPI, or a program that counts, alone.  Afterwards
 
  - the move has an end, and `stint ps` says where each rank is: exactly one
    process of it is there, and none anywhere else;
@@ -49,6 +49,7 @@ from procs import (all_pids, children, fault_points, kill, processes,
 
 COUNTER = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                        "../counter.py")
+CHKMPI = {"mpi": "chkmpi", "openmpi": "chkmpi-openmpi"}
 POINTS = fault_points()
 PARTIES = ["source-engine", "dest-engine", "old-keeper", "new-keeper",
            "source-agent", "dest-agent", "controller", "link"]
@@ -155,9 +156,9 @@ class Case:
         os.rename(path + ".new", path)
 
     def start(self):
-        if self.program == "mpi":
+        if self.program in CHKMPI:
             chkmpi = os.path.join(os.path.dirname(self.bed.exe),
-                                  "../../tests/mpi/chkmpi")
+                                  "../../tests/mpi", CHKMPI[self.program])
             self.job = self.bed.start(
                 3, os.path.abspath(chkmpi), "--seconds", "100000", "--max",
                 "30000", "--log", self.steps, hosts=["h1", "h2", "h3"])
@@ -406,7 +407,7 @@ def in_parallel(opts, names):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
-    p.add_argument("--job", default="mpi", choices=["mpi", "count"])
+    p.add_argument("--job", default="mpi", choices=[*CHKMPI, "count"])
     p.add_argument("--parallel", type=int, default=1)
     p.add_argument("--list", action="store_true")
     p.add_argument("--sample", type=int, default=0)
