@@ -16,6 +16,19 @@ class Failed(Exception):
     pass
 
 
+def controller_options(home):
+    """As `stint testbed up` gives them to the controller of the bed there."""
+    return [f"--state-dir={home}/controller", "--pool=10.77.128.0/17",
+            "--min-uid=0", f"--listen=unix:{home}/controller.sock"]
+
+
+def agent_options(home, host):
+    return [f"--controller=unix:{home}/controller.sock",
+            f"--key={home}/{host}/key", f"--run-dir={home}/{host}/run",
+            "--uplink=eth0", "--cores=1", "--score=1000", "--min-uid=0",
+            "--min-gid=0"]
+
+
 class Job:
     def __init__(self, bed, number, process, out, err):
         self.bed, self.number, self.process = bed, number, process
@@ -173,17 +186,11 @@ class Bed:
         if name in self.restarted:
             self.restarted[name].wait()
         if name == "controller":
-            argv = [self.exe, "controller",
-                    f"--state-dir={self.home}/controller",
-                    "--pool=10.77.128.0/17",
-                    f"--listen=unix:{self.home}/controller.sock"]
+            argv = [self.exe, "controller", *controller_options(self.home)]
             log = f"{self.home}/controller.log"
         else:
             argv = [self.exe, "testbed", "exec", name, self.exe, "agent",
-                    f"--controller=unix:{self.home}/controller.sock",
-                    f"--key={self.home}/{name}/key",
-                    f"--run-dir={self.home}/{name}/run", "--uplink=eth0",
-                    "--cores=1", "--score=1000"]
+                    *agent_options(self.home, name)]
             log = f"{self.home}/{name}/agent.log"
         with open(log, "ab") as out:
             self.restarted[name] = subprocess.Popen(

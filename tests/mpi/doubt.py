@@ -75,10 +75,7 @@ class Cluster:
     def agent(self, host, fault=""):
         """As `stint testbed up` starts it."""
         self.start(host, "testbed", "exec", host, self.bed.exe, "agent",
-                   f"--controller=unix:{self.home}/controller.sock",
-                   f"--key={self.home}/{host}/key",
-                   f"--run-dir={self.home}/{host}/run", "--uplink=eth0",
-                   "--cores=1", "--score=1000", fault=fault)
+                   *bed.agent_options(self.home, host), fault=fault)
         ensure(lambda: self.host(host)["state"] == "up",
                f"the agent of {host} does not come up")
 
@@ -89,9 +86,8 @@ class Cluster:
 
     def controller(self, lost_after="60s"):
         self.start("controller", "controller",
-                   f"--state-dir={self.home}/controller",
-                   "--pool=10.77.128.0/17", f"--lost-after={lost_after}",
-                   f"--listen=unix:{self.home}/controller.sock")
+                   *bed.controller_options(self.home),
+                   f"--lost-after={lost_after}")
         ensure(lambda: not self.bed.stint("ps").returncode,
                "the controller does not come up")
 

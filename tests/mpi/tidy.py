@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 
-from bed import Failed
+from bed import Failed, agent_options
 from procs import all_pids, comm, read_proc, stat_of, until
 
 
@@ -165,10 +165,7 @@ class Round:
     def agent_again(self):
         host = self.rng.choice(["h1", "h2", "h3"])
         self.begin("testbed", "exec", host, self.exe, "agent",
-                   f"--controller=unix:{self.home}/controller.sock",
-                   f"--key={self.home}/{host}/key", "--uplink=eth0",
-                   f"--run-dir={self.home}/{host}/run", "--cores=1",
-                   "--score=1000")
+                   *agent_options(self.home, host))
         self.tell(f"agent of {host} again")
 
     def strike(self):
