@@ -88,8 +88,8 @@ reconnect' | head -40 >"$dir/script"
 	run job -s "$dir/script" sh -c \
 		'trap "exit 9" USR1; echo up; while :; do sleep 0.05; done'
 	[ "$status" = 9 ]
-	printf 'sleep 0.3\nkill 0\n' >"$dir/script"
-	run job -s "$dir/script" sleep 1000
+	printf 'await 3\nkill 0\n' >"$dir/script"
+	run job -s "$dir/script" sh -c 'echo up; exec sleep 1000'
 	[ "$status" = 137 ]
 	nothing_left
 }
