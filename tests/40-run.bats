@@ -127,6 +127,25 @@ counted_whole() { # FILE
 	done
 }
 
+@test "of two ranks that die the first is the cause, though it is heard of last" {
+	local keeper rank code
+	begin run -n 2 --hosts h1,h2 sh -c 'case $(hostname) in *-0) trap "exit 3" USR1;; *) trap "exit 5" USR1;; esac; while :; do sleep 0.1; done' >"$bed/out" 2>&1
+	eventually all_running
+	rank=$(jobs 'j[1]["ranks"][0]["pid"]')
+	keeper=$(pgrep -oxf -- "stint keeper 1[.]0 --run-dir=$bed/.*")
+	# Its capsule's init, which sees it end, is not stopped.
+	kill -STOP "$keeper"
+	kill -USR1 "$rank"
+	eventually ended "$rank"
+	kill -USR1 "$(jobs 'j[1]["ranks"][1]["pid"]')"
+	eventually is 'j[1]["ranks"][1]["state"]' 'done'
+	kill -CONT "$keeper"
+	code=0
+	wait "${background##* }" || code=$?
+	[ "$code" = 3 ]
+	grep -q "rank 0 exited with code 3" "$bed/out"
+}
+
 @test "output comes whole, in order, labelled, stdout and stderr apart" {
 	st run -n 3 -l sh -c 'seq 1000; echo bad >&2' >"$bed/out" 2>"$bed/err"
 	for r in 0 1 2; do

@@ -20,6 +20,7 @@
 #include "cluster/keys.h"
 #include "cluster/loop.h"
 #include "cluster/process.h"
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -42,6 +43,7 @@ static void sample(struct agent *a, Control__HostReport *ret)
 	ret->pressure = s.pressure;
 	ret->users = s.users;
 	ret->idle_usec = s.users ? s.idle : 0;
+	ret->now_usec = (uint64_t)clock_usec(CLOCK_REALTIME);
 }
 
 static int send_hello(struct agent *a)

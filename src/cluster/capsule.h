@@ -173,6 +173,7 @@ struct capsule_event {
 	pid_t ns_pid; /* inside */
 	int status;   /* as of waitpid() */
 	struct rusage usage;
+	int64_t at; /* this host's CLOCK_REALTIME, in microseconds */
 };
 
 /* Readable when capsule_next_event() has something to say. */

@@ -31,6 +31,7 @@
 
 #include "cluster/capsule_priv.h"
 #include "cluster/process.h"
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/signals.h"
 #include "core/xalloc.h"
@@ -82,6 +83,7 @@ static void reap(struct init *init)
 		;
 	while ((e.ns_pid = wait4(-1, &e.status, WNOHANG | __WALL, &e.usage)) >
 	       0) {
+		e.at = clock_usec(CLOCK_REALTIME);
 		array_room(init->queue, init->nr_queue, &init->cap_queue);
 		init->queue[init->nr_queue++] = e;
 	}

@@ -14,6 +14,7 @@
 
 #include "cluster/capsule_priv.h"
 #include "cluster/process.h"
+#include "core/clock.h"
 #include "core/io.h"
 
 #define MAX_FDS (REQUEST_FDS + 3)
@@ -292,7 +293,10 @@ int capsule_next_event(struct capsule *c, struct capsule_event *ret)
 		return 0;
 	if (r == -EPIPE || r == -ECONNRESET) {
 		c->gone_told = true;
-		*ret = (struct capsule_event){ .what = CAPSULE_GONE };
+		*ret = (struct capsule_event){
+			.what = CAPSULE_GONE,
+			.at = clock_usec(CLOCK_REALTIME),
+		};
 		return 1;
 	}
 	return r < 0 ? r : 1;

@@ -366,6 +366,16 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 	kill_ranks(job);
 }
 
+void ctl_job_cause(struct ctl_job *job, usec_t at)
+{
+	if (job->state == STATE(DONE) || job->spec->stopping)
+		return;
+	if (at && job->cause_at && at < job->cause_at)
+		job->exit = 0;
+	if (!job->exit)
+		job->cause_at = at;
+}
+
 void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 {
 	struct ctl_job *job = r->job;

@@ -116,20 +116,27 @@ void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a)
 		job->echo = true;
 	else if (!echo)
 		ctl_pmi_no_echo(job);
+	if (!echo)
+		ctl_job_cause(job, skew_ours(&k->host->skew, a->at_usec));
 	/* Whoever calls MPI_Abort(0) still did not finish. */
 	ctl_job_fail(job, k->rank, a->code & 255 ? a->code & 255 : 1,
 		     "rank %u called MPI_Abort with code %d%s%s", k->rank,
 		     a->code, *a->text ? ": " : "", a->text);
 }
 
-void ctl_pmi_exited(struct ctl_rank *r, const Keeper__Exited *e)
+void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e)
 {
+	struct ctl_rank *r = klink_rank(k);
 	bool left =
 		!e->signaled && !e->code && e->pmi == KEEPER__PHASE__PMI_BEGUN;
 	bool killed = e->signaled && e->code == SIGKILL && e->killed;
 
-	if (!r->aborted && !killed && (e->signaled || e->code || left))
+	if (r->state == STATE(DONE))
+		return;
+	if (!r->aborted && !killed && (e->signaled || e->code || left)) {
 		ctl_pmi_no_echo(r->job);
+		ctl_job_cause(r->job, skew_ours(&k->host->skew, e->at_usec));
+	}
 	if (left)
 		ctl_job_fail(r->job, r->rank, 1,
 			     "rank %u ended without MPI_Finalize", r->rank);

@@ -26,6 +26,7 @@
 #include "cluster/keeper.pb-c.h"
 #include "cluster/limit.h"
 #include "cluster/message.h"
+#include "cluster/skew.h"
 #include "cluster/store.h"
 #include "model/event.h"
 #include "pmi/gather.h"
@@ -76,6 +77,7 @@ struct ctl_host {
 	Control__HostReport report;
 	struct host fresh; /* what the policy was told last */
 	usec_t lost_since; /* since 1970; 0: it is there */
+	struct skew skew;  /* of its clock */
 	bool early;	   /* never there since the controller was started */
 	sd_event_source *lost;
 	struct ctl_peer *drainer; /* client that waits for it to be empty */
@@ -143,9 +145,10 @@ struct ctl_job {
 	char *why;
 	usec_t submit, start, end;
 	int exit, bad_rank;
-	bool limit_met; /* why tells of it */
-	bool echo;	/* ... may tell of what another's end led to */
-	uint32_t nr;	/* ranks */
+	bool limit_met;	 /* why tells of it */
+	usec_t cause_at; /* of exit and why, by our clock; 0: unknown */
+	bool echo;	 /* ... may tell of what another's end led to */
+	uint32_t nr;	 /* ranks */
 	struct ctl_rank *ranks;
 	struct job *model;	   /* NULL once it has ended */
 	struct ctl_peer *client;   /* that prints its output */
@@ -288,6 +291,12 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 /* signo: what killed it, or 0; code is what a shell makes of either. */
 void ctl_rank_ended(struct ctl_rank *r, int code, int signo);
 void ctl_rank_lost(struct ctl_rank *r, const char *how);
+/*
+ * ctl_job_fail() follows, for what happened at `at` by our clock (0: unknown): if
+ * that was before what the job is said to have failed of, it is the cause, however
+ * late we hear of it.
+ */
+void ctl_job_cause(struct ctl_job *job, usec_t at);
 void ctl_job_store(struct ctl_job *job);
 void ctl_rank_store(struct ctl_rank *r);
 bool ctl_rank_active(const struct ctl_rank *r); /* started and not ended */
@@ -435,7 +444,7 @@ void klink_stdin_room(struct ctl_job *job);
 
 /* An abort, and the end of a rank before ctl_rank_ended(). */
 void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a);
-void ctl_pmi_exited(struct ctl_rank *r, const Keeper__Exited *e);
+void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e);
 /* A rank has failed by itself: what was an echo of that decides nothing. */
 void ctl_pmi_no_echo(struct ctl_job *job);
 void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cluster/keeper_priv.h"
+#include "core/clock.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 
@@ -133,6 +134,7 @@ static void on_abort(void *ctx, int code, const char *text)
 
 	abort_.code = code;
 	abort_.text = (char *)text;
+	abort_.at_usec = (uint64_t)clock_usec(CLOCK_REALTIME);
 	ev.body_case = KEEPER__EVENT__BODY_PMI_ABORT;
 	ev.pmi_abort = &abort_;
 	keeper_tell(k, &ev, true);

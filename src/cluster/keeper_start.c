@@ -433,6 +433,7 @@ static void tell_exited(struct keeper *k)
 				      : WEXITSTATUS(k->exit.status);
 	exited.core_dumped = exited.signaled && WCOREDUMP(k->exit.status);
 	exited.killed = k->exit_killed;
+	exited.at_usec = (uint64_t)k->exit.at;
 	exited.stdout_end = k->io.out_offset[0];
 	exited.stderr_end = k->io.out_offset[1];
 	exited.cpu_usec =
