@@ -152,20 +152,64 @@ beats() {
 	STINT_FAULT=source-round:stop "$stint" move "$victim" --to "$addr" \
 		>out 2>err </dev/null 3>&- &
 	engine=$!
-	local sig
-	for sig in USR1 USR2 USR1 USR2; do
-		eventually state_is "$engine" T
+	# After a round in which it was open comes another; so it is open at the last.
+	local sig=USR1
+	until grep -q "not yet" err; do
+		eventually at_rest
+		! ended "$engine" || break
 		rm -f did
 		kill -$sig "$victim"
 		eventually test -e did
+		[ $sig = USR1 ] && sig=USR2 || sig=USR1
 		kill -CONT "$engine"
+		eventually at_rest
 	done
+	rm -f did
+	kill -USR2 "$victim"
 	go_on
 	[ "$status" = 0 ]
 	[[ $(cat err) == *"not yet: /"*"there/f cannot be opened at the destination"* ]]
 	eventually grep -q outcome listen
 	moved=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' listen)
 	beats
+}
+
+at_rest() { # between two rounds, or at its end
+	state_is "$engine" T || ended "$engine"
+}
+
+# A compiler's output, say, that is renamed in the time that the question takes.
+@test "a file that was open when the destination was asked, and has gone since, is no reason" {
+	[ "$(id -u)" = 0 ] || skip "mounts, as root"
+	mkdir there
+	echo x >there/f
+	setsid /usr/bin/python3 -S during.py open beat </dev/null >/dev/null 2>&1 3>&- &
+	victim=$!
+	eventually test -s beat
+	kill -USR1 "$victim"
+	eventually test -e did
+	receive unshare --mount sh -c 'mount -t tmpfs none there && exec "$@"' sh
+	kill -STOP "$receiver"
+	"$stint" move "$victim" --to "$addr" >out 2>err </dev/null 3>&- &
+	engine=$!
+	eventually is_asked
+	rm did
+	kill -USR2 "$victim"
+	eventually test -e did
+	mv there/f there/g
+	sleep 0.3 # it asks no more after a quarter of a second
+	kill -CONT "$receiver"
+	status=0
+	wait "$engine" || status=$?
+	cat err
+	[ "$status" = 0 ]
+	eventually grep -q outcome listen
+	moved=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' listen)
+	beats
+}
+
+is_asked() { # what it was sent lies there, as it is stopped
+	[ -n "$(ss -Htn src "$addr" | awk '$2 > 0')" ]
 }
 
 # Where writes cannot be tracked, all of it is copied while it stands still.

@@ -21,22 +21,45 @@
 
 #define RETAKES 100 /* of a lock, a millisecond apart */
 
-int fds_check_dest(int root, const void *paths, size_t n, struct error *err)
+static int check_path(int root, const Fds__Path *p, struct error *err)
+{
+	int fd, r = 0;
+
+	if (!p->own && !p->carried)
+		r = fdpath_find(root, p, &fd, err);
+	if (r == 0 && !p->own && !p->carried)
+		close(fd);
+	return r;
+}
+
+int fds_check_dest(int root, const void *paths, size_t n, char **ret_lack,
+		   struct error *err)
 {
 	Fds__Paths *all = fds__paths__unpack(NULL, n, paths);
-	int r = 0, fd;
+	int r = 0;
 
 	if (!all || all->version != 1)
 		r = error_set(err, -EPROTO, "list of files: cannot be parsed");
 	for (size_t i = 0; !r && i < all->n_path; i++) {
-		if (all->path[i]->own || all->path[i]->carried)
-			continue;
-		r = fdpath_find(root, all->path[i], &fd, err);
-		if (!r)
-			close(fd);
+		r = check_path(root, all->path[i], err);
+		if (r < 0 && ret_lack)
+			*ret_lack = xstrdup(all->path[i]->path);
 	}
 	fds__paths__free_unpacked(all, NULL);
 	return r;
+}
+
+bool fds_path_stays(int root, const void *paths, size_t n, const char *path)
+{
+	Fds__Paths *all = fds__paths__unpack(NULL, n, paths);
+	struct error err;
+	bool stays = false;
+
+	for (size_t i = 0; all && i < all->n_path; i++)
+		if (!strcmp(all->path[i]->path, path))
+			stays |= check_path(root, all->path[i], &err) == 0;
+	fds__paths__free_unpacked(all, NULL);
+	return stays;
 }
 
 /* ---- the table before ---- */

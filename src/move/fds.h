@@ -105,6 +105,8 @@ void fds_confirm(struct fds_source *s, bool there);
 
 /* For fds_check_dest(): the files as of fds_prepare(); malloc'd. */
 void fds_paths(struct fds_source *s, uint8_t **ret, size_t *ret_n);
+/* Of these, is that one still what it was, under the process's root? */
+bool fds_path_stays(int root, const void *paths, size_t n, const char *path);
 
 /*
  * All threads stand still and the network is still plugged: wait until no
@@ -153,8 +155,10 @@ int fds_heal(pid_t pid, int pidfd, struct error *err) must_check;
  * The same: type alone in procfs and sysfs; inode number and birth time for
  * what is open for writing, and for directories that are being read; size and
  * time of change of content suffice for what is only read.
+ *
+ * *ret_lack, which may be NULL, becomes the name of one that is not, malloc'd.
  */
-int fds_check_dest(int root, const void *paths, size_t n,
+int fds_check_dest(int root, const void *paths, size_t n, char **ret_lack,
 		   struct error *err) must_check;
 
 /*

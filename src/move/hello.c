@@ -181,7 +181,8 @@ void hello_check_files(const Move__Hello *there, int root, Move__Hello *here)
 {
 	const Move__File *f = NULL;
 	struct error why;
-	int r = fds_check_dest(root, there->paths.data, there->paths.len, &why);
+	int r = fds_check_dest(root, there->paths.data, there->paths.len,
+			       &here->lack_file, &why);
 
 	if (r == 0)
 		r = files_check(root, there, &f, &why);

@@ -246,7 +246,8 @@ static int receive_sync(struct receiving *v, struct error *err)
 static int receive_paths(struct receiving *v, struct error *err)
 {
 	struct error why;
-	int r = fds_check_dest(v->root, v->frame.data, v->frame.size, &why);
+	int r = fds_check_dest(v->root, v->frame.data, v->frame.size, NULL,
+			       &why);
 
 	if (r == -EPROTO) {
 		*err = why;

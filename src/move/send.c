@@ -123,19 +123,21 @@ static int ask_hello(struct sending *s, Move__Hello **ret, struct error *err)
 				   err);
 }
 
-/* Is that file, which the process maps, still the one that was described? */
+/* Is that file, mapped or open, still the one that was described? */
 static bool is_there(struct sending *s, const char *path)
 {
 	fd_auto root = files_root(s->src->pid, NULL);
 
 	files_forget_changed(root, s->hello);
 	return files_known(s->hello, path, false) ||
-	       files_known(s->hello, path, true);
+	       files_known(s->hello, path, true) ||
+	       fds_path_stays(root, s->hello->paths.data, s->hello->paths.len,
+			      path);
 }
 
 /*
  * What lacks may be a file that has just been deleted, or is about to be: ask
- * again.  A process that maps other files all the time is let through, since
+ * again.  A process that opens other files all the time is let through, since
  * those which are there at the freeze are looked at once more.
  */
 static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)

@@ -265,7 +265,8 @@ void fdt_move(const struct fdt_case *c)
 		fail_msg("capture: %s", err.text);
 	fds_paths(s, &paths, &n_paths);
 	/* later, its files may have gone from where they were */
-	if ((!c->change && fds_check_dest(root, paths, n_paths, &err) < 0) ||
+	if ((!c->change &&
+	     fds_check_dest(root, paths, n_paths, NULL, &err) < 0) ||
 	    fds_finish(s, &err) < 0)
 		fail_msg("%s", err.text);
 	fds_source_destroy(s);

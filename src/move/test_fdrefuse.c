@@ -22,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "core/io.h"
 #include "core/scratch.h"
 #include "move/fds.pb-c.h"
 #include "move/test_fdmove.h"
@@ -99,26 +100,31 @@ static void lease_make(void)
 	CHECK(fcntl(7, F_SETLEASE, F_RDLCK) == 0);
 }
 
-static bool is_waited_for(void)
+/* Others on this machine may wait for theirs. */
+static bool waits(pid_t pid)
 {
-	char text[65536] = "";
-	int fd = open("/proc/locks", O_RDONLY);
-	bool found = read(fd, text, sizeof(text) - 1) > 0 &&
-		     strstr(text, "-> FLOCK");
+	char *text, want[64];
+	bool found;
 
-	close(fd);
+	CHECK(io_read_file(AT_FDCWD, "/proc/locks", 16 << 20, &text) >= 0);
+	snprintf(want, sizeof(want), "-> FLOCK  ADVISORY  WRITE %d ", pid);
+	found = strstr(text, want);
+	free(text);
 	return found;
 }
 
 static void awaited_make(void)
 {
+	pid_t pid;
+
 	fdt_put(open(at("p"), O_RDWR | O_CREAT, 0600), 7);
 	CHECK(flock(7, LOCK_EX) == 0);
-	if (fork() == 0) {
+	pid = fork();
+	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(flock(open(at("p"), O_RDWR), LOCK_EX));
 	}
-	while (!is_waited_for())
+	while (!waits(pid))
 		poll(NULL, 0, 1);
 }
 

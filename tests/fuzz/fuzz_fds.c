@@ -73,7 +73,7 @@ static void look_for_paths(const void *p, size_t n)
 		check_inside(fd);
 		close(fd);
 	}
-	r = fds_check_dest(root, p, n, &err);
+	r = fds_check_dest(root, p, n, NULL, &err);
 	assert((r == 0) == (all && all->version == 1 && all_there));
 	if (all)
 		fds__paths__free_unpacked(all, NULL);
