@@ -128,18 +128,19 @@ static int send_segment(const void *from, const void *to, struct segment *s)
 	return send4(&f4, &t4, s);
 }
 
+/* n: with the options that follow the header. */
 static int send_tcp(const void *from, const void *to, struct tcphdr *tcp,
-		    struct error *err)
+		    size_t n, struct error *err)
 {
 	/* Ports are at the same place in both families. */
 	const struct sockaddr_in *f = from, *t = to;
-	struct segment s = { IPPROTO_TCP, sizeof(*tcp), (void *)tcp,
+	struct segment s = { IPPROTO_TCP, n, (void *)tcp,
 			     offsetof(struct tcphdr, check) };
 	int r;
 
 	tcp->source = f->sin_port;
 	tcp->dest = t->sin_port;
-	tcp->doff = 5;
+	tcp->doff = (uint16_t)(n / 4) & 0xf;
 	tcp->ack = 1;
 	r = send_segment(from, to, &s);
 	return r < 0 ? error_sys(err, r, "raw TCP segment") : 0;
@@ -155,7 +156,28 @@ int sockspoof_tcp(const Fds__Inet *m, uint32_t seq, uint32_t ack,
 		.window = htons(window),
 	};
 
-	return send_tcp(m->peer.data, m->local.data, &tcp, err);
+	return send_tcp(m->peer.data, m->local.data, &tcp, sizeof(tcp), err);
+}
+
+int sockspoof_echo(const Fds__Inet *m, uint32_t seq, uint32_t ack,
+		   uint16_t window, uint32_t echo, struct error *err)
+{
+	struct {
+		struct tcphdr tcp;
+		uint8_t fill[2], kind, length;
+		uint32_t clock, echo;
+	} segment = {
+		.tcp = { .seq = htonl(seq),
+			 .ack_seq = htonl(ack),
+			 .window = htons(window) },
+		.fill = { TCPOPT_NOOP, TCPOPT_NOOP },
+		.kind = TCPOPT_TS,
+		.length = 10,
+		.echo = htonl(echo),
+	};
+
+	return send_tcp(m->peer.data, m->local.data, &segment.tcp,
+			sizeof(segment), err);
 }
 
 int sockspoof_ack(const Fds__Inet *m, uint32_t seq, uint32_t ack,
@@ -167,7 +189,7 @@ int sockspoof_ack(const Fds__Inet *m, uint32_t seq, uint32_t ack,
 		.window = htons(window),
 	};
 
-	return send_tcp(m->local.data, m->peer.data, &tcp, err);
+	return send_tcp(m->local.data, m->peer.data, &tcp, sizeof(tcp), err);
 }
 
 int sockspoof_udp(const void *from, const void *to,

@@ -25,8 +25,9 @@ enum {
 	TCP_CLOSING,
 };
 
-/* Option kinds, as TCP_REPAIR_OPTIONS wants them. */
+/* Option kinds, as TCP_REPAIR_OPTIONS wants them too. */
 enum {
+	TCPOPT_NOOP = 1,
 	TCPOPT_MSS = 2,
 	TCPOPT_WSCALE = 3,
 	TCPOPT_SACK = 4,

@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -99,13 +101,29 @@ static int set_syn_options(int fd, const Fds__Tcp *t)
 	return sockopt_set_int(fd, SOL_TCP, TCP_TIMESTAMP, (int)t->timestamp);
 }
 
+/*
+ * connect() settles how large segments are, so knows the peer's limit by then:
+ * what set_syn_options() says later counts only when the path's changes.
+ */
+static int limit_segments(int fd, uint32_t mss)
+{
+	enum { LEAST = 88, MOST = 32767 }; /* that the kernel takes here */
+
+	if (mss < LEAST)
+		return 0;
+	return sockopt_set_int(fd, SOL_TCP, TCP_MAXSEG,
+			       mss > MOST ? MOST : (int)mss);
+}
+
 static int connect_repaired(int fd, const Fds__Inet *m, struct error *err)
 {
 	const Fds__Tcp *t = m->tcp;
 	int r = set_seq(fd, TCP_RECV_QUEUE, rcv_start(t));
 
+	if (!r) /* see measure_rtt() */
+		r = set_seq(fd, TCP_SEND_QUEUE, snd_start(t) - t->timestamps);
 	if (!r)
-		r = set_seq(fd, TCP_SEND_QUEUE, snd_start(t));
+		r = limit_segments(fd, t->mss_clamp);
 	if (!r)
 		r = bind_local(fd, m);
 	if (r < 0)
@@ -115,7 +133,9 @@ static int connect_repaired(int fd, const Fds__Inet *m, struct error *err)
 		return error_sys(err, -errno,
 				 "TCP connection: connect (is there a route "
 				 "in the capsule?)");
-	r = set_syn_options(fd, t);
+	r = sockopt_set_int(fd, SOL_TCP, TCP_MAXSEG, 0); /* none of its own */
+	if (!r)
+		r = set_syn_options(fd, t);
 	return r < 0 ? error_sys(err, r, "TCP connection: options") : 0;
 }
 
@@ -172,6 +192,62 @@ static int set_window(int fd, const Fds__Tcp *t)
 		       : 0;
 }
 
+static uint16_t window_field(uint32_t window, int wscale)
+{
+	uint32_t w = window >> (wscale > 0 ? wscale : 0);
+
+	return w > UINT16_MAX ? UINT16_MAX : (uint16_t)w;
+}
+
+/* A segment that was played may take its time. */
+static int await_acked(int fd, struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = 100000 };
+	int left = 1;
+
+	for (int i = 0; i < 1000; i++) {
+		if (ioctl(fd, SIOCOUTQ, &left) < 0)
+			return error_sys(err, -errno, "SIOCOUTQ");
+		if (!left)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return error_set(err, -EIO,
+			 "TCP connection: its round-trip time cannot be set "
+			 "(is loopback up in the capsule?)");
+}
+
+/*
+ * A connection that has measured no round-trip time sends what got lost again
+ * after one second, and after three more; made anew, this one has measured
+ * none, and packets to a peer that is moved as well get lost.  So a byte that
+ * the peer has acknowledged long ago is put before the others, and the peer's
+ * answer played, by whose timestamp the time is measured.  The peer's own
+ * clock (0) is left to its next word.
+ */
+static int measure_rtt(int fd, const Fds__Inet *m, struct error *err)
+{
+	static uint8_t byte;
+	const Fds__Tcp *t = m->tcp;
+	const ProtobufCBinaryData one = { 1, &byte };
+	uint32_t now;
+	socklen_t n = sizeof(now);
+	int r;
+
+	if (!t->timestamps)
+		return 0;
+	r = fill_queue(fd, TCP_SEND_QUEUE, &one, err);
+	if (r < 0)
+		return r;
+	if (getsockopt(fd, SOL_TCP, TCP_TIMESTAMP, &now, &n) < 0)
+		return error_sys(err, -errno, "TCP_TIMESTAMP");
+	/* its last bit tells the clock's unit */
+	r = sockspoof_echo(m, rcv_start(t), snd_start(t),
+			   window_field(t->snd_wnd, t->snd_wscale), now - 2,
+			   err);
+	return r < 0 ? r : await_acked(fd, err);
+}
+
 /* Larger for a moment, as the bytes may have been packed better before. */
 static void widen(int fd, const Fds__Socket *m)
 {
@@ -184,13 +260,6 @@ static void widen(int fd, const Fds__Socket *m)
 		wide.sndbuf += 4 * (uint32_t)(t->unacked.len + t->unsent.len);
 	if (wide.rcvbuf != m->rcvbuf || wide.sndbuf != m->sndbuf)
 		sockopt_set_buffers(fd, &wide, NULL);
-}
-
-static uint16_t window_field(uint32_t window, int wscale)
-{
-	uint32_t w = window >> (wscale > 0 ? wscale : 0);
-
-	return w > UINT16_MAX ? UINT16_MAX : (uint16_t)w;
 }
 
 /*
@@ -258,6 +327,8 @@ static int make_connection(int fd, const Fds__Socket *m, struct error *err)
 	const Fds__Tcp *t = m->inet->tcp;
 	int r = connect_repaired(fd, m->inet, err);
 
+	if (!r)
+		r = measure_rtt(fd, m->inet, err);
 	if (r < 0)
 		return r;
 	widen(fd, m);

@@ -42,13 +42,26 @@ static bool says(int fd, const char *text)
 	       (ssize_t)strlen(text);
 }
 
-static int state_of(int fd)
+static struct tcp_info info_of(int fd)
 {
 	struct tcp_info ti;
 	socklen_t n = sizeof(ti);
 
 	CHECK(getsockopt(fd, SOL_TCP, TCP_INFO, &ti, &n) == 0);
-	return ti.tcpi_state;
+	return ti;
+}
+
+static int state_of(int fd)
+{
+	return info_of(fd).tcpi_state;
+}
+
+/* No timeout of seconds, no segments of the size before there were options. */
+static bool is_measured(int fd)
+{
+	struct tcp_info ti = info_of(fd);
+
+	return ti.tcpi_rtt && ti.tcpi_rto < 1000000 && ti.tcpi_snd_mss > 536;
 }
 
 static int get(int fd, int level, int name)
@@ -121,6 +134,9 @@ static void self_verify(void)
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
 
+	for (int fd = 11; fd <= 18; fd++)
+		if (fd != 13 && fd != 16) /* listeners */
+			CHECK(is_measured(fd));
 	CHECK(get(11, SOL_TCP, TCP_NODELAY) == 1);
 	CHECK(get(12, SOL_TCP, TCP_NODELAY) == 0);
 	CHECK(get(11, SOL_SOCKET, SO_KEEPALIVE) == 1);
