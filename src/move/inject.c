@@ -137,7 +137,9 @@ static int task_seize(struct tracee *t, pid_t tid, struct error *err)
 	}
 	array_room(t->task, t->nr, &t->cap);
 	k = &t->task[t->nr++];
-	*k = (struct task){ .tid = tid, .seized = true, .syscall = -1 };
+	*k = (struct task){
+		.tid = tid, .seized = true, .going = true, .syscall = -1
+	};
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 && errno != ESRCH)
 		return error_sys(err, -errno, "stopping thread %d", tid);
 	/* it runs no instruction of its own before it stops */
@@ -195,6 +197,12 @@ static int still_going(pid_t tid, struct error *err)
 		tid);
 }
 
+static int task_go(struct task *k, int how, int sig)
+{
+	k->going = true;
+	return (int)ptrace(how, k->tid, NULL, (void *)(uintptr_t)sig);
+}
+
 static int task_wait(struct task *k, int *ret, usec_t limit, struct error *err)
 {
 	struct waiting w = { .tid = k->tid };
@@ -206,6 +214,7 @@ static int task_wait(struct task *k, int *ret, usec_t limit, struct error *err)
 				 k->tid);
 	if (!news)
 		return still_going(k->tid, err);
+	k->going = false;
 	if (WIFSTOPPED(*ret))
 		return 0;
 	k->gone = true;
@@ -234,7 +243,7 @@ static int task_wait_stop(struct task *k, struct error *err)
 				"process is stopped by signal %d; continue it first (kill -CONT)",
 				sig);
 		}
-		ptrace(PTRACE_CONT, k->tid, NULL, (void *)(uintptr_t)sig);
+		task_go(k, PTRACE_CONT, sig);
 	}
 	return r;
 }
@@ -285,6 +294,16 @@ static void task_leave_rseq(pid_t pid, struct task *k)
 		k->cont.rip = cs.abort_ip;
 }
 
+/* Has the kernel make a call again that our stop has cut short. */
+static bool mend_cut(const struct tracee *t, struct user_regs_struct *regs)
+{
+	bool cut = cut_by_stop(t->pid, regs);
+
+	if (cut)
+		regs->rax = (unsigned long)-(long)ERESTARTNOINTR;
+	return cut;
+}
+
 static int task_read(struct tracee *t, struct task *k, struct error *err)
 {
 	static __thread char xstate[XSTATE_MAX];
@@ -301,8 +320,7 @@ static int task_read(struct tracee *t, struct task *k, struct error *err)
 	free(k->xstate);
 	k->xstate = xmalloc((size_t)n);
 	memcpy(k->xstate, xstate, (size_t)n);
-	if (cut_by_stop(t->pid, &k->regs))
-		k->regs.rax = (unsigned long)-(long)ERESTARTNOINTR;
+	mend_cut(t, &k->regs);
 	k->syscall = settle_syscall(&k->regs, &k->cont);
 	k->restart = settle_code(&k->regs);
 	tracee_found_call(t, k);
@@ -322,14 +340,12 @@ static int task_take_stop(struct tracee *t, struct task *k, struct error *err)
 		if (!settle_code(&k->regs) || !task_has_signal(k))
 			break;
 		k->wait.kind = NULL;
-		ptrace(PTRACE_CONT, k->tid, NULL, NULL);
+		task_go(k, PTRACE_CONT, 0);
 		r = task_wait(k, &status, STOP_PATIENCE, err);
 		if (r < 0 || k->gone)
 			break;
 		ptrace(PTRACE_INTERRUPT, k->tid, NULL, NULL);
-		ptrace(PTRACE_CONT, k->tid, NULL,
-		       (void *)(uintptr_t)(status >> 16 ? 0
-							: WSTOPSIG(status)));
+		task_go(k, PTRACE_CONT, status >> 16 ? 0 : WSTOPSIG(status));
 		r = task_wait_stop(k, err);
 	}
 	return r;
@@ -411,8 +427,7 @@ static int step_out(struct tracee *t, struct task *k, struct error *err)
 	for (int n = 0;
 	     (n < STEPS_MOST || sig) && r == 0 && !k->gone && in_vdso(t, k);
 	     n++) {
-		if (ptrace(PTRACE_SINGLESTEP, k->tid, NULL,
-			   (void *)(uintptr_t)sig) < 0)
+		if (task_go(k, PTRACE_SINGLESTEP, sig) < 0)
 			return error_sys(err, -errno, "thread %d", k->tid);
 		r = task_wait(k, &status, STOP_PATIENCE, err);
 		if (r < 0 || k->gone)
@@ -481,13 +496,20 @@ static void task_leave(struct task *k)
 		k->seized = false;
 }
 
-/* It had been told to stop, and nobody had waited for it. */
-static void task_leave_late(struct task *k)
+/*
+ * It had been told to stop, and nobody had waited for it: it may stand with a
+ * signal that is to be delivered, or in a call that has been cut short.
+ */
+static void task_leave_late(const struct tracee *t, struct task *k)
 {
+	struct user_regs_struct regs;
 	int status, sig;
 
 	if (task_wait(k, &status, LEAVE_PATIENCE, NULL) == 0 && !k->gone) {
 		sig = status >> 16 ? 0 : WSTOPSIG(status);
+		if (!sig && ptrace(PTRACE_GETREGS, k->tid, NULL, &regs) == 0 &&
+		    mend_cut(t, &regs))
+			ptrace(PTRACE_SETREGS, k->tid, NULL, &regs);
 		ptrace(PTRACE_DETACH, k->tid, NULL, (void *)(uintptr_t)sig);
 	}
 }
@@ -498,6 +520,8 @@ void tracee_resume(struct tracee *t)
 	for (size_t i = t->nr; i-- > 0;) {
 		if (t->task[i].hurried)
 			hurry_end(t->task[i].tid);
+		if (t->task[i].going)
+			continue;
 		if (t->task[i].seized)
 			tracee_resume_call(t, i);
 		task_leave(&t->task[i]);
@@ -505,7 +529,7 @@ void tracee_resume(struct tracee *t)
 	watch_stands(t->watch, false);
 	for (size_t i = t->nr; i-- > 0;)
 		if (t->task[i].seized)
-			task_leave_late(&t->task[i]);
+			task_leave_late(t, &t->task[i]);
 	for (size_t i = 0; i < t->nr; i++)
 		free(t->task[i].xstate);
 	t->nr = 0;

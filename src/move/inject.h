@@ -30,7 +30,8 @@ struct task {
 	pid_t tid;    /* as this process sees it */
 	pid_t ns_tid; /* as the task sees it, once tasks are stopped */
 	bool seized, gone;
-	bool hurried;		      /* put ahead by us */
+	bool going;   /* nobody has waited for it since it was told to */
+	bool hurried; /* put ahead by us */
 	struct user_regs_struct regs; /* as found */
 	struct user_regs_struct cont; /* as to be resumed, see settle */
 	int64_t syscall; /* interrupted and to be restarted by 219, or -1 */

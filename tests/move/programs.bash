@@ -13,6 +13,7 @@ check-brief mapping
 check-churn
 check-cputime
 check-cuts
+check-cuts vfork
 check-epolls
 check-eventfds
 check-eventfds memfd
