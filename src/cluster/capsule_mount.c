@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +76,10 @@ const char *const *capsule_own_dirs(const char *const *keep_tmp)
 	return all;
 }
 
-/* Directories on the way to path, and path itself as a file or directory. */
-static int make_target(const char *path, bool is_dir, struct error *err)
+/* Directories on the way to path, and path itself as a file, a directory or a
+ * link to somewhere. */
+static int make_target(const char *path, bool is_dir, const char *link,
+		       struct error *err)
 {
 	char *copy = xstrdup(path);
 	int r = 0;
@@ -86,47 +89,94 @@ static int make_target(const char *path, bool is_dir, struct error *err)
 		if (mkdir(copy, 0755) < 0 && errno != EEXIST)
 			r = error_sys(err, -errno, "cannot make %s", copy);
 	}
-	if (!r && !is_dir)
+	if (!r && link && symlink(link, path) < 0 && errno != EEXIST)
+		r = error_sys(err, -errno, "cannot make %s", path);
+	else if (!r && !link && !is_dir)
 		r = make_file(path, err);
-	else if (!r && mkdir(path, 0755) < 0 && errno != EEXIST)
+	else if (!r && !link && mkdir(path, 0755) < 0 && errno != EEXIST)
 		r = error_sys(err, -errno, "cannot make %s", path);
 	free(copy);
 	return r;
 }
 
+/* Something of the host's /tmp that is to be seen in the capsule's. */
+struct kept {
+	const char *path;
+	int tree;    /* -1 where it leads elsewhere */
+	char *where; /* ... there */
+	bool is_dir;
+};
+
+/*
+ * A link out of /tmp stays a link: what it leads to is shown as the capsule
+ * shows it, its own /proc and /dev not the host's.
+ */
+static int take_kept(const char *path, struct kept *ret, struct error *err)
+{
+	char proc[32], where[PATH_MAX];
+	fd_auto fd = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, -errno, "cannot look at %s", path);
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+	n = readlink(proc, where, sizeof(where) - 1);
+	if (n < 0)
+		return error_sys(err, -errno, "cannot look at %s", path);
+	where[n] = 0;
+	*ret = (struct kept){ path, -1, NULL, S_ISDIR(st.st_mode) };
+	if (strncmp(where, "/tmp/", 5)) {
+		ret->where = xstrdup(where);
+		return 0;
+	}
+	ret->tree = open_tree(fd, "",
+			      OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
+				      AT_RECURSIVE | AT_EMPTY_PATH);
+	return ret->tree < 0
+		       ? error_sys(err, -errno, "cannot take %s along", path)
+		       : 0;
+}
+
+static int show_kept(const struct kept *k, struct error *err)
+{
+	int r;
+
+	/* One that lies in another kept one is there already. */
+	if (!access(k->path, F_OK))
+		return 0;
+	r = make_target(k->path, k->is_dir, k->where, err);
+	return r < 0 || k->where ? r : attach(k->tree, k->path, err);
+}
+
 static int mount_tmp(const char *const *keep, struct error *err)
 {
-	const char *paths[KEEP_MAX];
-	int fds[KEEP_MAX], r = 0;
+	struct kept kept[KEEP_MAX];
 	unsigned n = 0;
-	struct stat st;
+	int r = 0;
 
 	for (; keep && *keep && n < KEEP_MAX; keep++) {
 		if (!strcmp(*keep, "/tmp"))
 			goto out; /* the host's own is asked for */
 		if (!is_below_tmp(*keep))
 			continue;
-		fds[n] = r = take_tree(*keep, err);
+		r = take_kept(*keep, &kept[n], err);
 		/* What its user cannot get at is as if it were not there. */
 		if (r == -EACCES || r == -ENOENT)
 			continue;
 		if (r < 0)
 			goto out;
-		paths[n++] = *keep;
+		n++;
 	}
 	r = mount_fs("tmpfs", "/tmp", MS_NOSUID | MS_NODEV, "mode=1777", err);
-	for (unsigned i = 0; !r && i < n; i++) {
-		if (fstat(fds[i], &st) < 0)
-			r = error_sys(err, -errno, "cannot look at %s",
-				      paths[i]);
-		/* One that lies in another kept one is there already. */
-		else if (access(paths[i], F_OK) < 0 &&
-			 !(r = make_target(paths[i], S_ISDIR(st.st_mode), err)))
-			r = attach(fds[i], paths[i], err);
-	}
+	for (unsigned i = 0; !r && i < n; i++)
+		r = show_kept(&kept[i], err);
 out:
-	for (unsigned i = 0; i < n; i++)
-		close(fds[i]);
+	for (unsigned i = 0; i < n; i++) {
+		if (kept[i].tree >= 0)
+			close(kept[i].tree);
+		free(kept[i].where);
+	}
 	return r < 0 ? r : 0;
 }
 

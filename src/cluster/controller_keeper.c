@@ -16,8 +16,6 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
-enum { PIECE = 96 << 10 }; /* of arguments in one START */
-
 #define ASK(NAME)  KEEPER__REQUEST__BODY_##NAME
 #define TELL(NAME) KEEPER__EVENT__BODY_##NAME
 
@@ -159,6 +157,9 @@ void klink_kill(struct klink *k)
 {
 	Keeper__Kill kill_it = KEEPER__KILL__INIT;
 
+	/* It has been told, or will be by its next HELLO. */
+	if (k->kill_wanted && k->heard && !klink_has_room(k))
+		return;
 	k->kill_wanted = true;
 	klink_request(k, ASK(KILL), &kill_it);
 }
@@ -194,73 +195,9 @@ void klink_start_failed(struct klink *k, const char *why)
 	klink_free(k);
 }
 
-/* As many of list[*at...] as fit beside `bytes` into one packet. */
-static size_t take_some(char **list, size_t n, size_t *at, size_t *bytes,
-			char ***ret)
-{
-	size_t first = *at;
-
-	*ret = list + first;
-	while (*at < n && *bytes < PIECE)
-		*bytes += strlen(list[(*at)++]) + 8;
-	return *at - first;
-}
-
-static void cannot_start(struct klink *k, int code, const char *why)
-{
-	struct ctl_rank *r = klink_rank(k);
-
-	ctl_job_fail(r->job, r->rank, code, "rank %u on %s: %s", r->rank,
-		     k->host->name, why);
-	ctl_rank_ended(r, code, 0);
-	klink_kill(k);
-}
-
-static void send_start(struct klink *k)
-{
-	struct ctl_rank *r = klink_rank(k);
-	Control__Submit *s = r->job->spec;
-	Keeper__Capsule capsule;
-	size_t argv = 0, env = 0, bytes;
-	Keeper__Pmi pmi = KEEPER__PMI__INIT;
-	Keeper__Start start = KEEPER__START__INIT;
-	char kvsname[40];
-	struct error err;
-
-	if (ctl_user_starts(r->job, &err) < 0) {
-		cannot_start(k, 126, err.text);
-		return;
-	}
-	klink_capsule(r, k->host, &capsule);
-	snprintf(kvsname, sizeof(kvsname), "stint_%" PRIu64, r->job->id);
-	pmi.size = r->job->nr;
-	pmi.kvsname = kvsname;
-	start.cwd = s->cwd;
-	start.uid = s->uid;
-	start.gid = s->gid;
-	start.groups = s->groups;
-	start.n_groups = s->n_groups;
-	start.capsule = &capsule;
-	start.pmi = &pmi;
-	start.stdin_open = s->stdin_open && !r->rank;
-	do {
-		bytes = 0;
-		start.n_argv = take_some(s->argv, s->n_argv, &argv, &bytes,
-					 &start.argv);
-		start.n_env =
-			take_some(s->env, s->n_env, &env, &bytes, &start.env);
-		start.more = argv < s->n_argv || env < s->n_env;
-		klink_request(k, ASK(START), &start);
-	} while (start.more);
-	k->start_sent = true;
-	klink_capsule_clear(&capsule);
-}
-
 /* ---- events ---- */
 
-/* Of no job of ours, or of one that is over, or of a move that came to nothing.
- */
-static bool is_doomed(const struct klink *k)
+bool klink_is_doomed(const struct klink *k)
 {
 	const struct ctl_rank *r = klink_rank(k);
 
@@ -284,15 +221,16 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 		return;
 	}
 	k->heard = true;
+	k->start_late = k->release_late = false;
 	answer.version = KEEPER__VERSION__MAJOR;
 	answer.acked = k->acked;
 	klink_request(k, ASK(HELLO), &answer);
-	if (is_doomed(k))
+	if (klink_is_doomed(k))
 		klink_kill(k);
 	else if (m)
 		ctl_move_hello(m, k, s);
 	else if (klink_is_current(k) && s->state == KEEPER__STATE__EMPTY)
-		send_start(k);
+		klink_send_start(k);
 	if (r && !r->rank && klink_is_current(k) &&
 	    s->state != KEEPER__STATE__EMPTY &&
 	    s->state != KEEPER__STATE__STARTING) {
@@ -318,7 +256,7 @@ static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 	if ((re & (CTL_SIGNAL_ID - 1)) == ASK(SIGNAL)) {
 		ctl_signal_failed(k, re / CTL_SIGNAL_ID, f);
 	} else if (re == ASK(START) && r && klink_is_current(k)) {
-		cannot_start(k, code, f->why);
+		klink_cannot_start(k, code, f->why);
 	} else if (m && re == (ctl_move_at_dest(m, k) ? ASK(RECEIVE)
 						      : ASK(MIGRATE_OUT))) {
 		ctl_move_failed(m, f->why);

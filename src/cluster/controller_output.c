@@ -238,6 +238,7 @@ void klink_stdin_room(struct ctl_job *job)
 
 	if (!job->client || !job->stdin_known || job->stdin_ended)
 		return;
+	job->stdin_late = false;
 	room.job = job->id;
 	room.from = job->stdin_from;
 	room.room = 64 << 10;

@@ -113,6 +113,10 @@ static void on_stdin(struct ctl_peer *p, Control__Message *m)
 	k = klink_of(&p->job->ranks[0]);
 	if (!k)
 		return; /* the next keeper says where to go on */
+	if (!klink_has_room(k)) {
+		p->job->stdin_late = true; /* it is asked for again */
+		return;
+	}
 	s.offset = m->stdin_data->offset;
 	s.data = m->stdin_data->data;
 	s.eof = m->stdin_data->eof;
@@ -382,8 +386,17 @@ static void peer_closed(struct conn *c, int code, const struct error *why,
 	free(p);
 }
 
+static void peer_drained(struct conn *c, void *arg)
+{
+	struct ctl_peer *p = arg;
+
+	if (p->host && p->host->agent == p)
+		klinks_drained(p->host);
+}
+
 const struct conn_ops ctl_peer_ops = {
 	.ready = peer_ready,
 	.message = peer_message,
 	.closed = peer_closed,
+	.drained = peer_drained,
 };

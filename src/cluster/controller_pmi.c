@@ -23,6 +23,9 @@ static void send_release(struct klink *k, const Keeper__PmiRelease *all)
 	Keeper__PmiRelease piece = KEEPER__PMI_RELEASE__INIT;
 	size_t at = 0, bytes;
 
+	k->release_late = !klink_has_room(k);
+	if (k->release_late)
+		return;
 	piece.generation = all->generation;
 	do {
 		piece.puts = all->puts + at;
@@ -72,6 +75,11 @@ static void release_again(struct klink *k)
 		return;
 	send_release(k, all);
 	keeper__pmi_release__free_unpacked(all, NULL);
+}
+
+void ctl_pmi_late(struct klink *k)
+{
+	release_again(k);
 }
 
 void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)

@@ -99,9 +99,11 @@ struct klink {
 	uint64_t number; /* of KEEPER_START; never used twice */
 	bool heard;	 /* HELLO has come since its agent connected */
 	bool start_sent, kill_wanted;
-	bool gone;	/* it has died, and is found no more */
-	uint64_t seen;	/* highest seq taken */
-	uint64_t acked; /* highest seq that will not be asked for again */
+	bool start_late,
+		release_late; /* until its agent's connection has room */
+	bool gone;	      /* it has died, and is found no more */
+	uint64_t seen;	      /* highest seq taken */
+	uint64_t acked;	      /* highest seq that will not be asked for again */
 	struct pending *pending; /* [0, nr) in order of seq */
 	size_t nr_pending, cap_pending;
 	size_t held; /* bytes of output in it */
@@ -157,6 +159,7 @@ struct ctl_job {
 	uint64_t stdin_from; /* what rank 0's keeper wants next */
 	uint64_t stdin_sent; /* end of what was sent last */
 	bool stdin_known;
+	bool stdin_late;	   /* some was dropped, its agent had no room */
 	bool stdin_ended;	   /* its keeper has the end: ask for no more */
 	struct pmi_gather *gather; /* NULL once it is over */
 	uint64_t pmi_generation;
@@ -409,6 +412,19 @@ void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body);
 void klink_request_as(struct klink *k, uint64_t id,
 		      Keeper__Request__BodyCase what, void *body);
 void klink_kill(struct klink *k);
+
+/*
+ * What a user makes us say through an agent without end (arguments for each
+ * rank, unions of barriers, input) waits while its connection is filled;
+ * klinks_drained() when it is not any more.
+ */
+bool klink_has_room(const struct klink *k);
+void klinks_drained(struct ctl_host *h);
+
+/* Of no job of ours, or of one that is over, or of a move that came to nothing. */
+bool klink_is_doomed(const struct klink *k);
+void klink_send_start(struct klink *k);
+void klink_cannot_start(struct klink *k, int code, const char *why);
 /* What a capsule for r at h must be; klink_capsule_clear() frees. */
 void klink_capsule(const struct ctl_rank *r, const struct ctl_host *h,
 		   Keeper__Capsule *ret);
@@ -448,6 +464,7 @@ void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e);
 /* A rank has failed by itself: what was an echo of that decides nothing. */
 void ctl_pmi_no_echo(struct ctl_job *job);
 void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f);
+void ctl_pmi_late(struct klink *k); /* what klink_has_room() held back */
 
 /* ---- controller_move.c */
 

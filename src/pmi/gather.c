@@ -21,6 +21,7 @@ struct pmi_gather {
 	uint64_t generation;  /* being gathered */
 	bool *here;	      /* by rank: its fence is whole */
 	struct item *now;     /* what came for it so far */
+	size_t bytes;	      /* ... its keys and values */
 	struct pmi_put *last; /* union of the generation before; own strings */
 	size_t nr_last;
 };
@@ -45,6 +46,7 @@ static void drop_now(struct pmi_gather *g)
 		free(it);
 	}
 	g->nr_here = 0;
+	g->bytes = 0;
 	memset(g->here, 0, g->size * sizeof(*g->here));
 }
 
@@ -102,7 +104,11 @@ static void add_put(struct pmi_gather *g, const struct pmi_put *put)
 		it = xcalloc(1, sizeof(*it));
 		it->key = xstrdup(put->key);
 		HASH_ADD_KEYPTR(hh, g->now, it->key, n, it);
+		g->bytes += n;
+	} else {
+		g->bytes -= strlen(it->value);
 	}
+	g->bytes += strlen(put->value);
 	free(it->value);
 	it->value = xstrdup(put->value);
 }
@@ -135,6 +141,12 @@ int pmi_gather_add(struct pmi_gather *g, uint32_t rank, uint64_t generation,
 					 "PMI: rank %u puts more than it may",
 					 rank);
 		add_put(g, &puts[i]);
+		/* Each rank is to get all of it, and the store has it. */
+		if (g->bytes > PMI_UNION_MAX)
+			return error_set(err, -EPROTO,
+					 "PMI: the ranks put more than %d MiB "
+					 "for one barrier",
+					 PMI_UNION_MAX >> 20);
 	}
 	if (more || g->here[rank])
 		return PMI_GATHER_WAIT;

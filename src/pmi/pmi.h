@@ -21,9 +21,9 @@
  * as bytes, half-read commands and unsent answers included.
  *
  * Nothing that a rank sends can grow memory without bound or reach another rank
- * unchecked: lines, keys, values and the number of puts, for a barrier and in
- * all, are limited, and what does not follow the protocol ends the
- * conversation.
+ * unchecked: lines, keys, values, the number of puts, for a barrier and in
+ * all, and answers that it does not take are limited, and what does not follow
+ * the protocol ends the conversation.
  *
  * What is not offered (spawn, name publishing) is answered with an error, as
  * the protocol foresees, and the rank's MPI reports it.
@@ -54,6 +54,8 @@ enum {
 	PMI_LINE_MAX = 4096,
 	PMI_PUTS_MAX = 1024,		  /* by one rank for one barrier */
 	PMI_KEYS_MAX = 16 * PMI_PUTS_MAX, /* and for all of them */
+	PMI_UNION_MAX = 8 << 20,   /* bytes by all ranks for one barrier */
+	PMI_UNTAKEN_MAX = 1 << 20, /* bytes of answers; then no more is asked */
 	PMI_SIZE_MAX = 1 << 20,
 };
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,6 +341,76 @@ static void too_many_keys(void **state)
 	pmi_server_destroy(s);
 }
 
+/* A line of 13 bytes is answered by all that was ever put: not again and again. */
+static void answers_that_are_not_taken(void **state)
+{
+	struct pmi_server *s;
+	struct error err = ERROR_INIT;
+	char line[PMI_LINE_MAX], value[PMI_VALUE_MAX] = "+";
+	size_t n = 0;
+	int r = 0;
+
+	memset(value + 1, 'a', sizeof(value) - 2);
+	assert_int_equal(
+		pmi_server_create(0, 1, "kvs", &exchange, NULL, &s, NULL), 0);
+	for (unsigned i = 0; i < 4 * PMI_PUTS_MAX; i++) {
+		snprintf(line, sizeof(line),
+			 "cmd=put kvsname=kvs key=blob.0.%u value=%s\n%s", i,
+			 value, i % 1000 ? "" : "cmd=barrier_in\n");
+		say(s, line);
+		pmi_server_output(s, &n);
+		pmi_server_sent(s, n);
+	}
+	for (unsigned i = 0; i < 300 && !r; i++)
+		r = pmi_server_feed(s, "cmd=fence_in\n", 13, &err);
+	assert_int_equal(r, -EPROTO);
+	assert_non_null(strstr(err.text, "reads no answers"));
+	pmi_server_output(s, &n);
+	assert_in_range(n, 1 << 20, 8 << 20);
+	pmi_server_destroy(s);
+}
+
+/* An abort waits for nobody. */
+static void abort_before_answers_are_read(void **state)
+{
+	struct job job = { .aborted = 0 };
+	struct end end = { &job, 0 };
+	struct pmi_server *s;
+
+	assert_int_equal(
+		pmi_server_create(0, 1, "kvs", &exchange, &end, &s, NULL), 0);
+	for (size_t n = 0; n <= PMI_UNTAKEN_MAX; pmi_server_output(s, &n))
+		say(s, "cmd=get_maxes\n");
+	say(s, "cmd=abort exitcode=7\n");
+	assert_int_equal(job.aborted, 7);
+	pmi_server_destroy(s);
+}
+
+/* Said again it counts once; all get it, so there is a bound. */
+static void a_union_has_a_bound(void **state)
+{
+	struct pmi_gather *g = pmi_gather_create(16);
+	char key[32], value[PMI_VALUE_MAX];
+	struct pmi_put put = { key, value };
+	size_t bytes = 0;
+	int r = 0;
+
+	memset(value, 'a', sizeof(value) - 1);
+	value[sizeof(value) - 1] = 0;
+	snprintf(key, sizeof(key), "same");
+	for (unsigned i = 0; i < 10000; i++)
+		assert_int_equal(pmi_gather_add(g, 0, 0, &put, 1, true, NULL),
+				 PMI_GATHER_WAIT);
+	for (unsigned i = 0; r >= 0 && bytes < 2 * PMI_UNION_MAX; i++) {
+		snprintf(key, sizeof(key), "key%u", i);
+		bytes += sizeof(value);
+		r = pmi_gather_add(g, i % 16, 0, &put, 1, true, NULL);
+	}
+	assert_int_equal(r, -EPROTO);
+	assert_in_range(bytes, PMI_UNION_MAX / 2, PMI_UNION_MAX + 4096);
+	pmi_gather_destroy(g);
+}
+
 static void nonsense(void **state)
 {
 	static const char *const bad[] = { "GET / HTTP/1.1\n", "cmd=dance\n",
@@ -455,6 +526,9 @@ int main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(lost_release),
 		cmocka_unit_test(nonsense),
+		cmocka_unit_test(a_union_has_a_bound),
+		cmocka_unit_test(answers_that_are_not_taken),
+		cmocka_unit_test(abort_before_answers_are_read),
 		cmocka_unit_test(bad_state),
 		cmocka_unit_test(too_many_keys),
 		cmocka_unit_test(aborts),

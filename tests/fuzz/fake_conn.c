@@ -18,6 +18,7 @@ struct conn {
 	const struct conn_ops *ops;
 	void *ctx;
 	bool failed, ended, busy, destroyed;
+	size_t queued;
 };
 
 struct conn_server {
@@ -95,6 +96,15 @@ void fake_hang_up(struct conn *c)
 		end(c, 0);
 }
 
+void fake_queue(struct conn *c, size_t bytes)
+{
+	bool low = bytes < CONN_QUEUE_LOW && c->queued >= CONN_QUEUE_LOW;
+
+	c->queued = bytes;
+	if (low && c->ops->drained)
+		c->ops->drained(c, c->ctx);
+}
+
 void fake_turn(void)
 {
 	struct conn *c, *next;
@@ -144,7 +154,7 @@ void conn_fail(struct conn *c, int code, const char *why)
 
 size_t conn_queued(const struct conn *c)
 {
-	return 0;
+	return c->queued;
 }
 
 const char *conn_peer(const struct conn *c)
