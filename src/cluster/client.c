@@ -16,11 +16,15 @@
 #define OPEN_TIMEOUT   (10 * USEC_PER_SEC)
 #define ANSWER_TIMEOUT (20 * USEC_PER_SEC) /* where none comes in pieces */
 #define COMING_TIMEOUT (10 * USEC_PER_SEC) /* for hosts, after a restart */
+#define INSIST_TIMEOUT (120 * USEC_PER_SEC)
 #define COMING_AGAIN   (200 * USEC_PER_MSEC)
 
 struct client {
 	sd_event *event;
 	char *where;
+	struct address address;
+	struct tls_key key;
+	usec_t insist; /* how long; 0: a question is asked once */
 	struct conn *conn;
 	bool ready;
 	uint64_t last_id;
@@ -242,24 +246,45 @@ static int ask_once(struct client *c, Control__Message__BodyCase what,
 	return r;
 }
 
+static int client_connect(struct client *c, struct error *err);
+
+/* Is it to be asked again, and can it be? */
+static bool again(struct client *c, int r, usec_t begun)
+{
+	usec_t passed = clock_usec(CLOCK_MONOTONIC) - begun;
+	struct error why;
+
+	if (c->conn)
+		return r == -EAGAIN && passed < COMING_TIMEOUT;
+	if (passed > c->insist || r == -EACCES || r == -EPERM)
+		return false;
+	(void)!client_connect(c, &why); /* told when asked */
+	return true;
+}
+
 int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 	       Control__Message__BodyCase want,
 	       void (*other)(void *ctx, const Control__Message *m), void *ctx,
 	       Control__Message **ret, struct error *err)
 {
-	usec_t end = clock_usec(CLOCK_MONOTONIC) + COMING_TIMEOUT;
+	usec_t begun = clock_usec(CLOCK_MONOTONIC);
 	struct timespec pause = { .tv_nsec = COMING_AGAIN * 1000 };
 	int r;
 
-	c->want = want;
-	c->other = other;
-	c->ctx = ctx;
 	for (;;) {
+		c->want = want;
+		c->other = other;
+		c->ctx = ctx;
 		r = ask_once(c, what, body, ret, err);
-		if (r != -EAGAIN || clock_usec(CLOCK_MONOTONIC) > end)
+		if (r == 0 || !again(c, r, begun))
 			return r;
 		nanosleep(&pause, NULL);
 	}
+}
+
+void client_insist(struct client *c)
+{
+	c->insist = INSIST_TIMEOUT;
 }
 
 bool client_lost(const struct client *c)
@@ -276,31 +301,34 @@ static int greet(struct client *c, struct error *err)
 			return error_set(err, -EIO, "event loop");
 	hello.version = CONTROL__VERSION__MAJOR;
 	hello.software = (char *)"stint " STINT_VERSION;
-	return client_ask(c, MESSAGE_BODY(HELLO), &hello, MESSAGE_BODY(HELLO),
-			  NULL, NULL, NULL, err);
+	c->want = MESSAGE_BODY(HELLO);
+	c->other = NULL;
+	return ask_once(c, MESSAGE_BODY(HELLO), &hello, NULL, err);
+}
+
+static int client_connect(struct client *c, struct error *err)
+{
+	c->ready = false;
+	c->conn = conn_connect(c->event, &c->address, &c->key, OPEN_TIMEOUT,
+			       &client_ops, c);
+	return greet(c, err);
 }
 
 int client_open(struct client_conf *conf, struct client **ret,
 		struct error *err)
 {
-	struct client *c;
-	struct address address;
-	struct tls_key key;
-	int r = client_settle(conf, &address, &key, err);
+	struct client *c = xcalloc(1, sizeof(*c));
+	int r = client_settle(conf, &c->address, &c->key, err);
 
-	if (r < 0)
-		return r;
 	signal(SIGPIPE, SIG_IGN);
-	c = xcalloc(1, sizeof(*c));
-	r = loop_create(&c->event, err);
+	if (r == 0)
+		r = loop_create(&c->event, err);
 	if (r < 0) {
 		free(c);
 		return r;
 	}
 	c->where = xstrdup(conf->controller);
-	c->conn = conn_connect(c->event, &address, &key, OPEN_TIMEOUT,
-			       &client_ops, c);
-	r = greet(c, err);
+	r = client_connect(c, err);
 	if (r < 0) {
 		client_close(c);
 		return r;
@@ -317,5 +345,6 @@ void client_close(struct client *c)
 	message_free(c->answer);
 	sd_event_unref(c->event);
 	free(c->where);
+	explicit_bzero(&c->key, sizeof(c->key));
 	free(c);
 }

@@ -43,6 +43,13 @@ int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 	       void (*other)(void *ctx, const Control__Message *m), void *ctx,
 	       Control__Message **ret, struct error *err) must_check;
 
+/*
+ * From now on a question whose connection is lost is asked again, of a
+ * controller that is being started again, say, for two minutes.  For questions
+ * that may be asked twice.
+ */
+void client_insist(struct client *c);
+
 /* The connection is over; whatever else is asked fails for the same reason. */
 bool client_lost(const struct client *c);
 

@@ -62,7 +62,7 @@ void ctl_rank_store(struct ctl_rank *r)
 {
 	struct store_rank row = { .job = r->job->id,
 				  .rank = r->rank,
-				  .state = r->state,
+				  .state = r->lost ? STATE(LOST) : r->state,
 				  .host = r->host ? r->host->name : "",
 				  .address = ntohl(r->address.s_addr),
 				  .epoch = r->epoch,
@@ -412,6 +412,7 @@ void ctl_rank_lost(struct ctl_rank *r, const char *how)
 	log_warnx("job=%llu rank=%u host=%s lost why=\"%s\"",
 		  (unsigned long long)r->job->id, r->rank,
 		  r->host ? r->host->name : "", how);
+	r->lost = true;
 	if (r->move)
 		ctl_move_failed(r->move, how);
 	rank_done(r, 1);

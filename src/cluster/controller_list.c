@@ -13,14 +13,22 @@ enum {
 	OVERHEAD = 8,		 /* of each argument */
 };
 
+/* Not any more when it runs there, though its source has not said so yet. */
+static bool is_moving(const struct ctl_rank *r)
+{
+	return r->move && !r->move->landed;
+}
+
 /* What a rank looks like from outside. */
 static int shown_state(const struct ctl_rank *r)
 {
 	if (r->move && ctl_move_undecided(r->move))
 		return STATE(UNDECIDED);
-	if (ctl_rank_active(r) && r->host && !r->host->agent)
+	if (r->lost)
 		return STATE(LOST);
-	return r->move ? STATE(MOVING) : r->state;
+	if (ctl_rank_active(r) && r->host && !r->host->agent)
+		return STATE(SILENT);
+	return is_moving(r) ? STATE(MOVING) : r->state;
 }
 
 static bool silent(const struct ctl_host *h)
@@ -67,12 +75,14 @@ static Control__RankInfo *rank_info(const struct ctl_rank *r)
 
 	control__rank_info__init(i);
 	i->state = shown_state(r);
-	i->host = r->host ? r->host->name : (char *)"";
+	i->host = is_moving(r) ? r->move->from->name
+		  : r->host    ? r->host->name
+			       : (char *)"";
 	i->address = xstrdup(r->address.s_addr ? net_addr_text(r->address, text)
 					       : "");
 	i->epoch = r->epoch;
 	i->moves = r->moves;
-	i->moving_to = r->move ? r->move->to->name : (char *)"";
+	i->moving_to = is_moving(r) ? r->move->to->name : (char *)"";
 	i->exit = r->exit;
 	i->downtime_usec = r->downtime;
 	i->pid = ctl_rank_active(r) ? r->pid : 0;

@@ -19,7 +19,8 @@ static void load_rank(void *arg, const struct store_rank *row)
 	if (row->rank >= job->nr)
 		return;
 	r = &job->ranks[row->rank];
-	r->state = row->state;
+	r->lost = row->state == STATE(LOST);
+	r->state = r->lost ? STATE(DONE) : row->state;
 	r->host = *row->host ? ctl_host_find(job->ctl, row->host) : NULL;
 	r->address.s_addr = htonl(row->address);
 	r->epoch = row->epoch;
@@ -103,6 +104,7 @@ static void load_move(void *arg, const struct store_move *row)
 	m->source_epoch = row->source_epoch;
 	m->committed = row->state == MOVE_COMMITTED;
 	m->step = STEP_RESTORED;
+	ctl_move_restore(m, row);
 }
 
 void ctl_moves_load(struct ctl *ctl)

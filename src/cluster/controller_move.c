@@ -122,6 +122,7 @@ static void move_over(struct ctl_move *m, bool ok)
 	char why[200];
 
 	m->report.ok = ok;
+	m->report.lost = r->lost;
 	log_info("job=%" PRIu64 " rank=%u from=%s to=%s epoch=%" PRIu64
 		 " moved=%s bytes=%" PRIu64 " downtime_us=%" PRIu64
 		 " why=\"%s\"",
@@ -201,8 +202,7 @@ void ctl_move_committed(struct ctl_move *m)
 	r->host = m->to;
 	r->epoch = m->epoch;
 	r->moves++;
-	if (m->report.downtime_usec)
-		r->downtime = m->report.downtime_usec;
+	r->downtime = m->report.downtime_usec; /* 0: not told yet */
 	r->job->stdin_known = r->rank ? r->job->stdin_known : false;
 	ctl_rank_store(r);
 	move_store(m, MOVE_COMMITTED);
@@ -264,7 +264,7 @@ static int refuse(struct ctl_rank *r, struct ctl_host *to, struct error *err)
 }
 
 int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
-		   struct ctl_peer *asker, uint64_t re, struct error *err)
+		   const struct ctl_move_asker *asker, struct error *err)
 {
 	struct ctl *ctl = r->job->ctl;
 	struct ctl_move *m;
@@ -276,8 +276,11 @@ int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 	m = ctl_move_create(r, to, r->last_epoch);
 	m->source_epoch = r->epoch;
 	m->budget = budget;
-	m->asker = asker;
-	m->asker_re = re;
+	if (asker) {
+		m->asker = asker->peer;
+		m->asker_re = asker->re;
+		ctl_move_set_key(m, &asker->key);
+	}
 	if (getrandom(m->key, sizeof(m->key), 0) != sizeof(m->key)) {
 		ctl_move_destroy(m);
 		return error_set(err, -EIO, "no random numbers to be had");

@@ -154,6 +154,7 @@ static void on_migrate(struct ctl_peer *p, Control__Message *m)
 	const Control__Migrate *g = m->migrate;
 	struct ctl_job *job = job_for(p, m->id, g->job);
 	struct ctl_host *to = ctl_host_find(p->ctl, g->host);
+	struct ctl_move_asker asker = { .peer = p, .re = m->id };
 	struct error err;
 	int r;
 
@@ -172,7 +173,10 @@ static void on_migrate(struct ctl_peer *p, Control__Message *m)
 				g->host);
 		return;
 	}
-	r = ctl_move_begin(&job->ranks[g->rank], to, g->budget_usec, p, m->id,
+	if (ctl_move_again(&job->ranks[g->rank], g, p, m->id))
+		return;
+	asker.key = g->key;
+	r = ctl_move_begin(&job->ranks[g->rank], to, g->budget_usec, &asker,
 			   &err);
 	if (r < 0)
 		ctl_send_failed(p, m->id, r, "%s", err.text);

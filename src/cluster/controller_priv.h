@@ -129,6 +129,7 @@ struct ctl_rank {
 	struct ctl_move *move;
 	uint64_t signals; /* that wait until it can take them; bit signo-1 */
 	bool aborted;	  /* it called MPI_Abort */
+	bool lost;	  /* DONE, and it has not ended by itself */
 	struct limits limits;  /* that it had, once it has ended */
 	struct limits_met met; /* ... and how often it met them */
 	bool over_memory;      /* which ended it */
@@ -178,6 +179,8 @@ enum ctl_move_step {
 	STEP_RESTORED,	/* read from the store: where it stands is not known */
 };
 
+#define MIGRATE_KEY_MAX 32
+
 struct ctl_move {
 	struct ctl_rank *rank;
 	uint64_t epoch, source_epoch; /* keepers' there and here */
@@ -192,7 +195,8 @@ struct ctl_move {
 	Control__Moved report;
 	struct ctl_peer *asker; /* or NULL */
 	uint64_t asker_re;
-	sd_event_source *timer; /* until MIGRATE_OUT */
+	uint8_t asked[MIGRATE_KEY_MAX]; /* report.key is there */
+	sd_event_source *timer;		/* until MIGRATE_OUT */
 	TAILQ_ENTRY(ctl_move) link;
 };
 
@@ -466,10 +470,27 @@ void ctl_pmi_no_echo(struct ctl_job *job);
 void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f);
 void ctl_pmi_late(struct klink *k); /* what klink_has_room() held back */
 
+/* ---- controller_again.c */
+
+/* Of the request that this move is the answer to. */
+void ctl_move_set_key(struct ctl_move *m, const ProtobufCBinaryData *key);
+/* What an earlier controller has stored of its request. */
+void ctl_move_restore(struct ctl_move *m, const struct store_move *row);
+/* True if it was asked for before, and is answered, or will be. */
+bool ctl_move_again(struct ctl_rank *r, const Control__Migrate *ask,
+		    struct ctl_peer *p, uint64_t re);
+
 /* ---- controller_move.c */
 
+struct ctl_move_asker {
+	struct ctl_peer *peer;
+	uint64_t re;
+	ProtobufCBinaryData key;
+};
+
+/* asker: who is told; NULL where nobody wants to hear. */
 int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
-		   struct ctl_peer *asker, uint64_t re, struct error *err);
+		   const struct ctl_move_asker *asker, struct error *err);
 struct ctl_move *ctl_move_create(struct ctl_rank *r, struct ctl_host *to,
 				 uint64_t epoch);
 void ctl_move_destroy(struct ctl_move *m);

@@ -34,6 +34,7 @@ enum statement {
 	EACH_SIGNALS,
 	WAS_THERE,
 	EACH_MOVE,
+	LAST_MOVE,
 	EACH_HOST,
 	EACH_LINE,
 	EACH_LINE_OF,
@@ -77,8 +78,13 @@ static const char *const sql[NR_STATEMENTS] = {
 	[WAS_THERE] = "SELECT 1 FROM move WHERE job = ?1 AND rank = ?2 AND "
 		      "((epoch = ?3 AND dst = ?4) OR "
 		      "(source_epoch = ?3 AND src = ?4)) LIMIT 1",
-	[EACH_MOVE] = "SELECT job, rank, epoch, src, dst, state, source_epoch "
-		      "FROM move WHERE state <> 2 ORDER BY job, rank, epoch",
+	[EACH_MOVE] =
+		"SELECT job, rank, epoch, src, dst, state, source_epoch, "
+		"moved FROM move WHERE state <> 2 ORDER BY job, rank, epoch",
+	[LAST_MOVE] =
+		"SELECT job, rank, epoch, src, dst, state, source_epoch, "
+		"moved FROM move WHERE job = ? AND rank = ? AND state = 2 "
+		"ORDER BY epoch DESC LIMIT 1",
 	[EACH_HOST] = "SELECT name, drain, boot_id FROM host ORDER BY name",
 	[EACH_LINE] = "SELECT seq, at, job, begin, line FROM record "
 		      "WHERE seq >= ? ORDER BY seq",
@@ -395,11 +401,10 @@ bool store_was_there(struct store *s, uint64_t job, uint32_t rank,
 	return was;
 }
 
-void store_each_move(struct store *s,
-		     void (*each)(void *ctx, const struct store_move *),
-		     void *ctx)
+static void each_move(struct store *s, sqlite3_stmt *st,
+		      void (*each)(void *ctx, const struct store_move *),
+		      void *ctx)
 {
-	sqlite3_stmt *st = s->stmt[EACH_MOVE];
 	struct store_move move;
 
 	while (next_row(s, st)) {
@@ -411,9 +416,29 @@ void store_each_move(struct store *s,
 			.to = text_of(st, 4),
 			.state = sqlite3_column_int(st, 5),
 			.source_epoch = sqlite3_column_int64(st, 6),
+			.moved = sqlite3_column_blob(st, 7),
+			.moved_n = (size_t)sqlite3_column_bytes(st, 7),
 		};
 		each(ctx, &move);
 	}
+}
+
+void store_each_move(struct store *s,
+		     void (*each)(void *ctx, const struct store_move *),
+		     void *ctx)
+{
+	each_move(s, s->stmt[EACH_MOVE], each, ctx);
+}
+
+void store_last_move(struct store *s, uint64_t job, uint32_t rank,
+		     void (*last)(void *ctx, const struct store_move *),
+		     void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[LAST_MOVE];
+
+	sqlite3_bind_int64(st, 1, (sqlite3_int64)job);
+	sqlite3_bind_int64(st, 2, rank);
+	each_move(s, st, last, ctx);
 }
 
 void store_each_host(struct store *s,

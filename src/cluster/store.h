@@ -147,6 +147,10 @@ void store_each_signals(struct store *s, uint64_t job,
 /* Has the keeper of that epoch ever been asked to be there? */
 bool store_was_there(struct store *s, uint64_t job, uint32_t rank,
 		     uint64_t epoch, const char *host);
+/* The one that was over last, if there is one. */
+void store_last_move(struct store *s, uint64_t job, uint32_t rank,
+		     void (*last)(void *ctx, const struct store_move *),
+		     void *ctx);
 /* Those that are not over. */
 void store_each_move(struct store *s,
 		     void (*each)(void *ctx, const struct store_move *),

@@ -153,6 +153,7 @@ const char *state_name(int state)
 		[CONTROL__STATE__MOVING] = "moving",
 		[CONTROL__STATE__LOST] = "lost",
 		[CONTROL__STATE__UNDECIDED] = "undecided",
+		[CONTROL__STATE__SILENT] = "silent",
 	};
 
 	if (state < 0 || state >= (int)(sizeof(names) / sizeof(*names)))

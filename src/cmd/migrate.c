@@ -2,7 +2,9 @@
  * migrate.c - stint migrate: one running rank to another host
  */
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "cmd/client_options.h"
@@ -83,9 +85,18 @@ static int ask(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
 	Control__Message *m;
+	uint8_t key[16];
 	bool moved;
-	int r = client_ask(c, MESSAGE_BODY(MIGRATE), &a->ask,
-			   MESSAGE_BODY(MOVED), show_progress, NULL, &m, err);
+	int r;
+
+	if (getrandom(key, sizeof(key), 0) != sizeof(key))
+		return error_set(err, -EIO, "no random numbers to be had");
+	/* by which it is known to be the same move */
+	a->ask.key.data = key;
+	a->ask.key.len = sizeof(key);
+	client_insist(c);
+	r = client_ask(c, MESSAGE_BODY(MIGRATE), &a->ask, MESSAGE_BODY(MOVED),
+		       show_progress, NULL, &m, err);
 
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);

@@ -13,13 +13,13 @@ enum { PAGE = 4096 };
 static json_t *moved_json(const Control__Moved *m)
 {
 	return json_pack(
-		"{sI si ss ss sb so sI si sI sI sI sI sI sI sI sI sI sI sI si "
+		"{sI si ss ss sb sb so sI si sI sI sI sI sI sI sI sI sI sI sI si "
 		"sb}",
 		"job", (json_int_t)m->job, "rank", (int)m->rank, "from",
-		m->from, "to", m->to, "moved", (int)m->ok, "why",
-		json_text(m->why), "epoch", (json_int_t)m->epoch, "rounds",
-		(int)m->rounds, "bytes", (json_int_t)m->bytes, "bytes_last",
-		(json_int_t)m->pages_last * PAGE, "bytes_held",
+		m->from, "to", m->to, "moved", (int)m->ok, "lost", (int)m->lost,
+		"why", json_text(m->why), "epoch", (json_int_t)m->epoch,
+		"rounds", (int)m->rounds, "bytes", (json_int_t)m->bytes,
+		"bytes_last", (json_int_t)m->pages_last * PAGE, "bytes_held",
 		(json_int_t)m->bytes_held, "downtime_us",
 		(json_int_t)m->downtime_usec, "total_us",
 		(json_int_t)m->total_usec, "predicted_us",
@@ -38,8 +38,15 @@ void moved_print(const Control__Moved *m, bool json)
 		return;
 	}
 	if (!m->ok) {
-		printf("rank %" PRIu64 ".%u stays on %s: %s\n", m->job, m->rank,
-		       m->from, m->why);
+		printf("rank %" PRIu64 ".%u %s %s: %s\n", m->job, m->rank,
+		       m->lost ? "is lost, which was on" : "stays on", m->from,
+		       m->why);
+		return;
+	}
+	if (!m->total_usec) {
+		printf("rank %" PRIu64 ".%u moved from %s to %s; %s did not "
+		       "tell how long that took\n",
+		       m->job, m->rank, m->from, m->to, m->from);
 		return;
 	}
 	printf("rank %" PRIu64 ".%u moved from %s to %s in %s\n", m->job,

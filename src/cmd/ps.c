@@ -112,8 +112,10 @@ static void print_rank(const Control__RankInfo *r, size_t n)
 	if (*r->moving_to)
 		printf(" -> %s", r->moving_to);
 	if (r->moves)
-		printf("  moved %u time%s, last stood still %s", r->moves,
-		       r->moves == 1 ? "" : "s", show_usec(r->downtime_usec));
+		printf("  moved %u time%s", r->moves, r->moves == 1 ? "" : "s");
+	/* 0: the source's word of it got lost */
+	if (r->moves && r->downtime_usec)
+		printf(", last stood still %s", show_usec(r->downtime_usec));
 	if (*r->why)
 		printf("  (%s)", r->why);
 	putchar('\n');

@@ -24,8 +24,8 @@ byte, of MPICH or Open MPI, or a program that counts, alone.  Afterwards
 
  - the move has an end, and `stint ps` says where each rank is: exactly one
    process of it is there, and none anywhere else;
- - rank 0 is where it may be by the rule (expected()); if it is lost, the job
-   has failed and `stint run` said why;
+ - rank 0 is where it may be by the rule (expected()), and `stint migrate` says
+   so; if it is lost, the job has failed and `stint run` said why;
  - else the job goes on: every step was made once, no byte was wrong, and
    its exit status is 0;
  - when it has ended nothing is left of it: no process, cgroup, link, route,
@@ -324,6 +324,16 @@ class Case:
                 f"({self.job.errors().strip()[-300:]})")
         return became
 
+    def check_said(self, became):
+        """What `stint migrate` says is what became of it."""
+        text, _ = self.migrate.communicate(timeout=120)
+        moved = self.migrate.returncode == 0
+        if became == "lost" and ("stays on" in text or " 0 us" in text) or \
+                became == "h1" and (moved or "moved from" in text) or \
+                became == "h2" and not (moved and "to h2" in text and
+                                        " 0 us" not in text):
+            raise bed.Failed(f"it is {became}, and migrate says: {text}")
+
     def run(self):
         before = self.bed.things()
         self.fault(f"{self.point}:{self.blow if self.own_point() else 'stop'}")
@@ -335,7 +345,7 @@ class Case:
             else:
                 self.strike()
             became = self.check()
-            self.migrate.wait(120)
+            self.check_said(became)
             self.bed.nothing_new(before)
         finally:
             self.fault("")
