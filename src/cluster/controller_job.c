@@ -116,6 +116,23 @@ void ctl_job_destroy(struct ctl_job *job)
 	free(job);
 }
 
+/* Of a thousand jobs that are over, lists show so much each. */
+static void shorten_arguments(Control__Submit *s)
+{
+	size_t n = 0, bytes = 0, last;
+
+	while (n < s->n_argv &&
+	       (bytes += strlen(s->argv[n])) <= CTL_ARGUMENTS_KEPT)
+		n++;
+	if (n == s->n_argv)
+		return;
+	message_set_text(&s->argv[n], xstrdup("..."));
+	last = n + 1;
+	for (n = last; n < s->n_argv; n++)
+		free(s->argv[n]);
+	s->n_argv = last;
+}
+
 void ctl_job_shed(struct ctl_job *job)
 {
 	Control__Submit *s = job->spec;
@@ -125,6 +142,8 @@ void ctl_job_shed(struct ctl_job *job)
 	free(s->env);
 	s->env = NULL;
 	s->n_env = 0;
+	shorten_arguments(s);
+	message_set_text(&s->cwd, xstrdup(""));
 	free(job->pmi_release);
 	job->pmi_release = NULL;
 	job->pmi_release_n = 0;

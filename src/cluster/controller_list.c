@@ -11,6 +11,7 @@ enum {
 	SOME_ARGUMENTS = 4096,	 /* of each of many jobs */
 	ALL_ARGUMENTS = 1 << 20, /* of the one that is asked for */
 	OVERHEAD = 8,		 /* of each argument */
+	PAGE = 512 << 10,	 /* about so much in one answer */
 };
 
 /* Not any more when it runs there, though its source has not said so yet. */
@@ -150,11 +151,39 @@ static void job_info_free(Control__JobInfo *i)
 	free(i);
 }
 
+static bool is_listed(const struct ctl_job *job, const Control__ListJobs *l)
+{
+	if (l->job)
+		return job->id == l->job;
+	return job->id >= l->from && (l->ended || job->state != STATE(DONE));
+}
+
+/* As many as one answer has room for: one user's must not hide all others'. */
+static void put_jobs(struct ctl_peer *p, const Control__ListJobs *l,
+		     Control__Jobs *ret)
+{
+	struct ctl_job *job;
+	size_t cap = 0, bytes = 0;
+	Control__JobInfo *i;
+
+	TAILQ_FOREACH (job, &p->ctl->jobs, link) {
+		if (!is_listed(job, l))
+			continue;
+		if (bytes > PAGE) {
+			ret->next = job->id;
+			return;
+		}
+		i = job_info(job, ctl_sees(p, job),
+			     l->job ? ALL_ARGUMENTS : SOME_ARGUMENTS);
+		bytes += control__job_info__get_packed_size(i);
+		array_room(ret->jobs, ret->n_jobs, &cap);
+		ret->jobs[ret->n_jobs++] = i;
+	}
+}
+
 void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l)
 {
 	Control__Jobs jobs = CONTROL__JOBS__INIT;
-	struct ctl_job *job;
-	size_t cap = 0;
 
 	if (l->job && !ctl_job_find(p->ctl, l->job)) {
 		ctl_send_failed(p, re, -ESRCH,
@@ -162,15 +191,7 @@ void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l)
 				(unsigned long long)l->job);
 		return;
 	}
-	TAILQ_FOREACH (job, &p->ctl->jobs, link) {
-		if (l->job ? job->id != l->job
-			   : job->state == STATE(DONE) && !l->ended)
-			continue;
-		array_room(jobs.jobs, jobs.n_jobs, &cap);
-		jobs.jobs[jobs.n_jobs++] =
-			job_info(job, ctl_sees(p, job),
-				 l->job ? ALL_ARGUMENTS : SOME_ARGUMENTS);
-	}
+	put_jobs(p, l, &jobs);
 	jobs.warning = (char *)ctl_room_text(p->ctl);
 	ctl_send(p, 0, re, MESSAGE_BODY(JOBS), &jobs);
 	for (size_t i = 0; i < jobs.n_jobs; i++)

@@ -34,6 +34,7 @@
 
 enum {
 	CTL_RANKS_MAX = 4096,
+	CTL_ARGUMENTS_KEPT = 4096, /* bytes, of a job that is over */
 	SUBMIT_KEY_MAX = 64,
 	CTL_SEED = 1, /* of the policy's random stream */
 };

@@ -164,25 +164,37 @@ static void show(struct args *a, Control__JobInfo *i)
 	print_job(i, a->nr);
 }
 
+/* One answer of it; the number of the job to go on with, or 0, in list->from. */
+static int ask_some(struct client *c, struct args *a, Control__ListJobs *list,
+		    struct error *err)
+{
+	Control__Message *m;
+	int r = client_ask(c, MESSAGE_BODY(LIST_JOBS), list, MESSAGE_BODY(JOBS),
+			   NULL, NULL, &m, err);
+
+	if (r < 0)
+		return r;
+	if (*m->jobs->warning && !list->from)
+		fprintf(stderr, "stint ps: %s\n", m->jobs->warning);
+	for (size_t n = 0; n < m->jobs->n_jobs; n++)
+		show(a, m->jobs->jobs[n]);
+	list->from = m->jobs->next > list->from ? m->jobs->next : 0;
+	message_free(m);
+	return 0;
+}
+
 static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 {
 	Control__ListJobs list = CONTROL__LIST_JOBS__INIT;
 	struct args *a = args;
-	Control__Message *m;
 	int r;
 
 	list.job = a->nr ? a->jobs[i] : 0;
 	list.ended = a->all;
-	r = client_ask(c, MESSAGE_BODY(LIST_JOBS), &list, MESSAGE_BODY(JOBS),
-		       NULL, NULL, &m, err);
-	if (r < 0)
-		return r;
-	if (*m->jobs->warning)
-		fprintf(stderr, "stint ps: %s\n", m->jobs->warning);
-	for (size_t n = 0; n < m->jobs->n_jobs; n++)
-		show(a, m->jobs->jobs[n]);
-	message_free(m);
-	return 0;
+	do
+		r = ask_some(c, a, &list, err);
+	while (!r && list.from);
+	return r;
 }
 
 static int ask(struct client *c, void *args, struct error *err)

@@ -10,6 +10,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -94,10 +96,80 @@ static void what_is_too_much_waits(void **state)
 	actors_run(floods, NULL);
 }
 
+/* ---- jobs with arguments of half a megabyte */
+
+enum { JOBS = 600, LONG = 500 << 10 };
+
+static unsigned listed, answers;
+static uint64_t next;
+
+static void on_listed(struct conn *c, const Control__Message *m)
+{
+	if (m->body_case != MESSAGE_BODY(JOBS))
+		return;
+	answers++;
+	listed += m->jobs->n_jobs;
+	next = m->jobs->next;
+}
+
+static bool many(void *ctx)
+{
+	static char text[LONG];
+	struct ctl *ctl = ctx;
+	struct conn *admin = actor_greet("admin/root", -1),
+		    *ada = actor_greet("user/ada", -1);
+	Control__ListJobs list = CONTROL__LIST_JOBS__INIT;
+	Control__Signal kill_it = CONTROL__SIGNAL__INIT;
+	Control__Submit s = CONTROL__SUBMIT__INIT;
+	char *argv[] = { (char *)"true", text, text };
+	struct ctl_job *job;
+	size_t bytes = 0;
+
+	actors_said = on_listed;
+	actor_greet("host/h1", -1);
+	memset(text, 'a', 4000);
+	s.argv = argv;
+	s.n_argv = 3;
+	s.uid = getuid();
+	s.ranks = 1;
+	for (unsigned i = 0; i < JOBS; i++) {
+		if (i == JOBS - 1)
+			memset(text, 'b', LONG - 1);
+		actor_say(admin, MESSAGE_BODY(SUBMIT), &s);
+	}
+	do {
+		list.from = next;
+		actor_say(ada, MESSAGE_BODY(LIST_JOBS), &list);
+		actor_say(admin, MESSAGE_BODY(LIST_JOBS), &list);
+		fake_turn();
+		assert_true(fake_alive(ada) && fake_alive(admin));
+	} while (next && answers < 100);
+	assert_int_equal(answers % 2, 0);
+	assert_in_range(answers, 4, 20);
+	assert_true(listed >= 2 * JOBS);
+
+	kill_it.job = TAILQ_LAST(&ctl->jobs, ctl_jobs)->id;
+	kill_it.signo = SIGKILL;
+	actor_say(admin, MESSAGE_BODY(SIGNAL), &kill_it);
+	job = TAILQ_LAST(&ctl->jobs, ctl_jobs);
+	assert_int_equal(job->state, STATE(DONE));
+	for (size_t i = 0; i < job->spec->n_argv; i++)
+		bytes += strlen(job->spec->argv[i]);
+	assert_in_range(bytes, 7, 5000);
+	return false;
+}
+
+static void long_lists_come_in_pieces(void **state)
+{
+	actors_begin();
+	actors_run(many, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_too_much_waits),
+		cmocka_unit_test(long_lists_come_in_pieces),
 	};
 
 	return cmocka_run_group_tests_name("flood", tests, NULL, NULL);
