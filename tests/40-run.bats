@@ -65,13 +65,21 @@ counted_whole() { # FILE
 	[[ "$output" == *"$bed/bin/orphan: what its first line"* ]]
 	run st run /etc/passwd/program
 	[ "$status" = 126 ]
+	echo true >"$bed/bin/plain"
+	run -126 st run "$bed/bin/plain"
+	[[ "$output" == *"$bed/bin/plain: it is not executable (chmod +x"* ]]
+	run -126 st run "$bed/bin"
+	[[ "$output" == *"$bed/bin: it is a directory"* ]]
+	# A host that does not exist is told, also where no rank would go there.
+	run -1 st run --hosts h1,nosuch true
+	[[ "$output" == *"no host nosuch; "* ]]
 	# A directory that it may not look into holds nothing, as far as PATH goes; a
 	# rank has no capabilities, even of root.
 	mkdir "$bed/bin/true"
 	install -d -o 1 -m 700 "$bed/locked"
 	cp /bin/true "$bed/locked/hidden"
 	run -127 st run -x PATH="$bed/locked" hidden
-	[[ "$output" == *"cannot run hidden: No such file"* ]]
+	[[ "$output" == *"cannot run hidden: no such program in PATH"* ]]
 	run -126 st run "$bed/locked/hidden"
 	[[ "$output" == *"Permission denied"* ]]
 	run -0 st run -x PATH="$bed/locked:$bed/bin:/bin" true

@@ -61,6 +61,19 @@ fails() {
 	printf '[agnet]\ncores = 2\n' >conf
 	fails 2 "conf:2: unknown section [agnet]" agent --config conf
 	fails 2 "conf:2: unknown section [agnet]" controller --config conf
+	printf 'cores = 2\n[agent]\n' >conf
+	fails 2 "conf:1: 'cores' stands before the first section: write [agent]" agent --config conf
+	fails 2 "--time: '5x' is no time" run -t 5x true
+	fails 2 "--budget: '5x' is no time" migrate -b 5x 1.0 h1
+	fails 2 "--budget: '5x' is no time" move -b 5x 1 --to 127.0.0.1:1
+	fails 2 "lost-after: '5x' is no time" controller --lost-after 5x
+	fails 2 "report-every: '5x' is no time" agent --report-every 5x
+	fails 2 "'FOO' is no signal" kill -FOO 1
+	fails 2 "'99' is no signal" kill 1 -99
+	fails 2 "'-9' is no job" kill -- -9
+	fails 2 "--load: 'x' is no load" sim -p easy -w ismail -L x
+	fails 2 "'bob': an identity is host/NAME" controller --state-dir "$PWD" --enrol bob
+	fails 2 "'bob': an identity is host/NAME" controller --state-dir "$PWD" --revoke bob
 }
 
 @test "a testbed called default is found when nothing else is said" {
@@ -74,6 +87,11 @@ fails() {
 	fails 1 "No such file" sim -p fcfs --swf /nonexistent
 	fails 1 "No such file" sweep -p fcfs --swf /nonexistent
 	fails 1 "no process 4194305" move check 4194305
+	fails 1 "state/keys: nobody is enrolled there" controller --state-dir state --keys
+	fails 1 "state/keys: nobody is enrolled there" controller --state-dir state --revoke user/ann
+	[ ! -e state ]
+	fails 1 "where is the controller" kill -9 1
+	fails 1 "where is the controller" kill -USR1 1.0
 	fails 1 "'chen' are not computed yet" reproduce chen
 	fails 1 "'dynamite' are not computed yet" reproduce dynamite:D-1
 	fails 1 "'now' are not computed yet" reproduce --list now

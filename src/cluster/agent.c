@@ -148,7 +148,7 @@ static int on_hello(struct agent *a, const Control__Hello *h, struct error *err)
 
 static int refuse_name(struct agent *a, uint64_t re)
 {
-	message_send_failed(a->conn, re, -EINVAL, "no name of a keeper");
+	message_send_failed(a->conn, re, -EINVAL, "invalid keeper name");
 	return 0;
 }
 

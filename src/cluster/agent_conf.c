@@ -55,7 +55,7 @@ static int set_report_every(struct agent_conf *conf, const char *value,
 	int r = parse_usec(value, &t, err);
 
 	if (r < 0)
-		return r;
+		return error_prefix(err, r, "report-every");
 	if (t < 10 * USEC_PER_MSEC)
 		return error_set(err, -EINVAL,
 				 "report-every: %s is too often: 10ms or more",

@@ -136,6 +136,13 @@ static const char *search_path(char *const *env)
 	return "/usr/local/bin:/usr/bin:/bin";
 }
 
+static mode_t kind_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : st.st_mode & S_IFMT;
+}
+
 /*
  * -ENOENT: no such program; -ENOEXEC: it cannot be run.  "No such file" of a
  * file that is there means what it wants to be run by.
@@ -158,6 +165,14 @@ static int try_run(const struct program *prog, const char *path,
 				 "machine (if it is a script, begin it with "
 				 "#!)",
 				 path);
+	if (r == -EACCES && kind_of(path) == S_IFREG && access(path, X_OK) < 0)
+		return error_set(err, -ENOEXEC,
+				 "cannot run %s: it is not executable (chmod "
+				 "+x makes it so)",
+				 path);
+	if (r == -EACCES && kind_of(path) == S_IFDIR)
+		return error_set(err, -ENOEXEC,
+				 "cannot run %s: it is a directory", path);
 	return error_set(err, r == -ENOENT ? r : -ENOEXEC, "cannot run %s: %s",
 			 path, strerror(-r));
 }
@@ -165,9 +180,9 @@ static int try_run(const struct program *prog, const char *path,
 /* Something in a directory that may not be searched is not there. */
 static bool is_there(const char *path)
 {
-	struct stat st;
+	mode_t kind = kind_of(path);
 
-	return !stat(path, &st) && !S_ISDIR(st.st_mode);
+	return kind && kind != S_IFDIR;
 }
 
 /* As execvpe(), but with the PATH of the program's own environment. */
@@ -179,7 +194,10 @@ static _Noreturn void run(const struct program *prog)
 
 	if (strchr(name, '/'))
 		give_up(prog, try_run(prog, name, &err), &err);
-	code = error_sys(&first, -ENOENT, "cannot run %s", name);
+	code = error_set(&first, -ENOENT,
+			 "cannot run %s: no such program in PATH (one of this "
+			 "directory is ./%s)",
+			 name, name);
 	for (dir = search_path(prog->env);; dir = end + 1) {
 		char *path;
 

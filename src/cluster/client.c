@@ -55,6 +55,11 @@ static int on_setting(void *ctx, const char *section, const char *name,
 {
 	struct client_conf *conf = ctx;
 
+	if (!*section)
+		return error_set(err, -EINVAL,
+				 "'%s' stands before the first section: write "
+				 "[client] above it",
+				 name);
 	if (strcmp(section, "client"))
 		return error_set(err, -EINVAL,
 				 "unknown section [%s]; there is [client]",

@@ -86,6 +86,14 @@ static int set_choice(bool *to, const char *name, const char *value,
 	return 0;
 }
 
+static int set_time(usec_t *to, const char *name, const char *value,
+		    struct error *err)
+{
+	int r = parse_usec(value, to, err);
+
+	return r < 0 ? error_prefix(err, r, "%s", name) : 0;
+}
+
 int controller_conf_set(struct controller_conf *conf, const char *name,
 			const char *value, struct error *err)
 {
@@ -98,11 +106,11 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 	if (!strcmp(name, "policy"))
 		return set_text(&conf->policy, value);
 	if (!strcmp(name, "lost-after"))
-		return parse_usec(value, &conf->lost_after, err);
+		return set_time(&conf->lost_after, name, value, err);
 	if (!strcmp(name, "kill-grace"))
-		return parse_usec(value, &conf->kill_grace, err);
+		return set_time(&conf->kill_grace, name, value, err);
 	if (!strcmp(name, "client-grace"))
-		return parse_usec(value, &conf->client_grace, err);
+		return set_time(&conf->client_grace, name, value, err);
 	if (!strcmp(name, "history"))
 		return parse_int(value, 0, 10000000, "history", &conf->history,
 				 err);

@@ -283,7 +283,7 @@ int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 	}
 	if (getrandom(m->key, sizeof(m->key), 0) != sizeof(m->key)) {
 		ctl_move_destroy(m);
-		return error_set(err, -EIO, "no random numbers to be had");
+		return error_set(err, -EIO, "getrandom failed");
 	}
 	ctl_rank_store(r);
 	move_store(m, MOVE_BEGUN);

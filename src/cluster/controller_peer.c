@@ -275,8 +275,12 @@ static void dispatch(struct ctl_peer *p, Control__Message *m)
 			continue;
 		if (!(table[i].roles & 1u << p->role)) {
 			ctl_send_failed(p, m->id, -EPERM,
-					"%s may not ask for this",
-					conn_peer(p->conn));
+					"%s may not ask for this%s",
+					conn_peer(p->conn),
+					table[i].roles & 1u << ROLE_ADMIN
+						? ": it takes the key of an "
+						  "administrator (admin/NAME)"
+						: "");
 			return;
 		}
 		table[i].handle(p, m);

@@ -151,7 +151,7 @@ struct ctl_job {
 	int exit, bad_rank;
 	bool limit_met;	 /* why tells of it */
 	usec_t cause_at; /* of exit and why, by our clock; 0: unknown */
-	bool echo;	 /* ... may tell of what another's end led to */
+	bool echo;	 /* ... may only follow from another rank's end */
 	uint32_t nr;	 /* ranks */
 	struct ctl_rank *ranks;
 	struct job *model;	   /* NULL once it has ended */

@@ -423,14 +423,16 @@ int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err)
 {
 	const Control__Submit *s = job->spec;
 
+	/* A misspelt one is told even if no rank would go there. */
+	for (size_t i = 0; i < s->n_hosts; i++)
+		if (!ctl_host_find(job->ctl, s->hosts[i]))
+			return error_set(err, -ENOENT,
+					 "no host %s; `stint hosts` lists them",
+					 s->hosts[i]);
 	for (uint32_t i = 0; i < job->nr; i++) {
 		const char *name = s->hosts[i % s->n_hosts];
 		struct ctl_host *h = ctl_host_find(job->ctl, name);
 
-		if (!h)
-			return error_set(err, -ENOENT,
-					 "no host %s; `stint hosts` lists them",
-					 name);
 		if (ctl_host_coming(h))
 			return error_set(err, -EAGAIN,
 					 "the controller has just been "

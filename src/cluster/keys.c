@@ -150,6 +150,16 @@ static int open_locked(const char *path, int flags, struct error *err)
 	}
 }
 
+static int check_identity(const char *identity, struct error *err)
+{
+	if (role_of(identity, NULL) != ROLE_NONE)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "'%s': an identity is host/NAME, user/NAME or "
+			 "admin/NAME",
+			 identity);
+}
+
 int keys_enrol(const char *path, const char *identity, struct tls_key *ret,
 	       struct error *err)
 {
@@ -160,11 +170,10 @@ int keys_enrol(const char *path, const char *identity, struct tls_key *ret,
 
 	if (fd < 0)
 		return fd;
-	if (role_of(identity, &name) == ROLE_NONE)
-		return error_set(err, -EINVAL,
-				 "'%s': an identity is host/NAME, user/NAME "
-				 "or admin/NAME",
-				 identity);
+	r = check_identity(identity, err);
+	if (r < 0)
+		return r;
+	role_of(identity, &name);
 	/* It is an argument of commands, and the tail of paths. */
 	if (!isalnum((unsigned char)*name) || strchr(name, '/'))
 		return error_set(err, -EINVAL,
@@ -243,7 +252,9 @@ int keys_revoke(const char *path, const char *identity, struct error *err)
 
 	if (fd < 0)
 		return fd;
-	r = io_check_private(fd, path, err);
+	r = check_identity(identity, err);
+	if (!r)
+		r = io_check_private(fd, path, err);
 	if (!r)
 		r = keys_find(path, identity, &key, err);
 	if (r < 0)

@@ -62,7 +62,7 @@ Control__Message *message_parse(const uint8_t *p, size_t n, struct error *err)
 	Control__Message *m = control__message__unpack(NULL, n, p);
 
 	if (!m)
-		error_set(err, -EPROTO, "the peer sent what is no message");
+		error_set(err, -EPROTO, "malformed message");
 	return m;
 }
 

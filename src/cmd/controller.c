@@ -166,7 +166,10 @@ static int with_keys(const struct args *a, struct error *err)
 	if (a->enrol && mkdir(a->conf.state_dir, 0700) < 0 && errno != EEXIST)
 		return error_sys(err, -errno, "%s", a->conf.state_dir);
 	path = xasprintf("%s/keys", a->conf.state_dir);
-	r = a->enrol	? enrol(path, a->enrol, err)
+	r = a->enrol ? enrol(path, a->enrol, err)
+	    : access(path, F_OK) < 0
+		    ? error_sys(err, -errno, "%s: nobody is enrolled there",
+				path)
 	    : a->revoke ? keys_revoke(path, a->revoke, err)
 			: keys_each(path, print_identity, NULL, err);
 	free(path);

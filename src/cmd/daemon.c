@@ -29,6 +29,11 @@ static int on_setting(void *ctx, const char *section, const char *name,
 	static const char *const known[] = { "agent", "controller", "client" };
 	struct daemon *d = ctx;
 
+	if (!*section)
+		return error_set(err, -EINVAL,
+				 "'%s' stands before the first section: write "
+				 "[%s] above it",
+				 name, d->section);
 	if (!strcmp(section, d->section))
 		return d->set(d->conf, name, value, err);
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)

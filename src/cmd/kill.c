@@ -2,6 +2,7 @@
  * kill.c - stint kill: end jobs, or send them or single ranks a signal
  */
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -127,10 +128,35 @@ static int ask(struct client *c, void *args, struct error *err)
 			   err);
 }
 
+/* kill(1)'s -9 and -USR1: no option of ours is a digit or a capital. */
+static char **with_options(int argc, char **argv)
+{
+	char **words = xcalloc(argc + 1, sizeof(*words));
+	bool ended = false;
+
+	for (int i = 0; i < argc; i++) {
+		const char *w = argv[i];
+
+		ended = ended || !strcmp(w, "--");
+		words[i] = !ended && *w == '-' &&
+					   (isdigit((unsigned char)w[1]) ||
+					    isupper((unsigned char)w[1]))
+				   ? xasprintf("--signal=%s", w + 1)
+				   : xstrdup(w);
+	}
+	return words;
+}
+
 int cmd_kill(int argc, char **argv)
 {
 	struct args a = { .signo = 0 };
-	int r = client_main("kill", &argp, argc, argv, ask, &a);
+	char **words = with_options(argc, argv);
+	int r = client_main("kill", &argp, argc, words, ask, &a);
+
+	/* argp has turned them round, but has them all. */
+	for (int i = 0; i < argc; i++)
+		free(words[i]);
+	free(words);
 
 	free(a.ask);
 	return r;

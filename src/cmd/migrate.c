@@ -36,7 +36,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'b':
 		r = parse_usec(arg, &budget, &err);
-		if (!r && !budget)
+		if (r < 0)
+			error_prefix(&err, r, "--budget");
+		else if (!budget)
 			r = error_set(&err, -EINVAL,
 				      "-b %s: every rank that moves stands "
 				      "still for a while",

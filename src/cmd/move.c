@@ -144,7 +144,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'b':
 		if (parse_usec(arg, &a->budget, &err) < 0)
-			command_misuse(state, "%s", err.text);
+			command_misuse(state, "--budget: %s", err.text);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (parse_word(a, arg, &err) < 0)

@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
 	  "when it takes longer",
 	  0 },
 	{ "hosts", KEY_HOSTS, "A,B,...", 0,
-	  "where, one rank each and round again; else the policy chooses", 0 },
+	  "where, ranks are placed round-robin; else the policy chooses", 0 },
 	{ "memory", KEY_MEMORY, "SIZE", 0,
 	  "of each rank, at most (what its host gives); then it is ended", 0 },
 	{ "pids-limit", KEY_PIDS, "N", 0,
@@ -495,7 +495,7 @@ static int run_loop(struct run *r)
 	r->begun = clock_usec(CLOCK_MONOTONIC);
 	if (getrandom(r->submit_key, sizeof(r->submit_key), 0) !=
 	    sizeof(r->submit_key))
-		return error_set(&r->err, -EIO, "no random numbers to be had");
+		return error_set(&r->err, -EIO, "getrandom failed");
 	r->submission.ask.key.data = r->submit_key;
 	r->submission.ask.key.len = sizeof(r->submit_key);
 	k = loop_create(&r->event, &r->err);

@@ -14,7 +14,6 @@
 
 enum {
 	KEY_SWF = 256,
-	KEY_LOAD,
 	KEY_JOBS,
 	KEY_SEED,
 	KEY_REPLICATION,
@@ -60,7 +59,7 @@ static const struct argp_option options[] = {
 	  "host failures, drains, cancellations and reservations, a line each "
 	  "(TIME down HOST, ...), or a Failure Trace Archive event_trace",
 	  0 },
-	{ "load", KEY_LOAD, "L", 0,
+	{ "load", 'L', "L", 0,
 	  "offered load; a trace is stretched or squeezed to it", 0 },
 	{ "jobs", 'n', "N", 0, "only the first N jobs", 0 },
 	{ "seed", KEY_SEED, "S", 0, "of all random streams (1)", 0 },
@@ -129,7 +128,7 @@ static int parse_number(struct sim_args *a, int key, const char *arg,
 	case KEY_REPLICATION:
 		return parse_int(arg, 0, INT64_MAX, "--replication",
 				 &a->replication, err);
-	case KEY_LOAD:
+	case 'L':
 		return parse_load(arg, &a->load, err);
 	default:
 		return parse_extra(arg, &a->trace.extra, err);
@@ -204,7 +203,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n':
 	case KEY_SEED:
 	case KEY_REPLICATION:
-	case KEY_LOAD:
+	case 'L':
 	case KEY_EXTRA:
 		return command_parsed(state, parse_number(a, key, arg, &err),
 				      &err);

@@ -47,7 +47,7 @@ int submission_time(struct submission *sub, const char *arg, struct error *err)
 	int r = parse_usec(arg, &t, err);
 
 	if (r < 0)
-		return r;
+		return error_prefix(err, r, "--time");
 	sub->ask.estimate_usec = t;
 	return 0;
 }

@@ -301,6 +301,30 @@ void tls_destroy(struct tls *tls)
 	free(tls);
 }
 
+/*
+ * What a peer says that does not know our identity, or has another key for it.
+ * (It does not tell which, nor more.)
+ */
+static bool is_refusal(gnutls_alert_description_t alert)
+{
+	return alert == GNUTLS_A_INTERNAL_ERROR ||
+	       alert == GNUTLS_A_ILLEGAL_PARAMETER ||
+	       alert == GNUTLS_A_DECRYPT_ERROR ||
+	       alert == GNUTLS_A_UNKNOWN_PSK_IDENTITY;
+}
+
+static int on_alert(struct tls *tls, struct error *err)
+{
+	gnutls_alert_description_t alert = gnutls_alert_get(tls->session);
+
+	if (is_refusal(alert))
+		return error_set(err, -EACCES,
+				 "the peer does not know our key: enrol this "
+				 "host or user and use the key file it gets");
+	return error_set(err, -EACCES, "the peer refuses our key (%s)",
+			 gnutls_alert_get_name(alert));
+}
+
 static int handshake_failed(struct tls *tls, int code, struct error *err)
 {
 	switch (code) {
@@ -318,11 +342,7 @@ static int handshake_failed(struct tls *tls, int code, struct error *err)
 				 "the peer has no key that we know: enrol it "
 				 "and use its key file");
 	case GNUTLS_E_FATAL_ALERT_RECEIVED:
-		return error_set(
-			err, -EACCES,
-			"the peer refuses our key (%s): enrol this "
-			"host or user and use the key file it gets",
-			gnutls_alert_get_name(gnutls_alert_get(tls->session)));
+		return on_alert(tls, err);
 	default:
 		return error_set(err, tls_errno(code), "TLS handshake: %s",
 				 gnutls_strerror(code));

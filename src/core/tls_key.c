@@ -34,7 +34,7 @@ int tls_key_generate(struct tls_key *ret, const char *identity,
 				 "._/:@-, at most %d of them",
 				 identity, TLS_IDENTITY_MAX - 1);
 	if (gnutls_rnd(GNUTLS_RND_KEY, key.secret, sizeof(key.secret)) < 0)
-		return error_set(err, -EIO, "no random numbers to be had");
+		return error_set(err, -EIO, "getrandom failed");
 	memcpy(key.identity, identity, strlen(identity) + 1);
 	*ret = key;
 	return 0;

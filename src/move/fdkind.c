@@ -50,9 +50,9 @@ static Fds__Path *clone_path(const Fds__Path *p, const struct stat *st)
 }
 
 /*
- * Of the process itself: it is there with the process, not before.  Under the
- * number of another one may be anybody there; a capsule's first process is
- * everywhere the same.
+ * Of the process itself: it is there with the process, not before.  At the
+ * destination another one's pid may belong to another process; a capsule's
+ * first process is everywhere the same.
  */
 static int check_process(const struct fdscan *sc, const struct fdscan_file *f,
 			 Fds__Path *p, struct error *err)

@@ -174,7 +174,7 @@ static int stop_and_copy(struct sending *s, struct error *err)
 	if (s->src->budget && expected > s->src->budget)
 		return error_set(
 			err, -EDQUOT,
-			"without write tracking it would stand still for about %.0f ms, over the budget of %.1f ms",
+			"without write tracking it would stand still for about %.0f ms, over the budget of %.3g ms",
 			(double)expected / 1000, (double)s->src->budget / 1000);
 	return track_trees(s, err);
 }
@@ -211,7 +211,7 @@ static int is_over(const struct sending *s, usec_t time, struct error *err)
 		return 0;
 	return error_set(
 		err, -EDQUOT,
-		"it would stand still for %.1f ms, over the budget of %.1f ms (%llu pages are written between rounds)",
+		"it would stand still for %.1f ms, over the budget of %.3g ms (%llu pages are written between rounds)",
 		(double)time / 1000, (double)s->src->budget / 1000,
 		(unsigned long long)s->round_pages);
 }

@@ -38,10 +38,10 @@ struct sending {
 	struct vma_list maps;	 /* as the destination knows them */
 	struct vma_list fresh;	 /* of these, what is new since the last pass */
 	struct range_list whole; /* to be sent whole in this pass, in order */
-	struct range_list missed; /* and in the next: not watched now */
+	struct range_list missed; /* whole in the next: not write-protected */
 	uint64_t vdso;
 	struct clocks clocks;	   /* offsets for the destination */
-	cpu_set_t cpus;		   /* that there are there */
+	cpu_set_t cpus;		   /* that the destination has */
 	ProtobufCBinaryData nodes; /* so, of memory */
 	bool swapped;	  /* has the process pages that are swapped out? */
 	bool read_advice; /* in the next pass, although it is slow */
