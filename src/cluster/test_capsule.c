@@ -165,11 +165,11 @@ static void record_bad(void **state)
 /* ---- cgroup v2: a directory that stands for the hierarchy */
 
 static const char *const v2_dirs[] = { "", "/c1", "/c1/run", "/c1/init" };
-static const char *const v2_files[] = { "cgroup.procs",	  "cgroup.freeze",
-					"cgroup.events",  "cpu.weight",
-					"memory.max",	  "memory.swap.max",
-					"memory.current", "memory.events",
-					"pids.max",	  "pids.events" };
+static const char *const v2_files[] = {
+	"cgroup.procs", "cgroup.freeze",   "cgroup.events",	"cpu.weight",
+	"memory.max",	"memory.swap.max", "memory.current",	"memory.events",
+	"pids.max",	"pids.events",	   "memory.oom_control"
+};
 #define NR(array) (sizeof(array) / sizeof(*(array)))
 
 static void v2_put(const char *base, const char *file, const char *text)
@@ -287,6 +287,11 @@ static void v2_limits(void **state)
 	v2_put(base, "/c1/run/pids.events", "max 17\n"); /* by old kernels */
 	cgroup_met(&cg, &met);
 	assert_true(met.kills == 2 && met.own_memory && met.refused == 17);
+	/* v1's, whose first line's name begins as that of the number */
+	v2_put(base, "/c1/memory.oom_control",
+	       "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+	cgroup_met(&cg, &met);
+	assert_int_equal(met.kills, 5);
 	v2_put(base, "/c1/pids.events", "max 18\n");
 	cgroup_met(&cg, &met);
 	assert_int_equal(met.refused, 18);

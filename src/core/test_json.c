@@ -19,15 +19,17 @@ static void lines(void **state)
 
 	(void)state;
 	assert_non_null(f);
-	json_line(json_pack("{so so so so}", "a", json_text("x\n\xff\xc3\xa4"),
-			    "b", json_text(NULL), "c", json_number(INFINITY),
-			    "d", json_number(0.1)),
+	json_line(json_pack("{so so so so}", "a",
+			    json_text("x\n\xff\xc3\xa4\xf0\x9f\x90\xa6"), "b",
+			    json_text(NULL), "c", json_number(INFINITY), "d",
+			    json_number(0.1)),
 		  f);
 	json_line(json_pack("{si}", "e", 1), f);
 	fclose(f);
-	assert_string_equal(text,
-			    "{\"a\":\"x\\n\xef\xbf\xbd\xc3\xa4\",\"b\":null,"
-			    "\"c\":null,\"d\":0.1}\n{\"e\":1}\n");
+	assert_string_equal(
+		text,
+		"{\"a\":\"x\\n\xef\xbf\xbd\xc3\xa4\xf0\x9f\x90\xa6\",\"b\":null,"
+		"\"c\":null,\"d\":0.1}\n{\"e\":1}\n");
 	free(text);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "core/clock.h"
 #include "core/units.h"
 
 static void times(void **state)
@@ -103,13 +104,28 @@ static void clocks(void **state)
 	assert_int_equal(onward(&o, 5100, 107), 5100); /* and right again */
 }
 
+/* Times of files may be before 1970. */
+static void timespecs(void **state)
+{
+	static const int64_t all[] = { 0,  1,		1500000000,
+				       -1, -1500000000, -2000000000 };
+	struct timespec t = clock_timespec(-1);
+
+	(void)state;
+	assert_true(t.tv_sec == -1 && t.tv_nsec == 999999999);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		t = clock_timespec(all[i]);
+		assert_in_range(t.tv_nsec, 0, 999999999);
+		assert_true(clock_of_timespec(&t) == all[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times),
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(clocks),
+		cmocka_unit_test(times),     cmocka_unit_test(numbers),
+		cmocka_unit_test(sizes),     cmocka_unit_test(clocks),
+		cmocka_unit_test(timespecs),
 	};
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
 }

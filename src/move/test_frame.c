@@ -200,10 +200,36 @@ static void test_heard_out(void **state)
 	wait(NULL);
 }
 
+static void test_patience(void **state)
+{
+	static const usec_t all[] = { 2500000, 40000, 3000000 };
+	struct wire w;
+
+	wire_open(&w);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct timeval tv[2];
+		socklen_t n = sizeof(*tv);
+
+		frame_set_patience(w.a, all[i]);
+		assert_int_equal(
+			getsockopt(w.raw, SOL_SOCKET, SO_RCVTIMEO, &tv[0], &n),
+			0);
+		assert_int_equal(
+			getsockopt(w.raw, SOL_SOCKET, SO_SNDTIMEO, &tv[1], &n),
+			0);
+		for (int k = 0; k < 2; k++) /* the kernel's tick rounds it */
+			assert_in_range(tv[k].tv_sec * USEC_PER_SEC +
+						tv[k].tv_usec,
+					all[i], all[i] + 10000);
+	}
+	wire_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_heard_out),
+		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_abort),
 		cmocka_unit_test(test_damage),

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,6 +28,11 @@ static void killed(void *arg, int note)
 	*told = note;
 }
 
+static void calmed(void *arg)
+{
+	*told = 1;
+}
+
 static void nap(int msec)
 {
 	nanosleep(&(struct timespec){ msec / 1000, msec % 1000 * 1000000L },
@@ -36,7 +42,7 @@ static void nap(int msec)
 /* What it does as an engine, in a process of its own; how that ended. */
 static int run(void (*engine)(struct watch *w))
 {
-	const struct watch_spec spec = { .killed = killed };
+	const struct watch_spec spec = { .calm = calmed, .killed = killed };
 	int status;
 	pid_t pid;
 
@@ -143,6 +149,78 @@ static void test_nobody_is_ahead_for_long(void **state)
 		assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* One that a debugger holds, while it waits for others. */
+static void wait_long(struct watch *w)
+{
+	watch_stands(w, true);
+	watch_waits(w, true);
+	raise(SIGUSR1); /* the debugger stops it there */
+	for (;;)
+		pause();
+}
+
+static void test_who_waits_under_a_debugger_is_killed(void **state)
+{
+	const struct watch_spec spec = { .killed = killed };
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct watch *w;
+
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		w = watch_start(&spec, NULL);
+		watch_limit(w, LIMIT);
+		wait_long(w);
+	}
+	do
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+	while (WIFSTOPPED(status)); /* it is not told to go on */
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static bool is_ahead(pid_t pid)
+{
+	return sched_getscheduler(pid) != SCHED_OTHER ||
+	       getpriority(PRIO_PROCESS, (id_t)pid) != 0;
+}
+
+/* Who takes part is not ahead for long either, the second time as the first. */
+static void run_others_ahead(struct watch *w)
+{
+	pid_t a = fork();
+	int i;
+
+	if (a == 0)
+		for (;;)
+			pause();
+	for (int turn = 0; turn < 2; turn++) {
+		*told = -1;
+		if (!hurry_begin(a))
+			_exit(77);
+		watch_hurried(w, true, 0, a);
+		for (i = 0; i < FOREVER && (is_ahead(a) || *told < 0); i++)
+			nap(1);
+		watch_hurried(w, false, 0, 0);
+		if (i == FOREVER)
+			break;
+		nap(200); /* it has looked meanwhile, and seen no hurry */
+	}
+	kill(a, SIGKILL);
+	_exit(i == FOREVER);
+}
+
+static void test_no_others_are_ahead_for_long(void **state)
+{
+	int status = run(run_others_ahead);
+
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		print_message("# not tested: no right to go ahead of others\n");
+	else
+		assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +229,8 @@ int main(void)
 		cmocka_unit_test(test_who_gets_on_or_may_wait_is_left_alone),
 		cmocka_unit_test(test_who_waits_and_is_stopped_is_killed),
 		cmocka_unit_test(test_nobody_is_ahead_for_long),
+		cmocka_unit_test(test_who_waits_under_a_debugger_is_killed),
+		cmocka_unit_test(test_no_others_are_ahead_for_long),
 	};
 
 	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,

@@ -232,6 +232,23 @@ static void calls_without_a_look_are_passed_over(void **state)
 	assert_true(t.waits > 0);
 }
 
+/* A call within a call is no other one. */
+static void nested_calls_count_once(void **state)
+{
+	forget_sharing();
+	for (int i = 0; i < 15; i++) {
+		idle_enter();
+		idle_enter();
+		idle_looked(7, POLLIN, false);
+		idle_leave(false);
+		idle_leave(false);
+	}
+	assert_int_equal(t.clock_reads, 0);
+	call(false);
+	call(false);
+	assert_true(t.clock_reads > 0);
+}
+
 static void all_that_was_looked_at_is_waited_for(void **state)
 {
 	forget_sharing();
@@ -287,6 +304,7 @@ int main(void)
 		cmocka_unit_test_setup(without_a_descriptor_it_spins, set_up),
 		cmocka_unit_test_setup(calls_without_a_look_are_passed_over,
 				       set_up),
+		cmocka_unit_test_setup(nested_calls_count_once, set_up),
 		cmocka_unit_test_setup(all_that_was_looked_at_is_waited_for,
 				       set_up),
 		cmocka_unit_test_setup(too_many_to_wait_for, set_up),

@@ -276,11 +276,26 @@ static void what_is_no_answer_is_told(void **state)
 			 0);
 }
 
+static void numbers_of_ranks_are_below_their_count(void **state)
+{
+	uint32_t rank = 7, size = 7;
+
+	(void)state;
+	setenv("PMI_FD", "0", 1);
+	setenv("PMI_SIZE", "2", 1);
+	setenv("PMI_RANK", "2", 1);
+	assert_int_equal(pmi_wire_open(&rank, &size), -ENOENT);
+	setenv("PMI_RANK", "1", 1);
+	assert_int_equal(pmi_wire_open(&rank, &size), 0);
+	assert_true(rank == 1 && size == 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blobs_of_all_come_to_all),
 		cmocka_unit_test(what_is_no_answer_is_told),
+		cmocka_unit_test(numbers_of_ranks_are_below_their_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -346,6 +347,53 @@ static bool too_much(void *ctx)
 	return false;
 }
 
+/* Without a key they are two jobs; the ends of both have their own reasons. */
+static bool ends(void *ctx)
+{
+	struct ctl *ctl = ctx;
+	struct conn *h1 = actor_greet("host/h1", -1),
+		    *admin = actor_greet("admin/root", -1);
+	Keeper__Exited end = KEEPER__EXITED__INIT;
+	struct ctl_job *job;
+
+	actor_submit(admin, "h1");
+	actor_submit(admin, "h1");
+	job = TAILQ_FIRST(&ctl->jobs);
+	assert_non_null(TAILQ_NEXT(job, link));
+	start_at(h1);
+	end.signaled = end.killed = true;
+	end.code = SIGKILL;
+	end.memory_kills = 1; /* of a child, before we killed it */
+	actor_keeper(h1, 0, 2, 0, KEEPER__EVENT__BODY_EXITED, &end);
+	assert_int_equal(job->exit, 128 + SIGKILL);
+	assert_non_null(strstr(job->why, "was ended by signal 9"));
+	return false;
+}
+
+/* The last signal is one, too. */
+static bool last_signal(void *ctx)
+{
+	struct ctl *ctl = ctx;
+	struct conn *h1 = actor_greet("host/h1", -1);
+	Keeper__Exited end = KEEPER__EXITED__INIT;
+
+	actor_submit(actor_greet("admin/root", -1), "h1");
+	start_at(h1);
+	end.signaled = true;
+	end.code = 64;
+	actor_keeper(h1, 0, 2, 0, KEEPER__EVENT__BODY_EXITED, &end);
+	assert_int_equal(TAILQ_FIRST(&ctl->jobs)->exit, 128 + 64);
+	return false;
+}
+
+static void ends_have_their_reasons(void **state)
+{
+	actors_begin();
+	actors_run(ends, NULL);
+	actors_begin();
+	actors_run(last_signal, NULL);
+}
+
 static void more_than_it_may(void **state)
 {
 	actors_begin();
@@ -430,6 +478,7 @@ int main(void)
 		cmocka_unit_test(each_end_speaks_for_itself),
 		cmocka_unit_test(numbers_that_are_none),
 		cmocka_unit_test(more_than_it_may),
+		cmocka_unit_test(ends_have_their_reasons),
 		cmocka_unit_test(words_and_what_is_anothers),
 	};
 

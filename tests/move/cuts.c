@@ -19,7 +19,7 @@
 
 #define SIZE ((size_t)4 << 20)
 
-static int zero, urandom;
+static int zero, full, urandom;
 
 static ssize_t read_zero(void *p)
 {
@@ -33,10 +33,15 @@ static ssize_t pread_zero(void *p)
 
 static ssize_t readv_zero(void *p)
 {
-	struct iovec iov[2] = { { p, SIZE / 4 },
-				{ (char *)p + SIZE / 4, SIZE - SIZE / 4 } };
+	struct iovec iov[2] = { { p, CHECK_PAGE },
+				{ (char *)p + CHECK_PAGE, SIZE - CHECK_PAGE } };
 
 	return readv(zero, iov, 2);
+}
+
+static ssize_t read_full(void *p)
+{
+	return read(full, p, SIZE);
 }
 
 static ssize_t read_random(void *p)
@@ -49,8 +54,8 @@ static ssize_t get_random(void *p)
 	return getrandom(p, SIZE, 0);
 }
 
-static ssize_t (*const ways[])(void *) = { read_zero, pread_zero, readv_zero,
-					   read_random, get_random };
+static ssize_t (*const ways[])(void *) = { read_zero, pread_zero,  readv_zero,
+					   read_full, read_random, get_random };
 #define WAYS (sizeof(ways) / sizeof(*ways))
 
 static void *use(void *arg)
@@ -66,7 +71,7 @@ static void *use(void *arg)
 		n = ways[way](p);
 		CHECK(n == (ssize_t)SIZE, "way %zu gave %zd bytes", way, n);
 		p[SIZE - 1] += spoilt;
-		for (size_t i = 0; way < 3 && i < SIZE; i++)
+		for (size_t i = 0; way < 4 && i < SIZE; i += 61)
 			CHECK(!p[i], "byte %zu is not zero", i);
 		CHECK(p[SIZE] == 99 && !spoilt, "what lies behind");
 	}
@@ -92,8 +97,9 @@ int main(int argc, char **argv)
 	pthread_t t[WAYS];
 
 	zero = open("/dev/zero", O_RDONLY);
+	full = open("/dev/full", O_RDONLY);
 	urandom = open("/dev/urandom", O_RDONLY);
-	CHECK(zero >= 0 && urandom >= 0);
+	CHECK(zero >= 0 && full >= 0 && urandom >= 0);
 	check_ready();
 	for (size_t i = 0; i < WAYS; i++)
 		t[i] = check_thread(use, (void *)(uintptr_t)i);

@@ -70,12 +70,12 @@ static void look_at_udp(void)
 	CHECK(recv(closed, &byte, 1, 0) == 0); /* would wait for ever */
 }
 
-static void look_at_file(int fd, uid_t owner)
+static void look_at_file(int fd, uid_t owner, mode_t mode)
 {
 	struct stat st;
 
 	CHECK(fstat(fd, &st) == 0);
-	CHECK((st.st_mode & 07777) == 0751, "mode %o", st.st_mode);
+	CHECK((st.st_mode & 07777) == mode, "mode %o", st.st_mode);
 	CHECK(st.st_uid == owner && st.st_gid == owner, "owner %u:%u",
 	      st.st_uid, st.st_gid);
 	CHECK(!memcmp(&st.st_atim, &times[0], sizeof(*times)) &&
@@ -108,6 +108,8 @@ int main(void)
 	foreign = make_deleted("foreign");
 	if (getuid() == 0)
 		CHECK(fchown(foreign, OTHER, OTHER) == 0);
+	CHECK(fchmod(foreign, 04751) ==
+	      0); /* which a later chown would clear */
 	CHECK(futimens(deleted, times) == 0 && futimens(foreign, times) == 0);
 	program = make_program();
 	check_ready();
@@ -117,8 +119,8 @@ int main(void)
 	}
 	if (check_sabotaged())
 		CHECK(fchmod(deleted, 0700) == 0);
-	look_at_file(deleted, getuid());
-	look_at_file(foreign, getuid() ? getuid() : OTHER);
+	look_at_file(deleted, getuid(), 0751);
+	look_at_file(foreign, getuid() ? getuid() : OTHER, 04751);
 	execute();
 	return check_pass();
 }
