@@ -85,6 +85,7 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 	job->ctl = ctl;
 	job->id = id;
 	job->spec = spec;
+	job->size = control__submit__get_packed_size(spec);
 	job->nr = spec->started_ranks ? spec->started_ranks : spec->ranks;
 	job->bad_rank = -1;
 	job->state = STATE(WAITING);
@@ -270,7 +271,7 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	if (!r && store_room(ctl->store) == STORE_ROOM_NONE)
 		r = error_set(&err, -ENOSPC, "%s", ctl_room_text(ctl));
 	if (!r)
-		r = ctl_limit_jobs(p, &err);
+		r = ctl_limit_jobs(p, asked, &err);
 	if (r < 0) {
 		ctl_send_failed(p, re, r, "%s", err.text);
 		return;

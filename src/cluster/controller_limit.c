@@ -18,17 +18,29 @@
 
 /* ---- users ---- */
 
-int ctl_limit_jobs(const struct ctl_peer *p, struct error *err)
+int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
+		   struct error *err)
 {
 	const struct ctl *ctl = p->ctl;
 	const struct ctl_job *job;
+	size_t bytes = control__submit__get_packed_size(s);
 	int64_t n = 0;
 
 	if (p->role != ROLE_USER)
 		return 0;
-	TAILQ_FOREACH (job, &ctl->jobs, link)
-		n += job->state != STATE(DONE) &&
-		     !strcmp(job->spec->user, p->name);
+	TAILQ_FOREACH (job, &ctl->jobs, link) {
+		if (job->state == STATE(DONE) ||
+		    strcmp(job->spec->user, p->name))
+			continue;
+		n++;
+		bytes += job->size;
+	}
+	if (bytes > CTL_USER_BYTES)
+		return error_set(err, -EDQUOT,
+				 "arguments and environments of %s's jobs that "
+				 "are not over are more than %d MiB: wait for "
+				 "some, or send less with each",
+				 p->name, CTL_USER_BYTES >> 20);
 	if (n < ctl->conf->user_jobs)
 		return 0;
 	return error_set(err, -EDQUOT,

@@ -34,6 +34,7 @@
 
 enum {
 	CTL_RANKS_MAX = 4096,
+	CTL_USER_BYTES = 64 << 20, /* of one user's jobs that are not over */
 	CTL_ARGUMENTS_KEPT = 4096, /* bytes, of a job that is over */
 	SUBMIT_KEY_MAX = 64,
 	CTL_SEED = 1, /* of the policy's random stream */
@@ -142,6 +143,7 @@ struct ctl_rank {
 };
 
 struct ctl_job {
+	size_t size; /* of what was submitted */
 	struct ctl *ctl;
 	uint64_t id;
 	int state;
@@ -312,7 +314,8 @@ bool ctl_rank_active(const struct ctl_rank *r); /* started and not ended */
 /* ---- controller_limit.c: what users and ranks may take */
 
 /* -EDQUOT if that user has as many jobs that are not over as one may have. */
-int ctl_limit_jobs(const struct ctl_peer *p, struct error *err) must_check;
+int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
+		   struct error *err) must_check;
 /* What a job asks for, against what these hosts (NULL: any host) give. */
 int ctl_limit_check(const struct ctl_job *job, const uint32_t *hosts,
 		    struct error *err) must_check;

@@ -5,6 +5,7 @@
  *
  * The controller of fuzz_controller.c, with peers that are played by hand.
  */
+#include <pwd.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -159,6 +160,45 @@ static bool many(void *ctx)
 	return false;
 }
 
+/* ---- jobs that wait, of one user */
+
+static unsigned accepted, refusals;
+
+static void on_answered(struct conn *c, const Control__Message *m)
+{
+	accepted += m->body_case == MESSAGE_BODY(SUBMITTED);
+	refusals += m->body_case == MESSAGE_BODY(FAILED) &&
+		    strstr(m->failed->why, "more than 64 MiB");
+}
+
+static bool large(void *ctx)
+{
+	static char text[1 << 20];
+	struct conn *c = actor_greet("user/daemon", -1);
+	Control__Submit s = CONTROL__SUBMIT__INIT;
+	char *argv[] = { (char *)"true" }, *env[] = { text };
+
+	actors_said = on_answered;
+	memset(text, 'a', sizeof(text) - 1);
+	s.argv = argv;
+	s.env = env;
+	s.n_argv = s.n_env = s.ranks = 1;
+	s.uid = s.gid = getpwnam("daemon")->pw_uid;
+	for (unsigned i = 0; i < 70; i++)
+		actor_say(c, MESSAGE_BODY(SUBMIT), &s);
+	assert_int_equal(accepted, 63);
+	assert_int_equal(refusals, 7);
+	return false;
+}
+
+static void a_users_jobs_take_so_much(void **state)
+{
+	static const char *const settings[] = { "min-uid", "0", NULL };
+
+	actors_begin();
+	actors_run(large, settings);
+}
+
 static void long_lists_come_in_pieces(void **state)
 {
 	actors_begin();
@@ -170,6 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_too_much_waits),
 		cmocka_unit_test(long_lists_come_in_pieces),
+		cmocka_unit_test(a_users_jobs_take_so_much),
 	};
 
 	return cmocka_run_group_tests_name("flood", tests, NULL, NULL);
