@@ -123,14 +123,19 @@ wait_for() { # SHELL STATUS: until one ends with it
 	eventually test -s "$script_dir/beats"
 	ok a freeze
 	n=$(stat -c %s "$script_dir/beats")
-	sleep 0.3
-	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
+	stands "$script_dir/beats" "$n"
 	ok a thaw
 	eventually grown "$script_dir/beats" "$n"
 	ok a destroy
 }
 
 grown() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
+
+# It would grow thirty times meanwhile: it takes naps as we do, however long these are.
+stands() { # FILE SIZE
+	for _ in {1..30}; do sleep 0.01; done
+	[ "$(stat -c %s "$1")" = "$2" ]
+}
 
 @test "capsule: a frozen copy stays so when its tracer dies" {
 	bed_up 1
@@ -151,8 +156,7 @@ grown() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
 	n=$(stat -c %s "$script_dir/beats")
 	kill -9 $tracer
 	wait $tracer || true
-	sleep 0.3
-	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
+	stands "$script_dir/beats" "$n"
 	ok a thaw
 	eventually grown "$script_dir/beats" "$n"
 	ok a destroy
@@ -267,8 +271,7 @@ grown() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
 	[ "$(head -1 "$script_dir/beats")" = 4321 ]
 	ok u freeze
 	n=$(stat -c %s "$script_dir/beats")
-	sleep 0.3
-	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
+	stands "$script_dir/beats" "$n"
 	ok u thaw
 	eventually grown "$script_dir/beats" "$n"
 	# Most of the time this is in vfork(), and cannot stop before its child.
@@ -305,8 +308,7 @@ grown() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
 	[ "$(cat "$v2/run/cgroup.freeze")" = 1 ]
 	grep -q "frozen 1" "$v2/run/cgroup.events"
 	n=$(stat -c %s "$script_dir/beats")
-	sleep 0.3
-	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
+	stands "$script_dir/beats" "$n"
 	ok v thaw
 	eventually grown "$script_dir/beats" "$n"
 	# A keeper that is killed takes a frozen copy along, which runs no more.

@@ -282,7 +282,8 @@ switches() { # PID
 
 @test "what a rank prints comes in order and whole, though it moves while nobody reads" {
 	mkfifo "$bed/pager"
-	begin run -n 1 --hosts h1 seq 1 400000 >"$bed/pager" 2>"$bed/err"
+	"$stint" run -n 1 --hosts h1 seq 1 400000 >"$bed/pager" 2>"$bed/err" 3>&- &
+	background=$!
 	exec 4<"$bed/pager"
 	read -r first <&4
 	st migrate 1.0 h2
@@ -294,7 +295,8 @@ switches() { # PID
 
 @test "a rank goes on printing though what it printed before is lost with the host it left" {
 	mkfifo "$bed/pager"
-	begin run -n 1 --hosts h1 seq 1 400000 >"$bed/pager" 2>"$bed/err"
+	"$stint" run -n 1 --hosts h1 seq 1 400000 >"$bed/pager" 2>"$bed/err" 3>&- &
+	background=$!
 	exec 4<"$bed/pager"
 	read -r first <&4
 	st migrate 1.0 h2

@@ -186,10 +186,11 @@ limit_is() { [ "$(memory_limit "$1")" = "$2" ]; }
 	can_limit
 	serve 2
 	restart_agent h2 --memory-max=64M
-	begin run --hosts h1 --memory 96M sleep 1000
-	begin run --hosts h1 sleep 1000
+	sleeper --hosts h1 --memory 96M # they have the numbers 1 and 2
+	sleeper --hosts h1
 	eventually is 'j[1]["state"] + j[2]["state"]' runningrunning
 	run -1 st migrate 1.0 h2
+	echo "$output"
 	[[ "$output" == *"host h2 gives a rank 64 MiB of memory at most (memory-max), and this one has 96 MiB"* ]]
 	run -1 st migrate 2.0 h2
 	[[ "$output" == *"64 MiB of memory at most here"*"no limit (--memory)"* ]]

@@ -17,17 +17,28 @@ jobs_teardown() {
 	bed_teardown
 }
 
+# It, and all below it: of `st run &` it is a shell, and the client the child of
+# that one's child.
+tree_of() { # PID
+	local p
+	echo "$1"
+	for p in $(pgrep -P "$1"); do
+		tree_of "$p"
+	done
+}
+
 # Who does not end is killed: waited for it would keep the testbed up, and bats,
 # once it is told to end, deletes that testbed's record.
 end_background() {
-	local p end=$((SECONDS + 20)) # longer than begin()'s -k
-	kill $background 2>/dev/null || true
-	for p in $background; do
+	local p all end=$((SECONDS + 20)) # longer than begin()'s -k
+	all=$(for p in $background; do tree_of "$p"; done)
+	kill $all 2>/dev/null || true
+	for p in $all; do
 		until ended "$p" || [ $SECONDS -ge $end ]; do
 			sleep 0.05
 		done
 	done
-	kill -9 $background 2>/dev/null || true
+	kill -9 $all 2>/dev/null || true
 	wait $background || true
 }
 
