@@ -232,17 +232,12 @@ static int take_shared(const struct fds_restored *r, struct error *err)
 	return 0;
 }
 
-int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
-	      struct error *err)
+size_t fdrst_locks(const Fds__Set *set, struct fds_lock **ret)
 {
 	struct fds_lock *all = NULL;
+	int *first = first_numbers(set);
 	size_t nr = 0;
-	Fds__Set *set;
-	int r = fdvalid_unpack(blob, n, &set, err), *first;
 
-	if (r < 0)
-		return r;
-	first = first_numbers(set);
 	for (size_t i = 0; i < set->n_file; i++) {
 		const Fds__File *f = set->file[i];
 
@@ -251,14 +246,45 @@ int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
 				continue;
 			all = xreallocarray(all, nr + 1, sizeof(*all));
 			all[nr++] = (struct fds_lock){ first[i],
-						       range_of(f->lock[k]) };
+						       range_of(f->lock[k]),
+						       f->lock[k]->handed };
 		}
 	}
 	free(first);
-	fds__set__free_unpacked(set, NULL);
 	*ret = all;
-	*ret_n = nr;
+	return nr;
+}
+
+int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
+	      struct error *err)
+{
+	Fds__Set *set;
+	int r = fdvalid_unpack(blob, n, &set, err);
+
+	if (r < 0)
+		return r;
+	*ret_n = fdrst_locks(set, ret);
+	fds__set__free_unpacked(set, NULL);
 	return 0;
+}
+
+struct flock fds_lock_first(const struct fds_lock *k)
+{
+	struct flock fl = k->range;
+
+	fl.l_len = 1;
+	return fl;
+}
+
+bool fds_lock_rest(const struct fds_lock *k, struct flock *ret)
+{
+	*ret = k->range;
+	if (ret->l_len == 1 || ret->l_start == INT64_MAX)
+		return false;
+	ret->l_start++;
+	if (ret->l_len) /* 0: to the end, wherever that is */
+		ret->l_len--;
+	return true;
 }
 
 int fds_unpack(const void *blob, size_t n, struct fds_restored **ret,

@@ -64,4 +64,7 @@ int fdmkext_end(struct fds_restored *r, size_t i, int *ret,
 		struct error *err) must_check;
 int fdmkepoll_fill(struct fds_restored *r, struct error *err) must_check;
 
+/* Those by fcntl(F_SETLK) in that list; *ret is malloc'd, NULL for none. */
+size_t fdrst_locks(const Fds__Set *set, struct fds_lock **ret);
+
 #endif

@@ -21,6 +21,7 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/fdrst.h"
 #include "move/fdsrc.h"
 #include "move/sockdiag.h"
 #include "move/sockopt.h"
@@ -284,6 +285,18 @@ int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
 	*ret = xmalloc(fds__set__get_packed_size(s->scan->set) + 1);
 	*ret_n = fds__set__pack(s->scan->set, *ret);
 	return 0;
+}
+
+size_t fds_handed(const struct fds_source *s, struct fds_lock **ret)
+{
+	struct fds_lock *all;
+	size_t nr = fdrst_locks(s->scan->set, &all), n = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (all[i].handed)
+			all[n++] = all[i];
+	*ret = all;
+	return n;
 }
 
 static bool is_tcp(int fd)

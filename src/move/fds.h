@@ -33,9 +33,9 @@
  * move with their content), files that are another file at the destination,
  * files of /proc about another process,
  * named pipes of which an end is open elsewhere (in a tree that moves nobody
- * can), leases, exclusive fcntl(F_SETLK) locks that stay, of files that both
- * hosts share (other locks move; one that is given back within 0.2 s is waited
- * for), pipes and unix
+ * can), leases, exclusive fcntl(F_SETLK) locks that stay, of files that another
+ * process has open, or that other hosts may (other locks move; one that is
+ * given back within 0.2 s is waited for), pipes and unix
  * sockets whose other end is outside and not external, unix sockets bound to a
  * path, SCM_RIGHTS in flight, netlink, raw, packet and other sockets, kTLS,
  * socket filters, secret memory, POSIX message queues, watched directories.
@@ -125,6 +125,10 @@ int fds_drain(struct fds_source *s, usec_t limit, struct error *err) must_check;
 int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
 		struct error *err) must_check;
 
+/* Of the last capture, the locks of the process that are to be handed over. */
+struct fds_lock;
+size_t fds_handed(const struct fds_source *s, struct fds_lock **ret);
+
 /*
  * Given up for now: drop the copies of descriptors that fds_capture() holds,
  * before the process is thawed.  fds_source_destroy() does so too.
@@ -195,9 +199,13 @@ int fds_first_free(const struct fds_restored *r);
 struct fds_lock {
 	int fd;
 	struct flock range;
+	bool handed; /* by turns, see handover.c */
 };
 int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
 	      struct error *err) must_check;
+/* Its first byte, and what is left, if there is anything. */
+struct flock fds_lock_first(const struct fds_lock *k);
+bool fds_lock_rest(const struct fds_lock *k, struct flock *ret);
 
 struct fds_restore_ops {
 	/*

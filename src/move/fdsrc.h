@@ -176,6 +176,8 @@ int fdext_end(struct fdscan *sc, struct fdscan_file *f,
  * once a file, and never while the process stands still: then 0.
  */
 pid_t fdscan_other_holder(struct fdscan *sc, const struct stat *st);
+/* Has it been asked, and was there none? */
+bool fdscan_known_alone(const struct fdscan *sc, const struct stat *st);
 
 /* What needs all files: other ends, contents, epoll entries. */
 int fdpipe_finish(struct fdscan *sc, struct error *err) must_check;

@@ -50,6 +50,7 @@ static const struct {
 	[FRAME_LACK] = { "LACK", 16, 16 + FRAME_TEXT },
 	[FRAME_PATHS] = { "PATHS", 1, 16u << 20 },
 	[FRAME_PUNCH] = { "PUNCH", 16, 16u << 20 },
+	[FRAME_LOCKS] = { "LOCKS", 8, 8 },
 	[FRAME_STATE] = { "STATE", 1, 256u << 20 },
 	[FRAME_FDS] = { "FDS", 0, 1u << 30 },
 	[FRAME_SAVED] = { "SAVED", 0, 256u << 20 },

@@ -23,6 +23,10 @@
  *	FDS SAVED	->
  *	DONE(epoch)	->		no more pages
  *	STATE		->
+ *			<-	LOCKS(0)	if some are handed over:
+ *	LOCKS(0)	->	<-	LOCKS(1)	see handover.c
+ *	LOCKS(1)	->	<-	LOCKS(2)
+ *	LOCKS(2)	->
  *			<-	READY(epoch)
  *	COMMIT(epoch)	->
  *			<-	RUNNING(epoch)
@@ -74,6 +78,7 @@ enum frame_type {
 	FRAME_LACK,	 /* struct frame_range (0, 0: of PATHS), text why */
 	FRAME_PATHS,	 /* what fds_look() or fds_untold() made */
 	FRAME_PUNCH,	 /* struct frame_range[], of shared memory */
+	FRAME_LOCKS,	 /* u64: which turn of handing locks over */
 	FRAME_TYPES,
 };
 

@@ -225,7 +225,7 @@ void freeze_undo(struct sending *s)
 		send_progress(s, "replug: %s", err.text);
 	s->unplugged = false;
 	fds_release(s->fds);
-	if (s->tracee)
+	if (s->tracee && !s->left_alone)
 		tracee_resume(s->tracee);
 	send_unwatched(s);
 	send_hurry(s, false);

@@ -134,6 +134,30 @@ struct tracee_list {
 int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 	       size_t nr_data, struct error *err) must_check;
 
+/*
+ * tracee_run() in parts, for lists with pauses at which the engine does
+ * something else: TRACEE_PAUSE calls that tracee_pause() has filled.  Until
+ * tracee_end() the threads are where their lists have got to; if the engine
+ * dies they walk them to the end.
+ */
+#define TRACEE_PAUSE 3
+void tracee_pause(struct stub_call *c);
+int tracee_begin(struct tracee *t, struct tracee_list *list, const void *data,
+		 size_t nr_data, struct error *err) must_check;
+/* Until the leader stands at the pause that begins with call n. */
+int tracee_reach(struct tracee *t, size_t n, struct error *err) must_check;
+/* It goes on from there. */
+void tracee_go_on(struct tracee *t);
+/*
+ * Let all of them get to the end, for so long at most; -EAGAIN: one does not,
+ * and all of them are where they are.
+ */
+int tracee_end(struct tracee *t, const struct tracee_list *list, usec_t limit,
+	       struct error *err) must_check;
+/* The leader's calls, with what they returned so far. */
+int tracee_look_at(struct tracee *t, struct stub_call *call, size_t n,
+		   struct error *err) must_check;
+
 /* Address of box.data and of a slot's data in the tracee. */
 uint64_t tracee_box_data(const struct tracee *t);
 uint64_t tracee_slot(const struct tracee *t, size_t i);

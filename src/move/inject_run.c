@@ -202,8 +202,9 @@ static uint64_t list_at(const struct tracee *t, size_t i)
 		 : t->area + STUB_BOX + offsetof(struct stub_box, call);
 }
 
-#define PAUSE	 3 /* calls that a pause takes */
+#define PAUSE	 TRACEE_PAUSE
 #define EPILOGUE (PAUSE + 1)
+#define MARK	 (-100) /* where put_pause() is to put one */
 
 static size_t list_size(const struct tracee_list *l)
 {
@@ -219,6 +220,13 @@ static void put_pause(struct tracee *t, struct stub_call *c, uint64_t at)
 	c[1] = (struct stub_call){ .nr = SYS_gettid, .copy = args + 8 };
 	c[2] = (struct stub_call){ .nr = SYS_tgkill,
 				   .arg = { 0, 0, (uint64_t)t->stop_sig } };
+}
+
+void tracee_pause(struct stub_call *c)
+{
+	for (int i = 0; i < PAUSE; i++)
+		c[i] = (struct stub_call){ .nr = SYS_getpid };
+	c[0].nr = MARK;
 }
 
 /*
@@ -239,7 +247,9 @@ static void build_list(struct tracee *t, const struct tracee_list *l,
 		c[n++] = l->call[1];
 	} else {
 		memcpy(c, l->call, l->n * sizeof(*c));
-		n = l->n;
+		for (n = 0; n < l->n; n++)
+			if (c[n].nr == MARK)
+				put_pause(t, c + n, at + n * sizeof(*c));
 	}
 	put_pause(t, c + n, at + n * sizeof(*c));
 	c[n + PAUSE] =
@@ -296,14 +306,27 @@ static int list_start(struct tracee *t, size_t i, struct error *err)
 	return 0;
 }
 
-/* Wait until the thread pauses at that call. */
+static bool has_news(void *task)
+{
+	const struct task *k = task;
+	siginfo_t si = { 0 };
+
+	return waitid(P_PID, (id_t)k->tid, &si,
+		      WSTOPPED | WEXITED | WNOWAIT | WNOHANG | __WALL) < 0 ||
+	       si.si_pid;
+}
+
+/* Wait until the thread pauses at that call, for so long; 0: for ever. */
 static int wait_pause(struct tracee *t, struct task *k, uint64_t at,
-		      struct error *err)
+		      usec_t limit, struct error *err)
 {
 	struct user_regs_struct regs;
 	int status;
 
 	for (;;) {
+		if (limit && !tracee_await(has_news, k, limit))
+			return error_set(err, -EAGAIN, "thread %d still waits",
+					 k->tid);
 		if (waitpid(k->tid, &status, __WALL) < 0 ||
 		    !WIFSTOPPED(status) ||
 		    ptrace(PTRACE_GETREGS, k->tid, NULL, &regs) < 0)
@@ -330,7 +353,7 @@ static int list_pause(struct tracee *t, size_t i, const struct tracee_list *l,
 
 	if (!l->at_pause)
 		return 0;
-	r = wait_pause(t, k, at + PAUSE * sizeof(made), err);
+	r = wait_pause(t, k, at + PAUSE * sizeof(made), 0, err);
 	if (r == 0 && (r = tracee_read(t->pid, at, &made, sizeof(made))) < 0)
 		error_sys(err, r, "reading from the process");
 	if (r == 0)
@@ -341,13 +364,13 @@ static int list_pause(struct tracee *t, size_t i, const struct tracee_list *l,
 
 /* Wait for the end of the list, and make the thread what it was. */
 static int list_wait(struct tracee *t, size_t i, const struct tracee_list *l,
-		     struct error *err)
+		     usec_t limit, struct error *err)
 {
 	struct task *k = &t->task[i];
 	uint64_t last =
 		list_at(t, i) + (list_size(l) - 2) * sizeof(struct stub_call);
 	int paused = list_pause(t, i, l, err);
-	int r = wait_pause(t, k, last, paused < 0 ? NULL : err);
+	int r = wait_pause(t, k, last, limit, paused < 0 ? NULL : err);
 
 	if (r < 0)
 		return r;
@@ -369,10 +392,9 @@ static int list_results(struct tracee *t, size_t i, struct tracee_list *l,
 	return r < 0 ? error_sys(err, r, "reading from the process") : 0;
 }
 
-int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
-	       size_t nr_data, struct error *err)
+static int load_all(struct tracee *t, const struct tracee_list *list,
+		    const void *data, size_t nr_data, struct error *err)
 {
-	size_t nr = 0;
 	int r = 0;
 
 	if (nr_data &&
@@ -381,19 +403,46 @@ int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 	for (size_t i = 0; i < t->nr && r == 0; i++)
 		if (list[i].n)
 			r = list_load(t, i, &list[i], err);
-	if (r < 0)
-		return r;
+	return r;
+}
+
+/* How many were gone through, all of them or up to the error. */
+static int start_all(struct tracee *t, const struct tracee_list *list,
+		     size_t *ret_nr, struct error *err)
+{
+	size_t nr = 0;
+	int r = 0;
+
 	while (nr < t->nr && (!list[nr].n || (r = list_start(t, nr, err)) == 0))
 		nr++;
-	if (r == 0)
-		r = move_fault(MF_SOURCE_INJECTED, err);
+	*ret_nr = nr;
+	return r < 0 ? r : move_fault(MF_SOURCE_INJECTED, err);
+}
+
+static int wait_all(struct tracee *t, const struct tracee_list *list, size_t nr,
+		    int r, usec_t limit, struct error *err)
+{
 	/* A failure or not: let go in the middle it would keep our mask. */
 	for (size_t i = 0; i < nr; i++) {
-		int k = list[i].n ? list_wait(t, i, &list[i], r ? NULL : err)
+		int k = list[i].n ? list_wait(t, i, &list[i], limit,
+					      r ? NULL : err)
 				  : 0;
 
 		r = r < 0 ? r : k;
 	}
+	return r;
+}
+
+int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
+	       size_t nr_data, struct error *err)
+{
+	size_t nr = 0;
+	int r = load_all(t, list, data, nr_data, err);
+
+	if (r < 0)
+		return r;
+	r = start_all(t, list, &nr, err);
+	r = wait_all(t, list, nr, r, 0, err);
 	for (size_t i = 0; i < t->nr && r == 0; i++)
 		if (list[i].n)
 			r = list_results(t, i, &list[i], err);
@@ -401,4 +450,43 @@ int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 	    (r = tracee_read(t->pid, tracee_box_data(t), data, nr_data)) < 0)
 		error_sys(err, r, "reading from the process");
 	return r;
+}
+
+int tracee_begin(struct tracee *t, struct tracee_list *list, const void *data,
+		 size_t nr_data, struct error *err)
+{
+	size_t nr = 0;
+	int r = load_all(t, list, data, nr_data, err);
+
+	if (r == 0)
+		r = start_all(t, list, &nr, err);
+	return r;
+}
+
+int tracee_reach(struct tracee *t, size_t n, struct error *err)
+{
+	return wait_pause(t, &t->task[0],
+			  list_at(t, 0) +
+				  (n + PAUSE - 1) * sizeof(struct stub_call),
+			  0, err);
+}
+
+void tracee_go_on(struct tracee *t)
+{
+	ptrace(PTRACE_CONT, t->task[0].tid, NULL, NULL);
+}
+
+int tracee_end(struct tracee *t, const struct tracee_list *list, usec_t limit,
+	       struct error *err)
+{
+	tracee_go_on(t);
+	return wait_all(t, list, t->nr, 0, limit, err);
+}
+
+int tracee_look_at(struct tracee *t, struct stub_call *call, size_t n,
+		   struct error *err)
+{
+	int r = tracee_read(t->pid, list_at(t, 0), call, n * sizeof(*call));
+
+	return r < 0 ? error_sys(err, r, "reading from the process") : 0;
 }

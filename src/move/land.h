@@ -60,6 +60,7 @@ struct landing {
 	enum helper_left left; /* of F's part */
 	struct fds_lock *lock; /* that L is to take, of its descriptors */
 	size_t nr_locks;
+	struct channel *ch;   /* to the source, at the end */
 	int64_t clock_shift;  /* L's CLOCK_MONOTONIC less ours */
 	char code[STUB_PAGE]; /* its first page, see landing_write_code() */
 	/* What is left until some instants, kept up to date until release. */

@@ -306,6 +306,7 @@ static int receive_state(struct receiving *v, struct error *err)
 				err);
 	if (r == 0 && !v->state->n_thread)
 		r = error_set(err, -EPROTO, "a process without threads");
+	v->landing->ch = v->ch;
 	if (r == 0)
 		r = restore_state(v->landing, v->state, &v->ids, err);
 	return r;

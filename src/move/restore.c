@@ -252,23 +252,6 @@ static int check_threads(struct landing *l, const Move__State *s,
 	return r;
 }
 
-/* Its own, by fcntl(F_SETLK): by now nobody closes those files any more. */
-static int restore_locks(struct landing *l, struct error *err)
-{
-	uint64_t at;
-	int r = 0;
-
-	for (size_t i = 0; i < l->nr_locks && r == 0; i++) {
-		const struct fds_lock *k = &l->lock[i];
-
-		r = landing_data(l, &k->range, sizeof(k->range), &at, err);
-		if (r == 0)
-			r = call(l, "a lock by fcntl(F_SETLK)", SYS_fcntl,
-				 k->fd, F_SETLK, at, 0, 0);
-	}
-	return r;
-}
-
 /*
  * One list for L to walk, at whose end it and its threads stand before the
  * word `released`: each more would be two changes of context more.

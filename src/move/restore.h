@@ -59,6 +59,9 @@ int restore_state(struct landing *l, const Move__State *s,
 int restore_cpu_clocks(struct landing *l, const Move__State *s,
 		       struct error *err) must_check;
 
+/* restore_locks.c: those by fcntl(F_SETLK), once all else is there. */
+int restore_locks(struct landing *l, struct error *err) must_check;
+
 /* restore_timers.c: POSIX timers with their ids, not armed yet. */
 int restore_timers(struct landing *l, const Move__State *s,
 		   struct error *err) must_check;

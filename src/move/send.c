@@ -23,6 +23,7 @@
 #include "move/fault.h"
 #include "move/fds.h"
 #include "move/files.h"
+#include "move/handover.h"
 #include "move/hello.h"
 #include "move/recheck.h"
 #include "move/track.h"
@@ -352,8 +353,10 @@ static int send_commit(struct sending *s, struct error *err)
 	uint64_t epoch = s->src->epoch;
 	usec_t sent = send_now(), ready;
 	struct error late;
-	int r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, epoch, err);
+	int r = handover_run(s, err);
 
+	if (r == 0)
+		r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, epoch, err);
 	ready = send_now();
 	if (r == 0)
 		r = move_fault(MF_SOURCE_READY, err);
@@ -428,12 +431,13 @@ static int explain(struct sending *s, int r, struct error *err)
 	return gone;
 }
 
-static void send_undo(struct sending *s)
+static void send_undo(struct sending *s, const char *why)
 {
 	struct error err;
 
 	if (s->held && send_hold(s, false, &err) < 0)
 		send_progress(s, "%s", err.text);
+	handover_undo(s, why);
 	freeze_undo(s);
 	s->report->outcome = MOVE_ABORTED;
 }
@@ -442,7 +446,9 @@ static void sending_clear(struct sending *s)
 {
 	fds_source_destroy(s->fds);
 	tree_close(s->trees);
-	if (s->recorded) /* held by the freezer: it could not even die now */
+	handover_free(s->handover);
+	if (s->recorded ||
+	    s->left_alone) /* held by the freezer: it could not even die now */
 		tracee_abandon(s->tracee);
 	else
 		tracee_destroy(s->tracee);
@@ -501,7 +507,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 	} else if (s.recorded) {
 		ret->outcome = MOVE_UNDECIDED;
 	} else {
-		send_undo(&s);
+		send_undo(&s, err->text);
 		if (r != -ECANCELED)
 			frame_send_abort(ch, err->text);
 	}

@@ -72,6 +72,8 @@ struct sending {
 	} method;
 	bool told; /* the destination has begun to rebuild the process */
 	bool unplugged, held, recorded;
+	struct handover *handover; /* of locks, once that has begun */
+	bool left_alone; /* its threads go on when we let go of them by exit */
 	bool hurried, told_hurry; /* we, and the destination */
 	usec_t started, frozen;
 	usec_t hurried_since;

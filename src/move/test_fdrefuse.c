@@ -92,6 +92,7 @@ static void posix_lock_make(void)
 
 	fdt_put(open(at("p"), O_RDWR | O_CREAT, 0600), 7);
 	CHECK(fcntl(7, F_SETLK, &fl) == 0);
+	fork_holder();
 }
 
 static void lease_make(void)
@@ -192,7 +193,8 @@ static void refused(void **state)
 		{ uring_make, -ENOTSUP, "fd 7: io_uring instance" },
 		{ inotify_make, -ENOTSUP, "fd 7: inotify" },
 		{ tty_make, -ENOTSUP, "fd 7: device /dev/" },
-		{ posix_lock_make, -ENOTSUP, "fd 7: exclusive lock by" },
+		{ posix_lock_make, -ENOTSUP,
+		  "fcntl(F_SETLK) of a file that process" },
 		{ awaited_make, -ENOTSUP, "fd 7: another process waits" },
 		{ lease_make, -ENOTSUP, "fd 7: lease" },
 		{ fifo_make, -ENOTSUP, "fd 7: named pipe" },

@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+"""bulk.py - SQLite in one long transaction, to be moved; and who contends
+
+Same contract as check.h.  The database is kept for longer than its cache takes,
+so that all of its lock bytes are locked exclusively from the second statement
+to the end.  BULK_DIR is a folder that all hosts see; in it `locked` exists
+while the lock is held.
+
+    bulk.py contend DIR
+
+opens the database again and again, asks for its lock, to read and to write, and
+closes it; one line for each time that it got it while `locked` was there.
+"""
+import fcntl
+import os
+import sqlite3
+import struct
+import sys
+import threading
+import time
+
+PENDING, SIZE = 0x40000000, 512  # SQLite's lock bytes
+STOP = os.environ.get("CHECK_STOP")
+END = time.monotonic() + 1
+beats = 0
+
+
+def running():
+    return not os.path.exists(STOP) if STOP else time.monotonic() < END
+
+
+def get(fd, kind):
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETLK,
+                    struct.pack("hhqqi4x", kind, os.SEEK_SET, PENDING, SIZE, 0))
+    except BlockingIOError:
+        return False
+    return True
+
+
+def contend(top):
+    """SQLite reads the first of these bytes alone, for a moment."""
+    nr = 0
+    while not os.path.exists(top + "/over"):
+        before = os.path.exists(top + "/locked")
+        fd = os.open(top + "/bulk.db", os.O_RDWR)
+        for kind in fcntl.F_RDLCK, fcntl.F_WRLCK:
+            if get(fd, kind) and before and os.path.exists(top + "/locked"):
+                print("got in", kind, flush=True)
+        os.close(fd)
+        nr += 1
+        if nr == 1:
+            open(top + "/contending", "w").close()
+        time.sleep(0.001 if nr % 50 else 0.3)
+
+
+def beat():
+    global beats
+    while running():
+        beats += 1
+        time.sleep(0.001)
+
+
+def main():
+    top = os.environ["BULK_DIR"]
+    db = sqlite3.connect(top + "/bulk.db", isolation_level=None, timeout=0)
+    db.execute("pragma cache_size = 10")
+    db.execute("create table t(n integer primary key, s text)")
+    heart = threading.Thread(target=beat)
+    heart.start()
+    db.execute("begin exclusive")
+    open(top + "/locked", "w").close()
+    os.write(1, b"READY\n")
+    n = 0
+    while running():
+        db.execute("insert into t values(?, ?)", (n, str(n) * 100))
+        n += 1
+        if n % 100 == 0:
+            time.sleep(0.002)
+    heart.join()
+    os.unlink(top + "/locked")
+    db.execute("commit")
+    if os.environ.get("CHECK_SABOTAGE"):
+        db.execute("update t set s = 'x' where n = 3")
+    rows = db.execute("select n, s from t order by n").fetchall()
+    if rows != [(i, str(i) * 100) for i in range(n)] or not n or not beats:
+        sys.exit(f"FAIL bulk.py: {len(rows)} rows, {n} were written")
+    if db.execute("pragma integrity_check").fetchone()[0] != "ok":
+        sys.exit("FAIL bulk.py: the database is broken")
+    os.write(1, b"PASS\n")
+
+
+if sys.argv[1:2] == ["contend"]:
+    contend(sys.argv[2])
+else:
+    main()
