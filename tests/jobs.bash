@@ -104,12 +104,12 @@ start_agent() { # HOST OPTIONS...
 	shift
 	on "$host" "$stint" agent --controller="unix:$bed/controller.sock" \
 		--key="$bed/$host/key" --run-dir="$bed/$host/run" --uplink=eth0 \
-		--cores=1 --score=1000 --min-uid=0 --min-gid=0 "$@" >>"$bed/$host/agent.log" 2>&1 3>&- &
+		--cores=1 --score=1000 --min-uid=0 --min-gid=0 --log="$bed/$host/agent.log" "$@" >>"$bed/$host/agent.log" 2>&1 3>&- &
 }
 
 start_controller() { # OPTIONS...
 	"$stint" controller --state-dir="$bed/controller" --pool=10.77.128.0/17 \
-		--listen="unix:$bed/controller.sock" --min-uid=0 "$@" \
+		--listen="unix:$bed/controller.sock" --min-uid=0 --log="$bed/controller.log" "$@" \
 		>>"$bed/controller.log" 2>&1 3>&- &
 	controller=$!
 }

@@ -98,7 +98,7 @@ static int write_client_conf(const char *name, struct error *err)
 struct service {
 	const char *name; /* "controller", or the host's */
 	const char *host; /* NULL: the LAN */
-	char *argv[20];
+	char *argv[24];
 	char *log;
 };
 
@@ -222,8 +222,9 @@ static int start_controller(const struct testbed_spec *spec, struct error *err)
 	s.argv[4] = xasprintf("--pool=%s", TESTBED_POOL);
 	s.argv[5] = xasprintf("--ready-fd=%d", READY_FD);
 	s.argv[6] = xstrdup("--min-uid=0"); /* root's tests */
+	s.argv[7] = xasprintf("--log=%s", s.log);
 	if (spec->policy)
-		s.argv[7] = xasprintf("--policy=%s", spec->policy);
+		s.argv[8] = xasprintf("--policy=%s", spec->policy);
 	r = start(name, &s, &fd, err);
 	if (!r)
 		r = await_ready(&s, fd, err);
@@ -252,6 +253,7 @@ static void plan_agent(const struct testbed_spec *spec, unsigned h,
 	s->argv[i++] = xstrdup("agent");
 	s->argv[i++] = xstrdup(s->host); /* what ps shows */
 	s->argv[i++] = xasprintf("--ready-fd=%d", READY_FD);
+	s->argv[i++] = xasprintf("--log=%s", s->log);
 	s->argv[i++] = xasprintf("--cores=%.0f", cores);
 	s->argv[i++] = xasprintf("--score=%.0f", 1000 * speed / cores);
 	s->argv[i++] = xasprintf("--address=" TESTBED_HOST_ADDRESS, h);

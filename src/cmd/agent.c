@@ -116,9 +116,11 @@ int cmd_agent(int argc, char **argv)
 
 	agent_conf_init(&conf);
 	command_parse(&argp, argc, argv, 0, &args);
-	daemon_begin(&args.daemon);
-	r = args.clean_up ? agent_clean_up(&conf, &err)
-			  : agent_run(&conf, args.daemon.ready_fd, &err);
+	r = daemon_begin(&args.daemon, &err);
+	if (!r)
+		r = args.clean_up
+			    ? agent_clean_up(&conf, &err)
+			    : agent_run(&conf, args.daemon.ready_fd, &err);
 	agent_conf_clear(&conf);
 	return r < 0 ? command_fail("agent", command_code(r), &err) : EXIT_OK;
 }

@@ -187,10 +187,11 @@ int cmd_controller(int argc, char **argv)
 	a.daemon.conf = &a.conf;
 	controller_conf_init(&a.conf);
 	command_parse(&argp, argc, argv, 0, &a);
-	daemon_begin(&a.daemon);
-	r = a.enrol || a.revoke || a.keys
-		    ? with_keys(&a, &err)
-		    : controller_run(&a.conf, a.daemon.ready_fd, &err);
+	r = daemon_begin(&a.daemon, &err);
+	if (!r)
+		r = a.enrol || a.revoke || a.keys
+			    ? with_keys(&a, &err)
+			    : controller_run(&a.conf, a.daemon.ready_fd, &err);
 	controller_conf_clear(&a.conf);
 	return r < 0 ? command_fail("controller", command_code(r), &err)
 		     : EXIT_OK;

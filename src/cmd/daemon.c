@@ -11,11 +11,14 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 
-enum { KEY_CONFIG = 512, KEY_READY, KEY_VERBOSE };
+enum { KEY_CONFIG = 512, KEY_READY, KEY_VERBOSE, KEY_LOG };
 
 static const struct argp_option options[] = {
 	{ "config", KEY_CONFIG, "FILE", 0,
 	  "read settings from this program's section of FILE", 0 },
+	{ "log", KEY_LOG, "FILE", 0,
+	  "append the log to FILE, not stderr; at 8 MiB it becomes FILE.old",
+	  0 },
 	{ "ready-fd", KEY_READY, "FD", 0,
 	  "write a newline there once it serves", 0 },
 	{ "verbose", KEY_VERBOSE, 0, 0, "say more", 0 },
@@ -64,6 +67,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!r)
 			d->ready_fd = (int)n;
 		return command_parsed(state, r, &err);
+	case KEY_LOG:
+		d->log = arg;
+		return 0;
 	case KEY_VERBOSE:
 		d->verbose = true;
 		return 0;
@@ -91,10 +97,12 @@ error_t daemon_setting(const struct argp_state *state, struct daemon *d,
 	return ARGP_ERR_UNKNOWN;
 }
 
-void daemon_begin(const struct daemon *d)
+int daemon_begin(const struct daemon *d, struct error *err)
 {
 	char *prefix = xasprintf("stint %s", d->section);
 
 	log_init(prefix, d->verbose ? LOG_L_DEBUG : LOG_L_INFO);
 	free(prefix);
+	log_count_repeats();
+	return d->log ? log_to(d->log, LOG_MOST, err) : 0;
 }

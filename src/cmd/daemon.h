@@ -25,9 +25,10 @@ struct daemon {
 	/* Filled in from the command line. */
 	int ready_fd; /* -1: none */
 	bool verbose;
+	const char *log; /* NULL: stderr */
 };
 
-/* --config, --ready-fd and --verbose; the input is a struct daemon. */
+/* --config, --log, --ready-fd and --verbose; the input is a struct daemon. */
 extern const struct argp_child daemon_children[];
 
 /* For the daemon's parser: the option of that key is the setting of its long
@@ -37,6 +38,6 @@ error_t daemon_setting(const struct argp_state *state, struct daemon *d,
 		       const char *arg);
 
 /* Once the command line is read: logging starts, as "stint SECTION". */
-void daemon_begin(const struct daemon *d);
+int daemon_begin(const struct daemon *d, struct error *err) must_check;
 
 #endif

@@ -1,23 +1,149 @@
-/* log.c - messages to stderr, one write each, see log.h */
+/*
+ * log.c - messages to stderr, one write each, see log.h
+ *
+ * A full file is copied and cut, not renamed: keepers, which outlive many agents,
+ * have it open as their stderr.  Both files are held open, so that nothing is looked
+ * up by name in whatever root a child may have.
+ */
 #include "core/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/clock.h"
+#include "core/io.h"
 #include "core/plain.h"
+#include "core/units.h"
 
 static struct {
 	char prefix[64];
 	enum log_level most;
-} conf = { .prefix = "stint", .most = LOG_L_INFO };
+	pid_t owner; /* of the file; 0: none is bounded */
+	int old_fd;
+	off_t file_most;
+} conf = { .prefix = "stint", .most = LOG_L_INFO, .old_fd = -1 };
+
+static struct {
+	bool counted;
+	char line[2048];
+	unsigned more; /* times, since it was said */
+	usec_t said;
+} last;
 
 void log_init(const char *prefix, enum log_level most)
 {
 	snprintf(conf.prefix, sizeof(conf.prefix), "%s", prefix);
 	conf.most = most;
+}
+
+void log_count_repeats(void)
+{
+	last.counted = true;
+}
+
+/* A symbolic link in a directory that others write to is not followed. */
+static int open_log(const char *file, int flags, struct error *err)
+{
+	int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags,
+		      0600);
+
+	return fd < 0 ? error_sys(err, -errno, "log %s", file) : fd;
+}
+
+int log_to(const char *file, off_t most, struct error *err)
+{
+	char old[4096];
+	int fd, old_fd;
+
+	if (snprintf(old, sizeof(old), "%s.old", file) >= (int)sizeof(old))
+		return error_set(err, -ENAMETOOLONG, "log %s", file);
+	fd = open_log(file, O_APPEND, err);
+	if (fd < 0)
+		return fd;
+	old_fd = open_log(old, 0, err);
+	if (old_fd < 0) {
+		close(fd);
+		return old_fd;
+	}
+	dup2(fd, STDERR_FILENO);
+	close(fd);
+	io_close(&conf.old_fd);
+	conf.old_fd = old_fd;
+	conf.file_most = most;
+	conf.owner = getpid();
+	return 0;
+}
+
+/* All of it from the beginning, or as much as there is room for. */
+static void copy_to_old(off_t n)
+{
+	off_t at = 0;
+
+	if (ftruncate(conf.old_fd, 0) < 0)
+		return;
+	while (at < n && copy_file_range(STDERR_FILENO, &at, conf.old_fd, NULL,
+					 (size_t)(n - at), 0) > 0)
+		continue;
+}
+
+static void bound_file(void)
+{
+	struct stat st;
+
+	if (!conf.owner || conf.owner != getpid() ||
+	    fstat(STDERR_FILENO, &st) < 0 || st.st_size < conf.file_most)
+		return;
+	lseek(conf.old_fd, 0, SEEK_SET);
+	copy_to_old(st.st_size);
+	/* Full disk or not: what matters is that it ends. */
+	if (ftruncate(STDERR_FILENO, 0) < 0)
+		conf.owner = 0;
+}
+
+static void put(const char *line, size_t n)
+{
+	bound_file();
+	if (write(STDERR_FILENO, line, n) < 0)
+		return; /* nobody to tell */
+}
+
+static void tell_repeats(void)
+{
+	char text[128];
+	int n;
+
+	if (!last.more)
+		return;
+	n = snprintf(text, sizeof(text),
+		     "%s%s: the line before came %u more times\n",
+		     getenv("JOURNAL_STREAM") ? "<6>" : "", conf.prefix,
+		     last.more);
+	last.more = 0;
+	put(text, (size_t)n);
+}
+
+/* Was it said just now?  Then it is counted. */
+static bool is_repeated(const char *line)
+{
+	usec_t now = clock_usec(CLOCK_MONOTONIC);
+
+	if (!last.counted)
+		return false;
+	if (!strcmp(line, last.line) && now - last.said < 60 * USEC_PER_SEC) {
+		last.more++;
+		return true;
+	}
+	tell_repeats();
+	snprintf(last.line, sizeof(last.line), "%s", line);
+	last.said = now;
+	return false;
 }
 
 static void say(enum log_level level, int code, const char *fmt, va_list ap)
@@ -38,9 +164,11 @@ static void say(enum log_level level, int code, const char *fmt, va_list ap)
 		n += snprintf(line + n, max - n, ": %s", strerror(-code));
 	if (n >= max)
 		n = max - 1;
+	line[n] = 0;
+	if (is_repeated(line))
+		return;
 	line[n++] = '\n';
-	if (write(STDERR_FILENO, line, n) < 0)
-		return; /* nobody to tell */
+	put(line, n);
 }
 
 #define SAY(level, code)                   \
