@@ -25,6 +25,11 @@ scenarios() {
 		source_host_comes_back_without_a_record source_host_never_comes_back
 }
 
+@test "the source's host dies after the copy ran, or an agent is away: ps says where it runs" {
+	scenarios source_host_dies_when_the_copy_runs \
+		source_host_is_given_up_when_the_copy_runs agent_away
+}
+
 @test "the destination died before anybody knew, or the job is killed: no copy is left" {
 	scenarios destination_died_before_anybody_knew killed_while_undecided
 }

@@ -33,6 +33,42 @@ no_sockets() { # DIR
 	eventually no_sockets "$bed/h1/run/keepers"
 }
 
+@test "a host that does not come back: a rank that never began there starts on another one" {
+	ran=$(mktemp /var/tmp/stint-ran.XXXXXX) # a rank's /tmp is its own
+	slay "$(service_pid controller)"
+	start_controller --lost-after=4s
+	eventually hosts_up 2
+	kill -STOP "$(service_pid h1)"
+	begin run --hosts h1,h2 -n 1 sh -c "echo ran >>$ran; echo out" >"$bed/out" 2>&1
+	eventually is 'j[1]["state"] if 1 in j else ""' starting
+	slay_agent h1
+	wait "${background##* }" || { cat "$bed/out" "$bed/controller.log"; false; }
+	[ "$(cat "$bed/out")" = out ] || { cat "$bed/out" "$bed/controller.log"; false; }
+	is 'hosts(1)' "['h2']"
+	start_agent h1
+	eventually hosts_up 2
+	eventually no_sockets "$bed/h1/run/keepers"
+	[ "$(cat "$ran")" = ran ]
+	rm "$ran"
+}
+
+@test "a host that does not come back: a rank that was sent its program is lost, not started twice" {
+	ran=$(mktemp /var/tmp/stint-ran.XXXXXX) # a rank's /tmp is its own
+	slay "$(service_pid controller)"
+	start_controller --lost-after=4s
+	eventually hosts_up 2
+	begin run --hosts h1,h2 -n 1 sh -c "echo ran >>$ran; sleep 1000" >"$bed/out" 2>&1
+	eventually grep -q ran "$ran"
+	slay_agent h1
+	! wait "${background##* }"
+	grep "rank 0 on h1 is lost" "$bed/out"
+	is 'j[1]["ranks"][0]["state"]' lost
+	start_agent h1
+	eventually no_sockets "$bed/h1/run/keepers"
+	[ "$(cat "$ran")" = ran ]
+	rm "$ran"
+}
+
 @test "an agent dies at any moment of a start: each job runs, and once" {
 	local i
 	agent_pid=$(service_pid h1)
@@ -66,6 +102,18 @@ fuser_of() { # FILE
 	start_controller
 	wait "${background##* }"
 	[ "$(cat "$bed/out")" = here ]
+}
+
+@test "a controller that hangs while it is asked: who asks says so and ends" {
+	st run -n 1 true
+	# Greeted, and asked again and again.
+	begin ps $(yes 1 | head -n 100000) >"$bed/out" 2>"$bed/err"
+	eventually test -s "$bed/out"
+	kill -STOP "$(service_pid controller)"
+	wait "${background##* }" && false
+	kill -CONT "$(service_pid controller)"
+	grep "does not answer" "$bed/err"
+	st ps
 }
 
 @test "run gives a controller up that does not come, and tells a terminal why it waits" {

@@ -138,6 +138,7 @@ static int on_hello(struct agent *a, const Control__Hello *h, struct error *err)
 		return r;
 	log_info("controller=%s connected", a->conf->controller);
 	a->greeted = true;
+	a->tell_records = true;
 	a->pause = PAUSE_MIN;
 	if (a->ready_fd >= 0 && write(a->ready_fd, "\n", 1) != 1)
 		log_warnx("whoever waits for the start has gone");
@@ -268,8 +269,12 @@ static int on_report(sd_event_source *src, uint64_t usec, void *arg)
 	sample(a, &r);
 	if (!a->greeted)
 		return 0;
+	if (a->tell_records)
+		records_find(a, &r);
+	a->tell_records = false;
 	if (message_send(a->conn, 0, 0, MESSAGE_BODY(HOST_REPORT), &r) < 0)
 		conn_fail(a->conn, -ENOBUFS, "the controller does not read");
+	records_free(&r);
 	return 0;
 }
 

@@ -120,6 +120,7 @@ static void relay_dead(struct relay *r)
 	log_info("job=%s rank=%u epoch=%" PRIu64 " keeper=gone", r->job,
 		 r->rank, r->epoch);
 	unlink(r->path);
+	a->tell_records = true; /* it cannot remove its own */
 	relay_name(r, &name);
 	gone.name = &name;
 	if (a->greeted &&
@@ -305,26 +306,24 @@ struct relay *relay_find(struct agent *a, const Control__KeeperName *name)
 	return NULL;
 }
 
-/* "12.3.1.sock" */
-static bool parse_socket(char *file, char **job, uint32_t *rank,
-			 uint64_t *epoch)
+bool relay_parse_file(char *file, const char *suffix, Control__KeeperName *ret)
 {
 	char *dot = strrchr(file, '.'), *end;
 
-	if (!dot || strcmp(dot, ".sock"))
+	if (!dot || strcmp(dot + 1, suffix))
 		return false;
 	*dot = 0;
 	dot = strrchr(file, '.');
 	if (!dot)
 		return false;
-	*epoch = strtoull(dot + 1, &end, 10);
+	ret->epoch = strtoull(dot + 1, &end, 10);
 	*dot = 0;
 	dot = *end ? NULL : strrchr(file, '.');
 	if (!dot)
 		return false;
-	*rank = strtoul(dot + 1, &end, 10);
+	ret->rank = strtoul(dot + 1, &end, 10);
 	*dot = 0;
-	*job = file;
+	ret->job = file;
 	return !*end && *file;
 }
 
@@ -338,8 +337,7 @@ void relays_find(struct agent *a)
 	while (dir && (e = readdir(dir))) {
 		Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
 
-		if (parse_socket(e->d_name, &name.job, &name.rank,
-				 &name.epoch) &&
+		if (relay_parse_file(e->d_name, "sock", &name) &&
 		    !relay_find(a, &name))
 			relay_create(a, name.job, name.rank, name.epoch);
 	}

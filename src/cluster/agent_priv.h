@@ -65,7 +65,8 @@ struct agent {
 	int hooks_fd;	 /* hooks_word.h; -1: none */
 	usec_t hooks_at; /* last looked at */
 	sd_event_source *hooks;
-	bool held; /* keepers are not read: the controller does not */
+	bool held;	   /* keepers are not read: the controller does not */
+	bool tell_records; /* with the next report */
 };
 
 /* ---- agent.c */
@@ -94,6 +95,8 @@ void relays_find(struct agent *a);
 void relays_connect(struct agent *a);
 void relays_disconnect(struct agent *a);
 void relays_hold(struct agent *a, bool hold);
+/* "12.3.1.sock", whose parts are cut off; false: it is no such name. */
+bool relay_parse_file(char *file, const char *suffix, Control__KeeperName *ret);
 void relays_destroy(struct agent *a);
 /* Fills in a list of names; free it with relay_names_free(). */
 void relay_names(struct agent *a, Control__AgentInfo *info);
@@ -103,6 +106,9 @@ void relay_start(struct agent *a, const Control__KeeperName *name, uint64_t re);
 void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
 /* Remove the record of the epoch in name. */
 void relay_forget(struct agent *a, const Control__KeeperName *name);
+/* Records of dead keepers, into a report; records_free() frees. */
+void records_find(struct agent *a, Control__HostReport *report);
+void records_free(Control__HostReport *report);
 /* Say whether a dead keeper left its record. */
 void relay_look(struct agent *a, const Control__KeeperLook *look);
 

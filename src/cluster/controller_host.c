@@ -84,7 +84,8 @@ static int on_lost(sd_event_source *src, uint64_t usec, void *arg)
 	TAILQ_FOREACH (job, &h->ctl->jobs, link)
 		for (uint32_t i = 0; i < job->nr; i++)
 			if (job->ranks[i].host == h &&
-			    ctl_rank_active(&job->ranks[i]))
+			    ctl_rank_active(&job->ranks[i]) &&
+			    !ctl_rank_elsewhere(&job->ranks[i]))
 				ctl_rank_lost(&job->ranks[i],
 					      "its host does not answer");
 	for (m = TAILQ_FIRST(&h->ctl->moves); m; m = next) {
@@ -136,6 +137,15 @@ void ctl_hosts_load(struct ctl *ctl)
 		missed(ctl->hosts[i]);
 		ctl->hosts[i]->early = true;
 	}
+}
+
+void ctl_host_forget(struct ctl_host *h, Control__KeeperName *name)
+{
+	Control__KeeperForget forget = CONTROL__KEEPER_FORGET__INIT;
+
+	forget.name = name;
+	if (h->agent)
+		ctl_send(h->agent, 0, 0, MESSAGE_BODY(KEEPER_FORGET), &forget);
 }
 
 void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *n)
@@ -353,9 +363,29 @@ bool ctl_host_coming(const struct ctl_host *h)
 	       ctl_now() - h->lost_since < COMING_AFTER;
 }
 
+/*
+ * Records that were not removed when their moves ended, as the agent was away.
+ * Whoever moves still needs them, and removes them in the end.
+ */
+static void forget_records(struct ctl_host *h, const Control__HostReport *r)
+{
+	for (size_t i = 0; i < r->n_records; i++) {
+		Control__KeeperName *n = r->records[i];
+		struct ctl_job *job =
+			ctl_job_find(h->ctl, strtoull(n->job, NULL, 10));
+		const struct ctl_move *m = job && n->rank < job->nr
+						   ? job->ranks[n->rank].move
+						   : NULL;
+
+		if (!m || m->epoch != n->epoch)
+			ctl_host_forget(h, n);
+	}
+}
+
 void ctl_host_report(struct ctl_host *h, const Control__HostReport *r)
 {
 	take_report(h, r);
+	forget_records(h, r);
 	ctl_sched_host(h);
 }
 

@@ -160,18 +160,16 @@ void ctl_move_failed(struct ctl_move *m, const char *why)
 
 void ctl_move_forget(const struct ctl_move *m)
 {
-	Control__KeeperForget forget = CONTROL__KEEPER_FORGET__INIT;
 	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
 	char job[24];
 
-	if (ctl_move_source(m) || !m->from->agent)
+	if (ctl_move_source(m))
 		return;
 	snprintf(job, sizeof(job), "%" PRIu64, m->rank->job->id);
 	name.job = job;
 	name.rank = m->rank->rank;
 	name.epoch = m->epoch;
-	forget.name = &name;
-	ctl_send(m->from->agent, 0, 0, MESSAGE_BODY(KEEPER_FORGET), &forget);
+	ctl_host_forget(m->from, &name);
 }
 
 void ctl_move_check(struct ctl_move *m)

@@ -275,6 +275,8 @@ void ctl_host_gone(struct ctl_host *h); /* its agent's connection is */
 void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d);
 /* Ranks left there, or moved: answer who waits for it to be empty. */
 void ctl_host_check_drained(struct ctl_host *h, const char *failed);
+/* Have its agent remove a record (cluster/keeper_record.h). */
+void ctl_host_forget(struct ctl_host *h, Control__KeeperName *name);
 /* Its agent has no such keeper. */
 void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *name);
 
@@ -337,6 +339,8 @@ void ctl_limit_note(struct ctl_rank *r, const char *words);
 /* It runs with n ranks, on these hosts: start their keepers. */
 void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts);
 void ctl_rank_started(struct ctl_rank *r);
+/* Its host is given up: started on another one, if it surely never began there. */
+bool ctl_rank_elsewhere(struct ctl_rank *r);
 /* For certain, and it had the rank: lost, or started again. */
 void ctl_rank_keeper_died(struct ctl_rank *r);
 

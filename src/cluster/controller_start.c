@@ -6,8 +6,13 @@
  * no other rank: it is started again, on the same host, by a keeper with a
  * fresh epoch.  Should the one before have been about to be born, and not dead,
  * it is never sent a program: only the keeper of rank->epoch is.
+ *
+ * One whose host is given up (lost_after) goes to another host if its keeper was
+ * surely never sent the program.  That is known of what this controller sent alone: one
+ * that was started since cannot tell (doc/design/40).
  */
 #include <errno.h>
+#include <string.h>
 
 #include "cluster/controller_priv.h"
 #include "core/log.h"
@@ -86,25 +91,77 @@ void ctl_rank_started(struct ctl_rank *r)
 	ctl_job_tell(job);
 }
 
-static bool start_again(struct ctl_rank *r)
+static bool may_start_again(const struct ctl_rank *r)
 {
-	struct ctl_job *job = r->job;
+	return r->state == STATE(STARTING) && !r->job->exit &&
+	       !r->job->spec->stopping && r->host && r->starts < STARTS_AGAIN;
+}
 
-	if (r->state != STATE(STARTING) || job->exit || job->spec->stopping ||
-	    !r->host || !r->host->agent || r->starts >= STARTS_AGAIN)
-		return false;
+static void start_again(struct ctl_rank *r)
+{
 	r->starts++;
 	r->epoch = ++r->last_epoch;
 	ctl_rank_store(r);
 	log_info("job=%llu rank=%u host=%s epoch=%llu start=again",
-		 (unsigned long long)job->id, r->rank, r->host->name,
+		 (unsigned long long)r->job->id, r->rank, r->host->name,
 		 (unsigned long long)r->epoch);
 	klink_start(r, r->host, r->epoch);
+}
+
+/* Named by its user, if any are. */
+static bool may_be_at(const struct ctl_rank *r, const struct ctl_host *h)
+{
+	const Control__Submit *s = r->job->spec;
+	struct error err;
+	size_t i = 0;
+
+	while (i < s->n_hosts && strcmp(s->hosts[i], h->name))
+		i++;
+	return (i < s->n_hosts || !s->n_hosts) && h->agent && !h->drain &&
+	       !strcmp(h->net, r->host->net) &&
+	       ctl_limit_host(r->job, h, &err) >= 0;
+}
+
+/* Where it has a core, of these the emptiest. */
+static struct ctl_host *another_host(const struct ctl_rank *r)
+{
+	const struct ctl *ctl = r->job->ctl;
+	const struct host *v = ctl->view.hosts;
+	struct ctl_host *best = NULL;
+
+	for (size_t i = 0; i < ctl->nr_hosts; i++) {
+		struct ctl_host *h = ctl->hosts[i];
+
+		if (v[i].nr_ranks < v[i].cores && may_be_at(r, h) &&
+		    (!best || v[i].nr_ranks < v[best->ix].nr_ranks))
+			best = h;
+	}
+	return best;
+}
+
+bool ctl_rank_elsewhere(struct ctl_rank *r)
+{
+	struct klink *k = klink_of(r);
+	struct ctl_host *to;
+
+	/* A start before this one may have been of a program, too. */
+	if (!may_start_again(r) || r->starts || r->inherited || !k ||
+	    k->start_sent)
+		return false;
+	to = another_host(r);
+	if (!to)
+		return false;
+	klink_kill(k); /* as soon as it is heard */
+	r->host = to;
+	start_again(r);
+	ctl_sched_migrated(r);
 	return true;
 }
 
 void ctl_rank_keeper_died(struct ctl_rank *r)
 {
-	if (!start_again(r))
+	if (may_start_again(r) && r->host->agent)
+		start_again(r);
+	else
 		ctl_rank_lost(r, "its keeper has died");
 }

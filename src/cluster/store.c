@@ -43,8 +43,8 @@ enum statement {
 
 static const char *const sql[NR_STATEMENTS] = {
 	[PUT_JOB] = "REPLACE INTO job (id, state, spec, why, submit, start, "
-		    "end, exit, bad_rank, pmi_generation, pmi_release) "
-		    "VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+		    "end, exit, bad_rank, pmi_generation, pmi_release, "
+		    "cause_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
 	[PUT_RANK] = "REPLACE INTO rank (job, rank, state, host, address, "
 		     "epoch, last_epoch, exit, moves, downtime, stdout_end, "
 		     "stderr_end) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -68,8 +68,8 @@ static const char *const sql[NR_STATEMENTS] = {
 	[LAST_JOB] = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence "
 		     "WHERE name = 'job'",
 	[EACH_JOB] = "SELECT id, state, spec, why, submit, start, end, exit, "
-		     "bad_rank, pmi_generation, pmi_release FROM job "
-		     "ORDER BY id",
+		     "bad_rank, pmi_generation, pmi_release, cause_at "
+		     "FROM job ORDER BY id",
 	[EACH_RANK] = "SELECT job, rank, state, host, address, epoch, "
 		      "last_epoch, exit, moves, downtime, stdout_end, "
 		      "stderr_end FROM rank WHERE job = ? ORDER BY rank",
@@ -192,6 +192,7 @@ void store_put_job(struct store *s, const struct store_job *job)
 	sqlite3_bind_int64(st, 10, job->pmi_generation);
 	sqlite3_bind_blob64(st, 11, job->pmi_release, job->pmi_release_n,
 			    SQLITE_STATIC);
+	sqlite3_bind_int64(st, 12, job->cause_at);
 	put_end(s, st);
 }
 
@@ -333,6 +334,7 @@ void store_each_job(struct store *s,
 			.pmi_generation = sqlite3_column_int64(st, 9),
 			.pmi_release = sqlite3_column_blob(st, 10),
 			.pmi_release_n = sqlite3_column_bytes(st, 10),
+			.cause_at = sqlite3_column_int64(st, 11),
 		};
 		each(ctx, &job);
 	}

@@ -41,6 +41,7 @@ static const char *const steps[] = {
 	"CREATE INDEX IF NOT EXISTS record_begin ON record (begin)"
 	" WHERE begin;"
 	"CREATE INDEX IF NOT EXISTS record_job ON record (job) WHERE job;",
+	"ALTER TABLE job ADD COLUMN cause_at INT DEFAULT 0;",
 };
 
 enum { VERSION = sizeof(steps) / sizeof(*steps) };

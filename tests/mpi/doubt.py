@@ -158,6 +158,15 @@ class Move:
         with open(f"{self.dir}/migrate") as f:
             return f.read()
 
+    def told(self, status, *words):
+        """What who asked for the first move heard in the end."""
+        code = self.migrations[0].wait(100)
+        for w in words:
+            if w not in self.said():
+                raise bed.Failed(f"'{w}' was not said: {self.said()}")
+        if code != status:
+            raise bed.Failed(f"migrate ended with {code}: {self.said()}")
+
     def made(self):
         try:
             with open(self.steps) as f:
@@ -183,6 +192,11 @@ class Move:
 
     def info(self):
         return self.bed.ask("ps", "-a", str(self.job.number))[0]
+
+    def records(self, host):
+        keepers = f"{self.c.home}/{host}/run/keepers"
+        return [f for f in os.listdir(keepers)
+                if f.startswith(f"{self.job.number}.0.") and "record" in f]
 
     def rank(self):
         return self.info()["ranks"][0]
@@ -288,6 +302,7 @@ def controller_restarted(c, m):
     c.agent("h1")
     c.agent("h2")
     m.runs_at("h2")
+    m.told(0, "moved from h1 to h2")
 
 
 def everything_restarted(c, m):
@@ -311,6 +326,44 @@ def source_host_comes_back_with_its_record(c, m):
     m.undecided("h1", "start the agent")
     c.agent("h1")
     m.runs_at("h2")
+    m.told(0, "moved from h1 to h2", "did not tell how long")
+
+
+def source_host_dies_when_the_copy_runs(c, m):
+    """It runs at h2 whether or not h1 ever says so."""
+    c.crash("h1")
+    m.runs_at("h2")
+    c.agent("h1")
+    m.told(0, "moved from h1 to h2")
+
+
+def source_host_is_given_up_when_the_copy_runs(c, m):
+    """Its record is of no use to anybody, and goes when it comes back."""
+    c.crash("h1")
+    c.no_controller()
+    c.controller("2s")
+    m.told(0, "moved from h1 to h2", "did not tell how long")
+    if not m.records("h1"):
+        raise bed.Failed("h1 has no record")
+    c.agent("h1")
+    ensure(lambda: not m.records("h1"),
+           lambda: f"left on h1: {m.records('h1')}")
+    m.runs_at("h2")
+    c.no_controller()
+    c.controller()
+
+
+def agent_away(c, m):
+    """Its rank runs on, and is not lost."""
+    m.go()
+    m.told(0, "moved from h1 to h2")
+    c.no_agent("h2")
+    ensure(lambda: m.rank()["state"] == "silent",
+           lambda: f"not silent: {m.rank()}")
+    if "start the agent" not in m.rank()["why"]:
+        raise bed.Failed(f"why: {m.rank()}")
+    c.agent("h2")
+    m.runs_at("h2")
 
 
 def source_host_comes_back_without_a_record(c, m):
@@ -320,6 +373,9 @@ def source_host_comes_back_without_a_record(c, m):
     m.undecided("h1", "start the agent")
     c.agent("h1")
     m.failed("lost")
+    m.told(1, "is lost, which was on h1")
+    if m.rank()["state"] != "lost":
+        raise bed.Failed(f"not lost: {m.rank()}")
 
 
 def source_host_never_comes_back(c, m):
@@ -382,6 +438,9 @@ SCENARIOS = {
     everything_restarted: "source-ready",
     source_host_comes_back_with_its_record: "source-recorded",
     source_host_comes_back_without_a_record: "source-held",
+    source_host_dies_when_the_copy_runs: "source-committed",
+    source_host_is_given_up_when_the_copy_runs: "source-committed",
+    agent_away: "source-recorded",
     source_host_never_comes_back: "source-held",
     destination_died_before_anybody_knew: "source-recorded",
     killed_while_undecided: "source-recorded",
