@@ -60,7 +60,7 @@ no_sockets() { # DIR
 	begin run --hosts h1,h2 -n 1 sh -c "echo ran >>$ran; sleep 1000" >"$bed/out" 2>&1
 	eventually grep -q ran "$ran"
 	slay_agent h1
-	! wait "${background##* }"
+	wait "${background##* }" && false
 	grep "rank 0 on h1 is lost" "$bed/out"
 	is 'j[1]["ranks"][0]["state"]' lost
 	start_agent h1
@@ -107,7 +107,8 @@ fuser_of() { # FILE
 @test "a controller that hangs while it is asked: who asks says so and ends" {
 	st run -n 1 true
 	# Greeted, and asked again and again.
-	begin ps $(yes 1 | head -n 100000) >"$bed/out" 2>"$bed/err"
+	mapfile -t ones < <(yes 1 | head -n 100000)
+	begin ps "${ones[@]}" >"$bed/out" 2>"$bed/err"
 	eventually test -s "$bed/out"
 	kill -STOP "$(service_pid controller)"
 	wait "${background##* }" && false

@@ -38,7 +38,7 @@ struct store_job {
 	const char *why;
 	usec_t submit, start, end; /* since 1970 */
 	int exit, bad_rank;
-	usec_t cause_at; /* of these; 0: unknown */
+	usec_t cause_at;	 /* of these; 0: unknown */
 	uint64_t pmi_generation; /* barriers completed */
 	const void *pmi_release; /* the last one's union, packed */
 	size_t pmi_release_n;

@@ -83,8 +83,8 @@ static void bounded(void **state)
 	text = text_of("much");
 	old = text_of("much.old");
 	assert_non_null(strstr(text, "line 999 of"));
-	assert_int_equal(atoi(strstr(text, "line ") + 5),
-			 atoi(strrchr(old, ':') + 7) + 1);
+	assert_int_equal(strtol(strstr(text, "line ") + 5, NULL, 10),
+			 strtol(strrchr(old, ':') + 7, NULL, 10) + 1);
 	free(old);
 	free(text);
 }
