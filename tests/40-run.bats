@@ -80,7 +80,7 @@ counted_whole() { # FILE
 	cp /bin/true "$bed/locked/hidden"
 	run -127 st run -x PATH="$bed/locked" hidden
 	[[ "$output" == *"cannot run hidden: no such program in PATH"* ]]
-	run -126 st run "$bed/locked/hidden"
+	run -126 st run --wdir "$bed" "$bed/locked/hidden"
 	[[ "$output" == *"Permission denied"* ]]
 	run -0 st run -x PATH="$bed/locked:$bed/bin:/bin" true
 	eventually job_count_is 0
