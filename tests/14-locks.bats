@@ -11,7 +11,7 @@ setup() {
 
 teardown() {
 	local n
-	for n in ${contender:-}; do
+	for n in ${contender:-} ${victim:-} ${receiver:-} ${engine:-}; do
 		kill -9 "$n" && wait "$n"
 	done 2>/dev/null || true
 }
@@ -39,4 +39,41 @@ bulk() { # [OPTION OF drive.py...]
 		rm -f "$BULK_DIR"/bulk.db* "$BULK_DIR/locked"
 		bulk --moves 3 --fail $point
 	done
+}
+
+is_waiting() { # PID
+	grep -q -- "-> POSIX .* $1 .* 1073741824 " /proc/locks
+}
+
+has_lock() { # PID
+	grep -q "[0-9]: POSIX .*WRITE $1 .* 1073741824 1073742335" /proc/locks
+}
+
+has_no_lock() { # PID
+	! has_lock "$1"
+}
+
+@test "both engines are killed with the locks handed over: the process waits for them" {
+	cd "$BATS_TEST_TMPDIR"
+	export CHECK_STOP=$BATS_TEST_TMPDIR/stop
+	"$dir/bulk.py" >out 2>&1 </dev/null 3>&- &
+	victim=$!
+	eventually grep -q READY out
+	has_lock "$victim"
+	STINT_FAULT=dest-landed:stop "$stint" move receive \
+		--listen 127.0.0.1:0 >listen 2>err </dev/null 3>&- &
+	receiver=$!
+	eventually grep -q listening listen
+	"$stint" move "$victim" --to "$(sed -n 's/^listening //p' listen)" \
+		>moved 2>&1 </dev/null 3>&- &
+	engine=$!
+	eventually has_no_lock "$victim"
+	kill -9 "$engine"
+	eventually is_waiting "$victim"
+	kill -9 "$receiver"
+	eventually has_lock "$victim"
+	touch "$CHECK_STOP"
+	wait "$victim"
+	victim=
+	grep -q PASS out
 }

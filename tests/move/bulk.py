@@ -38,6 +38,18 @@ def get(fd, kind):
     return True
 
 
+def has_lock():
+    """By the kernel's word, and exclusively."""
+    for fd in os.listdir("/proc/self/fdinfo"):
+        try:
+            with open("/proc/self/fdinfo/" + fd) as f:
+                if f"{PENDING} {PENDING + SIZE - 1}" in (t := f.read()):
+                    return " WRITE " in t
+        except FileNotFoundError:
+            pass
+    return False
+
+
 def contend(top):
     """SQLite reads the first of these bytes alone, for a moment."""
     nr = 0
@@ -62,6 +74,7 @@ def beat():
 
 
 def main():
+    os.closerange(3, 1024)  # of who started it
     top = os.environ["BULK_DIR"]
     db = sqlite3.connect(top + "/bulk.db", isolation_level=None, timeout=0)
     db.execute("pragma cache_size = 10")
@@ -77,6 +90,8 @@ def main():
         n += 1
         if n % 100 == 0:
             time.sleep(0.002)
+            if not has_lock():
+                sys.exit("FAIL bulk.py: its lock is lost")
     heart.join()
     os.unlink(top + "/locked")
     db.execute("commit")
