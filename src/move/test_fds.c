@@ -219,9 +219,15 @@ static void passing_lock(void **state)
 	struct error err = ERROR_INIT;
 	struct move_external none[1];
 	char byte;
-	pid_t pid;
+	pid_t pid, holder;
 
 	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	holder = fork(); /* has it open as well */
+	if (holder == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -245,6 +251,8 @@ static void passing_lock(void **state)
 		fail_msg("%s", err.text);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+	kill(holder, SIGKILL);
+	waitpid(holder, NULL, 0);
 }
 
 /* ---- pipes ---- */
