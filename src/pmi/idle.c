@@ -14,7 +14,7 @@ enum {
 	TAKEN = 10000,	  /* ns after which a yielded core was taken */
 };
 
-static atomic_bool allowed;
+static atomic_int allowed; /* enum idle_mode */
 
 static _Thread_local struct {
 	unsigned depth, tests;
@@ -36,9 +36,9 @@ static int64_t now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-void idle_allow(bool yes)
+void idle_allow(enum idle_mode mode)
 {
-	atomic_store_explicit(&allowed, yes, memory_order_relaxed);
+	atomic_store_explicit(&allowed, (int)mode, memory_order_relaxed);
 }
 
 void idle_test_begin(void)
@@ -109,27 +109,33 @@ static bool clock_is_due(void)
 	return idle.calls >= CALLS_FIRST && idle.calls % CALLS_CLOCK == 0;
 }
 
-static void idle_call(void)
+static void idle_call(enum idle_mode mode)
 {
 	if (!idle.calls++) {
 		idle.since = 0;
 		idle.blocks = false;
 		idle.wait = IDLE_WAIT_FIRST;
 	}
-	if (idle.blocks || (clock_is_due() && spun()))
+	if (mode == IDLE_OFFER) {
+		if (idle.calls >= CALLS_FIRST && idle.calls % CALLS_CLOCK == 0)
+			sched_yield();
+	} else if (idle.blocks || (clock_is_due() && spun())) {
 		block();
+	}
 }
 
 void idle_leave(bool progressed)
 {
+	enum idle_mode mode = (enum idle_mode)atomic_load_explicit(
+		&allowed, memory_order_relaxed);
 	int saved = errno;
 
 	if (--idle.depth)
 		return;
 	if (progressed || idle.found || idle.nr > LOOKED_MAX || idle.tests ||
-	    !atomic_load_explicit(&allowed, memory_order_relaxed))
+	    mode == IDLE_SPIN_ONLY)
 		idle.calls = 0;
 	else if (idle.nr)
-		idle_call();
+		idle_call(mode);
 	errno = saved;
 }

@@ -26,7 +26,7 @@
  * few calls, and not in the first: a ping-pong never comes that far.
  *
  * Of a thread: a call of another one changes nothing here.  Nothing blocks
- * before idle_allow(true), nor between idle_test_begin() and idle_test_end(),
+ * before idle_allow(IDLE_BLOCK), nor between idle_test_begin() and idle_test_end(),
  * with which the calls are wrapped that ask without waiting (MPI_Test).
  */
 #ifndef PMI_IDLE_H
@@ -40,8 +40,14 @@
 #define IDLE_WAIT_FIRST 100000
 #define IDLE_WAIT_MAX	10000000
 
-/* Of the process: whether waits may block. */
-void idle_allow(bool yes);
+/*
+ * Of the process: what waits may do.  Offering the core alone is for those that
+ * hold a lock which other threads want; it saves no work, but lets another rank
+ * have the core.
+ */
+enum idle_mode { IDLE_SPIN_ONLY, IDLE_OFFER, IDLE_BLOCK };
+
+void idle_allow(enum idle_mode mode);
 
 void idle_test_begin(void);
 void idle_test_end(void);

@@ -61,7 +61,8 @@ static bool is_mpi(const void *caller)
 	return at >= mpi_begin && at < mpi_end;
 }
 
-/* Under MPI_THREAD_MULTIPLE a wait holds a lock that other threads want. */
+/* Under MPI_THREAD_MULTIPLE (mpi4py asks for it) a wait holds a lock that other
+ * threads want. */
 static void initialized(void)
 {
 	int (*query)(int *) = (int (*)(int *))preload_next("MPI_Query_thread");
@@ -70,11 +71,11 @@ static void initialized(void)
 	int level;
 
 	if ((spin && !strcmp(spin, "always")) || !query || query(&level) ||
-	    level >= THREAD_MULTIPLE || _dl_find_object((void *)query, &mpi))
+	    _dl_find_object((void *)query, &mpi))
 		return;
 	mpi_begin = mpi.dlfo_map_start;
 	mpi_end = mpi.dlfo_map_end;
-	idle_allow(true);
+	idle_allow(level >= THREAD_MULTIPLE ? IDLE_OFFER : IDLE_BLOCK);
 }
 
 #define INITIALIZES(NAME)                               \

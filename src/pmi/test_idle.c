@@ -65,7 +65,7 @@ static int set_up(void **state)
 	memset(&t, 0, sizeof(t));
 	t.now = now;
 	t.yield = 200;
-	idle_allow(true);
+	idle_allow(IDLE_BLOCK);
 	return 0;
 }
 
@@ -189,12 +189,25 @@ static void calls_that_ask_do_not_block(void **state)
 static void blocks_only_where_it_may(void **state)
 {
 	forget_sharing();
-	idle_allow(false);
+	idle_allow(IDLE_SPIN_ONLY);
 	calls(1000);
 	assert_int_equal(t.waits, 0);
-	idle_allow(true);
+	idle_allow(IDLE_BLOCK);
 	calls(1000);
 	assert_true(t.waits > 0);
+}
+
+/* The next rank on it may be the one that is waited for. */
+static void without_blocking_the_core_is_offered(void **state)
+{
+	forget_sharing();
+	idle_allow(IDLE_OFFER);
+	calls(15);
+	assert_int_equal(t.yields, 0);
+	calls(1000);
+	assert_true(t.yields > 100);
+	assert_int_equal(t.waits, 0);
+	assert_int_equal(t.clock_reads, 0);
 }
 
 static void looks_that_found_something_are_not_idle(void **state)
@@ -299,6 +312,8 @@ int main(void)
 		cmocka_unit_test_setup(a_shared_core_is_given_away, set_up),
 		cmocka_unit_test_setup(calls_that_ask_do_not_block, set_up),
 		cmocka_unit_test_setup(blocks_only_where_it_may, set_up),
+		cmocka_unit_test_setup(without_blocking_the_core_is_offered,
+				       set_up),
 		cmocka_unit_test_setup(looks_that_found_something_are_not_idle,
 				       set_up),
 		cmocka_unit_test_setup(without_a_descriptor_it_spins, set_up),

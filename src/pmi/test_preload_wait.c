@@ -60,7 +60,7 @@ static int set_up(void **state)
 	t.done = false;
 	t.set = epoll_create1(EPOLL_CLOEXEC);
 	t.event = eventfd(0, EFD_CLOEXEC);
-	idle_allow(false);
+	idle_allow(IDLE_SPIN_ONLY);
 	fake_mpi_thread_level(0);
 	fake_ucp_init(look);
 	unsetenv("STINT_SPIN");
