@@ -41,6 +41,7 @@ enum vma_advice {
 	VMA_ONFAULT = 1 << 13, /* locked page by page, as they come */
 	VMA_RANDOM = 1 << 14,
 	VMA_SEQUENTIAL = 1 << 15,
+	VMA_DROPPABLE = 1 << 16,
 };
 
 /* What shared anonymous memory is called after a move, as a memfd. */

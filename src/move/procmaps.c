@@ -225,7 +225,7 @@ static unsigned parse_vm_flags(const char *s, const char *end)
 		{ "io", VMA_IO },	  { "pf", VMA_IO },
 		{ "ht", VMA_HUGETLB },	  { "mw", VMA_MAYWRITE },
 		{ "lf", VMA_ONFAULT },	  { "rr", VMA_RANDOM },
-		{ "sr", VMA_SEQUENTIAL },
+		{ "sr", VMA_SEQUENTIAL }, { "dp", VMA_DROPPABLE },
 	};
 	unsigned flags = 0;
 

@@ -108,7 +108,9 @@ static uint64_t map_flags(const Move__Vma *v)
 
 	switch (v->kind) {
 	case VMA_ANON:
-		flags |= MAP_PRIVATE | MAP_ANONYMOUS;
+		flags |= MAP_ANONYMOUS;
+		flags |=
+			v->advice & VMA_DROPPABLE ? MAP_DROPPABLE : MAP_PRIVATE;
 		break;
 	case VMA_FILE:
 		flags |= MAP_PRIVATE;

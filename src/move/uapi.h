@@ -98,6 +98,9 @@ struct uapi_sud_config { /* struct ptrace_sud_config */
 #define ARCH_GET_XCOMP_PERM 0x1022
 #define ARCH_REQ_XCOMP_PERM 0x1023
 #endif
+#ifndef MAP_DROPPABLE
+#define MAP_DROPPABLE 0x08 /* in place of MAP_PRIVATE; from 6.11 on */
+#endif
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #endif

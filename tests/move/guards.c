@@ -15,6 +15,7 @@
 
 #define GUARD_INSTALL 102
 #define GUARD_REMOVE  103
+#define DROPPABLE     0x08 /* MAP_DROPPABLE, in place of MAP_PRIVATE */
 #define MSEAL	      462
 #define PAGES	      64
 #define SIZE	      (PAGES * CHECK_PAGE)
@@ -37,6 +38,7 @@ static const struct advised {
 	{ MADV_RANDOM, " rr" },
 	{ MADV_SEQUENTIAL, " sr" },
 	{ -2, " lf" },
+	{ -3, " dp" }, /* where the kernel has it */
 };
 #define NR_ADVISED (sizeof(advised) / sizeof(*advised))
 static unsigned char *area[NR_ADVISED];
@@ -87,7 +89,13 @@ static void make_advice(void)
 		CHECK(munmap(area[i], CHECK_PAGE) == 0);
 		area[i] += CHECK_PAGE;
 		CHECK(munmap(area[i] + CHECK_PAGE, CHECK_PAGE) == 0);
+		if (advised[i].advice == -3)
+			(void)!mmap(area[i], CHECK_PAGE, PROT_READ | PROT_WRITE,
+				    DROPPABLE | MAP_FIXED | MAP_ANONYMOUS, -1,
+				    0);
 		area[i][5] = (unsigned char)i;
+		if (advised[i].advice == -3)
+			continue;
 		if (advised[i].advice < 0)
 			CHECK(mlock2(area[i], CHECK_PAGE,
 				     advised[i].advice == -2 ? MLOCK_ONFAULT
