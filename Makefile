@@ -1,7 +1,7 @@
 # A thin front to Meson: `make demo` shows it, `make check` tests it.
 B ?= build
 .DEFAULT_GOAL := all
-.PHONY: all help deps check demo bench soak model mutants fuzz asan clang format lint clean install uninstall
+.PHONY: all help deps check demo bench soak victims model mutants fuzz asan clang format lint clean install uninstall
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -17,6 +17,7 @@ help:
 ## make model      model-checks the move's commit protocol
 ## make mutants    breaks single lines; which does no test notice?  WORD=... some of them
 ## make soak       the long loops, hours of them; PART=NAME one of them
+## make victims    programs of others, moved at random; VICTIMS=DIR some more
 ## make lint       the house rules alone; make format
 ## make clean      removes the builds
 
@@ -43,6 +44,9 @@ bench-%: all
 
 soak: all
 	@tools/soak $(B) $(PART)
+
+victims: all
+	@STINT_BUILD=$(B) tests/victims/victims.py
 
 model: deps
 	@tools/model

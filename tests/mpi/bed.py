@@ -29,6 +29,10 @@ def agent_options(home, host):
             "--min-gid=0"]
 
 
+class Short(Failed):
+    """It was over before all its ranks were seen to run."""
+
+
 class Job:
     def __init__(self, bed, number, process, out, err):
         self.bed, self.number, self.process = bed, number, process
@@ -143,8 +147,8 @@ class Bed:
             raise Failed(f"{args[0]}: {r.stderr.strip()}")
         return [json.loads(line) for line in r.stdout.splitlines()]
 
-    def start(self, n, *argv, hosts=None, options=()):
-        """Start a job and wait until all its ranks run."""
+    def start(self, n, *argv, hosts=None, options=(), stdin=None):
+        """Start a job and wait until all its ranks run; one start at a time."""
         known = {j["job"] for j in self.ask("ps", "-a")}
         files = [os.path.join(self.dir, f"{len(self.jobs)}.{x}")
                  for x in ("out", "err")]
@@ -153,13 +157,15 @@ class Bed:
             args += ["--hosts", ",".join(hosts)]
         with open(files[0], "wb") as out, open(files[1], "wb") as err:
             p = subprocess.Popen([self.exe, *args, *argv], env=self.env,
-                                 stdin=subprocess.DEVNULL, stdout=out,
-                                 stderr=err)
+                                 stdin=stdin or subprocess.DEVNULL,
+                                 stdout=out, stderr=err)
         job = Job(self, 0, p, *files)
         self.jobs.append(job)
         end = time.monotonic() + 300
         while len(job.ranks() if job.number else ()) < n:
-            if p.poll() is not None or time.monotonic() > end:
+            if p.poll() is not None:
+                raise Short(f"the job is over already: {job.errors()}")
+            if time.monotonic() > end:
                 raise Failed(f"the job does not start: {job.errors()}")
             new = {j["job"] for j in self.ask("ps")} - known
             job.number = max(new, default=0)
