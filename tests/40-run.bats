@@ -684,7 +684,7 @@ while True: signal.pause()' >"$bed/told" 2>&1
 	done
 	run --separate-stderr st hosts
 	[[ "$stderr" == *"disk is full"* ]]
-	# Killed and started anew on the full disk it knows all of that.
+	# On the full disk it still knows all of that.
 	[ "$(jobs 'j[1]["state"]')" = running ]
 	st kill -s USR1 1
 	wait "${background##* }" || [ $? = 5 ]
