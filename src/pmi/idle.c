@@ -9,7 +9,7 @@
 
 enum {
 	LOOKED_MAX = 64,
-	CALLS_FIRST = 16, /* idle ones before the clock is read */
+	CALLS_FIRST = 64, /* idle ones before the clock is read */
 	CALLS_CLOCK = 8,  /* ... and from then on every so many */
 	TAKEN = 10000,	  /* ns after which a yielded core was taken */
 };

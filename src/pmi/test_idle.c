@@ -89,7 +89,7 @@ static void forget_sharing(void)
 {
 	t.now += 1000 * INT64_C(1000000);
 	call(true);
-	calls(16);
+	calls(64);
 	call(true);
 	t.waits = t.clock_reads = t.yields = 0;
 }
@@ -98,7 +98,7 @@ static void a_ping_pong_reads_no_clock(void **state)
 {
 	forget_sharing();
 	for (int i = 0; i < 1000; i++) {
-		calls(15);
+		calls(63);
 		call(true);
 	}
 	assert_int_equal(t.clock_reads, 0);
@@ -146,7 +146,7 @@ static void an_event_makes_it_spin_again(void **state)
 	while (!t.waits)
 		call(false);
 	t.waits = 0;
-	calls(15);
+	calls(63);
 	assert_int_equal(t.waits, 0);
 }
 
@@ -156,7 +156,7 @@ static void a_shared_core_is_given_away(void **state)
 
 	forget_sharing();
 	t.yield = 2000000;
-	calls(17);
+	calls(65);
 	assert_int_equal(t.yields, 1);
 	assert_int_equal(t.waits, 2); /* at once, and in the next call */
 	/* From now on no spinning, until some time has passed. */
@@ -168,7 +168,7 @@ static void a_shared_core_is_given_away(void **state)
 		assert_int_equal(t.waits, 1);
 	}
 	forget_sharing();
-	calls(15);
+	calls(63);
 	assert_int_equal(t.waits, 0);
 	assert_int_equal(t.clock_reads, 0);
 }
@@ -181,7 +181,7 @@ static void calls_that_ask_do_not_block(void **state)
 		call(false);
 		idle_test_end();
 		/* What comes after in a wait starts anew. */
-		calls(15);
+		calls(63);
 	}
 	assert_int_equal(t.waits, 0);
 }
@@ -202,7 +202,7 @@ static void without_blocking_the_core_is_offered(void **state)
 {
 	forget_sharing();
 	idle_allow(IDLE_OFFER);
-	calls(15);
+	calls(63);
 	assert_int_equal(t.yields, 0);
 	calls(1000);
 	assert_true(t.yields > 100);
@@ -249,7 +249,7 @@ static void calls_without_a_look_are_passed_over(void **state)
 static void nested_calls_count_once(void **state)
 {
 	forget_sharing();
-	for (int i = 0; i < 15; i++) {
+	for (int i = 0; i < 63; i++) {
 		idle_enter();
 		idle_enter();
 		idle_looked(7, POLLIN, false);
