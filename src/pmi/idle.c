@@ -117,7 +117,7 @@ static void idle_call(enum idle_mode mode)
 		idle.wait = IDLE_WAIT_FIRST;
 	}
 	if (mode == IDLE_OFFER) {
-		if (idle.calls >= CALLS_FIRST && idle.calls % CALLS_CLOCK == 0)
+		if (clock_is_due())
 			sched_yield();
 	} else if (idle.blocks || (clock_is_due() && spun())) {
 		block();
