@@ -148,138 +148,106 @@ void store_close(struct store *s)
 		sqlite3_finalize(s->stmt[i]);
 	sqlite3_close(s->db);
 	store_room_clear(s);
+	store_log_clear(&s->log);
 	free(s->stmt);
 	free(s);
 }
 
-/* The statement, in an open transaction, to bind from column 1. */
-static sqlite3_stmt *put_begin(struct store *s, enum statement which)
-{
-	store_begin(s);
-	return s->stmt[which];
-}
-
-static void put_end(struct store *s, sqlite3_stmt *st)
-{
-	int r;
-
-	store_note(s, st);
-	r = sqlite3_step(st);
-	sqlite3_reset(st);
-	sqlite3_clear_bindings(st);
-	if (r != SQLITE_DONE)
-		store_again(s, r);
-}
-
-static void bind_text(sqlite3_stmt *st, int at, const char *text)
-{
-	sqlite3_bind_text(st, at, text ? text : "", -1, SQLITE_STATIC);
-}
-
 void store_put_job(struct store *s, const struct store_job *job)
 {
-	sqlite3_stmt *st = put_begin(s, PUT_JOB);
-
-	sqlite3_bind_int64(st, 1, job->id);
-	sqlite3_bind_int(st, 2, job->state);
-	sqlite3_bind_blob64(st, 3, job->spec, job->spec_n, SQLITE_STATIC);
-	bind_text(st, 4, job->why);
-	sqlite3_bind_int64(st, 5, job->submit);
-	sqlite3_bind_int64(st, 6, job->start);
-	sqlite3_bind_int64(st, 7, job->end);
-	sqlite3_bind_int(st, 8, job->exit);
-	sqlite3_bind_int(st, 9, job->bad_rank);
-	sqlite3_bind_int64(st, 10, job->pmi_generation);
-	sqlite3_bind_blob64(st, 11, job->pmi_release, job->pmi_release_n,
-			    SQLITE_STATIC);
-	sqlite3_bind_int64(st, 12, job->cause_at);
-	put_end(s, st);
+	store_put(s, s->stmt[PUT_JOB]);
+	store_int(s, job->id);
+	store_int(s, job->state);
+	store_blob(s, job->spec, job->spec_n);
+	store_text(s, job->why);
+	store_int(s, job->submit);
+	store_int(s, job->start);
+	store_int(s, job->end);
+	store_int(s, job->exit);
+	store_int(s, job->bad_rank);
+	store_int(s, job->pmi_generation);
+	store_blob(s, job->pmi_release, job->pmi_release_n);
+	store_int(s, job->cause_at);
+	store_put_end(s);
 }
 
 void store_put_rank(struct store *s, const struct store_rank *rank)
 {
-	sqlite3_stmt *st = put_begin(s, PUT_RANK);
-
-	sqlite3_bind_int64(st, 1, rank->job);
-	sqlite3_bind_int64(st, 2, rank->rank);
-	sqlite3_bind_int(st, 3, rank->state);
-	bind_text(st, 4, rank->host);
-	sqlite3_bind_int64(st, 5, rank->address);
-	sqlite3_bind_int64(st, 6, rank->epoch);
-	sqlite3_bind_int64(st, 7, rank->last_epoch);
-	sqlite3_bind_int(st, 8, rank->exit);
-	sqlite3_bind_int64(st, 9, rank->moves);
-	sqlite3_bind_int64(st, 10, rank->downtime);
-	sqlite3_bind_int64(st, 11, rank->stdout_end);
-	sqlite3_bind_int64(st, 12, rank->stderr_end);
-	put_end(s, st);
+	store_put(s, s->stmt[PUT_RANK]);
+	store_int(s, rank->job);
+	store_int(s, rank->rank);
+	store_int(s, rank->state);
+	store_text(s, rank->host);
+	store_int(s, rank->address);
+	store_int(s, rank->epoch);
+	store_int(s, rank->last_epoch);
+	store_int(s, rank->exit);
+	store_int(s, rank->moves);
+	store_int(s, rank->downtime);
+	store_int(s, rank->stdout_end);
+	store_int(s, rank->stderr_end);
+	store_put_end(s);
 }
 
 void store_put_signals(struct store *s, const struct store_signals *signals)
 {
-	sqlite3_stmt *st = put_begin(s, PUT_SIGNALS);
-
-	sqlite3_bind_int64(st, 1, signals->job);
-	sqlite3_bind_int64(st, 2, signals->rank);
-	sqlite3_bind_int64(st, 3, signals->waiting);
-	sqlite3_bind_int64(st, 4, signals->sent);
-	sqlite3_bind_int64(st, 5, signals->number);
-	put_end(s, st);
+	store_put(s, s->stmt[PUT_SIGNALS]);
+	store_int(s, signals->job);
+	store_int(s, signals->rank);
+	store_int(s, signals->waiting);
+	store_int(s, signals->sent);
+	store_int(s, signals->number);
+	store_put_end(s);
 }
 
 void store_put_move(struct store *s, const struct store_move *move)
 {
-	sqlite3_stmt *st = put_begin(s, PUT_MOVE);
-
-	sqlite3_bind_int64(st, 1, move->job);
-	sqlite3_bind_int64(st, 2, move->rank);
-	sqlite3_bind_int64(st, 3, move->epoch);
-	bind_text(st, 4, move->from);
-	bind_text(st, 5, move->to);
-	sqlite3_bind_int(st, 6, move->state);
-	sqlite3_bind_blob64(st, 7, move->moved, move->moved_n, SQLITE_STATIC);
-	sqlite3_bind_int64(st, 8, move->source_epoch);
-	put_end(s, st);
+	store_put(s, s->stmt[PUT_MOVE]);
+	store_int(s, move->job);
+	store_int(s, move->rank);
+	store_int(s, move->epoch);
+	store_text(s, move->from);
+	store_text(s, move->to);
+	store_int(s, move->state);
+	store_blob(s, move->moved, move->moved_n);
+	store_int(s, move->source_epoch);
+	store_put_end(s);
 }
 
 void store_put_host(struct store *s, const struct store_host *host)
 {
-	sqlite3_stmt *st = put_begin(s, PUT_HOST);
-
-	bind_text(st, 1, host->name);
-	sqlite3_bind_int(st, 2, host->drain);
-	bind_text(st, 3, host->boot_id);
-	put_end(s, st);
+	store_put(s, s->stmt[PUT_HOST]);
+	store_text(s, host->name);
+	store_int(s, host->drain);
+	store_text(s, host->boot_id);
+	store_put_end(s);
 }
 
 void store_put_line(struct store *s, const struct store_line *line)
 {
-	sqlite3_stmt *st = put_begin(s, PUT_LINE);
-
-	sqlite3_bind_int64(st, 1, line->at);
-	sqlite3_bind_int64(st, 2, line->job);
-	sqlite3_bind_int(st, 3, line->begin);
-	bind_text(st, 4, line->line);
-	put_end(s, st);
+	store_put(s, s->stmt[PUT_LINE]);
+	store_int(s, line->at);
+	store_int(s, line->job);
+	store_int(s, line->begin);
+	store_text(s, line->line);
+	store_put_end(s);
 }
 
 void store_forget_job(struct store *s, uint64_t id)
 {
 	for (int which = FORGET_JOB; which <= FORGET_MOVES; which++) {
-		sqlite3_stmt *st = put_begin(s, which);
-
-		sqlite3_bind_int64(st, 1, id);
-		put_end(s, st);
+		store_put(s, s->stmt[which]);
+		store_int(s, id);
+		store_put_end(s);
 	}
 }
 
 void store_trim_lines(struct store *s, uint64_t least)
 {
-	sqlite3_stmt *st = put_begin(s, least ? TRIM_LINES : CLEAR_LINES);
-
+	store_put(s, s->stmt[least ? TRIM_LINES : CLEAR_LINES]);
 	if (least)
-		sqlite3_bind_int64(st, 1, least);
-	put_end(s, st);
+		store_int(s, least);
+	store_put_end(s);
 }
 
 /* True while there is a row; resets the statement after the last. */
@@ -396,7 +364,7 @@ bool store_was_there(struct store *s, uint64_t job, uint32_t rank,
 	sqlite3_bind_int64(st, 1, job);
 	sqlite3_bind_int64(st, 2, rank);
 	sqlite3_bind_int64(st, 3, epoch);
-	bind_text(st, 4, host);
+	sqlite3_bind_text(st, 4, host, -1, SQLITE_STATIC);
 	while (next_row(s, st))
 		was = true;
 	sqlite3_clear_bindings(st);

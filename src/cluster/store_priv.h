@@ -1,4 +1,4 @@
-/* store_priv.h - what store.c and store_schema.c share */
+/* store_priv.h - what the store's files share */
 #ifndef CLUSTER_STORE_PRIV_H
 #define CLUSTER_STORE_PRIV_H
 
@@ -6,12 +6,27 @@
 
 #include "cluster/store.h"
 
+/* What this transaction has written, to be written again if it must be. */
+struct store_log {
+	struct store_put {
+		sqlite3_stmt *st;
+		size_t values; /* its first one */
+		int nr_values; /* from column 1 on */
+	} * puts;
+	struct store_value {
+		int type;	      /* SQLITE_INTEGER, _TEXT or _BLOB */
+		sqlite3_int64 number; /* itself, or how many bytes */
+		size_t at;	      /* its first one */
+	} * values;
+	char *bytes;
+	size_t nr_puts, cap_puts, nr_values, cap_values, nr_bytes, cap_bytes;
+};
+
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt **stmt;
 	bool in_transaction;
-	char **put; /* what this transaction has written, to be said again */
-	size_t nr_put, cap_put;
+	struct store_log log;
 	/* For room alone; closed after db, whose locks would go with it. */
 	int fd, wal_fd;
 	enum store_room room;
@@ -24,14 +39,19 @@ struct store {
  */
 int store_schema(sqlite3 *db, const char *path, struct error *err) must_check;
 
-/* ---- store_room.c: writing, also where there is no room */
+/* ---- store_write.c: writing, also where there is no room */
 
-void store_begin(struct store *s); /* a transaction, if there is none */
-/* The statement that is about to be run is part of it. */
-void store_note(struct store *s, sqlite3_stmt *st);
-/* It failed so: write all of it again until that works, or end here. */
-void store_again(struct store *s, int code);
+/* This statement, in a transaction, with the values that follow; then run it. */
+void store_put(struct store *s, sqlite3_stmt *st);
+void store_int(struct store *s, sqlite3_int64 number);
+void store_text(struct store *s, const char *text); /* NULL: "" */
+void store_blob(struct store *s, const void *p, size_t n);
+void store_put_end(struct store *s);
 __attribute__((noreturn)) void store_give_up(struct store *s);
+void store_log_clear(struct store_log *l);
+
+/* ---- store_room.c */
+
 void store_room_init(struct store *s, const char *path);
 void store_room_clear(struct store *s);
 
