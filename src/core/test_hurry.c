@@ -10,20 +10,7 @@
 #include <cmocka.h>
 
 #include "core/hurry.h"
-
-/* cmocka's skip() is a failure in TAP. */
-static bool may_hurry(void)
-{
-	struct sched_param none = { 0 };
-
-	/* Whoever runs the tests may have made them nice. */
-	if (setpriority(PRIO_PROCESS, 0, -1) == 0 &&
-	    setpriority(PRIO_PROCESS, 0, 0) == 0 &&
-	    sched_setscheduler(0, SCHED_OTHER, &none) == 0)
-		return true;
-	print_message("# not tested: no right to go ahead of others\n");
-	return false;
-}
+#include "core/test_ahead.h"
 
 static void test_there_and_back(void **state)
 {

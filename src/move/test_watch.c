@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "core/hurry.h"
+#include "core/test_ahead.h"
 #include "move/watch.h"
 
 #define LIMIT	(USEC_PER_SEC / 2) /* a busy machine pauses anybody for less */
@@ -130,8 +131,7 @@ static void run_ahead(struct watch *w)
 		_exit(77);
 	watch_hurried(w, true, 0, 0);
 	for (int i = 0; i < FOREVER; i++) {
-		if (sched_getscheduler(0) == SCHED_OTHER &&
-		    getpriority(PRIO_PROCESS, 0) == 0)
+		if (!is_ahead(0))
 			_exit(0);
 		nap(1);
 	}
@@ -177,12 +177,6 @@ static void test_who_waits_under_a_debugger_is_killed(void **state)
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 	while (WIFSTOPPED(status)); /* it is not told to go on */
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-}
-
-static bool is_ahead(pid_t pid)
-{
-	return sched_getscheduler(pid) != SCHED_OTHER ||
-	       getpriority(PRIO_PROCESS, (id_t)pid) != 0;
 }
 
 /* Who takes part is not ahead for long either, the second time as the first. */
