@@ -75,6 +75,7 @@ static void queue_resends(void **state)
 	/* The agent dies having dealt with 2, unacked. */
 	keeper_queue_detach(q);
 	add(q, "d", true);
+	add(q, "for the dead one", false);
 	keeper_queue_restart(q, 2);
 	assert_int_equal(keeper_queue_send(q, sv[0]), 0);
 	expect(sv[1], 3, "c");
@@ -122,7 +123,7 @@ static void queue_full(void **state)
 
 static void records(void **state)
 {
-	char dir[SCRATCH_MAX], *keepers;
+	char dir[SCRATCH_MAX], *keepers, *path;
 	struct keeper_id id = { .run_dir = dir, .job = "j", .rank = 3 };
 	struct error err;
 
@@ -137,6 +138,12 @@ static void records(void **state)
 	keeper_record_remove(&id, 7);
 	keeper_record_remove(&id, 7);
 	assert_int_equal(keeper_record_read(&id, 7, &err), 0);
+	/* One that is there and cannot be read says nothing, neither way. */
+	path = xasprintf("%s/j.3.9.record", keepers);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(keeper_record_read(&id, 9, &err) < 0);
+	assert_int_equal(rmdir(path), 0);
+	free(path);
 	assert_int_equal(rmdir(keepers), 0);
 	free(keepers);
 }

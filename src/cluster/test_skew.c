@@ -28,6 +28,18 @@ static void order_of_hosts(void **state)
 	assert_int_equal(skew_ours(&a, 0), 0);
 }
 
+/* The quickest message knows best: so much has to be taken off at least. */
+static void the_quickest_counts(void **state)
+{
+	static const usec_t took[] = { 5000, 100, 4000, 3000 };
+	struct skew s = { .known = false };
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		skew_told(&s, HOUR + i, HOUR + i - took[i]);
+	assert_int_equal(skew_ours(&s, 2 * HOUR), 2 * HOUR + 100);
+}
+
 static void clocks_are_set(void **state)
 {
 	struct skew s = { .known = false };
@@ -46,6 +58,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_of_hosts),
+		cmocka_unit_test(the_quickest_counts),
 		cmocka_unit_test(clocks_are_set),
 	};
 

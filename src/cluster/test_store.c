@@ -124,6 +124,42 @@ static void rows_come_back(void **state)
 	store_close(s);
 }
 
+static void on_last_move(void *ctx, const struct store_move *move)
+{
+	*(uint64_t *)ctx = move->epoch;
+}
+
+/* Of those that are over; and who was where, at which epoch. */
+static void moves_of_a_rank(void **state)
+{
+	struct store_move move = { .job = 6,
+				   .source_epoch = 3,
+				   .from = "h1",
+				   .to = "h2",
+				   .state = MOVE_OVER };
+	uint64_t last = 0;
+	struct store *s;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	put_job(s, 6, 1);
+	for (uint64_t epoch = 7; epoch <= 9; epoch++) {
+		move.epoch = epoch;
+		store_put_move(s, &move);
+	}
+	move.epoch = 10;
+	move.state = MOVE_BEGUN;
+	store_put_move(s, &move);
+	store_last_move(s, 6, 0, on_last_move, &last);
+	assert_int_equal(last, 9);
+	assert_true(store_was_there(s, 6, 0, 8, "h2"));
+	assert_true(store_was_there(s, 6, 0, 3, "h1"));
+	assert_false(store_was_there(s, 6, 0, 3, "h2"));
+	assert_false(store_was_there(s, 6, 0, 8, "h1"));
+	assert_false(store_was_there(s, 6, 1, 8, "h2"));
+	store_forget_job(s, 6);
+	store_close(s);
+}
+
 static void forgotten_alone(void **state)
 {
 	struct store_rank rank = { .job = 12, .host = "h1" };
@@ -608,6 +644,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rows_come_back),
 		cmocka_unit_test(forgotten_alone),
 		cmocka_unit_test(killed_in_between),
+		cmocka_unit_test(moves_of_a_rank),
 		cmocka_unit_test(one_controller),
 		cmocka_unit_test(power_cut),
 		cmocka_unit_test(failing_writes),

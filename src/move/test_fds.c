@@ -311,8 +311,10 @@ static const struct sockaddr_un abstract = { AF_UNIX, "\0test_fds" };
 static void unix_make(void)
 {
 	char fill[3000] = { 1 };
+	int second = 3;
 
 	fdt_pair(SOCK_STREAM, 30, 31);
+	CHECK(setsockopt(31, SOL_SOCKET, SO_PEEK_OFF, &second, 4) == 0);
 	CHECK(send(30, "to 31", 5, 0) == 5 && send(31, "to 30", 5, 0) == 5);
 	fdt_pair(SOCK_DGRAM | SOCK_NONBLOCK, 32, 33);
 	CHECK(send(32, "", 0, 0) == 0 && send(32, "dgram", 5, 0) == 5);
@@ -334,6 +336,7 @@ static void unix_verify(void)
 	int fd;
 
 	signal(SIGPIPE, SIG_IGN);
+	CHECK(recv(31, fill, 4, MSG_PEEK) == 2 && !memcmp(fill, "31", 2));
 	CHECK(reads(31, "to 31") && reads(30, "to 30"));
 	CHECK(send(30, "x", 1, 0) == 1 && reads(31, "x"));
 	CHECK(recv(33, fill, sizeof(fill), 0) == 0 && reads(33, "dgram"));

@@ -180,6 +180,56 @@ static void barriers(void **state)
 	job_close(&job);
 }
 
+/* Of a rank that says a thing twice the last word counts, and it counts once. */
+static void said_twice(void **state)
+{
+	struct pmi_put a = { "key", "first" }, b = { "key", "last" };
+	struct pmi_gather *g = pmi_gather_create(RANKS);
+	const struct pmi_put *all;
+	size_t n;
+
+	assert_int_equal(pmi_gather_add(g, 0, 0, &a, 1, true, NULL),
+			 PMI_GATHER_WAIT);
+	for (int i = 0; i < RANKS; i++)
+		assert_int_equal(pmi_gather_add(g, 0, 0, &b, 1, false, NULL),
+				 PMI_GATHER_WAIT);
+	assert_int_equal(pmi_gather_add(g, 1, 0, NULL, 0, false, NULL),
+			 PMI_GATHER_WAIT);
+	assert_int_equal(pmi_gather_add(g, 2, 0, NULL, 0, false, NULL),
+			 PMI_GATHER_ALL);
+	all = pmi_gather_union(g, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(all->key, "key");
+	assert_string_equal(all->value, "last");
+	pmi_gather_destroy(g);
+}
+
+/* Who waits in one barrier is not let go by the release of another. */
+static void another_release(void **state)
+{
+	struct job job;
+
+	job_open(&job);
+	say(job.rank[0], "cmd=barrier_in\n");
+	assert_int_equal(
+		pmi_server_release(job.rank[0], 1, NULL, 0, false, NULL), 0);
+	hear(job.rank[0], "");
+	release(&job, 0, 0);
+	hear(job.rank[0], "cmd=barrier_out rc=0\n");
+	job_close(&job);
+}
+
+/* The same key, put again and again, is one. */
+static void one_key(void **state)
+{
+	struct job job;
+
+	job_open(&job);
+	for (unsigned i = 0; i <= PMI_PUTS_MAX; i++)
+		put_card(job.rank[0], 0, 0);
+	job_close(&job);
+}
+
 /* The release of one barrier is lost and the fences are said again. */
 static void lost_release(void **state)
 {
@@ -524,6 +574,9 @@ int main(void)
 		cmocka_unit_test(moves),
 		cmocka_unit_test(moves_waiting),
 		cmocka_unit_test(refusals),
+		cmocka_unit_test(said_twice),
+		cmocka_unit_test(another_release),
+		cmocka_unit_test(one_key),
 		cmocka_unit_test(lost_release),
 		cmocka_unit_test(nonsense),
 		cmocka_unit_test(a_union_has_a_bound),

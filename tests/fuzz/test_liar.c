@@ -275,6 +275,9 @@ static bool nonsense(void *ctx)
 		v = &ctl->view.hosts[ctl_host_find(ctl, "h1")->ix];
 		assert_true(v->load > 1000 && v->load <= 1e6);
 		assert_true(v->idle_since >= 0 && v->idle_since <= ctl_now());
+		/* It has said that it has none at all. */
+		assert_int_equal(ctl_host_find(ctl, "h1")->report.memory_free,
+				 0);
 		h2 = fake_accept("host/h2");
 		info.score = bad[i];
 		actor_say(h2, MESSAGE_BODY(HELLO), &hello);

@@ -154,6 +154,46 @@ static void signals_come_once(void **state)
 	actors_run(none_is_left, NULL);
 }
 
+/* And one for a move that comes to nothing. */
+static bool does_not_move(void *ctl)
+{
+	Keeper__MoveDone done = KEEPER__MOVE_DONE__INIT;
+
+	moves(ctl);
+	done.epoch = 1;
+	done.outcome = KEEPER__OUTCOME__STAYED;
+	actor_keeper(t.h1, 0, 2, 0, KEEPER__EVENT__BODY_MOVE_DONE, &done);
+	expect(3, SIGUSR2);
+	assert_true(t.asked == t.h1);
+	return false;
+}
+
+static void one_waits_for_no_move(void **state)
+{
+	actors_run(does_not_move, NULL);
+}
+
+/* The answer to an earlier one says nothing about the one that is out. */
+static bool late_answer(void *ctl)
+{
+	uint64_t first;
+
+	begin(ctl);
+	first = t.re;
+	answer_ok();
+	expect(2, SIGUSR2);
+	actor_signal(t.admin, SIGHUP);
+	t.re = first;
+	answer_ok();
+	expect(2, SIGUSR2);
+	return false;
+}
+
+static void answers_are_to_their_own(void **state)
+{
+	actors_run(late_answer, NULL);
+}
+
 static bool is_told_to_end(void *ctl)
 {
 	begin(ctl);
@@ -208,6 +248,10 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(one_waits_for_a_move, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(one_waits_for_no_move, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(answers_are_to_their_own,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_job_that_was_told_to_end_does,
 						set_up, tear_down),
 	};
