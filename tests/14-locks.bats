@@ -1,6 +1,7 @@
 # Exclusive locks by fcntl(F_SETLK) go along: SQLite in the middle of one long
 # transaction, in a folder that both hosts see.  Nobody gets in between.
 
+bats_require_minimum_version 1.5.0
 load build
 
 setup() {
@@ -11,7 +12,8 @@ setup() {
 
 teardown() {
 	local n
-	for n in ${contender:-} ${victim:-} ${receiver:-} ${engine:-}; do
+	# the engine first: who is traced by a stopped one cannot be waited for
+	for n in ${contender:-} ${engine:-} ${victim:-} ${receiver:-}; do
 		kill -9 "$n" && wait "$n"
 	done 2>/dev/null || true
 }
@@ -35,7 +37,8 @@ bulk() { # [OPTION OF drive.py...]
 
 @test "a move that fails after the locks were handed over gives them back" {
 	local point
-	for point in source-injected source-ready source-held; do
+	for point in source-injected source-locks-first-gone source-locks-rest-gone \
+		source-ready source-held; do
 		rm -f "$BULK_DIR"/bulk.db* "$BULK_DIR/locked"
 		bulk --moves 3 --fail $point
 	done
@@ -53,27 +56,96 @@ has_no_lock() { # PID
 	! has_lock "$1"
 }
 
-@test "both engines are killed with the locks handed over: the process waits for them" {
+is_stopped() { # PID
+	grep -q '^State:.T' "/proc/$1/status"
+}
+
+# $victim is moved by $engine to $receiver, who strike as these say.
+begin_move() { # FAULT OF THE SOURCE, FAULT OF THE DESTINATION
 	cd "$BATS_TEST_TMPDIR"
+	rm -f bulk.db* locked stop out listen moved
 	export CHECK_STOP=$BATS_TEST_TMPDIR/stop
 	"$dir/bulk.py" >out 2>&1 </dev/null 3>&- &
 	victim=$!
 	eventually grep -q READY out
 	has_lock "$victim"
-	STINT_FAULT=dest-landed:stop "$stint" move receive \
+	export STINT_STANDSTILL=1000 # nobody ends what we stop
+	STINT_FAULT=$2 "$stint" move receive \
 		--listen 127.0.0.1:0 >listen 2>err </dev/null 3>&- &
 	receiver=$!
 	eventually grep -q listening listen
-	"$stint" move "$victim" --to "$(sed -n 's/^listening //p' listen)" \
-		>moved 2>&1 </dev/null 3>&- &
+	STINT_FAULT=$1 "$stint" move "$victim" \
+		--to "$(sed -n 's/^listening //p' listen)" >moved 2>&1 </dev/null 3>&- &
 	engine=$!
+}
+
+engine_fails() {
+	local status=0
+	wait "$engine" || status=$?
+	[ "$status" != 0 ]
+}
+
+passes_here() {
+	eventually has_lock "$victim"
+	touch "$CHECK_STOP"
+	wait "$victim"
+	grep -q PASS out
+}
+
+turns="first-shared first-gone rest-shared rest-gone"
+
+@test "both engines are killed with the locks handed over: the process waits for them" {
+	begin_move "" dest-landed:stop
 	eventually has_no_lock "$victim"
 	kill -9 "$engine"
 	eventually is_waiting "$victim"
 	kill -9 "$receiver"
-	eventually has_lock "$victim"
-	touch "$CHECK_STOP"
-	wait "$victim"
-	victim=
-	grep -q PASS out
+	passes_here
+}
+
+@test "who opens the database between any two turns of the handover does not get in" {
+	local turn
+	for turn in $turns; do
+		begin_move "source-locks-$turn:stop" ""
+		eventually is_stopped "$engine"
+		run -0 "$dir/bulk.py" probe "$BULK_DIR"
+		echo "$turn: $output"
+		[ -z "$output" ]
+		kill -CONT "$engine"
+		wait "$engine"
+		touch "$CHECK_STOP"
+		wait "$receiver"
+		grep -q PASS out
+		wait "$victim" || true
+	done
+}
+
+@test "a reader that has come between two turns ends the move: the lock is had again once it goes" {
+	begin_move source-locks-first-gone:stop ""
+	eventually is_stopped "$engine"
+	"$dir/bulk.py" hold "$BULK_DIR" >holds 3>&- &
+	contender=$!
+	eventually grep -q HOLDS holds
+	kill -CONT "$engine"
+	engine_fails
+	cat moved
+	grep -q 'somebody has just taken a shared one beside it' moved
+	eventually is_waiting "$victim"
+	kill "$contender"
+	passes_here
+}
+
+@test "either engine is killed between two turns: the process has its locks again" {
+	local turn
+	for turn in $turns; do
+		begin_move "source-locks-$turn:kill" ""
+		engine_fails
+		passes_here
+		begin_move "source-locks-$turn:stop" ""
+		eventually is_stopped "$engine"
+		kill -9 "$receiver"
+		kill -CONT "$engine"
+		engine_fails
+		passes_here
+	done
 }

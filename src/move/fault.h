@@ -26,6 +26,11 @@
 	X(SOURCE_CAPTURED, "source-captured")	/* state and fds known */ \
 	X(SOURCE_SENT, "source-sent")		/* STATE and FDS sent */  \
 	X(DEST_STATE, "dest-state")		/* STATE received */      \
+	/* locks are handed over, if there are any: handover.h */         \
+	X(SOURCE_LOCKS_FIRST_SHARED, "source-locks-first-shared")         \
+	X(SOURCE_LOCKS_FIRST_GONE, "source-locks-first-gone")             \
+	X(SOURCE_LOCKS_REST_SHARED, "source-locks-rest-shared")           \
+	X(SOURCE_LOCKS_REST_GONE, "source-locks-rest-gone")               \
 	X(DEST_THREADS, "dest-threads")		/* threads made */        \
 	X(DEST_LANDED, "dest-landed")		/* before READY */        \
 	X(DEST_READY, "dest-ready")		/* READY sent */          \

@@ -10,6 +10,7 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/fds.h"
 #include "move/fdsrc.h"
 
 /* "1: FLOCK  ADVISORY  WRITE 123 fe:00:4711 0 EOF" */
@@ -152,6 +153,11 @@ static int may_hand_over(struct fdscan *sc, const struct fdscan_file *f,
 	if (sc->content && !fdscan_known_alone(sc, &f->st))
 		return error_set(err, -EAGAIN, "fd %d: %s, taken just now",
 				 f->number, what);
+	if (++sc->nr_handed > FDS_HANDED_MOST)
+		return error_set(
+			err, not_now(sc),
+			"fd %d: %ss: more than %d, which is what can be handed over",
+			f->number, what, FDS_HANDED_MOST);
 	return 0;
 }
 

@@ -125,7 +125,11 @@ int fds_drain(struct fds_source *s, usec_t limit, struct error *err) must_check;
 int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
 		struct error *err) must_check;
 
-/* Of the last capture, the locks of the process that are to be handed over. */
+/*
+ * Of the last capture, the locks of the process that are to be handed over: no
+ * more than this, what fits in one list of calls (handover.c).
+ */
+#define FDS_HANDED_MOST 200
 struct fds_lock;
 size_t fds_handed(const struct fds_source *s, struct fds_lock **ret);
 

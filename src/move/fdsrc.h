@@ -96,6 +96,7 @@ struct fdscan {
 	size_t nr_number;
 	struct fdscan_file *file; /* those of one inode lie side by side */
 	size_t nr_file;
+	size_t nr_handed; /* locks so far that are to be handed over */
 	Fds__Set *set;
 };
 

@@ -43,7 +43,7 @@
 #include "core/error.h"
 #include "core/units.h"
 
-#define FRAME_VERSION	 7
+#define FRAME_VERSION	 8
 #define FRAME_HEAD_SIZE	 24
 #define FRAME_PAGE	 4096
 #define FRAME_PAGES_DATA (1u << 20) /* most bytes of pages in one frame */

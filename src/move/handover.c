@@ -4,6 +4,7 @@
  */
 #include "move/handover.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -11,9 +12,9 @@
 #include <sys/syscall.h>
 
 #include "core/xalloc.h"
+#include "move/fault.h"
 #include "move/fds.h"
 
-#define MOST	   200 /* what fits in one list */
 #define BACK_LIMIT USEC_PER_SEC
 
 /* What its calls point at. */
@@ -116,10 +117,11 @@ static void fill_leader(struct handover *h)
 	add_calls(h, F_SETLK, offsetof(struct ranges, first[0]));
 	add_pause(h, 0);
 	add_calls(h, F_SETLK, offsetof(struct ranges, first[1]));
-	add_rest(h, offsetof(struct ranges, rest[0]));
 	add_pause(h, 1);
-	add_rest(h, offsetof(struct ranges, rest[1]));
+	add_rest(h, offsetof(struct ranges, rest[0]));
 	add_pause(h, 2);
+	add_rest(h, offsetof(struct ranges, rest[1]));
+	add_pause(h, 3);
 	/* twice: the signal of a pause may have a handler, which ends a wait */
 	add_calls(h, F_SETLKW, offsetof(struct ranges, whole));
 	add_calls(h, F_SETLKW, offsetof(struct ranges, whole));
@@ -164,6 +166,14 @@ static int begin(struct sending *s, struct error *err)
 	return tracee_begin(s->tracee, h->list, h->data, data_size(h), err);
 }
 
+/* Where a test can strike, with each turn done and not answered yet. */
+static const enum move_fault at_turn[HANDOVER_TURNS] = {
+	MF_SOURCE_LOCKS_FIRST_SHARED,
+	MF_SOURCE_LOCKS_FIRST_GONE,
+	MF_SOURCE_LOCKS_REST_SHARED,
+	MF_SOURCE_LOCKS_REST_GONE,
+};
+
 static int take_turn(struct sending *s, int turn, struct error *err)
 {
 	int r = frame_expect_u64(s->ch, &s->frame, FRAME_LOCKS, (uint64_t)turn,
@@ -177,6 +187,8 @@ static int take_turn(struct sending *s, int turn, struct error *err)
 		r = tracee_reach(s->tracee, s->handover->pause[turn], err);
 	if (r == 0)
 		r = check_turn(s, turn, err);
+	if (r == 0)
+		r = move_fault(at_turn[turn], err);
 	return r < 0 ? r
 		     : frame_send_u64(s->ch, FRAME_LOCKS, (uint64_t)turn, err);
 }
@@ -194,11 +206,7 @@ int handover_run(struct sending *s, struct error *err)
 	s->handover = xcalloc(1, sizeof(*s->handover));
 	s->handover->lock = lock;
 	s->handover->nr = nr;
-	if (nr > MOST)
-		return error_set(
-			err, -ENOTSUP,
-			"%zu exclusive locks by fcntl(F_SETLK): more than %d",
-			nr, MOST);
+	assert(nr <= FDS_HANDED_MOST); /* fdlock.c has counted them */
 	for (int turn = 0; turn < HANDOVER_TURNS && r == 0; turn++)
 		r = take_turn(s, turn, err);
 	return r;

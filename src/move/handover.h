@@ -6,8 +6,9 @@
  * had by two at a time, and stands in the way of any exclusive one: so the
  * process makes its own a shared one, the landing process takes a shared one
  * beside it, the process lets go, and the landing process makes its own
- * exclusive.  That is done for the first byte of each, then for what is left:
- * who wants all of it, if only to read, does not get it at any time.
+ * exclusive.  That is done for the first byte of each, and only then for what
+ * is left: at any instant one of the two parts is exclusive, and who wants all
+ * of it, if only to read, does not get it.
  *
  * All that is before READY, when the destination has all else.  Until
  * the process has been killed its leader stands in the middle of a list of
@@ -20,7 +21,7 @@
 
 #include "move/send.h"
 
-#define HANDOVER_TURNS 3
+#define HANDOVER_TURNS 4
 
 struct handover;
 

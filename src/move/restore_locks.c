@@ -111,8 +111,10 @@ int restore_locks(struct landing *l, struct error *err)
 	if (r == 0)
 		r = own(l, false, err);
 	if (r == 0)
+		r = turn(l, 2, err);
+	if (r == 0)
 		r = share(l, true, err);
 	if (r == 0)
-		r = turn(l, 2, err);
+		r = turn(l, 3, err);
 	return r < 0 ? r : own(l, true, err);
 }

@@ -10,9 +10,20 @@ while the lock is held.
 
 opens the database again and again, asks for its lock, to read and to write, and
 closes it; one line for each time that it got it while `locked` was there.
+
+    bulk.py probe DIR
+
+asks once, for parts of it too, and reads by SQLite; one line for each that was
+had.  The first byte alone, or the others alone, can be had for reading while
+they are handed over, and is not asked for.
+
+    bulk.py hold DIR
+
+has that first byte for reading, says HOLDS, and keeps it until it is killed.
 """
 import fcntl
 import os
+import signal
 import sqlite3
 import struct
 import sys
@@ -29,10 +40,10 @@ def running():
     return not os.path.exists(STOP) if STOP else time.monotonic() < END
 
 
-def get(fd, kind):
+def get(fd, kind, start=PENDING, size=SIZE):
     try:
         fcntl.fcntl(fd, fcntl.F_SETLK,
-                    struct.pack("hhqqi4x", kind, os.SEEK_SET, PENDING, SIZE, 0))
+                    struct.pack("hhqqi4x", kind, os.SEEK_SET, start, size, 0))
     except BlockingIOError:
         return False
     return True
@@ -64,6 +75,30 @@ def contend(top):
         if nr == 1:
             open(top + "/contending", "w").close()
         time.sleep(0.001 if nr % 50 else 0.3)
+
+
+def probe(top):
+    fd = os.open(top + "/bulk.db", os.O_RDWR)
+    for what in ((fcntl.F_RDLCK,), (fcntl.F_WRLCK,), (fcntl.F_WRLCK, PENDING, 1),
+                 (fcntl.F_WRLCK, PENDING + 1, SIZE - 1)):
+        if get(fd, *what):
+            print("got", *what)
+            get(fd, fcntl.F_UNLCK)
+    os.close(fd)
+    db = sqlite3.connect(top + "/bulk.db", timeout=0)
+    try:
+        print("read", db.execute("select count(*) from t").fetchone()[0])
+    except sqlite3.OperationalError as e:
+        if "locked" not in str(e):
+            raise
+
+
+def hold(top):
+    fd = os.open(top + "/bulk.db", os.O_RDWR)
+    if not get(fd, fcntl.F_RDLCK, PENDING, 1):
+        sys.exit("it cannot be had")
+    print("HOLDS", flush=True)
+    signal.pause()
 
 
 def beat():
@@ -105,7 +140,7 @@ def main():
     os.write(1, b"PASS\n")
 
 
-if sys.argv[1:2] == ["contend"]:
-    contend(sys.argv[2])
+if len(sys.argv) > 1:
+    {"contend": contend, "probe": probe, "hold": hold}[sys.argv[1]](sys.argv[2])
 else:
     main()

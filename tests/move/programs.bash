@@ -18,6 +18,8 @@ check-epolls
 check-eventfds
 check-eventfds memfd
 check-guards
+check-handed
+check-handed 1
 check-holes
 check-interrupts
 check-late file
