@@ -62,7 +62,7 @@ is_stopped() { # PID
 
 # $victim is moved by $engine to $receiver, who strike as these say.
 begin_move() { # FAULT OF THE SOURCE, FAULT OF THE DESTINATION
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
 	rm -f bulk.db* locked stop out listen moved
 	export CHECK_STOP=$BATS_TEST_TMPDIR/stop
 	"$dir/bulk.py" >out 2>&1 </dev/null 3>&- &

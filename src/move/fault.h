@@ -23,9 +23,9 @@
 	X(SOURCE_FROZEN, "source-frozen")     /* all threads stopped */   \
 	X(SOURCE_INJECTED, "source-injected") /* lists loaded, run */     \
 	X(SOURCE_UNPLUGGED, "source-unplugged")                           \
-	X(SOURCE_CAPTURED, "source-captured")	/* state and fds known */ \
-	X(SOURCE_SENT, "source-sent")		/* STATE and FDS sent */  \
-	X(DEST_STATE, "dest-state")		/* STATE received */      \
+	X(SOURCE_CAPTURED, "source-captured") /* state and fds known */   \
+	X(SOURCE_SENT, "source-sent")	      /* STATE and FDS sent */    \
+	X(DEST_STATE, "dest-state")	      /* STATE received */        \
 	/* locks are handed over, if there are any: handover.h */         \
 	X(SOURCE_LOCKS_FIRST_SHARED, "source-locks-first-shared")         \
 	X(SOURCE_LOCKS_FIRST_GONE, "source-locks-first-gone")             \
