@@ -149,3 +149,9 @@ turns="first-shared first-gone rest-shared rest-gone"
 		passes_here
 	done
 }
+
+# 200 are moved by tests/12.
+@test "more locks than can be handed over are known before the process stands still" {
+	timeout 200 "$dir/drive.py" --moves 1 --check --refuse 'more than 200' -- \
+		"$STINT_BUILD/tests/move/check-handed" 201
+}
