@@ -4,7 +4,7 @@
  *	handed [N]
  *
  * Of one byte, two, many, the last one to the end of the file, with a gap
- * behind each; 200 are the most that move.  A second description of the file
+ * behind each; 200 are the most that move, and 0 compare with none.  A second description of the file
  * asks whose they are: to it they are another's.
  */
 #include <fcntl.h>
@@ -58,7 +58,8 @@ int main(int argc, char **argv)
 	}
 	check_ready();
 	for (int i = 0; check_running(); i++) {
-		check_lock(i % nr);
+		if (nr)
+			check_lock(i % nr);
 		check_nap();
 	}
 	if (check_sabotaged()) {
