@@ -94,6 +94,22 @@ in_sequence() {
 	[ "$status" = 143 ]
 }
 
+@test "threads whose CPU clocks begin anew are told of" {
+	export CHECK_STOP=$PWD/stop
+	/usr/bin/python3 -S -c 'import os, sys; os.closerange(3, 1024); os.execv(sys.argv[1], sys.argv[1:])' \
+		"$STINT_BUILD/tests/move/check-threads" 70 >out 2>&1 </dev/null 3>&- &
+	victim=$!
+	eventually grep -q READY out
+	start_receiver
+	run timeout 100 "$stint" move "$victim" --to "$addr"
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ "$output" =~ the\ CPU\ clocks\ of\ [0-9]+\ threads\ begin\ at\ 0\ there ]]
+	touch stop
+	wait "$receiver"
+	grep -q PASS out
+}
+
 # What stint-move(1) says: with a network namespace of one's own, and not without.
 @test "a user without root moves a process in namespaces of their own" {
 	local as=() d

@@ -222,6 +222,20 @@ void cpuclock_avoid(struct tracee *t, const Move__State *s)
 	free(image);
 }
 
+size_t cpuclock_room(pid_t pid, const Move__State *s)
+{
+	struct cpuclock all[CPUCLOCK_MOST] = { 0 };
+	uint8_t *image;
+	size_t nr;
+
+	if (cpuclock_image(pid, s, &image) < 0)
+		return 0;
+	cpuclock_unpatch(image, s->vdso_size, all);
+	nr = cpuclock_patch(image, s->vdso_size, all, CPUCLOCK_MOST);
+	free(image);
+	return nr;
+}
+
 void cpuclock_take(Move__State *s, uint32_t id, const struct timespec *used)
 {
 	Move__CpuClock *c;

@@ -50,6 +50,8 @@ void cpuclock_find(pid_t pid, Move__State *s);
 void cpuclock_avoid(struct tracee *t, const Move__State *s);
 /* That, as pid has it; fresh.  -errno: it has none. */
 int cpuclock_image(pid_t pid, const Move__State *s, uint8_t **ret);
+/* As far as its vdso tells, for how many clocks a copy of it has room. */
+size_t cpuclock_room(pid_t pid, const Move__State *s);
 /* The kernel tells that of a clock; the process's first. */
 void cpuclock_take(Move__State *s, uint32_t id, const struct timespec *used);
 /* To what the kernel told of its clocks: what its vdso adds. */

@@ -20,6 +20,7 @@
 #include "core/clock.h"
 #include "core/io.h"
 #include "move/check.h"
+#include "move/cpuclock.h"
 #include "move/fault.h"
 #include "move/fds.h"
 #include "move/files.h"
@@ -214,6 +215,25 @@ static int stop_leader(struct sending *s, struct error *err)
 	return r;
 }
 
+/* How many of its CPU clocks begin at 0 there, as far as that is known now. */
+static void tell_cpu_clocks(struct sending *s)
+{
+	size_t room = cpuclock_room(s->src->pid, s->state);
+	struct proc_status st;
+	struct error err;
+
+	if (!room)
+		send_progress(
+			s,
+			"its CPU clocks begin at 0 there: this kernel's vdso has no place to add to them");
+	else if (proc_read_status(s->src->pid, &st, &err) == 0 &&
+		 (size_t)st.threads >= room)
+		send_progress(
+			s,
+			"the CPU clocks of %zu threads begin at 0 there: the vdso has room for %zu",
+			(size_t)st.threads + 1 - room, room - 1);
+}
+
 static int send_setup(struct sending *s, struct error *err)
 {
 	struct error why;
@@ -240,6 +260,8 @@ static int send_setup(struct sending *s, struct error *err)
 		send_progress(s, "stop-and-copy: %s", why.text);
 	tracee_resume(s->tracee);
 	s->report->paused = send_now() - start;
+	if (r == 0)
+		tell_cpu_clocks(s);
 	return r;
 }
 
