@@ -13,8 +13,10 @@
  *	keeper_b(e)	with the capsule's init the shepherd of the landed
  *			copy: it waits on a futex until it is released
  *	controller	relays questions, keeps what it heard on disk
- *	chaos		kills each of them, crashes a host, cuts the link,
- *			anywhere; at most FAULTS times in all
+ *	watch(e)	kills an engine that hangs while a copy stands still
+ *	chaos		kills each of them, crashes a host, cuts the link, or
+ *			(HANGS) hangs an engine, anywhere; at most FAULTS times
+ *			in all
  *
  * The link of an epoch is one TCP connection.  When it is cut, or an end dies,
  * what was under way may still arrive or not.  Questions and answers go on
@@ -35,6 +37,9 @@
  */
 #ifndef FAULTS
 #define FAULTS 3
+#endif
+#ifndef HANGS
+#define HANGS 1
 #endif
 #define EPOCHS 2
 
@@ -59,6 +64,9 @@ bool said_yes[EPOCHS], said_no[EPOCHS];
 bool keeper_a = true, a_crashed, b_crashed;
 bool source_up[EPOCHS], source_ended[EPOCHS];
 bool dest_up[EPOCHS], dest_ended[EPOCHS], keeper_b[EPOCHS];
+
+/* It does nothing any more, and is there. */
+bool source_hung[EPOCHS], dest_hung[EPOCHS];
 
 bool link[EPOCHS];
 chan to_b[EPOCHS] = [2] of { mtype };
@@ -160,7 +168,8 @@ giveup:		/* Abort: the copy runs on, this epoch is over. */
 		fi;
 #endif
 out:		atomic { link[e] = false; source_up[e] = false }
-	} unless { !source_up[e] };
+	} unless { !source_up[e] || source_hung[e] };
+	!source_up[e];
 	source_ended[e] = true
 }
 
@@ -241,7 +250,8 @@ proctype dest(byte e)
 		/* The source closes when it has heard. */
 		!link[e];
 out:		atomic { link[e] = false; dest_up[e] = false }
-	} unless { !dest_up[e] };
+	} unless { !dest_up[e] || dest_hung[e] };
+	!dest_up[e];
 	dest_ended[e] = true
 }
 
@@ -373,6 +383,28 @@ inline kill_keeper_a()
 	src = GONE
 }
 
+/*
+ * An engine that hangs and holds no copy still goes on some day, or is ended when
+ * the move is over.  One that does must not depend on that: its watch kills it.
+ */
+proctype watch(byte e)
+{
+	do
+	:: atomic { source_up[e] && source_hung[e] &&
+		    src != TRACED && src != HELD -> kill_source(e) }
+	:: atomic { dest_up[e] && dest_hung[e] &&
+		    dst[e] != WAITING -> kill_dest(e) }
+#ifndef BREAK_NO_WATCH_AT_A
+	:: atomic { source_up[e] && source_hung[e] &&
+		    (src == TRACED || src == HELD) -> kill_source(e) }
+#endif
+#ifndef BREAK_NO_WATCH_AT_B
+	:: atomic { dest_up[e] && dest_hung[e] &&
+		    dst[e] == WAITING -> kill_dest(e) }
+#endif
+	od
+}
+
 /* The engine dies with its keeper, but not at the same instant. */
 proctype pdeathsig()
 {
@@ -418,6 +450,12 @@ proctype chaos()
 		:: atomic { source_up[1] -> kill_source(1) }
 		:: atomic { dest_up[0] -> kill_dest(0) }
 		:: atomic { dest_up[1] -> kill_dest(1) }
+#if HANGS
+		:: atomic { source_up[0] -> source_hung[0] = true }
+		:: atomic { source_up[1] -> source_hung[1] = true }
+		:: atomic { dest_up[0] -> dest_hung[0] = true }
+		:: atomic { dest_up[1] -> dest_hung[1] = true }
+#endif
 		:: atomic { link[0] -> link[0] = false }
 		:: atomic { link[1] -> link[1] = false }
 		:: atomic { keeper_b[0] -> kill_keeper_b(0) }
@@ -450,6 +488,10 @@ init
 		run keeper_a_main();
 		run controller();
 		run pdeathsig();
+#if HANGS
+		run watch(0);
+		run watch(1);
+#endif
 		run chaos()
 	}
 }
