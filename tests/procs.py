@@ -45,6 +45,16 @@ def stat_of(pid):
         else (fields[0], int(fields[1]))
 
 
+def is_ahead(pid):
+    """Is a thread of it put ahead of others by a move (src/core/hurry.h)?"""
+    with contextlib.suppress(OSError):
+        for tid in os.listdir(f"/proc/{pid}/task"):
+            f = read_proc(pid, f"task/{tid}/stat").rpartition(")")[2].split()
+            if f and f[0] not in "ZX" and (f[16] == "-20" or f[38] == "1"):
+                return True
+    return False
+
+
 def all_pids():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 

@@ -26,8 +26,8 @@ byte, of MPICH or Open MPI, or a program that counts, alone.  Afterwards
    process of it is there, and none anywhere else;
  - rank 0 is where it may be by the rule (expected()), and `stint migrate` says
    so; if it is lost, the job has failed and `stint run` said why;
- - else the job goes on: every step was made once, no byte was wrong, and
-   its exit status is 0;
+ - else the job goes on: nobody is ahead of others any more, every step was made
+   once, no byte was wrong, and its exit status is 0;
  - when it has ended nothing is left of it: no process, cgroup, link, route,
    file or mount.
 
@@ -44,8 +44,8 @@ import tempfile
 import time
 
 import bed
-from procs import (all_pids, children, fault_points, kill, processes,
-                   read_proc, stat_of, until)
+from procs import (all_pids, children, comm, fault_points, is_ahead, kill,
+                   processes, read_proc, stat_of, until)
 
 COUNTER = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                        "../counter.py")
@@ -294,8 +294,19 @@ class Case:
         if said != sorted(set(said), key=int):
             raise bed.Failed("a line of output came twice or out of order")
 
+    def ahead(self):
+        """Who of the testbed is put ahead of others, for a move."""
+        name = f"stint-testbed.{self.bed.env['STINT_TESTBED']}/"
+        return [f"{p} {comm(p)}" for p in all_pids()
+                if name in read_proc(p, "cgroup") and is_ahead(p)]
+
+    def check_calm(self):
+        if not until(lambda: not self.ahead()):
+            raise bed.Failed(f"still ahead of others: {self.ahead()}")
+
     def check_goes_on(self, info):
         """A job that lives makes steps; then it is told to end."""
+        self.check_calm()
         n = len(self.made())
         if not until(lambda: len(self.made()) > n + 1 or
                      self.job.process.poll() is not None):
