@@ -251,6 +251,19 @@ told() { # NUMBER of strangers
 	in_sequence
 }
 
+# Whose program would it run as?
+@test "without a key the receiver takes no process from another user of the host" {
+	[ "$(id -u)" = 0 ] || skip "takes root"
+	start_victim
+	start_receiver
+	grep -q "may come from this host, its root or this user; no key" receive.err
+	setpriv --reuid 65534 --regid 65534 --clear-groups timeout 100 \
+		bash -c 'exec 4<>"/dev/tcp/127.0.0.1/$1"; cat <&4' - "${addr##*:}" 3>&-
+	grep -q "127.0.0.1 is not the source: no --key, and it is user 65534's, not ours or root's; still waiting" receive.err
+	timeout 100 "$stint" move "$victim" --to "$addr"
+	beats
+}
+
 # strike SIDE POINT: kill that side there, and see that one copy is left.
 strike() {
 	start_victim

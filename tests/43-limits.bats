@@ -114,6 +114,16 @@ restart_agent() { # HOST OPTIONS...
 	[[ "$output" == *"was ended by signal 9"* ]]
 }
 
+@test "a limit of memory that no host could come to is refused" {
+	can_limit
+	serve 2
+	run -1 st run --memory 1000T true
+	[[ "$output" == *"--memory: no host for it has 1000 TiB: h"*" has the most, "*"; ask for less" ]]
+	run -1 st run --hosts h2 --memory 1000T true
+	[[ "$output" == *"1000 TiB: h2 has the most"* ]]
+	st run --memory 1G true
+}
+
 @test "what the host's owner gives is all there is, whatever is asked for" {
 	can_limit
 	serve 2

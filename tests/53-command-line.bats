@@ -74,6 +74,17 @@ fails() {
 	fails 2 "--load: 'x' is no load" sim -p easy -w ismail -L x
 	fails 2 "'bob': an identity is host/NAME" controller --state-dir "$PWD" --enrol bob
 	fails 2 "'bob': an identity is host/NAME" controller --state-dir "$PWD" --revoke bob
+	printf '[controller]\npolicy = easi\n' >conf
+	fails 2 "conf:2: no policy 'easi'" controller --config conf
+	fails 2 "hosts '5y3'" sim -p fcfs --swf /nonexistent -H 5y3
+	fails 2 "'bogus' is none of linear" sweep -p fcfs --swf /nonexistent --speedup bogus
+	fails 2 "'a b' cannot name a testbed" testbed -n 'a b' up 2
+	STINT_TESTBED='a b' fails 2 "'a b' cannot name a testbed" testbed down
+	fails 2 "run which program?" run ''
+	fails 2 "--to does not go with \`stint move receive\`" move receive --listen 127.0.0.1:0 --to 127.0.0.1:1
+	fails 2 "--budget does not go with \`stint move check\`" move check 1 -b 5ms
+	fails 2 "other hosts reach :0: give both ends a --key=FILE, or --plaintext" move receive --listen :0
+	fails 2 "other hosts reach 0.0.0.0:0" move receive --listen 0.0.0.0:0
 }
 
 @test "a testbed called default is found when nothing else is said" {
@@ -200,6 +211,34 @@ completes() { # WANT WORD...: what the last word may become
 	completes "sed1 sed2" stint sweep -p sed
 	completes "down" stint testbed d
 	completes "" stint ps 1
+}
+
+@test "a value that an option cannot have, on a line that is right otherwise: exit 2" {
+	"$BATS_TEST_DIRNAME/values.py" --stint "$stint"
+	[ -z "$(ls -A)" ] || { ls -lA; false; }
+}
+
+@test "options of mpirun and srun: taken where they mean the same, else told what there is" {
+	for o in "-np 2" "--np 2" "-np=2" "--ntasks=2" "-host h1,h2" "--host=h1" "-hosts h1" \
+		"-wdir /" "--chdir=/" "-n2 -l -x A=b"; do
+		# shellcheck disable=SC2086 # words
+		fails 1 "where is the controller" run $o true
+	done
+	fails 2 "-n: 'x' is no number of ranks" run -np x true
+	fails 2 "--hosts: 'h1:2': hosts have no slots" run -host h1:2 true
+	for o in "-hostfile f" "--hostfile=f" "-machinefile f" "-f f" "-w h1" "-H h1" "-ppn 2" \
+		"-N 2" "--ntasks-per-node=2" "--map-by node" "-npernode 1"; do
+		# shellcheck disable=SC2086
+		fails 2 "--hosts=A" run $o true
+	done
+	fails 2 "-env: your environment goes along; one variable more is -x NAME=VALUE" run -env A b true
+	fails 2 "-genv: your environment goes along" run -genv A b true
+	fails 2 "-x OMPI_MCA_NAME=VALUE" run --mca btl tcp,self true
+	fails 2 "not needed" run --oversubscribe true
+	fails 2 "min-uid" run --allow-run-as-root true
+	fails 2 "-n N says how many ranks" run -c 2 true
+	run "$stint" run --help
+	[[ "$output" != *hostfile* && "$output" != *ntasks* ]]
 }
 
 @test "nonsense in any option of any command: exit 2 and one line" {

@@ -1,8 +1,10 @@
 /* agent_conf.c - the settings of an agent, see agent.h */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/address.h"
 #include "cluster/agent.h"
 #include "core/xalloc.h"
 
@@ -34,6 +36,34 @@ static int set_net(struct agent_conf *conf, const char *value,
 				 value);
 	free(conf->net);
 	conf->net = xstrdup(value);
+	return 0;
+}
+
+static int set_controller(struct agent_conf *conf, const char *value,
+			  struct error *err)
+{
+	struct address a;
+	int r = address_parse(value, &a, err);
+
+	if (r < 0)
+		return r;
+	free(conf->controller);
+	conf->controller = xstrdup(value);
+	return 0;
+}
+
+static int set_address(struct agent_conf *conf, const char *value,
+		       struct error *err)
+{
+	struct in_addr a;
+
+	if (inet_pton(AF_INET, value, &a) != 1 || !a.s_addr)
+		return error_set(err, -EINVAL,
+				 "address: '%s' is no address of a host: write "
+				 "A.B.C.D",
+				 value);
+	free(conf->address);
+	conf->address = xstrdup(value);
 	return 0;
 }
 
@@ -71,11 +101,9 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		const char *name;
 		char **to;
 	} texts[] = {
-		{ "controller", &conf->controller },
 		{ "key", &conf->key },
 		{ "run-dir", &conf->run_dir },
 		{ "uplink", &conf->uplink },
-		{ "address", &conf->address },
 	};
 	int64_t n;
 	int r;
@@ -90,6 +118,10 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 	r = limit_terms_set(&conf->terms, name, value, err);
 	if (r != -ENOENT)
 		return r;
+	if (!strcmp(name, "controller"))
+		return set_controller(conf, value, err);
+	if (!strcmp(name, "address"))
+		return set_address(conf, value, err);
 	if (!strcmp(name, "net"))
 		return set_net(conf, value, err);
 	if (!strcmp(name, "fast-path"))

@@ -75,6 +75,14 @@ static int set_listen(struct controller_conf *conf, const char *value,
 	return 0;
 }
 
+static int set_policy(struct controller_conf *conf, const char *value,
+		      struct error *err)
+{
+	int r = policy_check_live(value, err);
+
+	return r < 0 ? r : set_text(&conf->policy, value);
+}
+
 /* One of two words. */
 static int set_choice(bool *to, const char *name, const char *value,
 		      const char *no, const char *yes, struct error *err)
@@ -104,7 +112,7 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 	if (!strcmp(name, "pool"))
 		return set_text(&conf->pool, value);
 	if (!strcmp(name, "policy"))
-		return set_text(&conf->policy, value);
+		return set_policy(conf, value, err);
 	if (!strcmp(name, "lost-after"))
 		return set_time(&conf->lost_after, name, value, err);
 	if (!strcmp(name, "kill-grace"))
@@ -252,17 +260,15 @@ static int controller_init(struct ctl *ctl, struct error *err)
 		return error_set(err, -EINVAL,
 				 "nowhere to listen: give --listen=HOST:PORT "
 				 "or --listen=unix:PATH");
-	if (mkdir(conf->state_dir, 0700) < 0 && errno != EEXIST)
-		return error_sys(err, -errno, "%s", conf->state_dir);
 	r = net_parse_cidr(conf->pool, &ctl->pool, &ctl->pool_prefix, err);
 	if (!r && (ctl->pool_prefix < 8 || ctl->pool_prefix > 28))
 		r = error_set(err, -EINVAL,
 			      "pool %s: the prefix must be 8 to 28",
 			      conf->pool);
-	if (!r)
-		r = policy_check_live(conf->policy, err);
 	if (r < 0)
 		return r;
+	if (mkdir(conf->state_dir, 0700) < 0 && errno != EEXIST)
+		return error_sys(err, -errno, "%s", conf->state_dir);
 	ctl->min_uid = conf->min_uid < 0 ? identity_first("UID_MIN")
 					 : (uint32_t)conf->min_uid;
 	ctl->keys_path = xasprintf("%s/keys", conf->state_dir);

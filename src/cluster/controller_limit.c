@@ -77,6 +77,36 @@ int ctl_limit_host(const struct ctl_job *job, const struct ctl_host *h,
 	return 0;
 }
 
+static struct ctl_host *largest_host(struct ctl *ctl, const uint32_t *hosts,
+				     size_t n)
+{
+	struct ctl_host *most = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		struct ctl_host *h = ctl->hosts[hosts ? hosts[i] : i];
+
+		if (!most || h->memory > most->memory)
+			most = h;
+	}
+	return most;
+}
+
+/* A limit that no host could come to is none, and hardly what was meant. */
+static int check_memory(const struct ctl_job *job, const struct ctl_host *most,
+			struct error *err)
+{
+	uint64_t memory = job->spec->memory;
+	char a[SIZE_TEXT], b[SIZE_TEXT];
+
+	if (!most || !most->memory || memory <= most->memory)
+		return 0;
+	return error_set(err, -E2BIG,
+			 "--memory: no host for it has %s: %s has the most, "
+			 "%s; ask for less",
+			 size_text(memory, a), most->name,
+			 size_text(most->memory, b));
+}
+
 /* A policy knows nothing of limits: it may take any host. */
 int ctl_limit_check(const struct ctl_job *job, const uint32_t *hosts,
 		    struct error *err)
@@ -87,7 +117,7 @@ int ctl_limit_check(const struct ctl_job *job, const uint32_t *hosts,
 
 	for (size_t i = 0; i < n && !r; i++)
 		r = ctl_limit_host(job, ctl->hosts[hosts ? hosts[i] : i], err);
-	return r;
+	return r ? r : check_memory(job, largest_host(ctl, hosts, n), err);
 }
 
 /* ---- what it met ---- */

@@ -28,9 +28,25 @@ int limit_terms_parse(const char *text, struct limit_terms *ret,
 	if (sscanf(text, "%" SCNu64 ",%" SCNu64 ",%" SCNu64 ",%" SCNu64 "%n",
 		   &t.given.memory, &t.given.pids, &t.most.memory, &t.most.pids,
 		   &end) != 4 ||
-	    end < 0 || text[end])
+	    end < 0 || text[end] || strspn(text, "0123456789,") != (size_t)end)
 		return error_set(err, -EINVAL, "'%s' are no four limits", text);
 	*ret = t;
+	return 0;
+}
+
+int limits_memory_parse(const char *name, const char *value, uint64_t *ret,
+			struct error *err)
+{
+	uint64_t n;
+	int r = parse_size(value, &n, err);
+
+	if (!r && n < LIMITS_MEMORY_LEAST)
+		r = error_set(err, -ERANGE,
+			      "%s is too little for any program: 1M or more",
+			      value);
+	if (r < 0)
+		return error_prefix(err, r, "%s", name);
+	*ret = n;
 	return 0;
 }
 
@@ -44,10 +60,8 @@ static int parse_limit(const char *name, const char *value, uint64_t *ret,
 		*ret = 0;
 		return 0;
 	}
-	if (*name == 'm') {
-		r = parse_size(value, ret, err);
-		return r < 0 ? error_prefix(err, r, "%s", name) : r;
-	}
+	if (*name == 'm')
+		return limits_memory_parse(name, value, ret, err);
 	r = parse_int(value, 1, PIDS_MOST, name, &n, err);
 	if (!r)
 		*ret = n;

@@ -17,7 +17,8 @@
 
 #include "core/error.h"
 
-#define LIMITS_PIDS_DEFAULT 2048 /* where the owner has said nothing */
+#define LIMITS_PIDS_DEFAULT 2048       /* where the owner has said nothing */
+#define LIMITS_MEMORY_LEAST (1u << 20) /* with less no program begins */
 
 /* 0: none. */
 struct limits {
@@ -42,6 +43,9 @@ char *limit_terms_text(const struct limit_terms *terms);
 int limit_terms_parse(const char *text, struct limit_terms *ret,
 		      struct error *err) must_check;
 
+/* A limit of memory: a size that a program can begin with. */
+int limits_memory_parse(const char *name, const char *value, uint64_t *ret,
+			struct error *err) must_check;
 /*
  * One setting: "memory-default" and so on, value a size, a count or "none".
  * -ENOENT, without a word, if it has another name.

@@ -77,7 +77,8 @@ static void terms_are_written_and_read(void **state)
 	struct limit_terms got, set = terms;
 	char *text = limit_terms_text(&terms);
 	static const char *const bad[] = { "",	       "1,2,3",	  "1,2,3,4,5",
-					   "1,2,3,4 ", "a,b,c,d", "1,2,3,x" };
+					   "1,2,3,4 ", "a,b,c,d", "1,2,3,x",
+					   "-1,2,3,4" };
 
 	assert_int_equal(limit_terms_parse(text, &got, NULL), 0);
 	assert_memory_equal(&got, &terms, sizeof(got));
@@ -93,6 +94,11 @@ static void terms_are_written_and_read(void **state)
 	assert_int_equal(limit_terms_set(&set, "pids-max", "0", NULL), -ERANGE);
 	assert_int_equal(limit_terms_set(&set, "pids-max", "1K", NULL),
 			 -EINVAL);
+	assert_int_equal(limit_terms_set(&set, "memory-max", "0", NULL),
+			 -ERANGE);
+	assert_int_equal(limit_terms_set(&set, "memory-default", "1k", NULL),
+			 -ERANGE);
+	assert_int_equal(set.most.memory, 3221225472);
 	assert_int_equal(limit_terms_set(&set, "cores", "1", NULL), -ENOENT);
 	assert_int_equal(limit_terms_check(&set, NULL), 0);
 	assert_int_equal(limit_terms_set(&set, "pids-default", "1001", NULL),

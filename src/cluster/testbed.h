@@ -48,6 +48,9 @@ struct testbed_spec {
 	const char *policy;
 };
 
+/* A name of letters, digits, "-" and "_" that fits; or an error. */
+int testbed_check_name(const char *name, struct error *err) must_check;
+
 /* -EEXIST when it is up; what a crashed one left is removed first. */
 int testbed_up(const struct testbed_spec *spec, struct error *err) must_check;
 

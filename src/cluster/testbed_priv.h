@@ -5,9 +5,6 @@
 #include "cluster/process.h"
 #include "cluster/testbed.h"
 
-/* A name of letters, digits, "-" and "_" that fits; or an error. */
-int testbed_check_name(const char *name, struct error *err) must_check;
-
 /* DIR/NAME/REST, printed; for the caller to free. */
 char *testbed_path(const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -47,7 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp client_argp = { options, parse, 0, 0, 0, 0, 0 };
+const struct argp client_argp = { options, parse, 0, 0, 0, 0, 0 };
 const struct argp_child client_children[] = { { &client_argp, 0, 0, 0 },
 					      { 0 } };
 

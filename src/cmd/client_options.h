@@ -26,7 +26,8 @@ struct client_options {
 	bool json;
 };
 
-/* --controller and --key; the second has --json too. */
+/* --controller and --key; alone, and with --json too. */
+extern const struct argp client_argp;
 extern const struct argp_child client_children[];
 extern const struct argp_child client_json_children[];
 

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "core/units.h"
 #include "core/xalloc.h"
 
 static bool told; /* what went wrong */
@@ -90,6 +91,20 @@ int command_parsed(const struct argp_state *state, int rc,
 	unhush();
 	fprintf(stderr, "%s: %s\n", state->name, err->text);
 	exit(command_code(rc));
+}
+
+int command_span(const char *text, const char *option, uint64_t *ret,
+		 struct error *err)
+{
+	usec_t t;
+	int r = parse_usec(text, &t, err);
+
+	if (!r && !t)
+		r = error_set(err, -EINVAL, "'%s' is no time at all", text);
+	if (r < 0)
+		return error_prefix(err, r, "%s", option);
+	*ret = (uint64_t)t;
+	return 0;
 }
 
 /* Without a stream for errors argp returns instead of ending the process. */

@@ -16,6 +16,8 @@
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
 
+#include <stdint.h>
+
 #include "core/error.h"
 
 /* Exit codes every subcommand keeps to; run adds the program's own. */
@@ -67,6 +69,10 @@ void command_parse(const struct argp *argp, int argc, char **argv,
 struct argp_state;
 _Noreturn void command_misuse(const struct argp_state *state, const char *fmt,
 			      ...) __attribute__((format(printf, 2, 3)));
+
+/* parse_usec() above 0, with the option's name in its message. */
+int command_span(const char *text, const char *option, uint64_t *ret,
+		 struct error *err);
 
 /*
  * In a parser, where reading a value returned rc: 0 if rc is, else print

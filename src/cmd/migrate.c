@@ -27,7 +27,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct error err;
-	usec_t budget;
 	int r = 0;
 
 	switch (key) {
@@ -35,16 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &a->client;
 		return 0;
 	case 'b':
-		r = parse_usec(arg, &budget, &err);
-		if (r < 0)
-			error_prefix(&err, r, "--budget");
-		else if (!budget)
-			r = error_set(&err, -EINVAL,
-				      "-b %s: every rank that moves stands "
-				      "still for a while",
-				      arg);
-		if (!r)
-			a->ask.budget_usec = budget;
+		r = command_span(arg, "--budget", &a->ask.budget_usec, &err);
 		return command_parsed(state, r, &err);
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 1)

@@ -19,13 +19,14 @@
  *		Can it be moved?  Exits 0, or 1 with the reason.
  *
  * Without a key (both ends the same file, one line "name hex" as
- * `stint key` writes it) only loopback addresses are taken, unless
- * --plaintext says otherwise.  A report goes to stderr, or with --json as one
+ * `stint controller --enrol` prints it) only loopback addresses are taken,
+ * unless --plaintext says otherwise.  A report goes to stderr, or with --json as one
  * object to stdout.
  */
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,8 @@ struct args {
 	const char *record;
 	struct move_peer peer; /* its addr: to or listen */
 	pid_t pid;
-	usec_t budget;
+	uint64_t budget; /* microseconds */
+	char given[16];	 /* options, by letter */
 };
 
 static const struct argp_option options[] = {
@@ -77,14 +79,19 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
+static const char *const verbs[] = {
+	[VERB_SEND] = "PID",	    [VERB_RECEIVE] = "receive",
+	[VERB_RELEASE] = "release", [VERB_DISCARD] = "discard",
+	[VERB_CHECK] = "check",
+};
+/* The options that each has. */
+static const char *const verb_options[] = {
+	[VERB_SEND] = "tbskprj", [VERB_RECEIVE] = "lkpoj", [VERB_RELEASE] = "",
+	[VERB_DISCARD] = "",	 [VERB_CHECK] = "",
+};
+
 static int parse_word(struct args *a, const char *word, struct error *err)
 {
-	static const char *const verbs[] = {
-		[VERB_RECEIVE] = "receive",
-		[VERB_RELEASE] = "release",
-		[VERB_DISCARD] = "discard",
-		[VERB_CHECK] = "check",
-	};
 	int64_t pid;
 
 	for (int v = VERB_RECEIVE; v <= VERB_CHECK && !a->have_verb; v++) {
@@ -104,14 +111,30 @@ static int parse_word(struct args *a, const char *word, struct error *err)
 	return 0;
 }
 
+static void note_option(struct args *a, int key)
+{
+	size_t n = strlen(a->given);
+
+	if (!strchr(a->given, key) && n + 1 < sizeof(a->given))
+		a->given[n] = (char)key;
+}
+
 static void check_args(const struct args *a, struct argp_state *state)
 {
+	char odd = a->given[strspn(a->given, verb_options[a->verb])];
+	const struct argp_option *o = options;
+
 	if (a->verb != VERB_RECEIVE && !a->pid)
 		command_misuse(state, "which process? Give its PID");
 	if (a->verb == VERB_RECEIVE && !a->peer.addr)
 		command_misuse(state, "--listen is missing");
 	if (a->verb == VERB_SEND && !a->peer.addr)
 		command_misuse(state, "--to is missing");
+	while (odd && o->key != odd)
+		o++;
+	if (odd)
+		command_misuse(state, "--%s does not go with `stint move %s`",
+			       o->name, verbs[a->verb]);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -119,6 +142,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct args *a = state->input;
 	struct error err;
 
+	if (key > 0 && key <= CHAR_MAX) /* others are events */
+		note_option(a, key);
 	switch (key) {
 	case 't':
 	case 'l':
@@ -143,9 +168,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->throttle = true;
 		return 0;
 	case 'b':
-		if (parse_usec(arg, &a->budget, &err) < 0)
-			command_misuse(state, "--budget: %s", err.text);
-		return 0;
+		return command_parsed(
+			state, command_span(arg, "--budget", &a->budget, &err),
+			&err);
 	case ARGP_KEY_ARG:
 		if (parse_word(a, arg, &err) < 0)
 			command_misuse(state, "%s", err.text);
@@ -228,7 +253,7 @@ static int run_send(struct args *a)
 	struct move_external ext[3];
 	struct move_source src = {
 		.pid = a->pid,
-		.budget = a->budget,
+		.budget = (usec_t)a->budget,
 		.throttle = a->throttle,
 		.external = ext,
 		.nr_externals = find_stdio(a->pid, ext),

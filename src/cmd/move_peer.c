@@ -50,6 +50,70 @@ static int check_plain(const struct move_peer *peer, int fd, struct error *err)
 	return 0;
 }
 
+/* An address as /proc/net/tcp and tcp6 write it. */
+static void kernel_text(const struct sockaddr_storage *ss, char ret[64])
+{
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)ss;
+	const struct sockaddr_in *four = (const struct sockaddr_in *)ss;
+	const uint32_t *w = six->sin6_addr.s6_addr32;
+
+	if (ss->ss_family == AF_INET)
+		snprintf(ret, 64, "%08X:%04X", four->sin_addr.s_addr,
+			 ntohs(four->sin_port));
+	else
+		snprintf(ret, 64, "%08X%08X%08X%08X:%04X", w[0], w[1], w[2],
+			 w[3], ntohs(six->sin6_port));
+}
+
+/* Whose socket of this host is connected to ours?  -ENOENT: it is gone. */
+static int peer_uid(int fd, unsigned *ret)
+{
+	struct sockaddr_storage theirs = { 0 }, ours = { 0 };
+	char local[64], remote[64], line[512], from[64], to[64];
+	socklen_t n = sizeof(theirs), m = sizeof(ours);
+	unsigned uid;
+	int r = -ENOENT;
+	FILE *f;
+
+	if (getpeername(fd, (struct sockaddr *)&theirs, &n) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&ours, &m) < 0)
+		return -errno;
+	kernel_text(&theirs, local);
+	kernel_text(&ours, remote);
+	f = fopen(ours.ss_family == AF_INET ? "/proc/net/tcp"
+					    : "/proc/net/tcp6",
+		  "re");
+	if (!f)
+		return -errno;
+	while (r && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*s %63s %63s %*s %*s %*s %*s %u", from, to,
+			   &uid) == 3 &&
+		    !strcmp(from, local) && !strcmp(to, remote)) {
+			*ret = uid;
+			r = 0;
+		}
+	fclose(f);
+	return r;
+}
+
+/* A process may be anybody's, root's too: not from whoever is on this host. */
+static int check_user(const struct move_peer *peer, int fd, struct error *err)
+{
+	unsigned uid = 0;
+	int r = check_plain(peer, fd, err);
+
+	if (r < 0 || peer->plaintext)
+		return r;
+	if (peer_uid(fd, &uid) < 0)
+		return error_set(err, -EACCES, "nobody knows whose it is");
+	if (uid && uid != geteuid())
+		return error_set(err, -EACCES,
+				 "no --key, and it is user %u's, not ours or "
+				 "root's",
+				 uid);
+	return 0;
+}
+
 /* "HOST:PORT", "[V6]:PORT" or ":PORT"; *ret is for freeaddrinfo(). */
 static int resolve(const char *addr, int flags, struct addrinfo **ret,
 		   struct error *err)
@@ -57,19 +121,21 @@ static int resolve(const char *addr, int flags, struct addrinfo **ret,
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
 					.ai_flags = flags };
 	char *host = xstrdup(addr), *port = strrchr(host, ':'), *name = host;
+	int least = flags & AI_PASSIVE ? 0 : 1; /* 0: a free one */
 	int64_t n;
 	int r = -EINVAL;
 
 	if (port)
 		*port++ = '\0';
-	if (!port || parse_int(port, 0, UINT16_MAX, "port", &n, NULL) < 0) {
+	if (!port || parse_int(port, least, UINT16_MAX, "port", &n, NULL) < 0 ||
+	    (*name == '[' && name[strlen(name) - 1] != ']')) {
 		error_set(err, r,
 			  "'%s' is no address: write ADDR:PORT, the port from "
-			  "0 to 65535",
-			  addr);
+			  "%d to 65535",
+			  addr, least);
 		goto out;
 	}
-	if (*name == '[' && name[strlen(name) - 1] == ']') {
+	if (*name == '[') {
 		name[strlen(name) - 1] = '\0';
 		name++;
 	}
@@ -289,7 +355,7 @@ static int await_plain(struct awaiting *w, int fd)
 			break;
 		}
 		address_tune(conn);
-		r = check_plain(w->peer, conn, &why);
+		r = check_user(w->peer, conn, &why);
 		if (!r)
 			r = check_greeting(conn, &why);
 		if (!r) {
@@ -306,7 +372,26 @@ static int await_plain(struct awaiting *w, int fd)
 	return r;
 }
 
-static int listen_there(const struct move_peer *peer, struct error *err)
+/* Who may come, for people. */
+static void tell_terms(const struct move_peer *peer, const struct tls_key *key)
+{
+	if (peer->key_file)
+		fprintf(stderr,
+			"stint move: a process may come from who has the key "
+			"of %s; encrypted\n",
+			key->identity);
+	else if (peer->plaintext)
+		fputs("stint move: a process may come from anyone, and run as "
+		      "any user this one may become; not encrypted\n",
+		      stderr);
+	else
+		fputs("stint move: a process may come from this host, its root "
+		      "or this user; no key\n",
+		      stderr);
+}
+
+static int listen_there(const struct move_peer *peer, const struct tls_key *key,
+			struct error *err)
 {
 	struct sockaddr_storage ss;
 	socklen_t n = sizeof(ss);
@@ -316,10 +401,21 @@ static int listen_there(const struct move_peer *peer, struct error *err)
 	if (fd < 0)
 		return fd;
 	getsockname(fd, (struct sockaddr *)&ss, &n);
+	if (!peer->key_file && !peer->plaintext &&
+	    !is_loopback((struct sockaddr *)&ss)) {
+		close(fd);
+		return error_set(
+			err, -EINVAL,
+			"other hosts reach %s: give both ends a "
+			"--key=FILE, or --plaintext, with which anyone "
+			"may have a program run here",
+			peer->addr);
+	}
 	getnameinfo((struct sockaddr *)&ss, n, host, sizeof(host), port,
 		    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
 	printf("listening %s:%s\n", host, port);
 	fflush(stdout);
+	tell_terms(peer, key);
 	return fd;
 }
 
@@ -330,7 +426,7 @@ int move_peer_accept(const struct move_peer *peer, struct channel **ret,
 	int r = read_key(peer, &w.key, err);
 
 	if (r == 0)
-		r = listen_there(peer, err);
+		r = listen_there(peer, &w.key, err);
 	if (r >= 0)
 		r = peer->key_file ? await_tls(&w, r) : await_plain(&w, r);
 	explicit_bzero(&w.key, sizeof(w.key));

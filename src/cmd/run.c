@@ -6,7 +6,6 @@
  * feeds rank 0, passes signals on, and ends as the job ends.  A controller
  * that goes away is waited for: nothing is lost meanwhile (control.proto).
  */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -17,15 +16,12 @@
 #include <unistd.h>
 
 #include "cluster/loop.h"
-#include "cmd/client_options.h"
+#include "cmd/run_options.h"
 #include "cmd/run_print.h"
 #include "cmd/run_signals.h"
 #include "cmd/run_stdin.h"
-#include "cmd/submission.h"
 #include "core/clock.h"
 #include "core/log.h"
-
-enum { KEY_WDIR = 256, KEY_HOSTS, KEY_MEMORY, KEY_PIDS };
 
 #define CONNECT_TIMEOUT (10 * USEC_PER_SEC)
 #define AGAIN_AFTER	(200 * USEC_PER_MSEC)
@@ -34,33 +30,8 @@ enum { KEY_WDIR = 256, KEY_HOSTS, KEY_MEMORY, KEY_PIDS };
 #define LOST_TOLD	(2 * USEC_PER_SEC)   /* it was not just started again */
 #define LAST_OUTPUT	(5 * USEC_PER_SEC)
 
-static const struct argp_option options[] = {
-	{ "ranks", 'n', "N|MIN-N", 0,
-	  "how many processes (1), also -np N; with MIN, a policy that folds may start it on "
-	  "fewer",
-	  0 },
-	{ "time", 't', "TIME", 0,
-	  "how long it will run, for policies that plan ahead; it is not ended "
-	  "when it takes longer",
-	  0 },
-	{ "hosts", KEY_HOSTS, "A,B,...", 0,
-	  "where, ranks are placed round-robin; else the policy chooses", 0 },
-	{ "memory", KEY_MEMORY, "SIZE", 0,
-	  "of each rank, at most (what its host gives); then it is ended", 0 },
-	{ "pids-limit", KEY_PIDS, "N", 0,
-	  "processes and threads of each rank, at most (what its host gives)",
-	  0 },
-	{ "label", 'l', 0, 0, "put [RANK] before each line", 0 },
-	{ "export", 'x', "NAME[=VALUE]", 0,
-	  "set this in the program's environment (which is yours)", 0 },
-	{ "wdir", KEY_WDIR, "DIR", 0, "run it in DIR (here)", 0 },
-	{ 0 }
-};
-
 struct run {
-	struct client_options client;
-	struct submission submission;
-	bool label;
+	struct run_options options;
 	int code;
 	struct error err;
 
@@ -80,71 +51,6 @@ struct run {
 	unsigned interrupts, terms;
 	bool submitted; /* SUBMIT is sent */
 	int exit;
-};
-
-/* ---- options ---- */
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct run *r = state->input;
-	struct error err;
-	int k = 0;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &r->client;
-		return 0;
-	case 'n':
-		if (!strcmp(arg, "p") && state->argv[state->next])
-			arg = state->argv[state->next++]; /* mpirun's -np N */
-		k = submission_ranks(&r->submission, arg, &err);
-		break;
-	case 't':
-		k = submission_time(&r->submission, arg, &err);
-		break;
-	case KEY_HOSTS:
-		k = submission_hosts(&r->submission, arg, &err);
-		break;
-	case KEY_MEMORY:
-		k = submission_memory(&r->submission, arg, &err);
-		break;
-	case KEY_PIDS:
-		k = submission_pids(&r->submission, arg, &err);
-		break;
-	case 'l':
-		r->label = true;
-		break;
-	case 'x':
-		k = submission_export(&r->submission, arg, &err);
-		break;
-	case KEY_WDIR:
-		k = submission_wdir(&r->submission, arg, &err);
-		break;
-	case ARGP_KEY_ARGS:
-		k = submission_program(
-			&r->submission, state->argv + state->next,
-			state->argc - state->next, state->quoted, &err);
-		break;
-	case ARGP_KEY_NO_ARGS:
-		command_misuse(state, "run which program?");
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return command_parsed(state, k, &err);
-}
-
-static const struct argp argp = {
-	options,
-	parse,
-	"PROGRAM [ARGUMENT...]",
-	"Run a program, MPI or not, on hosts of the cluster.\v"
-	"Standard input goes to rank 0.  Signals are passed on to all ranks; a "
-	"second Ctrl-C kills them.  The exit status is that of the first rank "
-	"that fails: its exit code, or 128 and the signal's number.",
-	client_children,
-	0,
-	0
 };
 
 /* ---- output ---- */
@@ -249,7 +155,7 @@ static int submit(struct run *r)
 {
 	r->submitted = true;
 	return message_send(r->conn, 1, 0, MESSAGE_BODY(SUBMIT),
-			    &r->submission.ask);
+			    &r->options.submission.ask);
 }
 
 static int on_hello(struct run *r, struct error *err)
@@ -363,13 +269,13 @@ static void tell_lost(struct run *r, const char *why)
 
 	if (!r->job) {
 		error_set(&text, 0, "controller at %s: %s",
-			  r->client.conf.controller, why);
+			  r->options.client.conf.controller, why);
 		tell_waiting(r, text.text);
 		return;
 	}
 	log_warnx("controller at %s: %s; job %" PRIu64
 		  " goes on, and it is waited for, %d s long",
-		  r->client.conf.controller, why, r->job,
+		  r->options.client.conf.controller, why, r->job,
 		  (int)(LOST_AFTER / USEC_PER_SEC));
 	r->lost_told = true;
 }
@@ -402,7 +308,7 @@ static void on_closed(struct conn *c, int code, const struct error *why,
 	if (!worth_waiting(r, code, now)) {
 		r->code = code ? code : -EPIPE;
 		error_set(&r->err, r->code, "controller at %s: %s%s",
-			  r->client.conf.controller,
+			  r->options.client.conf.controller,
 			  code ? why->text : "it is going away",
 			  r->submitted && !r->job
 				  ? "; `stint ps` tells if the job was taken"
@@ -496,16 +402,16 @@ static int run_loop(struct run *r)
 	if (getrandom(r->submit_key, sizeof(r->submit_key), 0) !=
 	    sizeof(r->submit_key))
 		return error_set(&r->err, -EIO, "getrandom failed");
-	r->submission.ask.key.data = r->submit_key;
-	r->submission.ask.key.len = sizeof(r->submit_key);
+	r->options.submission.ask.key.data = r->submit_key;
+	r->options.submission.ask.key.len = sizeof(r->submit_key);
 	k = loop_create(&r->event, &r->err);
 	if (k < 0)
 		return k;
 	k = run_signals_take(r->event, on_signal, r);
 	if (k < 0)
 		return error_sys(&r->err, k, "event loop");
-	r->print = run_print_create(r->event, r->submission.ask.ranks, r->label,
-				    &print_ops, r);
+	r->print = run_print_create(r->event, r->options.submission.ask.ranks,
+				    r->options.label, &print_ops, r);
 	r->input = run_stdin_create(r->event, send_stdin, r);
 	run_connect(r);
 	k = sd_event_loop(r->event);
@@ -538,10 +444,9 @@ static int run_end(struct run *r, int code)
 
 static void run_clear(struct run *r)
 {
-	submission_clear(&r->submission);
+	run_options_clear(&r->options);
 	if (r->done)
 		control__job_state__free_unpacked(r->done, NULL);
-	client_conf_clear(&r->client.conf);
 	explicit_bzero(&r->key, sizeof(r->key));
 }
 
@@ -551,11 +456,11 @@ int cmd_run(int argc, char **argv)
 	int k;
 
 	log_init("stint run", LOG_L_INFO);
-	submission_init(&r.submission);
-	command_parse(&argp, argc, argv, ARGP_IN_ORDER, &r);
-	k = submission_fill(&r.submission, &r.err);
+	run_options_parse(&r.options, argc, argv);
+	k = submission_fill(&r.options.submission, &r.err);
 	if (!k)
-		k = client_settle(&r.client.conf, &r.address, &r.key, &r.err);
+		k = client_settle(&r.options.client.conf, &r.address, &r.key,
+				  &r.err);
 	if (!k)
 		k = run_loop(&r);
 	k = run_end(&r, k);

@@ -10,6 +10,8 @@
 #include "cmd/cost_options.h"
 #include "core/units.h"
 #include "policy/policy.h"
+#include "sim/attach.h"
+#include "sim/machine.h"
 #include "sim/workload.h"
 
 enum {
@@ -270,6 +272,10 @@ static int check(const struct sim_args *a, struct error *err)
 		r = policy_check(a->policy, err);
 	if (!r && a->workload)
 		r = workload_check(a->workload, err);
+	if (!r && a->hosts)
+		r = machine_check(a->hosts, err);
+	if (!r && a->speedup)
+		r = attach_check(a->speedup, err);
 	return r ? r : check_files(a, err);
 }
 

@@ -5,16 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cluster/limit.h"
 #include "cluster/message.h"
+#include "cmd/command.h"
 #include "cmd/run_stdin.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 
-#define RANKS_MAX    4096
-#define MEMORY_LEAST (1u << 20)
-#define PIDS_MAX     4194304 /* as many as a kernel has */
+#define RANKS_MAX 4096
+#define PIDS_MAX  4194304 /* as many as a kernel has */
 
 extern char **environ;
 
@@ -43,29 +45,13 @@ int submission_ranks(struct submission *sub, const char *arg, struct error *err)
 
 int submission_time(struct submission *sub, const char *arg, struct error *err)
 {
-	usec_t t;
-	int r = parse_usec(arg, &t, err);
-
-	if (r < 0)
-		return error_prefix(err, r, "--time");
-	sub->ask.estimate_usec = t;
-	return 0;
+	return command_span(arg, "--time", &sub->ask.estimate_usec, err);
 }
 
 int submission_memory(struct submission *sub, const char *arg,
 		      struct error *err)
 {
-	uint64_t n;
-	int r = parse_size(arg, &n, err);
-
-	if (!r && n < MEMORY_LEAST)
-		r = error_set(err, -ERANGE,
-			      "%s is too little for any program: 1M or more",
-			      arg);
-	if (r < 0)
-		return error_prefix(err, r, "--memory");
-	sub->ask.memory = n;
-	return 0;
+	return limits_memory_parse("--memory", arg, &sub->ask.memory, err);
 }
 
 int submission_pids(struct submission *sub, const char *arg, struct error *err)
@@ -81,10 +67,16 @@ int submission_pids(struct submission *sub, const char *arg, struct error *err)
 int submission_wdir(struct submission *sub, const char *arg, struct error *err)
 {
 	char *path = realpath(arg, NULL);
+	struct stat st;
 
-	if (!path)
+	if (!path || stat(path, &st) < 0)
 		return error_set(err, -EINVAL, "--wdir: %s: %s", arg,
 				 strerror(errno));
+	if (!S_ISDIR(st.st_mode)) {
+		free(path);
+		return error_set(err, -EINVAL, "--wdir: %s: %s", arg,
+				 strerror(ENOTDIR));
+	}
 	message_set_text(&sub->ask.cwd, path);
 	return 0;
 }
@@ -102,6 +94,12 @@ int submission_hosts(struct submission *sub, const char *arg, struct error *err)
 					 "--hosts: '%s' is no list of hosts: "
 					 "write A,B,...",
 					 arg);
+		if (memchr(c, ':', n))
+			return error_set(
+				err, -EINVAL,
+				"--hosts: '%.*s': hosts have no slots; "
+				"write A,A for two ranks on A",
+				(int)n, c);
 		array_room(s->hosts, s->n_hosts, &sub->cap_hosts);
 		s->hosts[s->n_hosts++] = xasprintf("%.*s", (int)n, c);
 		if (!c[n])
@@ -158,6 +156,9 @@ int submission_program(struct submission *sub, char **argv, size_t n,
 {
 	sub->ask.argv = argv;
 	sub->ask.n_argv = n;
+	if (!*argv[0])
+		return error_set(err, -EINVAL,
+				 "run which program? '' is no name of one");
 	for (size_t i = 0; i < n && !quoted; i++)
 		if (!strcmp(argv[i], ":"))
 			return error_set(err, -EINVAL,

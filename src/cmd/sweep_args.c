@@ -13,6 +13,8 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/policy.h"
+#include "sim/attach.h"
+#include "sim/machine.h"
 #include "sim/workload.h"
 
 enum {
@@ -352,6 +354,10 @@ static int check_names(const struct sweep_args *a, struct error *err)
 	for (size_t i = 0; i < a->workloads.nr && !rc; i++)
 		if (strncmp(a->workloads.item[i], "swf:", 4))
 			rc = workload_check(a->workloads.item[i], err);
+	if (!rc && a->hosts)
+		rc = machine_check(a->hosts, err);
+	if (!rc && a->speedup)
+		rc = attach_check(a->speedup, err);
 	return rc;
 }
 

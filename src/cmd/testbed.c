@@ -14,6 +14,7 @@
 #include "core/json.h"
 #include "core/units.h"
 #include "core/xalloc.h"
+#include "policy/policy.h"
 
 enum { KEY_SPEED = 256, KEY_BRIDGE, KEY_BARE, KEY_POLICY };
 
@@ -42,12 +43,13 @@ struct args {
 	bool json;
 	const char *words[2]; /* up 3, exec h1 */
 	int nr_words;
-	char **command; /* what exec runs */
+	unsigned nr_listed; /* hosts, by --cpus or --speed */
+	char **command;	    /* what exec runs */
 };
 
 /* "1,0.5" into the hosts' values; what is not said is as the last. */
 static int parse_list(const char *what, const char *text, double max,
-		      double *ret, struct error *err)
+		      double *ret, unsigned *ret_n, struct error *err)
 {
 	double values[TESTBED_HOSTS_MAX];
 	const char *c = text;
@@ -66,6 +68,8 @@ static int parse_list(const char *what, const char *text, double max,
 	} while (*end && ++n < TESTBED_HOSTS_MAX);
 	for (unsigned i = 0; i < TESTBED_HOSTS_MAX; i++)
 		ret[i] = values[i < n ? i : n];
+	if (*ret_n < n + 1)
+		*ret_n = n + 1;
 	return 0;
 }
 
@@ -80,10 +84,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		a->spec.name = arg;
 		break;
 	case 'c':
-		r = parse_list("cpus", arg, 100, a->spec.share, &err);
+		r = parse_list("cpus", arg, 100, a->spec.share, &a->nr_listed,
+			       &err);
 		break;
 	case KEY_SPEED:
-		r = parse_list("speed", arg, 1024, a->spec.speed, &err);
+		r = parse_list("speed", arg, 1024, a->spec.speed, &a->nr_listed,
+			       &err);
 		break;
 	case KEY_BRIDGE:
 		a->spec.bridge = true;
@@ -93,6 +99,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_POLICY:
 		a->spec.policy = arg;
+		r = policy_check_live(arg, &err);
 		break;
 	case 'j':
 		a->json = true;
@@ -127,6 +134,12 @@ static int run_up(struct args *a)
 		if (!err.text[0])
 			error_set(&err, -EINVAL,
 				  "say how many hosts: stint testbed up 3");
+		return command_fail("testbed", EXIT_USAGE, &err);
+	}
+	if (a->nr_listed > n) {
+		error_set(&err, -EINVAL,
+			  "--cpus or --speed names %u hosts, and there are %d",
+			  a->nr_listed, (int)n);
 		return command_fail("testbed", EXIT_USAGE, &err);
 	}
 	a->spec.nr_hosts = n;
@@ -215,6 +228,8 @@ int cmd_testbed(int argc, char **argv)
 	struct error err = ERROR_INIT;
 
 	command_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
+	if (testbed_check_name(a.spec.name, &err) < 0)
+		return command_fail("testbed", EXIT_USAGE, &err);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		if (strcmp(a.words[0], verbs[i].word))
 			continue;

@@ -77,28 +77,36 @@ static int parse_params(const struct policy_ops *ops, const char *text,
 	return r;
 }
 
+static int check_params(const struct policy_ops *ops, const char *text,
+			struct error *err)
+{
+	struct params params;
+	int r = parse_params(ops, text, &params, err);
+
+	if (!r)
+		params_clear(&params);
+	return r;
+}
+
 int policy_check(const char *spec, struct error *err)
 {
 	const char *text;
 	const struct policy_ops *ops = policy_of(spec, &text, err);
-	struct params params;
-	int r;
 
-	if (!ops)
-		return -ENOENT;
-	r = parse_params(ops, text, &params, err);
-	if (!r)
-		params_clear(&params);
-	return r;
+	return ops ? check_params(ops, text, err) : -EINVAL;
 }
 
 int policy_check_live(const char *spec, struct error *err)
 {
 	const char *params;
 	const struct policy_ops *ops = policy_of(spec, &params, err);
+	int r;
 
 	if (!ops)
-		return -ENOENT;
+		return -EINVAL;
+	r = check_params(ops, params, err);
+	if (r < 0)
+		return r;
 	if (ops->flags & POLICY_RESIZES)
 		return error_set(err, -ENOTSUP,
 				 "policy '%s' changes the number of processes "

@@ -168,8 +168,8 @@ const struct policy_ops *policy_of(const char *spec, const char **ret_params,
 int policy_check(const char *spec, struct error *err) must_check;
 
 /*
- * Can the live cluster do what this policy plans?  -ENOTSUP with a reason for
- * one that changes the number of a running program's processes, or suspends
+ * policy_check(), and can the live cluster do what this policy plans?  -ENOTSUP
+ * with a reason for one that changes the number of a running program's processes, or suspends
  * programs in time slices.
  */
 int policy_check_live(const char *spec, struct error *err) must_check;

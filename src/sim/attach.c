@@ -148,8 +148,9 @@ static int configure(struct attached *a, const struct params *p,
 	return 0;
 }
 
-int attach_speedup(struct workload **workload, const char *spec, uint64_t seed,
-		   uint64_t replication, struct error *err)
+/* As spec says, around nothing yet. */
+static int parse_spec(const char *spec, struct attached **ret,
+		      struct error *err)
 {
 	const char *rest;
 	char *name = param_split(spec, &rest);
@@ -168,10 +169,33 @@ int attach_speedup(struct workload **workload, const char *spec, uint64_t seed,
 	a->model = (enum speedup_kind)model;
 	r = configure(a, &p, err);
 	params_clear(&p);
-	if (r < 0) {
+	if (r < 0)
 		free(a);
+	else
+		*ret = a;
+	return r;
+}
+
+int attach_check(const char *spec, struct error *err)
+{
+	struct attached *a;
+	int r = parse_spec(spec, &a, err);
+
+	if (r < 0)
 		return r;
-	}
+	free(a->table);
+	free(a);
+	return 0;
+}
+
+int attach_speedup(struct workload **workload, const char *spec, uint64_t seed,
+		   uint64_t replication, struct error *err)
+{
+	struct attached *a;
+	int r = parse_spec(spec, &a, err);
+
+	if (r < 0)
+		return r;
 	random_init(&a->efficiencies, seed, "efficiencies", replication);
 	a->base = **workload;
 	a->base.ops = &attached_ops;

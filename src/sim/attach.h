@@ -25,4 +25,7 @@
 int attach_speedup(struct workload **workload, const char *spec, uint64_t seed,
 		   uint64_t replication, struct error *err) must_check;
 
+/* Is spec one?  For command lines, before anything is read or computed. */
+int attach_check(const char *spec, struct error *err) must_check;
+
 #endif

@@ -74,3 +74,14 @@ int machine_parse(const char *text, struct host **ret, uint32_t *ret_n,
 			 "COUNTxALPHAxCORES",
 			 text);
 }
+
+int machine_check(const char *text, struct error *err)
+{
+	struct host *hosts;
+	uint32_t n;
+	int r = machine_parse(text, &hosts, &n, err);
+
+	if (!r)
+		free(hosts);
+	return r;
+}

@@ -17,4 +17,7 @@
 int machine_parse(const char *text, struct host **ret, uint32_t *ret_n,
 		  struct error *err) must_check;
 
+/* Is it one?  For command lines, before anything is read or computed. */
+int machine_check(const char *text, struct error *err) must_check;
+
 #endif
