@@ -6,7 +6,7 @@
 #include "cmd/command.h"
 #include "cmd/daemon.h"
 
-enum { KEY_SETTING = 256, KEY_CLEAN_UP = 300 };
+enum { KEY_CLEAN_UP = 256 };
 
 struct args {
 	struct daemon daemon;
@@ -15,48 +15,48 @@ struct args {
 };
 
 static const struct argp_option options[] = {
-	{ "controller", KEY_SETTING, "ADDRESS", 0, "HOST:PORT or unix:PATH",
-	  0 },
-	{ "key", KEY_SETTING + 1, "FILE", 0,
-	  "this host's key, from `stint controller --enrol=host/NAME`", 0 },
-	{ "run-dir", KEY_SETTING + 2, "DIR", 0,
-	  "for what lives while the host does (made if need be)", 0 },
-	{ "address", KEY_SETTING + 3, "A.B.C.D", 0,
-	  "of this host, for other hosts (the uplink's)", 0 },
-	{ "uplink", KEY_SETTING + 4, "LINK", 0,
-	  "network link towards other hosts; none: capsules reach only this "
-	  "host",
-	  0 },
-	{ "net", KEY_SETTING + 5, "routed|bridge|none", 0,
-	  "what network capsules have (routed for root); bridge: the uplink is "
-	  "a bridge on the hosts' LAN, and capsules are its ports",
-	  0 },
-	{ "fast-path", KEY_SETTING + 9, "auto|no", 0,
-	  "TCP of routed capsules past this host's forwarding (auto: while "
-	  "no firewall or the like is there)",
-	  0 },
-	{ "cores", KEY_SETTING + 6, "N", 0, "ranks at full speed (all cores)",
-	  0 },
-	{ "score", KEY_SETTING + 7, "N", 0,
-	  "speed of a core; measured once and remembered if not given", 0 },
-	{ "report-every", KEY_SETTING + 8, "TIME", 0,
-	  "how often to tell load and memory (1s)", 0 },
-	{ "min-uid", KEY_SETTING + 10, "UID", 0,
-	  "no rank here runs as a user below it, whatever the controller says "
-	  "(UID_MIN of /etc/login.defs)",
-	  0 },
-	{ "min-gid", KEY_SETTING + 11, "GID", 0,
-	  "nor in a group below it, but one in which this host has the user "
-	  "itself (GID_MIN)",
-	  0 },
-	{ "memory-default", KEY_SETTING + 12, "SIZE|none", 0,
-	  "memory of a rank that asks for nothing (none: no limit)", 0 },
-	{ "memory-max", KEY_SETTING + 13, "SIZE|none", 0,
-	  "... and of any rank (none)", 0 },
-	{ "pids-default", KEY_SETTING + 14, "N|none", 0,
-	  "processes and threads of a rank that asks for nothing (2048)", 0 },
-	{ "pids-max", KEY_SETTING + 15, "N|none", 0,
-	  "... and of any rank (none)", 0 },
+	DAEMON_SETTING("controller", "ADDRESS", "HOST:PORT or unix:PATH"),
+	DAEMON_SETTING(
+		"key", "FILE",
+		"this host's key, from `stint controller --enrol=host/NAME`"),
+	DAEMON_SETTING("run-dir", "DIR",
+		       "for what lives while the host does (made if need be)"),
+	DAEMON_SETTING("address", "A.B.C.D",
+		       "of this host, for other hosts (the uplink's)"),
+	DAEMON_SETTING(
+		"uplink", "LINK",
+		"network link towards other hosts; none: capsules reach only this "
+		"host"),
+	DAEMON_SETTING(
+		"net", "routed|bridge|none",
+		"what network capsules have (routed for root); bridge: the uplink is "
+		"a bridge on the hosts' LAN, and capsules are its ports"),
+	DAEMON_SETTING(
+		"fast-path", "auto|no",
+		"TCP of routed capsules past this host's forwarding (auto: while "
+		"no firewall or the like is there)"),
+	DAEMON_SETTING("cores", "N", "ranks at full speed (all cores)"),
+	DAEMON_SETTING(
+		"score", "N",
+		"speed of a core; measured once and remembered if not given"),
+	DAEMON_SETTING("report-every", "TIME",
+		       "how often to tell load and memory (1s)"),
+	DAEMON_SETTING(
+		"min-uid", "UID",
+		"no rank here runs as a user below it, whatever the controller says "
+		"(UID_MIN of /etc/login.defs)"),
+	DAEMON_SETTING(
+		"min-gid", "GID",
+		"nor in a group below it, but one in which this host has the user "
+		"itself (GID_MIN)"),
+	DAEMON_SETTING(
+		"memory-default", "SIZE|none",
+		"memory of a rank that asks for nothing (none: no limit)"),
+	DAEMON_SETTING("memory-max", "SIZE|none", "... and of any rank (none)"),
+	DAEMON_SETTING(
+		"pids-default", "N|none",
+		"processes and threads of a rank that asks for nothing (2048)"),
+	DAEMON_SETTING("pids-max", "N|none", "... and of any rank (none)"),
 	{ "clean-up", KEY_CLEAN_UP, 0, 0,
 	  "instead: end all ranks that are here without an agent, remove what "
 	  "they left in --run-dir and on this host",

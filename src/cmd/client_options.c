@@ -48,8 +48,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp client_argp = { options, parse, 0, 0, 0, 0, 0 };
-const struct argp_child client_children[] = { { &client_argp, 0, 0, 0 },
-					      { 0 } };
 
 static error_t parse_json(int key, char *arg, struct argp_state *state)
 {
@@ -65,20 +63,37 @@ static error_t parse_json(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp json_argp = { json_options,	parse_json, 0, 0,
-				       client_children, 0,	    0 };
-const struct argp_child client_json_children[] = { { &json_argp, 0, 0, 0 },
-						   { 0 } };
+static const struct argp_child json_rest[] = { { &client_argp, 0, NULL, 0 },
+					       { 0 } };
+static const struct argp json_argp = { json_options, parse_json, 0, 0,
+				       json_rest,    0,		 0 };
 
-int client_main(const char *name, const struct argp *argp, int argc,
-		char **argv, client_main_fn ask, void *args)
+/* The command's parser and ours get the same. */
+static error_t hand_on(int key, char *arg, struct argp_state *state)
 {
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = state->child_inputs[1] = state->input;
+	return 0;
+}
+
+int client_main(const char *name, const struct argp *argp,
+		enum client_form form, int argc, char **argv,
+		client_main_fn ask, void *args)
+{
+	const struct argp_child children[] = {
+		{ argp, 0, NULL, 0 },
+		{ form == CLIENT_JSON ? &json_argp : &client_argp, 0, NULL, 0 },
+		{ 0 }
+	};
+	const struct argp whole = { .parser = hand_on, .children = children };
 	struct client_options *o = args;
 	struct client *c = NULL;
 	struct error err;
 	int r;
 
-	command_parse(argp, argc, argv, 0, args);
+	command_parse(&whole, argc, argv, 0, args);
 	r = client_open(&o->conf, &c, &err);
 	if (!r)
 		r = ask(c, args, &err);

@@ -3,14 +3,8 @@
  * options, the conversation, and words for the answers
  *
  * Such a command has a struct whose first member is a struct client_options,
- * an argp with client_children (or client_json_children, if it lists or
- * reports) whose parser hands them on, and one function that asks:
- *
- *	case ARGP_KEY_INIT:
- *		state->child_inputs[0] = &args->client;
- *		return 0;
- *
- * client_main() does the rest.  migrate.c is an example.
+ * an argp of its own options, whose parser gets that struct, and one function
+ * that asks.  client_main() does the rest.  migrate.c is an example.
  */
 #ifndef CMD_CLIENT_OPTIONS_H
 #define CMD_CLIENT_OPTIONS_H
@@ -26,21 +20,23 @@ struct client_options {
 	bool json;
 };
 
-/* --controller and --key; alone, and with --json too. */
+/* --controller and --key, for who does without client_main(). */
 extern const struct argp client_argp;
-extern const struct argp_child client_children[];
-extern const struct argp_child client_json_children[];
+
+/* Has it --json?  What lists or reports has. */
+enum client_form { CLIENT_PLAIN, CLIENT_JSON };
 
 /* Ask, print the answer: an exit code, or a negative errno and err. */
 typedef int (*client_main_fn)(struct client *c, void *args, struct error *err);
 
 /*
  * The whole of such a command, for its run(): read the command line into args
- * (which begins with a struct client_options), connect, call ask, disconnect,
+ * (which begins with a struct client_options; argp has no children), connect, call ask, disconnect,
  * print what went wrong as "stint NAME: ...".  Returns the exit code.
  */
-int client_main(const char *name, const struct argp *argp, int argc,
-		char **argv, client_main_fn ask, void *args);
+int client_main(const char *name, const struct argp *argp,
+		enum client_form form, int argc, char **argv,
+		client_main_fn ask, void *args);
 
 /*
  * Ask about each of n things by its number: one that fails is told as

@@ -15,43 +15,44 @@
 #include "cmd/daemon.h"
 #include "core/xalloc.h"
 
-enum { KEY_SETTING = 256, KEY_ENROL = 300, KEY_KEYS, KEY_REVOKE };
+enum { KEY_ENROL = 256, KEY_KEYS, KEY_REVOKE };
 
 static const struct argp_option options[] = {
-	{ "state-dir", KEY_SETTING, "DIR", 0,
-	  "keys and state (made if need be)", 0 },
-	{ "listen", KEY_SETTING + 1, "ADDRESS", 0,
-	  "HOST:PORT or unix:PATH; may be given several times", 0 },
-	{ "pool", KEY_SETTING + 2, "A.B.C.D/N", 0,
-	  "addresses of capsules (10.99.0.0/16)", 0 },
-	{ "policy", KEY_SETTING + 3, "NAME[:k=v,...]", 0,
-	  "who runs where and when (spread); `stint policies` lists them", 0 },
-	{ "lost-after", KEY_SETTING + 4, "TIME", 0,
-	  "give up the ranks of a host that is silent for so long (60s)", 0 },
-	{ "kill-grace", KEY_SETTING + 5, "TIME", 0,
-	  "between SIGTERM and SIGKILL (5s)", 0 },
-	{ "client-grace", KEY_SETTING + 6, "TIME", 0,
-	  "end a job whose `stint run` is gone for so long (30s)", 0 },
-	{ "record", KEY_SETTING + 7, "LINES", 0,
-	  "keep at least so many lines of what the policy was told and planned, "
-	  "for `stint record` and `stint why` (200000; 0: none)",
-	  0 },
-	{ "history", KEY_SETTING + 8, "JOBS", 0,
-	  "remember the last so many jobs that are over (1000)", 0 },
-	{ "min-uid", KEY_SETTING + 9, "UID", 0,
-	  "users below it run no jobs (UID_MIN of /etc/login.defs); 0: root "
-	  "does, too",
-	  0 },
-	{ "admin-submits", KEY_SETTING + 10, "own|others", 0,
-	  "whose jobs an administrator's key may submit (own)", 0 },
-	{ "user-jobs", KEY_SETTING + 11, "N", 0,
-	  "jobs that are not over, of one user (1000)", 0 },
-	{ "user-connections", KEY_SETTING + 12, "N", 0,
-	  "connections of one user (256)", 0 },
-	{ "show-arguments", KEY_SETTING + 13, "own|all", 0,
-	  "whose jobs' arguments and error texts users and logs are shown (own: "
-	  "administrators see all)",
-	  0 },
+	DAEMON_SETTING("state-dir", "DIR", "keys and state (made if need be)"),
+	DAEMON_SETTING("listen", "ADDRESS",
+		       "HOST:PORT or unix:PATH; may be given several times"),
+	DAEMON_SETTING("pool", "A.B.C.D/N",
+		       "addresses of capsules (10.99.0.0/16)"),
+	DAEMON_SETTING(
+		"policy", "NAME[:k=v,...]",
+		"who runs where and when (spread); `stint policies` lists them"),
+	DAEMON_SETTING(
+		"lost-after", "TIME",
+		"give up the ranks of a host that is silent for so long (60s)"),
+	DAEMON_SETTING("kill-grace", "TIME",
+		       "between SIGTERM and SIGKILL (5s)"),
+	DAEMON_SETTING("client-grace", "TIME",
+		       "end a job whose `stint run` is gone for so long (30s)"),
+	DAEMON_SETTING(
+		"record", "LINES",
+		"keep at least so many lines of what the policy was told and planned, "
+		"for `stint record` and `stint why` (200000; 0: none)"),
+	DAEMON_SETTING("history", "JOBS",
+		       "remember the last so many jobs that are over (1000)"),
+	DAEMON_SETTING(
+		"min-uid", "UID",
+		"users below it run no jobs (UID_MIN of /etc/login.defs); 0: root "
+		"does, too"),
+	DAEMON_SETTING("admin-submits", "own|others",
+		       "whose jobs an administrator's key may submit (own)"),
+	DAEMON_SETTING("user-jobs", "N",
+		       "jobs that are not over, of one user (1000)"),
+	DAEMON_SETTING("user-connections", "N",
+		       "connections of one user (256)"),
+	DAEMON_SETTING(
+		"show-arguments", "own|all",
+		"whose jobs' arguments and error texts users and logs are shown (own: "
+		"administrators see all)"),
 	{ "enrol", KEY_ENROL, "IDENTITY", 0,
 	  "print the key of host/NAME, user/NAME or admin/NAME, made if there "
 	  "is none, and exit; works while a controller runs",

@@ -31,6 +31,13 @@ struct daemon {
 /* --config, --log, --ready-fd and --verbose; the input is a struct daemon. */
 extern const struct argp_child daemon_children[];
 
+/* A line of the daemon's options that is a setting; keys are given out. */
+#define DAEMON_KEY 1024
+#define DAEMON_SETTING(name, arg, doc)                         \
+	{                                                      \
+		name, DAEMON_KEY + __COUNTER__, arg, 0, doc, 0 \
+	}
+
 /* For the daemon's parser: the option of that key is the setting of its long
  * name. */
 error_t daemon_setting(const struct argp_state *state, struct daemon *d,

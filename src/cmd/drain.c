@@ -29,9 +29,6 @@ static error_t parse_hosts(int key, char *arg, struct argp_state *state)
 
 	(void)arg;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->client;
-		return 0;
 	case ARGP_KEY_ARGS:
 		a->ask.hosts = state->argv + state->next;
 		a->ask.n_hosts = state->argc - state->next;
@@ -60,12 +57,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options,
-	parse,
-	"HOST...",
-	"Move all ranks off hosts, and start none there.",
-	client_json_children,
-	0,
+	options,   parse,
+	"HOST...", "Move all ranks off hosts, and start none there.",
+	0,	   0,
 	0
 };
 static const struct argp undo_argp = { 0,
@@ -73,7 +67,7 @@ static const struct argp undo_argp = { 0,
 				       "HOST...",
 				       "Let hosts that were drained take ranks "
 				       "again.",
-				       client_children,
+				       0,
 				       0,
 				       0 };
 
@@ -108,7 +102,7 @@ int cmd_drain(int argc, char **argv)
 	struct args a = { .ask = CONTROL__DRAIN__INIT };
 
 	a.ask.wait = true;
-	return client_main("drain", &argp, argc, argv, ask, &a);
+	return client_main("drain", &argp, CLIENT_JSON, argc, argv, ask, &a);
 }
 
 int cmd_undrain(int argc, char **argv)
@@ -116,5 +110,6 @@ int cmd_undrain(int argc, char **argv)
 	struct args a = { .ask = CONTROL__DRAIN__INIT };
 
 	a.ask.undo = true;
-	return client_main("undrain", &undo_argp, argc, argv, ask, &a);
+	return client_main("undrain", &undo_argp, CLIENT_PLAIN, argc, argv, ask,
+			   &a);
 }

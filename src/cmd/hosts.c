@@ -8,19 +8,8 @@
 #include "cmd/client_options.h"
 #include "core/json.h"
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = state->input;
-	return 0;
-}
-
-static const struct argp argp = {
-	0, parse, 0, "Show the hosts of the cluster.", client_json_children,
-	0, 0
-};
+static const struct argp argp = { 0, 0, 0, "Show the hosts of the cluster.",
+				  0, 0, 0 };
 
 static const char *host_state(const Control__HostInfo *h)
 {
@@ -85,5 +74,5 @@ int cmd_hosts(int argc, char **argv)
 {
 	struct client_options o = { .json = false };
 
-	return client_main("hosts", &argp, argc, argv, ask, &o);
+	return client_main("hosts", &argp, CLIENT_JSON, argc, argv, ask, &o);
 }

@@ -86,9 +86,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct error err;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->client;
-		return 0;
 	case 's':
 		return command_parsed(state, parse_signal(arg, &a->signo, &err),
 				      &err);
@@ -109,7 +106,7 @@ static const struct argp argp = {
 	parse,
 	"JOB...\n--signal=SIGNAL JOB[.RANK]...",
 	"End jobs: SIGTERM to every rank, and SIGKILL some seconds later.",
-	client_children,
+	0,
 	0,
 	0
 };
@@ -151,7 +148,7 @@ int cmd_kill(int argc, char **argv)
 {
 	struct args a = { .signo = 0 };
 	char **words = with_options(argc, argv);
-	int r = client_main("kill", &argp, argc, words, ask, &a);
+	int r = client_main("kill", &argp, CLIENT_PLAIN, argc, words, ask, &a);
 
 	/* argp has turned them round, but has them all. */
 	for (int i = 0; i < argc; i++)

@@ -30,9 +30,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	int r = 0;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->client;
-		return 0;
 	case 'b':
 		r = command_span(arg, "--budget", &a->ask.budget_usec, &err);
 		return command_parsed(state, r, &err);
@@ -60,7 +57,7 @@ static const struct argp argp = {
 	parse,
 	"JOB.RANK HOST",
 	"Move a running rank to another host and show how it went.",
-	client_json_children,
+	0,
 	0,
 	0
 };
@@ -104,5 +101,5 @@ int cmd_migrate(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__MIGRATE__INIT };
 
-	return client_main("migrate", &argp, argc, argv, ask, &a);
+	return client_main("migrate", &argp, CLIENT_JSON, argc, argv, ask, &a);
 }

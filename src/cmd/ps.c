@@ -44,9 +44,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct error err;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->client;
-		return 0;
 	case 'a':
 		a->all = true;
 		return 0;
@@ -57,13 +54,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = { options,
-				  parse,
-				  "[JOB...]",
-				  "Show jobs, their ranks and where they are.",
-				  client_json_children,
-				  0,
-				  0 };
+static const struct argp argp = {
+	options,    parse,
+	"[JOB...]", "Show jobs, their ranks and where they are.",
+	0,	    0,
+	0
+};
 
 static json_t *rank_json(const Control__RankInfo *r, size_t n)
 {
@@ -207,7 +203,7 @@ static int ask(struct client *c, void *args, struct error *err)
 int cmd_ps(int argc, char **argv)
 {
 	struct args a = { .nr = 0 };
-	int r = client_main("ps", &argp, argc, argv, ask, &a);
+	int r = client_main("ps", &argp, CLIENT_JSON, argc, argv, ask, &a);
 
 	free(a.jobs);
 	return r;

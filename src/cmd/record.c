@@ -24,9 +24,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct args *a = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->client;
-		return 0;
 	case 'o':
 		a->out = arg;
 		return 0;
@@ -43,7 +40,7 @@ static const struct argp argp = {
 	"a line an event.\v"
 	"`stint sim --replay FILE` gives the events to the same policy again and "
 	"compares the plans; with --policy, another one runs the same jobs.",
-	client_children,
+	0,
 	0,
 	0
 };
@@ -88,5 +85,5 @@ int cmd_record(int argc, char **argv)
 {
 	struct args a = { .out = "-" };
 
-	return client_main("record", &argp, argc, argv, ask, &a);
+	return client_main("record", &argp, CLIENT_PLAIN, argc, argv, ask, &a);
 }

@@ -22,9 +22,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct error err;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->client;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
 			command_misuse(state, "one job at a time");
@@ -43,7 +40,7 @@ static const struct argp argp = {
 	"JOB",
 	"Say why a job waits, and what the policy planned for it so far, with its "
 	"reasons.",
-	client_json_children,
+	0,
 	0,
 	0
 };
@@ -102,5 +99,5 @@ int cmd_why(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__GET_WHY__INIT };
 
-	return client_main("why", &argp, argc, argv, ask, &a);
+	return client_main("why", &argp, CLIENT_JSON, argc, argv, ask, &a);
 }
