@@ -181,7 +181,8 @@ told() { # NUMBER of strangers
 	stranger ""
 	status=0
 	wait "$receiver" || status=$?
-	[ "$status" = 1 ] && [ "$(wc -l <receive.err)" = 1 ]
+	# from whom, and why not from that one
+	[ "$status" = 1 ] && [ "$(wc -l <receive.err)" = 2 ]
 }
 
 @test "of a name's addresses the one serves where the receiver is" {
