@@ -150,7 +150,7 @@ static int open_locked(const char *path, int flags, struct error *err)
 	}
 }
 
-static int check_identity(const char *identity, struct error *err)
+int keys_check_identity(const char *identity, struct error *err)
 {
 	if (role_of(identity, NULL) != ROLE_NONE)
 		return 0;
@@ -170,7 +170,7 @@ int keys_enrol(const char *path, const char *identity, struct tls_key *ret,
 
 	if (fd < 0)
 		return fd;
-	r = check_identity(identity, err);
+	r = keys_check_identity(identity, err);
 	if (r < 0)
 		return r;
 	role_of(identity, &name);
@@ -252,7 +252,7 @@ int keys_revoke(const char *path, const char *identity, struct error *err)
 
 	if (fd < 0)
 		return fd;
-	r = check_identity(identity, err);
+	r = keys_check_identity(identity, err);
 	if (!r)
 		r = io_check_private(fd, path, err);
 	if (!r)

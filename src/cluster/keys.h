@@ -32,6 +32,9 @@ int keys_each(const char *path,
 	      void (*each)(void *ctx, const struct tls_key *key), void *ctx,
 	      struct error *err) must_check;
 
+/* Is it one?  Enrolling and revoking see to it themselves. */
+int keys_check_identity(const char *identity, struct error *err) must_check;
+
 /*
  * The key of identity from the file at path, made and added (durably) if there
  * is none yet.

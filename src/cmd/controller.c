@@ -158,12 +158,16 @@ static void print_identity(void *ctx, const struct tls_key *key)
 /* What is asked of the file of keys instead of serving. */
 static int with_keys(const struct args *a, struct error *err)
 {
+	const char *identity = a->enrol ? a->enrol : a->revoke;
 	char *path;
 	int r;
 
 	if (!a->conf.state_dir)
 		return error_set(err, -EINVAL,
 				 "no state directory: give --state-dir=DIR");
+	r = identity ? keys_check_identity(identity, err) : 0;
+	if (r < 0)
+		return r;
 	if (a->enrol && mkdir(a->conf.state_dir, 0700) < 0 && errno != EEXIST)
 		return error_sys(err, -errno, "%s", a->conf.state_dir);
 	path = xasprintf("%s/keys", a->conf.state_dir);
