@@ -26,6 +26,7 @@ static _Thread_local struct {
 	int64_t since;	    /* of the idle calls; 0: the clock was not read */
 	int64_t wait;	    /* the next one's length */
 	int64_t shared_end; /* when it may have a core of its own again, or 0 */
+	int64_t shared;	    /* for how long it does not spin, when taken */
 } idle;
 
 static int64_t now(void)
@@ -86,6 +87,15 @@ static void block(void)
 		idle.calls = 0;
 }
 
+/* Who runs here once may be passing by; who is here each time shares the core. */
+static void taken(int64_t at)
+{
+	idle.shared = idle.shared_end ? 2 * idle.shared : IDLE_SHARED_FIRST;
+	if (idle.shared > IDLE_SHARED_MAX)
+		idle.shared = IDLE_SHARED_MAX;
+	idle.shared_end = at + idle.shared;
+}
+
 /* Whether it has spun long enough; offers the core to others meanwhile. */
 static bool spun(void)
 {
@@ -97,7 +107,10 @@ static bool spun(void)
 		return true;
 	sched_yield();
 	after = now();
-	idle.shared_end = after - before > TAKEN ? after + IDLE_SHARED : 0;
+	if (after - before > TAKEN)
+		taken(after);
+	else
+		idle.shared_end = 0;
 	return idle.shared_end || after - idle.since >= IDLE_SPIN;
 }
 

@@ -21,8 +21,9 @@
  * How long it spins first is settled by what losing costs.  To be woken takes
  * some 25 us, so on a core of its own a rank spins for IDLE_SPIN.  After the
  * first calls it offers the core to others (sched_yield(), which comes back at
- * once where nobody wants it): if somebody took it, the core is shared, and for
- * IDLE_SHARED this rank does not spin at all.  The clock is read only every
+ * once where nobody wants it): if somebody took it, this rank does not spin at all
+ * for IDLE_SHARED_FIRST, and for twice as long, up to IDLE_SHARED_MAX, each time
+ * that the core is taken again where it is offered next.  The clock is read only every
  * few calls, and not in the first: a ping-pong never comes that far.
  *
  * Of a thread: a call of another one changes nothing here.  Nothing blocks
@@ -35,10 +36,11 @@
 #include <stdbool.h>
 
 /* Nanoseconds. */
-#define IDLE_SPIN	50000
-#define IDLE_SHARED	20000000
-#define IDLE_WAIT_FIRST 100000
-#define IDLE_WAIT_MAX	10000000
+#define IDLE_SPIN	  50000
+#define IDLE_SHARED_FIRST 1000000
+#define IDLE_SHARED_MAX	  20000000
+#define IDLE_WAIT_FIRST	  100000
+#define IDLE_WAIT_MAX	  10000000
 
 /*
  * Of the process: what waits may do.  Offering the core alone is for those that

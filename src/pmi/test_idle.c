@@ -161,7 +161,7 @@ static void a_shared_core_is_given_away(void **state)
 	assert_int_equal(t.waits, 2); /* at once, and in the next call */
 	/* From now on no spinning, until some time has passed. */
 	t.yield = 200;
-	for (n = 0; n < 10; n++) {
+	for (n = 0; n < 5; n++) {
 		call(true);
 		t.waits = 0;
 		calls(2);
@@ -171,6 +171,46 @@ static void a_shared_core_is_given_away(void **state)
 	calls(63);
 	assert_int_equal(t.waits, 0);
 	assert_int_equal(t.clock_reads, 0);
+}
+
+/* From an offer that was taken to the first offer after it, which comes with the
+ * second idle call as soon as the core may be its own again. */
+static int64_t time_without_offers(void)
+{
+	int64_t since = t.now;
+
+	for (t.yields = 0; !t.yields;) {
+		t.now += 1000;
+		call(true);
+		since = t.yields ? since : t.now;
+		calls(2);
+	}
+	return since;
+}
+
+static void who_takes_the_core_again_keeps_it_longer(void **state)
+{
+	int64_t last = 0, length, before;
+
+	forget_sharing();
+	t.yield = 50000;
+	calls(65);
+	for (int i = 0; i < 8; i++) {
+		before = t.now;
+		length = time_without_offers() - before;
+		assert_true(length >= last && length <= IDLE_SHARED_MAX);
+		assert_true(i || length < 2 * IDLE_SHARED_FIRST);
+		last = length;
+	}
+	assert_true(last > IDLE_SHARED_MAX / 2);
+	/* Once not taken, and it is a passer-by's again. */
+	t.yield = 200;
+	time_without_offers();
+	t.yield = 50000;
+	call(true);
+	calls(65);
+	before = t.now;
+	assert_true(time_without_offers() - before < 2 * IDLE_SHARED_FIRST);
 }
 
 static void calls_that_ask_do_not_block(void **state)
@@ -310,6 +350,8 @@ int main(void)
 		cmocka_unit_test_setup(waits_grow_to_their_bound, set_up),
 		cmocka_unit_test_setup(an_event_makes_it_spin_again, set_up),
 		cmocka_unit_test_setup(a_shared_core_is_given_away, set_up),
+		cmocka_unit_test_setup(who_takes_the_core_again_keeps_it_longer,
+				       set_up),
 		cmocka_unit_test_setup(calls_that_ask_do_not_block, set_up),
 		cmocka_unit_test_setup(blocks_only_where_it_may, set_up),
 		cmocka_unit_test_setup(without_blocking_the_core_is_offered,
