@@ -190,8 +190,10 @@ static void run_others_ahead(struct watch *w)
 			pause();
 	for (int turn = 0; turn < 2; turn++) {
 		*told = -1;
-		if (!hurry_begin(a))
+		if (!hurry_begin(a)) {
+			kill(a, SIGKILL);
 			_exit(77);
+		}
 		watch_hurried(w, true, 0, a);
 		for (i = 0; i < FOREVER && (is_ahead(a) || *told < 0); i++)
 			nap(1);
