@@ -3,7 +3,7 @@
  *
  * State changes are events to the view (model/event.h); once for all events
  * that came together the policy decides, and controller_plan.c carries its plan
- * out.  See policy/policy.h for the rules between a driver and a policy.
+ * out.  See policy/kit/policy.h for the rules between a driver and a policy.
  */
 #include <errno.h>
 #include <math.h>

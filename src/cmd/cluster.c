@@ -4,12 +4,12 @@
  */
 #include <stdio.h>
 
-#include "cmd/command.h"
+#include "cmd/kit/command.h"
 
 static const struct command commands[] = {
 #define SIMULATOR(name, summary)
 #define CLUSTER(name, summary) { #name, summary, cmd_##name },
-#include "cmd/commands.def"
+#include "cmd/kit/commands.def"
 #undef SIMULATOR
 #undef CLUSTER
 	{ NULL }

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/command.h"
+#include "cmd/kit/command.h"
 #include "core/installed.h"
 
 static const struct command commands[] = {
 #define SIMULATOR(name, summary) { #name, summary, cmd_##name },
 #define CLUSTER(name, summary)	 { #name, summary, NULL },
-#include "cmd/commands.def"
+#include "cmd/kit/commands.def"
 #undef SIMULATOR
 #undef CLUSTER
 	{ NULL }

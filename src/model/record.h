@@ -3,7 +3,7 @@
  *
  * A driver that writes down each event before it applies it, and each plan
  * before it carries it out, leaves a record from which the same policy code
- * makes the same plans again (sim/replay.h).  Version 1 begins with the line
+ * makes the same plans again (sim/engine/replay.h).  Version 1 begins with the line
  * RECORD_HEADER; "#" begins a comment line.  Times (AT) are microseconds since
  * 1970 and never decrease between two begins:
  *

@@ -1,7 +1,7 @@
 /*
  * policy.c - the table of policies, and making one from its name
  */
-#include "policy/policy.h"
+#include "policy/kit/policy.h"
 
 #include <errno.h>
 #include <stdlib.h>

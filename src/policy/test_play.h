@@ -7,7 +7,7 @@
 #ifndef POLICY_TEST_PLAY_H
 #define POLICY_TEST_PLAY_H
 
-#include "policy/policy.h"
+#include "policy/kit/policy.h"
 
 struct machine {
 	struct view view;

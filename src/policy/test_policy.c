@@ -11,7 +11,7 @@
 
 #include "core/random.h"
 #include "model/place.h"
-#include "policy/policy.h"
+#include "policy/kit/policy.h"
 
 static struct job *arrive(struct view *v, int64_t id, uint32_t size)
 {

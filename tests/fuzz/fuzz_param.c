@@ -8,9 +8,9 @@
 
 #include "core/param.h"
 #include "core/xalloc.h"
-#include "policy/policy.h"
-#include "sim/attach.h"
-#include "sim/machine.h"
+#include "policy/kit/policy.h"
+#include "sim/workload/attach.h"
+#include "sim/workload/machine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/recorded.h"
-#include "sim/replay.h"
+#include "sim/engine/replay.h"
+#include "sim/workload/recorded.h"
 
 #include "fuzz_text.h"
 

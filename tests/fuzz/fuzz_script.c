@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
-#include "sim/script.h"
+#include "sim/workload/script.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

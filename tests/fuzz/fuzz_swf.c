@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
-#include "sim/swf.h"
+#include "sim/workload/swf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,0 +1,211 @@
+/* client_options.c - what commands that ask the controller share */
+#include "cmd/client/client_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/units.h"
+#include "core/xalloc.h"
+
+enum { KEY_CONTROLLER = 512, KEY_KEY, KEY_JSON };
+
+static const struct argp_option options[] = {
+	{ "controller", KEY_CONTROLLER, "ADDRESS", 0,
+	  "HOST:PORT or unix:PATH (else STINT_CONTROLLER, STINT_TESTBED, or a "
+	  "client.conf)",
+	  10 },
+	{ "key", KEY_KEY, "FILE", 0, "your key file (else STINT_KEY, ...)",
+	  10 },
+	{ 0 }
+};
+
+static const struct argp_option json_options[] = {
+	{ "json", KEY_JSON, 0, 0, "print JSON", 10 }, { 0 }
+};
+
+static void set_text(char **to, const char *text)
+{
+	free(*to);
+	*to = xstrdup(text);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct client_options *o = state->input;
+
+	switch (key) {
+	case KEY_CONTROLLER:
+		set_text(&o->conf.controller, arg);
+		return 0;
+	case KEY_KEY:
+		set_text(&o->conf.key, arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp client_argp = { options, parse, 0, 0, 0, 0, 0 };
+
+static error_t parse_json(int key, char *arg, struct argp_state *state)
+{
+	struct client_options *o = state->input;
+
+	(void)arg;
+	if (key == ARGP_KEY_INIT)
+		state->child_inputs[0] = o;
+	else if (key == KEY_JSON)
+		o->json = true;
+	else
+		return ARGP_ERR_UNKNOWN;
+	return 0;
+}
+
+static const struct argp_child json_rest[] = { { &client_argp, 0, NULL, 0 },
+					       { 0 } };
+static const struct argp json_argp = { json_options, parse_json, 0, 0,
+				       json_rest,    0,		 0 };
+
+/* The command's parser and ours get the same. */
+static error_t hand_on(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = state->child_inputs[1] = state->input;
+	return 0;
+}
+
+int client_main(const char *name, const struct argp *argp,
+		enum client_form form, int argc, char **argv,
+		client_main_fn ask, void *args)
+{
+	const struct argp_child children[] = {
+		{ argp, 0, NULL, 0 },
+		{ form == CLIENT_JSON ? &json_argp : &client_argp, 0, NULL, 0 },
+		{ 0 }
+	};
+	const struct argp whole = { .parser = hand_on, .children = children };
+	struct client_options *o = args;
+	struct client *c = NULL;
+	struct error err;
+	int r;
+
+	command_parse(&whole, argc, argv, 0, args);
+	r = client_open(&o->conf, &c, &err);
+	if (!r)
+		r = ask(c, args, &err);
+	client_close(c);
+	client_conf_clear(&o->conf);
+	return r < 0 ? command_fail(name, command_code(r), &err) : r;
+}
+
+int client_each(const char *name, struct client *c, size_t n,
+		int (*ask)(struct client *c, void *args, size_t i,
+			   struct error *err),
+		void *args, struct error *err)
+{
+	int r, code = EXIT_OK;
+
+	for (size_t i = 0; i < n; i++) {
+		r = ask(c, args, i, err);
+		if (r < 0 && client_lost(c))
+			return r;
+		if (r < 0)
+			code = command_fail(name, command_code(r), err);
+	}
+	return code;
+}
+
+int parse_job(const char *text, uint64_t *job, struct error *err)
+{
+	int64_t v;
+
+	if (parse_int(text, 1, INT64_MAX, "job", &v, err) < 0)
+		return error_set(err, -EINVAL,
+				 "'%s' is no job: write its number, as `stint "
+				 "ps` shows it",
+				 text);
+	*job = v;
+	return 0;
+}
+
+int parse_job_rank(const char *text, uint64_t *job, uint32_t *rank,
+		   struct error *err)
+{
+	char *copy = xstrdup(text), *dot = strchr(copy, '.');
+	int64_t j, k;
+	int r = -EINVAL;
+
+	if (dot)
+		*dot = 0;
+	if (dot && !parse_int(copy, 1, INT64_MAX, "job", &j, NULL) &&
+	    !parse_int(dot + 1, 0, UINT32_MAX, "rank", &k, NULL)) {
+		*job = j;
+		*rank = k;
+		r = 0;
+	}
+	free(copy);
+	if (r < 0)
+		return error_set(err, r,
+				 "'%s' is no rank: write JOB.RANK, such as "
+				 "12.0",
+				 text);
+	return 0;
+}
+
+const char *state_name(int state)
+{
+	static const char *const names[] = {
+		[CONTROL__STATE__STATE_NONE] = "unknown",
+		[CONTROL__STATE__WAITING] = "waiting",
+		[CONTROL__STATE__STARTING] = "starting",
+		[CONTROL__STATE__RUNNING] = "running",
+		[CONTROL__STATE__ENDING] = "ending",
+		[CONTROL__STATE__DONE] = "done",
+		[CONTROL__STATE__MOVING] = "moving",
+		[CONTROL__STATE__LOST] = "lost",
+		[CONTROL__STATE__UNDECIDED] = "undecided",
+		[CONTROL__STATE__SILENT] = "silent",
+	};
+
+	if (state < 0 || state >= (int)(sizeof(names) / sizeof(*names)))
+		return "unknown";
+	return names[state];
+}
+
+static const char *show(double v, double step, const char *const *units)
+{
+	static char ring[8][24];
+	static unsigned at;
+	char *buf = ring[at++ % 8];
+
+	while (v >= step && units[1]) {
+		v /= step;
+		units++;
+	}
+	snprintf(buf, sizeof(ring[0]), "%.*f %s",
+		 v >= 100 || v == (int)v ? 0
+		 : v >= 10		 ? 1
+					 : 2,
+		 v, *units);
+	return buf;
+}
+
+const char *show_bytes(uint64_t bytes)
+{
+	static const char *const units[] = {
+		"B", "kB", "MB", "GB", "TB", NULL
+	};
+
+	return show(bytes, 1000, units);
+}
+
+const char *show_usec(uint64_t usec)
+{
+	static const char *const units[] = { "us", "ms", "s", NULL };
+
+	return show(usec, 1000, units);
+}

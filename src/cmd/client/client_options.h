@@ -1,0 +1,62 @@
+/*
+ * client_options.h - what every command that asks the controller shares: its
+ * options, the conversation, and words for the answers
+ *
+ * Such a command has a struct whose first member is a struct client_options,
+ * an argp of its own options, whose parser gets that struct, and one function
+ * that asks.  client_main() does the rest.  migrate.c is an example.
+ */
+#ifndef CMD_CLIENT_CLIENT_OPTIONS_H
+#define CMD_CLIENT_CLIENT_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "cluster/client.h"
+#include "cmd/kit/command.h"
+
+struct client_options {
+	struct client_conf conf;
+	bool json;
+};
+
+/* --controller and --key, for who does without client_main(). */
+extern const struct argp client_argp;
+
+/* Has it --json?  What lists or reports has. */
+enum client_form { CLIENT_PLAIN, CLIENT_JSON };
+
+/* Ask, print the answer: an exit code, or a negative errno and err. */
+typedef int (*client_main_fn)(struct client *c, void *args, struct error *err);
+
+/*
+ * The whole of such a command, for its run(): read the command line into args
+ * (which begins with a struct client_options; argp has no children), connect, call ask, disconnect,
+ * print what went wrong as "stint NAME: ...".  Returns the exit code.
+ */
+int client_main(const char *name, const struct argp *argp,
+		enum client_form form, int argc, char **argv,
+		client_main_fn ask, void *args);
+
+/*
+ * Ask about each of n things by its number: one that fails is told as
+ * client_main() does, and the others are asked all the same.  The exit code, or
+ * a negative errno where the connection was lost.
+ */
+int client_each(const char *name, struct client *c, size_t n,
+		int (*ask)(struct client *c, void *args, size_t i,
+			   struct error *err),
+		void *args, struct error *err);
+
+/* "JOB" and "JOB.RANK". */
+int parse_job(const char *text, uint64_t *job, struct error *err) must_check;
+int parse_job_rank(const char *text, uint64_t *job, uint32_t *rank,
+		   struct error *err) must_check;
+
+/* Words for people and JSON. */
+const char *state_name(int state);
+/* "1.50 GB", "830 us": 3 digits and a unit, in a ring of static buffers. */
+const char *show_bytes(uint64_t bytes);
+const char *show_usec(uint64_t usec);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * submission.h - what `stint run` asks for: program, environment, place, user
+ */
+#ifndef CMD_CLIENT_SUBMISSION_H
+#define CMD_CLIENT_SUBMISSION_H
+
+#include <stdbool.h>
+
+#include "cluster/control.pb-c.h"
+#include "core/error.h"
+
+struct submission {
+	Control__Submit ask; /* argv is the caller's */
+	size_t cap_env, cap_hosts;
+};
+
+/* One rank, with our environment but for what is meant for Stint itself. */
+void submission_init(struct submission *sub);
+void submission_clear(struct submission *sub);
+
+/* "N" or "MIN-N". */
+int submission_ranks(struct submission *sub, const char *arg,
+		     struct error *err) must_check;
+/* How long it will run, as parse_usec() reads it. */
+int submission_time(struct submission *sub, const char *arg,
+		    struct error *err) must_check;
+/* Of each rank: a size, as parse_size() reads it; a number. */
+int submission_memory(struct submission *sub, const char *arg,
+		      struct error *err) must_check;
+int submission_pids(struct submission *sub, const char *arg,
+		    struct error *err) must_check;
+/* The directory to run in. */
+int submission_wdir(struct submission *sub, const char *arg,
+		    struct error *err) must_check;
+/* "A,B,...", added to those there are. */
+int submission_hosts(struct submission *sub, const char *arg,
+		     struct error *err) must_check;
+/* "NAME" or "NAME=VALUE". */
+int submission_export(struct submission *sub, const char *arg,
+		      struct error *err) must_check;
+/*
+ * The program and its arguments, which stay the caller's; quoted: "--" stands
+ * before them.  mpirun's ":" is told.
+ */
+int submission_program(struct submission *sub, char **argv, size_t n,
+		       bool quoted, struct error *err) must_check;
+/* Our user and groups, and the working directory if none was given. */
+int submission_fill(struct submission *sub, struct error *err) must_check;
+
+#endif

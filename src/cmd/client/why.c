@@ -1,0 +1,103 @@
+/*
+ * why.c - stint why: what the policy planned for a job, and its reasons
+ */
+#include <argp.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "cmd/client/client_options.h"
+#include "core/json.h"
+#include "core/units.h"
+
+struct args {
+	struct client_options client;
+	Control__GetWhy ask;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	struct error err;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (state->arg_num)
+			command_misuse(state, "one job at a time");
+		return command_parsed(state, parse_job(arg, &a->ask.job, &err),
+				      &err);
+	case ARGP_KEY_NO_ARGS:
+		command_misuse(state, "which job?");
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	0,
+	parse,
+	"JOB",
+	"Say why a job waits, and what the policy planned for it so far, with its "
+	"reasons.",
+	0,
+	0,
+	0
+};
+
+static void print_text(const Control__Why *w)
+{
+	printf("job %" PRIu64 " is %s%s%s\n", w->job, state_name(w->state),
+	       *w->now ? ": " : "", w->now);
+	for (size_t i = 0; i < w->n_planned; i++) {
+		const Control__Planned *p = w->planned[i];
+		time_t at = (time_t)(p->at_usec / USEC_PER_SEC);
+		char when[32];
+		struct tm tm;
+
+		strftime(when, sizeof(when), "%F %T", localtime_r(&at, &tm));
+		printf("%s  %s", when, p->text);
+		if (p->times > 1)
+			printf(" (%u times)", p->times);
+		putchar('\n');
+	}
+}
+
+static json_t *why_json(const Control__Why *w)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < w->n_planned; i++)
+		json_array_append_new(
+			list, json_pack("{sI so si}", "at_us",
+					(json_int_t)w->planned[i]->at_usec,
+					"text", json_text(w->planned[i]->text),
+					"times", (int)w->planned[i]->times));
+	return json_pack("{sI ss so so}", "job", (json_int_t)w->job, "state",
+			 state_name(w->state), "now", json_text(w->now),
+			 "planned", list);
+}
+
+static int ask(struct client *c, void *args, struct error *err)
+{
+	struct args *a = args;
+	Control__Message *m;
+	int r = client_ask(c, MESSAGE_BODY(GET_WHY), &a->ask, MESSAGE_BODY(WHY),
+			   NULL, NULL, &m, err);
+
+	if (r < 0)
+		return r;
+	if (a->client.json)
+		json_line(why_json(m->why), stdout);
+	else
+		print_text(m->why);
+	message_free(m);
+	return EXIT_OK;
+}
+
+int cmd_why(int argc, char **argv)
+{
+	struct args a = { .ask = CONTROL__GET_WHY__INIT };
+
+	return client_main("why", &argp, CLIENT_JSON, argc, argv, ask, &a);
+}

@@ -1,0 +1,129 @@
+/*
+ * keeper.c - `stint keeper`, which agents start and people do not
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/keeper.h"
+#include "cmd/kit/command.h"
+#include "core/log.h"
+#include "core/units.h"
+#include "core/xalloc.h"
+
+enum {
+	OPT_RUN_DIR = 256,
+	OPT_EPOCH,
+	OPT_READY_FD,
+	OPT_NO_FAST_PATH,
+	OPT_MIN_UID,
+	OPT_MIN_GID,
+	OPT_LIMITS
+};
+
+static const struct argp_option options[] = {
+	{ "run-dir", OPT_RUN_DIR, "DIR", 0, "The agent's run directory" },
+	{ "epoch", OPT_EPOCH, "EPOCH", 0,
+	  "The move with which the rank lands; 0: it is started here" },
+	{ "no-fast-path", OPT_NO_FAST_PATH, 0, 0,
+	  "Its packets are forwarded like all others (stint-agent(8))" },
+	{ "min-uid", OPT_MIN_UID, "UID", 0,
+	  "Refuse users below it (stint-agent(8))" },
+	{ "min-gid", OPT_MIN_GID, "GID", 0, "Refuse groups below it" },
+	{ "limits", OPT_LIMITS, "MEMORY,PIDS,MEMORY-MAX,PIDS-MAX", 0,
+	  "What a rank may take that asks for nothing, and at most; 0: all there "
+	  "is (stint-agent(8))",
+	  0 },
+	{ "ready-fd", OPT_READY_FD, "FD", 0,
+	  "Write a newline here when the socket listens" },
+	{ 0 },
+};
+
+/* "JOB.RANK", the first word, for people to see in lists of processes. */
+static int parse_name(char *text, struct keeper_config *conf, struct error *err)
+{
+	char *dot = strrchr(text, '.');
+	int64_t rank;
+	int r;
+
+	if (!dot)
+		return error_set(err, -EINVAL, "'%s' is no JOB.RANK", text);
+	r = parse_int(dot + 1, 0, UINT32_MAX, "rank", &rank, err);
+	if (r < 0)
+		return r;
+	conf->job = xasprintf("%.*s", (int)(dot - text), text);
+	conf->rank = (uint32_t)rank;
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct keeper_config *conf = state->input;
+	struct error err = ERROR_INIT;
+	int64_t v = 0;
+	int r = 0;
+
+	switch (key) {
+	case OPT_RUN_DIR:
+		conf->run_dir = arg;
+		break;
+	case OPT_EPOCH:
+		r = parse_int(arg, 0, INT64_MAX, "epoch", &v, &err);
+		conf->epoch = (uint64_t)v;
+		break;
+	case OPT_NO_FAST_PATH:
+		conf->fast_path = false;
+		break;
+	case OPT_MIN_UID:
+		r = parse_int(arg, 0, UINT32_MAX, "min-uid", &v, &err);
+		conf->min_uid = (uint32_t)v;
+		break;
+	case OPT_MIN_GID:
+		r = parse_int(arg, 0, UINT32_MAX, "min-gid", &v, &err);
+		conf->min_gid = (uint32_t)v;
+		break;
+	case OPT_LIMITS:
+		r = limit_terms_parse(arg, &conf->terms, &err);
+		break;
+	case OPT_READY_FD:
+		r = parse_int(arg, 0, 1 << 20, "ready-fd", &v, &err);
+		conf->ready_fd = (int)v;
+		break;
+	case ARGP_KEY_ARG:
+		if (state->arg_num)
+			return ARGP_ERR_UNKNOWN;
+		r = parse_name(arg, conf, &err);
+		break;
+	case ARGP_KEY_END:
+		if (!conf->run_dir || !conf->job)
+			command_misuse(state,
+				       "JOB.RANK and --run-dir are needed");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return command_parsed(state, r, &err);
+}
+
+int cmd_keeper(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "JOB.RANK",
+		.doc = "Be the keeper of one rank. Agents start keepers; to run "
+		       "a program use `stint run`.",
+	};
+	struct keeper_config conf = { .fast_path = true, .ready_fd = -1 };
+	struct error err = ERROR_INIT;
+	char *prefix;
+
+	command_parse(&argp, argc, argv, 0, &conf);
+	prefix = xasprintf("stint keeper %s.%u", conf.job, conf.rank);
+	log_init(prefix, LOG_L_INFO);
+	free(prefix);
+	if (keeper_run(&conf, &err) < 0)
+		return command_fail("keeper", EXIT_FAILED, &err);
+	return EXIT_OK;
+}

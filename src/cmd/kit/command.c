@@ -1,0 +1,198 @@
+/*
+ * command.c - what all subcommands share, in whichever program they are
+ */
+#include "cmd/kit/command.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "core/units.h"
+#include "core/xalloc.h"
+
+static bool told; /* what went wrong */
+
+int command_fail(const char *name, int code, const struct error *err)
+{
+	told = true;
+	fprintf(stderr, "stint %s: %s\n", name, err->text);
+	return code;
+}
+
+int command_code(int rc)
+{
+	return rc == -EINVAL || rc == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* ---- command lines ---- */
+
+/* What the C library has to say of one, and where it would say it. */
+static struct {
+	FILE *to, *stderr;
+	char *text;
+	size_t size;
+} said;
+
+static void hush(void)
+{
+	said.stderr = stderr;
+	said.to = open_memstream(&said.text, &said.size);
+	if (!said.to)
+		abort(); /* out of memory */
+	stderr = said.to;
+}
+
+static void unhush(void)
+{
+	if (!said.to)
+		return;
+	stderr = said.stderr;
+	fclose(said.to);
+	said.to = NULL;
+}
+
+static _Noreturn void misuse(const char *name, const char *text)
+{
+	struct error err;
+
+	told = true;
+	error_set(&err, -EINVAL, "%s", text);
+	fprintf(stderr, "%s: %s (%s --help tells more)\n", name, err.text,
+		name);
+	exit(EXIT_USAGE);
+}
+
+void command_misuse(const struct argp_state *state, const char *fmt, ...)
+{
+	struct error err;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err.text, sizeof(err.text), fmt, ap);
+	va_end(ap);
+	unhush();
+	misuse(state->name, err.text);
+}
+
+int command_parsed(const struct argp_state *state, int rc,
+		   const struct error *err)
+{
+	if (rc >= 0)
+		return 0;
+	told = true;
+	unhush();
+	fprintf(stderr, "%s: %s\n", state->name, err->text);
+	exit(command_code(rc));
+}
+
+int command_span(const char *text, const char *option, uint64_t *ret,
+		 struct error *err)
+{
+	usec_t t;
+	int r = parse_usec(text, &t, err);
+
+	if (!r && !t)
+		r = error_set(err, -EINVAL, "'%s' is no time at all", text);
+	if (r < 0)
+		return error_prefix(err, r, "%s", option);
+	*ret = (uint64_t)t;
+	return 0;
+}
+
+/* Without a stream for errors argp returns instead of ending the process. */
+static error_t parse_quietly(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->err_stream = NULL;
+	state->child_inputs[0] = state->input;
+	return 0;
+}
+
+/*
+ * getopt writes "NAME: what" to stderr, which the C library lets us set, and
+ * argp would write another line that says to try --help.
+ */
+void command_parse(const struct argp *argp, int argc, char **argv,
+		   unsigned flags, void *input)
+{
+	const struct argp_child children[] = { { argp, 0, NULL, 0 }, { 0 } };
+	const struct argp all = { .parser = parse_quietly,
+				  .children = children };
+	size_t name = strlen(argv[0]);
+	int next, r;
+
+	hush();
+	r = argp_parse(&all, argc, argv, flags, &next, input);
+	unhush();
+	if (!r && next == argc) {
+		free(said.text);
+		return;
+	}
+	said.text[strcspn(said.text, "\n")] = 0;
+	if (r && !strncmp(said.text, argv[0], name))
+		misuse(argv[0], said.text + name + strlen(": "));
+	free(said.text);
+	misuse(argv[0],
+	       said.text = xasprintf("'%s' is one word too many", argv[next]));
+}
+
+/*
+ * A descriptor that was closed before we came must not become a file of
+ * ours: reading it finds the end, writing it fails.
+ */
+static void fill_standard(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) != fd)
+			abort(); /* no /dev/null: nothing will work */
+}
+
+/* Whatever was printed has arrived, or the exit code says that it has not. */
+static void check_stdout(void)
+{
+	int rc = fflush(stdout) ? -errno : ferror(stdout) ? -EIO : 0;
+
+	unhush(); /* --help ends us */
+	if (!rc || told)
+		return;
+	if (rc == -EPIPE) /* whoever reads has seen enough, and knows */
+		_exit(128 + SIGPIPE);
+	fprintf(stderr, "stint: standard output: %s\n", strerror(-rc));
+	_exit(EXIT_FAILED);
+}
+
+void command_begin(void)
+{
+	fill_standard();
+	atexit(check_stdout);
+}
+
+const struct command *command_find(const struct command *table,
+				   const char *name)
+{
+	for (const struct command *c = table; c->name; c++)
+		if (!strcmp(name, c->name))
+			return c;
+	return NULL;
+}
+
+int command_run(const struct command *command, int argc, char **argv)
+{
+	char name[16]; /* as the kernel has it, and `ps` shows */
+
+	snprintf(name, sizeof(name), "stint-%s", command->name);
+	prctl(PR_SET_NAME, name);
+	argv[1] = xasprintf("stint %s", command->name);
+	return command->run(argc - 1, argv + 1);
+}

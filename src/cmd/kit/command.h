@@ -1,0 +1,84 @@
+/*
+ * command.h - what a subcommand of stint is
+ *
+ * To add one there are three things to do: write cmd/ROOM/NAME.c with a function
+ * cmd_NAME(), add its line to commands.def, and its file to meson.build.
+ * Options are read with command_parse(), which is argp; errors are printed with
+ * command_fail(), in a parser with command_parsed() or command_misuse(), so
+ * that they look alike: one line.  Commands that ask the controller have
+ * client_main() (client_options.h).
+ *
+ * The subcommands are in two programs.  `stint` is what people call; it has
+ * what needs no cluster, and hands all else over to `stint-cluster`, which is
+ * not on anybody's path.  So a simulation of some milliseconds does not load
+ * the libraries of the network first, and they need not be there for it.
+ */
+#ifndef CMD_KIT_COMMAND_H
+#define CMD_KIT_COMMAND_H
+
+#include <stdint.h>
+
+#include "core/error.h"
+
+/* Exit codes every subcommand keeps to; run adds the program's own. */
+enum command_exit {
+	EXIT_OK = 0,
+	EXIT_FAILED = 1, /* it was understood and did not work */
+	EXIT_USAGE = 2,	 /* it was not understood; nothing was done */
+};
+
+/* The subcommands.  argv[0] is "stint NAME", as argp's messages want it. */
+#define SIMULATOR(name, summary) int cmd_##name(int argc, char **argv);
+#define CLUSTER(name, summary)	 int cmd_##name(int argc, char **argv);
+#include "cmd/kit/commands.def"
+#undef SIMULATOR
+#undef CLUSTER
+
+/* One of them, as a program's table has it. */
+struct command {
+	const char *name, *summary;
+	int (*run)(int argc, char **argv); /* NULL: the other program's */
+};
+
+/* The one called name in a table that ends with a name of NULL, or NULL. */
+const struct command *command_find(const struct command *table,
+				   const char *name);
+
+/* What every program does first: see to its standard descriptors. */
+void command_begin(void);
+
+/* Run one that is in this program.  argv[1] is its name. */
+int command_run(const struct command *command, int argc, char **argv);
+
+/* The exit code for a negative errno: a wrong argument is -EINVAL or -ERANGE,
+ * everything else did not work. */
+int command_code(int rc);
+
+/* Print "stint NAME: text" on stderr and return code, for the caller's exit. */
+int command_fail(const char *name, int code, const struct error *err);
+
+/*
+ * argp_parse(), with one line for what is not understood, which names --help,
+ * and then exit(EXIT_USAGE).  Parsers say so with the two below.
+ */
+struct argp;
+void command_parse(const struct argp *argp, int argc, char **argv,
+		   unsigned flags, void *input);
+
+/* In a parser: this is no way to call it.  Does not return. */
+struct argp_state;
+_Noreturn void command_misuse(const struct argp_state *state, const char *fmt,
+			      ...) __attribute__((format(printf, 2, 3)));
+
+/* parse_usec() above 0, with the option's name in its message. */
+int command_span(const char *text, const char *option, uint64_t *ret,
+		 struct error *err);
+
+/*
+ * In a parser, where reading a value returned rc: 0 if rc is, else print
+ * what err says as command_fail() does, and exit with command_code(rc).
+ */
+int command_parsed(const struct argp_state *state, int rc,
+		   const struct error *err);
+
+#endif

@@ -1,0 +1,299 @@
+/* sim_args.c - what stint sim is asked for */
+#include "cmd/sim/sim_args.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/kit/command.h"
+#include "cmd/sim/cost_options.h"
+#include "core/units.h"
+#include "policy/kit/policy.h"
+#include "sim/workload/attach.h"
+#include "sim/workload/machine.h"
+#include "sim/workload/workload.h"
+
+enum {
+	KEY_SWF = 256,
+	KEY_JOBS,
+	KEY_SEED,
+	KEY_REPLICATION,
+	KEY_OUT_SWF,
+	KEY_SERIES,
+	KEY_PLOT,
+	KEY_GANTT,
+	KEY_JSON,
+	KEY_EXTRA,
+	KEY_DROP_CANCELLED,
+	KEY_EXACT,
+	KEY_KILL,
+	KEY_POOL,
+	KEY_LIST,
+	KEY_SPEEDUP,
+	KEY_EVENTS,
+	KEY_REPLAY,
+};
+
+static const struct argp_option options[] = {
+	{ "policy", 'p', "NAME[:k=v,...]", 0,
+	  "what decides; `stint policies` lists them", 0 },
+	{ "swf", KEY_SWF, "FILE", 0,
+	  "jobs from a trace in the Standard Workload Format (- is standard "
+	  "input; gzip is unpacked)",
+	  0 },
+	{ "workload", 'w', "NAME[:k=v,...]", 0,
+	  "jobs from a generator; --list shows them", 0 },
+	{ "replay", KEY_REPLAY, "FILE", 0,
+	  "a live run as `stint record` wrote it down: give its events to its "
+	  "policy again and compare the plans; with --policy, what that one "
+	  "would have done with its jobs",
+	  0 },
+	{ "procs", 'P', "P", 0,
+	  "processors; default: what the trace or generator says", 0 },
+	{ "hosts", 'H', "COUNTxALPHA,...", 0,
+	  "a machine of hosts with speed factors, such as 5x1,25x4", 0 },
+	{ "speedup", KEY_SPEEDUP, "MODEL[:k=v,...]", 0,
+	  "make jobs malleable: linear, misp[:low=E,high=E], "
+	  "table:points=M@E/...; kind=moldable fixes them at their start",
+	  0 },
+	{ "events", KEY_EVENTS, "FILE", 0,
+	  "host failures, drains, cancellations and reservations, a line each "
+	  "(TIME down HOST, ...), or a Failure Trace Archive event_trace",
+	  0 },
+	{ "load", 'L', "L", 0,
+	  "offered load; a trace is stretched or squeezed to it", 0 },
+	{ "jobs", 'n', "N", 0, "only the first N jobs", 0 },
+	{ "seed", KEY_SEED, "S", 0, "of all random streams (1)", 0 },
+	{ "replication", KEY_REPLICATION, "R", 0,
+	  "which of the seed's independent replications (0)", 0 },
+	{ "out", 'o', "FILE", 0, "write a line per job, CSV", 1 },
+	{ "series", KEY_SERIES, "FILE", 0,
+	  "write queue and utilization over time, a table with tabs", 0 },
+	{ "plot", KEY_PLOT, "FILE", 0, "draw the same, SVG", 0 },
+	{ "gantt", KEY_GANTT, "FILE", 0,
+	  "draw which job had which processor when, SVG", 0 },
+	{ "out-swf", KEY_OUT_SWF, "FILE", 0, "write the schedule as SWF", 1 },
+	{ "json", KEY_JSON, 0, 0, "print the summary as JSON", 1 },
+	{ "extra-columns", KEY_EXTRA, "refuse|ignore", 0,
+	  "what to do with an SWF file of more than 18 columns (refuse)", 2 },
+	{ "drop-cancelled", KEY_DROP_CANCELLED, 0, 0,
+	  "leave out jobs of status 5 even if they ran", 2 },
+	{ "exact-estimates", KEY_EXACT, 0, 0,
+	  "policies see the true run times as estimates", 2 },
+	{ "kill-at-estimate", KEY_KILL, 0, 0,
+	  "end jobs that outrun their estimate (takes the trace's word for "
+	  "both)",
+	  2 },
+	{ "pool", KEY_POOL, 0, 0,
+	  "jobs are pools of tasks: their ranks' rates add up, instead of the "
+	  "slowest setting the pace",
+	  3 },
+	{ "list", KEY_LIST, 0, 0, "list the workload generators", 4 },
+	{ 0 }
+};
+
+static int parse_load(const char *text, double *ret, struct error *err)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end || !(v > 0 && v <= 1000))
+		return error_set(err, -EINVAL,
+				 "--load: '%s' is no load: a number above 0",
+				 text);
+	*ret = v;
+	return 0;
+}
+
+static int parse_extra(const char *text, enum swf_extra *ret, struct error *err)
+{
+	if (strcmp(text, "refuse") && strcmp(text, "ignore"))
+		return error_set(err, -EINVAL,
+				 "--extra-columns: '%s' is neither refuse nor "
+				 "ignore",
+				 text);
+	*ret = strcmp(text, "ignore") ? SWF_EXTRA_REFUSE : SWF_EXTRA_IGNORE;
+	return 0;
+}
+
+static int parse_number(struct sim_args *a, int key, const char *arg,
+			struct error *err)
+{
+	switch (key) {
+	case 'P':
+		return parse_int(arg, 1, INT32_MAX, "--procs", &a->procs, err);
+	case 'n':
+		return parse_int(arg, 1, INT32_MAX, "--jobs", &a->jobs, err);
+	case KEY_SEED:
+		return parse_int(arg, 0, INT64_MAX, "--seed", &a->seed, err);
+	case KEY_REPLICATION:
+		return parse_int(arg, 0, INT64_MAX, "--replication",
+				 &a->replication, err);
+	case 'L':
+		return parse_load(arg, &a->load, err);
+	default:
+		return parse_extra(arg, &a->trace.extra, err);
+	}
+}
+
+/* Where the options that are names and files go; NULL: not one of them. */
+static const char **text_of(struct sim_args *a, int key)
+{
+	switch (key) {
+	case 'p':
+		return &a->policy;
+	case KEY_SWF:
+		return &a->swf;
+	case 'w':
+		return &a->workload;
+	case 'H':
+		return &a->hosts;
+	case KEY_EVENTS:
+		return &a->events;
+	case KEY_REPLAY:
+		return &a->replay;
+	case KEY_SPEEDUP:
+		return &a->speedup;
+	case 'o':
+		return &a->out;
+	case KEY_OUT_SWF:
+		return &a->out_swf;
+	case KEY_SERIES:
+		return &a->figures.series_path;
+	case KEY_PLOT:
+		return &a->figures.plot_path;
+	case KEY_GANTT:
+		return &a->figures.gantt_path;
+	}
+	return NULL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct sim_args *a = state->input;
+	const char **text = text_of(a, key);
+	struct error err;
+
+	if (text) {
+		*text = arg;
+		return 0;
+	}
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->config.costs;
+		break;
+	case KEY_JSON:
+		a->json = true;
+		break;
+	case KEY_LIST:
+		a->list = true;
+		break;
+	case KEY_DROP_CANCELLED:
+		a->trace.drop_cancelled = true;
+		break;
+	case KEY_EXACT:
+		a->trace.exact = true;
+		break;
+	case KEY_KILL:
+		a->config.kill_at_estimate = a->trace.keep_low = true;
+		break;
+	case KEY_POOL:
+		a->config.pool = true;
+		break;
+	case 'P':
+	case 'n':
+	case KEY_SEED:
+	case KEY_REPLICATION:
+	case 'L':
+	case KEY_EXTRA:
+		return command_parsed(state, parse_number(a, key, arg, &err),
+				      &err);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* A file that is written twice, or is the input, would be lost. */
+static int check_files(const struct sim_args *a, struct error *err)
+{
+	const char *const out[] = { a->out, a->out_swf, a->figures.series_path,
+				    a->figures.plot_path,
+				    a->figures.gantt_path };
+	const char *const in[] = { a->swf, a->replay, a->events };
+	size_t nr = sizeof(out) / sizeof(*out);
+
+	for (size_t i = 0; i < nr; i++) {
+		bool twice = false;
+
+		if (!out[i] || !strcmp(out[i], "-") ||
+		    !strncmp(out[i], "/dev/", strlen("/dev/")))
+			continue;
+		for (size_t j = i + 1; j < nr; j++)
+			twice |= out[j] && !strcmp(out[i], out[j]);
+		if (twice)
+			return error_set(err, -EINVAL,
+					 "'%s' is to be written twice", out[i]);
+		for (size_t j = 0; j < sizeof(in) / sizeof(*in); j++)
+			if (in[j] && !strcmp(out[i], in[j]))
+				return error_set(err, -EINVAL,
+						 "'%s' is to be read and "
+						 "written over",
+						 in[j]);
+	}
+	return 0;
+}
+
+static int check(const struct sim_args *a, struct error *err)
+{
+	int sources = !!a->swf + !!a->workload + !!a->replay, r = 0;
+
+	if (!a->policy && !a->replay)
+		return error_set(err, -EINVAL,
+				 "give --policy NAME; see `stint sim --help`");
+	if (sources != 1)
+		return error_set(err, -EINVAL,
+				 "give either --swf FILE, --workload NAME or "
+				 "--replay FILE; see `stint sim --help`");
+	if (a->replay &&
+	    (a->hosts || a->procs || a->events || a->jobs || a->load > 0))
+		return error_set(
+			err, -EINVAL,
+			"--hosts, --procs, --events, --jobs and --load "
+			"do not go with --replay: the record has a machine, "
+			"events and jobs of its own");
+	if (!a->policy && (a->out || a->out_swf || a->figures.series_path ||
+			   a->figures.plot_path || a->figures.gantt_path))
+		return error_set(err, -EINVAL,
+				 "a comparison writes no such file: give "
+				 "--policy NAME to simulate the recorded jobs");
+	if (!r && a->policy)
+		r = policy_check(a->policy, err);
+	if (!r && a->workload)
+		r = workload_check(a->workload, err);
+	if (!r && a->hosts)
+		r = machine_check(a->hosts, err);
+	if (!r && a->speedup)
+		r = attach_check(a->speedup, err);
+	return r ? r : check_files(a, err);
+}
+
+int sim_args_parse(int argc, char **argv, struct sim_args *ret,
+		   struct error *err)
+{
+	static const struct argp argp = {
+		options, parse, NULL,
+		"Run a scheduling policy on a workload in simulated time, and "
+		"say what users would have felt.",
+		cost_children
+	};
+	struct sim_args a = { .seed = 1 };
+	int r;
+
+	command_parse(&argp, argc, argv, 0, &a);
+	r = a.list ? 0 : check(&a, err);
+	if (!r)
+		*ret = a;
+	return r;
+}

@@ -1,0 +1,37 @@
+/*
+ * sim_args.h - the command line of stint sim
+ */
+#ifndef CMD_SIM_SIM_ARGS_H
+#define CMD_SIM_SIM_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/sim/sim_figures.h"
+#include "core/error.h"
+#include "sim/engine/sim.h"
+#include "sim/workload/recorded.h"
+#include "sim/workload/swf.h"
+
+/* Texts are argv's.  trace, config and figures are filled in as far as options
+ * say; recorded is empty. */
+struct sim_args {
+	const char *policy, *swf, *workload, *replay, *out, *out_swf, *hosts,
+		*speedup, *events;
+	int64_t procs, jobs, seed, replication;
+	double load;
+	bool json, list;
+	struct swf_options trace;
+	struct recorded recorded;
+	struct sim_config config;
+	struct sim_figures figures;
+};
+
+/*
+ * 0, or -EINVAL with what does not go together; what argp refuses ends the
+ * process.
+ */
+int sim_args_parse(int argc, char **argv, struct sim_args *ret,
+		   struct error *err) must_check;
+
+#endif

@@ -1,0 +1,426 @@
+/*
+ * lst.c - largest size first with time slices (Schnor 1997 §2.1.4)
+ *
+ * A gang policy: in a slice a host runs one process.  At a slice's start all
+ * jobs compete anew, in the order of priority (size + age), equal ones by who
+ * was served longest ago.  A job goes back to the hosts it had; where another
+ * got there first, the processes in conflict migrate.  Jobs placed for the
+ * first time take hosts after all others ("delayed mapping").  Within a slice,
+ * hosts that fall idle go to the next job that fits without moving ("alternate
+ * selection"), which leaves priorities alone.
+ *
+ * A pass at a slice's start costs O(n log n + processes) for n jobs in the
+ * system; one within a slice O(n log n).
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+#include "policy/hosts/slices.h"
+
+struct entry {
+	struct job *job;
+	int64_t prio;
+	int64_t served;	 /* number of its last slice; -1: none yet */
+	uint32_t *hosts; /* where it goes in this slice, in the plan's memory;
+			    NULL: not chosen */
+	uint32_t moved;	 /* processes of it that lost their place */
+};
+
+struct policy_lst {
+	struct policy base;
+	struct slices slices;
+	int64_t nr_slices; /* begun so far */
+	int64_t maxprio;
+	bool migrate;
+	struct entry *entry;
+	size_t nr, cap;
+	bool *taken; /* by host, within a pass */
+};
+
+static const struct reason why_slice = {
+	"priority %n gives it a place in this slice"
+};
+static const struct reason why_move = {
+	"priority %n gives it a place in this slice; %n of its hosts went to "
+	"jobs before it"
+};
+static const struct reason why_alternate = {
+	"alternate selection: its %n hosts are idle until the slice ends"
+};
+static const struct reason why_out = {
+	"the slice is over and jobs of higher priority fill the hosts"
+};
+static const struct reason why_wait = {
+	"priority %n was too low for this slice"
+};
+
+static const struct param params[] = {
+	SLICES_PARAMS,
+	{ .name = "maxprio",
+	  .type = PARAM_INT,
+	  .def = 0,
+	  .min = 0,
+	  .max = 1e9,
+	  .summary =
+		  "priority at which aging stops; 0: twice the number of hosts" },
+	{ .name = "migrate",
+	  .type = PARAM_BOOL,
+	  .def = 1,
+	  .summary = "migrate on conflicts (no: variant LST_NM)" },
+	{ .name = NULL }
+};
+
+static int create(const struct policy_setup *setup, struct policy **ret,
+		  struct error *err)
+{
+	const struct view *view = setup->view;
+	struct policy_lst *p = xcalloc(1, sizeof(*p));
+
+	(void)err;
+	slices_init(&p->slices, setup->params);
+	p->maxprio = params_int(setup->params, "maxprio");
+	if (!p->maxprio)
+		p->maxprio = 2 * (int64_t)view->nr_hosts;
+	p->migrate = params_bool(setup->params, "migrate");
+	p->taken = xcalloc(view->nr_hosts, sizeof(*p->taken));
+	*ret = &p->base;
+	return 0;
+}
+
+static struct entry *find(struct policy_lst *p, const struct job *job)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		if (p->entry[i].job == job)
+			return &p->entry[i];
+	return NULL;
+}
+
+static void lst_event(struct policy *policy, const struct view *view,
+		      const struct event *event)
+{
+	struct policy_lst *p = (struct policy_lst *)policy;
+	struct entry *e;
+
+	(void)view;
+	switch (event->type) {
+	case EVENT_ARRIVE:
+		array_room(p->entry, p->nr, &p->cap);
+		p->entry[p->nr++] = (struct entry){
+			.job = event->job,
+			.prio = event->job->size < p->maxprio ? event->job->size
+							      : p->maxprio,
+			.served = -1,
+		};
+		break;
+	case EVENT_END:
+		e = find(p, event->job);
+		p->nr--;
+		memmove(e, e + 1, (p->entry + p->nr - e) * sizeof(*e));
+		break;
+	default:
+		break;
+	}
+}
+
+static int by_priority(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->prio != y->prio)
+		return x->prio > y->prio ? -1 : 1;
+	if (x->served != y->served)
+		return x->served < y->served ? -1 : 1;
+	return job_before(x->job, y->job) ? -1 : 1;
+}
+
+/* Mark the hosts nobody may have, and count the others. */
+static uint32_t reset_taken(struct policy_lst *p, const struct view *view)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < view->nr_hosts; i++) {
+		p->taken[i] = !host_usable(&view->hosts[i]);
+		n += !p->taken[i];
+	}
+	return n;
+}
+
+static bool all_free(const struct policy_lst *p, const struct job *job)
+{
+	for (uint32_t r = 0; r < job->size; r++)
+		if (p->taken[job->hosts[r]])
+			return false;
+	return true;
+}
+
+/* Returns how many of its hosts were free: not those that are drained, say. */
+static uint32_t take(struct policy_lst *p, const struct job *job)
+{
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < job->size; r++) {
+		n += !p->taken[job->hosts[r]];
+		p->taken[job->hosts[r]] = true;
+	}
+	return n;
+}
+
+/* As many jobs as fit, by priority; those left out gain 1. */
+static void select_jobs(struct policy_lst *p, const struct view *view,
+			struct plan *plan)
+{
+	uint32_t room = reset_taken(p, view);
+
+	qsort(p->entry, p->nr, sizeof(*p->entry), by_priority);
+	for (size_t i = 0; i < p->nr; i++) {
+		struct entry *e = &p->entry[i];
+		bool fixed = !p->migrate && e->job->hosts;
+
+		e->hosts = NULL;
+		e->moved = 0;
+		if (e->job->size <= room && (!fixed || all_free(p, e->job))) {
+			room -= e->job->size;
+			e->hosts = plan_hosts(plan, e->job->size);
+			if (fixed)
+				take(p, e->job);
+		} else if (e->prio < p->maxprio) {
+			e->prio++;
+		}
+	}
+	reset_taken(p, view);
+}
+
+#define NOWHERE UINT32_MAX
+
+/* Everyone back to where it was, the higher priority first. */
+static void keep_places(struct policy_lst *p)
+{
+	for (size_t i = 0; i < p->nr; i++) {
+		struct entry *e = &p->entry[i];
+
+		for (uint32_t r = 0; e->hosts && r < e->job->size; r++) {
+			uint32_t h = e->job->hosts ? e->job->hosts[r] : NOWHERE;
+
+			e->hosts[r] = NOWHERE;
+			if (h == NOWHERE)
+				continue;
+			if (p->taken[h]) {
+				e->moved++;
+			} else {
+				e->hosts[r] = h;
+				p->taken[h] = true;
+			}
+		}
+	}
+}
+
+/* The lowest hosts left to those without a place: conflicts, then new jobs. */
+static void give_places(struct policy_lst *p, bool fresh)
+{
+	uint32_t next = 0;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		struct entry *e = &p->entry[i];
+
+		if (!e->hosts || !e->job->hosts != fresh)
+			continue;
+		for (uint32_t r = 0; r < e->job->size; r++) {
+			if (e->hosts[r] != NOWHERE)
+				continue;
+			while (p->taken[next])
+				next++;
+			p->taken[next] = true;
+			e->hosts[r] = next;
+		}
+	}
+}
+
+static void plan_slice(struct policy_lst *p, struct plan *plan)
+{
+	for (size_t i = 0; i < p->nr; i++) {
+		const struct entry *e = &p->entry[i];
+
+		if (e->job->state == JOB_RUNNING && (!e->hosts || e->moved))
+			plan_suspend(plan, e->job, &why_out, 0, 0, 0);
+	}
+	for (size_t i = 0; i < p->nr; i++) {
+		struct entry *e = &p->entry[i];
+
+		if (!e->hosts)
+			continue;
+		e->served = p->nr_slices;
+		if (e->job->state == JOB_WAITING)
+			plan_start_on(plan, e->job, e->job->size, e->hosts,
+				      &why_slice, e->prio, 0, 0);
+		else if (e->job->state == JOB_SUSPENDED || e->moved)
+			plan_resume(plan, e->job, e->hosts,
+				    e->moved ? &why_move : &why_slice, e->prio,
+				    e->moved, 0);
+	}
+}
+
+static void new_slice(struct policy_lst *p, const struct view *view,
+		      struct plan *plan)
+{
+	select_jobs(p, view, plan);
+	keep_places(p);
+	give_places(p, false);
+	give_places(p, true);
+	plan_slice(p, plan);
+	p->nr_slices++;
+	slices_next(&p->slices, view, plan);
+}
+
+/* The lowest idle hosts for a job that never ran; false if too few. */
+static bool place_fresh(struct policy_lst *p, const struct view *view,
+			struct entry *e, uint32_t room, struct plan *plan)
+{
+	uint32_t next = 0;
+
+	if (e->job->size > room)
+		return false;
+	e->hosts = plan_hosts(plan, e->job->size);
+	for (uint32_t r = 0; r < e->job->size; r++) {
+		while (p->taken[next])
+			next++;
+		p->taken[next] = true;
+		e->hosts[r] = next;
+	}
+	(void)view;
+	return true;
+}
+
+static void fill_gaps(struct policy_lst *p, const struct view *view,
+		      struct plan *plan)
+{
+	uint32_t room = reset_taken(p, view);
+
+	for (size_t i = 0; i < p->nr; i++)
+		if (p->entry[i].job->state == JOB_RUNNING)
+			room -= take(p, p->entry[i].job);
+	qsort(p->entry, p->nr, sizeof(*p->entry), by_priority);
+	for (size_t i = 0; i < p->nr && room; i++) {
+		struct entry *e = &p->entry[i];
+
+		if (e->job->state == JOB_SUSPENDED && all_free(p, e->job)) {
+			take(p, e->job);
+			plan_resume(plan, e->job, NULL, &why_alternate,
+				    e->job->size, 0, 0);
+		} else if (e->job->state == JOB_WAITING &&
+			   place_fresh(p, view, e, room, plan)) {
+			plan_start_on(plan, e->job, e->job->size, e->hosts,
+				      &why_alternate, e->job->size, 0, 0);
+		} else {
+			continue;
+		}
+		room -= e->job->size;
+	}
+}
+
+static void decide(struct policy *policy, const struct view *view,
+		   struct plan *plan)
+{
+	struct policy_lst *p = (struct policy_lst *)policy;
+
+	if (!p->nr) {
+		slices_stop(&p->slices, view);
+		return;
+	}
+	slices_cut(&p->slices, view, plan);
+	if (slices_over(&p->slices, view))
+		new_slice(p, view, plan);
+	else if (slices_lend(&p->slices, view))
+		fill_gaps(p, view, plan);
+}
+
+static void explain(const struct policy *policy, const struct view *view,
+		    const struct job *job, struct plan *plan)
+{
+	const struct policy_lst *p = (const struct policy_lst *)policy;
+
+	(void)view;
+	for (size_t i = 0; i < p->nr; i++)
+		if (p->entry[i].job == job)
+			plan_defer(plan, job, &why_wait, p->entry[i].prio, 0,
+				   0);
+}
+
+/* Slices first, then a line a job: id, priority, last slice. */
+static void save(const struct policy *policy, const struct view *view, FILE *to)
+{
+	const struct policy_lst *p = (const struct policy_lst *)policy;
+
+	(void)view;
+	fprintf(to, "%" PRId64 " %" PRId64 "\n", p->slices.end, p->nr_slices);
+	for (size_t i = 0; i < p->nr; i++)
+		fprintf(to, "%" PRId64 " %" PRId64 " %" PRId64 "\n",
+			p->entry[i].job->id, p->entry[i].prio,
+			p->entry[i].served);
+}
+
+static int load(struct policy *policy, const struct view *view,
+		const char *text, struct error *err)
+{
+	struct policy_lst *p = (struct policy_lst *)policy;
+	int64_t id, prio, served, end, nr;
+	int n;
+
+	if (sscanf(text, "%" SCNd64 " %" SCNd64 "\n%n", &end, &nr, &n) != 2)
+		return policy_damaged(policy, text, err);
+	for (const char *c = text + n; *c; c += n) {
+		struct job *job;
+		struct entry *e;
+
+		if (sscanf(c, "%" SCNd64 " %" SCNd64 " %" SCNd64 "\n%n", &id,
+			   &prio, &served, &n) != 3)
+			return policy_damaged(policy, c, err);
+		job = view_find_job(view, id);
+		e = job ? find(p, job) : NULL;
+		if (e) {
+			e->prio = prio;
+			e->served = served;
+		}
+	}
+	slices_resume(&p->slices, end);
+	p->nr_slices = nr;
+	return 0;
+}
+
+static void destroy(struct policy *policy)
+{
+	struct policy_lst *p = (struct policy_lst *)policy;
+
+	free(p->entry);
+	free(p->taken);
+	free(p);
+}
+
+const struct policy_ops policy_lst = {
+	.name = "lst",
+	.summary = "largest size first with time slices and migration",
+	.source = "Schnor 1997 section 2.1.4",
+	.details =
+		"At a slice's start jobs are placed by priority (size + age), "
+		"equal ones round-robin, as many as fit; those left out gain 1 "
+		"up to maxprio. A job keeps its hosts where it can, else the "
+		"processes in conflict migrate, and its slice is shorter by "
+		"what that costs. New jobs take hosts after all others. Choices "
+		"where the text is silent: conflicting processes take the "
+		"lowest idle hosts; an alternate selection (also of a job that "
+		"arrives within a slice) never migrates; a slice starts at once "
+		"when a job comes to an empty system; maxprio is twice the number "
+		"of hosts. LST_O is this with migration for nothing "
+		"(--migrate-cost 0). A pass costs O(n log n + processes).",
+	.params = params,
+	.flags = POLICY_HOSTS | POLICY_SLICES,
+	.create = create,
+	.event = lst_event,
+	.decide = decide,
+	.explain = explain,
+	.most = slices_most,
+	.save = save,
+	.load = load,
+	.destroy = destroy,
+};

@@ -1,0 +1,440 @@
+/*
+ * matrix.c - Ousterhout's matrix algorithm, as Schnor 1997 §2.1.4 has it
+ *
+ * Rows are time slots, columns are hosts.  An arriving job goes into the first
+ * row with enough empty columns (the lowest of them), else into a new row, and
+ * stays there.  Rows take turns; columns that are idle in the present row are
+ * lent to jobs of other rows that fit in their own columns (alternate
+ * selection).  A pass costs O(rows x hosts + jobs).
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+#include "policy/hosts/slices.h"
+
+struct entry {
+	struct job *job;
+	uint32_t *cols; /* job->size of them */
+	bool chosen;	/* within a pass: runs after it */
+};
+
+struct row {
+	struct entry *entry;
+	size_t nr, cap;
+	bool *used; /* by column */
+};
+
+struct policy_matrix {
+	struct policy base;
+	struct slices slices;
+	uint32_t nr_cols;
+	struct row *row;
+	size_t nr_rows, cap_rows;
+	int64_t turn; /* the row whose slot it is; -1: it is gone, 0 is next */
+	bool *busy;   /* by column, within a pass */
+};
+
+static const struct reason why_row = { "it is the turn of its row %n of %n" };
+static const struct reason why_alternate = {
+	"alternate selection: its %n hosts are idle in row %n"
+};
+static const struct reason why_out = { "the slot is over" };
+static const struct reason why_wait = { "row %n of %n has its turn later" };
+
+static const struct param params[] = { SLICES_PARAMS, { NULL } };
+
+static int create(const struct policy_setup *setup, struct policy **ret,
+		  struct error *err)
+{
+	struct policy_matrix *p = xcalloc(1, sizeof(*p));
+
+	(void)err;
+	slices_init(&p->slices, setup->params);
+	p->turn = -1;
+	p->nr_cols = setup->view->nr_hosts;
+	p->busy = xcalloc(p->nr_cols, sizeof(*p->busy));
+	*ret = &p->base;
+	return 0;
+}
+
+static uint32_t room_in(const struct policy_matrix *p, const struct row *row)
+{
+	uint32_t n = 0;
+
+	for (uint32_t c = 0; c < p->nr_cols; c++)
+		n += !row->used[c];
+	return n;
+}
+
+static struct row *add_row(struct policy_matrix *p)
+{
+	struct row *row;
+
+	array_room(p->row, p->nr_rows, &p->cap_rows);
+	row = &p->row[p->nr_rows++];
+	*row = (struct row){ .used = xcalloc(p->nr_cols, sizeof(bool)) };
+	return row;
+}
+
+/* Can the job's columns (any, where it has none yet) be had in that row? */
+static bool takes(const struct policy_matrix *p, const struct row *row,
+		  const struct job *job)
+{
+	if (!job->hosts)
+		return room_in(p, row) >= job->size;
+	for (uint32_t r = 0; r < job->size; r++)
+		if (row->used[job->hosts[r]])
+			return false;
+	return true;
+}
+
+/* A job that has hosts already was there before this policy: they stay. */
+static void put(struct policy_matrix *p, struct job *job)
+{
+	struct row *row = p->row, *end = row ? row + p->nr_rows : row;
+	struct entry *e;
+	uint32_t c = 0;
+
+	while (row < end && !takes(p, row, job))
+		row++;
+	if (row == end)
+		row = add_row(p);
+	array_room(row->entry, row->nr, &row->cap);
+	e = &row->entry[row->nr++];
+	*e = (struct entry){ .job = job,
+			     .cols = xcalloc(job->size, sizeof(uint32_t)) };
+	for (uint32_t r = 0; r < job->size; r++) {
+		while (!job->hosts && row->used[c])
+			c++;
+		e->cols[r] = job->hosts ? job->hosts[r] : c;
+		row->used[e->cols[r]] = true;
+	}
+}
+
+static void drop_row(struct policy_matrix *p, size_t i)
+{
+	free(p->row[i].entry);
+	free(p->row[i].used);
+	p->nr_rows--;
+	memmove(&p->row[i], &p->row[i + 1], (p->nr_rows - i) * sizeof(*p->row));
+	/* The next row moves up: it has its turn when this slot is over. */
+	if ((int64_t)i <= p->turn)
+		p->turn--;
+}
+
+static void drop_entry(struct row *row, struct entry *e)
+{
+	for (uint32_t r = 0; r < e->job->size; r++)
+		row->used[e->cols[r]] = false;
+	free(e->cols);
+	row->nr--;
+	memmove(e, e + 1, (row->entry + row->nr - e) * sizeof(*e));
+}
+
+static struct entry *find(struct policy_matrix *p, const struct job *job,
+			  size_t *ret_row)
+{
+	for (size_t i = 0; i < p->nr_rows; i++)
+		for (size_t k = 0; k < p->row[i].nr; k++)
+			if (p->row[i].entry[k].job == job) {
+				*ret_row = i;
+				return &p->row[i].entry[k];
+			}
+	return NULL;
+}
+
+static void matrix_event(struct policy *policy, const struct view *view,
+			 const struct event *event)
+{
+	struct policy_matrix *p = (struct policy_matrix *)policy;
+	struct entry *e;
+	size_t row;
+
+	(void)view;
+	switch (event->type) {
+	case EVENT_ARRIVE:
+		put(p, event->job);
+		break;
+	case EVENT_END:
+		e = find(p, event->job, &row);
+		drop_entry(&p->row[row], e);
+		if (!p->row[row].nr)
+			drop_row(p, row);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool fits(const struct policy_matrix *p, const struct entry *e)
+{
+	for (uint32_t r = 0; r < e->job->size; r++)
+		if (p->busy[e->cols[r]])
+			return false;
+	return true;
+}
+
+static void occupy(struct policy_matrix *p, const struct entry *e)
+{
+	for (uint32_t r = 0; r < e->job->size; r++)
+		p->busy[e->cols[r]] = true;
+}
+
+static void choose(struct policy_matrix *p, struct entry *e)
+{
+	e->chosen = true;
+	occupy(p, e);
+}
+
+/*
+ * Who runs until the slot ends: those that keep running, the present row, and
+ * then the rows after it in turn, so that no row is always favoured.
+ */
+static void choose_jobs(struct policy_matrix *p, const struct view *view,
+			bool new_slot)
+{
+	size_t n = p->nr_rows, lent = p->slices.alternate ? n : 1;
+
+	for (uint32_t c = 0; c < p->nr_cols; c++)
+		p->busy[c] = !host_usable(&view->hosts[c]);
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < p->row[k].nr; i++) {
+			struct entry *e = &p->row[k].entry[i];
+
+			e->chosen = false;
+			if (!new_slot && e->job->state == JOB_RUNNING)
+				choose(p, e);
+		}
+	for (size_t k = 0; k < lent; k++) {
+		struct row *row = &p->row[(p->turn + (int64_t)(n + k)) % n];
+
+		for (size_t i = 0; i < row->nr; i++)
+			if (!row->entry[i].chosen && fits(p, &row->entry[i]))
+				choose(p, &row->entry[i]);
+	}
+}
+
+static void go(struct policy_matrix *p, struct entry *e, int64_t row,
+	       struct plan *plan)
+{
+	bool lent = row != p->turn;
+	const struct reason *why = lent ? &why_alternate : &why_row;
+	int64_t a = lent ? e->job->size : row + 1;
+	int64_t b = lent ? p->turn + 1 : (int64_t)p->nr_rows;
+	uint32_t *hosts;
+
+	if (e->job->state == JOB_SUSPENDED) {
+		plan_resume(plan, e->job, NULL, why, a, b, 0);
+	} else if (e->job->state == JOB_WAITING) {
+		hosts = plan_hosts(plan, e->job->size);
+		memcpy(hosts, e->cols, e->job->size * sizeof(*hosts));
+		plan_start_on(plan, e->job, e->job->size, hosts, why, a, b, 0);
+	}
+}
+
+static void plan_slot(struct policy_matrix *p, struct plan *plan)
+{
+	for (size_t k = 0; k < p->nr_rows; k++)
+		for (size_t i = 0; i < p->row[k].nr; i++) {
+			const struct entry *e = &p->row[k].entry[i];
+
+			if (!e->chosen && e->job->state == JOB_RUNNING)
+				plan_suspend(plan, e->job, &why_out, 0, 0, 0);
+		}
+	for (size_t k = 0; k < p->nr_rows; k++)
+		for (size_t i = 0; i < p->row[k].nr; i++)
+			if (p->row[k].entry[i].chosen)
+				go(p, &p->row[k].entry[i], (int64_t)k, plan);
+}
+
+static void decide(struct policy *policy, const struct view *view,
+		   struct plan *plan)
+{
+	struct policy_matrix *p = (struct policy_matrix *)policy;
+	bool new_slot;
+
+	if (!p->nr_rows) {
+		p->turn = -1;
+		slices_stop(&p->slices, view);
+		return;
+	}
+	slices_cut(&p->slices, view, plan);
+	new_slot = slices_over(&p->slices, view);
+	if (!new_slot && !slices_lend(&p->slices, view))
+		return;
+	if (new_slot) {
+		p->turn = (p->turn + 1) % (int64_t)p->nr_rows;
+		slices_next(&p->slices, view, plan);
+	}
+	choose_jobs(p, view, new_slot);
+	plan_slot(p, plan);
+}
+
+static void explain(const struct policy *policy, const struct view *view,
+		    const struct job *job, struct plan *plan)
+{
+	struct policy_matrix *p = (struct policy_matrix *)policy;
+	size_t row = 0;
+
+	(void)view;
+	find(p, job, &row);
+	plan_defer(plan, job, &why_wait, (int64_t)row + 1, (int64_t)p->nr_rows,
+		   0);
+}
+
+/* Whose turn it is and until when, then a line a job: row, id, columns. */
+static void save(const struct policy *policy, const struct view *view, FILE *to)
+{
+	const struct policy_matrix *p = (const struct policy_matrix *)policy;
+
+	fprintf(to, "%" PRId64 " %" PRId64 "\n", p->turn, p->slices.end);
+	for (size_t k = 0; k < p->nr_rows; k++)
+		for (size_t i = 0; i < p->row[k].nr; i++) {
+			const struct entry *e = &p->row[k].entry[i];
+
+			fprintf(to, "%zu %" PRId64, k, e->job->id);
+			for (uint32_t r = 0; r < e->job->size; r++)
+				fprintf(to, " %" PRIu32, e->cols[r]);
+			fputc('\n', to);
+		}
+}
+
+static void free_rows(struct row *row, size_t nr)
+{
+	for (size_t k = 0; k < nr; k++) {
+		for (size_t i = 0; i < row[k].nr; i++)
+			free(row[k].entry[i].cols);
+		free(row[k].entry);
+		free(row[k].used);
+	}
+	free(row);
+}
+
+/* job->size columns from *text on, all empty in the row; NULL if not. */
+static uint32_t *load_columns(const struct policy_matrix *p,
+			      const struct row *row, const struct job *job,
+			      const char *text)
+{
+	uint32_t *cols = xcalloc(job->size, sizeof(*cols));
+	bool *used = xcalloc(p->nr_cols, sizeof(*used));
+	bool good = true;
+	int n = 0;
+
+	for (uint32_t r = 0; r < job->size && good; r++, text += n) {
+		good = sscanf(text, " %" SCNu32 "%n", &cols[r], &n) == 1 &&
+		       cols[r] < p->nr_cols && !row->used[cols[r]] &&
+		       !used[cols[r]];
+		if (good)
+			used[cols[r]] = true;
+	}
+	free(used);
+	if (good)
+		return cols;
+	free(cols);
+	return NULL;
+}
+
+/* One line; a job that is gone meanwhile leaves its place empty. */
+static bool load_entry(struct policy_matrix *p, const struct view *view,
+		       const char *line)
+{
+	uint32_t *cols;
+	struct job *job;
+	struct row *row;
+	size_t k;
+	int64_t id;
+	int n;
+
+	if (sscanf(line, "%zu %" SCNd64 "%n", &k, &id, &n) != 2 ||
+	    k > p->nr_rows)
+		return false;
+	if (k == p->nr_rows)
+		add_row(p);
+	job = view_find_job(view, id);
+	if (!job)
+		return true;
+	if (find(p, job, &(size_t){ 0 }))
+		return false;
+	row = &p->row[k];
+	cols = load_columns(p, row, job, line + n);
+	if (!cols)
+		return false;
+	array_room(row->entry, row->nr, &row->cap);
+	row->entry[row->nr++] = (struct entry){ .job = job, .cols = cols };
+	for (uint32_t r = 0; r < job->size; r++)
+		row->used[cols[r]] = true;
+	return true;
+}
+
+/* Jobs that no line is of go where there is room, and empty rows. */
+static void complete(struct policy_matrix *p, const struct view *view)
+{
+	struct job *job;
+	size_t row;
+
+	for_each_running(job, view) if (!find(p, job, &row)) put(p, job);
+	for_each_waiting(job, view) if (!find(p, job, &row)) put(p, job);
+	for (size_t k = p->nr_rows; k-- > 0;)
+		if (!p->row[k].nr)
+			drop_row(p, k);
+}
+
+static int load(struct policy *policy, const struct view *view,
+		const char *text, struct error *err)
+{
+	struct policy_matrix *p = (struct policy_matrix *)policy;
+	struct policy_matrix was = *p;
+	usec_t end;
+	int n;
+
+	if (sscanf(text, "%" SCNd64 " %" SCNd64 "\n%n", &p->turn, &end, &n) !=
+	    2)
+		return policy_damaged(policy, text, err);
+	p->row = NULL;
+	p->nr_rows = p->cap_rows = 0;
+	for (text += n; *text; text += strcspn(text, "\n") + 1)
+		if (!load_entry(p, view, text)) {
+			free_rows(p->row, p->nr_rows);
+			*p = was;
+			return policy_damaged(policy, text, err);
+		}
+	free_rows(was.row, was.nr_rows);
+	complete(p, view);
+	if (p->turn < -1 || p->turn >= (int64_t)p->nr_rows)
+		p->turn = -1;
+	slices_resume(&p->slices, end);
+	return 0;
+}
+
+static void destroy(struct policy *policy)
+{
+	struct policy_matrix *p = (struct policy_matrix *)policy;
+
+	free_rows(p->row, p->nr_rows);
+	free(p->busy);
+	free(p);
+}
+
+const struct policy_ops policy_matrix = {
+	.name = "matrix",
+	.summary = "Ousterhout's matrix: fixed places, rows in turn",
+	.source = "Schnor 1997 section 2.1.4 (Ousterhout 1982)",
+	.details =
+		"An arriving job takes the lowest empty columns of the first "
+		"row that has enough, else of a new row, and keeps them. Rows "
+		"take turns of one slice; columns idle in the present row are "
+		"lent to jobs of the following rows that fit in their own. A "
+		"pass costs O(rows x hosts + jobs).",
+	.params = params,
+	.flags = POLICY_HOSTS | POLICY_SLICES,
+	.create = create,
+	.event = matrix_event,
+	.decide = decide,
+	.explain = explain,
+	.most = slices_most,
+	.save = save,
+	.load = load,
+	.destroy = destroy,
+};

@@ -1,0 +1,124 @@
+/*
+ * slices.h - the time slices of gang policies (Schnor 1997 section 2.1.4)
+ *
+ * Time is cut into slices of one length; who runs in one is chosen at its
+ * start.  Within a slice, hosts that fall idle may go to others until it ends,
+ * an "alternate selection", while enough of it is left to be worth it.  The
+ * first slice begins with the first job; none runs while there is no job.
+ * Where a reservation begins a slice ends early, and the next one does without
+ * the hosts.
+ *
+ *	slices_init(&s, setup->params);
+ *	in decide:
+ *		no jobs				slices_stop(&s, view);
+ *		slices_cut(&s, view, plan);
+ *		slices_over(&s, view)		choose anew; slices_next(...);
+ *		slices_lend(&s, view)		alternate selection
+ */
+#ifndef POLICY_HOSTS_SLICES_H
+#define POLICY_HOSTS_SLICES_H
+
+#include <stdbool.h>
+
+#include "policy/kit/policy.h"
+
+struct slices {
+	usec_t length, end; /* end: of the present one */
+	double min_rest;    /* share of a slice, for an alternate selection */
+	bool alternate;
+	bool unset; /* no timer is set for its end */
+};
+
+/* Parameters "slice", "rest" and "alternate", for the tables of gang policies.
+ */
+#define SLICES_PARAMS                                                       \
+	{                                                                   \
+		"slice",                                                    \
+		PARAM_TIME,                                                 \
+		1800,                                                       \
+		0.001,                                                      \
+		1e9,                                                        \
+		NULL,                                                       \
+		"length of a time slice"                                    \
+	},                                                                  \
+		{ "rest",                                                   \
+		  PARAM_REAL,                                               \
+		  0.1,                                                      \
+		  0,                                                        \
+		  1,                                                        \
+		  NULL,                                                     \
+		  "share of a slice that must be left for an alternate "    \
+		  "selection" },                                            \
+	{                                                                   \
+		"alternate", PARAM_BOOL, 1, 0, 0, NULL,                     \
+			"alternate selection within a slice (no: Schnor's " \
+			"variants _NA)"                                     \
+	}
+
+static inline void slices_init(struct slices *s, const struct params *params)
+{
+	s->length = params_usec(params, "slice");
+	s->min_rest = params_real(params, "rest");
+	s->alternate = params_bool(params, "alternate");
+}
+
+static inline bool slices_over(const struct slices *s, const struct view *view)
+{
+	return view->now >= s->end;
+}
+
+static inline bool slices_lend(const struct slices *s, const struct view *view)
+{
+	return s->alternate && s->end - view->now >= s->min_rest * s->length;
+}
+
+/* One that was going on when the policy was made anew. */
+static inline void slices_resume(struct slices *s, usec_t end)
+{
+	s->end = end > 0 ? end : 0;
+	s->unset = true;
+}
+
+/* Set its timer; where a reservation begins it is over, so that hosts are
+ * cleared. */
+static inline void slices_cut(struct slices *s, const struct view *view,
+			      struct plan *plan)
+{
+	static const struct reason begins = {
+		"a reservation begins and ends the slice"
+	};
+	static const struct reason ends = { "the slice ends" };
+	usec_t begin = view_next_reservation(view);
+
+	if (s->unset)
+		plan_wake(plan, s->end, &ends, 0, 0, 0);
+	s->unset = false;
+	if (begin >= s->end)
+		return;
+	s->end = begin;
+	plan_wake(plan, begin, &begins, 0, 0, 0);
+}
+
+/* One begins now; the policy is woken at its end. */
+static inline void slices_next(struct slices *s, const struct view *view,
+			       struct plan *plan)
+{
+	s->end = view->now + s->length;
+	s->unset = true;
+	slices_cut(s, view, plan);
+}
+
+/* One rank a host. */
+static inline int64_t slices_most(const struct policy *policy,
+				  const struct view *view)
+{
+	return view->nr_hosts;
+}
+
+/* The next job to come begins one at once. */
+static inline void slices_stop(struct slices *s, const struct view *view)
+{
+	s->end = view->now;
+}
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * spread.c - live placement: each rank where it will feel the least delay
+ *
+ * First come, first served among jobs; a job starts when there is room for
+ * all its ranks.  Ranks leave hosts that are being drained.  A pass costs
+ * hosts + ranks of the jobs it starts, and while a host is being drained all
+ * running ranks.
+ */
+#include "core/xalloc.h"
+#include "model/place.h"
+#include "policy/kit/policy.h"
+
+struct spread {
+	struct policy base;
+	bool owners; /* take hosts whose owner is at them, as a last resort */
+	bool oversubscribe; /* more ranks than cores, up to a host's slots */
+};
+
+static const struct param params[] = {
+	{ "owners", PARAM_BOOL, 0, 0, 1, NULL,
+	  "use a host whose owner is active when no other is left" },
+	{ "oversubscribe", PARAM_BOOL, 1, 0, 1, NULL,
+	  "share cores when there are more ranks than free ones" },
+	{ .name = NULL },
+};
+
+static const struct reason placed = {
+	"its %n ranks go where the delay (load and speed) is least"
+};
+static const struct reason no_room = {
+	"it needs room for %n ranks, and the usable hosts have %n"
+};
+static const struct reason behind = {
+	"job %j is before it in the queue and has to start first"
+};
+
+static const struct reason leaving = {
+	"host %h is being drained, and its delay is least on host %h"
+};
+
+static int spread_create(const struct policy_setup *setup, struct policy **ret,
+			 struct error *err)
+{
+	struct spread *s = xcalloc(1, sizeof(*s));
+
+	s->owners = params_bool(setup->params, "owners");
+	s->oversubscribe = params_bool(setup->params, "oversubscribe");
+	*ret = &s->base;
+	return 0;
+}
+
+/* Ranks on hosts that are being drained leave, as far as there is room. */
+static void leave_drained(const struct spread *s, const struct view *view,
+			  struct plan *plan)
+{
+	const struct host *h;
+	const struct job *j;
+	bool any = false;
+	uint32_t to;
+
+	for_each_host (h, view)
+		any |= h->drain;
+	if (!any)
+		return;
+	for_each_running(j, view)
+	{
+		if (j->state != JOB_RUNNING || !j->hosts)
+			continue;
+		for (uint32_t i = 0; i < j->n; i++)
+			if (view->hosts[j->hosts[i]].drain &&
+			    place_least_delay(view, plan, 1, s->owners, &to))
+				plan_migrate(plan, j, i, to, &leaving,
+					     j->hosts[i], to, 0);
+	}
+}
+
+static void spread_decide(struct policy *policy, const struct view *view,
+			  struct plan *plan)
+{
+	const struct spread *s = (const struct spread *)policy;
+	const struct job *j;
+
+	leave_drained(s, view, plan);
+	for_each_waiting(j, view)
+	{
+		uint32_t *hosts = plan_hosts(plan, j->size);
+
+		if ((!s->oversubscribe && j->size > plan_free(plan)) ||
+		    !place_least_delay(view, plan, j->size, s->owners, hosts))
+			break;
+		plan_start_on(plan, j, j->size, hosts, &placed, j->size, 0, 0);
+	}
+}
+
+static void spread_explain(const struct policy *policy, const struct view *view,
+			   const struct job *job, struct plan *plan)
+{
+	const struct spread *s = (const struct spread *)policy;
+	const struct job *head = TAILQ_FIRST(&view->waiting);
+	const struct host *h;
+	int64_t room = 0;
+
+	for_each_host (h, view)
+		if (s->owners || !h->owner_active)
+			room += plan_room(plan, h);
+	if (!s->oversubscribe && room > view->nr_free)
+		room = view->nr_free;
+	if (head == job)
+		plan_defer(plan, job, &no_room, job->size, room, 0);
+	else
+		plan_defer(plan, job, &behind, head->id, 0, 0);
+}
+
+static int64_t spread_most(const struct policy *policy, const struct view *view)
+{
+	const struct spread *s = (const struct spread *)policy;
+	const struct host *h;
+	int64_t slots = 0, cores = 0;
+
+	for_each_host (h, view) {
+		slots += h->slots;
+		cores += h->cores;
+	}
+	return s->oversubscribe || slots < cores ? slots : cores;
+}
+
+const struct policy_ops policy_spread = {
+	.name = "spread",
+	.summary =
+		"live: each rank goes where the load and speed delay it least",
+	.source = "Schnor 1997 section 4.1 (delay)",
+	.details =
+		"Jobs start in the order of submission.  Each rank in turn "
+		"goes to the usable host with the least alpha * max(1, (1 + "
+		"load + ranks) / cores); ties to fewer ranks, then the first "
+		"host.  A pass costs the number of hosts and the ranks it "
+		"places.  Ranks on a host that is being drained move by the "
+		"same rule, those of the job that started first before "
+		"others.",
+	.params = params,
+	.flags = POLICY_HOSTS | POLICY_SHARES | POLICY_LIVE,
+	.create = spread_create,
+	.decide = spread_decide,
+	.explain = spread_explain,
+	.most = spread_most,
+};

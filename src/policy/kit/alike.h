@@ -1,0 +1,76 @@
+/*
+ * alike.h - who holds a slot: each waiting job, or those that are alike
+ *
+ * A slot is the start time of a reservation.  With `each` set every job is a
+ * kind of its own, and holds one slot while it is in.  Else:
+ *
+ * To a plan, jobs of one size and one estimate are interchangeable.  So
+ * reservations belong to such a kind of jobs as a whole: it has as many slots
+ * (start times) as jobs with a reservation, and the k-th job in the order of
+ * the queue has the k-th slot in the order of time.  When processors come
+ * free, one slot moves where otherwise each job would move to the place of
+ * the one before it.
+ *
+ *	jobs	j1   j4   j9          in the order of the queue
+ *	slots	10   30   30   	      in the order of time
+ */
+#ifndef POLICY_KIT_ALIKE_H
+#define POLICY_KIT_ALIKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/units.h"
+#include "model/job.h"
+
+struct alike {
+	uint32_t ix; /* dense, for good */
+	uint32_t size;
+	usec_t length;		       /* estimate; USEC_MAX: none */
+	const struct job *head, *tail; /* jobs, by (submit, id) */
+	uint32_t nr_jobs;
+	usec_t *slot; /* slot[first .. first + nr), ascending */
+	size_t first, nr, cap;
+	uint32_t next; /* of the same hash, or of those idle: ix + 1 */
+};
+
+struct alikes {
+	bool each;	     /* set before the first use: a kind for each job */
+	struct alike **kind; /* by ix; they never move */
+	size_t nr, cap;
+	uint32_t *bucket; /* ix + 1 */
+	size_t nr_buckets;
+	uint32_t idle;		 /* a kind whose job has left: ix + 1 */
+	struct alike_link *link; /* by job ix */
+	size_t nr_links;
+};
+
+void alikes_clear(struct alikes *a); /* frees; zero-filled is cleared too */
+
+/* The kind of job, made if it is the first; with each, of none that has left. */
+struct alike *alikes_of(struct alikes *a, const struct job *job);
+
+/* Put job among its like in the order of the queue, or take it out. */
+struct alike *alikes_insert(struct alikes *a, const struct job *job);
+void alikes_remove(struct alikes *a, const struct job *job);
+const struct job *alikes_next(const struct alikes *a, const struct job *job);
+
+/* Slots: the first, the last, the last at or before at most. */
+static inline usec_t alike_first(const struct alike *k)
+{
+	return k->nr ? k->slot[k->first] : USEC_MAX;
+}
+
+static inline usec_t alike_last(const struct alike *k)
+{
+	return k->nr ? k->slot[k->first + k->nr - 1] : 0;
+}
+
+/* Index of the last slot <= most; -1 if there is none. */
+int64_t alike_find(const struct alike *k, usec_t most);
+void alike_add(struct alike *k, usec_t at);
+void alike_take(struct alike *k, size_t i);
+void alike_forget_slots(struct alike *k);
+
+#endif

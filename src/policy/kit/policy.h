@@ -1,0 +1,231 @@
+/*
+ * policy.h - the contract between a scheduling policy and its driver
+ *
+ * A policy is a pure function of what it is shown: a view (model/view.h), the
+ * events told to it (model/event.h) and the state of its own that it derived
+ * from them.  It writes a plan (model/plan.h).  It does no I/O, reads no
+ * clock but view->now, draws no random number but from the stream it is
+ * handed, iterates over nothing in the order of addresses, and keeps nothing
+ * in globals.  So the controller and the simulator link the same object code,
+ * and the same events always yield the same plans.
+ *
+ * To add a policy there are four things to do:
+ * 1. write policy/ROOM/NAME.c (one policy or a close family), ending in one
+ *    `const struct policy_ops policy_NAME`, with a test_NAME.c beside it;
+ * 2. add its line POLICY(NAME) to policy/policies.def;
+ * 3. add the file to policy/meson.build;
+ * 4. say in the comment at its top what a pass costs as the queue grows.
+ * policy/test_policy.c and sim/engine/test_laws.c, test_renewed.c and
+ * test_reservations.c then run with it, too.
+ *
+ * How a driver uses one:
+ *	policy_create(spec, seed, &policy, err);
+ *	for every instant with events:
+ *		for each: model_apply(view, e); policy_event(policy, view, e);
+ *		plan_reset(plan, view);
+ *		policy_decide(policy, view, plan);
+ *		carry out plan->entry[0..nr), applying events of its own
+ *		    (START, ...), which are not told to the policy;
+ *	policy_destroy(policy);
+ * The order of events within an instant is policy->order's (enum
+ * policy_order).  A driver that was started anew and holds a view with jobs
+ * calls policy_adopt(), and policy_load() if the policy has save and load.
+ *
+ * How a policy stays fast on long queues: it keeps its own index of the
+ * waiting jobs, updated by policy_event() in O(log n) (policy/kit/fitset.h has one
+ * ordered by a key and searched by size), and its pass touches only the jobs it
+ * starts.  A policy for short queues may simply walk for_each_waiting().
+ *
+ * As a policy plans START, it notes the job as running in its own state at
+ * once; if the driver could not do it, EVENT_REQUEUE brings the job back. Where
+ * plan_start() returns false, a reservation is in the way, and it waits on.
+ */
+#ifndef POLICY_KIT_POLICY_H
+#define POLICY_KIT_POLICY_H
+
+#include <stdio.h>
+
+#include "core/error.h"
+#include "core/param.h"
+#include "core/random.h"
+#include "model/event.h"
+#include "model/plan.h"
+#include "model/view.h"
+
+enum policy_order {
+	/* All ends, then all arrivals (by submit, id), then one pass: what is
+	 * specified for EASY, and the default. */
+	ORDER_ENDS_ARRIVALS_PASS,
+	/* A pass after every event, arrivals before ends (pyss). */
+	ORDER_ARRIVALS_FIRST_PASS_EACH,
+	/* A pass after every event, ends before arrivals. */
+	ORDER_ENDS_FIRST_PASS_EACH,
+};
+
+enum policy_flags {
+	POLICY_HOSTS = 1 << 0,	   /* chooses hosts: needs view->hosts */
+	POLICY_FOLDS = 1 << 1,	   /* may start a job on fewer than its size */
+	POLICY_RESIZES = 1 << 2,   /* may change a running job's processors */
+	POLICY_ESTIMATES = 1 << 3, /* is of little use without estimates */
+	POLICY_SLICES = 1 << 4,	   /* suspends and resumes: gang time slices */
+	POLICY_SHARES = 1 << 5,	   /* puts more ranks on a host than cores */
+	POLICY_LIVE = 1 << 6,	   /* made for the live cluster */
+};
+
+struct policy_ops;
+
+/* What every policy begins with; the rest of it is private to its file. */
+struct policy {
+	const struct policy_ops *ops;
+	enum policy_order order; /* set by create, if not the default */
+};
+
+/* What create is given. */
+struct policy_setup {
+	const struct policy_ops *ops;	    /* which one is to be made */
+	const struct params *params;	    /* by ops->params */
+	const struct random_stream *random; /* a stream of its own; copy it */
+	const struct view *view; /* as it is at the start: processors and
+				    hosts are there, jobs may be */
+};
+
+struct policy_ops {
+	const char *name;    /* as written on the command line */
+	const char *summary; /* one line */
+	const char *source;  /* "Ismail 1995 section 3.2" */
+	const char *details; /* a paragraph for `stint policies NAME`: rule,
+				choices made where the source is silent, and the
+				cost of a pass as the queue grows */
+	const struct param *params; /* or NULL */
+	unsigned flags;		    /* enum policy_flags */
+	/* For create: what sets it apart from others of its family, which
+	 * share the functions below.  Its file says what the numbers mean. */
+	int variant;
+
+	/*
+	 * Make one: *ret is a struct policy at the head of something larger,
+	 * ops is filled in by the caller.  -EINVAL with a reason if the
+	 * parameters do not go together or do not fit the machine.
+	 */
+	int (*create)(const struct policy_setup *setup, struct policy **ret,
+		      struct error *err);
+
+	/*
+	 * Something happened; the view shows the state after it (of EVENT_END:
+	 * the job is in no list any more, and still readable).  NULL where the
+	 * policy keeps no state.
+	 */
+	void (*event)(struct policy *policy, const struct view *view,
+		      const struct event *event);
+
+	/* Append to plan what should happen at view->now.  Cannot fail. */
+	void (*decide)(struct policy *policy, const struct view *view,
+		       struct plan *plan);
+
+	/*
+	 * Append one PLAN_DEFER entry that says why job waits, as things are
+	 * now.  Changes nothing.  NULL: the library says that it waits for
+	 * processors.
+	 */
+	void (*explain)(const struct policy *policy, const struct view *view,
+			const struct job *job, struct plan *plan);
+
+	/*
+	 * The most ranks one job could ever have, were all hosts usable and
+	 * idle.  NULL: all cores there are.
+	 */
+	int64_t (*most)(const struct policy *policy, const struct view *view);
+
+	/*
+	 * State that cannot be had from the view (ages, usage, rows): as text
+	 * of the policy's own, without NUL, and back, after policy_adopt().
+	 * Jobs in it may be gone meanwhile, others have come, and no timer is
+	 * set: the next pass asks for those again.  NULL where all of it
+	 * follows from the view.
+	 */
+	void (*save)(const struct policy *policy, const struct view *view,
+		     FILE *to);
+	int (*load)(struct policy *policy, const struct view *view,
+		    const char *text, struct error *err);
+
+	void (*destroy)(struct policy *policy); /* NULL: free() is enough */
+};
+
+/* All of them, in the order of policies.def; NULL beyond the last. */
+const struct policy_ops *policy_nth(size_t n);
+
+/* The one called name, or NULL with an error that lists near ones. */
+const struct policy_ops *policy_find(const char *name, struct error *err);
+
+/* The one that "NAME:key=value,..." names; *ret_params is what follows it. */
+const struct policy_ops *policy_of(const char *spec, const char **ret_params,
+				   struct error *err);
+
+/*
+ * Is there such a policy, with such parameters?  What depends on the machine is
+ * left to policy_create().
+ */
+int policy_check(const char *spec, struct error *err) must_check;
+
+/*
+ * policy_check(), and can the live cluster do what this policy plans?  -ENOTSUP
+ * with a reason for one that changes the number of a running program's processes, or suspends
+ * programs in time slices.
+ */
+int policy_check_live(const char *spec, struct error *err) must_check;
+
+/*
+ * Make a policy from "NAME:key=value,...".  seed feeds its random stream.
+ * policy_destroy() frees it.
+ */
+int policy_create(const char *spec, uint64_t seed, const struct view *view,
+		  struct policy **ret, struct error *err) must_check;
+void policy_destroy(struct policy *policy); /* NULL is allowed */
+
+static inline void policy_event(struct policy *policy, const struct view *view,
+				const struct event *event)
+{
+	if (policy->ops->event)
+		policy->ops->event(policy, view, event);
+}
+
+static inline void policy_decide(struct policy *policy, const struct view *view,
+				 struct plan *plan)
+{
+	policy->ops->decide(policy, view, plan);
+}
+
+/*
+ * What the policy remembers and no view shows, as text for policy_load() and
+ * the caller to free; NULL if there is nothing.  To go on as before: create,
+ * adopt, load.
+ */
+char *policy_save(const struct policy *policy, const struct view *view);
+int policy_load(struct policy *policy, const struct view *view,
+		const char *text, struct error *err) must_check;
+
+/* For load(): -EINVAL, the text is wrong at `at`. */
+int policy_damaged(const struct policy *policy, const char *at,
+		   struct error *err);
+
+/* Append why job, which waits, does so. */
+void policy_explain(const struct policy *policy, const struct view *view,
+		    const struct job *job, struct plan *plan);
+
+/*
+ * A job of more than policy_most() would wait for ever, and may block others: a
+ * driver asks before EVENT_ARRIVE.  policy_check_size(): -E2BIG with the reason
+ * for one of that size, or where the policy folds, of that min_size.
+ */
+int64_t policy_most(const struct policy *policy, const struct view *view);
+int policy_check_size(const struct policy *policy, const struct view *view,
+		      uint32_t size, uint32_t min_size,
+		      struct error *err) must_check;
+
+/*
+ * Tell a fresh policy of the jobs that are there: ARRIVE of each that waits,
+ * ARRIVE and START of each that runs, in the order of the lists.
+ */
+void policy_adopt(struct policy *policy, const struct view *view);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * profile.h - how many processors are free, from now on to the end of time
+ *
+ * A step function of time, as planning with reservations needs it:
+ *
+ *	free
+ *	 8 |            _________
+ *	 4 |_____      |         |________ ...
+ *	 0 |     |_____|
+ *	   now  t1    t2        t3
+ *
+ * The steps lie in blocks of up to 64 that know their least and greatest
+ * value, so that a search passes over a block in which nothing fits, or
+ * everything does, at a glance, and a change of a long stretch touches each
+ * block once: with k steps both cost O(k / 64 + 64).
+ */
+#ifndef POLICY_KIT_PROFILE_H
+#define POLICY_KIT_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/units.h"
+
+struct profile_steps;
+
+/* What a search needs to know of a block before it looks into it. */
+struct profile_block {
+	usec_t start;	  /* of its first step */
+	int64_t min, max; /* of its values */
+	int64_t add;	  /* to what its steps say */
+	uint32_t n;	  /* steps, at least 1 */
+	struct profile_steps *steps;
+};
+
+struct profile {
+	struct profile_block *block; /* in order of time; at least one */
+	size_t nr, cap;
+};
+
+/* free processors from time from on; what was before is no one's concern. */
+void profile_init(struct profile *p, usec_t from, int64_t free);
+void profile_clear(struct profile *p); /* frees; zero-filled is cleared too */
+
+/* Add delta in [from, to).  Nothing happens where to <= from. */
+void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta);
+
+/* Forget what is before now. */
+void profile_trim(struct profile *p, usec_t now);
+
+/* The earliest t >= from such that n are free in all of [t, t + length);
+ * USEC_MAX if there is none. */
+usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
+			int64_t n);
+
+/*
+ * The first run of at least n free processors that has a part in [from, to):
+ * all of it, [*ret_start, *ret_end), though it may begin before from or end
+ * after to.  Its end is looked for only up to length after where in [from, to)
+ * it was found, and USEC_MAX if it goes on there.  False if there is none.
+ */
+bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
+		 usec_t length, usec_t *ret_start, usec_t *ret_end);
+
+/* From from on n are free until when?  from itself if they are not. */
+usec_t profile_until(const struct profile *p, usec_t from, int64_t n);
+
+/* The least and greatest value in [from, to), which is not empty. */
+int64_t profile_min(const struct profile *p, usec_t from, usec_t to);
+int64_t profile_max(const struct profile *p, usec_t from, usec_t to);
+
+#endif

@@ -1,0 +1,415 @@
+/*
+ * backfill.c - backfilling with any number of reservations
+ *
+ * depth < 0: everybody has one (conservative); 0: nobody; 1: the head alone,
+ * which is EASY; n: the first n of the queue.
+ *
+ * A job with a reservation keeps it or gets a better one; never a worse one
+ * while the estimates hold.  What is planned is a profile of free processors
+ * over time, from which running jobs (until their estimated ends) and
+ * reservations are taken:
+ *
+ *	procs |RRRRRRR111111
+ *	      |RRRRR222222        R running, 1 and 2 reserved
+ *	      +--------------> time
+ *
+ * When a job ends before its estimate, the jobs are gone through once, in the
+ * order of the queue, and each takes the earliest start there is with the
+ * others where they are (Mu'alem and Feitelson 2001): no job's start gets later
+ * by that.  Only stretches of time in which processors came free since the last
+ * look are looked at.
+ *
+ * With slots=kinds, jobs of the same size and estimate are interchangeable and
+ * have their slots in common (alike.h), and kinds are gone through, in the
+ * order of their first jobs.  Those of a kind keep their order.  To the code a
+ * job is a kind of its own else.
+ *
+ * Cost of a pass, with k steps in the profile: O(k/64 + 64) for each job that
+ * arrives or starts; after an early end, at most that for each job (or kind)
+ * that is small enough for what came free, and each slot moved.
+ */
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+#include "policy/queue/backfill.h"
+
+static const struct reason its_turn = {
+	"its reservation has come: %n processors, %n free"
+};
+static const struct reason fills = {
+	"it fits %n free processors now without delaying any of %n reservations"
+};
+static const struct reason reserved_for = {
+	"its %n processors are reserved for it from %t on; %n are free now"
+};
+static const struct reason would_delay = {
+	"starting it now on %n processors would delay one of %n jobs with "
+	"reservations; %n are free"
+};
+static const struct reason next_start = { "the next reservation begins" };
+
+static const char *const orders[] = { "pass", "pyss", "each", NULL };
+
+static const char *const holders[] = { "jobs", "kinds", NULL };
+
+#define SLOTS_PARAM                                                         \
+	{                                                                   \
+		"slots", PARAM_CHOICE, 0, 0, 0, holders,                    \
+			"each job has its own reservation; or jobs of one " \
+			"size and estimate have theirs in common"           \
+	}
+
+#define REPLAN_PARAM                                                        \
+	{                                                                   \
+		"replan", PARAM_TIME, 0, 0, 1e6, NULL,                      \
+			"least time between two looks for better "          \
+			"reservations after early ends (0: at every one); " \
+			"what can start now does so at every one"           \
+	}
+
+#define ORDER_PARAM                                                          \
+	{                                                                    \
+		"order", PARAM_CHOICE, 0, 0, 0, orders,                      \
+			"events of one instant: ends, arrivals, then one "   \
+			"pass; or a pass after each, arrivals first (pyss) " \
+			"or ends first (each)"                               \
+	}
+
+static const struct param depth_params[] = {
+	{ "depth", PARAM_INT, 1, -1, 1e9, NULL,
+	  "reservations: -1 for every job, 0 none, 1 EASY, n" },
+	SLOTS_PARAM,
+	REPLAN_PARAM,
+	ORDER_PARAM,
+	{ .name = NULL },
+};
+
+static const struct param conservative_params[] = {
+	SLOTS_PARAM,
+	REPLAN_PARAM,
+	ORDER_PARAM,
+	{ .name = NULL },
+};
+
+static int create(const struct policy_setup *setup, struct policy **ret,
+		  int64_t depth)
+{
+	static const enum policy_order order[] = {
+		ORDER_ENDS_ARRIVALS_PASS,
+		ORDER_ARRIVALS_FIRST_PASS_EACH,
+		ORDER_ENDS_FIRST_PASS_EACH,
+	};
+	struct backfill *b = xcalloc(1, sizeof(*b));
+
+	b->open = (struct fitset)FITSET_BY_SIZE_INIT;
+	b->base.order = order[params_choice(setup->params, "order")];
+	b->depth = depth;
+	b->kinds.each = !params_choice(setup->params, "slots");
+	b->interval = params_usec(setup->params, "replan");
+	b->wake = USEC_MAX;
+	b->rebuild = true;
+	profile_init(&b->profile, setup->view->now, setup->view->nr_procs);
+	*ret = &b->base;
+	return 0;
+}
+
+static int backfill_create(const struct policy_setup *setup,
+			   struct policy **ret, struct error *err)
+{
+	return create(setup, ret, params_int(setup->params, "depth"));
+}
+
+static int conservative_create(const struct policy_setup *setup,
+			       struct policy **ret, struct error *err)
+{
+	return create(setup, ret, -1);
+}
+
+static void backfill_destroy(struct policy *policy)
+{
+	struct backfill *b = (struct backfill *)policy;
+
+	alikes_clear(&b->kinds);
+	fitset_clear(&b->heads);
+	fitset_clear(&b->open);
+	heap_clear(&b->starts);
+	free(b->reserved);
+	ends_clear(&b->ends);
+	profile_clear(&b->profile);
+	free(b);
+}
+
+static void job_ended(struct backfill *b, const struct view *view,
+		      const struct job *job)
+{
+	usec_t end;
+
+	if (is_reserved(b, job)) { /* cancelled */
+		backfill_drop(b, job);
+	} else if (fitset_has(&b->open, job)) {
+		fitset_remove(&b->open, job);
+	} else {
+		end = ends_at(&b->ends, job->ix);
+		ends_remove(&b->ends, job->ix);
+		if (end > view->now)
+			backfill_give(b, view->now, end, job->n);
+	}
+}
+
+static void backfill_event(struct policy *policy, const struct view *view,
+			   const struct event *event)
+{
+	struct backfill *b = (struct backfill *)policy;
+	const struct job *job = event->job;
+
+	switch (event->type) {
+	case EVENT_ARRIVE:
+		fitset_insert(&b->open, job, job->submit);
+		break;
+	case EVENT_START: /* adopted, or resumed from a record */
+		fitset_remove(&b->open, job);
+		ends_insert(&b->ends, job->ix, job->est_end, event->n);
+		b->rebuild = true;
+		break;
+	case EVENT_REQUEUE:
+		ends_remove(&b->ends, job->ix);
+		fitset_insert(&b->open, job, job->submit);
+		b->rebuild = true;
+		break;
+	case EVENT_END:
+		job_ended(b, view, job);
+		break;
+	case EVENT_PROCS:
+	case EVENT_HOST:
+	case EVENT_BOOKED:
+		b->rebuild = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool start_job(struct backfill *b, const struct view *view,
+		      struct plan *plan, const struct job *job,
+		      const struct reason *why, int64_t a, int64_t c)
+{
+	if (!plan_start(plan, job, job->size, why, a, c, 0))
+		return false;
+	ends_insert(&b->ends, job->ix, add_time(view->now, length_of(job)),
+		    job->size);
+	return true;
+}
+
+/* Start those whose reservation has come. */
+static void start_due(struct backfill *b, const struct view *view,
+		      struct plan *plan)
+{
+	while (heap_first_key(&b->starts) <= view->now) {
+		struct alike *k = b->kinds.kind[heap_pop(&b->starts)];
+		const struct job *j = k->head;
+
+		if (k->size > plan_free(plan) ||
+		    !start_job(b, view, plan, j, &its_turn, j->size,
+			       plan_free(plan))) {
+			/* Processors that are lost, not late: plan anew. */
+			backfill_note_first(b, k);
+			b->rebuild = true;
+			break;
+		}
+		backfill_leave(b, j);
+		alike_take(k, 0);
+		backfill_note_first(b, k);
+	}
+}
+
+static bool may_reserve(const struct backfill *b)
+{
+	return b->depth < 0 || b->nr_reserved < b->depth;
+}
+
+/* The queue moves up: reservations for those who have none. */
+static void reserve_more(struct backfill *b, const struct view *view,
+			 struct plan *plan)
+{
+	const struct job *j;
+
+	while (may_reserve(b) && (j = fitset_first(&b->open))) {
+		backfill_reserve(b, view, j);
+		start_due(b, view, plan);
+		if (b->rebuild)
+			break;
+	}
+}
+
+static usec_t time_for(const struct backfill *b, const struct view *view,
+		       int64_t n)
+{
+	usec_t until = profile_until(&b->profile, view->now, n);
+
+	return until == USEC_MAX ? USEC_MAX : until - view->now;
+}
+
+/* For how long more than spare processors are free. */
+static usec_t time_for_more(const struct backfill *b, const struct view *view,
+			    int64_t spare)
+{
+	return time_for(b, view, spare > 0 ? spare + 1 : 1);
+}
+
+/*
+ * Those without a reservation start if they delay none: if their processors
+ * stay free for as long as they take.  Looked at are only those that fit what
+ * stays free for ever (spare), or end before more than that is taken.
+ */
+static void fill(struct backfill *b, const struct view *view, struct plan *plan)
+{
+	const struct job *j = NULL, *next;
+	int64_t spare = profile_min(&b->profile, view->now, USEC_MAX);
+	usec_t within = time_for_more(b, view, spare);
+
+	j = fitset_backfill(&b->open, NULL, plan_free(plan), spare, within);
+	for (; j; j = next) {
+		bool fits = j->size <= plan_free(plan) &&
+			    length_of(j) <= time_for(b, view, j->size) &&
+			    start_job(b, view, plan, j, &fills, plan_free(plan),
+				      b->nr_reserved);
+
+		if (fits) {
+			profile_add(&b->profile, view->now,
+				    add_time(view->now, length_of(j)),
+				    -(int64_t)j->size);
+			spare = profile_min(&b->profile, view->now, USEC_MAX);
+			within = time_for_more(b, view, spare);
+		}
+		next = fitset_backfill(&b->open, j, plan_free(plan), spare,
+				       within);
+		if (fits)
+			fitset_remove(&b->open, j);
+	}
+}
+
+static void set_timer(struct backfill *b, const struct view *view,
+		      struct plan *plan)
+{
+	usec_t next = heap_first_key(&b->starts);
+
+	if (b->wake <= view->now)
+		b->wake = USEC_MAX;
+	if (b->unset && b->wake != USEC_MAX)
+		plan_wake(plan, b->wake, &next_start, 0, 0, 0);
+	b->unset = false;
+	if (next < b->wake && next > view->now) {
+		plan_wake(plan, next, &next_start, 0, 0, 0);
+		b->wake = next;
+	}
+}
+
+static void backfill_decide(struct policy *policy, const struct view *view,
+			    struct plan *plan)
+{
+	struct backfill *b = (struct backfill *)policy;
+
+	if (!view->nr_waiting && !b->rebuild) {
+		b->given = false;
+		b->freed.nr = 0;
+		return;
+	}
+	profile_trim(&b->profile, view->now);
+	backfill_extend_estimates(b, view);
+	if (b->rebuild)
+		backfill_plan_anew(b, view);
+	else if (b->given && view->now - b->looked >= b->interval)
+		backfill_improve(b, view);
+	else if (b->given)
+		backfill_improve_now(b, view);
+	b->given = false;
+	start_due(b, view, plan);
+	reserve_more(b, view, plan);
+	if (b->open.nr && plan_free(plan) > 0)
+		fill(b, view, plan);
+	set_timer(b, view, plan);
+}
+
+/* The slot of a job, if it is of kind k: as the jobs of a kind stand, so do the
+ * slots. */
+static usec_t slot_in(const struct backfill *b, const struct alike *k,
+		      const struct job *job)
+{
+	const struct job *j = k->head;
+	size_t i = 0;
+
+	for (; j && j != job; i++)
+		j = alikes_next(&b->kinds, j);
+	return j && i < k->nr ? k->slot[k->first + i] : USEC_MAX;
+}
+
+static usec_t slot_of(const struct backfill *b, const struct job *job)
+{
+	usec_t slot = USEC_MAX;
+
+	for (size_t n = 0; n < b->kinds.nr && slot == USEC_MAX; n++)
+		if (b->kinds.kind[n]->size == job->size &&
+		    b->kinds.kind[n]->length == length_of(job))
+			slot = slot_in(b, b->kinds.kind[n], job);
+	return slot;
+}
+
+static void backfill_explain(const struct policy *policy,
+			     const struct view *view, const struct job *job,
+			     struct plan *plan)
+{
+	const struct backfill *b = (const struct backfill *)policy;
+
+	if (is_reserved(b, job))
+		plan_defer(plan, job, &reserved_for, job->size, slot_of(b, job),
+			   view->nr_free);
+	else
+		plan_defer(plan, job, &would_delay, job->size, b->nr_reserved,
+			   view->nr_free);
+}
+
+#define DETAILS                                                                 \
+	"A job that ends before its estimate lets those with reservations, in " \
+	"the order of the queue, move to the earliest start there is with the " \
+	"others where they are; none gets worse.  With slots=kinds, jobs of "   \
+	"the same size and estimate are interchangeable: they have their "      \
+	"reservations in common, the earliest for the first in the queue, "     \
+	"and kind by kind each hole is taken by the last that it betters, "     \
+	"which is much quicker where the queue is long.  A job that "           \
+	"outruns its estimate is believed to go on for as long again, and all " \
+	"is planned anew.  A job without an estimate counts as one that never " \
+	"ends.  With k steps in the profile of free processors, an arrival or " \
+	"start costs O(k/64 + log n), an early end up to that for each job, "   \
+	"or kind, that is small enough for what came free."
+
+const struct policy_ops policy_backfill = {
+	.name = "backfill",
+	.summary = "reservations for the first n; others start if none is late",
+	.source = "Lifka 1995; Mu'alem and Feitelson 2001",
+	.details = DETAILS,
+	.params = depth_params,
+	.flags = POLICY_ESTIMATES,
+	.create = backfill_create,
+	.event = backfill_event,
+	.decide = backfill_decide,
+	.explain = backfill_explain,
+	.save = backfill_save,
+	.load = backfill_load,
+	.destroy = backfill_destroy,
+};
+
+const struct policy_ops policy_conservative = {
+	.name = "conservative",
+	.summary = "every job has a reservation, which only ever gets better",
+	.source = "Mu'alem and Feitelson 2001",
+	.details = DETAILS,
+	.params = conservative_params,
+	.flags = POLICY_ESTIMATES,
+	.create = conservative_create,
+	.event = backfill_event,
+	.decide = backfill_decide,
+	.explain = backfill_explain,
+	.save = backfill_save,
+	.load = backfill_load,
+	.destroy = backfill_destroy,
+};

@@ -1,0 +1,113 @@
+/*
+ * backfill.h - the plan behind backfill.c, shared by the files it is made of:
+ * backfill.c (the policy: events, passes), backfill_slots.c (reservations and
+ * the profile they are taken off), backfill_improve.c (better reservations
+ * when processors come free), backfill_state.c (what it remembers, as text)
+ */
+#ifndef POLICY_QUEUE_BACKFILL_H
+#define POLICY_QUEUE_BACKFILL_H
+
+#include "core/heap.h"
+#include "policy/kit/alike.h"
+#include "policy/kit/ends.h"
+#include "policy/kit/fitset.h"
+#include "policy/kit/policy.h"
+#include "policy/kit/profile.h"
+
+/* Where processors came free. */
+struct freed {
+	usec_t from, to;
+	int64_t most; /* no more than that are free in it; or INT64_MAX */
+};
+
+/* More than that are joined into fewer. */
+#define MAX_FREED 24
+
+struct freed_list {
+	struct freed f[2 * MAX_FREED];
+	size_t nr;
+};
+
+struct backfill {
+	struct policy base;
+	int64_t depth;	      /* reservations; < 0: no limit */
+	struct alikes kinds;  /* of jobs with reservations, and slots */
+	struct fitset heads;  /* the first job of each kind, by submit */
+	struct heap starts;   /* kinds by their first slot */
+	uint32_t nr_reserved; /* jobs with a reservation */
+	uint8_t *reserved;    /* by ix: has it one? */
+	size_t nr_flags;
+	struct fitset open; /* jobs without one, by submit */
+	struct ends ends; /* running jobs, by what is believed of their ends */
+	struct profile profile;
+	struct freed_list freed; /* since the last look */
+	struct freed_list seen;	 /* what this look began with */
+	bool given;		 /* a job ended early: look */
+	usec_t interval, looked; /* between full looks; when the last was */
+	bool rebuild;		 /* the profile does not hold any more */
+	usec_t wake;		 /* a timer is set for then, */
+	bool unset;		 /* or was, before the state was loaded */
+};
+
+static inline usec_t add_time(usec_t a, usec_t b)
+{
+	return b > USEC_MAX - a ? USEC_MAX : a + b;
+}
+
+static inline usec_t length_of(const struct job *job)
+{
+	return job->estimate ? job->estimate : USEC_MAX;
+}
+
+static inline bool is_reserved(const struct backfill *b, const struct job *job)
+{
+	return job->ix < b->nr_flags && b->reserved[job->ix];
+}
+
+/* backfill_slots.c */
+
+/* The first slot of kind k may have changed. */
+void backfill_note_first(struct backfill *b, const struct alike *k);
+/* Take a slot of k at that time off the profile (sign 1), or give it back. */
+void backfill_occupy(struct backfill *b, const struct alike *k, usec_t at,
+		     int sign);
+/* Give job, which is open, a reservation. */
+void backfill_reserve(struct backfill *b, const struct view *view,
+		      const struct job *job);
+/* Its job starts, or is gone, and its slot is the caller's affair. */
+void backfill_leave(struct backfill *b, const struct job *job);
+/* A job with a reservation is gone, and the slot with it. */
+void backfill_drop(struct backfill *b, const struct job *job);
+/*
+ * Jobs that outran their estimates: believe that each goes on for as long
+ * again as it has run (at least a second).
+ */
+void backfill_extend_estimates(struct backfill *b, const struct view *view);
+/* Plan everything anew, in the order of the queue. */
+void backfill_plan_anew(struct backfill *b, const struct view *view);
+/* The profile of running jobs and bookings, without reservations. */
+void backfill_refill_profile(struct backfill *b, const struct view *view);
+/* job, which is open, is one of those with reservations; its slot is the
+ * caller's affair. */
+void backfill_enter(struct backfill *b, const struct job *job);
+
+/* backfill_state.c */
+void backfill_save(const struct policy *policy, const struct view *view,
+		   FILE *to);
+int backfill_load(struct policy *policy, const struct view *view,
+		  const char *text, struct error *err);
+
+/* backfill_improve.c */
+
+/* By an end that was not expected, n processors come free in [from, to). */
+void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n);
+/* Whoever can start now by moving to now, in the order of the queue. */
+void backfill_improve_now(struct backfill *b, const struct view *view);
+/*
+ * Once through the kinds, each looking at what came free since the last time
+ * and by the moves so far.  What comes free by moves now is looked at by
+ * those before next time.
+ */
+void backfill_improve(struct backfill *b, const struct view *view);
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * backfill_improve.c - better reservations when processors come free, see
+ * backfill.h
+ *
+ * Only stretches of time in which processors came free since the last look
+ * are looked at, and slots only move to earlier starts.
+ */
+#include <string.h>
+
+#include "policy/queue/backfill.h"
+
+/* In order of time.  There are few, and most of them stand right. */
+static void sort_freed(struct freed *f, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct freed one = f[i];
+		size_t k = i;
+
+		for (; k > 0 && f[k - 1].from > one.from; k--)
+			f[k] = f[k - 1];
+		f[k] = one;
+	}
+}
+
+/* The stretch a goes on until where b ends. */
+static void join(struct freed *a, const struct freed *b)
+{
+	if (b->from > a->to || b->most > a->most)
+		a->most = b->from > a->to ? INT64_MAX : b->most;
+	if (b->to > a->to)
+		a->to = b->to;
+}
+
+/* Put stretches that touch together; if they are still too many, those that
+ * lie furthest ahead are looked at as one, with what is between them. */
+static void join_freed(struct freed_list *list)
+{
+	struct freed *f = list->f;
+	size_t n = 0;
+
+	sort_freed(f, list->nr);
+	for (size_t i = 1; i < list->nr; i++) {
+		if (f[i].from > f[n].to)
+			f[++n] = f[i];
+		else
+			join(&f[n], &f[i]);
+	}
+	list->nr = list->nr ? n + 1 : 0;
+	if (list->nr > MAX_FREED) {
+		f[MAX_FREED - 1].to = f[list->nr - 1].to;
+		f[MAX_FREED - 1].most = INT64_MAX;
+		list->nr = MAX_FREED;
+	}
+}
+
+/* Processors came free in [from, to). */
+static void note_freed(struct backfill *b, usec_t from, usec_t to)
+{
+	struct freed_list *list = &b->freed;
+
+	if (list->nr == 2 * MAX_FREED)
+		join_freed(list);
+	list->f[list->nr++] = (struct freed){ from, to, INT64_MAX };
+}
+
+void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n)
+{
+	profile_add(&b->profile, from, to, n);
+	note_freed(b, from, to);
+	b->given = true;
+}
+
+/* n more are free in [from, to). */
+static void raise_most(struct freed_list *list, usec_t from, usec_t to,
+		       uint32_t n)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		struct freed *f = &list->f[i];
+
+		if (f->from < to && from < f->to && f->most != INT64_MAX)
+			f->most += n;
+	}
+}
+
+/*
+ * Slot i of k moves to an earlier start:
+ *
+ *	to            end
+ *	|..............|
+ *	        |..............|
+ *	        from          left	free is then what is right of end
+ */
+static void move_slot(struct backfill *b, struct alike *k, size_t i, usec_t to)
+{
+	usec_t from = k->slot[k->first + i], end = add_time(to, k->length);
+	usec_t left = add_time(from, k->length);
+
+	alike_take(k, i);
+	alike_add(k, to);
+	backfill_note_first(b, k);
+	profile_add(&b->profile, to, from < end ? from : end,
+		    -(int64_t)k->size);
+	if (from == USEC_MAX)
+		return;
+	if (from < end)
+		from = end;
+	profile_add(&b->profile, from, left, k->size);
+	raise_most(&b->seen, from, left, k->size);
+	raise_most(&b->freed, from, left, k->size);
+	note_freed(b, from, left);
+}
+
+/*
+ * Move a slot of k to the run [start, end) of enough free processors, if that
+ * is earlier: the last of all if there is room for its whole length or it
+ * begins within, for it may use its present place as well; else the last that
+ * begins within or right after the run.
+ */
+static bool use_run(struct backfill *b, struct alike *k, usec_t start,
+		    usec_t end)
+{
+	int64_t i = (int64_t)k->nr - 1;
+
+	if (end != USEC_MAX && end - start < k->length)
+		i = alike_find(k, end);
+	if (i < 0 || k->slot[k->first + (size_t)i] <= start)
+		return false;
+	move_slot(b, k, (size_t)i, start);
+	return true;
+}
+
+/* Improve the slots of k in one stretch of time; what begins at its last slot
+ * or later is of no use to it. */
+static void improve_in(struct backfill *b, const struct view *view,
+		       struct alike *k, struct freed f)
+{
+	usec_t start, end, to;
+
+	if (f.from < view->now)
+		f.from = view->now;
+	while (f.from < f.to) {
+		to = alike_last(k) > f.from ? alike_last(k) : f.from + 1;
+		if (to > f.to)
+			to = f.to;
+		if (!profile_run(&b->profile, f.from, to, k->size, k->length,
+				 &start, &end) ||
+		    start >= alike_last(k))
+			break;
+		if (start < view->now)
+			start = view->now;
+		if (!use_run(b, k, start, end))
+			f.from = end;
+	}
+}
+
+/* How many processors are free at most in any of them. */
+static int64_t most_of(const struct backfill *b, const struct view *view,
+		       struct freed_list *list)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		struct freed *f = &list->f[i];
+		usec_t from = f->from > view->now ? f->from : view->now;
+
+		if (from >= f->to)
+			f->most = 0;
+		else if (f->most == INT64_MAX)
+			f->most = profile_max(&b->profile, from, f->to);
+		if (f->most > most)
+			most = f->most;
+	}
+	return most;
+}
+
+/* Look at each of them for the slots of k, also at those that come to it
+ * meanwhile. */
+static void improve_in_all(struct backfill *b, const struct view *view,
+			   struct alike *k, const struct freed_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->f[i].most >= (int64_t)k->size)
+			improve_in(b, view, k, list->f[i]);
+}
+
+void backfill_improve_now(struct backfill *b, const struct view *view)
+{
+	const struct freed now = { view->now, view->now + 1, INT64_MAX };
+	const struct job *j = NULL;
+	int64_t most = profile_max(&b->profile, view->now, view->now + 1);
+
+	while (most > 0 && (j = fitset_fit(&b->heads, j, most))) {
+		struct alike *k = alikes_of(&b->kinds, j);
+
+		if (alike_last(k) <= view->now)
+			continue;
+		improve_in(b, view, k, now);
+		most = profile_max(&b->profile, view->now, view->now + 1);
+	}
+}
+
+void backfill_improve(struct backfill *b, const struct view *view)
+{
+	const struct job *j = NULL;
+	int64_t most, more;
+
+	b->looked = view->now;
+	join_freed(&b->freed);
+	b->seen = b->freed;
+	b->freed.nr = 0;
+	for (size_t i = 0; i < b->seen.nr; i++)
+		b->seen.f[i].most = INT64_MAX; /* much has happened since */
+	most = most_of(b, view, &b->seen);
+	while ((j = fitset_fit(&b->heads, j, most))) {
+		struct alike *k = alikes_of(&b->kinds, j);
+
+		improve_in_all(b, view, k, &b->seen);
+		/* Its own moves and those of kinds before it. */
+		improve_in_all(b, view, k, &b->freed);
+		more = most_of(b, view, &b->freed);
+		if (more > most)
+			most = more;
+	}
+	b->seen.nr = 0;
+}

@@ -1,0 +1,281 @@
+/*
+ * loadleveler.c - temporary reservation with a deferred queue, as IBM
+ * LoadLeveler had it (Schnor 1997 §1.6.5)
+ *
+ * The first job that does not fit holds all that is idle, and what becomes
+ * idle, for a limited time.  If that did not do, it lets go of them and is
+ * deferred for a while; then it is back at its old place in the queue.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "core/xalloc.h"
+#include "policy/kit/policy.h"
+
+struct deferred {
+	int64_t id;
+	usec_t until;
+	UT_hash_handle hh;
+};
+
+struct loadleveler {
+	struct policy base;
+	usec_t reserve, defer;	  /* how long */
+	const struct job *holder; /* holds what is idle; NULL: nobody */
+	usec_t held_since;
+	bool loaded; /* timers are not set */
+	struct deferred *deferred;
+};
+
+static const struct reason why_fits = {
+	"%n processors are idle and it takes %n"
+};
+static const struct reason why_held = {
+	"%n processors came together in its reservation and it takes %n"
+};
+static const struct reason wake_release = { "a reservation runs out" };
+static const struct reason wake_return = { "a deferred job returns" };
+static const struct reason why_deferred = {
+	"deferred until %t: its reservation ran out"
+};
+static const struct reason why_waits = {
+	"needs %n processors, and %n are idle or reserved for job %j"
+};
+
+static const struct param params[] = {
+	{ "reserve", PARAM_TIME, 300, 0.001, 1e9, NULL,
+	  "how long idle processors are held for a job" },
+	{ "defer", PARAM_TIME, 300, 0.001, 1e9, NULL,
+	  "how long a job is deferred after that" },
+	{ .name = NULL },
+};
+
+static int create(const struct policy_setup *setup, struct policy **ret,
+		  struct error *err)
+{
+	struct loadleveler *p = xcalloc(1, sizeof(*p));
+
+	(void)err;
+	p->reserve = params_usec(setup->params, "reserve");
+	p->defer = params_usec(setup->params, "defer");
+	*ret = &p->base;
+	return 0;
+}
+
+static struct deferred *find(const struct loadleveler *p, int64_t id)
+{
+	struct deferred *d;
+
+	HASH_FIND(hh, p->deferred, &id, sizeof(id), d);
+	return d;
+}
+
+static void forget(struct loadleveler *p, const struct job *job)
+{
+	struct deferred *d = find(p, job->id);
+
+	if (d) {
+		HASH_DEL(p->deferred, d);
+		free(d);
+	}
+	if (p->holder == job)
+		p->holder = NULL;
+}
+
+static void loadleveler_event(struct policy *policy, const struct view *view,
+			      const struct event *event)
+{
+	(void)view;
+	if (event->type == EVENT_END)
+		forget((struct loadleveler *)policy, event->job);
+}
+
+/* The processors it can start on; 0: too few. */
+static uint32_t takes(const struct job *job, struct plan *plan)
+{
+	uint32_t least = job->kind == JOB_RIGID ? job->size : job->min_size;
+	int64_t idle = plan_free(plan);
+
+	if (idle < 1)
+		return 0;
+	return plan_allows(plan, job,
+			   idle < job->size ? (uint32_t)idle : job->size,
+			   least);
+}
+
+static struct deferred *add_deferred(struct loadleveler *p, int64_t id,
+				     usec_t until)
+{
+	struct deferred *d = xcalloc(1, sizeof(*d));
+
+	d->id = id;
+	d->until = until;
+	HASH_ADD(hh, p->deferred, id, sizeof(d->id), d);
+	return d;
+}
+
+static void defer(struct loadleveler *p, const struct view *view,
+		  struct plan *plan)
+{
+	struct deferred *d =
+		add_deferred(p, p->holder->id, view->now + p->defer);
+
+	p->holder = NULL;
+	plan_wake(plan, d->until, &wake_return, 0, 0, 0);
+}
+
+static bool is_deferred(struct loadleveler *p, const struct view *view,
+			const struct job *job)
+{
+	const struct deferred *d = find(p, job->id);
+
+	if (!d || d->until > view->now)
+		return d;
+	forget(p, job);
+	return false;
+}
+
+static void hold(struct loadleveler *p, const struct view *view,
+		 const struct job *job, struct plan *plan)
+{
+	p->holder = job;
+	p->held_since = view->now;
+	plan_wake(plan, view->now + p->reserve, &wake_release, 0, 0, 0);
+}
+
+/* Start it if it fits. */
+static bool start(const struct job *job, const struct reason *why,
+		  struct plan *plan)
+{
+	uint32_t n = takes(job, plan);
+
+	return n && plan_start(plan, job, n, why, plan_free(plan), n, 0);
+}
+
+static void set_timers(struct loadleveler *p, struct plan *plan)
+{
+	if (p->holder)
+		plan_wake(plan, p->held_since + p->reserve, &wake_release, 0, 0,
+			  0);
+	for (const struct deferred *d = p->deferred; d; d = d->hh.next)
+		plan_wake(plan, d->until, &wake_return, 0, 0, 0);
+	p->loaded = false;
+}
+
+static void decide(struct policy *policy, const struct view *view,
+		   struct plan *plan)
+{
+	struct loadleveler *p = (struct loadleveler *)policy;
+	const struct job *job;
+
+	if (p->loaded)
+		set_timers(p, plan);
+	if (p->holder) {
+		if (start(p->holder, &why_held, plan))
+			p->holder = NULL;
+		else if (view->now >= p->held_since + p->reserve)
+			defer(p, view, plan);
+		else
+			return;
+	}
+	for_each_waiting(job, view)
+	{
+		if (plan_size(plan, job) || is_deferred(p, view, job) ||
+		    start(job, &why_fits, plan))
+			continue;
+		hold(p, view, job, plan);
+		break;
+	}
+}
+
+static void explain(const struct policy *policy, const struct view *view,
+		    const struct job *job, struct plan *plan)
+{
+	const struct loadleveler *p = (const struct loadleveler *)policy;
+	const struct deferred *d = find(p, job->id);
+
+	if (d)
+		plan_defer(plan, job, &why_deferred, d->until, 0, 0);
+	else
+		plan_defer(plan, job, &why_waits, job->size, view->nr_free,
+			   p->holder ? p->holder->id : job->id);
+}
+
+/* "hold JOB SINCE", and "defer JOB UNTIL" for each. */
+static void save(const struct policy *policy, const struct view *view, FILE *to)
+{
+	const struct loadleveler *p = (const struct loadleveler *)policy;
+
+	if (p->holder)
+		fprintf(to, "hold %" PRId64 " %" PRId64 "\n", p->holder->id,
+			p->held_since);
+	for (const struct deferred *d = p->deferred; d; d = d->hh.next)
+		fprintf(to, "defer %" PRId64 " %" PRId64 "\n", d->id, d->until);
+}
+
+static int load(struct policy *policy, const struct view *view,
+		const char *text, struct error *err)
+{
+	struct loadleveler *p = (struct loadleveler *)policy;
+	char word[8];
+	int64_t id;
+	usec_t at;
+	int n;
+
+	for (; *text; text += n) {
+		const struct job *job;
+
+		if (sscanf(text, "%7s %" SCNd64 " %" SCNd64 "\n%n", word, &id,
+			   &at, &n) != 3 ||
+		    at < 0 || at > USEC_MAX / 2)
+			return policy_damaged(policy, text, err);
+		job = view_find_job(view, id);
+		if (!job || job->state != JOB_WAITING)
+			continue; /* gone meanwhile */
+		if (!strcmp(word, "hold")) {
+			p->holder = job;
+			p->held_since = at;
+		} else if (!find(p, id)) {
+			add_deferred(p, id, at);
+		}
+	}
+	p->loaded = true;
+	return 0;
+}
+
+static void destroy(struct policy *policy)
+{
+	struct loadleveler *p = (struct loadleveler *)policy;
+	struct deferred *d, *tmp;
+
+	HASH_ITER (hh, p->deferred, d, tmp) {
+		HASH_DEL(p->deferred, d);
+		free(d);
+	}
+	free(p);
+}
+
+const struct policy_ops policy_loadleveler = {
+	.name = "loadleveler",
+	.summary = "reservation for a limited time, then a deferred queue",
+	.source = "Schnor 1997 section 1.6.5",
+	.details =
+		"In the order of arrival, a job that fits starts; the first "
+		"that does not holds all idle processors for `reserve`, then "
+		"is deferred for `defer`, after which it has its old place. "
+		"Nobody else starts while one holds. Moldable jobs start on "
+		"min(maxsize, idle ones). Not free of starvation, as the text "
+		"says. A pass costs O(deferred jobs + jobs started).",
+	.params = params,
+	.flags = POLICY_FOLDS,
+	.create = create,
+	.event = loadleveler_event,
+	.decide = decide,
+	.explain = explain,
+	.save = save,
+	.load = load,
+	.destroy = destroy,
+};

@@ -1,0 +1,418 @@
+/*
+ * engine.c - the event core: what happens when, and in which order
+ *
+ * Four sources of events: ends (a heap), arrivals (the workload, one job
+ * ahead), timers (what the policy asked for) and the script.  All that falls
+ * on one instant is applied in the order the policy wants (enum policy_order).
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+#include "sim/engine/engine.h"
+
+/* As many passes at one instant mean that time does not get on. */
+#define MAX_PASSES 1000000
+
+void engine_event(struct engine *g, const struct event *e, bool told)
+{
+	model_apply(&g->view, e);
+	if (g->config->observer && g->config->observer->event)
+		g->config->observer->event(g->config->observer->data, &g->view,
+					   e);
+	if (told && g->policy->ops->event)
+		g->policy->ops->event(g->policy, &g->view, e);
+	g->result.nr_events++;
+}
+
+static void need_truth(struct engine *g, uint32_t ix)
+{
+	if (ix < g->nr_truth)
+		return;
+	g->nr_truth = g->nr_truth ? 2 * g->nr_truth : 256;
+	g->truth = xreallocarray(g->truth, g->nr_truth, sizeof(*g->truth));
+}
+
+static struct job *make_job(struct engine *g, const struct workload_job *w)
+{
+	struct job *job = view_job_create(&g->view);
+
+	job->id = w->id;
+	job->submit = w->submit;
+	job->size = w->size;
+	job->min_size = w->min_size ? w->min_size : w->size;
+	job->kind = w->kind;
+	job->estimate = w->estimate;
+	job->memory = w->memory;
+	job->user = w->user;
+	job->group = w->group;
+	job->app = w->app;
+	job->queue = w->queue;
+	job->partition = w->partition;
+	job->speedup = w->speedup;
+	return job;
+}
+
+static void make_record(struct engine *g, const struct workload_job *w)
+{
+	struct sim_result *r = &g->result;
+
+	array_room(r->record, r->nr, &r->cap);
+	r->record[r->nr++] = (struct sim_record){
+		.id = w->id,
+		.submit = w->submit,
+		.start = -1,
+		.end = -1,
+		.run = w->run,
+		.size = w->size,
+	};
+}
+
+static int look_ahead(struct engine *g, struct error *err)
+{
+	usec_t last = g->next.submit;
+	int r = workload_next(g->config->workload, &g->next, err);
+
+	if (r < 0)
+		return r;
+	g->more = r > 0;
+	if (g->more && g->result.nr && g->next.submit < last)
+		return error_set(err, -EPROTO,
+				 "workload: job %" PRId64
+				 " arrives before the one before it",
+				 g->next.id);
+	return 0;
+}
+
+/* Is the next job one that could never start? */
+static bool reject(struct engine *g)
+{
+	const struct workload_job *w = &g->next;
+	struct error err;
+
+	if (w->size <= g->most ||
+	    !policy_check_size(g->policy, &g->view, w->size,
+			       w->min_size ? w->min_size : w->size, &err))
+		return false;
+	if (!g->result.nr_rejected++)
+		g->result.why_rejected =
+			xasprintf("job %" PRId64 ": %s", w->id, err.text);
+	return true;
+}
+
+static int arrive(struct engine *g, struct error *err)
+{
+	struct event e = { .type = EVENT_ARRIVE, .at = g->next.submit };
+	bool rejected = reject(g);
+
+	if (!rejected) {
+		e.job = make_job(g, &g->next);
+		need_truth(g, e.job->ix);
+		g->truth[e.job->ix] = (struct truth){
+			.record = (uint32_t)g->result.nr,
+		};
+	}
+	make_record(g, &g->next);
+	if (rejected)
+		g->result.record[g->result.nr - 1].outcome = END_REJECTED;
+	else
+		engine_event(g, &e, true);
+	if (g->result.nr == g->result.nr_warmup + 1)
+		g->area = (struct areas){ 0 };
+	g->area_at_arrival = g->area;
+	return look_ahead(g, err);
+}
+
+static void end(struct engine *g, uint32_t ix)
+{
+	struct job *job = view_job(&g->view, ix);
+	struct truth *t = &g->truth[ix];
+	struct event e = { .type = EVENT_END,
+			   .at = g->view.now,
+			   .job = job,
+			   .outcome = t->killed ? END_KILLED : END_DONE };
+
+	engine_finish(g, &e);
+}
+
+void engine_finish(struct engine *g, const struct event *e)
+{
+	struct job *job = e->job;
+	struct sim_record *r = &g->result.record[g->truth[job->ix].record];
+
+	if (job->state == JOB_RUNNING)
+		g->running_demand -= job->size;
+	heap_remove(&g->ends, job->ix);
+	engine_event(g, e, true);
+	r->end = e->at;
+	r->procs = job->n;
+	r->proc_secs = (float)job->used;
+	r->outcome = (uint8_t)e->outcome;
+	g->result.busy += job->used;
+	g->result.end = e->at;
+	view_job_destroy(&g->view, job);
+	g->nr_ended++;
+	if (g->config->progress && g->nr_ended % 16384 == 0)
+		g->config->progress(g->config->progress_data, g->nr_ended);
+}
+
+/* Nothing may come of it: what a policy remembers is in what it saves. */
+static int renew(struct engine *g, struct error *err)
+{
+	struct policy *fresh;
+	char *text;
+	int r = policy_create(g->config->policy, g->config->seed, &g->view,
+			      &fresh, err);
+
+	if (r < 0)
+		return r;
+	text = policy_save(g->policy, &g->view);
+	policy_adopt(fresh, &g->view);
+	if (text)
+		r = policy_load(fresh, &g->view, text, err);
+	free(text);
+	policy_destroy(g->policy);
+	g->policy = fresh;
+	return r;
+}
+
+static int pass(struct engine *g, struct error *err)
+{
+	uint64_t every = g->config->renew;
+	int r;
+
+	plan_reset(&g->plan, &g->view);
+	policy_decide(g->policy, &g->view, &g->plan);
+	g->result.nr_passes++;
+	if (!g->plan.nr)
+		return 0;
+	if (g->config->observer && g->config->observer->plan)
+		g->config->observer->plan(g->config->observer->data, &g->view,
+					  &g->plan);
+	r = engine_carry_out(g, err);
+	if (!r && every && g->result.nr_passes % every == 0)
+		r = renew(g, err);
+	return r;
+}
+
+static int pass_if(struct engine *g, bool each, struct error *err)
+{
+	return each ? pass(g, err) : 0;
+}
+
+static int do_ends(struct engine *g, bool each, struct error *err)
+{
+	int r = 0;
+
+	while (!r && heap_first_key(&g->ends) == g->view.now) {
+		end(g, heap_pop(&g->ends));
+		if (each || g->view.nr_hosts)
+			engine_pace_all(g);
+		r = pass_if(g, each, err);
+	}
+	return r;
+}
+
+static int do_arrivals(struct engine *g, bool each, struct error *err)
+{
+	int r = 0;
+
+	while (!r && g->more && g->next.submit <= g->view.now) {
+		r = arrive(g, err);
+		if (!r)
+			r = pass_if(g, each, err);
+	}
+	return r;
+}
+
+static void do_timers(struct engine *g)
+{
+	struct event e = { .type = EVENT_TIMER, .at = g->view.now };
+
+	if (!g->nr_timers || g->timer[g->nr_timers - 1] > g->view.now)
+		return;
+	while (g->nr_timers && g->timer[g->nr_timers - 1] <= g->view.now)
+		g->nr_timers--;
+	engine_event(g, &e, true);
+}
+
+/* All of one instant, in the order the policy wants. */
+static int instant(struct engine *g, struct error *err)
+{
+	enum policy_order order = g->policy->order;
+	bool each = order != ORDER_ENDS_ARRIVALS_PASS;
+	int r = 0;
+
+	if (order == ORDER_ARRIVALS_FIRST_PASS_EACH)
+		r = do_arrivals(g, each, err);
+	if (!r)
+		r = do_ends(g, each, err);
+	if (!r && g->config->script)
+		engine_happen(g);
+	if (!r)
+		r = do_arrivals(g, each, err);
+	if (r)
+		return r;
+	do_timers(g);
+	return each && !g->view.nr_waiting ? 0 : pass(g, err);
+}
+
+static usec_t min_usec(usec_t a, usec_t b)
+{
+	return a < b ? a : b;
+}
+
+static usec_t next_instant(const struct engine *g)
+{
+	usec_t t = heap_first_key(&g->ends);
+
+	if (g->more)
+		t = min_usec(t, g->next.submit);
+	/* With no job in sight a timer or the script has nothing to do. */
+	if (g->nr_timers &&
+	    (g->more || g->view.nr_waiting + g->view.nr_running))
+		t = min_usec(t, g->timer[g->nr_timers - 1]);
+	if (g->more || g->view.nr_waiting + g->view.nr_running)
+		t = min_usec(t, engine_next_happening(g));
+	return t;
+}
+
+static int stuck(const struct engine *g, struct error *err)
+{
+	const struct job *j = TAILQ_FIRST(&g->view.waiting);
+
+	return error_set(err, -EDEADLK,
+			 "policy '%s' leaves %" PRIu32
+			 " jobs waiting for ever, first of them job %" PRId64
+			 " of size %" PRIu32 ", with %" PRId64 " of %" PRId64
+			 " processors free",
+			 g->policy->ops->name, g->view.nr_waiting,
+			 j ? j->id : 0, j ? j->size : 0, g->view.nr_free,
+			 g->view.nr_procs);
+}
+
+static int loop(struct engine *g, struct error *err)
+{
+	unsigned again = 0;
+	usec_t t;
+	int r;
+
+	while ((t = next_instant(g)) != USEC_MAX) {
+		if (t > g->view.now)
+			again = 0;
+		else if (++again > MAX_PASSES)
+			return error_set(err, -EPROTO,
+					 "policy '%s' makes time stand still "
+					 "at %.6f s; this is a bug of it",
+					 g->policy->ops->name,
+					 (double)t / USEC_PER_SEC);
+		engine_measure(g, t);
+		g->view.now = t;
+		r = instant(g, err);
+		if (r < 0)
+			return r;
+	}
+	return g->view.nr_waiting + g->view.nr_running ? stuck(g, err) : 0;
+}
+
+static void make_hosts(struct engine *g, uint32_t procs)
+{
+	struct host *h = xcalloc(procs, sizeof(*h));
+
+	for (uint32_t i = 0; i < procs; i++)
+		h[i] = (struct host){ .name = "",
+				      .speed = 1,
+				      .cores = 1,
+				      .slots = UINT32_MAX / 2,
+				      .up = true };
+	view_init_hosts(&g->view, h, procs);
+	free(h);
+}
+
+static int make_machine(struct engine *g, struct error *err)
+{
+	const struct sim_config *c = g->config;
+	uint32_t procs = c->procs ? c->procs : c->workload->procs;
+	const char *params;
+	const struct policy_ops *ops = policy_of(c->policy, &params, err);
+
+	if (!ops)
+		return -EINVAL;
+	if (!procs && !c->nr_hosts)
+		return error_set(err, -EINVAL,
+				 "how many processors are there? --procs P");
+	if (c->nr_hosts)
+		view_init_hosts(&g->view, c->hosts, c->nr_hosts);
+	else if ((ops->flags & POLICY_HOSTS) || c->script)
+		make_hosts(g, procs);
+	else
+		view_init(&g->view, procs);
+	g->result.procs = (uint32_t)g->view.nr_procs;
+	return engine_check_script(g, err);
+}
+
+/* Room for the records of all jobs, where their number is known. */
+static void make_room(struct engine *g)
+{
+	struct sim_result *r = &g->result;
+
+	r->cap = g->config->workload->nr_jobs;
+	if (r->cap)
+		r->record = xreallocarray(NULL, r->cap, sizeof(*r->record));
+}
+
+static int prepare(struct engine *g, struct error *err)
+{
+	int r = make_machine(g, err);
+
+	if (r < 0)
+		return r;
+	make_room(g);
+	g->result.nr_warmup = g->config->workload->nr_warmup;
+	r = look_ahead(g, err);
+	if (r < 0)
+		return r;
+	if (g->more) {
+		g->view.now = g->measured = g->next.submit;
+		g->result.begin = g->result.end = g->next.submit;
+	}
+	r = policy_create(g->config->policy, g->config->seed, &g->view,
+			  &g->policy, err);
+	if (!r)
+		g->most = policy_most(g->policy, &g->view);
+	return r;
+}
+
+int sim_run(const struct sim_config *config, struct sim_result *ret,
+	    struct error *err)
+{
+	struct engine g = { .config = config };
+	int r = prepare(&g, err);
+
+	if (!r)
+		r = loop(&g, err);
+	if (!r)
+		engine_averages(&g);
+	policy_destroy(g.policy);
+	plan_clear(&g.plan);
+	heap_clear(&g.ends);
+	free(g.truth);
+	free(g.timer);
+	free(g.booked);
+	free(g.holding);
+	view_clear(&g.view);
+	if (r < 0)
+		sim_result_clear(&g.result);
+	else
+		*ret = g.result;
+	return r;
+}
+
+void sim_result_clear(struct sim_result *result)
+{
+	free(result->record);
+	free(result->why_rejected);
+	*result = (struct sim_result){ 0 };
+}

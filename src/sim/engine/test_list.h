@@ -1,0 +1,27 @@
+/* test_list.h - schedules worked by hand: jobs in a row, and when they start */
+#ifndef SIM_ENGINE_TEST_LIST_H
+#define SIM_ENGINE_TEST_LIST_H
+
+#include "sim/engine/sim.h"
+
+/* Submit, run (= estimate), size, user; seconds.  With a least size it is
+ * malleable, with linear speedup; else rigid. */
+struct row {
+	int submit, run, size, user, min;
+};
+
+/* Run policy on machine: a number of processors, or hosts ("2x1,1x4").  *ret
+ * is for sim_result_clear(). */
+void simulate_list(const char *policy, const char *machine,
+		   struct sim_config config, const struct row *row, int64_t nr,
+		   struct sim_result *ret);
+
+/* Start times in seconds must be these. */
+void check(const char *policy, const char *machine, const struct row *row,
+	   int64_t nr, const double *start);
+
+#define CHECK(policy, machine, rows, ...)                            \
+	check(policy, machine, rows, sizeof(rows) / sizeof(*(rows)), \
+	      (const double[]){ __VA_ARGS__ })
+
+#endif

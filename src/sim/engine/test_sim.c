@@ -1,0 +1,161 @@
+/* test_sim.c - queues known in full, machines and their costs */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/engine/testing.h"
+#include "sim/report/summary.h"
+#include "sim/workload/attach.h"
+#include "sim/workload/machine.h"
+
+/* Mean wait in M/M/c of one job's mean time, by Erlang's C. */
+static double erlang_wait(unsigned c, double load, double mean)
+{
+	double term = 1, sum = 0, a = load * c;
+
+	for (unsigned k = 0; k < c; k++) {
+		sum += term;
+		term *= a / (k + 1);
+	}
+	term /= 1 - load; /* term was a^c / c! */
+	return term / (sum + term) * mean / (c * (1 - load));
+}
+
+static void many_servers_wait_as_erlang_says(void **state)
+{
+	static const unsigned servers[] = { 1, 4, 16 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct workload *w = make_workload(
+			"poisson:max-size=1", servers[i], 0.8, 400000, NULL);
+		struct sim_config c = { .workload = w, .policy = "fcfs" };
+		double want = erlang_wait(servers[i], 0.8, 100);
+		struct sim_result r;
+		struct summary s;
+
+		simulate(&c, &r);
+		summary_make(&r, &s);
+		if (fabs(s.wait.mean - want) > 0.05 * want)
+			fail_msg("M/M/%u waits %g, not %g", servers[i],
+				 s.wait.mean, want);
+		sim_result_clear(&r);
+		workload_destroy(w);
+	}
+}
+
+/* M/G/1 processor sharing: mean / (1 - load), whatever the distribution. */
+static void a_shared_host_is_processor_sharing(void **state)
+{
+	static const char *const spec[] = {
+		"poisson:max-size=1", "poisson:max-size=1,time=constant"
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct workload *w =
+			make_workload(spec[i], 1, 0.6, 60000, NULL);
+		struct sim_config c = { .workload = w, .policy = "spread" };
+		struct sim_result r;
+		struct summary s;
+
+		simulate(&c, &r);
+		summary_make(&r, &s);
+		if (fabs(s.response.mean - 250) > 0.05 * 250)
+			fail_msg("%s: response %g, not 250", spec[i],
+				 s.response.mean);
+		sim_result_clear(&r);
+		workload_destroy(w);
+	}
+}
+
+static void hosts_of_several_speeds(void **state)
+{
+	struct workload *w = make_workload("poisson:max-size=1,time=constant",
+					   1, 0.001, 50, NULL);
+	struct sim_config c = { .workload = w, .policy = "spread" };
+	struct host *hosts;
+	struct sim_result r;
+
+	(void)state;
+	assert_int_equal(machine_parse("2x4,1x2", &hosts, &c.nr_hosts, NULL),
+			 0);
+	c.hosts = hosts;
+	simulate(&c, &r);
+	/* Alone in the system: each on the fastest host, at half speed. */
+	assert_true(r.record[0].end - r.record[0].start == 2 * r.record[0].run);
+	sim_result_clear(&r);
+	workload_destroy(w);
+	free(hosts);
+}
+
+static void resizing_costs_and_kills(void **state)
+{
+	struct workload *w =
+		make_workload("poisson:time=constant", 8, 0.9, 200, "linear");
+	struct sim_config c = { .workload = w,
+				.policy = "dfcfs",
+				.costs.resize = 5 * USEC_PER_SEC };
+	struct sim_result r;
+	double work = 0, lost = 0;
+
+	(void)state;
+	simulate(&c, &r);
+	for (size_t i = 0; i < r.nr; i++) {
+		work += r.record[i].size * 100.;
+		lost += r.record[i].resizes;
+	}
+	assert_true(lost > 0);
+	/* Every change costs five seconds on one to eight processors. */
+	assert_true(r.busy > work + 5 * lost - 1);
+	assert_true(r.busy < work + 40 * lost + 1);
+	sim_result_clear(&r);
+	workload_destroy(w);
+}
+
+static void bad_machines_and_speedups(void **state)
+{
+	static const char *const machines[] = { "",	   "x",	     "5x",
+						"5x0.5",   "0x1",    "1.5x1",
+						"5x1,",	   "-3",     "5x1x0",
+						"1x1x1x1", "9999999" };
+	static const char *const bad[] = {
+		"cubic",	  "misp:low=0.9,high=0.5",
+		"misp:high=0.5",  "table",
+		"table:points=1", "table:points=4@1/2@0.5",
+		"linear:min=0"
+	};
+	struct workload *w = make_workload("poisson", 4, 0.5, 1, NULL);
+	struct host *hosts = NULL;
+	struct error err;
+	uint32_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+		if (machine_parse(machines[i], &hosts, &n, &err) != -EINVAL)
+			fail_msg("'%s' was taken", machines[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (attach_speedup(&w, bad[i], 1, 0, &err) != -EINVAL)
+			fail_msg("'%s' was taken", bad[i]);
+	workload_destroy(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_servers_wait_as_erlang_says),
+		cmocka_unit_test(a_shared_host_is_processor_sharing),
+		cmocka_unit_test(hosts_of_several_speeds),
+		cmocka_unit_test(resizing_costs_and_kills),
+		cmocka_unit_test(bad_machines_and_speedups),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,20 @@
+/*
+ * testing.h - what tests of whole runs share; failures fail the test
+ */
+#ifndef SIM_ENGINE_TESTING_H
+#define SIM_ENGINE_TESTING_H
+
+#include "sim/engine/sim.h"
+
+/* nr jobs of a generator at that load, from one seed, with a speedup model or
+ * NULL. */
+struct workload *make_workload(const char *spec, uint32_t procs, double load,
+			       uint64_t nr, const char *speedup);
+
+void simulate(const struct sim_config *config, struct sim_result *ret);
+
+/* Each job started and ended at the same time, on as many processors. */
+void check_same_records(const struct sim_result *a, const struct sim_result *b,
+			const char *policy);
+
+#endif

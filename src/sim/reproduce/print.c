@@ -1,0 +1,213 @@
+/* print.c - rows of reproduced results, for people and programs */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/json.h"
+#include "sim/reproduce/reproduce.h"
+
+struct listing {
+	FILE *to;
+	bool json;
+};
+
+static int list_one(void *arg, const struct reproduce_paper *p,
+		    const struct reproduce_entry *e, struct error *err)
+{
+	struct listing *l = arg;
+
+	(void)err;
+	if (l->json)
+		json_line(json_pack("{s:s, s:s, s:s}", "paper", p->name, "id",
+				    e->id, "claim", e->claim),
+			  l->to);
+	else
+		fprintf(l->to, "%s:%-8s %s\n", p->name, e->id, e->claim);
+	return 0;
+}
+
+int reproduce_print_list(const char *which, bool json, FILE *to,
+			 struct error *err)
+{
+	struct listing l = { to, json };
+
+	return reproduce_each(which ? which : "all", list_one, &l, err);
+}
+
+static size_t count_met(const struct reproduce *r)
+{
+	size_t met = 0;
+
+	for (size_t i = 0; i < r->nr; i++)
+		met += r->row[i].met;
+	return met;
+}
+
+/* What is thought of an id's differences; NULL where it has none. */
+static const char *cause_of(const struct reproduce *r, const char *id)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (!strcmp(r->row[i].id, id) && !r->row[i].met)
+			return reproduce_cause(id);
+	return NULL;
+}
+
+/* The remarks of a note, which "; " keeps apart: each behind its own lead. */
+static void print_remarks(const char *note, const char *lead, FILE *to)
+{
+	for (const char *end; *note; note = end) {
+		end = strstr(note, "; ");
+		if (!end)
+			end = note + strlen(note);
+		fprintf(to, "%s%.*s\n", lead, (int)(end - note), note);
+		end += *end ? 2 : 0;
+	}
+}
+
+static bool last_of_id(const struct reproduce *r, size_t i)
+{
+	return i + 1 == r->nr || strcmp(r->row[i].id, r->row[i + 1].id) != 0;
+}
+
+void reproduce_print(const struct reproduce *r, FILE *to)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct reproduce_row *row = &r->row[i];
+		const char *cause = cause_of(r, row->id);
+
+		fprintf(to, "%-6s %-7s %s: published %s, ours %s\n", row->id,
+			row->met ? "met" : "DIFFERS", row->what, row->published,
+			row->ours);
+		if (row->note)
+			print_remarks(row->note, "               ", to);
+		if (cause && last_of_id(r, i))
+			fprintf(to, "%-6s cause:  %s\n", row->id, cause);
+	}
+	fprintf(to, "%zu of %zu met; intervals at %g %%%s\n", count_met(r),
+		r->nr, r->level * 100,
+		r->quick ? "; shortened runs (--quick)" : "");
+}
+
+void reproduce_print_json(const struct reproduce *r, FILE *to)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct reproduce_row *row = &r->row[i];
+		json_t *interval = json_null(), *ours;
+
+		if (isnan(row->value.value)) {
+			ours = json_string(row->ours);
+		} else {
+			ours = json_real(row->value.value);
+			interval =
+				json_pack("[o, o]", json_number(row->value.low),
+					  json_number(row->value.high));
+		}
+		json_line(json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s?}",
+				    "id", row->id, "what", row->what,
+				    "published", row->published, "ours", ours,
+				    "interval", interval, "met", row->met,
+				    "note", row->note),
+			  to);
+	}
+}
+
+static void print_cell(const char *text, FILE *to)
+{
+	for (; *text; text++)
+		if (*text == '|')
+			fputs("\\|", to);
+		else
+			fputc(*text, to);
+}
+
+static void print_row_note(const struct reproduce_row *row, FILE *to)
+{
+	fprintf(to, "- %s:", row->what);
+	if (!strstr(row->note, "; ")) {
+		print_remarks(row->note, " ", to);
+		return;
+	}
+	fputc('\n', to);
+	print_remarks(row->note, "  - ", to);
+}
+
+static void print_table(const struct reproduce *r, const char *id, FILE *to)
+{
+	fputs("\n| | published | ours | |\n|---|---|---|---|\n", to);
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct reproduce_row *row = &r->row[i];
+
+		if (strcmp(row->id, id) != 0)
+			continue;
+		fputs("| ", to);
+		print_cell(row->what, to);
+		fputs(" | ", to);
+		print_cell(row->published, to);
+		fputs(" | ", to);
+		print_cell(row->ours, to);
+		fprintf(to, " | %s |\n", row->met ? "met" : "**differs**");
+	}
+	fputc('\n', to);
+	for (size_t i = 0; i < r->nr; i++)
+		if (!strcmp(r->row[i].id, id) && r->row[i].note)
+			print_row_note(&r->row[i], to);
+}
+
+static void print_figures(const struct reproduce *r, const char *id, FILE *to)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < r->nr_figures; i++) {
+		const struct reproduce_drawn *f = &r->figure[i];
+		int n = (int)(strlen(f->file) - strlen(".svg"));
+
+		if (strcmp(f->id, id) != 0)
+			continue;
+		fprintf(to, "%s[%.*s](%s/%s)", any ? ", " : "\nFigures: ", n,
+			f->file, r->link ? r->link : r->figures, f->file);
+		any = true;
+	}
+	if (any)
+		fputs("\n", to);
+}
+
+static bool has_rows(const struct reproduce *r, const char *id)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (!strcmp(r->row[i].id, id))
+			return true;
+	return false;
+}
+
+void reproduce_print_markdown(const struct reproduce *r, FILE *to)
+{
+	fprintf(to,
+		"# Published results, computed again\n\n"
+		"Written by `stint reproduce %s%s --markdown`%s, seed %llu; "
+		"do not edit.\nA figure is *met* when its %g %% interval, in "
+		"parentheses, overlaps the published value give or take\nits "
+		"stated or visible precision.  %zu of %zu are met.\n",
+		r->which, r->quick ? " --quick" : "",
+		r->figures ? " with `--figures`" : "",
+		(unsigned long long)r->seed, r->level * 100, count_met(r),
+		r->nr);
+	for (size_t i = 0; reproduce_nth(i); i++) {
+		const struct reproduce_paper *p = reproduce_nth(i);
+		bool titled = false;
+
+		for (const struct reproduce_entry *e = p->entry; e->id; e++) {
+			if (!has_rows(r, e->id))
+				continue;
+			if (!titled)
+				fprintf(to, "\n## %s\n\n%s\n", p->title,
+					p->method);
+			titled = true;
+			fprintf(to, "\n### %s: %s\n", e->id, e->claim);
+			print_table(r, e->id, to);
+			if (cause_of(r, e->id))
+				fprintf(to, "\n**Why it differs.** %s\n",
+					cause_of(r, e->id));
+			print_figures(r, e->id, to);
+		}
+	}
+}

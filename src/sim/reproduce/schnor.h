@@ -1,0 +1,43 @@
+/* schnor.h - what the files of Schnor's figures share */
+#ifndef SIM_REPRODUCE_SCHNOR_H
+#define SIM_REPRODUCE_SCHNOR_H
+
+#include "sim/reproduce/reproduce.h"
+
+/* Moving n processes of 10 MB takes 10 + n * 12.7 s (Schnor 1997 §2.2.1). */
+#define SCHNOR_MIGRATE	    (10 * USEC_PER_SEC)
+#define SCHNOR_MIGRATE_RANK (12700 * USEC_PER_MSEC)
+
+/* Load of so many jobs in 1000 s on system 2, which does 22.5 s of work a
+ * second. */
+#define SCHNOR_RATE2(rate, demand) ((rate) / 1000 * (demand) / 22.5)
+
+/* Policies x loads of chapter 4, with the costs of a migration. */
+struct reproduce_grid schnor_grid4(const char *const *policies,
+				   const char *workload, const double *loads,
+				   size_t nr_loads);
+
+/*
+ * Mean time between migrations on system 2, in mean demands, at load rho, under
+ * Exp without standstill: the states of Figure 4.4, 0, 20, 20/10, 10, 10+10 and
+ * 10+10/10, the longer ones also with a queue, are a Markov chain then.
+ */
+double schnor_chain_gap(double rho);
+
+/* Chapter 2, reproduce/gang.c. */
+int schnor_s2b(struct reproduce *r, struct error *err) must_check;
+int schnor_s2c(struct reproduce *r, struct error *err) must_check;
+int schnor_s2d(struct reproduce *r, struct error *err) must_check;
+int schnor_s2e(struct reproduce *r, struct error *err) must_check;
+int schnor_s2f(struct reproduce *r, struct error *err) must_check;
+/* Chapter 4, reproduce/states.c, reproduce/proof.c and
+ * reproduce/sed.c. */
+int schnor_s4a(struct reproduce *r, struct error *err) must_check;
+int schnor_s4b(struct reproduce *r, struct error *err) must_check;
+int schnor_s4c(struct reproduce *r, struct error *err) must_check;
+int schnor_s4d(struct reproduce *r, struct error *err) must_check;
+int schnor_s4e(struct reproduce *r, struct error *err) must_check;
+int schnor_s4f(struct reproduce *r, struct error *err) must_check;
+int schnor_s4g(struct reproduce *r, struct error *err) must_check;
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * machine.c - reading "COUNTxALPHAxCORES,..."
+ */
+#include "sim/workload/machine.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+
+#define MAX_HOSTS 1000000
+
+struct kind {
+	double count, alpha, cores;
+};
+
+/* A number in [min, max] at *at, which moves on. */
+static bool number(const char **at, double min, double max, double *ret)
+{
+	char *end;
+
+	/* All are at least 1; a 0 first would let strtod read hexadecimal. */
+	if (!isdigit((unsigned char)**at) || **at == '0')
+		return false;
+	*ret = strtod(*at, &end);
+	*at = end;
+	return *ret >= min && *ret <= max;
+}
+
+static bool parse_kind(const char **at, struct kind *k)
+{
+	*k = (struct kind){ .alpha = 1, .cores = 1 };
+	if (!number(at, 1, MAX_HOSTS, &k->count))
+		return false;
+	if (**at == 'x' && (++*at, !number(at, 1, 1000, &k->alpha)))
+		return false;
+	if (**at == 'x' && (++*at, !number(at, 1, 65536, &k->cores)))
+		return false;
+	return k->count == (uint32_t)k->count && k->cores == (uint32_t)k->cores;
+}
+
+int machine_parse(const char *text, struct host **ret, uint32_t *ret_n,
+		  struct error *err)
+{
+	struct host *hosts = NULL;
+	size_t n = 0, cap = 0;
+	const char *at = text;
+	struct kind k;
+
+	while (parse_kind(&at, &k) && n + k.count <= MAX_HOSTS) {
+		for (uint32_t i = 0; i < k.count; i++) {
+			array_room(hosts, n, &cap);
+			hosts[n++] = (struct host){
+				.name = "",
+				.speed = k.alpha,
+				.cores = (uint32_t)k.cores,
+				.slots = UINT32_MAX / 2,
+				.up = true,
+			};
+		}
+		if (!*at) {
+			*ret = hosts;
+			*ret_n = (uint32_t)n;
+			return 0;
+		}
+		if (*at++ != ',')
+			break;
+	}
+	free(hosts);
+	return error_set(err, -EINVAL,
+			 "hosts '%.60s': write COUNTxALPHA,... with ALPHA from "
+			 "1 (fastest) to 1000, such as 5x1,25x4, or "
+			 "COUNTxALPHAxCORES",
+			 text);
+}
+
+int machine_check(const char *text, struct error *err)
+{
+	struct host *hosts;
+	uint32_t n;
+	int r = machine_parse(text, &hosts, &n, err);
+
+	if (!r)
+		free(hosts);
+	return r;
+}

@@ -1,0 +1,71 @@
+/*
+ * swf_order.c - the jobs of a trace by submit time, and by number
+ */
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+#include "sim/workload/swf.h"
+
+struct place {
+	usec_t submit;
+	size_t ix; /* in the file */
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->submit != y->submit)
+		return x->submit < y->submit ? -1 : 1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+/* qsort need not be stable, so the place in the file is part of the key. */
+void swf_sort(struct swf_trace *t)
+{
+	struct place *place = xcalloc(t->nr, sizeof(*place));
+	struct swf_job *sorted = xcalloc(t->nr, sizeof(*sorted));
+
+	for (size_t i = 0; i < t->nr; i++)
+		place[i] = (struct place){ t->job[i].submit, i };
+	qsort(place, t->nr, sizeof(*place), compare_places);
+	for (size_t i = 0; i < t->nr; i++)
+		sorted[i] = t->job[place[i].ix];
+	free(place);
+	free(t->job);
+	t->job = sorted;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Nearly always they do, and nothing need be sorted. */
+static bool ids_rise(const struct swf_trace *t)
+{
+	for (size_t i = 1; i < t->nr; i++)
+		if (t->job[i].id <= t->job[i - 1].id)
+			return false;
+	return true;
+}
+
+size_t swf_same_ids(const struct swf_trace *trace, int64_t *ret_id)
+{
+	size_t same = 0;
+	int64_t *id;
+
+	if (ids_rise(trace))
+		return 0;
+	id = xcalloc(trace->nr, sizeof(*id));
+	for (size_t i = 0; i < trace->nr; i++)
+		id[i] = trace->job[i].id;
+	qsort(id, trace->nr, sizeof(*id), compare_ids);
+	for (size_t i = 1; i < trace->nr; i++)
+		if (id[i] == id[i - 1] && !same++)
+			*ret_id = id[i];
+	free(id);
+	return same;
+}

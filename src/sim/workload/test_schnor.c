@@ -1,0 +1,213 @@
+/*
+ * test_schnor.c - Schnor's workloads against their definition
+ * (sections 2.2.2 and 4.3.1, Tables 2.3 and 4.2)
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "model/job.h"
+#include "sim/engine/sim.h"
+#include "sim/report/stats.h"
+#include "sim/reproduce/schnor.h"
+#include "sim/workload/machine.h"
+#include "sim/workload/workload.h"
+
+static struct workload *make(const char *spec, double load, uint64_t nr)
+{
+	const struct workload_setup setup = { .load = load,
+					      .nr_jobs = nr,
+					      .seed = 5 };
+	struct workload *w;
+	struct error err;
+
+	if (workload_create(spec, &setup, &w, &err) < 0)
+		fail_msg("%s", err.text);
+	return w;
+}
+
+static void near(double got, double want, double share)
+{
+	if (!(fabs(got - want) <= share * want))
+		fail_msg("%.6g is not %.6g", got, want);
+}
+
+static double cv(const struct stats *s)
+{
+	return sqrt(stats_variance(s)) / s->mean;
+}
+
+/* What is drawn: run times by size, sizes, and the work offered in all. */
+struct drawn {
+	struct stats size, run, of_class[5];
+	double work, span; /* processors x seconds; seconds */
+};
+
+static int class_of(uint32_t size)
+{
+	return size == 1    ? 0
+	       : size <= 16 ? 1
+	       : size <= 32 ? 2
+	       : size <= 64 ? 3
+			    : 4;
+}
+
+static void draw(const char *spec, double load, uint64_t nr, struct drawn *d)
+{
+	struct workload *w = make(spec, load, nr);
+	struct workload_job j;
+
+	*d = (struct drawn){ .work = 0 };
+	while (workload_next(w, &j, NULL) > 0) {
+		double run = (double)j.run / USEC_PER_SEC;
+
+		stats_add(&d->size, j.size);
+		stats_add(&d->run, run);
+		stats_add(&d->of_class[class_of(j.size)], run);
+		d->work += j.size * run;
+		d->span = (double)j.submit / USEC_PER_SEC;
+		assert_true(j.estimate == j.run);
+	}
+	workload_destroy(w);
+}
+
+/* FT: half of mean 10 min, half of 120, whatever the size, which is uniform in
+ * 1..100; rho = lambda size / (mu n). */
+static void fixed_time(void **state)
+{
+	struct drawn d;
+
+	(void)state;
+	draw("schnor:kind=ft", 0.6, 400000, &d);
+	near(d.size.mean, 50.5, 0.005);
+	near(sqrt(stats_variance(&d.size)), sqrt(9999 / 12.), 0.01);
+	near(d.run.mean, 3900, 0.01);
+	near(cv(&d.run), 1.56, 0.02); /* as the text says */
+	near(d.of_class[1].mean, d.of_class[4].mean, 0.03);
+	near(d.work / d.span / 100, 0.6, 0.02);
+	draw("schnor:kind=ft-exp", 0.6, 400000, &d);
+	near(d.run.mean, 7200, 0.01);
+	near(cv(&d.run), 1, 0.01);
+}
+
+/* Table 2.3: means, and the coefficients of variation in its last column. */
+static void memory_bound(void **state)
+{
+	static const struct {
+		double mean, cv;
+	} table[] = { { 0.75 * 10 + 0.25 * 450, 2.45 },
+		      { 0.75 * 120 + 0.25 * 2040, 2.24 },
+		      { 0.75 * 360 + 0.25 * 3600, 1.97 },
+		      { 0.75 * 720 + 0.25 * 7440, 1.98 },
+		      { 0.5 * 1800 + 0.5 * 5400, 1.22 } };
+	struct drawn d;
+
+	(void)state;
+	draw("schnor:kind=mb", 0.5, 1000000, &d);
+	for (int c = 0; c < 5; c++) {
+		near(d.of_class[c].mean, table[c].mean, c ? 0.02 : 0.06);
+		near(cv(&d.of_class[c]), table[c].cv, c ? 0.02 : 0.06);
+	}
+	near(d.work / d.span / 100, 0.5, 0.02);
+}
+
+/* Demands are sequential times on a fastest host; sizes 1..30, of all. */
+static void chapter_4(void **state)
+{
+	struct drawn d;
+
+	(void)state;
+	draw("schnor:kind=proof,system=1", 0.5, 20000, &d);
+	near(d.size.mean, 30, 1e-12);
+	near(d.run.mean, 200, 1e-12); /* 100 min on 30 */
+	near(d.work / d.span, 0.5 * (5 + 25 / 4.), 0.02);
+	draw("schnor:kind=exp,system=2", 0.5, 200000, &d);
+	near(30 * d.run.mean, 7200, 0.01);
+	near(cv(&d.run), 1, 0.01);
+	near(d.work / d.span, 0.5 * (20 + 10 / 4.), 0.02);
+	draw("schnor:kind=hyperexp,system=2'", 0.5, 200000, &d);
+	near(30 * d.run.mean, 3900, 0.01);
+	near(cv(&d.run), 1.56, 0.02);
+	near(d.work / d.span, 0.5 * (20 + 10 / 10.), 0.02);
+	draw("schnor:kind=fs,system=3", 0.5, 200000, &d);
+	near(d.size.mean, 15.5, 0.01);
+	near(d.work / d.span, 0.5 * (5 + 20 / 4. + 5 / 10.), 0.02);
+	draw("schnor:kind=exp,system=2,rate=2.8", 0, 200000, &d);
+	near(200000 / d.span, 2.8 / 1000, 0.01);
+}
+
+static void check_kind(const char *spec, const char *hosts, int kind,
+		       uint32_t min_size)
+{
+	struct workload *w = make(spec, 0.5, 10);
+	struct workload_job j;
+
+	assert_string_equal(w->hosts, hosts);
+	assert_true(w->nr_warmup == 1);
+	assert_int_equal(workload_next(w, &j, NULL), 1);
+	assert_int_equal(j.kind, kind);
+	assert_int_equal(j.min_size, min_size ? min_size : j.size);
+	workload_destroy(w);
+}
+
+/* Which may run on fewer than they ask for, and on what. */
+static void models_and_machines(void **state)
+{
+	(void)state;
+	check_kind("schnor:kind=ft", "100x1", JOB_MOLDABLE, 1);
+	check_kind("schnor:kind=proof,system=1", "5x1,25x4", JOB_MOLDABLE, 1);
+	check_kind("schnor:kind=exp,system=2", "20x1,10x4", JOB_MOLDABLE, 1);
+	check_kind("schnor:kind=exp,system=2'", "20x1,10x10", JOB_MOLDABLE, 1);
+	check_kind("schnor:kind=exp,system=3", "5x1,20x4,5x10", JOB_MOLDABLE,
+		   1);
+	check_kind("schnor:kind=fs,system=1", "5x1,25x4", JOB_RIGID, 0);
+}
+
+/*
+ * Shortest expected delay on system 2 under Exp, without standstill: the mean
+ * time between migrations has a closed form.
+ */
+static void migrations_are_a_markov_chain(void **state)
+{
+	static const double loads[] = { 0.3, 0.68, 0.8 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++) {
+		struct workload *w =
+			make("schnor:kind=exp,system=2", loads[i], 200000);
+		struct sim_config config = { .workload = w, .policy = "sed2" };
+		struct sim_result r;
+		struct host *hosts;
+		struct error err;
+
+		if (machine_parse(w->hosts, &hosts, &config.nr_hosts, &err) < 0)
+			fail_msg("%s", err.text);
+		config.hosts = hosts;
+		if (sim_run(&config, &r, &err) < 0)
+			fail_msg("%s", err.text);
+		near((double)(r.end - r.begin) / USEC_PER_SEC /
+			     (double)r.migration_events,
+		     7200 * schnor_chain_gap(loads[i]), 0.02);
+		sim_result_clear(&r);
+		free(hosts);
+		workload_destroy(w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fixed_time),
+		cmocka_unit_test(memory_bound),
+		cmocka_unit_test(chapter_4),
+		cmocka_unit_test(models_and_machines),
+		cmocka_unit_test(migrations_are_a_markov_chain),
+	};
+
+	return cmocka_run_group_tests_name("schnor", tests, NULL, NULL);
+}
