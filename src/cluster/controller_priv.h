@@ -30,7 +30,7 @@
 #include "cluster/store.h"
 #include "model/event.h"
 #include "pmi/gather.h"
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 
 enum {
 	CTL_RANKS_MAX = 4096,

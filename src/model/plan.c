@@ -96,23 +96,6 @@ uint32_t *plan_hosts(struct plan *plan, uint32_t n)
 	return b->ix + b->used - n;
 }
 
-static struct plan_entry *append(struct plan *plan, enum plan_type type,
-				 const struct job *job,
-				 const struct reason *why, int64_t a, int64_t b,
-				 int64_t c)
-{
-	struct plan_entry *e;
-
-	array_room(plan->entry, plan->nr, &plan->cap);
-	e = &plan->entry[plan->nr++];
-	/* The view is const to a policy, and its driver's to change. */
-	*e = (struct plan_entry){ .type = type,
-				  .job = (struct job *)job,
-				  .why = why,
-				  .arg = { a, b, c } };
-	return e;
-}
-
 /* Note where ranks come (or go, sign -1), for plan_room(). */
 static void count_ranks(struct plan *plan, const uint32_t *hosts, uint32_t n,
 			int sign)
@@ -121,15 +104,6 @@ static void count_ranks(struct plan *plan, const uint32_t *hosts, uint32_t n,
 		return;
 	for (uint32_t i = 0; i < n; i++)
 		plan->ranks[hosts[i]] += sign;
-}
-
-uint32_t plan_size(const struct plan *plan, const struct job *job)
-{
-	int32_t planned = plan->size[job->ix];
-
-	if (planned)
-		return (uint32_t)planned - 1;
-	return job->state == JOB_RUNNING ? job->n : 0;
 }
 
 static void set_size(struct plan *plan, const struct job *job, uint32_t n)
@@ -142,7 +116,7 @@ void plan_start_on(struct plan *plan, const struct job *job, uint32_t n,
 		   uint32_t *hosts, const struct reason *why, int64_t a,
 		   int64_t b, int64_t c)
 {
-	struct plan_entry *e = append(plan, PLAN_START, job, why, a, b, c);
+	struct plan_entry *e = plan_append(plan, PLAN_START, job, why, a, b, c);
 
 	e->n = n;
 	e->hosts = hosts;
@@ -166,7 +140,8 @@ void plan_resize(struct plan *plan, const struct job *job, uint32_t n,
 		 uint32_t *hosts, const struct reason *why, int64_t a,
 		 int64_t b, int64_t c)
 {
-	struct plan_entry *e = append(plan, PLAN_RESIZE, job, why, a, b, c);
+	struct plan_entry *e =
+		plan_append(plan, PLAN_RESIZE, job, why, a, b, c);
 
 	if (plan->view->nr_reservations)
 		plan_ahead_take(plan, job, n);
@@ -183,7 +158,8 @@ void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
 		  uint32_t host, const struct reason *why, int64_t a, int64_t b,
 		  int64_t c)
 {
-	struct plan_entry *e = append(plan, PLAN_MIGRATE, job, why, a, b, c);
+	struct plan_entry *e =
+		plan_append(plan, PLAN_MIGRATE, job, why, a, b, c);
 
 	e->rank = rank;
 	e->host = host;
@@ -194,14 +170,15 @@ void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
 void plan_suspend(struct plan *plan, const struct job *job,
 		  const struct reason *why, int64_t a, int64_t b, int64_t c)
 {
-	append(plan, PLAN_SUSPEND, job, why, a, b, c);
+	plan_append(plan, PLAN_SUSPEND, job, why, a, b, c);
 	set_size(plan, job, 0);
 }
 
 void plan_resume(struct plan *plan, const struct job *job, uint32_t *hosts,
 		 const struct reason *why, int64_t a, int64_t b, int64_t c)
 {
-	struct plan_entry *e = append(plan, PLAN_RESUME, job, why, a, b, c);
+	struct plan_entry *e =
+		plan_append(plan, PLAN_RESUME, job, why, a, b, c);
 
 	e->n = job->n;
 	e->hosts = hosts;
@@ -215,25 +192,19 @@ void plan_resume(struct plan *plan, const struct job *job, uint32_t *hosts,
 void plan_reserve(struct plan *plan, uint32_t host, const struct reason *why,
 		  int64_t a, int64_t b, int64_t c)
 {
-	append(plan, PLAN_RESERVE, NULL, why, a, b, c)->host = host;
+	plan_append(plan, PLAN_RESERVE, NULL, why, a, b, c)->host = host;
 }
 
 void plan_release(struct plan *plan, uint32_t host, const struct reason *why,
 		  int64_t a, int64_t b, int64_t c)
 {
-	append(plan, PLAN_RELEASE, NULL, why, a, b, c)->host = host;
-}
-
-void plan_defer(struct plan *plan, const struct job *job,
-		const struct reason *why, int64_t a, int64_t b, int64_t c)
-{
-	append(plan, PLAN_DEFER, job, why, a, b, c);
+	plan_append(plan, PLAN_RELEASE, NULL, why, a, b, c)->host = host;
 }
 
 void plan_wake(struct plan *plan, usec_t at, const struct reason *why,
 	       int64_t a, int64_t b, int64_t c)
 {
-	append(plan, PLAN_WAKE, NULL, why, a, b, c)->at = at;
+	plan_append(plan, PLAN_WAKE, NULL, why, a, b, c)->at = at;
 }
 
 uint32_t plan_room(const struct plan *plan, const struct host *host)

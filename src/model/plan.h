@@ -133,7 +133,14 @@ int64_t plan_spare(struct plan *plan);
 /* The DEFER entry for job, which that is too little for. */
 void plan_refuse(struct plan *plan, const struct job *job, uint32_t n);
 
-/* plan.c's own: job has n processors from now on. */
+/*
+ * For the files a plan is made of: plan.c over plan_ahead.c (reservations) over
+ * plan_entry.c.  An entry at the end of the plan, and: job has n processors
+ * from now on.
+ */
+struct plan_entry *plan_append(struct plan *plan, enum plan_type type,
+			       const struct job *job, const struct reason *why,
+			       int64_t a, int64_t b, int64_t c);
 void plan_ahead_take(struct plan *plan, const struct job *job, uint32_t n);
 
 /* n may equal the present size where only the hosts change.  hosts may be NULL:

@@ -7,7 +7,7 @@
 #ifndef POLICY_TEST_PLAY_H
 #define POLICY_TEST_PLAY_H
 
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 
 struct machine {
 	struct view view;

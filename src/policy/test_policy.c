@@ -11,7 +11,7 @@
 
 #include "core/random.h"
 #include "model/place.h"
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 
 static struct job *arrive(struct view *v, int64_t id, uint32_t size)
 {

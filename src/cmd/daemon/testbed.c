@@ -14,7 +14,7 @@
 #include "core/json.h"
 #include "core/units.h"
 #include "core/xalloc.h"
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 
 enum { KEY_SPEED = 256, KEY_BRIDGE, KEY_BARE, KEY_POLICY };
 

@@ -14,7 +14,7 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/hosts/mapstates.h"
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 
 enum { KEY_MIN = 256, KEY_MAX, KEY_NO_UPGRADE, KEY_NO_MIGRATION, KEY_LIMIT };
 

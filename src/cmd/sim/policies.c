@@ -7,7 +7,7 @@
 
 #include "cmd/kit/command.h"
 #include "core/json.h"
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 
 static const struct argp_option options[] = {
 	{ "json", 'j', 0, 0, "print JSON", 0 }, { 0 }

@@ -9,7 +9,7 @@
 #include "cmd/kit/command.h"
 #include "cmd/sim/cost_options.h"
 #include "core/units.h"
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 #include "sim/workload/attach.h"
 #include "sim/workload/machine.h"
 #include "sim/workload/workload.h"

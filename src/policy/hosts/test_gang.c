@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 
 #define NR   6
 #define SLOT (1800 * USEC_PER_SEC)

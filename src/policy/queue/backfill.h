@@ -2,7 +2,8 @@
  * backfill.h - the plan behind backfill.c, shared by the files it is made of:
  * backfill.c (the policy: events, passes), backfill_slots.c (reservations and
  * the profile they are taken off), backfill_improve.c (better reservations
- * when processors come free), backfill_state.c (what it remembers, as text)
+ * when processors come free), backfill_freed.c (where they came free),
+ * backfill_state.c (what it remembers, as text)
  */
 #ifndef POLICY_QUEUE_BACKFILL_H
 #define POLICY_QUEUE_BACKFILL_H
@@ -64,6 +65,21 @@ static inline bool is_reserved(const struct backfill *b, const struct job *job)
 	return job->ix < b->nr_flags && b->reserved[job->ix];
 }
 
+/* backfill_freed.c */
+
+/* Processors came free in [from, to). */
+void backfill_freed_note(struct backfill *b, usec_t from, usec_t to);
+/* n more are free in [from, to). */
+void backfill_freed_raise(struct freed_list *list, usec_t from, usec_t to,
+			  uint32_t n);
+/*
+ * Put stretches that touch together; if they are still too many, those that
+ * lie furthest ahead are looked at as one, with what is between them.
+ */
+void backfill_freed_join(struct freed_list *list);
+/* By an end that was not expected, n processors come free in [from, to). */
+void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n);
+
 /* backfill_slots.c */
 
 /* The first slot of kind k may have changed. */
@@ -99,8 +115,6 @@ int backfill_load(struct policy *policy, const struct view *view,
 
 /* backfill_improve.c */
 
-/* By an end that was not expected, n processors come free in [from, to). */
-void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n);
 /* Whoever can start now by moving to now, in the order of the queue. */
 void backfill_improve_now(struct backfill *b, const struct view *view);
 /*

@@ -5,82 +5,7 @@
  * Only stretches of time in which processors came free since the last look
  * are looked at, and slots only move to earlier starts.
  */
-#include <string.h>
-
 #include "policy/queue/backfill.h"
-
-/* In order of time.  There are few, and most of them stand right. */
-static void sort_freed(struct freed *f, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		struct freed one = f[i];
-		size_t k = i;
-
-		for (; k > 0 && f[k - 1].from > one.from; k--)
-			f[k] = f[k - 1];
-		f[k] = one;
-	}
-}
-
-/* The stretch a goes on until where b ends. */
-static void join(struct freed *a, const struct freed *b)
-{
-	if (b->from > a->to || b->most > a->most)
-		a->most = b->from > a->to ? INT64_MAX : b->most;
-	if (b->to > a->to)
-		a->to = b->to;
-}
-
-/* Put stretches that touch together; if they are still too many, those that
- * lie furthest ahead are looked at as one, with what is between them. */
-static void join_freed(struct freed_list *list)
-{
-	struct freed *f = list->f;
-	size_t n = 0;
-
-	sort_freed(f, list->nr);
-	for (size_t i = 1; i < list->nr; i++) {
-		if (f[i].from > f[n].to)
-			f[++n] = f[i];
-		else
-			join(&f[n], &f[i]);
-	}
-	list->nr = list->nr ? n + 1 : 0;
-	if (list->nr > MAX_FREED) {
-		f[MAX_FREED - 1].to = f[list->nr - 1].to;
-		f[MAX_FREED - 1].most = INT64_MAX;
-		list->nr = MAX_FREED;
-	}
-}
-
-/* Processors came free in [from, to). */
-static void note_freed(struct backfill *b, usec_t from, usec_t to)
-{
-	struct freed_list *list = &b->freed;
-
-	if (list->nr == 2 * MAX_FREED)
-		join_freed(list);
-	list->f[list->nr++] = (struct freed){ from, to, INT64_MAX };
-}
-
-void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n)
-{
-	profile_add(&b->profile, from, to, n);
-	note_freed(b, from, to);
-	b->given = true;
-}
-
-/* n more are free in [from, to). */
-static void raise_most(struct freed_list *list, usec_t from, usec_t to,
-		       uint32_t n)
-{
-	for (size_t i = 0; i < list->nr; i++) {
-		struct freed *f = &list->f[i];
-
-		if (f->from < to && from < f->to && f->most != INT64_MAX)
-			f->most += n;
-	}
-}
 
 /*
  * Slot i of k moves to an earlier start:
@@ -105,9 +30,9 @@ static void move_slot(struct backfill *b, struct alike *k, size_t i, usec_t to)
 	if (from < end)
 		from = end;
 	profile_add(&b->profile, from, left, k->size);
-	raise_most(&b->seen, from, left, k->size);
-	raise_most(&b->freed, from, left, k->size);
-	note_freed(b, from, left);
+	backfill_freed_raise(&b->seen, from, left, k->size);
+	backfill_freed_raise(&b->freed, from, left, k->size);
+	backfill_freed_note(b, from, left);
 }
 
 /*
@@ -205,7 +130,7 @@ void backfill_improve(struct backfill *b, const struct view *view)
 	int64_t most, more;
 
 	b->looked = view->now;
-	join_freed(&b->freed);
+	backfill_freed_join(&b->freed);
 	b->seen = b->freed;
 	b->freed.nr = 0;
 	for (size_t i = 0; i < b->seen.nr; i++)

@@ -16,17 +16,6 @@
 /* As many passes at one instant mean that time does not get on. */
 #define MAX_PASSES 1000000
 
-void engine_event(struct engine *g, const struct event *e, bool told)
-{
-	model_apply(&g->view, e);
-	if (g->config->observer && g->config->observer->event)
-		g->config->observer->event(g->config->observer->data, &g->view,
-					   e);
-	if (told && g->policy->ops->event)
-		g->policy->ops->event(g->policy, &g->view, e);
-	g->result.nr_events++;
-}
-
 static void need_truth(struct engine *g, uint32_t ix)
 {
 	if (ix < g->nr_truth)
@@ -135,27 +124,6 @@ static void end(struct engine *g, uint32_t ix)
 			   .outcome = t->killed ? END_KILLED : END_DONE };
 
 	engine_finish(g, &e);
-}
-
-void engine_finish(struct engine *g, const struct event *e)
-{
-	struct job *job = e->job;
-	struct sim_record *r = &g->result.record[g->truth[job->ix].record];
-
-	if (job->state == JOB_RUNNING)
-		g->running_demand -= job->size;
-	heap_remove(&g->ends, job->ix);
-	engine_event(g, e, true);
-	r->end = e->at;
-	r->procs = job->n;
-	r->proc_secs = (float)job->used;
-	r->outcome = (uint8_t)e->outcome;
-	g->result.busy += job->used;
-	g->result.end = e->at;
-	view_job_destroy(&g->view, job);
-	g->nr_ended++;
-	if (g->config->progress && g->nr_ended % 16384 == 0)
-		g->config->progress(g->config->progress_data, g->nr_ended);
 }
 
 /* Nothing may come of it: what a policy remembers is in what it saves. */

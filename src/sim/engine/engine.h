@@ -1,13 +1,14 @@
 /*
  * engine.h - the parts of one simulation run, shared by the files of the
- * event core: engine.c (the loop), carry.c (carrying a plan out), progress.c
- * (how fast jobs get on)
+ * event core: engine.c (the loop) over happen.c (the event file) and carry.c
+ * (carrying a plan out), these over step.c (applying one event), progress.c
+ * (how fast jobs get on) and measure.c (integrals over time)
  */
 #ifndef SIM_ENGINE_ENGINE_H
 #define SIM_ENGINE_ENGINE_H
 
 #include "core/heap.h"
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 #include "sim/engine/sim.h"
 
 /* What only the simulator knows of a job; by its ix. */
@@ -58,10 +59,10 @@ struct engine {
 	bool moved; /* a rank migrated at this instant */
 };
 
-/* engine.c: apply e, let the observer and, if told is true, the policy know. */
+/* step.c: apply e, let the observer and, if told is true, the policy know. */
 void engine_event(struct engine *g, const struct event *e, bool told);
 
-/* engine.c: the job of e (EVENT_END) is gone, running or not. */
+/* step.c: the job of e (EVENT_END) is gone, running or not. */
 void engine_finish(struct engine *g, const struct event *e);
 
 /* carry.c: do what the plan says; -EPROTO if that cannot be. */

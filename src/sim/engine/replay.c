@@ -8,7 +8,7 @@
 
 #include "core/xalloc.h"
 #include "model/playback.h"
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 
 struct replay {
 	struct playback play;

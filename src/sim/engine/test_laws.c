@@ -11,7 +11,7 @@
 
 #include "core/random.h"
 #include "core/xalloc.h"
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 #include "sim/engine/testing.h"
 #include "sim/workload/machine.h"
 #include "sim/workload/script.h"

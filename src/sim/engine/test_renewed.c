@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 #include "sim/engine/testing.h"
 #include "sim/workload/machine.h"
 

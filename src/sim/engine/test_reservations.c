@@ -16,7 +16,7 @@
 
 #include "core/random.h"
 #include "core/xalloc.h"
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 #include "sim/engine/sim.h"
 #include "sim/workload/attach.h"
 #include "sim/workload/machine.h"

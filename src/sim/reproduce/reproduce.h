@@ -9,7 +9,7 @@
  * leaves open.  Nothing is ever tuned to meet one.
  *
  * To add an entry, write its function and a line in its paper's table; to add
- * a paper, write sim/reproduce_PAPER.c ending in a `const struct
+ * a paper, write sim/reproduce/PAPER.c ending in a `const struct
  * reproduce_paper reproduce_PAPER` and add its line to reproduce_papers[] in
  * sim/reproduce/reproduce.c.
  */
@@ -112,7 +112,7 @@ void reproduce_print(const struct reproduce *r, FILE *to);
 void reproduce_print_json(const struct reproduce *r, FILE *to);
 void reproduce_print_markdown(const struct reproduce *r, FILE *to);
 
-/* What the functions of entries use. */
+/* What the functions of entries use (check.c). */
 
 /* A number, published with a precision; what and note are printf formats'
  * results: use reproduce_text(). */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 #include "sim/engine/sim.h"
 #include "sim/sweep/sweep.h"
 #include "sim/workload/attach.h"

@@ -1,7 +1,7 @@
 /*
- * policy.c - the table of policies, and making one from its name
+ * policies.c - the table of policies, and making one from its name
  */
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -196,14 +196,6 @@ int policy_load(struct policy *policy, const struct view *view,
 				 "policy '%s' has no state to load",
 				 policy->ops->name);
 	return policy->ops->load(policy, view, text, err);
-}
-
-int policy_damaged(const struct policy *policy, const char *at,
-		   struct error *err)
-{
-	return error_set(err, -EINVAL,
-			 "%s: its saved state is damaged at '%.20s'",
-			 policy->ops->name, at);
 }
 
 void policy_explain(const struct policy *policy, const struct view *view,

@@ -1,0 +1,97 @@
+/*
+ * policies.h - all policies: which there are, making one, asking it
+ *
+ * What a policy is, kit/policy.h says; this is for those who drive one.
+ *
+ * How a driver uses one:
+ *	policy_create(spec, seed, &policy, err);
+ *	for every instant with events:
+ *		for each: model_apply(view, e); policy_event(policy, view, e);
+ *		plan_reset(plan, view);
+ *		policy_decide(policy, view, plan);
+ *		carry out plan->entry[0..nr), applying events of its own
+ *		    (START, ...), which are not told to the policy;
+ *	policy_destroy(policy);
+ * The order of events within an instant is policy->order's (enum
+ * policy_order).  A driver that was started anew and holds a view with jobs
+ * calls policy_adopt(), and policy_load() if the policy has save and load.
+ */
+#ifndef POLICY_POLICIES_H
+#define POLICY_POLICIES_H
+
+#include "policy/kit/policy.h"
+
+/* All of them, in the order of policies.def; NULL beyond the last. */
+const struct policy_ops *policy_nth(size_t n);
+
+/* The one called name, or NULL with an error that lists near ones. */
+const struct policy_ops *policy_find(const char *name, struct error *err);
+
+/* The one that "NAME:key=value,..." names; *ret_params is what follows it. */
+const struct policy_ops *policy_of(const char *spec, const char **ret_params,
+				   struct error *err);
+
+/*
+ * Is there such a policy, with such parameters?  What depends on the machine is
+ * left to policy_create().
+ */
+int policy_check(const char *spec, struct error *err) must_check;
+
+/*
+ * policy_check(), and can the live cluster do what this policy plans?  -ENOTSUP
+ * with a reason for one that changes the number of a running program's
+ * processes, or suspends programs in time slices.
+ */
+int policy_check_live(const char *spec, struct error *err) must_check;
+
+/*
+ * Make a policy from "NAME:key=value,...".  seed feeds its random stream.
+ * policy_destroy() frees it.
+ */
+int policy_create(const char *spec, uint64_t seed, const struct view *view,
+		  struct policy **ret, struct error *err) must_check;
+void policy_destroy(struct policy *policy); /* NULL is allowed */
+
+static inline void policy_event(struct policy *policy, const struct view *view,
+				const struct event *event)
+{
+	if (policy->ops->event)
+		policy->ops->event(policy, view, event);
+}
+
+static inline void policy_decide(struct policy *policy, const struct view *view,
+				 struct plan *plan)
+{
+	policy->ops->decide(policy, view, plan);
+}
+
+/*
+ * What the policy remembers and no view shows, as text for policy_load() and
+ * the caller to free; NULL if there is nothing.  To go on as before: create,
+ * adopt, load.
+ */
+char *policy_save(const struct policy *policy, const struct view *view);
+int policy_load(struct policy *policy, const struct view *view,
+		const char *text, struct error *err) must_check;
+
+/* Append why job, which waits, does so. */
+void policy_explain(const struct policy *policy, const struct view *view,
+		    const struct job *job, struct plan *plan);
+
+/*
+ * A job of more than policy_most() would wait for ever, and may block others: a
+ * driver asks before EVENT_ARRIVE.  policy_check_size(): -E2BIG with the reason
+ * for one of that size, or where the policy folds, of that min_size.
+ */
+int64_t policy_most(const struct policy *policy, const struct view *view);
+int policy_check_size(const struct policy *policy, const struct view *view,
+		      uint32_t size, uint32_t min_size,
+		      struct error *err) must_check;
+
+/*
+ * Tell a fresh policy of the jobs that are there: ARRIVE of each that waits,
+ * ARRIVE and START of each that runs, in the order of the lists.
+ */
+void policy_adopt(struct policy *policy, const struct view *view);
+
+#endif

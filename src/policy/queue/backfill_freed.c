@@ -1,0 +1,74 @@
+/*
+ * backfill_freed.c - the stretches of time in which processors came free since
+ * they were looked at last, see backfill.h
+ */
+#include "policy/queue/backfill.h"
+
+/* In order of time.  There are few, and most of them stand right. */
+static void sort_freed(struct freed *f, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct freed one = f[i];
+		size_t k = i;
+
+		for (; k > 0 && f[k - 1].from > one.from; k--)
+			f[k] = f[k - 1];
+		f[k] = one;
+	}
+}
+
+/* The stretch a goes on until where b ends. */
+static void join(struct freed *a, const struct freed *b)
+{
+	if (b->from > a->to || b->most > a->most)
+		a->most = b->from > a->to ? INT64_MAX : b->most;
+	if (b->to > a->to)
+		a->to = b->to;
+}
+
+void backfill_freed_join(struct freed_list *list)
+{
+	struct freed *f = list->f;
+	size_t n = 0;
+
+	sort_freed(f, list->nr);
+	for (size_t i = 1; i < list->nr; i++) {
+		if (f[i].from > f[n].to)
+			f[++n] = f[i];
+		else
+			join(&f[n], &f[i]);
+	}
+	list->nr = list->nr ? n + 1 : 0;
+	if (list->nr > MAX_FREED) {
+		f[MAX_FREED - 1].to = f[list->nr - 1].to;
+		f[MAX_FREED - 1].most = INT64_MAX;
+		list->nr = MAX_FREED;
+	}
+}
+
+void backfill_freed_note(struct backfill *b, usec_t from, usec_t to)
+{
+	struct freed_list *list = &b->freed;
+
+	if (list->nr == 2 * MAX_FREED)
+		backfill_freed_join(list);
+	list->f[list->nr++] = (struct freed){ from, to, INT64_MAX };
+}
+
+void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n)
+{
+	profile_add(&b->profile, from, to, n);
+	backfill_freed_note(b, from, to);
+	b->given = true;
+}
+
+void backfill_freed_raise(struct freed_list *list, usec_t from, usec_t to,
+			  uint32_t n)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		struct freed *f = &list->f[i];
+
+		if (f->from < to && from < f->to && f->most != INT64_MAX)
+			f->most += n;
+	}
+}
