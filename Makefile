@@ -57,8 +57,8 @@ mutants: deps
 asan clang fuzz:
 	@tools/build-$@
 
-lint:
-	@tools/lint
+lint: all
+	@tools/lint $(B)
 
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')

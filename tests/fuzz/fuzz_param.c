@@ -8,7 +8,7 @@
 
 #include "core/param.h"
 #include "core/xalloc.h"
-#include "policy/kit/policy.h"
+#include "policy/policies.h"
 #include "sim/workload/attach.h"
 #include "sim/workload/machine.h"
 
