@@ -1,19 +1,19 @@
 /* clock.c - the time as whole numbers, see clock.h */
 #include "core/clock.h"
 
-#define NSEC INT64_C(1000000000)
+#include "core/units.h"
 
 int64_t clock_of_timespec(const struct timespec *t)
 {
-	return t->tv_sec * NSEC + t->tv_nsec;
+	return t->tv_sec * NSEC_PER_SEC + t->tv_nsec;
 }
 
 struct timespec clock_timespec(int64_t ns)
 {
-	struct timespec t = { ns / NSEC, ns % NSEC };
+	struct timespec t = { ns / NSEC_PER_SEC, ns % NSEC_PER_SEC };
 
 	if (t.tv_nsec < 0) {
-		t.tv_nsec += NSEC;
+		t.tv_nsec += NSEC_PER_SEC;
 		t.tv_sec--;
 	}
 	return t;

@@ -1,8 +1,8 @@
 /*
  * units.h - times and numbers, and how people write them
  *
- * Time is counted in whole microseconds everywhere (usec_t), so that the same
- * input gives the same bytes on every machine.
+ * Time is counted in whole microseconds (usec_t), so that the same input gives
+ * the same bytes on every machine.
  */
 #ifndef CORE_UNITS_H
 #define CORE_UNITS_H
@@ -16,6 +16,10 @@ typedef int64_t usec_t;
 #define USEC_PER_SEC  ((usec_t)1000000)
 #define USEC_PER_MSEC ((usec_t)1000)
 #define USEC_MAX      INT64_MAX
+
+/* For what the kernel counts: a struct timespec. */
+#define NSEC_PER_SEC  INT64_C(1000000000)
+#define NSEC_PER_MSEC INT64_C(1000000)
 
 /*
  * "90", "1.5s", "250ms", "30min", "2h", "1d": a bare number is seconds.

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/units.h"
 #include "move/proc.h"
-
-#define NSEC 1000000000L
 
 /* PROC_TIME_INIT_INO of the kernel, the same since there are any */
 #define FIRST_NAMESPACE "time:[4026531834]"
@@ -25,10 +24,10 @@ void clocks_offsets(pid_t pid, struct clocks *ret)
 		return;
 	p = strstr(text, "monotonic");
 	if (p && sscanf(p, "monotonic %ld %ld", &sec, &nsec) == 2)
-		ret->monotonic = sec * NSEC + nsec;
+		ret->monotonic = sec * NSEC_PER_SEC + nsec;
 	p = strstr(text, "boottime");
 	if (p && sscanf(p, "boottime %ld %ld", &sec, &nsec) == 2)
-		ret->boottime = sec * NSEC + nsec;
+		ret->boottime = sec * NSEC_PER_SEC + nsec;
 	free(text);
 }
 

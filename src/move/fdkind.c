@@ -13,13 +13,12 @@
 
 #include "core/clock.h"
 #include "core/io.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "move/clocks.h"
 #include "move/fdpath.h"
 #include "move/fdsrc.h"
 #include "move/wait.h"
-
-#define NSEC 1000000000
 
 /* ---- files ---- */
 
@@ -45,7 +44,7 @@ static Fds__Path *clone_path(const Fds__Path *p, const struct stat *st)
 	Fds__Path *c = fdpath_clone(p);
 
 	c->size = (uint64_t)st->st_size;
-	c->mtime = st->st_mtim.tv_sec * NSEC + st->st_mtim.tv_nsec;
+	c->mtime = st->st_mtim.tv_sec * NSEC_PER_SEC + st->st_mtim.tv_nsec;
 	return c;
 }
 
@@ -211,8 +210,8 @@ static int read_timer(struct fdscan *sc, struct fdscan_file *f, Fds__Timerfd *m,
 	if (!p || sscanf(p, " (%lld, %lld) it_interval: (%lld, %lld)", &sec,
 			 &nsec, &isec, &insec) != 4)
 		return odd(f, err);
-	m->value = sec * NSEC + nsec;
-	m->interval = isec * NSEC + insec;
+	m->value = sec * NSEC_PER_SEC + nsec;
+	m->interval = isec * NSEC_PER_SEC + insec;
 	return 0;
 }
 

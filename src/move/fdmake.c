@@ -17,13 +17,12 @@
 
 #include "core/clock.h"
 #include "core/io.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "move/fdpath.h"
 #include "move/fdrst.h"
 #include "move/sockmake.h"
 #include "move/wait.h"
-
-#define NSEC 1000000000
 
 #ifndef TFD_IOC_SET_TICKS
 #define TFD_IOC_SET_TICKS _IOW('T', 0, uint64_t)
@@ -182,8 +181,9 @@ static int set_timer(int fd, const Fds__Timerfd *m, int64_t clock_shift)
 
 	advance_timer(m, wait_now() + clock_shift, &ticks, &value);
 	spec = (struct itimerspec){
-		.it_value = { value / NSEC, value % NSEC },
-		.it_interval = { m->interval / NSEC, m->interval % NSEC },
+		.it_value = { value / NSEC_PER_SEC, value % NSEC_PER_SEC },
+		.it_interval = { m->interval / NSEC_PER_SEC,
+				 m->interval % NSEC_PER_SEC },
 	};
 	if (timerfd_settime(fd, flags, &spec, NULL) < 0)
 		return -errno;

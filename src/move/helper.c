@@ -28,12 +28,11 @@
 #include "core/hurry.h"
 #include "core/io.h"
 #include "core/signals.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "move/fds.h"
 #include "move/land.h"
 #include "move/tree.h"
-
-#define NSEC 1000000000L
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
@@ -96,7 +95,7 @@ static _Noreturn void become_stub(const struct helper *h)
 /* Whole seconds, rounded down: the kernel wants 0 <= ns < 1 s beside them. */
 static long seconds(int64_t ns)
 {
-	return ns / NSEC - (ns % NSEC < 0);
+	return ns / NSEC_PER_SEC - (ns % NSEC_PER_SEC < 0);
 }
 
 /* The process's clocks must not jump: shift those of L, F's next child. */
@@ -108,9 +107,9 @@ static int shift_clocks(const struct clocks *s)
 		return -errno;
 	snprintf(text, sizeof(text), "monotonic %ld %ld\nboottime %ld %ld\n",
 		 seconds(s->monotonic),
-		 s->monotonic - seconds(s->monotonic) * NSEC,
+		 s->monotonic - seconds(s->monotonic) * NSEC_PER_SEC,
 		 seconds(s->boottime),
-		 s->boottime - seconds(s->boottime) * NSEC);
+		 s->boottime - seconds(s->boottime) * NSEC_PER_SEC);
 	return io_write_file(AT_FDCWD, "/proc/self/timens_offsets", text);
 }
 
@@ -402,6 +401,7 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	hurry_end(0);
 	while (!__atomic_load_n(&h.box->released, __ATOMIC_ACQUIRE) &&
 	       kill(spec.pid, 0) == 0)
-		nanosleep(&(struct timespec){ .tv_nsec = NSEC / 20 }, NULL);
+		nanosleep(&(struct timespec){ .tv_nsec = NSEC_PER_SEC / 20 },
+			  NULL);
 	return 0;
 }

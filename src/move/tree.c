@@ -19,9 +19,6 @@
 /* A kernel's clock for files may stand still for so long. */
 #define COARSE (20 * NSEC_PER_MSEC)
 
-#define NSEC_PER_MSEC INT64_C(1000000)
-#define NSEC_PER_SEC  INT64_C(1000000000)
-
 static int open_root(int root, const char *path)
 {
 	struct open_how how = {

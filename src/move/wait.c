@@ -7,9 +7,8 @@
 #include <time.h>
 
 #include "core/clock.h"
+#include "core/units.h"
 #include "move/inject.h"
-
-#define NSEC 1000000000L
 
 static const struct wait_kind kinds[] = {
 	{ SYS_nanosleep, WAIT_TIMESPEC, 0, 1 },
@@ -77,16 +76,16 @@ unsigned long long *wait_arg(struct user_regs_struct *regs, int i)
 int64_t wait_load(enum wait_form form, const uint64_t v[2])
 {
 	int64_t sec = (int64_t)v[0], part = (int64_t)v[1];
-	int64_t parts = form == WAIT_TIMEVAL ? 1000000 : NSEC;
+	int64_t parts = form == WAIT_TIMEVAL ? 1000000 : NSEC_PER_SEC;
 
 	if (form == WAIT_MSEC)
 		return (int32_t)v[0] < 0 ? -1 : (int32_t)v[0] * 1000000L;
 	if (sec < 0 || part < 0 || part >= parts)
 		return -1;
 	/* for ever, more or less */
-	if (sec >= INT64_MAX / 4 / NSEC)
+	if (sec >= INT64_MAX / 4 / NSEC_PER_SEC)
 		return INT64_MAX / 4;
-	return sec * NSEC + part * (NSEC / parts);
+	return sec * NSEC_PER_SEC + part * (NSEC_PER_SEC / parts);
 }
 
 void wait_store(enum wait_form form, int64_t ns, int64_t at_least,
@@ -101,12 +100,12 @@ void wait_store(enum wait_form form, int64_t ns, int64_t at_least,
 		break;
 	case WAIT_TIMEVAL:
 		ns += 999;
-		v[0] = (uint64_t)(ns / NSEC);
-		v[1] = (uint64_t)(ns % NSEC / 1000);
+		v[0] = (uint64_t)(ns / NSEC_PER_SEC);
+		v[1] = (uint64_t)(ns % NSEC_PER_SEC / 1000);
 		break;
 	case WAIT_TIMESPEC:
-		v[0] = (uint64_t)(ns / NSEC);
-		v[1] = (uint64_t)(ns % NSEC);
+		v[0] = (uint64_t)(ns / NSEC_PER_SEC);
+		v[1] = (uint64_t)(ns % NSEC_PER_SEC);
 	}
 }
 
