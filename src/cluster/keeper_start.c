@@ -120,14 +120,17 @@ static int capsule_what(struct keeper *k, const Keeper__Capsule *cap,
 
 static char *hosts_text(const Keeper__Capsule *cap)
 {
-	char *text = xstrdup(""), *more;
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
 
-	for (size_t i = 0; i < cap->n_hosts; i++) {
-		more = xasprintf("%s%s\t%s\n", text, cap->hosts[i]->address,
-				 cap->hosts[i]->name);
-		free(text);
-		text = more;
-	}
+	if (!to)
+		abort(); /* out of memory */
+	for (size_t i = 0; i < cap->n_hosts; i++)
+		fprintf(to, "%s\t%s\n", cap->hosts[i]->address,
+			cap->hosts[i]->name);
+	if (fclose(to))
+		abort(); /* out of memory */
 	return text;
 }
 
