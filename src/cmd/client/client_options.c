@@ -31,7 +31,7 @@ static void set_text(char **to, const char *text)
 	*to = xstrdup(text);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_client(int key, char *arg, struct argp_state *state)
 {
 	struct client_options *o = state->input;
 
@@ -47,7 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp client_argp = { options, parse, 0, 0, 0, 0, 0 };
+const struct argp client_argp = { options, parse_client, 0, 0, 0, 0, 0 };
 
 static error_t parse_json(int key, char *arg, struct argp_state *state)
 {

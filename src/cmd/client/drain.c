@@ -40,7 +40,7 @@ static error_t parse_hosts(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_drain(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 
@@ -57,7 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options,   parse,
+	options,   parse_drain,
 	"HOST...", "Move all ranks off hosts, and start none there.",
 	0,	   0,
 	0
@@ -88,7 +88,7 @@ static void show(void *ctx, const Control__Message *m)
 	}
 }
 
-static int ask(struct client *c, void *args, struct error *err)
+static int ask_drain(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
 	int r = client_ask(c, MESSAGE_BODY(DRAIN), &a->ask, MESSAGE_BODY(OK),
@@ -102,7 +102,8 @@ int cmd_drain(int argc, char **argv)
 	struct args a = { .ask = CONTROL__DRAIN__INIT };
 
 	a.ask.wait = true;
-	return client_main("drain", &argp, CLIENT_JSON, argc, argv, ask, &a);
+	return client_main("drain", &argp, CLIENT_JSON, argc, argv, ask_drain,
+			   &a);
 }
 
 int cmd_undrain(int argc, char **argv)
@@ -110,6 +111,6 @@ int cmd_undrain(int argc, char **argv)
 	struct args a = { .ask = CONTROL__DRAIN__INIT };
 
 	a.ask.undo = true;
-	return client_main("undrain", &undo_argp, CLIENT_PLAIN, argc, argv, ask,
-			   &a);
+	return client_main("undrain", &undo_argp, CLIENT_PLAIN, argc, argv,
+			   ask_drain, &a);
 }

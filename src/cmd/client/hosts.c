@@ -53,7 +53,7 @@ static void print_hosts(bool as_json, const Control__Hosts *hosts)
 	}
 }
 
-static int ask(struct client *c, void *args, struct error *err)
+static int ask_hosts(struct client *c, void *args, struct error *err)
 {
 	Control__ListHosts list = CONTROL__LIST_HOSTS__INIT;
 	const struct client_options *o = args;
@@ -74,5 +74,6 @@ int cmd_hosts(int argc, char **argv)
 {
 	struct client_options o = { .json = false };
 
-	return client_main("hosts", &argp, CLIENT_JSON, argc, argv, ask, &o);
+	return client_main("hosts", &argp, CLIENT_JSON, argc, argv, ask_hosts,
+			   &o);
 }

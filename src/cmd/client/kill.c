@@ -80,7 +80,7 @@ static void settle(struct args *a, const struct argp_state *state)
 	}
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_kill(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct error err;
@@ -103,7 +103,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options,
-	parse,
+	parse_kill,
 	"JOB...\n--signal=SIGNAL JOB[.RANK]...",
 	"End jobs: SIGTERM to every rank, and SIGKILL some seconds later.",
 	0,
@@ -119,7 +119,7 @@ static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 			  NULL, NULL, NULL, err);
 }
 
-static int ask(struct client *c, void *args, struct error *err)
+static int ask_kill(struct client *c, void *args, struct error *err)
 {
 	return client_each("kill", c, ((struct args *)args)->nr, ask_one, args,
 			   err);
@@ -148,7 +148,8 @@ int cmd_kill(int argc, char **argv)
 {
 	struct args a = { .signo = 0 };
 	char **words = with_options(argc, argv);
-	int r = client_main("kill", &argp, CLIENT_PLAIN, argc, words, ask, &a);
+	int r = client_main("kill", &argp, CLIENT_PLAIN, argc, words, ask_kill,
+			    &a);
 
 	/* argp has turned them round, but has them all. */
 	for (int i = 0; i < argc; i++)

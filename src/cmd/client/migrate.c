@@ -23,7 +23,7 @@ struct args {
 	Control__Migrate ask;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_migrate(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct error err;
@@ -54,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options,
-	parse,
+	parse_migrate,
 	"JOB.RANK HOST",
 	"Move a running rank to another host and show how it went.",
 	0,
@@ -70,7 +70,7 @@ static void show_progress(void *ctx, const Control__Message *m)
 	fprintf(stderr, "\r%s\033[K", m->progress->text);
 }
 
-static int ask(struct client *c, void *args, struct error *err)
+static int ask_migrate(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
 	Control__Message *m;
@@ -101,5 +101,6 @@ int cmd_migrate(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__MIGRATE__INIT };
 
-	return client_main("migrate", &argp, CLIENT_JSON, argc, argv, ask, &a);
+	return client_main("migrate", &argp, CLIENT_JSON, argc, argv,
+			   ask_migrate, &a);
 }

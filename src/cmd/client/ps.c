@@ -38,7 +38,7 @@ static int add(struct args *a, const char *text, struct error *err)
 	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_ps(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct error err;
@@ -55,7 +55,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options,    parse,
+	options,    parse_ps,
 	"[JOB...]", "Show jobs, their ranks and where they are.",
 	0,	    0,
 	0
@@ -193,7 +193,7 @@ static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 	return r;
 }
 
-static int ask(struct client *c, void *args, struct error *err)
+static int ask_ps(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
 
@@ -203,7 +203,7 @@ static int ask(struct client *c, void *args, struct error *err)
 int cmd_ps(int argc, char **argv)
 {
 	struct args a = { .nr = 0 };
-	int r = client_main("ps", &argp, CLIENT_JSON, argc, argv, ask, &a);
+	int r = client_main("ps", &argp, CLIENT_JSON, argc, argv, ask_ps, &a);
 
 	free(a.jobs);
 	return r;

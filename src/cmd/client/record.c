@@ -19,7 +19,7 @@ struct args {
 	const char *out;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_record(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 
@@ -34,7 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options,
-	parse,
+	parse_record,
 	0,
 	"Write down what the controller's policy was told, and what it planned, "
 	"a line an event.\v"
@@ -66,7 +66,7 @@ static int copy(struct client *c, FILE *to, struct error *err)
 	return 0;
 }
 
-static int ask(struct client *c, void *args, struct error *err)
+static int ask_record(struct client *c, void *args, struct error *err)
 {
 	const struct args *a = args;
 	struct output *out = NULL;
@@ -85,5 +85,6 @@ int cmd_record(int argc, char **argv)
 {
 	struct args a = { .out = "-" };
 
-	return client_main("record", &argp, CLIENT_PLAIN, argc, argv, ask, &a);
+	return client_main("record", &argp, CLIENT_PLAIN, argc, argv,
+			   ask_record, &a);
 }

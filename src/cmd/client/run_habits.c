@@ -79,7 +79,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_habits(int key, char *arg, struct argp_state *state)
 {
 	(void)arg;
 	for (const struct argp_option *o = options; o->key; o++) {
@@ -91,4 +91,4 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-const struct argp run_habits = { options, parse, 0, 0, 0, 0, 0 };
+const struct argp run_habits = { options, parse_habits, 0, 0, 0, 0, 0 };

@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_run(int key, char *arg, struct argp_state *state)
 {
 	struct run_options *r = state->input;
 	struct error err;
@@ -88,7 +88,7 @@ static const struct argp_child children[] = { { &client_argp, 0, 0, 0 },
 
 static const struct argp argp = {
 	options,
-	parse,
+	parse_run,
 	"PROGRAM [ARGUMENT...]",
 	"Run a program, MPI or not, on hosts of the cluster.\v"
 	"Standard input goes to rank 0.  Signals are passed on to all ranks; a "

@@ -16,7 +16,7 @@ struct args {
 	Control__GetWhy ask;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_why(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct error err;
@@ -36,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	0,
-	parse,
+	parse_why,
 	"JOB",
 	"Say why a job waits, and what the policy planned for it so far, with its "
 	"reasons.",
@@ -78,7 +78,7 @@ static json_t *why_json(const Control__Why *w)
 			 "planned", list);
 }
 
-static int ask(struct client *c, void *args, struct error *err)
+static int ask_why(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
 	Control__Message *m;
@@ -99,5 +99,5 @@ int cmd_why(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__GET_WHY__INIT };
 
-	return client_main("why", &argp, CLIENT_JSON, argc, argv, ask, &a);
+	return client_main("why", &argp, CLIENT_JSON, argc, argv, ask_why, &a);
 }

@@ -64,7 +64,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_agent(int key, char *arg, struct argp_state *state)
 {
 	struct args *args = state->input;
 
@@ -87,7 +87,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options,
-	parse,
+	parse_agent,
 	"[NAME]",
 	"Offer this host to a cluster: start keepers, report load, memory and "
 	"users.\v"

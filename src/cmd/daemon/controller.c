@@ -72,7 +72,7 @@ struct args {
 	bool keys;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_controller(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 
@@ -91,7 +91,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options,
-	parse,
+	parse_controller,
 	0,
 	"Serve a cluster: jobs, hosts, placement, moves.\v"
 	"The state directory holds the keys of everybody who may connect "

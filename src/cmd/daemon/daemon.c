@@ -48,7 +48,7 @@ static int on_setting(void *ctx, const char *section, const char *name,
 			 section);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_daemon(int key, char *arg, struct argp_state *state)
 {
 	struct daemon *d = state->input;
 	struct error err;
@@ -78,7 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp daemon_argp = { options, parse, 0, 0, 0, 0, 0 };
+static const struct argp daemon_argp = { options, parse_daemon, 0, 0, 0, 0, 0 };
 const struct argp_child daemon_children[] = { { &daemon_argp, 0, 0, 0 },
 					      { 0 } };
 

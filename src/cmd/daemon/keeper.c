@@ -57,7 +57,7 @@ static int parse_name(char *text, struct keeper_config *conf, struct error *err)
 	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_keeper(int key, char *arg, struct argp_state *state)
 {
 	struct keeper_config *conf = state->input;
 	struct error err = ERROR_INIT;
@@ -110,7 +110,7 @@ int cmd_keeper(int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = options,
-		.parser = parse,
+		.parser = parse_keeper,
 		.args_doc = "JOB.RANK",
 		.doc = "Be the keeper of one rank. Agents start keepers; to run "
 		       "a program use `stint run`.",

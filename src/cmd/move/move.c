@@ -137,7 +137,7 @@ static void check_args(const struct args *a, struct argp_state *state)
 			       o->name, verbs[a->verb]);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_move(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct error err;
@@ -404,7 +404,7 @@ int cmd_move(int argc, char **argv)
 {
 	static const struct argp argp = {
 		options,
-		parse,
+		parse_move,
 		"PID --to ADDR:PORT\nreceive --listen ADDR:PORT\ncheck PID\nrelease PID\ndiscard PID",
 		"Move one running process to another host.",
 		NULL,

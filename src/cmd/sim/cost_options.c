@@ -37,7 +37,7 @@ static const char *name_of(int key)
 				    : "--rank-cost";
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_costs(int key, char *arg, struct argp_state *state)
 {
 	usec_t *cost = cost_of(state->input, key);
 	struct error err, why;
@@ -53,5 +53,5 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		&why);
 }
 
-static const struct argp cost_argp = { options, parse, 0, 0, 0, 0, 0 };
+static const struct argp cost_argp = { options, parse_costs, 0, 0, 0, 0, 0 };
 const struct argp_child cost_children[] = { { &cost_argp, 0, 0, 0 }, { 0 } };

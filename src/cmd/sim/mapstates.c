@@ -115,7 +115,7 @@ static int parse_format(struct args *a, const char *text, struct error *err)
 	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_mapstates(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct error err;
@@ -161,7 +161,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	.options = options,
-	.parser = parse,
+	.parser = parse_mapstates,
 	.doc = "Enumerate the mapping states that SED can come to on a system, "
 	       "with the arrivals, departures, upgrades and migrations between "
 	       "them (Schnor 1997, section 4.2).",

@@ -18,7 +18,7 @@ struct args {
 	bool json;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_policies(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 
@@ -126,7 +126,7 @@ static void list(bool json)
 int cmd_policies(int argc, char **argv)
 {
 	static const struct argp argp = {
-		options, parse, "[NAME]",
+		options, parse_policies, "[NAME]",
 		"List the scheduling policies, or explain one."
 	};
 	struct args a = { 0 };

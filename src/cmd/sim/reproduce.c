@@ -40,7 +40,7 @@ struct args {
 	bool list;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_reproduce(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct error err;
@@ -166,7 +166,8 @@ static void set_link(struct args *a)
 
 int cmd_reproduce(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "PAPER[:ID]", doc };
+	static const struct argp argp = { options, parse_reproduce,
+					  "PAPER[:ID]", doc };
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	struct args a = {
 		.reproduce = { .seed = 1,

@@ -169,7 +169,7 @@ static const char **text_of(struct sim_args *a, int key)
 	return NULL;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_sim(int key, char *arg, struct argp_state *state)
 {
 	struct sim_args *a = state->input;
 	const char **text = text_of(a, key);
@@ -283,7 +283,7 @@ int sim_args_parse(int argc, char **argv, struct sim_args *ret,
 		   struct error *err)
 {
 	static const struct argp argp = {
-		options, parse, NULL,
+		options, parse_sim, NULL,
 		"Run a scheduling policy on a workload in simulated time, and "
 		"say what users would have felt.",
 		cost_children

@@ -247,7 +247,7 @@ static int parse_option(struct sweep_args *a, int key, const char *arg,
 	return parse_number(a, key, arg, err);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_sweep(int key, char *arg, struct argp_state *state)
 {
 	struct sweep_args *a = state->input;
 	struct error err;
@@ -395,7 +395,7 @@ static int fill_in(struct sweep_args *a, struct error *err)
 int sweep_args_parse(int argc, char **argv, struct sweep_args *ret,
 		     struct error *err)
 {
-	static const struct argp argp = { options, parse, NULL, doc,
+	static const struct argp argp = { options, parse_sweep, NULL, doc,
 					  cost_children };
 	struct sweep_args a = {
 		.sweep = { .seed = 1,

@@ -45,8 +45,8 @@ static const struct param params[] = {
 	{ .name = NULL }
 };
 
-static int create(const struct policy_setup *setup, struct policy **ret,
-		  struct error *err)
+static int ls_create(const struct policy_setup *setup, struct policy **ret,
+		     struct error *err)
 {
 	struct policy_ls *p = xcalloc(1, sizeof(*p));
 
@@ -176,7 +176,7 @@ static int load(struct policy *policy, const struct view *view,
 	return 0;
 }
 
-static void destroy(struct policy *policy)
+static void ls_destroy(struct policy *policy)
 {
 	struct policy_ls *p = (struct policy_ls *)policy;
 
@@ -201,11 +201,11 @@ const struct policy_ops policy_ls = {
 		"pass costs O(log n) for each job that starts or comes to "
 		"maxprio.",
 	.params = params,
-	.create = create,
+	.create = ls_create,
 	.event = ls_event,
 	.decide = decide,
 	.explain = explain,
 	.save = save,
 	.load = load,
-	.destroy = destroy,
+	.destroy = ls_destroy,
 };

@@ -72,8 +72,8 @@ static const struct param params[] = {
 	{ .name = NULL }
 };
 
-static int create(const struct policy_setup *setup, struct policy **ret,
-		  struct error *err)
+static int lst_create(const struct policy_setup *setup, struct policy **ret,
+		      struct error *err)
 {
 	const struct view *view = setup->view;
 	struct policy_lst *p = xcalloc(1, sizeof(*p));
@@ -388,7 +388,7 @@ static int load(struct policy *policy, const struct view *view,
 	return 0;
 }
 
-static void destroy(struct policy *policy)
+static void lst_destroy(struct policy *policy)
 {
 	struct policy_lst *p = (struct policy_lst *)policy;
 
@@ -415,12 +415,12 @@ const struct policy_ops policy_lst = {
 		"(--migrate-cost 0). A pass costs O(n log n + processes).",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SLICES,
-	.create = create,
+	.create = lst_create,
 	.event = lst_event,
 	.decide = decide,
 	.explain = explain,
 	.most = slices_most,
 	.save = save,
 	.load = load,
-	.destroy = destroy,
+	.destroy = lst_destroy,
 };

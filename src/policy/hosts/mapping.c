@@ -52,7 +52,7 @@ static const struct reason mapped = {
 };
 static const struct reason no_slots = { "it needs %n slots and %n are free" };
 
-static struct mapping *create(const struct policy_setup *setup)
+static struct mapping *mapping_create(const struct policy_setup *setup)
 {
 	struct mapping *p = xcalloc(1, sizeof(*p));
 
@@ -63,7 +63,7 @@ static struct mapping *create(const struct policy_setup *setup)
 static int dqs_create(const struct policy_setup *setup, struct policy **ret,
 		      struct error *err)
 {
-	struct mapping *p = create(setup);
+	struct mapping *p = mapping_create(setup);
 
 	(void)err;
 	p->by = params_choice(setup->params, "by");
@@ -75,7 +75,7 @@ static int dqs_create(const struct policy_setup *setup, struct policy **ret,
 static int pvm_create(const struct policy_setup *setup, struct policy **ret,
 		      struct error *err)
 {
-	struct mapping *p = create(setup);
+	struct mapping *p = mapping_create(setup);
 
 	(void)err;
 	p->on = params_choice(setup->params, "start");
@@ -220,7 +220,7 @@ static int pvm_load(struct policy *policy, const struct view *view,
 	return 0;
 }
 
-static void destroy(struct policy *policy)
+static void mapping_destroy(struct policy *policy)
 {
 	struct mapping *p = (struct mapping *)policy;
 
@@ -243,7 +243,7 @@ const struct policy_ops policy_dqs = {
 	.decide = dqs_decide,
 	.explain = dqs_explain,
 	.most = dqs_most,
-	.destroy = destroy,
+	.destroy = mapping_destroy,
 };
 
 const struct policy_ops policy_pvm = {
@@ -260,5 +260,5 @@ const struct policy_ops policy_pvm = {
 	.most = pvm_most,
 	.save = pvm_save,
 	.load = pvm_load,
-	.destroy = destroy,
+	.destroy = mapping_destroy,
 };

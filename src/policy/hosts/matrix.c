@@ -45,8 +45,8 @@ static const struct reason why_wait = { "row %n of %n has its turn later" };
 
 static const struct param params[] = { SLICES_PARAMS, { NULL } };
 
-static int create(const struct policy_setup *setup, struct policy **ret,
-		  struct error *err)
+static int matrix_create(const struct policy_setup *setup, struct policy **ret,
+			 struct error *err)
 {
 	struct policy_matrix *p = xcalloc(1, sizeof(*p));
 
@@ -408,7 +408,7 @@ static int load(struct policy *policy, const struct view *view,
 	return 0;
 }
 
-static void destroy(struct policy *policy)
+static void matrix_destroy(struct policy *policy)
 {
 	struct policy_matrix *p = (struct policy_matrix *)policy;
 
@@ -429,12 +429,12 @@ const struct policy_ops policy_matrix = {
 		"pass costs O(rows x hosts + jobs).",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SLICES,
-	.create = create,
+	.create = matrix_create,
 	.event = matrix_event,
 	.decide = decide,
 	.explain = explain,
 	.most = slices_most,
 	.save = save,
 	.load = load,
-	.destroy = destroy,
+	.destroy = matrix_destroy,
 };

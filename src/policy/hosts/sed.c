@@ -56,8 +56,8 @@ static double external_load(const struct host *h)
 	return host_usable(h) ? h->load : 1e9;
 }
 
-static int create(const struct policy_setup *setup, struct policy **ret,
-		  struct error *err)
+static int sed_create(const struct policy_setup *setup, struct policy **ret,
+		      struct error *err)
 {
 	const struct view *view = setup->view;
 	double *alpha = xcalloc(view->nr_hosts, sizeof(*alpha));
@@ -243,7 +243,7 @@ static int load(struct policy *policy, const struct view *view,
 	return 0;
 }
 
-static void destroy(struct policy *policy)
+static void sed_destroy(struct policy *policy)
 {
 	struct policy_sed *p = (struct policy_sed *)policy;
 
@@ -268,14 +268,14 @@ const struct policy_ops policy_sed1 = {
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES,
 	.variant = SED1,
-	.create = create,
+	.create = sed_create,
 	.event = sed_event,
 	.decide = decide,
 	.explain = explain,
 	.most = most,
 	.save = save,
 	.load = load,
-	.destroy = destroy,
+	.destroy = sed_destroy,
 };
 
 const struct policy_ops policy_sed2 = {
@@ -288,12 +288,12 @@ const struct policy_ops policy_sed2 = {
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES,
 	.variant = SED2,
-	.create = create,
+	.create = sed_create,
 	.event = sed_event,
 	.decide = decide,
 	.explain = explain,
 	.most = most,
 	.save = save,
 	.load = load,
-	.destroy = destroy,
+	.destroy = sed_destroy,
 };

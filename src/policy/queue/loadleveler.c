@@ -53,8 +53,8 @@ static const struct param params[] = {
 	{ .name = NULL },
 };
 
-static int create(const struct policy_setup *setup, struct policy **ret,
-		  struct error *err)
+static int loadleveler_create(const struct policy_setup *setup,
+			      struct policy **ret, struct error *err)
 {
 	struct loadleveler *p = xcalloc(1, sizeof(*p));
 
@@ -246,7 +246,7 @@ static int load(struct policy *policy, const struct view *view,
 	return 0;
 }
 
-static void destroy(struct policy *policy)
+static void loadleveler_destroy(struct policy *policy)
 {
 	struct loadleveler *p = (struct loadleveler *)policy;
 	struct deferred *d, *tmp;
@@ -271,11 +271,11 @@ const struct policy_ops policy_loadleveler = {
 		"says. A pass costs O(deferred jobs + jobs started).",
 	.params = params,
 	.flags = POLICY_FOLDS,
-	.create = create,
+	.create = loadleveler_create,
 	.event = loadleveler_event,
 	.decide = decide,
 	.explain = explain,
 	.save = save,
 	.load = load,
-	.destroy = destroy,
+	.destroy = loadleveler_destroy,
 };

@@ -103,8 +103,8 @@ static double score(const void *ctx, const struct view *view,
 	       p->size * job->size / (double)view->nr_procs;
 }
 
-static int create(const struct policy_setup *setup, struct policy **ret,
-		  struct error *err)
+static int multifactor_create(const struct policy_setup *setup,
+			      struct policy **ret, struct error *err)
 {
 	const struct params *v = setup->params;
 	struct multifactor *p = xcalloc(1, sizeof(*p));
@@ -211,7 +211,7 @@ static int load(struct policy *policy, const struct view *view,
 	return 0;
 }
 
-static void destroy(struct policy *policy)
+static void multifactor_destroy(struct policy *policy)
 {
 	struct multifactor *p = (struct multifactor *)policy;
 	struct user *u, *tmp;
@@ -235,11 +235,11 @@ const struct policy_ops policy_multifactor = {
 		"costs O(n), since every priority changes with time.",
 	.params = params,
 	.flags = POLICY_ESTIMATES,
-	.create = create,
+	.create = multifactor_create,
 	.event = multifactor_event,
 	.decide = decide,
 	.explain = explain,
 	.save = save,
 	.load = load,
-	.destroy = destroy,
+	.destroy = multifactor_destroy,
 };

@@ -63,8 +63,8 @@ static double score(const void *ctx, const struct view *view,
 	       p->age * (double)(view->now - job->submit) / USEC_PER_SEC / 3600;
 }
 
-static int create(const struct policy_setup *setup, struct policy **ret,
-		  struct error *err)
+static int nqs_create(const struct policy_setup *setup, struct policy **ret,
+		      struct error *err)
 {
 	const struct params *v = setup->params;
 	struct nqs *p = xcalloc(1, sizeof(*p));
@@ -147,7 +147,7 @@ static void explain(const struct policy *policy, const struct view *view,
 	ranked_explain(view, job, plan, score, policy);
 }
 
-static void destroy(struct policy *policy)
+static void nqs_destroy(struct policy *policy)
 {
 	struct nqs *p = (struct nqs *)policy;
 
@@ -167,9 +167,9 @@ const struct policy_ops policy_nqs = {
 		"One that does not fit holds up its queue, and, once it has "
 		"come to the blocking priority, the others. A pass costs O(log n) for each job that starts.",
 	.params = params,
-	.create = create,
+	.create = nqs_create,
 	.event = nqs_event,
 	.decide = decide,
 	.explain = explain,
-	.destroy = destroy,
+	.destroy = nqs_destroy,
 };

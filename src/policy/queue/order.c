@@ -58,8 +58,8 @@ static ranked_score *const scores[] = {
 	[WFP] = wfp_score,
 };
 
-static int create(const struct policy_setup *setup, struct policy **ret,
-		  struct error *err)
+static int order_create(const struct policy_setup *setup, struct policy **ret,
+			struct error *err)
 {
 	struct ordered *p = xcalloc(1, sizeof(*p));
 
@@ -112,7 +112,7 @@ static void explain(const struct policy *policy, const struct view *view,
 	ranked_explain(view, job, plan, p->score, NULL);
 }
 
-static void destroy(struct policy *policy)
+static void order_destroy(struct policy *policy)
 {
 	struct ordered *p = (struct ordered *)policy;
 
@@ -143,11 +143,11 @@ const struct policy_ops policy_sjf = {
 	.params = sjf_params,
 	.flags = POLICY_ESTIMATES,
 	.variant = SJF,
-	.create = create,
+	.create = order_create,
 	.event = sjf_event,
 	.decide = sjf_decide,
 	.explain = explain,
-	.destroy = destroy,
+	.destroy = order_destroy,
 };
 
 const struct policy_ops policy_lxf = {
@@ -160,11 +160,11 @@ const struct policy_ops policy_lxf = {
 	.params = easy_params,
 	.flags = POLICY_ESTIMATES,
 	.variant = LXF,
-	.create = create,
+	.create = order_create,
 	.event = ordered_event,
 	.decide = decide,
 	.explain = explain,
-	.destroy = destroy,
+	.destroy = order_destroy,
 };
 
 const struct policy_ops policy_wfp = {
@@ -177,9 +177,9 @@ const struct policy_ops policy_wfp = {
 	.params = easy_params,
 	.flags = POLICY_ESTIMATES,
 	.variant = WFP,
-	.create = create,
+	.create = order_create,
 	.event = ordered_event,
 	.decide = decide,
 	.explain = explain,
-	.destroy = destroy,
+	.destroy = order_destroy,
 };

@@ -53,8 +53,8 @@ static const struct param params[] = {
 	{ .name = NULL },
 };
 
-static int create(const struct workload_setup *setup, struct workload **ret,
-		  struct error *err)
+static int pool_create(const struct workload_setup *setup,
+		       struct workload **ret, struct error *err)
 {
 	const struct params *p = setup->params;
 	struct pool *w = xcalloc(1, sizeof(*w));
@@ -173,7 +173,7 @@ static int next(struct workload *workload, struct workload_job *ret,
 	return 1;
 }
 
-static void destroy(struct workload *workload)
+static void pool_destroy(struct workload *workload)
 {
 	struct pool *w = (struct pool *)workload;
 
@@ -194,7 +194,7 @@ const struct workload_ops workload_pool = {
 		   "processors is what handing out the steps of each cycle to "
 		   "m workers gives.",
 	.params = params,
-	.create = create,
+	.create = pool_create,
 	.next = next,
-	.destroy = destroy,
+	.destroy = pool_destroy,
 };

@@ -255,7 +255,7 @@ static int next(struct workload *workload, struct workload_job *ret,
 	return 1;
 }
 
-static void destroy(struct workload *workload)
+static void recorded_destroy(struct workload *workload)
 {
 	struct rec_workload *w = (struct rec_workload *)workload;
 
@@ -267,7 +267,7 @@ static const struct workload_ops ops = {
 	.name = "record",
 	.summary = "the jobs of a live run",
 	.next = next,
-	.destroy = destroy,
+	.destroy = recorded_destroy,
 };
 
 int recorded_parse(char *text, size_t size, const char *name,

@@ -155,8 +155,8 @@ static double capacity(const struct schnor *w, unsigned system)
 	return chapter2(w->kind) ? w->base.procs : power[system];
 }
 
-static int create(const struct workload_setup *setup, struct workload **ret,
-		  struct error *err)
+static int schnor_create(const struct workload_setup *setup,
+			 struct workload **ret, struct error *err)
 {
 	struct schnor *w = xcalloc(1, sizeof(*w));
 	unsigned system = params_choice(setup->params, "system");
@@ -246,6 +246,6 @@ const struct workload_ops workload_schnor = {
 		"Table 2.3 (the text does not say). A tenth of the jobs is "
 		"warm-up.",
 	.params = params,
-	.create = create,
+	.create = schnor_create,
 	.next = next,
 };
