@@ -59,6 +59,9 @@ struct view {
 };
 
 #define for_each_waiting(j, view) TAILQ_FOREACH (j, &(view)->waiting, link)
+/* The latest submission first. */
+#define for_each_waiting_reverse(j, view) \
+	TAILQ_FOREACH_REVERSE(j, &(view)->waiting, job_list, link)
 #define for_each_running(j, view) TAILQ_FOREACH (j, &(view)->running, link)
 /* Not even adding 0 to the NULL of a counted machine is allowed. */
 #define for_each_host(h, view)                                           \

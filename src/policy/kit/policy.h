@@ -9,19 +9,26 @@
  * in globals.  So the controller and the simulator link the same object code,
  * and the same events always yield the same plans.
  *
- * To add a policy there are four things to do:
- * 1. write policy/ROOM/NAME.c (one policy or a close family), ending in one
- *    `const struct policy_ops policy_NAME`, with a test_NAME.c beside it;
+ * To add a policy there are four things to do (CONTRIBUTING.md has the steps):
+ * 1. write policy/ROOM/NAME.c (one policy or a close family; queue, space or
+ *    hosts), ending in one `const struct policy_ops policy_NAME`;
  * 2. add its line POLICY(NAME) to policy/policies.def;
  * 3. add the file to policy/meson.build;
  * 4. say in the comment at its top what a pass costs as the queue grows.
  * policy/test_policy.c and sim/engine/test_laws.c, test_renewed.c and
- * test_reservations.c then run with it, too.
+ * test_reservations.c then run with it, too.  A test_NAME.c beside it is for a
+ * rule of its own that those cannot know.
+ *
+ * Every plan entry has a reason, a text with up to three numbers: "job %j is
+ * before it and needs %n processors".  %n is a number, %j a job's id;
+ * model/plan.h has them all.
  *
  * How a policy stays fast on long queues: it keeps its own index of the
  * waiting jobs, updated by policy_event() in O(log n) (policy/kit/fitset.h has one
  * ordered by a key and searched by size), and its pass touches only the jobs it
- * starts.  A policy for short queues may simply walk for_each_waiting().
+ * starts.  A policy for short queues may simply walk for_each_waiting(), which
+ * goes from the earliest submission to the latest, or the other way round with
+ * for_each_waiting_reverse() (model/view.h).
  *
  * As a policy plans START, it notes the job as running in its own state at
  * once; if the driver could not do it, EVENT_REQUEUE brings the job back. Where
