@@ -7,7 +7,7 @@ import sys
 import time
 
 FAULT_H = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                       "../src/move/fault.h")
+                       "../src/move/wire/fault.h")
 
 
 def fault_points():

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cluster/keys.h"
+#include "cluster/conn/keys.h"
 #include "core/log.h"
 #include "core/scratch.h"
 #include "core/xalloc.h"

@@ -8,7 +8,7 @@
 #ifndef FUZZ_ACTORS_H
 #define FUZZ_ACTORS_H
 
-#include "cluster/controller_priv.h"
+#include "cluster/controller/state/state.h"
 #include "fake_conn.h"
 
 /* A new directory with keys of the hosts h1 to h3. */

@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "cluster/capsule.h"
+#include "cluster/capsule/capsule.h"
 #include "core/xalloc.h"
 
 enum { FDS = 8 };

@@ -9,7 +9,7 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-#include "cluster/frames.h"
+#include "cluster/conn/frames.h"
 #include "core/xalloc.h"
 
 struct conn {

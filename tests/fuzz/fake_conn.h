@@ -8,7 +8,7 @@
 #ifndef FUZZ_FAKE_CONN_H
 #define FUZZ_FAKE_CONN_H
 
-#include "cluster/conn.h"
+#include "cluster/conn/conn.h"
 
 /* The next move of whoever plays the peers; ctx is the daemon's own. */
 extern bool (*fake_play)(void *ctx);

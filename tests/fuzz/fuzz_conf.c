@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "cluster/agent.h"
-#include "cluster/controller.h"
+#include "cluster/agent/agent.h"
+#include "cluster/controller/controller.h"
 #include "core/conf.h"
 #include "core/io.h"
 

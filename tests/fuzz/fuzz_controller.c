@@ -21,8 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cluster/controller_priv.h"
-#include "cluster/keys.h"
+#include "cluster/conn/keys.h"
+#include "cluster/controller/state/state.h"
 #include "core/log.h"
 #include "core/scratch.h"
 #include "core/xalloc.h"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/control.pb-c.h"
-#include "cluster/frames.h"
+#include "cluster/conn/control.pb-c.h"
+#include "cluster/conn/frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

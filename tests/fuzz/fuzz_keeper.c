@@ -23,8 +23,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cluster/keeper.h"
-#include "cluster/keeper_priv.h"
+#include "cluster/keeper/keeper.h"
+#include "cluster/keeper/priv.h"
 #include "core/log.h"
 #include "core/scratch.h"
 #include "fake_capsule.h"

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "move/fdrst.h"
-#include "move/frame.h"
-#include "move/lack.h"
-#include "move/state.pb-c.h"
-#include "move/tree.pb-c.h"
+#include "move/fdkit/restored.h"
+#include "move/wire/frame.h"
+#include "move/wire/lack.h"
+#include "move/wire/state.pb-c.h"
+#include "move/wire/tree.pb-c.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

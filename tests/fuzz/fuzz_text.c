@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/capsule_record.h"
-#include "cluster/keys.h"
+#include "cluster/capsule/record.h"
+#include "cluster/conn/keys.h"
 #include "core/tls.h"
 #include "core/units.h"
 #include "core/xalloc.h"

@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cluster/keeper_queue.h"
+#include "cluster/keeper/queue.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "job.h"

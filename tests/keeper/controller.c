@@ -14,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "cluster/keeper_record.h"
+#include "cluster/keeper/record.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "job.h"

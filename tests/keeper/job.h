@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cluster/keeper.pb-c.h"
+#include "cluster/conn/keeper.pb-c.h"
 
 enum { KEEPERS_MAX = 4096, HOSTS_MAX = 8 };
 

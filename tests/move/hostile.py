@@ -34,7 +34,7 @@ from drive import Failed, adopt_orphans, exit_on_term, kill_orphans
 HEAD = struct.Struct("<IHHQQ")
 HELLO, MAP, UNMAP, ZAP, PAGES = 1, 2, 3, 4, 5
 FRAME_H = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                       "../../src/move/frame.h")
+                       "../../src/move/wire/frame.h")
 xxh = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
 xxh.XXH3_64bits.restype = ctypes.c_uint64
 xxh.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]

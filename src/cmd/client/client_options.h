@@ -12,7 +12,7 @@
 #include <argp.h>
 #include <stdbool.h>
 
-#include "cluster/client.h"
+#include "cluster/client/client.h"
 #include "cmd/kit/command.h"
 
 struct client_options {

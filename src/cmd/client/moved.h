@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cluster/control.pb-c.h"
+#include "cluster/conn/control.pb-c.h"
 
 /* The timeline of one move, for people or as one line of JSON. */
 void moved_print(const Control__Moved *m, bool json);

@@ -15,7 +15,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "cluster/loop.h"
+#include "cluster/conn/loop.h"
 #include "cmd/client/run_options.h"
 #include "cmd/client/run_print.h"
 #include "cmd/client/run_signals.h"

@@ -10,8 +10,8 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-#include "cluster/lines.h"
-#include "cluster/loop.h"
+#include "cluster/client/lines.h"
+#include "cluster/conn/loop.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/units.h"

@@ -16,7 +16,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "cluster/message.h"
+#include "cluster/conn/message.h"
 
 struct run_print;
 

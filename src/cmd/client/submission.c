@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cluster/limit.h"
-#include "cluster/message.h"
+#include "cluster/conn/message.h"
+#include "cluster/host/limit.h"
 #include "cmd/client/run_stdin.h"
 #include "cmd/kit/command.h"
 #include "core/units.h"

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cluster/control.pb-c.h"
+#include "cluster/conn/control.pb-c.h"
 #include "core/error.h"
 
 struct submission {

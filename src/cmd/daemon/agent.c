@@ -1,7 +1,7 @@
 /*
  * agent.c - stint agent: the daemon of a host
  */
-#include "cluster/agent.h"
+#include "cluster/agent/agent.h"
 
 #include "cmd/daemon/daemon.h"
 #include "cmd/kit/command.h"

@@ -1,7 +1,7 @@
 /*
  * controller.c - stint controller: serve a cluster, or enrol a party
  */
-#include "cluster/controller.h"
+#include "cluster/controller/controller.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cluster/identity.h"
-#include "cluster/keys.h"
+#include "cluster/conn/keys.h"
+#include "cluster/host/identity.h"
 #include "cmd/daemon/daemon.h"
 #include "cmd/kit/command.h"
 #include "core/xalloc.h"

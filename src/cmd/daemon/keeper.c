@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/keeper.h"
+#include "cluster/keeper/keeper.h"
 #include "cmd/kit/command.h"
 #include "core/log.h"
 #include "core/units.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cluster/testbed.h"
+#include "cluster/testbed/testbed.h"
 #include "cmd/kit/command.h"
 #include "core/json.h"
 #include "core/units.h"

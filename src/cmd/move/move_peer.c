@@ -13,13 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cluster/conn.h"
-#include "cluster/loop.h"
+#include "cluster/conn/conn.h"
+#include "cluster/conn/loop.h"
 #include "core/io.h"
 #include "core/tls.h"
 #include "core/units.h"
 #include "core/xalloc.h"
-#include "move/frame.h"
+#include "move/wire/frame.h"
 
 #define HANDSHAKE (10 * USEC_PER_SEC)
 

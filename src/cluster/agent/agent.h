@@ -1,0 +1,67 @@
+/*
+ * agent.h - the daemon on each host
+ *
+ * Starts keepers when the controller wants one, carries what they and the
+ * controller say to each other without reading it, and reports how busy its
+ * host is.  It can be killed and started again at any time: keepers outlive
+ * it and are found by RUN_DIR/keepers.  Nothing a job says is parsed here.
+ */
+#ifndef CLUSTER_AGENT_H
+#define CLUSTER_AGENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cluster/host/limit.h"
+#include "core/error.h"
+#include "core/units.h"
+
+struct agent_conf {
+	const char *name; /* what its key must say; NULL: anything */
+	char *controller; /* address */
+	char *key;	  /* its key file, "host/NAME" */
+	char *run_dir;
+	char *address; /* of this host, for migration; NULL: the uplink's */
+	char *uplink;  /* link towards other hosts; NULL or "": none */
+	/*
+	 * "routed", "bridge" (the uplink is one, on the other hosts' LAN, of
+	 * which the controller's pool is a part), "none" or NULL: routed if
+	 * possible.  A rank moves only between hosts of one kind.
+	 */
+	char *net;
+	bool no_fast_path; /* capsule_fast_path() */
+	uint32_t cores;	   /* 0: those there are */
+	double score;	   /* 0: measure, and remember in RUN_DIR/score */
+	usec_t report_every;
+	/*
+	 * What its controller may not make ranks here: users below the first,
+	 * and in groups below the second unless this host's own user database
+	 * has them there.  -1: identity_first(); without root a rank is who
+	 * the agent is.
+	 */
+	int64_t min_uid, min_gid;
+	struct limit_terms terms; /* what a rank may take */
+};
+
+void agent_conf_init(struct agent_conf *conf);
+void agent_conf_clear(struct agent_conf *conf);
+/* As controller_conf_set(), for [agent]. */
+int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
+		   struct error *err) must_check;
+
+/*
+ * Serve until SIGTERM or SIGINT; 0 then.  ready_fd, if not negative, gets a
+ * newline at the first connection with the controller.
+ */
+int agent_run(const struct agent_conf *conf, int ready_fd,
+	      struct error *err) must_check;
+
+/*
+ * Instead, for a host that leaves the cluster, or whose agent will not be
+ * started again: end every keeper of conf->run_dir with its rank, remove what
+ * they left on this host, and the directory.  What stays there are records of
+ * moves that somebody may still ask for.  -EBUSY while an agent works in it.
+ */
+int agent_clean_up(const struct agent_conf *conf, struct error *err) must_check;
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * agent_clean.c - a host that leaves a cluster for good, see agent.h
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cluster/agent/priv.h"
+#include "cluster/capsule/capsule.h"
+#include "cluster/host/process.h"
+#include "core/io.h"
+#include "core/xalloc.h"
+
+/* Who listens at that socket; 0: nobody. */
+static pid_t listener(const char *path)
+{
+	fd_auto fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct ucred cred = { 0 };
+	socklen_t n = sizeof(cred);
+
+	if (fd < 0 || strlen(path) >= sizeof(sun.sun_path))
+		return 0;
+	memcpy(sun.sun_path, path, strlen(path) + 1);
+	if (connect(fd, (struct sockaddr *)&sun, sizeof(sun)) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) < 0)
+		return 0;
+	return cred.pid;
+}
+
+/* Asked twice, so that the number cannot be a stranger's meanwhile. */
+static void end_keeper(const char *path)
+{
+	pid_t pid = listener(path);
+	struct process_id id;
+
+	if (pid > 0 && !process_identify(pid, &id) && listener(path) == pid)
+		(void)!process_end(&id, SIGKILL, 5000);
+}
+
+/* Each entry of DIR/SUB whose name ends so. */
+static void for_each(const char *dir, const char *sub, const char *end,
+		     void (*fn)(const char *path))
+{
+	char *path = xasprintf("%s/%s", dir, sub), *file;
+	DIR *d = opendir(path);
+	struct dirent *e;
+	size_t n;
+
+	while (d && (e = readdir(d))) {
+		n = strlen(e->d_name);
+		if (n < strlen(end) || strcmp(e->d_name + n - strlen(end), end))
+			continue;
+		file = xasprintf("%s/%s", path, e->d_name);
+		fn(file);
+		free(file);
+	}
+	if (d)
+		closedir(d);
+	free(path);
+}
+
+static void remove_file(const char *path)
+{
+	unlink(path);
+}
+
+/* What is not empty stays: records of moves, or what is not ours. */
+static void remove_run_dir(const char *dir)
+{
+	static const char *const files[] = { "capsules/.lock", "agent.lock",
+					     "score", "hooks" };
+	static const char *const dirs[] = { "capsules", "keepers", "" };
+
+	for_each(dir, "keepers", ".sock", remove_file);
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		char *path = xasprintf("%s/%s", dir, files[i]);
+
+		unlink(path);
+		free(path);
+	}
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		char *path = xasprintf("%s/%s", dir, dirs[i]);
+
+		rmdir(path);
+		free(path);
+	}
+}
+
+int agent_clean_up(const struct agent_conf *conf, struct error *err)
+{
+	fd_auto lock = -1;
+	char *capsules;
+	int r;
+
+	if (!conf->run_dir)
+		return error_set(err, -EINVAL,
+				 "no run directory: give --run-dir=DIR");
+	if (access(conf->run_dir, F_OK) < 0)
+		return error_sys(err, -errno, "%s", conf->run_dir);
+	lock = agent_take_run_dir(conf->run_dir, err);
+	if (lock < 0)
+		return lock;
+	for_each(conf->run_dir, "keepers", ".sock", end_keeper);
+	r = capsule_sweep(conf->run_dir, err);
+	if (r < 0)
+		return r;
+	capsules = xasprintf("%s/capsules", conf->run_dir);
+	remove_run_dir(conf->run_dir);
+	if (!access(capsules, F_OK))
+		r = error_set(err, -EBUSY,
+			      "%s: a process in a capsule does not die; try "
+			      "again later",
+			      capsules);
+	free(capsules);
+	return r < 0 ? r : 0;
+}

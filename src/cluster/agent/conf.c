@@ -1,0 +1,153 @@
+/* agent_conf.c - the settings of an agent, see agent.h */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/agent/agent.h"
+#include "cluster/conn/address.h"
+#include "core/xalloc.h"
+
+void agent_conf_init(struct agent_conf *conf)
+{
+	*conf = (struct agent_conf){ .report_every = USEC_PER_SEC,
+				     .min_uid = -1,
+				     .min_gid = -1 };
+	conf->terms.given.pids = LIMITS_PIDS_DEFAULT;
+}
+
+void agent_conf_clear(struct agent_conf *conf)
+{
+	free(conf->controller);
+	free(conf->key);
+	free(conf->run_dir);
+	free(conf->address);
+	free(conf->uplink);
+	free(conf->net);
+}
+
+static int set_net(struct agent_conf *conf, const char *value,
+		   struct error *err)
+{
+	if (strcmp(value, "routed") && strcmp(value, "bridge") &&
+	    strcmp(value, "none"))
+		return error_set(err, -EINVAL,
+				 "net: '%s' is none of routed, bridge, none",
+				 value);
+	free(conf->net);
+	conf->net = xstrdup(value);
+	return 0;
+}
+
+static int set_controller(struct agent_conf *conf, const char *value,
+			  struct error *err)
+{
+	struct address a;
+	int r = address_parse(value, &a, err);
+
+	if (r < 0)
+		return r;
+	free(conf->controller);
+	conf->controller = xstrdup(value);
+	return 0;
+}
+
+static int set_address(struct agent_conf *conf, const char *value,
+		       struct error *err)
+{
+	struct in_addr a;
+
+	if (inet_pton(AF_INET, value, &a) != 1 || !a.s_addr)
+		return error_set(err, -EINVAL,
+				 "address: '%s' is no address of a host: write "
+				 "A.B.C.D",
+				 value);
+	free(conf->address);
+	conf->address = xstrdup(value);
+	return 0;
+}
+
+static int set_fast_path(struct agent_conf *conf, const char *value,
+			 struct error *err)
+{
+	if (strcmp(value, "auto") && strcmp(value, "no"))
+		return error_set(err, -EINVAL,
+				 "fast-path: '%s' is none of auto, no", value);
+	conf->no_fast_path = !strcmp(value, "no");
+	return 0;
+}
+
+/* Shorter ones would load the host that they are to tell about. */
+static int set_report_every(struct agent_conf *conf, const char *value,
+			    struct error *err)
+{
+	usec_t t;
+	int r = parse_usec(value, &t, err);
+
+	if (r < 0)
+		return error_prefix(err, r, "report-every");
+	if (t < 10 * USEC_PER_MSEC)
+		return error_set(err, -EINVAL,
+				 "report-every: %s is too often: 10ms or more",
+				 value);
+	conf->report_every = t;
+	return 0;
+}
+
+int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
+		   struct error *err)
+{
+	struct {
+		const char *name;
+		char **to;
+	} texts[] = {
+		{ "key", &conf->key },
+		{ "run-dir", &conf->run_dir },
+		{ "uplink", &conf->uplink },
+	};
+	int64_t n;
+	int r;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		if (strcmp(name, texts[i].name))
+			continue;
+		free(*texts[i].to);
+		*texts[i].to = xstrdup(value);
+		return 0;
+	}
+	r = limit_terms_set(&conf->terms, name, value, err);
+	if (r != -ENOENT)
+		return r;
+	if (!strcmp(name, "controller"))
+		return set_controller(conf, value, err);
+	if (!strcmp(name, "address"))
+		return set_address(conf, value, err);
+	if (!strcmp(name, "net"))
+		return set_net(conf, value, err);
+	if (!strcmp(name, "fast-path"))
+		return set_fast_path(conf, value, err);
+	if (!strcmp(name, "report-every"))
+		return set_report_every(conf, value, err);
+	if (!strcmp(name, "score") || !strcmp(name, "cores")) {
+		r = parse_int(value, 1, 1000000, name, &n, err);
+		if (r < 0)
+			return r;
+		if (*name == 's')
+			conf->score = n;
+		else
+			conf->cores = n;
+		return 0;
+	}
+	if (!strcmp(name, "min-uid"))
+		return parse_int(value, 0, UINT32_MAX, name, &conf->min_uid,
+				 err);
+	if (!strcmp(name, "min-gid"))
+		return parse_int(value, 0, UINT32_MAX, name, &conf->min_gid,
+				 err);
+	return error_set(err, -EINVAL,
+			 "unknown setting '%s'; there are controller, key, "
+			 "run-dir, address, uplink, net, fast-path, cores, "
+			 "score, report-every, min-uid, min-gid, "
+			 "memory-default, memory-max, pids-default, pids-max",
+			 name);
+}

@@ -1,0 +1,115 @@
+/*
+ * agent_priv.h - what the agent's files share
+ */
+#ifndef CLUSTER_AGENT_PRIV_H
+#define CLUSTER_AGENT_PRIV_H
+
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "cluster/agent/agent.h"
+#include "cluster/agent/load.h"
+#include "cluster/conn/message.h"
+
+struct agent;
+
+/* Bytes for a keeper that does not read now. */
+struct parcel {
+	STAILQ_ENTRY(parcel) link;
+	size_t n;
+	uint8_t data[];
+};
+
+/*
+ * A keeper of this host, and the connection to it while there is one with
+ * the controller.
+ */
+struct relay {
+	struct agent *agent;
+	char *job;
+	uint32_t rank;
+	uint64_t epoch;
+	char *path; /* of its socket */
+	int fd;	    /* -1: not connected */
+	sd_event_source *io, *retry;
+	STAILQ_HEAD(, parcel) queue;
+	size_t queued;
+	/* While it is being started: */
+	uint64_t start_re; /* request to answer; 0: none */
+	int ready_fd;
+	sd_event_source *ready, *patience;
+	TAILQ_ENTRY(relay) link;
+};
+
+struct agent {
+	const struct agent_conf *conf;
+	struct tls_key key;
+	struct address controller;
+	char *name; /* of this host, from the key */
+	char *boot_id;
+	char *address;
+	const char *net;
+	uint32_t cores;
+	double score;
+	uint32_t min_uid, min_gid; /* of ranks: 0 for any */
+	sd_event *event;
+	struct conn *conn; /* to the controller */
+	bool greeted;
+	bool prepared; /* the network for capsules */
+	int ready_fd;
+	sd_event_source *again, *report;
+	usec_t pause; /* before the next try to connect */
+	struct host_load *load;
+	char *terms; /* of conf, as this host can keep them, for keepers */
+	TAILQ_HEAD(, relay) relays;
+	int hooks_fd;	 /* hooks_word.h; -1: none */
+	usec_t hooks_at; /* last looked at */
+	sd_event_source *hooks;
+	bool held;	   /* keepers are not read: the controller does not */
+	bool tell_records; /* with the next report */
+};
+
+/* ---- agent.c */
+
+/* One agent a run directory: the descriptor that holds the lock, or -errno. */
+int agent_take_run_dir(const char *run_dir, struct error *err) must_check;
+
+/* ---- agent_host.c */
+
+/* What does not change while the agent runs; agent_run() frees. */
+int agent_describe(struct agent *a, struct error *err) must_check;
+/* The prefix length of the network at its uplink; 0: none. */
+unsigned agent_prefix(const struct agent *a);
+
+/* ---- agent_hooks.c */
+
+void hooks_begin(struct agent *a);
+/* A keeper is about to be there, and shall find the word fresh. */
+void hooks_freshen(struct agent *a);
+void hooks_end(struct agent *a);
+
+/* ---- agent_keeper.c */
+
+/* Find the keepers there are; what dead ones left is swept. */
+void relays_find(struct agent *a);
+void relays_connect(struct agent *a);
+void relays_disconnect(struct agent *a);
+void relays_hold(struct agent *a, bool hold);
+/* "12.3.1.sock", whose parts are cut off; false: it is no such name. */
+bool relay_parse_file(char *file, const char *suffix, Control__KeeperName *ret);
+void relays_destroy(struct agent *a);
+/* Fills in a list of names; free it with relay_names_free(). */
+void relay_names(struct agent *a, Control__AgentInfo *info);
+void relay_names_free(Control__AgentInfo *info);
+struct relay *relay_find(struct agent *a, const Control__KeeperName *name);
+void relay_start(struct agent *a, const Control__KeeperName *name, uint64_t re);
+void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
+/* Remove the record of the epoch in name. */
+void relay_forget(struct agent *a, const Control__KeeperName *name);
+/* Records of dead keepers, into a report; records_free() frees. */
+void records_find(struct agent *a, Control__HostReport *report);
+void records_free(Control__HostReport *report);
+/* Say whether a dead keeper left its record. */
+void relay_look(struct agent *a, const Control__KeeperLook *look);
+
+#endif

@@ -1,0 +1,478 @@
+/*
+ * agent_keeper.c - the agent's keepers: starting, finding, relaying
+ *
+ * A packet of a keeper is one KEEPER_PACKET to the controller and the reverse;
+ * neither is looked into.  When the controller does not take more, keepers
+ * are not read, and hold their ranks back in turn.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cluster/agent/priv.h"
+#include "cluster/capsule/capsule.h"
+#include "cluster/conn/loop.h"
+#include "core/log.h"
+#include "core/signals.h"
+#include "core/xalloc.h"
+
+enum {
+	PACKET_MAX = 192 << 10, /* as keepers have it */
+	QUEUE_MAX = 8 << 20,	/* for one that does not read */
+	HOLD_ABOVE = 4 << 20,	/* waiting for the controller */
+};
+
+#define RETRY_AFTER    (50 * USEC_PER_MSEC)
+#define START_PATIENCE (20 * USEC_PER_SEC)
+
+static void relay_name(const struct relay *r, Control__KeeperName *ret)
+{
+	control__keeper_name__init(ret);
+	ret->job = r->job;
+	ret->rank = r->rank;
+	ret->epoch = r->epoch;
+}
+
+static struct relay *relay_create(struct agent *a, const char *job,
+				  uint32_t rank, uint64_t epoch)
+{
+	struct relay *r = xcalloc(1, sizeof(*r));
+
+	r->agent = a;
+	r->job = xstrdup(job);
+	r->rank = rank;
+	r->epoch = epoch;
+	r->path = xasprintf("%s/keepers/%s.%" PRIu32 ".%" PRIu64 ".sock",
+			    a->conf->run_dir, job, rank, epoch);
+	r->fd = r->ready_fd = -1;
+	STAILQ_INIT(&r->queue);
+	TAILQ_INSERT_TAIL(&a->relays, r, link);
+	return r;
+}
+
+static void relay_disconnect(struct relay *r)
+{
+	struct parcel *p;
+
+	r->io = sd_event_source_disable_unref(r->io);
+	r->retry = sd_event_source_disable_unref(r->retry);
+	if (r->fd >= 0)
+		close(r->fd);
+	r->fd = -1;
+	while ((p = STAILQ_FIRST(&r->queue))) {
+		STAILQ_REMOVE_HEAD(&r->queue, link);
+		free(p);
+	}
+	r->queued = 0;
+}
+
+static void relay_end_start(struct relay *r)
+{
+	r->ready = sd_event_source_disable_unref(r->ready);
+	r->patience = sd_event_source_disable_unref(r->patience);
+	if (r->ready_fd >= 0)
+		close(r->ready_fd);
+	r->ready_fd = -1;
+	r->start_re = 0;
+}
+
+static void relay_destroy(struct relay *r)
+{
+	TAILQ_REMOVE(&r->agent->relays, r, link);
+	relay_disconnect(r);
+	relay_end_start(r);
+	free(r->job);
+	free(r->path);
+	free(r);
+}
+
+void relays_destroy(struct agent *a)
+{
+	while (!TAILQ_EMPTY(&a->relays))
+		relay_destroy(TAILQ_FIRST(&a->relays));
+}
+
+static void sweep(struct agent *a)
+{
+	struct error err;
+
+	if (capsule_sweep(a->conf->run_dir, &err) < 0)
+		log_warnx("sweep error=\"%s\"", err.text);
+}
+
+/* It does not answer any more: clean up after it, and tell. */
+static void relay_dead(struct relay *r)
+{
+	Control__KeeperGone gone = CONTROL__KEEPER_GONE__INIT;
+	struct agent *a = r->agent;
+	Control__KeeperName name;
+
+	log_info("job=%s rank=%u epoch=%" PRIu64 " keeper=gone", r->job,
+		 r->rank, r->epoch);
+	unlink(r->path);
+	a->tell_records = true; /* it cannot remove its own */
+	relay_name(r, &name);
+	gone.name = &name;
+	if (a->greeted &&
+	    message_send(a->conn, 0, 0, MESSAGE_BODY(KEEPER_GONE), &gone) < 0)
+		conn_fail(a->conn, -ENOBUFS, "the controller does not read");
+	relay_destroy(r);
+	sweep(a);
+}
+
+/* ---- packets ---- */
+
+static void relay_connect(struct relay *r);
+
+static int on_retry(sd_event_source *src, uint64_t usec, void *arg)
+{
+	relay_connect(arg);
+	return 0;
+}
+
+/* The connection broke; try whether somebody is still there. */
+static void relay_broken(struct relay *r)
+{
+	relay_disconnect(r);
+	loop_after(r->agent->event, &r->retry, RETRY_AFTER, on_retry, r);
+}
+
+static void relay_arm(struct relay *r)
+{
+	uint32_t events = r->agent->held ? 0 : EPOLLIN;
+
+	if (!STAILQ_EMPTY(&r->queue))
+		events |= EPOLLOUT;
+	if (r->io)
+		sd_event_source_set_io_events(r->io, events);
+}
+
+/* One packet up; 0, or negative when the connection is done for. */
+static int relay_up(struct relay *r)
+{
+	static uint8_t buf[PACKET_MAX + 1];
+	Control__KeeperPacket packet = CONTROL__KEEPER_PACKET__INIT;
+	struct agent *a = r->agent;
+	Control__KeeperName name;
+	ssize_t n = recv(r->fd, buf, sizeof(buf), MSG_DONTWAIT);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (n == 0 || n > PACKET_MAX)
+		return -EPIPE;
+	relay_name(r, &name);
+	packet.name = &name;
+	packet.data.data = buf;
+	packet.data.len = n;
+	if (message_send(a->conn, 0, 0, MESSAGE_BODY(KEEPER_PACKET), &packet) <
+	    0)
+		conn_fail(a->conn, -ENOBUFS, "the controller does not read");
+	if (conn_queued(a->conn) > HOLD_ABOVE)
+		relays_hold(a, true);
+	return 0;
+}
+
+/* What waits for it down; 0 or negative. */
+static int relay_down(struct relay *r)
+{
+	struct parcel *p;
+
+	while ((p = STAILQ_FIRST(&r->queue))) {
+		if (send(r->fd, p->data, p->n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+			return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+		STAILQ_REMOVE_HEAD(&r->queue, link);
+		r->queued -= p->n;
+		free(p);
+	}
+	return 0;
+}
+
+static int on_packet(sd_event_source *src, int fd, uint32_t revents, void *arg)
+{
+	struct relay *r = arg;
+	int k = 0;
+
+	if (revents & EPOLLOUT)
+		k = relay_down(r);
+	if (!k && revents & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		k = relay_up(r);
+	if (k < 0)
+		relay_broken(r);
+	else
+		relay_arm(r);
+	return 0;
+}
+
+static void relay_connect(struct relay *r)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	size_t n = strlen(r->path);
+
+	relay_disconnect(r);
+	if (n >= sizeof(sun.sun_path)) {
+		relay_dead(r);
+		return;
+	}
+	memcpy(sun.sun_path, r->path, n + 1);
+	r->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		       0);
+	if (r->fd < 0 ||
+	    connect(r->fd, (struct sockaddr *)&sun, sizeof(sun)) < 0) {
+		if (errno == ECONNREFUSED || errno == ENOENT)
+			relay_dead(r);
+		else
+			relay_broken(r);
+		return;
+	}
+	if (sd_event_add_io(r->agent->event, &r->io, r->fd, EPOLLIN, on_packet,
+			    r) < 0)
+		relay_broken(r);
+	else
+		relay_arm(r);
+}
+
+void relay_packet(struct relay *r, const ProtobufCBinaryData *data)
+{
+	struct parcel *p;
+
+	if (r->fd < 0 || !data->len || data->len > PACKET_MAX)
+		return; /* it says HELLO when it is back */
+	if (r->queued + data->len > QUEUE_MAX) {
+		relay_broken(r);
+		return;
+	}
+	p = xmalloc(sizeof(*p) + data->len);
+	p->n = data->len;
+	memcpy(p->data, data->data, data->len);
+	STAILQ_INSERT_TAIL(&r->queue, p, link);
+	r->queued += p->n;
+	if (relay_down(r) < 0)
+		relay_broken(r);
+	else
+		relay_arm(r);
+}
+
+void relays_hold(struct agent *a, bool hold)
+{
+	struct relay *r;
+
+	if (a->held == hold)
+		return;
+	a->held = hold;
+	TAILQ_FOREACH (r, &a->relays, link)
+		relay_arm(r);
+}
+
+void relays_connect(struct agent *a)
+{
+	struct relay *r, *next;
+
+	a->held = false;
+	for (r = TAILQ_FIRST(&a->relays); r; r = next) {
+		next = TAILQ_NEXT(r, link);
+		if (r->ready_fd < 0)
+			relay_connect(r);
+	}
+}
+
+void relays_disconnect(struct agent *a)
+{
+	struct relay *r;
+
+	TAILQ_FOREACH (r, &a->relays, link)
+		relay_disconnect(r);
+}
+
+/* ---- which there are ---- */
+
+struct relay *relay_find(struct agent *a, const Control__KeeperName *name)
+{
+	struct relay *r;
+
+	TAILQ_FOREACH (r, &a->relays, link)
+		if (!strcmp(r->job, name->job) && r->rank == name->rank &&
+		    r->epoch == name->epoch)
+			return r;
+	return NULL;
+}
+
+bool relay_parse_file(char *file, const char *suffix, Control__KeeperName *ret)
+{
+	char *dot = strrchr(file, '.'), *end;
+
+	if (!dot || strcmp(dot + 1, suffix))
+		return false;
+	*dot = 0;
+	dot = strrchr(file, '.');
+	if (!dot)
+		return false;
+	ret->epoch = strtoull(dot + 1, &end, 10);
+	*dot = 0;
+	dot = *end ? NULL : strrchr(file, '.');
+	if (!dot)
+		return false;
+	ret->rank = strtoul(dot + 1, &end, 10);
+	*dot = 0;
+	ret->job = file;
+	return !*end && *file;
+}
+
+void relays_find(struct agent *a)
+{
+	char *path = xasprintf("%s/keepers", a->conf->run_dir);
+	DIR *dir = opendir(path);
+	struct dirent *e;
+
+	free(path);
+	while (dir && (e = readdir(dir))) {
+		Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
+
+		if (relay_parse_file(e->d_name, "sock", &name) &&
+		    !relay_find(a, &name))
+			relay_create(a, name.job, name.rank, name.epoch);
+	}
+	if (dir)
+		closedir(dir);
+	sweep(a);
+}
+
+void relay_names(struct agent *a, Control__AgentInfo *info)
+{
+	struct relay *r;
+	size_t cap = 0;
+
+	TAILQ_FOREACH (r, &a->relays, link) {
+		Control__KeeperName *n = xmalloc(sizeof(*n));
+
+		relay_name(r, n);
+		array_room(info->keepers, info->n_keepers, &cap);
+		info->keepers[info->n_keepers++] = n;
+	}
+}
+
+void relay_names_free(Control__AgentInfo *info)
+{
+	for (size_t i = 0; i < info->n_keepers; i++)
+		free(info->keepers[i]);
+	free(info->keepers);
+}
+
+/* ---- starting one ---- */
+
+static void start_answer(struct relay *r, const char *failed)
+{
+	struct agent *a = r->agent;
+	uint64_t re = r->start_re;
+
+	relay_end_start(r);
+	if (!failed) {
+		if (a->greeted) {
+			message_send_ok(a->conn, re);
+			relay_connect(r);
+		}
+		return;
+	}
+	log_warnx("job=%s rank=%u keeper=failed why=\"%s\"", r->job, r->rank,
+		  failed);
+	if (a->greeted)
+		message_send_failed(a->conn, re, -EIO, failed);
+	relay_destroy(r);
+}
+
+static int on_ready(sd_event_source *src, int fd, uint32_t revents, void *arg)
+{
+	char c;
+
+	start_answer(arg, read(fd, &c, 1) == 1
+				  ? NULL
+				  : "its keeper ended at once; the agent's log "
+				    "says why");
+	return 0;
+}
+
+static int on_patience(sd_event_source *src, uint64_t usec, void *arg)
+{
+	start_answer(arg, "its keeper does not get ready");
+	return 0;
+}
+
+/* Run `stint keeper` with the write end of a pipe as its --ready-fd=3. */
+static int spawn_keeper(struct relay *r, int ready)
+{
+	extern char **environ;
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	const struct agent_conf *conf = r->agent->conf;
+	char *argv[11];
+	pid_t pid;
+	int k;
+
+	argv[0] = (char *)"stint";
+	argv[1] = (char *)"keeper";
+	argv[2] = xasprintf("%s.%u", r->job, r->rank); /* what ps shows */
+	argv[3] = xasprintf("--run-dir=%s", conf->run_dir);
+	argv[4] = xasprintf("--epoch=%" PRIu64, r->epoch);
+	argv[5] = xasprintf("--min-uid=%" PRIu32, r->agent->min_uid);
+	argv[6] = xasprintf("--min-gid=%" PRIu32, r->agent->min_gid);
+	argv[7] = xasprintf("--limits=%s", r->agent->terms);
+	argv[8] = (char *)"--ready-fd=3";
+	argv[9] = conf->no_fast_path ? (char *)"--no-fast-path" : NULL;
+	argv[10] = NULL;
+	sigemptyset(&none);
+	signals_fill(&all);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSIGDEF);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, ready, 3);
+	k = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+	for (int i = 2; i < 8; i++)
+		free(argv[i]);
+	return -k;
+}
+
+void relay_start(struct agent *a, const Control__KeeperName *name, uint64_t re)
+{
+	struct relay *r = relay_find(a, name);
+	int fds[2], k;
+
+	if (r) {
+		message_send_ok(a->conn, re);
+		return;
+	}
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		message_send_failed(a->conn, re, -errno, "no pipe to be had");
+		return;
+	}
+	r = relay_create(a, name->job, name->rank, name->epoch);
+	r->start_re = re;
+	r->ready_fd = fds[0];
+	hooks_freshen(a);
+	k = spawn_keeper(r, fds[1]);
+	close(fds[1]);
+	if (k < 0) {
+		start_answer(r, strerror(-k));
+		return;
+	}
+	k = sd_event_add_io(a->event, &r->ready, fds[0], EPOLLIN, on_ready, r);
+	if (k < 0) {
+		start_answer(r, "its keeper cannot be waited for");
+		return;
+	}
+	loop_after(a->event, &r->patience, START_PATIENCE, on_patience, r);
+}

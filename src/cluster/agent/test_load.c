@@ -1,0 +1,321 @@
+/* test_host_load.c - what an agent tells of its host, and where users come from
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <utmpx.h>
+
+#include <cmocka.h>
+
+#include "cluster/agent/load.h"
+#include "cluster/capsule/record.h"
+#include "core/io.h"
+#include "core/scratch.h"
+
+static uint32_t present;
+
+static void sense_fake(uint32_t *users, usec_t *idle)
+{
+	*users = present;
+	*idle = present ? 7 * USEC_PER_SEC : USEC_MAX;
+}
+
+/* The source of users can be replaced, and is asked each time. */
+static void owner_is_replaceable(void **state)
+{
+	static const struct owner_ops fake = { .sense = sense_fake };
+	struct host_load *l = host_load_create("/nonexistent");
+	struct host_sample s;
+
+	host_load_set_owner(l, &fake);
+	host_load_sample(l, &s);
+	assert_int_equal(s.users, 0);
+	present = 2;
+	host_load_sample(l, &s);
+	assert_int_equal(s.users, 2);
+	assert_int_equal(s.idle, 7 * USEC_PER_SEC);
+	host_load_destroy(l);
+}
+
+/* ---- utmp, written by hand */
+
+/* A terminal that was touched so long ago; its name below /dev. */
+static void touch_terminal(char *ret_line, size_t n, usec_t idle)
+{
+	struct timespec now, times[2];
+	char path[] = "/dev/shm/stint-tty-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec -= idle / USEC_PER_SEC;
+	times[0] = times[1] = now;
+	assert_int_equal(futimens(fd, times), 0);
+	close(fd);
+	snprintf(ret_line, n, "%s", path + strlen("/dev/"));
+}
+
+static void forget_terminal(const char *line)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/dev/%s", line);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void log_in(short type, pid_t pid, const char *line)
+{
+	struct utmpx u = { .ut_type = type, .ut_pid = pid };
+
+	memcpy(u.ut_line, line, strlen(line));
+	memcpy(u.ut_id, line + strlen(line) - 4, 4);
+	memcpy(u.ut_user, "ada", 3);
+	assert_non_null(pututxline(&u));
+}
+
+/* The pid of nobody. */
+static pid_t dead_pid(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return pid;
+}
+
+static void expect_users(uint32_t users, usec_t least, usec_t most)
+{
+	struct host_load *l = host_load_create("/nonexistent");
+	struct host_sample s;
+
+	host_load_set_owner(l, &owner_utmp);
+	host_load_sample(l, &s);
+	assert_int_equal(s.users, users);
+	assert_true(s.idle >= least && s.idle <= most);
+	host_load_destroy(l);
+}
+
+static void utmp_tells_who_is_there(void **state)
+{
+	char utmp[] = "/tmp/stint-utmp-XXXXXX", busy[33], quiet[33];
+	const usec_t hour = 3600 * USEC_PER_SEC, minute = 60 * USEC_PER_SEC;
+
+	close(mkstemp(utmp));
+	assert_int_equal(utmpxname(utmp), 0);
+	expect_users(0, USEC_MAX, USEC_MAX);
+	touch_terminal(quiet, sizeof(quiet), hour);
+	touch_terminal(busy, sizeof(busy), minute);
+	log_in(USER_PROCESS, getpid(), quiet);
+	expect_users(1, hour, hour + minute);
+	/* Of a session that was killed, and of a terminal nobody is at. */
+	log_in(USER_PROCESS, dead_pid(), busy);
+	expect_users(1, hour, hour + minute);
+	log_in(LOGIN_PROCESS, getpid(), busy);
+	expect_users(1, hour, hour + minute);
+	log_in(USER_PROCESS, getpid(), busy);
+	expect_users(2, minute, 2 * minute);
+	log_in(DEAD_PROCESS, getpid(), busy);
+	expect_users(1, hour, hour + minute);
+	forget_terminal(busy);
+	forget_terminal(quiet);
+	expect_users(1, USEC_MAX, USEC_MAX); /* there, but where? */
+	unlink(utmp);
+}
+
+/* The very first sample has numbers: hosts are placed by it at once. */
+static void first_sample_is_whole(void **state)
+{
+	struct host_load *l = host_load_create("/nonexistent");
+	struct host_sample s;
+
+	host_load_sample(l, &s);
+	assert_true(s.memory_free > 0);
+	assert_true(s.memory_free <= host_memory());
+	assert_true(s.load >= 0 && s.load == s.runnable);
+	host_load_destroy(l);
+}
+
+/* ---- what runs */
+
+/*
+ * Forks one that runs until it is stopped or killed; or its parent ends, which
+ * may be before it has asked for the signal.
+ */
+static pid_t spin(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		while (getppid() == parent)
+			;
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* As RUN_DIR has it while a capsule is there. */
+static void write_capsule(const char *run_dir, const char *name, pid_t init)
+{
+	struct capsule_record rec = { .boot = "b" };
+	char path[SCRATCH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/capsules/%s", run_dir, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(process_identify(getpid(), &rec.keeper), 0);
+	assert_int_equal(process_identify(init, &rec.init), 0);
+	assert_int_equal(record_write(path, &rec, NULL), 0);
+}
+
+static void remove_capsule(const char *run_dir, const char *name)
+{
+	char path[SCRATCH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/capsules/%s/record", run_dir, name);
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof(path), "%s/capsules/%s", run_dir, name);
+	assert_int_equal(rmdir(path), 0);
+}
+
+/* An init that runs, with a child that does; 2 in all. */
+static pid_t spin_two(int ready)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		(void)spin();
+		(void)!write(ready, "x", 1);
+		while (getppid() == parent)
+			;
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void guests_are_counted(void **state)
+{
+	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 64], c;
+	pid_t one = spin(), two;
+	int ready[2];
+
+	assert_int_equal(pipe(ready), 0);
+	two = spin_two(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	scratch_dir(dir, "/tmp");
+	assert_int_equal(host_guests_running(dir), 0);
+	snprintf(path, sizeof(path), "%s/capsules", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	write_capsule(dir, "1.0", one);
+	assert_int_equal(host_guests_running(dir), 1);
+	write_capsule(dir, "1.1.3", two);
+	assert_int_equal(host_guests_running(dir), 3);
+	assert_int_equal(kill(one, SIGSTOP), 0);
+	assert_int_equal(waitpid(one, NULL, WUNTRACED), one);
+	assert_int_equal(host_guests_running(dir), 2);
+	end(one);
+	end(two);
+	/* The pids may be anybody's by now. */
+	assert_int_equal(host_guests_running(dir), 0);
+	remove_capsule(dir, "1.0");
+	remove_capsule(dir, "1.1.3");
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void the_kernels_count_is_read(void **state)
+{
+	assert_int_equal(host_running("0.07 0.48 0.33 1/94 31463\n"), 1);
+	assert_int_equal(host_running("12.07 9 8 17/9400 31463"), 17);
+	assert_int_equal(host_running(""), 0);
+	assert_int_equal(host_running("x y z 1/2 3"), 0);
+}
+
+static unsigned kernels_count(void)
+{
+	char *line = io_read_line("/proc/loadavg");
+	unsigned n = host_running(line);
+
+	free(line);
+	return n;
+}
+
+/*
+ * Are those who run counted, but for so many?  Others on this machine come and go:
+ * it is what they are when the kernel says the same before and after.
+ */
+static bool counts_all_but(struct host_load *l, unsigned less)
+{
+	struct host_sample s;
+
+	for (int i = 0; i < 10000; i++) {
+		unsigned before = kernels_count();
+
+		host_load_sample(l, &s);
+		if (before == kernels_count() && s.runnable + less == before)
+			return true;
+	}
+	return false;
+}
+
+#define GUESTS 12 /* more than come and go in a moment */
+
+/* Whoever runs counts, but us, who ask; and guests do not. */
+static void runnable_is_without_guests(void **state)
+{
+	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 64];
+	struct host_load *l;
+	pid_t pids[GUESTS];
+
+	scratch_dir(dir, "/tmp");
+	snprintf(path, sizeof(path), "%s/capsules", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	l = host_load_create(dir);
+	for (int i = 0; i < GUESTS; i++)
+		pids[i] = spin();
+	assert_true(counts_all_but(l, 1));
+	for (int i = 0; i < GUESTS; i++) {
+		snprintf(path, sizeof(path), "1.%d", i);
+		write_capsule(dir, path, pids[i]);
+	}
+	assert_true(counts_all_but(l, 1 + GUESTS));
+	for (int i = 0; i < GUESTS; i++) {
+		end(pids[i]);
+		snprintf(path, sizeof(path), "1.%d", i);
+		remove_capsule(dir, path);
+	}
+	host_load_destroy(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(owner_is_replaceable),
+		cmocka_unit_test(utmp_tells_who_is_there),
+		cmocka_unit_test(first_sample_is_whole),
+		cmocka_unit_test(the_kernels_count_is_read),
+		cmocka_unit_test(guests_are_counted),
+		cmocka_unit_test(runnable_is_without_guests),
+	};
+
+	return cmocka_run_group_tests_name("host_load", tests, NULL, NULL);
+}

@@ -1,0 +1,336 @@
+/*
+ * capsule.c - making, freezing and removing capsules: the keeper's side
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cluster/capsule/priv.h"
+#include "cluster/capsule/record.h"
+#include "core/io.h"
+#include "core/xalloc.h"
+
+#define TAKE_TRIES 20	/* of 10 ms, for a name */
+#define DIE_MS	   5000 /* for init to end all, before that is left to sweep */
+
+/* ---- what is asked for ---- */
+
+static int check_spec(const struct capsule_spec *spec, struct error *err)
+{
+	static const char ok[] = "abcdefghijklmnopqrstuvwxyz0123456789._-"
+				 "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t n = spec->name ? strlen(spec->name) : 0;
+
+	if (!n || n > 48 || strspn(spec->name, ok) != n || spec->name[0] == '.')
+		return error_set(err, -EINVAL, "'%s' cannot name a capsule",
+				 n ? spec->name : "");
+	if (!spec->run_dir)
+		return error_set(err, -EINVAL, "a capsule needs a run_dir");
+	if (spec->cpu_weight > 10000)
+		return error_set(err, -EINVAL,
+				 "CPU weight %u is not from 1 to 10000",
+				 spec->cpu_weight);
+	if (spec->hostname && strlen(spec->hostname) > 64)
+		return error_set(err, -EINVAL, "host name %s is too long",
+				 spec->hostname);
+	if (geteuid() && spec->uid != geteuid())
+		return error_set(err, -EPERM,
+				 "only root runs capsules for others");
+	if (geteuid() && spec->net != CAPSULE_NET_NONE)
+		return error_set(
+			err, -EPERM,
+			"only root gives capsules an address; use no network");
+	return 0;
+}
+
+/* ---- creating ---- */
+
+static int write_record(struct capsule *c, struct error *err)
+{
+	struct capsule_record rec = {
+		.address = c->link.address,
+		.nr_cgroups = c->cg.nr_dirs,
+	};
+	int r;
+
+	memcpy(rec.cgroups, c->cg.dirs, sizeof(rec.cgroups));
+	snprintf(rec.link, sizeof(rec.link), "%s", c->link.name);
+	if (c->link.mode == CAPSULE_NET_ROUTED)
+		snprintf(rec.uplink, sizeof(rec.uplink), "%s", c->link.uplink);
+	if ((r = process_boot_id(rec.boot, err)) < 0 ||
+	    (r = record_netns(&rec.netns, err)) < 0)
+		return r;
+	r = process_identify(getpid(), &rec.keeper);
+	if (!r && c->init_pid)
+		r = process_identify(c->init_pid, &rec.init);
+	if (r < 0)
+		return error_sys(err, r, "cannot read /proc");
+	return record_write(c->dir, &rec, err);
+}
+
+/*
+ * Ours if nobody has it, or after a sweep if a dead keeper had it.  With its
+ * first record, since a sweep removes what has none.
+ */
+static int take_dir(struct capsule *c, char *dir, struct error *err)
+{
+	int lock = record_lock(c->run_dir, err), r;
+
+	if (lock < 0)
+		return lock;
+	if (mkdir(dir, 0700) < 0) {
+		r = error_sys(err, -errno, "cannot make %s", dir);
+	} else {
+		c->dir = dir;
+		r = write_record(c, err);
+	}
+	close(lock);
+	if (r == -EEXIST && capsule_sweep(c->run_dir, err) < 0)
+		return -EIO;
+	return r;
+}
+
+static int make_dir(struct capsule *c, struct error *err)
+{
+	char *dir = xasprintf("%s/capsules/%s", c->run_dir, c->name);
+	int r = -EEXIST;
+
+	/* Not at once refused: a keeper that was just killed may live yet. */
+	for (int i = 0; i < TAKE_TRIES && r == -EEXIST; i++) {
+		if (i > 1)
+			nanosleep(&(struct timespec){ .tv_nsec = 10000000 },
+				  NULL);
+		r = take_dir(c, dir, err);
+	}
+	if (r == -EEXIST)
+		error_set(err, r, "the name is in use");
+	if (!c->dir)
+		free(dir);
+	return r;
+}
+
+static int share_memory(struct capsule *c, struct error *err)
+{
+	const int rw = PROT_READ | PROT_WRITE;
+
+	c->shared = mmap(NULL, sizeof(*c->shared), rw,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (c->shared == MAP_FAILED)
+		c->shared = NULL;
+	return c->shared ? 0 : error_sys(err, -ENOMEM, "cannot map");
+}
+
+/* Born, and its inside set up. */
+static int start_init(struct capsule *c, const struct capsule_spec *spec,
+		      struct error *err)
+{
+	fd_auto self = pidfd_open(getpid(), 0);
+	int ctl[2], events[2], r;
+	struct init_args init = {
+		.spec = spec,
+		.keeper = self,
+		.cg = &c->cg,
+	};
+	struct answer answer;
+
+	if (self < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0)
+		return error_sys(err, -errno, "cannot make a socket pair");
+	c->ctl = ctl[0];
+	init.ctl = ctl[1];
+	r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, events);
+	if (r < 0) {
+		close(init.ctl);
+		return error_sys(err, -errno, "cannot make a socket pair");
+	}
+	c->events = events[0];
+	init.events = events[1];
+	r = birth_give(c, spec, &init, err);
+	close(init.ctl);
+	close(init.events);
+	if (r < 0)
+		return r;
+	/* All that is started in it is its child. */
+	process_spare_no_more(c->init_pid);
+	r = packet_receive(c->ctl, &answer, sizeof(answer), NULL, NULL, 0);
+	if (r < 0)
+		return error_sys(err, r, "the capsule's init died at once");
+	if (answer.code < 0 && err)
+		*err = answer.error;
+	return answer.code;
+}
+
+/* A descriptor of its network namespace, or -errno. */
+static int open_netns(const struct capsule *c)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", c->init_pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
+			struct error *err)
+{
+	unsigned weight = spec->cpu_weight ? spec->cpu_weight : 100;
+	fd_auto netns = -1;
+	int r;
+
+	if ((r = link_plan(&c->link, spec, err)) < 0 ||
+	    (r = cgroup_plan(c->name, &c->cg, err)) < 0 ||
+	    (r = make_dir(c, err)) < 0 ||
+	    (r = cgroup_make(&c->cg, &spec->limits, weight, err)) < 0 ||
+	    (r = share_memory(c, err)) < 0 ||
+	    (r = start_init(c, spec, err)) < 0 ||
+	    (r = write_record(c, err)) < 0)
+		return r;
+	netns = open_netns(c);
+	if (netns < 0)
+		return error_sys(err, netns, "cannot open its network");
+	return link_make(&c->link, spec, netns, err);
+}
+
+int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
+		   struct error *err)
+{
+	struct capsule *c;
+	int r = check_spec(spec, err);
+
+	if (r < 0)
+		return r;
+	c = xcalloc(1, sizeof(*c));
+	c->name = xstrdup(spec->name);
+	c->run_dir = xstrdup(spec->run_dir);
+	c->limits = spec->limits;
+	c->ctl = c->events = c->init = -1;
+	c->cg.join = c->cg.state = c->link.packet = -1;
+	r = make_capsule(c, spec, err);
+	if (r < 0) {
+		error_prefix(err, r, "capsule %s", spec->name);
+		capsule_destroy(c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+/* ---- removing ---- */
+
+/* Ask init to end everything; if it cannot, do it ourselves. */
+static void end_all(struct capsule *c)
+{
+	struct request req = { .type = REQUEST_DIE };
+	struct pollfd p = { .fd = c->init, .events = POLLIN };
+	siginfo_t info;
+
+	if (c->init < 0)
+		return;
+	(void)!packet_send(c->ctl, &req, sizeof(req), &c->init, 1);
+	if (poll(&p, 1, DIE_MS) <= 0) {
+		pidfd_send_signal(c->init, SIGKILL, NULL, 0);
+		if (poll(&p, 1, 0) <= 0)
+			return; /* cgroup_remove() kills and thaws the rest */
+	}
+	waitid(P_PIDFD, c->init, &info, WEXITED | __WALL | WNOHANG);
+}
+
+static void remove_dir(struct capsule *c)
+{
+	char *path = xasprintf("%s/record", c->dir);
+
+	unlink(path);
+	rmdir(c->dir);
+	free(path);
+}
+
+void capsule_destroy(struct capsule *c)
+{
+	int left = 0;
+
+	if (!c)
+		return;
+	link_remove(&c->link, c->shared && c->shared->plugged);
+	end_all(c);
+	io_close(&c->cg.join);
+	io_close(&c->cg.state);
+	if (c->dir) {
+		left = cgroup_remove(c->cg.dirs, c->cg.nr_dirs);
+		if (!left)
+			remove_dir(c);
+	}
+	cgroup_clear(&c->cg);
+	io_close(&c->ctl);
+	io_close(&c->events);
+	io_close(&c->init);
+	if (c->shared)
+		munmap(c->shared, sizeof(*c->shared));
+	free(c->dir);
+	free(c->run_dir);
+	free(c->name);
+	free(c);
+}
+
+/* ---- standing still ---- */
+
+static int freeze_by_signal(struct capsule *c, bool on, struct error *err)
+{
+	struct request req = { .type = on ? REQUEST_STOP : REQUEST_CONT };
+
+	return request_call(c->ctl, &req, NULL, 0, NULL, err);
+}
+
+int capsule_freeze(struct capsule *c, struct error *err)
+{
+	return c->cg.kind ? cgroup_freeze(&c->cg, err)
+			  : freeze_by_signal(c, true, err);
+}
+
+int capsule_thaw(struct capsule *c, struct error *err)
+{
+	return c->cg.kind ? cgroup_thaw(&c->cg, err)
+			  : freeze_by_signal(c, false, err);
+}
+
+const char *capsule_freezer(const struct capsule *c)
+{
+	static const char *const names[] = { "signals", "v1", "v2" };
+
+	return names[c->cg.kind];
+}
+
+/* ---- limits ---- */
+
+int capsule_ease(struct capsule *c, bool move, struct error *err)
+{
+	return cgroup_limit(&c->cg, &c->limits, move, err);
+}
+
+void capsule_met(const struct capsule *c, struct limits_met *ret)
+{
+	cgroup_met(&c->cg, ret);
+}
+
+/* ---- looking at it ---- */
+
+int capsule_event_fd(const struct capsule *c)
+{
+	return c->events;
+}
+
+pid_t capsule_init_pid(const struct capsule *c)
+{
+	return c->init_pid;
+}

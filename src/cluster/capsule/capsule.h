@@ -1,0 +1,243 @@
+/*
+ * capsule.h - what a rank lives in: namespaces, a cgroup, an address
+ *
+ * A capsule has its own user, pid, mount, ipc, uts, net, cgroup and time
+ * namespace, and in them an init (pid 1), which is forked from the caller and
+ * runs no program: it starts processes, reaps them and tells of their end.
+ * Its keeper is the process that created it.  See doc/design/10-capsule.md.
+ *
+ * Invariants:
+ *  - Who holds a struct capsule holds descriptors, not pids or names, so no
+ *    call ever reaches a stranger's process or link.
+ *  - The keeper's death ends everything in the capsule, also a frozen copy,
+ *    which executes not one more instruction: processes are killed first and
+ *    thawed then.  Links go with them; directories and proxy entries that
+ *    remain are removed by capsule_sweep(), which the agent calls at its
+ *    start and after a keeper's death.
+ *  - The only uid in the capsule is the submitter's.  "Capsule root" is that
+ *    uid with all capabilities inside the namespaces, and none outside: init
+ *    and landing helpers have it, programs never do.
+ *  - At first the network is unplugged: capsule_plug() makes it reachable.
+ *
+ * Life cycle: capsule_create(), then either capsule_exec() (a fresh program)
+ * or capsule_spawn() (a landing copy); plug; events until the rank has ended;
+ * capsule_destroy().
+ *
+ * A process forked from the keeper (an engine) may use its copy of the struct
+ * for everything but capsule_next_event() and capsule_destroy(); requests of
+ * several processes do not mix.
+ *
+ * All calls: 0, or a negative errno and one line in *err; outputs are
+ * untouched on failure.  None is thread-safe.  A capsule that an error of
+ * capsule_create() left half-made is already removed.
+ */
+#ifndef CLUSTER_CAPSULE_H
+#define CLUSTER_CAPSULE_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "cluster/host/limit.h"
+#include "core/error.h"
+
+enum capsule_net {
+	CAPSULE_NET_ROUTED, /* a /32 route here, proxy ARP on the uplink */
+	CAPSULE_NET_BRIDGE, /* a port of a bridge that is on the LAN */
+	CAPSULE_NET_NONE,   /* loopback only; what an agent without root has */
+};
+
+struct capsule_spec {
+	/*
+	 * Names the capsule on this host: letters, digits, "._-", at most 48;
+	 * by custom "JOB.RANK", or "JOB.RANK.EPOCH" while two may meet on one
+	 * host.  -EEXIST when it is in use by a live keeper.
+	 */
+	const char *name;
+	/* The agent's run directory; the capsule's is RUN_DIR/capsules/NAME. */
+	const char *run_dir;
+
+	uid_t uid; /* the submitter; must be the caller's own without root */
+	gid_t gid;
+	const gid_t *groups; /* supplementary; ignored without root */
+	size_t nr_groups;
+
+	const char *hostname; /* NULL: the name */
+	const char *hosts;    /* more lines for /etc/hosts, or NULL */
+	/*
+	 * Paths below /tmp that must be seen inside as well (the capsule's
+	 * /tmp is its own and empty): working directory, program.  NULL-ended
+	 * array or NULL; those not below /tmp are ignored.
+	 */
+	const char *const *keep_tmp;
+
+	enum capsule_net net;
+	struct in_addr address; /* the virtual address, kept for life */
+	unsigned prefix;	/* of the LAN; bridge mode only */
+	uint8_t mac[6];		/* kept too; all 0: made from the address */
+	unsigned mtu;		/* 0: as the uplink's */
+	const char *uplink;	/* routed: the link towards other hosts, or
+				   NULL for this host alone; bridge: the bridge */
+
+	/* Of all that runs in it; where the host cannot, it is not created. */
+	struct limits limits;
+	unsigned cpu_weight; /* 1 ... 10000; 0: 100, an equal share */
+
+	/*
+	 * What CLOCK_MONOTONIC and CLOCK_BOOTTIME show inside is the host's
+	 * plus these, in ns; a landing capsule is given what keeps the rank's
+	 * clocks from jumping back.
+	 */
+	int64_t monotonic_offset, boottime_offset;
+};
+
+/*
+ * The directories that are a capsule's own and hold nothing at first but what
+ * is kept: NULL-ended, static.
+ */
+const char *const *capsule_own_dirs(const char *const *keep_tmp);
+
+struct capsule;
+
+int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
+		   struct error *err) must_check;
+
+/*
+ * Kill what runs in it and remove every trace, without waiting for programs.
+ * NULL is allowed.  Errors are not possible that the caller could mend; what
+ * cannot be removed now (a process in uninterruptible sleep) is left to
+ * capsule_sweep().
+ */
+void capsule_destroy(struct capsule *c);
+
+/*
+ * Remove what dead capsules of this run directory left behind.  Those whose
+ * keeper lives are not touched.  Returns how many were removed, or -errno.
+ */
+int capsule_sweep(const char *run_dir, struct error *err) must_check;
+
+/* ---- processes ---- */
+
+struct capsule_fd {
+	int fd; /* of the caller, who keeps it */
+	int as; /* its number in the program */
+};
+
+struct capsule_program {
+	const char *const *argv; /* argv[0] is sought in PATH of env */
+	const char *const *env;
+	const char *cwd; /* NULL: "/"; refused if it cannot be entered */
+	const struct capsule_fd *fds;
+	size_t nr_fds;
+	pid_t ns_pid;	/* pid inside; 0: the next free one. By custom 2 */
+	bool own_group; /* a session and process group of its own */
+};
+
+#define CAPSULE_RANK_PID 2
+
+/*
+ * Start a program: as the submitter, no capability, no_new_privs, address
+ * space not randomized, default signal dispositions, no signal blocked.
+ * Returns when execve() has succeeded (or its error).  *ret: its pid here.
+ */
+int capsule_exec(struct capsule *c, const struct capsule_program *prog,
+		 pid_t *ret, struct error *err) must_check;
+
+/*
+ * Fork a landing helper from init: it runs entry(arg, n, fds, nr_fds) as
+ * capsule root, where arg is a copy of those n bytes and fds[] are copies of
+ * the given descriptors at numbers of the kernel's choice; what entry returns
+ * is its exit status.  entry must be a function of this very program.  All
+ * children of the helper that it makes with CLONE_PARENT are init's, and
+ * reported by capsule_next_event().  The helper's pid inside is high, out of
+ * the way of the pids of a landing process.
+ */
+typedef int capsule_entry(const void *arg, size_t n, const int *fds,
+			  size_t nr_fds);
+int capsule_spawn(struct capsule *c, capsule_entry *entry, const void *arg,
+		  size_t n, const int *fds, size_t nr_fds, pid_t *ret,
+		  struct error *err) must_check;
+
+/* A signal to a process by its pid inside; 0: to all of them but init. */
+int capsule_kill(struct capsule *c, pid_t ns_pid, int sig,
+		 struct error *err) must_check;
+
+struct capsule_event {
+	enum {
+		CAPSULE_EXIT, /* a child of init has ended */
+		CAPSULE_GONE, /* init itself has: nothing runs any more */
+	} what;
+	pid_t ns_pid; /* inside */
+	int status;   /* as of waitpid() */
+	struct rusage usage;
+	int64_t at; /* this host's CLOCK_REALTIME, in microseconds */
+};
+
+/* Readable when capsule_next_event() has something to say. */
+int capsule_event_fd(const struct capsule *c);
+/* 1 and *ret, 0 when there is nothing now, or -errno.  Never blocks. */
+int capsule_next_event(struct capsule *c, struct capsule_event *ret);
+
+/* ---- network ---- */
+
+/*
+ * Cut off in silence: from the return on, what peers send vanishes, and what
+ * the capsule's kernel sends as well; no ICMP error and no reset is ever
+ * made.  Takes some microseconds.  Packets that were already on their way on
+ * another CPU may still come out (for some 100 microseconds), so whoever
+ * reads TCP state reads it until it is stable.
+ */
+int capsule_unplug(struct capsule *c, struct error *err) must_check;
+/* Reachable here; announced to the LAN by gratuitous ARP.  Idempotent. */
+int capsule_plug(struct capsule *c, struct error *err) must_check;
+/*
+ * After a commit: this host stops owning the address, so that peers on this
+ * host too find the new place.  Included in capsule_destroy().
+ */
+int capsule_yield(struct capsule *c, struct error *err) must_check;
+
+/*
+ * Let TCP between the capsule and other hosts go past this host's forwarding
+ * (net/fast_path.h) if nothing on the host wants to see it there, and no longer
+ * if something now does: to be called when it is plugged for the first time,
+ * which then waits for some 10 ms, and again every second.  seen: what somebody
+ * has just found there; of another link, or NULL: it is looked for, which takes
+ * a while where there are many BPF links.  1: it does; 0: not now, and why;
+ * negative: never, and why (-ENODEV: it has no network).
+ */
+struct net_hooks;
+int capsule_fast_path(struct capsule *c, const struct net_hooks *seen,
+		      struct error *why) must_check;
+
+/* ---- standing still ---- */
+
+/*
+ * Freeze everything but init, and wait until it stands.  Outlives the caller
+ * (the cgroup freezer; SIGSTOP where there is none: capsule_freezer()).
+ * Processes stopped by ptrace count as standing, and stay frozen when
+ * their tracer dies.
+ */
+int capsule_freeze(struct capsule *c, struct error *err) must_check;
+int capsule_thaw(struct capsule *c, struct error *err) must_check;
+/* "v1", "v2" or "signals", for messages. */
+const char *capsule_freezer(const struct capsule *c);
+
+/* ---- limits ---- */
+
+/*
+ * While it moves, and from capsule_create() until it has landed, there is a
+ * little more than its limits, for what takes part in the move; else it counts
+ * for the program.  -EBUSY where so much is in use that it cannot be taken back.
+ */
+int capsule_ease(struct capsule *c, bool move, struct error *err) must_check;
+/* How often its limits were met so far. */
+void capsule_met(const struct capsule *c, struct limits_met *ret);
+
+/* ---- looking at it ---- */
+
+pid_t capsule_init_pid(const struct capsule *c); /* as seen by the caller */
+
+#endif

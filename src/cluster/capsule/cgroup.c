@@ -1,0 +1,474 @@
+/*
+ * capsule_cgroup.c - groups, and standing still, see capsule_cgroup.h
+ */
+#include "cluster/capsule/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+
+#define REALTIME_MOST  12000 /* microseconds of a second */
+#define REALTIME_LEAST 3000
+#define FREEZE_SPIN    200   /* looks without sleeping: it takes microseconds */
+#define FREEZE_TRIES   20000 /* of 50 us: one second, then something is stuck */
+#define REMOVE_TRIES   2000  /* of 1 ms */
+
+static void pause_us(long us)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = us * 1000 }, NULL);
+}
+
+/* ---- where the hierarchies are ---- */
+
+/* Is word one of the comma-separated words in [list, end)? */
+static bool has_word(const char *list, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = list; p && p + n <= end; p++) {
+		if (!strncmp(p, word, n) &&
+		    (p + n == end || p[n] == ',' || p[n] == '\n'))
+			return true;
+		p = memchr(p, ',', end - p);
+		if (!p)
+			break;
+	}
+	return false;
+}
+
+/* From a line "N:controllers:path" the path, for the caller to free. */
+static char *own_path(const char *own, const char *controller)
+{
+	const char *line, *ctl, *path, *eol;
+
+	for (line = own; *line; line = *eol ? eol + 1 : eol) {
+		eol = strchrnul(line, '\n');
+		ctl = memchr(line, ':', eol - line);
+		path = ctl ? memchr(ctl + 1, ':', eol - ctl - 1) : NULL;
+		if (!path)
+			continue;
+		if (*controller ? has_word(ctl + 1, path, controller)
+				: !strncmp(line, "0::", 3))
+			return strndup(path + 1, eol - path - 1);
+	}
+	return NULL;
+}
+
+/* One line of mountinfo: its root and mount point, if it is the hierarchy. */
+static bool match_mount(char *line, const char *controller, char **ret_root,
+			char **ret_point)
+{
+	char *dash = strstr(line, " - "), *save, *word, *fields[5];
+	char *type, *options;
+
+	if (!dash)
+		return false;
+	*dash = 0;
+	type = strtok_r(dash + 3, " ", &save);
+	strtok_r(NULL, " ", &save);
+	options = strtok_r(NULL, " ", &save);
+	if (!type || !options ||
+	    strcmp(type, *controller ? "cgroup" : "cgroup2") ||
+	    (*controller &&
+	     !has_word(options, options + strlen(options), controller)))
+		return false;
+	word = strtok_r(line, " ", &save);
+	for (int i = 0; i < 5; i++, word = strtok_r(NULL, " ", &save))
+		if (!(fields[i] = word))
+			return false;
+	*ret_root = fields[3];
+	*ret_point = fields[4];
+	return true;
+}
+
+/* point + what path has beyond root, without a last "/stint-self". */
+static char *join_path(const char *root, const char *point, const char *path)
+{
+	static const char leaf[] = "/stint-self";
+	size_t n = strcmp(root, "/") ? strlen(root) : 0, len;
+	char *dir;
+
+	if (strncmp(path, root, n) || (path[n] && path[n] != '/'))
+		return NULL; /* our group is not below what is mounted */
+	dir = xasprintf("%s%s", point, path + n);
+	len = strlen(dir);
+	if (len >= sizeof(leaf) - 1 &&
+	    !strcmp(dir + len - (sizeof(leaf) - 1), leaf))
+		dir[len -= sizeof(leaf) - 1] = 0;
+	while (len > 1 && dir[len - 1] == '/')
+		dir[--len] = 0;
+	return dir;
+}
+
+char *cgroup_locate(const char *mountinfo, const char *own,
+		    const char *controller)
+{
+	char *text = xstrdup(mountinfo), *path = own_path(own, controller);
+	char *save, *line, *root, *point, *dir = NULL;
+
+	line = path ? strtok_r(text, "\n", &save) : NULL;
+	for (; line && !dir; line = strtok_r(NULL, "\n", &save))
+		if (match_mount(line, controller, &root, &point))
+			dir = join_path(root, point, path);
+	free(text);
+	free(path);
+	return dir;
+}
+
+char *cgroup_own(const char *controller)
+{
+	char *mounts, *own, *dir;
+
+	if (io_read_file(AT_FDCWD, "/proc/self/mountinfo", 1 << 24, &mounts) <
+	    0)
+		return NULL;
+	if (io_read_file(AT_FDCWD, "/proc/self/cgroup", 1 << 20, &own) < 0) {
+		free(mounts);
+		return NULL;
+	}
+	dir = cgroup_locate(mounts, own, controller);
+	free(mounts);
+	free(own);
+	return dir;
+}
+
+/* ---- making ---- */
+
+/* The own group of a hierarchy, if we may make groups in it. */
+static char *writable(const char *controller)
+{
+	char *dir = cgroup_own(controller);
+
+	if (dir && access(dir, W_OK) < 0) {
+		free(dir);
+		dir = NULL;
+	}
+	return dir;
+}
+
+static char *add_dir(struct capsule_cgroup *cg, char *dir, bool whole)
+{
+	cg->dirs[cg->nr_dirs++] = dir;
+	if (whole)
+		cg->whole[cg->nr_whole++] = dir;
+	return dir;
+}
+
+/* cgroup v2: NAME/run is frozen, init sits in NAME/init beside it. */
+void cgroup_plan_v2(const char *base, const char *name,
+		    struct capsule_cgroup *cg)
+{
+	*cg = (struct capsule_cgroup){ .join = -1, .state = -1 };
+	cg->frozen = add_dir(cg, xasprintf("%s/%s/run", base, name), false);
+	add_dir(cg, xasprintf("%s/%s/init", base, name), true);
+	add_dir(cg, xasprintf("%s/%s", base, name), false);
+	cg->kind = CGROUP_FREEZER_V2;
+}
+
+int cgroup_plan(const char *name, struct capsule_cgroup *ret, struct error *err)
+{
+	static const char *const v1[] = { "cpu", "memory", "pids" };
+	struct capsule_cgroup cg = { .join = -1, .state = -1 };
+	char *base;
+
+	for (unsigned i = 0; i < 3; i++) {
+		base = writable(v1[i]);
+		if (base)
+			add_dir(&cg, xasprintf("%s/%s", base, name), true);
+		free(base);
+	}
+	base = writable("freezer");
+	if (base) {
+		cg.frozen = add_dir(&cg, xasprintf("%s/%s", base, name), false);
+		cg.kind = CGROUP_FREEZER_V1;
+	} else if (!cg.nr_dirs && (base = writable(""))) {
+		cgroup_plan_v2(base, name, &cg);
+	}
+	free(base);
+	*ret = cg;
+	return 0;
+}
+
+/*
+ * For the freeze of a move (core/hurry.h), where the kernel schedules real-time
+ * by group.  A landing rank that has used up its share stands still for the
+ * rest of the second, so it is several times what a freeze takes, if the groups
+ * around this one have that much left.
+ */
+static void set_realtime(const char *dir)
+{
+	for (unsigned usec = REALTIME_MOST; usec >= REALTIME_LEAST; usec /= 2)
+		if (cgroup_set(dir, "cpu.rt_runtime_us", usec))
+			return;
+}
+
+static int open_in(const char *dir, const char *file, int flags, int *ret,
+		   struct error *err)
+{
+	char *path = xasprintf("%s/%s", dir, file);
+	int fd = open(path, flags | O_CLOEXEC), r = 0;
+
+	if (fd < 0)
+		r = error_sys(err, -errno, "cannot open %s", path);
+	else
+		*ret = fd;
+	free(path);
+	return r;
+}
+
+static int open_freezer(struct capsule_cgroup *cg, struct error *err)
+{
+	int r;
+
+	if (!cg->frozen)
+		return 0;
+	r = open_in(cg->frozen, "cgroup.procs", O_WRONLY, &cg->join, err);
+	if (r < 0)
+		return r;
+	return cg->kind == CGROUP_FREEZER_V1
+		       ? open_in(cg->frozen, "freezer.state", O_RDWR,
+				 &cg->state, err)
+		       : open_in(cg->frozen, "cgroup.freeze", O_WRONLY,
+				 &cg->state, err);
+}
+
+int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
+		unsigned cpu_weight, struct error *err)
+{
+	char *base;
+	int r;
+
+	/* Enclosing ones come last in dirs. */
+	for (int i = (int)cg->nr_dirs - 1; i >= 0; i--)
+		if (mkdir(cg->dirs[i], 0755) < 0 && errno != EEXIST)
+			return error_sys(err, -errno, "cannot make %s",
+					 cg->dirs[i]);
+	if (cg->kind == CGROUP_FREEZER_V2) {
+		base = xasprintf("%s/..", cg->dirs[cg->nr_dirs - 1]);
+		cgroup_pass_on(base);
+		free(base);
+	}
+	for (unsigned i = 0; i < cg->nr_dirs; i++) {
+		if (cg->dirs[i] == cg->frozen)
+			continue;
+		cgroup_set(cg->dirs[i], "cpu.shares", cpu_weight * 1024 / 100);
+		cgroup_set(cg->dirs[i], "cpu.weight", cpu_weight);
+		set_realtime(cg->dirs[i]);
+	}
+	r = cgroup_limit(cg, limits, true, err);
+	return r < 0 ? r : open_freezer(cg, err);
+}
+
+int cgroup_enter(const struct capsule_cgroup *cg, pid_t pid, struct error *err)
+{
+	char text[16];
+	int r;
+
+	snprintf(text, sizeof(text), "%d", pid);
+	for (unsigned i = 0; i < cg->nr_whole; i++) {
+		char *path = xasprintf("%s/cgroup.procs", cg->whole[i]);
+
+		r = io_write_file(AT_FDCWD, path, text);
+		if (r < 0)
+			error_sys(err, r, "cannot move process %d to %s", pid,
+				  path);
+		free(path);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* ---- freezing ---- */
+
+static int write_state(const struct capsule_cgroup *cg, bool freeze)
+{
+	const char *text = cg->kind == CGROUP_FREEZER_V1
+				   ? (freeze ? "FROZEN" : "THAWED")
+				   : (freeze ? "1" : "0");
+
+	return pwrite(cg->state, text, strlen(text), 0) < 0 ? -errno : 0;
+}
+
+/* v1 counts anew whenever its state is read; v2 tells in cgroup.events. */
+static bool is_frozen(const struct capsule_cgroup *cg)
+{
+	char buf[256], *path, *text;
+	bool frozen;
+	ssize_t n;
+
+	if (cg->kind == CGROUP_FREEZER_V1) {
+		n = pread(cg->state, buf, sizeof(buf) - 1, 0);
+		return n > 0 && !strncmp(buf, "FROZEN", 6);
+	}
+	path = xasprintf("%s/cgroup.events", cg->frozen);
+	n = io_read_file(AT_FDCWD, path, 4096, &text);
+	free(path);
+	if (n < 0)
+		return false;
+	frozen = strstr(text, "frozen 1");
+	free(text);
+	return frozen;
+}
+
+int cgroup_freeze(const struct capsule_cgroup *cg, struct error *err)
+{
+	int r = write_state(cg, true);
+
+	if (r < 0)
+		return error_sys(err, r, "cannot freeze %s", cg->frozen);
+	for (int i = 0; i < FREEZE_TRIES; i++) {
+		if (is_frozen(cg))
+			return 0;
+		if (i < FREEZE_SPIN)
+			sched_yield();
+		else
+			pause_us(50);
+	}
+	(void)!write_state(cg, false);
+	return error_set(
+		err, -ETIMEDOUT,
+		"%s does not freeze: a process in it hangs in the kernel",
+		cg->frozen);
+}
+
+int cgroup_thaw(const struct capsule_cgroup *cg, struct error *err)
+{
+	int r = write_state(cg, false);
+
+	return r < 0 ? error_sys(err, r, "cannot thaw %s", cg->frozen) : 0;
+}
+
+void cgroup_clear(struct capsule_cgroup *cg)
+{
+	io_close(&cg->join);
+	io_close(&cg->state);
+	for (unsigned i = 0; i < cg->nr_dirs; i++)
+		free(cg->dirs[i]);
+	memset(cg, 0, sizeof(*cg));
+	cg->join = cg->state = -1;
+}
+
+/* ---- removing ---- */
+
+static bool lists(const char *dir, pid_t pid)
+{
+	char *path = xasprintf("%s/cgroup.procs", dir), *text, *p, *end;
+	bool found = false;
+
+	if (io_read_file(AT_FDCWD, path, 1 << 24, &text) >= 0) {
+		for (p = text; *p && !found; p = end + (*end == '\n')) {
+			found = strtol(p, &end, 10) == pid;
+			if (end == p)
+				break;
+		}
+		free(text);
+	}
+	free(path);
+	return found;
+}
+
+/* The descriptor first, then the look: so it cannot be a stranger's. */
+static void kill_member(const char *dir, pid_t pid)
+{
+	fd_auto fd = pidfd_open(pid, 0);
+
+	if (fd >= 0 && lists(dir, pid))
+		(void)!pidfd_send_signal(fd, SIGKILL, NULL, 0);
+}
+
+static void kill_members(const char *dir)
+{
+	char *path = xasprintf("%s/cgroup.procs", dir), *text, *p, *end;
+	pid_t pid;
+
+	if (io_read_file(AT_FDCWD, path, 1 << 24, &text) >= 0) {
+		for (p = text; *p; p = end + (*end == '\n')) {
+			pid = strtol(p, &end, 10);
+			if (end == p)
+				break;
+			if (pid > 0)
+				kill_member(dir, pid);
+		}
+		free(text);
+	}
+	free(path);
+}
+
+static void thaw_dir(const char *dir)
+{
+	static const char *const how[][2] = {
+		{ "freezer.state", "THAWED" },
+		{ "cgroup.freeze", "0" },
+	};
+
+	for (unsigned i = 0; i < 2; i++) {
+		char *path = xasprintf("%s/%s", dir, how[i][0]);
+
+		(void)!io_write_file(AT_FDCWD, path, how[i][1]);
+		free(path);
+	}
+}
+
+/* The whole tree below dir, and dir: nothing in ours is anybody else's. */
+static void for_each_dir(const char *dir, void (*fn)(const char *dir))
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		char *sub;
+
+		if (e->d_type != DT_DIR || e->d_name[0] == '.')
+			continue;
+		sub = xasprintf("%s/%s", dir, e->d_name);
+		for_each_dir(sub, fn);
+		free(sub);
+	}
+	if (d)
+		closedir(d);
+	fn(dir);
+}
+
+static void try_rmdir(const char *dir)
+{
+	rmdir(dir); /* the loop below sees whether it is gone */
+}
+
+int cgroup_remove(char *const *dirs, unsigned n)
+{
+	int r = 0;
+
+	/* Killed before thawed: a frozen copy must not run one instruction. */
+	for (unsigned i = 0; i < n; i++)
+		for_each_dir(dirs[i], kill_members);
+	for (unsigned i = 0; i < n; i++)
+		for_each_dir(dirs[i], thaw_dir);
+	for (unsigned i = 0; i < n; i++) {
+		for (int t = 0; !access(dirs[i], F_OK); t++) {
+			for_each_dir(dirs[i], try_rmdir);
+			if (t == REMOVE_TRIES) {
+				r = -EBUSY;
+				break;
+			}
+			if (t % 50 == 49)
+				for_each_dir(dirs[i], kill_members);
+			if (t)
+				pause_us(1000);
+		}
+	}
+	return r;
+}

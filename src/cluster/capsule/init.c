@@ -1,0 +1,370 @@
+/*
+ * capsule_init.c - pid 1 of a capsule
+ *
+ * Forked from the keeper, it runs no program.  It makes the inside ready, then
+ * starts processes as it is asked, reaps, and reports.  When the keeper has
+ * died it ends everything: first SIGKILL to all, then thaw, so that a frozen
+ * copy dies without running on.  It trusts the keeper's side of the sockets,
+ * and nothing else has them.
+ *
+ * Programs have its uid, yet cannot touch it: they lack its capabilities, and a
+ * signal from inside its pid namespace that it does not handle is dropped.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cluster/capsule/priv.h"
+#include "cluster/host/process.h"
+#include "core/clock.h"
+#include "core/io.h"
+#include "core/signals.h"
+#include "core/xalloc.h"
+
+/* Helpers get pids from here downwards, far from where programs get theirs. */
+#define HELPER_PID 32000
+
+struct init {
+	const struct init_args *args;
+	int signals;
+	struct capsule_event *queue; /* ends not yet told */
+	size_t nr_queue, cap_queue;
+};
+
+static _Noreturn void die(const struct init *init)
+{
+	const struct capsule_cgroup *cg = init->args->cg;
+
+	kill(-1, SIGKILL);
+	if (cg->state >= 0)
+		(void)!cgroup_thaw(cg, NULL);
+	_exit(0);
+}
+
+/* ---- reaping ---- */
+
+static void flush_queue(struct init *init)
+{
+	size_t i;
+
+	if (!init->nr_queue)
+		return;
+	for (i = 0; i < init->nr_queue; i++)
+		if (send(init->args->events, &init->queue[i],
+			 sizeof(init->queue[i]),
+			 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+			break;
+	init->nr_queue -= i;
+	memmove(init->queue, init->queue + i,
+		init->nr_queue * sizeof(init->queue[0]));
+}
+
+static void reap(struct init *init)
+{
+	struct capsule_event e = { .what = CAPSULE_EXIT };
+	struct signalfd_siginfo info;
+
+	while (read(init->signals, &info, sizeof(info)) > 0)
+		;
+	while ((e.ns_pid = wait4(-1, &e.status, WNOHANG | __WALL, &e.usage)) >
+	       0) {
+		e.at = clock_usec(CLOCK_REALTIME);
+		array_room(init->queue, init->nr_queue, &init->cap_queue);
+		init->queue[init->nr_queue++] = e;
+	}
+}
+
+/* ---- starting ---- */
+
+/* A child with that pid inside (0: any); its pidfd in *ret_fd. */
+static pid_t fork_as(pid_t ns_pid, int *ret_fd)
+{
+	pid_t tid[1] = { ns_pid };
+	struct clone_args args = {
+		.flags = CLONE_PIDFD,
+		.pidfd = (uintptr_t)ret_fd,
+		.exit_signal = SIGCHLD,
+		.set_tid = ns_pid ? (uintptr_t)tid : 0,
+		.set_tid_size = ns_pid ? 1 : 0,
+	};
+	pid_t pid = syscall(SYS_clone3, &args, sizeof(args));
+
+	return pid < 0 ? -errno : pid;
+}
+
+static int start_program(const struct init *init, const struct request *req,
+			 const int *fds, int *ret_fd, struct error *err)
+{
+	pid_t pid = fork_as(req->ns_pid, ret_fd);
+
+	if (!pid)
+		program_main(req, fds, init->args->cg->join);
+	if (pid < 0)
+		return error_sys(err, pid, "cannot start a process as pid %d",
+				 req->ns_pid);
+	return 0;
+}
+
+/* The helper: its descriptors, its argument, and nothing else of ours. */
+static _Noreturn void helper_main(const struct init *init,
+				  const struct request *req, int file,
+				  const int *fds)
+{
+	char *arg = xmalloc(req->n + 1);
+	int keep[REQUEST_FDS];
+	sigset_t none;
+
+	if (init->args->cg->join >= 0 &&
+	    write(init->args->cg->join, "0", 1) < 0)
+		_exit(126);
+	if (pread(file, arg, req->n, 0) != (ssize_t)req->n)
+		_exit(126);
+	memcpy(keep, fds, sizeof(keep));
+	fds_keep(keep, req->nr_fds);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	_exit(req->entry(arg, req->n, keep, req->nr_fds));
+}
+
+static int start_helper(const struct init *init, const struct request *req,
+			int file, const int *fds, int *ret_fd,
+			struct error *err)
+{
+	pid_t pid = -EEXIST;
+
+	for (pid_t try = HELPER_PID; pid == -EEXIST && try > HELPER_PID / 2;
+	     try--)
+		pid = fork_as(try, ret_fd);
+	if (!pid)
+		helper_main(init, req, file, fds);
+	return pid < 0 ? error_sys(err, pid, "cannot start a helper") : 0;
+}
+
+/* ---- standing still, by signals ---- */
+
+static bool is_stopped(const char *pid)
+{
+	char path[32], *text, state = 'Z';
+	uint64_t start;
+
+	snprintf(path, sizeof(path), "/proc/%.10s/stat", pid);
+	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
+		return true; /* it has just gone */
+	(void)!process_parse_stat(text, &state, &start);
+	free(text);
+	return strchr("TtZX", state);
+}
+
+static bool all_stopped(void)
+{
+	bool stopped = true;
+	struct dirent *e;
+	DIR *d = opendir("/proc");
+
+	while (d && stopped && (e = readdir(d)))
+		if (isdigit((unsigned char)e->d_name[0]) &&
+		    strcmp(e->d_name, "1"))
+			stopped = is_stopped(e->d_name);
+	if (d)
+		closedir(d);
+	return d && stopped;
+}
+
+static bool await_stopped(int ms)
+{
+	while (!all_stopped()) {
+		if (ms-- == 0)
+			return false;
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+	return true;
+}
+
+/*
+ * A parent in vfork() cannot stop before its child has gone on, which it does
+ * not if it was stopped first: then all run for a moment, and it is tried
+ * again.
+ */
+static int stop_all(struct error *err)
+{
+	for (int ms = 20; ms <= 200; ms += 20) {
+		if (kill(-1, SIGSTOP) < 0 && errno != ESRCH)
+			return error_sys(err, -errno,
+					 "cannot stop the capsule");
+		if (await_stopped(ms))
+			return 0;
+		kill(-1, SIGCONT);
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+	return error_set(err, -ETIMEDOUT,
+			 "a process in the capsule does not stop");
+}
+
+/* ---- requests ---- */
+
+static int send_signal(pid_t pid, int sig, struct error *err)
+{
+	if (kill(pid ? pid : -1, sig) < 0 && !(errno == ESRCH && !pid))
+		return error_sys(err, -errno, "cannot signal pid %d", pid);
+	return 0;
+}
+
+static int obey(struct init *init, const struct request *req, const int *fds,
+		unsigned nr_fds, int *ret_fd, struct error *err)
+{
+	unsigned own = req->type == REQUEST_EXEC    ? 3
+		       : req->type == REQUEST_SPAWN ? 2
+						    : 1;
+
+	if (req->nr_fds > REQUEST_FDS || nr_fds != own + req->nr_fds)
+		return error_set(err, -EBADMSG,
+				 "init got a request it does not understand");
+	switch (req->type) {
+	case REQUEST_EXEC:
+		return start_program(init, req, fds + 1, ret_fd, err);
+	case REQUEST_SPAWN:
+		return start_helper(init, req, fds[1], fds + 2, ret_fd, err);
+	case REQUEST_KILL:
+		return send_signal(req->ns_pid, req->sig, err);
+	case REQUEST_STOP:
+		return stop_all(err);
+	case REQUEST_CONT:
+		return send_signal(0, SIGCONT, err);
+	case REQUEST_DIE:
+		die(init);
+	}
+	return error_set(err, -EBADMSG, "init knows no request %d", req->type);
+}
+
+static void serve(struct init *init)
+{
+	int fds[REQUEST_FDS + 3], pidfd = -1;
+	unsigned nr_fds = REQUEST_FDS + 3;
+	struct answer answer = { 0 };
+	struct request req;
+	int r = packet_receive(init->args->ctl, &req, sizeof(req), fds, &nr_fds,
+			       0);
+
+	if (r == -EPIPE)
+		die(init);
+	if (!r && nr_fds) {
+		answer.code =
+			obey(init, &req, fds, nr_fds, &pidfd, &answer.error);
+		/* Who asked may be gone; then nobody wants to know. */
+		(void)!packet_send(fds[0], &answer, sizeof(answer), &pidfd,
+				   pidfd >= 0);
+	}
+	for (unsigned i = 0; i < nr_fds; i++)
+		close(fds[i]);
+	io_close(&pidfd);
+}
+
+static _Noreturn void serve_forever(struct init *init)
+{
+	struct pollfd p[] = {
+		{ .fd = init->args->ctl, .events = POLLIN },
+		{ .fd = init->signals, .events = POLLIN },
+		{ .fd = init->args->keeper, .events = POLLIN },
+		{ .fd = init->args->events },
+	};
+
+	for (;;) {
+		p[3].events = init->nr_queue ? POLLOUT : 0;
+		if (poll(p, 4, -1) < 0 && errno != EINTR)
+			die(init);
+		if (p[2].revents)
+			die(init);
+		if (p[1].revents)
+			reap(init);
+		if (p[0].revents)
+			serve(init);
+		flush_queue(init);
+	}
+}
+
+/* ---- setting up ---- */
+
+static int drop_bounding_set(struct error *err)
+{
+	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+			return error_sys(err, -errno,
+					 "cannot drop capability %d", cap);
+	return 0;
+}
+
+/*
+ * Inherited by all that runs in the capsule: no exec gives any privilege, and
+ * address spaces are the same everywhere, so that mappings can be made again.
+ */
+static int set_attributes(struct error *err)
+{
+	int old = personality(0xffffffff);
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return error_sys(err, -errno, "cannot set no_new_privs");
+	if (old < 0 || personality(old | ADDR_NO_RANDOMIZE) < 0)
+		return error_sys(err, -errno,
+				 "cannot switch address randomization off");
+	prctl(PR_SET_NAME, "stint-init", 0, 0, 0);
+	return drop_bounding_set(err);
+}
+
+static int set_up(const struct capsule_spec *spec, struct error *err)
+{
+	const char *host = spec->hostname ? spec->hostname : spec->name;
+	int r;
+
+	setsid();
+	if (sethostname(host, strlen(host)) < 0)
+		return error_sys(err, -errno, "cannot set the host name %s",
+				 host);
+	if ((r = link_init_inside(err)) < 0 || (r = mount_all(spec, err)) < 0)
+		return r;
+	if (chdir("/") < 0)
+		return error_sys(err, -errno, "cannot enter /");
+	return set_attributes(err);
+}
+
+void init_main(const struct init_args *args)
+{
+	struct init init = { .args = args };
+	struct answer answer = { 0 };
+	sigset_t chld;
+	int keep[] = { args->ctl, args->events, args->keeper, args->cg->join,
+		       args->cg->state };
+
+	/* Until it polls the keeper's pidfd: nothing here to thaw yet. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	signals_reset_all();
+	signals_block_all();
+	fds_keep(keep, sizeof(keep) / sizeof(keep[0]));
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	init.signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (init.signals < 0)
+		answer.code = error_sys(&answer.error, -errno,
+					"cannot listen to signals");
+	else
+		answer.code = set_up(args->spec, &answer.error);
+	if (packet_send(args->ctl, &answer, sizeof(answer), NULL, 0) < 0 ||
+	    answer.code < 0)
+		_exit(1);
+	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+	serve_forever(&init);
+}

@@ -1,0 +1,214 @@
+/*
+ * capsule_limits.c - limits of a capsule's control groups, see capsule_cgroup.h
+ *
+ * They are of the whole capsule, its init included, which takes little and is
+ * allowed for.  Page cache counts as memory, and the kernel drops it before it
+ * refuses any; swap is not used to get round a limit.  The keeper and its engine
+ * are in none of these groups: what they need for a move is not the rank's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cluster/capsule/cgroup.h"
+#include "core/io.h"
+#include "core/xalloc.h"
+
+/* Init; and a landing helper's buffers, what an injected call touches. */
+#define OUR_MEMORY  (8u << 20)
+#define MOVE_MEMORY (32u << 20)
+#define NEARLY	    (1u << 20) /* what is charged at once */
+#define OUR_PIDS    1
+#define MOVE_PIDS   4
+#define PIDS_MOST   4194304 /* the kernel takes */
+
+static int put(const char *dir, const char *file, const char *text)
+{
+	char *path = xasprintf("%s/%s", dir, file);
+	int r = io_write_file(AT_FDCWD, path, text);
+
+	free(path);
+	return r;
+}
+
+static int put_number(const char *dir, const char *file, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	return put(dir, file, text);
+}
+
+bool cgroup_set(const char *dir, const char *file, uint64_t value)
+{
+	return put_number(dir, file, value) >= 0;
+}
+
+void cgroup_pass_on(const char *dir)
+{
+	static const char *const controllers[] = { "+cpu", "+memory", "+pids" };
+
+	for (unsigned i = 0; i < 3; i++) /* one may be there alone */
+		(void)!put(dir, "cgroup.subtree_control", controllers[i]);
+}
+
+/* The number after a word of a file, "" for its first; 0 if it is not there. */
+static uint64_t number_in(const char *dir, const char *file, const char *word)
+{
+	char *path = xasprintf("%s/%s", dir, file), *text, *line;
+	size_t n = strlen(word);
+	uint64_t value = 0;
+
+	if (io_read_file(AT_FDCWD, path, 1 << 16, &text) >= 0) {
+		for (line = text; line; line = strchr(line, '\n')) {
+			line += *line == '\n';
+			if (!strncmp(line, word, n) && (!n || line[n] == ' ')) {
+				value = strtoull(line + n, NULL, 10);
+				break;
+			}
+		}
+		free(text);
+	}
+	free(path);
+	return value;
+}
+
+/* Whichever it has: v1's, where swap is counted together with it, or v2's. */
+static int set_memory(const char *dir, uint64_t bytes)
+{
+	int r;
+
+	/* v1 refuses by itself what v2 would kill for. */
+	if (number_in(dir, "memory.current", "") > bytes)
+		return -EBUSY;
+	(void)!put_number(dir, "memory.memsw.limit_in_bytes", bytes);
+	r = put_number(dir, "memory.limit_in_bytes", bytes);
+	if (r == -ENOENT) {
+		(void)!put_number(dir, "memory.swap.max", 0);
+		return put_number(dir, "memory.max", bytes);
+	}
+	(void)!put_number(dir, "memory.memsw.limit_in_bytes", bytes);
+	return r;
+}
+
+static int set_pids(const char *dir, uint64_t pids)
+{
+	return put_number(dir, "pids.max", pids);
+}
+
+/* In the one group that has the controller. */
+static int set_one(const struct capsule_cgroup *cg, const char *what,
+		   int (*set)(const char *dir, uint64_t value), uint64_t value,
+		   struct error *err)
+{
+	for (int i = (int)cg->nr_dirs - 1; i >= 0; i--) {
+		int r = cg->dirs[i] == cg->frozen ? -ENOENT
+						  : set(cg->dirs[i], value);
+
+		if (r != -ENOENT)
+			return r < 0 ? error_sys(err, r,
+						 "cannot set the limit of %s "
+						 "in %s",
+						 what, cg->dirs[i])
+				     : 0;
+	}
+	return error_set(err, -EOPNOTSUPP,
+			 "%s cannot be limited on this host: its agent has no "
+			 "control group with that controller",
+			 what);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
+		 bool move, struct error *err)
+{
+	/* Who asks may ask for anything; more than these is more than any. */
+	uint64_t memory = least(limits->memory, 1ull << 62);
+	uint64_t pids = least(limits->pids, PIDS_MOST - OUR_PIDS - MOVE_PIDS);
+	int r = 0;
+
+	if (memory)
+		r = set_one(cg, "memory", set_memory,
+			    memory + OUR_MEMORY + (move ? MOVE_MEMORY : 0),
+			    err);
+	if (!r && pids)
+		r = set_one(cg, "the number of processes", set_pids,
+			    pids + OUR_PIDS + (move ? MOVE_PIDS : 0), err);
+	return r;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* memory.failcnt would tell, and stays 0 on some kernels (6.18). */
+static bool reached_v1(const char *dir)
+{
+	uint64_t limit = number_in(dir, "memory.limit_in_bytes", "");
+
+	return limit &&
+	       number_in(dir, "memory.max_usage_in_bytes", "") + NEARLY >=
+		       limit;
+}
+
+/*
+ * A kill is counted in the group whoever wanted it: at the limit, if that was
+ * met, else the host's.  Refused forks are counted where they were tried, or
+ * where the limit is, as the kernel's version has it.
+ */
+void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret)
+{
+	*ret = (struct limits_met){ 0 };
+	for (unsigned i = 0; i < cg->nr_dirs; i++) {
+		const char *dir = cg->dirs[i];
+
+		ret->kills = most(
+			ret->kills,
+			most(number_in(dir, "memory.events", "oom_kill"),
+			     number_in(dir, "memory.oom_control", "oom_kill")));
+		ret->own_memory |= number_in(dir, "memory.events", "oom") ||
+				   reached_v1(dir);
+		ret->refused = most(ret->refused,
+				    number_in(dir, "pids.events", "max"));
+	}
+}
+
+static bool passes_on(const char *dir, const char *controller)
+{
+	char *path = xasprintf("%s/cgroup.subtree_control", dir);
+	char *line = io_read_line(path), *word, *save;
+	bool found = false;
+
+	word = strtok_r(line, " \n", &save);
+	for (; word && !found; word = strtok_r(NULL, " \n", &save))
+		found = !strcmp(word, controller);
+	free(line);
+	free(path);
+	return found;
+}
+
+bool cgroup_can_limit(const char *controller)
+{
+	struct capsule_cgroup cg;
+	char *own = cgroup_own(controller); /* v1's */
+	bool can = own && !access(own, W_OK);
+
+	free(own);
+	if (can || cgroup_plan("probe", &cg, NULL) < 0)
+		return can;
+	if (cg.kind == CGROUP_FREEZER_V2 && (own = cgroup_own(""))) {
+		cgroup_pass_on(own);
+		can = passes_on(own, controller);
+		free(own);
+	}
+	cgroup_clear(&cg);
+	return can;
+}

@@ -1,0 +1,323 @@
+/*
+ * capsule_mount.c - the file system inside a capsule
+ *
+ * The host's tree, so that programs and the submitter's files are where they
+ * are, with these of its own: /tmp, /dev (with /dev/shm), /proc, /sys (or MPI
+ * libraries see the host's network cards), /etc/hosts and /etc/hostname.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cluster/capsule/priv.h"
+#include "core/io.h"
+#include "core/xalloc.h"
+
+#define KEEP_MAX 16
+
+static int mount_fs(const char *type, const char *where, unsigned long flags,
+		    const char *options, struct error *err)
+{
+	if (mount(type, where, type, flags, options) < 0)
+		return error_sys(err, -errno, "cannot mount %s on %s", type,
+				 where);
+	return 0;
+}
+
+/* Let fd, a tree from open_tree(), appear at where. */
+static int attach(int fd, const char *where, struct error *err)
+{
+	if (move_mount(fd, "", AT_FDCWD, where, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return error_sys(err, -errno, "cannot attach %s", where);
+	return 0;
+}
+
+static int take_tree(const char *path, struct error *err)
+{
+	int fd = open_tree(AT_FDCWD, path,
+			   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+
+	return fd < 0 ? error_sys(err, -errno, "cannot take %s along", path)
+		      : fd;
+}
+
+/* An empty file to attach something to. */
+static int make_file(const char *path, struct error *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return error_sys(err, -errno, "cannot make %s", path);
+	close(fd);
+	return 0;
+}
+
+/* ---- /tmp ---- */
+
+/* What lies in /tmp ends there; "/tmp/../etc" does not. */
+static bool is_below_tmp(const char *path)
+{
+	return !strncmp(path, "/tmp/", 5) && !strstr(path, "/..");
+}
+
+const char *const *capsule_own_dirs(const char *const *keep_tmp)
+{
+	static const char *const all[] = { "/tmp", "/dev/shm", NULL };
+
+	for (; keep_tmp && *keep_tmp; keep_tmp++)
+		if (!strcmp(*keep_tmp, "/tmp"))
+			return all + 1; /* the host's own is shown */
+	return all;
+}
+
+/* Directories on the way to path, and path itself as a file, a directory or a
+ * link to somewhere. */
+static int make_target(const char *path, bool is_dir, const char *link,
+		       struct error *err)
+{
+	char *copy = xstrdup(path);
+	int r = 0;
+
+	for (char *p = copy + 5; !r && (p = strchr(p, '/')); *p++ = '/') {
+		*p = 0;
+		if (mkdir(copy, 0755) < 0 && errno != EEXIST)
+			r = error_sys(err, -errno, "cannot make %s", copy);
+	}
+	if (!r && link && symlink(link, path) < 0 && errno != EEXIST)
+		r = error_sys(err, -errno, "cannot make %s", path);
+	else if (!r && !link && !is_dir)
+		r = make_file(path, err);
+	else if (!r && !link && mkdir(path, 0755) < 0 && errno != EEXIST)
+		r = error_sys(err, -errno, "cannot make %s", path);
+	free(copy);
+	return r;
+}
+
+/* Something of the host's /tmp that is to be seen in the capsule's. */
+struct kept {
+	const char *path;
+	int tree;    /* -1 where it leads elsewhere */
+	char *where; /* ... there */
+	bool is_dir;
+};
+
+/*
+ * A link out of /tmp stays a link: what it leads to is shown as the capsule
+ * shows it, its own /proc and /dev not the host's.
+ */
+static int take_kept(const char *path, struct kept *ret, struct error *err)
+{
+	char proc[32], where[PATH_MAX];
+	fd_auto fd = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, -errno, "cannot look at %s", path);
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+	n = readlink(proc, where, sizeof(where) - 1);
+	if (n < 0)
+		return error_sys(err, -errno, "cannot look at %s", path);
+	where[n] = 0;
+	*ret = (struct kept){ path, -1, NULL, S_ISDIR(st.st_mode) };
+	if (strncmp(where, "/tmp/", 5)) {
+		ret->where = xstrdup(where);
+		return 0;
+	}
+	ret->tree = open_tree(fd, "",
+			      OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
+				      AT_RECURSIVE | AT_EMPTY_PATH);
+	return ret->tree < 0
+		       ? error_sys(err, -errno, "cannot take %s along", path)
+		       : 0;
+}
+
+static int show_kept(const struct kept *k, struct error *err)
+{
+	int r;
+
+	/* One that lies in another kept one is there already. */
+	if (!access(k->path, F_OK))
+		return 0;
+	r = make_target(k->path, k->is_dir, k->where, err);
+	return r < 0 || k->where ? r : attach(k->tree, k->path, err);
+}
+
+static int mount_tmp(const char *const *keep, struct error *err)
+{
+	struct kept kept[KEEP_MAX];
+	unsigned n = 0;
+	int r = 0;
+
+	for (; keep && *keep && n < KEEP_MAX; keep++) {
+		if (!strcmp(*keep, "/tmp"))
+			goto out; /* the host's own is asked for */
+		if (!is_below_tmp(*keep))
+			continue;
+		r = take_kept(*keep, &kept[n], err);
+		/* What its user cannot get at is as if it were not there. */
+		if (r == -EACCES || r == -ENOENT)
+			continue;
+		if (r < 0)
+			goto out;
+		n++;
+	}
+	r = mount_fs("tmpfs", "/tmp", MS_NOSUID | MS_NODEV, "mode=1777", err);
+	for (unsigned i = 0; !r && i < n; i++)
+		r = show_kept(&kept[i], err);
+out:
+	for (unsigned i = 0; i < n; i++) {
+		if (kept[i].tree >= 0)
+			close(kept[i].tree);
+		free(kept[i].where);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* ---- /dev ---- */
+
+static const char *const devices[] = { "null", "zero", "full", "random",
+				       "urandom" };
+#define NR_DEVICES (sizeof(devices) / sizeof(devices[0]))
+
+static int fill_dev(const int *fds, struct error *err)
+{
+	static const char *const links[][2] = {
+		{ "/proc/self/fd", "/dev/fd" },
+		{ "/proc/self/fd/0", "/dev/stdin" },
+		{ "/proc/self/fd/1", "/dev/stdout" },
+		{ "/proc/self/fd/2", "/dev/stderr" },
+	};
+	char path[32];
+	int r;
+
+	for (unsigned i = 0; i < NR_DEVICES; i++) {
+		snprintf(path, sizeof(path), "/dev/%s", devices[i]);
+		if ((r = make_file(path, err)) < 0 ||
+		    (r = attach(fds[i], path, err)) < 0)
+			return r;
+	}
+	for (unsigned i = 0; i < 4; i++)
+		if (symlink(links[i][0], links[i][1]) < 0)
+			return error_sys(err, -errno, "cannot make %s",
+					 links[i][1]);
+	if (mkdir("/dev/shm", 0755) < 0)
+		return error_sys(err, -errno, "cannot make /dev/shm");
+	return mount_fs("tmpfs", "/dev/shm", MS_NOSUID | MS_NODEV, "mode=1777",
+			err);
+}
+
+static int mount_dev(struct error *err)
+{
+	int fds[NR_DEVICES], r = 0;
+	unsigned n = 0;
+	char path[32];
+
+	for (; r >= 0 && n < NR_DEVICES; n++) {
+		snprintf(path, sizeof(path), "/dev/%s", devices[n]);
+		fds[n] = r = take_tree(path, err);
+	}
+	if (r >= 0)
+		r = mount_fs("tmpfs", "/dev", MS_NOSUID | MS_NOEXEC,
+			     "mode=0755,size=1m", err);
+	if (r >= 0)
+		r = fill_dev(fds, err);
+	for (unsigned i = 0; i < n; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return r;
+}
+
+/* ---- /proc, /sys, /etc ---- */
+
+/* uid 0 without capabilities would still own the host's settings. */
+static int seal(const char *path, struct error *err)
+{
+	if (mount(path, path, NULL, MS_BIND | MS_REC, NULL) < 0 ||
+	    mount(NULL, path, NULL,
+		  MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV |
+			  MS_NOEXEC,
+		  NULL) < 0)
+		return error_sys(err, -errno, "cannot make %s read-only", path);
+	return 0;
+}
+
+static int mount_proc_sys(struct error *err)
+{
+	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+	int r;
+
+	if ((r = mount_fs("proc", "/proc", flags, NULL, err)) < 0 ||
+	    (r = mount_fs("sysfs", "/sys", flags | MS_RDONLY, NULL, err)) < 0 ||
+	    (r = seal("/proc/sys", err)) < 0)
+		return r;
+	return access("/proc/sysrq-trigger", F_OK) < 0
+		       ? 0
+		       : seal("/proc/sysrq-trigger", err);
+}
+
+/* A file of our own over one of the host's; nothing where the host has none. */
+static int cover(const char *path, const char *name, const char *text,
+		 struct error *err)
+{
+	fd_auto fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	int r;
+
+	if (fd < 0)
+		return error_sys(err, -errno, "cannot make %s", name);
+	r = io_write_full(fd, text, strlen(text));
+	if (r < 0)
+		return error_sys(err, r, "cannot write %s", name);
+	if (access(path, F_OK) < 0)
+		return 0;
+	if (mount(name, path, NULL, MS_BIND, NULL) < 0)
+		return error_sys(err, -errno, "cannot cover %s", path);
+	return 0;
+}
+
+static int cover_etc(const struct capsule_spec *spec, struct error *err)
+{
+	const char *host = spec->hostname ? spec->hostname : spec->name;
+	char addr[NET_TEXT], *text;
+	int r;
+
+	text = xasprintf("127.0.0.1 localhost\n::1 localhost\n%s %s\n%s",
+			 spec->net == CAPSULE_NET_NONE
+				 ? "127.0.0.1"
+				 : net_addr_text(spec->address, addr),
+			 host, spec->hosts ? spec->hosts : "");
+	r = cover("/etc/hosts", "/dev/.hosts", text, err);
+	free(text);
+	if (r < 0)
+		return r;
+	text = xasprintf("%s\n", host);
+	r = cover("/etc/hostname", "/dev/.hostname", text, err);
+	free(text);
+	return r;
+}
+
+int mount_all(const struct capsule_spec *spec, struct error *err)
+{
+	mode_t mask = umask(0);
+	int r = 0;
+
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		r = error_sys(err, -errno, "cannot detach the mount tree");
+	if (!r)
+		r = mount_tmp(spec->keep_tmp, err);
+	if (!r)
+		r = mount_dev(err);
+	if (!r)
+		r = mount_proc_sys(err);
+	umask(022);
+	if (!r)
+		r = cover_etc(spec, err);
+	umask(mask);
+	return r;
+}

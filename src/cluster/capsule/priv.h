@@ -1,0 +1,157 @@
+/*
+ * capsule_priv.h - what the files of the capsule share; capsule.h is the API
+ *
+ *   capsule.c          create, destroy, freeze: the keeper's side
+ *   capsule_birth.c    namespaces, ids, clocks; a midwife and init
+ *   capsule_request.c  the keeper's side of talking to init
+ *   capsule_init.c     pid 1
+ *   capsule_mount.c    the file system inside
+ *   capsule_link.c     the address: plug, unplug, yield
+ *   capsule_cgroup.c   control groups and the freezer
+ *   capsule_limits.c   their limits
+ *   capsule_record.c   what must be cleaned up, and the sweep
+ */
+#ifndef CLUSTER_CAPSULE_PRIV_H
+#define CLUSTER_CAPSULE_PRIV_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cluster/capsule/capsule.h"
+#include "cluster/capsule/cgroup.h"
+#include "core/error.h"
+#include "net/fast_path.h"
+#include "net/net.h"
+
+/* ---- the address ---- */
+
+struct capsule_link {
+	enum capsule_net mode;
+	struct in_addr address;
+	uint8_t mac[NET_MAC_LEN];
+	char name[NET_NAME_LEN];   /* the host's end */
+	char uplink[NET_NAME_LEN]; /* or "" */
+	struct net *host, *inside;
+	int packet;	  /* for announcing; -1 without an uplink */
+	int index;	  /* of the host's end */
+	int eth0;	  /* of the capsule's end, inside */
+	int uplink_index; /* routed: uplink; bridge: the bridge */
+	uint8_t uplink_mac[NET_MAC_LEN];
+	struct fast_path *fast; /* or NULL, and then why_slow */
+	struct error why_slow;
+};
+
+/* Choose names and look at the uplink; nothing is made. */
+int link_plan(struct capsule_link *l, const struct capsule_spec *spec,
+	      struct error *err) must_check;
+/* Make it, unplugged, into the namespace of the descriptor. */
+int link_make(struct capsule_link *l, const struct capsule_spec *spec,
+	      int netns, struct error *err) must_check;
+/* What its init does for the network from inside, before link_make(). */
+int link_init_inside(struct error *err) must_check;
+/* Take it down and close everything. */
+void link_remove(struct capsule_link *l, bool plugged);
+
+/* ---- the file system ---- */
+
+int mount_all(const struct capsule_spec *spec, struct error *err) must_check;
+
+/* ---- init ---- */
+
+/* What keeper and init share from birth. */
+struct init_args {
+	const struct capsule_spec *spec;
+	int ctl, events; /* init's ends */
+	int keeper;	 /* pidfd: readable when the keeper is dead */
+	struct capsule_cgroup *cg;
+};
+
+enum request_type {
+	REQUEST_EXEC,
+	REQUEST_SPAWN,
+	REQUEST_KILL,
+	REQUEST_STOP, /* freeze by signals */
+	REQUEST_CONT,
+	REQUEST_DIE,
+};
+
+#define REQUEST_FDS 64
+
+/*
+ * One packet to init, with descriptors: the first is where to answer, the
+ * second, for EXEC and SPAWN, a file with `n` bytes: argument, or strings;
+ * EXEC's third takes word of a failure (struct exec_failure) and closes when it
+ * runs. Plain structs do: both sides are the same program image.
+ */
+struct request {
+	enum request_type type;
+	capsule_entry *entry; /* SPAWN */
+	size_t n;
+	pid_t ns_pid;
+	int sig;
+	unsigned nr_argv, nr_env; /* EXEC: strings argv, env, cwd in the file */
+	bool own_group;
+	unsigned nr_fds;     /* the program's, after those above */
+	int as[REQUEST_FDS]; /* EXEC: their numbers */
+};
+
+struct answer {
+	int code; /* 0 or -errno; with it, a pidfd for EXEC and SPAWN */
+	struct error error;
+};
+
+struct exec_failure {
+	int code; /* -ENOENT: no such program; -EACCES, -ENOEXEC: cannot be run
+		   */
+	struct error why;
+};
+
+/* pid 1: set up, say so on ctl (a struct answer), serve until told to die. */
+_Noreturn void init_main(const struct init_args *args);
+
+/* A program's process, from its fork to execve(): fds as struct request says.
+ */
+_Noreturn void program_main(const struct request *req, const int *fds,
+			    int join);
+
+/* Close every descriptor but these; members < 0 are skipped. */
+void fds_keep(const int *keep, unsigned n);
+
+/* Send a request, wait for the answer; *ret_fd: the descriptor with it. */
+int request_call(int ctl, const struct request *req, const int *fds,
+		 unsigned nr_fds, int *ret_fd, struct error *err) must_check;
+
+/* SOCK_SEQPACKET packets with descriptors. */
+int packet_send(int sock, const void *p, size_t n, const int *fds,
+		unsigned nr_fds) must_check;
+/* Exactly n bytes, or -EPIPE at the end, -EBADMSG otherwise; up to *nr_fds. */
+int packet_receive(int sock, void *p, size_t n, int *fds, unsigned *nr_fds,
+		   int flags) must_check;
+
+/* ---- the keeper's side ---- */
+
+struct capsule_shared {
+	bool plugged; /* told by engines too, hence shared memory */
+};
+
+struct capsule {
+	char *name;
+	char *dir; /* RUN_DIR/capsules/NAME, or NULL: not made */
+	char *run_dir;
+	int ctl, events; /* our ends */
+	int init;	 /* pidfd */
+	struct capsule_shared *shared;
+	pid_t init_pid;
+	struct limits limits;
+	struct capsule_cgroup cg;
+	struct capsule_link link;
+	bool gone_told;
+};
+
+/* Make init; its pid and pidfd go into c.  The rest of c must be there. */
+int birth_give(struct capsule *c, const struct capsule_spec *spec,
+	       const struct init_args *init, struct error *err) must_check;
+
+#endif

@@ -1,0 +1,242 @@
+/*
+ * capsule_program.c - a process in a capsule on its way to a program
+ *
+ * Runs in a fresh child of init, from fork to execve().  What goes wrong is
+ * said through the pipe that execve() closes, so the keeper's capsule_exec()
+ * knows.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cluster/capsule/priv.h"
+#include "core/xalloc.h"
+
+struct program {
+	char **argv, **env, *cwd;
+	int news; /* where failures are told */
+	int fds[REQUEST_FDS];
+};
+
+static _Noreturn void give_up(const struct program *prog, int code,
+			      const struct error *why)
+{
+	struct exec_failure bad = { .code = code, .why = *why };
+
+	(void)!write(prog->news, &bad, sizeof(bad));
+	_exit(127);
+}
+
+static _Noreturn __attribute__((format(printf, 3, 4))) void give_up_sys(
+	const struct program *prog, int code, const char *fmt, ...)
+{
+	struct error what, why;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what.text, sizeof(what.text), fmt, ap);
+	va_end(ap);
+	give_up(prog, error_sys(&why, code, "%s", what.text), &why);
+}
+
+void fds_keep(const int *keep, unsigned n)
+{
+	unsigned from = 0;
+	int next;
+
+	for (;;) {
+		next = -1;
+		for (unsigned i = 0; i < n; i++)
+			if (keep[i] >= (int)from &&
+			    (next < 0 || keep[i] < next))
+				next = keep[i];
+		if (next < 0)
+			break;
+		if (next > (int)from)
+			close_range(from, next - 1, 0);
+		from = next + 1;
+	}
+	close_range(from, ~0u, 0);
+}
+
+/* The file holds the strings one after another, each with its NUL. */
+static void read_program(struct program *prog, const struct request *req,
+			 int file)
+{
+	char *p = mmap(NULL, req->n, PROT_READ | PROT_WRITE, MAP_PRIVATE, file,
+		       0);
+
+	if (p == MAP_FAILED)
+		give_up_sys(prog, -errno, "cannot read the arguments");
+	prog->argv = xcalloc(req->nr_argv + 1, sizeof(char *));
+	prog->env = xcalloc(req->nr_env + 1, sizeof(char *));
+	for (unsigned i = 0; i < req->nr_argv; i++, p += strlen(p) + 1)
+		prog->argv[i] = p;
+	for (unsigned i = 0; i < req->nr_env; i++, p += strlen(p) + 1)
+		prog->env[i] = p;
+	prog->cwd = p;
+}
+
+/*
+ * First all go above every wanted number, so that none is overwritten before it
+ * is placed; what remains above closes on exec.
+ */
+static void place_fds(struct program *prog, const struct request *req)
+{
+	int base = 3, null;
+
+	for (unsigned i = 0; i < req->nr_fds; i++)
+		if (req->as[i] >= base)
+			base = req->as[i] + 1;
+	for (unsigned i = 0; i < req->nr_fds; i++) {
+		prog->fds[i] = fcntl(prog->fds[i], F_DUPFD_CLOEXEC, base);
+		if (prog->fds[i] < 0)
+			give_up_sys(prog, -errno, "cannot place descriptor %d",
+				    req->as[i]);
+	}
+	prog->news = fcntl(prog->news, F_DUPFD_CLOEXEC, base);
+	close_range(0, ~0u, CLOSE_RANGE_CLOEXEC);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int i = 0; i < 3; i++)
+		if (null != i)
+			dup2(null, i);
+		else
+			fcntl(i, F_SETFD, 0);
+	for (unsigned i = 0; i < req->nr_fds; i++)
+		if (dup2(prog->fds[i], req->as[i]) < 0)
+			give_up_sys(prog, -errno, "cannot place descriptor %d",
+				    req->as[i]);
+}
+
+static void drop_capabilities(const struct program *prog)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	if (syscall(SYS_capset, &head, none) < 0)
+		give_up_sys(prog, -errno, "cannot drop capabilities");
+}
+
+static const char *search_path(char *const *env)
+{
+	for (; *env; env++)
+		if (!strncmp(*env, "PATH=", 5))
+			return *env + 5;
+	return "/usr/local/bin:/usr/bin:/bin";
+}
+
+static mode_t kind_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : st.st_mode & S_IFMT;
+}
+
+/*
+ * -ENOENT: no such program; -ENOEXEC: it cannot be run.  "No such file" of a
+ * file that is there means what it wants to be run by.
+ */
+static int try_run(const struct program *prog, const char *path,
+		   struct error *err)
+{
+	int r;
+
+	execve(path, prog->argv, prog->env);
+	r = -errno;
+	if (r == -ENOENT && !access(path, F_OK))
+		return error_set(err, -ENOEXEC,
+				 "cannot run %s: what its first line or its "
+				 "ELF header says shall run it is not there",
+				 path);
+	if (r == -ENOEXEC)
+		return error_set(err, r,
+				 "cannot run %s: it is no program for this "
+				 "machine (if it is a script, begin it with "
+				 "#!)",
+				 path);
+	if (r == -EACCES && kind_of(path) == S_IFREG && access(path, X_OK) < 0)
+		return error_set(err, -ENOEXEC,
+				 "cannot run %s: it is not executable (chmod "
+				 "+x makes it so)",
+				 path);
+	if (r == -EACCES && kind_of(path) == S_IFDIR)
+		return error_set(err, -ENOEXEC,
+				 "cannot run %s: it is a directory", path);
+	return error_set(err, r == -ENOENT ? r : -ENOEXEC, "cannot run %s: %s",
+			 path, strerror(-r));
+}
+
+/* Something in a directory that may not be searched is not there. */
+static bool is_there(const char *path)
+{
+	mode_t kind = kind_of(path);
+
+	return kind && kind != S_IFDIR;
+}
+
+/* As execvpe(), but with the PATH of the program's own environment. */
+static _Noreturn void run(const struct program *prog)
+{
+	const char *name = prog->argv[0], *dir, *end;
+	struct error err, first;
+	int code, r;
+
+	if (strchr(name, '/'))
+		give_up(prog, try_run(prog, name, &err), &err);
+	code = error_set(&first, -ENOENT,
+			 "cannot run %s: no such program in PATH (one of this "
+			 "directory is ./%s)",
+			 name, name);
+	for (dir = search_path(prog->env);; dir = end + 1) {
+		char *path;
+
+		end = strchrnul(dir, ':');
+		path = end == dir ? xasprintf("./%s", name)
+				  : xasprintf("%.*s/%s", (int)(end - dir), dir,
+					      name);
+		r = try_run(prog, path, &err);
+		if (is_there(path) && code == -ENOENT) {
+			code = r;
+			first = err;
+		}
+		free(path);
+		if (!*end)
+			give_up(prog, code, &first);
+	}
+}
+
+void program_main(const struct request *req, const int *fds, int join)
+{
+	struct program prog = { .news = fds[1] };
+	struct error err;
+	sigset_t none;
+
+	memcpy(prog.fds, fds + 2, req->nr_fds * sizeof(int));
+	read_program(&prog, req, fds[0]);
+	if (req->own_group)
+		setsid();
+	if (join >= 0 && write(join, "0", 1) < 0)
+		give_up_sys(&prog, -errno, "cannot enter the freezer group");
+	place_fds(&prog, req);
+	drop_capabilities(&prog);
+	/* Not -ENOENT, which would say that there is no such program. */
+	if (chdir(prog.cwd) < 0)
+		give_up(&prog,
+			error_set(&err, -ENOTDIR, "cannot work in %s: %s",
+				  prog.cwd, strerror(errno)),
+			&err);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	run(&prog);
+}

@@ -1,0 +1,239 @@
+/* capsule_record.c - records, and the sweep of what dead keepers left */
+#include "cluster/capsule/record.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cluster/capsule/capsule.h"
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "net/net.h"
+
+#define RECORD_MAX 65536
+
+void record_clear(struct capsule_record *rec)
+{
+	for (unsigned i = 0; i < rec->nr_cgroups; i++)
+		free(rec->cgroups[i]);
+	memset(rec, 0, sizeof(*rec));
+}
+
+static void parse_line(const char *line, struct capsule_record *rec)
+{
+	unsigned long long start, inode;
+	char word[64];
+	int pid, at = 0;
+
+	if (sscanf(line, "keeper %d %llu", &pid, &start) == 2)
+		rec->keeper = (struct process_id){ pid, start };
+	else if (sscanf(line, "init %d %llu", &pid, &start) == 2)
+		rec->init = (struct process_id){ pid, start };
+	else if (sscanf(line, "netns %llu", &inode) == 1)
+		rec->netns = inode;
+	else if (sscanf(line, "boot %36s", rec->boot) == 1 ||
+		 sscanf(line, "link %15s", rec->link) == 1 ||
+		 sscanf(line, "uplink %15s", rec->uplink) == 1)
+		return;
+	else if (sscanf(line, "address %63s", word) == 1)
+		inet_pton(AF_INET, word, &rec->address);
+	else if (!sscanf(line, "cgroup %n", &at) && at && line[at] == '/' &&
+		 rec->nr_cgroups < CGROUP_DIRS)
+		rec->cgroups[rec->nr_cgroups++] = xstrdup(line + at);
+}
+
+int record_parse(const char *text, struct capsule_record *ret)
+{
+	struct capsule_record rec = { 0 };
+	char *copy = xstrdup(text), *save, *line;
+
+	for (line = strtok_r(copy, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save))
+		parse_line(line, &rec);
+	free(copy);
+	if (rec.keeper.pid <= 0 || !rec.boot[0]) {
+		record_clear(&rec);
+		return -EBADMSG;
+	}
+	*ret = rec;
+	return 0;
+}
+
+int record_read(const char *dir, struct capsule_record *ret)
+{
+	char *path = xasprintf("%s/record", dir), *text;
+	ssize_t n = io_read_file(AT_FDCWD, path, RECORD_MAX, &text);
+	int r;
+
+	free(path);
+	if (n < 0)
+		return n;
+	r = record_parse(text, ret);
+	free(text);
+	return r;
+}
+
+int record_write(const char *dir, const struct capsule_record *rec,
+		 struct error *err)
+{
+	char *path = xasprintf("%s/record", dir), *text, addr[NET_TEXT];
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int r;
+
+	if (!f)
+		abort();
+	fprintf(f, "keeper %d %llu\ninit %d %llu\nboot %s\n", rec->keeper.pid,
+		(unsigned long long)rec->keeper.start, rec->init.pid,
+		(unsigned long long)rec->init.start, rec->boot);
+	fprintf(f, "netns %llu\nlink %s\nuplink %s\naddress %s\n",
+		(unsigned long long)rec->netns, rec->link, rec->uplink,
+		net_addr_text(rec->address, addr));
+	for (unsigned i = 0; i < rec->nr_cgroups; i++)
+		fprintf(f, "cgroup %s\n", rec->cgroups[i]);
+	if (fclose(f))
+		abort();
+	r = io_replace_file(path, text, err);
+	free(text);
+	free(path);
+	return r;
+}
+
+int record_lock(const char *run_dir, struct error *err)
+{
+	char *dir = xasprintf("%s/capsules", run_dir);
+	int fd = io_lock_dir(dir, 0700, err);
+
+	free(dir);
+	return fd;
+}
+
+int record_netns(uint64_t *ret, struct error *err)
+{
+	struct stat st;
+
+	if (stat("/proc/thread-self/ns/net", &st) < 0)
+		return error_sys(err, -errno,
+				 "cannot look at /proc/thread-self/ns/net");
+	*ret = st.st_ino;
+	return 0;
+}
+
+/* ---- sweep ---- */
+
+struct sweep {
+	char *dir; /* RUN_DIR/capsules */
+	char boot[PROCESS_BOOT_LEN];
+	uint64_t netns;
+};
+
+static bool is_live(const struct sweep *s, const struct capsule_record *rec)
+{
+	return !strcmp(rec->boot, s->boot) && process_alive(&rec->keeper);
+}
+
+/* Has another live capsule here the same address (it moved back)? */
+static bool address_in_use(const struct sweep *s, struct in_addr address)
+{
+	DIR *d = opendir(s->dir);
+	struct capsule_record rec;
+	struct dirent *e;
+	bool used = false;
+
+	while (d && !used && (e = readdir(d))) {
+		char *dir = xasprintf("%s/%s", s->dir, e->d_name);
+
+		if (e->d_name[0] != '.' && !record_read(dir, &rec)) {
+			used = is_live(s, &rec) &&
+			       rec.address.s_addr == address.s_addr;
+			record_clear(&rec);
+		}
+		free(dir);
+	}
+	if (d)
+		closedir(d);
+	return used;
+}
+
+static void sweep_net(const struct sweep *s, const struct capsule_record *rec)
+{
+	struct net_link link;
+	struct net *net;
+
+	/* Of another boot or namespace: gone with it. */
+	if (strcmp(rec->boot, s->boot) || rec->netns != s->netns ||
+	    net_open(&net, NULL) < 0)
+		return;
+	if (rec->link[0] && !net_link_find(net, rec->link, &link, NULL))
+		(void)!net_link_delete(net, link.index, NULL);
+	if (rec->uplink[0] && !address_in_use(s, rec->address) &&
+	    !net_link_find(net, rec->uplink, &link, NULL))
+		(void)!net_proxy_delete(net, link.index, rec->address, NULL);
+	net_close(net);
+}
+
+/* 1 when it was removed, 0 when it lives or will not die yet. */
+static int sweep_one(const struct sweep *s, const char *dir)
+{
+	struct capsule_record rec = { 0 };
+	char *path;
+	int r = 0;
+
+	/* The lock is ours: without a record nothing was made yet. */
+	if (!record_read(dir, &rec)) {
+		if (is_live(s, &rec))
+			r = -EBUSY;
+		else if (!strcmp(rec.boot, s->boot)) {
+			sweep_net(s, &rec);
+			r = cgroup_remove(rec.cgroups, rec.nr_cgroups);
+			if (process_end(&rec.init, SIGKILL, 5000) < 0)
+				r = -EBUSY;
+		}
+		record_clear(&rec);
+	}
+	if (r < 0)
+		return 0;
+	for (unsigned i = 0; i < 2; i++) {
+		path = xasprintf("%s/%s", dir, i ? "record" : "record.new");
+		unlink(path);
+		free(path);
+	}
+	return !rmdir(dir);
+}
+
+int capsule_sweep(const char *run_dir, struct error *err)
+{
+	fd_auto lock = record_lock(run_dir, err);
+	struct sweep s = { 0 };
+	struct dirent *e;
+	int r, n = 0;
+	DIR *d;
+
+	if (lock < 0)
+		return lock;
+	if ((r = process_boot_id(s.boot, err)) < 0 ||
+	    (r = record_netns(&s.netns, err)) < 0)
+		return r;
+	s.dir = xasprintf("%s/capsules", run_dir);
+	d = opendir(s.dir);
+	if (!d)
+		r = error_sys(err, -errno, "cannot read %s", s.dir);
+	while (d && (e = readdir(d))) {
+		char *dir = xasprintf("%s/%s", s.dir, e->d_name);
+
+		if (e->d_name[0] != '.')
+			n += sweep_one(&s, dir);
+		free(dir);
+	}
+	if (d)
+		closedir(d);
+	free(s.dir);
+	return r < 0 ? r : n;
+}

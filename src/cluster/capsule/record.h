@@ -1,0 +1,45 @@
+/*
+ * capsule_record.h - what a capsule has outside itself, for who must clean up
+ *
+ * RUN_DIR/capsules/NAME/record is written before anything of it is made, so
+ * that a keeper which is killed at any instant leaves nothing unknown.  Lines
+ * of "key value"; whoever makes or removes one holds RUN_DIR/capsules/.lock.
+ */
+#ifndef CLUSTER_CAPSULE_RECORD_H
+#define CLUSTER_CAPSULE_RECORD_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+
+#include "cluster/capsule/cgroup.h"
+#include "cluster/host/process.h"
+#include "core/error.h"
+
+struct capsule_record {
+	struct process_id keeper;
+	struct process_id init; /* 0 until it is there */
+	char boot[PROCESS_BOOT_LEN];
+	uint64_t netns;	 /* inode of the host's network namespace */
+	char link[16];	 /* the host's end of the capsule's link, or "" */
+	char uplink[16]; /* where ARP is answered for address, or "" */
+	struct in_addr address;
+	char *cgroups[CGROUP_DIRS];
+	unsigned nr_cgroups;
+};
+
+/* Write it whole or not at all into the directory dir. */
+int record_write(const char *dir, const struct capsule_record *rec,
+		 struct error *err) must_check;
+/* -EBADMSG when it is no record; -ENOENT when there is none. */
+int record_read(const char *dir, struct capsule_record *ret) must_check;
+/* From text; what is unknown is skipped, what is missing is 0. */
+int record_parse(const char *text, struct capsule_record *ret) must_check;
+void record_clear(struct capsule_record *rec);
+
+/* RUN_DIR/capsules, made if need be, locked; the lock's descriptor. */
+int record_lock(const char *run_dir, struct error *err) must_check;
+
+/* Of the calling thread. */
+int record_netns(uint64_t *ret, struct error *err) must_check;
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * capsule_request.c - the keeper's side of talking to init
+ *
+ * Each request brings the socket for its own answer along, so requests of the
+ * keeper and of its engines cannot take each other's, and one whose sender
+ * died leaves nothing behind.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cluster/capsule/priv.h"
+#include "cluster/host/process.h"
+#include "core/clock.h"
+#include "core/io.h"
+
+#define MAX_FDS (REQUEST_FDS + 3)
+
+int packet_send(int sock, const void *p, size_t n, const int *fds,
+		unsigned nr_fds)
+{
+	union {
+		char buf[CMSG_SPACE(sizeof(int) * MAX_FDS)];
+		struct cmsghdr align;
+	} control = { 0 };
+	struct iovec iov = { .iov_base = (void *)p, .iov_len = n };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+	ssize_t r;
+
+	if (nr_fds > MAX_FDS)
+		return -E2BIG;
+	if (nr_fds) {
+		msg.msg_control = control.buf;
+		msg.msg_controllen = CMSG_SPACE(sizeof(int) * nr_fds);
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int) * nr_fds);
+		memcpy(CMSG_DATA(c), fds, sizeof(int) * nr_fds);
+	}
+	do
+		r = sendmsg(sock, &msg, MSG_NOSIGNAL);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : 0;
+}
+
+static void take_fds(struct msghdr *msg, int *fds, unsigned *nr_fds)
+{
+	unsigned room = *nr_fds, n;
+	int got[MAX_FDS];
+
+	*nr_fds = 0;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c;
+	     c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(got, CMSG_DATA(c), n * sizeof(int));
+		for (unsigned i = 0; i < n; i++) {
+			if (*nr_fds < room)
+				fds[(*nr_fds)++] = got[i];
+			else
+				close(got[i]);
+		}
+	}
+}
+
+int packet_receive(int sock, void *p, size_t n, int *fds, unsigned *nr_fds,
+		   int flags)
+{
+	union {
+		char buf[CMSG_SPACE(sizeof(int) * MAX_FDS)];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = { .iov_base = p, .iov_len = n };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t r;
+
+	if (nr_fds) {
+		msg.msg_control = control.buf;
+		msg.msg_controllen = sizeof(control.buf);
+	}
+	do
+		r = recvmsg(sock, &msg, flags | MSG_CMSG_CLOEXEC);
+	while (r < 0 && errno == EINTR);
+	if (r < 0)
+		return -errno;
+	if (nr_fds)
+		take_fds(&msg, fds, nr_fds);
+	if (!r)
+		return -EPIPE;
+	return (size_t)r == n && !(msg.msg_flags & MSG_TRUNC) ? 0 : -EBADMSG;
+}
+
+int request_call(int ctl, const struct request *req, const int *fds,
+		 unsigned nr_fds, int *ret_fd, struct error *err)
+{
+	int all[MAX_FDS], pair[2], got[1], r;
+	struct answer answer;
+	unsigned n = 1;
+
+	if (nr_fds + 1 > MAX_FDS)
+		return error_set(err, -E2BIG, "more than %d descriptors",
+				 REQUEST_FDS);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_sys(err, -errno, "cannot make a socket pair");
+	all[0] = pair[1];
+	if (nr_fds)
+		memcpy(all + 1, fds, nr_fds * sizeof(int));
+	r = packet_send(ctl, req, sizeof(*req), all, nr_fds + 1);
+	close(pair[1]);
+	if (!r)
+		r = packet_receive(pair[0], &answer, sizeof(answer), got, &n,
+				   0);
+	close(pair[0]);
+	if (r < 0)
+		return error_sys(err, r == -EPIPE ? -ESRCH : r,
+				 "the capsule's init does not answer");
+	if (answer.code < 0) {
+		if (err)
+			*err = answer.error;
+		r = answer.code;
+	}
+	if (n && (r < 0 || !ret_fd))
+		close(got[0]);
+	else if (ret_fd)
+		*ret_fd = n ? got[0] : -1;
+	return r;
+}
+
+/* ---- what is sent along in a file ---- */
+
+static int make_file(struct error *err)
+{
+	int fd = memfd_create("stint-request", MFD_CLOEXEC);
+
+	return fd < 0 ? error_sys(err, -errno, "cannot make a memory file")
+		      : fd;
+}
+
+static int put_string(int fd, const char *s, size_t *n)
+{
+	size_t len = strlen(s) + 1;
+
+	*n += len;
+	return io_write_full(fd, s, len);
+}
+
+static int put_program(int fd, const struct capsule_program *prog,
+		       struct request *req)
+{
+	int r = 0;
+
+	for (; !r && prog->argv[req->nr_argv]; req->nr_argv++)
+		r = put_string(fd, prog->argv[req->nr_argv], &req->n);
+	for (; !r && prog->env[req->nr_env]; req->nr_env++)
+		r = put_string(fd, prog->env[req->nr_env], &req->n);
+	return r ? r : put_string(fd, prog->cwd ? prog->cwd : "/", &req->n);
+}
+
+/* The pid here of who a pidfd is, for a caller who knows nothing else. */
+static int pid_of(int pidfd, pid_t *ret, struct error *err)
+{
+	int64_t pid;
+	int r = process_fdinfo(pidfd, "Pid", &pid);
+
+	if (r < 0)
+		return error_sys(err, r, "cannot tell the new process's pid");
+	/* Dead and reaped already: init will report its end all the same. */
+	*ret = pid > 0 ? pid : 0;
+	return 0;
+}
+
+/* The pipe closes when the program runs; before that it may bring bad news. */
+static int await_exec(int fd, struct error *err)
+{
+	struct exec_failure bad;
+	int r = io_read_full(fd, &bad, sizeof(bad));
+
+	if (r == -EPIPE)
+		return 0;
+	if (r < 0)
+		return error_sys(err, r, "cannot hear from the new process");
+	bad.why.text[sizeof(bad.why.text) - 1] = 0;
+	return error_set(err, bad.code, "%s", bad.why.text);
+}
+
+static int fill_exec(const struct capsule_program *prog, struct request *req,
+		     int *fds, struct error *err)
+{
+	if (!prog->argv || !prog->argv[0] || !prog->env)
+		return error_set(err, -EINVAL, "no program given");
+	if (prog->nr_fds > REQUEST_FDS)
+		return error_set(err, -E2BIG, "more than %d descriptors",
+				 REQUEST_FDS);
+	for (unsigned i = 0; i < prog->nr_fds; i++) {
+		fds[i] = prog->fds[i].fd;
+		req->as[i] = prog->fds[i].as;
+	}
+	req->type = REQUEST_EXEC;
+	req->nr_fds = prog->nr_fds;
+	req->ns_pid = prog->ns_pid;
+	req->own_group = prog->own_group;
+	return 0;
+}
+
+int capsule_exec(struct capsule *c, const struct capsule_program *prog,
+		 pid_t *ret, struct error *err)
+{
+	int fds[MAX_FDS], r, pidfd = -1, news[2];
+	struct request req = { 0 };
+	fd_auto file = make_file(err);
+	pid_t pid = 0;
+
+	if (file < 0)
+		return file;
+	r = fill_exec(prog, &req, fds + 2, err);
+	if (r < 0)
+		return r;
+	r = put_program(file, prog, &req);
+	if (r < 0)
+		return error_sys(err, r, "cannot hand over the arguments");
+	if (pipe2(news, O_CLOEXEC) < 0)
+		return error_sys(err, -errno, "cannot make a pipe");
+	fds[0] = file;
+	fds[1] = news[1];
+	r = request_call(c->ctl, &req, fds, req.nr_fds + 2, &pidfd, err);
+	close(news[1]);
+	if (!r)
+		r = pid_of(pidfd, &pid, err);
+	if (!r)
+		r = await_exec(news[0], err);
+	close(news[0]);
+	io_close(&pidfd);
+	if (!r)
+		*ret = pid;
+	return r;
+}
+
+int capsule_spawn(struct capsule *c, capsule_entry *entry, const void *arg,
+		  size_t n, const int *fds, size_t nr_fds, pid_t *ret,
+		  struct error *err)
+{
+	struct request req = { .type = REQUEST_SPAWN, .entry = entry, .n = n };
+	int all[MAX_FDS], pidfd = -1, r;
+	fd_auto file = make_file(err);
+
+	if (file < 0)
+		return file;
+	if (nr_fds > REQUEST_FDS)
+		return error_set(err, -E2BIG, "more than %d descriptors",
+				 REQUEST_FDS);
+	r = io_write_full(file, arg, n);
+	if (r < 0)
+		return error_sys(err, r, "cannot hand over the argument");
+	req.nr_fds = nr_fds;
+	all[0] = file;
+	if (nr_fds)
+		memcpy(all + 1, fds, nr_fds * sizeof(int));
+	r = request_call(c->ctl, &req, all, nr_fds + 1, &pidfd, err);
+	if (!r)
+		r = pid_of(pidfd, ret, err);
+	io_close(&pidfd);
+	return r;
+}
+
+int capsule_kill(struct capsule *c, pid_t ns_pid, int sig, struct error *err)
+{
+	struct request req = {
+		.type = REQUEST_KILL,
+		.ns_pid = ns_pid,
+		.sig = sig,
+	};
+
+	if (ns_pid < 0 || ns_pid == 1)
+		return error_set(err, -EINVAL, "no pid %d to signal", ns_pid);
+	return request_call(c->ctl, &req, NULL, 0, NULL, err);
+}
+
+int capsule_next_event(struct capsule *c, struct capsule_event *ret)
+{
+	int r;
+
+	if (c->gone_told)
+		return 0;
+	r = packet_receive(c->events, ret, sizeof(*ret), NULL, NULL,
+			   MSG_DONTWAIT);
+	if (r == -EAGAIN)
+		return 0;
+	if (r == -EPIPE || r == -ECONNRESET) {
+		c->gone_told = true;
+		*ret = (struct capsule_event){
+			.what = CAPSULE_GONE,
+			.at = clock_usec(CLOCK_REALTIME),
+		};
+		return 1;
+	}
+	return r < 0 ? r : 1;
+}

@@ -1,0 +1,345 @@
+/*
+ * test_capsule.c - what a capsule reads from procfs and from its records
+ *
+ * Capsules themselves are tested by tests/21-capsule.bats.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cluster/capsule/cgroup.h"
+#include "cluster/capsule/record.h"
+#include "cluster/host/process.h"
+#include "core/scratch.h"
+
+static const char mounts[] =
+	"22 1 254:0 / / rw - ext4 /dev/vda rw\n"
+	"30 22 0:25 / /sys/fs/cgroup/cpu rw shared:9 - cgroup cgroup rw,cpu,cpuacct\n"
+	"31 22 0:26 /box/1 /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+	"32 22 0:27 / /sys/fs/cgroup/freezer rw - cgroup cgroup rw,freezer\n"
+	"33 22 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+
+static const char own[] = "5:freezer:/\n"
+			  "4:memory:/box/1/job\n"
+			  "3:cpu,cpuacct:/a/stint-self\n"
+			  "1:name=systemd:/\n"
+			  "0::/user.slice/x\n";
+
+static void locate(void **state)
+{
+	static const struct {
+		const char *controller, *dir;
+	} cases[] = {
+		{ "cpu", "/sys/fs/cgroup/cpu/a" },
+		{ "cpuacct", "/sys/fs/cgroup/cpu/a" },
+		{ "memory", "/sys/fs/cgroup/memory/job" },
+		{ "freezer", "/sys/fs/cgroup/freezer" },
+		{ "", "/sys/fs/cgroup/unified/user.slice/x" },
+		{ "cpuset", NULL },
+		{ "pu", NULL },
+		{ "cp", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *dir = cgroup_locate(mounts, own, cases[i].controller);
+
+		if (cases[i].dir)
+			assert_string_equal(dir, cases[i].dir);
+		else
+			assert_null(dir);
+		free(dir);
+	}
+}
+
+/* A group outside of what is mounted cannot be reached by its path. */
+static void locate_outside(void **state)
+{
+	assert_null(cgroup_locate(mounts, "4:memory:/other\n", "memory"));
+	assert_null(cgroup_locate(mounts, "4:memory:/box/11\n", "memory"));
+	assert_null(cgroup_locate("", own, "memory"));
+	assert_null(cgroup_locate(
+		"nonsense - cgroup\n - \n1 2 3 - cgroup c cpu", own, "cpu"));
+	assert_null(cgroup_locate(mounts, ":\n::\ncpu", "cpu"));
+}
+
+static void stat_line(void **state)
+{
+	static const char good[] =
+		"77 (a) R 1 ) b) S 1 2 3 4 5 0 7 8 9 10 11 12 13 14 15 16 17 18 4242 20";
+	uint64_t start;
+	char st;
+
+	assert_int_equal(process_parse_stat(good, &st, &start), 0);
+	assert_int_equal(st, 'S');
+	assert_int_equal(start, 4242);
+	assert_int_equal(process_parse_stat("1 (x) R 1 2 3 4 5 4194308 7 8 9 "
+					    "10 11 12 13 14 15 16 17 18 5",
+					    &st, &start),
+			 0);
+	assert_int_equal(st, 'X'); /* PF_EXITING */
+	assert_int_equal(process_parse_stat("", &st, &start), -EBADMSG);
+	assert_int_equal(process_parse_stat("1 (x)", &st, &start), -EBADMSG);
+	assert_int_equal(process_parse_stat("1 (x) S 1 2", &st, &start),
+			 -EBADMSG);
+	assert_int_equal(process_parse_stat("1 (x) S a b", &st, &start),
+			 -EBADMSG);
+}
+
+static void self_is_alive(void **state)
+{
+	struct process_id me;
+
+	assert_int_equal(process_identify(getpid(), &me), 0);
+	assert_true(process_alive(&me));
+	me.start++;
+	assert_false(process_alive(&me));
+	assert_int_equal(process_open(&me), -ESRCH);
+	assert_int_equal(process_end(&me, 9, 0), 0);
+}
+
+static void record_round_trip(void **state)
+{
+	struct capsule_record rec = {
+		.keeper = { 12, 34 },
+		.init = { 56, 78 },
+		.boot = "0ddba11",
+		.netns = 4026531840,
+		.link = "st12x0",
+		.uplink = "lan0",
+		.address.s_addr = htonl(0x0a4d0001),
+		.cgroups = { (char *)"/a/x", (char *)"/b/with space" },
+		.nr_cgroups = 2,
+	};
+	char dir[SCRATCH_MAX], path[80];
+	struct capsule_record got;
+
+	scratch_dir(dir, "/tmp");
+	assert_int_equal(record_write(dir, &rec, NULL), 0);
+	assert_int_equal(record_read(dir, &got), 0);
+	assert_int_equal(got.keeper.pid, 12);
+	assert_int_equal(got.init.start, 78);
+	assert_string_equal(got.boot, "0ddba11");
+	assert_true(got.netns == 4026531840);
+	assert_string_equal(got.link, "st12x0");
+	assert_string_equal(got.uplink, "lan0");
+	assert_int_equal(got.address.s_addr, rec.address.s_addr);
+	assert_int_equal(got.nr_cgroups, 2);
+	assert_string_equal(got.cgroups[1], "/b/with space");
+	record_clear(&got);
+	snprintf(path, sizeof(path), "%s/record", dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(record_read(dir, &got), -ENOENT);
+}
+
+static void record_bad(void **state)
+{
+	struct capsule_record rec;
+
+	assert_int_equal(record_parse("", &rec), -EBADMSG);
+	assert_int_equal(record_parse("keeper x y\nboot z\n", &rec), -EBADMSG);
+	assert_int_equal(record_parse("keeper 1 2\n", &rec), -EBADMSG);
+	/* Relative paths would be removed from wherever we happen to be. */
+	assert_int_equal(record_parse("keeper 1 2\nboot b\ncgroup etc\n"
+				      "link averylongnamethatdoesnotfit\n"
+				      "news from tomorrow\n"
+				      "cgroup /1\ncgroup /2\ncgroup /3\n"
+				      "cgroup /4\ncgroup /5\ncgroup /6\n",
+				      &rec),
+			 0);
+	assert_int_equal(rec.nr_cgroups, CGROUP_DIRS);
+	assert_string_equal(rec.cgroups[0], "/1");
+	record_clear(&rec);
+}
+
+/* ---- cgroup v2: a directory that stands for the hierarchy */
+
+static const char *const v2_dirs[] = { "", "/c1", "/c1/run", "/c1/init" };
+static const char *const v2_files[] = {
+	"cgroup.procs", "cgroup.freeze",   "cgroup.events",	"cpu.weight",
+	"memory.max",	"memory.swap.max", "memory.current",	"memory.events",
+	"pids.max",	"pids.events",	   "memory.oom_control"
+};
+#define NR(array) (sizeof(array) / sizeof(*(array)))
+
+static void v2_put(const char *base, const char *file, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s%s", base, file);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void v2_is(const char *base, const char *file, const char *text)
+{
+	char path[128], got[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s%s", base, file);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	assert_int_equal(fread(got, 1, sizeof(got) - 1, f), strlen(text));
+	assert_string_equal(got, text);
+	fclose(f);
+}
+
+/* All but what the kernel has only at the caller's own group. */
+static void v2_tree(char *base, bool make)
+{
+	char path[128], file[64];
+
+	for (size_t d = 0; d < NR(v2_dirs); d++) {
+		const char *dir = v2_dirs[make ? d : NR(v2_dirs) - 1 - d];
+
+		snprintf(path, sizeof(path), "%s%s", base, dir);
+		if (make && *dir)
+			assert_int_equal(mkdir(path, 0700), 0);
+		for (size_t i = 0; i < NR(v2_files); i++) {
+			snprintf(file, sizeof(file), "%s/%s", dir, v2_files[i]);
+			if (make) {
+				v2_put(base, file, "");
+			} else {
+				snprintf(path, sizeof(path), "%s%s", base,
+					 file);
+				assert_int_equal(unlink(path), 0);
+			}
+		}
+		if (!make) {
+			snprintf(path, sizeof(path), "%s%s", base, dir);
+			assert_int_equal(rmdir(path), 0);
+		}
+	}
+}
+
+static void v2_limits(void **state)
+{
+	char base[] = "/tmp/stint-test-cgroup-XXXXXX", control[64], got[64];
+	const struct limits limits = { .memory = 256 << 20, .pids = 200 };
+	const struct limits all = { .memory = UINT64_MAX, .pids = UINT64_MAX };
+	struct capsule_cgroup cg;
+	struct limits_met met;
+	int told;
+
+	assert_non_null(mkdtemp(base));
+	v2_tree(base, true);
+	/* A pipe, to hear each word that is written there. */
+	snprintf(control, sizeof(control), "%s/cgroup.subtree_control", base);
+	assert_int_equal(mkfifo(control, 0600), 0);
+	told = open(control, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	cgroup_plan_v2(base, "c1", &cg);
+	assert_int_equal(cgroup_make(&cg, &limits, 250, NULL), 0);
+	assert_int_equal(read(told, got, sizeof(got)), 16);
+	assert_memory_equal(got, "+cpu+memory+pids", 16);
+	v2_is(base, "/c1/cpu.weight", "250");
+	/* The rank's, with room for what is ours and a landing; then without. */
+	v2_is(base, "/c1/memory.max", "310378496");
+	v2_is(base, "/c1/memory.swap.max", "0");
+	v2_is(base, "/c1/pids.max", "205");
+	assert_int_equal(cgroup_limit(&cg, &limits, false, NULL), 0);
+	v2_is(base, "/c1/memory.max", "276824064");
+	v2_is(base, "/c1/pids.max", "201");
+	/* The kernel would kill for what is more than a new limit. */
+	assert_int_equal(cgroup_limit(&cg, &limits, true, NULL), 0);
+	v2_put(base, "/c1/memory.current", "300000000\n");
+	assert_int_equal(cgroup_limit(&cg, &limits, false, NULL), -EBUSY);
+	v2_is(base, "/c1/memory.max", "310378496");
+	/* What is frozen is a part of it: its limits are the whole's. */
+	v2_is(base, "/c1/run/memory.max", "");
+	v2_is(base, "/cpu.weight", "");
+	/* A client may ask for anything; the kernel does not take it. */
+	v2_put(base, "/c1/memory.current", "1");
+	assert_int_equal(cgroup_limit(&cg, &all, true, NULL), 0);
+	v2_is(base, "/c1/memory.max", "4611686018469330944");
+	v2_is(base, "/c1/pids.max", "4194304");
+	assert_int_equal(cgroup_enter(&cg, 4711, NULL), 0);
+	v2_is(base, "/c1/init/cgroup.procs", "4711");
+	v2_is(base, "/c1/cgroup.procs", ""); /* no process but in leaves */
+	assert_int_equal(write(cg.join, "0", 1), 1);
+	v2_is(base, "/c1/run/cgroup.procs", "0");
+	v2_put(base, "/c1/run/cgroup.events", "populated 1\nfrozen 1\n");
+	assert_int_equal(cgroup_freeze(&cg, NULL), 0);
+	v2_is(base, "/c1/run/cgroup.freeze", "1");
+	assert_int_equal(cgroup_thaw(&cg, NULL), 0);
+	v2_is(base, "/c1/run/cgroup.freeze", "0");
+	cgroup_met(&cg, &met);
+	assert_true(!met.kills && !met.own_memory && !met.refused);
+	/* Of a kill that the host, not the limit, was the reason of. */
+	v2_put(base, "/c1/memory.events",
+	       "low 0\nhigh 0\nmax 12\noom 0\noom_kill 1\n");
+	cgroup_met(&cg, &met);
+	assert_true(met.kills == 1 && !met.own_memory);
+	v2_put(base, "/c1/memory.events",
+	       "low 0\nhigh 0\nmax 12\noom 1\noom_kill 2\n");
+	v2_put(base, "/c1/run/pids.events", "max 17\n"); /* by old kernels */
+	cgroup_met(&cg, &met);
+	assert_true(met.kills == 2 && met.own_memory && met.refused == 17);
+	/* v1's, whose first line's name begins as that of the number */
+	v2_put(base, "/c1/memory.oom_control",
+	       "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+	cgroup_met(&cg, &met);
+	assert_int_equal(met.kills, 5);
+	v2_put(base, "/c1/pids.events", "max 18\n");
+	cgroup_met(&cg, &met);
+	assert_int_equal(met.refused, 18);
+	cgroup_clear(&cg);
+	close(told);
+	unlink(control);
+	v2_tree(base, false);
+}
+
+/* On a host without the controller a limit is no limit, and that is told. */
+static void v2_no_controller(void **state)
+{
+	char base[] = "/tmp/stint-test-cgroup-XXXXXX", path[128];
+	const struct limits memory = { .memory = 256 << 20 }, none = { 0 };
+	struct capsule_cgroup cg;
+	struct error err;
+
+	assert_non_null(mkdtemp(base));
+	v2_tree(base, true);
+	for (size_t d = 0; d < NR(v2_dirs); d++) {
+		snprintf(path, sizeof(path), "%s%s/memory.max", base,
+			 v2_dirs[d]);
+		assert_int_equal(unlink(path), 0);
+	}
+	cgroup_plan_v2(base, "c1", &cg);
+	assert_int_equal(cgroup_limit(&cg, &memory, false, &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.text, "memory cannot be limited"));
+	assert_int_equal(cgroup_limit(&cg, &none, false, NULL), 0);
+	cgroup_clear(&cg);
+	for (size_t d = 0; d < NR(v2_dirs); d++) {
+		snprintf(path, sizeof(path), "%s/memory.max", v2_dirs[d]);
+		v2_put(base, path, "");
+	}
+	v2_tree(base, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(locate),
+		cmocka_unit_test(locate_outside),
+		cmocka_unit_test(stat_line),
+		cmocka_unit_test(self_is_alive),
+		cmocka_unit_test(record_round_trip),
+		cmocka_unit_test(record_bad),
+		cmocka_unit_test(v2_limits),
+		cmocka_unit_test(v2_no_controller),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* address.c - stream sockets of the control plane, see address.h */
+#include "cluster/conn/address.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int parse_unix(const char *path, struct address *ret, struct error *err)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	size_t n = strlen(path);
+
+	if (!n || n >= sizeof(sun.sun_path))
+		return error_set(err, -EINVAL,
+				 "unix:%s: a socket's path has 1 to %zu bytes",
+				 path, sizeof(sun.sun_path) - 1);
+	memcpy(sun.sun_path, path, n + 1);
+	memcpy(&ret->sa, &sun, sizeof(sun));
+	ret->len = offsetof(struct sockaddr_un, sun_path) + n + 1;
+	return 0;
+}
+
+int address_parse(const char *text, struct address *ret, struct error *err)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+				  .ai_flags = AI_ADDRCONFIG };
+	struct addrinfo *found;
+	const char *colon = strrchr(text, ':'), *end = colon;
+	unsigned long port;
+	char host[256];
+	int r;
+
+	if (!strncmp(text, "unix:", 5))
+		return parse_unix(text + 5, ret, err);
+	if (colon && *text == '[' && colon > text && colon[-1] == ']') {
+		text++;
+		end--;
+	}
+	port = colon ? strtoul(colon + 1, NULL, 10) : 0;
+	if (!colon || port > UINT16_MAX || end == text ||
+	    (size_t)(end - text) >= sizeof(host) || !colon[1] ||
+	    strspn(colon + 1, "0123456789") != strlen(colon + 1))
+		return error_set(err, -EINVAL,
+				 "'%s' is no address: write HOST:PORT or "
+				 "unix:PATH",
+				 text);
+	memcpy(host, text, end - text);
+	host[end - text] = 0;
+	r = getaddrinfo(host, colon + 1, &hints, &found);
+	if (r)
+		return error_set(err, -EHOSTUNREACH, "%s: %s", text,
+				 gai_strerror(r));
+	memcpy(&ret->sa, found->ai_addr, found->ai_addrlen);
+	ret->len = found->ai_addrlen;
+	freeaddrinfo(found);
+	return 0;
+}
+
+/* Remove the path of a Unix socket nobody answers at. */
+static void remove_stale(const struct address *a)
+{
+	const struct sockaddr_un *sun = (const struct sockaddr_un *)&a->sa;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (lstat(sun->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+	    connect(fd, (const struct sockaddr *)&a->sa, a->len) < 0 &&
+	    errno == ECONNREFUSED)
+		unlink(sun->sun_path);
+	close(fd);
+}
+
+int address_listen(const struct address *a, struct error *err)
+{
+	int one = 1, r;
+	int fd = socket(a->sa.ss_family,
+			SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return error_sys(err, -errno, "socket");
+	if (a->sa.ss_family == AF_UNIX)
+		remove_stale(a);
+	else if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)))
+		goto fail;
+	if (bind(fd, (const struct sockaddr *)&a->sa, a->len) < 0)
+		goto fail;
+	if (a->sa.ss_family == AF_UNIX &&
+	    chmod(((const struct sockaddr_un *)&a->sa)->sun_path, 0666) < 0)
+		goto fail;
+	if (listen(fd, SOMAXCONN) < 0)
+		goto fail;
+	return fd;
+fail:
+	r = -errno;
+	close(fd);
+	return error_sys(err, r, "cannot listen there");
+}
+
+void address_tune(int fd)
+{
+	int one = 1, idle = 8, every = 4, tries = 3;
+	unsigned limit_ms = 20000;
+
+	/* All fail harmlessly on a Unix socket. */
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof(every));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof(tries));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms,
+		   sizeof(limit_ms));
+}
+
+int address_failed(int r, struct error *err)
+{
+	if (r == -ECONNREFUSED || r == -ENOENT)
+		return error_set(err, r,
+				 "nobody listens there; is it running?");
+	return error_sys(err, r, "cannot connect");
+}
+
+int address_connect(const struct address *a, struct error *err)
+{
+	int r;
+	int fd = socket(a->sa.ss_family,
+			SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return error_sys(err, -errno, "socket");
+	address_tune(fd);
+	r = connect(fd, (const struct sockaddr *)&a->sa, a->len);
+	if (r < 0 && errno != EINPROGRESS) {
+		r = -errno;
+		close(fd);
+		return address_failed(r, err);
+	}
+	return fd;
+}

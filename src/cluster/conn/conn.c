@@ -1,0 +1,386 @@
+/*
+ * conn.c - an authenticated message connection on an event loop, see conn.h
+ *
+ * One function, conn_run(), takes a connection as far as it goes: connect,
+ * handshake, send, receive.  It runs whenever the socket is ready, and from
+ * a deferred source when there is work that the socket will not tell of (a
+ * message queued, bytes inside the TLS session).
+ */
+#include "cluster/conn/conn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cluster/conn/loop.h"
+#include "cluster/conn/priv.h"
+#include "core/xalloc.h"
+
+enum {
+	READ_SIZE = 64 << 10,
+	READS_A_TURN = 16, /* then others come first */
+};
+
+static void conn_run(struct conn *c);
+
+static void unlist(struct conn *c)
+{
+	struct conn_server *s = c->server;
+
+	if (!c->listed)
+		return;
+	if (c->state == READY) {
+		TAILQ_REMOVE(&s->peers, c, link);
+	} else {
+		TAILQ_REMOVE(&s->strangers, c, link);
+		s->nr_strangers--;
+	}
+	s->nr_conns--;
+	c->listed = false;
+}
+
+static void conn_free(struct conn *c)
+{
+	sd_event_source_disable_unref(c->io);
+	sd_event_source_disable_unref(c->again);
+	sd_event_source_disable_unref(c->timer);
+	tls_destroy(c->tls);
+	if (c->fd >= 0)
+		close(c->fd);
+	frames_clear(&c->in);
+	free(c->out);
+	free(c);
+}
+
+void conn_destroy(struct conn *c)
+{
+	if (!c || c->destroyed)
+		return;
+	unlist(c);
+	c->state = ENDED;
+	c->destroyed = true;
+	if (!c->busy)
+		conn_free(c);
+}
+
+static void enter(struct conn *c)
+{
+	c->busy++;
+}
+
+/* False when the connection has been destroyed meanwhile. */
+static bool leave(struct conn *c)
+{
+	c->busy--;
+	if (!c->destroyed)
+		return true;
+	if (!c->busy)
+		conn_free(c);
+	return false;
+}
+
+static void conn_end(struct conn *c, int code, const struct error *why)
+{
+	unlist(c);
+	c->state = ENDED;
+	c->io = sd_event_source_disable_unref(c->io);
+	c->again = sd_event_source_disable_unref(c->again);
+	c->timer = sd_event_source_disable_unref(c->timer);
+	if (c->ops)
+		c->ops->closed(c, code, why, c->ctx);
+}
+
+/* Which of the socket's events to wait for. */
+static void conn_arm(struct conn *c)
+{
+	uint32_t events = EPOLLIN;
+
+	if (c->state == CONNECTING)
+		events = EPOLLOUT;
+	else if (tls_unsent(c->tls) || c->out_at < c->out_end)
+		events |= EPOLLOUT;
+	if (c->io)
+		sd_event_source_set_io_events(c->io, events);
+}
+
+static void run_again(struct conn *c)
+{
+	if (c->again)
+		sd_event_source_set_enabled(c->again, SD_EVENT_ONESHOT);
+}
+
+/* One that conn_fail() has ended, maybe in a callback, is served no more. */
+static int failed(const struct conn *c, struct error *err)
+{
+	if (c->failed)
+		*err = c->why;
+	return c->failed;
+}
+
+static int run_connect(struct conn *c, struct error *err)
+{
+	int code = 0;
+	socklen_t n = sizeof(code);
+
+	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &code, &n) < 0)
+		code = errno;
+	if (code)
+		return address_failed(-code, err);
+	c->state = SHAKING;
+	return 0;
+}
+
+/* 0 once authenticated, -EAGAIN to come again. */
+static int run_handshake(struct conn *c, struct error *err)
+{
+	struct conn_server *s = c->server;
+	int r = tls_handshake(c->tls, 0, err);
+
+	if (r < 0)
+		return r;
+	c->timer = sd_event_source_disable_unref(c->timer);
+	if (s) {
+		TAILQ_REMOVE(&s->strangers, c, link);
+		s->nr_strangers--;
+		TAILQ_INSERT_TAIL(&s->peers, c, link);
+	}
+	c->state = READY;
+	c->ops->ready(c, c->ctx);
+	return failed(c, err);
+}
+
+static int run_send(struct conn *c, struct error *err)
+{
+	ssize_t r;
+
+	if (c->out_at < c->out_end && c->server && c->server->conf.before_send)
+		c->server->conf.before_send(c->server->conf.ctx);
+	while (c->out_at < c->out_end) {
+		r = tls_write(c->tls, c->out + c->out_at,
+			      c->out_end - c->out_at);
+		if (r == -EAGAIN)
+			break;
+		if (r < 0)
+			return error_sys(err, r, "sending");
+		c->out_at += r;
+	}
+	r = tls_flush(c->tls);
+	if (r < 0 && r != -EAGAIN)
+		return error_sys(err, r, "sending");
+	if (c->out_at == c->out_end) {
+		c->out_at = c->out_end = 0;
+	} else if (c->out_at >= c->out_cap / 2) {
+		memmove(c->out, c->out + c->out_at, c->out_end - c->out_at);
+		c->out_end -= c->out_at;
+		c->out_at = 0;
+	}
+	if (c->above_low && c->out_end - c->out_at < CONN_QUEUE_LOW) {
+		c->above_low = false;
+		if (c->ops->drained)
+			c->ops->drained(c, c->ctx);
+	}
+	return 0;
+}
+
+/* Hand out what the reader holds: 0 or negative. */
+static int run_messages(struct conn *c, struct error *err)
+{
+	const uint8_t *p;
+	size_t n;
+	int r;
+
+	while (!c->destroyed && !c->failed &&
+	       (r = frames_next(&c->in, &p, &n, err))) {
+		if (r < 0)
+			return r;
+		r = c->ops->message(c, p, n, c->ctx, err);
+		if (r < 0)
+			return r;
+	}
+	return failed(c, err);
+}
+
+/* 0 to go on, 1 when the peer said goodbye, or negative. */
+static int run_receive(struct conn *c, struct error *err)
+{
+	ssize_t r;
+
+	for (int i = 0; i < READS_A_TURN && !c->destroyed; i++) {
+		r = tls_read(c->tls, frames_room(&c->in, READ_SIZE), READ_SIZE);
+		if (r == -EAGAIN)
+			return 0;
+		if (r == 0)
+			return 1;
+		if (r < 0)
+			return error_sys(err, r, "receiving");
+		frames_added(&c->in, r);
+		r = run_messages(c, err);
+		if (r < 0)
+			return r;
+	}
+	run_again(c);
+	return 0;
+}
+
+static int conn_steps(struct conn *c, struct error *err)
+{
+	int r = failed(c, err);
+
+	if (!r && c->state == CONNECTING)
+		r = run_connect(c, err);
+	if (!r && c->state == SHAKING)
+		r = run_handshake(c, err);
+	if (r == -EAGAIN)
+		return 0;
+	if (!r && c->state == READY)
+		r = run_send(c, err);
+	if (!r && c->state == READY)
+		r = run_receive(c, err);
+	return r;
+}
+
+static void conn_run(struct conn *c)
+{
+	struct error err = ERROR_INIT;
+	int r;
+
+	enter(c);
+	r = conn_steps(c, &err);
+	if (!c->destroyed && r)
+		conn_end(c, r > 0 ? 0 : r, &err);
+	if (leave(c) && c->state != ENDED)
+		conn_arm(c);
+}
+
+static int on_io(sd_event_source *src, int fd, uint32_t revents, void *arg)
+{
+	conn_run(arg);
+	return 0;
+}
+
+static int on_again(sd_event_source *src, void *arg)
+{
+	conn_run(arg);
+	return 0;
+}
+
+static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct conn *c = arg;
+	struct error err;
+
+	error_set(&err, -ETIMEDOUT, "the peer did not answer in time");
+	enter(c);
+	conn_end(c, -ETIMEDOUT, &err);
+	leave(c);
+	return 0;
+}
+
+void conn_start(struct conn *c, sd_event *event, usec_t timeout)
+{
+	loop_defer(event, &c->again, on_again, c);
+	if (c->failed)
+		return;
+	sd_event_source_set_enabled(c->again, SD_EVENT_OFF);
+	c->failed = sd_event_add_io(event, &c->io, c->fd, EPOLLIN, on_io, c);
+	if (c->failed < 0) {
+		error_sys(&c->why, c->failed, "the connection's socket");
+		run_again(c);
+		return;
+	}
+	loop_after(event, &c->timer, timeout, on_timeout, c);
+	conn_arm(c);
+}
+
+struct conn *conn_connect(sd_event *event, const struct address *address,
+			  const struct tls_key *key, usec_t timeout,
+			  const struct conn_ops *ops, void *ctx)
+{
+	struct conn *c = xcalloc(1, sizeof(*c));
+
+	c->state = CONNECTING;
+	c->ops = ops;
+	c->ctx = ctx;
+	c->fd = address_connect(address, &c->why);
+	c->failed = c->fd < 0 ? c->fd : 0;
+	if (!c->failed)
+		c->failed = tls_create_client(c->fd, key, &c->tls, &c->why);
+	conn_start(c, event, timeout);
+	return c;
+}
+
+void conn_finish(struct conn *c)
+{
+	struct error err;
+
+	if (c && c->state == READY && !run_send(c, &err))
+		tls_bye(c->tls);
+	conn_destroy(c);
+}
+
+int conn_send(struct conn *c, const void *p, size_t n)
+{
+	size_t need;
+
+	if (c->state != READY)
+		return -ENOTCONN;
+	if (!n || n > FRAMES_MAX)
+		return -EMSGSIZE;
+	need = c->out_end + FRAMES_HEAD + n;
+	if (need - c->out_at > CONN_QUEUE_MAX)
+		return -ENOBUFS;
+	if (need > c->out_cap) {
+		c->out_cap = need > 2 * c->out_cap ? need : 2 * c->out_cap;
+		c->out = xrealloc(c->out, c->out_cap);
+	}
+	frames_head(c->out + c->out_end, n);
+	memcpy(c->out + c->out_end + FRAMES_HEAD, p, n);
+	c->out_end = need;
+	if (c->out_end - c->out_at >= CONN_QUEUE_LOW)
+		c->above_low = true;
+	run_again(c);
+	return 0;
+}
+
+void conn_fail(struct conn *c, int code, const char *why)
+{
+	if (c->state == ENDED)
+		return;
+	c->failed = error_set(&c->why, code, "%s", why);
+	run_again(c);
+}
+
+size_t conn_queued(const struct conn *c)
+{
+	return c->out_end - c->out_at;
+}
+
+const char *conn_peer(const struct conn *c)
+{
+	return c->tls ? tls_peer(c->tls) : "";
+}
+
+bool conn_proved(const struct conn *c, const uint8_t secret[TLS_SECRET_SIZE])
+{
+	return c->tls && tls_proved(c->tls, secret);
+}
+
+struct tls *conn_take(struct conn *c, int *ret_fd)
+{
+	struct tls *tls = c->tls;
+
+	c->io = sd_event_source_disable_unref(c->io);
+	*ret_fd = c->fd;
+	c->tls = NULL;
+	c->fd = -1;
+	conn_destroy(c);
+	return tls;
+}
+
+void conn_set_ctx(struct conn *c, void *ctx)
+{
+	c->ctx = ctx;
+}

@@ -1,0 +1,64 @@
+/* loop.c - event loops whose timers cannot fail, see loop.h */
+#include "cluster/conn/loop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/log.h"
+
+/* Only without memory, as all is there that it needs, or at the loop's end. */
+static void must(int r)
+{
+	if (r >= 0 || r == -ESTALE)
+		return;
+	log_warn(r, "event loop");
+	abort();
+}
+
+static int on_never(sd_event_source *src, uint64_t usec, void *ctx)
+{
+	return 0;
+}
+
+int loop_create(sd_event **ret, struct error *err)
+{
+	sd_event_source *first = NULL;
+	sd_event *event;
+	int r = sd_event_new(&event);
+
+	if (r < 0)
+		return error_sys(err, r, "event loop");
+	/* The loop keeps the clock's descriptor. */
+	r = sd_event_add_time(event, &first, CLOCK_MONOTONIC, UINT64_MAX, 1,
+			      on_never, NULL);
+	sd_event_source_disable_unref(first);
+	if (r < 0) {
+		sd_event_unref(event);
+		return error_sys(err, r, "a timer for the event loop");
+	}
+	*ret = event;
+	return 0;
+}
+
+void loop_after(sd_event *event, sd_event_source **source, usec_t after,
+		sd_event_time_handler_t fn, void *ctx)
+{
+	must(sd_event_add_time_relative(event, source, CLOCK_MONOTONIC, after,
+					USEC_PER_MSEC, fn, ctx));
+}
+
+void loop_defer(sd_event *event, sd_event_source **source,
+		sd_event_handler_t fn, void *ctx)
+{
+	must(sd_event_add_defer(event, source, fn, ctx));
+}
+
+int loop_signals(sd_event *event, const int *signals,
+		 sd_event_signal_handler_t fn, void *ctx, struct error *err)
+{
+	int r = 0;
+
+	for (; *signals && r >= 0; signals++)
+		r = sd_event_add_signal(event, NULL, *signals, fn, ctx);
+	return r < 0 ? error_sys(err, r, "signals for the event loop") : 0;
+}

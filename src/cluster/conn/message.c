@@ -1,0 +1,80 @@
+/* message.c - the control protocol's messages, see message.h */
+#include "cluster/conn/message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+
+int message_send(struct conn *c, uint64_t id, uint64_t re,
+		 Control__Message__BodyCase what, void *body)
+{
+	Control__Message m = CONTROL__MESSAGE__INIT;
+	uint8_t *buf;
+	size_t n;
+	int r;
+
+	m.id = id;
+	m.re = re;
+	m.body_case = what;
+	m.hello = body; /* all members of the union are pointers */
+	n = control__message__get_packed_size(&m);
+	if (n > FRAMES_MAX)
+		return -EMSGSIZE;
+	buf = xmalloc(n);
+	control__message__pack(&m, buf);
+	r = conn_send(c, buf, n);
+	free(buf);
+	return r;
+}
+
+int message_send_ok(struct conn *c, uint64_t re)
+{
+	Control__Ok ok = CONTROL__OK__INIT;
+
+	return message_send(c, 0, re, MESSAGE_BODY(OK), &ok);
+}
+
+int message_send_failed(struct conn *c, uint64_t re, int code, const char *why)
+{
+	Control__Failed failed = CONTROL__FAILED__INIT;
+
+	failed.why = (char *)why;
+	failed.code = code;
+	return message_send(c, 0, re, MESSAGE_BODY(FAILED), &failed);
+}
+
+int message_send_hello(struct conn *c, uint64_t id, uint64_t re,
+		       Control__AgentInfo *agent,
+		       Control__ControllerInfo *controller)
+{
+	Control__Hello hello = CONTROL__HELLO__INIT;
+
+	hello.version = CONTROL__VERSION__MAJOR;
+	hello.software = (char *)"stint " STINT_VERSION;
+	hello.agent = agent;
+	hello.controller = controller;
+	return message_send(c, id, re, MESSAGE_BODY(HELLO), &hello);
+}
+
+Control__Message *message_parse(const uint8_t *p, size_t n, struct error *err)
+{
+	Control__Message *m = control__message__unpack(NULL, n, p);
+
+	if (!m)
+		error_set(err, -EPROTO, "malformed message");
+	return m;
+}
+
+void message_free(Control__Message *m)
+{
+	if (m)
+		control__message__free_unpacked(m, NULL);
+}
+
+void message_set_text(char **field, char *text)
+{
+	if (*field != protobuf_c_empty_string)
+		free(*field);
+	*field = text;
+}

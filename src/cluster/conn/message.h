@@ -1,0 +1,42 @@
+/*
+ * message.h - the control protocol's messages over connections
+ */
+#ifndef CLUSTER_MESSAGE_H
+#define CLUSTER_MESSAGE_H
+
+#include <stdint.h>
+
+#include "cluster/conn/conn.h"
+#include "cluster/conn/control.pb-c.h"
+#include "cluster/conn/frames.h"
+
+/* Its body: a case of the oneof and the struct that belongs to it. */
+#define MESSAGE_BODY(NAME) CONTROL__MESSAGE__BODY_##NAME
+
+/*
+ * Send one; results as conn_send().  re: the id of the request that it answers,
+ * or 0; id: 0 where no answer is expected.
+ */
+int message_send(struct conn *c, uint64_t id, uint64_t re,
+		 Control__Message__BodyCase what, void *body);
+
+/* Answers without more to say. */
+int message_send_ok(struct conn *c, uint64_t re);
+int message_send_failed(struct conn *c, uint64_t re, int code, const char *why);
+
+/*
+ * The first message of either side; agent and controller as in the protocol, or
+ * NULL.
+ */
+int message_send_hello(struct conn *c, uint64_t id, uint64_t re,
+		       Control__AgentInfo *agent,
+		       Control__ControllerInfo *controller);
+
+/* Unpack one: NULL with the error of a peer that talks nonsense. */
+Control__Message *message_parse(const uint8_t *p, size_t n, struct error *err);
+void message_free(Control__Message *m);
+
+/* Give a text field of a message a new, allocated value; frees the old. */
+void message_set_text(char **field, char *text);
+
+#endif

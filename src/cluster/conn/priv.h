@@ -1,0 +1,57 @@
+/* conn_priv.h - what conn.c and conn_server.c share */
+#ifndef CLUSTER_CONN_PRIV_H
+#define CLUSTER_CONN_PRIV_H
+
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "cluster/conn/conn.h"
+#include "cluster/conn/frames.h"
+
+/* Strangers of one source may be one and the same. */
+struct conn_source {
+	uint8_t family;
+	uint8_t id[8]; /* IPv4 address, IPv6 network of 64 bits, local uid */
+};
+
+enum conn_state { CONNECTING, SHAKING, READY, ENDED };
+
+struct conn {
+	enum conn_state state;
+	const struct conn_ops *ops;
+	void *ctx;
+	struct conn_server *server;   /* that accepted it, or NULL */
+	struct sockaddr_storage from; /* at a server */
+	struct conn_source source;    /* the same, for counting */
+	/* which many that do */      /* where it came from, at a server */
+	TAILQ_ENTRY(conn) link;	      /* in the server's list of its state */
+	struct tls *tls;
+	int fd;
+	sd_event_source *io, *again, *timer;
+	struct frames_reader in;
+	uint8_t *out; /* [out_at, out_end) waits */
+	size_t out_at, out_end, out_cap;
+	bool above_low; /* drained() is due */
+	bool listed;	/* in one of the server's lists */
+	unsigned busy;	/* calls that will look at it again */
+	bool destroyed; /* as soon as nobody is busy with it */
+	int failed;	/* before it could even start */
+	struct error why;
+};
+
+TAILQ_HEAD(conn_list, conn);
+
+struct conn_server {
+	struct conn_server_conf conf;
+	sd_event *event;
+	sd_event_source *io;
+	sd_event_source *rest; /* goes on accepting, after a pause */
+	int fd;
+	struct conn_list strangers, peers;
+	unsigned nr_strangers, nr_conns;
+};
+
+/* Put a made connection on the loop; without tls it only fails. */
+void conn_start(struct conn *c, sd_event *event, usec_t timeout);
+
+#endif

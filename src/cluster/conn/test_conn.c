@@ -1,0 +1,457 @@
+/* test_conn.c - frames in pieces, and connections of friends and strangers */
+#include <errno.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cluster/conn/conn.h"
+#include "cluster/conn/frames.h"
+#include "core/scratch.h"
+#include "core/xalloc.h"
+
+static void frames_in_pieces(void **state)
+{
+	static const uint8_t wire[] = { 0, 0, 0,   1,	'a', 0, 0,
+					0, 3, 'b', 'c', 'd', 0 };
+
+	(void)state;
+	for (size_t piece = 1; piece <= sizeof(wire); piece++) {
+		struct frames_reader r = FRAMES_READER_INIT;
+		char got[16] = "";
+		size_t len = 0;
+		const uint8_t *p;
+		size_t n;
+
+		for (size_t at = 0; at < sizeof(wire); at += piece) {
+			size_t k = sizeof(wire) - at < piece ? sizeof(wire) - at
+							     : piece;
+
+			memcpy(frames_room(&r, k), wire + at, k);
+			frames_added(&r, k);
+			while (frames_next(&r, &p, &n, NULL) == 1) {
+				assert_true(len + n + 2 <= sizeof(got));
+				memcpy(got + len, p, n);
+				len += n;
+				got[len++] = '.';
+			}
+		}
+		assert_string_equal(got, "a.bcd.");
+		frames_clear(&r);
+	}
+}
+
+static void impossible_lengths(void **state)
+{
+	static const uint8_t bad[][4] = { { 0, 0, 0, 0 },
+					  { 255, 255, 255, 255 },
+					  { 0, 0x20, 0, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct frames_reader r = FRAMES_READER_INIT;
+		struct error err;
+		const uint8_t *p;
+		size_t n;
+
+		memcpy(frames_room(&r, 4), bad[i], 4);
+		frames_added(&r, 4);
+		assert_int_equal(frames_next(&r, &p, &n, &err), -EPROTO);
+		frames_clear(&r);
+	}
+}
+
+/* A server that echoes, and what became of its and the client's side. */
+struct world {
+	sd_event *event;
+	struct conn_server *server;
+	struct tls_key key;
+	struct address address;
+	char path[96];
+	struct conn *client;
+	unsigned served, echoed, client_ready, client_closed;
+	unsigned heard;	  /* messages at the server */
+	unsigned fail_at; /* it has enough with this many; 0: at once */
+	bool fails;
+	size_t bytes;
+	int code;
+};
+
+static int world_lookup(void *ctx, const char *identity,
+			uint8_t secret[TLS_SECRET_SIZE])
+{
+	struct world *w = ctx;
+
+	if (strcmp(identity, w->key.identity))
+		return -ENOENT;
+	memcpy(secret, w->key.secret, TLS_SECRET_SIZE);
+	return 0;
+}
+
+static void served_ready(struct conn *c, void *ctx)
+{
+	struct world *w = ctx;
+
+	assert_string_equal(conn_peer(c), w->key.identity);
+	w->served++;
+	if (w->fails && !w->fail_at)
+		conn_fail(c, -EUSERS, "too many");
+}
+
+static int served_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
+			  struct error *err)
+{
+	struct world *w = ctx;
+
+	w->heard++;
+	if (w->fails && w->heard == w->fail_at)
+		conn_fail(c, -EUSERS, "enough");
+	if (n == 3 && !memcmp(p, "bad", 3))
+		return error_set(err, -EPROTO, "bad");
+	return conn_send(c, p, n);
+}
+
+static void served_closed(struct conn *c, int code, const struct error *why,
+			  void *ctx)
+{
+	conn_destroy(c);
+}
+
+static const struct conn_ops served = {
+	.ready = served_ready,
+	.message = served_message,
+	.closed = served_closed,
+};
+
+static void client_ready(struct conn *c, void *ctx)
+{
+	struct world *w = ctx;
+
+	w->client_ready++;
+}
+
+static int client_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
+			  struct error *err)
+{
+	struct world *w = ctx;
+
+	w->echoed++;
+	w->bytes += n;
+	return 0;
+}
+
+static void client_closed(struct conn *c, int code, const struct error *why,
+			  void *ctx)
+{
+	struct world *w = ctx;
+
+	w->client_closed++;
+	w->code = code;
+	w->client = NULL;
+	conn_destroy(c);
+}
+
+static const struct conn_ops client = {
+	.ready = client_ready,
+	.message = client_message,
+	.closed = client_closed,
+};
+
+static int setup(void **state)
+{
+	struct world *w = xcalloc(1, sizeof(*w));
+	struct conn_server_conf conf = { .ops = &served,
+					 .ctx = w,
+					 .lookup = world_lookup,
+					 .max_strangers = 3,
+					 .max_conns = 5,
+					 .handshake_timeout = USEC_PER_SEC };
+	char dir[SCRATCH_MAX], text[128];
+	int fd;
+
+	assert_int_equal(sd_event_new(&w->event), 0);
+	assert_int_equal(tls_key_generate(&w->key, "user/tester", NULL), 0);
+	scratch_dir(dir, "/tmp");
+	snprintf(w->path, sizeof(w->path), "%s/s", dir);
+	snprintf(text, sizeof(text), "unix:%s", w->path);
+	assert_int_equal(address_parse(text, &w->address, NULL), 0);
+	fd = address_listen(&w->address, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(
+		conn_server_create(w->event, fd, &conf, &w->server, NULL), 0);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	conn_destroy(w->client);
+	conn_server_destroy(w->server);
+	sd_event_unref(w->event);
+	free(w);
+	return 0;
+}
+
+static void connect_as(struct world *w, const struct tls_key *key)
+{
+	w->client = conn_connect(w->event, &w->address, key, 5 * USEC_PER_SEC,
+				 &client, w);
+}
+
+static void turn(struct world *w)
+{
+	assert_true(sd_event_run(w->event, 5 * USEC_PER_SEC) > 0);
+}
+
+/* Whatever it has sent in one go: a connection that failed is not served on. */
+static void failed_is_not_served(void **state)
+{
+	struct world *w = *state;
+
+	w->fails = true;
+	for (w->fail_at = 0; w->fail_at < 3; w->fail_at++) {
+		w->heard = w->client_ready = w->client_closed = 0;
+		connect_as(w, &w->key);
+		while (!w->client_ready)
+			turn(w);
+		for (int i = 0; i < 5; i++)
+			assert_int_equal(conn_send(w->client, "x", 1), 0);
+		while (!w->client_closed)
+			turn(w);
+		assert_int_equal(w->heard, w->fail_at);
+	}
+}
+
+static void messages_echo(void **state)
+{
+	struct world *w = *state;
+	char *big = xcalloc(1, FRAMES_MAX);
+
+	connect_as(w, &w->key);
+	assert_int_equal(conn_send(w->client, "x", 1), -ENOTCONN);
+	while (!w->client_ready)
+		turn(w);
+	assert_int_equal(conn_send(w->client, "x", 1), 0);
+	assert_int_equal(conn_send(w->client, big, FRAMES_MAX), 0);
+	assert_int_equal(conn_send(w->client, big, FRAMES_MAX + 1), -EMSGSIZE);
+	assert_int_equal(conn_send(w->client, "y", 1), 0);
+	while (w->echoed < 3)
+		turn(w);
+	assert_int_equal(w->bytes, FRAMES_MAX + 2);
+	assert_int_equal(conn_queued(w->client), 0);
+	/* What the server cannot stand ends this connection alone. */
+	assert_int_equal(conn_send(w->client, "bad", 3), 0);
+	while (!w->client_closed)
+		turn(w);
+	free(big);
+}
+
+static void queue_has_an_end(void **state)
+{
+	struct world *w = *state;
+	char *big = xcalloc(1, FRAMES_MAX);
+	unsigned sent = 0;
+
+	connect_as(w, &w->key);
+	while (!w->client_ready)
+		turn(w);
+	while (!conn_send(w->client, big, FRAMES_MAX))
+		sent++;
+	assert_int_equal(conn_send(w->client, big, FRAMES_MAX), -ENOBUFS);
+	while (w->echoed < sent)
+		turn(w);
+	free(big);
+}
+
+static void wrong_key(void **state)
+{
+	struct world *w = *state;
+	struct tls_key key = w->key;
+
+	key.secret[0] ^= 1;
+	connect_as(w, &key);
+	while (!w->client_closed)
+		turn(w);
+	assert_int_equal(w->code, -EACCES);
+	assert_int_equal(w->served, 0);
+	assert_int_equal(w->client_ready, 0);
+}
+
+/* Those who never speak neither keep others out nor stay for ever. */
+static void silent_strangers(void **state)
+{
+	struct world *w = *state;
+	int fd[8];
+	char c;
+
+	for (size_t i = 0; i < 8; i++) {
+		fd[i] = address_connect(&w->address, NULL);
+		assert_true(fd[i] >= 0);
+	}
+	connect_as(w, &w->key);
+	while (!w->client_ready || !w->served)
+		turn(w);
+	assert_int_equal(w->served, 1);
+	/* The first had to go for a later one. */
+	assert_int_equal(recv(fd[0], &c, 1, MSG_DONTWAIT), 0);
+	while (recv(fd[7], &c, 1, MSG_DONTWAIT) < 0)
+		turn(w);
+	for (size_t i = 0; i < 8; i++)
+		close(fd[i]);
+}
+
+/* A server as in setup(), but at a port, and nobody's time is ever up. */
+static struct conn_server *serve_port(struct world *w, struct sockaddr_in *ret)
+{
+	struct conn_server_conf conf = { .ops = &served,
+					 .ctx = w,
+					 .lookup = world_lookup,
+					 .max_strangers = 3,
+					 .max_conns = 5,
+					 .handshake_timeout =
+						 1000 * USEC_PER_SEC };
+	struct conn_server *s;
+	socklen_t n = sizeof(*ret);
+	int fd;
+
+	assert_int_equal(address_parse("127.0.0.1:0", &w->address, NULL), 0);
+	fd = address_listen(&w->address, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)ret, &n), 0);
+	memcpy(&w->address.sa, ret, n);
+	assert_int_equal(conn_server_create(w->event, fd, &conf, &s, NULL), 0);
+	return s;
+}
+
+static int connect_from(const struct sockaddr_in *to, uint32_t from)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(from) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
+	assert_int_equal(connect(fd, (const struct sockaddr *)to, sizeof(*to)),
+			 0);
+	return fd;
+}
+
+/* Who comes in crowds pushes out its own kind, not one from elsewhere. */
+static void crowds(void **state)
+{
+	struct world *w = *state;
+	struct sockaddr_in to;
+	struct conn_server *s = serve_port(w, &to);
+	int slow = connect_from(&to, INADDR_LOOPBACK), fd[8];
+	char c;
+
+	for (size_t i = 0; i < 8; i++)
+		fd[i] = connect_from(&to, INADDR_LOOPBACK + 1);
+	/* Of the eight, the six oldest go. */
+	while (recv(fd[5], &c, 1, MSG_DONTWAIT) < 0)
+		turn(w);
+	assert_int_equal(recv(slow, &c, 1, MSG_DONTWAIT), -1);
+	assert_int_equal(recv(fd[6], &c, 1, MSG_DONTWAIT), -1);
+	for (size_t i = 0; i < 8; i++)
+		close(fd[i]);
+	close(slow);
+	conn_server_destroy(s);
+}
+
+/* Without a descriptor for who comes, strangers go, and nobody spins. */
+static void no_descriptors(void **state)
+{
+	struct world *w = *state;
+	struct sockaddr_in to;
+	struct conn_server *s = serve_port(w, &to);
+	int silent = connect_from(&to, INADDR_LOOPBACK), fd[2];
+	struct rlimit was, none;
+	bool idle = false;
+	char c;
+
+	turn(w); /* it is accepted */
+	for (size_t i = 0; i < 2; i++)
+		fd[i] = connect_from(&to, INADDR_LOOPBACK);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = was;
+	none.rlim_cur = dup(0);
+	close(none.rlim_cur);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	while (recv(silent, &c, 1, MSG_DONTWAIT) < 0)
+		turn(w);
+	close(silent);
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (size_t i = 0; i < 100 && !idle; i++)
+		idle = !sd_event_run(w->event, 0);
+	assert_true(idle);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	connect_as(w, &w->key);
+	while (!w->client_ready || !w->served)
+		turn(w);
+	for (size_t i = 0; i < 2; i++)
+		close(fd[i]);
+	conn_destroy(w->client);
+	w->client = NULL;
+	conn_server_destroy(s);
+}
+
+static void nobody_there(void **state)
+{
+	struct world *w = *state;
+
+	conn_server_destroy(w->server);
+	w->server = NULL;
+	connect_as(w, &w->key);
+	while (!w->client_closed)
+		turn(w);
+	assert_int_equal(w->code, -ECONNREFUSED);
+}
+
+static void addresses(void **state)
+{
+	static const char *const bad[] = { "",	     "host",	 ":1",
+					   "host:",  "h:1x",	 "unix:",
+					   "[::1]1", "1.2.3.4:x" };
+	struct address a;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(address_parse(bad[i], &a, &err), -EINVAL);
+	assert_int_equal(address_parse("127.0.0.1:7077", &a, &err), 0);
+	assert_int_equal(a.sa.ss_family, AF_INET);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_in_pieces),
+		cmocka_unit_test(impossible_lengths),
+		cmocka_unit_test(addresses),
+		cmocka_unit_test_setup_teardown(failed_is_not_served, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(messages_echo, setup, teardown),
+		cmocka_unit_test_setup_teardown(queue_has_an_end, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(wrong_key, setup, teardown),
+		cmocka_unit_test_setup_teardown(silent_strangers, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(crowds, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_descriptors, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(nobody_there, setup, teardown),
+	};
+	return cmocka_run_group_tests_name("conn", tests, NULL, NULL);
+}

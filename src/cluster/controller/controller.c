@@ -1,0 +1,402 @@
+/*
+ * controller.c - the controller's beginning and end, see controller.h
+ */
+#include "cluster/controller/controller.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cluster/conn/keys.h"
+#include "cluster/conn/loop.h"
+#include "cluster/controller/state/state.h"
+#include "cluster/host/process.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+#include "net/net.h"
+
+enum {
+	CONNS_MAX = 4096, /* at each listening socket */
+	STRANGERS_MAX = 64,
+	OTHER_FDS = 24, /* of store, keys, event loop */
+};
+
+#define LOOK_EVERY (2 * USEC_PER_SEC) /* for room on the disk */
+
+void controller_conf_init(struct controller_conf *conf)
+{
+	*conf = (struct controller_conf){
+		.pool = xstrdup("10.99.0.0/16"),
+		.policy = xstrdup("spread"),
+		.lost_after = 60 * USEC_PER_SEC,
+		.kill_grace = 5 * USEC_PER_SEC,
+		.client_grace = 30 * USEC_PER_SEC,
+		.min_uid = -1,
+		.history = 1000,
+		.user_jobs = 1000,
+		.user_conns = 256,
+		.record = 200000,
+	};
+}
+
+void controller_conf_clear(struct controller_conf *conf)
+{
+	for (size_t i = 0; i < conf->nr_listen; i++)
+		free(conf->listen[i]);
+	free(conf->listen);
+	free(conf->state_dir);
+	free(conf->pool);
+	free(conf->policy);
+}
+
+static int set_text(char **to, const char *value)
+{
+	free(*to);
+	*to = xstrdup(value);
+	return 0;
+}
+
+static int set_listen(struct controller_conf *conf, const char *value,
+		      struct error *err)
+{
+	struct address a;
+	int r = address_parse(value, &a, err);
+
+	if (r < 0)
+		return r;
+	array_room(conf->listen, conf->nr_listen, &conf->cap_listen);
+	conf->listen[conf->nr_listen++] = xstrdup(value);
+	return 0;
+}
+
+static int set_policy(struct controller_conf *conf, const char *value,
+		      struct error *err)
+{
+	int r = policy_check_live(value, err);
+
+	return r < 0 ? r : set_text(&conf->policy, value);
+}
+
+/* One of two words. */
+static int set_choice(bool *to, const char *name, const char *value,
+		      const char *no, const char *yes, struct error *err)
+{
+	if (strcmp(value, no) && strcmp(value, yes))
+		return error_set(err, -EINVAL, "%s: '%s' is none of %s, %s",
+				 name, value, no, yes);
+	*to = !strcmp(value, yes);
+	return 0;
+}
+
+static int set_time(usec_t *to, const char *name, const char *value,
+		    struct error *err)
+{
+	int r = parse_usec(value, to, err);
+
+	return r < 0 ? error_prefix(err, r, "%s", name) : 0;
+}
+
+int controller_conf_set(struct controller_conf *conf, const char *name,
+			const char *value, struct error *err)
+{
+	if (!strcmp(name, "state-dir"))
+		return set_text(&conf->state_dir, value);
+	if (!strcmp(name, "listen"))
+		return set_listen(conf, value, err);
+	if (!strcmp(name, "pool"))
+		return set_text(&conf->pool, value);
+	if (!strcmp(name, "policy"))
+		return set_policy(conf, value, err);
+	if (!strcmp(name, "lost-after"))
+		return set_time(&conf->lost_after, name, value, err);
+	if (!strcmp(name, "kill-grace"))
+		return set_time(&conf->kill_grace, name, value, err);
+	if (!strcmp(name, "client-grace"))
+		return set_time(&conf->client_grace, name, value, err);
+	if (!strcmp(name, "history"))
+		return parse_int(value, 0, 10000000, "history", &conf->history,
+				 err);
+	if (!strcmp(name, "record"))
+		return parse_int(value, 0, 1000000000, "record", &conf->record,
+				 err);
+	if (!strcmp(name, "min-uid"))
+		return parse_int(value, 0, UINT32_MAX, "min-uid",
+				 &conf->min_uid, err);
+	if (!strcmp(name, "admin-submits"))
+		return set_choice(&conf->submit_as_others, name, value, "own",
+				  "others", err);
+	if (!strcmp(name, "show-arguments"))
+		return set_choice(&conf->show_arguments, name, value, "own",
+				  "all", err);
+	if (!strcmp(name, "user-jobs"))
+		return parse_int(value, 1, 1000000, "user-jobs",
+				 &conf->user_jobs, err);
+	if (!strcmp(name, "user-connections"))
+		return parse_int(value, 1, CONNS_MAX, "user-connections",
+				 &conf->user_conns, err);
+	return error_set(err, -EINVAL,
+			 "unknown setting '%s'; there are state-dir, listen, "
+			 "pool, policy, lost-after, kill-grace, client-grace, "
+			 "history, record, min-uid, admin-submits, user-jobs, "
+			 "user-connections, show-arguments",
+			 name);
+}
+
+/* For a policy time does not stand still while a clock that was set back
+ * catches up. */
+usec_t ctl_now(void)
+{
+	static struct onward time;
+
+	return onward(&time, clock_usec(CLOCK_REALTIME),
+		      clock_usec(CLOCK_MONOTONIC));
+}
+
+static int lookup(void *arg, const char *identity,
+		  uint8_t secret[TLS_SECRET_SIZE])
+{
+	struct ctl *ctl = arg;
+	struct tls_key key;
+	struct error err;
+	int r = keys_find(ctl->keys_path, identity, &key, &err);
+
+	if (!r)
+		memcpy(secret, key.secret, TLS_SECRET_SIZE);
+	else if (r != -ENOENT)
+		log_warnx("nobody can be let in: %s", err.text);
+	explicit_bzero(&key, sizeof(key));
+	return r;
+}
+
+static void before_send(void *arg)
+{
+	struct ctl *ctl = arg;
+
+	store_commit(ctl->store);
+}
+
+/*
+ * As many as the hard limit of descriptors has room for; a quarter of them is
+ * not for users, so that they keep no host and no administrator out, and no
+ * user has more than half of what is for users.
+ */
+static void limit_conns(struct ctl *ctl)
+{
+	struct rlimit lim = { 0 };
+	rlim_t room = OTHER_FDS;
+
+	if (!getrlimit(RLIMIT_NOFILE, &lim)) {
+		lim.rlim_cur = lim.rlim_max;
+		(void)!setrlimit(RLIMIT_NOFILE, &lim);
+	}
+	if (lim.rlim_cur > 2 * OTHER_FDS)
+		room = lim.rlim_cur - OTHER_FDS;
+	room /= ctl->conf->nr_listen;
+	ctl->conns_max = room < CONNS_MAX ? (unsigned)room : CONNS_MAX;
+	ctl->users_max = ctl->conns_max - ctl->conns_max / 4;
+	ctl->user_max = ctl->conf->user_conns;
+	if (ctl->user_max <= ctl->users_max / 2)
+		return;
+	ctl->user_max = ctl->users_max / 2;
+	log_warnx(
+		"user-connections=%u why=\"there are %u for all users, by the "
+		"limit of open files\"",
+		ctl->user_max, ctl->users_max);
+}
+
+static int listen_at(struct ctl *ctl, const char *text, struct error *err)
+{
+	struct conn_server_conf conf = {
+		.ops = &ctl_peer_ops,
+		.ctx = ctl,
+		.lookup = lookup,
+		.before_send = before_send,
+		.max_strangers = ctl->conns_max < 4 * STRANGERS_MAX
+					 ? ctl->conns_max / 4
+					 : STRANGERS_MAX,
+		.max_conns = ctl->conns_max,
+		.handshake_timeout = 10 * USEC_PER_SEC,
+	};
+	struct address a;
+	int fd, r = address_parse(text, &a, err);
+
+	if (r < 0)
+		return r;
+	fd = address_listen(&a, err);
+	if (fd < 0)
+		return error_prefix(err, fd, "%s", text);
+	r = conn_server_create(ctl->event, fd, &conf,
+			       &ctl->servers[ctl->nr_servers], err);
+	if (r < 0)
+		close(fd);
+	else
+		ctl->nr_servers++;
+	return r;
+}
+
+static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
+		     void *arg)
+{
+	return sd_event_exit(sd_event_source_get_event(src), 0);
+}
+
+/* Everything before the first connection. */
+static int controller_init(struct ctl *ctl, struct error *err)
+{
+	const struct controller_conf *conf = ctl->conf;
+	char *path;
+	int r;
+
+	if (!conf->state_dir)
+		return error_set(err, -EINVAL,
+				 "no state directory: give --state-dir=DIR");
+	if (!conf->nr_listen)
+		return error_set(err, -EINVAL,
+				 "nowhere to listen: give --listen=HOST:PORT "
+				 "or --listen=unix:PATH");
+	r = net_parse_cidr(conf->pool, &ctl->pool, &ctl->pool_prefix, err);
+	if (!r && (ctl->pool_prefix < 8 || ctl->pool_prefix > 28))
+		r = error_set(err, -EINVAL,
+			      "pool %s: the prefix must be 8 to 28",
+			      conf->pool);
+	if (r < 0)
+		return r;
+	if (mkdir(conf->state_dir, 0700) < 0 && errno != EEXIST)
+		return error_sys(err, -errno, "%s", conf->state_dir);
+	ctl->min_uid = conf->min_uid < 0 ? identity_first("UID_MIN")
+					 : (uint32_t)conf->min_uid;
+	ctl->keys_path = xasprintf("%s/keys", conf->state_dir);
+	r = keys_check(ctl->keys_path, err);
+	if (r < 0)
+		return r;
+	path = xasprintf("%s/state.db", conf->state_dir);
+	r = store_open(path, &ctl->store, err);
+	free(path);
+	if (r < 0)
+		return r;
+	ctl_hosts_load(ctl);
+	ctl_jobs_load(ctl);
+	r = ctl_sched_init(ctl, err);
+	if (r < 0)
+		return r;
+	ctl_moves_load(ctl);
+	return 0;
+}
+
+const char *ctl_room_text(struct ctl *ctl)
+{
+	switch (store_room(ctl->store)) {
+	case STORE_ROOM_NONE:
+		return "the controller's disk is full: jobs run on, and new "
+		       "ones are taken once there is room in its state-dir";
+	case STORE_ROOM_LOW:
+		return "the controller's disk is nearly full: make room in "
+		       "its state-dir";
+	default:
+		return "";
+	}
+}
+
+static int on_room(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl *ctl = arg;
+	const char *text = ctl_room_text(ctl);
+	enum store_room now = store_room(ctl->store);
+
+	if (now != ctl->room && *text)
+		log_warnx("state=%s %s", ctl->conf->state_dir, text);
+	else if (now != ctl->room)
+		log_info("state=%s has room again", ctl->conf->state_dir);
+	ctl->room = now;
+	loop_after(ctl->event, NULL, LOOK_EVERY, on_room, ctl);
+	return 0;
+}
+
+static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
+{
+	const struct controller_conf *conf = ctl->conf;
+	int r = 0;
+
+	limit_conns(ctl);
+	ctl->servers = xcalloc(conf->nr_listen, sizeof(*ctl->servers));
+	for (size_t i = 0; i < conf->nr_listen && !r; i++)
+		r = listen_at(ctl, conf->listen[i], err);
+	if (r < 0)
+		return r;
+	r = loop_signals(ctl->event, (int[]){ SIGTERM, SIGINT, 0 }, on_signal,
+			 NULL, err);
+	if (r < 0)
+		return r;
+	r = ctl_keys_watch(ctl, err);
+	if (r < 0)
+		return r;
+	store_commit(ctl->store);
+	on_room(NULL, 0, ctl);
+	log_info("serving state=%s hosts=%zu policy=%s", conf->state_dir,
+		 ctl->nr_hosts, conf->policy);
+	if (ready_fd >= 0 && write(ready_fd, "\n", 1) != 1)
+		log_warnx("whoever waits for the start has gone");
+	r = sd_event_loop(ctl->event);
+	return r < 0 ? error_sys(err, r, "event loop") : 0;
+}
+
+static void controller_clear(struct ctl *ctl)
+{
+	struct ctl_peer *p;
+
+	LIST_FOREACH (p, &ctl->peers, link)
+		conn_finish(p->conn);
+	for (size_t i = 0; i < ctl->nr_servers; i++)
+		conn_server_destroy(ctl->servers[i]);
+	free(ctl->servers);
+	while (!TAILQ_EMPTY(&ctl->moves))
+		ctl_move_destroy(TAILQ_FIRST(&ctl->moves));
+	while (!TAILQ_EMPTY(&ctl->klinks)) /* the keepers live on */
+		klink_free(TAILQ_FIRST(&ctl->klinks));
+	while (!TAILQ_EMPTY(&ctl->jobs))
+		ctl_job_destroy(TAILQ_FIRST(&ctl->jobs));
+	ctl_sched_clear(ctl);
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		ctl_host_destroy(ctl->hosts[i]);
+	free(ctl->hosts);
+	while ((p = LIST_FIRST(&ctl->peers))) { /* jobs pointed to them */
+		LIST_REMOVE(p, link);
+		free(p);
+	}
+	store_close(ctl->store);
+	sd_event_unref(ctl->event);
+	free(ctl->keys_path);
+}
+
+int controller_run(const struct controller_conf *conf, int ready_fd,
+		   struct error *err)
+{
+	struct ctl ctl = { .conf = conf };
+	sigset_t block;
+	int r;
+
+	LIST_INIT(&ctl.peers);
+	TAILQ_INIT(&ctl.jobs);
+	TAILQ_INIT(&ctl.klinks);
+	TAILQ_INIT(&ctl.moves);
+	process_spare();
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&block);
+	sigaddset(&block, SIGTERM);
+	sigaddset(&block, SIGINT);
+	sigprocmask(SIG_BLOCK, &block, NULL);
+	r = loop_create(&ctl.event, err);
+	if (r < 0)
+		return r;
+	r = controller_init(&ctl, err);
+	if (!r)
+		r = controller_serve(&ctl, ready_fd, err);
+	controller_clear(&ctl);
+	return r;
+}

@@ -1,0 +1,76 @@
+/*
+ * controller_keys.c - who was let in by a key that holds no more has to go
+ *
+ * The file of keys is read anew for each handshake.  When it changes (stint
+ * controller --revoke, or an editor) the connections there are are looked at:
+ * each must have proved a key that is in it now.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/inotify.h>
+
+#include "cluster/conn/keys.h"
+#include "cluster/controller/state/state.h"
+#include "core/log.h"
+
+static void revoked(struct ctl_peer *p)
+{
+	log_warnx("peer=%s key=revoked", conn_peer(p->conn));
+	conn_fail(p->conn, -EKEYREVOKED, "its key was revoked");
+}
+
+void ctl_keys_check(struct ctl_peer *p)
+{
+	struct tls_key key;
+	int r = keys_find(p->ctl->keys_path, conn_peer(p->conn), &key, NULL);
+
+	if (r == -ENOENT || (!r && !conn_proved(p->conn, key.secret)))
+		revoked(p);
+	explicit_bzero(&key, sizeof(key));
+}
+
+static void match(void *ctx, const struct tls_key *key)
+{
+	struct ctl *ctl = ctx;
+	struct ctl_peer *p;
+
+	LIST_FOREACH (p, &ctl->peers, link)
+		if (!strcmp(conn_peer(p->conn), key->identity))
+			p->holds = conn_proved(p->conn, key->secret);
+}
+
+static void check_all(struct ctl *ctl)
+{
+	struct ctl_peer *p;
+	struct error err;
+
+	LIST_FOREACH (p, &ctl->peers, link)
+		p->holds = false;
+	if (keys_each(ctl->keys_path, match, ctl, &err) < 0) {
+		log_warnx("nobody can be let in: %s", err.text);
+		return;
+	}
+	LIST_FOREACH (p, &ctl->peers, link)
+		if (!p->holds)
+			revoked(p);
+}
+
+static int on_change(sd_event_source *src, const struct inotify_event *e,
+		     void *arg)
+{
+	if (e->mask & IN_Q_OVERFLOW || (e->len && !strcmp(e->name, "keys")))
+		check_all(arg);
+	return 0;
+}
+
+int ctl_keys_watch(struct ctl *ctl, struct error *err)
+{
+	int r = sd_event_add_inotify(ctl->event, NULL, ctl->conf->state_dir,
+				     IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE,
+				     on_change, ctl);
+
+	return r < 0 ? error_sys(err, r,
+				 "%s: cannot be watched for revoked keys",
+				 ctl->conf->state_dir)
+		     : 0;
+}

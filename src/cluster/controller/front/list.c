@@ -1,0 +1,238 @@
+/* controller_list.c - answers to `stint ps` and `stint hosts` */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/controller/state/state.h"
+#include "core/xalloc.h"
+#include "net/net.h"
+
+enum {
+	SOME_ARGUMENTS = 4096,	 /* of each of many jobs */
+	ALL_ARGUMENTS = 1 << 20, /* of the one that is asked for */
+	OVERHEAD = 8,		 /* of each argument */
+	PAGE = 512 << 10,	 /* about so much in one answer */
+};
+
+/* Not any more when it runs there, though its source has not said so yet. */
+static bool is_moving(const struct ctl_rank *r)
+{
+	return r->move && !r->move->landed;
+}
+
+/* What a rank looks like from outside. */
+static int shown_state(const struct ctl_rank *r)
+{
+	if (r->move && ctl_move_undecided(r->move))
+		return STATE(UNDECIDED);
+	if (r->lost)
+		return STATE(LOST);
+	if (ctl_rank_active(r) && r->host && !r->host->agent)
+		return STATE(SILENT);
+	return is_moving(r) ? STATE(MOVING) : r->state;
+}
+
+static bool silent(const struct ctl_host *h)
+{
+	return h && !h->agent;
+}
+
+/* Seconds until its ranks are given up. */
+static int patience_left(const struct ctl_host *h)
+{
+	usec_t left = h->lost_since + h->ctl->conf->lost_after - ctl_now();
+
+	return left > 0 ? (int)(left / USEC_PER_SEC) : 0;
+}
+
+/* What a rank waits for, where that is not of its own making. */
+static char *rank_why(const struct ctl_rank *r)
+{
+	const struct ctl_move *m = r->move;
+
+	if (!ctl_rank_active(r))
+		return xstrdup("");
+	if (m && ctl_move_undecided(m))
+		return silent(m->from)
+			       ? xasprintf("%s holds it until %s says whether "
+					   "it has given it away: start the "
+					   "agent there; given up in %d s",
+					   m->to->name, m->from->name,
+					   patience_left(m->from))
+			       : xasprintf("%s holds it until its keeper on %s "
+					   "has decided",
+					   m->to->name, m->from->name);
+	if (silent(r->host))
+		return xasprintf("%s does not answer: start the agent there; "
+				 "given up in %d s",
+				 r->host->name, patience_left(r->host));
+	return xstrdup("");
+}
+
+static Control__RankInfo *rank_info(const struct ctl_rank *r)
+{
+	Control__RankInfo *i = xcalloc(1, sizeof(*i));
+	char text[NET_TEXT];
+
+	control__rank_info__init(i);
+	i->state = shown_state(r);
+	i->host = is_moving(r) ? r->move->from->name
+		  : r->host    ? r->host->name
+			       : (char *)"";
+	i->address = xstrdup(r->address.s_addr ? net_addr_text(r->address, text)
+					       : "");
+	i->epoch = r->epoch;
+	i->moves = r->moves;
+	i->moving_to = is_moving(r) ? r->move->to->name : (char *)"";
+	i->exit = r->exit;
+	i->downtime_usec = r->downtime;
+	i->pid = ctl_rank_active(r) ? r->pid : 0;
+	i->why = rank_why(r);
+	return i;
+}
+
+/*
+ * Its arguments, or for others its program's name.  They may be megabytes, which
+ * must not keep other jobs from being told: up to so many bytes, then "...".
+ */
+static void put_arguments(const struct ctl_job *job, bool all, size_t most,
+			  Control__JobInfo *i)
+{
+	const Control__Submit *s = job->spec;
+	const char *slash = strrchr(s->argv[0], '/');
+	size_t bytes = 0, n = 0;
+
+	i->hidden = !all;
+	i->argv = xcalloc(s->n_argv + 1, sizeof(*i->argv));
+	for (; n < (all ? s->n_argv : 1); n++) {
+		bytes += strlen(s->argv[n]) + OVERHEAD;
+		i->argv[n] = bytes <= most ? s->argv[n] : (char *)"...";
+		if (bytes > most)
+			break;
+	}
+	if (!all && slash && bytes <= most)
+		i->argv[0] = (char *)slash + 1;
+	i->n_argv = n + (bytes > most);
+}
+
+static Control__JobInfo *job_info(struct ctl_job *job, bool all, size_t most)
+{
+	Control__JobInfo *i = xcalloc(1, sizeof(*i));
+	char why[256] = "";
+
+	control__job_info__init(i);
+	i->job = job->id;
+	i->state = job->state;
+	i->user = job->spec->user;
+	i->submit_usec = job->submit;
+	i->start_usec = job->start;
+	i->end_usec = job->end;
+	i->exit = job->exit;
+	if (job->state == STATE(WAITING) && job->model)
+		ctl_sched_why(job, why, sizeof(why));
+	put_arguments(job, all, most, i);
+	i->why = xstrdup(*why ? why : all ? job->why : ctl_job_outside(job));
+	i->ranks = xcalloc(job->nr, sizeof(*i->ranks));
+	for (i->n_ranks = 0; i->n_ranks < job->nr; i->n_ranks++)
+		i->ranks[i->n_ranks] = rank_info(&job->ranks[i->n_ranks]);
+	return i;
+}
+
+static void job_info_free(Control__JobInfo *i)
+{
+	for (size_t n = 0; n < i->n_ranks; n++) {
+		free(i->ranks[n]->address);
+		free(i->ranks[n]->why);
+		free(i->ranks[n]);
+	}
+	free(i->argv);
+	free(i->ranks);
+	free(i->why);
+	free(i);
+}
+
+static bool is_listed(const struct ctl_job *job, const Control__ListJobs *l)
+{
+	if (l->job)
+		return job->id == l->job;
+	return job->id >= l->from && (l->ended || job->state != STATE(DONE));
+}
+
+/* As many as one answer has room for: one user's must not hide all others'. */
+static void put_jobs(struct ctl_peer *p, const Control__ListJobs *l,
+		     Control__Jobs *ret)
+{
+	struct ctl_job *job;
+	size_t cap = 0, bytes = 0;
+	Control__JobInfo *i;
+
+	TAILQ_FOREACH (job, &p->ctl->jobs, link) {
+		if (!is_listed(job, l))
+			continue;
+		if (bytes > PAGE) {
+			ret->next = job->id;
+			return;
+		}
+		i = job_info(job, ctl_sees(p, job),
+			     l->job ? ALL_ARGUMENTS : SOME_ARGUMENTS);
+		bytes += control__job_info__get_packed_size(i);
+		array_room(ret->jobs, ret->n_jobs, &cap);
+		ret->jobs[ret->n_jobs++] = i;
+	}
+}
+
+void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l)
+{
+	Control__Jobs jobs = CONTROL__JOBS__INIT;
+
+	if (l->job && !ctl_job_find(p->ctl, l->job)) {
+		ctl_send_failed(p, re, -ESRCH,
+				"no job %llu; `stint ps --all` lists them",
+				(unsigned long long)l->job);
+		return;
+	}
+	put_jobs(p, l, &jobs);
+	jobs.warning = (char *)ctl_room_text(p->ctl);
+	ctl_send(p, 0, re, MESSAGE_BODY(JOBS), &jobs);
+	for (size_t i = 0; i < jobs.n_jobs; i++)
+		job_info_free(jobs.jobs[i]);
+	free(jobs.jobs);
+}
+
+static void host_info(const struct ctl_host *h, Control__HostInfo *i)
+{
+	const struct host *v = &h->ctl->view.hosts[h->ix];
+
+	control__host_info__init(i);
+	i->name = h->name;
+	i->address = h->address;
+	i->up = h->agent != NULL;
+	i->drain = h->drain;
+	i->cores = h->cores;
+	i->alpha = v->speed;
+	i->load = h->report.load;
+	i->memory = h->memory;
+	i->memory_free = h->report.memory_free;
+	i->users = h->report.users;
+	i->idle_usec = h->report.idle_usec;
+	i->ranks = v->nr_ranks;
+	i->pressure = h->report.pressure;
+}
+
+void ctl_list_hosts(struct ctl_peer *p, uint64_t re)
+{
+	Control__Hosts hosts = CONTROL__HOSTS__INIT;
+	struct ctl *ctl = p->ctl;
+	Control__HostInfo *info = xcalloc(ctl->nr_hosts + 1, sizeof(*info));
+
+	hosts.hosts = xcalloc(ctl->nr_hosts + 1, sizeof(*hosts.hosts));
+	for (hosts.n_hosts = 0; hosts.n_hosts < ctl->nr_hosts;
+	     hosts.n_hosts++) {
+		host_info(ctl->hosts[hosts.n_hosts], &info[hosts.n_hosts]);
+		hosts.hosts[hosts.n_hosts] = &info[hosts.n_hosts];
+	}
+	hosts.warning = (char *)ctl_room_text(ctl);
+	ctl_send(p, 0, re, MESSAGE_BODY(HOSTS), &hosts);
+	free(hosts.hosts);
+	free(info);
+}

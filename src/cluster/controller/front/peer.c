@@ -1,0 +1,410 @@
+/*
+ * controller_peer.c - agents and clients of the controller, and who may ask
+ * what
+ *
+ * The table at the end of this file is the whole of what a peer can ask for,
+ * with the roles that may.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/conn/keys.h"
+#include "cluster/controller/state/state.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+void ctl_send(struct ctl_peer *p, uint64_t id, uint64_t re,
+	      Control__Message__BodyCase what, void *body)
+{
+	int r = message_send(p->conn, id, re, what, body);
+
+	/* When it comes again it is told anew where things stand. */
+	if (r < 0 && r != -ENOTCONN)
+		conn_fail(p->conn, r, "it does not take what it is sent");
+}
+
+void ctl_send_ok(struct ctl_peer *p, uint64_t re)
+{
+	Control__Ok ok = CONTROL__OK__INIT;
+
+	ctl_send(p, 0, re, MESSAGE_BODY(OK), &ok);
+}
+
+void ctl_send_failed(struct ctl_peer *p, uint64_t re, int code, const char *fmt,
+		     ...)
+{
+	Control__Failed failed = CONTROL__FAILED__INIT;
+	struct error err;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err.text, sizeof(err.text), fmt, ap);
+	va_end(ap);
+	failed.why = err.text;
+	failed.code = code;
+	ctl_send(p, 0, re, MESSAGE_BODY(FAILED), &failed);
+}
+
+/* The job of a request, or NULL after telling the peer why not. */
+static struct ctl_job *job_for(struct ctl_peer *p, uint64_t re, uint64_t id)
+{
+	struct ctl_job *job = ctl_job_find(p->ctl, id);
+
+	if (!job)
+		ctl_send_failed(p, re, -ESRCH,
+				"no job %llu; `stint ps` lists them",
+				(unsigned long long)id);
+	else if (!ctl_may(p, job))
+		ctl_send_failed(
+			p, re, -EPERM, "job %llu is %s's, and you are %s",
+			(unsigned long long)id, job->spec->user, p->name);
+	else
+		return job;
+	return NULL;
+}
+
+/* ---- what can be asked ---- */
+
+static void on_host_report(struct ctl_peer *p, Control__Message *m)
+{
+	ctl_host_report(p->host, m->host_report);
+}
+
+static void on_keeper_packet(struct ctl_peer *p, Control__Message *m)
+{
+	if (m->keeper_packet->name)
+		klink_packet(p->host, m->keeper_packet->name,
+			     &m->keeper_packet->data);
+}
+
+static void on_keeper_gone(struct ctl_peer *p, Control__Message *m)
+{
+	const Control__KeeperName *n = m->keeper_gone->name;
+
+	if (!n)
+		return;
+	if (m->keeper_gone->committed_epoch)
+		ctl_move_looked(p->host, m->keeper_gone);
+	else
+		ctl_host_lacks(p->host, n);
+}
+
+static void on_submit(struct ctl_peer *p, Control__Message *m)
+{
+	ctl_job_submit(p, m->id, m->submit);
+}
+
+static void on_attach(struct ctl_peer *p, Control__Message *m)
+{
+	if (job_for(p, m->id, m->attach->job))
+		ctl_job_attach(p, m->id, m->attach);
+}
+
+static void on_stdin(struct ctl_peer *p, Control__Message *m)
+{
+	Keeper__Stdin s = KEEPER__STDIN__INIT;
+	struct klink *k;
+
+	if (!p->job || p->job->id != m->stdin_data->job)
+		return;
+	k = klink_of(&p->job->ranks[0]);
+	if (!k)
+		return; /* the next keeper says where to go on */
+	if (!klink_has_room(k)) {
+		p->job->stdin_late = true; /* it is asked for again */
+		return;
+	}
+	s.offset = m->stdin_data->offset;
+	s.data = m->stdin_data->data;
+	s.eof = m->stdin_data->eof;
+	p->job->stdin_sent = s.offset + s.data.len;
+	klink_request(k, KEEPER__REQUEST__BODY_STDIN_DATA, &s);
+}
+
+static void on_output_ack(struct ctl_peer *p, Control__Message *m)
+{
+	const Control__OutputAck *a = m->output_ack;
+	struct klink *k = klink_find(p->ctl, a->job, a->rank, a->epoch);
+
+	if (k && k->job && k->job->client == p)
+		klink_acked(k, a->seq);
+}
+
+static void on_signal(struct ctl_peer *p, Control__Message *m)
+{
+	if (job_for(p, m->id, m->signal->job))
+		ctl_job_signal(p, m->id, m->signal);
+}
+
+static void on_list_jobs(struct ctl_peer *p, Control__Message *m)
+{
+	ctl_list_jobs(p, m->id, m->list_jobs);
+}
+
+static void on_list_hosts(struct ctl_peer *p, Control__Message *m)
+{
+	ctl_list_hosts(p, m->id);
+}
+
+static void on_migrate(struct ctl_peer *p, Control__Message *m)
+{
+	const Control__Migrate *g = m->migrate;
+	struct ctl_job *job = job_for(p, m->id, g->job);
+	struct ctl_host *to = ctl_host_find(p->ctl, g->host);
+	struct ctl_move_asker asker = { .peer = p, .re = m->id };
+	struct error err;
+	int r;
+
+	if (!job)
+		return;
+	if (g->rank >= job->nr) {
+		ctl_send_failed(p, m->id, -ESRCH,
+				"job %llu has ranks 0 to %u and no %u",
+				(unsigned long long)job->id, job->nr - 1,
+				g->rank);
+		return;
+	}
+	if (!to) {
+		ctl_send_failed(p, m->id, -ENOENT,
+				"no host %s; `stint hosts` lists them",
+				g->host);
+		return;
+	}
+	if (ctl_move_again(&job->ranks[g->rank], g, p, m->id))
+		return;
+	asker.key = g->key;
+	r = ctl_move_begin(&job->ranks[g->rank], to, g->budget_usec, &asker,
+			   &err);
+	if (r < 0)
+		ctl_send_failed(p, m->id, r, "%s", err.text);
+}
+
+static void on_drain(struct ctl_peer *p, Control__Message *m)
+{
+	ctl_host_drain(p, m->id, m->drain);
+}
+
+static void on_get_record(struct ctl_peer *p, Control__Message *m)
+{
+	ctl_record_read(p, m->id, m->get_record);
+}
+
+static void on_get_why(struct ctl_peer *p, Control__Message *m)
+{
+	ctl_record_why(p, m->id, m->get_why->job);
+}
+
+/* What an agent answers to KEEPER_START, whose id is the klink's number. */
+static void on_failed(struct ctl_peer *p, Control__Message *m)
+{
+	struct klink *k;
+
+	TAILQ_FOREACH (k, &p->ctl->klinks, link)
+		if (k->number == m->re && k->host == p->host) {
+			klink_start_failed(k, m->failed->why);
+			return;
+		}
+}
+
+static void on_ok(struct ctl_peer *p, Control__Message *m)
+{
+}
+
+enum { HOST = 1 << ROLE_HOST, CLIENT = 1 << ROLE_USER | 1 << ROLE_ADMIN };
+
+static const struct {
+	Control__Message__BodyCase what;
+	unsigned roles;
+	void (*handle)(struct ctl_peer *p, Control__Message *m);
+} table[] = {
+	{ MESSAGE_BODY(OK), HOST | CLIENT, on_ok },
+	{ MESSAGE_BODY(FAILED), HOST, on_failed },
+	{ MESSAGE_BODY(HOST_REPORT), HOST, on_host_report },
+	{ MESSAGE_BODY(KEEPER_PACKET), HOST, on_keeper_packet },
+	{ MESSAGE_BODY(KEEPER_GONE), HOST, on_keeper_gone },
+	{ MESSAGE_BODY(SUBMIT), CLIENT, on_submit },
+	{ MESSAGE_BODY(ATTACH), CLIENT, on_attach },
+	{ MESSAGE_BODY(STDIN_DATA), CLIENT, on_stdin },
+	{ MESSAGE_BODY(OUTPUT_ACK), CLIENT, on_output_ack },
+	{ MESSAGE_BODY(SIGNAL), CLIENT, on_signal },
+	{ MESSAGE_BODY(LIST_JOBS), CLIENT, on_list_jobs },
+	{ MESSAGE_BODY(LIST_HOSTS), CLIENT, on_list_hosts },
+	{ MESSAGE_BODY(MIGRATE), CLIENT, on_migrate },
+	{ MESSAGE_BODY(DRAIN), 1 << ROLE_ADMIN, on_drain },
+	{ MESSAGE_BODY(GET_WHY), CLIENT, on_get_why },
+	{ MESSAGE_BODY(GET_RECORD), 1 << ROLE_ADMIN, on_get_record },
+};
+
+static int greet(struct ctl_peer *p, Control__Message *m, struct error *err)
+{
+	Control__ControllerInfo info = CONTROL__CONTROLLER_INFO__INIT;
+	int r;
+
+	if (m->body_case != MESSAGE_BODY(HELLO))
+		return error_set(err, -EPROTO, "it did not say HELLO first");
+	if (m->hello->version != CONTROL__VERSION__MAJOR) {
+		ctl_send_failed(p, m->id, -EPROTO,
+				"the controller speaks version %d of the "
+				"control protocol and you %u: install the "
+				"same Stint on both sides",
+				CONTROL__VERSION__MAJOR, m->hello->version);
+		return 0;
+	}
+	p->greeted = true;
+	if (p->role == ROLE_HOST) {
+		if (!m->hello->agent)
+			return error_set(err, -EPROTO, "it is no agent");
+		r = ctl_host_hello(p, m->hello->agent, err);
+		if (r < 0)
+			return r;
+	}
+	info.pool = p->ctl->conf->pool;
+	r = message_send_hello(p->conn, 0, m->id, NULL, &info);
+	if (!r && p->host)
+		ctl_host_compare(p->host, m->hello->agent);
+	return r;
+}
+
+static void dispatch(struct ctl_peer *p, Control__Message *m)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		if (table[i].what != m->body_case)
+			continue;
+		if (!(table[i].roles & 1u << p->role)) {
+			ctl_send_failed(p, m->id, -EPERM,
+					"%s may not ask for this%s",
+					conn_peer(p->conn),
+					table[i].roles & 1u << ROLE_ADMIN
+						? ": it takes the key of an "
+						  "administrator (admin/NAME)"
+						: "");
+			return;
+		}
+		table[i].handle(p, m);
+		return;
+	}
+	ctl_send_failed(p, m->id, -ENOSYS,
+			"the controller does not know this request: it may be "
+			"older than you");
+}
+
+/* ---- connections ---- */
+
+/* Over the limit, so many may be there until they have heard so. */
+enum { REFUSED_MAX = 8 };
+
+/* Connections of users; name: of this one alone. */
+static unsigned count_users(const struct ctl *ctl, const char *name)
+{
+	const struct ctl_peer *p;
+	unsigned n = 0;
+
+	LIST_FOREACH (p, &ctl->peers, link)
+		n += p->role == ROLE_USER && (!name || !strcmp(p->name, name));
+	return n;
+}
+
+/* One user's flood keeps nobody else out. */
+static void limit_user(struct ctl_peer *p)
+{
+	const struct ctl *ctl = p->ctl;
+	unsigned own = count_users(ctl, p->name);
+
+	p->refused = own > ctl->user_max;
+	if (own > ctl->user_max + REFUSED_MAX)
+		conn_fail(p->conn, -EUSERS,
+			  "the user has too many connections");
+	else if (count_users(ctl, NULL) > ctl->users_max)
+		conn_fail(p->conn, -EUSERS, "users have too many connections");
+}
+
+/* Its HELLO is answered with the reason, and it goes. */
+static void refuse(struct ctl_peer *p, const Control__Message *m)
+{
+	ctl_send_failed(p, m->id, -EUSERS,
+			"%s has %u connections already, as many as one user "
+			"may have (user-connections of the controller): end "
+			"some, or ask its administrator for more",
+			p->name, p->ctl->user_max);
+	log_warnx("peer=%s error=\"too many connections\"", conn_peer(p->conn));
+	LIST_REMOVE(p, link);
+	conn_finish(p->conn);
+	free(p);
+}
+
+static void peer_ready(struct conn *c, void *arg)
+{
+	struct ctl *ctl = arg;
+	struct ctl_peer *p = xcalloc(1, sizeof(*p));
+
+	p->ctl = ctl;
+	p->conn = c;
+	p->role = role_of(conn_peer(c), &p->name);
+	LIST_INSERT_HEAD(&ctl->peers, p, link);
+	conn_set_ctx(c, p);
+	ctl_keys_check(p);
+	if (p->role == ROLE_USER)
+		limit_user(p);
+}
+
+static int peer_message(struct conn *c, const uint8_t *data, size_t n,
+			void *arg, struct error *err)
+{
+	struct ctl_peer *p = arg;
+	Control__Message *m;
+	int r = 0;
+
+	if (p->role == ROLE_NONE)
+		return error_set(err, -EPERM, "an identity without a role");
+	m = message_parse(data, n, err);
+	if (!m)
+		return -EPROTO;
+	if (p->refused)
+		refuse(p, m);
+	else if (p->greeted)
+		dispatch(p, m);
+	else
+		r = greet(p, m, err);
+	message_free(m);
+	return r;
+}
+
+static void peer_closed(struct conn *c, int code, const struct error *why,
+			void *arg)
+{
+	struct ctl_peer *p = arg;
+	struct ctl *ctl = p->ctl;
+
+	if (code < 0 && code != -EPIPE)
+		log_warnx("peer=%s error=\"%s\"", conn_peer(c), why->text);
+	LIST_REMOVE(p, link);
+	conn_destroy(c);
+	p->conn = NULL;
+	ctl_move_peer_gone(p);
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		if (ctl->hosts[i]->drainer == p)
+			ctl->hosts[i]->drainer = NULL;
+	if (p->job)
+		ctl_job_detach(p);
+	if (p->host && p->host->agent == p)
+		ctl_host_gone(p->host);
+	free(p);
+}
+
+static void peer_drained(struct conn *c, void *arg)
+{
+	struct ctl_peer *p = arg;
+
+	if (p->host && p->host->agent == p)
+		klinks_drained(p->host);
+}
+
+const struct conn_ops ctl_peer_ops = {
+	.ready = peer_ready,
+	.message = peer_message,
+	.closed = peer_closed,
+	.drained = peer_drained,
+};

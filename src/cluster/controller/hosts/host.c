@@ -1,0 +1,488 @@
+/*
+ * controller_host.c - hosts: their agents, what they report, draining
+ *
+ * A host whose agent does not answer keeps its ranks (the keepers outlive the
+ * agent) until lost_after; then they are given up.  One that comes back with
+ * another boot id has lost them for certain.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/conn/keys.h"
+#include "cluster/conn/loop.h"
+#include "cluster/controller/state/state.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+#include "model/record.h"
+#include "net/net.h"
+
+/* After their longest pause (agent.c) and a handshake agents are back. */
+#define COMING_AFTER (5 * USEC_PER_SEC)
+#define LOAD_MAX     1e6
+#define SCORE_MAX    1e9 /* as an agent's setting */
+
+struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name)
+{
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		if (!strcmp(ctl->hosts[i]->name, name))
+			return ctl->hosts[i];
+	return NULL;
+}
+
+static struct ctl_host *host_get(struct ctl *ctl, const char *name)
+{
+	struct ctl_host *h = ctl_host_find(ctl, name);
+
+	if (h)
+		return h;
+	h = xcalloc(1, sizeof(*h));
+	h->ctl = ctl;
+	h->name = xstrdup(name);
+	h->boot_id = xstrdup("");
+	h->address = xstrdup("");
+	h->uplink = xstrdup("");
+	h->net = xstrdup("none");
+	control__host_report__init(&h->report);
+	h->ix = ctl->nr_hosts;
+	array_room(ctl->hosts, ctl->nr_hosts, &ctl->cap_hosts);
+	ctl->hosts[ctl->nr_hosts++] = h;
+	return h;
+}
+
+void ctl_host_destroy(struct ctl_host *h)
+{
+	sd_event_source_disable_unref(h->lost);
+	free(h->name);
+	free(h->boot_id);
+	free(h->address);
+	free(h->uplink);
+	free(h->net);
+	free(h);
+}
+
+static void host_store(struct ctl_host *h)
+{
+	struct store_host row = { .name = h->name,
+				  .drain = h->drain,
+				  .boot_id = h->boot_id };
+
+	store_put_host(h->ctl->store, &row);
+}
+
+/* ---- patience ---- */
+
+static int on_lost(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl_host *h = arg;
+	struct ctl_move *m, *next;
+	struct ctl_job *job;
+
+	h->lost = sd_event_source_disable_unref(h->lost);
+	TAILQ_FOREACH (job, &h->ctl->jobs, link)
+		for (uint32_t i = 0; i < job->nr; i++)
+			if (job->ranks[i].host == h &&
+			    ctl_rank_active(&job->ranks[i]) &&
+			    !ctl_rank_elsewhere(&job->ranks[i]))
+				ctl_rank_lost(&job->ranks[i],
+					      "its host does not answer");
+	for (m = TAILQ_FIRST(&h->ctl->moves); m; m = next) {
+		next = TAILQ_NEXT(m, link);
+		if (m->from == h)
+			ctl_move_source_lost(m);
+	}
+	return 0;
+}
+
+/* It is not there: give its ranks up unless it comes in time. */
+static void missed(struct ctl_host *h)
+{
+	h->lost_since = ctl_now();
+	sd_event_source_disable_unref(h->lost);
+	h->lost = NULL;
+	loop_after(h->ctl->event, &h->lost, h->ctl->conf->lost_after, on_lost,
+		   h);
+}
+
+/* ---- from the store ---- */
+
+static void load_host(void *arg, const struct store_host *row)
+{
+	struct ctl_host *h = host_get(arg, row->name);
+
+	h->drain = row->drain;
+	free(h->boot_id);
+	h->boot_id = xstrdup(row->boot_id);
+}
+
+static void load_key(void *arg, const struct tls_key *key)
+{
+	const char *name;
+
+	if (role_of(key->identity, &name) == ROLE_HOST)
+		host_get(arg, name);
+}
+
+void ctl_hosts_load(struct ctl *ctl)
+{
+	struct error err;
+
+	store_each_host(ctl->store, load_host, ctl);
+	if (keys_each(ctl->keys_path, load_key, ctl, &err) < 0)
+		log_warnx("error=\"%s\"", err.text);
+	/* None has come yet, and one that never does must not be waited for. */
+	for (size_t i = 0; i < ctl->nr_hosts; i++) {
+		missed(ctl->hosts[i]);
+		ctl->hosts[i]->early = true;
+	}
+}
+
+void ctl_host_forget(struct ctl_host *h, Control__KeeperName *name)
+{
+	Control__KeeperForget forget = CONTROL__KEEPER_FORGET__INIT;
+
+	forget.name = name;
+	if (h->agent)
+		ctl_send(h->agent, 0, 0, MESSAGE_BODY(KEEPER_FORGET), &forget);
+}
+
+void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *n)
+{
+	uint64_t id = strtoull(n->job, NULL, 10);
+	struct klink *k = klink_at(h, id, n->rank, n->epoch);
+	struct ctl_job *job = ctl_job_find(h->ctl, id);
+	struct ctl_rank *r =
+		job && n->rank < job->nr ? &job->ranks[n->rank] : NULL;
+
+	if (k)
+		klink_gone(k);
+	else if (r && r->host == h && r->epoch == n->epoch &&
+		 ctl_rank_active(r))
+		ctl_rank_keeper_died(r);
+}
+
+/* ---- the agent comes and goes ---- */
+
+static bool named_there(const Control__AgentInfo *info, const struct klink *k)
+{
+	for (size_t i = 0; i < info->n_keepers; i++) {
+		const Control__KeeperName *n = info->keepers[i];
+
+		if (strtoull(n->job, NULL, 10) == k->job_id &&
+		    n->rank == k->rank && n->epoch == k->epoch)
+			return true;
+	}
+	return false;
+}
+
+/* The end of keepers that we know and the agent does not find. */
+static void drop_missing_keepers(struct ctl_host *h,
+				 const Control__AgentInfo *info)
+{
+	uint64_t last = h->ctl->last_klink;
+	struct klink *k, *next;
+
+	for (k = TAILQ_FIRST(&h->ctl->klinks); k; k = next) {
+		next = TAILQ_NEXT(k, link);
+		/* Not those of ranks that are started again by this. */
+		if (k->host != h || k->number > last)
+			continue;
+		k->heard = false;
+		if (named_there(info, k))
+			continue;
+		klink_gone(k);
+		/* That may have ended others too. */
+		next = TAILQ_FIRST(&h->ctl->klinks);
+	}
+}
+
+/* Ranks that should be there and have no keeper at all. */
+static void drop_missing_ranks(struct ctl_host *h,
+			       const Control__AgentInfo *info)
+{
+	struct ctl_job *job;
+
+	TAILQ_FOREACH (job, &h->ctl->jobs, link) {
+		for (uint32_t i = 0; i < job->nr; i++) {
+			struct ctl_rank *r = &job->ranks[i];
+			struct klink asked = { .job_id = job->id,
+					       .rank = i,
+					       .epoch = r->epoch };
+
+			if (r->host != h || !ctl_rank_active(r) ||
+			    klink_of(r) || named_there(info, &asked))
+				continue;
+			if (r->move && r->move->from == h)
+				ctl_move_source_missing(r->move);
+			else
+				ctl_rank_keeper_died(r);
+		}
+	}
+}
+
+static void set_text(char **to, const char *text)
+{
+	free(*to);
+	*to = xstrdup(text);
+}
+
+static void agent_replaces(struct ctl_host *h)
+{
+	struct ctl_peer *old = h->agent;
+
+	if (!old)
+		return;
+	h->agent = NULL;
+	LIST_REMOVE(old, link);
+	conn_destroy(old->conn);
+	free(old);
+}
+
+/* What is no such number counts as the most: as occupied. */
+static double sane(double x, double most)
+{
+	return x >= 0 && x <= most ? x : most;
+}
+
+static void take_report(struct ctl_host *h, const Control__HostReport *r)
+{
+	if (r->now_usec && r->now_usec < INT64_MAX / 2)
+		skew_told(&h->skew, ctl_now(), (usec_t)r->now_usec);
+	h->report.runnable = sane(r->runnable, LOAD_MAX);
+	h->report.load = sane(r->load, LOAD_MAX);
+	h->report.memory_free =
+		r->memory_free < h->memory ? r->memory_free : h->memory;
+	h->report.pressure = sane(r->pressure, 100);
+	h->report.users = r->users;
+	h->report.idle_usec =
+		r->idle_usec < (uint64_t)ctl_now() ? r->idle_usec : 0;
+}
+
+/* It may speak of itself, but in words that have a meaning. */
+static int check_info(const Control__AgentInfo *info, struct error *err)
+{
+	const char *net = info->net;
+
+	if (!info->cores || info->cores > RECORD_CORES_MAX)
+		return error_set(err, -EINVAL, "a host with %u cores",
+				 info->cores);
+	if (strcmp(net, "routed") && strcmp(net, "bridge") &&
+	    strcmp(net, "none"))
+		return error_set(err, -EINVAL, "capsules with a network '%s'",
+				 net);
+	if (strlen(info->boot_id) > NAME_MAX ||
+	    strlen(info->uplink) >= IFNAMSIZ || strchr(info->address, '/'))
+		return error_set(err, -EINVAL,
+				 "a boot id, uplink or address that is none");
+	if (!(info->score >= 0 && info->score <= SCORE_MAX))
+		return error_set(err, -EINVAL, "a speed of %g", info->score);
+	return 0;
+}
+
+/* Bridged capsules are on the hosts' own network, so must be their addresses.
+ */
+static int check_bridged(const struct ctl *ctl, const Control__AgentInfo *info,
+			 struct in_addr address, struct error *err)
+{
+	uint32_t mask;
+
+	if (strcmp(info->net, "bridge"))
+		return 0;
+	if (info->prefix < 1 || info->prefix > 31)
+		return error_set(err, -EINVAL,
+				 "the bridge %s has no network: give it an "
+				 "address",
+				 info->uplink);
+	mask = ~0u << (32 - info->prefix);
+	if (info->prefix > ctl->pool_prefix ||
+	    (ntohl(address.s_addr) ^ ntohl(ctl->pool.s_addr)) & mask)
+		return error_set(err, -EINVAL,
+				 "the controller's pool %s is not part of the "
+				 "network at the bridge %s (%s/%u)",
+				 ctl->conf->pool, info->uplink, info->address,
+				 info->prefix);
+	return 0;
+}
+
+int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
+		   struct error *err)
+{
+	struct ctl *ctl = p->ctl;
+	size_t known = ctl->nr_hosts;
+	struct in_addr address;
+	struct ctl_host *h;
+	unsigned prefix;
+
+	if (net_parse_cidr(info->address, &address, &prefix, err) < 0)
+		return -EINVAL;
+	if (check_info(info, err) < 0)
+		return -EINVAL;
+	if (check_bridged(ctl, info, address, err) < 0)
+		return -EINVAL;
+	/* From here on it is a host, and nothing may end that half-way. */
+	h = host_get(ctl, p->name);
+	agent_replaces(h);
+	h->agent = p;
+	h->early = false;
+	p->host = h;
+	h->lost_since = 0;
+	h->lost = sd_event_source_disable_unref(h->lost);
+	set_text(&h->address, info->address);
+	set_text(&h->uplink, info->uplink);
+	set_text(&h->net, info->net);
+	h->score = info->score > 0 ? info->score : 1;
+	h->cores = info->cores;
+	h->memory = info->memory;
+	h->most = (struct limits){ .memory = info->memory_max,
+				   .pids = info->pids_max };
+	if (known != ctl->nr_hosts)
+		ctl_sched_anew(ctl);
+	if (strcmp(h->boot_id, info->boot_id)) {
+		set_text(&h->boot_id, info->boot_id);
+		host_store(h);
+	}
+	h->prefix = info->prefix;
+	if (info->report)
+		take_report(h, info->report);
+	log_info("host=%s agent=up keepers=%zu", h->name, info->n_keepers);
+	return 0;
+}
+
+void ctl_host_compare(struct ctl_host *h, const Control__AgentInfo *info)
+{
+	drop_missing_keepers(h, info);
+	drop_missing_ranks(h, info);
+	ctl_sched_host(h);
+}
+
+bool ctl_host_coming(const struct ctl_host *h)
+{
+	return !h->agent && h->early &&
+	       ctl_now() - h->lost_since < COMING_AFTER;
+}
+
+/*
+ * Records that were not removed when their moves ended, as the agent was away.
+ * Whoever moves still needs them, and removes them in the end.
+ */
+static void forget_records(struct ctl_host *h, const Control__HostReport *r)
+{
+	for (size_t i = 0; i < r->n_records; i++) {
+		Control__KeeperName *n = r->records[i];
+		struct ctl_job *job =
+			ctl_job_find(h->ctl, strtoull(n->job, NULL, 10));
+		const struct ctl_move *m = job && n->rank < job->nr
+						   ? job->ranks[n->rank].move
+						   : NULL;
+
+		if (!m || m->epoch != n->epoch)
+			ctl_host_forget(h, n);
+	}
+}
+
+void ctl_host_report(struct ctl_host *h, const Control__HostReport *r)
+{
+	take_report(h, r);
+	forget_records(h, r);
+	ctl_sched_host(h);
+}
+
+void ctl_host_gone(struct ctl_host *h)
+{
+	struct ctl *ctl = h->ctl;
+	struct klink *k;
+
+	h->agent = NULL;
+	TAILQ_FOREACH (k, &ctl->klinks, link)
+		if (k->host == h)
+			k->heard = false;
+	log_info("host=%s agent=down", h->name);
+	missed(h);
+	ctl_sched_host(h);
+}
+
+/* ---- draining ---- */
+
+static unsigned ranks_at(const struct ctl_host *h)
+{
+	const struct ctl_job *job;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (job, &h->ctl->jobs, link)
+		for (uint32_t i = 0; i < job->nr; i++)
+			n += job->ranks[i].host == h &&
+			     ctl_rank_active(&job->ranks[i]);
+	return n;
+}
+
+/* That one is empty, or will not be; the answer follows when all are. */
+static void finish_drain(struct ctl_host *h, const char *why)
+{
+	Control__Drained d = CONTROL__DRAINED__INIT;
+	struct ctl_peer *p = h->drainer;
+	struct ctl *ctl = h->ctl;
+
+	d.host = h->name;
+	d.why = (char *)why;
+	ctl_send(p, 0, h->drainer_re, MESSAGE_BODY(DRAINED), &d);
+	h->drainer = NULL;
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		if (ctl->hosts[i]->drainer == p &&
+		    ctl->hosts[i]->drainer_re == h->drainer_re)
+			return;
+	ctl_send_ok(p, h->drainer_re);
+}
+
+void ctl_host_check_drained(struct ctl_host *h, const char *failed)
+{
+	struct error why;
+
+	if (!h->drainer)
+		return;
+	if (failed) {
+		error_set(&why, -EBUSY,
+			  "takes nothing new, but not all could leave: %s",
+			  failed);
+		finish_drain(h, why.text);
+	} else if (!ranks_at(h)) {
+		finish_drain(h, "");
+	}
+}
+
+static void drain_one(struct ctl_host *h, const Control__Drain *d)
+{
+	if (h->drainer)
+		finish_drain(h, "somebody else has taken this over");
+	h->drain = !d->undo;
+	host_store(h);
+	ctl_sched_host(h);
+}
+
+void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d)
+{
+	struct ctl_host *h;
+
+	for (size_t i = 0; i < d->n_hosts; i++)
+		if (!ctl_host_find(p->ctl, d->hosts[i])) {
+			ctl_send_failed(p, re, -ENOENT,
+					"no host %s; `stint hosts` lists them",
+					d->hosts[i]);
+			return;
+		}
+	for (size_t i = 0; i < d->n_hosts; i++)
+		drain_one(ctl_host_find(p->ctl, d->hosts[i]), d);
+	if (!d->wait || d->undo || !d->n_hosts) {
+		ctl_send_ok(p, re);
+		return;
+	}
+	for (size_t i = 0; i < d->n_hosts; i++) {
+		h = ctl_host_find(p->ctl, d->hosts[i]);
+		h->drainer = p;
+		h->drainer_re = re;
+	}
+	for (size_t i = 0; i < d->n_hosts; i++)
+		ctl_host_check_drained(ctl_host_find(p->ctl, d->hosts[i]),
+				       NULL);
+}

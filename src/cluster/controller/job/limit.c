@@ -1,0 +1,208 @@
+/*
+ * controller_limit.c - what users and ranks may take
+ *
+ * Users' limits are the controller's, each user's own, so that one who floods
+ * keeps nobody else out; administrators have none.  Ranks' limits are their
+ * hosts' (cluster/limit.h): what is refused here, their keepers would refuse.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/conn/keys.h"
+#include "cluster/controller/state/state.h"
+#include "core/xalloc.h"
+
+/* ---- users ---- */
+
+int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
+		   struct error *err)
+{
+	const struct ctl *ctl = p->ctl;
+	const struct ctl_job *job;
+	size_t bytes = control__submit__get_packed_size(s);
+	int64_t n = 0;
+
+	if (p->role != ROLE_USER)
+		return 0;
+	TAILQ_FOREACH (job, &ctl->jobs, link) {
+		if (job->state == STATE(DONE) ||
+		    strcmp(job->spec->user, p->name))
+			continue;
+		n++;
+		bytes += job->size;
+	}
+	if (bytes > CTL_USER_BYTES)
+		return error_set(err, -EDQUOT,
+				 "arguments and environments of %s's jobs that "
+				 "are not over are more than %d MiB: wait for "
+				 "some, or send less with each",
+				 p->name, CTL_USER_BYTES >> 20);
+	if (n < ctl->conf->user_jobs)
+		return 0;
+	return error_set(err, -EDQUOT,
+			 "%s has %" PRId64 " jobs that are not over, as many "
+			 "as one user may have (user-jobs of the controller): "
+			 "wait for some, or ask its administrator for more",
+			 p->name, n);
+}
+
+/* ---- what a job asks for ---- */
+
+int ctl_limit_host(const struct ctl_job *job, const struct ctl_host *h,
+		   struct error *err)
+{
+	const Control__Submit *s = job->spec;
+	char a[SIZE_TEXT], b[SIZE_TEXT];
+
+	if (h->most.memory && s->memory > h->most.memory)
+		return error_set(
+			err, -E2BIG,
+			"host %s gives a rank %s of memory at most "
+			"(memory-max), and this one has %s (--memory): "
+			"ask for less, or for other hosts (--hosts)",
+			h->name, size_text(h->most.memory, a),
+			size_text(s->memory, b));
+	if (h->most.pids && s->pids > h->most.pids)
+		return error_set(err, -E2BIG,
+				 "host %s gives a rank %" PRIu64 " processes "
+				 "and threads at most (pids-max), and this one "
+				 "has %" PRIu64
+				 " (--pids-limit): ask for less, "
+				 "or for other hosts (--hosts)",
+				 h->name, h->most.pids, s->pids);
+	return 0;
+}
+
+static struct ctl_host *largest_host(struct ctl *ctl, const uint32_t *hosts,
+				     size_t n)
+{
+	struct ctl_host *most = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		struct ctl_host *h = ctl->hosts[hosts ? hosts[i] : i];
+
+		if (!most || h->memory > most->memory)
+			most = h;
+	}
+	return most;
+}
+
+/* A limit that no host could come to is none, and hardly what was meant. */
+static int check_memory(const struct ctl_job *job, const struct ctl_host *most,
+			struct error *err)
+{
+	uint64_t memory = job->spec->memory;
+	char a[SIZE_TEXT], b[SIZE_TEXT];
+
+	if (!most || !most->memory || memory <= most->memory)
+		return 0;
+	return error_set(err, -E2BIG,
+			 "--memory: no host for it has %s: %s has the most, "
+			 "%s; ask for less",
+			 size_text(memory, a), most->name,
+			 size_text(most->memory, b));
+}
+
+/* A policy knows nothing of limits: it may take any host. */
+int ctl_limit_check(const struct ctl_job *job, const uint32_t *hosts,
+		    struct error *err)
+{
+	struct ctl *ctl = job->ctl;
+	size_t n = hosts ? job->nr : ctl->nr_hosts;
+	int r = 0;
+
+	for (size_t i = 0; i < n && !r; i++)
+		r = ctl_limit_host(job, ctl->hosts[hosts ? hosts[i] : i], err);
+	return r ? r : check_memory(job, largest_host(ctl, hosts, n), err);
+}
+
+/* ---- what it met ---- */
+
+void ctl_limit_exited(struct ctl_rank *r, const Keeper__Exited *e)
+{
+	r->limits =
+		(struct limits){ .memory = e->memory_max, .pids = e->pids_max };
+	r->met = (struct limits_met){ .kills = e->memory_kills,
+				      .own_memory = e->own_memory,
+				      .refused = e->pids_refused };
+	/* A KILL that we sent has no other reason. */
+	r->over_memory = e->memory_kills && e->signaled && e->code == SIGKILL &&
+			 !e->killed;
+}
+
+/* Where it is from: what the user has said, or its host's owner. */
+static const char *from(bool asked, const char *option, char ret[96])
+{
+	if (asked)
+		snprintf(ret, 96, "%s", option);
+	else
+		snprintf(ret, 96, "what its host gives; %s asks for more",
+			 option);
+	return ret;
+}
+
+static void memory_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT])
+{
+	char size[SIZE_TEXT], why[96];
+
+	if (r->met.own_memory && r->limits.memory)
+		snprintf(ret, CTL_LIMIT_TEXT,
+			 "used more than its %s of memory (%s)",
+			 size_text(r->limits.memory, size),
+			 from(r->job->spec->memory, "--memory", why));
+	else
+		snprintf(ret, CTL_LIMIT_TEXT,
+			 "was killed because memory ran out on %.64s",
+			 r->host ? r->host->name : "its host");
+}
+
+static size_t add_killed(const struct ctl_rank *r, char *at, size_t n)
+{
+	char words[CTL_LIMIT_TEXT];
+
+	memory_words(r, words);
+	return snprintf(at, n, "; a process of it %s", words);
+}
+
+static void add_refused(const struct ctl_rank *r, char *at, size_t n)
+{
+	char why[96];
+
+	snprintf(at, n,
+		 "; it met its limit of %" PRIu64
+		 " processes and threads (%s), %" PRIu64 " time%s",
+		 r->limits.pids, from(r->job->spec->pids, "--pids-limit", why),
+		 r->met.refused, r->met.refused == 1 ? "" : "s");
+}
+
+bool ctl_limit_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT])
+{
+	size_t at = 0;
+
+	*ret = 0;
+	if (r->over_memory) {
+		memory_words(r, ret);
+		return true;
+	}
+	if (r->met.kills)
+		at = add_killed(r, ret, CTL_LIMIT_TEXT);
+	if (r->met.refused && r->limits.pids && at < CTL_LIMIT_TEXT)
+		add_refused(r, ret + at, CTL_LIMIT_TEXT - at);
+	return false;
+}
+
+void ctl_limit_note(struct ctl_rank *r, const char *words)
+{
+	struct ctl_job *job = r->job;
+
+	if (*words && !job->exit && !job->spec->stopping) {
+		free(job->why);
+		job->why = xasprintf("rank %u ended well%s", r->rank, words);
+		job->limit_met = true;
+	}
+	ctl_job_store(job);
+}

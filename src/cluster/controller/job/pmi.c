@@ -1,0 +1,151 @@
+/*
+ * controller_pmi.c - barriers of a job's ranks, see pmi/gather.h, and aborts
+ *
+ * The union of the last complete barrier is in the store before anybody hears
+ * of it, so that a rank whose release got lost can ask a restarted controller.
+ *
+ * A rank whose peer has gone often hears of that before we do (a connection
+ * breaks at once, an end is told after all output), and its MPI library aborts.
+ * Such an abort is an echo: it ends the job, and what the job ended with is
+ * decided by the rank that is found to have failed by itself, if there is one.
+ */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "cluster/controller/state/state.h"
+#include "core/xalloc.h"
+
+/* Bytes of keys and values in one packet; keepers take 192 KiB. */
+enum { PIECE = 96 << 10 };
+
+static void send_release(struct klink *k, const Keeper__PmiRelease *all)
+{
+	Keeper__PmiRelease piece = KEEPER__PMI_RELEASE__INIT;
+	size_t at = 0, bytes;
+
+	k->release_late = !klink_has_room(k);
+	if (k->release_late)
+		return;
+	piece.generation = all->generation;
+	do {
+		piece.puts = all->puts + at;
+		for (bytes = 0; at < all->n_puts && bytes < PIECE; at++)
+			bytes += keeper__pmi_put__get_packed_size(
+					 all->puts[at]) +
+				 8;
+		piece.n_puts = all->puts + at - piece.puts;
+		piece.more = at < all->n_puts;
+		klink_request(k, KEEPER__REQUEST__BODY_PMI_RELEASE, &piece);
+	} while (piece.more);
+}
+
+/* The barrier is complete: keep its union, and tell every rank. */
+static void release_all(struct ctl_job *job, uint64_t generation)
+{
+	Keeper__PmiRelease all = KEEPER__PMI_RELEASE__INIT;
+	const struct pmi_put *puts = pmi_gather_union(job->gather, &all.n_puts);
+	Keeper__PmiPut *items = xcalloc(all.n_puts + 1, sizeof(*items));
+
+	all.generation = generation;
+	all.puts = xcalloc(all.n_puts + 1, sizeof(*all.puts));
+	for (size_t i = 0; i < all.n_puts; i++) {
+		keeper__pmi_put__init(&items[i]);
+		items[i].key = (char *)puts[i].key;
+		items[i].value = (char *)puts[i].value;
+		all.puts[i] = &items[i];
+	}
+	job->pmi_generation = generation + 1;
+	job->pmi_release_n = keeper__pmi_release__get_packed_size(&all);
+	job->pmi_release = xrealloc(job->pmi_release, job->pmi_release_n + 1);
+	keeper__pmi_release__pack(&all, job->pmi_release);
+	ctl_job_store(job);
+	for (uint32_t i = 0; i < job->nr; i++)
+		if (klink_of(&job->ranks[i]))
+			send_release(klink_of(&job->ranks[i]), &all);
+	free(all.puts);
+	free(items);
+}
+
+static void release_again(struct klink *k)
+{
+	Keeper__PmiRelease *all = keeper__pmi_release__unpack(
+		NULL, k->job->pmi_release_n, k->job->pmi_release);
+
+	if (!all)
+		return;
+	send_release(k, all);
+	keeper__pmi_release__free_unpacked(all, NULL);
+}
+
+void ctl_pmi_late(struct klink *k)
+{
+	release_again(k);
+}
+
+void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)
+{
+	struct ctl_job *job = k->job;
+	struct pmi_put *puts;
+	struct error err;
+	int r;
+
+	if (!job->gather)
+		return;
+	puts = xcalloc(f->n_puts + 1, sizeof(*puts));
+	for (size_t i = 0; i < f->n_puts; i++)
+		puts[i] =
+			(struct pmi_put){ f->puts[i]->key, f->puts[i]->value };
+	r = pmi_gather_add(job->gather, k->rank, f->generation, puts, f->n_puts,
+			   f->more, &err);
+	free(puts);
+	if (r < 0)
+		ctl_job_fail(job, k->rank, 1, "%s", err.text);
+	else if (r == PMI_GATHER_ALL)
+		release_all(job, f->generation);
+	else if (r == PMI_GATHER_AGAIN)
+		release_again(k);
+}
+
+void ctl_pmi_no_echo(struct ctl_job *job)
+{
+	if (job->echo && job->state != STATE(DONE))
+		job->exit = 0; /* ctl_job_fail() follows */
+	job->echo = false;
+}
+
+void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a)
+{
+	struct ctl_job *job = k->job;
+	bool echo =
+		a->code > 255; /* an error of MPI's own, no program's code */
+
+	job->ranks[k->rank].aborted = true;
+	if (echo && !job->exit)
+		job->echo = true;
+	else if (!echo)
+		ctl_pmi_no_echo(job);
+	if (!echo)
+		ctl_job_cause(job, skew_ours(&k->host->skew, a->at_usec));
+	/* Whoever calls MPI_Abort(0) still did not finish. */
+	ctl_job_fail(job, k->rank, a->code & 255 ? a->code & 255 : 1,
+		     "rank %u called MPI_Abort with code %d%s%s", k->rank,
+		     a->code, *a->text ? ": " : "", a->text);
+}
+
+void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e)
+{
+	struct ctl_rank *r = klink_rank(k);
+	bool left =
+		!e->signaled && !e->code && e->pmi == KEEPER__PHASE__PMI_BEGUN;
+	bool killed = e->signaled && e->code == SIGKILL && e->killed;
+
+	if (r->state == STATE(DONE))
+		return;
+	if (!r->aborted && !killed && (e->signaled || e->code || left)) {
+		ctl_pmi_no_echo(r->job);
+		ctl_job_cause(r->job, skew_ours(&k->host->skew, e->at_usec));
+	}
+	if (left)
+		ctl_job_fail(r->job, r->rank, 1,
+			     "rank %u ended without MPI_Finalize", r->rank);
+}

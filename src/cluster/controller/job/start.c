@@ -1,0 +1,167 @@
+/*
+ * controller_start.c - the start of a job's ranks, also once more
+ *
+ * A rank that was not yet heard to run, and whose keeper is surely gone (its
+ * agent is there, and has no such keeper), has printed nothing and spoken with
+ * no other rank: it is started again, on the same host, by a keeper with a
+ * fresh epoch.  Should the one before have been about to be born, and not dead,
+ * it is never sent a program: only the keeper of rank->epoch is.
+ *
+ * One whose host is given up (lost_after) goes to another host if its keeper was
+ * surely never sent the program.  That is known of what this controller sent alone: one
+ * that was started since cannot tell (doc/design/40).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cluster/controller/state/state.h"
+#include "core/log.h"
+
+/* A host on which every start fails is no host to start on. */
+enum { STARTS_AGAIN = 3 };
+
+/* An address of the pool that no rank has. */
+static struct in_addr free_address(struct ctl *ctl)
+{
+	uint32_t size = 1u << (32 - ctl->pool_prefix), base, try;
+	struct ctl_job *job;
+	bool taken = true;
+
+	base = ntohl(ctl->pool.s_addr) & ~(size - 1);
+	for (uint32_t n = 0; n < size && taken; n++) {
+		/* Not the first, which looks like a network's, nor the last. */
+		ctl->next_address = ctl->next_address % (size - 2) + 1;
+		try = base + ctl->next_address;
+		taken = false;
+		TAILQ_FOREACH (job, &ctl->jobs, link)
+			for (uint32_t i = 0; i < job->nr; i++)
+				taken |= job->state != STATE(DONE) &&
+					 job->ranks[i].address.s_addr ==
+						 htonl(try);
+	}
+	return (struct in_addr){ htonl(taken ? 0 : try) };
+}
+
+/* Fewer ranks than it could have. */
+static void set_ranks(struct ctl_job *job, uint32_t n)
+{
+	if (n == job->nr)
+		return;
+	job->nr = n;
+	pmi_gather_destroy(job->gather);
+	job->gather = pmi_gather_create(n);
+}
+
+void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts)
+{
+	set_ranks(job, n);
+	job->spec->started_ranks = n;
+	job->state = STATE(STARTING);
+	job->start = ctl_now();
+	for (uint32_t i = 0; i < job->nr; i++) {
+		struct ctl_rank *r = &job->ranks[i];
+
+		r->host = job->ctl->hosts[hosts[i]];
+		r->address = free_address(job->ctl);
+		r->state = STATE(STARTING);
+		ctl_rank_store(r);
+	}
+	ctl_job_store(job);
+	for (uint32_t i = 0; i < job->nr; i++)
+		klink_start(&job->ranks[i], job->ranks[i].host, 0);
+	ctl_job_tell(job);
+}
+
+void ctl_rank_started(struct ctl_rank *r)
+{
+	struct ctl_job *job = r->job;
+
+	if (r->state != STATE(STARTING))
+		return;
+	r->state = STATE(RUNNING);
+	ctl_rank_store(r);
+	ctl_rank_signals(r);
+	for (uint32_t i = 0; i < job->nr; i++)
+		if (job->ranks[i].state == STATE(STARTING))
+			return;
+	if (job->state != STATE(STARTING))
+		return;
+	job->state = STATE(RUNNING);
+	ctl_job_store(job);
+	ctl_job_tell(job);
+}
+
+static bool may_start_again(const struct ctl_rank *r)
+{
+	return r->state == STATE(STARTING) && !r->job->exit &&
+	       !r->job->spec->stopping && r->host && r->starts < STARTS_AGAIN;
+}
+
+static void start_again(struct ctl_rank *r)
+{
+	r->starts++;
+	r->epoch = ++r->last_epoch;
+	ctl_rank_store(r);
+	log_info("job=%llu rank=%u host=%s epoch=%llu start=again",
+		 (unsigned long long)r->job->id, r->rank, r->host->name,
+		 (unsigned long long)r->epoch);
+	klink_start(r, r->host, r->epoch);
+}
+
+/* Named by its user, if any are. */
+static bool may_be_at(const struct ctl_rank *r, const struct ctl_host *h)
+{
+	const Control__Submit *s = r->job->spec;
+	struct error err;
+	size_t i = 0;
+
+	while (i < s->n_hosts && strcmp(s->hosts[i], h->name))
+		i++;
+	return (i < s->n_hosts || !s->n_hosts) && h->agent && !h->drain &&
+	       !strcmp(h->net, r->host->net) &&
+	       ctl_limit_host(r->job, h, &err) >= 0;
+}
+
+/* Where it has a core, of these the emptiest. */
+static struct ctl_host *another_host(const struct ctl_rank *r)
+{
+	const struct ctl *ctl = r->job->ctl;
+	const struct host *v = ctl->view.hosts;
+	struct ctl_host *best = NULL;
+
+	for (size_t i = 0; i < ctl->nr_hosts; i++) {
+		struct ctl_host *h = ctl->hosts[i];
+
+		if (v[i].nr_ranks < v[i].cores && may_be_at(r, h) &&
+		    (!best || v[i].nr_ranks < v[best->ix].nr_ranks))
+			best = h;
+	}
+	return best;
+}
+
+bool ctl_rank_elsewhere(struct ctl_rank *r)
+{
+	struct klink *k = klink_of(r);
+	struct ctl_host *to;
+
+	/* A start before this one may have been of a program, too. */
+	if (!may_start_again(r) || r->starts || r->inherited || !k ||
+	    k->start_sent)
+		return false;
+	to = another_host(r);
+	if (!to)
+		return false;
+	klink_kill(k); /* as soon as it is heard */
+	r->host = to;
+	start_again(r);
+	ctl_sched_migrated(r);
+	return true;
+}
+
+void ctl_rank_keeper_died(struct ctl_rank *r)
+{
+	if (may_start_again(r) && r->host->agent)
+		start_again(r);
+	else
+		ctl_rank_lost(r, "its keeper has died");
+}

@@ -1,0 +1,164 @@
+/*
+ * controller_user.c - who a job runs as, and who may see what of it
+ *
+ * A client says what it wants, never who it is: that its key says, and the user
+ * database of this machine says the rest, anew at each start and landing.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/conn/keys.h"
+#include "cluster/controller/state/state.h"
+#include "core/xalloc.h"
+
+bool ctl_may(const struct ctl_peer *p, const struct ctl_job *job)
+{
+	return p->role == ROLE_ADMIN ||
+	       (p->role == ROLE_USER && !strcmp(p->name, job->spec->user));
+}
+
+bool ctl_sees(const struct ctl_peer *p, const struct ctl_job *job)
+{
+	return p->ctl->conf->show_arguments || ctl_may(p, job);
+}
+
+const char *ctl_job_outside(const struct ctl_job *job)
+{
+	return !job->exit || !*job->why ? "" : "failed";
+}
+
+const char *ctl_log_text(const struct ctl *ctl, const char *text)
+{
+	return !*text || ctl->conf->show_arguments
+		       ? text
+		       : "hidden: show-arguments = own";
+}
+
+/* The user whose job this would be. */
+static int find_user(const struct ctl_peer *p, uint32_t uid,
+		     struct identity *ret, struct error *err)
+{
+	bool any = p->role == ROLE_ADMIN && p->ctl->conf->submit_as_others;
+	int r = any ? identity_by_uid(uid, ret, err)
+		    : identity_by_name(p->name, ret, err);
+
+	if (r == -ENOENT && p->role == ROLE_ADMIN && !any)
+		return error_set(err, -EPERM,
+				 "your key is admin/%s's, and there is no user "
+				 "%s: with admin-submits = others in "
+				 "[controller] it could submit jobs of "
+				 "everybody's",
+				 p->name, p->name);
+	if (r < 0)
+		return r;
+	if (ret->uid == uid)
+		return 0;
+	identity_clear(ret);
+	return error_set(err, -EPERM,
+			 "your key is %s's, and uid %u is not that user",
+			 p->name, uid);
+}
+
+static int check_user(const struct ctl *ctl, const struct identity *id,
+		      gid_t gid, struct error *err)
+{
+	int r = identity_check_uid(id->uid, ctl->min_uid, "[controller]", err);
+
+	if (r < 0)
+		return r;
+	if (gid != id->gid && !identity_has_group(id, gid))
+		return error_set(err, -EPERM,
+				 "%s is not in group %u on the controller's "
+				 "machine",
+				 id->name, gid);
+	return 0;
+}
+
+static void set_groups(Control__Submit *s, const struct identity *id)
+{
+	free(s->groups);
+	s->n_groups = id->nr_groups;
+	s->groups = xcalloc(id->nr_groups + 1, sizeof(*s->groups));
+	for (size_t i = 0; i < id->nr_groups; i++)
+		s->groups[i] = id->groups[i];
+}
+
+int ctl_user_submits(const struct ctl_peer *p, Control__Submit *s,
+		     struct error *err)
+{
+	struct identity id;
+	int r = find_user(p, s->uid, &id, err);
+
+	if (r < 0)
+		return r;
+	r = check_user(p->ctl, &id, s->gid, err);
+	if (!r) {
+		message_set_text(&s->user, xstrdup(id.name));
+		set_groups(s, &id);
+	}
+	identity_clear(&id);
+	return r;
+}
+
+static int look_up(const struct ctl_job *job, struct identity *ret,
+		   struct error *err)
+{
+	const Control__Submit *s = job->spec;
+	int r = identity_by_name(s->user, ret, err);
+
+	if (r < 0)
+		return r;
+	r = ret->uid == s->uid
+		    ? check_user(job->ctl, ret, s->gid, err)
+		    : error_set(err, -EPERM,
+				"%s has uid %u now, and had %u when this was "
+				"submitted",
+				s->user, ret->uid, s->uid);
+	if (r < 0)
+		identity_clear(ret);
+	return r;
+}
+
+static bool same_groups(const Control__Submit *s, const struct identity *id)
+{
+	return s->n_groups == id->nr_groups &&
+	       !memcmp(s->groups, id->groups,
+		       id->nr_groups * sizeof(*id->groups));
+}
+
+int ctl_user_starts(struct ctl_job *job, struct error *err)
+{
+	struct identity id;
+	int r = look_up(job, &id, err);
+
+	if (r < 0)
+		return r;
+	if (!same_groups(job->spec, &id)) {
+		set_groups(job->spec, &id);
+		ctl_job_store(job);
+	}
+	identity_clear(&id);
+	return 0;
+}
+
+int ctl_user_moves(const struct ctl_job *job, struct error *err)
+{
+	const Control__Submit *s = job->spec;
+	struct identity id;
+	int r = look_up(job, &id, err);
+
+	if (r < 0)
+		return r;
+	/* It lands as what it is; where it may not be that, it stays. */
+	for (size_t i = 0; i < s->n_groups && !r; i++)
+		if (!identity_has_group(&id, s->groups[i]))
+			r = error_set(err, -EPERM,
+				      "it runs with group %u, in which %s is "
+				      "no more",
+				      s->groups[i], s->user);
+	identity_clear(&id);
+	return r;
+}

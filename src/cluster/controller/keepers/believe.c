@@ -1,0 +1,62 @@
+/*
+ * controller_believe.c - what a host, and a keeper at it, may say
+ *
+ * A host that is taken over says what it likes; it is believed about what it has
+ * and where it takes part, and no further (doc/design/42-who-says-what.md).
+ */
+#include "cluster/controller/state/state.h"
+
+enum { UNKNOWN_MAX = 1024 }; /* keepers of no job of ours, of one host */
+
+/*
+ * Can its rank be there, for all we know?  A host speaks for no other one's:
+ * what it claims beyond this belongs to no job, and is ended.
+ */
+bool klink_can_be_there(const struct klink *k)
+{
+	const struct ctl_rank *r = klink_rank(k);
+
+	if (k->epoch == r->epoch)
+		return k->host == r->host;
+	if (r->move && k->epoch == r->move->epoch)
+		return k->host == r->move->to;
+	/* Leftovers where it has been, or was to be. */
+	return k->epoch < r->epoch &&
+	       store_was_there(k->host->ctl->store, k->job_id, k->rank,
+			       k->epoch, k->host->name);
+}
+
+/* However many a host says it has that we did not start. */
+bool ctl_host_has_room(const struct ctl_host *h)
+{
+	const struct klink *k;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (k, &h->ctl->klinks, link)
+		n += k->host == h && !k->job;
+	return n < UNKNOWN_MAX;
+}
+
+/* As a shell has it; a host may say any number. */
+int klink_exit_code(const Keeper__Exited *e)
+{
+	if (!e->signaled)
+		return e->code & 255;
+	return e->code > 0 && e->code <= 64 ? 128 + e->code : 128;
+}
+
+/* An end of the move speaks for itself, and not before it has begun there. */
+bool ctl_move_can_say(const struct ctl_move *m, const struct klink *k,
+		      Keeper__Outcome outcome)
+{
+	bool sent = m->step == STEP_OUT || m->step == STEP_RESTORED;
+
+	switch (outcome) {
+	case KEEPER__OUTCOME__LANDED:
+		return ctl_move_at_dest(m, k) && sent;
+	case KEEPER__OUTCOME__DISCARDED:
+		return ctl_move_at_dest(m, k);
+	default:
+		return !ctl_move_at_dest(m, k);
+	}
+}

@@ -1,0 +1,421 @@
+/*
+ * controller_keeper.c - the controller's side of cluster/keeper.proto
+ *
+ * A request's id is its body case, so that an answer says by itself what
+ * it answers; no two of a kind are ever outstanding with different meanings,
+ * but signals, whose running number is added above it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/controller/state/state.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+#define ASK(NAME)  KEEPER__REQUEST__BODY_##NAME
+#define TELL(NAME) KEEPER__EVENT__BODY_##NAME
+
+static bool is_named(const struct klink *k, uint64_t job, uint32_t rank,
+		     uint64_t epoch)
+{
+	return k->job_id == job && k->rank == rank && k->epoch == epoch &&
+	       !k->gone;
+}
+
+struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
+			 uint64_t epoch)
+{
+	struct klink *k;
+
+	TAILQ_FOREACH (k, &ctl->klinks, link)
+		if (k->job && is_named(k, job, rank, epoch))
+			return k;
+	return NULL;
+}
+
+struct klink *klink_at(const struct ctl_host *h, uint64_t job, uint32_t rank,
+		       uint64_t epoch)
+{
+	struct klink *k;
+
+	TAILQ_FOREACH (k, &h->ctl->klinks, link)
+		if (k->host == h && is_named(k, job, rank, epoch))
+			return k;
+	return NULL;
+}
+
+struct klink *klink_of(const struct ctl_rank *r)
+{
+	return klink_find(r->job->ctl, r->job->id, r->rank, r->epoch);
+}
+
+static struct klink *klink_create(struct ctl_host *h, uint64_t job,
+				  uint32_t rank, uint64_t epoch)
+{
+	struct klink *k = xcalloc(1, sizeof(*k));
+
+	k->host = h;
+	k->job_id = job;
+	k->rank = rank;
+	k->epoch = epoch;
+	k->number = ++h->ctl->last_klink;
+	k->job = ctl_job_find(h->ctl, job);
+	if (k->job && rank >= k->job->nr)
+		k->job = NULL;
+	if (k->job && !k->job->client)
+		ctl_job_detach_later(k->job);
+	TAILQ_INSERT_TAIL(&h->ctl->klinks, k, link);
+	return k;
+}
+
+void klink_free(struct klink *k)
+{
+	TAILQ_REMOVE(&k->host->ctl->klinks, k, link);
+	klink_clear_output(k);
+	if (k->waits)
+		TAILQ_REMOVE(&k->job->turns, k, turn);
+	free(k->pending);
+	free(k);
+}
+
+struct ctl_rank *klink_rank(const struct klink *k)
+{
+	return k->job ? &k->job->ranks[k->rank] : NULL;
+}
+
+bool klink_is_current(const struct klink *k)
+{
+	return k->job && klink_rank(k)->epoch == k->epoch &&
+	       klink_rank(k)->host == k->host;
+}
+
+void klink_gone(struct klink *k)
+{
+	struct ctl_move *m = ctl_move_of(k);
+	struct ctl_rank *r = klink_rank(k);
+	bool current = klink_is_current(k);
+
+	log_debug("job=%" PRIu64 " rank=%u epoch=%" PRIu64 " keeper=gone",
+		  k->job_id, k->rank, k->epoch);
+	k->gone = true; /* it can do nothing any more, a record is for others */
+	if (m && ctl_move_keeper_gone(m, k))
+		current = false;
+	klink_hand_over(k);
+	klink_free(k);
+	if (current && ctl_rank_active(r))
+		ctl_rank_keeper_died(r);
+}
+
+/* ---- requests ---- */
+
+struct named {
+	char job[24];
+	Control__KeeperName name;
+};
+
+static void name_of(const struct klink *k, struct named *ret)
+{
+	snprintf(ret->job, sizeof(ret->job), "%" PRIu64, k->job_id);
+	control__keeper_name__init(&ret->name);
+	ret->name.job = ret->job;
+	ret->name.rank = k->rank;
+	ret->name.epoch = k->epoch;
+}
+
+void klink_request_as(struct klink *k, uint64_t id,
+		      Keeper__Request__BodyCase what, void *body)
+{
+	Control__KeeperPacket packet = CONTROL__KEEPER_PACKET__INIT;
+	Keeper__Request q = KEEPER__REQUEST__INIT;
+	struct named named;
+
+	/* Whatever it was, it is asked for again once the keeper is heard. */
+	if (!k->host->agent || !k->heard)
+		return;
+	q.id = id;
+	q.body_case = what;
+	q.hello = body; /* all members of the union are pointers */
+	packet.data.len = keeper__request__get_packed_size(&q);
+	packet.data.data = xmalloc(packet.data.len);
+	keeper__request__pack(&q, packet.data.data);
+	name_of(k, &named);
+	packet.name = &named.name;
+	ctl_send(k->host->agent, 0, 0, MESSAGE_BODY(KEEPER_PACKET), &packet);
+	free(packet.data.data);
+}
+
+void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body)
+{
+	klink_request_as(k, what, what, body);
+}
+
+void klink_kill(struct klink *k)
+{
+	Keeper__Kill kill_it = KEEPER__KILL__INIT;
+
+	/* It has been told, or will be by its next HELLO. */
+	if (k->kill_wanted && k->heard && !klink_has_room(k))
+		return;
+	k->kill_wanted = true;
+	klink_request(k, ASK(KILL), &kill_it);
+}
+
+struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
+			  uint64_t epoch)
+{
+	struct klink *k = klink_create(h, r->job->id, r->rank, epoch);
+	Control__KeeperStart start = CONTROL__KEEPER_START__INIT;
+	struct named named;
+
+	if (!h->agent)
+		return k; /* the host's return, or lost_after, decides */
+	name_of(k, &named);
+	start.name = &named.name;
+	ctl_send(h->agent, k->number, 0, MESSAGE_BODY(KEEPER_START), &start);
+	return k;
+}
+
+void klink_start_failed(struct klink *k, const char *why)
+{
+	struct ctl_rank *r = klink_rank(k);
+	struct ctl_move *m = ctl_move_of(k);
+
+	if (m) {
+		ctl_move_failed(m, why);
+	} else if (r && klink_is_current(k)) {
+		ctl_job_fail(r->job, r->rank, 1,
+			     "rank %u could not be started on %s: %s", r->rank,
+			     k->host->name, why);
+		ctl_rank_ended(r, 1, 0);
+	}
+	klink_free(k);
+}
+
+/* ---- events ---- */
+
+bool klink_is_doomed(const struct klink *k)
+{
+	const struct ctl_rank *r = klink_rank(k);
+
+	return !r || k->kill_wanted || r->state == STATE(DONE) ||
+	       (k->epoch > r->epoch && !ctl_move_of(k)) ||
+	       (r->job->state == STATE(ENDING) && r->job->exit);
+}
+
+static void on_hello(struct klink *k, const Keeper__Hello *h)
+{
+	Keeper__AgentHello answer = KEEPER__AGENT_HELLO__INIT;
+	const Keeper__Status *s = h->status;
+	struct ctl_rank *r = klink_rank(k);
+	struct ctl_move *m = ctl_move_of(k);
+	uint64_t signals = r ? r->signal_number : 0;
+
+	if (h->version != KEEPER__VERSION__MAJOR || !s) {
+		log_warnx("host=%s job=%" PRIu64 " rank=%u keeper speaks "
+			  "version %u",
+			  k->host->name, k->job_id, k->rank, h->version);
+		return;
+	}
+	k->heard = true;
+	k->start_late = k->release_late = false;
+	answer.version = KEEPER__VERSION__MAJOR;
+	answer.acked = k->acked;
+	klink_request(k, ASK(HELLO), &answer);
+	if (klink_is_doomed(k))
+		klink_kill(k);
+	else if (m)
+		ctl_move_hello(m, k, s);
+	else if (klink_is_current(k) && s->state == KEEPER__STATE__EMPTY)
+		klink_send_start(k);
+	if (r && !r->rank && klink_is_current(k) &&
+	    s->state != KEEPER__STATE__EMPTY &&
+	    s->state != KEEPER__STATE__STARTING) {
+		r->job->stdin_from = s->stdin_offset;
+		r->job->stdin_known = true;
+		klink_stdin_room(r->job);
+	}
+	if (r && s->pid)
+		r->pid = s->pid;
+	/* Not if it was sent one since, because its move is over by this. */
+	if (r && klink_is_current(k) && r->signal_number == signals)
+		ctl_signals_known(r, s->signals);
+}
+
+static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
+{
+	struct ctl_rank *r = klink_rank(k);
+	struct ctl_move *m = ctl_move_of(k);
+	int code = f->code == -ENOENT			       ? 127
+		   : f->code == -EACCES || f->code == -ENOEXEC ? 126
+							       : 1;
+
+	if ((re & (CTL_SIGNAL_ID - 1)) == ASK(SIGNAL)) {
+		ctl_signal_failed(k, re / CTL_SIGNAL_ID, f);
+	} else if (re == ASK(START) && r && klink_is_current(k)) {
+		klink_cannot_start(k, code, f->why);
+	} else if (m && re == (ctl_move_at_dest(m, k) ? ASK(RECEIVE)
+						      : ASK(MIGRATE_OUT))) {
+		ctl_move_failed(m, f->why);
+	} else {
+		log_debug("job=%" PRIu64 " rank=%u request=%" PRIu64
+			  " failed why=\"%s\"",
+			  k->job_id, k->rank, re,
+			  ctl_log_text(k->host->ctl, f->why));
+	}
+}
+
+static void on_exited(struct klink *k, const Keeper__Exited *e)
+{
+	struct ctl_rank *r = klink_rank(k);
+	int code;
+
+	if (r->epoch != k->epoch && !(r->move && r->move->epoch == k->epoch))
+		return;
+	r->stdout_end = e->stdout_end;
+	r->stderr_end = e->stderr_end;
+	ctl_limit_exited(r, e);
+	ctl_pmi_exited(k, e);
+	code = klink_exit_code(e);
+	ctl_rank_ended(r, code, e->signaled ? code - 128 : 0);
+}
+
+static void on_stdin_taken(struct klink *k, uint64_t re,
+			   const Keeper__StdinTaken *s)
+{
+	if (k->rank || !klink_is_current(k))
+		return;
+	/* It is full, and will say when it is not. */
+	if (re && s->offset < k->job->stdin_sent)
+		return;
+	k->job->stdin_from = s->offset;
+	k->job->stdin_known = true;
+	k->job->stdin_ended = s->eof;
+	klink_stdin_room(k->job);
+}
+
+static void on_started(struct klink *k, const Keeper__Started *s)
+{
+	struct ctl_rank *r = klink_rank(k);
+
+	r->pid = s->pid;
+	ctl_rank_started(r);
+	if (r->rank || r->job->stdin_known)
+		return;
+	r->job->stdin_known = true;
+	klink_stdin_room(r->job);
+}
+
+/* It has the rank, or is about to; another's words about it are old news. */
+static bool speaks_for_rank(const struct klink *k, const struct ctl_move *m)
+{
+	return klink_is_current(k) || (m && ctl_move_at_dest(m, k));
+}
+
+static void klink_event(struct klink *k, Keeper__Event *e)
+{
+	struct ctl_move *m = ctl_move_of(k);
+
+	switch (e->body_case) {
+	case TELL(STARTED):
+	case TELL(PMI_FENCE):
+	case TELL(PMI_ABORT):
+		if (!speaks_for_rank(k, m))
+			return;
+		break;
+	default:
+		break;
+	}
+	switch (e->body_case) {
+	case TELL(OK):
+		if ((e->re & (CTL_SIGNAL_ID - 1)) == ASK(SIGNAL))
+			ctl_signal_taken(k, e->re / CTL_SIGNAL_ID);
+		break;
+	case TELL(FAILED):
+		on_failed(k, e->re, e->failed);
+		break;
+	case TELL(STARTED):
+		on_started(k, e->started);
+		break;
+	case TELL(EXITED):
+		on_exited(k, e->exited);
+		break;
+	case TELL(STDIN_TAKEN):
+		on_stdin_taken(k, e->re, e->stdin_taken);
+		break;
+	case TELL(PMI_FENCE):
+		ctl_pmi_fence(k, e->pmi_fence);
+		break;
+	case TELL(PMI_ABORT):
+		ctl_pmi_abort(k, e->pmi_abort);
+		break;
+	case TELL(RECEIVING):
+		if (m && ctl_move_at_dest(m, k))
+			ctl_move_receiving(m, e->receiving);
+		break;
+	case TELL(MOVE_PROGRESS):
+		if (m)
+			ctl_move_progress(m, e->move_progress);
+		break;
+	case TELL(MOVE_DONE):
+		ctl_move_done(k, e->move_done);
+		break;
+	case TELL(MOVE_DOUBT):
+		ctl_move_doubt(k, e->move_doubt);
+		break;
+	case TELL(STATUS):
+		if (m)
+			ctl_move_hello(m, k, e->status);
+		break;
+	default:
+		break; /* output, and what later versions add */
+	}
+}
+
+/* A keeper that we did not start, or before we were started. */
+static struct klink *klink_found(struct ctl_host *h, uint64_t job,
+				 uint32_t rank, uint64_t epoch)
+{
+	struct klink *k = klink_create(h, job, rank, epoch);
+
+	if (k->job && !klink_can_be_there(k)) {
+		log_warnx("host=%s job=%" PRIu64 " rank=%u epoch=%" PRIu64
+			  " is not there",
+			  h->name, job, rank, epoch);
+		k->job = NULL;
+	}
+	return k;
+}
+
+void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
+		  const ProtobufCBinaryData *data)
+{
+	Keeper__Event *e = keeper__event__unpack(NULL, data->len, data->data);
+	uint64_t id = strtoull(name->job, NULL, 10);
+	struct klink *k = klink_at(h, id, name->rank, name->epoch);
+	bool kept = false;
+
+	if (!e) {
+		log_warnx("host=%s a keeper's message cannot be read", h->name);
+		return;
+	}
+	if (!k && e->body_case == TELL(HELLO) && ctl_host_has_room(h))
+		k = klink_found(h, id, name->rank, name->epoch);
+	if (!k)
+		goto out;
+	if (e->body_case == TELL(HELLO))
+		on_hello(k, e->hello);
+	else if (!k->heard || (e->seq && !klink_take(k, e, &kept)))
+		goto out;
+	else if (k->job)
+		klink_event(k, e);
+	/* Only now is it dealt with. */
+	if (k->nr_pending)
+		klink_flush(k);
+out:
+	if (!kept)
+		keeper__event__free_unpacked(e, NULL);
+}

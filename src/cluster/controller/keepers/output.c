@@ -1,0 +1,246 @@
+/*
+ * controller_output.c - what ranks print and read
+ *
+ * Output stays in a klink's list until the client has printed it; then the
+ * keeper hears that it may forget it, and not before.  The keeper holds back
+ * a rank that prints faster than that, so the list is bounded by what a keeper
+ * keeps (cluster/keeper.proto: 256 KiB).
+ *
+ * A client that does not read for a while (stopped by Ctrl-Z, say) must not
+ * look like one whose host has died, to TCP: it is sent no more than the
+ * socket's buffer at its end takes by itself.  What it cannot print yet would
+ * fill that for good: output of a rank that has moved waits for what its last
+ * keeper still has.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cluster/controller/state/state.h"
+#include "core/xalloc.h"
+
+#define WINDOW	 (48u << 10) /* in flight to a client, of all its ranks */
+#define OVERHEAD 128u	     /* of a piece, on the wire and in a buffer */
+
+/* Several times what a keeper keeps: no honest one comes near. */
+#define HELD_MAX   ((size_t)4 << 20)
+#define EVENTS_MAX (64u << 10)
+
+/* Everything before the first output that waits is done with. */
+static void ack_done(struct klink *k)
+{
+	Keeper__Ack ack = KEEPER__ACK__INIT;
+	size_t n = 0;
+
+	while (n < k->nr_pending && !k->pending[n].output)
+		k->acked = k->pending[n++].seq;
+	if (!n)
+		return;
+	memmove(k->pending, k->pending + n,
+		(k->nr_pending - n) * sizeof(*k->pending));
+	k->nr_pending -= n;
+	ack.seq = k->acked;
+	klink_request(k, KEEPER__REQUEST__BODY_ACK, &ack);
+}
+
+/* That may wait for a client; no other counts. */
+static size_t output_size(const Keeper__Event *e)
+{
+	return e->body_case == KEEPER__EVENT__BODY_OUTPUT
+		       ? e->output->data.len + OVERHEAD
+		       : 0;
+}
+
+bool klink_take(struct klink *k, Keeper__Event *e, bool *kept)
+{
+	struct pending *p;
+
+	if (e->seq <= k->seen)
+		return false;
+	if (output_size(e) > HELD_MAX - k->held ||
+	    k->nr_pending >= EVENTS_MAX) {
+		conn_fail(k->host->agent->conn, -EMSGSIZE,
+			  "a keeper sends more than it may before it is "
+			  "acknowledged");
+		return false;
+	}
+	k->seen = e->seq;
+	array_room(k->pending, k->nr_pending, &k->cap_pending);
+	p = &k->pending[k->nr_pending++];
+	*p = (struct pending){ .seq = e->seq };
+	if (e->body_case == KEEPER__EVENT__BODY_OUTPUT && k->job &&
+	    !k->job->deserted &&
+	    (e->output->stream == 1 || e->output->stream == 2)) {
+		p->output = e;
+		k->held += output_size(e);
+		*kept = true;
+		klink_flush(k);
+	}
+	return true;
+}
+
+static size_t size_in_flight(const struct pending *p)
+{
+	return p->output->output->data.len + OVERHEAD;
+}
+
+static bool has_older(const struct klink *k)
+{
+	const struct klink *o;
+
+	TAILQ_FOREACH (o, &k->job->ctl->klinks, link)
+		if (o->job == k->job && o->rank == k->rank &&
+		    o->epoch < k->epoch && !o->gone)
+			return true;
+	return false;
+}
+
+static bool has_gap(const struct klink *k, const Keeper__Output *o)
+{
+	return o->offset > klink_rank(k)->sent_to[o->stream == 2];
+}
+
+/* What comes before it may still come; once its keeper is lost, it will not. */
+static bool is_early(const struct klink *k, const struct pending *p)
+{
+	return has_gap(k, p->output->output) && has_older(k);
+}
+
+static struct pending *next_unsent(struct klink *k)
+{
+	for (size_t i = 0; i < k->nr_pending; i++)
+		if (k->pending[i].output && !k->pending[i].sent &&
+		    !is_early(k, &k->pending[i]))
+			return &k->pending[i];
+	return NULL;
+}
+
+static void send_output(struct klink *k, struct pending *p)
+{
+	const Keeper__Output *from = p->output->output;
+	uint64_t *sent_to = &klink_rank(k)->sent_to[from->stream == 2];
+	Control__Output o = CONTROL__OUTPUT__INIT;
+
+	o.job = k->job_id;
+	o.rank = k->rank;
+	o.stream = from->stream;
+	o.offset = from->offset;
+	o.data = from->data;
+	o.epoch = k->epoch;
+	o.seq = p->seq;
+	/* An earlier controller may have sent it, or its keeper comes later. */
+	o.gap = has_gap(k, from) && !klink_rank(k)->inherited;
+	p->sent = true;
+	if (from->offset + from->data.len > *sent_to)
+		*sent_to = from->offset + from->data.len;
+	k->job->in_flight += size_in_flight(p);
+	ctl_send(k->job->client, 0, 0, MESSAGE_BODY(OUTPUT), &o);
+}
+
+static void take_turn(struct klink *k)
+{
+	k->waits = next_unsent(k) != NULL;
+	if (k->waits)
+		TAILQ_INSERT_TAIL(&k->job->turns, k, turn);
+}
+
+/* After output of k, or without k, that of the rank's next keeper may follow.
+ */
+static void wake_newer(const struct klink *k)
+{
+	struct klink *o;
+
+	if (klink_is_current(k))
+		return;
+	TAILQ_FOREACH (o, &k->job->ctl->klinks, link)
+		if (o->job == k->job && o->rank == k->rank &&
+		    o->epoch > k->epoch && !o->waits)
+			take_turn(o);
+}
+
+/* A piece of each in turn, as long as the client may be sent some. */
+static void send_turns(struct ctl_job *job)
+{
+	struct klink *k;
+	struct pending *p;
+
+	while (job->client && (k = TAILQ_FIRST(&job->turns))) {
+		p = next_unsent(k);
+		if (p && job->in_flight &&
+		    job->in_flight + size_in_flight(p) > WINDOW)
+			return;
+		TAILQ_REMOVE(&job->turns, k, turn);
+		if (p)
+			send_output(k, p);
+		take_turn(k);
+		wake_newer(k);
+	}
+}
+
+void klink_flush(struct klink *k)
+{
+	ack_done(k);
+	if (!k->job)
+		return;
+	if (!k->waits)
+		take_turn(k);
+	send_turns(k->job);
+}
+
+void klink_again(struct klink *k)
+{
+	for (size_t i = 0; i < k->nr_pending; i++)
+		k->pending[i].sent = false;
+}
+
+static void output_done(struct klink *k, struct pending *p)
+{
+	if (!p->output)
+		return;
+	if (p->sent && k->job)
+		k->job->in_flight -= size_in_flight(p);
+	k->held -= output_size(p->output);
+	keeper__event__free_unpacked(p->output, NULL);
+	p->output = NULL;
+}
+
+void klink_acked(struct klink *k, uint64_t seq)
+{
+	for (size_t i = 0; i < k->nr_pending; i++)
+		if (k->pending[i].seq == seq)
+			output_done(k, &k->pending[i]);
+	klink_flush(k);
+}
+
+void klink_clear_output(struct klink *k)
+{
+	for (size_t i = 0; i < k->nr_pending; i++)
+		output_done(k, &k->pending[i]);
+}
+
+void klink_hand_over(struct klink *k)
+{
+	klink_clear_output(k);
+	if (!k->job)
+		return;
+	wake_newer(k);
+	send_turns(k->job);
+}
+
+void klink_drop_output(struct klink *k)
+{
+	klink_clear_output(k);
+	ack_done(k);
+}
+
+void klink_stdin_room(struct ctl_job *job)
+{
+	Control__StdinRoom room = CONTROL__STDIN_ROOM__INIT;
+
+	if (!job->client || !job->stdin_known || job->stdin_ended)
+		return;
+	job->stdin_late = false;
+	room.job = job->id;
+	room.from = job->stdin_from;
+	room.room = 64 << 10;
+	ctl_send(job->client, 0, 0, MESSAGE_BODY(STDIN_ROOM), &room);
+}

@@ -1,0 +1,74 @@
+/*
+ * controller_again.c - a move that is asked for again
+ *
+ * A client whose connection was lost before it heard what became of its move
+ * asks again with the same key: nothing is moved twice by that, and it hears
+ * what it would have heard, from a controller that was started since too.
+ */
+#include <string.h>
+
+#include "cluster/controller/state/state.h"
+
+void ctl_move_set_key(struct ctl_move *m, const ProtobufCBinaryData *key)
+{
+	m->report.key.data = m->asked;
+	m->report.key.len =
+		key->len < sizeof(m->asked) ? key->len : sizeof(m->asked);
+	if (m->report.key.len)
+		memcpy(m->asked, key->data, m->report.key.len);
+}
+
+void ctl_move_restore(struct ctl_move *m, const struct store_move *row)
+{
+	Control__Moved *was =
+		control__moved__unpack(NULL, row->moved_n, row->moved);
+
+	if (!was)
+		return;
+	ctl_move_set_key(m, &was->key);
+	control__moved__free_unpacked(was, NULL);
+}
+
+static bool same_key(const Control__Moved *m, const Control__Migrate *ask)
+{
+	return m->key.len == ask->key.len && m->key.len &&
+	       !memcmp(m->key.data, ask->key.data, m->key.len);
+}
+
+struct again {
+	struct ctl_peer *p;
+	uint64_t re;
+	const Control__Migrate *ask;
+	bool answered;
+};
+
+static void answer_again(void *ctx, const struct store_move *row)
+{
+	struct again *a = ctx;
+	Control__Moved *was =
+		control__moved__unpack(NULL, row->moved_n, row->moved);
+
+	if (was && same_key(was, a->ask)) {
+		ctl_send(a->p, 0, a->re, MESSAGE_BODY(MOVED), was);
+		a->answered = true;
+	}
+	if (was)
+		control__moved__free_unpacked(was, NULL);
+}
+
+bool ctl_move_again(struct ctl_rank *r, const Control__Migrate *ask,
+		    struct ctl_peer *p, uint64_t re)
+{
+	struct again a = { .p = p, .re = re, .ask = ask };
+
+	if (!ask->key.len)
+		return false;
+	if (r->move && same_key(&r->move->report, ask)) {
+		r->move->asker = p;
+		r->move->asker_re = re;
+		return true;
+	}
+	store_last_move(r->job->ctl->store, r->job->id, r->rank, answer_again,
+			&a);
+	return a.answered;
+}

@@ -1,0 +1,187 @@
+/*
+ * controller_doubt.c - which copy of a rank counts, when its keepers cannot
+ * tell
+ *
+ * The rule is that of cluster/keeper.proto; it needs the source's own word, its
+ * record, or the proof that neither can be had any more.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cluster/controller/state/state.h"
+
+void ctl_move_verdict(struct ctl_move *m, struct klink *k, bool at)
+{
+	Keeper__Verdict v = KEEPER__VERDICT__INIT;
+
+	if (!k)
+		return;
+	v.epoch = m->epoch;
+	v.at_destination = at;
+	klink_request(k, KEEPER__REQUEST__BODY_VERDICT, &v);
+}
+
+/* The source's own word about a copy that is held at the destination. */
+void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s)
+{
+	bool runs = s->state == KEEPER__STATE__RUNNING ||
+		    s->state == KEEPER__STATE__SUSPENDED ||
+		    s->state == KEEPER__STATE__EXITED;
+
+	if (s->committed >= m->epoch) {
+		ctl_move_committed(m);
+		ctl_move_verdict(m, ctl_move_dest(m), true);
+		ctl_move_check(m);
+	} else if (runs) {
+		ctl_move_verdict(m, ctl_move_dest(m), false);
+	}
+	/* MOVING: it will decide by itself, and say so. */
+}
+
+/* Both are asked again when the agent comes back (controller_host.c). */
+static void look(struct ctl_host *h, const struct ctl_rank *r, uint64_t epoch,
+		 uint64_t record)
+{
+	Control__KeeperLook ask = CONTROL__KEEPER_LOOK__INIT;
+	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
+	char job[24];
+
+	if (!h->agent)
+		return;
+	snprintf(job, sizeof(job), "%" PRIu64, r->job->id);
+	name.job = job;
+	name.rank = r->rank;
+	name.epoch = epoch;
+	ask.name = &name;
+	ask.committed_epoch = record;
+	ctl_send(h->agent, 0, 0, MESSAGE_BODY(KEEPER_LOOK), &ask);
+}
+
+static void look_for_record(struct ctl_move *m)
+{
+	look(m->from, m->rank, m->source_epoch, m->epoch);
+}
+
+void ctl_rank_look(const struct ctl_rank *r)
+{
+	look(r->host, r, r->epoch, 0);
+}
+
+bool ctl_move_undecided(const struct ctl_move *m)
+{
+	return m->doubt_dest && !m->committed;
+}
+
+/*
+ * A doubt about a move that is over for us.  A source in doubt has its record,
+ * so gave the rank away.  A destination in doubt has the rank if it is the
+ * last that was committed to; had the rank gone on from there, it would not be
+ * in doubt.
+ */
+static void settle_past(struct klink *k, const Keeper__MoveDoubt *d)
+{
+	struct ctl_move past = { .epoch = d->epoch };
+	uint64_t now;
+
+	if (!k->job)
+		return;
+	now = k->job->ranks[k->rank].epoch;
+	ctl_move_verdict(&past, k,
+			 d->source ? now >= d->epoch : now == d->epoch);
+}
+
+void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d)
+{
+	struct ctl_move *m = ctl_move_of(k);
+	Keeper__StatusAsk ask = KEEPER__STATUS_ASK__INIT;
+	struct klink *source;
+
+	if (!m || d->epoch != m->epoch) {
+		settle_past(k, d);
+		return;
+	}
+	if (d->source == ctl_move_at_dest(m, k))
+		return; /* that is the other end's doubt */
+	source = ctl_move_source(m);
+	if (d->source) {
+		m->doubt_source = true;
+		ctl_move_committed(m);
+		ctl_move_verdict(m, k, true);
+		ctl_move_verdict(m, m->doubt_dest ? ctl_move_dest(m) : NULL,
+				 true);
+		ctl_move_check(m);
+		return;
+	}
+	m->doubt_dest = true;
+	if (m->committed)
+		ctl_move_verdict(m, k, true);
+	else if (source)
+		klink_request(source, KEEPER__REQUEST__BODY_STATUS, &ask);
+	else
+		look_for_record(m);
+}
+
+/* The old keeper has died: did it give the rank away before that? */
+void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g)
+{
+	uint64_t id = strtoull(g->name->job, NULL, 10);
+	struct ctl_move *m;
+
+	TAILQ_FOREACH (m, &h->ctl->moves, link)
+		if (m->from == h && m->rank->job->id == id &&
+		    m->rank->rank == g->name->rank &&
+		    m->epoch == g->committed_epoch)
+			break;
+	if (!m || m->committed)
+		return;
+	if (g->committed) {
+		ctl_move_committed(m);
+		ctl_move_verdict(m, ctl_move_dest(m), true);
+		ctl_move_check(m);
+		return;
+	}
+	ctl_move_verdict(m, ctl_move_dest(m), false);
+	ctl_move_forget(m);
+	ctl_rank_lost(m->rank, "its keeper died while it was being moved");
+}
+
+void ctl_move_source_missing(struct ctl_move *m)
+{
+	look_for_record(m);
+}
+
+void ctl_move_source_lost(struct ctl_move *m)
+{
+	m->gone |= m->committed;
+	ctl_move_check(m);
+}
+
+bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k)
+{
+	if (ctl_move_at_dest(m, k)) {
+		if (m->committed)
+			return false; /* a lost rank like any other */
+		m->dest_ended = true;
+		if (m->step != STEP_OUT && m->step != STEP_RESTORED)
+			ctl_move_failed(m, "the keeper at the destination "
+					   "died");
+		return true; /* the source will say STAYED */
+	}
+	if (m->committed) {
+		m->gone = true;
+		ctl_move_check(m);
+		return true;
+	}
+	look_for_record(m);
+	return true;
+}
+
+void ctl_move_peer_gone(struct ctl_peer *p)
+{
+	struct ctl_move *m;
+
+	TAILQ_FOREACH (m, &p->ctl->moves, link)
+		if (m->asker == p)
+			m->asker = NULL;
+}

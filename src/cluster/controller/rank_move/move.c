@@ -1,0 +1,500 @@
+/*
+ * controller_move.c - moving one rank, as the controller sees it
+ *
+ *	KEEPER     a new keeper is started at the destination
+ *	RECEIVING  it makes room and says on which port it waits
+ *	OUT        the old keeper sends; from here on the two decide between
+ *	           themselves, and the controller only learns what became of it
+ *
+ * The rank belongs to the destination from the moment the source has written
+ * its commit record; LANDED, GONE and a source's doubt all prove that.  See
+ * cluster/keeper.proto for the protocol and its rule for doubts.  A restarted
+ * controller reads from the store which moves were under way (RESTORED) and
+ * learns from the keepers where they stand.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "cluster/conn/loop.h"
+#include "cluster/controller/state/state.h"
+#include "core/log.h"
+#include "core/plain.h"
+#include "core/xalloc.h"
+
+#define PREPARE_TIMEOUT (30 * USEC_PER_SEC)
+
+static void move_store(struct ctl_move *m, int state)
+{
+	size_t n = control__moved__get_packed_size(&m->report);
+	uint8_t *buf = xmalloc(n + 1);
+	struct store_move row = { .job = m->rank->job->id,
+				  .rank = m->rank->rank,
+				  .epoch = m->epoch,
+				  .source_epoch = m->source_epoch,
+				  .from = m->from->name,
+				  .to = m->to->name,
+				  .state = state,
+				  .moved = buf,
+				  .moved_n = n };
+
+	control__moved__pack(&m->report, buf);
+	store_put_move(m->rank->job->ctl->store, &row);
+	free(buf);
+}
+
+struct ctl_move *ctl_move_create(struct ctl_rank *r, struct ctl_host *to,
+				 uint64_t epoch)
+{
+	struct ctl_move *m = xcalloc(1, sizeof(*m));
+
+	m->rank = r;
+	m->from = r->host;
+	m->to = to;
+	m->epoch = epoch;
+	control__moved__init(&m->report);
+	m->report.job = r->job->id;
+	m->report.rank = r->rank;
+	m->report.from = m->from->name;
+	m->report.to = to->name;
+	m->report.epoch = epoch;
+	r->move = m;
+	TAILQ_INSERT_TAIL(&r->job->ctl->moves, m, link);
+	return m;
+}
+
+void ctl_move_destroy(struct ctl_move *m)
+{
+	TAILQ_REMOVE(&m->rank->job->ctl->moves, m, link);
+	m->rank->move = NULL;
+	sd_event_source_disable_unref(m->timer);
+	message_set_text(&m->report.why, NULL);
+	explicit_bzero(m->key, sizeof(m->key));
+	free(m);
+}
+
+struct ctl_move *ctl_move_of(const struct klink *k)
+{
+	struct ctl_move *m = k->job ? k->job->ranks[k->rank].move : NULL;
+
+	if (!m)
+		return NULL;
+	if (k->epoch == m->epoch && k->host == m->to)
+		return m;
+	return k->host == m->from && k->epoch < m->epoch &&
+			       k->epoch == m->source_epoch
+		       ? m
+		       : NULL;
+}
+
+bool ctl_move_at_dest(const struct ctl_move *m, const struct klink *k)
+{
+	return k->epoch == m->epoch;
+}
+
+struct klink *ctl_move_dest(const struct ctl_move *m)
+{
+	return klink_find(m->rank->job->ctl, m->rank->job->id, m->rank->rank,
+			  m->epoch);
+}
+
+struct klink *ctl_move_source(const struct ctl_move *m)
+{
+	return klink_find(m->rank->job->ctl, m->rank->job->id, m->rank->rank,
+			  m->source_epoch);
+}
+
+/* ---- the end of a move ---- */
+
+static void set_why(struct ctl_move *m, const char *why)
+{
+	message_set_text(&m->report.why, xstrdup(why));
+	plain_text(m->report.why); /* a host's words, for a terminal */
+}
+
+static void move_over(struct ctl_move *m, bool ok)
+{
+	struct ctl_rank *r = m->rank;
+	struct ctl_host *from = m->from;
+	char why[200];
+
+	m->report.ok = ok;
+	m->report.lost = r->lost;
+	log_info("job=%" PRIu64 " rank=%u from=%s to=%s epoch=%" PRIu64
+		 " moved=%s bytes=%" PRIu64 " downtime_us=%" PRIu64
+		 " why=\"%s\"",
+		 r->job->id, r->rank, from->name, m->to->name, m->epoch,
+		 ok ? "yes" : "no", m->report.bytes, m->report.downtime_usec,
+		 ctl_log_text(r->job->ctl, m->report.why));
+	move_store(m, MOVE_OVER);
+	if (m->asker)
+		ctl_send(m->asker, 0, m->asker_re, MESSAGE_BODY(MOVED),
+			 &m->report);
+	if (from->drainer)
+		ctl_send(from->drainer, 0, from->drainer_re,
+			 MESSAGE_BODY(MOVED), &m->report);
+	snprintf(why, sizeof(why), "rank %" PRIu64 ".%u: %s", r->job->id,
+		 r->rank, m->report.why);
+	if (!ok)
+		r->no_move_before = ctl_now() + MOVE_PAUSE;
+	if (!ok && m->policy)
+		ctl_sched_stays(r);
+	ctl_move_destroy(m);
+	ctl_rank_signals(r);
+	ctl_host_check_drained(from, ok ? NULL : why);
+	ctl_sched_soon(r->job->ctl);
+}
+
+void ctl_move_failed(struct ctl_move *m, const char *why)
+{
+	struct klink *dest = ctl_move_dest(m);
+
+	set_why(m, why);
+	if (dest)
+		klink_kill(dest);
+	move_over(m, false);
+}
+
+void ctl_move_forget(const struct ctl_move *m)
+{
+	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
+	char job[24];
+
+	if (ctl_move_source(m))
+		return;
+	snprintf(job, sizeof(job), "%" PRIu64, m->rank->job->id);
+	name.job = job;
+	name.rank = m->rank->rank;
+	name.epoch = m->epoch;
+	ctl_host_forget(m->from, &name);
+}
+
+void ctl_move_check(struct ctl_move *m)
+{
+	if (m->committed && m->dest_ended) {
+		ctl_move_forget(m);
+		ctl_rank_lost(m->rank, "its copy there ended before it ran");
+		return;
+	}
+	/* Its end may have come before we knew that it counts. */
+	if (m->committed && !ctl_move_dest(m))
+		ctl_rank_look(m->rank);
+	/* The report comes from the source; without it there is one too. */
+	if (!m->landed || (!m->gone && ctl_move_source(m)))
+		return;
+	ctl_move_forget(m);
+	move_over(m, true);
+}
+
+/* The destination's copy is the one that counts from now on. */
+void ctl_move_committed(struct ctl_move *m)
+{
+	struct ctl_rank *r = m->rank;
+
+	if (m->committed)
+		return;
+	m->committed = true;
+	r->host = m->to;
+	r->epoch = m->epoch;
+	r->moves++;
+	r->downtime = m->report.downtime_usec; /* 0: not told yet */
+	r->job->stdin_known = r->rank ? r->job->stdin_known : false;
+	ctl_rank_store(r);
+	move_store(m, MOVE_COMMITTED);
+	ctl_sched_migrated(r);
+}
+
+/* ---- its beginning ---- */
+
+static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
+{
+	ctl_move_failed(arg, "the destination could not be made ready in time");
+	return 0;
+}
+
+static int refuse(struct ctl_rank *r, struct ctl_host *to, struct error *err)
+{
+	int k;
+
+	if (r->state != STATE(RUNNING))
+		return error_set(err, -ESRCH,
+				 "rank %" PRIu64 ".%u is not "
+				 "running",
+				 r->job->id, r->rank);
+	if (r->move)
+		return error_set(err, -EBUSY,
+				 "rank %" PRIu64 ".%u is being moved to %s "
+				 "already",
+				 r->job->id, r->rank, r->move->to->name);
+	if (r->host == to)
+		return error_set(err, -EALREADY,
+				 "rank %" PRIu64 ".%u is on "
+				 "%s already",
+				 r->job->id, r->rank, to->name);
+	if (ctl_host_coming(to) || ctl_host_coming(r->host))
+		return error_set(err, -EAGAIN,
+				 "the controller has just been started, and "
+				 "host %s has not come back to it yet",
+				 (to->agent ? r->host : to)->name);
+	if (!to->agent)
+		return error_set(err, -EHOSTDOWN,
+				 "host %s does not answer: is its agent "
+				 "running?",
+				 to->name);
+	if (to->drain)
+		return error_set(err, -EBUSY, "host %s is being drained",
+				 to->name);
+	if (strcmp(to->net, r->host->net))
+		return error_set(err, -EXDEV,
+				 "capsules are %s on %s and %s on %s, and a "
+				 "rank keeps its network",
+				 r->host->net, r->host->name, to->net,
+				 to->name);
+	if (!klink_of(r) || !klink_of(r)->heard)
+		return error_set(err, -EHOSTDOWN,
+				 "host %s, where the rank is, does not answer",
+				 r->host->name);
+	k = ctl_limit_host(r->job, to, err);
+	return k < 0 ? k : ctl_user_moves(r->job, err);
+}
+
+int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
+		   const struct ctl_move_asker *asker, struct error *err)
+{
+	struct ctl *ctl = r->job->ctl;
+	struct ctl_move *m;
+	int k = refuse(r, to, err);
+
+	if (k < 0)
+		return k;
+	r->last_epoch++;
+	m = ctl_move_create(r, to, r->last_epoch);
+	m->source_epoch = r->epoch;
+	m->budget = budget;
+	if (asker) {
+		m->asker = asker->peer;
+		m->asker_re = asker->re;
+		ctl_move_set_key(m, &asker->key);
+	}
+	if (getrandom(m->key, sizeof(m->key), 0) != sizeof(m->key)) {
+		ctl_move_destroy(m);
+		return error_set(err, -EIO, "getrandom failed");
+	}
+	ctl_rank_store(r);
+	move_store(m, MOVE_BEGUN);
+	log_info("job=%" PRIu64 " rank=%u from=%s to=%s epoch=%" PRIu64
+		 " move=begun",
+		 r->job->id, r->rank, m->from->name, to->name, m->epoch);
+	loop_after(ctl->event, &m->timer, PREPARE_TIMEOUT, on_timeout, m);
+	m->step = STEP_KEEPER;
+	klink_start(r, to, m->epoch);
+	return 0;
+}
+
+static void send_receive(struct ctl_move *m, struct klink *k)
+{
+	const Control__Submit *s = m->rank->job->spec;
+	Keeper__Receive q = KEEPER__RECEIVE__INIT;
+	Keeper__Capsule capsule;
+	struct error err;
+
+	if (ctl_user_moves(m->rank->job, &err) < 0) {
+		ctl_move_failed(m, err.text);
+		return;
+	}
+
+	klink_capsule(m->rank, m->to, &capsule);
+	q.epoch = m->epoch;
+	q.listen = m->to->address;
+	q.key.data = m->key;
+	q.key.len = sizeof(m->key);
+	q.capsule = &capsule;
+	q.uid = s->uid;
+	q.gid = s->gid;
+	q.groups = s->groups;
+	q.n_groups = s->n_groups;
+	klink_request(k, KEEPER__REQUEST__BODY_RECEIVE, &q);
+	klink_capsule_clear(&capsule);
+	m->step = STEP_RECEIVING;
+}
+
+/* A keeper answers with "it runs here" whose move was never sent out. */
+static bool never_began(const struct ctl_move *m, const Keeper__Status *s)
+{
+	return (s->state == KEEPER__STATE__RUNNING ||
+		s->state == KEEPER__STATE__SUSPENDED) &&
+	       s->epoch < m->epoch && s->committed < m->epoch;
+}
+
+/*
+ * The events LANDED and GONE may have been acknowledged to a controller that
+ * was killed since; the keepers' states say the same.
+ */
+static void dest_hello(struct ctl_move *m, struct klink *k,
+		       const Keeper__Status *s)
+{
+	switch (s->state) {
+	case KEEPER__STATE__EMPTY:
+		if (m->step == STEP_RESTORED || m->step == STEP_OUT ||
+		    !ctl_move_source(m))
+			klink_kill(k);
+		else
+			send_receive(m, k);
+		break;
+	case KEEPER__STATE__RUNNING:
+	case KEEPER__STATE__SUSPENDED:
+	case KEEPER__STATE__EXITED:
+		if (!ctl_move_can_say(m, k, KEEPER__OUTCOME__LANDED))
+			return;
+		ctl_move_committed(m);
+		m->landed = true;
+		ctl_move_check(m);
+		break;
+	default:
+		break; /* its events tell the rest */
+	}
+}
+
+void ctl_move_hello(struct ctl_move *m, struct klink *k,
+		    const Keeper__Status *s)
+{
+	if (ctl_move_at_dest(m, k)) {
+		dest_hello(m, k, s);
+	} else if (s->state == KEEPER__STATE__LEFT &&
+		   s->committed >= m->epoch) {
+		m->gone = true;
+		ctl_move_committed(m);
+		ctl_move_verdict(m, m->doubt_dest ? ctl_move_dest(m) : NULL,
+				 true);
+		ctl_move_check(m);
+	} else if (ctl_move_undecided(m)) {
+		ctl_move_judge(m, s);
+	} else if (m->step == STEP_RESTORED && never_began(m, s)) {
+		ctl_move_failed(m, "the controller was restarted before it "
+				   "began");
+	} else if (m->step == STEP_OUT && never_began(m, s)) {
+		ctl_move_failed(m, "the request got lost on its way");
+	}
+}
+
+void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r)
+{
+	Keeper__MigrateOut q = KEEPER__MIGRATE_OUT__INIT;
+	struct klink *source = ctl_move_source(m);
+
+	if (m->step != STEP_RECEIVING || r->epoch != m->epoch)
+		return;
+	if (!r->port || r->port > UINT16_MAX) {
+		ctl_move_failed(m, "the destination names no port");
+		return;
+	}
+	if (!source || !source->heard) {
+		ctl_move_failed(m, "the host where the rank is does not "
+				   "answer");
+		return;
+	}
+	m->timer = sd_event_source_disable_unref(m->timer);
+	m->step = STEP_OUT;
+	q.epoch = m->epoch;
+	q.address = m->to->address;
+	q.port = r->port;
+	q.key.data = m->key;
+	q.key.len = sizeof(m->key);
+	q.budget_usec = m->budget;
+	klink_request(source, KEEPER__REQUEST__BODY_MIGRATE_OUT, &q);
+}
+
+void ctl_move_progress(struct ctl_move *m, Keeper__MoveProgress *p)
+{
+	Control__Progress tell = CONTROL__PROGRESS__INIT;
+
+	if (!m->asker || p->epoch != m->epoch)
+		return;
+	tell.job = m->rank->job->id;
+	tell.rank = m->rank->rank;
+	plain_text(p->text);
+	tell.text = p->text;
+	ctl_send(m->asker, 0, m->asker_re, MESSAGE_BODY(PROGRESS), &tell);
+}
+
+/* ---- what became of it ---- */
+
+static void take_report(struct ctl_move *m, const Keeper__MoveReport *r)
+{
+	Control__Moved *to = &m->report;
+
+	if (!r || !r->total_usec)
+		return;
+	to->rounds = r->rounds;
+	to->bytes = r->bytes;
+	to->pages_last = r->pages_last;
+	to->bytes_held = r->bytes_held;
+	to->downtime_usec = r->downtime_usec;
+	to->total_usec = r->total_usec;
+	to->predicted_usec = r->predicted_usec;
+	to->freeze_usec = r->freeze_usec;
+	to->last_usec = r->last_usec;
+	to->capture_usec = r->capture_usec;
+	to->restore_usec = r->restore_usec;
+	to->commit_usec = r->commit_usec;
+	to->threads = r->threads;
+	to->tracked = r->tracked;
+	if (m->committed) {
+		m->rank->downtime = r->downtime_usec;
+		ctl_rank_store(m->rank);
+	}
+}
+
+static void rank_landed(struct ctl_move *m, const Keeper__MoveDone *d)
+{
+	struct ctl_rank *r = m->rank;
+
+	ctl_move_committed(m);
+	m->landed = true;
+	r->pid = d->pid;
+	/* What it was sent before, its old keeper said or saved. */
+	if (r->signal_epoch != r->epoch)
+		ctl_signals_known(r, d->signals);
+	if (!r->rank) {
+		r->job->stdin_from = d->stdin_offset;
+		r->job->stdin_known = true;
+		klink_stdin_room(r->job);
+	}
+	ctl_move_verdict(m, m->doubt_source ? ctl_move_source(m) : NULL, true);
+}
+
+void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
+{
+	struct ctl_move *m = ctl_move_of(k);
+
+	if (!m || d->epoch != m->epoch || !ctl_move_can_say(m, k, d->outcome))
+		return;
+	take_report(m, d->report);
+	switch (d->outcome) {
+	case KEEPER__OUTCOME__LANDED:
+		rank_landed(m, d);
+		break;
+	case KEEPER__OUTCOME__GONE:
+		m->gone = true;
+		ctl_move_committed(m);
+		break;
+	case KEEPER__OUTCOME__STAYED:
+		ctl_move_failed(m, d->why);
+		return;
+	case KEEPER__OUTCOME__DISCARDED:
+		/* The source says STAYED, unless it heard of it first. */
+		if (!*m->report.why)
+			set_why(m, d->why);
+		m->dest_ended = true;
+		break;
+	case KEEPER__OUTCOME__LOST:
+		ctl_rank_lost(m->rank, d->why);
+		return;
+	default:
+		return;
+	}
+	ctl_move_check(m);
+}

@@ -1,0 +1,230 @@
+/*
+ * controller_plan.c - carrying out what the policy plans
+ *
+ * Starts are done at once, on hosts of the policy's choice or, for policies
+ * that count processors, on free cores.  Moves take their time: what became of
+ * them is told as EVENT_MIGRATE.  A start that cannot be done is told as
+ * EVENT_REQUEUE, and tried again when something has happened.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/conn/loop.h"
+#include "cluster/controller/state/state.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+#include "model/place.h"
+
+static void log_entry(const struct ctl *ctl, const struct plan_entry *e)
+{
+	char line[256];
+
+	plan_print(&ctl->view, e, line, sizeof(line));
+	log_info("plan=\"%s\"", line);
+}
+
+/* ---- starts ---- */
+
+static bool usable(const struct view *view, const uint32_t *hosts, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!host_usable(&view->hosts[hosts[i]]))
+			return false;
+	return true;
+}
+
+/* The hosts it is to start on; NULL if there are not so many. */
+static const uint32_t *hosts_for(struct ctl *ctl, const struct plan_entry *e)
+{
+	uint32_t *hosts = e->hosts;
+
+	if (!hosts) {
+		hosts = plan_hosts(&ctl->plan, e->n);
+		if (!place_on_cores(&ctl->view, NULL, e->n, hosts))
+			return NULL;
+	}
+	return usable(&ctl->view, hosts, e->n) ? hosts : NULL;
+}
+
+static void do_start(struct ctl *ctl, const struct plan_entry *e)
+{
+	struct ctl_job *job = e->job->driver;
+	const uint32_t *hosts = hosts_for(ctl, e);
+	struct event event = {
+		.type = EVENT_START, .job = e->job, .n = e->n, .hosts = hosts
+	};
+
+	log_entry(ctl, e);
+	if (hosts) {
+		ctl_sched_apply(ctl, &event, false);
+		ctl_job_start(job, e->n, hosts);
+		return;
+	}
+	log_warnx("job=%llu start=refused why=\"no hosts for it\"",
+		  (unsigned long long)job->id);
+	event = (struct event){ .type = EVENT_REQUEUE, .job = e->job };
+	ctl_sched_apply(ctl, &event, true);
+}
+
+/* ---- moves ---- */
+
+/* False if it does not move now. */
+static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
+		    uint32_t host)
+{
+	struct ctl_job *job = e->job->driver;
+	struct ctl_rank *r = &job->ranks[rank];
+	struct error err;
+
+	if (r->move || r->state != STATE(RUNNING) ||
+	    ctl_now() < r->no_move_before)
+		return false;
+	log_entry(ctl, e);
+	if (ctl_move_begin(r, ctl->hosts[host], 0, NULL, &err) < 0) {
+		log_warnx("job=%llu rank=%u move=refused why=\"%s\"",
+			  (unsigned long long)job->id, r->rank, err.text);
+		r->no_move_before = ctl_now() + MOVE_PAUSE;
+		ctl_host_check_drained(r->host, err.text);
+		return false;
+	}
+	r->move->policy = true;
+	return true;
+}
+
+/* The same number of ranks on other hosts. */
+static void do_resize(struct ctl *ctl, const struct plan_entry *e)
+{
+	struct ctl_job *job = e->job->driver;
+
+	for (uint32_t i = 0; e->hosts && e->n == e->job->n && i < e->n; i++)
+		if (e->hosts[i] != e->job->hosts[i] &&
+		    !do_move(ctl, e, i, e->hosts[i]))
+			ctl_sched_stays(&job->ranks[i]);
+}
+
+/* A host from which somebody waits to see all leave, and no plan helps. */
+static void check_stuck(struct ctl *ctl)
+{
+	for (size_t i = 0; i < ctl->nr_hosts; i++) {
+		struct ctl_host *h = ctl->hosts[i];
+		struct ctl_move *m;
+		bool moving = false;
+
+		TAILQ_FOREACH (m, &ctl->moves, link)
+			moving |= m->from == h || m->to == h;
+		for (size_t j = 0; j < ctl->plan.nr; j++) {
+			const struct plan_entry *e = &ctl->plan.entry[j];
+
+			moving |= e->type == PLAN_MIGRATE &&
+				  e->job->hosts[e->rank] == h->ix;
+		}
+		if (h->drainer && !moving)
+			ctl_host_check_drained(
+				h, "no other host has room for its ranks");
+	}
+}
+
+/* ---- instants the policy asked for ---- */
+
+static void set_waker(struct ctl *ctl);
+
+static int on_wake(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl *ctl = arg;
+	usec_t now = ctl_now();
+
+	while (ctl->nr_wakes && ctl->wake[ctl->nr_wakes - 1] <= now)
+		ctl->nr_wakes--;
+	set_waker(ctl);
+	ctl_sched_timer(ctl);
+	return 0;
+}
+
+static void set_waker(struct ctl *ctl)
+{
+	usec_t left;
+
+	ctl->waker = sd_event_source_disable_unref(ctl->waker);
+	if (!ctl->nr_wakes)
+		return;
+	left = ctl->wake[ctl->nr_wakes - 1] - ctl_now();
+	loop_after(ctl->event, &ctl->waker, left > 0 ? left : 0, on_wake, ctl);
+}
+
+static void do_wake(struct ctl *ctl, usec_t at)
+{
+	size_t i = ctl->nr_wakes;
+
+	if (at < 0 || at == USEC_MAX)
+		return;
+	while (i > 0 && ctl->wake[i - 1] < at)
+		i--;
+	if (i > 0 && ctl->wake[i - 1] == at)
+		return;
+	array_room(ctl->wake, ctl->nr_wakes, &ctl->cap_wakes);
+	memmove(ctl->wake + i + 1, ctl->wake + i,
+		(ctl->nr_wakes - i) * sizeof(*ctl->wake));
+	ctl->wake[i] = at;
+	ctl->nr_wakes++;
+	set_waker(ctl);
+}
+
+void ctl_plan_forget_wakes(struct ctl *ctl)
+{
+	ctl->waker = sd_event_source_disable_unref(ctl->waker);
+	free(ctl->wake);
+	ctl->wake = NULL;
+	ctl->nr_wakes = ctl->cap_wakes = 0;
+}
+
+/* ---- all of it ---- */
+
+static void hold(struct ctl *ctl, const struct plan_entry *e)
+{
+	struct event event = { .type = e->type == PLAN_RESERVE ? EVENT_RESERVE
+							       : EVENT_RELEASE,
+			       .host = e->host };
+
+	ctl_sched_apply(ctl, &event, false);
+}
+
+static void carry_out(struct ctl *ctl, const struct plan_entry *e)
+{
+	switch (e->type) {
+	case PLAN_START:
+		do_start(ctl, e);
+		break;
+	case PLAN_MIGRATE:
+		do_move(ctl, e, e->rank, e->host);
+		break;
+	case PLAN_RESIZE:
+		do_resize(ctl, e);
+		break;
+	case PLAN_RESERVE:
+	case PLAN_RELEASE:
+		hold(ctl, e);
+		break;
+	case PLAN_WAKE:
+		do_wake(ctl, e->at);
+		break;
+	case PLAN_DEFER:
+	case PLAN_SUSPEND: /* policy_check_live() */
+	case PLAN_RESUME:
+		break;
+	}
+}
+
+void ctl_plan_pass(struct ctl *ctl)
+{
+	usec_t now = ctl_now();
+
+	if (now > ctl->view.now)
+		ctl->view.now = now;
+	plan_reset(&ctl->plan, &ctl->view);
+	policy_decide(ctl->policy, &ctl->view, &ctl->plan);
+	ctl_record_pass(ctl);
+	for (size_t i = 0; i < ctl->plan.nr; i++)
+		carry_out(ctl, &ctl->plan.entry[i]);
+	check_stuck(ctl);
+	ctl_jobs_prune(ctl);
+}

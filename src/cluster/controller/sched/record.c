@@ -1,0 +1,248 @@
+/*
+ * controller_record.c - the record of what the policy was told and planned
+ *
+ * Each line (model/record.h) is a row of the store, in the same transaction as
+ * what it tells of.  The record grows to conf->record lines and then by a
+ * segment more: a segment begins with a view and policy made anew, as they are
+ * after a restart, and the oldest segments go when the rest has enough lines.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/controller/state/state.h"
+#include "core/xalloc.h"
+#include "model/record.h"
+
+enum {
+	SEGMENTS = 4, /* that the record has about */
+	SEGMENT_LEAST = 100,
+	UNCOMMITTED = 1000, /* lines, at most */
+	CHUNK = 256 << 10,  /* bytes of one answer */
+};
+
+static bool recording(const struct ctl *ctl)
+{
+	return ctl->conf->record > 0;
+}
+
+/* Text in the making, for the record or an answer. */
+struct text {
+	FILE *to;
+	char *text;
+	size_t size;
+};
+
+static FILE *text_open(struct text *t)
+{
+	t->to = open_memstream(&t->text, &t->size);
+	if (!t->to)
+		abort(); /* out of memory */
+	return t->to;
+}
+
+/* Store what was written, line by line. */
+static void put(struct ctl *ctl, struct text *t, const struct job *job,
+		bool begin)
+{
+	struct store_line row = { .at = ctl_now(),
+				  .job = job ? (uint64_t)job->id : 0,
+				  .begin = begin };
+	char *rest, *line;
+
+	fclose(t->to);
+	rest = t->text;
+	while ((line = strsep(&rest, "\n"))) {
+		if (!*line)
+			continue;
+		row.line = line;
+		store_put_line(ctl->store, &row);
+		row.begin = false;
+		ctl->nr_lines++;
+	}
+	free(t->text);
+}
+
+void ctl_record_begin(struct ctl *ctl)
+{
+	struct text t;
+
+	store_trim_lines(ctl->store, (uint64_t)ctl->conf->record);
+	ctl->nr_lines = ctl->nr_flushed = 0;
+	if (!recording(ctl))
+		return;
+	record_begin(&ctl->view, CTL_SEED, ctl->conf->policy, text_open(&t));
+	put(ctl, &t, NULL, true);
+}
+
+void ctl_record_event(struct ctl *ctl, const struct event *e, bool told)
+{
+	struct text t;
+
+	if (!recording(ctl))
+		return;
+	record_event(&ctl->view, e, told, text_open(&t));
+	put(ctl, &t, e->job, false);
+}
+
+void ctl_record_state(struct ctl *ctl, const char *state)
+{
+	struct text t;
+
+	if (!recording(ctl))
+		return;
+	record_state(state, text_open(&t));
+	put(ctl, &t, NULL, false);
+}
+
+void ctl_record_pass(struct ctl *ctl)
+{
+	struct text t;
+
+	if (!recording(ctl))
+		return;
+	record_pass(&ctl->view, ctl->plan.nr, text_open(&t));
+	put(ctl, &t, NULL, false);
+	for (size_t i = 0; i < ctl->plan.nr; i++) {
+		const struct plan_entry *e = &ctl->plan.entry[i];
+
+		record_plan(&ctl->view, e, text_open(&t));
+		put(ctl, &t, e->job, false);
+	}
+}
+
+void ctl_record_flush(struct ctl *ctl)
+{
+	if (ctl->nr_lines - ctl->nr_flushed < UNCOMMITTED)
+		return;
+	store_commit(ctl->store);
+	ctl->nr_flushed = ctl->nr_lines;
+}
+
+bool ctl_record_full(const struct ctl *ctl)
+{
+	uint64_t most = (uint64_t)ctl->conf->record / SEGMENTS;
+
+	return recording(ctl) &&
+	       ctl->nr_lines > (most > SEGMENT_LEAST ? most : SEGMENT_LEAST);
+}
+
+/* ---- handing it out ---- */
+
+struct chunk {
+	FILE *to;
+	uint64_t next, last; /* seq */
+};
+
+static bool add_line(void *arg, const struct store_line *row)
+{
+	struct chunk *c = arg;
+
+	if (row->seq > c->last || ftell(c->to) > CHUNK)
+		return false;
+	fprintf(c->to, "%s\n", row->line);
+	c->next = row->seq + 1;
+	return true;
+}
+
+void ctl_record_read(struct ctl_peer *p, uint64_t re,
+		     const Control__GetRecord *g)
+{
+	Control__Record answer = CONTROL__RECORD__INIT;
+	struct store *store = p->ctl->store;
+	uint64_t first, last;
+	struct text t;
+	struct chunk c;
+
+	store_lines(store, &first, &last);
+	if (!first) {
+		ctl_send_failed(p, re, -ENOENT, "there is no record: %s",
+				recording(p->ctl)
+					? "no host has come yet"
+					: "the controller keeps none (its "
+					  "setting record is 0)");
+		return;
+	}
+	if (g->from && g->from < first) {
+		ctl_send_failed(p, re, -ESTALE,
+				"the record was cut meanwhile; try again");
+		return;
+	}
+	c = (struct chunk){ .next = g->from ? g->from : first,
+			    .last = g->last ? g->last : last };
+	c.to = text_open(&t);
+	store_each_line(store, c.next, 0, add_line, &c);
+	fclose(c.to);
+	answer.text = t.text;
+	answer.next = c.next;
+	answer.last = c.last;
+	ctl_send(p, 0, re, MESSAGE_BODY(RECORD), &answer);
+	free(t.text);
+}
+
+/* ---- what was planned for one job ---- */
+
+struct planned {
+	Control__Planned **list;
+	size_t nr, cap;
+};
+
+static bool add_planned(void *arg, const struct store_line *row)
+{
+	struct planned *l = arg;
+	Control__Planned *p = l->nr ? l->list[l->nr - 1] : NULL;
+	const char *text = row->line + strlen("plan ");
+
+	if (strncmp(row->line, "plan ", strlen("plan ")))
+		return true;
+	if (p && !strcmp(p->text, text)) {
+		p->times++;
+		return true;
+	}
+	p = xcalloc(1, sizeof(*p));
+	control__planned__init(p);
+	p->at_usec = row->at;
+	p->text = xstrdup(text);
+	p->times = 1;
+	array_room(l->list, l->nr, &l->cap);
+	l->list[l->nr++] = p;
+	return true;
+}
+
+static void planned_clear(struct planned *l)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		free(l->list[i]->text);
+		free(l->list[i]);
+	}
+	free(l->list);
+}
+
+void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
+{
+	struct ctl_job *job = ctl_job_find(p->ctl, id);
+	Control__Why answer = CONTROL__WHY__INIT;
+	struct planned l = { .list = NULL };
+	char now[256] = "";
+
+	store_each_line(p->ctl->store, 0, id, add_planned, &l);
+	if (!job && !l.nr) {
+		ctl_send_failed(p, re, -ESRCH,
+				"no job %llu; `stint ps --all` lists them",
+				(unsigned long long)id);
+		return;
+	}
+	if (job && job->state == STATE(WAITING) && job->model)
+		ctl_sched_why(job, now, sizeof(now));
+	answer.job = id;
+	answer.state = job ? job->state : STATE(DONE);
+	if (job && !*now)
+		answer.now = ctl_sees(p, job) ? job->why
+					      : (char *)ctl_job_outside(job);
+	else
+		answer.now = now;
+	answer.planned = l.list;
+	answer.n_planned = l.nr;
+	ctl_send(p, 0, re, MESSAGE_BODY(WHY), &answer);
+	planned_clear(&l);
+}

@@ -1,0 +1,25 @@
+/* skew.c - what a host's clock says, by ours, see skew.h */
+#include "cluster/controller/state/skew.h"
+
+#define MINUTE (60 * USEC_PER_SEC)
+
+void skew_told(struct skew *s, usec_t ours, usec_t theirs)
+{
+	usec_t d = ours - theirs;
+
+	if (!s->known || ours - s->since >= MINUTE || ours < s->since) {
+		s->before = s->known ? s->least : d;
+		s->least = d;
+		s->since = ours;
+		s->known = true;
+	}
+	if (d < s->least)
+		s->least = d;
+}
+
+usec_t skew_ours(const struct skew *s, usec_t theirs)
+{
+	usec_t d = s->least < s->before ? s->least : s->before;
+
+	return s->known && theirs ? theirs + d : 0;
+}

@@ -1,0 +1,464 @@
+/*
+ * store.c - the controller's memory in SQLite, see store.h
+ */
+#include "cluster/controller/state/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cluster/controller/state/store_priv.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+enum statement {
+	PUT_JOB,
+	PUT_RANK,
+	PUT_SIGNALS,
+	PUT_MOVE,
+	PUT_HOST,
+	PUT_LINE,
+	FORGET_JOB,
+	FORGET_RANKS,
+	FORGET_SIGNALS,
+	FORGET_MOVES,
+	TRIM_LINES,
+	CLEAR_LINES,
+	LINES,
+	LAST_JOB,
+	EACH_JOB,
+	EACH_RANK,
+	EACH_SIGNALS,
+	WAS_THERE,
+	EACH_MOVE,
+	LAST_MOVE,
+	EACH_HOST,
+	EACH_LINE,
+	EACH_LINE_OF,
+	NR_STATEMENTS
+};
+
+static const char *const sql[NR_STATEMENTS] = {
+	[PUT_JOB] = "REPLACE INTO job (id, state, spec, why, submit, start, "
+		    "end, exit, bad_rank, pmi_generation, pmi_release, "
+		    "cause_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+	[PUT_RANK] = "REPLACE INTO rank (job, rank, state, host, address, "
+		     "epoch, last_epoch, exit, moves, downtime, stdout_end, "
+		     "stderr_end) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+	[PUT_SIGNALS] = "REPLACE INTO signals (job, rank, waiting, sent, "
+			"number) VALUES (?,?,?,?,?)",
+	[PUT_MOVE] = "REPLACE INTO move (job, rank, epoch, src, dst, state, "
+		     "moved, source_epoch) VALUES (?,?,?,?,?,?,?,?)",
+	[PUT_HOST] = "REPLACE INTO host (name, drain, boot_id) VALUES (?,?,?)",
+	[PUT_LINE] = "INSERT INTO record (at, job, begin, line) "
+		     "VALUES (?,?,?,?)",
+	[FORGET_JOB] = "DELETE FROM job WHERE id = ?",
+	[FORGET_RANKS] = "DELETE FROM rank WHERE job = ?",
+	[FORGET_SIGNALS] = "DELETE FROM signals WHERE job = ?",
+	[FORGET_MOVES] = "DELETE FROM move WHERE job = ?",
+	[TRIM_LINES] =
+		"DELETE FROM record WHERE seq < (SELECT max(seq) FROM record "
+		"WHERE begin AND seq <= (SELECT max(seq) FROM record) - ?)",
+	[CLEAR_LINES] = "DELETE FROM record",
+	[LINES] = "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM record",
+	/* Also of jobs that are forgotten. */
+	[LAST_JOB] = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence "
+		     "WHERE name = 'job'",
+	[EACH_JOB] = "SELECT id, state, spec, why, submit, start, end, exit, "
+		     "bad_rank, pmi_generation, pmi_release, cause_at "
+		     "FROM job ORDER BY id",
+	[EACH_RANK] = "SELECT job, rank, state, host, address, epoch, "
+		      "last_epoch, exit, moves, downtime, stdout_end, "
+		      "stderr_end FROM rank WHERE job = ? ORDER BY rank",
+	[EACH_SIGNALS] = "SELECT job, rank, waiting, sent, number "
+			 "FROM signals WHERE job = ? ORDER BY rank",
+	[WAS_THERE] = "SELECT 1 FROM move WHERE job = ?1 AND rank = ?2 AND "
+		      "((epoch = ?3 AND dst = ?4) OR "
+		      "(source_epoch = ?3 AND src = ?4)) LIMIT 1",
+	[EACH_MOVE] =
+		"SELECT job, rank, epoch, src, dst, state, source_epoch, "
+		"moved FROM move WHERE state <> 2 ORDER BY job, rank, epoch",
+	[LAST_MOVE] =
+		"SELECT job, rank, epoch, src, dst, state, source_epoch, "
+		"moved FROM move WHERE job = ? AND rank = ? AND state = 2 "
+		"ORDER BY epoch DESC LIMIT 1",
+	[EACH_HOST] = "SELECT name, drain, boot_id FROM host ORDER BY name",
+	[EACH_LINE] = "SELECT seq, at, job, begin, line FROM record "
+		      "WHERE seq >= ? ORDER BY seq",
+	[EACH_LINE_OF] = "SELECT seq, at, job, begin, line FROM record "
+			 "WHERE seq >= ? AND job = ? ORDER BY seq",
+};
+
+static int open_failed(struct store *s, int code, const char *path,
+		       const struct error *why, struct error *err)
+{
+	int r = code == SQLITE_BUSY ? -EBUSY : -EIO;
+
+	if (*why->text)
+		error_set(err, r, "%s", why->text);
+	else
+		error_set(err, r, "%s: %s%s", path,
+			  s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code),
+			  r == -EBUSY ? "; is another controller running?"
+				      : "");
+	store_close(s);
+	return r;
+}
+
+static struct store *store_create(size_t nr_statements)
+{
+	struct store *s = xcalloc(1, sizeof(*s));
+
+	s->stmt = xcalloc(nr_statements, sizeof(sqlite3_stmt *));
+	s->fd = s->wal_fd = -1;
+	return s;
+}
+
+int store_open(const char *path, struct store **ret, struct error *err)
+{
+	struct store *s = store_create(NR_STATEMENTS);
+	struct error why = ERROR_INIT;
+	int r = sqlite3_open_v2(
+		path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+
+	if (r == SQLITE_OK)
+		r = chmod(path, 0600) < 0 ? SQLITE_CANTOPEN : SQLITE_OK;
+	if (r == SQLITE_OK)
+		r = store_schema(s->db, path, &why);
+	for (int i = 0; i < NR_STATEMENTS && r == SQLITE_OK; i++)
+		r = sqlite3_prepare_v3(s->db, sql[i], -1,
+				       SQLITE_PREPARE_PERSISTENT, &s->stmt[i],
+				       NULL);
+	if (r != SQLITE_OK)
+		return open_failed(s, r, path, &why, err);
+	store_room_init(s, path);
+	*ret = s;
+	return 0;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	store_commit(s);
+	for (int i = 0; i < NR_STATEMENTS; i++)
+		sqlite3_finalize(s->stmt[i]);
+	sqlite3_close(s->db);
+	store_room_clear(s);
+	store_log_clear(&s->log);
+	free(s->stmt);
+	free(s);
+}
+
+void store_put_job(struct store *s, const struct store_job *job)
+{
+	store_put(s, s->stmt[PUT_JOB]);
+	store_int(s, job->id);
+	store_int(s, job->state);
+	store_blob(s, job->spec, job->spec_n);
+	store_text(s, job->why);
+	store_int(s, job->submit);
+	store_int(s, job->start);
+	store_int(s, job->end);
+	store_int(s, job->exit);
+	store_int(s, job->bad_rank);
+	store_int(s, job->pmi_generation);
+	store_blob(s, job->pmi_release, job->pmi_release_n);
+	store_int(s, job->cause_at);
+	store_put_end(s);
+}
+
+void store_put_rank(struct store *s, const struct store_rank *rank)
+{
+	store_put(s, s->stmt[PUT_RANK]);
+	store_int(s, rank->job);
+	store_int(s, rank->rank);
+	store_int(s, rank->state);
+	store_text(s, rank->host);
+	store_int(s, rank->address);
+	store_int(s, rank->epoch);
+	store_int(s, rank->last_epoch);
+	store_int(s, rank->exit);
+	store_int(s, rank->moves);
+	store_int(s, rank->downtime);
+	store_int(s, rank->stdout_end);
+	store_int(s, rank->stderr_end);
+	store_put_end(s);
+}
+
+void store_put_signals(struct store *s, const struct store_signals *signals)
+{
+	store_put(s, s->stmt[PUT_SIGNALS]);
+	store_int(s, signals->job);
+	store_int(s, signals->rank);
+	store_int(s, signals->waiting);
+	store_int(s, signals->sent);
+	store_int(s, signals->number);
+	store_put_end(s);
+}
+
+void store_put_move(struct store *s, const struct store_move *move)
+{
+	store_put(s, s->stmt[PUT_MOVE]);
+	store_int(s, move->job);
+	store_int(s, move->rank);
+	store_int(s, move->epoch);
+	store_text(s, move->from);
+	store_text(s, move->to);
+	store_int(s, move->state);
+	store_blob(s, move->moved, move->moved_n);
+	store_int(s, move->source_epoch);
+	store_put_end(s);
+}
+
+void store_put_host(struct store *s, const struct store_host *host)
+{
+	store_put(s, s->stmt[PUT_HOST]);
+	store_text(s, host->name);
+	store_int(s, host->drain);
+	store_text(s, host->boot_id);
+	store_put_end(s);
+}
+
+void store_put_line(struct store *s, const struct store_line *line)
+{
+	store_put(s, s->stmt[PUT_LINE]);
+	store_int(s, line->at);
+	store_int(s, line->job);
+	store_int(s, line->begin);
+	store_text(s, line->line);
+	store_put_end(s);
+}
+
+void store_forget_job(struct store *s, uint64_t id)
+{
+	for (int which = FORGET_JOB; which <= FORGET_MOVES; which++) {
+		store_put(s, s->stmt[which]);
+		store_int(s, id);
+		store_put_end(s);
+	}
+}
+
+void store_trim_lines(struct store *s, uint64_t least)
+{
+	store_put(s, s->stmt[least ? TRIM_LINES : CLEAR_LINES]);
+	if (least)
+		store_int(s, least);
+	store_put_end(s);
+}
+
+/* True while there is a row; resets the statement after the last. */
+static bool next_row(struct store *s, sqlite3_stmt *st)
+{
+	int r = sqlite3_step(st);
+
+	if (r == SQLITE_ROW)
+		return true;
+	if (r != SQLITE_DONE)
+		store_give_up(s);
+	sqlite3_reset(st);
+	return false;
+}
+
+static const char *text_of(sqlite3_stmt *st, int at)
+{
+	const char *text = (const char *)sqlite3_column_text(st, at);
+
+	return text ? text : "";
+}
+
+uint64_t store_last_job(struct store *s)
+{
+	sqlite3_stmt *st = s->stmt[LAST_JOB];
+	uint64_t id = 0;
+
+	while (next_row(s, st))
+		id = sqlite3_column_int64(st, 0);
+	return id;
+}
+
+void store_each_job(struct store *s,
+		    void (*each)(void *ctx, const struct store_job *),
+		    void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[EACH_JOB];
+	struct store_job job;
+
+	while (next_row(s, st)) {
+		job = (struct store_job){
+			.id = sqlite3_column_int64(st, 0),
+			.state = sqlite3_column_int(st, 1),
+			.spec = sqlite3_column_blob(st, 2),
+			.spec_n = sqlite3_column_bytes(st, 2),
+			.why = text_of(st, 3),
+			.submit = sqlite3_column_int64(st, 4),
+			.start = sqlite3_column_int64(st, 5),
+			.end = sqlite3_column_int64(st, 6),
+			.exit = sqlite3_column_int(st, 7),
+			.bad_rank = sqlite3_column_int(st, 8),
+			.pmi_generation = sqlite3_column_int64(st, 9),
+			.pmi_release = sqlite3_column_blob(st, 10),
+			.pmi_release_n = sqlite3_column_bytes(st, 10),
+			.cause_at = sqlite3_column_int64(st, 11),
+		};
+		each(ctx, &job);
+	}
+}
+
+void store_each_rank(struct store *s, uint64_t job,
+		     void (*each)(void *ctx, const struct store_rank *),
+		     void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[EACH_RANK];
+	struct store_rank rank;
+
+	sqlite3_bind_int64(st, 1, job);
+	while (next_row(s, st)) {
+		rank = (struct store_rank){
+			.job = sqlite3_column_int64(st, 0),
+			.rank = sqlite3_column_int64(st, 1),
+			.state = sqlite3_column_int(st, 2),
+			.host = text_of(st, 3),
+			.address = sqlite3_column_int64(st, 4),
+			.epoch = sqlite3_column_int64(st, 5),
+			.last_epoch = sqlite3_column_int64(st, 6),
+			.exit = sqlite3_column_int(st, 7),
+			.moves = sqlite3_column_int64(st, 8),
+			.downtime = sqlite3_column_int64(st, 9),
+			.stdout_end = sqlite3_column_int64(st, 10),
+			.stderr_end = sqlite3_column_int64(st, 11),
+		};
+		each(ctx, &rank);
+	}
+}
+
+void store_each_signals(struct store *s, uint64_t job,
+			void (*each)(void *ctx, const struct store_signals *),
+			void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[EACH_SIGNALS];
+	struct store_signals signals;
+
+	sqlite3_bind_int64(st, 1, job);
+	while (next_row(s, st)) {
+		signals = (struct store_signals){
+			.job = sqlite3_column_int64(st, 0),
+			.rank = sqlite3_column_int64(st, 1),
+			.waiting = sqlite3_column_int64(st, 2),
+			.sent = sqlite3_column_int64(st, 3),
+			.number = sqlite3_column_int64(st, 4),
+		};
+		each(ctx, &signals);
+	}
+}
+
+bool store_was_there(struct store *s, uint64_t job, uint32_t rank,
+		     uint64_t epoch, const char *host)
+{
+	sqlite3_stmt *st = s->stmt[WAS_THERE];
+	bool was = false;
+
+	sqlite3_bind_int64(st, 1, job);
+	sqlite3_bind_int64(st, 2, rank);
+	sqlite3_bind_int64(st, 3, epoch);
+	sqlite3_bind_text(st, 4, host, -1, SQLITE_STATIC);
+	while (next_row(s, st))
+		was = true;
+	sqlite3_clear_bindings(st);
+	return was;
+}
+
+static void each_move(struct store *s, sqlite3_stmt *st,
+		      void (*each)(void *ctx, const struct store_move *),
+		      void *ctx)
+{
+	struct store_move move;
+
+	while (next_row(s, st)) {
+		move = (struct store_move){
+			.job = sqlite3_column_int64(st, 0),
+			.rank = sqlite3_column_int64(st, 1),
+			.epoch = sqlite3_column_int64(st, 2),
+			.from = text_of(st, 3),
+			.to = text_of(st, 4),
+			.state = sqlite3_column_int(st, 5),
+			.source_epoch = sqlite3_column_int64(st, 6),
+			.moved = sqlite3_column_blob(st, 7),
+			.moved_n = (size_t)sqlite3_column_bytes(st, 7),
+		};
+		each(ctx, &move);
+	}
+}
+
+void store_each_move(struct store *s,
+		     void (*each)(void *ctx, const struct store_move *),
+		     void *ctx)
+{
+	each_move(s, s->stmt[EACH_MOVE], each, ctx);
+}
+
+void store_last_move(struct store *s, uint64_t job, uint32_t rank,
+		     void (*last)(void *ctx, const struct store_move *),
+		     void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[LAST_MOVE];
+
+	sqlite3_bind_int64(st, 1, (sqlite3_int64)job);
+	sqlite3_bind_int64(st, 2, rank);
+	each_move(s, st, last, ctx);
+}
+
+void store_each_host(struct store *s,
+		     void (*each)(void *ctx, const struct store_host *),
+		     void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[EACH_HOST];
+	struct store_host host;
+
+	while (next_row(s, st)) {
+		host = (struct store_host){
+			.name = text_of(st, 0),
+			.drain = sqlite3_column_int(st, 1),
+			.boot_id = text_of(st, 2),
+		};
+		each(ctx, &host);
+	}
+}
+
+void store_lines(struct store *s, uint64_t *first, uint64_t *last)
+{
+	sqlite3_stmt *st = s->stmt[LINES];
+
+	while (next_row(s, st)) {
+		*first = sqlite3_column_int64(st, 0);
+		*last = sqlite3_column_int64(st, 1);
+	}
+}
+
+void store_each_line(struct store *s, uint64_t from, uint64_t job,
+		     bool (*each)(void *ctx, const struct store_line *),
+		     void *ctx)
+{
+	sqlite3_stmt *st = s->stmt[job ? EACH_LINE_OF : EACH_LINE];
+	struct store_line line;
+
+	sqlite3_bind_int64(st, 1, from);
+	if (job)
+		sqlite3_bind_int64(st, 2, job);
+	while (next_row(s, st)) {
+		line = (struct store_line){
+			.seq = sqlite3_column_int64(st, 0),
+			.at = sqlite3_column_int64(st, 1),
+			.job = sqlite3_column_int64(st, 2),
+			.begin = sqlite3_column_int(st, 3),
+			.line = text_of(st, 4),
+		};
+		if (!each(ctx, &line)) {
+			sqlite3_reset(st);
+			return;
+		}
+	}
+}

@@ -1,0 +1,58 @@
+/* store_priv.h - what the store's files share */
+#ifndef CLUSTER_STORE_PRIV_H
+#define CLUSTER_STORE_PRIV_H
+
+#include <sqlite3.h>
+
+#include "cluster/controller/state/store.h"
+
+/* What this transaction has written, to be written again if it must be. */
+struct store_log {
+	struct store_put {
+		sqlite3_stmt *st;
+		size_t values; /* its first one */
+		int nr_values; /* from column 1 on */
+	} * puts;
+	struct store_value {
+		int type;	      /* SQLITE_INTEGER, _TEXT or _BLOB */
+		sqlite3_int64 number; /* itself, or how many bytes */
+		size_t at;	      /* its first one */
+	} * values;
+	char *bytes;
+	size_t nr_puts, cap_puts, nr_values, cap_values, nr_bytes, cap_bytes;
+};
+
+struct store {
+	sqlite3 *db;
+	sqlite3_stmt **stmt;
+	bool in_transaction;
+	struct store_log log;
+	/* For room alone; closed after db, whose locks would go with it. */
+	int fd, wal_fd;
+	enum store_room room;
+};
+
+/*
+ * Have the database to ourselves and in today's layout: make it, or bring one
+ * of an earlier version up to date, after a copy of it as it is was kept as
+ * PATH.vN.  A result of SQLite; where *err has a text, it says why.
+ */
+int store_schema(sqlite3 *db, const char *path, struct error *err) must_check;
+
+/* ---- store_write.c: writing, also where there is no room */
+
+/* This statement, in a transaction, with the values that follow; then run it. */
+void store_put(struct store *s, sqlite3_stmt *st);
+void store_int(struct store *s, sqlite3_int64 number);
+void store_text(struct store *s, const char *text); /* NULL: "" */
+void store_blob(struct store *s, const void *p, size_t n);
+void store_put_end(struct store *s);
+__attribute__((noreturn)) void store_give_up(struct store *s);
+void store_log_clear(struct store_log *l);
+
+/* ---- store_room.c */
+
+void store_room_init(struct store *s, const char *path);
+void store_room_clear(struct store *s);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * store_room.c - the reserve of the store's files, see store.h
+ *
+ * The reserve is blocks of the files themselves, beyond their ends: a file kept
+ * beside them and given up when it is needed would be eaten by whoever fills the
+ * disk.  A checkpoint cuts the database's off, so it is taken again after each.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "cluster/controller/state/store_priv.h"
+#include "core/xalloc.h"
+
+enum {
+	CHECKPOINT_PAGES = 1000, /* SQLite's own default */
+	LOW = 8,		 /* reserves */
+};
+
+/* False if there are not so many blocks; where none can be had, nobody knows. */
+static bool hold(int fd, uint64_t *ret_size)
+{
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return true;
+	*ret_size = (uint64_t)st.st_size;
+	do {
+		r = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0,
+			      st.st_size + STORE_RESERVE);
+	} while (r < 0 && errno == EINTR);
+	return r == 0 || (errno != ENOSPC && errno != EDQUOT);
+}
+
+enum store_room store_room(struct store *s)
+{
+	struct statvfs v;
+	uint64_t size = 0, left = UINT64_MAX;
+	bool held = hold(s->wal_fd, &size) && hold(s->fd, &size);
+
+	if (s->fd >= 0 && !fstatvfs(s->fd, &v))
+		left = (uint64_t)v.f_bavail * v.f_frsize;
+	if (!held || left == 0)
+		s->room = STORE_ROOM_NONE;
+	else if (left < LOW * (uint64_t)STORE_RESERVE)
+		s->room = STORE_ROOM_LOW;
+	else
+		s->room = STORE_ROOM;
+	return s->room;
+}
+
+static int on_written(void *ctx, sqlite3 *db, const char *name, int pages)
+{
+	struct store *s = ctx;
+
+	if (pages < CHECKPOINT_PAGES)
+		return SQLITE_OK;
+	/* Should it fail the log goes on growing, into its own reserve. */
+	(void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE,
+					NULL, NULL);
+	store_room(s);
+	return SQLITE_OK;
+}
+
+void store_room_init(struct store *s, const char *path)
+{
+	char *wal = xasprintf("%s-wal", path);
+	int persist = 1;
+
+	s->fd = open(path, O_RDWR | O_CLOEXEC);
+	s->wal_fd = open(wal, O_RDWR | O_CLOEXEC);
+	free(wal);
+	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+	sqlite3_wal_hook(s->db, on_written, s);
+	store_room(s);
+}
+
+void store_room_clear(struct store *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	if (s->wal_fd >= 0)
+		close(s->wal_fd);
+}

@@ -1,0 +1,149 @@
+/*
+ * store_schema.c - the layout of the store, and how an older one becomes it
+ *
+ * PRAGMA user_version counts layouts.  Step N takes a store of layout N to N+1,
+ * all steps in one transaction; stores of before there was a number have 0, as
+ * has an empty file.  To change the layout: a step at the end of the list (an
+ * earlier one is never touched again), and store.c's statements, which name
+ * each column.
+ */
+#include "cluster/controller/state/store_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/log.h"
+#include "core/xalloc.h"
+
+static const char *const steps[] = {
+	/* Those without a number may have any of it. */
+	"CREATE TABLE IF NOT EXISTS job (id INTEGER PRIMARY KEY AUTOINCREMENT,"
+	" state INT, spec BLOB, why TEXT, submit INT, start INT, end INT,"
+	" exit INT, bad_rank INT, pmi_generation INT, pmi_release BLOB);"
+	"DROP INDEX IF EXISTS job_state;"
+	"CREATE TABLE IF NOT EXISTS rank (job INT, rank INT, state INT,"
+	" host TEXT, address INT, epoch INT, last_epoch INT, exit INT,"
+	" moves INT, downtime INT, stdout_end INT, stderr_end INT,"
+	" PRIMARY KEY (job, rank)) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS signals (job INT, rank INT, waiting INT,"
+	" sent INT, number INT, PRIMARY KEY (job, rank)) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS move (job INT, rank INT, epoch INT,"
+	" src TEXT, dst TEXT, state INT, moved BLOB, source_epoch INT,"
+	" PRIMARY KEY (job, rank, epoch)) WITHOUT ROWID;"
+	"CREATE INDEX IF NOT EXISTS move_state ON move (state);"
+	"CREATE TABLE IF NOT EXISTS host (name TEXT PRIMARY KEY, drain INT,"
+	" boot_id TEXT) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS record (seq INTEGER PRIMARY KEY"
+	" AUTOINCREMENT, at INT, job INT, begin INT, line TEXT);"
+	"CREATE INDEX IF NOT EXISTS record_begin ON record (begin)"
+	" WHERE begin;"
+	"CREATE INDEX IF NOT EXISTS record_job ON record (job) WHERE job;",
+	"ALTER TABLE job ADD COLUMN cause_at INT DEFAULT 0;",
+};
+
+enum { VERSION = sizeof(steps) / sizeof(*steps) };
+
+static int run(sqlite3 *db, const char *sql)
+{
+	return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+/* The only column of the only row. */
+static int ask_int(sqlite3 *db, const char *sql, int *ret)
+{
+	sqlite3_stmt *st;
+	int r = sqlite3_prepare_v2(db, sql, -1, &st, NULL);
+
+	if (r != SQLITE_OK)
+		return r;
+	if (sqlite3_step(st) == SQLITE_ROW)
+		*ret = sqlite3_column_int(st, 0);
+	return sqlite3_finalize(st);
+}
+
+/* Made for root's eyes only, and whole on the disk. */
+static int copy_to(sqlite3 *db, const char *path)
+{
+	char *sql;
+	int r, fd;
+
+	unlink(path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return SQLITE_CANTOPEN;
+	sql = sqlite3_mprintf("VACUUM INTO %Q", path);
+	r = sql ? run(db, sql) : SQLITE_NOMEM;
+	sqlite3_free(sql);
+	if (r == SQLITE_OK && fsync(fd) < 0)
+		r = SQLITE_IOERR_FSYNC;
+	close(fd);
+	return r;
+}
+
+/* The store as it was goes to PATH.vN, by which an older program can go on. */
+static int keep_copy(sqlite3 *db, const char *path, int version,
+		     struct error *err)
+{
+	char *to = xasprintf("%s.v%d", path, version),
+	     *half = xasprintf("%s.new", to);
+	int r = copy_to(db, half);
+
+	if (r == SQLITE_OK && rename(half, to) < 0)
+		r = SQLITE_CANTOPEN;
+	if (r == SQLITE_OK) {
+		log_info("store=%s layout=%d becomes=%d copy=%s", path, version,
+			 VERSION, to);
+	} else {
+		unlink(half);
+		error_set(err, -EIO,
+			  "%s: it must be changed for this version of Stint, "
+			  "and no copy can be kept as %s (%s): make room",
+			  path, to, sqlite3_errstr(r));
+	}
+	free(half);
+	free(to);
+	return r;
+}
+
+static int migrate(sqlite3 *db, int from)
+{
+	char set_version[40];
+	int r = run(db, "BEGIN EXCLUSIVE");
+
+	for (int v = from; v < VERSION && r == SQLITE_OK; v++)
+		r = run(db, steps[v]);
+	snprintf(set_version, sizeof(set_version), "PRAGMA user_version=%d",
+		 VERSION);
+	if (r == SQLITE_OK)
+		r = run(db, set_version);
+	return r == SQLITE_OK ? run(db, "COMMIT") : r;
+}
+
+int store_schema(sqlite3 *db, const char *path, struct error *err)
+{
+	int version = 0, tables = 0;
+	int r = run(db, "PRAGMA locking_mode=EXCLUSIVE;"
+			"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+			"PRAGMA secure_delete=ON;"
+			"BEGIN EXCLUSIVE; COMMIT"); /* ours from here on */
+
+	if (r == SQLITE_OK)
+		r = ask_int(db, "PRAGMA user_version", &version);
+	if (r == SQLITE_OK)
+		r = ask_int(db, "SELECT count(*) FROM sqlite_schema", &tables);
+	if (r != SQLITE_OK || version == VERSION)
+		return r;
+	if (version > VERSION || version < 0) {
+		error_set(err, -EPROTO,
+			  "%s: it has layout %d and this Stint knows %d: "
+			  "install the newer one that wrote it",
+			  path, version, VERSION);
+		return SQLITE_SCHEMA;
+	}
+	if (tables)
+		r = keep_copy(db, path, version, err);
+	return r == SQLITE_OK ? migrate(db, version) : r;
+}

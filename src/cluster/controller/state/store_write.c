@@ -1,0 +1,221 @@
+/*
+ * store_write.c - writing the store, also where the disk is full, see store.h
+ *
+ * A transaction that fails may have been rolled back by SQLite.  So its
+ * statements are kept with their values until it is committed, and what is run
+ * is what was kept: a second time in just the same way.
+ */
+#include <assert.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cluster/controller/state/store_priv.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+enum {
+	AGAIN_MS = 50,
+	TELL_EVERY = 1200,   /* of these: a minute */
+	KEEP_BYTES = 1 << 20 /* of memory, from one transaction to the next */
+};
+
+/* ---- what is put ---- */
+
+static struct store_value *add_value(struct store *s)
+{
+	struct store_log *l = &s->log;
+
+	assert(l->nr_puts);
+	array_room(l->values, l->nr_values, &l->cap_values);
+	l->puts[l->nr_puts - 1].nr_values++;
+	return &l->values[l->nr_values++];
+}
+
+/* A byte is added, so that the last one of the log has an address. */
+static void add_bytes(struct store *s, bool text, const void *p, size_t n)
+{
+	struct store_value *v = add_value(s);
+	struct store_log *l = &s->log;
+
+	while (l->cap_bytes - l->nr_bytes <= n)
+		l->bytes = array_grow(l->bytes, &l->cap_bytes, 1);
+	*v = (struct store_value){ .type = text ? SQLITE_TEXT : SQLITE_BLOB,
+				   .number = (sqlite3_int64)n,
+				   .at = l->nr_bytes };
+	if (n)
+		memcpy(l->bytes + l->nr_bytes, p, n);
+	l->nr_bytes += n;
+}
+
+void store_int(struct store *s, sqlite3_int64 number)
+{
+	*add_value(s) = (struct store_value){ .type = SQLITE_INTEGER,
+					      .number = number };
+}
+
+void store_text(struct store *s, const char *text)
+{
+	add_bytes(s, true, text ? text : "", text ? strlen(text) : 0);
+}
+
+void store_blob(struct store *s, const void *p, size_t n)
+{
+	add_bytes(s, false, p, n);
+}
+
+static void forget_puts(struct store_log *l)
+{
+	if (l->cap_bytes > KEEP_BYTES) {
+		free(l->bytes);
+		l->bytes = NULL;
+		l->cap_bytes = 0;
+	}
+	l->nr_puts = l->nr_values = l->nr_bytes = 0;
+}
+
+void store_log_clear(struct store_log *l)
+{
+	free(l->puts);
+	free(l->values);
+	free(l->bytes);
+}
+
+static int bind_value(const struct store_log *l, sqlite3_stmt *st, int at,
+		      const struct store_value *v)
+{
+	switch (v->type) {
+	case SQLITE_INTEGER:
+		return sqlite3_bind_int64(st, at, v->number);
+	case SQLITE_TEXT:
+		return sqlite3_bind_text64(st, at, l->bytes + v->at,
+					   (sqlite3_uint64)v->number,
+					   SQLITE_STATIC, SQLITE_UTF8);
+	default:
+		return sqlite3_bind_blob64(st, at, l->bytes + v->at,
+					   (sqlite3_uint64)v->number,
+					   SQLITE_STATIC);
+	}
+}
+
+static int run_put(const struct store_log *l, const struct store_put *put)
+{
+	int r = SQLITE_OK;
+
+	for (int i = 0; i < put->nr_values && r == SQLITE_OK; i++)
+		r = bind_value(l, put->st, i + 1, &l->values[put->values + i]);
+	if (r == SQLITE_OK)
+		r = sqlite3_step(put->st);
+	sqlite3_reset(put->st);
+	sqlite3_clear_bindings(put->st);
+	return r == SQLITE_DONE ? SQLITE_OK : r;
+}
+
+/* ---- once more ---- */
+
+/*
+ * What the controller would promise from now on could not be kept; what it has
+ * promised is in the file.  So it ends here, as if it were killed.
+ */
+void store_give_up(struct store *s)
+{
+	log_warnx("%s: %s; jobs run on: once it can be written, start the "
+		  "controller again",
+		  sqlite3_db_filename(s->db, "main"), sqlite3_errmsg(s->db));
+	_exit(EXIT_FAILURE);
+}
+
+static int run(struct store *s, const char *sql)
+{
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+}
+
+/* The whole transaction, as far as it was. */
+static int put_again(struct store *s)
+{
+	int r = SQLITE_OK;
+
+	if (!sqlite3_get_autocommit(s->db))
+		r = run(s, "ROLLBACK");
+	if (r == SQLITE_OK)
+		r = run(s, "BEGIN");
+	for (size_t i = 0; i < s->log.nr_puts && r == SQLITE_OK; i++)
+		r = run_put(&s->log, &s->log.puts[i]);
+	return r;
+}
+
+/* Signals are blocked, and nobody else looks at them just now. */
+static bool told_to_end(void)
+{
+	sigset_t set;
+
+	return !sigpending(&set) &&
+	       (sigismember(&set, SIGTERM) || sigismember(&set, SIGINT));
+}
+
+static void again(struct store *s, int code)
+{
+	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
+
+	for (unsigned n = 0; code != SQLITE_OK; n++) {
+		if (((code & 0xff) != SQLITE_FULL &&
+		     (code & 0xff) != SQLITE_IOERR) ||
+		    told_to_end())
+			store_give_up(s);
+		if (n % TELL_EVERY == 0)
+			log_warnx("%s: %s; jobs run on, and everything else "
+				  "waits until it can be written",
+				  sqlite3_db_filename(s->db, "main"),
+				  sqlite3_errmsg(s->db));
+		nanosleep(&pause, NULL);
+		code = put_again(s);
+		if (code == SQLITE_OK)
+			log_info("store=%s written=again",
+				 sqlite3_db_filename(s->db, "main"));
+	}
+}
+
+static void begin(struct store *s)
+{
+	int r;
+
+	if (s->in_transaction)
+		return;
+	s->in_transaction = true;
+	r = run(s, "BEGIN");
+	if (r != SQLITE_OK)
+		again(s, r);
+}
+
+void store_put(struct store *s, sqlite3_stmt *st)
+{
+	struct store_log *l = &s->log;
+
+	begin(s);
+	array_room(l->puts, l->nr_puts, &l->cap_puts);
+	l->puts[l->nr_puts++] =
+		(struct store_put){ .st = st, .values = l->nr_values };
+}
+
+void store_put_end(struct store *s)
+{
+	const struct store_log *l = &s->log;
+	int r = run_put(l, &l->puts[l->nr_puts - 1]);
+
+	if (r != SQLITE_OK)
+		again(s, r);
+}
+
+void store_commit(struct store *s)
+{
+	int r;
+
+	if (!s->in_transaction)
+		return;
+	while ((r = run(s, "COMMIT")) != SQLITE_OK)
+		again(s, r);
+	forget_puts(&s->log);
+	s->in_transaction = false;
+}

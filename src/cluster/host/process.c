@@ -1,0 +1,163 @@
+/* process.c - who a process is, see process.h */
+#include "cluster/host/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/units.h"
+
+#define PF_EXITING 0x4 /* the kernel's: runs none of its own code any more */
+
+int process_boot_id(char ret[PROCESS_BOOT_LEN], struct error *err)
+{
+	const char *path = "/proc/sys/kernel/random/boot_id";
+	char *text;
+	ssize_t n = io_read_file(AT_FDCWD, path, 256, &text);
+
+	if (n < 0)
+		return error_sys(err, n, "cannot read %s", path);
+	snprintf(ret, PROCESS_BOOT_LEN, "%.36s", text);
+	free(text);
+	return 0;
+}
+
+int process_parse_stat(const char *text, char *ret_state, uint64_t *ret_start)
+{
+	/* The name may hold anything, also ") R 1"; the last ")" ends it. */
+	const char *p = strrchr(text, ')');
+	unsigned long long value = 0, flags = 0;
+	char state, *end;
+
+	if (!p || p[1] != ' ' || !p[2])
+		return -EBADMSG;
+	state = p[2];
+	p += 3;
+	for (int field = 4; field <= 22; field++) {
+		if (*p != ' ')
+			return -EBADMSG;
+		errno = 0;
+		value = strtoull(p + 1, &end, 10);
+		if (errno || end == p + 1)
+			return -EBADMSG;
+		if (field == 9)
+			flags = value;
+		p = end;
+	}
+	*ret_state = flags & PF_EXITING ? 'X' : state;
+	*ret_start = value;
+	return 0;
+}
+
+static int identify(pid_t pid, struct process_id *ret, char *ret_state)
+{
+	char path[64], *text;
+	uint64_t start;
+	ssize_t n;
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	n = io_read_file(AT_FDCWD, path, 4096, &text);
+	if (n < 0)
+		return n == -ENOENT ? -ESRCH : n;
+	r = process_parse_stat(text, ret_state, &start);
+	free(text);
+	if (!r)
+		*ret = (struct process_id){ .pid = pid, .start = start };
+	return r;
+}
+
+int process_identify(pid_t pid, struct process_id *ret)
+{
+	char state;
+
+	return identify(pid, ret, &state);
+}
+
+bool process_alive(const struct process_id *id)
+{
+	struct process_id now;
+	char state;
+
+	return id->pid > 0 && !identify(id->pid, &now, &state) &&
+	       now.start == id->start && state != 'Z' && state != 'X';
+}
+
+int process_open(const struct process_id *id)
+{
+	int fd;
+
+	if (id->pid <= 0)
+		return -ESRCH;
+	fd = pidfd_open(id->pid, 0);
+	if (fd < 0)
+		return -errno;
+	if (process_alive(id))
+		return fd;
+	close(fd);
+	return -ESRCH;
+}
+
+int process_end(const struct process_id *id, int sig, int timeout_ms)
+{
+	fd_auto fd = process_open(id);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int r;
+
+	if (fd < 0)
+		return fd == -ESRCH ? 0 : fd;
+	if (pidfd_send_signal(fd, sig, NULL, 0) < 0)
+		return errno == ESRCH ? 0 : -errno;
+	do
+		r = poll(&p, 1, timeout_ms);
+	while (r < 0 && errno == EINTR);
+	return r > 0 ? 0 : -EAGAIN;
+}
+
+static void set_oom_score(pid_t pid, const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", pid);
+	(void)!io_write_file(AT_FDCWD, path, text);
+}
+
+void process_spare(void)
+{
+	if (!geteuid())
+		set_oom_score(getpid(), "-900");
+}
+
+void process_spare_no_more(pid_t pid)
+{
+	if (!geteuid())
+		set_oom_score(pid, "0");
+}
+
+int process_fdinfo(int fd, const char *key, int64_t *ret)
+{
+	char path[64], *text, *p;
+	size_t len = strlen(key);
+	int r = -ENODATA;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	n = io_read_file(AT_FDCWD, path, 1 << 16, &text);
+	if (n < 0)
+		return n;
+	for (p = text; p && *p; p = strchr(p, '\n'), p = p ? p + 1 : p) {
+		if (strncmp(p, key, len) || p[len] != ':')
+			continue;
+		*ret = strtoll(p + len + 1, NULL, 10);
+		r = 0;
+		break;
+	}
+	free(text);
+	return r;
+}

@@ -1,0 +1,467 @@
+/*
+ * keeper_agent.c - the keeper's end of cluster/keeper.proto
+ *
+ * Requests are a table; the order of events is that of keeper_tell().
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cluster/conn/loop.h"
+#include "cluster/keeper/priv.h"
+#include "core/io.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+/* Made, and then forgotten: nobody will ever START it. */
+static int on_lonely(sd_event_source *src, uint64_t now, void *ctx)
+{
+	struct keeper *k = ctx;
+
+	if (k->state == KEEPER__STATE__EMPTY) {
+		log_info("ended: no rank, and no agent comes");
+		sd_event_exit(k->event, 0);
+	}
+	return 0;
+}
+
+static void watch_loneliness(struct keeper *k)
+{
+	k->lonely = sd_event_source_disable_unref(k->lonely);
+	loop_after(k->event, &k->lonely, k->lonely_after, on_lonely, k);
+}
+
+static void hang_up(struct keeper *k)
+{
+	sd_event_source_unref(k->agent_source);
+	k->agent_source = NULL;
+	io_close(&k->agent_fd);
+	k->agent_ready = false;
+	keeper_queue_detach(k->queue);
+	watch_loneliness(k);
+}
+
+/* Watch for requests, or only for room while the agent does not read. */
+static void flush(struct keeper *k)
+{
+	int r;
+
+	if (k->agent_fd < 0)
+		return;
+	r = keeper_queue_send(k->queue, k->agent_fd);
+	if (r < 0) {
+		hang_up(k);
+		return;
+	}
+	sd_event_source_set_io_events(k->agent_source, r ? EPOLLOUT : EPOLLIN);
+}
+
+void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep)
+{
+	keeper_queue_add(k->queue, ev, keep);
+	if (k->agent_ready)
+		flush(k);
+}
+
+void keeper_answer_ok(struct keeper *k, uint64_t re)
+{
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__Ok ok = KEEPER__OK__INIT;
+
+	ev.re = re;
+	ev.body_case = KEEPER__EVENT__BODY_OK;
+	ev.ok = &ok;
+	keeper_tell(k, &ev, false);
+}
+
+void keeper_answer_failed(struct keeper *k, uint64_t re, int code,
+			  const struct error *err)
+{
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__Failed failed = KEEPER__FAILED__INIT;
+
+	ev.re = re;
+	ev.body_case = KEEPER__EVENT__BODY_FAILED;
+	ev.failed = &failed;
+	failed.code = code;
+	failed.why = (char *)err->text;
+	keeper_tell(k, &ev, false);
+}
+
+/* ---- what it is doing */
+
+/* utime + stime of all threads, and resident bytes, from procfs. */
+static void fill_usage(pid_t pid, Keeper__Status *st)
+{
+	char path[64], *text;
+	unsigned long utime = 0, stime = 0;
+	long rss = 0;
+	const char *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
+		return;
+	p = strrchr(text, ')');
+	if (p && sscanf(p + 1,
+			" %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu"
+			" %*d %*d %*d %*d %*d %*d %*u %*u %ld",
+			&utime, &stime, &rss) == 3) {
+		st->cpu_usec = (utime + stime) * 1000000ull /
+			       (unsigned long)sysconf(_SC_CLK_TCK);
+		st->memory = (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE);
+	}
+	free(text);
+}
+
+static void fill_status(struct keeper *k, Keeper__Status *st)
+{
+	bool waits;
+
+	st->state = k->state;
+	st->pid = (uint32_t)k->rank_pid;
+	st->epoch = k->last_epoch;
+	st->committed = k->committed_epoch;
+	st->stdin_offset = k->io.in_offset;
+	st->stdin_room = sizeof(k->io.in) - k->io.nr_in;
+	st->stdout_offset = k->io.out_offset[0];
+	st->stderr_offset = k->io.out_offset[1];
+	st->unacked = keeper_queue_kept(k->queue);
+	st->signals = k->signals;
+	if (k->pmi) {
+		st->pmi = (Keeper__Phase)pmi_server_phase(k->pmi);
+		st->pmi_generation = pmi_server_generation(k->pmi, &waits);
+		st->pmi_waits = waits;
+	}
+	if (k->rank_pid)
+		fill_usage(k->rank_pid, st);
+}
+
+static void on_status(struct keeper *k, const Keeper__Request *req)
+{
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__Status st = KEEPER__STATUS__INIT;
+
+	fill_status(k, &st);
+	ev.re = req->id;
+	ev.body_case = KEEPER__EVENT__BODY_STATUS;
+	ev.status = &st;
+	keeper_tell(k, &ev, false);
+}
+
+static void say_hello(struct keeper *k)
+{
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__Hello hello = KEEPER__HELLO__INIT;
+	Keeper__Status st = KEEPER__STATUS__INIT;
+	uint8_t buf[1024];
+	size_t n;
+
+	fill_status(k, &st);
+	hello.version = KEEPER__VERSION__MAJOR;
+	hello.job = (char *)k->id.job;
+	hello.rank = k->id.rank;
+	hello.pid = (uint32_t)getpid();
+	hello.status = &st;
+	ev.body_case = KEEPER__EVENT__BODY_HELLO;
+	ev.hello = &hello;
+	n = keeper__event__get_packed_size(&ev);
+	if (n > sizeof(buf)) /* a job name is 32 bytes at most */
+		return;
+	keeper__event__pack(&ev, buf);
+	/* Past the queue, which waits for the agent's HELLO. */
+	if (send(k->agent_fd, buf, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		hang_up(k);
+}
+
+/* ---- requests */
+
+static void on_hello(struct keeper *k, const Keeper__Request *req)
+{
+	struct error err;
+
+	if (req->hello->version != KEEPER__VERSION__MAJOR) {
+		log_warnx("agent speaks version %u, this keeper %d",
+			  req->hello->version, KEEPER__VERSION__MAJOR);
+		hang_up(k);
+		return;
+	}
+	if (k->agent_ready) {
+		keeper_answer_failed(
+			k, req->id,
+			error_set(&err, -EALREADY, "HELLO was said before"),
+			&err);
+		return;
+	}
+	keeper_queue_restart(k->queue, req->hello->acked);
+	k->agent_ready = true;
+	keeper_answer_ok(k, req->id);
+	keeper_tell_doubt(k);
+	if (k->pmi && !k->quiet)
+		pmi_server_refence(k->pmi);
+	keeper_io_update(k);
+	keeper_maybe_end(k);
+}
+
+static void on_ack(struct keeper *k, const Keeper__Request *req)
+{
+	keeper_queue_ack(k->queue, req->ack->seq);
+	keeper_io_update(k);
+	keeper_maybe_end(k);
+}
+
+static void on_signal(struct keeper *k, const Keeper__Request *req)
+{
+	uint32_t signo = req->signal->signo;
+	struct error err = ERROR_INIT;
+	int r;
+
+	if (!k->rank_pid || k->have_exit)
+		r = error_set(&err, -ESRCH, "no rank runs here");
+	else if (k->quiet)
+		r = error_set(&err, -EAGAIN,
+			      "the rank is just changing hosts; signal it "
+			      "again where it is then");
+	else if (!signo || signo > 64)
+		r = error_set(&err, -EINVAL, "%u: no such signal", signo);
+	else
+		r = capsule_kill(k->capsule, 0, (int)signo, &err);
+	if (r < 0) {
+		keeper_answer_failed(k, req->id, r, &err);
+		return;
+	}
+	k->signals = req->signal->number;
+	keeper_answer_ok(k, req->id);
+}
+
+void keeper_kill_rank(struct keeper *k)
+{
+	struct error err = ERROR_INIT;
+
+	if (capsule_kill(k->capsule, 0, SIGKILL, &err) < 0)
+		log_warnx("%s", err.text);
+}
+
+static void on_kill(struct keeper *k, const Keeper__Request *req)
+{
+	keeper_answer_ok(k, req->id);
+	k->ending = true;
+	if (k->move.pid)
+		keeper_engine_kill(k);
+	if (k->state == KEEPER__STATE__DOUBT)
+		keeper_end_doubt(k);
+	else if (k->capsule && k->rank_pid && !k->have_exit)
+		keeper_kill_rank(k);
+	if (k->state == KEEPER__STATE__SUSPENDED)
+		(void)!capsule_thaw(k->capsule, NULL);
+	keeper_maybe_end(k);
+}
+
+static void on_suspend(struct keeper *k, const Keeper__Request *req)
+{
+	bool on = req->suspend->on;
+	Keeper__State from =
+		on ? KEEPER__STATE__RUNNING : KEEPER__STATE__SUSPENDED;
+	Keeper__State to =
+		on ? KEEPER__STATE__SUSPENDED : KEEPER__STATE__RUNNING;
+	struct error err = ERROR_INIT;
+	int r = 0;
+
+	if (k->state == to) {
+		keeper_answer_ok(k, req->id);
+		return;
+	}
+	if (k->state != from)
+		r = error_set(&err, -EBUSY, "the rank is not %s",
+			      on ? "running" : "suspended");
+	else
+		r = on ? capsule_freeze(k->capsule, &err)
+		       : capsule_thaw(k->capsule, &err);
+	if (r < 0) {
+		keeper_answer_failed(k, req->id, r, &err);
+		return;
+	}
+	k->state = to;
+	keeper_answer_ok(k, req->id);
+}
+
+static const struct {
+	Keeper__Request__BodyCase body;
+	void (*run)(struct keeper *k, const Keeper__Request *req);
+} requests[] = {
+	{ KEEPER__REQUEST__BODY_HELLO, on_hello },
+	{ KEEPER__REQUEST__BODY_ACK, on_ack },
+	{ KEEPER__REQUEST__BODY_START, keeper_on_start },
+	{ KEEPER__REQUEST__BODY_STDIN_DATA, keeper_on_stdin },
+	{ KEEPER__REQUEST__BODY_SIGNAL, on_signal },
+	{ KEEPER__REQUEST__BODY_KILL, on_kill },
+	{ KEEPER__REQUEST__BODY_STATUS, on_status },
+	{ KEEPER__REQUEST__BODY_PMI_RELEASE, keeper_on_pmi_release },
+	{ KEEPER__REQUEST__BODY_RECEIVE, keeper_on_receive },
+	{ KEEPER__REQUEST__BODY_MIGRATE_OUT, keeper_on_migrate_out },
+	{ KEEPER__REQUEST__BODY_MIGRATE_CANCEL, keeper_on_migrate_cancel },
+	{ KEEPER__REQUEST__BODY_VERDICT, keeper_on_verdict },
+	{ KEEPER__REQUEST__BODY_SUSPEND, on_suspend },
+};
+
+static void dispatch(struct keeper *k, const Keeper__Request *req)
+{
+	struct error err;
+
+	if (!k->agent_ready && req->body_case != KEEPER__REQUEST__BODY_HELLO) {
+		log_warnx("agent did not say HELLO first");
+		hang_up(k);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++)
+		if (requests[i].body == req->body_case) {
+			requests[i].run(k, req);
+			return;
+		}
+	keeper_answer_failed(k, req->id,
+			     error_set(&err, -EOPNOTSUPP,
+				       "no such request in version %d",
+				       KEEPER__VERSION__MAJOR),
+			     &err);
+}
+
+/* One packet; false when there is no more now. */
+static bool receive_one(struct keeper *k)
+{
+	static uint8_t buf[KEEPER_MSG_MAX];
+	ssize_t n =
+		recv(k->agent_fd, buf, sizeof(buf), MSG_DONTWAIT | MSG_TRUNC);
+	Keeper__Request *req;
+
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (n <= 0 || (size_t)n > sizeof(buf)) {
+		hang_up(k);
+		return false;
+	}
+	req = keeper__request__unpack(NULL, (size_t)n, buf);
+	if (!req) {
+		log_warnx("agent sent %zd bytes that are no request", n);
+		hang_up(k);
+		return false;
+	}
+	dispatch(k, req);
+	keeper__request__free_unpacked(req, NULL);
+	return k->agent_fd >= 0;
+}
+
+static int on_agent(sd_event_source *src, int fd, uint32_t events, void *ctx)
+{
+	struct keeper *k = ctx;
+
+	if (events & EPOLLOUT)
+		flush(k);
+	else
+		receive_one(k);
+	return 0;
+}
+
+/* ---- connections */
+
+static bool peer_allowed(int fd)
+{
+	struct ucred cred;
+	socklen_t n = sizeof(cred);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) &&
+	       (cred.uid == 0 || cred.uid == geteuid());
+}
+
+static int on_connection(sd_event_source *src, int fd, uint32_t events,
+			 void *ctx)
+{
+	struct keeper *k = ctx;
+	int size = 2 * KEEPER_MSG_MAX;
+	fd_auto new = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (new < 0 || !peer_allowed(new))
+		return 0;
+	if (k->agent_fd >= 0)
+		hang_up(k);
+	keeper_forget_start(k);
+	setsockopt(new, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	if (sd_event_add_io(k->event, &k->agent_source, new, EPOLLIN, on_agent,
+			    k) < 0)
+		return 0;
+	k->agent_fd = new;
+	new = -1;
+	k->lonely = sd_event_source_disable_unref(k->lonely);
+	say_hello(k);
+	return 0;
+}
+
+/* A socket file whose keeper is dead refuses connections; take its place. */
+static int bind_path(int fd, const struct sockaddr_un *sa, struct error *err)
+{
+	fd_auto probe = -1;
+
+	if (!bind(fd, (const struct sockaddr *)sa, sizeof(*sa)))
+		return 0;
+	if (errno != EADDRINUSE)
+		return error_sys(err, -errno, "%s", sa->sun_path);
+	probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (probe >= 0 &&
+	    connect(probe, (const struct sockaddr *)sa, sizeof(*sa)) < 0 &&
+	    errno == ECONNREFUSED && !unlink(sa->sun_path) &&
+	    !bind(fd, (const struct sockaddr *)sa, sizeof(*sa)))
+		return 0;
+	return error_set(err, -EADDRINUSE,
+			 "%s: another keeper of this rank runs here",
+			 sa->sun_path);
+}
+
+int keeper_agent_open(struct keeper *k, struct error *err)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	char *dir = xasprintf("%s/keepers", k->id.run_dir);
+	int n, r;
+
+	k->agent_fd = -1;
+	mkdir(dir, 0700); /* may be there */
+	free(dir);
+	n = snprintf(sa.sun_path, sizeof(sa.sun_path),
+		     "%s/keepers/%s.%u.%" PRIu64 ".sock", k->id.run_dir,
+		     k->id.job, k->id.rank, k->first_epoch);
+	if (n < 0 || (size_t)n >= sizeof(sa.sun_path))
+		return error_set(err, -ENAMETOOLONG,
+				 "%s: too long for a socket; choose a shorter "
+				 "run directory",
+				 k->id.run_dir);
+	k->listen_fd = socket(AF_UNIX,
+			      SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (k->listen_fd < 0)
+		return error_sys(err, -errno, "socket");
+	r = bind_path(k->listen_fd, &sa, err);
+	if (r < 0)
+		return r;
+	k->sock_path = xstrdup(sa.sun_path);
+	if (chmod(sa.sun_path, 0600) < 0 || listen(k->listen_fd, 4) < 0)
+		return error_sys(err, -errno, "%s", sa.sun_path);
+	r = sd_event_add_io(k->event, &k->listen_source, k->listen_fd, EPOLLIN,
+			    on_connection, k);
+	watch_loneliness(k);
+	return r < 0 ? error_sys(err, r, "sd-event") : 0;
+}
+
+void keeper_agent_close(struct keeper *k)
+{
+	hang_up(k);
+	sd_event_source_disable_unref(k->lonely);
+	sd_event_source_unref(k->listen_source);
+	if (k->sock_path)
+		unlink(k->sock_path);
+	io_close(&k->listen_fd);
+	free(k->sock_path);
+}

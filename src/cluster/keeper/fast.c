@@ -1,0 +1,104 @@
+/*
+ * keeper_fast.c - looking after the capsule's fast path
+ *
+ * It is the keeper's, not the agent's: agents come and go.  What the host's
+ * owner hooks into forwarding is looked for every second, since not everything
+ * tells of itself, by the agent for all keepers (hooks_word.h), and by each one
+ * itself while the agent is silent.  Each change is told in one line of the log.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "cluster/host/hooks_word.h"
+#include "cluster/keeper/priv.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+static void tell(struct keeper *k, int now, const char *why)
+{
+	if (k->why_slow && now == k->fast_path && !strcmp(why, k->why_slow))
+		return;
+	k->fast_path = now;
+	free(k->why_slow);
+	k->why_slow = xstrdup(why);
+	if (now > 0)
+		log_info("fast-path=on");
+	else
+		log_info("fast-path=off why=\"%s\"", why);
+}
+
+static void stop(struct keeper *k)
+{
+	k->fast_path_source =
+		sd_event_source_disable_unref(k->fast_path_source);
+	k->hooks_source = sd_event_source_disable_unref(k->hooks_source);
+}
+
+/* Heard of it, or have not for too long. */
+static void look(struct keeper *k, usec_t again)
+{
+	struct error why = ERROR_INIT;
+	struct net_hooks word;
+	bool told = hooks_read(k->id.run_dir, &word);
+	int r = capsule_fast_path(k->capsule, told ? &word : NULL, &why);
+
+	if (r != -ENODEV)
+		tell(k, r, why.text);
+	if (r < 0) { /* what cannot be today cannot be tomorrow */
+		stop(k);
+		return;
+	}
+	sd_event_source_set_time_relative(k->fast_path_source, again);
+	sd_event_source_set_enabled(k->fast_path_source, SD_EVENT_ONESHOT);
+}
+
+static int on_word(sd_event_source *src, const struct inotify_event *ev,
+		   void *ctx)
+{
+	look(ctx, HOOKS_FRESH);
+	return 0;
+}
+
+/*
+ * There is no such file before the first agent.  Where it cannot be listened to,
+ * it is read every second.
+ */
+static void listen_to_agent(struct keeper *k)
+{
+	char *path = hooks_path(k->id.run_dir);
+	int r = 0;
+
+	if (!k->hooks_source && !access(path, F_OK))
+		r = sd_event_add_inotify(k->event, &k->hooks_source, path,
+					 IN_MODIFY, on_word, k);
+	if (r < 0)
+		log_debug("hooks=unheard");
+	free(path);
+}
+
+static int on_time(sd_event_source *src, uint64_t now, void *ctx)
+{
+	listen_to_agent(ctx);
+	look(ctx, HOOKS_EVERY);
+	return 0;
+}
+
+void keeper_fast_path_begin(struct keeper *k)
+{
+	if (!k->want_fast_path)
+		tell(k, 0, "the agent's setting is fast-path=no");
+	else if (sd_event_add_time_relative(k->event, &k->fast_path_source,
+					    CLOCK_MONOTONIC, 0, USEC_PER_MSEC,
+					    on_time, k) < 0)
+		log_warnx("no timer for the fast path");
+}
+
+void keeper_fast_path_end(struct keeper *k)
+{
+	stop(k);
+	free(k->why_slow);
+	k->why_slow = NULL;
+}

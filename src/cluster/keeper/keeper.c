@@ -1,0 +1,156 @@
+/*
+ * keeper.c - a keeper's life: set-up, the loop, the end
+ */
+#include "cluster/keeper/keeper.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cluster/conn/loop.h"
+#include "cluster/keeper/priv.h"
+#include "core/io.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+#define LONELY (600 * USEC_PER_SEC)
+
+static bool over(const struct keeper *k)
+{
+	if (k->move.pid || k->capsule)
+		return false;
+	if (k->state == KEEPER__STATE__EMPTY ||
+	    k->state == KEEPER__STATE__RECEIVING)
+		return k->ending;
+	return (k->state == KEEPER__STATE__EXITED ||
+		k->state == KEEPER__STATE__LEFT) &&
+	       keeper_io_drained(k) && !keeper_queue_kept(k->queue);
+}
+
+void keeper_maybe_end(struct keeper *k)
+{
+	if (!over(k))
+		return;
+	/* The agent knows of GONE, and RUNNING was seen: nobody asks again. */
+	if (k->committed_epoch)
+		keeper_record_remove(&k->id, k->committed_epoch);
+	sd_event_exit(k->event, 0);
+}
+
+/* One key for one move: the identity is the move itself. */
+void keeper_move_key(struct keeper *k, uint64_t epoch, const uint8_t *secret)
+{
+	snprintf(k->key.identity, sizeof(k->key.identity), "%s.%u.%" PRIu64,
+		 k->id.job, k->id.rank, epoch);
+	memcpy(k->key.secret, secret, TLS_SECRET_SIZE);
+}
+
+static int on_term(sd_event_source *src, const struct signalfd_siginfo *si,
+		   void *ctx)
+{
+	log_info("ended by signal %u", si->ssi_signo);
+	return sd_event_exit(sd_event_source_get_event(src), 0);
+}
+
+static int open_loop(struct keeper *k, struct error *err)
+{
+	sigset_t set;
+	int r;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	r = loop_create(&k->event, err);
+	return r < 0 ? r
+		     : loop_signals(k->event, (int[]){ SIGTERM, 0 }, on_term,
+				    NULL, err);
+}
+
+static int check_config(const struct keeper_config *conf, struct error *err)
+{
+	size_t n = strlen(conf->job);
+
+	if (!n || n > 32 ||
+	    strspn(conf->job, "abcdefghijklmnopqrstuvwxyz"
+			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != n)
+		return error_set(err, -EINVAL,
+				 "job '%.40s': up to 32 letters, digits, _ "
+				 "and -",
+				 conf->job);
+	return 0;
+}
+
+static struct keeper *create(const struct keeper_config *conf)
+{
+	struct keeper *k = xcalloc(1, sizeof(*k));
+
+	k->id.run_dir = conf->run_dir;
+	k->id.job = conf->job;
+	k->id.rank = conf->rank;
+	k->first_epoch = conf->epoch;
+	k->lonely_after = conf->lonely ? conf->lonely : LONELY;
+	k->want_fast_path = conf->fast_path;
+	k->min_uid = conf->min_uid;
+	k->min_gid = conf->min_gid;
+	k->terms = conf->terms;
+	k->listen_fd = k->agent_fd = -1;
+	k->move.sock = k->move.hold_fd = -1;
+	for (int ext = 0; ext < EXT_MAX; ext++)
+		k->end[ext].far = k->end[ext].near = -1;
+	k->queue = keeper_queue_create();
+	return k;
+}
+
+static void destroy(struct keeper *k)
+{
+	keeper_engine_kill(k);
+	keeper_engine_close(k);
+	keeper_in_close(k);
+	keeper_clear_rank(k);
+	if (k->event)
+		keeper_agent_close(k);
+	sd_event_unref(k->event);
+	keeper_queue_destroy(k->queue);
+	explicit_bzero(&k->key, sizeof(k->key));
+	free(k->move.to);
+	free(k);
+}
+
+static void say_ready(int fd)
+{
+	if (fd < 0)
+		return;
+	(void)!io_write_full(fd, "\n", 1);
+	close(fd);
+}
+
+int keeper_run(const struct keeper_config *conf, struct error *err)
+{
+	struct keeper *k;
+	int r = check_config(conf, err);
+
+	if (r < 0)
+		return r;
+	setsid(); /* already a leader when started by a shell: no matter */
+	k = create(conf);
+	r = open_loop(k, err);
+	/* What an earlier keeper of this rank left when it was killed. */
+	if (!r && capsule_sweep(conf->run_dir, err) < 0)
+		log_warnx("%s", err->text);
+	if (!r)
+		r = keeper_agent_open(k, err);
+	if (!r) {
+		say_ready(conf->ready_fd);
+		r = sd_event_loop(k->event);
+	}
+	destroy(k);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,388 @@
+/*
+ * keeper_out.c - a rank leaves: the source's engine and what it asks for
+ *
+ * Who decides what became of the rank, when the engine cannot say: the record.
+ * Without one the rank is ours and goes on; with one it is the other side's.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cluster/keeper/priv.h"
+#include "core/io.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+#include "move/fd/fds.h"
+
+static const usec_t patience = 10 * USEC_PER_SEC; /* for the other keeper */
+
+/* ---- in the engine */
+
+struct out {
+	struct keeper *k;
+	int sock;
+};
+
+static int ask(struct out *o, uint32_t word, int *ret_fd, struct error *err)
+{
+	struct keeper_note note = { .word = word };
+
+	return keeper_engine_ask(o->sock, &note, -1, ret_fd, err);
+}
+
+static int op_unplug(void *ctx, struct error *err)
+{
+	struct out *o = ctx;
+	int r = ask(o, WORD_QUIET, NULL, err);
+
+	if (r < 0)
+		return r;
+	return capsule_unplug(o->k->capsule, err);
+}
+
+static int op_replug(void *ctx, struct error *err)
+{
+	struct out *o = ctx;
+	struct keeper_note note = { .word = WORD_LOUD };
+	int r = capsule_plug(o->k->capsule, err);
+
+	(void)!keeper_engine_say(o->sock, &note, -1);
+	return r;
+}
+
+static int op_hold(void *ctx, bool on, struct error *err)
+{
+	struct out *o = ctx;
+
+	return on ? capsule_freeze(o->k->capsule, err)
+		  : capsule_thaw(o->k->capsule, err);
+}
+
+static void op_hurry(void *ctx, bool on)
+{
+	keeper_engine_hurry(on);
+}
+
+static int op_save(void *ctx, void **ret, size_t *ret_n, struct error *err)
+{
+	uint8_t *p;
+	int fd = -1, r;
+
+	r = ask(ctx, WORD_SAVE, &fd, err);
+	if (r < 0)
+		return r;
+	r = keeper_fd_to_bytes(fd, &p, ret_n);
+	io_close(&fd);
+	if (r < 0)
+		return error_sys(err, r, "the keeper's state");
+	*ret = p;
+	return 0;
+}
+
+static int op_commit(void *ctx, uint64_t epoch, struct error *err)
+{
+	struct out *o = ctx;
+
+	int r = keeper_record_write(&o->k->id, epoch, o->k->move.to, err);
+
+	/* The record stands; peers on this host shall find the new place. */
+	if (!r && capsule_yield(o->k->capsule, err) < 0)
+		log_warnx("rank=%u %s", o->k->id.rank, err->text);
+	return r;
+}
+
+static void op_progress(void *ctx, const char *line)
+{
+	struct out *o = ctx;
+	struct keeper_note note = { .word = WORD_PROGRESS };
+
+	snprintf(note.text, sizeof(note.text), "%s", line);
+	(void)!keeper_engine_say(o->sock, &note, -1);
+}
+
+static const struct move_source_ops source_ops = {
+	.unplug = op_unplug,
+	.replug = op_replug,
+	.hold = op_hold,
+	.hurry = op_hurry,
+	.save = op_save,
+	.commit = op_commit,
+};
+
+/* Agree with the other keeper on who comes; its capsule is ready then. */
+static int present(struct keeper *k, struct channel *ch, struct error *err)
+{
+	Keeper__Passport pass = KEEPER__PASSPORT__INIT;
+	Keeper__Welcome *w;
+	int r;
+
+	pass.version = KEEPER__VERSION__MAJOR;
+	pass.job = (char *)k->id.job;
+	pass.rank = k->id.rank;
+	pass.epoch = k->move.epoch;
+	pass.keep_tmp = k->keep_tmp;
+	while (k->keep_tmp && k->keep_tmp[pass.n_keep_tmp])
+		pass.n_keep_tmp++;
+	pass.memory_max = k->limits.memory;
+	pass.pids_max = k->limits.pids;
+	pass.hostname = k->hostname ? k->hostname : (char *)"";
+	r = keeper_send_msg(ch, &pass.base, err);
+	if (r < 0)
+		return r;
+	w = (Keeper__Welcome *)keeper_recv_msg(ch, &keeper__welcome__descriptor,
+					       err);
+	if (!w)
+		return -EPROTO;
+	if (w->code < 0)
+		r = error_set(err, -ECANCELED, "the destination: %s", w->why);
+	keeper__welcome__free_unpacked(w, NULL);
+	return r;
+}
+
+/* address is "A.B.C.D:PORT". */
+static int dial(const char *to, struct error *err)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET };
+	struct timeval tv = { .tv_sec = patience / USEC_PER_SEC };
+	char host[64];
+	unsigned port;
+	int fd;
+
+	if (sscanf(to, "%63[0-9.]:%u", host, &port) != 2 || port > 65535 ||
+	    inet_pton(AF_INET, host, &sa.sin_addr) != 1)
+		return error_set(err, -EINVAL, "'%s' is no address", to);
+	sa.sin_port = htons((uint16_t)port);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return error_sys(err, -errno, "socket");
+	move_prepare_socket(fd);
+	/* Bounds connect() and the passport; the engine sets its own. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
+		int r = error_sys(err, -errno, "cannot reach %s", to);
+
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static int call(struct keeper *k, struct channel **ret, struct error *err)
+{
+	struct timeval none = { 0 };
+	struct channel *ch;
+	int fd, r;
+
+	fd = dial(k->move.to, err);
+	if (fd < 0)
+		return fd;
+	r = channel_tls_client(fd, &k->key, patience, &ch, err);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	r = present(k, ch, err);
+	if (r < 0) {
+		channel_close(ch);
+		return r;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
+	*ret = ch;
+	return 0;
+}
+
+static size_t externals(struct keeper *k, struct move_external *ext)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < EXT_MAX; i++) {
+		if (!k->end[i].ino)
+			continue;
+		ext[n] = (struct move_external){ .dev = k->end[i].dev,
+						 .ino = k->end[i].ino };
+		snprintf(ext[n].name, sizeof(ext[n].name), "%s",
+			 keeper_end_name[i]);
+		n++;
+	}
+	return n;
+}
+
+static void run(struct keeper *k, int sock)
+{
+	struct out o = { k, sock };
+	struct move_external ext[EXT_MAX];
+	struct move_source src = {
+		.pid = k->rank_pid,
+		.epoch = k->move.epoch,
+		.budget = k->move.budget,
+		.throttle = k->move.budget > 0,
+		.external = ext,
+		.nr_externals = externals(k, ext),
+		.trees = capsule_own_dirs((const char *const *)k->keep_tmp),
+		.ops = &source_ops,
+		.ctx = &o,
+		.progress = op_progress,
+	};
+	struct move_report report = { .outcome = MOVE_ABORTED };
+	struct error err = ERROR_INIT;
+	struct channel *ch;
+	int r;
+
+	r = call(k, &ch, &err);
+	if (!r)
+		r = move_send(&src, ch, &report, &err);
+	keeper_engine_result(sock, r, &report, &err);
+}
+
+/* ---- in the keeper */
+
+void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req)
+{
+	const Keeper__MigrateOut *mo = req->migrate_out;
+	struct keeper_move *m = &k->move;
+	struct error err = ERROR_INIT;
+	int r = 0;
+
+	/* Said again after a lost connection. */
+	if (k->state == KEEPER__STATE__MOVING && mo->epoch == m->epoch) {
+		keeper_answer_ok(k, req->id);
+		return;
+	}
+	if ((k->state != KEEPER__STATE__RUNNING &&
+	     k->state != KEEPER__STATE__SUSPENDED) ||
+	    k->have_exit)
+		r = error_set(&err, -EBUSY, "no rank here that could move now");
+	else if (mo->epoch <= k->last_epoch)
+		r = error_set(&err, -EINVAL,
+			      "epoch %" PRIu64 " was used before", mo->epoch);
+	else if (mo->key.len != TLS_SECRET_SIZE)
+		r = error_set(&err, -EINVAL, "a key has %d bytes",
+			      TLS_SECRET_SIZE);
+	/* A suspended rank could not be stopped once more; it lands running. */
+	if (!r && k->state == KEEPER__STATE__SUSPENDED)
+		r = capsule_thaw(k->capsule, &err);
+	if (!r) {
+		free(m->to);
+		m->to = xasprintf("%s:%u", mo->address, mo->port);
+		m->epoch = k->last_epoch = mo->epoch;
+		m->out = true;
+		m->budget = (usec_t)mo->budget_usec;
+		keeper_move_key(k, mo->epoch, mo->key.data);
+		keeper_ease(k, true);
+		r = keeper_engine_fork(k, run, &err);
+	}
+	if (r < 0) {
+		keeper_answer_failed(k, req->id, r, &err);
+		return;
+	}
+	k->state = KEEPER__STATE__MOVING;
+	keeper_answer_ok(k, req->id);
+}
+
+void keeper_on_migrate_cancel(struct keeper *k, const Keeper__Request *req)
+{
+	struct error err;
+
+	if (!k->move.pid || !k->move.out ||
+	    req->migrate_cancel->epoch != k->move.epoch) {
+		keeper_answer_failed(
+			k, req->id,
+			error_set(&err, -ESRCH, "no such move is under way"),
+			&err);
+		return;
+	}
+	k->move.cancelled = true;
+	keeper_engine_kill(k); /* it may die at any instant, so also now */
+	keeper_answer_ok(k, req->id);
+}
+
+static void gone(struct keeper *k)
+{
+	k->state = KEEPER__STATE__LEFT;
+	k->committed_epoch = k->move.epoch;
+	keeper_drop_capsule(k);
+	keeper_end_close(&k->end[EXT_STDIN]);
+	keeper_end_close(&k->end[EXT_PMI]);
+	keeper_tell_done(k, KEEPER__OUTCOME__GONE, "");
+	keeper_io_update(k);
+}
+
+/* An engine that died left the rank to us, as it was at any instant. */
+static void mend(struct keeper *k)
+{
+	struct error err = ERROR_INIT;
+	fd_auto pidfd = (int)syscall(SYS_pidfd_open, k->rank_pid, 0);
+
+	move_calm(k->rank_pid);
+	if ((pidfd >= 0 && fds_heal(k->rank_pid, pidfd, &err) < 0) ||
+	    capsule_thaw(k->capsule, &err) < 0 ||
+	    capsule_plug(k->capsule, &err) < 0)
+		log_warnx("rank=%u after a broken move: %s", k->id.rank,
+			  err.text);
+}
+
+static void stayed(struct keeper *k)
+{
+	const char *why = k->move.cancelled ? "cancelled" : k->move.why.text;
+
+	k->state = KEEPER__STATE__RUNNING;
+	k->quiet = false;
+	if (!k->move.have_result && !k->have_exit)
+		mend(k);
+	keeper_ease(k, false);
+	keeper_tell_done(k, KEEPER__OUTCOME__STAYED, why);
+	if (k->pmi)
+		pmi_server_refence(k->pmi);
+	keeper_io_update(k);
+}
+
+void keeper_out_ended(struct keeper *k)
+{
+	struct keeper_move *m = &k->move;
+	struct error err = ERROR_INIT;
+	bool doubt = m->report.outcome == MOVE_UNDECIDED;
+
+	/* Not told, and not to be found out: the record may be there. */
+	if (!m->have_result)
+		doubt = keeper_record_read(&k->id, m->epoch, &err) != 0;
+	if (m->have_result && m->report.outcome == MOVE_DONE) {
+		gone(k);
+	} else if (doubt) {
+		k->committed_epoch = m->epoch;
+		k->quiet = true;
+		k->state = KEEPER__STATE__DOUBT;
+		keeper_io_update(k);
+		if (k->ending)
+			keeper_end_doubt(k);
+		else
+			keeper_tell_doubt(k);
+	} else {
+		stayed(k);
+	}
+}
+
+void keeper_out_verdict(struct keeper *k, bool at_destination)
+{
+	if (at_destination) {
+		gone(k);
+		return;
+	}
+	/* The rank is lost: its connections were given away with the record. */
+	k->committed_epoch = 0;
+	keeper_record_remove(&k->id, k->move.epoch);
+	keeper_tell_done(k, KEEPER__OUTCOME__LOST,
+			 "the destination lost it after the commit");
+	k->state = KEEPER__STATE__RUNNING;
+	k->have_exit = true;
+	k->exit.status = SIGKILL;
+	k->quiet = false;
+	keeper_io_update(k);
+}

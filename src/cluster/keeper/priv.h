@@ -1,0 +1,278 @@
+/*
+ * keeper_priv.h - the keeper's inside, shared by keeper*.c alone
+ *
+ * One struct keeper, one event loop, one thread.  Each part below has its own
+ * file and touches the others through the functions listed here.
+ *
+ *	keeper.c        life: set-up, the loop, the end
+ *	keeper_agent.c  the agent's connection, requests to functions by a table
+ *	keeper_start.c  capsule and program; the end of the rank
+ *	keeper_fast.c   the capsule's fast path, looked after every second
+ *	keeper_io.c     stdin, stdout, stderr
+ *	keeper_pmi.c    the rank's PMI socket, fences
+ *	keeper_move.c   what both ends of a move share
+ *	keeper_out.c    a move away: the source's engine and its ops
+ *	keeper_in.c     a landing: the listener, the destination's engine
+ *	keeper_engine.c the socket between the keeper and its engine
+ *	keeper_saved.c  what the new keeper must know, as bytes
+ *
+ * Quiet: from the moment a leaving rank stands still until the outcome is
+ * known, and in a landing keeper until its rank runs, nothing is written to
+ * the rank (stdin, PMI): the engine carries its unread bytes.
+ */
+#ifndef CLUSTER_KEEPER_PRIV_H
+#define CLUSTER_KEEPER_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+#include "cluster/capsule/capsule.h"
+#include "cluster/conn/keeper.pb-c.h"
+#include "cluster/keeper/keeper.h"
+#include "cluster/keeper/queue.h"
+#include "cluster/keeper/record.h"
+#include "core/error.h"
+#include "core/tls.h"
+#include "move/move.h"
+#include "pmi/pmi.h"
+
+#define KEEPER_STDIN_MAX  (64 * 1024)  /* taken from the agent, unwritten */
+#define KEEPER_OUTPUT_MAX (256 * 1024) /* unacked events, then pause */
+
+/* A descriptor of the rank whose far end is ours, as the engine knows it. */
+enum { EXT_STDIN, EXT_STDOUT, EXT_STDERR, EXT_PMI, EXT_MAX };
+
+/*
+ * One far end.  near is the rank's end: closed here once the rank has it, but
+ * its (dev, ino) stays to recognize it by.
+ */
+struct keeper_end {
+	int far, near;
+	dev_t dev;
+	ino_t ino;
+	sd_event_source *source;
+};
+
+struct keeper_io {
+	uint64_t in_offset; /* taken from the agent so far */
+	uint8_t in[KEEPER_STDIN_MAX];
+	size_t nr_in; /* of these, not yet in the pipe */
+	bool in_eof;
+	uint64_t out_offset[2]; /* read from stdout, stderr */
+	bool out_eof[2];
+};
+
+/* A move under way; pid 0: none. */
+struct keeper_move {
+	uint64_t epoch;
+	bool out;  /* from here; else a landing */
+	pid_t pid; /* of the engine */
+	int sock;  /* to it; -1: closed */
+	sd_event_source *source, *child;
+	bool have_result;
+	struct move_report report;
+	int code;
+	struct error why;
+	char *to; /* "ADDRESS:PORT", for the record */
+	usec_t budget;
+	bool cancelled;
+	/* landing only */
+	bool landed, committed; /* named by ops */
+	int hold_fd;		/* with which move_release() works */
+	pid_t landed_pid;	/* inside */
+};
+
+struct keeper {
+	struct keeper_id id;
+	uint64_t first_epoch; /* of the command line */
+	char *sock_path;
+	sd_event *event;
+	Keeper__State state;
+	bool quiet, ending;
+
+	/* the agent */
+	int listen_fd, agent_fd;
+	sd_event_source *listen_source, *agent_source;
+	bool agent_ready; /* has said HELLO */
+	usec_t lonely_after;
+	sd_event_source *lonely; /* while there is no agent */
+	struct keeper_queue *queue;
+
+	/* the rank */
+	struct capsule *capsule;
+	sd_event_source *capsule_source;
+	bool want_fast_path;
+	uint32_t min_uid, min_gid; /* as in struct keeper_config */
+	sd_event_source
+		*fast_path_source;     /* a second, or the agent's silence */
+	sd_event_source *hooks_source; /* the agent's word */
+	int fast_path; /* what was told last: as capsule_fast_path() */
+	char *why_slow;
+	pid_t rank_pid;
+	struct limit_terms terms; /* of this host */
+	struct limits limits;	  /* of the rank */
+	struct limits_met met;	  /* where it was before */
+	char **argv, **env;	  /* of START, while it comes in pieces */
+	size_t nr_argv, nr_env;
+	char **keep_tmp; /* paths below /tmp that the capsule shows */
+	char *hostname;
+	bool have_exit;
+	bool exit_killed; /* KILL had come by then */
+	struct capsule_event exit;
+	struct keeper_end end[EXT_MAX];
+	struct keeper_io io;
+	struct pmi_server *pmi;
+	uint64_t signals; /* number of the last one it was given */
+
+	/* moves */
+	struct keeper_move move;
+	uint64_t last_epoch, committed_epoch;
+	struct conn_server *door; /* where the rank is to come; or NULL */
+	uint32_t port;		  /* its */
+	sd_event_source *patience;
+	struct tls_key key;
+	Keeper__Receive *receive;
+};
+
+/* ---- keeper_agent.c */
+int keeper_agent_open(struct keeper *k, struct error *err) must_check;
+void keeper_agent_close(struct keeper *k);
+/* Queue an event (see keeper_queue_add()) and send what can be sent. */
+void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep);
+void keeper_answer_ok(struct keeper *k, uint64_t re);
+void keeper_answer_failed(struct keeper *k, uint64_t re, int code,
+			  const struct error *err);
+/* SIGKILL; EXITED follows. */
+void keeper_kill_rank(struct keeper *k);
+
+/* ---- keeper_start.c */
+void keeper_on_start(struct keeper *k, const Keeper__Request *req);
+/* What has come of a START in pieces: another agent sends all of it anew. */
+void keeper_forget_start(struct keeper *k);
+/* A capsule for this keeper out of what the agent said, and k->limits. */
+int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
+			uint32_t uid, uint32_t gid, const uint32_t *groups,
+			size_t nr_groups, struct error *err) must_check;
+/* As one keeper calls an end when the rank moves, and the other knows it. */
+extern const char *const keeper_end_name[EXT_MAX];
+/* All ends of pipes and the PMI socket, near and far. */
+int keeper_make_ends(struct keeper *k, bool pmi, struct error *err) must_check;
+void keeper_close_near(struct keeper *k);
+/* How often the rank met its limits, wherever it was. */
+struct limits_met keeper_met(const struct keeper *k);
+/* Room for a move in its limits, or no longer (capsule_ease()). */
+void keeper_ease(struct keeper *k, bool move);
+/* The capsule and everything in it ends. */
+void keeper_drop_capsule(struct keeper *k);
+/* And all else that belongs to a rank: as if none had been here. */
+void keeper_clear_rank(struct keeper *k);
+/* The rank has ended and nothing is left to read: say so. */
+void keeper_maybe_exited(struct keeper *k);
+/* Nothing to do any more, nothing to hand out: end the loop. */
+void keeper_maybe_end(struct keeper *k);
+
+/* ---- keeper_fast.c */
+/* Once the rank runs here; until keeper_fast_path_end(). */
+void keeper_fast_path_begin(struct keeper *k);
+void keeper_fast_path_end(struct keeper *k);
+
+/* ---- keeper_io.c */
+int keeper_io_begin(struct keeper *k, struct error *err) must_check;
+void keeper_io_update(struct keeper *k); /* what is watched, after a change */
+void keeper_on_stdin(struct keeper *k, const Keeper__Request *req);
+void keeper_end_close(struct keeper_end *e);
+/* Bytes that the rank has written and nobody has read; 0 if it is closed. */
+uint64_t keeper_io_unread(const struct keeper *k, int ext);
+bool keeper_io_drained(const struct keeper *k);
+
+/* ---- keeper_pmi.c */
+extern const struct pmi_exchange keeper_pmi_exchange; /* ctx: keeper */
+int keeper_pmi_begin(struct keeper *k, struct error *err) must_check;
+void keeper_pmi_update(struct keeper *k);
+/* Read and deal with what the rank has already sent. */
+void keeper_pmi_drain(struct keeper *k);
+void keeper_on_pmi_release(struct keeper *k, const Keeper__Request *req);
+
+/* ---- keeper_saved.c */
+void keeper_save(struct keeper *k, uint8_t **ret, size_t *ret_n);
+int keeper_load(struct keeper *k, const void *p, size_t n,
+		struct error *err) must_check;
+
+/* ---- keeper_engine.c */
+/* What the engine says, and asks; payloads travel in a memfd beside it. */
+enum keeper_word {
+	WORD_QUIET = 1, /* the rank stands: be quiet; answered */
+	WORD_LOUD,	/* it runs again */
+	WORD_SAVE,	/* answered with the bytes */
+	WORD_LOAD,	/* bytes */
+	WORD_HOLD_FD,	/* a descriptor to release a landed copy with */
+	WORD_LANDED,	/* complete and waiting; number is its pid; answered */
+	WORD_COMMITTED, /* about to be released; answered */
+	WORD_PROGRESS,
+	WORD_RESULT,
+	WORD_DONE, /* the answer */
+};
+
+struct keeper_note {
+	uint32_t word;
+	int32_t code;
+	int64_t number;
+	struct move_report report; /* of WORD_RESULT */
+	char text[sizeof(struct error)];
+};
+
+/*
+ * Fork the engine: run(k, sock) in the child, whose result ends the process.
+ * The keeper watches it: notes to keeper_engine_note(), its end to
+ * keeper_engine_ended().
+ */
+int keeper_engine_fork(struct keeper *k,
+		       void (*run)(struct keeper *k, int sock),
+		       struct error *err) must_check;
+void keeper_engine_kill(struct keeper *k);
+/* Hear no more of it. */
+void keeper_engine_close(struct keeper *k);
+/* In the engine.  fd: -1 or goes along.  The second waits for WORD_DONE. */
+int keeper_engine_say(int sock, const struct keeper_note *note, int fd);
+int keeper_engine_ask(int sock, struct keeper_note *note, int fd, int *ret_fd,
+		      struct error *err) must_check;
+/* A memfd of these bytes, and back; -errno. */
+int keeper_bytes_to_fd(const void *p, size_t n);
+int keeper_fd_to_bytes(int fd, uint8_t **ret, size_t *ret_n);
+/* In the engine: put its keeper ahead of others (core/hurry.h), or back. */
+void keeper_engine_hurry(bool on);
+/* Say how it ended, as the last note. */
+void keeper_engine_result(int sock, int code, const struct move_report *report,
+			  const struct error *err);
+
+/* ---- keeper_out.c */
+void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req);
+void keeper_on_migrate_cancel(struct keeper *k, const Keeper__Request *req);
+void keeper_out_ended(struct keeper *k);
+void keeper_out_verdict(struct keeper *k, bool at_destination);
+
+/* ---- keeper_in.c */
+void keeper_on_receive(struct keeper *k, const Keeper__Request *req);
+void keeper_in_ended(struct keeper *k);
+/* At the keeper's end. */
+void keeper_in_close(struct keeper *k);
+void keeper_in_verdict(struct keeper *k, bool at_destination);
+
+/* ---- both */
+void keeper_on_verdict(struct keeper *k, const Keeper__Request *req);
+void keeper_tell_doubt(struct keeper *k);
+/* Killed: whatever the answer would be, the copy held here ends. */
+void keeper_end_doubt(struct keeper *k);
+void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
+		      const char *why);
+void keeper_move_key(struct keeper *k, uint64_t epoch, const uint8_t *secret);
+/* The passport and its answer, length-prefixed messages over the channel. */
+int keeper_send_msg(struct channel *ch, const ProtobufCMessage *msg,
+		    struct error *err) must_check;
+ProtobufCMessage *keeper_recv_msg(struct channel *ch,
+				  const ProtobufCMessageDescriptor *type,
+				  struct error *err);
+
+#endif

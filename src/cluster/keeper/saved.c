@@ -1,0 +1,86 @@
+/*
+ * keeper_saved.c - the keeper's own knowledge of its rank, on its way with it
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/keeper/priv.h"
+#include "core/xalloc.h"
+
+/*
+ * The rank stands still and the keeper is quiet, so nothing of this changes
+ * until the outcome is known.  What the rank has written and nobody read yet
+ * stays here and is handed out from here: the new keeper counts on after it.
+ */
+void keeper_save(struct keeper *k, uint8_t **ret, size_t *ret_n)
+{
+	Keeper__Saved s = KEEPER__SAVED__INIT;
+	struct limits_met met;
+	void *pmi = NULL;
+
+	s.job = (char *)k->id.job;
+	s.rank = k->id.rank;
+	s.stdin_offset = k->io.in_offset;
+	s.stdin_data.data = k->io.in;
+	s.stdin_data.len = k->io.nr_in;
+	s.stdin_eof = k->io.in_eof;
+	s.signals = k->signals;
+	met = keeper_met(k);
+	s.memory_kills = met.kills;
+	s.own_memory = met.own_memory;
+	s.pids_refused = met.refused;
+	s.stdout_offset = k->io.out_offset[0] + keeper_io_unread(k, EXT_STDOUT);
+	s.stderr_offset = k->io.out_offset[1] + keeper_io_unread(k, EXT_STDERR);
+	if (k->pmi)
+		pmi_server_save(k->pmi, &pmi, &s.pmi.len);
+	s.pmi.data = pmi;
+	*ret_n = keeper__saved__get_packed_size(&s);
+	*ret = xmalloc(*ret_n);
+	keeper__saved__pack(&s, *ret);
+	free(pmi);
+}
+
+static int take(struct keeper *k, const Keeper__Saved *s, struct error *err)
+{
+	struct pmi_server *pmi = NULL;
+	int r;
+
+	if (strcmp(s->job, k->id.job) || s->rank != k->id.rank)
+		return error_set(err, -EPROTO, "rank %s.%u came to %s.%u",
+				 s->job, s->rank, k->id.job, k->id.rank);
+	if (s->stdin_data.len > sizeof(k->io.in))
+		return error_set(err, -EPROTO, "too much stdin came along");
+	if (s->pmi.len) {
+		r = pmi_server_load(s->pmi.data, s->pmi.len,
+				    &keeper_pmi_exchange, k, &pmi, err);
+		if (r < 0)
+			return r;
+	}
+	k->pmi = pmi;
+	k->io.in_offset = s->stdin_offset;
+	k->io.in_eof = s->stdin_eof;
+	k->io.nr_in = s->stdin_data.len;
+	if (s->stdin_data.len)
+		memcpy(k->io.in, s->stdin_data.data, s->stdin_data.len);
+	k->signals = s->signals;
+	k->met = (struct limits_met){ .kills = s->memory_kills,
+				      .own_memory = s->own_memory,
+				      .refused = s->pids_refused };
+	k->io.out_offset[0] = s->stdout_offset;
+	k->io.out_offset[1] = s->stderr_offset;
+	return 0;
+}
+
+int keeper_load(struct keeper *k, const void *p, size_t n, struct error *err)
+{
+	Keeper__Saved *s = keeper__saved__unpack(NULL, n, p);
+	int r;
+
+	if (!s)
+		return error_set(err, -EPROTO,
+				 "the old keeper's state is not readable");
+	r = take(k, s, err);
+	keeper__saved__free_unpacked(s, NULL);
+	return r;
+}

@@ -1,0 +1,483 @@
+/*
+ * keeper_start.c - a rank's beginning and its end
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cluster/host/identity.h"
+#include "cluster/keeper/priv.h"
+#include "core/installed.h"
+#include "core/io.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+enum { PMI_FD_IN_RANK = 3 };
+
+/* ---- the ends */
+
+static int make_pipe(struct keeper_end *e, bool rank_reads, struct error *err)
+{
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return error_sys(err, -errno, "pipe");
+	e->near = p[rank_reads ? 0 : 1];
+	e->far = p[rank_reads ? 1 : 0];
+	fcntl(e->far, F_SETFL, O_NONBLOCK | (rank_reads ? O_WRONLY : O_RDONLY));
+	return 0;
+}
+
+static int make_socket(struct keeper_end *e, struct error *err)
+{
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0)
+		return error_sys(err, -errno, "socketpair");
+	e->near = sv[0];
+	e->far = sv[1];
+	return 0;
+}
+
+const char *const keeper_end_name[EXT_MAX] = { "stdin", "stdout", "stderr",
+					       "pmi" };
+
+int keeper_make_ends(struct keeper *k, bool pmi, struct error *err)
+{
+	struct stat st;
+	int r = make_pipe(&k->end[EXT_STDIN], true, err);
+
+	for (int ext = EXT_STDOUT; !r && ext <= EXT_STDERR; ext++)
+		r = make_pipe(&k->end[ext], false, err);
+	if (!r && pmi)
+		r = make_socket(&k->end[EXT_PMI], err);
+	for (int ext = 0; !r && ext < EXT_MAX; ext++) {
+		struct keeper_end *e = &k->end[ext];
+
+		if (e->near < 0)
+			continue;
+		if (fstat(e->near, &st) < 0)
+			return error_sys(err, -errno, "fstat");
+		e->dev = st.st_dev;
+		e->ino = st.st_ino;
+	}
+	return r;
+}
+
+void keeper_close_near(struct keeper *k)
+{
+	for (int ext = 0; ext < EXT_MAX; ext++)
+		io_close(&k->end[ext].near);
+}
+
+/* ---- the capsule */
+
+static int capsule_what(struct keeper *k, const Keeper__Capsule *cap,
+			struct capsule_spec *spec, struct error *err)
+{
+	unsigned m[6];
+
+	spec->prefix = cap->prefix;
+	spec->mtu = cap->mtu;
+	spec->cpu_weight = cap->cpu_share;
+	spec->uplink = *cap->uplink ? cap->uplink : NULL;
+	if (!*cap->address || !strcmp(cap->mode, "none")) {
+		spec->net = CAPSULE_NET_NONE;
+	} else if (!*cap->mode || !strcmp(cap->mode, "routed")) {
+		spec->net = CAPSULE_NET_ROUTED;
+	} else if (!strcmp(cap->mode, "bridge")) {
+		spec->net = CAPSULE_NET_BRIDGE;
+		spec->uplink = cap->bridge;
+	} else {
+		return error_set(err, -EINVAL,
+				 "network mode '%s': say routed, "
+				 "bridge or none",
+				 cap->mode);
+	}
+	if (*cap->address &&
+	    inet_pton(AF_INET, cap->address, &spec->address) != 1)
+		return error_set(err, -EINVAL, "'%s' is no IPv4 address",
+				 cap->address);
+	if (!*cap->mac)
+		return 0;
+	if (sscanf(cap->mac, "%2x:%2x:%2x:%2x:%2x:%2x", &m[0], &m[1], &m[2],
+		   &m[3], &m[4], &m[5]) != 6)
+		return error_set(err, -EINVAL, "'%s' is no MAC address",
+				 cap->mac);
+	for (int i = 0; i < 6; i++)
+		spec->mac[i] = (uint8_t)m[i];
+	return 0;
+}
+
+static char *hosts_text(const Keeper__Capsule *cap)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		abort(); /* out of memory */
+	for (size_t i = 0; i < cap->n_hosts; i++)
+		fprintf(to, "%s\t%s\n", cap->hosts[i]->address,
+			cap->hosts[i]->name);
+	if (fclose(to))
+		abort(); /* out of memory */
+	return text;
+}
+
+static int on_capsule(sd_event_source *src, int fd, uint32_t events, void *ctx);
+
+/* What our host lets a rank be, whatever its controller says. */
+static int check_identity(const struct keeper *k,
+			  const struct capsule_spec *spec, struct error *err)
+{
+	int r = identity_check_uid(spec->uid, k->min_uid, "[agent]", err);
+
+	return r < 0 ? r
+		     : identity_check_groups(spec->uid, spec->gid, spec->groups,
+					     spec->nr_groups, k->min_gid, err);
+}
+
+int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
+			uint32_t uid, uint32_t gid, const uint32_t *groups,
+			size_t nr_groups, struct error *err)
+{
+	Keeper__Capsule none = KEEPER__CAPSULE__INIT;
+	char *name = k->first_epoch ? xasprintf("%s.%u.%" PRIu64, k->id.job,
+						k->id.rank, k->first_epoch)
+				    : xasprintf("%s.%u", k->id.job, k->id.rank);
+	char *hosts;
+	struct capsule_spec spec = {
+		.name = name,
+		.run_dir = k->id.run_dir,
+		.uid = uid,
+		.gid = gid,
+		.groups = groups,
+		.nr_groups = nr_groups,
+		.keep_tmp = (const char *const *)k->keep_tmp,
+		.limits = k->limits,
+	};
+	int r;
+
+	cap = cap ? cap : &none;
+	hosts = hosts_text(cap);
+	spec.hosts = hosts;
+	if (!k->hostname)
+		k->hostname = *cap->hostname ? xstrdup(cap->hostname)
+					     : xasprintf("%s-%u", k->id.job,
+							 k->id.rank);
+	spec.hostname = k->hostname;
+	r = check_identity(k, &spec, err);
+	if (!r)
+		r = capsule_what(k, cap, &spec, err);
+	if (!r)
+		r = capsule_create(&spec, &k->capsule, err);
+	if (!r) {
+		r = sd_event_add_io(k->event, &k->capsule_source,
+				    capsule_event_fd(k->capsule), EPOLLIN,
+				    on_capsule, k);
+		if (r < 0)
+			error_sys(err, r, "sd-event");
+	}
+	free(hosts);
+	free(name);
+	return r < 0 ? r : 0;
+}
+
+struct limits_met keeper_met(const struct keeper *k)
+{
+	struct limits_met met = k->met, here = { 0 };
+
+	if (k->capsule)
+		capsule_met(k->capsule, &here);
+	met.kills += here.kills;
+	met.own_memory |= here.own_memory;
+	met.refused += here.refused;
+	return met;
+}
+
+void keeper_ease(struct keeper *k, bool move)
+{
+	struct error err = ERROR_INIT;
+
+	if (k->capsule && capsule_ease(k->capsule, move, &err) < 0)
+		log_warnx("rank=%u %s", k->id.rank, err.text);
+}
+
+void keeper_drop_capsule(struct keeper *k)
+{
+	k->capsule_source = sd_event_source_disable_unref(k->capsule_source);
+	keeper_fast_path_end(k);
+	capsule_destroy(k->capsule);
+	k->capsule = NULL;
+	k->rank_pid = 0;
+}
+
+/* ---- START */
+
+/* Add p[0..n) to a NULL-terminated array, as copies. */
+static void append(char ***list, size_t *nr, char **p, size_t n)
+{
+	*list = xreallocarray(*list, *nr + n + 1, sizeof(**list));
+	for (size_t i = 0; i < n; i++)
+		(*list)[(*nr)++] = xstrdup(p[i]);
+	(*list)[*nr] = NULL;
+}
+
+static void free_list(char ***list, size_t *nr)
+{
+	for (size_t i = 0; *list && i < *nr; i++)
+		free((*list)[i]);
+	free(*list);
+	*list = NULL;
+	*nr = 0;
+}
+
+/* The capsule has its own /tmp; what a START names there is shown in it. */
+static void keep_tmp(struct keeper *k, const char *path, size_t *nr)
+{
+	if (!strncmp(path, "/tmp/", 5) && !access(path, F_OK))
+		append(&k->keep_tmp, nr, (char *[]){ (char *)path }, 1);
+}
+
+static int begin_pmi(struct keeper *k, const Keeper__Pmi *pmi, size_t *nr_tmp,
+		     struct error *err)
+{
+	/* The library against MPI_Finalize's deadlock. */
+	char *preload =
+		installed_find("../pmi/libstint-pmi.so", STINT_PMI_PRELOAD);
+
+	if (preload)
+		keep_tmp(k, preload, nr_tmp);
+	pmi_env_add(&k->env, PMI_FD_IN_RANK, k->id.rank, pmi->size,
+		    *pmi->device ? pmi->device : "eth0", preload);
+	free(preload);
+	return pmi_server_create(k->id.rank, pmi->size, pmi->kvsname,
+				 &keeper_pmi_exchange, k, &k->pmi, err);
+}
+
+static int exec_rank(struct keeper *k, const Keeper__Start *start,
+		     struct error *err)
+{
+	struct capsule_fd fds[] = {
+		{ k->end[EXT_STDIN].near, 0 },
+		{ k->end[EXT_STDOUT].near, 1 },
+		{ k->end[EXT_STDERR].near, 2 },
+		{ k->end[EXT_PMI].near, PMI_FD_IN_RANK },
+	};
+	struct capsule_program prog = {
+		.argv = (const char *const *)k->argv,
+		.env = (const char *const *)k->env,
+		.cwd = *start->cwd ? start->cwd : NULL,
+		.fds = fds,
+		.nr_fds = k->pmi ? 4 : 3,
+		.ns_pid = CAPSULE_RANK_PID,
+		.own_group = true,
+	};
+
+	return capsule_exec(k->capsule, &prog, &k->rank_pid, err);
+}
+
+static int settle_limits(struct keeper *k, const Keeper__Capsule *cap,
+			 struct error *err)
+{
+	const struct limits asked = { .memory = cap->memory_max,
+				      .pids = cap->pids_max };
+
+	return limits_settle(&asked, &k->terms, &k->limits, err);
+}
+
+static int begin(struct keeper *k, const Keeper__Start *start,
+		 struct error *err)
+{
+	size_t nr_tmp = 0;
+	int r;
+
+	if (!k->nr_argv)
+		return error_set(err, -EINVAL, "START without a program");
+	append(&k->env, &k->nr_env, NULL, 0); /* at least the NULL */
+	append(&k->keep_tmp, &nr_tmp, NULL, 0);
+	keep_tmp(k, start->cwd, &nr_tmp);
+	for (size_t i = 0; i < k->nr_argv; i++)
+		keep_tmp(k, k->argv[i], &nr_tmp);
+	r = start->pmi ? begin_pmi(k, start->pmi, &nr_tmp, err) : 0;
+	if (!r)
+		r = keeper_make_ends(k, start->pmi, err);
+	if (!r)
+		r = settle_limits(k, start->capsule, err);
+	if (!r)
+		r = keeper_make_capsule(k, start->capsule, start->uid,
+					start->gid, start->groups,
+					start->n_groups, err);
+	if (!r)
+		r = capsule_plug(k->capsule, err);
+	if (!r)
+		r = exec_rank(k, start, err);
+	keeper_close_near(k);
+	if (r < 0)
+		return r;
+	keeper_ease(k, false);
+	k->io.in_eof = !start->stdin_open;
+	r = keeper_io_begin(k, err);
+	return r < 0 ? r : keeper_pmi_begin(k, err);
+}
+
+/* Back to EMPTY, so that a better START may follow. */
+void keeper_clear_rank(struct keeper *k)
+{
+	size_t n = 0;
+
+	keeper_drop_capsule(k);
+	keeper_forget_start(k);
+	for (int ext = 0; ext < EXT_MAX; ext++)
+		keeper_end_close(&k->end[ext]);
+	keeper_close_near(k);
+	pmi_server_destroy(k->pmi);
+	k->pmi = NULL;
+	for (char **p = k->keep_tmp; p && *p; p++)
+		n++;
+	free_list(&k->keep_tmp, &n);
+	free(k->hostname);
+	k->hostname = NULL;
+	k->state = KEEPER__STATE__EMPTY;
+}
+
+void keeper_forget_start(struct keeper *k)
+{
+	free_list(&k->argv, &k->nr_argv);
+	/* pmi_env_add() may have added some: count again. */
+	for (k->nr_env = 0; k->env && k->env[k->nr_env]; k->nr_env++)
+		;
+	free_list(&k->env, &k->nr_env);
+}
+
+void keeper_on_start(struct keeper *k, const Keeper__Request *req)
+{
+	const Keeper__Start *start = req->start;
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__Started started = KEEPER__STARTED__INIT;
+	struct error err = ERROR_INIT;
+	int r;
+
+	if (k->state != KEEPER__STATE__EMPTY) {
+		r = error_set(&err, -EBUSY, "this keeper has a rank already");
+		keeper_answer_failed(k, req->id, r, &err);
+		return;
+	}
+	append(&k->argv, &k->nr_argv, start->argv, start->n_argv);
+	append(&k->env, &k->nr_env, start->env, start->n_env);
+	if (start->more)
+		return;
+	r = start->capsule ? begin(k, start, &err)
+			   : error_set(&err, -EINVAL, "START without capsule");
+	keeper_forget_start(k);
+	if (r < 0) {
+		keeper_clear_rank(k);
+		keeper_answer_failed(k, req->id, r, &err);
+		return;
+	}
+	k->state = KEEPER__STATE__RUNNING;
+	keeper_fast_path_begin(k);
+	started.pid = (uint32_t)k->rank_pid;
+	ev.re = req->id;
+	ev.body_case = KEEPER__EVENT__BODY_STARTED;
+	ev.started = &started;
+	keeper_tell(k, &ev, true);
+}
+
+/* ---- the end */
+
+static void on_rank_end(struct keeper *k, const struct capsule_event *ev)
+{
+	if (k->have_exit)
+		return;
+	k->have_exit = true;
+	k->exit = *ev;
+	k->exit_killed = k->ending;
+	keeper_maybe_exited(k);
+}
+
+static int on_capsule(sd_event_source *src, int fd, uint32_t events, void *ctx)
+{
+	struct keeper *k = ctx;
+	struct capsule_event ev;
+	int r;
+
+	while (k->capsule && (r = capsule_next_event(k->capsule, &ev)) > 0) {
+		if (ev.what == CAPSULE_EXIT && ev.ns_pid != CAPSULE_RANK_PID)
+			continue;
+		if (ev.what == CAPSULE_GONE) {
+			sd_event_source_set_enabled(src, SD_EVENT_OFF);
+			ev.status = SIGKILL; /* with its init */
+		}
+		on_rank_end(k, &ev);
+		break;
+	}
+	return 0;
+}
+
+static void tell_exited(struct keeper *k)
+{
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__Exited exited = KEEPER__EXITED__INIT;
+	const struct rusage *ru = &k->exit.usage;
+
+	exited.signaled = WIFSIGNALED(k->exit.status);
+	exited.code = exited.signaled ? WTERMSIG(k->exit.status)
+				      : WEXITSTATUS(k->exit.status);
+	exited.core_dumped = exited.signaled && WCOREDUMP(k->exit.status);
+	exited.killed = k->exit_killed;
+	exited.at_usec = (uint64_t)k->exit.at;
+	exited.stdout_end = k->io.out_offset[0];
+	exited.stderr_end = k->io.out_offset[1];
+	exited.cpu_usec =
+		(uint64_t)(ru->ru_utime.tv_sec + ru->ru_stime.tv_sec) *
+			1000000 +
+		(uint64_t)(ru->ru_utime.tv_usec + ru->ru_stime.tv_usec);
+	exited.max_rss = (uint64_t)ru->ru_maxrss * 1024;
+	exited.memory_max = k->limits.memory;
+	exited.pids_max = k->limits.pids;
+	exited.memory_kills = k->met.kills;
+	exited.own_memory = k->met.own_memory;
+	exited.pids_refused = k->met.refused;
+	if (k->pmi)
+		exited.pmi = (Keeper__Phase)pmi_server_phase(k->pmi);
+	ev.body_case = KEEPER__EVENT__BODY_EXITED;
+	ev.exited = &exited;
+	keeper_tell(k, &ev, true);
+}
+
+/*
+ * In this order: the rank ends, what is left of its capsule is ended (so nobody
+ * holds its pipes any more), the pipes are read to their end, EXITED.  During
+ * a move the engine's outcome comes before any of it: a source's copy
+ * also ends when the rank has left.
+ */
+void keeper_maybe_exited(struct keeper *k)
+{
+	if (!k->have_exit || k->move.pid || k->state == KEEPER__STATE__EXITED ||
+	    k->state == KEEPER__STATE__LEFT ||
+	    k->state == KEEPER__STATE__RECEIVING)
+		return;
+	if (k->capsule) {
+		keeper_pmi_drain(k);
+		k->met = keeper_met(k);
+		keeper_drop_capsule(k);
+		keeper_end_close(&k->end[EXT_STDIN]);
+		keeper_end_close(&k->end[EXT_PMI]);
+	}
+	if (!keeper_io_drained(k))
+		return;
+	k->state = KEEPER__STATE__EXITED;
+	tell_exited(k);
+	keeper_maybe_end(k);
+}

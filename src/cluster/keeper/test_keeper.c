@@ -1,0 +1,302 @@
+/* test_keeper.c - events kept until acked; commit records; saved state */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cluster/keeper/priv.h"
+#include "core/scratch.h"
+#include "core/xalloc.h"
+
+/* ---- the queue */
+
+static void add(struct keeper_queue *q, const char *text, bool keep)
+{
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__Output out = KEEPER__OUTPUT__INIT;
+
+	out.data.data = (uint8_t *)text;
+	out.data.len = strlen(text);
+	ev.body_case = KEEPER__EVENT__BODY_OUTPUT;
+	ev.output = &out;
+	keeper_queue_add(q, &ev, keep);
+}
+
+static void expect(int fd, uint64_t seq, const char *text)
+{
+	uint8_t buf[4096];
+	ssize_t n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
+	Keeper__Event *ev;
+
+	if (!text) {
+		assert_int_equal(n, -1);
+		return;
+	}
+	assert_true(n > 0);
+	ev = keeper__event__unpack(NULL, (size_t)n, buf);
+	assert_non_null(ev);
+	assert_int_equal(ev->seq, seq);
+	assert_int_equal(ev->output->data.len, strlen(text));
+	assert_memory_equal(ev->output->data.data, text, strlen(text));
+	keeper__event__free_unpacked(ev, NULL);
+}
+
+static void queue_resends(void **state)
+{
+	struct keeper_queue *q = keeper_queue_create();
+	int sv[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sv), 0);
+	add(q, "a", true);
+	add(q, "nobody hears", false);
+	assert_int_equal(keeper_queue_kept(q), 1);
+	keeper_queue_restart(q, 0);
+	add(q, "b", true);
+	add(q, "answer", false);
+	add(q, "c", true);
+	assert_int_equal(keeper_queue_send(q, sv[0]), 0);
+	expect(sv[1], 1, "a");
+	expect(sv[1], 2, "b");
+	expect(sv[1], 0, "answer");
+	expect(sv[1], 3, "c");
+	assert_int_equal(keeper_queue_send(q, sv[0]), 0);
+	expect(sv[1], 0, NULL);
+	keeper_queue_ack(q, 1);
+	/* The agent dies having dealt with 2, unacked. */
+	keeper_queue_detach(q);
+	add(q, "d", true);
+	add(q, "for the dead one", false);
+	keeper_queue_restart(q, 2);
+	assert_int_equal(keeper_queue_send(q, sv[0]), 0);
+	expect(sv[1], 3, "c");
+	expect(sv[1], 4, "d");
+	expect(sv[1], 0, NULL);
+	keeper_queue_ack(q, 4);
+	assert_int_equal(keeper_queue_kept(q), 0);
+	assert_int_equal(keeper_queue_bytes(q), 0);
+	keeper_queue_destroy(q);
+	close(sv[0]);
+	close(sv[1]);
+}
+
+static void queue_full(void **state)
+{
+	struct keeper_queue *q = keeper_queue_create();
+	char *big = xcalloc(1, 1001), text[2048];
+	unsigned sent = 0;
+	int sv[2], r;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sv), 0);
+	memset(big, 'x', 1000);
+	keeper_queue_restart(q, 0);
+	for (unsigned i = 0; i < 2000; i++)
+		add(q, big, true);
+	assert_int_equal(keeper_queue_send(q, sv[0]), 1);
+	do {
+		while (recv(sv[1], text, sizeof(text), MSG_DONTWAIT) > 0)
+			sent++;
+		r = keeper_queue_send(q, sv[0]);
+	} while (r == 1);
+	while (recv(sv[1], text, sizeof(text), MSG_DONTWAIT) > 0)
+		sent++;
+	assert_int_equal(r, 0);
+	assert_int_equal(sent, 2000);
+	close(sv[1]);
+	add(q, "x", false);
+	assert_int_equal(keeper_queue_send(q, sv[0]), -EPIPE);
+	keeper_queue_destroy(q);
+	close(sv[0]);
+	free(big);
+}
+
+/* ---- records */
+
+static void records(void **state)
+{
+	char dir[SCRATCH_MAX], *keepers, *path;
+	struct keeper_id id = { .run_dir = dir, .job = "j", .rank = 3 };
+	struct error err;
+
+	scratch_dir(dir, "/tmp");
+	keepers = xasprintf("%s/keepers", dir);
+	assert_true(keeper_record_write(&id, 7, "h:1", &err) < 0);
+	assert_int_equal(mkdir(keepers, 0700), 0);
+	assert_int_equal(keeper_record_read(&id, 7, &err), 0);
+	assert_int_equal(keeper_record_write(&id, 7, "h:1", &err), 0);
+	assert_int_equal(keeper_record_read(&id, 7, &err), 1);
+	assert_int_equal(keeper_record_read(&id, 8, &err), 0);
+	keeper_record_remove(&id, 7);
+	keeper_record_remove(&id, 7);
+	assert_int_equal(keeper_record_read(&id, 7, &err), 0);
+	/* One that is there and cannot be read says nothing, neither way. */
+	path = xasprintf("%s/j.3.9.record", keepers);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(keeper_record_read(&id, 9, &err) < 0);
+	assert_int_equal(rmdir(path), 0);
+	free(path);
+	assert_int_equal(rmdir(keepers), 0);
+	free(keepers);
+}
+
+/* What one process finds out about an epoch: 1 given, 0 not. */
+static int find_out(const struct keeper_id *id, uint64_t epoch, bool engine)
+{
+	struct error err;
+	int r = engine ? keeper_record_write(id, epoch, "h:1", &err)
+		       : keeper_record_settle(id, epoch, &err);
+
+	if (!engine)
+		return r;
+	return r == 0 ? 1 : r == -ECANCELED ? 0 : r;
+}
+
+/* An engine gives the rank away while its host answers that it did not. */
+static void records_race(void **state)
+{
+	enum { ROUNDS = 200 };
+	char dir[SCRATCH_MAX], *keepers;
+	struct keeper_id id = { .run_dir = dir, .job = "j", .rank = 3 };
+	struct error err;
+	unsigned given = 0;
+
+	scratch_dir(dir, "/tmp");
+	keepers = xasprintf("%s/keepers", dir);
+	assert_int_equal(mkdir(keepers, 0700), 0);
+	for (uint64_t epoch = 1; epoch <= ROUNDS; epoch++) {
+		bool engine_first = epoch & 1;
+		int status, mine;
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (!pid)
+			_exit(find_out(&id, epoch, engine_first));
+		mine = find_out(&id, epoch, !engine_first);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		assert_in_range(mine, 0, 1);
+		assert_int_equal(WEXITSTATUS(status), mine);
+		/* What was said stays so, whoever asks or tries later. */
+		assert_int_equal(keeper_record_settle(&id, epoch, &err), mine);
+		assert_int_equal(keeper_record_read(&id, epoch, &err), mine);
+		assert_int_equal(keeper_record_write(&id, epoch, "h:2", &err),
+				 -ECANCELED);
+		given += mine;
+		keeper_record_remove(&id, epoch);
+	}
+	print_message("# given away in %u of %u\n", given, ROUNDS);
+	assert_int_equal(rmdir(keepers), 0);
+	free(keepers);
+}
+
+/* ---- what travels */
+
+static struct keeper *bare(unsigned rank)
+{
+	struct keeper *k = xcalloc(1, sizeof(*k));
+
+	k->id = (struct keeper_id){ "/nowhere", "job", rank };
+	k->agent_fd = -1;
+	k->queue = keeper_queue_create();
+	for (int i = 0; i < EXT_MAX; i++)
+		k->end[i].far = k->end[i].near = -1;
+	return k;
+}
+
+static void bare_free(struct keeper *k)
+{
+	for (int i = 0; i < EXT_MAX; i++) {
+		keeper_end_close(&k->end[i]);
+		close(k->end[i].near);
+	}
+	keeper_queue_destroy(k->queue);
+	pmi_server_destroy(k->pmi);
+	free(k);
+}
+
+/* Offsets count what lies unread in the pipe as ours to hand out. */
+static void travels(void **state)
+{
+	struct keeper *a = bare(2), *b = bare(2), *other = bare(3);
+	struct error err = ERROR_INIT;
+	uint8_t *p;
+	size_t n;
+
+	assert_int_equal(keeper_make_ends(a, true, &err), 0);
+	assert_int_equal(write(a->end[EXT_STDOUT].near, "unread", 6), 6);
+	a->io.out_offset[0] = 100;
+	a->io.in_offset = 50;
+	a->io.nr_in = 3;
+	memcpy(a->io.in, "xyz", 3);
+	a->io.in_eof = true;
+	assert_int_equal(pmi_server_create(2, 4, "kvs", &keeper_pmi_exchange, a,
+					   &a->pmi, &err),
+			 0);
+	assert_int_equal(pmi_server_feed(a->pmi, "cmd=barrier_in\n", 15, &err),
+			 0);
+	keeper_save(a, &p, &n);
+	assert_int_equal(keeper_load(other, p, n, &err), -EPROTO);
+	assert_null(other->pmi);
+	assert_int_equal(keeper_load(b, p, n / 2, &err), -EPROTO);
+	assert_int_equal(keeper_load(b, p, n, &err), 0);
+	assert_int_equal(b->io.out_offset[0], 106);
+	assert_int_equal(b->io.in_offset, 50);
+	assert_int_equal(b->io.nr_in, 3);
+	assert_memory_equal(b->io.in, "xyz", 3);
+	assert_true(b->io.in_eof);
+	{
+		bool waits;
+
+		assert_int_equal(pmi_server_generation(b->pmi, &waits), 0);
+		assert_true(waits);
+	}
+	free(p);
+	bare_free(a);
+	bare_free(b);
+	bare_free(other);
+}
+
+/* One whose agent was killed while it started it does not stay for ever. */
+static void forgotten(void **state)
+{
+	char dir[] = "/tmp/stint-test-keeper-XXXXXX", path[64];
+	struct keeper_config conf = {
+		.run_dir = dir,
+		.job = "forgotten",
+		.ready_fd = -1,
+		.lonely = 1000,
+	};
+	struct error err;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(keeper_run(&conf, &err), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const left[] = { "keepers", "capsules/.lock",
+						    "capsules" };
+
+		snprintf(path, sizeof(path), "%s/%s", dir, left[i]);
+		assert_int_equal(remove(path), 0);
+	}
+	assert_int_equal(rmdir(dir), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(queue_resends), cmocka_unit_test(queue_full),
+		cmocka_unit_test(records),	 cmocka_unit_test(records_race),
+		cmocka_unit_test(travels),	 cmocka_unit_test(forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

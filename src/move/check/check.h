@@ -1,0 +1,30 @@
+/*
+ * check.h - which mappings cannot be moved
+ */
+#ifndef MOVE_CHECK_H
+#define MOVE_CHECK_H
+
+#include "core/error.h"
+#include "move/move.h"
+#include "move/proc/proc.h"
+#include "move/tree/tree.h"
+
+/* 0, or -ENOTSUP with the first and why; their advice has been read. */
+int check_mappings(pid_t pid, const struct vma_list *maps,
+		   struct error *err) must_check;
+
+/* checkthread.c: have all threads what belongs to a process in common? */
+int check_threads(pid_t pid, struct error *err) must_check;
+
+/* Drop those. */
+void check_drop_unmovable(pid_t pid, struct vma_list *maps);
+
+/*
+ * move_check() of a process with whose trees (NULL: none) files go.  seen:
+ * its mappings as known from the last such look, or none; what they are now.
+ */
+int check_process(pid_t pid, const struct move_external *external,
+		  size_t nr_externals, const struct tree_set *trees,
+		  struct vma_list *seen, struct error *err) must_check;
+
+#endif

@@ -1,0 +1,388 @@
+/*
+ * fds.c - the source side of fds.h
+ */
+#include "move/fd/fds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <malloc.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "move/fdkit/restored.h"
+#include "move/fdkit/source.h"
+#include "move/sock/diag.h"
+#include "move/sock/options.h"
+#include "move/sock/tcp.h"
+
+/*
+ * A look at a running process can catch it between two calls, or with a lock
+ * that it is about to give back.
+ */
+struct patience {
+	long pause; /* ns */
+	int looks, lock_looks;
+};
+static const struct patience patient = { 2000000, 5, 100 };
+static const struct patience brief = { 200000, 5, 5 };
+
+#define WARM_MAX ((size_t)256 << 20)
+
+static int open_source(struct fds_source *s, struct error *err)
+{
+	char path[32];
+	int r = fdproc_ns_pid(s->pid, &s->ns_pid, err);
+
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "/proc/%d", (int)s->pid);
+	s->proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->proc < 0)
+		return error_sys(err, -errno, "%s", path);
+	s->root = openat(s->proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return s->root < 0 ? error_sys(err, -errno, "%s/root", path) : 0;
+}
+
+static int look(struct fds_source *s, const struct patience *p,
+		struct fdscan **ret, struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = p->pause };
+	int r = -EAGAIN, locked = 0;
+
+	s->nr_passed = 0;
+	for (int i = 0; i < p->looks && r < 0;) {
+		r = fdscan_run(s, false, ret, err);
+		if (!r || r == -ESTALE)
+			continue;
+		nanosleep(&pause, NULL);
+		if (r != -ENOLCK || locked++ >= p->lock_looks)
+			i++;
+	}
+	return r == -ENOLCK ? -ENOTSUP : r;
+}
+
+/* Not looked at yet; without a sock_diag socket. */
+static int source_create(pid_t pid, int pidfd, const struct move_external *ext,
+			 size_t nr_ext, const struct tree_set *trees,
+			 struct fds_source **ret, struct error *err)
+{
+	struct fds_source *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	s->pid = pid;
+	s->pidfd = pidfd;
+	s->ext = ext;
+	s->nr_ext = nr_ext;
+	s->trees = trees;
+	s->proc = s->root = s->diag = -1;
+	r = open_source(s, err);
+	if (r < 0)
+		fds_source_destroy(s);
+	else
+		*ret = s;
+	return r;
+}
+
+int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
+	      const struct tree_set *trees, struct error *err)
+{
+	fd_auto pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct fds_source *s;
+	struct fdscan *sc;
+	int r;
+
+	if (pidfd < 0)
+		return error_sys(err, -errno, "process %d", (int)pid);
+	r = source_create(pid, pidfd, ext, nr_ext, trees, &s, err);
+	if (r < 0)
+		return r;
+	r = look(s, &patient, &sc, err);
+	if (!r)
+		fdscan_destroy(sc);
+	fds_source_destroy(s);
+	return r;
+}
+
+/* Bytes that a capture would take along, as of now. */
+static size_t content_size(const struct fdscan_file *f)
+{
+	int in = 0, out = 0;
+
+	switch (f->msg->kind_case) {
+	case FDS__FILE__KIND_MEMFD:
+		return (size_t)f->st.st_size;
+	case FDS__FILE__KIND_SOCKET:
+		(void)!ioctl(f->copy, SIOCINQ, &in);
+		(void)!ioctl(f->copy, SIOCOUTQ, &out);
+		break;
+	case FDS__FILE__KIND_PIPE:
+	case FDS__FILE__KIND_EXTERNAL:
+		(void)!ioctl(f->copy, FIONREAD, &in);
+		break;
+	default:
+		break;
+	}
+	return (size_t)(in > 0 ? in : 0) + (size_t)(out > 0 ? out : 0);
+}
+
+/*
+ * A page touched for the first time costs ten times what copying into it does,
+ * and the capture is downtime.  So the allocator gets as many as the content
+ * and the blob would take now, and is told to keep them.
+ */
+static void warm_up(size_t content)
+{
+	size_t piece = 1 << 20, sum = piece + 2 * content, n;
+	void **p;
+
+	n = (sum < WARM_MAX ? sum : WARM_MAX) / piece;
+	p = xcalloc(n, sizeof(*p));
+	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most it takes */
+	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
+	for (size_t i = 0; i < n; i++) {
+		p[i] = xmalloc(piece);
+		explicit_bzero(p[i], piece);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(p[i]);
+	free(p);
+}
+
+/* What a look has found; how many files among it are new? */
+static size_t take_stock(struct fds_source *s, struct fdscan *sc)
+{
+	size_t nr = fdtold_add(s, sc);
+
+	s->content = 0;
+	s->has_socket = false;
+	for (size_t i = 0; i < sc->nr_file; i++) {
+		s->content += content_size(&sc->file[i]);
+		s->has_socket |= S_ISSOCK(sc->file[i].st.st_mode);
+	}
+	fdscan_destroy(sc);
+	return nr;
+}
+
+int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
+		size_t nr_ext, const struct tree_set *trees,
+		struct fds_source **ret, struct error *err)
+{
+	struct fds_source *s;
+	struct fdscan *sc;
+	int r = source_create(pid, pidfd, ext, nr_ext, trees, &s, err);
+
+	if (r < 0)
+		return r;
+	r = sockdiag_open(pid, pidfd, &s->diag, err);
+	if (!r)
+		r = look(s, &patient, &sc, err);
+	if (r < 0) {
+		fds_source_destroy(s);
+		return r;
+	}
+	take_stock(s, sc);
+	fds_confirm(s, true); /* or nothing comes of the move */
+	warm_up(s->content);
+	*ret = s;
+	return 0;
+}
+
+size_t fds_content(const struct fds_source *s)
+{
+	return s->content;
+}
+
+void fds_paths(struct fds_source *s, uint8_t **ret, size_t *ret_n)
+{
+	fdtold_pack(s, 0, ret, ret_n);
+}
+
+static bool in_our_network(const struct fds_source *s)
+{
+	struct stat own, its;
+
+	return stat("/proc/self/ns/net", &own) == 0 &&
+	       fstatat(s->proc, "ns/net", &its, 0) == 0 &&
+	       own.st_dev == its.st_dev && own.st_ino == its.st_ino;
+}
+
+static bool has_connections(const struct fds_source *s)
+{
+	/*
+	 * Asking for connections takes 0.3 ms.  In a capsule all are the
+	 * process's, also those it has closed; where it shares our network,
+	 * a process that had no socket when it was looked at has none to wait
+	 * for.
+	 */
+	return !in_our_network(s) || s->has_socket;
+}
+
+int fds_look(struct fds_source *s, bool early, uint8_t **ret, size_t *ret_n,
+	     struct error *err)
+{
+	int r = has_connections(s) ? tcpcap_check_soon(s, err) : 0;
+	struct fdscan *sc;
+	size_t nr;
+	bool news;
+
+	if (r < 0)
+		return r;
+	s->soon = true;
+	r = look(s, &brief, &sc, err);
+	s->soon = false;
+	if (r < 0)
+		return r;
+	news = early && fdearly_look(s, sc);
+	nr = take_stock(s, sc);
+	if (nr || news)
+		fdtold_pack(s, s->told->n_path - nr, ret, ret_n);
+	return nr || news;
+}
+
+size_t fds_untold(struct fds_source *s, uint8_t **ret, size_t *ret_n)
+{
+	size_t nr = fdtold_add(s, s->scan);
+
+	if (nr)
+		fdtold_pack(s, s->told->n_path - nr, ret, ret_n);
+	return nr;
+}
+
+int fds_drain(struct fds_source *s, usec_t limit, struct error *err)
+{
+	return has_connections(s) ? tcpcap_drain(s, limit, err) : 0;
+}
+
+void fds_release(struct fds_source *s)
+{
+	if (!s)
+		return;
+	fdscan_destroy(s->scan);
+	s->scan = NULL;
+}
+
+int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
+		struct error *err)
+{
+	int r;
+
+	fds_release(s);
+	r = fdscan_run(s, true, &s->scan, err);
+	if (r < 0)
+		return r;
+	*ret = xmalloc(fds__set__get_packed_size(s->scan->set) + 1);
+	*ret_n = fds__set__pack(s->scan->set, *ret);
+	return 0;
+}
+
+size_t fds_handed(const struct fds_source *s, struct fds_lock **ret)
+{
+	struct fds_lock *all;
+	size_t nr = fdrst_locks(s->scan->set, &all), n = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (all[i].handed)
+			all[n++] = all[i];
+	*ret = all;
+	return n;
+}
+
+static bool is_tcp(int fd)
+{
+	return sockopt_int(fd, SOL_SOCKET, SO_TYPE) == SOCK_STREAM &&
+	       sockopt_int(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP;
+}
+
+static int unlock(const struct fdscan_file *f)
+{
+	struct flock fl = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+	for (size_t i = 0; i < f->msg->n_lock; i++) {
+		if (f->msg->lock[i]->posix) /* only the process can */
+			continue;
+		if ((f->msg->lock[i]->ofd ? fcntl(f->copy, F_OFD_SETLK, &fl)
+					  : flock(f->copy, LOCK_UN)) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+int fds_finish(struct fds_source *s, struct error *err)
+{
+	int ret = 0, r;
+
+	for (size_t i = 0; s->scan && i < s->scan->nr_file; i++) {
+		const struct fdscan_file *f = &s->scan->file[i];
+
+		r = unlock(f);
+		if (!r && f->msg->kind_case == FDS__FILE__KIND_SOCKET &&
+		    is_tcp(f->copy))
+			r = tcpcap_kill(f->copy);
+		if (r < 0 && !ret)
+			ret = error_sys(err, r, "fd %d: cannot end it here",
+					f->number);
+	}
+	return ret;
+}
+
+void fds_source_destroy(struct fds_source *s)
+{
+	if (!s)
+		return;
+	fds_release(s);
+	fds__paths__free_unpacked(s->told, NULL);
+	fdearly_clear(s);
+	fdkept_clear(s);
+	free(s->place);
+	free(s->alone);
+	free(s->passed);
+	io_close(&s->proc);
+	io_close(&s->root);
+	io_close(&s->diag);
+	free(s);
+}
+
+static int heal_one(int pidfd, int number)
+{
+	fd_auto fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
+
+	if (fd < 0 || !is_tcp(fd))
+		return 0;
+	return tcpcap_heal(fd);
+}
+
+int fds_heal(pid_t pid, int pidfd, struct error *err)
+{
+	fd_auto proc = -1;
+	char path[32];
+	int *list, ret = 0, r;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
+		return error_sys(err, -errno, "%s", path);
+	r = fdproc_list(proc, &list, &n, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		r = heal_one(pidfd, list[i]);
+		if (r < 0 && !ret)
+			ret = error_sys(err, r, "fd %d: TCP_REPAIR off",
+					list[i]);
+	}
+	free(list);
+	return ret;
+}

@@ -1,0 +1,77 @@
+/*
+ * fdkept.c - the fdinfo files of a process's numbers, kept open between looks
+ *
+ * Such a file shows, each time it is read, what has its number then, and keeps
+ * nothing open of what that is.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "move/fdkit/source.h"
+
+#define SHORT 2048 /* more is for an epoll set, or has many locks */
+
+static int open_info(const struct fds_source *s, int number)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "fdinfo/%d", number);
+	return openat(s->proc, path, O_RDONLY | O_CLOEXEC);
+}
+
+void fdkept_numbers(struct fds_source *s, const int *list, size_t n)
+{
+	struct fds_kept *now = xcalloc(n + 1, sizeof(*now));
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		while (at < s->nr_kept && s->kept[at].number < list[i])
+			io_close(&s->kept[at++].fd);
+		now[i] = at < s->nr_kept && s->kept[at].number == list[i]
+				 ? s->kept[at++]
+				 : (struct fds_kept){ list[i], -1 };
+		if (now[i].fd < 0)
+			now[i].fd = open_info(s, list[i]);
+	}
+	while (at < s->nr_kept)
+		io_close(&s->kept[at++].fd);
+	free(s->kept);
+	s->kept = now;
+	s->nr_kept = n;
+}
+
+static int compare(const void *key, const void *e)
+{
+	int number = *(const int *)key;
+	const struct fds_kept *k = e;
+
+	return (number > k->number) - (number < k->number);
+}
+
+int fdkept_read(struct fds_source *s, int number, struct fdproc_info *ret,
+		struct error *err)
+{
+	const struct fds_kept *k =
+		s->nr_kept ? bsearch(&number, s->kept, s->nr_kept, sizeof(*k),
+				     compare)
+			   : NULL;
+	char text[SHORT];
+	ssize_t n =
+		k && k->fd >= 0 ? pread(k->fd, text, sizeof(text) - 1, 0) : -1;
+
+	if (n <= 0 || n == sizeof(text) - 1)
+		return fdproc_info(s->proc, number, ret, err);
+	text[n] = '\0';
+	return fdproc_parse(xstrdup(text), number, ret, err);
+}
+
+void fdkept_clear(struct fds_source *s)
+{
+	fdkept_numbers(s, NULL, 0);
+	free(s->kept);
+}

@@ -1,0 +1,340 @@
+/*
+ * fdscan.c - one look at the descriptors of the process that moves
+ */
+#include "move/fdkit/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+
+Fds__Message *fdmsg_append(Fds__Message ***list, size_t *n, const void *p,
+			   size_t len)
+{
+	Fds__Message *m = xmalloc(sizeof(*m));
+
+	fds__message__init(m);
+	fdmsg_bytes(&m->data, p, len);
+	*list = xreallocarray(*list, *n + 1, sizeof(**list));
+	(*list)[(*n)++] = m;
+	return m;
+}
+
+void fdmsg_bytes(ProtobufCBinaryData *ret, const void *p, size_t n)
+{
+	ret->len = n;
+	ret->data = n ? xmalloc(n) : NULL;
+	if (n)
+		memcpy(ret->data, p, n);
+}
+
+/* ---- numbers ---- */
+
+static bool is_passed(const struct fds_source *s, int number)
+{
+	for (size_t i = 0; i < s->nr_passed; i++) {
+		if (s->passed[i] == number)
+			return true;
+	}
+	return false;
+}
+
+static int list_numbers(struct fdscan *sc, struct error *err)
+{
+	int *list, r;
+	size_t n;
+
+	r = fdproc_list(sc->s->proc, &list, &n, err);
+	if (r < 0)
+		return r;
+	if (sc->s->soon)
+		fdkept_numbers(sc->s, list, n);
+	sc->number = xcalloc(n + 1, sizeof(*sc->number));
+	for (size_t i = 0; i < n; i++) {
+		if (!sc->content && is_passed(sc->s, list[i]))
+			continue;
+		sc->number[sc->nr_number++] = (struct fdscan_number){
+			.number = list[i],
+			.copy = -1,
+		};
+	}
+	free(list);
+	return 0;
+}
+
+static int take_copies(struct fdscan *sc, struct error *err)
+{
+	for (size_t i = 0; i < sc->nr_number; i++) {
+		struct fdscan_number *num = &sc->number[i];
+
+		num->copy = (int)syscall(SYS_pidfd_getfd, sc->s->pidfd,
+					 num->number, 0);
+		if (num->copy < 0)
+			return error_sys(err, -errno, "fd %d: pidfd_getfd",
+					 num->number);
+		if (fstat(num->copy, &num->st) < 0)
+			return error_sys(err, -errno, "fd %d: fstat",
+					 num->number);
+	}
+	return 0;
+}
+
+static bool has_passed(const struct fdscan *sc, const struct fdscan_number *num,
+		       int r)
+{
+	if (num->copy < 0)
+		return r == -EBADF;
+	return fdproc_compare(sc->s->pid, num->number, getpid(), num->copy);
+}
+
+/*
+ * After the error r, note which numbers have been closed or have become another
+ * file since they were listed; true if there is any.
+ */
+static bool note_passed(struct fdscan *sc, int r)
+{
+	struct fds_source *s = sc->s;
+	size_t before = s->nr_passed;
+
+	for (size_t i = 0; i < sc->nr_number; i++) {
+		const struct fdscan_number *num = &sc->number[i];
+
+		if (has_passed(sc, num, r)) {
+			array_room(s->passed, s->nr_passed, &s->cap_passed);
+			s->passed[s->nr_passed++] = num->number;
+		}
+		if (num->copy < 0) /* nor was any of the rest tried */
+			break;
+	}
+	return s->nr_passed > before;
+}
+
+/* ---- files ---- */
+
+static int add_number(struct fdscan *sc, struct fdscan_number *num,
+		      struct error *err)
+{
+	struct fdscan_file *f = &sc->file[num->file];
+	struct fdproc_info info;
+	int r = fdkept_read(sc->s, num->number, &info, err);
+
+	if (r < 0)
+		return r;
+	num->cloexec = info.cloexec;
+	if (f->info.text) {
+		free(info.text);
+		return 0;
+	}
+	f->info = info;
+	f->number = num->number;
+	f->copy = num->copy;
+	f->st = num->st;
+	return 0;
+}
+
+static int add_files(struct fdscan *sc, struct error *err)
+{
+	int r = 0;
+
+	sc->file = xcalloc(sc->nr_file + 1, sizeof(*sc->file));
+	for (size_t i = 0; i < sc->nr_number && !r; i++)
+		r = add_number(sc, &sc->number[i], err);
+	return r;
+}
+
+bool fdscan_known_alone(const struct fdscan *sc, const struct stat *st)
+{
+	const struct fds_source *s = sc->s;
+
+	for (size_t i = 0; i < s->nr_alone; i++)
+		if (s->alone[i].dev == st->st_dev &&
+		    s->alone[i].ino == st->st_ino)
+			return true;
+	return false;
+}
+
+pid_t fdscan_other_holder(struct fdscan *sc, const struct stat *st)
+{
+	struct fds_source *s = sc->s;
+	pid_t other;
+
+	if (fdscan_known_alone(sc, st))
+		return 0;
+	other = sc->content ? 0 : fdproc_other_holder(s->pid, st);
+	if (other || sc->content)
+		return other;
+	array_room(s->alone, s->nr_alone, &s->cap_alone);
+	s->alone[s->nr_alone++] = (struct fds_alone){ st->st_dev, st->st_ino };
+	return 0;
+}
+
+/* ---- messages ---- */
+
+static const struct move_external *external_of(const struct fds_source *s,
+					       const struct stat *st)
+{
+	for (size_t i = 0; i < s->nr_ext; i++) {
+		if (s->ext[i].dev == st->st_dev && s->ext[i].ino == st->st_ino)
+			return &s->ext[i];
+	}
+	return NULL;
+}
+
+/* File systems whose files are none, though most look like it. */
+static int refuse_system(const struct fdscan_file *f, struct error *err)
+{
+	static const struct {
+		unsigned long magic; /* as their kernel sources have it */
+		const char *what;
+	} systems[] = {
+		{ 0x5345434d, "secret memory (memfd_secret)" },
+		{ 0x19800202, "POSIX message queue" },
+	};
+	struct statfs fs;
+
+	if (fstatfs(f->copy, &fs) < 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(systems) / sizeof(*systems); i++)
+		if ((unsigned long)fs.f_type == systems[i].magic)
+			return error_set(err, -ENOTSUP, "fd %d: %s", f->number,
+					 systems[i].what);
+	return 0;
+}
+
+static int describe(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+{
+	const struct move_external *ext = external_of(sc->s, &f->st);
+	char link[PATH_MAX + 32];
+	int r;
+
+	if (ext)
+		return fdext_end(sc, f, ext, err);
+	if (S_ISSOCK(f->st.st_mode))
+		return sockcap_socket(sc, f, err);
+	if (sc->content && fdearly_find(sc->s, f))
+		return fdkind_early(sc, f, err);
+	r = fdproc_link(sc->s->proc, f->number, link, sizeof(link), err);
+	if (r < 0)
+		return r;
+	if (S_ISFIFO(f->st.st_mode) && !(f->info.flags & O_PATH))
+		return fdpipe_end(sc, f, err);
+	r = refuse_system(f, err);
+	if (r < 0)
+		return r;
+	if (!strncmp(link, "/memfd:", 7) ||
+	    (S_ISREG(f->st.st_mode) && !f->st.st_nlink && link[0] == '/' &&
+	     !(f->info.flags & O_PATH)))
+		return fdcontent_file(sc, f, link, err);
+	if (link[0] == '/')
+		return fdkind_path(sc, f, link, err);
+	if (!strcmp(link, "anon_inode:[eventpoll]"))
+		return fdepoll_set(sc, f, err);
+	return fdkind_anon(sc, f, link, err);
+}
+
+static void init_set(struct fdscan *sc)
+{
+	Fds__Set *set = sc->set = xmalloc(sizeof(*set));
+
+	fds__set__init(set);
+	set->version = 1;
+	set->pid = (uint32_t)sc->s->ns_pid;
+	set->number = xcalloc(sc->nr_number + 1, sizeof(*set->number));
+	for (size_t i = 0; i < sc->nr_number; i++) {
+		Fds__Number *n = xmalloc(sizeof(*n));
+
+		fds__number__init(n);
+		n->number = (uint32_t)sc->number[i].number;
+		n->file = (uint32_t)sc->number[i].file;
+		n->cloexec = sc->number[i].cloexec;
+		set->number[set->n_number++] = n;
+	}
+	set->file = xcalloc(sc->nr_file + 1, sizeof(*set->file));
+	for (size_t i = 0; i < sc->nr_file; i++) {
+		Fds__File *f = xmalloc(sizeof(*f));
+
+		fds__file__init(f);
+		f->flags = sc->file[i].info.flags;
+		sc->file[i].msg = f;
+		set->file[set->n_file++] = f;
+	}
+}
+
+static int describe_all(struct fdscan *sc, struct error *err)
+{
+	int r = 0;
+
+	init_set(sc);
+	/* In the order of numbers, so that errors name the first. */
+	for (size_t i = 0; i < sc->nr_number && !r; i++) {
+		struct fdscan_file *f = &sc->file[sc->number[i].file];
+
+		if (f->number != sc->number[i].number)
+			continue;
+		r = describe(sc, f, err);
+		if (!r)
+			r = fdlock_all(sc, f, err);
+		if (!r)
+			r = fdkind_owner(sc, f, err);
+	}
+	if (!r && !sc->content)
+		r = fdkind_cwd(sc, err);
+	if (!r)
+		r = fdpipe_finish(sc, err);
+	if (!r)
+		r = sockcap_finish(sc, err);
+	return r;
+}
+
+static int scan(struct fdscan *sc, struct error *err)
+{
+	int r = list_numbers(sc, err);
+
+	if (!r)
+		r = take_copies(sc, err);
+	if (r < 0)
+		return r;
+	fdgroup_all(sc);
+	r = add_files(sc, err);
+	return r < 0 ? r : describe_all(sc, err);
+}
+
+int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
+	       struct error *err)
+{
+	struct fdscan *sc = xcalloc(1, sizeof(*sc));
+	int r;
+
+	sc->s = s;
+	sc->content = content;
+	r = scan(sc, err);
+	if (!r) {
+		*ret = sc;
+		return 0;
+	}
+	if (!content && note_passed(sc, r))
+		r = -ESTALE;
+	fdscan_destroy(sc);
+	return r;
+}
+
+void fdscan_destroy(struct fdscan *sc)
+{
+	if (!sc)
+		return;
+	for (size_t i = 0; sc->file && i < sc->nr_file; i++)
+		free(sc->file[i].info.text);
+	for (size_t i = 0; sc->number && i < sc->nr_number; i++)
+		io_close(&sc->number[i].copy);
+	fds__set__free_unpacked(sc->set, NULL);
+	free(sc->file);
+	free(sc->number);
+	free(sc);
+}

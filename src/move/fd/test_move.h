@@ -1,0 +1,70 @@
+/*
+ * test_fdmove.h - moving the descriptors of one small process, for tests
+ *
+ * A case is two functions: one makes descriptors at fixed numbers, the other
+ * says whether they behave.  The first runs in a child, which then stops; the
+ * second either in a new process to which the descriptors were moved, or,
+ * after a capture that was given up, in the child itself.
+ */
+#ifndef MOVE_TEST_FDMOVE_H
+#define MOVE_TEST_FDMOVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+#include "move/fd/fds.h"
+
+/* In either process: report and end it unless cond holds. */
+#define CHECK(cond) fdt_check(cond, #cond, __FILE__, __LINE__)
+void fdt_check(bool cond, const char *text, const char *file, int line);
+
+struct fdt_case {
+	void (*make)(void);
+	void (*verify)(void);
+	bool net;		   /* in network namespaces of their own */
+	struct move_external *ext; /* made by the parent, before the fork */
+	size_t nr_ext;
+	const struct fds_restore_ops *ops;
+	/*
+	 * If set, the destination opens files early, as of make(); then the
+	 * child goes on with this, and is captured after it.
+	 */
+	void (*change)(void);
+};
+
+/* For make(): fd gets that number, and no other. */
+void fdt_put(int fd, int number);
+/* And a pair of unix sockets. */
+void fdt_pair(int type, int a, int b);
+
+/* The child, stopped with its descriptors made. */
+struct fdt_child {
+	pid_t pid;
+	int pidfd;
+	int report; /* reads what fdt_check says */
+};
+struct fdt_child fdt_start(const struct fdt_case *c);
+void fdt_end(struct fdt_child *child);
+
+/* Both fail the cmocka test, with what was reported. */
+void fdt_move(const struct fdt_case *c);
+void fdt_abort(const struct fdt_case *c);
+/* Both, one after the other. */
+void fdt_both(const struct fdt_case *c);
+
+/* The capture must be refused with this code, and this in the text. */
+void fdt_refused(const struct fdt_case *c, int code, const char *text);
+
+/* Capture; *ret is malloc'd. */
+void fdt_capture(const struct fdt_case *c, unsigned char **ret, size_t *ret_n);
+
+/* Restore n bytes in a new process; its wait status. */
+int fdt_restore(const struct fdt_case *c, const void *blob, size_t n,
+		char *report, size_t size);
+
+/* A network namespace with loopback up; in the calling process. */
+void fdt_new_net(void);
+
+#endif

@@ -1,0 +1,304 @@
+/* test_fdrefuse.c - descriptors that are not moved, and the reason given */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/io.h"
+#include "core/scratch.h"
+#include "move/fd/test_move.h"
+#include "move/wire/fds.pb-c.h"
+
+static char dir[SCRATCH_MAX];
+
+static const char *at(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+/* A process that has all descriptors too, and ends with this one. */
+static void fork_holder(void)
+{
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+}
+
+static void held_make(void)
+{
+	fdt_put(open(at("gone"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(unlink(at("gone")) == 0);
+	fork_holder();
+}
+
+static void huge_make(void)
+{
+	fdt_put(open(at("gone"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(unlink(at("gone")) == 0 && ftruncate(7, 65 << 20) == 0);
+}
+
+/* Something is mounted over it. */
+static void hidden_make(void)
+{
+	fdt_put(open(at("h"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(unshare(CLONE_NEWNS) == 0);
+	CHECK(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+	CHECK(mount("/dev/null", at("h"), NULL, MS_BIND, NULL) == 0);
+}
+
+static void uring_make(void)
+{
+	char params[128] = { 0 };
+
+	fdt_put((int)syscall(SYS_io_uring_setup, 4, params), 7);
+}
+
+static void inotify_make(void)
+{
+	fdt_put(inotify_init1(0), 7);
+}
+
+static void tty_make(void)
+{
+	fdt_put(open("/dev/ptmx", O_RDWR), 7);
+}
+
+static void posix_lock_make(void)
+{
+	struct flock fl = { .l_type = F_WRLCK };
+
+	fdt_put(open(at("p"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(fcntl(7, F_SETLK, &fl) == 0);
+	fork_holder();
+}
+
+static void lease_make(void)
+{
+	fdt_put(open(at("m"), O_RDONLY | O_CREAT, 0600), 7);
+	CHECK(fcntl(7, F_SETLEASE, F_RDLCK) == 0);
+}
+
+/* Others on this machine may wait for theirs. */
+static bool waits(pid_t pid)
+{
+	char *text, want[64];
+	bool found;
+
+	CHECK(io_read_file(AT_FDCWD, "/proc/locks", 16 << 20, &text) >= 0);
+	snprintf(want, sizeof(want), "-> FLOCK  ADVISORY  WRITE %d ", pid);
+	found = strstr(text, want);
+	free(text);
+	return found;
+}
+
+static void awaited_make(void)
+{
+	pid_t pid;
+
+	fdt_put(open(at("p"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(flock(7, LOCK_EX) == 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(flock(open(at("p"), O_RDWR), LOCK_EX));
+	}
+	while (!waits(pid))
+		poll(NULL, 0, 1);
+}
+
+static void fifo_make(void)
+{
+	mkfifo(at("fifo"), 0600);
+	fdt_put(open(at("fifo"), O_RDONLY | O_NONBLOCK), 7);
+}
+
+static void rights_make(void)
+{
+	union {
+		struct cmsghdr h;
+		char buf[CMSG_SPACE(sizeof(int))];
+	} u = { .h = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec iov = { (char[]){ "x" }, 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &u,
+			      .msg_controllen = sizeof(u) };
+
+	fdt_pair(SOCK_STREAM, 7, 8);
+	*(int *)CMSG_DATA(&u.h) = 7;
+	CHECK(sendmsg(8, &msg, 0) == 1);
+}
+
+static void outside_pipe_make(void)
+{
+	int p[2];
+
+	CHECK(pipe(p) == 0);
+	fdt_put(p[0], 7);
+	fdt_put(p[1], 8);
+	fork_holder();
+	close(8);
+}
+
+static void outside_unix_make(void)
+{
+	fdt_pair(SOCK_STREAM, 7, 8);
+	fork_holder();
+	close(8);
+}
+
+static void netlink_make(void)
+{
+	fdt_put(socket(AF_NETLINK, SOCK_RAW, 0), 7);
+}
+
+static void nothing(void)
+{
+}
+
+static void refused(void **state)
+{
+	static const struct {
+		void (*make)(void);
+		int code;
+		const char *text;
+	} all[] = {
+		{ held_make, -ENOTSUP, "fd 7: deleted file /tmp/stint-test" },
+		{ held_make, -ENOTSUP, "has open as well" },
+		{ huge_make, -ENOTSUP, "fd 7: deleted file of 68157440 bytes" },
+		{ hidden_make, -ENOTSUP, "was replaced by another file" },
+		{ uring_make, -ENOTSUP, "fd 7: io_uring instance" },
+		{ inotify_make, -ENOTSUP, "fd 7: inotify" },
+		{ tty_make, -ENOTSUP, "fd 7: device /dev/" },
+		{ posix_lock_make, -ENOTSUP,
+		  "fcntl(F_SETLK) of a file that process" },
+		{ awaited_make, -ENOTSUP, "fd 7: another process waits" },
+		{ lease_make, -ENOTSUP, "fd 7: lease" },
+		{ fifo_make, -ENOTSUP, "fd 7: named pipe" },
+		{ rights_make, -EAGAIN, "fd 7: descriptors are being passed" },
+		{ outside_pipe_make, -ENOTSUP,
+		  "fd 7: pipe whose other end is outside" },
+		{ outside_unix_make, -ENOTSUP,
+		  "fd 7: unix socket whose other end is outside" },
+		{ netlink_make, -ENOTSUP, "fd 7: netlink socket" },
+	};
+	struct fdt_case c = { .verify = nothing };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		c.make = all[i].make;
+		fdt_refused(&c, all[i].code, all[i].text);
+	}
+}
+
+/* ---- pipes that only a privilege makes that large ---- */
+
+#define LARGE (1 << 30) /* more than fs.pipe-max-size */
+
+static void small_make(void)
+{
+	int p[2];
+
+	CHECK(pipe(p) == 0 && write(p[1], "abc", 3) == 3);
+	fdt_put(p[0], 7);
+	fdt_put(p[1], 8);
+}
+
+static void small_verify(void)
+{
+	char buf[8];
+
+	CHECK(read(7, buf, sizeof(buf)) == 3 && !memcmp(buf, "abc", 3));
+	CHECK(write(8, "d", 1) == 1 && read(7, buf, 1) == 1 && *buf == 'd');
+}
+
+static void full_make(void)
+{
+	static char bytes[300000];
+
+	small_make();
+	CHECK(fcntl(8, F_SETPIPE_SZ, 1 << 20) == 1 << 20);
+	CHECK(write(8, bytes, sizeof(bytes)) == sizeof(bytes));
+}
+
+/* Takes the capability to exceed limits away, or gives it back. */
+static void use_resources(bool on)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct cap[2];
+	uint32_t bit = 1u << CAP_SYS_RESOURCE;
+
+	assert_int_equal(syscall(SYS_capget, &head, cap), 0);
+	cap[0].effective = on ? cap[0].permitted : cap[0].effective & ~bit;
+	assert_int_equal(syscall(SYS_capset, &head, cap), 0);
+}
+
+/* As if it had been so large at the source. */
+static int restore_large(const struct fdt_case *c, char *report, size_t size)
+{
+	unsigned char *blob;
+	Fds__Set *set;
+	size_t n;
+	int status;
+
+	fdt_capture(c, &blob, &n);
+	set = fds__set__unpack(NULL, n, blob);
+	assert_non_null(set);
+	assert_int_equal(set->n_pipe, 1);
+	set->pipe[0]->size = LARGE;
+	free(blob);
+	n = fds__set__get_packed_size(set);
+	blob = malloc(n);
+	assert_non_null(blob);
+	fds__set__pack(set, blob);
+	fds__set__free_unpacked(set, NULL);
+	status = fdt_restore(c, blob, n, report, size);
+	free(blob);
+	return status;
+}
+
+static void large_pipe(void **state)
+{
+	const struct fdt_case fits = { small_make, small_verify };
+	const struct fdt_case full = { full_make, small_verify };
+	char report[512] = "";
+
+	use_resources(false);
+	assert_int_equal(restore_large(&fits, report, sizeof(report)), 0);
+	assert_int_not_equal(restore_large(&full, report, sizeof(report)), 0);
+	use_resources(true);
+	assert_non_null(strstr(report, "too many pipes"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refused),
+		cmocka_unit_test(large_pipe),
+	};
+
+	scratch_dir(dir, "/tmp");
+	return cmocka_run_group_tests_name("fdrefuse", tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+/*
+ * fdrst.h - making descriptors again, inside the new capsule
+ *
+ * Everything new is first lifted to a number at or above base, out of the way
+ * of the numbers of the set, and placed at its own number with dup3().  What
+ * one object gives several descriptions of (the ends of a pipe, a memfd) is
+ * kept lifted until all are made.
+ */
+#ifndef MOVE_FDRST_H
+#define MOVE_FDRST_H
+
+#include <stddef.h>
+
+#include "core/error.h"
+#include "move/fd/fds.h"
+#include "move/wire/fds.pb-c.h"
+
+struct fds_restored {
+	Fds__Set *set;
+	const struct fds_restore_ops *ops;
+	void *ctx;
+	int base;
+	int *at;	/* file -> a number it is open at, or -1 */
+	int *first;	/* file -> the lowest number it is to have */
+	int (*pipe)[2]; /* pipe -> its two ends, lifted */
+	int *memfd;	/* memfd -> lifted */
+	bool *given;	/* memfd -> that description is the process's */
+	size_t nr_late;
+};
+
+/* The set in n bytes, checked; fds__set__free_unpacked() it. */
+int fdvalid_unpack(const void *blob, size_t n, Fds__Set **ret,
+		   struct error *err) must_check;
+int fdvalid_base(const Fds__Set *set);
+
+/* fd, closed, as a number >= base; or -errno, fd closed all the same. */
+int fdrst_lift(struct fds_restored *r, int fd) must_check;
+
+/* The soft RLIMIT_NOFILE is to allow so many, if the hard one does. */
+void fdrst_raise_limit(size_t want);
+
+/*
+ * fdmkearly.c, for fds_restore(); all may be NULL.  Move what is below base up,
+ * and return how many there are; their numbers; the one that is that number's,
+ * if it is still what it was, the caller's from then on.
+ */
+size_t fdearly_rise(struct fds_early *all, int base);
+void fdearly_numbers(const struct fds_early *all, int *ret);
+int fdearly_take(struct fds_early *all, uint32_t number, const Fds__File *f);
+
+/* Another description of what fd has open, by /proc/self/fd; or -errno. */
+int fdrst_reopen(int fd, unsigned flags) must_check;
+
+/* Make file i, *ret is lifted; fdmake.c, fdmkpipe.c, sockmake.c. */
+int fdmake_file(struct fds_restored *r, size_t i, int *ret,
+		struct error *err) must_check;
+int fdmake_memfds(struct fds_restored *r, struct error *err) must_check;
+int fdmake_flags(struct fds_restored *r, struct error *err) must_check;
+int fdmake_seal(struct fds_restored *r, struct error *err) must_check;
+int fdmkpipe_all(struct fds_restored *r, struct error *err) must_check;
+int fdmkpipe_end(struct fds_restored *r, size_t i, int *ret,
+		 struct error *err) must_check;
+int fdmkext_end(struct fds_restored *r, size_t i, int *ret,
+		struct error *err) must_check;
+int fdmkepoll_fill(struct fds_restored *r, struct error *err) must_check;
+
+/* Those by fcntl(F_SETLK) in that list; *ret is malloc'd, NULL for none. */
+size_t fdrst_locks(const Fds__Set *set, struct fds_lock **ret);
+
+#endif

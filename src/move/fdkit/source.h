@@ -1,0 +1,201 @@
+/*
+ * fdsrc.h - one look at the descriptors of the process that moves
+ *
+ * A scan lists the numbers, takes a copy of each (pidfd_getfd), finds which are
+ * the same open file description (kcmp) and turns each description into a
+ * message.  Without content it only asks whether that would work, and
+ * the process may run meanwhile; with content the process stands still.
+ *
+ * A copy keeps a pipe or connection open that the process closes, so scans of
+ * a running process are short.
+ */
+#ifndef MOVE_FDSRC_H
+#define MOVE_FDSRC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+#include "move/move.h"
+#include "move/proc/fdinfo.h"
+#include "move/tree/tree.h"
+#include "move/wire/fds.pb-c.h"
+
+struct fds_source {
+	pid_t pid, ns_pid;
+	int pidfd;
+	const struct move_external *ext;
+	size_t nr_ext;
+	int proc; /* /proc/PID */
+	int root; /* /proc/PID/root */
+	int diag; /* sock_diag in its network namespace, or -1 */
+	const struct tree_set *trees;
+	bool soon; /* the freeze is near: what passes by itself is in the way */
+	Fds__Paths *told;  /* files that the destination was told */
+	struct fds_early { /* and those that it has open, ascending */
+		int number;
+		enum {
+			FDS_EARLY_NEW, /* it is to be told of */
+			FDS_EARLY_TOLD,
+			FDS_EARLY_OPEN,
+		} state;
+		unsigned flags;
+		dev_t dev;
+		Fds__Path *path;
+	} * early;
+	size_t nr_early;
+	int *gone; /* of these, not open any more */
+	size_t nr_gone, cap_gone;
+	int room;	  /* above all numbers so far */
+	struct fds_kept { /* /proc/PID/fdinfo/NUMBER, ascending */
+		int number, fd;
+	} * kept;
+	size_t nr_kept;
+	struct fds_place { /* in kcmp's order, when looked at last */
+		int number;
+		size_t place;
+	} * place;
+	size_t nr_place;
+	size_t nr_found;   /* and of these, the first so many are there */
+	struct fds_alone { /* files that nobody else has open */
+		dev_t dev;
+		ino_t ino;
+	} * alone;
+	size_t nr_alone, cap_alone;
+	bool has_socket; /* when looked at last */
+	size_t content;	 /* bytes that a capture would have taken along then */
+	struct fdscan *scan; /* of the last capture */
+	int *passed;	     /* numbers that were closed during a look */
+	size_t nr_passed, cap_passed;
+};
+
+struct fdscan_number {
+	int number;
+	int copy;
+	bool cloexec;
+	size_t file; /* index */
+	struct stat st;
+	size_t place; /* among the descriptions of its inode, by kcmp() */
+};
+
+struct fdscan_file {
+	int number; /* one of its numbers */
+	int copy;   /* that number's */
+	struct stat st;
+	struct fdproc_info info;
+	bool early;	/* the destination has it open */
+	Fds__File *msg; /* owned by set */
+};
+
+struct fdscan {
+	struct fds_source *s;
+	bool content;
+	struct fdscan_number *number;
+	size_t nr_number;
+	struct fdscan_file *file; /* those of one inode lie side by side */
+	size_t nr_file;
+	size_t nr_handed; /* locks so far that are to be handed over */
+	Fds__Set *set;
+};
+
+/*
+ * *ret is the caller's; with content, s must have been prepared.  Without,
+ * -ESTALE: there was an error, but what it was about may have been closed
+ * since. Look again: the next look leaves out what was open just for a moment.
+ * A program that opens and closes all the time could not be looked at
+ * otherwise.
+ */
+int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
+	       struct error *err) must_check;
+void fdscan_destroy(struct fdscan *sc); /* NULL is allowed */
+
+/* fdgroup.c: set nr_file, and for each number which of these it is. */
+void fdgroup_all(struct fdscan *sc);
+
+/*
+ * fdkept.c: read the fdinfo of one of the numbers; kept open, it is read in a
+ * quarter of the time, and tells of what has the number then.
+ */
+void fdkept_numbers(struct fds_source *s, const int *list, size_t n);
+int fdkept_read(struct fds_source *s, int number, struct fdproc_info *ret,
+		struct error *err) must_check;
+void fdkept_clear(struct fds_source *s);
+
+/*
+ * fdearly.c: note which files are open now; true if there is something to
+ * tell.  Put that in a message, whose list then goes by fdearly_told().
+ */
+bool fdearly_look(struct fds_source *s, const struct fdscan *sc);
+void fdearly_tell(struct fds_source *s, Fds__Paths *ret);
+void fdearly_told(Fds__Paths *m);
+void fdearly_confirm(struct fds_source *s, bool there);
+/* The file of that descriptor, if it is the one the destination has open. */
+const Fds__Path *fdearly_find(const struct fds_source *s,
+			      const struct fdscan_file *f);
+void fdearly_clear(struct fds_source *s);
+
+/*
+ * fdtold.c: append to s->told the files of a scan that are not in it, and
+ * return how many; pack those from that one on, *ret is malloc'd.
+ */
+size_t fdtold_add(struct fds_source *s, const struct fdscan *sc);
+void fdtold_pack(struct fds_source *s, size_t from, uint8_t **ret,
+		 size_t *ret_n);
+
+/*
+ * One kind each (fdkind.c, fdcontent.c, fdpipe.c, sockcap.c): fill in f->msg,
+ * or refuse.
+ */
+int fdkind_path(struct fdscan *sc, struct fdscan_file *f, char *link,
+		struct error *err) must_check;
+int fdkind_early(struct fdscan *sc, struct fdscan_file *f,
+		 struct error *err) must_check;
+/* Where it is: a path like those of its files. */
+int fdkind_cwd(struct fdscan *sc, struct error *err) must_check;
+int fdkind_anon(struct fdscan *sc, struct fdscan_file *f, const char *link,
+		struct error *err) must_check;
+int fdcontent_file(struct fdscan *sc, struct fdscan_file *f, const char *link,
+		   struct error *err) must_check;
+/* -ENOLCK from a process that runs: one that cannot move, held just now. */
+int fdlock_all(struct fdscan *sc, struct fdscan_file *f,
+	       struct error *err) must_check;
+int fdkind_owner(struct fdscan *sc, struct fdscan_file *f,
+		 struct error *err) must_check;
+int fdpipe_end(struct fdscan *sc, struct fdscan_file *f,
+	       struct error *err) must_check;
+int fdepoll_set(struct fdscan *sc, struct fdscan_file *f,
+		struct error *err) must_check;
+int sockcap_socket(struct fdscan *sc, struct fdscan_file *f,
+		   struct error *err) must_check;
+int fdext_end(struct fdscan *sc, struct fdscan_file *f,
+	      const struct move_external *ext, struct error *err) must_check;
+
+/*
+ * The pid of another process that has the file open as well, or 0.  Long, so
+ * once a file, and never while the process stands still: then 0.
+ */
+pid_t fdscan_other_holder(struct fdscan *sc, const struct stat *st);
+/* Has it been asked, and was there none? */
+bool fdscan_known_alone(const struct fdscan *sc, const struct stat *st);
+
+/* What needs all files: other ends, contents, epoll entries. */
+int fdpipe_finish(struct fdscan *sc, struct error *err) must_check;
+int sockcap_finish(struct fdscan *sc, struct error *err) must_check;
+
+/*
+ * All that can be read from the end fd of a pipe or unix socket, not consuming
+ * it; a message a packet, appended to the list.
+ */
+int fdpipe_peek(int fd, Fds__Message ***ret, size_t *ret_n,
+		struct error *err) must_check;
+int sockq_peek(int fd, bool from, Fds__Message ***ret, size_t *ret_n,
+	       struct error *err) must_check;
+
+/* A fresh message that holds a copy of n bytes, appended to a list. */
+Fds__Message *fdmsg_append(Fds__Message ***list, size_t *n, const void *p,
+			   size_t len);
+void fdmsg_bytes(ProtobufCBinaryData *ret, const void *p, size_t n);
+
+#endif

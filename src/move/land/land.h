@@ -1,0 +1,234 @@
+/*
+ * land.h - the landing process, as the destination's engine sees it
+ *
+ * landing_create() has F forked in the capsule; F makes L, which turns
+ * itself into the stub and nothing else.  From then on the engine queues
+ * system calls that L shall make (landing_call), runs them
+ * (landing_flush), writes L's memory from outside, and asks F for what needs
+ * ordinary code: opening files, restoring descriptors.  landing_destroy()
+ * of a landing that was not kept kills L.
+ */
+#ifndef MOVE_LAND_H
+#define MOVE_LAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+#include "move/move.h"
+#include "move/proc/clocks.h"
+#include "move/tracee/stub.h"
+#include "move/tracee/wait.h"
+
+/* The name of F, and of L until it is somebody else. */
+#define LANDING_NAME "stint-lander"
+
+struct fds_lock;
+
+/* What landing_restore_fds() leaves for F to do. */
+enum helper_left {
+	HELPER_LEFT_ACTIVATE,
+	HELPER_LEFT_NOTHING, /* it was active at once, and F is gone */
+	HELPER_LEFT_LATE,    /* landing_late_fds(), then landing_activate() */
+};
+
+struct landing {
+	const struct move_dest *dst;
+	pid_t helper; /* F, as seen from here */
+	pid_t pid;    /* L, likewise */
+	int pidfd;    /* L's */
+	int sock;     /* to F */
+	int memfd;
+	int uffd; /* of its memory while it is being filled, see place.h */
+	uint64_t vdso, vdso_size; /* as it came, writable until the end; or 0 */
+	uint64_t area;		  /* where the area lies in L */
+	size_t size;
+	char *map; /* its data, shared with L: area + STUB_BOX on */
+	struct stub_box *box;
+	/* Files that F has open for the mappings of this MAP. */
+	struct landing_file {
+		char *path;
+		int flags, fd;
+	} * file;
+	size_t nr_files, cap_files;
+	struct watch *watch; /* of the engine */
+	bool hurried;	     /* by landing_hurry() */
+	usec_t hurried_since;
+	bool released;
+	enum helper_left left; /* of F's part */
+	struct fds_lock *lock; /* that L is to take, of its descriptors */
+	size_t nr_locks;
+	struct channel *ch;   /* to the source, at the end */
+	int64_t clock_shift;  /* L's CLOCK_MONOTONIC less ours */
+	char code[STUB_PAGE]; /* its first page, see landing_write_code() */
+	/* What is left until some instants, kept up to date until release. */
+	struct landing_end {
+		enum wait_form form;
+		uint64_t *here; /* or NULL: */
+		uint64_t there;
+		int64_t until, at_least;
+	} * end;
+	size_t nr_ends, cap_ends;
+	size_t nr_calls, nr_data;	  /* queued, from the bottom */
+	size_t nr_last;			  /* of the last list */
+	size_t top_calls, top_data;	  /* for good, from the top */
+	const char *what[STUB_BOX_CALLS]; /* for errors; NULL: may fail */
+};
+
+struct landing_spec {
+	uint64_t area, size;
+	int32_t pid; /* in the capsule */
+	bool own_session, own_group;
+	struct clocks clocks; /* offsets it needs; */
+	bool shift_clocks;    /* therefore a time namespace of its own */
+};
+
+int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
+		   struct landing **ret, struct error *err) must_check;
+void landing_destroy(struct landing *l, bool keep);
+
+/*
+ * Queue a call for L; what says in an error what it was for, NULL if its
+ * failure does not matter.  Flushes by itself when full, so an error may
+ * concern earlier calls.
+ */
+int landing_call(struct landing *l, const char *what, long nr, uint64_t a,
+		 uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
+		 struct error *err) must_check;
+/* Bytes for an argument of the next call; their address in L. */
+int landing_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
+		 struct error *err) must_check;
+int landing_flush(struct landing *l, struct error *err) must_check;
+
+/*
+ * landwatch.c: somebody looks after this engine from now on (watch.h), since
+ * the copy stands still for as long as the engine has not released it.
+ */
+int landing_watch(struct landing *l, struct error *err) must_check;
+enum landing_stage {
+	LANDING_STANDS = 1, /* the copy is complete */
+	LANDING_ASKS,	    /* for the source's word */
+	LANDING_COMMITTED,  /* which has come */
+	LANDING_RELEASED,
+};
+void landing_stage(struct landing *l, enum landing_stage stage);
+
+/*
+ * The freeze has begun (on): all who take part here go ahead of others
+ * (core/hurry.h), unless they take too long for that.
+ */
+void landing_hurry(struct landing *l, bool on);
+/* Called now and then: nobody is ahead for too long. */
+void landing_hurry_bound(struct landing *l);
+/* L and F are not ahead any more. */
+void landing_calm(const struct landing *l);
+
+/* The last list: from its end L goes on with the calls at that address. */
+int landing_start(struct landing *l, uint64_t next,
+		  struct error *err) must_check;
+/*
+ * Wait until that many threads stand before the word `released`; an error if a
+ * call of the last list failed.
+ */
+int landing_wait_ready(struct landing *l, unsigned nr,
+		       struct error *err) must_check;
+void landing_release(struct landing *l);
+void landing_release_box(struct stub_box *box);
+
+/* Those that wait for this word of the box, at most nr. */
+void landing_wake(uint32_t *word, int nr);
+
+/*
+ * What F does.  landing_open returns a descriptor's number in L and F, which
+ * is good until landing_close_files(), as the name may lead to another file by
+ * then; not after landing_restore_fds().
+ */
+int landing_open(struct landing *l, const char *path, int flags,
+		 struct error *err) must_check;
+void landing_close_files(struct landing *l);
+/* The memfd for that object, made at the first call; at least so long. */
+int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
+		   const char *name, uint64_t size,
+		   struct error *err) must_check;
+/* path, NUL, bytes for tree_made_apply(). */
+int landing_change_tree(struct landing *l, const void *p, size_t n,
+			struct error *err) must_check;
+int landing_open_early(struct landing *l, const void *paths, size_t n,
+		       struct error *err) must_check;
+int landing_restore_fds(struct landing *l, const void *blob, size_t n,
+			struct error *err) must_check;
+/* When all threads are made. */
+int landing_late_fds(struct landing *l, struct error *err) must_check;
+/* After this F is gone. */
+int landing_activate(struct landing *l, struct error *err) must_check;
+
+/*
+ * Room in the box that no later list overwrites, for what threads do after
+ * landing_start(); addresses in L.
+ */
+int landing_keep_calls(struct landing *l, const struct stub_call *c, size_t n,
+		       uint64_t *ret, struct error *err) must_check;
+int landing_keep_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
+		      struct error *err) must_check;
+
+/* Our view of an address in L's area. */
+void *landing_here(const struct landing *l, uint64_t at);
+
+/*
+ * Keep writing down, in the area or (here NULL) at an address of L, how long
+ * it is until an instant of L's CLOCK_MONOTONIC, at least at_least ns.
+ */
+void landing_end(struct landing *l, enum wait_form form, uint64_t *here,
+		 uint64_t there, int64_t until, int64_t at_least);
+/* As of now. */
+void landing_tick(struct landing *l);
+
+/* Queue what puts code, from STUB_SNIPPETS on, into L, whose own pid that is.
+ */
+int landing_write_code(struct landing *l, pid_t pid,
+		       struct error *err) must_check;
+
+/* A slot's address in L, and here. */
+uint64_t landing_slot(const struct landing *l, size_t i, size_t xsave_size);
+struct stub_thread *landing_slot_here(const struct landing *l, size_t i,
+				      size_t xsave_size);
+
+/* ---- between land.c and helper.c: the engine's words to F ---- */
+
+enum helper_verb {
+	HELPER_CLONE,	 /* -> pidfds of L and F */
+	HELPER_OPEN,	 /* path -> number */
+	HELPER_CLOSE,	 /* number */
+	HELPER_OBJECT,	 /* struct landing_object -> number */
+	HELPER_TREE,	 /* path, NUL, change */
+	HELPER_EARLY,	 /* for fds_open_early() */
+	HELPER_RESTORE,	 /* blob -> enum helper_left */
+	HELPER_LATE,	 /* when all threads are made */
+	HELPER_ACTIVATE, /* then it closes all of its own and exits */
+	HELPER_EXTERNAL, /* F to engine: name -> its two ends */
+	HELPER_DONE,	 /* F to engine: result, error text */
+};
+
+struct landing_object {
+	uint64_t dev, ino; /* at the source */
+	uint64_t size;	   /* it has that, at least */
+	char name[256];	   /* of the memfd */
+};
+
+struct helper_head {
+	uint32_t verb;
+	int32_t value; /* flags, number or result */
+	uint64_t size; /* bytes that follow */
+};
+
+/* Descriptors that go along, in order, -1 after the last; NULL: none. */
+#define HELPER_FDS 2
+int helper_send(int sock, enum helper_verb verb, int32_t value, const void *p,
+		size_t n, const int fds[HELPER_FDS]) must_check;
+/* *ret_p is malloc'd; with ret_fds NULL what came along is closed. */
+int helper_recv(int sock, struct helper_head *ret, void **ret_p,
+		int ret_fds[HELPER_FDS]) must_check;
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * landwatch.c - the destination's bounds, as sendwatch.c has the source's: how
+ * long a copy stands still that is ours to release, and how long anybody is
+ * ahead of others
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "core/clock.h"
+#include "core/hurry.h"
+#include "move/land/land.h"
+#include "move/proc/watch.h"
+
+/* In which nothing gets on. */
+#define STANDSTILL (3 * USEC_PER_SEC)
+#define HURRY_MOST (30 * USEC_PER_MSEC)
+
+static void calm(void *landing)
+{
+	const struct move_dest *dst = ((struct landing *)landing)->dst;
+
+	if (dst->ops->hurry)
+		dst->ops->hurry(dst->ctx, false);
+}
+
+/*
+ * Where somebody else knows that COMMIT has come it is theirs to release the
+ * copy; else it is ours.
+ */
+static void killed(void *landing, int stage)
+{
+	struct landing *l = landing;
+
+	if (stage == LANDING_COMMITTED && !l->dst->ops->committed)
+		landing_release(l);
+}
+
+int landing_watch(struct landing *l, struct error *err)
+{
+	const struct watch_spec spec = { calm, killed, l };
+
+	l->watch = watch_start(&spec, err);
+	if (!l->watch)
+		return -EAGAIN;
+	watch_limit(l->watch, watch_standstill(STANDSTILL));
+	return 0;
+}
+
+void landing_stage(struct landing *l, enum landing_stage stage)
+{
+	watch_note(l->watch, (int)stage);
+	watch_waits(l->watch, stage == LANDING_ASKS);
+	watch_stands(l->watch, stage != LANDING_RELEASED);
+}
+
+void landing_hurry(struct landing *l, bool on)
+{
+	const struct move_dest_ops *ops = l->dst->ops;
+
+	if (on == l->hurried)
+		return;
+	if (on) {
+		watch_hurried(l->watch, true, l->pid, l->helper);
+		hurry_guard();
+		hurry_begin(0);
+		hurry_begin(l->helper);
+		hurry_begin(l->pid);
+	} else {
+		watch_hurried(l->watch, false, 0, 0);
+		hurry_end(0);
+		landing_calm(l);
+	}
+	l->hurried = on;
+	l->hurried_since = clock_usec(CLOCK_MONOTONIC);
+	if (ops->hurry)
+		ops->hurry(l->dst->ctx, on);
+}
+
+void landing_hurry_bound(struct landing *l)
+{
+	if (l->hurried &&
+	    clock_usec(CLOCK_MONOTONIC) - l->hurried_since > HURRY_MOST)
+		landing_hurry(l, false);
+}

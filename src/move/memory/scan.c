@@ -1,0 +1,361 @@
+/* scan.c - which pages a process has, and which it wrote; see scan.h */
+#include "move/memory/scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+
+#define SCAN_REGIONS   4096
+/*
+ * Pages protected at a time: what is found goes on its way before the rest is
+ * looked for, and the process has less time to write to it again.
+ */
+#define SCAN_PROTECTED 4096
+#define PAGE	       4096
+
+/* An entry of pagemap, see proc_pid_pagemap(5). */
+#define ENTRY_PRESENT	 (UINT64_C(1) << 63)
+#define ENTRY_SWAPPED	 (UINT64_C(1) << 62)
+#define ENTRY_FILE	 (UINT64_C(1) << 61)
+#define ENTRY_SOFT_DIRTY (UINT64_C(1) << 55)
+#define ENTRIES		 8192 /* read at a time */
+
+struct scan {
+	int fd;
+	bool reading;
+	struct watch *watch; /* or NULL */
+	union {
+		struct page_region region[SCAN_REGIONS];
+		uint64_t entry[ENTRIES];
+	};
+};
+
+struct scan *scan_of_file(int fd)
+{
+	struct scan *s = xcalloc(1, sizeof(*s));
+
+	s->fd = fd;
+	s->reading = true;
+	return s;
+}
+
+struct scan *scan_open(pid_t pid, bool reading, struct error *err)
+{
+	struct scan *s;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		error_sys(err, -errno, "%s", path);
+		return NULL;
+	}
+	s = scan_of_file(fd);
+	s->reading = reading;
+	return s;
+}
+
+void scan_watched(struct scan *s, struct watch *w)
+{
+	if (s)
+		s->watch = w;
+}
+
+void scan_close(struct scan *s)
+{
+	if (!s)
+		return;
+	io_close(&s->fd);
+	free(s);
+}
+
+/*
+ * One ioctl after the other until the whole range is done.  Regions of the
+ * categories `but` are passed over.
+ */
+static int scan_walk(struct scan *s, struct pm_scan_arg *a, uint64_t but,
+		     scan_fn *fn, void *arg, struct error *err)
+{
+	a->size = sizeof(*a);
+	a->vec = (uintptr_t)s->region;
+	a->vec_len = SCAN_REGIONS;
+	while (a->start < a->end) {
+		int n = ioctl(s->fd, PAGEMAP_SCAN, a), r = 0;
+
+		watch_beat(s->watch);
+		if (n < 0)
+			return errno == EPERM
+				       ? -EPERM
+				       : error_sys(err, -errno, "PAGEMAP_SCAN");
+		for (int i = 0; i < n && r == 0; i++)
+			if (!(s->region[i].categories & but))
+				r = fn(arg, s->region[i].start,
+				       s->region[i].end, err);
+		if (r < 0)
+			return r;
+		a->start = a->walk_end;
+	}
+	return 0;
+}
+
+/* ---- reading ---- */
+
+/* Pages of one kind that lie side by side. */
+struct run {
+	uint64_t start, end;
+	uint64_t kind; /* bits of an entry that matter; 0: leave them out */
+};
+
+typedef int run_fn(void *arg, const struct run *run, struct error *err);
+
+/* What of an entry matters: of, unless it is one of but, or nothing is there.
+ */
+static uint64_t entry_kind(uint64_t entry, uint64_t of, uint64_t but)
+{
+	if (!(entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) || entry & but)
+		return 0;
+	return ENTRY_PRESENT | (entry & of);
+}
+
+/* Call fn for the runs of the kinds that entry_kind() makes. */
+static int read_runs(struct scan *s, uint64_t start, uint64_t end, uint64_t of,
+		     uint64_t but, run_fn *fn, void *arg, struct error *err)
+{
+	struct run run = { start, start, 0 };
+	int r = 0;
+
+	while (start < end && r == 0) {
+		uint64_t want = (end - start) / PAGE;
+		ssize_t n = pread(s->fd, s->entry,
+				  8 * (want < ENTRIES ? want : ENTRIES),
+				  (off_t)(start / PAGE * 8));
+
+		watch_beat(s->watch);
+		if (n < 8)
+			return error_sys(err, n < 0 ? -errno : -ESRCH,
+					 "reading pagemap");
+		for (ssize_t i = 0; i < n / 8 && r == 0; i++, start += PAGE) {
+			uint64_t kind = entry_kind(s->entry[i], of, but);
+
+			if (kind != run.kind) {
+				if (run.kind)
+					r = fn(arg, &run, err);
+				run = (struct run){ start, start, kind };
+			}
+			run.end = start + PAGE;
+		}
+	}
+	return r == 0 && run.kind ? fn(arg, &run, err) : r;
+}
+
+struct plain {
+	scan_fn *fn;
+	void *arg;
+};
+
+static int plain_run(void *arg, const struct run *run, struct error *err)
+{
+	const struct plain *p = arg;
+
+	return p->fn(p->arg, run->start, run->end, err);
+}
+
+struct soft {
+	scan_soft_fn *fn;
+	void *arg;
+};
+
+static int soft_run(void *arg, const struct run *run, struct error *err)
+{
+	const struct soft *p = arg;
+
+	return p->fn(p->arg, run->start, run->end, run->kind & ENTRY_SOFT_DIRTY,
+		     err);
+}
+
+int scan_soft(struct scan *s, uint64_t start, uint64_t end, bool shared,
+	      scan_soft_fn *fn, void *arg, struct error *err)
+{
+	struct soft p = { fn, arg };
+
+	return read_runs(s, start, end, ENTRY_SOFT_DIRTY,
+			 shared ? 0 : ENTRY_FILE, soft_run, &p, err);
+}
+
+int scan_soft_clear(pid_t pid, struct error *err)
+{
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/clear_refs", pid);
+	r = io_write_file(AT_FDCWD, path, "4");
+	return r < 0 ? error_sys(err, r, "%s", path) : 0;
+}
+
+static int note_written(void *arg, uint64_t start, uint64_t end, bool written,
+			struct error *err)
+{
+	*(bool *)arg |= written;
+	return 0;
+}
+
+static bool page_written(struct scan *s, const char *page)
+{
+	uint64_t at = (uintptr_t)page;
+	bool written = false;
+
+	return scan_soft(s, at, at + PAGE, false, note_written, &written,
+			 NULL) == 0 &&
+	       written;
+}
+
+/* A kernel without them takes all the calls and never says "written". */
+bool scan_has_soft(void)
+{
+	volatile char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct scan *s = scan_open(getpid(), true, NULL);
+	bool ok = false;
+
+	if (s && page != MAP_FAILED) {
+		*page = 1;
+		ok = scan_soft_clear(getpid(), NULL) == 0 &&
+		     !page_written(s, (const char *)page);
+		*page = 2;
+		ok = ok && page_written(s, (const char *)page);
+	}
+	if (page != MAP_FAILED)
+		munmap((void *)page, PAGE);
+	scan_close(s);
+	return ok;
+}
+
+/* Does the ioctl know that category?  A scan of nothing tells. */
+static bool has_category(uint64_t category)
+{
+	struct scan *s = scan_open(getpid(), false, NULL);
+	struct pm_scan_arg a = { .size = sizeof(a),
+				 .category_mask = category,
+				 .return_mask = category };
+	bool ok = s && ioctl(s->fd, PAGEMAP_SCAN, &a) == 0;
+
+	scan_close(s);
+	return ok;
+}
+
+bool scan_has_ioctl(void)
+{
+	return has_category(PAGE_IS_WRITTEN);
+}
+
+bool scan_has_guards(void)
+{
+	return has_category(PAGE_IS_GUARD);
+}
+
+int scan_guards(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		void *arg, struct error *err)
+{
+	struct pm_scan_arg a = { .start = start,
+				 .end = end,
+				 .category_mask = PAGE_IS_GUARD,
+				 .return_mask = PAGE_IS_GUARD };
+
+	return scan_walk(s, &a, 0, fn, arg, err);
+}
+
+/* ---- either way ---- */
+
+static int scan_there(struct scan *s, uint64_t start, uint64_t end,
+		      unsigned flags, uint64_t but, scan_fn *fn, void *arg,
+		      struct error *err)
+{
+	struct pm_scan_arg a = {
+		.start = start,
+		.end = end,
+		.category_anyof_mask = PAGE_IS_PRESENT,
+		.return_mask = PAGE_IS_PRESENT | but,
+	};
+
+	if (s->reading) {
+		struct plain p = { fn, arg };
+
+		return read_runs(s, start, end, 0,
+				 but & PAGE_IS_FILE ? ENTRY_FILE : 0, plain_run,
+				 &p, err);
+	}
+	if (flags & SCAN_SWAPPED)
+		a.category_anyof_mask |= PAGE_IS_SWAPPED;
+	/* pages of the file as well: written to, they become private ones */
+	if (flags & SCAN_PROTECT) {
+		a.max_pages = SCAN_PROTECTED;
+		a.flags = PM_SCAN_WP_MATCHING | PM_SCAN_CHECK_WPASYNC;
+	}
+	return scan_walk(s, &a, but, fn, arg, err);
+}
+
+int scan_private(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
+		 scan_fn *fn, void *arg, struct error *err)
+{
+	return scan_there(s, start, end, flags, PAGE_IS_FILE | PAGE_IS_PFNZERO,
+			  fn, arg, err);
+}
+
+int scan_present(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
+		 scan_fn *fn, void *arg, struct error *err)
+{
+	return scan_there(s, start, end, flags, 0, fn, arg, err);
+}
+
+int scan_protected(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		   void *arg, struct error *err)
+{
+	struct pm_scan_arg a = {
+		.start = start,
+		.end = end,
+		.category_inverted = PAGE_IS_WRITTEN,
+		.category_mask = PAGE_IS_WRITTEN,
+		.category_anyof_mask = PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
+		.return_mask = PAGE_IS_WRITTEN,
+	};
+
+	return scan_walk(s, &a, 0, fn, arg, err);
+}
+
+bool scan_is_tracked(struct scan *s, uint64_t at)
+{
+	struct pm_scan_arg a = {
+		.size = sizeof(a),
+		.flags = PM_SCAN_CHECK_WPASYNC,
+		.start = at,
+		.end = at + PAGE,
+		.vec = (uintptr_t)s->region,
+		.vec_len = 1,
+		.category_mask = PAGE_IS_WRITTEN,
+		.return_mask = PAGE_IS_WRITTEN,
+	};
+
+	return ioctl(s->fd, PAGEMAP_SCAN, &a) >= 0 || errno != EPERM;
+}
+
+int scan_written(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		 void *arg, struct error *err)
+{
+	/* exactly these masks: the kernel has a short way for them */
+	struct pm_scan_arg a = {
+		.flags = PM_SCAN_CHECK_WPASYNC,
+		.start = start,
+		.end = end,
+		.category_mask = PAGE_IS_WRITTEN,
+		.return_mask = PAGE_IS_WRITTEN,
+	};
+
+	return scan_walk(s, &a, 0, fn, arg, err);
+}

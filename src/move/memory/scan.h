@@ -1,0 +1,95 @@
+/*
+ * scan.h - which pages a process has, and which it wrote
+ *
+ * Over /proc/PID/pagemap, with the PAGEMAP_SCAN ioctl (Linux 6.7) or by
+ * reading it, entry by entry, which every kernel can.
+ */
+#ifndef MOVE_SCAN_H
+#define MOVE_SCAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/error.h"
+#include "move/proc/uapi.h"
+#include "move/proc/watch.h"
+
+struct scan;
+
+/* reading: as kernels without the ioctl have to. */
+struct scan *scan_open(pid_t pid, bool reading, struct error *err) must_check;
+void scan_close(struct scan *s);
+/* w hears of each piece that was read; see watch.h. */
+void scan_watched(struct scan *s, struct watch *w);
+
+typedef int scan_fn(void *arg, uint64_t start, uint64_t end, struct error *err);
+
+/* What scan_private() shall do besides. */
+enum scan_flag {
+	/* write-protect what it looks at; -EPERM if that is not tracked */
+	SCAN_PROTECT = 1,
+	/*
+	 * Pages that are swapped out count.  With the ioctl they look like
+	 * pages of a file mapping that were given up while protected, so only a
+	 * caller who knows that the process has swapped pages says this, and
+	 * gets both.
+	 */
+	SCAN_SWAPPED = 2,
+};
+
+/*
+ * Call fn for each range of pages in [start, end) that belong to the process
+ * alone: memory it has written to.
+ */
+int scan_private(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
+		 scan_fn *fn, void *arg, struct error *err) must_check;
+
+/* The same for all pages that are there, whose ever they are. */
+int scan_present(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
+		 scan_fn *fn, void *arg, struct error *err) must_check;
+
+/* The same for pages that bear the mark of a protection, if it holds or not. */
+int scan_protected(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		   void *arg, struct error *err) must_check;
+
+/* Only with the ioctl: is what is mapped at that page, if anything, tracked? */
+bool scan_is_tracked(struct scan *s, uint64_t at);
+
+/*
+ * Only with the ioctl: call fn for each range that may have changed since it
+ * was protected: pages written to, and holes, of which nobody can tell what was
+ * there.  Protects nothing, because that would make page tables for holes.
+ * -EPERM: the range is not tracked (any more).
+ */
+int scan_written(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		 void *arg, struct error *err) must_check;
+
+/*
+ * Call fn for each range of guard pages (MADV_GUARD_INSTALL).  Finds none
+ * where the kernel does not tell, which scan_has_guards() says.
+ */
+int scan_guards(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		void *arg, struct error *err) must_check;
+bool scan_has_guards(void);
+
+/*
+ * Only by reading: call fn for each range of pages that are there, shared
+ * ones only if that is asked for.  written: since scan_soft_clear(), or in a
+ * mapping younger than that.
+ */
+typedef int scan_soft_fn(void *arg, uint64_t start, uint64_t end, bool written,
+			 struct error *err);
+int scan_soft(struct scan *s, uint64_t start, uint64_t end, bool shared,
+	      scan_soft_fn *fn, void *arg, struct error *err) must_check;
+/* From now on nothing of the process counts as written. */
+int scan_soft_clear(pid_t pid, struct error *err) must_check;
+
+/* Can this kernel do PAGEMAP_SCAN?  Does it keep soft-dirty bits? */
+bool scan_has_ioctl(void);
+bool scan_has_soft(void);
+
+/* scan_soft() over an open file of pagemap entries; for tests. */
+struct scan *scan_of_file(int fd);
+
+#endif

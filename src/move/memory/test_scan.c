@@ -1,0 +1,141 @@
+/* test_scan.c - pages as pagemap's entries tell them */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "move/memory/scan.h"
+
+#define PRESENT (UINT64_C(1) << 63)
+#define SWAPPED (UINT64_C(1) << 62)
+#define OF_FILE (UINT64_C(1) << 61)
+#define WRITTEN (UINT64_C(1) << 55)
+#define PAGE	4096
+
+/* A pagemap of these entries, of a process whose memory begins at 0. */
+static struct scan *fake(const uint64_t *entry, size_t n)
+{
+	int fd = memfd_create("pagemap", 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, entry, n * 8), n * 8);
+	return scan_of_file(fd);
+}
+
+/* "2-4w " for pages 2 and 3, written to. */
+static int note(void *text, uint64_t start, uint64_t end, bool written,
+		struct error *err)
+{
+	size_t n = strlen(text);
+
+	snprintf((char *)text + n, 200 - n, "%d-%d%s ", (int)(start / PAGE),
+		 (int)(end / PAGE), written ? "w" : "");
+	return 0;
+}
+
+static int note_plain(void *text, uint64_t start, uint64_t end,
+		      struct error *err)
+{
+	return note(text, start, end, false, err);
+}
+
+static const uint64_t entries[] = {
+	0,	 PRESENT | WRITTEN,	      PRESENT | WRITTEN, PRESENT,
+	0x1234,	 SWAPPED | WRITTEN,	      PRESENT | OF_FILE, PRESENT,
+	PRESENT, PRESENT | OF_FILE | WRITTEN, WRITTEN,		 SWAPPED,
+};
+
+static void soft_dirty_runs(void **state)
+{
+	struct scan *s = fake(entries, 12);
+	char text[200] = "";
+
+	assert_int_equal(scan_soft(s, 0, 12 * PAGE, false, note, text, NULL),
+			 0);
+	assert_string_equal(text, "1-3w 3-4 5-6w 7-9 11-12 ");
+	text[0] = '\0';
+	assert_int_equal(
+		scan_soft(s, 2 * PAGE, 10 * PAGE, true, note, text, NULL), 0);
+	assert_string_equal(text, "2-3w 3-4 5-6w 6-9 9-10w ");
+	scan_close(s);
+}
+
+static void reading_instead_of_scanning(void **state)
+{
+	struct scan *s = fake(entries, 12);
+	char text[200] = "";
+
+	assert_int_equal(
+		scan_private(s, 0, 12 * PAGE, 0, note_plain, text, NULL), 0);
+	assert_string_equal(text, "1-4 5-6 7-9 11-12 ");
+	text[0] = '\0';
+	assert_int_equal(
+		scan_present(s, 5 * PAGE, 12 * PAGE, 0, note_plain, text, NULL),
+		0);
+	assert_string_equal(text, "5-10 11-12 ");
+	scan_close(s);
+}
+
+/* Runs go on from one read to the next. */
+static void longer_than_a_read(void **state)
+{
+	static uint64_t entry[20000];
+	char text[200] = "";
+	struct scan *s;
+
+	for (size_t i = 3; i < 20000; i++)
+		entry[i] = PRESENT;
+	entry[17000] = 0;
+	s = fake(entry, 20000);
+	assert_int_equal(
+		scan_private(s, 0, 20000 * PAGE, 0, note_plain, text, NULL), 0);
+	assert_string_equal(text, "3-17000 17001-20000 ");
+	scan_close(s);
+}
+
+static void the_end_of_the_file(void **state)
+{
+	struct scan *s = fake(entries, 12);
+	char text[200] = "";
+	struct error err;
+
+	assert_true(scan_private(s, 0, 20 * PAGE, 0, note_plain, text, &err) <
+		    0);
+	scan_close(s);
+}
+
+static int stop(void *arg, uint64_t start, uint64_t end, struct error *err)
+{
+	++*(int *)arg;
+	return -5;
+}
+
+static void an_error_ends_it(void **state)
+{
+	struct scan *s = fake(entries, 12);
+	int calls = 0;
+
+	assert_int_equal(scan_private(s, 0, 12 * PAGE, 0, stop, &calls, NULL),
+			 -5);
+	assert_int_equal(calls, 1);
+	scan_close(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(soft_dirty_runs),
+		cmocka_unit_test(reading_instead_of_scanning),
+		cmocka_unit_test(longer_than_a_read),
+		cmocka_unit_test(the_end_of_the_file),
+		cmocka_unit_test(an_error_ends_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,21 @@
+/*
+ * cpu.h - may code that chose its instructions here run there?
+ *
+ * A process asks once what its processor can do (ifunc, libraries that
+ * dispatch) and acts on the answer for ever, so the destination must have
+ * every feature the source shows.  The XSAVE image must have the same layout.
+ */
+#ifndef MOVE_CPU_H
+#define MOVE_CPU_H
+
+#include "core/error.h"
+#include "move/wire/state.pb-c.h"
+
+/* Fill in cpu, xcr0, xsave_size and xsave_layout for this machine. */
+void cpu_describe(Move__Hello *h);
+
+/* Can `here` run what runs at `there`? */
+int cpu_check(const Move__Hello *there, const Move__Hello *here,
+	      struct error *err) must_check;
+
+#endif

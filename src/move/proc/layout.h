@@ -1,0 +1,48 @@
+/*
+ * layout.h - the mappings of the process, as the source tells them
+ */
+#ifndef MOVE_LAYOUT_H
+#define MOVE_LAYOUT_H
+
+#include "move/proc/proc.h"
+#include "move/wire/state.pb-c.h"
+
+/* Drop what is not moved: the kernel's own mappings and the landing area. */
+void layout_keep_moving(struct vma_list *l, uint64_t area, size_t area_size);
+
+/*
+ * Append to *fixed those mappings that the process cannot have made itself
+ * or, as far as their advice is known, cannot write to, ever: these cannot be
+ * tracked either.  And shared memory, which is tracked by other means.
+ */
+void layout_find_fixed(const struct vma_list *l, struct vma_list *fixed);
+
+/*
+ * What has to be unmapped (gone: ranges) and mapped (fresh: whole mappings or
+ * pieces of them) to get from one layout to the other.  Protections and
+ * advice do not count.  Both results are appended in order of address.
+ */
+void layout_diff(const struct vma_list *from, const struct vma_list *to,
+		 struct vma_list *gone, struct vma_list *fresh);
+
+/* Take out what lies in [start, end). */
+void layout_cut(struct vma_list *l, uint64_t start, uint64_t end);
+
+/*
+ * Take over the advice from mappings that were there before; false if some
+ * mapping was not.
+ */
+bool layout_copy_advice(const struct vma_list *from, struct vma_list *to);
+
+/*
+ * The mappings of pid as they are now, and their advice: taken over from known
+ * if all of them were there, otherwise read, which is slow: the kernel looks at
+ * every page (20 ms a GiB).
+ */
+int layout_read(pid_t pid, const struct vma_list *known, struct vma_list *ret,
+		struct error *err) must_check;
+
+/* Fresh; its file has path and shared, no more. */
+Move__Vma *layout_vma(const struct vma *v);
+
+#endif

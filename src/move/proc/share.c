@@ -1,0 +1,112 @@
+/* share.c - who else has a process's shared memory; see share.h */
+#include "move/proc/share.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "core/xalloc.h"
+
+static bool has_descriptor(pid_t pid, uint64_t dev, uint64_t ino)
+{
+	char path[32];
+	bool found = false;
+	struct dirent *e;
+	struct stat st;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	d = opendir(path);
+	while (d && !found && (e = readdir(d)))
+		found = fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
+			st.st_dev == dev && st.st_ino == ino;
+	if (d)
+		closedir(d);
+	return found;
+}
+
+bool share_has_descriptor(pid_t pid, const struct vma *v)
+{
+	return has_descriptor(pid, v->dev, v->ino);
+}
+
+enum share_how share_how(pid_t pid, const struct vma *v,
+			 struct share_left *left)
+{
+	bool was_left = false;
+
+	if (v->kind != VMA_SHARED_ANON || vma_is_nameless(v))
+		return SHARE_PAGES;
+	for (size_t i = 0; i < left->nr; i++)
+		was_left |= left->object[i].dev == v->dev &&
+			    left->object[i].ino == v->ino;
+	if (!share_has_descriptor(pid, v))
+		return was_left ? SHARE_WHOLE : SHARE_PAGES;
+	if (!was_left) {
+		array_room(left->object, left->nr, &left->cap);
+		left->object[left->nr++] =
+			(struct share_object){ v->dev, v->ino };
+	}
+	return SHARE_DESCRIPTOR;
+}
+
+static bool maps_object(const struct vma_list *maps, const struct vma *v)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		if (maps->v[i].dev == v->dev && maps->v[i].ino == v->ino)
+			return true;
+	return false;
+}
+
+/* What of maps, if anything, does process other have too? */
+static const struct vma *find_shared(pid_t other, const struct vma_list *maps)
+{
+	struct vma_list its = { 0 };
+	const struct vma *found = NULL;
+	bool known = proc_read_maps(other, &its, NULL) == 0;
+
+	for (size_t i = 0; known && i < maps->nr && !found; i++) {
+		const struct vma *v = &maps->v[i];
+
+		if (vma_has_object(v) &&
+		    (maps_object(&its, v) ||
+		     has_descriptor(other, v->dev, v->ino)))
+			found = v;
+	}
+	vma_list_clear(&its);
+	return found;
+}
+
+static bool any_object(const struct vma_list *maps)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		if (vma_has_object(&maps->v[i]))
+			return true;
+	return false;
+}
+
+int share_check(pid_t pid, const struct vma_list *maps, struct error *err)
+{
+	DIR *d = any_object(maps) ? opendir("/proc") : NULL;
+	struct dirent *e;
+	int r = 0;
+
+	while (d && r == 0 && (e = readdir(d))) {
+		pid_t other = (pid_t)strtol(e->d_name, NULL, 10);
+		const struct vma *v = other > 0 && other != pid
+					      ? find_shared(other, maps)
+					      : NULL;
+
+		if (v)
+			r = error_set(
+				err, -ENOTSUP,
+				"process %d shares memory with process %d (%#llx, %s)",
+				pid, other, (unsigned long long)v->start,
+				v->path);
+	}
+	if (d)
+		closedir(d);
+	return r;
+}

@@ -1,0 +1,235 @@
+/* test_watch.c - tests of watch.h: engines that hang, or do not */
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/hurry.h"
+#include "core/test_ahead.h"
+#include "move/proc/watch.h"
+
+#define LIMIT	(USEC_PER_SEC / 2) /* a busy machine pauses anybody for less */
+#define FOREVER 20000		   /* ms */
+
+static _Atomic int *told; /* what killed() heard, as seen by all */
+
+static void killed(void *arg, int note)
+{
+	*told = note;
+}
+
+static void calmed(void *arg)
+{
+	*told = 1;
+}
+
+static void nap(int msec)
+{
+	nanosleep(&(struct timespec){ msec / 1000, msec % 1000 * 1000000L },
+		  NULL);
+}
+
+/* What it does as an engine, in a process of its own; how that ended. */
+static int run(void (*engine)(struct watch *w))
+{
+	const struct watch_spec spec = { .calm = calmed, .killed = killed };
+	int status;
+	pid_t pid;
+
+	*told = -1;
+	pid = fork();
+	if (pid == 0) {
+		struct watch *w = watch_start(&spec, NULL);
+
+		watch_limit(w, LIMIT);
+		watch_note(w, 7);
+		engine(w);
+		watch_stop(w);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void hang(struct watch *w)
+{
+	watch_stands(w, true);
+	raise(SIGSTOP);
+}
+
+static void test_who_hangs_is_killed(void **state)
+{
+	int status = run(hang);
+
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	for (int i = 0; i < FOREVER && *told < 0; i++)
+		nap(1);
+	assert_int_equal(*told, 7);
+}
+
+/* It need not be stopped: it waits for what does not come. */
+static void sit(struct watch *w)
+{
+	watch_stands(w, true);
+	for (;;)
+		pause();
+}
+
+static void test_who_gets_nowhere_is_killed(void **state)
+{
+	assert_true(WIFSIGNALED(run(sit)));
+}
+
+/* Three limits each; a beat before each look, if the machine lets it. */
+static void work(struct watch *w)
+{
+	watch_stands(w, true);
+	for (int i = 0; i < 1500; i++) {
+		watch_beat(w);
+		nap(1);
+	}
+	watch_stands(w, false);
+	nap(1500);
+	watch_stands(w, true);
+	watch_waits(w, true);
+	nap(1500);
+}
+
+static void test_who_gets_on_or_may_wait_is_left_alone(void **state)
+{
+	assert_int_equal(run(work), 0);
+	assert_int_equal(*told, -1);
+}
+
+static void wait_stopped(struct watch *w)
+{
+	watch_stands(w, true);
+	watch_waits(w, true);
+	raise(SIGSTOP);
+}
+
+static void test_who_waits_and_is_stopped_is_killed(void **state)
+{
+	assert_true(WIFSIGNALED(run(wait_stopped)));
+}
+
+static void run_ahead(struct watch *w)
+{
+	if (!hurry_begin(0))
+		_exit(77);
+	watch_hurried(w, true, 0, 0);
+	for (int i = 0; i < FOREVER; i++) {
+		if (!is_ahead(0))
+			_exit(0);
+		nap(1);
+	}
+	_exit(1);
+}
+
+static void test_nobody_is_ahead_for_long(void **state)
+{
+	int status = run(run_ahead);
+
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		print_message("# not tested: no right to go ahead of others\n");
+	else
+		assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* One that a debugger holds, while it waits for others. */
+static void wait_long(struct watch *w)
+{
+	watch_stands(w, true);
+	watch_waits(w, true);
+	raise(SIGUSR1); /* the debugger stops it there */
+	for (;;)
+		pause();
+}
+
+static void test_who_waits_under_a_debugger_is_killed(void **state)
+{
+	const struct watch_spec spec = { .killed = killed };
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct watch *w;
+
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		w = watch_start(&spec, NULL);
+		watch_limit(w, LIMIT);
+		wait_long(w);
+	}
+	do
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+	while (WIFSTOPPED(status)); /* it is not told to go on */
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* Who takes part is not ahead for long either, the second time as the first. */
+static void run_others_ahead(struct watch *w)
+{
+	pid_t a = fork();
+	int i;
+
+	if (a == 0)
+		for (;;)
+			pause();
+	for (int turn = 0; turn < 2; turn++) {
+		*told = -1;
+		if (!hurry_begin(a)) {
+			kill(a, SIGKILL);
+			_exit(77);
+		}
+		watch_hurried(w, true, 0, a);
+		for (i = 0; i < FOREVER && (is_ahead(a) || *told < 0); i++)
+			nap(1);
+		watch_hurried(w, false, 0, 0);
+		if (i == FOREVER)
+			break;
+		nap(200); /* it has looked meanwhile, and seen no hurry */
+	}
+	kill(a, SIGKILL);
+	_exit(i == FOREVER);
+}
+
+static void test_no_others_are_ahead_for_long(void **state)
+{
+	int status = run(run_others_ahead);
+
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		print_message("# not tested: no right to go ahead of others\n");
+	else
+		assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_who_hangs_is_killed),
+		cmocka_unit_test(test_who_gets_nowhere_is_killed),
+		cmocka_unit_test(test_who_gets_on_or_may_wait_is_left_alone),
+		cmocka_unit_test(test_who_waits_and_is_stopped_is_killed),
+		cmocka_unit_test(test_nobody_is_ahead_for_long),
+		cmocka_unit_test(test_who_waits_under_a_debugger_is_killed),
+		cmocka_unit_test(test_no_others_are_ahead_for_long),
+	};
+
+	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* watch.c - somebody who does not hang; see watch.h */
+#include "move/proc/watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "move/move.h"
+#include "move/proc/proc.h"
+
+/* Shared by the two. */
+struct watch {
+	_Atomic unsigned beat; /* another one each time it gets on */
+	_Atomic unsigned limit;
+	_Atomic bool stands, waits;
+	_Atomic bool hurried;
+	_Atomic pid_t also[2]; /* besides the engine */
+	_Atomic int note;
+	pid_t engine;
+	pid_t pid; /* the watch's, for the engine alone */
+};
+
+struct looks {
+	unsigned beat, idle, hurried;
+};
+
+static bool is_stopped(pid_t pid)
+{
+	struct proc_status st;
+
+	return proc_read_status(pid, &st, NULL) == 0 &&
+	       (st.state == 'T' || st.state == 't');
+}
+
+static bool is_hung(const struct watch *w, struct looks *k)
+{
+	unsigned beat = w->beat;
+
+	if (!w->stands || beat != k->beat ||
+	    (w->waits && !is_stopped(w->engine))) {
+		k->beat = beat;
+		k->idle = 0;
+		return false;
+	}
+	return ++k->idle > w->limit;
+}
+
+static void look_hurry(const struct watch *w, const struct watch_spec *spec,
+		       struct looks *k)
+{
+	if (!w->hurried) {
+		k->hurried = 0;
+		return;
+	}
+	if (++k->hurried != WATCH_HURRY)
+		return;
+	move_calm(w->engine);
+	for (size_t i = 0; i < sizeof(w->also) / sizeof(*w->also); i++)
+		if (w->also[i])
+			move_calm(w->also[i]);
+	if (spec->calm)
+		spec->calm(spec->arg);
+}
+
+static bool has_ended(int pidfd, int msec)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&p, 1, msec) > 0;
+}
+
+static _Noreturn void watch(const struct watch *w,
+			    const struct watch_spec *spec, int pidfd)
+{
+	struct looks k = { 0 };
+
+	prctl(PR_SET_NAME, "stint-watch");
+	/* whoever is told of the engine's end by a descriptor hears at once */
+	pidfd = dup2(pidfd, STDERR_FILENO + 1);
+	(void)close_range((unsigned)pidfd + 1, ~0u, 0);
+	while (!has_ended(pidfd, 1000 / WATCH_RATE)) {
+		look_hurry(w, spec, &k);
+		if (!is_hung(w, &k))
+			continue;
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+		(void)has_ended(pidfd, -1);
+		if (spec->killed)
+			spec->killed(spec->arg, w->note);
+		break;
+	}
+	_exit(0);
+}
+
+struct watch *watch_start(const struct watch_spec *spec, struct error *err)
+{
+	fd_auto pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	struct watch *w = mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	if (pidfd < 0 || w == MAP_FAILED) {
+		error_sys(err, -errno, "making a watch");
+		if (w != MAP_FAILED)
+			munmap(w, sizeof(*w));
+		return NULL;
+	}
+	w->engine = getpid();
+	pid = fork();
+	if (pid == 0)
+		watch(w, spec, pidfd);
+	if (pid < 0) {
+		error_sys(err, -errno, "fork");
+		munmap(w, sizeof(*w));
+		return NULL;
+	}
+	w->pid = pid;
+	return w;
+}
+
+void watch_stop(struct watch *w)
+{
+	if (!w)
+		return;
+	kill(w->pid, SIGKILL);
+	while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	munmap(w, sizeof(*w));
+}
+
+usec_t watch_standstill(usec_t usual)
+{
+	const char *text = getenv("STINT_STANDSTILL");
+
+	return text ? strtol(text, NULL, 10) * USEC_PER_SEC : usual;
+}
+
+void watch_limit(struct watch *w, usec_t limit)
+{
+	if (w)
+		w->limit = (unsigned)(limit * WATCH_RATE / USEC_PER_SEC + 1);
+}
+
+void watch_stands(struct watch *w, bool on)
+{
+	if (!w)
+		return;
+	w->beat++;
+	w->stands = on;
+}
+
+void watch_beat(struct watch *w)
+{
+	if (w)
+		w->beat++;
+}
+
+void watch_waits(struct watch *w, bool on)
+{
+	if (!w)
+		return;
+	w->beat++;
+	w->waits = on;
+}
+
+void watch_hurried(struct watch *w, bool on, pid_t a, pid_t b)
+{
+	if (!w)
+		return;
+	w->also[0] = a;
+	w->also[1] = b;
+	w->hurried = on;
+}
+
+void watch_note(struct watch *w, int note)
+{
+	if (w)
+		w->note = note;
+}

@@ -1,0 +1,120 @@
+/*
+ * restore_locks.c - locks by fcntl(F_SETLK), which L takes itself
+ *
+ * By now nobody closes those files any more.  The exclusive ones that the source
+ * hands over come by turns, see handover.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "move/fd/fds.h"
+#include "move/restore/restore.h"
+#include "move/wire/frame.h"
+
+#define RETAKES 100 /* of a lock, a millisecond apart */
+
+static int take(struct landing *l, int fd, const struct flock *range, int type,
+		struct error *err)
+{
+	struct flock fl = *range;
+	uint64_t at;
+	int r;
+
+	fl.l_type = (short)type;
+	r = landing_data(l, &fl, sizeof(fl), &at, err);
+	if (r == 0)
+		r = landing_call(l, "a lock by fcntl(F_SETLK)", SYS_fcntl,
+				 (uint64_t)fd, F_SETLK, at, 0, 0, 0, err);
+	return r;
+}
+
+/* That part of each that is handed over. */
+static int take_parts(struct landing *l, bool rest, int type, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < l->nr_locks && r == 0; i++) {
+		const struct fds_lock *k = &l->lock[i];
+		struct flock part = fds_lock_first(k);
+
+		if (k->handed && (!rest || fds_lock_rest(k, &part)))
+			r = take(l, k->fd, &part, type, err);
+	}
+	return r < 0 ? r : landing_flush(l, err);
+}
+
+/* Beside the source's, so that nobody gets an exclusive one. */
+static int share(struct landing *l, bool rest, struct error *err)
+{
+	return take_parts(l, rest, F_RDLCK, err);
+}
+
+/* The source has let go; who came to read beside it may go soon. */
+static int own(struct landing *l, bool rest, struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	int r = -EAGAIN;
+
+	for (int i = 0; i < RETAKES && (r == -EAGAIN || r == -EACCES); i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		r = take_parts(l, rest, F_WRLCK, err);
+	}
+	if (r == -EAGAIN || r == -EACCES)
+		error_set(
+			err, r,
+			"a lock by fcntl(F_SETLK) cannot be handed over: somebody has just taken a shared one beside it");
+	return r;
+}
+
+/* The source's turn in handing over, and until it has been. */
+static int turn(struct landing *l, uint64_t nr, struct error *err)
+{
+	struct frame f = { 0 };
+	int r = frame_send_u64(l->ch, FRAME_LOCKS, nr, err);
+
+	if (r == 0)
+		r = frame_expect_u64(l->ch, &f, FRAME_LOCKS, nr, err);
+	frame_clear(&f);
+	return r;
+}
+
+static bool some_are_handed(const struct landing *l)
+{
+	for (size_t i = 0; i < l->nr_locks; i++)
+		if (l->lock[i].handed)
+			return true;
+	return false;
+}
+
+int restore_locks(struct landing *l, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < l->nr_locks && r == 0; i++) {
+		const struct fds_lock *k = &l->lock[i];
+
+		if (!k->handed)
+			r = take(l, k->fd, &k->range, k->range.l_type, err);
+	}
+	if (r < 0 || !some_are_handed(l))
+		return r;
+	r = landing_flush(l, err);
+	if (r == 0)
+		r = turn(l, 0, err);
+	if (r == 0)
+		r = share(l, false, err);
+	if (r == 0)
+		r = turn(l, 1, err);
+	if (r == 0)
+		r = own(l, false, err);
+	if (r == 0)
+		r = turn(l, 2, err);
+	if (r == 0)
+		r = share(l, true, err);
+	if (r == 0)
+		r = turn(l, 3, err);
+	return r < 0 ? r : own(l, true, err);
+}

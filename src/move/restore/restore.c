@@ -1,0 +1,304 @@
+/*
+ * restore.c - turn the landing process into the one that is described
+ *
+ * Everything that can fail is done before READY, in lists whose results are
+ * checked.  What depends on the instant (timers) comes after the release.
+ */
+#include "move/restore/restore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "move/fd/fds.h"
+#include "move/proc/uapi.h"
+#include "move/wire/fault.h"
+
+#define call(l, what, nr, a, b, c, d, e) \
+	landing_call(l, what, nr, (uint64_t)(a), b, c, d, (uint64_t)(e), 0, err)
+
+/*
+ * L is a copy of the program that landed it.  If it is to be one of the very
+ * same file it has that already, and the kernel refuses to set it once more
+ * while the file is mapped (EBUSY).
+ */
+static bool has_exe(const struct landing *l, int exe)
+{
+	char path[64], is[PATH_MAX], wanted[PATH_MAX];
+	ssize_t n, m;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", l->pid);
+	n = readlink(path, is, sizeof(is));
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", l->pid, exe);
+	m = readlink(path, wanted, sizeof(wanted));
+	return n > 0 && n == m && !memcmp(is, wanted, (size_t)n);
+}
+
+/* The rest of the kernel's notes is told with it, whatever it be for now. */
+int restore_exe(struct landing *l, const char *path, struct error *err)
+{
+	struct prctl_mm_map m = {
+		.start_code = l->area,
+		.end_code = l->area + 1,
+		.start_data = l->area,
+		.end_data = l->area,
+		.start_brk = l->area,
+		.brk = l->area,
+		.start_stack = l->area,
+		.arg_start = l->area,
+		.arg_end = l->area,
+		.env_start = l->area,
+		.env_end = l->area,
+	};
+	uint64_t at;
+	int exe = landing_open(l, path, O_RDONLY, err), r;
+	bool has;
+
+	if (exe < 0)
+		return exe;
+	m.exe_fd = (uint32_t)exe;
+	has = has_exe(l, exe);
+	r = has ? 0 : landing_data(l, &m, sizeof(m), &at, err);
+	if (r == 0 && !has)
+		r = call(l, "prctl(PR_SET_MM_MAP)", SYS_prctl, PR_SET_MM,
+			 PR_SET_MM_MAP, at, sizeof(m), 0);
+	if (r == 0)
+		r = landing_flush(l, err);
+	landing_close_files(l);
+	return r;
+}
+
+/* The kernel's notes of where code, data, heap, stack and arguments lie. */
+static int restore_mm(struct landing *l, const Move__State *s,
+		      struct error *err)
+{
+	struct prctl_mm_map m = {
+		.start_code = s->start_code,
+		.end_code = s->end_code,
+		.start_data = s->start_data,
+		.end_data = s->end_data,
+		.start_brk = s->start_brk,
+		.brk = s->brk,
+		.start_stack = s->start_stack,
+		.arg_start = s->arg_start,
+		.arg_end = s->arg_end,
+		.env_start = s->env_start,
+		.env_end = s->env_end,
+		.auxv_size = (uint32_t)s->auxv.len,
+		.exe_fd = (uint32_t)-1,
+	};
+	char buf[sizeof(m) + 2048];
+	uint64_t at;
+	int r;
+
+	if (s->auxv.len > sizeof(buf) - sizeof(m))
+		return error_set(err, -E2BIG, "auxv of %zu bytes", s->auxv.len);
+	memset(buf, 0, sizeof(buf));
+	memcpy(buf + sizeof(m), s->auxv.data, s->auxv.len);
+	r = landing_data(l, buf, sizeof(buf), &at, err);
+	if (r < 0)
+		return r;
+	m.auxv = (void *)(uintptr_t)(at + sizeof(m));
+	memcpy(landing_here(l, at), &m, sizeof(m));
+	return call(l, "prctl(PR_SET_MM_MAP)", SYS_prctl, PR_SET_MM,
+		    PR_SET_MM_MAP, at, sizeof(m), 0);
+}
+
+static int restore_actions(struct landing *l, const Move__State *s,
+			   struct error *err)
+{
+	int r = 0;
+
+	for (unsigned sig = 1, i = 0; sig <= 64 && r == 0; sig++) {
+		uint64_t act[4] = { 0 }, at;
+
+		if (i < s->n_action && s->action[i]->signo == sig) {
+			act[0] = s->action[i]->handler;
+			act[1] = s->action[i]->flags;
+			act[2] = s->action[i]->restorer;
+			act[3] = s->action[i]->mask;
+			i++;
+		}
+		if (sig == SIGKILL || sig == SIGSTOP)
+			continue;
+		r = landing_data(l, act, sizeof(act), &at, err);
+		if (r == 0)
+			r = call(l, "rt_sigaction", SYS_rt_sigaction, sig, at,
+				 0, 8, 0);
+	}
+	return r;
+}
+
+static int restore_string(struct landing *l, const char *what, long nr,
+			  const char *text, struct error *err)
+{
+	uint64_t at;
+	int r = landing_data(l, text, strlen(text) + 1, &at, err);
+
+	return r < 0 ? r : call(l, what, nr, at, 0, 0, 0, 0);
+}
+
+static int restore_limits(struct landing *l, const Move__State *s,
+			  struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->n_rlimit && r == 0; i++) {
+		uint64_t lim[2] = { s->rlimit[i]->soft, s->rlimit[i]->hard };
+		uint64_t at;
+
+		/* when all that wait are queued */
+		if (s->rlimit[i]->resource == RLIMIT_SIGPENDING)
+			continue;
+		r = landing_data(l, lim, sizeof(lim), &at, err);
+		/* a hard limit that is lower here stays */
+		if (r == 0)
+			r = call(l, NULL, SYS_prlimit64, 0,
+				 s->rlimit[i]->resource, at, 0, 0);
+	}
+	return r;
+}
+
+/*
+ * From outside.  Less than where it comes from needs a privilege, and without
+ * that stays as it is here.
+ */
+static void restore_proc(const struct landing *l, const char *file, int64_t v)
+{
+	char path[64], text[24];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", l->pid, file);
+	snprintf(text, sizeof(text), "%" PRId64, v);
+	(void)!io_write_file(AT_FDCWD, path, text);
+}
+
+static int restore_process(struct landing *l, const Move__State *s,
+			   struct error *err)
+{
+	int r = restore_actions(l, s, err);
+
+	if (r == 0)
+		r = restore_string(l, "chdir", SYS_chdir, s->cwd, err);
+	if (r == 0)
+		r = call(l, NULL, SYS_umask, s->umask, 0, 0, 0, 0);
+	if (r == 0)
+		r = call(l, "personality", SYS_personality, s->personality, 0,
+			 0, 0, 0);
+	if (r == 0)
+		r = restore_limits(l, s, err);
+	for (int bit = 0; bit < 64 && r == 0; bit++)
+		/* it registers by the very commands that the mask shows */
+		if (s->membarrier >> bit & 1)
+			r = call(l, NULL, SYS_membarrier, 1 << bit, 0, 0, 0, 0);
+	for (int bit = 17; bit < 64 && r == 0; bit++)
+		if (s->xcomp_perm >> bit & 1)
+			r = call(l, "arch_prctl(ARCH_REQ_XCOMP_PERM)",
+				 SYS_arch_prctl, ARCH_REQ_XCOMP_PERM,
+				 (uint64_t)bit, 0, 0, 0);
+	return r;
+}
+
+/* All threads but the leader, which is L itself. */
+static int restore_threads(struct landing *l, const Move__State *s,
+			   struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 1; i < s->n_thread && r == 0; i++) {
+		size_t xsave = s->thread[i]->xstate.len;
+		struct stub_thread *slot = landing_slot_here(l, i, xsave);
+		uint64_t at = landing_slot(l, i, xsave), first = at;
+		struct {
+			struct clone_args args;
+			int32_t tid;
+		} a = { .args = {
+				.flags = CLONE_VM | CLONE_FS | CLONE_FILES |
+					 CLONE_SIGHAND | CLONE_THREAD |
+					 CLONE_SYSVSEM,
+				.set_tid_size = 1,
+			} };
+
+		/* its stack holds one word: where its list begins */
+		memcpy(slot->data, &first, sizeof(first));
+		a.args.stack = at + offsetof(struct stub_thread, data) - 64;
+		a.args.stack_size = 64;
+		a.tid = s->thread[i]->tid;
+		memcpy(slot->data + 64, &a, sizeof(a));
+		at += offsetof(struct stub_thread, data) + 64;
+		((struct clone_args *)(void *)(slot->data + 64))->set_tid =
+			at + offsetof(typeof(a), tid);
+		r = call(l, "clone3", STUB_SPAWN, at, sizeof(a.args), 0, 0, 0);
+	}
+	return r;
+}
+
+static int check_threads(struct landing *l, const Move__State *s,
+			 struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->n_thread && r == 0; i++)
+		r = restore_thread_check(l, s, i, err);
+	return r;
+}
+
+/*
+ * One list for L to walk, at whose end it and its threads stand before the
+ * word `released`: each more would be two changes of context more.
+ */
+int restore_state(struct landing *l, const Move__State *s,
+		  const struct restore_ids *ids, struct error *err)
+{
+	int r = s->thread[0]->creds
+			? 0
+			: error_set(err, -EPROTO, "a process without owner");
+
+	if (s->snippets.len == STUB_PAGE - STUB_SNIPPETS)
+		memcpy(l->code + STUB_SNIPPETS, s->snippets.data,
+		       s->snippets.len);
+	/* first, as what they keep room for is kept for good */
+	for (size_t i = 0; i < s->n_thread && r == 0; i++)
+		r = restore_thread_list(l, s, i, ids, err);
+	landing_tick(l);
+	if (r == 0)
+		r = restore_cpu_clocks(l, s, err);
+	if (r == 0)
+		r = restore_protections(l, s, err);
+	if (r == 0)
+		r = restore_mm(l, s, err);
+	if (r == 0)
+		r = restore_process(l, s, err);
+	if (r == 0)
+		r = landing_write_code(l, s->thread[0]->tid, err);
+	if (r == 0)
+		r = restore_threads(l, s, err);
+	if (r == 0)
+		r = restore_many_signals(l, s, err);
+	if (r == 0)
+		r = restore_timers(l, s, err);
+	if (r == 0)
+		r = restore_locks(l, err);
+	if (r == 0)
+		r = landing_start(
+			l, landing_slot(l, 0, s->thread[0]->xstate.len), err);
+	if (r < 0)
+		return r;
+	restore_proc(l, "oom_score_adj", s->oom_score_adj);
+	restore_proc(l, "coredump_filter", s->coredump_filter);
+	r = landing_wait_ready(l, (unsigned)s->n_thread, err);
+	if (r == 0)
+		r = move_fault(MF_DEST_THREADS, err);
+	if (r == 0)
+		r = check_threads(l, s, err);
+	return r < 0 ? r : landing_late_fds(l, err);
+}

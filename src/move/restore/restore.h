@@ -1,0 +1,95 @@
+/*
+ * restore.h - turn the landing process into the one that is described
+ */
+#ifndef MOVE_RESTORE_H
+#define MOVE_RESTORE_H
+
+#include "core/error.h"
+#include "move/land/land.h"
+#include "move/wire/state.pb-c.h"
+
+/* ---- restore_map.c: its memory ---- */
+
+/* Unmap all but the stub, and put the vdso where the source has it. */
+int restore_clear(struct landing *l, uint64_t vdso,
+		  struct error *err) must_check;
+/* In the place of that, redirected to system calls (vdso.h), at `at`. */
+int restore_vdso(struct landing *l, uint64_t at, const void *image, size_t n,
+		 struct error *err) must_check;
+
+/* Open the file of one, as landing_open(). */
+int restore_open(struct landing *l, const Move__Vma *v,
+		 struct error *err) must_check;
+/*
+ * Queue one mapping, of that file, or fd -1; private ones writable for the time
+ * being.
+ */
+int restore_map(struct landing *l, const Move__Vma *v, int fd,
+		struct error *err) must_check;
+/* Queue what all mappings get when their pages are in place. */
+int restore_protections(struct landing *l, const Move__State *s,
+			struct error *err) must_check;
+
+/* ---- the rest of it ---- */
+
+/* Whose program L is to be; before landing_restore_fds(). */
+int restore_exe(struct landing *l, const char *path,
+		struct error *err) must_check;
+
+/* Who L is before it becomes the process: as it would tell itself. */
+struct restore_ids {
+	uint32_t uid[3], gid[3];
+	int32_t nr_groups;
+	uint32_t group[256];
+	uint64_t caps[5]; /* inheritable permitted effective bounding ambient */
+};
+
+/* creds.c: fill ids; all threads are the same. */
+int restore_read_ids(struct landing *l, struct restore_ids *ids,
+		     struct error *err) must_check;
+
+/*
+ * All pages are in place: protections, advice, the process's own settings,
+ * its threads.  When it returns, every thread waits for the release.
+ */
+int restore_state(struct landing *l, const Move__State *s,
+		  const struct restore_ids *ids, struct error *err) must_check;
+
+/* restore_cpu.c: CPU clocks go on, as far as the vdso tells them. */
+int restore_cpu_clocks(struct landing *l, const Move__State *s,
+		       struct error *err) must_check;
+
+/* restore_locks.c: those by fcntl(F_SETLK), once all else is there. */
+int restore_locks(struct landing *l, struct error *err) must_check;
+
+/* restore_timers.c: POSIX timers with their ids, not armed yet. */
+int restore_timers(struct landing *l, const Move__State *s,
+		   struct error *err) must_check;
+
+/*
+ * restore_signals.c: signals that wait, where they are too many for
+ * restore_thread_list(), and the mask of their numbers; own: of the leader, or
+ * of the process.
+ */
+uint64_t restore_by_leader(Move__Signal *const *s, size_t n, bool own);
+int restore_many_signals(struct landing *l, const Move__State *s,
+			 struct error *err) must_check;
+
+/* A thread's last steps, written into its slot. */
+int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
+			const struct restore_ids *ids,
+			struct error *err) must_check;
+/* Have those of its steps succeeded that matter? */
+int restore_thread_check(struct landing *l, const Move__State *s, size_t i,
+			 struct error *err) must_check;
+
+/*
+ * creds.c: append to calls[0..*nr) what makes a thread of L who the process
+ * was; at most RESTORE_CRED_CALLS.
+ */
+#define RESTORE_CRED_CALLS 100
+int restore_creds(struct landing *l, const Move__Creds *c,
+		  const struct restore_ids *ids, struct stub_call *call,
+		  size_t *nr, struct error *err) must_check;
+
+#endif

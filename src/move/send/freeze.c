@@ -1,0 +1,232 @@
+/*
+ * freeze.c - what happens while the process stands still at the source
+ *
+ * Every microsecond here is downtime.  The last pages go first, so that the
+ * destination puts them in place while the state is being captured.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "move/fd/fds.h"
+#include "move/proc/layout.h"
+#include "move/send/recheck.h"
+#include "move/send/send.h"
+#include "move/send/track.h"
+#include "move/tracee/cpuclock.h"
+#include "move/tracee/mempolicy.h"
+#include "move/wire/fault.h"
+#include "move/wire/message.h"
+
+#define DRAIN_USEC (5 * USEC_PER_MSEC)
+
+static int what_lacks(const struct sending *s, struct error *err)
+{
+	*err = s->lack;
+	return s->lacking;
+}
+
+static int send_last_pages(struct sending *s, struct error *err)
+{
+	uint64_t before = page_sender_count(s->pages);
+	int r = track_layout(s, true, err);
+
+	/* a file may have gone meanwhile: as long as it can be undone */
+	if (r == 0 && s->told_files)
+		r = precopy_sync(s, s->report->rounds, err);
+	if (r == 0 && s->lacking)
+		r = what_lacks(s, err);
+	/* who else has it takes too long to find out now */
+	if (r == 0 && s->new_objects && s->report->tracked)
+		r = error_set(err, -EAGAIN,
+			      "process %d has just mapped shared memory",
+			      s->src->pid);
+	if (r == 0)
+		r = track_send(s, true, err);
+	s->report->pages_last = page_sender_count(s->pages) - before;
+	return r;
+}
+
+/* Are the files there that it has opened in the last moment? */
+static int ask_for_untold(struct sending *s, struct error *err)
+{
+	uint8_t *news;
+	size_t n;
+	int r;
+
+	if (!fds_untold(s->fds, &news, &n))
+		return 0;
+	r = precopy_tell(s, news, n, err);
+	if (r == 0)
+		r = precopy_sync(s, s->report->rounds, err);
+	return r == 0 && s->lacking ? what_lacks(s, err) : r;
+}
+
+/* Descriptors; what is under way in connections gets a moment to arrive. */
+static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
+{
+	const struct move_source_ops *ops = s->src->ops;
+	uint8_t *blob;
+	int r = fds_drain(s->fds, DRAIN_USEC, err);
+
+	if (r == 0 && ops && ops->unplug) {
+		s->unplugged = true;
+		r = ops->unplug(s->src->ctx, err);
+	}
+	if (r == 0)
+		r = move_fault(MF_SOURCE_UNPLUGGED, err);
+	if (r == 0)
+		r = fds_capture(s->fds, &blob, &ret->iov_len, err);
+	if (r == 0)
+		ret->iov_base = blob;
+	return r < 0 ? r : ask_for_untold(s, err);
+}
+
+/*
+ * Descriptors, and what the keeper knows of the process.  All that may be in
+ * the way for the moment is known before any of it is sent.
+ */
+static int send_fds(struct sending *s, struct error *err)
+{
+	const struct move_source_ops *ops = s->src->ops;
+	struct iovec fds = { 0 }, saved = { 0 };
+	bool save = ops && ops->save;
+	int r = take_fds(s, &fds, err);
+
+	if (r == 0 && save)
+		r = ops->save(s->src->ctx, &saved.iov_base, &saved.iov_len,
+			      err);
+	s->told = r == 0;
+	if (r == 0)
+		r = frame_send(s->ch, FRAME_FDS, &fds, 1, err);
+	if (r == 0 && save)
+		r = frame_send(s->ch, FRAME_SAVED, &saved, 1, err);
+	free(fds.iov_base);
+	free(saved.iov_base);
+	return r;
+}
+
+/* A thread that keeps to CPUs which are not there may run on all. */
+static void fit_cpus(struct sending *s, Move__State *m)
+{
+	for (size_t i = 0; i < m->n_thread; i++) {
+		ProtobufCBinaryData *b = &m->thread[i]->affinity;
+		cpu_set_t want, both;
+
+		if (!b->len)
+			continue;
+		CPU_ZERO(&want);
+		memcpy(&want, b->data,
+		       b->len < sizeof(want) ? b->len : sizeof(want));
+		CPU_AND(&both, &want, &s->cpus);
+		if (CPU_EQUAL(&both, &want))
+			continue;
+		send_progress(
+			s,
+			"thread %d keeps to CPUs that are not all there: it may run on any",
+			m->thread[i]->tid);
+		b->len = 0;
+	}
+}
+
+static void fit_nodes(struct sending *s, Move__State *m)
+{
+	for (size_t i = 0; i < m->n_thread; i++) {
+		Move__Mempolicy **p = &m->thread[i]->mempolicy;
+
+		if (!*p || mempolicy_fits(*p, &s->nodes))
+			continue;
+		send_progress(
+			s,
+			"thread %d has its memory on nodes that are not all there: it gets it where it runs",
+			m->thread[i]->tid);
+		move__mempolicy__free_unpacked(*p, NULL);
+		*p = NULL;
+	}
+}
+
+static int send_state(struct sending *s, struct error *err)
+{
+	Move__State *m = s->state;
+	int r = capture_state(s->tracee, m, err);
+
+	if (r == 0)
+		r = capture_changing(s->src->pid, m, err);
+	if (r < 0)
+		return r;
+	fit_cpus(s, m);
+	fit_nodes(s, m);
+	r = move_fault(MF_SOURCE_CAPTURED, err);
+	m->epoch = s->src->epoch;
+	for (size_t i = 0; i < s->guards.nr; i++) {
+		Move__Range *g = capture_new(&move__range__descriptor);
+
+		g->start = s->guards.v[i].start;
+		g->end = s->guards.v[i].end;
+		capture_add(m->guard, m->n_guard, g);
+	}
+	for (size_t i = 0; i < s->maps.nr; i++)
+		capture_add(m->map, m->n_map, layout_vma(&s->maps.v[i]));
+	if (r == 0)
+		r = frame_send_u64(s->ch, FRAME_DONE, m->epoch, err);
+	if (r == 0)
+		r = wire_send(s->ch, FRAME_STATE, &m->base, err);
+	return r < 0 ? r : move_fault(MF_SOURCE_SENT, err);
+}
+
+int freeze_send(struct sending *s, struct error *err)
+{
+	struct move_report *rep = s->report;
+	usec_t stopped, pages, state;
+	int r;
+
+	cpuclock_avoid(s->tracee, s->state);
+	tracee_look(s->tracee);
+	send_limit(s);
+	s->frozen = send_now();
+	/* before, as the parent of a vfork() does not stop */
+	r = s->lacking ? what_lacks(s, err) : recheck_children(s, err);
+	if (r < 0)
+		return r;
+	s->frozen = send_now();
+	r = tracee_stop(s->tracee, err);
+	if (r == 0)
+		r = move_fault(MF_SOURCE_FROZEN, err);
+	if (r == 0)
+		r = recheck_stopped(s, err);
+	if (r == 0)
+		r = capture_calls(s->tracee, err);
+	stopped = send_now();
+	if (r == 0)
+		r = send_last_pages(s, err);
+	pages = send_now();
+	s->throttling = false;
+	/* What follows is short, however much that was. */
+	if (r == 0 && s->method != TRACK_NONE)
+		r = send_hurry_both(s, true, err);
+	if (r == 0)
+		r = send_fds(s, err);
+	if (r == 0)
+		r = send_state(s, err);
+	state = send_now();
+	rep->freeze = stopped - s->frozen;
+	rep->last = pages - stopped;
+	rep->capture = state - pages;
+	return r;
+}
+
+void freeze_undo(struct sending *s)
+{
+	const struct move_source_ops *ops = s->src->ops;
+	struct error err;
+
+	/* the process has to go on, whatever this says */
+	if (s->unplugged && ops->replug && ops->replug(s->src->ctx, &err) < 0)
+		send_progress(s, "replug: %s", err.text);
+	s->unplugged = false;
+	fds_release(s->fds);
+	if (s->tracee && !s->left_alone)
+		tracee_resume(s->tracee);
+	send_unwatched(s);
+	send_hurry(s, false);
+}

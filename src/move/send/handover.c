@@ -1,0 +1,229 @@
+/*
+ * handover.c - exclusive locks by fcntl(F_SETLK) go from copy to copy: the
+ * source; handover.h
+ */
+#include "move/send/handover.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#include "core/xalloc.h"
+#include "move/fd/fds.h"
+#include "move/wire/fault.h"
+
+#define BACK_LIMIT USEC_PER_SEC
+
+/* What its calls point at. */
+struct ranges {
+	struct flock first[2], rest[2]; /* shared, and none */
+	struct flock whole;
+};
+
+struct handover {
+	struct fds_lock *lock;
+	size_t nr;
+	struct tracee_list *list; /* one a thread; [0] is the leader's */
+	size_t nr_lists;
+	size_t pause[HANDOVER_TURNS]; /* the call at which each begins */
+	struct {
+		uint64_t back; /* becomes not zero: all may go on */
+		struct ranges range[];
+	} * data;
+	uint64_t at; /* in the process */
+};
+
+void handover_free(struct handover *h)
+{
+	if (!h)
+		return;
+	for (size_t i = 0; h->list && i < h->nr_lists; i++)
+		free(h->list[i].call);
+	free(h->list);
+	free(h->data);
+	free(h->lock);
+	free(h);
+}
+
+static size_t data_size(const struct handover *h)
+{
+	return sizeof(*h->data) + h->nr * sizeof(struct ranges);
+}
+
+static void fill_ranges(struct handover *h)
+{
+	h->data = xcalloc(1, data_size(h));
+	for (size_t i = 0; i < h->nr; i++) {
+		struct ranges *r = &h->data->range[i];
+
+		r->whole = h->lock[i].range;
+		r->first[0] = r->first[1] = fds_lock_first(&h->lock[i]);
+		if (!fds_lock_rest(&h->lock[i], &r->rest[0]))
+			r->rest[0] = r->first[0];
+		r->rest[1] = r->rest[0];
+		r->first[0].l_type = r->rest[0].l_type = F_RDLCK;
+		r->first[1].l_type = r->rest[1].l_type = F_UNLCK;
+	}
+}
+
+static void add(struct tracee_list *l, const struct stub_call *c)
+{
+	l->call[l->n++] = *c;
+}
+
+/* One call a lock; what: where its range lies in struct ranges. */
+static void add_calls(struct handover *h, int cmd, size_t what)
+{
+	for (size_t i = 0; i < h->nr; i++)
+		add(&h->list[0],
+		    &(struct stub_call){
+			    .nr = SYS_fcntl,
+			    .arg = { (uint64_t)h->lock[i].fd, (uint64_t)cmd,
+				     h->at + sizeof(*h->data) +
+					     i * sizeof(struct ranges) + what },
+		    });
+}
+
+static void add_rest(struct handover *h, size_t what)
+{
+	struct flock rest;
+	size_t from = h->list[0].n, n = from;
+
+	add_calls(h, F_SETLK, what);
+	for (size_t i = 0; i < h->nr; i++)
+		if (fds_lock_rest(&h->lock[i], &rest))
+			h->list[0].call[n++] = h->list[0].call[from + i];
+	h->list[0].n = n;
+}
+
+static void add_pause(struct handover *h, int turn)
+{
+	h->pause[turn] = h->list[0].n;
+	tracee_pause(h->list[0].call + h->list[0].n);
+	h->list[0].n += TRACEE_PAUSE;
+}
+
+/* The leader's part, see handover.h. */
+static void fill_leader(struct handover *h)
+{
+	const struct stub_call go_on = { .nr = STUB_ARRIVE,
+					 .arg = { h->at, 1 } };
+
+	h->list[0].call = xcalloc(6 * h->nr + HANDOVER_TURNS * TRACEE_PAUSE + 1,
+				  sizeof(struct stub_call));
+	add_calls(h, F_SETLK, offsetof(struct ranges, first[0]));
+	add_pause(h, 0);
+	add_calls(h, F_SETLK, offsetof(struct ranges, first[1]));
+	add_pause(h, 1);
+	add_rest(h, offsetof(struct ranges, rest[0]));
+	add_pause(h, 2);
+	add_rest(h, offsetof(struct ranges, rest[1]));
+	add_pause(h, 3);
+	/* twice: the signal of a pause may have a handler, which ends a wait */
+	add_calls(h, F_SETLKW, offsetof(struct ranges, whole));
+	add_calls(h, F_SETLKW, offsetof(struct ranges, whole));
+	add(&h->list[0], &go_on);
+}
+
+static void fill_lists(struct handover *h, const struct tracee *t)
+{
+	h->nr_lists = t->nr;
+	h->list = xcalloc(t->nr, sizeof(*h->list));
+	h->at = tracee_box_data(t);
+	fill_ranges(h);
+	fill_leader(h);
+	for (size_t i = 1; i < t->nr; i++) {
+		h->list[i].call = xcalloc(1, sizeof(struct stub_call));
+		add(&h->list[i],
+		    &(struct stub_call){ .nr = STUB_WAIT, .arg = { h->at } });
+	}
+}
+
+static int check_turn(struct sending *s, int turn, struct error *err)
+{
+	struct handover *h = s->handover;
+	size_t from = turn ? h->pause[turn - 1] + TRACEE_PAUSE : 0;
+	struct stub_call *call = h->list[0].call;
+	int r = tracee_look_at(s->tracee, call, h->pause[turn], err);
+
+	for (size_t i = from; r == 0 && i < h->pause[turn]; i++)
+		if (call[i].ret < 0)
+			r = error_sys(
+				err, (int)call[i].ret,
+				"fd %d: handing over its lock by fcntl(F_SETLK)",
+				(int)call[i].arg[0]);
+	return r;
+}
+
+static int begin(struct sending *s, struct error *err)
+{
+	struct handover *h = s->handover;
+
+	fill_lists(h, s->tracee);
+	return tracee_begin(s->tracee, h->list, h->data, data_size(h), err);
+}
+
+/* Where a test can strike, with each turn done and not answered yet. */
+static const enum move_fault at_turn[HANDOVER_TURNS] = {
+	MF_SOURCE_LOCKS_FIRST_SHARED,
+	MF_SOURCE_LOCKS_FIRST_GONE,
+	MF_SOURCE_LOCKS_REST_SHARED,
+	MF_SOURCE_LOCKS_REST_GONE,
+};
+
+static int take_turn(struct sending *s, int turn, struct error *err)
+{
+	int r = frame_expect_u64(s->ch, &s->frame, FRAME_LOCKS, (uint64_t)turn,
+				 err);
+
+	if (r == 0 && turn == 0)
+		r = begin(s, err);
+	else if (r == 0)
+		tracee_go_on(s->tracee);
+	if (r == 0)
+		r = tracee_reach(s->tracee, s->handover->pause[turn], err);
+	if (r == 0)
+		r = check_turn(s, turn, err);
+	if (r == 0)
+		r = move_fault(at_turn[turn], err);
+	return r < 0 ? r
+		     : frame_send_u64(s->ch, FRAME_LOCKS, (uint64_t)turn, err);
+}
+
+int handover_run(struct sending *s, struct error *err)
+{
+	struct fds_lock *lock;
+	size_t nr = fds_handed(s->fds, &lock);
+	int r = 0;
+
+	if (!nr) {
+		free(lock);
+		return 0;
+	}
+	s->handover = xcalloc(1, sizeof(*s->handover));
+	s->handover->lock = lock;
+	s->handover->nr = nr;
+	assert(nr <= FDS_HANDED_MOST); /* fdlock.c has counted them */
+	for (int turn = 0; turn < HANDOVER_TURNS && r == 0; turn++)
+		r = take_turn(s, turn, err);
+	return r;
+}
+
+void handover_undo(struct sending *s, const char *why)
+{
+	struct handover *h = s->handover;
+	struct error err;
+
+	if (!h || !h->list)
+		return;
+	frame_send_abort(s->ch, why);
+	if (tracee_end(s->tracee, h->list, BACK_LIMIT, &err) == 0)
+		return;
+	send_progress(
+		s,
+		"the process waits for its lock by fcntl(F_SETLK), which somebody else has by now");
+	s->left_alone = true;
+}

@@ -1,0 +1,320 @@
+/*
+ * precopy.c - rounds over the running process, until it may be frozen
+ *
+ * A round sends what was written since the last one and waits until the
+ * destination has it, so that what the sockets between swallow does not hide
+ * how far behind it is.  It ends when what is left is small, or when two
+ * rounds in a row did not make it smaller.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "move/fd/fds.h"
+#include "move/send/recheck.h"
+#include "move/send/send.h"
+#include "move/send/throttle.h"
+#include "move/send/track.h"
+#include "move/wire/fault.h"
+#include "move/wire/lack.h"
+
+#define ROUNDS_MOST	   40
+#define PAGES_ENOUGH	   128
+#define LAST_ROUNDS	   3
+#define LONGEST_TIMES	   6	/* what all rounds may be */
+#define BASE_USEC	   1500 /* downtime that does not depend on size */
+#define THREAD_USEC	   40
+#define CONTENT_RATE	   120 /* bytes of queues a microsecond, doc/21 */
+#define HURRY_WORK	   (10 * USEC_PER_MSEC)
+#define LONG_ROUND	   2048 /* pages: enough to measure the link by */
+#define STOP_AND_COPY_RATE 500	/* bytes a microsecond */
+#define PAGEMAP_RATE	   40	/* entries a microsecond, of holes as well */
+
+/* Files count as the pages that they would fill. */
+static uint64_t sent_pages(const struct sending *s)
+{
+	return page_sender_count(s->pages) +
+	       tree_bytes_sent(s->trees) / FRAME_PAGE;
+}
+
+int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
+{
+	struct frame_range range;
+	bool opened = true; /* is all there that it has opened? */
+	struct error why;
+	int r = frame_send_u64(s->ch, FRAME_SYNC, nr, err);
+
+	s->lacking = 0;
+	while (r == 0 && (r = frame_recv(s->ch, &s->frame, err)) == 0 &&
+	       s->frame.type == FRAME_LACK) {
+		int code = lack_of_frame(&s->frame, &range, &why);
+
+		if (!s->lacking)
+			s->lack = why;
+		s->lacking = code;
+		if (range.end)
+			track_forget(s, range.start, range.end);
+		else
+			opened = false;
+	}
+	if (r == 0)
+		fds_confirm(s->fds, opened);
+	if (r == 0 &&
+	    (s->frame.type != FRAME_SYNC || frame_u64(&s->frame) != nr))
+		r = error_set(err, -EPROTO, "the peer sent %s, not SYNC(%llu)",
+			      frame_name(s->frame.type),
+			      (unsigned long long)nr);
+	return r;
+}
+
+int precopy_tell(struct sending *s, uint8_t *news, size_t n, struct error *err)
+{
+	struct iovec iov = { news, n };
+	int r = frame_send(s->ch, FRAME_PATHS, &iov, 1, err);
+
+	free(news);
+	return r;
+}
+
+/*
+ * What it has opened since the last round.  What of it cannot move, or not now,
+ * may have been closed when it matters: it counts as lacking.
+ */
+static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
+{
+	struct error why;
+	uint8_t *news;
+	size_t size;
+	/* without rounds, who would open them is not there yet */
+	int n = fds_look(s->fds, s->method != TRACK_NONE, &news, &size, &why);
+	int r = n > 0 ? precopy_tell(s, news, size, err) : 0;
+
+	if (r == 0)
+		r = precopy_sync(s, nr, err);
+	if (r == 0 && n < 0 && !s->lacking) {
+		s->lacking = n;
+		s->lack = why;
+	}
+	return r;
+}
+
+static int run_round(struct sending *s, struct error *err)
+{
+	uint64_t before = sent_pages(s);
+	usec_t time, start = send_now();
+	unsigned nr = ++s->report->rounds;
+	int r = recheck_running(s, err);
+
+	if (r == 0)
+		r = track_layout(s, false, err);
+	if (r == 0)
+		r = track_send(s, false, err);
+	if (r == 0)
+		r = sync_opened(s, nr, err);
+	if (r < 0)
+		return r;
+	s->round_pages = sent_pages(s) - before;
+	time = send_now() - start;
+	if (s->round_pages >= LONG_ROUND)
+		s->bytes_per_us = (double)s->round_pages * FRAME_PAGE /
+				  (double)(time + 1);
+	else
+		s->scan_time = time;
+	send_progress(s, "round %u: %llu pages in %.1f ms", nr,
+		      (unsigned long long)s->round_pages, (double)time / 1000);
+	return move_fault(MF_SOURCE_ROUND, err);
+}
+
+/* How long as many pages as in the last round would take. */
+static usec_t predict_pages(const struct sending *s)
+{
+	double rate = s->bytes_per_us > 0 ? s->bytes_per_us : 1000;
+
+	return (usec_t)((double)s->round_pages * FRAME_PAGE / rate);
+}
+
+/* How long would it stand still if it were frozen now? */
+static usec_t predict(const struct sending *s, unsigned threads)
+{
+	return BASE_USEC + THREAD_USEC * (usec_t)threads + s->scan_time +
+	       (usec_t)(fds_content(s->fds) / CONTENT_RATE) + predict_pages(s);
+}
+
+/* Every entry of pagemap is read, but for mappings that have no page at all. */
+static int count_entries(const struct sending *s, uint64_t *ret,
+			 struct error *err)
+{
+	struct vma_list maps = { 0 };
+	uint64_t n = 0;
+	int r = proc_read_maps(s->src->pid, &maps, err);
+
+	if (r == 0)
+		r = proc_read_advice(s->src->pid, &maps, err);
+	for (size_t i = 0; i < maps.nr; i++)
+		if (vma_carries_pages(&maps.v[i]) && !maps.v[i].empty)
+			n += (maps.v[i].end - maps.v[i].start) / FRAME_PAGE;
+	vma_list_clear(&maps);
+	if (r == 0)
+		*ret = n;
+	return r;
+}
+
+/* All of its memory has to travel while it stands still, but not its files. */
+static int stop_and_copy(struct sending *s, struct error *err)
+{
+	uint64_t entries = 0;
+	usec_t expected;
+	int r = count_entries(s, &entries, err);
+
+	if (r < 0)
+		return r;
+	expected = BASE_USEC +
+		   (usec_t)(s->report->bytes_held / STOP_AND_COPY_RATE) +
+		   (usec_t)(entries / PAGEMAP_RATE);
+	s->report->predicted = expected;
+	if (s->src->budget && expected > s->src->budget)
+		return error_set(
+			err, -EDQUOT,
+			"without write tracking it would stand still for about %.0f ms, over the budget of %.3g ms",
+			(double)expected / 1000, (double)s->src->budget / 1000);
+	return track_trees(s, err);
+}
+
+/*
+ * Where each round is a little shorter than the one before there may be many:
+ * all of them together send no more than some times the longest.
+ */
+static int rounds(struct sending *s, struct error *err)
+{
+	uint64_t best = UINT64_MAX, most = 0, sum = 0;
+	unsigned useless = 0;
+	int r;
+
+	while ((r = run_round(s, err)) == 0) {
+		uint64_t n = s->round_pages;
+
+		if (n <= PAGES_ENOUGH && s->report->rounds > 1)
+			break;
+		useless = n > best - best / 8 ? useless + 1 : 0;
+		best = n < best ? n : best;
+		most = n > most ? n : most;
+		sum += n;
+		if (useless == 2 || sum > LONGEST_TIMES * most ||
+		    s->report->rounds >= ROUNDS_MOST)
+			break;
+	}
+	return r;
+}
+
+static int is_over(const struct sending *s, usec_t time, struct error *err)
+{
+	if (!s->src->budget || time <= s->src->budget)
+		return 0;
+	return error_set(
+		err, -EDQUOT,
+		"it would stand still for %.1f ms, over the budget of %.3g ms (%llu pages are written between rounds)",
+		(double)time / 1000, (double)s->src->budget / 1000,
+		(unsigned long long)s->round_pages);
+}
+
+static int set_predicted(struct sending *s, struct error *err)
+{
+	struct proc_status st;
+	int r = proc_read_status(s->src->pid, &st, err);
+
+	if (r == 0)
+		s->report->predicted = predict(s, st.threads);
+	return r;
+}
+
+/* 0: it fits, or nobody asked. */
+static int over_budget(struct sending *s, struct error *err)
+{
+	int r = set_predicted(s, err);
+
+	return r < 0 ? r : is_over(s, s->report->predicted, err);
+}
+
+/* Try once more with the process slowed down. */
+static int throttled_rounds(struct sending *s, struct error *err)
+{
+	int r;
+
+	send_progress(s, "%s: slowing it down", err->text);
+	throttle_start(s);
+	r = rounds(s, err);
+	if (r == 0)
+		r = over_budget(s, err);
+	/* the last round, too, has to be short */
+	if (r < 0)
+		throttle_stop(s);
+	return r;
+}
+
+/*
+ * What was written meanwhile; ahead of others already if it is little, since
+ * whoever waits for its turn finds the more to send.  Much of it would take all
+ * the time in which anybody may be ahead, and is sent by turns.
+ */
+static int last_rounds(struct sending *s, struct error *err)
+{
+	uint64_t before;
+	unsigned n = 0;
+	int r;
+
+	do {
+		before = s->round_pages;
+		r = send_hurry_both(s, predict_pages(s) <= HURRY_WORK, err);
+		if (r == 0)
+			r = run_round(s, err);
+	} while (r == 0 && ++n < LAST_ROUNDS &&
+		 (s->lacking || (s->round_pages > PAGES_ENOUGH &&
+				 s->round_pages < before - before / 8)));
+	if (r == 0)
+		r = set_predicted(s, err);
+	/* it may write more than it did when it was last asked */
+	return r < 0 ? r : is_over(s, predict_pages(s), err);
+}
+
+int precopy_run(struct sending *s, struct error *err)
+{
+	int r;
+
+	page_sender_on_flush(s->pages, send_tick, s);
+	if (s->method == TRACK_NONE)
+		return stop_and_copy(s, err);
+	r = rounds(s, err);
+	if (r == 0)
+		r = over_budget(s, err);
+	if (r == -EDQUOT && s->src->throttle)
+		r = throttled_rounds(s, err);
+	return r;
+}
+
+int precopy_last(struct sending *s, struct error *err)
+{
+	int r;
+
+	if (s->method == TRACK_NONE)
+		return sync_opened(s, 0, err);
+	/* once more what is slow to read */
+	s->read_advice = true;
+	r = run_round(s, err);
+	if (r == 0)
+		r = last_rounds(s, err);
+	throttle_stop(s);
+	return r;
+}
+
+int precopy_again(struct sending *s, struct error *err)
+{
+	int r;
+
+	if (s->method == TRACK_NONE) {
+		r = track_trees(s, err);
+		return r < 0 ? r : sync_opened(s, 0, err);
+	}
+	r = send_hurry_both(s, false, err);
+	if (r == 0)
+		r = run_round(s, err);
+	return r < 0 ? r : last_rounds(s, err);
+}

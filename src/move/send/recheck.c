@@ -1,0 +1,90 @@
+/* recheck.c - is it still the process that was found movable?  recheck.h */
+#include "move/send/recheck.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/ptrace.h>
+
+#include "move/fd/fds.h"
+#include "move/proc/sysv.h"
+#include "move/proc/uapi.h"
+
+int recheck_running(struct sending *s, struct error *err)
+{
+	struct pollfd p = { .fd = s->pidfd, .events = POLLIN };
+	pid_t pid = s->src->pid;
+
+	if (page_sender_alive(s->pages) && poll(&p, 1, 0) == 0)
+		return 0;
+	/* its memory goes first where it ends, and another one's comes by exec */
+	if (!proc_has_memory(pid) || poll(&p, 1, 0) > 0)
+		return error_set(err, -ESRCH, "process %d has exited", pid);
+	return error_set(
+		err, -EBUSY,
+		"process %d has started another program (exec) during the move; move that",
+		pid);
+}
+
+int recheck_children(struct sending *s, struct error *err)
+{
+	pid_t pid = s->src->pid, child;
+	int r = proc_read_child(pid, &child, err);
+
+	return r == 0 && child
+		       ? error_set(err, -ENOTSUP, "process %d has a child, %d",
+				   pid, child)
+		       : r;
+}
+
+static int check_room(const struct tracee *t, struct error *err)
+{
+	if (t->nr <= tracee_room(t))
+		return 0;
+	return error_set(
+		err, -ENOTSUP,
+		"process %d has made threads during the move: %zu now, and room for %zu; move it again",
+		t->pid, t->nr, tracee_room(t));
+}
+
+/* It would answer the calls that we have it make; Wine uses it. */
+int recheck_dispatch(const struct tracee *t, struct error *err)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		struct uapi_sud_config conf = { 0 };
+
+		if (ptrace(PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG,
+			   t->task[i].tid, sizeof(conf), &conf) == 0 &&
+		    conf.mode)
+			return error_set(
+				err, -ENOTSUP,
+				"thread %d handles its system calls itself (syscall user dispatch)",
+				t->task[i].tid);
+	}
+	return 0;
+}
+
+int recheck_stopped(struct sending *s, struct error *err)
+{
+	pid_t pid = s->src->pid;
+	struct proc_status st;
+	int r = recheck_running(s, err);
+
+	if (r == 0)
+		r = proc_read_status(pid, &st, err);
+	if (r == 0 && st.seccomp)
+		r = error_set(err, -ENOTSUP, "process %d has a seccomp filter",
+			      pid);
+	if (r == 0)
+		r = recheck_dispatch(s->tracee, err);
+	if (r == 0)
+		r = check_room(s->tracee, err);
+	if (r == 0)
+		r = recheck_children(s, err);
+	if (r == 0)
+		r = sysv_check(pid, err);
+	/* before all of the memory is copied, which pre-copy has not done */
+	if (r == 0 && !s->report->tracked)
+		r = fds_check(pid, s->src->external, s->src->nr_externals,
+			      s->trees, err);
+	return r;
+}

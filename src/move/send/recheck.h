@@ -1,0 +1,29 @@
+/*
+ * recheck.h - is it still the process that was found movable?
+ *
+ * It runs on for as long as the pre-copy takes, and may have exited, started
+ * another program, made children or threads meanwhile.
+ */
+#ifndef MOVE_RECHECK_H
+#define MOVE_RECHECK_H
+
+#include "move/send/send.h"
+
+/* While it runs: -ESRCH when it has exited, -EBUSY after an exec. */
+int recheck_running(struct sending *s, struct error *err) must_check;
+
+/* Of the threads that stand still, before the first call is injected. */
+int recheck_dispatch(const struct tracee *t, struct error *err) must_check;
+
+/*
+ * Of a process whose leader stands still in its landing area, by calls that it
+ * makes itself: -ENOTSUP for what nothing shows from outside.
+ */
+int recheck_asked(struct tracee *t, struct error *err) must_check;
+
+/* Whatever may pass is -ENOTSUP: a child, while it runs, ... */
+int recheck_children(struct sending *s, struct error *err) must_check;
+/* ... and that and more when all threads stand still. */
+int recheck_stopped(struct sending *s, struct error *err) must_check;
+
+#endif

@@ -1,0 +1,539 @@
+/*
+ * send.c - the source's side of a move
+ *
+ * One function a phase, in the order of the protocol (frame.h).  Whatever
+ * fails before the record leads to send_undo(), after which the process runs
+ * on as if nothing had been.
+ */
+#include "move/send/send.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/io.h"
+#include "move/check/check.h"
+#include "move/check/hello.h"
+#include "move/fd/fds.h"
+#include "move/proc/files.h"
+#include "move/send/handover.h"
+#include "move/send/recheck.h"
+#include "move/send/track.h"
+#include "move/tracee/cpuclock.h"
+#include "move/wire/fault.h"
+#include "move/wire/message.h"
+
+/* So long what stands in the way of a freeze may take to pass. */
+#define PATIENCE      (2 * USEC_PER_SEC)
+#define FIRST_LOOK    (1 * USEC_PER_SEC)    /* of the very first look */
+#define SOON	      (250 * USEC_PER_MSEC) /* of what the destination lacks */
+#define SHORTLY	      (10 * USEC_PER_MSEC)  /* of the one before a freeze */
+#define PAUSE	      (2 * USEC_PER_MSEC)   /* between two looks */
+#define THREADS_LEAST 64		    /* room for so many */
+
+usec_t send_now(void)
+{
+	return clock_usec(CLOCK_MONOTONIC_RAW);
+}
+
+void send_progress(struct sending *s, const char *fmt, ...)
+{
+	char line[256];
+	va_list ap;
+
+	if (!s->src->progress)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	s->src->progress(s->src->ctx, line);
+}
+
+static bool may_pass(int r)
+{
+	return r == -EAGAIN || r == -ENOTSUP;
+}
+
+/*
+ * Look whether it may move, until it may or that time has come: what stands in
+ * the way can be a short-lived child, a file that was deleted and is open for
+ * a moment (SQLite's journal), a connection just being made.
+ */
+static int check_until(struct sending *s, usec_t end, struct error *err)
+{
+	const struct move_source *src = s->src;
+	int r;
+
+	s->new_objects = false;
+	while ((r = check_process(src->pid, src->external, src->nr_externals,
+				  s->trees, &s->seen, err)) < 0 &&
+	       may_pass(r) && send_now() < end)
+		nanosleep(&(struct timespec){ .tv_nsec = PAUSE * 1000 }, NULL);
+	return r;
+}
+
+/* Open what names the process, and look whether it may move at all. */
+static int send_check(struct sending *s, struct error *err)
+{
+	const struct move_source *src = s->src;
+	struct error why;
+	int t = tree_open(src->pid, src->trees, &s->trees, &why);
+	int r = check_until(s, send_now() + FIRST_LOOK, err);
+
+	if (r == 0 && t < 0)
+		*err = why;
+	if (r < 0 || t < 0)
+		return r < 0 ? r : t;
+	s->pidfd = (int)syscall(SYS_pidfd_open, src->pid, 0);
+	if (s->pidfd < 0)
+		return error_sys(err, -errno, "process %d", src->pid);
+	s->tracee = tracee_create(src->pid, err);
+	if (s->tracee)
+		s->tracee->watch = s->watch;
+	if (s->tracee)
+		s->pages = page_sender_create(src->pid, s->ch, err);
+	return s->pages ? move_fault(MF_SOURCE_CHECKED, err) : -ESRCH;
+}
+
+/* What the process has, and what the destination answers, which may be lack. */
+static int ask_hello(struct sending *s, Move__Hello **ret, struct error *err)
+{
+	const struct move_source *src = s->src;
+	int r;
+
+	fds_source_destroy(s->fds);
+	s->fds = NULL;
+	r = fds_prepare(src->pid, s->pidfd, src->external, src->nr_externals,
+			s->trees, &s->fds, err);
+	move__hello__free_unpacked(s->hello, NULL);
+	s->hello = NULL;
+	if (r == 0)
+		r = hello_of_source(s, &s->hello, err);
+	if (r == 0)
+		r = wire_send(s->ch, FRAME_HELLO, &s->hello->base, err);
+	if (r == 0)
+		r = frame_expect(s->ch, &s->frame, FRAME_HELLO, err);
+	return r < 0 ? r
+		     : wire_unpack(&s->frame, &move__hello__descriptor, ret,
+				   err);
+}
+
+/* Is that file, mapped or open, still the one that was described? */
+static bool is_there(struct sending *s, const char *path)
+{
+	fd_auto root = files_root(s->src->pid, NULL);
+
+	files_forget_changed(root, s->hello);
+	return files_known(s->hello, path, false) ||
+	       files_known(s->hello, path, true) ||
+	       fds_path_stays(root, s->hello->paths.data, s->hello->paths.len,
+			      path);
+}
+
+/*
+ * What lacks may be a file that has just been deleted, or is about to be: ask
+ * again.  A process that opens other files all the time is let through, since
+ * those which are there at the freeze are looked at once more.
+ */
+static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
+{
+	usec_t end = send_now() + SOON;
+	Move__Hello *h = NULL;
+	int r = ask_hello(s, &h, err);
+
+	while ((r < 0 ? may_pass(r) : *h->lack) && send_now() < end) {
+		if (r == 0)
+			move__hello__free_unpacked(h, NULL);
+		r = check_until(s, end, err);
+		if (r == 0)
+			r = ask_hello(s, &h, err);
+	}
+	if (r < 0)
+		return r;
+	if (*h->lack && (!*h->lack_file || is_there(s, h->lack_file))) {
+		r = error_set(err, -ENOTSUP, "%s", h->lack);
+		move__hello__free_unpacked(h, NULL);
+		return r;
+	}
+	*ret = h;
+	return 0;
+}
+
+static int send_hello(struct sending *s, struct error *err)
+{
+	Move__Hello *h = NULL;
+	int r = settle_hello(s, &h, err);
+
+	if (r < 0)
+		return r;
+	hello_clocks(s, h, &s->clocks);
+	s->other_vdso = hello_other_vdso(s->hello, h);
+	if (h->cpus.len == sizeof(s->cpus))
+		memcpy(&s->cpus, h->cpus.data, sizeof(s->cpus));
+	s->nodes = h->nodes;
+	h->nodes = (ProtobufCBinaryData){ 0 };
+	move__hello__free_unpacked(h, NULL);
+	if (s->other_vdso) {
+		s->tracee->leave_vdso = s->tracee->lose_vdso = true;
+		send_progress(
+			s,
+			"the kernels differ: calls of the vdso become system calls");
+	}
+	s->tracee->clock_shift = clocks_shift(s->src->pid);
+	return move_fault(MF_SOURCE_HELLO, err);
+}
+
+/* The landing area, with room for threads that are made meanwhile. */
+static int prepare_area(struct sending *s, struct error *err)
+{
+	struct proc_status st;
+	int r = proc_read_status(s->src->pid, &st, err);
+
+	if (r < 0)
+		return r;
+	return tracee_map_area(s->tracee,
+			       2 * st.threads > THREADS_LEAST ? 2 * st.threads
+							      : THREADS_LEAST,
+			       err);
+}
+
+static int stop_leader(struct sending *s, struct error *err)
+{
+	usec_t end = send_now() + PATIENCE;
+	int r;
+
+	while ((r = tracee_stop_leader(s->tracee, err)) == -EAGAIN &&
+	       send_now() < end)
+		tracee_resume(s->tracee);
+	return r;
+}
+
+/* How many of its CPU clocks begin at 0 there, as far as that is known now. */
+static void tell_cpu_clocks(struct sending *s)
+{
+	size_t room = cpuclock_room(s->src->pid, s->state);
+	struct proc_status st;
+	struct error err;
+
+	if (!room)
+		send_progress(
+			s,
+			"its CPU clocks begin at 0 there: this kernel's vdso has no place to add to them");
+	else if (proc_read_status(s->src->pid, &st, &err) == 0 &&
+		 (size_t)st.threads >= room)
+		send_progress(
+			s,
+			"the CPU clocks of %zu threads begin at 0 there: the vdso has room for %zu",
+			(size_t)st.threads + 1 - room, room - 1);
+}
+
+static int send_setup(struct sending *s, struct error *err)
+{
+	struct error why;
+	usec_t start;
+	int r;
+
+	s->sent = sent_create();
+	r = capture_static(s->src->pid, &s->state, err);
+	if (r < 0)
+		return r;
+	tracee_look(s->tracee);
+	start = send_now();
+	r = stop_leader(s, err);
+	if (r == 0)
+		r = recheck_dispatch(s->tracee, err);
+	if (r == 0)
+		r = prepare_area(s, err);
+	if (r == 0)
+		r = recheck_asked(s->tracee, err);
+	if (r == 0)
+		r = track_start(s, &why, err);
+	s->report->tracked = s->method != TRACK_NONE;
+	if (r == 0 && s->method == TRACK_NONE)
+		send_progress(s, "stop-and-copy: %s", why.text);
+	tracee_resume(s->tracee);
+	s->report->paused = send_now() - start;
+	if (r == 0)
+		tell_cpu_clocks(s);
+	return r;
+}
+
+/*
+ * Until nothing stands in the way and little is left to send.  The round takes
+ * longer than a process may be without children, say, between one and the
+ * next; so after it, a short wait for the next such moment.
+ */
+static int send_wait(struct sending *s, usec_t end, struct error *err)
+{
+	int r;
+
+	do {
+		if (s->lacking)
+			nanosleep(&(struct timespec){ .tv_nsec = PAUSE * 1000 },
+				  NULL);
+		r = check_until(s, end, err);
+		if (r == 0 && (r = precopy_again(s, err)) < 0)
+			return r;
+		if (s->lacking) {
+			*err = s->lack;
+			r = s->lacking;
+			continue;
+		}
+		if (r == 0)
+			r = check_until(s, send_now() + SHORTLY, err);
+	} while (r < 0 && may_pass(r) && send_now() < end);
+	return r;
+}
+
+/*
+ * Before the move began nothing stood in its way, so what does now has come
+ * since and may go again.
+ */
+static int send_freeze(struct sending *s, struct error *err)
+{
+	usec_t end = send_now() + PATIENCE;
+	int r;
+
+	while ((r = freeze_send(s, err)) < 0 && may_pass(r) && !s->told &&
+	       send_now() < end) {
+		freeze_undo(s);
+		s->report->retries++;
+		s->report->stalled += send_now() - s->frozen;
+		send_progress(s, "not yet: %s", err->text);
+		r = send_wait(s, end, err);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+/*
+ * What the process has got since it was looked at first is known before the
+ * freeze.  One that is slowed down is left alone, and is looked at then.
+ */
+static int send_last(struct sending *s, struct error *err)
+{
+	int r = 0;
+
+	if (!s->throttling)
+		r = check_until(s, send_now() + PATIENCE, err);
+	return r < 0 ? r : precopy_last(s, err);
+}
+
+static int send_hold(struct sending *s, bool on, struct error *err)
+{
+	int r = 0;
+
+	if (s->src->ops && s->src->ops->hold)
+		r = s->src->ops->hold(s->src->ctx, on, err);
+	else if (kill(s->src->pid, on ? SIGSTOP : SIGCONT) < 0)
+		r = error_sys(err, -errno, "stopping process %d", s->src->pid);
+	if (r == 0)
+		s->held = on;
+	if (r == 0)
+		watch_note(s->watch, on ? SEND_HELD : 0);
+	return r;
+}
+
+/*
+ * The point of no return.  Before the record the process is held by something
+ * that outlives this engine, so that nobody's death lets it run after it.
+ */
+static int send_record(struct sending *s, struct error *err)
+{
+	const struct move_source_ops *ops = s->src->ops;
+	int r = send_hold(s, true, err);
+
+	if (r == 0)
+		r = move_fault(MF_SOURCE_HELD, err);
+	/* READY may be the last word of one that has died since. */
+	if (r == 0 && channel_hung_up(s->ch))
+		r = error_set(err, -EPIPE, "the destination died in the end");
+	if (r < 0)
+		return r;
+	watch_note(s->watch, SEND_DECIDES);
+	/* a disk may take its time */
+	watch_waits(s->watch, true);
+	if (ops && ops->commit)
+		r = ops->commit(s->src->ctx, s->src->epoch, err);
+	watch_waits(s->watch, false);
+	if (r < 0)
+		watch_note(s->watch, SEND_HELD);
+	s->recorded = r == 0;
+	return r;
+}
+
+static int send_commit(struct sending *s, struct error *err)
+{
+	uint64_t epoch = s->src->epoch;
+	usec_t sent = send_now(), ready;
+	struct error late;
+	int r = handover_run(s, err);
+
+	if (r == 0)
+		r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, epoch, err);
+	ready = send_now();
+	if (r == 0)
+		r = move_fault(MF_SOURCE_READY, err);
+	if (r == 0)
+		r = send_record(s, err);
+	if (r < 0)
+		return r;
+	r = move_fault(MF_SOURCE_RECORDED, err);
+	if (fds_finish(s->fds, &late) < 0)
+		send_progress(s, "%s", late.text);
+	if (r == 0)
+		r = frame_send_u64(s->ch, FRAME_COMMIT, epoch, err);
+	send_unwatched(s);
+	if (r == 0)
+		r = move_fault(MF_SOURCE_COMMITTED, err);
+	if (r == 0)
+		r = frame_expect_u64(s->ch, &s->frame, FRAME_RUNNING, epoch,
+				     err);
+	s->report->restore = ready - sent;
+	s->report->commit = send_now() - ready;
+	return r < 0 ? r : move_fault(MF_SOURCE_RUNNING, err);
+}
+
+/* It runs there: end it here. */
+static void send_finish(struct sending *s)
+{
+	s->report->outcome = MOVE_DONE;
+	s->report->downtime = send_now() - s->frozen;
+	s->report->total = send_now() - s->started;
+	s->report->pages_sent = page_sender_count(s->pages);
+	s->report->threads = (unsigned)s->tracee->nr;
+	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+}
+
+/* Nobody listens any more: the destination may have said why. */
+static int last_words(struct sending *s, int r, struct error *err)
+{
+	struct error why;
+	int k = 0;
+
+	if (r != -EPIPE && r != -ECONNRESET)
+		return r;
+	while (k == 0)
+		k = frame_recv(s->ch, &s->frame, &why);
+	if (k != -ECANCELED)
+		return r;
+	*err = why;
+	return k;
+}
+
+/* What reads of it is told by /proc then, in its own words. */
+static int has_exited(pid_t pid, struct error *err)
+{
+	struct proc_status st;
+
+	if (proc_read_status(pid, &st, NULL) == 0 && st.state != 'Z' &&
+	    st.state != 'X')
+		return 0;
+	return error_set(err, -ESRCH, "process %d has exited", pid);
+}
+
+/* Whatever failed, it did because the process is not there any more? */
+static int explain(struct sending *s, int r, struct error *err)
+{
+	struct error why;
+	int gone = s->pages ? recheck_running(s, &why)
+			    : has_exited(s->src->pid, &why);
+
+	if (gone == 0)
+		return last_words(s, r, err);
+	*err = why;
+	return gone;
+}
+
+static void send_undo(struct sending *s, const char *why)
+{
+	struct error err;
+
+	if (s->held && send_hold(s, false, &err) < 0)
+		send_progress(s, "%s", err.text);
+	handover_undo(s, why);
+	freeze_undo(s);
+	s->report->outcome = MOVE_ABORTED;
+}
+
+static void sending_clear(struct sending *s)
+{
+	fds_source_destroy(s->fds);
+	tree_close(s->trees);
+	handover_free(s->handover);
+	if (s->recorded ||
+	    s->left_alone) /* held by the freezer: it could not even die now */
+		tracee_abandon(s->tracee);
+	else
+		tracee_destroy(s->tracee);
+	page_sender_destroy(s->pages);
+	scan_close(s->scan);
+	scan_close(s->scan_private);
+	sent_destroy(s->sent);
+	track_stop(s);
+	move__hello__free_unpacked(s->hello, NULL);
+	move__state__free_unpacked(s->state, NULL);
+	vma_list_clear(&s->seen);
+	vma_list_clear(&s->maps);
+	vma_list_clear(&s->fresh);
+	free(s->zap);
+	free(s->left.object);
+	free(s->guards.v);
+	free(s->missed.v);
+	watch_stop(s->watch);
+	free(s->whole.v);
+	frame_clear(&s->frame);
+	io_close(&s->pidfd);
+	channel_close(s->ch);
+}
+
+int move_send(const struct move_source *src, struct channel *ch,
+	      struct move_report *ret, struct error *err)
+{
+	struct sending s = {
+		.src = src, .ch = ch, .report = ret, .pidfd = -1, .uffd = -1
+	};
+	int r;
+
+	*ret = (struct move_report){ 0 };
+	s.started = send_now();
+	frame_set_link(ch);
+	r = send_watch(&s, err);
+	if (r == 0)
+		r = send_check(&s, err);
+	if (r == 0)
+		r = send_hello(&s, err);
+	if (r == 0)
+		r = send_setup(&s, err);
+	if (r == 0)
+		r = precopy_run(&s, err);
+	if (r == 0)
+		r = send_last(&s, err);
+	if (r == 0)
+		r = send_freeze(&s, err);
+	if (r == 0)
+		r = send_commit(&s, err);
+	if (r < 0 && r != -ECANCELED && !s.recorded)
+		r = explain(&s, r, err);
+	if (r == 0) {
+		*err = (struct error)ERROR_INIT; /* of what has passed */
+		send_finish(&s);
+	} else if (s.recorded) {
+		ret->outcome = MOVE_UNDECIDED;
+	} else {
+		send_undo(&s, err->text);
+		if (r != -ECANCELED)
+			frame_send_abort(ch, err->text);
+	}
+	send_hurry(&s, false);
+	sending_clear(&s);
+	return r;
+}

@@ -1,0 +1,139 @@
+/*
+ * send.h - the source's side of a move, in its parts
+ */
+#ifndef MOVE_SEND_H
+#define MOVE_SEND_H
+
+#include <sched.h>
+
+#include "move/memory/pages.h"
+#include "move/memory/scan.h"
+#include "move/memory/sent.h"
+#include "move/move.h"
+#include "move/proc/clocks.h"
+#include "move/proc/share.h"
+#include "move/proc/watch.h"
+#include "move/state/capture.h"
+#include "move/tracee/tracee.h"
+#include "move/tree/tree.h"
+
+struct range_list {
+	struct frame_range *v;
+	size_t nr, cap;
+};
+
+void range_add(struct range_list *l, uint64_t start, uint64_t end);
+
+struct sending {
+	const struct move_source *src;
+	struct channel *ch;
+	struct move_report *report;
+	struct tracee *tracee;
+	struct watch *watch;
+	struct scan *scan, *scan_private;
+	struct page_sender *pages;
+	struct sent *sent;	 /* private pages that the destination has */
+	struct sent *todo;	 /* of this pass, with soft-dirty bits */
+	struct vma_list seen;	 /* when it was last looked at as a whole */
+	struct vma_list maps;	 /* as the destination knows them */
+	struct vma_list fresh;	 /* of these, what is new since the last pass */
+	struct range_list whole; /* to be sent whole in this pass, in order */
+	struct range_list missed; /* whole in the next: not write-protected */
+	uint64_t vdso;
+	struct clocks clocks;	   /* offsets for the destination */
+	cpu_set_t cpus;		   /* that the destination has */
+	ProtobufCBinaryData nodes; /* so, of memory */
+	bool swapped;	  /* has the process pages that are swapped out? */
+	bool read_advice; /* in the next pass, although it is slow */
+	struct frame_range *zap;
+	size_t nr_zap;
+	Move__Hello *hello; /* and the files mapped since */
+	bool told_files;    /* in this pass */
+	bool new_objects;   /* shared memory, mapped since the last check */
+	int lacking;	    /* after a SYNC: 0, or negative and: */
+	struct error lack;  /* what the destination could not make, or we not
+			       take along, and why */
+	struct share_left left;
+	struct range_list guards; /* as the last pass finds them */
+	bool has_guards;	  /* does the kernel tell them? */
+	Move__State *state;
+	struct frame frame;
+	struct fds_source *fds;
+	struct tree_set *trees;
+	struct punch_watch *punches; /* of shared memory; or NULL */
+	bool told_area;		     /* where the landing area lies */
+	bool other_vdso;	     /* the destination's is another one */
+	int pidfd, uffd;
+	int uffd_shared; /* of punches */
+	enum track_method {
+		TRACK_NONE,	  /* all is sent while it stands still */
+		TRACK_SOFT_DIRTY, /* by the bits of /proc/PID/pagemap */
+		TRACK_ASYNC,	  /* by userfaultfd */
+	} method;
+	bool told; /* the destination has begun to rebuild the process */
+	bool unplugged, held, recorded;
+	struct handover *handover; /* of locks, once that has begun */
+	bool left_alone; /* its threads go on when we let go of them by exit */
+	bool hurried, told_hurry; /* we, and the destination */
+	usec_t started, frozen;
+	usec_t hurried_since;
+	bool throttling;
+	usec_t throttled_since; /* stopped or let run */
+	usec_t scan_time;	/* of the last pass, finding pages */
+	double bytes_per_us;	/* of the last long pass */
+	uint64_t round_pages;	/* sent by the last round */
+};
+
+/* Microseconds that only grow. */
+usec_t send_now(void);
+
+/*
+ * sendwatch.c: who takes part in the freeze is ahead of others (core/hurry.h),
+ * or not; send_hurry() here alone, send_hurry_both() at either end.
+ */
+void send_hurry(struct sending *s, bool on);
+int send_hurry_both(struct sending *s, bool on, struct error *err) must_check;
+/* For page_sender_on_flush(): it gets on, and is not ahead for too long. */
+void send_tick(void *sending);
+
+/* What the watch is told: the process is held, and then given away. */
+enum { SEND_HELD = 1, SEND_DECIDES };
+/* sendwatch.c: who looks after this engine; see watch.h. */
+int send_watch(struct sending *s, struct error *err) must_check;
+/* The process is about to stand still: for so long at most, without a word. */
+void send_limit(struct sending *s);
+/* It runs, or it is not our part any more that it does. */
+void send_unwatched(struct sending *s);
+
+/* One line to whoever watches. */
+void send_progress(struct sending *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * precopy.c: have the destination do all that it was told, and learn what it
+ * lacks; what that is counts as never told.
+ */
+int precopy_sync(struct sending *s, uint64_t nr, struct error *err) must_check;
+/* precopy.c: files that it has opened, of fds_look() or the like; freed. */
+int precopy_tell(struct sending *s, uint8_t *news, size_t n,
+		 struct error *err) must_check;
+/* precopy.c: rounds while it runs, until it may be frozen. */
+int precopy_run(struct sending *s, struct error *err) must_check;
+/* The last of them, ahead of others. */
+int precopy_last(struct sending *s, struct error *err) must_check;
+/* After a freeze that had to be undone: one round more. */
+int precopy_again(struct sending *s, struct error *err) must_check;
+
+/* hello.c: what the destination has to know and compare. */
+int hello_of_source(struct sending *s, Move__Hello **ret,
+		    struct error *err) must_check;
+
+/*
+ * freeze.c: everything with all threads stopped, up to STATE.  As long as
+ * `told` is not set, it can be undone and called again.
+ */
+int freeze_send(struct sending *s, struct error *err) must_check;
+/* Undo what freeze_send() has done; the process runs on. */
+void freeze_undo(struct sending *s);
+
+#endif

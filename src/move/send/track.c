@@ -1,0 +1,384 @@
+/* track.c - follow what the process does to its memory; see track.h */
+#include "move/send/track.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+#include "move/check/check.h"
+#include "move/proc/layout.h"
+#include "move/wire/fault.h"
+#include "move/wire/message.h"
+
+#define ZAP_BATCH  4096
+#define READ_PIECE ((uint64_t)32 << 30) /* read in a tenth of a second */
+
+/* What one pass over one mapping needs to know. */
+struct pass {
+	struct sending *s;
+	bool shared; /* pages belong to an object, not to the process */
+	bool holes;  /* of a shared mapping: send what lies in them */
+	bool last;
+	uint64_t cursor; /* up to here, all is told */
+	unsigned flags;	 /* for scan_private() */
+};
+
+/* The newest method that the environment allows. */
+static int method_allowed(enum track_method *ret, struct error *err)
+{
+	static const char *const names[] = {
+		[TRACK_NONE] = "none",
+		[TRACK_SOFT_DIRTY] = "softdirty",
+		[TRACK_ASYNC] = "async",
+	};
+	const char *want = getenv("STINT_TRACK");
+
+	*ret = TRACK_ASYNC;
+	for (int m = TRACK_NONE; want && m <= TRACK_ASYNC; m++)
+		if (!strcmp(want, names[m])) {
+			*ret = (enum track_method)m;
+			return 0;
+		}
+	return want ? error_set(err, -EINVAL,
+				"STINT_TRACK=%s: async, softdirty or none",
+				want)
+		    : 0;
+}
+
+int track_start(struct sending *s, struct error *why, struct error *err)
+{
+	enum track_method allowed = TRACK_NONE;
+	int r = move_fault(MF_SOURCE_TRACKING, err);
+
+	if (r == 0)
+		r = method_allowed(&allowed, err);
+	if (r == 0)
+		r = allowed == TRACK_ASYNC ? track_watch_start(s, err)
+					   : -EOPNOTSUPP;
+	if (r < 0 && r != -EOPNOTSUPP)
+		return r;
+	if (r == 0)
+		s->method = TRACK_ASYNC;
+	else if (allowed >= TRACK_SOFT_DIRTY && scan_has_soft())
+		s->method = TRACK_SOFT_DIRTY;
+	else
+		error_set(
+			why, -EOPNOTSUPP, "%s",
+			allowed == TRACK_NONE
+				? "STINT_TRACK=none"
+				: "this kernel can track writes neither by userfaultfd (Linux 6.7) nor by soft-dirty bits");
+	s->has_guards = scan_has_guards();
+	s->scan = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
+	s->scan_private = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
+	scan_watched(s->scan, s->watch);
+	scan_watched(s->scan_private, s->watch);
+	return s->scan && s->scan_private ? 0 : -ESRCH;
+}
+
+static int zap_flush(struct sending *s, struct error *err)
+{
+	struct iovec iov = { s->zap, s->nr_zap * sizeof(*s->zap) };
+	int r = s->nr_zap ? frame_send(s->ch, FRAME_ZAP, &iov, 1, err) : 0;
+
+	s->nr_zap = 0;
+	return r;
+}
+
+int track_zap(void *arg, uint64_t start, uint64_t end, struct error *err)
+{
+	struct sending *s = arg;
+	struct frame_range *last = s->nr_zap ? &s->zap[s->nr_zap - 1] : NULL;
+	int r = 0;
+
+	sent_remove(s->sent, start, end);
+	if (last && last->end == start) {
+		last->end = end;
+		return 0;
+	}
+	if (s->nr_zap == ZAP_BATCH)
+		r = zap_flush(s, err);
+	if (!s->zap)
+		s->zap = xcalloc(ZAP_BATCH, sizeof(*s->zap));
+	s->zap[s->nr_zap++] = (struct frame_range){ start, end };
+	return r;
+}
+
+/* These pages are the process's own: send; what lies between has gone. */
+static int send_private(void *arg, uint64_t start, uint64_t end,
+			struct error *err)
+{
+	struct pass *p = arg;
+	int r = sent_each(p->s->sent, p->cursor, start, track_zap, p->s, err);
+
+	p->cursor = end;
+	sent_add(p->s->sent, start, end);
+	return r < 0 ? r : page_sender_add(p->s->pages, start, end, err);
+}
+
+static int send_hole(struct pass *p, uint64_t end, struct error *err)
+{
+	uint64_t start = p->cursor;
+
+	p->cursor = end;
+	return p->holes && start < end
+		       ? page_sender_add(p->s->pages, start, end, err)
+		       : 0;
+}
+
+static int send_page(void *arg, uint64_t start, uint64_t end, struct error *err)
+{
+	struct pass *p = arg;
+	int r = send_hole(p, start, err);
+
+	p->cursor = end;
+	return r < 0 ? r : page_sender_add(p->s->pages, start, end, err);
+}
+
+/*
+ * Reading terabytes in which nothing is takes its time, which the peer must not
+ * take for a dead link (FRAME_PATIENCE): it hears of each large hole by its
+ * first page.
+ */
+static int send_read(struct pass *p, uint64_t start, uint64_t end,
+		     struct error *err)
+{
+	struct sending *s = p->s;
+	uint64_t told, next;
+	int r = 0;
+
+	for (uint64_t at = start; r == 0 && at < end; at = next) {
+		next = end - at < READ_PIECE ? end : at + READ_PIECE;
+		told = p->cursor;
+		r = scan_private(s->scan_private, at, next, p->flags,
+				 send_private, p, err);
+		if (r < 0 || next == end || p->cursor != told)
+			continue;
+		r = track_zap(s, at, at + FRAME_PAGE, err);
+		if (r == 0)
+			r = zap_flush(s, err);
+	}
+	return r;
+}
+
+/*
+ * Pages of shared memory stay there when the process drops them from its
+ * tables (MADV_DONTNEED, reclaim), so a hole may hide what was written before.
+ */
+static int send_shared(struct pass *p, uint64_t start, uint64_t end,
+		       struct error *err)
+{
+	int r;
+
+	p->cursor = start;
+	r = scan_present(p->s->scan_private, start, end, p->flags, send_page, p,
+			 err);
+	return r < 0 ? r : send_hole(p, end, err);
+}
+
+void range_add(struct range_list *l, uint64_t start, uint64_t end)
+{
+	array_room(l->v, l->nr, &l->cap);
+	l->v[l->nr++] = (struct frame_range){ start, end };
+}
+
+static int note_guard(void *arg, uint64_t start, uint64_t end,
+		      struct error *err)
+{
+	struct sending *s = arg;
+
+	range_add(&s->guards, start, end);
+	return 0;
+}
+
+int track_guards(struct sending *s, uint64_t start, uint64_t end,
+		 struct error *err)
+{
+	return s->has_guards ? scan_guards(s->scan_private, start, end,
+					   note_guard, s, err)
+			     : 0;
+}
+
+static int send_range(struct pass *p, uint64_t start, uint64_t end,
+		      struct error *err)
+{
+	int r = p->last ? track_guards(p->s, start, end, err) : 0;
+
+	if (r < 0)
+		return r;
+	if (p->shared)
+		return send_shared(p, start, end, err);
+	p->cursor = start;
+	r = p->s->method == TRACK_ASYNC
+		    ? scan_private(p->s->scan_private, start, end, p->flags,
+				   send_private, p, err)
+		    : send_read(p, start, end, err);
+	return r < 0 ? r
+		     : sent_each(p->s->sent, p->cursor, end, track_zap, p->s,
+				 err);
+}
+
+static int on_written(void *arg, uint64_t start, uint64_t end,
+		      struct error *err)
+{
+	struct pass *p = arg;
+	int r;
+
+	p->holes = p->shared;
+	r = send_range(p, start, end, err);
+	p->holes = false;
+	return r;
+}
+
+/*
+ * All of it: the destination has nothing, or nothing that is known to be
+ * right.  -EPERM as from scan_private().
+ */
+static int send_whole(struct pass *p, uint64_t start, uint64_t end,
+		      struct error *err)
+{
+	int r = p->flags & SCAN_PROTECT
+			? track_clear_marks(p->s, start, end, err)
+			: 0;
+
+	/* it may hold pages that this process has never mapped */
+	if (r == 0 && p->shared)
+		r = track_punch_whole(p->s, start, end, err);
+	if (r == 0 && p->shared)
+		r = page_sender_add_nonzero(p->s->pages, start, end, err);
+	return r < 0 ? r : send_range(p, start, end, err);
+}
+
+/*
+ * Where a private page of a file mapping is given up (MADV_DONTNEED) the
+ * kernel leaves the protection's mark, so that no scan of written pages
+ * shows it: ask for every page that was sent.
+ */
+static int recheck_gap(void *arg, uint64_t start, uint64_t end,
+		       struct error *err)
+{
+	struct pass *p = arg;
+	int r = sent_each(p->s->sent, p->cursor, start, track_zap, p->s, err);
+
+	p->cursor = end;
+	return r;
+}
+
+static int recheck_file(struct sending *s, const struct vma *v,
+			struct error *err)
+{
+	struct pass p = { .s = s, .cursor = v->start, .flags = SCAN_SWAPPED };
+	int r;
+
+	if (!sent_any(s->sent, v->start, v->end))
+		return 0;
+	if (s->swapped)
+		return send_range(&p, v->start, v->end, err);
+	r = scan_private(s->scan_private, v->start, v->end, 0, recheck_gap, &p,
+			 err);
+	return r < 0 ? r
+		     : sent_each(s->sent, p.cursor, v->end, track_zap, s, err);
+}
+
+/* The pieces of a mapping to be sent whole, and what lies between them. */
+static int send_pieces(struct sending *s, const struct vma *v, struct pass *p,
+		       struct error *err)
+{
+	uint64_t at = v->start;
+	int r = 0;
+
+	for (size_t i = 0; i < s->whole.nr && r == 0; i++) {
+		struct frame_range f = s->whole.v[i];
+
+		if (f.end <= at || f.start >= v->end)
+			continue;
+		if (at < f.start)
+			r = scan_written(s->scan, at, f.start, on_written, p,
+					 err);
+		else
+			f.start = at;
+		if (f.end > v->end)
+			f.end = v->end;
+		if (r == 0)
+			r = send_whole(p, f.start, f.end, err);
+		at = f.end;
+	}
+	if (r == 0 && at < v->end)
+		r = scan_written(s->scan, at, v->end, on_written, p, err);
+	return r;
+}
+
+void track_miss(struct sending *s, uint64_t start, uint64_t end)
+{
+	range_add(&s->missed, start, end);
+}
+
+static int send_vma(struct sending *s, const struct vma *v, bool last,
+		    struct error *err)
+{
+	struct pass p = {
+		.s = s,
+		.shared = v->kind == VMA_SHARED_ANON,
+		.last = last,
+		.flags = (s->swapped ? SCAN_SWAPPED : 0) |
+			 (last ? 0 : SCAN_PROTECT),
+	};
+	enum share_how how;
+	int r = -EPERM;
+
+	how = share_how(s->src->pid, v, &s->left);
+	if (!vma_carries_pages(v) || how == SHARE_DESCRIPTOR)
+		return 0;
+	/* terabytes of nothing would take their time to read */
+	if (s->method == TRACK_NONE && v->empty && !p.shared)
+		return sent_each(s->sent, v->start, v->end, track_zap, s, err);
+	if (how == SHARE_WHOLE)
+		r = send_whole(&p, v->start, v->end, err);
+	else if (s->method == TRACK_ASYNC)
+		r = send_pieces(s, v, &p, err);
+	if (r == 0 && last && v->kind == VMA_FILE)
+		return recheck_file(s, v, err);
+	if (r != -EPERM)
+		return r;
+	if (last)
+		return send_whole(&p, v->start, v->end, err);
+	/* the scan may have protected pages and not told which */
+	track_miss(s, v->start, v->end);
+	return 0;
+}
+
+/* Called before and after a last pass: nothing may change in between. */
+static int read_swapped(struct sending *s, struct error *err)
+{
+	struct proc_status st;
+	int r = proc_read_status(s->src->pid, &st, err);
+
+	if (r == 0)
+		s->swapped = st.swapped > 0;
+	return r;
+}
+
+int track_send(struct sending *s, bool last, struct error *err)
+{
+	int r = read_swapped(s, err);
+	bool swapped = s->swapped;
+
+	s->guards.nr = 0;
+	if (r == 0)
+		r = track_punches(s, err);
+	if (r == 0 && s->method == TRACK_SOFT_DIRTY)
+		r = track_send_soft(s, last, err);
+	for (size_t i = 0;
+	     i < s->maps.nr && r == 0 && s->method != TRACK_SOFT_DIRTY; i++)
+		r = send_vma(s, &s->maps.v[i], last, err);
+	if (r == 0)
+		r = zap_flush(s, err);
+	if (r == 0)
+		r = page_sender_flush(s->pages, err);
+	if (r == 0 && last && !swapped && (r = read_swapped(s, err)) == 0 &&
+	    s->swapped)
+		r = error_set(
+			err, -EAGAIN,
+			"the host has just begun to swap the process out");
+	return r;
+}

@@ -1,0 +1,270 @@
+/*
+ * track_layout.c - follow how the process's mappings change, and tell it
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "move/check/check.h"
+#include "move/proc/files.h"
+#include "move/proc/layout.h"
+#include "move/send/track.h"
+#include "move/wire/message.h"
+
+static int tell_gone(struct sending *s, const struct vma_list *gone,
+		     struct error *err)
+{
+	struct frame_range *range = xcalloc(gone->nr, sizeof(*range));
+	struct iovec iov = { range, gone->nr * sizeof(*range) };
+	int r;
+
+	for (size_t i = 0; i < gone->nr; i++) {
+		range[i] = (struct frame_range){ gone->v[i].start,
+						 gone->v[i].end };
+		sent_remove(s->sent, range[i].start, range[i].end);
+	}
+	r = frame_send(s->ch, FRAME_UNMAP, &iov, 1, err);
+	free(range);
+	return r;
+}
+
+/*
+ * fresh may be empty: where the landing area lies is told with it.  With left,
+ * what shows a file that has gone since maps was read is not told but appended
+ * there, its path shared.
+ */
+static int tell_fresh(struct sending *s, const struct vma_list *fresh,
+		      struct vma_list *left, struct error *err)
+{
+	Move__Layout *l = capture_new(&move__layout__descriptor);
+	fd_auto root = files_root(s->src->pid, err);
+	int r = root < 0 ? root : 0;
+
+	l->area = s->tracee->area;
+	l->area_size = s->tracee->area_size;
+	l->vdso = s->vdso;
+	l->monotonic_offset = s->clocks.monotonic;
+	l->boottime_offset = s->clocks.boottime;
+	l->own_clocks = clocks_own(s->src->pid);
+	if (!s->told_area)
+		r = r < 0 ? r
+			  : proc_read_link(s->src->pid, "exe", &l->exe, err);
+	for (size_t i = 0; i < fresh->nr && r == 0; i++) {
+		Move__Vma *v = layout_vma(&fresh->v[i]);
+
+		if (v->file)
+			r = files_describe_new(root, s->hello, v->file, err);
+		s->told_files |= v->file && r == 0;
+		if (r == -ENOENT && !left)
+			r = -EAGAIN;
+		if (r == -ENOENT) {
+			array_room(left->v, left->nr, &left->cap);
+			left->v[left->nr++] = fresh->v[i];
+			move__vma__free_unpacked(v, NULL);
+			r = 0;
+			continue;
+		}
+		capture_add(l->map, l->n_map, v);
+	}
+	if (r == 0)
+		r = wire_send(s->ch, FRAME_MAP, &l->base, err);
+	move__layout__free_unpacked(l, NULL);
+	s->told_area = r == 0;
+	return r;
+}
+
+static int send_tree(void *ctx, const char *path, const void *p, size_t n,
+		     struct error *err)
+{
+	struct sending *s = ctx;
+	struct iovec iov[] = { { (void *)(uintptr_t)path, strlen(path) + 1 },
+			       { (void *)(uintptr_t)p, n } };
+
+	return frame_send(s->ch, FRAME_TREE, iov, 2, err);
+}
+
+/* Before mappings that show files in the trees. */
+static int tell_trees(struct sending *s, const struct vma_list *now, bool last,
+		      struct error *err)
+{
+	const struct vma_list none = { 0 };
+	int r = 0;
+
+	if (!tree_count(s->trees))
+		return 0;
+	if (!s->told_area)
+		r = tell_fresh(s, &none, NULL, err);
+	return r < 0 ? r : tree_pass(s->trees, now, last, send_tree, s, err);
+}
+
+/* What was deleted since the mappings were read is told when it is known. */
+static void drop_deleted(const struct sending *s, struct vma_list *maps)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < maps->nr; i++) {
+		struct vma *v = &maps->v[i];
+
+		if ((v->kind == VMA_FILE || v->kind == VMA_SHARED_FILE) &&
+		    tree_holds(s->trees, v->dev) &&
+		    !tree_has(s->trees, v->dev, v->ino))
+			free(v->path);
+		else
+			maps->v[n++] = *v;
+	}
+	maps->nr = n;
+}
+
+/* The advice is slow to read; at the freeze only if something is new. */
+static int read_layout(struct sending *s, struct vma_list *now, bool last,
+		       struct error *err)
+{
+	const struct vma_list *known = s->maps.nr ? &s->maps : &s->seen;
+	const struct vma *vdso;
+	int r = proc_read_maps(s->src->pid, now, err);
+
+	if (r < 0)
+		return r;
+	vdso = vma_named(now, "[vdso]");
+	s->vdso = vdso ? vdso->start : 0;
+	layout_keep_moving(now, s->tracee->area, s->tracee->area_size);
+	if (!layout_copy_advice(known, now) || (s->read_advice && !last) ||
+	    s->method != TRACK_ASYNC)
+		r = proc_read_advice(s->src->pid, now, err);
+	s->read_advice = false;
+	/* what came after the check may be gone when it matters */
+	if (r == 0 && last)
+		r = check_mappings(s->src->pid, now, err);
+	else if (r == 0)
+		check_drop_unmovable(s->src->pid, now);
+	return r;
+}
+
+static int compare_start(const void *a, const void *b)
+{
+	const struct frame_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/*
+ * What this pass has to send whole: what is freshly told, whatever its
+ * protection says, because the destination has thrown away what it had there;
+ * and what was not watched.  In order, and disjoint.
+ */
+static void find_whole(struct sending *s)
+{
+	struct range_list tmp = s->whole, *l = &s->whole;
+	size_t n = 0;
+
+	s->whole = s->missed;
+	s->missed = tmp;
+	s->missed.nr = 0;
+	for (size_t i = 0; i < s->fresh.nr; i++)
+		range_add(l, s->fresh.v[i].start, s->fresh.v[i].end);
+	if (l->nr)
+		qsort(l->v, l->nr, sizeof(*l->v), compare_start);
+	for (size_t i = 0; i < l->nr; i++)
+		if (n && l->v[i].start <= l->v[n - 1].end) {
+			if (l->v[n - 1].end < l->v[i].end)
+				l->v[n - 1].end = l->v[i].end;
+		} else {
+			l->v[n++] = l->v[i];
+		}
+	l->nr = n;
+}
+
+/* left: pieces of maps, whose paths are not its own. */
+static void leave_out(struct vma_list *maps, struct vma_list *left)
+{
+	struct vma_list rest = { 0 }, none = { 0 };
+
+	layout_diff(maps, left, &rest, &none);
+	vma_list_clear(maps);
+	*maps = rest;
+	free(left->v);
+}
+
+void track_forget(struct sending *s, uint64_t start, uint64_t end)
+{
+	layout_cut(&s->maps, start, end);
+	sent_remove(s->sent, start, end);
+}
+
+/*
+ * What the destination has of files that are not what they were is not what
+ * the process maps now, although device, inode and address may be the same.
+ */
+static int forget_changed(struct sending *s, struct error *err)
+{
+	fd_auto root = files_root(s->src->pid, err);
+	struct range_list old = { 0 };
+
+	if (root < 0)
+		return root;
+	if (!files_forget_changed(root, s->hello))
+		return 0;
+	for (size_t i = 0; i < s->maps.nr; i++) {
+		const struct vma *v = &s->maps.v[i];
+
+		if (vma_shows_file(v) &&
+		    !files_known(s->hello, v->path, vma_writes_file(v)))
+			range_add(&old, v->start, v->end);
+	}
+	for (size_t i = 0; i < old.nr; i++)
+		track_forget(s, old.v[i].start, old.v[i].end);
+	free(old.v);
+	return 0;
+}
+
+int track_layout(struct sending *s, bool last, struct error *err)
+{
+	struct vma_list now = { 0 }, gone = { 0 }, left = { 0 };
+	int r = read_layout(s, &now, last, err);
+
+	s->told_files = false;
+	if (r == 0)
+		r = forget_changed(s, err);
+	if (r == 0)
+		r = tell_trees(s, &now, last, err);
+	if (r == 0)
+		drop_deleted(s, &now);
+	if (r == 0 && !last && s->method == TRACK_ASYNC)
+		r = track_watch(s, &now, err);
+	if (r < 0) {
+		vma_list_clear(&now);
+		return r;
+	}
+	vma_list_clear(&s->fresh);
+	layout_diff(&s->maps, &now, &gone, &s->fresh);
+	for (size_t i = 0; i < s->fresh.nr; i++)
+		s->new_objects |= vma_has_object(&s->fresh.v[i]);
+	if (gone.nr)
+		r = tell_gone(s, &gone, err);
+	if (r == 0 && s->fresh.nr)
+		r = tell_fresh(s, &s->fresh, last ? NULL : &left, err);
+	vma_list_clear(&gone);
+	if (left.nr)
+		leave_out(&now, &left);
+	vma_list_clear(&s->maps);
+	s->maps = now;
+	find_whole(s);
+	return r;
+}
+
+int track_trees(struct sending *s, struct error *err)
+{
+	struct vma_list now = { 0 };
+	const struct vma *vdso;
+	int r = proc_read_maps(s->src->pid, &now, err);
+
+	if (r == 0) {
+		vdso = vma_named(&now, "[vdso]");
+		s->vdso = vdso ? vdso->start : 0;
+		r = tell_trees(s, &now, false, err);
+	}
+	vma_list_clear(&now);
+	return r;
+}

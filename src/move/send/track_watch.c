@@ -1,0 +1,261 @@
+/*
+ * track_watch.c - have the kernel note which pages the process writes to
+ *
+ * A mapping is watched from its registration with the userfaultfd until it is
+ * unmapped, or moved: mremap() takes the registration away, and not only from
+ * what it moves but also from all that this becomes one mapping with.  The
+ * pages of those keep the mark of their protection and lose the protection at
+ * the next write: registered again, they would pass for unchanged.  Hence two
+ * rules.  Nothing is registered without a look at what is not watched until
+ * that moment, so all threads stand still for it; and what was not watched is
+ * sent whole, after its old marks are taken away.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "move/proc/layout.h"
+#include "move/send/recheck.h"
+#include "move/send/track.h"
+
+#define ADDRESS_END 0x7ffffffff000 /* of user space, x86-64 */
+
+struct fetching {
+	int pidfd, uffd;
+};
+
+/* The process is at the pause of its list: fetch its new descriptor. */
+static int fetch_uffd(void *arg, const struct stub_call *made,
+		      struct error *err)
+{
+	struct fetching *f = arg;
+
+	if (made->ret < 0)
+		return error_set(err, -EOPNOTSUPP,
+				 "no userfaultfd in the process");
+	f->uffd = (int)syscall(SYS_pidfd_getfd, f->pidfd, (int)made->ret, 0);
+	if (f->uffd < 0)
+		return error_sys(err, -errno, "pidfd_getfd");
+	return 0;
+}
+
+/* The descriptor, with its protocol agreed upon. */
+static int make_uffd(struct sending *s, uint64_t more, struct error *err)
+{
+	struct uffdio_api api = {
+		.api = UFFD_API,
+		.features = UFFD_FEATURE_WP_ASYNC |
+			    UFFD_FEATURE_WP_UNPOPULATED |
+			    UFFD_FEATURE_WP_HUGETLBFS_SHMEM |
+			    UFFD_FEATURE_PAGEFAULT_FLAG_WP | more,
+	};
+	struct fetching f = { s->pidfd, -1 };
+	struct tracee_list *list = xcalloc(s->tracee->nr, sizeof(*list));
+	struct stub_call call[2] = {
+		{ .nr = SYS_userfaultfd,
+		  .arg = { O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY } },
+		{ .nr = SYS_close, .arg = { (uint64_t)-1 } },
+	};
+	int r;
+
+	list[0].call = call;
+	list[0].n = 2;
+	list[0].at_pause = fetch_uffd;
+	list[0].arg = &f;
+	r = tracee_run(s->tracee, list, NULL, 0, err);
+	free(list);
+	if (r == 0 && ioctl(f.uffd, UFFDIO_API, &api) < 0)
+		r = -EOPNOTSUPP;
+	if (r < 0)
+		io_close(&f.uffd);
+	return r < 0 ? r : f.uffd;
+}
+
+int track_watch_start(struct sending *s, struct error *err)
+{
+	int r = scan_has_ioctl() ? make_uffd(s, 0, err) : -EOPNOTSUPP;
+
+	if (r < 0)
+		return r;
+	s->uffd = r;
+	r = make_uffd(s, UFFD_FEATURE_EVENT_REMOVE, err);
+	if (r < 0) {
+		track_stop(s);
+		return r;
+	}
+	s->uffd_shared = r;
+	s->punches = punch_watch_create(s->src->pid, r);
+	return s->punches ? 0
+			  : error_set(err, -EAGAIN,
+				      "no thread to watch shared memory with");
+}
+
+void track_stop(struct sending *s)
+{
+	punch_watch_destroy(s->punches);
+	s->punches = NULL;
+	io_close(&s->uffd); /* the kernel forgets all protections */
+}
+
+/* Watched by itself: see track_punch.c. */
+static bool is_shared(const struct vma *v)
+{
+	return v->kind == VMA_SHARED_ANON && vma_carries_pages(v);
+}
+
+static int register_range(int uffd, uint64_t start, uint64_t end,
+			  struct error *err)
+{
+	struct uffdio_register reg = {
+		.range = { start, end - start },
+		.mode = UFFDIO_REGISTER_MODE_WP,
+	};
+
+	if (ioctl(uffd, UFFDIO_REGISTER, &reg) == 0)
+		return 0;
+	switch (errno) {
+	case EINVAL: /* nothing is mapped there */
+	case ENOENT:
+	case ENOMEM:
+	/*
+	 * Something that cannot be made writable, and was not there when maps
+	 * was read: none of the range is watched for now.
+	 */
+	case EPERM:
+		return 0;
+	}
+	return error_sys(err, -errno, "tracking %#llx-%#llx",
+			 (unsigned long long)start, (unsigned long long)end);
+}
+
+/*
+ * Register whatever is mapped between the kernel's own mappings, whose place
+ * is known for certain.  A range that ends anywhere else might cut a mapping
+ * that the process has just made, and mremap() does not like that; with shared
+ * memory, which goes by itself, it stands still.
+ */
+static int register_all(struct sending *s, const struct vma_list *fixed,
+			struct error *err)
+{
+	uint64_t at = 0;
+	int r = 0;
+
+	for (size_t i = 0; i <= fixed->nr && r == 0; i++) {
+		uint64_t end = i < fixed->nr ? fixed->v[i].start : ADDRESS_END;
+
+		if (at < end)
+			r = register_range(s->uffd, at, end, err);
+		at = i < fixed->nr ? fixed->v[i].end : end;
+		if (r == 0 && i < fixed->nr && is_shared(&fixed->v[i]))
+			r = register_range(s->uffd_shared, fixed->v[i].start,
+					   fixed->v[i].end, err);
+	}
+	return r;
+}
+
+static bool any_shared(const struct vma_list *maps)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		if (is_shared(&maps->v[i]))
+			return true;
+	return false;
+}
+
+/* A mapping that has gone meanwhile counts as watched. */
+static bool is_watched(struct sending *s, const struct vma *v)
+{
+	return !vma_carries_pages(v) || scan_is_tracked(s->scan, v->start);
+}
+
+static bool all_watched(struct sending *s, const struct vma_list *maps)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		if (!is_watched(s, &maps->v[i]))
+			return false;
+	return true;
+}
+
+/* Nobody maps anything meanwhile, or nothing has been sent yet. */
+static int register_new(struct sending *s, const struct vma_list *known,
+			struct error *err)
+{
+	struct vma_list maps = { 0 }, fixed = { 0 };
+	int r = proc_read_maps(s->src->pid, &maps, err);
+
+	if (r < 0)
+		return r;
+	layout_copy_advice(known, &maps);
+	layout_find_fixed(&maps, &fixed);
+	for (size_t i = 0; i < maps.nr; i++)
+		if (!is_watched(s, &maps.v[i]))
+			track_miss(s, maps.v[i].start, maps.v[i].end);
+	r = register_all(s, &fixed, err);
+	vma_list_clear(&maps);
+	vma_list_clear(&fixed);
+	return r;
+}
+
+/* A process that cannot be stopped for now is left for the next pass. */
+static int register_stopped(struct sending *s, const struct vma_list *known,
+			    struct error *err)
+{
+	struct error why;
+	usec_t start, paused;
+	int r;
+
+	/* the parent of a vfork() does not stop */
+	if (recheck_children(s, &why) < 0)
+		return 0;
+	tracee_look(s->tracee);
+	start = send_now();
+	r = tracee_stop(s->tracee, err);
+	if (r == 0)
+		r = register_new(s, known, err);
+	tracee_resume(s->tracee);
+	paused = send_now() - start;
+	s->report->paused += paused;
+	if (r == 0)
+		send_progress(s, "it stood still for %.1f ms for new mappings",
+			      (double)paused / 1000);
+	return r == -EAGAIN ? 0 : r;
+}
+
+int track_watch(struct sending *s, const struct vma_list *now,
+		struct error *err)
+{
+	bool first = !s->maps.nr, throttled = s->tracee->nr > 0;
+
+	if (!first && all_watched(s, now))
+		return 0;
+	return throttled || (first && !any_shared(now))
+		       ? register_new(s, now, err)
+		       : register_stopped(s, now, err);
+}
+
+static int clear_marks(void *arg, uint64_t start, uint64_t end,
+		       struct error *err)
+{
+	struct sending *s = arg;
+	struct uffdio_writeprotect wp = { .range = { start, end - start } };
+
+	if (ioctl(s->uffd, UFFDIO_WRITEPROTECT, &wp) == 0)
+		return 0;
+	/* it is no longer watched, as the scan will say, too */
+	if (errno == ENOENT)
+		return -EPERM;
+	return error_sys(err, -errno, "unprotecting %#llx-%#llx",
+			 (unsigned long long)start, (unsigned long long)end);
+}
+
+int track_clear_marks(struct sending *s, uint64_t start, uint64_t end,
+		      struct error *err)
+{
+	return s->method == TRACK_ASYNC
+		       ? scan_protected(s->scan_private, start, end,
+					clear_marks, s, err)
+		       : 0;
+}

@@ -1,0 +1,141 @@
+/*
+ * sendwatch.c - the source's bounds: how long the process stands still without
+ * anything getting on, and how long anybody is ahead of others for that
+ */
+#include <errno.h>
+#include <signal.h>
+
+#include "core/hurry.h"
+#include "move/fd/fds.h"
+#include "move/send/send.h"
+#include "move/send/throttle.h"
+
+/*
+ * For so long nothing may get on while it stands still.  Some ten times what
+ * the slowest step of a freeze takes on a busy machine; a tenth of what a
+ * connection may be silent before that.
+ */
+#define STANDSTILL   (5 * USEC_PER_SEC / 2)
+/* Of a budget: what may come on top of it before it is given up. */
+#define OVER_BUDGET  (1 * USEC_PER_SEC)
+/* The watch kills only whoever has not noticed by itself. */
+#define GRACE	     (500 * USEC_PER_MSEC)
+#define SLOW_CONTENT 20 /* bytes of queues and files a microsecond */
+/*
+ * Ahead of others no longer than that: see also WATCH_HURRY, for whoever is
+ * kept from looking at the clock.
+ */
+#define HURRY_MOST   (30 * USEC_PER_MSEC)
+
+static void calm(void *sending)
+{
+	const struct move_source *src = ((struct sending *)sending)->src;
+
+	if (src->ops && src->ops->hurry)
+		src->ops->hurry(src->ctx, false);
+}
+
+/*
+ * What its engine stopped goes on by itself, and what was held by somebody
+ * else's means is let go by them, who know the record.
+ */
+static void killed(void *sending, int note)
+{
+	struct sending *s = sending;
+	const struct move_source *src = s->src;
+
+	if (note == SEND_HELD && !(src->ops && src->ops->hold))
+		kill(src->pid, SIGCONT);
+	send_progress(
+		s, "%s",
+		note == SEND_DECIDES
+			? "the engine hung as it gave the process away: it was ended, and the process stands still here"
+			: "the engine hung while the process stood still: it was ended, and the process goes on here");
+}
+
+int send_watch(struct sending *s, struct error *err)
+{
+	const struct watch_spec spec = { calm, killed, s };
+
+	s->watch = watch_start(&spec, err);
+	if (!s->watch)
+		return -EAGAIN;
+	watch_limit(s->watch, watch_standstill(STANDSTILL) + GRACE);
+	return 0;
+}
+
+/* Reading page tables is getting on; but a budget is for all of it. */
+static void beat_scans(struct sending *s, bool on)
+{
+	scan_watched(s->scan, on ? s->watch : NULL);
+	scan_watched(s->scan_private, on ? s->watch : NULL);
+}
+
+void send_limit(struct sending *s)
+{
+	usec_t budget = s->src->budget;
+	usec_t limit =
+		budget ? OVER_BUDGET + 2 * budget
+		       : STANDSTILL + s->report->predicted +
+				 (usec_t)(fds_content(s->fds) / SLOW_CONTENT);
+
+	limit = watch_standstill(limit);
+	frame_set_patience(s->ch, limit);
+	watch_limit(s->watch, limit + GRACE);
+	beat_scans(s, !budget);
+}
+
+void send_unwatched(struct sending *s)
+{
+	frame_set_patience(s->ch, FRAME_PATIENCE * USEC_PER_SEC);
+	watch_limit(s->watch, watch_standstill(STANDSTILL) + GRACE);
+	watch_stands(s->watch, false);
+	beat_scans(s, true);
+}
+
+void send_hurry(struct sending *s, bool on)
+{
+	const struct move_source_ops *ops = s->src->ops;
+	bool threads = on && ops && ops->hurry;
+
+	if (on == s->hurried)
+		return;
+	s->hurried = on;
+	s->hurried_since = send_now();
+	watch_hurried(s->watch, on, threads ? s->src->pid : 0, 0);
+	if (on) {
+		hurry_guard();
+		hurry_begin(0);
+	} else {
+		hurry_end(0);
+	}
+	if (s->tracee)
+		s->tracee->hurry = threads;
+	if (ops && ops->hurry)
+		ops->hurry(s->src->ctx, on);
+}
+
+int send_hurry_both(struct sending *s, bool on, struct error *err)
+{
+	int r = 0;
+
+	send_hurry(s, on);
+	if (s->told_hurry != on)
+		r = frame_send_u64(s->ch, FRAME_HURRY, on, err);
+	if (r == 0)
+		s->told_hurry = on;
+	return r;
+}
+
+void send_tick(void *sending)
+{
+	struct sending *s = sending;
+	struct error err;
+
+	throttle_tick(s);
+	if (!s->src->budget)
+		watch_beat(s->watch);
+	/* should that fail, so does the next frame */
+	if (s->hurried && send_now() - s->hurried_since > HURRY_MOST)
+		(void)!send_hurry_both(s, false, &err);
+}

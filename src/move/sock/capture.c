@@ -1,0 +1,291 @@
+/*
+ * sockcap.c - capture of sockets
+ */
+#include <errno.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "core/xalloc.h"
+#include "move/fdkit/source.h"
+#include "move/sock/diag.h"
+#include "move/sock/multicast.h"
+#include "move/sock/options.h"
+#include "move/sock/tcp.h"
+#include "move/sock/tcp_compat.h"
+
+/* An abstract name can be bound again, a path would be another file. */
+static int check_name(const Fds__Unix *u, const struct sockaddr_un *sun,
+		      struct fdscan_file *f, struct error *err)
+{
+	if (!u->local.len || !sun->sun_path[0] || u->peer != -1)
+		return 0;
+	return error_set(err, -ENOTSUP, "fd %d: unix socket bound to %.*s",
+			 f->number, (int)sizeof(sun->sun_path), sun->sun_path);
+}
+
+static int32_t find_peer(const struct fdscan *sc, int64_t ino)
+{
+	for (size_t i = 0; i < sc->nr_file; i++) {
+		if (S_ISSOCK(sc->file[i].st.st_mode) &&
+		    sc->file[i].st.st_ino == (uint64_t)ino)
+			return (int32_t)i;
+	}
+	return -1;
+}
+
+/* The other end, which must be in the process, and point back. */
+static int set_peer(struct fdscan *sc, struct fdscan_file *f,
+		    const struct sockdiag_unix *d, struct error *err)
+{
+	Fds__Unix *u = f->msg->socket->un;
+	struct sockdiag_unix back;
+	int r;
+
+	u->peer = d->peer < 0 ? -1 : -2;
+	if (d->peer <= 0)
+		return 0;
+	u->peer = find_peer(sc, d->peer);
+	if (u->peer < 0)
+		return error_set(err, -ENOTSUP,
+				 "fd %d: unix socket whose other end is "
+				 "outside the process",
+				 f->number);
+	r = sockdiag_unix_get(sc->s->diag, (uint64_t)d->peer, &back, err);
+	if (r < 0)
+		return r;
+	if (back.peer != (int64_t)f->st.st_ino)
+		return error_set(err, -ENOTSUP,
+				 "fd %d: unix socket connected one way",
+				 f->number);
+	return 0;
+}
+
+static int unix_queue(struct fdscan *sc, struct fdscan_file *f,
+		      struct error *err)
+{
+	Fds__Unix *u = f->msg->socket->un;
+	uint64_t rights = 0;
+	int r = 0, in = 0;
+
+	fdproc_field(f->info.text, "scm_fds", 10, &rights);
+	if (rights)
+		return error_set(err, -EAGAIN,
+				 "fd %d: descriptors are being passed over it",
+				 f->number);
+	if (sc->content)
+		r = sockq_peek(f->copy, false, &u->queue, &u->n_queue, err);
+	if (r < 0)
+		return error_prefix(err, r, "fd %d", f->number);
+	if (!sc->content)
+		(void)!ioctl(f->copy, SIOCINQ, &in);
+	if ((u->n_queue || in > 0) &&
+	    sockopt_int(f->copy, SOL_SOCKET, SO_PASSCRED) > 0)
+		return error_set(err, -ENOTSUP,
+				 "fd %d: unread messages with credentials",
+				 f->number);
+	return 0;
+}
+
+static int cap_unix(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+{
+	Fds__Unix *u = xmalloc(sizeof(*u));
+	struct sockaddr_un sun = { 0 };
+	socklen_t len = sizeof(sun);
+	struct sockdiag_unix d;
+	int r;
+
+	fds__unix__init(u);
+	f->msg->socket->un = u;
+	f->msg->socket->kind_case = FDS__SOCKET__KIND_UN;
+	if (sc->s->diag < 0)
+		return 0;
+	if (getsockname(f->copy, (struct sockaddr *)&sun, &len) < 0)
+		return error_sys(err, -errno, "fd %d", f->number);
+	if (len > sizeof(sa_family_t))
+		fdmsg_bytes(&u->local, &sun, len);
+	r = sockdiag_unix_get(sc->s->diag, f->st.st_ino, &d, err);
+	if (!r)
+		r = set_peer(sc, f, &d, err);
+	if (!r)
+		r = check_name(u, &sun, f, err);
+	if (r < 0)
+		return r;
+	u->shutdown = d.shutdown;
+	u->listening = d.state == TCP_LISTEN;
+	u->backlog = d.backlog;
+	if (!sc->content && !sc->s->soon)
+		return 0;
+	if (u->listening)
+		return d.waiting ? error_set(err, -EAGAIN,
+					     "fd %d: a connection waits to be "
+					     "accepted",
+					     f->number)
+				 : 0;
+	if (u->peer == -1 && f->msg->socket->type != SOCK_DGRAM)
+		return 0; /* not connected: nothing can have come */
+	return unix_queue(sc, f, err);
+}
+
+static int cap_names(struct fdscan_file *f, Fds__Inet *m)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+
+	if (getsockname(f->copy, (struct sockaddr *)&ss, &len) < 0)
+		return -errno;
+	/* Port and family are at the same place in both families. */
+	if (((struct sockaddr_in *)&ss)->sin_port)
+		fdmsg_bytes(&m->local, &ss, len);
+	len = sizeof(ss);
+	if (getpeername(f->copy, (struct sockaddr *)&ss, &len) == 0)
+		fdmsg_bytes(&m->peer, &ss, len);
+	return 0;
+}
+
+/* Of one that has no port nobody can tell; it can be shut down all the same. */
+static int cap_shutdown(const struct fdscan *sc, const struct fdscan_file *f,
+			Fds__Inet *m, struct error *err)
+{
+	if (!m->local.len || !sc->content || sc->s->diag < 0)
+		return 0;
+	return sockdiag_udp_shutdown(
+		sc->s->diag, f->msg->socket->family,
+		((struct sockaddr_in *)(void *)m->local.data)->sin_port,
+		f->st.st_ino, &m->shutdown, err);
+}
+
+static int cap_inet(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+{
+	Fds__Inet *m = xmalloc(sizeof(*m));
+	int r;
+
+	fds__inet__init(m);
+	f->msg->socket->inet = m;
+	f->msg->socket->kind_case = FDS__SOCKET__KIND_INET;
+	r = cap_names(f, m);
+	if (r < 0)
+		return error_sys(err, r, "fd %d", f->number);
+	if (f->msg->socket->type == SOCK_STREAM)
+		return tcpcap_socket(sc, f, err);
+	r = cap_shutdown(sc, f, m, err);
+	if (r < 0)
+		return error_prefix(err, r, "fd %d", f->number);
+	r = sockmcast_get(sc->s->pid, f->copy, f->msg->socket, err);
+	if (r < 0)
+		return error_prefix(err, r, "fd %d", f->number);
+	if (!sc->content)
+		return 0;
+	r = sockq_peek(f->copy, true, &m->queue, &m->n_queue, err);
+	return r < 0 ? error_prefix(err, r, "fd %d", f->number) : 0;
+}
+
+static int refuse(const Fds__Socket *m, struct fdscan_file *f,
+		  struct error *err)
+{
+	const char *kind = m->family == AF_NETLINK  ? "netlink socket"
+			   : m->family == AF_PACKET ? "packet socket"
+			   : m->type == SOCK_RAW    ? "raw socket"
+						    : "socket";
+
+	return error_set(err, -ENOTSUP,
+			 "fd %d: %s (family %d, type %d, protocol %d)",
+			 f->number, kind, m->family, m->type, m->protocol);
+}
+
+int sockcap_socket(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+{
+	Fds__Socket *m = xmalloc(sizeof(*m));
+	bool inet;
+	int r;
+
+	fds__socket__init(m);
+	f->msg->socket = m;
+	f->msg->kind_case = FDS__FILE__KIND_SOCKET;
+	m->family = sockopt_int(f->copy, SOL_SOCKET, SO_DOMAIN);
+	m->type = sockopt_int(f->copy, SOL_SOCKET, SO_TYPE);
+	m->protocol = sockopt_int(f->copy, SOL_SOCKET, SO_PROTOCOL);
+	inet = m->family == AF_INET || m->family == AF_INET6;
+	if (m->family != AF_UNIX &&
+	    !(inet && m->type == SOCK_STREAM && m->protocol == IPPROTO_TCP) &&
+	    !(inet && m->type == SOCK_DGRAM && m->protocol == IPPROTO_UDP))
+		return refuse(m, f, err);
+	r = sockopt_get_all(f->copy, m, err);
+	if (r < 0)
+		return error_prefix(err, r, "fd %d", f->number);
+	return inet ? cap_inet(sc, f, err) : cap_unix(sc, f, err);
+}
+
+static bool on_loopback(const void *address)
+{
+	const struct sockaddr_in *a = address;
+	const struct sockaddr_in6 *b = address;
+
+	if (a->sin_family == AF_INET)
+		return ntohl(a->sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&b->sin6_addr) ||
+	       (IN6_IS_ADDR_V4MAPPED(&b->sin6_addr) &&
+		b->sin6_addr.s6_addr[12] == 127);
+}
+
+static const Fds__Inet *stream_of(const struct fdscan_file *f)
+{
+	return f->msg && f->msg->kind_case == FDS__FILE__KIND_SOCKET &&
+			       f->msg->socket->kind_case ==
+				       FDS__SOCKET__KIND_INET &&
+			       f->msg->socket->type == SOCK_STREAM
+		       ? f->msg->socket->inet
+		       : NULL;
+}
+
+/* A port is at the same place in both families, one of which may be mapped. */
+static in_port_t port_of(const ProtobufCBinaryData *address)
+{
+	const struct sockaddr_in *sin = (const void *)address->data;
+
+	return address->len ? sin->sin_port : 0;
+}
+
+/* Its other end, or the listener by whom that is still to be accepted. */
+static bool leads_to(const Fds__Inet *a, const Fds__Inet *b)
+{
+	return port_of(&a->peer) == port_of(&b->local) &&
+	       (!b->peer.len || port_of(&a->local) == port_of(&b->peer));
+}
+
+/*
+ * A connection within this host leads to a process that does not come along,
+ * unless it is ours at both ends; one that is to be accepted, we wait for.
+ */
+static int check_local(struct fdscan *sc, struct fdscan_file *f,
+		       struct error *err)
+{
+	const Fds__Inet *m = stream_of(f), *other;
+
+	if (!m || !m->peer.len || !on_loopback(m->peer.data))
+		return 0;
+	if (tcpcap_state(f->copy) != TCP_ESTABLISHED)
+		return 0;
+	for (size_t i = 0; i < sc->nr_file; i++)
+		if ((other = stream_of(&sc->file[i])) && leads_to(m, other))
+			return 0;
+	return error_set(
+		err, sc->content ? -EAGAIN : -ENOTSUP,
+		"fd %d: connected within this host, port %u, to what is outside the process",
+		f->number, ntohs(port_of(&m->peer)));
+}
+
+int sockcap_finish(struct fdscan *sc, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < sc->nr_file && r == 0; i++)
+		r = check_local(sc, &sc->file[i], err);
+	if (r < 0)
+		return r;
+	return sc->content ? tcpcap_settle(sc, err) : 0;
+}

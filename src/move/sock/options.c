@@ -1,0 +1,425 @@
+/*
+ * sockopt.c - the options of a socket, as a list
+ */
+#include "move/sock/options.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "core/xalloc.h"
+#include "move/sock/tcp_compat.h"
+
+/* Of <linux/in.h> and <linux/udp.h>, which do not go with glibc's. */
+#define OPT_IP_RECVERR_RFC4884	 26
+#define OPT_IP_LOCAL_PORT_RANGE	 51
+#define OPT_IPV6_MULTICAST_ALL	 29
+#define OPT_IPV6_RECVERR_RFC4884 31
+#define OPT_IPV6_FLOWINFO_SEND	 33
+#define OPT_UDP_ENCAP		 100
+#define OPT_UDP_NO_CHECK6_TX	 101
+#define OPT_UDP_NO_CHECK6_RX	 102
+#define OPT_UDP_SEGMENT		 103
+#define OPT_UDP_GRO		 104
+/* Younger than the headers. */
+#define OPT_SO_RCVMARK		 75
+#define OPT_SO_PASSPIDFD	 76
+#define OPT_SO_RCVPRIORITY	 82
+#define OPT_SO_PASSRIGHTS	 83
+
+#define OPT_MAX 2048 /* bytes: IPv6 headers */
+
+enum how {
+	DATAGRAM = 1,	 /* of no effect on streams, which may not set some */
+	LOCAL = 16,	 /* of unix sockets alone */
+	UNCONNECTED = 2, /* of a connection it tells what it has come to */
+	INDEX = 4,	 /* an interface, which has another number elsewhere */
+	INDEX_NET = 8,	 /* so, in network byte order */
+};
+
+struct opt {
+	int level, name;
+	unsigned how;
+};
+
+static const struct opt opts[] = {
+	{ SOL_SOCKET, SO_REUSEPORT },
+	{ SOL_SOCKET, SO_KEEPALIVE },
+	{ SOL_SOCKET, SO_BROADCAST },
+	{ SOL_SOCKET, SO_OOBINLINE },
+	{ SOL_SOCKET, SO_RCVLOWAT },
+	{ SOL_SOCKET, SO_MARK },
+	{ SOL_SOCKET, SO_BUSY_POLL },
+	{ SOL_SOCKET, SO_PREFER_BUSY_POLL },
+	{ SOL_SOCKET, SO_TIMESTAMPING }, /* NEW of one is NEW of all */
+	{ SOL_SOCKET, SO_TIMESTAMPING_NEW },
+	{ SOL_SOCKET, SO_TIMESTAMP },
+	{ SOL_SOCKET, SO_TIMESTAMP_NEW },
+	{ SOL_SOCKET, SO_TIMESTAMPNS_NEW },
+	{ SOL_SOCKET, SO_TIMESTAMPNS },
+	{ SOL_SOCKET, SO_LINGER },
+	{ SOL_SOCKET, SO_RCVTIMEO },
+	{ SOL_SOCKET, SO_SNDTIMEO },
+	{ SOL_SOCKET, SO_BINDTODEVICE },
+	{ SOL_SOCKET, SO_PASSCRED, LOCAL },
+	{ SOL_SOCKET, SO_PASSSEC, LOCAL },
+	{ SOL_SOCKET, OPT_SO_PASSPIDFD, LOCAL },
+	{ SOL_SOCKET, OPT_SO_PASSRIGHTS, LOCAL },
+	{ SOL_SOCKET, OPT_SO_RCVMARK, DATAGRAM },
+	{ SOL_SOCKET, OPT_SO_RCVPRIORITY, DATAGRAM },
+	{ SOL_SOCKET, SO_TXTIME, DATAGRAM },
+	{ SOL_SOCKET, SO_WIFI_STATUS, DATAGRAM },
+	{ SOL_SOCKET, SO_NOFCS, DATAGRAM },
+	{ SOL_SOCKET, SO_SELECT_ERR_QUEUE },
+	{ SOL_SOCKET, SO_RXQ_OVFL },
+	{ SOL_SOCKET, SO_NO_CHECK },
+	{ SOL_SOCKET, SO_DONTROUTE },
+	{ SOL_SOCKET, SO_ZEROCOPY },
+	{ SOL_SOCKET, SO_MAX_PACING_RATE },
+	{ SOL_SOCKET, SO_PEEK_OFF },
+	{ SOL_SOCKET, SO_TXREHASH },
+	{ SOL_IP, IP_TOS },
+	{ SOL_SOCKET, SO_PRIORITY }, /* which IP_TOS sets as well */
+	{ SOL_IP, IP_TTL },
+	{ SOL_IP, IP_MTU_DISCOVER },
+	{ SOL_IP, IP_RECVERR },
+	{ SOL_IP, IP_PKTINFO },
+	{ SOL_IP, IP_RECVTTL },
+	{ SOL_IP, IP_RECVTOS },
+	{ SOL_IP, IP_OPTIONS },
+	{ SOL_IP, IP_RECVOPTS, DATAGRAM },
+	{ SOL_IP, IP_RETOPTS, DATAGRAM },
+	{ SOL_IP, IP_PASSSEC, DATAGRAM },
+	{ SOL_IP, IP_RECVORIGDSTADDR, DATAGRAM },
+	{ SOL_IP, IP_CHECKSUM, DATAGRAM },
+	{ SOL_IP, IP_RECVFRAGSIZE, DATAGRAM },
+	{ SOL_IP, OPT_IP_RECVERR_RFC4884, DATAGRAM },
+	{ SOL_IP, IP_UNICAST_IF, INDEX_NET },
+	{ SOL_IP, IP_FREEBIND },
+	{ SOL_IP, IP_TRANSPARENT },
+	{ SOL_IP, IP_BIND_ADDRESS_NO_PORT },
+	{ SOL_IP, IP_MULTICAST_TTL, DATAGRAM },
+	{ SOL_IP, IP_MULTICAST_LOOP, DATAGRAM },
+	{ SOL_IP, IP_MULTICAST_IF, DATAGRAM },
+	{ SOL_IP, IP_MULTICAST_ALL, DATAGRAM },
+	{ SOL_IP, IP_MINTTL },
+	{ SOL_IP, OPT_IP_LOCAL_PORT_RANGE },
+	{ SOL_IPV6, IPV6_V6ONLY },
+	{ SOL_IPV6, IPV6_UNICAST_HOPS },
+	{ SOL_IPV6, IPV6_MTU_DISCOVER },
+	{ SOL_IPV6, IPV6_RECVERR },
+	{ SOL_IPV6, IPV6_RECVPKTINFO },
+	{ SOL_IPV6, IPV6_TCLASS },
+	{ SOL_IPV6, IPV6_RECVTCLASS },
+	{ SOL_IPV6, IPV6_RECVHOPLIMIT },
+	{ SOL_IPV6, IPV6_2292PKTINFO, DATAGRAM },
+	{ SOL_IPV6, IPV6_2292HOPOPTS, DATAGRAM },
+	{ SOL_IPV6, IPV6_2292DSTOPTS, DATAGRAM },
+	{ SOL_IPV6, IPV6_2292RTHDR, DATAGRAM },
+	{ SOL_IPV6, IPV6_2292HOPLIMIT, DATAGRAM },
+	{ SOL_IPV6, IPV6_RECVHOPOPTS, DATAGRAM },
+	{ SOL_IPV6, IPV6_RECVRTHDR, DATAGRAM },
+	{ SOL_IPV6, IPV6_RECVDSTOPTS, DATAGRAM },
+	{ SOL_IPV6, IPV6_HOPOPTS },
+	{ SOL_IPV6, IPV6_RTHDRDSTOPTS },
+	{ SOL_IPV6, IPV6_RTHDR },
+	{ SOL_IPV6, IPV6_DSTOPTS },
+	{ SOL_IPV6, IPV6_RECVPATHMTU, DATAGRAM },
+	{ SOL_IPV6, IPV6_RECVORIGDSTADDR, DATAGRAM },
+	{ SOL_IPV6, IPV6_RECVFRAGSIZE, DATAGRAM },
+	{ SOL_IPV6, OPT_IPV6_RECVERR_RFC4884, DATAGRAM },
+	{ SOL_IPV6, OPT_IPV6_FLOWINFO_SEND },
+	{ SOL_IPV6, IPV6_ADDR_PREFERENCES },
+	{ SOL_IPV6, IPV6_UNICAST_IF, INDEX_NET },
+	{ SOL_IPV6, IPV6_FREEBIND },
+	{ SOL_IPV6, IPV6_TRANSPARENT },
+	{ SOL_IPV6, IPV6_MULTICAST_HOPS, DATAGRAM },
+	{ SOL_IPV6, IPV6_MULTICAST_LOOP, DATAGRAM },
+	{ SOL_IPV6, IPV6_MULTICAST_IF, DATAGRAM | INDEX },
+	{ SOL_IPV6, OPT_IPV6_MULTICAST_ALL, DATAGRAM },
+	{ SOL_IPV6, IPV6_AUTOFLOWLABEL },
+	{ SOL_IPV6, IPV6_DONTFRAG },
+	{ SOL_IPV6, IPV6_MINHOPCOUNT },
+	{ SOL_TCP, TCP_CONGESTION },
+	{ SOL_TCP, TCP_MAXSEG, UNCONNECTED },
+	{ SOL_TCP, TCP_NODELAY },
+	{ SOL_TCP, TCP_CORK },
+	{ SOL_TCP, TCP_QUICKACK },
+	{ SOL_TCP, TCP_KEEPIDLE },
+	{ SOL_TCP, TCP_KEEPINTVL },
+	{ SOL_TCP, TCP_KEEPCNT },
+	{ SOL_TCP, TCP_SYNCNT },
+	{ SOL_TCP, TCP_LINGER2 },
+	{ SOL_TCP, TCP_DEFER_ACCEPT },
+	{ SOL_TCP, TCP_USER_TIMEOUT },
+	{ SOL_TCP, TCP_NOTSENT_LOWAT },
+	{ SOL_TCP, TCP_THIN_LINEAR_TIMEOUTS },
+	{ SOL_TCP, TCP_THIN_DUPACK },
+	{ SOL_TCP, TCP_SAVE_SYN },
+	{ SOL_TCP, TCP_INQ },
+	{ SOL_TCP, TCP_TX_DELAY },
+	{ SOL_TCP, TCP_FASTOPEN },
+	{ SOL_TCP, TCP_FASTOPEN_CONNECT },
+	{ SOL_TCP, TCP_FASTOPEN_NO_COOKIE },
+	{ SOL_UDP, UDP_CORK },
+	{ SOL_UDP, OPT_UDP_ENCAP },
+	{ SOL_UDP, OPT_UDP_NO_CHECK6_TX },
+	{ SOL_UDP, OPT_UDP_NO_CHECK6_RX },
+	{ SOL_UDP, OPT_UDP_SEGMENT },
+	{ SOL_UDP, OPT_UDP_GRO },
+};
+
+#define NR_OPTS (sizeof(opts) / sizeof(*opts))
+
+int sockopt_int(int fd, int level, int name)
+{
+	socklen_t n = sizeof(int);
+	int v;
+
+	return getsockopt(fd, level, name, &v, &n) < 0 ? -errno : v;
+}
+
+int sockopt_set_int(int fd, int level, int name, int v)
+{
+	return setsockopt(fd, level, name, &v, sizeof(v)) < 0 ? -errno : 0;
+}
+
+/* Levels that such a socket has. */
+static bool applies(const struct opt *o, const Fds__Socket *m)
+{
+	if (o->how & DATAGRAM && m->type == SOCK_STREAM)
+		return false;
+	if (o->how & LOCAL && m->family != AF_UNIX)
+		return false;
+	switch (o->level) {
+	case SOL_SOCKET:
+		return true;
+	case SOL_IP:
+		return m->family != AF_UNIX;
+	case SOL_IPV6:
+		return m->family == AF_INET6;
+	case SOL_TCP:
+		return m->family != AF_UNIX && m->type == SOCK_STREAM;
+	case SOL_UDP:
+		return m->family != AF_UNIX && m->type == SOCK_DGRAM;
+	default:
+		return false;
+	}
+}
+
+int sockopt_interface_name(int fd, uint32_t index, char ret[IF_NAMESIZE])
+{
+	struct ifreq req = { .ifr_ifindex = (int)index };
+
+	if (ioctl(fd, SIOCGIFNAME, &req) < 0)
+		return -errno;
+	memcpy(ret, req.ifr_name, IF_NAMESIZE);
+	return 0;
+}
+
+int sockopt_interface_index(int fd, const char *name, uint32_t *ret,
+			    struct error *err)
+{
+	struct ifreq req = { .ifr_ifindex = 0 };
+
+	if (snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", name) >=
+		    IF_NAMESIZE ||
+	    ioctl(fd, SIOCGIFINDEX, &req) < 0)
+		return error_set(err, -ENODEV,
+				 "no interface %s at the destination", name);
+	*ret = (uint32_t)req.ifr_ifindex;
+	return 0;
+}
+
+/* An interface that has gone is left out: nothing can be sent there. */
+static char *name_of_index(int fd, const struct opt *o, const uint8_t *value)
+{
+	char name[IF_NAMESIZE];
+	uint32_t index;
+
+	memcpy(&index, value, sizeof(index));
+	if (o->how & INDEX_NET)
+		index = ntohl(index);
+	return index && sockopt_interface_name(fd, index, name) == 0
+		       ? xstrdup(name)
+		       : NULL;
+}
+
+static Fds__SockOpt *get_one(int fd, const struct opt *o)
+{
+	uint8_t buf[OPT_MAX];
+	socklen_t n = sizeof(buf);
+	Fds__SockOpt *m;
+	char *name;
+
+	if (getsockopt(fd, o->level, o->name, buf, &n) < 0)
+		return NULL; /* of another kernel */
+	m = xmalloc(sizeof(*m));
+	fds__sock_opt__init(m);
+	m->level = o->level;
+	m->name = o->name;
+	if (o->how & (INDEX | INDEX_NET)) {
+		name = name_of_index(fd, o, buf);
+		if (name)
+			m->interface = name;
+		return m;
+	}
+	m->value.len = n;
+	m->value.data = n ? xmalloc(n) : NULL;
+	if (n)
+		memcpy(m->value.data, buf, n);
+	return m;
+}
+
+/* TCP that is connected, or was. */
+static bool had_peer(int fd)
+{
+	struct sockaddr_storage ss;
+	struct tcp_info info = { 0 };
+	socklen_t n = sizeof(ss), m = sizeof(info);
+
+	return getpeername(fd, (struct sockaddr *)&ss, &n) == 0 ||
+	       (getsockopt(fd, SOL_TCP, TCP_INFO, &info, &m) == 0 &&
+		info.tcpi_segs_out);
+}
+
+int sockopt_get_all(int fd, Fds__Socket *m, struct error *err)
+{
+	unsigned not = had_peer(fd) ? UNCONNECTED : 0;
+	socklen_t n;
+
+	m->opt = xcalloc(NR_OPTS, sizeof(*m->opt));
+	for (size_t i = 0; i < NR_OPTS; i++) {
+		Fds__SockOpt *o = applies(&opts[i], m) && !(opts[i].how & not )
+					  ? get_one(fd, &opts[i])
+					  : NULL;
+
+		if (o)
+			m->opt[m->n_opt++] = o;
+	}
+	m->reuseaddr = sockopt_int(fd, SOL_SOCKET, SO_REUSEADDR) > 0;
+	m->sndbuf = (uint32_t)sockopt_int(fd, SOL_SOCKET, SO_SNDBUF);
+	m->rcvbuf = (uint32_t)sockopt_int(fd, SOL_SOCKET, SO_RCVBUF);
+	n = (socklen_t)sockopt_int(fd, SOL_SOCKET, SO_BUF_LOCK);
+	m->buf_locks = (int)n < 0 ? 3 : n;
+	/* A program cannot be read back from a socket in full. */
+	if (sockopt_int(fd, SOL_SOCKET, SO_LOCK_FILTER) > 0)
+		return error_set(err, -ENOTSUP, "socket with a locked filter");
+	n = 0;
+	if (getsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, NULL, &n) < 0 || n)
+		return error_set(err, -ENOTSUP, "socket with a filter");
+	return 0;
+}
+
+static const struct opt *find(const Fds__SockOpt *o, const Fds__Socket *m)
+{
+	for (size_t i = 0; i < NR_OPTS; i++) {
+		if (opts[i].level == o->level && opts[i].name == o->name)
+			return applies(&opts[i], m) ? &opts[i] : NULL;
+	}
+	return NULL;
+}
+
+/* What to set: an interface goes by its name. */
+static int value_of(int fd, const Fds__SockOpt *o, const struct opt *known,
+		    ProtobufCBinaryData *ret, uint32_t *index,
+		    struct error *err)
+{
+	int r = 0;
+
+	*ret = o->value;
+	if (!(known->how & (INDEX | INDEX_NET)))
+		return 0;
+	*index = 0;
+	if (*o->interface)
+		r = sockopt_interface_index(fd, o->interface, index, err);
+	if (known->how & INDEX_NET)
+		*index = htonl(*index);
+	*ret = (ProtobufCBinaryData){ sizeof(*index), (uint8_t *)index };
+	return r;
+}
+
+static bool is_zero(const ProtobufCBinaryData *v)
+{
+	for (size_t i = 0; i < v->len; i++)
+		if (v->data[i])
+			return false;
+	return true;
+}
+
+/* If it differs. */
+static int set_one(int fd, const Fds__Socket *m, const Fds__SockOpt *o,
+		   struct error *err)
+{
+	const struct opt *known = find(o, m);
+	uint8_t now[OPT_MAX];
+	socklen_t n = sizeof(now);
+	ProtobufCBinaryData v;
+	uint32_t index;
+	int r;
+
+	if (!known || o->value.len > OPT_MAX)
+		return error_set(err, -EPROTO, "socket option %d/%d", o->level,
+				 o->name);
+	r = value_of(fd, o, known, &v, &index, err);
+	if (r < 0)
+		return r;
+	r = getsockopt(fd, o->level, o->name, now, &n) < 0 ? -errno : 0;
+	if (r == 0 && n == v.len && (!n || !memcmp(now, v.data, n)))
+		return 0;
+	/* an older kernel is as if it were off */
+	if (r == -ENOPROTOOPT && is_zero(&v))
+		return 0;
+	return setsockopt(fd, o->level, o->name, v.data, (socklen_t)v.len) < 0
+		       ? error_sys(err, -errno, "socket option %d/%d", o->level,
+				   o->name)
+		       : 0;
+}
+
+int sockopt_set_all(int fd, const Fds__Socket *m, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < m->n_opt && r == 0; i++)
+		r = set_one(fd, m, m->opt[i], err);
+	return r;
+}
+
+int sockopt_set_unbound(int fd, const Fds__Socket *m, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < m->n_opt && r == 0; i++)
+		if (m->opt[i]->level == SOL_IPV6 &&
+		    m->opt[i]->name == IPV6_V6ONLY)
+			r = set_one(fd, m, m->opt[i], err);
+	return r;
+}
+
+static void set_buffer(int fd, int force, int plain, uint32_t v)
+{
+	if (sockopt_int(fd, SOL_SOCKET, plain) == (int)v || v > INT32_MAX)
+		return;
+	if (sockopt_set_int(fd, SOL_SOCKET, force, (int)(v / 2)) < 0)
+		sockopt_set_int(fd, SOL_SOCKET, plain, (int)(v / 2));
+}
+
+int sockopt_set_buffers(int fd, const Fds__Socket *m, struct error *err)
+{
+	int r;
+
+	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, m->sndbuf);
+	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, m->rcvbuf);
+	r = sockopt_set_int(fd, SOL_SOCKET, SO_BUF_LOCK,
+			    (int)(m->buf_locks & 3));
+	if (r < 0)
+		return error_sys(err, r, "SO_BUF_LOCK");
+	return 0;
+}

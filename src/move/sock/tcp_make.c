@@ -1,0 +1,506 @@
+/*
+ * tcpmake.c - making TCP sockets again
+ */
+#include "move/sock/tcp_make.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "move/sock/options.h"
+#include "move/sock/spoof.h"
+#include "move/sock/tcp_compat.h"
+#include "move/sock/tcp_dead.h"
+
+static bool is_in(const Fds__Tcp *t, uint32_t states)
+{
+	return TCP_STATE(t->state) & states;
+}
+
+static int set_repair(int fd, int v)
+{
+	return sockopt_set_int(fd, SOL_TCP, TCP_REPAIR, v);
+}
+
+static int bind_local(int fd, const Fds__Inet *m)
+{
+	if (!m->local.len)
+		return 0;
+	return bind(fd, (struct sockaddr *)m->local.data,
+		    (socklen_t)m->local.len) < 0
+		       ? -errno
+		       : 0;
+}
+
+int tcpmake_listen(int fd, const Fds__Socket *m, struct error *err)
+{
+	const Fds__Tcp *t = m->inet->tcp;
+	int r = sockopt_set_int(fd, SOL_SOCKET, SO_REUSEADDR, m->reuseaddr);
+
+	/* Those that it accepts inherit it. */
+	if (!r && t->window_clamp)
+		r = sockopt_set_int(fd, SOL_TCP, TCP_WINDOW_CLAMP,
+				    (int)t->window_clamp);
+	if (!r)
+		r = bind_local(fd, m->inet);
+	if (!r && listen(fd, (int)t->backlog) < 0)
+		r = -errno;
+	return r < 0 ? error_sys(err, r, "TCP listener") : 0;
+}
+
+/* ---- a connection ---- */
+
+static int set_seq(int fd, int queue, uint32_t seq)
+{
+	int r = sockopt_set_int(fd, SOL_TCP, TCP_REPAIR_QUEUE, queue);
+
+	return r < 0 ? r
+		     : sockopt_set_int(fd, SOL_TCP, TCP_QUEUE_SEQ, (int)seq);
+}
+
+/* The first byte not acknowledged, and the first not read. */
+static uint32_t snd_start(const Fds__Tcp *t)
+{
+	bool fin = is_in(t, TCP_STATES_FIN_QUEUED | TCP_STATE(TCP_FIN_WAIT2));
+
+	return t->snd_seq - (uint32_t)(t->unacked.len + t->unsent.len) - fin;
+}
+
+static uint32_t rcv_start(const Fds__Tcp *t)
+{
+	return t->rcv_seq - (uint32_t)t->received.len -
+	       is_in(t, TCP_STATES_FIN_RECEIVED);
+}
+
+static int set_syn_options(int fd, const Fds__Tcp *t)
+{
+	struct tcp_repair_opt opt[4];
+	unsigned n = 0;
+
+	opt[n++] = (struct tcp_repair_opt){ TCPOPT_MSS, t->mss_clamp };
+	if (t->snd_wscale >= 0)
+		opt[n++] = (struct tcp_repair_opt){
+			TCPOPT_WSCALE,
+			(uint32_t)t->snd_wscale | (uint32_t)t->rcv_wscale << 16
+		};
+	if (t->sack)
+		opt[n++] = (struct tcp_repair_opt){ TCPOPT_SACK, 0 };
+	if (t->timestamps)
+		opt[n++] = (struct tcp_repair_opt){ TCPOPT_TS, 0 };
+	if (setsockopt(fd, SOL_TCP, TCP_REPAIR_OPTIONS, opt,
+		       n * (socklen_t)sizeof(*opt)) < 0)
+		return -errno;
+	if (!t->timestamps)
+		return 0;
+	return sockopt_set_int(fd, SOL_TCP, TCP_TIMESTAMP, (int)t->timestamp);
+}
+
+/*
+ * connect() settles how large segments are, so knows the peer's limit by then:
+ * what set_syn_options() says later counts only when the path's changes.
+ */
+static int limit_segments(int fd, uint32_t mss)
+{
+	enum { LEAST = 88, MOST = 32767 }; /* that the kernel takes here */
+
+	if (mss < LEAST)
+		return 0;
+	return sockopt_set_int(fd, SOL_TCP, TCP_MAXSEG,
+			       mss > MOST ? MOST : (int)mss);
+}
+
+static int connect_repaired(int fd, const Fds__Inet *m, struct error *err)
+{
+	const Fds__Tcp *t = m->tcp;
+	int r = set_seq(fd, TCP_RECV_QUEUE, rcv_start(t));
+
+	if (!r) /* see measure_rtt() */
+		r = set_seq(fd, TCP_SEND_QUEUE, snd_start(t) - t->timestamps);
+	if (!r)
+		r = limit_segments(fd, t->mss_clamp);
+	if (!r)
+		r = bind_local(fd, m);
+	if (r < 0)
+		return error_sys(err, r, "TCP connection: bind");
+	if (connect(fd, (struct sockaddr *)m->peer.data,
+		    (socklen_t)m->peer.len) < 0)
+		return error_sys(err, -errno,
+				 "TCP connection: connect (is there a route "
+				 "in the capsule?)");
+	r = sockopt_set_int(fd, SOL_TCP, TCP_MAXSEG, 0); /* none of its own */
+	if (!r)
+		r = set_syn_options(fd, t);
+	return r < 0 ? error_sys(err, r, "TCP connection: options") : 0;
+}
+
+/* The kernel takes a piece at a time. */
+static int fill_queue(int fd, int queue, const ProtobufCBinaryData *data,
+		      struct error *err)
+{
+	size_t done = 0;
+	ssize_t n;
+	int r = sockopt_set_int(fd, SOL_TCP, TCP_REPAIR_QUEUE, queue);
+
+	if (r < 0)
+		return error_sys(err, r, "TCP_REPAIR_QUEUE");
+	while (done < data->len) {
+		n = send(fd, data->data + done, data->len - done,
+			 MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0)
+			return error_sys(err, -errno,
+					 "TCP connection: %zu bytes do not fit "
+					 "in its queue; raise net.core.%s",
+					 data->len,
+					 queue == TCP_RECV_QUEUE ? "rmem_max"
+								 : "wmem_max");
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+static bool after(uint32_t a, uint32_t b)
+{
+	return (int32_t)(b - a) < 0;
+}
+
+/* What the kernel would refuse is clamped to what is true here. */
+static int set_window(int fd, const Fds__Tcp *t)
+{
+	uint32_t next = rcv_start(t) + (uint32_t)t->received.len;
+	struct tcp_repair_window w = {
+		.snd_wl1 = t->snd_wl1,
+		.snd_wnd = t->snd_wnd,
+		.max_window = t->max_window,
+		.rcv_wnd = t->rcv_wnd,
+		.rcv_wup = t->rcv_wup,
+	};
+
+	if (w.max_window < w.snd_wnd)
+		w.max_window = w.snd_wnd;
+	if (after(w.snd_wl1, next))
+		w.snd_wl1 = next;
+	if (after(w.rcv_wup, next))
+		w.rcv_wup = next;
+	return setsockopt(fd, SOL_TCP, TCP_REPAIR_WINDOW, &w, sizeof(w)) < 0
+		       ? -errno
+		       : 0;
+}
+
+static uint16_t window_field(uint32_t window, int wscale)
+{
+	uint32_t w = window >> (wscale > 0 ? wscale : 0);
+
+	return w > UINT16_MAX ? UINT16_MAX : (uint16_t)w;
+}
+
+/* A segment that was played may take its time. */
+static int await_acked(int fd, struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = 100000 };
+	int left = 1;
+
+	for (int i = 0; i < 1000; i++) {
+		if (ioctl(fd, SIOCOUTQ, &left) < 0)
+			return error_sys(err, -errno, "SIOCOUTQ");
+		if (!left)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return error_set(err, -EIO,
+			 "TCP connection: its round-trip time cannot be set "
+			 "(is loopback up in the capsule?)");
+}
+
+/*
+ * A connection that has measured no round-trip time sends what got lost again
+ * after one second, and after three more; made anew, this one has measured
+ * none, and packets to a peer that is moved as well get lost.  So a byte that
+ * the peer has acknowledged long ago is put before the others, and the peer's
+ * answer played, by whose timestamp the time is measured.  The peer's own
+ * clock (0) is left to its next word.
+ */
+static int measure_rtt(int fd, const Fds__Inet *m, struct error *err)
+{
+	static uint8_t byte;
+	const Fds__Tcp *t = m->tcp;
+	const ProtobufCBinaryData one = { 1, &byte };
+	uint32_t now;
+	socklen_t n = sizeof(now);
+	int r;
+
+	if (!t->timestamps)
+		return 0;
+	r = fill_queue(fd, TCP_SEND_QUEUE, &one, err);
+	if (r < 0)
+		return r;
+	if (getsockopt(fd, SOL_TCP, TCP_TIMESTAMP, &now, &n) < 0)
+		return error_sys(err, -errno, "TCP_TIMESTAMP");
+	/* its last bit tells the clock's unit */
+	r = sockspoof_echo(m, rcv_start(t), snd_start(t),
+			   window_field(t->snd_wnd, t->snd_wscale), now - 2,
+			   err);
+	return r < 0 ? r : await_acked(fd, err);
+}
+
+/* Larger for a moment, as the bytes may have been packed better before. */
+static void widen(int fd, const Fds__Socket *m)
+{
+	const Fds__Tcp *t = m->inet->tcp;
+	Fds__Socket wide = *m;
+
+	if (t->received.len)
+		wide.rcvbuf += 4 * (uint32_t)t->received.len;
+	if (t->unacked.len + t->unsent.len)
+		wide.sndbuf += 4 * (uint32_t)(t->unacked.len + t->unsent.len);
+	if (wide.rcvbuf != m->rcvbuf || wide.sndbuf != m->sndbuf)
+		sockopt_set_buffers(fd, &wide, NULL);
+}
+
+/*
+ * ESTABLISHED up to here.  A FIN of ours that waits behind unsent bytes is
+ * left to tcpmake_activate(), and the peer's comes first then.
+ */
+static int play_fins(int fd, const Fds__Socket *m, struct error *err)
+{
+	const Fds__Tcp *t = m->inet->tcp;
+	bool first =
+		is_in(t, TCP_STATE(TCP_FIN_WAIT1) | TCP_STATE(TCP_FIN_WAIT2) |
+				 TCP_STATE(TCP_CLOSING)) &&
+		!t->fin_unsent;
+	bool second = t->state == TCP_LAST_ACK && !t->fin_unsent;
+	uint32_t una = snd_start(t);
+	int r = 0;
+
+	if (first && shutdown(fd, SHUT_WR) < 0)
+		return error_sys(err, -errno, "TCP connection: shutdown");
+	if (is_in(t, TCP_STATES_FIN_RECEIVED))
+		r = sockspoof_tcp(m->inet, t->rcv_seq - 1, una,
+				  window_field(t->snd_wnd, t->snd_wscale), true,
+				  err);
+	if (t->state == TCP_FIN_WAIT2)
+		r = sockspoof_tcp(m->inet, t->rcv_seq, t->snd_seq,
+				  window_field(t->snd_wnd, t->snd_wscale),
+				  false, err);
+	if (!r && second && shutdown(fd, SHUT_WR) < 0)
+		return error_sys(err, -errno, "TCP connection: shutdown");
+	return r;
+}
+
+static int get_state(int fd)
+{
+	struct tcp_info ti;
+	socklen_t n = sizeof(ti);
+
+	return getsockopt(fd, SOL_TCP, TCP_INFO, &ti, &n) < 0 ? -errno
+							      : ti.tcpi_state;
+}
+
+/* Did it become what it was?  A segment played may take its time. */
+static int check_state(int fd, const Fds__Tcp *t, struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = 100000 };
+	int want = (int)t->state, got = -1;
+
+	if (t->fin_unsent)
+		want = t->state == TCP_FIN_WAIT1 ? TCP_ESTABLISHED
+						 : TCP_CLOSE_WAIT;
+	for (int i = 0; i < 1000; i++) {
+		got = get_state(fd);
+		if (got == want)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return error_set(err, -EIO,
+			 "TCP connection: state %d instead of %d (is loopback "
+			 "up in the capsule?)",
+			 got, want);
+}
+
+static int make_connection(int fd, const Fds__Socket *m, struct error *err)
+{
+	const Fds__Tcp *t = m->inet->tcp;
+	int r = connect_repaired(fd, m->inet, err);
+
+	if (!r)
+		r = measure_rtt(fd, m->inet, err);
+	if (r < 0)
+		return r;
+	widen(fd, m);
+	r = fill_queue(fd, TCP_RECV_QUEUE, &t->received, err);
+	if (!r)
+		r = fill_queue(fd, TCP_SEND_QUEUE, &t->unacked, err);
+	if (r < 0)
+		return r;
+	r = set_window(fd, t);
+	if (r < 0)
+		return error_sys(err, r, "TCP_REPAIR_WINDOW");
+	r = sockopt_set_buffers(fd, m, err);
+	if (r < 0)
+		return r;
+	if (t->window_clamp)
+		sockopt_set_int(fd, SOL_TCP, TCP_WINDOW_CLAMP,
+				(int)t->window_clamp);
+	return 0;
+}
+
+int tcpmake_ends(int fd, const Fds__Socket *m, struct error *err)
+{
+	const Fds__Tcp *t = m->inet->tcp;
+	int r = 0;
+
+	if (!is_in(t, TCP_STATES_CONNECTED))
+		return 0;
+	if (t->state != TCP_ESTABLISHED)
+		r = play_fins(fd, m, err);
+	if (!r && t->state != TCP_ESTABLISHED)
+		r = check_state(fd, t, err);
+	if (r < 0)
+		return r;
+	if (t->rcv_shutdown && !is_in(t, TCP_STATES_FIN_RECEIVED) &&
+	    shutdown(fd, SHUT_RD) < 0)
+		return error_sys(err, -errno, "TCP connection: shutdown");
+	return 0;
+}
+
+/* ---- other states ---- */
+
+/* Silent, and with SO_REUSEADDR, which repair mode clears, as it was. */
+static int leave_repair(int fd, const Fds__Socket *m, int how)
+{
+	int r = set_repair(fd, how);
+
+	if (!r)
+		r = sockopt_set_int(fd, SOL_SOCKET, SO_REUSEADDR, m->reuseaddr);
+	return r;
+}
+
+/*
+ * The SYN goes nowhere yet and is sent again within a second.  It has the old
+ * number and clock, so that a peer that saw the first takes it for the same.
+ */
+static int make_connecting(int fd, const Fds__Socket *m, struct error *err)
+{
+	const Fds__Tcp *t = m->inet->tcp;
+	int flags = fcntl(fd, F_GETFL), r;
+
+	r = set_seq(fd, TCP_SEND_QUEUE, t->snd_seq - 1);
+	if (!r)
+		r = bind_local(fd, m->inet);
+	if (!r)
+		r = leave_repair(fd, m, TCP_REPAIR_OFF_NO_WP);
+	if (r < 0)
+		return error_sys(err, r, "TCP connection being made");
+	if (fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return error_sys(err, -errno, "F_SETFL");
+	if (connect(fd, (struct sockaddr *)m->inet->peer.data,
+		    (socklen_t)m->inet->peer.len) < 0 &&
+	    errno != EINPROGRESS)
+		return error_sys(err, -errno, "TCP connection being made");
+	r = set_repair(fd, TCP_REPAIR_ON);
+	if (!r)
+		r = sockopt_set_int(fd, SOL_TCP, TCP_TIMESTAMP,
+				    (int)t->timestamp);
+	if (!r)
+		r = leave_repair(fd, m, TCP_REPAIR_OFF_NO_WP);
+	return r < 0 ? error_sys(err, r, "TCP connection being made") : 0;
+}
+
+/* Bound or not; or the dead, which are built from a connection of our own. */
+static int make_closed(int fd, const Fds__Socket *m, struct error *err)
+{
+	const Fds__Tcp *t = m->inet->tcp;
+	int r = 0;
+
+	if (t->rcv_shutdown)
+		return tcpdead_make(fd, m, err);
+	/* 536 is what a fresh socket says. */
+	if (t->mss_clamp && t->mss_clamp != 536)
+		sockopt_set_int(fd, SOL_TCP, TCP_MAXSEG, (int)t->mss_clamp);
+	r = bind_local(fd, m->inet);
+	if (!r)
+		r = leave_repair(fd, m, TCP_REPAIR_OFF_NO_WP);
+	return r < 0 ? error_sys(err, r, "TCP socket: bind") : 0;
+}
+
+int tcpmake_state(int fd, const Fds__Socket *m, struct error *err)
+{
+	int r = set_repair(fd, TCP_REPAIR_ON);
+
+	if (r < 0)
+		return error_sys(err, r, "TCP_REPAIR");
+	switch (m->inet->tcp->state) {
+	case TCP_CLOSE:
+		return make_closed(fd, m, err);
+	case TCP_SYN_SENT:
+		return make_connecting(fd, m, err);
+	default:
+		return make_connection(fd, m, err);
+	}
+}
+
+/* ---- life ---- */
+
+static int send_unsent(int fd, const Fds__Socket *m)
+{
+	const ProtobufCBinaryData *data = &m->inet->tcp->unsent;
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < data->len) {
+		n = send(fd, data->data + done, data->len - done,
+			 MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0)
+			return -errno;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+/*
+ * The last acknowledgement or window that the source sent may have got lost,
+ * and it was the peer's turn then: with a closed window it would ask after
+ * ever longer times, up to two minutes.
+ */
+static void announce(const Fds__Inet *m)
+{
+	const Fds__Tcp *t = m->tcp;
+	bool fin = is_in(t, TCP_STATES_FIN_QUEUED | TCP_STATE(TCP_FIN_WAIT2)) &&
+		   !t->fin_unsent;
+	uint32_t next = snd_start(t) + (uint32_t)t->unacked.len + fin;
+	uint32_t window = t->rcv_wup + t->rcv_wnd - t->rcv_seq;
+
+	if ((int32_t)window < 0)
+		window = 0;
+	(void)!sockspoof_ack(m, next, t->rcv_seq,
+			     window_field(window, t->rcv_wscale), NULL);
+}
+
+int tcpmake_activate(int fd, const Fds__Socket *m, struct error *err)
+{
+	const Fds__Tcp *t = m->inet->tcp;
+	int r;
+
+	if (!is_in(t, TCP_STATES_CONNECTED))
+		return 0;
+	/* This sends a window probe, and so has the peer tell where it is. */
+	r = leave_repair(fd, m, TCP_REPAIR_OFF);
+	if (r < 0)
+		return error_sys(err, r, "TCP_REPAIR off");
+	announce(m->inet);
+	if (t->unsent.len) {
+		widen(fd, m);
+		r = send_unsent(fd, m);
+		sockopt_set_buffers(fd, m, NULL);
+	}
+	if (r < 0)
+		return error_sys(err, r, "TCP connection: unsent bytes");
+	if (t->fin_unsent && shutdown(fd, SHUT_WR) < 0)
+		return error_sys(err, -errno, "TCP connection: shutdown");
+	return 0;
+}

@@ -1,0 +1,495 @@
+/*
+ * capture.c - the state of a stopped process; see capture.h
+ *
+ * Each thread makes a short list of calls about itself, the leader also a
+ * long one about the process; all lists run at the same time.
+ */
+#include "move/state/capture.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/hurry.h"
+#include "core/xalloc.h"
+#include "move/proc/uapi.h"
+#include "move/tracee/cpuclock.h"
+#include "move/tracee/mempolicy.h"
+#include "move/tracee/settings.h"
+#include "move/tracee/timers.h"
+
+#define NR_SIGNALS	   64
+#define IOPRIO_WHO_PROCESS 1
+#define NR_GROUPS	   256
+#define NR_TIMERS	   256
+
+struct kernel_action {
+	uint64_t handler, flags, restorer, mask;
+};
+
+/* What the leader's calls write into box.data. */
+struct leader_data {
+	struct kernel_action action[NR_SIGNALS];
+	struct itimerval itimer[3];
+	struct itimerspec timer[NR_TIMERS];
+	uint32_t uid[3], gid[3];
+	uint32_t groups[NR_GROUPS];
+	uint64_t setting[SETTINGS];
+	uint64_t xcomp;
+	struct timespec now; /* after the timers were read */
+	struct timespec cpu;
+};
+
+/* What each thread's calls write into its slot's data. */
+struct thread_data {
+	struct mempolicy mempolicy;
+	uint64_t setting[SETTINGS];
+	uint64_t altstack[3];
+	uint64_t tid_address;
+	struct timespec cpu;
+	uint32_t pdeath;
+	char comm[16];
+};
+
+enum thread_call {
+	T_GETTID,
+	T_ALTSTACK,
+	T_TID_ADDRESS,
+	T_PDEATH,
+	T_SLACK,
+	T_COMM,
+	T_CPU,
+	T_MEMPOLICY,
+	T_SETTINGS,
+	T_CALLS = T_SETTINGS + SETTINGS_OF_THREAD
+};
+
+/* The leader's calls after the thread's own. */
+enum leader_call {
+	L_BRK = T_CALLS,
+	L_PERSONALITY,
+	L_DUMPABLE,
+	L_KEEPCAPS,
+	L_SECBITS,
+	L_MEMBARRIER,
+	L_XCOMP,
+	L_CPU,
+	L_UID,
+	L_GID,
+	L_GROUPS,
+	L_SETTINGS,
+	L_ITIMER = L_SETTINGS + SETTINGS - SETTINGS_OF_THREAD,
+	L_ACTION = L_ITIMER + 3,
+	L_TIMER = L_ACTION + NR_SIGNALS,
+};
+
+void *capture_new(const ProtobufCMessageDescriptor *d)
+{
+	void *p = xcalloc(1, d->sizeof_message);
+
+	protobuf_c_message_init(d, p);
+	return p;
+}
+
+ProtobufCBinaryData capture_bytes(const void *p, size_t n)
+{
+	ProtobufCBinaryData b = { n, xmalloc(n + 1) };
+
+	memcpy(b.data, p, n);
+	return b;
+}
+
+static void call_set(struct stub_call *c, long nr, uint64_t a, uint64_t b,
+		     uint64_t x, uint64_t d)
+{
+	*c = (struct stub_call){ .nr = nr, .arg = { a, b, x, d } };
+}
+
+static void thread_calls(struct stub_call *c, uint64_t data)
+{
+	call_set(&c[T_GETTID], SYS_gettid, 0, 0, 0, 0);
+	call_set(&c[T_ALTSTACK], SYS_sigaltstack, 0,
+		 data + offsetof(struct thread_data, altstack), 0, 0);
+	call_set(&c[T_TID_ADDRESS], SYS_prctl, PR_GET_TID_ADDRESS,
+		 data + offsetof(struct thread_data, tid_address), 0, 0);
+	call_set(&c[T_PDEATH], SYS_prctl, PR_GET_PDEATHSIG,
+		 data + offsetof(struct thread_data, pdeath), 0, 0);
+	call_set(&c[T_SLACK], SYS_prctl, PR_GET_TIMERSLACK, 0, 0, 0);
+	call_set(&c[T_COMM], SYS_prctl, PR_GET_NAME,
+		 data + offsetof(struct thread_data, comm), 0, 0);
+	call_set(&c[T_CPU], SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID,
+		 data + offsetof(struct thread_data, cpu), 0, 0);
+	c[T_MEMPOLICY] =
+		mempolicy_ask(data + offsetof(struct thread_data, mempolicy));
+	settings_ask(SETTINGS_THREAD, &c[T_SETTINGS],
+		     data + offsetof(struct thread_data, setting));
+}
+
+static size_t leader_calls(struct stub_call *c, uint64_t at, Move__State *s)
+{
+#define AT(member) (at + offsetof(struct leader_data, member))
+	size_t n = L_TIMER;
+
+	call_set(&c[L_BRK], SYS_brk, 0, 0, 0, 0);
+	call_set(&c[L_PERSONALITY], SYS_personality, 0xffffffff, 0, 0, 0);
+	call_set(&c[L_DUMPABLE], SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0);
+	call_set(&c[L_KEEPCAPS], SYS_prctl, PR_GET_KEEPCAPS, 0, 0, 0);
+	call_set(&c[L_SECBITS], SYS_prctl, PR_GET_SECUREBITS, 0, 0, 0);
+	call_set(&c[L_MEMBARRIER], SYS_membarrier,
+		 MEMBARRIER_CMD_GET_REGISTRATIONS, 0, 0, 0);
+	call_set(&c[L_XCOMP], SYS_arch_prctl, ARCH_GET_XCOMP_PERM, AT(xcomp), 0,
+		 0);
+	call_set(&c[L_CPU], SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID,
+		 AT(cpu), 0, 0);
+	call_set(&c[L_UID], SYS_getresuid, AT(uid[0]), AT(uid[1]), AT(uid[2]),
+		 0);
+	call_set(&c[L_GID], SYS_getresgid, AT(gid[0]), AT(gid[1]), AT(gid[2]),
+		 0);
+	call_set(&c[L_GROUPS], SYS_getgroups, NR_GROUPS, AT(groups), 0, 0);
+	settings_ask(SETTINGS_PROCESS, &c[L_SETTINGS], AT(setting));
+	for (unsigned i = 0; i < 3; i++)
+		call_set(&c[L_ITIMER + i], SYS_getitimer, i,
+			 at + offsetof(struct leader_data, itimer) +
+				 i * sizeof(struct itimerval),
+			 0, 0);
+	for (unsigned i = 0; i < NR_SIGNALS; i++)
+		call_set(&c[L_ACTION + i], SYS_rt_sigaction, i + 1, 0,
+			 AT(action) + i * sizeof(struct kernel_action), 8);
+	for (size_t i = 0; i < s->n_timer; i++)
+		call_set(&c[n++], SYS_timer_gettime, (uint32_t)s->timer[i]->id,
+			 AT(timer) + i * sizeof(struct itimerspec), 0, 0);
+	call_set(&c[n++], SYS_clock_gettime, CLOCK_MONOTONIC, AT(now), 0, 0);
+	return n;
+#undef AT
+}
+
+static void take_actions(Move__State *s, const struct leader_data *d)
+{
+	for (unsigned i = 0; i < NR_SIGNALS; i++) {
+		const struct kernel_action *k = &d->action[i];
+		Move__Action *a;
+
+		if (!k->handler && !k->flags && !k->mask)
+			continue;
+		a = capture_new(&move__action__descriptor);
+		a->signo = i + 1;
+		a->handler = k->handler;
+		a->flags = k->flags;
+		a->restorer = k->restorer;
+		a->mask = k->mask;
+		capture_add(s->action, s->n_action, a);
+	}
+}
+
+/* When what is left will have passed; 0 for nothing left. */
+static int64_t instant(const struct leader_data *d, int64_t sec, int64_t nsec)
+{
+	if (!sec && !nsec)
+		return 0;
+	return (d->now.tv_sec + sec) * 1000000000 + d->now.tv_nsec + nsec;
+}
+
+static void take_timers(const struct tracee *tr, Move__State *s,
+			const struct leader_data *d)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		Move__Itimer *t = capture_new(&move__itimer__descriptor);
+
+		t->interval_sec = d->itimer[i].it_interval.tv_sec;
+		t->interval_usec = d->itimer[i].it_interval.tv_usec;
+		t->value_sec = d->itimer[i].it_value.tv_sec;
+		t->value_usec = d->itimer[i].it_value.tv_usec;
+		/*
+		 * One whose signal still waits reads as 0 and is wound up
+		 * when the signal is taken, which the destination's is not.
+		 */
+		if (!t->value_sec && !t->value_usec) {
+			t->value_sec = t->interval_sec;
+			t->value_usec = t->interval_usec;
+		}
+		if (i == ITIMER_REAL)
+			t->until =
+				instant(d, t->value_sec, t->value_usec * 1000);
+		capture_add(s->itimer, s->n_itimer, t);
+	}
+	for (size_t i = 0; i < s->n_timer; i++) {
+		Move__PosixTimer *t = s->timer[i];
+
+		t->interval_sec = d->timer[i].it_interval.tv_sec;
+		t->interval_nsec = d->timer[i].it_interval.tv_nsec;
+		t->value_sec = d->timer[i].it_value.tv_sec;
+		t->value_nsec = d->timer[i].it_value.tv_nsec;
+		if (!timers_of_cpu(t->clock))
+			t->until = instant(d, t->value_sec, t->value_nsec);
+		/* /proc tells thread ids as we see them */
+		for (size_t j = 0; j < tr->nr; j++)
+			if (tr->task[j].tid == t->tid) {
+				t->tid = s->thread[j]->tid;
+				break;
+			}
+	}
+}
+
+/* PR_GET_* calls that fail where the kernel was built without them. */
+static uint32_t flag_of(const struct stub_call *c)
+{
+	return c->ret > 0 ? (uint32_t)c->ret : 0;
+}
+
+static void take_leader(const struct tracee *t, Move__State *s,
+			const struct leader_data *d, const struct stub_call *c)
+{
+	Move__Creds *k = s->thread[0]->creds;
+
+	s->brk = (uint64_t)c[L_BRK].ret;
+	s->personality = (uint64_t)c[L_PERSONALITY].ret;
+	s->dumpable = flag_of(&c[L_DUMPABLE]);
+	s->membarrier = flag_of(&c[L_MEMBARRIER]);
+	s->xcomp_perm = c[L_XCOMP].ret == 0 ? d->xcomp : 0;
+	settings_take(SETTINGS_PROCESS, &c[L_SETTINGS], d->setting,
+		      s->thread[0]);
+	k->keep_caps = flag_of(&c[L_KEEPCAPS]);
+	k->secbits = flag_of(&c[L_SECBITS]);
+	k->uid = d->uid[0];
+	k->euid = d->uid[1];
+	k->suid = d->uid[2];
+	k->gid = d->gid[0];
+	k->egid = d->gid[1];
+	k->sgid = d->gid[2];
+	k->n_groups = flag_of(&c[L_GROUPS]);
+	k->groups = xcalloc(k->n_groups + 1, sizeof(*k->groups));
+	memcpy(k->groups, d->groups, k->n_groups * sizeof(*k->groups));
+	take_actions(s, d);
+	take_timers(t, s, d);
+}
+
+/* What ptrace and the kernel tell from outside. */
+static void take_outside(Move__Thread *m, const struct task *k,
+			 const cpu_set_t *ours)
+{
+	struct __ptrace_rseq_configuration conf;
+	struct sched_param param = { 0 };
+	unsigned long list = 0, size = 0;
+	cpu_set_t cpus;
+	long n;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, k->tid, sizeof(conf),
+		   &conf) >= 0) {
+		m->rseq = conf.rseq_abi_pointer;
+		m->rseq_size = conf.rseq_abi_size;
+		m->rseq_sig = conf.signature;
+	}
+	if (syscall(SYS_get_robust_list, k->tid, &list, &size) == 0) {
+		m->robust_list = list;
+		m->robust_size = size;
+	}
+	m->policy = SCHED_OTHER; /* and nice value 0 */
+	if (!k->hurried) {
+		m->policy = (uint32_t)syscall(SYS_sched_getscheduler, k->tid);
+		syscall(SYS_sched_getparam, k->tid, &param);
+		m->nice = 20 - (int32_t)syscall(SYS_getpriority, PRIO_PROCESS,
+						k->tid);
+	}
+	m->priority = param.sched_priority;
+	CPU_ZERO(&cpus);
+	n = syscall(SYS_sched_getaffinity, k->tid, sizeof(cpus), &cpus);
+	/* like this process, it may run on all: so it may there */
+	if (n > 0 && !CPU_EQUAL(&cpus, ours))
+		m->affinity = capture_bytes(&cpus, (size_t)n);
+	n = syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, k->tid);
+	m->ioprio = n > 0 ? (uint32_t)n : 0;
+}
+
+static Move__Wait *take_wait(const struct tracee *t, const struct task *k)
+{
+	Move__Wait *w;
+
+	if (!k->wait.kind)
+		return NULL;
+	w = capture_new(&move__wait__descriptor);
+	w->form = k->wait.kind->form;
+	w->limit = (uint32_t)k->wait.kind->limit;
+	w->until = k->wait.until + t->clock_shift;
+	w->in_place = k->wait.in_place;
+	return w;
+}
+
+static Move__Thread *take_thread(const struct tracee *t, const struct task *k,
+				 const struct thread_data *d,
+				 const struct stub_call *c,
+				 const cpu_set_t *ours)
+{
+	Move__Thread *m = capture_new(&move__thread__descriptor);
+	struct user_regs_struct regs = k->cont;
+
+	/* the destination's kernel has nothing to restart: call it again */
+	if (k->syscall >= 0)
+		regs.rax = (unsigned long)k->syscall;
+	m->tid = (int32_t)c[T_GETTID].ret;
+	m->regs = capture_bytes(&regs, sizeof(regs));
+	m->xstate = capture_bytes(k->xstate, t->xsave_size);
+	m->mask = k->mask;
+	m->altstack_sp = d->altstack[0];
+	m->altstack_flags = (uint32_t)d->altstack[1];
+	m->altstack_size = d->altstack[2];
+	m->clear_tid = c[T_TID_ADDRESS].ret == 0 ? d->tid_address : 0;
+	m->pdeath = d->pdeath;
+	m->timer_slack = k->hurried ? HURRY_SLACK : (uint64_t)c[T_SLACK].ret;
+	m->wait = take_wait(t, k);
+	m->restart = k->restart == ERESTART_RESTARTBLOCK ? ERESTARTNOHAND
+							 : (uint32_t)k->restart;
+	m->comm = xasprintf("%.*s", (int)sizeof(d->comm), d->comm);
+	m->mempolicy = mempolicy_take(&c[T_MEMPOLICY], &d->mempolicy);
+	settings_take(SETTINGS_THREAD, &c[T_SETTINGS], d->setting, m);
+	take_outside(m, k, ours);
+	return m;
+}
+
+static Move__Signal **peek_signals(pid_t tid, bool shared, size_t *ret_n)
+{
+	struct __ptrace_peeksiginfo_args args = {
+		.flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0,
+		.nr = 32,
+	};
+	Move__Signal **list = NULL;
+	siginfo_t info[32];
+	long n;
+
+	*ret_n = 0;
+	while ((n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, info)) > 0) {
+		for (long i = 0; i < n; i++) {
+			Move__Signal *m =
+				capture_new(&move__signal__descriptor);
+
+			m->info = capture_bytes(&info[i], sizeof(info[i]));
+			capture_add(list, *ret_n, m);
+		}
+		args.off += (uint64_t)n;
+	}
+	return list;
+}
+
+static void free_signals(Move__Signal **list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		move__signal__free_unpacked(list[i], NULL);
+	free(list);
+}
+
+/* Once more what may still have come in: the signals that wait. */
+static void pending_again(struct tracee *t, Move__State *s)
+{
+	free_signals(s->pending, s->n_pending);
+	s->pending = peek_signals(t->task[0].tid, true, &s->n_pending);
+	for (size_t i = 0; i < t->nr; i++) {
+		Move__Thread *m = s->thread[i];
+
+		free_signals(m->pending, m->n_pending);
+		m->pending = peek_signals(t->task[i].tid, false, &m->n_pending);
+	}
+}
+
+int capture_calls(const struct tracee *t, struct error *err)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->task[i].syscall == SYS_restart_syscall)
+			return error_set(
+				err, -EAGAIN,
+				"thread %d waits in a call that somebody interrupted before, and it cannot be told which",
+				t->task[i].tid);
+	return 0;
+}
+
+static int take_snippets(const struct tracee *t, Move__State *s,
+			 struct error *err)
+{
+	char page[STUB_PAGE];
+	int r = tracee_read(t->pid, t->area, page, sizeof(page));
+
+	if (r < 0)
+		return error_sys(err, r, "reading from the process");
+	s->snippets = capture_bytes(page + STUB_SNIPPETS,
+				    sizeof(page) - STUB_SNIPPETS);
+	return 0;
+}
+
+static int take_slots(struct tracee *t, Move__State *s,
+		      const struct tracee_list *list, struct error *err)
+{
+	cpu_set_t ours;
+
+	CPU_ZERO(&ours);
+	syscall(SYS_sched_getaffinity, 0, sizeof(ours), &ours);
+	for (size_t i = 0; i < t->nr; i++) {
+		struct thread_data d;
+		int r = tracee_read(t->pid,
+				    tracee_slot(t, i) +
+					    offsetof(struct stub_thread, data),
+				    &d, sizeof(d));
+
+		if (r < 0)
+			return error_sys(err, r, "reading from the process");
+		capture_add(
+			s->thread, s->n_thread,
+			take_thread(t, &t->task[i], &d, list[i].call, &ours));
+		cpuclock_take(s, (uint32_t)s->thread[i]->tid, &d.cpu);
+	}
+	return 0;
+}
+
+int capture_state(struct tracee *t, Move__State *s, struct error *err)
+{
+	struct tracee_list *list = xcalloc(t->nr, sizeof(*list));
+	struct leader_data *data = xcalloc(1, sizeof(*data));
+	Move__Creds *creds = capture_creds(t->pid, err);
+	int r = creds ? timers_read(t->pid, s, NR_TIMERS, err) : -ESRCH;
+
+	if (r == 0)
+		r = take_snippets(t, s, err);
+	if (r < 0)
+		goto out;
+	for (size_t i = 0; i < t->nr; i++) {
+		list[i].n = T_CALLS;
+		/* no more than needed: fresh memory is slow */
+		list[i].call = xcalloc(i ? T_CALLS : L_TIMER + NR_TIMERS + 1,
+				       sizeof(struct stub_call));
+		thread_calls(list[i].call,
+			     tracee_slot(t, i) +
+				     offsetof(struct stub_thread, data));
+	}
+	list[0].n = leader_calls(list[0].call, tracee_box_data(t), s);
+	r = tracee_run(t, list, data, sizeof(*data), err);
+	if (r == 0)
+		cpuclock_take(s,
+			      CPUCLOCK_PROCESS |
+				      (uint32_t)list[0].call[T_GETTID].ret,
+			      &data->cpu);
+	if (r == 0)
+		r = take_slots(t, s, list, err);
+	if (r == 0) {
+		s->thread[0]->creds = creds;
+		creds = NULL;
+		take_leader(t, s, data, list[0].call);
+		cpuclock_add(t->pid, s);
+		pending_again(t, s);
+	}
+out:
+	for (size_t i = 0; i < t->nr; i++)
+		free(list[i].call);
+	free(list);
+	free(data);
+	move__creds__free_unpacked(creds, NULL);
+	return r;
+}

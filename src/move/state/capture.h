@@ -1,0 +1,41 @@
+/*
+ * capture.h - everything about a stopped process but memory and descriptors
+ *
+ * capture_static() while the process runs: what does not change often and is
+ * slow to read.  capture_state() with all threads stopped: the rest, by
+ * ptrace and by lists of calls that the threads make themselves.
+ */
+#ifndef MOVE_CAPTURE_H
+#define MOVE_CAPTURE_H
+
+#include "core/error.h"
+#include "core/xalloc.h"
+#include "move/proc/proc.h"
+#include "move/tracee/tracee.h"
+#include "move/wire/state.pb-c.h"
+
+/* Fresh; move__state__free_unpacked() frees it. */
+int capture_static(pid_t pid, Move__State **ret, struct error *err) must_check;
+/* What a program may change at any time: limits, directory, umask. */
+int capture_changing(pid_t pid, Move__State *s, struct error *err) must_check;
+/*
+ * With all threads stopped: -EAGAIN if one is in a call that somebody else had
+ * interrupted before, and it cannot be told which.  It passes.
+ */
+int capture_calls(const struct tracee *t, struct error *err) must_check;
+int capture_state(struct tracee *t, Move__State *s,
+		  struct error *err) must_check;
+/* User, groups and capabilities, as far as /proc tells them. */
+Move__Creds *capture_creds(pid_t pid, struct error *err) must_check;
+
+/* Append one to a repeated field of protobuf-c; returns the new member. */
+#define capture_add(list, n, make)                                        \
+	({                                                                \
+		(list) = xreallocarray((list), (n) + 1, sizeof(*(list))); \
+		(list)[(n)++] = (make);                                   \
+	})
+
+void *capture_new(const ProtobufCMessageDescriptor *d);
+ProtobufCBinaryData capture_bytes(const void *p, size_t n);
+
+#endif

@@ -1,0 +1,492 @@
+/*
+ * inject_run.c - make system calls in the name of a stopped process
+ *
+ * Two ways.  tracee_call() needs no memory in the process: it writes a few
+ * instructions into the unused end of the vdso, which make the call, put the
+ * clobbered registers back and jump to where the thread was; signals may
+ * come in between as for any code.  tracee_run() uses the landing area,
+ * costs one stop for a whole list, and runs in all threads at once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "core/xalloc.h"
+#include "move/proc/proc.h"
+#include "move/tracee/tracee.h"
+#include "move/wire/fault.h"
+
+#define SNIPPET_ROOM 192
+
+/* movabs $imm, %reg */
+static unsigned char *emit_mov(unsigned char *p, unsigned op, uint64_t imm)
+{
+	*p++ = (unsigned char)(op >> 8);
+	*p++ = (unsigned char)op;
+	memcpy(p, &imm, sizeof(imm));
+	return p + sizeof(imm);
+}
+
+enum {
+	MOV_RAX = 0x48b8,
+	MOV_RCX = 0x48b9,
+	MOV_RDX = 0x48ba,
+	MOV_RSI = 0x48be,
+	MOV_RDI = 0x48bf,
+	MOV_R8 = 0x49b8,
+	MOV_R9 = 0x49b9,
+	MOV_R10 = 0x49ba,
+	MOV_R11 = 0x49bb,
+};
+
+/* The call, all that it changes put back, and the jump to where we were. */
+static size_t snippet_build(unsigned char *code, long nr, const uint64_t arg[6],
+			    const struct user_regs_struct *cont,
+			    size_t *ret_after)
+{
+	static const unsigned op[6] = { MOV_RDI, MOV_RSI, MOV_RDX,
+					MOV_R10, MOV_R8,  MOV_R9 };
+	const uint64_t was[6] = { cont->rdi, cont->rsi, cont->rdx,
+				  cont->r10, cont->r8,	cont->r9 };
+	unsigned char *p = emit_mov(code, MOV_RAX, (uint64_t)nr);
+
+	for (int i = 0; i < 6; i++)
+		p = emit_mov(p, op[i], arg[i]);
+	*p++ = 0x0f; /* syscall */
+	*p++ = 0x05;
+	*ret_after = (size_t)(p - code);
+	for (int i = 0; i < 6; i++)
+		p = emit_mov(p, op[i], was[i]);
+	p = emit_mov(p, MOV_RCX, cont->rcx);
+	p = emit_mov(p, MOV_R11, cont->r11);
+	p = emit_mov(p, MOV_RAX, cont->rax);
+	memcpy(p, "\xff\x25\0\0\0\0", 6); /* jmp *0(%rip) */
+	memcpy(p + 6, &cont->rip, sizeof(cont->rip));
+	return (size_t)(p - code) + 6 + sizeof(cont->rip);
+}
+
+int tracee_poke(pid_t tid, uint64_t addr, const void *p, size_t n)
+{
+	const char *from = p;
+
+	for (size_t i = 0; i < n; i += sizeof(long)) {
+		long word;
+
+		memcpy(&word, from + i, sizeof(word));
+		if (ptrace(PTRACE_POKEDATA, tid, (void *)(uintptr_t)(addr + i),
+			   (void *)word) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static int find_snippet_room(struct tracee *t, uint64_t *ret, struct error *err)
+{
+	static const char zero[SNIPPET_ROOM];
+	struct vma_list maps = { 0 };
+	char tail[SNIPPET_ROOM];
+	const struct vma *vdso;
+	int r = proc_read_maps(t->pid, &maps, err);
+
+	if (r < 0)
+		goto out;
+	vdso = vma_named(&maps, "[vdso]");
+	r = -ENOTSUP;
+	if (vdso &&
+	    tracee_read(t->pid, vdso->end - SNIPPET_ROOM, tail, sizeof(tail)) ==
+		    0 &&
+	    !memcmp(tail, zero, sizeof(tail))) {
+		*ret = vdso->end - SNIPPET_ROOM;
+		r = 0;
+	} else {
+		error_set(err, r, "the process has no vdso with room to spare");
+	}
+out:
+	vma_list_clear(&maps);
+	return r;
+}
+
+/* Its own registers; a call is the kernel's again, even if we die now. */
+static int put_back(const struct task *k)
+{
+	struct user_regs_struct regs = k->cont;
+
+	settle_give_back(&regs, k->restart);
+	return (int)ptrace(PTRACE_SETREGS, k->tid, NULL, &regs);
+}
+
+/* Let the leader run up to the end of the call at rip == after. */
+static int run_to_exit(struct tracee *t, uint64_t after,
+		       struct user_regs_struct *ret, struct error *err)
+{
+	pid_t tid = t->task[0].tid;
+	int status, sig = 0, stops = 0;
+
+	while (stops < 2) {
+		if (ptrace(PTRACE_SYSCALL, tid, NULL, (void *)(uintptr_t)sig) <
+			    0 ||
+		    waitpid(tid, &status, __WALL) < 0 || !WIFSTOPPED(status))
+			return error_set(err, -ESRCH, "process %d has exited",
+					 t->pid);
+		sig = 0;
+		if (status >> 16)
+			continue;
+		if (WSTOPSIG(status) != (SIGTRAP | 0x80)) {
+			sig = WSTOPSIG(status);
+			continue;
+		}
+		if (ptrace(PTRACE_GETREGS, tid, NULL, ret) < 0)
+			return error_sys(err, -errno, "reading thread %d", tid);
+		/* a handler's own calls stop elsewhere */
+		stops += ret->rip == after;
+	}
+	return 0;
+}
+
+int tracee_call(struct tracee *t, long nr, const uint64_t arg[6], int64_t *ret,
+		struct error *err)
+{
+	unsigned char code[SNIPPET_ROOM] = { 0 };
+	struct task *k = &t->task[0];
+	struct user_regs_struct regs = k->cont, out;
+	uint64_t at;
+	size_t after;
+	int r = find_snippet_room(t, &at, err);
+
+	if (r < 0)
+		return r;
+	snippet_build(code, nr, arg, &k->cont, &after);
+	regs.rip = at;
+	r = tracee_poke(k->tid, at, code, sizeof(code));
+	if (r < 0)
+		return error_sys(err, r, "writing into the process");
+	if (ptrace(PTRACE_SETOPTIONS, k->tid, NULL, PTRACE_O_TRACESYSGOOD) <
+		    0 ||
+	    ptrace(PTRACE_SETREGS, k->tid, NULL, &regs) < 0)
+		return error_sys(err, -errno, "writing thread %d", k->tid);
+	r = run_to_exit(t, at + after, &out, err);
+	if (r < 0)
+		return r;
+	if (put_back(k) < 0)
+		return error_sys(err, -errno, "writing thread %d", k->tid);
+	memset(code, 0, sizeof(code));
+	r = tracee_poke(k->tid, at, code, sizeof(code));
+	if (r < 0)
+		return error_sys(err, r, "writing into the process");
+	*ret = (int64_t)out.rax;
+	return 0;
+}
+
+uint64_t tracee_box_data(const struct tracee *t)
+{
+	return t->area + STUB_BOX + offsetof(struct stub_box, data);
+}
+
+uint64_t tracee_slot(const struct tracee *t, size_t i)
+{
+	return t->area + STUB_THREADS + i * stub_slot_size(t->xsave_size);
+}
+
+size_t tracee_room(const struct tracee *t)
+{
+	return stub_area_room(t->area_size, t->xsave_size);
+}
+
+/* Where task i's list lies in the tracee. */
+static uint64_t list_at(const struct tracee *t, size_t i)
+{
+	return i ? tracee_slot(t, i)
+		 : t->area + STUB_BOX + offsetof(struct stub_box, call);
+}
+
+#define PAUSE	 TRACEE_PAUSE
+#define EPILOGUE (PAUSE + 1)
+#define MARK	 (-100) /* where put_pause() is to put one */
+
+static size_t list_size(const struct tracee_list *l)
+{
+	return l->n + (l->at_pause ? PAUSE : 0) + EPILOGUE;
+}
+
+/* A pause: a signal that only the engine minds.  at: where c will lie. */
+static void put_pause(struct tracee *t, struct stub_call *c, uint64_t at)
+{
+	uint64_t args = at + 2 * sizeof(*c) + offsetof(struct stub_call, arg);
+
+	c[0] = (struct stub_call){ .nr = SYS_getpid, .copy = args };
+	c[1] = (struct stub_call){ .nr = SYS_gettid, .copy = args + 8 };
+	c[2] = (struct stub_call){ .nr = SYS_tgkill,
+				   .arg = { 0, 0, (uint64_t)t->stop_sig } };
+}
+
+void tracee_pause(struct stub_call *c)
+{
+	for (int i = 0; i < PAUSE; i++)
+		c[i] = (struct stub_call){ .nr = SYS_getpid };
+	c[0].nr = MARK;
+}
+
+/*
+ * Every list ends in a pause; and if there is no engine any more, in being
+ * again what the thread was.
+ */
+static void build_list(struct tracee *t, const struct tracee_list *l,
+		       uint64_t at, uint64_t uc, struct stub_call *c)
+{
+	size_t n = 0;
+
+	if (l->at_pause) {
+		c[n++] = l->call[0];
+		c[0].copy = at + (1 + PAUSE) * sizeof(*c) +
+			    offsetof(struct stub_call, arg);
+		put_pause(t, c + n, at + n * sizeof(*c));
+		n += PAUSE;
+		c[n++] = l->call[1];
+	} else {
+		memcpy(c, l->call, l->n * sizeof(*c));
+		for (n = 0; n < l->n; n++)
+			if (c[n].nr == MARK)
+				put_pause(t, c + n, at + n * sizeof(*c));
+	}
+	put_pause(t, c + n, at + n * sizeof(*c));
+	c[n + PAUSE] =
+		(struct stub_call){ .nr = STUB_SIGRETURN, .arg = { uc } };
+}
+
+/* Load task i's list and its way back. */
+static int list_load(struct tracee *t, size_t i, const struct tracee_list *l,
+		     struct error *err)
+{
+	struct task *k = &t->task[i];
+	struct stub_frame f = {
+		.mask = k->mask,
+		.altstack_flags = 0x10, /* not valid: keep what is set */
+		.xstate = k->xstate,
+		.xstate_size = t->xsave_size,
+	};
+	struct user_regs_struct again = k->cont;
+	uint64_t frame_at = tracee_slot(t, i) + sizeof(struct stub_thread), uc;
+	char *frame = xcalloc(1, stub_slot_size(t->xsave_size));
+	struct stub_call *c = xcalloc(list_size(l), sizeof(*c));
+	size_t n;
+	int r;
+
+	/* rt_sigreturn forgets what restart_syscall would continue */
+	if (k->syscall >= 0)
+		again.rax = (unsigned long)k->syscall;
+	f.regs = &again;
+	n = stub_build_frame(frame, frame_at, &f, &uc);
+	build_list(t, l, list_at(t, i), uc, c);
+	r = tracee_write(t->pid, frame_at, frame, n);
+	if (r == 0)
+		r = tracee_write(t->pid, list_at(t, i), c,
+				 list_size(l) * sizeof(*c));
+	free(frame);
+	free(c);
+	return r < 0 ? error_sys(err, r, "writing into the process") : 0;
+}
+
+static int list_start(struct tracee *t, size_t i, struct error *err)
+{
+	struct task *k = &t->task[i];
+	struct user_regs_struct regs = k->cont;
+	uint64_t mask = ~(UINT64_C(1) << (t->stop_sig - 1));
+
+	regs.rip = t->area + STUB_ENTRY;
+	regs.rbx = list_at(t, i);
+	regs.rsp = (regs.rsp - 1024) & ~UINT64_C(63);
+	/* in this order: from the first on, the frame undoes it all */
+	if (ptrace(PTRACE_SETREGS, k->tid, NULL, &regs) < 0 ||
+	    ptrace(PTRACE_SETSIGMASK, k->tid, sizeof(mask), &mask) < 0 ||
+	    ptrace(PTRACE_CONT, k->tid, NULL, NULL) < 0)
+		return error_sys(err, -errno, "starting thread %d", k->tid);
+	return 0;
+}
+
+static bool has_news(void *task)
+{
+	const struct task *k = task;
+	siginfo_t si = { 0 };
+
+	return waitid(P_PID, (id_t)k->tid, &si,
+		      WSTOPPED | WEXITED | WNOWAIT | WNOHANG | __WALL) < 0 ||
+	       si.si_pid;
+}
+
+/* Wait until the thread pauses at that call, for so long; 0: for ever. */
+static int wait_pause(struct tracee *t, struct task *k, uint64_t at,
+		      usec_t limit, struct error *err)
+{
+	struct user_regs_struct regs;
+	int status;
+
+	for (;;) {
+		if (limit && !tracee_await(has_news, k, limit))
+			return error_set(err, -EAGAIN, "thread %d still waits",
+					 k->tid);
+		if (waitpid(k->tid, &status, __WALL) < 0 ||
+		    !WIFSTOPPED(status) ||
+		    ptrace(PTRACE_GETREGS, k->tid, NULL, &regs) < 0)
+			return error_set(err, -ESRCH, "thread %d has exited",
+					 k->tid);
+		if (WSTOPSIG(status) == t->stop_sig && regs.rbx == at)
+			return 0;
+		if (WSTOPSIG(status) == SIGSEGV || WSTOPSIG(status) == SIGILL)
+			return error_set(err, -EFAULT,
+					 "thread %d failed in the stub",
+					 k->tid);
+		ptrace(PTRACE_CONT, k->tid, NULL, NULL);
+	}
+}
+
+/* The pause in the middle, if there is one. */
+static int list_pause(struct tracee *t, size_t i, const struct tracee_list *l,
+		      struct error *err)
+{
+	struct task *k = &t->task[i];
+	uint64_t at = list_at(t, i);
+	struct stub_call made;
+	int r;
+
+	if (!l->at_pause)
+		return 0;
+	r = wait_pause(t, k, at + PAUSE * sizeof(made), 0, err);
+	if (r == 0 && (r = tracee_read(t->pid, at, &made, sizeof(made))) < 0)
+		error_sys(err, r, "reading from the process");
+	if (r == 0)
+		r = l->at_pause(l->arg, &made, err);
+	ptrace(PTRACE_CONT, k->tid, NULL, NULL);
+	return r;
+}
+
+/* Wait for the end of the list, and make the thread what it was. */
+static int list_wait(struct tracee *t, size_t i, const struct tracee_list *l,
+		     usec_t limit, struct error *err)
+{
+	struct task *k = &t->task[i];
+	uint64_t last =
+		list_at(t, i) + (list_size(l) - 2) * sizeof(struct stub_call);
+	int paused = list_pause(t, i, l, err);
+	int r = wait_pause(t, k, last, limit, paused < 0 ? NULL : err);
+
+	if (r < 0)
+		return r;
+	/* in this order: until the second, the frame still undoes it all */
+	if (ptrace(PTRACE_SETSIGMASK, k->tid, sizeof(k->mask), &k->mask) < 0 ||
+	    put_back(k) < 0)
+		return error_sys(err, -errno, "writing thread %d", k->tid);
+	return paused;
+}
+
+/* The results, for lists that did not pause: those took theirs. */
+static int list_results(struct tracee *t, size_t i, struct tracee_list *l,
+			struct error *err)
+{
+	int r = l->at_pause ? 0
+			    : tracee_read(t->pid, list_at(t, i), l->call,
+					  l->n * sizeof(*l->call));
+
+	return r < 0 ? error_sys(err, r, "reading from the process") : 0;
+}
+
+static int load_all(struct tracee *t, const struct tracee_list *list,
+		    const void *data, size_t nr_data, struct error *err)
+{
+	int r = 0;
+
+	if (nr_data &&
+	    (r = tracee_write(t->pid, tracee_box_data(t), data, nr_data)) < 0)
+		return error_sys(err, r, "writing into the process");
+	for (size_t i = 0; i < t->nr && r == 0; i++)
+		if (list[i].n)
+			r = list_load(t, i, &list[i], err);
+	return r;
+}
+
+/* How many were gone through, all of them or up to the error. */
+static int start_all(struct tracee *t, const struct tracee_list *list,
+		     size_t *ret_nr, struct error *err)
+{
+	size_t nr = 0;
+	int r = 0;
+
+	while (nr < t->nr && (!list[nr].n || (r = list_start(t, nr, err)) == 0))
+		nr++;
+	*ret_nr = nr;
+	return r < 0 ? r : move_fault(MF_SOURCE_INJECTED, err);
+}
+
+static int wait_all(struct tracee *t, const struct tracee_list *list, size_t nr,
+		    int r, usec_t limit, struct error *err)
+{
+	/* A failure or not: let go in the middle it would keep our mask. */
+	for (size_t i = 0; i < nr; i++) {
+		int k = list[i].n ? list_wait(t, i, &list[i], limit,
+					      r ? NULL : err)
+				  : 0;
+
+		r = r < 0 ? r : k;
+	}
+	return r;
+}
+
+int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
+	       size_t nr_data, struct error *err)
+{
+	size_t nr = 0;
+	int r = load_all(t, list, data, nr_data, err);
+
+	if (r < 0)
+		return r;
+	r = start_all(t, list, &nr, err);
+	r = wait_all(t, list, nr, r, 0, err);
+	for (size_t i = 0; i < t->nr && r == 0; i++)
+		if (list[i].n)
+			r = list_results(t, i, &list[i], err);
+	if (r == 0 && nr_data &&
+	    (r = tracee_read(t->pid, tracee_box_data(t), data, nr_data)) < 0)
+		error_sys(err, r, "reading from the process");
+	return r;
+}
+
+int tracee_begin(struct tracee *t, struct tracee_list *list, const void *data,
+		 size_t nr_data, struct error *err)
+{
+	size_t nr = 0;
+	int r = load_all(t, list, data, nr_data, err);
+
+	if (r == 0)
+		r = start_all(t, list, &nr, err);
+	return r;
+}
+
+int tracee_reach(struct tracee *t, size_t n, struct error *err)
+{
+	return wait_pause(t, &t->task[0],
+			  list_at(t, 0) +
+				  (n + PAUSE - 1) * sizeof(struct stub_call),
+			  0, err);
+}
+
+void tracee_go_on(struct tracee *t)
+{
+	ptrace(PTRACE_CONT, t->task[0].tid, NULL, NULL);
+}
+
+int tracee_end(struct tracee *t, const struct tracee_list *list, usec_t limit,
+	       struct error *err)
+{
+	tracee_go_on(t);
+	return wait_all(t, list, t->nr, 0, limit, err);
+}
+
+int tracee_look_at(struct tracee *t, struct stub_call *call, size_t n,
+		   struct error *err)
+{
+	int r = tracee_read(t->pid, list_at(t, 0), call, n * sizeof(*call));
+
+	return r < 0 ? error_sys(err, r, "reading from the process") : 0;
+}

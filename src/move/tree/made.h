@@ -1,0 +1,58 @@
+/*
+ * treemade.h - the destination's side of tree.h, in its parts
+ *
+ * Nobody else writes to the tree meanwhile, so that what is noted here is what
+ * is there.  Paths are relative to the tree's root, and all that they lead
+ * through are directories made here.
+ */
+#ifndef MOVE_TREEMADE_H
+#define MOVE_TREEMADE_H
+
+#include <limits.h>
+#include <uthash.h>
+
+#include "move/tree/tree.h"
+#include "move/wire/tree.pb-c.h"
+
+struct made {
+	UT_hash_handle hh;
+	uint64_t ino; /* at the source */
+	uint32_t mode, gid;
+	int64_t atime, mtime;
+	char *anchor;	  /* was there before, by this path, and stays */
+	struct made *dir; /* NULL: no name yet, see made_path() */
+	char *name;
+	bool touched; /* attributes are to be set at the end */
+	bool wanted;  /* it has one of the names just told */
+};
+
+struct made_link {
+	struct made *dir, *node;
+	char *name;
+	bool kept; /* it was there before */
+};
+
+struct made_tree {
+	char *path;
+	int fd; /* while a change is being made */
+	struct made *node;
+	struct made_link *link; /* sorted by directory and name */
+	size_t nr_links;
+	bool numbered; /* inodes get numbers in turn */
+};
+
+struct made *made_find(const struct made_tree *t, uint64_t ino);
+/* Where it is now; -ENAMETOOLONG. */
+int made_path(const struct made *m, char ret[PATH_MAX],
+	      struct error *err) must_check;
+int made_error(const struct made_tree *t, const char *what, const char *path,
+	       int code, struct error *err);
+
+/* treename.c: exactly these names. */
+int made_rename(struct made_tree *t, const Tree__Change *c,
+		struct error *err) must_check;
+void made_clear_links(struct made_link *link, size_t n);
+/* Its names are gone. */
+void made_forget(struct made_tree *t, struct made *m);
+
+#endif
