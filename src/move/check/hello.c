@@ -17,9 +17,9 @@
 #include "move/proc/files.h"
 #include "move/proc/layout.h"
 #include "move/send/send.h"
-#include "move/state/capture.h"
 #include "move/tracee/mempolicy.h"
 #include "move/tracee/vdso.h"
+#include "move/wire/append.h"
 
 static uint64_t memory_available(void)
 {
@@ -51,7 +51,7 @@ static uint64_t hash_of_host(void)
 
 Move__Hello *hello_of_host(void)
 {
-	Move__Hello *h = capture_new(&move__hello__descriptor);
+	Move__Hello *h = append_new(&move__hello__descriptor);
 	struct utsname u;
 	cpu_set_t cpus;
 
@@ -65,7 +65,7 @@ Move__Hello *hello_of_host(void)
 	cpu_describe(h);
 	CPU_ZERO(&cpus);
 	sched_getaffinity(0, sizeof(cpus), &cpus);
-	h->cpus = capture_bytes(&cpus, sizeof(cpus));
+	h->cpus = append_bytes(&cpus, sizeof(cpus));
 	h->nodes = mempolicy_allowed();
 	return h;
 }
@@ -104,12 +104,12 @@ static int describe_trees(struct sending *s, Move__Hello *h, struct error *err)
 
 	h->memory += bytes;
 	for (size_t i = 0; i < tree_count(s->trees); i++) {
-		Move__Tree *t = capture_new(&move__tree__descriptor);
+		Move__Tree *t = append_new(&move__tree__descriptor);
 		dev_t dev;
 
 		t->path = xstrdup(tree_path(s->trees, i, &dev));
 		t->dev = dev;
-		capture_add(h->tree, h->n_tree, t);
+		append_to(h->tree, h->n_tree, t);
 	}
 	return r;
 }

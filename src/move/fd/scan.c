@@ -15,26 +15,6 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 
-Fds__Message *fdmsg_append(Fds__Message ***list, size_t *n, const void *p,
-			   size_t len)
-{
-	Fds__Message *m = xmalloc(sizeof(*m));
-
-	fds__message__init(m);
-	fdmsg_bytes(&m->data, p, len);
-	*list = xreallocarray(*list, *n + 1, sizeof(**list));
-	(*list)[(*n)++] = m;
-	return m;
-}
-
-void fdmsg_bytes(ProtobufCBinaryData *ret, const void *p, size_t n)
-{
-	ret->len = n;
-	ret->data = n ? xmalloc(n) : NULL;
-	if (n)
-		memcpy(ret->data, p, n);
-}
-
 /* ---- numbers ---- */
 
 static bool is_passed(const struct fds_source *s, int number)

@@ -193,9 +193,4 @@ int fdpipe_peek(int fd, Fds__Message ***ret, size_t *ret_n,
 int sockq_peek(int fd, bool from, Fds__Message ***ret, size_t *ret_n,
 	       struct error *err) must_check;
 
-/* A fresh message that holds a copy of n bytes, appended to a list. */
-Fds__Message *fdmsg_append(Fds__Message ***list, size_t *n, const void *p,
-			   size_t len);
-void fdmsg_bytes(ProtobufCBinaryData *ret, const void *p, size_t n);
-
 #endif

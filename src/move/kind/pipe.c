@@ -14,6 +14,7 @@
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
 #include "move/fdkit/source.h"
+#include "move/wire/append.h"
 
 static bool same_inode(const struct fdscan_file *a, const struct fdscan_file *b)
 {
@@ -60,7 +61,7 @@ static int read_all(int fd, Fds__Message ***ret, size_t *ret_n, int size)
 	ssize_t r;
 
 	while ((r = read(fd, buf, (size_t)size)) > 0)
-		fdmsg_append(ret, ret_n, buf, (size_t)r);
+		append_packet(ret, ret_n, buf, (size_t)r);
 	r = r < 0 && errno != EAGAIN ? -errno : 0;
 	free(buf);
 	return (int)r;

@@ -13,7 +13,7 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
-#include "move/state/capture.h"
+#include "move/wire/append.h"
 
 #define FILES_END (4u << 20)
 
@@ -127,7 +127,7 @@ static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 	fd = open_in(root, path);
 	if (fd < 0)
 		return error_sys(err, fd, "%s, which the process maps", path);
-	f = capture_new(&move__file__descriptor);
+	f = append_new(&move__file__descriptor);
 	f->path = xstrdup(path);
 	f->shared = shared;
 	r = look_at(fd, "", f);
@@ -139,7 +139,7 @@ static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 		move__file__free_unpacked(f, NULL);
 		return error_sys(err, r, "%s, which the process maps", path);
 	}
-	capture_add(h->file, h->n_file, f);
+	append_to(h->file, h->n_file, f);
 	return 0;
 }
 

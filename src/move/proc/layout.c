@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "move/state/capture.h"
+#include "move/wire/append.h"
 
 void layout_keep_moving(struct vma_list *l, uint64_t area, size_t area_size)
 {
@@ -139,7 +139,7 @@ int layout_read(pid_t pid, const struct vma_list *known, struct vma_list *ret,
 
 Move__Vma *layout_vma(const struct vma *v)
 {
-	Move__Vma *m = capture_new(&move__vma__descriptor);
+	Move__Vma *m = append_new(&move__vma__descriptor);
 
 	m->start = v->start;
 	m->end = v->end;
@@ -148,12 +148,12 @@ Move__Vma *layout_vma(const struct vma *v)
 	m->advice = v->advice;
 	m->offset = v->kind == VMA_ANON ? 0 : v->offset;
 	if (vma_has_object(v)) {
-		m->object = capture_new(&move__object__descriptor);
+		m->object = append_new(&move__object__descriptor);
 		m->object->dev = v->dev;
 		m->object->ino = v->ino;
 		m->object->name = vma_object_name(v);
 	} else if (v->kind != VMA_ANON) {
-		m->file = capture_new(&move__file__descriptor);
+		m->file = append_new(&move__file__descriptor);
 		m->file->path = xstrdup(v->path);
 		m->file->shared = vma_writes_file(v);
 	}

@@ -22,7 +22,6 @@
 #include "move/proc/files.h"
 #include "move/restore/restart.h"
 #include "move/restore/restore.h"
-#include "move/state/capture.h"
 #include "move/wire/fault.h"
 #include "move/wire/frame.h"
 #include "move/wire/lack.h"

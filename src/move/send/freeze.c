@@ -15,6 +15,7 @@
 #include "move/send/track.h"
 #include "move/tracee/cpuclock.h"
 #include "move/tracee/mempolicy.h"
+#include "move/wire/append.h"
 #include "move/wire/fault.h"
 #include "move/wire/message.h"
 
@@ -159,14 +160,14 @@ static int send_state(struct sending *s, struct error *err)
 	r = move_fault(MF_SOURCE_CAPTURED, err);
 	m->epoch = s->src->epoch;
 	for (size_t i = 0; i < s->guards.nr; i++) {
-		Move__Range *g = capture_new(&move__range__descriptor);
+		Move__Range *g = append_new(&move__range__descriptor);
 
 		g->start = s->guards.v[i].start;
 		g->end = s->guards.v[i].end;
-		capture_add(m->guard, m->n_guard, g);
+		append_to(m->guard, m->n_guard, g);
 	}
 	for (size_t i = 0; i < s->maps.nr; i++)
-		capture_add(m->map, m->n_map, layout_vma(&s->maps.v[i]));
+		append_to(m->map, m->n_map, layout_vma(&s->maps.v[i]));
 	if (r == 0)
 		r = frame_send_u64(s->ch, FRAME_DONE, m->epoch, err);
 	if (r == 0)

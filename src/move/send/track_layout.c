@@ -11,6 +11,7 @@
 #include "move/proc/files.h"
 #include "move/proc/layout.h"
 #include "move/send/track.h"
+#include "move/wire/append.h"
 #include "move/wire/message.h"
 
 static int tell_gone(struct sending *s, const struct vma_list *gone,
@@ -38,7 +39,7 @@ static int tell_gone(struct sending *s, const struct vma_list *gone,
 static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 		      struct vma_list *left, struct error *err)
 {
-	Move__Layout *l = capture_new(&move__layout__descriptor);
+	Move__Layout *l = append_new(&move__layout__descriptor);
 	fd_auto root = files_root(s->src->pid, err);
 	int r = root < 0 ? root : 0;
 
@@ -66,7 +67,7 @@ static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 			r = 0;
 			continue;
 		}
-		capture_add(l->map, l->n_map, v);
+		append_to(l->map, l->n_map, v);
 	}
 	if (r == 0)
 		r = wire_send(s->ch, FRAME_MAP, &l->base, err);

@@ -17,6 +17,7 @@
 #include "move/sock/options.h"
 #include "move/sock/tcp.h"
 #include "move/sock/tcp_compat.h"
+#include "move/wire/append.h"
 
 /* An abstract name can be bound again, a path would be another file. */
 static int check_name(const Fds__Unix *u, const struct sockaddr_un *sun,
@@ -107,7 +108,7 @@ static int cap_unix(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	if (getsockname(f->copy, (struct sockaddr *)&sun, &len) < 0)
 		return error_sys(err, -errno, "fd %d", f->number);
 	if (len > sizeof(sa_family_t))
-		fdmsg_bytes(&u->local, &sun, len);
+		u->local = append_bytes(&sun, len);
 	r = sockdiag_unix_get(sc->s->diag, f->st.st_ino, &d, err);
 	if (!r)
 		r = set_peer(sc, f, &d, err);
@@ -140,10 +141,10 @@ static int cap_names(struct fdscan_file *f, Fds__Inet *m)
 		return -errno;
 	/* Port and family are at the same place in both families. */
 	if (((struct sockaddr_in *)&ss)->sin_port)
-		fdmsg_bytes(&m->local, &ss, len);
+		m->local = append_bytes(&ss, len);
 	len = sizeof(ss);
 	if (getpeername(f->copy, (struct sockaddr *)&ss, &len) == 0)
-		fdmsg_bytes(&m->peer, &ss, len);
+		m->peer = append_bytes(&ss, len);
 	return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "move/fdkit/source.h"
 #include "move/proc/proc.h"
 #include "move/sock/options.h"
+#include "move/wire/append.h"
 
 #define SOURCES_MOST 512 /* net.ipv4.igmp_max_msf is 10, mld_max_msf 64 */
 
@@ -44,11 +45,11 @@ static int add(Fds__Inet *inet, int fd, int level, const struct group_filter *f,
 		return error_sys(err, r, "interface %u", f->gf_interface);
 	m->interface = xstrdup(name);
 	m->include = f->gf_fmode == MCAST_INCLUDE;
-	fdmsg_bytes(&m->group, &f->gf_group, length_of(level));
+	m->group = append_bytes(&f->gf_group, length_of(level));
 	m->source = xcalloc(f->gf_numsrc + 1, sizeof(*m->source));
 	for (uint32_t i = 0; i < f->gf_numsrc; i++)
-		fdmsg_bytes(&m->source[m->n_source++], &f->gf_slist[i],
-			    length_of(level));
+		m->source[m->n_source++] =
+			append_bytes(&f->gf_slist[i], length_of(level));
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "core/xalloc.h"
 #include "move/fdkit/source.h"
 #include "move/sock/options.h"
+#include "move/wire/append.h"
 
 /* No queue holds more by default; untouched pages of it cost nothing. */
 #define QUEUE_MAX ((size_t)64 << 20)
@@ -77,9 +78,9 @@ static int peek_all(int fd, bool from, int type, Fds__Message ***ret,
 	int r;
 
 	while ((r = peek_one(fd, type, buf, &msg, &n, err)) > 0) {
-		m = fdmsg_append(ret, ret_n, buf, n);
+		m = append_packet(ret, ret_n, buf, n);
 		if (from && msg.msg_namelen)
-			fdmsg_bytes(&m->from, &ss, msg.msg_namelen);
+			m->from = append_bytes(&ss, msg.msg_namelen);
 	}
 	free(buf);
 	return r;

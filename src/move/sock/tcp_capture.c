@@ -21,6 +21,7 @@
 #include "move/sock/diag.h"
 #include "move/sock/options.h"
 #include "move/sock/tcp_compat.h"
+#include "move/wire/append.h"
 
 static int ioctl_int(int fd, unsigned long what)
 {
@@ -341,7 +342,7 @@ static void find_peer(const struct sockdiag_tcp *d, void *arg)
 
 	if (d->ino != find->ino || find->m->peer.len)
 		return;
-	fdmsg_bytes(&find->m->peer, &d->peer, d->len);
+	find->m->peer = append_bytes(&d->peer, d->len);
 }
 
 /* getpeername() has no answer while a connection is being made. */

@@ -29,6 +29,7 @@
 #include "move/tracee/mempolicy.h"
 #include "move/tracee/settings.h"
 #include "move/tracee/timers.h"
+#include "move/wire/append.h"
 
 #define NR_SIGNALS	   64
 #define IOPRIO_WHO_PROCESS 1
@@ -94,22 +95,6 @@ enum leader_call {
 	L_ACTION = L_ITIMER + 3,
 	L_TIMER = L_ACTION + NR_SIGNALS,
 };
-
-void *capture_new(const ProtobufCMessageDescriptor *d)
-{
-	void *p = xcalloc(1, d->sizeof_message);
-
-	protobuf_c_message_init(d, p);
-	return p;
-}
-
-ProtobufCBinaryData capture_bytes(const void *p, size_t n)
-{
-	ProtobufCBinaryData b = { n, xmalloc(n + 1) };
-
-	memcpy(b.data, p, n);
-	return b;
-}
 
 static void call_set(struct stub_call *c, long nr, uint64_t a, uint64_t b,
 		     uint64_t x, uint64_t d)
@@ -183,13 +168,13 @@ static void take_actions(Move__State *s, const struct leader_data *d)
 
 		if (!k->handler && !k->flags && !k->mask)
 			continue;
-		a = capture_new(&move__action__descriptor);
+		a = append_new(&move__action__descriptor);
 		a->signo = i + 1;
 		a->handler = k->handler;
 		a->flags = k->flags;
 		a->restorer = k->restorer;
 		a->mask = k->mask;
-		capture_add(s->action, s->n_action, a);
+		append_to(s->action, s->n_action, a);
 	}
 }
 
@@ -205,7 +190,7 @@ static void take_timers(const struct tracee *tr, Move__State *s,
 			const struct leader_data *d)
 {
 	for (unsigned i = 0; i < 3; i++) {
-		Move__Itimer *t = capture_new(&move__itimer__descriptor);
+		Move__Itimer *t = append_new(&move__itimer__descriptor);
 
 		t->interval_sec = d->itimer[i].it_interval.tv_sec;
 		t->interval_usec = d->itimer[i].it_interval.tv_usec;
@@ -222,7 +207,7 @@ static void take_timers(const struct tracee *tr, Move__State *s,
 		if (i == ITIMER_REAL)
 			t->until =
 				instant(d, t->value_sec, t->value_usec * 1000);
-		capture_add(s->itimer, s->n_itimer, t);
+		append_to(s->itimer, s->n_itimer, t);
 	}
 	for (size_t i = 0; i < s->n_timer; i++) {
 		Move__PosixTimer *t = s->timer[i];
@@ -307,7 +292,7 @@ static void take_outside(Move__Thread *m, const struct task *k,
 	n = syscall(SYS_sched_getaffinity, k->tid, sizeof(cpus), &cpus);
 	/* like this process, it may run on all: so it may there */
 	if (n > 0 && !CPU_EQUAL(&cpus, ours))
-		m->affinity = capture_bytes(&cpus, (size_t)n);
+		m->affinity = append_bytes(&cpus, (size_t)n);
 	n = syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, k->tid);
 	m->ioprio = n > 0 ? (uint32_t)n : 0;
 }
@@ -318,7 +303,7 @@ static Move__Wait *take_wait(const struct tracee *t, const struct task *k)
 
 	if (!k->wait.kind)
 		return NULL;
-	w = capture_new(&move__wait__descriptor);
+	w = append_new(&move__wait__descriptor);
 	w->form = k->wait.kind->form;
 	w->limit = (uint32_t)k->wait.kind->limit;
 	w->until = k->wait.until + t->clock_shift;
@@ -331,15 +316,15 @@ static Move__Thread *take_thread(const struct tracee *t, const struct task *k,
 				 const struct stub_call *c,
 				 const cpu_set_t *ours)
 {
-	Move__Thread *m = capture_new(&move__thread__descriptor);
+	Move__Thread *m = append_new(&move__thread__descriptor);
 	struct user_regs_struct regs = k->cont;
 
 	/* the destination's kernel has nothing to restart: call it again */
 	if (k->syscall >= 0)
 		regs.rax = (unsigned long)k->syscall;
 	m->tid = (int32_t)c[T_GETTID].ret;
-	m->regs = capture_bytes(&regs, sizeof(regs));
-	m->xstate = capture_bytes(k->xstate, t->xsave_size);
+	m->regs = append_bytes(&regs, sizeof(regs));
+	m->xstate = append_bytes(k->xstate, t->xsave_size);
 	m->mask = k->mask;
 	m->altstack_sp = d->altstack[0];
 	m->altstack_flags = (uint32_t)d->altstack[1];
@@ -370,11 +355,10 @@ static Move__Signal **peek_signals(pid_t tid, bool shared, size_t *ret_n)
 	*ret_n = 0;
 	while ((n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, info)) > 0) {
 		for (long i = 0; i < n; i++) {
-			Move__Signal *m =
-				capture_new(&move__signal__descriptor);
+			Move__Signal *m = append_new(&move__signal__descriptor);
 
-			m->info = capture_bytes(&info[i], sizeof(info[i]));
-			capture_add(list, *ret_n, m);
+			m->info = append_bytes(&info[i], sizeof(info[i]));
+			append_to(list, *ret_n, m);
 		}
 		args.off += (uint64_t)n;
 	}
@@ -420,8 +404,8 @@ static int take_snippets(const struct tracee *t, Move__State *s,
 
 	if (r < 0)
 		return error_sys(err, r, "reading from the process");
-	s->snippets = capture_bytes(page + STUB_SNIPPETS,
-				    sizeof(page) - STUB_SNIPPETS);
+	s->snippets = append_bytes(page + STUB_SNIPPETS,
+				   sizeof(page) - STUB_SNIPPETS);
 	return 0;
 }
 
@@ -441,9 +425,8 @@ static int take_slots(struct tracee *t, Move__State *s,
 
 		if (r < 0)
 			return error_sys(err, r, "reading from the process");
-		capture_add(
-			s->thread, s->n_thread,
-			take_thread(t, &t->task[i], &d, list[i].call, &ours));
+		append_to(s->thread, s->n_thread,
+			  take_thread(t, &t->task[i], &d, list[i].call, &ours));
 		cpuclock_take(s, (uint32_t)s->thread[i]->tid, &d.cpu);
 	}
 	return 0;

@@ -9,7 +9,6 @@
 #define MOVE_CAPTURE_H
 
 #include "core/error.h"
-#include "core/xalloc.h"
 #include "move/proc/proc.h"
 #include "move/tracee/tracee.h"
 #include "move/wire/state.pb-c.h"
@@ -27,15 +26,5 @@ int capture_state(struct tracee *t, Move__State *s,
 		  struct error *err) must_check;
 /* User, groups and capabilities, as far as /proc tells them. */
 Move__Creds *capture_creds(pid_t pid, struct error *err) must_check;
-
-/* Append one to a repeated field of protobuf-c; returns the new member. */
-#define capture_add(list, n, make)                                        \
-	({                                                                \
-		(list) = xreallocarray((list), (n) + 1, sizeof(*(list))); \
-		(list)[(n)++] = (make);                                   \
-	})
-
-void *capture_new(const ProtobufCMessageDescriptor *d);
-ProtobufCBinaryData capture_bytes(const void *p, size_t n);
 
 #endif

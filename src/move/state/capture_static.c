@@ -10,6 +10,7 @@
 
 #include "move/state/capture.h"
 #include "move/tracee/cpuclock.h"
+#include "move/wire/append.h"
 
 #define LIMITS_NAME 26 /* width of the first column */
 
@@ -20,7 +21,7 @@ Move__Creds *capture_creds(pid_t pid, struct error *err)
 
 	if (proc_read_status(pid, &st, err) < 0)
 		return NULL;
-	k = capture_new(&move__creds__descriptor);
+	k = append_new(&move__creds__descriptor);
 	k->inheritable = st.cap_inh;
 	k->permitted = st.cap_prm;
 	k->effective = st.cap_eff;
@@ -64,12 +65,12 @@ static int take_rlimits(pid_t pid, Move__State *s, struct error *err)
 		return (int)n;
 	for (p = strchr(text, '\n'); p && p[1] && i < RLIM_NLIMITS;
 	     p = strchr(p + 1, '\n')) {
-		Move__Rlimit *m = capture_new(&move__rlimit__descriptor);
+		Move__Rlimit *m = append_new(&move__rlimit__descriptor);
 
 		m->resource = i++;
 		m->soft = limit_of(p + 1 + LIMITS_NAME, &end);
 		m->hard = limit_of(end, &end);
-		capture_add(s->rlimit, s->n_rlimit, m);
+		append_to(s->rlimit, s->n_rlimit, m);
 	}
 	free(text);
 	return i == RLIM_NLIMITS
@@ -106,7 +107,7 @@ int capture_changing(pid_t pid, Move__State *s, struct error *err)
 
 int capture_static(pid_t pid, Move__State **ret, struct error *err)
 {
-	Move__State *s = capture_new(&move__state__descriptor);
+	Move__State *s = append_new(&move__state__descriptor);
 	struct proc_mm mm;
 	char *text;
 	ssize_t n;

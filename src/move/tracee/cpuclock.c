@@ -9,8 +9,8 @@
 #include "core/clock.h"
 #include "core/xalloc.h"
 #include "move/proc/proc.h"
-#include "move/state/capture.h"
 #include "move/tracee/vdso.h"
+#include "move/wire/append.h"
 
 #define SITES_MOST 4
 /* The end is left to tracee_call(); and some distance to what is there. */
@@ -242,10 +242,10 @@ void cpuclock_take(Move__State *s, uint32_t id, const struct timespec *used)
 
 	if (s->n_cpu_clock == CPUCLOCK_MOST)
 		return;
-	c = capture_new(&move__cpu_clock__descriptor);
+	c = append_new(&move__cpu_clock__descriptor);
 	c->id = id;
 	c->nsec = clock_of_timespec(used);
-	capture_add(s->cpu_clock, s->n_cpu_clock, c);
+	append_to(s->cpu_clock, s->n_cpu_clock, c);
 }
 
 void cpuclock_add(pid_t pid, Move__State *s)

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "move/state/capture.h"
+#include "move/wire/append.h"
 
 struct stub_call mempolicy_ask(uint64_t at)
 {
@@ -28,7 +28,7 @@ static ProtobufCBinaryData without_zeros(const void *nodes)
 
 	while (n && !p[n - 1])
 		n--;
-	return capture_bytes(p, n);
+	return append_bytes(p, n);
 }
 
 Move__Mempolicy *mempolicy_take(const struct stub_call *call,
@@ -39,7 +39,7 @@ Move__Mempolicy *mempolicy_take(const struct stub_call *call,
 	/* a kernel without NUMA */
 	if (call->ret < 0 || p->mode == MPOL_DEFAULT)
 		return NULL;
-	m = capture_new(&move__mempolicy__descriptor);
+	m = append_new(&move__mempolicy__descriptor);
 	m->mode = (uint32_t)p->mode;
 	m->nodes = without_zeros(p->nodes);
 	return m;

@@ -10,7 +10,7 @@
 
 #include "core/xalloc.h"
 #include "move/proc/uapi.h"
-#include "move/state/capture.h"
+#include "move/wire/append.h"
 
 enum form {
 	PLAIN,	    /* get() is the value, set(value) */
@@ -82,11 +82,11 @@ void settings_take(struct settings which, const struct stub_call *call,
 		/* that kernel has none, or only the privileged may ask */
 		if (call->ret < 0 || !is_told(s, answer))
 			continue;
-		m = capture_new(&move__setting__descriptor);
+		m = append_new(&move__setting__descriptor);
 		m->option = (uint32_t)s->set;
 		m->which = s->which;
 		m->value = answer & s->told;
-		capture_add(t->setting, t->n_setting, m);
+		append_to(t->setting, t->n_setting, m);
 	}
 }
 

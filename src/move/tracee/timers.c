@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "move/proc/proc.h"
-#include "move/state/capture.h"
+#include "move/wire/append.h"
 
 static int parse_notify(const char *how, const char *whom, Move__PosixTimer *t)
 {
@@ -46,13 +46,13 @@ int timers_parse(const char *text, Move__State *s, size_t max,
 		if (s->n_timer == max)
 			return error_set(err, -E2BIG,
 					 "more than %zu POSIX timers", max);
-		t = capture_new(&move__posix_timer__descriptor);
+		t = append_new(&move__posix_timer__descriptor);
 		t->id = id;
 		t->signo = signo;
 		t->sigval = value;
 		t->clock = clock;
 		t->tid = tid;
-		capture_add(s->timer, s->n_timer, t);
+		append_to(s->timer, s->n_timer, t);
 		if (parse_notify(how, whom, t) < 0)
 			return error_set(err, -ENOTSUP,
 					 "POSIX timer %d notifies by '%s'", id,

@@ -18,8 +18,8 @@
 #include "core/clock.h"
 #include "core/io.h"
 #include "core/xalloc.h"
-#include "move/state/capture.h"
 #include "move/tree/source.h"
+#include "move/wire/append.h"
 
 #define BATCH_BLOCKS 16
 #define BATCH_PIECES 512 /* of data, most of them holes */
@@ -198,7 +198,7 @@ static char *read_target(const struct tree *t, const struct tree_node *n)
 
 static Tree__Node *describe(const struct tree *t, const struct tree_node *n)
 {
-	Tree__Node *m = capture_new(&tree__node__descriptor);
+	Tree__Node *m = append_new(&tree__node__descriptor);
 
 	m->ino = n->ino;
 	m->mode = n->st.st_mode;
@@ -293,7 +293,7 @@ static void fill_names(const struct tree *t, Tree__Change *c)
 	c->has_names = true;
 	c->name = xcalloc(t->nr_names + 1, sizeof(*c->name));
 	for (size_t i = 0; i < t->nr_names; i++) {
-		Tree__Name *n = capture_new(&tree__name__descriptor);
+		Tree__Name *n = append_new(&tree__name__descriptor);
 
 		n->dir = t->name[i].dir;
 		n->ino = t->name[i].ino;
