@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/hurry.h"
 #include "core/io.h"
 #include "move/move.h"
 #include "move/proc/proc.h"
@@ -51,6 +52,18 @@ static bool is_hung(const struct watch *w, struct looks *k)
 		return false;
 	}
 	return ++k->idle > w->limit;
+}
+
+void move_calm(pid_t pid)
+{
+	struct error err;
+	pid_t *tid;
+	ssize_t n = proc_read_tasks(pid, &tid, &err);
+
+	for (ssize_t i = 0; i < n; i++)
+		hurry_end(tid[i]);
+	if (n >= 0)
+		free(tid);
 }
 
 static void look_hurry(const struct watch *w, const struct watch_spec *spec,

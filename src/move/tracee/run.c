@@ -68,21 +68,6 @@ static size_t snippet_build(unsigned char *code, long nr, const uint64_t arg[6],
 	return (size_t)(p - code) + 6 + sizeof(cont->rip);
 }
 
-int tracee_poke(pid_t tid, uint64_t addr, const void *p, size_t n)
-{
-	const char *from = p;
-
-	for (size_t i = 0; i < n; i += sizeof(long)) {
-		long word;
-
-		memcpy(&word, from + i, sizeof(word));
-		if (ptrace(PTRACE_POKEDATA, tid, (void *)(uintptr_t)(addr + i),
-			   (void *)word) < 0)
-			return -errno;
-	}
-	return 0;
-}
-
 static int find_snippet_room(struct tracee *t, uint64_t *ret, struct error *err)
 {
 	static const char zero[SNIPPET_ROOM];
@@ -178,21 +163,6 @@ int tracee_call(struct tracee *t, long nr, const uint64_t arg[6], int64_t *ret,
 		return error_sys(err, r, "writing into the process");
 	*ret = (int64_t)out.rax;
 	return 0;
-}
-
-uint64_t tracee_box_data(const struct tracee *t)
-{
-	return t->area + STUB_BOX + offsetof(struct stub_box, data);
-}
-
-uint64_t tracee_slot(const struct tracee *t, size_t i)
-{
-	return t->area + STUB_THREADS + i * stub_slot_size(t->xsave_size);
-}
-
-size_t tracee_room(const struct tracee *t)
-{
-	return stub_area_room(t->area_size, t->xsave_size);
 }
 
 /* Where task i's list lies in the tracee. */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,23 +28,6 @@
 #define STEPS_MOST     200 /* instructions; a reading of a clock has less */
 /* Until such a thread can be let go; meanwhile all others run. */
 #define LEAVE_PATIENCE (5 * USEC_PER_SEC)
-
-int tracee_read(pid_t pid, uint64_t addr, void *p, size_t n)
-{
-	struct iovec here = { p, n }, there = { (void *)(uintptr_t)addr, n };
-	ssize_t r = process_vm_readv(pid, &here, 1, &there, 1, 0);
-
-	return r < 0 ? -errno : (size_t)r == n ? 0 : -EFAULT;
-}
-
-int tracee_write(pid_t pid, uint64_t addr, const void *p, size_t n)
-{
-	struct iovec here = { (void *)(uintptr_t)p, n };
-	struct iovec there = { (void *)(uintptr_t)addr, n };
-	ssize_t r = process_vm_writev(pid, &here, 1, &there, 1, 0);
-
-	return r < 0 ? -errno : (size_t)r == n ? 0 : -EFAULT;
-}
 
 /* The vector state as NT_X86_XSTATE; returns its size or -errno. */
 #define XSTATE_MAX 16384
@@ -377,18 +359,6 @@ int tracee_stop_leader(struct tracee *t, struct error *err)
 	if (r == 0 && !t->nr)
 		r = error_set(err, -ESRCH, "process %d has exited", t->pid);
 	return r;
-}
-
-void move_calm(pid_t pid)
-{
-	struct error err;
-	pid_t *tid;
-	ssize_t n = proc_read_tasks(pid, &tid, &err);
-
-	for (ssize_t i = 0; i < n; i++)
-		hurry_end(tid[i]);
-	if (n >= 0)
-		free(tid);
 }
 
 /* Seize the threads not known yet; returns how many, or -errno. */

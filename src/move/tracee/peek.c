@@ -1,0 +1,56 @@
+/*
+ * peek.c - what lies where in the process that is traced; see tracee.h
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "move/tracee/tracee.h"
+
+int tracee_read(pid_t pid, uint64_t addr, void *p, size_t n)
+{
+	struct iovec here = { p, n }, there = { (void *)(uintptr_t)addr, n };
+	ssize_t r = process_vm_readv(pid, &here, 1, &there, 1, 0);
+
+	return r < 0 ? -errno : (size_t)r == n ? 0 : -EFAULT;
+}
+
+int tracee_write(pid_t pid, uint64_t addr, const void *p, size_t n)
+{
+	struct iovec here = { (void *)(uintptr_t)p, n };
+	struct iovec there = { (void *)(uintptr_t)addr, n };
+	ssize_t r = process_vm_writev(pid, &here, 1, &there, 1, 0);
+
+	return r < 0 ? -errno : (size_t)r == n ? 0 : -EFAULT;
+}
+
+int tracee_poke(pid_t tid, uint64_t addr, const void *p, size_t n)
+{
+	const char *from = p;
+
+	for (size_t i = 0; i < n; i += sizeof(long)) {
+		long word;
+
+		memcpy(&word, from + i, sizeof(word));
+		if (ptrace(PTRACE_POKEDATA, tid, (void *)(uintptr_t)(addr + i),
+			   (void *)word) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+uint64_t tracee_box_data(const struct tracee *t)
+{
+	return t->area + STUB_BOX + offsetof(struct stub_box, data);
+}
+
+uint64_t tracee_slot(const struct tracee *t, size_t i)
+{
+	return t->area + STUB_THREADS + i * stub_slot_size(t->xsave_size);
+}
+
+size_t tracee_room(const struct tracee *t)
+{
+	return stub_area_room(t->area_size, t->xsave_size);
+}
