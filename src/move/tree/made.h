@@ -41,6 +41,7 @@ struct made_tree {
 	bool numbered; /* inodes get numbers in turn */
 };
 
+/* made.c: the one that has that number at the source, or NULL. */
 struct made *made_find(const struct made_tree *t, uint64_t ino);
 /* Where it is now; -ENAMETOOLONG. */
 int made_path(const struct made *m, char ret[PATH_MAX],

@@ -79,14 +79,6 @@ int tree_open(pid_t pid, const char *const *paths, struct tree_set **ret,
 	return 0;
 }
 
-void tree_forget(struct tree *t, struct tree_node *n)
-{
-	HASH_DEL(t->node, n);
-	free(n->path);
-	free(n->block);
-	free(n);
-}
-
 static void free_nodes(struct tree *t)
 {
 	struct tree_node *n, *next;
@@ -111,14 +103,6 @@ void tree_close(struct tree_set *set)
 	free(set->tree);
 	free(set->buffer);
 	free(set);
-}
-
-struct tree_node *tree_find(const struct tree *t, uint64_t ino)
-{
-	struct tree_node *n;
-
-	HASH_FIND(hh, t->node, &ino, sizeof(ino), n);
-	return n;
 }
 
 static int walk_all(struct tree_set *set, struct error *err)
