@@ -18,8 +18,8 @@
 
 #include "core/io.h"
 #include "core/scratch.h"
+#include "move/fd/restore.h"
 #include "move/fdkit/path.h"
-#include "move/fdkit/restored.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "move/fdkit/restored.h"
+#include "move/fd/restore.h"
 #include "move/wire/frame.h"
 #include "move/wire/lack.h"
 #include "move/wire/state.pb-c.h"

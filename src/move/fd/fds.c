@@ -21,8 +21,8 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
-#include "move/fdkit/restored.h"
-#include "move/fdkit/source.h"
+#include "move/fd/restore.h"
+#include "move/fd/scan.h"
 #include "move/sock/diag.h"
 #include "move/sock/options.h"
 #include "move/sock/tcp.h"

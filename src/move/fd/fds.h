@@ -51,6 +51,7 @@
 
 #include "core/error.h"
 #include "core/units.h"
+#include "move/fdkit/restore_ops.h"
 #include "move/move.h"
 
 /* ---- source ---- */
@@ -170,17 +171,6 @@ int fds_check_dest(int root, const void *paths, size_t n, char **ret_lack,
 		   struct error *err) must_check;
 
 /*
- * In F, while the process still runs: open the files that fds_look() tells of,
- * and close those that it had opened before and are none of the process's any
- * more; make room in the table for all.  *early is NULL at first and becomes
- * fds_restore_ops.early.  Goes on after an error and returns the first.
- */
-struct fds_early;
-int fds_open_early(struct fds_early **early, const void *paths, size_t n,
-		   struct error *err) must_check;
-void fds_early_destroy(struct fds_early *early); /* NULL is allowed */
-
-/*
  * In F: what fds_capture() made, which is not trusted; -EPROTO if it is bad.
  */
 struct fds_restored;
@@ -210,27 +200,6 @@ int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
 /* Its first byte, and what is left, if there is anything. */
 struct flock fds_lock_first(const struct fds_lock *k);
 bool fds_lock_rest(const struct fds_lock *k, struct flock *ret);
-
-struct fds_restore_ops {
-	/*
-	 * The process's end of the new external called name; fds_restore()
-	 * owns it from then on.  If *ret_far is set it is a duplicate of the
-	 * far end, also owned, through which bytes that the process had not
-	 * read at the source are put back; -1 will do for pipes.  Nothing may
-	 * be written to the far end until fds_restore() has returned.  Called
-	 * once a name.  Negative errno on failure.
-	 */
-	int (*external)(void *ctx, const char *name, int *ret_far,
-			struct error *err);
-	/*
-	 * The memfd that is mapped already in the place of that inode at the
-	 * source, one of reserved[]; -ENOENT if there is none.  NULL: never.
-	 */
-	int (*object)(void *ctx, uint64_t dev, uint64_t ino);
-	/* The process's CLOCK_MONOTONIC less the caller's, ns. */
-	int64_t clock_shift;
-	struct fds_early *early; /* or NULL; of it, fds_restore() takes */
-};
 
 /*
  * In F, once: close all but reserved[], and make every descriptor of the set.

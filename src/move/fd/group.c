@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/xalloc.h"
-#include "move/fdkit/source.h"
+#include "move/fd/scan.h"
 
 static int compare_place(const void *a, const void *b)
 {

@@ -12,7 +12,7 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
-#include "move/fdkit/source.h"
+#include "move/fd/scan.h"
 
 #define SHORT 2048 /* more is for an epoll set, or has many locks */
 

@@ -11,7 +11,7 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fd/fds.h"
-#include "move/fdkit/source.h"
+#include "move/fd/scan.h"
 
 /* "1: FLOCK  ADVISORY  WRITE 123 fe:00:4711 0 EOF" */
 struct line {

@@ -1,7 +1,7 @@
 /*
  * fdrst.c - making all descriptors of a process again
  */
-#include "move/fdkit/restored.h"
+#include "move/fd/restore.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
+#include "move/kind/make.h"
 #include "move/sock/make.h"
 
 #define RETAKES 100 /* of a lock, a millisecond apart */
@@ -98,17 +98,6 @@ static int close_others(const struct fds_restored *r, const int *reserved,
 		ret = error_sys(err, -errno, "close_range");
 	free(keep);
 	return ret;
-}
-
-void fdrst_raise_limit(size_t want)
-{
-	struct rlimit lim;
-
-	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur >= want)
-		return;
-	lim.rlim_cur = want < lim.rlim_max ? want : lim.rlim_max;
-	/* If it fails, then the descriptor that does not fit. */
-	(void)setrlimit(RLIMIT_NOFILE, &lim);
 }
 
 /* What may be open above base at once: see fdrst.h. */
@@ -338,6 +327,11 @@ int fds_restore(struct fds_restored *r, const struct fds_restore_ops *ops,
 bool fds_is_late(const struct fds_restored *r)
 {
 	return r->nr_late;
+}
+
+int fds_restore_late(struct fds_restored *r, struct error *err)
+{
+	return fdmake_late(r, err);
 }
 
 /* ---- coming alive ---- */

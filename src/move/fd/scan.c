@@ -1,7 +1,7 @@
 /*
  * fdscan.c - one look at the descriptors of the process that moves
  */
-#include "move/fdkit/source.h"
+#include "move/fd/scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,8 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/kind/kind.h"
+#include "move/sock/capture.h"
 
 /* ---- numbers ---- */
 
@@ -127,32 +129,6 @@ static int add_files(struct fdscan *sc, struct error *err)
 	for (size_t i = 0; i < sc->nr_number && !r; i++)
 		r = add_number(sc, &sc->number[i], err);
 	return r;
-}
-
-bool fdscan_known_alone(const struct fdscan *sc, const struct stat *st)
-{
-	const struct fds_source *s = sc->s;
-
-	for (size_t i = 0; i < s->nr_alone; i++)
-		if (s->alone[i].dev == st->st_dev &&
-		    s->alone[i].ino == st->st_ino)
-			return true;
-	return false;
-}
-
-pid_t fdscan_other_holder(struct fdscan *sc, const struct stat *st)
-{
-	struct fds_source *s = sc->s;
-	pid_t other;
-
-	if (fdscan_known_alone(sc, st))
-		return 0;
-	other = sc->content ? 0 : fdproc_other_holder(s->pid, st);
-	if (other || sc->content)
-		return other;
-	array_room(s->alone, s->nr_alone, &s->cap_alone);
-	s->alone[s->nr_alone++] = (struct fds_alone){ st->st_dev, st->st_ino };
-	return 0;
 }
 
 /* ---- messages ---- */

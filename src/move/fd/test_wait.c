@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
+#include "move/fd/restore.h"
 #include "move/fd/test_move.h"
-#include "move/fdkit/restored.h"
 
 #define MSEC 1000000L
 

@@ -10,8 +10,8 @@
 
 #include "core/xalloc.h"
 #include "move/fd/fds.h"
+#include "move/fd/scan.h"
 #include "move/fdkit/path.h"
-#include "move/fdkit/source.h"
 
 static bool same(const Fds__Path *a, const Fds__Path *b)
 {

@@ -14,7 +14,7 @@
 #include <sys/timerfd.h>
 
 #include "core/xalloc.h"
-#include "move/fdkit/restored.h"
+#include "move/fd/restore.h"
 #include "move/sock/tcp_compat.h"
 
 #define NUMBER_MAX     (1 << 20) /* fs.nr_open's default */

@@ -9,10 +9,11 @@
 #ifndef MOVE_FDRST_H
 #define MOVE_FDRST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/error.h"
-#include "move/fd/fds.h"
+#include "move/fdkit/restore_ops.h"
 #include "move/wire/fds.pb-c.h"
 
 struct fds_restored {
@@ -28,11 +29,6 @@ struct fds_restored {
 	size_t nr_late;
 };
 
-/* The set in n bytes, checked; fds__set__free_unpacked() it. */
-int fdvalid_unpack(const void *blob, size_t n, Fds__Set **ret,
-		   struct error *err) must_check;
-int fdvalid_base(const Fds__Set *set);
-
 /* fd, closed, as a number >= base; or -errno, fd closed all the same. */
 int fdrst_lift(struct fds_restored *r, int fd) must_check;
 
@@ -40,7 +36,7 @@ int fdrst_lift(struct fds_restored *r, int fd) must_check;
 void fdrst_raise_limit(size_t want);
 
 /*
- * fdmkearly.c, for fds_restore(); all may be NULL.  Move what is below base up,
+ * early_make.c, for fds_restore(); all may be NULL.  Move what is below base up,
  * and return how many there are; their numbers; the one that is that number's,
  * if it is still what it was, the caller's from then on.
  */
@@ -50,21 +46,5 @@ int fdearly_take(struct fds_early *all, uint32_t number, const Fds__File *f);
 
 /* Another description of what fd has open, by /proc/self/fd; or -errno. */
 int fdrst_reopen(int fd, unsigned flags) must_check;
-
-/* Make file i, *ret is lifted; fdmake.c, fdmkpipe.c, sockmake.c. */
-int fdmake_file(struct fds_restored *r, size_t i, int *ret,
-		struct error *err) must_check;
-int fdmake_memfds(struct fds_restored *r, struct error *err) must_check;
-int fdmake_flags(struct fds_restored *r, struct error *err) must_check;
-int fdmake_seal(struct fds_restored *r, struct error *err) must_check;
-int fdmkpipe_all(struct fds_restored *r, struct error *err) must_check;
-int fdmkpipe_end(struct fds_restored *r, size_t i, int *ret,
-		 struct error *err) must_check;
-int fdmkext_end(struct fds_restored *r, size_t i, int *ret,
-		struct error *err) must_check;
-int fdmkepoll_fill(struct fds_restored *r, struct error *err) must_check;
-
-/* Those by fcntl(F_SETLK) in that list; *ret is malloc'd, NULL for none. */
-size_t fdrst_locks(const Fds__Set *set, struct fds_lock **ret);
 
 #endif

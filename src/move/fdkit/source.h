@@ -101,30 +101,7 @@ struct fdscan {
 };
 
 /*
- * *ret is the caller's; with content, s must have been prepared.  Without,
- * -ESTALE: there was an error, but what it was about may have been closed
- * since. Look again: the next look leaves out what was open just for a moment.
- * A program that opens and closes all the time could not be looked at
- * otherwise.
- */
-int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
-	       struct error *err) must_check;
-void fdscan_destroy(struct fdscan *sc); /* NULL is allowed */
-
-/* fdgroup.c: set nr_file, and for each number which of these it is. */
-void fdgroup_all(struct fdscan *sc);
-
-/*
- * fdkept.c: read the fdinfo of one of the numbers; kept open, it is read in a
- * quarter of the time, and tells of what has the number then.
- */
-void fdkept_numbers(struct fds_source *s, const int *list, size_t n);
-int fdkept_read(struct fds_source *s, int number, struct fdproc_info *ret,
-		struct error *err) must_check;
-void fdkept_clear(struct fds_source *s);
-
-/*
- * fdearly.c: note which files are open now; true if there is something to
+ * early.c: note which files are open now; true if there is something to
  * tell.  Put that in a message, whose list then goes by fdearly_told().
  */
 bool fdearly_look(struct fds_source *s, const struct fdscan *sc);
@@ -137,60 +114,11 @@ const Fds__Path *fdearly_find(const struct fds_source *s,
 void fdearly_clear(struct fds_source *s);
 
 /*
- * fdtold.c: append to s->told the files of a scan that are not in it, and
- * return how many; pack those from that one on, *ret is malloc'd.
- */
-size_t fdtold_add(struct fds_source *s, const struct fdscan *sc);
-void fdtold_pack(struct fds_source *s, size_t from, uint8_t **ret,
-		 size_t *ret_n);
-
-/*
- * One kind each (fdkind.c, fdcontent.c, fdpipe.c, sockcap.c): fill in f->msg,
- * or refuse.
- */
-int fdkind_path(struct fdscan *sc, struct fdscan_file *f, char *link,
-		struct error *err) must_check;
-int fdkind_early(struct fdscan *sc, struct fdscan_file *f,
-		 struct error *err) must_check;
-/* Where it is: a path like those of its files. */
-int fdkind_cwd(struct fdscan *sc, struct error *err) must_check;
-int fdkind_anon(struct fdscan *sc, struct fdscan_file *f, const char *link,
-		struct error *err) must_check;
-int fdcontent_file(struct fdscan *sc, struct fdscan_file *f, const char *link,
-		   struct error *err) must_check;
-/* -ENOLCK from a process that runs: one that cannot move, held just now. */
-int fdlock_all(struct fdscan *sc, struct fdscan_file *f,
-	       struct error *err) must_check;
-int fdkind_owner(struct fdscan *sc, struct fdscan_file *f,
-		 struct error *err) must_check;
-int fdpipe_end(struct fdscan *sc, struct fdscan_file *f,
-	       struct error *err) must_check;
-int fdepoll_set(struct fdscan *sc, struct fdscan_file *f,
-		struct error *err) must_check;
-int sockcap_socket(struct fdscan *sc, struct fdscan_file *f,
-		   struct error *err) must_check;
-int fdext_end(struct fdscan *sc, struct fdscan_file *f,
-	      const struct move_external *ext, struct error *err) must_check;
-
-/*
  * The pid of another process that has the file open as well, or 0.  Long, so
  * once a file, and never while the process stands still: then 0.
  */
 pid_t fdscan_other_holder(struct fdscan *sc, const struct stat *st);
 /* Has it been asked, and was there none? */
 bool fdscan_known_alone(const struct fdscan *sc, const struct stat *st);
-
-/* What needs all files: other ends, contents, epoll entries. */
-int fdpipe_finish(struct fdscan *sc, struct error *err) must_check;
-int sockcap_finish(struct fdscan *sc, struct error *err) must_check;
-
-/*
- * All that can be read from the end fd of a pipe or unix socket, not consuming
- * it; a message a packet, appended to the list.
- */
-int fdpipe_peek(int fd, Fds__Message ***ret, size_t *ret_n,
-		struct error *err) must_check;
-int sockq_peek(int fd, bool from, Fds__Message ***ret, size_t *ret_n,
-	       struct error *err) must_check;
 
 #endif

@@ -16,7 +16,7 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
-#include "move/fdkit/source.h"
+#include "move/kind/kind.h"
 #include "move/proc/clocks.h"
 #include "move/tracee/wait.h"
 

@@ -19,7 +19,7 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
-#include "move/fdkit/source.h"
+#include "move/kind/kind.h"
 
 /* Downtime goes with it, as it is shared memory that pre-copy cannot track. */
 #define CONTENT_MAX ((off_t)64 << 20)

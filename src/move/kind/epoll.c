@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 
 #include "core/xalloc.h"
-#include "move/fdkit/source.h"
+#include "move/kind/kind.h"
 
 struct line {
 	int tfd;

@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "move/fdkit/restored.h"
+#include "move/kind/make.h"
 
 /* A one-shot entry that has fired keeps only these bits. */
 #define PRIVATE_BITS (EPOLLWAKEUP | EPOLLONESHOT | EPOLLET | EPOLLEXCLUSIVE)

@@ -6,7 +6,8 @@
 #include <sys/socket.h>
 
 #include "core/xalloc.h"
-#include "move/fdkit/source.h"
+#include "move/kind/kind.h"
+#include "move/sock/capture.h"
 
 /* Has an earlier description of the same external taken what is unread? */
 static bool is_taken(const struct fdscan *sc, const struct fdscan_file *f,

@@ -20,41 +20,13 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
-#include "move/fdkit/restored.h"
+#include "move/kind/make.h"
 #include "move/sock/make.h"
 #include "move/tracee/wait.h"
 
 #ifndef TFD_IOC_SET_TICKS
 #define TFD_IOC_SET_TICKS _IOW('T', 0, uint64_t)
 #endif
-
-/* Of F_GETFL, what open() takes back. */
-#define OPEN_FLAGS                                                           \
-	(O_ACCMODE | O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_SYNC | \
-	 O_DSYNC | O_PATH | O_DIRECTORY)
-
-int fdrst_lift(struct fds_restored *r, int fd)
-{
-	int up;
-
-	if (fd < 0 || fd >= r->base)
-		return fd;
-	up = fcntl(fd, F_DUPFD_CLOEXEC, r->base);
-	if (up < 0)
-		up = -errno;
-	close(fd);
-	return up;
-}
-
-int fdrst_reopen(int fd, unsigned flags)
-{
-	char path[40];
-	int got;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	got = open(path, (int)(flags & OPEN_FLAGS) | O_CLOEXEC | O_NOCTTY);
-	return got < 0 ? -errno : got;
-}
 
 /* Its threads come after its descriptors, and what these are even later. */
 static bool is_late(const Fds__File *f)
@@ -96,7 +68,7 @@ static int open_path(const Fds__File *f, struct error *err)
 		      : set_pos(fd, f, err);
 }
 
-/* What is late has something else in its place until fds_restore_late(). */
+/* What is late has something else in its place until fdmake_late(). */
 static int make_path(struct fds_restored *r, size_t i, struct error *err)
 {
 	const Fds__File *f = r->set->file[i];
@@ -111,7 +83,7 @@ static int make_path(struct fds_restored *r, size_t i, struct error *err)
 	return fd < 0 ? error_sys(err, -errno, "/") : fd;
 }
 
-int fds_restore_late(struct fds_restored *r, struct error *err)
+int fdmake_late(struct fds_restored *r, struct error *err)
 {
 	int e = 0;
 

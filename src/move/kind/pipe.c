@@ -13,7 +13,7 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
-#include "move/fdkit/source.h"
+#include "move/kind/kind.h"
 #include "move/wire/append.h"
 
 static bool same_inode(const struct fdscan_file *a, const struct fdscan_file *b)

@@ -11,8 +11,8 @@
 
 #include "core/io.h"
 #include "move/fdkit/path.h"
-#include "move/fdkit/restored.h"
-#include "move/fdkit/source.h"
+#include "move/kind/kind.h"
+#include "move/kind/make.h"
 #include "move/sock/make.h"
 
 static int fill(int fd, Fds__Message *const *m, size_t n, struct error *err)

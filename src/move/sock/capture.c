@@ -11,7 +11,7 @@
 #include <sys/un.h>
 
 #include "core/xalloc.h"
-#include "move/fdkit/source.h"
+#include "move/sock/capture.h"
 #include "move/sock/diag.h"
 #include "move/sock/multicast.h"
 #include "move/sock/options.h"

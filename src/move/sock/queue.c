@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/xalloc.h"
-#include "move/fdkit/source.h"
+#include "move/sock/capture.h"
 #include "move/sock/options.h"
 #include "move/wire/append.h"
 

@@ -1,0 +1,47 @@
+/*
+ * scan.h - one look at all descriptors; see fdkit/source.h
+ */
+#ifndef MOVE_FD_SCAN_H
+#define MOVE_FD_SCAN_H
+
+#include "move/fdkit/source.h"
+
+/*
+ * *ret is the caller's; with content, s must have been prepared.  Without,
+ * -ESTALE: there was an error, but what it was about may have been closed
+ * since. Look again: the next look leaves out what was open just for a moment.
+ * A program that opens and closes all the time could not be looked at
+ * otherwise.
+ */
+int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
+	       struct error *err) must_check;
+void fdscan_destroy(struct fdscan *sc); /* NULL is allowed */
+
+/* group.c: set nr_file, and for each number which of these it is. */
+void fdgroup_all(struct fdscan *sc);
+
+/*
+ * kept.c: read the fdinfo of one of the numbers; kept open, it is read in a
+ * quarter of the time, and tells of what has the number then.
+ */
+void fdkept_numbers(struct fds_source *s, const int *list, size_t n);
+int fdkept_read(struct fds_source *s, int number, struct fdproc_info *ret,
+		struct error *err) must_check;
+void fdkept_clear(struct fds_source *s);
+
+/*
+ * told.c: append to s->told the files of a scan that are not in it, and
+ * return how many; pack those from that one on, *ret is malloc'd.
+ */
+size_t fdtold_add(struct fds_source *s, const struct fdscan *sc);
+void fdtold_pack(struct fds_source *s, size_t from, uint8_t **ret,
+		 size_t *ret_n);
+
+/*
+ * lock.c.  -ENOLCK from a process that runs: one that cannot move, held just
+ * now.
+ */
+int fdlock_all(struct fdscan *sc, struct fdscan_file *f,
+	       struct error *err) must_check;
+
+#endif
