@@ -1,9 +1,8 @@
 /*
  * landend.c - the end of a landing: what its threads wait for, the code they
- * run, their release; see land.h and wait.h
+ * run; see land.h and wait.h
  */
 #include <errno.h>
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -11,7 +10,6 @@
 
 #include "core/xalloc.h"
 #include "move/land/land.h"
-#include "move/proc/watch.h"
 #include "move/tracee/tracee.h"
 
 void landing_end(struct landing *l, enum wait_form form, uint64_t *here,
@@ -75,43 +73,4 @@ int landing_write_code(struct landing *l, pid_t pid, struct error *err)
 				 STUB_PAGE, PROT_READ | PROT_EXEC, 0, 0, 0,
 				 err);
 	return r;
-}
-
-void landing_wake(uint32_t *word, int nr)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE, nr, NULL, NULL, 0);
-}
-
-void landing_release_box(struct stub_box *box)
-{
-	__atomic_store_n(&box->released, 1, __ATOMIC_RELEASE);
-	landing_wake(&box->released, INT32_MAX);
-}
-
-void landing_release(struct landing *l)
-{
-	/* its threads put themselves back to what they were, and nobody else */
-	watch_hurried(l->watch, l->hurried, 0, 0);
-	l->released = true;
-	landing_release_box(l->box);
-	landing_stage(l, LANDING_RELEASED);
-}
-
-int move_release(int fd, struct error *err)
-{
-	struct stub_box *box = mmap(NULL, STUB_PAGE, PROT_READ | PROT_WRITE,
-				    MAP_SHARED, fd, 0);
-	uint32_t alive = STUB_ALIVE_NOT;
-
-	if (box == MAP_FAILED)
-		return error_sys(err, -errno, "the landing memory");
-	/* F does the rest, or has long done its part. */
-	if (!__atomic_compare_exchange_n(&box->alive, &alive, STUB_ALIVE_WANTED,
-					 false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE) &&
-	    alive == STUB_ALIVE)
-		landing_release_box(box);
-	landing_wake(&box->alive, 1);
-	munmap(box, STUB_PAGE);
-	return 0;
 }

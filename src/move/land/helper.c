@@ -32,6 +32,7 @@
 #include "core/xalloc.h"
 #include "move/fd/fds.h"
 #include "move/land/land.h"
+#include "move/proc/fdinfo.h"
 #include "move/tree/tree.h"
 
 #ifndef CLONE_NEWTIME

@@ -24,20 +24,6 @@
 /* So often who waits for L or F looks whether they live, and get anywhere. */
 #define PATIENCE_MSEC 30
 
-/*
- * L and F take longer than a freeze may.  Where real-time is shared out by group
- * (RT_GROUP_SCHED) theirs can have none left for the rest of a second, by the
- * work of one process or a pause of the machine; without it they go on at once.
- */
-void landing_calm(const struct landing *l)
-{
-	/* L's threads have put themselves back when they were released */
-	if (!l->hurried || l->released)
-		return;
-	move_calm(l->pid);
-	hurry_end(l->helper);
-}
-
 static void futex_wait(const struct landing *l, uint32_t *word, uint32_t value)
 {
 	struct timespec ts = { .tv_nsec = PATIENCE_MSEC * 1000000 };

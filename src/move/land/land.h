@@ -22,9 +22,6 @@
 #include "move/tracee/stub.h"
 #include "move/tracee/wait.h"
 
-/* The name of F, and of L until it is somebody else. */
-#define LANDING_NAME "stint-lander"
-
 struct fds_lock;
 
 /* What landing_restore_fds() leaves for F to do. */

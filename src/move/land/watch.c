@@ -15,6 +15,36 @@
 #define STANDSTILL (3 * USEC_PER_SEC)
 #define HURRY_MOST (30 * USEC_PER_MSEC)
 
+/*
+ * L and F take longer than a freeze may.  Where real-time is shared out by group
+ * (RT_GROUP_SCHED) theirs can have none left for the rest of a second, by the
+ * work of one process or a pause of the machine; without it they go on at once.
+ */
+void landing_calm(const struct landing *l)
+{
+	/* L's threads have put themselves back when they were released */
+	if (!l->hurried || l->released)
+		return;
+	move_calm(l->pid);
+	hurry_end(l->helper);
+}
+
+void landing_stage(struct landing *l, enum landing_stage stage)
+{
+	watch_note(l->watch, (int)stage);
+	watch_waits(l->watch, stage == LANDING_ASKS);
+	watch_stands(l->watch, stage != LANDING_RELEASED);
+}
+
+void landing_release(struct landing *l)
+{
+	/* its threads put themselves back to what they were, and nobody else */
+	watch_hurried(l->watch, l->hurried, 0, 0);
+	l->released = true;
+	landing_release_box(l->box);
+	landing_stage(l, LANDING_RELEASED);
+}
+
 static void calm(void *landing)
 {
 	const struct move_dest *dst = ((struct landing *)landing)->dst;
@@ -44,13 +74,6 @@ int landing_watch(struct landing *l, struct error *err)
 		return -EAGAIN;
 	watch_limit(l->watch, watch_standstill(STANDSTILL));
 	return 0;
-}
-
-void landing_stage(struct landing *l, enum landing_stage stage)
-{
-	watch_note(l->watch, (int)stage);
-	watch_waits(l->watch, stage == LANDING_ASKS);
-	watch_stands(l->watch, stage != LANDING_RELEASED);
 }
 
 void landing_hurry(struct landing *l, bool on)

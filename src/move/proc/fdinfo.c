@@ -16,7 +16,6 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
-#include "move/land/land.h"
 #include "move/proc/proc.h"
 
 /* An epoll set of 100 000 entries has 10 MB of text. */

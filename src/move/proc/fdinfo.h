@@ -12,6 +12,9 @@
 
 #include "core/error.h"
 
+/* A landing helper, and the landing process until it is somebody else (land.h). */
+#define LANDING_NAME "stint-lander"
+
 /* One descriptor number.  text is malloc'd: all of /proc/PID/fdinfo/N. */
 struct fdproc_info {
 	char *text;
