@@ -5,7 +5,6 @@
 #define MOVE_HELLO_H
 
 #include "core/error.h"
-#include "move/land/land.h"
 #include "move/proc/clocks.h"
 #include "move/wire/state.pb-c.h"
 
@@ -29,15 +28,5 @@ bool hello_other_vdso(const Move__Hello *source, const Move__Hello *dest);
 
 /* Last before the answer is sent: what the kernel's clocks say here. */
 void hello_answer_clocks(Move__Hello *h);
-
-/*
- * The moment the answer has come: which offsets make the process's clocks go
- * on there.  Where the kernels are two, the answer's clocks are as old as its
- * way took, and by so much the process's clocks may jump ahead.  They never
- * jump back.
- */
-struct sending;
-void hello_clocks(struct sending *s, const Move__Hello *there,
-		  struct clocks *ret);
 
 #endif

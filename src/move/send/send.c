@@ -9,15 +9,12 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "core/clock.h"
 #include "core/io.h"
 #include "move/check/check.h"
 #include "move/check/hello.h"
@@ -37,24 +34,6 @@
 #define SHORTLY	      (10 * USEC_PER_MSEC)  /* of the one before a freeze */
 #define PAUSE	      (2 * USEC_PER_MSEC)   /* between two looks */
 #define THREADS_LEAST 64		    /* room for so many */
-
-usec_t send_now(void)
-{
-	return clock_usec(CLOCK_MONOTONIC_RAW);
-}
-
-void send_progress(struct sending *s, const char *fmt, ...)
-{
-	char line[256];
-	va_list ap;
-
-	if (!s->src->progress)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	s->src->progress(s->src->ctx, line);
-}
 
 static bool may_pass(int r)
 {

@@ -129,6 +129,15 @@ int hello_of_source(struct sending *s, Move__Hello **ret,
 		    struct error *err) must_check;
 
 /*
+ * The moment the answer has come: which offsets make the process's clocks go
+ * on there.  Where the kernels are two, the answer's clocks are as old as its
+ * way took, and by so much the process's clocks may jump ahead.  They never
+ * jump back.
+ */
+void hello_clocks(struct sending *s, const Move__Hello *there,
+		  struct clocks *ret);
+
+/*
  * freeze.c: everything with all threads stopped, up to STATE.  As long as
  * `told` is not set, it can be undone and called again.
  */

@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/xalloc.h"
 #include "move/check/check.h"
 #include "move/proc/layout.h"
 #include "move/wire/fault.h"
 #include "move/wire/message.h"
 
-#define ZAP_BATCH  4096
 #define READ_PIECE ((uint64_t)32 << 30) /* read in a tenth of a second */
 
 /* What one pass over one mapping needs to know. */
@@ -76,34 +74,6 @@ int track_start(struct sending *s, struct error *why, struct error *err)
 	return s->scan && s->scan_private ? 0 : -ESRCH;
 }
 
-static int zap_flush(struct sending *s, struct error *err)
-{
-	struct iovec iov = { s->zap, s->nr_zap * sizeof(*s->zap) };
-	int r = s->nr_zap ? frame_send(s->ch, FRAME_ZAP, &iov, 1, err) : 0;
-
-	s->nr_zap = 0;
-	return r;
-}
-
-int track_zap(void *arg, uint64_t start, uint64_t end, struct error *err)
-{
-	struct sending *s = arg;
-	struct frame_range *last = s->nr_zap ? &s->zap[s->nr_zap - 1] : NULL;
-	int r = 0;
-
-	sent_remove(s->sent, start, end);
-	if (last && last->end == start) {
-		last->end = end;
-		return 0;
-	}
-	if (s->nr_zap == ZAP_BATCH)
-		r = zap_flush(s, err);
-	if (!s->zap)
-		s->zap = xcalloc(ZAP_BATCH, sizeof(*s->zap));
-	s->zap[s->nr_zap++] = (struct frame_range){ start, end };
-	return r;
-}
-
 /* These pages are the process's own: send; what lies between has gone. */
 static int send_private(void *arg, uint64_t start, uint64_t end,
 			struct error *err)
@@ -156,7 +126,7 @@ static int send_read(struct pass *p, uint64_t start, uint64_t end,
 			continue;
 		r = track_zap(s, at, at + FRAME_PAGE, err);
 		if (r == 0)
-			r = zap_flush(s, err);
+			r = track_zap_flush(s, err);
 	}
 	return r;
 }
@@ -174,29 +144,6 @@ static int send_shared(struct pass *p, uint64_t start, uint64_t end,
 	r = scan_present(p->s->scan_private, start, end, p->flags, send_page, p,
 			 err);
 	return r < 0 ? r : send_hole(p, end, err);
-}
-
-void range_add(struct range_list *l, uint64_t start, uint64_t end)
-{
-	array_room(l->v, l->nr, &l->cap);
-	l->v[l->nr++] = (struct frame_range){ start, end };
-}
-
-static int note_guard(void *arg, uint64_t start, uint64_t end,
-		      struct error *err)
-{
-	struct sending *s = arg;
-
-	range_add(&s->guards, start, end);
-	return 0;
-}
-
-int track_guards(struct sending *s, uint64_t start, uint64_t end,
-		 struct error *err)
-{
-	return s->has_guards ? scan_guards(s->scan_private, start, end,
-					   note_guard, s, err)
-			     : 0;
 }
 
 static int send_range(struct pass *p, uint64_t start, uint64_t end,
@@ -308,11 +255,6 @@ static int send_pieces(struct sending *s, const struct vma *v, struct pass *p,
 	return r;
 }
 
-void track_miss(struct sending *s, uint64_t start, uint64_t end)
-{
-	range_add(&s->missed, start, end);
-}
-
 static int send_vma(struct sending *s, const struct vma *v, bool last,
 		    struct error *err)
 {
@@ -372,7 +314,7 @@ int track_send(struct sending *s, bool last, struct error *err)
 	     i < s->maps.nr && r == 0 && s->method != TRACK_SOFT_DIRTY; i++)
 		r = send_vma(s, &s->maps.v[i], last, err);
 	if (r == 0)
-		r = zap_flush(s, err);
+		r = track_zap_flush(s, err);
 	if (r == 0)
 		r = page_sender_flush(s->pages, err);
 	if (r == 0 && last && !swapped && (r = read_swapped(s, err)) == 0 &&

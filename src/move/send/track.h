@@ -73,6 +73,8 @@ void track_miss(struct sending *s, uint64_t start, uint64_t end);
 /* The destination has these pages, and the process no longer does. */
 int track_zap(void *sending, uint64_t start, uint64_t end,
 	      struct error *err) must_check;
+/* Tell it of those that were noted. */
+int track_zap_flush(struct sending *s, struct error *err) must_check;
 /* Note the guard pages there, in the last pass. */
 int track_guards(struct sending *s, uint64_t start, uint64_t end,
 		 struct error *err) must_check;

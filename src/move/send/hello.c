@@ -1,0 +1,105 @@
+/* hello.c - what the source tells of the process, and learns; see send.h */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "move/check/check.h"
+#include "move/check/hello.h"
+#include "move/fd/fds.h"
+#include "move/proc/clocks.h"
+#include "move/proc/files.h"
+#include "move/proc/layout.h"
+#include "move/send/send.h"
+#include "move/tracee/vdso.h"
+#include "move/wire/append.h"
+
+/* What of the process itself the destination must know. */
+static int describe_process(struct sending *s, Move__Hello *h,
+			    struct error *err)
+{
+	pid_t pid = s->src->pid;
+	struct proc_status st;
+	struct proc_mm mm;
+	uint64_t vdso;
+	int r = proc_read_status(pid, &st, err);
+
+	if (r == 0)
+		r = proc_read_stat(pid, &mm, err);
+	if (r < 0)
+		return r;
+	h->epoch = s->src->epoch;
+	h->pid = st.ns_pid;
+	h->memory = st.memory;
+	h->own_session = mm.session == pid;
+	h->own_group = mm.pgrp == pid;
+	r = vdso_read(pid, &h->vdso.data, &h->vdso.len, &vdso);
+	if (r < 0)
+		return error_sys(err, r, "the vdso of process %d", (int)pid);
+	h->vdso_hash = vdso_hash(h->vdso.data, h->vdso.len);
+	s->report->bytes_held = h->memory;
+	return 0;
+}
+
+static int describe_trees(struct sending *s, Move__Hello *h, struct error *err)
+{
+	uint64_t bytes = 0;
+	int r = tree_measure(s->trees, &bytes, err);
+
+	h->memory += bytes;
+	for (size_t i = 0; i < tree_count(s->trees); i++) {
+		Move__Tree *t = append_new(&move__tree__descriptor);
+		dev_t dev;
+
+		t->path = xstrdup(tree_path(s->trees, i, &dev));
+		t->dev = dev;
+		append_to(h->tree, h->n_tree, t);
+	}
+	return r;
+}
+
+int hello_of_source(struct sending *s, Move__Hello **ret, struct error *err)
+{
+	Move__Hello *h = hello_of_host();
+	struct vma_list maps = { 0 };
+	char *exe = NULL;
+	int r = describe_process(s, h, err);
+
+	if (r == 0)
+		r = describe_trees(s, h, err);
+	if (r == 0)
+		r = layout_read(s->src->pid, &s->seen, &maps, err);
+	/* what passes need not be known, and move_check() refused what stays */
+	if (r == 0)
+		check_drop_unmovable(s->src->pid, &maps);
+	if (r == 0)
+		r = proc_read_link(s->src->pid, "exe", &exe, err);
+	if (r == 0)
+		r = files_describe(s->src->pid, &maps, exe, h, err);
+	free(exe);
+	vma_list_clear(&maps);
+	if (r < 0) {
+		move__hello__free_unpacked(h, NULL);
+		return r;
+	}
+	fds_paths(s->fds, &h->paths.data, &h->paths.len);
+	*ret = h;
+	return 0;
+}
+
+void hello_clocks(struct sending *s, const Move__Hello *there,
+		  struct clocks *ret)
+{
+	char *boot_id = io_read_line("/proc/sys/kernel/random/boot_id");
+
+	if (strcmp(there->boot_id, boot_id)) {
+		clocks_now(s->src->pid, ret);
+		ret->monotonic -= there->monotonic;
+		ret->boottime -= there->boottime;
+		s->tracee->leave_vdso = clocks_own(s->src->pid);
+	} else {
+		clocks_offsets(s->src->pid, ret);
+	}
+	free(boot_id);
+}

@@ -1,0 +1,25 @@
+/* side.c - what all parts of the source do; see send.h */
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "core/clock.h"
+#include "move/send/send.h"
+
+usec_t send_now(void)
+{
+	return clock_usec(CLOCK_MONOTONIC_RAW);
+}
+
+void send_progress(struct sending *s, const char *fmt, ...)
+{
+	char line[256];
+	va_list ap;
+
+	if (!s->src->progress)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	s->src->progress(s->src->ctx, line);
+}
