@@ -255,6 +255,22 @@ int move_release(int fd, struct error *err) must_check;
  */
 void move_calm(pid_t pid);
 
+/*
+ * After it has died at an unknown point before the record: end what it left
+ * half done in the process (TCP_REPAIR).  pidfd is pid's.  Harmless at any
+ * other time before the record.
+ */
+int move_heal(pid_t pid, int pidfd, struct error *err) must_check;
+
+/* The pid that a process has in its own pid namespace; -1: it is gone. */
+pid_t move_pid_inside(pid_t pid);
+
+/*
+ * Does what has been sent to fd begin as a source does?  Waits that long for
+ * it and takes nothing of it; for whoever listens, before move_receive().
+ */
+int move_peek(int fd, usec_t patience, struct error *err) must_check;
+
 /* Can it be moved at all?  0, or why not.  Changes nothing. */
 int move_check(pid_t pid, const struct move_external *external,
 	       size_t nr_externals, struct error *err) must_check;

@@ -21,7 +21,6 @@
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
-#include "move/proc/proc.h"
 
 static const usec_t handshake = 5 * USEC_PER_SEC;
 
@@ -154,13 +153,6 @@ void keeper_in_close(struct keeper *k)
 	k->receive = NULL;
 }
 
-static pid_t pid_inside(pid_t pid)
-{
-	struct proc_status st;
-
-	return proc_read_status(pid, &st, NULL) < 0 ? -1 : st.ns_pid;
-}
-
 static void discarded(struct keeper *k, const char *why)
 {
 	stop_listening(k);
@@ -183,7 +175,7 @@ static pid_t look_for_rank(struct keeper *k)
 	if (io_read_file(AT_FDCWD, path, 65536, &text) < 0)
 		return 0;
 	for (p = text; (pid = strtol(p, &end, 10)) > 0 && !found; p = end)
-		if (pid_inside((pid_t)pid) == k->move.landed_pid)
+		if (move_pid_inside((pid_t)pid) == k->move.landed_pid)
 			found = pid;
 	free(text);
 	return (pid_t)found;

@@ -18,7 +18,6 @@
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
-#include "move/fd/fds.h"
 
 static const usec_t patience = 10 * USEC_PER_SEC; /* for the other keeper */
 
@@ -322,7 +321,7 @@ static void mend(struct keeper *k)
 	fd_auto pidfd = (int)syscall(SYS_pidfd_open, k->rank_pid, 0);
 
 	move_calm(k->rank_pid);
-	if ((pidfd >= 0 && fds_heal(k->rank_pid, pidfd, &err) < 0) ||
+	if ((pidfd >= 0 && move_heal(k->rank_pid, pidfd, &err) < 0) ||
 	    capsule_thaw(k->capsule, &err) < 0 ||
 	    capsule_plug(k->capsule, &err) < 0)
 		log_warnx("rank=%u after a broken move: %s", k->id.rank,

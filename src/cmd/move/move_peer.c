@@ -19,7 +19,6 @@
 #include "core/tls.h"
 #include "core/units.h"
 #include "core/xalloc.h"
-#include "move/wire/frame.h"
 
 #define HANDSHAKE (10 * USEC_PER_SEC)
 
@@ -314,29 +313,6 @@ static int await_tls(struct awaiting *w, int fd)
 	return r < 0 ? r : w->code;
 }
 
-/* It begins as a source does; who says nothing is none. */
-static int check_greeting(int fd, struct error *err)
-{
-	const struct timeval patience = { HANDSHAKE / USEC_PER_SEC, 0 };
-	const struct timeval forever = { 0, 0 };
-	unsigned char head[FRAME_HEAD_SIZE];
-	enum frame_type type;
-	uint64_t hash;
-	size_t size;
-	ssize_t n;
-	int r;
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	n = recv(fd, head, sizeof(head), MSG_PEEK | MSG_WAITALL);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof(forever));
-	if (n != sizeof(head))
-		return error_set(err, -EPROTO, "it does not say what it wants");
-	r = frame_parse_head(head, &type, &size, &hash, err);
-	if (!r && type != FRAME_HELLO)
-		r = error_set(err, -EPROTO, "it does not begin with HELLO");
-	return r;
-}
-
 /* Takes fd. */
 static int await_plain(struct awaiting *w, int fd)
 {
@@ -357,7 +333,7 @@ static int await_plain(struct awaiting *w, int fd)
 		address_tune(conn);
 		r = check_user(w->peer, conn, &why);
 		if (!r)
-			r = check_greeting(conn, &why);
+			r = move_peek(conn, HANDSHAKE, &why);
 		if (!r) {
 			w->ch = channel_from_fd(conn);
 			break;

@@ -363,7 +363,7 @@ static int heal_one(int pidfd, int number)
 	return tcpcap_heal(fd);
 }
 
-int fds_heal(pid_t pid, int pidfd, struct error *err)
+int move_heal(pid_t pid, int pidfd, struct error *err)
 {
 	fd_auto proc = -1;
 	char path[32];

@@ -21,7 +21,7 @@
  *
  * Any time before the commit record: fds_release() or fds_source_destroy(),
  * and the source goes on.  Should the source's engine die, whoever thaws the
- * process calls fds_heal() first.
+ * process calls move_heal() first.
  *
  * Errors: -ENOTSUP is a refusal (err names the descriptor and the reason);
  * -EAGAIN passes by itself (let the process run on a little, try again), such
@@ -148,12 +148,6 @@ void fds_release(struct fds_source *s); /* NULL is allowed */
 int fds_finish(struct fds_source *s, struct error *err) must_check;
 
 void fds_source_destroy(struct fds_source *s); /* NULL is allowed */
-
-/*
- * The engine died at an unknown point of fds_capture(): end what it left half
- * done in the process (TCP_REPAIR).  Harmless at any other time before commit.
- */
-int fds_heal(pid_t pid, int pidfd, struct error *err) must_check;
 
 /* ---- destination ---- */
 

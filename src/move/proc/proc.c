@@ -11,6 +11,7 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "move/move.h"
 
 #define PROC_FILE_MAX (256u << 20)
 
@@ -246,4 +247,11 @@ int proc_read_child(pid_t pid, pid_t *ret, struct error *err)
 		return search_child(pid, ret, err);
 	*ret = found;
 	return 0;
+}
+
+pid_t move_pid_inside(pid_t pid)
+{
+	struct proc_status st;
+
+	return proc_read_status(pid, &st, NULL) < 0 ? -1 : st.ns_pid;
 }

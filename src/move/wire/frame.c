@@ -349,3 +349,28 @@ void frame_clear(struct frame *f)
 	free(f->data);
 	*f = (struct frame){ 0 };
 }
+
+int move_peek(int fd, usec_t patience, struct error *err)
+{
+	const struct timeval limit = {
+		patience / USEC_PER_SEC,
+		patience % USEC_PER_SEC,
+	};
+	const struct timeval forever = { 0, 0 };
+	unsigned char head[FRAME_HEAD_SIZE];
+	enum frame_type type;
+	uint64_t hash;
+	size_t size;
+	ssize_t n;
+	int r;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	n = recv(fd, head, sizeof(head), MSG_PEEK | MSG_WAITALL);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof(forever));
+	if (n != sizeof(head))
+		return error_set(err, -EPROTO, "it does not say what it wants");
+	r = frame_parse_head(head, &type, &size, &hash, err);
+	if (!r && type != FRAME_HELLO)
+		r = error_set(err, -EPROTO, "it does not begin with HELLO");
+	return r;
+}
