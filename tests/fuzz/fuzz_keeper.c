@@ -33,6 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int __wrap_sd_event_loop(sd_event *event);
 int __wrap_keeper_engine_fork(struct keeper *k,
 			      void (*run)(struct keeper *k, int sock),
+			      void (*ended)(struct keeper *k),
 			      struct error *err);
 
 static char dir[SCRATCH_MAX];
@@ -42,6 +43,7 @@ static const uint8_t *at, *end;
 
 int __wrap_keeper_engine_fork(struct keeper *k,
 			      void (*run)(struct keeper *k, int sock),
+			      void (*ended)(struct keeper *k),
 			      struct error *err)
 {
 	return error_set(err, -EAGAIN, "no engine here");

@@ -15,86 +15,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cluster/conn/loop.h"
 #include "cluster/keeper/priv.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
-
-/* Made, and then forgotten: nobody will ever START it. */
-static int on_lonely(sd_event_source *src, uint64_t now, void *ctx)
-{
-	struct keeper *k = ctx;
-
-	if (k->state == KEEPER__STATE__EMPTY) {
-		log_info("ended: no rank, and no agent comes");
-		sd_event_exit(k->event, 0);
-	}
-	return 0;
-}
-
-static void watch_loneliness(struct keeper *k)
-{
-	k->lonely = sd_event_source_disable_unref(k->lonely);
-	loop_after(k->event, &k->lonely, k->lonely_after, on_lonely, k);
-}
-
-static void hang_up(struct keeper *k)
-{
-	sd_event_source_unref(k->agent_source);
-	k->agent_source = NULL;
-	io_close(&k->agent_fd);
-	k->agent_ready = false;
-	keeper_queue_detach(k->queue);
-	watch_loneliness(k);
-}
-
-/* Watch for requests, or only for room while the agent does not read. */
-static void flush(struct keeper *k)
-{
-	int r;
-
-	if (k->agent_fd < 0)
-		return;
-	r = keeper_queue_send(k->queue, k->agent_fd);
-	if (r < 0) {
-		hang_up(k);
-		return;
-	}
-	sd_event_source_set_io_events(k->agent_source, r ? EPOLLOUT : EPOLLIN);
-}
-
-void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep)
-{
-	keeper_queue_add(k->queue, ev, keep);
-	if (k->agent_ready)
-		flush(k);
-}
-
-void keeper_answer_ok(struct keeper *k, uint64_t re)
-{
-	Keeper__Event ev = KEEPER__EVENT__INIT;
-	Keeper__Ok ok = KEEPER__OK__INIT;
-
-	ev.re = re;
-	ev.body_case = KEEPER__EVENT__BODY_OK;
-	ev.ok = &ok;
-	keeper_tell(k, &ev, false);
-}
-
-void keeper_answer_failed(struct keeper *k, uint64_t re, int code,
-			  const struct error *err)
-{
-	Keeper__Event ev = KEEPER__EVENT__INIT;
-	Keeper__Failed failed = KEEPER__FAILED__INIT;
-
-	ev.re = re;
-	ev.body_case = KEEPER__EVENT__BODY_FAILED;
-	ev.failed = &failed;
-	failed.code = code;
-	failed.why = (char *)err->text;
-	keeper_tell(k, &ev, false);
-}
 
 /* ---- what it is doing */
 
@@ -178,7 +102,7 @@ static void say_hello(struct keeper *k)
 	keeper__event__pack(&ev, buf);
 	/* Past the queue, which waits for the agent's HELLO. */
 	if (send(k->agent_fd, buf, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		hang_up(k);
+		keeper_hang_up(k);
 }
 
 /* ---- requests */
@@ -190,7 +114,7 @@ static void on_hello(struct keeper *k, const Keeper__Request *req)
 	if (req->hello->version != KEEPER__VERSION__MAJOR) {
 		log_warnx("agent speaks version %u, this keeper %d",
 			  req->hello->version, KEEPER__VERSION__MAJOR);
-		hang_up(k);
+		keeper_hang_up(k);
 		return;
 	}
 	if (k->agent_ready) {
@@ -239,14 +163,6 @@ static void on_signal(struct keeper *k, const Keeper__Request *req)
 	}
 	k->signals = req->signal->number;
 	keeper_answer_ok(k, req->id);
-}
-
-void keeper_kill_rank(struct keeper *k)
-{
-	struct error err = ERROR_INIT;
-
-	if (capsule_kill(k->capsule, 0, SIGKILL, &err) < 0)
-		log_warnx("%s", err.text);
 }
 
 static void on_kill(struct keeper *k, const Keeper__Request *req)
@@ -317,7 +233,7 @@ static void dispatch(struct keeper *k, const Keeper__Request *req)
 
 	if (!k->agent_ready && req->body_case != KEEPER__REQUEST__BODY_HELLO) {
 		log_warnx("agent did not say HELLO first");
-		hang_up(k);
+		keeper_hang_up(k);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++)
@@ -343,13 +259,13 @@ static bool receive_one(struct keeper *k)
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	if (n <= 0 || (size_t)n > sizeof(buf)) {
-		hang_up(k);
+		keeper_hang_up(k);
 		return false;
 	}
 	req = keeper__request__unpack(NULL, (size_t)n, buf);
 	if (!req) {
 		log_warnx("agent sent %zd bytes that are no request", n);
-		hang_up(k);
+		keeper_hang_up(k);
 		return false;
 	}
 	dispatch(k, req);
@@ -362,7 +278,7 @@ static int on_agent(sd_event_source *src, int fd, uint32_t events, void *ctx)
 	struct keeper *k = ctx;
 
 	if (events & EPOLLOUT)
-		flush(k);
+		keeper_flush(k);
 	else
 		receive_one(k);
 	return 0;
@@ -389,7 +305,7 @@ static int on_connection(sd_event_source *src, int fd, uint32_t events,
 	if (new < 0 || !peer_allowed(new))
 		return 0;
 	if (k->agent_fd >= 0)
-		hang_up(k);
+		keeper_hang_up(k);
 	keeper_forget_start(k);
 	setsockopt(new, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	if (sd_event_add_io(k->event, &k->agent_source, new, EPOLLIN, on_agent,
@@ -451,13 +367,13 @@ int keeper_agent_open(struct keeper *k, struct error *err)
 		return error_sys(err, -errno, "%s", sa.sun_path);
 	r = sd_event_add_io(k->event, &k->listen_source, k->listen_fd, EPOLLIN,
 			    on_connection, k);
-	watch_loneliness(k);
+	keeper_watch_loneliness(k);
 	return r < 0 ? error_sys(err, r, "sd-event") : 0;
 }
 
 void keeper_agent_close(struct keeper *k)
 {
-	hang_up(k);
+	keeper_hang_up(k);
 	sd_event_source_disable_unref(k->lonely);
 	sd_event_source_unref(k->listen_source);
 	if (k->sock_path)

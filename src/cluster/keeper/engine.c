@@ -303,10 +303,7 @@ static int on_engine_end(sd_event_source *src, const siginfo_t *si, void *ctx)
 			error_set(&m->why, 0, "the engine was killed (%s)",
 				  strsignal(si->si_status));
 	}
-	if (m->out)
-		keeper_out_ended(k);
-	else
-		keeper_in_ended(k);
+	m->ended(k);
 	keeper_maybe_exited(k);
 	keeper_maybe_end(k);
 	return 0;
@@ -332,7 +329,7 @@ static void become_engine(struct keeper *k, pid_t keeper, int keep)
 
 int keeper_engine_fork(struct keeper *k,
 		       void (*run)(struct keeper *k, int sock),
-		       struct error *err)
+		       void (*ended)(struct keeper *k), struct error *err)
 {
 	struct keeper_move *m = &k->move;
 	pid_t keeper = getpid();
@@ -340,6 +337,7 @@ int keeper_engine_fork(struct keeper *k,
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv) < 0)
 		return error_sys(err, -errno, "socketpair");
+	m->ended = ended;
 	m->have_result = m->cancelled = false;
 	m->landed = m->committed = false;
 	m->why.text[0] = '\0';

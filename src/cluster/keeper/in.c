@@ -228,7 +228,7 @@ static void release(struct keeper *k)
 	runs(k);
 }
 
-void keeper_in_ended(struct keeper *k)
+static void ended(struct keeper *k)
 {
 	struct keeper_move *m = &k->move;
 	bool undecided = m->have_result ? m->report.outcome == MOVE_UNDECIDED
@@ -335,7 +335,7 @@ static int begin(struct keeper *k, struct channel *ch, struct error *err)
 		return r;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
 	engine_channel = ch;
-	r = keeper_engine_fork(k, run, err);
+	r = keeper_engine_fork(k, run, ended, err);
 	engine_channel = NULL;
 	keeper_close_near(k);
 	return r;

@@ -7,23 +7,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cluster/keeper/priv.h"
-#include "core/io.h"
-
-void keeper_end_close(struct keeper_end *e)
-{
-	sd_event_source_disable_unref(e->source);
-	e->source = NULL;
-	io_close(&e->far);
-}
-
-static bool is_open(const struct keeper *k, int ext)
-{
-	return k->end[ext].far >= 0;
-}
 
 static void watch(struct keeper_end *e, uint32_t events)
 {
@@ -42,7 +28,8 @@ void keeper_io_update(struct keeper *k)
 	watch(&k->end[EXT_STDOUT], room ? EPOLLIN : 0);
 	watch(&k->end[EXT_STDERR], room ? EPOLLIN : 0);
 	watch(&k->end[EXT_STDIN], k->io.nr_in && !k->quiet ? EPOLLOUT : 0);
-	if (is_open(k, EXT_STDIN) && k->io.in_eof && !k->io.nr_in && !k->quiet)
+	if (keeper_end_is_open(k, EXT_STDIN) && k->io.in_eof && !k->io.nr_in &&
+	    !k->quiet)
 		keeper_end_close(&k->end[EXT_STDIN]);
 	keeper_pmi_update(k);
 }
@@ -84,20 +71,6 @@ static int on_output(sd_event_source *src, int fd, uint32_t events, void *ctx)
 	return 0;
 }
 
-uint64_t keeper_io_unread(const struct keeper *k, int ext)
-{
-	int n = 0;
-
-	if (!is_open(k, ext) || ioctl(k->end[ext].far, FIONREAD, &n) < 0)
-		return 0;
-	return (uint64_t)n;
-}
-
-bool keeper_io_drained(const struct keeper *k)
-{
-	return !is_open(k, EXT_STDOUT) && !is_open(k, EXT_STDERR);
-}
-
 /* ---- in */
 
 static int on_room(sd_event_source *src, int fd, uint32_t events, void *ctx)
@@ -137,7 +110,7 @@ static void take(struct keeper *k, const Keeper__Stdin *in)
 	if (skip > in->data.len)
 		return;
 	n = in->data.len - (size_t)skip;
-	if (n && is_open(k, EXT_STDIN)) {
+	if (n && keeper_end_is_open(k, EXT_STDIN)) {
 		n = n < room ? n : room;
 		memcpy(io->in + io->nr_in, in->data.data + skip, n);
 		io->nr_in += n;

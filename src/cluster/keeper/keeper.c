@@ -4,9 +4,7 @@
 #include "cluster/keeper/keeper.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,36 +16,6 @@
 #include "core/xalloc.h"
 
 #define LONELY (600 * USEC_PER_SEC)
-
-static bool over(const struct keeper *k)
-{
-	if (k->move.pid || k->capsule)
-		return false;
-	if (k->state == KEEPER__STATE__EMPTY ||
-	    k->state == KEEPER__STATE__RECEIVING)
-		return k->ending;
-	return (k->state == KEEPER__STATE__EXITED ||
-		k->state == KEEPER__STATE__LEFT) &&
-	       keeper_io_drained(k) && !keeper_queue_kept(k->queue);
-}
-
-void keeper_maybe_end(struct keeper *k)
-{
-	if (!over(k))
-		return;
-	/* The agent knows of GONE, and RUNNING was seen: nobody asks again. */
-	if (k->committed_epoch)
-		keeper_record_remove(&k->id, k->committed_epoch);
-	sd_event_exit(k->event, 0);
-}
-
-/* One key for one move: the identity is the move itself. */
-void keeper_move_key(struct keeper *k, uint64_t epoch, const uint8_t *secret)
-{
-	snprintf(k->key.identity, sizeof(k->key.identity), "%s.%u.%" PRIu64,
-		 k->id.job, k->id.rank, epoch);
-	memcpy(k->key.secret, secret, TLS_SECRET_SIZE);
-}
 
 static int on_term(sd_event_source *src, const struct signalfd_siginfo *si,
 		   void *ctx)

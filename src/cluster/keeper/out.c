@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -243,49 +242,6 @@ static void run(struct keeper *k, int sock)
 
 /* ---- in the keeper */
 
-void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req)
-{
-	const Keeper__MigrateOut *mo = req->migrate_out;
-	struct keeper_move *m = &k->move;
-	struct error err = ERROR_INIT;
-	int r = 0;
-
-	/* Said again after a lost connection. */
-	if (k->state == KEEPER__STATE__MOVING && mo->epoch == m->epoch) {
-		keeper_answer_ok(k, req->id);
-		return;
-	}
-	if ((k->state != KEEPER__STATE__RUNNING &&
-	     k->state != KEEPER__STATE__SUSPENDED) ||
-	    k->have_exit)
-		r = error_set(&err, -EBUSY, "no rank here that could move now");
-	else if (mo->epoch <= k->last_epoch)
-		r = error_set(&err, -EINVAL,
-			      "epoch %" PRIu64 " was used before", mo->epoch);
-	else if (mo->key.len != TLS_SECRET_SIZE)
-		r = error_set(&err, -EINVAL, "a key has %d bytes",
-			      TLS_SECRET_SIZE);
-	/* A suspended rank could not be stopped once more; it lands running. */
-	if (!r && k->state == KEEPER__STATE__SUSPENDED)
-		r = capsule_thaw(k->capsule, &err);
-	if (!r) {
-		free(m->to);
-		m->to = xasprintf("%s:%u", mo->address, mo->port);
-		m->epoch = k->last_epoch = mo->epoch;
-		m->out = true;
-		m->budget = (usec_t)mo->budget_usec;
-		keeper_move_key(k, mo->epoch, mo->key.data);
-		keeper_ease(k, true);
-		r = keeper_engine_fork(k, run, &err);
-	}
-	if (r < 0) {
-		keeper_answer_failed(k, req->id, r, &err);
-		return;
-	}
-	k->state = KEEPER__STATE__MOVING;
-	keeper_answer_ok(k, req->id);
-}
-
 void keeper_on_migrate_cancel(struct keeper *k, const Keeper__Request *req)
 {
 	struct error err;
@@ -343,7 +299,7 @@ static void stayed(struct keeper *k)
 	keeper_io_update(k);
 }
 
-void keeper_out_ended(struct keeper *k)
+static void ended(struct keeper *k)
 {
 	struct keeper_move *m = &k->move;
 	struct error err = ERROR_INIT;
@@ -360,7 +316,7 @@ void keeper_out_ended(struct keeper *k)
 		k->state = KEEPER__STATE__DOUBT;
 		keeper_io_update(k);
 		if (k->ending)
-			keeper_end_doubt(k);
+			keeper_out_verdict(k, true);
 		else
 			keeper_tell_doubt(k);
 	} else {
@@ -384,4 +340,47 @@ void keeper_out_verdict(struct keeper *k, bool at_destination)
 	k->exit.status = SIGKILL;
 	k->quiet = false;
 	keeper_io_update(k);
+}
+
+void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req)
+{
+	const Keeper__MigrateOut *mo = req->migrate_out;
+	struct keeper_move *m = &k->move;
+	struct error err = ERROR_INIT;
+	int r = 0;
+
+	/* Said again after a lost connection. */
+	if (k->state == KEEPER__STATE__MOVING && mo->epoch == m->epoch) {
+		keeper_answer_ok(k, req->id);
+		return;
+	}
+	if ((k->state != KEEPER__STATE__RUNNING &&
+	     k->state != KEEPER__STATE__SUSPENDED) ||
+	    k->have_exit)
+		r = error_set(&err, -EBUSY, "no rank here that could move now");
+	else if (mo->epoch <= k->last_epoch)
+		r = error_set(&err, -EINVAL,
+			      "epoch %" PRIu64 " was used before", mo->epoch);
+	else if (mo->key.len != TLS_SECRET_SIZE)
+		r = error_set(&err, -EINVAL, "a key has %d bytes",
+			      TLS_SECRET_SIZE);
+	/* A suspended rank could not be stopped once more; it lands running. */
+	if (!r && k->state == KEEPER__STATE__SUSPENDED)
+		r = capsule_thaw(k->capsule, &err);
+	if (!r) {
+		free(m->to);
+		m->to = xasprintf("%s:%u", mo->address, mo->port);
+		m->epoch = k->last_epoch = mo->epoch;
+		m->out = true;
+		m->budget = (usec_t)mo->budget_usec;
+		keeper_move_key(k, mo->epoch, mo->key.data);
+		keeper_ease(k, true);
+		r = keeper_engine_fork(k, run, ended, &err);
+	}
+	if (r < 0) {
+		keeper_answer_failed(k, req->id, r, &err);
+		return;
+	}
+	k->state = KEEPER__STATE__MOVING;
+	keeper_answer_ok(k, req->id);
 }

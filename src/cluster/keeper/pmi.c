@@ -3,10 +3,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "cluster/keeper/priv.h"
 #include "core/clock.h"

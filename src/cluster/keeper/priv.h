@@ -1,20 +1,26 @@
 /*
- * keeper_priv.h - the keeper's inside, shared by keeper*.c alone
+ * keeper_priv.h - the keeper's inside, shared by its files alone
  *
  * One struct keeper, one event loop, one thread.  Each part below has its own
  * file and touches the others through the functions listed here.
  *
- *	keeper.c        life: set-up, the loop, the end
- *	keeper_agent.c  the agent's connection, requests to functions by a table
- *	keeper_start.c  capsule and program; the end of the rank
- *	keeper_fast.c   the capsule's fast path, looked after every second
- *	keeper_io.c     stdin, stdout, stderr
- *	keeper_pmi.c    the rank's PMI socket, fences
- *	keeper_move.c   what both ends of a move share
- *	keeper_out.c    a move away: the source's engine and its ops
- *	keeper_in.c     a landing: the listener, the destination's engine
- *	keeper_engine.c the socket between the keeper and its engine
- *	keeper_saved.c  what the new keeper must know, as bytes
+ *	keeper.c   life: set-up, the loop
+ *	agent.c    the agent's connection, requests to functions by a table
+ *	in.c       a landing: the listener, the destination's engine
+ *	out.c      a move away: the source's engine and its ops
+ *	move.c     what both ends of a move are told
+ *	engine.c   the socket between the keeper and its engine
+ *	saved.c    what the new keeper must know, as bytes
+ *	start.c    capsule and program
+ *	io.c       stdin, stdout, stderr
+ *	finish.c   the end of the rank, and of the keeper
+ *	pmi.c      the rank's PMI socket, fences
+ *	fast.c     the capsule's fast path, looked after every second
+ *	talk.c     what keepers say to each other
+ *	tell.c     what the agent is told
+ *	ends.c     the ends of pipes and sockets
+ *
+ * Each calls those below it only.
  *
  * Quiet: from the moment a leaving rank stands still until the outcome is
  * known, and in a landing keeper until its rank runs, nothing is written to
@@ -64,6 +70,8 @@ struct keeper_io {
 	bool out_eof[2];
 };
 
+struct keeper;
+
 /* A move under way; pid 0: none. */
 struct keeper_move {
 	uint64_t epoch;
@@ -71,6 +79,7 @@ struct keeper_move {
 	pid_t pid; /* of the engine */
 	int sock;  /* to it; -1: closed */
 	sd_event_source *source, *child;
+	void (*ended)(struct keeper *k); /* as in keeper_engine_fork() */
 	bool have_result;
 	struct move_report report;
 	int code;
@@ -136,18 +145,62 @@ struct keeper {
 	Keeper__Receive *receive;
 };
 
-/* ---- keeper_agent.c */
-int keeper_agent_open(struct keeper *k, struct error *err) must_check;
-void keeper_agent_close(struct keeper *k);
+/* ---- tell.c */
 /* Queue an event (see keeper_queue_add()) and send what can be sent. */
 void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep);
 void keeper_answer_ok(struct keeper *k, uint64_t re);
 void keeper_answer_failed(struct keeper *k, uint64_t re, int code,
 			  const struct error *err);
+void keeper_tell_doubt(struct keeper *k);
+void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
+		      const char *why);
+/* Its queue to the agent, as far as that reads. */
+void keeper_flush(struct keeper *k);
+/* The agent is gone: who never got a rank does not wait for ever. */
+void keeper_hang_up(struct keeper *k);
+void keeper_watch_loneliness(struct keeper *k);
+
+/* ---- ends.c */
+/* As one keeper calls an end when the rank moves, and the other knows it. */
+extern const char *const keeper_end_name[EXT_MAX];
+/* All ends of pipes and the PMI socket, near and far. */
+int keeper_make_ends(struct keeper *k, bool pmi, struct error *err) must_check;
+void keeper_close_near(struct keeper *k);
+void keeper_end_close(struct keeper_end *e);
+/* Bytes that the rank has written and nobody has read; 0 if it is closed. */
+uint64_t keeper_io_unread(const struct keeper *k, int ext);
+bool keeper_io_drained(const struct keeper *k);
+bool keeper_end_is_open(const struct keeper *k, int ext);
+
+/* ---- talk.c */
+/* One key for one move, into k->key. */
+void keeper_move_key(struct keeper *k, uint64_t epoch, const uint8_t *secret);
+/* The passport and its answer, length-prefixed messages over the channel. */
+int keeper_send_msg(struct channel *ch, const ProtobufCMessage *msg,
+		    struct error *err) must_check;
+ProtobufCMessage *keeper_recv_msg(struct channel *ch,
+				  const ProtobufCMessageDescriptor *type,
+				  struct error *err);
+
+/* ---- finish.c */
 /* SIGKILL; EXITED follows. */
 void keeper_kill_rank(struct keeper *k);
+/* How often the rank met its limits, wherever it was. */
+struct limits_met keeper_met(const struct keeper *k);
+/* Room for a move in its limits, or no longer (capsule_ease()). */
+void keeper_ease(struct keeper *k, bool move);
+/* The capsule and everything in it ends. */
+void keeper_drop_capsule(struct keeper *k);
+/* The rank has ended and nothing is left to read: say so. */
+void keeper_maybe_exited(struct keeper *k);
+/* Nothing to do any more, nothing to hand out: end the loop. */
+void keeper_maybe_end(struct keeper *k);
 
-/* ---- keeper_start.c */
+/* ---- agent.c */
+int keeper_agent_open(struct keeper *k, struct error *err) must_check;
+void keeper_agent_close(struct keeper *k);
+
+/* ---- start.c */
 void keeper_on_start(struct keeper *k, const Keeper__Request *req);
 /* What has come of a START in pieces: another agent sends all of it anew. */
 void keeper_forget_start(struct keeper *k);
@@ -155,39 +208,20 @@ void keeper_forget_start(struct keeper *k);
 int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 			uint32_t uid, uint32_t gid, const uint32_t *groups,
 			size_t nr_groups, struct error *err) must_check;
-/* As one keeper calls an end when the rank moves, and the other knows it. */
-extern const char *const keeper_end_name[EXT_MAX];
-/* All ends of pipes and the PMI socket, near and far. */
-int keeper_make_ends(struct keeper *k, bool pmi, struct error *err) must_check;
-void keeper_close_near(struct keeper *k);
-/* How often the rank met its limits, wherever it was. */
-struct limits_met keeper_met(const struct keeper *k);
-/* Room for a move in its limits, or no longer (capsule_ease()). */
-void keeper_ease(struct keeper *k, bool move);
-/* The capsule and everything in it ends. */
-void keeper_drop_capsule(struct keeper *k);
 /* And all else that belongs to a rank: as if none had been here. */
 void keeper_clear_rank(struct keeper *k);
-/* The rank has ended and nothing is left to read: say so. */
-void keeper_maybe_exited(struct keeper *k);
-/* Nothing to do any more, nothing to hand out: end the loop. */
-void keeper_maybe_end(struct keeper *k);
 
-/* ---- keeper_fast.c */
+/* ---- fast.c */
 /* Once the rank runs here; until keeper_fast_path_end(). */
 void keeper_fast_path_begin(struct keeper *k);
 void keeper_fast_path_end(struct keeper *k);
 
-/* ---- keeper_io.c */
+/* ---- io.c */
 int keeper_io_begin(struct keeper *k, struct error *err) must_check;
 void keeper_io_update(struct keeper *k); /* what is watched, after a change */
 void keeper_on_stdin(struct keeper *k, const Keeper__Request *req);
-void keeper_end_close(struct keeper_end *e);
-/* Bytes that the rank has written and nobody has read; 0 if it is closed. */
-uint64_t keeper_io_unread(const struct keeper *k, int ext);
-bool keeper_io_drained(const struct keeper *k);
 
-/* ---- keeper_pmi.c */
+/* ---- pmi.c */
 extern const struct pmi_exchange keeper_pmi_exchange; /* ctx: keeper */
 int keeper_pmi_begin(struct keeper *k, struct error *err) must_check;
 void keeper_pmi_update(struct keeper *k);
@@ -195,12 +229,12 @@ void keeper_pmi_update(struct keeper *k);
 void keeper_pmi_drain(struct keeper *k);
 void keeper_on_pmi_release(struct keeper *k, const Keeper__Request *req);
 
-/* ---- keeper_saved.c */
+/* ---- saved.c */
 void keeper_save(struct keeper *k, uint8_t **ret, size_t *ret_n);
 int keeper_load(struct keeper *k, const void *p, size_t n,
 		struct error *err) must_check;
 
-/* ---- keeper_engine.c */
+/* ---- engine.c */
 /* What the engine says, and asks; payloads travel in a memfd beside it. */
 enum keeper_word {
 	WORD_QUIET = 1, /* the rank stands: be quiet; answered */
@@ -225,11 +259,12 @@ struct keeper_note {
 
 /*
  * Fork the engine: run(k, sock) in the child, whose result ends the process.
- * The keeper watches it: notes to keeper_engine_note(), its end to
- * keeper_engine_ended().
+ * The keeper hears its notes; ended() comes behind the last of them, when it
+ * has died, and is all that is done with how it ended.
  */
 int keeper_engine_fork(struct keeper *k,
 		       void (*run)(struct keeper *k, int sock),
+		       void (*ended)(struct keeper *k),
 		       struct error *err) must_check;
 void keeper_engine_kill(struct keeper *k);
 /* Hear no more of it. */
@@ -247,32 +282,20 @@ void keeper_engine_hurry(bool on);
 void keeper_engine_result(int sock, int code, const struct move_report *report,
 			  const struct error *err);
 
-/* ---- keeper_out.c */
+/* ---- out.c */
 void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req);
 void keeper_on_migrate_cancel(struct keeper *k, const Keeper__Request *req);
-void keeper_out_ended(struct keeper *k);
 void keeper_out_verdict(struct keeper *k, bool at_destination);
 
-/* ---- keeper_in.c */
+/* ---- in.c */
 void keeper_on_receive(struct keeper *k, const Keeper__Request *req);
-void keeper_in_ended(struct keeper *k);
 /* At the keeper's end. */
 void keeper_in_close(struct keeper *k);
 void keeper_in_verdict(struct keeper *k, bool at_destination);
 
-/* ---- both */
+/* ---- move.c */
 void keeper_on_verdict(struct keeper *k, const Keeper__Request *req);
-void keeper_tell_doubt(struct keeper *k);
 /* Killed: whatever the answer would be, the copy held here ends. */
 void keeper_end_doubt(struct keeper *k);
-void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
-		      const char *why);
-void keeper_move_key(struct keeper *k, uint64_t epoch, const uint8_t *secret);
-/* The passport and its answer, length-prefixed messages over the channel. */
-int keeper_send_msg(struct channel *ch, const ProtobufCMessage *msg,
-		    struct error *err) must_check;
-ProtobufCMessage *keeper_recv_msg(struct channel *ch,
-				  const ProtobufCMessageDescriptor *type,
-				  struct error *err);
 
 #endif

@@ -3,81 +3,19 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cluster/host/identity.h"
 #include "cluster/keeper/priv.h"
 #include "core/installed.h"
-#include "core/io.h"
-#include "core/log.h"
 #include "core/xalloc.h"
 
 enum { PMI_FD_IN_RANK = 3 };
-
-/* ---- the ends */
-
-static int make_pipe(struct keeper_end *e, bool rank_reads, struct error *err)
-{
-	int p[2];
-
-	if (pipe2(p, O_CLOEXEC) < 0)
-		return error_sys(err, -errno, "pipe");
-	e->near = p[rank_reads ? 0 : 1];
-	e->far = p[rank_reads ? 1 : 0];
-	fcntl(e->far, F_SETFL, O_NONBLOCK | (rank_reads ? O_WRONLY : O_RDONLY));
-	return 0;
-}
-
-static int make_socket(struct keeper_end *e, struct error *err)
-{
-	int sv[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0)
-		return error_sys(err, -errno, "socketpair");
-	e->near = sv[0];
-	e->far = sv[1];
-	return 0;
-}
-
-const char *const keeper_end_name[EXT_MAX] = { "stdin", "stdout", "stderr",
-					       "pmi" };
-
-int keeper_make_ends(struct keeper *k, bool pmi, struct error *err)
-{
-	struct stat st;
-	int r = make_pipe(&k->end[EXT_STDIN], true, err);
-
-	for (int ext = EXT_STDOUT; !r && ext <= EXT_STDERR; ext++)
-		r = make_pipe(&k->end[ext], false, err);
-	if (!r && pmi)
-		r = make_socket(&k->end[EXT_PMI], err);
-	for (int ext = 0; !r && ext < EXT_MAX; ext++) {
-		struct keeper_end *e = &k->end[ext];
-
-		if (e->near < 0)
-			continue;
-		if (fstat(e->near, &st) < 0)
-			return error_sys(err, -errno, "fstat");
-		e->dev = st.st_dev;
-		e->ino = st.st_ino;
-	}
-	return r;
-}
-
-void keeper_close_near(struct keeper *k)
-{
-	for (int ext = 0; ext < EXT_MAX; ext++)
-		io_close(&k->end[ext].near);
-}
 
 /* ---- the capsule */
 
@@ -191,35 +129,6 @@ int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
 	free(hosts);
 	free(name);
 	return r < 0 ? r : 0;
-}
-
-struct limits_met keeper_met(const struct keeper *k)
-{
-	struct limits_met met = k->met, here = { 0 };
-
-	if (k->capsule)
-		capsule_met(k->capsule, &here);
-	met.kills += here.kills;
-	met.own_memory |= here.own_memory;
-	met.refused += here.refused;
-	return met;
-}
-
-void keeper_ease(struct keeper *k, bool move)
-{
-	struct error err = ERROR_INIT;
-
-	if (k->capsule && capsule_ease(k->capsule, move, &err) < 0)
-		log_warnx("rank=%u %s", k->id.rank, err.text);
-}
-
-void keeper_drop_capsule(struct keeper *k)
-{
-	k->capsule_source = sd_event_source_disable_unref(k->capsule_source);
-	keeper_fast_path_end(k);
-	capsule_destroy(k->capsule);
-	k->capsule = NULL;
-	k->rank_pid = 0;
 }
 
 /* ---- START */
@@ -423,61 +332,4 @@ static int on_capsule(sd_event_source *src, int fd, uint32_t events, void *ctx)
 		break;
 	}
 	return 0;
-}
-
-static void tell_exited(struct keeper *k)
-{
-	Keeper__Event ev = KEEPER__EVENT__INIT;
-	Keeper__Exited exited = KEEPER__EXITED__INIT;
-	const struct rusage *ru = &k->exit.usage;
-
-	exited.signaled = WIFSIGNALED(k->exit.status);
-	exited.code = exited.signaled ? WTERMSIG(k->exit.status)
-				      : WEXITSTATUS(k->exit.status);
-	exited.core_dumped = exited.signaled && WCOREDUMP(k->exit.status);
-	exited.killed = k->exit_killed;
-	exited.at_usec = (uint64_t)k->exit.at;
-	exited.stdout_end = k->io.out_offset[0];
-	exited.stderr_end = k->io.out_offset[1];
-	exited.cpu_usec =
-		(uint64_t)(ru->ru_utime.tv_sec + ru->ru_stime.tv_sec) *
-			1000000 +
-		(uint64_t)(ru->ru_utime.tv_usec + ru->ru_stime.tv_usec);
-	exited.max_rss = (uint64_t)ru->ru_maxrss * 1024;
-	exited.memory_max = k->limits.memory;
-	exited.pids_max = k->limits.pids;
-	exited.memory_kills = k->met.kills;
-	exited.own_memory = k->met.own_memory;
-	exited.pids_refused = k->met.refused;
-	if (k->pmi)
-		exited.pmi = (Keeper__Phase)pmi_server_phase(k->pmi);
-	ev.body_case = KEEPER__EVENT__BODY_EXITED;
-	ev.exited = &exited;
-	keeper_tell(k, &ev, true);
-}
-
-/*
- * In this order: the rank ends, what is left of its capsule is ended (so nobody
- * holds its pipes any more), the pipes are read to their end, EXITED.  During
- * a move the engine's outcome comes before any of it: a source's copy
- * also ends when the rank has left.
- */
-void keeper_maybe_exited(struct keeper *k)
-{
-	if (!k->have_exit || k->move.pid || k->state == KEEPER__STATE__EXITED ||
-	    k->state == KEEPER__STATE__LEFT ||
-	    k->state == KEEPER__STATE__RECEIVING)
-		return;
-	if (k->capsule) {
-		keeper_pmi_drain(k);
-		k->met = keeper_met(k);
-		keeper_drop_capsule(k);
-		keeper_end_close(&k->end[EXT_STDIN]);
-		keeper_end_close(&k->end[EXT_PMI]);
-	}
-	if (!keeper_io_drained(k))
-		return;
-	k->state = KEEPER__STATE__EXITED;
-	tell_exited(k);
-	keeper_maybe_end(k);
 }

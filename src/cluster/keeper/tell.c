@@ -1,0 +1,140 @@
+/*
+ * tell.c - what the agent is told, in order, and that it is there
+ */
+#include <errno.h>
+#include <sys/epoll.h>
+
+#include "cluster/conn/loop.h"
+#include "cluster/keeper/priv.h"
+#include "core/io.h"
+#include "core/log.h"
+
+/* Made, and then forgotten: nobody will ever START it. */
+static int on_lonely(sd_event_source *src, uint64_t now, void *ctx)
+{
+	struct keeper *k = ctx;
+
+	if (k->state == KEEPER__STATE__EMPTY) {
+		log_info("ended: no rank, and no agent comes");
+		sd_event_exit(k->event, 0);
+	}
+	return 0;
+}
+
+void keeper_watch_loneliness(struct keeper *k)
+{
+	k->lonely = sd_event_source_disable_unref(k->lonely);
+	loop_after(k->event, &k->lonely, k->lonely_after, on_lonely, k);
+}
+
+void keeper_hang_up(struct keeper *k)
+{
+	sd_event_source_unref(k->agent_source);
+	k->agent_source = NULL;
+	io_close(&k->agent_fd);
+	k->agent_ready = false;
+	keeper_queue_detach(k->queue);
+	keeper_watch_loneliness(k);
+}
+
+/* Watch for requests, or only for room while the agent does not read. */
+void keeper_flush(struct keeper *k)
+{
+	int r;
+
+	if (k->agent_fd < 0)
+		return;
+	r = keeper_queue_send(k->queue, k->agent_fd);
+	if (r < 0) {
+		keeper_hang_up(k);
+		return;
+	}
+	sd_event_source_set_io_events(k->agent_source, r ? EPOLLOUT : EPOLLIN);
+}
+
+void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep)
+{
+	keeper_queue_add(k->queue, ev, keep);
+	if (k->agent_ready)
+		keeper_flush(k);
+}
+
+void keeper_answer_ok(struct keeper *k, uint64_t re)
+{
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__Ok ok = KEEPER__OK__INIT;
+
+	ev.re = re;
+	ev.body_case = KEEPER__EVENT__BODY_OK;
+	ev.ok = &ok;
+	keeper_tell(k, &ev, false);
+}
+
+void keeper_answer_failed(struct keeper *k, uint64_t re, int code,
+			  const struct error *err)
+{
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__Failed failed = KEEPER__FAILED__INIT;
+
+	ev.re = re;
+	ev.body_case = KEEPER__EVENT__BODY_FAILED;
+	ev.failed = &failed;
+	failed.code = code;
+	failed.why = (char *)err->text;
+	keeper_tell(k, &ev, false);
+}
+
+void keeper_tell_doubt(struct keeper *k)
+{
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__MoveDoubt doubt = KEEPER__MOVE_DOUBT__INIT;
+
+	if (k->state != KEEPER__STATE__DOUBT)
+		return;
+	doubt.epoch = k->move.epoch;
+	doubt.source = k->move.out;
+	ev.body_case = KEEPER__EVENT__BODY_MOVE_DOUBT;
+	ev.move_doubt = &doubt;
+	keeper_tell(k, &ev, false);
+}
+
+static void fill_report(Keeper__MoveReport *to, const struct move_report *from)
+{
+	to->rounds = from->rounds;
+	to->bytes = from->pages_sent * 4096;
+	to->pages = from->pages_sent;
+	to->pages_last = from->pages_last;
+	to->bytes_held = from->bytes_held;
+	to->downtime_usec = (uint64_t)from->downtime;
+	to->total_usec = (uint64_t)from->total;
+	to->predicted_usec = (uint64_t)from->predicted;
+	to->freeze_usec = (uint64_t)from->freeze;
+	to->last_usec = (uint64_t)from->last;
+	to->capture_usec = (uint64_t)from->capture;
+	to->restore_usec = (uint64_t)from->restore;
+	to->commit_usec = (uint64_t)from->commit;
+	to->threads = from->threads;
+	to->tracked = from->tracked;
+}
+
+void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
+		      const char *why)
+{
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+	Keeper__MoveDone done = KEEPER__MOVE_DONE__INIT;
+	Keeper__MoveReport report = KEEPER__MOVE_REPORT__INIT;
+
+	fill_report(&report, &k->move.report);
+	done.epoch = k->move.epoch;
+	done.outcome = outcome;
+	done.why = (char *)why;
+	done.refused =
+		outcome == KEEPER__OUTCOME__STAYED && k->move.code == -ENOTSUP;
+	done.report = &report;
+	done.stdin_offset = k->io.in_offset;
+	done.pid = (uint32_t)k->rank_pid;
+	done.signals = k->signals;
+	ev.body_case = KEEPER__EVENT__BODY_MOVE_DONE;
+	ev.move_done = &done;
+	keeper_tell(k, &ev, true);
+}
