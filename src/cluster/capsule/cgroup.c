@@ -33,118 +33,6 @@ static void pause_us(long us)
 
 /* ---- where the hierarchies are ---- */
 
-/* Is word one of the comma-separated words in [list, end)? */
-static bool has_word(const char *list, const char *end, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *p = list; p && p + n <= end; p++) {
-		if (!strncmp(p, word, n) &&
-		    (p + n == end || p[n] == ',' || p[n] == '\n'))
-			return true;
-		p = memchr(p, ',', end - p);
-		if (!p)
-			break;
-	}
-	return false;
-}
-
-/* From a line "N:controllers:path" the path, for the caller to free. */
-static char *own_path(const char *own, const char *controller)
-{
-	const char *line, *ctl, *path, *eol;
-
-	for (line = own; *line; line = *eol ? eol + 1 : eol) {
-		eol = strchrnul(line, '\n');
-		ctl = memchr(line, ':', eol - line);
-		path = ctl ? memchr(ctl + 1, ':', eol - ctl - 1) : NULL;
-		if (!path)
-			continue;
-		if (*controller ? has_word(ctl + 1, path, controller)
-				: !strncmp(line, "0::", 3))
-			return strndup(path + 1, eol - path - 1);
-	}
-	return NULL;
-}
-
-/* One line of mountinfo: its root and mount point, if it is the hierarchy. */
-static bool match_mount(char *line, const char *controller, char **ret_root,
-			char **ret_point)
-{
-	char *dash = strstr(line, " - "), *save, *word, *fields[5];
-	char *type, *options;
-
-	if (!dash)
-		return false;
-	*dash = 0;
-	type = strtok_r(dash + 3, " ", &save);
-	strtok_r(NULL, " ", &save);
-	options = strtok_r(NULL, " ", &save);
-	if (!type || !options ||
-	    strcmp(type, *controller ? "cgroup" : "cgroup2") ||
-	    (*controller &&
-	     !has_word(options, options + strlen(options), controller)))
-		return false;
-	word = strtok_r(line, " ", &save);
-	for (int i = 0; i < 5; i++, word = strtok_r(NULL, " ", &save))
-		if (!(fields[i] = word))
-			return false;
-	*ret_root = fields[3];
-	*ret_point = fields[4];
-	return true;
-}
-
-/* point + what path has beyond root, without a last "/stint-self". */
-static char *join_path(const char *root, const char *point, const char *path)
-{
-	static const char leaf[] = "/stint-self";
-	size_t n = strcmp(root, "/") ? strlen(root) : 0, len;
-	char *dir;
-
-	if (strncmp(path, root, n) || (path[n] && path[n] != '/'))
-		return NULL; /* our group is not below what is mounted */
-	dir = xasprintf("%s%s", point, path + n);
-	len = strlen(dir);
-	if (len >= sizeof(leaf) - 1 &&
-	    !strcmp(dir + len - (sizeof(leaf) - 1), leaf))
-		dir[len -= sizeof(leaf) - 1] = 0;
-	while (len > 1 && dir[len - 1] == '/')
-		dir[--len] = 0;
-	return dir;
-}
-
-char *cgroup_locate(const char *mountinfo, const char *own,
-		    const char *controller)
-{
-	char *text = xstrdup(mountinfo), *path = own_path(own, controller);
-	char *save, *line, *root, *point, *dir = NULL;
-
-	line = path ? strtok_r(text, "\n", &save) : NULL;
-	for (; line && !dir; line = strtok_r(NULL, "\n", &save))
-		if (match_mount(line, controller, &root, &point))
-			dir = join_path(root, point, path);
-	free(text);
-	free(path);
-	return dir;
-}
-
-char *cgroup_own(const char *controller)
-{
-	char *mounts, *own, *dir;
-
-	if (io_read_file(AT_FDCWD, "/proc/self/mountinfo", 1 << 24, &mounts) <
-	    0)
-		return NULL;
-	if (io_read_file(AT_FDCWD, "/proc/self/cgroup", 1 << 20, &own) < 0) {
-		free(mounts);
-		return NULL;
-	}
-	dir = cgroup_locate(mounts, own, controller);
-	free(mounts);
-	free(own);
-	return dir;
-}
-
 /* ---- making ---- */
 
 /* The own group of a hierarchy, if we may make groups in it. */
@@ -360,6 +248,38 @@ void cgroup_clear(struct capsule_cgroup *cg)
 		free(cg->dirs[i]);
 	memset(cg, 0, sizeof(*cg));
 	cg->join = cg->state = -1;
+}
+
+static bool passes_on(const char *dir, const char *controller)
+{
+	char *path = xasprintf("%s/cgroup.subtree_control", dir);
+	char *line = io_read_line(path), *word, *save;
+	bool found = false;
+
+	word = strtok_r(line, " \n", &save);
+	for (; word && !found; word = strtok_r(NULL, " \n", &save))
+		found = !strcmp(word, controller);
+	free(line);
+	free(path);
+	return found;
+}
+
+bool cgroup_can_limit(const char *controller)
+{
+	struct capsule_cgroup cg;
+	char *own = cgroup_own(controller); /* v1's */
+	bool can = own && !access(own, W_OK);
+
+	free(own);
+	if (can || cgroup_plan("probe", &cg, NULL) < 0)
+		return can;
+	if (cg.kind == CGROUP_FREEZER_V2 && (own = cgroup_own(""))) {
+		cgroup_pass_on(own);
+		can = passes_on(own, controller);
+		free(own);
+	}
+	cgroup_clear(&cg);
+	return can;
 }
 
 /* ---- removing ---- */

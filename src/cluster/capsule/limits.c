@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cluster/capsule/cgroup.h"
 #include "core/io.h"
@@ -179,36 +178,4 @@ void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret)
 		ret->refused = most(ret->refused,
 				    number_in(dir, "pids.events", "max"));
 	}
-}
-
-static bool passes_on(const char *dir, const char *controller)
-{
-	char *path = xasprintf("%s/cgroup.subtree_control", dir);
-	char *line = io_read_line(path), *word, *save;
-	bool found = false;
-
-	word = strtok_r(line, " \n", &save);
-	for (; word && !found; word = strtok_r(NULL, " \n", &save))
-		found = !strcmp(word, controller);
-	free(line);
-	free(path);
-	return found;
-}
-
-bool cgroup_can_limit(const char *controller)
-{
-	struct capsule_cgroup cg;
-	char *own = cgroup_own(controller); /* v1's */
-	bool can = own && !access(own, W_OK);
-
-	free(own);
-	if (can || cgroup_plan("probe", &cg, NULL) < 0)
-		return can;
-	if (cg.kind == CGROUP_FREEZER_V2 && (own = cgroup_own(""))) {
-		cgroup_pass_on(own);
-		can = passes_on(own, controller);
-		free(own);
-	}
-	cgroup_clear(&cg);
-	return can;
 }

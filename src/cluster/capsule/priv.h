@@ -1,15 +1,17 @@
 /*
  * capsule_priv.h - what the files of the capsule share; capsule.h is the API
  *
- *   capsule.c          create, destroy, freeze: the keeper's side
- *   capsule_birth.c    namespaces, ids, clocks; a midwife and init
- *   capsule_request.c  the keeper's side of talking to init
- *   capsule_init.c     pid 1
- *   capsule_mount.c    the file system inside
- *   capsule_link.c     the address: plug, unplug, yield
- *   capsule_cgroup.c   control groups and the freezer
- *   capsule_limits.c   their limits
- *   capsule_record.c   what must be cleaned up, and the sweep
+ *   capsule.c      create, destroy, freeze: the keeper's side
+ *   birth.c        namespaces, ids, clocks; a midwife and init
+ *   request.c      the keeper's side of talking to init
+ *   init.c         pid 1
+ *   program.c      a process on its way to a program
+ *   mount.c        the file system inside
+ *   link.c         the address: plug, unplug, yield
+ *   cgroup.c       control groups and the freezer
+ *   cgroup_find.c  where they are
+ *   limits.c       their limits
+ *   record.c       what must be cleaned up, and the sweep
  */
 #ifndef CLUSTER_CAPSULE_PRIV_H
 #define CLUSTER_CAPSULE_PRIV_H
