@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "cluster/conn/keys.h"
+#include "cluster/controller/controller.h"
 #include "core/log.h"
 #include "core/scratch.h"
 #include "core/xalloc.h"

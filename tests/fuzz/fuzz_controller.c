@@ -22,6 +22,8 @@
 #include <unistd.h>
 
 #include "cluster/conn/keys.h"
+#include "cluster/controller/controller.h"
+#include "cluster/controller/state/find.h"
 #include "cluster/controller/state/state.h"
 #include "core/log.h"
 #include "core/scratch.h"

@@ -17,6 +17,9 @@
 
 #include "actors.h"
 
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/state/find.h"
+
 #define PATIENCE (60 * USEC_PER_SEC) /* of a test, on a busy machine */
 
 static const char *const soon[] = { "lost-after", "1ms", NULL };

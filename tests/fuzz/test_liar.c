@@ -15,6 +15,8 @@
 
 #include "actors.h"
 
+#include "cluster/controller/state/find.h"
+
 static int step;
 
 /* It says all that could hurt the job. */

@@ -14,9 +14,18 @@
 
 #include "cluster/conn/keys.h"
 #include "cluster/conn/loop.h"
+#include "cluster/controller/front/front.h"
+#include "cluster/controller/hosts/hosts.h"
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/keepers/keepers.h"
+#include "cluster/controller/load.h"
+#include "cluster/controller/plan/plan.h"
+#include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/objects.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/host/process.h"
-#include "core/clock.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "net/net.h"
@@ -146,16 +155,6 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 			 "history, record, min-uid, admin-submits, user-jobs, "
 			 "user-connections, show-arguments",
 			 name);
-}
-
-/* For a policy time does not stand still while a clock that was set back
- * catches up. */
-usec_t ctl_now(void)
-{
-	static struct onward time;
-
-	return onward(&time, clock_usec(CLOCK_REALTIME),
-		      clock_usec(CLOCK_MONOTONIC));
 }
 
 static int lookup(void *arg, const char *identity,
@@ -289,20 +288,6 @@ static int controller_init(struct ctl *ctl, struct error *err)
 	return 0;
 }
 
-const char *ctl_room_text(struct ctl *ctl)
-{
-	switch (store_room(ctl->store)) {
-	case STORE_ROOM_NONE:
-		return "the controller's disk is full: jobs run on, and new "
-		       "ones are taken once there is room in its state-dir";
-	case STORE_ROOM_LOW:
-		return "the controller's disk is nearly full: make room in "
-		       "its state-dir";
-	default:
-		return "";
-	}
-}
-
 static int on_room(sd_event_source *src, uint64_t usec, void *arg)
 {
 	struct ctl *ctl = arg;
@@ -374,10 +359,23 @@ static void controller_clear(struct ctl *ctl)
 	free(ctl->keys_path);
 }
 
+static void rank_lost(struct ctl_rank *r, const char *how)
+{
+	if (r->move)
+		ctl_move_failed(r->move, how);
+}
+
+/* All that goes upward between the controller's parts. */
+static const struct ctl_happenings happenings = {
+	.pass_due = ctl_plan_pass,
+	.job_unheard = ctl_job_detach_later,
+	.rank_lost = rank_lost,
+};
+
 int controller_run(const struct controller_conf *conf, int ready_fd,
 		   struct error *err)
 {
-	struct ctl ctl = { .conf = conf };
+	struct ctl ctl = { .happen = &happenings, .conf = conf };
 	sigset_t block;
 	int r;
 

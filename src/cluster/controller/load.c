@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/load.h"
+#include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/objects.h"
 #include "cluster/controller/state/state.h"
 #include "core/log.h"
 #include "core/xalloc.h"

@@ -10,6 +10,7 @@
 #include <sys/inotify.h>
 
 #include "cluster/conn/keys.h"
+#include "cluster/controller/front/front.h"
 #include "cluster/controller/state/state.h"
 #include "core/log.h"
 

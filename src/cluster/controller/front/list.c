@@ -3,7 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/controller/front/front.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/users/users.h"
 #include "core/xalloc.h"
 #include "net/net.h"
 

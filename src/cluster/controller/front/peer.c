@@ -7,46 +7,23 @@
  */
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cluster/conn/keys.h"
+#include "cluster/controller/front/front.h"
+#include "cluster/controller/hear/hear.h"
+#include "cluster/controller/hosts/hosts.h"
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/keepers/keepers.h"
+#include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/users/users.h"
 #include "core/log.h"
 #include "core/xalloc.h"
-
-void ctl_send(struct ctl_peer *p, uint64_t id, uint64_t re,
-	      Control__Message__BodyCase what, void *body)
-{
-	int r = message_send(p->conn, id, re, what, body);
-
-	/* When it comes again it is told anew where things stand. */
-	if (r < 0 && r != -ENOTCONN)
-		conn_fail(p->conn, r, "it does not take what it is sent");
-}
-
-void ctl_send_ok(struct ctl_peer *p, uint64_t re)
-{
-	Control__Ok ok = CONTROL__OK__INIT;
-
-	ctl_send(p, 0, re, MESSAGE_BODY(OK), &ok);
-}
-
-void ctl_send_failed(struct ctl_peer *p, uint64_t re, int code, const char *fmt,
-		     ...)
-{
-	Control__Failed failed = CONTROL__FAILED__INIT;
-	struct error err;
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err.text, sizeof(err.text), fmt, ap);
-	va_end(ap);
-	failed.why = err.text;
-	failed.code = code;
-	ctl_send(p, 0, re, MESSAGE_BODY(FAILED), &failed);
-}
 
 /* The job of a request, or NULL after telling the peer why not. */
 static struct ctl_job *job_for(struct ctl_peer *p, uint64_t re, uint64_t id)

@@ -13,24 +13,23 @@
 
 #include "cluster/conn/keys.h"
 #include "cluster/conn/loop.h"
+#include "cluster/controller/hear/hear.h"
+#include "cluster/controller/hosts/hosts.h"
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/state/waiters.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "model/record.h"
 #include "net/net.h"
 
 /* After their longest pause (agent.c) and a handshake agents are back. */
-#define COMING_AFTER (5 * USEC_PER_SEC)
-#define LOAD_MAX     1e6
-#define SCORE_MAX    1e9 /* as an agent's setting */
-
-struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name)
-{
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		if (!strcmp(ctl->hosts[i]->name, name))
-			return ctl->hosts[i];
-	return NULL;
-}
+#define LOAD_MAX  1e6
+#define SCORE_MAX 1e9 /* as an agent's setting */
 
 static struct ctl_host *host_get(struct ctl *ctl, const char *name)
 {
@@ -50,17 +49,6 @@ static struct ctl_host *host_get(struct ctl *ctl, const char *name)
 	array_room(ctl->hosts, ctl->nr_hosts, &ctl->cap_hosts);
 	ctl->hosts[ctl->nr_hosts++] = h;
 	return h;
-}
-
-void ctl_host_destroy(struct ctl_host *h)
-{
-	sd_event_source_disable_unref(h->lost);
-	free(h->name);
-	free(h->boot_id);
-	free(h->address);
-	free(h->uplink);
-	free(h->net);
-	free(h);
 }
 
 static void host_store(struct ctl_host *h)
@@ -137,15 +125,6 @@ void ctl_hosts_load(struct ctl *ctl)
 		missed(ctl->hosts[i]);
 		ctl->hosts[i]->early = true;
 	}
-}
-
-void ctl_host_forget(struct ctl_host *h, Control__KeeperName *name)
-{
-	Control__KeeperForget forget = CONTROL__KEEPER_FORGET__INIT;
-
-	forget.name = name;
-	if (h->agent)
-		ctl_send(h->agent, 0, 0, MESSAGE_BODY(KEEPER_FORGET), &forget);
 }
 
 void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *n)
@@ -357,12 +336,6 @@ void ctl_host_compare(struct ctl_host *h, const Control__AgentInfo *info)
 	ctl_sched_host(h);
 }
 
-bool ctl_host_coming(const struct ctl_host *h)
-{
-	return !h->agent && h->early &&
-	       ctl_now() - h->lost_since < COMING_AFTER;
-}
-
 /*
  * Records that were not removed when their moves ended, as the agent was away.
  * Whoever moves still needs them, and removes them in the end.
@@ -405,56 +378,10 @@ void ctl_host_gone(struct ctl_host *h)
 
 /* ---- draining ---- */
 
-static unsigned ranks_at(const struct ctl_host *h)
-{
-	const struct ctl_job *job;
-	unsigned n = 0;
-
-	TAILQ_FOREACH (job, &h->ctl->jobs, link)
-		for (uint32_t i = 0; i < job->nr; i++)
-			n += job->ranks[i].host == h &&
-			     ctl_rank_active(&job->ranks[i]);
-	return n;
-}
-
-/* That one is empty, or will not be; the answer follows when all are. */
-static void finish_drain(struct ctl_host *h, const char *why)
-{
-	Control__Drained d = CONTROL__DRAINED__INIT;
-	struct ctl_peer *p = h->drainer;
-	struct ctl *ctl = h->ctl;
-
-	d.host = h->name;
-	d.why = (char *)why;
-	ctl_send(p, 0, h->drainer_re, MESSAGE_BODY(DRAINED), &d);
-	h->drainer = NULL;
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		if (ctl->hosts[i]->drainer == p &&
-		    ctl->hosts[i]->drainer_re == h->drainer_re)
-			return;
-	ctl_send_ok(p, h->drainer_re);
-}
-
-void ctl_host_check_drained(struct ctl_host *h, const char *failed)
-{
-	struct error why;
-
-	if (!h->drainer)
-		return;
-	if (failed) {
-		error_set(&why, -EBUSY,
-			  "takes nothing new, but not all could leave: %s",
-			  failed);
-		finish_drain(h, why.text);
-	} else if (!ranks_at(h)) {
-		finish_drain(h, "");
-	}
-}
-
 static void drain_one(struct ctl_host *h, const Control__Drain *d)
 {
 	if (h->drainer)
-		finish_drain(h, "somebody else has taken this over");
+		ctl_host_drained(h, "somebody else has taken this over");
 	h->drain = !d->undo;
 	host_store(h);
 	ctl_sched_host(h);

@@ -1,46 +1,13 @@
 /*
  * controller_client.c - the client that waits for a job and prints its output
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cluster/conn/loop.h"
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/keepers/keepers.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
-#include "core/xalloc.h"
-
-void ctl_job_tell(struct ctl_job *job)
-{
-	Control__JobState s = CONTROL__JOB_STATE__INIT;
-	Control__RankEnd *ends, **list;
-	char why[256] = "";
-
-	if (!job->client)
-		return;
-	if (job->state == STATE(WAITING) && job->model)
-		ctl_sched_why(job, why, sizeof(why));
-	ends = xcalloc(job->nr, sizeof(*ends));
-	list = xcalloc(job->nr, sizeof(*list));
-	for (uint32_t i = 0; i < job->nr; i++) {
-		control__rank_end__init(&ends[i]);
-		ends[i].stdout_end = job->ranks[i].stdout_end;
-		ends[i].stderr_end = job->ranks[i].stderr_end;
-		ends[i].known = job->ranks[i].state == STATE(DONE);
-		list[i] = &ends[i];
-	}
-	s.job = job->id;
-	s.state = job->state;
-	s.why = job->state == STATE(WAITING) ? why : job->why;
-	s.exit = job->exit;
-	s.bad_rank = job->bad_rank;
-	s.limit_met = job->limit_met;
-	if (job->state == STATE(DONE)) {
-		s.ends = list;
-		s.n_ends = job->nr;
-	}
-	ctl_send(job->client, 0, 0, MESSAGE_BODY(JOB_STATE), &s);
-	free(list);
-	free(ends);
-}
 
 static int on_client_grace(sd_event_source *src, uint64_t usec, void *arg)
 {

@@ -12,6 +12,10 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "core/xalloc.h"
 
@@ -104,13 +108,6 @@ void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)
 		release_all(job, f->generation);
 	else if (r == PMI_GATHER_AGAIN)
 		release_again(k);
-}
-
-void ctl_pmi_no_echo(struct ctl_job *job)
-{
-	if (job->echo && job->state != STATE(DONE))
-		job->exit = 0; /* ctl_job_fail() follows */
-	job->echo = false;
 }
 
 void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a)

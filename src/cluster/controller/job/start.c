@@ -11,10 +11,16 @@
  * surely never sent the program.  That is known of what this controller sent alone: one
  * that was started since cannot tell (doc/design/40).
  */
-#include <errno.h>
 #include <string.h>
 
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/keepers/keepers.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/users/users.h"
 #include "core/log.h"
 
 /* A host on which every start fails is no host to start on. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/state/state.h"
 #include "core/xalloc.h"
 #include "net/net.h"

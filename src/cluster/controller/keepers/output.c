@@ -15,6 +15,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cluster/controller/keepers/keepers.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "core/xalloc.h"
 

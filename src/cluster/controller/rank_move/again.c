@@ -9,6 +9,9 @@
 
 #include "cluster/controller/state/state.h"
 
+#include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/state/say.h"
+
 void ctl_move_set_key(struct ctl_move *m, const ProtobufCBinaryData *key)
 {
 	m->report.key.data = m->asked;

@@ -5,22 +5,14 @@
  * The rule is that of cluster/keeper.proto; it needs the source's own word, its
  * record, or the proof that neither can be had any more.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cluster/controller/state/state.h"
 
-void ctl_move_verdict(struct ctl_move *m, struct klink *k, bool at)
-{
-	Keeper__Verdict v = KEEPER__VERDICT__INIT;
-
-	if (!k)
-		return;
-	v.epoch = m->epoch;
-	v.at_destination = at;
-	klink_request(k, KEEPER__REQUEST__BODY_VERDICT, &v);
-}
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/say.h"
 
 /* The source's own word about a copy that is held at the destination. */
 void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s)
@@ -39,38 +31,9 @@ void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s)
 	/* MOVING: it will decide by itself, and say so. */
 }
 
-/* Both are asked again when the agent comes back (controller_host.c). */
-static void look(struct ctl_host *h, const struct ctl_rank *r, uint64_t epoch,
-		 uint64_t record)
-{
-	Control__KeeperLook ask = CONTROL__KEEPER_LOOK__INIT;
-	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
-	char job[24];
-
-	if (!h->agent)
-		return;
-	snprintf(job, sizeof(job), "%" PRIu64, r->job->id);
-	name.job = job;
-	name.rank = r->rank;
-	name.epoch = epoch;
-	ask.name = &name;
-	ask.committed_epoch = record;
-	ctl_send(h->agent, 0, 0, MESSAGE_BODY(KEEPER_LOOK), &ask);
-}
-
 static void look_for_record(struct ctl_move *m)
 {
-	look(m->from, m->rank, m->source_epoch, m->epoch);
-}
-
-void ctl_rank_look(const struct ctl_rank *r)
-{
-	look(r->host, r, r->epoch, 0);
-}
-
-bool ctl_move_undecided(const struct ctl_move *m)
-{
-	return m->doubt_dest && !m->committed;
+	ctl_look(m->from, m->rank, m->source_epoch, m->epoch);
 }
 
 /*
@@ -184,4 +147,20 @@ void ctl_move_peer_gone(struct ctl_peer *p)
 	TAILQ_FOREACH (m, &p->ctl->moves, link)
 		if (m->asker == p)
 			m->asker = NULL;
+}
+
+/* An end of the move speaks for itself, and not before it has begun there. */
+bool ctl_move_can_say(const struct ctl_move *m, const struct klink *k,
+		      Keeper__Outcome outcome)
+{
+	bool sent = m->step == STEP_OUT || m->step == STEP_RESTORED;
+
+	switch (outcome) {
+	case KEEPER__OUTCOME__LANDED:
+		return ctl_move_at_dest(m, k) && sent;
+	case KEEPER__OUTCOME__DISCARDED:
+		return ctl_move_at_dest(m, k);
+	default:
+		return !ctl_move_at_dest(m, k);
+	}
 }

@@ -14,198 +14,22 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "cluster/conn/loop.h"
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/keepers/keepers.h"
+#include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/users/users.h"
 #include "core/log.h"
 #include "core/plain.h"
-#include "core/xalloc.h"
 
 #define PREPARE_TIMEOUT (30 * USEC_PER_SEC)
-
-static void move_store(struct ctl_move *m, int state)
-{
-	size_t n = control__moved__get_packed_size(&m->report);
-	uint8_t *buf = xmalloc(n + 1);
-	struct store_move row = { .job = m->rank->job->id,
-				  .rank = m->rank->rank,
-				  .epoch = m->epoch,
-				  .source_epoch = m->source_epoch,
-				  .from = m->from->name,
-				  .to = m->to->name,
-				  .state = state,
-				  .moved = buf,
-				  .moved_n = n };
-
-	control__moved__pack(&m->report, buf);
-	store_put_move(m->rank->job->ctl->store, &row);
-	free(buf);
-}
-
-struct ctl_move *ctl_move_create(struct ctl_rank *r, struct ctl_host *to,
-				 uint64_t epoch)
-{
-	struct ctl_move *m = xcalloc(1, sizeof(*m));
-
-	m->rank = r;
-	m->from = r->host;
-	m->to = to;
-	m->epoch = epoch;
-	control__moved__init(&m->report);
-	m->report.job = r->job->id;
-	m->report.rank = r->rank;
-	m->report.from = m->from->name;
-	m->report.to = to->name;
-	m->report.epoch = epoch;
-	r->move = m;
-	TAILQ_INSERT_TAIL(&r->job->ctl->moves, m, link);
-	return m;
-}
-
-void ctl_move_destroy(struct ctl_move *m)
-{
-	TAILQ_REMOVE(&m->rank->job->ctl->moves, m, link);
-	m->rank->move = NULL;
-	sd_event_source_disable_unref(m->timer);
-	message_set_text(&m->report.why, NULL);
-	explicit_bzero(m->key, sizeof(m->key));
-	free(m);
-}
-
-struct ctl_move *ctl_move_of(const struct klink *k)
-{
-	struct ctl_move *m = k->job ? k->job->ranks[k->rank].move : NULL;
-
-	if (!m)
-		return NULL;
-	if (k->epoch == m->epoch && k->host == m->to)
-		return m;
-	return k->host == m->from && k->epoch < m->epoch &&
-			       k->epoch == m->source_epoch
-		       ? m
-		       : NULL;
-}
-
-bool ctl_move_at_dest(const struct ctl_move *m, const struct klink *k)
-{
-	return k->epoch == m->epoch;
-}
-
-struct klink *ctl_move_dest(const struct ctl_move *m)
-{
-	return klink_find(m->rank->job->ctl, m->rank->job->id, m->rank->rank,
-			  m->epoch);
-}
-
-struct klink *ctl_move_source(const struct ctl_move *m)
-{
-	return klink_find(m->rank->job->ctl, m->rank->job->id, m->rank->rank,
-			  m->source_epoch);
-}
-
-/* ---- the end of a move ---- */
-
-static void set_why(struct ctl_move *m, const char *why)
-{
-	message_set_text(&m->report.why, xstrdup(why));
-	plain_text(m->report.why); /* a host's words, for a terminal */
-}
-
-static void move_over(struct ctl_move *m, bool ok)
-{
-	struct ctl_rank *r = m->rank;
-	struct ctl_host *from = m->from;
-	char why[200];
-
-	m->report.ok = ok;
-	m->report.lost = r->lost;
-	log_info("job=%" PRIu64 " rank=%u from=%s to=%s epoch=%" PRIu64
-		 " moved=%s bytes=%" PRIu64 " downtime_us=%" PRIu64
-		 " why=\"%s\"",
-		 r->job->id, r->rank, from->name, m->to->name, m->epoch,
-		 ok ? "yes" : "no", m->report.bytes, m->report.downtime_usec,
-		 ctl_log_text(r->job->ctl, m->report.why));
-	move_store(m, MOVE_OVER);
-	if (m->asker)
-		ctl_send(m->asker, 0, m->asker_re, MESSAGE_BODY(MOVED),
-			 &m->report);
-	if (from->drainer)
-		ctl_send(from->drainer, 0, from->drainer_re,
-			 MESSAGE_BODY(MOVED), &m->report);
-	snprintf(why, sizeof(why), "rank %" PRIu64 ".%u: %s", r->job->id,
-		 r->rank, m->report.why);
-	if (!ok)
-		r->no_move_before = ctl_now() + MOVE_PAUSE;
-	if (!ok && m->policy)
-		ctl_sched_stays(r);
-	ctl_move_destroy(m);
-	ctl_rank_signals(r);
-	ctl_host_check_drained(from, ok ? NULL : why);
-	ctl_sched_soon(r->job->ctl);
-}
-
-void ctl_move_failed(struct ctl_move *m, const char *why)
-{
-	struct klink *dest = ctl_move_dest(m);
-
-	set_why(m, why);
-	if (dest)
-		klink_kill(dest);
-	move_over(m, false);
-}
-
-void ctl_move_forget(const struct ctl_move *m)
-{
-	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
-	char job[24];
-
-	if (ctl_move_source(m))
-		return;
-	snprintf(job, sizeof(job), "%" PRIu64, m->rank->job->id);
-	name.job = job;
-	name.rank = m->rank->rank;
-	name.epoch = m->epoch;
-	ctl_host_forget(m->from, &name);
-}
-
-void ctl_move_check(struct ctl_move *m)
-{
-	if (m->committed && m->dest_ended) {
-		ctl_move_forget(m);
-		ctl_rank_lost(m->rank, "its copy there ended before it ran");
-		return;
-	}
-	/* Its end may have come before we knew that it counts. */
-	if (m->committed && !ctl_move_dest(m))
-		ctl_rank_look(m->rank);
-	/* The report comes from the source; without it there is one too. */
-	if (!m->landed || (!m->gone && ctl_move_source(m)))
-		return;
-	ctl_move_forget(m);
-	move_over(m, true);
-}
-
-/* The destination's copy is the one that counts from now on. */
-void ctl_move_committed(struct ctl_move *m)
-{
-	struct ctl_rank *r = m->rank;
-
-	if (m->committed)
-		return;
-	m->committed = true;
-	r->host = m->to;
-	r->epoch = m->epoch;
-	r->moves++;
-	r->downtime = m->report.downtime_usec; /* 0: not told yet */
-	r->job->stdin_known = r->rank ? r->job->stdin_known : false;
-	ctl_rank_store(r);
-	move_store(m, MOVE_COMMITTED);
-	ctl_sched_migrated(r);
-}
 
 /* ---- its beginning ---- */
 
@@ -284,7 +108,7 @@ int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 		return error_set(err, -EIO, "getrandom failed");
 	}
 	ctl_rank_store(r);
-	move_store(m, MOVE_BEGUN);
+	ctl_move_store(m, MOVE_BEGUN);
 	log_info("job=%" PRIu64 " rank=%u from=%s to=%s epoch=%" PRIu64
 		 " move=begun",
 		 r->job->id, r->rank, m->from->name, to->name, m->epoch);
@@ -487,7 +311,7 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
 	case KEEPER__OUTCOME__DISCARDED:
 		/* The source says STAYED, unless it heard of it first. */
 		if (!*m->report.why)
-			set_why(m, d->why);
+			ctl_move_set_why(m, d->why);
 		m->dest_ended = true;
 		break;
 	case KEEPER__OUTCOME__LOST:

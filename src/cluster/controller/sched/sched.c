@@ -8,9 +8,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cluster/conn/loop.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
 #include "cluster/controller/state/state.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -21,13 +22,21 @@ enum {
 	SLOTS_LEAST = 16,
 };
 
+void ctl_sched_forget_wakes(struct ctl *ctl)
+{
+	ctl->waker = sd_event_source_disable_unref(ctl->waker);
+	free(ctl->wake);
+	ctl->wake = NULL;
+	ctl->nr_wakes = ctl->cap_wakes = 0;
+}
+
 static int on_pass(sd_event_source *src, void *arg)
 {
 	struct ctl *ctl = arg;
 
 	if (!ctl->policy)
 		return 0;
-	ctl_plan_pass(ctl);
+	ctl->happen->pass_due(ctl);
 	if (ctl_record_full(ctl))
 		ctl_sched_anew(ctl);
 	ctl_record_flush(ctl);
@@ -248,7 +257,7 @@ static void sched_end(struct ctl *ctl)
 	ctl->policy = NULL;
 	plan_clear(&ctl->plan);
 	view_clear(&ctl->view);
-	ctl_plan_forget_wakes(ctl);
+	ctl_sched_forget_wakes(ctl);
 }
 
 void ctl_sched_clear(struct ctl *ctl)

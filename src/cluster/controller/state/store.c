@@ -4,14 +4,10 @@
 #include "cluster/controller/state/store.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cluster/controller/state/store_priv.h"
-#include "core/log.h"
 #include "core/xalloc.h"
 
 enum statement {

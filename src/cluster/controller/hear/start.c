@@ -12,18 +12,15 @@
 
 #include "cluster/controller/state/state.h"
 
-enum {
-	PIECE = 96 << 10,     /* of arguments in one START */
-	AGENT_FULL = 4 << 20, /* with a union (PMI_UNION_MAX) or a START on
-				  top it is below CONN_QUEUE_MAX */
-};
+#include "cluster/controller/hear/hear.h"
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/keepers/keepers.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/say.h"
+#include "cluster/controller/users/users.h"
 
-bool klink_has_room(const struct klink *k)
-{
-	const struct ctl_peer *agent = k->host->agent;
-
-	return !agent || conn_queued(agent->conn) < AGENT_FULL;
-}
+/* of arguments in one START */
+enum { PIECE = 96 << 10 };
 
 /* As many of list[*at...] as fit beside `bytes` into one packet. */
 static size_t take_some(char **list, size_t n, size_t *at, size_t *bytes,
@@ -88,30 +85,4 @@ void klink_send_start(struct klink *k)
 	} while (start.more);
 	k->start_sent = true;
 	klink_capsule_clear(&capsule);
-}
-
-/* What had to wait goes out, as far as it does. */
-static void send_late(struct klink *k)
-{
-	struct ctl_job *job = k->job;
-
-	if (!job || !k->heard || klink_is_doomed(k))
-		return;
-	if (k->start_late && klink_is_current(k))
-		klink_send_start(k);
-	if (k->release_late)
-		ctl_pmi_late(k);
-	if (job->stdin_late && !k->rank && klink_is_current(k))
-		klink_stdin_room(job);
-}
-
-void klinks_drained(struct ctl_host *h)
-{
-	struct klink *k, *next;
-
-	for (k = TAILQ_FIRST(&h->ctl->klinks); k && h->agent; k = next) {
-		next = TAILQ_NEXT(k, link);
-		if (k->host == h)
-			send_late(k);
-	}
 }

@@ -6,11 +6,16 @@
  * them is told as EVENT_MIGRATE.  A start that cannot be done is told as
  * EVENT_REQUEUE, and tried again when something has happened.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cluster/conn/loop.h"
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/plan/plan.h"
+#include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/state/waiters.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "model/place.h"
@@ -167,14 +172,6 @@ static void do_wake(struct ctl *ctl, usec_t at)
 	ctl->wake[i] = at;
 	ctl->nr_wakes++;
 	set_waker(ctl);
-}
-
-void ctl_plan_forget_wakes(struct ctl *ctl)
-{
-	ctl->waker = sd_event_source_disable_unref(ctl->waker);
-	free(ctl->wake);
-	ctl->wake = NULL;
-	ctl->nr_wakes = ctl->cap_wakes = 0;
 }
 
 /* ---- all of it ---- */

@@ -5,13 +5,13 @@
  * database of this machine says the rest, anew at each start and landing.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cluster/conn/keys.h"
+#include "cluster/controller/state/objects.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/users/users.h"
 #include "core/xalloc.h"
 
 bool ctl_may(const struct ctl_peer *p, const struct ctl_job *job)

@@ -6,6 +6,9 @@
  */
 #include "cluster/controller/state/state.h"
 
+#include "cluster/controller/hear/hear.h"
+#include "cluster/controller/state/find.h"
+
 enum { UNKNOWN_MAX = 1024 }; /* keepers of no job of ours, of one host */
 
 /*
@@ -43,20 +46,4 @@ int klink_exit_code(const Keeper__Exited *e)
 	if (!e->signaled)
 		return e->code & 255;
 	return e->code > 0 && e->code <= 64 ? 128 + e->code : 128;
-}
-
-/* An end of the move speaks for itself, and not before it has begun there. */
-bool ctl_move_can_say(const struct ctl_move *m, const struct klink *k,
-		      Keeper__Outcome outcome)
-{
-	bool sent = m->step == STEP_OUT || m->step == STEP_RESTORED;
-
-	switch (outcome) {
-	case KEEPER__OUTCOME__LANDED:
-		return ctl_move_at_dest(m, k) && sent;
-	case KEEPER__OUTCOME__DISCARDED:
-		return ctl_move_at_dest(m, k);
-	default:
-		return !ctl_move_at_dest(m, k);
-	}
 }

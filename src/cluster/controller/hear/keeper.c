@@ -8,90 +8,21 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/controller/hear/hear.h"
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/keepers/keepers.h"
+#include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/users/users.h"
 #include "core/log.h"
-#include "core/xalloc.h"
 
 #define ASK(NAME)  KEEPER__REQUEST__BODY_##NAME
 #define TELL(NAME) KEEPER__EVENT__BODY_##NAME
-
-static bool is_named(const struct klink *k, uint64_t job, uint32_t rank,
-		     uint64_t epoch)
-{
-	return k->job_id == job && k->rank == rank && k->epoch == epoch &&
-	       !k->gone;
-}
-
-struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
-			 uint64_t epoch)
-{
-	struct klink *k;
-
-	TAILQ_FOREACH (k, &ctl->klinks, link)
-		if (k->job && is_named(k, job, rank, epoch))
-			return k;
-	return NULL;
-}
-
-struct klink *klink_at(const struct ctl_host *h, uint64_t job, uint32_t rank,
-		       uint64_t epoch)
-{
-	struct klink *k;
-
-	TAILQ_FOREACH (k, &h->ctl->klinks, link)
-		if (k->host == h && is_named(k, job, rank, epoch))
-			return k;
-	return NULL;
-}
-
-struct klink *klink_of(const struct ctl_rank *r)
-{
-	return klink_find(r->job->ctl, r->job->id, r->rank, r->epoch);
-}
-
-static struct klink *klink_create(struct ctl_host *h, uint64_t job,
-				  uint32_t rank, uint64_t epoch)
-{
-	struct klink *k = xcalloc(1, sizeof(*k));
-
-	k->host = h;
-	k->job_id = job;
-	k->rank = rank;
-	k->epoch = epoch;
-	k->number = ++h->ctl->last_klink;
-	k->job = ctl_job_find(h->ctl, job);
-	if (k->job && rank >= k->job->nr)
-		k->job = NULL;
-	if (k->job && !k->job->client)
-		ctl_job_detach_later(k->job);
-	TAILQ_INSERT_TAIL(&h->ctl->klinks, k, link);
-	return k;
-}
-
-void klink_free(struct klink *k)
-{
-	TAILQ_REMOVE(&k->host->ctl->klinks, k, link);
-	klink_clear_output(k);
-	if (k->waits)
-		TAILQ_REMOVE(&k->job->turns, k, turn);
-	free(k->pending);
-	free(k);
-}
-
-struct ctl_rank *klink_rank(const struct klink *k)
-{
-	return k->job ? &k->job->ranks[k->rank] : NULL;
-}
-
-bool klink_is_current(const struct klink *k)
-{
-	return k->job && klink_rank(k)->epoch == k->epoch &&
-	       klink_rank(k)->host == k->host;
-}
 
 void klink_gone(struct klink *k)
 {
@@ -108,75 +39,6 @@ void klink_gone(struct klink *k)
 	klink_free(k);
 	if (current && ctl_rank_active(r))
 		ctl_rank_keeper_died(r);
-}
-
-/* ---- requests ---- */
-
-struct named {
-	char job[24];
-	Control__KeeperName name;
-};
-
-static void name_of(const struct klink *k, struct named *ret)
-{
-	snprintf(ret->job, sizeof(ret->job), "%" PRIu64, k->job_id);
-	control__keeper_name__init(&ret->name);
-	ret->name.job = ret->job;
-	ret->name.rank = k->rank;
-	ret->name.epoch = k->epoch;
-}
-
-void klink_request_as(struct klink *k, uint64_t id,
-		      Keeper__Request__BodyCase what, void *body)
-{
-	Control__KeeperPacket packet = CONTROL__KEEPER_PACKET__INIT;
-	Keeper__Request q = KEEPER__REQUEST__INIT;
-	struct named named;
-
-	/* Whatever it was, it is asked for again once the keeper is heard. */
-	if (!k->host->agent || !k->heard)
-		return;
-	q.id = id;
-	q.body_case = what;
-	q.hello = body; /* all members of the union are pointers */
-	packet.data.len = keeper__request__get_packed_size(&q);
-	packet.data.data = xmalloc(packet.data.len);
-	keeper__request__pack(&q, packet.data.data);
-	name_of(k, &named);
-	packet.name = &named.name;
-	ctl_send(k->host->agent, 0, 0, MESSAGE_BODY(KEEPER_PACKET), &packet);
-	free(packet.data.data);
-}
-
-void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body)
-{
-	klink_request_as(k, what, what, body);
-}
-
-void klink_kill(struct klink *k)
-{
-	Keeper__Kill kill_it = KEEPER__KILL__INIT;
-
-	/* It has been told, or will be by its next HELLO. */
-	if (k->kill_wanted && k->heard && !klink_has_room(k))
-		return;
-	k->kill_wanted = true;
-	klink_request(k, ASK(KILL), &kill_it);
-}
-
-struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
-			  uint64_t epoch)
-{
-	struct klink *k = klink_create(h, r->job->id, r->rank, epoch);
-	Control__KeeperStart start = CONTROL__KEEPER_START__INIT;
-	struct named named;
-
-	if (!h->agent)
-		return k; /* the host's return, or lost_after, decides */
-	name_of(k, &named);
-	start.name = &named.name;
-	ctl_send(h->agent, k->number, 0, MESSAGE_BODY(KEEPER_START), &start);
-	return k;
 }
 
 void klink_start_failed(struct klink *k, const char *why)
@@ -196,15 +58,6 @@ void klink_start_failed(struct klink *k, const char *why)
 }
 
 /* ---- events ---- */
-
-bool klink_is_doomed(const struct klink *k)
-{
-	const struct ctl_rank *r = klink_rank(k);
-
-	return !r || k->kill_wanted || r->state == STATE(DONE) ||
-	       (k->epoch > r->epoch && !ctl_move_of(k)) ||
-	       (r->job->state == STATE(ENDING) && r->job->exit);
-}
 
 static void on_hello(struct klink *k, const Keeper__Hello *h)
 {

@@ -1,0 +1,30 @@
+/*
+ * front.h - who is connected, and what they may ask
+ */
+#ifndef CLUSTER_CONTROLLER_FRONT_FRONT_H
+#define CLUSTER_CONTROLLER_FRONT_FRONT_H
+
+#include "cluster/controller/state/state.h"
+
+/* ---- peer.c */
+
+extern const struct conn_ops ctl_peer_ops;
+
+/* ---- keys.c */
+
+/* End connections whose keys are revoked, from now on. */
+int ctl_keys_watch(struct ctl *ctl, struct error *err) must_check;
+/* A new one: its key may have been revoked while it proved it. */
+void ctl_keys_check(struct ctl_peer *p);
+
+/* ---- why.c */
+
+/* What was planned for a job, which may be over and forgotten. */
+void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t job);
+
+/* ---- list.c */
+
+void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l);
+void ctl_list_hosts(struct ctl_peer *p, uint64_t re);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * why.c - what was planned for a job, from the record (sched/record.c)
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cluster/controller/front/front.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/say.h"
+#include "cluster/controller/state/state.h"
+#include "cluster/controller/users/users.h"
+#include "core/xalloc.h"
+#include "model/record.h"
+
+struct planned {
+	Control__Planned **list;
+	size_t nr, cap;
+};
+
+static bool add_planned(void *arg, const struct store_line *row)
+{
+	struct planned *l = arg;
+	Control__Planned *p = l->nr ? l->list[l->nr - 1] : NULL;
+	const char *text = row->line + strlen("plan ");
+
+	if (strncmp(row->line, "plan ", strlen("plan ")))
+		return true;
+	if (p && !strcmp(p->text, text)) {
+		p->times++;
+		return true;
+	}
+	p = xcalloc(1, sizeof(*p));
+	control__planned__init(p);
+	p->at_usec = row->at;
+	p->text = xstrdup(text);
+	p->times = 1;
+	array_room(l->list, l->nr, &l->cap);
+	l->list[l->nr++] = p;
+	return true;
+}
+
+static void planned_clear(struct planned *l)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		free(l->list[i]->text);
+		free(l->list[i]);
+	}
+	free(l->list);
+}
+
+void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
+{
+	struct ctl_job *job = ctl_job_find(p->ctl, id);
+	Control__Why answer = CONTROL__WHY__INIT;
+	struct planned l = { .list = NULL };
+	char now[256] = "";
+
+	store_each_line(p->ctl->store, 0, id, add_planned, &l);
+	if (!job && !l.nr) {
+		ctl_send_failed(p, re, -ESRCH,
+				"no job %llu; `stint ps --all` lists them",
+				(unsigned long long)id);
+		return;
+	}
+	if (job && job->state == STATE(WAITING) && job->model)
+		ctl_sched_why(job, now, sizeof(now));
+	answer.job = id;
+	answer.state = job ? job->state : STATE(DONE);
+	if (job && !*now)
+		answer.now = ctl_sees(p, job) ? job->why
+					      : (char *)ctl_job_outside(job);
+	else
+		answer.now = now;
+	answer.planned = l.list;
+	answer.n_planned = l.nr;
+	ctl_send(p, 0, re, MESSAGE_BODY(WHY), &answer);
+	planned_clear(&l);
+}

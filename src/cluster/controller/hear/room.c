@@ -1,0 +1,37 @@
+/*
+ * room.c - an agent's connection is not full any more
+ */
+#include <stdarg.h>
+#include <time.h>
+
+#include "cluster/controller/hear/hear.h"
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/keepers/keepers.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/state.h"
+
+/* What had to wait goes out, as far as it does. */
+static void send_late(struct klink *k)
+{
+	struct ctl_job *job = k->job;
+
+	if (!job || !k->heard || klink_is_doomed(k))
+		return;
+	if (k->start_late && klink_is_current(k))
+		klink_send_start(k);
+	if (k->release_late)
+		ctl_pmi_late(k);
+	if (job->stdin_late && !k->rank && klink_is_current(k))
+		klink_stdin_room(job);
+}
+
+void klinks_drained(struct ctl_host *h)
+{
+	struct klink *k, *next;
+
+	for (k = TAILQ_FIRST(&h->ctl->klinks); k && h->agent; k = next) {
+		next = TAILQ_NEXT(k, link);
+		if (k->host == h)
+			send_late(k);
+	}
+}

@@ -1,0 +1,20 @@
+/*
+ * hosts.h - hosts: their agents, what they report, draining
+ */
+#ifndef CLUSTER_CONTROLLER_HOSTS_HOSTS_H
+#define CLUSTER_CONTROLLER_HOSTS_HOSTS_H
+
+#include "cluster/controller/state/state.h"
+
+void ctl_hosts_load(struct ctl *ctl);
+int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
+		   struct error *err);
+/* It has our HELLO, too: compare what it has with what it should have. */
+void ctl_host_compare(struct ctl_host *h, const Control__AgentInfo *info);
+void ctl_host_report(struct ctl_host *h, const Control__HostReport *r);
+void ctl_host_gone(struct ctl_host *h); /* its agent's connection is */
+void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d);
+/* Its agent has no such keeper. */
+void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *name);
+
+#endif

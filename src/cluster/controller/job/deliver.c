@@ -1,0 +1,126 @@
+/*
+ * deliver.c - signals of a rank: those that wait, and the one that is under way
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/say.h"
+#include "cluster/controller/state/state.h"
+
+static void signals_store(const struct ctl_rank *r)
+{
+	struct store_signals row = { .job = r->job->id,
+				     .rank = r->rank,
+				     .waiting = r->signals,
+				     .sent = r->signal_sent,
+				     .number = r->signal_number };
+
+	store_put_signals(r->job->ctl->store, &row);
+}
+
+void ctl_rank_signal(struct ctl_rank *r, uint32_t signo)
+{
+	if (r->state == STATE(DONE))
+		return;
+	r->signals |= 1ull << (signo - 1);
+	signals_store(r);
+	ctl_rank_signals(r);
+}
+
+void ctl_rank_signals(struct ctl_rank *r)
+{
+	Keeper__Signal s = KEEPER__SIGNAL__INIT;
+	struct klink *k = klink_of(r);
+
+	if (!r->signals || r->signal_sent || r->state != STATE(RUNNING) || !k ||
+	    !k->heard || !k->host->agent)
+		return;
+	r->signal_sent = ffsll((long long)r->signals);
+	r->signals &= r->signals - 1;
+	r->signal_number++;
+	r->signal_epoch = k->epoch;
+	signals_store(r);
+	s.signo = r->signal_sent;
+	s.number = r->signal_number;
+	klink_request_as(
+		k, s.number * CTL_SIGNAL_ID + KEEPER__REQUEST__BODY_SIGNAL,
+		KEEPER__REQUEST__BODY_SIGNAL, &s);
+}
+
+static void wait_again(struct ctl_rank *r)
+{
+	r->signals |= 1ull << (r->signal_sent - 1);
+}
+
+void ctl_signals_known(struct ctl_rank *r, uint64_t number)
+{
+	if (r->signal_sent) {
+		if (number < r->signal_number)
+			wait_again(r);
+		r->signal_sent = 0;
+		signals_store(r);
+	}
+	ctl_rank_signals(r);
+}
+
+/* Its keeper's answer to the one that it was sent last? */
+static struct ctl_rank *answered(struct klink *k, uint64_t number)
+{
+	struct ctl_rank *r = klink_rank(k);
+
+	return r->signal_sent && r->signal_number == number &&
+			       r->signal_epoch == k->epoch
+		       ? r
+		       : NULL;
+}
+
+void ctl_signal_taken(struct klink *k, uint64_t number)
+{
+	struct ctl_rank *r = answered(k, number);
+
+	if (!r)
+		return;
+	r->signal_sent = 0;
+	signals_store(r);
+	ctl_rank_signals(r);
+}
+
+/* It came while the rank changed hosts: again where it is then. */
+void ctl_signal_failed(struct klink *k, uint64_t number,
+		       const Keeper__Failed *f)
+{
+	struct ctl_rank *r = answered(k, number);
+	bool again = f->code == -EAGAIN ||
+		     (f->code == -ESRCH && !klink_is_current(k));
+
+	if (!r)
+		return;
+	if (again)
+		wait_again(r);
+	r->signal_sent = 0;
+	signals_store(r);
+	if (!again || !r->move)
+		ctl_rank_signals(r);
+}
+
+static void load_signals(void *arg, const struct store_signals *row)
+{
+	struct ctl_job *job = arg;
+	struct ctl_rank *r;
+
+	if (row->rank >= job->nr || row->sent > 64)
+		return;
+	r = &job->ranks[row->rank];
+	r->signals = row->waiting;
+	r->signal_sent = row->sent;
+	r->signal_number = row->number;
+}
+
+void ctl_signals_load(struct ctl_job *job)
+{
+	store_each_signals(job->ctl->store, job->id, load_signals, job);
+}

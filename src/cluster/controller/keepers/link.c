@@ -1,0 +1,56 @@
+/*
+ * link.c - this side of a keeper, from its start to its end
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "cluster/controller/keepers/keepers.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/say.h"
+#include "cluster/controller/state/state.h"
+#include "core/xalloc.h"
+
+struct klink *klink_create(struct ctl_host *h, uint64_t job, uint32_t rank,
+			   uint64_t epoch)
+{
+	struct klink *k = xcalloc(1, sizeof(*k));
+
+	k->host = h;
+	k->job_id = job;
+	k->rank = rank;
+	k->epoch = epoch;
+	k->number = ++h->ctl->last_klink;
+	k->job = ctl_job_find(h->ctl, job);
+	if (k->job && rank >= k->job->nr)
+		k->job = NULL;
+	if (k->job && !k->job->client)
+		h->ctl->happen->job_unheard(k->job);
+	TAILQ_INSERT_TAIL(&h->ctl->klinks, k, link);
+	return k;
+}
+
+void klink_free(struct klink *k)
+{
+	TAILQ_REMOVE(&k->host->ctl->klinks, k, link);
+	klink_clear_output(k);
+	if (k->waits)
+		TAILQ_REMOVE(&k->job->turns, k, turn);
+	free(k->pending);
+	free(k);
+}
+
+struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
+			  uint64_t epoch)
+{
+	struct klink *k = klink_create(h, r->job->id, r->rank, epoch);
+	Control__KeeperStart start = CONTROL__KEEPER_START__INIT;
+	struct klink_name named;
+
+	if (!h->agent)
+		return k; /* the host's return, or lost_after, decides */
+	klink_name(k, &named);
+	start.name = &named.name;
+	ctl_send(h->agent, k->number, 0, MESSAGE_BODY(KEEPER_START), &start);
+	return k;
+}

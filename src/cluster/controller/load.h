@@ -1,0 +1,12 @@
+/*
+ * load.h - what the store has, after a restart
+ */
+#ifndef CLUSTER_CONTROLLER_LOAD_H
+#define CLUSTER_CONTROLLER_LOAD_H
+
+#include "cluster/controller/state/state.h"
+
+void ctl_jobs_load(struct ctl *ctl);
+void ctl_moves_load(struct ctl *ctl);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * end.c - the end of a move, as soon as it is known which copy counts
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/say.h"
+#include "cluster/controller/state/state.h"
+#include "cluster/controller/state/waiters.h"
+#include "cluster/controller/users/users.h"
+#include "core/log.h"
+#include "core/plain.h"
+#include "core/xalloc.h"
+
+void ctl_move_set_why(struct ctl_move *m, const char *why)
+{
+	message_set_text(&m->report.why, xstrdup(why));
+	plain_text(m->report.why); /* a host's words, for a terminal */
+}
+
+static void move_over(struct ctl_move *m, bool ok)
+{
+	struct ctl_rank *r = m->rank;
+	struct ctl_host *from = m->from;
+	char why[200];
+
+	m->report.ok = ok;
+	m->report.lost = r->lost;
+	log_info("job=%" PRIu64 " rank=%u from=%s to=%s epoch=%" PRIu64
+		 " moved=%s bytes=%" PRIu64 " downtime_us=%" PRIu64
+		 " why=\"%s\"",
+		 r->job->id, r->rank, from->name, m->to->name, m->epoch,
+		 ok ? "yes" : "no", m->report.bytes, m->report.downtime_usec,
+		 ctl_log_text(r->job->ctl, m->report.why));
+	ctl_move_store(m, MOVE_OVER);
+	if (m->asker)
+		ctl_send(m->asker, 0, m->asker_re, MESSAGE_BODY(MOVED),
+			 &m->report);
+	if (from->drainer)
+		ctl_send(from->drainer, 0, from->drainer_re,
+			 MESSAGE_BODY(MOVED), &m->report);
+	snprintf(why, sizeof(why), "rank %" PRIu64 ".%u: %s", r->job->id,
+		 r->rank, m->report.why);
+	if (!ok)
+		r->no_move_before = ctl_now() + MOVE_PAUSE;
+	if (!ok && m->policy)
+		ctl_sched_stays(r);
+	ctl_move_destroy(m);
+	ctl_rank_signals(r);
+	ctl_host_check_drained(from, ok ? NULL : why);
+	ctl_sched_soon(r->job->ctl);
+}
+
+void ctl_move_failed(struct ctl_move *m, const char *why)
+{
+	struct klink *dest = ctl_move_dest(m);
+
+	ctl_move_set_why(m, why);
+	if (dest)
+		klink_kill(dest);
+	move_over(m, false);
+}
+
+void ctl_move_forget(const struct ctl_move *m)
+{
+	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT;
+	char job[24];
+
+	if (ctl_move_source(m))
+		return;
+	snprintf(job, sizeof(job), "%" PRIu64, m->rank->job->id);
+	name.job = job;
+	name.rank = m->rank->rank;
+	name.epoch = m->epoch;
+	ctl_host_forget(m->from, &name);
+}
+
+void ctl_move_check(struct ctl_move *m)
+{
+	if (m->committed && m->dest_ended) {
+		ctl_move_forget(m);
+		ctl_rank_lost(m->rank, "its copy there ended before it ran");
+		return;
+	}
+	/* Its end may have come before we knew that it counts. */
+	if (m->committed && !ctl_move_dest(m))
+		ctl_rank_look(m->rank);
+	/* The report comes from the source; without it there is one too. */
+	if (!m->landed || (!m->gone && ctl_move_source(m)))
+		return;
+	ctl_move_forget(m);
+	move_over(m, true);
+}
+
+/* The destination's copy is the one that counts from now on. */
+void ctl_move_committed(struct ctl_move *m)
+{
+	struct ctl_rank *r = m->rank;
+
+	if (m->committed)
+		return;
+	m->committed = true;
+	r->host = m->to;
+	r->epoch = m->epoch;
+	r->moves++;
+	r->downtime = m->report.downtime_usec; /* 0: not told yet */
+	r->job->stdin_known = r->rank ? r->job->stdin_known : false;
+	ctl_rank_store(r);
+	ctl_move_store(m, MOVE_COMMITTED);
+	ctl_sched_migrated(r);
+}

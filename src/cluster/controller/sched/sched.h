@@ -1,0 +1,62 @@
+/*
+ * sched.h - the view that the policy sees, and its record
+ */
+#ifndef CLUSTER_CONTROLLER_SCHED_SCHED_H
+#define CLUSTER_CONTROLLER_SCHED_SCHED_H
+
+#include "cluster/controller/state/state.h"
+
+/* ---- sched.c */
+
+/* A view of the hosts and of the jobs that are not over, and a policy that
+ * knows them. */
+int ctl_sched_init(struct ctl *ctl, struct error *err);
+void ctl_sched_clear(struct ctl *ctl);
+/* The same anew, with what the policy wants to remember: hosts were added, or
+ * the record begins a segment. */
+void ctl_sched_anew(struct ctl *ctl);
+void ctl_sched_host(struct ctl_host *h); /* what is known of it changed */
+void ctl_sched_arrive(struct ctl_job *job);
+void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts);
+void ctl_sched_migrated(struct ctl_rank *r);
+/* A move that the policy planned does not take place. */
+void ctl_sched_stays(struct ctl_rank *r);
+void ctl_sched_end(struct ctl_job *job);
+void ctl_sched_soon(struct ctl *ctl);
+void ctl_sched_timer(struct ctl *ctl); /* an instant that it asked for */
+/* Apply what the policy planned, or (told) what became of its plan. */
+void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told);
+/* Why a job waits, into buf. */
+void ctl_sched_why(struct ctl_job *job, char *buf, size_t n);
+/* -E2BIG with the reason if it is too large for all hosts there are. */
+int ctl_sched_check(const struct ctl_job *job, struct error *err);
+/* Fixed hosts, round and round; or the first that cannot be used. */
+int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err);
+/* Forget the instants that it asked for. */
+void ctl_sched_forget_wakes(struct ctl *ctl);
+
+/* ---- resume.c */
+
+/* What the policy remembered at the end of the record, for policy_load() and
+ * the caller to free; NULL if it did nothing. */
+char *ctl_resume(struct ctl *ctl);
+
+/* ---- record.c */
+
+/* The view and the policy are new, and no job is in it yet. */
+void ctl_record_begin(struct ctl *ctl);
+/* Before it is applied. */
+void ctl_record_event(struct ctl *ctl, const struct event *e, bool told);
+/* Given to policy_load(). */
+void ctl_record_state(struct ctl *ctl, const char *state);
+/* The policy has decided, and nothing of it is done yet. */
+void ctl_record_pass(struct ctl *ctl);
+/* A pass is over: do not let a transaction grow for ever while nothing that
+ * is sent commits it, as on an idle cluster. */
+void ctl_record_flush(struct ctl *ctl);
+/* Time for a new segment. */
+bool ctl_record_full(const struct ctl *ctl);
+void ctl_record_read(struct ctl_peer *p, uint64_t re,
+		     const Control__GetRecord *g);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * find.c - what there is, and what it is to each other
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/state.h"
+#include "core/clock.h"
+
+/* For a policy time does not stand still while a clock that was set back
+ * catches up. */
+#define COMING_AFTER (5 * USEC_PER_SEC)
+
+usec_t ctl_now(void)
+{
+	static struct onward time;
+
+	return onward(&time, clock_usec(CLOCK_REALTIME),
+		      clock_usec(CLOCK_MONOTONIC));
+}
+
+const char *ctl_room_text(struct ctl *ctl)
+{
+	switch (store_room(ctl->store)) {
+	case STORE_ROOM_NONE:
+		return "the controller's disk is full: jobs run on, and new "
+		       "ones are taken once there is room in its state-dir";
+	case STORE_ROOM_LOW:
+		return "the controller's disk is nearly full: make room in "
+		       "its state-dir";
+	default:
+		return "";
+	}
+}
+
+struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id)
+{
+	struct ctl_job *job;
+
+	TAILQ_FOREACH (job, &ctl->jobs, link)
+		if (job->id == id)
+			return job;
+	return NULL;
+}
+
+bool ctl_rank_active(const struct ctl_rank *r)
+{
+	return r->state == STATE(STARTING) || r->state == STATE(RUNNING);
+}
+
+struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name)
+{
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		if (!strcmp(ctl->hosts[i]->name, name))
+			return ctl->hosts[i];
+	return NULL;
+}
+
+bool ctl_host_coming(const struct ctl_host *h)
+{
+	return !h->agent && h->early &&
+	       ctl_now() - h->lost_since < COMING_AFTER;
+}
+
+static bool is_named(const struct klink *k, uint64_t job, uint32_t rank,
+		     uint64_t epoch)
+{
+	return k->job_id == job && k->rank == rank && k->epoch == epoch &&
+	       !k->gone;
+}
+
+struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
+			 uint64_t epoch)
+{
+	struct klink *k;
+
+	TAILQ_FOREACH (k, &ctl->klinks, link)
+		if (k->job && is_named(k, job, rank, epoch))
+			return k;
+	return NULL;
+}
+
+struct klink *klink_at(const struct ctl_host *h, uint64_t job, uint32_t rank,
+		       uint64_t epoch)
+{
+	struct klink *k;
+
+	TAILQ_FOREACH (k, &h->ctl->klinks, link)
+		if (k->host == h && is_named(k, job, rank, epoch))
+			return k;
+	return NULL;
+}
+
+struct klink *klink_of(const struct ctl_rank *r)
+{
+	return klink_find(r->job->ctl, r->job->id, r->rank, r->epoch);
+}
+
+struct ctl_rank *klink_rank(const struct klink *k)
+{
+	return k->job ? &k->job->ranks[k->rank] : NULL;
+}
+
+bool klink_is_current(const struct klink *k)
+{
+	return k->job && klink_rank(k)->epoch == k->epoch &&
+	       klink_rank(k)->host == k->host;
+}
+
+struct ctl_move *ctl_move_of(const struct klink *k)
+{
+	struct ctl_move *m = k->job ? k->job->ranks[k->rank].move : NULL;
+
+	if (!m)
+		return NULL;
+	if (k->epoch == m->epoch && k->host == m->to)
+		return m;
+	return k->host == m->from && k->epoch < m->epoch &&
+			       k->epoch == m->source_epoch
+		       ? m
+		       : NULL;
+}
+
+bool ctl_move_at_dest(const struct ctl_move *m, const struct klink *k)
+{
+	return k->epoch == m->epoch;
+}
+
+struct klink *ctl_move_dest(const struct ctl_move *m)
+{
+	return klink_find(m->rank->job->ctl, m->rank->job->id, m->rank->rank,
+			  m->epoch);
+}
+
+struct klink *ctl_move_source(const struct ctl_move *m)
+{
+	return klink_find(m->rank->job->ctl, m->rank->job->id, m->rank->rank,
+			  m->source_epoch);
+}
+
+bool ctl_move_undecided(const struct ctl_move *m)
+{
+	return m->doubt_dest && !m->committed;
+}
+
+bool klink_is_doomed(const struct klink *k)
+{
+	const struct ctl_rank *r = klink_rank(k);
+
+	return !r || k->kill_wanted || r->state == STATE(DONE) ||
+	       (k->epoch > r->epoch && !ctl_move_of(k)) ||
+	       (r->job->state == STATE(ENDING) && r->job->exit);
+}
