@@ -3,7 +3,7 @@
  *
  * A rank runs on host A and is moved to host B: epoch 0, and epoch 1 if that
  * came to nothing.  The parties are those of doc/design/02 and
- * src/cluster/keeper.proto:
+ * src/cluster/conn/keeper.proto:
  *
  *	source(e)	the engine at A: freezes by ptrace, sends, decides
  *	keeper_a	holds A's copy by the freezer, knows the record, sees

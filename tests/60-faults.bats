@@ -1,4 +1,4 @@
-# A move is struck at named points (src/move/fault.h), at both ends, by death,
+# A move is struck at named points (src/move/wire/fault.h), at both ends, by death,
 # failure and a cut link: never two copies, never none, the right result.  So
 # are the parties of a move within a job on a testbed.  STINT_LONG=1, and make
 # soak, strike at every point with every action.

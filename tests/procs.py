@@ -11,7 +11,7 @@ FAULT_H = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 
 
 def fault_points():
-    """The names of src/move/fault.h that every move passes, in that order:
+    """The names of src/move/wire/fault.h that every move passes, in that order:
     not those of locks that are handed over, which tests/14-locks.bats has."""
     with open(FAULT_H) as f:
         names = re.findall(r'X\([A-Z_]+,\s*"([a-z-]+)"\)', f.read())

@@ -6,7 +6,7 @@
  * milliseconds for its turn.  So whoever takes part is put into the real-time
  * class for the freeze, a few milliseconds in all, and then put back: only for
  * work that is known to be short, never to send what may be much, and by
- * somebody else if it takes longer after all (move/watch.h).
+ * somebody else if it takes longer after all (move/proc/watch.h).
  *
  * It needs CAP_SYS_NICE, and on a kernel with RT_GROUP_SCHED a share of
  * real-time in each cgroup (cpu.rt_runtime_us).  Where there is none, the nice

@@ -18,7 +18,7 @@
  *
  * Both functions block until the move is over, and say in report->outcome
  * how it ended; run each in a process of its own, which may be killed, and is
- * if it hangs while the process stands still (watch.h).
+ * if it hangs while the process stands still (proc/watch.h).
  *
  * A move in short (examples/moveone.c is one, in a page of code)
  *   - The destination makes an init in a new pid namespace, in which the

@@ -1,7 +1,7 @@
 /*
  * fake_capsule.h - a capsule in which nothing runs, for fuzz targets
  *
- * cluster/capsule.h as far as a keeper uses it; linked in front of the library.
+ * cluster/capsule/capsule.h as far as a keeper uses it; linked in front of the library.
  * What a program would do with its descriptors, the target does.
  */
 #ifndef FUZZ_FAKE_CAPSULE_H

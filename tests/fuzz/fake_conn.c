@@ -120,7 +120,7 @@ void fake_turn(void)
 	}
 }
 
-/* ---- cluster/conn.h, as far as it is used ---- */
+/* ---- cluster/conn/conn.h, as far as it is used ---- */
 
 void conn_destroy(struct conn *c)
 {

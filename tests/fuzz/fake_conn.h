@@ -1,5 +1,5 @@
 /*
- * fake_conn.h - cluster/conn.h without sockets and TLS, for fuzz targets
+ * fake_conn.h - cluster/conn/conn.h without sockets and TLS, for fuzz targets
  *
  * Linked in front of the library, so its conn.c is left out.  The daemon under
  * test makes its server, or connects, as ever; then fake_play() is called again

@@ -5,7 +5,7 @@
  * for a capsule's root with a file, a directory, a named pipe and a link that
  * leads out of it.  Nothing outside is ever found.  An odd one: FRAME_FDS, as
  * it is taken apart before anything is made; what passes names nothing that is
- * not there (move/fdvalid.c).
+ * not there (move/fd/valid.c).
  */
 #include <assert.h>
 #include <fcntl.h>

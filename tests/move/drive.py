@@ -10,7 +10,7 @@ receive` in the other one, is told to verify by its stop file and says PASS.
 Exit status 0 only if all of that happened.  With --refuse the move must be
 refused before the freeze with one of the words of the regular expression, and
 the program must pass all the same; with --fail it fails at that point
-(src/move/fault.h) of the sending side, and the program goes on.
+(src/move/wire/fault.h) of the sending side, and the program goes on.
 """
 import argparse
 import ctypes

@@ -16,7 +16,7 @@ Afterwards:
    unless the source was killed while it was held;
  - the program passes, and no process, namespace or file of the move is left;
  - where an engine was stopped, the program stood still for seconds at most,
-   by its own clock: its watch (src/move/watch.h) has killed it.
+   by its own clock: its watch (src/move/proc/watch.h) has killed it.
 """
 import argparse
 import os

@@ -4,7 +4,7 @@
     doubt.py [SCENARIO]...
 
 On one testbed of three hosts, for each scenario a counting program is moved
-from h1 to h2 and the move is stopped at a named point (src/move/fault.h).
+from h1 to h2 and the move is stopped at a named point (src/move/wire/fault.h).
 Then parties are killed, or kept away, and come back.  In the end the job goes
 on in exactly one copy, on the host that `stint ps` says, each step made once
 and printed once; or it has failed and says why, and no copy is left.  While

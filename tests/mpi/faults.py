@@ -6,7 +6,7 @@
     faults.py --sample N
 
 A CASE is POINT:PARTY[:BLOW].  On a testbed of three hosts rank 0 of a job is
-moved from h1 to h2, and its engine stands still at POINT (src/move/fault.h).
+moved from h1 to h2, and its engine stands still at POINT (src/move/wire/fault.h).
 Then PARTY is struck:
 
     source-engine dest-engine old-keeper new-keeper source-agent dest-agent
@@ -53,7 +53,7 @@ CHKMPI = {"mpi": "chkmpi", "openmpi": "chkmpi-openmpi"}
 POINTS = fault_points()
 PARTIES = ["source-engine", "dest-engine", "old-keeper", "new-keeper",
            "source-agent", "dest-agent", "controller", "link"]
-# Longer than FRAME_PATIENCE (src/move/frame.h), shorter than `lost-after`.
+# Longer than FRAME_PATIENCE (src/move/wire/frame.h), shorter than `lost-after`.
 SILENCE = 40
 # Of a rank whose engine hangs: three seconds, and what it takes to ask who has
 # it where that is in doubt.  What nobody bounded took 30 and more.

@@ -6,8 +6,8 @@
  * host is.  It can be killed and started again at any time: keepers outlive
  * it and are found by RUN_DIR/keepers.  Nothing a job says is parsed here.
  */
-#ifndef CLUSTER_AGENT_H
-#define CLUSTER_AGENT_H
+#ifndef CLUSTER_AGENT_AGENT_H
+#define CLUSTER_AGENT_AGENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

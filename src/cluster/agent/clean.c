@@ -1,5 +1,5 @@
 /*
- * agent_clean.c - a host that leaves a cluster for good, see agent.h
+ * clean.c - a host that leaves a cluster for good, see agent.h
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* agent_conf.c - the settings of an agent, see agent.h */
+/* conf.c - the settings of an agent, see agent.h */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>

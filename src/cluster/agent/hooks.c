@@ -1,6 +1,6 @@
 /*
- * agent_hooks.c - who on this host wants to see forwarded packets, once for all
- * its keepers (hooks_word.h)
+ * hooks.c - who on this host wants to see forwarded packets, once for all
+ * its keepers (host/hooks_word.h)
  */
 #include <net/if.h>
 #include <string.h>

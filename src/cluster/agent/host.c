@@ -1,4 +1,4 @@
-/* agent_host.c - what an agent's host is, and what it gives */
+/* host.c - what an agent's host is, and what it gives */
 #include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-/* host_load.c - how busy this host is, and how fast, see host_load.h */
+/* load.c - how busy this host is, and how fast, see load.h */
 #include "cluster/agent/load.h"
 
 #include <ctype.h>

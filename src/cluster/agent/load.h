@@ -1,5 +1,5 @@
 /*
- * host_load.h - how busy this host is, and how fast
+ * load.h - how busy this host is, and how fast
  *
  * Numbers for the policies (model/host.h).  Runnable are the host's threads, less
  * those in capsules: what a guest would have to share the host with.  The kernel
@@ -7,8 +7,8 @@
  * there are; only guests' are looked at, and only while something runs.  A host of
  * a testbed is its control group, which has few.
  */
-#ifndef CLUSTER_HOST_LOAD_H
-#define CLUSTER_HOST_LOAD_H
+#ifndef CLUSTER_AGENT_LOAD_H
+#define CLUSTER_AGENT_LOAD_H
 
 #include <stdint.h>
 

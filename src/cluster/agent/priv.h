@@ -1,5 +1,5 @@
 /*
- * agent_priv.h - what the agent's files share
+ * priv.h - what the agent's files share
  */
 #ifndef CLUSTER_AGENT_PRIV_H
 #define CLUSTER_AGENT_PRIV_H
@@ -62,7 +62,7 @@ struct agent {
 	struct host_load *load;
 	char *terms; /* of conf, as this host can keep them, for keepers */
 	TAILQ_HEAD(, relay) relays;
-	int hooks_fd;	 /* hooks_word.h; -1: none */
+	int hooks_fd;	 /* host/hooks_word.h; -1: none */
 	usec_t hooks_at; /* last looked at */
 	sd_event_source *hooks;
 	bool held;	   /* keepers are not read: the controller does not */
@@ -74,21 +74,21 @@ struct agent {
 /* One agent a run directory: the descriptor that holds the lock, or -errno. */
 int agent_take_run_dir(const char *run_dir, struct error *err) must_check;
 
-/* ---- agent_host.c */
+/* ---- host.c */
 
 /* What does not change while the agent runs; agent_run() frees. */
 int agent_describe(struct agent *a, struct error *err) must_check;
 /* The prefix length of the network at its uplink; 0: none. */
 unsigned agent_prefix(const struct agent *a);
 
-/* ---- agent_hooks.c */
+/* ---- hooks.c */
 
 void hooks_begin(struct agent *a);
 /* A keeper is about to be there, and shall find the word fresh. */
 void hooks_freshen(struct agent *a);
 void hooks_end(struct agent *a);
 
-/* ---- agent_keeper.c */
+/* ---- relay.c */
 
 /* Find the keepers there are; what dead ones left is swept. */
 void relays_find(struct agent *a);

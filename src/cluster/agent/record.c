@@ -1,5 +1,5 @@
 /*
- * agent_record.c - what dead keepers left on record, and the controller's
+ * record.c - what dead keepers left on record, and the controller's
  * questions about it
  */
 #include <dirent.h>

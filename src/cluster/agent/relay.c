@@ -1,5 +1,5 @@
 /*
- * agent_keeper.c - the agent's keepers: starting, finding, relaying
+ * relay.c - the agent's keepers: starting, finding, relaying
  *
  * A packet of a keeper is one KEEPER_PACKET to the controller and the reverse;
  * neither is looked into.  When the controller does not take more, keepers

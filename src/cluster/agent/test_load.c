@@ -1,4 +1,4 @@
-/* test_host_load.c - what an agent tells of its host, and where users come from
+/* test_load.c - what an agent tells of its host, and where users come from
  */
 #include <setjmp.h>
 #include <signal.h>

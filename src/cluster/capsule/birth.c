@@ -1,5 +1,5 @@
 /*
- * capsule_birth.c - from a keeper to a keeper with an init
+ * birth.c - from a keeper to a keeper with an init
  *
  * Birth takes two steps, because a time namespace takes its offsets before the
  * first process is in it, and because the maps of a user namespace are written

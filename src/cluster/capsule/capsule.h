@@ -31,8 +31,8 @@
  * untouched on failure.  None is thread-safe.  A capsule that an error of
  * capsule_create() left half-made is already removed.
  */
-#ifndef CLUSTER_CAPSULE_H
-#define CLUSTER_CAPSULE_H
+#ifndef CLUSTER_CAPSULE_CAPSULE_H
+#define CLUSTER_CAPSULE_CAPSULE_H
 
 #include <netinet/in.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /*
- * capsule_cgroup.c - groups, and standing still, see capsule_cgroup.h
+ * cgroup.c - groups, and standing still, see cgroup.h
  */
 #include "cluster/capsule/cgroup.h"
 

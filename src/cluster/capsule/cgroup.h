@@ -1,5 +1,5 @@
 /*
- * capsule_cgroup.h - a capsule's control groups
+ * cgroup.h - a capsule's control groups
  *
  * One directory NAME below the caller's own group in each hierarchy that there
  * is and may be written: cgroup v1's cpu, memory, pids and freezer, or cgroup v2.
@@ -70,7 +70,7 @@ void cgroup_clear(struct capsule_cgroup *cg);
  */
 int cgroup_remove(char *const *dirs, unsigned n);
 
-/* ---- capsule_limits.c */
+/* ---- limits.c */
 
 /* v2: what is below a group has limits only of controllers it passes on. */
 void cgroup_pass_on(const char *dir);

@@ -1,5 +1,5 @@
 /*
- * capsule_init.c - pid 1 of a capsule
+ * init.c - pid 1 of a capsule
  *
  * Forked from the keeper, it runs no program.  It makes the inside ready, then
  * starts processes as it is asked, reaps, and reports.  When the keeper has

@@ -1,5 +1,5 @@
 /*
- * capsule_limits.c - limits of a capsule's control groups, see capsule_cgroup.h
+ * limits.c - limits of a capsule's control groups, see cgroup.h
  *
  * They are of the whole capsule, its init included, which takes little and is
  * allowed for.  Page cache counts as memory, and the kernel drops it before it

@@ -1,5 +1,5 @@
 /*
- * capsule_link.c - a capsule's address, where it is and where it is not
+ * link.c - a capsule's address, where it is and where it is not
  *
  * Routed: the capsule's eth0 has ADDRESS/32 and knows only a gateway, the same
  * for every capsule on every host (169.254.1.1, one fixed MAC), so nothing

@@ -1,5 +1,5 @@
 /*
- * capsule_mount.c - the file system inside a capsule
+ * mount.c - the file system inside a capsule
  *
  * The host's tree, so that programs and the submitter's files are where they
  * are, with these of its own: /tmp, /dev (with /dev/shm), /proc, /sys (or MPI

@@ -1,5 +1,5 @@
 /*
- * capsule_priv.h - what the files of the capsule share; capsule.h is the API
+ * priv.h - what the files of the capsule share; capsule.h is the API
  *
  *   capsule.c      create, destroy, freeze: the keeper's side
  *   birth.c        namespaces, ids, clocks; a midwife and init

@@ -1,5 +1,5 @@
 /*
- * capsule_program.c - a process in a capsule on its way to a program
+ * program.c - a process in a capsule on its way to a program
  *
  * Runs in a fresh child of init, from fork to execve().  What goes wrong is
  * said through the pipe that execve() closes, so the keeper's capsule_exec()

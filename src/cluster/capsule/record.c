@@ -1,4 +1,4 @@
-/* capsule_record.c - records, and the sweep of what dead keepers left */
+/* record.c - records, and the sweep of what dead keepers left */
 #include "cluster/capsule/record.h"
 
 #include <arpa/inet.h>

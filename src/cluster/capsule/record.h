@@ -1,5 +1,5 @@
 /*
- * capsule_record.h - what a capsule has outside itself, for who must clean up
+ * record.h - what a capsule has outside itself, for who must clean up
  *
  * RUN_DIR/capsules/NAME/record is written before anything of it is made, so
  * that a keeper which is killed at any instant leaves nothing unknown.  Lines

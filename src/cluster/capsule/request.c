@@ -1,5 +1,5 @@
 /*
- * capsule_request.c - the keeper's side of talking to init
+ * request.c - the keeper's side of talking to init
  *
  * Each request brings the socket for its own answer along, so requests of the
  * keeper and of its engines cannot take each other's, and one whose sender

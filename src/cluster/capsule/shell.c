@@ -1,5 +1,5 @@
 /*
- * capsule_shell.c - a keeper for the system tests, obeying lines on stdin
+ * shell.c - a keeper for the system tests, obeying lines on stdin
  *
  * Answers each line with one that begins with "ok" or "error".  One capsule.
  *

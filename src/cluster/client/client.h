@@ -8,10 +8,10 @@
  * with controller and key.
  *
  * For short questions: client_open(), client_ask(), client_close().  `stint
- * run` uses the connection itself (cluster/conn.h), with client_settle().
+ * run` uses the connection itself (cluster/conn/conn.h), with client_settle().
  */
-#ifndef CLUSTER_CLIENT_H
-#define CLUSTER_CLIENT_H
+#ifndef CLUSTER_CLIENT_CLIENT_H
+#define CLUSTER_CLIENT_CLIENT_H
 
 #include "cluster/conn/message.h"
 

@@ -7,8 +7,8 @@
  * several ranks or labels only whole lines are printed, so that ranks do not
  * break into each other's; a lone rank's bytes go out as they come.
  */
-#ifndef CLUSTER_LINES_H
-#define CLUSTER_LINES_H
+#ifndef CLUSTER_CLIENT_LINES_H
+#define CLUSTER_CLIENT_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

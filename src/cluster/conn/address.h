@@ -1,8 +1,8 @@
 /*
  * address.h - where a daemon listens: "HOST:PORT" or "unix:PATH"
  */
-#ifndef CLUSTER_ADDRESS_H
-#define CLUSTER_ADDRESS_H
+#ifndef CLUSTER_CONN_ADDRESS_H
+#define CLUSTER_CONN_ADDRESS_H
 
 #include <sys/socket.h>
 

@@ -1,7 +1,7 @@
 /*
  * conn.h - an authenticated message connection on an event loop
  *
- * Messages (cluster/frames.h) over TLS 1.3 (core/tls.h) over a stream socket,
+ * Messages (cluster/conn/frames.h) over TLS 1.3 (core/tls.h) over a stream socket,
  * without ever blocking.  Until both sides are authenticated not one byte
  * goes to the frame reader or to the user.
  *
@@ -16,8 +16,8 @@
  * grow up to a limit, where conn_send() refuses; who relays looks at
  * conn_queued() and is told by drained() to go on.
  */
-#ifndef CLUSTER_CONN_H
-#define CLUSTER_CONN_H
+#ifndef CLUSTER_CONN_CONN_H
+#define CLUSTER_CONN_CONN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * came with it, so a peer can make us hold FRAMES_MAX and a read's worth of
  * bytes, and memory is taken as bytes arrive, not as they are announced.
  */
-#ifndef CLUSTER_FRAMES_H
-#define CLUSTER_FRAMES_H
+#ifndef CLUSTER_CONN_FRAMES_H
+#define CLUSTER_CONN_FRAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * its line alone (tls_key_read()).  All are for their owner's eyes only: mode
  * 0600.
  */
-#ifndef CLUSTER_KEYS_H
-#define CLUSTER_KEYS_H
+#ifndef CLUSTER_CONN_KEYS_H
+#define CLUSTER_CONN_KEYS_H
 
 #include "core/error.h"
 #include "core/tls.h"

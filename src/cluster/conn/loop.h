@@ -8,8 +8,8 @@
  * for others, and whoever adds one knows what follows.  On a loop that has ended
  * nothing is put any more.
  */
-#ifndef CLUSTER_LOOP_H
-#define CLUSTER_LOOP_H
+#ifndef CLUSTER_CONN_LOOP_H
+#define CLUSTER_CONN_LOOP_H
 
 #include <systemd/sd-event.h>
 

@@ -1,8 +1,8 @@
 /*
  * message.h - the control protocol's messages over connections
  */
-#ifndef CLUSTER_MESSAGE_H
-#define CLUSTER_MESSAGE_H
+#ifndef CLUSTER_CONN_MESSAGE_H
+#define CLUSTER_CONN_MESSAGE_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* conn_priv.h - what conn.c and conn_server.c share */
+/* priv.h - what conn.c and server.c share */
 #ifndef CLUSTER_CONN_PRIV_H
 #define CLUSTER_CONN_PRIV_H
 

@@ -1,5 +1,5 @@
 /*
- * conn_server.c - the side that is connected to, see conn.h
+ * server.c - the side that is connected to, see conn.h
  *
  * Whoever has not yet proved who it is, a stranger, is worth nothing: there are
  * few of them, they have little time, and when there are too many, or no

@@ -2,12 +2,12 @@
  * controller.h - the daemon that knows all jobs
  *
  * Runs until SIGTERM or SIGINT.  Everything it must not forget is in
- * STATE_DIR/state.db (cluster/store.h), so it can be killed at any instant
+ * STATE_DIR/state.db (cluster/controller/state/store.h), so it can be killed at any instant
  * and started again: agents and clients come back to it and say where they
  * stand.
  */
-#ifndef CLUSTER_CONTROLLER_H
-#define CLUSTER_CONTROLLER_H
+#ifndef CLUSTER_CONTROLLER_CONTROLLER_H
+#define CLUSTER_CONTROLLER_CONTROLLER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /*
- * controller_load.c - jobs and moves as the store has them, after a restart
+ * load.c - jobs and moves as the store has them, after a restart
  *
  * Where ranks really are and how far moves have come, agents and keepers tell
  * when they connect.

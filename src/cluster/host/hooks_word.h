@@ -11,8 +11,8 @@
  * The file stays the same one for as long as the run directory is there, so that
  * keepers hear a new agent too.
  */
-#ifndef CLUSTER_HOOKS_WORD_H
-#define CLUSTER_HOOKS_WORD_H
+#ifndef CLUSTER_HOST_HOOKS_WORD_H
+#define CLUSTER_HOST_HOOKS_WORD_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * They come from the user database of the machine that asks (getpwnam(),
  * getgrouplist()), never from who would like to have them.
  */
-#ifndef CLUSTER_IDENTITY_H
-#define CLUSTER_IDENTITY_H
+#ifndef CLUSTER_HOST_IDENTITY_H
+#define CLUSTER_HOST_IDENTITY_H
 
 #include <stdbool.h>
 #include <stddef.h>

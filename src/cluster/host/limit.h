@@ -5,12 +5,12 @@
  * A user asks (`stint run --memory`), the owner of the host sets terms
  * (stint.conf(5): memory-default, memory-max, pids-default, pids-max), and the
  * keeper there settles: nobody else's word counts.  What it has settled is the
- * rank's for life and goes with it (Passport of keeper.proto); a host that gives
+ * rank's for life and goes with it (Passport of conn/keeper.proto); a host that gives
  * less refuses it before it stands still.  The kernel's control groups see to it
- * (capsule_cgroup.h).
+ * (capsule/cgroup.h).
  */
-#ifndef CLUSTER_LIMIT_H
-#define CLUSTER_LIMIT_H
+#ifndef CLUSTER_HOST_LIMIT_H
+#define CLUSTER_HOST_LIMIT_H
 
 #include <stdbool.h>
 #include <stdint.h>

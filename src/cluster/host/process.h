@@ -5,8 +5,8 @@
  * of pid and start time, on one boot of the host; a descriptor (pidfd) holds
  * it while we look.
  */
-#ifndef CLUSTER_PROCESS_H
-#define CLUSTER_PROCESS_H
+#ifndef CLUSTER_HOST_PROCESS_H
+#define CLUSTER_HOST_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * keeper_agent.c - the keeper's end of cluster/keeper.proto
+ * agent.c - the keeper's end of cluster/conn/keeper.proto
  *
  * Requests are a table; the order of events is that of keeper_tell().
  */

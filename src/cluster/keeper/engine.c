@@ -1,5 +1,5 @@
 /*
- * keeper_engine.c - the engine as a child of the keeper, and the talk with it
+ * engine.c - the engine as a child of the keeper, and the talk with it
  *
  * The engine inherits the keeper's memory, so ops that only touch the capsule
  * are done in the engine itself.  What needs the keeper's living state (quiet,
@@ -129,7 +129,7 @@ int keeper_engine_ask(int sock, struct keeper_note *note, int fd, int *ret_fd,
 			      : 0;
 }
 
-/* In an engine and its watch (move/watch.h), whose parent is another one. */
+/* In an engine and its watch (move/proc/watch.h), whose parent is another one. */
 static pid_t engine_keeper;
 
 void keeper_engine_hurry(bool on)

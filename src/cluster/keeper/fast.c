@@ -1,9 +1,9 @@
 /*
- * keeper_fast.c - looking after the capsule's fast path
+ * fast.c - looking after the capsule's fast path
  *
  * It is the keeper's, not the agent's: agents come and go.  What the host's
  * owner hooks into forwarding is looked for every second, since not everything
- * tells of itself, by the agent for all keepers (hooks_word.h), and by each one
+ * tells of itself, by the agent for all keepers (host/hooks_word.h), and by each one
  * itself while the agent is silent.  Each change is told in one line of the log.
  */
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
- * keeper_in.c - a rank lands: the listener, the destination's engine
+ * in.c - a rank lands: the listener, the destination's engine
  *
  * The keeper lets in whoever first proves that it holds this move's key,
- * however many strangers knock (conn.h).  What the two say then may block it
+ * however many strangers knock (conn/conn.h).  What the two say then may block it
  * for some seconds: it has no rank yet.
  */
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /*
- * keeper_io.c - stdin into the rank, stdout and stderr out of it
+ * io.c - stdin into the rank, stdout and stderr out of it
  *
  * Output is read only while little of it waits for the agent, so a slow reader
  * far away slows the rank down like any full pipe, and nothing is dropped.

@@ -4,16 +4,16 @@
  * A keeper is parent and caretaker of one rank on one host: it makes the
  * capsule, starts the program or receives a copy that lands, owns the far ends
  * of its stdio and PMI socket, and forks the engine when the rank moves.  Its
- * agent tells it what to do over a socket (cluster/keeper.proto) and may come
+ * agent tells it what to do over a socket (cluster/conn/keeper.proto) and may come
  * and go: the keeper carries on, keeps what it has to say, and blocks the
  * rank's output rather than lose any of it.
  *
- * The keeper's own death ends its capsule with everything in it (capsule.h), so
+ * The keeper's own death ends its capsule with everything in it (capsule/capsule.h), so
  * a rank never runs without one.  In a move that is why a dead destination's
  * copy can be discounted, and the source's be let go on by VERDICT.
  */
-#ifndef CLUSTER_KEEPER_H
-#define CLUSTER_KEEPER_H
+#ifndef CLUSTER_KEEPER_KEEPER_H
+#define CLUSTER_KEEPER_KEEPER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * keeper_move.c - what both ends of a move share: doubt, verdict, outcome
+ * move.c - what both ends of a move share: doubt, verdict, outcome
  */
 #include <errno.h>
 

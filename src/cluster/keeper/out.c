@@ -1,5 +1,5 @@
 /*
- * keeper_out.c - a rank leaves: the source's engine and what it asks for
+ * out.c - a rank leaves: the source's engine and what it asks for
  *
  * Who decides what became of the rank, when the engine cannot say: the record.
  * Without one the rank is ours and goes on; with one it is the other side's.

@@ -1,5 +1,5 @@
 /*
- * keeper_pmi.c - the rank's PMI socket, and its fences as events
+ * pmi.c - the rank's PMI socket, and its fences as events
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * keeper_priv.h - the keeper's inside, shared by its files alone
+ * priv.h - the keeper's inside, shared by its files alone
  *
  * One struct keeper, one event loop, one thread.  Each part below has its own
  * file and touches the others through the functions listed here.

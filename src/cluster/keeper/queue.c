@@ -1,5 +1,5 @@
 /*
- * keeper_queue.c - numbered events, packed once, sent until acknowledged
+ * queue.c - numbered events, packed once, sent until acknowledged
  */
 #include "cluster/keeper/queue.h"
 

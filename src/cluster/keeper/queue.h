@@ -1,7 +1,7 @@
 /*
- * keeper_queue.h - events on their way to the agent, kept until acknowledged
+ * queue.h - events on their way to the agent, kept until acknowledged
  *
- * The sending half of "nothing is lost or doubled" (cluster/keeper.proto).  An
+ * The sending half of "nothing is lost or doubled" (cluster/conn/keeper.proto).  An
  * event that must arrive gets the next sequence number and stays until acked;
  * the others go out in the same order and are forgotten once sent, or when
  * there is nobody to send them to.

@@ -1,5 +1,5 @@
 /*
- * keeper_record.c - commit records as small files in the run directory
+ * record.c - commit records as small files in the run directory
  */
 #include "cluster/keeper/record.h"
 

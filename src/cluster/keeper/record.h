@@ -1,5 +1,5 @@
 /*
- * keeper_record.h - the durable word on whether an epoch was given away
+ * record.h - the durable word on whether an epoch was given away
  *
  * A file RUN_DIR/keepers/JOB.RANK.EPOCH.record, linked into place, so there in
  * full or not at all, and whoever comes first decides for good:

@@ -1,5 +1,5 @@
 /*
- * keeper_saved.c - the keeper's own knowledge of its rank, on its way with it
+ * saved.c - the keeper's own knowledge of its rank, on its way with it
  */
 #include <errno.h>
 #include <stdlib.h>

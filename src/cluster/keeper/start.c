@@ -1,5 +1,5 @@
 /*
- * keeper_start.c - a rank's beginning and its end
+ * start.c - a rank's beginning and its end
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * testbed_down.c - end and remove testbeds, list them, see testbed.h
+ * down.c - end and remove testbeds, list them, see testbed.h
  *
  * Processes are found by what they are in: our cgroups and our network
  * namespaces, which nobody else is in.  Each is held by a descriptor before it

@@ -1,4 +1,4 @@
-/* testbed_enter.c - become a process on a test host, see testbed.h */
+/* enter.c - become a process on a test host, see testbed.h */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-/* testbed_priv.h - what the files of the testbed share */
+/* priv.h - what the files of the testbed share */
 #ifndef CLUSTER_TESTBED_PRIV_H
 #define CLUSTER_TESTBED_PRIV_H
 

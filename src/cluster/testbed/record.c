@@ -1,4 +1,4 @@
-/* testbed_record.c - where testbeds lie, and what they have made */
+/* record.c - where testbeds lie, and what they have made */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

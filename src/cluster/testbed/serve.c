@@ -1,5 +1,5 @@
 /*
- * testbed_serve.c - a testbed's own cluster: a controller, an agent on each
+ * serve.c - a testbed's own cluster: a controller, an agent on each
  * host
  *
  * The controller listens on DIR/NAME/controller.sock, which is reached from

@@ -21,8 +21,8 @@
  * there before it is made.  So testbed_down() works after any crash, and again.
  * DIR is $STINT_TESTBED_DIR or /run/stint-testbed.
  */
-#ifndef CLUSTER_TESTBED_H
-#define CLUSTER_TESTBED_H
+#ifndef CLUSTER_TESTBED_TESTBED_H
+#define CLUSTER_TESTBED_TESTBED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* testbed_up.c - make a testbed, see testbed.h */
+/* up.c - make a testbed, see testbed.h */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * waits here in the order in which it came, and the command goes on to hear
  * the controller and its signals.  How much waits the controller bounds, by
  * what it has not been acknowledged.  Lines are put together by
- * cluster/lines.h; what stands unfinished for a moment is shown where a person
+ * cluster/client/lines.h; what stands unfinished for a moment is shown where a person
  * sits, who may be asked something.
  */
 #ifndef CMD_CLIENT_RUN_PRINT_H

@@ -23,7 +23,7 @@
 #include "move/proc/share.h"
 #include "move/proc/sysv.h"
 
-#define PATIENCE    (2 * USEC_PER_SEC) /* as send.c's */
+#define PATIENCE    (2 * USEC_PER_SEC) /* as send/send.c's */
 #define SHARED_MOST ((uint64_t)16 << 30)
 
 static int check_status(pid_t pid, struct proc_status *st, struct error *err)

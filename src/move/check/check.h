@@ -1,8 +1,8 @@
 /*
  * check.h - which mappings cannot be moved
  */
-#ifndef MOVE_CHECK_H
-#define MOVE_CHECK_H
+#ifndef MOVE_CHECK_CHECK_H
+#define MOVE_CHECK_CHECK_H
 
 #include "core/error.h"
 #include "move/move.h"
@@ -13,7 +13,7 @@
 int check_mappings(pid_t pid, const struct vma_list *maps,
 		   struct error *err) must_check;
 
-/* checkthread.c: have all threads what belongs to a process in common? */
+/* thread.c: have all threads what belongs to a process in common? */
 int check_threads(pid_t pid, struct error *err) must_check;
 
 /* Drop those. */

@@ -1,8 +1,8 @@
 /*
  * hello.h - the two ends introduce themselves, and refuse what cannot work
  */
-#ifndef MOVE_HELLO_H
-#define MOVE_HELLO_H
+#ifndef MOVE_CHECK_HELLO_H
+#define MOVE_CHECK_HELLO_H
 
 #include "core/error.h"
 #include "move/proc/clocks.h"
@@ -23,7 +23,7 @@ int hello_check(Move__Hello *there, const Move__Hello *here,
  */
 void hello_check_files(const Move__Hello *there, int root, Move__Hello *here);
 
-/* Is the process's vdso another one than the destination's?  See vdso.h. */
+/* Is the process's vdso another one than the destination's?  See tracee/vdso.h. */
 bool hello_other_vdso(const Move__Hello *source, const Move__Hello *dest);
 
 /* Last before the answer is sent: what the kernel's clocks say here. */

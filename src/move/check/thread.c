@@ -1,5 +1,5 @@
 /*
- * checkthread.c - are the threads of a process one process?
+ * thread.c - are the threads of a process one process?
  *
  * By clone(2), unshare(2) and raw system calls a thread can have what in every
  * other program belongs to the process; a move would give all the leader's.

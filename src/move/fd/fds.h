@@ -40,8 +40,8 @@
  * path, SCM_RIGHTS in flight, netlink, raw, packet and other sockets, kTLS,
  * socket filters, secret memory, POSIX message queues, watched directories.
  */
-#ifndef MOVE_FDS_H
-#define MOVE_FDS_H
+#ifndef MOVE_FD_FDS_H
+#define MOVE_FD_FDS_H
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -128,7 +128,7 @@ int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
 
 /*
  * Of the last capture, the locks of the process that are to be handed over: no
- * more than this, what fits in one list of calls (handover.c).
+ * more than this, what fits in one list of calls (send/handover.c).
  */
 #define FDS_HANDED_MOST 200
 struct fds_lock;
@@ -187,7 +187,7 @@ int fds_first_free(const struct fds_restored *r);
 struct fds_lock {
 	int fd;
 	struct flock range;
-	bool handed; /* by turns, see handover.c */
+	bool handed; /* by turns, see send/handover.c */
 };
 int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
 	      struct error *err) must_check;

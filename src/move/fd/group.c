@@ -1,5 +1,5 @@
 /*
- * fdgroup.c - which numbers are one open file description?
+ * group.c - which numbers are one open file description?
  *
  * Only numbers of the same inode can be.  Among these kcmp() gives an order,
  * so each finds its place among those before it; in the order of the look

@@ -1,5 +1,5 @@
 /*
- * fdkept.c - the fdinfo files of a process's numbers, kept open between looks
+ * kept.c - the fdinfo files of a process's numbers, kept open between looks
  *
  * Such a file shows, each time it is read, what has its number then, and keeps
  * nothing open of what that is.

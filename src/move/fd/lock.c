@@ -1,5 +1,5 @@
 /*
- * fdlock.c - capture of file locks; doc/design/21-descriptors.md, "Locks"
+ * lock.c - capture of file locks; doc/design/21-descriptors.md, "Locks"
  */
 #include <errno.h>
 #include <fcntl.h>

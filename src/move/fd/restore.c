@@ -1,5 +1,5 @@
 /*
- * fdrst.c - making all descriptors of a process again
+ * restore.c - making all descriptors of a process again
  */
 #include "move/fd/restore.h"
 
@@ -100,7 +100,7 @@ static int close_others(const struct fds_restored *r, const int *reserved,
 	return ret;
 }
 
-/* What may be open above base at once: see fdrst.h. */
+/* What may be open above base at once: see fdkit/restored.h. */
 static void raise_limit(const struct fds_restored *r, size_t nr_reserved)
 {
 	fdrst_raise_limit((size_t)r->base + nr_reserved + 2 * r->set->n_file +

@@ -1,5 +1,5 @@
 /*
- * fdscan.c - one look at the descriptors of the process that moves
+ * scan.c - one look at the descriptors of the process that moves
  */
 #include "move/fd/scan.h"
 

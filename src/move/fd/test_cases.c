@@ -1,4 +1,4 @@
-/* test_fdcases.c - connections come into a state, and what is seen of them */
+/* test_cases.c - connections come into a state, and what is seen of them */
 #include "move/fd/test_states.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /*
- * test_fdearly.c - files that are open at the destination before the freeze,
+ * test_early.c - files that are open at the destination before the freeze,
  * and what becomes of them until it
  */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* test_fdinet.c - TCP and UDP sockets inside one capsule, moved and not */
+/* test_inet.c - TCP and UDP sockets inside one capsule, moved and not */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * test_fdload.c - move a process's connections many times under load
+ * test_load.c - move a process's connections many times under load
  *
  *	fdload [MOVES [CONNECTIONS [BYTES/S [RTO_MIN_US]]]]
  *

@@ -1,5 +1,5 @@
 /*
- * test_fdload.h - a process whose connections move while they carry a load
+ * test_load.h - a process whose connections move while they carry a load
  *
  * Four network namespaces: a switch (the main process), a peer, and two
  * "hosts" with the same address and MAC, of which at most one is plugged.
@@ -7,8 +7,8 @@
  * memory and in its descriptors, so that a process that gets only the
  * descriptors goes on with it.  It stops at a safe point when asked to.
  */
-#ifndef MOVE_TEST_FDLOAD_H
-#define MOVE_TEST_FDLOAD_H
+#ifndef MOVE_FD_TEST_LOAD_H
+#define MOVE_FD_TEST_LOAD_H
 
 #include <netinet/in.h>
 #include <stdatomic.h>

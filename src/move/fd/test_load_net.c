@@ -1,5 +1,5 @@
 /*
- * test_fdload_net.c - a switch, a peer and two hosts in network namespaces
+ * test_load_net.c - a switch, a peer and two hosts in network namespaces
  */
 #include <errno.h>
 #include <fcntl.h>

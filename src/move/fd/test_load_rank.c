@@ -1,5 +1,5 @@
 /*
- * test_fdload_rank.c - both ends of the load
+ * test_load_rank.c - both ends of the load
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * test_fdmove.c - moving the descriptors of one small process, for tests
+ * test_move.c - moving the descriptors of one small process, for tests
  */
 #include "move/fd/test_move.h"
 

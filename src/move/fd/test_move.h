@@ -1,13 +1,13 @@
 /*
- * test_fdmove.h - moving the descriptors of one small process, for tests
+ * test_move.h - moving the descriptors of one small process, for tests
  *
  * A case is two functions: one makes descriptors at fixed numbers, the other
  * says whether they behave.  The first runs in a child, which then stops; the
  * second either in a new process to which the descriptors were moved, or,
  * after a capture that was given up, in the child itself.
  */
-#ifndef MOVE_TEST_FDMOVE_H
-#define MOVE_TEST_FDMOVE_H
+#ifndef MOVE_FD_TEST_MOVE_H
+#define MOVE_FD_TEST_MOVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_fdrefuse.c - descriptors that are not moved, and the reason given */
+/* test_refuse.c - descriptors that are not moved, and the reason given */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>

@@ -1,5 +1,5 @@
 /*
- * test_fdstates.c - each state of a TCP connection with a peer elsewhere, moved
+ * test_states.c - each state of a TCP connection with a peer elsewhere, moved
  *
  * Packets are dropped in the first host where a state would not last.
  */

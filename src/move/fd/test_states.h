@@ -1,12 +1,12 @@
 /*
- * test_fdstates.h - the states of a TCP connection with a peer elsewhere
+ * test_states.h - the states of a TCP connection with a peer elsewhere
  *
- * A case (test_fdcases.c) is what the rank and the peer do until the connection
- * is in a state, and what each then sees of it; test_fdstates.c moves the rank
+ * A case (test_cases.c) is what the rank and the peer do until the connection
+ * is in a state, and what each then sees of it; test_states.c moves the rank
  * in between, or gives the move up.  Rank and peer are processes of their own.
  */
-#ifndef MOVE_TEST_FDSTATES_H
-#define MOVE_TEST_FDSTATES_H
+#ifndef MOVE_FD_TEST_STATES_H
+#define MOVE_FD_TEST_STATES_H
 
 #include <stdbool.h>
 #include <stddef.h>

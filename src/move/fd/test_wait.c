@@ -1,4 +1,4 @@
-/* test_fdwait.c - timers and epoll sets after a move, and hostile sets */
+/* test_wait.c - timers and epoll sets after a move, and hostile sets */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

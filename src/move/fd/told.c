@@ -1,9 +1,9 @@
 /*
- * fdtold.c - the files that the destination was told to look for
+ * told.c - the files that the destination was told to look for
  *
  * In HELLO it is told all that are open then, in each round those that have
  * been opened since.  A file that is told once more differs in what the
- * destination goes by (fdpath.c).
+ * destination goes by (fdkit/path.c).
  */
 #include <string.h>
 #include <sys/stat.h>

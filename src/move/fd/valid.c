@@ -1,5 +1,5 @@
 /*
- * fdvalid.c - is what came over the wire a set of descriptors?
+ * valid.c - is what came over the wire a set of descriptors?
  *
  * Whatever passes can at worst make a wrong program, never reach outside its
  * arrays or do more than the program's own system calls could.

@@ -1,9 +1,9 @@
 /*
- * fdearly.c - which files the destination has open before the freeze
+ * early.c - which files the destination has open before the freeze
  *
  * To open a file takes longer than all else that an ordinary one costs.  So in
  * each round the destination is told which descriptors are open to which
- * files, as far as that has changed, and opens these (fdmkearly.c).  At the
+ * files, as far as that has changed, and opens these (early_make.c).  At the
  * freeze such a file goes by its inode, whatever it is called by then.
  */
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * fdmkearly.c - files that are open at the destination before the freeze
+ * early_make.c - files that are open at the destination before the freeze
  *
  * They stand above all numbers that the process has, until fds_restore() takes
  * those that are still what they were; the rest is closed.

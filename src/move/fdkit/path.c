@@ -1,5 +1,5 @@
 /*
- * fdpath.c - is a file at the destination the file that was open here?
+ * path.c - is a file at the destination the file that was open here?
  *
  * Two hosts that share a file system show the same inode number and birth
  * time; that is asked of what will be written to.  What is only read may as

@@ -1,10 +1,10 @@
 /*
- * fdpath.h - is a file at the destination the file that was open here?
+ * path.h - is a file at the destination the file that was open here?
  *
  * For descriptors, and for whoever maps files.
  */
-#ifndef MOVE_FDPATH_H
-#define MOVE_FDPATH_H
+#ifndef MOVE_FDKIT_PATH_H
+#define MOVE_FDKIT_PATH_H
 
 #include <stdbool.h>
 

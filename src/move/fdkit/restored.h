@@ -1,13 +1,13 @@
 /*
- * fdrst.h - making descriptors again, inside the new capsule
+ * restored.h - making descriptors again, inside the new capsule
  *
  * Everything new is first lifted to a number at or above base, out of the way
  * of the numbers of the set, and placed at its own number with dup3().  What
  * one object gives several descriptions of (the ends of a pipe, a memfd) is
  * kept lifted until all are made.
  */
-#ifndef MOVE_FDRST_H
-#define MOVE_FDRST_H
+#ifndef MOVE_FDKIT_RESTORED_H
+#define MOVE_FDKIT_RESTORED_H
 
 #include <stdbool.h>
 #include <stddef.h>

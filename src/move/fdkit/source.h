@@ -1,5 +1,5 @@
 /*
- * fdsrc.h - one look at the descriptors of the process that moves
+ * source.h - one look at the descriptors of the process that moves
  *
  * A scan lists the numbers, takes a copy of each (pidfd_getfd), finds which are
  * the same open file description (kcmp) and turns each description into a
@@ -9,8 +9,8 @@
  * A copy keeps a pipe or connection open that the process closes, so scans of
  * a running process are short.
  */
-#ifndef MOVE_FDSRC_H
-#define MOVE_FDSRC_H
+#ifndef MOVE_FDKIT_SOURCE_H
+#define MOVE_FDKIT_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

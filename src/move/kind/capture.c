@@ -1,5 +1,5 @@
 /*
- * fdkind.c - capture of files and small anonymous inodes
+ * capture.c - capture of files and small anonymous inodes
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * fdepoll.c - capture of epoll sets
+ * epoll.c - capture of epoll sets
  *
  * An entry is a number and a description, as of epoll_ctl(); the number may
  * by now be closed or stand for another description, while the one watched

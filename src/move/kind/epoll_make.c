@@ -1,5 +1,5 @@
 /*
- * fdmkepoll.c - filling epoll sets again
+ * epoll_make.c - filling epoll sets again
  *
  * Runs when every number is placed.  An entry whose number by now means
  * something else, or nothing, is added while its number is lent to it.

@@ -1,5 +1,5 @@
 /*
- * fdext.c - capture of descriptors whose other end the keeper holds
+ * external.c - capture of descriptors whose other end the keeper holds
  */
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * fdmake.c - making files, memfds and small anonymous inodes again
+ * make.c - making files, memfds and small anonymous inodes again
  */
 #include <errno.h>
 #include <fcntl.h>

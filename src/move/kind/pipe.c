@@ -1,5 +1,5 @@
 /*
- * fdpipe.c - capture of pipes
+ * pipe.c - capture of pipes
  */
 #include <errno.h>
 #include <fcntl.h>

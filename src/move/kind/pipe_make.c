@@ -1,5 +1,5 @@
 /*
- * fdmkpipe.c - making pipes again, and the near ends of externals
+ * pipe_make.c - making pipes again, and the near ends of externals
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * landend.c - the end of a landing: what its threads wait for, the code they
- * run; see land.h and wait.h
+ * end.c - the end of a landing: what its threads wait for, the code they
+ * run; see land.h and tracee/wait.h
  */
 #include <errno.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  * ordinary code: opening files, restoring descriptors.  landing_destroy()
  * of a landing that was not kept kills L.
  */
-#ifndef MOVE_LAND_H
-#define MOVE_LAND_H
+#ifndef MOVE_LAND_LAND_H
+#define MOVE_LAND_LAND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,7 +100,7 @@ int landing_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
 int landing_flush(struct landing *l, struct error *err) must_check;
 
 /*
- * landwatch.c: somebody looks after this engine from now on (watch.h), since
+ * watch.c: somebody looks after this engine from now on (proc/watch.h), since
  * the copy stands still for as long as the engine has not released it.
  */
 int landing_watch(struct landing *l, struct error *err) must_check;

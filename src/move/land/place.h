@@ -7,8 +7,8 @@
  * before its pages come, place_end() after the first round; place_pages() at
  * any time.
  */
-#ifndef MOVE_PLACE_H
-#define MOVE_PLACE_H
+#ifndef MOVE_LAND_PLACE_H
+#define MOVE_LAND_PLACE_H
 
 #include "core/error.h"
 #include "move/land/land.h"

@@ -1,5 +1,5 @@
 /*
- * landwatch.c - the destination's bounds, as sendwatch.c has the source's: how
+ * watch.c - the destination's bounds, as send/watch.c has the source's: how
  * long a copy stands still that is ours to release, and how long anybody is
  * ahead of others
  */

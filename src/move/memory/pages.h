@@ -1,8 +1,8 @@
 /*
- * pages.h - memory on its way out of the process; into the other: place.h
+ * pages.h - memory on its way out of the process; into the other: land/place.h
  */
-#ifndef MOVE_PAGES_H
-#define MOVE_PAGES_H
+#ifndef MOVE_MEMORY_PAGES_H
+#define MOVE_MEMORY_PAGES_H
 
 #include <stdbool.h>
 #include <stdint.h>

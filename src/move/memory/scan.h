@@ -4,8 +4,8 @@
  * Over /proc/PID/pagemap, with the PAGEMAP_SCAN ioctl (Linux 6.7) or by
  * reading it, entry by entry, which every kernel can.
  */
-#ifndef MOVE_SCAN_H
-#define MOVE_SCAN_H
+#ifndef MOVE_MEMORY_SCAN_H
+#define MOVE_MEMORY_SCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ struct scan;
 /* reading: as kernels without the ioctl have to. */
 struct scan *scan_open(pid_t pid, bool reading, struct error *err) must_check;
 void scan_close(struct scan *s);
-/* w hears of each piece that was read; see watch.h. */
+/* w hears of each piece that was read; see proc/watch.h. */
 void scan_watched(struct scan *s, struct watch *w);
 
 typedef int scan_fn(void *arg, uint64_t start, uint64_t end, struct error *err);

@@ -3,8 +3,8 @@
  *
  * A set of pages, in blocks of 2 MiB.
  */
-#ifndef MOVE_SENT_H
-#define MOVE_SENT_H
+#ifndef MOVE_MEMORY_SENT_H
+#define MOVE_MEMORY_SENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * clocks.h - the clocks of a process that has a time namespace
  */
-#ifndef MOVE_CLOCKS_H
-#define MOVE_CLOCKS_H
+#ifndef MOVE_PROC_CLOCKS_H
+#define MOVE_PROC_CLOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

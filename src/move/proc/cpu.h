@@ -5,8 +5,8 @@
  * dispatch) and acts on the answer for ever, so the destination must have
  * every feature the source shows.  The XSAVE image must have the same layout.
  */
-#ifndef MOVE_CPU_H
-#define MOVE_CPU_H
+#ifndef MOVE_PROC_CPU_H
+#define MOVE_PROC_CPU_H
 
 #include "core/error.h"
 #include "move/wire/state.pb-c.h"

@@ -1,5 +1,5 @@
 /*
- * fdproc.c - the descriptors of another process, seen through /proc and kcmp
+ * fdinfo.c - the descriptors of another process, seen through /proc and kcmp
  */
 #include "move/proc/fdinfo.h"
 
@@ -182,7 +182,7 @@ static bool has_open(int proc, const char *pid, const struct stat *st)
 
 /*
  * Where source and destination are one machine, what is being made there has
- * open what the process had a moment ago (fdearly.c).
+ * open what the process had a moment ago (fdkit/early.c).
  */
 static bool is_landing(int proc, const char *pid)
 {

@@ -1,8 +1,8 @@
 /*
- * fdproc.h - the descriptors of another process, seen through /proc and kcmp
+ * fdinfo.h - the descriptors of another process, seen through /proc and kcmp
  */
-#ifndef MOVE_FDPROC_H
-#define MOVE_FDPROC_H
+#ifndef MOVE_PROC_FDINFO_H
+#define MOVE_PROC_FDINFO_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 
-/* A landing helper, and the landing process until it is somebody else (land.h). */
+/* A landing helper, and the landing process until it is somebody else (land/land.h). */
 #define LANDING_NAME "stint-lander"
 
 /* One descriptor number.  text is malloc'd: all of /proc/PID/fdinfo/N. */

@@ -5,15 +5,15 @@
  * from it travel, so the file must hold the same bytes.  It is the same if it
  * is the very same inode, unchanged; or if a hash agrees: of all of it up to
  * FILES_WHOLE bytes, of its ends above that.  Files in a tree that moves along
- * (tree.h) are not compared, as they come later.
+ * (tree/tree.h) are not compared, as they come later.
  *
  * What the process has mapped when it is looked at may be gone a moment later,
  * and the name lead to another file.  So nothing that is found out before the
  * freeze is a refusal at once: what is missing or differs at the destination
  * is told to the source, which looks again.
  */
-#ifndef MOVE_FILES_H
-#define MOVE_FILES_H
+#ifndef MOVE_PROC_FILES_H
+#define MOVE_PROC_FILES_H
 
 #include "core/error.h"
 #include "move/proc/proc.h"

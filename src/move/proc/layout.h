@@ -1,8 +1,8 @@
 /*
  * layout.h - the mappings of the process, as the source tells them
  */
-#ifndef MOVE_LAYOUT_H
-#define MOVE_LAYOUT_H
+#ifndef MOVE_PROC_LAYOUT_H
+#define MOVE_PROC_LAYOUT_H
 
 #include "move/proc/proc.h"
 #include "move/wire/state.pb-c.h"

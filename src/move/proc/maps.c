@@ -1,4 +1,4 @@
-/* procmaps.c - the mappings of the process to move, see proc.h */
+/* maps.c - the mappings of the process to move, see proc.h */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

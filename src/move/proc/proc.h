@@ -4,8 +4,8 @@
  * Parsers take text, so that they can be tested and fuzzed; readers take the
  * pid as this process sees it.  Whatever does not parse is -EPROTO.
  */
-#ifndef MOVE_PROC_H
-#define MOVE_PROC_H
+#ifndef MOVE_PROC_PROC_H
+#define MOVE_PROC_PROC_H
 
 #include <stdbool.h>
 #include <stddef.h>

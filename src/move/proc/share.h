@@ -1,8 +1,8 @@
 /*
  * share.h - who else has a process's shared memory
  */
-#ifndef MOVE_SHARE_H
-#define MOVE_SHARE_H
+#ifndef MOVE_PROC_SHARE_H
+#define MOVE_PROC_SHARE_H
 
 #include <stdbool.h>
 #include <stddef.h>

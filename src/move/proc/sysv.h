@@ -6,8 +6,8 @@
  * capsule's, all of them are the process's; in ours those that it has made or
  * used last.
  */
-#ifndef MOVE_SYSV_H
-#define MOVE_SYSV_H
+#ifndef MOVE_PROC_SYSV_H
+#define MOVE_PROC_SYSV_H
 
 #include <sys/types.h>
 

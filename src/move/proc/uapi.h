@@ -6,8 +6,8 @@
  * PR_TIMER_CREATE_RESTORE_IDS: Linux 6.16.
  * PR_SET_MDWE: Linux 6.3, PR_SET_MEMORY_MERGE: 6.4.
  */
-#ifndef MOVE_UAPI_H
-#define MOVE_UAPI_H
+#ifndef MOVE_PROC_UAPI_H
+#define MOVE_PROC_UAPI_H
 
 #include <linux/types.h>
 #include <linux/userfaultfd.h>

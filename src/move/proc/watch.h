@@ -17,8 +17,8 @@
  * Time is counted by looks, not by a clock: on a host that is paused, or too
  * busy to let the watch look, it takes as much longer.
  */
-#ifndef MOVE_WATCH_H
-#define MOVE_WATCH_H
+#ifndef MOVE_PROC_WATCH_H
+#define MOVE_PROC_WATCH_H
 
 #include <stdbool.h>
 #include <sys/types.h>

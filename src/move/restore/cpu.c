@@ -1,7 +1,7 @@
 /*
- * restore_cpu.c - have L's vdso tell CPU clocks that go on; see cpuclock.h
+ * cpu.c - have L's vdso tell CPU clocks that go on; see tracee/cpuclock.h
  *
- * The kernel's own has been made writable (restore_map.c), and what is written
+ * The kernel's own has been made writable (map.c), and what is written
  * becomes L's; a copy of another kernel's is ordinary memory, whose protection
  * comes last.
  */

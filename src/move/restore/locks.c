@@ -1,8 +1,8 @@
 /*
- * restore_locks.c - locks by fcntl(F_SETLK), which L takes itself
+ * locks.c - locks by fcntl(F_SETLK), which L takes itself
  *
  * By now nobody closes those files any more.  The exclusive ones that the source
- * hands over come by turns, see handover.h.
+ * hands over come by turns, see send/handover.h.
  */
 #include <errno.h>
 #include <fcntl.h>

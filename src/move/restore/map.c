@@ -1,5 +1,5 @@
 /*
- * restore_map.c - the landing process's memory, see restore.h
+ * map.c - the landing process's memory, see restore.h
  *
  * Its old mappings go, the vdso takes its place, and what the process has is
  * mapped as the source tells it; protections and advice come last, when all
@@ -46,7 +46,7 @@ static int move_vdso(struct landing *l, const struct vma_list *maps,
 	return r;
 }
 
-/* So that it can be changed when the process stands still: restore_cpu.c. */
+/* So that it can be changed when the process stands still: cpu.c. */
 static int open_vdso(struct landing *l, const struct vma_list *maps,
 		     uint64_t vdso, struct error *err)
 {

@@ -3,7 +3,7 @@
  *
  * Whether a handler ends an interrupted call or the call is made again after
  * it, the kernel decides, at the moment a thread goes on, by registers that
- * rt_sigreturn cannot write and ptrace can (settle_give_back() in inject.h). So
+ * rt_sigreturn cannot write and ptrace can (settle_give_back() in tracee/tracee.h). So
  * a thread in such a call, for which some signal has a handler that ends it,
  * is traced from READY until it has gone on: its list of calls ends in a
  * signal that only a tracer minds, and the tracer stops it once more where its
@@ -13,8 +13,8 @@
  * again.  So it does where it may not be traced (it is not dumpable, and we
  * have no privilege), or handles all signals that do no harm by default.
  */
-#ifndef MOVE_RESTART_H
-#define MOVE_RESTART_H
+#ifndef MOVE_RESTORE_RESTART_H
+#define MOVE_RESTORE_RESTART_H
 
 #include "move/land/land.h"
 #include "move/wire/state.pb-c.h"

@@ -1,19 +1,19 @@
 /*
  * restore.h - turn the landing process into the one that is described
  */
-#ifndef MOVE_RESTORE_H
-#define MOVE_RESTORE_H
+#ifndef MOVE_RESTORE_RESTORE_H
+#define MOVE_RESTORE_RESTORE_H
 
 #include "core/error.h"
 #include "move/land/land.h"
 #include "move/wire/state.pb-c.h"
 
-/* ---- restore_map.c: its memory ---- */
+/* ---- map.c: its memory ---- */
 
 /* Unmap all but the stub, and put the vdso where the source has it. */
 int restore_clear(struct landing *l, uint64_t vdso,
 		  struct error *err) must_check;
-/* In the place of that, redirected to system calls (vdso.h), at `at`. */
+/* In the place of that, redirected to system calls (tracee/vdso.h), at `at`. */
 int restore_vdso(struct landing *l, uint64_t at, const void *image, size_t n,
 		 struct error *err) must_check;
 
@@ -55,19 +55,19 @@ int restore_read_ids(struct landing *l, struct restore_ids *ids,
 int restore_state(struct landing *l, const Move__State *s,
 		  const struct restore_ids *ids, struct error *err) must_check;
 
-/* restore_cpu.c: CPU clocks go on, as far as the vdso tells them. */
+/* cpu.c: CPU clocks go on, as far as the vdso tells them. */
 int restore_cpu_clocks(struct landing *l, const Move__State *s,
 		       struct error *err) must_check;
 
-/* restore_locks.c: those by fcntl(F_SETLK), once all else is there. */
+/* locks.c: those by fcntl(F_SETLK), once all else is there. */
 int restore_locks(struct landing *l, struct error *err) must_check;
 
-/* restore_timers.c: POSIX timers with their ids, not armed yet. */
+/* timers.c: POSIX timers with their ids, not armed yet. */
 int restore_timers(struct landing *l, const Move__State *s,
 		   struct error *err) must_check;
 
 /*
- * restore_signals.c: signals that wait, where they are too many for
+ * signals.c: signals that wait, where they are too many for
  * restore_thread_list(), and the mask of their numbers; own: of the leader, or
  * of the process.
  */

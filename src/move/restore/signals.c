@@ -1,5 +1,5 @@
 /*
- * restore_signals.c - signals that wait, more than a thread's list has room for
+ * signals.c - signals that wait, more than a thread's list has room for
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /*
- * restore_thread.c - the last steps of each thread, before and after release
+ * thread.c - the last steps of each thread, before and after release
  *
  * A thread makes its own settings, queues the signals that waited for it,
  * and stands before the word `released`.  After that the leader arms the

@@ -1,5 +1,5 @@
 /*
- * restore_timers.c - make POSIX timers with the ids they had
+ * timers.c - make POSIX timers with the ids they had
  *
  * Since Linux 6.16 a process can ask for ids.  Before, the kernel numbers a
  * process's timers one after the other from 0 on, freed numbers included, and

@@ -206,7 +206,7 @@ int handover_run(struct sending *s, struct error *err)
 	s->handover = xcalloc(1, sizeof(*s->handover));
 	s->handover->lock = lock;
 	s->handover->nr = nr;
-	assert(nr <= FDS_HANDED_MOST); /* fdlock.c has counted them */
+	assert(nr <= FDS_HANDED_MOST); /* fd/lock.c has counted them */
 	for (int turn = 0; turn < HANDOVER_TURNS && r == 0; turn++)
 		r = take_turn(s, turn, err);
 	return r;

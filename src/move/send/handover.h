@@ -16,8 +16,8 @@
  * threads wait for it.  So, whoever dies, the process does not run without
  * them, nor beside a copy that has them.
  */
-#ifndef MOVE_HANDOVER_H
-#define MOVE_HANDOVER_H
+#ifndef MOVE_SEND_HANDOVER_H
+#define MOVE_SEND_HANDOVER_H
 
 #include "move/send/send.h"
 

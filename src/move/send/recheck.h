@@ -4,8 +4,8 @@
  * It runs on for as long as the pre-copy takes, and may have exited, started
  * another program, made children or threads meanwhile.
  */
-#ifndef MOVE_RECHECK_H
-#define MOVE_RECHECK_H
+#ifndef MOVE_SEND_RECHECK_H
+#define MOVE_SEND_RECHECK_H
 
 #include "move/send/send.h"
 

@@ -1,7 +1,7 @@
 /*
  * send.c - the source's side of a move
  *
- * One function a phase, in the order of the protocol (frame.h).  Whatever
+ * One function a phase, in the order of the protocol (wire/frame.h).  Whatever
  * fails before the record leads to send_undo(), after which the process runs
  * on as if nothing had been.
  */

@@ -1,8 +1,8 @@
 /*
  * send.h - the source's side of a move, in its parts
  */
-#ifndef MOVE_SEND_H
-#define MOVE_SEND_H
+#ifndef MOVE_SEND_SEND_H
+#define MOVE_SEND_SEND_H
 
 #include <sched.h>
 
@@ -88,7 +88,7 @@ struct sending {
 usec_t send_now(void);
 
 /*
- * sendwatch.c: who takes part in the freeze is ahead of others (core/hurry.h),
+ * watch.c: who takes part in the freeze is ahead of others (core/hurry.h),
  * or not; send_hurry() here alone, send_hurry_both() at either end.
  */
 void send_hurry(struct sending *s, bool on);
@@ -98,7 +98,7 @@ void send_tick(void *sending);
 
 /* What the watch is told: the process is held, and then given away. */
 enum { SEND_HELD = 1, SEND_DECIDES };
-/* sendwatch.c: who looks after this engine; see watch.h. */
+/* watch.c: who looks after this engine; see proc/watch.h. */
 int send_watch(struct sending *s, struct error *err) must_check;
 /* The process is about to stand still: for so long at most, without a word. */
 void send_limit(struct sending *s);

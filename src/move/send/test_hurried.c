@@ -1,7 +1,7 @@
 /*
  * test_hurried.c - who is ahead of others in a move, and is put back: what the
- * engines do by themselves, what their watches do for them (sendwatch.c,
- * landwatch.c), and both in a whole move
+ * engines do by themselves, what their watches do for them (watch.c,
+ * land/watch.c), and both in a whole move
  */
 #include <setjmp.h>
 #include <stdarg.h>

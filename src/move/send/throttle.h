@@ -4,8 +4,8 @@
  * While on, every throttle_tick() lets the process run for a moment or stop
  * for one, never longer than the downtime that was asked for.
  */
-#ifndef MOVE_THROTTLE_H
-#define MOVE_THROTTLE_H
+#ifndef MOVE_SEND_THROTTLE_H
+#define MOVE_SEND_THROTTLE_H
 
 #include "move/send/send.h"
 

@@ -12,8 +12,8 @@
  * A pass is: track_layout(), then track_send().  The last one, with all
  * threads stopped, also looks for memory that has vanished without a trace.
  */
-#ifndef MOVE_TRACK_H
-#define MOVE_TRACK_H
+#ifndef MOVE_SEND_TRACK_H
+#define MOVE_SEND_TRACK_H
 
 #include "move/send/send.h"
 

@@ -1,5 +1,5 @@
 /*
- * sendwatch.c - the source's bounds: how long the process stands still without
+ * watch.c - the source's bounds: how long the process stands still without
  * anything getting on, and how long anybody is ahead of others for that
  */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * sockcap.c - capture of sockets
+ * capture.c - capture of sockets
  */
 #include <errno.h>
 #include <linux/sockios.h>

@@ -1,5 +1,5 @@
 /*
- * sockdiag.c - what only sock_diag(7) tells about sockets
+ * diag.c - what only sock_diag(7) tells about sockets
  */
 #include "move/sock/diag.h"
 

@@ -1,8 +1,8 @@
 /*
- * sockdiag.h - what only sock_diag(7) tells about sockets
+ * diag.h - what only sock_diag(7) tells about sockets
  */
-#ifndef MOVE_SOCKDIAG_H
-#define MOVE_SOCKDIAG_H
+#ifndef MOVE_SOCK_DIAG_H
+#define MOVE_SOCK_DIAG_H
 
 #include <netinet/in.h>
 #include <stdint.h>

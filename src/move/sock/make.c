@@ -1,5 +1,5 @@
 /*
- * sockmake.c - making sockets again
+ * make.c - making sockets again
  */
 #include "move/sock/make.h"
 

@@ -1,8 +1,8 @@
 /*
- * sockmake.h - making sockets again
+ * make.h - making sockets again
  */
-#ifndef MOVE_SOCKMAKE_H
-#define MOVE_SOCKMAKE_H
+#ifndef MOVE_SOCK_MAKE_H
+#define MOVE_SOCK_MAKE_H
 
 #include "move/fdkit/restored.h"
 

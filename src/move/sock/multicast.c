@@ -1,5 +1,5 @@
 /*
- * sockmcast.c - the multicast groups that a UDP socket is a member of
+ * multicast.c - the multicast groups that a UDP socket is a member of
  *
  * No call lists them, but one that asks for the source filter of a group on an
  * interface answers only for members (MCAST_MSFILTER).  All groups that anybody

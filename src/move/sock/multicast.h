@@ -1,8 +1,8 @@
 /*
- * sockmcast.h - the multicast groups that a UDP socket is a member of
+ * multicast.h - the multicast groups that a UDP socket is a member of
  */
-#ifndef MOVE_SOCKMCAST_H
-#define MOVE_SOCKMCAST_H
+#ifndef MOVE_SOCK_MULTICAST_H
+#define MOVE_SOCK_MULTICAST_H
 
 #include <sys/types.h>
 

@@ -1,5 +1,5 @@
 /*
- * sockopt.c - the options of a socket, as a list
+ * options.c - the options of a socket, as a list
  */
 #include "move/sock/options.h"
 

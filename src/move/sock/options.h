@@ -1,8 +1,8 @@
 /*
- * sockopt.h - the options of a socket, as a list
+ * options.h - the options of a socket, as a list
  */
-#ifndef MOVE_SOCKOPT_H
-#define MOVE_SOCKOPT_H
+#ifndef MOVE_SOCK_OPTIONS_H
+#define MOVE_SOCK_OPTIONS_H
 
 #include <net/if.h>
 #include <stdint.h>

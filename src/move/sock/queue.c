@@ -1,5 +1,5 @@
 /*
- * sockq.c - reading the receive queue of a socket without consuming it
+ * queue.c - reading the receive queue of a socket without consuming it
  *
  * SO_PEEK_OFF makes each MSG_PEEK go on behind the last; it is put back as it
  * was.

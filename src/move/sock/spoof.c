@@ -1,5 +1,5 @@
 /*
- * sockspoof.c - packets that seem to come from a peer
+ * spoof.c - packets that seem to come from a peer
  */
 #include "move/sock/spoof.h"
 

@@ -1,13 +1,13 @@
 /*
- * sockspoof.h - packets that seem to come from a peer
+ * spoof.h - packets that seem to come from a peer
  *
  * Repair mode cannot say that a FIN was received or acknowledged, and nothing
  * puts a datagram into a queue together with who sent it.  Inside the
  * unplugged capsule both can be played: a raw packet to our own address takes
  * the loopback path.
  */
-#ifndef MOVE_SOCKSPOOF_H
-#define MOVE_SOCKSPOOF_H
+#ifndef MOVE_SOCK_SPOOF_H
+#define MOVE_SOCK_SPOOF_H
 
 #include <stdbool.h>
 #include <stdint.h>

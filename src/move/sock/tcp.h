@@ -1,8 +1,8 @@
 /*
- * tcpcap.h - capture of TCP connections (doc/design/21-descriptors.md)
+ * tcp.h - capture of TCP connections (doc/design/21-descriptors.md)
  */
-#ifndef MOVE_TCPCAP_H
-#define MOVE_TCPCAP_H
+#ifndef MOVE_SOCK_TCP_H
+#define MOVE_SOCK_TCP_H
 
 #include "core/error.h"
 #include "core/units.h"

@@ -1,5 +1,5 @@
 /*
- * tcpcap.c - capture of TCP connections
+ * tcp_capture.c - capture of TCP connections
  *
  * A connection is in repair mode only for the few system calls that read it,
  * so that hardly any death of the engine can leave it there.

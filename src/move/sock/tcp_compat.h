@@ -1,9 +1,9 @@
 /*
- * tcpcompat.h - the kernel's <linux/tcp.h>, which knows more of TCP_INFO than
+ * tcp_compat.h - the kernel's <linux/tcp.h>, which knows more of TCP_INFO than
  * glibc's <netinet/tcp.h>, cannot be included beside it, and lacks the states
  */
-#ifndef MOVE_TCPCOMPAT_H
-#define MOVE_TCPCOMPAT_H
+#ifndef MOVE_SOCK_TCP_COMPAT_H
+#define MOVE_SOCK_TCP_COMPAT_H
 
 #include <linux/tcp.h>
 

@@ -1,5 +1,5 @@
 /*
- * tcpdead.c - TCP sockets whose connection is over
+ * tcp_dead.c - TCP sockets whose connection is over
  *
  * Such a socket has no peer any more, so one made over loopback, and ended
  * the same way, behaves alike.  Only its addresses differ.

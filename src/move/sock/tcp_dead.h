@@ -1,8 +1,8 @@
 /*
- * tcpdead.h - TCP sockets whose connection is over
+ * tcp_dead.h - TCP sockets whose connection is over
  */
-#ifndef MOVE_TCPDEAD_H
-#define MOVE_TCPDEAD_H
+#ifndef MOVE_SOCK_TCP_DEAD_H
+#define MOVE_SOCK_TCP_DEAD_H
 
 #include "core/error.h"
 #include "move/wire/fds.pb-c.h"

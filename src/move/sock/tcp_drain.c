@@ -1,5 +1,5 @@
 /*
- * tcpdrain.c - letting what is under way arrive, before the network is cut
+ * tcp_drain.c - letting what is under way arrive, before the network is cut
  *
  * What is lost costs the peer or us a retransmission timeout, far more than
  * the wait.  An acknowledgement that the peer merely delays (40 ms) is not

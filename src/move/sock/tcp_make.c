@@ -1,5 +1,5 @@
 /*
- * tcpmake.c - making TCP sockets again
+ * tcp_make.c - making TCP sockets again
  */
 #include "move/sock/tcp_make.h"
 

@@ -1,12 +1,12 @@
 /*
- * tcpmake.h - making TCP sockets again (doc/design/21-descriptors.md)
+ * tcp_make.h - making TCP sockets again (doc/design/21-descriptors.md)
  *
  * Three steps: a bare socket; when all are there, listeners before
  * connections, its state, still in repair mode and silent; and when the
  * network is plugged, life.
  */
-#ifndef MOVE_TCPMAKE_H
-#define MOVE_TCPMAKE_H
+#ifndef MOVE_SOCK_TCP_MAKE_H
+#define MOVE_SOCK_TCP_MAKE_H
 
 #include "core/error.h"
 #include "move/wire/fds.pb-c.h"

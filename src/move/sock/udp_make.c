@@ -1,5 +1,5 @@
 /*
- * udpmake.c - making UDP sockets again
+ * udp_make.c - making UDP sockets again
  */
 #include "move/sock/udp_make.h"
 

@@ -1,8 +1,8 @@
 /*
- * udpmake.h - making UDP sockets again
+ * udp_make.h - making UDP sockets again
  */
-#ifndef MOVE_UDPMAKE_H
-#define MOVE_UDPMAKE_H
+#ifndef MOVE_SOCK_UDP_MAKE_H
+#define MOVE_SOCK_UDP_MAKE_H
 
 #include "core/error.h"
 #include "move/wire/fds.pb-c.h"

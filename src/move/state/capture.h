@@ -5,8 +5,8 @@
  * slow to read.  capture_state() with all threads stopped: the rest, by
  * ptrace and by lists of calls that the threads make themselves.
  */
-#ifndef MOVE_CAPTURE_H
-#define MOVE_CAPTURE_H
+#ifndef MOVE_STATE_CAPTURE_H
+#define MOVE_STATE_CAPTURE_H
 
 #include "core/error.h"
 #include "move/proc/proc.h"

@@ -1,4 +1,4 @@
-/* inject_area.c - the landing area in a stopped process; see inject.h */
+/* area.c - the landing area in a stopped process; see tracee.h */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

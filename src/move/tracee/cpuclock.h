@@ -11,8 +11,8 @@
  * What is added goes by pid and tid, for the copy is inherited by children, whose
  * time begins at 0.  exec() brings a fresh vdso.
  */
-#ifndef MOVE_CPUCLOCK_H
-#define MOVE_CPUCLOCK_H
+#ifndef MOVE_TRACEE_CPUCLOCK_H
+#define MOVE_TRACEE_CPUCLOCK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * set_mempolicy(2) and mbind(2).  A policy travels if the destination has all
  * of its nodes; if not, the thread gets its memory where it runs.
  */
-#ifndef MOVE_MEMPOLICY_H
-#define MOVE_MEMPOLICY_H
+#ifndef MOVE_TRACEE_MEMPOLICY_H
+#define MOVE_TRACEE_MEMPOLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * inject_run.c - make system calls in the name of a stopped process
+ * run.c - make system calls in the name of a stopped process
  *
  * Two ways.  tracee_call() needs no memory in the process: it writes a few
  * instructions into the unused end of the vdso, which make the call, put the

@@ -6,8 +6,8 @@
  * more than one call and one word (names, credentials, timer slack) is not
  * here.
  */
-#ifndef MOVE_SETTINGS_H
-#define MOVE_SETTINGS_H
+#ifndef MOVE_TRACEE_SETTINGS_H
+#define MOVE_TRACEE_SETTINGS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* inject.c - stop all threads of a process, and let them go; inject.h */
+/* stop.c - stop all threads of a process, and let them go; tracee.h */
 #include "move/tracee/tracee.h"
 
 #include <elf.h>

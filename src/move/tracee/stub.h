@@ -24,8 +24,8 @@
  * At the destination it is a memfd shared with the engine and the shepherd,
  * whose word `released` decides whether the copy may run.
  */
-#ifndef MOVE_STUB_H
-#define MOVE_STUB_H
+#ifndef MOVE_TRACEE_STUB_H
+#define MOVE_TRACEE_STUB_H
 
 #include <stdbool.h>
 #include <stddef.h>

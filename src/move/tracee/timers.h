@@ -1,8 +1,8 @@
 /*
  * timers.h - POSIX timers, as /proc/PID/timers lists them
  */
-#ifndef MOVE_TIMERS_H
-#define MOVE_TIMERS_H
+#ifndef MOVE_TRACEE_TIMERS_H
+#define MOVE_TRACEE_TIMERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * inject.h - stop all threads of a process and make calls in their name
+ * tracee.h - stop all threads of a process and make calls in their name
  *
  * Life cycle: tracee_create() only looks; tracee_stop() seizes and stops
  * every thread, tracee_resume() lets go of them exactly as they were.  In
@@ -12,8 +12,8 @@
  * signal frame for lists).  Registers are put back as soon as a list is
  * done, not when the tracee is resumed.
  */
-#ifndef MOVE_INJECT_H
-#define MOVE_INJECT_H
+#ifndef MOVE_TRACEE_TRACEE_H
+#define MOVE_TRACEE_TRACEE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,7 +89,7 @@ int tracee_stop(struct tracee *t, struct error *err) must_check;
 void tracee_resume(struct tracee *t);
 
 /*
- * look.c, for inject.c.  A thread has just been stopped: find out which call
+ * look.c, for stop.c.  A thread has just been stopped: find out which call
  * of it was interrupted (k->syscall) and what that waited for (k->wait).
  */
 void tracee_found_call(struct tracee *t, struct task *k);

@@ -7,8 +7,8 @@
  * entry is a plain system call.  That is slower (a clock costs 0.1 us instead
  * of 0.03), and works on any kernel, on later moves as well.
  */
-#ifndef MOVE_VDSO_H
-#define MOVE_VDSO_H
+#ifndef MOVE_TRACEE_VDSO_H
+#define MOVE_TRACEE_VDSO_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -12,8 +12,8 @@
  *
  * All ends are instants of this process's CLOCK_MONOTONIC, in nanoseconds.
  */
-#ifndef MOVE_WAIT_H
-#define MOVE_WAIT_H
+#ifndef MOVE_TRACEE_WAIT_H
+#define MOVE_TRACEE_WAIT_H
 
 #include <stdint.h>
 #include <sys/types.h>

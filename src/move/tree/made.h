@@ -1,12 +1,12 @@
 /*
- * treemade.h - the destination's side of tree.h, in its parts
+ * made.h - the destination's side of tree.h, in its parts
  *
  * Nobody else writes to the tree meanwhile, so that what is noted here is what
  * is there.  Paths are relative to the tree's root, and all that they lead
  * through are directories made here.
  */
-#ifndef MOVE_TREEMADE_H
-#define MOVE_TREEMADE_H
+#ifndef MOVE_TREE_MADE_H
+#define MOVE_TREE_MADE_H
 
 #include <limits.h>
 #include <uthash.h>
@@ -49,7 +49,7 @@ int made_path(const struct made *m, char ret[PATH_MAX],
 int made_error(const struct made_tree *t, const char *what, const char *path,
 	       int code, struct error *err);
 
-/* treename.c: exactly these names. */
+/* name.c: exactly these names. */
 int made_rename(struct made_tree *t, const Tree__Change *c,
 		struct error *err) must_check;
 void made_clear_links(struct made_link *link, size_t n);

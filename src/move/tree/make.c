@@ -1,5 +1,5 @@
 /*
- * treemake.c - making a tree again, at the destination; see tree.h
+ * make.c - making a tree again, at the destination; see tree.h
  *
  * tmpfs counts its inodes up, each file system for itself.  Nodes come in the
  * order of their numbers, so each can have the one that it had: what lies

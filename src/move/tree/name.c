@@ -1,5 +1,5 @@
 /*
- * treename.c - the names in a tree, made what they are at the source
+ * name.c - the names in a tree, made what they are at the source
  *
  * Old and new names are compared.  A node that loses a name and has another
  * coming lies in the root meanwhile, under a name of ours, so that no order of

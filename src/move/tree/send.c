@@ -1,5 +1,5 @@
 /*
- * treesend.c - what has changed in a tree, for the destination
+ * send.c - what has changed in a tree, for the destination
  *
  * Nodes first, new ones in the order of their numbers, so that the destination
  * can give them the same; then content; then all names, if any has changed.

@@ -1,8 +1,8 @@
 /*
- * treesrc.h - the source's side of tree.h, in its parts
+ * source.h - the source's side of tree.h, in its parts
  */
-#ifndef MOVE_TREESRC_H
-#define MOVE_TREESRC_H
+#ifndef MOVE_TREE_SOURCE_H
+#define MOVE_TREE_SOURCE_H
 
 #include <sys/stat.h>
 #include <uthash.h>
@@ -55,11 +55,11 @@ struct tree_set {
 struct tree_node *tree_find(const struct tree *t, uint64_t ino);
 void tree_forget(struct tree *t, struct tree_node *n);
 
-/* treewalk.c: nodes and names as they are; forgets what is gone. */
+/* walk.c: nodes and names as they are; forgets what is gone. */
 int tree_walk(struct tree_set *set, struct tree *t,
 	      struct error *err) must_check;
 
-/* treesend.c: what is changed, to the destination. */
+/* send.c: what is changed, to the destination. */
 int tree_send(struct tree_set *set, struct tree *t, tree_emit *emit, void *ctx,
 	      struct error *err) must_check;
 

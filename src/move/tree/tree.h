@@ -22,8 +22,8 @@
  *
  * See doc/design/22-trees.md.
  */
-#ifndef MOVE_TREE_H
-#define MOVE_TREE_H
+#ifndef MOVE_TREE_TREE_H
+#define MOVE_TREE_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

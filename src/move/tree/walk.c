@@ -1,5 +1,5 @@
 /*
- * treewalk.c - what is in a tree, as of now
+ * walk.c - what is in a tree, as of now
  *
  * The program may change it meanwhile, to harm even: nothing is followed, and
  * what is gone by the time it is looked at is gone.

@@ -6,8 +6,8 @@
  * (SIGSTOP to itself), exit (close everything by exiting).  STINT_FAULT=@FILE
  * reads that from a file each time, so that one testbed serves a whole sweep.
  */
-#ifndef MOVE_FAULT_H
-#define MOVE_FAULT_H
+#ifndef MOVE_WIRE_FAULT_H
+#define MOVE_WIRE_FAULT_H
 
 #include "core/error.h"
 
@@ -26,7 +26,7 @@
 	X(SOURCE_CAPTURED, "source-captured") /* state and fds known */   \
 	X(SOURCE_SENT, "source-sent")	      /* STATE and FDS sent */    \
 	X(DEST_STATE, "dest-state")	      /* STATE received */        \
-	/* locks are handed over, if there are any: handover.h */         \
+	/* locks are handed over, if there are any: send/handover.h */    \
 	X(SOURCE_LOCKS_FIRST_SHARED, "source-locks-first-shared")         \
 	X(SOURCE_LOCKS_FIRST_GONE, "source-locks-first-gone")             \
 	X(SOURCE_LOCKS_REST_SHARED, "source-locks-rest-shared")           \

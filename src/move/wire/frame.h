@@ -24,7 +24,7 @@
  *	DONE(epoch)	->		no more pages
  *	STATE		->
  *			<-	LOCKS(0)	if some are handed over:
- *	LOCKS(0)	->	<-	LOCKS(1)	see handover.c
+ *	LOCKS(0)	->	<-	LOCKS(1)	see send/handover.c
  *	LOCKS(1)	->	<-	LOCKS(2)
  *	LOCKS(2)	->
  *			<-	READY(epoch)
@@ -32,8 +32,8 @@
  *			<-	RUNNING(epoch)
  *	ABORT		either way, before COMMIT; with a text
  */
-#ifndef MOVE_FRAME_H
-#define MOVE_FRAME_H
+#ifndef MOVE_WIRE_FRAME_H
+#define MOVE_WIRE_FRAME_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@
  * To add one: its line here, before FRAME_TYPES, and in the picture above; its
  * name and bounds in the table at the head of frame.c, and its shape in
  * frame_check() if it is more than a length; who sends it, and a case in
- * receive.c (and in needs_landing() there, if it may come before the first
+ * receive/receive.c (and in needs_landing() there, if it may come before the first
  * MAP).  If an older peer would not know what to do with it, FRAME_VERSION goes
  * up.  tests/fuzz/corpus-moveframe gets an example, of a head and a payload.
  */

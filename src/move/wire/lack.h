@@ -9,8 +9,8 @@
  * the next round is told again.  What is lacking when the state comes ends the
  * move.  Files that are just open have no addresses: 0 to 0.
  */
-#ifndef MOVE_LACK_H
-#define MOVE_LACK_H
+#ifndef MOVE_WIRE_LACK_H
+#define MOVE_WIRE_LACK_H
 
 #include "move/wire/frame.h"
 

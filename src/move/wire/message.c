@@ -1,4 +1,4 @@
-/* wire.c - protobuf messages in frames; see wire.h */
+/* message.c - protobuf messages in frames; see message.h */
 #include "move/wire/message.h"
 
 #include <errno.h>

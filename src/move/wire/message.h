@@ -1,8 +1,8 @@
 /*
- * wire.h - protobuf messages in frames
+ * message.h - protobuf messages in frames
  */
-#ifndef MOVE_WIRE_H
-#define MOVE_WIRE_H
+#ifndef MOVE_WIRE_MESSAGE_H
+#define MOVE_WIRE_MESSAGE_H
 
 #include <protobuf-c/protobuf-c.h>
 

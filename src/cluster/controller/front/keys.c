@@ -1,5 +1,5 @@
 /*
- * controller_keys.c - who was let in by a key that holds no more has to go
+ * keys.c - who was let in by a key that holds no more has to go
  *
  * The file of keys is read anew for each handshake.  When it changes (stint
  * controller --revoke, or an editor) the connections there are are looked at:

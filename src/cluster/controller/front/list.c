@@ -1,4 +1,4 @@
-/* controller_list.c - answers to `stint ps` and `stint hosts` */
+/* list.c - answers to `stint ps` and `stint hosts` */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * controller_peer.c - agents and clients of the controller, and who may ask
+ * peer.c - agents and clients of the controller, and who may ask
  * what
  *
  * The table at the end of this file is the whole of what a peer can ask for,

@@ -1,5 +1,5 @@
 /*
- * controller_believe.c - what a host, and a keeper at it, may say
+ * believe.c - what a host, and a keeper at it, may say
  *
  * A host that is taken over says what it likes; it is believed about what it has
  * and where it takes part, and no further (doc/design/42-who-says-what.md).

@@ -1,5 +1,5 @@
 /*
- * controller_keeper.c - the controller's side of cluster/keeper.proto
+ * keeper.c - the controller's side of cluster/conn/keeper.proto
  *
  * A request's id is its body case, so that an answer says by itself what
  * it answers; no two of a kind are ever outstanding with different meanings,

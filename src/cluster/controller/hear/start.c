@@ -1,5 +1,5 @@
 /*
- * controller_full.c - START, the largest of what keepers are told, and agents
+ * start.c - START, the largest of what keepers are told, and agents
  * whose connection is full
  *
  * A connection whose queue overflows ends, and a host's agent has one for the

@@ -1,5 +1,5 @@
 /*
- * controller_host.c - hosts: their agents, what they report, draining
+ * host.c - hosts: their agents, what they report, draining
  *
  * A host whose agent does not answer keeps its ranks (the keepers outlive the
  * agent) until lost_after; then they are given up.  One that comes back with
@@ -27,7 +27,7 @@
 #include "model/record.h"
 #include "net/net.h"
 
-/* After their longest pause (agent.c) and a handshake agents are back. */
+/* After their longest pause (agent/agent.c) and a handshake agents are back. */
 #define LOAD_MAX  1e6
 #define SCORE_MAX 1e9 /* as an agent's setting */
 

@@ -1,5 +1,5 @@
 /*
- * controller_client.c - the client that waits for a job and prints its output
+ * client.c - the client that waits for a job and prints its output
  */
 
 #include "cluster/conn/loop.h"

@@ -1,5 +1,5 @@
 /*
- * controller_job.c - the life of a job
+ * job.c - the life of a job
  *
  *	WAITING -> STARTING -> RUNNING -> ENDING -> DONE
  *

@@ -1,5 +1,5 @@
 /*
- * controller_pmi.c - barriers of a job's ranks, see pmi/gather.h, and aborts
+ * pmi.c - barriers of a job's ranks, see pmi/gather.h, and aborts
  *
  * The union of the last complete barrier is in the store before anybody hears
  * of it, so that a rank whose release got lost can ask a restarted controller.

@@ -1,5 +1,5 @@
 /*
- * controller_signal.c - signals to the ranks of a job
+ * signal.c - signals to the ranks of a job
  *
  * A rank that starts, changes hosts, or whose host does not answer takes no
  * signal; it waits here, and in the store, so that none is lost.  Nor is any

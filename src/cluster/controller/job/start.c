@@ -1,5 +1,5 @@
 /*
- * controller_start.c - the start of a job's ranks, also once more
+ * start.c - the start of a job's ranks, also once more
  *
  * A rank that was not yet heard to run, and whose keeper is surely gone (its
  * agent is there, and has no such keeper), has printed nothing and spoken with

@@ -1,4 +1,4 @@
-/* controller_capsule.c - what a rank's capsule must be at a host */
+/* capsule.c - what a rank's capsule must be at a host */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
- * controller_output.c - what ranks print and read
+ * output.c - what ranks print and read
  *
  * Output stays in a klink's list until the client has printed it; then the
  * keeper hears that it may forget it, and not before.  The keeper holds back
  * a rank that prints faster than that, so the list is bounded by what a keeper
- * keeps (cluster/keeper.proto: 256 KiB).
+ * keeps (cluster/conn/keeper.proto: 256 KiB).
  *
  * A client that does not read for a while (stopped by Ctrl-Z, say) must not
  * look like one whose host has died, to TCP: it is sent no more than the

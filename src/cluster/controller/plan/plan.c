@@ -1,5 +1,5 @@
 /*
- * controller_plan.c - carrying out what the policy plans
+ * plan.c - carrying out what the policy plans
  *
  * Starts are done at once, on hosts of the policy's choice or, for policies
  * that count processors, on free cores.  Moves take their time: what became of

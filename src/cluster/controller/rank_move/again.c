@@ -1,5 +1,5 @@
 /*
- * controller_again.c - a move that is asked for again
+ * again.c - a move that is asked for again
  *
  * A client whose connection was lost before it heard what became of its move
  * asks again with the same key: nothing is moved twice by that, and it hears

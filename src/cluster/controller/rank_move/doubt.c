@@ -1,8 +1,8 @@
 /*
- * controller_doubt.c - which copy of a rank counts, when its keepers cannot
+ * doubt.c - which copy of a rank counts, when its keepers cannot
  * tell
  *
- * The rule is that of cluster/keeper.proto; it needs the source's own word, its
+ * The rule is that of cluster/conn/keeper.proto; it needs the source's own word, its
  * record, or the proof that neither can be had any more.
  */
 #include <stdlib.h>

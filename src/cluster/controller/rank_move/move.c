@@ -1,5 +1,5 @@
 /*
- * controller_move.c - moving one rank, as the controller sees it
+ * move.c - moving one rank, as the controller sees it
  *
  *	KEEPER     a new keeper is started at the destination
  *	RECEIVING  it makes room and says on which port it waits
@@ -8,7 +8,7 @@
  *
  * The rank belongs to the destination from the moment the source has written
  * its commit record; LANDED, GONE and a source's doubt all prove that.  See
- * cluster/keeper.proto for the protocol and its rule for doubts.  A restarted
+ * cluster/conn/keeper.proto for the protocol and its rule for doubts.  A restarted
  * controller reads from the store which moves were under way (RESTORED) and
  * learns from the keepers where they stand.
  */

@@ -1,5 +1,5 @@
 /*
- * controller_record.c - the record of what the policy was told and planned
+ * record.c - the record of what the policy was told and planned
  *
  * Each line (model/record.h) is a row of the store, in the same transaction as
  * what it tells of.  The record grows to conf->record lines and then by a

@@ -1,8 +1,8 @@
 /*
- * controller_resume.c - what the policy remembered when the controller ended
+ * resume.c - what the policy remembered when the controller ended
  *
  * Nothing of a policy's own is stored.  It follows from what it was told and
- * asked, which the record has (controller_record.c): the last segment is played
+ * asked, which the record has (record.c): the last segment is played
  * to a policy made anew, and what that one saves goes to the one that takes
  * over.  Without a record it begins with what the view shows.
  */

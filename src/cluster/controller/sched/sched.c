@@ -1,8 +1,8 @@
 /*
- * controller_sched.c - the controller as a driver of the policy
+ * sched.c - the controller as a driver of the policy
  *
  * State changes are events to the view (model/event.h); once for all events
- * that came together the policy decides, and controller_plan.c carries its plan
+ * that came together the policy decides, and plan/plan.c carries its plan
  * out.  See policy/kit/policy.h for the rules between a driver and a policy.
  */
 #include <errno.h>

@@ -12,7 +12,7 @@
 
 struct controller_conf {
 	char *state_dir; /* its keys, state.db */
-	char **listen;	 /* addresses (cluster/address.h) */
+	char **listen;	 /* addresses (cluster/conn/address.h) */
 	size_t nr_listen, cap_listen;
 	char *pool;	     /* of the capsules' addresses: "A.B.C.D/N" */
 	char *policy;	     /* "NAME:key=value,..." */

@@ -114,7 +114,7 @@ void ctl_host_forget(struct ctl_host *h, Control__KeeperName *name)
 		ctl_send(h->agent, 0, 0, MESSAGE_BODY(KEEPER_FORGET), &forget);
 }
 
-/* Both are asked again when the agent comes back (controller_host.c). */
+/* Both are asked again when the agent comes back (hosts/host.c). */
 void ctl_look(struct ctl_host *h, const struct ctl_rank *r, uint64_t epoch,
 	      uint64_t record)
 {

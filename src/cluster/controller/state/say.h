@@ -12,7 +12,7 @@ void ctl_send(struct ctl_peer *p, uint64_t id, uint64_t re,
 void ctl_send_ok(struct ctl_peer *p, uint64_t re);
 void ctl_send_failed(struct ctl_peer *p, uint64_t re, int code, const char *fmt,
 		     ...) __attribute__((format(printf, 4, 5)));
-/* Have its agent remove a record (cluster/keeper_record.h). */
+/* Have its agent remove a record (cluster/keeper/record.h). */
 void ctl_host_forget(struct ctl_host *h, Control__KeeperName *name);
 /* Requests; the id of each is its body case. */
 void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body);

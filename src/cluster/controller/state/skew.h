@@ -7,8 +7,8 @@
  * instants of one host so keep their order and distance exactly, those of two
  * hosts are off by no more than the fastest message took.
  */
-#ifndef CLUSTER_SKEW_H
-#define CLUSTER_SKEW_H
+#ifndef CLUSTER_CONTROLLER_STATE_SKEW_H
+#define CLUSTER_CONTROLLER_STATE_SKEW_H
 
 #include <stdbool.h>
 

@@ -1,10 +1,10 @@
 /*
- * controller_priv.h - what the controller's files share
+ * state.h - what the controller's files share
  *
  * The controller's state is that of its store plus what is under way: who is
  * connected, which keepers have reported.  It is a driver: state changes go
- * through model_apply() to the view that the policy sees (controller_sched.c),
- * effects are requests to keepers (controller_keeper.c).
+ * through model_apply() to the view that the policy sees (sched/sched.c),
+ * effects are requests to keepers (hear/keeper.c).
  *
  *   job ─── rank ─┬─ klink of the keeper that has it (epoch == rank->epoch)
  *                 ├─ klinks of others: one a rank is landing in, old ones that
@@ -14,8 +14,8 @@
  * A klink is this side of one keeper: made when the keeper is asked for or
  * first heard of, gone when its agent says that the keeper is.
  */
-#ifndef CLUSTER_CONTROLLER_PRIV_H
-#define CLUSTER_CONTROLLER_PRIV_H
+#ifndef CLUSTER_CONTROLLER_STATE_STATE_H
+#define CLUSTER_CONTROLLER_STATE_STATE_H
 
 #include <netinet/in.h>
 #include <sys/queue.h>

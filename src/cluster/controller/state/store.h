@@ -4,7 +4,7 @@
  * One SQLite file in WAL mode, the only truth about jobs, their ranks, moves
  * and hosts.  The put functions write whole rows, inside a transaction that the
  * first of them opens; store_commit() makes it durable.  The controller
- * commits before any byte leaves that tells of it (conn.h: before_send), so
+ * commits before any byte leaves that tells of it (conn/conn.h: before_send), so
  * what it has acknowledged is on disk, and events that come together share
  * one commit.
  *
@@ -18,8 +18,8 @@
  * Text and blobs in rows that get functions hand out are valid during the
  * callback; NULL text is stored as empty.
  */
-#ifndef CLUSTER_STORE_H
-#define CLUSTER_STORE_H
+#ifndef CLUSTER_CONTROLLER_STATE_STORE_H
+#define CLUSTER_CONTROLLER_STATE_STORE_H
 
 #include <stdbool.h>
 #include <stddef.h>

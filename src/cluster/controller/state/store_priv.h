@@ -1,6 +1,6 @@
 /* store_priv.h - what the store's files share */
-#ifndef CLUSTER_STORE_PRIV_H
-#define CLUSTER_STORE_PRIV_H
+#ifndef CLUSTER_CONTROLLER_STATE_STORE_PRIV_H
+#define CLUSTER_CONTROLLER_STATE_STORE_PRIV_H
 
 #include <sqlite3.h>
 

@@ -1,9 +1,9 @@
 /*
- * controller_limit.c - what users and ranks may take
+ * limit.c - what users and ranks may take
  *
  * Users' limits are the controller's, each user's own, so that one who floods
  * keeps nobody else out; administrators have none.  Ranks' limits are their
- * hosts' (cluster/limit.h): what is refused here, their keepers would refuse.
+ * hosts' (cluster/host/limit.h): what is refused here, their keepers would refuse.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /*
- * controller_user.c - who a job runs as, and who may see what of it
+ * user.c - who a job runs as, and who may see what of it
  *
  * A client says what it wants, never who it is: that its key says, and the user
  * database of this machine says the rest, anew at each start and landing.
