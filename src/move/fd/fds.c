@@ -26,6 +26,7 @@
 #include "move/sock/diag.h"
 #include "move/sock/options.h"
 #include "move/sock/tcp.h"
+#include "move/sock/tcp_repair.h"
 
 /*
  * A look at a running process can catch it between two calls, or with a lock

@@ -178,39 +178,6 @@ static void locks(void **state)
 	both(locks_make, locks_verify);
 }
 
-static void open_and_close(void)
-{
-	close(open("/dev/null", O_RDONLY));
-	close(eventfd(0, 0));
-	for (int fd = 100; fd < 140; fd++)
-		CHECK(dup2(0, fd) == fd);
-	for (int fd = 100; fd < 140; fd++)
-		close(fd);
-}
-
-/* What it opens just for a moment is no reason to refuse. */
-static void passing_descriptors(void **state)
-{
-	struct error err = ERROR_INIT;
-	struct move_external none[1];
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		fdt_put(open("/dev/null", O_RDONLY), 0);
-		close_range(1, ~0u, 0);
-		for (;;)
-			open_and_close();
-	}
-	poll(NULL, 0, 20);
-	for (int i = 0; i < 2000; i++) {
-		if (fds_check(pid, none, 0, NULL, &err) < 0)
-			fail_msg("look %d: %s", i, err.text);
-	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
 /* A lock that cannot move is waited for, if it is held for a moment only. */
 static void passing_lock(void **state)
 {
@@ -489,15 +456,10 @@ static void external(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files),
-		cmocka_unit_test(locks),
-		cmocka_unit_test(passing_lock),
-		cmocka_unit_test(passing_descriptors),
-		cmocka_unit_test(pipes),
-		cmocka_unit_test(unix_sockets),
-		cmocka_unit_test(anonymous),
-		cmocka_unit_test(external),
-		cmocka_unit_test(deleted),
+		cmocka_unit_test(files),	cmocka_unit_test(locks),
+		cmocka_unit_test(passing_lock), cmocka_unit_test(pipes),
+		cmocka_unit_test(unix_sockets), cmocka_unit_test(anonymous),
+		cmocka_unit_test(external),	cmocka_unit_test(deleted),
 	};
 
 	scratch_dir(dir, "/tmp");

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/mount.h>
@@ -18,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -292,10 +294,44 @@ static void large_pipe(void **state)
 	assert_non_null(strstr(report, "too many pipes"));
 }
 
+static void open_and_close(void)
+{
+	close(open("/dev/null", O_RDONLY));
+	close(eventfd(0, 0));
+	for (int fd = 100; fd < 140; fd++)
+		CHECK(dup2(0, fd) == fd);
+	for (int fd = 100; fd < 140; fd++)
+		close(fd);
+}
+
+/* What it opens just for a moment is no reason to refuse. */
+static void passing_descriptors(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct move_external none[1];
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fdt_put(open("/dev/null", O_RDONLY), 0);
+		close_range(1, ~0u, 0);
+		for (;;)
+			open_and_close();
+	}
+	poll(NULL, 0, 20);
+	for (int i = 0; i < 2000; i++) {
+		if (fds_check(pid, none, 0, NULL, &err) < 0)
+			fail_msg("look %d: %s", i, err.text);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused),
+		cmocka_unit_test(passing_descriptors),
 		cmocka_unit_test(large_pipe),
 	};
 

@@ -38,10 +38,4 @@ int tcpcap_check_making(struct fds_source *s, struct error *err) must_check;
 /* TCP_ESTABLISHED ..., or -errno. */
 int tcpcap_state(int fd);
 
-/* End the connection of fd without a packet. */
-int tcpcap_kill(int fd) must_check;
-
-/* Leave repair mode, if it was left on. */
-int tcpcap_heal(int fd) must_check;
-
 #endif

@@ -21,6 +21,7 @@
 #include "move/sock/diag.h"
 #include "move/sock/options.h"
 #include "move/sock/tcp_compat.h"
+#include "move/sock/tcp_repair.h"
 #include "move/wire/append.h"
 
 static int ioctl_int(int fd, unsigned long what)
@@ -30,18 +31,10 @@ static int ioctl_int(int fd, unsigned long what)
 	return ioctl(fd, what, &v) < 0 ? -errno : v;
 }
 
-static int get_info(int fd, struct tcp_info *ti)
-{
-	socklen_t n = sizeof(*ti);
-
-	memset(ti, 0, sizeof(*ti));
-	return getsockopt(fd, SOL_TCP, TCP_INFO, ti, &n) < 0 ? -errno : 0;
-}
-
 int tcpcap_state(int fd)
 {
 	struct tcp_info ti;
-	int r = get_info(fd, &ti);
+	int r = tcp_info_of(fd, &ti);
 
 	return r < 0 ? r : ti.tcpi_state;
 }
@@ -55,7 +48,7 @@ static int get_progress(int fd, struct progress *ret)
 {
 	struct tcp_info ti;
 	struct progress p = { 0 };
-	int r = get_info(fd, &ti);
+	int r = tcp_info_of(fd, &ti);
 
 	if (r < 0)
 		return r;
@@ -89,22 +82,7 @@ static bool same_progress(const struct progress *a, const struct progress *b)
 	       a->unsent == b->unsent;
 }
 
-/* ---- repair mode ---- */
-
-static int repair_on(int fd)
-{
-	return sockopt_set_int(fd, SOL_TCP, TCP_REPAIR, TCP_REPAIR_ON);
-}
-
-/* Silently, and with SO_REUSEADDR, which repair mode clears, as it was. */
-static int repair_off(int fd, bool reuseaddr)
-{
-	int r = sockopt_set_int(fd, SOL_TCP, TCP_REPAIR, TCP_REPAIR_OFF_NO_WP);
-
-	if (!r && reuseaddr)
-		r = sockopt_set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	return r;
-}
+/* ---- a connection ---- */
 
 static int get_seq(int fd, int queue, uint32_t *ret)
 {
@@ -166,7 +144,7 @@ static int read_parameters(int fd, Fds__Tcp *t)
 	struct tcp_repair_window w;
 	struct tcp_info ti;
 	socklen_t n = sizeof(w);
-	int r = get_info(fd, &ti), v;
+	int r = tcp_info_of(fd, &ti), v;
 
 	if (r < 0)
 		return r;
@@ -273,14 +251,14 @@ static int read_connection(struct fdscan_file *f, struct error *err)
 	int r = 0, off;
 
 	for (int tries = 0; tries < 10; tries++) {
-		r = repair_on(f->copy);
+		r = tcp_repair_on(f->copy);
 		if (r < 0)
 			return error_sys(err, r,
 					 "fd %d: TCP_REPAIR (it takes "
 					 "CAP_NET_ADMIN over the capsule)",
 					 f->number);
 		r = read_repaired(f->copy, t);
-		off = repair_off(f->copy, m->reuseaddr);
+		off = tcp_repair_off(f->copy, m->reuseaddr);
 		if (off < 0)
 			return error_sys(err, off, "fd %d: TCP_REPAIR off",
 					 f->number);
@@ -368,7 +346,7 @@ static int read_state(struct fdscan *sc, struct fdscan_file *f,
 {
 	Fds__Tcp *t = f->msg->socket->inet->tcp;
 	struct tcp_info ti;
-	int r = get_info(f->copy, &ti);
+	int r = tcp_info_of(f->copy, &ti);
 
 	if (r < 0)
 		return error_sys(err, r, "fd %d: TCP_INFO", f->number);
@@ -482,27 +460,4 @@ int tcpcap_settle(struct fdscan *sc, struct error *err)
 				 "connections do not come to rest; is the "
 				 "network unplugged?");
 	return has_listener(sc) ? tcpcap_check_making(sc->s, err) : 0;
-}
-
-/* ---- the end ---- */
-
-int tcpcap_kill(int fd)
-{
-	struct sockaddr sa = { .sa_family = AF_UNSPEC };
-	struct tcp_info ti;
-	int r = get_info(fd, &ti);
-
-	if (r < 0 || ti.tcpi_state == TCP_LISTEN || ti.tcpi_state == TCP_CLOSE)
-		return r;
-	r = repair_on(fd);
-	if (r < 0)
-		return r;
-	return connect(fd, &sa, sizeof(sa)) < 0 ? -errno : 0;
-}
-
-int tcpcap_heal(int fd)
-{
-	int on = sockopt_int(fd, SOL_TCP, TCP_REPAIR);
-
-	return on > 0 ? repair_off(fd, false) : 0;
 }

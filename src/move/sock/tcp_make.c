@@ -17,15 +17,11 @@
 #include "move/sock/spoof.h"
 #include "move/sock/tcp_compat.h"
 #include "move/sock/tcp_dead.h"
+#include "move/sock/tcp_repair.h"
 
 static bool is_in(const Fds__Tcp *t, uint32_t states)
 {
 	return TCP_STATE(t->state) & states;
-}
-
-static int set_repair(int fd, int v)
-{
-	return sockopt_set_int(fd, SOL_TCP, TCP_REPAIR, v);
 }
 
 static int bind_local(int fd, const Fds__Inet *m)
@@ -370,16 +366,6 @@ int tcpmake_ends(int fd, const Fds__Socket *m, struct error *err)
 
 /* ---- other states ---- */
 
-/* Silent, and with SO_REUSEADDR, which repair mode clears, as it was. */
-static int leave_repair(int fd, const Fds__Socket *m, int how)
-{
-	int r = set_repair(fd, how);
-
-	if (!r)
-		r = sockopt_set_int(fd, SOL_SOCKET, SO_REUSEADDR, m->reuseaddr);
-	return r;
-}
-
 /*
  * The SYN goes nowhere yet and is sent again within a second.  It has the old
  * number and clock, so that a peer that saw the first takes it for the same.
@@ -393,7 +379,7 @@ static int make_connecting(int fd, const Fds__Socket *m, struct error *err)
 	if (!r)
 		r = bind_local(fd, m->inet);
 	if (!r)
-		r = leave_repair(fd, m, TCP_REPAIR_OFF_NO_WP);
+		r = tcp_repair_leave(fd, m, TCP_REPAIR_OFF_NO_WP);
 	if (r < 0)
 		return error_sys(err, r, "TCP connection being made");
 	if (fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
@@ -402,12 +388,12 @@ static int make_connecting(int fd, const Fds__Socket *m, struct error *err)
 		    (socklen_t)m->inet->peer.len) < 0 &&
 	    errno != EINPROGRESS)
 		return error_sys(err, -errno, "TCP connection being made");
-	r = set_repair(fd, TCP_REPAIR_ON);
+	r = tcp_repair_set(fd, TCP_REPAIR_ON);
 	if (!r)
 		r = sockopt_set_int(fd, SOL_TCP, TCP_TIMESTAMP,
 				    (int)t->timestamp);
 	if (!r)
-		r = leave_repair(fd, m, TCP_REPAIR_OFF_NO_WP);
+		r = tcp_repair_leave(fd, m, TCP_REPAIR_OFF_NO_WP);
 	return r < 0 ? error_sys(err, r, "TCP connection being made") : 0;
 }
 
@@ -424,13 +410,13 @@ static int make_closed(int fd, const Fds__Socket *m, struct error *err)
 		sockopt_set_int(fd, SOL_TCP, TCP_MAXSEG, (int)t->mss_clamp);
 	r = bind_local(fd, m->inet);
 	if (!r)
-		r = leave_repair(fd, m, TCP_REPAIR_OFF_NO_WP);
+		r = tcp_repair_leave(fd, m, TCP_REPAIR_OFF_NO_WP);
 	return r < 0 ? error_sys(err, r, "TCP socket: bind") : 0;
 }
 
 int tcpmake_state(int fd, const Fds__Socket *m, struct error *err)
 {
-	int r = set_repair(fd, TCP_REPAIR_ON);
+	int r = tcp_repair_set(fd, TCP_REPAIR_ON);
 
 	if (r < 0)
 		return error_sys(err, r, "TCP_REPAIR");
@@ -489,7 +475,7 @@ int tcpmake_activate(int fd, const Fds__Socket *m, struct error *err)
 	if (!is_in(t, TCP_STATES_CONNECTED))
 		return 0;
 	/* This sends a window probe, and so has the peer tell where it is. */
-	r = leave_repair(fd, m, TCP_REPAIR_OFF);
+	r = tcp_repair_leave(fd, m, TCP_REPAIR_OFF);
 	if (r < 0)
 		return error_sys(err, r, "TCP_REPAIR off");
 	announce(m->inet);

@@ -9,10 +9,8 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "core/clock.h"
 #include "core/hurry.h"
 #include "core/units.h"
 #include "core/xalloc.h"
@@ -128,25 +126,6 @@ static int task_seize(struct tracee *t, pid_t tid, struct error *err)
 	if (t->hurry)
 		k->hurried = hurry_begin(tid);
 	return 1;
-}
-
-bool tracee_await(bool (*look)(void *arg), void *arg, usec_t limit)
-{
-	/* SIGCHLD says that there is news, but not if somebody wants none */
-	const struct timespec slice = { .tv_nsec = 1000000 };
-	usec_t end = clock_usec(CLOCK_MONOTONIC) + limit;
-	bool done = look(arg);
-	sigset_t chld, old;
-
-	if (done)
-		return true;
-	sigemptyset(&chld);
-	sigaddset(&chld, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &chld, &old);
-	while (!(done = look(arg)) && clock_usec(CLOCK_MONOTONIC) < end)
-		sigtimedwait(&chld, NULL, &slice);
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	return done;
 }
 
 struct waiting {

@@ -1,0 +1,185 @@
+/*
+ * test_store_schema.c - stores of other layouts; the argument is
+ * tests/store/v0.sql
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "cluster/controller/state/store.h"
+#include "core/scratch.h"
+
+static char dir[SCRATCH_MAX];
+
+static const char *old_sql; /* a store of before there were numbers */
+
+static void run_sql(const char *file, const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void old_job(void *ctx, const struct store_job *job)
+{
+	unsigned *seen = ctx;
+
+	seen[0]++;
+	assert_int_equal(job->state, job->id == 1 ? 5 : 3);
+	assert_int_equal(job->exit, job->id == 1 ? 3 : 0);
+	assert_true(job->spec_n > 10 && job->submit > 0);
+	assert_string_equal(job->why,
+			    job->id == 1 ? "rank 0 exited with code 3" : "");
+}
+
+static void old_rank(void *ctx, const struct store_rank *rank)
+{
+	unsigned *seen = ctx;
+
+	seen[1]++;
+	assert_string_equal(rank->host, "h1");
+	assert_int_equal(rank->state, 3);
+	assert_int_equal(rank->downtime, rank->rank ? 3158 : 0);
+	assert_int_equal(rank->last_epoch, rank->rank);
+}
+
+static void old_host(void *ctx, const struct store_host *host)
+{
+	unsigned *seen = ctx;
+
+	seen[2]++;
+	assert_int_equal(host->drain, !strcmp(host->name, "h2"));
+	assert_int_equal(strlen(host->boot_id), 36);
+}
+
+static bool old_line(void *ctx, const struct store_line *line)
+{
+	unsigned *seen = ctx;
+
+	seen[3]++;
+	assert_int_equal(line->begin, !strncmp(line->line, "begin ", 6));
+	return true;
+}
+
+static void check_old_rows(const char *file)
+{
+	unsigned seen[4] = { 0 };
+	struct store *s;
+
+	assert_int_equal(store_open(file, &s, NULL), 0);
+	assert_int_equal(store_last_job(s), 2);
+	store_each_job(s, old_job, seen);
+	store_each_rank(s, 2, old_rank, seen);
+	store_each_host(s, old_host, seen);
+	store_each_line(s, 0, 0, old_line, seen);
+	assert_true(store_was_there(s, 2, 1, 1, "h1"));
+	assert_true(store_was_there(s, 2, 1, 0, "h2"));
+	store_close(s);
+	assert_int_equal(seen[0], 2);
+	assert_int_equal(seen[1], 2);
+	assert_int_equal(seen[2], 2);
+	assert_int_equal(seen[3], 31);
+}
+
+static char *read_old(void)
+{
+	static char text[64 << 10];
+	FILE *f = fopen(old_sql, "re");
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	assert_true(n > 0 && n < sizeof(text) - 1);
+	text[n] = 0;
+	fclose(f);
+	return text;
+}
+
+static void older_layout(void **state)
+{
+	char own[80], copy[96], again[104];
+
+	(void)state;
+	snprintf(own, sizeof(own), "%s/old.db", dir);
+	snprintf(copy, sizeof(copy), "%s.v0", own);
+	snprintf(again, sizeof(again), "%s.v0", copy);
+	run_sql(own, read_old());
+	check_old_rows(own);
+	check_old_rows(own); /* once is enough: no second copy is made */
+	assert_int_equal(access(copy, F_OK), 0);
+	check_old_rows(copy);
+	/* The copy was of the old layout: it had to be changed, too. */
+	assert_int_equal(access(again, F_OK), 0);
+	unlink(again);
+	unlink(copy);
+	unlink(own);
+}
+
+/* Without a copy nothing is changed. */
+static void no_copy(void **state)
+{
+	char own[80], copy[96], blocked[112];
+	struct error err;
+	struct store *s;
+
+	(void)state;
+	snprintf(own, sizeof(own), "%s/old.db", dir);
+	snprintf(copy, sizeof(copy), "%s.v0.new", own);
+	snprintf(blocked, sizeof(blocked), "%s/in the way", copy);
+	run_sql(own, read_old());
+	assert_int_equal(mkdir(copy, 0700), 0);
+	assert_int_equal(mkdir(blocked, 0700), 0);
+	assert_int_equal(store_open(own, &s, &err), -EIO);
+	assert_non_null(strstr(err.text, "no copy can be kept"));
+	rmdir(blocked);
+	rmdir(copy);
+	check_old_rows(own);
+	*strrchr(copy, '.') = 0;
+	assert_int_equal(access(copy, F_OK), 0);
+	unlink(copy);
+	unlink(own);
+}
+
+static void newer_layout(void **state)
+{
+	struct error err;
+	struct store *s;
+	char own[80];
+
+	(void)state;
+	snprintf(own, sizeof(own), "%s/newer.db", dir);
+	run_sql(own, "CREATE TABLE job (id INT, colour TEXT);"
+		     "INSERT INTO job VALUES (7, 'blue');"
+		     "PRAGMA user_version=1000");
+	assert_true(store_open(own, &s, &err) < 0);
+	assert_non_null(strstr(err.text, "layout 1000"));
+	assert_null(strchr(err.text, '\n'));
+	run_sql(own, "UPDATE job SET colour = 'red' WHERE id = 7");
+	unlink(own);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(older_layout),
+		cmocka_unit_test(no_copy),
+		cmocka_unit_test(newer_layout),
+	};
+
+	assert_int_equal(argc, 2);
+	old_sql = argv[1];
+
+	scratch_dir(dir, "/tmp");
+	return cmocka_run_group_tests_name("store_schema", tests, NULL, NULL);
+}

@@ -1,0 +1,25 @@
+/* await.c - waiting for news of traced threads; see tracee.h */
+#include <signal.h>
+#include <time.h>
+
+#include "core/clock.h"
+#include "move/tracee/tracee.h"
+
+bool tracee_await(bool (*look)(void *arg), void *arg, usec_t limit)
+{
+	/* SIGCHLD says that there is news, but not if somebody wants none */
+	const struct timespec slice = { .tv_nsec = 1000000 };
+	usec_t end = clock_usec(CLOCK_MONOTONIC) + limit;
+	bool done = look(arg);
+	sigset_t chld, old;
+
+	if (done)
+		return true;
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, &old);
+	while (!(done = look(arg)) && clock_usec(CLOCK_MONOTONIC) < end)
+		sigtimedwait(&chld, NULL, &slice);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return done;
+}
