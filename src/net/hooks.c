@@ -122,22 +122,28 @@ static int find_qdisc(struct finding *f)
 	return ask(NETLINK_ROUTE, &req, see_qdisc, f);
 }
 
-/* One of ours; -errno if it has gone meanwhile. */
-static int is_ours(uint32_t id)
+/* What the kernel tells of an object by its id; -errno if it has gone meanwhile. */
+static int object_info(int get_fd, uint32_t id, void *ret, size_t size)
 {
-	struct bpf_prog_info info = { 0 };
-	union bpf_attr attr = { .prog_id = id };
-	fd_auto fd = bpf_call(BPF_PROG_GET_FD_BY_ID, &attr);
+	union bpf_attr attr = { .start_id = id }; /* the place of every id */
+	fd_auto fd = bpf_call(get_fd, &attr);
 
 	if (fd < 0)
 		return -errno;
 	attr = (union bpf_attr){ 0 };
 	attr.info.bpf_fd = (uint32_t)fd;
-	attr.info.info_len = sizeof(info);
-	attr.info.info = (uintptr_t)&info;
-	if (bpf_call(BPF_OBJ_GET_INFO_BY_FD, &attr) < 0)
-		return -errno;
-	return !strcmp(info.name, FAST_PATH_NAME);
+	attr.info.info_len = (uint32_t)size;
+	attr.info.info = (uintptr_t)ret;
+	return bpf_call(BPF_OBJ_GET_INFO_BY_FD, &attr) < 0 ? -errno : 0;
+}
+
+/* One of ours; -errno if it has gone meanwhile. */
+static int is_ours(uint32_t id)
+{
+	struct bpf_prog_info info = { 0 };
+	int r = object_info(BPF_PROG_GET_FD_BY_ID, id, &info, sizeof(info));
+
+	return r < 0 ? r : !strcmp(info.name, FAST_PATH_NAME);
 }
 
 static int find_tcx(struct finding *f)
@@ -173,18 +179,9 @@ static int find_tcx(struct finding *f)
 static int is_at_netfilter(uint32_t id)
 {
 	struct bpf_link_info info = { 0 };
-	union bpf_attr attr = { .link_id = id };
-	fd_auto fd = bpf_call(BPF_LINK_GET_FD_BY_ID, &attr);
+	int r = object_info(BPF_LINK_GET_FD_BY_ID, id, &info, sizeof(info));
 
-	if (fd < 0)
-		return -errno;
-	attr = (union bpf_attr){ 0 };
-	attr.info.bpf_fd = (uint32_t)fd;
-	attr.info.info_len = sizeof(info);
-	attr.info.info = (uintptr_t)&info;
-	if (bpf_call(BPF_OBJ_GET_INFO_BY_FD, &attr) < 0)
-		return -errno;
-	return info.type == BPF_NETFILTER_LINK;
+	return r < 0 ? r : info.type == BPF_NETFILTER_LINK;
 }
 
 /* The kernel does not tell in which network namespace: all of them count. */
