@@ -25,6 +25,7 @@
 
 #include "cluster/capsule/priv.h"
 #include "core/io.h"
+#include "core/units.h"
 #include "net/net.h"
 
 /* ---- the midwife ---- */
@@ -37,11 +38,11 @@ struct birth {
 
 static void put_offset(char *buf, size_t n, const char *clock, int64_t ns)
 {
-	int64_t s = ns / 1000000000, rest = ns % 1000000000;
+	int64_t s = ns / NSEC_PER_SEC, rest = ns % NSEC_PER_SEC;
 
 	if (rest < 0) {
 		s--;
-		rest += 1000000000;
+		rest += NSEC_PER_SEC;
 	}
 	snprintf(buf, n, "%s %lld %lld\n", clock, (long long)s,
 		 (long long)rest);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "core/io.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 
 static int stat_fd(int fd, struct statx *ret)
@@ -33,7 +34,7 @@ static int stat_fd(int fd, struct statx *ret)
 
 static int64_t nsec(const struct statx_timestamp *t)
 {
-	return t->tv_sec * 1000000000 + t->tv_nsec;
+	return t->tv_sec * NSEC_PER_SEC + t->tv_nsec;
 }
 
 /* Links of d_path() are resolved already, so any symlink is a change. */

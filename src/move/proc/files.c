@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "core/io.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "move/wire/append.h"
 
@@ -74,9 +75,9 @@ static int look_at(int at, const char *path, Move__File *f)
 	f->size = st.stx_size;
 	f->dev = makedev(st.stx_dev_major, st.stx_dev_minor);
 	f->ino = st.stx_ino;
-	f->mtime = st.stx_mtime.tv_sec * 1000000000L + st.stx_mtime.tv_nsec;
+	f->mtime = st.stx_mtime.tv_sec * NSEC_PER_SEC + st.stx_mtime.tv_nsec;
 	f->btime = st.stx_mask & STATX_BTIME
-			   ? st.stx_btime.tv_sec * 1000000000L +
+			   ? st.stx_btime.tv_sec * NSEC_PER_SEC +
 				     st.stx_btime.tv_nsec
 			   : 0;
 	return S_ISREG(st.stx_mode) ? 0 : -EINVAL;

@@ -18,6 +18,7 @@
 #include <sys/user.h>
 #include <time.h>
 
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "move/restore/restart.h"
 #include "move/restore/restore.h"
@@ -222,8 +223,8 @@ static int put_timers(struct list *q, const Move__State *s, struct error *err)
 		if (!has_time(t))
 			continue;
 		if (absolute) {
-			v[2] = t->until / 1000000000;
-			v[3] = t->until % 1000000000;
+			v[2] = t->until / NSEC_PER_SEC;
+			v[3] = t->until % NSEC_PER_SEC;
 		}
 		r = landing_keep_data(q->l, v, sizeof(v), &at, err);
 		if (r == 0)

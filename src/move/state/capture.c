@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "core/hurry.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "move/proc/uapi.h"
 #include "move/tracee/cpuclock.h"
@@ -183,7 +184,7 @@ static int64_t instant(const struct leader_data *d, int64_t sec, int64_t nsec)
 {
 	if (!sec && !nsec)
 		return 0;
-	return (d->now.tv_sec + sec) * 1000000000 + d->now.tv_nsec + nsec;
+	return (d->now.tv_sec + sec) * NSEC_PER_SEC + d->now.tv_nsec + nsec;
 }
 
 static void take_timers(const struct tracee *tr, Move__State *s,

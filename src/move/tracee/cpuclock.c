@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 
 #include "core/clock.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "move/proc/proc.h"
 #include "move/tracee/vdso.h"
@@ -134,8 +135,8 @@ static size_t read_table(const uint8_t *p, size_t n, struct cpuclock *ret)
 			break;
 		/* a hundred years on a thousand processors */
 		ret[nr].nsec =
-			e.sec < INT64_MAX / 2000000000 && e.nsec < 1000000000
-				? (int64_t)(e.sec * 1000000000 + e.nsec)
+			e.sec < INT64_MAX / 2000000000 && e.nsec < NSEC_PER_SEC
+				? (int64_t)(e.sec * NSEC_PER_SEC + e.nsec)
 				: 0;
 		ret[nr++].id = e.id;
 		p += sizeof(e);
