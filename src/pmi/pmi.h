@@ -29,7 +29,7 @@
  * the protocol foresees, and the rank's MPI reports it.
  *
  * Blobs.  Open MPI's wire-up, PMIx, is spoken inside the rank
- * (pmi/preload_pmix.c); of it only "my bytes out, everybody's in" comes here.
+ * (pmi/preload/pmix.c); of it only "my bytes out, everybody's in" comes here.
  * The rank puts its bytes as hex under PMI_BLOB_KEY, in pieces that begin with
  * '+', the last one with '.', and sends "cmd=fence_in": a barrier that answers
  * with a line "cmd=blob value=HEX" for each piece of each rank in order, and
@@ -127,7 +127,7 @@ int pmi_server_load(const void *p, size_t n,
  * The environment an MPICH rank needs, appended to env (a NULL-terminated array
  * of malloc'd strings, itself malloc'd; *env may move): PMI_FD, PMI_RANK,
  * PMI_SIZE, what keeps UCX on TCP over `device`, and, unless NULL, `preload` in
- * front of LD_PRELOAD (pmi/preload.c).  What PMI needs replaces
+ * front of LD_PRELOAD (pmi/preload/preload.c).  What PMI needs replaces
  * what is there; what only tunes UCX stays as the user set it.
  */
 void pmi_env_add(char ***env, int fd, uint32_t rank, uint32_t size,

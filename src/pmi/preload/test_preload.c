@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "pmi/fake_ucp.h"
+#include "pmi/preload/fake_ucp.h"
 
 enum { ENOUGH = 10 }; /* calls, then the other side answers */
 

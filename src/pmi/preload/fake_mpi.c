@@ -1,4 +1,4 @@
-#include "pmi/fake_mpi.h"
+#include "pmi/preload/fake_mpi.h"
 
 #include <stddef.h>
 

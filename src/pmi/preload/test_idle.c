@@ -18,7 +18,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "pmi/idle.h"
+#include "pmi/preload/idle.h"
 
 enum { POLL_NS = 300, START = 1000000000 };
 

@@ -1,8 +1,8 @@
 /*
  * fake_ucp.h - instead of UCX, for test_preload.c
  */
-#ifndef PMI_FAKE_UCP_H
-#define PMI_FAKE_UCP_H
+#ifndef PMI_PRELOAD_FAKE_UCP_H
+#define PMI_PRELOAD_FAKE_UCP_H
 
 /* What ucp_worker_progress() does. */
 void fake_ucp_init(void (*progress)(void));

@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "pmi/preload.h"
+#include "pmi/preload/preload.h"
 
 enum { WORKERS_MAX = 64, IDLE_MS = 1 };
 

@@ -1,12 +1,12 @@
 /*
- * preload_pmix.c - a PMIx server inside the rank, where Open MPI finds its job
+ * pmix.c - a PMIx server inside the rank, where Open MPI finds its job
  *
  * Open MPI asks a PMIx server who its peers are and exchanges addresses through
  * it.  That server runs here, in the rank itself: a second copy of libpmix in a
  * link namespace of its own (dlmopen), since one copy cannot be client and
  * server at once.  So the connection between them never leaves the process and
  * moves with it, and the keeper sees only lines of PMI-1 that it checks
- * (pmi/wire.h).  doc/design/30-pmi.md has the other ways that were tried.
+ * (pmi/preload/wire.h).  doc/design/30-pmi.md has the other ways that were tried.
  *
  * It begins where a program initializes Open MPI or calls PMIx_Init(), so that
  * neither a shell before it nor a program of MPICH beside it is touched; and
@@ -25,8 +25,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pmi/preload.h"
-#include "pmi/wire.h"
+#include "pmi/preload/preload.h"
+#include "pmi/preload/wire.h"
 
 /* Of the second libpmix and the second C library. */
 static struct {

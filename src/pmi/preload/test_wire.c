@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "pmi/gather.h"
-#include "pmi/wire.h"
+#include "pmi/preload/wire.h"
 
 enum { RANKS = 3, ROUNDS = 4 };
 

@@ -1,4 +1,4 @@
-#include "pmi/wire.h"
+#include "pmi/preload/wire.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -68,7 +68,7 @@ static int hear(char ret[PMI_LINE_MAX])
 	while (!(end = memchr(wire.in, '\n', wire.nr_in))) {
 		if (wire.nr_in == sizeof(wire.in))
 			return -EPROTO;
-		/* Not read(), which progresses UCX (pmi/preload.c). */
+		/* Not read(), which progresses UCX (pmi/preload/preload.c). */
 		r = syscall(SYS_read, wire.fd, wire.in + wire.nr_in,
 			    sizeof(wire.in) - wire.nr_in);
 		if (!r)

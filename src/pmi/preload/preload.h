@@ -6,8 +6,8 @@
  * it would be without.  What it stands in for must be exported (PRELOAD_EXPORT); all
  * else is hidden.
  */
-#ifndef PMI_PRELOAD_H
-#define PMI_PRELOAD_H
+#ifndef PMI_PRELOAD_PRELOAD_H
+#define PMI_PRELOAD_PRELOAD_H
 
 #define PRELOAD_EXPORT __attribute__((visibility("default")))
 

@@ -1,7 +1,7 @@
 /*
- * preload_wait.c - MPICH and Open MPI block while they wait
+ * wait.c - MPICH and Open MPI block while they wait
  *
- * Stands in for what the MPI libraries call in their waits (pmi/idle.h), for
+ * Stands in for what the MPI libraries call in their waits (pmi/preload/idle.h), for
  * the C library's functions that they look with, and for the calls of MPI that
  * do not wait.  All of them are forwarded as machine words: what is an int in
  * one MPI and a pointer in another is passed alike.
@@ -16,8 +16,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "pmi/idle.h"
-#include "pmi/preload.h"
+#include "pmi/preload/idle.h"
+#include "pmi/preload/preload.h"
 
 enum { THREAD_MULTIPLE = 3 }; /* in MPICH and in Open MPI */
 

@@ -1,5 +1,5 @@
 /* fake_ucp.c - a libucp.so.0 whose progress is what the test makes of it */
-#include "pmi/fake_ucp.h"
+#include "pmi/preload/fake_ucp.h"
 
 #include <stdlib.h>
 

@@ -30,8 +30,8 @@
  * before idle_allow(IDLE_BLOCK), nor between idle_test_begin() and idle_test_end(),
  * with which the calls are wrapped that ask without waiting (MPI_Test).
  */
-#ifndef PMI_IDLE_H
-#define PMI_IDLE_H
+#ifndef PMI_PRELOAD_IDLE_H
+#define PMI_PRELOAD_IDLE_H
 
 #include <stdbool.h>
 

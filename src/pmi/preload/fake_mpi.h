@@ -1,9 +1,9 @@
 /*
  * fake_mpi.h - an MPI whose calls look at UCX as MPICH's do, for
- * test_preload_wait.c
+ * test_wait.c
  */
-#ifndef PMI_FAKE_MPI_H
-#define PMI_FAKE_MPI_H
+#ifndef PMI_PRELOAD_FAKE_MPI_H
+#define PMI_PRELOAD_FAKE_MPI_H
 
 #include <stdbool.h>
 

@@ -6,8 +6,8 @@
  * wait for each other.  Numbers are 0 or negative errnos; -EPROTO where the
  * answer is another one than was expected.
  */
-#ifndef PMI_WIRE_H
-#define PMI_WIRE_H
+#ifndef PMI_PRELOAD_WIRE_H
+#define PMI_PRELOAD_WIRE_H
 
 #include <stddef.h>
 #include <stdint.h>

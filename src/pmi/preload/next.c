@@ -1,4 +1,4 @@
-#include "pmi/preload.h"
+#include "pmi/preload/preload.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,4 +1,4 @@
-#include "pmi/idle.h"
+#include "pmi/preload/idle.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /*
- * test_preload_wait.c - which looks of which callers become waits
+ * test_wait.c - which looks of which callers become waits
  *
  * As in test_preload.c the library's files are linked in.  The waits are
  * counted, and end what MPI_Recv() waits for.
@@ -17,9 +17,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "pmi/fake_mpi.h"
-#include "pmi/fake_ucp.h"
-#include "pmi/idle.h"
+#include "pmi/preload/fake_mpi.h"
+#include "pmi/preload/fake_ucp.h"
+#include "pmi/preload/idle.h"
 
 enum { MANY = 100000 };
 
