@@ -308,6 +308,37 @@ switches() { # PID
 	grep -q "some of what rank 0 printed is lost" "$bed/err"
 }
 
+# It waits for somebody to read, and has written no more for a while.
+stuck() { # PID
+	local n
+	n=$(grep wchar "/proc/$1/io")
+	grep -q pipe_write "/proc/$1/wchan" && sleep 1 &&
+		[ "$n" = "$(grep wchar "/proc/$1/io")" ]
+}
+
+says() { # WORDS COMMAND...
+	run st "${@:2}"
+	[[ $output == *"$1"* ]]
+}
+
+@test "a rank that has ended, whose last words nobody has read yet, is said to have ended" {
+	local pid
+	mkfifo "$bed/pager"
+	"$stint" run -n 1 --hosts h1 yes >"$bed/pager" 2>"$bed/err" 3>&- &
+	background=$!
+	exec 4<"$bed/pager"
+	read -r first <&4
+	pid=$(jobs 'j[1]["ranks"][0]["pid"]')
+	eventually stuck "$pid"
+	slay "$pid"
+	eventually says "the rank has ended; what it printed last is still to be read" \
+		migrate 1.0 h2
+	is 'j[1]["ranks"][0]["state"]' running
+	exec 4<&-
+	wait "$background" || true
+	background=
+}
+
 @test "a pager that waits keeps no signal from the job" {
 	mkfifo "$bed/pager"
 	"$stint" run -n 3 yes >"$bed/pager" 2>"$bed/err" 3>&- &

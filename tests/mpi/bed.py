@@ -147,8 +147,18 @@ class Bed:
             raise Failed(f"{args[0]}: {r.stderr.strip()}")
         return [json.loads(line) for line in r.stdout.splitlines()]
 
+    @staticmethod
+    def is_of(job, argv):
+        """Whether it was submitted with these words; a list may cut them."""
+        told = job["argv"]
+        n = len(told) - 1 if told[-1:] == ["..."] else len(argv)
+        return told[:n] == list(argv)[:n]
+
     def start(self, n, *argv, hosts=None, options=(), stdin=None):
-        """Start a job and wait until all its ranks run; one start at a time."""
+        """Start a job and wait until all its ranks run.
+
+        One start at a time of the same words: others may start theirs.
+        """
         known = {j["job"] for j in self.ask("ps", "-a")}
         files = [os.path.join(self.dir, f"{len(self.jobs)}.{x}")
                  for x in ("out", "err")]
@@ -167,8 +177,9 @@ class Bed:
                 raise Short(f"the job is over already: {job.errors()}")
             if time.monotonic() > end:
                 raise Failed(f"the job does not start: {job.errors()}")
-            new = {j["job"] for j in self.ask("ps")} - known
-            job.number = max(new, default=0)
+            job.number = max((j["job"] for j in self.ask("ps")
+                              if j["job"] not in known and
+                              self.is_of(j, argv)), default=0)
             time.sleep(0.02)
         return job
 

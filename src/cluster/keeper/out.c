@@ -342,26 +342,50 @@ void keeper_out_verdict(struct keeper *k, bool at_destination)
 	keeper_io_update(k);
 }
 
+/* Why there is no rank here that could leave; 0: there is one. */
+static int has_rank(const struct keeper *k, struct error *err)
+{
+	switch (k->have_exit ? KEEPER__STATE__EXITED : k->state) {
+	case KEEPER__STATE__RUNNING:
+	case KEEPER__STATE__SUSPENDED:
+		return 0;
+	case KEEPER__STATE__EXITED:
+		return error_set(
+			err, -ESRCH, "the rank has ended%s",
+			k->state == KEEPER__STATE__EXITED
+				? ""
+				: "; what it printed last is still to be read");
+	case KEEPER__STATE__MOVING:
+		return error_set(err, -EBUSY,
+				 "another move of the rank is under way");
+	case KEEPER__STATE__DOUBT:
+		return error_set(
+			err, -EBUSY,
+			"where the rank is after its last move is not settled yet");
+	case KEEPER__STATE__LEFT:
+		return error_set(err, -ESRCH, "the rank has left this host");
+	default:
+		return error_set(err, -EBUSY, "the rank is not here yet");
+	}
+}
+
 void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req)
 {
 	const Keeper__MigrateOut *mo = req->migrate_out;
 	struct keeper_move *m = &k->move;
 	struct error err = ERROR_INIT;
-	int r = 0;
+	int r;
 
 	/* Said again after a lost connection. */
 	if (k->state == KEEPER__STATE__MOVING && mo->epoch == m->epoch) {
 		keeper_answer_ok(k, req->id);
 		return;
 	}
-	if ((k->state != KEEPER__STATE__RUNNING &&
-	     k->state != KEEPER__STATE__SUSPENDED) ||
-	    k->have_exit)
-		r = error_set(&err, -EBUSY, "no rank here that could move now");
-	else if (mo->epoch <= k->last_epoch)
+	r = has_rank(k, &err);
+	if (!r && mo->epoch <= k->last_epoch)
 		r = error_set(&err, -EINVAL,
 			      "epoch %" PRIu64 " was used before", mo->epoch);
-	else if (mo->key.len != TLS_SECRET_SIZE)
+	if (!r && mo->key.len != TLS_SECRET_SIZE)
 		r = error_set(&err, -EINVAL, "a key has %d bytes",
 			      TLS_SECRET_SIZE);
 	/* A suspended rank could not be stopped once more; it lands running. */
