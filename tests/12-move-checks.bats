@@ -27,10 +27,7 @@ drive_all() { # PROGRAM[, TAB, WORDS OF THE REFUSAL] a line
 drive_one() {
 	local argv status=0 check=
 	move_argv "$1"
-	case $1 in # these only the process itself can tell, when it stands still
-	*\ dispatch | *\ keyring | *\ ldt) ;;
-	check-unsupported*) check=--check ;;
-	esac
+	case $1 in check-unsupported*) check=--check ;; esac
 	timeout 300 "$drive" --moves 3 $check ${2:+--refuse "$2"} -- "${argv[@]}" ||
 		status=$?
 	case $status in

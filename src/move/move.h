@@ -271,7 +271,10 @@ pid_t move_pid_inside(pid_t pid);
  */
 int move_peek(int fd, usec_t patience, struct error *err) must_check;
 
-/* Can it be moved at all?  0, or why not.  Changes nothing. */
+/*
+ * Can it be moved at all?  0, or why not.  It stands still for less than a
+ * millisecond, to tell what nothing else tells, and goes on as it was.
+ */
 int move_check(pid_t pid, const struct move_external *external,
 	       size_t nr_externals, struct error *err) must_check;
 

@@ -403,38 +403,6 @@ static void make_other(void)
 	CHECK(fd >= 0);
 }
 
-/* A connection over loopback to a process that is no child. */
-static void make_local(void)
-{
-	struct sockaddr_in at;
-	int listener = check_listen(&at), status;
-	char c;
-
-	fd = socket(AF_INET, SOCK_STREAM, 0);
-	child = fork();
-	CHECK(child >= 0);
-	if (child == 0) {
-		if (fork() > 0)
-			_exit(0);
-		close(fd);
-		fd = accept(listener, NULL, NULL);
-		while (read(fd, &c, 1) == 1 && write(fd, &c, 1) == 1)
-			;
-		_exit(0);
-	}
-	CHECK(waitpid(child, &status, 0) == child);
-	child = 0;
-	close(listener);
-	CHECK(connect(fd, (void *)&at, sizeof(at)) == 0);
-}
-
-static void use_local(void)
-{
-	char c = 'x';
-
-	CHECK(write(fd, &c, 1) == 1 && read(fd, &c, 1) == 1 && c == 'x');
-}
-
 /* A descriptor under way, which nobody takes. */
 static void make_passing(void)
 {
@@ -485,8 +453,6 @@ static const struct thing things[] = {
 	{ "urgent", "urgent byte", make_urgent, use_nothing, finish_urgent },
 	{ "behind-urgent", "behind an urgent", make_behind, use_nothing,
 	  finish_behind },
-	{ "local-peer", "connected within this host", make_local, use_local,
-	  use_nothing },
 	{ "passing", "descriptors are being passed", make_passing, use_nothing,
 	  use_nothing },
 	{ "child", "child", make_child, use_child, finish_child },
@@ -510,9 +476,13 @@ static int run(const struct thing *t)
 
 static const struct thing *at(size_t i)
 {
-	return i < NR		    ? &things[i]
-	       : i < NR + nr_hidden ? &hidden_things[i - NR]
-				    : NULL;
+	if (i < NR)
+		return &things[i];
+	i -= NR;
+	if (i < nr_hidden)
+		return &hidden_things[i];
+	i -= nr_hidden;
+	return i < nr_near ? &near_things[i] : NULL;
 }
 
 int main(int argc, char **argv)

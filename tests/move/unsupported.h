@@ -17,4 +17,8 @@ struct thing {
 extern const struct thing hidden_things[];
 extern const size_t nr_hidden;
 
+/* Connections to another process of the host. */
+extern const struct thing near_things[];
+extern const size_t nr_near;
+
 #endif

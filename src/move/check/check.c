@@ -1,7 +1,8 @@
 /*
  * check.c - can this process be moved at all?
  *
- * Looks and touches nothing; every refusal names the reason.
+ * Every refusal names the reason.  What a move asks the process itself before
+ * its first round is asked here as well; else nothing is touched.
  */
 #include <elf.h>
 #include <errno.h>
@@ -23,7 +24,6 @@
 #include "move/proc/share.h"
 #include "move/proc/sysv.h"
 
-#define PATIENCE    (2 * USEC_PER_SEC) /* as send/send.c's */
 #define SHARED_MOST ((uint64_t)16 << 30)
 
 static int check_status(pid_t pid, struct proc_status *st, struct error *err)
@@ -241,7 +241,7 @@ int check_process(pid_t pid, const struct move_external *external,
 /* What a move waits for before it freezes, as patiently as that. */
 static int check_passing(struct fds_source *s, struct error *err)
 {
-	usec_t end = clock_usec(CLOCK_MONOTONIC) + PATIENCE;
+	usec_t end = clock_usec(CLOCK_MONOTONIC) + CHECK_PATIENCE;
 	uint8_t *news = NULL;
 	size_t n;
 	int r;
@@ -271,6 +271,24 @@ static int check_sockets(pid_t pid, const struct move_external *external,
 	return r;
 }
 
+/* What nothing shows from outside, of its leader that stands still for that. */
+static int ask(pid_t pid, struct error *err)
+{
+	struct tracee *t = tracee_create(pid, err);
+	int r;
+
+	if (!t)
+		return -ESRCH;
+	tracee_look(t);
+	r = check_stop_leader(t, err);
+	if (r == 0)
+		r = check_dispatch(t, err);
+	if (r == 0)
+		r = check_asked_alone(t, err);
+	tracee_destroy(t);
+	return r;
+}
+
 int move_check(pid_t pid, const struct move_external *external,
 	       size_t nr_externals, struct error *err)
 {
@@ -278,5 +296,7 @@ int move_check(pid_t pid, const struct move_external *external,
 	int r = check_process(pid, external, nr_externals, NULL, &maps, err);
 
 	vma_list_clear(&maps);
-	return r < 0 ? r : check_sockets(pid, external, nr_externals, err);
+	if (r == 0)
+		r = check_sockets(pid, external, nr_externals, err);
+	return r < 0 ? r : ask(pid, err);
 }

@@ -46,23 +46,6 @@ static int check_room(const struct tracee *t, struct error *err)
 		t->pid, t->nr, tracee_room(t));
 }
 
-/* It would answer the calls that we have it make; Wine uses it. */
-int recheck_dispatch(const struct tracee *t, struct error *err)
-{
-	for (size_t i = 0; i < t->nr; i++) {
-		struct uapi_sud_config conf = { 0 };
-
-		if (ptrace(PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG,
-			   t->task[i].tid, sizeof(conf), &conf) == 0 &&
-		    conf.mode)
-			return error_set(
-				err, -ENOTSUP,
-				"thread %d handles its system calls itself (syscall user dispatch)",
-				t->task[i].tid);
-	}
-	return 0;
-}
-
 int recheck_stopped(struct sending *s, struct error *err)
 {
 	pid_t pid = s->src->pid;
@@ -75,7 +58,7 @@ int recheck_stopped(struct sending *s, struct error *err)
 		r = error_set(err, -ENOTSUP, "process %d has a seccomp filter",
 			      pid);
 	if (r == 0)
-		r = recheck_dispatch(s->tracee, err);
+		r = check_dispatch(s->tracee, err);
 	if (r == 0)
 		r = check_room(s->tracee, err);
 	if (r == 0)

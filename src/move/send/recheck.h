@@ -12,15 +12,6 @@
 /* While it runs: -ESRCH when it has exited, -EBUSY after an exec. */
 int recheck_running(struct sending *s, struct error *err) must_check;
 
-/* Of the threads that stand still, before the first call is injected. */
-int recheck_dispatch(const struct tracee *t, struct error *err) must_check;
-
-/*
- * Of a process whose leader stands still in its landing area, by calls that it
- * makes itself: -ENOTSUP for what nothing shows from outside.
- */
-int recheck_asked(struct tracee *t, struct error *err) must_check;
-
 /* Whatever may pass is -ENOTSUP: a child, while it runs, ... */
 int recheck_children(struct sending *s, struct error *err) must_check;
 /* ... and that and more when all threads stand still. */

@@ -27,8 +27,6 @@
 #include "move/wire/fault.h"
 #include "move/wire/message.h"
 
-/* So long what stands in the way of a freeze may take to pass. */
-#define PATIENCE      (2 * USEC_PER_SEC)
 #define FIRST_LOOK    (1 * USEC_PER_SEC)    /* of the very first look */
 #define SOON	      (250 * USEC_PER_MSEC) /* of what the destination lacks */
 #define SHORTLY	      (10 * USEC_PER_MSEC)  /* of the one before a freeze */
@@ -183,17 +181,6 @@ static int prepare_area(struct sending *s, struct error *err)
 			       err);
 }
 
-static int stop_leader(struct sending *s, struct error *err)
-{
-	usec_t end = send_now() + PATIENCE;
-	int r;
-
-	while ((r = tracee_stop_leader(s->tracee, err)) == -EAGAIN &&
-	       send_now() < end)
-		tracee_resume(s->tracee);
-	return r;
-}
-
 /* How many of its CPU clocks begin at 0 there, as far as that is known now. */
 static void tell_cpu_clocks(struct sending *s)
 {
@@ -225,13 +212,13 @@ static int send_setup(struct sending *s, struct error *err)
 		return r;
 	tracee_look(s->tracee);
 	start = send_now();
-	r = stop_leader(s, err);
+	r = check_stop_leader(s->tracee, err);
 	if (r == 0)
-		r = recheck_dispatch(s->tracee, err);
+		r = check_dispatch(s->tracee, err);
 	if (r == 0)
 		r = prepare_area(s, err);
 	if (r == 0)
-		r = recheck_asked(s->tracee, err);
+		r = check_asked(s->tracee, err);
 	if (r == 0)
 		r = track_start(s, &why, err);
 	s->report->tracked = s->method != TRACK_NONE;
@@ -277,7 +264,7 @@ static int send_wait(struct sending *s, usec_t end, struct error *err)
  */
 static int send_freeze(struct sending *s, struct error *err)
 {
-	usec_t end = send_now() + PATIENCE;
+	usec_t end = send_now() + CHECK_PATIENCE;
 	int r;
 
 	while ((r = freeze_send(s, err)) < 0 && may_pass(r) && !s->told &&
@@ -302,7 +289,7 @@ static int send_last(struct sending *s, struct error *err)
 	int r = 0;
 
 	if (!s->throttling)
-		r = check_until(s, send_now() + PATIENCE, err);
+		r = check_until(s, send_now() + CHECK_PATIENCE, err);
 	return r < 0 ? r : precopy_last(s, err);
 }
 

@@ -258,18 +258,57 @@ static bool leads_to(const Fds__Inet *a, const Fds__Inet *b)
 	       (!b->peer.len || port_of(&a->local) == port_of(&b->peer));
 }
 
+static bool same_address(const void *local, const void *peer)
+{
+	const struct sockaddr_in *a = local, *b = peer;
+	const struct sockaddr_in6 *a6 = local, *b6 = peer;
+
+	if (a->sin_family == AF_INET)
+		return a->sin_addr.s_addr == b->sin_addr.s_addr;
+	return IN6_ARE_ADDR_EQUAL(&a6->sin6_addr, &b6->sin6_addr);
+}
+
+/* Has a process of its network the other end?  Not known without a sock_diag. */
+static bool is_held(const struct fdscan *sc, const Fds__Inet *m)
+{
+	struct sockdiag_tcp d;
+
+	return sc->s->diag >= 0 &&
+	       sockdiag_tcp_get(sc->s->diag, m->peer.data, m->local.data,
+				(socklen_t)m->local.len, &d, NULL) == 0 &&
+	       d.state != TCP_LISTEN && d.ino;
+}
+
+/*
+ * The other end may be at any address of the host, which is asked for by the
+ * first looks alone: it takes a call for each connection.
+ */
+static bool is_within(const struct fdscan *sc, const Fds__Inet *m, int state)
+{
+	bool near = on_loopback(m->peer.data) ||
+		    same_address(m->local.data, m->peer.data);
+
+	if (near && state == TCP_ESTABLISHED)
+		return true; /* also one that nobody has accepted yet */
+	return (near || (!sc->content && !sc->s->soon)) && is_held(sc, m);
+}
+
 /*
  * A connection within this host leads to a process that does not come along,
  * unless it is ours at both ends; one that is to be accepted, we wait for.
+ * What is left of one whose other end is closed needs nobody.
  */
 static int check_local(struct fdscan *sc, struct fdscan_file *f,
 		       struct error *err)
 {
 	const Fds__Inet *m = stream_of(f), *other;
+	int state;
 
-	if (!m || !m->peer.len || !on_loopback(m->peer.data))
+	if (!m || !m->peer.len || !m->local.len)
 		return 0;
-	if (tcpcap_state(f->copy) != TCP_ESTABLISHED)
+	state = tcpcap_state(f->copy);
+	if (state < 0 || !(TCP_STATE(state) & TCP_STATES_CONNECTED) ||
+	    !is_within(sc, m, state))
 		return 0;
 	for (size_t i = 0; i < sc->nr_file; i++)
 		if ((other = stream_of(&sc->file[i])) && leads_to(m, other))
