@@ -30,6 +30,11 @@ scenarios() {
 		source_host_is_given_up_when_the_copy_runs agent_away
 }
 
+@test "the source's host is gone when the copy runs: it moves on, and nobody waits for the host" {
+	scenarios source_host_is_gone_and_the_rank_moves_on \
+		source_agent_is_away_and_the_rank_moves_on
+}
+
 @test "the destination died before anybody knew, or the job is killed: no copy is left" {
 	scenarios destination_died_before_anybody_knew killed_while_undecided
 }

@@ -184,6 +184,15 @@ class Move:
     def go(self):
         os.kill(self.engine, signal.SIGCONT)
 
+    def on_to(self, host):
+        """Once more, past the point where this move stops as well."""
+        self.migrate(host)
+        self.engine = ensure(self.stopped, lambda: "no second move: "
+                             + self.said(), 30)
+        self.go()
+        ensure(lambda: self.settled() and self.rank()["host"] == host,
+               lambda: f"not on {host}: {self.info()}")
+
     def kill_engine(self, host):
         kill(self.c.keepers(host)[1])
 
@@ -353,6 +362,29 @@ def source_host_is_given_up_when_the_copy_runs(c, m):
     c.controller()
 
 
+def source_host_is_gone_and_the_rank_moves_on(c, m):
+    """Nobody waits for h1, which finds nothing to say when it comes back."""
+    c.crash("h1")
+    m.runs_at("h2")
+    m.on_to("h3")
+    m.told(0, "moved from h1 to h2", "did not tell how long")
+    m.runs_at("h3")
+    c.agent("h1")
+    m.job.move(0, "h1")
+    m.runs_at("h1")
+
+
+def source_agent_is_away_and_the_rank_moves_on(c, m):
+    """Its keeper's copy stands still until it is told that it has left."""
+    c.no_agent("h1")
+    m.kill_engine("h1")
+    ensure(m.settled, lambda: f"not settled: {m.info()}")
+    m.on_to("h3")
+    m.told(0, "moved from h1 to h2", "did not tell how long")
+    c.agent("h1")
+    m.runs_at("h3")
+
+
 def agent_away(c, m):
     """Its rank runs on, and is not lost."""
     m.go()
@@ -440,6 +472,8 @@ SCENARIOS = {
     source_host_comes_back_without_a_record: "source-held",
     source_host_dies_when_the_copy_runs: "source-committed",
     source_host_is_given_up_when_the_copy_runs: "source-committed",
+    source_host_is_gone_and_the_rank_moves_on: "source-committed",
+    source_agent_is_away_and_the_rank_moves_on: "source-committed",
     agent_away: "source-recorded",
     source_host_never_comes_back: "source-held",
     destination_died_before_anybody_knew: "source-recorded",

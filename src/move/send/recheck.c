@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/ptrace.h>
 
+#include "move/check/check.h"
 #include "move/fd/fds.h"
 #include "move/proc/sysv.h"
 #include "move/proc/uapi.h"

@@ -120,6 +120,17 @@ void ctl_move_source_lost(struct ctl_move *m)
 	ctl_move_check(m);
 }
 
+/*
+ * The source gave it away before it could land, and has no say any more: a
+ * copy there that comes back is told so (settle_past()).
+ */
+bool ctl_move_under_way(struct ctl_rank *r)
+{
+	if (r->move && r->move->landed && !r->move->from->agent)
+		ctl_move_source_lost(r->move);
+	return r->move;
+}
+
 bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k)
 {
 	if (ctl_move_at_dest(m, k)) {

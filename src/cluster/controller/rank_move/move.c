@@ -48,7 +48,7 @@ static int refuse(struct ctl_rank *r, struct ctl_host *to, struct error *err)
 				 "rank %" PRIu64 ".%u is not "
 				 "running",
 				 r->job->id, r->rank);
-	if (r->move)
+	if (ctl_move_under_way(r))
 		return error_set(err, -EBUSY,
 				 "rank %" PRIu64 ".%u is being moved to %s "
 				 "already",

@@ -21,6 +21,8 @@ void ctl_move_source_missing(struct ctl_move *m);
 void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g);
 /* The source's host is given up. */
 void ctl_move_source_lost(struct ctl_move *m);
+/* Not one that has landed and whose source does not answer: that is over by this. */
+bool ctl_move_under_way(struct ctl_rank *r);
 
 /* ---- again.c */
 
