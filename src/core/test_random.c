@@ -35,6 +35,9 @@ static void streams_are_apart_and_repeat(void **state)
 	random_init(&a, 1, "sizes", 1);
 	random_init(&b, 2, "sizes", 1);
 	assert_true(random_bits(&a) != random_bits(&b));
+	random_init(&a, 1, "sizes", 0);
+	random_init(&b, 1, "sizes", 1);
+	assert_true(random_bits(&a) != random_bits(&b));
 }
 
 static void moments(void **state)
@@ -64,6 +67,21 @@ static void moments(void **state)
 		assert_true(fabs(hits[i] - N / 7.) < 5 * sqrt(N * 6. / 49));
 }
 
+/* Of three quarters of all words none comes twice as often as another. */
+static void below_is_even(void **state)
+{
+	enum { N = 10000 };
+	const uint64_t quarter = UINT64_C(1) << 62;
+	struct random_stream r;
+	unsigned low = 0;
+
+	(void)state;
+	random_init(&r, 7, "even", 0);
+	for (int i = 0; i < N; i++)
+		low += random_below(&r, 3 * quarter) < quarter;
+	assert_true(fabs(low - N / 3.) < 5 * sqrt(N * 2. / 9));
+}
+
 static void cut_exponential(void **state)
 {
 	enum { N = 200000 };
@@ -88,6 +106,7 @@ int main(void)
 		cmocka_unit_test(generator_is_the_published_one),
 		cmocka_unit_test(streams_are_apart_and_repeat),
 		cmocka_unit_test(moments),
+		cmocka_unit_test(below_is_even),
 		cmocka_unit_test(cut_exponential),
 	};
 

@@ -173,6 +173,34 @@ static void bytes_arrive(void **state)
 	free(b.data);
 }
 
+/* More pieces than one call of the kernel takes. */
+static void pieces_arrive(void **state)
+{
+	enum { PIECES = 3000 };
+	static struct iovec iov[PIECES];
+	char data[2 * PIECES], got[sizeof(data)];
+	struct channel *from, *to;
+	size_t n = 0;
+	int sv[2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (char)(i * 7 + i / 256);
+	for (size_t i = 0; i < PIECES; i++) {
+		iov[i] = (struct iovec){ data + n, 1 + i % 2 };
+		n += iov[i].iov_len;
+	}
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
+	from = channel_from_fd(sv[0]);
+	to = channel_from_fd(sv[1]);
+	assert_int_equal(channel_writev(from, iov, PIECES), 0);
+	assert_int_equal(channel_read(to, got, n), 0);
+	assert_memory_equal(got, data, n);
+	channel_close(from);
+	assert_int_equal(channel_read(to, got, 1), -EPIPE);
+	channel_close(to);
+}
+
 static void strangers(void **state)
 {
 	struct side client = { .r = 0 }, server = { .r = 0 };
@@ -252,6 +280,7 @@ int main(void)
 		cmocka_unit_test(bad_key_lines),
 		cmocka_unit_test(key_files),
 		cmocka_unit_test(bytes_arrive),
+		cmocka_unit_test(pieces_arrive),
 		cmocka_unit_test(strangers),
 		cmocka_unit_test(not_tls),
 		cmocka_unit_test(full_without_reader),

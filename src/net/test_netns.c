@@ -212,6 +212,20 @@ static void routes(void **state)
 	space_close(&b);
 }
 
+/* Of the many reasons for EINVAL the kernel tells which it is. */
+static void the_kernels_hint(void **state)
+{
+	struct net_route route = { .dst = ip("10.9.0.7"), .prefix = 32 };
+	struct error err;
+	struct space a;
+
+	space_open(&a);
+	route.via = ip("10.1.0.2"); /* through no link */
+	assert_true(net_route_put(a.net, &route, &err) < 0);
+	assert_non_null(strstr(err.text, "(Nexthop "));
+	space_close(&a);
+}
+
 /* a - r - c: r forwards to c, and has it fall into a hole, and back again. */
 static void blackhole(void **state)
 {
@@ -318,9 +332,13 @@ static void announcement(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(links),      cmocka_unit_test(bridge_port),
-		cmocka_unit_test(routes),     cmocka_unit_test(blackhole),
-		cmocka_unit_test(neighbours), cmocka_unit_test(announcement),
+		cmocka_unit_test(links),
+		cmocka_unit_test(bridge_port),
+		cmocka_unit_test(routes),
+		cmocka_unit_test(blackhole),
+		cmocka_unit_test(the_kernels_hint),
+		cmocka_unit_test(neighbours),
+		cmocka_unit_test(announcement),
 	};
 
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0) {

@@ -208,12 +208,83 @@ static void damaged_states(void **state)
 	assert_true(refused > 500);
 }
 
+/* Who says nothing of its run time counts as the longest, and is the last. */
+static void no_estimate_is_the_longest(void **state)
+{
+	static const char *const specs[] = { "sjf", "lxf", "wfp" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
+		struct plan plan = PLAN_INIT;
+		struct policy *p;
+		struct view v;
+
+		view_init(&v, 1);
+		arrive(&v, 1, 1);
+		arrive(&v, 2, 1)->estimate = 1000 * USEC_PER_SEC;
+		v.now = 100 * USEC_PER_SEC;
+		assert_int_equal(policy_create(specs[i], 1, &v, &p, NULL), 0);
+		policy_adopt(p, &v);
+		plan_reset(&plan, &v);
+		policy_decide(p, &v, &plan);
+		assert_true(plan.nr && plan.entry[0].type == PLAN_START);
+		assert_int_equal(plan.entry[0].job->id, 2);
+		policy_destroy(p);
+		plan_clear(&plan);
+		view_clear(&v);
+	}
+}
+
+/* What a reservation has left it has left after a restart, too. */
+static void timers_after_a_restart(void **state)
+{
+	struct plan plan = PLAN_INIT;
+	struct policy *p;
+	struct view v;
+	unsigned nr = 0;
+	char *text;
+
+	(void)state;
+	view_init(&v, 2);
+	v.now = 10 * USEC_PER_SEC;
+	arrive(&v, 1, 3); /* there are not so many */
+	assert_int_equal(
+		policy_create("loadleveler:reserve=300", 1, &v, &p, NULL), 0);
+	policy_adopt(p, &v);
+	plan_reset(&plan, &v);
+	policy_decide(p, &v, &plan);
+	text = policy_save(p, &v);
+	policy_destroy(p);
+	v.now = 110 * USEC_PER_SEC;
+	assert_int_equal(
+		policy_create("loadleveler:reserve=300", 1, &v, &p, NULL), 0);
+	policy_adopt(p, &v);
+	assert_int_equal(policy_load(p, &v, text, NULL), 0);
+	plan_reset(&plan, &v);
+	policy_decide(p, &v, &plan);
+	for (size_t i = 0; i < plan.nr; i++) {
+		if (plan.entry[i].type != PLAN_WAKE)
+			continue;
+		assert_int_equal(plan.entry[i].at, 310 * USEC_PER_SEC);
+		nr++;
+	}
+	assert_int_equal(nr, 1);
+	free(text);
+	policy_destroy(p);
+	plan_clear(&plan);
+	view_clear(&v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table),	  cmocka_unit_test(wrong),
-		cmocka_unit_test(fcfs),		  cmocka_unit_test(spread),
+		cmocka_unit_test(table),
+		cmocka_unit_test(wrong),
+		cmocka_unit_test(fcfs),
+		cmocka_unit_test(spread),
 		cmocka_unit_test(damaged_states),
+		cmocka_unit_test(timers_after_a_restart),
+		cmocka_unit_test(no_estimate_is_the_longest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -431,6 +431,7 @@ static bool ended(void *ctx)
 	all_come(-1, -1);
 	submit(1, "h1", NULL);
 	ctl_job_fail(job_of(ctl, 1), -1, 1, "it ends");
+	lacks(h1, 0, 0, false);
 	fake_hang_up(admin);
 	ctl_jobs_prune(ctl);
 	assert_non_null(ctl_job_find(ctl, 1));

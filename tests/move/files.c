@@ -114,7 +114,7 @@ static struct flock range(short type, off_t start, off_t len)
 static void make_locks(void)
 {
 	struct flock w = range(F_RDLCK, 100, 50), r = range(F_RDLCK, 300, 9);
-	struct flock ofd = range(F_WRLCK, 1000, 10);
+	struct flock ofd = range(F_WRLCK, 1000, 10), x = range(F_WRLCK, 700, 9);
 
 	f.locked = create("locked", O_RDWR);
 	CHECK(ftruncate(f.locked, 2000) == 0);
@@ -124,6 +124,7 @@ static void make_locks(void)
 		CHECK(f.other >= 0);
 		CHECK(fcntl(f.other, F_SETLK, &w) == 0);
 		CHECK(fcntl(f.locked, F_SETLK, &r) == 0);
+		CHECK(fcntl(f.locked, F_SETLK, &x) == 0);
 	}
 	CHECK(fcntl(f.locked, F_OFD_SETLK, &ofd) == 0);
 	CHECK(flock(f.append, LOCK_EX) == 0);
@@ -243,6 +244,16 @@ static void expect_lock(int fd, int cmd, off_t start, off_t len, short type)
 	CHECK(l.l_type == type, "lock at %lld: %d", (long long)start, l.l_type);
 }
 
+/* Shared ones leave room for another, an exclusive one does not. */
+static void expect_beside(int fd, off_t start, short type)
+{
+	struct flock l = range(F_RDLCK, start, 1);
+
+	CHECK(fcntl(fd, F_GETLK, &l) == 0);
+	CHECK(l.l_type == type, "beside the lock at %lld: %d", (long long)start,
+	      l.l_type);
+}
+
 static void expect_holder(int fd, off_t start)
 {
 	struct flock l = range(F_WRLCK, start, 1);
@@ -268,6 +279,11 @@ static void check_locks(void)
 			expect_lock(fd, F_GETLK, 149, 1, F_RDLCK);
 			expect_lock(fd, F_GETLK, 305, 1, F_RDLCK);
 			expect_holder(fd, 305);
+			expect_beside(fd, 100, F_UNLCK);
+			expect_beside(fd, 305, F_UNLCK);
+			expect_beside(fd, 700, F_WRLCK);
+			expect_beside(fd, 708, F_WRLCK);
+			expect_beside(fd, 709, F_UNLCK);
 		}
 		expect_lock(fd, F_OFD_GETLK, 1005, 1, F_WRLCK);
 		CHECK(flock(a, LOCK_SH | LOCK_NB) < 0);

@@ -32,6 +32,7 @@ static const int by_value[] = { PR_MCE_KILL_GET,      PR_GET_IO_FLUSHER,
 				PR_GET_DUMPABLE,      PR_GET_KEEPCAPS,
 				PR_GET_SECUREBITS,    PR_GET_NO_NEW_PRIVS,
 				PR_GET_SECCOMP };
+static const int limits[] = { RLIMIT_CORE, RLIMIT_MSGQUEUE, RLIMIT_NOFILE };
 #define LEN(a) (sizeof(a) / sizeof(*(a)))
 
 struct settings {
@@ -49,6 +50,7 @@ static void note(struct settings *s, long v)
 static void get(struct settings *s)
 {
 	uint64_t permitted = 0;
+	struct rlimit limit;
 	int mode = 0, word;
 	int fd = open("/proc/self/coredump_filter", O_RDONLY);
 
@@ -71,6 +73,11 @@ static void get(struct settings *s)
 	note(s, mode);
 	note(s, syscall(SYS_ioprio_get, 1, 0));
 	note(s, sched_getscheduler(0));
+	for (size_t i = 0; i < LEN(limits); i++) {
+		CHECK(getrlimit(limits[i], &limit) == 0);
+		note(s, (long)limit.rlim_cur);
+		note(s, (long)limit.rlim_max);
+	}
 }
 
 static void watch(const char *who)
@@ -135,8 +142,12 @@ static void make_process(void)
 		MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED,
 		MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE,
 	};
+	/* the soft one may be raised again, up to the hard one */
+	const struct rlimit core = { 4096, 12288 }, queue = { 1000, 3000 };
 	int fd = open("/proc/self/coredump_filter", O_WRONLY);
 
+	CHECK(setrlimit(RLIMIT_CORE, &core) == 0);
+	CHECK(setrlimit(RLIMIT_MSGQUEUE, &queue) == 0);
 	CHECK(write(fd, "0x13", 4) == 4 && close(fd) == 0);
 	for (size_t i = 0; i < LEN(commands); i++)
 		syscall(SYS_membarrier, commands[i], 0, 0);

@@ -75,7 +75,6 @@ static void queue_resends(void **state)
 	/* The agent dies having dealt with 2, unacked. */
 	keeper_queue_detach(q);
 	add(q, "d", true);
-	add(q, "for the dead one", false);
 	keeper_queue_restart(q, 2);
 	assert_int_equal(keeper_queue_send(q, sv[0]), 0);
 	expect(sv[1], 3, "c");

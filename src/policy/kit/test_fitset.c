@@ -35,6 +35,38 @@ static int naive_fit(int after, int64_t limit)
 	return best;
 }
 
+/* The same of those that fit a hole: beside what is spare, or in time. */
+static int naive_hole(int after, int64_t free, int64_t spare, usec_t within)
+{
+	int best = -1;
+
+	for (int i = 0; i < NR; i++) {
+		usec_t run = jobs[i].estimate ? jobs[i].estimate : USEC_MAX;
+
+		if (in[i] && jobs[i].size <= free &&
+		    (jobs[i].size <= spare || run <= within) &&
+		    (after < 0 || comes_before(after, i)) &&
+		    (best < 0 || comes_before(i, best)))
+			best = i;
+	}
+	return best;
+}
+
+static void check_holes(const struct fitset *set, struct random_stream *r)
+{
+	int64_t free = (int64_t)random_below(r, 70);
+	int64_t spare = (int64_t)random_below(r, 4);
+	usec_t within = (usec_t)random_below(r, 100);
+	const struct job *got = NULL;
+	int want = -1;
+
+	do {
+		want = naive_hole(want, free, spare, within);
+		got = fitset_backfill(set, got, free, spare, within);
+		assert_ptr_equal(got, want < 0 ? NULL : &jobs[want]);
+	} while (got);
+}
+
 static void check(const struct fitset *set, struct random_stream *r)
 {
 	int64_t limit = (int64_t)random_below(r, 70);
@@ -65,12 +97,13 @@ static void like_an_array(void **state)
 	random_init(&r, 1, "fitset", 0);
 	assert_null(fitset_first(&set));
 	for (int i = 0; i < NR; i++)
-		jobs[i] =
-			(struct job){ .ix = (uint32_t)i,
-				      .id = i * 7 % NR,
-				      .size = 1 +
-					      (uint32_t)random_below(&r, 64),
-				      .submit = (usec_t)random_below(&r, 20) };
+		jobs[i] = (struct job){
+			.ix = (uint32_t)i,
+			.id = i * 7 % NR,
+			.size = 1 + (uint32_t)random_below(&r, 64),
+			.submit = (usec_t)random_below(&r, 20),
+			.estimate = (usec_t)random_below(&r, 100),
+		};
 	for (int step = 0; step < 3000; step++) {
 		int i = (int)random_below(&r, NR);
 
@@ -83,8 +116,10 @@ static void like_an_array(void **state)
 			in[i] = true;
 		}
 		assert_int_equal(fitset_has(&set, &jobs[i]), in[i]);
-		if (step % 10 == 0)
+		if (step % 10 == 0) {
 			check(&set, &r);
+			check_holes(&set, &r);
+		}
 	}
 	fitset_clear(&set);
 }

@@ -51,6 +51,31 @@ static void many_servers_wait_as_erlang_says(void **state)
 	}
 }
 
+/*
+ * A load of 1/2 on 4 processors, by jobs of 1 to 3 for 100 s: 200 processor
+ * seconds each, so that one comes every 100 s; each size as often.
+ */
+static void a_poisson_load_is_what_is_asked_for(void **state)
+{
+	enum { N = 20000 };
+	struct workload *w = make_workload("poisson:max-size=3,time=constant",
+					   4, 0.5, N, NULL);
+	unsigned of_size[4] = { 0 };
+	struct workload_job job;
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		assert_int_equal(workload_next(w, &job, NULL), 1);
+		assert_in_range(job.size, 1, 3);
+		of_size[job.size]++;
+	}
+	assert_true(fabs((double)job.submit / USEC_PER_SEC / N / 100 - 1) <
+		    0.04);
+	for (int i = 1; i <= 3; i++)
+		assert_true(fabs(of_size[i] * 3. / N - 1) < 0.06);
+	workload_destroy(w);
+}
+
 /* M/G/1 processor sharing: mean / (1 - load), whatever the distribution. */
 static void a_shared_host_is_processor_sharing(void **state)
 {
@@ -151,6 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_servers_wait_as_erlang_says),
+		cmocka_unit_test(a_poisson_load_is_what_is_asked_for),
 		cmocka_unit_test(a_shared_host_is_processor_sharing),
 		cmocka_unit_test(hosts_of_several_speeds),
 		cmocka_unit_test(resizing_costs_and_kills),

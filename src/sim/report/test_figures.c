@@ -147,12 +147,36 @@ static void series_adds_up(void **state)
 	sim_result_clear(&result);
 }
 
+/* The last span ends where the run does, here in the midst of a second. */
+static void the_last_span_is_short(void **state)
+{
+	static struct series s;
+	struct view v = { .nr_procs = 4, .nr_free = 0, .demand = 8 };
+	char *text = NULL, *last;
+	size_t size;
+	double at, used, demand;
+	FILE *f = open_memstream(&text, &size);
+
+	series_note(&s, &v);
+	v.now = 2500000;
+	series_note(&s, &v);
+	series_print(&s, f);
+	fclose(f);
+	text[size - 1] = 0;
+	last = strrchr(text, '\n');
+	assert_int_equal(
+		sscanf(last, "%lf %*f %*f %lf %lf", &at, &used, &demand), 3);
+	assert_true(at == 2.25 && used == 1 && demand == 2);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(charts_hold_the_whole_run),
 		cmocka_unit_test(too_much_is_refused),
 		cmocka_unit_test(series_adds_up),
+		cmocka_unit_test(the_last_span_is_short),
 	};
 
 	return cmocka_run_group_tests_name("figures", tests, NULL, NULL);
