@@ -135,23 +135,28 @@ counted_whole() { # FILE
 	done
 }
 
-@test "of two ranks that die the first is the cause, though it is heard of last" {
-	local keeper rank code
+first_of_two() { # JOB SIGNAL CODE WORDS
+	local keeper rank code=0
 	begin run -n 2 --hosts h1,h2 sh -c 'case $(hostname) in *-0) trap "exit 3" USR1;; *) trap "exit 5" USR1;; esac; while :; do sleep 0.1; done' >"$bed/out" 2>&1
 	eventually all_running
-	rank=$(jobs 'j[1]["ranks"][0]["pid"]')
-	keeper=$(pgrep -oxf -- "stint keeper 1[.]0 --run-dir=$bed/.*")
+	rank=$(jobs "j[$1]['ranks'][0]['pid']")
+	keeper=$(pgrep -oxf -- "stint keeper $1[.]0 --run-dir=$bed/.*")
 	# Its capsule's init, which sees it end, is not stopped.
 	kill -STOP "$keeper"
-	kill -USR1 "$rank"
+	kill -s "$2" "$rank"
 	eventually ended "$rank"
-	kill -USR1 "$(jobs 'j[1]["ranks"][1]["pid"]')"
-	eventually is 'j[1]["ranks"][1]["state"]' 'done'
+	kill -USR1 "$(jobs "j[$1]['ranks'][1]['pid']")"
+	eventually is "j[$1]['ranks'][1]['state']" 'done'
 	kill -CONT "$keeper"
-	code=0
 	wait "${background##* }" || code=$?
-	[ "$code" = 3 ]
-	grep -q "rank 0 exited with code 3" "$bed/out"
+	[ "$code" = "$3" ]
+	grep -q "rank 0 $4" "$bed/out"
+}
+
+# Killed, it was not so by the controller, who asks for that later.
+@test "of two ranks that die the first is the cause, though it is heard of last" {
+	first_of_two 1 USR1 3 "exited with code 3"
+	first_of_two 2 KILL 137 "was ended by signal 9"
 }
 
 @test "output comes whole, in order, labelled, stdout and stderr apart" {

@@ -19,6 +19,8 @@
 void (*actors_asked)(struct conn *c, const Keeper__Request *q);
 void (*actors_said)(struct conn *c, const Control__Message *m);
 
+uint32_t actors_rank;
+
 static char dir[SCRATCH_MAX];
 
 /* ---- the daemon */
@@ -120,6 +122,7 @@ struct conn *actor_greet(const char *identity, int64_t epoch)
 	agent.net = (char *)"none";
 	agent.report = &report;
 	name.job = (char *)"1";
+	name.rank = actors_rank;
 	name.epoch = epoch;
 	agent.keepers = &names;
 	agent.n_keepers = epoch >= 0;
@@ -157,6 +160,7 @@ void actor_keeper(struct conn *agent, uint64_t epoch, uint64_t seq, uint64_t re,
 	Keeper__Event e = KEEPER__EVENT__INIT;
 
 	name.job = (char *)"1";
+	name.rank = actors_rank;
 	name.epoch = epoch;
 	e.seq = seq;
 	e.re = re;

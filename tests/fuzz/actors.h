@@ -26,8 +26,11 @@ extern void (*actors_asked)(struct conn *c, const Keeper__Request *q);
 /* What it says to peers; without this, no refusal. */
 extern void (*actors_said)(struct conn *c, const Control__Message *m);
 
-/* A peer that says HELLO; "host/NAME" as an agent with one keeper of rank 1.0,
- * of that epoch; none if it is negative. */
+/* The rank of job 1 whose keeper is meant below; 0 at first. */
+extern uint32_t actors_rank;
+
+/* A peer that says HELLO; "host/NAME" as an agent with one keeper, of rank 1.0
+ * (or actors_rank) and that epoch; none if it is negative. */
 struct conn *actor_greet(const char *identity, int64_t epoch);
 void actor_say(struct conn *c, Control__Message__BodyCase what, void *body);
 /* One rank, "1.0", on that host. */

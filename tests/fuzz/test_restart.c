@@ -228,6 +228,37 @@ static void a_job_that_was_told_to_end_does(void **state)
 	assert_int_equal(t.nr, 3);
 }
 
+/* ---- what a user is told of a limit that was met */
+
+static bool meets_a_limit(void *ctl)
+{
+	Keeper__Exited end = KEEPER__EXITED__INIT;
+
+	begin(ctl);
+	end.pids_max = 5;
+	end.pids_refused = 1;
+	actor_keeper(t.h1, 0, 2, 0, KEEPER__EVENT__BODY_EXITED, &end);
+	return false;
+}
+
+static bool has_met_it(void *ctx)
+{
+	struct ctl *ctl = ctx;
+	const struct ctl_job *job = TAILQ_FIRST(&ctl->jobs);
+
+	assert_int_equal(job->state, STATE(DONE));
+	assert_int_equal(job->exit, 0);
+	assert_true(job->limit_met);
+	assert_non_null(strstr(job->why, "met its limit of 5 processes"));
+	return false;
+}
+
+static void a_limit_that_was_met_is_known(void **state)
+{
+	actors_run(meets_a_limit, NULL);
+	actors_run(has_met_it, NULL);
+}
+
 static int set_up(void **state)
 {
 	memset(&t, 0, sizeof(t));
@@ -253,6 +284,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(answers_are_to_their_own,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_job_that_was_told_to_end_does,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_limit_that_was_met_is_known,
 						set_up, tear_down),
 	};
 

@@ -62,7 +62,9 @@ static void load_job(void *arg, const struct store_job *row)
 	job->end = row->end;
 	job->exit = row->exit;
 	job->bad_rank = row->bad_rank;
+	job->cause = row->cause;
 	job->cause_at = row->cause_at;
+	job->limit_met = row->limit_met;
 	job->pmi_generation = row->pmi_generation;
 	if (row->pmi_release_n) {
 		job->pmi_release = xmalloc(row->pmi_release_n);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cluster/keeper/priv.h"
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -168,6 +169,8 @@ static void on_signal(struct keeper *k, const Keeper__Request *req)
 static void on_kill(struct keeper *k, const Keeper__Request *req)
 {
 	keeper_answer_ok(k, req->id);
+	if (!k->ending)
+		k->ending_at = clock_usec(CLOCK_REALTIME);
 	k->ending = true;
 	if (k->move.pid)
 		keeper_engine_kill(k);

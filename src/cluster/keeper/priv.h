@@ -100,6 +100,7 @@ struct keeper {
 	sd_event *event;
 	Keeper__State state;
 	bool quiet, ending;
+	usec_t ending_at; /* KILL came, by CLOCK_REALTIME */
 
 	/* the agent */
 	int listen_fd, agent_fd;

@@ -311,7 +311,7 @@ static void on_rank_end(struct keeper *k, const struct capsule_event *ev)
 		return;
 	k->have_exit = true;
 	k->exit = *ev;
-	k->exit_killed = k->ending;
+	k->exit_killed = k->ending && ev->at >= k->ending_at;
 	keeper_maybe_exited(k);
 }
 

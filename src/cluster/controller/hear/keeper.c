@@ -131,8 +131,8 @@ static void on_exited(struct klink *k, const Keeper__Exited *e)
 	r->stdout_end = e->stdout_end;
 	r->stderr_end = e->stderr_end;
 	ctl_limit_exited(r, e);
-	ctl_pmi_exited(k, e);
 	code = klink_exit_code(e);
+	ctl_pmi_exited(k, e, code);
 	ctl_rank_ended(r, code, e->signaled ? code - 128 : 0);
 }
 

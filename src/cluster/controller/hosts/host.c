@@ -227,8 +227,7 @@ static double sane(double x, double most)
 
 static void take_report(struct ctl_host *h, const Control__HostReport *r)
 {
-	if (r->now_usec && r->now_usec < INT64_MAX / 2)
-		skew_told(&h->skew, ctl_now(), (usec_t)r->now_usec);
+	skew_told(&h->skew, ctl_now(), (usec_t)r->now_usec);
 	h->report.runnable = sane(r->runnable, LOAD_MAX);
 	h->report.load = sane(r->load, LOAD_MAX);
 	h->report.memory_free =

@@ -109,16 +109,6 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 	kill_ranks(job);
 }
 
-void ctl_job_cause(struct ctl_job *job, usec_t at)
-{
-	if (job->state == STATE(DONE) || job->spec->stopping)
-		return;
-	if (at && job->cause_at && at < job->cause_at)
-		job->exit = 0;
-	if (!job->exit)
-		job->cause_at = at;
-}
-
 void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 {
 	struct ctl_job *job = r->job;
@@ -148,13 +138,6 @@ void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 	check_done(job);
 }
 
-void ctl_pmi_no_echo(struct ctl_job *job)
-{
-	if (job->echo && job->state != STATE(DONE))
-		job->exit = 0; /* ctl_job_fail() follows */
-	job->echo = false;
-}
-
 void ctl_rank_lost(struct ctl_rank *r, const char *how)
 {
 	if (r->state == STATE(DONE))
@@ -165,7 +148,7 @@ void ctl_rank_lost(struct ctl_rank *r, const char *how)
 	r->lost = true;
 	r->job->ctl->happen->rank_lost(r, how);
 	rank_done(r, 1);
-	ctl_pmi_no_echo(r->job);
+	ctl_job_cause(r->job, CAUSE_OWN, r->host ? r->host->lost_since : 0);
 	ctl_job_fail(r->job, r->rank, 1, "rank %u on %s is lost: %s", r->rank,
 		     r->host ? r->host->name : "no host", how);
 	check_done(r->job);

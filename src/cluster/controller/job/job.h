@@ -25,14 +25,16 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 /* signo: what killed it, or 0; code is what a shell makes of either. */
 void ctl_rank_ended(struct ctl_rank *r, int code, int signo);
 void ctl_rank_lost(struct ctl_rank *r, const char *how);
+
+/* ---- cause.c: which of several ends a job failed of */
+
 /*
- * ctl_job_fail() follows, for what happened at `at` by our clock (0: unknown): if
- * that was before what the job is said to have failed of, it is the cause, however
- * late we hear of it.
+ * ctl_job_fail() follows, for what happened at `at` by our clock (0: unknown).
+ * If it is a better cause than what the job is said to have failed of, it takes
+ * its place, however late we hear of it: what was earlier; what is no mere echo;
+ * and what cannot follow from another's end, before a SIGABRT of about that time.
  */
-void ctl_job_cause(struct ctl_job *job, usec_t at);
-/* A rank has failed by itself: what was an echo of that decides nothing. */
-void ctl_pmi_no_echo(struct ctl_job *job);
+void ctl_job_cause(struct ctl_job *job, enum ctl_cause cause, usec_t at);
 
 /* ---- start.c */
 
@@ -80,9 +82,9 @@ void ctl_job_detach_later(struct ctl_job *job);
 
 /* ---- pmi.c */
 
-/* An abort, and the end of a rank before ctl_rank_ended(). */
+/* An abort, and the end of a rank before ctl_rank_ended() with that code. */
 void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a);
-void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e);
+void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e, int code);
 void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f);
 void ctl_pmi_late(struct klink *k); /* what klink_has_room() held back */
 

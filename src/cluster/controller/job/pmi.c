@@ -3,11 +3,6 @@
  *
  * The union of the last complete barrier is in the store before anybody hears
  * of it, so that a rank whose release got lost can ask a restarted controller.
- *
- * A rank whose peer has gone often hears of that before we do (a connection
- * breaks at once, an end is told after all output), and its MPI library aborts.
- * Such an abort is an echo: it ends the job, and what the job ended with is
- * decided by the rank that is found to have failed by itself, if there is one.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -113,35 +108,29 @@ void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)
 void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a)
 {
 	struct ctl_job *job = k->job;
-	bool echo =
-		a->code > 255; /* an error of MPI's own, no program's code */
 
 	job->ranks[k->rank].aborted = true;
-	if (echo && !job->exit)
-		job->echo = true;
-	else if (!echo)
-		ctl_pmi_no_echo(job);
-	if (!echo)
-		ctl_job_cause(job, skew_ours(&k->host->skew, a->at_usec));
+	/* Such codes are errors of MPI's own, no program's. */
+	ctl_job_cause(job, a->code > 255 ? CAUSE_ECHO : CAUSE_OWN,
+		      skew_ours(&k->host->skew, (usec_t)a->at_usec));
 	/* Whoever calls MPI_Abort(0) still did not finish. */
 	ctl_job_fail(job, k->rank, a->code & 255 ? a->code & 255 : 1,
 		     "rank %u called MPI_Abort with code %d%s%s", k->rank,
 		     a->code, *a->text ? ": " : "", a->text);
 }
 
-void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e)
+void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e, int code)
 {
 	struct ctl_rank *r = klink_rank(k);
-	bool left =
-		!e->signaled && !e->code && e->pmi == KEEPER__PHASE__PMI_BEGUN;
-	bool killed = e->signaled && e->code == SIGKILL && e->killed;
+	bool left = !code && e->pmi == KEEPER__PHASE__PMI_BEGUN;
+	bool killed = code == 128 + SIGKILL && e->signaled && e->killed;
+	bool sigabrt = code == 128 + SIGABRT && e->signaled;
 
 	if (r->state == STATE(DONE))
 		return;
-	if (!r->aborted && !killed && (e->signaled || e->code || left)) {
-		ctl_pmi_no_echo(r->job);
-		ctl_job_cause(r->job, skew_ours(&k->host->skew, e->at_usec));
-	}
+	if (!r->aborted && !killed && (code || left))
+		ctl_job_cause(r->job, sigabrt ? CAUSE_SIGABRT : CAUSE_OWN,
+			      skew_ours(&k->host->skew, (usec_t)e->at_usec));
 	if (left)
 		ctl_job_fail(r->job, r->rank, 1,
 			     "rank %u ended without MPI_Finalize", r->rank);

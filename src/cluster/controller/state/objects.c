@@ -102,7 +102,9 @@ void ctl_job_store(struct ctl_job *job)
 				 .end = job->end,
 				 .exit = job->exit,
 				 .bad_rank = job->bad_rank,
+				 .cause = job->cause,
 				 .cause_at = job->cause_at,
+				 .limit_met = job->limit_met,
 				 .pmi_generation = job->pmi_generation,
 				 .pmi_release = job->pmi_release,
 				 .pmi_release_n = job->pmi_release_n };

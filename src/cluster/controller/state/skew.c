@@ -3,9 +3,20 @@
 
 #define MINUTE (60 * USEC_PER_SEC)
 
+/* The year 2255. */
+#define LATEST ((usec_t)9000000000 * USEC_PER_SEC)
+
+static bool is_time(usec_t theirs)
+{
+	return theirs > 0 && theirs < LATEST;
+}
+
 void skew_told(struct skew *s, usec_t ours, usec_t theirs)
 {
-	usec_t d = ours - theirs;
+	usec_t d = is_time(theirs) ? ours - theirs : 0;
+
+	if (!is_time(theirs))
+		return;
 
 	if (!s->known || ours - s->since >= MINUTE || ours < s->since) {
 		s->before = s->known ? s->least : d;
@@ -21,5 +32,5 @@ usec_t skew_ours(const struct skew *s, usec_t theirs)
 {
 	usec_t d = s->least < s->before ? s->least : s->before;
 
-	return s->known && theirs ? theirs + d : 0;
+	return s->known && is_time(theirs) ? theirs + d : 0;
 }

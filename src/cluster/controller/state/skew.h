@@ -20,6 +20,7 @@ struct skew {
 	usec_t least, before; /* ours less theirs: of this and the last one */
 };
 
+/* A host may say any number: what is no time of this age is as if not told. */
 void skew_told(struct skew *s, usec_t ours, usec_t theirs);
 /* Theirs by our clock; 0 if it is not known. */
 usec_t skew_ours(const struct skew *s, usec_t theirs);

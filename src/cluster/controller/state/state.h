@@ -148,6 +148,13 @@ struct ctl_rank {
 	usec_t no_move_before; /* after a move that the policy wanted failed */
 };
 
+/* What is known of an end that a job's exit code is from, surest first. */
+enum ctl_cause {
+	CAUSE_OWN,
+	CAUSE_SIGABRT, /* as libraries end whose peer has gone */
+	CAUSE_ECHO,    /* an MPI library's abort: only ever of another's end */
+};
+
 struct ctl_job {
 	size_t size; /* of what was submitted */
 	struct ctl *ctl;
@@ -158,8 +165,8 @@ struct ctl_job {
 	usec_t submit, start, end;
 	int exit, bad_rank;
 	bool limit_met;	 /* why tells of it */
-	usec_t cause_at; /* of exit and why, by our clock; 0: unknown */
-	bool echo;	 /* ... may only follow from another rank's end */
+	int cause;	 /* of exit and why: enum ctl_cause */
+	usec_t cause_at; /* by our clock; 0: unknown */
 	uint32_t nr;	 /* ranks */
 	struct ctl_rank *ranks;
 	struct job *model;	   /* NULL once it has ended */

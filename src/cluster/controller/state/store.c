@@ -40,7 +40,8 @@ enum statement {
 static const char *const sql[NR_STATEMENTS] = {
 	[PUT_JOB] = "REPLACE INTO job (id, state, spec, why, submit, start, "
 		    "end, exit, bad_rank, pmi_generation, pmi_release, "
-		    "cause_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+		    "cause_at, cause, limit_met) "
+		    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[PUT_RANK] = "REPLACE INTO rank (job, rank, state, host, address, "
 		     "epoch, last_epoch, exit, moves, downtime, stdout_end, "
 		     "stderr_end) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -64,8 +65,8 @@ static const char *const sql[NR_STATEMENTS] = {
 	[LAST_JOB] = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence "
 		     "WHERE name = 'job'",
 	[EACH_JOB] = "SELECT id, state, spec, why, submit, start, end, exit, "
-		     "bad_rank, pmi_generation, pmi_release, cause_at "
-		     "FROM job ORDER BY id",
+		     "bad_rank, pmi_generation, pmi_release, cause_at, "
+		     "cause, limit_met FROM job ORDER BY id",
 	[EACH_RANK] = "SELECT job, rank, state, host, address, epoch, "
 		      "last_epoch, exit, moves, downtime, stdout_end, "
 		      "stderr_end FROM rank WHERE job = ? ORDER BY rank",
@@ -164,6 +165,8 @@ void store_put_job(struct store *s, const struct store_job *job)
 	store_int(s, job->pmi_generation);
 	store_blob(s, job->pmi_release, job->pmi_release_n);
 	store_int(s, job->cause_at);
+	store_int(s, job->cause);
+	store_int(s, job->limit_met);
 	store_put_end(s);
 }
 
@@ -299,6 +302,8 @@ void store_each_job(struct store *s,
 			.pmi_release = sqlite3_column_blob(st, 10),
 			.pmi_release_n = sqlite3_column_bytes(st, 10),
 			.cause_at = sqlite3_column_int64(st, 11),
+			.cause = sqlite3_column_int(st, 12),
+			.limit_met = sqlite3_column_int(st, 13),
 		};
 		each(ctx, &job);
 	}

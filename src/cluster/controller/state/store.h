@@ -38,7 +38,9 @@ struct store_job {
 	const char *why;
 	usec_t submit, start, end; /* since 1970 */
 	int exit, bad_rank;
-	usec_t cause_at;	 /* of these; 0: unknown */
+	int cause;		 /* of these: enum ctl_cause */
+	usec_t cause_at;	 /* 0: unknown */
+	bool limit_met;		 /* why tells of it */
 	uint64_t pmi_generation; /* barriers completed */
 	const void *pmi_release; /* the last one's union, packed */
 	size_t pmi_release_n;

@@ -54,12 +54,29 @@ static void clocks_are_set(void **state)
 	assert_int_equal(skew_ours(&s, t - 1000000), t);
 }
 
+/* A host's clock says what it likes: sums of it must not overflow. */
+static void nonsense(void **state)
+{
+	static const usec_t bad[] = { INT64_MIN, -1, 0, INT64_MAX };
+	struct skew s = { .known = false };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		skew_told(&s, HOUR, bad[i]);
+		assert_false(s.known);
+	}
+	skew_told(&s, HOUR, HOUR / 2);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(skew_ours(&s, bad[i]), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_of_hosts),
 		cmocka_unit_test(the_quickest_counts),
 		cmocka_unit_test(clocks_are_set),
+		cmocka_unit_test(nonsense),
 	};
 
 	return cmocka_run_group_tests_name("skew", tests, NULL, NULL);
