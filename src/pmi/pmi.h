@@ -54,6 +54,7 @@ enum {
 	PMI_LINE_MAX = 4096,
 	PMI_PUTS_MAX = 1024,		  /* by one rank for one barrier */
 	PMI_KEYS_MAX = 16 * PMI_PUTS_MAX, /* and for all of them */
+	PMI_ALL_MAX = 1 << 16,		  /* of all ranks, at each */
 	PMI_UNION_MAX = 8 << 20,   /* bytes by all ranks for one barrier */
 	PMI_UNTAKEN_MAX = 1 << 20, /* bytes of answers; then no more is asked */
 	PMI_SIZE_MAX = 1 << 20,

@@ -52,6 +52,10 @@ int pmi_kvs_set(struct pmi_server *s, const char *key, const char *value,
 		return error_set(err, -EPROTO, "PMI: bad key or value '%.40s'",
 				 key);
 	HASH_FIND(hh, s->kvs, key, nk, e);
+	if (!e && HASH_COUNT(s->kvs) >= PMI_ALL_MAX)
+		return error_set(err, -E2BIG,
+				 "PMI: its ranks have put more than %d keys",
+				 PMI_ALL_MAX);
 	if (!e) {
 		e = xcalloc(1, sizeof(*e));
 		memcpy(e->key, key, nk);

@@ -391,6 +391,37 @@ static void too_many_keys(void **state)
 	pmi_server_destroy(s);
 }
 
+/* Others' keys add up, over any number of barriers. */
+static void nobody_hears(void *ctx, uint64_t generation,
+			 const struct pmi_put *puts, size_t n)
+{
+}
+
+static void too_many_of_others(void **state)
+{
+	static const struct pmi_exchange deaf = { .fence = nobody_hears };
+	struct pmi_server *s;
+	struct pmi_put put;
+	char key[PMI_KEY_MAX];
+	int r = 0;
+
+	assert_int_equal(
+		pmi_server_create(0, 2, "kvs_7", &deaf, NULL, &s, NULL), 0);
+	put = (struct pmi_put){ key, "value" };
+	for (unsigned i = 0; i <= PMI_ALL_MAX && !r; i++) {
+		snprintf(key, sizeof(key), "k%u", i);
+		say(s, "cmd=barrier_in\n");
+		r = pmi_server_release(s, i, &put, 1, false, NULL);
+		assert_int_equal(r, i < PMI_ALL_MAX ? 0 : -E2BIG);
+		if (!r)
+			hear(s, "cmd=barrier_out rc=0\n");
+	}
+	snprintf(key, sizeof(key), "k1"); /* which it has */
+	assert_int_equal(
+		pmi_server_release(s, PMI_ALL_MAX, &put, 1, false, NULL), 0);
+	pmi_server_destroy(s);
+}
+
 /* A line of 13 bytes is answered by all that was ever put: not again and again. */
 static void answers_that_are_not_taken(void **state)
 {
@@ -584,6 +615,7 @@ int main(void)
 		cmocka_unit_test(abort_before_answers_are_read),
 		cmocka_unit_test(bad_state),
 		cmocka_unit_test(too_many_keys),
+		cmocka_unit_test(too_many_of_others),
 		cmocka_unit_test(aborts),
 		cmocka_unit_test(environment),
 	};

@@ -191,6 +191,52 @@ static bool large(void *ctx)
 	return false;
 }
 
+static void on_too_many(struct conn *c, const Control__Message *m)
+{
+	accepted += m->body_case == MESSAGE_BODY(SUBMITTED);
+	refusals += m->body_case == MESSAGE_BODY(FAILED) &&
+		    strstr(m->failed->why, "user-ranks");
+}
+
+static bool wide(void *ctx)
+{
+	struct ctl *ctl = ctx;
+	struct conn *c = actor_greet("user/daemon", -1);
+	Control__Signal kill_it = CONTROL__SIGNAL__INIT;
+	Control__Submit s = CONTROL__SUBMIT__INIT;
+	char *argv[] = { (char *)"true" };
+
+	accepted = refusals = 0;
+	actors_said = on_too_many;
+	s.argv = argv;
+	s.n_argv = 1;
+	s.uid = s.gid = getpwnam("daemon")->pw_uid;
+	s.ranks = 40;
+	for (unsigned i = 0; i < 3; i++)
+		actor_say(c, MESSAGE_BODY(SUBMIT), &s);
+	s.ranks = 20;
+	for (unsigned i = 0; i < 2; i++)
+		actor_say(c, MESSAGE_BODY(SUBMIT), &s);
+	assert_int_equal(accepted, 3);
+	assert_int_equal(refusals, 2);
+	kill_it.job = TAILQ_FIRST(&ctl->jobs)->id;
+	kill_it.signo = SIGKILL;
+	actor_say(c, MESSAGE_BODY(SIGNAL), &kill_it);
+	s.ranks = 40;
+	actor_say(c, MESSAGE_BODY(SUBMIT), &s);
+	assert_int_equal(accepted, 4);
+	return false;
+}
+
+static void a_users_jobs_have_so_many_ranks(void **state)
+{
+	static const char *const settings[] = { "min-uid", "0", "user-ranks",
+						"100", NULL };
+
+	actors_begin();
+	actors_run(wide, settings);
+}
+
 static void a_users_jobs_take_so_much(void **state)
 {
 	static const char *const settings[] = { "min-uid", "0", NULL };
@@ -211,6 +257,7 @@ int main(void)
 		cmocka_unit_test(what_is_too_much_waits),
 		cmocka_unit_test(long_lists_come_in_pieces),
 		cmocka_unit_test(a_users_jobs_take_so_much),
+		cmocka_unit_test(a_users_jobs_have_so_many_ranks),
 	};
 
 	return cmocka_run_group_tests_name("flood", tests, NULL, NULL);

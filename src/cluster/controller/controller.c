@@ -49,6 +49,7 @@ void controller_conf_init(struct controller_conf *conf)
 		.min_uid = -1,
 		.history = 1000,
 		.user_jobs = 1000,
+		.user_ranks = 65536,
 		.user_conns = 256,
 		.record = 200000,
 	};
@@ -146,6 +147,9 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 	if (!strcmp(name, "user-jobs"))
 		return parse_int(value, 1, 1000000, "user-jobs",
 				 &conf->user_jobs, err);
+	if (!strcmp(name, "user-ranks"))
+		return parse_int(value, 1, 1000000000, "user-ranks",
+				 &conf->user_ranks, err);
 	if (!strcmp(name, "user-connections"))
 		return parse_int(value, 1, CONNS_MAX, "user-connections",
 				 &conf->user_conns, err);
@@ -153,7 +157,7 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 			 "unknown setting '%s'; there are state-dir, listen, "
 			 "pool, policy, lost-after, kill-grace, client-grace, "
 			 "history, record, min-uid, admin-submits, user-jobs, "
-			 "user-connections, show-arguments",
+			 "user-ranks, user-connections, show-arguments",
 			 name);
 }
 

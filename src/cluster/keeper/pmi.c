@@ -156,7 +156,7 @@ void keeper_on_pmi_release(struct keeper *k, const Keeper__Request *req)
 	if (k->pmi && !k->quiet &&
 	    pmi_server_release(k->pmi, rel->generation, puts, rel->n_puts,
 			       rel->more, &err) < 0)
-		log_warnx("%s", err.text);
+		on_abort(k, 1, err.text); /* it would wait for ever */
 	free(puts);
 	keeper_pmi_update(k);
 }

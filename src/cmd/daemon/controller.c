@@ -47,6 +47,8 @@ static const struct argp_option options[] = {
 		       "whose jobs an administrator's key may submit (own)"),
 	DAEMON_SETTING("user-jobs", "N",
 		       "jobs that are not over, of one user (1000)"),
+	DAEMON_SETTING("user-ranks", "N",
+		       "ranks of jobs that are not over, of one user (65536)"),
 	DAEMON_SETTING("user-connections", "N",
 		       "connections of one user (256)"),
 	DAEMON_SETTING(

@@ -23,6 +23,7 @@ struct controller_conf {
 	bool show_arguments; /* everybody is shown everybody's */
 	bool submit_as_others; /* an administrator's key does */
 	int64_t user_jobs;     /* not over, of one user */
+	int64_t user_ranks;    /* of these jobs */
 	int64_t user_conns;    /* connections of one user */
 	int64_t history;       /* jobs that are over and not forgotten yet */
 	int64_t record; /* lines kept of what the policy was told and planned

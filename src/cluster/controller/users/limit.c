@@ -26,7 +26,7 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 	const struct ctl *ctl = p->ctl;
 	const struct ctl_job *job;
 	size_t bytes = control__submit__get_packed_size(s);
-	int64_t n = 0;
+	int64_t n = 0, ranks = s->ranks;
 
 	if (p->role != ROLE_USER)
 		return 0;
@@ -35,6 +35,7 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 		    strcmp(job->spec->user, p->name))
 			continue;
 		n++;
+		ranks += job->nr;
 		bytes += job->size;
 	}
 	if (bytes > CTL_USER_BYTES)
@@ -43,6 +44,14 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 				 "are not over are more than %d MiB: wait for "
 				 "some, or send less with each",
 				 p->name, CTL_USER_BYTES >> 20);
+	if (ranks > ctl->conf->user_ranks)
+		return error_set(err, -EDQUOT,
+				 "%s's jobs that are not over would have "
+				 "%" PRId64 " ranks, more than the %" PRId64
+				 " that one user may have (user-ranks of the "
+				 "controller): wait for some, or ask its "
+				 "administrator for more",
+				 p->name, ranks, ctl->conf->user_ranks);
 	if (n < ctl->conf->user_jobs)
 		return 0;
 	return error_set(err, -EDQUOT,

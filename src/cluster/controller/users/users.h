@@ -8,7 +8,7 @@
 
 /* ---- limit.c */
 
-/* -EDQUOT if that user has as many jobs that are not over as one may have. */
+/* -EDQUOT if that user would have more that is not over than one may have. */
 int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 		   struct error *err) must_check;
 /* What a job asks for, against what these hosts (NULL: any host) give. */
