@@ -25,6 +25,18 @@ static char dir[SCRATCH_MAX];
 
 /* ---- the daemon */
 
+static void forget_state(void)
+{
+	static const char *const names[] = { "state.db", "state.db-wal",
+					     "state.db-shm" };
+	char path[96];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+}
+
 void actors_begin(void)
 {
 	static const char *const names[] = { "host/h1",	 "host/h2",
@@ -33,6 +45,11 @@ void actors_begin(void)
 	struct tls_key key;
 	char path[96];
 
+	actors_rank = 0;
+	if (*dir) {
+		forget_state();
+		return;
+	}
 	scratch_dir(dir, "/tmp");
 	snprintf(path, sizeof(path), "%s/keys", dir);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -11,7 +11,7 @@
 #include "cluster/controller/state/state.h"
 #include "fake_conn.h"
 
-/* A new directory with keys of the hosts h1 to h3. */
+/* A directory with keys of the hosts h1 to h3, and nothing known. */
 void actors_begin(void);
 
 /*

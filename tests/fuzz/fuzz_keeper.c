@@ -7,7 +7,8 @@
  * each a byte, two bits for what and the rest for more:
  *
  *	0 the agent connects anew
- *	1 the agent says a packet: two bytes of length, and a Request
+ *	1 the agent says a packet: two bytes of length, and a Request; or, if the
+ *	  rest is odd, one that is made of the bytes that follow (lie.h)
  *	2 the rank writes to its descriptor 1 ... 4: a byte of length, and bytes
  *	3 the rank ends with the next byte as its wait status
  *
@@ -28,6 +29,7 @@
 #include "core/log.h"
 #include "core/scratch.h"
 #include "fake_capsule.h"
+#include "lie.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int __wrap_sd_event_loop(sd_event *event);
@@ -88,6 +90,18 @@ static size_t take(size_t most)
 	return (size_t)(end - at) < most ? (size_t)(end - at) : most;
 }
 
+static void say_lie(void)
+{
+	struct lie_bytes b = { at, end };
+	size_t n;
+	uint8_t *p = lie_packed(&b, &keeper__request__descriptor, &n);
+
+	at = b.at;
+	if (agent >= 0)
+		(void)!send(agent, p, n, MSG_NOSIGNAL);
+	free(p);
+}
+
 static void step(void)
 {
 	uint8_t what = *at & 3, more = *at >> 2;
@@ -96,6 +110,8 @@ static void step(void)
 	at++;
 	if (what == 0) {
 		dial();
+	} else if (what == 1 && more & 1) {
+		say_lie();
 	} else if (what == 1) {
 		if (take(2) == 2)
 			n = at[0] << 8 | at[1];
