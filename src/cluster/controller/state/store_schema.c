@@ -42,7 +42,7 @@ static const char *const steps[] = {
 	" WHERE begin;"
 	"CREATE INDEX IF NOT EXISTS record_job ON record (job) WHERE job;",
 	"ALTER TABLE job ADD COLUMN cause_at INT DEFAULT 0;",
-	"ALTER TABLE job ADD COLUMN cause INT DEFAULT 0;"
+	"ALTER TABLE job ADD COLUMN cause INT DEFAULT 0;",
 	"ALTER TABLE job ADD COLUMN limit_met INT DEFAULT 0;",
 };
 
