@@ -415,7 +415,8 @@ def attack(stint, stream, work):
             raise Failed("the receiver hangs") from None
         thread.join(60)
         s.close()
-        said = receiver.said().strip()
+        # from whom it takes a process, it says first
+        said = re.sub(r"^stint move: a process may come from .*\n", "", receiver.said()).strip()
         if status < 0 or status == 99 or "Sanitizer" in said or \
                 "runtime error" in said:
             raise Failed(f"the receiver ended with {status}: {said[:3000]}")
