@@ -14,6 +14,7 @@
 #include "move/send/send.h"
 #include "move/tracee/vdso.h"
 #include "move/wire/append.h"
+#include "move/wire/message.h"
 
 /* What of the process itself the destination must know. */
 static int describe_process(struct sending *s, Move__Hello *h,
@@ -59,7 +60,8 @@ static int describe_trees(struct sending *s, Move__Hello *h, struct error *err)
 	return r;
 }
 
-int hello_of_source(struct sending *s, Move__Hello **ret, struct error *err)
+static int hello_of_source(struct sending *s, Move__Hello **ret,
+			   struct error *err)
 {
 	Move__Hello *h = hello_of_host();
 	struct vma_list maps = { 0 };
@@ -102,4 +104,37 @@ void hello_clocks(struct sending *s, const Move__Hello *there,
 		clocks_offsets(s->src->pid, ret);
 	}
 	free(boot_id);
+}
+
+int hello_ask(struct sending *s, Move__Hello **ret, struct error *err)
+{
+	const struct move_source *src = s->src;
+	int r;
+
+	fds_source_destroy(s->fds);
+	s->fds = NULL;
+	r = fds_prepare(src->pid, s->pidfd, src->external, src->nr_externals,
+			s->trees, &s->fds, err);
+	move__hello__free_unpacked(s->hello, NULL);
+	s->hello = NULL;
+	if (r == 0)
+		r = hello_of_source(s, &s->hello, err);
+	if (r == 0)
+		r = wire_send(s->ch, FRAME_HELLO, &s->hello->base, err);
+	if (r == 0)
+		r = frame_expect(s->ch, &s->frame, FRAME_HELLO, err);
+	return r < 0 ? r
+		     : wire_unpack(&s->frame, &move__hello__descriptor, ret,
+				   err);
+}
+
+bool hello_stays(struct sending *s, const char *path)
+{
+	fd_auto root = files_root(s->src->pid, NULL);
+
+	files_forget_changed(root, s->hello);
+	return files_known(s->hello, path, false) ||
+	       files_known(s->hello, path, true) ||
+	       fds_path_stays(root, s->hello->paths.data, s->hello->paths.len,
+			      path);
 }

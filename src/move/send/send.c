@@ -19,13 +19,11 @@
 #include "move/check/check.h"
 #include "move/check/hello.h"
 #include "move/fd/fds.h"
-#include "move/proc/files.h"
 #include "move/send/handover.h"
 #include "move/send/recheck.h"
 #include "move/send/track.h"
 #include "move/tracee/cpuclock.h"
 #include "move/wire/fault.h"
-#include "move/wire/message.h"
 
 #define FIRST_LOOK    (1 * USEC_PER_SEC)    /* of the very first look */
 #define SOON	      (250 * USEC_PER_MSEC) /* of what the destination lacks */
@@ -79,41 +77,6 @@ static int send_check(struct sending *s, struct error *err)
 	return s->pages ? move_fault(MF_SOURCE_CHECKED, err) : -ESRCH;
 }
 
-/* What the process has, and what the destination answers, which may be lack. */
-static int ask_hello(struct sending *s, Move__Hello **ret, struct error *err)
-{
-	const struct move_source *src = s->src;
-	int r;
-
-	fds_source_destroy(s->fds);
-	s->fds = NULL;
-	r = fds_prepare(src->pid, s->pidfd, src->external, src->nr_externals,
-			s->trees, &s->fds, err);
-	move__hello__free_unpacked(s->hello, NULL);
-	s->hello = NULL;
-	if (r == 0)
-		r = hello_of_source(s, &s->hello, err);
-	if (r == 0)
-		r = wire_send(s->ch, FRAME_HELLO, &s->hello->base, err);
-	if (r == 0)
-		r = frame_expect(s->ch, &s->frame, FRAME_HELLO, err);
-	return r < 0 ? r
-		     : wire_unpack(&s->frame, &move__hello__descriptor, ret,
-				   err);
-}
-
-/* Is that file, mapped or open, still the one that was described? */
-static bool is_there(struct sending *s, const char *path)
-{
-	fd_auto root = files_root(s->src->pid, NULL);
-
-	files_forget_changed(root, s->hello);
-	return files_known(s->hello, path, false) ||
-	       files_known(s->hello, path, true) ||
-	       fds_path_stays(root, s->hello->paths.data, s->hello->paths.len,
-			      path);
-}
-
 /*
  * What lacks may be a file that has just been deleted, or is about to be: ask
  * again.  A process that opens other files all the time is let through, since
@@ -123,18 +86,18 @@ static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 {
 	usec_t end = send_now() + SOON;
 	Move__Hello *h = NULL;
-	int r = ask_hello(s, &h, err);
+	int r = hello_ask(s, &h, err);
 
 	while ((r < 0 ? may_pass(r) : *h->lack) && send_now() < end) {
 		if (r == 0)
 			move__hello__free_unpacked(h, NULL);
 		r = check_until(s, end, err);
 		if (r == 0)
-			r = ask_hello(s, &h, err);
+			r = hello_ask(s, &h, err);
 	}
 	if (r < 0)
 		return r;
-	if (*h->lack && (!*h->lack_file || is_there(s, h->lack_file))) {
+	if (*h->lack && (!*h->lack_file || hello_stays(s, h->lack_file))) {
 		r = error_set(err, -ENOTSUP, "%s", h->lack);
 		move__hello__free_unpacked(h, NULL);
 		return r;

@@ -125,8 +125,11 @@ int precopy_last(struct sending *s, struct error *err) must_check;
 int precopy_again(struct sending *s, struct error *err) must_check;
 
 /* hello.c: what the destination has to know and compare. */
-int hello_of_source(struct sending *s, Move__Hello **ret,
-		    struct error *err) must_check;
+/* Tell it, anew; *ret is what the destination answers, which may be lack. */
+int hello_ask(struct sending *s, Move__Hello **ret,
+	      struct error *err) must_check;
+/* Is that file, mapped or open, still the one that was told? */
+bool hello_stays(struct sending *s, const char *path);
 
 /*
  * The moment the answer has come: which offsets make the process's clocks go
