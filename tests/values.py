@@ -52,7 +52,8 @@ LINES = {
         "admin-submits": WORDS, "show-arguments": WORDS, "client-grace": TIMES,
         "kill-grace": TIMES, "lost-after": TIMES, "enrol": KEYS, "revoke": KEYS,
         "history": NUMBERS, "record": NUMBERS, "min-uid": NUMBERS, "ready-fd": NUMBERS,
-        "user-connections": COUNTS, "user-jobs": COUNTS, "listen": ADDRESSES,
+        "user-connections": COUNTS, "user-jobs": COUNTS,
+        "user-ranks": COUNTS, "listen": ADDRESSES,
         "policy": POLICIES, "pool": ["", "x", "1.2.3/8", "1.2.3.4/33", "10.0.0.0/31"]}),
     "agent": (["--controller=127.0.0.1:1", "--key=none", "--run-dir=r"], {
         "address": ["", "x", "1.2.3", "1.2.3.4.5", "::1", "0.0.0.0"],
