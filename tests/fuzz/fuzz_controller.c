@@ -65,10 +65,29 @@ static void on_sent(struct conn *c, const uint8_t *p, size_t n)
 	message_free(m);
 }
 
+static void check_klinks(const struct ctl_host *h)
+{
+	const struct klink *k, *kin;
+	unsigned strangers = 0;
+
+	assert(ctl_host_find(h->ctl, h->name) == h);
+	TAILQ_FOREACH (k, &h->klinks, link) {
+		const struct klinks *all =
+			k->job ? &klink_rank(k)->klinks : &h->strangers;
+
+		assert(!k->job || ctl_job_find(h->ctl, k->job_id) == k->job);
+		strangers += !k->job;
+		TAILQ_FOREACH (kin, all, kin)
+			if (kin == k)
+				break;
+		assert(kin);
+	}
+	assert(strangers == h->nr_strangers);
+}
+
 static void check_lists(const struct ctl *ctl)
 {
 	const struct ctl_job *job;
-	const struct klink *k;
 	unsigned ended = 0;
 
 	TAILQ_FOREACH (job, &ctl->jobs, link) {
@@ -80,9 +99,8 @@ static void check_lists(const struct ctl *ctl)
 			       job->ranks[i].state == STATE(DONE));
 	}
 	assert(ended == ctl->nr_ended);
-	TAILQ_FOREACH (k, &ctl->klinks, link)
-		assert(!k->job ||
-		       ctl_job_find(k->host->ctl, k->job_id) == k->job);
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		check_klinks(ctl->hosts[i]);
 }
 
 static size_t take(size_t most)

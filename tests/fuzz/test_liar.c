@@ -320,8 +320,9 @@ static bool too_much(void *ctx)
 		start_at(lh1);
 		for (uint64_t e = 1; e < 5000; e++)
 			actor_keeper_hello(lh2, e, KEEPER__STATE__LEFT, 0);
-		TAILQ_FOREACH (k, &ctl->klinks, link)
-			n += !k->job;
+		for (size_t i = 0; i < ctl->nr_hosts; i++)
+			TAILQ_FOREACH (k, &ctl->hosts[i]->klinks, link)
+				n += !k->job;
 		assert_in_range(n, 1, 1024);
 		o.stream = 7;
 		actor_keeper(lh1, 0, 2, 0, KEEPER__EVENT__BODY_OUTPUT, &o);

@@ -346,8 +346,9 @@ static void controller_clear(struct ctl *ctl)
 	free(ctl->servers);
 	while (!TAILQ_EMPTY(&ctl->moves))
 		ctl_move_destroy(TAILQ_FIRST(&ctl->moves));
-	while (!TAILQ_EMPTY(&ctl->klinks)) /* the keepers live on */
-		klink_free(TAILQ_FIRST(&ctl->klinks));
+	for (size_t i = 0; i < ctl->nr_hosts; i++) /* the keepers live on */
+		while (!TAILQ_EMPTY(&ctl->hosts[i]->klinks))
+			klink_free(TAILQ_FIRST(&ctl->hosts[i]->klinks));
 	while (!TAILQ_EMPTY(&ctl->jobs))
 		ctl_job_destroy(TAILQ_FIRST(&ctl->jobs));
 	ctl_sched_clear(ctl);
@@ -385,7 +386,6 @@ int controller_run(const struct controller_conf *conf, int ready_fd,
 
 	LIST_INIT(&ctl.peers);
 	TAILQ_INIT(&ctl.jobs);
-	TAILQ_INIT(&ctl.klinks);
 	TAILQ_INIT(&ctl.moves);
 	process_spare();
 	signal(SIGPIPE, SIG_IGN);

@@ -179,8 +179,8 @@ static void on_failed(struct ctl_peer *p, Control__Message *m)
 {
 	struct klink *k;
 
-	TAILQ_FOREACH (k, &p->ctl->klinks, link)
-		if (k->number == m->re && k->host == p->host) {
+	TAILQ_FOREACH (k, &p->host->klinks, link)
+		if (k->number == m->re) {
 			klink_start_failed(k, m->failed->why);
 			return;
 		}

@@ -32,12 +32,7 @@ bool klink_can_be_there(const struct klink *k)
 /* However many a host says it has that we did not start. */
 bool ctl_host_has_room(const struct ctl_host *h)
 {
-	const struct klink *k;
-	unsigned n = 0;
-
-	TAILQ_FOREACH (k, &h->ctl->klinks, link)
-		n += k->host == h && !k->job;
-	return n < UNKNOWN_MAX;
+	return h->nr_strangers < UNKNOWN_MAX;
 }
 
 /* As a shell has it; a host may say any number. */

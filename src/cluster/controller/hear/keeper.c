@@ -238,7 +238,7 @@ static struct klink *klink_found(struct ctl_host *h, uint64_t job,
 		log_warnx("host=%s job=%" PRIu64 " rank=%u epoch=%" PRIu64
 			  " is not there",
 			  h->name, job, rank, epoch);
-		k->job = NULL;
+		klink_disown(k);
 	}
 	return k;
 }

@@ -29,9 +29,8 @@ void klinks_drained(struct ctl_host *h)
 {
 	struct klink *k, *next;
 
-	for (k = TAILQ_FIRST(&h->ctl->klinks); k && h->agent; k = next) {
+	for (k = TAILQ_FIRST(&h->klinks); k && h->agent; k = next) {
 		next = TAILQ_NEXT(k, link);
-		if (k->host == h)
-			send_late(k);
+		send_late(k);
 	}
 }

@@ -19,6 +19,7 @@
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/objects.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
@@ -35,20 +36,7 @@ static struct ctl_host *host_get(struct ctl *ctl, const char *name)
 {
 	struct ctl_host *h = ctl_host_find(ctl, name);
 
-	if (h)
-		return h;
-	h = xcalloc(1, sizeof(*h));
-	h->ctl = ctl;
-	h->name = xstrdup(name);
-	h->boot_id = xstrdup("");
-	h->address = xstrdup("");
-	h->uplink = xstrdup("");
-	h->net = xstrdup("none");
-	control__host_report__init(&h->report);
-	h->ix = ctl->nr_hosts;
-	array_room(ctl->hosts, ctl->nr_hosts, &ctl->cap_hosts);
-	ctl->hosts[ctl->nr_hosts++] = h;
-	return h;
+	return h ? h : ctl_host_create(ctl, name);
 }
 
 static void host_store(struct ctl_host *h)
@@ -131,9 +119,7 @@ void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *n)
 {
 	uint64_t id = strtoull(n->job, NULL, 10);
 	struct klink *k = klink_at(h, id, n->rank, n->epoch);
-	struct ctl_job *job = ctl_job_find(h->ctl, id);
-	struct ctl_rank *r =
-		job && n->rank < job->nr ? &job->ranks[n->rank] : NULL;
+	struct ctl_rank *r = ctl_rank_find(h->ctl, id, n->rank);
 
 	if (k)
 		klink_gone(k);
@@ -163,17 +149,17 @@ static void drop_missing_keepers(struct ctl_host *h,
 	uint64_t last = h->ctl->last_klink;
 	struct klink *k, *next;
 
-	for (k = TAILQ_FIRST(&h->ctl->klinks); k; k = next) {
+	for (k = TAILQ_FIRST(&h->klinks); k; k = next) {
 		next = TAILQ_NEXT(k, link);
 		/* Not those of ranks that are started again by this. */
-		if (k->host != h || k->number > last)
+		if (k->number > last)
 			continue;
 		k->heard = false;
 		if (named_there(info, k))
 			continue;
 		klink_gone(k);
 		/* That may have ended others too. */
-		next = TAILQ_FIRST(&h->ctl->klinks);
+		next = TAILQ_FIRST(&h->klinks);
 	}
 }
 
@@ -343,11 +329,9 @@ static void forget_records(struct ctl_host *h, const Control__HostReport *r)
 {
 	for (size_t i = 0; i < r->n_records; i++) {
 		Control__KeeperName *n = r->records[i];
-		struct ctl_job *job =
-			ctl_job_find(h->ctl, strtoull(n->job, NULL, 10));
-		const struct ctl_move *m = job && n->rank < job->nr
-						   ? job->ranks[n->rank].move
-						   : NULL;
+		const struct ctl_rank *rank = ctl_rank_find(
+			h->ctl, strtoull(n->job, NULL, 10), n->rank);
+		const struct ctl_move *m = rank ? rank->move : NULL;
 
 		if (!m || m->epoch != n->epoch)
 			ctl_host_forget(h, n);
@@ -363,13 +347,11 @@ void ctl_host_report(struct ctl_host *h, const Control__HostReport *r)
 
 void ctl_host_gone(struct ctl_host *h)
 {
-	struct ctl *ctl = h->ctl;
 	struct klink *k;
 
 	h->agent = NULL;
-	TAILQ_FOREACH (k, &ctl->klinks, link)
-		if (k->host == h)
-			k->heard = false;
+	TAILQ_FOREACH (k, &h->klinks, link)
+		k->heard = false;
 	log_info("host=%s agent=down", h->name);
 	missed(h);
 	ctl_sched_host(h);

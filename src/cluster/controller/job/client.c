@@ -9,16 +9,22 @@
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 
+static void each_klink(struct ctl_job *job, void (*visit)(struct klink *k))
+{
+	struct klink *k;
+
+	for (uint32_t i = 0; i < job->nr; i++)
+		TAILQ_FOREACH (k, &job->ranks[i].klinks, kin)
+			visit(k);
+}
+
 static int on_client_grace(sd_event_source *src, uint64_t usec, void *arg)
 {
 	struct ctl_job *job = arg;
-	struct klink *k;
 
 	job->grace = sd_event_source_disable_unref(job->grace);
 	job->deserted = true;
-	TAILQ_FOREACH (k, &job->ctl->klinks, link)
-		if (k->job == job)
-			klink_drop_output(k);
+	each_klink(job, klink_drop_output);
 	ctl_job_stop(job, "the `stint run` that started it has gone");
 	return 0;
 }
@@ -45,15 +51,12 @@ void ctl_job_hold(struct ctl_peer *p, struct ctl_job *job)
 void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a)
 {
 	struct ctl_job *job = ctl_job_find(p->ctl, a->job);
-	struct klink *k;
 
 	ctl_job_hold(p, job);
 	job->grace = sd_event_source_disable_unref(job->grace);
 	job->deserted = false;
 	ctl_send_ok(p, re);
-	TAILQ_FOREACH (k, &p->ctl->klinks, link)
-		if (k->job == job)
-			klink_flush(k);
+	each_klink(job, klink_flush);
 	klink_stdin_room(job);
 	ctl_job_tell(job);
 }
@@ -61,14 +64,11 @@ void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a)
 void ctl_job_detach(struct ctl_peer *p)
 {
 	struct ctl_job *job = p->job;
-	struct klink *k;
 
 	p->job = NULL;
 	job->client = NULL;
 	/* What it has not acknowledged comes again from the keepers. */
-	TAILQ_FOREACH (k, &job->ctl->klinks, link)
-		if (k->job == job)
-			klink_again(k);
+	each_klink(job, klink_again);
 	job->in_flight = 0;
 	ctl_job_detach_later(job);
 }

@@ -136,13 +136,8 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 /* Something still points into it. */
 static bool in_use(const struct ctl_job *job)
 {
-	const struct klink *k;
-
 	for (uint32_t i = 0; i < job->nr; i++)
-		if (job->ranks[i].move)
-			return true;
-	TAILQ_FOREACH (k, &job->ctl->klinks, link)
-		if (k->job == job)
+		if (job->ranks[i].move || !TAILQ_EMPTY(&job->ranks[i].klinks))
 			return true;
 	return false;
 }

@@ -18,6 +18,9 @@ void klink_free(struct klink *k);
 struct klink *klink_create(struct ctl_host *h, uint64_t job, uint32_t rank,
 			   uint64_t epoch);
 
+/* Its rank cannot be there: it is a keeper of no job. */
+void klink_disown(struct klink *k);
+
 /* ---- capsule.c */
 
 /* What a capsule for r at h must be; klink_capsule_clear() frees. */

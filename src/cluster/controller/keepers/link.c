@@ -11,6 +11,24 @@
 #include "cluster/controller/state/state.h"
 #include "core/xalloc.h"
 
+/* The klinks of its rank, or those at its host that have none. */
+static struct klinks *kin_of(const struct klink *k)
+{
+	return k->job ? &klink_rank(k)->klinks : &k->host->strangers;
+}
+
+static void join_kin(struct klink *k)
+{
+	k->host->nr_strangers += !k->job;
+	TAILQ_INSERT_TAIL(kin_of(k), k, kin);
+}
+
+static void leave_kin(struct klink *k)
+{
+	k->host->nr_strangers -= !k->job;
+	TAILQ_REMOVE(kin_of(k), k, kin);
+}
+
 struct klink *klink_create(struct ctl_host *h, uint64_t job, uint32_t rank,
 			   uint64_t epoch)
 {
@@ -26,16 +44,25 @@ struct klink *klink_create(struct ctl_host *h, uint64_t job, uint32_t rank,
 		k->job = NULL;
 	if (k->job && !k->job->client)
 		h->ctl->happen->job_unheard(k->job);
-	TAILQ_INSERT_TAIL(&h->ctl->klinks, k, link);
+	TAILQ_INSERT_TAIL(&h->klinks, k, link);
+	join_kin(k);
 	return k;
+}
+
+void klink_disown(struct klink *k)
+{
+	leave_kin(k);
+	k->job = NULL;
+	join_kin(k);
 }
 
 void klink_free(struct klink *k)
 {
-	TAILQ_REMOVE(&k->host->ctl->klinks, k, link);
+	TAILQ_REMOVE(&k->host->klinks, k, link);
 	klink_clear_output(k);
 	if (k->waits)
 		TAILQ_REMOVE(&k->job->turns, k, turn);
+	leave_kin(k);
 	free(k->pending);
 	free(k);
 }

@@ -90,9 +90,8 @@ static bool has_older(const struct klink *k)
 {
 	const struct klink *o;
 
-	TAILQ_FOREACH (o, &k->job->ctl->klinks, link)
-		if (o->job == k->job && o->rank == k->rank &&
-		    o->epoch < k->epoch && !o->gone)
+	TAILQ_FOREACH (o, &klink_rank(k)->klinks, kin)
+		if (o->epoch < k->epoch && !o->gone)
 			return true;
 	return false;
 }
@@ -154,9 +153,8 @@ static void wake_newer(const struct klink *k)
 
 	if (klink_is_current(k))
 		return;
-	TAILQ_FOREACH (o, &k->job->ctl->klinks, link)
-		if (o->job == k->job && o->rank == k->rank &&
-		    o->epoch > k->epoch && !o->waits)
+	TAILQ_FOREACH (o, &klink_rank(k)->klinks, kin)
+		if (o->epoch > k->epoch && !o->waits)
 			take_turn(o);
 }
 

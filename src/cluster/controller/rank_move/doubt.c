@@ -89,14 +89,11 @@ void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d)
 void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g)
 {
 	uint64_t id = strtoull(g->name->job, NULL, 10);
-	struct ctl_move *m;
+	struct ctl_rank *r = ctl_rank_find(h->ctl, id, g->name->rank);
+	struct ctl_move *m = r ? r->move : NULL;
 
-	TAILQ_FOREACH (m, &h->ctl->moves, link)
-		if (m->from == h && m->rank->job->id == id &&
-		    m->rank->rank == g->name->rank &&
-		    m->epoch == g->committed_epoch)
-			break;
-	if (!m || m->committed)
+	if (!m || m->from != h || m->epoch != g->committed_epoch ||
+	    m->committed)
 		return;
 	if (g->committed) {
 		ctl_move_committed(m);

@@ -40,10 +40,8 @@ struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id)
 {
 	struct ctl_job *job;
 
-	TAILQ_FOREACH (job, &ctl->jobs, link)
-		if (job->id == id)
-			return job;
-	return NULL;
+	HASH_FIND(by_id, ctl->jobs_by_id, &id, sizeof(id), job);
+	return job;
 }
 
 bool ctl_rank_active(const struct ctl_rank *r)
@@ -53,10 +51,10 @@ bool ctl_rank_active(const struct ctl_rank *r)
 
 struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name)
 {
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		if (!strcmp(ctl->hosts[i]->name, name))
-			return ctl->hosts[i];
-	return NULL;
+	struct ctl_host *h;
+
+	HASH_FIND(by_name, ctl->hosts_by_name, name, strlen(name), h);
+	return h;
 }
 
 bool ctl_host_coming(const struct ctl_host *h)
@@ -65,20 +63,40 @@ bool ctl_host_coming(const struct ctl_host *h)
 	       ctl_now() - h->lost_since < COMING_AFTER;
 }
 
-static bool is_named(const struct klink *k, uint64_t job, uint32_t rank,
-		     uint64_t epoch)
+struct ctl_rank *ctl_rank_find(struct ctl *ctl, uint64_t job, uint32_t rank)
 {
-	return k->job_id == job && k->rank == rank && k->epoch == epoch &&
-	       !k->gone;
+	struct ctl_job *found = ctl_job_find(ctl, job);
+
+	return found && rank < found->nr ? &found->ranks[rank] : NULL;
+}
+
+/* Of its few: now and then one more than it has keepers. */
+static struct klink *klink_of_epoch(const struct ctl_rank *r, uint64_t epoch)
+{
+	struct klink *k;
+
+	TAILQ_FOREACH (k, &r->klinks, kin)
+		if (k->epoch == epoch && !k->gone)
+			return k;
+	return NULL;
 }
 
 struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
 			 uint64_t epoch)
 {
+	const struct ctl_rank *r = ctl_rank_find(ctl, job, rank);
+
+	return r ? klink_of_epoch(r, epoch) : NULL;
+}
+
+static struct klink *stranger_at(const struct ctl_host *h, uint64_t job,
+				 uint32_t rank, uint64_t epoch)
+{
 	struct klink *k;
 
-	TAILQ_FOREACH (k, &ctl->klinks, link)
-		if (k->job && is_named(k, job, rank, epoch))
+	TAILQ_FOREACH (k, &h->strangers, kin)
+		if (k->job_id == job && k->rank == rank && k->epoch == epoch &&
+		    !k->gone)
 			return k;
 	return NULL;
 }
@@ -86,17 +104,21 @@ struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
 struct klink *klink_at(const struct ctl_host *h, uint64_t job, uint32_t rank,
 		       uint64_t epoch)
 {
-	struct klink *k;
+	const struct ctl_rank *r = ctl_rank_find(h->ctl, job, rank);
+	/* What it claimed before the rank came there is older. */
+	struct klink *k = stranger_at(h, job, rank, epoch);
 
-	TAILQ_FOREACH (k, &h->ctl->klinks, link)
-		if (k->host == h && is_named(k, job, rank, epoch))
+	if (k || !r)
+		return k;
+	TAILQ_FOREACH (k, &r->klinks, kin)
+		if (k->host == h && k->epoch == epoch && !k->gone)
 			return k;
 	return NULL;
 }
 
 struct klink *klink_of(const struct ctl_rank *r)
 {
-	return klink_find(r->job->ctl, r->job->id, r->rank, r->epoch);
+	return klink_of_epoch(r, r->epoch);
 }
 
 struct ctl_rank *klink_rank(const struct klink *k)
@@ -131,14 +153,12 @@ bool ctl_move_at_dest(const struct ctl_move *m, const struct klink *k)
 
 struct klink *ctl_move_dest(const struct ctl_move *m)
 {
-	return klink_find(m->rank->job->ctl, m->rank->job->id, m->rank->rank,
-			  m->epoch);
+	return klink_of_epoch(m->rank, m->epoch);
 }
 
 struct klink *ctl_move_source(const struct ctl_move *m)
 {
-	return klink_find(m->rank->job->ctl, m->rank->job->id, m->rank->rank,
-			  m->source_epoch);
+	return klink_of_epoch(m->rank, m->source_epoch);
 }
 
 bool ctl_move_undecided(const struct ctl_move *m)

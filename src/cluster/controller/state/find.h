@@ -13,6 +13,8 @@ struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name);
 /* Since we were started it has not been there, and may be about to. */
 bool ctl_host_coming(const struct ctl_host *h);
 struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id);
+/* That rank of that job, or NULL. */
+struct ctl_rank *ctl_rank_find(struct ctl *ctl, uint64_t job, uint32_t rank);
 bool ctl_rank_active(const struct ctl_rank *r); /* started and not ended */
 /* The one that a job has, wherever it is. */
 struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,

@@ -31,16 +31,19 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 		job->ranks[i].job = job;
 		job->ranks[i].rank = i;
 		job->ranks[i].state = STATE(WAITING);
+		TAILQ_INIT(&job->ranks[i].klinks);
 	}
 	job->gather = pmi_gather_create(job->nr);
 	TAILQ_INIT(&job->turns);
 	TAILQ_INSERT_TAIL(&ctl->jobs, job, link);
+	HASH_ADD(by_id, ctl->jobs_by_id, id, sizeof(job->id), job);
 	return job;
 }
 
 void ctl_job_destroy(struct ctl_job *job)
 {
 	TAILQ_REMOVE(&job->ctl->jobs, job, link);
+	HASH_DELETE(by_id, job->ctl->jobs_by_id, job);
 	if (job->client)
 		job->client->job = NULL;
 	sd_event_source_disable_unref(job->grace);
@@ -132,8 +135,30 @@ void ctl_rank_store(struct ctl_rank *r)
 	store_put_rank(r->job->ctl->store, &row);
 }
 
+struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name)
+{
+	struct ctl_host *h = xcalloc(1, sizeof(*h));
+
+	h->ctl = ctl;
+	h->name = xstrdup(name);
+	h->boot_id = xstrdup("");
+	h->address = xstrdup("");
+	h->uplink = xstrdup("");
+	h->net = xstrdup("none");
+	control__host_report__init(&h->report);
+	TAILQ_INIT(&h->klinks);
+	TAILQ_INIT(&h->strangers);
+	h->ix = ctl->nr_hosts;
+	array_room(ctl->hosts, ctl->nr_hosts, &ctl->cap_hosts);
+	ctl->hosts[ctl->nr_hosts++] = h;
+	HASH_ADD_KEYPTR(by_name, ctl->hosts_by_name, h->name, strlen(h->name),
+			h);
+	return h;
+}
+
 void ctl_host_destroy(struct ctl_host *h)
 {
+	HASH_DELETE(by_name, h->ctl->hosts_by_name, h);
 	sd_event_source_disable_unref(h->lost);
 	free(h->name);
 	free(h->boot_id);

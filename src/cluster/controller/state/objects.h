@@ -6,6 +6,7 @@
 
 #include "cluster/controller/state/state.h"
 
+struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name);
 void ctl_host_destroy(struct ctl_host *h);
 /* Takes spec. */
 struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,

@@ -19,6 +19,7 @@
 
 #include <netinet/in.h>
 #include <sys/queue.h>
+#include <uthash.h>
 
 #include "cluster/conn/control.pb-c.h"
 #include "cluster/conn/keeper.pb-c.h"
@@ -48,6 +49,7 @@ enum {
 struct ctl;
 struct ctl_job;
 struct ctl_move;
+TAILQ_HEAD(klinks, klink);
 
 /* A connected agent or client, once it has said HELLO. */
 struct ctl_peer {
@@ -84,6 +86,10 @@ struct ctl_host {
 	sd_event_source *lost;
 	struct ctl_peer *drainer; /* client that waits for it to be empty */
 	uint64_t drainer_re;
+	struct klinks klinks;	 /* of its keepers, as they were made */
+	struct klinks strangers; /* of these, of jobs nobody knows */
+	unsigned nr_strangers;
+	UT_hash_handle by_name;
 };
 
 /* Output that no client has acknowledged yet, or an event behind it. */
@@ -111,7 +117,8 @@ struct klink {
 	size_t held; /* bytes of output in it */
 	bool waits;  /* in job->turns: some of it the client has to be sent */
 	TAILQ_ENTRY(klink) turn;
-	TAILQ_ENTRY(klink) link; /* in ctl->klinks */
+	TAILQ_ENTRY(klink) link; /* in host->klinks */
+	TAILQ_ENTRY(klink) kin;	 /* in its rank's klinks, or host->strangers */
 };
 
 /* How its agent is told of it. */
@@ -144,6 +151,7 @@ struct ctl_rank {
 	uint32_t signal_sent;  /* the one it was sent and has not answered; or 0
 			       */
 	uint64_t signal_number, signal_epoch; /* of the last sent; to whom */
+	struct klinks klinks;		      /* as they were made */
 	unsigned starts;       /* again, after its keeper died first */
 	usec_t no_move_before; /* after a move that the policy wanted failed */
 };
@@ -169,12 +177,12 @@ struct ctl_job {
 	usec_t cause_at; /* by our clock; 0: unknown */
 	uint32_t nr;	 /* ranks */
 	struct ctl_rank *ranks;
-	struct job *model;	   /* NULL once it has ended */
-	struct ctl_peer *client;   /* that prints its output */
-	TAILQ_HEAD(, klink) turns; /* of those that have output for it */
-	size_t in_flight;    /* sent to it and not acknowledged, in bytes */
-	uint64_t stdin_from; /* what rank 0's keeper wants next */
-	uint64_t stdin_sent; /* end of what was sent last */
+	struct job *model;	 /* NULL once it has ended */
+	struct ctl_peer *client; /* that prints its output */
+	struct klinks turns;	 /* of those that have output for it */
+	size_t in_flight;	 /* sent to it and not acknowledged, in bytes */
+	uint64_t stdin_from;	 /* what rank 0's keeper wants next */
+	uint64_t stdin_sent;	 /* end of what was sent last */
 	bool stdin_known;
 	bool stdin_late;	   /* some was dropped, its agent had no room */
 	bool stdin_ended;	   /* its keeper has the end: ask for no more */
@@ -186,6 +194,7 @@ struct ctl_job {
 	sd_event_source *grace;	 /* client gone: ends it */
 	sd_event_source *killer; /* TERM sent: KILL follows */
 	TAILQ_ENTRY(ctl_job) link;
+	UT_hash_handle by_id;
 };
 
 enum ctl_move_step {
@@ -243,10 +252,11 @@ struct ctl {
 	LIST_HEAD(, ctl_peer) peers;
 	struct ctl_host **hosts;
 	size_t nr_hosts, cap_hosts;
+	struct ctl_host *hosts_by_name;
 	TAILQ_HEAD(ctl_jobs, ctl_job) jobs; /* by id */
+	struct ctl_job *jobs_by_id;
 	unsigned nr_ended;
 	uint64_t last_job;
-	TAILQ_HEAD(ctl_klinks, klink) klinks;
 	uint64_t last_klink; /* its number */
 	TAILQ_HEAD(ctl_moves, ctl_move) moves;
 	struct in_addr pool;
