@@ -186,10 +186,10 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 		[ "$status" = 2 ] || { echo "$args: $status $output"; false; }
 	done
 	run timeout 100 "$stint" testbed up 1 --name a/b
-	[ "$status" = 1 ]
+	[ "$status" = 2 ]
 	[ "${#lines[@]}" = 1 ]
 	run timeout 100 "$stint" testbed up 1 --name abcdefghijklmnopqrstuvwxyz
-	[ "$status" = 1 ]
+	[ "$status" = 2 ]
 	run on ../h1 true
 	[ "$status" = 1 ]
 }
