@@ -1,11 +1,11 @@
 /*
  * channel.h - a two-way byte stream to a peer, plain or under TLS
  *
- * What the engine and the daemons read and write, so that neither knows
- * whether GnuTLS lies below.  A channel is for one thread; reading and
- * writing are whole or an error, and after an error only channel_close()
- * makes sense.  What channel_write() was given is on the wire when it
- * returns.  A writer should ignore SIGPIPE.
+ * The engine and the daemons read and write channels, so that neither has to
+ * know whether GnuTLS is below.  A channel is for one thread.  A read or write
+ * transfers all bytes or fails; after a failure only channel_close() may be
+ * called.  channel_write() returns when its bytes have been handed to the
+ * kernel.  A writer should ignore SIGPIPE.
  */
 #ifndef CORE_CHANNEL_H
 #define CORE_CHANNEL_H
@@ -23,15 +23,16 @@ struct channel;
 /* A plain channel over fd, which it owns from now on. */
 struct channel *channel_from_fd(int fd);
 
-/* Over fd, on which tls has shaken hands and which blocks; it owns both. */
+/* Over the blocking fd, whose TLS handshake is done; it owns fd and tls. */
 struct channel *channel_from_tls(int fd, struct tls *tls);
 
 /*
  * A channel over the connected socket fd on which both sides have proved
  * that they hold key (identity and secret), encrypted from then on.  It owns
- * fd; on failure fd stays the caller's.  Both shake hands in here, so each
- * side waits for the other, together at most timeout (0: no bound).  fd must
- * block.  Errors: -EACCES another key, -EPROTO no TLS 1.3, -ETIMEDOUT,
+ * fd; on failure fd stays the caller's.  Both calls do the TLS handshake and so
+ * wait for the peer, for at most timeout in all (0: no limit).  fd must block.
+ * Errors: -EACCES the peer has another key, -EPROTO the peer does not speak TLS
+ * 1.3, -ETIMEDOUT,
  * -EPIPE, -errno.
  */
 int channel_tls_client(int fd, const struct tls_key *key, usec_t timeout,
@@ -47,18 +48,27 @@ int channel_writev(struct channel *ch, const struct iovec *iov,
 		   int n) must_check;
 int channel_write(struct channel *ch, const void *p, size_t n) must_check;
 
-/* The peer has hung up, or died: what waits to be read is all there will be. */
+/*
+ * The peer has closed the connection or died: only bytes already received are
+ * left to read.
+ */
 bool channel_hung_up(const struct channel *ch);
 
-/* Under TLS: what arrives is what was sent, without a checksum of one's own. */
+/*
+ * Under TLS: every byte is authenticated, so no checksum of the caller's is
+ * needed.
+ */
 bool channel_authenticated(const struct channel *ch);
 
-/* For poll and for options of the socket; bytes may also wait inside. */
+/*
+ * For poll() and socket options.  Bytes may be buffered inside when poll()
+ * shows none.
+ */
 int channel_fd(const struct channel *ch);
 
 /*
- * Close in silence: another process, to which a fork gave a copy, goes on with
- * the conversation.  NULL is allowed.
+ * Close without a TLS goodbye: after a fork, the other process goes on with the
+ * connection.  NULL is allowed.
  */
 void channel_abandon(struct channel *ch);
 

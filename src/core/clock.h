@@ -1,7 +1,7 @@
 /*
- * clock.h - the time as whole numbers, for those who may know it
+ * clock.h - the time as whole numbers, for the rooms that may read clocks
  *
- * Not for model and policy, which are told the time they reckon with.
+ * Not for model and policy: drivers pass them the time.
  */
 #ifndef CORE_CLOCK_H
 #define CORE_CLOCK_H
@@ -11,11 +11,14 @@
 
 #include "core/units.h"
 
-/* One that is always there: CLOCK_REALTIME, CLOCK_MONOTONIC and the like. */
+/*
+ * For clocks that every kernel has (CLOCK_REALTIME, CLOCK_MONOTONIC): cannot
+ * fail.
+ */
 int64_t clock_nsec(clockid_t clock);
 usec_t clock_usec(clockid_t clock);
 
-/* Nanoseconds, negative ones too, as a struct timespec wants them, and back. */
+/* Nanoseconds (may be negative) to a normalized struct timespec, and back. */
 struct timespec clock_timespec(int64_t ns);
 int64_t clock_of_timespec(const struct timespec *t);
 

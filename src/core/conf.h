@@ -18,7 +18,8 @@ typedef int (*conf_setting_fn)(void *ctx, const char *section, const char *name,
 
 /*
  * Read the file at path: 0, -ENOENT and the like when it cannot be read, or
- * the first wrong line's error.  Settings before that line have been called.
+ * the first wrong line's error.  The callback has then been called for the
+ * settings before that line.
  */
 int conf_read(const char *path, conf_setting_fn setting, void *ctx,
 	      struct error *err) must_check;

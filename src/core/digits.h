@@ -1,9 +1,9 @@
 /*
  * digits.h - numbers from text and to text, eight digits at a time
  *
- * Eight characters are one number here, the first of them its lowest byte.
- * What is done to that number is done to all eight, without a branch or a
- * loop, which is what a trace or a table of millions of numbers needs.
+ * Eight characters are held in one 64-bit number, the first in its lowest byte.
+ * One operation on that number works on all eight characters, without a branch
+ * or a loop: fast enough for traces and tables of millions of numbers.
  */
 #ifndef CORE_DIGITS_H
 #define CORE_DIGITS_H
@@ -22,18 +22,23 @@ static inline uint64_t digits_load(const char *text)
 	return le64toh(x);
 }
 
-/* How many of the eight characters are digits before one that is none. */
+/*
+ * The number of digits before the first of the eight characters that is not
+ * one.
+ */
 static inline unsigned digits_count(uint64_t chars)
 {
 	uint64_t x = chars ^ DIGITS_EACH('0');
-	/* A byte above 9 gets its highest bit, and may add 1 to those behind
-	 * it, which do not matter any more. */
+	/*
+	 * A byte above 9 gets its highest bit set; a carry from it may spoil
+	 * later bytes, which no longer matter.
+	 */
 	uint64_t other = ((x + DIGITS_EACH(0x76)) | x) & DIGITS_EACH(0x80);
 
 	return other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
 }
 
-/* What the first n of the eight characters say, which are digits; n is 1 to 8.
+/* The value of the first n (1 to 8) of the eight characters, which are digits.
  */
 static inline uint32_t digits_value(uint64_t chars, unsigned n)
 {
@@ -56,8 +61,11 @@ static inline uint64_t digits_of(uint32_t u)
 	return y | (x - 10 * y) << 8;
 }
 
-/* Write those of the eight digits behind the first skip (0 to 7), and as many
- * bytes after them that mean nothing; returns where the digits end. */
+/*
+ * Write the eight digits without the first `skip` (0 to 7) of them.  Always
+ * stores eight bytes: the last `skip` are garbage.  Returns the end of the
+ * digits.
+ */
 static inline char *digits_store(char *to, uint64_t digits, unsigned skip)
 {
 	uint64_t chars = htole64((digits + DIGITS_EACH('0')) >> 8 * skip);
@@ -66,8 +74,10 @@ static inline char *digits_store(char *to, uint64_t digits, unsigned skip)
 	return to + 8 - skip;
 }
 
-/* Write u without zeros before it; returns where it ends.  At most 20 digits,
- * and up to 7 bytes after them that mean nothing. */
+/*
+ * Write u without leading zeros; returns the end of the digits.  Needs room for
+ * 20 digits and 7 bytes of garbage behind them.
+ */
 static inline char *digits_put(char *to, uint64_t u)
 {
 	uint64_t digits;

@@ -18,7 +18,7 @@ struct error {
 		.text = "" \
 	}
 
-/* Must the result be looked at?  For every function that can fail. */
+/* The caller must check the result: on every function that can fail. */
 #define must_check __attribute__((warn_unused_result))
 
 /*

@@ -2,8 +2,8 @@
  * heap.h - a priority queue of 32-bit handles, keyed by time, then sequence
  *
  * The smallest key comes out first; of equal keys, the one put in first.  A
- * handle (a job's ix) is in it at most once, and can be moved or taken out by
- * name: each operation is O(log n).
+ * handle (such as a job's ix) is in the heap at most once, and can be given
+ * another key or removed: each operation is O(log n).
  */
 #ifndef CORE_HEAP_H
 #define CORE_HEAP_H
@@ -33,9 +33,9 @@ struct heap {
 		.node = NULL \
 	}
 
-void heap_clear(struct heap *heap); /* frees; it may be used again */
+void heap_clear(struct heap *heap); /* frees; then empty and usable */
 
-/* Put handle in under key, or, if it is in already, move it there. */
+/* Insert handle with this key, or change its key if it is in the heap. */
 void heap_set(struct heap *heap, uint32_t handle, usec_t key);
 
 /* Take handle out; false if it was not in. */

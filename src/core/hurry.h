@@ -1,19 +1,20 @@
 /*
- * hurry.h - ahead of others, for the moment in which a rank stands still
+ * hurry.h - real-time priority for the moment in which a rank stands still
  *
- * A move is a relay of short steps in several processes; while it hands over,
- * the moved process stands still.  On a busy host each step would wait some
- * milliseconds for its turn.  So whoever takes part is put into the real-time
- * class for the freeze, a few milliseconds in all, and then put back: only for
- * work that is known to be short, never to send what may be much, and by
- * somebody else if it takes longer after all (move/proc/watch.h).
+ * The last phase of a move is a sequence of short steps in several processes,
+ * during which the moved process stands still.  On a busy host each step would
+ * wait some milliseconds for a processor.  So all processes that take part
+ * enter the real-time scheduling class for the freeze, a few milliseconds in
+ * all, and leave it afterwards.  This is for short work only, never for sending
+ * much data; if it takes longer after all, the watch (move/proc/watch.h) puts
+ * them back.
  *
  * It needs CAP_SYS_NICE, and on a kernel with RT_GROUP_SCHED a share of
- * real-time in each cgroup (cpu.rt_runtime_us).  Where there is none, the nice
- * value -20 helps against others of the same cgroup; without the capability
- * the freeze just takes its turns.  Only threads of the normal class, of
- * nice value 0 and with the usual timer slack (which the real-time class takes
- * away) are put ahead, so that there is no doubt what to put them back to.
+ * real-time in each cgroup (cpu.rt_runtime_us).  Where the cgroup has no such
+ * share, nice -20 is used, which helps against processes of the same cgroup;
+ * without the capability nothing is changed.  Only threads of the normal class
+ * with nice 0 and the default timer slack (which the real-time class discards)
+ * are changed, so that hurry_end() knows what to restore.
  */
 #ifndef CORE_HURRY_H
 #define CORE_HURRY_H
@@ -23,13 +24,15 @@
 
 #define HURRY_SLACK 50000 /* ns: the usual timer slack */
 
-/* tid 0: the caller.  Threads it makes meanwhile are ahead as well. */
-bool hurry_begin(pid_t tid); /* true: it is ahead now and was not */
-/* Back to the normal class, if hurry_begin() put it ahead. */
+/*
+ * tid 0: the caller.  Threads that it creates meanwhile inherit the priority.
+ */
+bool hurry_begin(pid_t tid); /* true if this call raised it */
+/* Back to the normal class, if hurry_begin() raised it. */
 void hurry_end(pid_t tid);
 /*
- * End the caller with SIGKILL should it ever run for a second in the real-time
- * class without once sleeping.
+ * Have the kernel kill the caller (SIGKILL) if it ever runs for a second in the
+ * real-time class without sleeping once.
  */
 void hurry_guard(void);
 

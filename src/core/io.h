@@ -9,7 +9,10 @@
 
 #include "core/error.h"
 
-/* All n bytes, over interruptions; 0, -EPIPE at an early end, or -errno. */
+/*
+ * Transfer all n bytes, resuming after EINTR: 0, -EPIPE at an early end of
+ * file, or -errno.
+ */
 int io_read_full(int fd, void *p, size_t n) must_check;
 int io_write_full(int fd, const void *p, size_t n) must_check;
 
@@ -21,12 +24,13 @@ int io_write_full(int fd, const void *p, size_t n) must_check;
 ssize_t io_read_file(int dirfd, const char *path, size_t max,
 		     char **ret) must_check;
 
-/* The same of what is open at fd, from where it stands. */
+/* The same for an open file, from its current offset. */
 ssize_t io_read_fd(int fd, size_t max, char **ret) must_check;
 
 /*
- * Refuse (-EACCES) a file with a secret, open at fd and called path, that its
- * group or others may use; as with ssh its group may if it is somebody else's.
+ * Refuse (-EACCES) a file with a secret (open at fd; path is for messages) that
+ * its group or others may access.  As ssh does, group access is accepted for a
+ * file that another user owns.
  */
 int io_check_private(int fd, const char *path, struct error *err) must_check;
 
@@ -37,16 +41,16 @@ char *io_read_line(const char *path) must_check;
 int io_write_file(int dirfd, const char *path, const char *text) must_check;
 
 /*
- * A file that appears whole or not at all, in place of one that is there:
- * written beside it, mode 0600, and renamed.  Not synced to the disk.
+ * Replace or create a file atomically: written beside it, mode 0600, and
+ * renamed.  Not synced to the disk.
  */
 int io_replace_file(const char *path, const char *text,
 		    struct error *err) must_check;
 
 /*
- * Wait until this process alone has dir, a directory which is made with that
- * mode if it is not there, among all who call this: until the descriptor that
- * is returned is closed.  (A lock of the file .lock in it.)
+ * Take an exclusive lock on a directory (on the file .lock in it), waiting for
+ * it; the directory is created with that mode if missing.  Returns a
+ * descriptor: closing it releases the lock.
  */
 int io_lock_dir(const char *dir, mode_t mode, struct error *err) must_check;
 

@@ -1,13 +1,13 @@
 /*
- * log.h - what daemons and commands say to those who run them
+ * log.h - messages of daemons and commands on stderr
  *
- * Only drivers and commands log; libraries return errors.  One line a
- * message on stderr, "<prefix>: text", sd-daemon's "<3>" levels before it
- * when stderr is the journal.  Values go as key=value.
+ * Only drivers and commands log; libraries return errors.  Each message is one
+ * line on stderr, "<prefix>: text", preceded by sd-daemon's "<3>" levels when
+ * stderr is the journal.  Values go as key=value.
  *
- * A daemon's log may go to a file (log_to()), which is bounded: full, its
- * content goes to FILE.old and it begins anew.  A line that a daemon says again and
- * again is counted, and the count said.
+ * A daemon's log may go to a file (log_to()), whose size is bounded: when it is
+ * full, its content is copied to FILE.old and it is emptied.
+ * log_count_repeats() collapses repeated lines.
  */
 #ifndef CORE_LOG_H
 #define CORE_LOG_H
@@ -18,23 +18,25 @@
 
 enum log_level { LOG_L_ERROR, LOG_L_WARN, LOG_L_INFO, LOG_L_DEBUG };
 
-/* Who speaks ("stint agent n1"), and from which level on to be quiet. */
+/* The prefix ("stint agent n1"), and the least severe level that is printed. */
 void log_init(const char *prefix, enum log_level most);
 
-/* Say what is repeated once, and how often when something else is said or a
- * minute has passed. */
+/*
+ * Print a line that repeats once, and how often it came when another line comes
+ * or a minute has passed.
+ */
 void log_count_repeats(void);
 
 /*
- * From here on stderr is that file, appended to, at most `most` bytes of it and
- * `most` in FILE.old.  Children that have inherited it append to the same, and
- * are cut with it when this process says something; they never cut it.
+ * From now on stderr is that file, opened for appending, limited to `most`
+ * bytes in it and `most` in FILE.old.  Children that inherit it append to the
+ * same file; only this process truncates it, when it logs something.
  */
 #define LOG_MOST (8 << 20)
 int log_to(const char *file, off_t most, struct error *err) must_check;
 
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Append what the negative errno code means. */
+/* Appends the text of the negative errno `code`. */
 void log_warn(int code, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void log_warnx(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

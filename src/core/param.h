@@ -1,9 +1,9 @@
 /*
- * param.h - "NAME:key=value,key=value": a thing and its parameters
+ * param.h - "NAME:key=value,key=value": a name and its parameters
  *
- * Policies, workloads and the like are named so on the command line and in
- * configuration files.  What a thing understands is a constant table of
- * struct param, from which values are parsed, checked and explained.
+ * Policies, workloads and the like are written this way on the command line and
+ * in configuration files.  Each has a constant table of struct param, by which
+ * its parameters are parsed, checked and explained.
  */
 #ifndef CORE_PARAM_H
 #define CORE_PARAM_H
@@ -21,7 +21,7 @@ enum param_type {
 	PARAM_REAL,   /* min..max */
 	PARAM_BOOL,   /* yes, no, true, false, 1, 0; a bare key is yes */
 	PARAM_TIME,   /* as parse_usec reads; the table is in seconds */
-	PARAM_CHOICE, /* one of choices; its value is the place there */
+	PARAM_CHOICE, /* one of choices; its value is the index */
 	PARAM_TEXT,   /* as it is; choices[0], if any, is the default */
 };
 

@@ -1,10 +1,10 @@
-/* plain.h - other people's words, for a person's terminal */
+/* plain.h - make text from other users safe to print on a terminal */
 #ifndef CORE_PLAIN_H
 #define CORE_PLAIN_H
 
 /*
- * Make it one line that holds nothing a terminal obeys, in place: a blank for
- * what is white, '?' for every other control character, C1 in UTF-8 too.
+ * Make text one line without control characters, in place: white space becomes
+ * a blank, every other control character '?', including C1 encoded in UTF-8.
  */
 void plain_text(char *text);
 

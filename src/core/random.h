@@ -1,15 +1,15 @@
 /*
  * random.h - named streams of random numbers
  *
- * A stream is fixed by a seed, the name of what it is for and the number of
- * the replication, and by nothing else: what one part of a simulation draws
- * never shifts what another sees.  So two policies meet the same arrivals
+ * A stream depends on a seed, the name of its purpose and the number of the
+ * replication, and on nothing else: what one part of a simulation draws never
+ * shifts the numbers of another part.  So two policies see the same arrivals
  * (common random numbers), and the same seed gives the same bytes everywhere.
  *
  * xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number
- * generators", 2021), its state filled by SplitMix64.  Not one of GSL's
- * generators because those are seeded with 32 bits, in which two of the some
- * ten thousand streams of a sweep would soon be the same.
+ * generators", 2021), its state filled by SplitMix64.  GSL's generators are
+ * seeded with only 32 bits: of the ten thousand or so streams of a sweep, two
+ * would soon be equal.
  */
 #ifndef CORE_RANDOM_H
 #define CORE_RANDOM_H

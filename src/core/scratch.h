@@ -1,5 +1,6 @@
 /*
- * scratch.h - a directory for a test, which goes however its process ends
+ * scratch.h - a temporary directory for a test, removed however its process
+ * ends
  *
  * Linked into unit tests and fuzzers alone.
  */
@@ -8,7 +9,7 @@
 
 #define SCRATCH_MAX 40
 
-/* Makes a new one below WHERE ("/tmp"); ends the process if it cannot. */
+/* Create a new one below `where` ("/tmp"); exits the process if it cannot. */
 void scratch_dir(char ret[SCRATCH_MAX], const char *where);
 
 #endif

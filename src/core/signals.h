@@ -1,23 +1,27 @@
 /*
- * signals.h - all signals, the C library's own as well
+ * signals.h - all signals, including the C library's own
  *
  * The library keeps signals 32 and 33 for itself (timers and cancelled threads,
  * setuid() of all threads): its sigfillset(), sigprocmask() and signal() leave
  * them as they are, and its posix_spawn() leaves them ignored in the child.
- * Who blocks or resets them for another program's sake has to mean all.
+ * Code that blocks or resets signals for another program must include these
+ * two.
  */
 #ifndef CORE_SIGNALS_H
 #define CORE_SIGNALS_H
 
 #include <signal.h>
 
-#define SIGNALS 64 /* their numbers are 1 to this */
+#define SIGNALS 64 /* signal numbers are 1 to 64 */
 
-/* For system calls and posix_spawnattr; sigprocmask() takes two out again. */
+/*
+ * For system calls and posix_spawnattr; sigprocmask() would drop 32 and 33
+ * again.
+ */
 void signals_fill(sigset_t *ret);
-/* In the calling thread, and in what it starts. */
+/* For the calling thread, inherited by what it starts. */
 void signals_block_all(void);
-/* Of the process: all dispositions are the default. */
+/* Set all dispositions of the process to the default. */
 void signals_reset_all(void);
 
 #endif

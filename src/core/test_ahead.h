@@ -1,4 +1,4 @@
-/* test_ahead.h - who is ahead of others (hurry.h), for tests */
+/* test_ahead.h - which threads have raised priority (hurry.h), for tests */
 #ifndef CORE_TEST_AHEAD_H
 #define CORE_TEST_AHEAD_H
 

@@ -3,17 +3,17 @@
  *
  * Every connection of Stint, control plane and migration stream alike, is
  * TLS 1.3 with a pre-shared key and an ephemeral key exchange (psk_dhe_ke, RFC
- * 8446 section 2.2).  No certificates: a host or user is enrolled by giving
- * it a key of its own, known to it and the controller alone, so one host
- * can speak neither for another nor for the controller.  A move has a key of
- * its own, used once.  Neither side gets a byte out of a session before both
- * have proved that they hold the key.
+ * 8446 section 2.2).  There are no certificates: a host or user is enrolled by
+ * giving it a key that only it and the controller know, so no host can
+ * impersonate another or the controller.  Each move has a key of its own, used
+ * once.  Neither side can read a byte from a session before both have proved
+ * that they hold the key.
  *
- * A session is for one thread.  It buffers both ways: written bytes may stay
- * inside until tls_flush(), read bytes may wait inside: tls_pending().
- * It works over blocking and non-blocking descriptors; over the latter the
- * calls give -EAGAIN, and tls_unsent() says whether to wait for POLLOUT.
- * After any other error only tls_destroy() makes sense.
+ * A session is for one thread.  It buffers both ways: written bytes may stay in
+ * the session until tls_flush(), and received bytes may be waiting in it
+ * (tls_pending()). It works over blocking and non-blocking descriptors; over
+ * the latter the calls return -EAGAIN, and tls_unsent() says whether to wait
+ * for POLLOUT.  After any other error only tls_destroy() makes sense.
  */
 #ifndef CORE_TLS_H
 #define CORE_TLS_H
@@ -29,7 +29,7 @@
 #define TLS_IDENTITY_MAX 96 /* with its NUL */
 #define TLS_SECRET_SIZE	 32
 
-/* A shared key: who may speak with it, and what proves it. */
+/* A shared key: whose it is, and the secret. */
 struct tls_key {
 	char identity[TLS_IDENTITY_MAX];
 	uint8_t secret[TLS_SECRET_SIZE];
@@ -46,7 +46,7 @@ int tls_key_generate(struct tls_key *ret, const char *identity,
 int tls_key_parse(const char *line, struct tls_key *ret,
 		  struct error *err) must_check;
 
-/* The one key of a party's file, which nobody else may read. */
+/* The only key of a party's own file; refused if others can read the file. */
 int tls_key_read(const char *path, struct tls_key *ret,
 		 struct error *err) must_check;
 
@@ -55,9 +55,9 @@ int tls_key_read(const char *path, struct tls_key *ret,
 void tls_key_format(const struct tls_key *key, char *buf, size_t n);
 
 /*
- * Fill in the secret of identity for a server; 0, or -ENOENT for a
- * stranger.  It sees an identity of at most TLS_IDENTITY_MAX - 1 bytes from
- * the alphabet above, before its owner is authenticated.
+ * Look up the secret of identity for a server: 0, or -ENOENT if it is unknown.
+ * The peer is not authenticated yet; identity is at most TLS_IDENTITY_MAX - 1
+ * bytes of the alphabet above.
  */
 typedef int (*tls_lookup_fn)(void *ctx, const char *identity,
 			     uint8_t secret[TLS_SECRET_SIZE]);
@@ -78,17 +78,17 @@ void tls_destroy(struct tls *tls);
 
 /*
  * Go on with the handshake: 0 when both sides are authenticated, -EAGAIN
- * when a non-blocking descriptor has no more, -EACCES when the peer holds no
- * key of ours, -EPROTO when it does not speak TLS 1.3, -ETIMEDOUT, or another
- * -errno.  timeout bounds the whole of a blocking one; 0 for no bound.
+ * when a non-blocking descriptor has no more, -EACCES when the peer does not
+ * hold the key, -EPROTO when it does not speak TLS 1.3, -ETIMEDOUT, or another
+ * -errno.  timeout limits a whole blocking handshake; 0: no limit.
  */
 int tls_handshake(struct tls *tls, usec_t timeout,
 		  struct error *err) must_check;
 
-/* Who the peer proved to be (a server's view); "" before that. */
+/* The authenticated identity of the peer (at a server); "" before that. */
 const char *tls_peer(const struct tls *tls);
 
-/* Did it prove that with this secret (a server's view)? */
+/* Did the peer authenticate with this secret (at a server)? */
 bool tls_proved(const struct tls *tls, const uint8_t secret[TLS_SECRET_SIZE]);
 
 /* Up to n bytes: their count, 0 when the peer said goodbye, or -errno. */
@@ -100,16 +100,18 @@ ssize_t tls_read(struct tls *tls, void *p, size_t n) must_check;
  */
 ssize_t tls_write(struct tls *tls, const void *p, size_t n) must_check;
 
-/* Everything written so far onto the wire; 0, -EAGAIN or -errno. */
+/* Send everything written so far: 0, -EAGAIN or -errno. */
 int tls_flush(struct tls *tls) must_check;
 
-/* Will tls_read() give something without a look at the descriptor? */
+/* Will tls_read() return something without reading from the descriptor? */
 bool tls_pending(const struct tls *tls);
 
 /* Are bytes waiting for the descriptor to take them? */
 bool tls_unsent(const struct tls *tls);
 
-/* Tell the peer that no more comes; as far as it goes without waiting. */
+/*
+ * Tell the peer that no more data follows, if that is possible without waiting.
+ */
 void tls_bye(struct tls *tls);
 
 #endif

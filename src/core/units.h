@@ -1,5 +1,5 @@
 /*
- * units.h - times and numbers, and how people write them
+ * units.h - times, sizes and numbers, and parsing them
  *
  * Time is counted in whole microseconds (usec_t), so that the same input gives
  * the same bytes on every machine.
@@ -17,7 +17,7 @@ typedef int64_t usec_t;
 #define USEC_PER_MSEC ((usec_t)1000)
 #define USEC_MAX      INT64_MAX
 
-/* For what the kernel counts: a struct timespec. */
+/* For the kernel's nanoseconds (struct timespec). */
 #define NSEC_PER_SEC  INT64_C(1000000000)
 #define NSEC_PER_MSEC INT64_C(1000000)
 
@@ -28,9 +28,9 @@ typedef int64_t usec_t;
 int parse_usec(const char *text, usec_t *ret, struct error *err) must_check;
 
 /*
- * A clock that people set, as one to count on: it follows a step ahead, and
- * where it is set back it goes on from where it was, at the pace of ticks that
- * nobody sets.  All 0 at first.
+ * Makes a clock that people set never go back: a step forward is followed; when
+ * it is set back, onward() continues from the last value, at the pace of
+ * `tick`, a clock that nobody sets.  Initially all 0.
  */
 struct onward {
 	usec_t last, tick;
@@ -43,11 +43,11 @@ usec_t onward(struct onward *o, usec_t clock, usec_t tick);
  */
 int parse_size(const char *text, uint64_t *ret, struct error *err) must_check;
 
-/* "256 MiB": bytes in the largest unit of which there is one, for people. */
+/* "256 MiB": bytes in the largest unit that gives at least 1, for people. */
 #define SIZE_TEXT 32
 const char *size_text(uint64_t bytes, char ret[SIZE_TEXT]);
 
-/* A whole decimal number in [min, max]; what names it in the error. */
+/* A whole decimal number in [min, max]; `what` names it in the error. */
 int parse_int(const char *text, int64_t min, int64_t max, const char *what,
 	      int64_t *ret, struct error *err) must_check;
 

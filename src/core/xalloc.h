@@ -1,8 +1,8 @@
 /*
- * xalloc.h - memory that is there
+ * xalloc.h - memory allocation that cannot fail
  *
- * Running out of memory is fatal: these print one line and abort, and a
- * daemon is started again from its store.  Free with free().
+ * Running out of memory is fatal: these functions print one line and abort; a
+ * restarted daemon recovers from its store.  Free with free().
  */
 #ifndef CORE_XALLOC_H
 #define CORE_XALLOC_H
@@ -20,8 +20,8 @@ char *xasprintf(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), returns_nonnull));
 
 /*
- * Make room for one more in a growing array: *p has room for *cap members
- * of size each, n are in use.  Doubles, so appending is amortized O(1).
+ * Make room for one more member in a growing array: *p has room for *cap
+ * members of size each, n are in use.  Doubles, so appending is amortized O(1).
  */
 #define array_room(p, n, cap)   \
 	((void)((n) < *(cap) || \

@@ -1,8 +1,8 @@
 /*
  * bpf.h - bpf(2) and its instructions, inside the room only
  *
- * Fields are known by <linux/bpf.h>, which Debian 12 has of Linux 6.1; what
- * is newer, tcx of 6.6 and netfilter's links of 6.4, is the numbers below.
+ * Debian 12 has the <linux/bpf.h> of Linux 6.1; constants of newer kernels (tcx
+ * of 6.6, netfilter links of 6.4) are defined below.
  */
 #ifndef NET_BPF_H
 #define NET_BPF_H
@@ -27,18 +27,17 @@ static inline int bpf_call(int cmd, union bpf_attr *attr)
 	return (int)syscall(SYS_bpf, cmd, attr, sizeof(*attr));
 }
 
-/* So are our programs named, by which net_hooks_find() knows them. */
+/* The name of our programs, by which net_hooks_find() recognizes them. */
 #define FAST_PATH_NAME "stint_fast_path"
 
-/* What the programs read of the map, by these offsets. */
+/* The value of the map that the programs read. */
 struct fast_path_doors {
 	uint32_t plugged, allowed;
 };
 
 /*
- * The program for one direction into insn[], which has room for
- * FAST_PATH_INSNS; returns how many there are.  map: with one struct
- * fast_path_doors.
+ * Write the program for one direction into insn[], which has room for
+ * FAST_PATH_INSNS; returns its length.  map holds one struct fast_path_doors.
  */
 #define FAST_PATH_INSNS 128
 size_t fast_path_program(struct bpf_insn *insn, bool inwards, int map,

@@ -1,23 +1,23 @@
 /*
  * net.h - links, addresses, routes and neighbours, by rtnetlink
  *
- * Enough of IPv4 over Ethernet to give a capsule an address and to take it
- * elsewhere.  No program is run for it.
+ * Enough of IPv4 over Ethernet to give a capsule an address and to move that
+ * address to another host.  No external program is run.
  *
- * A struct net is a socket in one network namespace and acts there for as long
- * as it is open, wherever its owner goes.  Links are known by index: a name can
- * be taken by another link, an index is not given twice before it has wrapped.
+ * A struct net is a socket in one network namespace and acts there while it is
+ * open, even if its owner enters another namespace.  Links are identified by
+ * index: a name can be taken over by another link, an index is not reused
+ * before it wraps.
  *
- * Life cycle: net_open() or net_open_at(), any calls, net_close().  A fork may
- * go on using its copy, provided that not two processes use it at the same
+ * Life cycle: net_open() or net_open_at(), any calls, net_close().  A forked
+ * process may use its copy, provided that no two processes use it at the same
  * time.
  *
  * All calls return 0 (or an index) or a negative errno, with the kernel's own
  * explanation in *err where it gives one; outputs are untouched on failure.
- * What is "put" is there afterwards, whether or not it was before; what is
- * "deleted" is gone, and it is no error if it was not there.  When a call
- * returns, packets sent from then on see the change; packets already under way
- * on another CPU may not.
+ * "put" creates or replaces; "delete" succeeds also if there was nothing to
+ * delete.  Packets sent after a call has returned see the change; packets
+ * already under way on another CPU may not.
  */
 #ifndef NET_NET_H
 #define NET_NET_H
@@ -55,7 +55,7 @@ struct net_link {
 	bool running; /* up, and the kernel has noticed that it has a carrier */
 };
 
-/* -ENODEV when there is none of that name, or of that index. */
+/* -ENODEV when there is no link of that name or index. */
 int net_link_find(struct net *net, const char *name, struct net_link *ret,
 		  struct error *err) must_check;
 int net_link_get(struct net *net, int index, struct net_link *ret,
@@ -69,8 +69,8 @@ struct net_veth_end {
 };
 
 /*
- * Both ends are down at first.  a has a name.  Returns its index, or 0 if it is
- * in another namespace.
+ * Both ends are down at first.  End a must have a name.  Returns the index of
+ * a, or 0 if it is in another namespace.
  */
 int net_veth_create(struct net *net, const struct net_veth_end *a,
 		    const struct net_veth_end *b, unsigned mtu,
@@ -85,8 +85,9 @@ int net_link_up(struct net *net, int index, bool up,
 int net_link_set_master(struct net *net, int index, int bridge,
 			struct error *err) must_check;
 /*
- * Let a bridge's port pass frames, or drop all in both directions in silence;
- * what the bridge has learned stays.  The port must be up to be opened.
+ * Let a bridge's port pass frames, or drop all frames in both directions
+ * silently; the bridge keeps its learned addresses.  The port must be up to be
+ * opened.
  */
 int net_port_open(struct net *net, int index, bool open,
 		  struct error *err) must_check;
@@ -115,8 +116,8 @@ int net_route_delete(struct net *net, const struct net_route *route,
 int net_neighbour_put(struct net *net, int index, struct in_addr addr,
 		      const uint8_t *mac, struct error *err) must_check;
 /*
- * Answer ARP for addr on this link in the name of who is behind us.  Needs the
- * link's forwarding on and a route to addr that leaves by another link.
+ * Answer ARP requests for addr on this link (proxy ARP).  Needs forwarding on
+ * the link and a route to addr over another link.
  */
 int net_proxy_put(struct net *net, int index, struct in_addr addr,
 		  struct error *err) must_check;
@@ -124,10 +125,10 @@ int net_proxy_delete(struct net *net, int index, struct in_addr addr,
 		     struct error *err) must_check;
 
 /*
- * Gratuitous ARP: tell everybody on a link that addr is at mac.  Those
- * who know addr change their mind at once, those who are just asking have
- * their answer; nobody replies.  Sent as request and as reply, since
- * some listen to only one.  fd: net_packet_open().
+ * Gratuitous ARP: tell everybody on a link that addr is at mac.  Hosts that
+ * have an entry for addr update it at once, hosts that are resolving it have
+ * their answer; nobody replies.  Sent as request and as reply, since some hosts
+ * accept only one of them.  fd: net_packet_open().
  */
 int net_packet_open(struct error *err) must_check;
 int net_packet_open_at(int netns, struct error *err) must_check;
@@ -152,9 +153,9 @@ int net_sysctl_link(const char *table, const char *link, const char *key,
 		    const char *value) must_check;
 
 /*
- * Ready this host (the calling thread's namespace) for routed capsules: its
+ * Prepare this host (the calling thread's namespace) for routed capsules: its
  * uplink forwards, answers proxied ARP without delay and sends no redirects,
- * and addresses of the pool are looked for on the uplink's LAN.
+ * and the pool's addresses are routed to the uplink's LAN.
  */
 int net_host_prepare(struct net *net, const char *uplink, struct in_addr pool,
 		     unsigned prefix, struct error *err) must_check;

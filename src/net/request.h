@@ -7,7 +7,7 @@
 
 #include "net/net.h"
 
-/* net_open() for another family than rtnetlink, of the same kind of messages.
+/* net_open() for another netlink family with the same kind of messages.
  */
 int net_open_family(int family, struct net **ret, struct error *err) must_check;
 
@@ -17,18 +17,21 @@ struct net_request {
 	struct nlmsghdr *nlh;
 };
 
-/* Begin a message with its extra header of n bytes, zeroed, returned. */
+/* Begin a message; returns its extra header of n zeroed bytes. */
 void *net_request_init(struct net_request *req, uint16_t type, uint16_t flags,
 		       size_t n);
 
-/* Send it and wait for the verdict; cb sees what comes before that. */
+/*
+ * Send it and wait for the final acknowledgement; cb gets the messages before
+ * that.
+ */
 typedef void net_reply(const struct nlmsghdr *nlh, void *data);
 int net_request_call(struct net *net, struct net_request *req, net_reply *cb,
 		     void *data);
 
 /*
- * As above without replies; on failure *err says "what: ", the reason, and the
- * kernel's hint.
+ * As above without replies; on failure *err is the formatted text, ": ", the
+ * reason, and the kernel's own explanation.
  */
 int net_request_do(struct net *net, struct net_request *req, struct error *err,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
