@@ -389,7 +389,7 @@ enough() { # RANK... are told by USR1
 	END
 	run job_net 1 $py "$dir/ask.py"
 	echo "$output"
-	[[ "$output" == *"PMI: it asks on and reads no answers"* ]]
+	[[ "$output" == *"PMI: the rank keeps asking without reading the answers"* ]]
 	[[ "$output" != *"never full"* ]]
 	nothing_left
 }

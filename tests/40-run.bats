@@ -263,7 +263,7 @@ switches() { # PID
 	run --separate-stderr st kill 3.0 1
 	[ "$status" = 2 ]
 	[ "${#stderr_lines[@]}" = 1 ]
-	[[ "$stderr" == *"to end a rank"* ]]
+	[[ "$stderr" == *"a rank cannot be ended alone"* ]]
 	eventually is 'j[1]["state"]' running
 	run --separate-stderr st kill 3 2 9 1
 	[ "$status" = 1 ]

@@ -137,7 +137,7 @@ priority() { # JOB
 	head -c -1 "$BATS_TEST_TMPDIR/rec" | sed '1d' >"$BATS_TEST_TMPDIR/changed"
 	run st sim --replay "$BATS_TEST_TMPDIR/changed"
 	[ "$status" = 1 ]
-	[[ "$output" == *"changed:1: this is no record"* ]]
+	[[ "$output" == *"changed:1: this is not a record"* ]]
 	run st sim --replay "$BATS_TEST_TMPDIR/rec" --policy fcfs --hosts 4
 	[ "$status" = 2 ]
 }

@@ -142,7 +142,7 @@ liar() { # a library by whose word whoever runs has gid and groups $1
 	run timeout 100 "$stint" migrate 1.0 h2
 	echo "$output"
 	[ "$status" = 1 ]
-	[[ "$output" == *"group 4400, in which ann is no more"* ]]
+	[[ "$output" == *"group 4400, in which ann is no longer"* ]]
 	run as ann --regid 4400 --clear-groups -- run true
 	[ "$status" = 1 ]
 	[[ "$output" == *"ann is not in group 4400"* ]]

@@ -41,17 +41,17 @@ fails() {
 	fails 2 "'x' is one word too many" hosts --json -- x
 	fails 2 "run which program?" run
 	fails 2 "too often" agent --report-every 0
-	fails 2 "none of auto, no" agent --fast-path yes
+	fails 2 "neither auto nor no" agent --fast-path yes
 	fails 2 "out of range" agent --cores 0
-	fails 2 "':' would begin another program" run -n 2 a : -n 1 b
-	fails 2 "-n: '0' is no number" run -np 0 a
+	fails 2 "':' would begin a second program" run -n 2 a : -n 1 b
+	fails 2 "-n: '0' is not a number" run -np 0 a
 	fails 1 "where is the controller" run -np 2 -- a : b
 	fails 2 "--hosts: ',,'" run --hosts ,, true
 	fails 2 "--wdir: /nonexistent" run --wdir /nonexistent true
-	fails 2 "'foo' is no address" ps --controller foo
-	fails 2 "is no address" ps --controller 127.0.0.1:99999
-	fails 2 "'127.0.0.1:99999' is no address" move receive --listen 127.0.0.1:99999
-	fails 2 "'bogus' is no process" move bogus
+	fails 2 "'foo' is not an address" ps --controller foo
+	fails 2 "is not an address" ps --controller 127.0.0.1:99999
+	fails 2 "'127.0.0.1:99999' is not an address" move receive --listen 127.0.0.1:99999
+	fails 2 "'bogus' is not a process" move bogus
 	fails 2 "above --maxsize" mapstates --minsize 31 --maxsize 30
 	fails 2 "neither sed1 nor sed2" mapstates -p sed3:eager=yes
 	fails 2 "eager" mapstates -p sed1:eagre=yes
@@ -63,15 +63,15 @@ fails() {
 	fails 2 "conf:2: unknown section [agnet]" controller --config conf
 	printf 'cores = 2\n[agent]\n' >conf
 	fails 2 "conf:1: 'cores' stands before the first section: write [agent]" agent --config conf
-	fails 2 "--time: '5x' is no time" run -t 5x true
-	fails 2 "--budget: '5x' is no time" migrate -b 5x 1.0 h1
-	fails 2 "--budget: '5x' is no time" move -b 5x 1 --to 127.0.0.1:1
-	fails 2 "lost-after: '5x' is no time" controller --lost-after 5x
-	fails 2 "report-every: '5x' is no time" agent --report-every 5x
-	fails 2 "'FOO' is no signal" kill -FOO 1
-	fails 2 "'99' is no signal" kill 1 -99
-	fails 2 "'-9' is no job" kill -- -9
-	fails 2 "--load: 'x' is no load" sim -p easy -w ismail -L x
+	fails 2 "--time: '5x' is not a time" run -t 5x true
+	fails 2 "--budget: '5x' is not a time" migrate -b 5x 1.0 h1
+	fails 2 "--budget: '5x' is not a time" move -b 5x 1 --to 127.0.0.1:1
+	fails 2 "lost-after: '5x' is not a time" controller --lost-after 5x
+	fails 2 "report-every: '5x' is not a time" agent --report-every 5x
+	fails 2 "'FOO' is not a signal" kill -FOO 1
+	fails 2 "'99' is not a signal" kill 1 -99
+	fails 2 "'-9' is not a job" kill -- -9
+	fails 2 "--load: 'x' is not a load" sim -p easy -w ismail -L x
 	fails 2 "'bob': an identity is host/NAME" controller --state-dir "$PWD" --enrol bob
 	fails 2 "'bob': an identity is host/NAME" controller --state-dir "$PWD" --revoke bob
 	printf '[controller]\npolicy = easi\n' >conf
@@ -224,7 +224,7 @@ completes() { # WANT WORD...: what the last word may become
 		# shellcheck disable=SC2086 # words
 		fails 1 "where is the controller" run $o true
 	done
-	fails 2 "-n: 'x' is no number of ranks" run -np x true
+	fails 2 "-n: 'x' is not a number of ranks" run -np x true
 	fails 2 "--hosts: 'h1:2': hosts have no slots" run -host h1:2 true
 	for o in "-hostfile f" "--hostfile=f" "-machinefile f" "-f f" "-w h1" "-H h1" "-ppn 2" \
 		"-N 2" "--ntasks-per-node=2" "--map-by node" "-npernode 1"; do

@@ -96,7 +96,7 @@ int io_check_private(int fd, const char *path, struct error *err)
 	if (!S_ISREG(st.st_mode) || !(st.st_mode & much))
 		return 0;
 	return error_set(err, -EACCES,
-			 "%s: others than you may use it (mode %04o): "
+			 "%s: other users can access it (mode %04o): "
 			 "run `chmod 600 %s`",
 			 path, st.st_mode & 07777, path);
 }

@@ -318,9 +318,10 @@ static int on_alert(struct tls *tls, struct error *err)
 	gnutls_alert_description_t alert = gnutls_alert_get(tls->session);
 
 	if (is_refusal(alert))
-		return error_set(err, -EACCES,
-				 "the peer does not know our key: enrol this "
-				 "host or user and use the key file it gets");
+		return error_set(
+			err, -EACCES,
+			"the peer does not know our key: enrol this host or "
+			"user and use the key file printed then");
 	return error_set(err, -EACCES, "the peer refuses our key (%s)",
 			 gnutls_alert_get_name(alert));
 }
@@ -338,9 +339,10 @@ static int handshake_failed(struct tls *tls, int code, struct error *err)
 	case GNUTLS_E_RECEIVED_ILLEGAL_PARAMETER:
 	case GNUTLS_E_ERROR_IN_FINISHED_PACKET:
 	case GNUTLS_E_SRP_PWD_ERROR: /* what the lookup refused */
-		return error_set(err, -EACCES,
-				 "the peer has no key that we know: enrol it "
-				 "and use its key file");
+		return error_set(
+			err, -EACCES,
+			"the peer's key is not known here: enrol the peer "
+			"and have it use the key file printed then");
 	case GNUTLS_E_FATAL_ALERT_RECEIVED:
 		return on_alert(tls, err);
 	default:

@@ -29,10 +29,11 @@ int tls_key_generate(struct tls_key *ret, const char *identity,
 	struct tls_key key = { .identity = "" };
 
 	if (!tls_identity_valid(identity, strlen(identity)))
-		return error_set(err, -EINVAL,
-				 "'%s' is no identity: use letters, digits and "
-				 "._/:@-, at most %d of them",
-				 identity, TLS_IDENTITY_MAX - 1);
+		return error_set(
+			err, -EINVAL,
+			"'%s' is not an identity: use letters, digits and "
+			"._/:@-, at most %d of them",
+			identity, TLS_IDENTITY_MAX - 1);
 	if (gnutls_rnd(GNUTLS_RND_KEY, key.secret, sizeof(key.secret)) < 0)
 		return error_set(err, -EIO, "getrandom failed");
 	memcpy(key.identity, identity, strlen(identity) + 1);

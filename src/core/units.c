@@ -41,7 +41,7 @@ int parse_usec(const char *text, usec_t *ret, struct error *err)
 
 	if (!(v >= 0 && v < 0x1p62))
 		return error_set(err, -EINVAL,
-				 "'%s' is no time: write 90, 1.5s, 250ms, "
+				 "'%s' is not a time: write 90, 1.5s, 250ms, "
 				 "30min, 2h or 1d",
 				 text);
 	*ret = llround(v);
@@ -76,7 +76,7 @@ int parse_size(const char *text, uint64_t *ret, struct error *err)
 	}
 	if (!(v >= 0 && v < 0x1p62))
 		return error_set(err, -EINVAL,
-				 "'%s' is no size: write 65536, 64K, 256M, "
+				 "'%s' is not a size: write 65536, 64K, 256M, "
 				 "1.5G or 2T",
 				 text);
 	*ret = llround(v);
@@ -108,7 +108,7 @@ int parse_int(const char *text, int64_t min, int64_t max, const char *what,
 	errno = 0;
 	v = strtoll(text, &end, 10);
 	if (errno || end == text || *end || isspace((unsigned char)*text))
-		return error_set(err, -EINVAL, "%s: '%s' is no whole number",
+		return error_set(err, -EINVAL, "%s: '%s' is not a whole number",
 				 what, text);
 	if (v < min || v > max)
 		return error_set(err, -ERANGE,

@@ -212,7 +212,7 @@ static int on_plan(struct reader *r, struct error *err)
 {
 	if (r->wanted == UINT32_MAX)
 		return error_set(err, -EINVAL,
-				 "a plan's line that no pass counts");
+				 "a line of a plan that no pass counts");
 	array_room(r->plan, r->nr_plan, &r->cap_plan);
 	r->plan[r->nr_plan++] = r->l.text;
 	return r->nr_plan == r->wanted ? pass_done(r, err) : 0;
@@ -297,17 +297,19 @@ int playback_run(struct playback *p, char *text, size_t size, struct error *err)
 
 	p->last = "";
 	if (strlen(text) != size)
-		return error_set(err, -EINVAL,
-				 "%s: this is no text: there is a NUL in it",
-				 p->name);
+		return error_set(
+			err, -EINVAL,
+			"%s: this is not a text file: there is a NUL in it",
+			p->name);
 	line = strsep(&rest, "\n");
 	p->line = 1;
 	if (strcmp(line, RECORD_HEADER))
-		return error_set(err, -EINVAL,
-				 "%s:1: this is no record of this version: it "
-				 "should begin with '" RECORD_HEADER
-				 "', as `stint record` writes it",
-				 p->name);
+		return error_set(
+			err, -EINVAL,
+			"%s:1: this is not a record of this version: it "
+			"should begin with '" RECORD_HEADER
+			"', as `stint record` writes it",
+			p->name);
 	while (!k && (line = strsep(&rest, "\n"))) {
 		p->line++;
 		k = on_line(&r, line, err);

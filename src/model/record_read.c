@@ -17,7 +17,7 @@ static int unescape(char *text, struct error *err)
 			continue;
 		}
 		if (strspn(c + 1, "0123456789abcdef") < 2)
-			return error_set(err, -EINVAL, "'%.8s' is no %%XX", c);
+			return error_set(err, -EINVAL, "'%.8s' is not %%XX", c);
 		memcpy(hex, c + 1, 2);
 		*to = (char)strtoul(hex, NULL, 16);
 		if (!*to++)
@@ -66,8 +66,9 @@ static int real(const char *text, double min, double max, double *ret,
 	double v = strtod(text, &end);
 
 	if (end == text || *end || !(v >= min && v <= max))
-		return error_set(err, -EINVAL, "'%.30s' is no number in %g..%g",
-				 text, min, max);
+		return error_set(err, -EINVAL,
+				 "'%.30s' is not a number in %g..%g", text, min,
+				 max);
 	*ret = v;
 	return 0;
 }
@@ -79,7 +80,7 @@ static int bytes(const char *text, uint64_t *ret, struct error *err)
 	errno = 0;
 	*ret = strtoull(text, &end, 10);
 	if (end == text || *end || *text == '-' || errno)
-		return error_set(err, -EINVAL, "'%.30s' is no size", text);
+		return error_set(err, -EINVAL, "'%.30s' is not a size", text);
 	return 0;
 }
 
@@ -230,7 +231,7 @@ static int parse_fields(char *line, struct record_line *l, bool host,
 		}
 		if (!value)
 			return error_set(err, -EINVAL,
-					 "'%.20s' is no NAME=VALUE", w);
+					 "'%.20s' is not NAME=VALUE", w);
 		*value++ = '\0';
 		if (host)
 			r = host_field(w, value, l, err);
@@ -269,7 +270,7 @@ static int parse_event(char *line, struct record_line *l, struct error *err)
 		return error_set(err, -EINVAL, "a host keeps its name");
 	if (!l->told && l->type != EVENT_START && l->type != EVENT_RESERVE &&
 	    l->type != EVENT_RELEASE)
-		return error_set(err, -EINVAL, "nobody plans that");
+		return error_set(err, -EINVAL, "no policy plans that");
 	return 0;
 }
 

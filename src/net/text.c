@@ -20,9 +20,10 @@ int net_parse_cidr(const char *text, struct in_addr *ret, unsigned *ret_prefix,
 	memcpy(dotted, text, n);
 	dotted[n] = 0;
 	if (inet_pton(AF_INET, dotted, &addr) != 1)
-		return error_set(err, -EINVAL,
-				 "'%s' is no IPv4 address such as 10.77.0.1/16",
-				 text);
+		return error_set(
+			err, -EINVAL,
+			"'%s' is not an IPv4 address such as 10.77.0.1/16",
+			text);
 	if (slash &&
 	    parse_int(slash + 1, 0, 32, "prefix length", &prefix, err) < 0)
 		return -EINVAL;

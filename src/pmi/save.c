@@ -97,7 +97,7 @@ int pmi_server_load(const void *p, size_t n,
 	int r;
 
 	if (!st)
-		return error_set(err, -EPROTO, "PMI: state is not readable");
+		return error_set(err, -EPROTO, "PMI: malformed state");
 	r = pmi_server_create(st->rank, st->size, st->kvsname, exchange, ctx,
 			      &s, err);
 	if (!r)

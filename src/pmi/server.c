@@ -279,8 +279,9 @@ static int run_command(struct pmi_server *s, const struct pmi_line *line,
 		return error_set(err, -EPROTO, "PMI: a line without cmd=");
 	/* A fence is answered by megabytes: who asks again has read them. */
 	if (s->nr_out > PMI_UNTAKEN_MAX && strcmp(cmd, "abort"))
-		return error_set(err, -EPROTO,
-				 "PMI: it asks on and reads no answers");
+		return error_set(
+			err, -EPROTO,
+			"PMI: the rank keeps asking without reading the answers");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		if (strcmp(cmd, commands[i].name))
 			continue;

@@ -141,7 +141,8 @@ static int on_hello(struct agent *a, const Control__Hello *h, struct error *err)
 	a->tell_records = true;
 	a->pause = PAUSE_MIN;
 	if (a->ready_fd >= 0 && write(a->ready_fd, "\n", 1) != 1)
-		log_warnx("whoever waits for the start has gone");
+		log_warnx(
+			"the client that waited for the start has disconnected");
 	a->ready_fd = -1;
 	relays_connect(a);
 	return 0;
@@ -198,7 +199,7 @@ static int dispatch(struct agent *a, const Control__Message *m,
 		return 0;
 	default:
 		message_send_failed(a->conn, m->id, -ENOSYS,
-				    "this agent does not know the request");
+				    "this agent does not know this request");
 		return 0;
 	}
 }

@@ -58,10 +58,11 @@ static int set_address(struct agent_conf *conf, const char *value,
 	struct in_addr a;
 
 	if (inet_pton(AF_INET, value, &a) != 1 || !a.s_addr)
-		return error_set(err, -EINVAL,
-				 "address: '%s' is no address of a host: write "
-				 "A.B.C.D",
-				 value);
+		return error_set(
+			err, -EINVAL,
+			"address: '%s' is not the address of a host: write "
+			"A.B.C.D",
+			value);
 	free(conf->address);
 	conf->address = xstrdup(value);
 	return 0;
@@ -72,7 +73,8 @@ static int set_fast_path(struct agent_conf *conf, const char *value,
 {
 	if (strcmp(value, "auto") && strcmp(value, "no"))
 		return error_set(err, -EINVAL,
-				 "fast-path: '%s' is none of auto, no", value);
+				 "fast-path: '%s' is neither auto nor no",
+				 value);
 	conf->no_fast_path = !strcmp(value, "no");
 	return 0;
 }

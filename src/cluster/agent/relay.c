@@ -456,7 +456,7 @@ void relay_start(struct agent *a, const Control__KeeperName *name, uint64_t re)
 		return;
 	}
 	if (pipe2(fds, O_CLOEXEC) < 0) {
-		message_send_failed(a->conn, re, -errno, "no pipe to be had");
+		message_send_failed(a->conn, re, -errno, "cannot make a pipe");
 		return;
 	}
 	r = relay_create(a, name->job, name->rank, name->epoch);

@@ -199,7 +199,8 @@ static int hear(int sock, struct newborn *word, struct error *err)
 	int r = packet_receive(sock, word, sizeof(*word), NULL, NULL, 0);
 
 	if (r < 0)
-		return error_sys(err, r, "a new capsule died at its birth");
+		return error_sys(err, r,
+				 "the process that creates a capsule died");
 	if (word->code < 0 && err)
 		*err = word->error;
 	return word->code;
@@ -217,7 +218,8 @@ static int guide_birth(struct capsule *c, const struct capsule_spec *spec,
 		return r;
 	r = io_write_full(sync, "g", 1);
 	if (r < 0)
-		return error_sys(err, r, "a new capsule died at its birth");
+		return error_sys(err, r,
+				 "the process that creates a capsule died");
 	if ((r = hear(sync, &word, err)) < 0)
 		return r;
 	c->init_pid = word.pid;

@@ -46,7 +46,7 @@ static int check_spec(const struct capsule_spec *spec, struct error *err)
 				 spec->hostname);
 	if (geteuid() && spec->uid != geteuid())
 		return error_set(err, -EPERM,
-				 "only root runs capsules for others");
+				 "only root can make capsules for other users");
 	if (geteuid() && spec->net != CAPSULE_NET_NONE)
 		return error_set(
 			err, -EPERM,
@@ -165,7 +165,8 @@ static int start_init(struct capsule *c, const struct capsule_spec *spec,
 	process_spare_no_more(c->init_pid);
 	r = packet_receive(c->ctl, &answer, sizeof(answer), NULL, NULL, 0);
 	if (r < 0)
-		return error_sys(err, r, "the capsule's init died at once");
+		return error_sys(err, r,
+				 "the capsule's init died while starting");
 	if (answer.code < 0 && err)
 		*err = answer.error;
 	return answer.code;

@@ -229,7 +229,7 @@ int cgroup_freeze(const struct capsule_cgroup *cg, struct error *err)
 	(void)!write_state(cg, false);
 	return error_set(
 		err, -ETIMEDOUT,
-		"%s does not freeze: a process in it hangs in the kernel",
+		"%s cannot be frozen: a process in it is blocked in the kernel",
 		cg->frozen);
 }
 

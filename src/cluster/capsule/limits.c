@@ -114,10 +114,11 @@ static int set_one(const struct capsule_cgroup *cg, const char *what,
 						 what, cg->dirs[i])
 				     : 0;
 	}
-	return error_set(err, -EOPNOTSUPP,
-			 "%s cannot be limited on this host: its agent has no "
-			 "control group with that controller",
-			 what);
+	return error_set(
+		err, -EOPNOTSUPP,
+		"%s cannot be limited on this host: its agent has no control group "
+		"with that controller",
+		what);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

@@ -169,8 +169,7 @@ static int wait_for_carrier(const struct capsule_link *l, struct error *err)
 			return r;
 		nanosleep(&pause, NULL);
 	}
-	return error_set(err, -ENETDOWN,
-			 "eth0 of the capsule does not get its carrier");
+	return error_set(err, -ENETDOWN, "eth0 of the capsule gets no carrier");
 }
 
 static int look_at_uplink(struct capsule_link *l, unsigned *mtu, int netns,

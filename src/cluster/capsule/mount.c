@@ -119,11 +119,11 @@ static int take_kept(const char *path, struct kept *ret, struct error *err)
 	ssize_t n;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_sys(err, -errno, "cannot look at %s", path);
+		return error_sys(err, -errno, "cannot stat %s", path);
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
 	n = readlink(proc, where, sizeof(where) - 1);
 	if (n < 0)
-		return error_sys(err, -errno, "cannot look at %s", path);
+		return error_sys(err, -errno, "cannot stat %s", path);
 	where[n] = 0;
 	*ret = (struct kept){ path, -1, NULL, S_ISDIR(st.st_mode) };
 	if (strncmp(where, "/tmp/", 5)) {

@@ -155,16 +155,17 @@ static int try_run(const struct program *prog, const char *path,
 	execve(path, prog->argv, prog->env);
 	r = -errno;
 	if (r == -ENOENT && !access(path, F_OK))
-		return error_set(err, -ENOEXEC,
-				 "cannot run %s: what its first line or its "
-				 "ELF header says shall run it is not there",
-				 path);
+		return error_set(
+			err, -ENOEXEC,
+			"cannot run %s: the interpreter that its first line or "
+			"ELF header names does not exist",
+			path);
 	if (r == -ENOEXEC)
-		return error_set(err, r,
-				 "cannot run %s: it is no program for this "
-				 "machine (if it is a script, begin it with "
-				 "#!)",
-				 path);
+		return error_set(
+			err, r,
+			"cannot run %s: it is not a program for this machine (a script must "
+			"begin with #!)",
+			path);
 	if (r == -EACCES && kind_of(path) == S_IFREG && access(path, X_OK) < 0)
 		return error_set(err, -ENOEXEC,
 				 "cannot run %s: it is not executable (chmod "
@@ -194,10 +195,11 @@ static _Noreturn void run(const struct program *prog)
 
 	if (strchr(name, '/'))
 		give_up(prog, try_run(prog, name, &err), &err);
-	code = error_set(&first, -ENOENT,
-			 "cannot run %s: no such program in PATH (one of this "
-			 "directory is ./%s)",
-			 name, name);
+	code = error_set(
+		&first, -ENOENT,
+		"cannot run %s: no such program in PATH (for one in this directory "
+		"write ./%s)",
+		name, name);
 	for (dir = search_path(prog->env);; dir = end + 1) {
 		char *path;
 

@@ -80,7 +80,7 @@ static int set_key(struct capsule_spec *spec, char *text, struct error *err)
 			    : !strcmp(value, "bridge") ? CAPSULE_NET_BRIDGE
 						       : CAPSULE_NET_NONE;
 	else
-		return error_set(err, -EINVAL, "what is %s?", text);
+		return error_set(err, -EINVAL, "unknown argument %s", text);
 	return 0;
 }
 
@@ -167,7 +167,7 @@ static int do_wait(struct error *err)
 
 	poll(&p, 1, 20000);
 	if (capsule_next_event(capsule, &e) != 1)
-		return error_set(err, -ETIMEDOUT, "nothing has ended");
+		return error_set(err, -ETIMEDOUT, "no rank has ended");
 	if (e.what == CAPSULE_GONE)
 		printf("ok gone\n");
 	else
@@ -255,7 +255,7 @@ static int obey(char **words, int n, bool *ret_said, struct error *err)
 		capsule_destroy(capsule);
 		capsule = NULL;
 	} else {
-		return error_set(err, -EINVAL, "what is %s?", verb);
+		return error_set(err, -EINVAL, "unknown argument %s", verb);
 	}
 	return 0;
 }

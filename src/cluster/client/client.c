@@ -181,7 +181,7 @@ static void on_closed(struct conn *conn, int code, const struct error *why,
 	if (code)
 		c->why = *why;
 	else
-		error_set(&c->why, -EPIPE, "the controller is going away");
+		error_set(&c->why, -EPIPE, "the controller is shutting down");
 	conn_destroy(conn);
 	c->conn = NULL;
 }

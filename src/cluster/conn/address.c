@@ -18,9 +18,10 @@ static int parse_unix(const char *path, struct address *ret, struct error *err)
 	size_t n = strlen(path);
 
 	if (!n || n >= sizeof(sun.sun_path))
-		return error_set(err, -EINVAL,
-				 "unix:%s: a socket's path has 1 to %zu bytes",
-				 path, sizeof(sun.sun_path) - 1);
+		return error_set(
+			err, -EINVAL,
+			"unix:%s: the path of a socket must have 1 to %zu bytes",
+			path, sizeof(sun.sun_path) - 1);
 	memcpy(sun.sun_path, path, n + 1);
 	memcpy(&ret->sa, &sun, sizeof(sun));
 	ret->len = offsetof(struct sockaddr_un, sun_path) + n + 1;
@@ -48,7 +49,7 @@ int address_parse(const char *text, struct address *ret, struct error *err)
 	    (size_t)(end - text) >= sizeof(host) || !colon[1] ||
 	    strspn(colon + 1, "0123456789") != strlen(colon + 1))
 		return error_set(err, -EINVAL,
-				 "'%s' is no address: write HOST:PORT or "
+				 "'%s' is not an address: write HOST:PORT or "
 				 "unix:PATH",
 				 text);
 	memcpy(host, text, end - text);

@@ -172,7 +172,7 @@ static int lookup(void *arg, const char *identity,
 	if (!r)
 		memcpy(secret, key.secret, TLS_SECRET_SIZE);
 	else if (r != -ENOENT)
-		log_warnx("nobody can be let in: %s", err.text);
+		log_warnx("cannot accept connections: %s", err.text);
 	explicit_bzero(&key, sizeof(key));
 	return r;
 }
@@ -330,7 +330,8 @@ static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 	log_info("serving state=%s hosts=%zu policy=%s", conf->state_dir,
 		 ctl->nr_hosts, conf->policy);
 	if (ready_fd >= 0 && write(ready_fd, "\n", 1) != 1)
-		log_warnx("whoever waits for the start has gone");
+		log_warnx(
+			"the client that waited for the start has disconnected");
 	r = sd_event_loop(ctl->event);
 	return r < 0 ? error_sys(err, r, "event loop") : 0;
 }

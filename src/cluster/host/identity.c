@@ -71,7 +71,7 @@ static int take(const struct passwd *pw, const char *who, int code,
 	id.gid = pw->pw_gid;
 	if (groups_of(pw, &id) < 0) {
 		identity_clear(&id);
-		return error_set(err, -EIO, "the groups of %s cannot be read",
+		return error_set(err, -EIO, "cannot look up the groups of %s",
 				 who);
 	}
 	*ret = id;
@@ -119,7 +119,7 @@ int identity_check_uid(uid_t uid, uint32_t first, const char *where,
 		       struct error *err)
 {
 	if (uid == OVERFLOW_UID || uid == (uid_t)-1)
-		return error_set(err, -EPERM, "uid %u is nobody's", uid);
+		return error_set(err, -EPERM, "no user has uid %u", uid);
 	if (uid < first)
 		return error_set(err, -EPERM,
 				 "uid %u is %s: only uids from %u on run jobs "

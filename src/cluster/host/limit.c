@@ -29,7 +29,8 @@ int limit_terms_parse(const char *text, struct limit_terms *ret,
 		   &t.given.memory, &t.given.pids, &t.most.memory, &t.most.pids,
 		   &end) != 4 ||
 	    end < 0 || text[end] || strspn(text, "0123456789,") != (size_t)end)
-		return error_set(err, -EINVAL, "'%s' are no four limits", text);
+		return error_set(err, -EINVAL, "'%s' are not four limits",
+				 text);
 	*ret = t;
 	return 0;
 }
@@ -41,9 +42,10 @@ int limits_memory_parse(const char *name, const char *value, uint64_t *ret,
 	int r = parse_size(value, &n, err);
 
 	if (!r && n < LIMITS_MEMORY_LEAST)
-		r = error_set(err, -ERANGE,
-			      "%s is too little for any program: 1M or more",
-			      value);
+		r = error_set(
+			err, -ERANGE,
+			"%s is too little for any program: give 1M or more",
+			value);
 	if (r < 0)
 		return error_prefix(err, r, "%s", name);
 	*ret = n;

@@ -121,8 +121,7 @@ static void on_hello(struct keeper *k, const Keeper__Request *req)
 	if (k->agent_ready) {
 		keeper_answer_failed(
 			k, req->id,
-			error_set(&err, -EALREADY, "HELLO was said before"),
-			&err);
+			error_set(&err, -EALREADY, "a second HELLO"), &err);
 		return;
 	}
 	keeper_queue_restart(k->queue, req->hello->acked);
@@ -235,7 +234,7 @@ static void dispatch(struct keeper *k, const Keeper__Request *req)
 	struct error err;
 
 	if (!k->agent_ready && req->body_case != KEEPER__REQUEST__BODY_HELLO) {
-		log_warnx("agent did not say HELLO first");
+		log_warnx("the agent's first message is not HELLO");
 		keeper_hang_up(k);
 		return;
 	}
@@ -267,7 +266,7 @@ static bool receive_one(struct keeper *k)
 	}
 	req = keeper__request__unpack(NULL, (size_t)n, buf);
 	if (!req) {
-		log_warnx("agent sent %zd bytes that are no request", n);
+		log_warnx("agent sent %zd bytes that are not a request", n);
 		keeper_hang_up(k);
 		return false;
 	}

@@ -294,7 +294,7 @@ static int prepare(struct keeper *k, const Keeper__Passport *pass,
 		return r;
 	if (strlen(pass->hostname) > HOST_NAME_MAX ||
 	    strspn(pass->hostname, HOSTNAME_CHARS) != strlen(pass->hostname))
-		return error_set(err, -EINVAL, "its host's name is none");
+		return error_set(err, -EINVAL, "its host name is invalid");
 	keep_passport(k, pass);
 	r = keeper_make_ends(k, true, err);
 	if (r < 0)
@@ -397,7 +397,8 @@ static int listen_on(struct keeper *k, const char *address, struct error *err)
 	int fd, r;
 
 	if (inet_pton(AF_INET, address, &sa.sin_addr) != 1)
-		return error_set(err, -EINVAL, "'%s' is no address", address);
+		return error_set(err, -EINVAL, "'%s' is not an address",
+				 address);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	move_prepare_socket(fd);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||

@@ -11,10 +11,12 @@ void keeper_on_verdict(struct keeper *k, const Keeper__Request *req)
 	struct error err;
 
 	if (k->state != KEEPER__STATE__DOUBT || v->epoch != k->move.epoch) {
-		keeper_answer_failed(k, req->id,
-				     error_set(&err, -EINVAL,
-					       "no doubt here about that move"),
-				     &err);
+		keeper_answer_failed(
+			k, req->id,
+			error_set(
+				&err, -EINVAL,
+				"this keeper is not in doubt about that move"),
+			&err);
 		return;
 	}
 	keeper_answer_ok(k, req->id);

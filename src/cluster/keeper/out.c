@@ -154,7 +154,7 @@ static int dial(const char *to, struct error *err)
 
 	if (sscanf(to, "%63[0-9.]:%u", host, &port) != 2 || port > 65535 ||
 	    inet_pton(AF_INET, host, &sa.sin_addr) != 1)
-		return error_set(err, -EINVAL, "'%s' is no address", to);
+		return error_set(err, -EINVAL, "'%s' is not an address", to);
 	sa.sin_port = htons((uint16_t)port);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)

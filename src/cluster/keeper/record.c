@@ -46,8 +46,9 @@ int keeper_record_write(const struct keeper_id *id, uint64_t epoch,
 
 	free(text);
 	if (r == -EEXIST)
-		return error_set(err, -ECANCELED,
-				 "this host has said that the rank stays");
+		return error_set(
+			err, -ECANCELED,
+			"this host has already decided that the rank stays");
 	return r < 0 ? error_sys(err, r, "%s/keepers: cannot record the move",
 				 id->run_dir)
 		     : 0;

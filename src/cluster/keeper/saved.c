@@ -50,7 +50,8 @@ static int take(struct keeper *k, const Keeper__Saved *s, struct error *err)
 		return error_set(err, -EPROTO, "rank %s.%u came to %s.%u",
 				 s->job, s->rank, k->id.job, k->id.rank);
 	if (s->stdin_data.len > sizeof(k->io.in))
-		return error_set(err, -EPROTO, "too much stdin came along");
+		return error_set(err, -EPROTO,
+				 "too much unread stdin came with the rank");
 	if (s->pmi.len) {
 		r = pmi_server_load(s->pmi.data, s->pmi.len,
 				    &keeper_pmi_exchange, k, &pmi, err);
@@ -79,7 +80,7 @@ int keeper_load(struct keeper *k, const void *p, size_t n, struct error *err)
 
 	if (!s)
 		return error_set(err, -EPROTO,
-				 "the old keeper's state is not readable");
+				 "the old keeper's state is malformed");
 	r = take(k, s, err);
 	keeper__saved__free_unpacked(s, NULL);
 	return r;

@@ -43,13 +43,13 @@ static int capsule_what(struct keeper *k, const Keeper__Capsule *cap,
 	}
 	if (*cap->address &&
 	    inet_pton(AF_INET, cap->address, &spec->address) != 1)
-		return error_set(err, -EINVAL, "'%s' is no IPv4 address",
+		return error_set(err, -EINVAL, "'%s' is not an IPv4 address",
 				 cap->address);
 	if (!*cap->mac)
 		return 0;
 	if (sscanf(cap->mac, "%2x:%2x:%2x:%2x:%2x:%2x", &m[0], &m[1], &m[2],
 		   &m[3], &m[4], &m[5]) != 6)
-		return error_set(err, -EINVAL, "'%s' is no MAC address",
+		return error_set(err, -EINVAL, "'%s' is not a MAC address",
 				 cap->mac);
 	for (int i = 0; i < 6; i++)
 		spec->mac[i] = (uint8_t)m[i];

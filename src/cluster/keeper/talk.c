@@ -49,7 +49,8 @@ ProtobufCMessage *keeper_recv_msg(struct channel *ch,
 	}
 	len = ntohl(len);
 	if (len > MESSAGE_MAX) {
-		error_set(err, -EPROTO, "the other keeper is out of step");
+		error_set(err, -EPROTO,
+			  "unexpected message from the other keeper");
 		return NULL;
 	}
 	buf = xmalloc(len + 1);
@@ -57,7 +58,8 @@ ProtobufCMessage *keeper_recv_msg(struct channel *ch,
 	if (!r)
 		msg = protobuf_c_message_unpack(type, NULL, len, buf);
 	if (!msg)
-		error_set(err, -EPROTO, "the other keeper is not understood");
+		error_set(err, -EPROTO,
+			  "malformed message from the other keeper");
 	free(buf);
 	return msg;
 }

@@ -85,9 +85,10 @@ static int own_names(const char *name, const char *host, struct error *err)
 		r = error_sys(err, -errno, "cannot become host %s", host);
 	else if (mount(hosts, "/etc/hosts", NULL, MS_BIND, NULL) < 0)
 		r = errno == ENOENT
-			    ? error_set(err, -ENOENT,
-					"there is no /etc/hosts to put the "
-					"hosts' names over: touch /etc/hosts")
+			    ? error_set(
+				      err, -ENOENT,
+				      "/etc/hosts, over which the hosts' names are "
+				      "mounted, does not exist: touch /etc/hosts")
 			    : error_sys(err, -errno, "cannot cover /etc/hosts");
 	free(hosts);
 	return r < 0 ? r : mount_sys(err);
@@ -112,7 +113,7 @@ int testbed_enter(const char *name, const char *host, struct error *err)
 	if ((r = testbed_check_name(name, err)) < 0)
 		return r;
 	if (strchr(host, '/') || host[0] == '.')
-		return error_set(err, -EINVAL, "'%s' is no host", host);
+		return error_set(err, -EINVAL, "'%s' is not a host", host);
 	if ((r = join_cgroups(name, host, err)) < 0 ||
 	    (r = join_network(name, host, err)) < 0 ||
 	    (r = own_names(name, host, err)) < 0)

@@ -124,10 +124,11 @@ int parse_job(const char *text, uint64_t *job, struct error *err)
 	int64_t v;
 
 	if (parse_int(text, 1, INT64_MAX, "job", &v, err) < 0)
-		return error_set(err, -EINVAL,
-				 "'%s' is no job: write its number, as `stint "
-				 "ps` shows it",
-				 text);
+		return error_set(
+			err, -EINVAL,
+			"'%s' is not a job: write its number, as `stint "
+			"ps` shows it",
+			text);
 	*job = v;
 	return 0;
 }
@@ -150,7 +151,7 @@ int parse_job_rank(const char *text, uint64_t *job, uint32_t *rank,
 	free(copy);
 	if (r < 0)
 		return error_set(err, r,
-				 "'%s' is no rank: write JOB.RANK, such as "
+				 "'%s' is not a rank: write JOB.RANK, such as "
 				 "12.0",
 				 text);
 	return 0;

@@ -43,9 +43,9 @@ static int parse_signal(const char *text, uint32_t *ret, struct error *err)
 		}
 	}
 	if (parse_int(text, 1, 64, "signal", &n, NULL) < 0)
-		return error_set(err, -EINVAL,
-				 "'%s' is no signal: write TERM, USR1, 9, ...",
-				 text);
+		return error_set(
+			err, -EINVAL,
+			"'%s' is not a signal: write TERM, USR1, 9, ...", text);
 	*ret = n;
 	return 0;
 }
@@ -72,7 +72,7 @@ static void settle(struct args *a, const struct argp_state *state)
 
 		if (s->one && !a->signo)
 			command_misuse(state,
-				       "to end a rank is to end its job: say "
+				       "a rank cannot be ended alone: give "
 				       "%" PRIu64 ", or which --signal %" PRIu64
 				       ".%u gets",
 				       s->job, s->job, s->rank);

@@ -79,7 +79,7 @@ static int ask_migrate(struct client *c, void *args, struct error *err)
 	int r;
 
 	if (getrandom(key, sizeof(key), 0) != sizeof(key))
-		return error_set(err, -EIO, "no random numbers to be had");
+		return error_set(err, -EIO, "getrandom failed");
 	/* by which it is known to be the same move */
 	a->ask.key.data = key;
 	a->ask.key.len = sizeof(key);

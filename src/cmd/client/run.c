@@ -309,7 +309,7 @@ static void on_closed(struct conn *c, int code, const struct error *why,
 		r->code = code ? code : -EPIPE;
 		error_set(&r->err, r->code, "controller at %s: %s%s",
 			  r->options.client.conf.controller,
-			  code ? why->text : "it is going away",
+			  code ? why->text : "it is shutting down",
 			  r->submitted && !r->job
 				  ? "; `stint ps` tells if the job was taken"
 				  : "");
@@ -317,7 +317,7 @@ static void on_closed(struct conn *c, int code, const struct error *why,
 		return;
 	}
 	if (now - r->lost_at > LOST_TOLD && !r->lost_told)
-		tell_lost(r, code ? why->text : "it is going away");
+		tell_lost(r, code ? why->text : "it is shutting down");
 	loop_after(r->event, NULL, AGAIN_AFTER, on_again, r);
 }
 

@@ -34,10 +34,11 @@ int submission_ranks(struct submission *sub, const char *arg, struct error *err)
 		r = parse_int(dash ? dash + 1 : arg, min ? min : 1, RANKS_MAX,
 			      "-n", &n, err);
 	if (r < 0)
-		return error_set(err, -EINVAL,
-				 "-n: '%s' is no number of ranks: write N or "
-				 "MIN-N, from 1 to %d",
-				 arg, RANKS_MAX);
+		return error_set(
+			err, -EINVAL,
+			"-n: '%s' is not a number of ranks: write N or "
+			"MIN-N, from 1 to %d",
+			arg, RANKS_MAX);
 	sub->ask.ranks = n;
 	sub->ask.min_ranks = min;
 	return 0;
@@ -90,10 +91,11 @@ int submission_hosts(struct submission *sub, const char *arg, struct error *err)
 	for (;; c += n + 1) {
 		n = strcspn(c, ",");
 		if (!n)
-			return error_set(err, -EINVAL,
-					 "--hosts: '%s' is no list of hosts: "
-					 "write A,B,...",
-					 arg);
+			return error_set(
+				err, -EINVAL,
+				"--hosts: '%s' is not a list of hosts: "
+				"write A,B,...",
+				arg);
 		if (memchr(c, ':', n))
 			return error_set(
 				err, -EINVAL,
@@ -158,14 +160,15 @@ int submission_program(struct submission *sub, char **argv, size_t n,
 	sub->ask.n_argv = n;
 	if (!*argv[0])
 		return error_set(err, -EINVAL,
-				 "run which program? '' is no name of one");
+				 "run which program? '' is not a name");
 	for (size_t i = 0; i < n && !quoted; i++)
 		if (!strcmp(argv[i], ":"))
-			return error_set(err, -EINVAL,
-					 "':' would begin another program, and "
-					 "a job has one; if it is an argument "
-					 "of that one, write -- before the "
-					 "program");
+			return error_set(
+				err, -EINVAL,
+				"':' would begin a second program, and "
+				"a job has one; if it is an argument "
+				"of that one, write -- before the "
+				"program");
 	return 0;
 }
 

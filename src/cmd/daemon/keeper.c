@@ -48,7 +48,7 @@ static int parse_name(char *text, struct keeper_config *conf, struct error *err)
 	int r;
 
 	if (!dot)
-		return error_set(err, -EINVAL, "'%s' is no JOB.RANK", text);
+		return error_set(err, -EINVAL, "'%s' is not JOB.RANK", text);
 	r = parse_int(dot + 1, 0, UINT32_MAX, "rank", &rank, err);
 	if (r < 0)
 		return r;

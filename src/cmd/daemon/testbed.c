@@ -62,7 +62,7 @@ static int parse_list(const char *what, const char *text, double max,
 		    !(values[n] >= 0.05 && values[n] <= max))
 			return error_set(
 				err, -EINVAL,
-				"--%s: '%s' is no list of numbers from 0.05 to %g, such as 1,0.5",
+				"--%s: '%s' is not a list of numbers from 0.05 to %g, such as 1,0.5",
 				what, text, max);
 		c = end + 1;
 	} while (*end && ++n < TESTBED_HOSTS_MAX);
@@ -116,7 +116,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		}
 		break;
 	case ARGP_KEY_NO_ARGS:
-		command_misuse(state, "say up, down, list or exec");
+		command_misuse(state, "give up, down, list or exec");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -132,8 +132,9 @@ static int run_up(struct args *a)
 	if (a->nr_words != 2 || parse_int(a->words[1], 1, TESTBED_HOSTS_MAX,
 					  "number of hosts", &n, &err) < 0) {
 		if (!err.text[0])
-			error_set(&err, -EINVAL,
-				  "say how many hosts: stint testbed up 3");
+			error_set(
+				&err, -EINVAL,
+				"give the number of hosts: stint testbed up 3");
 		return command_fail("testbed", EXIT_USAGE, &err);
 	}
 	if (a->nr_listed > n) {
@@ -191,8 +192,9 @@ static int run_exec(struct args *a)
 	struct error err = ERROR_INIT;
 
 	if (!a->command) {
-		error_set(&err, -EINVAL,
-			  "say where and what: stint testbed exec h1 ip addr");
+		error_set(
+			&err, -EINVAL,
+			"give a host and a command: stint testbed exec h1 ip addr");
 		return command_fail("testbed", EXIT_USAGE, &err);
 	}
 	if (testbed_enter(a->spec.name, a->words[1], &err) < 0)
@@ -239,7 +241,7 @@ int cmd_testbed(int argc, char **argv)
 			  a.words[verbs[i].most]);
 		return command_fail("testbed", EXIT_USAGE, &err);
 	}
-	error_set(&err, -EINVAL, "no '%s'; say up, down, list or exec",
+	error_set(&err, -EINVAL, "no '%s'; give up, down, list or exec",
 		  a.words[0]);
 	return command_fail("testbed", EXIT_USAGE, &err);
 }

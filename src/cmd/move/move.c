@@ -105,7 +105,7 @@ static int parse_word(struct args *a, const char *word, struct error *err)
 		return error_set(err, -EINVAL, "too many arguments");
 	if (parse_int(word, 1, INT32_MAX, "PID", &pid, NULL) < 0)
 		return error_set(err, -EINVAL,
-				 "'%s' is no process: give its PID", word);
+				 "'%s' is not a process: give its PID", word);
 	a->pid = (pid_t)pid;
 	a->have_verb = true;
 	return 0;
@@ -244,7 +244,7 @@ static void explain(struct error *err, int r)
 	if ((r == -EACCES || r == -EPERM) && geteuid())
 		error_prefix(
 			err, r,
-			"a move takes root, or namespaces of your own (see "
+			"a move needs root, or namespaces of your own (see "
 			"stint-move(1))");
 }
 

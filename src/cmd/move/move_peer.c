@@ -104,7 +104,8 @@ static int check_user(const struct move_peer *peer, int fd, struct error *err)
 	if (r < 0 || peer->plaintext)
 		return r;
 	if (peer_uid(fd, &uid) < 0)
-		return error_set(err, -EACCES, "nobody knows whose it is");
+		return error_set(err, -EACCES,
+				 "its owner cannot be determined");
 	if (uid && uid != geteuid())
 		return error_set(err, -EACCES,
 				 "no --key, and it is user %u's, not ours or "
@@ -128,10 +129,11 @@ static int resolve(const char *addr, int flags, struct addrinfo **ret,
 		*port++ = '\0';
 	if (!port || parse_int(port, least, UINT16_MAX, "port", &n, NULL) < 0 ||
 	    (*name == '[' && name[strlen(name) - 1] != ']')) {
-		error_set(err, r,
-			  "'%s' is no address: write ADDR:PORT, the port from "
-			  "%d to 65535",
-			  addr, least);
+		error_set(
+			err, r,
+			"'%s' is not an address: write ADDR:PORT, the port from "
+			"%d to 65535",
+			addr, least);
 		goto out;
 	}
 	if (*name == '[') {

@@ -99,9 +99,10 @@ static int parse_load(const char *text, double *ret, struct error *err)
 	double v = strtod(text, &end);
 
 	if (end == text || *end || !(v > 0 && v <= 1000))
-		return error_set(err, -EINVAL,
-				 "--load: '%s' is no load: a number above 0",
-				 text);
+		return error_set(
+			err, -EINVAL,
+			"--load: '%s' is not a load: give a number above 0",
+			text);
 	*ret = v;
 	return 0;
 }

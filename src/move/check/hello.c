@@ -89,7 +89,7 @@ int hello_check(Move__Hello *there, const Move__Hello *here, struct error *err)
 		if (r < 0)
 			return error_prefix(
 				err, -ENOTSUP,
-				"the kernels differ (%s here, %s at the source), and the code that it lends to processes is not understood",
+				"the kernels differ (%s here, %s at the source), and the vdso cannot be replaced",
 				here->release, there->release);
 	}
 	if (there->memory > here->memory)

@@ -87,7 +87,7 @@ static int open_it(const struct fds_early *all, const Fds__Early *m, int *ret,
 
 	if (!S_ISREG(m->path->mode) && !S_ISDIR(m->path->mode) &&
 	    !S_ISCHR(m->path->mode)) /* opening it may wait for somebody */
-		return error_set(err, -EPROTO, "%s is none to be opened early",
+		return error_set(err, -EPROTO, "%s is not a file to open early",
 				 m->path->path);
 	if (root < 0)
 		return error_sys(err, -errno, "/");

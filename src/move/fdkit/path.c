@@ -83,9 +83,10 @@ static int check_type(mode_t mode, uint64_t rdev, const char *what,
 	case S_IFBLK:
 		return error_set(err, -ENOTSUP, "%s: device %s", what, path);
 	default:
-		return error_set(err, -ENOTSUP,
-				 "%s: %s is no file, directory, pipe or device",
-				 what, path);
+		return error_set(
+			err, -ENOTSUP,
+			"%s: %s is not a file, directory, pipe or device", what,
+			path);
 	}
 }
 

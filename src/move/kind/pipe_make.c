@@ -197,7 +197,9 @@ static int put_back_pipe(int near, int far, const Fds__External *m,
 	if (own >= 0)
 		far = own;
 	else if (far < 0)
-		return error_sys(err, own, "no way to put unread bytes back");
+		return error_sys(
+			err, own,
+			"there is no far end through which to put unread bytes back");
 	for (size_t i = 0; i < m->n_unread; i++)
 		sum += m->unread[i]->data.len;
 	if (sum > (size_t)fcntl(far, F_GETPIPE_SZ) &&
@@ -221,7 +223,9 @@ static int put_back(int near, int far, const Fds__External *m,
 	else if (far >= 0)
 		r = sockmake_fill(far, m->unread, m->n_unread, err);
 	else
-		r = error_set(err, -EPROTO, "no far end to put bytes back");
+		r = error_set(
+			err, -EPROTO,
+			"there is no far end through which to put bytes back");
 	return r < 0 ? error_prefix(err, r, "%s", m->name) : 0;
 }
 

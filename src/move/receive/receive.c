@@ -64,7 +64,7 @@ static int check_trees(const struct receiving *v, struct error *err)
 		if (!has_tree(v->dst, v->hello->tree[i]->path))
 			return error_set(
 				err, -ENOTSUP,
-				"what is in %s moves with the process, and the destination has no such directory for it alone",
+				"%s moves with the process, and the destination has no such directory of its own for it",
 				v->hello->tree[i]->path);
 	return 0;
 }
@@ -225,7 +225,7 @@ static void lose_page(void *arg, uint64_t start, uint64_t end)
 
 	error_set(
 		&why, -ENOTSUP,
-		"the page at %#llx has no place here: the file mapped there is shorter, or has gone",
+		"the page at %#llx cannot be placed here: the file mapped there is shorter, or is gone",
 		(unsigned long long)start);
 	lacks_add(&v->lacks, start, end, &why);
 }

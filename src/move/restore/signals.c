@@ -19,7 +19,7 @@ static int take_info(const Move__Signal *s, siginfo_t *ret, struct error *err)
 	memcpy(ret, s->info.data, sizeof(*ret));
 	return ret->si_signo > 0 && ret->si_signo <= 64
 		       ? 0
-		       : error_set(err, -EPROTO, "signal of no number");
+		       : error_set(err, -EPROTO, "signal without a number");
 }
 
 /*

@@ -284,7 +284,8 @@ static int send_record(struct sending *s, struct error *err)
 		r = move_fault(MF_SOURCE_HELD, err);
 	/* READY may be the last word of one that has died since. */
 	if (r == 0 && channel_hung_up(s->ch))
-		r = error_set(err, -EPIPE, "the destination died in the end");
+		r = error_set(err, -EPIPE,
+			      "the destination died at the end of the move");
 	if (r < 0)
 		return r;
 	watch_note(s->watch, SEND_DECIDES);

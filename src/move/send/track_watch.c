@@ -89,9 +89,11 @@ int track_watch_start(struct sending *s, struct error *err)
 	}
 	s->uffd_shared = r;
 	s->punches = punch_watch_create(s->src->pid, r);
-	return s->punches ? 0
-			  : error_set(err, -EAGAIN,
-				      "no thread to watch shared memory with");
+	return s->punches
+		       ? 0
+		       : error_set(
+				 err, -EAGAIN,
+				 "cannot make a thread to watch shared memory");
 }
 
 void track_stop(struct sending *s)

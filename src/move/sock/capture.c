@@ -315,7 +315,7 @@ static int check_local(struct fdscan *sc, struct fdscan_file *f,
 			return 0;
 	return error_set(
 		err, sc->content ? -EAGAIN : -ENOTSUP,
-		"fd %d: connected within this host, port %u, to what is outside the process",
+		"fd %d: connected within this host, port %u, to a socket outside the process",
 		f->number, ntohs(port_of(&m->peer)));
 }
 

@@ -233,7 +233,7 @@ int sockopt_interface_index(int fd, const char *name, uint32_t *ret,
 		    IF_NAMESIZE ||
 	    ioctl(fd, SIOCGIFINDEX, &req) < 0)
 		return error_set(err, -ENODEV,
-				 "no interface %s at the destination", name);
+				 "the destination has no interface %s", name);
 	*ret = (uint32_t)req.ifr_ifindex;
 	return 0;
 }

@@ -253,10 +253,10 @@ static int read_connection(struct fdscan_file *f, struct error *err)
 	for (int tries = 0; tries < 10; tries++) {
 		r = tcp_repair_on(f->copy);
 		if (r < 0)
-			return error_sys(err, r,
-					 "fd %d: TCP_REPAIR (it takes "
-					 "CAP_NET_ADMIN over the capsule)",
-					 f->number);
+			return error_sys(
+				err, r,
+				"fd %d: TCP_REPAIR (it needs CAP_NET_ADMIN over the capsule)",
+				f->number);
 		r = read_repaired(f->copy, t);
 		off = tcp_repair_off(f->copy, m->reuseaddr);
 		if (off < 0)

@@ -392,7 +392,7 @@ int capture_calls(const struct tracee *t, struct error *err)
 		if (t->task[i].syscall == SYS_restart_syscall)
 			return error_set(
 				err, -EAGAIN,
-				"thread %d waits in a call that somebody interrupted before, and it cannot be told which",
+				"thread %d waits in a call that somebody interrupted before, and it is not known which",
 				t->task[i].tid);
 	return 0;
 }

@@ -19,7 +19,7 @@ int capture_static(pid_t pid, Move__State **ret, struct error *err) must_check;
 int capture_changing(pid_t pid, Move__State *s, struct error *err) must_check;
 /*
  * With all threads stopped: -EAGAIN if one is in a call that somebody else had
- * interrupted before, and it cannot be told which.  It passes.
+ * interrupted before, and it is not known which.  It passes.
  */
 int capture_calls(const struct tracee *t, struct error *err) must_check;
 int capture_state(struct tracee *t, Move__State *s,

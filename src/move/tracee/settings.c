@@ -118,5 +118,5 @@ int settings_make(const Move__Setting *m, struct stub_call *ret,
 			return 0;
 		}
 	}
-	return error_set(err, -EPROTO, "setting %u of no table", m->option);
+	return error_set(err, -EPROTO, "unknown setting %u", m->option);
 }

@@ -401,7 +401,7 @@ static int leave_vdso(struct tracee *t, struct task *k, struct error *err)
 	if (r == 0 && t->lose_vdso && !k->gone && in_vdso(t, k))
 		r = error_set(
 			err, -EAGAIN,
-			"thread %d is in the code that its kernel lends it (vdso)",
+			"thread %d is in the vdso, the code that its kernel provides",
 			k->tid);
 	return r;
 }

@@ -153,7 +153,7 @@ int vdso_redirect(uint8_t *image, size_t n, struct error *err)
 
 	if (n < sizeof(Elf64_Ehdr) || memcmp(image, ELFMAG, SELFMAG) ||
 	    image[EI_CLASS] != ELFCLASS64)
-		return error_set(err, -EPROTO, "vdso: no ELF image");
+		return error_set(err, -EPROTO, "vdso: not an ELF image");
 	for (unsigned i = 0; read_section(image, n, i, &s); i++)
 		if (s.sh_type == SHT_DYNSYM &&
 		    read_section(image, n, s.sh_link, &strings))

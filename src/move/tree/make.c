@@ -184,7 +184,8 @@ static int open_file(const struct made_tree *t, struct made *m,
 	if (r < 0)
 		return r;
 	if (!S_ISREG(m->mode))
-		return error_set(err, -EPROTO, "content of what is no file");
+		return error_set(err, -EPROTO,
+				 "content for a node that is not a file");
 	/* whatever a change made of it, this never waits */
 	r = openat(t->fd, path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	return r < 0 ? made_error(t, "opening", path, -errno, err) : r;
@@ -265,7 +266,8 @@ static int apply_data(struct made_tree *t, const Tree__Change *c,
 			io_close(&fd);
 			m = made_find(t, d->ino);
 			fd = m ? open_file(t, m, err)
-			       : error_set(err, -EPROTO, "content of no node");
+			       : error_set(err, -EPROTO,
+					   "content for an unknown node");
 			if (fd < 0)
 				return fd;
 		}

@@ -368,7 +368,8 @@ int move_peek(int fd, usec_t patience, struct error *err)
 	n = recv(fd, head, sizeof(head), MSG_PEEK | MSG_WAITALL);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof(forever));
 	if (n != sizeof(head))
-		return error_set(err, -EPROTO, "it does not say what it wants");
+		return error_set(err, -EPROTO,
+				 "the record does not say what it is for");
 	r = frame_parse_head(head, &type, &size, &hash, err);
 	if (!r && type != FRAME_HELLO)
 		r = error_set(err, -EPROTO, "it does not begin with HELLO");

@@ -24,7 +24,9 @@ struct output {
 	int error;     /* of the first write that failed: stdio forgets it */
 };
 
-/* A target that is no regular file (/dev/null, a pipe) is written straight. */
+/*
+ * A target that is not a regular file (/dev/null, a pipe) is written straight.
+ */
 static bool is_special(const char *path)
 {
 	struct stat st;

@@ -102,7 +102,7 @@ static char *read_rest(const struct sweep_file *f, struct error *err)
 	char *text;
 
 	if (fstat(f->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		error_set(err, -EINVAL, "'%s' is no regular file", f->path);
+		error_set(err, -EINVAL, "'%s' is not a regular file", f->path);
 		return NULL;
 	}
 	size = st.st_size > f->done ? (size_t)(st.st_size - f->done) : 0;

@@ -160,8 +160,9 @@ static int parse_epoch(struct reader *r, const char *text, usec_t *ret)
 	double t = strtod(text, &end);
 
 	if (end == text || *end || !(fabs(t) < 1e12))
-		return error_set(r->err, -EINVAL, "%s:%zu: '%.30s' is no time",
-				 r->name, r->line, text);
+		return error_set(r->err, -EINVAL,
+				 "%s:%zu: '%.30s' is not a time", r->name,
+				 r->line, text);
 	*ret = llround(t * USEC_PER_SEC);
 	return 0;
 }
@@ -252,9 +253,10 @@ int script_parse(char *text, size_t size, const char *name,
 	int code = 0;
 
 	if (strlen(text) != size)
-		return error_set(err, -EINVAL,
-				 "%s: this is no text: there is a NUL in it",
-				 name);
+		return error_set(
+			err, -EINVAL,
+			"%s: this is not a text file: there is a NUL in it",
+			name);
 	while (!code && (line = strsep(&rest, "\n"))) {
 		r.line++;
 		code = parse_line(&r, line);

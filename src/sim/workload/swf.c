@@ -74,7 +74,7 @@ static int bad_field(struct parser *p, unsigned n, const char *at)
 	if (!length)
 		return error_set(p->err, -EINVAL,
 				 "%s:%zu: field %u (%s) begins with byte "
-				 "0x%02x: this is no text",
+				 "0x%02x: this is not a text file",
 				 p->name, p->line, n + 1, field_names[n],
 				 (unsigned char)*at);
 	return error_set(p->err, -EINVAL, "%s:%zu: field %u (%s) is %s: '%.*s'",
@@ -236,11 +236,11 @@ static int check_times(struct parser *p, const struct field *f)
 		const struct field *t = &f[times[i]];
 
 		if (t->whole > MAX_SECONDS || t->whole < -MAX_SECONDS)
-			return error_set(p->err, -ERANGE,
-					 "%s:%zu: field %u (%s) is beyond all "
-					 "measure: %" PRId64,
-					 p->name, p->line, times[i] + 1,
-					 field_names[times[i]], t->whole);
+			return error_set(
+				p->err, -ERANGE,
+				"%s:%zu: field %u (%s) is out of range: %" PRId64,
+				p->name, p->line, times[i] + 1,
+				field_names[times[i]], t->whole);
 	}
 	if (f[1].whole < 0)
 		return error_set(

@@ -48,7 +48,7 @@ static void check_all(struct ctl *ctl)
 	LIST_FOREACH (p, &ctl->peers, link)
 		p->holds = false;
 	if (keys_each(ctl->keys_path, match, ctl, &err) < 0) {
-		log_warnx("nobody can be let in: %s", err.text);
+		log_warnx("cannot accept connections: %s", err.text);
 		return;
 	}
 	LIST_FOREACH (p, &ctl->peers, link)

@@ -221,7 +221,8 @@ static int greet(struct ctl_peer *p, Control__Message *m, struct error *err)
 	int r;
 
 	if (m->body_case != MESSAGE_BODY(HELLO))
-		return error_set(err, -EPROTO, "it did not say HELLO first");
+		return error_set(err, -EPROTO,
+				 "its first message is not HELLO");
 	if (m->hello->version != CONTROL__VERSION__MAJOR) {
 		ctl_send_failed(p, m->id, -EPROTO,
 				"the controller speaks version %d of the "
@@ -233,7 +234,7 @@ static int greet(struct ctl_peer *p, Control__Message *m, struct error *err)
 	p->greeted = true;
 	if (p->role == ROLE_HOST) {
 		if (!m->hello->agent)
-			return error_set(err, -EPROTO, "it is no agent");
+			return error_set(err, -EPROTO, "it is not an agent");
 		r = ctl_host_hello(p, m->hello->agent, err);
 		if (r < 0)
 			return r;

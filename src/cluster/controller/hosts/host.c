@@ -239,7 +239,7 @@ static int check_info(const Control__AgentInfo *info, struct error *err)
 	if (strlen(info->boot_id) > NAME_MAX ||
 	    strlen(info->uplink) >= IFNAMSIZ || strchr(info->address, '/'))
 		return error_set(err, -EINVAL,
-				 "a boot id, uplink or address that is none");
+				 "invalid boot id, uplink or address");
 	if (!(info->score >= 0 && info->score <= SCORE_MAX))
 		return error_set(err, -EINVAL, "a speed of %g", info->score);
 	return 0;

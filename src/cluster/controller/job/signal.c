@@ -34,8 +34,9 @@ static int signal_one(struct ctl_job *job, const Control__Signal *s,
 	unsigned long long id = job->id;
 
 	if (!s->signo)
-		return error_set(err, -EINVAL,
-				 "to end a rank is to end its job, %llu", id);
+		return error_set(
+			err, -EINVAL,
+			"a rank cannot be ended alone: end its job, %llu", id);
 	if (s->rank >= job->nr)
 		return error_set(err, -ESRCH,
 				 "job %llu has ranks 0 to %u and no %u", id,

@@ -71,10 +71,10 @@ static int check_submit(struct ctl_peer *p, Control__Submit *s,
 		return error_set(err, -EINVAL, "a key of %zu bytes",
 				 s->key.len);
 	if (s->min_ranks > s->ranks)
-		return error_set(err, -EINVAL,
-				 "at least %u ranks and at most %u: that is no "
-				 "number of ranks",
-				 s->min_ranks, s->ranks);
+		return error_set(
+			err, -EINVAL,
+			"at least %u ranks and at most %u: invalid range of ranks",
+			s->min_ranks, s->ranks);
 	if (s->estimate_usec > RECORD_ESTIMATE_MAX)
 		return error_set(err, -EINVAL,
 				 "a run time of more than ten years");

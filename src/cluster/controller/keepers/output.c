@@ -61,9 +61,9 @@ bool klink_take(struct klink *k, Keeper__Event *e, bool *kept)
 		return false;
 	if (output_size(e) > HELD_MAX - k->held ||
 	    k->nr_pending >= EVENTS_MAX) {
-		conn_fail(k->host->agent->conn, -EMSGSIZE,
-			  "a keeper sends more than it may before it is "
-			  "acknowledged");
+		conn_fail(
+			k->host->agent->conn, -EMSGSIZE,
+			"a keeper sends more than it may without acknowledgement");
 		return false;
 	}
 	k->seen = e->seq;

@@ -413,10 +413,11 @@ int ctl_sched_check(const struct ctl_job *job, struct error *err)
 	struct error why;
 
 	if (!ctl->nr_hosts)
-		return error_set(err, -ENODEV,
-				 "this cluster has no host yet: make one a key "
-				 "with `stint controller --enrol=host/NAME`, "
-				 "and start `stint agent` there");
+		return error_set(
+			err, -ENODEV,
+			"this cluster has no host yet: make a key for one "
+			"with `stint controller --enrol=host/NAME`, "
+			"and start `stint agent` there");
 	/* Nothing can be said before all have told what they have. */
 	for (size_t i = 0; i < ctl->nr_hosts; i++)
 		if (!ctl->hosts[i]->cores)

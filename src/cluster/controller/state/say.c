@@ -21,7 +21,7 @@ void ctl_send(struct ctl_peer *p, uint64_t id, uint64_t re,
 
 	/* When it comes again it is told anew where things stand. */
 	if (r < 0 && r != -ENOTCONN)
-		conn_fail(p->conn, r, "it does not take what it is sent");
+		conn_fail(p->conn, r, "it does not read what it is sent");
 }
 
 void ctl_send_ok(struct ctl_peer *p, uint64_t re)

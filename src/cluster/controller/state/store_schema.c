@@ -140,8 +140,8 @@ int store_schema(sqlite3 *db, const char *path, struct error *err)
 		return r;
 	if (version > VERSION || version < 0) {
 		error_set(err, -EPROTO,
-			  "%s: it has layout %d and this Stint knows %d: "
-			  "install the newer one that wrote it",
+			  "%s: it has layout %d and this Stint knows only %d: "
+			  "install the newer Stint that wrote it",
 			  path, version, VERSION);
 		return SQLITE_SCHEMA;
 	}

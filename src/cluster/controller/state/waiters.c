@@ -47,9 +47,10 @@ void ctl_host_check_drained(struct ctl_host *h, const char *failed)
 	if (!h->drainer)
 		return;
 	if (failed) {
-		error_set(&why, -EBUSY,
-			  "takes nothing new, but not all could leave: %s",
-			  failed);
+		error_set(
+			&why, -EBUSY,
+			"accepts no new ranks, but some ranks could not leave: %s",
+			failed);
 		ctl_host_drained(h, why.text);
 	} else if (!ranks_at(h)) {
 		ctl_host_drained(h, "");

@@ -46,12 +46,11 @@ static int find_user(const struct ctl_peer *p, uint32_t uid,
 		    : identity_by_name(p->name, ret, err);
 
 	if (r == -ENOENT && p->role == ROLE_ADMIN && !any)
-		return error_set(err, -EPERM,
-				 "your key is admin/%s's, and there is no user "
-				 "%s: with admin-submits = others in "
-				 "[controller] it could submit jobs of "
-				 "everybody's",
-				 p->name, p->name);
+		return error_set(
+			err, -EPERM,
+			"your key is admin/%s's, and there is no user "
+			"%s: with admin-submits = others in [controller] it could submit jobs as any user",
+			p->name, p->name);
 	if (r < 0)
 		return r;
 	if (ret->uid == uid)
@@ -155,10 +154,10 @@ int ctl_user_moves(const struct ctl_job *job, struct error *err)
 	/* It lands as what it is; where it may not be that, it stays. */
 	for (size_t i = 0; i < s->n_groups && !r; i++)
 		if (!identity_has_group(&id, s->groups[i]))
-			r = error_set(err, -EPERM,
-				      "it runs with group %u, in which %s is "
-				      "no more",
-				      s->groups[i], s->user);
+			r = error_set(
+				err, -EPERM,
+				"it runs with group %u, in which %s is no longer",
+				s->groups[i], s->user);
 	identity_clear(&id);
 	return r;
 }
