@@ -48,25 +48,26 @@ static void fill_usage(pid_t pid, Keeper__Status *st)
 
 static void fill_status(struct keeper *k, Keeper__Status *st)
 {
+	struct keeper_rank *rank = &k->rank;
 	bool waits;
 
-	st->state = k->state;
-	st->pid = (uint32_t)k->rank_pid;
-	st->epoch = k->last_epoch;
-	st->committed = k->committed_epoch;
-	st->stdin_offset = k->io.in_offset;
-	st->stdin_room = sizeof(k->io.in) - k->io.nr_in;
-	st->stdout_offset = k->io.out_offset[0];
-	st->stderr_offset = k->io.out_offset[1];
-	st->unacked = keeper_queue_kept(k->queue);
-	st->signals = k->signals;
-	if (k->pmi) {
-		st->pmi = (Keeper__Phase)pmi_server_phase(k->pmi);
-		st->pmi_generation = pmi_server_generation(k->pmi, &waits);
+	st->state = rank->state;
+	st->pid = (uint32_t)rank->pid;
+	st->epoch = k->move.last_epoch;
+	st->committed = k->move.committed_epoch;
+	st->stdin_offset = rank->io.in_offset;
+	st->stdin_room = sizeof(rank->io.in) - rank->io.nr_in;
+	st->stdout_offset = rank->io.out_offset[0];
+	st->stderr_offset = rank->io.out_offset[1];
+	st->unacked = keeper_queue_kept(k->agent.queue);
+	st->signals = rank->signals;
+	if (rank->pmi) {
+		st->pmi = (Keeper__Phase)pmi_server_phase(rank->pmi);
+		st->pmi_generation = pmi_server_generation(rank->pmi, &waits);
 		st->pmi_waits = waits;
 	}
-	if (k->rank_pid)
-		fill_usage(k->rank_pid, st);
+	if (rank->pid)
+		fill_usage(rank->pid, st);
 }
 
 static void on_status(struct keeper *k, const Keeper__Request *req)
@@ -91,8 +92,8 @@ static void say_hello(struct keeper *k)
 
 	fill_status(k, &st);
 	hello.version = KEEPER__VERSION__MAJOR;
-	hello.job = (char *)k->id.job;
-	hello.rank = k->id.rank;
+	hello.job = (char *)k->rank.id.job;
+	hello.rank = k->rank.id.rank;
 	hello.pid = (uint32_t)getpid();
 	hello.status = &st;
 	ev.body_case = KEEPER__EVENT__BODY_HELLO;
@@ -102,7 +103,7 @@ static void say_hello(struct keeper *k)
 		return;
 	keeper__event__pack(&ev, buf);
 	/* Past the queue, which waits for the agent's HELLO. */
-	if (send(k->agent_fd, buf, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+	if (send(k->agent.fd, buf, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		keeper_hang_up(k);
 }
 
@@ -110,6 +111,7 @@ static void say_hello(struct keeper *k)
 
 static void on_hello(struct keeper *k, const Keeper__Request *req)
 {
+	struct keeper_rank *rank = &k->rank;
 	struct error err;
 
 	if (req->hello->version != KEEPER__VERSION__MAJOR) {
@@ -118,72 +120,75 @@ static void on_hello(struct keeper *k, const Keeper__Request *req)
 		keeper_hang_up(k);
 		return;
 	}
-	if (k->agent_ready) {
+	if (k->agent.ready) {
 		keeper_answer_failed(
 			k, req->id,
 			error_set(&err, -EALREADY, "a second HELLO"), &err);
 		return;
 	}
-	keeper_queue_restart(k->queue, req->hello->acked);
-	k->agent_ready = true;
+	keeper_queue_restart(k->agent.queue, req->hello->acked);
+	k->agent.ready = true;
 	keeper_answer_ok(k, req->id);
 	keeper_tell_doubt(k);
-	if (k->pmi && !k->quiet)
-		pmi_server_refence(k->pmi);
-	keeper_io_update(k);
+	if (rank->pmi && !rank->quiet)
+		pmi_server_refence(rank->pmi);
+	keeper_io_update(rank);
 	keeper_maybe_end(k);
 }
 
 static void on_ack(struct keeper *k, const Keeper__Request *req)
 {
-	keeper_queue_ack(k->queue, req->ack->seq);
-	keeper_io_update(k);
+	keeper_queue_ack(k->agent.queue, req->ack->seq);
+	keeper_io_update(&k->rank);
 	keeper_maybe_end(k);
 }
 
 static void on_signal(struct keeper *k, const Keeper__Request *req)
 {
+	struct keeper_rank *rank = &k->rank;
 	uint32_t signo = req->signal->signo;
 	struct error err = ERROR_INIT;
 	int r;
 
-	if (!k->rank_pid || k->have_exit)
+	if (!rank->pid || rank->have_exit)
 		r = error_set(&err, -ESRCH, "no rank runs here");
-	else if (k->quiet)
+	else if (rank->quiet)
 		r = error_set(&err, -EAGAIN,
 			      "the rank is just changing hosts; signal it "
 			      "again where it is then");
 	else if (!signo || signo > 64)
 		r = error_set(&err, -EINVAL, "%u: no such signal", signo);
 	else
-		r = capsule_kill(k->capsule, 0, (int)signo, &err);
+		r = capsule_kill(rank->capsule, 0, (int)signo, &err);
 	if (r < 0) {
 		keeper_answer_failed(k, req->id, r, &err);
 		return;
 	}
-	k->signals = req->signal->number;
+	rank->signals = req->signal->number;
 	keeper_answer_ok(k, req->id);
 }
 
 static void on_kill(struct keeper *k, const Keeper__Request *req)
 {
+	struct keeper_rank *rank = &k->rank;
 	keeper_answer_ok(k, req->id);
-	if (!k->ending)
-		k->ending_at = clock_usec(CLOCK_REALTIME);
-	k->ending = true;
+	if (!rank->ending)
+		rank->ending_at = clock_usec(CLOCK_REALTIME);
+	rank->ending = true;
 	if (k->move.pid)
 		keeper_engine_kill(k);
-	if (k->state == KEEPER__STATE__DOUBT)
+	if (rank->state == KEEPER__STATE__DOUBT)
 		keeper_end_doubt(k);
-	else if (k->capsule && k->rank_pid && !k->have_exit)
-		keeper_kill_rank(k);
-	if (k->state == KEEPER__STATE__SUSPENDED)
-		(void)!capsule_thaw(k->capsule, NULL);
+	else if (rank->capsule && rank->pid && !rank->have_exit)
+		keeper_kill_rank(rank);
+	if (rank->state == KEEPER__STATE__SUSPENDED)
+		(void)!capsule_thaw(rank->capsule, NULL);
 	keeper_maybe_end(k);
 }
 
 static void on_suspend(struct keeper *k, const Keeper__Request *req)
 {
+	struct keeper_rank *rank = &k->rank;
 	bool on = req->suspend->on;
 	Keeper__State from =
 		on ? KEEPER__STATE__RUNNING : KEEPER__STATE__SUSPENDED;
@@ -192,21 +197,21 @@ static void on_suspend(struct keeper *k, const Keeper__Request *req)
 	struct error err = ERROR_INIT;
 	int r = 0;
 
-	if (k->state == to) {
+	if (rank->state == to) {
 		keeper_answer_ok(k, req->id);
 		return;
 	}
-	if (k->state != from)
+	if (rank->state != from)
 		r = error_set(&err, -EBUSY, "the rank is not %s",
 			      on ? "running" : "suspended");
 	else
-		r = on ? capsule_freeze(k->capsule, &err)
-		       : capsule_thaw(k->capsule, &err);
+		r = on ? capsule_freeze(rank->capsule, &err)
+		       : capsule_thaw(rank->capsule, &err);
 	if (r < 0) {
 		keeper_answer_failed(k, req->id, r, &err);
 		return;
 	}
-	k->state = to;
+	rank->state = to;
 	keeper_answer_ok(k, req->id);
 }
 
@@ -233,7 +238,7 @@ static void dispatch(struct keeper *k, const Keeper__Request *req)
 {
 	struct error err;
 
-	if (!k->agent_ready && req->body_case != KEEPER__REQUEST__BODY_HELLO) {
+	if (!k->agent.ready && req->body_case != KEEPER__REQUEST__BODY_HELLO) {
 		log_warnx("the agent's first message is not HELLO");
 		keeper_hang_up(k);
 		return;
@@ -255,7 +260,7 @@ static bool receive_one(struct keeper *k)
 {
 	static uint8_t buf[KEEPER_MSG_MAX];
 	ssize_t n =
-		recv(k->agent_fd, buf, sizeof(buf), MSG_DONTWAIT | MSG_TRUNC);
+		recv(k->agent.fd, buf, sizeof(buf), MSG_DONTWAIT | MSG_TRUNC);
 	Keeper__Request *req;
 
 	if (n < 0 && errno == EAGAIN)
@@ -272,7 +277,7 @@ static bool receive_one(struct keeper *k)
 	}
 	dispatch(k, req);
 	keeper__request__free_unpacked(req, NULL);
-	return k->agent_fd >= 0;
+	return k->agent.fd >= 0;
 }
 
 static int on_agent(sd_event_source *src, int fd, uint32_t events, void *ctx)
@@ -306,16 +311,16 @@ static int on_connection(sd_event_source *src, int fd, uint32_t events,
 
 	if (new < 0 || !peer_allowed(new))
 		return 0;
-	if (k->agent_fd >= 0)
+	if (k->agent.fd >= 0)
 		keeper_hang_up(k);
-	keeper_forget_start(k);
+	keeper_forget_start(&k->rank);
 	setsockopt(new, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-	if (sd_event_add_io(k->event, &k->agent_source, new, EPOLLIN, on_agent,
+	if (sd_event_add_io(k->event, &k->agent.source, new, EPOLLIN, on_agent,
 			    k) < 0)
 		return 0;
-	k->agent_fd = new;
+	k->agent.fd = new;
 	new = -1;
-	k->lonely = sd_event_source_disable_unref(k->lonely);
+	k->agent.lonely = sd_event_source_disable_unref(k->agent.lonely);
 	say_hello(k);
 	return 0;
 }
@@ -342,33 +347,34 @@ static int bind_path(int fd, const struct sockaddr_un *sa, struct error *err)
 
 int keeper_agent_open(struct keeper *k, struct error *err)
 {
+	const struct keeper_id *id = &k->rank.id;
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-	char *dir = xasprintf("%s/keepers", k->id.run_dir);
+	char *dir = xasprintf("%s/keepers", id->run_dir);
 	int n, r;
 
-	k->agent_fd = -1;
+	k->agent.fd = -1;
 	mkdir(dir, 0700); /* may be there */
 	free(dir);
 	n = snprintf(sa.sun_path, sizeof(sa.sun_path),
-		     "%s/keepers/%s.%u.%" PRIu64 ".sock", k->id.run_dir,
-		     k->id.job, k->id.rank, k->first_epoch);
+		     "%s/keepers/%s.%u.%" PRIu64 ".sock", id->run_dir, id->job,
+		     id->rank, k->first_epoch);
 	if (n < 0 || (size_t)n >= sizeof(sa.sun_path))
 		return error_set(err, -ENAMETOOLONG,
 				 "%s: too long for a socket; choose a shorter "
 				 "run directory",
-				 k->id.run_dir);
-	k->listen_fd = socket(AF_UNIX,
-			      SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (k->listen_fd < 0)
+				 id->run_dir);
+	k->agent.listen_fd = socket(
+		AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (k->agent.listen_fd < 0)
 		return error_sys(err, -errno, "socket");
-	r = bind_path(k->listen_fd, &sa, err);
+	r = bind_path(k->agent.listen_fd, &sa, err);
 	if (r < 0)
 		return r;
-	k->sock_path = xstrdup(sa.sun_path);
-	if (chmod(sa.sun_path, 0600) < 0 || listen(k->listen_fd, 4) < 0)
+	k->agent.path = xstrdup(sa.sun_path);
+	if (chmod(sa.sun_path, 0600) < 0 || listen(k->agent.listen_fd, 4) < 0)
 		return error_sys(err, -errno, "%s", sa.sun_path);
-	r = sd_event_add_io(k->event, &k->listen_source, k->listen_fd, EPOLLIN,
-			    on_connection, k);
+	r = sd_event_add_io(k->event, &k->agent.listen_source,
+			    k->agent.listen_fd, EPOLLIN, on_connection, k);
 	keeper_watch_loneliness(k);
 	return r < 0 ? error_sys(err, r, "sd-event") : 0;
 }
@@ -376,10 +382,10 @@ int keeper_agent_open(struct keeper *k, struct error *err)
 void keeper_agent_close(struct keeper *k)
 {
 	keeper_hang_up(k);
-	sd_event_source_disable_unref(k->lonely);
-	sd_event_source_unref(k->listen_source);
-	if (k->sock_path)
-		unlink(k->sock_path);
-	io_close(&k->listen_fd);
-	free(k->sock_path);
+	sd_event_source_disable_unref(k->agent.lonely);
+	sd_event_source_unref(k->agent.listen_source);
+	if (k->agent.path)
+		unlink(k->agent.path);
+	io_close(&k->agent.listen_fd);
+	free(k->agent.path);
 }

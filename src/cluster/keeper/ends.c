@@ -35,17 +35,17 @@ static int make_socket(struct keeper_end *e, struct error *err)
 const char *const keeper_end_name[EXT_MAX] = { "stdin", "stdout", "stderr",
 					       "pmi" };
 
-int keeper_make_ends(struct keeper *k, bool pmi, struct error *err)
+int keeper_make_ends(struct keeper_rank *rank, bool pmi, struct error *err)
 {
 	struct stat st;
-	int r = make_pipe(&k->end[EXT_STDIN], true, err);
+	int r = make_pipe(&rank->end[EXT_STDIN], true, err);
 
 	for (int ext = EXT_STDOUT; !r && ext <= EXT_STDERR; ext++)
-		r = make_pipe(&k->end[ext], false, err);
+		r = make_pipe(&rank->end[ext], false, err);
 	if (!r && pmi)
-		r = make_socket(&k->end[EXT_PMI], err);
+		r = make_socket(&rank->end[EXT_PMI], err);
 	for (int ext = 0; !r && ext < EXT_MAX; ext++) {
-		struct keeper_end *e = &k->end[ext];
+		struct keeper_end *e = &rank->end[ext];
 
 		if (e->near < 0)
 			continue;
@@ -57,10 +57,10 @@ int keeper_make_ends(struct keeper *k, bool pmi, struct error *err)
 	return r;
 }
 
-void keeper_close_near(struct keeper *k)
+void keeper_close_near(struct keeper_rank *rank)
 {
 	for (int ext = 0; ext < EXT_MAX; ext++)
-		io_close(&k->end[ext].near);
+		io_close(&rank->end[ext].near);
 }
 
 void keeper_end_close(struct keeper_end *e)
@@ -70,23 +70,23 @@ void keeper_end_close(struct keeper_end *e)
 	io_close(&e->far);
 }
 
-bool keeper_end_is_open(const struct keeper *k, int ext)
+bool keeper_end_is_open(const struct keeper_rank *rank, int ext)
 {
-	return k->end[ext].far >= 0;
+	return rank->end[ext].far >= 0;
 }
 
-uint64_t keeper_io_unread(const struct keeper *k, int ext)
+uint64_t keeper_io_unread(const struct keeper_rank *rank, int ext)
 {
 	int n = 0;
 
-	if (!keeper_end_is_open(k, ext) ||
-	    ioctl(k->end[ext].far, FIONREAD, &n) < 0)
+	if (!keeper_end_is_open(rank, ext) ||
+	    ioctl(rank->end[ext].far, FIONREAD, &n) < 0)
 		return 0;
 	return (uint64_t)n;
 }
 
-bool keeper_io_drained(const struct keeper *k)
+bool keeper_io_drained(const struct keeper_rank *rank)
 {
-	return !keeper_end_is_open(k, EXT_STDOUT) &&
-	       !keeper_end_is_open(k, EXT_STDERR);
+	return !keeper_end_is_open(rank, EXT_STDOUT) &&
+	       !keeper_end_is_open(rank, EXT_STDERR);
 }

@@ -154,17 +154,18 @@ void keeper_engine_result(int sock, int code, const struct move_report *report,
 
 static void note_quiet(struct keeper *k)
 {
-	keeper_pmi_drain(k);
-	k->quiet = true;
-	keeper_io_update(k);
+	keeper_pmi_drain(&k->rank);
+	k->rank.quiet = true;
+	keeper_io_update(&k->rank);
 }
 
 static void note_loud(struct keeper *k)
 {
-	k->quiet = false;
-	if (k->pmi)
-		pmi_server_refence(k->pmi);
-	keeper_io_update(k);
+	struct keeper_rank *rank = &k->rank;
+	rank->quiet = false;
+	if (rank->pmi)
+		pmi_server_refence(rank->pmi);
+	keeper_io_update(rank);
 }
 
 static void note_save(struct keeper *k, int *ret_fd, struct keeper_note *note)
@@ -172,7 +173,7 @@ static void note_save(struct keeper *k, int *ret_fd, struct keeper_note *note)
 	uint8_t *p;
 	size_t n;
 
-	keeper_save(k, &p, &n);
+	keeper_save(&k->rank, &p, &n);
 	*ret_fd = keeper_bytes_to_fd(p, n);
 	note->code = *ret_fd < 0 ? *ret_fd : 0;
 	free(p);
@@ -187,7 +188,8 @@ static void note_load(struct keeper *k, int fd, struct keeper_note *note)
 	note->code = fd < 0 ? -EPROTO : keeper_fd_to_bytes(fd, &p, &n);
 	if (note->code < 0)
 		return;
-	note->code = k->pmi ? -EALREADY : keeper_load(k, p, n, &err);
+	note->code =
+		k->rank.pmi ? -EALREADY : keeper_load(&k->rank, p, n, &err);
 	memcpy(note->text, err.text, sizeof(note->text));
 	free(p);
 }
@@ -304,7 +306,7 @@ static int on_engine_end(sd_event_source *src, const siginfo_t *si, void *ctx)
 				  strsignal(si->si_status));
 	}
 	m->ended(k);
-	keeper_maybe_exited(k);
+	keeper_maybe_exited(&k->rank);
 	keeper_maybe_end(k);
 	return 0;
 }
@@ -323,8 +325,8 @@ static void become_engine(struct keeper *k, pid_t keeper, int keep)
 	engine_keeper = keeper;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	io_close(&k->listen_fd);
-	io_close(&k->agent_fd);
+	io_close(&k->agent.listen_fd);
+	io_close(&k->agent.fd);
 }
 
 int keeper_engine_fork(struct keeper *k,

@@ -17,42 +17,42 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
-static void tell(struct keeper *k, int now, const char *why)
+static void tell(struct keeper_rank *rank, int now, const char *why)
 {
-	if (k->why_slow && now == k->fast_path && !strcmp(why, k->why_slow))
+	if (rank->fast.why_slow && now == rank->fast.told &&
+	    !strcmp(why, rank->fast.why_slow))
 		return;
-	k->fast_path = now;
-	free(k->why_slow);
-	k->why_slow = xstrdup(why);
+	rank->fast.told = now;
+	free(rank->fast.why_slow);
+	rank->fast.why_slow = xstrdup(why);
 	if (now > 0)
 		log_info("fast-path=on");
 	else
 		log_info("fast-path=off why=\"%s\"", why);
 }
 
-static void stop(struct keeper *k)
+static void stop(struct keeper_rank *rank)
 {
-	k->fast_path_source =
-		sd_event_source_disable_unref(k->fast_path_source);
-	k->hooks_source = sd_event_source_disable_unref(k->hooks_source);
+	rank->fast.timer = sd_event_source_disable_unref(rank->fast.timer);
+	rank->fast.hooks = sd_event_source_disable_unref(rank->fast.hooks);
 }
 
 /* Heard of it, or have not for too long. */
-static void look(struct keeper *k, usec_t again)
+static void look(struct keeper_rank *rank, usec_t again)
 {
 	struct error why = ERROR_INIT;
 	struct net_hooks word;
-	bool told = hooks_read(k->id.run_dir, &word);
-	int r = capsule_fast_path(k->capsule, told ? &word : NULL, &why);
+	bool told = hooks_read(rank->id.run_dir, &word);
+	int r = capsule_fast_path(rank->capsule, told ? &word : NULL, &why);
 
 	if (r != -ENODEV)
-		tell(k, r, why.text);
+		tell(rank, r, why.text);
 	if (r < 0) { /* what cannot be today cannot be tomorrow */
-		stop(k);
+		stop(rank);
 		return;
 	}
-	sd_event_source_set_time_relative(k->fast_path_source, again);
-	sd_event_source_set_enabled(k->fast_path_source, SD_EVENT_ONESHOT);
+	sd_event_source_set_time_relative(rank->fast.timer, again);
+	sd_event_source_set_enabled(rank->fast.timer, SD_EVENT_ONESHOT);
 }
 
 static int on_word(sd_event_source *src, const struct inotify_event *ev,
@@ -66,14 +66,14 @@ static int on_word(sd_event_source *src, const struct inotify_event *ev,
  * There is no such file before the first agent.  Where it cannot be listened to,
  * it is read every second.
  */
-static void listen_to_agent(struct keeper *k)
+static void listen_to_agent(struct keeper_rank *rank)
 {
-	char *path = hooks_path(k->id.run_dir);
+	char *path = hooks_path(rank->id.run_dir);
 	int r = 0;
 
-	if (!k->hooks_source && !access(path, F_OK))
-		r = sd_event_add_inotify(k->event, &k->hooks_source, path,
-					 IN_MODIFY, on_word, k);
+	if (!rank->fast.hooks && !access(path, F_OK))
+		r = sd_event_add_inotify(rank->k->event, &rank->fast.hooks,
+					 path, IN_MODIFY, on_word, rank);
 	if (r < 0)
 		log_debug("hooks=unheard");
 	free(path);
@@ -86,19 +86,19 @@ static int on_time(sd_event_source *src, uint64_t now, void *ctx)
 	return 0;
 }
 
-void keeper_fast_path_begin(struct keeper *k)
+void keeper_fast_path_begin(struct keeper_rank *rank)
 {
-	if (!k->want_fast_path)
-		tell(k, 0, "the agent's setting is fast-path=no");
-	else if (sd_event_add_time_relative(k->event, &k->fast_path_source,
+	if (!rank->fast.wanted)
+		tell(rank, 0, "the agent's setting is fast-path=no");
+	else if (sd_event_add_time_relative(rank->k->event, &rank->fast.timer,
 					    CLOCK_MONOTONIC, 0, USEC_PER_MSEC,
-					    on_time, k) < 0)
+					    on_time, rank) < 0)
 		log_warnx("no timer for the fast path");
 }
 
-void keeper_fast_path_end(struct keeper *k)
+void keeper_fast_path_end(struct keeper_rank *rank)
 {
-	stop(k);
-	free(k->why_slow);
-	k->why_slow = NULL;
+	stop(rank);
+	free(rank->fast.why_slow);
+	rank->fast.why_slow = NULL;
 }

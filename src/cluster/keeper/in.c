@@ -49,7 +49,7 @@ static int op_spawn(void *ctx, const void *arg, size_t n, const int *fds,
 	pid_t helper;
 
 	return r < 0 ? r
-		     : capsule_spawn(i->k->capsule, move_land, arg, n, fds,
+		     : capsule_spawn(i->k->rank.capsule, move_land, arg, n, fds,
 				     nr_fds, &helper, err);
 }
 
@@ -62,10 +62,10 @@ static int op_external(void *ctx, const char *name, int *ret_far,
 	for (int ext = 0; ext < EXT_MAX; ext++) {
 		if (strcmp(keeper_end_name[ext], name))
 			continue;
-		fd = dup(i->k->end[ext].near);
+		fd = dup(i->k->rank.end[ext].near);
 		if (fd < 0)
 			return error_sys(err, -errno, "%s", name);
-		*ret_far = dup(i->k->end[ext].far);
+		*ret_far = dup(i->k->rank.end[ext].far);
 		return fd;
 	}
 	return error_set(err, -ENOENT, "no '%s' here", name);
@@ -92,7 +92,7 @@ static int op_plug(void *ctx, struct error *err)
 {
 	struct in *i = ctx;
 
-	return capsule_plug(i->k->capsule, err);
+	return capsule_plug(i->k->rank.capsule, err);
 }
 
 static int op_landed(void *ctx, uint64_t epoch, pid_t pid, struct error *err)
@@ -121,7 +121,8 @@ static void run(struct keeper *k, int sock)
 	char root[32];
 	struct move_dest dst = {
 		.root = root,
-		.trees = capsule_own_dirs((const char *const *)k->keep_tmp),
+		.trees =
+			capsule_own_dirs((const char *const *)k->rank.keep_tmp),
 		.ops = &dest_ops,
 		.ctx = &i,
 	};
@@ -130,7 +131,7 @@ static void run(struct keeper *k, int sock)
 	int r;
 
 	snprintf(root, sizeof(root), "/proc/%d/root",
-		 capsule_init_pid(k->capsule));
+		 capsule_init_pid(k->rank.capsule));
 	r = move_receive(&dst, engine_channel, &report, &err);
 	keeper_engine_result(sock, r, &report, &err);
 }
@@ -139,35 +140,36 @@ static void run(struct keeper *k, int sock)
 
 static void stop_listening(struct keeper *k)
 {
-	k->patience = sd_event_source_disable_unref(k->patience);
-	conn_server_destroy(k->door);
-	k->door = NULL;
+	k->landing.patience =
+		sd_event_source_disable_unref(k->landing.patience);
+	conn_server_destroy(k->landing.door);
+	k->landing.door = NULL;
 }
 
 void keeper_in_close(struct keeper *k)
 {
 	stop_listening(k);
 	io_close(&k->move.hold_fd);
-	if (k->receive)
-		keeper__receive__free_unpacked(k->receive, NULL);
-	k->receive = NULL;
+	if (k->landing.receive)
+		keeper__receive__free_unpacked(k->landing.receive, NULL);
+	k->landing.receive = NULL;
 }
 
 static void discarded(struct keeper *k, const char *why)
 {
 	stop_listening(k);
-	keeper_drop_capsule(k);
+	keeper_drop_capsule(&k->rank);
 	for (int ext = 0; ext < EXT_MAX; ext++)
-		keeper_end_close(&k->end[ext]);
-	k->state = KEEPER__STATE__LEFT;
+		keeper_end_close(&k->rank.end[ext]);
+	k->rank.state = KEEPER__STATE__LEFT;
 	keeper_tell_done(k, KEEPER__OUTCOME__DISCARDED, why);
 	keeper_maybe_end(k);
 }
 
 /* Init's child of that pid inside, as seen from here; 0 if it has ended. */
-static pid_t look_for_rank(struct keeper *k)
+static pid_t look_for_rank(struct keeper_rank *rank)
 {
-	pid_t init = capsule_init_pid(k->capsule);
+	pid_t init = capsule_init_pid(rank->capsule);
 	char path[64], *text, *p, *end;
 	long pid, found = 0;
 
@@ -175,7 +177,7 @@ static pid_t look_for_rank(struct keeper *k)
 	if (io_read_file(AT_FDCWD, path, 65536, &text) < 0)
 		return 0;
 	for (p = text; (pid = strtol(p, &end, 10)) > 0 && !found; p = end)
-		if (move_pid_inside((pid_t)pid) == k->move.landed_pid)
+		if (move_pid_inside((pid_t)pid) == rank->k->move.landed_pid)
 			found = pid;
 	free(text);
 	return (pid_t)found;
@@ -185,13 +187,13 @@ static pid_t look_for_rank(struct keeper *k)
  * The kernel's list of children can leave one out while another exits, as the
  * landing helper does just now.
  */
-static pid_t find_rank(struct keeper *k)
+static pid_t find_rank(struct keeper_rank *rank)
 {
-	pid_t pid = look_for_rank(k);
+	pid_t pid = look_for_rank(rank);
 
 	for (int i = 0; i < 50 && !pid; i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-		pid = look_for_rank(k);
+		pid = look_for_rank(rank);
 	}
 	return pid;
 }
@@ -199,21 +201,22 @@ static pid_t find_rank(struct keeper *k)
 /* It runs here now. */
 static void runs(struct keeper *k)
 {
+	struct keeper_rank *rank = &k->rank;
 	struct error err = ERROR_INIT;
 
-	k->rank_pid = find_rank(k);
-	k->state = KEEPER__STATE__RUNNING;
-	k->quiet = false;
-	keeper_ease(k, false);
-	keeper_fast_path_begin(k);
-	if (!k->pmi)
-		keeper_end_close(&k->end[EXT_PMI]);
-	if (keeper_io_begin(k, &err) < 0 || keeper_pmi_begin(k, &err) < 0)
-		log_warnx("rank=%u %s", k->id.rank, err.text);
+	rank->pid = find_rank(rank);
+	rank->state = KEEPER__STATE__RUNNING;
+	rank->quiet = false;
+	keeper_ease(rank, false);
+	keeper_fast_path_begin(rank);
+	if (!rank->pmi)
+		keeper_end_close(&rank->end[EXT_PMI]);
+	if (keeper_io_begin(rank, &err) < 0 || keeper_pmi_begin(rank, &err) < 0)
+		log_warnx("rank=%u %s", k->rank.id.rank, err.text);
 	keeper_tell_done(k, KEEPER__OUTCOME__LANDED,
 			 k->move.report.flawed ? k->move.why.text : "");
-	if (k->pmi)
-		pmi_server_refence(k->pmi);
+	if (rank->pmi)
+		pmi_server_refence(rank->pmi);
 }
 
 /* The engine died holding a copy that may run: do its last steps. */
@@ -221,29 +224,30 @@ static void release(struct keeper *k)
 {
 	struct error err = ERROR_INIT;
 
-	if (capsule_plug(k->capsule, &err) < 0)
-		log_warnx("rank=%u %s", k->id.rank, err.text);
+	if (capsule_plug(k->rank.capsule, &err) < 0)
+		log_warnx("rank=%u %s", k->rank.id.rank, err.text);
 	if (move_release(k->move.hold_fd, &err) < 0)
-		log_warnx("rank=%u %s", k->id.rank, err.text);
+		log_warnx("rank=%u %s", k->rank.id.rank, err.text);
 	runs(k);
 }
 
 static void ended(struct keeper *k)
 {
+	struct keeper_rank *rank = &k->rank;
 	struct keeper_move *m = &k->move;
 	bool undecided = m->have_result ? m->report.outcome == MOVE_UNDECIDED
 					: m->landed;
 
 	if (m->have_result && m->report.outcome == MOVE_DONE) {
 		runs(k);
-		if (k->ending) /* KILL came when it was no rank yet */
-			keeper_kill_rank(k);
-	} else if (k->ending) {
+		if (rank->ending) /* KILL came when it was no rank yet */
+			keeper_kill_rank(rank);
+	} else if (rank->ending) {
 		discarded(k, "killed");
 	} else if (m->committed && !m->have_result) {
 		release(k);
 	} else if (undecided) {
-		k->state = KEEPER__STATE__DOUBT;
+		rank->state = KEEPER__STATE__DOUBT;
 		keeper_tell_doubt(k);
 	} else {
 		discarded(k, m->why.text);
@@ -255,8 +259,8 @@ void keeper_in_verdict(struct keeper *k, bool at_destination)
 	if (at_destination)
 		release(k);
 	else
-		discarded(k,
-			  k->ending ? "killed" : "the source did not commit");
+		discarded(k, k->rank.ending ? "killed"
+					    : "the source did not commit");
 }
 
 /* ---- in the keeper: how it begins */
@@ -265,42 +269,44 @@ void keeper_in_verdict(struct keeper *k, bool at_destination)
 #define HOSTNAME_CHARS \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
-static void keep_passport(struct keeper *k, const Keeper__Passport *pass)
+static void keep_passport(struct keeper_rank *rank,
+			  const Keeper__Passport *pass)
 {
-	k->keep_tmp = xcalloc(pass->n_keep_tmp + 1, sizeof(*k->keep_tmp));
+	rank->keep_tmp = xcalloc(pass->n_keep_tmp + 1, sizeof(*rank->keep_tmp));
 	for (size_t i = 0; i < pass->n_keep_tmp; i++)
-		k->keep_tmp[i] = xstrdup(pass->keep_tmp[i]);
+		rank->keep_tmp[i] = xstrdup(pass->keep_tmp[i]);
 	if (*pass->hostname)
-		k->hostname = xstrdup(pass->hostname);
+		rank->hostname = xstrdup(pass->hostname);
 }
 
 static int prepare(struct keeper *k, const Keeper__Passport *pass,
 		   struct error *err)
 {
-	const Keeper__Receive *rc = k->receive;
+	struct keeper_rank *rank = &k->rank;
+	const Keeper__Receive *rc = k->landing.receive;
 	int r;
 
 	if (pass->version != KEEPER__VERSION__MAJOR)
 		return error_set(err, -EPROTO, "keeper of version %u, here %d",
 				 pass->version, KEEPER__VERSION__MAJOR);
-	if (strcmp(pass->job, k->id.job) || pass->rank != k->id.rank ||
-	    pass->epoch != k->move.epoch)
+	if (strcmp(pass->job, k->rank.id.job) ||
+	    pass->rank != k->rank.id.rank || pass->epoch != k->move.epoch)
 		return error_set(err, -EINVAL, "rank %s.%u was not expected",
 				 pass->job, pass->rank);
-	k->limits = (struct limits){ .memory = pass->memory_max,
-				     .pids = pass->pids_max };
-	r = limits_fit(&k->limits, &k->terms, err);
+	rank->limits = (struct limits){ .memory = pass->memory_max,
+					.pids = pass->pids_max };
+	r = limits_fit(&rank->limits, &k->terms, err);
 	if (r < 0)
 		return r;
 	if (strlen(pass->hostname) > HOST_NAME_MAX ||
 	    strspn(pass->hostname, HOSTNAME_CHARS) != strlen(pass->hostname))
 		return error_set(err, -EINVAL, "its host name is invalid");
-	keep_passport(k, pass);
-	r = keeper_make_ends(k, true, err);
+	keep_passport(rank, pass);
+	r = keeper_make_ends(rank, true, err);
 	if (r < 0)
 		return r;
-	return keeper_make_capsule(k, rc->capsule, rc->uid, rc->gid, rc->groups,
-				   rc->n_groups, err);
+	return keeper_make_capsule(rank, rc->capsule, rc->uid, rc->gid,
+				   rc->groups, rc->n_groups, err);
 }
 
 /* The passport, then what we say to it; 0 when the engine may begin. */
@@ -337,7 +343,7 @@ static int begin(struct keeper *k, struct channel *ch, struct error *err)
 	engine_channel = ch;
 	r = keeper_engine_fork(k, run, ended, err);
 	engine_channel = NULL;
-	keeper_close_near(k);
+	keeper_close_near(&k->rank);
 	return r;
 }
 
@@ -346,9 +352,9 @@ static int lookup(void *ctx, const char *identity,
 {
 	const struct keeper *k = ctx;
 
-	if (strcmp(identity, k->key.identity))
+	if (strcmp(identity, k->move.key.identity))
 		return -ENOENT;
-	memcpy(secret, k->key.secret, TLS_SECRET_SIZE);
+	memcpy(secret, k->move.key.secret, TLS_SECRET_SIZE);
 	return 0;
 }
 
@@ -367,7 +373,7 @@ static void on_source(struct conn *c, void *ctx)
 	ch = channel_from_tls(fd, tls);
 	if (begin(k, ch, &err) < 0) {
 		channel_close(ch);
-		keeper_close_near(k);
+		keeper_close_near(&k->rank);
 		discarded(k, err.text);
 	} else {
 		channel_abandon(ch);
@@ -406,11 +412,12 @@ static int listen_on(struct keeper *k, const char *address, struct error *err)
 	    getsockname(fd, (struct sockaddr *)&sa, &n) < 0)
 		r = error_sys(err, -errno, "cannot listen on %s", address);
 	else
-		r = conn_server_create(k->event, fd, &conf, &k->door, err);
+		r = conn_server_create(k->event, fd, &conf, &k->landing.door,
+				       err);
 	if (r < 0)
 		io_close(&fd);
 	else
-		k->port = ntohs(sa.sin_port);
+		k->landing.port = ntohs(sa.sin_port);
 	return r;
 }
 
@@ -420,7 +427,7 @@ static int expect(struct keeper *k, const Keeper__Receive *rc,
 	uint64_t wait = rc->patience_ms ? rc->patience_ms : 30000;
 	int r;
 
-	if (k->state != KEEPER__STATE__EMPTY || !k->first_epoch)
+	if (k->rank.state != KEEPER__STATE__EMPTY || !k->first_epoch)
 		return error_set(err, -EBUSY,
 				 "this keeper was not made for a landing");
 	if (rc->key.len != TLS_SECRET_SIZE || !rc->capsule ||
@@ -431,8 +438,9 @@ static int expect(struct keeper *k, const Keeper__Receive *rc,
 	r = listen_on(k, rc->listen, err);
 	if (r < 0)
 		return r;
-	r = sd_event_add_time_relative(k->event, &k->patience, CLOCK_MONOTONIC,
-				       wait * 1000, 10000, on_patience, k);
+	r = sd_event_add_time_relative(k->event, &k->landing.patience,
+				       CLOCK_MONOTONIC, wait * 1000, 10000,
+				       on_patience, k);
 	return r < 0 ? error_sys(err, r, "sd-event") : 0;
 }
 
@@ -442,7 +450,7 @@ static void tell_receiving(struct keeper *k, uint64_t re)
 	Keeper__Receiving receiving = KEEPER__RECEIVING__INIT;
 
 	receiving.epoch = k->first_epoch;
-	receiving.port = k->port;
+	receiving.port = k->landing.port;
 	ev.re = re;
 	ev.body_case = KEEPER__EVENT__BODY_RECEIVING;
 	ev.receiving = &receiving;
@@ -457,7 +465,7 @@ void keeper_on_receive(struct keeper *k, const Keeper__Request *req)
 	int r;
 
 	/* Said again after a lost connection. */
-	if (k->state == KEEPER__STATE__RECEIVING &&
+	if (k->rank.state == KEEPER__STATE__RECEIVING &&
 	    req->receive->epoch == k->first_epoch) {
 		tell_receiving(k, req->id);
 		return;
@@ -471,12 +479,12 @@ void keeper_on_receive(struct keeper *k, const Keeper__Request *req)
 	/* The request goes away with this call; a copy stays. */
 	buf = xmalloc(keeper__receive__get_packed_size(req->receive));
 	n = keeper__receive__pack(req->receive, buf);
-	k->receive = keeper__receive__unpack(NULL, n, buf);
+	k->landing.receive = keeper__receive__unpack(NULL, n, buf);
 	free(buf);
 	k->move.out = false;
-	k->move.epoch = k->last_epoch = k->first_epoch;
+	k->move.epoch = k->move.last_epoch = k->first_epoch;
 	keeper_move_key(k, k->move.epoch, req->receive->key.data);
-	k->state = KEEPER__STATE__RECEIVING;
-	k->quiet = true;
+	k->rank.state = KEEPER__STATE__RECEIVING;
+	k->rank.quiet = true;
 	tell_receiving(k, req->id);
 }

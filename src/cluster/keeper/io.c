@@ -21,53 +21,56 @@ static void watch(struct keeper_end *e, uint32_t events)
 				    events ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
-void keeper_io_update(struct keeper *k)
+void keeper_io_update(struct keeper_rank *rank)
 {
-	bool room = keeper_queue_bytes(k->queue) < KEEPER_OUTPUT_MAX;
+	bool room =
+		keeper_queue_bytes(rank->k->agent.queue) < KEEPER_OUTPUT_MAX;
 
-	watch(&k->end[EXT_STDOUT], room ? EPOLLIN : 0);
-	watch(&k->end[EXT_STDERR], room ? EPOLLIN : 0);
-	watch(&k->end[EXT_STDIN], k->io.nr_in && !k->quiet ? EPOLLOUT : 0);
-	if (keeper_end_is_open(k, EXT_STDIN) && k->io.in_eof && !k->io.nr_in &&
-	    !k->quiet)
-		keeper_end_close(&k->end[EXT_STDIN]);
-	keeper_pmi_update(k);
+	watch(&rank->end[EXT_STDOUT], room ? EPOLLIN : 0);
+	watch(&rank->end[EXT_STDERR], room ? EPOLLIN : 0);
+	watch(&rank->end[EXT_STDIN],
+	      rank->io.nr_in && !rank->quiet ? EPOLLOUT : 0);
+	if (keeper_end_is_open(rank, EXT_STDIN) && rank->io.in_eof &&
+	    !rank->io.nr_in && !rank->quiet)
+		keeper_end_close(&rank->end[EXT_STDIN]);
+	keeper_pmi_update(rank);
 }
 
 /* ---- out */
 
-static void tell_output(struct keeper *k, unsigned stream, uint8_t *p, size_t n)
+static void tell_output(struct keeper_rank *rank, unsigned stream, uint8_t *p,
+			size_t n)
 {
 	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__Output out = KEEPER__OUTPUT__INIT;
 
 	out.stream = stream;
-	out.offset = k->io.out_offset[stream - 1];
+	out.offset = rank->io.out_offset[stream - 1];
 	out.data.data = p;
 	out.data.len = n;
 	ev.body_case = KEEPER__EVENT__BODY_OUTPUT;
 	ev.output = &out;
-	k->io.out_offset[stream - 1] += n;
-	keeper_tell(k, &ev, true);
+	rank->io.out_offset[stream - 1] += n;
+	keeper_tell(rank->k, &ev, true);
 }
 
 static int on_output(sd_event_source *src, int fd, uint32_t events, void *ctx)
 {
-	struct keeper *k = ctx;
-	int ext = fd == k->end[EXT_STDOUT].far ? EXT_STDOUT : EXT_STDERR;
+	struct keeper_rank *rank = ctx;
+	int ext = fd == rank->end[EXT_STDOUT].far ? EXT_STDOUT : EXT_STDERR;
 	unsigned stream = ext == EXT_STDOUT ? 1 : 2;
 	uint8_t buf[32 * 1024];
 	ssize_t n = read(fd, buf, sizeof(buf));
 
 	if (n > 0) {
-		tell_output(k, stream, buf, (size_t)n);
+		tell_output(rank, stream, buf, (size_t)n);
 	} else if (n == 0 || errno != EAGAIN) {
-		k->io.out_eof[stream - 1] = true;
-		keeper_end_close(&k->end[ext]);
+		rank->io.out_eof[stream - 1] = true;
+		keeper_end_close(&rank->end[ext]);
 	}
-	keeper_io_update(k);
-	keeper_maybe_exited(k);
-	keeper_maybe_end(k);
+	keeper_io_update(rank);
+	keeper_maybe_exited(rank);
+	keeper_maybe_end(rank->k);
 	return 0;
 }
 
@@ -75,42 +78,42 @@ static int on_output(sd_event_source *src, int fd, uint32_t events, void *ctx)
 
 static int on_room(sd_event_source *src, int fd, uint32_t events, void *ctx)
 {
-	struct keeper *k = ctx;
-	struct keeper_io *io = &k->io;
+	struct keeper_rank *rank = ctx;
+	struct keeper_io *io = &rank->io;
 	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__StdinTaken taken = KEEPER__STDIN_TAKEN__INIT;
 	bool was_full = io->nr_in == sizeof(io->in);
-	ssize_t n = k->quiet ? 0 : write(fd, io->in, io->nr_in);
+	ssize_t n = rank->quiet ? 0 : write(fd, io->in, io->nr_in);
 
 	if (n > 0) {
 		io->nr_in -= (size_t)n;
 		memmove(io->in, io->in + n, io->nr_in);
 	} else if (n < 0 && errno != EAGAIN) {
 		/* The rank closed its stdin: the rest is of no use. */
-		keeper_end_close(&k->end[EXT_STDIN]);
+		keeper_end_close(&rank->end[EXT_STDIN]);
 		io->nr_in = 0;
 	}
 	if (was_full && io->nr_in < sizeof(io->in)) {
 		taken.offset = io->in_offset;
 		ev.body_case = KEEPER__EVENT__BODY_STDIN_TAKEN;
 		ev.stdin_taken = &taken;
-		keeper_tell(k, &ev, false);
+		keeper_tell(rank->k, &ev, false);
 	}
-	keeper_io_update(k);
+	keeper_io_update(rank);
 	return 0;
 }
 
 /* Keep what is new in data and fits; a closed stdin swallows all. */
-static void take(struct keeper *k, const Keeper__Stdin *in)
+static void take(struct keeper_rank *rank, const Keeper__Stdin *in)
 {
-	struct keeper_io *io = &k->io;
+	struct keeper_io *io = &rank->io;
 	uint64_t skip = io->in_offset - in->offset;
 	size_t n, room = sizeof(io->in) - io->nr_in;
 
 	if (skip > in->data.len)
 		return;
 	n = in->data.len - (size_t)skip;
-	if (n && keeper_end_is_open(k, EXT_STDIN)) {
+	if (n && keeper_end_is_open(rank, EXT_STDIN)) {
 		n = n < room ? n : room;
 		memcpy(io->in + io->nr_in, in->data.data + skip, n);
 		io->nr_in += n;
@@ -122,51 +125,54 @@ static void take(struct keeper *k, const Keeper__Stdin *in)
 
 void keeper_on_stdin(struct keeper *k, const Keeper__Request *req)
 {
+	struct keeper_rank *rank = &k->rank;
 	const Keeper__Stdin *in = req->stdin_data;
 	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__StdinTaken taken = KEEPER__STDIN_TAKEN__INIT;
 	struct error err;
 
-	if (!k->rank_pid || k->quiet) {
+	if (!rank->pid || rank->quiet) {
 		keeper_answer_failed(k, req->id,
 				     error_set(&err, -EAGAIN,
 					       "no rank takes input here now"),
 				     &err);
 		return;
 	}
-	if (in->offset > k->io.in_offset) {
+	if (in->offset > rank->io.in_offset) {
 		keeper_answer_failed(
 			k, req->id,
 			error_set(&err, -EINVAL, "stdin: bytes are missing"),
 			&err);
 		return;
 	}
-	if (!k->io.in_eof)
-		take(k, in);
-	taken.offset = k->io.in_offset;
-	taken.eof = k->io.in_eof;
+	if (!rank->io.in_eof)
+		take(rank, in);
+	taken.offset = rank->io.in_offset;
+	taken.eof = rank->io.in_eof;
 	ev.re = req->id;
 	ev.body_case = KEEPER__EVENT__BODY_STDIN_TAKEN;
 	ev.stdin_taken = &taken;
 	keeper_tell(k, &ev, false);
-	keeper_io_update(k);
+	keeper_io_update(rank);
 }
 
-int keeper_io_begin(struct keeper *k, struct error *err)
+int keeper_io_begin(struct keeper_rank *rank, struct error *err)
 {
-	struct keeper_end *e = k->end;
+	struct keeper_end *e = rank->end;
 	int r;
 
-	r = sd_event_add_io(k->event, &e[EXT_STDIN].source, e[EXT_STDIN].far, 0,
-			    on_room, k);
+	r = sd_event_add_io(rank->k->event, &e[EXT_STDIN].source,
+			    e[EXT_STDIN].far, 0, on_room, rank);
 	if (r >= 0)
-		r = sd_event_add_io(k->event, &e[EXT_STDOUT].source,
-				    e[EXT_STDOUT].far, EPOLLIN, on_output, k);
+		r = sd_event_add_io(rank->k->event, &e[EXT_STDOUT].source,
+				    e[EXT_STDOUT].far, EPOLLIN, on_output,
+				    rank);
 	if (r >= 0)
-		r = sd_event_add_io(k->event, &e[EXT_STDERR].source,
-				    e[EXT_STDERR].far, EPOLLIN, on_output, k);
+		r = sd_event_add_io(rank->k->event, &e[EXT_STDERR].source,
+				    e[EXT_STDERR].far, EPOLLIN, on_output,
+				    rank);
 	if (r < 0)
 		return error_sys(err, r, "sd-event");
-	keeper_io_update(k);
+	keeper_io_update(rank);
 	return 0;
 }

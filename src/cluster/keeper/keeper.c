@@ -56,38 +56,45 @@ static int check_config(const struct keeper_config *conf, struct error *err)
 	return 0;
 }
 
-static struct keeper *create(const struct keeper_config *conf)
+static void init_rank(struct keeper_rank *rank, struct keeper *k,
+		      const struct keeper_config *conf)
+{
+	rank->k = k;
+	rank->id.run_dir = conf->run_dir;
+	rank->id.job = conf->job;
+	rank->id.rank = conf->rank;
+	rank->fast.wanted = conf->fast_path;
+	for (int ext = 0; ext < EXT_MAX; ext++)
+		rank->end[ext].far = rank->end[ext].near = -1;
+}
+
+static struct keeper *create_keeper(const struct keeper_config *conf)
 {
 	struct keeper *k = xcalloc(1, sizeof(*k));
 
-	k->id.run_dir = conf->run_dir;
-	k->id.job = conf->job;
-	k->id.rank = conf->rank;
 	k->first_epoch = conf->epoch;
-	k->lonely_after = conf->lonely ? conf->lonely : LONELY;
-	k->want_fast_path = conf->fast_path;
 	k->min_uid = conf->min_uid;
 	k->min_gid = conf->min_gid;
 	k->terms = conf->terms;
-	k->listen_fd = k->agent_fd = -1;
+	k->agent.lonely_after = conf->lonely ? conf->lonely : LONELY;
+	k->agent.listen_fd = k->agent.fd = -1;
+	k->agent.queue = keeper_queue_create();
 	k->move.sock = k->move.hold_fd = -1;
-	for (int ext = 0; ext < EXT_MAX; ext++)
-		k->end[ext].far = k->end[ext].near = -1;
-	k->queue = keeper_queue_create();
+	init_rank(&k->rank, k, conf);
 	return k;
 }
 
-static void destroy(struct keeper *k)
+static void destroy_keeper(struct keeper *k)
 {
 	keeper_engine_kill(k);
 	keeper_engine_close(k);
 	keeper_in_close(k);
-	keeper_clear_rank(k);
+	keeper_clear_rank(&k->rank);
 	if (k->event)
 		keeper_agent_close(k);
 	sd_event_unref(k->event);
-	keeper_queue_destroy(k->queue);
-	explicit_bzero(&k->key, sizeof(k->key));
+	keeper_queue_destroy(k->agent.queue);
+	explicit_bzero(&k->move.key, sizeof(k->move.key));
 	free(k->move.to);
 	free(k);
 }
@@ -108,7 +115,7 @@ int keeper_run(const struct keeper_config *conf, struct error *err)
 	if (r < 0)
 		return r;
 	setsid(); /* already a leader when started by a shell: no matter */
-	k = create(conf);
+	k = create_keeper(conf);
 	r = open_loop(k, err);
 	/* What an earlier keeper of this rank left when it was killed. */
 	if (!r && capsule_sweep(conf->run_dir, err) < 0)
@@ -119,6 +126,6 @@ int keeper_run(const struct keeper_config *conf, struct error *err)
 		say_ready(conf->ready_fd);
 		r = sd_event_loop(k->event);
 	}
-	destroy(k);
+	destroy_keeper(k);
 	return r < 0 ? r : 0;
 }

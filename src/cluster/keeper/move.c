@@ -10,7 +10,8 @@ void keeper_on_verdict(struct keeper *k, const Keeper__Request *req)
 	const Keeper__Verdict *v = req->verdict;
 	struct error err;
 
-	if (k->state != KEEPER__STATE__DOUBT || v->epoch != k->move.epoch) {
+	if (k->rank.state != KEEPER__STATE__DOUBT ||
+	    v->epoch != k->move.epoch) {
 		keeper_answer_failed(
 			k, req->id,
 			error_set(
@@ -24,7 +25,7 @@ void keeper_on_verdict(struct keeper *k, const Keeper__Request *req)
 		keeper_out_verdict(k, v->at_destination);
 	else
 		keeper_in_verdict(k, v->at_destination);
-	keeper_maybe_exited(k);
+	keeper_maybe_exited(&k->rank);
 	keeper_maybe_end(k);
 }
 

@@ -41,14 +41,14 @@ static int op_unplug(void *ctx, struct error *err)
 
 	if (r < 0)
 		return r;
-	return capsule_unplug(o->k->capsule, err);
+	return capsule_unplug(o->k->rank.capsule, err);
 }
 
 static int op_replug(void *ctx, struct error *err)
 {
 	struct out *o = ctx;
 	struct keeper_note note = { .word = WORD_LOUD };
-	int r = capsule_plug(o->k->capsule, err);
+	int r = capsule_plug(o->k->rank.capsule, err);
 
 	(void)!keeper_engine_say(o->sock, &note, -1);
 	return r;
@@ -58,8 +58,8 @@ static int op_hold(void *ctx, bool on, struct error *err)
 {
 	struct out *o = ctx;
 
-	return on ? capsule_freeze(o->k->capsule, err)
-		  : capsule_thaw(o->k->capsule, err);
+	return on ? capsule_freeze(o->k->rank.capsule, err)
+		  : capsule_thaw(o->k->rank.capsule, err);
 }
 
 static void op_hurry(void *ctx, bool on)
@@ -87,11 +87,11 @@ static int op_commit(void *ctx, uint64_t epoch, struct error *err)
 {
 	struct out *o = ctx;
 
-	int r = keeper_record_write(&o->k->id, epoch, o->k->move.to, err);
+	int r = keeper_record_write(&o->k->rank.id, epoch, o->k->move.to, err);
 
 	/* The record stands; peers on this host shall find the new place. */
-	if (!r && capsule_yield(o->k->capsule, err) < 0)
-		log_warnx("rank=%u %s", o->k->id.rank, err->text);
+	if (!r && capsule_yield(o->k->rank.capsule, err) < 0)
+		log_warnx("rank=%u %s", o->k->rank.id.rank, err->text);
 	return r;
 }
 
@@ -116,20 +116,21 @@ static const struct move_source_ops source_ops = {
 /* Agree with the other keeper on who comes; its capsule is ready then. */
 static int present(struct keeper *k, struct channel *ch, struct error *err)
 {
+	struct keeper_rank *rank = &k->rank;
 	Keeper__Passport pass = KEEPER__PASSPORT__INIT;
 	Keeper__Welcome *w;
 	int r;
 
 	pass.version = KEEPER__VERSION__MAJOR;
-	pass.job = (char *)k->id.job;
-	pass.rank = k->id.rank;
+	pass.job = (char *)k->rank.id.job;
+	pass.rank = k->rank.id.rank;
 	pass.epoch = k->move.epoch;
-	pass.keep_tmp = k->keep_tmp;
-	while (k->keep_tmp && k->keep_tmp[pass.n_keep_tmp])
+	pass.keep_tmp = rank->keep_tmp;
+	while (rank->keep_tmp && rank->keep_tmp[pass.n_keep_tmp])
 		pass.n_keep_tmp++;
-	pass.memory_max = k->limits.memory;
-	pass.pids_max = k->limits.pids;
-	pass.hostname = k->hostname ? k->hostname : (char *)"";
+	pass.memory_max = rank->limits.memory;
+	pass.pids_max = rank->limits.pids;
+	pass.hostname = rank->hostname ? rank->hostname : (char *)"";
 	r = keeper_send_msg(ch, &pass.base, err);
 	if (r < 0)
 		return r;
@@ -181,7 +182,7 @@ static int call(struct keeper *k, struct channel **ret, struct error *err)
 	fd = dial(k->move.to, err);
 	if (fd < 0)
 		return fd;
-	r = channel_tls_client(fd, &k->key, patience, &ch, err);
+	r = channel_tls_client(fd, &k->move.key, patience, &ch, err);
 	if (r < 0) {
 		close(fd);
 		return r;
@@ -197,15 +198,15 @@ static int call(struct keeper *k, struct channel **ret, struct error *err)
 	return 0;
 }
 
-static size_t externals(struct keeper *k, struct move_external *ext)
+static size_t externals(struct keeper_rank *rank, struct move_external *ext)
 {
 	size_t n = 0;
 
 	for (int i = 0; i < EXT_MAX; i++) {
-		if (!k->end[i].ino)
+		if (!rank->end[i].ino)
 			continue;
-		ext[n] = (struct move_external){ .dev = k->end[i].dev,
-						 .ino = k->end[i].ino };
+		ext[n] = (struct move_external){ .dev = rank->end[i].dev,
+						 .ino = rank->end[i].ino };
 		snprintf(ext[n].name, sizeof(ext[n].name), "%s",
 			 keeper_end_name[i]);
 		n++;
@@ -218,13 +219,14 @@ static void run(struct keeper *k, int sock)
 	struct out o = { k, sock };
 	struct move_external ext[EXT_MAX];
 	struct move_source src = {
-		.pid = k->rank_pid,
+		.pid = k->rank.pid,
 		.epoch = k->move.epoch,
 		.budget = k->move.budget,
 		.throttle = k->move.budget > 0,
 		.external = ext,
-		.nr_externals = externals(k, ext),
-		.trees = capsule_own_dirs((const char *const *)k->keep_tmp),
+		.nr_externals = externals(&k->rank, ext),
+		.trees =
+			capsule_own_dirs((const char *const *)k->rank.keep_tmp),
 		.ops = &source_ops,
 		.ctx = &o,
 		.progress = op_progress,
@@ -261,61 +263,64 @@ void keeper_on_migrate_cancel(struct keeper *k, const Keeper__Request *req)
 
 static void gone(struct keeper *k)
 {
-	k->state = KEEPER__STATE__LEFT;
-	k->committed_epoch = k->move.epoch;
-	keeper_drop_capsule(k);
-	keeper_end_close(&k->end[EXT_STDIN]);
-	keeper_end_close(&k->end[EXT_PMI]);
+	struct keeper_rank *rank = &k->rank;
+	rank->state = KEEPER__STATE__LEFT;
+	k->move.committed_epoch = k->move.epoch;
+	keeper_drop_capsule(rank);
+	keeper_end_close(&rank->end[EXT_STDIN]);
+	keeper_end_close(&rank->end[EXT_PMI]);
 	keeper_tell_done(k, KEEPER__OUTCOME__GONE, "");
-	keeper_io_update(k);
+	keeper_io_update(rank);
 }
 
 /* An engine that died left the rank to us, as it was at any instant. */
-static void mend(struct keeper *k)
+static void mend(struct keeper_rank *rank)
 {
 	struct error err = ERROR_INIT;
-	fd_auto pidfd = (int)syscall(SYS_pidfd_open, k->rank_pid, 0);
+	fd_auto pidfd = (int)syscall(SYS_pidfd_open, rank->pid, 0);
 
-	move_calm(k->rank_pid);
-	if ((pidfd >= 0 && move_heal(k->rank_pid, pidfd, &err) < 0) ||
-	    capsule_thaw(k->capsule, &err) < 0 ||
-	    capsule_plug(k->capsule, &err) < 0)
-		log_warnx("rank=%u after a broken move: %s", k->id.rank,
+	move_calm(rank->pid);
+	if ((pidfd >= 0 && move_heal(rank->pid, pidfd, &err) < 0) ||
+	    capsule_thaw(rank->capsule, &err) < 0 ||
+	    capsule_plug(rank->capsule, &err) < 0)
+		log_warnx("rank=%u after a broken move: %s", rank->id.rank,
 			  err.text);
 }
 
 static void stayed(struct keeper *k)
 {
+	struct keeper_rank *rank = &k->rank;
 	const char *why = k->move.cancelled ? "cancelled" : k->move.why.text;
 
-	k->state = KEEPER__STATE__RUNNING;
-	k->quiet = false;
-	if (!k->move.have_result && !k->have_exit)
-		mend(k);
-	keeper_ease(k, false);
+	rank->state = KEEPER__STATE__RUNNING;
+	rank->quiet = false;
+	if (!k->move.have_result && !rank->have_exit)
+		mend(rank);
+	keeper_ease(rank, false);
 	keeper_tell_done(k, KEEPER__OUTCOME__STAYED, why);
-	if (k->pmi)
-		pmi_server_refence(k->pmi);
-	keeper_io_update(k);
+	if (rank->pmi)
+		pmi_server_refence(rank->pmi);
+	keeper_io_update(rank);
 }
 
 static void ended(struct keeper *k)
 {
+	struct keeper_rank *rank = &k->rank;
 	struct keeper_move *m = &k->move;
 	struct error err = ERROR_INIT;
 	bool doubt = m->report.outcome == MOVE_UNDECIDED;
 
 	/* Not told, and not to be found out: the record may be there. */
 	if (!m->have_result)
-		doubt = keeper_record_read(&k->id, m->epoch, &err) != 0;
+		doubt = keeper_record_read(&k->rank.id, m->epoch, &err) != 0;
 	if (m->have_result && m->report.outcome == MOVE_DONE) {
 		gone(k);
 	} else if (doubt) {
-		k->committed_epoch = m->epoch;
-		k->quiet = true;
-		k->state = KEEPER__STATE__DOUBT;
-		keeper_io_update(k);
-		if (k->ending)
+		k->move.committed_epoch = m->epoch;
+		rank->quiet = true;
+		rank->state = KEEPER__STATE__DOUBT;
+		keeper_io_update(rank);
+		if (rank->ending)
 			keeper_out_verdict(k, true);
 		else
 			keeper_tell_doubt(k);
@@ -326,33 +331,34 @@ static void ended(struct keeper *k)
 
 void keeper_out_verdict(struct keeper *k, bool at_destination)
 {
+	struct keeper_rank *rank = &k->rank;
 	if (at_destination) {
 		gone(k);
 		return;
 	}
 	/* The rank is lost: its connections were given away with the record. */
-	k->committed_epoch = 0;
-	keeper_record_remove(&k->id, k->move.epoch);
+	k->move.committed_epoch = 0;
+	keeper_record_remove(&k->rank.id, k->move.epoch);
 	keeper_tell_done(k, KEEPER__OUTCOME__LOST,
 			 "the destination lost it after the commit");
-	k->state = KEEPER__STATE__RUNNING;
-	k->have_exit = true;
-	k->exit.status = SIGKILL;
-	k->quiet = false;
-	keeper_io_update(k);
+	rank->state = KEEPER__STATE__RUNNING;
+	rank->have_exit = true;
+	rank->exit.status = SIGKILL;
+	rank->quiet = false;
+	keeper_io_update(rank);
 }
 
 /* Why there is no rank here that could leave; 0: there is one. */
-static int has_rank(const struct keeper *k, struct error *err)
+static int has_rank(const struct keeper_rank *rank, struct error *err)
 {
-	switch (k->have_exit ? KEEPER__STATE__EXITED : k->state) {
+	switch (rank->have_exit ? KEEPER__STATE__EXITED : rank->state) {
 	case KEEPER__STATE__RUNNING:
 	case KEEPER__STATE__SUSPENDED:
 		return 0;
 	case KEEPER__STATE__EXITED:
 		return error_set(
 			err, -ESRCH, "the rank has ended%s",
-			k->state == KEEPER__STATE__EXITED
+			rank->state == KEEPER__STATE__EXITED
 				? ""
 				: "; what it printed last is still to be read");
 	case KEEPER__STATE__MOVING:
@@ -371,40 +377,41 @@ static int has_rank(const struct keeper *k, struct error *err)
 
 void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req)
 {
+	struct keeper_rank *rank = &k->rank;
 	const Keeper__MigrateOut *mo = req->migrate_out;
 	struct keeper_move *m = &k->move;
 	struct error err = ERROR_INIT;
 	int r;
 
 	/* Said again after a lost connection. */
-	if (k->state == KEEPER__STATE__MOVING && mo->epoch == m->epoch) {
+	if (rank->state == KEEPER__STATE__MOVING && mo->epoch == m->epoch) {
 		keeper_answer_ok(k, req->id);
 		return;
 	}
-	r = has_rank(k, &err);
-	if (!r && mo->epoch <= k->last_epoch)
+	r = has_rank(rank, &err);
+	if (!r && mo->epoch <= k->move.last_epoch)
 		r = error_set(&err, -EINVAL,
 			      "epoch %" PRIu64 " was used before", mo->epoch);
 	if (!r && mo->key.len != TLS_SECRET_SIZE)
 		r = error_set(&err, -EINVAL, "a key has %d bytes",
 			      TLS_SECRET_SIZE);
 	/* A suspended rank could not be stopped once more; it lands running. */
-	if (!r && k->state == KEEPER__STATE__SUSPENDED)
-		r = capsule_thaw(k->capsule, &err);
+	if (!r && rank->state == KEEPER__STATE__SUSPENDED)
+		r = capsule_thaw(rank->capsule, &err);
 	if (!r) {
 		free(m->to);
 		m->to = xasprintf("%s:%u", mo->address, mo->port);
-		m->epoch = k->last_epoch = mo->epoch;
+		m->epoch = k->move.last_epoch = mo->epoch;
 		m->out = true;
 		m->budget = (usec_t)mo->budget_usec;
 		keeper_move_key(k, mo->epoch, mo->key.data);
-		keeper_ease(k, true);
+		keeper_ease(rank, true);
 		r = keeper_engine_fork(k, run, ended, &err);
 	}
 	if (r < 0) {
 		keeper_answer_failed(k, req->id, r, &err);
 		return;
 	}
-	k->state = KEEPER__STATE__MOVING;
+	rank->state = KEEPER__STATE__MOVING;
 	keeper_answer_ok(k, req->id);
 }

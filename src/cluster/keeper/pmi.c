@@ -16,43 +16,43 @@ enum {
 	UNREAD_MAX = 1 << 20 /* bytes of answers: then the rank is to read */
 };
 
-static void send_output(struct keeper *k)
+static void send_output(struct keeper_rank *rank)
 {
 	const void *p;
 	size_t n;
 	ssize_t w;
 
-	p = pmi_server_output(k->pmi, &n);
-	if (!n || k->quiet || k->end[EXT_PMI].far < 0)
+	p = pmi_server_output(rank->pmi, &n);
+	if (!n || rank->quiet || rank->end[EXT_PMI].far < 0)
 		return;
-	w = send(k->end[EXT_PMI].far, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	w = send(rank->end[EXT_PMI].far, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (w > 0)
-		pmi_server_sent(k->pmi, (size_t)w);
+		pmi_server_sent(rank->pmi, (size_t)w);
 	else if (w < 0 && errno != EAGAIN)
-		keeper_end_close(&k->end[EXT_PMI]);
+		keeper_end_close(&rank->end[EXT_PMI]);
 }
 
-void keeper_pmi_update(struct keeper *k)
+void keeper_pmi_update(struct keeper_rank *rank)
 {
-	struct keeper_end *e = &k->end[EXT_PMI];
+	struct keeper_end *e = &rank->end[EXT_PMI];
 	size_t n;
 
-	if (!k->pmi)
+	if (!rank->pmi)
 		return;
-	send_output(k);
+	send_output(rank);
 	if (!e->source)
 		return;
-	pmi_server_output(k->pmi, &n);
+	pmi_server_output(rank->pmi, &n);
 	sd_event_source_set_io_events(
 		e->source, (n < UNREAD_MAX ? EPOLLIN : 0) | (n ? EPOLLOUT : 0));
 	sd_event_source_set_enabled(e->source,
-				    k->quiet ? SD_EVENT_OFF : SD_EVENT_ON);
+				    rank->quiet ? SD_EVENT_OFF : SD_EVENT_ON);
 }
 
 /* Up to one buffer; false at the end of what is there. */
-static bool read_some(struct keeper *k)
+static bool read_some(struct keeper_rank *rank)
 {
-	struct keeper_end *e = &k->end[EXT_PMI];
+	struct keeper_end *e = &rank->end[EXT_PMI];
 	char buf[4096];
 	ssize_t n = recv(e->far, buf, sizeof(buf), MSG_DONTWAIT);
 	struct error err = ERROR_INIT;
@@ -63,33 +63,33 @@ static bool read_some(struct keeper *k)
 		keeper_end_close(e);
 		return false;
 	}
-	if (pmi_server_feed(k->pmi, buf, (size_t)n, &err) < 0) {
-		log_warnx("rank=%u %s", k->id.rank, err.text);
+	if (pmi_server_feed(rank->pmi, buf, (size_t)n, &err) < 0) {
+		log_warnx("rank=%u %s", rank->id.rank, err.text);
 		keeper_end_close(e);
 		return false;
 	}
 	return true;
 }
 
-void keeper_pmi_drain(struct keeper *k)
+void keeper_pmi_drain(struct keeper_rank *rank)
 {
-	while (k->pmi && k->end[EXT_PMI].far >= 0 && read_some(k))
+	while (rank->pmi && rank->end[EXT_PMI].far >= 0 && read_some(rank))
 		;
 }
 
 static int on_pmi(sd_event_source *src, int fd, uint32_t events, void *ctx)
 {
-	struct keeper *k = ctx;
+	struct keeper_rank *rank = ctx;
 
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-		read_some(k);
-	keeper_pmi_update(k);
+		read_some(rank);
+	keeper_pmi_update(rank);
 	return 0;
 }
 
 /* ---- the exchange: what comes out of the server */
 
-static void tell_piece(struct keeper *k, uint64_t generation,
+static void tell_piece(struct keeper_rank *rank, uint64_t generation,
 		       const struct pmi_put *puts, size_t n, bool more)
 {
 	Keeper__Event ev = KEEPER__EVENT__INIT;
@@ -108,7 +108,7 @@ static void tell_piece(struct keeper *k, uint64_t generation,
 	fence.more = more;
 	ev.body_case = KEEPER__EVENT__BODY_PMI_FENCE;
 	ev.pmi_fence = &fence;
-	keeper_tell(k, &ev, false);
+	keeper_tell(rank->k, &ev, false);
 }
 
 static void on_fence(void *ctx, uint64_t generation, const struct pmi_put *puts,
@@ -126,7 +126,7 @@ static void on_fence(void *ctx, uint64_t generation, const struct pmi_put *puts,
 
 static void on_abort(void *ctx, int code, const char *text)
 {
-	struct keeper *k = ctx;
+	struct keeper_rank *rank = ctx;
 	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__PmiAbort abort_ = KEEPER__PMI_ABORT__INIT;
 
@@ -135,15 +135,16 @@ static void on_abort(void *ctx, int code, const char *text)
 	abort_.at_usec = (uint64_t)clock_usec(CLOCK_REALTIME);
 	ev.body_case = KEEPER__EVENT__BODY_PMI_ABORT;
 	ev.pmi_abort = &abort_;
-	keeper_tell(k, &ev, true);
-	if (k->capsule && !k->quiet)
-		(void)!capsule_kill(k->capsule, 0, SIGKILL, NULL);
+	keeper_tell(rank->k, &ev, true);
+	if (rank->capsule && !rank->quiet)
+		(void)!capsule_kill(rank->capsule, 0, SIGKILL, NULL);
 }
 
 const struct pmi_exchange keeper_pmi_exchange = { on_fence, on_abort };
 
 void keeper_on_pmi_release(struct keeper *k, const Keeper__Request *req)
 {
+	struct keeper_rank *rank = &k->rank;
 	const Keeper__PmiRelease *rel = req->pmi_release;
 	struct pmi_put *puts = xcalloc(rel->n_puts + 1, sizeof(*puts));
 	struct error err = ERROR_INIT;
@@ -153,24 +154,25 @@ void keeper_on_pmi_release(struct keeper *k, const Keeper__Request *req)
 		puts[i].value = rel->puts[i]->value;
 	}
 	/* While quiet the server's state is already on its way elsewhere. */
-	if (k->pmi && !k->quiet &&
-	    pmi_server_release(k->pmi, rel->generation, puts, rel->n_puts,
+	if (rank->pmi && !rank->quiet &&
+	    pmi_server_release(rank->pmi, rel->generation, puts, rel->n_puts,
 			       rel->more, &err) < 0)
-		on_abort(k, 1, err.text); /* it would wait for ever */
+		on_abort(rank, 1, err.text); /* it would wait for ever */
 	free(puts);
-	keeper_pmi_update(k);
+	keeper_pmi_update(rank);
 }
 
-int keeper_pmi_begin(struct keeper *k, struct error *err)
+int keeper_pmi_begin(struct keeper_rank *rank, struct error *err)
 {
-	struct keeper_end *e = &k->end[EXT_PMI];
+	struct keeper_end *e = &rank->end[EXT_PMI];
 	int r;
 
 	if (e->far < 0)
 		return 0;
-	r = sd_event_add_io(k->event, &e->source, e->far, EPOLLIN, on_pmi, k);
+	r = sd_event_add_io(rank->k->event, &e->source, e->far, EPOLLIN, on_pmi,
+			    rank);
 	if (r < 0)
 		return error_sys(err, r, "sd-event");
-	keeper_pmi_update(k);
+	keeper_pmi_update(rank);
 	return 0;
 }

@@ -2,7 +2,9 @@
  * priv.h - the keeper's inside, shared by its files alone
  *
  * One struct keeper, one event loop, one thread.  Each part below has its own
- * file and touches the others through the functions listed here.
+ * file and touches the others through the functions listed here.  What is of
+ * the rank is in struct keeper_rank, and functions that concern nothing else
+ * take that: nothing in them knows that a keeper has one rank.
  *
  *	keeper.c   life: set-up, the loop
  *	agent.c    the agent's connection, requests to functions by a table
@@ -70,9 +72,62 @@ struct keeper_io {
 	bool out_eof[2];
 };
 
+/* fast.c's: what is known of the capsule's fast path. */
+struct keeper_fast {
+	bool wanted;
+	sd_event_source *timer; /* a second, or the agent's silence */
+	sd_event_source *hooks; /* the agent's word */
+	int told;		/* last: as capsule_fast_path() */
+	char *why_slow;
+};
+
 struct keeper;
 
-/* A move under way; pid 0: none. */
+/* A rank, from its START or landing here until it has ended or left. */
+struct keeper_rank {
+	struct keeper *k;
+	struct keeper_id id;
+	Keeper__State state;
+	bool quiet;
+	bool ending;	  /* KILL came, */
+	usec_t ending_at; /* ... at this time of CLOCK_REALTIME */
+
+	/* start.c, finish.c: what it lives in, and what it may take */
+	struct capsule *capsule;
+	sd_event_source *capsule_source;
+	struct keeper_fast fast;
+	struct limits limits;
+	struct limits_met met; /* where it was before */
+	char **keep_tmp;       /* paths below /tmp that the capsule shows */
+	char *hostname;
+
+	/* start.c: the program */
+	pid_t pid;
+	char **argv, **env; /* of START, while it comes in pieces */
+	size_t nr_argv, nr_env;
+	uint64_t signals; /* number of the last one it was given */
+	bool have_exit;
+	bool exit_killed; /* KILL had come by then */
+	struct capsule_event exit;
+
+	/* io.c, pmi.c: what it says and hears */
+	struct keeper_end end[EXT_MAX];
+	struct keeper_io io;
+	struct pmi_server *pmi;
+};
+
+/* agent.c's and tell.c's: the agent, and what it is to be told. */
+struct keeper_agent {
+	int listen_fd, fd;
+	char *path; /* of the socket */
+	sd_event_source *listen_source, *source;
+	bool ready; /* has said HELLO */
+	usec_t lonely_after;
+	sd_event_source *lonely; /* while there is no agent */
+	struct keeper_queue *queue;
+};
+
+/* out.c's or in.c's: a move under way, with its engine; pid 0: none. */
 struct keeper_move {
 	uint64_t epoch;
 	bool out;  /* from here; else a landing */
@@ -87,63 +142,31 @@ struct keeper_move {
 	char *to; /* "ADDRESS:PORT", for the record */
 	usec_t budget;
 	bool cancelled;
+	struct tls_key key;
+	uint64_t last_epoch, committed_epoch;
 	/* landing only */
 	bool landed, committed; /* named by ops */
 	int hold_fd;		/* with which move_release() works */
 	pid_t landed_pid;	/* inside */
 };
 
-struct keeper {
-	struct keeper_id id;
-	uint64_t first_epoch; /* of the command line */
-	char *sock_path;
-	sd_event *event;
-	Keeper__State state;
-	bool quiet, ending;
-	usec_t ending_at; /* KILL came, by CLOCK_REALTIME */
-
-	/* the agent */
-	int listen_fd, agent_fd;
-	sd_event_source *listen_source, *agent_source;
-	bool agent_ready; /* has said HELLO */
-	usec_t lonely_after;
-	sd_event_source *lonely; /* while there is no agent */
-	struct keeper_queue *queue;
-
-	/* the rank */
-	struct capsule *capsule;
-	sd_event_source *capsule_source;
-	bool want_fast_path;
-	uint32_t min_uid, min_gid; /* as in struct keeper_config */
-	sd_event_source
-		*fast_path_source;     /* a second, or the agent's silence */
-	sd_event_source *hooks_source; /* the agent's word */
-	int fast_path; /* what was told last: as capsule_fast_path() */
-	char *why_slow;
-	pid_t rank_pid;
-	struct limit_terms terms; /* of this host */
-	struct limits limits;	  /* of the rank */
-	struct limits_met met;	  /* where it was before */
-	char **argv, **env;	  /* of START, while it comes in pieces */
-	size_t nr_argv, nr_env;
-	char **keep_tmp; /* paths below /tmp that the capsule shows */
-	char *hostname;
-	bool have_exit;
-	bool exit_killed; /* KILL had come by then */
-	struct capsule_event exit;
-	struct keeper_end end[EXT_MAX];
-	struct keeper_io io;
-	struct pmi_server *pmi;
-	uint64_t signals; /* number of the last one it was given */
-
-	/* moves */
-	struct keeper_move move;
-	uint64_t last_epoch, committed_epoch;
-	struct conn_server *door; /* where the rank is to come; or NULL */
+/* in.c's: waiting for a rank that is to come. */
+struct keeper_landing {
+	struct conn_server *door; /* NULL: it waits no more */
 	uint32_t port;		  /* its */
 	sd_event_source *patience;
-	struct tls_key key;
 	Keeper__Receive *receive;
+};
+
+struct keeper {
+	uint64_t first_epoch;	   /* of the command line */
+	uint32_t min_uid, min_gid; /* as in struct keeper_config */
+	struct limit_terms terms;  /* of this host */
+	sd_event *event;
+	struct keeper_agent agent;
+	struct keeper_rank rank;
+	struct keeper_move move;
+	struct keeper_landing landing;
 };
 
 /* ---- tell.c */
@@ -165,16 +188,17 @@ void keeper_watch_loneliness(struct keeper *k);
 /* As one keeper calls an end when the rank moves, and the other knows it. */
 extern const char *const keeper_end_name[EXT_MAX];
 /* All ends of pipes and the PMI socket, near and far. */
-int keeper_make_ends(struct keeper *k, bool pmi, struct error *err) must_check;
-void keeper_close_near(struct keeper *k);
+int keeper_make_ends(struct keeper_rank *rank, bool pmi,
+		     struct error *err) must_check;
+void keeper_close_near(struct keeper_rank *rank);
 void keeper_end_close(struct keeper_end *e);
 /* Bytes that the rank has written and nobody has read; 0 if it is closed. */
-uint64_t keeper_io_unread(const struct keeper *k, int ext);
-bool keeper_io_drained(const struct keeper *k);
-bool keeper_end_is_open(const struct keeper *k, int ext);
+uint64_t keeper_io_unread(const struct keeper_rank *rank, int ext);
+bool keeper_io_drained(const struct keeper_rank *rank);
+bool keeper_end_is_open(const struct keeper_rank *rank, int ext);
 
 /* ---- talk.c */
-/* One key for one move, into k->key. */
+/* One key for one move, into k->move.key. */
 void keeper_move_key(struct keeper *k, uint64_t epoch, const uint8_t *secret);
 /* The passport and its answer, length-prefixed messages over the channel. */
 int keeper_send_msg(struct channel *ch, const ProtobufCMessage *msg,
@@ -185,15 +209,15 @@ ProtobufCMessage *keeper_recv_msg(struct channel *ch,
 
 /* ---- finish.c */
 /* SIGKILL; EXITED follows. */
-void keeper_kill_rank(struct keeper *k);
+void keeper_kill_rank(struct keeper_rank *rank);
 /* How often the rank met its limits, wherever it was. */
-struct limits_met keeper_met(const struct keeper *k);
+struct limits_met keeper_met(const struct keeper_rank *rank);
 /* Room for a move in its limits, or no longer (capsule_ease()). */
-void keeper_ease(struct keeper *k, bool move);
+void keeper_ease(struct keeper_rank *rank, bool move);
 /* The capsule and everything in it ends. */
-void keeper_drop_capsule(struct keeper *k);
+void keeper_drop_capsule(struct keeper_rank *rank);
 /* The rank has ended and nothing is left to read: say so. */
-void keeper_maybe_exited(struct keeper *k);
+void keeper_maybe_exited(struct keeper_rank *rank);
 /* Nothing to do any more, nothing to hand out: end the loop. */
 void keeper_maybe_end(struct keeper *k);
 
@@ -204,35 +228,36 @@ void keeper_agent_close(struct keeper *k);
 /* ---- start.c */
 void keeper_on_start(struct keeper *k, const Keeper__Request *req);
 /* What has come of a START in pieces: another agent sends all of it anew. */
-void keeper_forget_start(struct keeper *k);
-/* A capsule for this keeper out of what the agent said, and k->limits. */
-int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
+void keeper_forget_start(struct keeper_rank *rank);
+/* A capsule for this keeper out of what the agent said, and rank->limits. */
+int keeper_make_capsule(struct keeper_rank *rank, const Keeper__Capsule *cap,
 			uint32_t uid, uint32_t gid, const uint32_t *groups,
 			size_t nr_groups, struct error *err) must_check;
 /* And all else that belongs to a rank: as if none had been here. */
-void keeper_clear_rank(struct keeper *k);
+void keeper_clear_rank(struct keeper_rank *rank);
 
 /* ---- fast.c */
 /* Once the rank runs here; until keeper_fast_path_end(). */
-void keeper_fast_path_begin(struct keeper *k);
-void keeper_fast_path_end(struct keeper *k);
+void keeper_fast_path_begin(struct keeper_rank *rank);
+void keeper_fast_path_end(struct keeper_rank *rank);
 
 /* ---- io.c */
-int keeper_io_begin(struct keeper *k, struct error *err) must_check;
-void keeper_io_update(struct keeper *k); /* what is watched, after a change */
+int keeper_io_begin(struct keeper_rank *rank, struct error *err) must_check;
+void keeper_io_update(
+	struct keeper_rank *rank); /* what is watched, after a change */
 void keeper_on_stdin(struct keeper *k, const Keeper__Request *req);
 
 /* ---- pmi.c */
-extern const struct pmi_exchange keeper_pmi_exchange; /* ctx: keeper */
-int keeper_pmi_begin(struct keeper *k, struct error *err) must_check;
-void keeper_pmi_update(struct keeper *k);
+extern const struct pmi_exchange keeper_pmi_exchange; /* ctx: rank */
+int keeper_pmi_begin(struct keeper_rank *rank, struct error *err) must_check;
+void keeper_pmi_update(struct keeper_rank *rank);
 /* Read and deal with what the rank has already sent. */
-void keeper_pmi_drain(struct keeper *k);
+void keeper_pmi_drain(struct keeper_rank *rank);
 void keeper_on_pmi_release(struct keeper *k, const Keeper__Request *req);
 
 /* ---- saved.c */
-void keeper_save(struct keeper *k, uint8_t **ret, size_t *ret_n);
-int keeper_load(struct keeper *k, const void *p, size_t n,
+void keeper_save(struct keeper_rank *rank, uint8_t **ret, size_t *ret_n);
+int keeper_load(struct keeper_rank *rank, const void *p, size_t n,
 		struct error *err) must_check;
 
 /* ---- engine.c */

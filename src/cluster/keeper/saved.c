@@ -13,27 +13,29 @@
  * until the outcome is known.  What the rank has written and nobody read yet
  * stays here and is handed out from here: the new keeper counts on after it.
  */
-void keeper_save(struct keeper *k, uint8_t **ret, size_t *ret_n)
+void keeper_save(struct keeper_rank *rank, uint8_t **ret, size_t *ret_n)
 {
 	Keeper__Saved s = KEEPER__SAVED__INIT;
 	struct limits_met met;
 	void *pmi = NULL;
 
-	s.job = (char *)k->id.job;
-	s.rank = k->id.rank;
-	s.stdin_offset = k->io.in_offset;
-	s.stdin_data.data = k->io.in;
-	s.stdin_data.len = k->io.nr_in;
-	s.stdin_eof = k->io.in_eof;
-	s.signals = k->signals;
-	met = keeper_met(k);
+	s.job = (char *)rank->id.job;
+	s.rank = rank->id.rank;
+	s.stdin_offset = rank->io.in_offset;
+	s.stdin_data.data = rank->io.in;
+	s.stdin_data.len = rank->io.nr_in;
+	s.stdin_eof = rank->io.in_eof;
+	s.signals = rank->signals;
+	met = keeper_met(rank);
 	s.memory_kills = met.kills;
 	s.own_memory = met.own_memory;
 	s.pids_refused = met.refused;
-	s.stdout_offset = k->io.out_offset[0] + keeper_io_unread(k, EXT_STDOUT);
-	s.stderr_offset = k->io.out_offset[1] + keeper_io_unread(k, EXT_STDERR);
-	if (k->pmi)
-		pmi_server_save(k->pmi, &pmi, &s.pmi.len);
+	s.stdout_offset =
+		rank->io.out_offset[0] + keeper_io_unread(rank, EXT_STDOUT);
+	s.stderr_offset =
+		rank->io.out_offset[1] + keeper_io_unread(rank, EXT_STDERR);
+	if (rank->pmi)
+		pmi_server_save(rank->pmi, &pmi, &s.pmi.len);
 	s.pmi.data = pmi;
 	*ret_n = keeper__saved__get_packed_size(&s);
 	*ret = xmalloc(*ret_n);
@@ -41,39 +43,41 @@ void keeper_save(struct keeper *k, uint8_t **ret, size_t *ret_n)
 	free(pmi);
 }
 
-static int take(struct keeper *k, const Keeper__Saved *s, struct error *err)
+static int take(struct keeper_rank *rank, const Keeper__Saved *s,
+		struct error *err)
 {
 	struct pmi_server *pmi = NULL;
 	int r;
 
-	if (strcmp(s->job, k->id.job) || s->rank != k->id.rank)
+	if (strcmp(s->job, rank->id.job) || s->rank != rank->id.rank)
 		return error_set(err, -EPROTO, "rank %s.%u came to %s.%u",
-				 s->job, s->rank, k->id.job, k->id.rank);
-	if (s->stdin_data.len > sizeof(k->io.in))
+				 s->job, s->rank, rank->id.job, rank->id.rank);
+	if (s->stdin_data.len > sizeof(rank->io.in))
 		return error_set(err, -EPROTO,
 				 "too much unread stdin came with the rank");
 	if (s->pmi.len) {
 		r = pmi_server_load(s->pmi.data, s->pmi.len,
-				    &keeper_pmi_exchange, k, &pmi, err);
+				    &keeper_pmi_exchange, rank, &pmi, err);
 		if (r < 0)
 			return r;
 	}
-	k->pmi = pmi;
-	k->io.in_offset = s->stdin_offset;
-	k->io.in_eof = s->stdin_eof;
-	k->io.nr_in = s->stdin_data.len;
+	rank->pmi = pmi;
+	rank->io.in_offset = s->stdin_offset;
+	rank->io.in_eof = s->stdin_eof;
+	rank->io.nr_in = s->stdin_data.len;
 	if (s->stdin_data.len)
-		memcpy(k->io.in, s->stdin_data.data, s->stdin_data.len);
-	k->signals = s->signals;
-	k->met = (struct limits_met){ .kills = s->memory_kills,
-				      .own_memory = s->own_memory,
-				      .refused = s->pids_refused };
-	k->io.out_offset[0] = s->stdout_offset;
-	k->io.out_offset[1] = s->stderr_offset;
+		memcpy(rank->io.in, s->stdin_data.data, s->stdin_data.len);
+	rank->signals = s->signals;
+	rank->met = (struct limits_met){ .kills = s->memory_kills,
+					 .own_memory = s->own_memory,
+					 .refused = s->pids_refused };
+	rank->io.out_offset[0] = s->stdout_offset;
+	rank->io.out_offset[1] = s->stderr_offset;
 	return 0;
 }
 
-int keeper_load(struct keeper *k, const void *p, size_t n, struct error *err)
+int keeper_load(struct keeper_rank *rank, const void *p, size_t n,
+		struct error *err)
 {
 	Keeper__Saved *s = keeper__saved__unpack(NULL, n, p);
 	int r;
@@ -81,7 +85,7 @@ int keeper_load(struct keeper *k, const void *p, size_t n, struct error *err)
 	if (!s)
 		return error_set(err, -EPROTO,
 				 "the old keeper's state is malformed");
-	r = take(k, s, err);
+	r = take(rank, s, err);
 	keeper__saved__free_unpacked(s, NULL);
 	return r;
 }

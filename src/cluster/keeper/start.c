@@ -19,7 +19,7 @@ enum { PMI_FD_IN_RANK = 3 };
 
 /* ---- the capsule */
 
-static int capsule_what(struct keeper *k, const Keeper__Capsule *cap,
+static int capsule_what(struct keeper_rank *rank, const Keeper__Capsule *cap,
 			struct capsule_spec *spec, struct error *err)
 {
 	unsigned m[6];
@@ -75,54 +75,57 @@ static char *hosts_text(const Keeper__Capsule *cap)
 static int on_capsule(sd_event_source *src, int fd, uint32_t events, void *ctx);
 
 /* What our host lets a rank be, whatever its controller says. */
-static int check_identity(const struct keeper *k,
+static int check_identity(const struct keeper_rank *rank,
 			  const struct capsule_spec *spec, struct error *err)
 {
-	int r = identity_check_uid(spec->uid, k->min_uid, "[agent]", err);
+	int r = identity_check_uid(spec->uid, rank->k->min_uid, "[agent]", err);
 
 	return r < 0 ? r
 		     : identity_check_groups(spec->uid, spec->gid, spec->groups,
-					     spec->nr_groups, k->min_gid, err);
+					     spec->nr_groups, rank->k->min_gid,
+					     err);
 }
 
-int keeper_make_capsule(struct keeper *k, const Keeper__Capsule *cap,
+int keeper_make_capsule(struct keeper_rank *rank, const Keeper__Capsule *cap,
 			uint32_t uid, uint32_t gid, const uint32_t *groups,
 			size_t nr_groups, struct error *err)
 {
 	Keeper__Capsule none = KEEPER__CAPSULE__INIT;
-	char *name = k->first_epoch ? xasprintf("%s.%u.%" PRIu64, k->id.job,
-						k->id.rank, k->first_epoch)
-				    : xasprintf("%s.%u", k->id.job, k->id.rank);
+	char *name = rank->k->first_epoch
+			     ? xasprintf("%s.%u.%" PRIu64, rank->id.job,
+					 rank->id.rank, rank->k->first_epoch)
+			     : xasprintf("%s.%u", rank->id.job, rank->id.rank);
 	char *hosts;
 	struct capsule_spec spec = {
 		.name = name,
-		.run_dir = k->id.run_dir,
+		.run_dir = rank->id.run_dir,
 		.uid = uid,
 		.gid = gid,
 		.groups = groups,
 		.nr_groups = nr_groups,
-		.keep_tmp = (const char *const *)k->keep_tmp,
-		.limits = k->limits,
+		.keep_tmp = (const char *const *)rank->keep_tmp,
+		.limits = rank->limits,
 	};
 	int r;
 
 	cap = cap ? cap : &none;
 	hosts = hosts_text(cap);
 	spec.hosts = hosts;
-	if (!k->hostname)
-		k->hostname = *cap->hostname ? xstrdup(cap->hostname)
-					     : xasprintf("%s-%u", k->id.job,
-							 k->id.rank);
-	spec.hostname = k->hostname;
-	r = check_identity(k, &spec, err);
+	if (!rank->hostname)
+		rank->hostname = *cap->hostname
+					 ? xstrdup(cap->hostname)
+					 : xasprintf("%s-%u", rank->id.job,
+						     rank->id.rank);
+	spec.hostname = rank->hostname;
+	r = check_identity(rank, &spec, err);
 	if (!r)
-		r = capsule_what(k, cap, &spec, err);
+		r = capsule_what(rank, cap, &spec, err);
 	if (!r)
-		r = capsule_create(&spec, &k->capsule, err);
+		r = capsule_create(&spec, &rank->capsule, err);
 	if (!r) {
-		r = sd_event_add_io(k->event, &k->capsule_source,
-				    capsule_event_fd(k->capsule), EPOLLIN,
-				    on_capsule, k);
+		r = sd_event_add_io(rank->k->event, &rank->capsule_source,
+				    capsule_event_fd(rank->capsule), EPOLLIN,
+				    on_capsule, rank);
 		if (r < 0)
 			error_sys(err, r, "sd-event");
 	}
@@ -152,151 +155,153 @@ static void free_list(char ***list, size_t *nr)
 }
 
 /* The capsule has its own /tmp; what a START names there is shown in it. */
-static void keep_tmp(struct keeper *k, const char *path, size_t *nr)
+static void keep_tmp(struct keeper_rank *rank, const char *path, size_t *nr)
 {
 	if (!strncmp(path, "/tmp/", 5) && !access(path, F_OK))
-		append(&k->keep_tmp, nr, (char *[]){ (char *)path }, 1);
+		append(&rank->keep_tmp, nr, (char *[]){ (char *)path }, 1);
 }
 
-static int begin_pmi(struct keeper *k, const Keeper__Pmi *pmi, size_t *nr_tmp,
-		     struct error *err)
+static int begin_pmi(struct keeper_rank *rank, const Keeper__Pmi *pmi,
+		     size_t *nr_tmp, struct error *err)
 {
 	/* The library against MPI_Finalize's deadlock. */
 	char *preload =
 		installed_find("../pmi/libstint-pmi.so", STINT_PMI_PRELOAD);
 
 	if (preload)
-		keep_tmp(k, preload, nr_tmp);
-	pmi_env_add(&k->env, PMI_FD_IN_RANK, k->id.rank, pmi->size,
+		keep_tmp(rank, preload, nr_tmp);
+	pmi_env_add(&rank->env, PMI_FD_IN_RANK, rank->id.rank, pmi->size,
 		    *pmi->device ? pmi->device : "eth0", preload);
 	free(preload);
-	return pmi_server_create(k->id.rank, pmi->size, pmi->kvsname,
-				 &keeper_pmi_exchange, k, &k->pmi, err);
+	return pmi_server_create(rank->id.rank, pmi->size, pmi->kvsname,
+				 &keeper_pmi_exchange, rank, &rank->pmi, err);
 }
 
-static int exec_rank(struct keeper *k, const Keeper__Start *start,
+static int exec_rank(struct keeper_rank *rank, const Keeper__Start *start,
 		     struct error *err)
 {
 	struct capsule_fd fds[] = {
-		{ k->end[EXT_STDIN].near, 0 },
-		{ k->end[EXT_STDOUT].near, 1 },
-		{ k->end[EXT_STDERR].near, 2 },
-		{ k->end[EXT_PMI].near, PMI_FD_IN_RANK },
+		{ rank->end[EXT_STDIN].near, 0 },
+		{ rank->end[EXT_STDOUT].near, 1 },
+		{ rank->end[EXT_STDERR].near, 2 },
+		{ rank->end[EXT_PMI].near, PMI_FD_IN_RANK },
 	};
 	struct capsule_program prog = {
-		.argv = (const char *const *)k->argv,
-		.env = (const char *const *)k->env,
+		.argv = (const char *const *)rank->argv,
+		.env = (const char *const *)rank->env,
 		.cwd = *start->cwd ? start->cwd : NULL,
 		.fds = fds,
-		.nr_fds = k->pmi ? 4 : 3,
+		.nr_fds = rank->pmi ? 4 : 3,
 		.ns_pid = CAPSULE_RANK_PID,
 		.own_group = true,
 	};
 
-	return capsule_exec(k->capsule, &prog, &k->rank_pid, err);
+	return capsule_exec(rank->capsule, &prog, &rank->pid, err);
 }
 
-static int settle_limits(struct keeper *k, const Keeper__Capsule *cap,
+static int settle_limits(struct keeper_rank *rank, const Keeper__Capsule *cap,
 			 struct error *err)
 {
 	const struct limits asked = { .memory = cap->memory_max,
 				      .pids = cap->pids_max };
 
-	return limits_settle(&asked, &k->terms, &k->limits, err);
+	return limits_settle(&asked, &rank->k->terms, &rank->limits, err);
 }
 
-static int begin(struct keeper *k, const Keeper__Start *start,
+static int begin(struct keeper_rank *rank, const Keeper__Start *start,
 		 struct error *err)
 {
 	size_t nr_tmp = 0;
 	int r;
 
-	if (!k->nr_argv)
+	if (!rank->nr_argv)
 		return error_set(err, -EINVAL, "START without a program");
-	append(&k->env, &k->nr_env, NULL, 0); /* at least the NULL */
-	append(&k->keep_tmp, &nr_tmp, NULL, 0);
-	keep_tmp(k, start->cwd, &nr_tmp);
-	for (size_t i = 0; i < k->nr_argv; i++)
-		keep_tmp(k, k->argv[i], &nr_tmp);
-	r = start->pmi ? begin_pmi(k, start->pmi, &nr_tmp, err) : 0;
+	append(&rank->env, &rank->nr_env, NULL, 0); /* at least the NULL */
+	append(&rank->keep_tmp, &nr_tmp, NULL, 0);
+	keep_tmp(rank, start->cwd, &nr_tmp);
+	for (size_t i = 0; i < rank->nr_argv; i++)
+		keep_tmp(rank, rank->argv[i], &nr_tmp);
+	r = start->pmi ? begin_pmi(rank, start->pmi, &nr_tmp, err) : 0;
 	if (!r)
-		r = keeper_make_ends(k, start->pmi, err);
+		r = keeper_make_ends(rank, start->pmi, err);
 	if (!r)
-		r = settle_limits(k, start->capsule, err);
+		r = settle_limits(rank, start->capsule, err);
 	if (!r)
-		r = keeper_make_capsule(k, start->capsule, start->uid,
+		r = keeper_make_capsule(rank, start->capsule, start->uid,
 					start->gid, start->groups,
 					start->n_groups, err);
 	if (!r)
-		r = capsule_plug(k->capsule, err);
+		r = capsule_plug(rank->capsule, err);
 	if (!r)
-		r = exec_rank(k, start, err);
-	keeper_close_near(k);
+		r = exec_rank(rank, start, err);
+	keeper_close_near(rank);
 	if (r < 0)
 		return r;
-	keeper_ease(k, false);
-	k->io.in_eof = !start->stdin_open;
-	r = keeper_io_begin(k, err);
-	return r < 0 ? r : keeper_pmi_begin(k, err);
+	keeper_ease(rank, false);
+	rank->io.in_eof = !start->stdin_open;
+	r = keeper_io_begin(rank, err);
+	return r < 0 ? r : keeper_pmi_begin(rank, err);
 }
 
 /* Back to EMPTY, so that a better START may follow. */
-void keeper_clear_rank(struct keeper *k)
+void keeper_clear_rank(struct keeper_rank *rank)
 {
 	size_t n = 0;
 
-	keeper_drop_capsule(k);
-	keeper_forget_start(k);
+	keeper_drop_capsule(rank);
+	keeper_forget_start(rank);
 	for (int ext = 0; ext < EXT_MAX; ext++)
-		keeper_end_close(&k->end[ext]);
-	keeper_close_near(k);
-	pmi_server_destroy(k->pmi);
-	k->pmi = NULL;
-	for (char **p = k->keep_tmp; p && *p; p++)
+		keeper_end_close(&rank->end[ext]);
+	keeper_close_near(rank);
+	pmi_server_destroy(rank->pmi);
+	rank->pmi = NULL;
+	for (char **p = rank->keep_tmp; p && *p; p++)
 		n++;
-	free_list(&k->keep_tmp, &n);
-	free(k->hostname);
-	k->hostname = NULL;
-	k->state = KEEPER__STATE__EMPTY;
+	free_list(&rank->keep_tmp, &n);
+	free(rank->hostname);
+	rank->hostname = NULL;
+	rank->state = KEEPER__STATE__EMPTY;
 }
 
-void keeper_forget_start(struct keeper *k)
+void keeper_forget_start(struct keeper_rank *rank)
 {
-	free_list(&k->argv, &k->nr_argv);
+	free_list(&rank->argv, &rank->nr_argv);
 	/* pmi_env_add() may have added some: count again. */
-	for (k->nr_env = 0; k->env && k->env[k->nr_env]; k->nr_env++)
+	for (rank->nr_env = 0; rank->env && rank->env[rank->nr_env];
+	     rank->nr_env++)
 		;
-	free_list(&k->env, &k->nr_env);
+	free_list(&rank->env, &rank->nr_env);
 }
 
 void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 {
+	struct keeper_rank *rank = &k->rank;
 	const Keeper__Start *start = req->start;
 	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__Started started = KEEPER__STARTED__INIT;
 	struct error err = ERROR_INIT;
 	int r;
 
-	if (k->state != KEEPER__STATE__EMPTY) {
+	if (rank->state != KEEPER__STATE__EMPTY) {
 		r = error_set(&err, -EBUSY, "this keeper has a rank already");
 		keeper_answer_failed(k, req->id, r, &err);
 		return;
 	}
-	append(&k->argv, &k->nr_argv, start->argv, start->n_argv);
-	append(&k->env, &k->nr_env, start->env, start->n_env);
+	append(&rank->argv, &rank->nr_argv, start->argv, start->n_argv);
+	append(&rank->env, &rank->nr_env, start->env, start->n_env);
 	if (start->more)
 		return;
-	r = start->capsule ? begin(k, start, &err)
+	r = start->capsule ? begin(rank, start, &err)
 			   : error_set(&err, -EINVAL, "START without capsule");
-	keeper_forget_start(k);
+	keeper_forget_start(rank);
 	if (r < 0) {
-		keeper_clear_rank(k);
+		keeper_clear_rank(rank);
 		keeper_answer_failed(k, req->id, r, &err);
 		return;
 	}
-	k->state = KEEPER__STATE__RUNNING;
-	keeper_fast_path_begin(k);
-	started.pid = (uint32_t)k->rank_pid;
+	rank->state = KEEPER__STATE__RUNNING;
+	keeper_fast_path_begin(rank);
+	started.pid = (uint32_t)rank->pid;
 	ev.re = req->id;
 	ev.body_case = KEEPER__EVENT__BODY_STARTED;
 	ev.started = &started;
@@ -305,30 +310,32 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 
 /* ---- the end */
 
-static void on_rank_end(struct keeper *k, const struct capsule_event *ev)
+static void on_rank_end(struct keeper_rank *rank,
+			const struct capsule_event *ev)
 {
-	if (k->have_exit)
+	if (rank->have_exit)
 		return;
-	k->have_exit = true;
-	k->exit = *ev;
-	k->exit_killed = k->ending && ev->at >= k->ending_at;
-	keeper_maybe_exited(k);
+	rank->have_exit = true;
+	rank->exit = *ev;
+	rank->exit_killed = rank->ending && ev->at >= rank->ending_at;
+	keeper_maybe_exited(rank);
 }
 
 static int on_capsule(sd_event_source *src, int fd, uint32_t events, void *ctx)
 {
-	struct keeper *k = ctx;
+	struct keeper_rank *rank = ctx;
 	struct capsule_event ev;
 	int r;
 
-	while (k->capsule && (r = capsule_next_event(k->capsule, &ev)) > 0) {
+	while (rank->capsule &&
+	       (r = capsule_next_event(rank->capsule, &ev)) > 0) {
 		if (ev.what == CAPSULE_EXIT && ev.ns_pid != CAPSULE_RANK_PID)
 			continue;
 		if (ev.what == CAPSULE_GONE) {
 			sd_event_source_set_enabled(src, SD_EVENT_OFF);
 			ev.status = SIGKILL; /* with its init */
 		}
-		on_rank_end(k, &ev);
+		on_rank_end(rank, &ev);
 		break;
 	}
 	return 0;

@@ -12,9 +12,9 @@
 /* One key for one move: the identity is the move itself. */
 void keeper_move_key(struct keeper *k, uint64_t epoch, const uint8_t *secret)
 {
-	snprintf(k->key.identity, sizeof(k->key.identity), "%s.%u.%" PRIu64,
-		 k->id.job, k->id.rank, epoch);
-	memcpy(k->key.secret, secret, TLS_SECRET_SIZE);
+	snprintf(k->move.key.identity, sizeof(k->move.key.identity),
+		 "%s.%u.%" PRIu64, k->rank.id.job, k->rank.id.rank, epoch);
+	memcpy(k->move.key.secret, secret, TLS_SECRET_SIZE);
 }
 
 enum { MESSAGE_MAX = 64 * 1024 };

@@ -14,7 +14,7 @@ static int on_lonely(sd_event_source *src, uint64_t now, void *ctx)
 {
 	struct keeper *k = ctx;
 
-	if (k->state == KEEPER__STATE__EMPTY) {
+	if (k->rank.state == KEEPER__STATE__EMPTY) {
 		log_info("ended: no rank, and no agent comes");
 		sd_event_exit(k->event, 0);
 	}
@@ -23,17 +23,18 @@ static int on_lonely(sd_event_source *src, uint64_t now, void *ctx)
 
 void keeper_watch_loneliness(struct keeper *k)
 {
-	k->lonely = sd_event_source_disable_unref(k->lonely);
-	loop_after(k->event, &k->lonely, k->lonely_after, on_lonely, k);
+	k->agent.lonely = sd_event_source_disable_unref(k->agent.lonely);
+	loop_after(k->event, &k->agent.lonely, k->agent.lonely_after, on_lonely,
+		   k);
 }
 
 void keeper_hang_up(struct keeper *k)
 {
-	sd_event_source_unref(k->agent_source);
-	k->agent_source = NULL;
-	io_close(&k->agent_fd);
-	k->agent_ready = false;
-	keeper_queue_detach(k->queue);
+	sd_event_source_unref(k->agent.source);
+	k->agent.source = NULL;
+	io_close(&k->agent.fd);
+	k->agent.ready = false;
+	keeper_queue_detach(k->agent.queue);
 	keeper_watch_loneliness(k);
 }
 
@@ -42,20 +43,20 @@ void keeper_flush(struct keeper *k)
 {
 	int r;
 
-	if (k->agent_fd < 0)
+	if (k->agent.fd < 0)
 		return;
-	r = keeper_queue_send(k->queue, k->agent_fd);
+	r = keeper_queue_send(k->agent.queue, k->agent.fd);
 	if (r < 0) {
 		keeper_hang_up(k);
 		return;
 	}
-	sd_event_source_set_io_events(k->agent_source, r ? EPOLLOUT : EPOLLIN);
+	sd_event_source_set_io_events(k->agent.source, r ? EPOLLOUT : EPOLLIN);
 }
 
 void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep)
 {
-	keeper_queue_add(k->queue, ev, keep);
-	if (k->agent_ready)
+	keeper_queue_add(k->agent.queue, ev, keep);
+	if (k->agent.ready)
 		keeper_flush(k);
 }
 
@@ -89,7 +90,7 @@ void keeper_tell_doubt(struct keeper *k)
 	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__MoveDoubt doubt = KEEPER__MOVE_DOUBT__INIT;
 
-	if (k->state != KEEPER__STATE__DOUBT)
+	if (k->rank.state != KEEPER__STATE__DOUBT)
 		return;
 	doubt.epoch = k->move.epoch;
 	doubt.source = k->move.out;
@@ -131,9 +132,9 @@ void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
 	done.refused =
 		outcome == KEEPER__OUTCOME__STAYED && k->move.code == -ENOTSUP;
 	done.report = &report;
-	done.stdin_offset = k->io.in_offset;
-	done.pid = (uint32_t)k->rank_pid;
-	done.signals = k->signals;
+	done.stdin_offset = k->rank.io.in_offset;
+	done.pid = (uint32_t)k->rank.pid;
+	done.signals = k->rank.signals;
 	ev.body_case = KEEPER__EVENT__BODY_MOVE_DONE;
 	ev.move_done = &done;
 	keeper_tell(k, &ev, true);

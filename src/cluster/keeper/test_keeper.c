@@ -203,22 +203,23 @@ static struct keeper *bare(unsigned rank)
 {
 	struct keeper *k = xcalloc(1, sizeof(*k));
 
-	k->id = (struct keeper_id){ "/nowhere", "job", rank };
-	k->agent_fd = -1;
-	k->queue = keeper_queue_create();
+	k->rank.k = k;
+	k->rank.id = (struct keeper_id){ "/nowhere", "job", rank };
+	k->agent.fd = -1;
+	k->agent.queue = keeper_queue_create();
 	for (int i = 0; i < EXT_MAX; i++)
-		k->end[i].far = k->end[i].near = -1;
+		k->rank.end[i].far = k->rank.end[i].near = -1;
 	return k;
 }
 
 static void bare_free(struct keeper *k)
 {
 	for (int i = 0; i < EXT_MAX; i++) {
-		keeper_end_close(&k->end[i]);
-		close(k->end[i].near);
+		keeper_end_close(&k->rank.end[i]);
+		close(k->rank.end[i].near);
 	}
-	keeper_queue_destroy(k->queue);
-	pmi_server_destroy(k->pmi);
+	keeper_queue_destroy(k->agent.queue);
+	pmi_server_destroy(k->rank.pmi);
 	free(k);
 }
 
@@ -230,32 +231,32 @@ static void travels(void **state)
 	uint8_t *p;
 	size_t n;
 
-	assert_int_equal(keeper_make_ends(a, true, &err), 0);
-	assert_int_equal(write(a->end[EXT_STDOUT].near, "unread", 6), 6);
-	a->io.out_offset[0] = 100;
-	a->io.in_offset = 50;
-	a->io.nr_in = 3;
-	memcpy(a->io.in, "xyz", 3);
-	a->io.in_eof = true;
-	assert_int_equal(pmi_server_create(2, 4, "kvs", &keeper_pmi_exchange, a,
-					   &a->pmi, &err),
+	assert_int_equal(keeper_make_ends(&a->rank, true, &err), 0);
+	assert_int_equal(write(a->rank.end[EXT_STDOUT].near, "unread", 6), 6);
+	a->rank.io.out_offset[0] = 100;
+	a->rank.io.in_offset = 50;
+	a->rank.io.nr_in = 3;
+	memcpy(a->rank.io.in, "xyz", 3);
+	a->rank.io.in_eof = true;
+	assert_int_equal(pmi_server_create(2, 4, "kvs", &keeper_pmi_exchange,
+					   &a->rank, &a->rank.pmi, &err),
 			 0);
-	assert_int_equal(pmi_server_feed(a->pmi, "cmd=barrier_in\n", 15, &err),
-			 0);
-	keeper_save(a, &p, &n);
-	assert_int_equal(keeper_load(other, p, n, &err), -EPROTO);
-	assert_null(other->pmi);
-	assert_int_equal(keeper_load(b, p, n / 2, &err), -EPROTO);
-	assert_int_equal(keeper_load(b, p, n, &err), 0);
-	assert_int_equal(b->io.out_offset[0], 106);
-	assert_int_equal(b->io.in_offset, 50);
-	assert_int_equal(b->io.nr_in, 3);
-	assert_memory_equal(b->io.in, "xyz", 3);
-	assert_true(b->io.in_eof);
+	assert_int_equal(
+		pmi_server_feed(a->rank.pmi, "cmd=barrier_in\n", 15, &err), 0);
+	keeper_save(&a->rank, &p, &n);
+	assert_int_equal(keeper_load(&other->rank, p, n, &err), -EPROTO);
+	assert_null(other->rank.pmi);
+	assert_int_equal(keeper_load(&b->rank, p, n / 2, &err), -EPROTO);
+	assert_int_equal(keeper_load(&b->rank, p, n, &err), 0);
+	assert_int_equal(b->rank.io.out_offset[0], 106);
+	assert_int_equal(b->rank.io.in_offset, 50);
+	assert_int_equal(b->rank.io.nr_in, 3);
+	assert_memory_equal(b->rank.io.in, "xyz", 3);
+	assert_true(b->rank.io.in_eof);
 	{
 		bool waits;
 
-		assert_int_equal(pmi_server_generation(b->pmi, &waits), 0);
+		assert_int_equal(pmi_server_generation(b->rank.pmi, &waits), 0);
 		assert_true(waits);
 	}
 	free(p);
