@@ -148,28 +148,8 @@ static int on_hello(struct agent *a, const Control__Hello *h, struct error *err)
 	return 0;
 }
 
-static int refuse_name(struct agent *a, uint64_t re)
-{
-	message_send_failed(a->conn, re, -EINVAL, "invalid keeper name");
-	return 0;
-}
-
-static bool good_name(const Control__KeeperName *n)
-{
-	return n && *n->job && strlen(n->job) <= 20 &&
-	       strspn(n->job, "0123456789") == strlen(n->job);
-}
-
-static void on_packet(struct agent *a, const Control__KeeperPacket *p)
-{
-	struct relay *r = p->name ? relay_find(a, p->name) : NULL;
-
-	if (r)
-		relay_packet(r, &p->data);
-}
-
-static int dispatch(struct agent *a, const Control__Message *m,
-		    struct error *err)
+static int take_message(struct agent *a, const Control__Message *m,
+			struct error *err)
 {
 	switch (m->body_case) {
 	case MESSAGE_BODY(HELLO):
@@ -177,29 +157,10 @@ static int dispatch(struct agent *a, const Control__Message *m,
 	case MESSAGE_BODY(FAILED):
 		return error_set(err, -EPROTO, "the controller says: %s",
 				 m->failed->why);
-	case MESSAGE_BODY(KEEPER_START):
-		if (!good_name(m->keeper_start->name))
-			return refuse_name(a, m->id);
-		relay_start(a, m->keeper_start->name, m->id);
-		return 0;
-	case MESSAGE_BODY(KEEPER_PACKET):
-		on_packet(a, m->keeper_packet);
-		return 0;
-	case MESSAGE_BODY(KEEPER_LOOK):
-		if (!good_name(m->keeper_look->name))
-			return refuse_name(a, m->id);
-		relay_look(a, m->keeper_look);
-		return 0;
-	case MESSAGE_BODY(KEEPER_FORGET):
-		if (!good_name(m->keeper_forget->name))
-			return refuse_name(a, m->id);
-		relay_forget(a, m->keeper_forget->name);
-		return 0;
 	case MESSAGE_BODY(OK):
 		return 0;
 	default:
-		message_send_failed(a->conn, m->id, -ENOSYS,
-				    "this agent does not know this request");
+		agent_request(a, m);
 		return 0;
 	}
 }
@@ -212,7 +173,7 @@ static int on_conn_message(struct conn *c, const uint8_t *p, size_t n,
 
 	if (!m)
 		return -EPROTO;
-	r = dispatch(arg, m, err);
+	r = take_message(arg, m, err);
 	message_free(m);
 	return r;
 }
@@ -273,8 +234,7 @@ static int on_report(sd_event_source *src, uint64_t usec, void *arg)
 	if (a->tell_records)
 		records_find(a, &r);
 	a->tell_records = false;
-	if (message_send(a->conn, 0, 0, MESSAGE_BODY(HOST_REPORT), &r) < 0)
-		conn_fail(a->conn, -ENOBUFS, "the controller does not read");
+	agent_tell(a, MESSAGE_BODY(HOST_REPORT), &r);
 	records_free(&r);
 	return 0;
 }

@@ -13,6 +13,11 @@
 
 struct agent;
 
+/* Who is to be answered, at once or later. */
+struct agent_asker {
+	uint64_t re; /* the id of the request */
+};
+
 /* Bytes for a keeper that does not read now. */
 struct parcel {
 	STAILQ_ENTRY(parcel) link;
@@ -35,7 +40,7 @@ struct relay {
 	STAILQ_HEAD(, parcel) queue;
 	size_t queued;
 	/* While it is being started: */
-	uint64_t start_re; /* request to answer; 0: none */
+	struct agent_asker starter;
 	int ready_fd;
 	sd_event_source *ready, *patience;
 	TAILQ_ENTRY(relay) link;
@@ -74,6 +79,24 @@ struct agent {
 /* One agent a run directory: the descriptor that holds the lock, or -errno. */
 int agent_take_run_dir(const char *run_dir, struct error *err) must_check;
 
+/* ---- request.c */
+
+void agent_request(struct agent *a, const Control__Message *m);
+
+/* ---- tell.c */
+
+/* To the controller; the connection of one that does not read ends. */
+void agent_tell(struct agent *a, Control__Message__BodyCase what, void *body);
+/*
+ * The answer to a request, which its handler may also give later: it keeps the
+ * asker that it was called with.
+ */
+void agent_answer(struct agent *a, struct agent_asker to,
+		  Control__Message__BodyCase what, void *body);
+void agent_answer_ok(struct agent *a, struct agent_asker to);
+void agent_answer_failed(struct agent *a, struct agent_asker to, int code,
+			 const char *why);
+
 /* ---- host.c */
 
 /* What does not change while the agent runs; agent_run() frees. */
@@ -90,6 +113,12 @@ void hooks_end(struct agent *a);
 
 /* ---- relay.c */
 
+struct relay *relay_create(struct agent *a, const char *job, uint32_t rank,
+			   uint64_t epoch);
+void relay_destroy(struct relay *r);
+void relay_connect(struct relay *r);
+/* It has been started, or not: nothing of that is waited for any more. */
+void relay_end_start(struct relay *r);
 /* Find the keepers there are; what dead ones left is swept. */
 void relays_find(struct agent *a);
 void relays_connect(struct agent *a);
@@ -102,8 +131,16 @@ void relays_destroy(struct agent *a);
 void relay_names(struct agent *a, Control__AgentInfo *info);
 void relay_names_free(Control__AgentInfo *info);
 struct relay *relay_find(struct agent *a, const Control__KeeperName *name);
-void relay_start(struct agent *a, const Control__KeeperName *name, uint64_t re);
 void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
+
+/* ---- start.c */
+
+/* Have a keeper of that name; answers when it is ready. */
+void relay_start(struct agent *a, const Control__KeeperName *name,
+		 struct agent_asker starter);
+
+/* ---- record.c */
+
 /* Remove the record of the epoch in name. */
 void relay_forget(struct agent *a, const Control__KeeperName *name);
 /* Records of dead keepers, into a report; records_free() frees. */

@@ -90,6 +90,5 @@ void relay_look(struct agent *a, const Control__KeeperLook *look)
 	gone.name = look->name;
 	gone.committed_epoch = look->committed_epoch;
 	gone.committed = given > 0;
-	if (message_send(a->conn, 0, 0, MESSAGE_BODY(KEEPER_GONE), &gone) < 0)
-		conn_fail(a->conn, -ENOBUFS, "the controller does not read");
+	agent_tell(a, MESSAGE_BODY(KEEPER_GONE), &gone);
 }

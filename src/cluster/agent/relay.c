@@ -1,5 +1,5 @@
 /*
- * relay.c - the agent's keepers: starting, finding, relaying
+ * relay.c - the agent's keepers: finding, relaying
  *
  * A packet of a keeper is one KEEPER_PACKET to the controller and the reverse;
  * neither is looked into.  When the controller does not take more, keepers
@@ -7,10 +7,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +20,6 @@
 #include "cluster/capsule/capsule.h"
 #include "cluster/conn/loop.h"
 #include "core/log.h"
-#include "core/signals.h"
 #include "core/xalloc.h"
 
 enum {
@@ -32,8 +28,7 @@ enum {
 	HOLD_ABOVE = 4 << 20,	/* waiting for the controller */
 };
 
-#define RETRY_AFTER    (50 * USEC_PER_MSEC)
-#define START_PATIENCE (20 * USEC_PER_SEC)
+#define RETRY_AFTER (50 * USEC_PER_MSEC)
 
 static void relay_name(const struct relay *r, Control__KeeperName *ret)
 {
@@ -43,8 +38,8 @@ static void relay_name(const struct relay *r, Control__KeeperName *ret)
 	ret->epoch = r->epoch;
 }
 
-static struct relay *relay_create(struct agent *a, const char *job,
-				  uint32_t rank, uint64_t epoch)
+struct relay *relay_create(struct agent *a, const char *job, uint32_t rank,
+			   uint64_t epoch)
 {
 	struct relay *r = xcalloc(1, sizeof(*r));
 
@@ -76,17 +71,17 @@ static void relay_disconnect(struct relay *r)
 	r->queued = 0;
 }
 
-static void relay_end_start(struct relay *r)
+void relay_end_start(struct relay *r)
 {
 	r->ready = sd_event_source_disable_unref(r->ready);
 	r->patience = sd_event_source_disable_unref(r->patience);
 	if (r->ready_fd >= 0)
 		close(r->ready_fd);
 	r->ready_fd = -1;
-	r->start_re = 0;
+	r->starter = (struct agent_asker){ 0 };
 }
 
-static void relay_destroy(struct relay *r)
+void relay_destroy(struct relay *r)
 {
 	TAILQ_REMOVE(&r->agent->relays, r, link);
 	relay_disconnect(r);
@@ -123,16 +118,13 @@ static void relay_dead(struct relay *r)
 	a->tell_records = true; /* it cannot remove its own */
 	relay_name(r, &name);
 	gone.name = &name;
-	if (a->greeted &&
-	    message_send(a->conn, 0, 0, MESSAGE_BODY(KEEPER_GONE), &gone) < 0)
-		conn_fail(a->conn, -ENOBUFS, "the controller does not read");
+	if (a->greeted)
+		agent_tell(a, MESSAGE_BODY(KEEPER_GONE), &gone);
 	relay_destroy(r);
 	sweep(a);
 }
 
 /* ---- packets ---- */
-
-static void relay_connect(struct relay *r);
 
 static int on_retry(sd_event_source *src, uint64_t usec, void *arg)
 {
@@ -174,9 +166,7 @@ static int relay_up(struct relay *r)
 	packet.name = &name;
 	packet.data.data = buf;
 	packet.data.len = n;
-	if (message_send(a->conn, 0, 0, MESSAGE_BODY(KEEPER_PACKET), &packet) <
-	    0)
-		conn_fail(a->conn, -ENOBUFS, "the controller does not read");
+	agent_tell(a, MESSAGE_BODY(KEEPER_PACKET), &packet);
 	if (conn_queued(a->conn) > HOLD_ABOVE)
 		relays_hold(a, true);
 	return 0;
@@ -213,7 +203,7 @@ static int on_packet(sd_event_source *src, int fd, uint32_t revents, void *arg)
 	return 0;
 }
 
-static void relay_connect(struct relay *r)
+void relay_connect(struct relay *r)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	size_t n = strlen(r->path);
@@ -365,114 +355,4 @@ void relay_names_free(Control__AgentInfo *info)
 	for (size_t i = 0; i < info->n_keepers; i++)
 		free(info->keepers[i]);
 	free(info->keepers);
-}
-
-/* ---- starting one ---- */
-
-static void start_answer(struct relay *r, const char *failed)
-{
-	struct agent *a = r->agent;
-	uint64_t re = r->start_re;
-
-	relay_end_start(r);
-	if (!failed) {
-		if (a->greeted) {
-			message_send_ok(a->conn, re);
-			relay_connect(r);
-		}
-		return;
-	}
-	log_warnx("job=%s rank=%u keeper=failed why=\"%s\"", r->job, r->rank,
-		  failed);
-	if (a->greeted)
-		message_send_failed(a->conn, re, -EIO, failed);
-	relay_destroy(r);
-}
-
-static int on_ready(sd_event_source *src, int fd, uint32_t revents, void *arg)
-{
-	char c;
-
-	start_answer(arg, read(fd, &c, 1) == 1
-				  ? NULL
-				  : "its keeper ended at once; the agent's log "
-				    "says why");
-	return 0;
-}
-
-static int on_patience(sd_event_source *src, uint64_t usec, void *arg)
-{
-	start_answer(arg, "its keeper does not get ready");
-	return 0;
-}
-
-/* Run `stint keeper` with the write end of a pipe as its --ready-fd=3. */
-static int spawn_keeper(struct relay *r, int ready)
-{
-	extern char **environ;
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	const struct agent_conf *conf = r->agent->conf;
-	char *argv[11];
-	pid_t pid;
-	int k;
-
-	argv[0] = (char *)"stint";
-	argv[1] = (char *)"keeper";
-	argv[2] = xasprintf("%s.%u", r->job, r->rank); /* what ps shows */
-	argv[3] = xasprintf("--run-dir=%s", conf->run_dir);
-	argv[4] = xasprintf("--epoch=%" PRIu64, r->epoch);
-	argv[5] = xasprintf("--min-uid=%" PRIu32, r->agent->min_uid);
-	argv[6] = xasprintf("--min-gid=%" PRIu32, r->agent->min_gid);
-	argv[7] = xasprintf("--limits=%s", r->agent->terms);
-	argv[8] = (char *)"--ready-fd=3";
-	argv[9] = conf->no_fast_path ? (char *)"--no-fast-path" : NULL;
-	argv[10] = NULL;
-	sigemptyset(&none);
-	signals_fill(&all);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
-						POSIX_SPAWN_SETSIGDEF);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, ready, 3);
-	k = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
-	for (int i = 2; i < 8; i++)
-		free(argv[i]);
-	return -k;
-}
-
-void relay_start(struct agent *a, const Control__KeeperName *name, uint64_t re)
-{
-	struct relay *r = relay_find(a, name);
-	int fds[2], k;
-
-	if (r) {
-		message_send_ok(a->conn, re);
-		return;
-	}
-	if (pipe2(fds, O_CLOEXEC) < 0) {
-		message_send_failed(a->conn, re, -errno, "cannot make a pipe");
-		return;
-	}
-	r = relay_create(a, name->job, name->rank, name->epoch);
-	r->start_re = re;
-	r->ready_fd = fds[0];
-	hooks_freshen(a);
-	k = spawn_keeper(r, fds[1]);
-	close(fds[1]);
-	if (k < 0) {
-		start_answer(r, strerror(-k));
-		return;
-	}
-	k = sd_event_add_io(a->event, &r->ready, fds[0], EPOLLIN, on_ready, r);
-	if (k < 0) {
-		start_answer(r, "its keeper cannot be waited for");
-		return;
-	}
-	loop_after(a->event, &r->patience, START_PATIENCE, on_patience, r);
 }

@@ -1,0 +1,41 @@
+/*
+ * tell.c - what the agent tells the controller, and how it answers it
+ */
+#include <errno.h>
+
+#include "cluster/agent/priv.h"
+
+static void send_message(struct agent *a, uint64_t re,
+			 Control__Message__BodyCase what, void *body)
+{
+	if (message_send(a->conn, 0, re, what, body) < 0)
+		conn_fail(a->conn, -ENOBUFS, "the controller does not read");
+}
+
+void agent_tell(struct agent *a, Control__Message__BodyCase what, void *body)
+{
+	send_message(a, 0, what, body);
+}
+
+void agent_answer(struct agent *a, struct agent_asker to,
+		  Control__Message__BodyCase what, void *body)
+{
+	send_message(a, to.re, what, body);
+}
+
+void agent_answer_ok(struct agent *a, struct agent_asker to)
+{
+	Control__Ok ok = CONTROL__OK__INIT;
+
+	agent_answer(a, to, MESSAGE_BODY(OK), &ok);
+}
+
+void agent_answer_failed(struct agent *a, struct agent_asker to, int code,
+			 const char *why)
+{
+	Control__Failed failed = CONTROL__FAILED__INIT;
+
+	failed.why = (char *)why;
+	failed.code = code;
+	agent_answer(a, to, MESSAGE_BODY(FAILED), &failed);
+}
