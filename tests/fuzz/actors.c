@@ -111,17 +111,24 @@ void actors_run(bool (*play)(void *ctl), const char *const *settings)
 
 /* ---- who speaks with it */
 
-void actor_say(struct conn *c, Control__Message__BodyCase what, void *body)
+void actor_answer(struct conn *c, uint64_t re, Control__Message__BodyCase what,
+		  void *body)
 {
 	Control__Message m = CONTROL__MESSAGE__INIT;
 	uint8_t *buf;
 
 	m.id = 1;
+	m.re = re;
 	m.body_case = what;
 	m.hello = body;
 	buf = xmalloc(control__message__get_packed_size(&m));
 	fake_receive(c, buf, control__message__pack(&m, buf));
 	free(buf);
+}
+
+void actor_say(struct conn *c, Control__Message__BodyCase what, void *body)
+{
+	actor_answer(c, 0, what, body);
 }
 
 struct conn *actor_greet(const char *identity, int64_t epoch)

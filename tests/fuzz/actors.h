@@ -33,6 +33,9 @@ extern uint32_t actors_rank;
  * (or actors_rank) and that epoch; none if it is negative. */
 struct conn *actor_greet(const char *identity, int64_t epoch);
 void actor_say(struct conn *c, Control__Message__BodyCase what, void *body);
+/* As the answer to the controller's request of that id. */
+void actor_answer(struct conn *c, uint64_t re, Control__Message__BodyCase what,
+		  void *body);
 /* One rank, "1.0", on that host. */
 void actor_submit(struct conn *admin, const char *host);
 void actor_signal(struct conn *admin, uint32_t signo);

@@ -678,7 +678,7 @@ static bool asked_again(void *ctx)
 	assert_int_equal(refused, 1); /* it is being moved already */
 	migrate("h2", "h2");
 	assert_int_equal(refused, 1); /* by that very request */
-	assert_non_null(rank_of(ctx)->move->asker);
+	assert_false(TAILQ_EMPTY(&rank_of(ctx)->move->askers));
 	/* Its copy ends: what the source has done only the source knows. */
 	actor_keeper_hello(h2, 1, KEEPER__STATE__RECEIVING, 0);
 	lacks(h2, 1, 0, false);

@@ -21,6 +21,7 @@
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/state/waiters.h"
 #include "cluster/controller/users/users.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -174,19 +175,8 @@ static void on_get_why(struct ctl_peer *p, Control__Message *m)
 	ctl_record_why(p, m->id, m->get_why->job);
 }
 
-/* What an agent answers to KEEPER_START, whose id is the klink's number. */
-static void on_failed(struct ctl_peer *p, Control__Message *m)
-{
-	struct klink *k;
-
-	TAILQ_FOREACH (k, &p->host->klinks, link)
-		if (k->number == m->re) {
-			klink_start_failed(k, m->failed->why);
-			return;
-		}
-}
-
-static void on_ok(struct ctl_peer *p, Control__Message *m)
+/* Nobody waits for it any more. */
+static void on_late_answer(struct ctl_peer *p, Control__Message *m)
 {
 }
 
@@ -197,8 +187,8 @@ static const struct {
 	unsigned roles;
 	void (*handle)(struct ctl_peer *p, Control__Message *m);
 } table[] = {
-	{ MESSAGE_BODY(OK), HOST | CLIENT, on_ok },
-	{ MESSAGE_BODY(FAILED), HOST, on_failed },
+	{ MESSAGE_BODY(OK), HOST | CLIENT, on_late_answer },
+	{ MESSAGE_BODY(FAILED), HOST, on_late_answer },
 	{ MESSAGE_BODY(HOST_REPORT), HOST, on_host_report },
 	{ MESSAGE_BODY(KEEPER_PACKET), HOST, on_keeper_packet },
 	{ MESSAGE_BODY(KEEPER_GONE), HOST, on_keeper_gone },
@@ -246,8 +236,22 @@ static int greet(struct ctl_peer *p, Control__Message *m, struct error *err)
 	return r;
 }
 
+/* An agent's answer, to whoever waits for it; false if nobody does. */
+static bool take_answer(struct ctl_peer *p, Control__Message *m)
+{
+	struct klink *start;
+
+	if (!p->host || !m->re || !ctl_agent_answers(p->host, m, &start))
+		return false;
+	if (start && m->body_case == MESSAGE_BODY(FAILED))
+		klink_start_failed(start, m->failed->why);
+	return true;
+}
+
 static void dispatch(struct ctl_peer *p, Control__Message *m)
 {
+	if (take_answer(p, m))
+		return;
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		if (table[i].what != m->body_case)
 			continue;
@@ -354,17 +358,13 @@ static void peer_closed(struct conn *c, int code, const struct error *why,
 			void *arg)
 {
 	struct ctl_peer *p = arg;
-	struct ctl *ctl = p->ctl;
 
 	if (code < 0 && code != -EPIPE)
 		log_warnx("peer=%s error=\"%s\"", conn_peer(c), why->text);
 	LIST_REMOVE(p, link);
 	conn_destroy(c);
 	p->conn = NULL;
-	ctl_move_peer_gone(p);
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		if (ctl->hosts[i]->drainer == p)
-			ctl->hosts[i]->drainer = NULL;
+	ctl_waiters_gone(p);
 	if (p->job)
 		ctl_job_detach(p);
 	if (p->host && p->host->agent == p)

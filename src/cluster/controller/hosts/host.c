@@ -200,6 +200,7 @@ static void agent_replaces(struct ctl_host *h)
 	if (!old)
 		return;
 	h->agent = NULL;
+	ctl_asked_gone(h);
 	LIST_REMOVE(old, link);
 	conn_destroy(old->conn);
 	free(old);
@@ -350,6 +351,7 @@ void ctl_host_gone(struct ctl_host *h)
 	struct klink *k;
 
 	h->agent = NULL;
+	ctl_asked_gone(h);
 	TAILQ_FOREACH (k, &h->klinks, link)
 		k->heard = false;
 	log_info("host=%s agent=down", h->name);
@@ -361,8 +363,7 @@ void ctl_host_gone(struct ctl_host *h)
 
 static void drain_one(struct ctl_host *h, const Control__Drain *d)
 {
-	if (h->drainer)
-		ctl_host_drained(h, "somebody else has taken this over");
+	ctl_host_drained(h, "somebody else has taken this over");
 	h->drain = !d->undo;
 	host_store(h);
 	ctl_sched_host(h);
@@ -370,8 +371,6 @@ static void drain_one(struct ctl_host *h, const Control__Drain *d)
 
 void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d)
 {
-	struct ctl_host *h;
-
 	for (size_t i = 0; i < d->n_hosts; i++)
 		if (!ctl_host_find(p->ctl, d->hosts[i])) {
 			ctl_send_failed(p, re, -ENOENT,
@@ -385,11 +384,8 @@ void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d)
 		ctl_send_ok(p, re);
 		return;
 	}
-	for (size_t i = 0; i < d->n_hosts; i++) {
-		h = ctl_host_find(p->ctl, d->hosts[i]);
-		h->drainer = p;
-		h->drainer_re = re;
-	}
+	for (size_t i = 0; i < d->n_hosts; i++)
+		ctl_wait(&ctl_host_find(p->ctl, d->hosts[i])->drainers, p, re);
 	for (size_t i = 0; i < d->n_hosts; i++)
 		ctl_host_check_drained(ctl_host_find(p->ctl, d->hosts[i]),
 				       NULL);

@@ -9,6 +9,7 @@
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/state/waiters.h"
 #include "core/xalloc.h"
 
 /* The klinks of its rank, or those at its host that have none. */
@@ -63,6 +64,7 @@ void klink_free(struct klink *k)
 	if (k->waits)
 		TAILQ_REMOVE(&k->job->turns, k, turn);
 	leave_kin(k);
+	ctl_waiter_destroy(k->starting);
 	free(k->pending);
 	free(k);
 }
@@ -78,6 +80,6 @@ struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
 		return k; /* the host's return, or lost_after, decides */
 	klink_name(k, &named);
 	start.name = &named.name;
-	ctl_send(h->agent, k->number, 0, MESSAGE_BODY(KEEPER_START), &start);
+	ctl_ask_start(k, &start);
 	return k;
 }

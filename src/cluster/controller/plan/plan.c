@@ -115,6 +115,8 @@ static void check_stuck(struct ctl *ctl)
 		struct ctl_move *m;
 		bool moving = false;
 
+		if (TAILQ_EMPTY(&h->drainers))
+			continue;
 		TAILQ_FOREACH (m, &ctl->moves, link)
 			moving |= m->from == h || m->to == h;
 		for (size_t j = 0; j < ctl->plan.nr; j++) {
@@ -123,7 +125,7 @@ static void check_stuck(struct ctl *ctl)
 			moving |= e->type == PLAN_MIGRATE &&
 				  e->job->hosts[e->rank] == h->ix;
 		}
-		if (h->drainer && !moving)
+		if (!moving)
 			ctl_host_check_drained(
 				h, "no other host has room for its ranks");
 	}

@@ -11,6 +11,7 @@
 
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/state/say.h"
+#include "cluster/controller/state/waiters.h"
 
 void ctl_move_set_key(struct ctl_move *m, const ProtobufCBinaryData *key)
 {
@@ -67,8 +68,8 @@ bool ctl_move_again(struct ctl_rank *r, const Control__Migrate *ask,
 	if (!ask->key.len)
 		return false;
 	if (r->move && same_key(&r->move->report, ask)) {
-		r->move->asker = p;
-		r->move->asker_re = re;
+		ctl_waiters_drop(&r->move->askers);
+		ctl_wait(&r->move->askers, p, re);
 		return true;
 	}
 	store_last_move(r->job->ctl->store, r->job->id, r->rank, answer_again,

@@ -148,15 +148,6 @@ bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k)
 	return true;
 }
 
-void ctl_move_peer_gone(struct ctl_peer *p)
-{
-	struct ctl_move *m;
-
-	TAILQ_FOREACH (m, &p->ctl->moves, link)
-		if (m->asker == p)
-			m->asker = NULL;
-}
-
 /* An end of the move speaks for itself, and not before it has begun there. */
 bool ctl_move_can_say(const struct ctl_move *m, const struct klink *k,
 		      Keeper__Outcome outcome)

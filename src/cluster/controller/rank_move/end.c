@@ -41,12 +41,8 @@ static void move_over(struct ctl_move *m, bool ok)
 		 ok ? "yes" : "no", m->report.bytes, m->report.downtime_usec,
 		 ctl_log_text(r->job->ctl, m->report.why));
 	ctl_move_store(m, MOVE_OVER);
-	if (m->asker)
-		ctl_send(m->asker, 0, m->asker_re, MESSAGE_BODY(MOVED),
-			 &m->report);
-	if (from->drainer)
-		ctl_send(from->drainer, 0, from->drainer_re,
-			 MESSAGE_BODY(MOVED), &m->report);
+	ctl_waiters_tell(&m->askers, MESSAGE_BODY(MOVED), &m->report);
+	ctl_waiters_tell(&from->drainers, MESSAGE_BODY(MOVED), &m->report);
 	snprintf(why, sizeof(why), "rank %" PRIu64 ".%u: %s", r->job->id,
 		 r->rank, m->report.why);
 	if (!ok)

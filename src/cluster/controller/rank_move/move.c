@@ -25,6 +25,7 @@
 #include "cluster/controller/state/objects.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/state/waiters.h"
 #include "cluster/controller/users/users.h"
 #include "core/log.h"
 #include "core/plain.h"
@@ -99,8 +100,7 @@ int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 	m->source_epoch = r->epoch;
 	m->budget = budget;
 	if (asker) {
-		m->asker = asker->peer;
-		m->asker_re = asker->re;
+		ctl_wait(&m->askers, asker->peer, asker->re);
 		ctl_move_set_key(m, &asker->key);
 	}
 	if (getrandom(m->key, sizeof(m->key), 0) != sizeof(m->key)) {
@@ -235,13 +235,13 @@ void ctl_move_progress(struct ctl_move *m, Keeper__MoveProgress *p)
 {
 	Control__Progress tell = CONTROL__PROGRESS__INIT;
 
-	if (!m->asker || p->epoch != m->epoch)
+	if (p->epoch != m->epoch)
 		return;
 	tell.job = m->rank->job->id;
 	tell.rank = m->rank->rank;
 	plain_text(p->text);
 	tell.text = p->text;
-	ctl_send(m->asker, 0, m->asker_re, MESSAGE_BODY(PROGRESS), &tell);
+	ctl_waiters_tell(&m->askers, MESSAGE_BODY(PROGRESS), &tell);
 }
 
 /* ---- what became of it ---- */

@@ -10,7 +10,6 @@
 
 bool ctl_move_can_say(const struct ctl_move *m, const struct klink *k,
 		      Keeper__Outcome outcome);
-void ctl_move_peer_gone(struct ctl_peer *p);
 /* The source's own word about a copy that is held at the destination. */
 void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s);
 void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d);

@@ -9,6 +9,7 @@
 #include "cluster/conn/keys.h"
 #include "cluster/controller/state/objects.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/state/waiters.h"
 #include "core/xalloc.h"
 #include "model/record.h"
 
@@ -148,6 +149,8 @@ struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name)
 	control__host_report__init(&h->report);
 	TAILQ_INIT(&h->klinks);
 	TAILQ_INIT(&h->strangers);
+	TAILQ_INIT(&h->drainers);
+	TAILQ_INIT(&h->asked);
 	h->ix = ctl->nr_hosts;
 	array_room(ctl->hosts, ctl->nr_hosts, &ctl->cap_hosts);
 	ctl->hosts[ctl->nr_hosts++] = h;
@@ -160,6 +163,8 @@ void ctl_host_destroy(struct ctl_host *h)
 {
 	HASH_DELETE(by_name, h->ctl->hosts_by_name, h);
 	sd_event_source_disable_unref(h->lost);
+	ctl_waiters_drop(&h->drainers);
+	ctl_waiters_drop(&h->asked);
 	free(h->name);
 	free(h->boot_id);
 	free(h->address);
@@ -173,6 +178,7 @@ struct ctl_move *ctl_move_create(struct ctl_rank *r, struct ctl_host *to,
 {
 	struct ctl_move *m = xcalloc(1, sizeof(*m));
 
+	TAILQ_INIT(&m->askers);
 	m->rank = r;
 	m->from = r->host;
 	m->to = to;
@@ -212,6 +218,7 @@ void ctl_move_destroy(struct ctl_move *m)
 	TAILQ_REMOVE(&m->rank->job->ctl->moves, m, link);
 	m->rank->move = NULL;
 	sd_event_source_disable_unref(m->timer);
+	ctl_waiters_drop(&m->askers);
 	message_set_text(&m->report.why, NULL);
 	explicit_bzero(m->key, sizeof(m->key));
 	free(m);

@@ -50,6 +50,7 @@ struct ctl;
 struct ctl_job;
 struct ctl_move;
 TAILQ_HEAD(klinks, klink);
+TAILQ_HEAD(ctl_waiters, ctl_waiter);
 
 /* A connected agent or client, once it has said HELLO. */
 struct ctl_peer {
@@ -62,7 +63,20 @@ struct ctl_peer {
 	bool holds;	       /* its key, when all are looked at */
 	struct ctl_host *host; /* an agent's */
 	struct ctl_job *job;   /* attached to */
+	LIST_HEAD(, ctl_waiter) waits; /* for what, see waiters.h */
 	LIST_ENTRY(ctl_peer) link;
+};
+
+/* A request that is answered later; see waiters.h. */
+struct ctl_waiter {
+	struct ctl_peer *peer; /* who waits; NULL: the controller itself */
+	uint64_t re;	       /* the id of its request */
+	uint64_t number;       /* of what an agent was asked for it */
+	Control__Message__BodyCase expected; /* as its answer */
+	struct klink *start;		     /* that this is the start of */
+	struct ctl_waiters *list;	     /* of what it waits for */
+	TAILQ_ENTRY(ctl_waiter) link;
+	LIST_ENTRY(ctl_waiter) of_peer;
 };
 
 struct ctl_host {
@@ -84,10 +98,10 @@ struct ctl_host {
 	struct skew skew;  /* of its clock */
 	bool early;	   /* never there since the controller was started */
 	sd_event_source *lost;
-	struct ctl_peer *drainer; /* client that waits for it to be empty */
-	uint64_t drainer_re;
-	struct klinks klinks;	 /* of its keepers, as they were made */
-	struct klinks strangers; /* of these, of jobs nobody knows */
+	struct ctl_waiters drainers; /* for it to be empty: one client */
+	struct ctl_waiters asked;    /* for what its agent answers */
+	struct klinks klinks;	     /* of its keepers, as they were made */
+	struct klinks strangers;     /* of these, of jobs nobody knows */
 	unsigned nr_strangers;
 	UT_hash_handle by_name;
 };
@@ -104,8 +118,9 @@ struct klink {
 	struct ctl_job *job; /* NULL: of a job nobody knows */
 	uint32_t rank;
 	uint64_t job_id, epoch;
-	uint64_t number; /* of KEEPER_START; never used twice */
-	bool heard;	 /* HELLO has come since its agent connected */
+	uint64_t number;	     /* of KEEPER_START; never used twice */
+	struct ctl_waiter *starting; /* KEEPER_START is not answered yet */
+	bool heard; /* HELLO has come since its agent connected */
 	bool start_sent, kill_wanted;
 	bool start_late,
 		release_late; /* until its agent's connection has room */
@@ -218,8 +233,7 @@ struct ctl_move {
 	bool policy;		      /* asked for by the policy */
 	bool doubt_source, doubt_dest;
 	Control__Moved report;
-	struct ctl_peer *asker; /* or NULL */
-	uint64_t asker_re;
+	struct ctl_waiters askers;	/* at most one */
 	uint8_t asked[MIGRATE_KEY_MAX]; /* report.key is there */
 	sd_event_source *timer;		/* until MIGRATE_OUT */
 	TAILQ_ENTRY(ctl_move) link;
@@ -257,7 +271,7 @@ struct ctl {
 	struct ctl_job *jobs_by_id;
 	unsigned nr_ended;
 	uint64_t last_job;
-	uint64_t last_klink; /* its number */
+	uint64_t last_klink; /* its number, or of another request to an agent */
 	TAILQ_HEAD(ctl_moves, ctl_move) moves;
 	struct in_addr pool;
 	unsigned pool_prefix;

@@ -1,14 +1,160 @@
 /*
- * waiters.c - clients that wait until something has come about
+ * waiters.c - who waits for an answer, and for what
  */
 #include <errno.h>
-#include <stdarg.h>
-#include <time.h>
+#include <stdlib.h>
 
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
+#include "core/plain.h"
+#include "core/xalloc.h"
+
+#define HOST_SILENT "host %s does not answer: is its agent running?"
+
+/* Of one client, of all agents: a flood of them ends at this. */
+enum { ASKED_MAX = 64 };
+
+static struct ctl_waiter *waiter_create(struct ctl_waiters *list,
+					struct ctl_peer *p, uint64_t re)
+{
+	struct ctl_waiter *w = xcalloc(1, sizeof(*w));
+
+	w->list = list;
+	w->peer = p;
+	w->re = re;
+	TAILQ_INSERT_TAIL(list, w, link);
+	if (p)
+		LIST_INSERT_HEAD(&p->waits, w, of_peer);
+	return w;
+}
+
+void ctl_waiter_destroy(struct ctl_waiter *w)
+{
+	if (!w)
+		return;
+	TAILQ_REMOVE(w->list, w, link);
+	if (w->peer)
+		LIST_REMOVE(w, of_peer);
+	if (w->start)
+		w->start->starting = NULL;
+	free(w);
+}
+
+void ctl_wait(struct ctl_waiters *list, struct ctl_peer *p, uint64_t re)
+{
+	struct ctl_waiter *w;
+
+	LIST_FOREACH (w, &p->waits, of_peer)
+		if (w->list == list && w->re == re)
+			return;
+	waiter_create(list, p, re);
+}
+
+void ctl_waiters_tell(struct ctl_waiters *list, Control__Message__BodyCase what,
+		      void *body)
+{
+	const struct ctl_waiter *w;
+
+	TAILQ_FOREACH (w, list, link)
+		ctl_send(w->peer, 0, w->re, what, body);
+}
+
+void ctl_waiters_drop(struct ctl_waiters *list)
+{
+	while (!TAILQ_EMPTY(list))
+		ctl_waiter_destroy(TAILQ_FIRST(list));
+}
+
+void ctl_waiters_gone(struct ctl_peer *p)
+{
+	while (!LIST_EMPTY(&p->waits))
+		ctl_waiter_destroy(LIST_FIRST(&p->waits));
+}
+
+/* ---- what agents are asked ---- */
+
+static unsigned asked_by(const struct ctl_peer *p)
+{
+	const struct ctl_waiter *w;
+	unsigned n = 0;
+
+	LIST_FOREACH (w, &p->waits, of_peer)
+		n += w->number != 0;
+	return n;
+}
+
+void ctl_ask_agent(struct ctl_host *h, struct ctl_peer *p, uint64_t re,
+		   Control__Message__BodyCase what, void *body,
+		   Control__Message__BodyCase expected)
+{
+	struct ctl_waiter *w;
+
+	if (!h->agent) {
+		ctl_send_failed(p, re, -EHOSTDOWN, HOST_SILENT, h->name);
+		return;
+	}
+	if (asked_by(p) >= ASKED_MAX) {
+		ctl_send_failed(p, re, -EBUSY,
+				"%d requests to hosts are not answered yet: "
+				"wait for some",
+				ASKED_MAX);
+		return;
+	}
+	w = waiter_create(&h->asked, p, re);
+	w->number = ++h->ctl->last_klink;
+	w->expected = expected;
+	ctl_send(h->agent, w->number, 0, what, body);
+}
+
+void ctl_ask_start(struct klink *k, void *start)
+{
+	struct ctl_waiter *w = waiter_create(&k->host->asked, NULL, 0);
+
+	w->number = k->number;
+	w->expected = MESSAGE_BODY(OK);
+	w->start = k;
+	k->starting = w;
+	ctl_send(k->host->agent, w->number, 0, MESSAGE_BODY(KEEPER_START),
+		 start);
+}
+
+bool ctl_agent_answers(struct ctl_host *h, Control__Message *m,
+		       struct klink **start)
+{
+	struct ctl_waiter *w;
+
+	TAILQ_FOREACH (w, &h->asked, link)
+		if (w->number == m->re)
+			break;
+	if (!w || (m->body_case != w->expected &&
+		   m->body_case != MESSAGE_BODY(FAILED)))
+		return false;
+	*start = w->start;
+	if (m->body_case == MESSAGE_BODY(FAILED))
+		plain_text(m->failed->why); /* a host's words, for a terminal */
+	if (w->peer)
+		ctl_send(w->peer, 0, w->re, m->body_case, m->hello);
+	ctl_waiter_destroy(w);
+	return true;
+}
+
+void ctl_asked_gone(struct ctl_host *h)
+{
+	struct ctl_waiter *w, *next;
+
+	for (w = TAILQ_FIRST(&h->asked); w; w = next) {
+		next = TAILQ_NEXT(w, link);
+		if (!w->peer)
+			continue;
+		ctl_send_failed(w->peer, w->re, -EHOSTDOWN, HOST_SILENT,
+				h->name);
+		ctl_waiter_destroy(w);
+	}
+}
+
+/* ---- hosts that are drained ---- */
 
 static unsigned ranks_at(const struct ctl_host *h)
 {
@@ -22,35 +168,45 @@ static unsigned ranks_at(const struct ctl_host *h)
 	return n;
 }
 
-/* That one is empty, or will not be; the answer follows when all are. */
+/* Has that request asked for other hosts, too? */
+static bool waits_on(const struct ctl_peer *p, uint64_t re)
+{
+	const struct ctl_waiter *w;
+
+	LIST_FOREACH (w, &p->waits, of_peer)
+		if (w->re == re)
+			return true;
+	return false;
+}
+
 void ctl_host_drained(struct ctl_host *h, const char *why)
 {
 	Control__Drained d = CONTROL__DRAINED__INIT;
-	struct ctl_peer *p = h->drainer;
-	struct ctl *ctl = h->ctl;
+	struct ctl_waiter *w;
 
 	d.host = h->name;
 	d.why = (char *)why;
-	ctl_send(p, 0, h->drainer_re, MESSAGE_BODY(DRAINED), &d);
-	h->drainer = NULL;
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		if (ctl->hosts[i]->drainer == p &&
-		    ctl->hosts[i]->drainer_re == h->drainer_re)
-			return;
-	ctl_send_ok(p, h->drainer_re);
+	while ((w = TAILQ_FIRST(&h->drainers))) {
+		struct ctl_peer *p = w->peer;
+		uint64_t re = w->re;
+
+		ctl_send(p, 0, re, MESSAGE_BODY(DRAINED), &d);
+		ctl_waiter_destroy(w);
+		if (!waits_on(p, re))
+			ctl_send_ok(p, re);
+	}
 }
 
 void ctl_host_check_drained(struct ctl_host *h, const char *failed)
 {
 	struct error why;
 
-	if (!h->drainer)
+	if (TAILQ_EMPTY(&h->drainers))
 		return;
 	if (failed) {
-		error_set(
-			&why, -EBUSY,
-			"accepts no new ranks, but some ranks could not leave: %s",
-			failed);
+		error_set(&why, -EBUSY,
+			  "takes nothing new, but not all could leave: %s",
+			  failed);
 		ctl_host_drained(h, why.text);
 	} else if (!ranks_at(h)) {
 		ctl_host_drained(h, "");
