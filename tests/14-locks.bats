@@ -45,7 +45,7 @@ bulk() { # [OPTION OF drive.py...]
 }
 
 is_waiting() { # PID
-	grep -q -- "-> POSIX .* $1 .* 1073741824 " /proc/locks
+	grep -q -- "-> POSIX .* $1 .* 107374182[45] " /proc/locks
 }
 
 has_lock() { # PID
@@ -132,6 +132,55 @@ turns="first-shared first-gone rest-shared rest-gone"
 	grep -q 'somebody has just taken a shared one beside it' moved
 	eventually is_waiting "$victim"
 	kill "$contender"
+	passes_here
+}
+
+# Whoever has that byte and waits for the rest, which the process has: a deadlock.
+waits_between() {
+	begin_move source-locks-first-gone:stop ""
+	eventually is_stopped "$engine"
+	"$dir/bulk.py" wait "$BULK_DIR" >holds 3>&- &
+	contender=$!
+	eventually grep -q -- "-> POSIX .* $contender " /proc/locks
+	has_no_lock "$victim"
+}
+
+# For a fifth of a second, in which it would have ended.
+does_not_run() {
+	local n
+	for n in 1 2 3 4 5 6 7 8 9 10; do
+		has_no_lock "$victim"
+		[ "$(tail -n 1 out)" = READY ]
+		sleep 0.02
+	done
+}
+
+@test "a reader that waits there for the rest keeps the process from running, not its lock" {
+	local end
+	for end in undone killed; do
+		waits_between
+		[ $end = undone ] || kill -9 "$engine"
+		kill -CONT "$engine"
+		engine_fails
+		touch "$CHECK_STOP" # it would end now, its lock lost
+		does_not_run
+		kill "$contender"
+		eventually grep -q PASS out
+		wait "$victim"
+		run ! grep -q 'GOT IN' holds
+	done
+}
+
+@test "that reader is told of the deadlock once its wait is interrupted" {
+	waits_between
+	kill -CONT "$engine"
+	engine_fails
+	kill -STOP "$contender"
+	eventually is_waiting "$victim"
+	kill -CONT "$contender"
+	wait "$contender"
+	contender=
+	grep -q DEADLOCK holds
 	passes_here
 }
 

@@ -20,7 +20,12 @@ they are handed over, and is not asked for.
     bulk.py hold DIR
 
 has that first byte for reading, says HOLDS, and keeps it until it is killed.
+
+    bulk.py wait DIR
+
+the same, but waits for the other bytes, and gives up all if that is a deadlock.
 """
+import errno
 import fcntl
 import os
 import signal
@@ -98,7 +103,21 @@ def hold(top):
     if not get(fd, fcntl.F_RDLCK, PENDING, 1):
         sys.exit("it cannot be had")
     print("HOLDS", flush=True)
+    return fd
+
+
+def hold_on(top):
+    hold(top)
     signal.pause()
+
+
+def wait(top):
+    fd = hold(top)
+    try:
+        fcntl.lockf(fd, fcntl.LOCK_SH, SIZE - 1, PENDING + 1)
+        print("GOT IN", flush=True)
+    except OSError as e:
+        print("DEADLOCK" if e.errno == errno.EDEADLK else e, flush=True)
 
 
 def beat():
@@ -141,6 +160,6 @@ def main():
 
 
 if len(sys.argv) > 1:
-    {"contend": contend, "probe": probe, "hold": hold}[sys.argv[1]](sys.argv[2])
+    {"contend": contend, "probe": probe, "hold": hold_on, "wait": wait}[sys.argv[1]](sys.argv[2])
 else:
     main()

@@ -16,10 +16,11 @@
 #include "move/wire/fault.h"
 
 #define BACK_LIMIT USEC_PER_SEC
+#define RETRY_NSEC 5000000
 
 /* What its calls point at. */
 struct ranges {
-	struct flock first[2], rest[2]; /* shared, and none */
+	struct flock first[2], rest[3]; /* shared, none, and exclusive */
 	struct flock whole;
 };
 
@@ -31,6 +32,7 @@ struct handover {
 	size_t pause[HANDOVER_TURNS]; /* the call at which each begins */
 	struct {
 		uint64_t back; /* becomes not zero: all may go on */
+		struct timespec retry;
 		struct ranges range[];
 	} * data;
 	uint64_t at; /* in the process */
@@ -56,6 +58,7 @@ static size_t data_size(const struct handover *h)
 static void fill_ranges(struct handover *h)
 {
 	h->data = xcalloc(1, data_size(h));
+	h->data->retry = (struct timespec){ .tv_nsec = RETRY_NSEC };
 	for (size_t i = 0; i < h->nr; i++) {
 		struct ranges *r = &h->data->range[i];
 
@@ -63,7 +66,7 @@ static void fill_ranges(struct handover *h)
 		r->first[0] = r->first[1] = fds_lock_first(&h->lock[i]);
 		if (!fds_lock_rest(&h->lock[i], &r->rest[0]))
 			r->rest[0] = r->first[0];
-		r->rest[1] = r->rest[0];
+		r->rest[2] = r->rest[1] = r->rest[0];
 		r->first[0].l_type = r->rest[0].l_type = F_RDLCK;
 		r->first[1].l_type = r->rest[1].l_type = F_UNLCK;
 	}
@@ -74,17 +77,23 @@ static void add(struct tracee_list *l, const struct stub_call *c)
 	l->call[l->n++] = *c;
 }
 
-/* One call a lock; what: where its range lies in struct ranges. */
-static void add_calls(struct handover *h, int cmd, size_t what)
+/* what: where its range lies in struct ranges. */
+static void add_call(struct handover *h, size_t i, int cmd, size_t what)
+{
+	add(&h->list[0],
+	    &(struct stub_call){
+		    .nr = SYS_fcntl,
+		    .arg = { (uint64_t)h->lock[i].fd, (uint64_t)cmd,
+			     h->at + sizeof(*h->data) +
+				     i * sizeof(struct ranges) + what },
+	    });
+}
+
+/* One call a lock, which does not wait. */
+static void add_calls(struct handover *h, size_t what)
 {
 	for (size_t i = 0; i < h->nr; i++)
-		add(&h->list[0],
-		    &(struct stub_call){
-			    .nr = SYS_fcntl,
-			    .arg = { (uint64_t)h->lock[i].fd, (uint64_t)cmd,
-				     h->at + sizeof(*h->data) +
-					     i * sizeof(struct ranges) + what },
-		    });
+		add_call(h, i, F_SETLK, what);
 }
 
 static void add_rest(struct handover *h, size_t what)
@@ -92,7 +101,7 @@ static void add_rest(struct handover *h, size_t what)
 	struct flock rest;
 	size_t from = h->list[0].n, n = from;
 
-	add_calls(h, F_SETLK, what);
+	add_calls(h, what);
 	for (size_t i = 0; i < h->nr; i++)
 		if (fds_lock_rest(&h->lock[i], &rest))
 			h->list[0].call[n++] = h->list[0].call[from + i];
@@ -104,28 +113,58 @@ static void add_pause(struct handover *h, int turn)
 	h->pause[turn] = h->list[0].n;
 	tracee_pause(h->list[0].call + h->list[0].n);
 	h->list[0].n += TRACEE_PAUSE;
+	add(&h->list[0], &(struct stub_call){ .nr = STUB_JUMP });
 }
 
-/* The leader's part, see handover.h. */
-static void fill_leader(struct handover *h)
+/* It must be had, see enum stub_verb. */
+static void add_wait(struct handover *h, size_t i, size_t what)
+{
+	add_call(h, i, F_SETLKW, what);
+	add(&h->list[0],
+	    &(struct stub_call){
+		    .nr = STUB_INSIST,
+		    .arg = { h->at + offsetof(typeof(*h->data), retry) },
+	    });
+}
+
+/*
+ * However long that takes.  A wait can fail, too: who has the first byte and
+ * waits for the rest, which is ours, makes it a deadlock to the kernel.  The
+ * rest can be had while the landing process still has the first byte.
+ */
+static void add_back(struct handover *h, const struct tracee *t)
 {
 	const struct stub_call go_on = { .nr = STUB_ARRIVE,
 					 .arg = { h->at, 1 } };
+	size_t begin = h->list[0].n;
+	struct flock rest;
 
-	h->list[0].call = xcalloc(6 * h->nr + HANDOVER_TURNS * TRACEE_PAUSE + 1,
-				  sizeof(struct stub_call));
-	add_calls(h, F_SETLK, offsetof(struct ranges, first[0]));
+	for (size_t i = 0; i < h->nr; i++)
+		if (fds_lock_rest(&h->lock[i], &rest))
+			add_wait(h, i, offsetof(struct ranges, rest[2]));
+	for (size_t i = 0; i < h->nr; i++)
+		add_wait(h, i, offsetof(struct ranges, whole));
+	add(&h->list[0], &go_on);
+	for (int turn = 0; turn < HANDOVER_TURNS; turn++)
+		h->list[0].call[h->pause[turn] + TRACEE_PAUSE].arg[0] =
+			tracee_call_at(t, begin);
+}
+
+/* The leader's part, see handover.h. */
+static void fill_leader(struct handover *h, const struct tracee *t)
+{
+	h->list[0].call =
+		xcalloc(8 * h->nr + HANDOVER_TURNS * (TRACEE_PAUSE + 1) + 1,
+			sizeof(struct stub_call));
+	add_calls(h, offsetof(struct ranges, first[0]));
 	add_pause(h, 0);
-	add_calls(h, F_SETLK, offsetof(struct ranges, first[1]));
+	add_calls(h, offsetof(struct ranges, first[1]));
 	add_pause(h, 1);
 	add_rest(h, offsetof(struct ranges, rest[0]));
 	add_pause(h, 2);
 	add_rest(h, offsetof(struct ranges, rest[1]));
 	add_pause(h, 3);
-	/* twice: the signal of a pause may have a handler, which ends a wait */
-	add_calls(h, F_SETLKW, offsetof(struct ranges, whole));
-	add_calls(h, F_SETLKW, offsetof(struct ranges, whole));
-	add(&h->list[0], &go_on);
+	add_back(h, t);
 }
 
 static void fill_lists(struct handover *h, const struct tracee *t)
@@ -134,7 +173,7 @@ static void fill_lists(struct handover *h, const struct tracee *t)
 	h->list = xcalloc(t->nr, sizeof(*h->list));
 	h->at = tracee_box_data(t);
 	fill_ranges(h);
-	fill_leader(h);
+	fill_leader(h, t);
 	for (size_t i = 1; i < t->nr; i++) {
 		h->list[i].call = xcalloc(1, sizeof(struct stub_call));
 		add(&h->list[i],
@@ -145,7 +184,7 @@ static void fill_lists(struct handover *h, const struct tracee *t)
 static int check_turn(struct sending *s, int turn, struct error *err)
 {
 	struct handover *h = s->handover;
-	size_t from = turn ? h->pause[turn - 1] + TRACEE_PAUSE : 0;
+	size_t from = turn ? h->pause[turn - 1] + TRACEE_PAUSE + 1 : 0;
 	struct stub_call *call = h->list[0].call;
 	int r = tracee_look_at(s->tracee, call, h->pause[turn], err);
 
@@ -182,7 +221,7 @@ static int take_turn(struct sending *s, int turn, struct error *err)
 	if (r == 0 && turn == 0)
 		r = begin(s, err);
 	else if (r == 0)
-		tracee_go_on(s->tracee);
+		r = tracee_go_past(s->tracee, err);
 	if (r == 0)
 		r = tracee_reach(s->tracee, s->handover->pause[turn], err);
 	if (r == 0)

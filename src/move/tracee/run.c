@@ -433,17 +433,35 @@ int tracee_begin(struct tracee *t, struct tracee_list *list, const void *data,
 	return r;
 }
 
+uint64_t tracee_call_at(const struct tracee *t, size_t n)
+{
+	return list_at(t, 0) + n * sizeof(struct stub_call);
+}
+
 int tracee_reach(struct tracee *t, size_t n, struct error *err)
 {
-	return wait_pause(t, &t->task[0],
-			  list_at(t, 0) +
-				  (n + PAUSE - 1) * sizeof(struct stub_call),
-			  0, err);
+	return wait_pause(t, &t->task[0], tracee_call_at(t, n + PAUSE - 1), 0,
+			  err);
 }
 
 void tracee_go_on(struct tracee *t)
 {
 	ptrace(PTRACE_CONT, t->task[0].tid, NULL, NULL);
+}
+
+int tracee_go_past(struct tracee *t, struct error *err)
+{
+	pid_t tid = t->task[0].tid;
+	struct user_regs_struct regs;
+
+	/* the stub goes on to the one behind that at which it is */
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) < 0)
+		return error_sys(err, -errno, "reading thread %d", tid);
+	regs.rbx += sizeof(struct stub_call);
+	if (ptrace(PTRACE_SETREGS, tid, NULL, &regs) < 0)
+		return error_sys(err, -errno, "writing thread %d", tid);
+	tracee_go_on(t);
+	return 0;
 }
 
 int tracee_end(struct tracee *t, const struct tracee_list *list, usec_t limit,

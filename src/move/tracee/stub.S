@@ -19,6 +19,7 @@
 #define C_SIZE	80
 
 #define SYS_rt_sigreturn 15
+#define SYS_nanosleep	35
 #define SYS_futex	202
 #define FUTEX_WAIT	0
 #define FUTEX_WAKE	1
@@ -27,7 +28,7 @@
 	.globl stub_begin, stub_end
 	.balign 64
 stub_begin:
-	.ascii "STINT landing 1\0"
+	.ascii "STINT landing 2\0"
 	.quad 0		/* size of the whole area, filled in by who maps it */
 	.quad 0
 	.balign 64
@@ -66,6 +67,8 @@ special:
 	je arrive
 	cmp $-6, %rax
 	je wait
+	cmp $-7, %rax
+	je insist
 	ud2
 
 /* arg0: the value of %rsp at which a signal frame's ucontext lies */
@@ -120,6 +123,17 @@ wait:
 	mov $SYS_futex, %eax
 	syscall
 	jmp wait
+
+/* arg0: a timespec.  If the call before this failed, make it again, that later */
+insist:
+	cmpq $0, C_RET-C_SIZE(%rbx)
+	jge skip
+	mov C_ARG0(%rbx), %rdi
+	xor %esi, %esi
+	mov $SYS_nanosleep, %eax
+	syscall
+	sub $C_SIZE, %rbx
+	jmp next
 
 /*
  * arg0: a struct stub_box.  Say that the last request is done and wait for

@@ -33,14 +33,14 @@
 #include <sys/types.h>
 
 #define STUB_PAGE	  4096
-#define STUB_MAGIC	  "STINT landing 1"
+#define STUB_MAGIC	  "STINT landing 2"
 #define STUB_MAGIC_SIZE	  16
 #define STUB_ENTRY	  64 /* offset of the first instruction */
 #define STUB_SNIPPETS	  1024
 #define STUB_SNIPPET	  32 /* bytes each */
 #define STUB_BOX	  STUB_PAGE
 #define STUB_BOX_SIZE	  (256 * 1024)
-#define STUB_BOX_CALLS	  1500
+#define STUB_BOX_CALLS	  1700
 #define STUB_THREADS	  (STUB_BOX + STUB_BOX_SIZE)
 #define STUB_THREAD_CALLS 40
 
@@ -52,6 +52,8 @@ enum stub_verb {
 	STUB_SPAWN = -4,     /* arg0, arg1: clone3's arguments */
 	STUB_ARRIVE = -5,    /* arg0: word to increment, and wake at arg1 */
 	STUB_WAIT = -6,	     /* arg0: word to wait for until not zero */
+	STUB_INSIST = -7,    /* the call before this must not fail: again, and
+				again, each after the time that arg0 points to */
 };
 
 struct stub_call {

@@ -142,12 +142,19 @@ int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
  */
 #define TRACEE_PAUSE 3
 void tracee_pause(struct stub_call *c);
+/* Where call n of the leader's list will lie in the tracee. */
+uint64_t tracee_call_at(const struct tracee *t, size_t n);
 int tracee_begin(struct tracee *t, struct tracee_list *list, const void *data,
 		 size_t nr_data, struct error *err) must_check;
 /* Until the leader stands at the pause that begins with call n. */
 int tracee_reach(struct tracee *t, size_t n, struct error *err) must_check;
 /* It goes on from there. */
 void tracee_go_on(struct tracee *t);
+/*
+ * The same, but past the call that follows the pause: which it makes only if
+ * there is no engine any more to say so.
+ */
+int tracee_go_past(struct tracee *t, struct error *err) must_check;
 /*
  * Let all of them get to the end, for so long at most; -EAGAIN: one does not,
  * and all of them are where they are.
