@@ -6,7 +6,7 @@
  * generators and SWF traces (sim/workload/swf.h) are workloads alike.
  *
  * To add a generator there are three things to do:
- * 1. write sim/workload_NAME.c ending in `const struct workload_ops
+ * 1. write sim/workload/NAME.c ending in `const struct workload_ops
  *    workload_NAME` (or several, for a family);
  * 2. add its line WORKLOAD(NAME) to sim/workload/workloads.def;
  * 3. add the file to sim/meson.build.
