@@ -16,6 +16,7 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
+#include "move/kind/kinds.h"
 #include "move/kind/make.h"
 #include "move/sock/make.h"
 
@@ -175,6 +176,16 @@ static int make_all(struct fds_restored *r, struct error *err)
 	return ret;
 }
 
+static int fill_placed(struct fds_restored *r, struct error *err)
+{
+	int e = 0;
+
+	for (const struct fd_kind *const *k = fd_kinds; *k && !e; k++)
+		if ((*k)->placed)
+			e = (*k)->placed(r, err);
+	return e;
+}
+
 static struct flock range_of(const Fds__Lock *l)
 {
 	return (struct flock){
@@ -320,7 +331,7 @@ int fds_restore(struct fds_restored *r, const struct fds_restore_ops *ops,
 	if (!e)
 		e = place(r, err);
 	if (!e)
-		e = fdmkepoll_fill(r, err);
+		e = fill_placed(r, err);
 	return e < 0 ? e : take_shared(r, err);
 }
 

@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/io.h"
 #include "core/xalloc.h"
-#include "move/kind/kind.h"
+#include "move/kind/kinds.h"
 #include "move/sock/capture.h"
 
 /* ---- numbers ---- */
@@ -143,25 +142,16 @@ static const struct move_external *external_of(const struct fds_source *s,
 	return NULL;
 }
 
-/* File systems whose files are none, though most look like it. */
-static int refuse_system(const struct fdscan_file *f, struct error *err)
+static int describe_known(struct fdscan *sc, struct fdscan_file *f, char *link,
+			  struct error *err)
 {
-	static const struct {
-		unsigned long magic; /* as their kernel sources have it */
-		const char *what;
-	} systems[] = {
-		{ 0x5345434d, "secret memory (memfd_secret)" },
-		{ 0x19800202, "POSIX message queue" },
-	};
-	struct statfs fs;
+	const struct fd_kind *k = fdkinds_of(sc, f, link);
 
-	if (fstatfs(f->copy, &fs) < 0)
-		return 0;
-	for (size_t i = 0; i < sizeof(systems) / sizeof(*systems); i++)
-		if ((unsigned long)fs.f_type == systems[i].magic)
-			return error_set(err, -ENOTSUP, "fd %d: %s", f->number,
-					 systems[i].what);
-	return 0;
+	if (!k)
+		return error_set(err, -ENOTSUP, "fd %d: %s cannot move",
+				 f->number, link);
+	f->msg->kind_case = k->message;
+	return k->capture(sc, f, link, err);
 }
 
 static int describe(struct fdscan *sc, struct fdscan_file *f, struct error *err)
@@ -181,18 +171,15 @@ static int describe(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 		return r;
 	if (S_ISFIFO(f->st.st_mode) && !(f->info.flags & O_PATH))
 		return fdpipe_end(sc, f, err);
-	r = refuse_system(f, err);
-	if (r < 0)
-		return r;
+	if (fdkinds_of(sc, f, link))
+		return describe_known(sc, f, link, err);
 	if (!strncmp(link, "/memfd:", 7) ||
 	    (S_ISREG(f->st.st_mode) && !f->st.st_nlink && link[0] == '/' &&
 	     !(f->info.flags & O_PATH)))
 		return fdcontent_file(sc, f, link, err);
 	if (link[0] == '/')
 		return fdkind_path(sc, f, link, err);
-	if (!strcmp(link, "anon_inode:[eventpoll]"))
-		return fdepoll_set(sc, f, err);
-	return fdkind_anon(sc, f, link, err);
+	return describe_known(sc, f, link, err);
 }
 
 static void init_set(struct fdscan *sc)

@@ -11,50 +11,31 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/timerfd.h>
 
 #include "core/xalloc.h"
 #include "move/fd/restore.h"
+#include "move/kind/kinds.h"
 #include "move/sock/tcp_compat.h"
 
-#define NUMBER_MAX     (1 << 20) /* fs.nr_open's default */
 #define SIZE_MAX_MEMFD ((uint64_t)64 << 20)
 #define SIZE_MAX_PIPE  (1u << 30)
-
-static int bad(struct error *err, const char *what)
-{
-	return error_set(err, -EPROTO, "descriptor set: %s", what);
-}
 
 static int check_numbers(const Fds__Set *set, bool *used, struct error *err)
 {
 	for (size_t i = 0; i < set->n_number; i++) {
 		const Fds__Number *n = set->number[i];
 
-		if (n->number >= NUMBER_MAX || n->file >= set->n_file)
-			return bad(err, "number out of range");
+		if (n->number >= FD_NUMBER_MAX || n->file >= set->n_file)
+			return fdkind_bad(err, "number out of range");
 		if (i && n->number <= set->number[i - 1]->number)
-			return bad(err, "numbers not ascending");
+			return fdkind_bad(err, "numbers not ascending");
 		used[n->file] = true;
 	}
 	for (size_t i = 0; i < set->n_file; i++) {
 		if (!used[i])
-			return bad(err, "file without a number");
+			return fdkind_bad(err, "file without a number");
 	}
 	return 0;
-}
-
-static int check_messages(Fds__Message *const *m, size_t n, uint64_t max,
-			  struct error *err)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		sum += m[i]->data.len;
-		if (m[i]->from.len > sizeof(struct sockaddr_storage))
-			return bad(err, "address too long");
-	}
-	return sum > max ? bad(err, "more content than fits") : 0;
 }
 
 static int check_pipes(const Fds__Set *set, struct error *err)
@@ -65,11 +46,12 @@ static int check_pipes(const Fds__Set *set, struct error *err)
 		const Fds__Pipe *p = set->pipe[i];
 
 		if (p->size > SIZE_MAX_PIPE)
-			return bad(err, "pipe too large");
+			return fdkind_bad(err, "pipe too large");
 		if (p->fifo &&
 		    (p->fifo->path[0] != '/' || !S_ISFIFO(p->fifo->mode)))
-			return bad(err, "odd named pipe");
-		r = check_messages(p->content, p->n_content, p->size, err);
+			return fdkind_bad(err, "odd named pipe");
+		r = fdkind_check_messages(p->content, p->n_content, p->size,
+					  err);
 	}
 	return r;
 }
@@ -81,35 +63,17 @@ static int check_memfds(const Fds__Set *set, struct error *err)
 
 		if (m->size > SIZE_MAX_MEMFD || (m->mode & ~07777u) ||
 		    strlen(m->name) > NAME_MAX)
-			return bad(err, "memfd out of range");
+			return fdkind_bad(err, "memfd out of range");
 		if (m->dir[0] && (m->dir[0] != '/' || m->seals))
-			return bad(err, "deleted file out of range");
+			return fdkind_bad(err, "deleted file out of range");
 		for (size_t k = 0; k < m->n_extent; k++) {
 			const Fds__Extent *e = m->extent[k];
 
 			if (e->offset > m->size ||
 			    e->data.len > m->size - e->offset)
-				return bad(err, "memfd extent out of range");
+				return fdkind_bad(err,
+						  "memfd extent out of range");
 		}
-	}
-	return 0;
-}
-
-static int check_timerfd(const Fds__Timerfd *t, struct error *err)
-{
-	if (t->value < 0 || t->interval < 0 || t->until < 0 ||
-	    (t->flags & ~(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET)))
-		return bad(err, "timer out of range");
-	return 0;
-}
-
-static int check_epoll(const Fds__Set *set, const Fds__Epoll *m,
-		       struct error *err)
-{
-	for (size_t i = 0; i < m->n_entry; i++) {
-		if (m->entry[i]->number >= NUMBER_MAX ||
-		    m->entry[i]->file >= set->n_file)
-			return bad(err, "epoll entry out of range");
 	}
 	return 0;
 }
@@ -121,13 +85,13 @@ static int check_unix(const Fds__Set *set, size_t i, const Fds__Socket *s,
 	const Fds__File *peer;
 
 	if (s->family != AF_UNIX)
-		return bad(err, "socket of two families");
+		return fdkind_bad(err, "socket of two families");
 	if (s->type != SOCK_STREAM && s->type != SOCK_DGRAM &&
 	    s->type != SOCK_SEQPACKET)
-		return bad(err, "socket type");
+		return fdkind_bad(err, "socket type");
 	if (u->local.len > sizeof(struct sockaddr_storage) || u->peer < -2 ||
 	    u->peer >= (int64_t)set->n_file)
-		return bad(err, "unix socket out of range");
+		return fdkind_bad(err, "unix socket out of range");
 	if (u->peer >= 0) {
 		peer = set->file[u->peer];
 		if (peer->kind_case != FDS__FILE__KIND_SOCKET ||
@@ -135,9 +99,9 @@ static int check_unix(const Fds__Set *set, size_t i, const Fds__Socket *s,
 		    peer->socket->kind_case != FDS__SOCKET__KIND_UN ||
 		    peer->socket->un->peer != (int64_t)i ||
 		    peer->socket->type != s->type || u->peer == (int64_t)i)
-			return bad(err, "unix sockets do not match");
+			return fdkind_bad(err, "unix sockets do not match");
 	}
-	return check_messages(u->queue, u->n_queue, UINT32_MAX, err);
+	return fdkind_check_messages(u->queue, u->n_queue, UINT32_MAX, err);
 }
 
 static int check_address(const Fds__Socket *s, const ProtobufCBinaryData *a,
@@ -149,10 +113,10 @@ static int check_address(const Fds__Socket *s, const ProtobufCBinaryData *a,
 		return 0;
 	if (a->len != (s->family == AF_INET ? sizeof(struct sockaddr_in)
 					    : sizeof(struct sockaddr_in6)))
-		return bad(err, "address of odd length");
+		return fdkind_bad(err, "address of odd length");
 	memcpy(&family, a->data, sizeof(family));
 	if (family != s->family)
-		return bad(err, "address of another family");
+		return fdkind_bad(err, "address of another family");
 	return 0;
 }
 
@@ -163,15 +127,15 @@ static int check_tcp(const Fds__Inet *m, struct error *err)
 			 TCP_STATE(TCP_CLOSE) | TCP_STATE(TCP_SYN_SENT);
 
 	if (t->state > TCP_CLOSING || !(TCP_STATE(t->state) & known))
-		return bad(err, "TCP state");
+		return fdkind_bad(err, "TCP state");
 	if (t->state != TCP_CLOSE && !m->local.len)
-		return bad(err, "TCP socket without an address");
+		return fdkind_bad(err, "TCP socket without an address");
 	if (t->state != TCP_CLOSE && t->state != TCP_LISTEN && !m->peer.len)
-		return bad(err, "TCP connection without a peer");
+		return fdkind_bad(err, "TCP connection without a peer");
 	if (t->snd_wscale < -1 || t->snd_wscale > 14 || t->rcv_wscale < -1 ||
 	    t->rcv_wscale > 14 || t->backlog > INT32_MAX ||
 	    t->mss_clamp > UINT16_MAX || t->window_clamp > INT32_MAX)
-		return bad(err, "TCP parameters");
+		return fdkind_bad(err, "TCP parameters");
 	return 0;
 }
 
@@ -185,12 +149,13 @@ static int check_membership(const Fds__Socket *s, const Fds__Membership *m,
 	if (m->group.len == sizeof(struct sockaddr_in))
 		as.family = AF_INET;
 	r = m->group.len ? check_address(&as, &m->group, err)
-			 : bad(err, "membership of no group");
+			 : fdkind_bad(err, "membership of no group");
 	if (!r && m->n_source > UINT16_MAX)
-		r = bad(err, "too many sources");
+		r = fdkind_bad(err, "too many sources");
 	for (size_t i = 0; i < m->n_source && !r; i++)
-		r = m->source[i].len ? check_address(&as, &m->source[i], err)
-				     : bad(err, "source without address");
+		r = m->source[i].len
+			    ? check_address(&as, &m->source[i], err)
+			    : fdkind_bad(err, "source without address");
 	return r;
 }
 
@@ -199,17 +164,17 @@ static int check_inet(const Fds__Socket *s, struct error *err)
 	int r;
 
 	if (s->family != AF_INET && s->family != AF_INET6)
-		return bad(err, "socket of two families");
+		return fdkind_bad(err, "socket of two families");
 	if (s->inet->tcp ? s->type != SOCK_STREAM : s->type != SOCK_DGRAM)
-		return bad(err, "socket type");
+		return fdkind_bad(err, "socket type");
 	r = check_address(s, &s->inet->local, err);
 	if (!r)
 		r = check_address(s, &s->inet->peer, err);
 	if (!r && s->inet->tcp)
 		r = check_tcp(s->inet, err);
 	if (!r)
-		r = check_messages(s->inet->queue, s->inet->n_queue, UINT32_MAX,
-				   err);
+		r = fdkind_check_messages(s->inet->queue, s->inet->n_queue,
+					  UINT32_MAX, err);
 	for (size_t i = 0; i < s->inet->n_queue && !r; i++)
 		r = check_address(s, &s->inet->queue[i]->from, err);
 	for (size_t i = 0; i < s->inet->n_membership && !r; i++)
@@ -225,39 +190,40 @@ static int check_socket(const Fds__Set *set, size_t i, struct error *err)
 		return check_unix(set, i, s, err);
 	if (s->kind_case == FDS__SOCKET__KIND_INET && s->inet)
 		return check_inet(s, err);
-	return bad(err, "socket of no kind");
+	return fdkind_bad(err, "socket of no kind");
 }
 
 static int check_file(const Fds__Set *set, size_t i, struct error *err)
 {
 	const Fds__File *f = set->file[i];
+	const struct fd_kind *k;
 
 	/* All members of the union are pointers to messages. */
 	if (!f->path)
-		return bad(err, "file of no kind");
+		return fdkind_bad(err, "file of no kind");
 	switch (f->kind_case) {
 	case FDS__FILE__KIND_PATH:
-		return f->path->path[0] == '/' ? 0 : bad(err, "relative path");
+		return f->path->path[0] == '/'
+			       ? 0
+			       : fdkind_bad(err, "relative path");
 	case FDS__FILE__KIND_EXTERNAL:
-		return check_messages(f->external->unread,
-				      f->external->n_unread, UINT32_MAX, err);
+		return fdkind_check_messages(f->external->unread,
+					     f->external->n_unread, UINT32_MAX,
+					     err);
 	case FDS__FILE__KIND_PIPE:
-		return f->pipe->pipe < set->n_pipe ? 0 : bad(err, "no pipe");
-	case FDS__FILE__KIND_TIMERFD:
-		return check_timerfd(f->timerfd, err);
-	case FDS__FILE__KIND_EPOLL:
-		return check_epoll(set, f->epoll, err);
+		return f->pipe->pipe < set->n_pipe ? 0
+						   : fdkind_bad(err, "no pipe");
 	case FDS__FILE__KIND_MEMFD:
-		return f->memfd->memfd < set->n_memfd ? 0
-						      : bad(err, "no memfd");
+		return f->memfd->memfd < set->n_memfd
+			       ? 0
+			       : fdkind_bad(err, "no memfd");
 	case FDS__FILE__KIND_SOCKET:
 		return check_socket(set, i, err);
-	case FDS__FILE__KIND_EVENTFD:
-	case FDS__FILE__KIND_SIGNALFD:
-	case FDS__FILE__KIND_PIDFD:
-		return 0;
 	default:
-		return bad(err, "file of no kind");
+		k = fdkinds_find(f->kind_case);
+		if (!k)
+			return fdkind_bad(err, "file of no kind");
+		return k->check ? k->check(set, i, err) : 0;
 	}
 }
 
@@ -291,7 +257,7 @@ int fdvalid_unpack(const void *blob, size_t n, Fds__Set **ret,
 	int r;
 
 	if (!set)
-		return bad(err, "cannot be parsed");
+		return fdkind_bad(err, "cannot be parsed");
 	r = check_set(set, err);
 	if (r < 0) {
 		fds__set__free_unpacked(set, NULL);

@@ -1,24 +1,18 @@
 /*
- * capture.c - capture of files and small anonymous inodes
+ * capture.c - capture of files
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "core/clock.h"
 #include "core/io.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
 #include "move/kind/kind.h"
-#include "move/proc/clocks.h"
-#include "move/tracee/wait.h"
 
 /* ---- files ---- */
 
@@ -150,166 +144,6 @@ int fdkind_cwd(struct fdscan *sc, struct error *err)
 		sc->set->cwd = NULL;
 	}
 	return r;
-}
-
-/* ---- anonymous inodes ---- */
-
-static int odd(struct fdscan_file *f, struct error *err)
-{
-	return error_set(err, -EPROTO, "fd %d: odd fdinfo", f->number);
-}
-
-static int cap_eventfd(struct fdscan *sc, struct fdscan_file *f,
-		       struct error *err)
-{
-	uint64_t count, semaphore = 0;
-	Fds__Eventfd *m;
-
-	if (!fdproc_field(f->info.text, "eventfd-count", 16, &count))
-		return odd(f, err);
-	/* Kernels before 6.5 do not tell; a plain one is by far likelier. */
-	fdproc_field(f->info.text, "eventfd-semaphore", 10, &semaphore);
-	f->msg->eventfd = m = xmalloc(sizeof(*m));
-	fds__eventfd__init(m);
-	m->count = count;
-	m->semaphore = semaphore;
-	f->msg->kind_case = FDS__FILE__KIND_EVENTFD;
-	return 0;
-}
-
-/*
- * A periodic timer that has expired stands still until it is read, and then
- * shows no remaining time; timerfd_gettime() counts what has passed and sets
- * it going.  It may expire again before fdinfo is read.
- */
-static int read_timer(struct fdscan *sc, struct fdscan_file *f, Fds__Timerfd *m,
-		      struct error *err)
-{
-	long long sec, nsec, isec, insec;
-	struct itimerspec spec;
-	uint64_t v;
-	const char *p;
-	int r;
-
-	if (timerfd_gettime(f->copy, &spec) < 0)
-		return error_sys(err, -errno, "fd %d: timerfd", f->number);
-	free(f->info.text);
-	f->info.text = NULL;
-	r = fdproc_info(sc->s->proc, f->number, &f->info, err);
-	if (r < 0)
-		return r;
-	if (!fdproc_field(f->info.text, "clockid", 10, &v))
-		return odd(f, err);
-	m->clock = (int32_t)v;
-	if (!fdproc_field(f->info.text, "ticks", 10, &m->ticks))
-		return odd(f, err);
-	if (!fdproc_field(f->info.text, "settime flags", 8, &v))
-		return odd(f, err);
-	m->flags = (int32_t)v;
-	p = fdproc_field(f->info.text, "it_value", 10, &v);
-	if (!p || sscanf(p, " (%lld, %lld) it_interval: (%lld, %lld)", &sec,
-			 &nsec, &isec, &insec) != 4)
-		return odd(f, err);
-	m->value = sec * NSEC_PER_SEC + nsec;
-	m->interval = isec * NSEC_PER_SEC + insec;
-	return 0;
-}
-
-/* The wall clock can be set, so that an instant on it must stay one. */
-static void make_absolute(Fds__Timerfd *m)
-{
-	if (!(m->flags & TFD_TIMER_ABSTIME) || !m->value ||
-	    (m->clock != CLOCK_REALTIME && m->clock != CLOCK_REALTIME_ALARM))
-		return;
-	m->value += clock_nsec(CLOCK_REALTIME);
-	m->absolute = true;
-}
-
-static int cap_timerfd(struct fdscan *sc, struct fdscan_file *f,
-		       struct error *err)
-{
-	Fds__Timerfd *m;
-	int tries = 0, r = 0;
-
-	f->msg->timerfd = m = xmalloc(sizeof(*m));
-	fds__timerfd__init(m);
-	f->msg->kind_case = FDS__FILE__KIND_TIMERFD;
-	do {
-		if (sc->content)
-			r = read_timer(sc, f, m, err);
-	} while (!r && m->interval && !m->value && ++tries < 5);
-	/* One of a few ns never shows: at 1 ns to go it is no different. */
-	if (m->interval && !m->value)
-		m->value = 1;
-	make_absolute(m);
-	if (m->value && !m->absolute)
-		m->until = wait_now() + clocks_shift(sc->s->pid) + m->value;
-	return r;
-}
-
-static int cap_signalfd(struct fdscan *sc, struct fdscan_file *f,
-			struct error *err)
-{
-	uint64_t mask;
-
-	if (!fdproc_field(f->info.text, "sigmask", 16, &mask))
-		return odd(f, err);
-	f->msg->signalfd = xmalloc(sizeof(*f->msg->signalfd));
-	fds__signalfd__init(f->msg->signalfd);
-	f->msg->signalfd->mask = mask;
-	f->msg->kind_case = FDS__FILE__KIND_SIGNALFD;
-	return 0;
-}
-
-static int cap_pidfd(struct fdscan *sc, struct fdscan_file *f,
-		     struct error *err)
-{
-	uint64_t pid;
-
-	if (!fdproc_field(f->info.text, "Pid", 10, &pid))
-		return odd(f, err);
-	if ((pid_t)pid != sc->s->pid)
-		return error_set(err, -ENOTSUP,
-				 "fd %d: pidfd of another process", f->number);
-	if (f->info.flags & O_EXCL)
-		return error_set(err, -ENOTSUP, "fd %d: pidfd of a thread",
-				 f->number);
-	f->msg->pidfd = xmalloc(sizeof(*f->msg->pidfd));
-	fds__pidfd__init(f->msg->pidfd);
-	f->msg->kind_case = FDS__FILE__KIND_PIDFD;
-	return 0;
-}
-
-static const struct {
-	const char *link;
-	int (*capture)(struct fdscan *sc, struct fdscan_file *f,
-		       struct error *err);
-	const char *refusal; /* where capture is NULL */
-} anon_kinds[] = {
-	{ "anon_inode:[eventfd]", cap_eventfd, NULL },
-	{ "anon_inode:[timerfd]", cap_timerfd, NULL },
-	{ "anon_inode:[signalfd]", cap_signalfd, NULL },
-	{ "anon_inode:[pidfd]", cap_pidfd, NULL },
-	{ "anon_inode:[io_uring]", NULL, "io_uring instance" },
-	{ "anon_inode:inotify", NULL, "inotify instance" },
-	{ "anon_inode:[fanotify]", NULL, "fanotify group" },
-	{ "anon_inode:[userfaultfd]", NULL, "userfaultfd" },
-	{ "anon_inode:[perf_event]", NULL, "performance counter" },
-};
-
-int fdkind_anon(struct fdscan *sc, struct fdscan_file *f, const char *link,
-		struct error *err)
-{
-	for (size_t i = 0; i < sizeof(anon_kinds) / sizeof(*anon_kinds); i++) {
-		if (strcmp(link, anon_kinds[i].link))
-			continue;
-		if (anon_kinds[i].capture)
-			return anon_kinds[i].capture(sc, f, err);
-		return error_set(err, -ENOTSUP, "fd %d: %s", f->number,
-				 anon_kinds[i].refusal);
-	}
-	return error_set(err, -ENOTSUP, "fd %d: %s cannot move", f->number,
-			 link);
 }
 
 /* ---- what any description may have ---- */

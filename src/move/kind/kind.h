@@ -1,12 +1,92 @@
 /*
- * kind.h - capture of one description, by its kind
+ * kind.h - a kind of open file description
  *
- * Each fills in f->msg, or refuses.
+ * One file and one line in kinds.def each.  All else walks that list (kinds.h)
+ * and knows no kind by its name.  What is NULL or false need not be said.
  */
 #ifndef MOVE_KIND_KIND_H
 #define MOVE_KIND_KIND_H
 
+#include "move/fdkit/restored.h"
 #include "move/fdkit/source.h"
+
+#define FD_NUMBER_MAX (1 << 20) /* fs.nr_open's default */
+
+struct fd_kind {
+	Fds__File__KindCase message; /* in fds.proto; none: it cannot move */
+
+	/*
+	 * Of this kind are those that /proc/PID/fd/NUMBER calls by that name,
+	 * or those that is() says are.  It is asked with link NULL first, as
+	 * reading that takes a call, and again with it if nobody said yes.
+	 */
+	const char *link;
+	bool (*is)(const struct fdscan *sc, const struct fdscan_file *f,
+		   const char *link);
+
+	/* ---- source ---- */
+
+	/*
+	 * Fill in f->msg->KIND, or refuse.  link may be changed, and is NULL if
+	 * it was not needed; without sc->content it only asks whether that
+	 * would work (fdkit/source.h).
+	 */
+	int (*capture)(struct fdscan *sc, struct fdscan_file *f, char *link,
+		       struct error *err);
+	/* When all are captured: what takes several. */
+	int (*capture_all)(struct fdscan *sc, struct error *err);
+	/* Bytes that it would take along as of now, while the process stands
+	 * still. */
+	size_t (*size)(const struct fdscan_file *f);
+	/* Call fdtold_path() with what the destination has to have for it. */
+	void (*tell)(struct fds_source *s, const struct fdscan *sc, size_t i);
+	/* The process has moved: end what the copy that is left would do. */
+	int (*end)(const struct fdscan_file *f);
+
+	/* ---- destination ---- */
+
+	/*
+	 * What came over the wire, which may lie: is it in file i what
+	 * capture() could have made?  NULL if it can do no harm, whatever it
+	 * says: make() does no more than the program itself could.  And all in
+	 * the set that belongs to no single file.
+	 */
+	int (*check)(const Fds__Set *set, size_t i, struct error *err);
+	int (*check_all)(const Fds__Set *set, struct error *err);
+
+	/*
+	 * In this order: make what several files share; make file i, and return
+	 * its descriptor; when all are made, what takes several; let go of what
+	 * make_first() made, also after an error; every number is placed; the
+	 * process's threads are there (r->nr_late); it comes alive.
+	 */
+	int (*make_first)(struct fds_restored *r, struct error *err);
+	int (*make)(struct fds_restored *r, size_t i, struct error *err);
+	int (*make_last)(struct fds_restored *r, struct error *err);
+	void (*drop)(struct fds_restored *r);
+	int (*placed)(struct fds_restored *r, struct error *err);
+	int (*late)(struct fds_restored *r, struct error *err);
+	int (*activate)(struct fds_restored *r, struct error *err);
+
+	/*
+	 * When it is made, F_SETFL sets the flags that any file may have, and
+	 * these; nothing if make() has opened it with all that it had.
+	 */
+	unsigned flags;
+	bool opened;
+};
+
+/* ---- for those who write one ---- */
+
+/* -EPROTO: the kernel says about f what we do not understand. */
+int fdkind_odd(const struct fdscan_file *f, struct error *err);
+
+/* -EPROTO: what came over the wire is no set of descriptors. */
+int fdkind_bad(struct error *err, const char *what);
+int fdkind_check_messages(Fds__Message *const *m, size_t n, uint64_t max,
+			  struct error *err) must_check;
+
+/* ---- files, memfds, pipes and externals, which are not in the list yet ---- */
 
 int fdkind_path(struct fdscan *sc, struct fdscan_file *f, char *link,
 		struct error *err) must_check;
@@ -14,16 +94,12 @@ int fdkind_early(struct fdscan *sc, struct fdscan_file *f,
 		 struct error *err) must_check;
 /* Where it is: a path like those of its files. */
 int fdkind_cwd(struct fdscan *sc, struct error *err) must_check;
-int fdkind_anon(struct fdscan *sc, struct fdscan_file *f, const char *link,
-		struct error *err) must_check;
 int fdcontent_file(struct fdscan *sc, struct fdscan_file *f, const char *link,
 		   struct error *err) must_check;
 int fdkind_owner(struct fdscan *sc, struct fdscan_file *f,
 		 struct error *err) must_check;
 int fdpipe_end(struct fdscan *sc, struct fdscan_file *f,
 	       struct error *err) must_check;
-int fdepoll_set(struct fdscan *sc, struct fdscan_file *f,
-		struct error *err) must_check;
 int fdext_end(struct fdscan *sc, struct fdscan_file *f,
 	      const struct move_external *ext, struct error *err) must_check;
 

@@ -1,18 +1,13 @@
 /*
- * make.c - making files, memfds and small anonymous inodes again
+ * make.c - making files and memfds again
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "core/clock.h"
@@ -20,13 +15,9 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
+#include "move/kind/kinds.h"
 #include "move/kind/make.h"
 #include "move/sock/make.h"
-#include "move/tracee/wait.h"
-
-#ifndef TFD_IOC_SET_TICKS
-#define TFD_IOC_SET_TICKS _IOW('T', 0, uint64_t)
-#endif
 
 /* Its threads come after its descriptors, and what these are even later. */
 static bool is_late(const Fds__File *f)
@@ -104,106 +95,6 @@ int fdmake_late(struct fds_restored *r, struct error *err)
 	return e < 0 ? e : 0;
 }
 
-static int make_eventfd(const Fds__Eventfd *m)
-{
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK |
-				    (m->semaphore ? EFD_SEMAPHORE : 0));
-
-	if (fd < 0)
-		return -errno;
-	if (m->count && write(fd, &m->count, sizeof(m->count)) < 0) {
-		int r = -errno;
-
-		close(fd);
-		return r;
-	}
-	return fd;
-}
-
-/*
- * How often it has expired, and when it will next.  now: on the process's
- * CLOCK_MONOTONIC; what passed on the way counts.
- */
-static void advance_timer(const Fds__Timerfd *m, int64_t now, uint64_t *ticks,
-			  int64_t *value)
-{
-	int64_t late = now - m->until;
-
-	*ticks = m->ticks;
-	*value = m->value;
-	if (m->absolute || !m->value || !m->until)
-		return;
-	*value = -late;
-	if (late < 0)
-		return;
-	*ticks += 1;
-	*value = 0;
-	if (m->interval) {
-		*ticks += (uint64_t)(late / m->interval);
-		*value = m->interval - late % m->interval;
-	}
-}
-
-static int set_timer(int fd, const Fds__Timerfd *m, int64_t clock_shift)
-{
-	int flags = m->absolute ? m->flags : 0;
-	struct itimerspec spec;
-	uint64_t ticks;
-	int64_t value;
-
-	advance_timer(m, wait_now() + clock_shift, &ticks, &value);
-	spec = (struct itimerspec){
-		.it_value = { value / NSEC_PER_SEC, value % NSEC_PER_SEC },
-		.it_interval = { m->interval / NSEC_PER_SEC,
-				 m->interval % NSEC_PER_SEC },
-	};
-	if (timerfd_settime(fd, flags, &spec, NULL) < 0)
-		return -errno;
-	if (ticks && ioctl(fd, TFD_IOC_SET_TICKS, &ticks) < 0)
-		return -errno;
-	return 0;
-}
-
-static int make_timerfd(const Fds__Timerfd *m, int64_t clock_shift)
-{
-	int fd = timerfd_create(m->clock, TFD_CLOEXEC | TFD_NONBLOCK), r;
-
-	if (fd < 0)
-		return -errno;
-	r = set_timer(fd, m, clock_shift);
-	if (r < 0) {
-		close(fd);
-		return r;
-	}
-	return fd;
-}
-
-static int make_anon(struct fds_restored *r, const Fds__File *f)
-{
-	long fd;
-
-	switch (f->kind_case) {
-	case FDS__FILE__KIND_EVENTFD:
-		return make_eventfd(f->eventfd);
-	case FDS__FILE__KIND_TIMERFD:
-		return make_timerfd(f->timerfd, r->ops->clock_shift);
-	case FDS__FILE__KIND_SIGNALFD:
-		fd = syscall(SYS_signalfd4, -1, &f->signalfd->mask,
-			     sizeof(f->signalfd->mask), O_CLOEXEC);
-		break;
-	case FDS__FILE__KIND_EPOLL:
-		fd = epoll_create1(EPOLL_CLOEXEC);
-		break;
-	case FDS__FILE__KIND_PIDFD:
-		fd = syscall(SYS_pidfd_open, (pid_t)r->set->pid,
-			     f->flags & O_NONBLOCK);
-		break;
-	default:
-		return -EPROTO;
-	}
-	return fd < 0 ? -errno : (int)fd;
-}
-
 /*
  * A memfd's first description does not count as open for writing, which keeps
  * nobody from executing it; any other does (ETXTBSY).
@@ -262,9 +153,7 @@ int fdmake_file(struct fds_restored *r, size_t i, int *ret, struct error *err)
 		fd = e < 0 ? e : fd;
 		break;
 	default:
-		fd = make_anon(r, f);
-		if (fd < 0)
-			error_sys(err, fd, "anonymous inode");
+		fd = fdkinds_find(f->kind_case)->make(r, i, err);
 	}
 	if (fd < 0)
 		return fd;
@@ -280,10 +169,10 @@ int fdmake_flags(struct fds_restored *r, struct error *err)
 {
 	for (size_t i = 0; i < r->set->n_file; i++) {
 		const Fds__File *f = r->set->file[i];
+		const struct fd_kind *k = fdkinds_find(f->kind_case);
 		unsigned settable = O_APPEND | O_NONBLOCK | O_NOATIME;
 
-		if (f->kind_case == FDS__FILE__KIND_PATH ||
-		    f->kind_case == FDS__FILE__KIND_PIDFD)
+		if (f->kind_case == FDS__FILE__KIND_PATH || (k && k->opened))
 			continue;
 		if (f->kind_case == FDS__FILE__KIND_PIPE)
 			settable |= O_DIRECT;

@@ -19,8 +19,6 @@ int fdmkpipe_end(struct fds_restored *r, size_t i, int *ret,
 		 struct error *err) must_check;
 int fdmkext_end(struct fds_restored *r, size_t i, int *ret,
 		struct error *err) must_check;
-/* When every number is placed. */
-int fdmkepoll_fill(struct fds_restored *r, struct error *err) must_check;
 /* See fds_restore_late(). */
 int fdmake_late(struct fds_restored *r, struct error *err) must_check;
 

@@ -1,0 +1,19 @@
+/*
+ * kinds.h - all kinds of open file descriptions
+ */
+#ifndef MOVE_KIND_KINDS_H
+#define MOVE_KIND_KINDS_H
+
+#include "move/kind/kind.h"
+
+/* In the order of kinds.def; the last is NULL. */
+extern const struct fd_kind *const fd_kinds[];
+
+/* The kind of f, or NULL: see fd_kind.link. */
+const struct fd_kind *fdkinds_of(const struct fdscan *sc,
+				 const struct fdscan_file *f, const char *link);
+
+/* The kind that has that message, or NULL. */
+const struct fd_kind *fdkinds_find(Fds__File__KindCase message);
+
+#endif
