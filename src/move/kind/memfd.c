@@ -1,5 +1,5 @@
 /*
- * content.c - capture of memfds and deleted files, which move with content
+ * memfd.c - capture of memfds and deleted files, which move with content
  *
  * Nothing but descriptors leads to them, so the process's are all there are;
  * for deleted files, which another process may have opened before, that is

@@ -1,5 +1,5 @@
 /*
- * capture.c - capture of files
+ * path.c - capture of files
  */
 #include <errno.h>
 #include <fcntl.h>
