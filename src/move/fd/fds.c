@@ -5,15 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sockios.h>
 #include <malloc.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -23,8 +19,8 @@
 #include "core/xalloc.h"
 #include "move/fd/restore.h"
 #include "move/fd/scan.h"
+#include "move/kind/kinds.h"
 #include "move/sock/diag.h"
-#include "move/sock/options.h"
 #include "move/sock/tcp.h"
 #include "move/sock/tcp_repair.h"
 
@@ -116,28 +112,6 @@ int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
 	return r;
 }
 
-/* Bytes that a capture would take along, as of now. */
-static size_t content_size(const struct fdscan_file *f)
-{
-	int in = 0, out = 0;
-
-	switch (f->msg->kind_case) {
-	case FDS__FILE__KIND_MEMFD:
-		return (size_t)f->st.st_size;
-	case FDS__FILE__KIND_SOCKET:
-		(void)!ioctl(f->copy, SIOCINQ, &in);
-		(void)!ioctl(f->copy, SIOCOUTQ, &out);
-		break;
-	case FDS__FILE__KIND_PIPE:
-	case FDS__FILE__KIND_EXTERNAL:
-		(void)!ioctl(f->copy, FIONREAD, &in);
-		break;
-	default:
-		break;
-	}
-	return (size_t)(in > 0 ? in : 0) + (size_t)(out > 0 ? out : 0);
-}
-
 /*
  * A page touched for the first time costs ten times what copying into it does,
  * and the capture is downtime.  So the allocator gets as many as the content
@@ -169,7 +143,10 @@ static size_t take_stock(struct fds_source *s, struct fdscan *sc)
 	s->content = 0;
 	s->has_socket = false;
 	for (size_t i = 0; i < sc->nr_file; i++) {
-		s->content += content_size(&sc->file[i]);
+		const struct fd_kind *k =
+			fdkinds_find(sc->file[i].msg->kind_case);
+
+		s->content += k->size ? k->size(&sc->file[i]) : 0;
 		s->has_socket |= S_ISSOCK(sc->file[i].st.st_mode);
 	}
 	fdscan_destroy(sc);
@@ -300,12 +277,6 @@ size_t fds_handed(const struct fds_source *s, struct fds_lock **ret)
 	return n;
 }
 
-static bool is_tcp(int fd)
-{
-	return sockopt_int(fd, SOL_SOCKET, SO_TYPE) == SOCK_STREAM &&
-	       sockopt_int(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP;
-}
-
 static int unlock(const struct fdscan_file *f)
 {
 	struct flock fl = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
@@ -326,11 +297,11 @@ int fds_finish(struct fds_source *s, struct error *err)
 
 	for (size_t i = 0; s->scan && i < s->scan->nr_file; i++) {
 		const struct fdscan_file *f = &s->scan->file[i];
+		const struct fd_kind *k = fdkinds_find(f->msg->kind_case);
 
 		r = unlock(f);
-		if (!r && f->msg->kind_case == FDS__FILE__KIND_SOCKET &&
-		    is_tcp(f->copy))
-			r = tcpcap_kill(f->copy);
+		if (!r && k->end)
+			r = k->end(f);
 		if (r < 0 && !ret)
 			ret = error_sys(err, r, "fd %d: cannot end it here",
 					f->number);
@@ -359,7 +330,7 @@ static int heal_one(int pidfd, int number)
 {
 	fd_auto fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
 
-	if (fd < 0 || !is_tcp(fd))
+	if (fd < 0 || !tcp_is(fd))
 		return 0;
 	return tcpcap_heal(fd);
 }

@@ -17,8 +17,6 @@
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
 #include "move/kind/kinds.h"
-#include "move/kind/make.h"
-#include "move/sock/make.h"
 
 #define RETAKES 100 /* of a lock, a millisecond apart */
 
@@ -101,11 +99,14 @@ static int close_others(const struct fds_restored *r, const int *reserved,
 	return ret;
 }
 
-/* What may be open above base at once: see fdkit/restored.h. */
+/*
+ * What may be open above base at once (fdkit/restored.h): each file, its copy,
+ * and of what make_first() made the two ends of a pipe at most.
+ */
 static void raise_limit(const struct fds_restored *r, size_t nr_reserved)
 {
-	fdrst_raise_limit((size_t)r->base + nr_reserved + 2 * r->set->n_file +
-			  2 * r->set->n_pipe + r->set->n_memfd + 32);
+	fdrst_raise_limit((size_t)r->base + nr_reserved + 4 * r->set->n_file +
+			  32);
 }
 
 /* ---- making ---- */
@@ -144,36 +145,70 @@ static int place(struct fds_restored *r, struct error *err)
 	return 0;
 }
 
-static void close_lifted(struct fds_restored *r)
+static const struct fd_kind *kind_of(const struct fds_restored *r, size_t i)
 {
-	for (size_t i = 0; i < r->set->n_pipe; i++) {
-		io_close(&r->pipe[i][0]);
-		io_close(&r->pipe[i][1]);
+	return fdkinds_find(r->set->file[i]->kind_case);
+}
+
+static int make_file(struct fds_restored *r, size_t i, struct error *err)
+{
+	int fd = kind_of(r, i)->make(r, i, err);
+
+	if (fd < 0)
+		return fd;
+	fd = fdrst_lift(r, fd);
+	if (fd < 0)
+		return error_sys(err, fd, "cannot place");
+	r->at[i] = fd;
+	return 0;
+}
+
+static int make_files(struct fds_restored *r, struct error *err)
+{
+	int e = 0;
+
+	for (size_t i = 0; i < r->set->n_file && !e; i++) {
+		if (r->at[i] >= 0) /* the other end of a pair */
+			continue;
+		e = make_file(r, i, err);
+		if (e < 0)
+			error_prefix(err, e, "fd %d", r->first[i]);
 	}
-	for (size_t i = 0; i < r->set->n_memfd; i++)
-		io_close(&r->memfd[i]);
+	return e;
+}
+
+/* What open() and friends did not set.  O_ASYNC comes with the owner. */
+static int set_flags(struct fds_restored *r, struct error *err)
+{
+	for (size_t i = 0; i < r->set->n_file; i++) {
+		const struct fd_kind *k = kind_of(r, i);
+		unsigned settable =
+			O_APPEND | O_NONBLOCK | O_NOATIME | k->flags;
+
+		if (!k->opened &&
+		    fcntl(r->at[i], F_SETFL,
+			  (int)(r->set->file[i]->flags & settable)) < 0)
+			return error_sys(err, -errno, "F_SETFL");
+	}
+	return 0;
 }
 
 static int make_all(struct fds_restored *r, struct error *err)
 {
-	int ret = fdmake_memfds(r, err);
+	int e = 0;
 
-	if (!ret)
-		ret = fdmkpipe_all(r, err);
-	for (size_t i = 0; i < r->set->n_file && !ret; i++) {
-		if (r->at[i] >= 0) /* the other end of a pair */
-			continue;
-		ret = fdmake_file(r, i, &r->at[i], err);
-		if (ret < 0)
-			return error_prefix(err, ret, "fd %d", r->first[i]);
-	}
-	if (!ret)
-		ret = sockmake_finish(r, err);
-	if (!ret)
-		ret = fdmake_flags(r, err);
-	if (!ret)
-		ret = fdmake_seal(r, err);
-	return ret;
+	for (const struct fd_kind *const *k = fd_kinds; *k && !e; k++)
+		if ((*k)->make_first)
+			e = (*k)->make_first(r, err);
+	if (!e)
+		e = make_files(r, err);
+	for (const struct fd_kind *const *k = fd_kinds; *k && !e; k++)
+		if ((*k)->make_last)
+			e = (*k)->make_last(r, err);
+	for (const struct fd_kind *const *k = fd_kinds; *k; k++)
+		if ((*k)->drop)
+			(*k)->drop(r);
+	return e < 0 ? e : set_flags(r, err);
 }
 
 static int fill_placed(struct fds_restored *r, struct error *err)
@@ -301,9 +336,6 @@ int fds_unpack(const void *blob, size_t n, struct fds_restored **ret,
 	r->base = fdvalid_base(set);
 	r->at = fill_minus(set->n_file);
 	r->first = first_numbers(set);
-	r->memfd = fill_minus(set->n_memfd);
-	r->given = xcalloc(set->n_memfd + 1, sizeof(*r->given));
-	r->pipe = (int(*)[2])fill_minus(2 * set->n_pipe);
 	return 0;
 }
 
@@ -327,7 +359,6 @@ int fds_restore(struct fds_restored *r, const struct fds_restore_ops *ops,
 		return e;
 	raise_limit(r, nr_reserved);
 	e = make_all(r, err);
-	close_lifted(r);
 	if (!e)
 		e = place(r, err);
 	if (!e)
@@ -342,29 +373,15 @@ bool fds_is_late(const struct fds_restored *r)
 
 int fds_restore_late(struct fds_restored *r, struct error *err)
 {
-	return fdmake_late(r, err);
+	int e = 0;
+
+	for (const struct fd_kind *const *k = fd_kinds; *k && !e; k++)
+		if ((*k)->late)
+			e = (*k)->late(r, err);
+	return e;
 }
 
 /* ---- coming alive ---- */
-
-static int set_owner(int fd, const Fds__File *f)
-{
-	struct f_owner_ex ex;
-
-	if (f->owner) {
-		ex.type = f->owner->type;
-		ex.pid = f->owner->pid;
-		if (ex.pid && fcntl(fd, F_SETOWN_EX, &ex) < 0)
-			return -errno;
-		if (f->owner->signal &&
-		    fcntl(fd, F_SETSIG, f->owner->signal) < 0)
-			return -errno;
-	}
-	if ((f->flags & O_ASYNC) &&
-	    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC) < 0)
-		return -errno;
-	return 0;
-}
 
 /* The other host's release may take its time to get here. */
 static int retake(int fd, const Fds__Lock *l)
@@ -382,7 +399,7 @@ static int activate_file(const struct fds_restored *r, size_t i, int before,
 			 struct error *err)
 {
 	const Fds__File *f = r->set->file[i];
-	int ret = before, e = set_owner(r->at[i], f);
+	int ret = before, e = fdowner_set(r->at[i], f);
 
 	if (e < 0 && !ret)
 		ret = error_sys(err, e, "fd %d: F_SETOWN", r->at[i]);
@@ -402,8 +419,7 @@ bool fds_dormant(const struct fds_restored *r)
 	for (size_t i = 0; i < r->set->n_file; i++) {
 		const Fds__File *f = r->set->file[i];
 
-		if (f->owner || f->n_lock ||
-		    f->kind_case == FDS__FILE__KIND_SOCKET)
+		if (f->owner || f->n_lock || kind_of(r, i)->activate)
 			return true;
 	}
 	return false;
@@ -411,8 +427,14 @@ bool fds_dormant(const struct fds_restored *r)
 
 int fds_activate(struct fds_restored *r, struct error *err)
 {
-	int ret = sockmake_activate(r, err);
+	int ret = 0;
 
+	for (const struct fd_kind *const *k = fd_kinds; *k; k++) {
+		int e = (*k)->activate ? (*k)->activate(r, ret ? NULL : err)
+				       : 0;
+
+		ret = ret ? ret : e;
+	}
 	for (size_t i = 0; i < r->set->n_file; i++)
 		ret = activate_file(r, i, ret, err);
 	return ret;
@@ -425,8 +447,5 @@ void fds_restored_destroy(struct fds_restored *r)
 	fds__set__free_unpacked(r->set, NULL);
 	free(r->at);
 	free(r->first);
-	free(r->pipe);
-	free(r->memfd);
-	free(r->given);
 	free(r);
 }

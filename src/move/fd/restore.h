@@ -15,4 +15,6 @@ int fdvalid_base(const Fds__Set *set);
 /* Those by fcntl(F_SETLK) in that list; *ret is malloc'd, NULL for none. */
 size_t fdrst_locks(const Fds__Set *set, struct fds_lock **ret);
 
+int fdowner_set(int fd, const Fds__File *f);
+
 #endif

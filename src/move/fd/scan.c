@@ -7,14 +7,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/kind/kinds.h"
-#include "move/sock/capture.h"
 
 /* ---- numbers ---- */
 
@@ -132,54 +130,24 @@ static int add_files(struct fdscan *sc, struct error *err)
 
 /* ---- messages ---- */
 
-static const struct move_external *external_of(const struct fds_source *s,
-					       const struct stat *st)
+static int describe(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 {
-	for (size_t i = 0; i < s->nr_ext; i++) {
-		if (s->ext[i].dev == st->st_dev && s->ext[i].ino == st->st_ino)
-			return &s->ext[i];
+	const struct fd_kind *k = fdkinds_of(sc, f, NULL);
+	char buf[PATH_MAX + 32], *link = NULL;
+	int r;
+
+	if (!k) {
+		link = buf;
+		r = fdproc_link(sc->s->proc, f->number, buf, sizeof(buf), err);
+		if (r < 0)
+			return r;
+		k = fdkinds_of(sc, f, link);
 	}
-	return NULL;
-}
-
-static int describe_known(struct fdscan *sc, struct fdscan_file *f, char *link,
-			  struct error *err)
-{
-	const struct fd_kind *k = fdkinds_of(sc, f, link);
-
 	if (!k)
 		return error_set(err, -ENOTSUP, "fd %d: %s cannot move",
 				 f->number, link);
 	f->msg->kind_case = k->message;
 	return k->capture(sc, f, link, err);
-}
-
-static int describe(struct fdscan *sc, struct fdscan_file *f, struct error *err)
-{
-	const struct move_external *ext = external_of(sc->s, &f->st);
-	char link[PATH_MAX + 32];
-	int r;
-
-	if (ext)
-		return fdext_end(sc, f, ext, err);
-	if (S_ISSOCK(f->st.st_mode))
-		return sockcap_socket(sc, f, err);
-	if (sc->content && fdearly_find(sc->s, f))
-		return fdkind_early(sc, f, err);
-	r = fdproc_link(sc->s->proc, f->number, link, sizeof(link), err);
-	if (r < 0)
-		return r;
-	if (S_ISFIFO(f->st.st_mode) && !(f->info.flags & O_PATH))
-		return fdpipe_end(sc, f, err);
-	if (fdkinds_of(sc, f, link))
-		return describe_known(sc, f, link, err);
-	if (!strncmp(link, "/memfd:", 7) ||
-	    (S_ISREG(f->st.st_mode) && !f->st.st_nlink && link[0] == '/' &&
-	     !(f->info.flags & O_PATH)))
-		return fdcontent_file(sc, f, link, err);
-	if (link[0] == '/')
-		return fdkind_path(sc, f, link, err);
-	return describe_known(sc, f, link, err);
 }
 
 static void init_set(struct fdscan *sc)
@@ -225,14 +193,13 @@ static int describe_all(struct fdscan *sc, struct error *err)
 		if (!r)
 			r = fdlock_all(sc, f, err);
 		if (!r)
-			r = fdkind_owner(sc, f, err);
+			r = fdowner_capture(sc, f, err);
 	}
 	if (!r && !sc->content)
-		r = fdkind_cwd(sc, err);
-	if (!r)
-		r = fdpipe_finish(sc, err);
-	if (!r)
-		r = sockcap_finish(sc, err);
+		r = fdtold_cwd(sc, err);
+	for (const struct fd_kind *const *k = fd_kinds; *k && !r; k++)
+		if ((*k)->capture_all)
+			r = (*k)->capture_all(sc, err);
 	return r;
 }
 

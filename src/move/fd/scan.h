@@ -30,9 +30,11 @@ int fdkept_read(struct fds_source *s, int number, struct fdproc_info *ret,
 void fdkept_clear(struct fds_source *s);
 
 /*
- * told.c: append to s->told the files of a scan that are not in it, and
+ * told.c: put the working directory, a path like those of its files, in
+ * sc->set; append to s->told the files of a scan that are not in it, and
  * return how many; pack those from that one on, *ret is malloc'd.
  */
+int fdtold_cwd(struct fdscan *sc, struct error *err) must_check;
 size_t fdtold_add(struct fds_source *s, const struct fdscan *sc);
 void fdtold_pack(struct fds_source *s, size_t from, uint8_t **ret,
 		 size_t *ret_n);
@@ -43,5 +45,9 @@ void fdtold_pack(struct fds_source *s, size_t from, uint8_t **ret,
  */
 int fdlock_all(struct fdscan *sc, struct fdscan_file *f,
 	       struct error *err) must_check;
+
+/* owner.c; fdowner_set() is in restore.h */
+int fdowner_capture(struct fdscan *sc, struct fdscan_file *f,
+		    struct error *err) must_check;
 
 #endif

@@ -2,47 +2,40 @@
  * told.c - the files that the destination was told to look for
  *
  * In HELLO it is told all that are open then, in each round those that have
- * been opened since.  A file that is told once more differs in what the
- * destination goes by (fdkit/path.c).
+ * been opened since.
  */
-#include <string.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fd/fds.h"
 #include "move/fd/scan.h"
 #include "move/fdkit/path.h"
+#include "move/kind/kinds.h"
 
-static bool same(const Fds__Path *a, const Fds__Path *b)
+int fdtold_cwd(struct fdscan *sc, struct error *err)
 {
-	if (a->ino != b->ino || a->btime != b->btime || a->mode != b->mode ||
-	    a->writable != b->writable || strcmp(a->path, b->path))
-		return false;
-	if (S_ISDIR(a->mode)) /* is it being read? */
-		return !a->pos == !b->pos;
-	if (!S_ISREG(a->mode) || a->writable || a->synthetic || a->carried)
-		return true;
-	return a->size == b->size && a->mtime == b->mtime;
-}
+	fd_auto fd = openat(sc->s->proc, "cwd", O_PATH | O_CLOEXEC);
+	char link[PATH_MAX] = "";
+	struct stat st;
+	int r;
 
-static void add(Fds__Paths *told, const Fds__Path *p)
-{
-	for (size_t i = 0; i < told->n_path; i++)
-		if (same(told->path[i], p))
-			return;
-	told->path = xreallocarray(told->path, told->n_path + 1,
-				   sizeof(*told->path));
-	told->path[told->n_path++] = fdpath_clone(p);
-}
-
-/* Where deleted files are to be made again; any directory will do. */
-static void add_directory(Fds__Paths *told, char *path)
-{
-	Fds__Path p = FDS__PATH__INIT;
-
-	p.path = path;
-	p.mode = S_IFDIR;
-	add(told, &p);
+	if (fd < 0 || fstat(fd, &st) < 0 ||
+	    readlinkat(sc->s->proc, "cwd", link, sizeof(link) - 1) < 0)
+		return error_sys(err, -errno, "working directory");
+	if (tree_holds(sc->s->trees, st.st_dev))
+		return 0; /* comes along, if it is there */
+	r = fdpath_capture(sc->s->root, fd, link, false, "working directory",
+			   &sc->set->cwd, err);
+	if (r == 0 && sc->set->cwd->synthetic) {
+		fds__path__free_unpacked(sc->set->cwd, NULL);
+		sc->set->cwd = NULL;
+	}
+	return r;
 }
 
 size_t fdtold_add(struct fds_source *s, const struct fdscan *sc)
@@ -55,19 +48,14 @@ size_t fdtold_add(struct fds_source *s, const struct fdscan *sc)
 		fds__paths__init(s->told);
 	}
 	had = s->told->n_path;
-	for (size_t i = 0; i < set->n_file; i++)
-		if (set->file[i]->kind_case == FDS__FILE__KIND_PATH &&
-		    !sc->file[i].early)
-			add(s->told, set->file[i]->path);
+	for (size_t i = 0; i < set->n_file; i++) {
+		const struct fd_kind *k = fdkinds_find(set->file[i]->kind_case);
+
+		if (k->tell)
+			k->tell(s, sc, i);
+	}
 	if (set->cwd)
-		add(s->told, set->cwd);
-	for (size_t i = 0; i < set->n_pipe; i++)
-		if (set->pipe[i]->fifo)
-			add(s->told, set->pipe[i]->fifo);
-	for (size_t i = 0; i < set->n_memfd; i++)
-		if (*set->memfd[i]->dir &&
-		    !tree_holds(s->trees, set->memfd[i]->dev))
-			add_directory(s->told, set->memfd[i]->dir);
+		fdtold_path(s, set->cwd);
 	return s->told->n_path - had;
 }
 

@@ -113,6 +113,9 @@ const Fds__Path *fdearly_find(const struct fds_source *s,
 			      const struct fdscan_file *f);
 void fdearly_clear(struct fds_source *s);
 
+/* Append a copy of p to s->told, unless it is there. */
+void fdtold_path(struct fds_source *s, const Fds__Path *p);
+
 /*
  * The pid of another process that has the file open as well, or 0.  Long, so
  * once a file, and never while the process stands still: then 0.

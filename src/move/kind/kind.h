@@ -35,8 +35,7 @@ struct fd_kind {
 		       struct error *err);
 	/* When all are captured: what takes several. */
 	int (*capture_all)(struct fdscan *sc, struct error *err);
-	/* Bytes that it would take along as of now, while the process stands
-	 * still. */
+	/* Bytes that it would take along if it were captured now. */
 	size_t (*size)(const struct fdscan_file *f);
 	/* Call fdtold_path() with what the destination has to have for it. */
 	void (*tell)(struct fds_source *s, const struct fdscan *sc, size_t i);
@@ -85,31 +84,5 @@ int fdkind_odd(const struct fdscan_file *f, struct error *err);
 int fdkind_bad(struct error *err, const char *what);
 int fdkind_check_messages(Fds__Message *const *m, size_t n, uint64_t max,
 			  struct error *err) must_check;
-
-/* ---- files, memfds, pipes and externals, which are not in the list yet ---- */
-
-int fdkind_path(struct fdscan *sc, struct fdscan_file *f, char *link,
-		struct error *err) must_check;
-int fdkind_early(struct fdscan *sc, struct fdscan_file *f,
-		 struct error *err) must_check;
-/* Where it is: a path like those of its files. */
-int fdkind_cwd(struct fdscan *sc, struct error *err) must_check;
-int fdcontent_file(struct fdscan *sc, struct fdscan_file *f, const char *link,
-		   struct error *err) must_check;
-int fdkind_owner(struct fdscan *sc, struct fdscan_file *f,
-		 struct error *err) must_check;
-int fdpipe_end(struct fdscan *sc, struct fdscan_file *f,
-	       struct error *err) must_check;
-int fdext_end(struct fdscan *sc, struct fdscan_file *f,
-	      const struct move_external *ext, struct error *err) must_check;
-
-/* When all are there: pipes find their other ends. */
-int fdpipe_finish(struct fdscan *sc, struct error *err) must_check;
-/*
- * All that can be read from the end fd of a pipe, not consuming it; a message a
- * packet, appended to the list.
- */
-int fdpipe_peek(int fd, Fds__Message ***ret, size_t *ret_n,
-		struct error *err) must_check;
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * memfd.c - capture of memfds and deleted files, which move with content
+ * memfd.c - memfds and deleted files, which move with content
  *
  * Nothing but descriptors leads to them, so the process's are all there are;
  * for deleted files, which another process may have opened before, that is
@@ -8,10 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -177,6 +180,11 @@ static size_t find(const Fds__Set *set, const struct stat *st)
 	return i;
 }
 
+static bool is_memfd(const char *link)
+{
+	return !strncmp(link, "/memfd:", strlen("/memfd:"));
+}
+
 static char *without_tail(const char *link)
 {
 	static const char tail[] = " (deleted)";
@@ -189,17 +197,25 @@ static char *without_tail(const char *link)
 }
 
 /* The link is "/memfd:NAME (deleted)" or "/DIR/NAME (deleted)". */
-int fdcontent_file(struct fdscan *sc, struct fdscan_file *f, const char *link,
-		   struct error *err)
+static bool memfd_is(const struct fdscan *sc, const struct fdscan_file *f,
+		     const char *link)
 {
-	bool memfd = !strncmp(link, "/memfd:", strlen("/memfd:"));
+	return link && (is_memfd(link) ||
+			(S_ISREG(f->st.st_mode) && !f->st.st_nlink &&
+			 link[0] == '/' && !(f->info.flags & O_PATH)));
+}
+
+static int memfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
+			 struct error *err)
+{
 	char *name = without_tail(link);
 	size_t i = find(sc->set, &f->st);
 	int r = 0;
 
 	if (i == sc->set->n_memfd) {
-		r = memfd ? add_memfd(sc, f, name + strlen("/memfd:"), err)
-			  : add_deleted(sc, f, name, err);
+		r = is_memfd(link)
+			    ? add_memfd(sc, f, name + strlen("/memfd:"), err)
+			    : add_deleted(sc, f, name, err);
 		if (!r)
 			r = read_content(sc, f, sc->set->memfd[i], err);
 	}
@@ -210,6 +226,209 @@ int fdcontent_file(struct fdscan *sc, struct fdscan_file *f, const char *link,
 	fds__memfd_ref__init(f->msg->memfd);
 	f->msg->memfd->memfd = (uint32_t)i;
 	f->msg->memfd->pos = f->info.pos;
-	f->msg->kind_case = FDS__FILE__KIND_MEMFD;
 	return 0;
 }
+
+static size_t memfd_size(const struct fdscan_file *f)
+{
+	return (size_t)f->st.st_size;
+}
+
+/* Where a deleted file is to be made again; any directory will do. */
+static void memfd_tell(struct fds_source *s, const struct fdscan *sc, size_t i)
+{
+	const Fds__Memfd *m = sc->set->memfd[sc->set->file[i]->memfd->memfd];
+	Fds__Path p = FDS__PATH__INIT;
+
+	p.path = m->dir;
+	p.mode = S_IFDIR;
+	if (*m->dir && !tree_holds(s->trees, m->dev))
+		fdtold_path(s, &p);
+}
+
+static int memfd_check(const Fds__Set *set, size_t i, struct error *err)
+{
+	return set->file[i]->memfd->memfd < set->n_memfd
+		       ? 0
+		       : fdkind_bad(err, "no memfd");
+}
+
+static int memfd_check_all(const Fds__Set *set, struct error *err)
+{
+	for (size_t i = 0; i < set->n_memfd; i++) {
+		const Fds__Memfd *m = set->memfd[i];
+
+		if (m->size > (uint64_t)CONTENT_MAX || (m->mode & ~07777u) ||
+		    strlen(m->name) > NAME_MAX)
+			return fdkind_bad(err, "memfd out of range");
+		if (m->dir[0] && (m->dir[0] != '/' || m->seals))
+			return fdkind_bad(err, "deleted file out of range");
+		for (size_t k = 0; k < m->n_extent; k++) {
+			const Fds__Extent *e = m->extent[k];
+
+			if (e->offset > m->size ||
+			    e->data.len > m->size - e->offset)
+				return fdkind_bad(err,
+						  "memfd extent out of range");
+		}
+	}
+	return 0;
+}
+
+/* Last, as all else changes these; but the time of that cannot be set. */
+static int date_memfd(int fd, const Fds__Memfd *m)
+{
+	const struct timespec times[] = { clock_timespec(m->atime),
+					  clock_timespec(m->mtime) };
+
+	return futimens(fd, times) < 0 ? -errno : 0;
+}
+
+static int fill_memfd(int fd, const Fds__Memfd *m)
+{
+	if (ftruncate(fd, (off_t)m->size) < 0 ||
+	    (m->owned && fchown(fd, m->uid, m->gid) < 0) ||
+	    fchmod(fd, m->mode) < 0)
+		return -errno;
+	for (size_t i = 0; i < m->n_extent; i++) {
+		const Fds__Extent *e = m->extent[i];
+		size_t done = 0;
+
+		while (done < e->data.len) {
+			ssize_t n = pwrite(fd, e->data.data + done,
+					   e->data.len - done,
+					   (off_t)(e->offset + done));
+
+			if (n <= 0)
+				return n ? -errno : -EIO;
+			done += (size_t)n;
+		}
+	}
+	return date_memfd(fd, m);
+}
+
+/* One that is mapped already loses what it holds, but no mapping. */
+static int open_memfd(const struct fds_restored *r, const Fds__Memfd *m)
+{
+	int mapped = r->ops->object ? r->ops->object(r->ctx, m->dev, m->ino)
+				    : -ENOENT;
+	struct stat st;
+
+	if (mapped < 0)
+		return memfd_create(m->name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fstat(mapped, &st) < 0 ||
+	    (st.st_size &&
+	     fallocate(mapped, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+		       st.st_size) < 0))
+		return -1;
+	return fcntl(mapped, F_DUPFD_CLOEXEC, r->base);
+}
+
+/* Not every file system has O_TMPFILE. */
+static int make_deleted(const Fds__Memfd *m)
+{
+	int fd = open(m->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	char *path;
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	path = xasprintf("%s/.stint-XXXXXX", m->dir);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
+}
+
+static int memfd_make_first(struct fds_restored *r, struct error *err)
+{
+	r->memfd = xcalloc(r->set->n_memfd + 1, sizeof(*r->memfd));
+	r->given = xcalloc(r->set->n_memfd + 1, sizeof(*r->given));
+	for (size_t i = 0; i < r->set->n_memfd; i++)
+		r->memfd[i] = -1;
+	for (size_t i = 0; i < r->set->n_memfd; i++) {
+		const Fds__Memfd *m = r->set->memfd[i];
+		int fd = *m->dir ? make_deleted(m) : open_memfd(r, m), e;
+
+		if (fd < 0)
+			return error_sys(err, -errno, "%s %s",
+					 *m->dir ? m->dir : "memfd", m->name);
+		fd = r->memfd[i] = fdrst_lift(r, fd);
+		if (fd < 0)
+			return error_sys(err, fd, "memfd %s", m->name);
+		e = fill_memfd(fd, m);
+		if (e < 0)
+			return error_sys(err, e, "memfd %s", m->name);
+	}
+	return 0;
+}
+
+/*
+ * A memfd's first description does not count as open for writing, which keeps
+ * nobody from executing it; any other does (ETXTBSY).
+ */
+static int open_ref(struct fds_restored *r, const Fds__File *f)
+{
+	uint32_t i = f->memfd->memfd;
+
+	if (!*r->set->memfd[i]->dir && !r->given[i] &&
+	    (f->flags & O_ACCMODE) == O_RDWR) {
+		int fd = fcntl(r->memfd[i], F_DUPFD_CLOEXEC, r->base);
+
+		r->given[i] = fd >= 0;
+		return fd < 0 ? -errno : fd;
+	}
+	/* O_TMPFILE, under which it may have been opened, contains it. */
+	return fdrst_reopen(r->memfd[i], f->flags & ~(unsigned)O_DIRECTORY);
+}
+
+static int memfd_make(struct fds_restored *r, size_t i, struct error *err)
+{
+	const Fds__File *f = r->set->file[i];
+	int fd = open_ref(r, f);
+
+	if (fd >= 0 && lseek(fd, (off_t)f->memfd->pos, SEEK_SET) < 0) {
+		int e = -errno;
+
+		close(fd);
+		fd = e;
+	}
+	return fd < 0 ? error_sys(err, fd, "memfd") : fd;
+}
+
+/* Last, as a seal may forbid what making it takes. */
+static int memfd_make_last(struct fds_restored *r, struct error *err)
+{
+	for (size_t i = 0; i < r->set->n_memfd; i++) {
+		const Fds__Memfd *m = r->set->memfd[i];
+
+		if (m->seals && fcntl(r->memfd[i], F_ADD_SEALS, m->seals) < 0)
+			return error_sys(err, -errno, "memfd %s: seals",
+					 m->name);
+	}
+	return 0;
+}
+
+static void memfd_drop(struct fds_restored *r)
+{
+	for (size_t i = 0; r->memfd && i < r->set->n_memfd; i++)
+		io_close(&r->memfd[i]);
+	free(r->memfd);
+	free(r->given);
+	r->memfd = NULL;
+	r->given = NULL;
+}
+
+const struct fd_kind fd_kind_memfd = {
+	.message = FDS__FILE__KIND_MEMFD,
+	.is = memfd_is,
+	.capture = memfd_capture,
+	.size = memfd_size,
+	.tell = memfd_tell,
+	.check = memfd_check,
+	.check_all = memfd_check_all,
+	.make_first = memfd_make_first,
+	.make = memfd_make,
+	.make_last = memfd_make_last,
+	.drop = memfd_drop,
+};

@@ -1,9 +1,8 @@
 /*
- * path.c - capture of files
+ * path.c - files, directories and devices that a path leads to
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,8 +12,6 @@
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
 #include "move/kind/kind.h"
-
-/* ---- files ---- */
 
 /* The file of that name that was looked at before the freeze, or NULL. */
 static const Fds__Path *known_path(const struct fdscan *sc,
@@ -64,13 +61,12 @@ static int check_process(const struct fdscan *sc, const struct fdscan_file *f,
 }
 
 /* What the destination has open, whatever it is called by now. */
-int fdkind_early(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+static int capture_early(struct fdscan *sc, struct fdscan_file *f)
 {
 	Fds__Path *p = clone_path(fdearly_find(sc->s, f), &f->st);
 
 	p->writable = (f->info.flags & O_ACCMODE) != O_RDONLY;
 	p->pos = f->info.pos;
-	f->msg->kind_case = FDS__FILE__KIND_PATH;
 	f->msg->path = p;
 	f->early = true;
 	return 0;
@@ -87,8 +83,14 @@ static void drop_tail(char *link, const struct stat *st)
 		link[n - m] = '\0';
 }
 
-int fdkind_path(struct fdscan *sc, struct fdscan_file *f, char *link,
-		struct error *err)
+static bool path_is(const struct fdscan *sc, const struct fdscan_file *f,
+		    const char *link)
+{
+	return link ? link[0] == '/' : sc->content && fdearly_find(sc->s, f);
+}
+
+static int path_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
+			struct error *err)
 {
 	bool writable = (f->info.flags & O_ACCMODE) != O_RDONLY;
 	const Fds__Path *known = NULL;
@@ -96,6 +98,8 @@ int fdkind_path(struct fdscan *sc, struct fdscan_file *f, char *link,
 	char what[32];
 	int r;
 
+	if (!link)
+		return capture_early(sc, f);
 	drop_tail(link, &f->st);
 	if (sc->content)
 		known = known_path(sc, f, link);
@@ -111,7 +115,6 @@ int fdkind_path(struct fdscan *sc, struct fdscan_file *f, char *link,
 	}
 	p->pos = f->info.pos;
 	p->carried = tree_holds(sc->s->trees, f->st.st_dev);
-	f->msg->kind_case = FDS__FILE__KIND_PATH;
 	f->msg->path = p;
 	r = check_process(sc, f, p, err);
 	if (r < 0)
@@ -125,61 +128,102 @@ int fdkind_path(struct fdscan *sc, struct fdscan_file *f, char *link,
 	return 0;
 }
 
-int fdkind_cwd(struct fdscan *sc, struct error *err)
+static void path_tell(struct fds_source *s, const struct fdscan *sc, size_t i)
 {
-	fd_auto fd = openat(sc->s->proc, "cwd", O_PATH | O_CLOEXEC);
-	char link[PATH_MAX] = "";
-	struct stat st;
+	if (!sc->file[i].early)
+		fdtold_path(s, sc->set->file[i]->path);
+}
+
+static int path_check(const Fds__Set *set, size_t i, struct error *err)
+{
+	return set->file[i]->path->path[0] == '/'
+		       ? 0
+		       : fdkind_bad(err, "relative path");
+}
+
+/* Its threads come after its descriptors, and what these are even later. */
+static bool is_late(const Fds__File *f)
+{
+	int n = 0;
+
+	return f->kind_case == FDS__FILE__KIND_PATH && f->path->own &&
+	       sscanf(f->path->path, "/proc/%*d/%n", &n) == 0 && n &&
+	       (!strncmp(f->path->path + n, "task/", 5) ||
+		!strncmp(f->path->path + n, "fdinfo/", 7));
+}
+
+/* fd, or an error, and it is closed. */
+static int set_pos(int fd, const Fds__File *f, struct error *err)
+{
 	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0 ||
-	    readlinkat(sc->s->proc, "cwd", link, sizeof(link) - 1) < 0)
-		return error_sys(err, -errno, "working directory");
-	if (tree_holds(sc->s->trees, st.st_dev))
-		return 0; /* comes along, if it is there */
-	r = fdpath_capture(sc->s->root, fd, link, false, "working directory",
-			   &sc->set->cwd, err);
-	if (r == 0 && sc->set->cwd->synthetic) {
-		fds__path__free_unpacked(sc->set->cwd, NULL);
-		sc->set->cwd = NULL;
-	}
-	return r;
+	if (!f->path->pos || (f->flags & O_PATH) ||
+	    lseek(fd, (off_t)f->path->pos, SEEK_SET) >= 0)
+		return fd;
+	r = -errno;
+	close(fd);
+	return error_sys(err, r, "%s: cannot seek", f->path->path);
 }
 
-/* ---- what any description may have ---- */
-
-int fdkind_owner(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+static int open_path(const Fds__File *f, struct error *err)
 {
-	struct f_owner_ex ex;
-	Fds__Owner *o;
-	pid_t pid;
-	int r, sig;
+	fd_auto found = -1;
+	fd_auto root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd, r;
 
-	if (f->info.flags & O_PATH)
-		return 0;
-	sig = fcntl(f->copy, F_GETSIG);
-	if (fcntl(f->copy, F_GETOWN_EX, &ex) < 0 || sig < 0 ||
-	    (!ex.pid && !sig))
-		return 0;
-	/* which tells its owner, who has no other use for being one */
-	if (S_ISDIR(f->st.st_mode))
-		return error_set(err, -ENOTSUP,
-				 "fd %d: watched directory (F_NOTIFY)",
-				 f->number);
-	pid = 0;
-	if (ex.pid) {
-		if (ex.type == F_OWNER_PGRP)
-			return error_set(err, -ENOTSUP,
-					 "fd %d: signals go to a group",
-					 f->number);
-		r = fdproc_ns_pid(ex.pid, &pid, err);
-		if (r < 0)
-			return r;
-	}
-	o = f->msg->owner = xmalloc(sizeof(*o));
-	fds__owner__init(o);
-	o->type = ex.type;
-	o->pid = pid;
-	o->signal = sig;
-	return 0;
+	if (root < 0)
+		return error_sys(err, -errno, "/");
+	r = fdpath_find(root, f->path, &found, err);
+	if (r < 0)
+		return r;
+	fd = fdrst_reopen(found, f->flags);
+	return fd < 0 ? error_sys(err, fd, "%s", f->path->path)
+		      : set_pos(fd, f, err);
 }
+
+/* What is late has something else in its place until path_late(). */
+static int path_make(struct fds_restored *r, size_t i, struct error *err)
+{
+	const Fds__File *f = r->set->file[i];
+	int fd = fdearly_take(r->ops->early, (uint32_t)r->first[i], f);
+
+	if (fd >= 0)
+		return set_pos(fd, f, err);
+	if (!is_late(f))
+		return open_path(f, err);
+	r->nr_late++;
+	fd = open("/", O_PATH | O_CLOEXEC);
+	return fd < 0 ? error_sys(err, -errno, "/") : fd;
+}
+
+static int path_late(struct fds_restored *r, struct error *err)
+{
+	int e = 0;
+
+	for (size_t i = 0; i < r->set->n_number && e >= 0; i++) {
+		const Fds__Number *n = r->set->number[i];
+		const Fds__File *f = r->set->file[n->file];
+		int first = r->at[n->file];
+		fd_auto fd = -1;
+
+		if (!is_late(f))
+			continue;
+		if (first == (int)n->number) /* the others are copies of it */
+			e = fd = open_path(f, err);
+		if (e >= 0 && dup3(fd >= 0 ? fd : first, (int)n->number,
+				   n->cloexec ? O_CLOEXEC : 0) < 0)
+			e = error_sys(err, -errno, "fd %u", n->number);
+	}
+	return e < 0 ? e : 0;
+}
+
+const struct fd_kind fd_kind_path = {
+	.message = FDS__FILE__KIND_PATH,
+	.is = path_is,
+	.capture = path_capture,
+	.tell = path_tell,
+	.check = path_check,
+	.make = path_make,
+	.late = path_late,
+	.opened = true,
+};

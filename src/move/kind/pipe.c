@@ -1,38 +1,49 @@
 /*
- * pipe.c - capture of pipes
+ * pipe.c - pipes, named and not
  */
+#include "move/kind/pipe.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
-#include "move/kind/kind.h"
 #include "move/wire/append.h"
+
+#define SIZE_MAX_PIPE (1u << 30)
 
 static bool same_inode(const struct fdscan_file *a, const struct fdscan_file *b)
 {
 	return a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev;
 }
 
-int fdpipe_end(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+static bool pipe_is(const struct fdscan *sc, const struct fdscan_file *f,
+		    const char *link)
+{
+	return S_ISFIFO(f->st.st_mode) && !(f->info.flags & O_PATH);
+}
+
+static int pipe_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
+			struct error *err)
 {
 	Fds__PipeEnd *m;
 	size_t i = (size_t)(f - sc->file);
 
-	/* The index is the first file of that inode until fdpipe_finish(). */
+	/* The index is the first file of that inode until pipe_capture_all(). */
 	while (i && same_inode(&sc->file[i - 1], f))
 		i--;
 	f->msg->pipe = m = xmalloc(sizeof(*m));
 	fds__pipe_end__init(m);
 	m->pipe = (uint32_t)i;
-	f->msg->kind_case = FDS__FILE__KIND_PIPE;
 	return 0;
 }
 
@@ -219,7 +230,7 @@ static int finish_one(struct fdscan *sc, size_t first, struct error *err)
 	return r < 0 ? error_prefix(err, r, "fd %d", e.reader->number) : 0;
 }
 
-int fdpipe_finish(struct fdscan *sc, struct error *err)
+static int pipe_capture_all(struct fdscan *sc, struct error *err)
 {
 	size_t *index = xcalloc(sc->nr_file + 1, sizeof(*index));
 	int r = 0;
@@ -242,3 +253,220 @@ int fdpipe_finish(struct fdscan *sc, struct error *err)
 	free(index);
 	return r;
 }
+
+static void pipe_tell(struct fds_source *s, const struct fdscan *sc, size_t i)
+{
+	const Fds__Pipe *m = sc->set->pipe[sc->set->file[i]->pipe->pipe];
+
+	if (m->fifo)
+		fdtold_path(s, m->fifo);
+}
+
+size_t fdpipe_size(const struct fdscan_file *f)
+{
+	int n = 0;
+
+	(void)!ioctl(f->copy, FIONREAD, &n);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static int pipe_check(const Fds__Set *set, size_t i, struct error *err)
+{
+	return set->file[i]->pipe->pipe < set->n_pipe
+		       ? 0
+		       : fdkind_bad(err, "no pipe");
+}
+
+static int pipe_check_all(const Fds__Set *set, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < set->n_pipe && !r; i++) {
+		const Fds__Pipe *p = set->pipe[i];
+
+		if (p->size > SIZE_MAX_PIPE)
+			return fdkind_bad(err, "pipe too large");
+		if (p->fifo &&
+		    (p->fifo->path[0] != '/' || !S_ISFIFO(p->fifo->mode)))
+			return fdkind_bad(err, "odd named pipe");
+		r = fdkind_check_messages(p->content, p->n_content, p->size,
+					  err);
+	}
+	return r;
+}
+
+int fdpipe_fill(int fd, Fds__Message *const *m, size_t n, struct error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		ssize_t w = write(fd, m[i]->data.data, m[i]->data.len);
+
+		if (w < 0 && errno != EAGAIN)
+			return error_sys(err, -errno, "cannot fill a pipe");
+		if (w < 0 || (size_t)w != m[i]->data.len)
+			return error_set(
+				err, -ENOSPC,
+				"a pipe with unread bytes cannot be enlarged to hold them: its user has too many pipes (fs.pipe-user-pages-soft)");
+	}
+	return 0;
+}
+
+int fdpipe_resize(int fd, uint32_t size)
+{
+	if (fcntl(fd, F_GETPIPE_SZ) == (int)size ||
+	    fcntl(fd, F_SETPIPE_SZ, (int)size) >= 0 || errno == EPERM)
+		return 0;
+	return -errno;
+}
+
+/*
+ * Where source and destination are one machine it is the very same pipe, and
+ * what is in it is there.  Otherwise nobody else's bytes may be.
+ */
+static int fill_fifo(int fd, const Fds__Pipe *m, struct error *err)
+{
+	Fds__Message **there = NULL;
+	size_t n = 0;
+	bool same;
+	int r = fdpipe_peek(fd, &there, &n, err);
+
+	if (r < 0)
+		return r;
+	same = n == m->n_content;
+	for (size_t i = 0; i < n; i++) {
+		same = same && there[i]->data.len == m->content[i]->data.len &&
+		       !memcmp(there[i]->data.data, m->content[i]->data.data,
+			       there[i]->data.len);
+		fds__message__free_unpacked(there[i], NULL);
+	}
+	free(there);
+	if (n)
+		return same ? 0
+			    : error_set(err, -EBUSY,
+					"named pipe %s is in use at the "
+					"destination",
+					m->fifo->path);
+	return fdpipe_fill(fd, m->content, m->n_content, err);
+}
+
+/*
+ * Held open both ways until all its ends are made, so that none has to wait
+ * for another; but a writer, once seen, is not forgotten.
+ */
+static int make_fifo(struct fds_restored *r, const Fds__Pipe *m, int *ret,
+		     struct error *err)
+{
+	fd_auto root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd_auto found = -1;
+	int fd, e;
+
+	if (root < 0)
+		return error_sys(err, -errno, "/");
+	e = fdpath_find(root, m->fifo, &found, err);
+	if (e < 0)
+		return e;
+	if (m->silent && !m->n_content) {
+		fd = fcntl(found, F_DUPFD_CLOEXEC, r->base);
+		fd = fd < 0 ? -errno : fd;
+	} else {
+		fd = fdrst_lift(r, fdrst_reopen(found, O_RDWR | O_NONBLOCK));
+	}
+	if (fd < 0)
+		return error_sys(err, fd, "%s", m->fifo->path);
+	*ret = fd;
+	if (m->silent && !m->n_content)
+		return 0;
+	if ((e = fdpipe_resize(fd, m->size)) < 0)
+		return error_sys(err, e, "%s of %u bytes", m->fifo->path,
+				 m->size);
+	if (m->packets && fcntl(fd, F_SETFL, O_NONBLOCK | O_DIRECT) < 0)
+		return error_sys(err, -errno, "%s", m->fifo->path);
+	return fill_fifo(fd, m, err);
+}
+
+static int make_one(struct fds_restored *r, size_t i, struct error *err)
+{
+	const Fds__Pipe *m = r->set->pipe[i];
+	int fd[2], *p = r->pipe[i], e;
+
+	if (m->fifo)
+		return make_fifo(r, m, &p[0], err);
+	if (pipe2(fd, O_CLOEXEC | O_NONBLOCK | (m->packets ? O_DIRECT : 0)) < 0)
+		return error_sys(err, -errno, "pipe");
+	p[0] = fdrst_lift(r, fd[0]);
+	p[1] = fdrst_lift(r, fd[1]);
+	if (p[0] < 0 || p[1] < 0)
+		return error_sys(err, p[0] < 0 ? p[0] : p[1], "pipe");
+	if ((e = fdpipe_resize(p[1], m->size)) < 0)
+		return error_sys(err, e, "pipe of %u bytes", m->size);
+	return fdpipe_fill(p[1], m->content, m->n_content, err);
+}
+
+static int pipe_make_first(struct fds_restored *r, struct error *err)
+{
+	int e = 0;
+
+	r->pipe = xcalloc(r->set->n_pipe + 1, sizeof(*r->pipe));
+	for (size_t i = 0; i < r->set->n_pipe; i++)
+		r->pipe[i][0] = r->pipe[i][1] = -1;
+
+	for (size_t i = 0; i < r->set->n_pipe && !e; i++)
+		e = make_one(r, i, err);
+	return e;
+}
+
+/* The first description of an end is the end itself. */
+static bool is_first(const Fds__Set *set, size_t i)
+{
+	unsigned mode = set->file[i]->flags & O_ACCMODE;
+
+	for (size_t k = 0; k < i; k++) {
+		const Fds__File *f = set->file[k];
+
+		if (f->kind_case == FDS__FILE__KIND_PIPE &&
+		    f->pipe->pipe == set->file[i]->pipe->pipe &&
+		    (f->flags & O_ACCMODE) == mode)
+			return false;
+	}
+	return mode != O_RDWR;
+}
+
+static int pipe_make(struct fds_restored *r, size_t i, struct error *err)
+{
+	const Fds__File *f = r->set->file[i];
+	unsigned mode = f->flags & O_ACCMODE;
+	bool fifo = r->set->pipe[f->pipe->pipe]->fifo;
+	int end = r->pipe[f->pipe->pipe][!fifo && mode != O_RDONLY], fd;
+
+	if (!fifo && is_first(r->set, i)) {
+		fd = fcntl(end, F_DUPFD_CLOEXEC, r->base);
+		fd = fd < 0 ? -errno : fd;
+	} else {
+		fd = fdrst_reopen(end, mode | O_NONBLOCK);
+	}
+	return fd < 0 ? error_sys(err, fd, "pipe") : fd;
+}
+
+static void pipe_drop(struct fds_restored *r)
+{
+	for (size_t i = 0; r->pipe && i < r->set->n_pipe; i++) {
+		io_close(&r->pipe[i][0]);
+		io_close(&r->pipe[i][1]);
+	}
+	free(r->pipe);
+	r->pipe = NULL;
+}
+
+const struct fd_kind fd_kind_pipe = {
+	.message = FDS__FILE__KIND_PIPE,
+	.is = pipe_is,
+	.capture = pipe_capture,
+	.capture_all = pipe_capture_all,
+	.size = fdpipe_size,
+	.tell = pipe_tell,
+	.check = pipe_check,
+	.check_all = pipe_check_all,
+	.make_first = pipe_make_first,
+	.make = pipe_make,
+	.drop = pipe_drop,
+	.flags = O_DIRECT,
+};

@@ -206,7 +206,6 @@ int sockcap_socket(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 
 	fds__socket__init(m);
 	f->msg->socket = m;
-	f->msg->kind_case = FDS__FILE__KIND_SOCKET;
 	m->family = sockopt_int(f->copy, SOL_SOCKET, SO_DOMAIN);
 	m->type = sockopt_int(f->copy, SOL_SOCKET, SO_TYPE);
 	m->protocol = sockopt_int(f->copy, SOL_SOCKET, SO_PROTOCOL);

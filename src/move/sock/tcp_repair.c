@@ -66,3 +66,9 @@ int tcpcap_heal(int fd)
 
 	return on > 0 ? tcp_repair_off(fd, false) : 0;
 }
+
+bool tcp_is(int fd)
+{
+	return sockopt_int(fd, SOL_SOCKET, SO_TYPE) == SOCK_STREAM &&
+	       sockopt_int(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP;
+}

@@ -10,6 +10,7 @@
 #include "move/sock/tcp_compat.h"
 #include "move/wire/fds.pb-c.h"
 
+bool tcp_is(int fd);
 int tcp_info_of(int fd, struct tcp_info *ret) must_check;
 
 int tcp_repair_set(int fd, int how);
