@@ -201,7 +201,6 @@ int freeze_send(struct sending *s, struct error *err)
 	if (r == 0)
 		r = send_last_pages(s, err);
 	pages = send_now();
-	s->throttling = false;
 	/* What follows is short, however much that was. */
 	if (r == 0 && s->method != TRACK_NONE)
 		r = send_hurry_both(s, true, err);

@@ -234,19 +234,25 @@ static int over_budget(struct sending *s, struct error *err)
 	return r < 0 ? r : is_over(s, s->report->predicted, err);
 }
 
+static void end_throttle(struct sending *s)
+{
+	throttle_destroy(s->throttle);
+	s->throttle = NULL;
+}
+
 /* Try once more with the process slowed down. */
 static int throttled_rounds(struct sending *s, struct error *err)
 {
 	int r;
 
 	send_progress(s, "%s: slowing it down", err->text);
-	throttle_start(s);
+	s->throttle = throttle_create(s->tracee, s->src->budget);
 	r = rounds(s, err);
 	if (r == 0)
 		r = over_budget(s, err);
 	/* the last round, too, has to be short */
 	if (r < 0)
-		throttle_stop(s);
+		end_throttle(s);
 	return r;
 }
 
@@ -301,7 +307,7 @@ int precopy_last(struct sending *s, struct error *err)
 	r = run_round(s, err);
 	if (r == 0)
 		r = last_rounds(s, err);
-	throttle_stop(s);
+	end_throttle(s);
 	return r;
 }
 

@@ -21,6 +21,7 @@
 #include "move/fd/fds.h"
 #include "move/send/handover.h"
 #include "move/send/recheck.h"
+#include "move/send/throttle.h"
 #include "move/send/track.h"
 #include "move/tracee/cpuclock.h"
 #include "move/wire/fault.h"
@@ -251,7 +252,7 @@ static int send_last(struct sending *s, struct error *err)
 {
 	int r = 0;
 
-	if (!s->throttling)
+	if (!s->throttle)
 		r = check_until(s, send_now() + CHECK_PATIENCE, err);
 	return r < 0 ? r : precopy_last(s, err);
 }
@@ -396,6 +397,7 @@ static void send_undo(struct sending *s, const char *why)
 
 static void sending_clear(struct sending *s)
 {
+	throttle_destroy(s->throttle);
 	fds_source_destroy(s->fds);
 	tree_close(s->trees);
 	handover_free(s->handover);

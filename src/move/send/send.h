@@ -77,11 +77,10 @@ struct sending {
 	bool hurried, told_hurry; /* we, and the destination */
 	usec_t started, frozen;
 	usec_t hurried_since;
-	bool throttling;
-	usec_t throttled_since; /* stopped or let run */
-	usec_t scan_time;	/* of the last pass, finding pages */
-	double bytes_per_us;	/* of the last long pass */
-	uint64_t round_pages;	/* sent by the last round */
+	struct throttle *throttle; /* NULL: not slowed down */
+	usec_t scan_time;	   /* of the last pass, finding pages */
+	double bytes_per_us;	   /* of the last long pass */
+	uint64_t round_pages;	   /* sent by the last round */
 };
 
 /* Microseconds that only grow. */

@@ -6,41 +6,55 @@
  */
 #include "move/send/throttle.h"
 
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+#include "move/send/send.h"
+
 #define RUN_USEC  (1 * USEC_PER_MSEC)
 #define STOP_USEC (3 * USEC_PER_MSEC)
 
-void throttle_start(struct sending *s)
+struct throttle {
+	struct tracee *tracee;
+	usec_t budget;
+	usec_t since; /* stopped or let run */
+};
+
+struct throttle *throttle_create(struct tracee *t, usec_t budget)
 {
-	tracee_look(s->tracee);
-	s->throttling = true;
-	s->throttled_since = send_now();
+	struct throttle *th = xcalloc(1, sizeof(*th));
+
+	tracee_look(t);
+	*th = (struct throttle){ t, budget, send_now() };
+	return th;
 }
 
-void throttle_tick(void *sending)
+void throttle_tick(struct throttle *th)
 {
-	struct sending *s = sending;
 	usec_t now, stop = STOP_USEC;
 	struct error err;
 
-	if (!s->throttling)
+	if (!th)
 		return;
 	now = send_now();
-	if (s->src->budget < stop)
-		stop = s->src->budget;
-	if (s->tracee->nr && now - s->throttled_since >= stop) {
-		tracee_resume(s->tracee);
-	} else if (!s->tracee->nr && now - s->throttled_since >= RUN_USEC) {
+	if (th->budget < stop)
+		stop = th->budget;
+	if (th->tracee->nr && now - th->since >= stop) {
+		tracee_resume(th->tracee);
+	} else if (!th->tracee->nr && now - th->since >= RUN_USEC) {
 		/* if that fails, whatever comes next will say so */
-		if (tracee_stop(s->tracee, &err) < 0)
-			tracee_resume(s->tracee);
+		if (tracee_stop(th->tracee, &err) < 0)
+			tracee_resume(th->tracee);
 	} else {
 		return;
 	}
-	s->throttled_since = now;
+	th->since = now;
 }
 
-void throttle_stop(struct sending *s)
+void throttle_destroy(struct throttle *th)
 {
-	s->throttling = false;
-	tracee_resume(s->tracee);
+	if (!th)
+		return;
+	tracee_resume(th->tracee);
+	free(th);
 }

@@ -1,18 +1,23 @@
 /*
  * throttle.h - slow a process down that writes faster than the link carries
  *
- * While on, every throttle_tick() lets the process run for a moment or stop
- * for one, never longer than the downtime that was asked for.
+ * From throttle_create() to throttle_destroy() every throttle_tick() lets the
+ * process run for a moment or stop for one, never longer than the downtime that
+ * was asked for.  Meanwhile nobody else lets its threads go.
  */
 #ifndef MOVE_SEND_THROTTLE_H
 #define MOVE_SEND_THROTTLE_H
 
-#include "move/send/send.h"
+#include "core/units.h"
+#include "move/tracee/tracee.h"
 
-void throttle_start(struct sending *s);
-/* For page_sender_on_flush(): between two frames. */
-void throttle_tick(void *sending);
-/* The process runs at full speed again. */
-void throttle_stop(struct sending *s);
+struct throttle;
+
+/* t outlives it. */
+struct throttle *throttle_create(struct tracee *t, usec_t budget);
+/* For send_tick(), between two frames.  NULL: nobody is slowed down. */
+void throttle_tick(struct throttle *th);
+/* The process runs at full speed again.  NULL is allowed. */
+void throttle_destroy(struct throttle *th);
 
 #endif

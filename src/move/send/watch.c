@@ -132,7 +132,7 @@ void send_tick(void *sending)
 	struct sending *s = sending;
 	struct error err;
 
-	throttle_tick(s);
+	throttle_tick(s->throttle);
 	if (!s->src->budget)
 		watch_beat(s->watch);
 	/* should that fail, so does the next frame */
