@@ -10,6 +10,7 @@
 
 #include "move/fd/fds.h"
 #include "move/proc/layout.h"
+#include "move/send/ahead.h"
 #include "move/send/recheck.h"
 #include "move/send/send.h"
 #include "move/send/track.h"

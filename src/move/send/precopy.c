@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "move/fd/fds.h"
+#include "move/send/ahead.h"
 #include "move/send/recheck.h"
 #include "move/send/send.h"
 #include "move/send/throttle.h"

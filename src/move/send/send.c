@@ -19,6 +19,7 @@
 #include "move/check/check.h"
 #include "move/check/hello.h"
 #include "move/fd/fds.h"
+#include "move/send/ahead.h"
 #include "move/send/handover.h"
 #include "move/send/recheck.h"
 #include "move/send/throttle.h"
@@ -398,6 +399,7 @@ static void send_undo(struct sending *s, const char *why)
 static void sending_clear(struct sending *s)
 {
 	throttle_destroy(s->throttle);
+	ahead_destroy(s->ahead);
 	fds_source_destroy(s->fds);
 	tree_close(s->trees);
 	handover_free(s->handover);
@@ -431,7 +433,12 @@ int move_send(const struct move_source *src, struct channel *ch,
 	      struct move_report *ret, struct error *err)
 {
 	struct sending s = {
-		.src = src, .ch = ch, .report = ret, .pidfd = -1, .uffd = -1
+		.src = src,
+		.ch = ch,
+		.report = ret,
+		.pidfd = -1,
+		.uffd = -1,
+		.ahead = ahead_create(),
 	};
 	int r;
 

@@ -74,9 +74,8 @@ struct sending {
 	bool unplugged, held, recorded;
 	struct handover *handover; /* of locks, once that has begun */
 	bool left_alone; /* its threads go on when we let go of them by exit */
-	bool hurried, told_hurry; /* we, and the destination */
+	struct ahead *ahead; /* of others, in the freeze */
 	usec_t started, frozen;
-	usec_t hurried_since;
 	struct throttle *throttle; /* NULL: not slowed down */
 	usec_t scan_time;	   /* of the last pass, finding pages */
 	double bytes_per_us;	   /* of the last long pass */
@@ -86,12 +85,6 @@ struct sending {
 /* Microseconds that only grow. */
 usec_t send_now(void);
 
-/*
- * watch.c: who takes part in the freeze is ahead of others (core/hurry.h),
- * or not; send_hurry() here alone, send_hurry_both() at either end.
- */
-void send_hurry(struct sending *s, bool on);
-int send_hurry_both(struct sending *s, bool on, struct error *err) must_check;
 /* For page_sender_on_flush(): it gets on, and is not ahead for too long. */
 void send_tick(void *sending);
 

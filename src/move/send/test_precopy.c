@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "move/fd/fds.h"
+#include "move/send/ahead.h"
 #include "move/send/recheck.h"
 #include "move/send/send.h"
 #include "move/send/track.h"
@@ -29,6 +30,7 @@ static struct {
 	uint64_t sent, synced;
 	unsigned written[ROUNDS]; /* by the process, before each round */
 	bool ahead[ROUNDS];	  /* was anybody, in each */
+	bool ahead_now;
 	unsigned round;
 } world;
 
@@ -65,7 +67,7 @@ int WRAP(track_send)(struct sending *s, bool stopped, struct error *err)
 	unsigned n = world.written[world.round];
 
 	assert_true(world.round < ROUNDS);
-	world.ahead[world.round++] = s->hurried;
+	world.ahead[world.round++] = world.ahead_now;
 	world.sent += n;
 	world.now += PAGE_USEC * n;
 	return 0;
@@ -126,7 +128,7 @@ int WRAP(frame_recv)(struct channel *ch, struct frame *f, struct error *err)
 
 int WRAP(send_hurry_both)(struct sending *s, bool on, struct error *err)
 {
-	s->hurried = on;
+	world.ahead_now = on;
 	return 0;
 }
 

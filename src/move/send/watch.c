@@ -1,13 +1,12 @@
 /*
  * watch.c - the source's bounds: how long the process stands still without
- * anything getting on, and how long anybody is ahead of others for that
+ * anything getting on
  */
 #include <errno.h>
 #include <signal.h>
 
-#include "core/hurry.h"
 #include "move/fd/fds.h"
-#include "move/send/send.h"
+#include "move/send/ahead.h"
 #include "move/send/throttle.h"
 
 /*
@@ -21,11 +20,6 @@
 /* The watch kills only whoever has not noticed by itself. */
 #define GRACE	     (500 * USEC_PER_MSEC)
 #define SLOW_CONTENT 20 /* bytes of queues and files a microsecond */
-/*
- * Ahead of others no longer than that: see also WATCH_HURRY, for whoever is
- * kept from looking at the clock.
- */
-#define HURRY_MOST   (30 * USEC_PER_MSEC)
 
 static void calm(void *sending)
 {
@@ -93,49 +87,12 @@ void send_unwatched(struct sending *s)
 	beat_scans(s, true);
 }
 
-void send_hurry(struct sending *s, bool on)
-{
-	const struct move_source_ops *ops = s->src->ops;
-	bool threads = on && ops && ops->hurry;
-
-	if (on == s->hurried)
-		return;
-	s->hurried = on;
-	s->hurried_since = send_now();
-	watch_hurried(s->watch, on, threads ? s->src->pid : 0, 0);
-	if (on) {
-		hurry_guard();
-		hurry_begin(0);
-	} else {
-		hurry_end(0);
-	}
-	if (s->tracee)
-		s->tracee->hurry = threads;
-	if (ops && ops->hurry)
-		ops->hurry(s->src->ctx, on);
-}
-
-int send_hurry_both(struct sending *s, bool on, struct error *err)
-{
-	int r = 0;
-
-	send_hurry(s, on);
-	if (s->told_hurry != on)
-		r = frame_send_u64(s->ch, FRAME_HURRY, on, err);
-	if (r == 0)
-		s->told_hurry = on;
-	return r;
-}
-
 void send_tick(void *sending)
 {
 	struct sending *s = sending;
-	struct error err;
 
 	throttle_tick(s->throttle);
 	if (!s->src->budget)
 		watch_beat(s->watch);
-	/* should that fail, so does the next frame */
-	if (s->hurried && send_now() - s->hurried_since > HURRY_MOST)
-		(void)!send_hurry_both(s, false, &err);
+	send_hurry_bound(s);
 }
