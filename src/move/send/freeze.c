@@ -11,6 +11,7 @@
 #include "move/fd/fds.h"
 #include "move/proc/layout.h"
 #include "move/send/ahead.h"
+#include "move/send/precopy.h"
 #include "move/send/recheck.h"
 #include "move/send/send.h"
 #include "move/send/track.h"
@@ -22,12 +23,6 @@
 
 #define DRAIN_USEC (5 * USEC_PER_MSEC)
 
-static int what_lacks(const struct sending *s, struct error *err)
-{
-	*err = s->lack;
-	return s->lacking;
-}
-
 static int send_last_pages(struct sending *s, struct error *err)
 {
 	uint64_t before = page_sender_count(s->pages);
@@ -36,8 +31,8 @@ static int send_last_pages(struct sending *s, struct error *err)
 	/* a file may have gone meanwhile: as long as it can be undone */
 	if (r == 0 && s->told_files)
 		r = precopy_sync(s, s->report->rounds, err);
-	if (r == 0 && s->lacking)
-		r = what_lacks(s, err);
+	if (r == 0)
+		r = precopy_lacks(s, err);
 	/* who else has it takes too long to find out now */
 	if (r == 0 && s->new_objects && s->report->tracked)
 		r = error_set(err, -EAGAIN,
@@ -61,7 +56,7 @@ static int ask_for_untold(struct sending *s, struct error *err)
 	r = precopy_tell(s, news, n, err);
 	if (r == 0)
 		r = precopy_sync(s, s->report->rounds, err);
-	return r == 0 && s->lacking ? what_lacks(s, err) : r;
+	return r < 0 ? r : precopy_lacks(s, err);
 }
 
 /* Descriptors; what is under way in connections gets a moment to arrive. */
@@ -187,7 +182,9 @@ int freeze_send(struct sending *s, struct error *err)
 	send_limit(s);
 	s->frozen = send_now();
 	/* before, as the parent of a vfork() does not stop */
-	r = s->lacking ? what_lacks(s, err) : recheck_children(s, err);
+	r = precopy_lacks(s, err);
+	if (r == 0)
+		r = recheck_children(s, err);
 	if (r < 0)
 		return r;
 	s->frozen = send_now();

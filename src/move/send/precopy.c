@@ -4,15 +4,17 @@
  * A round sends what was written since the last one and waits until the
  * destination has it, so that what the sockets between swallow does not hide
  * how far behind it is.  It ends when what is left is small, or when two
- * rounds in a row did not make it smaller.
+ * rounds in a row did not make it smaller; see precopy.h.
  */
+#include "move/send/precopy.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/xalloc.h"
 #include "move/fd/fds.h"
 #include "move/send/ahead.h"
 #include "move/send/recheck.h"
-#include "move/send/send.h"
 #include "move/send/throttle.h"
 #include "move/send/track.h"
 #include "move/wire/fault.h"
@@ -30,6 +32,33 @@
 #define STOP_AND_COPY_RATE 500	/* bytes a microsecond */
 #define PAGEMAP_RATE	   40	/* entries a microsecond, of holes as well */
 
+struct precopy {
+	usec_t scan_time;    /* of the last pass, finding pages */
+	double bytes_per_us; /* of the last long pass */
+	uint64_t pages;	     /* sent by the last round */
+	int lacking;	     /* after a SYNC: 0, or negative and: */
+	struct error lack;
+};
+
+struct precopy *precopy_create(void)
+{
+	return xcalloc(1, sizeof(struct precopy));
+}
+
+void precopy_destroy(struct precopy *p)
+{
+	free(p);
+}
+
+int precopy_lacks(const struct sending *s, struct error *err)
+{
+	const struct precopy *p = s->precopy;
+
+	if (p->lacking)
+		*err = p->lack;
+	return p->lacking;
+}
+
 /* Files count as the pages that they would fill. */
 static uint64_t sent_pages(const struct sending *s)
 {
@@ -39,19 +68,20 @@ static uint64_t sent_pages(const struct sending *s)
 
 int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
 {
+	struct precopy *p = s->precopy;
 	struct frame_range range;
 	bool opened = true; /* is all there that it has opened? */
 	struct error why;
 	int r = frame_send_u64(s->ch, FRAME_SYNC, nr, err);
 
-	s->lacking = 0;
+	p->lacking = 0;
 	while (r == 0 && (r = frame_recv(s->ch, &s->frame, err)) == 0 &&
 	       s->frame.type == FRAME_LACK) {
 		int code = lack_of_frame(&s->frame, &range, &why);
 
-		if (!s->lacking)
-			s->lack = why;
-		s->lacking = code;
+		if (!p->lacking)
+			p->lack = why;
+		p->lacking = code;
 		if (range.end)
 			track_forget(s, range.start, range.end);
 		else
@@ -91,15 +121,16 @@ static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
 
 	if (r == 0)
 		r = precopy_sync(s, nr, err);
-	if (r == 0 && n < 0 && !s->lacking) {
-		s->lacking = n;
-		s->lack = why;
+	if (r == 0 && n < 0 && !s->precopy->lacking) {
+		s->precopy->lacking = n;
+		s->precopy->lack = why;
 	}
 	return r;
 }
 
 static int run_round(struct sending *s, struct error *err)
 {
+	struct precopy *p = s->precopy;
 	uint64_t before = sent_pages(s);
 	usec_t time, start = send_now();
 	unsigned nr = ++s->report->rounds;
@@ -113,31 +144,33 @@ static int run_round(struct sending *s, struct error *err)
 		r = sync_opened(s, nr, err);
 	if (r < 0)
 		return r;
-	s->round_pages = sent_pages(s) - before;
+	p->pages = sent_pages(s) - before;
 	time = send_now() - start;
-	if (s->round_pages >= LONG_ROUND)
-		s->bytes_per_us = (double)s->round_pages * FRAME_PAGE /
-				  (double)(time + 1);
+	if (p->pages >= LONG_ROUND)
+		p->bytes_per_us =
+			(double)p->pages * FRAME_PAGE / (double)(time + 1);
 	else
-		s->scan_time = time;
+		p->scan_time = time;
 	send_progress(s, "round %u: %llu pages in %.1f ms", nr,
-		      (unsigned long long)s->round_pages, (double)time / 1000);
+		      (unsigned long long)p->pages, (double)time / 1000);
 	return move_fault(MF_SOURCE_ROUND, err);
 }
 
 /* How long as many pages as in the last round would take. */
-static usec_t predict_pages(const struct sending *s)
+static usec_t predict_pages(const struct precopy *p)
 {
-	double rate = s->bytes_per_us > 0 ? s->bytes_per_us : 1000;
+	double rate = p->bytes_per_us > 0 ? p->bytes_per_us : 1000;
 
-	return (usec_t)((double)s->round_pages * FRAME_PAGE / rate);
+	return (usec_t)((double)p->pages * FRAME_PAGE / rate);
 }
 
 /* How long would it stand still if it were frozen now? */
 static usec_t predict(const struct sending *s, unsigned threads)
 {
-	return BASE_USEC + THREAD_USEC * (usec_t)threads + s->scan_time +
-	       (usec_t)(fds_content(s->fds) / CONTENT_RATE) + predict_pages(s);
+	return BASE_USEC + THREAD_USEC * (usec_t)threads +
+	       s->precopy->scan_time +
+	       (usec_t)(fds_content(s->fds) / CONTENT_RATE) +
+	       predict_pages(s->precopy);
 }
 
 /* Every entry of pagemap is read, but for mappings that have no page at all. */
@@ -191,7 +224,7 @@ static int rounds(struct sending *s, struct error *err)
 	int r;
 
 	while ((r = run_round(s, err)) == 0) {
-		uint64_t n = s->round_pages;
+		uint64_t n = s->precopy->pages;
 
 		if (n <= PAGES_ENOUGH && s->report->rounds > 1)
 			break;
@@ -214,7 +247,7 @@ static int is_over(const struct sending *s, usec_t time, struct error *err)
 		err, -EDQUOT,
 		"it would stand still for %.1f ms, over the budget of %.3g ms (%llu pages are written between rounds)",
 		(double)time / 1000, (double)s->src->budget / 1000,
-		(unsigned long long)s->round_pages);
+		(unsigned long long)s->precopy->pages);
 }
 
 static int set_predicted(struct sending *s, struct error *err)
@@ -269,17 +302,19 @@ static int last_rounds(struct sending *s, struct error *err)
 	int r;
 
 	do {
-		before = s->round_pages;
-		r = send_hurry_both(s, predict_pages(s) <= HURRY_WORK, err);
+		before = s->precopy->pages;
+		r = send_hurry_both(s, predict_pages(s->precopy) <= HURRY_WORK,
+				    err);
 		if (r == 0)
 			r = run_round(s, err);
 	} while (r == 0 && ++n < LAST_ROUNDS &&
-		 (s->lacking || (s->round_pages > PAGES_ENOUGH &&
-				 s->round_pages < before - before / 8)));
+		 (s->precopy->lacking ||
+		  (s->precopy->pages > PAGES_ENOUGH &&
+		   s->precopy->pages < before - before / 8)));
 	if (r == 0)
 		r = set_predicted(s, err);
 	/* it may write more than it did when it was last asked */
-	return r < 0 ? r : is_over(s, predict_pages(s), err);
+	return r < 0 ? r : is_over(s, predict_pages(s->precopy), err);
 }
 
 int precopy_run(struct sending *s, struct error *err)

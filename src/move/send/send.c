@@ -21,6 +21,7 @@
 #include "move/fd/fds.h"
 #include "move/send/ahead.h"
 #include "move/send/handover.h"
+#include "move/send/precopy.h"
 #include "move/send/recheck.h"
 #include "move/send/throttle.h"
 #include "move/send/track.h"
@@ -203,21 +204,18 @@ static int send_setup(struct sending *s, struct error *err)
  */
 static int send_wait(struct sending *s, usec_t end, struct error *err)
 {
-	int r;
+	int r, lacks;
 
 	do {
-		if (s->lacking)
+		if (precopy_lacks(s, err) < 0)
 			nanosleep(&(struct timespec){ .tv_nsec = PAUSE * 1000 },
 				  NULL);
 		r = check_until(s, end, err);
 		if (r == 0 && (r = precopy_again(s, err)) < 0)
 			return r;
-		if (s->lacking) {
-			*err = s->lack;
-			r = s->lacking;
-			continue;
-		}
-		if (r == 0)
+		if ((lacks = precopy_lacks(s, err)) < 0)
+			r = lacks;
+		else if (r == 0)
 			r = check_until(s, send_now() + SHORTLY, err);
 	} while (r < 0 && may_pass(r) && send_now() < end);
 	return r;
@@ -400,6 +398,7 @@ static void sending_clear(struct sending *s)
 {
 	throttle_destroy(s->throttle);
 	ahead_destroy(s->ahead);
+	precopy_destroy(s->precopy);
 	fds_source_destroy(s->fds);
 	tree_close(s->trees);
 	handover_free(s->handover);
@@ -439,6 +438,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 		.pidfd = -1,
 		.uffd = -1,
 		.ahead = ahead_create(),
+		.precopy = precopy_create(),
 	};
 	int r;
 

@@ -50,9 +50,6 @@ struct sending {
 	Move__Hello *hello; /* and the files mapped since */
 	bool told_files;    /* in this pass */
 	bool new_objects;   /* shared memory, mapped since the last check */
-	int lacking;	    /* after a SYNC: 0, or negative and: */
-	struct error lack;  /* what the destination could not make, or we not
-			       take along, and why */
 	struct share_left left;
 	struct range_list guards; /* as the last pass finds them */
 	bool has_guards;	  /* does the kernel tell them? */
@@ -74,12 +71,10 @@ struct sending {
 	bool unplugged, held, recorded;
 	struct handover *handover; /* of locks, once that has begun */
 	bool left_alone; /* its threads go on when we let go of them by exit */
-	struct ahead *ahead; /* of others, in the freeze */
+	struct ahead *ahead;	 /* of others, in the freeze */
+	struct precopy *precopy; /* what the rounds have measured */
 	usec_t started, frozen;
 	struct throttle *throttle; /* NULL: not slowed down */
-	usec_t scan_time;	   /* of the last pass, finding pages */
-	double bytes_per_us;	   /* of the last long pass */
-	uint64_t round_pages;	   /* sent by the last round */
 };
 
 /* Microseconds that only grow. */
@@ -100,21 +95,6 @@ void send_unwatched(struct sending *s);
 /* One line to whoever watches. */
 void send_progress(struct sending *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/*
- * precopy.c: have the destination do all that it was told, and learn what it
- * lacks; what that is counts as never told.
- */
-int precopy_sync(struct sending *s, uint64_t nr, struct error *err) must_check;
-/* precopy.c: files that it has opened, of fds_look() or the like; freed. */
-int precopy_tell(struct sending *s, uint8_t *news, size_t n,
-		 struct error *err) must_check;
-/* precopy.c: rounds while it runs, until it may be frozen. */
-int precopy_run(struct sending *s, struct error *err) must_check;
-/* The last of them, ahead of others. */
-int precopy_last(struct sending *s, struct error *err) must_check;
-/* After a freeze that had to be undone: one round more. */
-int precopy_again(struct sending *s, struct error *err) must_check;
 
 /* hello.c: what the destination has to know and compare. */
 /* Tell it, anew; *ret is what the destination answers, which may be lack. */

@@ -16,8 +16,8 @@
 
 #include "move/fd/fds.h"
 #include "move/send/ahead.h"
+#include "move/send/precopy.h"
 #include "move/send/recheck.h"
-#include "move/send/send.h"
 #include "move/send/track.h"
 
 #define PAGE_USEC 4
@@ -143,6 +143,7 @@ static void run(unsigned again, const unsigned *written, const bool *ahead,
 	struct sending s = { .src = &src,
 			     .report = &report,
 			     .tracee = &tracee,
+			     .precopy = precopy_create(),
 			     .method = TRACK_ASYNC };
 
 	memset(&world, 0, sizeof(world));
@@ -153,6 +154,7 @@ static void run(unsigned again, const unsigned *written, const bool *ahead,
 	assert_int_equal(world.round, rounds);
 	for (unsigned i = 0; i < rounds; i++)
 		assert_int_equal(world.ahead[i], ahead[i]);
+	precopy_destroy(s.precopy);
 }
 
 #define RUN(again, written, ahead)                                 \
