@@ -11,6 +11,7 @@
 #include "move/fd/fds.h"
 #include "move/proc/layout.h"
 #include "move/send/ahead.h"
+#include "move/send/handover.h"
 #include "move/send/precopy.h"
 #include "move/send/recheck.h"
 #include "move/send/send.h"
@@ -223,7 +224,7 @@ void freeze_undo(struct sending *s)
 		send_progress(s, "replug: %s", err.text);
 	s->unplugged = false;
 	fds_release(s->fds);
-	if (s->tracee && !s->left_alone)
+	if (s->tracee && !handover_lasts(s->handover))
 		tracee_resume(s->tracee);
 	send_unwatched(s);
 	send_hurry(s, false);

@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 
 #include "core/xalloc.h"
-#include "move/fd/fds.h"
 #include "move/wire/fault.h"
+#include "move/wire/frame.h"
 
 #define BACK_LIMIT USEC_PER_SEC
 #define RETRY_NSEC 5000000
@@ -25,6 +25,9 @@ struct ranges {
 };
 
 struct handover {
+	struct tracee *tracee;
+	struct channel *ch;
+	struct frame frame; /* the last that came */
 	struct fds_lock *lock;
 	size_t nr;
 	struct tracee_list *list; /* one a thread; [0] is the leader's */
@@ -36,6 +39,7 @@ struct handover {
 		struct ranges range[];
 	} * data;
 	uint64_t at; /* in the process */
+	bool lasts;  /* it waits to have them back */
 };
 
 void handover_free(struct handover *h)
@@ -47,6 +51,7 @@ void handover_free(struct handover *h)
 	free(h->list);
 	free(h->data);
 	free(h->lock);
+	frame_clear(&h->frame);
 	free(h);
 }
 
@@ -167,8 +172,10 @@ static void fill_leader(struct handover *h, const struct tracee *t)
 	add_back(h, t);
 }
 
-static void fill_lists(struct handover *h, const struct tracee *t)
+static void fill_lists(struct handover *h)
 {
+	const struct tracee *t = h->tracee;
+
 	h->nr_lists = t->nr;
 	h->list = xcalloc(t->nr, sizeof(*h->list));
 	h->at = tracee_box_data(t);
@@ -181,12 +188,11 @@ static void fill_lists(struct handover *h, const struct tracee *t)
 	}
 }
 
-static int check_turn(struct sending *s, int turn, struct error *err)
+static int check_turn(struct handover *h, int turn, struct error *err)
 {
-	struct handover *h = s->handover;
 	size_t from = turn ? h->pause[turn - 1] + TRACEE_PAUSE + 1 : 0;
 	struct stub_call *call = h->list[0].call;
-	int r = tracee_look_at(s->tracee, call, h->pause[turn], err);
+	int r = tracee_look_at(h->tracee, call, h->pause[turn], err);
 
 	for (size_t i = from; r == 0 && i < h->pause[turn]; i++)
 		if (call[i].ret < 0)
@@ -197,12 +203,10 @@ static int check_turn(struct sending *s, int turn, struct error *err)
 	return r;
 }
 
-static int begin(struct sending *s, struct error *err)
+static int begin(struct handover *h, struct error *err)
 {
-	struct handover *h = s->handover;
-
-	fill_lists(h, s->tracee);
-	return tracee_begin(s->tracee, h->list, h->data, data_size(h), err);
+	fill_lists(h);
+	return tracee_begin(h->tracee, h->list, h->data, data_size(h), err);
 }
 
 /* Where a test can strike, with each turn done and not answered yet. */
@@ -213,56 +217,66 @@ static const enum move_fault at_turn[HANDOVER_TURNS] = {
 	MF_SOURCE_LOCKS_REST_GONE,
 };
 
-static int take_turn(struct sending *s, int turn, struct error *err)
+static int take_turn(struct handover *h, int turn, struct error *err)
 {
-	int r = frame_expect_u64(s->ch, &s->frame, FRAME_LOCKS, (uint64_t)turn,
+	int r = frame_expect_u64(h->ch, &h->frame, FRAME_LOCKS, (uint64_t)turn,
 				 err);
 
 	if (r == 0 && turn == 0)
-		r = begin(s, err);
+		r = begin(h, err);
 	else if (r == 0)
-		r = tracee_go_past(s->tracee, err);
+		r = tracee_go_past(h->tracee, err);
 	if (r == 0)
-		r = tracee_reach(s->tracee, s->handover->pause[turn], err);
+		r = tracee_reach(h->tracee, h->pause[turn], err);
 	if (r == 0)
-		r = check_turn(s, turn, err);
+		r = check_turn(h, turn, err);
 	if (r == 0)
 		r = move_fault(at_turn[turn], err);
 	return r < 0 ? r
-		     : frame_send_u64(s->ch, FRAME_LOCKS, (uint64_t)turn, err);
+		     : frame_send_u64(h->ch, FRAME_LOCKS, (uint64_t)turn, err);
 }
 
-int handover_run(struct sending *s, struct error *err)
+struct handover *handover_create(struct tracee *t, struct channel *ch,
+				 const struct fds_source *fds)
 {
 	struct fds_lock *lock;
-	size_t nr = fds_handed(s->fds, &lock);
-	int r = 0;
+	size_t nr = fds_handed(fds, &lock);
+	struct handover *h;
 
 	if (!nr) {
 		free(lock);
-		return 0;
+		return NULL;
 	}
-	s->handover = xcalloc(1, sizeof(*s->handover));
-	s->handover->lock = lock;
-	s->handover->nr = nr;
 	assert(nr <= FDS_HANDED_MOST); /* fd/lock.c has counted them */
-	for (int turn = 0; turn < HANDOVER_TURNS && r == 0; turn++)
-		r = take_turn(s, turn, err);
+	h = xcalloc(1, sizeof(*h));
+	h->tracee = t;
+	h->ch = ch;
+	h->lock = lock;
+	h->nr = nr;
+	return h;
+}
+
+int handover_run(struct handover *h, struct error *err)
+{
+	int r = 0;
+
+	for (int turn = 0; h && turn < HANDOVER_TURNS && r == 0; turn++)
+		r = take_turn(h, turn, err);
 	return r;
 }
 
-void handover_undo(struct sending *s, const char *why)
+bool handover_undo(struct handover *h, const char *why)
 {
-	struct handover *h = s->handover;
 	struct error err;
 
 	if (!h || !h->list)
-		return;
-	frame_send_abort(s->ch, why);
-	if (tracee_end(s->tracee, h->list, BACK_LIMIT, &err) == 0)
-		return;
-	send_progress(
-		s,
-		"the process waits for its lock by fcntl(F_SETLK), which somebody else has by now");
-	s->left_alone = true;
+		return true;
+	frame_send_abort(h->ch, why);
+	h->lasts = tracee_end(h->tracee, h->list, BACK_LIMIT, &err) < 0;
+	return !h->lasts;
+}
+
+bool handover_lasts(const struct handover *h)
+{
+	return h && h->lasts;
 }

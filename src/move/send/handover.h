@@ -19,20 +19,33 @@
 #ifndef MOVE_SEND_HANDOVER_H
 #define MOVE_SEND_HANDOVER_H
 
-#include "move/send/send.h"
+#include "move/fd/fds.h"
+#include "move/tracee/tracee.h"
 
 #define HANDOVER_TURNS 4
 
 struct handover;
 
-/* After STATE; nothing to do if there are no such locks. */
-int handover_run(struct sending *s, struct error *err) must_check;
+/*
+ * Of the locks among these descriptors of t; NULL: there are none.  t and ch
+ * outlive it.
+ */
+struct handover *handover_create(struct tracee *t, struct channel *ch,
+				 const struct fds_source *fds);
+void handover_free(struct handover *h); /* NULL is allowed */
+
+/* After STATE.  NULL: nothing to do. */
+int handover_run(struct handover *h, struct error *err) must_check;
 /*
  * The move has failed: tell the destination why, as it has to let go first, and
- * have the locks taken back.  If that lasts, the process is left to itself:
- * it goes on once it has them.
+ * have the locks taken back.  NULL: nothing to do.  False if that lasts: the
+ * process is left to itself, and goes on once it has them.
  */
-void handover_undo(struct sending *s, const char *why);
-void handover_free(struct handover *h); /* NULL is allowed */
+bool handover_undo(struct handover *h, const char *why);
+/*
+ * It has been left so: t is not to be resumed, and its threads go on when we
+ * let go of them by exit.
+ */
+bool handover_lasts(const struct handover *h);
 
 #endif

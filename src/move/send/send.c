@@ -305,8 +305,10 @@ static int send_commit(struct sending *s, struct error *err)
 	uint64_t epoch = s->src->epoch;
 	usec_t sent = send_now(), ready;
 	struct error late;
-	int r = handover_run(s, err);
+	int r;
 
+	s->handover = handover_create(s->tracee, s->ch, s->fds);
+	r = handover_run(s->handover, err);
 	if (r == 0)
 		r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, epoch, err);
 	ready = send_now();
@@ -389,7 +391,10 @@ static void send_undo(struct sending *s, const char *why)
 
 	if (s->held && send_hold(s, false, &err) < 0)
 		send_progress(s, "%s", err.text);
-	handover_undo(s, why);
+	if (!handover_undo(s->handover, why))
+		send_progress(
+			s,
+			"the process waits for its lock by fcntl(F_SETLK), which somebody else has by now");
 	freeze_undo(s);
 	s->report->outcome = MOVE_ABORTED;
 }
@@ -401,12 +406,12 @@ static void sending_clear(struct sending *s)
 	precopy_destroy(s->precopy);
 	fds_source_destroy(s->fds);
 	tree_close(s->trees);
-	handover_free(s->handover);
-	if (s->recorded ||
-	    s->left_alone) /* held by the freezer: it could not even die now */
+	/* held by the freezer: it could not even die now */
+	if (s->recorded || handover_lasts(s->handover))
 		tracee_abandon(s->tracee);
 	else
 		tracee_destroy(s->tracee);
+	handover_free(s->handover);
 	page_sender_destroy(s->pages);
 	scan_close(s->scan);
 	scan_close(s->scan_private);

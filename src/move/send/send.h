@@ -70,9 +70,8 @@ struct sending {
 	bool told; /* the destination has begun to rebuild the process */
 	bool unplugged, held, recorded;
 	struct handover *handover; /* of locks, once that has begun */
-	bool left_alone; /* its threads go on when we let go of them by exit */
-	struct ahead *ahead;	 /* of others, in the freeze */
-	struct precopy *precopy; /* what the rounds have measured */
+	struct ahead *ahead;	   /* of others, in the freeze */
+	struct precopy *precopy;   /* what the rounds have measured */
 	usec_t started, frozen;
 	struct throttle *throttle; /* NULL: not slowed down */
 };
