@@ -36,15 +36,15 @@ void send_hurry(struct sending *s, bool on)
 		return;
 	s->ahead->on = on;
 	s->ahead->since = send_now();
-	watch_hurried(s->watch, on, threads ? s->src->pid : 0, 0);
+	watch_hurried(s->watch, on, threads ? s->process.pid : 0, 0);
 	if (on) {
 		hurry_guard();
 		hurry_begin(0);
 	} else {
 		hurry_end(0);
 	}
-	if (s->tracee)
-		s->tracee->hurry = threads;
+	if (s->process.tracee)
+		s->process.tracee->hurry = threads;
 	if (ops && ops->hurry)
 		ops->hurry(s->src->ctx, on);
 }

@@ -26,7 +26,7 @@
 
 static int send_last_pages(struct sending *s, struct error *err)
 {
-	uint64_t before = page_sender_count(s->pages);
+	uint64_t before = page_sender_count(s->process.pages);
 	int r = track_layout(s, true, err);
 
 	/* a file may have gone meanwhile: as long as it can be undone */
@@ -38,10 +38,10 @@ static int send_last_pages(struct sending *s, struct error *err)
 	if (r == 0 && s->new_objects && s->report->tracked)
 		r = error_set(err, -EAGAIN,
 			      "process %d has just mapped shared memory",
-			      s->src->pid);
+			      s->process.pid);
 	if (r == 0)
 		r = track_send(s, true, err);
-	s->report->pages_last = page_sender_count(s->pages) - before;
+	s->report->pages_last = page_sender_count(s->process.pages) - before;
 	return r;
 }
 
@@ -145,11 +145,11 @@ static void fit_nodes(struct sending *s, Move__State *m)
 
 static int send_state(struct sending *s, struct error *err)
 {
-	Move__State *m = s->state;
-	int r = capture_state(s->tracee, m, err);
+	Move__State *m = s->process.state;
+	int r = capture_state(s->process.tracee, m, err);
 
 	if (r == 0)
-		r = capture_changing(s->src->pid, m, err);
+		r = capture_changing(s->process.pid, m, err);
 	if (r < 0)
 		return r;
 	fit_cpus(s, m);
@@ -178,24 +178,24 @@ int freeze_send(struct sending *s, struct error *err)
 	usec_t stopped, pages, state;
 	int r;
 
-	cpuclock_avoid(s->tracee, s->state);
-	tracee_look(s->tracee);
+	cpuclock_avoid(s->process.tracee, s->process.state);
+	tracee_look(s->process.tracee);
 	send_limit(s);
 	s->frozen = send_now();
 	/* before, as the parent of a vfork() does not stop */
 	r = precopy_lacks(s, err);
 	if (r == 0)
-		r = recheck_children(s, err);
+		r = recheck_children(s->process.pid, err);
 	if (r < 0)
 		return r;
 	s->frozen = send_now();
-	r = tracee_stop(s->tracee, err);
+	r = tracee_stop(s->process.tracee, err);
 	if (r == 0)
 		r = move_fault(MF_SOURCE_FROZEN, err);
 	if (r == 0)
-		r = recheck_stopped(s, err);
+		r = recheck_stopped(s, &s->process, err);
 	if (r == 0)
-		r = capture_calls(s->tracee, err);
+		r = capture_calls(s->process.tracee, err);
 	stopped = send_now();
 	if (r == 0)
 		r = send_last_pages(s, err);
@@ -224,8 +224,8 @@ void freeze_undo(struct sending *s)
 		send_progress(s, "replug: %s", err.text);
 	s->unplugged = false;
 	fds_release(s->fds);
-	if (s->tracee && !handover_lasts(s->handover))
-		tracee_resume(s->tracee);
+	if (s->process.tracee && !handover_lasts(s->process.handover))
+		tracee_resume(s->process.tracee);
 	send_unwatched(s);
 	send_hurry(s, false);
 }

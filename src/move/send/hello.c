@@ -20,7 +20,7 @@
 static int describe_process(struct sending *s, Move__Hello *h,
 			    struct error *err)
 {
-	pid_t pid = s->src->pid;
+	pid_t pid = s->process.pid;
 	struct proc_status st;
 	struct proc_mm mm;
 	uint64_t vdso;
@@ -71,14 +71,14 @@ static int hello_of_source(struct sending *s, Move__Hello **ret,
 	if (r == 0)
 		r = describe_trees(s, h, err);
 	if (r == 0)
-		r = layout_read(s->src->pid, &s->seen, &maps, err);
+		r = layout_read(s->process.pid, &s->process.seen, &maps, err);
 	/* what passes need not be known, and move_check() refused what stays */
 	if (r == 0)
-		check_drop_unmovable(s->src->pid, &maps);
+		check_drop_unmovable(s->process.pid, &maps);
 	if (r == 0)
-		r = proc_read_link(s->src->pid, "exe", &exe, err);
+		r = proc_read_link(s->process.pid, "exe", &exe, err);
 	if (r == 0)
-		r = files_describe(s->src->pid, &maps, exe, h, err);
+		r = files_describe(s->process.pid, &maps, exe, h, err);
 	free(exe);
 	vma_list_clear(&maps);
 	if (r < 0) {
@@ -96,12 +96,12 @@ void hello_clocks(struct sending *s, const Move__Hello *there,
 	char *boot_id = io_read_line("/proc/sys/kernel/random/boot_id");
 
 	if (strcmp(there->boot_id, boot_id)) {
-		clocks_now(s->src->pid, ret);
+		clocks_now(s->process.pid, ret);
 		ret->monotonic -= there->monotonic;
 		ret->boottime -= there->boottime;
-		s->tracee->leave_vdso = clocks_own(s->src->pid);
+		s->process.tracee->leave_vdso = clocks_own(s->process.pid);
 	} else {
-		clocks_offsets(s->src->pid, ret);
+		clocks_offsets(s->process.pid, ret);
 	}
 	free(boot_id);
 }
@@ -113,8 +113,8 @@ int hello_ask(struct sending *s, Move__Hello **ret, struct error *err)
 
 	fds_source_destroy(s->fds);
 	s->fds = NULL;
-	r = fds_prepare(src->pid, s->pidfd, src->external, src->nr_externals,
-			s->trees, &s->fds, err);
+	r = fds_prepare(src->pid, s->process.pidfd, src->external,
+			src->nr_externals, s->trees, &s->fds, err);
 	move__hello__free_unpacked(s->hello, NULL);
 	s->hello = NULL;
 	if (r == 0)
@@ -130,7 +130,7 @@ int hello_ask(struct sending *s, Move__Hello **ret, struct error *err)
 
 bool hello_stays(struct sending *s, const char *path)
 {
-	fd_auto root = files_root(s->src->pid, NULL);
+	fd_auto root = files_root(s->process.pid, NULL);
 
 	files_forget_changed(root, s->hello);
 	return files_known(s->hello, path, false) ||

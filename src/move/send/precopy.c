@@ -62,7 +62,7 @@ int precopy_lacks(const struct sending *s, struct error *err)
 /* Files count as the pages that they would fill. */
 static uint64_t sent_pages(const struct sending *s)
 {
-	return page_sender_count(s->pages) +
+	return page_sender_count(s->process.pages) +
 	       tree_bytes_sent(s->trees) / FRAME_PAGE;
 }
 
@@ -134,7 +134,7 @@ static int run_round(struct sending *s, struct error *err)
 	uint64_t before = sent_pages(s);
 	usec_t time, start = send_now();
 	unsigned nr = ++s->report->rounds;
-	int r = recheck_running(s, err);
+	int r = recheck_running(&s->process, err);
 
 	if (r == 0)
 		r = track_layout(s, false, err);
@@ -179,10 +179,10 @@ static int count_entries(const struct sending *s, uint64_t *ret,
 {
 	struct vma_list maps = { 0 };
 	uint64_t n = 0;
-	int r = proc_read_maps(s->src->pid, &maps, err);
+	int r = proc_read_maps(s->process.pid, &maps, err);
 
 	if (r == 0)
-		r = proc_read_advice(s->src->pid, &maps, err);
+		r = proc_read_advice(s->process.pid, &maps, err);
 	for (size_t i = 0; i < maps.nr; i++)
 		if (vma_carries_pages(&maps.v[i]) && !maps.v[i].empty)
 			n += (maps.v[i].end - maps.v[i].start) / FRAME_PAGE;
@@ -253,7 +253,7 @@ static int is_over(const struct sending *s, usec_t time, struct error *err)
 static int set_predicted(struct sending *s, struct error *err)
 {
 	struct proc_status st;
-	int r = proc_read_status(s->src->pid, &st, err);
+	int r = proc_read_status(s->process.pid, &st, err);
 
 	if (r == 0)
 		s->report->predicted = predict(s, st.threads);
@@ -280,7 +280,7 @@ static int throttled_rounds(struct sending *s, struct error *err)
 	int r;
 
 	send_progress(s, "%s: slowing it down", err->text);
-	s->throttle = throttle_create(s->tracee, s->src->budget);
+	s->throttle = throttle_create(s->process.tracee, s->src->budget);
 	r = rounds(s, err);
 	if (r == 0)
 		r = over_budget(s, err);
@@ -321,7 +321,7 @@ int precopy_run(struct sending *s, struct error *err)
 {
 	int r;
 
-	page_sender_on_flush(s->pages, send_tick, s);
+	page_sender_on_flush(s->process.pages, send_tick, s);
 	if (s->method == TRACK_NONE)
 		return stop_and_copy(s, err);
 	r = rounds(s, err);

@@ -10,15 +10,15 @@
 #include "move/proc/sysv.h"
 #include "move/proc/uapi.h"
 
-int recheck_running(struct sending *s, struct error *err)
+int recheck_running(const struct send_process *p, struct error *err)
 {
-	struct pollfd p = { .fd = s->pidfd, .events = POLLIN };
-	pid_t pid = s->src->pid;
+	struct pollfd end = { .fd = p->pidfd, .events = POLLIN };
+	pid_t pid = p->pid;
 
-	if (page_sender_alive(s->pages) && poll(&p, 1, 0) == 0)
+	if (page_sender_alive(p->pages) && poll(&end, 1, 0) == 0)
 		return 0;
 	/* its memory goes first where it ends, and another one's comes by exec */
-	if (!proc_has_memory(pid) || poll(&p, 1, 0) > 0)
+	if (!proc_has_memory(pid) || poll(&end, 1, 0) > 0)
 		return error_set(err, -ESRCH, "process %d has exited", pid);
 	return error_set(
 		err, -EBUSY,
@@ -26,9 +26,9 @@ int recheck_running(struct sending *s, struct error *err)
 		pid);
 }
 
-int recheck_children(struct sending *s, struct error *err)
+int recheck_children(pid_t pid, struct error *err)
 {
-	pid_t pid = s->src->pid, child;
+	pid_t child;
 	int r = proc_read_child(pid, &child, err);
 
 	return r == 0 && child
@@ -47,11 +47,12 @@ static int check_room(const struct tracee *t, struct error *err)
 		t->pid, t->nr, tracee_room(t));
 }
 
-int recheck_stopped(struct sending *s, struct error *err)
+int recheck_stopped(struct sending *s, const struct send_process *p,
+		    struct error *err)
 {
-	pid_t pid = s->src->pid;
+	pid_t pid = p->pid;
 	struct proc_status st;
-	int r = recheck_running(s, err);
+	int r = recheck_running(p, err);
 
 	if (r == 0)
 		r = proc_read_status(pid, &st, err);
@@ -59,11 +60,11 @@ int recheck_stopped(struct sending *s, struct error *err)
 		r = error_set(err, -ENOTSUP, "process %d has a seccomp filter",
 			      pid);
 	if (r == 0)
-		r = check_dispatch(s->tracee, err);
+		r = check_dispatch(p->tracee, err);
 	if (r == 0)
-		r = check_room(s->tracee, err);
+		r = check_room(p->tracee, err);
 	if (r == 0)
-		r = recheck_children(s, err);
+		r = recheck_children(pid, err);
 	if (r == 0)
 		r = sysv_check(pid, err);
 	/* before all of the memory is copied, which pre-copy has not done */

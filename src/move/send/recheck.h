@@ -10,11 +10,12 @@
 #include "move/send/send.h"
 
 /* While it runs: -ESRCH when it has exited, -EBUSY after an exec. */
-int recheck_running(struct sending *s, struct error *err) must_check;
+int recheck_running(const struct send_process *p, struct error *err) must_check;
 
 /* Whatever may pass is -ENOTSUP: a child, while it runs, ... */
-int recheck_children(struct sending *s, struct error *err) must_check;
+int recheck_children(pid_t pid, struct error *err) must_check;
 /* ... and that and more when all threads stand still. */
-int recheck_stopped(struct sending *s, struct error *err) must_check;
+int recheck_stopped(struct sending *s, const struct send_process *p,
+		    struct error *err) must_check;
 
 #endif

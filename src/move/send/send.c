@@ -51,7 +51,7 @@ static int check_until(struct sending *s, usec_t end, struct error *err)
 
 	s->new_objects = false;
 	while ((r = check_process(src->pid, src->external, src->nr_externals,
-				  s->trees, &s->seen, err)) < 0 &&
+				  s->trees, &s->process.seen, err)) < 0 &&
 	       may_pass(r) && send_now() < end)
 		nanosleep(&(struct timespec){ .tv_nsec = PAUSE * 1000 }, NULL);
 	return r;
@@ -69,15 +69,8 @@ static int send_check(struct sending *s, struct error *err)
 		*err = why;
 	if (r < 0 || t < 0)
 		return r < 0 ? r : t;
-	s->pidfd = (int)syscall(SYS_pidfd_open, src->pid, 0);
-	if (s->pidfd < 0)
-		return error_sys(err, -errno, "process %d", src->pid);
-	s->tracee = tracee_create(src->pid, err);
-	if (s->tracee)
-		s->tracee->watch = s->watch;
-	if (s->tracee)
-		s->pages = page_sender_create(src->pid, s->ch, err);
-	return s->pages ? move_fault(MF_SOURCE_CHECKED, err) : -ESRCH;
+	r = send_process_open(&s->process, s->watch, s->ch, err);
+	return r < 0 ? r : move_fault(MF_SOURCE_CHECKED, err);
 }
 
 /*
@@ -124,12 +117,13 @@ static int send_hello(struct sending *s, struct error *err)
 	h->nodes = (ProtobufCBinaryData){ 0 };
 	move__hello__free_unpacked(h, NULL);
 	if (s->other_vdso) {
-		s->tracee->leave_vdso = s->tracee->lose_vdso = true;
+		s->process.tracee->leave_vdso = s->process.tracee->lose_vdso =
+			true;
 		send_progress(
 			s,
 			"the kernels differ: calls of the vdso become system calls");
 	}
-	s->tracee->clock_shift = clocks_shift(s->src->pid);
+	s->process.tracee->clock_shift = clocks_shift(s->process.pid);
 	return move_fault(MF_SOURCE_HELLO, err);
 }
 
@@ -137,11 +131,11 @@ static int send_hello(struct sending *s, struct error *err)
 static int prepare_area(struct sending *s, struct error *err)
 {
 	struct proc_status st;
-	int r = proc_read_status(s->src->pid, &st, err);
+	int r = proc_read_status(s->process.pid, &st, err);
 
 	if (r < 0)
 		return r;
-	return tracee_map_area(s->tracee,
+	return tracee_map_area(s->process.tracee,
 			       2 * st.threads > THREADS_LEAST ? 2 * st.threads
 							      : THREADS_LEAST,
 			       err);
@@ -150,7 +144,7 @@ static int prepare_area(struct sending *s, struct error *err)
 /* How many of its CPU clocks begin at 0 there, as far as that is known now. */
 static void tell_cpu_clocks(struct sending *s)
 {
-	size_t room = cpuclock_room(s->src->pid, s->state);
+	size_t room = cpuclock_room(s->process.pid, s->process.state);
 	struct proc_status st;
 	struct error err;
 
@@ -158,7 +152,7 @@ static void tell_cpu_clocks(struct sending *s)
 		send_progress(
 			s,
 			"its CPU clocks begin at 0 there: this kernel's vdso has no place to add to them");
-	else if (proc_read_status(s->src->pid, &st, &err) == 0 &&
+	else if (proc_read_status(s->process.pid, &st, &err) == 0 &&
 		 (size_t)st.threads >= room)
 		send_progress(
 			s,
@@ -173,24 +167,24 @@ static int send_setup(struct sending *s, struct error *err)
 	int r;
 
 	s->sent = sent_create();
-	r = capture_static(s->src->pid, &s->state, err);
+	r = capture_static(s->process.pid, &s->process.state, err);
 	if (r < 0)
 		return r;
-	tracee_look(s->tracee);
+	tracee_look(s->process.tracee);
 	start = send_now();
-	r = check_stop_leader(s->tracee, err);
+	r = check_stop_leader(s->process.tracee, err);
 	if (r == 0)
-		r = check_dispatch(s->tracee, err);
+		r = check_dispatch(s->process.tracee, err);
 	if (r == 0)
 		r = prepare_area(s, err);
 	if (r == 0)
-		r = check_asked(s->tracee, err);
+		r = check_asked(s->process.tracee, err);
 	if (r == 0)
 		r = track_start(s, &why, err);
 	s->report->tracked = s->method != TRACK_NONE;
 	if (r == 0 && s->method == TRACK_NONE)
 		send_progress(s, "stop-and-copy: %s", why.text);
-	tracee_resume(s->tracee);
+	tracee_resume(s->process.tracee);
 	s->report->paused = send_now() - start;
 	if (r == 0)
 		tell_cpu_clocks(s);
@@ -262,8 +256,9 @@ static int send_hold(struct sending *s, bool on, struct error *err)
 
 	if (s->src->ops && s->src->ops->hold)
 		r = s->src->ops->hold(s->src->ctx, on, err);
-	else if (kill(s->src->pid, on ? SIGSTOP : SIGCONT) < 0)
-		r = error_sys(err, -errno, "stopping process %d", s->src->pid);
+	else if (kill(s->process.pid, on ? SIGSTOP : SIGCONT) < 0)
+		r = error_sys(err, -errno, "stopping process %d",
+			      s->process.pid);
 	if (r == 0)
 		s->held = on;
 	if (r == 0)
@@ -307,8 +302,8 @@ static int send_commit(struct sending *s, struct error *err)
 	struct error late;
 	int r;
 
-	s->handover = handover_create(s->tracee, s->ch, s->fds);
-	r = handover_run(s->handover, err);
+	s->process.handover = handover_create(s->process.tracee, s->ch, s->fds);
+	r = handover_run(s->process.handover, err);
 	if (r == 0)
 		r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, epoch, err);
 	ready = send_now();
@@ -340,9 +335,9 @@ static void send_finish(struct sending *s)
 	s->report->outcome = MOVE_DONE;
 	s->report->downtime = send_now() - s->frozen;
 	s->report->total = send_now() - s->started;
-	s->report->pages_sent = page_sender_count(s->pages);
-	s->report->threads = (unsigned)s->tracee->nr;
-	syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+	s->report->pages_sent = page_sender_count(s->process.pages);
+	s->report->threads = (unsigned)s->process.tracee->nr;
+	syscall(SYS_pidfd_send_signal, s->process.pidfd, SIGKILL, NULL, 0);
 }
 
 /* Nobody listens any more: the destination may have said why. */
@@ -376,8 +371,8 @@ static int has_exited(pid_t pid, struct error *err)
 static int explain(struct sending *s, int r, struct error *err)
 {
 	struct error why;
-	int gone = s->pages ? recheck_running(s, &why)
-			    : has_exited(s->src->pid, &why);
+	int gone = s->process.pages ? recheck_running(&s->process, &why)
+				    : has_exited(s->process.pid, &why);
 
 	if (gone == 0)
 		return last_words(s, r, err);
@@ -391,7 +386,7 @@ static void send_undo(struct sending *s, const char *why)
 
 	if (s->held && send_hold(s, false, &err) < 0)
 		send_progress(s, "%s", err.text);
-	if (!handover_undo(s->handover, why))
+	if (!handover_undo(s->process.handover, why))
 		send_progress(
 			s,
 			"the process waits for its lock by fcntl(F_SETLK), which somebody else has by now");
@@ -406,20 +401,12 @@ static void sending_clear(struct sending *s)
 	precopy_destroy(s->precopy);
 	fds_source_destroy(s->fds);
 	tree_close(s->trees);
-	/* held by the freezer: it could not even die now */
-	if (s->recorded || handover_lasts(s->handover))
-		tracee_abandon(s->tracee);
-	else
-		tracee_destroy(s->tracee);
-	handover_free(s->handover);
-	page_sender_destroy(s->pages);
+	send_process_clear(&s->process, s->recorded);
 	scan_close(s->scan);
 	scan_close(s->scan_private);
 	sent_destroy(s->sent);
 	track_stop(s);
 	move__hello__free_unpacked(s->hello, NULL);
-	move__state__free_unpacked(s->state, NULL);
-	vma_list_clear(&s->seen);
 	vma_list_clear(&s->maps);
 	vma_list_clear(&s->fresh);
 	free(s->zap);
@@ -429,7 +416,6 @@ static void sending_clear(struct sending *s)
 	watch_stop(s->watch);
 	free(s->whole.v);
 	frame_clear(&s->frame);
-	io_close(&s->pidfd);
 	channel_close(s->ch);
 }
 
@@ -440,7 +426,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 		.src = src,
 		.ch = ch,
 		.report = ret,
-		.pidfd = -1,
+		.process = { .pid = src->pid, .pidfd = -1 },
 		.uffd = -1,
 		.ahead = ahead_create(),
 		.precopy = precopy_create(),

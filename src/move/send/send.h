@@ -6,13 +6,13 @@
 
 #include <sched.h>
 
-#include "move/memory/pages.h"
 #include "move/memory/scan.h"
 #include "move/memory/sent.h"
 #include "move/move.h"
 #include "move/proc/clocks.h"
 #include "move/proc/share.h"
 #include "move/proc/watch.h"
+#include "move/send/process.h"
 #include "move/state/capture.h"
 #include "move/tracee/tracee.h"
 #include "move/tree/tree.h"
@@ -28,13 +28,11 @@ struct sending {
 	const struct move_source *src;
 	struct channel *ch;
 	struct move_report *report;
-	struct tracee *tracee;
 	struct watch *watch;
+	struct send_process process; /* that moves */
 	struct scan *scan, *scan_private;
-	struct page_sender *pages;
 	struct sent *sent;	 /* private pages that the destination has */
 	struct sent *todo;	 /* of this pass, with soft-dirty bits */
-	struct vma_list seen;	 /* when it was last looked at as a whole */
 	struct vma_list maps;	 /* as the destination knows them */
 	struct vma_list fresh;	 /* of these, what is new since the last pass */
 	struct range_list whole; /* to be sent whole in this pass, in order */
@@ -53,14 +51,13 @@ struct sending {
 	struct share_left left;
 	struct range_list guards; /* as the last pass finds them */
 	bool has_guards;	  /* does the kernel tell them? */
-	Move__State *state;
 	struct frame frame;
 	struct fds_source *fds;
 	struct tree_set *trees;
 	struct punch_watch *punches; /* of shared memory; or NULL */
 	bool told_area;		     /* where the landing area lies */
 	bool other_vdso;	     /* the destination's is another one */
-	int pidfd, uffd;
+	int uffd;
 	int uffd_shared; /* of punches */
 	enum track_method {
 		TRACK_NONE,	  /* all is sent while it stands still */
@@ -69,9 +66,8 @@ struct sending {
 	} method;
 	bool told; /* the destination has begun to rebuild the process */
 	bool unplugged, held, recorded;
-	struct handover *handover; /* of locks, once that has begun */
-	struct ahead *ahead;	   /* of others, in the freeze */
-	struct precopy *precopy;   /* what the rounds have measured */
+	struct ahead *ahead;	 /* of others, in the freeze */
+	struct precopy *precopy; /* what the rounds have measured */
 	usec_t started, frozen;
 	struct throttle *throttle; /* NULL: not slowed down */
 };

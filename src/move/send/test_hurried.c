@@ -110,7 +110,8 @@ static void begin_source(void)
 	};
 	source.s = (struct sending){ .src = &source.src,
 				     .report = &source.report,
-				     .tracee = &source.tracee,
+				     .process = { .pid = source.src.pid,
+						  .tracee = &source.tracee },
 				     .ahead = ahead_create(),
 				     .ch = channel_from_fd(fd[0]) };
 }

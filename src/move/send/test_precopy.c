@@ -35,7 +35,7 @@ static struct {
 } world;
 
 #define WRAP(name) __wrap_##name
-int WRAP(recheck_running)(struct sending *s, struct error *err);
+int WRAP(recheck_running)(const struct send_process *p, struct error *err);
 int WRAP(track_layout)(struct sending *s, bool stopped, struct error *err);
 int WRAP(track_send)(struct sending *s, bool stopped, struct error *err);
 int WRAP(fds_look)(struct fds_source *s, bool early, uint8_t **ret,
@@ -52,7 +52,7 @@ int WRAP(frame_send_u64)(struct channel *ch, enum frame_type type, uint64_t x,
 int WRAP(frame_recv)(struct channel *ch, struct frame *f, struct error *err);
 int WRAP(send_hurry_both)(struct sending *s, bool on, struct error *err);
 
-int WRAP(recheck_running)(struct sending *s, struct error *err)
+int WRAP(recheck_running)(const struct send_process *p, struct error *err)
 {
 	return 0;
 }
@@ -142,7 +142,7 @@ static void run(unsigned again, const unsigned *written, const bool *ahead,
 	struct error err = ERROR_INIT;
 	struct sending s = { .src = &src,
 			     .report = &report,
-			     .tracee = &tracee,
+			     .process = { .tracee = &tracee },
 			     .precopy = precopy_create(),
 			     .method = TRACK_ASYNC };
 

@@ -67,8 +67,9 @@ int track_start(struct sending *s, struct error *why, struct error *err)
 				? "STINT_TRACK=none"
 				: "this kernel can track writes neither by userfaultfd (Linux 6.7) nor by soft-dirty bits");
 	s->has_guards = scan_has_guards();
-	s->scan = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
-	s->scan_private = scan_open(s->src->pid, s->method != TRACK_ASYNC, err);
+	s->scan = scan_open(s->process.pid, s->method != TRACK_ASYNC, err);
+	s->scan_private =
+		scan_open(s->process.pid, s->method != TRACK_ASYNC, err);
 	scan_watched(s->scan, s->watch);
 	scan_watched(s->scan_private, s->watch);
 	return s->scan && s->scan_private ? 0 : -ESRCH;
@@ -83,7 +84,8 @@ static int send_private(void *arg, uint64_t start, uint64_t end,
 
 	p->cursor = end;
 	sent_add(p->s->sent, start, end);
-	return r < 0 ? r : page_sender_add(p->s->pages, start, end, err);
+	return r < 0 ? r
+		     : page_sender_add(p->s->process.pages, start, end, err);
 }
 
 static int send_hole(struct pass *p, uint64_t end, struct error *err)
@@ -92,7 +94,7 @@ static int send_hole(struct pass *p, uint64_t end, struct error *err)
 
 	p->cursor = end;
 	return p->holes && start < end
-		       ? page_sender_add(p->s->pages, start, end, err)
+		       ? page_sender_add(p->s->process.pages, start, end, err)
 		       : 0;
 }
 
@@ -102,7 +104,8 @@ static int send_page(void *arg, uint64_t start, uint64_t end, struct error *err)
 	int r = send_hole(p, start, err);
 
 	p->cursor = end;
-	return r < 0 ? r : page_sender_add(p->s->pages, start, end, err);
+	return r < 0 ? r
+		     : page_sender_add(p->s->process.pages, start, end, err);
 }
 
 /*
@@ -192,7 +195,8 @@ static int send_whole(struct pass *p, uint64_t start, uint64_t end,
 	if (r == 0 && p->shared)
 		r = track_punch_whole(p->s, start, end, err);
 	if (r == 0 && p->shared)
-		r = page_sender_add_nonzero(p->s->pages, start, end, err);
+		r = page_sender_add_nonzero(p->s->process.pages, start, end,
+					    err);
 	return r < 0 ? r : send_range(p, start, end, err);
 }
 
@@ -268,7 +272,7 @@ static int send_vma(struct sending *s, const struct vma *v, bool last,
 	enum share_how how;
 	int r = -EPERM;
 
-	how = share_how(s->src->pid, v, &s->left);
+	how = share_how(s->process.pid, v, &s->left);
 	if (!vma_carries_pages(v) || how == SHARE_DESCRIPTOR)
 		return 0;
 	/* terabytes of nothing would take their time to read */
@@ -293,7 +297,7 @@ static int send_vma(struct sending *s, const struct vma *v, bool last,
 static int read_swapped(struct sending *s, struct error *err)
 {
 	struct proc_status st;
-	int r = proc_read_status(s->src->pid, &st, err);
+	int r = proc_read_status(s->process.pid, &st, err);
 
 	if (r == 0)
 		s->swapped = st.swapped > 0;
@@ -316,7 +320,7 @@ int track_send(struct sending *s, bool last, struct error *err)
 	if (r == 0)
 		r = track_zap_flush(s, err);
 	if (r == 0)
-		r = page_sender_flush(s->pages, err);
+		r = page_sender_flush(s->process.pages, err);
 	if (r == 0 && last && !swapped && (r = read_swapped(s, err)) == 0 &&
 	    s->swapped)
 		r = error_set(

@@ -40,18 +40,18 @@ static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 		      struct vma_list *left, struct error *err)
 {
 	Move__Layout *l = append_new(&move__layout__descriptor);
-	fd_auto root = files_root(s->src->pid, err);
+	fd_auto root = files_root(s->process.pid, err);
 	int r = root < 0 ? root : 0;
 
-	l->area = s->tracee->area;
-	l->area_size = s->tracee->area_size;
+	l->area = s->process.tracee->area;
+	l->area_size = s->process.tracee->area_size;
 	l->vdso = s->vdso;
 	l->monotonic_offset = s->clocks.monotonic;
 	l->boottime_offset = s->clocks.boottime;
-	l->own_clocks = clocks_own(s->src->pid);
+	l->own_clocks = clocks_own(s->process.pid);
 	if (!s->told_area)
 		r = r < 0 ? r
-			  : proc_read_link(s->src->pid, "exe", &l->exe, err);
+			  : proc_read_link(s->process.pid, "exe", &l->exe, err);
 	for (size_t i = 0; i < fresh->nr && r == 0; i++) {
 		Move__Vma *v = layout_vma(&fresh->v[i]);
 
@@ -122,24 +122,25 @@ static void drop_deleted(const struct sending *s, struct vma_list *maps)
 static int read_layout(struct sending *s, struct vma_list *now, bool last,
 		       struct error *err)
 {
-	const struct vma_list *known = s->maps.nr ? &s->maps : &s->seen;
+	const struct vma_list *known = s->maps.nr ? &s->maps : &s->process.seen;
 	const struct vma *vdso;
-	int r = proc_read_maps(s->src->pid, now, err);
+	int r = proc_read_maps(s->process.pid, now, err);
 
 	if (r < 0)
 		return r;
 	vdso = vma_named(now, "[vdso]");
 	s->vdso = vdso ? vdso->start : 0;
-	layout_keep_moving(now, s->tracee->area, s->tracee->area_size);
+	layout_keep_moving(now, s->process.tracee->area,
+			   s->process.tracee->area_size);
 	if (!layout_copy_advice(known, now) || (s->read_advice && !last) ||
 	    s->method != TRACK_ASYNC)
-		r = proc_read_advice(s->src->pid, now, err);
+		r = proc_read_advice(s->process.pid, now, err);
 	s->read_advice = false;
 	/* what came after the check may be gone when it matters */
 	if (r == 0 && last)
-		r = check_mappings(s->src->pid, now, err);
+		r = check_mappings(s->process.pid, now, err);
 	else if (r == 0)
-		check_drop_unmovable(s->src->pid, now);
+		check_drop_unmovable(s->process.pid, now);
 	return r;
 }
 
@@ -200,7 +201,7 @@ void track_forget(struct sending *s, uint64_t start, uint64_t end)
  */
 static int forget_changed(struct sending *s, struct error *err)
 {
-	fd_auto root = files_root(s->src->pid, err);
+	fd_auto root = files_root(s->process.pid, err);
 	struct range_list old = { 0 };
 
 	if (root < 0)
@@ -259,7 +260,7 @@ int track_trees(struct sending *s, struct error *err)
 {
 	struct vma_list now = { 0 };
 	const struct vma *vdso;
-	int r = proc_read_maps(s->src->pid, &now, err);
+	int r = proc_read_maps(s->process.pid, &now, err);
 
 	if (r == 0) {
 		vdso = vma_named(&now, "[vdso]");

@@ -230,7 +230,7 @@ static int look_at(void *arg, uint64_t from, uint64_t to, struct error *err)
 
 		if (next == at) {
 			next = at + FRAME_PAGE;
-			if (!page_sender_is_zero(p->s->pages, at)) {
+			if (!page_sender_is_zero(p->s->process.pages, at)) {
 				at = next;
 				continue;
 			}
@@ -283,7 +283,7 @@ static int send_mapping(struct punching *p, struct error *err)
 
 	if (!known->lost && !sent_any(pages, first, last))
 		return 0;
-	p->fd = fd = open_object(p->s->src->pid, v);
+	p->fd = fd = open_object(p->s->process.pid, v);
 	p->nr = 0;
 	r = known->lost ? look_at(p, first, last, err)
 			: sent_each(pages, first, last, look_at, p, err);
@@ -314,7 +314,7 @@ int track_punch_whole(struct sending *s, uint64_t start, uint64_t end,
 {
 	struct frame_range range = { start, end };
 	struct iovec iov = { &range, sizeof(range) };
-	int r = page_sender_flush(s->pages, err);
+	int r = page_sender_flush(s->process.pages, err);
 
 	return r < 0 ? r : frame_send(s->ch, FRAME_PUNCH, &iov, 1, err);
 }

@@ -63,7 +63,7 @@ static int look_at_all(struct sending *s, bool last, struct error *err)
 		if (vma_carries_pages(&s->maps.v[i]))
 			r = look_at_mapping(s, &s->maps.v[i], last, err);
 	if (r == 0 && !last)
-		r = scan_soft_clear(s->src->pid, err);
+		r = scan_soft_clear(s->process.pid, err);
 	return r;
 }
 
@@ -72,24 +72,24 @@ static int find_empty(struct sending *s, struct error *err)
 {
 	for (size_t i = 0; i < s->maps.nr; i++)
 		s->maps.v[i].empty = false;
-	return proc_read_advice(s->src->pid, &s->maps, err);
+	return proc_read_advice(s->process.pid, &s->maps, err);
 }
 
 static int look_while_stopped(struct sending *s, struct error *err)
 {
-	bool throttled = s->tracee->nr > 0;
-	int r = throttled ? 0 : tracee_stop(s->tracee, err);
+	bool throttled = s->process.tracee->nr > 0;
+	int r = throttled ? 0 : tracee_stop(s->process.tracee, err);
 
 	for (int tries = 0; r == -EAGAIN && tries < STOP_TRIES; tries++) {
-		tracee_resume(s->tracee);
-		r = tracee_stop(s->tracee, err);
+		tracee_resume(s->process.tracee);
+		r = tracee_stop(s->process.tracee, err);
 	}
 	if (r == 0)
 		r = find_empty(s, err);
 	if (r == 0)
 		r = look_at_all(s, false, err);
 	if (!throttled)
-		tracee_resume(s->tracee);
+		tracee_resume(s->process.tracee);
 	return r;
 }
 
@@ -99,7 +99,7 @@ static int send_private(void *arg, uint64_t start, uint64_t end,
 	struct sending *s = arg;
 
 	sent_add(s->sent, start, end);
-	return page_sender_add(s->pages, start, end, err);
+	return page_sender_add(s->process.pages, start, end, err);
 }
 
 static int send_shared(void *arg, uint64_t start, uint64_t end,
@@ -107,13 +107,13 @@ static int send_shared(void *arg, uint64_t start, uint64_t end,
 {
 	struct sending *s = arg;
 
-	return page_sender_add(s->pages, start, end, err);
+	return page_sender_add(s->process.pages, start, end, err);
 }
 
 static int send_mapping(struct sending *s, const struct vma *v, bool last,
 			struct error *err)
 {
-	enum share_how how = share_how(s->src->pid, v, &s->left);
+	enum share_how how = share_how(s->process.pid, v, &s->left);
 	bool shared = v->kind == VMA_SHARED_ANON;
 	int r = 0;
 
@@ -127,8 +127,8 @@ static int send_mapping(struct sending *s, const struct vma *v, bool last,
 	    (shared && (last || vma_meets(&s->fresh, v)))) {
 		r = track_punch_whole(s, v->start, v->end, err);
 		if (r == 0)
-			r = page_sender_add_nonzero(s->pages, v->start, v->end,
-						    err);
+			r = page_sender_add_nonzero(s->process.pages, v->start,
+						    v->end, err);
 	}
 	return r < 0 ? r
 		     : sent_each(s->todo, v->start, v->end,

@@ -53,8 +53,9 @@ static int make_uffd(struct sending *s, uint64_t more, struct error *err)
 			    UFFD_FEATURE_WP_HUGETLBFS_SHMEM |
 			    UFFD_FEATURE_PAGEFAULT_FLAG_WP | more,
 	};
-	struct fetching f = { s->pidfd, -1 };
-	struct tracee_list *list = xcalloc(s->tracee->nr, sizeof(*list));
+	struct fetching f = { s->process.pidfd, -1 };
+	struct tracee_list *list =
+		xcalloc(s->process.tracee->nr, sizeof(*list));
 	struct stub_call call[2] = {
 		{ .nr = SYS_userfaultfd,
 		  .arg = { O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY } },
@@ -66,7 +67,7 @@ static int make_uffd(struct sending *s, uint64_t more, struct error *err)
 	list[0].n = 2;
 	list[0].at_pause = fetch_uffd;
 	list[0].arg = &f;
-	r = tracee_run(s->tracee, list, NULL, 0, err);
+	r = tracee_run(s->process.tracee, list, NULL, 0, err);
 	free(list);
 	if (r == 0 && ioctl(f.uffd, UFFDIO_API, &api) < 0)
 		r = -EOPNOTSUPP;
@@ -88,7 +89,7 @@ int track_watch_start(struct sending *s, struct error *err)
 		return r;
 	}
 	s->uffd_shared = r;
-	s->punches = punch_watch_create(s->src->pid, r);
+	s->punches = punch_watch_create(s->process.pid, r);
 	return s->punches
 		       ? 0
 		       : error_set(
@@ -186,7 +187,7 @@ static int register_new(struct sending *s, const struct vma_list *known,
 			struct error *err)
 {
 	struct vma_list maps = { 0 }, fixed = { 0 };
-	int r = proc_read_maps(s->src->pid, &maps, err);
+	int r = proc_read_maps(s->process.pid, &maps, err);
 
 	if (r < 0)
 		return r;
@@ -210,14 +211,14 @@ static int register_stopped(struct sending *s, const struct vma_list *known,
 	int r;
 
 	/* the parent of a vfork() does not stop */
-	if (recheck_children(s, &why) < 0)
+	if (recheck_children(s->process.pid, &why) < 0)
 		return 0;
-	tracee_look(s->tracee);
+	tracee_look(s->process.tracee);
 	start = send_now();
-	r = tracee_stop(s->tracee, err);
+	r = tracee_stop(s->process.tracee, err);
 	if (r == 0)
 		r = register_new(s, known, err);
-	tracee_resume(s->tracee);
+	tracee_resume(s->process.tracee);
 	paused = send_now() - start;
 	s->report->paused += paused;
 	if (r == 0)
@@ -229,7 +230,7 @@ static int register_stopped(struct sending *s, const struct vma_list *known,
 int track_watch(struct sending *s, const struct vma_list *now,
 		struct error *err)
 {
-	bool first = !s->maps.nr, throttled = s->tracee->nr > 0;
+	bool first = !s->maps.nr, throttled = s->process.tracee->nr > 0;
 
 	if (!first && all_watched(s, now))
 		return 0;
