@@ -9,16 +9,15 @@
 #include <string.h>
 
 #include "move/fd/fds.h"
-#include "move/proc/layout.h"
 #include "move/send/ahead.h"
 #include "move/send/handover.h"
 #include "move/send/precopy.h"
 #include "move/send/recheck.h"
 #include "move/send/send.h"
 #include "move/send/track.h"
+#include "move/state/capture.h"
 #include "move/tracee/cpuclock.h"
 #include "move/tracee/mempolicy.h"
-#include "move/wire/append.h"
 #include "move/wire/fault.h"
 #include "move/wire/message.h"
 
@@ -27,20 +26,20 @@
 static int send_last_pages(struct sending *s, struct error *err)
 {
 	uint64_t before = page_sender_count(s->process.pages);
-	int r = track_layout(s, true, err);
+	int r = track_layout(s->process.track, true, err);
 
 	/* a file may have gone meanwhile: as long as it can be undone */
-	if (r == 0 && s->told_files)
+	if (r == 0 && track_told_files(s->process.track))
 		r = precopy_sync(s, s->report->rounds, err);
 	if (r == 0)
 		r = precopy_lacks(s, err);
 	/* who else has it takes too long to find out now */
-	if (r == 0 && s->new_objects && s->report->tracked)
+	if (r == 0 && s->common.new_objects && s->report->tracked)
 		r = error_set(err, -EAGAIN,
 			      "process %d has just mapped shared memory",
 			      s->process.pid);
 	if (r == 0)
-		r = track_send(s, true, err);
+		r = track_send(s->process.track, true, err);
 	s->report->pages_last = page_sender_count(s->process.pages) - before;
 	return r;
 }
@@ -52,7 +51,7 @@ static int ask_for_untold(struct sending *s, struct error *err)
 	size_t n;
 	int r;
 
-	if (!fds_untold(s->fds, &news, &n))
+	if (!fds_untold(s->common.fds, &news, &n))
 		return 0;
 	r = precopy_tell(s, news, n, err);
 	if (r == 0)
@@ -65,7 +64,7 @@ static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 {
 	const struct move_source_ops *ops = s->src->ops;
 	uint8_t *blob;
-	int r = fds_drain(s->fds, DRAIN_USEC, err);
+	int r = fds_drain(s->common.fds, DRAIN_USEC, err);
 
 	if (r == 0 && ops && ops->unplug) {
 		s->unplugged = true;
@@ -74,7 +73,7 @@ static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 	if (r == 0)
 		r = move_fault(MF_SOURCE_UNPLUGGED, err);
 	if (r == 0)
-		r = fds_capture(s->fds, &blob, &ret->iov_len, err);
+		r = fds_capture(s->common.fds, &blob, &ret->iov_len, err);
 	if (r == 0)
 		ret->iov_base = blob;
 	return r < 0 ? r : ask_for_untold(s, err);
@@ -116,7 +115,7 @@ static void fit_cpus(struct sending *s, Move__State *m)
 		CPU_ZERO(&want);
 		memcpy(&want, b->data,
 		       b->len < sizeof(want) ? b->len : sizeof(want));
-		CPU_AND(&both, &want, &s->cpus);
+		CPU_AND(&both, &want, &s->there.cpus);
 		if (CPU_EQUAL(&both, &want))
 			continue;
 		send_progress(
@@ -132,7 +131,7 @@ static void fit_nodes(struct sending *s, Move__State *m)
 	for (size_t i = 0; i < m->n_thread; i++) {
 		Move__Mempolicy **p = &m->thread[i]->mempolicy;
 
-		if (!*p || mempolicy_fits(*p, &s->nodes))
+		if (!*p || mempolicy_fits(*p, &s->there.nodes))
 			continue;
 		send_progress(
 			s,
@@ -156,15 +155,7 @@ static int send_state(struct sending *s, struct error *err)
 	fit_nodes(s, m);
 	r = move_fault(MF_SOURCE_CAPTURED, err);
 	m->epoch = s->src->epoch;
-	for (size_t i = 0; i < s->guards.nr; i++) {
-		Move__Range *g = append_new(&move__range__descriptor);
-
-		g->start = s->guards.v[i].start;
-		g->end = s->guards.v[i].end;
-		append_to(m->guard, m->n_guard, g);
-	}
-	for (size_t i = 0; i < s->maps.nr; i++)
-		append_to(m->map, m->n_map, layout_vma(&s->maps.v[i]));
+	track_describe(s->process.track, m);
 	if (r == 0)
 		r = frame_send_u64(s->ch, FRAME_DONE, m->epoch, err);
 	if (r == 0)
@@ -201,7 +192,7 @@ int freeze_send(struct sending *s, struct error *err)
 		r = send_last_pages(s, err);
 	pages = send_now();
 	/* What follows is short, however much that was. */
-	if (r == 0 && s->method != TRACK_NONE)
+	if (r == 0 && s->report->tracked)
 		r = send_hurry_both(s, true, err);
 	if (r == 0)
 		r = send_fds(s, err);
@@ -223,7 +214,7 @@ void freeze_undo(struct sending *s)
 	if (s->unplugged && ops->replug && ops->replug(s->src->ctx, &err) < 0)
 		send_progress(s, "replug: %s", err.text);
 	s->unplugged = false;
-	fds_release(s->fds);
+	fds_release(s->common.fds);
 	if (s->process.tracee && !handover_lasts(s->process.handover))
 		tracee_resume(s->process.tracee);
 	send_unwatched(s);

@@ -46,14 +46,14 @@ static int describe_process(struct sending *s, Move__Hello *h,
 static int describe_trees(struct sending *s, Move__Hello *h, struct error *err)
 {
 	uint64_t bytes = 0;
-	int r = tree_measure(s->trees, &bytes, err);
+	int r = tree_measure(s->common.trees, &bytes, err);
 
 	h->memory += bytes;
-	for (size_t i = 0; i < tree_count(s->trees); i++) {
+	for (size_t i = 0; i < tree_count(s->common.trees); i++) {
 		Move__Tree *t = append_new(&move__tree__descriptor);
 		dev_t dev;
 
-		t->path = xstrdup(tree_path(s->trees, i, &dev));
+		t->path = xstrdup(tree_path(s->common.trees, i, &dev));
 		t->dev = dev;
 		append_to(h->tree, h->n_tree, t);
 	}
@@ -85,7 +85,7 @@ static int hello_of_source(struct sending *s, Move__Hello **ret,
 		move__hello__free_unpacked(h, NULL);
 		return r;
 	}
-	fds_paths(s->fds, &h->paths.data, &h->paths.len);
+	fds_paths(s->common.fds, &h->paths.data, &h->paths.len);
 	*ret = h;
 	return 0;
 }
@@ -111,16 +111,17 @@ int hello_ask(struct sending *s, Move__Hello **ret, struct error *err)
 	const struct move_source *src = s->src;
 	int r;
 
-	fds_source_destroy(s->fds);
-	s->fds = NULL;
+	fds_source_destroy(s->common.fds);
+	s->common.fds = NULL;
 	r = fds_prepare(src->pid, s->process.pidfd, src->external,
-			src->nr_externals, s->trees, &s->fds, err);
-	move__hello__free_unpacked(s->hello, NULL);
-	s->hello = NULL;
+			src->nr_externals, s->common.trees, &s->common.fds,
+			err);
+	move__hello__free_unpacked(s->common.hello, NULL);
+	s->common.hello = NULL;
 	if (r == 0)
-		r = hello_of_source(s, &s->hello, err);
+		r = hello_of_source(s, &s->common.hello, err);
 	if (r == 0)
-		r = wire_send(s->ch, FRAME_HELLO, &s->hello->base, err);
+		r = wire_send(s->ch, FRAME_HELLO, &s->common.hello->base, err);
 	if (r == 0)
 		r = frame_expect(s->ch, &s->frame, FRAME_HELLO, err);
 	return r < 0 ? r
@@ -132,9 +133,9 @@ bool hello_stays(struct sending *s, const char *path)
 {
 	fd_auto root = files_root(s->process.pid, NULL);
 
-	files_forget_changed(root, s->hello);
-	return files_known(s->hello, path, false) ||
-	       files_known(s->hello, path, true) ||
-	       fds_path_stays(root, s->hello->paths.data, s->hello->paths.len,
-			      path);
+	files_forget_changed(root, s->common.hello);
+	return files_known(s->common.hello, path, false) ||
+	       files_known(s->common.hello, path, true) ||
+	       fds_path_stays(root, s->common.hello->paths.data,
+			      s->common.hello->paths.len, path);
 }

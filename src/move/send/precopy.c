@@ -63,7 +63,7 @@ int precopy_lacks(const struct sending *s, struct error *err)
 static uint64_t sent_pages(const struct sending *s)
 {
 	return page_sender_count(s->process.pages) +
-	       tree_bytes_sent(s->trees) / FRAME_PAGE;
+	       tree_bytes_sent(s->common.trees) / FRAME_PAGE;
 }
 
 int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
@@ -83,12 +83,12 @@ int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
 			p->lack = why;
 		p->lacking = code;
 		if (range.end)
-			track_forget(s, range.start, range.end);
+			track_forget(s->process.track, range.start, range.end);
 		else
 			opened = false;
 	}
 	if (r == 0)
-		fds_confirm(s->fds, opened);
+		fds_confirm(s->common.fds, opened);
 	if (r == 0 &&
 	    (s->frame.type != FRAME_SYNC || frame_u64(&s->frame) != nr))
 		r = error_set(err, -EPROTO, "the peer sent %s, not SYNC(%llu)",
@@ -116,7 +116,7 @@ static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
 	uint8_t *news;
 	size_t size;
 	/* without rounds, who would open them is not there yet */
-	int n = fds_look(s->fds, s->method != TRACK_NONE, &news, &size, &why);
+	int n = fds_look(s->common.fds, s->report->tracked, &news, &size, &why);
 	int r = n > 0 ? precopy_tell(s, news, size, err) : 0;
 
 	if (r == 0)
@@ -125,6 +125,19 @@ static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
 		s->precopy->lacking = n;
 		s->precopy->lack = why;
 	}
+	return r;
+}
+
+static int round_layout(struct sending *s, struct error *err)
+{
+	struct track *t = s->process.track;
+	int r = track_layout(t, false, err);
+	usec_t paused = track_paused(t);
+
+	s->report->paused += paused;
+	if (paused)
+		send_progress(s, "it stood still for %.1f ms for new mappings",
+			      (double)paused / 1000);
 	return r;
 }
 
@@ -137,9 +150,9 @@ static int run_round(struct sending *s, struct error *err)
 	int r = recheck_running(&s->process, err);
 
 	if (r == 0)
-		r = track_layout(s, false, err);
+		r = round_layout(s, err);
 	if (r == 0)
-		r = track_send(s, false, err);
+		r = track_send(s->process.track, false, err);
 	if (r == 0)
 		r = sync_opened(s, nr, err);
 	if (r < 0)
@@ -169,7 +182,7 @@ static usec_t predict(const struct sending *s, unsigned threads)
 {
 	return BASE_USEC + THREAD_USEC * (usec_t)threads +
 	       s->precopy->scan_time +
-	       (usec_t)(fds_content(s->fds) / CONTENT_RATE) +
+	       (usec_t)(fds_content(s->common.fds) / CONTENT_RATE) +
 	       predict_pages(s->precopy);
 }
 
@@ -210,7 +223,7 @@ static int stop_and_copy(struct sending *s, struct error *err)
 			err, -EDQUOT,
 			"without write tracking it would stand still for about %.0f ms, over the budget of %.3g ms",
 			(double)expected / 1000, (double)s->src->budget / 1000);
-	return track_trees(s, err);
+	return track_trees(s->process.track, err);
 }
 
 /*
@@ -322,7 +335,7 @@ int precopy_run(struct sending *s, struct error *err)
 	int r;
 
 	page_sender_on_flush(s->process.pages, send_tick, s);
-	if (s->method == TRACK_NONE)
+	if (!s->report->tracked)
 		return stop_and_copy(s, err);
 	r = rounds(s, err);
 	if (r == 0)
@@ -336,10 +349,10 @@ int precopy_last(struct sending *s, struct error *err)
 {
 	int r;
 
-	if (s->method == TRACK_NONE)
+	if (!s->report->tracked)
 		return sync_opened(s, 0, err);
 	/* once more what is slow to read */
-	s->read_advice = true;
+	track_ask_advice(s->process.track);
 	r = run_round(s, err);
 	if (r == 0)
 		r = last_rounds(s, err);
@@ -351,8 +364,8 @@ int precopy_again(struct sending *s, struct error *err)
 {
 	int r;
 
-	if (s->method == TRACK_NONE) {
-		r = track_trees(s, err);
+	if (!s->report->tracked) {
+		r = track_trees(s->process.track, err);
 		return r < 0 ? r : sync_opened(s, 0, err);
 	}
 	r = send_hurry_both(s, false, err);

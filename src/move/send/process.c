@@ -7,6 +7,7 @@
 
 #include "core/io.h"
 #include "move/send/handover.h"
+#include "move/send/track.h"
 
 int send_process_open(struct send_process *p, struct watch *w,
 		      struct channel *ch, struct error *err)
@@ -31,6 +32,7 @@ void send_process_clear(struct send_process *p, bool leave)
 		tracee_destroy(p->tracee);
 	handover_free(p->handover);
 	page_sender_destroy(p->pages);
+	track_destroy(p->track);
 	move__state__free_unpacked(p->state, NULL);
 	vma_list_clear(&p->seen);
 	io_close(&p->pidfd);

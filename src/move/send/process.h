@@ -25,6 +25,7 @@ struct send_process {
 	struct tracee *tracee;
 	struct page_sender *pages;
 	struct vma_list seen;	   /* when it was last looked at as a whole */
+	struct track *track;	   /* its memory, followed */
 	Move__State *state;	   /* as far as it has been captured */
 	struct handover *handover; /* of its locks, once that has begun */
 };

@@ -70,6 +70,6 @@ int recheck_stopped(struct sending *s, const struct send_process *p,
 	/* before all of the memory is copied, which pre-copy has not done */
 	if (r == 0 && !s->report->tracked)
 		r = fds_check(pid, s->src->external, s->src->nr_externals,
-			      s->trees, err);
+			      s->common.trees, err);
 	return r;
 }

@@ -25,6 +25,7 @@
 #include "move/send/recheck.h"
 #include "move/send/throttle.h"
 #include "move/send/track.h"
+#include "move/state/capture.h"
 #include "move/tracee/cpuclock.h"
 #include "move/wire/fault.h"
 
@@ -49,9 +50,10 @@ static int check_until(struct sending *s, usec_t end, struct error *err)
 	const struct move_source *src = s->src;
 	int r;
 
-	s->new_objects = false;
+	s->common.new_objects = false;
 	while ((r = check_process(src->pid, src->external, src->nr_externals,
-				  s->trees, &s->process.seen, err)) < 0 &&
+				  s->common.trees, &s->process.seen, err)) <
+		       0 &&
 	       may_pass(r) && send_now() < end)
 		nanosleep(&(struct timespec){ .tv_nsec = PAUSE * 1000 }, NULL);
 	return r;
@@ -62,7 +64,7 @@ static int send_check(struct sending *s, struct error *err)
 {
 	const struct move_source *src = s->src;
 	struct error why;
-	int t = tree_open(src->pid, src->trees, &s->trees, &why);
+	int t = tree_open(src->pid, src->trees, &s->common.trees, &why);
 	int r = check_until(s, send_now() + FIRST_LOOK, err);
 
 	if (r == 0 && t < 0)
@@ -105,18 +107,19 @@ static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 static int send_hello(struct sending *s, struct error *err)
 {
 	Move__Hello *h = NULL;
+	bool other_vdso;
 	int r = settle_hello(s, &h, err);
 
 	if (r < 0)
 		return r;
-	hello_clocks(s, h, &s->clocks);
-	s->other_vdso = hello_other_vdso(s->hello, h);
-	if (h->cpus.len == sizeof(s->cpus))
-		memcpy(&s->cpus, h->cpus.data, sizeof(s->cpus));
-	s->nodes = h->nodes;
+	hello_clocks(s, h, &s->common.clocks);
+	other_vdso = hello_other_vdso(s->common.hello, h);
+	if (h->cpus.len == sizeof(s->there.cpus))
+		memcpy(&s->there.cpus, h->cpus.data, sizeof(s->there.cpus));
+	s->there.nodes = h->nodes;
 	h->nodes = (ProtobufCBinaryData){ 0 };
 	move__hello__free_unpacked(h, NULL);
-	if (s->other_vdso) {
+	if (other_vdso) {
 		s->process.tracee->leave_vdso = s->process.tracee->lose_vdso =
 			true;
 		send_progress(
@@ -162,29 +165,30 @@ static void tell_cpu_clocks(struct sending *s)
 
 static int send_setup(struct sending *s, struct error *err)
 {
+	struct send_process *p = &s->process;
 	struct error why;
 	usec_t start;
 	int r;
 
-	s->sent = sent_create();
-	r = capture_static(s->process.pid, &s->process.state, err);
+	p->track = track_create(p, &s->common, s->ch);
+	r = capture_static(p->pid, &p->state, err);
 	if (r < 0)
 		return r;
-	tracee_look(s->process.tracee);
+	tracee_look(p->tracee);
 	start = send_now();
-	r = check_stop_leader(s->process.tracee, err);
+	r = check_stop_leader(p->tracee, err);
 	if (r == 0)
-		r = check_dispatch(s->process.tracee, err);
+		r = check_dispatch(p->tracee, err);
 	if (r == 0)
 		r = prepare_area(s, err);
 	if (r == 0)
-		r = check_asked(s->process.tracee, err);
+		r = check_asked(p->tracee, err);
 	if (r == 0)
-		r = track_start(s, &why, err);
-	s->report->tracked = s->method != TRACK_NONE;
-	if (r == 0 && s->method == TRACK_NONE)
+		r = track_start(p->track, &why, err);
+	s->report->tracked = track_follows(p->track);
+	if (r == 0 && !s->report->tracked)
 		send_progress(s, "stop-and-copy: %s", why.text);
-	tracee_resume(s->process.tracee);
+	tracee_resume(p->tracee);
 	s->report->paused = send_now() - start;
 	if (r == 0)
 		tell_cpu_clocks(s);
@@ -302,7 +306,8 @@ static int send_commit(struct sending *s, struct error *err)
 	struct error late;
 	int r;
 
-	s->process.handover = handover_create(s->process.tracee, s->ch, s->fds);
+	s->process.handover =
+		handover_create(s->process.tracee, s->ch, s->common.fds);
 	r = handover_run(s->process.handover, err);
 	if (r == 0)
 		r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, epoch, err);
@@ -314,7 +319,7 @@ static int send_commit(struct sending *s, struct error *err)
 	if (r < 0)
 		return r;
 	r = move_fault(MF_SOURCE_RECORDED, err);
-	if (fds_finish(s->fds, &late) < 0)
+	if (fds_finish(s->common.fds, &late) < 0)
 		send_progress(s, "%s", late.text);
 	if (r == 0)
 		r = frame_send_u64(s->ch, FRAME_COMMIT, epoch, err);
@@ -399,22 +404,13 @@ static void sending_clear(struct sending *s)
 	throttle_destroy(s->throttle);
 	ahead_destroy(s->ahead);
 	precopy_destroy(s->precopy);
-	fds_source_destroy(s->fds);
-	tree_close(s->trees);
+	fds_source_destroy(s->common.fds);
+	tree_close(s->common.trees);
 	send_process_clear(&s->process, s->recorded);
-	scan_close(s->scan);
-	scan_close(s->scan_private);
-	sent_destroy(s->sent);
-	track_stop(s);
-	move__hello__free_unpacked(s->hello, NULL);
-	vma_list_clear(&s->maps);
-	vma_list_clear(&s->fresh);
-	free(s->zap);
-	free(s->left.object);
-	free(s->guards.v);
-	free(s->missed.v);
+	move__hello__free_unpacked(s->common.hello, NULL);
+	free(s->common.left.object);
+	free(s->there.nodes.data);
 	watch_stop(s->watch);
-	free(s->whole.v);
 	frame_clear(&s->frame);
 	channel_close(s->ch);
 }
@@ -427,7 +423,6 @@ int move_send(const struct move_source *src, struct channel *ch,
 		.ch = ch,
 		.report = ret,
 		.process = { .pid = src->pid, .pidfd = -1 },
-		.uffd = -1,
 		.ahead = ahead_create(),
 		.precopy = precopy_create(),
 	};

@@ -1,75 +1,52 @@
 /*
  * send.h - the source's side of a move, in its parts
+ *
+ * Who owns what
+ *   struct sending	 one move: the channel, the report, how far it has got
+ *   struct common	 what processes that move together share, and the
+ *			 destination is told once (common.h)
+ *   struct send_process what is one process's own (process.h), and in it
+ *   struct track	 its memory, followed (track.h)
+ *   struct handover	 its locks, on their way (handover.h)
+ * and of the move again, each known to its own file alone
+ *   struct precopy	 what the rounds measure, and what lacks (precopy.h)
+ *   struct ahead	 who is ahead of others for it (ahead.h)
+ *   struct throttle	 who is slowed down for it (throttle.h)
+ * A function takes the narrowest of these that it can do with.  doc/design/02
+ * tells the order of steps.
  */
 #ifndef MOVE_SEND_SEND_H
 #define MOVE_SEND_SEND_H
 
 #include <sched.h>
 
-#include "move/memory/scan.h"
-#include "move/memory/sent.h"
+#include "core/channel.h"
+#include "core/error.h"
+#include "core/units.h"
 #include "move/move.h"
-#include "move/proc/clocks.h"
-#include "move/proc/share.h"
-#include "move/proc/watch.h"
+#include "move/send/common.h"
 #include "move/send/process.h"
-#include "move/state/capture.h"
-#include "move/tracee/tracee.h"
-#include "move/tree/tree.h"
-
-struct range_list {
-	struct frame_range *v;
-	size_t nr, cap;
-};
-
-void range_add(struct range_list *l, uint64_t start, uint64_t end);
+#include "move/wire/frame.h"
 
 struct sending {
 	const struct move_source *src;
 	struct channel *ch;
+	struct frame frame; /* the last that came */
 	struct move_report *report;
 	struct watch *watch;
 	struct send_process process; /* that moves */
-	struct scan *scan, *scan_private;
-	struct sent *sent;	 /* private pages that the destination has */
-	struct sent *todo;	 /* of this pass, with soft-dirty bits */
-	struct vma_list maps;	 /* as the destination knows them */
-	struct vma_list fresh;	 /* of these, what is new since the last pass */
-	struct range_list whole; /* to be sent whole in this pass, in order */
-	struct range_list missed; /* whole in the next: not write-protected */
-	uint64_t vdso;
-	struct clocks clocks;	   /* offsets for the destination */
-	cpu_set_t cpus;		   /* that the destination has */
-	ProtobufCBinaryData nodes; /* so, of memory */
-	bool swapped;	  /* has the process pages that are swapped out? */
-	bool read_advice; /* in the next pass, although it is slow */
-	struct frame_range *zap;
-	size_t nr_zap;
-	Move__Hello *hello; /* and the files mapped since */
-	bool told_files;    /* in this pass */
-	bool new_objects;   /* shared memory, mapped since the last check */
-	struct share_left left;
-	struct range_list guards; /* as the last pass finds them */
-	bool has_guards;	  /* does the kernel tell them? */
-	struct frame frame;
-	struct fds_source *fds;
-	struct tree_set *trees;
-	struct punch_watch *punches; /* of shared memory; or NULL */
-	bool told_area;		     /* where the landing area lies */
-	bool other_vdso;	     /* the destination's is another one */
-	int uffd;
-	int uffd_shared; /* of punches */
-	enum track_method {
-		TRACK_NONE,	  /* all is sent while it stands still */
-		TRACK_SOFT_DIRTY, /* by the bits of /proc/PID/pagemap */
-		TRACK_ASYNC,	  /* by userfaultfd */
-	} method;
-	bool told; /* the destination has begun to rebuild the process */
-	bool unplugged, held, recorded;
-	struct ahead *ahead;	 /* of others, in the freeze */
-	struct precopy *precopy; /* what the rounds have measured */
+	struct common common;
+	struct {
+		cpu_set_t cpus;
+		ProtobufCBinaryData nodes; /* of memory */
+	} there;			   /* what the destination has */
+	struct precopy *precopy;
+	struct ahead *ahead;
+	struct throttle *throttle; /* NULL: nobody is slowed down */
 	usec_t started, frozen;
-	struct throttle *throttle; /* NULL: not slowed down */
+	bool unplugged; /* freeze.c's: to be undone */
+	bool told;	/* the destination has begun to rebuild the process */
+	bool held, recorded;
 };
 
 /* Microseconds that only grow. */

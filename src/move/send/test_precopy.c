@@ -36,8 +36,10 @@ static struct {
 
 #define WRAP(name) __wrap_##name
 int WRAP(recheck_running)(const struct send_process *p, struct error *err);
-int WRAP(track_layout)(struct sending *s, bool stopped, struct error *err);
-int WRAP(track_send)(struct sending *s, bool stopped, struct error *err);
+int WRAP(track_layout)(struct track *t, bool stopped, struct error *err);
+int WRAP(track_send)(struct track *t, bool stopped, struct error *err);
+usec_t WRAP(track_paused)(const struct track *t);
+void WRAP(track_ask_advice)(struct track *t);
 int WRAP(fds_look)(struct fds_source *s, bool early, uint8_t **ret,
 		   size_t *ret_n, struct error *err);
 void WRAP(fds_confirm)(struct fds_source *s, bool opened);
@@ -57,12 +59,12 @@ int WRAP(recheck_running)(const struct send_process *p, struct error *err)
 	return 0;
 }
 
-int WRAP(track_layout)(struct sending *s, bool stopped, struct error *err)
+int WRAP(track_layout)(struct track *t, bool stopped, struct error *err)
 {
 	return 0;
 }
 
-int WRAP(track_send)(struct sending *s, bool stopped, struct error *err)
+int WRAP(track_send)(struct track *t, bool stopped, struct error *err)
 {
 	unsigned n = world.written[world.round];
 
@@ -77,6 +79,15 @@ int WRAP(fds_look)(struct fds_source *s, bool early, uint8_t **ret,
 		   size_t *ret_n, struct error *err)
 {
 	return 0;
+}
+
+usec_t WRAP(track_paused)(const struct track *t)
+{
+	return 0;
+}
+
+void WRAP(track_ask_advice)(struct track *t)
+{
 }
 
 void WRAP(fds_confirm)(struct fds_source *s, bool opened)
@@ -136,15 +147,14 @@ int WRAP(send_hurry_both)(struct sending *s, bool on, struct error *err)
 static void run(unsigned again, const unsigned *written, const bool *ahead,
 		unsigned rounds)
 {
-	struct move_report report = { 0 };
+	struct move_report report = { .tracked = true };
 	struct move_source src = { 0 };
 	struct tracee tracee = { 0 };
 	struct error err = ERROR_INIT;
 	struct sending s = { .src = &src,
 			     .report = &report,
 			     .process = { .tracee = &tracee },
-			     .precopy = precopy_create(),
-			     .method = TRACK_ASYNC };
+			     .precopy = precopy_create() };
 
 	memset(&world, 0, sizeof(world));
 	memcpy(world.written, written, rounds * sizeof(*written));

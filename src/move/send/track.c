@@ -1,10 +1,11 @@
 /* track.c - follow what the process does to its memory; see track.h */
-#include "move/send/track.h"
+#include "move/send/track_in.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/xalloc.h"
 #include "move/check/check.h"
 #include "move/proc/layout.h"
 #include "move/wire/fault.h"
@@ -14,13 +15,56 @@
 
 /* What one pass over one mapping needs to know. */
 struct pass {
-	struct sending *s;
+	struct track *t;
 	bool shared; /* pages belong to an object, not to the process */
 	bool holes;  /* of a shared mapping: send what lies in them */
 	bool last;
 	uint64_t cursor; /* up to here, all is told */
 	unsigned flags;	 /* for scan_private() */
 };
+
+struct track *track_create(const struct send_process *p, struct common *c,
+			   struct channel *ch)
+{
+	struct track *t = xcalloc(1, sizeof(*t));
+
+	t->p = p;
+	t->common = c;
+	t->ch = ch;
+	t->uffd = -1;
+	t->sent = sent_create();
+	return t;
+}
+
+void track_destroy(struct track *t)
+{
+	if (!t)
+		return;
+	scan_close(t->scan);
+	scan_close(t->scan_private);
+	sent_destroy(t->sent);
+	track_watch_stop(t);
+	vma_list_clear(&t->maps);
+	vma_list_clear(&t->fresh);
+	free(t->zap);
+	free(t->guards.v);
+	free(t->missed.v);
+	free(t->whole.v);
+	free(t);
+}
+
+bool track_follows(const struct track *t)
+{
+	return t->method != TRACK_NONE;
+}
+
+void track_beat(struct track *t, struct watch *w)
+{
+	if (!t)
+		return;
+	scan_watched(t->scan, w);
+	scan_watched(t->scan_private, w);
+}
 
 /* The newest method that the environment allows. */
 static int method_allowed(enum track_method *ret, struct error *err)
@@ -44,7 +88,7 @@ static int method_allowed(enum track_method *ret, struct error *err)
 		    : 0;
 }
 
-int track_start(struct sending *s, struct error *why, struct error *err)
+int track_start(struct track *t, struct error *why, struct error *err)
 {
 	enum track_method allowed = TRACK_NONE;
 	int r = move_fault(MF_SOURCE_TRACKING, err);
@@ -52,27 +96,25 @@ int track_start(struct sending *s, struct error *why, struct error *err)
 	if (r == 0)
 		r = method_allowed(&allowed, err);
 	if (r == 0)
-		r = allowed == TRACK_ASYNC ? track_watch_start(s, err)
+		r = allowed == TRACK_ASYNC ? track_watch_start(t, err)
 					   : -EOPNOTSUPP;
 	if (r < 0 && r != -EOPNOTSUPP)
 		return r;
 	if (r == 0)
-		s->method = TRACK_ASYNC;
+		t->method = TRACK_ASYNC;
 	else if (allowed >= TRACK_SOFT_DIRTY && scan_has_soft())
-		s->method = TRACK_SOFT_DIRTY;
+		t->method = TRACK_SOFT_DIRTY;
 	else
 		error_set(
 			why, -EOPNOTSUPP, "%s",
 			allowed == TRACK_NONE
 				? "STINT_TRACK=none"
 				: "this kernel can track writes neither by userfaultfd (Linux 6.7) nor by soft-dirty bits");
-	s->has_guards = scan_has_guards();
-	s->scan = scan_open(s->process.pid, s->method != TRACK_ASYNC, err);
-	s->scan_private =
-		scan_open(s->process.pid, s->method != TRACK_ASYNC, err);
-	scan_watched(s->scan, s->watch);
-	scan_watched(s->scan_private, s->watch);
-	return s->scan && s->scan_private ? 0 : -ESRCH;
+	t->has_guards = scan_has_guards();
+	t->scan = scan_open(t->p->pid, t->method != TRACK_ASYNC, err);
+	t->scan_private = scan_open(t->p->pid, t->method != TRACK_ASYNC, err);
+	track_beat(t, t->p->tracee->watch);
+	return t->scan && t->scan_private ? 0 : -ESRCH;
 }
 
 /* These pages are the process's own: send; what lies between has gone. */
@@ -80,12 +122,11 @@ static int send_private(void *arg, uint64_t start, uint64_t end,
 			struct error *err)
 {
 	struct pass *p = arg;
-	int r = sent_each(p->s->sent, p->cursor, start, track_zap, p->s, err);
+	int r = sent_each(p->t->sent, p->cursor, start, track_zap, p->t, err);
 
 	p->cursor = end;
-	sent_add(p->s->sent, start, end);
-	return r < 0 ? r
-		     : page_sender_add(p->s->process.pages, start, end, err);
+	sent_add(p->t->sent, start, end);
+	return r < 0 ? r : page_sender_add(p->t->p->pages, start, end, err);
 }
 
 static int send_hole(struct pass *p, uint64_t end, struct error *err)
@@ -94,7 +135,7 @@ static int send_hole(struct pass *p, uint64_t end, struct error *err)
 
 	p->cursor = end;
 	return p->holes && start < end
-		       ? page_sender_add(p->s->process.pages, start, end, err)
+		       ? page_sender_add(p->t->p->pages, start, end, err)
 		       : 0;
 }
 
@@ -104,8 +145,7 @@ static int send_page(void *arg, uint64_t start, uint64_t end, struct error *err)
 	int r = send_hole(p, start, err);
 
 	p->cursor = end;
-	return r < 0 ? r
-		     : page_sender_add(p->s->process.pages, start, end, err);
+	return r < 0 ? r : page_sender_add(p->t->p->pages, start, end, err);
 }
 
 /*
@@ -116,20 +156,20 @@ static int send_page(void *arg, uint64_t start, uint64_t end, struct error *err)
 static int send_read(struct pass *p, uint64_t start, uint64_t end,
 		     struct error *err)
 {
-	struct sending *s = p->s;
+	struct track *t = p->t;
 	uint64_t told, next;
 	int r = 0;
 
 	for (uint64_t at = start; r == 0 && at < end; at = next) {
 		next = end - at < READ_PIECE ? end : at + READ_PIECE;
 		told = p->cursor;
-		r = scan_private(s->scan_private, at, next, p->flags,
+		r = scan_private(t->scan_private, at, next, p->flags,
 				 send_private, p, err);
 		if (r < 0 || next == end || p->cursor != told)
 			continue;
-		r = track_zap(s, at, at + FRAME_PAGE, err);
+		r = track_zap(t, at, at + FRAME_PAGE, err);
 		if (r == 0)
-			r = track_zap_flush(s, err);
+			r = track_zap_flush(t, err);
 	}
 	return r;
 }
@@ -144,7 +184,7 @@ static int send_shared(struct pass *p, uint64_t start, uint64_t end,
 	int r;
 
 	p->cursor = start;
-	r = scan_present(p->s->scan_private, start, end, p->flags, send_page, p,
+	r = scan_present(p->t->scan_private, start, end, p->flags, send_page, p,
 			 err);
 	return r < 0 ? r : send_hole(p, end, err);
 }
@@ -152,19 +192,19 @@ static int send_shared(struct pass *p, uint64_t start, uint64_t end,
 static int send_range(struct pass *p, uint64_t start, uint64_t end,
 		      struct error *err)
 {
-	int r = p->last ? track_guards(p->s, start, end, err) : 0;
+	int r = p->last ? track_guards(p->t, start, end, err) : 0;
 
 	if (r < 0)
 		return r;
 	if (p->shared)
 		return send_shared(p, start, end, err);
 	p->cursor = start;
-	r = p->s->method == TRACK_ASYNC
-		    ? scan_private(p->s->scan_private, start, end, p->flags,
+	r = p->t->method == TRACK_ASYNC
+		    ? scan_private(p->t->scan_private, start, end, p->flags,
 				   send_private, p, err)
 		    : send_read(p, start, end, err);
 	return r < 0 ? r
-		     : sent_each(p->s->sent, p->cursor, end, track_zap, p->s,
+		     : sent_each(p->t->sent, p->cursor, end, track_zap, p->t,
 				 err);
 }
 
@@ -188,15 +228,14 @@ static int send_whole(struct pass *p, uint64_t start, uint64_t end,
 		      struct error *err)
 {
 	int r = p->flags & SCAN_PROTECT
-			? track_clear_marks(p->s, start, end, err)
+			? track_clear_marks(p->t, start, end, err)
 			: 0;
 
 	/* it may hold pages that this process has never mapped */
 	if (r == 0 && p->shared)
-		r = track_punch_whole(p->s, start, end, err);
+		r = track_punch_whole(p->t, start, end, err);
 	if (r == 0 && p->shared)
-		r = page_sender_add_nonzero(p->s->process.pages, start, end,
-					    err);
+		r = page_sender_add_nonzero(p->t->p->pages, start, end, err);
 	return r < 0 ? r : send_range(p, start, end, err);
 }
 
@@ -209,42 +248,41 @@ static int recheck_gap(void *arg, uint64_t start, uint64_t end,
 		       struct error *err)
 {
 	struct pass *p = arg;
-	int r = sent_each(p->s->sent, p->cursor, start, track_zap, p->s, err);
+	int r = sent_each(p->t->sent, p->cursor, start, track_zap, p->t, err);
 
 	p->cursor = end;
 	return r;
 }
 
-static int recheck_file(struct sending *s, const struct vma *v,
-			struct error *err)
+static int recheck_file(struct track *t, const struct vma *v, struct error *err)
 {
-	struct pass p = { .s = s, .cursor = v->start, .flags = SCAN_SWAPPED };
+	struct pass p = { .t = t, .cursor = v->start, .flags = SCAN_SWAPPED };
 	int r;
 
-	if (!sent_any(s->sent, v->start, v->end))
+	if (!sent_any(t->sent, v->start, v->end))
 		return 0;
-	if (s->swapped)
+	if (t->swapped)
 		return send_range(&p, v->start, v->end, err);
-	r = scan_private(s->scan_private, v->start, v->end, 0, recheck_gap, &p,
+	r = scan_private(t->scan_private, v->start, v->end, 0, recheck_gap, &p,
 			 err);
 	return r < 0 ? r
-		     : sent_each(s->sent, p.cursor, v->end, track_zap, s, err);
+		     : sent_each(t->sent, p.cursor, v->end, track_zap, t, err);
 }
 
 /* The pieces of a mapping to be sent whole, and what lies between them. */
-static int send_pieces(struct sending *s, const struct vma *v, struct pass *p,
+static int send_pieces(struct track *t, const struct vma *v, struct pass *p,
 		       struct error *err)
 {
 	uint64_t at = v->start;
 	int r = 0;
 
-	for (size_t i = 0; i < s->whole.nr && r == 0; i++) {
-		struct frame_range f = s->whole.v[i];
+	for (size_t i = 0; i < t->whole.nr && r == 0; i++) {
+		struct frame_range f = t->whole.v[i];
 
 		if (f.end <= at || f.start >= v->end)
 			continue;
 		if (at < f.start)
-			r = scan_written(s->scan, at, f.start, on_written, p,
+			r = scan_written(t->scan, at, f.start, on_written, p,
 					 err);
 		else
 			f.start = at;
@@ -255,74 +293,74 @@ static int send_pieces(struct sending *s, const struct vma *v, struct pass *p,
 		at = f.end;
 	}
 	if (r == 0 && at < v->end)
-		r = scan_written(s->scan, at, v->end, on_written, p, err);
+		r = scan_written(t->scan, at, v->end, on_written, p, err);
 	return r;
 }
 
-static int send_vma(struct sending *s, const struct vma *v, bool last,
+static int send_vma(struct track *t, const struct vma *v, bool last,
 		    struct error *err)
 {
 	struct pass p = {
-		.s = s,
+		.t = t,
 		.shared = v->kind == VMA_SHARED_ANON,
 		.last = last,
-		.flags = (s->swapped ? SCAN_SWAPPED : 0) |
+		.flags = (t->swapped ? SCAN_SWAPPED : 0) |
 			 (last ? 0 : SCAN_PROTECT),
 	};
 	enum share_how how;
 	int r = -EPERM;
 
-	how = share_how(s->process.pid, v, &s->left);
+	how = share_how(t->p->pid, v, &t->common->left);
 	if (!vma_carries_pages(v) || how == SHARE_DESCRIPTOR)
 		return 0;
 	/* terabytes of nothing would take their time to read */
-	if (s->method == TRACK_NONE && v->empty && !p.shared)
-		return sent_each(s->sent, v->start, v->end, track_zap, s, err);
+	if (t->method == TRACK_NONE && v->empty && !p.shared)
+		return sent_each(t->sent, v->start, v->end, track_zap, t, err);
 	if (how == SHARE_WHOLE)
 		r = send_whole(&p, v->start, v->end, err);
-	else if (s->method == TRACK_ASYNC)
-		r = send_pieces(s, v, &p, err);
+	else if (t->method == TRACK_ASYNC)
+		r = send_pieces(t, v, &p, err);
 	if (r == 0 && last && v->kind == VMA_FILE)
-		return recheck_file(s, v, err);
+		return recheck_file(t, v, err);
 	if (r != -EPERM)
 		return r;
 	if (last)
 		return send_whole(&p, v->start, v->end, err);
 	/* the scan may have protected pages and not told which */
-	track_miss(s, v->start, v->end);
+	track_miss(t, v->start, v->end);
 	return 0;
 }
 
 /* Called before and after a last pass: nothing may change in between. */
-static int read_swapped(struct sending *s, struct error *err)
+static int read_swapped(struct track *t, struct error *err)
 {
 	struct proc_status st;
-	int r = proc_read_status(s->process.pid, &st, err);
+	int r = proc_read_status(t->p->pid, &st, err);
 
 	if (r == 0)
-		s->swapped = st.swapped > 0;
+		t->swapped = st.swapped > 0;
 	return r;
 }
 
-int track_send(struct sending *s, bool last, struct error *err)
+int track_send(struct track *t, bool last, struct error *err)
 {
-	int r = read_swapped(s, err);
-	bool swapped = s->swapped;
+	int r = read_swapped(t, err);
+	bool swapped = t->swapped;
 
-	s->guards.nr = 0;
+	t->guards.nr = 0;
 	if (r == 0)
-		r = track_punches(s, err);
-	if (r == 0 && s->method == TRACK_SOFT_DIRTY)
-		r = track_send_soft(s, last, err);
+		r = track_punches(t, err);
+	if (r == 0 && t->method == TRACK_SOFT_DIRTY)
+		r = track_send_soft(t, last, err);
 	for (size_t i = 0;
-	     i < s->maps.nr && r == 0 && s->method != TRACK_SOFT_DIRTY; i++)
-		r = send_vma(s, &s->maps.v[i], last, err);
+	     i < t->maps.nr && r == 0 && t->method != TRACK_SOFT_DIRTY; i++)
+		r = send_vma(t, &t->maps.v[i], last, err);
 	if (r == 0)
-		r = track_zap_flush(s, err);
+		r = track_zap_flush(t, err);
 	if (r == 0)
-		r = page_sender_flush(s->process.pages, err);
-	if (r == 0 && last && !swapped && (r = read_swapped(s, err)) == 0 &&
-	    s->swapped)
+		r = page_sender_flush(t->p->pages, err);
+	if (r == 0 && last && !swapped && (r = read_swapped(t, err)) == 0 &&
+	    t->swapped)
 		r = error_set(
 			err, -EAGAIN,
 			"the host has just begun to swap the process out");

@@ -11,73 +11,54 @@
  *
  * A pass is: track_layout(), then track_send().  The last one, with all
  * threads stopped, also looks for memory that has vanished without a trace.
+ *
+ * There is one for each process; what it tells of files, trees and shared
+ * objects it notes in what is common to all.
  */
 #ifndef MOVE_SEND_TRACK_H
 #define MOVE_SEND_TRACK_H
 
-#include "move/send/send.h"
+#include "core/units.h"
+#include "move/send/common.h"
+#include "move/send/process.h"
+
+struct track;
+
+/* All of them outlive it. */
+struct track *track_create(const struct send_process *p, struct common *c,
+			   struct channel *ch);
+/* The process is not followed any more.  NULL is allowed. */
+void track_destroy(struct track *t);
 
 /*
- * The leader is stopped and the landing area is there.  Sets s->method and
- * s->scan.  0 although nothing can track it here: TRACK_NONE, with the reason
- * in why.
+ * The leader is stopped and the landing area is there.  0 although nothing can
+ * follow it here, with the reason in why: then not track_follows().
  */
-int track_start(struct sending *s, struct error *why,
+int track_start(struct track *t, struct error *why,
 		struct error *err) must_check;
-void track_stop(struct sending *s);
+bool track_follows(const struct track *t);
+/* Reading page tables is getting on, for that watch; NULL: it is not. */
+void track_beat(struct track *t, struct watch *w); /* t may be NULL */
 
 /* How does the layout differ from what the destination has?  Tell it. */
-int track_layout(struct sending *s, bool last, struct error *err) must_check;
+int track_layout(struct track *t, bool last, struct error *err) must_check;
+/* For how long did it stand still in that, for mappings that are new? */
+usec_t track_paused(const struct track *t);
+/* Was the destination told of files in that? */
+bool track_told_files(const struct track *t);
+/* The next one asks anew for advice, although that is slow. */
+void track_ask_advice(struct track *t);
 
 /* The trees alone, for what is not tracked; track_layout() does so, too. */
-int track_trees(struct sending *s, struct error *err) must_check;
+int track_trees(struct track *t, struct error *err) must_check;
 
 /* The destination has nothing there, or not what it should: tell it again. */
-void track_forget(struct sending *s, uint64_t start, uint64_t end);
+void track_forget(struct track *t, uint64_t start, uint64_t end);
 
 /* Send what was written since the last pass. */
-int track_send(struct sending *s, bool last, struct error *err) must_check;
+int track_send(struct track *t, bool last, struct error *err) must_check;
 
-/* ---- between track.c, track_layout.c, track_watch.c and track_soft.c ---- */
-
-/* The leader is stopped; -EOPNOTSUPP: this kernel cannot do it. */
-int track_watch_start(struct sending *s, struct error *err) must_check;
-/*
- * Register what of these mappings, as they were read just now, is not watched,
- * if all threads can be stopped; before the first pass they need not be.  It
- * is to be sent whole.
- */
-int track_watch(struct sending *s, const struct vma_list *now,
-		struct error *err) must_check;
-/*
- * Before memory is protected that was not watched: take away marks of old
- * protections, which the kernel would take for protections.  -EPERM: it is not
- * watched now either.
- */
-int track_clear_marks(struct sending *s, uint64_t start, uint64_t end,
-		      struct error *err) must_check;
-/*
- * track_punch.c: note what is given back of the memory that uffd, which is
- * taken over, watches.  NULL: it cannot be.
- */
-struct punch_watch *punch_watch_create(pid_t pid, int uffd);
-void punch_watch_destroy(struct punch_watch *w); /* NULL is allowed */
-/* At the beginning of a pass, as soon as the layout is told: holes since. */
-int track_punches(struct sending *s, struct error *err) must_check;
-/* The destination is to forget what it has of shared memory there. */
-int track_punch_whole(struct sending *s, uint64_t start, uint64_t end,
-		      struct error *err) must_check;
-/* This is not watched: the pass whose layout is told next sends it whole. */
-void track_miss(struct sending *s, uint64_t start, uint64_t end);
-
-/* The destination has these pages, and the process no longer does. */
-int track_zap(void *sending, uint64_t start, uint64_t end,
-	      struct error *err) must_check;
-/* Tell it of those that were noted. */
-int track_zap_flush(struct sending *s, struct error *err) must_check;
-/* Note the guard pages there, in the last pass. */
-int track_guards(struct sending *s, uint64_t start, uint64_t end,
-		 struct error *err) must_check;
-int track_send_soft(struct sending *s, bool last, struct error *err) must_check;
+/* After the last: mappings and guard pages, as STATE tells them. */
+void track_describe(const struct track *t, Move__State *m);
 
 #endif

@@ -10,11 +10,11 @@
 #include "move/check/check.h"
 #include "move/proc/files.h"
 #include "move/proc/layout.h"
-#include "move/send/track.h"
+#include "move/send/track_in.h"
 #include "move/wire/append.h"
 #include "move/wire/message.h"
 
-static int tell_gone(struct sending *s, const struct vma_list *gone,
+static int tell_gone(struct track *t, const struct vma_list *gone,
 		     struct error *err)
 {
 	struct frame_range *range = xcalloc(gone->nr, sizeof(*range));
@@ -24,9 +24,9 @@ static int tell_gone(struct sending *s, const struct vma_list *gone,
 	for (size_t i = 0; i < gone->nr; i++) {
 		range[i] = (struct frame_range){ gone->v[i].start,
 						 gone->v[i].end };
-		sent_remove(s->sent, range[i].start, range[i].end);
+		sent_remove(t->sent, range[i].start, range[i].end);
 	}
-	r = frame_send(s->ch, FRAME_UNMAP, &iov, 1, err);
+	r = frame_send(t->ch, FRAME_UNMAP, &iov, 1, err);
 	free(range);
 	return r;
 }
@@ -36,28 +36,28 @@ static int tell_gone(struct sending *s, const struct vma_list *gone,
  * what shows a file that has gone since maps was read is not told but appended
  * there, its path shared.
  */
-static int tell_fresh(struct sending *s, const struct vma_list *fresh,
+static int tell_fresh(struct track *t, const struct vma_list *fresh,
 		      struct vma_list *left, struct error *err)
 {
 	Move__Layout *l = append_new(&move__layout__descriptor);
-	fd_auto root = files_root(s->process.pid, err);
+	fd_auto root = files_root(t->p->pid, err);
 	int r = root < 0 ? root : 0;
 
-	l->area = s->process.tracee->area;
-	l->area_size = s->process.tracee->area_size;
-	l->vdso = s->vdso;
-	l->monotonic_offset = s->clocks.monotonic;
-	l->boottime_offset = s->clocks.boottime;
-	l->own_clocks = clocks_own(s->process.pid);
-	if (!s->told_area)
-		r = r < 0 ? r
-			  : proc_read_link(s->process.pid, "exe", &l->exe, err);
+	l->area = t->p->tracee->area;
+	l->area_size = t->p->tracee->area_size;
+	l->vdso = t->vdso;
+	l->monotonic_offset = t->common->clocks.monotonic;
+	l->boottime_offset = t->common->clocks.boottime;
+	l->own_clocks = clocks_own(t->p->pid);
+	if (!t->told_area)
+		r = r < 0 ? r : proc_read_link(t->p->pid, "exe", &l->exe, err);
 	for (size_t i = 0; i < fresh->nr && r == 0; i++) {
 		Move__Vma *v = layout_vma(&fresh->v[i]);
 
 		if (v->file)
-			r = files_describe_new(root, s->hello, v->file, err);
-		s->told_files |= v->file && r == 0;
+			r = files_describe_new(root, t->common->hello, v->file,
+					       err);
+		t->told_files |= v->file && r == 0;
 		if (r == -ENOENT && !left)
 			r = -EAGAIN;
 		if (r == -ENOENT) {
@@ -70,38 +70,40 @@ static int tell_fresh(struct sending *s, const struct vma_list *fresh,
 		append_to(l->map, l->n_map, v);
 	}
 	if (r == 0)
-		r = wire_send(s->ch, FRAME_MAP, &l->base, err);
+		r = wire_send(t->ch, FRAME_MAP, &l->base, err);
 	move__layout__free_unpacked(l, NULL);
-	s->told_area = r == 0;
+	t->told_area = r == 0;
 	return r;
 }
 
 static int send_tree(void *ctx, const char *path, const void *p, size_t n,
 		     struct error *err)
 {
-	struct sending *s = ctx;
+	struct track *t = ctx;
 	struct iovec iov[] = { { (void *)(uintptr_t)path, strlen(path) + 1 },
 			       { (void *)(uintptr_t)p, n } };
 
-	return frame_send(s->ch, FRAME_TREE, iov, 2, err);
+	return frame_send(t->ch, FRAME_TREE, iov, 2, err);
 }
 
 /* Before mappings that show files in the trees. */
-static int tell_trees(struct sending *s, const struct vma_list *now, bool last,
+static int tell_trees(struct track *t, const struct vma_list *now, bool last,
 		      struct error *err)
 {
 	const struct vma_list none = { 0 };
 	int r = 0;
 
-	if (!tree_count(s->trees))
+	if (!tree_count(t->common->trees))
 		return 0;
-	if (!s->told_area)
-		r = tell_fresh(s, &none, NULL, err);
-	return r < 0 ? r : tree_pass(s->trees, now, last, send_tree, s, err);
+	if (!t->told_area)
+		r = tell_fresh(t, &none, NULL, err);
+	return r < 0 ? r
+		     : tree_pass(t->common->trees, now, last, send_tree, t,
+				 err);
 }
 
 /* What was deleted since the mappings were read is told when it is known. */
-static void drop_deleted(const struct sending *s, struct vma_list *maps)
+static void drop_deleted(const struct track *t, struct vma_list *maps)
 {
 	size_t n = 0;
 
@@ -109,8 +111,8 @@ static void drop_deleted(const struct sending *s, struct vma_list *maps)
 		struct vma *v = &maps->v[i];
 
 		if ((v->kind == VMA_FILE || v->kind == VMA_SHARED_FILE) &&
-		    tree_holds(s->trees, v->dev) &&
-		    !tree_has(s->trees, v->dev, v->ino))
+		    tree_holds(t->common->trees, v->dev) &&
+		    !tree_has(t->common->trees, v->dev, v->ino))
 			free(v->path);
 		else
 			maps->v[n++] = *v;
@@ -119,28 +121,27 @@ static void drop_deleted(const struct sending *s, struct vma_list *maps)
 }
 
 /* The advice is slow to read; at the freeze only if something is new. */
-static int read_layout(struct sending *s, struct vma_list *now, bool last,
+static int read_layout(struct track *t, struct vma_list *now, bool last,
 		       struct error *err)
 {
-	const struct vma_list *known = s->maps.nr ? &s->maps : &s->process.seen;
+	const struct vma_list *known = t->maps.nr ? &t->maps : &t->p->seen;
 	const struct vma *vdso;
-	int r = proc_read_maps(s->process.pid, now, err);
+	int r = proc_read_maps(t->p->pid, now, err);
 
 	if (r < 0)
 		return r;
 	vdso = vma_named(now, "[vdso]");
-	s->vdso = vdso ? vdso->start : 0;
-	layout_keep_moving(now, s->process.tracee->area,
-			   s->process.tracee->area_size);
-	if (!layout_copy_advice(known, now) || (s->read_advice && !last) ||
-	    s->method != TRACK_ASYNC)
-		r = proc_read_advice(s->process.pid, now, err);
-	s->read_advice = false;
+	t->vdso = vdso ? vdso->start : 0;
+	layout_keep_moving(now, t->p->tracee->area, t->p->tracee->area_size);
+	if (!layout_copy_advice(known, now) || (t->read_advice && !last) ||
+	    t->method != TRACK_ASYNC)
+		r = proc_read_advice(t->p->pid, now, err);
+	t->read_advice = false;
 	/* what came after the check may be gone when it matters */
 	if (r == 0 && last)
-		r = check_mappings(s->process.pid, now, err);
+		r = check_mappings(t->p->pid, now, err);
 	else if (r == 0)
-		check_drop_unmovable(s->process.pid, now);
+		check_drop_unmovable(t->p->pid, now);
 	return r;
 }
 
@@ -156,16 +157,16 @@ static int compare_start(const void *a, const void *b)
  * protection says, because the destination has thrown away what it had there;
  * and what was not watched.  In order, and disjoint.
  */
-static void find_whole(struct sending *s)
+static void find_whole(struct track *t)
 {
-	struct range_list tmp = s->whole, *l = &s->whole;
+	struct range_list tmp = t->whole, *l = &t->whole;
 	size_t n = 0;
 
-	s->whole = s->missed;
-	s->missed = tmp;
-	s->missed.nr = 0;
-	for (size_t i = 0; i < s->fresh.nr; i++)
-		range_add(l, s->fresh.v[i].start, s->fresh.v[i].end);
+	t->whole = t->missed;
+	t->missed = tmp;
+	t->missed.nr = 0;
+	for (size_t i = 0; i < t->fresh.nr; i++)
+		range_add(l, t->fresh.v[i].start, t->fresh.v[i].end);
 	if (l->nr)
 		qsort(l->v, l->nr, sizeof(*l->v), compare_start);
 	for (size_t i = 0; i < l->nr; i++)
@@ -189,83 +190,112 @@ static void leave_out(struct vma_list *maps, struct vma_list *left)
 	free(left->v);
 }
 
-void track_forget(struct sending *s, uint64_t start, uint64_t end)
+void track_forget(struct track *t, uint64_t start, uint64_t end)
 {
-	layout_cut(&s->maps, start, end);
-	sent_remove(s->sent, start, end);
+	layout_cut(&t->maps, start, end);
+	sent_remove(t->sent, start, end);
 }
 
 /*
  * What the destination has of files that are not what they were is not what
  * the process maps now, although device, inode and address may be the same.
  */
-static int forget_changed(struct sending *s, struct error *err)
+static int forget_changed(struct track *t, struct error *err)
 {
-	fd_auto root = files_root(s->process.pid, err);
+	fd_auto root = files_root(t->p->pid, err);
 	struct range_list old = { 0 };
 
 	if (root < 0)
 		return root;
-	if (!files_forget_changed(root, s->hello))
+	if (!files_forget_changed(root, t->common->hello))
 		return 0;
-	for (size_t i = 0; i < s->maps.nr; i++) {
-		const struct vma *v = &s->maps.v[i];
+	for (size_t i = 0; i < t->maps.nr; i++) {
+		const struct vma *v = &t->maps.v[i];
 
 		if (vma_shows_file(v) &&
-		    !files_known(s->hello, v->path, vma_writes_file(v)))
+		    !files_known(t->common->hello, v->path, vma_writes_file(v)))
 			range_add(&old, v->start, v->end);
 	}
 	for (size_t i = 0; i < old.nr; i++)
-		track_forget(s, old.v[i].start, old.v[i].end);
+		track_forget(t, old.v[i].start, old.v[i].end);
 	free(old.v);
 	return 0;
 }
 
-int track_layout(struct sending *s, bool last, struct error *err)
+int track_layout(struct track *t, bool last, struct error *err)
 {
 	struct vma_list now = { 0 }, gone = { 0 }, left = { 0 };
-	int r = read_layout(s, &now, last, err);
+	int r = read_layout(t, &now, last, err);
 
-	s->told_files = false;
+	t->told_files = false;
+	t->paused = 0;
 	if (r == 0)
-		r = forget_changed(s, err);
+		r = forget_changed(t, err);
 	if (r == 0)
-		r = tell_trees(s, &now, last, err);
+		r = tell_trees(t, &now, last, err);
 	if (r == 0)
-		drop_deleted(s, &now);
-	if (r == 0 && !last && s->method == TRACK_ASYNC)
-		r = track_watch(s, &now, err);
+		drop_deleted(t, &now);
+	if (r == 0 && !last && t->method == TRACK_ASYNC)
+		r = track_watch(t, &now, err);
 	if (r < 0) {
 		vma_list_clear(&now);
 		return r;
 	}
-	vma_list_clear(&s->fresh);
-	layout_diff(&s->maps, &now, &gone, &s->fresh);
-	for (size_t i = 0; i < s->fresh.nr; i++)
-		s->new_objects |= vma_has_object(&s->fresh.v[i]);
+	vma_list_clear(&t->fresh);
+	layout_diff(&t->maps, &now, &gone, &t->fresh);
+	for (size_t i = 0; i < t->fresh.nr; i++)
+		t->common->new_objects |= vma_has_object(&t->fresh.v[i]);
 	if (gone.nr)
-		r = tell_gone(s, &gone, err);
-	if (r == 0 && s->fresh.nr)
-		r = tell_fresh(s, &s->fresh, last ? NULL : &left, err);
+		r = tell_gone(t, &gone, err);
+	if (r == 0 && t->fresh.nr)
+		r = tell_fresh(t, &t->fresh, last ? NULL : &left, err);
 	vma_list_clear(&gone);
 	if (left.nr)
 		leave_out(&now, &left);
-	vma_list_clear(&s->maps);
-	s->maps = now;
-	find_whole(s);
+	vma_list_clear(&t->maps);
+	t->maps = now;
+	find_whole(t);
 	return r;
 }
 
-int track_trees(struct sending *s, struct error *err)
+usec_t track_paused(const struct track *t)
+{
+	return t->paused;
+}
+
+bool track_told_files(const struct track *t)
+{
+	return t->told_files;
+}
+
+void track_ask_advice(struct track *t)
+{
+	t->read_advice = true;
+}
+
+void track_describe(const struct track *t, Move__State *m)
+{
+	for (size_t i = 0; i < t->guards.nr; i++) {
+		Move__Range *g = append_new(&move__range__descriptor);
+
+		g->start = t->guards.v[i].start;
+		g->end = t->guards.v[i].end;
+		append_to(m->guard, m->n_guard, g);
+	}
+	for (size_t i = 0; i < t->maps.nr; i++)
+		append_to(m->map, m->n_map, layout_vma(&t->maps.v[i]));
+}
+
+int track_trees(struct track *t, struct error *err)
 {
 	struct vma_list now = { 0 };
 	const struct vma *vdso;
-	int r = proc_read_maps(s->process.pid, &now, err);
+	int r = proc_read_maps(t->p->pid, &now, err);
 
 	if (r == 0) {
 		vdso = vma_named(&now, "[vdso]");
-		s->vdso = vdso ? vdso->start : 0;
-		r = tell_trees(s, &now, false, err);
+		t->vdso = vdso ? vdso->start : 0;
+		r = tell_trees(t, &now, false, err);
 	}
 	vma_list_clear(&now);
 	return r;

@@ -28,7 +28,7 @@
 
 #include "core/io.h"
 #include "core/xalloc.h"
-#include "move/send/track.h"
+#include "move/send/track_in.h"
 
 #define BATCH 4096 /* ranges in a frame */
 
@@ -176,7 +176,7 @@ void punch_watch_destroy(struct punch_watch *w)
 
 /* Of one mapping. */
 struct punching {
-	struct sending *s;
+	struct track *t;
 	const struct vma *v;
 	int fd; /* of the object, if it can be had */
 	struct frame_range hole[BATCH];
@@ -186,7 +186,7 @@ struct punching {
 static int flush(struct punching *p, struct error *err)
 {
 	struct iovec iov = { p->hole, p->nr * sizeof(*p->hole) };
-	int r = p->nr ? frame_send(p->s->ch, FRAME_PUNCH, &iov, 1, err) : 0;
+	int r = p->nr ? frame_send(p->t->ch, FRAME_PUNCH, &iov, 1, err) : 0;
 
 	p->nr = 0;
 	return r;
@@ -230,7 +230,7 @@ static int look_at(void *arg, uint64_t from, uint64_t to, struct error *err)
 
 		if (next == at) {
 			next = at + FRAME_PAGE;
-			if (!page_sender_is_zero(p->s->process.pages, at)) {
+			if (!page_sender_is_zero(p->t->p->pages, at)) {
 				at = next;
 				continue;
 			}
@@ -274,7 +274,7 @@ static void take_news(struct punch_watch *w)
 
 static int send_mapping(struct punching *p, struct error *err)
 {
-	struct punched *known = &p->s->punches->known;
+	struct punched *known = &p->t->punches->known;
 	const struct vma *v = p->v;
 	uint64_t first = v->offset, last = v->offset + (v->end - v->start);
 	struct sent *pages = pages_of(known, v->dev, v->ino);
@@ -283,25 +283,25 @@ static int send_mapping(struct punching *p, struct error *err)
 
 	if (!known->lost && !sent_any(pages, first, last))
 		return 0;
-	p->fd = fd = open_object(p->s->process.pid, v);
+	p->fd = fd = open_object(p->t->p->pid, v);
 	p->nr = 0;
 	r = known->lost ? look_at(p, first, last, err)
 			: sent_each(pages, first, last, look_at, p, err);
 	return r < 0 ? r : flush(p, err);
 }
 
-int track_punches(struct sending *s, struct error *err)
+int track_punches(struct track *t, struct error *err)
 {
 	struct punching *p;
 	int r = 0;
 
-	if (!s->punches)
+	if (!t->punches)
 		return 0;
-	take_news(s->punches);
+	take_news(t->punches);
 	p = xcalloc(1, sizeof(*p));
-	p->s = s;
-	for (size_t i = 0; i < s->maps.nr && r == 0; i++) {
-		p->v = &s->maps.v[i];
+	p->t = t;
+	for (size_t i = 0; i < t->maps.nr && r == 0; i++) {
+		p->v = &t->maps.v[i];
 		if (p->v->kind == VMA_SHARED_ANON && vma_carries_pages(p->v))
 			r = send_mapping(p, err);
 	}
@@ -309,12 +309,12 @@ int track_punches(struct sending *s, struct error *err)
 	return r;
 }
 
-int track_punch_whole(struct sending *s, uint64_t start, uint64_t end,
+int track_punch_whole(struct track *t, uint64_t start, uint64_t end,
 		      struct error *err)
 {
 	struct frame_range range = { start, end };
 	struct iovec iov = { &range, sizeof(range) };
-	int r = page_sender_flush(s->process.pages, err);
+	int r = page_sender_flush(t->p->pages, err);
 
-	return r < 0 ? r : frame_send(s->ch, FRAME_PUNCH, &iov, 1, err);
+	return r < 0 ? r : frame_send(t->ch, FRAME_PUNCH, &iov, 1, err);
 }

@@ -7,13 +7,14 @@
  */
 #include <errno.h>
 
-#include "move/send/track.h"
+#include "move/send/track_in.h"
 
 #define STOP_TRIES 10
 
 /* What one mapping's pages are looked at with. */
 struct look {
-	struct sending *s;
+	struct track *t;
+	struct sent *todo;
 	uint64_t cursor; /* up to here, all is told */
 	bool shared, whole;
 };
@@ -24,96 +25,99 @@ static int look_at(void *arg, uint64_t start, uint64_t end, bool written,
 {
 	struct look *l = arg;
 	int r = l->shared ? 0
-			  : sent_each(l->s->sent, l->cursor, start, track_zap,
-				      l->s, err);
+			  : sent_each(l->t->sent, l->cursor, start, track_zap,
+				      l->t, err);
 
 	l->cursor = end;
 	if (written || l->whole)
-		sent_add(l->s->todo, start, end);
+		sent_add(l->todo, start, end);
 	return r;
 }
 
-static int look_at_mapping(struct sending *s, const struct vma *v, bool last,
-			   struct error *err)
+static int look_at_mapping(struct track *t, struct sent *todo,
+			   const struct vma *v, bool last, struct error *err)
 {
 	struct look l = {
-		.s = s,
+		.t = t,
+		.todo = todo,
 		.cursor = v->start,
 		.shared = v->kind == VMA_SHARED_ANON,
-		.whole = vma_meets(&s->fresh, v),
+		.whole = vma_meets(&t->fresh, v),
 	};
 	/* terabytes of nothing would take their time */
 	int r = v->empty ? 0
-			 : scan_soft(s->scan, v->start, v->end, l.shared,
+			 : scan_soft(t->scan, v->start, v->end, l.shared,
 				     look_at, &l, err);
 
 	if (r == 0 && last)
-		r = track_guards(s, v->start, v->end, err);
+		r = track_guards(t, v->start, v->end, err);
 	return r < 0 || l.shared ? r
-				 : sent_each(s->sent, l.cursor, v->end,
-					     track_zap, s, err);
+				 : sent_each(t->sent, l.cursor, v->end,
+					     track_zap, t, err);
 }
 
 /* All threads stand still. */
-static int look_at_all(struct sending *s, bool last, struct error *err)
+static int look_at_all(struct track *t, struct sent *todo, bool last,
+		       struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->maps.nr && r == 0; i++)
-		if (vma_carries_pages(&s->maps.v[i]))
-			r = look_at_mapping(s, &s->maps.v[i], last, err);
+	for (size_t i = 0; i < t->maps.nr && r == 0; i++)
+		if (vma_carries_pages(&t->maps.v[i]))
+			r = look_at_mapping(t, todo, &t->maps.v[i], last, err);
 	if (r == 0 && !last)
-		r = scan_soft_clear(s->process.pid, err);
+		r = scan_soft_clear(t->p->pid, err);
 	return r;
 }
 
 /* Which mappings are empty: as they are now, not as they were on the run. */
-static int find_empty(struct sending *s, struct error *err)
+static int find_empty(struct track *t, struct error *err)
 {
-	for (size_t i = 0; i < s->maps.nr; i++)
-		s->maps.v[i].empty = false;
-	return proc_read_advice(s->process.pid, &s->maps, err);
+	for (size_t i = 0; i < t->maps.nr; i++)
+		t->maps.v[i].empty = false;
+	return proc_read_advice(t->p->pid, &t->maps, err);
 }
 
-static int look_while_stopped(struct sending *s, struct error *err)
+static int look_while_stopped(struct track *t, struct sent *todo,
+			      struct error *err)
 {
-	bool throttled = s->process.tracee->nr > 0;
-	int r = throttled ? 0 : tracee_stop(s->process.tracee, err);
+	bool throttled = t->p->tracee->nr > 0;
+	int r = throttled ? 0 : tracee_stop(t->p->tracee, err);
 
 	for (int tries = 0; r == -EAGAIN && tries < STOP_TRIES; tries++) {
-		tracee_resume(s->process.tracee);
-		r = tracee_stop(s->process.tracee, err);
+		tracee_resume(t->p->tracee);
+		r = tracee_stop(t->p->tracee, err);
 	}
 	if (r == 0)
-		r = find_empty(s, err);
+		r = find_empty(t, err);
 	if (r == 0)
-		r = look_at_all(s, false, err);
+		r = look_at_all(t, todo, false, err);
 	if (!throttled)
-		tracee_resume(s->process.tracee);
+		tracee_resume(t->p->tracee);
 	return r;
 }
 
 static int send_private(void *arg, uint64_t start, uint64_t end,
 			struct error *err)
 {
-	struct sending *s = arg;
+	struct track *t = arg;
 
-	sent_add(s->sent, start, end);
-	return page_sender_add(s->process.pages, start, end, err);
+	sent_add(t->sent, start, end);
+	return page_sender_add(t->p->pages, start, end, err);
 }
 
 static int send_shared(void *arg, uint64_t start, uint64_t end,
 		       struct error *err)
 {
-	struct sending *s = arg;
+	struct track *t = arg;
 
-	return page_sender_add(s->process.pages, start, end, err);
+	return page_sender_add(t->p->pages, start, end, err);
 }
 
-static int send_mapping(struct sending *s, const struct vma *v, bool last,
-			struct error *err)
+static int send_mapping(struct track *t, struct sent *todo, const struct vma *v,
+			bool last, struct error *err)
 {
-	enum share_how how = share_how(s->process.pid, v, &s->left);
+	enum share_how how = share_how(t->p->pid, v, &t->common->left);
 	bool shared = v->kind == VMA_SHARED_ANON;
 	int r = 0;
 
@@ -124,26 +128,25 @@ static int send_mapping(struct sending *s, const struct vma *v, bool last,
 	 * there were pages, which no bit shows: in the end it is sent whole.
 	 */
 	if (how == SHARE_WHOLE ||
-	    (shared && (last || vma_meets(&s->fresh, v)))) {
-		r = track_punch_whole(s, v->start, v->end, err);
+	    (shared && (last || vma_meets(&t->fresh, v)))) {
+		r = track_punch_whole(t, v->start, v->end, err);
 		if (r == 0)
-			r = page_sender_add_nonzero(s->process.pages, v->start,
+			r = page_sender_add_nonzero(t->p->pages, v->start,
 						    v->end, err);
 	}
 	return r < 0 ? r
-		     : sent_each(s->todo, v->start, v->end,
-				 shared ? send_shared : send_private, s, err);
+		     : sent_each(todo, v->start, v->end,
+				 shared ? send_shared : send_private, t, err);
 }
 
-int track_send_soft(struct sending *s, bool last, struct error *err)
+int track_send_soft(struct track *t, bool last, struct error *err)
 {
-	int r;
+	struct sent *todo = sent_create(); /* of this pass */
+	int r = last ? look_at_all(t, todo, true, err)
+		     : look_while_stopped(t, todo, err);
 
-	s->todo = sent_create();
-	r = last ? look_at_all(s, true, err) : look_while_stopped(s, err);
-	for (size_t i = 0; i < s->maps.nr && r == 0; i++)
-		r = send_mapping(s, &s->maps.v[i], last, err);
-	sent_destroy(s->todo);
-	s->todo = NULL;
+	for (size_t i = 0; i < t->maps.nr && r == 0; i++)
+		r = send_mapping(t, todo, &t->maps.v[i], last, err);
+	sent_destroy(todo);
 	return r;
 }

@@ -20,7 +20,7 @@
 #include "core/xalloc.h"
 #include "move/proc/layout.h"
 #include "move/send/recheck.h"
-#include "move/send/track.h"
+#include "move/send/track_in.h"
 
 #define ADDRESS_END 0x7ffffffff000 /* of user space, x86-64 */
 
@@ -44,7 +44,7 @@ static int fetch_uffd(void *arg, const struct stub_call *made,
 }
 
 /* The descriptor, with its protocol agreed upon. */
-static int make_uffd(struct sending *s, uint64_t more, struct error *err)
+static int make_uffd(struct track *t, uint64_t more, struct error *err)
 {
 	struct uffdio_api api = {
 		.api = UFFD_API,
@@ -53,9 +53,8 @@ static int make_uffd(struct sending *s, uint64_t more, struct error *err)
 			    UFFD_FEATURE_WP_HUGETLBFS_SHMEM |
 			    UFFD_FEATURE_PAGEFAULT_FLAG_WP | more,
 	};
-	struct fetching f = { s->process.pidfd, -1 };
-	struct tracee_list *list =
-		xcalloc(s->process.tracee->nr, sizeof(*list));
+	struct fetching f = { t->p->pidfd, -1 };
+	struct tracee_list *list = xcalloc(t->p->tracee->nr, sizeof(*list));
 	struct stub_call call[2] = {
 		{ .nr = SYS_userfaultfd,
 		  .arg = { O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY } },
@@ -67,7 +66,7 @@ static int make_uffd(struct sending *s, uint64_t more, struct error *err)
 	list[0].n = 2;
 	list[0].at_pause = fetch_uffd;
 	list[0].arg = &f;
-	r = tracee_run(s->process.tracee, list, NULL, 0, err);
+	r = tracee_run(t->p->tracee, list, NULL, 0, err);
 	free(list);
 	if (r == 0 && ioctl(f.uffd, UFFDIO_API, &api) < 0)
 		r = -EOPNOTSUPP;
@@ -76,32 +75,32 @@ static int make_uffd(struct sending *s, uint64_t more, struct error *err)
 	return r < 0 ? r : f.uffd;
 }
 
-int track_watch_start(struct sending *s, struct error *err)
+int track_watch_start(struct track *t, struct error *err)
 {
-	int r = scan_has_ioctl() ? make_uffd(s, 0, err) : -EOPNOTSUPP;
+	int r = scan_has_ioctl() ? make_uffd(t, 0, err) : -EOPNOTSUPP;
 
 	if (r < 0)
 		return r;
-	s->uffd = r;
-	r = make_uffd(s, UFFD_FEATURE_EVENT_REMOVE, err);
+	t->uffd = r;
+	r = make_uffd(t, UFFD_FEATURE_EVENT_REMOVE, err);
 	if (r < 0) {
-		track_stop(s);
+		track_watch_stop(t);
 		return r;
 	}
-	s->uffd_shared = r;
-	s->punches = punch_watch_create(s->process.pid, r);
-	return s->punches
+	t->uffd_shared = r;
+	t->punches = punch_watch_create(t->p->pid, r);
+	return t->punches
 		       ? 0
 		       : error_set(
 				 err, -EAGAIN,
 				 "cannot make a thread to watch shared memory");
 }
 
-void track_stop(struct sending *s)
+void track_watch_stop(struct track *t)
 {
-	punch_watch_destroy(s->punches);
-	s->punches = NULL;
-	io_close(&s->uffd); /* the kernel forgets all protections */
+	punch_watch_destroy(t->punches);
+	t->punches = NULL;
+	io_close(&t->uffd);
 }
 
 /* Watched by itself: see track_punch.c. */
@@ -141,7 +140,7 @@ static int register_range(int uffd, uint64_t start, uint64_t end,
  * that the process has just made, and mremap() does not like that; with shared
  * memory, which goes by itself, it stands still.
  */
-static int register_all(struct sending *s, const struct vma_list *fixed,
+static int register_all(struct track *t, const struct vma_list *fixed,
 			struct error *err)
 {
 	uint64_t at = 0;
@@ -151,10 +150,10 @@ static int register_all(struct sending *s, const struct vma_list *fixed,
 		uint64_t end = i < fixed->nr ? fixed->v[i].start : ADDRESS_END;
 
 		if (at < end)
-			r = register_range(s->uffd, at, end, err);
+			r = register_range(t->uffd, at, end, err);
 		at = i < fixed->nr ? fixed->v[i].end : end;
 		if (r == 0 && i < fixed->nr && is_shared(&fixed->v[i]))
-			r = register_range(s->uffd_shared, fixed->v[i].start,
+			r = register_range(t->uffd_shared, fixed->v[i].start,
 					   fixed->v[i].end, err);
 	}
 	return r;
@@ -169,83 +168,78 @@ static bool any_shared(const struct vma_list *maps)
 }
 
 /* A mapping that has gone meanwhile counts as watched. */
-static bool is_watched(struct sending *s, const struct vma *v)
+static bool is_watched(struct track *t, const struct vma *v)
 {
-	return !vma_carries_pages(v) || scan_is_tracked(s->scan, v->start);
+	return !vma_carries_pages(v) || scan_is_tracked(t->scan, v->start);
 }
 
-static bool all_watched(struct sending *s, const struct vma_list *maps)
+static bool all_watched(struct track *t, const struct vma_list *maps)
 {
 	for (size_t i = 0; i < maps->nr; i++)
-		if (!is_watched(s, &maps->v[i]))
+		if (!is_watched(t, &maps->v[i]))
 			return false;
 	return true;
 }
 
 /* Nobody maps anything meanwhile, or nothing has been sent yet. */
-static int register_new(struct sending *s, const struct vma_list *known,
+static int register_new(struct track *t, const struct vma_list *known,
 			struct error *err)
 {
 	struct vma_list maps = { 0 }, fixed = { 0 };
-	int r = proc_read_maps(s->process.pid, &maps, err);
+	int r = proc_read_maps(t->p->pid, &maps, err);
 
 	if (r < 0)
 		return r;
 	layout_copy_advice(known, &maps);
 	layout_find_fixed(&maps, &fixed);
 	for (size_t i = 0; i < maps.nr; i++)
-		if (!is_watched(s, &maps.v[i]))
-			track_miss(s, maps.v[i].start, maps.v[i].end);
-	r = register_all(s, &fixed, err);
+		if (!is_watched(t, &maps.v[i]))
+			track_miss(t, maps.v[i].start, maps.v[i].end);
+	r = register_all(t, &fixed, err);
 	vma_list_clear(&maps);
 	vma_list_clear(&fixed);
 	return r;
 }
 
 /* A process that cannot be stopped for now is left for the next pass. */
-static int register_stopped(struct sending *s, const struct vma_list *known,
+static int register_stopped(struct track *t, const struct vma_list *known,
 			    struct error *err)
 {
 	struct error why;
-	usec_t start, paused;
+	usec_t start;
 	int r;
 
 	/* the parent of a vfork() does not stop */
-	if (recheck_children(s->process.pid, &why) < 0)
+	if (recheck_children(t->p->pid, &why) < 0)
 		return 0;
-	tracee_look(s->process.tracee);
+	tracee_look(t->p->tracee);
 	start = send_now();
-	r = tracee_stop(s->process.tracee, err);
+	r = tracee_stop(t->p->tracee, err);
 	if (r == 0)
-		r = register_new(s, known, err);
-	tracee_resume(s->process.tracee);
-	paused = send_now() - start;
-	s->report->paused += paused;
-	if (r == 0)
-		send_progress(s, "it stood still for %.1f ms for new mappings",
-			      (double)paused / 1000);
+		r = register_new(t, known, err);
+	tracee_resume(t->p->tracee);
+	t->paused = send_now() - start;
 	return r == -EAGAIN ? 0 : r;
 }
 
-int track_watch(struct sending *s, const struct vma_list *now,
-		struct error *err)
+int track_watch(struct track *t, const struct vma_list *now, struct error *err)
 {
-	bool first = !s->maps.nr, throttled = s->process.tracee->nr > 0;
+	bool first = !t->maps.nr, throttled = t->p->tracee->nr > 0;
 
-	if (!first && all_watched(s, now))
+	if (!first && all_watched(t, now))
 		return 0;
 	return throttled || (first && !any_shared(now))
-		       ? register_new(s, now, err)
-		       : register_stopped(s, now, err);
+		       ? register_new(t, now, err)
+		       : register_stopped(t, now, err);
 }
 
 static int clear_marks(void *arg, uint64_t start, uint64_t end,
 		       struct error *err)
 {
-	struct sending *s = arg;
+	struct track *t = arg;
 	struct uffdio_writeprotect wp = { .range = { start, end - start } };
 
-	if (ioctl(s->uffd, UFFDIO_WRITEPROTECT, &wp) == 0)
+	if (ioctl(t->uffd, UFFDIO_WRITEPROTECT, &wp) == 0)
 		return 0;
 	/* it is no longer watched, as the scan will say, too */
 	if (errno == ENOENT)
@@ -254,11 +248,11 @@ static int clear_marks(void *arg, uint64_t start, uint64_t end,
 			 (unsigned long long)start, (unsigned long long)end);
 }
 
-int track_clear_marks(struct sending *s, uint64_t start, uint64_t end,
+int track_clear_marks(struct track *t, uint64_t start, uint64_t end,
 		      struct error *err)
 {
-	return s->method == TRACK_ASYNC
-		       ? scan_protected(s->scan_private, start, end,
-					clear_marks, s, err)
+	return t->method == TRACK_ASYNC
+		       ? scan_protected(t->scan_private, start, end,
+					clear_marks, t, err)
 		       : 0;
 }

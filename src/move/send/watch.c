@@ -8,6 +8,7 @@
 #include "move/fd/fds.h"
 #include "move/send/ahead.h"
 #include "move/send/throttle.h"
+#include "move/send/track.h"
 
 /*
  * For so long nothing may get on while it stands still.  Some ten times what
@@ -61,17 +62,16 @@ int send_watch(struct sending *s, struct error *err)
 /* Reading page tables is getting on; but a budget is for all of it. */
 static void beat_scans(struct sending *s, bool on)
 {
-	scan_watched(s->scan, on ? s->watch : NULL);
-	scan_watched(s->scan_private, on ? s->watch : NULL);
+	track_beat(s->process.track, on ? s->watch : NULL);
 }
 
 void send_limit(struct sending *s)
 {
 	usec_t budget = s->src->budget;
-	usec_t limit =
-		budget ? OVER_BUDGET + 2 * budget
-		       : STANDSTILL + s->report->predicted +
-				 (usec_t)(fds_content(s->fds) / SLOW_CONTENT);
+	usec_t limit = budget ? OVER_BUDGET + 2 * budget
+			      : STANDSTILL + s->report->predicted +
+					(usec_t)(fds_content(s->common.fds) /
+						 SLOW_CONTENT);
 
 	limit = watch_standstill(limit);
 	frame_set_patience(s->ch, limit);
