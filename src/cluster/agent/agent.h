@@ -1,10 +1,10 @@
 /*
  * agent.h - the daemon on each host
  *
- * Starts keepers when the controller wants one, carries what they and the
- * controller say to each other without reading it, and reports how busy its
- * host is.  It can be killed and started again at any time: keepers outlive
- * it and are found by RUN_DIR/keepers.  Nothing a job says is parsed here.
+ * Starts keepers when the controller wants one, relays messages between them
+ * and the controller without reading them, and reports how busy its host is.
+ * It can be killed and started again at any time: keepers outlive it and are
+ * found by RUN_DIR/keepers.  Nothing that a job sends is parsed here.
  */
 #ifndef CLUSTER_AGENT_AGENT_H
 #define CLUSTER_AGENT_AGENT_H
@@ -34,10 +34,10 @@ struct agent_conf {
 	double score;	   /* 0: measure, and remember in RUN_DIR/score */
 	usec_t report_every;
 	/*
-	 * What its controller may not make ranks here: users below the first,
-	 * and in groups below the second unless this host's own user database
-	 * has them there.  -1: identity_first(); without root a rank is who
-	 * the agent is.
+	 * Ranks here may not have a uid below the first, nor a gid below the
+	 * second unless this host's own user database puts the user in that
+	 * group.  -1: identity_first().  Without root, ranks run as the agent's
+	 * own user.
 	 */
 	int64_t min_uid, min_gid;
 	struct limit_terms terms; /* what a rank may take */
@@ -45,7 +45,7 @@ struct agent_conf {
 
 void agent_conf_init(struct agent_conf *conf);
 void agent_conf_clear(struct agent_conf *conf);
-/* As controller_conf_set(), for [agent]. */
+/* Like controller_conf_set(), for [agent]. */
 int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		   struct error *err) must_check;
 
@@ -59,8 +59,8 @@ int agent_run(const struct agent_conf *conf, int ready_fd,
 /*
  * Instead, for a host that leaves the cluster, or whose agent will not be
  * started again: end every keeper of conf->run_dir with its rank, remove what
- * they left on this host, and the directory.  What stays there are records of
- * moves that somebody may still ask for.  -EBUSY while an agent works in it.
+ * they left on this host, and the directory.  Only records of moves that may
+ * still be asked for are kept.  -EBUSY while an agent works in it.
  */
 int agent_clean_up(const struct agent_conf *conf, struct error *err) must_check;
 

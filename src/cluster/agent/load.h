@@ -1,11 +1,12 @@
 /*
  * load.h - how busy this host is, and how fast
  *
- * Numbers for the policies (model/host.h).  Runnable are the host's threads, less
- * those in capsules: what a guest would have to share the host with.  The kernel
- * keeps that number (/proc/loadavg), so it costs the same however many processes
- * there are; only guests' are looked at, and only while something runs.  A host of
- * a testbed is its control group, which has few.
+ * Numbers for the policies (model/host.h).  "Runnable" counts the host's
+ * runnable threads except those in capsules: what a guest would have to share
+ * the host with.  The kernel keeps the total (/proc/loadavg), so it is cheap
+ * with any number of processes; only guests' threads are examined one by one,
+ * and only while something runs.  In a testbed, a host's threads are those of
+ * its control group.
  */
 #ifndef CLUSTER_AGENT_LOAD_H
 #define CLUSTER_AGENT_LOAD_H
@@ -17,7 +18,7 @@
 struct host_load;
 
 struct host_sample {
-	double runnable;      /* now, but for who asks */
+	double runnable;      /* now, without the caller */
 	double load;	      /* exponential average over 10 s */
 	uint64_t memory_free; /* MemAvailable */
 	double pressure;      /* PSI memory some avg10, percent; 0: no PSI */
@@ -34,7 +35,7 @@ void host_load_sample(struct host_load *l, struct host_sample *ret);
 
 /* Threads that run in capsules of this run directory now. */
 unsigned host_guests_running(const char *run_dir);
-/* The same of all threads that a /proc/loadavg tells of. */
+/* The number of runnable threads in the text of /proc/loadavg. */
 unsigned host_running(const char *loadavg);
 
 uint32_t host_cores(void);  /* this process may use */
@@ -46,7 +47,7 @@ uint64_t host_memory(void); /* bytes, 0: not known */
  */
 double host_score(void);
 
-/* The users part, which a test or another session manager can replace. */
+/* How users are detected; a test or another session manager can replace it. */
 struct owner_ops {
 	void (*sense)(uint32_t *users, usec_t *idle);
 };

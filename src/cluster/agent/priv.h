@@ -18,7 +18,7 @@ struct agent_asker {
 	uint64_t re; /* the id of the request */
 };
 
-/* Bytes for a keeper that does not read now. */
+/* Bytes queued for a keeper whose socket is full. */
 struct parcel {
 	STAILQ_ENTRY(parcel) link;
 	size_t n;
@@ -65,7 +65,7 @@ struct agent {
 	sd_event_source *again, *report;
 	usec_t pause; /* before the next try to connect */
 	struct host_load *load;
-	char *terms; /* of conf, as this host can keep them, for keepers */
+	char *terms; /* conf's limits as far as this host can enforce them, for keepers */
 	TAILQ_HEAD(, relay) relays;
 	int hooks_fd;	 /* host/hooks_word.h; -1: none */
 	usec_t hooks_at; /* last looked at */
@@ -107,7 +107,7 @@ unsigned agent_prefix(const struct agent *a);
 /* ---- hooks.c */
 
 void hooks_begin(struct agent *a);
-/* A keeper is about to be there, and shall find the word fresh. */
+/* A keeper is about to start: make sure that it finds a fresh result. */
 void hooks_freshen(struct agent *a);
 void hooks_end(struct agent *a);
 
@@ -119,12 +119,12 @@ void relay_destroy(struct relay *r);
 void relay_connect(struct relay *r);
 /* It has been started, or not: nothing of that is waited for any more. */
 void relay_end_start(struct relay *r);
-/* Find the keepers there are; what dead ones left is swept. */
+/* Find the running keepers, and clean up after dead ones. */
 void relays_find(struct agent *a);
 void relays_connect(struct agent *a);
 void relays_disconnect(struct agent *a);
 void relays_hold(struct agent *a, bool hold);
-/* "12.3.1.sock", whose parts are cut off; false: it is no such name. */
+/* Parse "12.3.1.sock" in place; false if it is not such a name. */
 bool relay_parse_file(char *file, const char *suffix, Control__KeeperName *ret);
 void relays_destroy(struct agent *a);
 /* Fills in a list of names; free it with relay_names_free(). */
@@ -146,7 +146,7 @@ void relay_forget(struct agent *a, const Control__KeeperName *name);
 /* Records of dead keepers, into a report; records_free() frees. */
 void records_find(struct agent *a, Control__HostReport *report);
 void records_free(Control__HostReport *report);
-/* Say whether a dead keeper left its record. */
+/* Tell the controller whether a dead keeper left its record. */
 void relay_look(struct agent *a, const Control__KeeperLook *look);
 
 #endif

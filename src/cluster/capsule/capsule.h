@@ -7,11 +7,8 @@
  * Its keeper is the process that created it.  See doc/design/10-capsule.md.
  *
  * Invariants:
- *  - Who holds a struct capsule holds descriptors, not pids or names, so no
- *    call ever reaches a stranger's process or link.
- *  - The keeper's death ends everything in the capsule, also a frozen copy,
- *    which executes not one more instruction: processes are killed first and
- *    thawed then.  Links go with them; directories and proxy entries that
+ *  - A struct capsule holds descriptors, not pids or names, so no call ever affects an unrelated process or link.
+ *  - When the keeper dies, everything in the capsule ends.  A frozen copy executes no further instruction: processes are killed first and thawed after that.  Links go with them; directories and proxy entries that
  *    remain are removed by capsule_sweep(), which the agent calls at its
  *    start and after a keeper's death.
  *  - The only uid in the capsule is the submitter's.  "Capsule root" is that
@@ -25,7 +22,7 @@
  *
  * A process forked from the keeper (an engine) may use its copy of the struct
  * for everything but capsule_next_event() and capsule_destroy(); requests of
- * several processes do not mix.
+ * several processes do not interfere.
  *
  * All calls: 0, or a negative errno and one line in *err; outputs are
  * untouched on failure.  None is thread-safe.  A capsule that an error of
@@ -53,8 +50,8 @@ enum capsule_net {
 struct capsule_spec {
 	/*
 	 * Names the capsule on this host: letters, digits, "._-", at most 48;
-	 * by custom "JOB.RANK", or "JOB.RANK.EPOCH" while two may meet on one
-	 * host.  -EEXIST when it is in use by a live keeper.
+	 * by convention "JOB.RANK", or "JOB.RANK.EPOCH" while two may exist on
+	 * one host.  -EEXIST when it is in use by a live keeper.
 	 */
 	const char *name;
 	/* The agent's run directory; the capsule's is RUN_DIR/capsules/NAME. */
@@ -82,21 +79,24 @@ struct capsule_spec {
 	const char *uplink;	/* routed: the link towards other hosts, or
 				   NULL for this host alone; bridge: the bridge */
 
-	/* Of all that runs in it; where the host cannot, it is not created. */
+	/*
+	 * For all that runs in it together; creation fails if the host cannot
+	 * enforce them.
+	 */
 	struct limits limits;
 	unsigned cpu_weight; /* 1 ... 10000; 0: 100, an equal share */
 
 	/*
 	 * What CLOCK_MONOTONIC and CLOCK_BOOTTIME show inside is the host's
-	 * plus these, in ns; a landing capsule is given what keeps the rank's
-	 * clocks from jumping back.
+	 * plus these, in ns; for a landing rank they are chosen so that its
+	 * clocks do not jump back.
 	 */
 	int64_t monotonic_offset, boottime_offset;
 };
 
 /*
- * The directories that are a capsule's own and hold nothing at first but what
- * is kept: NULL-ended, static.
+ * The capsule's private directories, initially empty but for keep_tmp.
+ * NULL-ended, static.
  */
 const char *const *capsule_own_dirs(const char *const *keep_tmp);
 
@@ -106,33 +106,33 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 		   struct error *err) must_check;
 
 /*
- * Kill what runs in it and remove every trace, without waiting for programs.
- * NULL is allowed.  Errors are not possible that the caller could mend; what
- * cannot be removed now (a process in uninterruptible sleep) is left to
+ * Kill what runs in it and remove everything, without waiting for programs.
+ * NULL is allowed.  Returns no error, as the caller could do nothing about it:
+ * what cannot be removed now (a process in uninterruptible sleep) is left to
  * capsule_sweep().
  */
 void capsule_destroy(struct capsule *c);
 
 /*
- * Remove what dead capsules of this run directory left behind.  Those whose
- * keeper lives are not touched.  Returns how many were removed, or -errno.
+ * Remove what dead capsules of this run directory left behind.  Capsules with a
+ * living keeper are not touched.  Returns how many were removed, or -errno.
  */
 int capsule_sweep(const char *run_dir, struct error *err) must_check;
 
 /* ---- processes ---- */
 
 struct capsule_fd {
-	int fd; /* of the caller, who keeps it */
+	int fd; /* the caller's, and stays open */
 	int as; /* its number in the program */
 };
 
 struct capsule_program {
-	const char *const *argv; /* argv[0] is sought in PATH of env */
+	const char *const *argv; /* argv[0] is searched in PATH of env */
 	const char *const *env;
 	const char *cwd; /* NULL: "/"; refused if it cannot be entered */
 	const struct capsule_fd *fds;
 	size_t nr_fds;
-	pid_t ns_pid;	/* pid inside; 0: the next free one. By custom 2 */
+	pid_t ns_pid;	/* pid inside; 0: the next free one. By convention 2 */
 	bool own_group; /* a session and process group of its own */
 };
 
@@ -152,8 +152,8 @@ int capsule_exec(struct capsule *c, const struct capsule_program *prog,
  * the given descriptors at numbers of the kernel's choice; what entry returns
  * is its exit status.  entry must be a function of this very program.  All
  * children of the helper that it makes with CLONE_PARENT are init's, and
- * reported by capsule_next_event().  The helper's pid inside is high, out of
- * the way of the pids of a landing process.
+ * reported by capsule_next_event().  The helper's pid inside is high, so that
+ * it does not collide with the pids of a landing process.
  */
 typedef int capsule_entry(const void *arg, size_t n, const int *fds,
 			  size_t nr_fds);
@@ -161,14 +161,14 @@ int capsule_spawn(struct capsule *c, capsule_entry *entry, const void *arg,
 		  size_t n, const int *fds, size_t nr_fds, pid_t *ret,
 		  struct error *err) must_check;
 
-/* A signal to a process by its pid inside; 0: to all of them but init. */
+/* Send a signal to a process by its pid inside; 0: to all but init. */
 int capsule_kill(struct capsule *c, pid_t ns_pid, int sig,
 		 struct error *err) must_check;
 
 struct capsule_event {
 	enum {
 		CAPSULE_EXIT, /* a child of init has ended */
-		CAPSULE_GONE, /* init itself has: nothing runs any more */
+		CAPSULE_GONE, /* init itself has ended: nothing runs any more */
 	} what;
 	pid_t ns_pid; /* inside */
 	int status;   /* as of waitpid() */
@@ -176,7 +176,7 @@ struct capsule_event {
 	int64_t at; /* this host's CLOCK_REALTIME, in microseconds */
 };
 
-/* Readable when capsule_next_event() has something to say. */
+/* Readable when capsule_next_event() has an event. */
 int capsule_event_fd(const struct capsule *c);
 /* 1 and *ret, 0 when there is nothing now, or -errno.  Never blocks. */
 int capsule_next_event(struct capsule *c, struct capsule_event *ret);
@@ -184,29 +184,28 @@ int capsule_next_event(struct capsule *c, struct capsule_event *ret);
 /* ---- network ---- */
 
 /*
- * Cut off in silence: from the return on, what peers send vanishes, and what
- * the capsule's kernel sends as well; no ICMP error and no reset is ever
- * made.  Takes some microseconds.  Packets that were already on their way on
- * another CPU may still come out (for some 100 microseconds), so whoever
- * reads TCP state reads it until it is stable.
+ * Disconnect silently: once it returns, packets from peers and from the capsule
+ * are dropped, without any ICMP error or reset.  Takes some microseconds.
+ * Packets already being processed on another CPU may still be delivered (for
+ * some 100 microseconds), so callers read TCP state until it is stable.
  */
 int capsule_unplug(struct capsule *c, struct error *err) must_check;
 /* Reachable here; announced to the LAN by gratuitous ARP.  Idempotent. */
 int capsule_plug(struct capsule *c, struct error *err) must_check;
 /*
- * After a commit: this host stops owning the address, so that peers on this
- * host too find the new place.  Included in capsule_destroy().
+ * After a commit: this host gives up the address, so that peers on this host
+ * also reach its new place.  Included in capsule_destroy().
  */
 int capsule_yield(struct capsule *c, struct error *err) must_check;
 
 /*
- * Let TCP between the capsule and other hosts go past this host's forwarding
- * (net/fast_path.h) if nothing on the host wants to see it there, and no longer
- * if something now does: to be called when it is plugged for the first time,
- * which then waits for some 10 ms, and again every second.  seen: what somebody
- * has just found there; of another link, or NULL: it is looked for, which takes
- * a while where there are many BPF links.  1: it does; 0: not now, and why;
- * negative: never, and why (-ENODEV: it has no network).
+ * Let TCP between the capsule and other hosts bypass this host's forwarding
+ * (net/fast_path.h) unless something on the host inspects forwarded packets.
+ * Call it when the capsule is plugged for the first time, which takes some 10
+ * ms, and then every second, as that may change.  seen: a recent result of
+ * net_hooks_look() for the same uplink, or NULL to look now, which is slow with
+ * many BPF links.  Returns 1: it does; 0: not now, with the reason; negative:
+ * never, with the reason (-ENODEV: no network).
  */
 struct net_hooks;
 int capsule_fast_path(struct capsule *c, const struct net_hooks *seen,
@@ -215,10 +214,10 @@ int capsule_fast_path(struct capsule *c, const struct net_hooks *seen,
 /* ---- standing still ---- */
 
 /*
- * Freeze everything but init, and wait until it stands.  Outlives the caller
+ * Freeze everything but init, and wait until it is frozen.  Outlives the caller
  * (the cgroup freezer; SIGSTOP where there is none: capsule_freezer()).
- * Processes stopped by ptrace count as standing, and stay frozen when
- * their tracer dies.
+ * Processes stopped by ptrace count as frozen, and stay frozen when their
+ * tracer dies.
  */
 int capsule_freeze(struct capsule *c, struct error *err) must_check;
 int capsule_thaw(struct capsule *c, struct error *err) must_check;
@@ -228,12 +227,12 @@ const char *capsule_freezer(const struct capsule *c);
 /* ---- limits ---- */
 
 /*
- * While it moves, and from capsule_create() until it has landed, there is a
- * little more than its limits, for what takes part in the move; else it counts
- * for the program.  -EBUSY where so much is in use that it cannot be taken back.
+ * Raise the limits a little for the processes that take part in a move (move),
+ * or lower them again.  They are raised from capsule_create() on.  -EBUSY when
+ * the rank uses so much that they cannot be lowered.
  */
 int capsule_ease(struct capsule *c, bool move, struct error *err) must_check;
-/* How often its limits were met so far. */
+/* How often its limits were hit so far. */
 void capsule_met(const struct capsule *c, struct limits_met *ret);
 
 /* ---- looking at it ---- */

@@ -1,18 +1,19 @@
 /*
  * cgroup.h - a capsule's control groups
  *
- * One directory NAME below the caller's own group in each hierarchy that there
- * is and may be written: cgroup v1's cpu, memory, pids and freezer, or cgroup v2.
- * The first three hold the whole capsule; the freezer holds all but init, which
- * must be able to act on a frozen capsule.  What this host cannot do is left
- * out: without a freezer the capsule is frozen by signals.
+ * One directory NAME below the caller's own group in each writable hierarchy:
+ * cgroup v1's cpu, memory, pids and freezer, or cgroup v2.  cpu, memory and
+ * pids hold the whole capsule; the freezer holds all but init, which must be
+ * able to act while the capsule is frozen.  What this host lacks is left out:
+ * without a freezer the capsule is frozen by signals.
  *
- * On v2 limits need controllers that the caller's own group passes on; it is
- * told to, which works where it has no process of its own.
+ * On v2, limits need controllers that the caller's own group delegates
+ * (cgroup.subtree_control); they are enabled there, which works if that group
+ * has no process of its own.
  *
  * "The caller's own group" is that of /proc/self/cgroup, less a last component
- * "stint-self": cgroup v2 wants processes in leaves, so an agent that was
- * given a subtree sits in that leaf of it.
+ * "stint-self": cgroup v2 requires processes to be in leaves, so an agent with
+ * a delegated subtree runs in that leaf of it.
  */
 #ifndef CLUSTER_CAPSULE_CGROUP_H
 #define CLUSTER_CAPSULE_CGROUP_H
@@ -32,32 +33,33 @@ enum cgroup_freezer {
 
 #define CGROUP_DIRS 5
 struct capsule_cgroup {
-	char *dirs[CGROUP_DIRS]; /* each before those it lies in */
+	char *dirs[CGROUP_DIRS]; /* inner ones before outer ones */
 	unsigned nr_dirs;
-	char *whole[3]; /* of dirs: where init belongs */
+	char *whole[3]; /* (into dirs) where init goes */
 	unsigned nr_whole;
-	char *frozen; /* of dirs: where programs belong; or NULL */
+	char *frozen; /* (into dirs) where programs go; or NULL */
 	enum cgroup_freezer kind;
 	int join;  /* frozen's cgroup.procs: writing "0" moves the writer */
 	int state; /* freezer.state, cgroup.freeze */
 };
 
-/* Where everything would go; nothing is made yet. */
+/* Decide where everything goes; nothing is created yet. */
 int cgroup_plan(const char *name, struct capsule_cgroup *ret,
 		struct error *err) must_check;
 /* The same on cgroup v2, below the group in base. */
 void cgroup_plan_v2(const char *base, const char *name,
 		    struct capsule_cgroup *ret);
 /*
- * Make it, with room for a landing (cgroup_ease()).  -EOPNOTSUPP where this host
- * cannot set a limit; the weight is left out then.
+ * Create the groups, with limits raised for a landing (capsule_ease()).
+ * -EOPNOTSUPP if this host cannot set a limit; a weight that cannot be set is
+ * ignored.
  */
 int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
 		unsigned cpu_weight, struct error *err) must_check;
 /* Move a process into whole. */
 int cgroup_enter(const struct capsule_cgroup *cg, pid_t pid,
 		 struct error *err) must_check;
-/* Waits until all stand still, or it fails with -ETIMEDOUT and is undone. */
+/* Waits until all processes are frozen; on -ETIMEDOUT the freeze is undone. */
 int cgroup_freeze(const struct capsule_cgroup *cg,
 		  struct error *err) must_check;
 int cgroup_thaw(const struct capsule_cgroup *cg, struct error *err) must_check;
@@ -66,26 +68,32 @@ void cgroup_clear(struct capsule_cgroup *cg);
 
 /*
  * Kill everything in these directories and below, thaw it, and remove them.  0,
- * or -EBUSY when something would not die yet.
+ * or -EBUSY when a process has not died yet.
  */
 int cgroup_remove(char *const *dirs, unsigned n);
 
 /* ---- limits.c */
 
-/* v2: what is below a group has limits only of controllers it passes on. */
+/*
+ * v2: enable the controllers of dir for the groups below it, as far as
+ * possible.
+ */
 void cgroup_pass_on(const char *dir);
-/* Write a number there; false if there is no such file, or it is refused. */
+/*
+ * Write a number to a file of the group; false if the file is missing or the
+ * kernel refuses.
+ */
 bool cgroup_set(const char *dir, const char *file, uint64_t value);
 /*
- * Set its limits, with a little more for what is ours in there: init always, and
- * with `move` what takes part in a move.  What the rank holds already is not
- * taken from it: -EBUSY, and the limit stays as it was.
+ * Set its limits, raised a little for Stint's own processes inside: for init
+ * always, and with `move` for those that take part in a move.  A limit is not
+ * set below what the rank uses: -EBUSY, and it stays as it was.
  */
 int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
 		 bool move, struct error *err) must_check;
-/* How often they were met so far. */
+/* How often they were hit so far. */
 void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret);
-/* Can cgroup_limit() limit that here ("memory", "pids")? */
+/* Can cgroup_limit() limit this resource here ("memory", "pids")? */
 bool cgroup_can_limit(const char *controller);
 
 /*

@@ -51,7 +51,7 @@ int link_plan(struct capsule_link *l, const struct capsule_spec *spec,
 /* Make it, unplugged, into the namespace of the descriptor. */
 int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	      int netns, struct error *err) must_check;
-/* What its init does for the network from inside, before link_make(). */
+/* What init sets up inside the network namespace, before link_make(). */
 int link_init_inside(struct error *err) must_check;
 /* Take it down and close everything. */
 void link_remove(struct capsule_link *l, bool plugged);

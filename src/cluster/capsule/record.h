@@ -1,8 +1,8 @@
 /*
- * record.h - what a capsule has outside itself, for who must clean up
+ * record.h - what a capsule has outside itself, for cleaning up after it
  *
- * RUN_DIR/capsules/NAME/record is written before anything of it is made, so
- * that a keeper which is killed at any instant leaves nothing unknown.  Lines
+ * RUN_DIR/capsules/NAME/record is written before the resources that it names
+ * are created, so that whatever a killed keeper leaves behind is known.  Lines
  * of "key value"; whoever makes or removes one holds RUN_DIR/capsules/.lock.
  */
 #ifndef CLUSTER_CAPSULE_RECORD_H
@@ -30,13 +30,13 @@ struct capsule_record {
 /* Write it whole or not at all into the directory dir. */
 int record_write(const char *dir, const struct capsule_record *rec,
 		 struct error *err) must_check;
-/* -EBADMSG when it is no record; -ENOENT when there is none. */
+/* -EBADMSG when it is not a record; -ENOENT when it does not exist. */
 int record_read(const char *dir, struct capsule_record *ret) must_check;
-/* From text; what is unknown is skipped, what is missing is 0. */
+/* Parse text; unknown keys are skipped, missing ones are 0. */
 int record_parse(const char *text, struct capsule_record *ret) must_check;
 void record_clear(struct capsule_record *rec);
 
-/* RUN_DIR/capsules, made if need be, locked; the lock's descriptor. */
+/* Lock RUN_DIR/capsules, created if missing; returns the lock's descriptor. */
 int record_lock(const char *run_dir, struct error *err) must_check;
 
 /* Of the calling thread. */

@@ -1,11 +1,11 @@
 /*
  * client.h - a command's conversation with the controller
  *
- * Finding it, from first to last: --controller and --key, the environment
- * (STINT_CONTROLLER, STINT_KEY), the testbed that STINT_TESTBED names
- * (its client.conf), ~/.config/stint/client.conf, /etc/stint/client.conf, the
- * testbed called "default" if it is up.  A client.conf has a section [client]
- * with controller and key.
+ * The controller's address and key come from the first of: --controller and
+ * --key, the environment (STINT_CONTROLLER, STINT_KEY), the testbed that
+ * STINT_TESTBED names (its client.conf), ~/.config/stint/client.conf,
+ * /etc/stint/client.conf, the testbed called "default" if it is up.  A
+ * client.conf has a section [client] with controller and key.
  *
  * For short questions: client_open(), client_ask(), client_close().  `stint
  * run` uses the connection itself (cluster/conn/conn.h), with client_settle().
@@ -20,7 +20,7 @@ struct client_conf {
 };
 void client_conf_clear(struct client_conf *conf);
 
-/* Where to, and as whom: fills in what the conf leaves open. */
+/* Determine address and key; fills in what conf leaves open. */
 int client_settle(struct client_conf *conf, struct address *address,
 		  struct tls_key *key, struct error *err) must_check;
 
@@ -32,11 +32,12 @@ int client_open(struct client_conf *conf, struct client **ret,
 void client_close(struct client *c); /* NULL is allowed */
 
 /*
- * Ask, and wait for the answer whose body is `want` (or OK if that is it): 0
- * and the message, for the caller to free (NULL: it is dropped), or the
- * controller's reason.  Other answers to it go to other() first, where given; what
- * has none is answered in time, or the controller hangs.  Hosts that a restarted
- * controller waits for are waited for.
+ * Send a request and wait for the answer with body `want` (OK is allowed): 0
+ * and the message, for the caller to free (ret NULL: it is dropped), or an
+ * error with the controller's reason.  Answers before that, such as progress,
+ * are passed to other(), if given.  Without other() the answer must come within
+ * a time limit.  If a restarted controller still waits for hosts, the request
+ * is repeated until they are back.
  */
 int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 	       Control__Message__BodyCase want,
@@ -44,13 +45,13 @@ int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 	       Control__Message **ret, struct error *err) must_check;
 
 /*
- * From now on a question whose connection is lost is asked again, of a
- * controller that is being started again, say, for two minutes.  For questions
- * that may be asked twice.
+ * From now on a request whose connection is lost is sent again, for up to two
+ * minutes, as when the controller is being restarted.  Only for idempotent
+ * requests.
  */
 void client_insist(struct client *c);
 
-/* The connection is over; whatever else is asked fails for the same reason. */
+/* The connection is lost; all further requests fail for the same reason. */
 bool client_lost(const struct client *c);
 
 #endif

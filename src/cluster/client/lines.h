@@ -2,10 +2,10 @@
  * lines.h - what many ranks print, put in order for one terminal or file
  *
  * Pieces of a rank's stream come with offsets.  A stream is printed in the
- * order of offsets: what was seen before is dropped, and what comes too early
- * (from a rank's new keeper, before the rest of its old one) waits.  With
- * several ranks or labels only whole lines are printed, so that ranks do not
- * break into each other's; a lone rank's bytes go out as they come.
+ * order of offsets: duplicates are dropped, and what comes too early (from a
+ * rank's new keeper, before the rest of its old one) waits.  With several ranks
+ * or labels only whole lines are printed, so that lines of ranks are not mixed;
+ * the bytes of a single rank are printed as they come.
  */
 #ifndef CLUSTER_CLIENT_LINES_H
 #define CLUSTER_CLIENT_LINES_H
@@ -19,7 +19,7 @@
 struct lines;
 
 struct lines_ops {
-	/* stream is 1 or 2; negative to have nothing printed any more. */
+	/* stream is 1 or 2; a negative result stops all printing. */
 	int (*print)(void *ctx, unsigned stream, const void *p, size_t n);
 	/* This piece has been printed (or held as part of a line). */
 	void (*taken)(void *ctx, uint32_t rank, uint64_t epoch, uint64_t seq);
@@ -33,7 +33,10 @@ void lines_destroy(struct lines *l); /* NULL is allowed */
 void lines_add(struct lines *l, uint32_t rank, unsigned stream, uint64_t offset,
 	       const void *p, size_t n, uint64_t epoch, uint64_t seq);
 
-/* What is missing below offset never comes; false if nothing is. */
+/*
+ * Do not wait for missing bytes below offset any longer; false if none are
+ * missing.
+ */
 bool lines_skip(struct lines *l, uint32_t rank, unsigned stream,
 		uint64_t offset);
 
@@ -42,9 +45,9 @@ bool lines_reached(const struct lines *l, uint32_t rank, uint64_t out,
 		   uint64_t err);
 
 /*
- * Print unfinished lines of that stream too: a question to whoever sits at the
- * terminal has no end.  The rest follows without a label, or after another
- * rank's line on a line of its own with one.
+ * Print unfinished lines of that stream too: a prompt to the user has no
+ * newline.  The rest of such a line follows without a label; after another
+ * rank's line it begins a new line with a label.
  */
 void lines_show(struct lines *l, unsigned stream);
 

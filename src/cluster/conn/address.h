@@ -18,25 +18,28 @@ int address_parse(const char *text, struct address *ret,
 		  struct error *err) must_check;
 
 /*
- * A listening socket, non-blocking; a stale Unix socket nobody listens on is
- * replaced (its path is then mode 0666: the key decides who may speak).
- * Returns the descriptor or -errno.
+ * A listening socket, non-blocking; a Unix socket left behind by a dead process
+ * is replaced (its mode is 0666: keys decide who may connect).  Returns the
+ * descriptor or -errno.
  */
 int address_listen(const struct address *a, struct error *err) must_check;
 
 /*
- * A socket that is connecting or connected, non-blocking: the descriptor or
+ * A non-blocking socket, connected or still connecting: the descriptor or
  * -errno.
  */
 int address_connect(const struct address *a, struct error *err) must_check;
 
-/* Why a connection did not come about, r (also told later, by SO_ERROR), in
- * words; returns r. */
+/*
+ * Set err to why connecting failed with r (returned by connect() or later by
+ * SO_ERROR); returns r.
+ */
 int address_failed(int r, struct error *err);
 
 /*
- * For an accepted socket (the two above do it themselves): small messages
- * leave at once, and a host that vanished is noticed within 20 s.
+ * For an accepted socket (address_listen() and address_connect() do it
+ * themselves): small messages are sent at once, and an unreachable peer is
+ * noticed within 20 s.
  */
 void address_tune(int fd);
 

@@ -2,19 +2,19 @@
  * conn.h - an authenticated message connection on an event loop
  *
  * Messages (cluster/conn/frames.h) over TLS 1.3 (core/tls.h) over a stream socket,
- * without ever blocking.  Until both sides are authenticated not one byte
- * goes to the frame reader or to the user.
+ * without ever blocking.  Before both sides are authenticated, no byte is
+ * passed to the frame reader or the user.
  *
  * Life: conn_connect() makes one that connects; a conn_server makes one for
- * each peer it accepts.  ready() tells when both are authenticated,
- * message() brings messages in order, closed() tells that it is over, once, and
- * is the last call; after it, or at any time before, conn_destroy() frees it.
- * All callbacks may call conn_send() and conn_destroy().
+ * each peer it accepts.  ready() is called when both are authenticated,
+ * message() for each message in order, closed() once, as the last call, when
+ * the connection has ended; then, or at any time before, conn_destroy() frees
+ * it.  All callbacks may call conn_send() and conn_destroy().
  *
  * What conn_send() takes is queued and leaves when the event loop comes round,
- * after the server's before_send().  A peer that does not read makes the queue
- * grow up to a limit, where conn_send() refuses; who relays looks at
- * conn_queued() and is told by drained() to go on.
+ * after the server's before_send().  If the peer does not read, the queue grows
+ * up to a limit, at which conn_send() fails; a relay checks conn_queued() and
+ * continues when drained() is called.
  */
 #ifndef CLUSTER_CONN_CONN_H
 #define CLUSTER_CONN_CONN_H
@@ -37,7 +37,9 @@ struct conn;
 
 struct conn_ops {
 	void (*ready)(struct conn *c, void *ctx);
-	/* The bytes are the connection's.  A negative result ends it. */
+	/*
+	 * p belongs to the connection.  A negative result ends the connection.
+	 */
 	int (*message)(struct conn *c, const uint8_t *p, size_t n, void *ctx,
 		       struct error *err);
 	/* code 0: the peer said goodbye. */
@@ -74,18 +76,21 @@ void conn_fail(struct conn *c, int code, const char *why);
 /* Bytes that wait to be sent. */
 size_t conn_queued(const struct conn *c);
 
-/* Who the peer proved to be (at a server). */
+/* The authenticated identity of the peer (at a server). */
 const char *conn_peer(const struct conn *c);
 
-/* Was that with this secret?  Its key may be another one by now. */
+/*
+ * Did the peer authenticate with this secret?  Its key may have changed since.
+ */
 bool conn_proved(const struct conn *c, const uint8_t secret[TLS_SECRET_SIZE]);
 
-/* What callbacks get as ctx from now on. */
+/* The ctx that callbacks get from now on. */
 void conn_set_ctx(struct conn *c, void *ctx);
 
 /*
- * End it, but for what is below: its session and, in *ret_fd, its descriptor
- * are the caller's.  From ready() on, before anything was queued.
+ * Free the connection but keep its TLS session (returned) and descriptor
+ * (*ret_fd), which become the caller's.  Allowed from ready() on, before
+ * anything was queued.
  */
 struct tls *conn_take(struct conn *c, int *ret_fd);
 
@@ -97,12 +102,18 @@ struct conn_server_conf {
 	const struct conn_ops *ops; /* of each accepted connection */
 	void *ctx;
 	tls_lookup_fn lookup; /* with ctx */
-	/* One that did not prove who it is has ended.  Or NULL. */
+	/* A connection ended before the peer was authenticated.  Or NULL. */
 	void (*stranger)(void *ctx, const struct sockaddr_storage *from,
 			 const struct error *why);
-	/* Before bytes leave: make durable what they tell of.  Or NULL. */
+	/*
+	 * Called before bytes are sent: commit the state that they report.  Or
+	 * NULL.
+	 */
 	void (*before_send)(void *ctx);
-	/* Not yet authenticated; the oldest goes, of where the most are from */
+	/*
+	 * Unauthenticated connections; above that, the oldest one from the most
+	 * frequent source is closed.
+	 */
 	unsigned max_strangers;
 	unsigned max_conns; /* altogether; above, new ones are refused */
 	usec_t handshake_timeout;

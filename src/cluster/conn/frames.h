@@ -3,9 +3,10 @@
  *
  * On the wire a message is its length (4 bytes, big endian, 1 to FRAMES_MAX)
  * and that many bytes.  A reader takes bytes as they come, in any pieces, and
- * hands out whole messages in order.  It holds at most one message and what
- * came with it, so a peer can make us hold FRAMES_MAX and a read's worth of
- * bytes, and memory is taken as bytes arrive, not as they are announced.
+ * hands out whole messages in order.  It buffers at most one message and what
+ * was read together with it, so a peer can make us hold at most FRAMES_MAX
+ * bytes and one read more; memory is allocated as bytes arrive, not as they are
+ * announced.
  */
 #ifndef CLUSTER_CONN_FRAMES_H
 #define CLUSTER_CONN_FRAMES_H
@@ -29,15 +30,15 @@ struct frames_reader {
 	}
 
 /*
- * Room for at least n more bytes, to read into; tell frames_added() how many
- * came.  Ends what frames_next() gave before.
+ * A buffer for at least n more bytes; pass the number read to frames_added().
+ * Invalidates the message that frames_next() returned.
  */
 void *frames_room(struct frames_reader *r, size_t n);
 void frames_added(struct frames_reader *r, size_t n);
 
 /*
  * 1 and the next message (valid until frames_room()), 0 when there is no whole
- * one yet, -EPROTO for a length that cannot be; then nothing more comes.
+ * one yet, -EPROTO for an invalid length; then the reader returns nothing more.
  */
 int frames_next(struct frames_reader *r, const uint8_t **ret, size_t *ret_n,
 		struct error *err) must_check;

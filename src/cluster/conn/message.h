@@ -10,7 +10,7 @@
 #include "cluster/conn/control.pb-c.h"
 #include "cluster/conn/frames.h"
 
-/* Its body: a case of the oneof and the struct that belongs to it. */
+/* The body: a case of the oneof and its struct. */
 #define MESSAGE_BODY(NAME) CONTROL__MESSAGE__BODY_##NAME
 
 /*
@@ -20,7 +20,7 @@
 int message_send(struct conn *c, uint64_t id, uint64_t re,
 		 Control__Message__BodyCase what, void *body);
 
-/* Answers without more to say. */
+/* Answers that carry no result. */
 int message_send_ok(struct conn *c, uint64_t re);
 int message_send_failed(struct conn *c, uint64_t re, int code, const char *why);
 
@@ -32,7 +32,7 @@ int message_send_hello(struct conn *c, uint64_t id, uint64_t re,
 		       Control__AgentInfo *agent,
 		       Control__ControllerInfo *controller);
 
-/* Unpack one: NULL with the error of a peer that talks nonsense. */
+/* Unpack a message; NULL with an error if it is malformed. */
 Control__Message *message_parse(const uint8_t *p, size_t n, struct error *err);
 void message_free(Control__Message *m);
 

@@ -8,7 +8,7 @@
 #include "cluster/conn/conn.h"
 #include "cluster/conn/frames.h"
 
-/* Strangers of one source may be one and the same. */
+/* Connections that count as one source when strangers are limited. */
 struct conn_source {
 	uint8_t family;
 	uint8_t id[8]; /* IPv4 address, IPv6 network of 64 bits, local uid */
@@ -33,8 +33,8 @@ struct conn {
 	size_t out_at, out_end, out_cap;
 	bool above_low; /* drained() is due */
 	bool listed;	/* in one of the server's lists */
-	unsigned busy;	/* calls that will look at it again */
-	bool destroyed; /* as soon as nobody is busy with it */
+	unsigned busy;	/* calls on the stack that still use it */
+	bool destroyed; /* free it when busy is 0 */
 	int failed;	/* before it could even start */
 	struct error why;
 };
@@ -51,7 +51,10 @@ struct conn_server {
 	unsigned nr_strangers, nr_conns;
 };
 
-/* Put a made connection on the loop; without tls it only fails. */
+/*
+ * Add a new connection to the loop; without a TLS session it only reports its
+ * failure.
+ */
 void conn_start(struct conn *c, sd_event *event, usec_t timeout);
 
 #endif

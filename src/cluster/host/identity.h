@@ -1,8 +1,8 @@
 /*
  * identity.h - the uid, gid and groups that a user may have
  *
- * They come from the user database of the machine that asks (getpwnam(),
- * getgrouplist()), never from who would like to have them.
+ * They come from the user database of this machine (getpwnam(),
+ * getgrouplist()), never from the requester.
  */
 #ifndef CLUSTER_HOST_IDENTITY_H
 #define CLUSTER_HOST_IDENTITY_H
@@ -18,19 +18,19 @@ struct identity {
 	char *name;
 	uid_t uid;
 	gid_t gid;     /* of the database */
-	gid_t *groups; /* all of them, that one too, each once */
+	gid_t *groups; /* all groups including gid, without duplicates */
 	size_t nr_groups;
 };
 
 /*
- * The first id of a person rather than of the system: UID_MIN or GID_MIN of
+ * The lowest id of ordinary users: UID_MIN or GID_MIN of
  * /etc/login.defs, or 1000 if it has none.
  */
 uint32_t identity_first(const char *what);
 
 /*
  * Look a user up: 0, -ENOENT if there is none, or another error when the
- * database could not tell.  identity_clear() frees what 0 left in ret.
+ * database could not be read.  identity_clear() frees what 0 left in ret.
  */
 int identity_by_name(const char *name, struct identity *ret,
 		     struct error *err) must_check;
@@ -41,15 +41,16 @@ void identity_clear(struct identity *id); /* {0} is allowed */
 bool identity_has_group(const struct identity *id, gid_t gid);
 
 /*
- * Refuse (-EPERM) what no rank may run as where persons begin with uid first
- * (0: root may, too).  where: "[controller]", whose min-uid could allow it.
+ * Refuse (-EPERM) a uid that no rank may run as: below first, the lowest of
+ * ordinary users (0: root is allowed).  where: "[controller]", whose min-uid
+ * could allow it.
  */
 int identity_check_uid(uid_t uid, uint32_t first, const char *where,
 		       struct error *err) must_check;
 
 /*
- * Refuse (-EPERM) groups below first, those of the system, that this machine's
- * own database does not give to uid.
+ * Refuse (-EPERM) system groups (below first) that this machine's own user
+ * database does not give to uid.
  */
 int identity_check_groups(uid_t uid, gid_t gid, const gid_t *groups, size_t n,
 			  uint32_t first, struct error *err) must_check;

@@ -1,13 +1,13 @@
 /*
- * limit.h - what a rank may take of its host: how much is asked for, what the
- * host gives where nothing is asked, and what it gives at most
+ * limit.h - limits of a rank's memory and processes: what the user asks for,
+ * the host's default, and the host's maximum
  *
  * A user asks (`stint run --memory`), the owner of the host sets terms
  * (stint.conf(5): memory-default, memory-max, pids-default, pids-max), and the
- * keeper there settles: nobody else's word counts.  What it has settled is the
- * rank's for life and goes with it (Passport of conn/keeper.proto); a host that gives
- * less refuses it before it stands still.  The kernel's control groups see to it
- * (capsule/cgroup.h).
+ * keeper on that host decides; no other party can override it.  The limits hold
+ * for the rank's life and move with it (Passport of conn/keeper.proto); a host
+ * that allows less refuses the rank before it is frozen.  Control groups
+ * enforce them (capsule/cgroup.h).
  */
 #ifndef CLUSTER_HOST_LIMIT_H
 #define CLUSTER_HOST_LIMIT_H
@@ -27,41 +27,47 @@ struct limits {
 };
 
 struct limit_terms {
-	struct limits given; /* to who asks for nothing */
+	struct limits given; /* default where the user asks for nothing */
 	struct limits most;
 };
 
-/* What became of them.  Counts of a rank's life, wherever it was. */
+/* How often limits were hit, over a rank's whole life on all hosts. */
 struct limits_met {
 	uint64_t kills;	  /* processes killed because memory ran out */
 	bool own_memory;  /* ... at the rank's own limit, not the host's */
 	uint64_t refused; /* forks and threads */
 };
 
-/* "MEMORY,PIDS,MEMORY-MAX,PIDS-MAX", of numbers; for the caller to free. */
+/*
+ * "MEMORY,PIDS,MEMORY-MAX,PIDS-MAX", as decimal numbers; for the caller to
+ * free.
+ */
 char *limit_terms_text(const struct limit_terms *terms);
 int limit_terms_parse(const char *text, struct limit_terms *ret,
 		      struct error *err) must_check;
 
-/* A limit of memory: a size that a program can begin with. */
+/* Parse a memory limit; refuses one too small for any program to start. */
 int limits_memory_parse(const char *name, const char *value, uint64_t *ret,
 			struct error *err) must_check;
 /*
  * One setting: "memory-default" and so on, value a size, a count or "none".
- * -ENOENT, without a word, if it has another name.
+ * -ENOENT, with err untouched, if it is not such a setting.
  */
 int limit_terms_set(struct limit_terms *terms, const char *name,
 		    const char *value, struct error *err) must_check;
 /*
- * Nothing is given that is more than the most: refused, or where nobody has set
- * the default number of processes, no more than that.
+ * No default may be above its maximum: refused; but an unset default number of
+ * processes is lowered to the maximum.
  */
 int limit_terms_check(struct limit_terms *terms, struct error *err) must_check;
 
-/* For a rank that starts here: -E2BIG if it asks for more than there is. */
+/*
+ * The limits of a rank that starts here; -E2BIG if it asks for more than the
+ * maximum.
+ */
 int limits_settle(const struct limits *asked, const struct limit_terms *terms,
 		  struct limits *ret, struct error *err) must_check;
-/* May one that has these come here?  -E2BIG and why not. */
+/* May a rank with these limits move here?  0, or -E2BIG with the reason. */
 int limits_fit(const struct limits *has, const struct limit_terms *terms,
 	       struct error *err) must_check;
 

@@ -1,9 +1,9 @@
 /*
- * process.h - who a process is, over time
+ * process.h - identify a process beyond the reuse of its pid
  *
- * A pid alone names a stranger once its owner has died.  A process is the pair
- * of pid and start time, on one boot of the host; a descriptor (pidfd) holds
- * it while we look.
+ * A pid may be reused once its process has died.  A process is identified by
+ * pid and start time, within one boot of the host; a pidfd pins it while it is
+ * examined.
  */
 #ifndef CLUSTER_HOST_PROCESS_H
 #define CLUSTER_HOST_PROCESS_H
@@ -20,26 +20,26 @@ struct process_id {
 };
 
 #define PROCESS_BOOT_LEN 37
-/* This boot of this host, as the kernel names it. */
+/* The kernel's boot id of this host. */
 int process_boot_id(char ret[PROCESS_BOOT_LEN], struct error *err) must_check;
 
-/* Who has that pid now; -ESRCH when nobody has. */
+/* The process that has that pid now; -ESRCH if there is none. */
 int process_identify(pid_t pid, struct process_id *ret) must_check;
-/* Who is a zombie, or on the way to become one, is no longer alive. */
+/* False for a process that has exited or is exiting, zombies included. */
 bool process_alive(const struct process_id *id);
 /* A pidfd of just this process, or -ESRCH. */
 int process_open(const struct process_id *id) must_check;
 
 /*
  * Send sig, and with SIGKILL or SIGTERM wait up to timeout_ms for the end.
- * 0 when it is gone (also when it was), -EAGAIN when it still is there.
+ * 0 when it is gone (also if it already was), -EAGAIN when it still exists.
  */
 int process_end(const struct process_id *id, int sig, int timeout_ms);
 
 /*
- * When memory runs out the kernel kills others before this process and those it
- * forks; or no longer, for a process forked since.  Without CAP_SYS_RESOURCE
- * nothing is changed.
+ * When memory runs out, have the kernel kill other processes before this one
+ * and its children; process_spare_no_more() undoes that for a child.  Without
+ * CAP_SYS_RESOURCE nothing is changed.
  */
 void process_spare(void);
 void process_spare_no_more(pid_t pid);
@@ -48,8 +48,8 @@ void process_spare_no_more(pid_t pid);
 int process_fdinfo(int fd, const char *key, int64_t *ret) must_check;
 
 /*
- * Field 22 and the state letter of a /proc/PID/stat text, 'X' for who is
- * exiting; or -EBADMSG.
+ * Field 22 and the state letter of a /proc/PID/stat text, 'X' for a process
+ * that is exiting; or -EBADMSG.
  */
 int process_parse_stat(const char *text, char *ret_state,
 		       uint64_t *ret_start) must_check;

@@ -12,12 +12,12 @@ char *testbed_path(const char *name, const char *fmt, ...)
 /* Lock DIR (made if need be) against other ups and downs; the descriptor. */
 int testbed_lock(struct error *err) must_check;
 
-/* testbed_down() for who holds the lock. */
+/* testbed_down() with the lock held. */
 int testbed_remove(const char *name, struct error *err) must_check;
 
 /*
- * Where the groups of that testbed's hosts are, in each hierarchy: paths for
- * the caller to free, and how many.
+ * The parent cgroup of that testbed's hosts in each hierarchy: paths for the
+ * caller to free; returns their number.
  */
 #define TESTBED_BASES_MAX 6
 unsigned testbed_bases(const char *name, char *ret[TESTBED_BASES_MAX]);

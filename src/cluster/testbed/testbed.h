@@ -8,18 +8,18 @@
  *	h2 eth0 10.77.0.2 --+-- br0 (in the LAN's namespace; no way out)
  *	h3 eth0 10.77.0.3 --+
  *
- * Capsules get addresses of 10.77.128.0/17, which all hosts look for on the
- * LAN.  A host further has its cgroups, with its share of the CPUs, a run
- * directory and a name; several testbeds do not see each other, though all have
- * the same addresses.
+ * Capsules get addresses of 10.77.128.0/17, which all hosts route to the LAN.
+ * A host further has its cgroups, with its share of the CPUs, a run directory
+ * and a name; several testbeds are isolated from each other, though all use the
+ * same addresses.
  *
  * Unless it is bare, each host has an agent (logging to DIR/NAME/hI/agent.log)
  * and the testbed a controller; with STINT_TESTBED=NAME the commands find it.
  *
  * No process keeps a testbed up: namespaces are held by mounts in
  * DIR/NAME, and everything that must be removed lies there or is written down
- * there before it is made.  So testbed_down() works after any crash, and again.
- * DIR is $STINT_TESTBED_DIR or /run/stint-testbed.
+ * there before it is made.  So testbed_down() works after any crash, and may be
+ * repeated.  DIR is $STINT_TESTBED_DIR or /run/stint-testbed.
  */
 #ifndef CLUSTER_TESTBED_TESTBED_H
 #define CLUSTER_TESTBED_TESTBED_H
@@ -55,8 +55,8 @@ int testbed_check_name(const char *name, struct error *err) must_check;
 int testbed_up(const struct testbed_spec *spec, struct error *err) must_check;
 
 /*
- * End all that runs in it, gently first what testbed_keep() was told of, and
- * remove it.  0 if it is not there.
+ * End all that runs in it (services registered by testbed_keep() by SIGTERM
+ * first), and remove it.  0 also if it does not exist.
  */
 int testbed_down(const char *name, struct error *err) must_check;
 
@@ -78,7 +78,7 @@ int testbed_enter(const char *name, const char *host,
 		  struct error *err) must_check;
 
 /*
- * Remember a process as the testbed's service of that name: testbed_down()
+ * Register a process as the testbed's service of that name: testbed_down()
  * sends it SIGTERM and waits before it kills.
  */
 int testbed_keep(const char *name, const char *service, pid_t pid,

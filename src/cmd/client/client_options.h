@@ -20,10 +20,10 @@ struct client_options {
 	bool json;
 };
 
-/* --controller and --key, for who does without client_main(). */
+/* --controller and --key, for commands that do not use client_main(). */
 extern const struct argp client_argp;
 
-/* Has it --json?  What lists or reports has. */
+/* Does it take --json?  Commands that list or report do. */
 enum client_form { CLIENT_PLAIN, CLIENT_JSON };
 
 /* Ask, print the answer: an exit code, or a negative errno and err. */
@@ -39,9 +39,9 @@ int client_main(const char *name, const struct argp *argp,
 		client_main_fn ask, void *args);
 
 /*
- * Ask about each of n things by its number: one that fails is told as
- * client_main() does, and the others are asked all the same.  The exit code, or
- * a negative errno where the connection was lost.
+ * Call ask() for each of n things: a failure is printed as client_main() does,
+ * and the others are still asked.  The exit code, or a negative errno where the
+ * connection was lost.
  */
 int client_each(const char *name, struct client *c, size_t n,
 		int (*ask)(struct client *c, void *args, size_t i,

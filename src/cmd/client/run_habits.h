@@ -1,8 +1,8 @@
 /*
- * run_habits.h - options that fingers know from mpirun(1) and srun(1)
+ * run_habits.h - options that users know from mpirun(1) and srun(1)
  *
- * Those that mean just what one of stint run's means are aliases there
- * (run_options.c).  These mean something that Stint has not, or has otherwise.
+ * Those with the same meaning as an option of stint run are aliases there
+ * (run_options.c).  The ones here have no equivalent, or a different one.
  */
 #ifndef CMD_CLIENT_RUN_HABITS_H
 #define CMD_CLIENT_RUN_HABITS_H

@@ -1,8 +1,8 @@
 /*
  * run_options.h - the command line of stint run
  *
- * Long options may have one dash.  What mpirun(1) and srun(1) have and Stint has
- * not is answered in a line that says what there is instead (run_habits.h).
+ * Long options may have one dash.  Options of mpirun(1) and srun(1) that Stint
+ * lacks are refused with a line that names the alternative (run_habits.h).
  */
 #ifndef CMD_CLIENT_RUN_OPTIONS_H
 #define CMD_CLIENT_RUN_OPTIONS_H
@@ -18,7 +18,7 @@ struct run_options {
 	bool label;
 };
 
-/* Exits at what is not understood. */
+/* Exits on invalid arguments. */
 void run_options_parse(struct run_options *ret, int argc, char **argv);
 void run_options_clear(struct run_options *options);
 

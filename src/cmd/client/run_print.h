@@ -1,12 +1,11 @@
 /*
  * run_print.h - what ranks print, on its way to standard output and error
  *
- * Nobody has to read it: behind a pager, or on a terminal that is held up, it
- * waits here in the order in which it came, and the command goes on to hear
- * the controller and its signals.  How much waits the controller bounds, by
- * what it has not been acknowledged.  Lines are put together by
- * cluster/client/lines.h; what stands unfinished for a moment is shown where a person
- * sits, who may be asked something.
+ * If output cannot be written now (a pager, a stopped terminal), it is queued
+ * here in order, and the command keeps handling the controller's messages and
+ * its signals.  The controller limits the queue by what has not been
+ * acknowledged.  Lines are assembled by cluster/client/lines.h; on a terminal,
+ * a line that stays unfinished for a moment is shown, as it may be a prompt.
  */
 #ifndef CMD_CLIENT_RUN_PRINT_H
 #define CMD_CLIENT_RUN_PRINT_H
@@ -37,13 +36,13 @@ void run_print_destroy(struct run_print *p); /* NULL is allowed */
 
 void run_print_piece(struct run_print *p, const Control__Output *o);
 
-/* Has all come that the ranks have printed? */
+/* Has all output of the ranks arrived? */
 bool run_print_reached(const struct run_print *p, const Control__JobState *end);
-/* Nothing more will: unfinished lines as well. */
+/* No more output will come: print unfinished lines as well. */
 void run_print_finish(struct run_print *p);
 bool run_print_idle(const struct run_print *p);
 
-/* Nobody wants to see the rest. */
+/* Discard the rest. */
 void run_print_drop(struct run_print *p);
 
 /* Write what waits, however long that takes. */

@@ -15,7 +15,10 @@
 int run_signals_take(sd_event *event, sd_event_signal_handler_t handler,
 		     void *ctx);
 
-/* One that ends a program which does not expect it, sent by a person. */
+/*
+ * Is it a signal that a person sends to end a program, and that ends one
+ * without a handler?
+ */
 bool run_signal_ends(int signo);
 
 #endif

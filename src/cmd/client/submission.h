@@ -14,7 +14,7 @@ struct submission {
 	size_t cap_env, cap_hosts;
 };
 
-/* One rank, with our environment but for what is meant for Stint itself. */
+/* One rank, with our environment without Stint's own variables. */
 void submission_init(struct submission *sub);
 void submission_clear(struct submission *sub);
 
@@ -40,7 +40,7 @@ int submission_export(struct submission *sub, const char *arg,
 		      struct error *err) must_check;
 /*
  * The program and its arguments, which stay the caller's; quoted: "--" stands
- * before them.  mpirun's ":" is told.
+ * before them.  mpirun's ":" is refused.
  */
 int submission_program(struct submission *sub, char **argv, size_t n,
 		       bool quoted, struct error *err) must_check;

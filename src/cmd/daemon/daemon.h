@@ -2,9 +2,9 @@
  * daemon.h - what the command lines of agent and controller share
  *
  * A setting is the same whether it comes from an option (--cores=2) or from a
- * line of the configuration file (cores = 2 in the daemon's section); what
- * comes later on the command line holds.  The daemon's own options are all
- * settings, but for those it handles itself.
+ * line of the configuration file (cores = 2 in the daemon's section); the last
+ * one on the command line wins.  The daemon's own options are all settings, but
+ * for those it handles itself.
  */
 #ifndef CMD_DAEMON_DAEMON_H
 #define CMD_DAEMON_DAEMON_H

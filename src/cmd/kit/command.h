@@ -1,17 +1,17 @@
 /*
  * command.h - what a subcommand of stint is
  *
- * To add one there are three things to do: write cmd/ROOM/NAME.c with a function
- * cmd_NAME(), add its line to commands.def, and its file to meson.build.
- * Options are read with command_parse(), which is argp; errors are printed with
- * command_fail(), in a parser with command_parsed() or command_misuse(), so
- * that they look alike: one line.  Commands that ask the controller have
- * client_main() (client_options.h).
+ * To add one: write cmd/ROOM/NAME.c with a function cmd_NAME(), add its line to
+ * commands.def, and its file to meson.build.  Options are read with
+ * command_parse(), which is argp; errors are printed with command_fail(), in a
+ * parser with command_parsed() or command_misuse(), so that all errors are one
+ * line of the same form.  Commands that ask the controller have client_main()
+ * (client_options.h).
  *
- * The subcommands are in two programs.  `stint` is what people call; it has
- * what needs no cluster, and hands all else over to `stint-cluster`, which is
- * not on anybody's path.  So a simulation of some milliseconds does not load
- * the libraries of the network first, and they need not be there for it.
+ * The subcommands are in two programs.  `stint` is what people call; it has the
+ * subcommands that need no cluster, and executes `stint-cluster`, which is not
+ * in PATH, for the others.  So a simulation of some milliseconds does not load
+ * the network libraries, and does not need them installed.
  */
 #ifndef CMD_KIT_COMMAND_H
 #define CMD_KIT_COMMAND_H
@@ -23,8 +23,8 @@
 /* Exit codes every subcommand keeps to; run adds the program's own. */
 enum command_exit {
 	EXIT_OK = 0,
-	EXIT_FAILED = 1, /* it was understood and did not work */
-	EXIT_USAGE = 2,	 /* it was not understood; nothing was done */
+	EXIT_FAILED = 1, /* the command was valid and failed */
+	EXIT_USAGE = 2,	 /* invalid usage; nothing was done */
 };
 
 /* The subcommands.  argv[0] is "stint NAME", as argp's messages want it. */
@@ -58,14 +58,15 @@ int command_code(int rc);
 int command_fail(const char *name, int code, const struct error *err);
 
 /*
- * argp_parse(), with one line for what is not understood, which names --help,
- * and then exit(EXIT_USAGE).  Parsers say so with the two below.
+ * argp_parse(); invalid usage prints one line that names --help, then
+ * exit(EXIT_USAGE).  Parsers report it with command_misuse() or
+ * command_parsed().
  */
 struct argp;
 void command_parse(const struct argp *argp, int argc, char **argv,
 		   unsigned flags, void *input);
 
-/* In a parser: this is no way to call it.  Does not return. */
+/* In a parser: report wrong usage and exit(EXIT_USAGE). */
 struct argp_state;
 _Noreturn void command_misuse(const struct argp_state *state, const char *fmt,
 			      ...) __attribute__((format(printf, 2, 3)));

@@ -18,16 +18,16 @@ struct move_peer {
 	const char *addr;     /* ADDR:PORT or [V6]:PORT */
 	const char *key_file; /* or NULL */
 	bool plaintext;
-	bool once; /* end at whoever comes first, wrong or not */
+	bool once; /* exit after the first connection, even if it is not a source */
 };
 
-/* The channel to whoever listens there. */
+/* Connect to the receiver at that address. */
 int move_peer_connect(const struct move_peer *peer, struct channel **ret,
 		      struct error *err) must_check;
 
 /*
- * Listen there, print "listening ADDR:PORT" (port 0: a free one), and take the
- * first who proves to be a source; of others it tells on stderr.
+ * Listen there, print "listening ADDR:PORT" (port 0: a free one), and accept
+ * the first peer that proves to be a source; others are reported on stderr.
  */
 int move_peer_accept(const struct move_peer *peer, struct channel **ret,
 		     struct error *err) must_check;

@@ -1,9 +1,9 @@
 /*
  * nest.h - a pid namespace of its own for one moved process
  *
- * What `stint move receive` puts a process into, where no keeper provides a
- * capsule: new pid and mount namespaces with a small init that forks the
- * landing helper, reaps, keeps the landing memory as the shepherd, and ends
+ * `stint move receive` puts a process into a nest, as there is no keeper to
+ * provide a capsule: new pid and mount namespaces with a small init that forks
+ * the landing helper, reaps, keeps the landing memory as the shepherd, and ends
  * with the status of the process.  Everything else is the receiver's own:
  * files, network, stdio.
  */
