@@ -29,13 +29,18 @@ teardown() { jobs_teardown; }
 	eventually is 'j[1]["state"]' running
 	is 'len(set(hosts(1)))' 2
 	is 'j[2]["state"], j[3]["state"]' 'waiting waiting'
-	[[ "$(jobs 'j[2]["why"]')" == *"first in the queue, and needs 2 processors of which 1 are free"* ]]
+	[[ "$(jobs 'j[2]["why"]')" == *"first in the queue, and needs 2 processors of which 1 is free"* ]]
 	# The same words, and later what came of them.
-	[[ "$(st why 2)" == "job 2 is waiting: it is first in the queue, and needs 2 processors of which 1 are free" ]]
+	[[ "$(st why 2)" == "job 2 is waiting: it is first in the queue, and needs 2 processors of which 1 is free" ]]
+	[[ "$(st why 2 --json)" == *'"now_numbers":{"size":2,"free":1}'* ]]
 	[[ "$(st why 1)" == "job 1 is running"*$'\n'*" start job 1 with 2: it is first in the queue and needs 2 of 3 free processors" ]]
 	st kill 1
 	eventually is 'j[2]["state"], j[3]["state"]' 'running running'
 	[[ "$(st why 2 --json)" == *'start job 2 with 2: it is first in the queue'* ]]
+	# Reasons tell their numbers by name.
+	st why 3 --json | python3 -c 'import json, sys; w = json.load(sys.stdin)
+assert w["now_numbers"] == {}, w
+assert w["planned"][0]["numbers"] == {"size": 1, "free": 1}, w'
 	# One that could never start would block all others for ever.
 	run st run -n 4 true
 	[ "$status" = 1 ]

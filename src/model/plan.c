@@ -113,10 +113,9 @@ static void set_size(struct plan *plan, const struct job *job, uint32_t n)
 }
 
 void plan_start_on(struct plan *plan, const struct job *job, uint32_t n,
-		   uint32_t *hosts, const struct reason *why, int64_t a,
-		   int64_t b, int64_t c)
+		   uint32_t *hosts, struct because why)
 {
-	struct plan_entry *e = plan_append(plan, PLAN_START, job, why, a, b, c);
+	struct plan_entry *e = plan_append(plan, PLAN_START, job, why);
 
 	e->n = n;
 	e->hosts = hosts;
@@ -125,23 +124,21 @@ void plan_start_on(struct plan *plan, const struct job *job, uint32_t n,
 }
 
 bool plan_start(struct plan *plan, const struct job *job, uint32_t n,
-		const struct reason *why, int64_t a, int64_t b, int64_t c)
+		struct because why)
 {
 	if (plan->view->nr_reservations) {
 		if (!plan_allows(plan, job, n, n))
 			return false;
 		plan_ahead_take(plan, job, n);
 	}
-	plan_start_on(plan, job, n, NULL, why, a, b, c);
+	plan_start_on(plan, job, n, NULL, why);
 	return true;
 }
 
 void plan_resize(struct plan *plan, const struct job *job, uint32_t n,
-		 uint32_t *hosts, const struct reason *why, int64_t a,
-		 int64_t b, int64_t c)
+		 uint32_t *hosts, struct because why)
 {
-	struct plan_entry *e =
-		plan_append(plan, PLAN_RESIZE, job, why, a, b, c);
+	struct plan_entry *e = plan_append(plan, PLAN_RESIZE, job, why);
 
 	if (plan->view->nr_reservations)
 		plan_ahead_take(plan, job, n);
@@ -155,11 +152,9 @@ void plan_resize(struct plan *plan, const struct job *job, uint32_t n,
 }
 
 void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
-		  uint32_t host, const struct reason *why, int64_t a, int64_t b,
-		  int64_t c)
+		  uint32_t host, struct because why)
 {
-	struct plan_entry *e =
-		plan_append(plan, PLAN_MIGRATE, job, why, a, b, c);
+	struct plan_entry *e = plan_append(plan, PLAN_MIGRATE, job, why);
 
 	e->rank = rank;
 	e->host = host;
@@ -167,18 +162,16 @@ void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
 	count_ranks(plan, &host, 1, 1);
 }
 
-void plan_suspend(struct plan *plan, const struct job *job,
-		  const struct reason *why, int64_t a, int64_t b, int64_t c)
+void plan_suspend(struct plan *plan, const struct job *job, struct because why)
 {
-	plan_append(plan, PLAN_SUSPEND, job, why, a, b, c);
+	plan_append(plan, PLAN_SUSPEND, job, why);
 	set_size(plan, job, 0);
 }
 
 void plan_resume(struct plan *plan, const struct job *job, uint32_t *hosts,
-		 const struct reason *why, int64_t a, int64_t b, int64_t c)
+		 struct because why)
 {
-	struct plan_entry *e =
-		plan_append(plan, PLAN_RESUME, job, why, a, b, c);
+	struct plan_entry *e = plan_append(plan, PLAN_RESUME, job, why);
 
 	e->n = job->n;
 	e->hosts = hosts;
@@ -189,22 +182,19 @@ void plan_resume(struct plan *plan, const struct job *job, uint32_t *hosts,
 	}
 }
 
-void plan_reserve(struct plan *plan, uint32_t host, const struct reason *why,
-		  int64_t a, int64_t b, int64_t c)
+void plan_reserve(struct plan *plan, uint32_t host, struct because why)
 {
-	plan_append(plan, PLAN_RESERVE, NULL, why, a, b, c)->host = host;
+	plan_append(plan, PLAN_RESERVE, NULL, why)->host = host;
 }
 
-void plan_release(struct plan *plan, uint32_t host, const struct reason *why,
-		  int64_t a, int64_t b, int64_t c)
+void plan_release(struct plan *plan, uint32_t host, struct because why)
 {
-	plan_append(plan, PLAN_RELEASE, NULL, why, a, b, c)->host = host;
+	plan_append(plan, PLAN_RELEASE, NULL, why)->host = host;
 }
 
-void plan_wake(struct plan *plan, usec_t at, const struct reason *why,
-	       int64_t a, int64_t b, int64_t c)
+void plan_wake(struct plan *plan, usec_t at, struct because why)
 {
-	plan_append(plan, PLAN_WAKE, NULL, why, a, b, c)->at = at;
+	plan_append(plan, PLAN_WAKE, NULL, why)->at = at;
 }
 
 uint32_t plan_room(const struct plan *plan, const struct host *host)
@@ -216,61 +206,12 @@ uint32_t plan_room(const struct plan *plan, const struct host *host)
 								: 0;
 }
 
-static void print_usec(FILE *f, usec_t t)
-{
-	usec_t rest = t < 0 ? -(t % USEC_PER_SEC) : t % USEC_PER_SEC;
-
-	if (t == USEC_MAX) {
-		fputs("an unknown time", f);
-		return;
-	}
-	fprintf(f, "%s%" PRId64, t < 0 && t > -USEC_PER_SEC ? "-" : "",
-		t / USEC_PER_SEC);
-	if (rest)
-		fprintf(f, ".%06" PRId64, rest);
-	fputs(" s", f);
-}
-
-static void print_host(FILE *f, const struct view *view, int64_t ix)
-{
-	const char *name = view && ix >= 0 && ix < view->nr_hosts
-				   ? view->hosts[ix].name
-				   : NULL;
-
-	if (name && *name)
-		fputs(name, f);
-	else
-		fprintf(f, "%" PRId64, ix);
-}
-
-static void print_reason(FILE *f, const struct view *view,
-			 const struct reason *why, const int64_t arg[3])
-{
-	unsigned i = 0;
-
-	for (const char *c = why->text; *c; c++) {
-		if (*c != '%' || i == 3) {
-			fputc(*c, f);
-			continue;
-		}
-		c++;
-		if (*c == 't' || *c == 'd')
-			print_usec(f, arg[i++]);
-		else if (*c == 'f')
-			fprintf(f, "%.3g", (double)arg[i++] / 1000);
-		else if (*c == 'h')
-			print_host(f, view, arg[i++]);
-		else
-			fprintf(f, "%" PRId64, arg[i++]);
-	}
-}
-
 static void print_hosts(FILE *f, const struct view *view,
 			const struct plan_entry *e)
 {
 	for (uint32_t i = 0; e->hosts && i < e->n; i++) {
 		fputs(i ? "," : " on ", f);
-		print_host(f, view, e->hosts[i]);
+		reason_write_host(f, view, e->hosts[i]);
 	}
 }
 
@@ -289,7 +230,7 @@ static void print_what(FILE *f, const struct view *view,
 	case PLAN_MIGRATE:
 		fprintf(f, "migrate job %" PRId64 " rank %" PRIu32 " to ", id,
 			e->rank);
-		print_host(f, view, e->host);
+		reason_write_host(f, view, e->host);
 		break;
 	case PLAN_SUSPEND:
 		fprintf(f, "suspend job %" PRId64, id);
@@ -300,14 +241,14 @@ static void print_what(FILE *f, const struct view *view,
 	case PLAN_RESERVE:
 	case PLAN_RELEASE:
 		fputs(e->type == PLAN_RESERVE ? "reserve " : "release ", f);
-		print_host(f, view, e->host);
+		reason_write_host(f, view, e->host);
 		break;
 	case PLAN_DEFER:
 		fprintf(f, "defer job %" PRId64, id);
 		break;
 	case PLAN_WAKE:
 		fputs("wake at ", f);
-		print_usec(f, e->at);
+		reason_write_usec(f, e->at);
 		break;
 	}
 	print_hosts(f, view, e);
@@ -318,18 +259,7 @@ void plan_write(const struct view *view, const struct plan_entry *entry,
 {
 	print_what(to, view, entry);
 	fputs(": ", to);
-	print_reason(to, view, entry->why, entry->arg);
-}
-
-/* What a print function wrote to a stream of memory, into buf as snprintf. */
-static int finish(FILE *f, char **text, size_t *length, char *buf, size_t size)
-{
-	if (!f || fclose(f))
-		abort(); /* out of memory */
-	if (size)
-		snprintf(buf, size, "%s", *text);
-	free(*text);
-	return (int)*length;
+	because_write(view, &entry->why, to);
 }
 
 int plan_print(const struct view *view, const struct plan_entry *entry,
@@ -339,19 +269,12 @@ int plan_print(const struct view *view, const struct plan_entry *entry,
 	size_t length = 0;
 	FILE *f = open_memstream(&text, &length);
 
-	if (f)
-		plan_write(view, entry, f);
-	return finish(f, &text, &length, buf, size);
-}
-
-int reason_print(const struct view *view, const struct reason *why,
-		 const int64_t arg[3], char *buf, size_t size)
-{
-	char *text = NULL;
-	size_t length = 0;
-	FILE *f = open_memstream(&text, &length);
-
-	if (f)
-		print_reason(f, view, why, arg);
-	return finish(f, &text, &length, buf, size);
+	if (!f)
+		abort(); /* out of memory */
+	plan_write(view, entry, f);
+	fclose(f);
+	if (size)
+		snprintf(buf, size, "%s", text);
+	free(text);
+	return (int)length;
 }

@@ -2,11 +2,7 @@
  * plan.h - what a policy wants done, and why
  *
  * A plan is a list of entries in the order they are to be carried out.  Every
- * entry has a reason: a constant text with up to three numbers, put together
- * only when somebody asks (plan_print), so that a reason costs a simulation
- * next to nothing.  In a reason's text the numbers stand in order as
- *	%n a number	%j a job's id	%h a host's index
- *	%t an instant	%d a duration (both usec)  %f thousandths
+ * entry has a reason with its numbers, BECAUSE(...) (model/reason.h).
  *
  * While a policy builds it, a plan also answers what will be left once it is
  * carried out: plan_free(), plan_size(), plan_room().  The view itself does
@@ -29,6 +25,7 @@
 #include <stdio.h>
 
 #include "core/error.h"
+#include "model/reason.h"
 #include "model/view.h"
 
 enum plan_type {
@@ -43,10 +40,6 @@ enum plan_type {
 	PLAN_WAKE,    /* send EVENT_TIMER at an instant */
 };
 
-struct reason {
-	const char *text;
-};
-
 struct plan_entry {
 	enum plan_type type;
 	uint32_t n; /* processors */
@@ -54,8 +47,7 @@ struct plan_entry {
 	uint32_t *hosts; /* n host indices, one a rank; NULL: driver's choice */
 	uint32_t rank, host;
 	usec_t at; /* WAKE */
-	const struct reason *why;
-	int64_t arg[3];
+	struct because why;
 };
 
 struct plan {
@@ -90,8 +82,7 @@ void plan_clear(struct plan *plan); /* frees */
 uint32_t *plan_hosts(struct plan *plan, uint32_t n);
 
 /*
- * The verbs.  why is a constant with static storage; a, b and c are the
- * numbers of its text (0 where it has fewer).
+ * The verbs.
  */
 
 /*
@@ -100,8 +91,7 @@ uint32_t *plan_hosts(struct plan *plan, uint32_t n);
  * reservation: then it waits on, and a DEFER entry says so.
  */
 bool plan_start(struct plan *plan, const struct job *job, uint32_t n,
-		const struct reason *why, int64_t a, int64_t b,
-		int64_t c) must_check;
+		struct because why) must_check;
 
 /*
  * Start job on these hosts, which are from plan_hosts() and usable.  Nothing is
@@ -110,8 +100,7 @@ bool plan_start(struct plan *plan, const struct job *job, uint32_t n,
  * ends it where a reservation begins (view_next_reservation()).
  */
 void plan_start_on(struct plan *plan, const struct job *job, uint32_t n,
-		   uint32_t *hosts, const struct reason *why, int64_t a,
-		   int64_t b, int64_t c);
+		   uint32_t *hosts, struct because why);
 
 /*
  * The most of n processors on which job can start, or that it can have while it
@@ -139,35 +128,27 @@ void plan_refuse(struct plan *plan, const struct job *job, uint32_t n);
  * from now on.
  */
 struct plan_entry *plan_append(struct plan *plan, enum plan_type type,
-			       const struct job *job, const struct reason *why,
-			       int64_t a, int64_t b, int64_t c);
+			       const struct job *job, struct because why);
 void plan_ahead_take(struct plan *plan, const struct job *job, uint32_t n);
 
 /* n may equal the present size where only the hosts change.  hosts may be NULL:
  * the driver's choice.  For more than it has, ask plan_allows() first. */
 void plan_resize(struct plan *plan, const struct job *job, uint32_t n,
-		 uint32_t *hosts, const struct reason *why, int64_t a,
-		 int64_t b, int64_t c);
+		 uint32_t *hosts, struct because why);
 void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
-		  uint32_t host, const struct reason *why, int64_t a, int64_t b,
-		  int64_t c);
-void plan_suspend(struct plan *plan, const struct job *job,
-		  const struct reason *why, int64_t a, int64_t b, int64_t c);
+		  uint32_t host, struct because why);
+void plan_suspend(struct plan *plan, const struct job *job, struct because why);
 /*
  * hosts: job->n host indices to go on on, or NULL for where it was.  Ranks
  * whose host differs from job->hosts are migrated, and cost what that costs.
  */
 void plan_resume(struct plan *plan, const struct job *job, uint32_t *hosts,
-		 const struct reason *why, int64_t a, int64_t b, int64_t c);
-void plan_reserve(struct plan *plan, uint32_t host, const struct reason *why,
-		  int64_t a, int64_t b, int64_t c);
-void plan_release(struct plan *plan, uint32_t host, const struct reason *why,
-		  int64_t a, int64_t b, int64_t c);
-void plan_defer(struct plan *plan, const struct job *job,
-		const struct reason *why, int64_t a, int64_t b, int64_t c);
+		 struct because why);
+void plan_reserve(struct plan *plan, uint32_t host, struct because why);
+void plan_release(struct plan *plan, uint32_t host, struct because why);
+void plan_defer(struct plan *plan, const struct job *job, struct because why);
 /* Several are allowed; one in the past or at now comes right after. */
-void plan_wake(struct plan *plan, usec_t at, const struct reason *why,
-	       int64_t a, int64_t b, int64_t c);
+void plan_wake(struct plan *plan, usec_t at, struct because why);
 
 /* Processors free once the plan so far is carried out. */
 static inline int64_t plan_free(const struct plan *plan)
@@ -192,9 +173,5 @@ void plan_write(const struct view *view, const struct plan_entry *entry,
 /* The same; as snprintf: cut to size, returns the whole length. */
 int plan_print(const struct view *view, const struct plan_entry *entry,
 	       char *buf, size_t size);
-
-/* The reason alone. */
-int reason_print(const struct view *view, const struct reason *why,
-		 const int64_t arg[3], char *buf, size_t size);
 
 #endif

@@ -14,10 +14,10 @@ struct plan_ahead {
 	int64_t procs; /* free then, by what is known and planned */
 };
 
-static const struct reason why_reserved = {
-	"on %n processors it would still run at %t, when a reservation begins "
-	"that leaves %n to it"
-};
+REASON(why_reserved,
+       "on {procs} {procs:processor|processors} it would still run at "
+       "{begin:time}, when a reservation begins that leaves {left} to it",
+       procs, begin, left);
 
 /* Is its min_size all that counts? */
 static bool shrinks(const struct plan *plan, const struct job *job)
@@ -147,8 +147,10 @@ void plan_refuse(struct plan *plan, const struct job *job, uint32_t n)
 	int64_t left = 0;
 	const struct plan_ahead *a = tightest(plan, job, n, &left);
 
-	plan_defer(plan, job, &why_reserved, n, a ? a->at : plan->view->now,
-		   left > 0 ? left : 0);
+	plan_defer(plan, job,
+		   BECAUSE(why_reserved, .procs = n,
+			   .begin = a ? a->at : plan->view->now,
+			   .left = left > 0 ? left : 0));
 }
 
 uint32_t plan_allows(struct plan *plan, const struct job *job, uint32_t n,

@@ -5,8 +5,7 @@
 #include "model/plan.h"
 
 struct plan_entry *plan_append(struct plan *plan, enum plan_type type,
-			       const struct job *job, const struct reason *why,
-			       int64_t a, int64_t b, int64_t c)
+			       const struct job *job, struct because why)
 {
 	struct plan_entry *e;
 
@@ -15,15 +14,13 @@ struct plan_entry *plan_append(struct plan *plan, enum plan_type type,
 	/* The view is const to a policy, and its driver's to change. */
 	*e = (struct plan_entry){ .type = type,
 				  .job = (struct job *)job,
-				  .why = why,
-				  .arg = { a, b, c } };
+				  .why = why };
 	return e;
 }
 
-void plan_defer(struct plan *plan, const struct job *job,
-		const struct reason *why, int64_t a, int64_t b, int64_t c)
+void plan_defer(struct plan *plan, const struct job *job, struct because why)
 {
-	plan_append(plan, PLAN_DEFER, job, why, a, b, c);
+	plan_append(plan, PLAN_DEFER, job, why);
 }
 
 uint32_t plan_size(const struct plan *plan, const struct job *job)

@@ -303,7 +303,7 @@ int playback_run(struct playback *p, char *text, size_t size, struct error *err)
 			p->name);
 	line = strsep(&rest, "\n");
 	p->line = 1;
-	if (strcmp(line, RECORD_HEADER))
+	if (strcmp(line, RECORD_HEADER) && strcmp(line, RECORD_HEADER_1))
 		return error_set(
 			err, -EINVAL,
 			"%s:1: this is not a record of this version: it "

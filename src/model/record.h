@@ -3,8 +3,8 @@
  *
  * A driver that writes down each event before it applies it, and each plan
  * before it carries it out, leaves a record from which the same policy code
- * makes the same plans again (sim/engine/replay.h).  Version 1 begins with the line
- * RECORD_HEADER; "#" begins a comment line.  Times (AT) are microseconds since
+ * makes the same plans again (sim/engine/replay.h).  It begins with the line
+ * RECORD_HEADER, the version in it; "#" begins a comment line.  Times (AT) are microseconds since
  * 1970 and never decrease between two begins:
  *
  *	begin AT HOSTS SEED POLICY	a new view and a new policy; then
@@ -19,10 +19,16 @@
  *	timer AT
  *	state TEXT			policy_load() this (escaped)
  *	pass AT N			the policy is asked; N lines are its plan
- *	start job 7 with 4 on h1,h2: ...	as plan_write() says it
+ *	plan start job 7 with 4 on h1,h2: ...<tab>{"free":8}
+ *					as plan_write() says it, and the numbers
+ *					of its reason, a JSON object
  *
  * "planned": applied and not told to the policy (model/event.h).  Numbers
  * read back exactly.  Names have spaces, "%" and control characters as %XX.
+ *
+ * Version 1, which is read as well, has no tab and no numbers there, and some
+ * reasons were worded otherwise ("1 processors").  What a controller noted
+ * before it was renewed stands within a record of version 2 in the same way.
  */
 #ifndef MODEL_RECORD_H
 #define MODEL_RECORD_H
@@ -36,7 +42,8 @@
 #include "model/event.h"
 #include "model/plan.h"
 
-#define RECORD_HEADER "stint-record 1"
+#define RECORD_HEADER	"stint-record 2"
+#define RECORD_HEADER_1 "stint-record 1"
 
 enum record_limits { /* of what is read */
 		     RECORD_HOSTS_MAX = 16384,
@@ -60,6 +67,12 @@ void record_state(const char *text, FILE *to);
 void record_pass(const struct view *view, size_t n, FILE *to);
 void record_plan(const struct view *view, const struct plan_entry *entry,
 		 FILE *to);
+/* What stands in that line behind "plan ". */
+void record_planned(const struct view *view, const struct plan_entry *entry,
+		    FILE *to);
+/* Is live, which was read there, what ours is from record_planned()?  Where it
+ * has no numbers, the reason is not compared. */
+bool record_same_plan(const char *live, const char *ours);
 
 /* ---- reading */
 

@@ -395,3 +395,12 @@ void record_host(const struct record_line *line, struct host *host)
 	if (line->given & RECORD_DRAIN)
 		host->drain = f->drain;
 }
+
+bool record_same_plan(const char *live, const char *ours)
+{
+	const char *why = strstr(ours, ": ");
+
+	if (strchr(live, '\t') || !why)
+		return !strcmp(live, ours);
+	return !strncmp(live, ours, (size_t)(why - ours) + 2);
+}

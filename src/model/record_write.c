@@ -139,10 +139,18 @@ void record_pass(const struct view *view, size_t n, FILE *to)
 	fprintf(to, "pass %" PRId64 " %zu\n", view->now, n);
 }
 
+void record_planned(const struct view *view, const struct plan_entry *entry,
+		    FILE *to)
+{
+	plan_write(view, entry, to);
+	fputc('\t', to);
+	because_write_numbers(view, &entry->why, to);
+}
+
 void record_plan(const struct view *view, const struct plan_entry *entry,
 		 FILE *to)
 {
 	fputs("plan ", to);
-	plan_write(view, entry, to);
+	record_planned(view, entry, to);
 	fputc('\n', to);
 }

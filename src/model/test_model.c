@@ -119,7 +119,7 @@ static void hosts(void **state)
 	view_clear(&v);
 }
 
-static const struct reason because = { "%n of %j at %t, %" };
+REASON(because, "{n} of {job} at {at:time}, %", n, job, at);
 
 static void plans(void **state)
 {
@@ -136,15 +136,17 @@ static void plans(void **state)
 	plan_reset(&p, &v);
 	assert_int_equal(plan_free(&p), 2);
 	assert_int_equal(plan_size(&p, a), 6);
-	plan_resize(&p, a, 3, NULL, &because, 1, 2, 1500000);
-	assert_true(plan_start(&p, b, 4, &because, 0, 0, 0));
+	plan_resize(&p, a, 3, NULL,
+		    BECAUSE(because, .n = 1, .job = 2, .at = 1500000));
+	assert_true(plan_start(&p, b, 4,
+			       BECAUSE(because, .n = 0, .job = 0, .at = 0)));
 	assert_int_equal(plan_free(&p), 1);
 	assert_int_equal(plan_size(&p, a), 3);
 	assert_int_equal(plan_size(&p, b), 4);
 	plan_print(&v, &p.entry[0], text, sizeof(text));
 	assert_string_equal(text, "resize job 1 to 3: 1 of 2 at 1.500000 s, %");
 	assert_int_equal(plan_print(&v, &p.entry[0], text, 7), 42);
-	p.entry[0].arg[2] = USEC_MAX;
+	p.entry[0].why.number[2] = USEC_MAX;
 	plan_print(&v, &p.entry[0], text, sizeof(text));
 	assert_string_equal(text,
 			    "resize job 1 to 3: 1 of 2 at an unknown time, %");

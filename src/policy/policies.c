@@ -201,9 +201,10 @@ int policy_load(struct policy *policy, const struct view *view,
 void policy_explain(const struct policy *policy, const struct view *view,
 		    const struct job *job, struct plan *plan)
 {
-	static const struct reason waits = {
-		"it asks for %n processors, and %n of %n are free"
-	};
+	REASON(waits,
+	       "it asks for {size} {size:processor|processors}, and {free} of "
+	       "{procs} {free:is|are} free",
+	       size, free, procs);
 
 	if (!(policy->ops->flags & (POLICY_SHARES | POLICY_SLICES)) &&
 	    job->size <= plan_free(plan) &&
@@ -214,8 +215,10 @@ void policy_explain(const struct policy *policy, const struct view *view,
 	if (policy->ops->explain)
 		policy->ops->explain(policy, view, job, plan);
 	else
-		plan_defer(plan, job, &waits, job->size, view->nr_free,
-			   view->nr_procs);
+		plan_defer(plan, job,
+			   BECAUSE(waits, .size = job->size,
+				   .free = view->nr_free,
+				   .procs = view->nr_procs));
 }
 
 static int64_t all_cores(const struct view *view)

@@ -63,19 +63,33 @@ static void print_text(const Control__Why *w)
 	}
 }
 
+/* The numbers of a reason, as the controller has them; {} if it says none. */
+static json_t *numbers_json(const char *text)
+{
+	json_t *j = json_loads(text, 0, NULL);
+
+	if (json_is_object(j))
+		return j;
+	json_decref(j);
+	return json_object();
+}
+
 static json_t *why_json(const Control__Why *w)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < w->n_planned; i++)
 		json_array_append_new(
-			list, json_pack("{sI so si}", "at_us",
-					(json_int_t)w->planned[i]->at_usec,
-					"text", json_text(w->planned[i]->text),
-					"times", (int)w->planned[i]->times));
-	return json_pack("{sI ss so so}", "job", (json_int_t)w->job, "state",
+			list,
+			json_pack("{sI so so si}", "at_us",
+				  (json_int_t)w->planned[i]->at_usec, "text",
+				  json_text(w->planned[i]->text), "numbers",
+				  numbers_json(w->planned[i]->numbers), "times",
+				  (int)w->planned[i]->times));
+	return json_pack("{sI ss so so so}", "job", (json_int_t)w->job, "state",
 			 state_name(w->state), "now", json_text(w->now),
-			 "planned", list);
+			 "now_numbers", numbers_json(w->now_numbers), "planned",
+			 list);
 }
 
 static int ask_why(struct client *c, void *args, struct error *err)

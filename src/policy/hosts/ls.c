@@ -27,12 +27,13 @@ struct policy_ls {
 	struct fitset young; /* by a - size, the highest priority first */
 };
 
-static const struct reason why_fits = {
-	"%n processors are free, the largest first"
-};
-static const struct reason why_wait = {
-	"needs %n processors; its priority is %n of %n"
-};
+REASON(why_fits,
+       "{free} {free:processor is|processors are} free, the largest first",
+       free);
+REASON(why_wait,
+       "needs {size} {size:processor|processors}; its priority is "
+       "{priority} of {most}",
+       size, priority, most);
 
 static const struct param params[] = {
 	{ .name = "maxprio",
@@ -114,7 +115,7 @@ static bool start(struct policy_ls *p, const struct job *job, struct plan *plan)
 	int64_t left = plan_free(plan);
 
 	if (job->size > left ||
-	    !plan_start(plan, job, job->size, &why_fits, left, 0, 0))
+	    !plan_start(plan, job, job->size, BECAUSE(why_fits, .free = left)))
 		return false;
 	leave(p, job);
 	return true;
@@ -140,8 +141,9 @@ static void explain(const struct policy *policy, const struct view *view,
 {
 	const struct policy_ls *p = (const struct policy_ls *)policy;
 
-	plan_defer(plan, job, &why_wait, job->size, prio_of(p, job),
-		   p->maxprio);
+	plan_defer(plan, job,
+		   BECAUSE(why_wait, .size = job->size,
+			   .priority = prio_of(p, job), .most = p->maxprio));
 }
 
 /* A line a job: its id and its priority. */

@@ -39,22 +39,18 @@ struct policy_lst {
 	bool *taken; /* by host, within a pass */
 };
 
-static const struct reason why_slice = {
-	"priority %n gives it a place in this slice"
-};
-static const struct reason why_move = {
-	"priority %n gives it a place in this slice; %n of its hosts went to "
-	"jobs before it"
-};
-static const struct reason why_alternate = {
-	"alternate selection: its %n hosts are idle until the slice ends"
-};
-static const struct reason why_out = {
-	"the slice is over and jobs of higher priority fill the hosts"
-};
-static const struct reason why_wait = {
-	"priority %n was too low for this slice"
-};
+REASON(why_slice, "priority {priority} gives it a place in this slice",
+       priority);
+REASON(why_move,
+       "priority {priority} gives it a place in this slice; {moved} of its "
+       "hosts went to jobs before it",
+       priority, moved);
+REASON(why_alternate,
+       "alternate selection: its {hosts} {hosts:host is|hosts are} idle "
+       "until the slice ends",
+       hosts);
+REASON(why_out, "the slice is over and jobs of higher priority fill the hosts");
+REASON(why_wait, "priority {priority} was too low for this slice", priority);
 
 static const struct param params[] = {
 	SLICES_PARAMS,
@@ -243,7 +239,7 @@ static void plan_slice(struct policy_lst *p, struct plan *plan)
 		const struct entry *e = &p->entry[i];
 
 		if (e->job->state == JOB_RUNNING && (!e->hosts || e->moved))
-			plan_suspend(plan, e->job, &why_out, 0, 0, 0);
+			plan_suspend(plan, e->job, BECAUSE(why_out));
 	}
 	for (size_t i = 0; i < p->nr; i++) {
 		struct entry *e = &p->entry[i];
@@ -253,11 +249,14 @@ static void plan_slice(struct policy_lst *p, struct plan *plan)
 		e->served = p->nr_slices;
 		if (e->job->state == JOB_WAITING)
 			plan_start_on(plan, e->job, e->job->size, e->hosts,
-				      &why_slice, e->prio, 0, 0);
+				      BECAUSE(why_slice, .priority = e->prio));
 		else if (e->job->state == JOB_SUSPENDED || e->moved)
 			plan_resume(plan, e->job, e->hosts,
-				    e->moved ? &why_move : &why_slice, e->prio,
-				    e->moved, 0);
+				    e->moved ? BECAUSE(why_move,
+						       .priority = e->prio,
+						       .moved = e->moved)
+					     : BECAUSE(why_slice,
+						       .priority = e->prio));
 	}
 }
 
@@ -306,12 +305,14 @@ static void fill_gaps(struct policy_lst *p, const struct view *view,
 
 		if (e->job->state == JOB_SUSPENDED && all_free(p, e->job)) {
 			take(p, e->job);
-			plan_resume(plan, e->job, NULL, &why_alternate,
-				    e->job->size, 0, 0);
+			plan_resume(
+				plan, e->job, NULL,
+				BECAUSE(why_alternate, .hosts = e->job->size));
 		} else if (e->job->state == JOB_WAITING &&
 			   place_fresh(p, view, e, room, plan)) {
-			plan_start_on(plan, e->job, e->job->size, e->hosts,
-				      &why_alternate, e->job->size, 0, 0);
+			plan_start_on(
+				plan, e->job, e->job->size, e->hosts,
+				BECAUSE(why_alternate, .hosts = e->job->size));
 		} else {
 			continue;
 		}
@@ -343,8 +344,9 @@ static void explain(const struct policy *policy, const struct view *view,
 	(void)view;
 	for (size_t i = 0; i < p->nr; i++)
 		if (p->entry[i].job == job)
-			plan_defer(plan, job, &why_wait, p->entry[i].prio, 0,
-				   0);
+			plan_defer(plan, job,
+				   BECAUSE(why_wait,
+					   .priority = p->entry[i].prio));
 }
 
 /* Slices first, then a line a job: id, priority, last slice. */

@@ -44,13 +44,17 @@ static const struct param pvm_params[] = {
 	{ .name = NULL },
 };
 
-static const struct reason dealt = {
-	"its %n processes are dealt out from host %h on"
-};
-static const struct reason mapped = {
-	"%n slots are free and it takes %n, host %h first"
-};
-static const struct reason no_slots = { "it needs %n slots and %n are free" };
+REASON(dealt,
+       "its {processes} {processes:process is|processes are} dealt out from "
+       "host {first:host} on",
+       processes, first);
+REASON(mapped,
+       "{free} {free:slot is|slots are} free and it takes {size}, host "
+       "{first:host} first",
+       free, size, first);
+REASON(no_slots,
+       "it needs {size} {size:slot|slots} and {free} {free:is|are} free", size,
+       free);
 
 static struct mapping *mapping_create(const struct policy_setup *setup)
 {
@@ -140,8 +144,9 @@ static void dqs_decide(struct policy *policy, const struct view *view,
 			break;
 		hosts = plan_hosts(plan, job->size);
 		dqs_place(p, view, job, hosts);
-		plan_start_on(plan, job, job->size, hosts, &mapped, slots,
-			      job->size, hosts[0]);
+		plan_start_on(plan, job, job->size, hosts,
+			      BECAUSE(mapped, .free = slots, .size = job->size,
+				      .first = hosts[0]));
 		slots -= job->size;
 	}
 }
@@ -156,7 +161,8 @@ static void dqs_explain(const struct policy *policy, const struct view *view,
 		if (host_usable(&view->hosts[i]) &&
 		    view->hosts[i].nr_ranks < p->slots)
 			slots += p->slots - view->hosts[i].nr_ranks;
-	plan_defer(plan, job, &no_slots, job->size, slots, 0);
+	plan_defer(plan, job,
+		   BECAUSE(no_slots, .size = job->size, .free = slots));
 }
 
 static int64_t dqs_most(const struct policy *policy, const struct view *view)
@@ -197,8 +203,9 @@ static void pvm_decide(struct policy *policy, const struct view *view,
 			if (host_usable(&view->hosts[at]))
 				hosts[r++] = at;
 		p->next = at;
-		plan_start_on(plan, job, job->size, hosts, &dealt, job->size,
-			      hosts[0], 0);
+		plan_start_on(plan, job, job->size, hosts,
+			      BECAUSE(dealt, .processes = job->size,
+				      .first = hosts[0]));
 	}
 }
 

@@ -36,12 +36,13 @@ struct policy_matrix {
 	bool *busy;   /* by column, within a pass */
 };
 
-static const struct reason why_row = { "it is the turn of its row %n of %n" };
-static const struct reason why_alternate = {
-	"alternate selection: its %n hosts are idle in row %n"
-};
-static const struct reason why_out = { "the slot is over" };
-static const struct reason why_wait = { "row %n of %n has its turn later" };
+REASON(why_row, "it is the turn of its row {row} of {rows}", row, rows);
+REASON(why_alternate,
+       "alternate selection: its {hosts} {hosts:host is|hosts are} idle in "
+       "row {row}",
+       hosts, row);
+REASON(why_out, "the slot is over");
+REASON(why_wait, "row {row} of {rows} has its turn later", row, rows);
 
 static const struct param params[] = { SLICES_PARAMS, { NULL } };
 
@@ -219,18 +220,19 @@ static void choose_jobs(struct policy_matrix *p, const struct view *view,
 static void go(struct policy_matrix *p, struct entry *e, int64_t row,
 	       struct plan *plan)
 {
-	bool lent = row != p->turn;
-	const struct reason *why = lent ? &why_alternate : &why_row;
-	int64_t a = lent ? e->job->size : row + 1;
-	int64_t b = lent ? p->turn + 1 : (int64_t)p->nr_rows;
+	struct because why =
+		row == p->turn ? BECAUSE(why_row, .row = row + 1,
+					 .rows = (int64_t)p->nr_rows)
+			       : BECAUSE(why_alternate, .hosts = e->job->size,
+					 .row = p->turn + 1);
 	uint32_t *hosts;
 
 	if (e->job->state == JOB_SUSPENDED) {
-		plan_resume(plan, e->job, NULL, why, a, b, 0);
+		plan_resume(plan, e->job, NULL, why);
 	} else if (e->job->state == JOB_WAITING) {
 		hosts = plan_hosts(plan, e->job->size);
 		memcpy(hosts, e->cols, e->job->size * sizeof(*hosts));
-		plan_start_on(plan, e->job, e->job->size, hosts, why, a, b, 0);
+		plan_start_on(plan, e->job, e->job->size, hosts, why);
 	}
 }
 
@@ -241,7 +243,7 @@ static void plan_slot(struct policy_matrix *p, struct plan *plan)
 			const struct entry *e = &p->row[k].entry[i];
 
 			if (!e->chosen && e->job->state == JOB_RUNNING)
-				plan_suspend(plan, e->job, &why_out, 0, 0, 0);
+				plan_suspend(plan, e->job, BECAUSE(why_out));
 		}
 	for (size_t k = 0; k < p->nr_rows; k++)
 		for (size_t i = 0; i < p->row[k].nr; i++)
@@ -280,8 +282,9 @@ static void explain(const struct policy *policy, const struct view *view,
 
 	(void)view;
 	find(p, job, &row);
-	plan_defer(plan, job, &why_wait, (int64_t)row + 1, (int64_t)p->nr_rows,
-		   0);
+	plan_defer(plan, job,
+		   BECAUSE(why_wait, .row = (int64_t)row + 1,
+			   .rows = (int64_t)p->nr_rows));
 }
 
 /* Whose turn it is and until when, then a line a job: row, id, columns. */

@@ -21,15 +21,17 @@ struct policy_sed {
 	bool ended; /* a job has, since the last pass */
 };
 
-static const struct reason why_start = {
-	"delay class %n has %n nodes, the least expected delay"
-};
-static const struct reason why_migrate = {
-	"delay class %n instead of %n has room for all of it, and nobody waits"
-};
-static const struct reason why_wait = {
-	"no delay class has the %n nodes it needs at least"
-};
+REASON(why_start,
+       "delay class {class} has {nodes} {nodes:node|nodes}, the least "
+       "expected delay",
+       class, nodes);
+REASON(why_migrate,
+       "delay class {class} instead of {before} has room for all of it, and "
+       "nobody waits",
+       class, before);
+REASON(why_wait,
+       "no delay class has the {least} {least:node|nodes} it needs at least",
+       least);
 
 static const struct param params[] = {
 	{ .name = "upgrade",
@@ -158,9 +160,10 @@ static bool start_waiting(void *arg)
 		if (!class)
 			return false;
 		s = sed_start(&p->sed, (uint64_t)job->id, class, size);
-		plan_start_on(pass->plan, job, (uint32_t)size,
-			      hosts_of(pass->plan, s), &why_start, class, size,
-			      0);
+		plan_start_on(
+			pass->plan, job, (uint32_t)size,
+			hosts_of(pass->plan, s),
+			BECAUSE(why_start, .class = class, .nodes = size));
 	}
 	return true;
 }
@@ -173,7 +176,8 @@ static void migrated(void *arg, size_t i, int from)
 
 	if (job)
 		plan_resize(pass->plan, job, job->n, hosts_of(pass->plan, s),
-			    &why_migrate, s->class, from, 0);
+			    BECAUSE(why_migrate, .class = s->class,
+				    .before = from));
 }
 
 static void decide(struct policy *policy, const struct view *view,
@@ -191,7 +195,7 @@ static void explain(const struct policy *policy, const struct view *view,
 {
 	(void)policy;
 	(void)view;
-	plan_defer(plan, job, &why_wait, job->min_size, 0, 0);
+	plan_defer(plan, job, BECAUSE(why_wait, .least = job->min_size));
 }
 
 /* What the slowest class has when all hosts are idle. */

@@ -84,19 +84,17 @@ static inline void slices_resume(struct slices *s, usec_t end)
 static inline void slices_cut(struct slices *s, const struct view *view,
 			      struct plan *plan)
 {
-	static const struct reason begins = {
-		"a reservation begins and ends the slice"
-	};
-	static const struct reason ends = { "the slice ends" };
+	REASON(begins, "a reservation begins and ends the slice");
+	REASON(ends, "the slice ends");
 	usec_t begin = view_next_reservation(view);
 
 	if (s->unset)
-		plan_wake(plan, s->end, &ends, 0, 0, 0);
+		plan_wake(plan, s->end, BECAUSE(ends));
 	s->unset = false;
 	if (begin >= s->end)
 		return;
 	s->end = begin;
-	plan_wake(plan, begin, &begins, 0, 0, 0);
+	plan_wake(plan, begin, BECAUSE(begins));
 }
 
 /* One begins now; the policy is woken at its end. */

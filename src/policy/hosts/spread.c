@@ -24,19 +24,21 @@ static const struct param params[] = {
 	{ .name = NULL },
 };
 
-static const struct reason placed = {
-	"its %n ranks go where the delay (load and speed) is least"
-};
-static const struct reason no_room = {
-	"it needs room for %n ranks, and the usable hosts have %n"
-};
-static const struct reason behind = {
-	"job %j is before it in the queue and has to start first"
-};
+REASON(placed,
+       "its {ranks} {ranks:rank goes|ranks go} where the delay (load and "
+       "speed) is least",
+       ranks);
+REASON(no_room,
+       "it needs room for {ranks} {ranks:rank|ranks}, and the usable hosts "
+       "have {room}",
+       ranks, room);
+REASON(behind, "job {job} is before it in the queue and has to start first",
+       job);
 
-static const struct reason leaving = {
-	"host %h is being drained, and its delay is least on host %h"
-};
+REASON(leaving,
+       "host {from:host} is being drained, and its delay is least on host "
+       "{to:host}",
+       from, to);
 
 static int spread_create(const struct policy_setup *setup, struct policy **ret,
 			 struct error *err)
@@ -69,8 +71,10 @@ static void leave_drained(const struct spread *s, const struct view *view,
 		for (uint32_t i = 0; i < j->n; i++)
 			if (view->hosts[j->hosts[i]].drain &&
 			    place_least_delay(view, plan, 1, s->owners, &to))
-				plan_migrate(plan, j, i, to, &leaving,
-					     j->hosts[i], to, 0);
+				plan_migrate(plan, j, i, to,
+					     BECAUSE(leaving,
+						     .from = j->hosts[i],
+						     .to = to));
 	}
 }
 
@@ -88,7 +92,8 @@ static void spread_decide(struct policy *policy, const struct view *view,
 		if ((!s->oversubscribe && j->size > plan_free(plan)) ||
 		    !place_least_delay(view, plan, j->size, s->owners, hosts))
 			break;
-		plan_start_on(plan, j, j->size, hosts, &placed, j->size, 0, 0);
+		plan_start_on(plan, j, j->size, hosts,
+			      BECAUSE(placed, .ranks = j->size));
 	}
 }
 
@@ -106,9 +111,10 @@ static void spread_explain(const struct policy *policy, const struct view *view,
 	if (!s->oversubscribe && room > view->nr_free)
 		room = view->nr_free;
 	if (head == job)
-		plan_defer(plan, job, &no_room, job->size, room, 0);
+		plan_defer(plan, job,
+			   BECAUSE(no_room, .ranks = job->size, .room = room));
 	else
-		plan_defer(plan, job, &behind, head->id, 0, 0);
+		plan_defer(plan, job, BECAUSE(behind, .job = head->id));
 }
 
 static int64_t spread_most(const struct policy *policy, const struct view *view)

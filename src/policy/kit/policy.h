@@ -19,9 +19,8 @@
  * test_reservations.c then run with it, too.  A test_NAME.c beside it is for a
  * rule of its own that those cannot know.
  *
- * Every plan entry has a reason, a text with up to three numbers: "job %j is
- * before it and needs %n processors".  %n is a number, %j a job's id;
- * model/plan.h has them all.
+ * Every plan entry has a reason, a sentence with up to three numbers that have
+ * names: REASON() and BECAUSE() of model/reason.h, which has an example.
  *
  * How a policy stays fast on long queues: it keeps its own index of the
  * waiting jobs, updated by policy_event() in O(log n) (policy/kit/fitset.h has one

@@ -9,18 +9,19 @@
 
 const char *const ranked_fits[] = { "block", "skip", "easy", NULL };
 
-static const struct reason by_score = {
-	"it has the highest score (%f) of those that fit and needs %n of %n "
-	"free processors"
-};
-static const struct reason in_gap = {
-	"it fits %n free processors and does not delay job %j, whose score is "
-	"higher, beyond %t"
-};
-static const struct reason waits = {
-	"it needs %n processors of which %n are free, and %n jobs have a "
-	"higher score"
-};
+REASON(by_score,
+       "it has the highest score ({score:thousandths}) of those that fit "
+       "and needs {size} of {free} free {free:processor|processors}",
+       score, size, free);
+REASON(in_gap,
+       "it fits {free} free {free:processor|processors} and does not delay "
+       "job {job}, whose score is higher, beyond {shadow:time}",
+       free, job, shadow);
+REASON(waits,
+       "it needs {size} {size:processor|processors} of which {free} "
+       "{free:is|are} free, and {before} {before:job has|jobs have} a "
+       "higher score",
+       size, free, before);
 
 void ranked_init(struct ranked *r, enum ranked_fit fit)
 {
@@ -105,10 +106,9 @@ static void pop(struct ranked *r)
 }
 
 static bool start(struct ranked *r, const struct view *view, struct plan *plan,
-		  const struct job *job, const struct reason *why, int64_t a,
-		  int64_t b, int64_t c)
+		  const struct job *job, struct because why)
 {
-	if (!plan_start(plan, job, job->size, why, a, b, c))
+	if (!plan_start(plan, job, job->size, why))
 		return false;
 	ends_insert(&r->ends, job->ix, shadow_end(view, job), job->size);
 	return true;
@@ -119,9 +119,10 @@ static bool start_first(struct ranked *r, const struct view *view,
 			struct plan *plan, const struct ranked_entry *e)
 {
 	return e->job->size <= plan_free(plan) &&
-	       start(r, view, plan, e->job, &by_score,
-		     (int64_t)(fmin(e->score, 1e12) * 1000), e->job->size,
-		     plan_free(plan));
+	       start(r, view, plan, e->job,
+		     BECAUSE(by_score,
+			     .score = (int64_t)(fmin(e->score, 1e12) * 1000),
+			     .size = e->job->size, .free = plan_free(plan)));
 }
 
 /* May job start now, and head at its shadow time all the same? */
@@ -137,8 +138,9 @@ static bool start_behind(struct ranked *r, const struct view *view,
 			 const struct job *head, const struct job *job)
 {
 	if (!fits_behind(view, plan, s, job) ||
-	    !start(r, view, plan, job, &in_gap, plan_free(plan), head->id,
-		   s->at))
+	    !start(r, view, plan, job,
+		   BECAUSE(in_gap, .free = plan_free(plan), .job = head->id,
+			   .shadow = s->at)))
 		return false;
 	if (shadow_end(view, job) > s->at)
 		s->spare -= job->size;
@@ -287,5 +289,7 @@ void ranked_explain(const struct view *view, const struct job *job,
 
 		before += other != job && by_rank(&e, &me) < 0;
 	}
-	plan_defer(plan, job, &waits, job->size, view->nr_free, before);
+	plan_defer(plan, job,
+		   BECAUSE(waits, .size = job->size, .free = view->nr_free,
+			   .before = before));
 }

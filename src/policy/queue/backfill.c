@@ -33,20 +33,25 @@
 #include "core/xalloc.h"
 #include "policy/queue/backfill.h"
 
-static const struct reason its_turn = {
-	"its reservation has come: %n processors, %n free"
-};
-static const struct reason fills = {
-	"it fits %n free processors now without delaying any of %n reservations"
-};
-static const struct reason reserved_for = {
-	"its %n processors are reserved for it from %t on; %n are free now"
-};
-static const struct reason would_delay = {
-	"starting it now on %n processors would delay one of %n jobs with "
-	"reservations; %n are free"
-};
-static const struct reason next_start = { "the next reservation begins" };
+REASON(its_turn,
+       "its reservation has come: {size} {size:processor|processors}, "
+       "{free} free",
+       size, free);
+REASON(fills,
+       "it fits {free} free {free:processor|processors} now without "
+       "delaying any of {reservations} "
+       "{reservations:reservation|reservations}",
+       free, reservations);
+REASON(reserved_for,
+       "its {size} {size:processor is|processors are} reserved for it from "
+       "{at:time} on; {free} {free:is|are} free now",
+       size, at, free);
+REASON(would_delay,
+       "starting it now on {size} {size:processor|processors} would delay "
+       "one of {reservations} {reservations:job|jobs} with reservations; "
+       "{free} {free:is|are} free",
+       size, reservations, free);
+REASON(next_start, "the next reservation begins");
 
 static const char *const orders[] = { "pass", "pyss", "each", NULL };
 
@@ -191,9 +196,9 @@ static void backfill_event(struct policy *policy, const struct view *view,
 
 static bool start_job(struct backfill *b, const struct view *view,
 		      struct plan *plan, const struct job *job,
-		      const struct reason *why, int64_t a, int64_t c)
+		      struct because why)
 {
-	if (!plan_start(plan, job, job->size, why, a, c, 0))
+	if (!plan_start(plan, job, job->size, why))
 		return false;
 	ends_insert(&b->ends, job->ix, add_time(view->now, length_of(job)),
 		    job->size);
@@ -209,8 +214,9 @@ static void start_due(struct backfill *b, const struct view *view,
 		const struct job *j = k->head;
 
 		if (k->size > plan_free(plan) ||
-		    !start_job(b, view, plan, j, &its_turn, j->size,
-			       plan_free(plan))) {
+		    !start_job(b, view, plan, j,
+			       BECAUSE(its_turn, .size = j->size,
+				       .free = plan_free(plan)))) {
 			/* Processors that are lost, not late: plan anew. */
 			backfill_note_first(b, k);
 			b->rebuild = true;
@@ -271,8 +277,9 @@ static void fill(struct backfill *b, const struct view *view, struct plan *plan)
 	for (; j; j = next) {
 		bool fits = j->size <= plan_free(plan) &&
 			    length_of(j) <= time_for(b, view, j->size) &&
-			    start_job(b, view, plan, j, &fills, plan_free(plan),
-				      b->nr_reserved);
+			    start_job(b, view, plan, j,
+				      BECAUSE(fills, .free = plan_free(plan),
+					      .reservations = b->nr_reserved));
 
 		if (fits) {
 			profile_add(&b->profile, view->now,
@@ -296,10 +303,10 @@ static void set_timer(struct backfill *b, const struct view *view,
 	if (b->wake <= view->now)
 		b->wake = USEC_MAX;
 	if (b->unset && b->wake != USEC_MAX)
-		plan_wake(plan, b->wake, &next_start, 0, 0, 0);
+		plan_wake(plan, b->wake, BECAUSE(next_start));
 	b->unset = false;
 	if (next < b->wake && next > view->now) {
-		plan_wake(plan, next, &next_start, 0, 0, 0);
+		plan_wake(plan, next, BECAUSE(next_start));
 		b->wake = next;
 	}
 }
@@ -361,11 +368,15 @@ static void backfill_explain(const struct policy *policy,
 	const struct backfill *b = (const struct backfill *)policy;
 
 	if (is_reserved(b, job))
-		plan_defer(plan, job, &reserved_for, job->size, slot_of(b, job),
-			   view->nr_free);
+		plan_defer(plan, job,
+			   BECAUSE(reserved_for, .size = job->size,
+				   .at = slot_of(b, job),
+				   .free = view->nr_free));
 	else
-		plan_defer(plan, job, &would_delay, job->size, b->nr_reserved,
-			   view->nr_free);
+		plan_defer(plan, job,
+			   BECAUSE(would_delay, .size = job->size,
+				   .reservations = b->nr_reserved,
+				   .free = view->nr_free));
 }
 
 #define DETAILS                                                                 \

@@ -50,29 +50,32 @@ static const struct param params[] = {
 	{ .name = NULL },
 };
 
-static const struct reason first = {
-	"it is first in the queue and needs %n of %n free processors"
-};
-static const struct reason ends_before = {
-	"it fits %n free processors and ends by its estimate at %t, before job "
-	"%j, the first in the queue, can start"
-};
-static const struct reason in_spare = {
-	"it fits %n free processors, of which %n will be left over when job %j, "
-	"the first in the queue, starts"
-};
-static const struct reason head_waits = {
-	"it is first in the queue, needs %n processors of which %n are free, "
-	"and can start at %t if running jobs keep to their estimates"
-};
-static const struct reason too_large = {
-	"it needs %n processors of which %n are free, and job %j is first in "
-	"the queue"
-};
-static const struct reason would_delay = {
-	"on its %n processors it would still run at %t, when job %j, the first "
-	"in the queue, is to start"
-};
+REASON(first,
+       "it is first in the queue and needs {size} of {free} free "
+       "{free:processor|processors}",
+       size, free);
+REASON(ends_before,
+       "it fits {free} free {free:processor|processors} and ends by its "
+       "estimate at {end:time}, before job {head}, the first in the queue, "
+       "can start",
+       free, end, head);
+REASON(in_spare,
+       "it fits {free} free {free:processor|processors}, of which {spare} "
+       "will be left over when job {head}, the first in the queue, starts",
+       free, spare, head);
+REASON(head_waits,
+       "it is first in the queue, needs {size} {size:processor|processors} "
+       "of which {free} {free:is|are} free, and can start at {at:time} if "
+       "running jobs keep to their estimates",
+       size, free, at);
+REASON(too_large,
+       "it needs {size} {size:processor|processors} of which {free} "
+       "{free:is|are} free, and job {head} is first in the queue",
+       size, free, head);
+REASON(would_delay,
+       "on its {size} {size:processor|processors} it would still run at "
+       "{at:time}, when job {head}, the first in the queue, is to start",
+       size, at, head);
 
 static int easy_create(const struct policy_setup *setup, struct policy **ret,
 		       struct error *err)
@@ -171,10 +174,9 @@ static void easy_event(struct policy *policy, const struct view *view,
 }
 
 static bool start(struct easy *e, const struct view *view, struct plan *plan,
-		  const struct job *job, const struct reason *why, int64_t a,
-		  int64_t b, int64_t c)
+		  const struct job *job, struct because why)
 {
-	if (!plan_start(plan, job, job->size, why, a, b, c))
+	if (!plan_start(plan, job, job->size, why))
 		return false;
 	dequeue(e, job);
 	ends_insert(&e->ends, job->ix, shadow_end(view, job), job->size);
@@ -191,11 +193,13 @@ static bool try(struct easy *e, const struct view *view, struct plan *plan,
 	if (job->size > plan_free(plan))
 		return false;
 	if (end <= s->at)
-		return start(e, view, plan, job, &ends_before, plan_free(plan),
-			     end, g->head->id);
+		return start(e, view, plan, job,
+			     BECAUSE(ends_before, .free = plan_free(plan),
+				     .end = end, .head = g->head->id));
 	if (job->size > s->spare ||
-	    !start(e, view, plan, job, &in_spare, plan_free(plan), s->spare,
-		   g->head->id))
+	    !start(e, view, plan, job,
+		   BECAUSE(in_spare, .free = plan_free(plan), .spare = s->spare,
+			   .head = g->head->id)))
 		return false;
 	s->spare -= job->size;
 	return true;
@@ -233,7 +237,8 @@ static const struct job *start_heads(struct easy *e, const struct view *view,
 
 	for (;
 	     head && head->size <= plan_free(plan) &&
-	     start(e, view, plan, head, &first, head->size, plan_free(plan), 0);
+	     start(e, view, plan, head,
+		   BECAUSE(first, .size = head->size, .free = plan_free(plan)));
 	     head = TAILQ_NEXT(head, link))
 		e->gap.head = NULL;
 	return head;
@@ -271,13 +276,17 @@ static void easy_explain(const struct policy *policy, const struct view *view,
 	struct shadow s = shadow_of(&e->ends, view, head, view->nr_free);
 
 	if (head == job)
-		plan_defer(plan, job, &head_waits, job->size, view->nr_free,
-			   s.at);
+		plan_defer(plan, job,
+			   BECAUSE(head_waits, .size = job->size,
+				   .free = view->nr_free, .at = s.at));
 	else if (job->size > view->nr_free)
-		plan_defer(plan, job, &too_large, job->size, view->nr_free,
-			   head->id);
+		plan_defer(plan, job,
+			   BECAUSE(too_large, .size = job->size,
+				   .free = view->nr_free, .head = head->id));
 	else
-		plan_defer(plan, job, &would_delay, job->size, s.at, head->id);
+		plan_defer(plan, job,
+			   BECAUSE(would_delay, .size = job->size, .at = s.at,
+				   .head = head->id));
 }
 
 const struct policy_ops policy_easy = {

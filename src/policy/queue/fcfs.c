@@ -7,15 +7,16 @@
 #include "core/xalloc.h"
 #include "policy/kit/policy.h"
 
-static const struct reason first = {
-	"it is first in the queue and needs %n of %n free processors"
-};
-static const struct reason head_waits = {
-	"it is first in the queue, and needs %n processors of which %n are free"
-};
-static const struct reason behind = {
-	"job %j is before it in the queue and has to start first"
-};
+REASON(first,
+       "it is first in the queue and needs {size} of {free} free "
+       "{free:processor|processors}",
+       size, free);
+REASON(head_waits,
+       "it is first in the queue, and needs {size} "
+       "{size:processor|processors} of which {free} {free:is|are} free",
+       size, free);
+REASON(behind, "job {job} is before it in the queue and has to start first",
+       job);
 
 static int fcfs_create(const struct policy_setup *setup, struct policy **ret,
 		       struct error *err)
@@ -32,8 +33,9 @@ static void fcfs_decide(struct policy *policy, const struct view *view,
 	for_each_waiting(j, view)
 	{
 		if (j->size > plan_free(plan) ||
-		    !plan_start(plan, j, j->size, &first, j->size,
-				plan_free(plan), 0))
+		    !plan_start(plan, j, j->size,
+				BECAUSE(first, .size = j->size,
+					.free = plan_free(plan))))
 			break;
 	}
 }
@@ -44,9 +46,11 @@ static void fcfs_explain(const struct policy *policy, const struct view *view,
 	const struct job *head = TAILQ_FIRST(&view->waiting);
 
 	if (head == job)
-		plan_defer(plan, job, &head_waits, job->size, view->nr_free, 0);
+		plan_defer(plan, job,
+			   BECAUSE(head_waits, .size = job->size,
+				   .free = view->nr_free));
 	else
-		plan_defer(plan, job, &behind, head->id, 0, 0);
+		plan_defer(plan, job, BECAUSE(behind, .job = head->id));
 }
 
 const struct policy_ops policy_fcfs = {

@@ -30,20 +30,21 @@ struct loadleveler {
 	struct deferred *deferred;
 };
 
-static const struct reason why_fits = {
-	"%n processors are idle and it takes %n"
-};
-static const struct reason why_held = {
-	"%n processors came together in its reservation and it takes %n"
-};
-static const struct reason wake_release = { "a reservation runs out" };
-static const struct reason wake_return = { "a deferred job returns" };
-static const struct reason why_deferred = {
-	"deferred until %t: its reservation ran out"
-};
-static const struct reason why_waits = {
-	"needs %n processors, and %n are idle or reserved for job %j"
-};
+REASON(why_fits,
+       "{free} {free:processor is|processors are} idle and it takes {size}",
+       free, size);
+REASON(why_held,
+       "{free} {free:processor|processors} came together in its reservation "
+       "and it takes {size}",
+       free, size);
+REASON(wake_release, "a reservation runs out");
+REASON(wake_return, "a deferred job returns");
+REASON(why_deferred, "deferred until {until:time}: its reservation ran out",
+       until);
+REASON(why_waits,
+       "needs {size} {size:processor|processors}, and {free} {free:is|are} "
+       "idle or reserved for job {holder}",
+       size, free, holder);
 
 static const struct param params[] = {
 	{ "reserve", PARAM_TIME, 300, 0.001, 1e9, NULL,
@@ -124,7 +125,7 @@ static void defer(struct loadleveler *p, const struct view *view,
 		add_deferred(p, p->holder->id, view->now + p->defer);
 
 	p->holder = NULL;
-	plan_wake(plan, d->until, &wake_return, 0, 0, 0);
+	plan_wake(plan, d->until, BECAUSE(wake_return));
 }
 
 static bool is_deferred(struct loadleveler *p, const struct view *view,
@@ -143,25 +144,30 @@ static void hold(struct loadleveler *p, const struct view *view,
 {
 	p->holder = job;
 	p->held_since = view->now;
-	plan_wake(plan, view->now + p->reserve, &wake_release, 0, 0, 0);
+	plan_wake(plan, view->now + p->reserve, BECAUSE(wake_release));
 }
 
 /* Start it if it fits. */
-static bool start(const struct job *job, const struct reason *why,
+static bool start(const struct loadleveler *p, const struct job *job,
 		  struct plan *plan)
 {
 	uint32_t n = takes(job, plan);
+	int64_t left = plan_free(plan);
 
-	return n && plan_start(plan, job, n, why, plan_free(plan), n, 0);
+	return n &&
+	       plan_start(plan, job, n,
+			  job == p->holder
+				  ? BECAUSE(why_held, .free = left, .size = n)
+				  : BECAUSE(why_fits, .free = left, .size = n));
 }
 
 static void set_timers(struct loadleveler *p, struct plan *plan)
 {
 	if (p->holder)
-		plan_wake(plan, p->held_since + p->reserve, &wake_release, 0, 0,
-			  0);
+		plan_wake(plan, p->held_since + p->reserve,
+			  BECAUSE(wake_release));
 	for (const struct deferred *d = p->deferred; d; d = d->hh.next)
-		plan_wake(plan, d->until, &wake_return, 0, 0, 0);
+		plan_wake(plan, d->until, BECAUSE(wake_return));
 	p->loaded = false;
 }
 
@@ -174,7 +180,7 @@ static void decide(struct policy *policy, const struct view *view,
 	if (p->loaded)
 		set_timers(p, plan);
 	if (p->holder) {
-		if (start(p->holder, &why_held, plan))
+		if (start(p, p->holder, plan))
 			p->holder = NULL;
 		else if (view->now >= p->held_since + p->reserve)
 			defer(p, view, plan);
@@ -184,7 +190,7 @@ static void decide(struct policy *policy, const struct view *view,
 	for_each_waiting(job, view)
 	{
 		if (plan_size(plan, job) || is_deferred(p, view, job) ||
-		    start(job, &why_fits, plan))
+		    start(p, job, plan))
 			continue;
 		hold(p, view, job, plan);
 		break;
@@ -198,10 +204,13 @@ static void explain(const struct policy *policy, const struct view *view,
 	const struct deferred *d = find(p, job->id);
 
 	if (d)
-		plan_defer(plan, job, &why_deferred, d->until, 0, 0);
+		plan_defer(plan, job, BECAUSE(why_deferred, .until = d->until));
 	else
-		plan_defer(plan, job, &why_waits, job->size, view->nr_free,
-			   p->holder ? p->holder->id : job->id);
+		plan_defer(
+			plan, job,
+			BECAUSE(why_waits, .size = job->size,
+				.free = view->nr_free,
+				.holder = p->holder ? p->holder->id : job->id));
 }
 
 /* "hold JOB SINCE", and "defer JOB UNTIL" for each. */

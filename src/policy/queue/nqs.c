@@ -24,10 +24,11 @@ struct nqs {
 	double block; /* from this priority on */
 };
 
-static const struct reason by_priority = {
-	"of the queues' first jobs that fit it has the highest priority (%f) and "
-	"needs %n of %n free processors"
-};
+REASON(by_priority,
+       "of the queues' first jobs that fit it has the highest priority "
+       "({priority:thousandths}) and needs {size} of {free} free "
+       "{free:processor|processors}",
+       priority, size, free);
 
 static const struct param params[] = {
 	{ "short", PARAM_TIME, 3600, 0, 1e9, NULL,
@@ -130,9 +131,11 @@ static void decide(struct policy *policy, const struct view *view,
 		double priority = score(p, view, job);
 
 		if (job->size <= plan_free(plan) &&
-		    plan_start(plan, job, job->size, &by_priority,
-			       (int64_t)(priority * 1000), job->size,
-			       plan_free(plan)))
+		    plan_start(plan, job, job->size,
+			       BECAUSE(by_priority,
+				       .priority = (int64_t)(priority * 1000),
+				       .size = job->size,
+				       .free = plan_free(plan))))
 			fitset_remove(&p->queue[queue_of(p, job)], job);
 		else if (priority >= p->block)
 			break;

@@ -157,15 +157,17 @@ static void share_set(struct space_share *s, double n)
 		s->n = n < s->high ? (uint32_t)n : s->high;
 }
 
-static const struct reason shared = {
-	"%n jobs share all processors: asks for %n, gets %n"
-};
+REASON(shared,
+       "{jobs} {jobs:job shares|jobs share} all processors: asks for "
+       "{size}, gets {gets}",
+       jobs, size, gets);
 
 static void equal_start(struct equal *e, struct plan *plan,
 			const struct space_share *s)
 {
-	bool started = plan_start(plan, s->job, s->n, &shared, (int64_t)e->nr,
-				  s->job->size, s->n);
+	bool started = plan_start(plan, s->job, s->n,
+				  BECAUSE(shared, .jobs = (int64_t)e->nr,
+					  .size = s->job->size, .gets = s->n));
 
 	(void)started;
 	assert(started); /* it was admitted */
@@ -181,8 +183,10 @@ static void equal_plan(struct equal *e, struct plan *plan, int64_t procs)
 		struct space_share *s = &e->share[i];
 
 		if (s->n < s->job->n)
-			plan_resize(plan, s->job, s->n, NULL, &shared,
-				    (int64_t)e->nr, s->job->size, s->n);
+			plan_resize(plan, s->job, s->n, NULL,
+				    BECAUSE(shared, .jobs = (int64_t)e->nr,
+					    .size = s->job->size,
+					    .gets = s->n));
 	}
 	for (size_t i = 0; i < e->nr; i++) {
 		struct space_share *s = &e->share[i];
@@ -190,8 +194,10 @@ static void equal_plan(struct equal *e, struct plan *plan, int64_t procs)
 		if (s->job->state == JOB_WAITING)
 			equal_start(e, plan, s);
 		else if (s->n > s->job->n)
-			plan_resize(plan, s->job, s->n, NULL, &shared,
-				    (int64_t)e->nr, s->job->size, s->n);
+			plan_resize(plan, s->job, s->n, NULL,
+				    BECAUSE(shared, .jobs = (int64_t)e->nr,
+					    .size = s->job->size,
+					    .gets = s->n));
 	}
 }
 

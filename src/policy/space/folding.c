@@ -16,9 +16,10 @@ struct folding {
 	struct space_limit limit;
 };
 
-static const struct reason folded = {
-	"%n free suffice: asks for %n, folded by at most %f"
-};
+REASON(folded,
+       "{free} free {free:suffices|suffice}: asks for {size}, folded by at "
+       "most {most:thousandths}",
+       free, size, most);
 
 /* Plan the start of job if it may run on what is free. */
 static bool folding_start(struct folding *f, struct plan *plan,
@@ -30,8 +31,9 @@ static bool folding_start(struct folding *f, struct plan *plan,
 				 job->min_size);
 
 	return n && job->size <= space_limit_size(ffmax, n) &&
-	       space_start(&f->space, plan, job, n, &folded, left, job->size,
-			   (int64_t)(ffmax * 1000));
+	       space_start(&f->space, plan, job, n,
+			   BECAUSE(folded, .free = left, .size = job->size,
+				   .most = (int64_t)(ffmax * 1000)));
 }
 
 static void ffcfs_decide(struct policy *policy, const struct view *view,

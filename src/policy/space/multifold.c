@@ -76,14 +76,15 @@ static void multifold_fold(struct multifold *m, size_t nr, int64_t procs,
 static bool multifold_start(struct multifold *m, struct plan *plan,
 			    const struct space_share *s, int64_t folding)
 {
-	static const struct reason selected = {
-		"asks for %n; with those selected before it the free "
-		"processors are folded by %f, which is allowed"
-	};
+	REASON(selected,
+	       "asks for {size}; with those selected before it the free processors "
+	       "are folded by {folding:thousandths}, which is allowed",
+	       size, folding);
 	uint32_t n = plan_allows(plan, s->job, s->n, s->low);
 
-	return n && space_start(&m->space, plan, s->job, n, &selected, s->high,
-				folding, 0);
+	return n && space_start(&m->space, plan, s->job, n,
+				BECAUSE(selected, .size = s->high,
+					.folding = folding));
 }
 
 static void multifold_decide(struct policy *policy, const struct view *view,

@@ -75,10 +75,9 @@ void space_event(struct policy *policy, const struct view *view,
 }
 
 bool space_start(struct space *s, struct plan *plan, const struct job *job,
-		 uint32_t n, const struct reason *why, int64_t a, int64_t b,
-		 int64_t c)
+		 uint32_t n, struct because why)
 {
-	if (!plan_start(plan, job, n, why, a, b, c))
+	if (!plan_start(plan, job, n, why))
 		return false;
 	fitset_remove(&s->waiting, job);
 	return true;
@@ -86,16 +85,17 @@ bool space_start(struct space *s, struct plan *plan, const struct job *job,
 
 void space_first_fit(struct space *s, struct plan *plan)
 {
-	static const struct reason fits = {
-		"first in the queue's order that fits: asks for %n, %n free"
-	};
+	REASON(fits,
+	       "first in the queue's order that fits: asks for {size}, {free} free",
+	       size, free);
 	const struct job *job, *passed = NULL;
 
 	/* What was too large for a search is too large for the next one, and
 	 * so is what would run into a reservation. */
 	while ((job = fitset_fit(&s->waiting, passed, plan_free(plan))))
-		if (!space_start(s, plan, job, job->size, &fits, job->size,
-				 plan_free(plan), 0))
+		if (!space_start(s, plan, job, job->size,
+				 BECAUSE(fits, .size = job->size,
+					 .free = plan_free(plan))))
 			passed = job;
 }
 

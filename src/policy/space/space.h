@@ -57,8 +57,7 @@ int64_t space_key(enum space_order order, const struct job *job);
 
 /* Plan its start and take it off the queue; false if plan_start() refuses. */
 bool space_start(struct space *s, struct plan *plan, const struct job *job,
-		 uint32_t n, const struct reason *why, int64_t a, int64_t b,
-		 int64_t c) must_check;
+		 uint32_t n, struct because why) must_check;
 
 /* First fit: start each that fits whole, in the queue's order. */
 void space_first_fit(struct space *s, struct plan *plan);

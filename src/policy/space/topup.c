@@ -47,10 +47,10 @@ static void topup_event(struct policy *policy, const struct view *view,
 /* Give job what it lacks; false if it cannot even start on what is free. */
 static bool fill_up(struct topup *t, struct plan *plan, const struct job *job)
 {
-	static const struct reason takes = {
-		"first that has less than it asked for: has %n of %n, gets %n "
-		"more"
-	};
+	REASON(takes,
+	       "first that has less than it asked for: has {has} of {size}, gets "
+	       "{more} more",
+	       has, size, more);
 	uint32_t have = job->state == JOB_WAITING ? 0 : job->n, n;
 	int64_t more = job->size - have;
 
@@ -61,9 +61,12 @@ static bool fill_up(struct topup *t, struct plan *plan, const struct job *job)
 	if (!n)
 		return false;
 	if (have)
-		plan_resize(plan, job, n, NULL, &takes, have, job->size,
-			    n - have);
-	else if (!plan_start(plan, job, n, &takes, have, job->size, n))
+		plan_resize(plan, job, n, NULL,
+			    BECAUSE(takes, .has = have, .size = job->size,
+				    .more = n - have));
+	else if (!plan_start(plan, job, n,
+			     BECAUSE(takes, .has = have, .size = job->size,
+				     .more = n)))
 		return false;
 	if (n == job->size || job->kind != JOB_MALLEABLE)
 		fitset_remove(&t->space.waiting, job);

@@ -18,9 +18,9 @@
 #include "core/xalloc.h"
 #include "policy/space/space.h"
 
-static const struct reason folded = {
-	"head of the queue takes what is free: asks for %n, gets %n"
-};
+REASON(folded,
+       "head of the queue takes what is free: asks for {size}, gets {gets}",
+       size, gets);
 
 /* min(n, FP) for the head; false if that is less than it can run on. */
 static bool start_folded(struct space *s, struct plan *plan,
@@ -32,7 +32,8 @@ static bool start_folded(struct space *s, struct plan *plan,
 		n = job->size;
 	if (n < 1 || !(n = plan_allows(plan, job, (uint32_t)n, job->min_size)))
 		return false;
-	return space_start(s, plan, job, (uint32_t)n, &folded, job->size, n, 0);
+	return space_start(s, plan, job, (uint32_t)n,
+			   BECAUSE(folded, .size = job->size, .gets = n));
 }
 
 /* FCFS, and the rest to the head: both are min(n, FP) for one after another. */
@@ -92,14 +93,15 @@ static size_t epfp_collect(const struct space *s, struct space_share *share,
 static bool epfp_start(struct space *s, struct plan *plan,
 		       const struct space_share *share, int64_t nr)
 {
-	static const struct reason even = {
-		"free processors go evenly to all %n that wait: asks for %n, "
-		"gets %n"
-	};
+	REASON(even,
+	       "free processors go evenly to the {waiting} that "
+	       "{waiting:waits|wait}: asks for {size}, gets {gets}",
+	       waiting, size, gets);
 	uint32_t n = plan_allows(plan, share->job, share->n, share->low);
 
-	return n && space_start(s, plan, share->job, n, &even, nr,
-				share->job->size, n);
+	return n && space_start(s, plan, share->job, n,
+				BECAUSE(even, .waiting = nr,
+					.size = share->job->size, .gets = n));
 }
 
 static void epfp_decide(struct policy *policy, const struct view *view,

@@ -149,16 +149,16 @@ static char **plan_lines(const struct replay *r, const struct view *view)
 
 		if (!f)
 			abort(); /* out of memory */
-		plan_write(view, &r->plan.entry[i], f);
+		record_planned(view, &r->plan.entry[i], f);
 		fclose(f);
 	}
 	return line;
 }
 
-static bool equal(char *const *a, char *const *b, size_t nr)
+static bool equal(char *const *live, char *const *ours, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (strcmp(a[i], b[i]))
+		if (!record_same_plan(live[i], ours[i]))
 			return false;
 	return true;
 }

@@ -2,8 +2,9 @@
  * replay.h - the acceptance test of "one decision library, two drivers": the
  * events of a live run, given to the same policy code, make the same plans
  *
- * Compared are the words of the plans (plan_write()), byte for byte: what is
- * planned, for whom, where, and the reason with its numbers.
+ * Compared are the words of the plans (record_planned()), byte for byte: what is
+ * planned, for whom, where, and the reason with its numbers; of records of
+ * before these had names, all but the reason.
  */
 #ifndef SIM_ENGINE_REPLAY_H
 #define SIM_ENGINE_REPLAY_H

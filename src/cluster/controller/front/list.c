@@ -134,7 +134,7 @@ static Control__JobInfo *job_info(struct ctl_job *job, bool all, size_t most)
 	i->end_usec = job->end;
 	i->exit = job->exit;
 	if (job->state == STATE(WAITING) && job->model)
-		ctl_sched_why(job, why, sizeof(why));
+		ctl_sched_why(job, why, sizeof(why), NULL);
 	put_arguments(job, all, most, i);
 	i->why = xstrdup(*why ? why : all ? job->why : ctl_job_outside(job));
 	i->ranks = xcalloc(job->nr, sizeof(*i->ranks));

@@ -26,17 +26,20 @@ static bool add_planned(void *arg, const struct store_line *row)
 	struct planned *l = arg;
 	Control__Planned *p = l->nr ? l->list[l->nr - 1] : NULL;
 	const char *text = row->line + strlen("plan ");
+	size_t n;
 
 	if (strncmp(row->line, "plan ", strlen("plan ")))
 		return true;
-	if (p && !strcmp(p->text, text)) {
+	n = strcspn(text, "\t");
+	if (p && strlen(p->text) == n && !strncmp(p->text, text, n)) {
 		p->times++;
 		return true;
 	}
 	p = xcalloc(1, sizeof(*p));
 	control__planned__init(p);
 	p->at_usec = row->at;
-	p->text = xstrdup(text);
+	p->text = xasprintf("%.*s", (int)n, text);
+	p->numbers = xstrdup(text[n] ? text + n + 1 : "");
 	p->times = 1;
 	array_room(l->list, l->nr, &l->cap);
 	l->list[l->nr++] = p;
@@ -47,6 +50,7 @@ static void planned_clear(struct planned *l)
 {
 	for (size_t i = 0; i < l->nr; i++) {
 		free(l->list[i]->text);
+		free(l->list[i]->numbers);
 		free(l->list[i]);
 	}
 	free(l->list);
@@ -57,7 +61,9 @@ void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 	struct ctl_job *job = ctl_job_find(p->ctl, id);
 	Control__Why answer = CONTROL__WHY__INIT;
 	struct planned l = { .list = NULL };
-	char now[256] = "";
+	char now[256] = "", *numbers;
+	size_t size;
+	FILE *f;
 
 	store_each_line(p->ctl->store, 0, id, add_planned, &l);
 	if (!job && !l.nr) {
@@ -66,8 +72,12 @@ void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 				(unsigned long long)id);
 		return;
 	}
+	f = open_memstream(&numbers, &size);
+	if (!f)
+		abort(); /* out of memory */
 	if (job && job->state == STATE(WAITING) && job->model)
-		ctl_sched_why(job, now, sizeof(now));
+		ctl_sched_why(job, now, sizeof(now), f);
+	fclose(f);
 	answer.job = id;
 	answer.state = job ? job->state : STATE(DONE);
 	if (job && !*now)
@@ -75,8 +85,10 @@ void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 					      : (char *)ctl_job_outside(job);
 	else
 		answer.now = now;
+	answer.now_numbers = numbers;
 	answer.planned = l.list;
 	answer.n_planned = l.nr;
 	ctl_send(p, 0, re, MESSAGE_BODY(WHY), &answer);
 	planned_clear(&l);
+	free(numbers);
 }

@@ -20,7 +20,7 @@ void ctl_job_tell(struct ctl_job *job)
 	if (!job->client)
 		return;
 	if (job->state == STATE(WAITING) && job->model)
-		ctl_sched_why(job, why, sizeof(why));
+		ctl_sched_why(job, why, sizeof(why), NULL);
 	ends = xcalloc(job->nr, sizeof(*ends));
 	list = xcalloc(job->nr, sizeof(*list));
 	for (uint32_t i = 0; i < job->nr; i++) {

@@ -388,7 +388,7 @@ static bool any_up(const struct ctl *ctl)
 	return false;
 }
 
-void ctl_sched_why(struct ctl_job *job, char *buf, size_t n)
+void ctl_sched_why(struct ctl_job *job, char *buf, size_t n, FILE *numbers)
 {
 	struct plan plan = PLAN_INIT;
 
@@ -398,11 +398,12 @@ void ctl_sched_why(struct ctl_job *job, char *buf, size_t n)
 	}
 	plan_reset(&plan, &job->ctl->view);
 	policy_explain(job->ctl->policy, &job->ctl->view, job->model, &plan);
+	*buf = 0;
 	if (plan.nr)
-		reason_print(&job->ctl->view, plan.entry[0].why,
-			     plan.entry[0].arg, buf, n);
-	else if (n)
-		*buf = 0;
+		because_print(&job->ctl->view, &plan.entry[0].why, buf, n);
+	if (plan.nr && numbers)
+		because_write_numbers(&job->ctl->view, &plan.entry[0].why,
+				      numbers);
 	plan_clear(&plan);
 }
 

@@ -26,8 +26,9 @@ void ctl_sched_soon(struct ctl *ctl);
 void ctl_sched_timer(struct ctl *ctl); /* an instant that it asked for */
 /* Apply what the policy planned, or (told) what became of its plan. */
 void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told);
-/* Why a job waits, into buf. */
-void ctl_sched_why(struct ctl_job *job, char *buf, size_t n);
+/* Why a job waits, into buf; the numbers in it to numbers, if that is not NULL,
+ * as because_write_numbers() does. */
+void ctl_sched_why(struct ctl_job *job, char *buf, size_t n, FILE *numbers);
 /* -E2BIG with the reason if it is too large for all hosts there are. */
 int ctl_sched_check(const struct ctl_job *job, struct error *err);
 /* Fixed hosts, round and round; or the first that cannot be used. */
