@@ -95,7 +95,8 @@ static void on_conn_ready(struct conn *c, void *arg)
 	struct agent *a = arg;
 
 	relays_find(a);
-	if (send_hello(a) < 0)
+	a->named = !send_hello(a);
+	if (!a->named)
 		conn_fail(c, -ENOBUFS, "HELLO cannot be sent");
 }
 
@@ -188,7 +189,8 @@ static void on_conn_closed(struct conn *c, int code, const struct error *why,
 			  code ? why->text : "it said goodbye");
 	conn_destroy(c);
 	a->conn = NULL;
-	a->greeted = false;
+	a->connections++;
+	a->named = a->greeted = false;
 	relays_disconnect(a);
 	connect_later(a);
 }

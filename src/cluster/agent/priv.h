@@ -15,7 +15,8 @@ struct agent;
 
 /* Who is to be answered, at once or later. */
 struct agent_asker {
-	uint64_t re; /* the id of the request */
+	uint64_t re;	     /* the id of the request, */
+	uint64_t connection; /* ... which means something over this one alone */
 };
 
 /* Bytes queued for a keeper whose socket is full. */
@@ -58,8 +59,10 @@ struct agent {
 	double score;
 	uint32_t min_uid, min_gid; /* of ranks: 0 for any */
 	sd_event *event;
-	struct conn *conn; /* to the controller */
-	bool greeted;
+	struct conn *conn;    /* to the controller */
+	uint64_t connections; /* that there were before this one */
+	bool named;    /* HELLO has been said, and which keepers there are */
+	bool greeted;  /* so has the controller's */
 	bool prepared; /* the network for capsules */
 	int ready_fd;
 	sd_event_source *again, *report;
@@ -89,12 +92,14 @@ void agent_request(struct agent *a, const Control__Message *m);
 void agent_tell(struct agent *a, Control__Message__BodyCase what, void *body);
 /*
  * The answer to a request, which its handler may also give later: it keeps the
- * asker that it was called with.
+ * asker that it was called with.  false: the connection over which it was asked
+ * is no more, and it may be another controller by now; what it must know
+ * nevertheless is to be told it in a way of its own.
  */
-void agent_answer(struct agent *a, struct agent_asker to,
+bool agent_answer(struct agent *a, struct agent_asker to,
 		  Control__Message__BodyCase what, void *body);
-void agent_answer_ok(struct agent *a, struct agent_asker to);
-void agent_answer_failed(struct agent *a, struct agent_asker to, int code,
+bool agent_answer_ok(struct agent *a, struct agent_asker to);
+bool agent_answer_failed(struct agent *a, struct agent_asker to, int code,
 			 const char *why);
 
 /* ---- host.c */
@@ -121,6 +126,8 @@ void relay_connect(struct relay *r);
 void relay_end_start(struct relay *r);
 /* Find the running keepers, and clean up after dead ones. */
 void relays_find(struct agent *a);
+/* That one is no more: tell, if there is anybody. */
+void relay_tell_gone(const struct relay *r);
 void relays_connect(struct agent *a);
 void relays_disconnect(struct agent *a);
 void relays_hold(struct agent *a, bool hold);
@@ -135,7 +142,10 @@ void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
 
 /* ---- start.c */
 
-/* Have a keeper of that name; answers when it is ready. */
+/*
+ * Have a keeper of that name; answers when it is ready.  If it never gets so
+ * and who asked cannot be answered any more, that is told as the end of a keeper.
+ */
 void relay_start(struct agent *a, const Control__KeeperName *name,
 		 struct agent_asker starter);
 

@@ -105,21 +105,27 @@ static void sweep(struct agent *a)
 		log_warnx("sweep error=\"%s\"", err.text);
 }
 
+void relay_tell_gone(const struct relay *r)
+{
+	Control__KeeperGone gone = CONTROL__KEEPER_GONE__INIT;
+	Control__KeeperName name;
+
+	relay_name(r, &name);
+	gone.name = &name;
+	if (r->agent->named)
+		agent_tell(r->agent, MESSAGE_BODY(KEEPER_GONE), &gone);
+}
+
 /* It does not answer any more: clean up after it, and tell. */
 static void relay_dead(struct relay *r)
 {
-	Control__KeeperGone gone = CONTROL__KEEPER_GONE__INIT;
 	struct agent *a = r->agent;
-	Control__KeeperName name;
 
 	log_info("job=%s rank=%u epoch=%" PRIu64 " keeper=gone", r->job,
 		 r->rank, r->epoch);
 	unlink(r->path);
 	a->tell_records = true; /* it cannot remove its own */
-	relay_name(r, &name);
-	gone.name = &name;
-	if (a->greeted)
-		agent_tell(a, MESSAGE_BODY(KEEPER_GONE), &gone);
+	relay_tell_gone(r);
 	relay_destroy(r);
 	sweep(a);
 }

@@ -72,7 +72,7 @@ static const struct {
 
 void agent_request(struct agent *a, const Control__Message *m)
 {
-	struct agent_asker who = { .re = m->id };
+	struct agent_asker who = { .re = m->id, .connection = a->connections };
 
 	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++)
 		if (requests[i].what == m->body_case) {

@@ -27,16 +27,15 @@ static void start_answer(struct relay *r, const char *failed)
 
 	relay_end_start(r);
 	if (!failed) {
-		if (a->greeted) {
-			agent_answer_ok(a, starter);
+		agent_answer_ok(a, starter);
+		if (a->greeted)
 			relay_connect(r);
-		}
 		return;
 	}
 	log_warnx("job=%s rank=%u keeper=failed why=\"%s\"", r->job, r->rank,
 		  failed);
-	if (a->greeted)
-		agent_answer_failed(a, starter, -EIO, failed);
+	if (!agent_answer_failed(a, starter, -EIO, failed))
+		relay_tell_gone(r);
 	relay_destroy(r);
 }
 

@@ -17,25 +17,28 @@ void agent_tell(struct agent *a, Control__Message__BodyCase what, void *body)
 	send_message(a, 0, what, body);
 }
 
-void agent_answer(struct agent *a, struct agent_asker to,
+bool agent_answer(struct agent *a, struct agent_asker to,
 		  Control__Message__BodyCase what, void *body)
 {
+	if (!a->conn || to.connection != a->connections)
+		return false;
 	send_message(a, to.re, what, body);
+	return true;
 }
 
-void agent_answer_ok(struct agent *a, struct agent_asker to)
+bool agent_answer_ok(struct agent *a, struct agent_asker to)
 {
 	Control__Ok ok = CONTROL__OK__INIT;
 
-	agent_answer(a, to, MESSAGE_BODY(OK), &ok);
+	return agent_answer(a, to, MESSAGE_BODY(OK), &ok);
 }
 
-void agent_answer_failed(struct agent *a, struct agent_asker to, int code,
+bool agent_answer_failed(struct agent *a, struct agent_asker to, int code,
 			 const char *why)
 {
 	Control__Failed failed = CONTROL__FAILED__INIT;
 
 	failed.why = (char *)why;
 	failed.code = code;
-	agent_answer(a, to, MESSAGE_BODY(FAILED), &failed);
+	return agent_answer(a, to, MESSAGE_BODY(FAILED), &failed);
 }
