@@ -16,6 +16,7 @@
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/rank.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/users/users.h"
@@ -92,7 +93,7 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 		klink_stdin_room(r->job);
 	}
 	if (r && s->pid)
-		r->pid = s->pid;
+		ctl_rank_has_pid(r, s->pid);
 	/* Not if it was sent one since, because its move is over by this. */
 	if (r && klink_is_current(k) && r->signal_number == signals)
 		ctl_signals_known(r, s->signals);
@@ -128,8 +129,7 @@ static void on_exited(struct klink *k, const Keeper__Exited *e)
 
 	if (r->epoch != k->epoch && !(r->move && r->move->epoch == k->epoch))
 		return;
-	r->stdout_end = e->stdout_end;
-	r->stderr_end = e->stderr_end;
+	ctl_rank_printed(r, e->stdout_end, e->stderr_end);
 	ctl_limit_exited(r, e);
 	code = klink_exit_code(e);
 	ctl_pmi_exited(k, e, code);
@@ -154,7 +154,7 @@ static void on_started(struct klink *k, const Keeper__Started *s)
 {
 	struct ctl_rank *r = klink_rank(k);
 
-	r->pid = s->pid;
+	ctl_rank_has_pid(r, s->pid);
 	ctl_rank_started(r);
 	if (r->rank || r->job->stdin_known)
 		return;

@@ -19,7 +19,7 @@
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
-#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/host.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
@@ -37,15 +37,6 @@ static struct ctl_host *host_get(struct ctl *ctl, const char *name)
 	struct ctl_host *h = ctl_host_find(ctl, name);
 
 	return h ? h : ctl_host_create(ctl, name);
-}
-
-static void host_store(struct ctl_host *h)
-{
-	struct store_host row = { .name = h->name,
-				  .drain = h->drain,
-				  .boot_id = h->boot_id };
-
-	store_put_host(h->ctl->store, &row);
 }
 
 /* ---- patience ---- */
@@ -306,7 +297,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 		ctl_sched_anew(ctl);
 	if (strcmp(h->boot_id, info->boot_id)) {
 		set_text(&h->boot_id, info->boot_id);
-		host_store(h);
+		ctl_host_store(h);
 	}
 	h->prefix = info->prefix;
 	if (info->report)
@@ -365,7 +356,7 @@ static void drain_one(struct ctl_host *h, const Control__Drain *d)
 {
 	ctl_host_drained(h, "somebody else has taken this over");
 	h->drain = !d->undo;
-	host_store(h);
+	ctl_host_store(h);
 	ctl_sched_host(h);
 }
 

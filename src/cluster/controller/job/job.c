@@ -17,7 +17,8 @@
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
-#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/job.h"
+#include "cluster/controller/state/rank.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
@@ -26,23 +27,15 @@
 #include "core/xalloc.h"
 #include "model/record.h"
 
-/* ---- beginning ---- */
-
-/* ---- ending ---- */
-
 static void job_done(struct ctl_job *job)
 {
-	job->state = STATE(DONE);
-	job->end = ctl_now();
 	job->killer = sd_event_source_disable_unref(job->killer);
-	ctl_job_shed(job);
-	ctl_job_store(job);
+	ctl_job_set_state(job, STATE(DONE));
 	log_info("job=%llu state=done exit=%d why=\"%s\"",
 		 (unsigned long long)job->id, job->exit,
 		 ctl_log_text(job->ctl, job->why));
 	ctl_sched_end(job);
 	ctl_job_tell(job);
-	job->ctl->nr_ended++;
 }
 
 static void check_done(struct ctl_job *job)
@@ -57,9 +50,7 @@ static void check_done(struct ctl_job *job)
 
 static void rank_done(struct ctl_rank *r, int code)
 {
-	r->state = STATE(DONE);
-	r->exit = code;
-	ctl_rank_store(r);
+	ctl_rank_done(r, code);
 	if (r->host)
 		ctl_host_check_drained(r->host, NULL);
 }
@@ -99,14 +90,23 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 		va_end(ap);
 		/* Some of it may be the program's: nothing a terminal obeys. */
 		error_set(&why, 0, "%s", err.text);
-		free(job->why);
-		job->why = xstrdup(why.text);
+		ctl_job_set_why(job, why.text);
 		job->exit = code;
 		job->bad_rank = bad_rank;
 	}
-	job->state = STATE(ENDING);
-	ctl_job_store(job);
+	ctl_job_set_state(job, STATE(ENDING));
 	kill_ranks(job);
+}
+
+static void ended_well(const struct ctl_rank *r, const char *met)
+{
+	struct ctl_job *job = r->job;
+
+	ctl_limit_note(r, met);
+	if (job->state == STATE(RUNNING) || job->state == STATE(STARTING))
+		ctl_job_set_state(job, STATE(ENDING));
+	else
+		ctl_job_store(job);
 }
 
 void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
@@ -118,8 +118,6 @@ void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 	if (r->state == STATE(DONE))
 		return;
 	rank_done(r, code);
-	if (job->state == STATE(RUNNING) || job->state == STATE(STARTING))
-		job->state = STATE(ENDING);
 	over = ctl_limit_words(r, met);
 	if (code && job->spec->stopping) /* as it was told to */
 		ctl_job_fail(job, r->rank, code, "%s", job->why);
@@ -134,7 +132,7 @@ void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 			     "rank %u exited with code %d%s", r->rank, code,
 			     met);
 	else
-		ctl_limit_note(r, met);
+		ended_well(r, met);
 	check_done(job);
 }
 
@@ -145,7 +143,7 @@ void ctl_rank_lost(struct ctl_rank *r, const char *how)
 	log_warnx("job=%llu rank=%u host=%s lost why=\"%s\"",
 		  (unsigned long long)r->job->id, r->rank,
 		  r->host ? r->host->name : "", how);
-	r->lost = true;
+	ctl_rank_give_up(r);
 	r->job->ctl->happen->rank_lost(r, how);
 	rank_done(r, 1);
 	ctl_job_cause(r->job, CAUSE_OWN, r->host ? r->host->lost_since : 0);
@@ -181,10 +179,8 @@ void ctl_job_stop(struct ctl_job *job, const char *why)
 	}
 	for (uint32_t i = 0; i < job->nr; i++)
 		ctl_rank_signal(&job->ranks[i], SIGTERM);
-	if (!job->exit) {
-		free(job->why);
-		job->why = xstrdup(why);
-	}
+	if (!job->exit)
+		ctl_job_set_why(job, why);
 	job->spec->stopping = true;
 	ctl_job_store(job);
 	ctl_job_kill_later(job);

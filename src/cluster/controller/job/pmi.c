@@ -9,7 +9,7 @@
 
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/state/find.h"
-#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/job.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "core/xalloc.h"

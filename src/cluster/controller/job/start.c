@@ -17,7 +17,8 @@
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
-#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/job.h"
+#include "cluster/controller/state/rank.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/users/users.h"
@@ -62,17 +63,10 @@ void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts)
 {
 	set_ranks(job, n);
 	job->spec->started_ranks = n;
-	job->state = STATE(STARTING);
-	job->start = ctl_now();
-	for (uint32_t i = 0; i < job->nr; i++) {
-		struct ctl_rank *r = &job->ranks[i];
-
-		r->host = job->ctl->hosts[hosts[i]];
-		r->address = free_address(job->ctl);
-		r->state = STATE(STARTING);
-		ctl_rank_store(r);
-	}
-	ctl_job_store(job);
+	ctl_job_set_state(job, STATE(STARTING));
+	for (uint32_t i = 0; i < job->nr; i++)
+		ctl_rank_place(&job->ranks[i], job->ctl->hosts[hosts[i]],
+			       free_address(job->ctl));
 	for (uint32_t i = 0; i < job->nr; i++)
 		klink_start(&job->ranks[i], job->ranks[i].host, 0);
 	ctl_job_tell(job);
@@ -84,16 +78,14 @@ void ctl_rank_started(struct ctl_rank *r)
 
 	if (r->state != STATE(STARTING))
 		return;
-	r->state = STATE(RUNNING);
-	ctl_rank_store(r);
+	ctl_rank_runs(r);
 	ctl_rank_signals(r);
 	for (uint32_t i = 0; i < job->nr; i++)
 		if (job->ranks[i].state == STATE(STARTING))
 			return;
 	if (job->state != STATE(STARTING))
 		return;
-	job->state = STATE(RUNNING);
-	ctl_job_store(job);
+	ctl_job_set_state(job, STATE(RUNNING));
 	ctl_job_tell(job);
 }
 
@@ -103,11 +95,9 @@ static bool may_start_again(const struct ctl_rank *r)
 	       !r->job->spec->stopping && r->host && r->starts < STARTS_AGAIN;
 }
 
-static void start_again(struct ctl_rank *r)
+static void start_again(struct ctl_rank *r, struct ctl_host *host)
 {
-	r->starts++;
-	r->epoch = ++r->last_epoch;
-	ctl_rank_store(r);
+	ctl_rank_place_again(r, host);
 	log_info("job=%llu rank=%u host=%s epoch=%llu start=again",
 		 (unsigned long long)r->job->id, r->rank, r->host->name,
 		 (unsigned long long)r->epoch);
@@ -158,8 +148,7 @@ bool ctl_rank_elsewhere(struct ctl_rank *r)
 	if (!to)
 		return false;
 	klink_kill(k); /* as soon as it is heard */
-	r->host = to;
-	start_again(r);
+	start_again(r, to);
 	ctl_sched_migrated(r);
 	return true;
 }
@@ -167,7 +156,7 @@ bool ctl_rank_elsewhere(struct ctl_rank *r)
 void ctl_rank_keeper_died(struct ctl_rank *r)
 {
 	if (may_start_again(r) && r->host->agent)
-		start_again(r);
+		start_again(r, r->host);
 	else
 		ctl_rank_lost(r, "its keeper has died");
 }

@@ -10,7 +10,7 @@
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
-#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/job.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/users/users.h"
@@ -159,8 +159,6 @@ void ctl_jobs_prune(struct ctl *ctl)
 		next = TAILQ_NEXT(job, link);
 		if (!forgettable(job, now))
 			continue;
-		store_forget_job(ctl->store, job->id);
-		ctl_job_destroy(job);
-		ctl->nr_ended--;
+		ctl_job_forget(job);
 	}
 }

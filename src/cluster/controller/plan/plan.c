@@ -92,7 +92,6 @@ static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 		ctl_host_check_drained(r->host, err.text);
 		return false;
 	}
-	r->move->policy = true;
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include "cluster/controller/state/state.h"
 
 #include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/state/move.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/waiters.h"
 
@@ -22,11 +23,18 @@ void ctl_move_set_key(struct ctl_move *m, const ProtobufCBinaryData *key)
 		memcpy(m->asked, key->data, m->report.key.len);
 }
 
-void ctl_move_restore(struct ctl_move *m, const struct store_move *row)
+void ctl_move_restore(struct ctl_rank *r, struct ctl_host *from,
+		      struct ctl_host *to, const struct store_move *row)
 {
+	struct ctl_move *m = ctl_move_create(r, to, row->epoch);
 	Control__Moved *was =
 		control__moved__unpack(NULL, row->moved_n, row->moved);
 
+	m->from = from;
+	m->report.from = from->name;
+	m->source_epoch = row->source_epoch;
+	m->committed = row->state == MOVE_COMMITTED;
+	m->step = STEP_RESTORED;
 	if (!was)
 		return;
 	ctl_move_set_key(m, &was->key);

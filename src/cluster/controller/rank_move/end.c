@@ -11,7 +11,8 @@
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
-#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/move.h"
+#include "cluster/controller/state/rank.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
@@ -104,12 +105,8 @@ void ctl_move_committed(struct ctl_move *m)
 	if (m->committed)
 		return;
 	m->committed = true;
-	r->host = m->to;
-	r->epoch = m->epoch;
-	r->moves++;
-	r->downtime = m->report.downtime_usec; /* 0: not told yet */
+	ctl_rank_moved(r, m->to, m->epoch, m->report.downtime_usec);
 	r->job->stdin_known = r->rank ? r->job->stdin_known : false;
-	ctl_rank_store(r);
 	ctl_move_store(m, MOVE_COMMITTED);
 	ctl_sched_migrated(r);
 }

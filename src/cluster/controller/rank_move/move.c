@@ -22,7 +22,8 @@
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/state/find.h"
-#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/move.h"
+#include "cluster/controller/state/rank.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
@@ -95,10 +96,10 @@ int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 
 	if (k < 0)
 		return k;
-	r->last_epoch++;
-	m = ctl_move_create(r, to, r->last_epoch);
+	m = ctl_move_create(r, to, ctl_rank_next_epoch(r));
 	m->source_epoch = r->epoch;
 	m->budget = budget;
+	m->policy = !asker;
 	if (asker) {
 		ctl_wait(&m->askers, asker->peer, asker->re);
 		ctl_move_set_key(m, &asker->key);
@@ -107,7 +108,6 @@ int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 		ctl_move_destroy(m);
 		return error_set(err, -EIO, "getrandom failed");
 	}
-	ctl_rank_store(r);
 	ctl_move_store(m, MOVE_BEGUN);
 	log_info("job=%" PRIu64 " rank=%u from=%s to=%s epoch=%" PRIu64
 		 " move=begun",
@@ -266,10 +266,8 @@ static void take_report(struct ctl_move *m, const Keeper__MoveReport *r)
 	to->commit_usec = r->commit_usec;
 	to->threads = r->threads;
 	to->tracked = r->tracked;
-	if (m->committed) {
-		m->rank->downtime = r->downtime_usec;
-		ctl_rank_store(m->rank);
-	}
+	if (m->committed)
+		ctl_rank_stood_still(m->rank, r->downtime_usec);
 }
 
 static void rank_landed(struct ctl_move *m, const Keeper__MoveDone *d)
@@ -278,7 +276,7 @@ static void rank_landed(struct ctl_move *m, const Keeper__MoveDone *d)
 
 	ctl_move_committed(m);
 	m->landed = true;
-	r->pid = d->pid;
+	ctl_rank_has_pid(r, d->pid);
 	/* What it was sent before, its old keeper said or saved. */
 	if (r->signal_epoch != r->epoch)
 		ctl_signals_known(r, d->signals);

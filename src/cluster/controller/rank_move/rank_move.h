@@ -27,8 +27,9 @@ bool ctl_move_under_way(struct ctl_rank *r);
 
 /* Of the request that this move is the answer to. */
 void ctl_move_set_key(struct ctl_move *m, const ProtobufCBinaryData *key);
-/* What an earlier controller has stored of its request. */
-void ctl_move_restore(struct ctl_move *m, const struct store_move *row);
+/* One that an earlier controller has begun. */
+void ctl_move_restore(struct ctl_rank *r, struct ctl_host *from,
+		      struct ctl_host *to, const struct store_move *row);
 /* True if it was asked for before, and is answered, or will be. */
 bool ctl_move_again(struct ctl_rank *r, const Control__Migrate *ask,
 		    struct ctl_peer *p, uint64_t re);
@@ -40,7 +41,7 @@ struct ctl_move_asker {
 	uint64_t re;
 	ProtobufCBinaryData key;
 };
-/* asker: who is told; NULL where nobody wants to hear. */
+/* asker: who is told; NULL for one that the policy wants. */
 int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 		   const struct ctl_move_asker *asker, struct error *err);
 void ctl_move_hello(struct ctl_move *m, struct klink *k,

@@ -93,7 +93,6 @@ struct ctl_host {
 	uint64_t memory;
 	struct limits most; /* of a rank there; as its agent says */
 	Control__HostReport report;
-	struct host fresh; /* what the policy was told last */
 	usec_t lost_since; /* since 1970; 0: it is there */
 	struct skew skew;  /* of its clock */
 	bool early;	   /* never there since the controller was started */

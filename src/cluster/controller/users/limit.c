@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "cluster/conn/keys.h"
-#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/job.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/users/users.h"
 #include "core/xalloc.h"
@@ -206,14 +206,15 @@ bool ctl_limit_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT])
 	return false;
 }
 
-void ctl_limit_note(struct ctl_rank *r, const char *words)
+void ctl_limit_note(const struct ctl_rank *r, const char *words)
 {
 	struct ctl_job *job = r->job;
+	char *why;
 
-	if (*words && !job->exit && !job->spec->stopping) {
-		free(job->why);
-		job->why = xasprintf("rank %u ended well%s", r->rank, words);
-		job->limit_met = true;
-	}
-	ctl_job_store(job);
+	if (!*words || job->exit || job->spec->stopping)
+		return;
+	why = xasprintf("rank %u ended well%s", r->rank, words);
+	ctl_job_set_why(job, why);
+	free(why);
+	job->limit_met = true;
 }

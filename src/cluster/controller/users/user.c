@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cluster/conn/keys.h"
-#include "cluster/controller/state/objects.h"
+#include "cluster/controller/state/job.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/users/users.h"
 #include "core/xalloc.h"

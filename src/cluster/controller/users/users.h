@@ -24,8 +24,9 @@ void ctl_limit_exited(struct ctl_rank *r, const Keeper__Exited *e);
  */
 #define CTL_LIMIT_TEXT 256
 bool ctl_limit_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT]);
-/* It ended well and met one all the same: its user wants to know. */
-void ctl_limit_note(struct ctl_rank *r, const char *words);
+/* It ended well and met one all the same: its user wants to know.  The caller
+ * stores the job. */
+void ctl_limit_note(const struct ctl_rank *r, const char *words);
 
 /* ---- user.c */
 

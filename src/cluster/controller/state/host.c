@@ -1,0 +1,55 @@
+/*
+ * host.c - a host: made, stored, gone
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/controller/state/host.h"
+#include "cluster/controller/state/waiters.h"
+#include "core/xalloc.h"
+
+struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name)
+{
+	struct ctl_host *h = xcalloc(1, sizeof(*h));
+
+	h->ctl = ctl;
+	h->name = xstrdup(name);
+	h->boot_id = xstrdup("");
+	h->address = xstrdup("");
+	h->uplink = xstrdup("");
+	h->net = xstrdup("none");
+	control__host_report__init(&h->report);
+	TAILQ_INIT(&h->klinks);
+	TAILQ_INIT(&h->strangers);
+	TAILQ_INIT(&h->drainers);
+	TAILQ_INIT(&h->asked);
+	h->ix = ctl->nr_hosts;
+	array_room(ctl->hosts, ctl->nr_hosts, &ctl->cap_hosts);
+	ctl->hosts[ctl->nr_hosts++] = h;
+	HASH_ADD_KEYPTR(by_name, ctl->hosts_by_name, h->name, strlen(h->name),
+			h);
+	return h;
+}
+
+void ctl_host_destroy(struct ctl_host *h)
+{
+	HASH_DELETE(by_name, h->ctl->hosts_by_name, h);
+	sd_event_source_disable_unref(h->lost);
+	ctl_waiters_drop(&h->drainers);
+	ctl_waiters_drop(&h->asked);
+	free(h->name);
+	free(h->boot_id);
+	free(h->address);
+	free(h->uplink);
+	free(h->net);
+	free(h);
+}
+
+void ctl_host_store(const struct ctl_host *h)
+{
+	struct store_host row = { .name = h->name,
+				  .drain = h->drain,
+				  .boot_id = h->boot_id };
+
+	store_put_host(h->ctl->store, &row);
+}

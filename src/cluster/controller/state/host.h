@@ -1,0 +1,14 @@
+/*
+ * host.h - a host: made, stored, gone; what is known of it, hosts/host.c changes
+ */
+#ifndef CLUSTER_CONTROLLER_STATE_HOST_H
+#define CLUSTER_CONTROLLER_STATE_HOST_H
+
+#include "cluster/controller/state/state.h"
+
+/* Of that name there is none yet.  Not stored: its key says that it exists. */
+struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name);
+void ctl_host_destroy(struct ctl_host *h); /* when the controller ends */
+void ctl_host_store(const struct ctl_host *h);
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * job.c - a job: made, changed, stored, gone
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/job.h"
+#include "cluster/controller/state/rank.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
+			       Control__Submit *spec)
+{
+	struct ctl_job *job = xcalloc(1, sizeof(*job));
+
+	job->ctl = ctl;
+	job->id = id;
+	job->spec = spec;
+	job->size = control__submit__get_packed_size(spec);
+	job->nr = spec->started_ranks ? spec->started_ranks : spec->ranks;
+	job->bad_rank = -1;
+	job->state = STATE(WAITING);
+	job->why = xstrdup("");
+	job->ranks = xcalloc(job->nr, sizeof(*job->ranks));
+	for (uint32_t i = 0; i < job->nr; i++)
+		ctl_rank_init(&job->ranks[i], job, i);
+	job->gather = pmi_gather_create(job->nr);
+	TAILQ_INIT(&job->turns);
+	TAILQ_INSERT_TAIL(&ctl->jobs, job, link);
+	HASH_ADD(by_id, ctl->jobs_by_id, id, sizeof(job->id), job);
+	return job;
+}
+
+void ctl_job_destroy(struct ctl_job *job)
+{
+	TAILQ_REMOVE(&job->ctl->jobs, job, link);
+	HASH_DELETE(by_id, job->ctl->jobs_by_id, job);
+	if (job->client)
+		job->client->job = NULL;
+	sd_event_source_disable_unref(job->grace);
+	sd_event_source_disable_unref(job->killer);
+	pmi_gather_destroy(job->gather);
+	control__submit__free_unpacked(job->spec, NULL);
+	free(job->pmi_release);
+	free(job->ranks);
+	free(job->why);
+	free(job);
+}
+
+/* Of a thousand jobs that are over, lists show so much each. */
+static void shorten_arguments(Control__Submit *s)
+{
+	size_t n = 0, bytes = 0, last;
+
+	while (n < s->n_argv &&
+	       (bytes += strlen(s->argv[n])) <= CTL_ARGUMENTS_KEPT)
+		n++;
+	if (n == s->n_argv)
+		return;
+	message_set_text(&s->argv[n], xstrdup("..."));
+	last = n + 1;
+	for (n = last; n < s->n_argv; n++)
+		free(s->argv[n]);
+	s->n_argv = last;
+}
+
+static void shed(struct ctl_job *job)
+{
+	Control__Submit *s = job->spec;
+
+	for (size_t i = 0; i < s->n_env; i++)
+		free(s->env[i]);
+	free(s->env);
+	s->env = NULL;
+	s->n_env = 0;
+	shorten_arguments(s);
+	message_set_text(&s->cwd, xstrdup(""));
+	free(job->pmi_release);
+	job->pmi_release = NULL;
+	job->pmi_release_n = 0;
+	pmi_gather_destroy(job->gather);
+	job->gather = NULL;
+}
+
+void ctl_job_store(struct ctl_job *job)
+{
+	size_t n = control__submit__get_packed_size(job->spec);
+	uint8_t *spec = xmalloc(n);
+	struct store_job row = { .id = job->id,
+				 .state = job->state,
+				 .spec = spec,
+				 .spec_n = n,
+				 .why = job->why,
+				 .submit = job->submit,
+				 .start = job->start,
+				 .end = job->end,
+				 .exit = job->exit,
+				 .bad_rank = job->bad_rank,
+				 .cause = job->cause,
+				 .cause_at = job->cause_at,
+				 .limit_met = job->limit_met,
+				 .pmi_generation = job->pmi_generation,
+				 .pmi_release = job->pmi_release,
+				 .pmi_release_n = job->pmi_release_n };
+
+	control__submit__pack(job->spec, spec);
+	store_put_job(job->ctl->store, &row);
+	free(spec);
+}
+
+void ctl_job_set_why(struct ctl_job *job, const char *why)
+{
+	char *old = job->why;
+
+	job->why = xstrdup(why);
+	free(old);
+}
+
+void ctl_job_set_state(struct ctl_job *job, int state)
+{
+	job->state = state;
+	if (state == STATE(STARTING))
+		job->start = ctl_now();
+	if (state == STATE(DONE)) {
+		job->end = ctl_now();
+		job->ctl->nr_ended++;
+		shed(job);
+	}
+	ctl_job_store(job);
+}
+
+void ctl_job_forget(struct ctl_job *job)
+{
+	store_forget_job(job->ctl->store, job->id);
+	job->ctl->nr_ended--;
+	ctl_job_destroy(job);
+}
+
+/* ---- after a restart ---- */
+
+static void load_release(struct ctl_job *job, const struct store_job *row)
+{
+	job->pmi_generation = row->pmi_generation;
+	if (row->pmi_release_n) {
+		job->pmi_release = xmalloc(row->pmi_release_n);
+		memcpy(job->pmi_release, row->pmi_release, row->pmi_release_n);
+		job->pmi_release_n = row->pmi_release_n;
+	}
+	pmi_gather_resume(job->gather, job->pmi_generation);
+}
+
+static void load_job(void *arg, const struct store_job *row)
+{
+	Control__Submit *spec =
+		control__submit__unpack(NULL, row->spec_n, row->spec);
+	struct ctl_job *job;
+
+	if (!spec || !spec->n_argv || !spec->ranks ||
+	    spec->ranks > CTL_RANKS_MAX || spec->started_ranks > spec->ranks) {
+		log_warnx("job=%llu cannot be read from the store",
+			  (unsigned long long)row->id);
+		if (spec)
+			control__submit__free_unpacked(spec, NULL);
+		return;
+	}
+	job = ctl_job_create(arg, row->id, spec);
+	ctl_job_set_why(job, row->why);
+	job->state = row->state;
+	job->submit = row->submit;
+	job->start = row->start;
+	job->end = row->end;
+	job->exit = row->exit;
+	job->bad_rank = row->bad_rank;
+	job->cause = row->cause;
+	job->cause_at = row->cause_at;
+	job->limit_met = row->limit_met;
+	load_release(job, row);
+}
+
+void ctl_jobs_read(struct ctl *ctl)
+{
+	struct ctl_job *job;
+
+	ctl->last_job = store_last_job(ctl->store);
+	store_each_job(ctl->store, load_job, ctl);
+	TAILQ_FOREACH (job, &ctl->jobs, link) {
+		ctl_ranks_read(job);
+		if (job->state != STATE(DONE))
+			continue;
+		ctl->nr_ended++;
+		shed(job);
+	}
+}

@@ -1,0 +1,26 @@
+/*
+ * job.h - a job: made, changed, stored, gone
+ */
+#ifndef CLUSTER_CONTROLLER_STATE_JOB_H
+#define CLUSTER_CONTROLLER_STATE_JOB_H
+
+#include "cluster/controller/state/state.h"
+
+/* Takes spec; it waits, and is not stored yet. */
+struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
+			       Control__Submit *spec);
+void ctl_job_destroy(struct ctl_job *job);
+/* The store's, too: nobody can ask for it any more. */
+void ctl_job_forget(struct ctl_job *job);
+/*
+ * The only way from one state to the next: with the time of it, and stored with
+ * whatever else has changed.  DONE frees what only a living job needs.
+ */
+void ctl_job_set_state(struct ctl_job *job, int state);
+/* What ps and its client are told; not stored by this. */
+void ctl_job_set_why(struct ctl_job *job, const char *why);
+void ctl_job_store(struct ctl_job *job);
+/* All that the store has, with their ranks. */
+void ctl_jobs_read(struct ctl *ctl);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * rank.c - where a rank is, by which keeper, and how it stands: changed here
+ * alone
+ */
+#include "cluster/controller/state/rank.h"
+#include "cluster/controller/state/find.h"
+
+void ctl_rank_init(struct ctl_rank *r, struct ctl_job *job, uint32_t rank)
+{
+	r->job = job;
+	r->rank = rank;
+	r->state = STATE(WAITING);
+	TAILQ_INIT(&r->klinks);
+}
+
+static void rank_store(struct ctl_rank *r)
+{
+	struct store_rank row = { .job = r->job->id,
+				  .rank = r->rank,
+				  .state = r->lost ? STATE(LOST) : r->state,
+				  .host = r->host ? r->host->name : "",
+				  .address = ntohl(r->address.s_addr),
+				  .epoch = r->epoch,
+				  .last_epoch = r->last_epoch,
+				  .exit = r->exit,
+				  .moves = r->moves,
+				  .downtime = r->downtime,
+				  .stdout_end = r->stdout_end,
+				  .stderr_end = r->stderr_end };
+
+	store_put_rank(r->job->ctl->store, &row);
+}
+
+void ctl_rank_place(struct ctl_rank *r, struct ctl_host *host,
+		    struct in_addr address)
+{
+	r->host = host;
+	r->address = address;
+	r->state = STATE(STARTING);
+	rank_store(r);
+}
+
+void ctl_rank_place_again(struct ctl_rank *r, struct ctl_host *host)
+{
+	r->host = host;
+	r->starts++;
+	r->epoch = ++r->last_epoch;
+	rank_store(r);
+}
+
+void ctl_rank_runs(struct ctl_rank *r)
+{
+	r->state = STATE(RUNNING);
+	rank_store(r);
+}
+
+void ctl_rank_has_pid(struct ctl_rank *r, uint32_t pid)
+{
+	r->pid = pid;
+}
+
+uint64_t ctl_rank_next_epoch(struct ctl_rank *r)
+{
+	r->last_epoch++;
+	rank_store(r);
+	return r->last_epoch;
+}
+
+void ctl_rank_moved(struct ctl_rank *r, struct ctl_host *to, uint64_t epoch,
+		    usec_t downtime)
+{
+	r->host = to;
+	r->epoch = epoch;
+	r->moves++;
+	r->downtime = downtime;
+	rank_store(r);
+}
+
+void ctl_rank_stood_still(struct ctl_rank *r, usec_t downtime)
+{
+	r->downtime = downtime;
+	rank_store(r);
+}
+
+void ctl_rank_printed(struct ctl_rank *r, uint64_t stdout_end,
+		      uint64_t stderr_end)
+{
+	r->stdout_end = stdout_end;
+	r->stderr_end = stderr_end;
+}
+
+void ctl_rank_give_up(struct ctl_rank *r)
+{
+	r->lost = true;
+}
+
+void ctl_rank_done(struct ctl_rank *r, int code)
+{
+	r->state = STATE(DONE);
+	r->exit = code;
+	rank_store(r);
+}
+
+static void load_rank(void *arg, const struct store_rank *row)
+{
+	struct ctl_job *job = arg;
+	struct ctl_rank *r;
+
+	if (row->rank >= job->nr)
+		return;
+	r = &job->ranks[row->rank];
+	r->lost = row->state == STATE(LOST);
+	r->state = r->lost ? STATE(DONE) : row->state;
+	r->host = *row->host ? ctl_host_find(job->ctl, row->host) : NULL;
+	r->address.s_addr = htonl(row->address);
+	r->epoch = row->epoch;
+	r->last_epoch = row->last_epoch;
+	r->exit = row->exit;
+	r->moves = row->moves;
+	r->downtime = row->downtime;
+	r->stdout_end = row->stdout_end;
+	r->stderr_end = row->stderr_end;
+	r->inherited = true;
+}
+
+void ctl_ranks_read(struct ctl_job *job)
+{
+	store_each_rank(job->ctl->store, job->id, load_rank, job);
+}
