@@ -1,10 +1,9 @@
 /*
- * gather.h - bringing the fences of all ranks of a job together
+ * gather.h - collecting the fences of all ranks of a job
  *
- * The middle of an exchange (pmi/pmi.h): whoever carries fences and releases
- * between the ranks' servers, be it the controller or a test in one process,
- * keeps one of these for a job.  It holds the generation that is being gathered
- * and the union of the one before, for a rank whose release got lost.
+ * The hub of an exchange (pmi/pmi.h): the controller, or a test in one process,
+ * keeps one of these per job.  It holds the generation that is being gathered,
+ * and the union of the one before for a rank whose release got lost.
  */
 #ifndef PMI_GATHER_H
 #define PMI_GATHER_H
@@ -17,16 +16,15 @@ struct pmi_gather *pmi_gather_create(uint32_t size);
 void pmi_gather_destroy(struct pmi_gather *g); /* NULL is allowed */
 
 enum pmi_gathered {
-	PMI_GATHER_WAIT,  /* others are still missing, or this rank's rest */
+	PMI_GATHER_WAIT,  /* some fences or pieces are missing */
 	PMI_GATHER_ALL,	  /* complete now: send the union to every rank */
 	PMI_GATHER_AGAIN, /* was complete before: send it to this rank again */
 };
 
 /*
- * A rank's fence, or a piece of it (`more`).  Saying it again is harmless.
- * Returns an enum pmi_gathered, or -EPROTO for a rank or generation that
- * cannot be.  After ALL and AGAIN, pmi_gather_union() is what to send, as the
- * release of that generation.
+ * A rank's fence, or a piece of it (`more`).  It may be repeated.  Returns an
+ * enum pmi_gathered, or -EPROTO for an invalid rank or generation.  After ALL
+ * and AGAIN, send pmi_gather_union() as the release of that generation.
  */
 int pmi_gather_add(struct pmi_gather *g, uint32_t rank, uint64_t generation,
 		   const struct pmi_put *puts, size_t n, bool more,
@@ -37,8 +35,8 @@ const struct pmi_put *pmi_gather_union(const struct pmi_gather *g,
 				       size_t *ret_n);
 
 /*
- * Take up a job whose ranks have already passed `generation` barriers (a
- * controller that was started again); what was gathered is forgotten.
+ * Resume a job whose ranks have already passed `generation` barriers (after a
+ * restart of the controller); what was gathered is discarded.
  */
 void pmi_gather_resume(struct pmi_gather *g, uint64_t generation);
 

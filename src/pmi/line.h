@@ -18,8 +18,8 @@ struct pmi_line {
 };
 
 /*
- * Cut text (NUL-terminated, without its newline) in place into key=value words
- * divided by blanks.  -EPROTO for a word without '=' or too many words.
+ * Split text (NUL-terminated, without newline) in place into key=value words
+ * separated by blanks.  -EPROTO for a word without '=' or too many words.
  */
 int pmi_line_parse(char *text, struct pmi_line *ret,
 		   struct error *err) must_check;

@@ -23,7 +23,7 @@ struct pmi_server {
 	void *ctx;
 
 	enum pmi_phase phase;
-	uint64_t generation; /* of the barrier that comes next, or is waited in
+	uint64_t generation; /* of the next barrier, or the one waited in
 			      */
 	bool waits;
 	bool wants_blobs; /* ... and then all ranks' blobs: fence_in */
@@ -40,7 +40,7 @@ struct pmi_server {
 	size_t nr_out, cap_out;
 };
 
-/* put: as in struct pmi_entry, 0 leaves it as it was.  Bounds are checked. */
+/* put: as in struct pmi_entry; 0 leaves it unchanged.  Checks all limits. */
 int pmi_kvs_set(struct pmi_server *s, const char *key, const char *value,
 		uint64_t put, struct error *err) must_check;
 

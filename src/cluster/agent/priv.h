@@ -68,7 +68,7 @@ struct agent {
 	sd_event_source *again, *report;
 	usec_t pause; /* before the next try to connect */
 	struct host_load *load;
-	char *terms; /* conf's limits as far as this host can enforce them, for keepers */
+	char *terms; /* limits for keepers that this host can enforce */
 	TAILQ_HEAD(, relay) relays;
 	int hooks_fd;	 /* host/hooks_word.h; -1: none */
 	usec_t hooks_at; /* last looked at */

@@ -7,8 +7,11 @@
  * Its keeper is the process that created it.  See doc/design/10-capsule.md.
  *
  * Invariants:
- *  - A struct capsule holds descriptors, not pids or names, so no call ever affects an unrelated process or link.
- *  - When the keeper dies, everything in the capsule ends.  A frozen copy executes no further instruction: processes are killed first and thawed after that.  Links go with them; directories and proxy entries that
+ *  - A struct capsule holds descriptors, not pids or names, so no call ever
+ *    affects an unrelated process or link.
+ *  - When the keeper dies, everything in the capsule ends.  A frozen copy
+ *    executes no further instruction: processes are killed first and thawed
+ *    after that.  Links go with them; directories and proxy entries that
  *    remain are removed by capsule_sweep(), which the agent calls at its
  *    start and after a keeper's death.
  *  - The only uid in the capsule is the submitter's.  "Capsule root" is that

@@ -1,9 +1,9 @@
 /*
  * conn.h - an authenticated message connection on an event loop
  *
- * Messages (cluster/conn/frames.h) over TLS 1.3 (core/tls.h) over a stream socket,
- * without ever blocking.  Before both sides are authenticated, no byte is
- * passed to the frame reader or the user.
+ * Messages (cluster/conn/frames.h) over TLS 1.3 (core/tls.h) over a stream
+ * socket, without ever blocking.  Before both sides are authenticated, no byte
+ * is passed to the frame reader or the user.
  *
  * Life: conn_connect() makes one that connects; a conn_server makes one for
  * each peer it accepts.  ready() is called when both are authenticated,

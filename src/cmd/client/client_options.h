@@ -31,8 +31,9 @@ typedef int (*client_main_fn)(struct client *c, void *args, struct error *err);
 
 /*
  * The whole of such a command, for its run(): read the command line into args
- * (which begins with a struct client_options; argp has no children), connect, call ask, disconnect,
- * print what went wrong as "stint NAME: ...".  Returns the exit code.
+ * (which begins with a struct client_options; argp has no children), connect,
+ * call ask, disconnect, print what went wrong as "stint NAME: ...".  Returns
+ * the exit code.
  */
 int client_main(const char *name, const struct argp *argp,
 		enum client_form form, int argc, char **argv,

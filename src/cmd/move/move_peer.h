@@ -18,7 +18,7 @@ struct move_peer {
 	const char *addr;     /* ADDR:PORT or [V6]:PORT */
 	const char *key_file; /* or NULL */
 	bool plaintext;
-	bool once; /* exit after the first connection, even if it is not a source */
+	bool once; /* exit after the first connection, source or not */
 };
 
 /* Connect to the receiver at that address. */

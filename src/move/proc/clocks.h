@@ -15,11 +15,11 @@ struct clocks {
 
 /* All 0 without time namespaces; pid 0 is this process. */
 void clocks_offsets(pid_t pid, struct clocks *ret);
-/* The clocks now, as that process reads them. */
+/* The present time of the clocks as that process reads them. */
 void clocks_now(pid_t pid, struct clocks *ret);
-/* Is it in another time namespace than the first? */
+/* Is it in a time namespace other than the initial one? */
 bool clocks_own(pid_t pid);
-/* Its CLOCK_MONOTONIC less ours. */
+/* Its CLOCK_MONOTONIC minus ours. */
 int64_t clocks_shift(pid_t pid);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * cpu.h - may code that chose its instructions here run there?
+ * cpu.h - does the destination's processor have the features of the source's?
  *
- * A process asks once what its processor can do (ifunc, libraries that
- * dispatch) and acts on the answer for ever, so the destination must have
- * every feature the source shows.  The XSAVE image must have the same layout.
+ * A process detects processor features once (ifunc, dispatching libraries) and
+ * relies on the result for ever, so the destination must have every feature of
+ * the source.  The XSAVE image must have the same layout.
  */
 #ifndef MOVE_PROC_CPU_H
 #define MOVE_PROC_CPU_H

@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 
-/* A landing helper, and the landing process until it is somebody else (land/land.h). */
+/* The comm of a landing helper, and at first of L (land/land.h). */
 #define LANDING_NAME "stint-lander"
 
 /* One descriptor number.  text is malloc'd: all of /proc/PID/fdinfo/N. */
@@ -29,25 +29,27 @@ int fdproc_list(int proc, int **ret, size_t *ret_n,
 
 int fdproc_info(int proc, int fd, struct fdproc_info *ret,
 		struct error *err) must_check;
-/* The same of a text that was read already, which becomes ret's or is freed. */
+/*
+ * The same from a text already read, whose ownership passes to *ret; it is
+ * freed on failure.
+ */
 int fdproc_parse(char *text, int fd, struct fdproc_info *ret,
 		 struct error *err) must_check;
 
-/* What /proc/PID/fd/N says it is ("/tmp/x", "anon_inode:[eventfd]"). */
+/* The target of /proc/PID/fd/N ("/tmp/x", "anon_inode:[eventfd]"). */
 int fdproc_link(int proc, int fd, char *ret, size_t size,
 		struct error *err) must_check;
 
 /*
- * The value behind "key:" in text, as a number of that base; the next line
- * that has one if text points behind the last find.  NULL if there is none,
- * else where to go on.
+ * Find "key:" in text and parse the number behind it in that base.  Returns
+ * where to continue searching for the next such line, or NULL if there is none.
  */
 const char *fdproc_field(const char *text, const char *key, int base,
 			 uint64_t *ret);
 
 /*
- * kcmp's order of two open file descriptions, each a number in its process:
- * <0, 0 when they are one, >0.  INT_MIN if it cannot be had: one is not open.
+ * kcmp's order of two open file descriptions, each a descriptor of its process:
+ * <0, 0 if they are the same, >0.  INT_MIN on failure: one is not open.
  */
 int fdproc_compare(pid_t pid_a, int a, pid_t pid_b, int b);
 
@@ -61,8 +63,9 @@ int fdproc_watches(pid_t pid, int efd, int tfd, unsigned toff, int fd);
 int fdproc_ns_pid(pid_t pid, pid_t *ret, struct error *err) must_check;
 
 /*
- * The pid of another process that has the file open, or 0.  Looks at all there
- * are, so not while anybody waits; those of others may be hidden.
+ * The pid of another process that has the file open, or 0.  It examines all
+ * processes, so do not call it during the freeze; those of other users may be
+ * hidden.
  */
 pid_t fdproc_other_holder(pid_t pid, const struct stat *st);
 

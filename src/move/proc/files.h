@@ -1,5 +1,5 @@
 /*
- * files.h - are the files that a process maps the same at both ends?
+ * files.h - compare the files that a process maps at source and destination
  *
  * Private mappings are made again from the file, and only pages that differ
  * from it travel, so the file must hold the same bytes.  It is the same if it
@@ -7,10 +7,10 @@
  * FILES_WHOLE bytes, of its ends above that.  Files in a tree that moves along
  * (tree/tree.h) are not compared, as they come later.
  *
- * What the process has mapped when it is looked at may be gone a moment later,
- * and the name lead to another file.  So nothing that is found out before the
- * freeze is a refusal at once: what is missing or differs at the destination
- * is told to the source, which looks again.
+ * While the process runs, a mapping may vanish a moment after it was read, and
+ * its name may then lead to another file.  So a difference found before the
+ * freeze is not refused at once: the destination reports it to the source,
+ * which looks again.
  */
 #ifndef MOVE_PROC_FILES_H
 #define MOVE_PROC_FILES_H
@@ -23,28 +23,28 @@
 
 /* ---- source: h->file holds what was described so far ---- */
 
-/* An open directory: the root that process sees. */
+/* Open the root directory of that process. */
 int files_root(pid_t pid, struct error *err) must_check;
 
 /*
- * Describe each file of maps and exe once, as the process's root shows it; h
- * names the trees already.  Only what may be moved is in maps, but a file may
- * have gone since they were read; it is left out.
+ * Describe each file of maps and exe once, looked up in the process's root; h
+ * already names the trees.  maps contains movable mappings only.  A file that
+ * has been deleted since maps was read is left out.
  */
 int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
 		   Move__Hello *h, struct error *err) must_check;
 
 /*
- * Fill in f, of which path and shared are set; what is known already is not
- * read again.  -ENOENT: it has gone since maps was read.
+ * Fill in f, of which path and shared are set; a file described before is not
+ * read again.  -ENOENT: it has been deleted since maps was read.
  */
 int files_describe_new(int root, Move__Hello *h, Move__File *f,
 		       struct error *err) must_check;
 
 /*
- * Forget what is no longer as it was described: it has gone, another file is
- * in its place, or it was written to by other means than shared mappings.
- * Returns how many.
+ * Forget the files that have changed since they were described: deleted,
+ * replaced, or written to by other means than shared mappings. Returns how
+ * many.
  */
 size_t files_forget_changed(int root, Move__Hello *h);
 /* Is it described? */
@@ -55,7 +55,7 @@ bool files_known(const Move__Hello *h, const char *path, bool shared);
 /* Is it the same under root, an open directory? */
 int files_check_new(int root, const Move__File *f,
 		    struct error *err) must_check;
-/* Are all of HELLO's?  If not, *ret is the first that is not. */
+/* The same for all files of HELLO; *ret is the first one that differs. */
 int files_check(int root, const Move__Hello *h, const Move__File **ret,
 		struct error *err) must_check;
 

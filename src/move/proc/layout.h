@@ -11,26 +11,26 @@
 void layout_keep_moving(struct vma_list *l, uint64_t area, size_t area_size);
 
 /*
- * Append to *fixed those mappings that the process cannot have made itself
- * or, as far as their advice is known, cannot write to, ever: these cannot be
- * tracked either.  And shared memory, which is tracked by other means.
+ * Append to *fixed the mappings whose writes need no tracking here: those that
+ * the kernel made, those that the process can never write to (as far as their
+ * advice is known), and shared memory, which is tracked by other means.
  */
 void layout_find_fixed(const struct vma_list *l, struct vma_list *fixed);
 
 /*
- * What has to be unmapped (gone: ranges) and mapped (fresh: whole mappings or
- * pieces of them) to get from one layout to the other.  Protections and
- * advice do not count.  Both results are appended in order of address.
+ * Compute what has to be unmapped (gone: ranges) and mapped (fresh: mappings or
+ * parts of them) to turn one layout into the other.  Protections and advice do
+ * not count.  Both results are appended in order of address.
  */
 void layout_diff(const struct vma_list *from, const struct vma_list *to,
 		 struct vma_list *gone, struct vma_list *fresh);
 
-/* Take out what lies in [start, end). */
+/* Remove the range [start, end). */
 void layout_cut(struct vma_list *l, uint64_t start, uint64_t end);
 
 /*
- * Take over the advice from mappings that were there before; false if some
- * mapping was not.
+ * Copy the advice of mappings that are also in `from`; false if some mapping of
+ * `to` is not there.
  */
 bool layout_copy_advice(const struct vma_list *from, struct vma_list *to);
 
@@ -42,7 +42,7 @@ bool layout_copy_advice(const struct vma_list *from, struct vma_list *to);
 int layout_read(pid_t pid, const struct vma_list *known, struct vma_list *ret,
 		struct error *err) must_check;
 
-/* Fresh; its file has path and shared, no more. */
+/* Allocated; of its file only path and shared are set. */
 Move__Vma *layout_vma(const struct vma *v);
 
 #endif

@@ -44,7 +44,7 @@ enum vma_advice {
 	VMA_DROPPABLE = 1 << 16,
 };
 
-/* What shared anonymous memory is called after a move, as a memfd. */
+/* The memfd name of shared anonymous memory after a move. */
 #define OBJECT_NAMELESS "stint-shared"
 
 struct vma {
@@ -67,8 +67,9 @@ struct vma_list {
 void vma_list_clear(struct vma_list *l);
 
 /*
- * Append what the text of /proc/PID/maps says, in order and disjoint.  Of a
- * process that runs, each mapping is told as it was at some moment.
+ * Parse the text of /proc/PID/maps and append the mappings, sorted and
+ * disjoint.  If the process runs, each mapping is as it was at some moment
+ * during the read.
  */
 int proc_parse_maps(const char *text, struct vma_list *ret,
 		    struct error *err) must_check;
@@ -84,26 +85,29 @@ int proc_read_advice(pid_t pid, struct vma_list *l,
 /* The mapping that holds addr, or NULL. */
 const struct vma *vma_find(const struct vma_list *l, uint64_t addr);
 /*
- * Does it show an object (a memfd, shared anonymous memory), which may have
+ * Does it map an object (a memfd, shared anonymous memory), which may have
  * other mappings and descriptors?
  */
 bool vma_has_object(const struct vma *v);
-/* Or a file that has a name? */
+/* Does it map a file that has a name? */
 bool vma_shows_file(const struct vma *v);
-/* And may write to it through this mapping?  Its advice has been read. */
+/*
+ * Can the process write to that file through this mapping?  Its advice has been
+ * read.
+ */
 bool vma_writes_file(const struct vma *v);
 /* Shared memory without a name: nobody has a descriptor of it. */
 bool vma_is_nameless(const struct vma *v);
 /* The name of its memfd, fresh; "" if it has none. */
 char *vma_object_name(const struct vma *v);
 /*
- * Do its pages travel as its own?  Not those of files, nor those of a memfd
- * that cannot be written to here: they come by another way.  Its advice has
+ * Are its pages sent as PAGES?  Not those of files, nor those of a memfd that
+ * is not writable through it: these are moved in other ways.  Its advice has
  * been read.
  */
 bool vma_carries_pages(const struct vma *v);
 
-/* Is some of v in the list? */
+/* Does v overlap a mapping of the list? */
 bool vma_meets(const struct vma_list *l, const struct vma *v);
 const struct vma *vma_named(const struct vma_list *l, const char *name);
 
@@ -141,10 +145,13 @@ int proc_read_stat(pid_t pid, struct proc_mm *ret,
 /* The thread ids; fresh memory.  Returns how many, or -errno. */
 ssize_t proc_read_tasks(pid_t pid, pid_t **ret, struct error *err) must_check;
 
-/* Has any of its threads a child process?  *ret is one of them, or 0. */
+/* Find a child process of any of its threads: *ret is one of them, or 0. */
 int proc_read_child(pid_t pid, pid_t *ret, struct error *err) must_check;
 
-/* Has it one still?  What ends gives it up before it is seen to be gone. */
+/*
+ * Has it an address space still?  A process that exits loses it before it
+ * becomes a zombie.
+ */
 bool proc_has_memory(pid_t pid);
 
 /* A whole file of /proc/PID, as fresh text; what as in "task/7/comm". */

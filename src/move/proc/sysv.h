@@ -2,9 +2,9 @@
  * sysv.h - does the process have System V objects?
  *
  * Semaphores, queues and shared memory belong to an IPC namespace, not to a
- * process, and do not travel.  In a namespace that is not ours, such as a
- * capsule's, all of them are the process's; in ours those that it has made or
- * used last.
+ * process, and do not travel.  In a namespace other than ours, such as a
+ * capsule's, all objects count as the process's; in ours, those that it created
+ * or used last.
  */
 #ifndef MOVE_PROC_SYSV_H
 #define MOVE_PROC_SYSV_H

@@ -1,21 +1,21 @@
 /*
- * watch.h - somebody who does not hang while a process stands still
+ * watch.h - a watchdog process for an engine
  *
  * An engine that hangs (a SIGSTOP, a debugger, a disk that does not answer)
- * would keep the process that it has stopped standing still until it goes on.
- * So each engine forks a watch, which looks at it WATCH_RATE times a second.
- * While the process stands still the engine has to get on (watch_beat());
- * if it does not for its limit, the watch kills it.  No more than that, which
- * may happen to an engine at any instant anyway: what has been decided by then
- * is found out as after any other death (doc/design/41).
+ * would keep the process that it has stopped frozen. So each engine forks a
+ * watch, which checks it WATCH_RATE times a second. While the process is frozen
+ * the engine must report progress (watch_beat()); if it does not within its
+ * limit, the watch kills it.  It does nothing else: an engine may die at any
+ * instant anyway, and the outcome of the move is determined as after any other
+ * death (doc/design/41).
  *
- * It also ends the hurry (core/hurry.h) of all who take part once that has
- * lasted for WATCH_HURRY looks: where real-time is shared out by group, or
- * where the work is more than was thought, they would stand still, or keep
- * the host to themselves.
+ * It also ends the real-time priority (core/hurry.h) of all processes that take
+ * part after WATCH_HURRY checks: otherwise, if the work is more than was
+ * predicted, they would exhaust their cgroup's real-time share and be stopped,
+ * or starve the rest of the host.
  *
- * Time is counted by looks, not by a clock: on a host that is paused, or too
- * busy to let the watch look, it takes as much longer.
+ * Time is counted in checks, not by a clock: on a host that is paused, or too
+ * busy to run the watch, limits last correspondingly longer.
  */
 #ifndef MOVE_PROC_WATCH_H
 #define MOVE_PROC_WATCH_H
@@ -32,44 +32,47 @@
 struct watch;
 
 /*
- * Called in the watch, which has no descriptors but the standard ones; either
- * may be left out.
+ * Called in the watch, which has only the standard descriptors open; either may
+ * be NULL.
  */
 struct watch_spec {
-	/* Who takes part besides is not to be ahead any more. */
+	/* End the real-time priority of other processes that take part. */
 	void (*calm)(void *arg);
-	/* It has killed the engine, whose last watch_note() was that. */
+	/* It has killed the engine; note is its last watch_note(). */
 	void (*killed)(void *arg, int note);
 	void *arg;
 };
 
 /*
- * Of the calling process.  NULL, with *err: it could not be made.  All else
- * here takes NULL.
+ * Start a watch of the calling process; NULL with *err on failure.  All other
+ * functions accept NULL.
  */
 struct watch *watch_start(const struct watch_spec *spec,
 			  struct error *err) must_check;
 void watch_stop(struct watch *w);
 
 /*
- * The usual limit, or as many seconds as STINT_STANDSTILL in the environment
- * says, for whoever wants to look at an engine that stands.
+ * The usual limit, or STINT_STANDSTILL seconds if that is set in the
+ * environment, for debugging a stopped engine.
  */
 usec_t watch_standstill(usec_t usual);
-/* How long it may stand still without a beat, from now on. */
+/* How long the process may be frozen without a beat, from now on. */
 void watch_limit(struct watch *w, usec_t limit);
-/* It stands still because of us, or not any more. */
+/* The process is frozen by this engine (on), or no longer. */
 void watch_stands(struct watch *w, bool on);
-/* The engine gets on. */
+/* The engine makes progress. */
 void watch_beat(struct watch *w);
 /*
- * It waits for others, who may take their time, and is taken for hung only
+ * The engine waits for others (on), for any time: then it counts as hung only
  * when it is stopped (SIGSTOP, a debugger).
  */
 void watch_waits(struct watch *w, bool on);
-/* The engine and threads of the processes a and b (0: none) are ahead. */
+/*
+ * The engine and the threads of processes a and b (0: none) have real-time
+ * priority.
+ */
 void watch_hurried(struct watch *w, bool on, pid_t a, pid_t b);
-/* How far it is, for killed(). */
+/* Record how far the move has got, for killed(). */
 void watch_note(struct watch *w, int note);
 
 #endif

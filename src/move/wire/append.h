@@ -1,7 +1,7 @@
 /*
- * append.h - parts of protobuf messages, as they are made
+ * append.h - building protobuf messages
  *
- * All of it is fresh memory, which free_unpacked() of the message frees.
+ * All memory is allocated, and freed by the message's free_unpacked().
  */
 #ifndef MOVE_WIRE_APPEND_H
 #define MOVE_WIRE_APPEND_H

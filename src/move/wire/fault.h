@@ -4,7 +4,8 @@
  * STINT_FAULT=name[:action] in the environment of either side picks one.
  * Actions: kill (default: SIGKILL to itself), error (the step fails), stop
  * (SIGSTOP to itself), exit (close everything by exiting).  STINT_FAULT=@FILE
- * reads that from a file each time, so that one testbed serves a whole sweep.
+ * reads it from a file at each point, so that a test can change it in a running
+ * testbed.
  */
 #ifndef MOVE_WIRE_FAULT_H
 #define MOVE_WIRE_FAULT_H
@@ -50,7 +51,9 @@ enum move_fault {
 		MF_COUNT
 };
 
-/* Strike if this point was picked; -EIO for the action "error", else 0. */
+/*
+ * Do the action if this point was picked; -EIO for the action "error", else 0.
+ */
 int move_fault(enum move_fault f, struct error *err) must_check;
 
 #endif

@@ -107,14 +107,13 @@ struct frame {
  * What a TCP connection needs to carry a move, besides move_prepare_socket():
  * no frame waits for the acknowledgement of the one before.
  *
- * A peer that is gone without a word, or hangs, must not keep the process
- * standing still: from now on a host that cannot be reached is noticed after
- * some ten seconds, and nothing is waited for longer than FRAME_PATIENCE
- * seconds; both give -ETIMEDOUT.
+ * A peer that vanishes or hangs must not keep the process frozen: from now on
+ * an unreachable host is noticed after some ten seconds, and no read or write
+ * waits longer than FRAME_PATIENCE seconds; both give -ETIMEDOUT.
  */
 #define FRAME_PATIENCE 30
 void frame_set_link(struct channel *ch);
-/* From now on nothing is waited for longer than that. */
+/* Set the longest time that any later read or write waits. */
 void frame_set_patience(struct channel *ch, usec_t limit);
 
 /* One frame of the pieces iov[0..n), n <= 8. */
@@ -127,12 +126,12 @@ void frame_send_abort(struct channel *ch, const char *why);
 
 /*
  * The next frame, checked; f is reused from call to call and freed by
- * frame_clear().  -EPIPE when the peer has gone, -EPROTO when it talks
- * nonsense, -ECANCELED with its reason in err when it sent ABORT.
+ * frame_clear().  -EPIPE when the peer has closed, -EPROTO when the frame is
+ * malformed, -ECANCELED with its reason in err when it sent ABORT.
  */
 int frame_recv(struct channel *ch, struct frame *f,
 	       struct error *err) must_check;
-/* And it must be of that type. */
+/* The next frame, which must be of that type. */
 int frame_expect(struct channel *ch, struct frame *f, enum frame_type type,
 		 struct error *err) must_check;
 /* ... and carry that number. */
@@ -141,9 +140,9 @@ int frame_expect_u64(struct channel *ch, struct frame *f, enum frame_type type,
 void frame_clear(struct frame *f);
 
 /*
- * After the last frame from here, such as ABORT: take what the peer still sends,
- * for 5 s at most, until it has read that and closes.  A connection closed with
- * bytes unread would be reset, and the peer might never learn why.
+ * After sending the last frame, such as ABORT: read and discard what the peer
+ * still sends, for 5 s at most, until it closes.  Closing a connection with
+ * unread bytes would reset it, and the peer might never read the last frame.
  */
 void frame_hear_out(struct channel *ch);
 
@@ -153,7 +152,10 @@ uint64_t frame_u64(const struct frame *f);
 int frame_parse_head(const unsigned char head[FRAME_HEAD_SIZE],
 		     enum frame_type *ret_type, size_t *ret_size,
 		     uint64_t *ret_hash, struct error *err) must_check;
-/* Is the payload of the shape its type demands?  Pure; what is fuzzed. */
+/*
+ * Is the payload well-formed for its type?  A pure function, which the fuzzer
+ * calls.
+ */
 int frame_check(enum frame_type type, const unsigned char *p, size_t n,
 		struct error *err) must_check;
 

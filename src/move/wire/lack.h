@@ -1,13 +1,13 @@
 /*
- * lack.h - what the destination could not make as the source told it
+ * lack.h - what the destination could not create as the source described it
  *
- * Before the freeze the source tells what it saw a moment ago, and a file that
- * was mapped then may have gone, or be another one, when the destination opens
- * it.  That is no error yet: the destination notes the addresses and the
- * reason, leaves them unmapped, and says so before it answers the next SYNC.
- * The source then forgets that it has told them, so that what is still there in
- * the next round is told again.  What is lacking when the state comes ends the
- * move.  Files that are just open have no addresses: 0 to 0.
+ * Before the freeze the source describes what it saw a moment ago; a mapped
+ * file may have been deleted or replaced when the destination opens it.  That
+ * is not an error yet: the destination notes the addresses and the reason,
+ * leaves them unmapped, and reports them (LACK) before it answers the next
+ * SYNC. The source then marks them as not sent, so that what still exists is
+ * sent again in the next round.  A lack that remains when STATE comes ends the
+ * move.  Files that are only open, not mapped, have no addresses: 0 to 0.
  */
 #ifndef MOVE_WIRE_LACK_H
 #define MOVE_WIRE_LACK_H
@@ -22,17 +22,18 @@ struct lacks {
 	size_t nr, cap;
 };
 
-/* Note it; why is copied.  Neighbours become one and keep the first's reason.
+/* Add a lack; why is copied.  Adjacent ones are merged and keep the first
+ * reason.
  */
 void lacks_add(struct lacks *l, uint64_t start, uint64_t end,
 	       const struct error *why);
-/* Tell all of it, and forget it. */
+/* Send all of them, and clear the list. */
 int lacks_send(struct lacks *l, struct channel *ch,
 	       struct error *err) must_check;
 void lacks_clear(struct lacks *l);
 
 /*
- * What a LACK frame tells: -ENOTSUP with the reason in *why, the range in *ret.
+ * Decode a LACK frame: -ENOTSUP with the reason in *why, the range in *ret.
  */
 int lack_of_frame(const struct frame *f, struct frame_range *ret,
 		  struct error *why);

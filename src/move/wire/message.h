@@ -14,7 +14,7 @@ int wire_send(struct channel *ch, enum frame_type type,
 /*
  * The message that a frame holds, of the type that d describes: *ret, a pointer
  * to a pointer to its struct, is set to a fresh one, for
- * protobuf_c_message_free_unpacked().  -EPROTO if it is none.
+ * protobuf_c_message_free_unpacked().  -EPROTO if it is not one.
  */
 int wire_unpack(const struct frame *f, const ProtobufCMessageDescriptor *d,
 		void *ret, struct error *err) must_check;

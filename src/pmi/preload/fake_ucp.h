@@ -1,5 +1,5 @@
 /*
- * fake_ucp.h - instead of UCX, for test_preload.c
+ * fake_ucp.h - a stand-in for UCX, for test_preload.c
  */
 #ifndef PMI_PRELOAD_FAKE_UCP_H
 #define PMI_PRELOAD_FAKE_UCP_H
