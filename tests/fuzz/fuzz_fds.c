@@ -20,6 +20,7 @@
 #include "core/scratch.h"
 #include "move/fd/restore.h"
 #include "move/fdkit/path.h"
+#include "move/kind/kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -62,6 +63,8 @@ static void look_for_paths(const void *p, size_t n)
 
 	if (root < 0)
 		root = make_root();
+	for (size_t i = 0; all && i < all->n_kind; i++)
+		all_there &= fdkinds_named(all->kind[i]) != NULL;
 	for (size_t i = 0; all && i < all->n_path; i++) {
 		if (all->path[i]->own || all->path[i]->carried)
 			continue;

@@ -184,7 +184,7 @@ size_t fds_content(const struct fds_source *s)
 
 void fds_paths(struct fds_source *s, uint8_t **ret, size_t *ret_n)
 {
-	fdtold_pack(s, 0, ret, ret_n);
+	fdtold_pack(s, true, ret, ret_n);
 }
 
 static bool in_our_network(const struct fds_source *s)
@@ -225,7 +225,7 @@ int fds_look(struct fds_source *s, bool early, uint8_t **ret, size_t *ret_n,
 	news = early && fdearly_look(s, sc);
 	nr = take_stock(s, sc);
 	if (nr || news)
-		fdtold_pack(s, s->told->n_path - nr, ret, ret_n);
+		fdtold_pack(s, false, ret, ret_n);
 	return nr || news;
 }
 
@@ -234,7 +234,7 @@ size_t fds_untold(struct fds_source *s, uint8_t **ret, size_t *ret_n)
 	size_t nr = fdtold_add(s, s->scan);
 
 	if (nr)
-		fdtold_pack(s, s->told->n_path - nr, ret, ret_n);
+		fdtold_pack(s, false, ret, ret_n);
 	return nr;
 }
 

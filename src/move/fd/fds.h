@@ -152,7 +152,8 @@ void fds_source_destroy(struct fds_source *s); /* NULL is allowed */
 /* ---- destination ---- */
 
 /*
- * Before the freeze: are the files of fds_paths() there, and the same?  root
+ * Before the freeze: are the files of fds_paths() there, and the same, and the
+ * kinds of descriptors ones that this version of the engine knows?  root
  * is an open directory, the capsule's root ("/proc/PID/root").
  *
  * The same: type alone in procfs and sysfs; inode number and birth time for

@@ -39,6 +39,12 @@ int fds_check_dest(int root, const void *paths, size_t n, char **ret_lack,
 
 	if (!all || all->version != 1)
 		r = error_set(err, -EPROTO, "list of files: cannot be parsed");
+	for (size_t i = 0; !r && i < all->n_kind; i++)
+		if (!fdkinds_named(all->kind[i]))
+			r = error_set(
+				err, -ENOTSUP,
+				"the process has a descriptor of a kind that the destination does not know yet: %s",
+				all->kind[i]);
 	for (size_t i = 0; !r && i < all->n_path; i++) {
 		r = check_path(root, all->path[i], err);
 		if (r < 0 && ret_lack)

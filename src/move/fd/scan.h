@@ -31,13 +31,12 @@ void fdkept_clear(struct fds_source *s);
 
 /*
  * told.c: put the working directory, a path like those of its files, in
- * sc->set; append to s->told the files of a scan that are not in it, and
- * return how many; pack those from that one on, *ret is malloc'd.
+ * sc->set; append to s->told the files and kinds of a scan that are not in it, and
+ * return how many; pack those that were not found yet, or all, *ret is malloc'd.
  */
 int fdtold_cwd(struct fdscan *sc, struct error *err) must_check;
 size_t fdtold_add(struct fds_source *s, const struct fdscan *sc);
-void fdtold_pack(struct fds_source *s, size_t from, uint8_t **ret,
-		 size_t *ret_n);
+void fdtold_pack(struct fds_source *s, bool all, uint8_t **ret, size_t *ret_n);
 
 /*
  * lock.c.  -ENOLCK from a process that runs: one that cannot move, held just

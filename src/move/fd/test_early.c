@@ -5,18 +5,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/scratch.h"
 #include "move/fd/test_move.h"
+#include "move/wire/fds.pb-c.h"
 
 static char dir[SCRATCH_MAX];
 
@@ -156,11 +160,113 @@ static void given_up(void **state)
 	fdt_abort(&c);
 }
 
+/* ---- kinds of descriptors ---- */
+
+static void file_make(void)
+{
+	close_range(0, ~0u, 0);
+	fdt_put(open("/dev/null", O_RDONLY), 10);
+}
+
+static void timer_make(void)
+{
+	fdt_put(timerfd_create(CLOCK_MONOTONIC, 0), 11);
+}
+
+/* The kinds in paths, which is freed, each with a comma. */
+static const char *kinds_in(uint8_t *paths, size_t n)
+{
+	static char text[64];
+	Fds__Paths *m = fds__paths__unpack(NULL, n, paths);
+
+	assert_non_null(m);
+	*text = '\0';
+	for (size_t i = 0; i < m->n_kind; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%s,", m->kind[i]);
+	fds__paths__free_unpacked(m, NULL);
+	free(paths);
+	return text;
+}
+
+static const char *look(struct fds_source *s)
+{
+	struct error err = ERROR_INIT;
+	uint8_t *paths;
+	size_t n;
+	int r = fds_look(s, false, &paths, &n, &err);
+
+	if (r < 0)
+		fail_msg("%s", err.text);
+	return r ? kinds_in(paths, n) : "nothing";
+}
+
+/* Once, and again if that has not been well received. */
+static void kinds_are_told(void **state)
+{
+	const struct fdt_case c = { file_make, .change = timer_make };
+	struct fdt_child child = fdt_start(&c);
+	struct error err = ERROR_INIT;
+	struct fds_source *s;
+	uint8_t *paths;
+	size_t n;
+	int status;
+
+	if (fds_prepare(child.pid, child.pidfd, NULL, 0, NULL, &s, &err) < 0)
+		fail_msg("%s", err.text);
+	fds_paths(s, &paths, &n);
+	assert_string_equal(kinds_in(paths, n), "path,");
+	assert_string_equal(look(s), "nothing");
+	kill(child.pid, SIGCONT);
+	assert_int_equal(waitpid(child.pid, &status, WUNTRACED), child.pid);
+	assert_string_equal(look(s), "timerfd,");
+	fds_confirm(s, false);
+	assert_string_equal(look(s), "timerfd,");
+	fds_confirm(s, true);
+	assert_string_equal(look(s), "nothing");
+	fds_paths(s, &paths, &n);
+	assert_string_equal(kinds_in(paths, n), "path,timerfd,");
+	fds_source_destroy(s);
+	fdt_end(&child);
+}
+
+/* What a destination says to a file and a descriptor of that kind. */
+static int check_kind(char *kind, struct error *err)
+{
+	char file[] = "path", *names[] = { file, kind };
+	Fds__Paths m = FDS__PATHS__INIT;
+	int root = open("/", O_PATH | O_CLOEXEC), r;
+	uint8_t blob[64];
+	size_t n;
+
+	m.version = 1;
+	m.kind = names;
+	m.n_kind = 2;
+	n = fds__paths__pack(&m, blob);
+	r = fds_check_dest(root, blob, n, NULL, err);
+	close(root);
+	return r;
+}
+
+static void unknown_kind(void **state)
+{
+	char known[] = "eventfd", field[] = "flags", later[] = "teapot";
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(check_kind(known, &err), 0);
+	assert_int_equal(check_kind(field, &err), -ENOTSUP);
+	assert_non_null(strstr(err.text, "does not know yet: flags"));
+	assert_int_equal(check_kind(later, &err), -ENOTSUP);
+	assert_non_null(strstr(err.text, "does not know yet: teapot"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(changes),
 		cmocka_unit_test(given_up),
+		cmocka_unit_test(kinds_are_told),
+		cmocka_unit_test(unknown_kind),
 	};
 
 	scratch_dir(dir, "/tmp");

@@ -1,5 +1,6 @@
 /*
- * told.c - the files that the destination was told to look for
+ * told.c - what the destination was told to look for: files, and which kinds
+ * of descriptors it has to know
  *
  * In HELLO it is told all that are open then, in each round those that have
  * been opened since.
@@ -7,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,6 +41,16 @@ int fdtold_cwd(struct fdscan *sc, struct error *err)
 	return r;
 }
 
+static void add_kind(Fds__Paths *told, const char *name)
+{
+	for (size_t i = 0; i < told->n_kind; i++)
+		if (!strcmp(told->kind[i], name))
+			return;
+	told->kind = xreallocarray(told->kind, told->n_kind + 1,
+				   sizeof(*told->kind));
+	told->kind[told->n_kind++] = xstrdup(name);
+}
+
 size_t fdtold_add(struct fds_source *s, const struct fdscan *sc)
 {
 	const Fds__Set *set = sc->set;
@@ -47,28 +60,33 @@ size_t fdtold_add(struct fds_source *s, const struct fdscan *sc)
 		s->told = xmalloc(sizeof(*s->told));
 		fds__paths__init(s->told);
 	}
-	had = s->told->n_path;
+	had = s->told->n_path + s->told->n_kind;
 	for (size_t i = 0; i < set->n_file; i++) {
 		const struct fd_kind *k = fdkinds_find(set->file[i]->kind_case);
 
+		add_kind(s->told, fdkinds_name(k));
 		if (k->tell)
 			k->tell(s, sc, i);
 	}
 	if (set->cwd)
 		fdtold_path(s, set->cwd);
-	return s->told->n_path - had;
+	return s->told->n_path + s->told->n_kind - had;
 }
 
-void fdtold_pack(struct fds_source *s, size_t from, uint8_t **ret,
-		 size_t *ret_n)
+void fdtold_pack(struct fds_source *s, bool all, uint8_t **ret, size_t *ret_n)
 {
+	const Fds__Paths *told = s->told;
+	size_t path = all ? 0 : s->nr_found, kind = all ? 0 : s->nr_known;
 	Fds__Paths part = FDS__PATHS__INIT;
 
 	fdearly_tell(s, &part);
 	part.version = 1;
-	part.n_path = s->told->n_path - from;
+	part.n_path = told->n_path - path;
 	if (part.n_path)
-		part.path = s->told->path + from;
+		part.path = told->path + path;
+	part.n_kind = told->n_kind - kind;
+	if (part.n_kind)
+		part.kind = told->kind + kind;
 	*ret = xmalloc(fds__paths__get_packed_size(&part) + 1);
 	*ret_n = fds__paths__pack(&part, *ret);
 	fdearly_told(&part);
@@ -80,6 +98,9 @@ void fds_confirm(struct fds_source *s, bool there)
 
 	while (!there && told->n_path > s->nr_found)
 		fds__path__free_unpacked(told->path[--told->n_path], NULL);
+	while (!there && told->n_kind > s->nr_known)
+		free(told->kind[--told->n_kind]);
 	s->nr_found = told->n_path;
+	s->nr_known = told->n_kind;
 	fdearly_confirm(s, there);
 }

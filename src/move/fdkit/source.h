@@ -33,7 +33,7 @@ struct fds_source {
 	int diag; /* sock_diag in its network namespace, or -1 */
 	const struct tree_set *trees;
 	bool soon; /* the freeze is near: what passes by itself is in the way */
-	Fds__Paths *told;  /* files that the destination was told */
+	Fds__Paths *told;  /* files and kinds that the destination was told */
 	struct fds_early { /* and those that it has open, ascending */
 		int number;
 		enum {
@@ -58,7 +58,8 @@ struct fds_source {
 		size_t place;
 	} * place;
 	size_t nr_place;
-	size_t nr_found;   /* and of these, the first so many are there */
+	size_t nr_found;   /* of told->path, the first so many are there */
+	size_t nr_known;   /* and of told->kind it knows the first so many */
 	struct fds_alone { /* files that nobody else has open */
 		dev_t dev;
 		ino_t ino;

@@ -33,3 +33,19 @@ const struct fd_kind *fdkinds_find(Fds__File__KindCase message)
 			return *k;
 	return NULL;
 }
+
+const char *fdkinds_name(const struct fd_kind *k)
+{
+	return protobuf_c_message_descriptor_get_field(&fds__file__descriptor,
+						       k->message)
+		->name;
+}
+
+const struct fd_kind *fdkinds_named(const char *name)
+{
+	const ProtobufCFieldDescriptor *f =
+		protobuf_c_message_descriptor_get_field_by_name(
+			&fds__file__descriptor, name);
+
+	return f ? fdkinds_find((Fds__File__KindCase)f->id) : NULL;
+}

@@ -16,4 +16,8 @@ const struct fd_kind *fdkinds_of(const struct fdscan *sc,
 /* The kind that has that message, or NULL. */
 const struct fd_kind *fdkinds_find(Fds__File__KindCase message);
 
+/* What fds.proto calls it there, and the kind of that name, or NULL. */
+const char *fdkinds_name(const struct fd_kind *k);
+const struct fd_kind *fdkinds_named(const char *name);
+
 #endif
