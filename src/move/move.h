@@ -1,24 +1,26 @@
 /*
  * move.h - move one running process to another host
  *
- * A move has two ends.  move_send() runs where the process is and may ptrace
- * it; move_receive() runs where it shall be.  They talk over one channel.
- * What surrounds the process (its network, the freezer that outlives an
- * engine, the durable record, the far ends of its stdio) is reached through
+ * A move has two ends.  move_send() runs where the process is and must be able
+ * to ptrace it; move_receive() runs at the destination.  They talk over one
+ * channel. What surrounds the process (its network, the freezer that outlives
+ * an engine, the durable record, the far ends of its stdio) is reached through
  * the two ops tables, so the engine knows nothing of jobs, capsules or
- * clusters.  An op that is NULL is not needed there.
+ * clusters.  Ops may be NULL where they are not needed.
  *
  * Invariants
- *   - At most one copy can run at any instant, whoever dies when.
- *   - Nothing is changed at either end before both have agreed that the
- *     process can be moved; a refusal says why.
+ *   - At most one copy can run at any instant, whichever process dies at
+ *     whatever time.
+ *   - Nothing is changed at either end before both have agreed that the process
+ *     can be moved; a refusal has a reason.
  *   - Until the source has recorded the commit, the process can go on at the
  *     source, and does when anything fails.  From then on only the
  *     destination's copy may run.
  *
  * Both functions block until the move is over, and say in report->outcome
- * how it ended; run each in a process of its own, which may be killed, and is
- * if it hangs while the process stands still (proc/watch.h).
+ * how it ended; run each in a process of its own.  It may be killed at any
+ * time, and is killed if it hangs while the moved process is frozen
+ * (proc/watch.h).
  *
  * A move in short (examples/moveone.c is one, in a page of code)
  *   - The destination makes an init in a new pid namespace, in which the
@@ -32,15 +34,17 @@
  *
  * Needs
  *   - x86-64 Linux, the same or another kernel at the other end; from 6.7 on
- *     for a short downtime.  The destination's CPU has what the source's has.
+ *     for a short downtime.  The destination's CPU must have all features of
+ *     the source's.
  *   - Root at both ends, or all capabilities in the user namespace that the
  *     process and its other namespaces belong to.
  *   - Files of the same paths and content at both ends.
- * What cannot be moved is refused by name; stint-move(1) has the list.
+ * What cannot be moved is refused with a message that names it; stint-move(1)
+ * has the list.
  *
  * Linked as `pkg-config --cflags --libs stint-move` says; within Stint as
- * move_dep.  Times are in microseconds (usec_t), descriptors the caller's
- * unless it says otherwise, strings and arrays are only borrowed.
+ * move_dep.  Times are in microseconds (usec_t); descriptors stay the caller's
+ * unless stated otherwise; strings and arrays are only borrowed.
  */
 #ifndef MOVE_MOVE_H
 #define MOVE_MOVE_H
@@ -58,8 +62,8 @@
  * A descriptor of the process whose other end is held outside its capsule:
  * stdio pipes, the PMI socket.  Known by (dev, ino) of the process's end; at
  * the destination move_dest_ops.external() supplies a new one of that name.
- * Bytes that the process has not read yet travel with the move; bytes that it
- * wrote and the source's keeper has not read stay with the source's keeper.
+ * Bytes that the process has not read yet move with it; bytes that it wrote and
+ * the source's keeper has not read stay with the source's keeper.
  */
 struct move_external {
 	char name[16]; /* "stdin", "stdout", "stderr", "pmi" */
@@ -78,16 +82,17 @@ enum move_outcome {
 	/*
 	 * The link was lost between the record and RUNNING.  Source: its copy
 	 * is held frozen and must not be thawed; once it is known that the
-	 * destination runs, kill it.  Destination: its copy waits; ask the
-	 * source or who has its record, then move_release() or kill it.
+	 * destination runs, kill it.  Destination: its copy waits; find out
+	 * from the source or its record whether it has committed, then
+	 * move_release() or kill it.
 	 */
 	MOVE_UNDECIDED,
 };
 
 struct move_source_ops {
 	/*
-	 * All threads stand still.  Cut the capsule's network: nothing may
-	 * arrive or leave, and peers must see silence, not errors.
+	 * All threads are stopped.  Disconnect the capsule's network: nothing
+	 * may arrive or leave, and peers must see silence, not errors.
 	 */
 	int (*unplug)(void *ctx, struct error *err);
 	/* Given up: undo unplug. */
@@ -98,18 +103,18 @@ struct move_source_ops {
 	 */
 	int (*hold)(void *ctx, bool on, struct error *err);
 	/*
-	 * The process stands still (on), or goes on: whoever takes part
-	 * besides the engine may be put ahead of others by the scheduler.
-	 * Without this op the process's own threads are not, since nobody
-	 * would put them back if the engine died; with it, who outlives the
-	 * engine calls move_calm().
+	 * The process is frozen (on), or continues: other processes that take
+	 * part may be given real-time priority. Without this op the moved
+	 * process's threads do not get it, since nothing would end it if the
+	 * engine died; with it, a process that outlives the engine must call
+	 * move_calm().
 	 */
 	void (*hurry)(void *ctx, bool on);
-	/* What the keeper itself knows of the rank (PMI, stdio); malloc'd. */
+	/* The keeper's own state of the rank (PMI, stdio); malloc'd. */
 	int (*save)(void *ctx, void **ret, size_t *ret_n, struct error *err);
 	/*
-	 * Record durably: this epoch now belongs to the destination.  0, or
-	 * it is certain that nothing was recorded.
+	 * Record durably: this epoch now belongs to the destination.  On
+	 * failure it must be certain that nothing was recorded.
 	 */
 	int (*commit)(void *ctx, uint64_t epoch, struct error *err);
 };
@@ -127,9 +132,9 @@ struct move_dest_ops {
 	 * The process's end of a new external of that name, which the engine
 	 * closes; -ENOENT when there is none.  *ret_far becomes a duplicate of
 	 * the other end, also the engine's, through which it puts back what
-	 * the process had not read at the source; -1 if there is none to be
-	 * had, and then only a pipe can be given its bytes.  Nobody else may
-	 * write to the far end until the process runs.
+	 * the process had not read at the source; -1 if it is not available;
+	 * then only a pipe can get its bytes.  Nobody else may write to the far
+	 * end until the process runs.
 	 */
 	int (*external)(void *ctx, const char *name, int *ret_far,
 			struct error *err);
@@ -140,9 +145,9 @@ struct move_dest_ops {
 	/* Make the capsule's address reachable here, and announce it. */
 	int (*plug)(void *ctx, struct error *err);
 	/*
-	 * The copy is complete and waits: READY is about to be sent.  From
-	 * here on it must be kept although this process dies.  ns_pid is its
-	 * pid in the capsule.
+	 * The copy is complete and waits: READY is about to be sent.  From here
+	 * on it must be kept even if this process dies.  ns_pid is its pid in
+	 * the capsule.
 	 */
 	int (*landed)(void *ctx, uint64_t epoch, pid_t ns_pid,
 		      struct error *err);
@@ -161,23 +166,22 @@ struct move_report {
 	uint64_t pages_last; /* of these, sent while it stood still */
 	uint64_t bytes_held; /* memory of the process */
 	/*
-	 * Destination: it runs, but not all of its connections came alive;
-	 * the err of move_receive() says what went wrong.
+	 * Destination: it runs, but not all of its connections could be
+	 * activated; the err of move_receive() says what went wrong.
 	 */
 	bool flawed;
 	bool tracked; /* pre-copy; false: stop-and-copy */
 	/*
-	 * Freezes that were undone because something stood in the way that
-	 * would pass (a short-lived child, a file that was just deleted), and
-	 * how long the process stood still in all of them.  Not part of
-	 * downtime.
+	 * Freezes that were undone because of a passing obstacle (a short-lived
+	 * child, a file that was just deleted), and how long the process was
+	 * stopped in all of them.  Not part of downtime.
 	 */
 	unsigned retries;
 	usec_t stalled;
 	/*
-	 * How long it stood still before any freeze, so that it can be
-	 * followed: its main thread for the landing area, all threads for
-	 * mappings that are new.  Not part of downtime either.
+	 * How long it was stopped before any freeze, to be able to track it:
+	 * its main thread for the landing area, all threads for new mappings.
+	 * Not part of downtime either.
 	 */
 	usec_t paused;
 	usec_t total;	  /* from HELLO to RUNNING */
@@ -194,15 +198,15 @@ struct move_report {
 struct move_source {
 	pid_t pid;	/* as seen from here */
 	uint64_t epoch; /* never used before for this process */
-	usec_t budget;	/* longest downtime wanted; 0: as short as can be */
-	/* Over budget: slow the process down to get there. */
+	usec_t budget;	/* longest downtime wanted; 0: as short as possible */
+	/* If the budget cannot be met: slow the process down. */
 	bool throttle;
 	const struct move_external *external;
 	size_t nr_externals;
 	/*
-	 * Directories that nobody but the process sees, such as its capsule's
-	 * /tmp: what is in them travels (but for devices and mounts; 1 GiB
-	 * and 16384 names at most).  NULL-ended, or NULL.
+	 * Directories that only the process sees, such as its capsule's /tmp:
+	 * their content moves along (except devices and mounts; at most 1 GiB
+	 * and 16384 names).  NULL-ended, or NULL.
 	 */
 	const char *const *trees;
 	const struct move_source_ops *ops;
@@ -220,11 +224,11 @@ struct move_dest {
 };
 
 /*
- * For a TCP socket that shall carry a move, before connect() or listen():
- * congestion is controlled by what is lost, whatever the host's default is.
- * BBR paces a stream whose ends wait for their turn of the processor down to
- * a tenth, and a connection that began with it goes on being paced by timers
- * (0.3 of the 1.1 s of processor time that sending 1 GB took).
+ * Prepare a TCP socket for a move, before connect() or listen(): use loss-based
+ * congestion control, whatever the host's default is. BBR slows a stream down
+ * to a tenth when its ends wait for a processor, and a connection that began
+ * with it stays paced by timers (0.3 of the 1.1 s of CPU time that sending 1 GB
+ * took).
  */
 void move_prepare_socket(int fd);
 
@@ -243,22 +247,21 @@ int move_receive(const struct move_dest *dst, struct channel *ch,
 int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds);
 
 /*
- * Let a landed copy run; fd is the fds[0] of spawn.  For the shepherd, when
- * the engine has died and it is known that the source has committed.  Doing
- * it twice is harmless.
+ * Let a landed copy run; fd is the fds[0] of spawn.  Called when the engine has
+ * died and it is known that the source has committed.  May be repeated.
  */
 int move_release(int fd, struct error *err) must_check;
 
 /*
- * After the source's engine has died in a move that had a hurry(): no thread
- * of pid is ahead of others any more.
+ * End the real-time priority of pid's threads, after the source's engine has
+ * died in a move with a hurry() op.
  */
 void move_calm(pid_t pid);
 
 /*
- * After it has died at an unknown point before the record: end what it left
- * half done in the process (TCP_REPAIR).  pidfd is pid's.  Harmless at any
- * other time before the record.
+ * After the source's engine has died at an unknown point before the record:
+ * undo what it left half done in the process (TCP_REPAIR).  pidfd refers to
+ * pid.  Harmless at any other time before the record.
  */
 int move_heal(pid_t pid, int pidfd, struct error *err) must_check;
 
@@ -266,14 +269,14 @@ int move_heal(pid_t pid, int pidfd, struct error *err) must_check;
 pid_t move_pid_inside(pid_t pid);
 
 /*
- * Does what has been sent to fd begin as a source does?  Waits that long for
- * it and takes nothing of it; for whoever listens, before move_receive().
+ * Does the data arriving at fd begin like a source's?  Waits at most `patience`
+ * and consumes nothing; for a listener, before move_receive().
  */
 int move_peek(int fd, usec_t patience, struct error *err) must_check;
 
 /*
- * Can it be moved at all?  0, or why not.  It stands still for less than a
- * millisecond, to tell what nothing else tells, and goes on as it was.
+ * Can it be moved at all?  0, or the reason why not.  The process is stopped
+ * for less than a millisecond, for what only it can find out, and continues.
  */
 int move_check(pid_t pid, const struct move_external *external,
 	       size_t nr_externals, struct error *err) must_check;

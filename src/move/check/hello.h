@@ -1,5 +1,5 @@
 /*
- * hello.h - the two ends introduce themselves, and refuse what cannot work
+ * hello.h - the two ends describe themselves, and refuse incompatible moves
  */
 #ifndef MOVE_CHECK_HELLO_H
 #define MOVE_CHECK_HELLO_H
@@ -8,25 +8,26 @@
 #include "move/proc/clocks.h"
 #include "move/wire/state.pb-c.h"
 
-/* What this host is; fresh. */
+/* Describe this host; allocated. */
 Move__Hello *hello_of_host(void);
 
 /*
- * Can what is described there run here?  If hello_other_vdso(), there->vdso
- * becomes what the process gets in its place.
+ * Can the process described by `there` run here?  If hello_other_vdso(),
+ * there->vdso becomes the image that replaces the process's vdso.
  */
 int hello_check(Move__Hello *there, const Move__Hello *here,
 		struct error *err) must_check;
 /*
- * Are its files here, too, under root, an open directory?  What is not, the
- * answer says: the source knows whether it has been deleted meanwhile.
+ * Do its files also exist here, under root, an open directory?  Missing ones
+ * are named in the answer `here`: the source knows whether they have been
+ * deleted meanwhile.
  */
 void hello_check_files(const Move__Hello *there, int root, Move__Hello *here);
 
-/* Is the process's vdso another one than the destination's?  See tracee/vdso.h. */
+/* Does the process's vdso differ from the destination's?  See tracee/vdso.h. */
 bool hello_other_vdso(const Move__Hello *source, const Move__Hello *dest);
 
-/* Last before the answer is sent: what the kernel's clocks say here. */
+/* Just before the answer is sent: fill in this kernel's clocks. */
 void hello_answer_clocks(Move__Hello *h);
 
 #endif

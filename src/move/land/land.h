@@ -1,12 +1,11 @@
 /*
  * land.h - the landing process, as the destination's engine sees it
  *
- * landing_create() has F forked in the capsule; F makes L, which turns
- * itself into the stub and nothing else.  From then on the engine queues
- * system calls that L shall make (landing_call), runs them
- * (landing_flush), writes L's memory from outside, and asks F for what needs
- * ordinary code: opening files, restoring descriptors.  landing_destroy()
- * of a landing that was not kept kills L.
+ * landing_create() has F forked in the capsule; F creates L, which becomes
+ * nothing but the stub.  From then on the engine queues system calls for L to
+ * make (landing_call), runs them (landing_flush), writes L's memory from
+ * outside, and asks F to do what needs ordinary code: opening files, restoring
+ * descriptors.  landing_destroy() kills L unless it is to be kept.
  */
 #ifndef MOVE_LAND_LAND_H
 #define MOVE_LAND_LAND_H
@@ -24,10 +23,10 @@
 
 struct fds_lock;
 
-/* What landing_restore_fds() leaves for F to do. */
+/* What F has left to do after landing_restore_fds(). */
 enum helper_left {
 	HELPER_LEFT_ACTIVATE,
-	HELPER_LEFT_NOTHING, /* it was active at once, and F is gone */
+	HELPER_LEFT_NOTHING, /* all is active, and F has exited */
 	HELPER_LEFT_LATE,    /* landing_late_fds(), then landing_activate() */
 };
 
@@ -39,12 +38,12 @@ struct landing {
 	int sock;     /* to F */
 	int memfd;
 	int uffd; /* of its memory while it is being filled, see place.h */
-	uint64_t vdso, vdso_size; /* as it came, writable until the end; or 0 */
+	uint64_t vdso, vdso_size; /* as moved, writable until the end; or 0 */
 	uint64_t area;		  /* where the area lies in L */
 	size_t size;
 	char *map; /* its data, shared with L: area + STUB_BOX on */
 	struct stub_box *box;
-	/* Files that F has open for the mappings of this MAP. */
+	/* Files that F has open for mappings of the current MAP. */
 	struct landing_file {
 		char *path;
 		int flags, fd;
@@ -54,13 +53,13 @@ struct landing {
 	bool hurried;	     /* by landing_hurry() */
 	usec_t hurried_since;
 	bool released;
-	enum helper_left left; /* of F's part */
-	struct fds_lock *lock; /* that L is to take, of its descriptors */
+	enum helper_left left; /* what F has left to do */
+	struct fds_lock *lock; /* record locks for L to take */
 	size_t nr_locks;
 	struct channel *ch;   /* to the source, at the end */
 	int64_t clock_shift;  /* L's CLOCK_MONOTONIC less ours */
 	char code[STUB_PAGE]; /* its first page, see landing_write_code() */
-	/* What is left until some instants, kept up to date until release. */
+	/* Remaining times until some instants, updated until the release. */
 	struct landing_end {
 		enum wait_form form;
 		uint64_t *here; /* or NULL: */
@@ -70,7 +69,7 @@ struct landing {
 	size_t nr_ends, cap_ends;
 	size_t nr_calls, nr_data;	  /* queued, from the bottom */
 	size_t nr_last;			  /* of the last list */
-	size_t top_calls, top_data;	  /* for good, from the top */
+	size_t top_calls, top_data;	  /* permanent ones, from the top */
 	const char *what[STUB_BOX_CALLS]; /* for errors; NULL: may fail */
 };
 
@@ -87,21 +86,24 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 void landing_destroy(struct landing *l, bool keep);
 
 /*
- * Queue a call for L; what says in an error what it was for, NULL if its
- * failure does not matter.  Flushes by itself when full, so an error may
- * concern earlier calls.
+ * Queue a call for L; `what` describes it in errors, NULL if its failure does
+ * not matter.  Flushes when the queue is full, so an error may concern earlier
+ * calls.
  */
 int landing_call(struct landing *l, const char *what, long nr, uint64_t a,
 		 uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
 		 struct error *err) must_check;
-/* Bytes for an argument of the next call; their address in L. */
+/*
+ * Place bytes in L as an argument of the next call; *ret is their address
+ * there.
+ */
 int landing_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
 		 struct error *err) must_check;
 int landing_flush(struct landing *l, struct error *err) must_check;
 
 /*
- * watch.c: somebody looks after this engine from now on (proc/watch.h), since
- * the copy stands still for as long as the engine has not released it.
+ * watch.c: start a watch of this engine (proc/watch.h), since the copy stays
+ * frozen until the engine releases it.
  */
 int landing_watch(struct landing *l, struct error *err) must_check;
 enum landing_stage {
@@ -113,39 +115,42 @@ enum landing_stage {
 void landing_stage(struct landing *l, enum landing_stage stage);
 
 /*
- * The freeze has begun (on): all who take part here go ahead of others
- * (core/hurry.h), unless they take too long for that.
+ * The freeze has begun (on): raise the priority of all processes that take part
+ * here (core/hurry.h), for a limited time.
  */
 void landing_hurry(struct landing *l, bool on);
-/* Called now and then: nobody is ahead for too long. */
+/* Called now and then: ends the raised priority when it has lasted too long. */
 void landing_hurry_bound(struct landing *l);
-/* L and F are not ahead any more. */
+/* End the raised priority of L and F. */
 void landing_calm(const struct landing *l);
 
-/* The last list: from its end L goes on with the calls at that address. */
+/* Run the last list, after which L continues with the calls at address next. */
 int landing_start(struct landing *l, uint64_t next,
 		  struct error *err) must_check;
 /*
- * Wait until that many threads stand before the word `released`; an error if a
- * call of the last list failed.
+ * Wait until nr threads wait for the word `released`; an error if a call of the
+ * last list failed.
  */
 int landing_wait_ready(struct landing *l, unsigned nr,
 		       struct error *err) must_check;
 void landing_release(struct landing *l);
 void landing_release_box(struct stub_box *box);
 
-/* Those that wait for this word of the box, at most nr. */
+/* Wake at most nr threads that wait for this word of the box. */
 void landing_wake(uint32_t *word, int nr);
 
 /*
- * What F does.  landing_open returns a descriptor's number in L and F, which
- * is good until landing_close_files(), as the name may lead to another file by
- * then; not after landing_restore_fds().
+ * Requests to F.  landing_open() returns a descriptor of L and F; repeated
+ * calls return the same one until landing_close_files(), since later the name
+ * may lead to another file.  Not allowed after landing_restore_fds().
  */
 int landing_open(struct landing *l, const char *path, int flags,
 		 struct error *err) must_check;
 void landing_close_files(struct landing *l);
-/* The memfd for that object, made at the first call; at least so long. */
+/*
+ * The memfd for that object, created by the first call and extended to at least
+ * this size.
+ */
 int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
 		   const char *name, uint64_t size,
 		   struct error *err) must_check;
@@ -162,8 +167,8 @@ int landing_late_fds(struct landing *l, struct error *err) must_check;
 int landing_activate(struct landing *l, struct error *err) must_check;
 
 /*
- * Room in the box that no later list overwrites, for what threads do after
- * landing_start(); addresses in L.
+ * Store calls or data in the box where no later list overwrites them, for use
+ * by threads after landing_start(); *ret is the address in L.
  */
 int landing_keep_calls(struct landing *l, const struct stub_call *c, size_t n,
 		       uint64_t *ret, struct error *err) must_check;
@@ -174,15 +179,16 @@ int landing_keep_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
 void *landing_here(const struct landing *l, uint64_t at);
 
 /*
- * Keep writing down, in the area or (here NULL) at an address of L, how long
- * it is until an instant of L's CLOCK_MONOTONIC, at least at_least ns.
+ * Register a limit, in the area or (here NULL) at an address of L, to be
+ * updated with the time that remains until an instant of L's CLOCK_MONOTONIC,
+ * at least at_least ns.
  */
 void landing_end(struct landing *l, enum wait_form form, uint64_t *here,
 		 uint64_t there, int64_t until, int64_t at_least);
-/* As of now. */
+/* Update them now. */
 void landing_tick(struct landing *l);
 
-/* Queue what puts code, from STUB_SNIPPETS on, into L, whose own pid that is.
+/* Queue calls that write l->code from STUB_SNIPPETS on into L; pid is L's own.
  */
 int landing_write_code(struct landing *l, pid_t pid,
 		       struct error *err) must_check;
@@ -210,7 +216,7 @@ enum helper_verb {
 
 struct landing_object {
 	uint64_t dev, ino; /* at the source */
-	uint64_t size;	   /* it has that, at least */
+	uint64_t size;	   /* at least */
 	char name[256];	   /* of the memfd */
 };
 

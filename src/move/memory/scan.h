@@ -20,20 +20,19 @@ struct scan;
 /* reading: as kernels without the ioctl have to. */
 struct scan *scan_open(pid_t pid, bool reading, struct error *err) must_check;
 void scan_close(struct scan *s);
-/* w hears of each piece that was read; see proc/watch.h. */
+/* Call watch_beat() of w for each piece that was read; see proc/watch.h. */
 void scan_watched(struct scan *s, struct watch *w);
 
 typedef int scan_fn(void *arg, uint64_t start, uint64_t end, struct error *err);
 
-/* What scan_private() shall do besides. */
+/* Options of scan_private(). */
 enum scan_flag {
-	/* write-protect what it looks at; -EPERM if that is not tracked */
+	/* write-protect the pages found; -EPERM if they are not tracked */
 	SCAN_PROTECT = 1,
 	/*
-	 * Pages that are swapped out count.  With the ioctl they look like
-	 * pages of a file mapping that were given up while protected, so only a
-	 * caller who knows that the process has swapped pages says this, and
-	 * gets both.
+	 * Pages that are swapped out count.  The ioctl cannot tell them from
+	 * pages of a file mapping that were dropped while protected, so set
+	 * this only if the process has swapped pages; then both are reported.
 	 */
 	SCAN_SWAPPED = 2,
 };
@@ -45,38 +44,41 @@ enum scan_flag {
 int scan_private(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
 		 scan_fn *fn, void *arg, struct error *err) must_check;
 
-/* The same for all pages that are there, whose ever they are. */
+/* The same for all present pages, private or shared. */
 int scan_present(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
 		 scan_fn *fn, void *arg, struct error *err) must_check;
 
-/* The same for pages that bear the mark of a protection, if it holds or not. */
+/*
+ * The same for pages marked write-protected, whether the protection is in force
+ * or not.
+ */
 int scan_protected(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 		   void *arg, struct error *err) must_check;
 
-/* Only with the ioctl: is what is mapped at that page, if anything, tracked? */
+/* Only with the ioctl: is there a mapping at that page that is tracked? */
 bool scan_is_tracked(struct scan *s, uint64_t at);
 
 /*
  * Only with the ioctl: call fn for each range that may have changed since it
- * was protected: pages written to, and holes, of which nobody can tell what was
- * there.  Protects nothing, because that would make page tables for holes.
+ * was protected: pages written to, and holes, whose former content is unknown.
+ * Protects nothing, because that would allocate page tables for holes.
  * -EPERM: the range is not tracked (any more).
  */
 int scan_written(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 		 void *arg, struct error *err) must_check;
 
 /*
- * Call fn for each range of guard pages (MADV_GUARD_INSTALL).  Finds none
- * where the kernel does not tell, which scan_has_guards() says.
+ * Call fn for each range of guard pages (MADV_GUARD_INSTALL).  Finds none if
+ * the kernel does not report them: scan_has_guards().
  */
 int scan_guards(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 		void *arg, struct error *err) must_check;
 bool scan_has_guards(void);
 
 /*
- * Only by reading: call fn for each range of pages that are there, shared
- * ones only if that is asked for.  written: since scan_soft_clear(), or in a
- * mapping younger than that.
+ * Only by reading: call fn for each range of present pages, including shared
+ * ones if `shared`.  written: since scan_soft_clear(), or in a mapping made
+ * after it.
  */
 typedef int scan_soft_fn(void *arg, uint64_t start, uint64_t end, bool written,
 			 struct error *err);

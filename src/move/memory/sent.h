@@ -26,7 +26,7 @@ uint64_t sent_count(const struct sent *s); /* pages */
 
 /*
  * Call fn for each run of pages of the set inside [start, end), in order; a
- * run ends at a block's end.  fn may remove the run.  Ends at the first
+ * run ends at a block's end.  fn may remove the run.  Stops at the first
  * negative result and returns it.
  */
 typedef int sent_fn(void *arg, uint64_t start, uint64_t end, struct error *err);

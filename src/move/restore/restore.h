@@ -13,7 +13,10 @@
 /* Unmap all but the stub, and put the vdso where the source has it. */
 int restore_clear(struct landing *l, uint64_t vdso,
 		  struct error *err) must_check;
-/* In the place of that, redirected to system calls (tracee/vdso.h), at `at`. */
+/*
+ * Instead of that: place the image at `at`, redirected to system calls
+ * (tracee/vdso.h).
+ */
 int restore_vdso(struct landing *l, uint64_t at, const void *image, size_t n,
 		 struct error *err) must_check;
 
@@ -26,17 +29,19 @@ int restore_open(struct landing *l, const Move__Vma *v,
  */
 int restore_map(struct landing *l, const Move__Vma *v, int fd,
 		struct error *err) must_check;
-/* Queue what all mappings get when their pages are in place. */
+/* Queue the calls that protect all mappings, when their pages are in place. */
 int restore_protections(struct landing *l, const Move__State *s,
 			struct error *err) must_check;
 
 /* ---- the rest of it ---- */
 
-/* Whose program L is to be; before landing_restore_fds(). */
+/* Set L's executable (/proc/PID/exe); before landing_restore_fds(). */
 int restore_exe(struct landing *l, const char *path,
 		struct error *err) must_check;
 
-/* Who L is before it becomes the process: as it would tell itself. */
+/*
+ * L's credentials before it becomes the process, as its own calls report them.
+ */
 struct restore_ids {
 	uint32_t uid[3], gid[3];
 	int32_t nr_groups;
@@ -55,11 +60,11 @@ int restore_read_ids(struct landing *l, struct restore_ids *ids,
 int restore_state(struct landing *l, const Move__State *s,
 		  const struct restore_ids *ids, struct error *err) must_check;
 
-/* cpu.c: CPU clocks go on, as far as the vdso tells them. */
+/* cpu.c: CPU clocks continue, where they are read through the vdso. */
 int restore_cpu_clocks(struct landing *l, const Move__State *s,
 		       struct error *err) must_check;
 
-/* locks.c: those by fcntl(F_SETLK), once all else is there. */
+/* locks.c: take fcntl(F_SETLK) locks, when all else is restored. */
 int restore_locks(struct landing *l, struct error *err) must_check;
 
 /* timers.c: POSIX timers with their ids, not armed yet. */
@@ -79,13 +84,13 @@ int restore_many_signals(struct landing *l, const Move__State *s,
 int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 			const struct restore_ids *ids,
 			struct error *err) must_check;
-/* Have those of its steps succeeded that matter? */
+/* Have all steps succeeded that must? */
 int restore_thread_check(struct landing *l, const Move__State *s, size_t i,
 			 struct error *err) must_check;
 
 /*
- * creds.c: append to calls[0..*nr) what makes a thread of L who the process
- * was; at most RESTORE_CRED_CALLS.
+ * creds.c: append to call[0..*nr) the calls that give a thread of L the
+ * process's credentials; at most RESTORE_CRED_CALLS.
  */
 #define RESTORE_CRED_CALLS 100
 int restore_creds(struct landing *l, const Move__Creds *c,

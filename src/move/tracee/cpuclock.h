@@ -1,15 +1,17 @@
 /*
- * cpuclock.h - CPU clocks that go on at the destination, for who asks the vdso
+ * cpuclock.h - CPU clocks continue at the destination where they are read
+ * through the vdso
  *
- * A process's CPU time begins at 0 where it lands, and no call sets it.  But who
- * asks by clock_gettime() of the C library (clock(), Python's process_time())
- * comes through the vdso, which hands these clocks on to the kernel.  In the
- * process's copy of it that one call is replaced by code that adds what was used
- * before.  The bytes of the call itself stay where they are, so a thread or a
- * signal frame may stand anywhere in it, and nothing else becomes slower.
+ * A process's CPU time begins at 0 where it lands, and no system call sets it.
+ * But clock_gettime() of the C library (used by clock(), Python's
+ * process_time()) goes through the vdso, which passes these clocks on to the
+ * kernel by a system call.  In the process's copy of the vdso that one call is
+ * replaced by code that adds the time used before.  Instruction boundaries do
+ * not change, so a thread or a signal frame may be anywhere in the vdso, and no
+ * other clock becomes slower.
  *
- * What is added goes by pid and tid, for the copy is inherited by children, whose
- * time begins at 0.  exec() brings a fresh vdso.
+ * The added time is selected by pid and tid, because children inherit the copy
+ * and their time begins at 0.  exec() maps a fresh vdso.
  */
 #ifndef MOVE_TRACEE_CPUCLOCK_H
 #define MOVE_TRACEE_CPUCLOCK_H
@@ -30,31 +32,34 @@ struct cpuclock {
 };
 
 /*
- * Have an image of n bytes add these; the first ones, if there is no room for
- * all: how many.  0: it is not one that we know how to change.
+ * Patch an image of n bytes to add these; if there is no room for all, only the
+ * first ones.  Returns how many; 0 if it is an unknown kind of vdso.
  */
 size_t cpuclock_patch(uint8_t *image, size_t n, const struct cpuclock *c,
 		      size_t nr);
 /*
- * What it adds, at most CPUCLOCK_MOST, and make it again what it was.  The
- * image is not trusted.
+ * Undo the patch; returns how many clocks it had, at most CPUCLOCK_MOST, and
+ * their times in ret.  The image is not trusted.
  */
 size_t cpuclock_unpatch(uint8_t *image, size_t n, struct cpuclock *ret);
 
-/* Before the freeze: where s's process has its vdso, or what took its place. */
+/* Before the freeze: find the process's vdso, or what replaced it. */
 void cpuclock_find(pid_t pid, Move__State *s);
 /*
- * Its area is there.  If that adds anything, no thread is to be taken from its
- * middle: what it has read would get what is added there.
+ * Once the landing area is mapped: if the vdso is patched, have no thread
+ * stopped in the middle of it, as a time read here would be added to at the
+ * destination again.
  */
 void cpuclock_avoid(struct tracee *t, const Move__State *s);
-/* That, as pid has it; fresh.  -errno: it has none. */
+/* A copy of pid's vdso, allocated; its size, or -errno if it has none. */
 int cpuclock_image(pid_t pid, const Move__State *s, uint8_t **ret);
-/* As far as its vdso tells, for how many clocks a copy of it has room. */
+/*
+ * For how many clocks a copy of its vdso has room, as far as can be seen here.
+ */
 size_t cpuclock_room(pid_t pid, const Move__State *s);
-/* The kernel tells that of a clock; the process's first. */
+/* Record what the kernel reports for a clock; the process's comes first. */
 void cpuclock_take(Move__State *s, uint32_t id, const struct timespec *used);
-/* To what the kernel told of its clocks: what its vdso adds. */
+/* Add what its vdso adds to the recorded clocks. */
 void cpuclock_add(pid_t pid, Move__State *s);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * mempolicy.h - on which nodes a thread's memory, or a mapping's, shall lie
+ * mempolicy.h - NUMA memory policies of threads and mappings
  *
- * set_mempolicy(2) and mbind(2).  A policy travels if the destination has all
- * of its nodes; if not, the thread gets its memory where it runs.
+ * set_mempolicy(2) and mbind(2).  A policy is moved if the destination has all
+ * of its nodes; if not, the thread gets the default policy.
  */
 #ifndef MOVE_TRACEE_MEMPOLICY_H
 #define MOVE_TRACEE_MEMPOLICY_H
@@ -23,7 +23,7 @@ struct mempolicy {
 /* The call by which a thread writes its own to that address. */
 struct stub_call mempolicy_ask(uint64_t at);
 
-/* NULL for the usual one. */
+/* NULL for the default policy. */
 Move__Mempolicy *mempolicy_take(const struct stub_call *call,
 				const struct mempolicy *p);
 

@@ -1,10 +1,10 @@
 /*
  * settings.h - what prctl(2) sets in a thread or process, as a table
  *
- * A setting travels only if it is not the usual one, and then the destination
- * must take it over.  Those of the process are the leader's.  What goes by
- * more than one call and one word (names, credentials, timer slack) is not
- * here.
+ * A setting is moved only if it differs from the default, and then the
+ * destination must be able to make it.  The process's settings are read from
+ * its leader.  Settings that need more than one call and one word (names,
+ * credentials, timer slack) are not in the table.
  */
 #ifndef MOVE_TRACEE_SETTINGS_H
 #define MOVE_TRACEE_SETTINGS_H
@@ -19,7 +19,7 @@
 /* The first SETTINGS_OF_THREAD of them are every thread's own. */
 enum { SETTINGS_OF_THREAD = 6, SETTINGS = 10 };
 
-/* Some of the table: every thread's, or the process's. */
+/* A part of the table: every thread's, or the process's. */
 struct settings {
 	size_t first, nr;
 };
@@ -37,7 +37,7 @@ void settings_ask(struct settings which, struct stub_call *call, uint64_t word);
 void settings_take(struct settings which, const struct stub_call *call,
 		   const uint64_t word[SETTINGS], Move__Thread *t);
 
-/* What makes a setting again.  -EPROTO if it is none of the table. */
+/* The call that makes a setting.  -EPROTO if it is not in the table. */
 int settings_make(const Move__Setting *m, struct stub_call *ret,
 		  struct error *err) must_check;
 

@@ -9,11 +9,11 @@
  *	+STUB_BOX	struct stub_box: the calls that the engine wants made
  *	+STUB_THREADS	one slot per thread: its own calls, its signal frame
  *
- * The rest of the first page are snippets, by which threads make a call again
- * with another limit than the program gave: one system call instruction, after
- * which the changed argument and the program's place are put back.  A thread
- * or a signal frame may point into a snippet at any time, so they are never
- * changed, travel with the process, and serve whoever waits in the same way.
+ * The rest of the first page holds snippets, with which threads repeat a call
+ * with another time limit than the program gave: one system call instruction,
+ * after which the changed argument and the program's place are put back.  A
+ * thread or a signal frame may point into a snippet at any time, so snippets
+ * are never changed, move with the process, and are shared by equal waits.
  *
  * The stub walks lists of calls; every list ends in something that does not
  * return: STUB_SIGRETURN, STUB_BOX_WAIT or STUB_JUMP.  The area never moves
@@ -65,9 +65,9 @@ struct stub_call {
 };
 
 /*
- * Before the copy may run its connections must come alive, which F does: when
- * the engine tells it to, or, where that is dead, whoever stores
- * STUB_ALIVE_WANTED; then F also releases the copy.
+ * Before the copy may run, F must activate its connections: when the engine
+ * tells it to or, if the engine is dead, when STUB_ALIVE_WANTED is stored here;
+ * then F also releases the copy.
  */
 enum stub_alive { STUB_ALIVE_NOT, STUB_ALIVE_WANTED, STUB_ALIVE };
 
@@ -76,8 +76,8 @@ struct stub_box {
 	uint32_t done;	   /* the last request whose calls were made */
 	uint32_t released; /* not zero: the copy may run */
 	uint32_t ready;	   /* threads that wait for `released` */
-	uint32_t alive;	   /* enum stub_alive: are its connections? */
-	uint32_t timed;	   /* not zero: the timers run, so may all threads */
+	uint32_t alive;	   /* enum stub_alive: are its connections active? */
+	uint32_t timed; /* not zero: timers are armed, other threads may run */
 	uint64_t unused[5];
 	struct stub_call call[STUB_BOX_CALLS];
 	char data[STUB_BOX_SIZE - 64 -
@@ -88,7 +88,7 @@ struct stub_box {
 struct stub_thread {
 	struct stub_call call[STUB_THREAD_CALLS];
 	char data[4096 - STUB_THREAD_CALLS * sizeof(struct stub_call) - 16];
-	uint64_t limit[2]; /* of the call it makes again, until it is made */
+	uint64_t limit[2]; /* of the call that it repeats, until it is made */
 	char frame[];
 };
 
@@ -99,13 +99,13 @@ extern const char stub_begin[], stub_end[];
 void stub_fill_code(void *page, uint64_t area_size);
 
 /*
- * Find or make, in page[STUB_PAGE], the snippet for a call with a changed
- * argument i, that puts back the value and goes back to the address.  Its
- * offset, or 0 where the page is full.
+ * Find or create in page[STUB_PAGE] the snippet that makes a call with a
+ * changed argument i, restores the argument's value and jumps back to the
+ * address.  Returns its offset, or 0 if the page is full.
  */
 size_t stub_snippet(void *page, int i, uint64_t value, uint64_t back);
 bool stub_has_snippets(const void *page);
-/* Is that the first instruction of a snippet of the area? */
+/* Is rip the first instruction of a snippet of the area? */
 bool stub_is_snippet(uint64_t area, uint64_t rip);
 
 /* Bytes of a slot where XSAVE images take that many bytes. */

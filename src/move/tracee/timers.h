@@ -12,13 +12,13 @@
 #include "move/wire/state.pb-c.h"
 
 /*
- * Append the timers that text, such a file, lists to s (their values come
- * later): 0, -E2BIG beyond max of them, -EPROTO or -ENOTSUP for what cannot be
- * read or moved.
+ * Append the timers listed in text, the content of such a file, to s (their
+ * values are read later): 0, -E2BIG for more than max, -EPROTO or -ENOTSUP for
+ * timers that cannot be parsed or moved.
  */
 int timers_parse(const char *text, Move__State *s, size_t max,
 		 struct error *err) must_check;
-/* Of a clock that stands still while the process does? */
+/* Is it a CPU clock, which stops while the process is stopped? */
 bool timers_of_cpu(int32_t clock);
 /* The same for a process that we may trace. */
 int timers_read(pid_t pid, Move__State *s, size_t max,

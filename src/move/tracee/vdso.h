@@ -1,11 +1,11 @@
 /*
- * vdso.h - the code that a kernel lends to processes, on another kernel
+ * vdso.h - replacing the vdso for a process that moves to another kernel
  *
- * The vdso reads pages of its own kernel, whose layout is between those two.
- * Programs keep pointers into it.  So where the destination's is another one,
- * the process gets a copy of its old one as ordinary memory, of which every
- * entry is a plain system call.  That is slower (a clock costs 0.1 us instead
- * of 0.03), and works on any kernel, on later moves as well.
+ * The vdso reads data pages of its own kernel, in a layout private to the two.
+ * Programs keep pointers into it.  So if the destination's vdso differs, the
+ * process gets a copy of its old one as ordinary memory, in which every
+ * function is a plain system call.  That is slower (a clock costs 0.1 us
+ * instead of 0.03), and works on any kernel, on later moves as well.
  */
 #ifndef MOVE_TRACEE_VDSO_H
 #define MOVE_TRACEE_VDSO_H
@@ -18,15 +18,18 @@
 
 #define VDSO_MAX (64u << 10)
 
-/* That of a process, as its kernel made it, malloc'd, and where it lies; NULL and 0: it has none. */
+/*
+ * A copy of a process's vdso (malloc'd) and its address; NULL and 0 if it has
+ * none.
+ */
 int vdso_read(pid_t pid, uint8_t **ret, size_t *ret_n, uint64_t *ret_at);
 
-/* Is that one, so that two of the same kernel have the same?  0: no vdso. */
+/* A hash that is equal for vdsos of the same kernel.  0: no vdso. */
 uint64_t vdso_hash(const void *image, size_t n);
 
 /*
- * Turn all its functions into system calls; those that nobody knows say
- * -ENOSYS.  The image is not trusted.
+ * Turn all its functions into system calls; unknown ones return -ENOSYS.  The
+ * image is not trusted.
  */
 int vdso_redirect(uint8_t *image, size_t n, struct error *err) must_check;
 

@@ -1,9 +1,9 @@
 /*
  * made.h - the destination's side of tree.h, in its parts
  *
- * Nobody else writes to the tree meanwhile, so that what is noted here is what
- * is there.  Paths are relative to the tree's root, and all that they lead
- * through are directories made here.
+ * Nothing else writes to the tree meanwhile, so these records match the file
+ * system.  Paths are relative to the tree's root, and all their components are
+ * directories made here.
  */
 #ifndef MOVE_TREE_MADE_H
 #define MOVE_TREE_MADE_H
@@ -19,7 +19,7 @@ struct made {
 	uint64_t ino; /* at the source */
 	uint32_t mode, gid;
 	int64_t atime, mtime;
-	char *anchor;	  /* was there before, by this path, and stays */
+	char *anchor;	  /* existed before, at this path, and stays */
 	struct made *dir; /* NULL: no name yet, see made_path() */
 	char *name;
 	bool touched; /* attributes are to be set at the end */
@@ -41,19 +41,19 @@ struct made_tree {
 	bool numbered; /* inodes get numbers in turn */
 };
 
-/* made.c: the one that has that number at the source, or NULL. */
+/* made.c: the node with that inode number at the source, or NULL. */
 struct made *made_find(const struct made_tree *t, uint64_t ino);
-/* Where it is now; -ENAMETOOLONG. */
+/* Its present path, or -ENAMETOOLONG. */
 int made_path(const struct made *m, char ret[PATH_MAX],
 	      struct error *err) must_check;
 int made_error(const struct made_tree *t, const char *what, const char *path,
 	       int code, struct error *err);
 
-/* name.c: exactly these names. */
+/* name.c: make the tree have exactly these names. */
 int made_rename(struct made_tree *t, const Tree__Change *c,
 		struct error *err) must_check;
 void made_clear_links(struct made_link *link, size_t n);
-/* Its names are gone. */
+/* Forget m, which has no names any more. */
 void made_forget(struct made_tree *t, struct made *m);
 
 #endif

@@ -20,8 +20,8 @@ struct tree_node {
 	unsigned pass;	 /* in which that was */
 	bool told;	 /* the destination knows of it */
 	bool changed;	 /* since it was told */
-	bool unsure;	 /* it may be, though st does not show it */
-	char *path;	 /* in the tree, where it was seen when it changed */
+	bool unsure;	 /* it may have changed although st is the same */
+	char *path;	 /* in the tree, at its last change */
 	bool anchor;	 /* a directory with a mount in it */
 	uint64_t *block; /* hashes of what the destination has; 0: a hole */
 	size_t nr_blocks;
@@ -55,11 +55,11 @@ struct tree_set {
 struct tree_node *tree_find(const struct tree *t, uint64_t ino);
 void tree_forget(struct tree *t, struct tree_node *n);
 
-/* walk.c: nodes and names as they are; forgets what is gone. */
+/* walk.c: read all nodes and names; forget deleted ones. */
 int tree_walk(struct tree_set *set, struct tree *t,
 	      struct error *err) must_check;
 
-/* send.c: what is changed, to the destination. */
+/* send.c: send the changes to the destination. */
 int tree_send(struct tree_set *set, struct tree *t, tree_emit *emit, void *ctx,
 	      struct error *err) must_check;
 

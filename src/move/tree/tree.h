@@ -1,24 +1,24 @@
 /*
- * tree.h - directories that are the process's alone, and so move with it
+ * tree.h - private directories, which move with the process
  *
- * A capsule has its own /tmp and /dev/shm, of which nobody else sees anything.
- * The source's engine looks at such a tree from outside, through
- * /proc/PID/root, in passes: each tells the destination what has changed since
- * the one before.  The first come with pre-copy, the last when the process
- * stands still.  At the destination F makes the same in the new capsule, which
- * takes it away with itself should the move fail.
+ * A capsule has its own /tmp and /dev/shm, which nothing outside sees. The
+ * source's engine reads such a tree through /proc/PID/root, in passes: each
+ * sends the destination what has changed since the previous one.  The first
+ * passes run during pre-copy, the last one while the process is frozen.  At the
+ * destination F creates the same tree in the new capsule; if the move fails, it
+ * disappears with the capsule.
  *
- * What travels: directories, files (holes stay holes), symbolic links, named
+ * Moved are: directories, files (holes stay holes), symbolic links, named
  * pipes, sockets' names; names and hard links, permissions, group, times of
- * access and change, and on a tmpfs the inode numbers, as SQLite knows its file
- * by that.  Mounts in a tree do not: whoever makes the destination's capsule
- * puts them there.  Refused are devices, extended attributes, more than
- * TREE_BYTES or TREE_NODES.
+ * access and change, and on a tmpfs the inode numbers, by which SQLite
+ * recognizes its file.  Mounts in a tree are not moved: the creator of the
+ * destination's capsule makes them there.  Refused are devices, extended
+ * attributes, more than TREE_BYTES or TREE_NODES.
  *
- * A file is looked at again when size or time of change differ, when that time
+ * A file is read again when its size or time of change differs, when that time
  * is so close to the last pass that a change may have been missed, and when the
- * process maps it shared for writing, as the kernel notes no time then.  Of it
- * the blocks travel whose hash is another one.
+ * process maps it shared for writing, as such writes do not set the time.
+ * Blocks whose hash has changed are sent.
  *
  * See doc/design/22-trees.md.
  */
@@ -35,9 +35,9 @@
 
 #define TREE_BYTES	((uint64_t)1 << 30) /* in all trees together */
 #define TREE_NODES	16384		    /* in one tree */
-/* Files that have to be read while the process stands still, in all. */
+/* Most bytes of files that may be left to read while the process is frozen. */
 #define TREE_LAST_BYTES ((uint64_t)64 << 20)
-/* Higher inode numbers than this are not made again. */
+/* Inode numbers above this are not preserved. */
 #define TREE_INO_MOST	((uint64_t)4 << 20)
 
 /* ---- source ---- */
@@ -46,20 +46,20 @@ struct tree_set;
 
 /*
  * paths: NULL-ended, absolute in the process's root, and the caller's; NULL or
- * empty: no trees.  One that is not there is none.
+ * empty: no trees.  A path that does not exist counts as no tree.
  */
 int tree_open(pid_t pid, const char *const *paths, struct tree_set **ret,
 	      struct error *err) must_check;
 void tree_close(struct tree_set *set); /* NULL is allowed */
 
 /*
- * Look at all of it, and tell nothing: bytes of memory that it takes, or why it
- * cannot move (-ENOTSUP).
+ * Examine all trees without sending: their size in bytes, or -ENOTSUP with the
+ * reason why they cannot move.
  */
 int tree_measure(struct tree_set *set, uint64_t *ret_bytes,
 		 struct error *err) must_check;
 
-/* Is this the device of a tree, and what lies on it so moved with it? */
+/* Is this the device of a tree, so that files on it move with it? */
 bool tree_holds(const struct tree_set *set, dev_t dev);
 /* As of the last pass. */
 bool tree_has(const struct tree_set *set, dev_t dev, uint64_t ino);
@@ -71,8 +71,8 @@ typedef int tree_emit(void *ctx, const char *path, const void *p, size_t n,
 		      struct error *err);
 
 /*
- * One pass over all trees.  maps: those of the process now.  last: it stands
- * still; -EAGAIN when more than TREE_LAST_BYTES would have to be read.
+ * One pass over all trees.  maps: those of the process now.  last: the process
+ * is frozen; -EAGAIN when more than TREE_LAST_BYTES would have to be read.
  */
 int tree_pass(struct tree_set *set, const struct vma_list *maps, bool last,
 	      tree_emit *emit, void *ctx, struct error *err) must_check;
@@ -87,9 +87,9 @@ struct tree_made *tree_made_create(void);
 void tree_made_destroy(struct tree_made *made); /* NULL is allowed */
 
 /*
- * Do what one change says to the tree at path, a directory that is there.  The
- * bytes are not trusted: nothing outside of the file system mounted there is
- * reached.  After an error no more changes are taken.
+ * Apply one change to the tree at path, an existing directory.  The bytes are
+ * not trusted: nothing outside of the file system mounted there is touched.
+ * After an error no more changes are accepted.
  */
 int tree_made_apply(struct tree_made *made, const char *path, const void *p,
 		    size_t n, struct error *err) must_check;
