@@ -1,18 +1,18 @@
 /*
  * event.h - what happened, and what it does to the state
  *
- * Every change of a view is an event, so that the events of a live run, put
- * down in a file, can be played to the simulator and give the same states
- * (and the same plans).  A driver does three things in this order:
+ * Every change of a view is an event, so that the recorded events of a live run
+ * can be replayed in the simulator and give the same states (and the same
+ * plans).  A driver does three things in this order:
  *	model_apply(view, &event);		the state
  *	policy_event(policy, view, &event);	the policy's own state
  *	policy_decide(policy, view, plan);	once for an instant's events
  * and then carries the plan out, which makes events START, RESIZE, MIGRATE,
- * SUSPEND, RESUME, RESERVE and RELEASE of it.  Those are applied and not told
- * to the policy, which noted them as it planned them; if one could not be
- * carried out, the driver says REQUEUE (or END).  A live driver's moves take
- * their time and may fail: MIGRATE is applied, and told, when it is known where
- * the rank is, be it where it was.
+ * SUSPEND, RESUME, RESERVE and RELEASE of it.  These are applied but not passed
+ * to the policy, which has already taken them into account while planning; if
+ * one could not be carried out, the driver sends REQUEUE (or END).  A live
+ * driver's moves take time and may fail: MIGRATE is applied, and passed to the
+ * policy, when the move has ended, with the host where the rank then is.
  */
 #ifndef MODEL_EVENT_H
 #define MODEL_EVENT_H

@@ -1,8 +1,8 @@
 /*
  * host.h - a machine, as a policy sees it
  *
- * All numbers, never where they come from: an agent measures them in the live
- * cluster, the simulator makes them up.  The driver fills in and updates the
+ * Numbers only, whatever their source: an agent measures them in the live
+ * cluster, the simulator generates them.  The driver fills in and updates the
  * upper part through EVENT_HOST; the lower part follows from the events of
  * jobs.
  */
@@ -27,10 +27,10 @@ struct host {
 	uint64_t memory_free; /* bytes available to guests now */
 	double load;	   /* external: runnable processes that are not ours */
 	uint32_t users;	   /* interactive users */
-	bool owner_active; /* its owner is at it: it should be given back */
+	bool owner_active; /* its owner uses it: guests should leave */
 	usec_t idle_since; /* no keyboard, no load since then; USEC_MAX: busy */
 	bool up;	   /* agent and host answer */
-	bool drain;	   /* takes nothing new; what runs should leave */
+	bool drain;	   /* accepts no new ranks; running ones should leave */
 	uint32_t booked;   /* cores held for a reservation: no job's */
 
 	/* Follows from the events of jobs. */
@@ -45,14 +45,14 @@ static inline bool host_usable(const struct host *h)
 	return h->up && !h->drain && h->booked < h->cores;
 }
 
-/* Cores that are for jobs. */
+/* Cores available to jobs. */
 static inline uint32_t host_cores(const struct host *h)
 {
 	return host_usable(h) ? h->cores - h->booked : 0;
 }
 
 /*
- * What a compute-bound process would feel here beside load runnable others:
+ * The delay of a compute-bound process here beside `load` other runnable ones:
  * delay = alpha * max(1, (1 + load) / cores)    (Schnor 1997 section 4.1; one
  * core there).
  */

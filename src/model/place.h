@@ -11,12 +11,12 @@
 #include "model/view.h"
 
 /*
- * Choose hosts for n ranks, each in turn the host where it will feel the
- * least delay: alpha * max(1, (1 + external load + ranks there) / cores),
- * counting what the plan puts there already; ties to the fewer ranks, then to
- * the lower index.  Hosts whose owner is active come last of all, and only if
- * owners is true.  Returns false, ret untouched, when the room that
- * plan_room() sees does not do for n ranks.
+ * Choose hosts for n ranks, one after the other, each with the least delay:
+ * alpha * max(1, (1 + external load + ranks there) / cores), counting what the
+ * plan puts there already; ties to the fewer ranks, then to the lower index.
+ * Hosts whose owner is active come last of all, and only if owners is true.
+ * Returns false, with ret untouched, if plan_room() leaves less room than n
+ * ranks need.
  *
  * O(hosts + n log hosts).
  */

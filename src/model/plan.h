@@ -9,9 +9,10 @@
  * not change during a pass.
  *
  * A plan refuses a start that would run into a reservation, and has a DEFER
- * entry with the reason in its place.  How long a job runs is taken to be its
- * estimate; one that has none, to be for ever, so that it only gets processors
- * that nobody has reserved; one that has outrun its estimate, as long again.
+ * entry with the reason in its place.  A job's run time is taken to be its
+ * estimate.  Without an estimate it counts as unlimited, so that the job only
+ * gets processors that are not reserved at any time; a job that has exceeded
+ * its estimate is expected to take as long again.
  *
  * The driver resets a plan before each pass and owns it; host arrays live in
  * it until the next reset.
@@ -34,7 +35,7 @@ enum plan_type {
 	PLAN_MIGRATE, /* rank of job to host */
 	PLAN_SUSPEND, /* job */
 	PLAN_RESUME,  /* job; on hosts where given, else where it was */
-	PLAN_RESERVE, /* host takes no job but by this policy's word */
+	PLAN_RESERVE, /* host takes only jobs that this policy starts there */
 	PLAN_RELEASE, /* host */
 	PLAN_DEFER,   /* job waits on, and this is why */
 	PLAN_WAKE,    /* send EVENT_TIMER at an instant */
@@ -71,7 +72,10 @@ struct plan {
 		.entry = NULL \
 	}
 
-/* Empty it, for a pass over view; room is kept.  Before the first use too. */
+/*
+ * Empty the plan for a pass over view; memory is kept.  Also before the first
+ * use.
+ */
 void plan_reset(struct plan *plan, const struct view *view);
 void plan_clear(struct plan *plan); /* frees */
 
@@ -86,9 +90,9 @@ uint32_t *plan_hosts(struct plan *plan, uint32_t n);
  */
 
 /*
- * Start job on n processors of the driver's choice: fine for every policy that
- * sees a machine as so many equal processors.  False if it would run into a
- * reservation: then it waits on, and a DEFER entry says so.
+ * Start job on n processors of the driver's choice: for policies that count
+ * equal processors.  False if it would run into a reservation: then the job
+ * keeps waiting, and a DEFER entry has the reason.
  */
 bool plan_start(struct plan *plan, const struct job *job, uint32_t n,
 		struct because why) must_check;
@@ -119,7 +123,7 @@ uint32_t plan_allows(struct plan *plan, const struct job *job, uint32_t n,
  */
 void plan_shrinks(struct plan *plan);
 int64_t plan_spare(struct plan *plan);
-/* The DEFER entry for job, which that is too little for. */
+/* Add the DEFER entry for a job that cannot have n processors. */
 void plan_refuse(struct plan *plan, const struct job *job, uint32_t n);
 
 /*
@@ -139,15 +143,16 @@ void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
 		  uint32_t host, struct because why);
 void plan_suspend(struct plan *plan, const struct job *job, struct because why);
 /*
- * hosts: job->n host indices to go on on, or NULL for where it was.  Ranks
- * whose host differs from job->hosts are migrated, and cost what that costs.
+ * hosts: job->n host indices on which it continues, or NULL for its previous
+ * ones.  Ranks whose host differs from job->hosts are migrated, and cost what
+ * that costs.
  */
 void plan_resume(struct plan *plan, const struct job *job, uint32_t *hosts,
 		 struct because why);
 void plan_reserve(struct plan *plan, uint32_t host, struct because why);
 void plan_release(struct plan *plan, uint32_t host, struct because why);
 void plan_defer(struct plan *plan, const struct job *job, struct because why);
-/* Several are allowed; one in the past or at now comes right after. */
+/* Several are allowed; one in the past or present comes immediately. */
 void plan_wake(struct plan *plan, usec_t at, struct because why);
 
 /* Processors free once the plan so far is carried out. */

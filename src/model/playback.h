@@ -1,7 +1,7 @@
 /*
  * playback.h - a record of a live run (model/record.h), read and played
  *
- * Keeps the view as the live driver kept it, and tells a reader of each step.
+ * Maintains the view as the live driver did, and calls a reader for each step.
  * Lines that contradict the state (a start of a job that runs) are errors with
  * file and line: a record may have been cut, edited or made up.
  */

@@ -103,8 +103,10 @@ enum record_host_field {
 	RECORD_ALL = (1 << 12) - 1,
 };
 
-/* A line as it was read.  Numbers are within the limits above; whether they
- * fit the state is for the reader to find out. */
+/*
+ * A line as it was read.  Numbers are within the limits above; the reader must
+ * check that they fit the state.
+ */
 struct record_line {
 	enum record_kind kind;
 	usec_t at;

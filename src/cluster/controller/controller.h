@@ -1,10 +1,9 @@
 /*
- * controller.h - the daemon that knows all jobs
+ * controller.h - the daemon that manages all jobs of a cluster
  *
- * Runs until SIGTERM or SIGINT.  Everything it must not forget is in
- * STATE_DIR/state.db (cluster/controller/state/store.h), so it can be killed at any instant
- * and started again: agents and clients come back to it and say where they
- * stand.
+ * Runs until SIGTERM or SIGINT.  All persistent state is in STATE_DIR/state.db
+ * (cluster/controller/state/store.h), so it can be killed at any instant and
+ * started again: agents and clients reconnect and report their state.
  */
 #ifndef CLUSTER_CONTROLLER_CONTROLLER_H
 #define CLUSTER_CONTROLLER_CONTROLLER_H

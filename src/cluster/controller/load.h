@@ -1,5 +1,5 @@
 /*
- * load.h - what the store has, after a restart
+ * load.h - read the state from the store after a restart
  */
 #ifndef CLUSTER_CONTROLLER_LOAD_H
 #define CLUSTER_CONTROLLER_LOAD_H

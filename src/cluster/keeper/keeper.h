@@ -1,16 +1,16 @@
 /*
  * keeper.h - the process beside each rank: its capsule, its stdio, its moves
  *
- * A keeper is parent and caretaker of one rank on one host: it makes the
- * capsule, starts the program or receives a copy that lands, owns the far ends
- * of its stdio and PMI socket, and forks the engine when the rank moves.  Its
- * agent tells it what to do over a socket (cluster/conn/keeper.proto) and may come
- * and go: the keeper carries on, keeps what it has to say, and blocks the
+ * A keeper manages one rank on one host: it makes the capsule, starts the
+ * program or receives a copy that lands, owns the far ends of its stdio and PMI
+ * socket, and forks the engine when the rank moves.  Its agent tells it what to
+ * do over a socket (cluster/conn/keeper.proto) and may come and go: the keeper
+ * continues, keeps its events until they are acknowledged, and blocks the
  * rank's output rather than lose any of it.
  *
  * The keeper's own death ends its capsule with everything in it (capsule/capsule.h), so
- * a rank never runs without one.  In a move that is why a dead destination's
- * copy can be discounted, and the source's be let go on by VERDICT.
+ * a rank never runs without one.  Therefore the copy of a dead destination
+ * keeper no longer exists, and VERDICT can let the source's copy continue.
  */
 #ifndef CLUSTER_KEEPER_KEEPER_H
 #define CLUSTER_KEEPER_KEEPER_H
@@ -38,8 +38,9 @@ struct keeper_config {
 };
 
 /*
- * Be a keeper until its rank has ended or left and the agent knows all.
- * 0, or a negative errno and the reason when it could not begin.
+ * Run as a keeper until the rank has ended or left and the agent has
+ * acknowledged all events. 0, or a negative errno with the reason when it could
+ * not start.
  */
 int keeper_run(const struct keeper_config *conf, struct error *err) must_check;
 

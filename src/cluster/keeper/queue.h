@@ -3,8 +3,8 @@
  *
  * The sending half of "nothing is lost or doubled" (cluster/conn/keeper.proto).  An
  * event that must arrive gets the next sequence number and stays until acked;
- * the others go out in the same order and are forgotten once sent, or when
- * there is nobody to send them to.
+ * the others are sent in the same order and dropped once sent, or while no
+ * agent is connected.
  */
 #ifndef CLUSTER_KEEPER_QUEUE_H
 #define CLUSTER_KEEPER_QUEUE_H
@@ -31,13 +31,13 @@ void keeper_queue_add(struct keeper_queue *q, Keeper__Event *ev, bool keep);
  */
 int keeper_queue_send(struct keeper_queue *q, int fd);
 
-/* All up to seq has been dealt with. */
+/* The agent has processed all events up to seq. */
 void keeper_queue_ack(struct keeper_queue *q, uint64_t seq);
 
-/* A new connection, whose agent has dealt with all up to seq. */
+/* A new connection, whose agent has processed all events up to seq. */
 void keeper_queue_restart(struct keeper_queue *q, uint64_t seq);
 
-/* Nobody is connected: what needs no ack is dropped from now on. */
+/* No agent is connected: events that need no ack are dropped from now on. */
 void keeper_queue_detach(struct keeper_queue *q);
 
 size_t keeper_queue_bytes(const struct keeper_queue *q); /* kept, unacked */

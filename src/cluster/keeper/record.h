@@ -1,13 +1,13 @@
 /*
- * record.h - the durable word on whether an epoch was given away
+ * record.h - the durable record of whether an epoch was given away
  *
- * A file RUN_DIR/keepers/JOB.RANK.EPOCH.record, linked into place, so there in
- * full or not at all, and whoever comes first decides for good:
+ * A file RUN_DIR/keepers/JOB.RANK.EPOCH.record, created by link(), so complete
+ * or absent, and never replaced: the first writer decides:
  *
  *	given	by the source of a move before it says COMMIT
  *	kept	by the agent of a dead keeper, before it answers "not given
- *		away": an engine that outlives its keeper by a moment cannot
- *		give the rank away after that
+ *		away".  After that, an engine that outlives its keeper by a
+ *		moment cannot give the rank away
  *
  * It is not synced: only this host's own crash can lose it, and that ends the
  * source's copy as well (doc/design/02).  The old keeper removes it when the
@@ -36,18 +36,20 @@ int keeper_record_write(const struct keeper_id *id, uint64_t epoch,
 
 /*
  * Was `epoch` given away here?  1, 0, or a negative errno when it cannot be
- * told.  A record from before this host's last boot also counts: the copy it
- * speaks of is certainly gone.  0 is the answer of this moment alone, unless
- * the engine of that epoch is known to have ended.
+ * determined.  A record from before this host's last boot also counts: the copy
+ * it speaks of is certainly gone.  0 may change later, unless the engine of
+ * that epoch is known to have ended.
  */
 int keeper_record_read(const struct keeper_id *id, uint64_t epoch,
 		       struct error *err) must_check;
 
-/* The same, and 0 is for good: it can not be given away any more. */
+/*
+ * The same, but 0 is final: after it the epoch cannot be given away any more.
+ */
 int keeper_record_settle(const struct keeper_id *id, uint64_t epoch,
 			 struct error *err) must_check;
 
-/* No record is no error. */
+/* It is no error if there is no record. */
 void keeper_record_remove(const struct keeper_id *id, uint64_t epoch);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * front.h - who is connected, and what they may ask
+ * front.h - connections of agents and clients, and their requests
  */
 #ifndef CLUSTER_CONTROLLER_FRONT_FRONT_H
 #define CLUSTER_CONTROLLER_FRONT_FRONT_H
@@ -14,12 +14,14 @@ extern const struct conn_ops ctl_peer_ops;
 
 /* End connections whose keys are revoked, from now on. */
 int ctl_keys_watch(struct ctl *ctl, struct error *err) must_check;
-/* A new one: its key may have been revoked while it proved it. */
+/*
+ * Check a new connection: its key may have been revoked during the handshake.
+ */
 void ctl_keys_check(struct ctl_peer *p);
 
 /* ---- why.c */
 
-/* What was planned for a job, which may be over and forgotten. */
+/* Answer with what was planned for a job, even one that is over and deleted. */
 void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t job);
 
 /* ---- list.c */

@@ -1,5 +1,5 @@
 /*
- * hear.h - what keepers and their agents tell
+ * hear.h - events from keepers and their agents
  */
 #ifndef CLUSTER_CONTROLLER_HEAR_HEAR_H
 #define CLUSTER_CONTROLLER_HEAR_HEAR_H

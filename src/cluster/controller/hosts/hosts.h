@@ -9,7 +9,10 @@
 void ctl_hosts_load(struct ctl *ctl);
 int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 		   struct error *err);
-/* It has our HELLO, too: compare what it has with what it should have. */
+/*
+ * After both HELLOs: compare the keepers that the host has with those it should
+ * have.
+ */
 void ctl_host_compare(struct ctl_host *h, const Control__AgentInfo *info);
 void ctl_host_report(struct ctl_host *h, const Control__HostReport *r);
 void ctl_host_gone(struct ctl_host *h); /* its agent's connection is */

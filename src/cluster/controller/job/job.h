@@ -14,48 +14,61 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
 
 /* ---- job.c */
 
-/* Politely first, if it has begun. */
+/* End a job: with SIGTERM first, if it has started. */
 void ctl_job_stop(struct ctl_job *job, const char *why);
-/* After kill-grace, no longer. */
+/* Kill it after kill-grace. */
 void ctl_job_kill_later(struct ctl_job *job);
-/* bad rank -1: none.  Kills what still runs; exit and why of the first count.
+/* bad_rank -1: none.  Kills the ranks that still run; exit code and reason of
+ * the first failure are kept.
  */
 void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 		  ...) __attribute__((format(printf, 4, 5)));
-/* signo: what killed it, or 0; code is what a shell makes of either. */
+/* signo: the signal that killed it, or 0; code as a shell reports it. */
 void ctl_rank_ended(struct ctl_rank *r, int code, int signo);
 void ctl_rank_lost(struct ctl_rank *r, const char *how);
 
 /* ---- cause.c: which of several ends a job failed of */
 
 /*
- * ctl_job_fail() follows, for what happened at `at` by our clock (0: unknown).
- * If it is a better cause than what the job is said to have failed of, it takes
- * its place, however late we hear of it: what was earlier; what is no mere echo;
- * and what cannot follow from another's end, before a SIGABRT of about that time.
+ * Call it before ctl_job_fail(), for a failure at `at` by our clock (0:
+ * unknown). A better cause replaces the recorded one, however late it is
+ * reported: an earlier one; one that is not merely an echo of another rank's
+ * end; and, against a SIGABRT of about the same time, one that cannot be a
+ * consequence of another rank's end.
  */
 void ctl_job_cause(struct ctl_job *job, enum ctl_cause cause, usec_t at);
 
 /* ---- start.c */
 
-/* It runs with n ranks, on these hosts: start their keepers. */
+/* Start a job with n ranks on these hosts: start their keepers. */
 void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts);
 void ctl_rank_started(struct ctl_rank *r);
-/* Its host is given up: started on another one, if it surely never began there. */
+/*
+ * Its host is given up: start the rank on another one if it certainly never
+ * started there.
+ */
 bool ctl_rank_elsewhere(struct ctl_rank *r);
-/* For certain, and it had the rank: lost, or started again. */
+/*
+ * The keeper that had the rank has certainly died: the rank is lost, or started
+ * again.
+ */
 void ctl_rank_keeper_died(struct ctl_rank *r);
 
 /* ---- deliver.c */
 
-/* The running number of a signal, times this, is added to its request's id. */
+/* A signal's number times this is added to the id of its request. */
 #define CTL_SIGNAL_ID 256u
-/* Now, or as soon as it runs, is heard of, and has arrived where it moves. */
+/*
+ * Deliver a signal now, or as soon as the rank runs, its host answers, and no
+ * move is under way.
+ */
 void ctl_rank_signal(struct ctl_rank *r, uint32_t signo);
-/* The next of those that waited. */
+/* Deliver the next waiting signal. */
 void ctl_rank_signals(struct ctl_rank *r);
-/* The number of the last one that the rank has, in its keeper's words: HELLO of
- * a new connection, or of a rank that has landed. */
+/*
+ * The number of the last signal that the rank has got, as its keeper reports it
+ * in HELLO on a new connection, or after a landing.
+ */
 void ctl_signals_known(struct ctl_rank *r, uint64_t number);
 /* A keeper's answers. */
 void ctl_signal_taken(struct klink *k, uint64_t number);
@@ -73,7 +86,7 @@ void ctl_job_tell(struct ctl_job *job); /* its client, where it stands */
 
 /* ---- client.c */
 
-/* p is its client from now on, in place of another. */
+/* Make p the job's client, replacing any other. */
 void ctl_job_hold(struct ctl_peer *p, struct ctl_job *job);
 void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a);
 void ctl_job_detach(struct ctl_peer *p);
@@ -82,7 +95,10 @@ void ctl_job_detach_later(struct ctl_job *job);
 
 /* ---- pmi.c */
 
-/* An abort, and the end of a rank before ctl_rank_ended() with that code. */
+/*
+ * Handle an abort; and a rank's end, to be called before ctl_rank_ended() with
+ * that code.
+ */
 void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a);
 void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e, int code);
 void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f);

@@ -6,7 +6,7 @@
 
 #include "cluster/controller/state/state.h"
 
-/* Have it decide, and do so. */
+/* Have the policy decide, and carry its plan out. */
 void ctl_plan_pass(struct ctl *ctl);
 
 #endif

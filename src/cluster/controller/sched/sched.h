@@ -8,14 +8,15 @@
 
 /* ---- sched.c */
 
-/* A view of the hosts and of the jobs that are not over, and a policy that
- * knows them. */
+/* Create the view of the hosts and unfinished jobs, and the policy for it. */
 int ctl_sched_init(struct ctl *ctl, struct error *err);
 void ctl_sched_clear(struct ctl *ctl);
-/* The same anew, with what the policy wants to remember: hosts were added, or
- * the record begins a segment. */
+/*
+ * Create both again, with the policy's saved state: when hosts are added, or
+ * the record begins a new segment.
+ */
 void ctl_sched_anew(struct ctl *ctl);
-void ctl_sched_host(struct ctl_host *h); /* what is known of it changed */
+void ctl_sched_host(struct ctl_host *h); /* its reported state has changed */
 void ctl_sched_arrive(struct ctl_job *job);
 void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts);
 void ctl_sched_migrated(struct ctl_rank *r);
@@ -23,7 +24,7 @@ void ctl_sched_migrated(struct ctl_rank *r);
 void ctl_sched_stays(struct ctl_rank *r);
 void ctl_sched_end(struct ctl_job *job);
 void ctl_sched_soon(struct ctl *ctl);
-void ctl_sched_timer(struct ctl *ctl); /* an instant that it asked for */
+void ctl_sched_timer(struct ctl *ctl); /* a time that the policy asked for */
 /* Apply what the policy planned, or (told) what became of its plan. */
 void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told);
 /* Why a job waits, into buf; the numbers in it to numbers, if that is not NULL,
@@ -31,29 +32,36 @@ void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told);
 void ctl_sched_why(struct ctl_job *job, char *buf, size_t n, FILE *numbers);
 /* -E2BIG with the reason if it is too large for all hosts there are. */
 int ctl_sched_check(const struct ctl_job *job, struct error *err);
-/* Fixed hosts, round and round; or the first that cannot be used. */
+/*
+ * Assign ranks round-robin to the hosts that the user named; an error names the
+ * first unusable one.
+ */
 int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err);
-/* Forget the instants that it asked for. */
+/* Forget the times that the policy asked for. */
 void ctl_sched_forget_wakes(struct ctl *ctl);
 
 /* ---- resume.c */
 
-/* What the policy remembered at the end of the record, for policy_load() and
- * the caller to free; NULL if it did nothing. */
+/*
+ * The policy's state at the end of the record, for policy_load(); the caller
+ * frees it.  NULL if there is none.
+ */
 char *ctl_resume(struct ctl *ctl);
 
 /* ---- record.c */
 
-/* The view and the policy are new, and no job is in it yet. */
+/* Begin a segment: view and policy are new, without jobs. */
 void ctl_record_begin(struct ctl *ctl);
 /* Before it is applied. */
 void ctl_record_event(struct ctl *ctl, const struct event *e, bool told);
 /* Given to policy_load(). */
 void ctl_record_state(struct ctl *ctl, const char *state);
-/* The policy has decided, and nothing of it is done yet. */
+/* The policy has decided; its plan is not carried out yet. */
 void ctl_record_pass(struct ctl *ctl);
-/* A pass is over: do not let a transaction grow for ever while nothing that
- * is sent commits it, as on an idle cluster. */
+/*
+ * After a pass: commit if the transaction has grown, as on an idle cluster
+ * nothing is sent that would commit it.
+ */
 void ctl_record_flush(struct ctl *ctl);
 /* Time for a new segment. */
 bool ctl_record_full(const struct ctl *ctl);

@@ -1,5 +1,5 @@
 /*
- * find.h - what there is, and what it is to each other
+ * find.h - look-ups of jobs, hosts, keepers and moves
  */
 #ifndef CLUSTER_CONTROLLER_STATE_FIND_H
 #define CLUSTER_CONTROLLER_STATE_FIND_H
@@ -7,7 +7,7 @@
 #include "cluster/controller/state/state.h"
 
 usec_t ctl_now(void); /* since 1970 */
-/* What an administrator should do about the disk; "" for nothing. */
+/* What an administrator should do about a full disk; "" if nothing. */
 const char *ctl_room_text(struct ctl *ctl);
 struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name);
 /* Since we were started it has not been there, and may be about to. */
@@ -22,19 +22,22 @@ struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,
 /* What that host says it has, be it true or not. */
 struct klink *klink_at(const struct ctl_host *h, uint64_t job, uint32_t rank,
 		       uint64_t epoch);
-/* Its rank, or NULL; and does it have that, as far as we know? */
+/* The rank of a keeper, or NULL; and is it the keeper that has the rank now? */
 struct ctl_rank *klink_rank(const struct klink *k);
 bool klink_is_current(const struct klink *k);
-/* The keeper that has it now, or NULL. */
+/* The keeper that has the rank now, or NULL. */
 struct klink *klink_of(const struct ctl_rank *r);
-/* Of no job of ours, or of one that is over, or of a move that came to nothing. */
+/*
+ * Must it be killed?  It belongs to no job, to one that is over, or to a failed
+ * move.
+ */
 bool klink_is_doomed(const struct klink *k);
-/* Its two keepers, where they are known. */
+/* The two keepers of a move, if known. */
 struct klink *ctl_move_source(const struct ctl_move *m);
 struct klink *ctl_move_dest(const struct ctl_move *m);
 bool ctl_move_at_dest(const struct ctl_move *m, const struct klink *k);
 struct ctl_move *ctl_move_of(const struct klink *k); /* that concerns it */
-/* A copy is held at the destination, and the source has not answered. */
+/* Is a copy held at the destination while the source has not answered? */
 bool ctl_move_undecided(const struct ctl_move *m);
 
 #endif

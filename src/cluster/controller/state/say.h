@@ -1,5 +1,5 @@
 /*
- * say.h - what peers are sent
+ * say.h - sending messages to peers
  */
 #ifndef CLUSTER_CONTROLLER_STATE_SAY_H
 #define CLUSTER_CONTROLLER_STATE_SAY_H
@@ -12,24 +12,24 @@ void ctl_send(struct ctl_peer *p, uint64_t id, uint64_t re,
 void ctl_send_ok(struct ctl_peer *p, uint64_t re);
 void ctl_send_failed(struct ctl_peer *p, uint64_t re, int code, const char *fmt,
 		     ...) __attribute__((format(printf, 4, 5)));
-/* Have its agent remove a record (cluster/keeper/record.h). */
+/* Have the host's agent remove a record (cluster/keeper/record.h). */
 void ctl_host_forget(struct ctl_host *h, Control__KeeperName *name);
-/* Requests; the id of each is its body case. */
+/* Send a request; its id is its body case. */
 void klink_request(struct klink *k, Keeper__Request__BodyCase what, void *body);
-/* The same with another id, which the answer will name. */
+/* The same with a chosen id, which the answer repeats. */
 void klink_request_as(struct klink *k, uint64_t id,
 		      Keeper__Request__BodyCase what, void *body);
 void klink_kill(struct klink *k);
 /*
- * What a user makes us say through an agent without end (arguments for each
- * rank, unions of barriers, input) waits while its connection is filled;
- * klinks_drained() when it is not any more.
+ * Is there room in the connection to its agent?  Large messages that users
+ * cause (arguments of each rank, unions of barriers, input) wait while there is
+ * none, until klinks_drained().
  */
 bool klink_has_room(const struct klink *k);
 void ctl_move_verdict(struct ctl_move *m, struct klink *k, bool at);
 /* Ask its agent whether the keeper that has the rank lives. */
 void ctl_rank_look(const struct ctl_rank *r);
-/* Its name, as its agent knows it. */
+/* The name by which its agent knows it. */
 void klink_name(const struct klink *k, struct klink_name *ret);
 /*
  * Ask an agent about the keeper of r in that epoch, and its record of another

@@ -1,19 +1,19 @@
 /*
- * store.h - what the controller must know after it was killed
+ * store.h - the controller's persistent state
  *
  * One SQLite file in WAL mode, the only truth about jobs, their ranks, moves
  * and hosts.  The put functions write whole rows, inside a transaction that the
- * first of them opens; store_commit() makes it durable.  The controller
- * commits before any byte leaves that tells of it (conn/conn.h: before_send), so
- * what it has acknowledged is on disk, and events that come together share
+ * first of them opens; store_commit() makes it durable.  The controller commits
+ * before it sends any byte that depends on it (conn/conn.h: before_send), so
+ * what it has acknowledged is on disk, and events that arrive together share
  * one commit.
  *
- * The files hold room in reserve that nobody else can take (STORE_RESERVE
- * each), so that what is under way can be written on a full disk, too.  Where
- * even that fails, for want of room or by an error of the disk, the puts and the
- * commit say so in the log and try again until it works: nothing leaves
- * meanwhile that tells of it.  A broken database is the end, and a controller
- * that is started again goes on from the last commit.
+ * Each file has STORE_RESERVE bytes preallocated, so that the state of running
+ * jobs can be written on a full disk, too.  Where even that fails, for want of
+ * room or by an error of the disk, the puts and the commit say so in the log
+ * and try again until it works: nothing leaves meanwhile that tells of it.  A
+ * corrupt database ends the controller; a restarted one continues from the last
+ * commit.
  *
  * Text and blobs in rows that get functions hand out are valid during the
  * callback; NULL text is stored as empty.
