@@ -53,7 +53,7 @@ static int ask_for_untold(struct sending *s, struct error *err)
 
 	if (!fds_untold(s->common.fds, &news, &n))
 		return 0;
-	r = precopy_tell(s, news, n, err);
+	r = precopy_tell(s->ch, news, n, err);
 	if (r == 0)
 		r = precopy_sync(s, s->report->rounds, err);
 	return r < 0 ? r : precopy_lacks(s, err);
@@ -104,7 +104,8 @@ static int send_fds(struct sending *s, struct error *err)
 }
 
 /* A thread that keeps to CPUs which are not there may run on all. */
-static void fit_cpus(struct sending *s, Move__State *m)
+static void fit_cpus(const struct move_source *src, const cpu_set_t *cpus,
+		     Move__State *m)
 {
 	for (size_t i = 0; i < m->n_thread; i++) {
 		ProtobufCBinaryData *b = &m->thread[i]->affinity;
@@ -115,26 +116,27 @@ static void fit_cpus(struct sending *s, Move__State *m)
 		CPU_ZERO(&want);
 		memcpy(&want, b->data,
 		       b->len < sizeof(want) ? b->len : sizeof(want));
-		CPU_AND(&both, &want, &s->there.cpus);
+		CPU_AND(&both, &want, cpus);
 		if (CPU_EQUAL(&both, &want))
 			continue;
 		send_progress(
-			s,
+			src,
 			"thread %d keeps to CPUs that are not all there: it may run on any",
 			m->thread[i]->tid);
 		b->len = 0;
 	}
 }
 
-static void fit_nodes(struct sending *s, Move__State *m)
+static void fit_nodes(const struct move_source *src,
+		      const ProtobufCBinaryData *nodes, Move__State *m)
 {
 	for (size_t i = 0; i < m->n_thread; i++) {
 		Move__Mempolicy **p = &m->thread[i]->mempolicy;
 
-		if (!*p || mempolicy_fits(*p, &s->there.nodes))
+		if (!*p || mempolicy_fits(*p, nodes))
 			continue;
 		send_progress(
-			s,
+			src,
 			"thread %d has its memory on nodes that are not all there: it gets it where it runs",
 			m->thread[i]->tid);
 		move__mempolicy__free_unpacked(*p, NULL);
@@ -151,8 +153,8 @@ static int send_state(struct sending *s, struct error *err)
 		r = capture_changing(s->process.pid, m, err);
 	if (r < 0)
 		return r;
-	fit_cpus(s, m);
-	fit_nodes(s, m);
+	fit_cpus(s->src, &s->there.cpus, m);
+	fit_nodes(s->src, &s->there.nodes, m);
 	r = move_fault(MF_SOURCE_CAPTURED, err);
 	m->epoch = s->src->epoch;
 	track_describe(s->process.track, m);
@@ -212,7 +214,7 @@ void freeze_undo(struct sending *s)
 
 	/* the process has to go on, whatever this says */
 	if (s->unplugged && ops->replug && ops->replug(s->src->ctx, &err) < 0)
-		send_progress(s, "replug: %s", err.text);
+		send_progress(s->src, "replug: %s", err.text);
 	s->unplugged = false;
 	fds_release(s->common.fds);
 	if (s->process.tracee && !handover_lasts(s->process.handover))

@@ -17,10 +17,8 @@
 #include "move/wire/message.h"
 
 /* What of the process itself the destination must know. */
-static int describe_process(struct sending *s, Move__Hello *h,
-			    struct error *err)
+static int describe_process(pid_t pid, Move__Hello *h, struct error *err)
 {
-	pid_t pid = s->process.pid;
 	struct proc_status st;
 	struct proc_mm mm;
 	uint64_t vdso;
@@ -30,7 +28,6 @@ static int describe_process(struct sending *s, Move__Hello *h,
 		r = proc_read_stat(pid, &mm, err);
 	if (r < 0)
 		return r;
-	h->epoch = s->src->epoch;
 	h->pid = st.ns_pid;
 	h->memory = st.memory;
 	h->own_session = mm.session == pid;
@@ -39,21 +36,21 @@ static int describe_process(struct sending *s, Move__Hello *h,
 	if (r < 0)
 		return error_sys(err, r, "the vdso of process %d", (int)pid);
 	h->vdso_hash = vdso_hash(h->vdso.data, h->vdso.len);
-	s->report->bytes_held = h->memory;
 	return 0;
 }
 
-static int describe_trees(struct sending *s, Move__Hello *h, struct error *err)
+static int describe_trees(struct tree_set *trees, Move__Hello *h,
+			  struct error *err)
 {
 	uint64_t bytes = 0;
-	int r = tree_measure(s->common.trees, &bytes, err);
+	int r = tree_measure(trees, &bytes, err);
 
 	h->memory += bytes;
-	for (size_t i = 0; i < tree_count(s->common.trees); i++) {
+	for (size_t i = 0; i < tree_count(trees); i++) {
 		Move__Tree *t = append_new(&move__tree__descriptor);
 		dev_t dev;
 
-		t->path = xstrdup(tree_path(s->common.trees, i, &dev));
+		t->path = xstrdup(tree_path(trees, i, &dev));
 		t->dev = dev;
 		append_to(h->tree, h->n_tree, t);
 	}
@@ -66,10 +63,13 @@ static int hello_of_source(struct sending *s, Move__Hello **ret,
 	Move__Hello *h = hello_of_host();
 	struct vma_list maps = { 0 };
 	char *exe = NULL;
-	int r = describe_process(s, h, err);
+	int r = describe_process(s->process.pid, h, err);
 
+	h->epoch = s->src->epoch;
 	if (r == 0)
-		r = describe_trees(s, h, err);
+		s->report->bytes_held = h->memory;
+	if (r == 0)
+		r = describe_trees(s->common.trees, h, err);
 	if (r == 0)
 		r = layout_read(s->process.pid, &s->process.seen, &maps, err);
 	/* what passes need not be known, and move_check() refused what stays */
@@ -90,18 +90,18 @@ static int hello_of_source(struct sending *s, Move__Hello **ret,
 	return 0;
 }
 
-void hello_clocks(struct sending *s, const Move__Hello *there,
+void hello_clocks(struct send_process *p, const Move__Hello *there,
 		  struct clocks *ret)
 {
 	char *boot_id = io_read_line("/proc/sys/kernel/random/boot_id");
 
 	if (strcmp(there->boot_id, boot_id)) {
-		clocks_now(s->process.pid, ret);
+		clocks_now(p->pid, ret);
 		ret->monotonic -= there->monotonic;
 		ret->boottime -= there->boottime;
-		s->process.tracee->leave_vdso = clocks_own(s->process.pid);
+		p->tracee->leave_vdso = clocks_own(p->pid);
 	} else {
-		clocks_offsets(s->process.pid, ret);
+		clocks_offsets(p->pid, ret);
 	}
 	free(boot_id);
 }
@@ -129,13 +129,13 @@ int hello_ask(struct sending *s, Move__Hello **ret, struct error *err)
 				   err);
 }
 
-bool hello_stays(struct sending *s, const char *path)
+bool hello_stays(const struct common *c, pid_t pid, const char *path)
 {
-	fd_auto root = files_root(s->process.pid, NULL);
+	fd_auto root = files_root(pid, NULL);
 
-	files_forget_changed(root, s->common.hello);
-	return files_known(s->common.hello, path, false) ||
-	       files_known(s->common.hello, path, true) ||
-	       fds_path_stays(root, s->common.hello->paths.data,
-			      s->common.hello->paths.len, path);
+	files_forget_changed(root, c->hello);
+	return files_known(c->hello, path, false) ||
+	       files_known(c->hello, path, true) ||
+	       fds_path_stays(root, c->hello->paths.data, c->hello->paths.len,
+			      path);
 }

@@ -97,10 +97,10 @@ int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
 	return r;
 }
 
-int precopy_tell(struct sending *s, uint8_t *news, size_t n, struct error *err)
+int precopy_tell(struct channel *ch, uint8_t *news, size_t n, struct error *err)
 {
 	struct iovec iov = { news, n };
-	int r = frame_send(s->ch, FRAME_PATHS, &iov, 1, err);
+	int r = frame_send(ch, FRAME_PATHS, &iov, 1, err);
 
 	free(news);
 	return r;
@@ -117,7 +117,7 @@ static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
 	size_t size;
 	/* without rounds, who would open them is not there yet */
 	int n = fds_look(s->common.fds, s->report->tracked, &news, &size, &why);
-	int r = n > 0 ? precopy_tell(s, news, size, err) : 0;
+	int r = n > 0 ? precopy_tell(s->ch, news, size, err) : 0;
 
 	if (r == 0)
 		r = precopy_sync(s, nr, err);
@@ -136,7 +136,8 @@ static int round_layout(struct sending *s, struct error *err)
 
 	s->report->paused += paused;
 	if (paused)
-		send_progress(s, "it stood still for %.1f ms for new mappings",
+		send_progress(s->src,
+			      "it stood still for %.1f ms for new mappings",
 			      (double)paused / 1000);
 	return r;
 }
@@ -164,7 +165,7 @@ static int run_round(struct sending *s, struct error *err)
 			(double)p->pages * FRAME_PAGE / (double)(time + 1);
 	else
 		p->scan_time = time;
-	send_progress(s, "round %u: %llu pages in %.1f ms", nr,
+	send_progress(s->src, "round %u: %llu pages in %.1f ms", nr,
 		      (unsigned long long)p->pages, (double)time / 1000);
 	return move_fault(MF_SOURCE_ROUND, err);
 }
@@ -187,15 +188,14 @@ static usec_t predict(const struct sending *s, unsigned threads)
 }
 
 /* Every entry of pagemap is read, but for mappings that have no page at all. */
-static int count_entries(const struct sending *s, uint64_t *ret,
-			 struct error *err)
+static int count_entries(pid_t pid, uint64_t *ret, struct error *err)
 {
 	struct vma_list maps = { 0 };
 	uint64_t n = 0;
-	int r = proc_read_maps(s->process.pid, &maps, err);
+	int r = proc_read_maps(pid, &maps, err);
 
 	if (r == 0)
-		r = proc_read_advice(s->process.pid, &maps, err);
+		r = proc_read_advice(pid, &maps, err);
 	for (size_t i = 0; i < maps.nr; i++)
 		if (vma_carries_pages(&maps.v[i]) && !maps.v[i].empty)
 			n += (maps.v[i].end - maps.v[i].start) / FRAME_PAGE;
@@ -210,7 +210,7 @@ static int stop_and_copy(struct sending *s, struct error *err)
 {
 	uint64_t entries = 0;
 	usec_t expected;
-	int r = count_entries(s, &entries, err);
+	int r = count_entries(s->process.pid, &entries, err);
 
 	if (r < 0)
 		return r;
@@ -292,7 +292,7 @@ static int throttled_rounds(struct sending *s, struct error *err)
 {
 	int r;
 
-	send_progress(s, "%s: slowing it down", err->text);
+	send_progress(s->src, "%s: slowing it down", err->text);
 	s->throttle = throttle_create(s->process.tracee, s->src->budget);
 	r = rounds(s, err);
 	if (r == 0)

@@ -31,7 +31,7 @@ int precopy_sync(struct sending *s, uint64_t nr, struct error *err) must_check;
  */
 int precopy_lacks(const struct sending *s, struct error *err) must_check;
 /* Files that it has opened, of fds_look() or the like; freed. */
-int precopy_tell(struct sending *s, uint8_t *news, size_t n,
+int precopy_tell(struct channel *ch, uint8_t *news, size_t n,
 		 struct error *err) must_check;
 
 #endif

@@ -47,7 +47,7 @@ static int check_room(const struct tracee *t, struct error *err)
 		t->pid, t->nr, tracee_room(t));
 }
 
-int recheck_stopped(struct sending *s, const struct send_process *p,
+int recheck_stopped(const struct sending *s, const struct send_process *p,
 		    struct error *err)
 {
 	pid_t pid = p->pid;

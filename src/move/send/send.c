@@ -95,7 +95,9 @@ static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 	}
 	if (r < 0)
 		return r;
-	if (*h->lack && (!*h->lack_file || hello_stays(s, h->lack_file))) {
+	if (*h->lack &&
+	    (!*h->lack_file ||
+	     hello_stays(&s->common, s->process.pid, h->lack_file))) {
 		r = error_set(err, -ENOTSUP, "%s", h->lack);
 		move__hello__free_unpacked(h, NULL);
 		return r;
@@ -112,7 +114,7 @@ static int send_hello(struct sending *s, struct error *err)
 
 	if (r < 0)
 		return r;
-	hello_clocks(s, h, &s->common.clocks);
+	hello_clocks(&s->process, h, &s->common.clocks);
 	other_vdso = hello_other_vdso(s->common.hello, h);
 	if (h->cpus.len == sizeof(s->there.cpus))
 		memcpy(&s->there.cpus, h->cpus.data, sizeof(s->there.cpus));
@@ -123,7 +125,7 @@ static int send_hello(struct sending *s, struct error *err)
 		s->process.tracee->leave_vdso = s->process.tracee->lose_vdso =
 			true;
 		send_progress(
-			s,
+			s->src,
 			"the kernels differ: calls of the vdso become system calls");
 	}
 	s->process.tracee->clock_shift = clocks_shift(s->process.pid);
@@ -131,34 +133,35 @@ static int send_hello(struct sending *s, struct error *err)
 }
 
 /* The landing area, with room for threads that are made meanwhile. */
-static int prepare_area(struct sending *s, struct error *err)
+static int prepare_area(struct send_process *p, struct error *err)
 {
 	struct proc_status st;
-	int r = proc_read_status(s->process.pid, &st, err);
+	int r = proc_read_status(p->pid, &st, err);
 
 	if (r < 0)
 		return r;
-	return tracee_map_area(s->process.tracee,
+	return tracee_map_area(p->tracee,
 			       2 * st.threads > THREADS_LEAST ? 2 * st.threads
 							      : THREADS_LEAST,
 			       err);
 }
 
 /* How many of its CPU clocks begin at 0 there, as far as that is known now. */
-static void tell_cpu_clocks(struct sending *s)
+static void tell_cpu_clocks(const struct move_source *src,
+			    const struct send_process *p)
 {
-	size_t room = cpuclock_room(s->process.pid, s->process.state);
+	size_t room = cpuclock_room(p->pid, p->state);
 	struct proc_status st;
 	struct error err;
 
 	if (!room)
 		send_progress(
-			s,
+			src,
 			"its CPU clocks begin at 0 there: this kernel's vdso has no place to add to them");
-	else if (proc_read_status(s->process.pid, &st, &err) == 0 &&
+	else if (proc_read_status(p->pid, &st, &err) == 0 &&
 		 (size_t)st.threads >= room)
 		send_progress(
-			s,
+			src,
 			"the CPU clocks of %zu threads begin at 0 there: the vdso has room for %zu",
 			(size_t)st.threads + 1 - room, room - 1);
 }
@@ -180,18 +183,18 @@ static int send_setup(struct sending *s, struct error *err)
 	if (r == 0)
 		r = check_dispatch(p->tracee, err);
 	if (r == 0)
-		r = prepare_area(s, err);
+		r = prepare_area(p, err);
 	if (r == 0)
 		r = check_asked(p->tracee, err);
 	if (r == 0)
 		r = track_start(p->track, &why, err);
 	s->report->tracked = track_follows(p->track);
 	if (r == 0 && !s->report->tracked)
-		send_progress(s, "stop-and-copy: %s", why.text);
+		send_progress(s->src, "stop-and-copy: %s", why.text);
 	tracee_resume(p->tracee);
 	s->report->paused = send_now() - start;
 	if (r == 0)
-		tell_cpu_clocks(s);
+		tell_cpu_clocks(s->src, p);
 	return r;
 }
 
@@ -233,7 +236,7 @@ static int send_freeze(struct sending *s, struct error *err)
 		freeze_undo(s);
 		s->report->retries++;
 		s->report->stalled += send_now() - s->frozen;
-		send_progress(s, "not yet: %s", err->text);
+		send_progress(s->src, "not yet: %s", err->text);
 		r = send_wait(s, end, err);
 		if (r < 0)
 			return r;
@@ -320,7 +323,7 @@ static int send_commit(struct sending *s, struct error *err)
 		return r;
 	r = move_fault(MF_SOURCE_RECORDED, err);
 	if (fds_finish(s->common.fds, &late) < 0)
-		send_progress(s, "%s", late.text);
+		send_progress(s->src, "%s", late.text);
 	if (r == 0)
 		r = frame_send_u64(s->ch, FRAME_COMMIT, epoch, err);
 	send_unwatched(s);
@@ -390,10 +393,10 @@ static void send_undo(struct sending *s, const char *why)
 	struct error err;
 
 	if (s->held && send_hold(s, false, &err) < 0)
-		send_progress(s, "%s", err.text);
+		send_progress(s->src, "%s", err.text);
 	if (!handover_undo(s->process.handover, why))
 		send_progress(
-			s,
+			s->src,
 			"the process waits for its lock by fcntl(F_SETLK), which somebody else has by now");
 	freeze_undo(s);
 	s->report->outcome = MOVE_ABORTED;

@@ -65,7 +65,7 @@ void send_limit(struct sending *s);
 void send_unwatched(struct sending *s);
 
 /* One line to whoever watches. */
-void send_progress(struct sending *s, const char *fmt, ...)
+void send_progress(const struct move_source *src, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* hello.c: what the destination has to know and compare. */
@@ -73,7 +73,7 @@ void send_progress(struct sending *s, const char *fmt, ...)
 int hello_ask(struct sending *s, Move__Hello **ret,
 	      struct error *err) must_check;
 /* Is that file, mapped or open, still the one that was told? */
-bool hello_stays(struct sending *s, const char *path);
+bool hello_stays(const struct common *c, pid_t pid, const char *path);
 
 /*
  * The moment the answer has come: which offsets make the process's clocks go
@@ -81,7 +81,7 @@ bool hello_stays(struct sending *s, const char *path);
  * way took, and by so much the process's clocks may jump ahead.  They never
  * jump back.
  */
-void hello_clocks(struct sending *s, const Move__Hello *there,
+void hello_clocks(struct send_process *p, const Move__Hello *there,
 		  struct clocks *ret);
 
 /*

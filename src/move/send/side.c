@@ -11,15 +11,15 @@ usec_t send_now(void)
 	return clock_usec(CLOCK_MONOTONIC_RAW);
 }
 
-void send_progress(struct sending *s, const char *fmt, ...)
+void send_progress(const struct move_source *src, const char *fmt, ...)
 {
 	char line[256];
 	va_list ap;
 
-	if (!s->src->progress)
+	if (!src->progress)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	s->src->progress(s->src->ctx, line);
+	src->progress(src->ctx, line);
 }

@@ -42,7 +42,7 @@ static void killed(void *sending, int note)
 	if (note == SEND_HELD && !(src->ops && src->ops->hold))
 		kill(src->pid, SIGCONT);
 	send_progress(
-		s, "%s",
+		s->src, "%s",
 		note == SEND_DECIDES
 			? "the engine hung as it gave the process away: it was ended, and the process stands still here"
 			: "the engine hung while the process stood still: it was ended, and the process goes on here");
