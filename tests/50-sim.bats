@@ -359,3 +359,35 @@ assert len({x["name"] for x in p}) == len(p) > 2
 assert all(x["source"] and x["details"] for x in p)'
 	fails "no policy 'nonesuch'" "$stint" policies nonesuch
 }
+
+# A record's hosts begin as the controller has them when it starts: all down.
+@test "a machine that is down at first has its processors all the same" {
+	cat >"$dir/rec" <<-'END'
+		stint-record 2
+		begin 1000000 2 1 fcfs
+		define 0 name=h1 speed=1 cores=2 slots=16 memory=100 free=50 load=0 users=0 owner=0 idle=0 up=0 drain=0
+		define 1 name=h2 speed=1 cores=2 slots=16 memory=100 free=50 load=0 users=0 owner=0 idle=0 up=0 drain=0
+		host 1000001 0 up=1
+		host 1000002 1 up=1
+		arrive 2000000 job=1 size=4 min=4 submit=2000000 estimate=0 user=0
+		start 2000000 job=1 on=0,0,1,1
+		arrive 2000001 job=2 size=2 min=2 submit=2000001 estimate=0 user=0
+		arrive 2000002 job=3 size=4 min=4 submit=2000002 estimate=0 user=0
+		end 5000000 job=1 outcome=done
+		start 5000000 job=2 on=0,0
+		end 8000000 job=2 outcome=done
+		start 8000000 job=3 on=0,0,1,1
+		end 11000000 job=3 outcome=done
+	END
+	run -0 "$stint" sim --replay "$dir/rec" --policy fcfs
+	echo "$output"
+	[[ "$output" == "3 jobs"*" 3 ended on 4 processors in "* ]]
+	run -0 "$stint" sim --replay "$dir/rec" --policy fcfs --json
+	python3 -c 'import json, sys; s = json.loads(sys.argv[1])
+assert s["processors"] == 4 and 0.7 < s["utilization"] < 1, s' "$output"
+	# ls reckons its highest priority from them: job 3, the largest, is before job 2.
+	run -0 "$stint" sim --replay "$dir/rec" --policy ls -o "$dir/ls.csv"
+	python3 -c 'import csv, sys
+end = {r["id"]: float(r["start"]) for r in csv.DictReader(open(sys.argv[1]))}
+assert end["1"] < end["3"] < end["2"], end' "$dir/ls.csv"
+}

@@ -46,6 +46,16 @@ void view_init_hosts(struct view *view, const struct host *hosts, uint32_t n)
 	view->nr_free = view->nr_procs;
 }
 
+int64_t view_cores(const struct view *view)
+{
+	const struct host *h;
+	int64_t n = 0;
+
+	for_each_host (h, view)
+		n += h->cores;
+	return view->nr_hosts ? n : view->nr_procs;
+}
+
 void view_clear(struct view *view)
 {
 	struct view_pool *pool = view->pool;

@@ -97,6 +97,9 @@ struct job *view_job(const struct view *view, uint32_t ix);
  * not for passes. */
 struct job *view_find_job(const struct view *view, int64_t id);
 
+/* What the machine has, usable just now or not: all cores of its hosts. */
+int64_t view_cores(const struct view *view);
+
 /* When the next reservation that is not held yet begins; USEC_MAX if there is
  * none. */
 usec_t view_next_reservation(const struct view *view);

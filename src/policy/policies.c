@@ -221,20 +221,10 @@ void policy_explain(const struct policy *policy, const struct view *view,
 				   .procs = view->nr_procs));
 }
 
-static int64_t all_cores(const struct view *view)
-{
-	const struct host *h;
-	int64_t n = 0;
-
-	for_each_host (h, view)
-		n += h->cores;
-	return view->nr_hosts ? n : view->nr_procs;
-}
-
 int64_t policy_most(const struct policy *policy, const struct view *view)
 {
 	return policy->ops->most ? policy->ops->most(policy, view)
-				 : all_cores(view);
+				 : view_cores(view);
 }
 
 int policy_check_size(const struct policy *policy, const struct view *view,

@@ -54,7 +54,7 @@ static int ls_create(const struct policy_setup *setup, struct policy **ret,
 	(void)err;
 	p->maxprio = params_int(setup->params, "maxprio");
 	if (!p->maxprio)
-		p->maxprio = 2 * setup->view->nr_procs;
+		p->maxprio = 2 * view_cores(setup->view);
 	*ret = &p->base;
 	return 0;
 }

@@ -317,7 +317,8 @@ static int make_machine(struct engine *g, struct error *err)
 		make_hosts(g, procs);
 	else
 		view_init(&g->view, procs);
-	g->result.procs = (uint32_t)g->view.nr_procs;
+	/* Also those that are down at first, as in a record. */
+	g->result.procs = (uint32_t)view_cores(&g->view);
 	return engine_check_script(g, err);
 }
 
