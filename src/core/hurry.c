@@ -11,7 +11,10 @@
 #include "core/io.h"
 #include "core/units.h"
 
-/* One that nobody else is likely to use, so that it tells whose doing it is. */
+/*
+ * A value that others are unlikely to use, so that hurry_end() recognizes its
+ * own.
+ */
 #define PRIORITY 3
 #define FIRST	 -20 /* nice value */
 

@@ -2,8 +2,9 @@
  * scratch.c - see scratch.h
  *
  * A test that is killed, and a fuzzer that finds something, end without
- * atexit(). So a process of its own waits for that.  It is nobody's child and
- * shares no pipe with the test, which may be about just such things.
+ * atexit(). So a separate process waits for the end. It is not a child of the
+ * test and shares no pipe with it, so that tests of children and pipes are not
+ * disturbed.
  */
 #include "core/scratch.h"
 

@@ -20,8 +20,8 @@
 #include "core/xalloc.h"
 
 /*
- * The hash of an external PSK is SHA-256 (RFC 8446 section 4.2.11), so
- * the suites with SHA-384 (AES-256-GCM) are none we could negotiate.
+ * The hash of an external PSK is SHA-256 (RFC 8446 section 4.2.11), so suites
+ * with SHA-384 (AES-256-GCM) cannot be negotiated.
  */
 #define PRIORITY                                                        \
 	"NONE:+VERS-TLS1.3:+ECDHE-PSK:+AES-128-GCM:+CHACHA20-POLY1305:" \

@@ -50,7 +50,7 @@ int parse_usec(const char *text, usec_t *ret, struct error *err)
 
 static const char size_units[] = "KMGT";
 
-/* The factor of "", "K", "KB", "KiB" and so on; 0 if it is none of them. */
+/* The factor of "", "K", "KB", "KiB" and so on; 0 if it is not one of them. */
 static double size_factor(const char *unit)
 {
 	const char *at;

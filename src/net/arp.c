@@ -29,7 +29,7 @@ void net_arp_build(uint8_t frame[NET_ARP_FRAME], unsigned op,
 	p[21] = op;
 	memcpy(p + 22, mac, NET_MAC_LEN); /* sender */
 	memcpy(p + 28, &addr, 4);
-	/* A request asks for nobody's; a reply names its own again. */
+	/* A request has no target MAC address; a reply repeats its own. */
 	if (op == ARPOP_REPLY)
 		memcpy(p + 32, mac, NET_MAC_LEN);
 	else

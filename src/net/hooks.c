@@ -122,7 +122,10 @@ static int find_qdisc(struct finding *f)
 	return ask(NETLINK_ROUTE, &req, see_qdisc, f);
 }
 
-/* What the kernel tells of an object by its id; -errno if it has gone meanwhile. */
+/*
+ * Get the kernel's information about an object by its id; -errno if it no
+ * longer exists.
+ */
 static int object_info(int get_fd, uint32_t id, void *ret, size_t size)
 {
 	union bpf_attr attr = { .start_id = id }; /* the place of every id */
@@ -157,7 +160,7 @@ static int find_tcx(struct finding *f)
 	attr.query.prog_ids = (uintptr_t)ids;
 	attr.query.prog_cnt = sizeof(ids) / sizeof(ids[0]);
 	if (bpf_call(BPF_PROG_QUERY, &attr) < 0)
-		/* Nobody there; a kernel that has none of it. */
+		/* No program is attached, or the kernel has no tcx. */
 		return errno == ENOENT || errno == EINVAL ? 0 : -errno;
 	for (uint32_t i = 0; i < attr.query.prog_cnt && !f->found; i++) {
 		r = is_ours(ids[i]);

@@ -1,9 +1,10 @@
 /*
  * net.c - the rtnetlink socket: send a request, find its answer
  *
- * The kernel works a request off within sendmsg(), so an answer is waiting when
- * that returns, and no timeout is needed.  Answers to somebody else's request
- * (a process that shared the socket and died) are told by their number.
+ * The kernel processes a request within sendmsg(), so an answer is waiting when
+ * that returns, and no timeout is needed. Answers to another process's request
+ * (one that shared the socket and died) are recognized by their sequence
+ * number.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -111,7 +111,10 @@ static int delete_neighbour(struct net *net, struct net_request *req,
 	return r == -ENOENT || r == -ENODEV ? 0 : r;
 }
 
-/* A proxy entry is a neighbour without a MAC address: ours is told. */
+/*
+ * A proxy entry is a neighbour without a MAC address: requests are answered
+ * with ours.
+ */
 static void proxy_request(struct net_request *req, uint16_t type, int index,
 			  struct in_addr addr)
 {

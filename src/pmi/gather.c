@@ -141,7 +141,7 @@ int pmi_gather_add(struct pmi_gather *g, uint32_t rank, uint64_t generation,
 					 "PMI: rank %u puts more than it may",
 					 rank);
 		add_put(g, &puts[i]);
-		/* Each rank is to get all of it, and the store has it. */
+		/* The union is sent to each rank and kept in the store. */
 		if (g->bytes > PMI_UNION_MAX)
 			return error_set(err, -EPROTO,
 					 "PMI: the ranks put more than %d MiB "

@@ -277,7 +277,10 @@ static int run_command(struct pmi_server *s, const struct pmi_line *line,
 
 	if (!cmd)
 		return error_set(err, -EPROTO, "PMI: a line without cmd=");
-	/* A fence is answered by megabytes: who asks again has read them. */
+	/*
+	 * The answer to a fence may be megabytes: a rank that sends another
+	 * command must have read it.
+	 */
 	if (s->nr_out > PMI_UNTAKEN_MAX && strcmp(cmd, "abort"))
 		return error_set(
 			err, -EPROTO,

@@ -17,7 +17,7 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 
-/* Who listens at that socket; 0: nobody. */
+/* The pid of the process that listens on that socket; 0: none. */
 static pid_t listener(const char *path)
 {
 	fd_auto fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

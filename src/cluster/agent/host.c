@@ -74,8 +74,9 @@ unsigned agent_prefix(const struct agent *a)
 }
 
 /*
- * What the owner has set must hold.  What nobody has set, the default number of
- * processes, need not where the kernel or an agent without root cannot.
+ * Limits that the configuration sets must be enforceable. The built-in default
+ * number of processes is dropped if the kernel or an agent without root cannot
+ * enforce it.
  */
 static int settle_terms(struct agent *a, struct error *err)
 {

@@ -138,7 +138,7 @@ static int on_retry(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* The connection broke; try whether somebody is still there. */
+/* The connection broke; check whether the keeper still exists. */
 static void relay_broken(struct relay *r)
 {
 	relay_disconnect(r);

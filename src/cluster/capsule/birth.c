@@ -83,8 +83,8 @@ static int size_tables(struct error *err)
 }
 
 /*
- * Only the submitter's ids exist here.  Capabilities stay, since who was not
- * uid 0 of this user namespace loses none by changing it.
+ * Only the submitter's ids exist here.  Capabilities are kept, since a process
+ * that was not uid 0 of this user namespace loses none by setuid().
  */
 static int become_submitter(const struct capsule_spec *spec, struct error *err)
 {

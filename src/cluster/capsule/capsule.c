@@ -80,8 +80,9 @@ static int write_record(struct capsule *c, struct error *err)
 }
 
 /*
- * Ours if nobody has it, or after a sweep if a dead keeper had it.  With its
- * first record, since a sweep removes what has none.
+ * Take the directory if it is free, or after a sweep if a dead keeper had it.
+ * Its first record is written at once, since a sweep removes directories
+ * without one.
  */
 static int take_dir(struct capsule *c, char *dir, struct error *err)
 {

@@ -265,7 +265,9 @@ static void serve(struct init *init)
 	if (!r && nr_fds) {
 		answer.code =
 			obey(init, &req, fds, nr_fds, &pidfd, &answer.error);
-		/* Who asked may be gone; then nobody wants to know. */
+		/*
+		 * The requester may have died; then the answer is not needed.
+		 */
 		(void)!packet_send(fds[0], &answer, sizeof(answer), &pidfd,
 				   pidfd >= 0);
 	}

@@ -129,7 +129,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
 		 bool move, struct error *err)
 {
-	/* Who asks may ask for anything; more than these is more than any. */
+	/*
+	 * A request may contain any number; values above these mean no limit.
+	 */
 	uint64_t memory = least(limits->memory, 1ull << 62);
 	uint64_t pids = least(limits->pids, PIDS_MOST - OUR_PIDS - MOVE_PIDS);
 	int r = 0;
@@ -160,9 +162,10 @@ static bool reached_v1(const char *dir)
 }
 
 /*
- * A kill is counted in the group whoever wanted it: at the limit, if that was
- * met, else the host's.  Refused forks are counted where they were tried, or
- * where the limit is, as the kernel's version has it.
+ * The kernel counts a kill in the group for any cause: it was the rank's limit
+ * if that was reached, else the host's memory. Refused forks are counted in the
+ * group of the process or in that of the limit, depending on the kernel's
+ * version.
  */
 void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret)
 {

@@ -23,7 +23,7 @@
 
 struct program {
 	char **argv, **env, *cwd;
-	int news; /* where failures are told */
+	int news; /* where failures are reported */
 	int fds[REQUEST_FDS];
 };
 

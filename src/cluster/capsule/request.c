@@ -162,7 +162,7 @@ static int put_program(int fd, const struct capsule_program *prog,
 	return r ? r : put_string(fd, prog->cwd ? prog->cwd : "/", &req->n);
 }
 
-/* The pid here of who a pidfd is, for a caller who knows nothing else. */
+/* The pid, in this namespace, of the process of a pidfd. */
 static int pid_of(int pidfd, pid_t *ret, struct error *err)
 {
 	int64_t pid;

@@ -98,7 +98,7 @@ static int settle_testbed(struct client_conf *conf, const char *name,
 	return r < 0 ? error_prefix(err, r, "STINT_TESTBED=%s", name) : 0;
 }
 
-/* Whoever has nothing but a testbed means it. */
+/* Without any other setting, use the default testbed. */
 static int try_default_testbed(struct client_conf *conf, struct error *err)
 {
 	char *dir = testbed_dir("default");
@@ -207,7 +207,7 @@ static int on_silence(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* What may take long tells of itself meanwhile, to other(). */
+/* Long requests report progress, which other() gets. */
 static int await_answer(struct client *c)
 {
 	sd_event_source *silence = NULL;

@@ -64,7 +64,7 @@ int address_parse(const char *text, struct address *ret, struct error *err)
 	return 0;
 }
 
-/* Remove the path of a Unix socket nobody answers at. */
+/* Remove the path of a Unix socket on which no process listens. */
 static void remove_stale(const struct address *a)
 {
 	const struct sockaddr_un *sun = (const struct sockaddr_un *)&a->sa;

@@ -112,7 +112,9 @@ static void run_again(struct conn *c)
 		sd_event_source_set_enabled(c->again, SD_EVENT_ONESHOT);
 }
 
-/* One that conn_fail() has ended, maybe in a callback, is served no more. */
+/*
+ * Do not serve a connection that conn_fail() has ended, perhaps in a callback.
+ */
 static int failed(const struct conn *c, struct error *err)
 {
 	if (c->failed)

@@ -126,8 +126,8 @@ static int append_key(int fd, const struct tls_key *key, const char *path,
 }
 
 /*
- * The file at path, as nobody else changes it: it may have been replaced while
- * we waited for who did.
+ * Open and lock the file at path; it may have been replaced while we waited for
+ * the lock.
  */
 static int open_locked(const char *path, int flags, struct error *err)
 {

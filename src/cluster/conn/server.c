@@ -1,10 +1,10 @@
 /*
  * server.c - the side that is connected to, see conn.h
  *
- * Whoever has not yet proved who it is, a stranger, is worth nothing: there are
- * few of them, they have little time, and when there are too many, or no
- * descriptor is left, one goes.  It goes from where the most come from, so
- * that a flood from one place keeps nobody out who comes from another.
+ * A peer that is not authenticated yet, a stranger, gets few resources: their
+ * number and time are limited, and when there are too many, or no descriptor is
+ * left, one is closed. It is one from the source with the most strangers, so
+ * that a flood from one source does not keep out peers from others.
  */
 #include <errno.h>
 #include <netinet/in.h>

@@ -57,8 +57,10 @@ static int take(const struct passwd *pw, const char *who, int code,
 {
 	struct identity id = { 0 };
 
-	/* What getpwnam() leaves in errno where there is none is no matter of
-	 * standards; these are errors. */
+	/*
+	 * errno of getpwnam() for an unknown user is not standardized; these
+	 * values are real errors.
+	 */
 	if (!pw && (code == EIO || code == EMFILE || code == ENFILE ||
 		    code == ENOMEM || code == ETIMEDOUT || code == EINTR))
 		return error_sys(err, -code, "looking up user %s", who);
@@ -141,7 +143,7 @@ int identity_check_groups(uid_t uid, gid_t gid, const gid_t *groups, size_t n,
 		if (g >= first)
 			continue;
 		if (!id.name && identity_by_uid(uid, &id, NULL) < 0)
-			id.name = xstrdup(""); /* who has no group */
+			id.name = xstrdup(""); /* users without a group */
 		if (!identity_has_group(&id, g))
 			r = error_set(err, -EPERM,
 				      "this host's user database does not put "

@@ -1,9 +1,9 @@
 /*
  * down.c - end and remove testbeds, list them, see testbed.h
  *
- * Processes are found by what they are in: our cgroups and our network
- * namespaces, which nobody else is in.  Each is held by a descriptor before it
- * is looked at, so no signal can go to a stranger.
+ * Processes are found by their cgroups and network namespaces, which are the
+ * testbed's own. A pidfd pins each process before it is examined, so no signal
+ * can reach an unrelated process.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -166,8 +166,8 @@ static int remove_tree(const char *dir, struct error *err)
 }
 
 /*
- * Of this boot only: after another one the paths are anybody's.  Somebody may
- * have deleted the record of one that was made; then by its name.
+ * Only of this boot: after a reboot the paths may belong to others. If the
+ * record of a testbed was deleted, its cgroups are found by name.
  */
 static int remove_cgroups(const char *name, bool made, struct error *err)
 {
@@ -211,7 +211,7 @@ static int remove_host(const char *name, unsigned number, struct error *err)
 	return r < 0 ? r : 0;
 }
 
-/* As much of it as can be, whatever fails; the first failure is told. */
+/* Remove as much as possible; the first failure is returned. */
 int testbed_remove(const char *name, struct error *err)
 {
 	char *dir = testbed_dir(name), *mark = testbed_path(name, "up");

@@ -37,8 +37,8 @@ static void plan_cgroups(struct testbed_record *rec, const char *name)
 }
 
 /*
- * A testbed is told from others by its name alone there.  One that is up in
- * another directory would be taken down with ours.
+ * Cgroups of testbeds differ only by the testbed's name: one of the same name
+ * in another directory would be taken down with ours.
  */
 static int check_cgroups(const struct testbed_record *rec, struct error *err)
 {

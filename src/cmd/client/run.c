@@ -175,7 +175,7 @@ static usec_t since_begin(const struct run *r)
 	return clock_usec(CLOCK_MONOTONIC) - r->begun;
 }
 
-/* Once, who sits there may wonder. */
+/* Print it once, so that the user knows what the command waits for. */
 static void tell_waiting(struct run *r, const char *why)
 {
 	if (!r->lost_told && isatty(STDERR_FILENO))

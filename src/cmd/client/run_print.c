@@ -47,9 +47,10 @@ static int fd_of(unsigned stream)
 }
 
 /*
- * Some of it; 0: not now.  The descriptors are shared with others, who would
- * not like them non-blocking, but what can be written to takes PIPE_BUF bytes
- * (or, a terminal, is held up by somebody whose Ctrl-C lets it go).
+ * Write some of it; 0: not now. The descriptors are shared with other
+ * processes, so they must stay blocking; but a descriptor that poll() reports
+ * writable takes PIPE_BUF bytes (only a terminal may block, until the user
+ * resumes it).
  */
 static ssize_t write_some(const struct run_print *p, const struct chunk *c)
 {
@@ -128,7 +129,7 @@ static int on_room(sd_event_source *src, int fd, uint32_t revents, void *arg)
 static void add(struct run_print *p, struct chunk *c)
 {
 	TAILQ_INSERT_TAIL(&p->queue, c, link);
-	/* Who waits already is told when there is room. */
+	/* Otherwise the first one already waits for room. */
 	if (TAILQ_FIRST(&p->queue) == c)
 		pump(p);
 }

@@ -110,8 +110,7 @@ static int set(void *conf, const char *name, const char *value,
 	return controller_conf_set(conf, name, value, err);
 }
 
-/* `>key` makes a file that all can read, which nobody means (and none of us
- * takes). */
+/* `>key` makes a file that others can read, which Stint then refuses to use. */
 static void keep_private(int fd)
 {
 	struct stat st;
@@ -120,7 +119,10 @@ static void keep_private(int fd)
 		(void)!fchmod(fd, st.st_mode & 0700);
 }
 
-/* A key of a user that there is not would be waiting for whoever comes. */
+/*
+ * A key for a user that does not exist would belong to any later user of that
+ * name.
+ */
 static int check_known(const char *identity, struct error *err)
 {
 	struct identity id;

@@ -166,7 +166,7 @@ static void check_stdout(void)
 	unhush(); /* --help ends us */
 	if (!rc || told)
 		return;
-	if (rc == -EPIPE) /* whoever reads has seen enough, and knows */
+	if (rc == -EPIPE) /* the reader has closed the pipe on purpose */
 		_exit(128 + SIGPIPE);
 	fprintf(stderr, "stint: standard output: %s\n", strerror(-rc));
 	_exit(EXIT_FAILED);
@@ -189,7 +189,7 @@ const struct command *command_find(const struct command *table,
 
 int command_run(const struct command *command, int argc, char **argv)
 {
-	char name[16]; /* as the kernel has it, and `ps` shows */
+	char name[16]; /* the name that the kernel and `ps` show */
 
 	snprintf(name, sizeof(name), "stint-%s", command->name);
 	prctl(PR_SET_NAME, name);

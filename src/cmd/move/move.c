@@ -238,7 +238,7 @@ static int write_record(void *ctx, uint64_t epoch, struct error *err)
 
 static const struct move_source_ops source_ops = { .commit = write_record };
 
-/* Whoever may not look at a process is told what it takes. */
+/* Without the right to inspect the process, say what is needed. */
 static void explain(struct error *err, int r)
 {
 	if ((r == -EACCES || r == -EPERM) && geteuid())
@@ -317,7 +317,7 @@ static const struct move_dest_ops dest_ops = {
 	.landed = dest_landed,
 };
 
-/* It has landed, and nobody here knows whether it may run. */
+/* It has landed, and it is not known here whether it may run. */
 static int leave_waiting(const struct nest *nest, const struct error *err)
 {
 	fprintf(stderr,
@@ -361,7 +361,7 @@ static int run_receive(struct args *a)
 	return code;
 }
 
-/* Tell a nest's init; nobody else is sent such a signal. */
+/* Signal a nest's init, after checking that the process is one. */
 static int run_tell(const struct args *a, int sig)
 {
 	struct error err;

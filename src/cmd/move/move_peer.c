@@ -95,7 +95,10 @@ static int peer_uid(int fd, unsigned *ret)
 	return r;
 }
 
-/* A process may be anybody's, root's too: not from whoever is on this host. */
+/*
+ * A received process may run as any user, even root: do not accept one from any
+ * local user.
+ */
 static int check_user(const struct move_peer *peer, int fd, struct error *err)
 {
 	unsigned uid = 0;
@@ -289,7 +292,10 @@ static void on_source(struct conn *c, void *ctx)
 
 static const struct conn_ops source_ops = { .ready = on_source };
 
-/* Takes fd.  Strangers keep nobody out, and no source that comes meanwhile. */
+/*
+ * Takes fd. Peers that are not sources do not keep a source from connecting
+ * meanwhile.
+ */
 static int await_tls(struct awaiting *w, int fd)
 {
 	const struct conn_server_conf conf = {

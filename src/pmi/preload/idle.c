@@ -87,7 +87,10 @@ static void block(void)
 		idle.calls = 0;
 }
 
-/* Who runs here once may be passing by; who is here each time shares the core. */
+/*
+ * A thread that ran here once may be a passing one; one that is found each time
+ * shares the core.
+ */
 static void taken(int64_t at)
 {
 	idle.shared = idle.shared_end ? 2 * idle.shared : IDLE_SHARED_FIRST;

@@ -331,8 +331,8 @@ PRELOAD_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[],
 }
 
 /*
- * A job has the ranks it was started with.  Open MPI itself would wait for ever:
- * the root hears of PMIx that there is none to be had, the others wait for it.
+ * The number of ranks is fixed. Open MPI itself would hang: PMIx refuses the
+ * root's request, and the other ranks wait for the root.
  */
 static int refuse_spawn(void *comm)
 {

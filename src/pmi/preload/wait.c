@@ -32,7 +32,7 @@ static function *next(_Atomic(function *) *cache, const char *name)
 	if (!f) {
 		f = (function *)preload_next(name);
 		if (!f)
-			abort(); /* somebody calls what nobody has */
+			abort(); /* a call of a function that no library has */
 		atomic_store_explicit(cache, f, memory_order_relaxed);
 	}
 	return f;
