@@ -2,6 +2,7 @@
 # or makes a child between two rounds of the pre-copy.  The move says so, and
 # what runs on runs on unharmed.
 
+bats_require_minimum_version 1.5.0
 load build
 
 setup() {
@@ -121,6 +122,45 @@ beats() {
 	status=0
 	wait "$receiver" || status=$?
 	[ "$status" = 1 ]
+}
+
+begin_one() { # reaped OR not
+	rm -f beat
+	(
+		setsid /usr/bin/python3 -S during.py exit beat </dev/null >/dev/null 2>&1 3>&- &
+		echo $! >pid
+		[ "$1" = reaped ] || exec sleep inf >/dev/null 2>&1 3>&-
+	) &
+	parent=$!
+	eventually test -s beat
+	victim=$(<pid)
+}
+
+# Between two looks; gone from /proc, or not reaped yet.
+@test "a process that ends while it is checked has exited, in check and move" {
+	local how verb
+	for how in reaped not; do
+		for verb in check move; do
+			begin_one $how
+			if [ $verb = check ]; then
+				set -- check "$victim"
+			else
+				receive
+				set -- "$victim" --to "$addr"
+			fi
+			STINT_FAULT=source-checked:stop "$stint" move "$@" 2>err 3>&- &
+			engine=$!
+			eventually state_is $engine T
+			kill -9 "$victim"
+			[ $how = not ] || eventually test ! -e "/proc/$victim"
+			[ $how = reaped ] || eventually state_is "$victim" Z
+			go_on
+			[ $how = reaped ] || kill "$parent"
+			[ "$status" = 1 ]
+			[ "$(tail -1 err)" = "stint move: process $victim has exited" ]
+			victim=
+		done
+	done
 }
 
 @test "a process with a lasting child stays, and moves when that has gone" {

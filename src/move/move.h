@@ -236,7 +236,7 @@ void move_prepare_socket(int fd);
  * Both own ch from now on.  0 when outcome is MOVE_DONE, otherwise a negative
  * errno with the reason in err.  -EINVAL and the like before the freeze;
  * -EDQUOT: over budget; -ENOTSUP: the process has something that cannot be
- * moved; -ECANCELED: the other side refused.
+ * moved; -ESRCH: it has exited; -ECANCELED: the other side refused.
  */
 int move_send(const struct move_source *src, struct channel *ch,
 	      struct move_report *ret, struct error *err) must_check;

@@ -290,7 +290,10 @@ static void mend(struct keeper_rank *rank)
 static void stayed(struct keeper *k)
 {
 	struct keeper_rank *rank = &k->rank;
-	const char *why = k->move.cancelled ? "cancelled" : k->move.why.text;
+	/* who asked for the move knows of no process */
+	const char *why = k->move.cancelled	   ? "cancelled"
+			  : k->move.code == -ESRCH ? "the rank has ended"
+						   : k->move.why.text;
 
 	rank->state = KEEPER__STATE__RUNNING;
 	rank->quiet = false;

@@ -23,6 +23,7 @@
 #include "move/proc/proc.h"
 #include "move/proc/share.h"
 #include "move/proc/sysv.h"
+#include "move/wire/fault.h"
 
 #define SHARED_MOST ((uint64_t)16 << 30)
 
@@ -38,9 +39,7 @@ static int check_status(pid_t pid, struct proc_status *st, struct error *err)
 				 "%d is a thread of process %d; name that", pid,
 				 st->tgid);
 	if (st->state == 'Z' || st->state == 'X')
-		return error_set(err, -ESRCH, "process %d has exited%s", pid,
-				 st->threads > 1 ? ", but for its threads"
-						 : "");
+		return proc_running(pid, err);
 	if (st->tracer)
 		return error_set(
 			err, -EBUSY,
@@ -294,9 +293,15 @@ int move_check(pid_t pid, const struct move_external *external,
 {
 	struct vma_list maps = { 0 };
 	int r = check_process(pid, external, nr_externals, NULL, &maps, err);
+	int gone;
 
 	vma_list_clear(&maps);
 	if (r == 0)
+		r = move_fault(MF_SOURCE_CHECKED, err);
+	if (r == 0)
 		r = check_sockets(pid, external, nr_externals, err);
-	return r < 0 ? r : ask(pid, err);
+	if (r == 0)
+		r = ask(pid, err);
+	gone = r < 0 ? proc_running(pid, NULL) : 0;
+	return gone < 0 ? proc_running(pid, err) : r;
 }

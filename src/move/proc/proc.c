@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "move/move.h"
 
 #define PROC_FILE_MAX (256u << 20)
+#define PF_EXITING    0x4 /* linux/sched.h */
 
 ssize_t proc_read(pid_t pid, const char *what, char **ret, struct error *err)
 {
@@ -254,4 +256,19 @@ pid_t move_pid_inside(pid_t pid)
 	struct proc_status st;
 
 	return proc_read_status(pid, &st, NULL) < 0 ? -1 : st.ns_pid;
+}
+
+int proc_running(pid_t pid, struct error *err)
+{
+	struct proc_status st = { 0 };
+	struct proc_mm mm;
+
+	/* who may not see it (hidepid) does not know; without memory it is over */
+	if (!(kill(pid, 0) < 0 && errno == ESRCH) &&
+	    (proc_read_status(pid, &st, NULL) < 0 ||
+	     (st.state != 'Z' && st.state != 'X')) &&
+	    (proc_read_stat(pid, &mm, NULL) < 0 || !(mm.flags & PF_EXITING)))
+		return 0;
+	return error_set(err, -ESRCH, "process %d has exited%s", pid,
+			 st.threads > 1 ? ", but for its threads" : "");
 }

@@ -149,6 +149,12 @@ ssize_t proc_read_tasks(pid_t pid, pid_t **ret, struct error *err) must_check;
 int proc_read_child(pid_t pid, pid_t *ret, struct error *err) must_check;
 
 /*
+ * -ESRCH, and "process N has exited", if it has, or is just about to.  What
+ * reads of it fails in words of its own then, so ask whenever something has.
+ */
+int proc_running(pid_t pid, struct error *err) must_check;
+
+/*
  * Has it an address space still?  A process that exits loses it before it
  * becomes a zombie.
  */

@@ -364,28 +364,17 @@ static int last_words(struct sending *s, int r, struct error *err)
 	return k;
 }
 
-/* What reads of it is told by /proc then, in its own words. */
-static int has_exited(pid_t pid, struct error *err)
-{
-	struct proc_status st;
-
-	if (proc_read_status(pid, &st, NULL) == 0 && st.state != 'Z' &&
-	    st.state != 'X')
-		return 0;
-	return error_set(err, -ESRCH, "process %d has exited", pid);
-}
-
 /* Whatever failed, it did because the process is not there any more? */
 static int explain(struct sending *s, int r, struct error *err)
 {
 	struct error why;
 	int gone = s->process.pages ? recheck_running(&s->process, &why)
-				    : has_exited(s->process.pid, &why);
+				    : proc_running(s->process.pid, &why);
 
-	if (gone == 0)
-		return last_words(s, r, err);
-	*err = why;
-	return gone;
+	if (gone < 0)
+		*err = why;
+	/* by that code callers know that it has exited */
+	return gone < 0 ? gone : last_words(s, r == -ESRCH ? -EIO : r, err);
 }
 
 static void send_undo(struct sending *s, const char *why)
