@@ -335,7 +335,7 @@ static bool too_much(void *ctx)
 				     &o);
 		}
 		k = klink_at(ctl_host_find(ctl, "h1"), 1, 0, 0);
-		assert_true(k && k->held <= 4 << 20);
+		assert_true(k && k->out.held <= 4 << 20);
 		return true;
 	case 1:
 		assert_false(fake_alive(lh1));
@@ -438,7 +438,7 @@ static bool words(void *ctx)
 	ack.seq = 2;
 	actor_say(lada, MESSAGE_BODY(OUTPUT_ACK), &ack);
 	k = klink_at(ctl_host_find(ctl, "h1"), 1, 0, 0);
-	assert_int_equal(k->nr_pending, 1);
+	assert_int_equal(k->out.nr, 1);
 	refused = false;
 	actor_say(lada, MESSAGE_BODY(ATTACH), &attach);
 	assert_true(refused && job->client && job->client->conn != lada);

@@ -90,7 +90,7 @@ static void check(struct ctl *ctl)
 	assert(job->client && job->client->conn == admin);
 	assert(job->ranks[0].state == STATE(RUNNING));
 	assert(job->ranks[0].host == h && !job->ranks[0].epoch);
-	assert(!job->ranks[0].move && !job->ranks[0].signals);
+	assert(!job->ranks[0].move && !job->ranks[0].signals.waiting);
 	assert(!job->spec->stopping && klink_of(&job->ranks[0]));
 	assert(fake_alive(h2) && h->agent && h->agent->conn == h2);
 	assert(!h->drain && h->cores == 1 && !strcmp(h->address, "10.0.0.1"));

@@ -83,23 +83,8 @@ static void on_attach(struct ctl_peer *p, Control__Message *m)
 
 static void on_stdin(struct ctl_peer *p, Control__Message *m)
 {
-	Keeper__Stdin s = KEEPER__STDIN__INIT;
-	struct klink *k;
-
-	if (!p->job || p->job->id != m->stdin_data->job)
-		return;
-	k = klink_of(&p->job->ranks[0]);
-	if (!k)
-		return; /* the next keeper says where to go on */
-	if (!klink_has_room(k)) {
-		p->job->stdin_late = true; /* it is asked for again */
-		return;
-	}
-	s.offset = m->stdin_data->offset;
-	s.data = m->stdin_data->data;
-	s.eof = m->stdin_data->eof;
-	p->job->stdin_sent = s.offset + s.data.len;
-	klink_request(k, KEEPER__REQUEST__BODY_STDIN_DATA, &s);
+	if (p->job && p->job->id == m->stdin_data->job)
+		ctl_stdin_send(p->job, m->stdin_data);
 }
 
 static void on_output_ack(struct ctl_peer *p, Control__Message *m)

@@ -66,7 +66,7 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 	const Keeper__Status *s = h->status;
 	struct ctl_rank *r = klink_rank(k);
 	struct ctl_move *m = ctl_move_of(k);
-	uint64_t signals = r ? r->signal_number : 0;
+	uint64_t signals = r ? r->signals.number : 0;
 
 	if (h->version != KEEPER__VERSION__MAJOR || !s) {
 		log_warnx("host=%s job=%" PRIu64 " rank=%u keeper speaks "
@@ -77,7 +77,7 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 	k->heard = true;
 	k->start_late = k->release_late = false;
 	answer.version = KEEPER__VERSION__MAJOR;
-	answer.acked = k->acked;
+	answer.acked = k->out.acked;
 	klink_request(k, ASK(HELLO), &answer);
 	if (klink_is_doomed(k))
 		klink_kill(k);
@@ -87,15 +87,12 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 		klink_send_start(k);
 	if (r && !r->rank && klink_is_current(k) &&
 	    s->state != KEEPER__STATE__EMPTY &&
-	    s->state != KEEPER__STATE__STARTING) {
-		r->job->stdin_from = s->stdin_offset;
-		r->job->stdin_known = true;
-		klink_stdin_room(r->job);
-	}
+	    s->state != KEEPER__STATE__STARTING)
+		ctl_stdin_wanted(r->job, s->stdin_offset);
 	if (r && s->pid)
 		ctl_rank_has_pid(r, s->pid);
 	/* Not if it was sent one since, because its move is over by this. */
-	if (r && klink_is_current(k) && r->signal_number == signals)
+	if (r && klink_is_current(k) && r->signals.number == signals)
 		ctl_signals_known(r, s->signals);
 }
 
@@ -139,15 +136,8 @@ static void on_exited(struct klink *k, const Keeper__Exited *e)
 static void on_stdin_taken(struct klink *k, uint64_t re,
 			   const Keeper__StdinTaken *s)
 {
-	if (k->rank || !klink_is_current(k))
-		return;
-	/* It is full, and will say when it is not. */
-	if (re && s->offset < k->job->stdin_sent)
-		return;
-	k->job->stdin_from = s->offset;
-	k->job->stdin_known = true;
-	k->job->stdin_ended = s->eof;
-	klink_stdin_room(k->job);
+	if (!k->rank && klink_is_current(k))
+		ctl_stdin_taken(k->job, re, s);
 }
 
 static void on_started(struct klink *k, const Keeper__Started *s)
@@ -156,10 +146,8 @@ static void on_started(struct klink *k, const Keeper__Started *s)
 
 	ctl_rank_has_pid(r, s->pid);
 	ctl_rank_started(r);
-	if (r->rank || r->job->stdin_known)
-		return;
-	r->job->stdin_known = true;
-	klink_stdin_room(r->job);
+	if (!r->rank)
+		ctl_stdin_begins(r->job);
 }
 
 /* It has the rank, or is about to; another's words about it are old news. */
@@ -266,7 +254,7 @@ void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 	else if (k->job)
 		klink_event(k, e);
 	/* Only now is it dealt with. */
-	if (k->nr_pending)
+	if (k->out.nr)
 		klink_flush(k);
 out:
 	if (!kept)

@@ -13,16 +13,13 @@
 /* What had to wait goes out, as far as it does. */
 static void send_late(struct klink *k)
 {
-	struct ctl_job *job = k->job;
-
-	if (!job || !k->heard || klink_is_doomed(k))
+	if (!k->job || !k->heard || klink_is_doomed(k))
 		return;
 	if (k->start_late && klink_is_current(k))
 		klink_send_start(k);
 	if (k->release_late)
 		ctl_pmi_late(k);
-	if (job->stdin_late && !k->rank && klink_is_current(k))
-		klink_stdin_room(job);
+	ctl_stdin_late(k);
 }
 
 void klinks_drained(struct ctl_host *h)

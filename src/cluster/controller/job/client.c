@@ -57,7 +57,7 @@ void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a)
 	job->deserted = false;
 	ctl_send_ok(p, re);
 	each_klink(job, klink_flush);
-	klink_stdin_room(job);
+	ctl_stdin_ask(job);
 	ctl_job_tell(job);
 }
 

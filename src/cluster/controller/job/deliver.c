@@ -15,9 +15,9 @@ static void signals_store(const struct ctl_rank *r)
 {
 	struct store_signals row = { .job = r->job->id,
 				     .rank = r->rank,
-				     .waiting = r->signals,
-				     .sent = r->signal_sent,
-				     .number = r->signal_number };
+				     .waiting = r->signals.waiting,
+				     .sent = r->signals.sent,
+				     .number = r->signals.number };
 
 	store_put_signals(r->job->ctl->store, &row);
 }
@@ -26,7 +26,7 @@ void ctl_rank_signal(struct ctl_rank *r, uint32_t signo)
 {
 	if (r->state == STATE(DONE))
 		return;
-	r->signals |= 1ull << (signo - 1);
+	r->signals.waiting |= 1ull << (signo - 1);
 	signals_store(r);
 	ctl_rank_signals(r);
 }
@@ -36,16 +36,16 @@ void ctl_rank_signals(struct ctl_rank *r)
 	Keeper__Signal s = KEEPER__SIGNAL__INIT;
 	struct klink *k = klink_of(r);
 
-	if (!r->signals || r->signal_sent || r->state != STATE(RUNNING) || !k ||
-	    !k->heard || !k->host->agent)
+	if (!r->signals.waiting || r->signals.sent ||
+	    r->state != STATE(RUNNING) || !k || !k->heard || !k->host->agent)
 		return;
-	r->signal_sent = ffsll((long long)r->signals);
-	r->signals &= r->signals - 1;
-	r->signal_number++;
-	r->signal_epoch = k->epoch;
+	r->signals.sent = ffsll((long long)r->signals.waiting);
+	r->signals.waiting &= r->signals.waiting - 1;
+	r->signals.number++;
+	r->signals.epoch = k->epoch;
 	signals_store(r);
-	s.signo = r->signal_sent;
-	s.number = r->signal_number;
+	s.signo = r->signals.sent;
+	s.number = r->signals.number;
 	klink_request_as(
 		k, s.number * CTL_SIGNAL_ID + KEEPER__REQUEST__BODY_SIGNAL,
 		KEEPER__REQUEST__BODY_SIGNAL, &s);
@@ -53,15 +53,15 @@ void ctl_rank_signals(struct ctl_rank *r)
 
 static void wait_again(struct ctl_rank *r)
 {
-	r->signals |= 1ull << (r->signal_sent - 1);
+	r->signals.waiting |= 1ull << (r->signals.sent - 1);
 }
 
 void ctl_signals_known(struct ctl_rank *r, uint64_t number)
 {
-	if (r->signal_sent) {
-		if (number < r->signal_number)
+	if (r->signals.sent) {
+		if (number < r->signals.number)
 			wait_again(r);
-		r->signal_sent = 0;
+		r->signals.sent = 0;
 		signals_store(r);
 	}
 	ctl_rank_signals(r);
@@ -72,8 +72,8 @@ static struct ctl_rank *answered(struct klink *k, uint64_t number)
 {
 	struct ctl_rank *r = klink_rank(k);
 
-	return r->signal_sent && r->signal_number == number &&
-			       r->signal_epoch == k->epoch
+	return r->signals.sent && r->signals.number == number &&
+			       r->signals.epoch == k->epoch
 		       ? r
 		       : NULL;
 }
@@ -84,7 +84,7 @@ void ctl_signal_taken(struct klink *k, uint64_t number)
 
 	if (!r)
 		return;
-	r->signal_sent = 0;
+	r->signals.sent = 0;
 	signals_store(r);
 	ctl_rank_signals(r);
 }
@@ -101,7 +101,7 @@ void ctl_signal_failed(struct klink *k, uint64_t number,
 		return;
 	if (again)
 		wait_again(r);
-	r->signal_sent = 0;
+	r->signals.sent = 0;
 	signals_store(r);
 	if (!again || !r->move)
 		ctl_rank_signals(r);
@@ -115,9 +115,9 @@ static void load_signals(void *arg, const struct store_signals *row)
 	if (row->rank >= job->nr || row->sent > 64)
 		return;
 	r = &job->ranks[row->rank];
-	r->signals = row->waiting;
-	r->signal_sent = row->sent;
-	r->signal_number = row->number;
+	r->signals.waiting = row->waiting;
+	r->signals.sent = row->sent;
+	r->signals.number = row->number;
 }
 
 void ctl_signals_load(struct ctl_job *job)

@@ -42,7 +42,8 @@ static void send_release(struct klink *k, const Keeper__PmiRelease *all)
 static void release_all(struct ctl_job *job, uint64_t generation)
 {
 	Keeper__PmiRelease all = KEEPER__PMI_RELEASE__INIT;
-	const struct pmi_put *puts = pmi_gather_union(job->gather, &all.n_puts);
+	const struct pmi_put *puts =
+		pmi_gather_union(job->pmi.gather, &all.n_puts);
 	Keeper__PmiPut *items = xcalloc(all.n_puts + 1, sizeof(*items));
 
 	all.generation = generation;
@@ -53,10 +54,10 @@ static void release_all(struct ctl_job *job, uint64_t generation)
 		items[i].value = (char *)puts[i].value;
 		all.puts[i] = &items[i];
 	}
-	job->pmi_generation = generation + 1;
-	job->pmi_release_n = keeper__pmi_release__get_packed_size(&all);
-	job->pmi_release = xrealloc(job->pmi_release, job->pmi_release_n + 1);
-	keeper__pmi_release__pack(&all, job->pmi_release);
+	job->pmi.generation = generation + 1;
+	job->pmi.release_n = keeper__pmi_release__get_packed_size(&all);
+	job->pmi.release = xrealloc(job->pmi.release, job->pmi.release_n + 1);
+	keeper__pmi_release__pack(&all, job->pmi.release);
 	ctl_job_store(job);
 	for (uint32_t i = 0; i < job->nr; i++)
 		if (klink_of(&job->ranks[i]))
@@ -68,7 +69,7 @@ static void release_all(struct ctl_job *job, uint64_t generation)
 static void release_again(struct klink *k)
 {
 	Keeper__PmiRelease *all = keeper__pmi_release__unpack(
-		NULL, k->job->pmi_release_n, k->job->pmi_release);
+		NULL, k->job->pmi.release_n, k->job->pmi.release);
 
 	if (!all)
 		return;
@@ -88,14 +89,14 @@ void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)
 	struct error err;
 	int r;
 
-	if (!job->gather)
+	if (!job->pmi.gather)
 		return;
 	puts = xcalloc(f->n_puts + 1, sizeof(*puts));
 	for (size_t i = 0; i < f->n_puts; i++)
 		puts[i] =
 			(struct pmi_put){ f->puts[i]->key, f->puts[i]->value };
-	r = pmi_gather_add(job->gather, k->rank, f->generation, puts, f->n_puts,
-			   f->more, &err);
+	r = pmi_gather_add(job->pmi.gather, k->rank, f->generation, puts,
+			   f->n_puts, f->more, &err);
 	free(puts);
 	if (r < 0)
 		ctl_job_fail(job, k->rank, 1, "%s", err.text);

@@ -55,8 +55,8 @@ static void set_ranks(struct ctl_job *job, uint32_t n)
 	if (n == job->nr)
 		return;
 	job->nr = n;
-	pmi_gather_destroy(job->gather);
-	job->gather = pmi_gather_create(n);
+	pmi_gather_destroy(job->pmi.gather);
+	job->pmi.gather = pmi_gather_create(n);
 }
 
 void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts)

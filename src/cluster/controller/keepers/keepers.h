@@ -43,7 +43,23 @@ void klink_drop_output(struct klink *k);
 void klink_clear_output(struct klink *k);
 /* It is gone, with what it had: what else is printed need not wait for it. */
 void klink_hand_over(struct klink *k);
-/* Tell the client of what rank 0 would read. */
-void klink_stdin_room(struct ctl_job *job);
+
+/* ---- stdin.c */
+
+/* Tell the client what rank 0 would read, if that is known. */
+void ctl_stdin_ask(struct ctl_job *job);
+/* Its keeper wants it from there on. */
+void ctl_stdin_wanted(struct ctl_job *job, uint64_t from);
+/* It runs, and has read nothing. */
+void ctl_stdin_begins(struct ctl_job *job);
+/* Its next keeper will say from where. */
+void ctl_stdin_moves(struct ctl_job *job);
+/* re: of the request that this answers; 0: it has room again. */
+void ctl_stdin_taken(struct ctl_job *job, uint64_t re,
+		     const Keeper__StdinTaken *s);
+/* The client's, to its keeper. */
+void ctl_stdin_send(struct ctl_job *job, const Control__Stdin *from);
+/* What klink_has_room() held back. */
+void ctl_stdin_late(struct klink *k);
 
 #endif

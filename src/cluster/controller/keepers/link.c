@@ -61,11 +61,11 @@ void klink_free(struct klink *k)
 {
 	TAILQ_REMOVE(&k->host->klinks, k, link);
 	klink_clear_output(k);
-	if (k->waits)
+	if (k->out.waits)
 		TAILQ_REMOVE(&k->job->turns, k, turn);
 	leave_kin(k);
 	ctl_waiter_destroy(k->starting);
-	free(k->pending);
+	free(k->out.pending);
 	free(k);
 }
 

@@ -1,5 +1,5 @@
 /*
- * output.c - what ranks print and read
+ * output.c - what ranks print
  *
  * Output stays in a klink's list until the client has printed it; then the
  * keeper hears that it may forget it, and not before.  The keeper holds back
@@ -34,14 +34,14 @@ static void ack_done(struct klink *k)
 	Keeper__Ack ack = KEEPER__ACK__INIT;
 	size_t n = 0;
 
-	while (n < k->nr_pending && !k->pending[n].output)
-		k->acked = k->pending[n++].seq;
+	while (n < k->out.nr && !k->out.pending[n].output)
+		k->out.acked = k->out.pending[n++].seq;
 	if (!n)
 		return;
-	memmove(k->pending, k->pending + n,
-		(k->nr_pending - n) * sizeof(*k->pending));
-	k->nr_pending -= n;
-	ack.seq = k->acked;
+	memmove(k->out.pending, k->out.pending + n,
+		(k->out.nr - n) * sizeof(*k->out.pending));
+	k->out.nr -= n;
+	ack.seq = k->out.acked;
 	klink_request(k, KEEPER__REQUEST__BODY_ACK, &ack);
 }
 
@@ -57,24 +57,24 @@ bool klink_take(struct klink *k, Keeper__Event *e, bool *kept)
 {
 	struct pending *p;
 
-	if (e->seq <= k->seen)
+	if (e->seq <= k->out.seen)
 		return false;
-	if (output_size(e) > HELD_MAX - k->held ||
-	    k->nr_pending >= EVENTS_MAX) {
+	if (output_size(e) > HELD_MAX - k->out.held ||
+	    k->out.nr >= EVENTS_MAX) {
 		conn_fail(
 			k->host->agent->conn, -EMSGSIZE,
 			"a keeper sends more than it may without acknowledgement");
 		return false;
 	}
-	k->seen = e->seq;
-	array_room(k->pending, k->nr_pending, &k->cap_pending);
-	p = &k->pending[k->nr_pending++];
+	k->out.seen = e->seq;
+	array_room(k->out.pending, k->out.nr, &k->out.cap);
+	p = &k->out.pending[k->out.nr++];
 	*p = (struct pending){ .seq = e->seq };
 	if (e->body_case == KEEPER__EVENT__BODY_OUTPUT && k->job &&
 	    !k->job->deserted &&
 	    (e->output->stream == 1 || e->output->stream == 2)) {
 		p->output = e;
-		k->held += output_size(e);
+		k->out.held += output_size(e);
 		*kept = true;
 		klink_flush(k);
 	}
@@ -109,10 +109,10 @@ static bool is_early(const struct klink *k, const struct pending *p)
 
 static struct pending *next_unsent(struct klink *k)
 {
-	for (size_t i = 0; i < k->nr_pending; i++)
-		if (k->pending[i].output && !k->pending[i].sent &&
-		    !is_early(k, &k->pending[i]))
-			return &k->pending[i];
+	for (size_t i = 0; i < k->out.nr; i++)
+		if (k->out.pending[i].output && !k->out.pending[i].sent &&
+		    !is_early(k, &k->out.pending[i]))
+			return &k->out.pending[i];
 	return NULL;
 }
 
@@ -140,8 +140,8 @@ static void send_output(struct klink *k, struct pending *p)
 
 static void take_turn(struct klink *k)
 {
-	k->waits = next_unsent(k) != NULL;
-	if (k->waits)
+	k->out.waits = next_unsent(k) != NULL;
+	if (k->out.waits)
 		TAILQ_INSERT_TAIL(&k->job->turns, k, turn);
 }
 
@@ -154,7 +154,7 @@ static void wake_newer(const struct klink *k)
 	if (klink_is_current(k))
 		return;
 	TAILQ_FOREACH (o, &klink_rank(k)->klinks, kin)
-		if (o->epoch > k->epoch && !o->waits)
+		if (o->epoch > k->epoch && !o->out.waits)
 			take_turn(o);
 }
 
@@ -182,15 +182,15 @@ void klink_flush(struct klink *k)
 	ack_done(k);
 	if (!k->job)
 		return;
-	if (!k->waits)
+	if (!k->out.waits)
 		take_turn(k);
 	send_turns(k->job);
 }
 
 void klink_again(struct klink *k)
 {
-	for (size_t i = 0; i < k->nr_pending; i++)
-		k->pending[i].sent = false;
+	for (size_t i = 0; i < k->out.nr; i++)
+		k->out.pending[i].sent = false;
 }
 
 static void output_done(struct klink *k, struct pending *p)
@@ -199,23 +199,23 @@ static void output_done(struct klink *k, struct pending *p)
 		return;
 	if (p->sent && k->job)
 		k->job->in_flight -= size_in_flight(p);
-	k->held -= output_size(p->output);
+	k->out.held -= output_size(p->output);
 	keeper__event__free_unpacked(p->output, NULL);
 	p->output = NULL;
 }
 
 void klink_acked(struct klink *k, uint64_t seq)
 {
-	for (size_t i = 0; i < k->nr_pending; i++)
-		if (k->pending[i].seq == seq)
-			output_done(k, &k->pending[i]);
+	for (size_t i = 0; i < k->out.nr; i++)
+		if (k->out.pending[i].seq == seq)
+			output_done(k, &k->out.pending[i]);
 	klink_flush(k);
 }
 
 void klink_clear_output(struct klink *k)
 {
-	for (size_t i = 0; i < k->nr_pending; i++)
-		output_done(k, &k->pending[i]);
+	for (size_t i = 0; i < k->out.nr; i++)
+		output_done(k, &k->out.pending[i]);
 }
 
 void klink_hand_over(struct klink *k)
@@ -231,17 +231,4 @@ void klink_drop_output(struct klink *k)
 {
 	klink_clear_output(k);
 	ack_done(k);
-}
-
-void klink_stdin_room(struct ctl_job *job)
-{
-	Control__StdinRoom room = CONTROL__STDIN_ROOM__INIT;
-
-	if (!job->client || !job->stdin_known || job->stdin_ended)
-		return;
-	job->stdin_late = false;
-	room.job = job->id;
-	room.from = job->stdin_from;
-	room.room = 64 << 10;
-	ctl_send(job->client, 0, 0, MESSAGE_BODY(STDIN_ROOM), &room);
 }

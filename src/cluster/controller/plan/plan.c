@@ -88,7 +88,7 @@ static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 	if (ctl_move_begin(r, ctl->hosts[host], 0, NULL, &err) < 0) {
 		log_warnx("job=%llu rank=%u move=refused why=\"%s\"",
 			  (unsigned long long)job->id, r->rank, err.text);
-		r->no_move_before = ctl_now() + MOVE_PAUSE;
+		ctl_move_pause(r);
 		ctl_host_check_drained(r->host, err.text);
 		return false;
 	}

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cluster/controller/job/job.h"
+#include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
@@ -25,6 +26,14 @@ void ctl_move_set_why(struct ctl_move *m, const char *why)
 {
 	message_set_text(&m->report.why, xstrdup(why));
 	plain_text(m->report.why); /* a host's words, for a terminal */
+}
+
+/* After a move it wanted failed, the policy's wish counts again. */
+#define MOVE_PAUSE (10 * USEC_PER_SEC)
+
+void ctl_move_pause(struct ctl_rank *r)
+{
+	r->no_move_before = ctl_now() + MOVE_PAUSE;
 }
 
 static void move_over(struct ctl_move *m, bool ok)
@@ -47,7 +56,7 @@ static void move_over(struct ctl_move *m, bool ok)
 	snprintf(why, sizeof(why), "rank %" PRIu64 ".%u: %s", r->job->id,
 		 r->rank, m->report.why);
 	if (!ok)
-		r->no_move_before = ctl_now() + MOVE_PAUSE;
+		ctl_move_pause(r);
 	if (!ok && m->policy)
 		ctl_sched_stays(r);
 	ctl_move_destroy(m);
@@ -106,7 +115,8 @@ void ctl_move_committed(struct ctl_move *m)
 		return;
 	m->committed = true;
 	ctl_rank_moved(r, m->to, m->epoch, m->report.downtime_usec);
-	r->job->stdin_known = r->rank ? r->job->stdin_known : false;
+	if (!r->rank)
+		ctl_stdin_moves(r->job);
 	ctl_move_store(m, MOVE_COMMITTED);
 	ctl_sched_migrated(r);
 }

@@ -278,13 +278,10 @@ static void rank_landed(struct ctl_move *m, const Keeper__MoveDone *d)
 	m->landed = true;
 	ctl_rank_has_pid(r, d->pid);
 	/* What it was sent before, its old keeper said or saved. */
-	if (r->signal_epoch != r->epoch)
+	if (r->signals.epoch != r->epoch)
 		ctl_signals_known(r, d->signals);
-	if (!r->rank) {
-		r->job->stdin_from = d->stdin_offset;
-		r->job->stdin_known = true;
-		klink_stdin_room(r->job);
-	}
+	if (!r->rank)
+		ctl_stdin_wanted(r->job, d->stdin_offset);
 	ctl_move_verdict(m, m->doubt_source ? ctl_move_source(m) : NULL, true);
 }
 

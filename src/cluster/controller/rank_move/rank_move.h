@@ -59,6 +59,8 @@ void ctl_move_check(struct ctl_move *m);
 void ctl_move_failed(struct ctl_move *m, const char *why);
 /* A dead keeper cannot remove its record itself: have its agent do it. */
 void ctl_move_forget(const struct ctl_move *m);
+/* No move of the policy's for a while. */
+void ctl_move_pause(struct ctl_rank *r);
 /* What its report says. */
 void ctl_move_set_why(struct ctl_move *m, const char *why);
 

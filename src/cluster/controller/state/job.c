@@ -26,7 +26,7 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 	job->ranks = xcalloc(job->nr, sizeof(*job->ranks));
 	for (uint32_t i = 0; i < job->nr; i++)
 		ctl_rank_init(&job->ranks[i], job, i);
-	job->gather = pmi_gather_create(job->nr);
+	job->pmi.gather = pmi_gather_create(job->nr);
 	TAILQ_INIT(&job->turns);
 	TAILQ_INSERT_TAIL(&ctl->jobs, job, link);
 	HASH_ADD(by_id, ctl->jobs_by_id, id, sizeof(job->id), job);
@@ -41,9 +41,9 @@ void ctl_job_destroy(struct ctl_job *job)
 		job->client->job = NULL;
 	sd_event_source_disable_unref(job->grace);
 	sd_event_source_disable_unref(job->killer);
-	pmi_gather_destroy(job->gather);
+	pmi_gather_destroy(job->pmi.gather);
 	control__submit__free_unpacked(job->spec, NULL);
-	free(job->pmi_release);
+	free(job->pmi.release);
 	free(job->ranks);
 	free(job->why);
 	free(job);
@@ -77,11 +77,11 @@ static void shed(struct ctl_job *job)
 	s->n_env = 0;
 	shorten_arguments(s);
 	message_set_text(&s->cwd, xstrdup(""));
-	free(job->pmi_release);
-	job->pmi_release = NULL;
-	job->pmi_release_n = 0;
-	pmi_gather_destroy(job->gather);
-	job->gather = NULL;
+	free(job->pmi.release);
+	job->pmi.release = NULL;
+	job->pmi.release_n = 0;
+	pmi_gather_destroy(job->pmi.gather);
+	job->pmi.gather = NULL;
 }
 
 void ctl_job_store(struct ctl_job *job)
@@ -101,9 +101,9 @@ void ctl_job_store(struct ctl_job *job)
 				 .cause = job->cause,
 				 .cause_at = job->cause_at,
 				 .limit_met = job->limit_met,
-				 .pmi_generation = job->pmi_generation,
-				 .pmi_release = job->pmi_release,
-				 .pmi_release_n = job->pmi_release_n };
+				 .pmi_generation = job->pmi.generation,
+				 .pmi_release = job->pmi.release,
+				 .pmi_release_n = job->pmi.release_n };
 
 	control__submit__pack(job->spec, spec);
 	store_put_job(job->ctl->store, &row);
@@ -142,13 +142,13 @@ void ctl_job_forget(struct ctl_job *job)
 
 static void load_release(struct ctl_job *job, const struct store_job *row)
 {
-	job->pmi_generation = row->pmi_generation;
+	job->pmi.generation = row->pmi_generation;
 	if (row->pmi_release_n) {
-		job->pmi_release = xmalloc(row->pmi_release_n);
-		memcpy(job->pmi_release, row->pmi_release, row->pmi_release_n);
-		job->pmi_release_n = row->pmi_release_n;
+		job->pmi.release = xmalloc(row->pmi_release_n);
+		memcpy(job->pmi.release, row->pmi_release, row->pmi_release_n);
+		job->pmi.release_n = row->pmi_release_n;
 	}
-	pmi_gather_resume(job->gather, job->pmi_generation);
+	pmi_gather_resume(job->pmi.gather, job->pmi.generation);
 }
 
 static void load_job(void *arg, const struct store_job *row)

@@ -13,6 +13,19 @@
  *
  * A klink is this side of one keeper: made when the keeper is asked for or
  * first heard of, gone when its agent says that the keeper is.
+ *
+ * All may read all of it; each object has one owner, which alone makes, changes,
+ * stores and ends it, and whose functions others call:
+ *
+ *	peer    front/peer.c     which job it is attached to: job/client.c
+ *	waiter  state/waiters.c
+ *	host    hosts/host.c     made and stored by state/host.c
+ *	klink   keepers/link.c   whether it is heard, and what was said to it: hear/
+ *	rank    state/rank.c     its move: state/move.c
+ *	job     state/job.c      how and why it ends: job/; model: sched/
+ *	move    rank_move/       made and stored by state/move.c
+ *
+ * A struct within an object is the part's that it names.
  */
 #ifndef CLUSTER_CONTROLLER_STATE_STATE_H
 #define CLUSTER_CONTROLLER_STATE_STATE_H
@@ -41,9 +54,6 @@ enum {
 	CTL_SEED = 1, /* of the policy's random stream */
 };
 
-/* After a move it wanted failed, the policy's wish counts again. */
-#define MOVE_PAUSE (10 * USEC_PER_SEC)
-
 #define STATE(NAME) CONTROL__STATE__##NAME
 
 struct ctl;
@@ -52,7 +62,7 @@ struct ctl_move;
 TAILQ_HEAD(klinks, klink);
 TAILQ_HEAD(ctl_waiters, ctl_waiter);
 
-/* A connected agent or client, once it has said HELLO. */
+/* A connected agent or client: front/peer.c's. */
 struct ctl_peer {
 	struct ctl *ctl;
 	struct conn *conn;
@@ -112,6 +122,16 @@ struct pending {
 	bool sent;	       /* to the client there is now */
 };
 
+/* What a keeper sends: keepers/output.c's. */
+struct klink_out {
+	uint64_t seen;	/* highest seq taken */
+	uint64_t acked; /* highest seq that will not be asked for again */
+	struct pending *pending; /* [0, nr) in order of seq */
+	size_t nr, cap;
+	size_t held; /* bytes of output in it */
+	bool waits;  /* in job->turns: some of it the client has to be sent */
+};
+
 struct klink {
 	struct ctl_host *host;
 	struct ctl_job *job; /* NULL: of a job nobody knows */
@@ -124,12 +144,7 @@ struct klink {
 	bool start_late,
 		release_late; /* until its agent's connection has room */
 	bool gone;	      /* it has died, and is found no more */
-	uint64_t seen;	      /* highest seq taken */
-	uint64_t acked;	      /* highest seq that will not be asked for again */
-	struct pending *pending; /* [0, nr) in order of seq */
-	size_t nr_pending, cap_pending;
-	size_t held; /* bytes of output in it */
-	bool waits;  /* in job->turns: some of it the client has to be sent */
+	struct klink_out out;
 	TAILQ_ENTRY(klink) turn;
 	TAILQ_ENTRY(klink) link; /* in host->klinks */
 	TAILQ_ENTRY(klink) kin;	 /* in its rank's klinks, or host->strangers */
@@ -139,6 +154,21 @@ struct klink {
 struct klink_name {
 	char job[24];
 	Control__KeeperName name;
+};
+
+/* job/deliver.c's, in the store as such. */
+struct rank_signals {
+	uint64_t waiting; /* until it can take them; bit signo-1 */
+	uint32_t sent;	  /* the one it has not answered; or 0 */
+	uint64_t number;  /* of the last sent */
+	uint64_t epoch;	  /* of the keeper that it was sent to */
+};
+
+/* Once it has ended: users/limit.c's. */
+struct rank_limits {
+	struct limits had;
+	struct limits_met met; /* how often it met them */
+	bool over_memory;      /* which ended it */
 };
 
 struct ctl_rank {
@@ -156,16 +186,11 @@ struct ctl_rank {
 	bool inherited;	     /* an earlier controller has begun with that */
 	uint32_t pid;
 	struct ctl_move *move;
-	uint64_t signals; /* that wait until it can take them; bit signo-1 */
-	bool aborted;	  /* it called MPI_Abort */
-	bool lost;	  /* DONE, and it has not ended by itself */
-	struct limits limits;  /* that it had, once it has ended */
-	struct limits_met met; /* ... and how often it met them */
-	bool over_memory;      /* which ended it */
-	uint32_t signal_sent;  /* the one it was sent and has not answered; or 0
-			       */
-	uint64_t signal_number, signal_epoch; /* of the last sent; to whom */
-	struct klinks klinks;		      /* as they were made */
+	struct rank_signals signals;
+	bool aborted; /* it called MPI_Abort */
+	bool lost;    /* DONE, and it has not ended by itself */
+	struct rank_limits limits;
+	struct klinks klinks;  /* as they were made */
 	unsigned starts;       /* again, after its keeper died first */
 	usec_t no_move_before; /* after a move that the policy wanted failed */
 };
@@ -175,6 +200,23 @@ enum ctl_cause {
 	CAUSE_OWN,
 	CAUSE_SIGABRT, /* as libraries end whose peer has gone */
 	CAUSE_ECHO,    /* an MPI library's abort: only ever of another's end */
+};
+
+/* What rank 0 reads: keepers/stdin.c's. */
+struct job_input {
+	uint64_t from; /* what its keeper wants next */
+	uint64_t sent; /* end of what was sent last */
+	bool known;    /* from is its keeper's word */
+	bool late;     /* some was dropped, its agent had no room */
+	bool ended;    /* its keeper has the end: ask for no more */
+};
+
+/* Its barriers: job/pmi.c's. */
+struct job_pmi {
+	struct pmi_gather *gather; /* NULL once the job is over */
+	uint64_t generation;	   /* barriers completed */
+	uint8_t *release;	   /* packed Keeper__PmiRelease of the last */
+	size_t release_n;
 };
 
 struct ctl_job {
@@ -195,15 +237,8 @@ struct ctl_job {
 	struct ctl_peer *client; /* that prints its output */
 	struct klinks turns;	 /* of those that have output for it */
 	size_t in_flight;	 /* sent to it and not acknowledged, in bytes */
-	uint64_t stdin_from;	 /* what rank 0's keeper wants next */
-	uint64_t stdin_sent;	 /* end of what was sent last */
-	bool stdin_known;
-	bool stdin_late;	   /* some was dropped, its agent had no room */
-	bool stdin_ended;	   /* its keeper has the end: ask for no more */
-	struct pmi_gather *gather; /* NULL once it is over */
-	uint64_t pmi_generation;
-	uint8_t *pmi_release; /* packed Keeper__PmiRelease of the last */
-	size_t pmi_release_n;
+	struct job_input input;
+	struct job_pmi pmi;
 	bool deserted;		 /* no client will ever come back */
 	sd_event_source *grace;	 /* client gone: ends it */
 	sd_event_source *killer; /* TERM sent: KILL follows */

@@ -135,14 +135,14 @@ int ctl_limit_check(const struct ctl_job *job, const uint32_t *hosts,
 
 void ctl_limit_exited(struct ctl_rank *r, const Keeper__Exited *e)
 {
-	r->limits =
+	r->limits.had =
 		(struct limits){ .memory = e->memory_max, .pids = e->pids_max };
-	r->met = (struct limits_met){ .kills = e->memory_kills,
-				      .own_memory = e->own_memory,
-				      .refused = e->pids_refused };
+	r->limits.met = (struct limits_met){ .kills = e->memory_kills,
+					     .own_memory = e->own_memory,
+					     .refused = e->pids_refused };
 	/* A KILL that we sent has no other reason. */
-	r->over_memory = e->memory_kills && e->signaled && e->code == SIGKILL &&
-			 !e->killed;
+	r->limits.over_memory = e->memory_kills && e->signaled &&
+				e->code == SIGKILL && !e->killed;
 }
 
 /* Where it is from: what the user has said, or its host's owner. */
@@ -160,10 +160,10 @@ static void memory_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT])
 {
 	char size[SIZE_TEXT], why[96];
 
-	if (r->met.own_memory && r->limits.memory)
+	if (r->limits.met.own_memory && r->limits.had.memory)
 		snprintf(ret, CTL_LIMIT_TEXT,
 			 "used more than its %s of memory (%s)",
-			 size_text(r->limits.memory, size),
+			 size_text(r->limits.had.memory, size),
 			 from(r->job->spec->memory, "--memory", why));
 	else
 		snprintf(ret, CTL_LIMIT_TEXT,
@@ -186,8 +186,9 @@ static void add_refused(const struct ctl_rank *r, char *at, size_t n)
 	snprintf(at, n,
 		 "; it met its limit of %" PRIu64
 		 " processes and threads (%s), %" PRIu64 " time%s",
-		 r->limits.pids, from(r->job->spec->pids, "--pids-limit", why),
-		 r->met.refused, r->met.refused == 1 ? "" : "s");
+		 r->limits.had.pids,
+		 from(r->job->spec->pids, "--pids-limit", why),
+		 r->limits.met.refused, r->limits.met.refused == 1 ? "" : "s");
 }
 
 bool ctl_limit_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT])
@@ -195,13 +196,13 @@ bool ctl_limit_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT])
 	size_t at = 0;
 
 	*ret = 0;
-	if (r->over_memory) {
+	if (r->limits.over_memory) {
 		memory_words(r, ret);
 		return true;
 	}
-	if (r->met.kills)
+	if (r->limits.met.kills)
 		at = add_killed(r, ret, CTL_LIMIT_TEXT);
-	if (r->met.refused && r->limits.pids && at < CTL_LIMIT_TEXT)
+	if (r->limits.met.refused && r->limits.had.pids && at < CTL_LIMIT_TEXT)
 		add_refused(r, ret + at, CTL_LIMIT_TEXT - at);
 	return false;
 }
