@@ -31,35 +31,48 @@ enum helper_left {
 };
 
 struct landing {
+	/* The move's: the same for every process that lands in it. */
 	const struct move_dest *dst;
-	pid_t helper; /* F, as seen from here */
-	pid_t pid;    /* L, likewise */
-	int pidfd;    /* L's */
-	int sock;     /* to F */
-	int memfd;
-	int uffd; /* of its memory while it is being filled, see place.h */
+	struct watch *watch;  /* of the engine */
+	bool hurried;	      /* watch.c's, by landing_hurry() */
+	usec_t hurried_since; /* so */
+	struct channel *ch;   /* to the source, at the end */
+
+	/* The processes. */
+	pid_t helper;	     /* F, as seen from here */
+	pid_t pid;	     /* L, likewise */
+	int pidfd;	     /* L's */
+	int64_t clock_shift; /* L's CLOCK_MONOTONIC less ours */
+
+	/* L's memory. */
 	uint64_t vdso, vdso_size; /* as moved, writable until the end; or 0 */
 	uint64_t area;		  /* where the area lies in L */
 	size_t size;
 	char *map; /* its data, shared with L: area + STUB_BOX on */
 	struct stub_box *box;
+	char code[STUB_PAGE]; /* its first page, see landing_write_code() */
+	int memfd;	      /* land.c's: what map is of */
+	int uffd; /* place.c's, while it is being filled, see place.h */
+
+	/* land.c's: what F does. */
+	int sock; /* to F */
 	/* Files that F has open for mappings of the current MAP. */
 	struct landing_file {
 		char *path;
 		int flags, fd;
 	} * file;
 	size_t nr_files, cap_files;
-	struct watch *watch; /* of the engine */
-	bool hurried;	     /* by landing_hurry() */
-	usec_t hurried_since;
-	bool released;
 	enum helper_left left; /* what F has left to do */
 	struct fds_lock *lock; /* record locks for L to take */
 	size_t nr_locks;
-	struct channel *ch;   /* to the source, at the end */
-	int64_t clock_shift;  /* L's CLOCK_MONOTONIC less ours */
-	char code[STUB_PAGE]; /* its first page, see landing_write_code() */
-	/* Remaining times until some instants, updated until the release. */
+
+	/* land.c's: lists of calls. */
+	size_t nr_calls, nr_data;	  /* queued, from the bottom */
+	size_t nr_last;			  /* of the last list */
+	size_t top_calls, top_data;	  /* permanent ones, from the top */
+	const char *what[STUB_BOX_CALLS]; /* for errors; NULL: may fail */
+
+	/* end.c's: remaining times until some instants, updated until: */
 	struct landing_end {
 		enum wait_form form;
 		uint64_t *here; /* or NULL: */
@@ -67,10 +80,7 @@ struct landing {
 		int64_t until, at_least;
 	} * end;
 	size_t nr_ends, cap_ends;
-	size_t nr_calls, nr_data;	  /* queued, from the bottom */
-	size_t nr_last;			  /* of the last list */
-	size_t top_calls, top_data;	  /* permanent ones, from the top */
-	const char *what[STUB_BOX_CALLS]; /* for errors; NULL: may fail */
+	bool released; /* watch.c's */
 };
 
 struct landing_spec {
