@@ -7,8 +7,8 @@
 #include "cmd/kit/command.h"
 
 static const struct command commands[] = {
-#define SIMULATOR(name, summary)
-#define CLUSTER(name, summary) { #name, summary, cmd_##name },
+#define SIMULATOR(room, name, summary)
+#define CLUSTER(room, name, summary) { #name, summary, cmd_##name },
 #include "cmd/kit/commands.def"
 #undef SIMULATOR
 #undef CLUSTER

@@ -14,8 +14,8 @@
 #include "core/installed.h"
 
 static const struct command commands[] = {
-#define SIMULATOR(name, summary) { #name, summary, cmd_##name },
-#define CLUSTER(name, summary)	 { #name, summary, NULL },
+#define SIMULATOR(room, name, summary) { #name, summary, cmd_##name },
+#define CLUSTER(room, name, summary)   { #name, summary, NULL },
 #include "cmd/kit/commands.def"
 #undef SIMULATOR
 #undef CLUSTER

@@ -1,8 +1,8 @@
 /*
  * command.h - what a subcommand of stint is
  *
- * To add one: write cmd/ROOM/NAME.c with a function cmd_NAME(), add its line to
- * commands.def, and its file to meson.build.  Options are read with
+ * To add one: write cmd/ROOM/NAME.c with a function cmd_NAME(), and add its line
+ * to commands.def, by which it is also built.  Options are read with
  * command_parse(), which is argp; errors are printed with command_fail(), in a
  * parser with command_parsed() or command_misuse(), so that all errors are one
  * line of the same form.  Commands that ask the controller have client_main()
@@ -28,8 +28,8 @@ enum command_exit {
 };
 
 /* The subcommands.  argv[0] is "stint NAME", as argp's messages want it. */
-#define SIMULATOR(name, summary) int cmd_##name(int argc, char **argv);
-#define CLUSTER(name, summary)	 int cmd_##name(int argc, char **argv);
+#define SIMULATOR(room, name, summary) int cmd_##name(int argc, char **argv);
+#define CLUSTER(room, name, summary)   int cmd_##name(int argc, char **argv);
 #include "cmd/kit/commands.def"
 #undef SIMULATOR
 #undef CLUSTER
