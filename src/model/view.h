@@ -25,9 +25,9 @@
 
 /*
  * Processors set aside for somebody between two instants.  Announced, it lies
- * ahead: a job that starts must leave it room (plan_start() sees to that).
- * Held, its processors are in nr_procs no more until its end; where there are
- * hosts, host->booked says which they are.
+ * in the future: a job that starts must leave room for it (plan_start() ensures
+ * that). Held, its processors are not in nr_procs until its end; on a machine
+ * with hosts, host->booked has the number on each.
  */
 struct reservation {
 	int64_t id;
@@ -63,7 +63,7 @@ struct view {
 #define for_each_waiting_reverse(j, view) \
 	TAILQ_FOREACH_REVERSE(j, &(view)->waiting, job_list, link)
 #define for_each_running(j, view) TAILQ_FOREACH (j, &(view)->running, link)
-/* Not even adding 0 to the NULL of a counted machine is allowed. */
+/* Adding even 0 to a NULL pointer, as counted machines have, is undefined. */
 #define for_each_host(h, view)                                           \
 	for ((h) = (view)->hosts;                                        \
 	     (view)->nr_hosts && (h) < (view)->hosts + (view)->nr_hosts; \
@@ -93,8 +93,10 @@ void view_job_destroy(struct view *view, struct job *job);
 /* The job in slot ix, for policies that keep slots; it must be in use. */
 struct job *view_job(const struct view *view, uint32_t ix);
 
-/* The job with this id, or NULL.  Looks at every job: for people's questions,
- * not for passes. */
+/*
+ * The job with this id, or NULL.  Scans all jobs: for users' requests, not for
+ * passes.
+ */
 struct job *view_find_job(const struct view *view, int64_t id);
 
 /* What the machine has, usable just now or not: all cores of its hosts. */
@@ -112,9 +114,9 @@ struct job *view_find_next(const struct view *view, const struct job *last,
 			   int64_t id);
 
 /*
- * How fast a job gets on, against hosts of speed 1 all to itself: as its
- * slowest rank does, 1 / host_delay() (strong synchronization, Schnor 1997
- * section 1.3.2).  0 unless it runs; 1 where processors are only counted.
+ * A job's rate of progress, relative to idle hosts of speed 1: that of its
+ * slowest rank, 1 / host_delay() (strong synchronization, Schnor 1997 section
+ * 1.3.2).  0 unless it runs; 1 where processors are only counted.
  */
 double view_rate(const struct view *view, const struct job *job);
 

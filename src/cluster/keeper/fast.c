@@ -1,10 +1,10 @@
 /*
  * fast.c - looking after the capsule's fast path
  *
- * It is the keeper's, not the agent's: agents come and go.  What the host's
- * owner hooks into forwarding is looked for every second, since not everything
- * tells of itself, by the agent for all keepers (host/hooks_word.h), and by each one
- * itself while the agent is silent.  Each change is told in one line of the log.
+ * The keeper owns it, as agents come and go. Hooks into forwarding on the host
+ * are looked for every second, since not all of them can be notified: by the
+ * agent for all keepers (host/hooks_word.h), and by each keeper itself while
+ * the agent is silent. Each change is one line of the log.
  */
 #include <errno.h>
 #include <stdlib.h>

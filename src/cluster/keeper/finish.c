@@ -22,7 +22,10 @@ void keeper_maybe_end(struct keeper *k)
 {
 	if (!over(k))
 		return;
-	/* The agent knows of GONE, and RUNNING was seen: nobody asks again. */
+	/*
+	 * The agent has acknowledged GONE, and RUNNING was received: the record
+	 * is not needed any more.
+	 */
 	if (k->move.committed_epoch)
 		keeper_record_remove(&k->rank.id, k->move.committed_epoch);
 	sd_event_exit(k->event, 0);
@@ -98,10 +101,10 @@ static void tell_exited(struct keeper_rank *rank)
 }
 
 /*
- * In this order: the rank ends, what is left of its capsule is ended (so nobody
- * holds its pipes any more), the pipes are read to their end, EXITED.  During
- * a move the engine's outcome comes before any of it: a source's copy
- * also ends when the rank has left.
+ * In this order: the rank ends, the rest of its capsule is killed (so that no
+ * process holds its pipes), the pipes are read to their end, EXITED.  During a
+ * move the engine's outcome comes before any of it: a source's copy also ends
+ * when the rank has left.
  */
 void keeper_maybe_exited(struct keeper_rank *rank)
 {

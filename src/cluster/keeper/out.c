@@ -113,7 +113,10 @@ static const struct move_source_ops source_ops = {
 	.commit = op_commit,
 };
 
-/* Agree with the other keeper on who comes; its capsule is ready then. */
+/*
+ * Send the other keeper the rank's passport; after its welcome its capsule is
+ * ready.
+ */
 static int present(struct keeper *k, struct channel *ch, struct error *err)
 {
 	struct keeper_rank *rank = &k->rank;

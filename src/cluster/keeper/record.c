@@ -86,7 +86,10 @@ void keeper_record_remove(const struct keeper_id *id, uint64_t epoch)
 {
 	static const char *const suffixes[] = { "", ".given", ".kept" };
 
-	/* Beside the record, who was killed while writing it may have left. */
+	/*
+	 * A process killed while writing the record may have left a temporary
+	 * file beside it.
+	 */
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
 		char *path = record_path(id, epoch, suffixes[i]);
 

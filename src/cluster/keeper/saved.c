@@ -10,8 +10,8 @@
 
 /*
  * The rank stands still and the keeper is quiet, so nothing of this changes
- * until the outcome is known.  What the rank has written and nobody read yet
- * stays here and is handed out from here: the new keeper counts on after it.
+ * until the outcome is known.  Unread output of the rank stays in this keeper
+ * and is handed out from here: the new keeper's offsets continue after it.
  */
 void keeper_save(struct keeper_rank *rank, uint8_t **ret, size_t *ret_n)
 {

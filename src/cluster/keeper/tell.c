@@ -9,7 +9,7 @@
 #include "core/io.h"
 #include "core/log.h"
 
-/* Made, and then forgotten: nobody will ever START it. */
+/* It was created and then forgotten: no START will ever come. */
 static int on_lonely(sd_event_source *src, uint64_t now, void *ctx)
 {
 	struct keeper *k = ctx;

@@ -68,7 +68,9 @@ int check_asked(struct tracee *t, struct error *err)
 	return r;
 }
 
-/* Without room for answers, whoever has one cannot give it: -EFAULT. */
+/*
+ * The calls have no buffer for their answer: -EFAULT means that there is one.
+ */
 int check_asked_alone(struct tracee *t, struct error *err)
 {
 	int64_t ret = 0;

@@ -135,7 +135,7 @@ static const char *refusal(pid_t pid, const struct vma *v)
 		return "a device";
 	if (v->advice & VMA_IO || !strncmp(path, "anon_inode:", 11))
 		return "memory of a device";
-	/* reading it makes pages where there are none */
+	/* reading it allocates pages where there were holes */
 	if (vma_is_nameless(v) && v->end - v->start > SHARED_MOST)
 		return "more than 16 GiB of shared memory";
 	/* what it holds is not written through such a mapping */
@@ -253,7 +253,7 @@ static int check_passing(struct fds_source *s, struct error *err)
 	return r < 0 ? r : 0;
 }
 
-/* What only its network namespace tells of its sockets. */
+/* Facts about its sockets that only its network namespace shows. */
 static int check_sockets(pid_t pid, const struct move_external *external,
 			 size_t nr_externals, struct error *err)
 {

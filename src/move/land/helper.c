@@ -250,7 +250,7 @@ static int activate(struct helper *h, struct error *err)
 
 	fds_restored_destroy(h->restored);
 	h->restored = NULL;
-	/* Somebody wants it to run, and the engine might not live to do it. */
+	/* The copy is to run, and the engine may be dead. */
 	if (__atomic_exchange_n(&h->box->alive, STUB_ALIVE, __ATOMIC_ACQ_REL) ==
 	    STUB_ALIVE_WANTED)
 		landing_release_box(h->box);
@@ -290,8 +290,8 @@ static int restore_fds(struct helper *h, const void *blob, size_t n,
 }
 
 /*
- * The engine is dead.  What the connections have still to send is in our
- * memory alone, so wait as long as L does for somebody to decide.
+ * The engine is dead.  Unsent data of the connections is only in this process's
+ * memory, so wait as long as L does for the decision.
  */
 static void outlive_engine(struct helper *h)
 {

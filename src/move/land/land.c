@@ -21,7 +21,7 @@
 #include "move/proc/proc.h"
 #include "move/proc/watch.h"
 
-/* So often who waits for L or F looks whether they live, and get anywhere. */
+/* How often a wait for L or F checks that they live and make progress. */
 #define PATIENCE_MSEC 30
 
 static void futex_wait(const struct landing *l, uint32_t *word, uint32_t value)

@@ -38,7 +38,7 @@ void landing_stage(struct landing *l, enum landing_stage stage)
 
 void landing_release(struct landing *l)
 {
-	/* its threads put themselves back to what they were, and nobody else */
+	/* its threads restore their own scheduling; nothing else does */
 	watch_hurried(l->watch, l->hurried, 0, 0);
 	l->released = true;
 	landing_release_box(l->box);
@@ -54,8 +54,8 @@ static void calm(void *landing)
 }
 
 /*
- * Where somebody else knows that COMMIT has come it is theirs to release the
- * copy; else it is ours.
+ * If another process was told that COMMIT has come, it releases the copy;
+ * otherwise this one does.
  */
 static void killed(void *landing, int stage)
 {

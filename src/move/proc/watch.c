@@ -1,4 +1,4 @@
-/* watch.c - somebody who does not hang; see watch.h */
+/* watch.c - a watchdog for an engine; see watch.h */
 #include "move/proc/watch.h"
 
 #include <errno.h>
@@ -96,7 +96,10 @@ static _Noreturn void watch(const struct watch *w,
 	struct looks k = { 0 };
 
 	prctl(PR_SET_NAME, "stint-watch");
-	/* whoever is told of the engine's end by a descriptor hears at once */
+	/*
+	 * close inherited descriptors, so that peers notice the engine's death
+	 * at once
+	 */
 	pidfd = dup2(pidfd, STDERR_FILENO + 1);
 	(void)close_range((unsigned)pidfd + 1, ~0u, 0);
 	while (!has_ended(pidfd, 1000 / WATCH_RATE)) {

@@ -1,9 +1,9 @@
 /*
  * receive.c - the destination's side of a move
  *
- * Frames are taken as they come; each type has its handler.  Whatever fails
- * before READY ends the landing process; after READY its copy is kept and
- * waits for whoever knows.
+ * Frames are taken as they come; each type has its handler.  A failure before
+ * READY ends the landing process; after READY the copy is kept and waits for a
+ * decision.
  */
 #include "move/receive/receive.h"
 
@@ -290,11 +290,11 @@ static int receive_commit(struct receiving *v, struct error *err)
 	if (r < 0)
 		return r;
 	r = receive_release(v, err);
-	/* if nobody hears it, the source finds out by asking */
+	/* if RUNNING is lost, the keepers and the controller find out */
 	if (r == 0 && frame_send_u64(v->ch, FRAME_RUNNING, epoch, NULL) == 0)
 		r = move_fault(MF_DEST_RUNNING, NULL);
 	(void)r;
-	/* who is seen off takes its time, and keeps nobody from running */
+	/* following the traced threads may take time; all others run already */
 	landing_hurry(p->landing, false);
 	restart_finish(p->restart);
 	return 0;

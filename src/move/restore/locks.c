@@ -1,8 +1,8 @@
 /*
  * locks.c - locks by fcntl(F_SETLK), which L takes itself
  *
- * By now nobody closes those files any more.  The exclusive ones that the source
- * hands over come by turns, see send/handover.h.
+ * By now nothing closes those files any more.  The exclusive ones that the
+ * source hands over come by turns, see send/handover.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,10 @@ static int take_parts(struct landing *l, bool rest, int type, struct error *err)
 	return r < 0 ? r : landing_flush(l, err);
 }
 
-/* Beside the source's, so that nobody gets an exclusive one. */
+/*
+ * Taken while the source still has its own, so that no other process gets an
+ * exclusive one.
+ */
 static int share(struct landing *l, bool rest, struct error *err)
 {
 	return take_parts(l, rest, F_RDLCK, err);

@@ -164,7 +164,7 @@ static bool saw_off(const struct restart *r, struct traced *t, int status)
 	sig = WSTOPSIG(status);
 	if (status >> 16 && r->ending)
 		return ptrace(PTRACE_DETACH, t->tid, NULL, NULL) == 0;
-	/* somebody stops the process, and it shall stay so until SIGCONT */
+	/* the process was stopped by a signal, and stays so until SIGCONT */
 	if (status >> 16 && sig != SIGTRAP) {
 		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
 		return false;
@@ -184,7 +184,7 @@ static bool saw_off(const struct restart *r, struct traced *t, int status)
 	return false;
 }
 
-/* True: there is nobody left. */
+/* True if no thread is left. */
 static bool look(void *arg)
 {
 	struct restart *r = arg;

@@ -2,9 +2,9 @@
  * timers.c - make POSIX timers with the ids they had
  *
  * Since Linux 6.16 a process can ask for ids.  Before, the kernel numbers a
- * process's timers one after the other from 0 on, freed numbers included, and
- * L has never had any: so make one after the other and delete those that
- * nobody wants.
+ * process's timers one after the other from 0 on, freed numbers included, and L
+ * has never had any: so create one after the other and delete the unneeded
+ * ones.
  */
 #include <errno.h>
 #include <linux/prctl.h>

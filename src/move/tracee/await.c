@@ -7,7 +7,7 @@
 
 bool tracee_await(bool (*look)(void *arg), void *arg, usec_t limit)
 {
-	/* SIGCHLD says that there is news, but not if somebody wants none */
+	/* SIGCHLD signals events, unless it is ignored */
 	const struct timespec slice = { .tv_nsec = 1000000 };
 	usec_t end = clock_usec(CLOCK_MONOTONIC) + limit;
 	bool done = look(arg);

@@ -78,7 +78,10 @@ static void put_code(uint8_t *image, size_t at, uint32_t site, size_t table)
 	memcpy(image + at, cpuclock_begin, code_size());
 	memcpy(image + at + lea, &by, sizeof(by));
 	put_jump(image + at + jump, at + jump, site + sizeof(call));
-	/* the system call behind it stays, for who is about to make it */
+	/*
+	 * the system call behind it stays, for threads that are about to make
+	 * it
+	 */
 	put_jump(image + site, site, at);
 }
 

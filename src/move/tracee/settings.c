@@ -24,7 +24,7 @@ static const struct setting {
 	int get, set;
 	enum form form;
 	uint32_t which;
-	uint64_t usual; /* none of these bits is told of: all is as usual */
+	uint64_t usual; /* the default, which is not moved */
 	uint64_t told;	/* bits of the answer that are set again */
 } settings[] = {
 	{ PR_GET_TSC, PR_SET_TSC, WORD, 0, PR_TSC_ENABLE, 3 },

@@ -39,8 +39,8 @@ static ssize_t get_xstate(pid_t tid, void *p, size_t room)
 }
 
 /*
- * A signal that the process ignores, so that it does nothing should nobody be
- * there to take it; one it handles spuriously (Go's SIGURG) at the worst.
+ * A signal that the process ignores, so that it has no effect if no tracer is
+ * there to take it; at worst one that it handles as spurious (Go's SIGURG).
  */
 static int choose_stop_sig(uint64_t caught)
 {
@@ -446,8 +446,8 @@ static void task_leave(struct task *k)
 }
 
 /*
- * It had been told to stop, and nobody had waited for it: it may stand with a
- * signal that is to be delivered, or in a call that has been cut short.
+ * It was told to stop and has not been waited for: it may be stopped with a
+ * signal to be delivered, or in an interrupted call.
  */
 static void task_leave_late(const struct tracee *t, struct task *k)
 {

@@ -143,7 +143,7 @@ static int check_number(const struct made_tree *t, const Tree__Node *n,
 	return r < 0 ? r : 1;
 }
 
-/* Twice at most, as nobody else makes any here. */
+/* At most two tries, as nothing else creates files here. */
 static int make_numbered(const struct made_tree *t, const Tree__Node *n,
 			 const char *path, struct error *err)
 {

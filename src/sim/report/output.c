@@ -128,9 +128,9 @@ static int link_as(const struct output *out, const char *name)
 }
 
 /*
- * Give a file without a name the target's.  Where there is a target it has to
- * go by a name beside it, always the same one, so that what somebody killed
- * right there has left is taken away by the next.
+ * Give a file without a name the target's.  If the target exists, this needs a
+ * temporary name beside it, always the same one, so that the next run removes
+ * what a killed process has left.
  */
 static int place(const struct output *out)
 {

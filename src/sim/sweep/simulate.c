@@ -123,7 +123,7 @@ static void measure(const struct sim_result *r, const struct changes *changes,
 	value[METRIC_FRAGMENTATION] = r->averages.fragmentation;
 }
 
-/* A trace, left out jobs and all (stint sim tells of them). */
+/* A trace, where some jobs may be left out (stint sim counts them). */
 static int open_trace(const struct sweep *sweep, const struct sweep_cell *c,
 		      struct workload **ret, struct error *err)
 {
@@ -249,7 +249,7 @@ static int check_cell(const struct sweep *sweep, const struct sweep_cell *c,
 			       "%s: all of %" PRIu64 " jobs are warm-up (the "
 			       "first %" PRIu64 " are not counted): take more",
 			       c->workload, w->nr_jobs, w->nr_warmup);
-	/* Hosts that nobody described are the engine's to make. */
+	/* Hosts that are not described are made by the engine. */
 	if (rc == 0 && (nr_hosts || !(ops->flags & POLICY_HOSTS)))
 		rc = check_policy(c, sweep->procs ? sweep->procs : w->procs,
 				  hosts, nr_hosts, err);

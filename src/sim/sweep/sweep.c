@@ -144,8 +144,10 @@ static void take_run(void *arg, uint32_t cell, uint32_t replication,
 	look_at_next(e->sweep, p);
 }
 
-/* The first run of a cell that nobody has done, as far as we know; of our own
- * share or of all.  sweep->max if there is none. */
+/*
+ * The first run of a cell that is not known to be done; of our own share or of
+ * all.  sweep->max if there is none.
+ */
 static uint32_t next_run(const struct engine *e, size_t cell, bool own)
 {
 	const struct sweep *sweep = e->sweep;
