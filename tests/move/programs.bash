@@ -39,6 +39,7 @@ check-many epoll 100
 check-memory
 check-merges
 check-multicast
+check-netns
 check-pipes
 check-pipes fifo
 check-queues

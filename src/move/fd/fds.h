@@ -28,7 +28,8 @@
  * as a connection that waits to be accepted; others are faults.
  *
  * Shared open file descriptions are shared again.  Refused are: io_uring,
- * inotify, fanotify, other anonymous inodes, devices but mem(4)'s, ptys,
+ * inotify, fanotify, other anonymous inodes, namespaces but the network one
+ * that the process is in, devices but mem(4)'s, ptys,
  * deleted files that another process has open too and ones above 64 MiB (others
  * move with their content), files that are another file at the destination,
  * files of /proc about another process,

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -380,6 +381,35 @@ static void anonymous(void **state)
 	both(anon_make, anon_verify);
 }
 
+/* ---- the process's own network namespace ---- */
+
+static void netns_make(void)
+{
+	fdt_put(open("/proc/self/ns/net", O_RDONLY | O_NONBLOCK), 47);
+	fdt_put(dup(47), 48);
+	fdt_put(open("/proc/self/ns/net", O_PATH), 49);
+}
+
+static void netns_verify(void)
+{
+	struct stat own, st;
+
+	CHECK(stat("/proc/self/ns/net", &own) == 0);
+	for (int fd = 47; fd < 50; fd++)
+		CHECK(fstat(fd, &st) == 0 && st.st_ino == own.st_ino &&
+		      st.st_dev == own.st_dev);
+	CHECK((fcntl(47, F_GETFL) & (O_PATH | O_NONBLOCK)) == O_NONBLOCK);
+	CHECK(fcntl(49, F_GETFL) & O_PATH);
+	CHECK(setns(48, CLONE_NEWNET) == 0);
+}
+
+static void network_namespace(void **state)
+{
+	const struct fdt_case c = { netns_make, netns_verify, .net = true };
+
+	fdt_both(&c);
+}
+
 /* ---- externals ---- */
 
 static struct move_external externals[2];
@@ -456,10 +486,15 @@ static void external(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files),	cmocka_unit_test(locks),
-		cmocka_unit_test(passing_lock), cmocka_unit_test(pipes),
-		cmocka_unit_test(unix_sockets), cmocka_unit_test(anonymous),
-		cmocka_unit_test(external),	cmocka_unit_test(deleted),
+		cmocka_unit_test(files),
+		cmocka_unit_test(locks),
+		cmocka_unit_test(passing_lock),
+		cmocka_unit_test(pipes),
+		cmocka_unit_test(unix_sockets),
+		cmocka_unit_test(anonymous),
+		cmocka_unit_test(external),
+		cmocka_unit_test(deleted),
+		cmocka_unit_test(network_namespace),
 	};
 
 	scratch_dir(dir, "/tmp");

@@ -177,6 +177,17 @@ static void netlink_make(void)
 	fdt_put(socket(AF_NETLINK, SOCK_RAW, 0), 7);
 }
 
+static void other_netns_make(void)
+{
+	fdt_put(open("/proc/self/ns/net", O_RDONLY), 7);
+	CHECK(unshare(CLONE_NEWNET) == 0);
+}
+
+static void other_ns_make(void)
+{
+	fdt_put(open("/proc/self/ns/uts", O_RDONLY), 7);
+}
+
 static void nothing(void)
 {
 }
@@ -206,6 +217,9 @@ static void refused(void **state)
 		{ outside_unix_make, -ENOTSUP,
 		  "fd 7: unix socket whose other end is outside" },
 		{ netlink_make, -ENOTSUP, "fd 7: netlink socket" },
+		{ other_netns_make, -ENOTSUP,
+		  "fd 7: a network namespace that the process is not in" },
+		{ other_ns_make, -ENOTSUP, "fd 7: uts:[" },
 	};
 	struct fdt_case c = { .verify = nothing };
 
