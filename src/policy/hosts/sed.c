@@ -263,23 +263,22 @@ static void sed_destroy(struct policy *policy)
 	"with room. A pass costs O(hosts x classes) for each job started or " \
 	"running; the queue's length does not matter."
 
+/* What both have in common. */
+#define SED_OPS                                                       \
+	.params = params,                                             \
+	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES,         \
+	.create = sed_create, .event = sed_event, .decide = decide,   \
+	.explain = explain, .most = most, .save = save, .load = load, \
+	.destroy = sed_destroy
+
 const struct policy_ops policy_sed1 = {
 	.name = "sed1",
 	.summary = "shortest expected delay, one process a host",
 	.source = "Schnor 1997 section 4.1",
 	.details = "A host is available in every class not below its delay, "
 		   "once. " SED_DETAILS,
-	.params = params,
-	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES,
 	.variant = SED1,
-	.create = sed_create,
-	.event = sed_event,
-	.decide = decide,
-	.explain = explain,
-	.most = most,
-	.save = save,
-	.load = load,
-	.destroy = sed_destroy,
+	SED_OPS,
 };
 
 const struct policy_ops policy_sed2 = {
@@ -289,15 +288,6 @@ const struct policy_ops policy_sed2 = {
 	.details = "A host offers as many virtual nodes in a class as it can "
 		   "carry within the class's delay; fast hosts are filled "
 		   "first. " SED_DETAILS,
-	.params = params,
-	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES,
 	.variant = SED2,
-	.create = sed_create,
-	.event = sed_event,
-	.decide = decide,
-	.explain = explain,
-	.most = most,
-	.save = save,
-	.load = load,
-	.destroy = sed_destroy,
+	SED_OPS,
 };

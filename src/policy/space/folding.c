@@ -26,9 +26,7 @@ static bool folding_start(struct folding *f, struct plan *plan,
 			  const struct job *job, double ffmax)
 {
 	int64_t left = plan_free(plan);
-	uint32_t n = plan_allows(plan, job,
-				 left < job->size ? (uint32_t)left : job->size,
-				 job->min_size);
+	uint32_t n = space_allows(plan, job);
 
 	return n && job->size <= space_limit_size(ffmax, n) &&
 	       space_start(&f->space, plan, job, n,

@@ -74,6 +74,19 @@ void space_event(struct policy *policy, const struct view *view,
 	}
 }
 
+uint32_t space_allows(struct plan *plan, const struct job *job)
+{
+	uint32_t have = job->state == JOB_WAITING ? 0 : job->n;
+	int64_t more = job->size - have;
+
+	if (more > plan_free(plan))
+		more = plan_free(plan);
+	if (more < 1)
+		return 0;
+	return plan_allows(plan, job, have + (uint32_t)more,
+			   have ? have + 1 : job->min_size);
+}
+
 bool space_start(struct space *s, struct plan *plan, const struct job *job,
 		 uint32_t n, struct because why)
 {

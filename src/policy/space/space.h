@@ -55,6 +55,10 @@ void space_destroy(struct policy *policy);
 /* Sort key of a job under order. */
 int64_t space_key(enum space_order order, const struct job *job);
 
+/* The most that job can have of what is free, with what it has; 0 if that is
+ * less than it needs, or no more than it has. */
+uint32_t space_allows(struct plan *plan, const struct job *job) must_check;
+
 /* Plan its start and take it off the queue; false if plan_start() refuses. */
 bool space_start(struct space *s, struct plan *plan, const struct job *job,
 		 uint32_t n, struct because why) must_check;

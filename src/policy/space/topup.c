@@ -51,13 +51,9 @@ static bool fill_up(struct topup *t, struct plan *plan, const struct job *job)
 	       "first that has less than it asked for: has {has} of {size}, gets "
 	       "{more} more",
 	       has, size, more);
-	uint32_t have = job->state == JOB_WAITING ? 0 : job->n, n;
-	int64_t more = job->size - have;
+	uint32_t have = job->state == JOB_WAITING ? 0 : job->n;
+	uint32_t n = space_allows(plan, job);
 
-	if (more > plan_free(plan))
-		more = plan_free(plan);
-	n = plan_allows(plan, job, have + (uint32_t)more,
-			have ? have + 1 : job->min_size);
 	if (!n)
 		return false;
 	if (have)

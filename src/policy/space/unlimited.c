@@ -26,14 +26,10 @@ REASON(folded,
 static bool start_folded(struct space *s, struct plan *plan,
 			 const struct job *job)
 {
-	int64_t n = plan_free(plan);
+	uint32_t n = space_allows(plan, job);
 
-	if (n > job->size)
-		n = job->size;
-	if (n < 1 || !(n = plan_allows(plan, job, (uint32_t)n, job->min_size)))
-		return false;
-	return space_start(s, plan, job, (uint32_t)n,
-			   BECAUSE(folded, .size = job->size, .gets = n));
+	return n && space_start(s, plan, job, n,
+				BECAUSE(folded, .size = job->size, .gets = n));
 }
 
 /* FCFS, and the rest to the head: both are min(n, FP) for one after another. */
@@ -160,6 +156,16 @@ static const struct param plus_fifo_params[] = {
 	"jobs, none getting more than it asked for; what does not divide goes " \
 	"to the earliest, one each. A pass looks at P waiting jobs at most."
 
+/* What the members of each family have in common. */
+#define UNLIMITED_OPS                                 \
+	.create = space_create, .event = space_event, \
+	.decide = unlimited_decide, .destroy = space_destroy
+#define PLUS_FIFO_OPS                                             \
+	.details = PLUS_FIFO_DETAILS, .params = plus_fifo_params, \
+	.flags = POLICY_FOLDS, .create = plus_fifo_create,        \
+	.event = space_event, .decide = plus_fifo_decide,         \
+	.destroy = space_destroy
+
 const struct policy_ops policy_fcfsuf = {
 	.name = "fcfsuf",
 	.summary = "unlimited folding, in the order of arrival",
@@ -167,24 +173,15 @@ const struct policy_ops policy_fcfsuf = {
 	.details = UNLIMITED_DETAILS,
 	.flags = POLICY_FOLDS,
 	.variant = SPACE_ARRIVAL,
-	.create = space_create,
-	.event = space_event,
-	.decide = unlimited_decide,
-	.destroy = space_destroy,
+	UNLIMITED_OPS,
 };
 
 const struct policy_ops policy_ff_fifo = {
 	.name = "ff+fifo",
 	.summary = "first fit, the rest folded into by the head",
 	.source = "Ismail 1995 section 2.2.2 (FF+FIFO)",
-	.details = PLUS_FIFO_DETAILS,
-	.params = plus_fifo_params,
-	.flags = POLICY_FOLDS,
 	.variant = SPACE_ARRIVAL,
-	.create = plus_fifo_create,
-	.event = space_event,
-	.decide = plus_fifo_decide,
-	.destroy = space_destroy,
+	PLUS_FIFO_OPS,
 };
 
 const struct policy_ops policy_ffds_fifo = {
@@ -192,14 +189,8 @@ const struct policy_ops policy_ffds_fifo = {
 	.summary =
 		"first fit decreasing size, the rest folded into by the head",
 	.source = "Ismail 1995 section 2.2.2 (FFDS+FIFO)",
-	.details = PLUS_FIFO_DETAILS,
-	.params = plus_fifo_params,
-	.flags = POLICY_FOLDS,
 	.variant = SPACE_LARGEST,
-	.create = plus_fifo_create,
-	.event = space_event,
-	.decide = plus_fifo_decide,
-	.destroy = space_destroy,
+	PLUS_FIFO_OPS,
 };
 
 const struct policy_ops policy_ffis_fifo = {
@@ -207,14 +198,8 @@ const struct policy_ops policy_ffis_fifo = {
 	.summary =
 		"first fit increasing size, the rest folded into by the head",
 	.source = "Ismail 1995 section 2.2.2 (FFIS+FIFO)",
-	.details = PLUS_FIFO_DETAILS,
-	.params = plus_fifo_params,
-	.flags = POLICY_FOLDS,
 	.variant = SPACE_SMALLEST,
-	.create = plus_fifo_create,
-	.event = space_event,
-	.decide = plus_fifo_decide,
-	.destroy = space_destroy,
+	PLUS_FIFO_OPS,
 };
 
 const struct policy_ops policy_epfp = {
@@ -237,10 +222,7 @@ const struct policy_ops policy_stdfuf = {
 	.details = UNLIMITED_DETAILS,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
 	.variant = SPACE_LEAST_DEMAND,
-	.create = space_create,
-	.event = space_event,
-	.decide = unlimited_decide,
-	.destroy = space_destroy,
+	UNLIMITED_OPS,
 };
 
 const struct policy_ops policy_shjfuf = {
@@ -250,10 +232,7 @@ const struct policy_ops policy_shjfuf = {
 	.details = UNLIMITED_DETAILS,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
 	.variant = SPACE_SHORTEST,
-	.create = space_create,
-	.event = space_event,
-	.decide = unlimited_decide,
-	.destroy = space_destroy,
+	UNLIMITED_OPS,
 };
 
 const struct policy_ops policy_lojfuf = {
@@ -263,10 +242,7 @@ const struct policy_ops policy_lojfuf = {
 	.details = UNLIMITED_DETAILS,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
 	.variant = SPACE_LONGEST,
-	.create = space_create,
-	.event = space_event,
-	.decide = unlimited_decide,
-	.destroy = space_destroy,
+	UNLIMITED_OPS,
 };
 
 const struct policy_ops policy_fifo_v = {
@@ -279,8 +255,5 @@ const struct policy_ops policy_fifo_v = {
 		   "minsize. A pass costs O(log Q) for each job it starts.",
 	.flags = POLICY_FOLDS,
 	.variant = SPACE_ARRIVAL,
-	.create = space_create,
-	.event = space_event,
-	.decide = unlimited_decide,
-	.destroy = space_destroy,
+	UNLIMITED_OPS,
 };
