@@ -391,3 +391,12 @@ assert s["processors"] == 4 and 0.7 < s["utilization"] < 1, s' "$output"
 end = {r["id"]: float(r["start"]) for r in csv.DictReader(open(sys.argv[1]))}
 assert end["1"] < end["3"] < end["2"], end' "$dir/ls.csv"
 }
+
+@test "a replay that differs is told as JSON whatever bytes are in the record" {
+	printf '%s\n' 'stint-record 2' 'begin 1000000 1 1 fcfs' \
+		'define 0 name=h1 speed=1 cores=2 slots=16 memory=100 free=50 load=0 users=0 owner=0 idle=0 up=1 drain=0' \
+		'pass 1000002 1' $'plan wake at \xff: why' >"$dir/rec"
+	run -1 "$stint" sim --replay "$dir/rec" --json
+	python3 -c 'import json, sys; r = json.loads(sys.argv[1])
+assert not r["equal"] and "wake at \ufffd: why" in r["difference"], r' "$output"
+}

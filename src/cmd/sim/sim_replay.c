@@ -15,12 +15,12 @@
 static void show(const struct replay_result *r, bool json)
 {
 	if (json)
-		json_line(json_pack("{sI sI sI sI sb ss?}", "plans",
+		json_line(json_pack("{sI sI sI sI sb so}", "plans",
 				    (json_int_t)r->plans, "entries",
 				    (json_int_t)r->entries, "events",
 				    (json_int_t)r->events, "begins",
 				    (json_int_t)r->begins, "equal", !r->differs,
-				    "difference", r->differs),
+				    "difference", json_text(r->differs)),
 			  stdout);
 	else if (r->differs)
 		fputs(r->differs, stdout);
