@@ -275,12 +275,21 @@ is_asked() { # what it was sent lies there, as it is stopped
 	[ "$status" = 1 ]
 	[[ $output == *"stop-and-copy: STINT_TRACK=none"* ]]
 	[[ $output == *"without write tracking it would stand still for about"* ]]
+	# by soft-dirty bits or, where the kernel has none, said and not pretended
+	receive
+	STINT_TRACK=softdirty run timeout 100 "$stint" move "$victim" --to "$addr" --budget 0.1ms
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"STINT_TRACK=softdirty, and this kernel has no soft-dirty bits"* ||
+		$output == *"round 1:"* ]]
 	if [ "$(id -u)" = 0 ]; then # 16 MB in 4 TiB, to find which takes half a minute
 		STINT_TRACK=none timeout 100 "$BATS_TEST_DIRNAME/move/drive.py" \
 			--moves 1 --option=--budget=5s --refuse 'over the budget' -- \
 			"$STINT_BUILD/tests/move/check-memory" sparse
 	fi
+	receive
 	STINT_TRACK=nonsense run timeout 100 "$stint" move "$victim" --to "$addr"
 	[ "$status" = 1 ]
+	[[ $output == *"STINT_TRACK=nonsense: async, softdirty or none"* ]]
 	beats
 }

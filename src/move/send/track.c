@@ -88,6 +88,18 @@ static int method_allowed(enum track_method *ret, struct error *err)
 		    : 0;
 }
 
+static const char *why_none(enum track_method allowed)
+{
+	switch (allowed) {
+	case TRACK_NONE:
+		return "STINT_TRACK=none";
+	case TRACK_SOFT_DIRTY:
+		return "STINT_TRACK=softdirty, and this kernel has no soft-dirty bits";
+	default:
+		return "this kernel can track writes neither by userfaultfd (Linux 6.7) nor by soft-dirty bits";
+	}
+}
+
 int track_start(struct track *t, struct error *why, struct error *err)
 {
 	enum track_method allowed = TRACK_NONE;
@@ -105,11 +117,7 @@ int track_start(struct track *t, struct error *why, struct error *err)
 	else if (allowed >= TRACK_SOFT_DIRTY && scan_has_soft())
 		t->method = TRACK_SOFT_DIRTY;
 	else
-		error_set(
-			why, -EOPNOTSUPP, "%s",
-			allowed == TRACK_NONE
-				? "STINT_TRACK=none"
-				: "this kernel can track writes neither by userfaultfd (Linux 6.7) nor by soft-dirty bits");
+		error_set(why, -EOPNOTSUPP, "%s", why_none(allowed));
 	t->has_guards = scan_has_guards();
 	t->scan = scan_open(t->p->pid, t->method != TRACK_ASYNC, err);
 	t->scan_private = scan_open(t->p->pid, t->method != TRACK_ASYNC, err);
