@@ -32,7 +32,7 @@
 
 /* ---- what it tells ---- */
 
-static void sample(struct agent *a, Control__HostReport *ret)
+static void fill_report(struct agent *a, Control__HostReport *ret)
 {
 	struct host_sample s;
 
@@ -53,7 +53,7 @@ static int send_hello(struct agent *a)
 	struct utsname u;
 	int r;
 
-	sample(a, &report);
+	fill_report(a, &report);
 	info.report = &report;
 	info.prefix = agent_prefix(a);
 	info.boot_id = a->boot_id;
@@ -230,7 +230,7 @@ static int on_report(sd_event_source *src, uint64_t usec, void *arg)
 
 	sd_event_source_set_time_relative(src, a->conf->report_every);
 	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
-	sample(a, &r);
+	fill_report(a, &r);
 	if (!a->greeted)
 		return 0;
 	if (a->tell_records)

@@ -17,6 +17,8 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 
+enum { END_MS = 5000 }; /* for a keeper that is killed */
+
 /* The pid of the process that listens on that socket; 0: none. */
 static pid_t listener(const char *path)
 {
@@ -41,7 +43,7 @@ static void end_keeper(const char *path)
 	struct process_id id;
 
 	if (pid > 0 && !process_identify(pid, &id) && listener(path) == pid)
-		(void)!process_end(&id, SIGKILL, 5000);
+		(void)!process_end(&id, SIGKILL, END_MS);
 }
 
 /* Each entry of DIR/SUB whose name ends so. */

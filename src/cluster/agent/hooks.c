@@ -12,7 +12,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 
-static void look(struct agent *a)
+static void look_for_hooks(struct agent *a)
 {
 	struct net_hooks word;
 
@@ -30,7 +30,7 @@ static int on_time(sd_event_source *src, uint64_t usec, void *arg)
 	sd_event_source_set_time_relative(src, HOOKS_EVERY);
 	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 	if (!TAILQ_EMPTY(&a->relays))
-		look(a);
+		look_for_hooks(a);
 	return 0;
 }
 
@@ -52,7 +52,7 @@ void hooks_begin(struct agent *a)
 void hooks_freshen(struct agent *a)
 {
 	if (a->hooks && clock_usec(CLOCK_MONOTONIC) - a->hooks_at > HOOKS_EVERY)
-		look(a);
+		look_for_hooks(a);
 }
 
 void hooks_end(struct agent *a)

@@ -17,7 +17,7 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
-static void tell(struct keeper_rank *rank, int now, const char *why)
+static void tell_path(struct keeper_rank *rank, int now, const char *why)
 {
 	if (rank->fast.why_slow && now == rank->fast.told &&
 	    !strcmp(why, rank->fast.why_slow))
@@ -31,14 +31,14 @@ static void tell(struct keeper_rank *rank, int now, const char *why)
 		log_info("fast-path=off why=\"%s\"", why);
 }
 
-static void stop(struct keeper_rank *rank)
+static void stop_looking(struct keeper_rank *rank)
 {
 	rank->fast.timer = sd_event_source_disable_unref(rank->fast.timer);
 	rank->fast.hooks = sd_event_source_disable_unref(rank->fast.hooks);
 }
 
 /* Heard of it, or have not for too long. */
-static void look(struct keeper_rank *rank, usec_t again)
+static void look_at_path(struct keeper_rank *rank, usec_t again)
 {
 	struct error why = ERROR_INIT;
 	struct net_hooks word;
@@ -46,9 +46,9 @@ static void look(struct keeper_rank *rank, usec_t again)
 	int r = capsule_fast_path(rank->capsule, told ? &word : NULL, &why);
 
 	if (r != -ENODEV)
-		tell(rank, r, why.text);
+		tell_path(rank, r, why.text);
 	if (r < 0) { /* what cannot be today cannot be tomorrow */
-		stop(rank);
+		stop_looking(rank);
 		return;
 	}
 	sd_event_source_set_time_relative(rank->fast.timer, again);
@@ -58,7 +58,7 @@ static void look(struct keeper_rank *rank, usec_t again)
 static int on_word(sd_event_source *src, const struct inotify_event *ev,
 		   void *ctx)
 {
-	look(ctx, HOOKS_FRESH);
+	look_at_path(ctx, HOOKS_FRESH);
 	return 0;
 }
 
@@ -82,14 +82,14 @@ static void listen_to_agent(struct keeper_rank *rank)
 static int on_time(sd_event_source *src, uint64_t now, void *ctx)
 {
 	listen_to_agent(ctx);
-	look(ctx, HOOKS_EVERY);
+	look_at_path(ctx, HOOKS_EVERY);
 	return 0;
 }
 
 void keeper_fast_path_begin(struct keeper_rank *rank)
 {
 	if (!rank->fast.wanted)
-		tell(rank, 0, "the agent's setting is fast-path=no");
+		tell_path(rank, 0, "the agent's setting is fast-path=no");
 	else if (sd_event_add_time_relative(rank->k->event, &rank->fast.timer,
 					    CLOCK_MONOTONIC, 0, USEC_PER_MSEC,
 					    on_time, rank) < 0)
@@ -98,7 +98,7 @@ void keeper_fast_path_begin(struct keeper_rank *rank)
 
 void keeper_fast_path_end(struct keeper_rank *rank)
 {
-	stop(rank);
+	stop_looking(rank);
 	free(rank->fast.why_slow);
 	rank->fast.why_slow = NULL;
 }

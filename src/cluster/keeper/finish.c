@@ -5,7 +5,7 @@
 #include "cluster/keeper/priv.h"
 #include "core/log.h"
 
-static bool over(const struct keeper *k)
+static bool is_over(const struct keeper *k)
 {
 	const struct keeper_rank *rank = &k->rank;
 	if (k->move.pid || rank->capsule)
@@ -20,7 +20,7 @@ static bool over(const struct keeper *k)
 
 void keeper_maybe_end(struct keeper *k)
 {
-	if (!over(k))
+	if (!is_over(k))
 		return;
 	/*
 	 * The agent has acknowledged GONE, and RUNNING was received: the record

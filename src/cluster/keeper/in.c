@@ -24,6 +24,8 @@
 
 static const usec_t handshake = 5 * USEC_PER_SEC;
 
+enum { PATIENCE_MS = 30000 }; /* where RECEIVE does not say */
+
 /* ---- in the engine */
 
 struct in {
@@ -33,8 +35,8 @@ struct in {
 
 static struct channel *engine_channel; /* handed to the child by fork */
 
-static int ask(struct in *i, uint32_t word, int64_t number, int fd,
-	       struct error *err)
+static int ask_keeper(struct in *i, uint32_t word, int64_t number, int fd,
+		      struct error *err)
 {
 	struct keeper_note note = { .word = word, .number = number };
 
@@ -45,7 +47,7 @@ static int op_spawn(void *ctx, const void *arg, size_t n, const int *fds,
 		    size_t nr_fds, struct error *err)
 {
 	struct in *i = ctx;
-	int r = ask(i, WORD_HOLD_FD, 0, fds[0], err);
+	int r = ask_keeper(i, WORD_HOLD_FD, 0, fds[0], err);
 	pid_t helper;
 
 	return r < 0 ? r
@@ -83,7 +85,7 @@ static int op_load(void *ctx, const void *p, size_t n, struct error *err)
 
 	if (fd < 0)
 		return error_sys(err, fd, "memfd");
-	r = ask(i, WORD_LOAD, 0, fd, err);
+	r = ask_keeper(i, WORD_LOAD, 0, fd, err);
 	close(fd);
 	return r;
 }
@@ -97,12 +99,12 @@ static int op_plug(void *ctx, struct error *err)
 
 static int op_landed(void *ctx, uint64_t epoch, pid_t pid, struct error *err)
 {
-	return ask(ctx, WORD_LANDED, pid, -1, err);
+	return ask_keeper(ctx, WORD_LANDED, pid, -1, err);
 }
 
 static int op_committed(void *ctx, uint64_t epoch, struct error *err)
 {
-	return ask(ctx, WORD_COMMITTED, 0, -1, err);
+	return ask_keeper(ctx, WORD_COMMITTED, 0, -1, err);
 }
 
 static const struct move_dest_ops dest_ops = {
@@ -115,7 +117,7 @@ static const struct move_dest_ops dest_ops = {
 	.committed = op_committed,
 };
 
-static void run(struct keeper *k, int sock)
+static void run_destination(struct keeper *k, int sock)
 {
 	struct in i = { .k = k, .sock = sock };
 	char root[32];
@@ -199,7 +201,7 @@ static pid_t find_rank(struct keeper_rank *rank)
 }
 
 /* It runs here now. */
-static void runs(struct keeper *k)
+static void rank_runs(struct keeper *k)
 {
 	struct keeper_rank *rank = &k->rank;
 	struct error err = ERROR_INIT;
@@ -228,10 +230,10 @@ static void release(struct keeper *k)
 		log_warnx("rank=%u %s", k->rank.id.rank, err.text);
 	if (move_release(k->move.hold_fd, &err) < 0)
 		log_warnx("rank=%u %s", k->rank.id.rank, err.text);
-	runs(k);
+	rank_runs(k);
 }
 
-static void ended(struct keeper *k)
+static void destination_ended(struct keeper *k)
 {
 	struct keeper_rank *rank = &k->rank;
 	struct keeper_move *m = &k->move;
@@ -239,7 +241,7 @@ static void ended(struct keeper *k)
 					: m->landed;
 
 	if (m->have_result && m->report.outcome == MOVE_DONE) {
-		runs(k);
+		rank_runs(k);
 		if (rank->ending) /* KILL came when it was no rank yet */
 			keeper_kill_rank(rank);
 	} else if (rank->ending) {
@@ -329,7 +331,8 @@ static int welcome(struct keeper *k, struct channel *ch, struct error *err)
 	return r;
 }
 
-static int begin(struct keeper *k, struct channel *ch, struct error *err)
+static int begin_landing(struct keeper *k, struct channel *ch,
+			 struct error *err)
 {
 	struct timeval limit = { .tv_sec = handshake / USEC_PER_SEC };
 	struct timeval none = { 0 };
@@ -341,14 +344,14 @@ static int begin(struct keeper *k, struct channel *ch, struct error *err)
 		return r;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
 	engine_channel = ch;
-	r = keeper_engine_fork(k, run, ended, err);
+	r = keeper_engine_fork(k, run_destination, destination_ended, err);
 	engine_channel = NULL;
 	keeper_close_near(&k->rank);
 	return r;
 }
 
-static int lookup(void *ctx, const char *identity,
-		  uint8_t secret[TLS_SECRET_SIZE])
+static int find_move_key(void *ctx, const char *identity,
+			 uint8_t secret[TLS_SECRET_SIZE])
 {
 	const struct keeper *k = ctx;
 
@@ -371,7 +374,7 @@ static void on_source(struct conn *c, void *ctx)
 	stop_listening(k);
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	ch = channel_from_tls(fd, tls);
-	if (begin(k, ch, &err) < 0) {
+	if (begin_landing(k, ch, &err) < 0) {
 		channel_close(ch);
 		keeper_close_near(&k->rank);
 		discarded(k, err.text);
@@ -393,7 +396,7 @@ static int listen_on(struct keeper *k, const char *address, struct error *err)
 	const struct conn_server_conf conf = {
 		.ops = &source_ops,
 		.ctx = k,
-		.lookup = lookup,
+		.lookup = find_move_key,
 		.max_strangers = 16,
 		.max_conns = 32,
 		.handshake_timeout = handshake,
@@ -424,7 +427,7 @@ static int listen_on(struct keeper *k, const char *address, struct error *err)
 static int expect(struct keeper *k, const Keeper__Receive *rc,
 		  struct error *err)
 {
-	uint64_t wait = rc->patience_ms ? rc->patience_ms : 30000;
+	uint64_t wait = rc->patience_ms ? rc->patience_ms : PATIENCE_MS;
 	int r;
 
 	if (k->rank.state != KEEPER__STATE__EMPTY || !k->first_epoch)
@@ -439,8 +442,8 @@ static int expect(struct keeper *k, const Keeper__Receive *rc,
 	if (r < 0)
 		return r;
 	r = sd_event_add_time_relative(k->event, &k->landing.patience,
-				       CLOCK_MONOTONIC, wait * 1000, 10000,
-				       on_patience, k);
+				       CLOCK_MONOTONIC, wait * USEC_PER_MSEC,
+				       10 * USEC_PER_MSEC, on_patience, k);
 	return r < 0 ? error_sys(err, r, "sd-event") : 0;
 }
 

@@ -11,7 +11,7 @@
 
 #include "cluster/keeper/priv.h"
 
-static void watch(struct keeper_end *e, uint32_t events)
+static void watch_end(struct keeper_end *e, uint32_t events)
 {
 	if (!e->source)
 		return;
@@ -26,10 +26,10 @@ void keeper_io_update(struct keeper_rank *rank)
 	bool room =
 		keeper_queue_bytes(rank->k->agent.queue) < KEEPER_OUTPUT_MAX;
 
-	watch(&rank->end[EXT_STDOUT], room ? EPOLLIN : 0);
-	watch(&rank->end[EXT_STDERR], room ? EPOLLIN : 0);
-	watch(&rank->end[EXT_STDIN],
-	      rank->io.nr_in && !rank->quiet ? EPOLLOUT : 0);
+	watch_end(&rank->end[EXT_STDOUT], room ? EPOLLIN : 0);
+	watch_end(&rank->end[EXT_STDERR], room ? EPOLLIN : 0);
+	watch_end(&rank->end[EXT_STDIN],
+		  rank->io.nr_in && !rank->quiet ? EPOLLOUT : 0);
 	if (keeper_end_is_open(rank, EXT_STDIN) && rank->io.in_eof &&
 	    !rank->io.nr_in && !rank->quiet)
 		keeper_end_close(&rank->end[EXT_STDIN]);
@@ -104,7 +104,7 @@ static int on_room(sd_event_source *src, int fd, uint32_t events, void *ctx)
 }
 
 /* Keep what is new in data and fits; a closed stdin swallows all. */
-static void take(struct keeper_rank *rank, const Keeper__Stdin *in)
+static void take_stdin(struct keeper_rank *rank, const Keeper__Stdin *in)
 {
 	struct keeper_io *io = &rank->io;
 	uint64_t skip = io->in_offset - in->offset;
@@ -146,7 +146,7 @@ void keeper_on_stdin(struct keeper *k, const Keeper__Request *req)
 		return;
 	}
 	if (!rank->io.in_eof)
-		take(rank, in);
+		take_stdin(rank, in);
 	taken.offset = rank->io.in_offset;
 	taken.eof = rank->io.in_eof;
 	ev.re = req->id;

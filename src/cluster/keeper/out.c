@@ -27,7 +27,8 @@ struct out {
 	int sock;
 };
 
-static int ask(struct out *o, uint32_t word, int *ret_fd, struct error *err)
+static int ask_keeper(struct out *o, uint32_t word, int *ret_fd,
+		      struct error *err)
 {
 	struct keeper_note note = { .word = word };
 
@@ -37,7 +38,7 @@ static int ask(struct out *o, uint32_t word, int *ret_fd, struct error *err)
 static int op_unplug(void *ctx, struct error *err)
 {
 	struct out *o = ctx;
-	int r = ask(o, WORD_QUIET, NULL, err);
+	int r = ask_keeper(o, WORD_QUIET, NULL, err);
 
 	if (r < 0)
 		return r;
@@ -72,7 +73,7 @@ static int op_save(void *ctx, void **ret, size_t *ret_n, struct error *err)
 	uint8_t *p;
 	int fd = -1, r;
 
-	r = ask(ctx, WORD_SAVE, &fd, err);
+	r = ask_keeper(ctx, WORD_SAVE, &fd, err);
 	if (r < 0)
 		return r;
 	r = keeper_fd_to_bytes(fd, &p, ret_n);
@@ -217,7 +218,7 @@ static size_t externals(struct keeper_rank *rank, struct move_external *ext)
 	return n;
 }
 
-static void run(struct keeper *k, int sock)
+static void run_source(struct keeper *k, int sock)
 {
 	struct out o = { k, sock };
 	struct move_external ext[EXT_MAX];
@@ -309,7 +310,7 @@ static void stayed(struct keeper *k)
 	keeper_io_update(rank);
 }
 
-static void ended(struct keeper *k)
+static void source_ended(struct keeper *k)
 {
 	struct keeper_rank *rank = &k->rank;
 	struct keeper_move *m = &k->move;
@@ -412,7 +413,7 @@ void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req)
 		m->budget = (usec_t)mo->budget_usec;
 		keeper_move_key(k, mo->epoch, mo->key.data);
 		keeper_ease(rank, true);
-		r = keeper_engine_fork(k, run, ended, &err);
+		r = keeper_engine_fork(k, run_source, source_ended, &err);
 	}
 	if (r < 0) {
 		keeper_answer_failed(k, req->id, r, &err);

@@ -43,8 +43,8 @@ void keeper_save(struct keeper_rank *rank, uint8_t **ret, size_t *ret_n)
 	free(pmi);
 }
 
-static int take(struct keeper_rank *rank, const Keeper__Saved *s,
-		struct error *err)
+static int take_saved(struct keeper_rank *rank, const Keeper__Saved *s,
+		      struct error *err)
 {
 	struct pmi_server *pmi = NULL;
 	int r;
@@ -85,7 +85,7 @@ int keeper_load(struct keeper_rank *rank, const void *p, size_t n,
 	if (!s)
 		return error_set(err, -EPROTO,
 				 "the old keeper's state is malformed");
-	r = take(rank, s, err);
+	r = take_saved(rank, s, err);
 	keeper__saved__free_unpacked(s, NULL);
 	return r;
 }

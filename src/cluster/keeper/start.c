@@ -137,7 +137,7 @@ int keeper_make_capsule(struct keeper_rank *rank, const Keeper__Capsule *cap,
 /* ---- START */
 
 /* Add p[0..n) to a NULL-terminated array, as copies. */
-static void append(char ***list, size_t *nr, char **p, size_t n)
+static void append_texts(char ***list, size_t *nr, char **p, size_t n)
 {
 	*list = xreallocarray(*list, *nr + n + 1, sizeof(**list));
 	for (size_t i = 0; i < n; i++)
@@ -158,7 +158,8 @@ static void free_list(char ***list, size_t *nr)
 static void keep_tmp(struct keeper_rank *rank, const char *path, size_t *nr)
 {
 	if (!strncmp(path, "/tmp/", 5) && !access(path, F_OK))
-		append(&rank->keep_tmp, nr, (char *[]){ (char *)path }, 1);
+		append_texts(&rank->keep_tmp, nr, (char *[]){ (char *)path },
+			     1);
 }
 
 static int begin_pmi(struct keeper_rank *rank, const Keeper__Pmi *pmi,
@@ -208,16 +209,17 @@ static int settle_limits(struct keeper_rank *rank, const Keeper__Capsule *cap,
 	return limits_settle(&asked, &rank->k->terms, &rank->limits, err);
 }
 
-static int begin(struct keeper_rank *rank, const Keeper__Start *start,
-		 struct error *err)
+static int begin_rank(struct keeper_rank *rank, const Keeper__Start *start,
+		      struct error *err)
 {
 	size_t nr_tmp = 0;
 	int r;
 
 	if (!rank->nr_argv)
 		return error_set(err, -EINVAL, "START without a program");
-	append(&rank->env, &rank->nr_env, NULL, 0); /* at least the NULL */
-	append(&rank->keep_tmp, &nr_tmp, NULL, 0);
+	append_texts(&rank->env, &rank->nr_env, NULL,
+		     0); /* at least the NULL */
+	append_texts(&rank->keep_tmp, &nr_tmp, NULL, 0);
 	keep_tmp(rank, start->cwd, &nr_tmp);
 	for (size_t i = 0; i < rank->nr_argv; i++)
 		keep_tmp(rank, rank->argv[i], &nr_tmp);
@@ -287,11 +289,11 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 		keeper_answer_failed(k, req->id, r, &err);
 		return;
 	}
-	append(&rank->argv, &rank->nr_argv, start->argv, start->n_argv);
-	append(&rank->env, &rank->nr_env, start->env, start->n_env);
+	append_texts(&rank->argv, &rank->nr_argv, start->argv, start->n_argv);
+	append_texts(&rank->env, &rank->nr_env, start->env, start->n_env);
 	if (start->more)
 		return;
-	r = start->capsule ? begin(rank, start, &err)
+	r = start->capsule ? begin_rank(rank, start, &err)
 			   : error_set(&err, -EINVAL, "START without capsule");
 	keeper_forget_start(rank);
 	if (r < 0) {
