@@ -1,5 +1,5 @@
 /*
- * keepers.h - this side of keepers
+ * keepers.h - the controller's side of keepers (klinks)
  */
 #ifndef CLUSTER_CONTROLLER_KEEPERS_KEEPERS_H
 #define CLUSTER_CONTROLLER_KEEPERS_KEEPERS_H
@@ -8,13 +8,14 @@
 
 /* ---- link.c */
 
-/* Have the agent start one. */
+/* Have the agent start a keeper. */
 struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
 			  uint64_t epoch);
-/* At the end of the controller: nothing follows from it, the keeper lives on.
+/* When the controller exits: frees it without side effects; the keeper lives
+ * on.
  */
 void klink_free(struct klink *k);
-/* One that is asked for, or was heard of. */
+/* Create the klink of a keeper that was asked for or has reported. */
 struct klink *klink_create(struct ctl_host *h, uint64_t job, uint32_t rank,
 			   uint64_t epoch);
 
@@ -30,18 +31,20 @@ void klink_capsule_clear(Keeper__Capsule *c);
 
 /* ---- output.c */
 
-/* Take an event with a seq: keep it if it is output for a client; false if it
- * was taken before.  Events that are not output are done with at once. */
+/*
+ * Accept an event with a seq: keep it if it is output for a client; false if it
+ * is a duplicate.  Other events are done at once.
+ */
 bool klink_take(struct klink *k, Keeper__Event *e, bool *kept);
-/* Output that its client has not been sent, to it. */
+/* Send the client the output that it has not been sent yet. */
 void klink_flush(struct klink *k);
-/* The client has gone: all of it is to be sent again. */
+/* The client has disconnected: all unacknowledged output must be sent again. */
 void klink_again(struct klink *k);
 void klink_acked(struct klink *k, uint64_t seq); /* printed */
-/* Nobody will ever print it. */
+/* Drop output that no client will ever print. */
 void klink_drop_output(struct klink *k);
 void klink_clear_output(struct klink *k);
-/* It is gone, with what it had: what else is printed need not wait for it. */
+/* The keeper is gone with its output: other output need not wait for it. */
 void klink_hand_over(struct klink *k);
 
 /* ---- stdin.c */

@@ -10,27 +10,33 @@
 
 bool ctl_move_can_say(const struct ctl_move *m, const struct klink *k,
 		      Keeper__Outcome outcome);
-/* The source's own word about a copy that is held at the destination. */
+/* The source's own answer about a copy that is held at the destination. */
 void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s);
 void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d);
-/* True when the end of this keeper is the move's business. */
+/* True if the move handles the end of this keeper. */
 bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k);
-/* So it is found when its agent comes back. */
+/* The agent has come back without the source's keeper. */
 void ctl_move_source_missing(struct ctl_move *m);
 void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g);
-/* The source's host is given up. */
+/* The source's host has been given up. */
 void ctl_move_source_lost(struct ctl_move *m);
-/* Not one that has landed and whose source does not answer: that is over by this. */
+/*
+ * Is a move under way?  One that has landed, whose source does not answer, is
+ * ended by this call and does not count.
+ */
 bool ctl_move_under_way(struct ctl_rank *r);
 
 /* ---- again.c */
 
-/* Of the request that this move is the answer to. */
+/* Set the key of the request that this move answers. */
 void ctl_move_set_key(struct ctl_move *m, const ProtobufCBinaryData *key);
 /* One that an earlier controller has begun. */
 void ctl_move_restore(struct ctl_rank *r, struct ctl_host *from,
 		      struct ctl_host *to, const struct store_move *row);
-/* True if it was asked for before, and is answered, or will be. */
+/*
+ * True if the same request was made before: it is answered now or when the move
+ * ends.
+ */
 bool ctl_move_again(struct ctl_rank *r, const Control__Migrate *ask,
 		    struct ctl_peer *p, uint64_t re);
 
@@ -52,12 +58,15 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d);
 
 /* ---- end.c */
 
-/* The destination's copy is the one that counts from now on. */
+/* From now on the destination's copy is the valid one. */
 void ctl_move_committed(struct ctl_move *m);
-/* Over, if both ends have said so, or with the copy that counts; frees m. */
+/*
+ * End the move if both ends have reported, or the copy that counts has ended;
+ * then frees m.
+ */
 void ctl_move_check(struct ctl_move *m);
 void ctl_move_failed(struct ctl_move *m, const char *why);
-/* A dead keeper cannot remove its record itself: have its agent do it. */
+/* Have the agent remove the record of a dead keeper. */
 void ctl_move_forget(const struct ctl_move *m);
 /* No move of the policy's for a while. */
 void ctl_move_pause(struct ctl_rank *r);

@@ -1,9 +1,9 @@
 /*
  * state.h - what the controller's files share
  *
- * The controller's state is that of its store plus what is under way: who is
- * connected, which keepers have reported.  It is a driver: state changes go
- * through model_apply() to the view that the policy sees (sched/sched.c),
+ * The controller's state is that of its store plus what is not persistent:
+ * connections, and which keepers have reported.  It is a driver: state changes
+ * go through model_apply() to the view that the policy sees (sched/sched.c),
  * effects are requests to keepers (hear/keeper.c).
  *
  *   job ─── rank ─┬─ klink of the keeper that has it (epoch == rank->epoch)
@@ -11,8 +11,9 @@
  *                 │  still hand out output
  *                 └─ move under way, or none
  *
- * A klink is this side of one keeper: made when the keeper is asked for or
- * first heard of, gone when its agent says that the keeper is.
+ * A klink is the controller's side of one keeper: created when the keeper is
+ * asked for or first reports, destroyed when its agent reports that the keeper
+ * is gone.
  *
  * All may read all of it; each object has one owner, which alone makes, changes,
  * stores and ends it, and whose functions others call:
@@ -67,7 +68,7 @@ struct ctl_peer {
 	struct ctl *ctl;
 	struct conn *conn;
 	bool greeted;
-	bool refused;	       /* its user has too many: told, and ended */
+	bool refused;	       /* its user has too many: refused, then closed */
 	int role;	       /* enum role */
 	const char *name;      /* after the role, in conn_peer() */
 	bool holds;	       /* its key, when all are looked at */
@@ -150,7 +151,7 @@ struct klink {
 	TAILQ_ENTRY(klink) kin;	 /* in its rank's klinks, or host->strangers */
 };
 
-/* How its agent is told of it. */
+/* Its name in messages to its agent. */
 struct klink_name {
 	char job[24];
 	Control__KeeperName name;
@@ -195,11 +196,11 @@ struct ctl_rank {
 	usec_t no_move_before; /* after a move that the policy wanted failed */
 };
 
-/* What is known of an end that a job's exit code is from, surest first. */
+/* The kind of failure that a job's exit code is from, most certain first. */
 enum ctl_cause {
 	CAUSE_OWN,
-	CAUSE_SIGABRT, /* as libraries end whose peer has gone */
-	CAUSE_ECHO,    /* an MPI library's abort: only ever of another's end */
+	CAUSE_SIGABRT, /* as libraries abort when a peer is gone */
+	CAUSE_ECHO,    /* an MPI library aborts: only ever an echo */
 };
 
 /* What rank 0 reads: keepers/stdin.c's. */
@@ -239,7 +240,7 @@ struct ctl_job {
 	size_t in_flight;	 /* sent to it and not acknowledged, in bytes */
 	struct job_input input;
 	struct job_pmi pmi;
-	bool deserted;		 /* no client will ever come back */
+	bool deserted;		 /* no client can ever come back */
 	sd_event_source *grace;	 /* client gone: ends it */
 	sd_event_source *killer; /* TERM sent: KILL follows */
 	TAILQ_ENTRY(ctl_job) link;
@@ -274,15 +275,17 @@ struct ctl_move {
 };
 
 /*
- * What happens below and concerns what is above: one table (controller.c), so
- * that each part calls only those below it.
+ * Events in lower sub-rooms that upper ones must handle: one table
+ * (controller.c), so that no call goes up.
  */
 struct ctl_happenings {
 	/* Events have come: the policy is to decide. */
 	void (*pass_due)(struct ctl *ctl);
 	/* A keeper of that job has come up, and the job has no client. */
 	void (*job_unheard)(struct ctl_job *job);
-	/* Before its job hears of it: its move, if there is one, is over. */
+	/*
+	 * Called before the job is told: ends the rank's move, if there is one.
+	 */
 	void (*rank_lost)(struct ctl_rank *r, const char *how);
 };
 
@@ -317,7 +320,7 @@ struct ctl {
 	usec_t *wake;	       /* instants the policy asked for, latest first */
 	size_t nr_wakes, cap_wakes;
 	sd_event_source *waker; /* at the last of them */
-	enum store_room room;	/* as was told last */
+	enum store_room room;	/* as last reported */
 	uint64_t nr_lines;	/* of the record, since its last begin */
 	uint64_t nr_flushed;	/* of them, surely committed */
 };
