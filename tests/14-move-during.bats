@@ -156,6 +156,11 @@ begin_one() { # reaped OR not
 			[ $how = reaped ] || eventually state_is "$victim" Z
 			go_on
 			[ $how = reaped ] || kill "$parent"
+			if [ $verb = move ]; then # it has heard of no move
+				kill "$receiver"
+				wait "$receiver" || true
+				receiver=
+			fi
 			[ "$status" = 1 ]
 			[ "$(tail -1 err)" = "stint move: process $victim has exited" ]
 			victim=
