@@ -62,7 +62,7 @@ counted_whole() { # FILE
 	[[ "$output" == *"#!"* ]]
 	run st run -x PATH="$bed/bin:$PATH" --wdir "$bed/bin" orphan
 	[ "$status" = 126 ]
-	[[ "$output" == *"$bed/bin/orphan: what its first line"* ]]
+	[[ "$output" == *"$bed/bin/orphan: the interpreter that its first line"* ]]
 	run st run /etc/passwd/program
 	[ "$status" = 126 ]
 	echo true >"$bed/bin/plain"
