@@ -3,14 +3,17 @@
 
     soak.py [--moves N] [--ranks N] [--how HOW] [--mpi openmpi] [--build DIR]
 
-Ranks of chkmpi are moved to hosts of a testbed, N times in all; then the job
-is told to end and must have found no wrong byte and exit with 0.  HOW is
+Ranks of chkmpi (of waits, if they wait) are moved to hosts of a testbed, N times
+in all; then the job is told to end and must have found nothing wrong and exit
+with 0.  HOW is
 
     random   any rank, one after the other
     turn     each rank in its turn
     pair     two ranks at the same time
     overlap  half of the ranks by one mover, half by another, neither caring
              where the other one is: moves begin in the middle of others
+    waiting  any rank that is blocked in a wait of MPI's, in MPI_Recv or
+             MPI_Finalize; the message that they wait for is sent at the end
 
 Memory of the controller and the agents is looked at as it goes: it must not
 grow with the moves.
@@ -29,17 +32,40 @@ GROWTH = 4 << 20  # bytes that an allocator may take for itself all the same
 PHASES = ("freeze_us", "last_us", "capture_us", "restore_us", "commit_us")
 
 
+class Job:
+    """What is moved, and how it says that it was right: chkmpi."""
+    first, last = "round", "PASS"
+
+    def __init__(self, opts):
+        self.ranks = range(opts.ranks)
+        self.argv = [self.path(opts, "chkmpi"), "--seconds", "1000000",
+                     "--seed", str(opts.seed)]
+
+    @staticmethod
+    def path(opts, name):
+        return os.path.abspath(os.path.join(
+            opts.build, "tests/mpi",
+            name + {"mpich": "", "openmpi": "-openmpi"}[opts.mpi]))
+
+
+class Waiting(Job):
+    """waits receive: rank 1 sends when it is told to end, the others wait."""
+    first, last = "waiting", '"seconds":'
+
+    def __init__(self, opts):
+        super().__init__(opts)
+        self.ranks = [r for r in self.ranks if r != 1]
+        self.argv = [self.path(opts, "waits"), "receive", "1000000000"]
+
+
 class Soak:
     def __init__(self, opts, b):
         self.opts, self.bed = opts, b
         self.reports, self.trouble = [], None
         self.lock = threading.Lock()
-        chkmpi = os.path.abspath(os.path.join(
-            opts.build, "tests/mpi", {"mpich": "chkmpi",
-                                      "openmpi": "chkmpi-openmpi"}[opts.mpi]))
-        self.job = b.start(opts.ranks, chkmpi, "--seconds", "1000000",
-                           "--seed", str(opts.seed))
-        self.job.wait_for("round", 120)
+        self.what = (Waiting if opts.how == "waiting" else Job)(opts)
+        self.job = b.start(opts.ranks, *self.what.argv)
+        self.job.wait_for(self.what.first, 120)
         self.before = None
 
     def move(self, rng, rank):
@@ -85,8 +111,8 @@ class Soak:
 
     def movers(self):
         """One (rng, choose) for each."""
-        ranks, rng = range(self.opts.ranks), random.Random(self.opts.seed)
-        if self.opts.how == "random":
+        ranks, rng = self.what.ranks, random.Random(self.opts.seed)
+        if self.opts.how in ("random", "waiting"):
             return [(rng, lambda n: rng.choice(ranks))]
         if self.opts.how == "turn":
             return [(rng, lambda n: n % self.opts.ranks)]
@@ -110,7 +136,7 @@ class Soak:
         self.check_memory()
         self.job.kill("-s", "USR1")
         status = self.job.wait()
-        if status or "PASS" not in self.job.text():
+        if status or self.what.last not in self.job.text():
             raise bed.Failed(f"exit {status}: {self.job.text()[-200:]}"
                              f"{self.job.errors()[-500:]}")
 
@@ -151,7 +177,8 @@ def main():
     p.add_argument("--ranks", type=int, default=4)
     p.add_argument("--mpi", default="mpich", choices=("mpich", "openmpi"))
     p.add_argument("--how", default="random",
-                   choices=["random", "turn", "pair", "overlap"])
+                   choices=["random", "turn", "pair", "overlap",
+                            "waiting"])
     p.add_argument("--pause", type=float, default=0.05)
     p.add_argument("--seed", type=int, default=1)
     opts = p.parse_args()

@@ -4,11 +4,13 @@
  *	waits work STEPS N	N pieces of own work of STEPS each, alone
  *	waits allreduce STEPS N	... and an allreduce after each
  *	waits probe STEPS N	... and an MPI_Iprobe after each; nothing comes
- *	waits receive MS	rank 0 waits MS milliseconds in MPI_Recv
+ *	waits receive MS	rank 0 waits MS milliseconds in MPI_Recv, or
+ *				until SIGUSR1; ranks from 2 on wait in Finalize
  *
  * One JSON line by rank 0: the seconds it took, and the CPU seconds of the
  * rank itself meanwhile.
  */
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,15 +52,38 @@ static void work_and(const char *what, long steps, long n)
 	}
 }
 
-static void receive(int rank, long ms)
+static void interrupted(int sig)
 {
-	char c = 0;
+	(void)sig;
+}
 
+/*
+ * Until SIGUSR1, which has been blocked since before MPI made threads, or so
+ * long.  The waits of the other ranks are interrupted by it, and must go on.
+ */
+static void sleep_until_told(long ms, const sigset_t *usr1)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+	sigtimedwait(usr1, NULL, &t);
+}
+
+static void receive(int rank, long ms, const sigset_t *usr1)
+{
+	char c = 'w';
+
+	if (rank != 1)
+		sigprocmask(SIG_UNBLOCK, usr1, NULL);
 	if (rank == 0) {
+		c = 0;
+		puts("waiting");
+		fflush(stdout);
 		MPI_Recv(&c, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD,
 			 MPI_STATUS_IGNORE);
+		if (c != 'w')
+			fail("got %d", c);
 	} else if (rank == 1) {
-		usleep((useconds_t)ms * 1000);
+		sleep_until_told(ms, usr1);
 		MPI_Send(&c, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
 	}
 }
@@ -66,8 +91,13 @@ static void receive(int rank, long ms)
 int main(int argc, char **argv)
 {
 	double start, cpu;
+	sigset_t usr1;
 	int rank;
 
+	signal(SIGUSR1, interrupted);
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &usr1, NULL);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (argc < 3)
@@ -76,7 +106,7 @@ int main(int argc, char **argv)
 	start = MPI_Wtime();
 	cpu = cpu_seconds();
 	if (!strcmp(argv[1], "receive"))
-		receive(rank, strtol(argv[2], NULL, 10));
+		receive(rank, strtol(argv[2], NULL, 10), &usr1);
 	else if (argc > 3)
 		work_and(argv[1], strtol(argv[2], NULL, 10),
 			 strtol(argv[3], NULL, 10));

@@ -21,6 +21,7 @@ from bed import Failed, Short  # noqa: E402
 
 STARTING = threading.Lock()  # who starts finds out its job's number
 OPTIONS = ["--wdir=/tmp"]
+DAWDLE = "../../tests/mpi/dawdle.so"
 LONGEST = 300  # seconds that a program may take
 
 
@@ -59,7 +60,7 @@ FIRST = {"sql": b"create table t(k integer, v text);\n"}
 
 
 class Victim:
-    """A line of a list: NAME, RANKS, FOOD or -, KEEP, COMMAND."""
+    """A line of a list: NAME, RANKS, FOOD, KEEP, COMMAND."""
 
     def __init__(self, line, where):
         name, ranks, food, keep, command = re.split(r"\t+", line.rstrip("\n"))
@@ -67,7 +68,7 @@ class Victim:
         self.keep = re.compile(keep.encode() if keep != "-" else b"")
         self.argv = [os.path.join(where, w[1:]) if w.startswith("@") else w
                      for w in shlex.split(command)]
-        if food not in (*FOODS, "-"):
+        if food not in (*FOODS, "-", "late"):
             raise ValueError(f"{name}: no food {food}")
 
     def lacks(self):
@@ -76,7 +77,9 @@ class Victim:
 
     def kept(self, text):
         """The lines that do not tell times; of ranks in any order."""
-        lines = [s for s in text.split(b"\n") if self.keep.search(s)]
+        found = [(s, self.keep.search(s)) for s in text.split(b"\n")]
+        lines = [b" ".join(m.groups(b"")) if m.groups() else s
+                 for s, m in found if m]
         return sorted(lines) if self.ranks > 1 else lines
 
 
@@ -121,11 +124,16 @@ class Trial:
         self.fed = victim.food in FOODS
         self.input = os.path.join(bed.dir, f"input.{victim.name}")
         self.moved, self.worst, self.refusal, self.words = 0, 0, None, ""
+        self.options = OPTIONS
+        if victim.food == "late":
+            dawdle = os.path.join(os.path.dirname(bed.exe), DAWDLE)
+            self.options = [*OPTIONS, "-x", "LD_PRELOAD=" +
+                            os.path.abspath(dawdle)]
 
     def start(self, stdin):
         with STARTING:
             return self.bed.start(self.victim.ranks, *self.victim.argv,
-                                  stdin=stdin, options=OPTIONS)
+                                  stdin=stdin, options=self.options)
 
     def move(self, job):
         """Whether to go on."""
@@ -138,16 +146,18 @@ class Trial:
             report = job.move(rank, host)
         except Failed as e:
             # who ended meanwhile was not refused
-            if not until(lambda: job.process.poll() is not None, 1):
-                self.refusal = str(e)
-            return False
+            if until(lambda: job.process.poll() is not None, 1):
+                return False
+            self.refusal = str(e)
+            return not self.fed  # one of its ranks may have ended
         self.moved += 1
         self.worst = max(self.worst, report["downtime_us"])
         return True
 
     def move_about(self, job):
         while not self.fed or self.moved < self.moves:
-            time.sleep(self.rng.uniform(0, 0.1 if self.fed else 0.4))
+            time.sleep(self.rng.uniform(
+                0, 0.4 if self.victim.food == "-" else 0.1))
             if not self.move(job):
                 break
 
@@ -178,7 +188,7 @@ class Trial:
         out = os.path.join(self.bed.dir, f"out.{self.victim.name}")
         with open(out, "wb") as f:
             r = subprocess.run(
-                [self.bed.exe, "run", f"-n{self.victim.ranks}", *OPTIONS,
+                [self.bed.exe, "run", f"-n{self.victim.ranks}", *self.options,
                  *self.victim.argv],
                 env=self.bed.env, stdin=stdin, stdout=f, timeout=LONGEST,
                 stderr=subprocess.PIPE, check=False)
@@ -201,7 +211,7 @@ class Trial:
         if still[0] or not still[1]:
             return "skipped", f"unmoved it ends with {still[0]}, " \
                 f"{len(still[1])} lines to compare: {self.words[-200:]}"
-        return "as unmoved", ""
+        return "as unmoved", self.refusal or ""
 
 
 def difference(moved, still):

@@ -5,9 +5,10 @@
 
 LISTs (those beside this file) say what to run: a line is NAME, RANKS,
 FOOD, KEEP and COMMAND, with tabs between.  FOOD is what comes on standard input
-until all moves are done (jobs.py), or -; KEEP a regular expression of the lines
-of output that are the same each time, or -; a word that begins with @ is a path
-from where the list is.  What is not installed is skipped.
+until all moves are done (jobs.py), or late if nothing does and MPI calls are to
+begin late (dawdle.c), or -; KEEP a regular expression of the lines of output that
+are the same each time (of them its groups, if it has some), or -; a word that
+begins with @ is a path from where the list is.  What is not installed is skipped.
 
 VICTIMS=DIR adds what somebody has put into a folder: its *.list, and each
 program below it that is told by SIGTERM when to verify (told.py).  Ends with a
