@@ -10,7 +10,8 @@ import json
 import re
 import sys
 
-BY_NAME = ("metrics", "targets")  # their members are the columns of --tsv
+# their members are the columns of --tsv, or the arguments of a reason
+BY_NAME = ("metrics", "targets", "numbers", "now_numbers")
 
 
 def names(value):
