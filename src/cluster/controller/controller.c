@@ -36,9 +36,12 @@ enum {
 	CONNS_MAX = 4096, /* at each listening socket */
 	STRANGERS_MAX = 64,
 	OTHER_FDS = 24, /* of store, keys, event loop */
+	POOL_PREFIX_MIN = 8,
+	POOL_PREFIX_MAX = 28,
 };
 
-#define LOOK_EVERY (2 * USEC_PER_SEC) /* for room on the disk */
+#define HANDSHAKE_TIMEOUT (10 * USEC_PER_SEC)
+#define LOOK_EVERY	  (2 * USEC_PER_SEC) /* for room on the disk */
 
 void controller_conf_init(struct controller_conf *conf)
 {
@@ -226,7 +229,7 @@ static int listen_at(struct ctl *ctl, const char *text, struct error *err)
 					 ? ctl->conns_max / 4
 					 : STRANGERS_MAX,
 		.max_conns = ctl->conns_max,
-		.handshake_timeout = 10 * USEC_PER_SEC,
+		.handshake_timeout = HANDSHAKE_TIMEOUT,
 	};
 	struct address a;
 	int fd, r = address_parse(text, &a, err);
@@ -266,10 +269,11 @@ static int controller_init(struct ctl *ctl, struct error *err)
 				 "nowhere to listen: give --listen=HOST:PORT "
 				 "or --listen=unix:PATH");
 	r = net_parse_cidr(conf->pool, &ctl->pool, &ctl->pool_prefix, err);
-	if (!r && (ctl->pool_prefix < 8 || ctl->pool_prefix > 28))
+	if (!r && (ctl->pool_prefix < POOL_PREFIX_MIN ||
+		   ctl->pool_prefix > POOL_PREFIX_MAX))
 		r = error_set(err, -EINVAL,
-			      "pool %s: the prefix must be 8 to 28",
-			      conf->pool);
+			      "pool %s: the prefix must be %d to %d",
+			      conf->pool, POOL_PREFIX_MIN, POOL_PREFIX_MAX);
 	if (r < 0)
 		return r;
 	if (mkdir(conf->state_dir, 0700) < 0 && errno != EEXIST)

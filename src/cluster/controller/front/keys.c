@@ -14,7 +14,7 @@
 #include "cluster/controller/state/state.h"
 #include "core/log.h"
 
-static void revoked(struct ctl_peer *p)
+static void end_revoked(struct ctl_peer *p)
 {
 	log_warnx("peer=%s key=revoked", conn_peer(p->conn));
 	conn_fail(p->conn, -EKEYREVOKED, "its key was revoked");
@@ -26,11 +26,11 @@ void ctl_keys_check(struct ctl_peer *p)
 	int r = keys_find(p->ctl->keys_path, conn_peer(p->conn), &key, NULL);
 
 	if (r == -ENOENT || (!r && !conn_proved(p->conn, key.secret)))
-		revoked(p);
+		end_revoked(p);
 	explicit_bzero(&key, sizeof(key));
 }
 
-static void match(void *ctx, const struct tls_key *key)
+static void match_peers(void *ctx, const struct tls_key *key)
 {
 	struct ctl *ctl = ctx;
 	struct ctl_peer *p;
@@ -47,13 +47,13 @@ static void check_all(struct ctl *ctl)
 
 	LIST_FOREACH (p, &ctl->peers, link)
 		p->holds = false;
-	if (keys_each(ctl->keys_path, match, ctl, &err) < 0) {
+	if (keys_each(ctl->keys_path, match_peers, ctl, &err) < 0) {
 		log_warnx("cannot accept connections: %s", err.text);
 		return;
 	}
 	LIST_FOREACH (p, &ctl->peers, link)
 		if (!p->holds)
-			revoked(p);
+			end_revoked(p);
 }
 
 static int on_change(sd_event_source *src, const struct inotify_event *e,

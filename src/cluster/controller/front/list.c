@@ -37,7 +37,7 @@ static int shown_state(const struct ctl_rank *r)
 	return is_moving(r) ? STATE(MOVING) : r->state;
 }
 
-static bool silent(const struct ctl_host *h)
+static bool is_silent(const struct ctl_host *h)
 {
 	return h && !h->agent;
 }
@@ -58,7 +58,7 @@ static char *rank_why(const struct ctl_rank *r)
 	if (!ctl_rank_active(r))
 		return xstrdup("");
 	if (m && ctl_move_undecided(m))
-		return silent(m->from)
+		return is_silent(m->from)
 			       ? xasprintf("%s holds it until %s says whether "
 					   "it has given it away: start the "
 					   "agent there; given up in %d s",
@@ -67,7 +67,7 @@ static char *rank_why(const struct ctl_rank *r)
 			       : xasprintf("%s holds it until its keeper on %s "
 					   "has decided",
 					   m->to->name, m->from->name);
-	if (silent(r->host))
+	if (is_silent(r->host))
 		return xasprintf("%s does not answer: start the agent there; "
 				 "given up in %d s",
 				 r->host->name, patience_left(r->host));

@@ -190,7 +190,8 @@ static const struct {
 	{ MESSAGE_BODY(GET_RECORD), 1 << ROLE_ADMIN, on_get_record },
 };
 
-static int greet(struct ctl_peer *p, Control__Message *m, struct error *err)
+static int answer_hello(struct ctl_peer *p, Control__Message *m,
+			struct error *err)
 {
 	Control__ControllerInfo info = CONTROL__CONTROLLER_INFO__INIT;
 	int r;
@@ -289,7 +290,7 @@ static void limit_user(struct ctl_peer *p)
 }
 
 /* Its HELLO is answered with the reason, and it goes. */
-static void refuse(struct ctl_peer *p, const Control__Message *m)
+static void refuse_user(struct ctl_peer *p, const Control__Message *m)
 {
 	ctl_send_failed(p, m->id, -EUSERS,
 			"%s has %u connections already, as many as one user "
@@ -330,11 +331,11 @@ static int peer_message(struct conn *c, const uint8_t *data, size_t n,
 	if (!m)
 		return -EPROTO;
 	if (p->refused)
-		refuse(p, m);
+		refuse_user(p, m);
 	else if (p->greeted)
 		dispatch(p, m);
 	else
-		r = greet(p, m, err);
+		r = answer_hello(p, m, err);
 	message_free(m);
 	return r;
 }

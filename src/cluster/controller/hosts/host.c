@@ -64,7 +64,7 @@ static int on_lost(sd_event_source *src, uint64_t usec, void *arg)
 }
 
 /* It is not there: give its ranks up unless it comes in time. */
-static void missed(struct ctl_host *h)
+static void wait_for_return(struct ctl_host *h)
 {
 	h->lost_since = ctl_now();
 	sd_event_source_disable_unref(h->lost);
@@ -101,7 +101,7 @@ void ctl_hosts_load(struct ctl *ctl)
 		log_warnx("error=\"%s\"", err.text);
 	/* None has come yet, and one that never does must not be waited for. */
 	for (size_t i = 0; i < ctl->nr_hosts; i++) {
-		missed(ctl->hosts[i]);
+		wait_for_return(ctl->hosts[i]);
 		ctl->hosts[i]->early = true;
 	}
 }
@@ -198,7 +198,7 @@ static void agent_replaces(struct ctl_host *h)
 }
 
 /* What is no such number counts as the most: as occupied. */
-static double sane(double x, double most)
+static double number_or_most(double x, double most)
 {
 	return x >= 0 && x <= most ? x : most;
 }
@@ -206,11 +206,11 @@ static double sane(double x, double most)
 static void take_report(struct ctl_host *h, const Control__HostReport *r)
 {
 	skew_told(&h->skew, ctl_now(), (usec_t)r->now_usec);
-	h->report.runnable = sane(r->runnable, LOAD_MAX);
-	h->report.load = sane(r->load, LOAD_MAX);
+	h->report.runnable = number_or_most(r->runnable, LOAD_MAX);
+	h->report.load = number_or_most(r->load, LOAD_MAX);
 	h->report.memory_free =
 		r->memory_free < h->memory ? r->memory_free : h->memory;
-	h->report.pressure = sane(r->pressure, 100);
+	h->report.pressure = number_or_most(r->pressure, 100);
 	h->report.users = r->users;
 	h->report.idle_usec =
 		r->idle_usec < (uint64_t)ctl_now() ? r->idle_usec : 0;
@@ -346,7 +346,7 @@ void ctl_host_gone(struct ctl_host *h)
 	TAILQ_FOREACH (k, &h->klinks, link)
 		k->heard = false;
 	log_info("host=%s agent=down", h->name);
-	missed(h);
+	wait_for_return(h);
 	ctl_sched_host(h);
 }
 

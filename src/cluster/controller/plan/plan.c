@@ -177,7 +177,7 @@ static void do_wake(struct ctl *ctl, usec_t at)
 
 /* ---- all of it ---- */
 
-static void hold(struct ctl *ctl, const struct plan_entry *e)
+static void do_reserve(struct ctl *ctl, const struct plan_entry *e)
 {
 	struct event event = { .type = e->type == PLAN_RESERVE ? EVENT_RESERVE
 							       : EVENT_RELEASE,
@@ -200,7 +200,7 @@ static void carry_out(struct ctl *ctl, const struct plan_entry *e)
 		break;
 	case PLAN_RESERVE:
 	case PLAN_RELEASE:
-		hold(ctl, e);
+		do_reserve(ctl, e);
 		break;
 	case PLAN_WAKE:
 		do_wake(ctl, e->at);

@@ -41,7 +41,8 @@ static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-static int refuse(struct ctl_rank *r, struct ctl_host *to, struct error *err)
+static int check_move(struct ctl_rank *r, struct ctl_host *to,
+		      struct error *err)
 {
 	int k;
 
@@ -92,7 +93,7 @@ int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 {
 	struct ctl *ctl = r->job->ctl;
 	struct ctl_move *m;
-	int k = refuse(r, to, err);
+	int k = check_move(r, to, err);
 
 	if (k < 0)
 		return k;

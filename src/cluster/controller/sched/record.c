@@ -44,8 +44,8 @@ static FILE *text_open(struct text *t)
 }
 
 /* Store what was written, line by line. */
-static void put(struct ctl *ctl, struct text *t, const struct job *job,
-		bool begin)
+static void put_lines(struct ctl *ctl, struct text *t, const struct job *job,
+		      bool begin)
 {
 	struct store_line row = { .at = ctl_now(),
 				  .job = job ? (uint64_t)job->id : 0,
@@ -74,7 +74,7 @@ void ctl_record_begin(struct ctl *ctl)
 	if (!recording(ctl))
 		return;
 	record_begin(&ctl->view, CTL_SEED, ctl->conf->policy, text_open(&t));
-	put(ctl, &t, NULL, true);
+	put_lines(ctl, &t, NULL, true);
 }
 
 void ctl_record_event(struct ctl *ctl, const struct event *e, bool told)
@@ -84,7 +84,7 @@ void ctl_record_event(struct ctl *ctl, const struct event *e, bool told)
 	if (!recording(ctl))
 		return;
 	record_event(&ctl->view, e, told, text_open(&t));
-	put(ctl, &t, e->job, false);
+	put_lines(ctl, &t, e->job, false);
 }
 
 void ctl_record_state(struct ctl *ctl, const char *state)
@@ -94,7 +94,7 @@ void ctl_record_state(struct ctl *ctl, const char *state)
 	if (!recording(ctl))
 		return;
 	record_state(state, text_open(&t));
-	put(ctl, &t, NULL, false);
+	put_lines(ctl, &t, NULL, false);
 }
 
 void ctl_record_pass(struct ctl *ctl)
@@ -104,12 +104,12 @@ void ctl_record_pass(struct ctl *ctl)
 	if (!recording(ctl))
 		return;
 	record_pass(&ctl->view, ctl->plan.nr, text_open(&t));
-	put(ctl, &t, NULL, false);
+	put_lines(ctl, &t, NULL, false);
 	for (size_t i = 0; i < ctl->plan.nr; i++) {
 		const struct plan_entry *e = &ctl->plan.entry[i];
 
 		record_plan(&ctl->view, e, text_open(&t));
-		put(ctl, &t, e->job, false);
+		put_lines(ctl, &t, e->job, false);
 	}
 }
 

@@ -63,7 +63,7 @@ void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told)
 }
 
 /* Something the policy did not plan: it is told, and asked. */
-static void happened(struct ctl *ctl, struct event *e)
+static void apply_and_ask(struct ctl *ctl, struct event *e)
 {
 	ctl_sched_apply(ctl, e, true);
 	ctl_sched_soon(ctl);
@@ -332,7 +332,7 @@ void ctl_sched_host(struct ctl_host *h)
 	host_fill(h, &fresh);
 	if (!host_differs(&h->ctl->view.hosts[h->ix], &fresh))
 		return;
-	happened(h->ctl, &e);
+	apply_and_ask(h->ctl, &e);
 }
 
 void ctl_sched_migrated(struct ctl_rank *r)
@@ -344,7 +344,7 @@ void ctl_sched_migrated(struct ctl_rank *r)
 			   .cost = r->downtime };
 
 	if (r->job->model)
-		happened(r->job->ctl, &e);
+		apply_and_ask(r->job->ctl, &e);
 }
 
 void ctl_sched_stays(struct ctl_rank *r)
@@ -362,7 +362,7 @@ void ctl_sched_timer(struct ctl *ctl)
 {
 	struct event e = { .type = EVENT_TIMER };
 
-	happened(ctl, &e);
+	apply_and_ask(ctl, &e);
 }
 
 void ctl_sched_end(struct ctl_job *job)
@@ -375,7 +375,7 @@ void ctl_sched_end(struct ctl_job *job)
 		e.outcome = END_CANCELLED;
 	else
 		e.outcome = job->exit ? END_FAILED : END_DONE;
-	happened(job->ctl, &e);
+	apply_and_ask(job->ctl, &e);
 	view_job_destroy(&job->ctl->view, job->model);
 	job->model = NULL;
 }

@@ -21,7 +21,7 @@ enum {
 };
 
 /* False if there are not so many blocks; where none can be had, nobody knows. */
-static bool hold(int fd, uint64_t *ret_size)
+static bool hold_reserve(int fd, uint64_t *ret_size)
 {
 	struct stat st;
 	int r;
@@ -40,7 +40,8 @@ enum store_room store_room(struct store *s)
 {
 	struct statvfs v;
 	uint64_t size = 0, left = UINT64_MAX;
-	bool held = hold(s->wal_fd, &size) && hold(s->fd, &size);
+	bool held =
+		hold_reserve(s->wal_fd, &size) && hold_reserve(s->fd, &size);
 
 	if (s->fd >= 0 && !fstatvfs(s->fd, &v))
 		left = (uint64_t)v.f_bavail * v.f_frsize;
