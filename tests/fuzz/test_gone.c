@@ -32,7 +32,8 @@ static const char *net = "none"; /* of the hosts that come next */
 /* What keepers were asked since it was cleared, by body. */
 static unsigned asked[32];
 static bool verdict; /* the last */
-static unsigned refused, forgotten, drained, granted;
+static unsigned refused, forgotten, drained, granted, moved;
+static char moved_why[64];
 static uint64_t started_epoch;
 static struct conn *started_at;
 
@@ -52,6 +53,10 @@ static void on_said(struct conn *c, const Control__Message *m)
 	forgotten += m->body_case == MESSAGE_BODY(KEEPER_FORGET);
 	drained += m->body_case == MESSAGE_BODY(DRAINED);
 	granted += m->body_case == MESSAGE_BODY(OK);
+	if (m->body_case == MESSAGE_BODY(MOVED)) {
+		moved++;
+		snprintf(moved_why, sizeof(moved_why), "%s", m->moved->why);
+	}
 	if (m->body_case != MESSAGE_BODY(KEEPER_START))
 		return;
 	started_at = c;
@@ -639,6 +644,30 @@ static bool source_lost(void *ctx)
 	return false;
 }
 
+/* Its old keeper heard of no move, and whoever asked for it is told. */
+static bool ended_first(void *ctx)
+{
+	Keeper__Exited exited = KEEPER__EXITED__INIT;
+
+	begin();
+	moved = 0;
+	actor_keeper(h1, 0, 2, 0, KEEPER__EVENT__BODY_EXITED, &exited);
+	assert_int_equal(rank_of(ctx)->state, STATE(DONE));
+	assert_null(rank_of(ctx)->move);
+	assert_int_equal(moved, 1);
+	assert_string_equal(moved_why, "the rank has ended");
+	assert_int_equal(ASKED(KILL),
+			 1); /* of the keeper that was to have it */
+	lacks(h1, 0, 1, false);
+	assert_int_equal(moved, 1);
+	return false;
+}
+
+static void a_rank_that_ends_ends_its_move(void **state)
+{
+	actors_run(ended_first, NULL);
+}
+
 static void it_runs_on_without_the_host_it_left(void **state)
 {
 	actors_run(source_lost, soon);
@@ -714,6 +743,7 @@ int main(void)
 		TEST(the_sources_word_decides),
 		TEST(each_says_what_it_knows),
 		TEST(it_runs_on_without_the_host_it_left),
+		TEST(a_rank_that_ends_ends_its_move),
 		TEST(the_next_controller_knows_the_move),
 	};
 

@@ -122,10 +122,14 @@ static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 static void on_exited(struct klink *k, const Keeper__Exited *e)
 {
 	struct ctl_rank *r = klink_rank(k);
+	struct ctl_move *m = ctl_move_of(k);
 	int code;
 
-	if (r->epoch != k->epoch && !(r->move && r->move->epoch == k->epoch))
+	if (r->epoch != k->epoch && !(m && ctl_move_at_dest(m, k)))
 		return;
+	/* The source tells how a move went first: it has heard of none. */
+	if (m && !m->committed && !ctl_move_at_dest(m, k))
+		ctl_move_failed(m, "the rank has ended");
 	ctl_rank_printed(r, e->stdout_end, e->stderr_end);
 	ctl_limit_exited(r, e);
 	code = klink_exit_code(e);
