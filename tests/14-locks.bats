@@ -159,8 +159,11 @@ does_not_run() {
 	local end
 	for end in undone killed; do
 		waits_between
-		[ $end = undone ] || kill -9 "$engine"
-		kill -CONT "$engine"
+		if [ $end = killed ]; then
+			kill -9 "$engine"
+		else
+			kill -CONT "$engine"
+		fi
 		engine_fails
 		touch "$CHECK_STOP" # it would end now, its lock lost
 		does_not_run
