@@ -293,6 +293,27 @@ enough() { # RANK... are told by USR1
 	nothing_left
 }
 
+# A link out of /tmp is the capsule's own and comes with it, beside what of the
+# host's is shown there.
+@test "a rank that was started through a link below /tmp moves" {
+	mkdir "$dir/near" "$dir/far"
+	ln -s "$(readlink -f "$py")" "$dir/far/python"
+	cat >"$dir/near/own.py" <<-'END'
+		import os, signal, sys
+		signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+		print("begun", flush=True)
+		signal.sigwait({signal.SIGUSR1})
+		print(os.readlink(sys.argv[1]), os.path.exists(sys.argv[0]))
+	END
+	{ moves 0 0; enough 0; } >"$dir/script"
+	job -r "$dir/b" -s "$dir/script" "$dir/far/python" "$dir/near/own.py" \
+		"$dir/far/python" >"$dir/out" 2>"$dir/err"
+	cat "$dir/out" "$dir/err"
+	[ "$(grep -c outcome=landed "$dir/err")" = 2 ]
+	[ "$(tail -n 1 "$dir/out")" = "$(readlink -f "$py") True" ]
+	nothing_left
+}
+
 @test "a /tmp that is too large is refused before the freeze" {
 	{ moves 0; enough 0; } >"$dir/script"
 	job -r "$dir/b" -s "$dir/script" sh -c \

@@ -73,6 +73,11 @@ struct capsule_spec {
 	 * array or NULL; those not below /tmp are ignored.
 	 */
 	const char *const *keep_tmp;
+	/*
+	 * A rank lands in it: links of keep_tmp that lead out of /tmp are part
+	 * of the tree that comes with the rank.
+	 */
+	bool lands;
 
 	enum capsule_net net;
 	struct in_addr address; /* the virtual address, kept for life */

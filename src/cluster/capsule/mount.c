@@ -149,7 +149,25 @@ static int show_kept(const struct kept *k, struct error *err)
 	return r < 0 || k->where ? r : attach(k->tree, k->path, err);
 }
 
-static int mount_tmp(const char *const *keep, struct error *err)
+/*
+ * What is mounted comes first: at the destination of a move the links are made
+ * by the engine, as the inodes with the numbers after those (move/tree/tree.h).
+ */
+static int show_all(const struct kept *kept, unsigned n, bool lands,
+		    struct error *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; !r && i < n; i++)
+		if (!kept[i].where)
+			r = show_kept(&kept[i], err);
+	for (unsigned i = 0; !r && !lands && i < n; i++)
+		if (kept[i].where)
+			r = show_kept(&kept[i], err);
+	return r;
+}
+
+static int mount_tmp(const char *const *keep, bool lands, struct error *err)
 {
 	struct kept kept[KEEP_MAX];
 	unsigned n = 0;
@@ -169,8 +187,8 @@ static int mount_tmp(const char *const *keep, struct error *err)
 		n++;
 	}
 	r = mount_fs("tmpfs", "/tmp", MS_NOSUID | MS_NODEV, "mode=1777", err);
-	for (unsigned i = 0; !r && i < n; i++)
-		r = show_kept(&kept[i], err);
+	if (!r)
+		r = show_all(kept, n, lands, err);
 out:
 	for (unsigned i = 0; i < n; i++) {
 		if (kept[i].tree >= 0)
@@ -310,7 +328,7 @@ int mount_all(const struct capsule_spec *spec, struct error *err)
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		r = error_sys(err, -errno, "cannot detach the mount tree");
 	if (!r)
-		r = mount_tmp(spec->keep_tmp, err);
+		r = mount_tmp(spec->keep_tmp, spec->lands, err);
 	if (!r)
 		r = mount_dev(err);
 	if (!r)
