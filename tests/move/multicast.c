@@ -18,20 +18,30 @@ static int sock[NR], out;
 static uint16_t port;
 static char name[IF_NAMESIZE] = "lo";
 
-/* The interface between the two hosts, never one of the machine itself. */
+/*
+ * The interface between the two hosts.  Where there are others the network is the
+ * machine's own, and such an interface is another test's, which takes it away.
+ */
 static void find_interface(void)
 {
 	struct ifaddrs *all;
+	bool machine = false;
 
 	CHECK(getifaddrs(&all) == 0);
 	for (struct ifaddrs *a = all; a; a = a->ifa_next) {
 		struct sockaddr_in *in = (void *)a->ifa_addr;
 
-		if (in && in->sin_family == AF_INET &&
-		    ntohl(in->sin_addr.s_addr) >> 8 == 0x0a4d00)
+		if (!in || in->sin_family != AF_INET ||
+		    a->ifa_flags & IFF_LOOPBACK)
+			continue;
+		if (ntohl(in->sin_addr.s_addr) >> 8 == 0x0a4d00)
 			snprintf(name, sizeof(name), "%s", a->ifa_name);
+		else
+			machine = true;
 	}
 	freeifaddrs(all);
+	if (machine)
+		snprintf(name, sizeof(name), "lo");
 }
 
 static struct sockaddr_storage v4(const char *text)
