@@ -28,22 +28,6 @@ int message_send(struct conn *c, uint64_t id, uint64_t re,
 	return r;
 }
 
-int message_send_ok(struct conn *c, uint64_t re)
-{
-	Control__Ok ok = CONTROL__OK__INIT;
-
-	return message_send(c, 0, re, MESSAGE_BODY(OK), &ok);
-}
-
-int message_send_failed(struct conn *c, uint64_t re, int code, const char *why)
-{
-	Control__Failed failed = CONTROL__FAILED__INIT;
-
-	failed.why = (char *)why;
-	failed.code = code;
-	return message_send(c, 0, re, MESSAGE_BODY(FAILED), &failed);
-}
-
 int message_send_hello(struct conn *c, uint64_t id, uint64_t re,
 		       Control__AgentInfo *agent,
 		       Control__ControllerInfo *controller)

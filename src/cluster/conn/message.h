@@ -20,10 +20,6 @@
 int message_send(struct conn *c, uint64_t id, uint64_t re,
 		 Control__Message__BodyCase what, void *body);
 
-/* Answers that carry no result. */
-int message_send_ok(struct conn *c, uint64_t re);
-int message_send_failed(struct conn *c, uint64_t re, int code, const char *why);
-
 /*
  * The first message of either side; agent and controller as in the protocol, or
  * NULL.

@@ -444,7 +444,7 @@ int tracee_reach(struct tracee *t, size_t n, struct error *err)
 			  err);
 }
 
-void tracee_go_on(struct tracee *t)
+static void go_on(struct tracee *t)
 {
 	ptrace(PTRACE_CONT, t->task[0].tid, NULL, NULL);
 }
@@ -460,14 +460,14 @@ int tracee_go_past(struct tracee *t, struct error *err)
 	regs.rbx += sizeof(struct stub_call);
 	if (ptrace(PTRACE_SETREGS, tid, NULL, &regs) < 0)
 		return error_sys(err, -errno, "writing thread %d", tid);
-	tracee_go_on(t);
+	go_on(t);
 	return 0;
 }
 
 int tracee_end(struct tracee *t, const struct tracee_list *list, usec_t limit,
 	       struct error *err)
 {
-	tracee_go_on(t);
+	go_on(t);
 	return wait_all(t, list, t->nr, 0, limit, err);
 }
 

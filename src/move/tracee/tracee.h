@@ -150,11 +150,9 @@ int tracee_begin(struct tracee *t, struct tracee_list *list, const void *data,
 		 size_t nr_data, struct error *err) must_check;
 /* Wait until the leader is at the pause that begins with call n. */
 int tracee_reach(struct tracee *t, size_t n, struct error *err) must_check;
-/* Let it continue from there. */
-void tracee_go_on(struct tracee *t);
 /*
- * The same, but past the call that follows the pause: which it makes only if
- * there is no engine any more to say so.
+ * Let it continue from there, but past the call that follows the pause, which it
+ * makes only if there is no engine any more to say so.
  */
 int tracee_go_past(struct tracee *t, struct error *err) must_check;
 /*

@@ -22,7 +22,8 @@ enum {
 	SLOTS_LEAST = 16,
 };
 
-void ctl_sched_forget_wakes(struct ctl *ctl)
+/* The times that the policy asked for. */
+static void forget_wakes(struct ctl *ctl)
 {
 	ctl->waker = sd_event_source_disable_unref(ctl->waker);
 	free(ctl->wake);
@@ -257,7 +258,7 @@ static void sched_end(struct ctl *ctl)
 	ctl->policy = NULL;
 	plan_clear(&ctl->plan);
 	view_clear(&ctl->view);
-	ctl_sched_forget_wakes(ctl);
+	forget_wakes(ctl);
 }
 
 void ctl_sched_clear(struct ctl *ctl)

@@ -37,8 +37,6 @@ int ctl_sched_check(const struct ctl_job *job, struct error *err);
  * first unusable one.
  */
 int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err);
-/* Forget the times that the policy asked for. */
-void ctl_sched_forget_wakes(struct ctl *ctl);
 
 /* ---- resume.c */
 
