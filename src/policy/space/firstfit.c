@@ -22,51 +22,40 @@ static void firstfit_decide(struct policy *policy, const struct view *view,
 	"Large jobs may starve under load. A pass costs O(log Q) for each " \
 	"job it starts."
 
+#define FIRSTFIT_OPS                                         \
+	.details = FIRSTFIT_DETAILS, .create = space_create, \
+	.event = space_event, .decide = firstfit_decide,     \
+	.destroy = space_destroy
+
 const struct policy_ops policy_ff = {
 	.name = "ff",
 	.summary = "first fit, in the order of arrival",
 	.source = "Ismail 1995 section 2.2.1 (FF)",
-	.details = FIRSTFIT_DETAILS,
 	.variant = SPACE_ARRIVAL,
-	.create = space_create,
-	.event = space_event,
-	.decide = firstfit_decide,
-	.destroy = space_destroy,
+	FIRSTFIT_OPS,
 };
 
 const struct policy_ops policy_ffds = {
 	.name = "ffds",
 	.summary = "first fit, the largest first",
 	.source = "Ismail 1995 section 2.2.1 (FFDS)",
-	.details = FIRSTFIT_DETAILS,
 	.variant = SPACE_LARGEST,
-	.create = space_create,
-	.event = space_event,
-	.decide = firstfit_decide,
-	.destroy = space_destroy,
+	FIRSTFIT_OPS,
 };
 
 const struct policy_ops policy_ffis = {
 	.name = "ffis",
 	.summary = "first fit, the smallest first",
 	.source = "Ismail 1995 section 2.2.1 (FFIS)",
-	.details = FIRSTFIT_DETAILS,
 	.variant = SPACE_SMALLEST,
-	.create = space_create,
-	.event = space_event,
-	.decide = firstfit_decide,
-	.destroy = space_destroy,
+	FIRSTFIT_OPS,
 };
 
 const struct policy_ops policy_ffitd = {
 	.name = "ffitd",
 	.summary = "first fit, the least total demand n t(n) first",
 	.source = "Ismail 1995 section 2.4 (FFITD)",
-	.details = FIRSTFIT_DETAILS,
 	.flags = POLICY_ESTIMATES,
 	.variant = SPACE_LEAST_DEMAND,
-	.create = space_create,
-	.event = space_event,
-	.decide = firstfit_decide,
-	.destroy = space_destroy,
+	FIRSTFIT_OPS,
 };

@@ -148,33 +148,28 @@ static const struct param multifold_params[] = {
 	"number; f2 below 1 counts as 1. A pass costs O(log Q) for each job "   \
 	"it starts."
 
+#define MULTIFOLD_OPS                                             \
+	.details = MULTIFOLD_DETAILS, .params = multifold_params, \
+	.create = multifold_create, .event = space_event,         \
+	.decide = multifold_decide, .destroy = multifold_destroy
+
 const struct policy_ops policy_mfff = {
 	.name = "mfff",
 	.summary =
 		"limited folding of several at once, in the order of arrival",
 	.source = "Ismail 1995 section 3.2 (MFFF)",
-	.details = MULTIFOLD_DETAILS,
-	.params = multifold_params,
 	.flags = POLICY_FOLDS,
 	.variant = SPACE_ARRIVAL,
-	.create = multifold_create,
-	.event = space_event,
-	.decide = multifold_decide,
-	.destroy = multifold_destroy,
+	MULTIFOLD_OPS,
 };
 
 const struct policy_ops policy_mfsjf = {
 	.name = "mfsjf",
 	.summary = "limited folding of several at once, the smallest first",
 	.source = "Ismail 1995 section 3.2 (MFSJF)",
-	.details = MULTIFOLD_DETAILS,
-	.params = multifold_params,
 	.flags = POLICY_FOLDS,
 	.variant = SPACE_SMALLEST,
-	.create = multifold_create,
-	.event = space_event,
-	.decide = multifold_decide,
-	.destroy = multifold_destroy,
+	MULTIFOLD_OPS,
 };
 
 const struct policy_ops policy_mfstdf = {
@@ -182,40 +177,25 @@ const struct policy_ops policy_mfstdf = {
 	.summary =
 		"limited folding of several at once, least total demand n t(n) first",
 	.source = "Ismail 1995 section 3.4 (MFSTDF)",
-	.details = MULTIFOLD_DETAILS,
-	.params = multifold_params,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
 	.variant = SPACE_LEAST_DEMAND,
-	.create = multifold_create,
-	.event = space_event,
-	.decide = multifold_decide,
-	.destroy = multifold_destroy,
+	MULTIFOLD_OPS,
 };
 
 const struct policy_ops policy_mfshjf = {
 	.name = "mfshjf",
 	.summary = "limited folding of several at once, shortest t(n) first",
 	.source = "Ismail 1995 section 3.4 (MFSHJF)",
-	.details = MULTIFOLD_DETAILS,
-	.params = multifold_params,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
 	.variant = SPACE_SHORTEST,
-	.create = multifold_create,
-	.event = space_event,
-	.decide = multifold_decide,
-	.destroy = multifold_destroy,
+	MULTIFOLD_OPS,
 };
 
 const struct policy_ops policy_mflojf = {
 	.name = "mflojf",
 	.summary = "limited folding of several at once, longest t(n) first",
 	.source = "Ismail 1995 section 3.4 (MFLOJF)",
-	.details = MULTIFOLD_DETAILS,
-	.params = multifold_params,
 	.flags = POLICY_FOLDS | POLICY_ESTIMATES,
 	.variant = SPACE_LONGEST,
-	.create = multifold_create,
-	.event = space_event,
-	.decide = multifold_decide,
-	.destroy = multifold_destroy,
+	MULTIFOLD_OPS,
 };
