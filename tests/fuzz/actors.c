@@ -19,7 +19,8 @@
 void (*actors_asked)(struct conn *c, const Keeper__Request *q);
 void (*actors_said)(struct conn *c, const Control__Message *m);
 
-uint32_t actors_rank;
+uint32_t actors_rank, actors_cores;
+const char *actors_net;
 
 static char dir[SCRATCH_MAX];
 
@@ -46,6 +47,8 @@ void actors_begin(void)
 	char path[96];
 
 	actors_rank = 0;
+	actors_cores = 1;
+	actors_net = "none";
 	if (*dir) {
 		forget_state();
 		return;
@@ -142,8 +145,8 @@ struct conn *actor_greet(const char *identity, int64_t epoch)
 	hello.version = CONTROL__VERSION__MAJOR;
 	agent.boot_id = (char *)identity;
 	agent.address = (char *)"10.0.0.1";
-	agent.cores = 1;
-	agent.net = (char *)"none";
+	agent.cores = actors_cores;
+	agent.net = (char *)actors_net;
 	agent.report = &report;
 	name.job = (char *)"1";
 	name.rank = actors_rank;

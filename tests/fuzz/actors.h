@@ -29,6 +29,10 @@ extern void (*actors_said)(struct conn *c, const Control__Message *m);
 /* The rank of job 1 whose keeper is meant below; 0 at first. */
 extern uint32_t actors_rank;
 
+/* Of agents that come next; 1 and "none" at first. */
+extern uint32_t actors_cores;
+extern const char *actors_net;
+
 /* A peer that says HELLO; "host/NAME" as an agent with one keeper, of rank 1.0
  * (or actors_rank) and that epoch; none if it is negative. */
 struct conn *actor_greet(const char *identity, int64_t epoch);

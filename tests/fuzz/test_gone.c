@@ -27,7 +27,6 @@ static const char *const soon[] = { "lost-after", "1ms", NULL };
 static int step;
 static usec_t begun;
 static struct conn *h1, *h2, *h3, *admin;
-static const char *net = "none"; /* of the hosts that come next */
 
 /* What keepers were asked since it was cleared, by body. */
 static unsigned asked[32];
@@ -72,6 +71,7 @@ static int set_up(void **state)
 	actors_asked = on_asked;
 	actors_said = on_said;
 	actors_begin();
+	actors_cores = 2;
 	return 0;
 }
 
@@ -103,35 +103,11 @@ static struct ctl_rank *rank_of(struct ctl *ctl)
 	return &job_of(ctl, 1)->ranks[0];
 }
 
-/* An agent with two cores, and with a keeper of rank 1.0 of that epoch. */
-static struct conn *host(const char *identity, int64_t epoch)
-{
-	Control__Hello hello = CONTROL__HELLO__INIT;
-	Control__AgentInfo agent = CONTROL__AGENT_INFO__INIT;
-	Control__HostReport report = CONTROL__HOST_REPORT__INIT;
-	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT, *names = &name;
-	struct conn *c = fake_accept(identity);
-
-	hello.version = CONTROL__VERSION__MAJOR;
-	hello.agent = &agent;
-	agent.boot_id = (char *)identity;
-	agent.address = (char *)"10.0.0.1";
-	agent.cores = 2;
-	agent.net = (char *)net;
-	agent.report = &report;
-	name.job = (char *)"1";
-	name.epoch = (uint64_t)epoch;
-	agent.keepers = &names;
-	agent.n_keepers = epoch >= 0;
-	actor_say(c, MESSAGE_BODY(HELLO), &hello);
-	return c;
-}
-
 static void all_come(int64_t epoch1, int64_t epoch2)
 {
-	h1 = host("host/h1", epoch1);
-	h2 = host("host/h2", epoch2);
-	h3 = host("host/h3", -1);
+	h1 = actor_greet("host/h1", epoch1);
+	h2 = actor_greet("host/h2", epoch2);
+	h3 = actor_greet("host/h3", -1);
 	admin = actor_greet("admin/root", -1);
 }
 
@@ -308,15 +284,15 @@ static bool only_h1_at_first(struct ctl *ctl)
 {
 	if (!step) {
 		step = 1;
-		h1 = host("host/h1", -1);
+		h1 = actor_greet("host/h1", -1);
 		admin = actor_greet("admin/root", -1);
 		submit(1, NULL, NULL);
 	}
 	if (step > 1 || not_yet(rank_of(ctl)->host))
 		return false;
 	step = 2;
-	h2 = host("host/h2", -1);
-	h3 = host("host/h3", -1);
+	h2 = actor_greet("host/h2", -1);
+	h3 = actor_greet("host/h3", -1);
 	submit(1, "h2", NULL);
 	assert_int_equal(refused, 0);
 	return true;
@@ -338,7 +314,7 @@ static bool emptiest(void *ctx)
 		return true;
 	goes_to(ctl, "h3", h3);
 	/* The keeper of the first start, should it come back, is ended. */
-	h1 = host("host/h1", 0);
+	h1 = actor_greet("host/h1", 0);
 	actor_keeper_hello(h1, 0, KEEPER__STATE__EMPTY, 0);
 	assert_int_equal(ASKED(KILL), 1);
 	assert_int_equal(ASKED(START), 0);
@@ -517,10 +493,10 @@ static bool past_doubts(void *ctx)
 
 static bool other_network(void *ctx)
 {
-	h1 = host("host/h1", -1);
-	net = "routed";
-	h2 = host("host/h2", -1);
-	net = "none";
+	h1 = actor_greet("host/h1", -1);
+	actors_net = "routed";
+	h2 = actor_greet("host/h2", -1);
+	actors_net = "none";
 	admin = actor_greet("admin/root", -1);
 	submit(1, "h1", NULL);
 	start_at(h1);

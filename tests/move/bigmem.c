@@ -10,13 +10,11 @@
  */
 #include <sys/mman.h>
 
-#include "check.h"
+#include "longest.h"
 
 static uint64_t *mem;
 static uint32_t *written;
 static size_t nr_pages;
-static volatile int64_t longest;
-static volatile bool done;
 
 static uint64_t *page(size_t i)
 {
@@ -43,22 +41,6 @@ static void verify(void)
 		      "page %zu: %llx, not %llx", i, (unsigned long long)p[0],
 		      (unsigned long long)want);
 	}
-}
-
-/* Wakes up every 100 us and notes how long it really took. */
-static void *watch(void *arg)
-{
-	struct timespec nap = { .tv_nsec = 100000 };
-	int64_t last = check_clock(CLOCK_REALTIME), now;
-
-	while (!done) {
-		nanosleep(&nap, NULL);
-		now = check_clock(CLOCK_REALTIME);
-		if (now - last > longest)
-			longest = now - last;
-		last = now;
-	}
-	return NULL;
 }
 
 static bool go_on(int64_t end)
@@ -98,6 +80,7 @@ int main(int argc, char **argv)
 	double mb = number(argc, argv, 1, 64);
 	double rate = number(argc, argv, 2, 10000);
 	uint64_t sum;
+	double pause;
 	pthread_t t;
 
 	nr_pages = (size_t)(mb * 256);
@@ -111,17 +94,16 @@ int main(int argc, char **argv)
 		page(i)[0] = i * 4096 + written[i];
 		write_page(i);
 	}
-	t = check_thread(watch, NULL);
+	t = check_thread(longest_watch, NULL);
 	check_ready();
 	sum = dirty(rate, number(argc, argv, 3, 0));
-	done = true;
-	check_join(t);
+	pause = longest_end(t);
 	if (check_sabotaged())
 		page(nr_pages / 2)[256] ^= 1;
 	verify();
 	printf("{\"what\":\"longest pause\",\"value\":%.3f,\"unit\":\"ms\","
 	       "\"pages_written\":%llu}\n",
-	       (double)longest / 1e6, (unsigned long long)sum);
+	       pause, (unsigned long long)sum);
 	fflush(stdout);
 	return check_pass();
 }

@@ -10,7 +10,7 @@
  */
 #include <sys/mman.h>
 
-#include "check.h"
+#include "longest.h"
 
 #define THREADS_MOST 64
 
@@ -18,9 +18,6 @@ struct part {
 	uint64_t *mem, round;
 	size_t nr_pages, at;
 };
-
-static volatile int64_t longest;
-static volatile bool done;
 
 static uint64_t *page(const struct part *p, size_t i)
 {
@@ -56,22 +53,6 @@ static void verify(const struct part *p)
 	}
 }
 
-/* Wakes up every 100 us and notes how long it really took. */
-static void *watch(void *arg)
-{
-	struct timespec nap = { .tv_nsec = 100000 };
-	int64_t last = check_clock(CLOCK_REALTIME), now;
-
-	while (!done) {
-		nanosleep(&nap, NULL);
-		now = check_clock(CLOCK_REALTIME);
-		if (now - last > longest)
-			longest = now - last;
-		last = now;
-	}
-	return NULL;
-}
-
 static void make_parts(struct part *part, int n, size_t pages)
 {
 	uint64_t *mem = mmap(NULL, pages * CHECK_PAGE, PROT_READ | PROT_WRITE,
@@ -95,24 +76,24 @@ int main(int argc, char **argv)
 	int n = argc > 2 ? atoi(argv[2]) : 2;
 	struct part part[THREADS_MOST];
 	pthread_t thread[THREADS_MOST], watcher;
+	double pause;
 
 	CHECK(mb && n > 0 && n <= THREADS_MOST,
 	      "usage: rewrite [MEGABYTES [THREADS]]");
 	make_parts(part, n, mb * 256);
-	watcher = check_thread(watch, NULL);
+	watcher = check_thread(longest_watch, NULL);
 	for (int i = 0; i < n; i++)
 		thread[i] = check_thread(rewrite, &part[i]);
 	check_ready();
 	for (int i = 0; i < n; i++)
 		check_join(thread[i]);
-	done = true;
-	check_join(watcher);
+	pause = longest_end(watcher);
 	if (check_sabotaged())
 		page(&part[0], 0)[511] ^= 1;
 	for (int i = 0; i < n; i++)
 		verify(&part[i]);
 	printf("{\"what\":\"longest pause\",\"value\":%.3f,\"unit\":\"ms\"}\n",
-	       (double)longest / 1e6);
+	       pause);
 	fflush(stdout);
 	return check_pass();
 }

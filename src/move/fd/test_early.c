@@ -18,29 +18,16 @@
 
 #include <cmocka.h>
 
-#include "core/scratch.h"
 #include "move/fd/test_move.h"
 #include "move/wire/fds.pb-c.h"
-
-static char dir[SCRATCH_MAX];
-
-static const char *at(const char *name)
-{
-	static char path[2][128];
-	static int i;
-
-	i = !i; /* two at a time can be used */
-	snprintf(path[i], sizeof(path[i]), "%s/%s", dir, name);
-	return path[i];
-}
 
 /* A file of that content, its name, at that number. */
 static void put(const char *name, int flags, int number)
 {
-	fdt_put(open(at(name), O_RDWR | O_CREAT | O_TRUNC, 0600), 400);
+	fdt_put(open(fdt_at(name), O_RDWR | O_CREAT | O_TRUNC, 0600), 400);
 	CHECK(write(400, name, strlen(name)) == (ssize_t)strlen(name));
 	close(400);
-	fdt_put(open(at(name), flags), number);
+	fdt_put(open(fdt_at(name), flags), number);
 }
 
 static bool holds(int fd, const char *text)
@@ -81,27 +68,27 @@ static void make(void)
 	put("lowest", O_RDWR, 26);
 	fdt_put(dup(26), 27);
 	put("above", O_RDONLY, 28);
-	fdt_put(open(dir, O_RDONLY | O_DIRECTORY), 29);
+	fdt_put(open(fdt_at("."), O_RDONLY | O_DIRECTORY), 29);
 }
 
 static void change(void)
 {
 	CHECK(lseek(11, 3, SEEK_SET) == 3);
 	/* only by the descriptor that is open early can it still be had */
-	CHECK(rename(at("renamed"), at("elsewhere")) == 0);
+	CHECK(rename(fdt_at("renamed"), fdt_at("elsewhere")) == 0);
 	put("new", O_RDWR, 30);
-	CHECK(rename(at("replaced"), at("kept")) == 0);
+	CHECK(rename(fdt_at("replaced"), fdt_at("kept")) == 0);
 	put("replaced", O_RDONLY, 31);
 	close(14);
 	close(15);
-	fdt_put(open(at("reopened"), O_RDONLY), 15);
+	fdt_put(open(fdt_at("reopened"), O_RDONLY), 15);
 	close(16);
 	put("another", O_RDWR, 16);
-	CHECK(unlink(at("deleted")) == 0);
-	CHECK(truncate(at("cut"), 1) == 0);
+	CHECK(unlink(fdt_at("deleted")) == 0);
+	CHECK(truncate(fdt_at("cut"), 1) == 0);
 	fdt_put(dup(19), 32);
 	close(21); /* no duplicate any more, but another description */
-	fdt_put(open(at("single"), O_RDWR), 21);
+	fdt_put(open(fdt_at("single"), O_RDWR), 21);
 	CHECK(fcntl(22, F_SETFL, O_APPEND) == 0);
 	CHECK(fcntl(23, F_SETFD, 0) == 0);
 	fdt_put(dup(24), 40);
@@ -110,7 +97,7 @@ static void change(void)
 	close(40);
 	close(26); /* the file goes by its other number */
 	/* above what the destination has open by now */
-	fdt_put(open(at("above"), O_RDONLY), 450);
+	fdt_put(open(fdt_at("above"), O_RDONLY), 450);
 	fdt_put(dup(28), 451);
 }
 
@@ -139,7 +126,7 @@ static void verify(void)
 	CHECK(openat(29, "still", O_RDONLY) == 0); /* as the lowest free */
 	for (int i = 512; i < 600; i++)		   /* where it was open early */
 		CHECK(fcntl(i, F_GETFD) < 0);
-	CHECK(rename(at("elsewhere"), at("renamed")) == 0);
+	CHECK(rename(fdt_at("elsewhere"), fdt_at("renamed")) == 0);
 }
 
 static void changes(void **state)
@@ -269,6 +256,6 @@ int main(void)
 		cmocka_unit_test(unknown_kind),
 	};
 
-	scratch_dir(dir, "/tmp");
+	fdt_scratch();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

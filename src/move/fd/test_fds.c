@@ -25,20 +25,7 @@
 
 #include <cmocka.h>
 
-#include "core/scratch.h"
 #include "move/fd/test_move.h"
-
-static char dir[SCRATCH_MAX];
-
-static const char *at(const char *name)
-{
-	static char path[2][128];
-	static int i;
-
-	i = !i; /* two at a time can be used */
-	snprintf(path[i], sizeof(path[i]), "%s/%s", dir, name);
-	return path[i];
-}
 
 static bool reads(int fd, const char *text)
 {
@@ -59,16 +46,16 @@ static void both(void (*make)(void), void (*verify)(void))
 
 static void files_make(void)
 {
-	fdt_put(open(at("a"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
+	fdt_put(open(fdt_at("a"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
 		10);
 	CHECK(write(10, "0123456789", 10) == 10);
 	CHECK(lseek(10, 4, SEEK_SET) == 4);
 	CHECK(dup3(10, 11, O_CLOEXEC) == 11);
-	fdt_put(open(at("a"), O_WRONLY | O_APPEND), 12);
+	fdt_put(open(fdt_at("a"), O_WRONLY | O_APPEND), 12);
 	fdt_put(open("/dev/null", O_WRONLY), 13);
 	fdt_put(open("/dev/urandom", O_RDONLY | O_NONBLOCK), 14);
-	fdt_put(open(dir, O_RDONLY | O_DIRECTORY), 15);
-	fdt_put(open(at("a"), O_PATH), 16);
+	fdt_put(open(fdt_at("."), O_RDONLY | O_DIRECTORY), 15);
+	fdt_put(open(fdt_at("a"), O_PATH), 16);
 	fdt_put(open("/proc/version", O_RDONLY), 0);
 }
 
@@ -103,20 +90,20 @@ static void deleted_make(void)
 {
 	char path[] = "/proc/self/fd/10";
 
-	fdt_put(open(at("r"), O_RDWR | O_CREAT, 0640), 10);
+	fdt_put(open(fdt_at("r"), O_RDWR | O_CREAT, 0640), 10);
 	CHECK(write(10, "content", 7) == 7);
 	CHECK(ftruncate(10, 5ll << 20) == 0);
 	CHECK(pwrite(10, "end", 3, 4 << 20) == 3 && lseek(10, 3, 0) == 3);
 	fdt_put(dup(10), 11);
 	fdt_put(open(path, O_WRONLY | O_APPEND), 12);
-	CHECK(unlink(at("r")) == 0);
+	CHECK(unlink(fdt_at("r")) == 0);
 	fdt_put(open(path, O_RDONLY), 13);
-	fdt_put(open(at(""), O_RDWR | O_TMPFILE, 0600), 14);
+	fdt_put(open(fdt_at(""), O_RDWR | O_TMPFILE, 0600), 14);
 	CHECK(write(14, "never named", 11) == 11);
-	fdt_put(open(at("r"), O_RDONLY | O_CREAT, 0600), 15);
-	CHECK(rename(at("r"), at("s")) == 0);
-	close(open(at("r"), O_RDWR | O_CREAT, 0600));
-	CHECK(rename(at("r"), at("s")) == 0); /* 15 was replaced */
+	fdt_put(open(fdt_at("r"), O_RDONLY | O_CREAT, 0600), 15);
+	CHECK(rename(fdt_at("r"), fdt_at("s")) == 0);
+	close(open(fdt_at("r"), O_RDWR | O_CREAT, 0600));
+	CHECK(rename(fdt_at("r"), fdt_at("s")) == 0); /* 15 was replaced */
 	CHECK(flock(10, LOCK_EX) == 0);
 }
 
@@ -149,27 +136,27 @@ static void locks_make(void)
 {
 	struct flock fl = { .l_type = F_WRLCK, .l_start = 3, .l_len = 4 };
 
-	fdt_put(open(at("l"), O_RDWR | O_CREAT, 0600), 10);
+	fdt_put(open(fdt_at("l"), O_RDWR | O_CREAT, 0600), 10);
 	CHECK(flock(10, LOCK_EX) == 0);
-	fdt_put(open(at("m"), O_RDWR | O_CREAT, 0600), 11);
+	fdt_put(open(fdt_at("m"), O_RDWR | O_CREAT, 0600), 11);
 	CHECK(fcntl(11, F_OFD_SETLK, &fl) == 0);
 	CHECK(fcntl(11, F_SETOWN, getppid()) == 0);
 	CHECK(fcntl(11, F_SETSIG, SIGUSR1) == 0);
-	fdt_put(open(at("h"), O_RDWR | O_CREAT, 0600), 12);
+	fdt_put(open(fdt_at("h"), O_RDWR | O_CREAT, 0600), 12);
 	CHECK(flock(12, LOCK_SH) == 0);
 }
 
 static void locks_verify(void)
 {
 	struct flock fl = { .l_type = F_WRLCK };
-	int fd = open(at("l"), O_RDWR);
+	int fd = open(fdt_at("l"), O_RDWR);
 
 	CHECK(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0);
-	fd = open(at("m"), O_RDWR);
+	fd = open(fdt_at("m"), O_RDWR);
 	CHECK(fd >= 0 && fcntl(fd, F_OFD_GETLK, &fl) == 0);
 	CHECK(fl.l_type == F_WRLCK && fl.l_start == 3 && fl.l_len == 4);
 	CHECK(fcntl(11, F_GETSIG) == SIGUSR1 && fcntl(11, F_GETOWN) > 0);
-	fd = open(at("h"), O_RDWR);
+	fd = open(fdt_at("h"), O_RDWR);
 	CHECK(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0);
 	CHECK(flock(fd, LOCK_SH | LOCK_NB) == 0);
 }
@@ -183,7 +170,7 @@ static void locks(void **state)
 static void passing_lock(void **state)
 {
 	struct flock on = { .l_type = F_WRLCK }, off = { .l_type = F_UNLCK };
-	int fd = open(at("p"), O_RDWR | O_CREAT, 0600), ready[2];
+	int fd = open(fdt_at("p"), O_RDWR | O_CREAT, 0600), ready[2];
 	struct error err = ERROR_INIT;
 	struct move_external none[1];
 	char byte;
@@ -497,6 +484,6 @@ int main(void)
 		cmocka_unit_test(network_namespace),
 	};
 
-	scratch_dir(dir, "/tmp");
+	fdt_scratch();
 	return cmocka_run_group_tests_name("fds", tests, NULL, NULL);
 }

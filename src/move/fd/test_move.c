@@ -25,6 +25,8 @@
 
 #include <cmocka.h>
 
+#include "core/scratch.h"
+
 /*
  * Out of the way of what the cases make.  The report is an external: it moves
  * too.  The restoring process has it at another number first.
@@ -48,6 +50,23 @@ void fdt_put(int fd, int number)
 		return;
 	CHECK(dup2(fd, number) == number);
 	close(fd);
+}
+
+static char dir[SCRATCH_MAX];
+
+void fdt_scratch(void)
+{
+	scratch_dir(dir, "/tmp");
+}
+
+const char *fdt_at(const char *name)
+{
+	static char path[2][128];
+	static int i;
+
+	i = !i;
+	snprintf(path[i], sizeof(path[i]), "%s/%s", dir, name);
+	return path[i];
 }
 
 void fdt_pair(int type, int a, int b)

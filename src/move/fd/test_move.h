@@ -34,6 +34,11 @@ struct fdt_case {
 	void (*change)(void);
 };
 
+/* In main(): make a directory that goes with the process ... */
+void fdt_scratch(void);
+/* ... and the path of that name in it; two at a time can be used. */
+const char *fdt_at(const char *name);
+
 /* For make(): fd gets that number, and no other. */
 void fdt_put(int fd, int number);
 /* And a pair of unix sockets. */

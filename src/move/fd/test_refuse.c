@@ -25,19 +25,8 @@
 #include <cmocka.h>
 
 #include "core/io.h"
-#include "core/scratch.h"
 #include "move/fd/test_move.h"
 #include "move/wire/fds.pb-c.h"
-
-static char dir[SCRATCH_MAX];
-
-static const char *at(const char *name)
-{
-	static char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return path;
-}
 
 /* A process that has all descriptors too, and ends with this one. */
 static void fork_holder(void)
@@ -51,24 +40,24 @@ static void fork_holder(void)
 
 static void held_make(void)
 {
-	fdt_put(open(at("gone"), O_RDWR | O_CREAT, 0600), 7);
-	CHECK(unlink(at("gone")) == 0);
+	fdt_put(open(fdt_at("gone"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(unlink(fdt_at("gone")) == 0);
 	fork_holder();
 }
 
 static void huge_make(void)
 {
-	fdt_put(open(at("gone"), O_RDWR | O_CREAT, 0600), 7);
-	CHECK(unlink(at("gone")) == 0 && ftruncate(7, 65 << 20) == 0);
+	fdt_put(open(fdt_at("gone"), O_RDWR | O_CREAT, 0600), 7);
+	CHECK(unlink(fdt_at("gone")) == 0 && ftruncate(7, 65 << 20) == 0);
 }
 
 /* Something is mounted over it. */
 static void hidden_make(void)
 {
-	fdt_put(open(at("h"), O_RDWR | O_CREAT, 0600), 7);
+	fdt_put(open(fdt_at("h"), O_RDWR | O_CREAT, 0600), 7);
 	CHECK(unshare(CLONE_NEWNS) == 0);
 	CHECK(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
-	CHECK(mount("/dev/null", at("h"), NULL, MS_BIND, NULL) == 0);
+	CHECK(mount("/dev/null", fdt_at("h"), NULL, MS_BIND, NULL) == 0);
 }
 
 static void uring_make(void)
@@ -92,14 +81,14 @@ static void posix_lock_make(void)
 {
 	struct flock fl = { .l_type = F_WRLCK };
 
-	fdt_put(open(at("p"), O_RDWR | O_CREAT, 0600), 7);
+	fdt_put(open(fdt_at("p"), O_RDWR | O_CREAT, 0600), 7);
 	CHECK(fcntl(7, F_SETLK, &fl) == 0);
 	fork_holder();
 }
 
 static void lease_make(void)
 {
-	fdt_put(open(at("m"), O_RDONLY | O_CREAT, 0600), 7);
+	fdt_put(open(fdt_at("m"), O_RDONLY | O_CREAT, 0600), 7);
 	CHECK(fcntl(7, F_SETLEASE, F_RDLCK) == 0);
 }
 
@@ -120,12 +109,12 @@ static void awaited_make(void)
 {
 	pid_t pid;
 
-	fdt_put(open(at("p"), O_RDWR | O_CREAT, 0600), 7);
+	fdt_put(open(fdt_at("p"), O_RDWR | O_CREAT, 0600), 7);
 	CHECK(flock(7, LOCK_EX) == 0);
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		_exit(flock(open(at("p"), O_RDWR), LOCK_EX));
+		_exit(flock(open(fdt_at("p"), O_RDWR), LOCK_EX));
 	}
 	while (!waits(pid))
 		poll(NULL, 0, 1);
@@ -133,8 +122,8 @@ static void awaited_make(void)
 
 static void fifo_make(void)
 {
-	mkfifo(at("fifo"), 0600);
-	fdt_put(open(at("fifo"), O_RDONLY | O_NONBLOCK), 7);
+	mkfifo(fdt_at("fifo"), 0600);
+	fdt_put(open(fdt_at("fifo"), O_RDONLY | O_NONBLOCK), 7);
 }
 
 static void rights_make(void)
@@ -349,6 +338,6 @@ int main(void)
 		cmocka_unit_test(large_pipe),
 	};
 
-	scratch_dir(dir, "/tmp");
+	fdt_scratch();
 	return cmocka_run_group_tests_name("fdrefuse", tests, NULL, NULL);
 }
