@@ -7,7 +7,7 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 ## make            builds in build/
-## make demo       a real MPI program on four test hosts; one rank moves, live
+## make demo       a real MPI program on four test hosts; one rank moves, live; owners come and go
 ## make check      house rules, unit tests, system tests
 ## make install    below the prefix (/usr/local, DESTDIR=); make uninstall
 ## make bench      measurements; make bench-NAME for one of them

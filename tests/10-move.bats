@@ -24,15 +24,7 @@ teardown() {
 	for n in ${receiver:-} ${nest:-} ${victim:-}; do
 		kill -9 "$n" && wait "$n"
 	done 2>/dev/null || true
-}
-
-# The init of the receiver's nest; its parent may have died.
-find_nest() {
-	local p
-	for p in $(pgrep -x stint-nest); do
-		[ "$(readlink "/proc/$p/cwd")" = "$PWD" ] && echo "$p"
-	done
-	return 0
+	end_nests
 }
 
 start_victim() {
@@ -84,7 +76,7 @@ in_sequence() {
 	run timeout 100 "$stint" move "$victim" --to "$addr"
 	echo "$output"
 	[ "$status" = 0 ]
-	nest=$(find_nest)
+	nest=$(find_nests)
 	beats
 	in_sequence
 	! kill -0 "$victim" 2>/dev/null || grep -q Z "/proc/$victim/stat"
@@ -143,6 +135,42 @@ in_sequence() {
 	[[ "$output" == *"cannot enter the network namespace"* ]]
 }
 
+@test "limits that are lower at the destination bound those of the process, no more" {
+	local as=() d
+	d=$(mktemp -d /var/tmp/stint-test.XXXXXX)
+	if [ "$(id -u)" = 0 ]; then
+		chown 4399 "$d"
+		as=(setpriv --reuid 4399 --regid 4399 --clear-groups)
+	fi
+	cp -r "$STINT_BUILD/src/cmd" "$d/bin"
+	cat >"$d/script" <<-'S'
+		cd "$1"
+		ip link set lo up
+		ulimit -n 4096
+		(
+			ulimit -Sn 1000 -Sc 0
+			ulimit -Hn 2048
+			exec bin/stint move receive --listen=127.0.0.1:0 --once >listen </dev/null
+		) &
+		receiver=$!
+		ulimit -Sn 1500
+		setsid python3 -c 'import os; os.closerange(3, 1024); os.execvp("sleep", ["sleep", "1000"])' \
+			</dev/null >/dev/null 2>&1 &
+		victim=$!
+		until grep -q listening listen && grep -q sleep "/proc/$victim/comm"; do sleep 0.05; done
+		bin/stint move "$victim" --to="$(sed -n 's/^listening //p' listen)" ||
+			kill -9 "$victim" "$receiver"
+		wait "$victim"
+		! pgrep -x sleep >left || grep "open files" "/proc/$(cat left)/limits"
+		! [ -s left ] || kill -9 "$(cat left)"
+		wait "$receiver"
+	S
+	run timeout 100 "${as[@]}" unshare -Urnpf --mount-proc bash "$d/script" "$d" 3>&-
+	rm -r "$d"
+	echo "$output"
+	[[ "$output" =~ "Max open files "\ +1500\ +2048\  ]]
+}
+
 stranger() { # TEXT: says it, and goes
 	printf '%s' "$1" >"/dev/tcp/${addr%:*}/${addr##*:}"
 }
@@ -172,7 +200,7 @@ told() { # NUMBER of strangers
 		beats
 		[ -z "$nest" ] || kill "$nest"
 		told $wrong || { cat receive.err; false; }
-		nest=$(find_nest)
+		nest=$(find_nests)
 		kill -TERM "$nest"
 		wait "$receiver" || true
 		nest=
@@ -195,7 +223,7 @@ told() { # NUMBER of strangers
 		"$stint" "$victim" --to "two:${addr##*:}"
 	echo "$output"
 	[ "$status" = 0 ]
-	nest=$(find_nest)
+	nest=$(find_nests)
 	beats
 }
 
@@ -281,7 +309,7 @@ strike() {
 	fi
 	# it was struck, and not refused before
 	[ "$status" = 137 ] || { cat out receive.err; return 1; }
-	nest=$(find_nest)
+	nest=$(find_nests)
 	if ! beats 10; then
 		# only a decision that reached nobody leaves none running
 		if [ -e record ]; then

@@ -16,6 +16,7 @@ teardown() {
 	for n in ${contender:-} ${engine:-} ${victim:-} ${receiver:-}; do
 		kill -9 "$n" && wait "$n"
 	done 2>/dev/null || true
+	end_nests
 }
 
 bulk() { # [OPTION OF drive.py...]

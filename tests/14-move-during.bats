@@ -49,6 +49,7 @@ teardown() {
 	for n in ${receiver:-} ${engine:-} ${victim:+-"$victim"} ${moved:-}; do
 		kill -9 -- "$n" && wait "${n#-}"
 	done 2>/dev/null || true
+	end_nests
 }
 
 state_is() { # PID LETTER
@@ -268,6 +269,54 @@ is_asked() { # what it was sent lies there, as it is stopped
 			"$STINT_BUILD/tests/move/check-"$program >reports
 		[ "$(grep -c '"tracked": false' reports)" = 2 ]
 	done
+}
+
+# A page that a device fills slowly may be sent before its content comes, and does
+# not show as written afterwards.
+@test "stop-and-copy: of a process that reads by direct I/O" {
+	local kind
+	head -c 65536 /dev/zero >data
+	for kind in "os.O_RDONLY | os.O_DIRECT" "os.O_WRONLY | os.O_DIRECT"; do
+		setsid /usr/bin/python3 -S -c "if True:
+			import os, time
+			os.closerange(3, 4096)
+			os.open('data', $kind)
+			open('opened', 'w').close()
+			while True: time.sleep(1)" </dev/null >/dev/null 2>&1 3>&- &
+		victim=$!
+		eventually test -e opened
+		rm opened
+		receive
+		run timeout 100 "$stint" move "$victim" --to "$addr"
+		echo "$output"
+		[ "$status" = 0 ]
+		if [[ $kind = *RDONLY* ]]; then
+			[[ $output == *"stop-and-copy: a file is open for direct I/O (O_DIRECT)"* ]]
+		else
+			[[ $output != *"stop-and-copy"* ]]
+		fi
+		kill -9 "$receiver"
+	done
+}
+
+# With the device's own speed it is never seen: a block comes faster than a round begins.
+@test "nothing is lost of what a slow device reads into a process that moves" {
+	local group device=/sys/fs/cgroup/blkio/blkio.throttle.read_bps_device
+	[ -w "$device" ] || skip "no controller of cgroup v1 that slows a device (blkio)"
+	group=${device%/*}/stint-test.$$
+	device=$(/usr/bin/python3 -c 'import os; d = os.stat(".").st_dev; print(f"{os.major(d)}:{os.minor(d)}")')
+	mkdir "$group"
+	if ! echo "$device 2621440" >"$group/blkio.throttle.read_bps_device"; then
+		rmdir "$group"
+		skip "the files of this test are on $device, which cannot be slowed"
+	fi
+	status=0
+	CHECK_DIR=$PWD timeout 200 bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' - "$group" \
+		"$BATS_TEST_DIRNAME/move/drive.py" --moves 3 -- \
+		"$STINT_BUILD/tests/move/check-unseen" direct >out 2>&1 3>&- || status=$?
+	cat out
+	eventually rmdir "$group" 2>/dev/null
+	[ "$status" = 0 ]
 }
 
 @test "stop-and-copy: the budget is compared before the freeze" {

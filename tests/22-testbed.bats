@@ -138,6 +138,23 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	[ "$(leftovers)" = "$before" ]
 }
 
+@test "testbed: down of one whose directory is gone tells of its groups and leaves them" {
+	bed_up 1
+	mkdir "$BATS_TEST_TMPDIR/other"
+	run -1 env STINT_TESTBED_DIR="$BATS_TEST_TMPDIR/other" timeout 100 "$stint" testbed down
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == *"/stint-testbed.t$$ is there"*"rmdir"* ]]
+	on h1 true
+	timeout 100 "$stint" testbed down
+	# as the line says
+	own=$(awk -F: '$2 == "cpu" || $2 ~ /^cpu,|,cpu/ {print $3}' /proc/self/cgroup)
+	[ -d "/sys/fs/cgroup/cpu${own%/}" ] || skip "no cgroup v1 cpu controller"
+	mkdir -p "/sys/fs/cgroup/cpu${own%/}/stint-testbed.t$$/h1"
+	run -1 timeout 100 "$stint" testbed down
+	sh -c "${output#*then }"
+	timeout 100 "$stint" testbed down
+}
+
 @test "testbed: a cluster of its own, which commands find by its name" {
 	serve 3 --speed 1,0.5,2
 	timeout 100 "$stint" hosts --json >"$BATS_TEST_TMPDIR/hosts"

@@ -74,7 +74,7 @@ print("all", i)'
 	kill -9 "$agent"
 	eventually ended "$agent"
 	on h3 "$stint" agent --controller="unix:$bed/controller.sock" --key="$bed/h3/key" \
-		--run-dir="$bed/h3/run" --uplink=br0 --score=1000 >>"$bed/h3/agent.log" 2>&1 3>&- &
+		--run-dir="$bed/h3/run" --config="$bed/h3/stint.conf" --uplink=br0 --score=1000 >>"$bed/h3/agent.log" 2>&1 3>&- &
 	eventually grep -q "host=h3 agent=down" "$bed/controller.log"
 	eventually eval 'grep -c "host=h3 agent=up" "$bed/controller.log" | grep -qx 2'
 	timeout 600 "$stint" run --hosts h1 sleep 1000 3>&- &

@@ -539,7 +539,7 @@ if os.environ["PMI_RANK"] == "1":
 	for h in h1 h2; do
 		"${enrol[@]}" --enrol="host/$h" >"$bed/$h.key2"
 		on "$h" timeout 300 "$stint" agent --controller="unix:$bed/c2" --key="$bed/$h.key2" \
-			--run-dir="$bed/$h/run2" --uplink=eth0 --score=1000 --min-uid=0 2>>"$bed/c2.log" 3>&- &
+			--run-dir="$bed/$h/run2" --config="$bed/$h/stint.conf" --uplink=eth0 --score=1000 --min-uid=0 2>>"$bed/c2.log" 3>&- &
 		background="$background $!"
 	done
 	eventually hosts_up 2
@@ -554,7 +554,7 @@ if os.environ["PMI_RANK"] == "1":
 	"$stint" controller --state-dir="$bed/s2" --enrol=admin/root >"$bed/me.key"
 	timeout 600 "$stint" controller --state-dir="$bed/s2" --min-uid=0 --client-grace=1s --listen="unix:$bed/c2" 2>"$bed/c2.log" 3>&- &
 	controller=$!
-	on h1 "$stint" agent --controller="unix:$bed/c2" --key="$bed/x.key" --run-dir="$bed/x" --min-uid=0 2>"$bed/x.log" 3>&- &
+	on h1 "$stint" agent --controller="unix:$bed/c2" --key="$bed/x.key" --run-dir="$bed/x" --config="$bed/h1/stint.conf" --min-uid=0 2>"$bed/x.log" 3>&- &
 	local agent=$!
 	export STINT_CONTROLLER=unix:$bed/c2 STINT_KEY=$bed/me.key
 	eventually host_count_is 1

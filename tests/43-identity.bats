@@ -187,7 +187,7 @@ liar() { # a library by whose word whoever runs has gid and groups $1
 	[ "$(as ann -- run --hosts h1 id -G | xargs -n 1 | sort -n | xargs)" = "$shadow 4321 4400" ]
 	slay "$(service_pid h1)"
 	on h1 "$stint" agent --controller="unix:$bed/controller.sock" --key="$bed/h1/key" \
-		--run-dir="$bed/h1/run" --uplink=eth0 --cores=1 --score=1000 >>"$bed/h1/agent.log" 2>&1 3>&- &
+		--run-dir="$bed/h1/run" --config="$bed/h1/stint.conf" --uplink=eth0 --cores=1 --score=1000 >>"$bed/h1/agent.log" 2>&1 3>&- &
 	eventually hosts_up 2
 	run as ann -- run --hosts h1 true
 	echo "$output"
@@ -294,4 +294,18 @@ keys() {
 	as bob -- ps
 	st kill 1
 	st kill 2
+}
+
+@test "files that ranks print to are their user's, and only where that user may write" {
+	restart --min-uid=1000
+	reach
+	enrol ann
+	mkdir "$open/hers" "$open/roots"
+	chown 4321 "$open/hers"
+	as ann -- run -o "$open/hers/%x" id -u
+	[ "$(cat "$open/hers/id")" = 4321 ]
+	[ "$(stat -c %u:%a "$open/hers/id")" = 4321:644 ]
+	run -1 as ann -- run -o "$open/roots/x" id
+	[[ "$output" == *"cannot print to x in $open/roots: Permission denied"* ]]
+	[ -z "$(ls "$open/roots")" ]
 }

@@ -104,3 +104,7 @@ mpi.MPI_Finalize()'
 	[[ $output == *"stint: Open MPI finds its job by libpmix, which cannot be loaded: $PWD/lib/libpmix.so.2: "* ]]
 	run ! grep -q "in 0" <<<"$output"
 }
+
+@test "ranks that lie to their keepers grow nobody, and get nothing of another job" {
+	timeout 900 "$BATS_TEST_DIRNAME/mpi/hostile.py" 3>&-
+}

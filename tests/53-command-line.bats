@@ -61,6 +61,12 @@ fails() {
 	printf '[agnet]\ncores = 2\n' >conf
 	fails 2 "conf:2: unknown section [agnet]" agent --config conf
 	fails 2 "conf:2: unknown section [agnet]" controller --config conf
+	printf '[owner]\nwho = cat\n' >conf
+	fails 2 "conf:2: who: 'cat' is none of console" agent --config conf
+	printf '[owner]\nwho = nobody\nquiet = x\n' >conf
+	fails 2 "conf:3: quiet: 'x' is not a time" agent --config conf
+	printf '[owner]\ncat = 1\n' >conf
+	fails 2 "conf:2: unknown setting 'cat' of an owner; there are who," agent --config conf
 	printf 'cores = 2\n[agent]\n' >conf
 	fails 2 "conf:1: 'cores' stands before the first section: write [agent]" agent --config conf
 	fails 2 "--time: '5x' is not a time" run -t 5x true
@@ -103,9 +109,7 @@ fails() {
 	[ ! -e state ]
 	fails 1 "where is the controller" kill -9 1
 	fails 1 "where is the controller" kill -USR1 1.0
-	fails 1 "'chen' are not computed yet" reproduce chen
 	fails 1 "'dynamite' are not computed yet" reproduce dynamite:D-1
-	fails 1 "'now' are not computed yet" reproduce --list now
 	fails 1 "cannot make '/proc/x'" reproduce schnor:S-4a --figures /proc/x
 	fails 1 "/nonexistent/x: cannot create" sweep -p fcfs -w ismail -o /nonexistent/x
 	fails 1 "where is the controller" ps

@@ -21,3 +21,21 @@ eventually() {
 ended() { # PID
 	! grep -qs '^State:	[^ZX]' "/proc/$1/status"
 }
+
+# The inits of nests that `stint move receive` made here; their parents may have died.
+find_nests() {
+	local p
+	for p in $(pgrep -x stint-nest); do
+		[ "$(readlink "/proc/$p/cwd")" = "$PWD" ] && echo "$p"
+	done
+	return 0
+}
+
+# What was kept in them outlives its receiver, but not this.
+end_nests() {
+	local p
+	for p in $(find_nests); do
+		kill -9 "$p" || true
+		eventually ended "$p"
+	done
+}

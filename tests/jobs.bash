@@ -103,7 +103,7 @@ start_agent() { # HOST OPTIONS...
 	local host=$1
 	shift
 	on "$host" "$stint" agent --controller="unix:$bed/controller.sock" \
-		--key="$bed/$host/key" --run-dir="$bed/$host/run" --uplink=eth0 \
+		--key="$bed/$host/key" --run-dir="$bed/$host/run" --config="$bed/$host/stint.conf" --uplink=eth0 \
 		--cores=1 --score=1000 --min-uid=0 --min-gid=0 --log="$bed/$host/agent.log" "$@" >>"$bed/$host/agent.log" 2>&1 3>&- &
 }
 

@@ -50,7 +50,7 @@ def line(rng, name, known):
             option, valued = rng.choice(known)
             words.append(f"--{option}={rng.choice(VALUES)}" if valued or
                          rng.random() < 0.1 else f"--{option}")
-        elif name != "run":  # whose words begin another's command line
+        elif name not in ("run", "submit"):  # whose words begin another's command line
             # as a word, not as what ends the options
             words.append(rng.choice([v for v in VALUES if v[:1] != "-"]))
     return words + ["--no-such-option"]

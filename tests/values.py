@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""values.py - every option of every command, with a value that it cannot have
+"""values.py - every option and every setting, with a value that it cannot have
 
     values.py [--stint FILE]
 
@@ -7,10 +7,13 @@ The rest of each line is right, so it is the value that must be refused: exit
 status 2, one line that says why, nothing on standard output, and before anything
 is done.  Each option that --help shows with a value is here, or among FREE, whose
 values are names that only the file system, the network or the controller knows.
+The settings of configuration files are tried alike; the line says which it is.
 """
 import argparse
+import os
 import subprocess
 import sys
+import tempfile
 
 from options import commands, options
 
@@ -18,6 +21,9 @@ TIMES = ["", "x", "-1", "5q", "9" * 30 + "s"]
 ABOVE0 = TIMES + ["0", "0s"]
 NUMBERS = ["", "x", "-1", "9" * 20, "1.5"]
 COUNTS = NUMBERS + ["0"]
+FILES = ["", "a/", "%", "%q", "x" * 1025]
+WARNS = ["", "x", "USR1", "USR1@", "x@1s", "USR1@x", "USR1@10s"]
+NAMES = ["", "a/b", "x" * 65, "a\nb", "\x1b[2J"]
 SIZES = ["", "x", "-1", "5q", "9" * 20, "0", "1k"]
 HOSTS = ["", "x", "5y3", "0x1", "1x0", "-1x1", "1x", "1x1,", "1xnan", "99999999x1"]
 POLICIES = ["", "easi", "fcfs:a=b", "easy:fill=what"]
@@ -29,11 +35,15 @@ ADDRESSES = ["", "x", "1.2.3.4", "unix:", "127.0.0.1:99999"]
 PERCENTS = ["", "x", "-1", "nan", "1001"]
 WORDS = ["", "bogus"]
 SIGNALS = ["", "x", "0", "-1", "99", "1.5"]
+PAGINGS = ["x", "page=x", "page=-1", "bogus=1"]
+TERMS = ["", "x", "bogus=1", "quiet=x", "quiet=-1"]
 KEYS = ["", "x", "host/", "user/", "other/x", "host"]
+POOLS = ["", "x", "1.2.3/8", "1.2.3.4/33", "10.0.0.0/31", "10.0.0.0", "10.0.0.1/8",
+         "10.0.0.0/7", "0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/8", "255.0.0.0/8"]
 
 FREE = {"key", "config", "log", "out", "record", "results", "figures", "events", "swf",
         "replay", "gantt", "out-swf", "plot", "series", "svg", "run-dir", "state-dir",
-        "uplink"}
+        "uplink", "output", "activity", "guests-of"}
 CLIENT = {"controller": ADDRESSES}
 COSTS = {"migrate-cost": TIMES, "rank-cost": TIMES, "resize-cost": TIMES}
 
@@ -43,18 +53,30 @@ LINES = {
                        "memory": SIZES, "ranks": COUNTS + ["1-", "-2", "2-1", "5000"],
                        "pids-limit": COUNTS, "time": ABOVE0,
                        "wdir": ["", "/nonexistent", "/etc/passwd"],
-                       "export": ["", "=x", "NO_SUCH_VARIABLE"]}),
+                       "name": NAMES, "limit": ABOVE0, "warn": WARNS, "output": FILES, "error": FILES, "export": ["", "=x", "NO_SUCH_VARIABLE"]}),
+    "submit": (["true"], {**CLIENT, "hosts": ["", ",", "a,"], "memory": SIZES,
+                          "ranks": COUNTS + ["1-"], "pids-limit": COUNTS, "time": ABOVE0,
+                          "wdir": ["", "/nonexistent"], "name": NAMES, "limit": ABOVE0, "warn": WARNS, "output": FILES, "error": FILES,
+                          "export": ["", "=x", "NO_SUCH_VARIABLE"]}),
+    "attach": (["1"], CLIENT), "cancel": (["1"], CLIENT), "hold": (["1"], CLIENT),
+    "release": (["1"], CLIENT), "requeue": (["1"], CLIENT), "wait": (["1"], CLIENT),
+    "jobs": ([], CLIENT), "history": ([], {**CLIENT, "from": NUMBERS + ["0"]}), "output": (["1"], {**CLIENT, "rank": NUMBERS}),
+    "update": (["1"], {**CLIENT, "limit": ABOVE0, "time": ABOVE0, "name": NAMES}),
     "ps": ([], CLIENT), "hosts": ([], CLIENT), "drain": (["h1"], CLIENT),
     "undrain": (["h1"], CLIENT), "why": (["1"], CLIENT), "record": ([], CLIENT),
+    "owner": (["status", "--all"], {**CLIENT, "for": ABOVE0}),
+    "trace": (["generate", "--workload=lublin", "--output=-"], {
+        "load": LOADS, "jobs": COUNTS, "procs": COUNTS, "replication": NUMBERS,
+        "seed": NUMBERS, "workload": WORKLOADS}),
     "migrate": (["1.0", "h1"], {**CLIENT, "budget": ABOVE0}),
     "kill": (["1"], {**CLIENT, "signal": SIGNALS}),
     "controller": (["--state-dir=s", "--listen=127.0.0.1:0"], {
         "admin-submits": WORDS, "show-arguments": WORDS, "client-grace": TIMES,
-        "kill-grace": TIMES, "lost-after": TIMES, "enrol": KEYS, "revoke": KEYS,
-        "history": NUMBERS, "record": NUMBERS, "min-uid": NUMBERS, "ready-fd": NUMBERS,
+        "kill-grace": TIMES, "lost-after": ABOVE0 + ["1e-9s"], "enrol": KEYS, "revoke": KEYS,
+        "history": NUMBERS, "accounts": COUNTS, "keep-output": SIZES + ["2G"], "record": NUMBERS, "min-uid": NUMBERS, "ready-fd": NUMBERS,
         "user-connections": COUNTS, "user-jobs": COUNTS,
         "user-ranks": COUNTS, "listen": ADDRESSES,
-        "policy": POLICIES, "pool": ["", "x", "1.2.3/8", "1.2.3.4/33", "10.0.0.0/31"]}),
+        "policy": POLICIES, "pool": POOLS}),
     "agent": (["--controller=127.0.0.1:1", "--key=none", "--run-dir=r"], {
         "address": ["", "x", "1.2.3", "1.2.3.4.5", "::1", "0.0.0.0"],
         "controller": ADDRESSES, "cores": COUNTS, "score": COUNTS, "fast-path": WORDS,
@@ -69,23 +91,59 @@ LINES = {
     "testbed": (["up", "2"], {
         "name": ["", "a b", "../x", "a/b", "x" * 25], "policy": POLICIES,
         "cpus": ["", "x", "0", "-1", "1,", ",1", "nan", "101", "1,1,1"],
-        "speed": ["", "x", "0", "-1", "1,", ",1", "nan", "1025", "1,1,1"]}),
+        "speed": ["", "x", "0", "-1", "1,", ",1", "nan", "1025", "1,1,1"],
+        "faster": PERCENTS[:-1] + ["0"], "for": ABOVE0, "from": TIMES}),
     "move": (["1", "--to=127.0.0.1:1"], {
         "budget": ABOVE0, "to": ADDRESSES[:2] + ["1.2.3.4", "[::1", "127.0.0.1:0"],
         "listen": ["127.0.0.1:0"]}),  # which does not go with a PID
     "sim": (["-p", "fcfs", "-w", "ismail", "-n", "2"], {
         **COSTS, "hosts": HOSTS, "load": LOADS, "jobs": COUNTS, "policy": POLICIES,
         "procs": COUNTS, "replication": NUMBERS, "seed": NUMBERS, "speedup": SPEEDUPS,
-        "workload": WORKLOADS, "extra-columns": WORDS}),
+        "workload": WORKLOADS, "extra-columns": WORDS, "paging": PAGINGS,
+        "host-memory": SIZES[:5], "rank-memory": SIZES[:5], "link": SIZES[:5],
+        "term": TERMS}),
     "sweep": (["-p", "fcfs", "-w", "ismail", "-n", "501"], {
         **COSTS, "hosts": HOSTS, "load": LOADS + ["1:2", "2:1:1", "1:2:0"],
         "jobs": COUNTS, "policy": POLICIES, "procs": COUNTS, "speedup": SPEEDUPS,
         "seed": NUMBERS, "workload": WORKLOADS, "workers": COUNTS,
         "level": PERCENTS + ["0"], "max": COUNTS, "min": COUNTS, "precision": PERCENTS,
-        "se-precision": PERCENTS, "metric": WORDS}),
+        "se-precision": PERCENTS, "metric": WORDS, "paging": PAGINGS}),
     "reproduce": (["schnor:S-4a"], {"workers": COUNTS, "seed": NUMBERS}),
     "policies": ([], {}),
 }
+
+
+# Names that may be any, but must be there.
+NAMES = {"controller": ["state-dir"], "agent": ["key", "run-dir"], "client": ["key"]}
+# Not of a configuration file.
+NOT_SETTINGS = {"enrol", "revoke", "ready-fd"}
+
+
+def wrong_line(exe, section, name, value):
+    """A configuration file with that line is refused, by its number."""
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "client.conf")
+        with open(path, "w") as f:
+            f.write(f"; as it should not be\n[{section}]\n{name} = {value}\n")
+        words = ["hosts"] if section == "client" else [section, f"--config={path}"]
+        r = subprocess.run([exe, *words], capture_output=True, timeout=100, text=True,
+                           env={**os.environ, "STINT_TESTBED": d}, stdin=subprocess.DEVNULL)
+    if r.returncode != 2 or r.stdout or \
+            r.stderr.count("\n") != 1 or f"{path}:3: " not in r.stderr:
+        return f"exit status {r.returncode}: {r.stderr[:200]!r}"
+    return ""
+
+
+def settings():
+    """Section, name and value of each line that must be refused."""
+    for section in ("controller", "agent"):
+        for name, values in LINES[section][1].items():
+            if name not in NOT_SETTINGS:
+                yield from ((section, name, v) for v in values)
+    yield from (("client", "controller", a) for a in ADDRESSES)
+    for section, names in NAMES.items():
+        yield from ((section, name, "") for name in names)
+        yield section, "no-such-setting", "1"
 
 
 def wrong(exe, words):
@@ -124,7 +182,12 @@ def main():
                 if why:
                     bad += 1
                     print(f"FAILED {why}: stint {line!r}")
-    print(f"{n} command lines, {bad} bad")
+    for section, name, value in settings():
+        why, n = wrong_line(exe, section, name, value), n + 1
+        if why:
+            bad += 1
+            print(f"FAILED {why}: [{section}] {name} = {value!r}")
+    print(f"{n} command lines and files, {bad} bad")
     return 1 if bad else 0
 
 

@@ -61,7 +61,7 @@ static int hand_over(const char *name, char **argv)
 	return command_fail(name, EXIT_FAILED, &err);
 }
 
-static int run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	const struct command *c = command_find(commands, argv[1]);
 
@@ -82,7 +82,7 @@ static int help(int argc, char **argv)
 	if (argc < 3)
 		return usage(stdout, EXIT_OK);
 	words[1] = argv[2];
-	return run(3, words);
+	return run_command(3, words);
 }
 
 int main(int argc, char **argv)
@@ -99,5 +99,5 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") ||
 	    !strcmp(argv[1], "-h"))
 		return help(argc, argv);
-	return run(argc, argv);
+	return run_command(argc, argv);
 }

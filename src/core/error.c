@@ -8,7 +8,7 @@
 #include "core/plain.h"
 
 /* One line, and nothing that a terminal obeys: a peer's words may be in it. */
-static void put(struct error *err, const char *fmt, va_list ap)
+static void put_text(struct error *err, const char *fmt, va_list ap)
 {
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	plain_text(err->text);
@@ -20,7 +20,7 @@ int error_set(struct error *err, int code, const char *fmt, ...)
 
 	if (err) {
 		va_start(ap, fmt);
-		put(err, fmt, ap);
+		put_text(err, fmt, ap);
 		va_end(ap);
 	}
 	return code;
@@ -33,7 +33,7 @@ int error_sys(struct error *err, int code, const char *fmt, ...)
 
 	if (err) {
 		va_start(ap, fmt);
-		put(err, fmt, ap);
+		put_text(err, fmt, ap);
 		va_end(ap);
 		n = strlen(err->text);
 		snprintf(err->text + n, sizeof(err->text) - n, ": %s",
@@ -51,7 +51,7 @@ int error_prefix(struct error *err, int code, const char *fmt, ...)
 	if (err) {
 		old = *err;
 		va_start(ap, fmt);
-		put(err, fmt, ap);
+		put_text(err, fmt, ap);
 		va_end(ap);
 		n = strlen(err->text);
 		snprintf(err->text + n, sizeof(err->text) - n, ": %s",

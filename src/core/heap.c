@@ -18,12 +18,12 @@ void heap_clear(struct heap *heap)
 	*heap = (struct heap)HEAP_INIT;
 }
 
-static bool before(const struct heap_node *a, const struct heap_node *b)
+static bool is_before(const struct heap_node *a, const struct heap_node *b)
 {
 	return a->key != b->key ? a->key < b->key : a->seq < b->seq;
 }
 
-static void put(struct heap *heap, size_t i, struct heap_node n)
+static void put_node(struct heap *heap, size_t i, struct heap_node n)
 {
 	heap->node[i] = n;
 	heap->place[n.handle] = (uint32_t)i + 1;
@@ -34,12 +34,12 @@ static void sift_up(struct heap *heap, size_t i, struct heap_node n)
 	while (i > 0) {
 		size_t parent = (i - 1) / 4;
 
-		if (!before(&n, &heap->node[parent]))
+		if (!is_before(&n, &heap->node[parent]))
 			break;
-		put(heap, i, heap->node[parent]);
+		put_node(heap, i, heap->node[parent]);
 		i = parent;
 	}
-	put(heap, i, n);
+	put_node(heap, i, n);
 }
 
 static void sift_down(struct heap *heap, size_t i, struct heap_node n)
@@ -52,14 +52,14 @@ static void sift_down(struct heap *heap, size_t i, struct heap_node n)
 		if (end > heap->nr)
 			end = heap->nr;
 		for (size_t c = best + 1; c < end; c++)
-			if (before(&heap->node[c], &heap->node[best]))
+			if (is_before(&heap->node[c], &heap->node[best]))
 				best = c;
-		if (!before(&heap->node[best], &n))
+		if (!is_before(&heap->node[best], &n))
 			break;
-		put(heap, i, heap->node[best]);
+		put_node(heap, i, heap->node[best]);
 		i = best;
 	}
-	put(heap, i, n);
+	put_node(heap, i, n);
 }
 
 static void need_place(struct heap *heap, uint32_t handle)
@@ -76,9 +76,9 @@ static void need_place(struct heap *heap, uint32_t handle)
 }
 
 /* Put n where i is free, whichever way it has to go. */
-static void settle(struct heap *heap, size_t i, struct heap_node n)
+static void settle_node(struct heap *heap, size_t i, struct heap_node n)
 {
-	if (i > 0 && before(&n, &heap->node[(i - 1) / 4]))
+	if (i > 0 && is_before(&n, &heap->node[(i - 1) / 4]))
 		sift_up(heap, i, n);
 	else
 		sift_down(heap, i, n);
@@ -91,7 +91,7 @@ void heap_set(struct heap *heap, uint32_t handle, usec_t key)
 	need_place(heap, handle);
 	n.seq = heap->seq++;
 	if (heap->place[handle]) {
-		settle(heap, heap->place[handle] - 1, n);
+		settle_node(heap, heap->place[handle] - 1, n);
 		return;
 	}
 	array_room(heap->node, heap->nr, &heap->cap);
@@ -113,7 +113,7 @@ bool heap_remove(struct heap *heap, uint32_t handle)
 	heap->place[handle] = 0;
 	heap->nr--;
 	if (i < heap->nr)
-		settle(heap, i, heap->node[heap->nr]);
+		settle_node(heap, i, heap->node[heap->nr]);
 	return true;
 }
 

@@ -1,4 +1,4 @@
-/* hurry.c - ahead of others for a moment; see hurry.h */
+/* hurry.c - to run ahead of other processes for a moment; see hurry.h */
 #include "core/hurry.h"
 
 #include <fcntl.h>
@@ -58,6 +58,11 @@ void hurry_end(pid_t tid)
 	    sched_getparam(tid, &param) == 0 &&
 	    param.sched_priority == PRIORITY)
 		(void)!set_class(tid, SCHED_OTHER, 0);
+}
+
+bool hurry_is_like(unsigned policy, int priority, int nice)
+{
+	return nice == FIRST || (policy == SCHED_FIFO && priority == PRIORITY);
 }
 
 void hurry_guard(void)

@@ -31,6 +31,11 @@ bool hurry_begin(pid_t tid); /* true if this call raised it */
 /* Back to the normal class, if hurry_begin() raised it. */
 void hurry_end(pid_t tid);
 /*
+ * Whether hurry_end() would take a thread that has these of its own for one that
+ * hurry_begin() raised.
+ */
+bool hurry_is_like(unsigned policy, int priority, int nice);
+/*
  * Have the kernel kill the caller (SIGKILL) if it ever runs for a second in the
  * real-time class without sleeping once.
  */

@@ -25,7 +25,7 @@
 static struct {
 	char prefix[64];
 	enum log_level most;
-	pid_t owner; /* of the file; 0: none is bounded */
+	pid_t owner; /* which process bounds the file; 0: none does */
 	int old_fd;
 	off_t file_most;
 } conf = { .prefix = "stint", .most = LOG_L_INFO, .old_fd = -1 };
@@ -102,12 +102,12 @@ static void bound_file(void)
 		return;
 	lseek(conf.old_fd, 0, SEEK_SET);
 	copy_to_old(st.st_size);
-	/* Full disk or not: what matters is that it ends. */
+	/* Even if the copy failed on a full disk, the file must be cut. */
 	if (ftruncate(STDERR_FILENO, 0) < 0)
 		conf.owner = 0;
 }
 
-static void put(const char *line, size_t n)
+static void put_line(const char *line, size_t n)
 {
 	bound_file();
 	if (write(STDERR_FILENO, line, n) < 0)
@@ -126,10 +126,10 @@ static void tell_repeats(void)
 		     getenv("JOURNAL_STREAM") ? "<6>" : "", conf.prefix,
 		     last.more);
 	last.more = 0;
-	put(text, (size_t)n);
+	put_line(text, (size_t)n);
 }
 
-/* Was it said just now?  Then it is counted. */
+/* Was the same line logged just now?  Then it is only counted. */
 static bool is_repeated(const char *line)
 {
 	usec_t now = clock_usec(CLOCK_MONOTONIC);
@@ -168,7 +168,7 @@ static void say(enum log_level level, int code, const char *fmt, va_list ap)
 	if (is_repeated(line))
 		return;
 	line[n++] = '\n';
-	put(line, n);
+	put_line(line, n);
 }
 
 #define SAY(level, code)                   \

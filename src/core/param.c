@@ -20,7 +20,7 @@ static size_t table_size(const struct param *table)
 	return n;
 }
 
-static int parse_real(const char *text, double *ret)
+static int read_real(const char *text, double *ret)
 {
 	char *end;
 	double x;
@@ -59,11 +59,11 @@ static int parse_choice(const struct param *p, const char *text, double *ret)
 static int parse_number(const struct param *p, const char *text, double *ret)
 {
 	usec_t t;
-	int r = parse_real(text, ret);
+	int r = read_real(text, ret);
 
 	if (p->type == PARAM_TIME && r < 0) {
 		r = parse_usec(text, &t, NULL);
-		*ret = r < 0 ? 0 : (double)t / USEC_PER_SEC;
+		*ret = r < 0 ? 0 : usec_to_seconds(t);
 	}
 	if (r < 0)
 		return r;
@@ -233,7 +233,7 @@ void params_clear(struct params *params)
 	*params = (struct params){ 0 };
 }
 
-static size_t find(const struct params *params, const char *name)
+static size_t index_of(const struct params *params, const char *name)
 {
 	size_t i = 0;
 
@@ -245,22 +245,22 @@ static size_t find(const struct params *params, const char *name)
 
 int64_t params_int(const struct params *params, const char *name)
 {
-	return (int64_t)params->value[find(params, name)].number;
+	return (int64_t)params->value[index_of(params, name)].number;
 }
 
 double params_real(const struct params *params, const char *name)
 {
-	return params->value[find(params, name)].number;
+	return params->value[index_of(params, name)].number;
 }
 
 bool params_bool(const struct params *params, const char *name)
 {
-	return params->value[find(params, name)].number != 0;
+	return params->value[index_of(params, name)].number != 0;
 }
 
 usec_t params_usec(const struct params *params, const char *name)
 {
-	double s = params->value[find(params, name)].number;
+	double s = params->value[index_of(params, name)].number;
 
 	return s >= (double)(USEC_MAX / USEC_PER_SEC)
 		       ? USEC_MAX
@@ -269,12 +269,27 @@ usec_t params_usec(const struct params *params, const char *name)
 
 unsigned params_choice(const struct params *params, const char *name)
 {
-	return (unsigned)params->value[find(params, name)].number;
+	return (unsigned)params->value[index_of(params, name)].number;
 }
 
 const char *params_text(const struct params *params, const char *name)
 {
-	return params->value[find(params, name)].text;
+	return params->value[index_of(params, name)].text;
+}
+
+bool list_has(const char *list, const char *word)
+{
+	static const char between[] = ", \t";
+	size_t n;
+
+	for (list += strspn(list, between); *list;
+	     list += strspn(list, between)) {
+		n = strcspn(list, between);
+		if (n == strlen(word) && !strncmp(list, word, n))
+			return true;
+		list += n;
+	}
+	return false;
 }
 
 char *param_split(const char *text, const char **ret_rest)

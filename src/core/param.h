@@ -70,6 +70,9 @@ const char *params_text(const struct params *params, const char *name);
  */
 char *param_split(const char *text, const char **ret_rest);
 
+/* Is the word in a list such as "ada, bob"? */
+bool list_has(const char *list, const char *word);
+
 /* A table for people: a line a parameter, with type, default and range. */
 void params_explain(const struct param *table, FILE *to);
 

@@ -34,7 +34,11 @@ static _Noreturn void clean_up_after(pid_t test, const char *dir)
 	need(ended.fd >= 0 && nowhere >= 0);
 	if (fork() != 0)
 		_exit(0);
-	setsid(); /* what ends the test's group, Ctrl-C say, is not for it */
+	/*
+	 * Signals to the test's process group, such as Ctrl-C, must not reach
+	 * it.
+	 */
+	setsid();
 	for (int fd = 0; fd < 3; fd++)
 		dup2(nowhere, fd);
 	while (poll(&ended, 1, -1) != 1)

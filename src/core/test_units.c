@@ -39,6 +39,26 @@ static void times(void **state)
 	}
 }
 
+static void reals(void **state)
+{
+	static const double v[] = { 0, 0.1, 1. / 3, 1e9, 12345678.9, 0.30 };
+	static const char *const bad[] = { "", " 1", "1x", "nan", "-1", "2e9" };
+	char text[REAL_TEXT];
+	double back = 42;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(parse_real(bad[i], 0, 1e9, &back, NULL),
+				 -EINVAL);
+	assert_true(back == 42);
+	assert_string_equal(real_text(0.1, text), "0.1");
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		real_text(v[i], text);
+		assert_int_equal(parse_real(text, 0, 1e9, &back, NULL), 0);
+		assert_true(back == v[i]);
+	}
+}
+
 static void numbers(void **state)
 {
 	struct error err;
@@ -123,9 +143,9 @@ static void timespecs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times),     cmocka_unit_test(numbers),
-		cmocka_unit_test(sizes),     cmocka_unit_test(clocks),
-		cmocka_unit_test(timespecs),
+		cmocka_unit_test(times),  cmocka_unit_test(numbers),
+		cmocka_unit_test(reals),  cmocka_unit_test(sizes),
+		cmocka_unit_test(clocks), cmocka_unit_test(timespecs),
 	};
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
 }

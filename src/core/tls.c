@@ -51,7 +51,7 @@ struct tls {
 	struct buffer in, out;
 };
 
-/* What is in the out buffer onto the wire; 0 or -errno. */
+/* Write the out buffer to the socket; 0 or -errno. */
 static int out_drain(struct tls *tls)
 {
 	struct buffer *b = &tls->out;
@@ -112,7 +112,7 @@ static ssize_t transport_push(gnutls_transport_ptr_t ptr, const void *p,
 	return n;
 }
 
-/* Until the descriptor has something: 0, -ETIMEDOUT or -errno. */
+/* Wait until there is input: 0, -ETIMEDOUT or -errno. */
 static int await_input(struct tls *tls)
 {
 	struct pollfd pfd = { .fd = tls->fd, .events = POLLIN };
@@ -128,7 +128,10 @@ static int await_input(struct tls *tls)
 	return r < 0 ? -errno : 0;
 }
 
-/* Some bytes into the empty in buffer: their count, 0 at the end, -errno. */
+/*
+ * Read some bytes into the empty in buffer: their number, 0 at the end, or
+ * -errno.
+ */
 static ssize_t in_fill(struct tls *tls)
 {
 	struct buffer *b = &tls->in;
@@ -302,8 +305,8 @@ void tls_destroy(struct tls *tls)
 }
 
 /*
- * What a peer says that does not know our identity, or has another key for it.
- * (It does not tell which, nor more.)
+ * The alerts by which a peer says that it does not know our identity, or has
+ * another key for it. (It does not say which of the two.)
  */
 static bool is_refusal(gnutls_alert_description_t alert)
 {
@@ -370,7 +373,7 @@ int tls_handshake(struct tls *tls, usec_t timeout, struct error *err)
 				   : -EAGAIN;
 	}
 	if (r < 0) {
-		/* Tell the peer why, as far as that goes. */
+		/* Tell the peer why, if it still listens. */
 		gnutls_alert_send_appropriate(tls->session, r);
 		(void)!tls_flush(tls);
 		return handshake_failed(tls, r, err);

@@ -118,6 +118,31 @@ int parse_int(const char *text, int64_t min, int64_t max, const char *what,
 	return 0;
 }
 
+int parse_real(const char *text, double min, double max, double *ret,
+	       struct error *err)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end || isspace((unsigned char)*text) ||
+	    !(v >= min && v <= max))
+		return error_set(err, -EINVAL,
+				 "'%.30s' is not a number in %g..%g", text, min,
+				 max);
+	*ret = v;
+	return 0;
+}
+
+const char *real_text(double v, char ret[REAL_TEXT])
+{
+	for (int digits = 6; digits <= 17; digits++) {
+		snprintf(ret, REAL_TEXT, "%.*g", digits, v);
+		if (strtod(ret, NULL) == v)
+			break;
+	}
+	return ret;
+}
+
 usec_t onward(struct onward *o, usec_t clock, usec_t tick)
 {
 	usec_t least = o->last + (tick - o->tick);

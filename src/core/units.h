@@ -17,6 +17,12 @@ typedef int64_t usec_t;
 #define USEC_PER_MSEC ((usec_t)1000)
 #define USEC_MAX      INT64_MAX
 
+/* For what is computed in real numbers, or shown. */
+static inline double usec_to_seconds(usec_t t)
+{
+	return (double)t / USEC_PER_SEC;
+}
+
 /* For the kernel's nanoseconds (struct timespec). */
 #define NSEC_PER_SEC  INT64_C(1000000000)
 #define NSEC_PER_MSEC INT64_C(1000000)
@@ -50,5 +56,13 @@ const char *size_text(uint64_t bytes, char ret[SIZE_TEXT]);
 /* A whole decimal number in [min, max]; `what` names it in the error. */
 int parse_int(const char *text, int64_t min, int64_t max, const char *what,
 	      int64_t *ret, struct error *err) must_check;
+
+/* A number in [min, max], all of text. */
+int parse_real(const char *text, double min, double max, double *ret,
+	       struct error *err) must_check;
+
+/* With as few digits as parse_real() needs to read exactly it again. */
+#define REAL_TEXT 32
+const char *real_text(double v, char ret[REAL_TEXT]);
 
 #endif

@@ -11,8 +11,9 @@
 #include "core/xalloc.h"
 
 static const char *const names[] = {
-	"arrive", "start", "resize", "migrate", "suspend", "resume", "requeue",
-	"end",	  "host",  "procs",  "reserve", "release", "booked", "timer",
+	"arrive",  "start",   "resize",	 "migrate", "suspend", "resume",
+	"freeze",  "thaw",    "requeue", "end",	    "host",    "procs",
+	"reserve", "release", "booked",	 "timer",   "demand",
 };
 
 const char *event_name(enum event_type type)
@@ -78,7 +79,7 @@ static void set_hosts(struct view *view, struct job *job, uint32_t n,
 }
 
 /* Close the account of the time since the last change. */
-static void settle(const struct view *view, struct job *job)
+static void close_account(const struct view *view, struct job *job)
 {
 	if (job->state == JOB_RUNNING)
 		job->used += (double)job->n * (double)(view->now - job->since) /
@@ -133,13 +134,66 @@ static void apply_start(struct view *view, struct job *job, uint32_t n,
 	occupy(view, job, 1, 1);
 }
 
+/* What it would have done in the time that it stood still is still to do. */
+static void make_up(struct job *job, usec_t now)
+{
+	if (job->nr_frozen && job->est_end != USEC_MAX)
+		job->est_end = add_time(job->est_end, now - job->still_since);
+	job->still_since = now;
+}
+
+static void thaw_all(struct view *view, struct job *job)
+{
+	view->nr_frozen -= job->nr_frozen > 0;
+	free(job->frozen);
+	job->frozen = NULL;
+	job->nr_frozen = 0;
+}
+
+static void apply_freeze(struct view *view, const struct event *e)
+{
+	struct job *job = e->job;
+
+	assert(job->state != JOB_WAITING && e->rank < job->n &&
+	       !job_rank_frozen(job, e->rank));
+	if (!job->frozen) {
+		job->frozen = xmalloc(job->n * sizeof(*job->frozen));
+		for (uint32_t i = 0; i < job->n; i++)
+			job->frozen[i] = -1;
+	}
+	job->frozen[e->rank] = view->now;
+	if (job->nr_frozen++)
+		return;
+	job->still_since = view->now;
+	view->nr_frozen++;
+}
+
+static void thaw(struct view *view, struct job *job, uint32_t rank)
+{
+	job->frozen[rank] = -1;
+	if (job->nr_frozen > 1) {
+		job->nr_frozen--;
+		return;
+	}
+	if (job->state == JOB_RUNNING)
+		make_up(job, view->now);
+	thaw_all(view, job);
+}
+
+static void apply_thaw(struct view *view, const struct event *e)
+{
+	assert(e->rank < e->job->n && job_rank_frozen(e->job, e->rank));
+	thaw(view, e->job, e->rank);
+}
+
 /* Out of the running list, its processors free. */
 static void stop(struct view *view, struct job *job)
 {
-	settle(view, job);
+	close_account(view, job);
 	occupy(view, job, -1, job->state == JOB_RUNNING ? -1 : 0);
 	TAILQ_REMOVE(&view->running, job, link);
 	view->nr_running--;
+	thaw_all(view, job);
 }
 
 static void apply_end(struct view *view, struct job *job)
@@ -168,8 +222,11 @@ static void apply_resize(struct view *view, const struct event *e)
 	struct job *job = e->job;
 
 	assert(job->state == JOB_RUNNING && e->n > 0);
-	settle(view, job);
+	close_account(view, job);
 	occupy(view, job, -1, -1);
+	make_up(job, view->now);
+	if (e->n != job->n)
+		thaw_all(view, job);
 	if (job->est_end != USEC_MAX)
 		job->est_end = add_time(view->now + e->cost,
 					speedup_scale(&job->speedup,
@@ -188,9 +245,11 @@ static void apply_migrate(struct view *view, const struct event *e)
 
 	assert(job->state != JOB_WAITING && job->hosts && e->rank < job->n &&
 	       e->host < view->nr_hosts);
-	settle(view, job);
+	close_account(view, job);
 	occupy(view, job, -1, -active);
 	job->hosts[e->rank] = e->host;
+	if (job_rank_frozen(job, e->rank))
+		thaw(view, job, e->rank);
 	occupy(view, job, 1, active);
 	if (job->est_end != USEC_MAX)
 		job->est_end = add_time(job->est_end, e->cost);
@@ -199,8 +258,9 @@ static void apply_migrate(struct view *view, const struct event *e)
 static void apply_suspend(struct view *view, struct job *job)
 {
 	assert(job->state == JOB_RUNNING);
-	settle(view, job);
+	close_account(view, job);
 	occupy(view, job, 0, -1);
+	make_up(job, view->now);
 	job->state = JOB_SUSPENDED;
 	if (job->est_end != USEC_MAX)
 		job->est_end -= view->now;
@@ -211,13 +271,14 @@ static void apply_resume(struct view *view, const struct event *e)
 	struct job *job = e->job;
 
 	assert(job->state == JOB_SUSPENDED);
-	settle(view, job);
+	close_account(view, job);
 	if (e->hosts) {
 		occupy(view, job, -1, 0);
 		set_hosts(view, job, job->n, e->hosts);
 		occupy(view, job, 1, 0);
 	}
 	job->state = JOB_RUNNING;
+	job->still_since = view->now;
 	occupy(view, job, 0, 1);
 	if (job->est_end != USEC_MAX)
 		job->est_end = add_time(job->est_end, view->now + e->cost);
@@ -261,6 +322,12 @@ void model_apply(struct view *view, const struct event *e)
 	case EVENT_RESUME:
 		apply_resume(view, e);
 		break;
+	case EVENT_FREEZE:
+		apply_freeze(view, e);
+		break;
+	case EVENT_THAW:
+		apply_thaw(view, e);
+		break;
 	case EVENT_REQUEUE:
 		apply_requeue(view, e->job);
 		break;
@@ -280,6 +347,9 @@ void model_apply(struct view *view, const struct event *e)
 	case EVENT_RELEASE:
 		assert(view->hosts[e->host].reserved);
 		view->hosts[e->host].reserved--;
+		break;
+	case EVENT_DEMAND:
+		e->job->demand = e->bytes;
 		break;
 	case EVENT_BOOKED:
 	case EVENT_TIMER:

@@ -8,11 +8,13 @@
  *	policy_event(policy, view, &event);	the policy's own state
  *	policy_decide(policy, view, plan);	once for an instant's events
  * and then carries the plan out, which makes events START, RESIZE, MIGRATE,
- * SUSPEND, RESUME, RESERVE and RELEASE of it.  These are applied but not passed
- * to the policy, which has already taken them into account while planning; if
- * one could not be carried out, the driver sends REQUEUE (or END).  A live
- * driver's moves take time and may fail: MIGRATE is applied, and passed to the
- * policy, when the move has ended, with the host where the rank then is.
+ * SUSPEND, RESUME, FREEZE, THAW, RESERVE and RELEASE of it.  These are applied but
+ * not passed to the policy, which has already taken them into account while
+ * planning; if one could not be carried out, the driver sends REQUEUE (or END).
+ * A live driver's moves take time and may fail: MIGRATE is applied, and passed to
+ * the policy, when the move has ended, with the host where the rank then is.
+ * THAW comes unplanned, too: a rank that moves is not frozen while it does.  REQUEUE
+ * is always passed: of a running job once all its ranks have ended.
  */
 #ifndef MODEL_EVENT_H
 #define MODEL_EVENT_H
@@ -26,9 +28,11 @@ enum event_type {
 	EVENT_ARRIVE,  /* job, filled in, joins the waiting */
 	EVENT_START,   /* job runs on n processors: hosts */
 	EVENT_RESIZE,  /* running job has n processors from now on: hosts */
-	EVENT_MIGRATE, /* the rank of a job is on host now */
+	EVENT_MIGRATE, /* the rank of a job is on host now, and not frozen */
 	EVENT_SUSPEND, /* job stands still; keeps its hosts, frees processors */
 	EVENT_RESUME,  /* job goes on; on hosts, if given */
+	EVENT_FREEZE,  /* the rank of a job stands still, and the job with it */
+	EVENT_THAW,    /* and goes on */
 	EVENT_REQUEUE, /* job lost its processors and waits again; of a waiting
 			  job: its start was planned and could not be done */
 	EVENT_END,     /* job is gone: done, failed or cancelled */
@@ -38,6 +42,8 @@ enum event_type {
 	EVENT_RELEASE, /* and no longer */
 	EVENT_BOOKED,  /* view->reservations changed */
 	EVENT_TIMER,   /* an instant the policy asked for with plan_wake() */
+	EVENT_DEMAND,  /* a process of job needs so many bytes from now on; only
+			  the simulator says so, and no record has it */
 };
 
 enum event_outcome {
@@ -54,7 +60,9 @@ struct event {
 	struct job *job;
 	uint32_t n;		  /* processors */
 	const uint32_t *hosts;	  /* n host indices or NULL; copied */
-	uint32_t rank, host;	  /* MIGRATE; host: HOST, RESERVE, RELEASE */
+	uint32_t rank, host;	  /* MIGRATE; rank: FREEZE, THAW; host: HOST,
+				     RESERVE, RELEASE */
+	uint64_t bytes;		  /* DEMAND */
 	const struct host *fresh; /* HOST: the upper part of it is copied */
 	usec_t cost;		  /* RESIZE, MIGRATE, RESUME: standstill, which
 				     est_end is put off by */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "core/units.h"
+#include "model/contract.h"
 
 struct host {
 	uint32_t ix;	  /* its index in view->hosts, for good; breaks ties */
@@ -27,11 +28,18 @@ struct host {
 	uint64_t memory_free; /* bytes available to guests now */
 	double load;	   /* external: runnable processes that are not ours */
 	uint32_t users;	   /* interactive users */
-	bool owner_active; /* its owner uses it: guests should leave */
+	bool owner_active; /* guests are to get out: its owner uses it, or its
+			      terms say so */
+	uint8_t closed;	   /* enum closed: why it takes no guests now */
+	usec_t leave_by;   /* guests should have left by then; 0: no matter */
+	usec_t freeze_until; /* owner_active: they stand still till then rather
+				than leave; 0: they leave */
+	usec_t freeze_most;  /* who finds no place stands still for no longer */
 	usec_t idle_since; /* no keyboard, no load since then; USEC_MAX: busy */
 	bool up;	   /* agent and host answer */
 	bool drain;	   /* accepts no new ranks; running ones should leave */
 	uint32_t booked;   /* cores held for a reservation: no job's */
+	double faults;	   /* page faults a second that its disk serves now */
 
 	/* Follows from the events of jobs. */
 	uint32_t nr_ranks;  /* ranks placed here, suspended ones included */
@@ -42,7 +50,7 @@ struct host {
 /* May a rank be placed here at all?  (Not: is there room.) */
 static inline bool host_usable(const struct host *h)
 {
-	return h->up && !h->drain && h->booked < h->cores;
+	return h->up && !h->drain && !h->closed && h->booked < h->cores;
 }
 
 /* Cores available to jobs. */

@@ -46,8 +46,10 @@ struct job {
 	usec_t estimate; /* of its run time on size processors of speed 1; 0:
 			    none was given */
 	uint64_t memory; /* bytes a process; 0: not known */
+	uint32_t home;	 /* host it was submitted at, + 1; 0: at none */
 	int32_t user, group, app, queue, partition; /* -1: not known */
 	struct speedup speedup;
+	bool requeue; /* may be taken off its hosts and begin anew */
 	void *driver; /* the driver's own; no policy looks at it */
 
 	/* What became of it: changed by events. */
@@ -59,10 +61,21 @@ struct job {
 	usec_t est_end;	 /* when it would end by its estimate; USEC_MAX when
 			    none was given; of a suspended job: what is left */
 	double used;	 /* processor seconds had before since */
+	usec_t *frozen;	 /* n: since when a rank stands still, -1: it does not;
+			    NULL: none does.  Owned by the model. */
+	uint32_t nr_frozen; /* of the ranks; the whole job waits for them */
+	usec_t still_since; /* there are any since then */
+	uint64_t demand; /* bytes a process of it was last seen to need; 0: not
+			    known, as of one that has not run */
 	TAILQ_ENTRY(job) link; /* in view->waiting or view->running */
 };
 
 TAILQ_HEAD(job_list, job);
+
+static inline bool job_rank_frozen(const struct job *job, uint32_t rank)
+{
+	return job->frozen && job->frozen[rank] >= 0;
+}
 
 /* Does a come before b by (submit, id), the order that breaks every tie? */
 static inline bool job_before(const struct job *a, const struct job *b)

@@ -64,7 +64,7 @@ static uint64_t heapify(struct place *heap, size_t nr)
 	return room;
 }
 
-/* n ranks onto the heap's hosts, if all find room; frees the heap. */
+/* Put n ranks onto the heap's hosts, if all find room; frees the heap. */
 static bool deal(struct place *heap, size_t nr, uint32_t n, uint32_t *ret)
 {
 	bool enough = heapify(heap, nr) >= n;
@@ -108,7 +108,7 @@ static uint32_t min(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* n of job's hosts as they are, those that are usable first. */
+/* Keep n of the job's places as they are, those on usable hosts first. */
 static void keep(const struct view *view, const struct job *job, uint32_t n,
 		 uint32_t *ret)
 {

@@ -46,7 +46,7 @@ static void reset_hosts(struct plan *plan, const struct view *view)
 		free(plan->ranks);
 		plan->ranks = xcalloc(view->nr_hosts, sizeof(*plan->ranks));
 		plan->nr_ranks = view->nr_hosts;
-	} else if (plan->nr_ranks && plan->nr) {
+	} else if (plan->nr_ranks && (plan->nr || plan->expects)) {
 		memset(plan->ranks, 0, plan->nr_ranks * sizeof(*plan->ranks));
 	}
 }
@@ -64,7 +64,7 @@ void plan_reset(struct plan *plan, const struct view *view)
 		reset_hosts(plan, view);
 	plan->nr = 0;
 	plan->nr_ahead = 0;
-	plan->looked_ahead = plan->shrinks = false;
+	plan->looked_ahead = plan->shrinks = plan->expects = false;
 	plan->view = view;
 	plan->free = view->nr_free;
 }
@@ -151,15 +151,48 @@ void plan_resize(struct plan *plan, const struct job *job, uint32_t n,
 	}
 }
 
-void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
-		  uint32_t host, struct because why)
+void plan_migrate_by(struct plan *plan, const struct job *job, uint32_t n,
+		     uint32_t *ranks, uint32_t *hosts, usec_t by,
+		     struct because why)
 {
 	struct plan_entry *e = plan_append(plan, PLAN_MIGRATE, job, why);
 
-	e->rank = rank;
-	e->host = host;
-	count_ranks(plan, &job->hosts[rank], 1, -1);
-	count_ranks(plan, &host, 1, 1);
+	e->n = n;
+	e->ranks = ranks;
+	e->hosts = hosts;
+	e->at = by;
+	for (uint32_t i = 0; i < n; i++)
+		count_ranks(plan, &job->hosts[ranks[i]], 1, -1);
+	count_ranks(plan, hosts, n, 1);
+}
+
+void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
+		  uint32_t host, struct because why)
+{
+	uint32_t *both = plan_hosts(plan, 2);
+
+	both[0] = rank;
+	both[1] = host;
+	plan_migrate_by(plan, job, 1, both, both + 1, 0, why);
+}
+
+void plan_freeze(struct plan *plan, const struct job *job, uint32_t rank,
+		 struct because why)
+{
+	plan_append(plan, PLAN_FREEZE, job, why)->rank = rank;
+}
+
+void plan_thaw(struct plan *plan, const struct job *job, uint32_t rank,
+	       struct because why)
+{
+	plan_append(plan, PLAN_THAW, job, why)->rank = rank;
+}
+
+void plan_requeue(struct plan *plan, const struct job *job, struct because why)
+{
+	plan_append(plan, PLAN_REQUEUE, job, why);
+	set_size(plan, job, 0);
+	count_ranks(plan, job->hosts, job->n, -1);
 }
 
 void plan_suspend(struct plan *plan, const struct job *job, struct because why)
@@ -197,6 +230,19 @@ void plan_wake(struct plan *plan, usec_t at, struct because why)
 	plan_append(plan, PLAN_WAKE, NULL, why)->at = at;
 }
 
+void plan_expect(struct plan *plan, uint32_t host)
+{
+	count_ranks(plan, &host, 1, 1);
+	plan->expects = true;
+}
+
+uint32_t plan_active(const struct plan *plan, const struct host *host)
+{
+	int64_t n = (int64_t)host->nr_active + plan->ranks[host->ix];
+
+	return n > 0 ? (uint32_t)n : 0;
+}
+
 uint32_t plan_room(const struct plan *plan, const struct host *host)
 {
 	int64_t room = (int64_t)host->slots - host->nr_ranks -
@@ -207,12 +253,29 @@ uint32_t plan_room(const struct plan *plan, const struct host *host)
 }
 
 static void print_hosts(FILE *f, const struct view *view,
-			const struct plan_entry *e)
+			const struct plan_entry *e, const char *before)
 {
 	for (uint32_t i = 0; e->hosts && i < e->n; i++) {
-		fputs(i ? "," : " on ", f);
+		fputs(i ? "," : before, f);
 		reason_write_host(f, view, e->hosts[i]);
 	}
+}
+
+static void print_migrate(FILE *f, const struct view *view,
+			  const struct plan_entry *e)
+{
+	fprintf(f, "migrate job %" PRId64, e->job->id);
+	for (uint32_t i = 0; i < e->n; i++)
+		fprintf(f, "%s%" PRIu32,
+			i	   ? ","
+			: e->n > 1 ? " ranks "
+				   : " rank ",
+			e->ranks[i]);
+	print_hosts(f, view, e, " to ");
+	if (!e->at)
+		return;
+	fputs(view ? " within " : " by ", f);
+	reason_write_usec(f, view ? e->at - view->now : e->at);
 }
 
 static void print_what(FILE *f, const struct view *view,
@@ -228,15 +291,22 @@ static void print_what(FILE *f, const struct view *view,
 		fprintf(f, "resize job %" PRId64 " to %" PRIu32, id, e->n);
 		break;
 	case PLAN_MIGRATE:
-		fprintf(f, "migrate job %" PRId64 " rank %" PRIu32 " to ", id,
-			e->rank);
-		reason_write_host(f, view, e->host);
-		break;
+		print_migrate(f, view, e);
+		return;
 	case PLAN_SUSPEND:
 		fprintf(f, "suspend job %" PRId64, id);
 		break;
 	case PLAN_RESUME:
 		fprintf(f, "resume job %" PRId64, id);
+		break;
+	case PLAN_FREEZE:
+	case PLAN_THAW:
+		fprintf(f, "%s job %" PRId64 " rank %" PRIu32,
+			e->type == PLAN_FREEZE ? "freeze" : "thaw", id,
+			e->rank);
+		break;
+	case PLAN_REQUEUE:
+		fprintf(f, "requeue job %" PRId64, id);
 		break;
 	case PLAN_RESERVE:
 	case PLAN_RELEASE:
@@ -251,7 +321,7 @@ static void print_what(FILE *f, const struct view *view,
 		reason_write_usec(f, e->at);
 		break;
 	}
-	print_hosts(f, view, e);
+	print_hosts(f, view, e, " on ");
 }
 
 void plan_write(const struct view *view, const struct plan_entry *entry,

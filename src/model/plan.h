@@ -32,9 +32,13 @@
 enum plan_type {
 	PLAN_START,   /* job on n processors: hosts, or the driver's choice */
 	PLAN_RESIZE,  /* running job to n processors: hosts, or choice */
-	PLAN_MIGRATE, /* rank of job to host */
+	PLAN_MIGRATE, /* n ranks of job to as many hosts, side by side */
 	PLAN_SUSPEND, /* job */
 	PLAN_RESUME,  /* job; on hosts where given, else where it was */
+	PLAN_FREEZE,  /* rank of job: it stands still, and the job with it */
+	PLAN_THAW,    /* rank of job */
+	PLAN_REQUEUE, /* job, which allows it: it gives up its hosts, and waits
+			 to begin anew */
 	PLAN_RESERVE, /* host takes only jobs that this policy starts there */
 	PLAN_RELEASE, /* host */
 	PLAN_DEFER,   /* job waits on, and this is why */
@@ -43,11 +47,13 @@ enum plan_type {
 
 struct plan_entry {
 	enum plan_type type;
-	uint32_t n; /* processors */
+	uint32_t n; /* processors; MIGRATE: ranks */
 	struct job *job;
 	uint32_t *hosts; /* n host indices, one a rank; NULL: driver's choice */
+	uint32_t *ranks; /* MIGRATE: n of the job's, for hosts; else NULL */
 	uint32_t rank, host;
-	usec_t at; /* WAKE */
+	usec_t at; /* WAKE; MIGRATE: the deadline, 0 for none */
+	bool told; /* not the policy's own: it is told of the events */
 	struct because why;
 };
 
@@ -65,6 +71,7 @@ struct plan {
 	size_t nr_ahead, cap_ahead;
 	bool looked_ahead; /* ahead is filled in */
 	bool shrinks;	   /* plan_shrinks() */
+	bool expects;	   /* plan_expect() */
 };
 
 #define PLAN_INIT             \
@@ -141,6 +148,14 @@ void plan_resize(struct plan *plan, const struct job *job, uint32_t n,
 		 uint32_t *hosts, struct because why);
 void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
 		  uint32_t host, struct because why);
+/*
+ * n ranks to as many hosts, both arrays from plan_hosts(), at the same time.
+ * by: when they should have left, 0 if that is all the same; the driver then
+ * lets them stand still for longer where they leave sooner that way.
+ */
+void plan_migrate_by(struct plan *plan, const struct job *job, uint32_t n,
+		     uint32_t *ranks, uint32_t *hosts, usec_t by,
+		     struct because why);
 void plan_suspend(struct plan *plan, const struct job *job, struct because why);
 /*
  * hosts: job->n host indices on which it continues, or NULL for its previous
@@ -149,6 +164,13 @@ void plan_suspend(struct plan *plan, const struct job *job, struct because why);
  */
 void plan_resume(struct plan *plan, const struct job *job, uint32_t *hosts,
 		 struct because why);
+/* A rank that does, or does not, stand still. */
+void plan_freeze(struct plan *plan, const struct job *job, uint32_t rank,
+		 struct because why);
+void plan_thaw(struct plan *plan, const struct job *job, uint32_t rank,
+	       struct because why);
+/* Only where job->requeue is true. */
+void plan_requeue(struct plan *plan, const struct job *job, struct because why);
 void plan_reserve(struct plan *plan, uint32_t host, struct because why);
 void plan_release(struct plan *plan, uint32_t host, struct because why);
 void plan_defer(struct plan *plan, const struct job *job, struct because why);
@@ -163,6 +185,13 @@ static inline int64_t plan_free(const struct plan *plan)
 
 /* Processors the job will have then; 0: waits (or is suspended). */
 uint32_t plan_size(const struct plan *plan, const struct job *job);
+
+/* A rank is under way to host, by a move that was planned before: it will have a
+ * slot there. */
+void plan_expect(struct plan *plan, uint32_t host);
+
+/* Ranks that host will have of jobs that run. */
+uint32_t plan_active(const struct plan *plan, const struct host *host);
 
 /* Slots that host will have left then; 0 if it is not usable or reserved. */
 uint32_t plan_room(const struct plan *plan, const struct host *host);

@@ -19,7 +19,7 @@ REASON(why_reserved,
        "{begin:time}, when a reservation begins that leaves {left} to it",
        procs, begin, left);
 
-/* Is its min_size all that counts? */
+/* May the job be shrunk to its min_size? */
 static bool shrinks(const struct plan *plan, const struct job *job)
 {
 	return plan->shrinks && job->kind == JOB_MALLEABLE;
@@ -43,13 +43,16 @@ static usec_t believed_end(const struct plan *plan, const struct job *job,
 	return now + (now > job->start ? now - job->start : 1);
 }
 
-/* What it withholds from a reservation that begins while it has n. */
+/*
+ * How many processors the job withholds from a reservation that begins while it
+ * has n.
+ */
 static int64_t held(const struct plan *plan, const struct job *job, uint32_t n)
 {
 	return n && shrinks(plan, job) ? job->min_size : n;
 }
 
-/* Those of a running job that others may have after it. */
+/* The processors of a running job that others may have after it. */
 static int64_t gives_back(const struct view *view, const struct job *job)
 {
 	int64_t n = 0;

@@ -85,6 +85,7 @@ static struct job *make_job(struct view *view, const struct record_line *l)
 	job->submit = l->asked.submit;
 	job->estimate = l->asked.estimate;
 	job->user = l->asked.user;
+	job->requeue = l->asked.requeue;
 	return job;
 }
 
@@ -115,6 +116,13 @@ static int check_job(const struct record_line *l, const struct job *job,
 				 "job %" PRId64
 				 " has no such rank, or there is "
 				 "no such host",
+				 l->job);
+	if ((l->type == EVENT_FREEZE || l->type == EVENT_THAW) &&
+	    (job->state == JOB_WAITING || l->rank >= job->n ||
+	     job_rank_frozen(job, l->rank) != (l->type == EVENT_THAW)))
+		return error_set(err, -EINVAL,
+				 "job %" PRId64
+				 " has no such rank to freeze or thaw",
 				 l->job);
 	for (uint32_t i = 0; i < l->n; i++)
 		if (l->on[i] >= view->nr_hosts)
@@ -303,7 +311,8 @@ int playback_run(struct playback *p, char *text, size_t size, struct error *err)
 			p->name);
 	line = strsep(&rest, "\n");
 	p->line = 1;
-	if (strcmp(line, RECORD_HEADER) && strcmp(line, RECORD_HEADER_1))
+	if (strcmp(line, RECORD_HEADER) && strcmp(line, RECORD_HEADER_2) &&
+	    strcmp(line, RECORD_HEADER_1))
 		return error_set(
 			err, -EINVAL,
 			"%s:1: this is not a record of this version: it "

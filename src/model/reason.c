@@ -15,8 +15,10 @@ struct slot {
 	int name_length, kind_length;
 };
 
-/* What stands in the braces that at is at; NULL if they are not closed, else
- * what comes behind them. */
+/*
+ * Read the slot whose opening brace is at `at`; returns what follows the
+ * closing one, or NULL if there is none.
+ */
 static const char *read_slot(const char *at, struct slot *ret)
 {
 	size_t n = strcspn(++at, "{}"), name = strcspn(at, ":{}");
@@ -198,7 +200,7 @@ static bool known_kind(const struct slot *s)
 	       is_kind(s, "host") || is_kind(s, "thousandths");
 }
 
-/* Does the sentence name it? */
+/* Does the sentence have a slot of that name? */
 static bool is_named(const char *text, const char *name, int length)
 {
 	struct slot s;

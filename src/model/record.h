@@ -12,6 +12,7 @@
  *	arrive AT job=7 size=4 min=2 submit=... estimate=... user=1000
  *	start AT job=7 on=0,1,1,2 [planned]
  *	migrate AT job=7 rank=1 to=3 cost=...
+ *	freeze AT job=7 rank=1 [planned]	and thaw
  *	requeue AT job=7
  *	end AT job=7 outcome=done
  *	host AT IX load=0.25 drain=1	what has changed of it
@@ -26,9 +27,10 @@
  * "planned": applied and not told to the policy (model/event.h).  Numbers
  * read back exactly.  Names have spaces, "%" and control characters as %XX.
  *
- * Version 1, which is read as well, has no tab and no numbers there, and some
+ * Versions 2 and 1, which are read as well, know no owners' terms (closed, by,
+ * requeue=1, freeze, thaw).  Version 1 has no tab and no numbers there, and some
  * reasons were worded otherwise ("1 processors").  What a controller noted
- * before it was renewed stands within a record of version 2 in the same way.
+ * before it was renewed stands within a record of this version in the same way.
  */
 #ifndef MODEL_RECORD_H
 #define MODEL_RECORD_H
@@ -42,7 +44,8 @@
 #include "model/event.h"
 #include "model/plan.h"
 
-#define RECORD_HEADER	"stint-record 2"
+#define RECORD_HEADER	"stint-record 3"
+#define RECORD_HEADER_2 "stint-record 2"
 #define RECORD_HEADER_1 "stint-record 1"
 
 enum record_limits { /* of what is read */
@@ -100,7 +103,12 @@ enum record_host_field {
 	RECORD_IDLE = 1 << 9,
 	RECORD_UP = 1 << 10,
 	RECORD_DRAIN = 1 << 11,
-	RECORD_ALL = (1 << 12) - 1,
+	RECORD_CLOSED = 1 << 12,
+	RECORD_LEAVE = 1 << 13,
+	RECORD_UNTIL = 1 << 14,
+	RECORD_FREEZE = 1 << 15,
+	RECORD_ALL = (1 << 16) - 1,
+	RECORD_LEAST = (1 << 12) - 1, /* what every version gives */
 };
 
 /*

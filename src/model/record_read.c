@@ -59,20 +59,6 @@ static int number32(char **line, const char *what, int64_t max, uint32_t *ret,
 	return r;
 }
 
-static int real(const char *text, double min, double max, double *ret,
-		struct error *err)
-{
-	char *end;
-	double v = strtod(text, &end);
-
-	if (end == text || *end || !(v >= min && v <= max))
-		return error_set(err, -EINVAL,
-				 "'%.30s' is not a number in %g..%g", text, min,
-				 max);
-	*ret = v;
-	return 0;
-}
-
 static int bytes(const char *text, uint64_t *ret, struct error *err)
 {
 	char *end;
@@ -114,6 +100,7 @@ static int job_field(const char *key, char *value, struct record_line *l,
 		  { "submit", 0, RECORD_TIME_MAX, l->asked.submit },
 		  { "estimate", 0, RECORD_ESTIMATE_MAX, l->asked.estimate },
 		  { "user", -1, INT32_MAX, l->asked.user },
+		  { "requeue", 0, 1, l->asked.requeue },
 		  { "rank", 0, RECORD_SIZE_MAX, l->rank },
 		  { "to", 0, RECORD_HOSTS_MAX, l->host },
 		  { "cost", 0, RECORD_ESTIMATE_MAX, l->cost } };
@@ -131,9 +118,10 @@ static int job_field(const char *key, char *value, struct record_line *l,
 	l->asked.submit = f[3].value;
 	l->asked.estimate = f[4].value;
 	l->asked.user = (int32_t)f[5].value;
-	l->rank = (uint32_t)f[6].value;
-	l->host = (uint32_t)f[7].value;
-	l->cost = f[8].value;
+	l->asked.requeue = f[6].value;
+	l->rank = (uint32_t)f[7].value;
+	l->host = (uint32_t)f[8].value;
+	l->cost = f[9].value;
 	return 0;
 }
 
@@ -156,14 +144,27 @@ static int host_number(const char *value, int64_t min, int64_t max,
 	return parse_int(value, min, max, "a host's field", ret, err);
 }
 
+static int parse_closed(const char *value, uint8_t *ret, struct error *err)
+{
+	const char *name;
+
+	for (enum closed i = CLOSED_NOT; (name = closed_name(i)); i++)
+		if (!strcmp(name, value)) {
+			*ret = (uint8_t)i;
+			return 0;
+		}
+	return error_set(err, -EINVAL, "closed for no '%.20s'", value);
+}
+
 /* name must be the last in the table: it is text. */
 static int host_field(const char *key, char *value, struct record_line *l,
 		      struct error *err)
 {
-	static const char *const names[] = { "name",  "speed",	"cores",
-					     "slots", "memory", "free",
-					     "load",  "users",	"owner",
-					     "idle",  "up",	"drain" };
+	static const char *const names[] = {
+		"name",	  "speed", "cores", "slots", "memory", "free",
+		"load",	  "users", "owner", "idle",  "up",     "drain",
+		"closed", "by",	   "until", "freeze"
+	};
 	unsigned i = 0, n = sizeof(names) / sizeof(*names);
 	struct host *h = &l->fresh;
 	int64_t v = 0;
@@ -179,7 +180,7 @@ static int host_field(const char *key, char *value, struct record_line *l,
 		r = unescape(value, err);
 		break;
 	case RECORD_SPEED:
-		r = real(value, 1, RECORD_SPEED_MAX, &h->speed, err);
+		r = parse_real(value, 1, RECORD_SPEED_MAX, &h->speed, err);
 		break;
 	case RECORD_CORES:
 		r = host_number(value, 1, RECORD_CORES_MAX, &v, err);
@@ -196,11 +197,22 @@ static int host_field(const char *key, char *value, struct record_line *l,
 		r = bytes(value, &h->memory_free, err);
 		break;
 	case RECORD_LOAD:
-		r = real(value, 0, 1e9, &h->load, err);
+		r = parse_real(value, 0, 1e9, &h->load, err);
 		break;
 	case RECORD_USERS:
 		r = host_number(value, 0, INT32_MAX, &v, err);
 		h->users = (uint32_t)v;
+		break;
+	case RECORD_CLOSED:
+		r = parse_closed(value, &h->closed, err);
+		break;
+	case RECORD_LEAVE:
+	case RECORD_UNTIL:
+	case RECORD_FREEZE:
+		r = host_number(value, 0, RECORD_TIME_MAX, &v, err);
+		*(1 << i == RECORD_LEAVE   ? &h->leave_by
+		  : 1 << i == RECORD_UNTIL ? &h->freeze_until
+					   : &h->freeze_most) = v;
 		break;
 	case RECORD_IDLE:
 		r = host_number(value, INT64_MIN, INT64_MAX, &v, err);
@@ -269,7 +281,8 @@ static int parse_event(char *line, struct record_line *l, struct error *err)
 	if (l->type == EVENT_HOST && (l->given & RECORD_NAME))
 		return error_set(err, -EINVAL, "a host keeps its name");
 	if (!l->told && l->type != EVENT_START && l->type != EVENT_RESERVE &&
-	    l->type != EVENT_RELEASE)
+	    l->type != EVENT_RELEASE && l->type != EVENT_FREEZE &&
+	    l->type != EVENT_THAW)
 		return error_set(err, -EINVAL, "no policy plans that");
 	return 0;
 }
@@ -299,7 +312,7 @@ static int parse_define(char *line, struct record_line *l, struct error *err)
 
 	if (!r)
 		r = parse_fields(line, l, true, err);
-	if (!r && l->given != RECORD_ALL)
+	if (!r && (l->given & RECORD_LEAST) != RECORD_LEAST)
 		r = error_set(err, -EINVAL, "a host's field is missing");
 	return r;
 }
@@ -314,11 +327,12 @@ static int parse_pass(char *line, struct record_line *l, struct error *err)
 	return r;
 }
 
-/* What a live driver says of jobs and hosts. */
+/* Is it an event that a live driver records? */
 static bool is_recorded(enum event_type type)
 {
 	return type == EVENT_ARRIVE || type == EVENT_START ||
 	       type == EVENT_MIGRATE || type == EVENT_REQUEUE ||
+	       type == EVENT_FREEZE || type == EVENT_THAW ||
 	       type == EVENT_END || type == EVENT_HOST ||
 	       type == EVENT_RESERVE || type == EVENT_RELEASE ||
 	       type == EVENT_TIMER;
@@ -394,6 +408,14 @@ void record_host(const struct record_line *line, struct host *host)
 		host->up = f->up;
 	if (line->given & RECORD_DRAIN)
 		host->drain = f->drain;
+	if (line->given & RECORD_CLOSED)
+		host->closed = f->closed;
+	if (line->given & RECORD_LEAVE)
+		host->leave_by = f->leave_by;
+	if (line->given & RECORD_UNTIL)
+		host->freeze_until = f->freeze_until;
+	if (line->given & RECORD_FREEZE)
+		host->freeze_most = f->freeze_most;
 }
 
 bool record_same_plan(const char *live, const char *ours)

@@ -2,19 +2,12 @@
 #include "model/record.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-/* As few digits as read back exactly. */
 static void write_real(const char *name, double v, FILE *to)
 {
-	char text[32];
+	char text[REAL_TEXT];
 
-	for (int digits = 6; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
-			break;
-	}
-	fprintf(to, " %s=%s", name, text);
+	fprintf(to, " %s=%s", name, real_text(v, text));
 }
 
 static void write_escaped(const char *text, FILE *to)
@@ -57,6 +50,14 @@ static void write_host(const struct host *h, unsigned given, FILE *to)
 		fprintf(to, " up=%d", h->up);
 	if (given & RECORD_DRAIN)
 		fprintf(to, " drain=%d", h->drain);
+	if (given & RECORD_CLOSED)
+		fprintf(to, " closed=%s", closed_name(h->closed));
+	if (given & RECORD_LEAVE)
+		fprintf(to, " by=%" PRId64, h->leave_by);
+	if (given & RECORD_UNTIL)
+		fprintf(to, " until=%" PRId64, h->freeze_until);
+	if (given & RECORD_FREEZE)
+		fprintf(to, " freeze=%" PRId64, h->freeze_most);
 	fputc('\n', to);
 }
 
@@ -72,7 +73,11 @@ static unsigned difference(const struct host *a, const struct host *b)
 	       (a->owner_active != b->owner_active ? RECORD_OWNER : 0) |
 	       (a->idle_since != b->idle_since ? RECORD_IDLE : 0) |
 	       (a->up != b->up ? RECORD_UP : 0) |
-	       (a->drain != b->drain ? RECORD_DRAIN : 0);
+	       (a->drain != b->drain ? RECORD_DRAIN : 0) |
+	       (a->closed != b->closed ? RECORD_CLOSED : 0) |
+	       (a->leave_by != b->leave_by ? RECORD_LEAVE : 0) |
+	       (a->freeze_until != b->freeze_until ? RECORD_UNTIL : 0) |
+	       (a->freeze_most != b->freeze_most ? RECORD_FREEZE : 0);
 }
 
 void record_begin(const struct view *view, uint64_t seed, const char *policy,
@@ -93,6 +98,8 @@ static void write_job(const struct job *job, FILE *to)
 		" estimate=%" PRId64 " user=%" PRId32,
 		job->size, job->min_size, job->submit, job->estimate,
 		job->user);
+	if (job->requeue)
+		fputs(" requeue=1", to);
 }
 
 static void write_on(const struct event *e, FILE *to)
@@ -122,6 +129,8 @@ void record_event(const struct view *view, const struct event *e, bool told,
 	else if (e->type == EVENT_MIGRATE)
 		fprintf(to, " rank=%" PRIu32 " to=%" PRIu32 " cost=%" PRId64,
 			e->rank, e->host, e->cost);
+	else if (e->type == EVENT_FREEZE || e->type == EVENT_THAW)
+		fprintf(to, " rank=%" PRIu32, e->rank);
 	else if (e->type == EVENT_END)
 		fprintf(to, " outcome=%s", event_outcome_name(e->outcome));
 	fputs(told ? "\n" : " planned\n", to);

@@ -159,6 +159,119 @@ static void plans(void **state)
 	view_clear(&v);
 }
 
+static void on_rank(struct view *v, enum event_type type, usec_t at,
+		    struct job *j, uint32_t rank)
+{
+	struct event e = { .type = type, .at = at, .job = j, .rank = rank };
+
+	model_apply(v, &e);
+}
+
+/* A job of two ranks that stand still, one after the other. */
+static void frozen_ranks(void **state)
+{
+	const struct host h[] = {
+		{ .speed = 1, .cores = 1, .slots = 4, .up = true },
+		{ .speed = 1, .cores = 1, .slots = 4, .up = true },
+		{ .speed = 1, .cores = 1, .slots = 4, .up = true },
+	};
+	const uint32_t on[] = { 0, 1 };
+	const usec_t s = USEC_PER_SEC;
+	struct event e = { .type = EVENT_START, .n = 2, .hosts = on };
+	struct view v;
+	struct job *j;
+
+	(void)state;
+	view_init_hosts(&v, h, 3);
+	e.job = j = arrive(&v, 1, 0, 2);
+	model_apply(&v, &e);
+	assert_true(j->est_end == 100 * s && view_rate(&v, j) == 1);
+	on_rank(&v, EVENT_FREEZE, 10 * s, j, 1);
+	assert_true(job_rank_frozen(j, 1) && !job_rank_frozen(j, 0));
+	assert_true(view_rate(&v, j) == 0);
+	on_rank(&v, EVENT_FREEZE, 15 * s, j, 0);
+	on_rank(&v, EVENT_THAW, 20 * s, j, 1);
+	assert_true(view_rate(&v, j) == 0 && j->est_end == 100 * s);
+	on_rank(&v, EVENT_THAW, 30 * s, j, 0);
+	assert_true(view_rate(&v, j) == 1 && j->est_end == 120 * s);
+	/* Suspended meanwhile: that time is no time of freezing. */
+	on_rank(&v, EVENT_FREEZE, 40 * s, j, 0);
+	apply(&v, EVENT_SUSPEND, 50 * s, j, 0);
+	apply(&v, EVENT_RESUME, 60 * s, j, 0);
+	assert_true(j->est_end == 140 * s);
+	on_rank(&v, EVENT_THAW, 65 * s, j, 0);
+	assert_true(j->est_end == 145 * s);
+	/* What moves runs where it lands; what waits again is not frozen. */
+	on_rank(&v, EVENT_FREEZE, 70 * s, j, 0);
+	e = (struct event){
+		.type = EVENT_MIGRATE, .at = 71 * s, .job = j, .host = 2
+	};
+	model_apply(&v, &e);
+	assert_true(!j->nr_frozen && j->est_end == 146 * s);
+	on_rank(&v, EVENT_FREEZE, 72 * s, j, 1);
+	apply(&v, EVENT_REQUEUE, 73 * s, j, 0);
+	assert_true(!j->nr_frozen && !j->frozen && v.nr_free == 3);
+	view_clear(&v);
+}
+
+static void assert_says(const struct view *v, const struct plan_entry *e,
+			const char *wanted)
+{
+	char text[100];
+
+	plan_print(v, e, text, sizeof(text));
+	assert_string_equal(text, wanted);
+}
+
+static void plans_of_ranks(void **state)
+{
+	const struct host h[] = {
+		{ .name = "a", .cores = 1, .slots = 2, .up = true },
+		{ .name = "b", .cores = 1, .slots = 2, .up = true },
+		{ .name = "c", .cores = 2, .slots = 2, .up = true },
+	};
+	const uint32_t on[] = { 0, 1 };
+	struct event e = { .type = EVENT_START, .n = 2, .hosts = on };
+	struct because why = BECAUSE(because, .n = 1, .job = 2, .at = 0);
+	struct plan p = PLAN_INIT;
+	uint32_t *ranks, *hosts;
+	struct view v;
+
+	(void)state;
+	view_init_hosts(&v, h, 3);
+	e.job = arrive(&v, 1, 0, 2);
+	model_apply(&v, &e);
+	plan_reset(&p, &v);
+	ranks = plan_hosts(&p, 2);
+	hosts = plan_hosts(&p, 2);
+	ranks[0] = 0, ranks[1] = 1;
+	hosts[0] = 1, hosts[1] = 2;
+	plan_migrate_by(&p, e.job, 2, ranks, hosts, 2500000, why);
+	assert_int_equal(plan_room(&p, &v.hosts[0]), 2);
+	assert_int_equal(plan_room(&p, &v.hosts[1]), 1);
+	assert_int_equal(plan_room(&p, &v.hosts[2]), 1);
+	plan_migrate(&p, e.job, 1, 0, why);
+	plan_freeze(&p, e.job, 1, why);
+	plan_thaw(&p, e.job, 1, why);
+	assert_says(
+		&v, &p.entry[0],
+		"migrate job 1 ranks 0,1 to b,c within 2.500000 s: 1 of 2 at "
+		"0 s, %");
+	assert_says(&v, &p.entry[1],
+		    "migrate job 1 rank 1 to a: 1 of 2 at 0 s, %");
+	assert_says(&v, &p.entry[2], "freeze job 1 rank 1: 1 of 2 at 0 s, %");
+	assert_says(&v, &p.entry[3], "thaw job 1 rank 1: 1 of 2 at 0 s, %");
+	plan_reset(&p, &v);
+	plan_requeue(&p, e.job, why);
+	assert_says(&v, &p.entry[0], "requeue job 1: 1 of 2 at 0 s, %");
+	assert_int_equal(plan_free(&p), 4);
+	assert_int_equal(plan_room(&p, &v.hosts[1]), 2);
+	v.hosts[1].closed = CLOSED_OWNER;
+	assert_int_equal(plan_room(&p, &v.hosts[1]), 0);
+	plan_clear(&p);
+	view_clear(&v);
+}
+
 /* A core each, the least delay first: a has two of 1, b one, c one of 2. */
 static void on_cores(struct view *v)
 {
@@ -242,8 +355,12 @@ static void speedups(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(life),	    cmocka_unit_test(hosts),
-		cmocka_unit_test(plans),    cmocka_unit_test(placing),
+		cmocka_unit_test(life),
+		cmocka_unit_test(hosts),
+		cmocka_unit_test(plans),
+		cmocka_unit_test(frozen_ranks),
+		cmocka_unit_test(plans_of_ranks),
+		cmocka_unit_test(placing),
 		cmocka_unit_test(speedups),
 	};
 

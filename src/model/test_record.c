@@ -22,7 +22,11 @@ static const struct host hosts[] = {
 	  .users = 3,
 	  .owner_active = true,
 	  .idle_since = -5,
-	  .drain = true },
+	  .drain = true,
+	  .closed = CLOSED_DISTURBED,
+	  .leave_by = 99,
+	  .freeze_until = 100,
+	  .freeze_most = 101 },
 };
 
 static char *text;
@@ -72,6 +76,8 @@ static void all_of_a_host(void **state)
 	assert_true(h.memory == UINT64_MAX && h.memory_free == 7);
 	assert_true(h.owner_active && h.drain && !h.up && h.users == 3);
 	assert_true(h.idle_since == -5);
+	assert_true(h.closed == CLOSED_DISTURBED && h.leave_by == 99);
+	assert_true(h.freeze_until == 100 && h.freeze_most == 101);
 	free(text);
 	record_line_clear(&l);
 	view_clear(&v);
@@ -93,11 +99,13 @@ static void events(void **state)
 	e.job->size = 3;
 	e.job->min_size = 2;
 	e.job->submit = 4;
+	e.job->requeue = true;
 	record_event(&v, &e, true, f);
 	end(f, &l);
 	assert_true(l.type == EVENT_ARRIVE && l.told && l.job == 7);
 	assert_true(l.asked.size == 3 && l.asked.min_size == 2 && l.at == 5);
 	assert_true(l.asked.submit == 4 && l.asked.user == -1);
+	assert_true(l.asked.requeue);
 	free(text);
 	e.type = EVENT_START;
 	e.n = 3;
@@ -107,6 +115,14 @@ static void events(void **state)
 	end(f, &l);
 	assert_true(l.type == EVENT_START && !l.told && l.n == 3);
 	assert_memory_equal(l.on, on, sizeof(on));
+	free(text);
+	e = (struct event){
+		.type = EVENT_THAW, .at = 6, .job = e.job, .rank = 2
+	};
+	f = begin();
+	record_event(&v, &e, false, f);
+	end(f, &l);
+	assert_true(l.type == EVENT_THAW && !l.told && l.rank == 2);
 	free(text);
 	fresh.load = 2;
 	e = (struct event){
@@ -138,6 +154,11 @@ static void bad_lines(void **state)
 		"end 1 job=1 outcome=well",
 		"host 1 x load=1",
 		"host 1 0 load=nan",
+		"host 1 0 closed=maybe",
+		"host 1 0 by=-1",
+		"freeze 1 rank=1",
+		"requeue 1 job=1 planned",
+		"arrive 1 job=1 size=1 min=1 requeue=2",
 		"host 1 0 name=h1",
 		"define 0 name=h1",
 		"begin 1 1 1",

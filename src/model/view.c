@@ -62,8 +62,10 @@ void view_clear(struct view *view)
 
 	if (!pool)
 		return;
-	for (uint32_t i = 0; i < view->nr_slots; i++)
+	for (uint32_t i = 0; i < view->nr_slots; i++) {
 		free(pool->block[i / BLOCK][i % BLOCK].hosts);
+		free(pool->block[i / BLOCK][i % BLOCK].frozen);
+	}
 	for (size_t i = 0; i < pool->nr_blocks; i++)
 		free(pool->block[i]);
 	free(pool->block);
@@ -107,7 +109,9 @@ void view_job_destroy(struct view *view, struct job *job)
 	struct view_pool *pool = view->pool;
 
 	free(job->hosts);
+	free(job->frozen);
 	job->hosts = NULL;
+	job->frozen = NULL;
 	array_room(pool->free_ix, pool->nr_free_ix, &pool->cap_free_ix);
 	pool->free_ix[pool->nr_free_ix++] = job->ix;
 }
@@ -159,7 +163,7 @@ usec_t view_next_reservation(const struct view *view)
 	return USEC_MAX;
 }
 
-/* What rank i of a running job feels. */
+/* By what factor rank i of a running job is slowed down. */
 static double rank_delay(const struct view *view, const struct job *job,
 			 uint32_t i)
 {
@@ -172,7 +176,7 @@ double view_rate(const struct view *view, const struct job *job)
 {
 	double slowest = 0;
 
-	if (job->state != JOB_RUNNING)
+	if (job->state != JOB_RUNNING || job->nr_frozen)
 		return 0;
 	if (!view->nr_hosts)
 		return 1;
@@ -194,6 +198,7 @@ double view_pool_rate(const struct view *view, const struct job *job)
 	if (!view->nr_hosts)
 		return 1;
 	for (uint32_t i = 0; i < job->n; i++)
-		sum += 1 / rank_delay(view, job, i);
+		if (!job_rank_frozen(job, i))
+			sum += 1 / rank_delay(view, job, i);
 	return sum / job->n;
 }

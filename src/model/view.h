@@ -43,6 +43,7 @@ struct view {
 	int64_t demand;	  /* P_d: sum of size over waiting and running */
 	uint32_t nr_waiting;
 	uint32_t nr_running;	 /* suspended ones included */
+	uint32_t nr_frozen;	 /* of them, with ranks that stand still */
 	struct job_list waiting; /* by (submit, id) */
 	struct job_list running; /* in the order they started */
 

@@ -59,7 +59,8 @@ void fast_path_destroy(struct fast_path *f)
 	free(f);
 }
 
-static int load(const struct fast_path *f, bool inwards, struct error *err)
+static int load_program(const struct fast_path *f, bool inwards,
+			struct error *err)
 {
 	struct bpf_insn insn[FAST_PATH_INSNS];
 	union bpf_attr attr = {
@@ -77,9 +78,10 @@ static int load(const struct fast_path *f, bool inwards, struct error *err)
 }
 
 /* Returns the link, which takes the program's descriptor's place. */
-static int attach(const struct fast_path *f, bool inwards, struct error *err)
+static int attach_program(const struct fast_path *f, bool inwards,
+			  struct error *err)
 {
-	fd_auto prog = load(f, inwards, err);
+	fd_auto prog = load_program(f, inwards, err);
 	union bpf_attr attr = { 0 };
 	int fd;
 
@@ -101,12 +103,12 @@ int fast_path_attach(struct fast_path *f, struct error *err)
 	int r;
 
 	if (f->inwards < 0) {
-		if ((r = attach(f, true, err)) < 0)
+		if ((r = attach_program(f, true, err)) < 0)
 			return r;
 		f->inwards = r;
 	}
 	if (f->outwards < 0) {
-		if ((r = attach(f, false, err)) < 0)
+		if ((r = attach_program(f, false, err)) < 0)
 			return r;
 		f->outwards = r;
 	}

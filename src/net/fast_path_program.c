@@ -74,16 +74,16 @@ struct text {
 	size_t n;
 };
 
-static void put(struct text *t, const struct bpf_insn *insn, size_t n)
+static void add_insn(struct text *t, const struct bpf_insn *insn, size_t n)
 {
 	assert(t->n + n <= FAST_PATH_INSNS);
 	memcpy(t->insn + t->n, insn, n * sizeof(*insn));
 	t->n += n;
 }
-#define PUT(t, ...)                                      \
-	put(t, (struct bpf_insn[]){ __VA_ARGS__ },       \
-	    sizeof((struct bpf_insn[]){ __VA_ARGS__ }) / \
-		    sizeof(struct bpf_insn))
+#define PUT(t, ...)                                           \
+	add_insn(t, (struct bpf_insn[]){ __VA_ARGS__ },       \
+		 sizeof((struct bpf_insn[]){ __VA_ARGS__ }) / \
+			 sizeof(struct bpf_insn))
 
 /* Both doors are open. */
 static void put_doors(struct text *t, int map)

@@ -32,8 +32,8 @@ static const char *text_of(const struct nlattr *attr)
 }
 
 /* One netlink request over a socket of its own family; -errno or 0. */
-static int ask(int family, struct net_request *req, net_reply *cb,
-	       struct finding *f)
+static int ask_kernel(int family, struct net_request *req, net_reply *cb,
+		      struct finding *f)
 {
 	struct net *net;
 	int r = net_open_family(family, &net, NULL);
@@ -69,7 +69,7 @@ static int find_nftables(struct finding *f)
 	(void)net_request_init(&req,
 			       NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETTABLE,
 			       NLM_F_DUMP, sizeof(struct nfgenmsg));
-	r = ask(NETLINK_NETFILTER, &req, see_table, f);
+	r = ask_kernel(NETLINK_NETFILTER, &req, see_table, f);
 	/* A kernel without netfilter, or without nftables. */
 	return r == -EPROTONOSUPPORT || r == -EINVAL ? 0 : r;
 }
@@ -119,7 +119,7 @@ static int find_qdisc(struct finding *f)
 
 	(void)net_request_init(&req, RTM_GETQDISC, NLM_F_DUMP,
 			       sizeof(struct tcmsg));
-	return ask(NETLINK_ROUTE, &req, see_qdisc, f);
+	return ask_kernel(NETLINK_ROUTE, &req, see_qdisc, f);
 }
 
 /*
@@ -255,7 +255,7 @@ static int find_ipsec(struct finding *f)
 	int r;
 
 	(void)net_request_init(&req, XFRM_MSG_GETSPDINFO, 0, sizeof(uint32_t));
-	r = ask(NETLINK_XFRM, &req, see_policies, f);
+	r = ask_kernel(NETLINK_XFRM, &req, see_policies, f);
 	return r == -EPROTONOSUPPORT ? 0 : r;
 }
 

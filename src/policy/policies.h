@@ -19,6 +19,7 @@
 #ifndef POLICY_POLICIES_H
 #define POLICY_POLICIES_H
 
+#include "policy/kit/leave.h"
 #include "policy/kit/policy.h"
 
 /* All of them, in the order of policies.def; NULL beyond the last. */
@@ -63,6 +64,8 @@ static inline void policy_decide(struct policy *policy, const struct view *view,
 				 struct plan *plan)
 {
 	policy->ops->decide(policy, view, plan);
+	if (!(policy->ops->flags & (POLICY_OWNERS | POLICY_SLICES)))
+		leave_owned(view, plan);
 }
 
 /*

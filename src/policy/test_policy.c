@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/random.h"
+#include "model/contract.h"
 #include "model/place.h"
 #include "policy/policies.h"
 
@@ -275,6 +276,56 @@ static void timers_after_a_restart(void **state)
 	view_clear(&v);
 }
 
+static unsigned moves_of_pass(struct policy *p, struct view *v)
+{
+	struct plan plan = PLAN_INIT;
+	unsigned nr = 0;
+
+	plan_reset(&plan, v);
+	policy_decide(p, v, &plan);
+	for (size_t i = 0; i < plan.nr; i++)
+		nr += plan.entry[i].type == PLAN_MIGRATE;
+	plan_clear(&plan);
+	return nr;
+}
+
+/* Who moves ranks away from owners knows which are under way; leave_owned(),
+ * which does not, must not send them once more. */
+static void one_alone_sees_to_owners(void **state)
+{
+	static const char *const specs[] = { "stint", "dynamic-sed",
+					     "dynamic-sed-1997", "harvest",
+					     "dynamite" };
+	struct host hosts[2];
+	const uint32_t first = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		hosts[i] = (struct host){
+			.speed = 1, .cores = 1, .slots = 2, .up = true
+		};
+	for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
+		struct event start = { .type = EVENT_START,
+				       .n = 1,
+				       .hosts = &first };
+		struct policy *p;
+		struct view v;
+
+		view_init_hosts(&v, hosts, 2);
+		assert_int_equal(policy_create(specs[i], 1, &v, &p, NULL), 0);
+		start.at = 1000 * USEC_PER_SEC;
+		start.job = arrive(&v, 1, 1);
+		model_apply(&v, &start);
+		policy_adopt(p, &v);
+		v.hosts[0].owner_active = true;
+		v.hosts[0].closed = CLOSED_OWNER;
+		assert_int_equal(moves_of_pass(p, &v), 1);
+		assert_int_equal(moves_of_pass(p, &v), 0);
+		policy_destroy(p);
+		view_clear(&v);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +336,7 @@ int main(void)
 		cmocka_unit_test(damaged_states),
 		cmocka_unit_test(timers_after_a_restart),
 		cmocka_unit_test(no_estimate_is_the_longest),
+		cmocka_unit_test(one_alone_sees_to_owners),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,8 @@ struct conn *actor_greet(const char *identity, int64_t epoch)
 	Control__Hello hello = CONTROL__HELLO__INIT;
 	Control__AgentInfo agent = CONTROL__AGENT_INFO__INIT;
 	Control__HostReport report = CONTROL__HOST_REPORT__INIT;
+	Control__Presence away = CONTROL__PRESENCE__INIT;
+	Control__Lending lending = CONTROL__LENDING__INIT;
 	Control__KeeperName name = CONTROL__KEEPER_NAME__INIT, *names = &name;
 	struct conn *c = fake_accept(identity);
 
@@ -147,6 +149,9 @@ struct conn *actor_greet(const char *identity, int64_t epoch)
 	agent.address = (char *)"10.0.0.1";
 	agent.cores = actors_cores;
 	agent.net = (char *)actors_net;
+	report.presence = &away;
+	lending.guests_most = GUESTS_ANY;
+	report.lending = &lending;
 	agent.report = &report;
 	name.job = (char *)"1";
 	name.rank = actors_rank;

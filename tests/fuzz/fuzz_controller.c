@@ -92,7 +92,11 @@ static void check_lists(const struct ctl *ctl)
 
 	TAILQ_FOREACH (job, &ctl->jobs, link) {
 		ended += job->state == STATE(DONE);
-		assert((job->state == STATE(DONE)) == !job->model);
+		assert(job->state != STATE(DONE) || !job->model);
+		/* It is held, or waits for the hosts that were named. */
+		assert(job->model || job->state == STATE(DONE) ||
+		       (job->state == STATE(WAITING) &&
+			(job->spec->n_hosts || job->spec->held)));
 		assert(!job->client || job->client->job == job);
 		for (uint32_t i = 0; i < job->nr; i++)
 			assert(job->state != STATE(DONE) ||
@@ -182,6 +186,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const waits[] = { "lost-after", "kill-grace",
 					     "client-grace" };
+	static const char *const soon[] = { "1us", "0", "0" };
 	struct controller_conf conf;
 	char listen[96];
 	struct error err;
@@ -200,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	set(&conf, "min-uid", "0");
 	set(&conf, "admin-submits", "others");
 	for (size_t i = 0; i < 3; i++)
-		set(&conf, waits[i], data[0] & 1 ? "0" : "1h");
+		set(&conf, waits[i], data[0] & 1 ? soon[i] : "1h");
 	at = data + 1;
 	end = data + size;
 	do {

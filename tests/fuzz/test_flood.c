@@ -123,6 +123,14 @@ static bool many(void *ctx)
 	Control__Signal kill_it = CONTROL__SIGNAL__INIT;
 	Control__Submit s = CONTROL__SUBMIT__INIT;
 	char *argv[] = { (char *)"true", text, text };
+	uint8_t field[LONG + 3] = { (LONG & 127) | 128, (LONG >> 7 & 127) | 128,
+				    LONG >> 14 };
+	ProtobufCMessageUnknownField unknown = {
+		.tag = 777,
+		.wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED,
+		.len = sizeof(field),
+		.data = field,
+	};
 	struct ctl_job *job;
 	size_t bytes = 0;
 
@@ -134,8 +142,11 @@ static bool many(void *ctx)
 	s.uid = getuid();
 	s.ranks = 1;
 	for (unsigned i = 0; i < JOBS; i++) {
-		if (i == JOBS - 1)
+		if (i == JOBS - 1) {
 			memset(text, 'b', LONG - 1);
+			s.base.unknown_fields = &unknown;
+			s.base.n_unknown_fields = 1;
+		}
 		actor_say(admin, MESSAGE_BODY(SUBMIT), &s);
 	}
 	do {
@@ -157,6 +168,7 @@ static bool many(void *ctx)
 	for (size_t i = 0; i < job->spec->n_argv; i++)
 		bytes += strlen(job->spec->argv[i]);
 	assert_in_range(bytes, 7, 5000);
+	assert_in_range(control__submit__get_packed_size(job->spec), 7, 6000);
 	return false;
 }
 

@@ -258,6 +258,7 @@ static bool nonsense(void *ctx)
 	static const double bad[] = { NAN, INFINITY, -INFINITY, -1, 1e300 };
 	struct ctl *ctl = ctx;
 	Control__HostReport rep = CONTROL__HOST_REPORT__INIT;
+	Control__Presence away = CONTROL__PRESENCE__INIT;
 	Control__Hello hello = CONTROL__HELLO__INIT;
 	Control__AgentInfo info = CONTROL__AGENT_INFO__INIT;
 	struct conn *h1 = actor_greet("host/h1", -1), *h2;
@@ -276,7 +277,7 @@ static bool nonsense(void *ctx)
 		actor_say(h1, MESSAGE_BODY(HOST_REPORT), &rep);
 		v = &ctl->view.hosts[ctl_host_find(ctl, "h1")->ix];
 		assert_true(v->load > 1000 && v->load <= 1e6);
-		assert_true(v->idle_since >= 0 && v->idle_since <= ctl_now());
+		assert_true(v->owner_active && v->idle_since == USEC_MAX);
 		/* It has said that it has none at all. */
 		assert_int_equal(ctl_host_find(ctl, "h1")->report.memory_free,
 				 0);
@@ -286,6 +287,24 @@ static bool nonsense(void *ctx)
 		assert_false(fake_alive(h2));
 		assert_true(v->speed == 1);
 	}
+	rep.presence = &away;
+	away.idle_usec = away.since_usec = UINT64_MAX;
+	actor_say(h1, MESSAGE_BODY(HOST_REPORT), &rep);
+	v = &ctl->view.hosts[ctl_host_find(ctl, "h1")->ix];
+	assert_true(!v->owner_active && v->idle_since >= 0 &&
+		    v->idle_since <= ctl_now());
+	away.cause = PRESENCE_INPUT; /* of one who is away */
+	actor_say(h1, MESSAGE_BODY(HOST_REPORT), &rep);
+	assert_true(v->owner_active);
+	away.here = true;
+	away.cause = UINT32_MAX;
+	away.who = (char *)"\033[2J";
+	actor_say(h1, MESSAGE_BODY(HOST_REPORT), &rep);
+	assert_int_equal(ctl_host_find(ctl, "h1")->owner.cause,
+			 PRESENCE_UNREADABLE);
+	away.cause = PRESENCE_INPUT;
+	actor_say(h1, MESSAGE_BODY(HOST_REPORT), &rep);
+	assert_string_equal(ctl_host_find(ctl, "h1")->owner.who, "?[2J");
 	info.score = 1;
 	info.net = (char *)"\033[2J";
 	h2 = fake_accept("host/h2");

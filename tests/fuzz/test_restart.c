@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -267,6 +268,29 @@ static int set_up(void **state)
 	return 0;
 }
 
+static bool does_nothing(void *ctl)
+{
+	return false;
+}
+
+static int next_descriptor(void)
+{
+	int fd = dup(STDIN_FILENO);
+
+	assert_true(fd >= 0);
+	close(fd);
+	return fd;
+}
+
+static void no_descriptor_outlives_it(void **state)
+{
+	int before = next_descriptor();
+
+	for (int i = 0; i < 3; i++)
+		actors_run(does_nothing, NULL);
+	assert_int_equal(next_descriptor(), before);
+}
+
 static int tear_down(void **state)
 {
 	return 0;
@@ -286,6 +310,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_job_that_was_told_to_end_does,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_limit_that_was_met_is_known,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_descriptor_outlives_it,
 						set_up, tear_down),
 	};
 

@@ -265,6 +265,29 @@ static void who_drains_hears_of_it_once(void **state)
 	actors_run(drains, NULL);
 }
 
+static bool floods(void *ctl)
+{
+	enum { MOST = 4096 };
+	struct ctl_host *h;
+
+	all_come();
+	h = ctl_host_find(ctl, "h1");
+	for (uint64_t re = 1; re <= MOST; re++)
+		ctl_wait(&h->drainers, peer_of(ctl, client), re);
+	ctl_wait(&h->drainers, peer_of(ctl, client), MOST); /* as before */
+	assert_int_equal(told.times, 0);
+	ctl_wait(&h->drainers, peer_of(ctl, client), MOST + 1);
+	assert_int_equal(told.times, 1);
+	assert_int_equal(told.re, MOST + 1);
+	assert_int_equal(told.code, -EBUSY);
+	return false;
+}
+
+static void nobody_waits_for_too_much(void **state)
+{
+	actors_run(floods, NULL);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -273,6 +296,7 @@ int main(void)
 		TEST(an_agents_answer_is_handed_on),
 		TEST(a_start_that_fails_ends_its_job),
 		TEST(who_drains_hears_of_it_once),
+		TEST(nobody_waits_for_too_much),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,7 @@ check-tcp closing
 check-threads
 check-threads 50
 check-unseen
+check-unseen direct
 check-vectors
 check-threads-static
 check-memory-static

@@ -2,10 +2,10 @@
  * unseen.c - memory that changes otherwise than by a plain store
  *
  * By process_vm_writev(), through /proc/self/mem, by read(), recv() and
- * readv(), by direct I/O, past the page tables, by vmsplice() from a pipe, by
- * pages given back and taken away (MADV_DONTNEED, MREMAP_DONTUNMAP), by a
- * memfd that becomes shorter and longer again.  Each page holds what its
- * place in a shadow says.
+ * readv(), past the page tables, by vmsplice() from a pipe, by pages given back
+ * and taken away (MADV_DONTNEED, MREMAP_DONTUNMAP), by a memfd that becomes
+ * shorter and longer again.  As "unseen direct" by direct I/O, too: who uses that
+ * moves without pre-copy.  Each page holds what its place in a shadow says.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -190,7 +190,7 @@ static void *read_directly(void *arg)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t t = 0;
 
@@ -208,7 +208,8 @@ int main(void)
 		slot[k] = aligned_alloc(CHECK_PAGE, BLOCK);
 		memset(slot[k], 0, BLOCK);
 	}
-	make_direct();
+	if (argc > 1)
+		make_direct();
 	check_ready();
 	if (direct >= 0)
 		t = check_thread(read_directly, NULL);

@@ -18,10 +18,7 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/msg.h>
 #include <sys/prctl.h>
-#include <sys/sem.h>
-#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -143,70 +140,6 @@ static void finish_shared(void)
 {
 	map[0] = 41; /* the child must see it */
 	end_child(41);
-}
-
-static void make_sysv(void)
-{
-	int id = shmget(IPC_PRIVATE, SIZE, IPC_CREAT | 0600);
-
-	CHECK(id >= 0);
-	map = shmat(id, NULL, 0);
-	shmctl(id, IPC_RMID, NULL);
-	CHECK(map != (void *)-1);
-	check_fill(map, SIZE, 1);
-}
-
-/* Made, but not attached: nothing is mapped. */
-static void make_segment(void)
-{
-	fd = shmget(IPC_PRIVATE, SIZE, IPC_CREAT | 0600);
-	CHECK(fd >= 0);
-}
-
-static void finish_segment(void)
-{
-	CHECK(shmctl(fd, IPC_RMID, NULL) == 0);
-}
-
-static void make_semaphores(void)
-{
-	struct sembuf up = { 1, 3, 0 };
-
-	fd = semget(IPC_PRIVATE, 2, IPC_CREAT | 0600);
-	CHECK(fd >= 0 && semop(fd, &up, 1) == 0);
-}
-
-static void use_semaphores(void)
-{
-	struct sembuf over[] = { { 1, -1, 0 }, { 0, 1, 0 } };
-	struct sembuf back[] = { { 0, -1, 0 }, { 1, 1, 0 } };
-
-	CHECK(semop(fd, over, 2) == 0 && semop(fd, back, 2) == 0);
-}
-
-static void finish_semaphores(void)
-{
-	CHECK(semctl(fd, 1, GETVAL) == 3);
-	CHECK(semctl(fd, 0, IPC_RMID) == 0);
-}
-
-static struct {
-	long type;
-	char text[4];
-} message = { 1, "abc" };
-
-static void make_queue(void)
-{
-	fd = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
-	CHECK(fd >= 0 && msgsnd(fd, &message, 4, 0) == 0);
-}
-
-static void finish_queue(void)
-{
-	message.text[0] = 0;
-	CHECK(msgrcv(fd, &message, 4, 0, IPC_NOWAIT) == 4 &&
-	      message.text[0] == 'a');
-	CHECK(msgctl(fd, IPC_RMID, NULL) == 0);
 }
 
 static void finish_map(void)
@@ -430,13 +363,6 @@ static const struct thing things[] = {
 	{ "shared-memory", "child", make_shared, use_child, finish_shared },
 	{ "shared-with", "shares memory", make_sharer, use_sharer,
 	  finish_sharer },
-	{ "sysv-shm", "SysV", make_sysv, use_nothing, finish_map },
-	{ "sysv-segment", "System V shared memory", make_segment, use_nothing,
-	  finish_segment },
-	{ "sysv-semaphores", "System V semaphores", make_semaphores,
-	  use_semaphores, finish_semaphores },
-	{ "sysv-queue", "System V message queues", make_queue, use_nothing,
-	  finish_queue },
 	{ "hugetlb", "huge", make_hugetlb, use_nothing, use_nothing },
 	{ "pty", "ptmx|pty|terminal", make_pty, use_pty, use_nothing },
 	{ "namespace", "namespace", make_namespace, use_namespace,
@@ -476,13 +402,20 @@ static int run(const struct thing *t)
 
 static const struct thing *at(size_t i)
 {
-	if (i < NR)
-		return &things[i];
-	i -= NR;
-	if (i < nr_hidden)
-		return &hidden_things[i];
-	i -= nr_hidden;
-	return i < nr_near ? &near_things[i] : NULL;
+	const struct {
+		const struct thing *first;
+		size_t nr;
+	} list[] = { { things, NR },
+		     { sysv_things, nr_sysv },
+		     { hidden_things, nr_hidden },
+		     { near_things, nr_near } };
+
+	for (size_t l = 0; l < sizeof(list) / sizeof(*list); l++) {
+		if (i < list[l].nr)
+			return &list[l].first[i];
+		i -= list[l].nr;
+	}
+	return NULL;
 }
 
 int main(int argc, char **argv)

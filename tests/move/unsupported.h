@@ -13,6 +13,10 @@ struct thing {
 	void (*finish)(void);
 };
 
+/* System V segments, semaphores and queues. */
+extern const struct thing sysv_things[];
+extern const size_t nr_sysv;
+
 /* What does not show as a descriptor, a mapping or a child. */
 extern const struct thing hidden_things[];
 extern const size_t nr_hidden;

@@ -1,8 +1,9 @@
 /*
- * unsupported_near.c - connections that lead to another process of the host
+ * unsupported_near.c - connections to another process of the host, and ports shared with one
  */
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -125,7 +126,77 @@ static void make_own_half(void)
 	CHECK(shutdown(fd, SHUT_WR) == 0);
 }
 
+/* At that address, which others may have as well. */
+static int join_port(int type, struct sockaddr_in *at)
+{
+	int s = socket(AF_INET, type, 0), one = 1;
+	socklen_t n = sizeof(*at);
+
+	CHECK(setsockopt(s, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)) == 0);
+	CHECK(bind(s, (void *)at, n) == 0);
+	CHECK(type == SOCK_DGRAM || listen(s, 1) == 0);
+	CHECK(getsockname(s, (void *)at, &n) == 0);
+	return s;
+}
+
+/* Takes part until the process has ended that shares its port. */
+static void partner(int type, struct sockaddr_in *at, pid_t with, int told)
+{
+	close(fd);
+	join_port(type, at);
+	CHECK(write(told, "x", 1) == 1);
+	close(told);
+	while (kill(with, 0) == 0)
+		check_nap();
+	_exit(0);
+}
+
+/* With a process that is no child. */
+static void share_port(int type)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	pid_t child, self = getpid();
+	int status, told[2];
+	char c;
+
+	fd = join_port(type, &at);
+	CHECK(pipe(told) == 0);
+	child = fork();
+	CHECK(child >= 0);
+	if (child == 0) {
+		if (fork() > 0)
+			_exit(0);
+		partner(type, &at, self, told[1]);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	close(told[1]);
+	CHECK(read(told[0], &c, 1) == 1);
+	close(told[0]);
+}
+
+static void make_port_stream(void)
+{
+	share_port(SOCK_STREAM);
+}
+
+static void make_port_datagram(void)
+{
+	share_port(SOCK_DGRAM);
+}
+
+static void use_port(void)
+{
+	struct sockaddr_in at;
+	socklen_t n = sizeof(at);
+
+	CHECK(getsockname(fd, (void *)&at, &n) == 0 && at.sin_port);
+}
+
 const struct thing near_things[] = {
+	{ "port-group", "shares port", make_port_stream, use_port, nothing },
+	{ "port-group-udp", "shares port", make_port_datagram, use_port,
+	  nothing },
 	{ "local-peer", "connected within this host", make_local, use_local,
 	  nothing },
 	{ "local-half", "connected within this host", make_half, use_half,

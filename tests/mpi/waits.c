@@ -4,6 +4,7 @@
  *	waits work STEPS N	N pieces of own work of STEPS each, alone
  *	waits allreduce STEPS N	... and an allreduce after each
  *	waits probe STEPS N	... and an MPI_Iprobe after each; nothing comes
+ *	waits flush STEPS N	... and an MPI_Win_flush_all, of nothing
  *	waits receive MS	rank 0 waits MS milliseconds in MPI_Recv, or
  *				until SIGUSR1; ranks from 2 on wait in Finalize
  *
@@ -50,6 +51,22 @@ static void work_and(const char *what, long steps, long n)
 			MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &came,
 				   MPI_STATUS_IGNORE);
 	}
+}
+
+static void work_and_flush(long steps, long n)
+{
+	double mine = 1;
+	MPI_Win win;
+
+	MPI_Win_create(&mine, sizeof(mine), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+		       &win);
+	MPI_Win_lock_all(0, win);
+	for (long i = 0; i < n; i++) {
+		work(steps);
+		MPI_Win_flush_all(win);
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
 }
 
 static void interrupted(int sig)
@@ -101,12 +118,15 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (argc < 3)
-		fail("usage: waits work|allreduce|probe STEPS N, or receive MS");
+		fail("usage: waits work|allreduce|probe|flush STEPS N, or receive MS");
 	MPI_Barrier(MPI_COMM_WORLD);
 	start = MPI_Wtime();
 	cpu = cpu_seconds();
 	if (!strcmp(argv[1], "receive"))
 		receive(rank, strtol(argv[2], NULL, 10), &usr1);
+	else if (argc > 3 && !strcmp(argv[1], "flush"))
+		work_and_flush(strtol(argv[2], NULL, 10),
+			       strtol(argv[3], NULL, 10));
 	else if (argc > 3)
 		work_and(argv[1], strtol(argv[2], NULL, 10),
 			 strtol(argv[3], NULL, 10));

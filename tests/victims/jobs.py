@@ -73,7 +73,9 @@ class Victim:
 
     def lacks(self):
         program = next(w for w in self.argv if "=" not in w and w != "env")
-        return None if shutil.which(program) else f"no {program} here"
+        needs = [w[6:] for w in self.argv if w.startswith("NEEDS=")]
+        return next((f"no {p} here" for p in [*needs, program]
+                     if not shutil.which(p)), None)
 
     def kept(self, text):
         """The lines that do not tell times; of ranks in any order."""
@@ -155,11 +157,12 @@ class Trial:
         return True
 
     def move_about(self, job):
+        longest = 0.05  # who may be over soon is moved at once
         while not self.fed or self.moved < self.moves:
-            time.sleep(self.rng.uniform(
-                0, 0.4 if self.victim.food == "-" else 0.1))
+            time.sleep(self.rng.uniform(0, longest))
             if not self.move(job):
                 break
+            longest = 0.4 if self.victim.food == "-" else 0.1
 
     def outcome(self, job):
         status = job.wait(LONGEST)
@@ -202,15 +205,15 @@ class Trial:
         still = self.undisturbed()
         if moved != still:
             return "WRONG", difference(moved, still) + job.errors()[-300:]
+        if still[0] or not still[1]:
+            return "skipped", f"unmoved it ends with {still[0]}, " \
+                f"{len(still[1])} lines to compare: {self.words[-200:]}"
         if not self.moved and self.refusal:
             return "refused", self.refusal
         if self.fed and self.moved < self.moves:
             return "refused", self.refusal or "ended before it was moved"
         if not self.moved:
             return "skipped", "too short to be moved"
-        if still[0] or not still[1]:
-            return "skipped", f"unmoved it ends with {still[0]}, " \
-                f"{len(still[1])} lines to compare: {self.words[-200:]}"
         return "as unmoved", self.refusal or ""
 
 

@@ -8,7 +8,8 @@ FOOD, KEEP and COMMAND, with tabs between.  FOOD is what comes on standard input
 until all moves are done (jobs.py), or late if nothing does and MPI calls are to
 begin late (dawdle.c), or -; KEEP a regular expression of the lines of output that
 are the same each time (of them its groups, if it has some), or -; a word that
-begins with @ is a path from where the list is.  What is not installed is skipped.
+begins with @ is a path from where the list is.  What is not installed is skipped:
+the program, and, if a script starts it, what `env NEEDS=PROGRAM` before that names.
 
 VICTIMS=DIR adds what somebody has put into a folder: its *.list, and each
 program below it that is told by SIGTERM when to verify (told.py).  Ends with a
@@ -91,7 +92,8 @@ def main():
     opts = options()
     folder = os.environ.get("VICTIMS")
     lists = opts.list or [os.path.join(HERE, name)
-                          for name in ("small.list", "programs.list")]
+                          for name in ("small.list", "programs.list",
+                                       "apps.list")]
     programs = []
     if folder and not opts.list:
         lists += sorted(glob.glob(os.path.join(folder, "*.list")))

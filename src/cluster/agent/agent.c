@@ -32,7 +32,9 @@
 
 /* ---- what it tells ---- */
 
-static void fill_report(struct agent *a, Control__HostReport *ret)
+/* *presence is room for what the report points to. */
+static void fill_report(struct agent *a, Control__HostReport *ret,
+			Control__Presence *presence, struct lend_report *lend)
 {
 	struct host_sample s;
 
@@ -41,19 +43,26 @@ static void fill_report(struct agent *a, Control__HostReport *ret)
 	ret->load = s.load;
 	ret->memory_free = s.memory_free;
 	ret->pressure = s.pressure;
-	ret->users = s.users;
-	ret->idle_usec = s.users ? s.idle : 0;
+	ret->users = owner_logged_in(a->owner);
 	ret->now_usec = (uint64_t)clock_usec(CLOCK_REALTIME);
+	owner_fill(owner_presence(a->owner), presence);
+	ret->presence = presence;
+	ret->idle_usec = ret->users ? presence->idle_usec : 0;
+	ret->memory_free = lend_memory(a, s.memory_free);
+	lend_fill(a, lend);
+	ret->lending = &lend->lending;
 }
 
 static int send_hello(struct agent *a)
 {
 	Control__AgentInfo info = CONTROL__AGENT_INFO__INIT;
 	Control__HostReport report = CONTROL__HOST_REPORT__INIT;
+	Control__Presence presence;
+	struct lend_report lend;
 	struct utsname u;
 	int r;
 
-	fill_report(a, &report);
+	fill_report(a, &report, &presence, &lend);
 	info.report = &report;
 	info.prefix = agent_prefix(a);
 	info.boot_id = a->boot_id;
@@ -112,7 +121,10 @@ static int prepare_network(struct agent *a, const char *pool, struct error *err)
 	    !*a->conf->uplink)
 		return 0;
 	r = net_parse_cidr(pool, &addr, &prefix, err);
-	/* Its routes come before this host's own. */
+	/*
+	 * Routes to a pool this wide would take precedence over the host's
+	 * own.
+	 */
 	if (!r && prefix < 8)
 		r = error_set(err, -EINVAL, "a pool of %s", pool);
 	if (!r)
@@ -211,7 +223,7 @@ static void agent_connect(struct agent *a)
 {
 	struct error err;
 
-	/* Names may have come to mean another address. */
+	/* The controller's name may have come to mean another address. */
 	if (address_parse(a->conf->controller, &a->controller, &err) < 0) {
 		log_warnx("error=\"%s\"", err.text);
 		connect_later(a);
@@ -223,23 +235,51 @@ static void agent_connect(struct agent *a)
 
 /* ---- the rest of its life ---- */
 
-static int on_report(sd_event_source *src, uint64_t usec, void *arg)
+static void tell_report(struct agent *a)
 {
 	Control__HostReport r = CONTROL__HOST_REPORT__INIT;
-	struct agent *a = arg;
+	Control__Presence presence;
+	struct lend_report lend;
 
-	sd_event_source_set_time_relative(src, a->conf->report_every);
-	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
-	fill_report(a, &r);
+	fill_report(a, &r, &presence, &lend);
 	if (!a->greeted)
-		return 0;
+		return;
 	if (a->tell_records)
 		records_find(a, &r);
 	a->tell_records = false;
 	agent_tell(a, MESSAGE_BODY(HOST_REPORT), &r);
 	records_free(&r);
+}
+
+static int on_report(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct agent *a = arg;
+
+	sd_event_source_set_time_relative(src, a->conf->report_every);
+	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+	if (!lend_look(a))
+		tell_report(a);
 	return 0;
 }
+
+/* The owner has come or gone: told at once, not with the next report. */
+static void on_owner(void *arg)
+{
+	struct agent *a = arg;
+
+	if (a->lend && !lend_look(a))
+		tell_report(a);
+}
+
+static bool is_empty(void *arg)
+{
+	const struct agent *a = arg;
+
+	return TAILQ_EMPTY(&a->relays);
+}
+
+static const struct owner_ops owner_ops = { .changed = on_owner,
+					    .empty = is_empty };
 
 static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
 		     void *arg)
@@ -323,6 +363,7 @@ static int agent_serve(struct agent *a, struct error *err)
 	sigaddset(&block, SIGTERM);
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGCHLD);
+	sigaddset(&block, SIGHUP);
 	sigprocmask(SIG_BLOCK, &block, NULL);
 	r = loop_create(&a->event, err);
 	if (!r)
@@ -331,6 +372,12 @@ static int agent_serve(struct agent *a, struct error *err)
 	if (!r)
 		r = loop_signals(a->event, (int[]){ SIGCHLD, 0 }, on_child,
 				 NULL, err);
+	if (!r)
+		r = owner_create(a->event, a->name, a->conf->run_dir,
+				 &a->conf->owner, &owner_ops, a, &a->owner,
+				 err);
+	if (!r)
+		r = lend_begin(a, tell_report, err);
 	if (r < 0)
 		return r;
 	loop_after(a->event, &a->report, USEC_PER_MSEC, on_report, a);
@@ -347,6 +394,8 @@ static void agent_clear(struct agent *a)
 	sd_event_source_disable_unref(a->again);
 	sd_event_source_disable_unref(a->report);
 	hooks_end(a);
+	lend_end(a);
+	owner_destroy(a->owner);
 	host_load_destroy(a->load);
 	sd_event_unref(a->event);
 	free(a->name);

@@ -13,8 +13,10 @@
 #include <stdint.h>
 
 #include "cluster/host/limit.h"
+#include "cluster/owner/owner.h"
 #include "core/error.h"
 #include "core/units.h"
+#include "model/terms.h"
 
 struct agent_conf {
 	const char *name; /* what its key must say; NULL: anything */
@@ -41,6 +43,10 @@ struct agent_conf {
 	 */
 	int64_t min_uid, min_gid;
 	struct limit_terms terms; /* what a rank may take */
+	struct owner_conf owner;  /* who that is */
+	struct owner_terms owner_terms;
+	char *state_dir;    /* what survives a boot; NULL: run_dir */
+	const char *config; /* the file with [owner], read again at SIGHUP */
 };
 
 void agent_conf_init(struct agent_conf *conf);
@@ -48,6 +54,10 @@ void agent_conf_clear(struct agent_conf *conf);
 /* Like controller_conf_set(), for [agent]. */
 int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		   struct error *err) must_check;
+
+/* And for [owner]. */
+int agent_owner_set(struct agent_conf *conf, const char *name,
+		    const char *value, struct error *err) must_check;
 
 /*
  * Serve until SIGTERM or SIGINT; 0 then.  ready_fd, if not negative, gets a

@@ -36,7 +36,10 @@ static pid_t listener(const char *path)
 	return cred.pid;
 }
 
-/* Asked twice, so that the number cannot be a stranger's meanwhile. */
+/*
+ * Ask twice who listens: in between, the pid could have become another
+ * process's.
+ */
 static void end_keeper(const char *path)
 {
 	pid_t pid = listener(path);
@@ -46,7 +49,7 @@ static void end_keeper(const char *path)
 		(void)!process_end(&id, SIGKILL, END_MS);
 }
 
-/* Each entry of DIR/SUB whose name ends so. */
+/* Call fn for each entry of DIR/SUB whose name ends in `end`. */
 static void for_each(const char *dir, const char *sub, const char *end,
 		     void (*fn)(const char *path))
 {
@@ -73,11 +76,16 @@ static void remove_file(const char *path)
 	unlink(path);
 }
 
-/* What is not empty stays: records of moves, or what is not ours. */
+/*
+ * A directory that is not empty stays: it has records of moves, or files
+ * that are not ours.
+ */
 static void remove_run_dir(const char *dir)
 {
 	static const char *const files[] = { "capsules/.lock", "agent.lock",
-					     "score", "hooks" };
+					     "score",	       "hooks",
+					     "owner.sock",     "owner",
+					     "contract" };
 	static const char *const dirs[] = { "capsules", "keepers", "" };
 
 	for_each(dir, "keepers", ".sock", remove_file);

@@ -13,6 +13,8 @@ void agent_conf_init(struct agent_conf *conf)
 	*conf = (struct agent_conf){ .report_every = USEC_PER_SEC,
 				     .min_uid = -1,
 				     .min_gid = -1 };
+	owner_conf_init(&conf->owner);
+	owner_terms_init(&conf->owner_terms);
 	conf->terms.given.pids = LIMITS_PIDS_DEFAULT;
 }
 
@@ -24,6 +26,9 @@ void agent_conf_clear(struct agent_conf *conf)
 	free(conf->address);
 	free(conf->uplink);
 	free(conf->net);
+	free(conf->state_dir);
+	owner_conf_clear(&conf->owner);
+	owner_terms_clear(&conf->owner_terms);
 }
 
 static int set_net(struct agent_conf *conf, const char *value,
@@ -79,7 +84,7 @@ static int set_fast_path(struct agent_conf *conf, const char *value,
 	return 0;
 }
 
-/* Shorter ones would load the host that they are to tell about. */
+/* Reports at shorter intervals would themselves load the host. */
 static int set_report_every(struct agent_conf *conf, const char *value,
 			    struct error *err)
 {
@@ -105,6 +110,7 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 	} texts[] = {
 		{ "key", &conf->key },
 		{ "run-dir", &conf->run_dir },
+		{ "state-dir", &conf->state_dir },
 		{ "uplink", &conf->uplink },
 	};
 	int64_t n;
@@ -113,6 +119,10 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		if (strcmp(name, texts[i].name))
 			continue;
+		/* no uplink is a choice */
+		if (!*value && strcmp(name, "uplink"))
+			return error_set(err, -EINVAL, "%s: no name is there",
+					 name);
 		free(*texts[i].to);
 		*texts[i].to = xstrdup(value);
 		return 0;
@@ -146,10 +156,26 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 	if (!strcmp(name, "min-gid"))
 		return parse_int(value, 0, UINT32_MAX, name, &conf->min_gid,
 				 err);
-	return error_set(err, -EINVAL,
-			 "unknown setting '%s'; there are controller, key, "
-			 "run-dir, address, uplink, net, fast-path, cores, "
-			 "score, report-every, min-uid, min-gid, "
-			 "memory-default, memory-max, pids-default, pids-max",
-			 name);
+	return error_set(
+		err, -EINVAL,
+		"unknown setting '%s'; there are controller, key, "
+		"run-dir, state-dir, address, uplink, net, fast-path, cores, "
+		"score, report-every, min-uid, min-gid, "
+		"memory-default, memory-max, pids-default, pids-max",
+		name);
+}
+
+int agent_owner_set(struct agent_conf *conf, const char *name,
+		    const char *value, struct error *err)
+{
+	int r = owner_terms_set(&conf->owner_terms, name, value, err);
+
+	if (r == -ENOENT)
+		r = owner_conf_set(&conf->owner, name, value, err);
+	return r != -ENOENT
+		       ? r
+		       : error_set(err, -EINVAL,
+				   "unknown setting '%s' of an owner; "
+				   "there are %s, %s",
+				   name, owner_conf_names, owner_terms_names);
 }

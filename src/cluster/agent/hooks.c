@@ -18,7 +18,7 @@ static void look_for_hooks(struct agent *a)
 
 	a->hooks_at = clock_usec(CLOCK_MONOTONIC);
 	net_hooks_look((int)if_nametoindex(a->conf->uplink), &word);
-	/* Keepers that hear nothing look themselves. */
+	/* Keepers that read no word look for themselves. */
 	if (hooks_write(a->hooks_fd, &word) < 0)
 		log_warnx("hooks=unwritten");
 }

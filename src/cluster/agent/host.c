@@ -127,7 +127,7 @@ int agent_describe(struct agent *a, struct error *err)
 	a->cores = conf->cores ? conf->cores : host_cores();
 	a->score = conf->score > 0 ? conf->score : cached_score(conf->run_dir);
 	a->load = host_load_create(conf->run_dir);
-	/* Without root a rank can only be who we are. */
+	/* Without root ranks can only run as the agent's own user. */
 	if (!geteuid()) {
 		a->min_uid = conf->min_uid < 0 ? identity_first("UID_MIN")
 					       : (uint32_t)conf->min_uid;

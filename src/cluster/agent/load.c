@@ -15,9 +15,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <utmpx.h>
-
-#include <systemd/sd-login.h>
 
 #include "cluster/capsule/cgroup.h"
 #include "cluster/capsule/record.h"
@@ -29,7 +26,6 @@
 #define AVERAGE_OVER (10 * USEC_PER_SEC)
 
 struct host_load {
-	const struct owner_ops *owner;
 	char *run_dir;
 	char *group; /* a testbed's host: its threads; NULL: all there are */
 	double load;
@@ -55,7 +51,6 @@ struct host_load *host_load_create(const char *run_dir)
 
 	l->run_dir = xstrdup(run_dir);
 	l->group = testbed_group();
-	l->owner = &owner_logind;
 	return l;
 }
 
@@ -68,14 +63,9 @@ void host_load_destroy(struct host_load *l)
 	free(l);
 }
 
-void host_load_set_owner(struct host_load *l, const struct owner_ops *ops)
-{
-	l->owner = ops;
-}
-
 /* ---- what runs ---- */
 
-/* Does this thread, of any process? */
+/* Is this thread, of any process, running? */
 static bool runs(long tid)
 {
 	char name[64], *text, state = 0;
@@ -163,7 +153,7 @@ unsigned host_running(const char *loadavg)
 	return sscanf(loadavg, "%*f %*f %*f %u/", &n) == 1 ? n : 0;
 }
 
-/* In the groups below it are guests. */
+/* The groups below this one are guests'. */
 static unsigned count_group(const char *group)
 {
 	char *path = xasprintf("%s/tasks", group);
@@ -235,7 +225,11 @@ void host_load_sample(struct host_load *l, struct host_sample *ret)
 	ret->load = l->load;
 	ret->memory_free = meminfo("MemAvailable:");
 	ret->pressure = memory_pressure();
-	l->owner->sense(&ret->users, &ret->idle);
+}
+
+double host_load_now(const struct host_load *l)
+{
+	return l->load;
 }
 
 uint32_t host_cores(void)
@@ -275,86 +269,3 @@ double host_score(void)
 	/* sum is used, so that none of the work can be left out. */
 	return sum >= 0 ? (double)steps / spent : 0;
 }
-
-/* ---- users ---- */
-
-static void terminal_idle(const char *line, usec_t *idle)
-{
-	char path[64];
-	struct stat st;
-	usec_t since;
-
-	snprintf(path, sizeof(path), "/dev/%.40s", line);
-	if (stat(path, &st) < 0)
-		return;
-	since = clock_usec(CLOCK_REALTIME) - st.st_atime * USEC_PER_SEC;
-	if (since < *idle)
-		*idle = since < 0 ? 0 : since;
-}
-
-/* An entry stays behind when whoever made it was killed. */
-static bool is_over(const struct utmpx *u)
-{
-	return u->ut_pid > 0 && kill(u->ut_pid, 0) < 0 && errno == ESRCH;
-}
-
-static void read_utmp(uint32_t *users, usec_t *idle)
-{
-	const struct utmpx *u;
-	char line[sizeof(u->ut_line) + 1];
-
-	setutxent();
-	while ((u = getutxent())) {
-		if (u->ut_type != USER_PROCESS || is_over(u))
-			continue;
-		++*users;
-		snprintf(line, sizeof(line), "%.*s", (int)sizeof(u->ut_line),
-			 u->ut_line);
-		terminal_idle(line, idle);
-	}
-	endutxent();
-}
-
-/* True when there is a logind to ask. */
-static bool sense_logind(uint32_t *users, usec_t *idle)
-{
-	char **sessions, *what;
-	int n = access("/run/systemd/sessions", F_OK) < 0
-			? -1
-			: sd_get_sessions(&sessions);
-
-	if (n < 0)
-		return false;
-	for (int i = 0; i < n; i++) {
-		if (sd_session_get_class(sessions[i], &what) >= 0) {
-			*users += !strcmp(what, "user");
-			free(what);
-		}
-		if (sd_session_get_tty(sessions[i], &what) >= 0) {
-			terminal_idle(what, idle);
-			free(what);
-		}
-		free(sessions[i]);
-	}
-	if (n)
-		free(sessions);
-	return true;
-}
-
-static void sense_utmp(uint32_t *users, usec_t *idle)
-{
-	*users = 0;
-	*idle = USEC_MAX;
-	read_utmp(users, idle);
-}
-
-static void sense_owner(uint32_t *users, usec_t *idle)
-{
-	*users = 0;
-	*idle = USEC_MAX;
-	if (!sense_logind(users, idle))
-		read_utmp(users, idle);
-}
-
-const struct owner_ops owner_utmp = { .sense = sense_utmp };
-const struct owner_ops owner_logind = { .sense = sense_owner };

@@ -22,8 +22,6 @@ struct host_sample {
 	double load;	      /* exponential average over 10 s */
 	uint64_t memory_free; /* MemAvailable */
 	double pressure;      /* PSI memory some avg10, percent; 0: no PSI */
-	uint32_t users;	      /* interactive sessions */
-	usec_t idle;	      /* since any of them touched its terminal */
 };
 
 /* run_dir: the agent's, whose capsules hold the guests. */
@@ -32,6 +30,9 @@ void host_load_destroy(struct host_load *l); /* NULL is allowed */
 
 /* Measure; call it regularly. */
 void host_load_sample(struct host_load *l, struct host_sample *ret);
+
+/* The average of the last time. */
+double host_load_now(const struct host_load *l);
 
 /* Threads that run in capsules of this run directory now. */
 unsigned host_guests_running(const char *run_dir);
@@ -46,13 +47,5 @@ uint64_t host_memory(void); /* bytes, 0: not known */
  * integer, floating-point and cached memory work; takes about 0.2 s.
  */
 double host_score(void);
-
-/* How users are detected; a test or another session manager can replace it. */
-struct owner_ops {
-	void (*sense)(uint32_t *users, usec_t *idle);
-};
-extern const struct owner_ops owner_logind; /* sd-login, else utmp */
-extern const struct owner_ops owner_utmp;
-void host_load_set_owner(struct host_load *l, const struct owner_ops *ops);
 
 #endif

@@ -10,6 +10,8 @@
 #include "cluster/agent/agent.h"
 #include "cluster/agent/load.h"
 #include "cluster/conn/message.h"
+#include "cluster/owner/owner.h"
+#include "model/contract.h"
 
 struct agent;
 
@@ -68,6 +70,8 @@ struct agent {
 	sd_event_source *again, *report;
 	usec_t pause; /* before the next try to connect */
 	struct host_load *load;
+	struct owner *owner;
+	struct lend *lend;
 	char *terms; /* limits for keepers that this host can enforce */
 	TAILQ_HEAD(, relay) relays;
 	int hooks_fd;	 /* host/hooks_word.h; -1: none */
@@ -81,6 +85,35 @@ struct agent {
 
 /* One agent a run directory: the descriptor that holds the lock, or -errno. */
 int agent_take_run_dir(const char *run_dir, struct error *err) must_check;
+
+/* ---- lend.c */
+
+/* What the host lends has changed: it is to be told. */
+typedef void (*lend_changed_fn)(struct agent *a);
+/* Once there is a loop, the owner's presence and the load. */
+int lend_begin(struct agent *a, lend_changed_fn changed,
+	       struct error *err) must_check;
+void lend_end(struct agent *a);
+/* Something may have changed; true if it has, and changed() was called. */
+bool lend_look(struct agent *a);
+/*
+ * Why no guest may come now: -EAGAIN if the host is closed, which makes the
+ * controller start the rank elsewhere, or later; -EBUSY if there are as many as
+ * its owner allows.
+ */
+int lend_admits(const struct agent *a, struct error *err) must_check;
+/* Of that much available memory, what is not the owner's. */
+uint64_t lend_memory(const struct agent *a, uint64_t available);
+/* Whose ranks may be guests, as a list with commas; NULL: anybody's. */
+const char *lend_guests_of(const struct agent *a);
+
+/* What a message points into. */
+struct lend_report {
+	Control__Lending lending;
+	Control__OwnerReturn last[CONTRACT_RETURNS];
+	Control__OwnerReturn *list[CONTRACT_RETURNS];
+};
+void lend_fill(const struct agent *a, struct lend_report *ret);
 
 /* ---- request.c */
 

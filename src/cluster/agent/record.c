@@ -14,7 +14,7 @@
 
 enum { RECORDS_AT_ONCE = 1000 }; /* the rest when it connects again */
 
-/* One of its rank that is older than this may need the record itself. */
+/* Does an older keeper of the rank live?  It may need the record itself. */
 static bool source_lives(const struct agent *a, const Control__KeeperName *name)
 {
 	const struct relay *r;
@@ -79,7 +79,7 @@ void relay_look(struct agent *a, const Control__KeeperLook *look)
 	int given = 0;
 
 	if (relay_find(a, look->name))
-		return; /* it lives, and speaks for itself */
+		return; /* the keeper lives, and speaks for itself */
 	if (look->committed_epoch)
 		given = keeper_record_settle(&id, look->committed_epoch, &err);
 	if (given < 0) {

@@ -88,6 +88,8 @@ void relay_destroy(struct relay *r)
 	relay_end_start(r);
 	free(r->job);
 	free(r->path);
+	if (TAILQ_EMPTY(&r->agent->relays) && r->agent->owner)
+		owner_emptied(r->agent->owner);
 	free(r);
 }
 
@@ -116,7 +118,10 @@ void relay_tell_gone(const struct relay *r)
 		agent_tell(r->agent, MESSAGE_BODY(KEEPER_GONE), &gone);
 }
 
-/* It does not answer any more: clean up after it, and tell. */
+/*
+ * The keeper does not answer any more: clean up after it, and tell the
+ * controller.
+ */
 static void relay_dead(struct relay *r)
 {
 	struct agent *a = r->agent;
@@ -124,7 +129,7 @@ static void relay_dead(struct relay *r)
 	log_info("job=%s rank=%u epoch=%" PRIu64 " keeper=gone", r->job,
 		 r->rank, r->epoch);
 	unlink(r->path);
-	a->tell_records = true; /* it cannot remove its own */
+	a->tell_records = true; /* the keeper cannot remove its own record */
 	relay_tell_gone(r);
 	relay_destroy(r);
 	sweep(a);
@@ -178,7 +183,7 @@ static int relay_up(struct relay *r)
 	return 0;
 }
 
-/* What waits for it down; 0 or negative. */
+/* The packets that wait for the keeper, down to it; 0 or negative. */
 static int relay_down(struct relay *r)
 {
 	struct parcel *p;
@@ -242,7 +247,7 @@ void relay_packet(struct relay *r, const ProtobufCBinaryData *data)
 	struct parcel *p;
 
 	if (r->fd < 0 || !data->len || data->len > PACKET_MAX)
-		return; /* it says HELLO when it is back */
+		return; /* the keeper says HELLO when it is back */
 	if (r->queued + data->len > QUEUE_MAX) {
 		relay_broken(r);
 		return;

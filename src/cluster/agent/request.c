@@ -28,7 +28,16 @@ static void on_keeper_start(struct agent *a, struct agent_asker who,
 	const Control__KeeperName *name =
 		good_name(a, who, m->keeper_start->name);
 
-	if (name)
+	struct error err;
+	int r;
+
+	if (!name)
+		return;
+	/* One that is there already stays, until it is told to leave. */
+	r = relay_find(a, name) ? 0 : lend_admits(a, &err);
+	if (r < 0)
+		agent_answer_failed(a, who, r, err.text);
+	else
 		relay_start(a, name, who);
 }
 

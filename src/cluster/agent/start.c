@@ -64,7 +64,9 @@ static int spawn_keeper(struct relay *r, int ready)
 	posix_spawnattr_t attr;
 	sigset_t none, all;
 	const struct agent_conf *conf = r->agent->conf;
-	char *argv[11];
+	const char *guests_of = lend_guests_of(r->agent);
+	char *argv[12], *of = NULL;
+	int n = 9;
 	pid_t pid;
 	int k;
 
@@ -77,8 +79,11 @@ static int spawn_keeper(struct relay *r, int ready)
 	argv[6] = xasprintf("--min-gid=%" PRIu32, r->agent->min_gid);
 	argv[7] = xasprintf("--limits=%s", r->agent->terms);
 	argv[8] = (char *)"--ready-fd=3";
-	argv[9] = conf->no_fast_path ? (char *)"--no-fast-path" : NULL;
-	argv[10] = NULL;
+	if (conf->no_fast_path)
+		argv[n++] = (char *)"--no-fast-path";
+	if (guests_of)
+		argv[n++] = of = xasprintf("--guests-of=%s", guests_of);
+	argv[n] = NULL;
 	sigemptyset(&none);
 	signals_fill(&all);
 	posix_spawnattr_init(&attr);
@@ -93,6 +98,7 @@ static int spawn_keeper(struct relay *r, int ready)
 	posix_spawnattr_destroy(&attr);
 	for (int i = 2; i < 8; i++)
 		free(argv[i]);
+	free(of);
 	return -k;
 }
 

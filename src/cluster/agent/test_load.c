@@ -1,5 +1,4 @@
-/* test_load.c - what an agent tells of its host, and where users come from
- */
+/* test_load.c - what an agent tells of its host */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,12 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <utmpx.h>
 
 #include <cmocka.h>
 
@@ -21,117 +18,7 @@
 #include "cluster/capsule/record.h"
 #include "core/io.h"
 #include "core/scratch.h"
-
-static uint32_t present;
-
-static void sense_fake(uint32_t *users, usec_t *idle)
-{
-	*users = present;
-	*idle = present ? 7 * USEC_PER_SEC : USEC_MAX;
-}
-
-/* The source of users can be replaced, and is asked each time. */
-static void owner_is_replaceable(void **state)
-{
-	static const struct owner_ops fake = { .sense = sense_fake };
-	struct host_load *l = host_load_create("/nonexistent");
-	struct host_sample s;
-
-	host_load_set_owner(l, &fake);
-	host_load_sample(l, &s);
-	assert_int_equal(s.users, 0);
-	present = 2;
-	host_load_sample(l, &s);
-	assert_int_equal(s.users, 2);
-	assert_int_equal(s.idle, 7 * USEC_PER_SEC);
-	host_load_destroy(l);
-}
-
-/* ---- utmp, written by hand */
-
-/* A terminal that was touched so long ago; its name below /dev. */
-static void touch_terminal(char *ret_line, size_t n, usec_t idle)
-{
-	struct timespec now, times[2];
-	char path[] = "/dev/shm/stint-tty-XXXXXX";
-	int fd = mkstemp(path);
-
-	assert_true(fd >= 0);
-	clock_gettime(CLOCK_REALTIME, &now);
-	now.tv_sec -= idle / USEC_PER_SEC;
-	times[0] = times[1] = now;
-	assert_int_equal(futimens(fd, times), 0);
-	close(fd);
-	snprintf(ret_line, n, "%s", path + strlen("/dev/"));
-}
-
-static void forget_terminal(const char *line)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/dev/%s", line);
-	assert_int_equal(unlink(path), 0);
-}
-
-static void log_in(short type, pid_t pid, const char *line)
-{
-	struct utmpx u = { .ut_type = type, .ut_pid = pid };
-
-	memcpy(u.ut_line, line, strlen(line));
-	memcpy(u.ut_id, line + strlen(line) - 4, 4);
-	memcpy(u.ut_user, "ada", 3);
-	assert_non_null(pututxline(&u));
-}
-
-/* The pid of nobody. */
-static pid_t dead_pid(void)
-{
-	pid_t pid = fork();
-
-	if (!pid)
-		_exit(0);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	return pid;
-}
-
-static void expect_users(uint32_t users, usec_t least, usec_t most)
-{
-	struct host_load *l = host_load_create("/nonexistent");
-	struct host_sample s;
-
-	host_load_set_owner(l, &owner_utmp);
-	host_load_sample(l, &s);
-	assert_int_equal(s.users, users);
-	assert_true(s.idle >= least && s.idle <= most);
-	host_load_destroy(l);
-}
-
-static void utmp_tells_who_is_there(void **state)
-{
-	char utmp[] = "/tmp/stint-utmp-XXXXXX", busy[33], quiet[33];
-	const usec_t hour = 3600 * USEC_PER_SEC, minute = 60 * USEC_PER_SEC;
-
-	close(mkstemp(utmp));
-	assert_int_equal(utmpxname(utmp), 0);
-	expect_users(0, USEC_MAX, USEC_MAX);
-	touch_terminal(quiet, sizeof(quiet), hour);
-	touch_terminal(busy, sizeof(busy), minute);
-	log_in(USER_PROCESS, getpid(), quiet);
-	expect_users(1, hour, hour + minute);
-	/* Of a session that was killed, and of a terminal nobody is at. */
-	log_in(USER_PROCESS, dead_pid(), busy);
-	expect_users(1, hour, hour + minute);
-	log_in(LOGIN_PROCESS, getpid(), busy);
-	expect_users(1, hour, hour + minute);
-	log_in(USER_PROCESS, getpid(), busy);
-	expect_users(2, minute, 2 * minute);
-	log_in(DEAD_PROCESS, getpid(), busy);
-	expect_users(1, hour, hour + minute);
-	forget_terminal(busy);
-	forget_terminal(quiet);
-	expect_users(1, USEC_MAX, USEC_MAX); /* there, but where? */
-	unlink(utmp);
-}
+#include "core/test_fork.h"
 
 /* The very first sample has numbers: hosts are placed by it at once. */
 static void first_sample_is_whole(void **state)
@@ -148,20 +35,13 @@ static void first_sample_is_whole(void **state)
 
 /* ---- what runs */
 
-/*
- * Forks one that runs until it is stopped or killed; or its parent ends, which
- * may be before it has asked for the signal.
- */
+/* Forks one that runs until it is stopped or killed, or its parent ends. */
 static pid_t spin(void)
 {
-	pid_t parent = getpid(), pid = fork();
+	pid_t pid = fork_to_end_with();
 
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-		while (getppid() == parent)
-			;
-		_exit(0);
-	}
+	while (!pid)
+		;
 	assert_true(pid > 0);
 	return pid;
 }
@@ -198,15 +78,13 @@ static void remove_capsule(const char *run_dir, const char *name)
 /* An init that runs, with a child that does; 2 in all. */
 static pid_t spin_two(int ready)
 {
-	pid_t parent = getpid(), pid = fork();
+	pid_t pid = fork_to_end_with();
 
 	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		(void)spin();
 		(void)!write(ready, "x", 1);
-		while (getppid() == parent)
+		for (;;)
 			;
-		_exit(0);
 	}
 	assert_true(pid > 0);
 	return pid;
@@ -309,8 +187,6 @@ static void runnable_is_without_guests(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(owner_is_replaceable),
-		cmocka_unit_test(utmp_tells_who_is_there),
 		cmocka_unit_test(first_sample_is_whole),
 		cmocka_unit_test(the_kernels_count_is_read),
 		cmocka_unit_test(guests_are_counted),

@@ -28,6 +28,7 @@
 #include "cluster/conn/message.h"
 #include "core/io.h"
 #include "core/scratch.h"
+#include "core/test_fork.h"
 #include "core/xalloc.h"
 
 #define PATIENCE (60 * USEC_PER_SEC) /* of a test, on a busy machine */
@@ -196,7 +197,6 @@ static _Noreturn void be_agent(const struct play *w)
 	struct agent_conf conf;
 	struct error err = ERROR_INIT;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	agent_conf_init(&conf);
 	conf.controller = w->address;
 	conf.key = w->key_path;
@@ -205,6 +205,9 @@ static _Noreturn void be_agent(const struct play *w)
 	conf.net = (char *)"none";
 	conf.cores = 1;
 	conf.score = 1;
+	conf.owner_terms.quiet = 0;
+	conf.owner_terms.load = LOAD_ANY;
+	conf.owner_terms.memory = 0;
 	if (agent_run(&conf, -1, &err) < 0)
 		fprintf(stderr, "# agent: %s\n", err.text);
 	_exit(0);
@@ -220,7 +223,7 @@ static void play_begin(struct play *w)
 	assert_int_equal(tls_key_generate(&w->key, "host/h1", NULL), 0);
 	write_key(w);
 	serve_agent(w);
-	w->pid = fork();
+	w->pid = fork_to_end_with();
 	assert_true(w->pid >= 0);
 	if (!w->pid)
 		be_agent(w);

@@ -48,7 +48,7 @@ static void put_offset(char *buf, size_t n, const char *clock, int64_t ns)
 		 (long long)rest);
 }
 
-/* Also readies the pid namespace; both hold for children only. */
+/* Also makes the pid namespace; both namespaces apply to children only. */
 static int set_clocks(const struct capsule_spec *spec, struct error *err)
 {
 	char text[160];
@@ -132,7 +132,10 @@ static _Noreturn void midwife_main(const struct birth *b)
 	    !(word.code = size_tables(&word.error)))
 		word.code = become_submitter(b->spec, &word.error);
 	if (!word.code) {
-		/* Else its files in /proc would belong to root. */
+		/*
+		 * Without this the process's files in /proc would belong to
+		 * root.
+		 */
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 		pid = clone_init();
 		if (!pid)

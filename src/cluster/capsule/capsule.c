@@ -107,7 +107,10 @@ static int make_dir(struct capsule *c, struct error *err)
 	char *dir = xasprintf("%s/capsules/%s", c->run_dir, c->name);
 	int r = -EEXIST;
 
-	/* Not at once refused: a keeper that was just killed may live yet. */
+	/*
+	 * Tried for a while: a keeper that was just killed may not have died
+	 * yet.
+	 */
 	for (int i = 0; i < TAKE_TRIES && r == -EEXIST; i++) {
 		if (i > 1)
 			nanosleep(&(struct timespec){ .tv_nsec = 10000000 },
@@ -132,7 +135,7 @@ static int share_memory(struct capsule *c, struct error *err)
 	return c->shared ? 0 : error_sys(err, -ENOMEM, "cannot map");
 }
 
-/* Born, and its inside set up. */
+/* Let init be born and set up the capsule's inside. */
 static int start_init(struct capsule *c, const struct capsule_spec *spec,
 		      struct error *err)
 {
@@ -162,7 +165,7 @@ static int start_init(struct capsule *c, const struct capsule_spec *spec,
 	close(init.events);
 	if (r < 0)
 		return r;
-	/* All that is started in it is its child. */
+	/* All that is started in the capsule is init's child. */
 	process_spare_no_more(c->init_pid);
 	r = packet_receive(c->ctl, &answer, sizeof(answer), NULL, NULL, 0);
 	if (r < 0)

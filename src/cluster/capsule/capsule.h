@@ -134,12 +134,29 @@ struct capsule_fd {
 	int as; /* its number in the program */
 };
 
+/* Made if need be, and appended to; see capsule/file.c. */
+struct capsule_file {
+	int as; /* its number in the program */
+	const char *folder, *path;
+};
+
+enum { CAPSULE_RLIMITS = 16 };
+struct capsule_rlimit {
+	int resource;
+	struct rlimit limit; /* as far as ours allows */
+};
+
 struct capsule_program {
 	const char *const *argv; /* argv[0] is searched in PATH of env */
 	const char *const *env;
 	const char *cwd; /* NULL: "/"; refused if it cannot be entered */
 	const struct capsule_fd *fds;
 	size_t nr_fds;
+	const struct capsule_file *files;
+	size_t nr_files; /* at most 2 */
+	const struct capsule_rlimit *limits;
+	size_t nr_limits;
+	unsigned umask; /* with 01000 added; 0: as it is */
 	pid_t ns_pid;	/* pid inside; 0: the next free one. By convention 2 */
 	bool own_group; /* a session and process group of its own */
 };

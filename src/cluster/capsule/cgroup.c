@@ -301,7 +301,10 @@ static bool lists(const char *dir, pid_t pid)
 	return found;
 }
 
-/* The descriptor first, then the look: so it cannot be a stranger's. */
+/*
+ * Open the pidfd first and look afterwards whether the process is a member,
+ * so that the pid cannot have become another process's.
+ */
 static void kill_member(const char *dir, pid_t pid)
 {
 	fd_auto fd = pidfd_open(pid, 0);

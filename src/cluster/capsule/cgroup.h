@@ -79,6 +79,9 @@ int cgroup_remove(char *const *dirs, unsigned n);
  * possible.
  */
 void cgroup_pass_on(const char *dir);
+/* Write text to a file of the group at dir: 0 or -errno. */
+int cgroup_write(const char *dir, const char *file,
+		 const char *text) must_check;
 /*
  * Write a number to a file of the group; false if the file is missing or the
  * kernel refuses.

@@ -265,9 +265,7 @@ static void serve(struct init *init)
 	if (!r && nr_fds) {
 		answer.code =
 			obey(init, &req, fds, nr_fds, &pidfd, &answer.error);
-		/*
-		 * The requester may have died; then the answer is not needed.
-		 */
+		/* If the requester has died, nobody needs the answer. */
 		(void)!packet_send(fds[0], &answer, sizeof(answer), &pidfd,
 				   pidfd >= 0);
 	}
@@ -351,7 +349,10 @@ void init_main(const struct init_args *args)
 	int keep[] = { args->ctl, args->events, args->keeper, args->cg->join,
 		       args->cg->state };
 
-	/* Until it polls the keeper's pidfd: nothing here to thaw yet. */
+	/*
+	 * This holds until init polls the keeper's pidfd; up to then there
+	 * is nothing here to thaw.
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	signals_reset_all();
 	signals_block_all();

@@ -24,7 +24,7 @@
 #define MOVE_PIDS   4
 #define PIDS_MOST   4194304 /* the kernel takes */
 
-static int put(const char *dir, const char *file, const char *text)
+int cgroup_write(const char *dir, const char *file, const char *text)
 {
 	char *path = xasprintf("%s/%s", dir, file);
 	int r = io_write_file(AT_FDCWD, path, text);
@@ -38,7 +38,7 @@ static int put_number(const char *dir, const char *file, uint64_t value)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	return put(dir, file, text);
+	return cgroup_write(dir, file, text);
 }
 
 bool cgroup_set(const char *dir, const char *file, uint64_t value)
@@ -51,7 +51,8 @@ void cgroup_pass_on(const char *dir)
 	static const char *const controllers[] = { "+cpu", "+memory", "+pids" };
 
 	for (unsigned i = 0; i < 3; i++) /* one may be there alone */
-		(void)!put(dir, "cgroup.subtree_control", controllers[i]);
+		(void)!cgroup_write(dir, "cgroup.subtree_control",
+				    controllers[i]);
 }
 
 /* The number after a word of a file, "" for its first; 0 if it is not there. */
@@ -98,7 +99,7 @@ static int set_pids(const char *dir, uint64_t pids)
 	return put_number(dir, "pids.max", pids);
 }
 
-/* In the one group that has the controller. */
+/* Set it in the one group that has the controller. */
 static int set_one(const struct capsule_cgroup *cg, const char *what,
 		   int (*set)(const char *dir, uint64_t value), uint64_t value,
 		   struct error *err)

@@ -192,7 +192,10 @@ static int look_at_uplink(struct capsule_link *l, unsigned *mtu, int netns,
 	return r < 0 ? r : 0;
 }
 
-/* Its doors, in memory that engines will share; capsule_fast_path() tells. */
+/*
+ * The fast path's doors, in memory that engines will share; see
+ * capsule_fast_path().
+ */
 static void make_fast_path(struct capsule_link *l)
 {
 	struct fast_path_spec spec = {

@@ -31,7 +31,7 @@ static int mount_fs(const char *type, const char *where, unsigned long flags,
 }
 
 /* Let fd, a tree from open_tree(), appear at where. */
-static int attach(int fd, const char *where, struct error *err)
+static int attach_tree(int fd, const char *where, struct error *err)
 {
 	if (move_mount(fd, "", AT_FDCWD, where, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return error_sys(err, -errno, "cannot attach %s", where);
@@ -142,22 +142,32 @@ static int show_kept(const struct kept *k, struct error *err)
 {
 	int r;
 
-	/* One that lies in another kept one is there already. */
+	/* A path that lies in another kept one is there already. */
 	if (!access(k->path, F_OK))
 		return 0;
 	r = make_target(k->path, k->is_dir, k->where, err);
-	return r < 0 || k->where ? r : attach(k->tree, k->path, err);
+	return r < 0 || k->where ? r : attach_tree(k->tree, k->path, err);
+}
+
+/* A directory comes before what is in it, which would make an empty one. */
+static int by_depth(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+	size_t n = strlen(x->path), m = strlen(y->path);
+
+	return n != m ? (n < m ? -1 : 1) : strcmp(x->path, y->path);
 }
 
 /*
  * What is mounted comes first: at the destination of a move the links are made
  * by the engine, as the inodes with the numbers after those (move/tree/tree.h).
  */
-static int show_all(const struct kept *kept, unsigned n, bool lands,
+static int show_all(struct kept *kept, unsigned n, bool lands,
 		    struct error *err)
 {
 	int r = 0;
 
+	qsort(kept, n, sizeof(*kept), by_depth);
 	for (unsigned i = 0; !r && i < n; i++)
 		if (!kept[i].where)
 			r = show_kept(&kept[i], err);
@@ -179,7 +189,7 @@ static int mount_tmp(const char *const *keep, bool lands, struct error *err)
 		if (!is_below_tmp(*keep))
 			continue;
 		r = take_kept(*keep, &kept[n], err);
-		/* What its user cannot get at is as if it were not there. */
+		/* A path that its user cannot get at counts as missing. */
 		if (r == -EACCES || r == -ENOENT)
 			continue;
 		if (r < 0)
@@ -218,7 +228,7 @@ static int fill_dev(const int *fds, struct error *err)
 	for (unsigned i = 0; i < NR_DEVICES; i++) {
 		snprintf(path, sizeof(path), "/dev/%s", devices[i]);
 		if ((r = make_file(path, err)) < 0 ||
-		    (r = attach(fds[i], path, err)) < 0)
+		    (r = attach_tree(fds[i], path, err)) < 0)
 			return r;
 	}
 	for (unsigned i = 0; i < 4; i++)

@@ -6,6 +6,7 @@
  *   request.c      the keeper's side of talking to init
  *   init.c         pid 1
  *   program.c      a process on its way to a program
+ *   file.c         a file that it prints to
  *   mount.c        the file system inside
  *   link.c         the address: plug, unplug, yield
  *   cgroup.c       control groups and the freezer
@@ -95,6 +96,11 @@ struct request {
 	int sig;
 	unsigned nr_argv, nr_env; /* EXEC: strings argv, env, cwd in the file */
 	bool own_group;
+	unsigned nr_files; /* EXEC: behind cwd, of each folder and path */
+	int file_as[2];
+	unsigned nr_limits;
+	struct capsule_rlimit limits[CAPSULE_RLIMITS];
+	unsigned umask;
 	unsigned nr_fds;     /* the program's, after those above */
 	int as[REQUEST_FDS]; /* EXEC: their numbers */
 };
@@ -117,6 +123,10 @@ _Noreturn void init_main(const struct init_args *args);
  */
 _Noreturn void program_main(const struct request *req, const int *fds,
 			    int join);
+
+/* Open it as capsule.h says of struct capsule_file: a descriptor, or -errno. */
+int file_open(const char *folder, const char *path,
+	      struct error *err) must_check;
 
 /* Close every descriptor but these; members < 0 are skipped. */
 void fds_keep(const int *keep, unsigned n);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,7 +24,8 @@
 
 struct program {
 	char **argv, **env, *cwd;
-	int news; /* where failures are reported */
+	char *folder[2], *path[2]; /* of the files that it prints to */
+	int news;		   /* where failures are reported */
 	int fds[REQUEST_FDS];
 };
 
@@ -84,6 +86,12 @@ static void read_program(struct program *prog, const struct request *req,
 	for (unsigned i = 0; i < req->nr_env; i++, p += strlen(p) + 1)
 		prog->env[i] = p;
 	prog->cwd = p;
+	for (unsigned i = 0; i < req->nr_files && i < 2; i++) {
+		p += strlen(p) + 1;
+		prog->folder[i] = p;
+		p += strlen(p) + 1;
+		prog->path[i] = p;
+	}
 }
 
 /*
@@ -187,7 +195,7 @@ static bool is_there(const char *path)
 }
 
 /* As execvpe(), but with the PATH of the program's own environment. */
-static _Noreturn void run(const struct program *prog)
+static _Noreturn void run_program(const struct program *prog)
 {
 	const char *name = prog->argv[0], *dir, *end;
 	struct error err, first;
@@ -218,6 +226,40 @@ static _Noreturn void run(const struct program *prog)
 	}
 }
 
+/* In its working directory, with its umask. */
+static void open_files(const struct program *prog, const struct request *req)
+{
+	struct error err;
+	int fd;
+
+	for (unsigned i = 0; i < req->nr_files && i < 2; i++) {
+		fd = file_open(prog->folder[i], prog->path[i], &err);
+		if (fd < 0)
+			give_up(prog, fd, &err);
+		if (dup2(fd, req->file_as[i]) < 0)
+			give_up_sys(prog, -errno, "cannot place descriptor %d",
+				    req->file_as[i]);
+	}
+}
+
+/* Ours are the host's terms: nobody gets more. */
+static void set_limits(const struct program *prog, const struct request *req)
+{
+	for (unsigned i = 0; i < req->nr_limits; i++) {
+		struct rlimit want = req->limits[i].limit, have;
+
+		if (getrlimit(req->limits[i].resource, &have) < 0)
+			continue; /* a later kernel's */
+		if (want.rlim_max > have.rlim_max)
+			want.rlim_max = have.rlim_max;
+		if (want.rlim_cur > want.rlim_max)
+			want.rlim_cur = want.rlim_max;
+		if (setrlimit(req->limits[i].resource, &want) < 0)
+			give_up_sys(prog, -errno, "cannot set limit %d",
+				    req->limits[i].resource);
+	}
+}
+
 void program_main(const struct request *req, const int *fds, int join)
 {
 	struct program prog = { .news = fds[1] };
@@ -238,7 +280,11 @@ void program_main(const struct request *req, const int *fds, int join)
 			error_set(&err, -ENOTDIR, "cannot work in %s: %s",
 				  prog.cwd, strerror(errno)),
 			&err);
+	if (req->umask)
+		umask(req->umask & 0777);
+	open_files(&prog, req);
+	set_limits(&prog, req);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	run(&prog);
+	run_program(&prog);
 }

@@ -167,7 +167,7 @@ static void sweep_net(const struct sweep *s, const struct capsule_record *rec)
 	struct net_link link;
 	struct net *net;
 
-	/* Of another boot or namespace: gone with it. */
+	/* A capsule of another boot or namespace went with it. */
 	if (strcmp(rec->boot, s->boot) || rec->netns != s->netns ||
 	    net_open(&net, NULL) < 0)
 		return;

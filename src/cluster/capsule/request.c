@@ -159,7 +159,14 @@ static int put_program(int fd, const struct capsule_program *prog,
 		r = put_string(fd, prog->argv[req->nr_argv], &req->n);
 	for (; !r && prog->env[req->nr_env]; req->nr_env++)
 		r = put_string(fd, prog->env[req->nr_env], &req->n);
-	return r ? r : put_string(fd, prog->cwd ? prog->cwd : "/", &req->n);
+	if (!r)
+		r = put_string(fd, prog->cwd ? prog->cwd : "/", &req->n);
+	for (size_t i = 0; !r && i < prog->nr_files; i++) {
+		r = put_string(fd, prog->files[i].folder, &req->n);
+		if (!r)
+			r = put_string(fd, prog->files[i].path, &req->n);
+	}
+	return r;
 }
 
 /* The pid, in this namespace, of the process of a pidfd. */
@@ -194,6 +201,8 @@ static int fill_exec(const struct capsule_program *prog, struct request *req,
 {
 	if (!prog->argv || !prog->argv[0] || !prog->env)
 		return error_set(err, -EINVAL, "no program given");
+	if (prog->nr_files > 2 || prog->nr_limits > CAPSULE_RLIMITS)
+		return error_set(err, -E2BIG, "too many files or limits");
 	if (prog->nr_fds > REQUEST_FDS)
 		return error_set(err, -E2BIG, "more than %d descriptors",
 				 REQUEST_FDS);
@@ -205,6 +214,14 @@ static int fill_exec(const struct capsule_program *prog, struct request *req,
 	req->nr_fds = prog->nr_fds;
 	req->ns_pid = prog->ns_pid;
 	req->own_group = prog->own_group;
+	req->nr_files = prog->nr_files;
+	for (size_t i = 0; i < prog->nr_files; i++)
+		req->file_as[i] = prog->files[i].as;
+	req->nr_limits = prog->nr_limits;
+	if (prog->nr_limits)
+		memcpy(req->limits, prog->limits,
+		       prog->nr_limits * sizeof(*prog->limits));
+	req->umask = prog->umask;
 	return 0;
 }
 

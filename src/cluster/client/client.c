@@ -64,19 +64,23 @@ static int on_setting(void *ctx, const char *section, const char *name,
 		return error_set(err, -EINVAL,
 				 "unknown section [%s]; there is [client]",
 				 section);
-	if (!strcmp(name, "controller"))
-		set_default(&conf->controller, value);
-	else if (!strcmp(name, "key"))
-		set_default(&conf->key, value);
-	else
+	if (strcmp(name, "controller") && strcmp(name, "key"))
 		return error_set(err, -EINVAL,
 				 "unknown setting '%s'; there are controller "
 				 "and key",
 				 name);
+	if (!*value)
+		return error_set(err, -EINVAL, "%s: nothing is there", name);
+	if (*name == 'k')
+		set_default(&conf->key, value);
+	else if (address_check(value, err) < 0)
+		return -EINVAL;
+	else
+		set_default(&conf->controller, value);
 	return 0;
 }
 
-/* One that is not there is no error, unless it was asked for. */
+/* A missing file is an error only if it was asked for. */
 static int try_file(struct client_conf *conf, char *path, bool needed,
 		    struct error *err)
 {
@@ -253,7 +257,7 @@ static int ask_once(struct client *c, Control__Message__BodyCase what,
 
 static int client_connect(struct client *c, struct error *err);
 
-/* Is it to be asked again, and can it be? */
+/* Is the question to be asked again, and can it be? */
 static bool again(struct client *c, int r, usec_t begun)
 {
 	usec_t passed = clock_usec(CLOCK_MONOTONIC) - begun;
@@ -326,7 +330,7 @@ int client_open(struct client_conf *conf, struct client **ret,
 	int r = client_settle(conf, &c->address, &c->key, err);
 
 	signal(SIGPIPE, SIG_IGN);
-	if (r == 0)
+	if (!r)
 		r = loop_create(&c->event, err);
 	if (r < 0) {
 		free(c);

@@ -84,8 +84,8 @@ static void line_add(struct stream *s, const char *p, size_t n)
 }
 
 /*
- * What there is of a line.  It goes on where its beginning was printed last, or
- * else, if lines have labels, has one that is its own.
+ * Print what there is of a line.  If its beginning was the last thing printed,
+ * it goes on there; else, if lines have labels, it gets its own label.
  */
 static void line_print(struct lines *l, unsigned stream, struct stream *s)
 {
@@ -101,7 +101,7 @@ static void line_print(struct lines *l, unsigned stream, struct stream *s)
 	s->n = s->label = 0;
 }
 
-/* Bytes in order, to the printer in whole lines. */
+/* Pass bytes that come in order to the printer, as whole lines. */
 static void take_whole(struct lines *l, uint32_t rank, unsigned stream,
 		       struct stream *s, const char *p, size_t n)
 {
@@ -125,9 +125,9 @@ static void take_whole(struct lines *l, uint32_t rank, unsigned stream,
 	}
 }
 
-static void take(struct lines *l, uint32_t rank, unsigned stream,
-		 struct stream *s, uint64_t offset, const char *p, size_t n,
-		 uint64_t epoch, uint64_t seq)
+static void take_piece(struct lines *l, uint32_t rank, unsigned stream,
+		       struct stream *s, uint64_t offset, const char *p,
+		       size_t n, uint64_t epoch, uint64_t seq)
 {
 	uint64_t old = s->next - offset;
 
@@ -141,8 +141,8 @@ static void take(struct lines *l, uint32_t rank, unsigned stream,
 	l->ops->taken(l->ctx, rank, epoch, seq);
 }
 
-static void hold(struct stream *s, uint64_t offset, const void *p, size_t n,
-		 uint64_t epoch, uint64_t seq)
+static void hold_piece(struct stream *s, uint64_t offset, const void *p,
+		       size_t n, uint64_t epoch, uint64_t seq)
 {
 	struct piece *piece = xmalloc(sizeof(*piece) + n), *at;
 
@@ -166,8 +166,8 @@ static void take_early(struct lines *l, uint32_t rank, unsigned stream,
 
 	while ((piece = TAILQ_FIRST(&s->early)) && piece->offset <= s->next) {
 		TAILQ_REMOVE(&s->early, piece, link);
-		take(l, rank, stream, s, piece->offset, piece->data, piece->n,
-		     piece->epoch, piece->seq);
+		take_piece(l, rank, stream, s, piece->offset, piece->data,
+			   piece->n, piece->epoch, piece->seq);
 		free(piece);
 	}
 }
@@ -187,10 +187,10 @@ void lines_add(struct lines *l, uint32_t rank, unsigned stream, uint64_t offset,
 	if (!s)
 		return;
 	if (offset > s->next) {
-		hold(s, offset, p, n, epoch, seq);
+		hold_piece(s, offset, p, n, epoch, seq);
 		return;
 	}
-	take(l, rank, stream, s, offset, p, n, epoch, seq);
+	take_piece(l, rank, stream, s, offset, p, n, epoch, seq);
 	take_early(l, rank, stream, s);
 }
 

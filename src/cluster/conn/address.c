@@ -28,33 +28,57 @@ static int parse_unix(const char *path, struct address *ret, struct error *err)
 	return 0;
 }
 
+#define HOST_MOST 256
+
+/* The port is text's; host without the brackets of "[::1]". */
+static int split(const char *text, char host[HOST_MOST], const char **port,
+		 struct error *err)
+{
+	const char *colon = strrchr(text, ':'), *begin = text, *end = colon;
+
+	if (colon && *text == '[' && colon > text && colon[-1] == ']') {
+		begin++;
+		end--;
+	}
+	if (!colon || end == begin || (size_t)(end - begin) >= HOST_MOST ||
+	    !colon[1] || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
+	    strtoul(colon + 1, NULL, 10) > UINT16_MAX)
+		return error_set(err, -EINVAL,
+				 "'%s' is not an address: write HOST:PORT or "
+				 "unix:PATH",
+				 text);
+	memcpy(host, begin, (size_t)(end - begin));
+	host[end - begin] = 0;
+	*port = colon + 1;
+	return 0;
+}
+
+int address_check(const char *text, struct error *err)
+{
+	struct address a;
+	const char *port;
+	char host[HOST_MOST];
+
+	if (!strncmp(text, "unix:", 5))
+		return parse_unix(text + 5, &a, err);
+	return split(text, host, &port, err);
+}
+
 int address_parse(const char *text, struct address *ret, struct error *err)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
 				  .ai_flags = AI_ADDRCONFIG };
 	struct addrinfo *found;
-	const char *colon = strrchr(text, ':'), *end = colon;
-	unsigned long port;
-	char host[256];
+	const char *port;
+	char host[HOST_MOST];
 	int r;
 
 	if (!strncmp(text, "unix:", 5))
 		return parse_unix(text + 5, ret, err);
-	if (colon && *text == '[' && colon > text && colon[-1] == ']') {
-		text++;
-		end--;
-	}
-	port = colon ? strtoul(colon + 1, NULL, 10) : 0;
-	if (!colon || port > UINT16_MAX || end == text ||
-	    (size_t)(end - text) >= sizeof(host) || !colon[1] ||
-	    strspn(colon + 1, "0123456789") != strlen(colon + 1))
-		return error_set(err, -EINVAL,
-				 "'%s' is not an address: write HOST:PORT or "
-				 "unix:PATH",
-				 text);
-	memcpy(host, text, end - text);
-	host[end - text] = 0;
-	r = getaddrinfo(host, colon + 1, &hints, &found);
+	r = split(text, host, &port, err);
+	if (r < 0)
+		return r;
+	r = getaddrinfo(host, port, &hints, &found);
 	if (r)
 		return error_set(err, -EHOSTUNREACH, "%s: %s", text,
 				 gai_strerror(r));

@@ -16,6 +16,8 @@ struct address {
 /* HOST is a name or an address; "[::1]:7077" for IPv6. */
 int address_parse(const char *text, struct address *ret,
 		  struct error *err) must_check;
+/* Whether it could be one, without a look-up of the name. */
+int address_check(const char *text, struct error *err) must_check;
 
 /*
  * A listening socket, non-blocking; a Unix socket left behind by a dead process

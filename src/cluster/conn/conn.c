@@ -17,11 +17,13 @@
 
 #include "cluster/conn/loop.h"
 #include "cluster/conn/priv.h"
+#include "core/clock.h"
 #include "core/xalloc.h"
 
 enum {
 	READ_SIZE = 64 << 10,
 	READS_A_TURN = 16, /* then others come first */
+	TURN_USEC = 2000,  /* likewise: a small message may be much work */
 };
 
 static void conn_run(struct conn *c);
@@ -66,7 +68,7 @@ void conn_destroy(struct conn *c)
 		conn_free(c);
 }
 
-static void enter(struct conn *c)
+static void enter_loop(struct conn *c)
 {
 	c->busy++;
 }
@@ -106,10 +108,24 @@ static void conn_arm(struct conn *c)
 		sd_event_source_set_io_events(c->io, events);
 }
 
+static int on_again(sd_event_source *src, void *arg)
+{
+	struct conn *c = arg;
+
+	c->again = sd_event_source_disable_unref(c->again);
+	conn_run(c);
+	return 0;
+}
+
+/*
+ * A new source each time: sd-event takes the oldest first, and counts a deferred
+ * one's age from when it was made, so that one that is enabled again and again
+ * would come before every socket.
+ */
 static void run_again(struct conn *c)
 {
-	if (c->again)
-		sd_event_source_set_enabled(c->again, SD_EVENT_ONESHOT);
+	if (c->event && c->state != ENDED && !c->again)
+		loop_defer(c->event, &c->again, on_again, c);
 }
 
 /*
@@ -187,14 +203,19 @@ static int run_send(struct conn *c, struct error *err)
 	return 0;
 }
 
-/* Hand out what the reader holds: 0 or negative. */
+static bool turn_is_over(const struct conn *c)
+{
+	return clock_usec(CLOCK_MONOTONIC) >= c->turn_end;
+}
+
+/* Hand out what the reader holds, as the turn allows: 0 or negative. */
 static int run_messages(struct conn *c, struct error *err)
 {
 	const uint8_t *p;
 	size_t n;
 	int r;
 
-	while (!c->destroyed && !c->failed &&
+	while (!c->destroyed && !c->failed && !turn_is_over(c) &&
 	       (r = frames_next(&c->in, &p, &n, err))) {
 		if (r < 0)
 			return r;
@@ -210,7 +231,12 @@ static int run_receive(struct conn *c, struct error *err)
 {
 	ssize_t r;
 
-	for (int i = 0; i < READS_A_TURN && !c->destroyed; i++) {
+	c->turn_end = clock_usec(CLOCK_MONOTONIC) + TURN_USEC;
+	r = run_messages(c, err); /* that the last turn left */
+	if (r < 0)
+		return r;
+	for (int i = 0; i < READS_A_TURN && !c->destroyed && !turn_is_over(c);
+	     i++) {
 		r = tls_read(c->tls, frames_room(&c->in, READ_SIZE), READ_SIZE);
 		if (r == -EAGAIN)
 			return 0;
@@ -249,7 +275,7 @@ static void conn_run(struct conn *c)
 	struct error err = ERROR_INIT;
 	int r;
 
-	enter(c);
+	enter_loop(c);
 	r = conn_steps(c, &err);
 	if (!c->destroyed && r)
 		conn_end(c, r > 0 ? 0 : r, &err);
@@ -263,19 +289,13 @@ static int on_io(sd_event_source *src, int fd, uint32_t revents, void *arg)
 	return 0;
 }
 
-static int on_again(sd_event_source *src, void *arg)
-{
-	conn_run(arg);
-	return 0;
-}
-
 static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
 {
 	struct conn *c = arg;
 	struct error err;
 
 	error_set(&err, -ETIMEDOUT, "the peer did not answer in time");
-	enter(c);
+	enter_loop(c);
 	conn_end(c, -ETIMEDOUT, &err);
 	leave(c);
 	return 0;
@@ -283,10 +303,11 @@ static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
 
 void conn_start(struct conn *c, sd_event *event, usec_t timeout)
 {
-	loop_defer(event, &c->again, on_again, c);
-	if (c->failed)
+	c->event = event;
+	if (c->failed) {
+		run_again(c);
 		return;
-	sd_event_source_set_enabled(c->again, SD_EVENT_OFF);
+	}
 	c->failed = sd_event_add_io(event, &c->io, c->fd, EPOLLIN, on_io, c);
 	if (c->failed < 0) {
 		error_sys(&c->why, c->failed, "the connection's socket");

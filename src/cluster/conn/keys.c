@@ -174,7 +174,7 @@ int keys_enrol(const char *path, const char *identity, struct tls_key *ret,
 	if (r < 0)
 		return r;
 	role_of(identity, &name);
-	/* It is an argument of commands, and the tail of paths. */
+	/* A name is an argument of commands, and the end of paths. */
 	if (!isalnum((unsigned char)*name) || strchr(name, '/'))
 		return error_set(err, -EINVAL,
 				 "'%s': a name begins with a letter or digit, "
@@ -221,7 +221,7 @@ static int sync_dir_of(const char *path)
 	return r;
 }
 
-/* Whole or not at all, and on the disk; whose it was its is. */
+/* Replace the file whole or not at all, and on the disk; its owner stays. */
 static int replace(const char *path, const char *text, const struct stat *was,
 		   struct error *err)
 {
@@ -262,7 +262,8 @@ int keys_revoke(const char *path, const char *identity, struct error *err)
 	explicit_bzero(&key, sizeof(key));
 	if (fstat(fd, &st) < 0)
 		return error_sys(err, -errno, "%s", path);
-	room = st.st_size + TLS_KEY_LINE; /* none is written longer than read */
+	/* No line may be written that is too long to be read. */
+	room = st.st_size + TLS_KEY_LINE;
 	left.text = xcalloc(1, room);
 	r = keys_each(path, keep, &left, err);
 	if (!r)

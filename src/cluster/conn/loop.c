@@ -6,7 +6,10 @@
 
 #include "core/log.h"
 
-/* Only without memory, as all is there that it needs, or at the loop's end. */
+/*
+ * These calls fail only without memory or at the loop's end: all else that
+ * they need is there.
+ */
 static void must(int r)
 {
 	if (r >= 0 || r == -ESTALE)

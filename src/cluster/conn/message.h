@@ -35,4 +35,18 @@ void message_free(Control__Message *m);
 /* Give a text field of a message a new, allocated value; frees the old. */
 void message_set_text(char **field, char *text);
 
+/*
+ * Offsets of what a rank prints begin here in the life that follows the n-th
+ * requeue of its job, so that no byte of one life is taken for one of another.
+ */
+static inline uint64_t output_begin(uint32_t n)
+{
+	return (uint64_t)n << 48;
+}
+
+static inline bool output_begins(uint64_t offset)
+{
+	return !(offset & ((1ull << 48) - 1));
+}
+
 #endif

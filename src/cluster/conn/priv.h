@@ -27,9 +27,11 @@ struct conn {
 	TAILQ_ENTRY(conn) link;	      /* in the server's list of its state */
 	struct tls *tls;
 	int fd;
+	sd_event *event;
 	sd_event_source *io, *again, *timer;
 	struct frames_reader in;
-	uint8_t *out; /* [out_at, out_end) waits */
+	usec_t turn_end; /* what has come by then and is not handed out waits */
+	uint8_t *out;	 /* [out_at, out_end) waits */
 	size_t out_at, out_end, out_cap;
 	bool above_low; /* drained() is due */
 	bool listed;	/* in one of the server's lists */

@@ -40,7 +40,7 @@ static struct conn_source source_of(int fd, const struct sockaddr_storage *ss)
 	return s;
 }
 
-/* The oldest of the source that has the most. */
+/* The oldest stranger of the source that has the most. */
 static struct conn *stranger_to_go(struct conn_server *s)
 {
 	struct conn *c, *other, *found = NULL;
@@ -73,7 +73,7 @@ static void stranger_ready(struct conn *c, void *ctx)
 	c->ops->ready(c, ctx);
 }
 
-/* Until it has proved who it is, its end concerns hardly anybody. */
+/* The end of a peer that has not proved who it is concerns hardly anybody. */
 static const struct conn_ops stranger_ops = {
 	.ready = stranger_ready,
 	.closed = stranger_closed,

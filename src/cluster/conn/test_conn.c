@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -82,6 +83,7 @@ struct world {
 	unsigned heard;	  /* messages at the server */
 	unsigned fail_at; /* it has enough with this many; 0: at once */
 	bool fails;
+	unsigned other; /* heard before a message of another client */
 	size_t bytes;
 	int code;
 };
@@ -112,6 +114,10 @@ static int served_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
 {
 	struct world *w = ctx;
 
+	if (n == 5 && !memcmp(p, "other", 5))
+		w->other = w->heard;
+	if (n == 4 && !memcmp(p, "work", 4))
+		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
 	w->heard++;
 	if (w->fails && w->heard == w->fail_at)
 		conn_fail(c, -EUSERS, "enough");
@@ -255,6 +261,29 @@ static void messages_echo(void **state)
 	while (!w->client_closed)
 		turn(w);
 	free(big);
+}
+
+/* However much work somebody's messages are, others come between them. */
+static void turns_end(void **state)
+{
+	enum { MESSAGES = 100 };
+	struct world *w = *state;
+	struct conn *busy;
+
+	connect_as(w, &w->key);
+	busy = w->client;
+	connect_as(w, &w->key);
+	while (w->client_ready < 2)
+		turn(w);
+	for (int i = 0; i < MESSAGES; i++)
+		assert_int_equal(conn_send(busy, "work", 4), 0);
+	while (!w->heard)
+		turn(w);
+	assert_int_equal(conn_send(w->client, "other", 5), 0);
+	while (w->echoed <= MESSAGES)
+		turn(w);
+	assert_in_range(w->other, 0, MESSAGES / 2);
+	conn_destroy(busy);
 }
 
 static void queue_has_an_end(void **state)
@@ -443,6 +472,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(failed_is_not_served, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(messages_echo, setup, teardown),
+		cmocka_unit_test_setup_teardown(turns_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(queue_has_an_end, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(wrong_key, setup, teardown),

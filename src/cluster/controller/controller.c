@@ -36,6 +36,8 @@ enum {
 	CONNS_MAX = 4096, /* at each listening socket */
 	STRANGERS_MAX = 64,
 	OTHER_FDS = 24, /* of store, keys, event loop */
+	KEEP_MIN = 64 << 10,
+	KEEP_MAX = 1 << 30,
 	POOL_PREFIX_MIN = 8,
 	POOL_PREFIX_MAX = 28,
 };
@@ -53,10 +55,12 @@ void controller_conf_init(struct controller_conf *conf)
 		.client_grace = 30 * USEC_PER_SEC,
 		.min_uid = -1,
 		.history = 1000,
+		.accounts = 100000,
 		.user_jobs = 1000,
 		.user_ranks = 65536,
 		.user_conns = 256,
 		.record = 200000,
+		.keep_output = 1 << 20,
 	};
 }
 
@@ -90,6 +94,43 @@ static int set_listen(struct controller_conf *conf, const char *value,
 	return 0;
 }
 
+static int set_state_dir(struct controller_conf *conf, const char *value,
+			 struct error *err)
+{
+	if (!*value)
+		return error_set(err, -EINVAL, "state-dir: no name is there");
+	return set_text(&conf->state_dir, value);
+}
+
+/* Of addresses that a host can have, and no part of which is left out. */
+static int set_pool(struct controller_conf *conf, const char *value,
+		    struct error *err)
+{
+	char text[NET_TEXT];
+	struct in_addr first;
+	uint32_t a, mask;
+	unsigned prefix;
+	int r = net_parse_cidr(value, &first, &prefix, err);
+
+	if (r < 0)
+		return error_prefix(err, r, "pool");
+	if (prefix < POOL_PREFIX_MIN || prefix > POOL_PREFIX_MAX)
+		return error_set(err, -EINVAL,
+				 "pool %s: the prefix must be %d to %d", value,
+				 POOL_PREFIX_MIN, POOL_PREFIX_MAX);
+	a = ntohl(first.s_addr);
+	mask = ~0u << (32 - prefix);
+	if (!(a >> 24) || a >> 24 == IN_LOOPBACKNET || a >= INADDR_UNSPEC_GROUP)
+		return error_set(err, -EINVAL,
+				 "pool %s: no host has such an address", value);
+	first.s_addr = htonl(a & mask);
+	if (a & ~mask)
+		return error_set(err, -EINVAL,
+				 "pool %s: it begins at %s: write %s/%u", value,
+				 net_addr_text(first, text), text, prefix);
+	return set_text(&conf->pool, value);
+}
+
 static int set_policy(struct controller_conf *conf, const char *value,
 		      struct error *err)
 {
@@ -117,19 +158,51 @@ static int set_time(usec_t *to, const char *name, const char *value,
 	return r < 0 ? error_prefix(err, r, "%s", name) : 0;
 }
 
+/* Of 0, all ranks of a host would be lost when its agent is started again. */
+static int set_lost_after(struct controller_conf *conf, const char *value,
+			  struct error *err)
+{
+	usec_t t;
+	int r = set_time(&t, "lost-after", value, err);
+
+	if (!r && !t)
+		return error_set(err, -EINVAL,
+				 "lost-after: %s leaves no time for an agent "
+				 "to be started again: give more than 0",
+				 value);
+	if (!r)
+		conf->lost_after = t;
+	return r;
+}
+
+static int set_bytes(int64_t *to, const char *name, const char *value,
+		     struct error *err)
+{
+	uint64_t bytes;
+	int r = parse_size(value, &bytes, err);
+
+	if (!r && (bytes < KEEP_MIN || bytes > KEEP_MAX))
+		r = error_set(err, -ERANGE, "'%s' is not from 64k to 1G",
+			      value);
+	if (r < 0)
+		return error_prefix(err, r, "%s", name);
+	*to = (int64_t)bytes;
+	return 0;
+}
+
 int controller_conf_set(struct controller_conf *conf, const char *name,
 			const char *value, struct error *err)
 {
 	if (!strcmp(name, "state-dir"))
-		return set_text(&conf->state_dir, value);
+		return set_state_dir(conf, value, err);
 	if (!strcmp(name, "listen"))
 		return set_listen(conf, value, err);
 	if (!strcmp(name, "pool"))
-		return set_text(&conf->pool, value);
+		return set_pool(conf, value, err);
 	if (!strcmp(name, "policy"))
 		return set_policy(conf, value, err);
 	if (!strcmp(name, "lost-after"))
-		return set_time(&conf->lost_after, name, value, err);
+		return set_lost_after(conf, value, err);
 	if (!strcmp(name, "kill-grace"))
 		return set_time(&conf->kill_grace, name, value, err);
 	if (!strcmp(name, "client-grace"))
@@ -137,6 +210,11 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 	if (!strcmp(name, "history"))
 		return parse_int(value, 0, 10000000, "history", &conf->history,
 				 err);
+	if (!strcmp(name, "accounts"))
+		return parse_int(value, 1, 100000000, "accounts",
+				 &conf->accounts, err);
+	if (!strcmp(name, "keep-output"))
+		return set_bytes(&conf->keep_output, name, value, err);
 	if (!strcmp(name, "record"))
 		return parse_int(value, 0, 1000000000, "record", &conf->record,
 				 err);
@@ -158,12 +236,13 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 	if (!strcmp(name, "user-connections"))
 		return parse_int(value, 1, CONNS_MAX, "user-connections",
 				 &conf->user_conns, err);
-	return error_set(err, -EINVAL,
-			 "unknown setting '%s'; there are state-dir, listen, "
-			 "pool, policy, lost-after, kill-grace, client-grace, "
-			 "history, record, min-uid, admin-submits, user-jobs, "
-			 "user-ranks, user-connections, show-arguments",
-			 name);
+	return error_set(
+		err, -EINVAL,
+		"unknown setting '%s'; there are state-dir, listen, "
+		"pool, policy, lost-after, kill-grace, client-grace, "
+		"history, accounts, keep-output, record, min-uid, admin-submits, user-jobs, "
+		"user-ranks, user-connections, show-arguments",
+		name);
 }
 
 static int lookup(void *arg, const char *identity,
@@ -269,11 +348,6 @@ static int controller_init(struct ctl *ctl, struct error *err)
 				 "nowhere to listen: give --listen=HOST:PORT "
 				 "or --listen=unix:PATH");
 	r = net_parse_cidr(conf->pool, &ctl->pool, &ctl->pool_prefix, err);
-	if (!r && (ctl->pool_prefix < POOL_PREFIX_MIN ||
-		   ctl->pool_prefix > POOL_PREFIX_MAX))
-		r = error_set(err, -EINVAL,
-			      "pool %s: the prefix must be %d to %d",
-			      conf->pool, POOL_PREFIX_MIN, POOL_PREFIX_MAX);
 	if (r < 0)
 		return r;
 	if (mkdir(conf->state_dir, 0700) < 0 && errno != EEXIST)
@@ -295,6 +369,7 @@ static int controller_init(struct ctl *ctl, struct error *err)
 	if (r < 0)
 		return r;
 	ctl_moves_load(ctl);
+	ctl_jobs_settle(ctl);
 	return 0;
 }
 
@@ -353,7 +428,8 @@ static void controller_clear(struct ctl *ctl)
 	free(ctl->servers);
 	while (!TAILQ_EMPTY(&ctl->moves))
 		ctl_move_destroy(TAILQ_FIRST(&ctl->moves));
-	for (size_t i = 0; i < ctl->nr_hosts; i++) /* the keepers live on */
+	/* Keepers outlive the controller. */
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
 		while (!TAILQ_EMPTY(&ctl->hosts[i]->klinks))
 			klink_free(TAILQ_FIRST(&ctl->hosts[i]->klinks));
 	while (!TAILQ_EMPTY(&ctl->jobs))
@@ -367,6 +443,7 @@ static void controller_clear(struct ctl *ctl)
 		free(p);
 	}
 	store_close(ctl->store);
+	sd_event_source_disable_unref(ctl->keys_watch);
 	sd_event_unref(ctl->event);
 	free(ctl->keys_path);
 }
@@ -377,7 +454,7 @@ static void rank_lost(struct ctl_rank *r, const char *how)
 		ctl_move_failed(r->move, how);
 }
 
-/* All that goes upward between the controller's parts. */
+/* All calls that go upward between the controller's parts. */
 static const struct ctl_happenings happenings = {
 	.pass_due = ctl_plan_pass,
 	.job_unheard = ctl_job_detach_later,

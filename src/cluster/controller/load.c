@@ -23,6 +23,7 @@ void ctl_jobs_load(struct ctl *ctl)
 		if (job->spec->stopping)
 			ctl_job_kill_later(job);
 		ctl_job_detach_later(job);
+		ctl_job_watch_time(job);
 	}
 }
 

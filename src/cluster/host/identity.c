@@ -52,8 +52,8 @@ static int groups_of(const struct passwd *pw, struct identity *ret)
 	return n <= room ? 0 : -EIO;
 }
 
-static int take(const struct passwd *pw, const char *who, int code,
-		struct identity *ret, struct error *err)
+static int take_entry(const struct passwd *pw, const char *who, int code,
+		      struct identity *ret, struct error *err)
 {
 	struct identity id = { 0 };
 
@@ -86,7 +86,7 @@ int identity_by_name(const char *name, struct identity *ret, struct error *err)
 
 	errno = 0;
 	pw = getpwnam(name);
-	return take(pw, name, errno, ret, err);
+	return take_entry(pw, name, errno, ret, err);
 }
 
 int identity_by_uid(uid_t uid, struct identity *ret, struct error *err)
@@ -97,7 +97,7 @@ int identity_by_uid(uid_t uid, struct identity *ret, struct error *err)
 
 	errno = 0;
 	pw = getpwuid(uid);
-	r = take(pw, who, errno, ret, err);
+	r = take_entry(pw, who, errno, ret, err);
 	free(who);
 	return r;
 }

@@ -153,8 +153,8 @@ int limits_fit(const struct limits *has, const struct limit_terms *terms,
 	return 0;
 }
 
-/* The most is also what is given where nothing else is said. */
-static uint64_t settle(uint64_t asked, uint64_t given, uint64_t most)
+/* The most is also the default where none is set. */
+static uint64_t settle_limit(uint64_t asked, uint64_t given, uint64_t most)
 {
 	return asked ? asked : given ? given : most;
 }
@@ -163,10 +163,10 @@ int limits_settle(const struct limits *asked, const struct limit_terms *terms,
 		  struct limits *ret, struct error *err)
 {
 	struct limits has = {
-		.memory = settle(asked->memory, terms->given.memory,
-				 terms->most.memory),
-		.pids = settle(asked->pids, terms->given.pids,
-			       terms->most.pids),
+		.memory = settle_limit(asked->memory, terms->given.memory,
+				       terms->most.memory),
+		.pids = settle_limit(asked->pids, terms->given.pids,
+				     terms->most.pids),
 	};
 	int r = limits_fit(&has, terms, err);
 

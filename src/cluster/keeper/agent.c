@@ -23,29 +23,6 @@
 
 /* ---- what it is doing */
 
-/* utime + stime of all threads, and resident bytes, from procfs. */
-static void fill_usage(pid_t pid, Keeper__Status *st)
-{
-	char path[64], *text;
-	unsigned long utime = 0, stime = 0;
-	long rss = 0;
-	const char *p;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
-		return;
-	p = strrchr(text, ')');
-	if (p && sscanf(p + 1,
-			" %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu"
-			" %*d %*d %*d %*d %*d %*d %*u %*u %ld",
-			&utime, &stime, &rss) == 3) {
-		st->cpu_usec = (utime + stime) * 1000000ull /
-			       (unsigned long)sysconf(_SC_CLK_TCK);
-		st->memory = (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE);
-	}
-	free(text);
-}
-
 static void fill_status(struct keeper *k, Keeper__Status *st)
 {
 	struct keeper_rank *rank = &k->rank;
@@ -67,7 +44,7 @@ static void fill_status(struct keeper *k, Keeper__Status *st)
 		st->pmi_waits = waits;
 	}
 	if (rank->pid)
-		fill_usage(rank->pid, st);
+		keeper_usage(rank->pid, &st->cpu_usec, &st->memory);
 }
 
 static void on_status(struct keeper *k, const Keeper__Request *req)
@@ -102,7 +79,10 @@ static void say_hello(struct keeper *k)
 	if (n > sizeof(buf)) /* a job name is 32 bytes at most */
 		return;
 	keeper__event__pack(&ev, buf);
-	/* Past the queue, which waits for the agent's HELLO. */
+	/*
+	 * Sent directly, not through the queue, which waits for the agent's
+	 * HELLO.
+	 */
 	if (send(k->agent.fd, buf, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		keeper_hang_up(k);
 }

@@ -35,13 +35,15 @@ static int make_socket(struct keeper_end *e, struct error *err)
 const char *const keeper_end_name[EXT_MAX] = { "stdin", "stdout", "stderr",
 					       "pmi" };
 
-int keeper_make_ends(struct keeper_rank *rank, bool pmi, struct error *err)
+int keeper_make_ends(struct keeper_rank *rank, bool pmi, const bool files[2],
+		     struct error *err)
 {
 	struct stat st;
 	int r = make_pipe(&rank->end[EXT_STDIN], true, err);
 
 	for (int ext = EXT_STDOUT; !r && ext <= EXT_STDERR; ext++)
-		r = make_pipe(&rank->end[ext], false, err);
+		if (!files[ext - EXT_STDOUT])
+			r = make_pipe(&rank->end[ext], false, err);
 	if (!r && pmi)
 		r = make_socket(&rank->end[EXT_PMI], err);
 	for (int ext = 0; !r && ext < EXT_MAX; ext++) {
@@ -83,6 +85,17 @@ uint64_t keeper_io_unread(const struct keeper_rank *rank, int ext)
 	    ioctl(rank->end[ext].far, FIONREAD, &n) < 0)
 		return 0;
 	return (uint64_t)n;
+}
+
+void keeper_io_last(struct keeper_rank *rank)
+{
+	for (int ext = EXT_STDOUT; ext <= EXT_STDERR; ext++) {
+		uint64_t n = keeper_io_unread(rank, ext);
+
+		rank->io.out_last[ext - EXT_STDOUT] = n;
+		if (!n)
+			keeper_end_close(&rank->end[ext]);
+	}
 }
 
 bool keeper_io_drained(const struct keeper_rank *rank)

@@ -37,7 +37,7 @@ static void stop_looking(struct keeper_rank *rank)
 	rank->fast.hooks = sd_event_source_disable_unref(rank->fast.hooks);
 }
 
-/* Heard of it, or have not for too long. */
+/* Look at the path, when told of a change or not told anything for too long. */
 static void look_at_path(struct keeper_rank *rank, usec_t again)
 {
 	struct error why = ERROR_INIT;
@@ -47,7 +47,7 @@ static void look_at_path(struct keeper_rank *rank, usec_t again)
 
 	if (r != -ENODEV)
 		tell_path(rank, r, why.text);
-	if (r < 0) { /* what cannot be today cannot be tomorrow */
+	if (r < 0) { /* a path that cannot be made now cannot be made later */
 		stop_looking(rank);
 		return;
 	}
@@ -63,8 +63,8 @@ static int on_word(sd_event_source *src, const struct inotify_event *ev,
 }
 
 /*
- * There is no such file before the first agent.  Where it cannot be listened to,
- * it is read every second.
+ * Before the first agent the file does not exist.  If changes to it cannot be
+ * watched, it is read every second.
  */
 static void listen_to_agent(struct keeper_rank *rank)
 {

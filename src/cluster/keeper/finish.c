@@ -67,6 +67,7 @@ void keeper_drop_capsule(struct keeper_rank *rank)
 	capsule_destroy(rank->capsule);
 	rank->capsule = NULL;
 	rank->pid = 0;
+	keeper_io_last(rank);
 }
 
 static void tell_exited(struct keeper_rank *rank)

@@ -200,7 +200,7 @@ static pid_t find_rank(struct keeper_rank *rank)
 	return pid;
 }
 
-/* It runs here now. */
+/* The rank runs here now. */
 static void rank_runs(struct keeper *k)
 {
 	struct keeper_rank *rank = &k->rank;
@@ -267,7 +267,7 @@ void keeper_in_verdict(struct keeper *k, bool at_destination)
 
 /* ---- in the keeper: how it begins */
 
-/* It gets into the capsule's /etc/hosts. */
+/* The name gets into the capsule's /etc/hosts. */
 #define HOSTNAME_CHARS \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
@@ -304,7 +304,7 @@ static int prepare(struct keeper *k, const Keeper__Passport *pass,
 	    strspn(pass->hostname, HOSTNAME_CHARS) != strlen(pass->hostname))
 		return error_set(err, -EINVAL, "its host name is invalid");
 	keep_passport(rank, pass);
-	r = keeper_make_ends(rank, true, err);
+	r = keeper_make_ends(rank, true, (bool[2]){ false }, err);
 	if (r < 0)
 		return r;
 	return keeper_make_capsule(rank, rc->capsule, rc->uid, rc->gid,
@@ -361,7 +361,7 @@ static int find_move_key(void *ctx, const char *identity,
 	return 0;
 }
 
-/* The source's keeper has come: from now on it has this one for itself. */
+/* The source's keeper has come: from now on this keeper talks to no other. */
 static void on_source(struct conn *c, void *ctx)
 {
 	struct error err = ERROR_INIT;
@@ -467,7 +467,7 @@ void keeper_on_receive(struct keeper *k, const Keeper__Request *req)
 	size_t n;
 	int r;
 
-	/* Said again after a lost connection. */
+	/* A request that is repeated after a lost connection. */
 	if (k->rank.state == KEEPER__STATE__RECEIVING &&
 	    req->receive->epoch == k->first_epoch) {
 		tell_receiving(k, req->id);

@@ -59,12 +59,18 @@ static int on_output(sd_event_source *src, int fd, uint32_t events, void *ctx)
 	struct keeper_rank *rank = ctx;
 	int ext = fd == rank->end[EXT_STDOUT].far ? EXT_STDOUT : EXT_STDERR;
 	unsigned stream = ext == EXT_STDOUT ? 1 : 2;
+	uint64_t *last = &rank->io.out_last[stream - 1];
 	uint8_t buf[32 * 1024];
-	ssize_t n = read(fd, buf, sizeof(buf));
+	size_t most = rank->capsule || *last > sizeof(buf) ? sizeof(buf)
+							   : (size_t)*last;
+	ssize_t n = read(fd, buf, most);
 
-	if (n > 0) {
+	if (n > 0)
 		tell_output(rank, stream, buf, (size_t)n);
-	} else if (n == 0 || errno != EAGAIN) {
+	if (n > 0 && !rank->capsule)
+		*last -= (uint64_t)n;
+	if (n == 0 || (n < 0 && errno != EAGAIN) ||
+	    (!rank->capsule && !*last)) {
 		rank->io.out_eof[stream - 1] = true;
 		keeper_end_close(&rank->end[ext]);
 	}
@@ -163,14 +169,11 @@ int keeper_io_begin(struct keeper_rank *rank, struct error *err)
 
 	r = sd_event_add_io(rank->k->event, &e[EXT_STDIN].source,
 			    e[EXT_STDIN].far, 0, on_room, rank);
-	if (r >= 0)
-		r = sd_event_add_io(rank->k->event, &e[EXT_STDOUT].source,
-				    e[EXT_STDOUT].far, EPOLLIN, on_output,
-				    rank);
-	if (r >= 0)
-		r = sd_event_add_io(rank->k->event, &e[EXT_STDERR].source,
-				    e[EXT_STDERR].far, EPOLLIN, on_output,
-				    rank);
+	for (int ext = EXT_STDOUT; ext <= EXT_STDERR && r >= 0; ext++)
+		if (e[ext].far >= 0) /* else it prints to a file */
+			r = sd_event_add_io(rank->k->event, &e[ext].source,
+					    e[ext].far, EPOLLIN, on_output,
+					    rank);
 	if (r < 0)
 		return error_sys(err, r, "sd-event");
 	keeper_io_update(rank);

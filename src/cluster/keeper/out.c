@@ -90,7 +90,10 @@ static int op_commit(void *ctx, uint64_t epoch, struct error *err)
 
 	int r = keeper_record_write(&o->k->rank.id, epoch, o->k->move.to, err);
 
-	/* The record stands; peers on this host shall find the new place. */
+	/*
+	 * The record is written; peers on this host shall find the rank's
+	 * new place.
+	 */
 	if (!r && capsule_yield(o->k->rank.capsule, err) < 0)
 		log_warnx("rank=%u %s", o->k->rank.id.rank, err->text);
 	return r;
@@ -261,7 +264,8 @@ void keeper_on_migrate_cancel(struct keeper *k, const Keeper__Request *req)
 		return;
 	}
 	k->move.cancelled = true;
-	keeper_engine_kill(k); /* it may die at any instant, so also now */
+	/* An engine may die at any instant, so it may be killed now. */
+	keeper_engine_kill(k);
 	keeper_answer_ok(k, req->id);
 }
 
@@ -270,6 +274,8 @@ static void gone(struct keeper *k)
 	struct keeper_rank *rank = &k->rank;
 	rank->state = KEEPER__STATE__LEFT;
 	k->move.committed_epoch = k->move.epoch;
+	if (rank->pid)
+		keeper_usage(rank->pid, &rank->used_cpu, &rank->used_memory);
 	keeper_drop_capsule(rank);
 	keeper_end_close(&rank->end[EXT_STDIN]);
 	keeper_end_close(&rank->end[EXT_PMI]);
@@ -317,7 +323,10 @@ static void source_ended(struct keeper *k)
 	struct error err = ERROR_INIT;
 	bool doubt = m->report.outcome == MOVE_UNDECIDED;
 
-	/* Not told, and not to be found out: the record may be there. */
+	/*
+	 * The engine did not tell, and nobody can find out: the record may
+	 * have been written.
+	 */
 	if (!m->have_result)
 		doubt = keeper_record_read(&k->rank.id, m->epoch, &err) != 0;
 	if (m->have_result && m->report.outcome == MOVE_DONE) {
@@ -390,7 +399,7 @@ void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req)
 	struct error err = ERROR_INIT;
 	int r;
 
-	/* Said again after a lost connection. */
+	/* A request that is repeated after a lost connection. */
 	if (rank->state == KEEPER__STATE__MOVING && mo->epoch == m->epoch) {
 		keeper_answer_ok(k, req->id);
 		return;

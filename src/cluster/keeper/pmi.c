@@ -49,7 +49,7 @@ void keeper_pmi_update(struct keeper_rank *rank)
 				    rank->quiet ? SD_EVENT_OFF : SD_EVENT_ON);
 }
 
-/* Up to one buffer; false at the end of what is there. */
+/* Read up to one buffer; false when there is no more to read now. */
 static bool read_some(struct keeper_rank *rank)
 {
 	struct keeper_end *e = &rank->end[EXT_PMI];

@@ -70,6 +70,8 @@ struct keeper_io {
 	bool in_eof;
 	uint64_t out_offset[2]; /* read from stdout, stderr */
 	bool out_eof[2];
+	uint64_t out_last
+		[2]; /* without a capsule: so much is still to be read */
 };
 
 /* fast.c's: what is known of the capsule's fast path. */
@@ -106,6 +108,7 @@ struct keeper_rank {
 	char **argv, **env; /* of START, while it comes in pieces */
 	size_t nr_argv, nr_env;
 	uint64_t signals; /* number of the last one it was given */
+	uint64_t used_cpu, used_memory; /* of a copy that has left */
 	bool have_exit;
 	bool exit_killed; /* KILL had come by then */
 	struct capsule_event exit;
@@ -161,6 +164,7 @@ struct keeper_landing {
 struct keeper {
 	uint64_t first_epoch;	   /* of the command line */
 	uint32_t min_uid, min_gid; /* as in struct keeper_config */
+	const char *guests_of;	   /* likewise */
 	struct limit_terms terms;  /* of this host */
 	sd_event *event;
 	struct keeper_agent agent;
@@ -170,6 +174,8 @@ struct keeper {
 };
 
 /* ---- tell.c */
+/* CPU time of all threads, and resident bytes, from procfs; else untouched. */
+void keeper_usage(pid_t pid, uint64_t *cpu_usec, uint64_t *memory);
 /* Queue an event (see keeper_queue_add()) and send what can be sent. */
 void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep);
 void keeper_answer_ok(struct keeper *k, uint64_t re);
@@ -187,13 +193,20 @@ void keeper_watch_loneliness(struct keeper *k);
 /* ---- ends.c */
 /* As one keeper calls an end when the rank moves, and the other knows it. */
 extern const char *const keeper_end_name[EXT_MAX];
-/* All ends of pipes and the PMI socket, near and far. */
-int keeper_make_ends(struct keeper_rank *rank, bool pmi,
+/* All ends of pipes and the PMI socket, near and far; but of standard output and
+ * error none where files say so. */
+int keeper_make_ends(struct keeper_rank *rank, bool pmi, const bool files[2],
 		     struct error *err) must_check;
 void keeper_close_near(struct keeper_rank *rank);
 void keeper_end_close(struct keeper_end *e);
 /* Bytes that the rank has written and nobody has read; 0 if it is closed. */
 uint64_t keeper_io_unread(const struct keeper_rank *rank, int ext);
+/*
+ * The capsule is gone: what lies in its pipes now is all that the rank has
+ * printed.  Somebody outside may have been handed an end of them (SCM_RIGHTS),
+ * and must not keep the job from ending, nor print on in its name.
+ */
+void keeper_io_last(struct keeper_rank *rank);
 bool keeper_io_drained(const struct keeper_rank *rank);
 bool keeper_end_is_open(const struct keeper_rank *rank, int ext);
 

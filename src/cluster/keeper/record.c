@@ -21,8 +21,8 @@ static char *record_path(const struct keeper_id *id, uint64_t epoch,
 }
 
 /* Write text beside the record, then link it there: -EEXIST if one is. */
-static int decide(const struct keeper_id *id, uint64_t epoch,
-		  const char *suffix, const char *text)
+static int record_decision(const struct keeper_id *id, uint64_t epoch,
+			   const char *suffix, const char *text)
 {
 	char *path = record_path(id, epoch, "");
 	char *new = record_path(id, epoch, suffix);
@@ -42,7 +42,7 @@ int keeper_record_write(const struct keeper_id *id, uint64_t epoch,
 			const char *to, struct error *err)
 {
 	char *text = xasprintf("given to=%s\n", to);
-	int r = decide(id, epoch, ".given", text);
+	int r = record_decision(id, epoch, ".given", text);
 
 	free(text);
 	if (r == -EEXIST)
@@ -74,7 +74,7 @@ int keeper_record_read(const struct keeper_id *id, uint64_t epoch,
 int keeper_record_settle(const struct keeper_id *id, uint64_t epoch,
 			 struct error *err)
 {
-	int r = decide(id, epoch, ".kept", "kept\n");
+	int r = record_decision(id, epoch, ".kept", "kept\n");
 
 	if (r < 0 && r != -EEXIST)
 		return error_sys(err, r, "%s/keepers: cannot record an answer",

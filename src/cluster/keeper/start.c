@@ -14,6 +14,7 @@
 #include "cluster/keeper/priv.h"
 #include "core/installed.h"
 #include "core/xalloc.h"
+#include "model/terms.h"
 
 enum { PMI_FD_IN_RANK = 3 };
 
@@ -78,8 +79,20 @@ static int on_capsule(sd_event_source *src, int fd, uint32_t events, void *ctx);
 static int check_identity(const struct keeper_rank *rank,
 			  const struct capsule_spec *spec, struct error *err)
 {
+	const struct owner_terms terms = { .guests_of =
+						   (char *)rank->k->guests_of };
+	struct identity id = { .name = NULL };
 	int r = identity_check_uid(spec->uid, rank->k->min_uid, "[agent]", err);
 
+	if (!r && terms.guests_of) {
+		r = identity_by_uid(spec->uid, &id, err);
+		if (!r && !owner_terms_admit(&terms, id.name))
+			r = error_set(err, -EPERM,
+				      "the owner of this host lets in no "
+				      "guests of %s (guests-of in [owner])",
+				      id.name);
+		identity_clear(&id);
+	}
 	return r < 0 ? r
 		     : identity_check_groups(spec->uid, spec->gid, spec->groups,
 					     spec->nr_groups, rank->k->min_gid,
@@ -179,21 +192,71 @@ static int begin_pmi(struct keeper_rank *rank, const Keeper__Pmi *pmi,
 				 &keeper_pmi_exchange, rank, &rank->pmi, err);
 }
 
+/* What it prints to, by descriptor. */
+static size_t list_files(const Keeper__Start *start, struct capsule_file to[2])
+{
+	const Keeper__OutputFile *of[2] = { start->output,
+					    start->error ? start->error
+							 : start->output };
+	size_t n = 0;
+
+	for (int i = 0; i < 2; i++)
+		if (of[i])
+			to[n++] = (struct capsule_file){
+				.as = STDOUT_FILENO + i,
+				.folder = of[i]->folder,
+				.path = of[i]->path,
+			};
+	return n;
+}
+
+static size_t list_limits(const Keeper__Start *start,
+			  struct capsule_rlimit to[CAPSULE_RLIMITS])
+{
+	size_t n = 0;
+
+	for (; n < start->n_limits && n < CAPSULE_RLIMITS; n++)
+		to[n] = (struct capsule_rlimit){
+			.resource = (int)start->limits[n]->resource,
+			.limit = { .rlim_cur = start->limits[n]->soft,
+				   .rlim_max = start->limits[n]->hard },
+		};
+	return n;
+}
+
+static size_t list_ends(const struct keeper_rank *rank,
+			struct capsule_fd to[EXT_MAX])
+{
+	const int as[EXT_MAX] = { [EXT_STDIN] = STDIN_FILENO,
+				  [EXT_STDOUT] = STDOUT_FILENO,
+				  [EXT_STDERR] = STDERR_FILENO,
+				  [EXT_PMI] = PMI_FD_IN_RANK };
+	size_t n = 0;
+
+	for (int ext = 0; ext < EXT_MAX; ext++)
+		if (rank->end[ext].near >= 0)
+			to[n++] = (struct capsule_fd){ rank->end[ext].near,
+						       as[ext] };
+	return n;
+}
+
 static int exec_rank(struct keeper_rank *rank, const Keeper__Start *start,
 		     struct error *err)
 {
-	struct capsule_fd fds[] = {
-		{ rank->end[EXT_STDIN].near, 0 },
-		{ rank->end[EXT_STDOUT].near, 1 },
-		{ rank->end[EXT_STDERR].near, 2 },
-		{ rank->end[EXT_PMI].near, PMI_FD_IN_RANK },
-	};
+	struct capsule_fd fds[EXT_MAX];
+	struct capsule_file files[2];
+	struct capsule_rlimit limits[CAPSULE_RLIMITS];
 	struct capsule_program prog = {
 		.argv = (const char *const *)rank->argv,
 		.env = (const char *const *)rank->env,
 		.cwd = *start->cwd ? start->cwd : NULL,
 		.fds = fds,
-		.nr_fds = rank->pmi ? 4 : 3,
+		.nr_fds = list_ends(rank, fds),
+		.files = files,
+		.nr_files = list_files(start, files),
+		.limits = limits,
+		.nr_limits = list_limits(start, limits),
+		.umask = start->umask,
 		.ns_pid = CAPSULE_RANK_PID,
 		.own_group = true,
 	};
@@ -213,6 +276,8 @@ static int settle_limits(struct keeper_rank *rank, const Keeper__Capsule *cap,
 static int begin_rank(struct keeper_rank *rank, const Keeper__Start *start,
 		      struct error *err)
 {
+	/* Error goes where output does, unless it has a file of its own. */
+	const bool files[2] = { start->output, start->output || start->error };
 	size_t nr_tmp = 0;
 	int r;
 
@@ -224,9 +289,13 @@ static int begin_rank(struct keeper_rank *rank, const Keeper__Start *start,
 	keep_tmp(rank, start->cwd, &nr_tmp);
 	for (size_t i = 0; i < rank->nr_argv; i++)
 		keep_tmp(rank, rank->argv[i], &nr_tmp);
+	if (start->output)
+		keep_tmp(rank, start->output->folder, &nr_tmp);
+	if (start->error)
+		keep_tmp(rank, start->error->folder, &nr_tmp);
 	r = start->pmi ? begin_pmi(rank, start->pmi, &nr_tmp, err) : 0;
 	if (!r)
-		r = keeper_make_ends(rank, start->pmi, err);
+		r = keeper_make_ends(rank, start->pmi, files, err);
 	if (!r)
 		r = settle_limits(rank, start->capsule, err);
 	if (!r)
@@ -336,7 +405,8 @@ static int on_capsule(sd_event_source *src, int fd, uint32_t events, void *ctx)
 			continue;
 		if (ev.what == CAPSULE_GONE) {
 			sd_event_source_set_enabled(src, SD_EVENT_OFF);
-			ev.status = SIGKILL; /* with its init */
+			/* The rank was killed with its init. */
+			ev.status = SIGKILL;
 		}
 		on_rank_end(rank, &ev);
 		break;

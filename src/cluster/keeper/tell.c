@@ -2,14 +2,19 @@
  * tell.c - what the agent is told, in order, and that it is there
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "cluster/conn/loop.h"
 #include "cluster/keeper/priv.h"
 #include "core/io.h"
 #include "core/log.h"
 
-/* It was created and then forgotten: no START will ever come. */
+/* This keeper was created and then forgotten: no START will ever come. */
 static int on_lonely(sd_event_source *src, uint64_t now, void *ctx)
 {
 	struct keeper *k = ctx;
@@ -99,6 +104,28 @@ void keeper_tell_doubt(struct keeper *k)
 	keeper_tell(k, &ev, false);
 }
 
+void keeper_usage(pid_t pid, uint64_t *cpu_usec, uint64_t *memory)
+{
+	char path[64], *text;
+	unsigned long utime = 0, stime = 0;
+	long rss = 0;
+	const char *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
+		return;
+	p = strrchr(text, ')');
+	if (p && sscanf(p + 1,
+			" %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu"
+			" %*d %*d %*d %*d %*d %*d %*u %*u %ld",
+			&utime, &stime, &rss) == 3) {
+		*cpu_usec = (utime + stime) * 1000000ull /
+			    (unsigned long)sysconf(_SC_CLK_TCK);
+		*memory = (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE);
+	}
+	free(text);
+}
+
 static void fill_report(Keeper__MoveReport *to, const struct move_report *from)
 {
 	to->rounds = from->rounds;
@@ -135,6 +162,10 @@ void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
 	done.stdin_offset = k->rank.io.in_offset;
 	done.pid = (uint32_t)k->rank.pid;
 	done.signals = k->rank.signals;
+	if (outcome == KEEPER__OUTCOME__GONE) {
+		done.cpu_usec = k->rank.used_cpu;
+		done.max_rss = k->rank.used_memory;
+	}
 	ev.body_case = KEEPER__EVENT__BODY_MOVE_DONE;
 	ev.move_done = &done;
 	keeper_tell(k, &ev, true);

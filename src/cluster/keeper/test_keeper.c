@@ -231,7 +231,8 @@ static void travels(void **state)
 	uint8_t *p;
 	size_t n;
 
-	assert_int_equal(keeper_make_ends(&a->rank, true, &err), 0);
+	assert_int_equal(
+		keeper_make_ends(&a->rank, true, (bool[2]){ false }, &err), 0);
 	assert_int_equal(write(a->rank.end[EXT_STDOUT].near, "unread", 6), 6);
 	a->rank.io.out_offset[0] = 100;
 	a->rank.io.in_offset = 50;

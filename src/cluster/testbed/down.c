@@ -51,7 +51,7 @@ static bool kill_if_in(const char *pid, ino_t netns)
 	return !pidfd_send_signal(fd, SIGKILL, NULL, 0);
 }
 
-/* How many were there to kill. */
+/* Kill all processes in that network namespace; returns how many there were. */
 static unsigned kill_in(ino_t netns)
 {
 	DIR *d = opendir("/proc");
@@ -80,7 +80,7 @@ static void empty_netns(const char *path)
 {
 	struct stat st;
 
-	/* Else its number would be a stranger's. */
+	/* Otherwise the inode number would be another file's. */
 	if (!holds_netns(path) || stat(path, &st) < 0)
 		return;
 	for (int i = 0; i < KILL_ROUNDS && kill_in(st.st_ino); i++)
@@ -195,6 +195,36 @@ static int remove_cgroups(const char *name, bool made, struct error *err)
 	return r;
 }
 
+/*
+ * Without its directory nothing tells whether a testbed of that name in another
+ * STINT_TESTBED_DIR has them.
+ */
+static int tell_cgroups(const char *name, struct error *err)
+{
+	char *bases[TESTBED_BASES_MAX];
+	unsigned n = testbed_bases(name, bases);
+	int r = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!r && !access(bases[i], F_OK))
+			r = error_set(
+				err, -EEXIST,
+				"%s is there, but no directory of this testbed: it is up in another STINT_TESTBED_DIR, or that was deleted; then find /sys/fs/cgroup -depth -type d '(' -path '*/stint-testbed.%s' -o -path '*/stint-testbed.%s/*' ')' -exec rmdir {} +",
+				bases[i], name, name);
+		free(bases[i]);
+	}
+	return r;
+}
+
+static bool is_there(const char *name)
+{
+	char *dir = testbed_dir(name);
+	bool there = !access(dir, F_OK);
+
+	free(dir);
+	return there;
+}
+
 static int remove_host(const char *name, unsigned number, struct error *err)
 {
 	char *path = testbed_path(name, "h%u/netns", number);
@@ -249,13 +279,16 @@ int testbed_down(const char *name, struct error *err)
 	if (geteuid())
 		return error_set(err, -EPERM, "only root can end a testbed");
 	lock = testbed_lock(err);
-	return lock < 0 ? lock : testbed_remove(name, err);
+	if (lock < 0)
+		return lock;
+	return is_there(name) ? testbed_remove(name, err)
+			      : tell_cgroups(name, err);
 }
 
 /* ---- listing ---- */
 
-static void look_at(const char *name, const char *boot,
-		    struct testbed_info *info)
+static void look_at_bed(const char *name, const char *boot,
+			struct testbed_info *info)
 {
 	char *mark = testbed_path(name, "up");
 	struct testbed_record rec;
@@ -290,9 +323,9 @@ int testbed_list(struct testbed_info **ret, size_t *ret_n, struct error *err)
 
 	while (d && (e = readdir(d))) {
 		if (testbed_check_name(e->d_name, NULL) < 0)
-			continue; /* ".", "..", ".lock" among them */
+			continue; /* also skips ".", ".." and ".lock" */
 		array_room(list, n, &cap);
-		look_at(e->d_name, boot, &list[n++]);
+		look_at_bed(e->d_name, boot, &list[n++]);
 	}
 	if (d)
 		closedir(d);

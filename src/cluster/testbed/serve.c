@@ -178,8 +178,8 @@ static int await_ready(const struct service *s, int fd, struct error *err)
 }
 
 /* Started and noted; *ret_fd tells when it is ready. */
-static int start(const char *name, const struct service *s, int *ret_fd,
-		 struct error *err)
+static int start_service(const char *name, const struct service *s, int *ret_fd,
+			 struct error *err)
 {
 	int p[2], r;
 	pid_t pid;
@@ -225,7 +225,7 @@ static int start_controller(const struct testbed_spec *spec, struct error *err)
 	s.argv[7] = xasprintf("--log=%s", s.log);
 	if (spec->policy)
 		s.argv[8] = xasprintf("--policy=%s", spec->policy);
-	r = start(name, &s, &fd, err);
+	r = start_service(name, &s, &fd, err);
 	if (!r)
 		r = await_ready(&s, fd, err);
 	io_close(&fd);
@@ -267,6 +267,8 @@ static void plan_agent(const struct testbed_spec *spec, unsigned h,
 	s->argv[i++] = testbed_run_dir(spec->name, s->host);
 	s->argv[i++] = xstrdup("--key");
 	s->argv[i++] = testbed_path(spec->name, "%s/key", s->host);
+	s->argv[i++] = xstrdup("--config");
+	s->argv[i++] = testbed_path(spec->name, "%s/stint.conf", s->host);
 	s->argv[i] = xasprintf("--controller=unix:%s", sock);
 	free(sock);
 }
@@ -281,7 +283,7 @@ static int start_agents(const struct testbed_spec *spec, struct error *err)
 		fds[i] = -1;
 	for (unsigned i = 0; !r && i < spec->nr_hosts; i++) {
 		plan_agent(spec, i + 1, &s[i]);
-		r = start(spec->name, &s[i], &fds[i], err);
+		r = start_service(spec->name, &s[i], &fds[i], err);
 	}
 	for (unsigned i = 0; i < spec->nr_hosts; i++) {
 		if (!r && (r = await_ready(&s[i], fds[i], err)) < 0)

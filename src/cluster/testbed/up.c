@@ -16,6 +16,14 @@
 #include "core/xalloc.h"
 #include "net/net.h"
 
+/*
+ * Nobody sits at a test host (its agent reads a utmp of its own) unless somebody
+ * says so, and what else runs on this machine, as slow as that may be, is no
+ * owner's.
+ */
+#define TESTBED_CONF                                   \
+	"[owner]\nquiet = 0\nload = any\nmemory = 0\n" \
+	"disturb = 1000\ngive-back = 10min\n"
 #define RT_MOST	     600000 /* of a second */
 #define RT_LEAST     2000
 #define QUOTA_PERIOD 20000 /* us: short, so that a slow host is not jerky */
@@ -51,15 +59,6 @@ static int check_cgroups(const struct testbed_record *rec, struct error *err)
 	return 0;
 }
 
-static int put(const char *dir, const char *file, const char *text)
-{
-	char *path = xasprintf("%s/%s", dir, file);
-	int r = io_write_file(AT_FDCWD, path, text);
-
-	free(path);
-	return r;
-}
-
 /* A cpuset is of no use before it has CPUs and memory; those around it do. */
 static void inherit_cpuset(const char *dir)
 {
@@ -69,7 +68,7 @@ static void inherit_cpuset(const char *dir)
 		char *path = xasprintf("%s/../%s", dir, files[i]), *text;
 
 		if (io_read_file(AT_FDCWD, path, 4096, &text) > 0) {
-			(void)!put(dir, files[i], text);
+			(void)!cgroup_write(dir, files[i], text);
 			free(text);
 		}
 		free(path);
@@ -87,7 +86,7 @@ static unsigned set_realtime(const char *dir, unsigned usec)
 
 	for (; usec >= RT_LEAST; usec /= 2) {
 		snprintf(text, sizeof(text), "%u", usec);
-		if (put(dir, "cpu.rt_runtime_us", text) == 0)
+		if (cgroup_write(dir, "cpu.rt_runtime_us", text) == 0)
 			return usec;
 	}
 	return 0;
@@ -100,19 +99,19 @@ static int set_speed(const char *dir, double share, double speed,
 	int r;
 
 	snprintf(text, sizeof(text), "%d", (int)(share * 1024));
-	(void)!put(dir, "cpu.shares", text);
+	(void)!cgroup_write(dir, "cpu.shares", text);
 	snprintf(text, sizeof(text), "%d", (int)(share * 100));
-	(void)!put(dir, "cpu.weight", text);
+	(void)!cgroup_write(dir, "cpu.weight", text);
 	if (speed <= 0)
 		return 0;
 	snprintf(text, sizeof(text), "%d", QUOTA_PERIOD);
-	if (!put(dir, "cpu.cfs_period_us", text)) {
+	if (!cgroup_write(dir, "cpu.cfs_period_us", text)) {
 		snprintf(text, sizeof(text), "%d", (int)(speed * QUOTA_PERIOD));
-		r = put(dir, "cpu.cfs_quota_us", text);
+		r = cgroup_write(dir, "cpu.cfs_quota_us", text);
 	} else {
 		snprintf(text, sizeof(text), "%d %d",
 			 (int)(speed * QUOTA_PERIOD), QUOTA_PERIOD);
-		r = put(dir, "cpu.max", text);
+		r = cgroup_write(dir, "cpu.max", text);
 	}
 	/* Other hierarchies of v1 have no such file, and need none. */
 	if (r < 0 && r != -ENOENT)
@@ -142,7 +141,7 @@ static int make_cgroups(const struct testbed_spec *spec,
 		} else {
 			got = set_realtime(dir, RT_MOST);
 			realtime = got ? got : realtime;
-			/* v2: let the hosts' groups have limits */
+			/* v2: lets the hosts' groups have limits */
 			cgroup_pass_on(dir);
 		}
 	}
@@ -277,6 +276,7 @@ static int make_host_dirs(const char *name, unsigned number, unsigned nr_hosts,
 	char *dir = testbed_path(name, "h%u", number);
 	char *run = testbed_path(name, "h%u/run", number);
 	char *hosts = testbed_path(name, "h%u/hosts", number);
+	char *conf = testbed_path(name, "h%u/stint.conf", number);
 	char *text = xstrdup("127.0.0.1 localhost\n::1 localhost\n"), *more;
 	int r = 0;
 
@@ -290,6 +290,9 @@ static int make_host_dirs(const char *name, unsigned number, unsigned nr_hosts,
 		r = error_sys(err, -errno, "cannot make %s", run);
 	if (!r)
 		r = put_file(hosts, text, err);
+	if (!r)
+		r = put_file(conf, TESTBED_CONF, err);
+	free(conf);
 	free(text);
 	free(hosts);
 	free(run);
@@ -362,7 +365,10 @@ static int make_all(const struct testbed_spec *spec, struct testbed_record *rec,
 		r = make_cgroups(spec, rec, err);
 		if (!r)
 			r = make_networks(spec, err);
-		/* Now: the record may be deleted, as a test's directory is. */
+		/*
+		 * Clean up now: later the record may be gone, as a test's
+		 * directory is deleted.
+		 */
 		if (r < 0)
 			(void)!cgroup_remove(rec->cgroups, rec->nr_cgroups);
 	}

@@ -2,9 +2,11 @@
 #include "cmd/client/client_options.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/units.h"
 #include "core/xalloc.h"
@@ -177,7 +179,7 @@ const char *state_name(int state)
 	return names[state];
 }
 
-static const char *show(double v, double step, const char *const *units)
+static const char *show_scaled(double v, double step, const char *const *units)
 {
 	static char ring[8][24];
 	static unsigned at;
@@ -201,12 +203,53 @@ const char *show_bytes(uint64_t bytes)
 		"B", "kB", "MB", "GB", "TB", NULL
 	};
 
-	return show(bytes, 1000, units);
+	return show_scaled(bytes, 1000, units);
 }
 
 const char *show_usec(uint64_t usec)
 {
 	static const char *const units[] = { "us", "ms", "s", NULL };
 
-	return show(usec, 1000, units);
+	return show_scaled(usec, 1000, units);
+}
+
+const char *reason_name(int reason)
+{
+	static const char *const names[] = {
+		[CONTROL__REASON__REASON_NONE] = "",
+		[CONTROL__REASON__EXIT_CODE] = "exit-code",
+		[CONTROL__REASON__BY_SIGNAL] = "signal",
+		[CONTROL__REASON__TIME_LIMIT] = "time-limit",
+		[CONTROL__REASON__MEMORY_LIMIT] = "memory-limit",
+		[CONTROL__REASON__RANK_LOST] = "lost",
+		[CONTROL__REASON__CANCELLED] = "cancelled",
+		[CONTROL__REASON__NO_CLIENT] = "no-client",
+		[CONTROL__REASON__NOT_STARTED] = "not-started",
+		[CONTROL__REASON__OWNER] = "owner",
+	};
+
+	if (reason < 0 || reason >= (int)(sizeof(names) / sizeof(*names)))
+		return "unknown";
+	return names[reason];
+}
+
+int parse_signal(const char *text, uint32_t *ret, struct error *err)
+{
+	const char *name = strncasecmp(text, "SIG", 3) ? text : text + 3;
+	int64_t n;
+
+	for (int i = 1; i < 32; i++) {
+		const char *abbrev = sigabbrev_np(i);
+
+		if (abbrev && !strcasecmp(abbrev, name)) {
+			*ret = i;
+			return 0;
+		}
+	}
+	if (parse_int(text, 1, 64, "signal", &n, NULL) < 0)
+		return error_set(
+			err, -EINVAL,
+			"'%s' is not a signal: write TERM, USR1, 9, ...", text);
+	*ret = n;
+	return 0;
 }

@@ -54,8 +54,12 @@ int parse_job(const char *text, uint64_t *job, struct error *err) must_check;
 int parse_job_rank(const char *text, uint64_t *job, uint32_t *rank,
 		   struct error *err) must_check;
 
+/* "TERM", "SIGTERM", "15". */
+int parse_signal(const char *text, uint32_t *ret, struct error *err) must_check;
+
 /* Words for people and JSON. */
 const char *state_name(int state);
+const char *reason_name(int reason);
 /* "1.50 GB", "830 us": 3 digits and a unit, in a ring of static buffers. */
 const char *show_bytes(uint64_t bytes);
 const char *show_usec(uint64_t usec);

@@ -71,7 +71,7 @@ static const struct argp undo_argp = { 0,
 				       0,
 				       0 };
 
-static void show(void *ctx, const Control__Message *m)
+static void show_moved(void *ctx, const Control__Message *m)
 {
 	struct args *a = ctx;
 
@@ -92,7 +92,7 @@ static int ask_drain(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
 	int r = client_ask(c, MESSAGE_BODY(DRAIN), &a->ask, MESSAGE_BODY(OK),
-			   show, a, NULL, err);
+			   show_moved, a, NULL, err);
 
 	return r < 0 ? r : a->stuck ? EXIT_FAILED : EXIT_OK;
 }

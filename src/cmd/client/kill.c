@@ -24,31 +24,11 @@ static const struct argp_option options[] = {
 
 struct args {
 	struct client_options client;
+	const char *name; /* of the command: kill or cancel */
 	uint32_t signo;
 	Control__Signal *ask; /* each */
 	size_t nr, cap;
 };
-
-static int parse_signal(const char *text, uint32_t *ret, struct error *err)
-{
-	const char *name = strncasecmp(text, "SIG", 3) ? text : text + 3;
-	int64_t n;
-
-	for (int i = 1; i < 32; i++) {
-		const char *abbrev = sigabbrev_np(i);
-
-		if (abbrev && !strcasecmp(abbrev, name)) {
-			*ret = i;
-			return 0;
-		}
-	}
-	if (parse_int(text, 1, 64, "signal", &n, NULL) < 0)
-		return error_set(
-			err, -EINVAL,
-			"'%s' is not a signal: write TERM, USR1, 9, ...", text);
-	*ret = n;
-	return 0;
-}
 
 static int add(struct args *a, const char *text, struct error *err)
 {
@@ -121,8 +101,9 @@ static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 
 static int ask_kill(struct client *c, void *args, struct error *err)
 {
-	return client_each("kill", c, ((struct args *)args)->nr, ask_one, args,
-			   err);
+	struct args *a = args;
+
+	return client_each(a->name, c, a->nr, ask_one, a, err);
 }
 
 /* kill(1)'s -9 and -USR1: no option of ours is a digit or a capital. */
@@ -146,7 +127,7 @@ static char **with_options(int argc, char **argv)
 
 int cmd_kill(int argc, char **argv)
 {
-	struct args a = { .signo = 0 };
+	struct args a = { .name = "kill" };
 	char **words = with_options(argc, argv);
 	int r = client_main("kill", &argp, CLIENT_PLAIN, argc, words, ask_kill,
 			    &a);
@@ -155,6 +136,27 @@ int cmd_kill(int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		free(words[i]);
 	free(words);
+
+	free(a.ask);
+	return r;
+}
+
+static const struct argp argp_cancel = {
+	0,
+	parse_kill,
+	"JOB...",
+	"End jobs, also those that wait: SIGTERM to every rank, and SIGKILL some "
+	"seconds later.",
+	0,
+	0,
+	0
+};
+
+int cmd_cancel(int argc, char **argv)
+{
+	struct args a = { .name = "cancel" };
+	int r = client_main("cancel", &argp_cancel, CLIENT_PLAIN, argc, argv,
+			    ask_kill, &a);
 
 	free(a.ask);
 	return r;

@@ -20,6 +20,7 @@ static const struct argp_option options[] = {
 
 struct args {
 	struct client_options client;
+	const char *name; /* of the command: it has two */
 	bool all;
 	uint64_t *jobs; /* none: all */
 	size_t nr, cap;
@@ -96,6 +97,14 @@ static json_t *job_json(const Control__JobInfo *i)
 	json_object_set_new(j, "argv", argv);
 	json_object_set_new(j, "ranks", ranks);
 	json_object_set_new(j, "hidden", json_boolean(i->hidden));
+	json_object_set_new(j, "name", json_text(i->name));
+	json_object_set_new(j, "held", json_boolean(i->held));
+	json_object_set_new(j, "detached", json_boolean(i->detached));
+	json_object_set_new(j, "requeues", json_integer(i->requeues));
+	json_object_set_new(j, "limit_us",
+			    json_integer((json_int_t)i->limit_usec));
+	json_object_set_new(j, "reason", json_string(reason_name(i->reason)));
+	json_object_set_new(j, "by", json_text(i->by));
 	if (i->state == CONTROL__STATE__DONE)
 		json_object_set_new(j, "exit", json_integer(i->exit));
 	return j;
@@ -130,6 +139,8 @@ static void print_job(Control__JobInfo *i, bool ranks)
 		printf("%6.0f s ", (end - i->start_usec) / 1e6);
 	else
 		printf("%8s ", "-");
+	if (*i->name)
+		printf(" %s:", i->name);
 	for (size_t n = 0; n < i->n_argv; n++) {
 		plain_text(i->argv[n]);
 		printf(" %s", i->argv[n]);
@@ -148,7 +159,7 @@ static void print_job(Control__JobInfo *i, bool ranks)
 			print_rank(i->ranks[n], n);
 }
 
-static void show(struct args *a, Control__JobInfo *i)
+static void show_job(struct args *a, Control__JobInfo *i)
 {
 	if (a->client.json) {
 		json_line(job_json(i), stdout);
@@ -171,9 +182,9 @@ static int ask_some(struct client *c, struct args *a, Control__ListJobs *list,
 	if (r < 0)
 		return r;
 	if (*m->jobs->warning && !list->from)
-		fprintf(stderr, "stint ps: %s\n", m->jobs->warning);
+		fprintf(stderr, "stint %s: %s\n", a->name, m->jobs->warning);
 	for (size_t n = 0; n < m->jobs->n_jobs; n++)
-		show(a, m->jobs->jobs[n]);
+		show_job(a, m->jobs->jobs[n]);
 	list->from = m->jobs->next > list->from ? m->jobs->next : 0;
 	message_free(m);
 	return 0;
@@ -197,14 +208,24 @@ static int ask_ps(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
 
-	return client_each("ps", c, a->nr ? a->nr : 1, ask_one, a, err);
+	return client_each(a->name, c, a->nr ? a->nr : 1, ask_one, a, err);
+}
+
+static int list_jobs(const char *name, int argc, char **argv)
+{
+	struct args a = { .name = name };
+	int r = client_main(name, &argp, CLIENT_JSON, argc, argv, ask_ps, &a);
+
+	free(a.jobs);
+	return r;
 }
 
 int cmd_ps(int argc, char **argv)
 {
-	struct args a = { .nr = 0 };
-	int r = client_main("ps", &argp, CLIENT_JSON, argc, argv, ask_ps, &a);
+	return list_jobs("ps", argc, argv);
+}
 
-	free(a.jobs);
-	return r;
+int cmd_jobs(int argc, char **argv)
+{
+	return list_jobs("jobs", argc, argv);
 }

@@ -1,469 +1,102 @@
 /*
  * run.c - stint run: start a program on hosts of the cluster, and be its
  * terminal
- *
- * The job belongs to the controller; this process prints what ranks print,
- * feeds rank 0, passes signals on, and ends as the job ends.  A controller
- * that goes away is waited for: nothing is lost meanwhile (control.proto).
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <argp.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
-#include "cluster/conn/loop.h"
-#include "cmd/client/run_options.h"
-#include "cmd/client/run_print.h"
-#include "cmd/client/run_signals.h"
-#include "cmd/client/run_stdin.h"
-#include "core/clock.h"
+#include "cmd/client/client_options.h"
+#include "cmd/client/session.h"
+#include "cmd/client/submission_options.h"
 #include "core/log.h"
 
-#define CONNECT_TIMEOUT (10 * USEC_PER_SEC)
-#define AGAIN_AFTER	(200 * USEC_PER_MSEC)
-#define SUBMIT_AFTER	(30 * USEC_PER_SEC)  /* until a job is taken */
-#define LOST_AFTER	(120 * USEC_PER_SEC) /* with no controller */
-#define LOST_TOLD	(2 * USEC_PER_SEC)   /* it was not just started again */
-#define LAST_OUTPUT	(5 * USEC_PER_SEC)
+enum { KEY_STAY = 768 };
 
-struct run {
-	struct run_options options;
-	int code;
-	struct error err;
-
-	sd_event *event;
-	struct address address;
-	struct tls_key key;
-	struct conn *conn;
-	uint64_t job; /* 0: not yet submitted */
-	struct run_print *print;
-	struct run_stdin *input;
-	Control__JobState *done; /* how it ended */
-	sd_event_source *last;	 /* no longer wait for output */
-	uint8_t submit_key[16];	 /* of this job alone */
-	usec_t begun;		 /* monotonic */
-	usec_t lost_at;		 /* the same; 0: connected */
-	bool lost_told;
-	unsigned interrupts, terms;
-	bool submitted; /* SUBMIT is sent */
-	int exit;
+static const struct argp_option options[] = {
+	{ "label", 'l', 0, 0, "put [RANK] before each line", 0 },
+	{ "stay", KEY_STAY, 0, 0,
+	  "the job goes on when this command ends or is interrupted; `stint "
+	  "attach` comes back; it reads no standard input",
+	  0 },
+	{ 0 }
 };
 
-/* ---- output ---- */
+struct args {
+	struct client_options client;
+	struct submission submission;
+	bool label;
+};
 
-static void job_signal(struct run *r, uint32_t signo)
+static error_t parse_run(int key, char *arg, struct argp_state *state)
 {
-	Control__Signal s = CONTROL__SIGNAL__INIT;
+	struct args *a = state->input;
 
-	s.job = r->job;
-	s.signo = signo;
-	if (r->conn && r->job &&
-	    message_send(r->conn, 3, 0, MESSAGE_BODY(SIGNAL), &s) < 0)
-		log_warnx("the controller takes no more signals");
-}
-
-static void on_failed_print(void *ctx, int code)
-{
-	struct run *r = ctx;
-
-	if (r->exit)
-		return;
-	r->exit = code == -EPIPE ? 128 + SIGPIPE : EXIT_FAILED;
-	if (code != -EPIPE)
-		log_warn(code, "what the ranks print cannot be written");
-	job_signal(r, 0);
-}
-
-static void taken(void *ctx, uint32_t rank, uint64_t epoch, uint64_t seq)
-{
-	struct run *r = ctx;
-	Control__OutputAck a = CONTROL__OUTPUT_ACK__INIT;
-
-	a.job = r->job;
-	a.rank = rank;
-	a.epoch = epoch;
-	a.seq = seq;
-	/* Should it be lost, the output comes again and is dropped. */
-	if (r->conn)
-		(void)!message_send(r->conn, 0, 0, MESSAGE_BODY(OUTPUT_ACK),
-				    &a);
-}
-
-static int on_last(sd_event_source *src, uint64_t usec, void *arg)
-{
-	log_warnx("some of what the ranks printed is lost");
-	return sd_event_exit(sd_event_source_get_event(src), 0);
-}
-
-/* The job is over, and everything it printed is here and written: end. */
-static void check_end(void *ctx)
-{
-	struct run *r = ctx;
-	bool all;
-
-	if (!r->done)
-		return;
-	r->last = sd_event_source_disable_unref(r->last);
-	all = run_print_reached(r->print, r->done);
-	if (all)
-		run_print_finish(r->print);
-	if (!run_print_idle(r->print))
-		return; /* it will be */
-	if (all)
-		sd_event_exit(r->event, 0);
-	else
-		loop_after(r->event, &r->last, LAST_OUTPUT, on_last, r);
-}
-
-static const struct run_print_ops print_ops = { .taken = taken,
-						.idle = check_end,
-						.failed = on_failed_print };
-
-/* ---- messages ---- */
-
-/* Takes the message when it is the last. */
-static bool on_state(struct run *r, Control__Message *m)
-{
-	const Control__JobState *s = m->job_state;
-
-	if (s->state == CONTROL__STATE__WAITING && isatty(STDERR_FILENO))
-		fprintf(stderr, "stint run: job %" PRIu64 " waits: %s\n",
-			r->job, s->why);
-	if (s->state != CONTROL__STATE__DONE || r->done)
-		return false;
-	r->done = m->job_state;
-	m->job_state = NULL;
-	m->body_case = CONTROL__MESSAGE__BODY__NOT_SET;
-	check_end(r);
-	return true;
-}
-
-static int attach(struct run *r)
-{
-	Control__Attach a = CONTROL__ATTACH__INIT;
-
-	a.job = r->job;
-	return message_send(r->conn, 2, 0, MESSAGE_BODY(ATTACH), &a);
-}
-
-/* Again, too: by its key it is known to be the same job. */
-static int submit(struct run *r)
-{
-	r->submitted = true;
-	return message_send(r->conn, 1, 0, MESSAGE_BODY(SUBMIT),
-			    &r->options.submission.ask);
-}
-
-static int on_hello(struct run *r, struct error *err)
-{
-	int k = r->job ? attach(r) : submit(r);
-
-	r->lost_at = 0;
-	r->lost_told = false;
-	return k < 0 ? error_sys(err, k,
-				 "the job's arguments and environment "
-				 "cannot be sent")
-		     : 0;
-}
-
-static usec_t since_begin(const struct run *r)
-{
-	return clock_usec(CLOCK_MONOTONIC) - r->begun;
-}
-
-/* Print it once, so that the user knows what the command waits for. */
-static void tell_waiting(struct run *r, const char *why)
-{
-	if (!r->lost_told && isatty(STDERR_FILENO))
-		fprintf(stderr, "stint run: %s; trying for %d s\n", why,
-			(int)(SUBMIT_AFTER / USEC_PER_SEC));
-	r->lost_told = true;
-}
-
-static int on_submit_again(sd_event_source *src, uint64_t usec, void *arg)
-{
-	struct run *r = arg;
-
-	if (r->conn && !r->job && submit(r) < 0)
-		conn_fail(r->conn, -EIO, "the job cannot be sent again");
-	return 0;
-}
-
-/* A request was refused: of these only the job itself matters. */
-static int on_failed(struct run *r, const Control__Message *m)
-{
-	if (m->re == 3)
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->submission;
+		state->child_inputs[1] = &a->client;
 		return 0;
-	if (m->re == 1 && m->failed->code == -EAGAIN &&
-	    since_begin(r) < SUBMIT_AFTER) {
-		tell_waiting(r, m->failed->why);
-		loop_after(r->event, NULL, AGAIN_AFTER, on_submit_again, r);
+	case 'l':
+		a->label = true;
 		return 0;
-	}
-	r->code = m->failed->code < 0 ? m->failed->code : -EPROTO;
-	error_set(&r->err, r->code, "%s", m->failed->why);
-	return sd_event_exit(r->event, 0);
-}
-
-static int on_message(struct conn *c, const uint8_t *p, size_t n, void *arg,
-		      struct error *err)
-{
-	Control__Message *m = message_parse(p, n, err);
-	struct run *r = arg;
-	int k = 0;
-
-	if (!m)
-		return -EPROTO;
-	switch (m->body_case) {
-	case MESSAGE_BODY(HELLO):
-		k = on_hello(r, err);
-		break;
-	case MESSAGE_BODY(SUBMITTED):
-		r->job = m->submitted->job;
-		k = attach(r);
-		break;
-	case MESSAGE_BODY(OUTPUT):
-		run_print_piece(r->print, m->output);
-		check_end(r);
-		break;
-	case MESSAGE_BODY(STDIN_ROOM):
-		run_stdin_room(r->input, m->stdin_room->from,
-			       m->stdin_room->room);
-		break;
-	case MESSAGE_BODY(JOB_STATE):
-		on_state(r, m);
-		break;
-	case MESSAGE_BODY(FAILED):
-		k = on_failed(r, m);
-		break;
+	case KEY_STAY:
+		a->submission.ask.detached = true;
+		return 0;
 	default:
-		break;
+		return ARGP_ERR_UNKNOWN;
 	}
-	message_free(m);
-	return k < 0 ? k : 0;
 }
 
-/* ---- the connection ---- */
+static const struct argp_child children[] = { { &submission_argp, 0, 0, 0 },
+					      { &client_argp, 0, 0, 0 },
+					      { 0 } };
 
-static void run_connect(struct run *r);
-
-static int on_again(sd_event_source *src, uint64_t usec, void *arg)
-{
-	run_connect(arg);
-	return 0;
-}
-
-static void on_ready(struct conn *c, void *arg)
-{
-	if (message_send_hello(c, 4, 0, NULL, NULL) < 0)
-		conn_fail(c, -EIO, "HELLO cannot be sent");
-}
-
-static void tell_lost(struct run *r, const char *why)
-{
-	struct error text;
-
-	if (!r->job) {
-		error_set(&text, 0, "controller at %s: %s",
-			  r->options.client.conf.controller, why);
-		tell_waiting(r, text.text);
-		return;
-	}
-	log_warnx("controller at %s: %s; job %" PRIu64
-		  " goes on, and it is waited for, %d s long",
-		  r->options.client.conf.controller, why, r->job,
-		  (int)(LOST_AFTER / USEC_PER_SEC));
-	r->lost_told = true;
-}
-
-/* Can this be a controller that is being started again? */
-static bool is_restart(int code)
-{
-	return !code || code == -ECONNREFUSED || code == -ECONNRESET ||
-	       code == -EPIPE || code == -ENOENT || code == -ETIMEDOUT;
-}
-
-static bool worth_waiting(const struct run *r, int code, usec_t now)
-{
-	if (!r->job)
-		return is_restart(code) && since_begin(r) < SUBMIT_AFTER;
-	return code != -EACCES && now - r->lost_at <= LOST_AFTER;
-}
-
-static void on_closed(struct conn *c, int code, const struct error *why,
-		      void *arg)
-{
-	struct run *r = arg;
-	uint64_t now;
-
-	conn_destroy(c);
-	r->conn = NULL;
-	sd_event_now(r->event, CLOCK_MONOTONIC, &now);
-	if (!r->lost_at)
-		r->lost_at = now;
-	if (!worth_waiting(r, code, now)) {
-		r->code = code ? code : -EPIPE;
-		error_set(&r->err, r->code, "controller at %s: %s%s",
-			  r->options.client.conf.controller,
-			  code ? why->text : "it is shutting down",
-			  r->submitted && !r->job
-				  ? "; `stint ps` tells if the job was taken"
-				  : "");
-		sd_event_exit(r->event, 0);
-		return;
-	}
-	if (now - r->lost_at > LOST_TOLD && !r->lost_told)
-		tell_lost(r, code ? why->text : "it is shutting down");
-	loop_after(r->event, NULL, AGAIN_AFTER, on_again, r);
-}
-
-static const struct conn_ops run_ops = {
-	.ready = on_ready,
-	.message = on_message,
-	.closed = on_closed,
+static const struct argp argp = {
+	options,
+	parse_run,
+	"PROGRAM [ARGUMENT...]",
+	"Run a program, MPI or not, on hosts of the cluster.\v"
+	"Standard input goes to rank 0.  Signals are passed on to all ranks; a "
+	"second Ctrl-C kills them.  The exit status is that of the first rank "
+	"that fails: its exit code, or 128 and the signal's number.",
+	children,
+	0,
+	0
 };
 
-static void run_connect(struct run *r)
+static int run(struct args *a, struct error *err)
 {
-	r->conn = conn_connect(r->event, &r->address, &r->key, CONNECT_TIMEOUT,
-			       &run_ops, r);
+	struct session s = { .name = "run", .label = a->label };
+	int r = submission_fill(&a->submission, err);
+
+	if (!r)
+		r = client_settle(&a->client.conf, &s.address, &s.key, err);
+	if (r < 0)
+		return r;
+	s.controller = a->client.conf.controller;
+	s.ask = &a->submission.ask;
+	s.ranks = s.ask->ranks;
+	s.stays = s.ask->detached;
+	r = session_run(&s);
+	explicit_bzero(&s.key, sizeof(s.key));
+	return r;
 }
 
-/* ---- signals and standard input ---- */
-
-/* With no job to be heard of any more, or told to often enough. */
-static bool leaves(const struct run *r, int signo)
-{
-	if (!r->job || (signo == SIGINT && r->interrupts > 1))
-		return true;
-	return (r->lost_at || r->done) && run_signal_ends(signo);
-}
-
-/* Behind a pager that waits, what is still unread would keep the job. */
-static void drop_rest(struct run *r)
-{
-	if (!run_print_idle(r->print))
-		run_print_drop(r->print);
-}
-
-static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
-		     void *arg)
-{
-	struct run *r = arg;
-	int signo = si->ssi_signo;
-
-	if (leaves(r, signo)) {
-		if (r->job && r->lost_at)
-			log_warnx("the controller does not answer; when it "
-				  "does, it ends job %" PRIu64,
-				  r->job);
-		r->exit = 128 + signo;
-		return sd_event_exit(r->event, 0);
-	}
-	if (signo == SIGINT && r->interrupts++) {
-		log_warnx("killing the job");
-		drop_rest(r);
-		signo = SIGKILL;
-	}
-	if (signo == SIGTERM || signo == SIGHUP) {
-		if (r->terms++)
-			drop_rest(r);
-		signo = 0; /* end it: TERM, and KILL when that does not help */
-	}
-	job_signal(r, signo);
-	return 0;
-}
-
-static int send_stdin(void *ctx, uint64_t offset, const void *p, size_t n,
-		      bool eof)
-{
-	Control__Stdin s = CONTROL__STDIN__INIT;
-	struct run *r = ctx;
-
-	if (!r->conn || !r->job)
-		return -ENOTCONN;
-	s.job = r->job;
-	s.offset = offset;
-	s.data.data = (uint8_t *)p;
-	s.data.len = n;
-	s.eof = eof;
-	return message_send(r->conn, 0, 0, MESSAGE_BODY(STDIN_DATA), &s);
-}
-
-static int run_loop(struct run *r)
-{
-	int k;
-
-	r->begun = clock_usec(CLOCK_MONOTONIC);
-	if (getrandom(r->submit_key, sizeof(r->submit_key), 0) !=
-	    sizeof(r->submit_key))
-		return error_set(&r->err, -EIO, "getrandom failed");
-	r->options.submission.ask.key.data = r->submit_key;
-	r->options.submission.ask.key.len = sizeof(r->submit_key);
-	k = loop_create(&r->event, &r->err);
-	if (k < 0)
-		return k;
-	k = run_signals_take(r->event, on_signal, r);
-	if (k < 0)
-		return error_sys(&r->err, k, "event loop");
-	r->print = run_print_create(r->event, r->options.submission.ask.ranks,
-				    r->options.label, &print_ops, r);
-	r->input = run_stdin_create(r->event, send_stdin, r);
-	run_connect(r);
-	k = sd_event_loop(r->event);
-	run_print_finish(r->print);
-	if (!r->exit)
-		run_print_drain(r->print);
-	conn_finish(r->conn);
-	run_stdin_destroy(r->input);
-	run_print_destroy(r->print);
-	sd_event_source_disable_unref(r->last);
-	sd_event_unref(r->event);
-	return k < 0 ? error_sys(&r->err, k, "event loop") : r->code;
-}
-
-/* ---- the command ---- */
-
-static int run_end(struct run *r, int code)
-{
-	if (code < 0)
-		return command_fail("run", command_code(code), &r->err);
-	if (r->exit)
-		return r->exit;
-	if (!r->done)
-		return EXIT_FAILED;
-	if ((r->done->exit || r->done->limit_met) && *r->done->why)
-		fprintf(stderr, "stint run: job %" PRIu64 ": %s\n", r->job,
-			r->done->why);
-	return r->done->exit;
-}
-
-static void run_clear(struct run *r)
-{
-	run_options_clear(&r->options);
-	if (r->done)
-		control__job_state__free_unpacked(r->done, NULL);
-	explicit_bzero(&r->key, sizeof(r->key));
-}
-
+/* One dash does for a long option, too, as mpirun's have it: -np 4, -wdir D. */
 int cmd_run(int argc, char **argv)
 {
-	struct run r = { .code = 0 };
-	int k;
+	struct args a = { .label = false };
+	struct error err;
+	int r;
 
 	log_init("stint run", LOG_L_INFO);
-	run_options_parse(&r.options, argc, argv);
-	k = submission_fill(&r.options.submission, &r.err);
-	if (!k)
-		k = client_settle(&r.options.client.conf, &r.address, &r.key,
-				  &r.err);
-	if (!k)
-		k = run_loop(&r);
-	k = run_end(&r, k);
-	run_clear(&r);
-	return k;
+	submission_init(&a.submission);
+	command_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_LONG_ONLY, &a);
+	r = run(&a, &err);
+	if (r < 0)
+		r = command_fail("run", command_code(r), &err);
+	submission_clear(&a.submission);
+	client_conf_clear(&a.client.conf);
+	return r;
 }

@@ -19,8 +19,6 @@ enum { KEY_HABIT = 1024 };
 #define OVERSUB	 "not needed: ranks may share cores, and the policy chooses"
 #define AS_ROOT	 "root runs no jobs unless the controller's min-uid lets it"
 #define LABEL	 "--label puts [RANK] before each line"
-#define PRINTED	 "what ranks print comes here: redirect it, as with any program"
-#define JOB_NAME "a job is known by its number, and shown with its program"
 #define NO_PARTS "there are no partitions; --hosts=A,B,... names hosts"
 
 /*
@@ -68,12 +66,6 @@ static const struct argp_option options[] = {
 	WORD("allow-run-as-root", AS_ROOT),
 	WORD("prepend-rank", LABEL),
 	WORD("tag-output", LABEL),
-	WORD("output", PRINTED),
-	LETTER('o', PRINTED),
-	WORD("error", PRINTED),
-	LETTER('e', PRINTED),
-	WORD("job-name", JOB_NAME),
-	LETTER('J', JOB_NAME),
 	WORD("partition", NO_PARTS),
 	LETTER('p', NO_PARTS),
 	{ 0 }

@@ -126,7 +126,7 @@ static int on_room(sd_event_source *src, int fd, uint32_t revents, void *arg)
 	return 0;
 }
 
-static void add(struct run_print *p, struct chunk *c)
+static void add_chunk(struct run_print *p, struct chunk *c)
 {
 	TAILQ_INSERT_TAIL(&p->queue, c, link);
 	/* Otherwise the first one already waits for room. */
@@ -140,7 +140,7 @@ static int add_bytes(void *ctx, unsigned stream, const void *data, size_t n)
 
 	*c = (struct chunk){ .stream = stream, .n = n };
 	memcpy(c->data, data, n);
-	add(ctx, c);
+	add_chunk(ctx, c);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ static void add_mark(void *ctx, uint32_t rank, uint64_t epoch, uint64_t seq)
 	struct chunk *c = xmalloc(sizeof(*c));
 
 	*c = (struct chunk){ .rank = rank, .epoch = epoch, .seq = seq };
-	add(ctx, c);
+	add_chunk(ctx, c);
 }
 
 static const struct lines_ops lines_ops = { .print = add_bytes,
@@ -205,9 +205,10 @@ static int on_show(sd_event_source *src, uint64_t usec, void *arg)
 
 void run_print_piece(struct run_print *p, const Control__Output *o)
 {
-	if (o->gap && lines_skip(p->lines, o->rank, o->stream, o->offset))
+	if (o->gap && lines_skip(p->lines, o->rank, o->stream, o->offset) &&
+	    !output_begins(o->offset))
 		log_warnx(
-			"some of what rank %u printed is lost with the host it left",
+			"some of what rank %u printed is lost with the host it left, or was not kept",
 			o->rank);
 	lines_add(p->lines, o->rank, o->stream, o->offset, o->data.data,
 		  o->data.len, o->epoch, o->seq);
@@ -215,8 +216,28 @@ void run_print_piece(struct run_print *p, const Control__Output *o)
 		loop_after(p->event, &p->show, SHOW_AFTER, on_show, p);
 }
 
-bool run_print_reached(const struct run_print *p, const Control__JobState *end)
+void run_print_join(struct run_print *p, const Control__JobState *s)
 {
+	for (size_t i = 0; i < s->n_begins; i++) {
+		lines_skip(p->lines, i, 1, s->begins[i]->stdout_end);
+		lines_skip(p->lines, i, 2, s->begins[i]->stderr_end);
+	}
+}
+
+/* A rank that printed nothing after its job began anew: no piece tells so. */
+static void skip_lives(struct run_print *p, const Control__JobState *end)
+{
+	for (size_t i = 0; i < end->n_ends; i++) {
+		const Control__RankEnd *e = end->ends[i];
+
+		lines_skip(p->lines, i, 1, e->stdout_end >> 48 << 48);
+		lines_skip(p->lines, i, 2, e->stderr_end >> 48 << 48);
+	}
+}
+
+bool run_print_reached(struct run_print *p, const Control__JobState *end)
+{
+	skip_lives(p, end);
 	for (size_t i = 0; i < end->n_ends; i++)
 		if (!lines_reached(p->lines, i, end->ends[i]->stdout_end,
 				   end->ends[i]->stderr_end))

@@ -36,8 +36,11 @@ void run_print_destroy(struct run_print *p); /* NULL is allowed */
 
 void run_print_piece(struct run_print *p, const Control__Output *o);
 
+/* Another client has printed what comes before these. */
+void run_print_join(struct run_print *p, const Control__JobState *begins);
+
 /* Has all output of the ranks arrived? */
-bool run_print_reached(const struct run_print *p, const Control__JobState *end);
+bool run_print_reached(struct run_print *p, const Control__JobState *end);
 /* No more output will come: print unfinished lines as well. */
 void run_print_finish(struct run_print *p);
 bool run_print_idle(const struct run_print *p);

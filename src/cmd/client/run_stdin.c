@@ -32,7 +32,7 @@ bool run_stdin_wanted(void)
 }
 
 /* Read some more; false when there is nothing now. */
-static bool fill(struct run_stdin *s)
+static bool fill_buffer(struct run_stdin *s)
 {
 	ssize_t n;
 
@@ -82,7 +82,7 @@ static void pump(struct run_stdin *s)
 		return;
 	if (s->io)
 		sd_event_source_set_enabled(s->io, SD_EVENT_ONESHOT);
-	else if (fill(s))
+	else if (fill_buffer(s))
 		offer(s);
 }
 
@@ -90,7 +90,7 @@ static int on_input(sd_event_source *src, int fd, uint32_t revents, void *arg)
 {
 	struct run_stdin *s = arg;
 
-	if (fill(s))
+	if (fill_buffer(s))
 		offer(s);
 	else
 		pump(s);

@@ -1,22 +1,28 @@
-/* submission.c - what `stint run` asks for, see submission.h */
+/* submission.c - what `stint run` and `submit` ask for, see submission.h */
 #include "cmd/client/submission.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cluster/conn/message.h"
 #include "cluster/host/limit.h"
+#include "cmd/client/client_options.h"
 #include "cmd/client/run_stdin.h"
 #include "cmd/kit/command.h"
+#include "core/pattern.h"
+#include "core/plain.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 
-#define RANKS_MAX 4096
-#define PIDS_MAX  4194304 /* as many as a kernel has */
+#define RANKS_MAX    4096
+#define NAME_LONGEST 64
+#define PIDS_MAX     4194304 /* as many as a kernel has */
 
 extern char **environ;
 
@@ -47,6 +53,38 @@ int submission_ranks(struct submission *sub, const char *arg, struct error *err)
 int submission_time(struct submission *sub, const char *arg, struct error *err)
 {
 	return command_span(arg, "--time", &sub->ask.estimate_usec, err);
+}
+
+int submission_limit(struct submission *sub, const char *arg, struct error *err)
+{
+	return command_span(arg, "--limit", &sub->ask.limit_usec, err);
+}
+
+/* "SIGNAL@TIME". */
+int submission_warn(struct submission *sub, const char *arg, struct error *err)
+{
+	const char *at = strchr(arg, '@');
+	char *name = xasprintf("%.*s", (int)(at ? at - arg : 0), arg);
+	int r = at ? parse_signal(name, &sub->ask.warn_signal, err)
+		   : error_set(err, -EINVAL,
+			       "'%s' is not SIGNAL@TIME, such as USR1@60s",
+			       arg);
+
+	free(name);
+	if (r < 0)
+		return error_prefix(err, r, "--warn");
+	return command_span(at + 1, "--warn", &sub->ask.warn_usec, err);
+}
+
+int submission_check(const struct submission *sub, struct error *err)
+{
+	const Control__Submit *s = &sub->ask;
+
+	if (!s->warn_signal || s->warn_usec < s->limit_usec)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "--warn: the warning comes before --limit, by less "
+			 "than that");
 }
 
 int submission_memory(struct submission *sub, const char *arg,
@@ -80,6 +118,63 @@ int submission_wdir(struct submission *sub, const char *arg, struct error *err)
 	}
 	message_set_text(&sub->ask.cwd, path);
 	return 0;
+}
+
+int submission_name(struct submission *sub, const char *arg, struct error *err)
+{
+	char *clean = xstrdup(arg);
+	bool plain;
+
+	plain_text(clean);
+	plain = !strcmp(clean, arg);
+	free(clean);
+	if (!*arg || strlen(arg) > NAME_LONGEST || strchr(arg, '/') || !plain)
+		return error_set(err, -EINVAL,
+				 "--name: a name has 1 to %d bytes, no slash, "
+				 "and nothing that a terminal obeys",
+				 NAME_LONGEST);
+	sub->ask.name = (char *)arg;
+	return 0;
+}
+
+/* From here on: the ranks' working directory may be another one. */
+static int set_file(char **to, const char *option, const char *arg,
+		    struct error *err)
+{
+	int r = pattern_check(arg, err);
+	char *here;
+
+	if (r < 0)
+		return error_prefix(err, -EINVAL, "%s", option);
+	if (*arg == '/') {
+		message_set_text(to, xstrdup(arg));
+		return 0;
+	}
+	here = getcwd(NULL, 0);
+	if (!here)
+		return error_sys(err, -errno, "the working directory");
+	/* A percent sign in it is none of the pattern. */
+	message_set_text(to, strchr(here, '%') ? NULL
+					       : xasprintf("%s/%s", here, arg));
+	if (strchr(here, '%'))
+		error_set(err, -EINVAL,
+			  "%s: this directory has a %% in its name: give the "
+			  "whole path, with %%%% for it",
+			  option);
+	r = strchr(here, '%') ? -EINVAL : 0;
+	free(here);
+	return r;
+}
+
+int submission_output(struct submission *sub, const char *arg,
+		      struct error *err)
+{
+	return set_file(&sub->ask.output, "--output", arg, err);
+}
+
+int submission_error(struct submission *sub, const char *arg, struct error *err)
+{
+	return set_file(&sub->ask.error, "--error", arg, err);
 }
 
 int submission_hosts(struct submission *sub, const char *arg, struct error *err)
@@ -172,6 +267,33 @@ int submission_program(struct submission *sub, char **argv, size_t n,
 	return 0;
 }
 
+/* Those of processes and threads are --pids-limit's. */
+static const int resources[] = { RLIMIT_CPU,   RLIMIT_FSIZE,  RLIMIT_DATA,
+				 RLIMIT_STACK, RLIMIT_CORE,   RLIMIT_NOFILE,
+				 RLIMIT_AS,    RLIMIT_MEMLOCK };
+
+static void fill_limits(struct submission *sub)
+{
+	Control__Submit *s = &sub->ask;
+	mode_t mask = umask(0);
+	struct rlimit lim;
+
+	umask(mask);
+	s->umask = 01000 | (mask & 0777);
+	s->limits = xcalloc(SUBMISSION_LIMITS, sizeof(*s->limits));
+	for (size_t i = 0; i < SUBMISSION_LIMITS; i++) {
+		Control__ResourceLimit *l = &sub->limits[s->n_limits];
+
+		if (getrlimit(resources[i], &lim) < 0)
+			continue;
+		control__resource_limit__init(l);
+		l->resource = (uint32_t)resources[i];
+		l->soft = lim.rlim_cur;
+		l->hard = lim.rlim_max;
+		s->limits[s->n_limits++] = l;
+	}
+}
+
 int submission_fill(struct submission *sub, struct error *err)
 {
 	Control__Submit *s = &sub->ask;
@@ -179,7 +301,12 @@ int submission_fill(struct submission *sub, struct error *err)
 	/* Its groups are for the controller to say. */
 	s->uid = getuid();
 	s->gid = getgid();
-	s->stdin_open = run_stdin_wanted();
+	s->stdin_open = !s->requeue && !s->detached && run_stdin_wanted();
+	if (getrandom(sub->key, sizeof(sub->key), 0) != sizeof(sub->key))
+		return error_set(err, -EIO, "getrandom failed");
+	fill_limits(sub);
+	s->key.data = sub->key;
+	s->key.len = sizeof(sub->key);
 	if (!s->cwd || s->cwd == protobuf_c_empty_string)
 		s->cwd = getcwd(NULL, 0);
 	return s->cwd ? 0 : error_sys(err, -errno, "the working directory");
@@ -196,4 +323,7 @@ void submission_clear(struct submission *sub)
 	free(s->env);
 	free(s->hosts);
 	message_set_text(&s->cwd, NULL);
+	message_set_text(&s->output, NULL);
+	message_set_text(&s->error, NULL);
+	free(s->limits);
 }

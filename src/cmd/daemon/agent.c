@@ -21,6 +21,9 @@ static const struct argp_option options[] = {
 		"this host's key, from `stint controller --enrol=host/NAME`"),
 	DAEMON_SETTING("run-dir", "DIR",
 		       "for what lives while the host does (made if need be)"),
+	DAEMON_SETTING("state-dir", "DIR",
+		       "for what survives a boot: what is owed to the owner "
+		       "(the run directory)"),
 	DAEMON_SETTING("address", "A.B.C.D",
 		       "of this host, for other hosts (the uplink's)"),
 	DAEMON_SETTING(
@@ -104,18 +107,28 @@ static int set(void *conf, const char *name, const char *value,
 	return agent_conf_set(conf, name, value, err);
 }
 
+static int set_owner(void *conf, const char *name, const char *value,
+		     struct error *err)
+{
+	return agent_owner_set(conf, name, value, err);
+}
+
 int cmd_agent(int argc, char **argv)
 {
 	struct agent_conf conf;
 	struct args args = {
 		.conf = &conf,
-		.daemon = { .section = "agent", .set = set, .conf = &conf },
+		.daemon = { .section = "agent",
+			    .set = set,
+			    .set_owner = set_owner,
+			    .conf = &conf },
 	};
 	struct error err;
 	int r;
 
 	agent_conf_init(&conf);
 	command_parse(&argp, argc, argv, 0, &args);
+	conf.config = args.daemon.config;
 	r = daemon_begin(&args.daemon, &err);
 	if (!r)
 		r = args.clean_up

@@ -37,6 +37,13 @@ static const struct argp_option options[] = {
 		"record", "LINES",
 		"keep at least so many lines of what the policy was told and planned, "
 		"for `stint record` and `stint why` (200000; 0: none)"),
+	DAEMON_SETTING(
+		"keep-output", "SIZE",
+		"of what each job without a client prints, the last of it "
+		"(1M)"),
+	DAEMON_SETTING("accounts", "JOBS",
+		       "keep those of the last so many for `stint history` "
+		       "(100000)"),
 	DAEMON_SETTING("history", "JOBS",
 		       "remember the last so many jobs that are over (1000)"),
 	DAEMON_SETTING(

@@ -29,7 +29,8 @@ static const struct argp_option options[] = {
 static int on_setting(void *ctx, const char *section, const char *name,
 		      const char *value, struct error *err)
 {
-	static const char *const known[] = { "agent", "controller", "client" };
+	static const char *const known[] = { "agent", "controller", "client",
+					     "owner" };
 	struct daemon *d = ctx;
 
 	if (!*section)
@@ -39,12 +40,14 @@ static int on_setting(void *ctx, const char *section, const char *name,
 				 name, d->section);
 	if (!strcmp(section, d->section))
 		return d->set(d->conf, name, value, err);
+	if (!strcmp(section, "owner") && d->set_owner)
+		return d->set_owner(d->conf, name, value, err);
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (!strcmp(section, known[i]))
 			return 0;
 	return error_set(err, -EINVAL,
 			 "unknown section [%s]; there are [agent], "
-			 "[controller] and [client]",
+			 "[owner], [controller] and [client]",
 			 section);
 }
 
@@ -60,6 +63,7 @@ static error_t parse_daemon(int key, char *arg, struct argp_state *state)
 		d->ready_fd = -1;
 		return 0;
 	case KEY_CONFIG:
+		d->config = arg;
 		r = conf_read(arg, on_setting, d, &err);
 		return command_parsed(state, r, &err);
 	case KEY_READY:

@@ -20,12 +20,14 @@ typedef int (*daemon_set_fn)(void *conf, const char *name, const char *value,
 struct daemon {
 	const char *section; /* of the file: "agent", "controller" */
 	daemon_set_fn set;
-	void *conf; /* set's */
+	daemon_set_fn set_owner; /* settings of [owner]; NULL: not its own */
+	void *conf;		 /* set's */
 
 	/* Filled in from the command line. */
 	int ready_fd; /* -1: none */
 	bool verbose;
-	const char *log; /* NULL: stderr */
+	const char *log;    /* NULL: stderr */
+	const char *config; /* the last one; NULL: none */
 };
 
 /* --config, --log, --ready-fd and --verbose; the input is a struct daemon. */

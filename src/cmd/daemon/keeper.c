@@ -19,7 +19,8 @@ enum {
 	OPT_NO_FAST_PATH,
 	OPT_MIN_UID,
 	OPT_MIN_GID,
-	OPT_LIMITS
+	OPT_LIMITS,
+	OPT_GUESTS_OF
 };
 
 static const struct argp_option options[] = {
@@ -35,6 +36,8 @@ static const struct argp_option options[] = {
 	  "What a rank may take that asks for nothing, and at most; 0: all there "
 	  "is (stint-agent(8))",
 	  0 },
+	{ "guests-of", OPT_GUESTS_OF, "USER,...", 0,
+	  "Whose ranks the host's owner lets in (stint.conf(5))", 0 },
 	{ "ready-fd", OPT_READY_FD, "FD", 0,
 	  "Write a newline here when the socket listens" },
 	{ 0 },
@@ -85,6 +88,9 @@ static error_t parse_keeper(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_LIMITS:
 		r = limit_terms_parse(arg, &conf->terms, &err);
+		break;
+	case OPT_GUESTS_OF:
+		conf->guests_of = arg;
 		break;
 	case OPT_READY_FD:
 		r = parse_int(arg, 0, 1 << 20, "ready-fd", &v, &err);

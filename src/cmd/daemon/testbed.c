@@ -9,14 +9,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster/owner/owner.h"
 #include "cluster/testbed/testbed.h"
+#include "cmd/daemon/testbed_play.h"
 #include "cmd/kit/command.h"
 #include "core/json.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/policies.h"
 
-enum { KEY_SPEED = 256, KEY_BRIDGE, KEY_BARE, KEY_POLICY };
+enum {
+	KEY_SPEED = 256,
+	KEY_BRIDGE,
+	KEY_BARE,
+	KEY_POLICY,
+	KEY_FOR,
+	KEY_FROM,
+	KEY_FASTER
+};
 
 static const struct argp_option options[] = {
 	{ "name", 'n', "NAME", 0,
@@ -34,6 +44,11 @@ static const struct argp_option options[] = {
 	  "up: only the hosts, without controller and agents", 0 },
 	{ "policy", KEY_POLICY, "NAME:KEY=VALUE,...", 0,
 	  "up: the controller's (spread)", 0 },
+	{ "for", KEY_FOR, "TIME", 0, "owner: that long (1h)", 0 },
+	{ "from", KEY_FROM, "TIME", 0,
+	  "play: begin at that time of the script, such as 9h (0)", 0 },
+	{ "faster", KEY_FASTER, "TIMES", 0,
+	  "play: so many times as fast as the script's time (1)", 0 },
 	{ "json", 'j', 0, 0, "list: print JSON", 0 },
 	{ 0 }
 };
@@ -41,8 +56,10 @@ static const struct argp_option options[] = {
 struct args {
 	struct testbed_spec spec;
 	bool json;
-	const char *words[2]; /* up 3, exec h1 */
+	const char *words[3]; /* up 3, exec h1, owner h1 here */
 	int nr_words;
+	uint64_t span;
+	struct testbed_play play;
 	unsigned nr_listed; /* hosts, by --cpus or --speed */
 	char **command;	    /* what exec runs */
 };
@@ -70,6 +87,20 @@ static int parse_list(const char *what, const char *text, double max,
 		ret[i] = values[i < n ? i : n];
 	if (*ret_n < n + 1)
 		*ret_n = n + 1;
+	return 0;
+}
+
+static int parse_faster(const char *text, double *ret, struct error *err)
+{
+	char *end;
+	double faster = strtod(text, &end);
+
+	if (end == text || *end || !(faster >= 1e-3 && faster <= 1e6))
+		return error_set(err, -EINVAL,
+				 "--faster: '%s' is not a number from 0.001 to "
+				 "1000000",
+				 text);
+	*ret = faster;
 	return 0;
 }
 
@@ -101,22 +132,32 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		a->spec.policy = arg;
 		r = policy_check_live(arg, &err);
 		break;
+	case KEY_FOR:
+		r = command_span(arg, "--for", &a->span, &err);
+		break;
+	case KEY_FROM:
+		r = parse_usec(arg, &a->play.from, &err);
+		break;
+	case KEY_FASTER:
+		r = parse_faster(arg, &a->play.faster, &err);
+		break;
 	case 'j':
 		a->json = true;
 		break;
 	case ARGP_KEY_ARG:
-		if (a->nr_words < 2) {
-			a->words[a->nr_words++] = arg;
-		} else if (!strcmp(a->words[0], "exec")) {
+		if (a->nr_words == 2 && !strcmp(a->words[0], "exec")) {
 			/* The rest is the command's, options and all. */
 			a->command = state->argv + state->next - 1;
 			state->next = state->argc;
+		} else if (a->nr_words < 3) {
+			a->words[a->nr_words++] = arg;
 		} else {
 			command_misuse(state, "what is '%s'?", arg);
 		}
 		break;
 	case ARGP_KEY_NO_ARGS:
-		command_misuse(state, "give up, down, list or exec");
+		command_misuse(state,
+			       "give up, down, list, exec, owner or play");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -204,15 +245,51 @@ static int run_exec(struct args *a)
 	return command_fail("testbed", 127, &err);
 }
 
+/* As somebody at that host says it. */
+static int run_owner(struct args *a)
+{
+	struct error err = ERROR_INIT;
+	char *run_dir;
+	int r;
+
+	if (a->nr_words != 3) {
+		error_set(
+			&err, -EINVAL,
+			"give a host and a word: stint testbed owner h1 here");
+		return command_fail("testbed", EXIT_USAGE, &err);
+	}
+	run_dir = testbed_run_dir(a->spec.name, a->words[1]);
+	r = owner_say(run_dir, a->words[2], a->span, &err);
+	free(run_dir);
+	return r < 0 ? command_fail("testbed", command_code(r), &err) : EXIT_OK;
+}
+
+static int run_play(struct args *a)
+{
+	struct error err = ERROR_INIT;
+	int r;
+
+	if (a->nr_words != 2) {
+		error_set(&err, -EINVAL,
+			  "give an activity script: stint testbed play FILE");
+		return command_fail("testbed", EXIT_USAGE, &err);
+	}
+	a->play.bed = a->spec.name;
+	a->play.path = a->words[1];
+	r = testbed_play(&a->play, &err);
+	if (r < 0)
+		return command_fail("testbed", command_code(r), &err);
+	return r ? 128 + r : EXIT_OK;
+}
+
 static const struct {
 	const char *word;
 	int (*run)(struct args *a);
 	int most; /* words */
 } verbs[] = {
-	{ "up", run_up, 2 },
-	{ "down", run_down, 1 },
-	{ "list", run_list, 1 },
-	{ "exec", run_exec, 2 },
+	{ "up", run_up, 2 },	   { "down", run_down, 1 },
+	{ "list", run_list, 1 },   { "exec", run_exec, 2 },
+	{ "owner", run_owner, 3 }, { "play", run_play, 2 },
 };
 
 int cmd_testbed(int argc, char **argv)
@@ -220,13 +297,15 @@ int cmd_testbed(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse_option,
-		.args_doc = "up N\ndown\nlist\nexec HOST COMMAND [ARG]...",
+		.args_doc = "up N\ndown\nlist\nexec HOST COMMAND [ARG]...\n"
+			    "owner HOST here|away|evict\nplay FILE",
 		.doc = "Several test hosts on this machine: network namespaces "
 		       "h1 to hN on one bridge, each with its share of the "
 		       "CPUs.  Several testbeds may be up at once.",
 	};
 	const char *name = getenv("STINT_TESTBED");
-	struct args a = { .spec.name = name && *name ? name : "default" };
+	struct args a = { .spec.name = name && *name ? name : "default",
+			  .play.faster = 1 };
 	struct error err = ERROR_INIT;
 
 	command_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
@@ -241,7 +320,8 @@ int cmd_testbed(int argc, char **argv)
 			  a.words[verbs[i].most]);
 		return command_fail("testbed", EXIT_USAGE, &err);
 	}
-	error_set(&err, -EINVAL, "no '%s'; give up, down, list or exec",
+	error_set(&err, -EINVAL,
+		  "no '%s'; give up, down, list, exec, owner or play",
 		  a.words[0]);
 	return command_fail("testbed", EXIT_USAGE, &err);
 }

@@ -239,7 +239,7 @@ static int write_record(void *ctx, uint64_t epoch, struct error *err)
 static const struct move_source_ops source_ops = { .commit = write_record };
 
 /* Without the right to inspect the process, say what is needed. */
-static void explain(struct error *err, int r)
+static void explain_failure(struct error *err, int r)
 {
 	if ((r == -EACCES || r == -EPERM) && geteuid())
 		error_prefix(
@@ -270,7 +270,7 @@ static int run_send(struct args *a)
 		return command_fail("move", command_code(r), &err);
 	src.epoch = (uint64_t)clock_nsec(CLOCK_REALTIME);
 	r = move_send(&src, ch, &rep, &err);
-	explain(&err, r);
+	explain_failure(&err, r);
 	if (a->json)
 		move_report_json(&rep, &err);
 	if (r < 0)
@@ -348,7 +348,7 @@ static int run_receive(struct args *a)
 		move_report_json(&rep, &err);
 	if (r == 0 && rep.flawed)
 		fprintf(stderr, "stint move: %s\n", err.text);
-	if (r == 0)
+	if (!r)
 		r = nest_wait(nest, &status, &err);
 	if (r == 0)
 		code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
@@ -396,7 +396,7 @@ static int run_check(const struct args *a)
 		return command_fail("move", EXIT_FAILED, &err);
 	}
 	r = move_check(a->pid, ext, find_stdio(a->pid, ext), &err);
-	explain(&err, r);
+	explain_failure(&err, r);
 	return r < 0 ? command_fail("move", EXIT_FAILED, &err) : EXIT_OK;
 }
 

@@ -222,7 +222,7 @@ int move_peer_connect(const struct move_peer *peer, struct channel **ret,
 	struct tls_key key = { 0 };
 	int r = read_key(peer, &key, err);
 
-	if (r == 0)
+	if (!r)
 		r = open_socket(peer->addr, false, err);
 	if (r >= 0)
 		r = open_channel(peer, &key, r, ret, err);
@@ -409,7 +409,7 @@ int move_peer_accept(const struct move_peer *peer, struct channel **ret,
 	struct awaiting w = { .peer = peer, .err = err };
 	int r = read_key(peer, &w.key, err);
 
-	if (r == 0)
+	if (!r)
 		r = listen_there(peer, &w.key, err);
 	if (r >= 0)
 		r = peer->key_file ? await_tls(&w, r) : await_plain(&w, r);

@@ -34,7 +34,7 @@ void move_report_print(const struct move_report *rep)
 
 	fprintf(stderr,
 		"moved in %.3f s: %.1f MiB in %u rounds%s, %u threads\n",
-		(double)rep->total / 1e6, mib, rep->rounds,
+		usec_to_seconds(rep->total), mib, rep->rounds,
 		rep->tracked ? "" : " (stop-and-copy)", rep->threads);
 	fprintf(stderr,
 		"downtime %.2f ms: freeze %.2f, last pages %.2f, state %.2f, restore %.2f, commit %.2f\n",

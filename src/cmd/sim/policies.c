@@ -64,7 +64,7 @@ static void print_wrapped(const char *text)
 	putchar('\n');
 }
 
-static void explain(const struct policy_ops *p)
+static void explain_policy(const struct policy_ops *p)
 {
 	printf("%s: %s\nSource: %s\n\n", p->name, p->summary, p->source);
 	print_wrapped(p->details);
@@ -144,6 +144,6 @@ int cmd_policies(int argc, char **argv)
 	if (a.json)
 		print_json(p);
 	else
-		explain(p);
+		explain_policy(p);
 	return EXIT_OK;
 }

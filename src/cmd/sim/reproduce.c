@@ -139,7 +139,7 @@ static int reproduce(struct args *a, struct error *err)
 	if (rc < 0)
 		return rc;
 	rc = a->list ? 0 : compute(a, err);
-	if (rc == 0)
+	if (!rc)
 		rc = print(a, output_stream(out), err);
 	if (rc == 0)
 		return output_commit(out, err);

@@ -14,6 +14,7 @@
 #include "core/json.h"
 #include "core/xalloc.h"
 #include "sim/report/output.h"
+#include "sim/report/owned.h"
 #include "sim/report/summary.h"
 #include "sim/workload/attach.h"
 #include "sim/workload/machine.h"
@@ -30,6 +31,9 @@ static int list_workloads(void)
 			printf("  %s\n", w->details);
 		params_explain(w->params, stdout);
 	}
+	printf("--paging: what hosts' memory is too little for costs (Chen 2002 "
+	       "section 3)\n");
+	params_explain(paging_params, stdout);
 	return EXIT_OK;
 }
 
@@ -141,6 +145,18 @@ static int open_machine(struct sim_args *a, const struct workload *w,
 	return r;
 }
 
+/* How its hosts page, as asked for or as the workload says. */
+static int open_paging(struct sim_args *a, const struct workload *w,
+		       struct error *err)
+{
+	const char *text = a->paging ? a->paging : w->paging;
+	int r = text ? paging_parse(text, &a->model, err) : 0;
+
+	if (!r && text)
+		a->config.paging = &a->model;
+	return r;
+}
+
 static void show_progress(void *data, uint64_t nr_ended)
 {
 	const struct workload *w = data;
@@ -164,7 +180,7 @@ static const char *source_name(const struct sim_args *a)
 }
 
 /* Everything that determines the run, for whoever repeats it. */
-static char *describe(const struct sim_args *a)
+static char *describe_run(const struct sim_args *a)
 {
 	return xasprintf("policy %s, %s %s, seed %" PRId64
 			 ", replication %" PRId64,
@@ -181,64 +197,52 @@ static char *title(const struct sim_args *a)
 	return xasprintf("%s on %s", a->policy, slash ? slash + 1 : name);
 }
 
-static void text_field(const char *name, const char *text, FILE *to)
+/* A text that was given on the command line; what was not is not told. */
+static void add_text(json_t *to, const char *name, const char *text)
 {
-	json_t *j = json_text(text);
-
-	fprintf(to, "\"%s\":", name);
-	json_dumpf(j, to, JSON_ENCODE_ANY);
-	fputc(',', to);
-	json_decref(j);
+	if (text)
+		json_object_set_new(to, name, json_text(text));
 }
 
-static const char *truth(bool yes)
-{
-	return yes ? "true" : "false";
-}
-
-/* The rest of what determines the run. */
-static void json_options(const struct sim_args *a, FILE *to)
+/* What determines the run. */
+static json_t *json_options(const struct sim_args *a)
 {
 	const struct sim_config *c = &a->config;
+	json_t *j = json_pack("{s:s, s:o, s:o}", "version", STINT_VERSION,
+			      "policy", json_text(a->policy), source_kind(a),
+			      json_text(source_name(a)));
 
 	if (a->load > 0)
-		fprintf(to, "\"load\":%.17g,", a->load);
-	fprintf(to, "\"seed\":%" PRId64 ",\"replication\":%" PRId64 ",",
-		a->seed, a->replication);
+		json_object_set_new(j, "load", json_number(a->load));
+	json_object_set_new(j, "seed", json_integer(a->seed));
+	json_object_set_new(j, "replication", json_integer(a->replication));
 	if (a->jobs)
-		fprintf(to, "\"first_jobs\":%" PRId64 ",", a->jobs);
-	if (a->hosts)
-		text_field("hosts", a->hosts, to);
-	if (a->speedup)
-		text_field("speedup", a->speedup, to);
-	if (a->events)
-		text_field("events_file", a->events, to);
-	fprintf(to,
-		"\"resize_cost\":%g,\"migrate_cost\":%g,\"rank_cost\":%g,"
-		"\"pool\":%s,\"kill_at_estimate\":%s,"
-		"\"exact_estimates\":%s,\"drop_cancelled\":%s,",
-		(double)c->costs.resize / USEC_PER_SEC,
-		(double)c->costs.migrate / USEC_PER_SEC,
-		(double)c->costs.migrate_rank / USEC_PER_SEC, truth(c->pool),
-		truth(c->kill_at_estimate), truth(a->trace.exact),
-		truth(a->trace.drop_cancelled));
+		json_object_set_new(j, "first_jobs", json_integer(a->jobs));
+	add_text(j, "hosts", a->hosts);
+	add_text(j, "speedup", a->speedup);
+	add_text(j, "paging", a->paging);
+	add_text(j, "events_file", a->events);
+	owner_args_json(&a->owners, j);
+	json_object_update_new(
+		j,
+		json_pack("{s:f, s:f, s:f, s:b, s:b, s:b, s:b}", "resize_cost",
+			  usec_to_seconds(c->costs.resize), "migrate_cost",
+			  usec_to_seconds(c->costs.migrate), "rank_cost",
+			  usec_to_seconds(c->costs.migrate_rank), "pool",
+			  c->pool, "kill_at_estimate", c->kill_at_estimate,
+			  "exact_estimates", a->trace.exact, "drop_cancelled",
+			  a->trace.drop_cancelled));
+	return j;
 }
 
-static void print_json(const struct sim_args *a, const struct summary *s)
+static void print_json(const struct sim_args *a,
+		       const struct sim_result *result, const struct summary *s)
 {
-	char *head = NULL;
-	size_t size;
-	FILE *f = open_memstream(&head, &size);
+	json_t *j = json_options(a);
 
-	if (!f)
-		abort(); /* out of memory */
-	text_field("version", STINT_VERSION, f);
-	text_field("policy", a->policy, f);
-	text_field(source_kind(a), source_name(a), f);
-	json_options(a, f);
-	fclose(f);
-	summary_json(s, head, stdout);
-	free(head);
+	json_object_update_new(j, summary_json(s));
+	owned_json(result, j);
+	json_line(j, stdout);
 }
 
 /* Where the run's results go: opened before it, so that a wrong path is
@@ -278,7 +282,7 @@ static int write_files(struct sim_args *a, const struct sim_result *result,
 		       const struct swf_trace *kept, struct files *f,
 		       struct error *err)
 {
-	char *note = describe(a);
+	char *note = describe_run(a);
 	int r;
 
 	if (f->csv)
@@ -292,6 +296,12 @@ static int write_files(struct sim_args *a, const struct sim_result *result,
 	if (!r)
 		r = commit(&f->csv, err);
 	return r ? r : commit(&f->swf, err);
+}
+
+static void print_text(const struct sim_result *result, const struct summary *s)
+{
+	summary_print(s, stdout);
+	owned_print(result, stdout);
 }
 
 static int report(struct sim_args *a, const struct sim_result *result,
@@ -309,9 +319,9 @@ static int report(struct sim_args *a, const struct sim_result *result,
 		return 0;
 	summary_make(result, &s);
 	if (a->json)
-		print_json(a, &s);
+		print_json(a, result, &s);
 	else
-		summary_print(&s, stdout);
+		print_text(result, &s);
 	if (fflush(stdout))
 		return error_sys(err, -errno, "standard output");
 	return 0;
@@ -333,8 +343,12 @@ static int simulate(struct sim_args *a, struct error *err)
 		r = open_workload(a, &kept, &w, err);
 	if (!r)
 		r = open_machine(a, w, &hosts, err);
+	if (!r)
+		r = open_paging(a, w, err);
 	if (!r && a->events)
 		r = script_read(a->events, &script, err);
+	if (!r)
+		r = owner_args_open(&a->owners, err);
 	if (r < 0)
 		goto out;
 	a->config.workload = w;
@@ -383,6 +397,7 @@ int cmd_sim(int argc, char **argv)
 	if (!a.policy)
 		return sim_replay(a.replay, a.json);
 	r = simulate(&a, &err);
+	owner_args_clear(&a.owners);
 	if (r < 0)
 		return command_fail("sim", EXIT_FAILED, &err);
 	return EXIT_OK;

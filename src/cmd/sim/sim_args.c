@@ -33,6 +33,7 @@ enum {
 	KEY_SPEEDUP,
 	KEY_EVENTS,
 	KEY_REPLAY,
+	KEY_PAGING,
 };
 
 static const struct argp_option options[] = {
@@ -60,6 +61,10 @@ static const struct argp_option options[] = {
 	{ "events", KEY_EVENTS, "FILE", 0,
 	  "host failures, drains, cancellations and reservations, a line each "
 	  "(TIME down HOST, ...), or a Failure Trace Archive event_trace",
+	  0 },
+	{ "paging", KEY_PAGING, "k=v,...", 0,
+	  "hosts' memory (--hosts COUNTxALPHAxCORESxMEMORY) matters: what a "
+	  "page fault costs, ...; --list shows the parameters",
 	  0 },
 	{ "load", 'L', "L", 0,
 	  "offered load; a trace is stretched or squeezed to it", 0 },
@@ -156,6 +161,8 @@ static const char **text_of(struct sim_args *a, int key)
 		return &a->replay;
 	case KEY_SPEEDUP:
 		return &a->speedup;
+	case KEY_PAGING:
+		return &a->paging;
 	case 'o':
 		return &a->out;
 	case KEY_OUT_SWF:
@@ -183,6 +190,7 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->config.costs;
+		state->child_inputs[1] = &a->owners;
 		break;
 	case KEY_JSON:
 		a->json = true;
@@ -222,7 +230,8 @@ static int check_files(const struct sim_args *a, struct error *err)
 	const char *const out[] = { a->out, a->out_swf, a->figures.series_path,
 				    a->figures.plot_path,
 				    a->figures.gantt_path };
-	const char *const in[] = { a->swf, a->replay, a->events };
+	const char *const in[] = { a->swf, a->replay, a->events,
+				   a->owners.path };
 	size_t nr = sizeof(out) / sizeof(*out);
 
 	for (size_t i = 0; i < nr; i++) {
@@ -249,6 +258,7 @@ static int check_files(const struct sim_args *a, struct error *err)
 static int check(const struct sim_args *a, struct error *err)
 {
 	int sources = !!a->swf + !!a->workload + !!a->replay, r = 0;
+	struct paging model;
 
 	if (!a->policy && !a->replay)
 		return error_set(err, -EINVAL,
@@ -275,26 +285,34 @@ static int check(const struct sim_args *a, struct error *err)
 		r = workload_check(a->workload, err);
 	if (!r && a->hosts)
 		r = machine_check(a->hosts, err);
+	if (!r && a->paging)
+		r = paging_parse(a->paging, &model, err);
 	if (!r && a->speedup)
 		r = attach_check(a->speedup, err);
+	if (!r)
+		r = owner_args_check(&a->owners, err);
 	return r ? r : check_files(a, err);
 }
 
 int sim_args_parse(int argc, char **argv, struct sim_args *ret,
 		   struct error *err)
 {
-	static const struct argp argp = {
+	const struct argp_child children[] = { cost_children[0],
+					       owner_children[0],
+					       { 0 } };
+	const struct argp argp = {
 		options, parse_sim, NULL,
 		"Run a scheduling policy on a workload in simulated time, and "
 		"say what users would have felt.",
-		cost_children
+		children
 	};
-	struct sim_args a = { .seed = 1 };
 	int r;
 
-	command_parse(&argp, argc, argv, 0, &a);
-	r = a.list ? 0 : check(&a, err);
-	if (!r)
-		*ret = a;
+	*ret = (struct sim_args){ .seed = 1 };
+	owner_args_init(&ret->owners, &ret->config);
+	command_parse(&argp, argc, argv, 0, ret);
+	r = ret->list ? 0 : check(ret, err);
+	if (r < 0)
+		owner_args_clear(&ret->owners);
 	return r;
 }

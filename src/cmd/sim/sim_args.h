@@ -7,24 +7,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cmd/sim/owner_options.h"
 #include "cmd/sim/sim_figures.h"
 #include "core/error.h"
+#include "sim/engine/paging.h"
 #include "sim/engine/sim.h"
 #include "sim/workload/recorded.h"
 #include "sim/workload/swf.h"
 
-/* Texts are argv's.  trace, config and figures are filled in as far as options
+/* Texts are argv's.  owner_args_clear() frees
+ * what owners hold.  trace, config and figures are filled in as far as options
  * say; recorded is empty. */
 struct sim_args {
 	const char *policy, *swf, *workload, *replay, *out, *out_swf, *hosts,
-		*speedup, *events;
+		*speedup, *events, *paging;
 	int64_t procs, jobs, seed, replication;
 	double load;
 	bool json, list;
 	struct swf_options trace;
 	struct recorded recorded;
 	struct sim_config config;
+	struct paging model; /* config's, where it has one */
 	struct sim_figures figures;
+	struct owner_args owners;
 };
 
 /*

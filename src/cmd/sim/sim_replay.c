@@ -12,7 +12,7 @@
 #include "sim/engine/replay.h"
 #include "sim/workload/inflate.h"
 
-static void show(const struct replay_result *r, bool json)
+static void show_comparison(const struct replay_result *r, bool json)
 {
 	if (json)
 		json_line(json_pack("{sI sI sI sI sb so}", "plans",
@@ -44,7 +44,7 @@ int sim_replay(const char *path, bool json)
 	free(text);
 	if (r < 0)
 		return command_fail("sim", EXIT_FAILED, &err);
-	show(&result, json);
+	show_comparison(&result, json);
 	r = result.differs ? EXIT_FAILED : EXIT_OK;
 	free(result.differs);
 	if (fflush(stdout)) {

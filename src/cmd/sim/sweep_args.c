@@ -13,6 +13,7 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/policies.h"
+#include "sim/engine/paging.h"
 #include "sim/workload/attach.h"
 #include "sim/workload/machine.h"
 #include "sim/workload/workload.h"
@@ -20,6 +21,7 @@
 enum {
 	KEY_SWF = 256,
 	KEY_SPEEDUP,
+	KEY_PAGING,
 	KEY_PRECISION,
 	KEY_SE,
 	KEY_LEVEL,
@@ -46,6 +48,10 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "hosts", 'H', "COUNTxALPHA,...", 0,
 	  "a machine of hosts with speed factors, such as 5x1,25x4", 0 },
+	{ "paging", KEY_PAGING, "k=v,...", 0,
+	  "how hosts page; `stint sim --list` shows the parameters (the "
+	  "workload's)",
+	  0 },
 	{ "load", 'L', "L,...|FROM:TO:STEP", 0,
 	  "at these loads (as the workload is)", 0 },
 	{ "jobs", 'n', "N", 0, "a run (the workload's number)", 0 },
@@ -275,6 +281,9 @@ static error_t parse_sweep(int key, char *arg, struct argp_state *state)
 	case 'H':
 		a->hosts = arg;
 		return 0;
+	case KEY_PAGING:
+		a->paging = arg;
+		return 0;
 	case 'q':
 		a->quiet = true;
 		return 0;
@@ -300,6 +309,7 @@ static void make_cells(struct sweep_args *a)
 					.load = a->load[l],
 					.speedup = a->speedup,
 					.hosts = a->hosts,
+					.paging = a->paging,
 					.costs = a->costs,
 					.group = (uint32_t)group,
 				};
@@ -347,6 +357,7 @@ static void find_launcher(struct sweep *sweep)
 
 static int check_names(const struct sweep_args *a, struct error *err)
 {
+	struct paging model;
 	int rc = 0;
 
 	for (size_t i = 0; i < a->policies.nr && !rc; i++)
@@ -356,6 +367,8 @@ static int check_names(const struct sweep_args *a, struct error *err)
 			rc = workload_check(a->workloads.item[i], err);
 	if (!rc && a->hosts)
 		rc = machine_check(a->hosts, err);
+	if (!rc && a->paging)
+		rc = paging_parse(a->paging, &model, err);
 	if (!rc && a->speedup)
 		rc = attach_check(a->speedup, err);
 	return rc;

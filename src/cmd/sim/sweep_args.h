@@ -20,7 +20,7 @@ struct sweep_args {
 	struct sweep sweep;
 	struct sweep_cell *cell;
 	struct sim_costs costs;
-	const char *speedup, *hosts;
+	const char *speedup, *hosts, *paging;
 	bool paired, quiet, table;
 	enum sweep_format format;
 	const char *out, *svg;

@@ -1,7 +1,8 @@
 /*
  * asked.c - what nothing shows from outside and cannot move
  *
- * The process's own calls tell: what answers more than 0 is in the way.
+ * Calls made in the process's name tell: one that answers more than 0 is in the
+ * way.
  */
 #include <errno.h>
 #include <linux/keyctl.h>
@@ -89,7 +90,10 @@ int check_asked_alone(struct tracee *t, struct error *err)
 	return r;
 }
 
-/* It would answer the calls that we have it make; Wine uses it. */
+/*
+ * Syscall user dispatch would catch the calls that we have the process make;
+ * Wine uses it.
+ */
 int check_dispatch(const struct tracee *t, struct error *err)
 {
 	for (size_t i = 0; i < t->nr; i++) {

@@ -63,7 +63,7 @@ static int check_status(pid_t pid, struct proc_status *st, struct error *err)
 	return r;
 }
 
-/* Has it namespaces that its parent, or the capsule, does not have? */
+/* Is the process in namespaces that its parent, or the capsule, is not in? */
 static int check_namespaces(pid_t pid, pid_t parent, struct error *err)
 {
 	static const char *const names[] = { "cgroup", "ipc",  "mnt", "net",
@@ -183,9 +183,9 @@ static int check_maps(pid_t pid, struct vma_list *seen, struct error *err)
 	if (r == 0 && !maps.nr)
 		r = error_set(err, -ENOTSUP, "process %d is a kernel thread",
 			      pid);
-	if (r == 0)
+	if (!r)
 		r = check_mappings(pid, &maps, err);
-	if (r == 0)
+	if (!r)
 		r = share_check(pid, &maps, err);
 	vma_list_clear(seen);
 	*seen = maps;
@@ -220,19 +220,19 @@ int check_process(pid_t pid, const struct move_external *external,
 	struct proc_status st;
 	int r = check_status(pid, &st, err);
 
-	if (r == 0)
+	if (!r)
 		r = check_namespaces(pid, st.ppid, err);
-	if (r == 0)
+	if (!r)
 		r = check_root(pid, st.ppid, err);
-	if (r == 0)
+	if (!r)
 		r = check_threads(pid, err);
-	if (r == 0)
+	if (!r)
 		r = check_maps(pid, seen, err);
-	if (r == 0)
+	if (!r)
 		r = check_class(pid, err);
-	if (r == 0)
+	if (!r)
 		r = sysv_check(pid, err);
-	if (r == 0)
+	if (!r)
 		r = fds_check(pid, external, nr_externals, trees, err);
 	return r;
 }
@@ -264,14 +264,17 @@ static int check_sockets(pid_t pid, const struct move_external *external,
 	if (pidfd < 0)
 		return error_sys(err, -errno, "process %d", pid);
 	r = fds_prepare(pid, pidfd, external, nr_externals, NULL, &s, err);
-	if (r == 0)
+	if (!r)
 		r = check_passing(s, err);
 	fds_source_destroy(s);
 	return r;
 }
 
-/* What nothing shows from outside, of its leader that stands still for that. */
-static int ask(pid_t pid, struct error *err)
+/*
+ * Check what nothing shows from outside, by calls of its leader, which is
+ * stopped for that.
+ */
+static int check_stopped(pid_t pid, struct error *err)
 {
 	struct tracee *t = tracee_create(pid, err);
 	int r;
@@ -280,9 +283,9 @@ static int ask(pid_t pid, struct error *err)
 		return -ESRCH;
 	tracee_look(t);
 	r = check_stop_leader(t, err);
-	if (r == 0)
+	if (!r)
 		r = check_dispatch(t, err);
-	if (r == 0)
+	if (!r)
 		r = check_asked_alone(t, err);
 	tracee_destroy(t);
 	return r;
@@ -296,12 +299,12 @@ int move_check(pid_t pid, const struct move_external *external,
 	int gone;
 
 	vma_list_clear(&maps);
-	if (r == 0)
+	if (!r)
 		r = move_fault(MF_SOURCE_CHECKED, err);
-	if (r == 0)
+	if (!r)
 		r = check_sockets(pid, external, nr_externals, err);
-	if (r == 0)
-		r = ask(pid, err);
+	if (!r)
+		r = check_stopped(pid, err);
 	gone = r < 0 ? proc_running(pid, NULL) : 0;
 	return gone < 0 ? proc_running(pid, err) : r;
 }

@@ -108,7 +108,7 @@ void hello_check_files(const Move__Hello *there, int root, Move__Hello *here)
 	int r = fds_check_dest(root, there->paths.data, there->paths.len,
 			       &here->lack_file, &why);
 
-	if (r == 0)
+	if (!r)
 		r = files_check(root, there, &f, &why);
 	if (r == 0)
 		return;

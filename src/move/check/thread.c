@@ -56,7 +56,7 @@ static int compare_status(pid_t tid, const char *leader, const char *thread,
 	return 0;
 }
 
-/* What a kernel that cannot compare leaves unknown is shared. */
+/* Where the kernel cannot compare, threads count as sharing. */
 static int compare_shared(pid_t pid, pid_t tid, struct error *err)
 {
 	static const struct {
@@ -81,7 +81,7 @@ static int check_thread(pid_t pid, pid_t tid, const char *leader,
 	char what[48], *text;
 	int r;
 
-	/* only its own kernel can promise it the time it was promised */
+	/* a deadline's processor time is promised by its own kernel alone */
 	if (syscall(SYS_sched_getscheduler, tid) == SCHED_DEADLINE)
 		return error_set(err, -ENOTSUP,
 				 "thread %d has deadlines (SCHED_DEADLINE)",

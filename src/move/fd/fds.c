@@ -70,7 +70,7 @@ static int look(struct fds_source *s, const struct patience *p,
 	return r == -ENOLCK ? -ENOTSUP : r;
 }
 
-/* Not looked at yet; without a sock_diag socket. */
+/* A source that has not looked yet and has no sock_diag socket. */
 static int source_create(pid_t pid, int pidfd, const struct move_external *ext,
 			 size_t nr_ext, const struct tree_set *trees,
 			 struct fds_source **ret, struct error *err)
@@ -135,7 +135,7 @@ static void warm_up(size_t content)
 	free(p);
 }
 
-/* What a look has found; how many files among it are new? */
+/* Take over what a look has found; returns how many files of it are new. */
 static size_t take_stock(struct fds_source *s, struct fdscan *sc)
 {
 	size_t nr = fdtold_add(s, sc);
@@ -163,7 +163,7 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 
 	if (r < 0)
 		return r;
-	r = sockdiag_open(pid, pidfd, &s->diag, err);
+	r = sock_diag_open(pid, pidfd, &s->diag, err);
 	if (!r)
 		r = look(s, &patient, &sc, err);
 	if (r < 0) {
@@ -171,7 +171,8 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 		return r;
 	}
 	take_stock(s, sc);
-	fds_confirm(s, true); /* or nothing comes of the move */
+	/* Should telling it fail, nothing comes of the move. */
+	fds_confirm(s, true);
 	warm_up(s->content);
 	*ret = s;
 	return 0;
@@ -180,6 +181,16 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 size_t fds_content(const struct fds_source *s)
 {
 	return s->content;
+}
+
+bool fds_reads_direct(const struct fds_source *s)
+{
+	return s->reads_direct;
+}
+
+void fds_forbid_direct(struct fds_source *s)
+{
+	s->no_direct = true;
 }
 
 void fds_paths(struct fds_source *s, uint8_t **ret, size_t *ret_n)
@@ -210,7 +221,7 @@ static bool has_connections(const struct fds_source *s)
 int fds_look(struct fds_source *s, bool early, uint8_t **ret, size_t *ret_n,
 	     struct error *err)
 {
-	int r = has_connections(s) ? tcpcap_check_soon(s, err) : 0;
+	int r = has_connections(s) ? tcp_capture_check_soon(s, err) : 0;
 	struct fdscan *sc;
 	size_t nr;
 	bool news;
@@ -240,7 +251,7 @@ size_t fds_untold(struct fds_source *s, uint8_t **ret, size_t *ret_n)
 
 int fds_drain(struct fds_source *s, usec_t limit, struct error *err)
 {
-	return has_connections(s) ? tcpcap_drain(s, limit, err) : 0;
+	return has_connections(s) ? tcp_capture_drain(s, limit, err) : 0;
 }
 
 void fds_release(struct fds_source *s)
@@ -268,7 +279,7 @@ int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
 size_t fds_handed(const struct fds_source *s, struct fds_lock **ret)
 {
 	struct fds_lock *all;
-	size_t nr = fdrst_locks(s->scan->set, &all), n = 0;
+	size_t nr = fds_restored_locks(s->scan->set, &all), n = 0;
 
 	for (size_t i = 0; i < nr; i++)
 		if (all[i].handed)
@@ -282,7 +293,8 @@ static int unlock(const struct fdscan_file *f)
 	struct flock fl = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
 
 	for (size_t i = 0; i < f->msg->n_lock; i++) {
-		if (f->msg->lock[i]->posix) /* only the process can */
+		/* Only the process can hand over its own locks. */
+		if (f->msg->lock[i]->posix)
 			continue;
 		if ((f->msg->lock[i]->ofd ? fcntl(f->copy, F_OFD_SETLK, &fl)
 					  : flock(f->copy, LOCK_UN)) < 0)
@@ -332,7 +344,7 @@ static int heal_one(int pidfd, int number)
 
 	if (fd < 0 || !tcp_is(fd))
 		return 0;
-	return tcpcap_heal(fd);
+	return tcp_capture_heal(fd);
 }
 
 int move_heal(pid_t pid, int pidfd, struct error *err)

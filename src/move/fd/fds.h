@@ -39,6 +39,7 @@
  * given back within 0.2 s is waited for), pipes and unix
  * sockets whose other end is outside and not external, unix sockets bound to a
  * path, SCM_RIGHTS in flight, netlink, raw, packet and other sockets, kTLS,
+ * ports shared with a socket of another process (SO_REUSEPORT),
  * socket filters, secret memory, POSIX message queues, watched directories.
  */
 #ifndef MOVE_FD_FDS_H
@@ -84,6 +85,15 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
  * which travel while the process stands still.
  */
 size_t fds_content(const struct fds_source *s);
+
+/*
+ * As of fds_prepare(), is a file open for reading by direct I/O?  What a device
+ * writes into memory does not show as a write: a page that is being filled may
+ * be sent, and protected, before its content comes.
+ */
+bool fds_reads_direct(const struct fds_source *s);
+/* From now on such a file is in the way, -EAGAIN. */
+void fds_forbid_direct(struct fds_source *s);
 
 /*
  * While the process runs, soon before it is frozen: look again.  What

@@ -32,7 +32,10 @@ static bool same_inode(const struct fdscan_number *a,
 	return a->st.st_dev == b->st.st_dev && a->st.st_ino == b->st.st_ino;
 }
 
-/* Copies are compared: they stay, whatever the process closes meanwhile. */
+/*
+ * Our copies are compared: they stay open, whatever the process closes
+ * meanwhile.
+ */
 static int compare_files(const struct fdscan_number *a,
 			 const struct fdscan_number *b)
 {
@@ -43,8 +46,8 @@ static int compare_files(const struct fdscan_number *a,
  * Where num belongs among the n descriptions that first[] stand for, in kcmp's
  * order; *ret_known if it is the one that stands there.
  */
-static size_t find(struct fdscan_number *const *first, size_t n,
-		   const struct fdscan_number *num, bool *ret_known)
+static size_t find_first(struct fdscan_number *const *first, size_t n,
+			 const struct fdscan_number *num, bool *ret_known)
 {
 	size_t low = 0, high = n;
 	int r;
@@ -64,7 +67,10 @@ static size_t find(struct fdscan_number *const *first, size_t n,
 	return low;
 }
 
-/* Those of one inode, all[0..n); the descriptions' places to first[]. */
+/*
+ * Group the numbers of one inode, all[0..n), by description, each by its place
+ * in first[].
+ */
 static void group_inode(struct fdscan *sc, struct fdscan_number **all, size_t n,
 			struct fdscan_number **first)
 {
@@ -72,7 +78,7 @@ static void group_inode(struct fdscan *sc, struct fdscan_number **all, size_t n,
 
 	for (size_t i = 0; i < n; i++) {
 		bool known;
-		size_t at = find(first, nr, all[i], &known);
+		size_t at = find_first(first, nr, all[i], &known);
 
 		if (known) {
 			all[i]->file = first[at]->file;
@@ -87,7 +93,7 @@ static void group_inode(struct fdscan *sc, struct fdscan_number **all, size_t n,
 		first[i]->place = i + 1;
 }
 
-/* Where each stood the last time; both lists ascend by number. */
+/* Note where each number stood the last time; both lists ascend by number. */
 static void recall(struct fdscan *sc)
 {
 	const struct fds_source *s = sc->s;

@@ -45,7 +45,7 @@ void fdkept_numbers(struct fds_source *s, const int *list, size_t n)
 	s->nr_kept = n;
 }
 
-static int compare(const void *key, const void *e)
+static int compare_kept(const void *key, const void *e)
 {
 	int number = *(const int *)key;
 	const struct fds_kept *k = e;
@@ -58,7 +58,7 @@ int fdkept_read(struct fds_source *s, int number, struct fdproc_info *ret,
 {
 	const struct fds_kept *k =
 		s->nr_kept ? bsearch(&number, s->kept, s->nr_kept, sizeof(*k),
-				     compare)
+				     compare_kept)
 			   : NULL;
 	char text[SHORT];
 	ssize_t n =

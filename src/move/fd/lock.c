@@ -94,7 +94,9 @@ static bool is_local(int fd, unsigned long *ret)
 	return false;
 }
 
-/* What hosts share, by name; NULL: neither known as that. */
+/*
+ * The name of a file system that hosts share; NULL if it is not known as such.
+ */
 static const char *name_of(unsigned long magic)
 {
 	static const struct {
@@ -118,7 +120,9 @@ static const char *name_of(unsigned long magic)
 	return NULL;
 }
 
-/* A moment later it may not have that lock any more. */
+/*
+ * A refusal for now: a moment later the process may have given the lock back.
+ */
 static int not_now(const struct fdscan *sc)
 {
 	return sc->content ? -EAGAIN : -ENOLCK;
@@ -149,7 +153,7 @@ static int may_hand_over(struct fdscan *sc, const struct fdscan_file *f,
 			err, not_now(sc),
 			"fd %d: %s of a file that process %d has open as well",
 			f->number, what, other);
-	/* who else has it takes too long to find out now */
+	/* to find out who else has the file open would take too long now */
 	if (sc->content && !fdscan_known_alone(sc, &f->st))
 		return error_set(err, -EAGAIN, "fd %d: %s, taken just now",
 				 f->number, what);

@@ -1,5 +1,6 @@
 /*
- * owner.c - who is sent a signal when there is something to read
+ * owner.c - the owner of a descriptor: who is sent a signal when there is
+ * something to read
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,10 @@ int fdowner_capture(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	if (fcntl(f->copy, F_GETOWN_EX, &ex) < 0 || sig < 0 ||
 	    (!ex.pid && !sig))
 		return 0;
-	/* which tells its owner, who has no other use for being one */
+	/*
+	 * a watched directory signals its owner, and owning it serves nothing
+	 * else
+	 */
 	if (S_ISDIR(f->st.st_mode))
 		return error_set(err, -ENOTSUP,
 				 "fd %d: watched directory (F_NOTIFY)",

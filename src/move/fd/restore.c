@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/io.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
 #include "move/kind/kinds.h"
@@ -88,7 +89,7 @@ static int close_others(const struct fds_restored *r, const int *reserved,
 	n += nr_early;
 	qsort(keep, n, sizeof(*keep), compare_int);
 	for (size_t i = 0; i < n && !ret; i++) {
-		if (keep[i] < 0) /* it did not get there */
+		if (keep[i] < 0) /* the descriptor was not moved there */
 			continue;
 		if (keep[i] < r->base)
 			ret = error_set(err, -EINVAL,
@@ -111,7 +112,7 @@ static int close_others(const struct fds_restored *r, const int *reserved,
  */
 static void raise_limit(const struct fds_restored *r, size_t nr_reserved)
 {
-	fdrst_raise_limit((size_t)r->base + nr_reserved + 4 * r->set->n_file +
+	fdkit_raise_limit((size_t)r->base + nr_reserved + 4 * r->set->n_file +
 			  32);
 }
 
@@ -162,7 +163,7 @@ static int make_file(struct fds_restored *r, size_t i, struct error *err)
 
 	if (fd < 0)
 		return fd;
-	fd = fdrst_lift(r, fd);
+	fd = fdkit_lift(r, fd);
 	if (fd < 0)
 		return error_sys(err, fd, "cannot place");
 	r->at[i] = fd;
@@ -183,7 +184,10 @@ static int make_files(struct fds_restored *r, struct error *err)
 	return e;
 }
 
-/* What open() and friends did not set.  O_ASYNC comes with the owner. */
+/*
+ * Set the flags that open() and its like did not.  O_ASYNC comes with the
+ * owner.
+ */
 static int set_flags(struct fds_restored *r, struct error *err)
 {
 	for (size_t i = 0; i < r->set->n_file; i++) {
@@ -242,7 +246,8 @@ static int take_lock(int fd, const Fds__Lock *l)
 	struct flock fl = range_of(l);
 	int r;
 
-	if (l->posix) /* L's, see fds_locks() */
+	/* The landing process L takes these itself, see fds_locks(). */
+	if (l->posix)
 		return 0;
 	if (l->ofd)
 		r = fcntl(fd, F_OFD_SETLK, &fl);
@@ -273,7 +278,7 @@ static int take_shared(const struct fds_restored *r, struct error *err)
 	return 0;
 }
 
-size_t fdrst_locks(const Fds__Set *set, struct fds_lock **ret)
+size_t fds_restored_locks(const Fds__Set *set, struct fds_lock **ret)
 {
 	struct fds_lock *all = NULL;
 	int *first = first_numbers(set);
@@ -304,7 +309,7 @@ int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
 
 	if (r < 0)
 		return r;
-	*ret_n = fdrst_locks(set, ret);
+	*ret_n = fds_restored_locks(set, ret);
 	fds__set__free_unpacked(set, NULL);
 	return 0;
 }
@@ -323,7 +328,8 @@ bool fds_lock_rest(const struct fds_lock *k, struct flock *ret)
 	if (ret->l_len == 1 || ret->l_start == INT64_MAX)
 		return false;
 	ret->l_start++;
-	if (ret->l_len) /* 0: to the end, wherever that is */
+	/* A length of 0: to the end of the file, wherever that is. */
+	if (ret->l_len)
 		ret->l_len--;
 	return true;
 }
@@ -389,10 +395,10 @@ int fds_restore_late(struct fds_restored *r, struct error *err)
 
 /* ---- coming alive ---- */
 
-/* The other host's release may take its time to get here. */
+/* A lock that the source released may take a while to become free here. */
 static int retake(int fd, const Fds__Lock *l)
 {
-	const struct timespec pause = { .tv_nsec = 1000000 };
+	const struct timespec pause = { .tv_nsec = NSEC_PER_MSEC };
 	int e;
 
 	for (int i = 0; (e = take_lock(fd, l)) && i < RETAKES; i++)
@@ -400,7 +406,7 @@ static int retake(int fd, const Fds__Lock *l)
 	return e;
 }
 
-/* The text is that of the first fault. */
+/* *err gets the text of the first fault. */
 static int activate_file(const struct fds_restored *r, size_t i, int before,
 			 struct error *err)
 {

@@ -13,7 +13,7 @@ int fdvalid_unpack(const void *blob, size_t n, Fds__Set **ret,
 int fdvalid_base(const Fds__Set *set);
 
 /* Those by fcntl(F_SETLK) in that list; *ret is malloc'd, NULL for none. */
-size_t fdrst_locks(const Fds__Set *set, struct fds_lock **ret);
+size_t fds_restored_locks(const Fds__Set *set, struct fds_lock **ret);
 
 int fdowner_set(int fd, const Fds__File *f);
 

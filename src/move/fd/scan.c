@@ -89,7 +89,8 @@ static bool note_passed(struct fdscan *sc, int r)
 			array_room(s->passed, s->nr_passed, &s->cap_passed);
 			s->passed[s->nr_passed++] = num->number;
 		}
-		if (num->copy < 0) /* nor was any of the rest tried */
+		/* Nor was any of the numbers after it tried. */
+		if (num->copy < 0)
 			break;
 	}
 	return s->nr_passed > before;
@@ -130,7 +131,8 @@ static int add_files(struct fdscan *sc, struct error *err)
 
 /* ---- messages ---- */
 
-static int describe(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+static int describe_file(struct fdscan *sc, struct fdscan_file *f,
+			 struct error *err)
 {
 	const struct fd_kind *k = fdkinds_of(sc, f, NULL);
 	char buf[PATH_MAX + 32], *link = NULL;
@@ -178,6 +180,22 @@ static void init_set(struct fdscan *sc)
 	}
 }
 
+static int check_direct(struct fdscan *sc, const struct fdscan_file *f,
+			struct error *err)
+{
+	if (!(f->info.flags & O_DIRECT) ||
+	    (f->info.flags & O_ACCMODE) == O_WRONLY ||
+	    !(S_ISREG(f->st.st_mode) || S_ISBLK(f->st.st_mode)))
+		return 0;
+	sc->s->reads_direct = true;
+	return sc->s->no_direct
+		       ? error_set(
+				 err, -EAGAIN,
+				 "descriptor %d was opened for direct I/O (O_DIRECT) during the move, and what it reads would be missed; begin again, and the process moves without pre-copy",
+				 f->number)
+		       : 0;
+}
+
 static int describe_all(struct fdscan *sc, struct error *err)
 {
 	int r = 0;
@@ -189,7 +207,9 @@ static int describe_all(struct fdscan *sc, struct error *err)
 
 		if (f->number != sc->number[i].number)
 			continue;
-		r = describe(sc, f, err);
+		r = check_direct(sc, f, err);
+		if (!r)
+			r = describe_file(sc, f, err);
 		if (!r)
 			r = fdlock_all(sc, f, err);
 		if (!r)

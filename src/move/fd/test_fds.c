@@ -13,7 +13,6 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -25,6 +24,7 @@
 
 #include <cmocka.h>
 
+#include "core/test_fork.h"
 #include "move/fd/test_move.h"
 
 static bool reads(int fd, const char *text)
@@ -177,15 +177,13 @@ static void passing_lock(void **state)
 	pid_t pid, holder;
 
 	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
-	holder = fork(); /* has it open as well */
+	holder = fork_to_end_with(); /* has it open as well */
 	if (holder == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pause();
 		_exit(0);
 	}
-	pid = fork();
+	pid = fork_to_end_with();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(fd, 0);
 		dup2(ready[1], 1);
 		close_range(2, ~0u, 0);

@@ -399,6 +399,50 @@ static void udp(void **state)
 	both(udp_make, udp_verify);
 }
 
+/* ---- a port that several sockets of the process have ---- */
+
+static void port_put(int type, int first)
+{
+	struct sockaddr_storage ss;
+	socklen_t n = address("127.0.0.1", &ss);
+
+	for (int fd = first; fd < first + 3; fd++) {
+		fdt_put(socket(AF_INET, type, 0), fd);
+		set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+		CHECK(bind(fd, (void *)&ss, n) == 0);
+		CHECK(type == SOCK_DGRAM || listen(fd, 5) == 0);
+		CHECK(getsockname(fd, (void *)&ss, &n) == 0);
+	}
+	set(first, SOL_SOCKET, SO_REUSEPORT, 0);
+	set(first + 2, SOL_SOCKET, SO_REUSEPORT, 0);
+}
+
+static void port_make(void)
+{
+	port_put(SOCK_STREAM, 10);
+	port_put(SOCK_DGRAM, 13);
+}
+
+static void port_verify(void)
+{
+	struct sockaddr_storage a, b;
+	socklen_t n = sizeof(a);
+
+	for (int fd = 10; fd < 16; fd++) {
+		CHECK(get(fd, SOL_SOCKET, SO_REUSEPORT) ==
+		      (fd == 11 || fd == 14));
+		CHECK(getsockname(fd, (void *)&b, &n) == 0);
+		if (fd % 3 != 1)
+			CHECK(!memcmp(&a, &b, n));
+		a = b;
+	}
+}
+
+static void port(void **state)
+{
+	both(port_make, port_verify);
+}
+
 /* ---- what has to wait ---- */
 
 static void unaccepted_make(void)
@@ -427,9 +471,9 @@ static void unaccepted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(self),	      cmocka_unit_test(options),
-		cmocka_unit_test(ends),	      cmocka_unit_test(udp),
-		cmocka_unit_test(unaccepted),
+		cmocka_unit_test(self), cmocka_unit_test(options),
+		cmocka_unit_test(ends), cmocka_unit_test(udp),
+		cmocka_unit_test(port), cmocka_unit_test(unaccepted),
 	};
 
 	return cmocka_run_group_tests_name("fdinet", tests, NULL, NULL);

@@ -8,6 +8,7 @@
  * byte was wrong or missing.
  */
 #include "move/fd/test_load.h"
+#include "core/test_fork.h"
 
 #include <linux/close_range.h>
 #include <poll.h>
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,11 +58,10 @@ static void fail(const char *what, const struct error *err)
 
 static pid_t start(void (*run)(void), int net)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_to_end_with();
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	load_net_enter(net);
 	close_range(3, ~0u, 0);
 	run();
@@ -130,9 +129,8 @@ static pid_t start_landing(int net, int *control)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s) < 0)
 		load_die("socketpair");
-	pid = fork();
+	pid = fork_to_end_with();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		load_net_enter(net);
 		dup2(s[1], CONTROL);
 		close_range(0, CONTROL - 1, 0);

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/test_fork.h"
 #include "move/fd/test_load.h"
 
 static int nets[LOAD_NETS], control = -1;
@@ -44,7 +44,7 @@ __attribute__((format(printf, 2, 3))) static void ip(int net, const char *fmt,
 	for (char *w = strtok_r(text, " ", &save); w;
 	     w = strtok_r(NULL, " ", &save))
 		argv[n++] = w;
-	pid = fork();
+	pid = fork_to_end_with();
 	if (pid == 0) {
 		if (net >= 0)
 			load_net_enter(net);
@@ -57,7 +57,7 @@ __attribute__((format(printf, 2, 3))) static void ip(int net, const char *fmt,
 
 static void write_rto(int net, int rto_min_us)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_to_end_with();
 	char text[16];
 	int fd;
 
@@ -78,9 +78,8 @@ static void make_net(int i, int rto_min_us)
 
 	if (pipe(ready) < 0)
 		load_die("pipe");
-	pid = fork();
+	pid = fork_to_end_with();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (unshare(CLONE_NEWNET) < 0 || write(ready[1], "x", 1) < 0)
 			_exit(1);
 		pause();

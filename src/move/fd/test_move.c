@@ -2,6 +2,7 @@
  * test_move.c - moving the descriptors of one small process, for tests
  */
 #include "move/fd/test_move.h"
+#include "core/test_fork.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -100,7 +100,6 @@ static void clear_table(int report)
 
 static void run_child(const struct fdt_case *c, int report)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (!c->nr_ext)
 		clear_table(report);
 	else
@@ -124,7 +123,7 @@ struct fdt_child fdt_start(const struct fdt_case *c)
 	int report[2], status;
 
 	assert_int_equal(pipe2(report, O_CLOEXEC), 0);
-	child.pid = fork();
+	child.pid = fork_to_end_with();
 	assert_true(child.pid >= 0);
 	if (child.pid == 0)
 		run_child(c, report[1]);
@@ -234,7 +233,6 @@ static void run_restored(const struct fdt_case *c, const void *blob, size_t n,
 	int reserved = REPORT_ABOVE;
 	struct fds_restored *r;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(report, REPORT);
 	dup2(report, REPORT_ABOVE);
 	if (c->net)
@@ -259,7 +257,7 @@ int fdt_restore(const struct fdt_case *c, const void *blob, size_t n,
 	pid_t pid;
 
 	assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
-	pid = fork();
+	pid = fork_to_end_with();
 	assert_true(pid >= 0);
 	if (pid == 0)
 		run_restored(c, blob, n, fd[1]);

@@ -15,7 +15,6 @@
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,14 +24,14 @@
 #include <cmocka.h>
 
 #include "core/io.h"
+#include "core/test_fork.h"
 #include "move/fd/test_move.h"
 #include "move/wire/fds.pb-c.h"
 
 /* A process that has all descriptors too, and ends with this one. */
 static void fork_holder(void)
 {
-	if (fork() == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (fork_to_end_with() == 0) {
 		pause();
 		_exit(0);
 	}
@@ -111,9 +110,8 @@ static void awaited_make(void)
 
 	fdt_put(open(fdt_at("p"), O_RDWR | O_CREAT, 0600), 7);
 	CHECK(flock(7, LOCK_EX) == 0);
-	pid = fork();
+	pid = fork_to_end_with();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(flock(open(fdt_at("p"), O_RDWR), LOCK_EX));
 	}
 	while (!waits(pid))
@@ -312,10 +310,9 @@ static void passing_descriptors(void **state)
 {
 	struct error err = ERROR_INIT;
 	struct move_external none[1];
-	pid_t pid = fork();
+	pid_t pid = fork_to_end_with();
 
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		fdt_put(open("/dev/null", O_RDONLY), 0);
 		close_range(1, ~0u, 0);
 		for (;;)
@@ -330,12 +327,66 @@ static void passing_descriptors(void **state)
 	waitpid(pid, NULL, 0);
 }
 
+static void direct_make(void)
+{
+	fdt_put(open(fdt_at("direct"), O_RDONLY | O_CREAT | O_DIRECT, 0600), 7);
+}
+
+static void direct_write_make(void)
+{
+	fdt_put(open(fdt_at("direct"), O_WRONLY | O_CREAT | O_DIRECT, 0600), 7);
+}
+
+/* Whose writes are followed may read nothing by direct I/O. */
+static int look_direct(void (*make)(void), bool *reads, struct error *err)
+{
+	struct fds_source *s;
+	uint8_t *told = NULL;
+	pid_t pid = fork_to_end_with();
+	int pidfd, status, r;
+	size_t n;
+
+	if (pid == 0) {
+		close_range(0, ~0u, 0);
+		make();
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	r = fds_prepare(pid, pidfd, NULL, 0, NULL, &s, err);
+	if (r < 0)
+		fail_msg("%s", err->text);
+	*reads = fds_reads_direct(s);
+	fds_forbid_direct(s);
+	r = fds_look(s, false, &told, &n, err);
+	free(told);
+	fds_source_destroy(s);
+	close(pidfd);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return r;
+}
+
+static void direct_io(void **state)
+{
+	struct error err = ERROR_INIT;
+	bool reads;
+
+	assert_int_equal(look_direct(direct_make, &reads, &err), -EAGAIN);
+	assert_non_null(strstr(err.text, "descriptor 7 was opened for direct"));
+	assert_true(reads);
+	assert_true(look_direct(direct_write_make, &reads, &err) >= 0);
+	assert_false(reads);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused),
 		cmocka_unit_test(passing_descriptors),
 		cmocka_unit_test(large_pipe),
+		cmocka_unit_test(direct_io),
 	};
 
 	fdt_scratch();

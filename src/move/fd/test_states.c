@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "core/test_fork.h"
 #include "move/fd/fds.h"
 #include "move/fd/test_states.h"
 
@@ -32,7 +32,7 @@ static void filter(const char *rules)
 {
 	char *argv[] = { (char *)"nft", (char *)"", NULL };
 	char text[256];
-	pid_t pid = fork();
+	pid_t pid = fork_to_end_with();
 	int status;
 
 	if (pid == 0) {
@@ -51,11 +51,10 @@ static void filter(const char *rules)
 
 static pid_t start(int net, void (*make)(void), void (*verify)(void))
 {
-	pid_t pid = fork();
+	pid_t pid = fork_to_end_with();
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	load_net_enter(net);
 	close_range(0, ~0u, 0);
 	if (net == LOAD_PEER)
@@ -84,13 +83,12 @@ static pid_t land(const struct states_case *c, int *control)
 	pid_t pid;
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, s), 0);
-	pid = fork();
+	pid = fork_to_end_with();
 	*control = s[0];
 	if (pid) {
 		close(s[1]);
 		return pid;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	load_net_enter(LOAD_B);
 	dup2(s[1], CONTROL);
 	if (fds_unpack(shared->blob, shared->blob_n, &r, &err) < 0 ||

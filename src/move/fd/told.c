@@ -2,8 +2,8 @@
  * told.c - what the destination was told to look for: files, and which kinds
  * of descriptors it has to know
  *
- * In HELLO it is told all that are open then, in each round those that have
- * been opened since.
+ * HELLO tells it all that are open then, each round those that have been opened
+ * since.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ int fdtold_cwd(struct fdscan *sc, struct error *err)
 	    readlinkat(sc->s->proc, "cwd", link, sizeof(link) - 1) < 0)
 		return error_sys(err, -errno, "working directory");
 	if (tree_holds(sc->s->trees, st.st_dev))
-		return 0; /* comes along, if it is there */
+		return 0; /* if the file is there, it comes along */
 	r = fdpath_capture(sc->s->root, fd, link, false, "working directory",
 			   &sc->set->cwd, err);
 	if (r == 0 && sc->set->cwd->synthetic) {

@@ -14,7 +14,10 @@
 #include "move/fdkit/path.h"
 #include "move/fdkit/source.h"
 
-/* One whose opening does nothing, and waits for nobody. */
+/*
+ * May the file be opened early?  Only if opening has no effect and waits for
+ * nobody.
+ */
 static bool may_open(const struct fdscan_file *f)
 {
 	const Fds__Path *p = f->msg->path;
@@ -53,8 +56,8 @@ static void pass(struct fds_source *s, size_t *at, int number)
 	}
 }
 
-static struct fds_early take(struct fds_source *s, size_t *at,
-			     const struct fdscan_file *f)
+static struct fds_early take_file(struct fds_source *s, size_t *at,
+				  const struct fdscan_file *f)
 {
 	struct fds_early *was = &s->early[*at];
 
@@ -80,7 +83,7 @@ bool fdearly_look(struct fds_source *s, const struct fdscan *sc)
 		if (f->number != sc->number[i].number || !may_open(f))
 			continue;
 		pass(s, &at, f->number);
-		now[n] = take(s, &at, f);
+		now[n] = take_file(s, &at, f);
 		news |= now[n++].state == FDS_EARLY_NEW;
 	}
 	pass(s, &at, INT32_MAX);
@@ -135,7 +138,7 @@ void fdearly_confirm(struct fds_source *s, bool there)
 				there ? FDS_EARLY_OPEN : FDS_EARLY_NEW;
 }
 
-static int compare(const void *key, const void *e)
+static int compare_early(const void *key, const void *e)
 {
 	int number = *(const int *)key;
 	const struct fds_early *x = e;
@@ -148,7 +151,7 @@ const Fds__Path *fdearly_find(const struct fds_source *s,
 {
 	const struct fds_early *e =
 		s->nr_early ? bsearch(&f->number, s->early, s->nr_early,
-				      sizeof(*e), compare)
+				      sizeof(*e), compare_early)
 			    : NULL;
 
 	return e && e->state == FDS_EARLY_OPEN && e->flags == f->info.flags &&

@@ -40,8 +40,8 @@ static void drop(struct early *e)
 	e->path = NULL;
 }
 
-/* The first that is not below that number. */
-static size_t find(const struct fds_early *all, uint32_t number)
+/* The index of the first file that is not below that number. */
+static size_t find_number(const struct fds_early *all, uint32_t number)
 {
 	size_t low = 0, high = all->nr;
 
@@ -57,9 +57,9 @@ static size_t find(const struct fds_early *all, uint32_t number)
 }
 
 /*
- * The kernel makes room in a table of descriptors that two processes share only
- * when all processors have seen the old one go, which can take 30 ms.  So the
- * table is to have room for what all that fds_restore() makes.
+ * When a table of descriptors that two processes share grows, the kernel waits
+ * until all processors have seen the old one go, which can take 30 ms.  So make
+ * room beforehand for all that fds_restore() makes.
  */
 static void make_room(struct fds_early *all, int room)
 {
@@ -71,7 +71,7 @@ static void make_room(struct fds_early *all, int room)
 		return;
 	all->above = above;
 	most = above + 3 * room + ROOM_LEAST;
-	fdrst_raise_limit((unsigned)most + 1);
+	fdkit_raise_limit((unsigned)most + 1);
 	fd = open("/", O_PATH | O_CLOEXEC);
 	if (fd >= 0 && dup3(fd, most, O_CLOEXEC) >= 0)
 		close(most);
@@ -94,7 +94,7 @@ static int open_it(const struct fds_early *all, const Fds__Early *m, int *ret,
 	r = fdpath_find(root, m->path, &found, err);
 	if (r < 0)
 		return r;
-	fd = fdrst_reopen(found, m->flags);
+	fd = fdkit_reopen(found, m->flags);
 	if (fd < 0)
 		return error_sys(err, fd, "%s cannot be opened", m->path->path);
 	r = fcntl(fd, F_DUPFD_CLOEXEC, all->above);
@@ -107,7 +107,7 @@ static int open_it(const struct fds_early *all, const Fds__Early *m, int *ret,
 
 static int change(struct fds_early *all, Fds__Early *m, struct error *err)
 {
-	size_t at = find(all, m->number);
+	size_t at = find_number(all, m->number);
 	bool is = at < all->nr && all->v[at].number == m->number;
 	struct early *e = &all->v[at];
 	int fd = -1, r;
@@ -195,7 +195,7 @@ static bool is_same(const struct early *e, const Fds__File *f)
 
 int fdearly_take(struct fds_early *all, uint32_t number, const Fds__File *f)
 {
-	size_t at = all ? find(all, number) : 0;
+	size_t at = all ? find_number(all, number) : 0;
 	int fd;
 
 	if (!all || at == all->nr || all->v[at].number != number ||

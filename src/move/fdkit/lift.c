@@ -7,12 +7,12 @@
 
 #include "move/fdkit/restored.h"
 
-/* Of F_GETFL, what open() takes back. */
+/* The flags of F_GETFL that open() takes. */
 #define OPEN_FLAGS                                                           \
 	(O_ACCMODE | O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_SYNC | \
 	 O_DSYNC | O_PATH | O_DIRECTORY)
 
-int fdrst_lift(struct fds_restored *r, int fd)
+int fdkit_lift(struct fds_restored *r, int fd)
 {
 	int up;
 
@@ -25,7 +25,7 @@ int fdrst_lift(struct fds_restored *r, int fd)
 	return up;
 }
 
-int fdrst_reopen(int fd, unsigned flags)
+int fdkit_reopen(int fd, unsigned flags)
 {
 	char path[40];
 	int got;
@@ -35,13 +35,16 @@ int fdrst_reopen(int fd, unsigned flags)
 	return got < 0 ? -errno : got;
 }
 
-void fdrst_raise_limit(size_t want)
+void fdkit_raise_limit(size_t want)
 {
 	struct rlimit lim;
 
 	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur >= want)
 		return;
 	lim.rlim_cur = want < lim.rlim_max ? want : lim.rlim_max;
-	/* If it fails, then the descriptor that does not fit. */
+	/*
+	 * Should this fail, the error is that of the descriptor that does not
+	 * fit.
+	 */
 	(void)setrlimit(RLIMIT_NOFILE, &lim);
 }

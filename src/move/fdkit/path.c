@@ -164,8 +164,8 @@ static bool same_inode(const Fds__Path *p, const struct statx *st)
 	return st->stx_ino == p->ino && btime == p->btime;
 }
 
-static int compare(const Fds__Path *p, const struct statx *st, int fd,
-		   struct error *err)
+static int compare_path(const Fds__Path *p, const struct statx *st, int fd,
+			struct error *err)
 {
 	uint64_t rdev = makedev(st->stx_rdev_major, st->stx_rdev_minor);
 
@@ -185,7 +185,7 @@ static int compare(const Fds__Path *p, const struct statx *st, int fd,
 					 "%s is on another kind of file system "
 					 "at the destination",
 					 p->path);
-	/* it has just been made again */
+	/* the file has just been made again by the move */
 	if (same_inode(p, st) ||
 	    (p->carried && (!S_ISREG(p->mode) || st->stx_size == p->size)))
 		return 0;
@@ -218,7 +218,7 @@ int fdpath_find(int root, const Fds__Path *p, int *ret, struct error *err)
 	r = stat_fd(fd, &st);
 	if (r < 0)
 		return error_sys(err, r, "%s", p->path);
-	r = compare(p, &st, fd, err);
+	r = compare_path(p, &st, fd, err);
 	if (r < 0)
 		return r;
 	*ret = fd;
@@ -231,5 +231,5 @@ bool fdpath_is(int fd, const Fds__Path *p)
 	struct statx st;
 	struct error err;
 
-	return stat_fd(fd, &st) == 0 && compare(p, &st, fd, &err) == 0;
+	return stat_fd(fd, &st) == 0 && compare_path(p, &st, fd, &err) == 0;
 }

@@ -30,10 +30,10 @@ struct fds_restored {
 };
 
 /* fd, closed, as a number >= base; or -errno, fd closed all the same. */
-int fdrst_lift(struct fds_restored *r, int fd) must_check;
+int fdkit_lift(struct fds_restored *r, int fd) must_check;
 
 /* The soft RLIMIT_NOFILE is to allow so many, if the hard one does. */
-void fdrst_raise_limit(size_t want);
+void fdkit_raise_limit(size_t want);
 
 /*
  * early_make.c, for fds_restore(); all may be NULL.  Move what is below base up,
@@ -45,6 +45,6 @@ void fdearly_numbers(const struct fds_early *all, int *ret);
 int fdearly_take(struct fds_early *all, uint32_t number, const Fds__File *f);
 
 /* Another description of what fd has open, by /proc/self/fd; or -errno. */
-int fdrst_reopen(int fd, unsigned flags) must_check;
+int fdkit_reopen(int fd, unsigned flags) must_check;
 
 #endif

@@ -33,6 +33,8 @@ struct fds_source {
 	int diag; /* sock_diag in its network namespace, or -1 */
 	const struct tree_set *trees;
 	bool soon; /* the freeze is near: what passes by itself is in the way */
+	bool reads_direct; /* as fds_reads_direct() */
+	bool no_direct;	   /* as fds_forbid_direct() */
 	Fds__Paths *told;  /* files and kinds that the destination was told */
 	struct fds_early { /* and those that it has open, ascending */
 		int number;

@@ -26,7 +26,7 @@ struct line {
 	int tfd;
 	unsigned events;
 	uint64_t data, ino;
-	unsigned dev; /* as the kernel has it */
+	unsigned dev; /* the device number in the kernel's own form */
 };
 
 static const char *next_line(const char *p, struct line *l)
@@ -75,7 +75,7 @@ static ssize_t find_watched(struct fdscan *sc, int efd, const struct line *l,
 			compare_number);
 	pid_t pid = sc->s->pid;
 
-	/* a socket has one description, and the kernel takes its time to ask */
+	/* a socket has only one description; to ask the kernel takes long */
 	if (num && (is_socket(num, l) ||
 		    fdproc_watches(pid, efd, l->tfd, toff, l->tfd) == 1))
 		return (ssize_t)num->file;
@@ -164,7 +164,7 @@ static bool is_disarmed(const Fds__EpollEntry *e)
  * to report is taken, which disarms it.  Without anything to report it stays
  * armed for errors and hang-up; epoll_ctl() has no way to say less.
  */
-static int add(int efd, const Fds__EpollEntry *e)
+static int add_member(int efd, const Fds__EpollEntry *e)
 {
 	struct epoll_event ev = { .events = e->events, .data.u64 = e->data };
 	struct epoll_event got;
@@ -196,7 +196,7 @@ static int add_lent(struct fds_restored *r, int efd, const Fds__EpollEntry *e)
 	if (dup3(r->at[e->file], number, O_CLOEXEC) < 0)
 		ret = -errno;
 	else
-		ret = add(efd, e);
+		ret = add_member(efd, e);
 	if (owner) {
 		if (dup3(saved, number, owner->cloexec ? O_CLOEXEC : 0) < 0)
 			ret = -errno;
@@ -212,11 +212,11 @@ static int add_entry(struct fds_restored *r, int efd, const Fds__EpollEntry *e)
 	const Fds__Number *n = find_number(r->set, e->number);
 
 	if (n && n->file == e->file)
-		return add(efd, e);
+		return add_member(efd, e);
 	return add_lent(r, efd, e);
 }
 
-static int fill(struct fds_restored *r, int efd, const Fds__Epoll *m)
+static int fill_set(struct fds_restored *r, int efd, const Fds__Epoll *m)
 {
 	int ret = 0;
 
@@ -239,7 +239,7 @@ static int epoll_placed(struct fds_restored *r, struct error *err)
 
 		if (f->kind_case != FDS__FILE__KIND_EPOLL)
 			continue;
-		ret = fill(r, r->at[i], f->epoll);
+		ret = fill_set(r, r->at[i], f->epoll);
 		if (ret < 0)
 			return error_sys(err, ret, "fd %d: epoll entry",
 					 r->at[i]);

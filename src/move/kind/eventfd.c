@@ -16,7 +16,10 @@ static int eventfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 
 	if (!fdproc_field(f->info.text, "eventfd-count", 16, &count))
 		return fdkind_odd(f, err);
-	/* Kernels before 6.5 do not tell; a plain one is by far likelier. */
+	/*
+	 * Kernels before 6.5 do not say whether it is a semaphore; a plain
+	 * counter is by far likelier.
+	 */
 	fdproc_field(f->info.text, "eventfd-semaphore", 10, &semaphore);
 	f->msg->eventfd = m = xmalloc(sizeof(*m));
 	fds__eventfd__init(m);

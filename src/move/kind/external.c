@@ -24,7 +24,10 @@ static const struct move_external *find_external(const struct fds_source *s,
 	return NULL;
 }
 
-/* Has an earlier description of the same external taken what is unread? */
+/*
+ * Has an earlier description of the same external already taken its unread
+ * bytes?
+ */
 static bool is_taken(const struct fdscan *sc, const struct fdscan_file *f,
 		     const char *name)
 {
@@ -92,7 +95,7 @@ static size_t find_same(const Fds__Set *set, size_t i)
 static int put_back_pipe(int near, int far, const Fds__External *m,
 			 struct error *err)
 {
-	fd_auto own = fdrst_reopen(near, O_WRONLY | O_NONBLOCK);
+	fd_auto own = fdkit_reopen(near, O_WRONLY | O_NONBLOCK);
 	size_t sum = 0;
 	int e;
 
@@ -123,7 +126,7 @@ static int put_back(int near, int far, const Fds__External *m,
 	if (!S_ISSOCK(st.st_mode))
 		r = put_back_pipe(near, far, m, err);
 	else if (far >= 0)
-		r = sockmake_fill(far, m->unread, m->n_unread, err);
+		r = sock_make_fill(far, m->unread, m->n_unread, err);
 	else
 		r = error_set(
 			err, -EPROTO,
@@ -139,7 +142,7 @@ static int external_make(struct fds_restored *r, size_t i, struct error *err)
 	int fd, e;
 
 	if (same < i) {
-		fd = fdrst_reopen(r->at[same], r->set->file[i]->flags);
+		fd = fdkit_reopen(r->at[same], r->set->file[i]->flags);
 		if (fd < 0) /* sockets cannot be opened */
 			fd = fcntl(r->at[same], F_DUPFD_CLOEXEC, r->base);
 		return fd < 0 ? error_sys(err, -errno, "%s", m->name) : fd;
@@ -149,8 +152,8 @@ static int external_make(struct fds_restored *r, size_t i, struct error *err)
 	fd = r->ops->external(r->ctx, m->name, &far, err);
 	if (fd < 0)
 		return fd;
-	fd = fdrst_lift(r, fd);
-	far = fdrst_lift(r, far);
+	fd = fdkit_lift(r, fd);
+	far = fdkit_lift(r, far);
 	if (fd < 0)
 		return error_sys(err, fd, "%s", m->name);
 	e = put_back(fd, far, m, err);

@@ -24,7 +24,7 @@
 #include "move/fdkit/path.h"
 #include "move/kind/kind.h"
 
-/* Downtime goes with it, as it is shared memory that pre-copy cannot track. */
+/* Content is sent during the downtime, as pre-copy cannot track it. */
 #define CONTENT_MAX ((off_t)64 << 20)
 
 static int read_extent(int fd, off_t at, off_t end, Fds__Memfd *m)
@@ -83,7 +83,10 @@ static int read_content(const struct fdscan *sc, const struct fdscan_file *f,
 		     : 0;
 }
 
-/* What it is made by there belongs to the process. */
+/*
+ * Does the file belong to another user?  What makes it at the destination has
+ * the process's ids.
+ */
 static bool is_others(const struct fdscan *sc, const struct stat *st)
 {
 	struct stat own;
@@ -168,7 +171,7 @@ static int add_deleted(struct fdscan *sc, struct fdscan_file *f, char *path,
 	return 0;
 }
 
-static size_t find(const Fds__Set *set, const struct stat *st)
+static size_t find_memory(const Fds__Set *set, const struct stat *st)
 {
 	size_t i;
 
@@ -209,7 +212,7 @@ static int memfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 			 struct error *err)
 {
 	char *name = without_tail(link);
-	size_t i = find(sc->set, &f->st);
+	size_t i = find_memory(sc->set, &f->st);
 	int r = 0;
 
 	if (i == sc->set->n_memfd) {
@@ -275,7 +278,10 @@ static int memfd_check_all(const Fds__Set *set, struct error *err)
 	return 0;
 }
 
-/* Last, as all else changes these; but the time of that cannot be set. */
+/*
+ * Set the times last, as everything else changes them; the time of change
+ * itself (ctime) cannot be set.
+ */
 static int date_memfd(int fd, const Fds__Memfd *m)
 {
 	const struct timespec times[] = { clock_timespec(m->atime),
@@ -353,7 +359,7 @@ static int memfd_make_first(struct fds_restored *r, struct error *err)
 		if (fd < 0)
 			return error_sys(err, -errno, "%s %s",
 					 *m->dir ? m->dir : "memfd", m->name);
-		fd = r->memfd[i] = fdrst_lift(r, fd);
+		fd = r->memfd[i] = fdkit_lift(r, fd);
 		if (fd < 0)
 			return error_sys(err, fd, "memfd %s", m->name);
 		e = fill_memfd(fd, m);
@@ -379,7 +385,7 @@ static int open_ref(struct fds_restored *r, const Fds__File *f)
 		return fd < 0 ? -errno : fd;
 	}
 	/* O_TMPFILE, under which it may have been opened, contains it. */
-	return fdrst_reopen(r->memfd[i], f->flags & ~(unsigned)O_DIRECTORY);
+	return fdkit_reopen(r->memfd[i], f->flags & ~(unsigned)O_DIRECTORY);
 }
 
 static int memfd_make(struct fds_restored *r, size_t i, struct error *err)

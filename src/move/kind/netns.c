@@ -37,7 +37,7 @@ static int netns_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 static int netns_make(struct fds_restored *r, size_t i, struct error *err)
 {
 	fd_auto own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	int fd = own < 0 ? -errno : fdrst_reopen(own, r->set->file[i]->flags);
+	int fd = own < 0 ? -errno : fdkit_reopen(own, r->set->file[i]->flags);
 
 	return fd < 0 ? error_sys(err, fd, "network namespace") : fd;
 }

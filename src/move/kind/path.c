@@ -60,7 +60,10 @@ static int check_process(const struct fdscan *sc, const struct fdscan_file *f,
 				   f->number, p->path);
 }
 
-/* What the destination has open, whatever it is called by now. */
+/*
+ * Capture a file that the destination has open already, whatever the file is
+ * called by now.
+ */
 static int capture_early(struct fdscan *sc, struct fdscan_file *f)
 {
 	Fds__Path *p = clone_path(fdearly_find(sc->s, f), &f->st);
@@ -119,7 +122,10 @@ static int path_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 	r = check_process(sc, f, p, err);
 	if (r < 0)
 		return r;
-	/* Its place in the list is a number that is another one there. */
+	/*
+	 * A directory's offset is a number that means another entry at the
+	 * destination.
+	 */
 	if (p->carried && S_ISDIR(p->mode) && p->pos)
 		return error_set(
 			err, sc->content ? -EAGAIN : -ENOTSUP,
@@ -141,7 +147,10 @@ static int path_check(const Fds__Set *set, size_t i, struct error *err)
 		       : fdkind_bad(err, "relative path");
 }
 
-/* Its threads come after its descriptors, and what these are even later. */
+/*
+ * Is it opened later than the rest?  Threads are made after descriptors, and
+ * files about them after that.
+ */
 static bool is_late(const Fds__File *f)
 {
 	int n = 0;
@@ -152,7 +161,7 @@ static bool is_late(const Fds__File *f)
 		!strncmp(f->path->path + n, "fdinfo/", 7));
 }
 
-/* fd, or an error, and it is closed. */
+/* Returns fd, or an error after closing it. */
 static int set_pos(int fd, const Fds__File *f, struct error *err)
 {
 	int r;
@@ -176,12 +185,12 @@ static int open_path(const Fds__File *f, struct error *err)
 	r = fdpath_find(root, f->path, &found, err);
 	if (r < 0)
 		return r;
-	fd = fdrst_reopen(found, f->flags);
+	fd = fdkit_reopen(found, f->flags);
 	return fd < 0 ? error_sys(err, fd, "%s", f->path->path)
 		      : set_pos(fd, f, err);
 }
 
-/* What is late has something else in its place until path_late(). */
+/* A late file has something else in its place until path_late(). */
 static int path_make(struct fds_restored *r, size_t i, struct error *err)
 {
 	const Fds__File *f = r->set->file[i];

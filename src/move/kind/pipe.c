@@ -54,7 +54,10 @@ static int tee_content(int fd, int twin[2], int size)
 
 	if (pipe2(twin, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
-	/* of a user with many pipes: what it holds may fit all the same */
+	/*
+	 * EPERM: a user with many pipes may not enlarge one, but what it holds
+	 * may fit all the same
+	 */
 	if (fcntl(twin[1], F_SETPIPE_SZ, size) < 0 && errno != EPERM)
 		return -errno;
 	if (ioctl(fd, FIONREAD, &waiting) < 0)
@@ -133,7 +136,7 @@ static int poll_end(const struct fdscan_file *f, struct error *err)
 		       : p.revents;
 }
 
-/* If only one end is inside, nobody else may have the other. */
+/* If the process has one end only, nobody else may have the other. */
 static int check_ends(const struct ends *e, struct error *err)
 {
 	const struct fdscan_file *f = e->reader ? e->reader : e->writer;
@@ -349,8 +352,8 @@ static int fill_fifo(int fd, const Fds__Pipe *m, struct error *err)
 }
 
 /*
- * Held open both ways until all its ends are made, so that none has to wait
- * for another; but a writer, once seen, is not forgotten.
+ * The pipe is held open both ways until all its ends are made, so that opening
+ * none waits for another; but readers remember a writer once they have seen it.
  */
 static int make_fifo(struct fds_restored *r, const Fds__Pipe *m, int *ret,
 		     struct error *err)
@@ -368,7 +371,7 @@ static int make_fifo(struct fds_restored *r, const Fds__Pipe *m, int *ret,
 		fd = fcntl(found, F_DUPFD_CLOEXEC, r->base);
 		fd = fd < 0 ? -errno : fd;
 	} else {
-		fd = fdrst_lift(r, fdrst_reopen(found, O_RDWR | O_NONBLOCK));
+		fd = fdkit_lift(r, fdkit_reopen(found, O_RDWR | O_NONBLOCK));
 	}
 	if (fd < 0)
 		return error_sys(err, fd, "%s", m->fifo->path);
@@ -392,8 +395,8 @@ static int make_one(struct fds_restored *r, size_t i, struct error *err)
 		return make_fifo(r, m, &p[0], err);
 	if (pipe2(fd, O_CLOEXEC | O_NONBLOCK | (m->packets ? O_DIRECT : 0)) < 0)
 		return error_sys(err, -errno, "pipe");
-	p[0] = fdrst_lift(r, fd[0]);
-	p[1] = fdrst_lift(r, fd[1]);
+	p[0] = fdkit_lift(r, fd[0]);
+	p[1] = fdkit_lift(r, fd[1]);
 	if (p[0] < 0 || p[1] < 0)
 		return error_sys(err, p[0] < 0 ? p[0] : p[1], "pipe");
 	if ((e = fdpipe_resize(p[1], m->size)) < 0)
@@ -441,7 +444,7 @@ static int pipe_make(struct fds_restored *r, size_t i, struct error *err)
 		fd = fcntl(end, F_DUPFD_CLOEXEC, r->base);
 		fd = fd < 0 ? -errno : fd;
 	} else {
-		fd = fdrst_reopen(end, mode | O_NONBLOCK);
+		fd = fdkit_reopen(end, mode | O_NONBLOCK);
 	}
 	return fd < 0 ? error_sys(err, fd, "pipe") : fd;
 }

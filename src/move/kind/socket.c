@@ -23,7 +23,7 @@ static bool socket_is(const struct fdscan *sc, const struct fdscan_file *f,
 static int socket_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 			  struct error *err)
 {
-	return sockcap_socket(sc, f, err);
+	return sock_capture_socket(sc, f, err);
 }
 
 static size_t socket_size(const struct fdscan_file *f)
@@ -37,7 +37,7 @@ static size_t socket_size(const struct fdscan_file *f)
 
 static int socket_end(const struct fdscan_file *f)
 {
-	return tcp_is(f->copy) ? tcpcap_kill(f->copy) : 0;
+	return tcp_is(f->copy) ? tcp_capture_kill(f->copy) : 0;
 }
 
 /* ---- what came over the wire ---- */
@@ -159,7 +159,7 @@ static int socket_check(const Fds__Set *set, size_t i, struct error *err)
 
 static int socket_make(struct fds_restored *r, size_t i, struct error *err)
 {
-	int fd = -1, e = sockmake_socket(r, i, &fd, err);
+	int fd = -1, e = sock_make_socket(r, i, &fd, err);
 
 	return e < 0 ? e : fd;
 }
@@ -168,11 +168,11 @@ const struct fd_kind fd_kind_socket = {
 	.message = FDS__FILE__KIND_SOCKET,
 	.is = socket_is,
 	.capture = socket_capture,
-	.capture_all = sockcap_finish,
+	.capture_all = sock_capture_finish,
 	.size = socket_size,
 	.end = socket_end,
 	.check = socket_check,
 	.make = socket_make,
-	.make_last = sockmake_finish,
-	.activate = sockmake_activate,
+	.make_last = sock_make_finish,
+	.activate = sock_make_activate,
 };

@@ -29,7 +29,10 @@ void landing_tick(struct landing *l)
 		uint64_t v[2];
 
 		wait_store(e->form, e->until - now, e->at_least, v);
-		/* what cannot be written there keeps the longer time it has */
+		/*
+		 * a limit that cannot be written there stays at its longer
+		 * value
+		 */
 		if (!e->here)
 			(void)!tracee_write(l->pid, e->there, v, sizeof(v));
 		else if (e->form == WAIT_MSEC)
@@ -64,11 +67,11 @@ int landing_write_code(struct landing *l, pid_t pid, struct error *err)
 		(void *)(uintptr_t)(at + offsetof(typeof(a), code));
 	r = landing_call(l, "mprotect", SYS_mprotect, l->area, STUB_PAGE,
 			 PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0, 0, err);
-	if (r == 0)
+	if (!r)
 		r = landing_call(l, "process_vm_writev", SYS_process_vm_writev,
 				 (uint64_t)pid, at + offsetof(typeof(a), from),
 				 1, at + offsetof(typeof(a), to), 1, 0, err);
-	if (r == 0)
+	if (!r)
 		r = landing_call(l, "mprotect", SYS_mprotect, l->area,
 				 STUB_PAGE, PROT_READ | PROT_EXEC, 0, 0, 0,
 				 err);

@@ -152,7 +152,7 @@ static int ask_external(void *ctx, const char *name, int *ret_far,
 	int r = helper_send(h->sock, HELPER_EXTERNAL, 0, name, strlen(name),
 			    NULL);
 
-	if (r == 0)
+	if (!r)
 		r = helper_recv(h->sock, &head, &text, fds);
 	if (r < 0)
 		return error_sys(err, r, "the engine");
@@ -218,7 +218,7 @@ static int give_object(void *ctx, uint64_t dev, uint64_t ino)
 	return o ? o->fd : -ENOENT;
 }
 
-/* To the first free number from there on. */
+/* Move *fd to the first free number from `first` on. */
 static int move_up(int *fd, int first, struct error *err)
 {
 	int up = fcntl(*fd, F_DUPFD_CLOEXEC, first);
@@ -250,14 +250,17 @@ static int activate(struct helper *h, struct error *err)
 
 	fds_restored_destroy(h->restored);
 	h->restored = NULL;
-	/* The copy is to run, and the engine may be dead. */
+	/* From here on the copy is to run, even if the engine is dead. */
 	if (__atomic_exchange_n(&h->box->alive, STUB_ALIVE, __ATOMIC_ACQ_REL) ==
 	    STUB_ALIVE_WANTED)
 		landing_release_box(h->box);
 	return r;
 }
 
-/* What is left to be done, see enum helper_left. */
+/*
+ * Restore the descriptors; returns what is left to be done, see enum
+ * helper_left.
+ */
 static int restore_fds(struct helper *h, const void *blob, size_t n,
 		       struct error *err)
 {
@@ -369,14 +372,15 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	prctl(PR_SET_NAME, LANDING_NAME); /* not taken for init */
 	h.memfd = fds[0];
 	h.sock = fds[1];
-	/* later these are the ones that children get */
+	/* from then on children get these offsets */
 	clocks_offsets(0, &mine);
 	h.ops.clock_shift = spec.clocks.monotonic - mine.monotonic;
 	h.box = mmap(NULL, STUB_BOX_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
 		     h.memfd, 0);
 	if (h.box == MAP_FAILED)
 		return 2;
-	signals_block_all(); /* of L, too, which queues what was pending */
+	/* L inherits this mask, and queues the signals that were pending. */
+	signals_block_all();
 	/* ends with the engine, or after HELPER_ACTIVATE */
 	while (helper_recv(h.sock, &head, &p, NULL) == 0) {
 		struct error err = ERROR_INIT;

@@ -15,7 +15,7 @@ union fd_control {
 	char room[CMSG_SPACE(HELPER_FDS * sizeof(int))];
 };
 
-static void attach(struct msghdr *msg, union fd_control *c, const int *fds)
+static void attach_fds(struct msghdr *msg, union fd_control *c, const int *fds)
 {
 	size_t n = 0;
 
@@ -56,7 +56,7 @@ int helper_send(int sock, enum helper_verb verb, int32_t value, const void *p,
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t r;
 
-	attach(&msg, &c, fds);
+	attach_fds(&msg, &c, fds);
 	do
 		r = sendmsg(sock, &msg, MSG_NOSIGNAL);
 	while (r < 0 && errno == EINTR);

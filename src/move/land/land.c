@@ -15,6 +15,7 @@
 
 #include "core/hurry.h"
 #include "core/io.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "move/fd/fds.h"
 #include "move/move.h"
@@ -26,7 +27,7 @@
 
 static void futex_wait(const struct landing *l, uint32_t *word, uint32_t value)
 {
-	struct timespec ts = { .tv_nsec = PATIENCE_MSEC * 1000000 };
+	struct timespec ts = { .tv_nsec = PATIENCE_MSEC * NSEC_PER_MSEC };
 
 	if (syscall(SYS_futex, word, FUTEX_WAIT, value, &ts, NULL, 0) < 0 &&
 	    errno == ETIMEDOUT)
@@ -54,7 +55,7 @@ static int wait_word(struct landing *l, uint32_t *word, uint32_t want,
 	return 0;
 }
 
-/* F wants the process's end of an external. */
+/* F asks for the process's end of an external. */
 static int give_external(struct landing *l, const char *name)
 {
 	const struct move_dest_ops *ops = l->dst->ops;
@@ -73,9 +74,9 @@ static int give_external(struct landing *l, const char *name)
 }
 
 /* One request to F and its answer; ret_fds as in helper_recv(). */
-static int ask(struct landing *l, enum helper_verb verb, int32_t value,
-	       const void *p, size_t n, int ret_fds[HELPER_FDS],
-	       struct error *err)
+static int ask_helper(struct landing *l, enum helper_verb verb, int32_t value,
+		      const void *p, size_t n, int ret_fds[HELPER_FDS],
+		      struct error *err)
 {
 	int r = helper_send(l->sock, verb, value, p, n, NULL);
 
@@ -109,7 +110,7 @@ static int ask(struct landing *l, enum helper_verb verb, int32_t value,
 	return error_sys(err, r, "the landing helper");
 }
 
-/* The number that this process's /proc has for the process of a pidfd. */
+/* The pid, in this process's /proc, of the process of a pidfd. */
 static pid_t pidfd_pid(int pidfd)
 {
 	char path[64], *text, *at;
@@ -170,7 +171,7 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 	io_close(&pair[1]);
 	if (r < 0)
 		goto fail;
-	r = ask(l, HELPER_CLONE, 0, NULL, 0, made, err);
+	r = ask_helper(l, HELPER_CLONE, 0, NULL, 0, made, err);
 	if (r < 0)
 		goto fail;
 	l->pidfd = made[0];
@@ -215,7 +216,7 @@ void landing_destroy(struct landing *l, bool keep)
 	free(l);
 }
 
-/* The address in L of something in our map. */
+/* The address in L of something that lies in our mapping of the area. */
 static uint64_t there(const struct landing *l, const void *here)
 {
 	return l->area + STUB_BOX + (uint64_t)((const char *)here - l->map);
@@ -226,15 +227,18 @@ void *landing_here(const struct landing *l, uint64_t at)
 	return l->map + (at - l->area - STUB_BOX);
 }
 
-/* Always one more than is told, for the call that ends the list. */
+/*
+ * How many more calls fit; one place is always kept for the call that ends the
+ * list.
+ */
 static size_t calls_left(const struct landing *l)
 {
-	return STUB_BOX_CALLS - l->top_calls - l->nr_calls - 1;
+	return STUB_BOX_CALLS - l->list.top_calls - l->list.nr_calls - 1;
 }
 
 static size_t data_left(const struct landing *l)
 {
-	return sizeof(l->box->data) - l->top_data - l->nr_data;
+	return sizeof(l->box->data) - l->list.top_data - l->list.nr_data;
 }
 
 int landing_keep_calls(struct landing *l, const struct stub_call *c, size_t n,
@@ -245,8 +249,8 @@ int landing_keep_calls(struct landing *l, const struct stub_call *c, size_t n,
 	if (n > calls_left(l))
 		return error_set(err, -E2BIG,
 				 "too many timers and pending signals");
-	l->top_calls += n;
-	to = &l->box->call[STUB_BOX_CALLS - l->top_calls];
+	l->list.top_calls += n;
+	to = &l->box->call[STUB_BOX_CALLS - l->list.top_calls];
 	memcpy(to, c, n * sizeof(*c));
 	*ret = there(l, to);
 	return 0;
@@ -261,8 +265,8 @@ int landing_keep_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
 	if (need > data_left(l))
 		return error_set(err, -E2BIG,
 				 "too many timers and pending signals");
-	l->top_data += need;
-	to = l->box->data + sizeof(l->box->data) - l->top_data;
+	l->list.top_data += need;
+	to = l->box->data + sizeof(l->box->data) - l->list.top_data;
 	memcpy(to, p, n);
 	*ret = there(l, to);
 	return 0;
@@ -277,8 +281,8 @@ int landing_call(struct landing *l, const char *what, long nr, uint64_t a,
 	/* room for this one and the one that ends the list */
 	if (!calls_left(l))
 		r = landing_flush(l, err);
-	l->what[l->nr_calls] = what;
-	l->box->call[l->nr_calls++] =
+	l->list.what[l->list.nr_calls] = what;
+	l->box->call[l->list.nr_calls++] =
 		(struct stub_call){ .nr = nr, .arg = { a, b, c, d, e, f } };
 	return r;
 }
@@ -295,30 +299,30 @@ int landing_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
 		return error_set(err, -E2BIG, "argument of %zu bytes", n);
 	if (r < 0)
 		return r;
-	memcpy(l->box->data + l->nr_data, p, n);
-	*ret = there(l, l->box->data + l->nr_data);
-	l->nr_data += need;
+	memcpy(l->box->data + l->list.nr_data, p, n);
+	*ret = there(l, l->box->data + l->list.nr_data);
+	l->list.nr_data += need;
 	return 0;
 }
 
 static void landing_go(struct landing *l)
 {
-	l->nr_calls = l->nr_data = 0;
+	l->list.nr_calls = l->list.nr_data = 0;
 	__atomic_add_fetch(&l->box->request, 1, __ATOMIC_RELEASE);
 	landing_wake(&l->box->request, 1);
 }
 
-/* Of the first n calls, those that were made. */
+/* Check the results of those of the first n calls that were made. */
 static int check_calls(const struct landing *l, size_t n, struct error *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct stub_call *c = &l->box->call[i];
 
-		if (l->what[i] && c->ret < 0 && c->ret > -4096)
+		if (l->list.what[i] && c->ret < 0 && c->ret > -4096)
 			return error_sys(
 				err, (int)c->ret,
 				"%s at the destination (call %lld, %#llx, %#llx)",
-				l->what[i], (long long)c->nr,
+				l->list.what[i], (long long)c->nr,
 				(unsigned long long)c->arg[0],
 				(unsigned long long)c->arg[1]);
 	}
@@ -327,7 +331,7 @@ static int check_calls(const struct landing *l, size_t n, struct error *err)
 
 int landing_flush(struct landing *l, struct error *err)
 {
-	size_t n = l->nr_calls;
+	size_t n = l->list.nr_calls;
 	int r;
 
 	if (!n)
@@ -347,7 +351,7 @@ int landing_start(struct landing *l, uint64_t next, struct error *err)
 
 	if (r == 0 && !landing_alive(l))
 		r = error_set(err, -ESRCH, "the landing process has died");
-	l->nr_last = l->nr_calls;
+	l->list.nr_last = l->list.nr_calls;
 	if (r == 0)
 		landing_go(l);
 	return r;
@@ -362,12 +366,12 @@ int landing_wait_ready(struct landing *l, unsigned nr, struct error *err)
 	while (r == 0 && (now = __atomic_load_n(&l->box->ready,
 						__ATOMIC_ACQUIRE)) != nr) {
 		futex_wait(l, &l->box->ready, now);
-		r = check_calls(l, l->nr_last, err);
+		r = check_calls(l, l->list.nr_last, err);
 		if (r == 0 && !landing_alive(l))
 			r = error_set(err, -ESRCH,
 				      "the landing process has died");
 	}
-	return r < 0 ? r : check_calls(l, l->nr_last, err);
+	return r < 0 ? r : check_calls(l, l->list.nr_last, err);
 }
 
 int landing_open(struct landing *l, const char *path, int flags,
@@ -378,7 +382,7 @@ int landing_open(struct landing *l, const char *path, int flags,
 	for (size_t i = 0; i < l->nr_files; i++)
 		if (l->file[i].flags == flags && !strcmp(l->file[i].path, path))
 			return l->file[i].fd;
-	fd = ask(l, HELPER_OPEN, flags, path, strlen(path), NULL, err);
+	fd = ask_helper(l, HELPER_OPEN, flags, path, strlen(path), NULL, err);
 	if (fd >= 0) {
 		array_room(l->file, l->nr_files, &l->cap_files);
 		l->file[l->nr_files++] =
@@ -393,7 +397,8 @@ void landing_close_files(struct landing *l)
 
 	/* should F be dead, the next request tells */
 	for (size_t i = 0; i < l->nr_files; i++)
-		(void)!ask(l, HELPER_CLOSE, l->file[i].fd, NULL, 0, NULL, &err);
+		(void)!ask_helper(l, HELPER_CLOSE, l->file[i].fd, NULL, 0, NULL,
+				  &err);
 	forget_files(l);
 }
 
@@ -405,19 +410,19 @@ int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
 	if (strlen(name) >= sizeof(o.name))
 		return error_set(err, -EPROTO, "memfd of a long name");
 	snprintf(o.name, sizeof(o.name), "%s", *name ? name : OBJECT_NAMELESS);
-	return ask(l, HELPER_OBJECT, 0, &o, sizeof(o), NULL, err);
+	return ask_helper(l, HELPER_OBJECT, 0, &o, sizeof(o), NULL, err);
 }
 
 int landing_change_tree(struct landing *l, const void *p, size_t n,
 			struct error *err)
 {
-	return ask(l, HELPER_TREE, 0, p, n, NULL, err);
+	return ask_helper(l, HELPER_TREE, 0, p, n, NULL, err);
 }
 
 int landing_open_early(struct landing *l, const void *paths, size_t n,
 		       struct error *err)
 {
-	return ask(l, HELPER_EARLY, 0, paths, n, NULL, err);
+	return ask_helper(l, HELPER_EARLY, 0, paths, n, NULL, err);
 }
 
 int landing_restore_fds(struct landing *l, const void *blob, size_t n,
@@ -426,11 +431,12 @@ int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 	int r;
 
 	forget_files(l); /* F closes all that is not of the process */
-	r = ask(l, HELPER_RESTORE, 0, blob, n, NULL, err);
+	r = ask_helper(l, HELPER_RESTORE, 0, blob, n, NULL, err);
 	if (r < 0)
 		return r;
 	l->left = r;
-	if (l->left == HELPER_LEFT_NOTHING) /* nor is there a lock */
+	/* Nothing is left to do, nor is there a lock to take. */
+	if (l->left == HELPER_LEFT_NOTHING)
 		return 0;
 	return fds_locks(blob, n, &l->lock, &l->nr_locks, err);
 }
@@ -439,14 +445,14 @@ int landing_late_fds(struct landing *l, struct error *err)
 {
 	if (l->left != HELPER_LEFT_LATE)
 		return 0;
-	return ask(l, HELPER_LATE, 0, NULL, 0, NULL, err);
+	return ask_helper(l, HELPER_LATE, 0, NULL, 0, NULL, err);
 }
 
 int landing_activate(struct landing *l, struct error *err)
 {
 	if (l->left == HELPER_LEFT_NOTHING)
 		return 0;
-	return ask(l, HELPER_ACTIVATE, 0, NULL, 0, NULL, err);
+	return ask_helper(l, HELPER_ACTIVATE, 0, NULL, 0, NULL, err);
 }
 
 uint64_t landing_slot(const struct landing *l, size_t i, size_t xsave_size)

@@ -33,10 +33,14 @@ enum helper_left {
 struct landing {
 	/* The move's: the same for every process that lands in it. */
 	const struct move_dest *dst;
-	struct watch *watch;  /* of the engine */
-	bool hurried;	      /* watch.c's, by landing_hurry() */
-	usec_t hurried_since; /* so */
-	struct channel *ch;   /* to the source, at the end */
+	struct watch *watch; /* of the engine */
+	/* watch.c's: who runs ahead of others. */
+	struct landing_ahead {
+		bool on;      /* F and L do, by landing_hurry() */
+		usec_t since; /* then */
+		bool own;     /* L's threads put themselves back from now on */
+	} ahead;
+	struct channel *ch; /* to the source, at the end */
 
 	/* The processes. */
 	pid_t helper;	     /* F, as seen from here */
@@ -66,11 +70,14 @@ struct landing {
 	struct fds_lock *lock; /* record locks for L to take */
 	size_t nr_locks;
 
-	/* land.c's: lists of calls. */
-	size_t nr_calls, nr_data;	  /* queued, from the bottom */
-	size_t nr_last;			  /* of the last list */
-	size_t top_calls, top_data;	  /* permanent ones, from the top */
-	const char *what[STUB_BOX_CALLS]; /* for errors; NULL: may fail */
+	/* land.c's: lists of calls, and what they point at, in the box. */
+	struct landing_list {
+		size_t nr_calls, nr_data;   /* queued, from the bottom */
+		size_t nr_last;		    /* calls of the list that runs */
+		size_t top_calls, top_data; /* permanent ones, from the top */
+		/* For errors; NULL: that call may fail. */
+		const char *what[STUB_BOX_CALLS];
+	} list;
 
 	/* end.c's: remaining times until some instants, updated until: */
 	struct landing_end {
@@ -80,7 +87,6 @@ struct landing {
 		int64_t until, at_least;
 	} * end;
 	size_t nr_ends, cap_ends;
-	bool released; /* watch.c's */
 };
 
 struct landing_spec {
@@ -133,6 +139,8 @@ void landing_hurry(struct landing *l, bool on);
 void landing_hurry_bound(struct landing *l);
 /* End the raised priority of L and F. */
 void landing_calm(const struct landing *l);
+/* The priority of a thread of L looks like a raised one: leave L's alone. */
+void landing_own_ahead(struct landing *l);
 
 /* Run the last list, after which L continues with the calls at address next. */
 int landing_start(struct landing *l, uint64_t next,

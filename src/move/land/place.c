@@ -39,8 +39,8 @@ int place_begin(struct landing *l, struct error *err)
 		return 0;
 	r = landing_call(l, NULL, SYS_userfaultfd,
 			 O_CLOEXEC | UFFD_USER_MODE_ONLY, 0, 0, 0, 0, 0, err);
-	made = &l->box->call[l->nr_calls - 1];
-	if (r == 0)
+	made = &l->box->call[l->list.nr_calls - 1];
+	if (!r)
 		r = landing_flush(l, err);
 	if (r < 0 || made->ret < 0)
 		return r;
@@ -88,8 +88,8 @@ static int write_runs(const struct landing *l, const struct frame_run *run,
 }
 
 /* How many pages of run went into expected, empty memory; or -errno. */
-static int64_t fill(const struct landing *l, const struct frame_run *run,
-		    const unsigned char *p)
+static int64_t fill_pages(const struct landing *l, const struct frame_run *run,
+			  const unsigned char *p)
 {
 	struct uffdio_copy copy = { .dst = run->start,
 				    .src = (uintptr_t)p,
@@ -106,7 +106,7 @@ static int place_page(const struct landing *l, uint64_t at,
 		      const unsigned char *p)
 {
 	const struct frame_run page = { at, 1 };
-	int64_t r = fill(l, &page, p);
+	int64_t r = fill_pages(l, &page, p);
 
 	/* not expected, or there already */
 	if (r == -ENOENT || r == -EEXIST)
@@ -119,7 +119,7 @@ static int place_run(const struct landing *l, const struct frame_run *run,
 		     const unsigned char *p, place_lost_fn *lost, void *arg,
 		     struct error *err)
 {
-	int64_t done = fill(l, run, p);
+	int64_t done = fill_pages(l, run, p);
 
 	for (uint64_t k = done < 0 ? 0 : (uint64_t)done; k < run->nr_pages;
 	     k++) {

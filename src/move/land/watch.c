@@ -11,7 +11,7 @@
 #include "move/land/land.h"
 #include "move/proc/watch.h"
 
-/* In which nothing gets on. */
+/* How long nothing may get on. */
 #define STANDSTILL (3 * USEC_PER_SEC)
 #define HURRY_MOST (30 * USEC_PER_MSEC)
 
@@ -22,11 +22,17 @@
  */
 void landing_calm(const struct landing *l)
 {
-	/* L's threads have put themselves back when they were released */
-	if (!l->hurried || l->released)
+	if (!l->ahead.on)
 		return;
-	move_calm(l->pid);
+	if (!l->ahead.own)
+		move_calm(l->pid);
 	hurry_end(l->helper);
+}
+
+void landing_own_ahead(struct landing *l)
+{
+	l->ahead.own = true;
+	watch_hurried(l->watch, l->ahead.on, 0, l->helper);
 }
 
 void landing_stage(struct landing *l, enum landing_stage stage)
@@ -38,9 +44,11 @@ void landing_stage(struct landing *l, enum landing_stage stage)
 
 void landing_release(struct landing *l)
 {
-	/* its threads restore their own scheduling; nothing else does */
-	watch_hurried(l->watch, l->hurried, 0, 0);
-	l->released = true;
+	/*
+	 * Its threads restore their own scheduling as soon as they run; the
+	 * engine or its watch does for one that does not get to, since its
+	 * group has used up its real-time.
+	 */
 	landing_release_box(l->box);
 	landing_stage(l, LANDING_RELEASED);
 }
@@ -80,7 +88,7 @@ void landing_hurry(struct landing *l, bool on)
 {
 	const struct move_dest_ops *ops = l->dst->ops;
 
-	if (on == l->hurried)
+	if (on == l->ahead.on)
 		return;
 	if (on) {
 		watch_hurried(l->watch, true, l->pid, l->helper);
@@ -93,15 +101,15 @@ void landing_hurry(struct landing *l, bool on)
 		hurry_end(0);
 		landing_calm(l);
 	}
-	l->hurried = on;
-	l->hurried_since = clock_usec(CLOCK_MONOTONIC);
+	l->ahead.on = on;
+	l->ahead.since = clock_usec(CLOCK_MONOTONIC);
 	if (ops->hurry)
 		ops->hurry(l->dst->ctx, on);
 }
 
 void landing_hurry_bound(struct landing *l)
 {
-	if (l->hurried &&
-	    clock_usec(CLOCK_MONOTONIC) - l->hurried_since > HURRY_MOST)
+	if (l->ahead.on &&
+	    clock_usec(CLOCK_MONOTONIC) - l->ahead.since > HURRY_MOST)
 		landing_hurry(l, false);
 }

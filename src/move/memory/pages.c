@@ -76,7 +76,7 @@ static bool read_runs(struct page_sender *s)
 	       (ssize_t)here.iov_len;
 }
 
-/* Page by page, and forget those that cannot be read. */
+/* Read page by page, and leave out those that cannot be read. */
 static void read_pages(struct page_sender *s)
 {
 	struct frame_run old[DATA_PAGES];
@@ -198,7 +198,10 @@ uint64_t page_sender_count(const struct page_sender *s)
 	return s->total;
 }
 
-/* The file is bound to one address space, and ends where that has gone. */
+/*
+ * Is the process's memory still there? proc/PID/mem belongs to one address
+ * space, and reads as ended when that is gone.
+ */
 bool page_sender_alive(const struct page_sender *s)
 {
 	char byte;

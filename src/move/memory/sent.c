@@ -164,7 +164,10 @@ static uint64_t *keys_between(struct sent *s, uint64_t start, uint64_t end,
 	return key;
 }
 
-/* For ranges that are far wider than the set, as sparse mappings are. */
+/*
+ * sent_each() for ranges that are far wider than the set, as sparse mappings
+ * are.
+ */
 static int each_sparse(struct sent *s, uint64_t start, uint64_t end,
 		       sent_fn *fn, void *arg, struct error *err)
 {

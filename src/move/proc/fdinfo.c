@@ -206,7 +206,10 @@ pid_t fdproc_other_holder(pid_t pid, const struct stat *st)
 	while (d && !found && (e = readdir(d))) {
 		pid_t its = (pid_t)strtol(e->d_name, NULL, 10);
 
-		/* Ours is the copy that was just taken. */
+		/*
+		 * We have the file open ourselves: the copy that was just
+		 * taken.
+		 */
 		if (its > 0 && its != pid && its != getpid() &&
 		    has_open(dirfd(d), e->d_name, st) &&
 		    !is_landing(dirfd(d), e->d_name))

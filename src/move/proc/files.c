@@ -55,7 +55,7 @@ static int hash_file(int fd, uint64_t size, uint64_t *ret)
 		r = hash_part(&state, fd, 0, size);
 	} else if (size) {
 		r = hash_part(&state, fd, 0, FILES_END);
-		if (r == 0)
+		if (!r)
 			r = hash_part(&state, fd,
 				      (off_t)((size - FILES_END) & ~4095ul),
 				      FILES_END);
@@ -65,7 +65,7 @@ static int hash_file(int fd, uint64_t size, uint64_t *ret)
 }
 
 /* path as for statx(): "" for the open file at itself. */
-static int look_at(int at, const char *path, Move__File *f)
+static int look_at_file(int at, const char *path, Move__File *f)
 {
 	struct statx st;
 
@@ -131,7 +131,7 @@ static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 	f = append_new(&move__file__descriptor);
 	f->path = xstrdup(path);
 	f->shared = shared;
-	r = look_at(fd, "", f);
+	r = look_at_file(fd, "", f);
 	f->carried = is_carried(h, f->dev);
 	/* what is written to through the mapping has no hash */
 	if (r == 0 && !shared && !f->carried)
@@ -180,7 +180,7 @@ static bool is_changed(int root, const Move__File *f)
 {
 	Move__File now = MOVE__FILE__INIT;
 
-	if (look_at(root, f->path + strspn(f->path, "/"), &now) < 0 ||
+	if (look_at_file(root, f->path + strspn(f->path, "/"), &now) < 0 ||
 	    !same_inode(f, &now))
 		return true;
 	return !f->shared && !f->carried && !same_content(f, &now);
@@ -228,7 +228,7 @@ int files_check_new(int root, const Move__File *f, struct error *err)
 	if (f->carried)
 		return 0;
 	fd = open_in(root, f->path);
-	r = fd < 0 ? fd : look_at(fd, "", &here);
+	r = fd < 0 ? fd : look_at_file(fd, "", &here);
 	if (r < 0)
 		return error_sys(err, r, "%s, which the process maps", f->path);
 	if (same_inode(f, &here) && (f->shared || same_content(f, &here)))

@@ -14,7 +14,7 @@
 
 #include "core/io.h"
 
-/* Has pid to do with the object in that slot?  Not if it is empty. */
+/* Does pid use the object in that slot?  Not if the slot is empty. */
 typedef bool is_its_fn(int slot, pid_t pid);
 
 static bool is_its_set(int slot, pid_t pid)
@@ -52,8 +52,11 @@ static bool has_any(int last, is_its_fn *is_its, pid_t pid)
 	return false;
 }
 
-/* What the namespace that we are in has of pid's, or at all; NULL: nothing. */
-static const char *find(pid_t pid, bool all)
+/*
+ * What objects of pid, or (all) any objects, the namespace that we are in has;
+ * NULL: none.
+ */
+static const char *find_sysv(pid_t pid, bool all)
 {
 	struct seminfo sem = { 0 };
 	struct msginfo msg = { 0 };
@@ -96,7 +99,7 @@ static int find_in(int its, int ours, const char **ret)
 {
 	if (setns(its, CLONE_NEWIPC) < 0)
 		return -errno;
-	*ret = find(0, true);
+	*ret = find_sysv(0, true);
 	return setns(ours, CLONE_NEWIPC) < 0 ? -errno : 0;
 }
 
@@ -112,7 +115,7 @@ int sysv_check(pid_t pid, struct error *err)
 	if (its < 0 || ours < 0)
 		r = its < 0 ? its : ours;
 	else if (is_same(its, ours))
-		what = find(pid, false);
+		what = find_sysv(pid, false);
 	else
 		r = find_in(its, ours, &what);
 	if (r < 0)

@@ -223,6 +223,37 @@ static void test_no_others_are_ahead_for_long(void **state)
 		assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* The engine ends while others are ahead: they are not for long. */
+static void test_who_is_left_ahead_by_an_engine_is_put_back(void **state)
+{
+	const struct watch_spec spec = { .killed = killed };
+	pid_t a = fork(), engine;
+	int i;
+
+	if (a == 0)
+		for (;;)
+			pause();
+	if (!may_hurry() || !hurry_begin(a)) {
+		kill(a, SIGKILL);
+		waitpid(a, NULL, 0);
+		return;
+	}
+	engine = fork();
+	if (engine == 0) {
+		struct watch *w = watch_start(&spec, NULL);
+
+		watch_hurried(w, true, a, 0);
+		_exit(w ? 0 : 1);
+	}
+	assert_int_equal(waitpid(engine, &i, 0), engine);
+	assert_int_equal(i, 0);
+	for (i = 0; i < FOREVER && is_ahead(a); i++)
+		nap(1);
+	kill(a, SIGKILL);
+	waitpid(a, NULL, 0);
+	assert_int_not_equal(i, FOREVER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +264,8 @@ int main(void)
 		cmocka_unit_test(test_nobody_is_ahead_for_long),
 		cmocka_unit_test(test_who_waits_under_a_debugger_is_killed),
 		cmocka_unit_test(test_no_others_are_ahead_for_long),
+		cmocka_unit_test(
+			test_who_is_left_ahead_by_an_engine_is_put_back),
 	};
 
 	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,

@@ -66,6 +66,13 @@ void move_calm(pid_t pid)
 		free(tid);
 }
 
+static void calm_others(const struct watch *w)
+{
+	for (size_t i = 0; i < sizeof(w->also) / sizeof(*w->also); i++)
+		if (w->also[i])
+			move_calm(w->also[i]);
+}
+
 static void look_hurry(const struct watch *w, const struct watch_spec *spec,
 		       struct looks *k)
 {
@@ -76,9 +83,7 @@ static void look_hurry(const struct watch *w, const struct watch_spec *spec,
 	if (++k->hurried != WATCH_HURRY)
 		return;
 	move_calm(w->engine);
-	for (size_t i = 0; i < sizeof(w->also) / sizeof(*w->also); i++)
-		if (w->also[i])
-			move_calm(w->also[i]);
+	calm_others(w);
 	if (spec->calm)
 		spec->calm(spec->arg);
 }
@@ -112,6 +117,9 @@ static _Noreturn void watch(const struct watch *w,
 			spec->killed(spec->arg, w->note);
 		break;
 	}
+	/* the engine is no more */
+	if (w->hurried)
+		calm_others(w);
 	_exit(0);
 }
 

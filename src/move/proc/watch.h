@@ -12,7 +12,8 @@
  * It also ends the real-time priority (core/hurry.h) of all processes that take
  * part after WATCH_HURRY checks: otherwise, if the work is more than was
  * predicted, they would exhaust their cgroup's real-time share and be stopped,
- * or starve the rest of the host.
+ * or starve the rest of the host.  It does so at once when the engine has ended
+ * before it did.
  *
  * Time is counted in checks, not by a clock: on a host that is paused, or too
  * busy to run the watch, limits last correspondingly longer.

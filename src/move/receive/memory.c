@@ -45,13 +45,13 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 			    spec.clocks.monotonic != here.monotonic ||
 			    spec.clocks.boottime != here.boottime;
 	r = landing_create(v->dst, &spec, &p->landing, err);
-	if (r == 0)
+	if (!r)
 		r = landing_watch(p->landing, err);
-	if (r == 0)
+	if (!r)
 		r = place_begin(p->landing, err);
-	if (r == 0)
+	if (!r)
 		r = restore_clear(p->landing, v->other_vdso ? 0 : m->vdso, err);
-	if (r == 0)
+	if (!r)
 		r = restore_read_ids(p->landing, &p->ids, err);
 	if (r == 0)
 		p->exe = xstrdup(m->exe);
@@ -81,8 +81,8 @@ static int compare_file(int root, const Move__File *f, struct compared *c)
 }
 
 /*
- * Where the file cannot be had nothing is mapped, not even what was there
- * before.
+ * If the file cannot be opened nothing is mapped, and what was mapped there
+ * before is gone.
  */
 static int receive_mapping(struct receiving *v, const Move__Vma *m,
 			   struct compared *c, struct error *err)
@@ -116,7 +116,7 @@ static int receive_map(struct receiving *v, struct error *err)
 		r = make_landing(v, m, err);
 	for (size_t i = 0; i < m->n_map && r == 0; i++)
 		r = receive_mapping(v, m->map[i], &c, err);
-	if (r == 0)
+	if (!r)
 		r = landing_flush(v->process.landing, err);
 	for (size_t i = 0; i < m->n_map && r == 0; i++)
 		place_expect(v->process.landing, m->map[i]);

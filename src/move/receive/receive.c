@@ -43,16 +43,16 @@ static int check_hello(struct receiving *v, Move__Hello *here,
 {
 	int r = hello_check(v->hello, here, err);
 
-	if (r == 0)
+	if (!r)
 		r = check_trees(v, err);
-	if (r == 0)
+	if (!r)
 		r = move_fault(MF_DEST_HELLO, err);
 	if (r == 0)
 		hello_check_files(v->hello, v->root, here);
 	return r;
 }
 
-/* Once more, if the answer to the last one did not please. */
+/* A HELLO may come again, if the source did not accept the last answer. */
 static int answer_hello(struct receiving *v, struct error *err)
 {
 	Move__Hello *here;
@@ -68,7 +68,7 @@ static int answer_hello(struct receiving *v, struct error *err)
 	v->other_vdso = hello_other_vdso(v->hello, here);
 	r = check_hello(v, here, err);
 	hello_answer_clocks(here);
-	if (r == 0)
+	if (!r)
 		r = wire_send(v->ch, FRAME_HELLO, &here->base, err);
 	move__hello__free_unpacked(here, NULL);
 	return r;
@@ -86,18 +86,18 @@ static int receive_hello(struct receiving *v, struct error *err)
 	return r < 0 ? r : answer_hello(v, err);
 }
 
-/* All before it is there, but for what is lacking. */
+/* Answer SYNC: all before it has been taken, except what is lacking. */
 static int receive_sync(struct receiving *v, struct error *err)
 {
 	uint64_t nr = frame_u64(&v->frame);
 	int r = move_fault(MF_DEST_ROUND, err);
 
-	if (r == 0)
+	if (!r)
 		r = lacks_send(&v->lacks, v->ch, err);
 	return r < 0 ? r : frame_send_u64(v->ch, FRAME_SYNC, nr, err);
 }
 
-/* Files that the process has opened. */
+/* Open early the files that the process has opened since. */
 static int receive_paths(struct receiving *v, struct error *err)
 {
 	struct error why;
@@ -138,21 +138,21 @@ static int receive_state(struct receiving *v, struct error *err)
 	struct receive_process *p = &v->process;
 	int r = move_fault(MF_DEST_STATE, err);
 
-	/* what lacks is looked at by DONE */
+	/* what is lacking is looked at when DONE comes */
 	if (r == 0 && !v->done)
 		r = error_set(err, -EPROTO, "STATE before DONE");
-	if (r == 0)
+	if (!r)
 		r = wire_unpack(&v->frame, &move__state__descriptor, &p->state,
 				err);
 	if (r == 0 && !p->state->n_thread)
 		r = error_set(err, -EPROTO, "a process without threads");
 	p->landing->ch = v->ch;
-	if (r == 0)
+	if (!r)
 		r = restore_state(p->landing, p->state, &p->ids, err);
 	return r;
 }
 
-/* Of what only the end needs, that which is known before the freeze. */
+/* Prepare what only the end needs, as far as it is known before the freeze. */
 static int prepare(struct receive_process *p, struct error *err)
 {
 	int r = p->exe_done ? 0 : restore_exe(p->landing, p->exe, err);
@@ -170,10 +170,10 @@ static int receive_fds(struct receiving *v, struct error *err)
 					   v->frame.size, err);
 }
 
-/* It is about to stand still (on); or it is over, or was in vain. */
+/* The process is about to stand still (on), or that is over or was in vain. */
 static void receive_hurry(struct receiving *v, bool on)
 {
-	/* what cannot be done yet may be then */
+	/* what cannot be made now may be made at the freeze */
 	if (on)
 		(void)!prepare(&v->process, &(struct error)ERROR_INIT);
 	landing_hurry(v->process.landing, on);
@@ -233,7 +233,7 @@ static int receive_all(struct receiving *v, struct error *err)
 
 	while (!v->process.state && r == 0) {
 		r = frame_recv(v->ch, &v->frame, err);
-		if (r == 0)
+		if (!r)
 			r = receive_frame(v, err);
 		if (v->process.landing)
 			landing_hurry_bound(v->process.landing);
@@ -241,7 +241,7 @@ static int receive_all(struct receiving *v, struct error *err)
 	return r;
 }
 
-/* It is ours now, and runs whatever else goes wrong. */
+/* The copy is ours now, and runs whatever else goes wrong. */
 static int receive_release(struct receiving *v, struct error *err)
 {
 	const struct move_dest_ops *ops = v->dst->ops;
@@ -273,17 +273,17 @@ static int receive_commit(struct receiving *v, struct error *err)
 		return r;
 	v->ready = true;
 	r = frame_send_u64(v->ch, FRAME_READY, epoch, err);
-	/* while the word is under way */
+	/* done while READY is under way */
 	p->restart = restart_begin(p->landing, p->state);
-	if (r == 0)
+	if (!r)
 		r = move_fault(MF_DEST_READY, err);
 	landing_stage(p->landing, LANDING_ASKS);
-	if (r == 0)
+	if (!r)
 		r = frame_expect_u64(v->ch, &v->frame, FRAME_COMMIT, epoch,
 				     err);
 	if (r == 0)
 		landing_stage(p->landing, LANDING_COMMITTED);
-	if (r == 0)
+	if (!r)
 		r = move_fault(MF_DEST_COMMIT, err);
 	if (r == 0 && ops->committed)
 		r = ops->committed(v->dst->ctx, epoch, err);
@@ -311,9 +311,9 @@ int move_receive(const struct move_dest *dst, struct channel *ch,
 	*ret = (struct move_report){ 0 };
 	frame_set_link(ch);
 	r = receive_hello(&v, err);
-	if (r == 0)
+	if (!r)
 		r = receive_all(&v, err);
-	if (r == 0)
+	if (!r)
 		r = receive_commit(&v, err);
 	restart_end(v.process.restart);
 	if (r < 0 && v.ready && r != -ECANCELED)

@@ -15,7 +15,7 @@
 #include "move/tracee/cpuclock.h"
 #include "move/tracee/tracee.h"
 
-static size_t take(const Move__State *s, struct cpuclock *ret)
+static size_t list_clocks(const Move__State *s, struct cpuclock *ret)
 {
 	size_t n = 0;
 
@@ -29,7 +29,7 @@ int restore_cpu_clocks(struct landing *l, const Move__State *s,
 		       struct error *err)
 {
 	struct cpuclock clock[CPUCLOCK_MOST], was[CPUCLOCK_MOST];
-	size_t nr = take(s, clock), n = s->vdso_size;
+	size_t nr = list_clocks(s, clock), n = s->vdso_size;
 	uint8_t *image;
 	int r = 0;
 

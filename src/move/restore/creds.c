@@ -27,22 +27,22 @@ int restore_read_ids(struct landing *l, struct restore_ids *ids,
 	size_t last;
 	int r = proc_read_status(l->pid, &st, err);
 
-	if (r == 0)
+	if (!r)
 		r = landing_flush(l, err);
-	if (r == 0)
+	if (!r)
 		r = landing_data(l, &zero, sizeof(zero), &at, err);
-	if (r == 0)
+	if (!r)
 		r = landing_call(l, "getresuid", SYS_getresuid, at, at + 4,
 				 at + 8, 0, 0, 0, err);
-	if (r == 0)
+	if (!r)
 		r = landing_call(l, "getresgid", SYS_getresgid, at + 12,
 				 at + 16, at + 20, 0, 0, 0, err);
-	if (r == 0)
+	if (!r)
 		r = landing_call(l, "getgroups", SYS_getgroups, 256,
 				 at + offsetof(struct restore_ids, group), 0, 0,
 				 0, 0, err);
-	last = l->nr_calls - 1;
-	if (r == 0)
+	last = l->list.nr_calls - 1;
+	if (!r)
 		r = landing_flush(l, err);
 	if (r < 0)
 		return r;
@@ -57,8 +57,8 @@ int restore_read_ids(struct landing *l, struct restore_ids *ids,
 }
 
 /* One call whose failure restore_thread_check() reports. */
-static void put(struct stub_call *call, size_t *nr, long what, uint64_t a,
-		uint64_t b, uint64_t c, uint64_t d)
+static void add_call(struct stub_call *call, size_t *nr, long what, uint64_t a,
+		     uint64_t b, uint64_t c, uint64_t d)
 {
 	call[(*nr)++] = (struct stub_call){
 		.nr = what,
@@ -92,14 +92,14 @@ static int put_ids(struct landing *l, const Move__Creds *c,
 	uint64_t at = 0;
 	int r = 0;
 
-	put(call, nr, SYS_prctl, PR_SET_KEEPCAPS, 1, 0, 0);
+	add_call(call, nr, SYS_prctl, PR_SET_KEEPCAPS, 1, 0, 0);
 	if (c->n_groups)
 		r = landing_keep_data(l, c->groups,
 				      c->n_groups * sizeof(*c->groups), &at,
 				      err);
-	put(call, nr, SYS_setgroups, c->n_groups, at, 0, 0);
-	put(call, nr, SYS_setresgid, c->gid, c->egid, c->sgid, 0);
-	put(call, nr, SYS_setresuid, c->uid, c->euid, c->suid, 0);
+	add_call(call, nr, SYS_setgroups, c->n_groups, at, 0, 0);
+	add_call(call, nr, SYS_setresgid, c->gid, c->egid, c->sgid, 0);
+	add_call(call, nr, SYS_setresuid, c->uid, c->euid, c->suid, 0);
 	return r;
 }
 
@@ -121,11 +121,11 @@ static int put_caps(struct landing *l, const Move__Creds *c,
 	r = landing_keep_data(l, &a, sizeof(a), &at, err);
 	if (r < 0)
 		return r;
-	put(call, nr, SYS_capset, at, at + sizeof(a.head), 0, 0);
+	add_call(call, nr, SYS_capset, at, at + sizeof(a.head), 0, 0);
 	for (int cap = 0; cap < 64; cap++)
 		if (c->ambient >> cap & 1)
-			put(call, nr, SYS_prctl, PR_CAP_AMBIENT,
-			    PR_CAP_AMBIENT_RAISE, (uint64_t)cap, 0);
+			add_call(call, nr, SYS_prctl, PR_CAP_AMBIENT,
+				 PR_CAP_AMBIENT_RAISE, (uint64_t)cap, 0);
 	return 0;
 }
 
@@ -141,17 +141,19 @@ int restore_creds(struct landing *l, const Move__Creds *c,
 		return error_set(err, -EPROTO, "%zu groups", c->n_groups);
 	for (int cap = 0; cap < 64; cap++)
 		if (drop >> cap & 1)
-			put(call, nr, SYS_prctl, PR_CAPBSET_DROP, (uint64_t)cap,
-			    0, 0);
+			add_call(call, nr, SYS_prctl, PR_CAPBSET_DROP,
+				 (uint64_t)cap, 0, 0);
 	if (!ids_same)
 		r = put_ids(l, c, call, nr, err);
 	if (r == 0 && (!ids_same || !same_caps(c, ids)))
 		r = put_caps(l, c, call, nr, err);
 	if (!ids_same || c->keep_caps)
-		put(call, nr, SYS_prctl, PR_SET_KEEPCAPS, c->keep_caps, 0, 0);
+		add_call(call, nr, SYS_prctl, PR_SET_KEEPCAPS, c->keep_caps, 0,
+			 0);
 	if (c->secbits & ~(1u << SECURE_KEEP_CAPS))
-		put(call, nr, SYS_prctl, PR_SET_SECUREBITS, c->secbits, 0, 0);
+		add_call(call, nr, SYS_prctl, PR_SET_SECUREBITS, c->secbits, 0,
+			 0);
 	if (c->no_new_privs)
-		put(call, nr, SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0);
+		add_call(call, nr, SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0);
 	return r;
 }

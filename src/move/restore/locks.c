@@ -9,14 +9,15 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "core/units.h"
 #include "move/fd/fds.h"
 #include "move/restore/restore.h"
 #include "move/wire/frame.h"
 
 #define RETAKES 100 /* of a lock, a millisecond apart */
 
-static int take(struct landing *l, int fd, const struct flock *range, int type,
-		struct error *err)
+static int take_lock(struct landing *l, int fd, const struct flock *range,
+		     int type, struct error *err)
 {
 	struct flock fl = *range;
 	uint64_t at;
@@ -24,7 +25,7 @@ static int take(struct landing *l, int fd, const struct flock *range, int type,
 
 	fl.l_type = (short)type;
 	r = landing_data(l, &fl, sizeof(fl), &at, err);
-	if (r == 0)
+	if (!r)
 		r = landing_call(l, "a lock by fcntl(F_SETLK)", SYS_fcntl,
 				 (uint64_t)fd, F_SETLK, at, 0, 0, 0, err);
 	return r;
@@ -40,7 +41,7 @@ static int take_parts(struct landing *l, bool rest, int type, struct error *err)
 		struct flock part = fds_lock_first(k);
 
 		if (k->handed && (!rest || fds_lock_rest(k, &part)))
-			r = take(l, k->fd, &part, type, err);
+			r = take_lock(l, k->fd, &part, type, err);
 	}
 	return r < 0 ? r : landing_flush(l, err);
 }
@@ -54,10 +55,13 @@ static int share(struct landing *l, bool rest, struct error *err)
 	return take_parts(l, rest, F_RDLCK, err);
 }
 
-/* The source has let go; who came to read beside it may go soon. */
+/*
+ * The source has let go; another process that came to read beside it may soon
+ * let go, too.
+ */
 static int own(struct landing *l, bool rest, struct error *err)
 {
-	const struct timespec pause = { .tv_nsec = 1000000 };
+	const struct timespec pause = { .tv_nsec = NSEC_PER_MSEC };
 	int r = -EAGAIN;
 
 	for (int i = 0; i < RETAKES && (r == -EAGAIN || r == -EACCES); i++) {
@@ -72,13 +76,13 @@ static int own(struct landing *l, bool rest, struct error *err)
 	return r;
 }
 
-/* The source's turn in handing over, and until it has been. */
+/* Let the source have its turn in handing over, and wait until it is done. */
 static int turn(struct landing *l, uint64_t nr, struct error *err)
 {
 	struct frame f = { 0 };
 	int r = frame_send_u64(l->ch, FRAME_LOCKS, nr, err);
 
-	if (r == 0)
+	if (!r)
 		r = frame_expect_u64(l->ch, &f, FRAME_LOCKS, nr, err);
 	frame_clear(&f);
 	return r;
@@ -100,24 +104,25 @@ int restore_locks(struct landing *l, struct error *err)
 		const struct fds_lock *k = &l->lock[i];
 
 		if (!k->handed)
-			r = take(l, k->fd, &k->range, k->range.l_type, err);
+			r = take_lock(l, k->fd, &k->range, k->range.l_type,
+				      err);
 	}
 	if (r < 0 || !some_are_handed(l))
 		return r;
 	r = landing_flush(l, err);
-	if (r == 0)
+	if (!r)
 		r = turn(l, 0, err);
-	if (r == 0)
+	if (!r)
 		r = share(l, false, err);
-	if (r == 0)
+	if (!r)
 		r = turn(l, 1, err);
-	if (r == 0)
+	if (!r)
 		r = own(l, false, err);
-	if (r == 0)
+	if (!r)
 		r = turn(l, 2, err);
-	if (r == 0)
+	if (!r)
 		r = share(l, true, err);
-	if (r == 0)
+	if (!r)
 		r = turn(l, 3, err);
 	return r < 0 ? r : own(l, true, err);
 }

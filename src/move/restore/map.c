@@ -46,7 +46,9 @@ static int move_vdso(struct landing *l, const struct vma_list *maps,
 	return r;
 }
 
-/* So that it can be changed when the process stands still: cpu.c. */
+/*
+ * Make the vdso writable, to be changed when the process stands still: cpu.c.
+ */
 static int open_vdso(struct landing *l, const struct vma_list *maps,
 		     uint64_t vdso, struct error *err)
 {
@@ -72,11 +74,11 @@ int restore_clear(struct landing *l, uint64_t vdso, struct error *err)
 			r = call(l, "munmap", SYS_munmap, v->start,
 				 v->end - v->start, 0, 0, 0);
 	}
-	if (r == 0)
+	if (!r)
 		r = move_vdso(l, &maps, vdso, err);
-	if (r == 0)
+	if (!r)
 		r = open_vdso(l, &maps, vdso, err);
-	if (r == 0)
+	if (!r)
 		r = landing_flush(l, err);
 	vma_list_clear(&maps);
 	return r;
@@ -90,7 +92,7 @@ int restore_vdso(struct landing *l, uint64_t at, const void *image, size_t n,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
 			     (uint64_t)-1, 0, err);
 
-	if (r == 0)
+	if (!r)
 		r = landing_flush(l, err);
 	if (r < 0)
 		return r;
@@ -224,7 +226,7 @@ int restore_protections(struct landing *l, const Move__State *s,
 		if (v->prot != (PROT_READ | PROT_WRITE))
 			r = call(l, "mprotect", SYS_mprotect, v->start,
 				 v->end - v->start, v->prot, 0, 0);
-		if (r == 0)
+		if (!r)
 			r = restore_advice(l, v, err);
 		if (r == 0 && v->advice & VMA_SEALED)
 			r = call(l, "mseal", SYS_mseal, v->start,

@@ -39,7 +39,7 @@ static bool is_handler(const Move__Action *a)
 	       a->handler != (uintptr_t)SIG_IGN;
 }
 
-/* Is it one that ends t's call, for a signal that t takes? */
+/* Does this action end t's call, for a signal that t takes? */
 static bool can_end(const Move__Thread *t, const Move__Action *a)
 {
 	return a->signo && a->signo <= 64 && is_handler(a) &&
@@ -56,7 +56,9 @@ static bool is_caught(const Move__State *s, unsigned sig)
 	return false;
 }
 
-/* One that t blocks may wait for it, and would be taken for ours. */
+/*
+ * A signal that t blocks may be waiting already, and would be taken for ours.
+ */
 static bool waits_for(const Move__Thread *t, int sig)
 {
 	for (size_t i = 0; i < t->n_pending; i++) {
@@ -153,7 +155,7 @@ static bool at_call(const struct restart *r, const struct traced *t)
 	return ptrace(PTRACE_DETACH, t->tid, NULL, NULL) == 0;
 }
 
-/* True: no longer ours. */
+/* Returns true if the thread is no longer ours. */
 static bool saw_off(const struct restart *r, struct traced *t, int status)
 {
 	static const uint64_t all = ~UINT64_C(0);
@@ -174,7 +176,7 @@ static bool saw_off(const struct restart *r, struct traced *t, int status)
 	if (sig == SYSCALL_STOP)
 		return at_call(r, t);
 	if (sig == t->mark) {
-		/* the next of its kind is the program's */
+		/* the next signal of this number is the program's */
 		ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(all), &all);
 		t->leaving = true;
 		sig = 0;
@@ -184,7 +186,7 @@ static bool saw_off(const struct restart *r, struct traced *t, int status)
 	return false;
 }
 
-/* True if no thread is left. */
+/* Take the news of all threads; true if no thread is left. */
 static bool look(void *arg)
 {
 	struct restart *r = arg;
@@ -216,7 +218,7 @@ void restart_end(struct restart *r)
 	if (!r)
 		return;
 	r->ending = true;
-	/* they stop at once, wherever they are, and are let go */
+	/* these threads stop at once, wherever they are, and are let go */
 	for (size_t i = 0; i < r->nr; i++)
 		ptrace(PTRACE_INTERRUPT, r->thread[i].tid, NULL, NULL);
 	tracee_await(look, r, FINISH_PATIENCE);

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/hurry.h"
 #include "core/io.h"
 #include "move/fd/fds.h"
 #include "move/proc/uapi.h"
@@ -44,7 +45,10 @@ static bool has_exe(const struct landing *l, int exe)
 	return n > 0 && n == m && !memcmp(is, wanted, (size_t)n);
 }
 
-/* The rest of the kernel's notes is told with it, whatever it be for now. */
+/*
+ * The call sets all of the kernel's notes at once; the others get any valid
+ * value for now.
+ */
 int restore_exe(struct landing *l, const char *path, struct error *err)
 {
 	struct prctl_mm_map m = {
@@ -72,7 +76,7 @@ int restore_exe(struct landing *l, const char *path, struct error *err)
 	if (r == 0 && !has)
 		r = call(l, "prctl(PR_SET_MM_MAP)", SYS_prctl, PR_SET_MM,
 			 PR_SET_MM_MAP, at, sizeof(m), 0);
-	if (r == 0)
+	if (!r)
 		r = landing_flush(l, err);
 	landing_close_files(l);
 	return r;
@@ -132,7 +136,7 @@ static int restore_actions(struct landing *l, const Move__State *s,
 		if (sig == SIGKILL || sig == SIGSTOP)
 			continue;
 		r = landing_data(l, act, sizeof(act), &at, err);
-		if (r == 0)
+		if (!r)
 			r = call(l, "rt_sigaction", SYS_rt_sigaction, sig, at,
 				 0, 8, 0);
 	}
@@ -148,30 +152,50 @@ static int restore_string(struct landing *l, const char *what, long nr,
 	return r < 0 ? r : call(l, what, nr, at, 0, 0, 0, 0);
 }
 
+static int put_limit(struct landing *l, uint32_t resource, uint64_t soft,
+		     uint64_t hard, struct error *err)
+{
+	uint64_t lim[2] = { soft, hard }, at;
+	int r = landing_data(l, lim, sizeof(lim), &at, err);
+
+	return r < 0 ? r : call(l, NULL, SYS_prlimit64, 0, resource, at, 0, 0);
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Who may not raise the hard limit here may set no part of what is above it:
+ * so first as much as anybody may, and then what it was.
+ */
 static int restore_limits(struct landing *l, const Move__State *s,
 			  struct error *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < s->n_rlimit && r == 0; i++) {
-		uint64_t lim[2] = { s->rlimit[i]->soft, s->rlimit[i]->hard };
-		uint64_t at;
+		const Move__Rlimit *m = s->rlimit[i];
+		struct rlimit here;
 
 		/* when all that wait are queued */
-		if (s->rlimit[i]->resource == RLIMIT_SIGPENDING)
+		if (m->resource == RLIMIT_SIGPENDING)
 			continue;
-		r = landing_data(l, lim, sizeof(lim), &at, err);
-		/* a hard limit that is lower here stays */
-		if (r == 0)
-			r = call(l, NULL, SYS_prlimit64, 0,
-				 s->rlimit[i]->resource, at, 0, 0);
+		if (prlimit(l->pid, m->resource, NULL, &here) == 0 &&
+		    here.rlim_max < m->hard)
+			r = put_limit(l, m->resource,
+				      lesser(m->soft, here.rlim_max),
+				      here.rlim_max, err);
+		if (!r)
+			r = put_limit(l, m->resource, m->soft, m->hard, err);
 	}
 	return r;
 }
 
 /*
- * From outside.  Less than where it comes from needs a privilege, and without
- * that stays as it is here.
+ * Written from outside.  A lower value than here needs a privilege; without
+ * that it stays as it is here.
  */
 static void restore_proc(const struct landing *l, const char *file, int64_t v)
 {
@@ -187,14 +211,14 @@ static int restore_process(struct landing *l, const Move__State *s,
 {
 	int r = restore_actions(l, s, err);
 
-	if (r == 0)
+	if (!r)
 		r = restore_string(l, "chdir", SYS_chdir, s->cwd, err);
-	if (r == 0)
+	if (!r)
 		r = call(l, NULL, SYS_umask, s->umask, 0, 0, 0, 0);
-	if (r == 0)
+	if (!r)
 		r = call(l, "personality", SYS_personality, s->personality, 0,
 			 0, 0, 0);
-	if (r == 0)
+	if (!r)
 		r = restore_limits(l, s, err);
 	for (int bit = 0; bit < 64 && r == 0; bit++)
 		/* it registers by the very commands that the mask shows */
@@ -252,6 +276,15 @@ static int check_threads(struct landing *l, const Move__State *s,
 	return r;
 }
 
+/* Nobody else may take what is its own for the freeze's. */
+static void note_priorities(struct landing *l, const Move__State *s)
+{
+	for (size_t i = 0; i < s->n_thread; i++)
+		if (hurry_is_like(s->thread[i]->policy, s->thread[i]->priority,
+				  s->thread[i]->nice))
+			landing_own_ahead(l);
+}
+
 /*
  * One list for L to walk, at whose end it and its threads stand before the
  * word `released`: each more would be two changes of context more.
@@ -263,6 +296,7 @@ int restore_state(struct landing *l, const Move__State *s,
 			? 0
 			: error_set(err, -EPROTO, "a process without owner");
 
+	note_priorities(l, s);
 	if (s->snippets.len == STUB_PAGE - STUB_SNIPPETS)
 		memcpy(l->code + STUB_SNIPPETS, s->snippets.data,
 		       s->snippets.len);
@@ -270,25 +304,25 @@ int restore_state(struct landing *l, const Move__State *s,
 	for (size_t i = 0; i < s->n_thread && r == 0; i++)
 		r = restore_thread_list(l, s, i, ids, err);
 	landing_tick(l);
-	if (r == 0)
+	if (!r)
 		r = restore_cpu_clocks(l, s, err);
-	if (r == 0)
+	if (!r)
 		r = restore_protections(l, s, err);
-	if (r == 0)
+	if (!r)
 		r = restore_mm(l, s, err);
-	if (r == 0)
+	if (!r)
 		r = restore_process(l, s, err);
-	if (r == 0)
+	if (!r)
 		r = landing_write_code(l, s->thread[0]->tid, err);
-	if (r == 0)
+	if (!r)
 		r = restore_threads(l, s, err);
-	if (r == 0)
+	if (!r)
 		r = restore_many_signals(l, s, err);
-	if (r == 0)
+	if (!r)
 		r = restore_timers(l, s, err);
-	if (r == 0)
+	if (!r)
 		r = restore_locks(l, err);
-	if (r == 0)
+	if (!r)
 		r = landing_start(
 			l, landing_slot(l, 0, s->thread[0]->xstate.len), err);
 	if (r < 0)
@@ -296,9 +330,9 @@ int restore_state(struct landing *l, const Move__State *s,
 	restore_proc(l, "oom_score_adj", s->oom_score_adj);
 	restore_proc(l, "coredump_filter", s->coredump_filter);
 	r = landing_wait_ready(l, (unsigned)s->n_thread, err);
-	if (r == 0)
+	if (!r)
 		r = move_fault(MF_DEST_THREADS, err);
-	if (r == 0)
+	if (!r)
 		r = check_threads(l, s, err);
 	return r < 0 ? r : landing_late_fds(l, err);
 }

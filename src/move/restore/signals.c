@@ -59,7 +59,7 @@ static int queue_many(struct landing *l, Move__Signal *const *s, size_t n,
 		if (r == 0 && tid)
 			r = landing_call(l, QUEUING, SYS_rt_tgsigqueueinfo, p,
 					 t, signo, at, 0, 0, err);
-		else if (r == 0)
+		else if (!r)
 			r = landing_call(l, QUEUING, SYS_rt_sigqueueinfo, p,
 					 signo, at, 0, 0, 0, err);
 	}

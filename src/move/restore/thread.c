@@ -34,8 +34,8 @@ struct list {
 	size_t nr, cap;
 };
 
-static void put(struct list *q, long nr, uint64_t a, uint64_t b, uint64_t c,
-		uint64_t d)
+static void add_call(struct list *q, long nr, uint64_t a, uint64_t b,
+		     uint64_t c, uint64_t d)
 {
 	array_room(q->call, q->nr, &q->cap);
 	q->call[q->nr++] =
@@ -55,8 +55,8 @@ static int put_calm(struct list *q, const Move__Thread *t, struct error *err)
 	int r = landing_keep_data(q->l, &normal, sizeof(normal), &at, err);
 
 	if (r == 0)
-		put(q, SYS_sched_setscheduler, 0, SCHED_OTHER, at, 0);
-	put(q, SYS_setpriority, PRIO_PROCESS, 0, (uint64_t)t->nice, 0);
+		add_call(q, SYS_sched_setscheduler, 0, SCHED_OTHER, at, 0);
+	add_call(q, SYS_setpriority, PRIO_PROCESS, 0, (uint64_t)t->nice, 0);
 	return r;
 }
 
@@ -69,37 +69,39 @@ static int put_settings(struct list *q, const Move__Thread *t,
 	uint64_t at;
 	int r;
 
-	put(q, SYS_arch_prctl, ARCH_SET_FS, regs->fs_base, 0, 0);
-	put(q, SYS_arch_prctl, ARCH_SET_GS, regs->gs_base, 0, 0);
-	put(q, SYS_set_tid_address, t->clear_tid, 0, 0, 0);
+	add_call(q, SYS_arch_prctl, ARCH_SET_FS, regs->fs_base, 0, 0);
+	add_call(q, SYS_arch_prctl, ARCH_SET_GS, regs->gs_base, 0, 0);
+	add_call(q, SYS_set_tid_address, t->clear_tid, 0, 0, 0);
 	if (t->robust_list)
-		put(q, SYS_set_robust_list, t->robust_list, t->robust_size, 0,
-		    0);
+		add_call(q, SYS_set_robust_list, t->robust_list, t->robust_size,
+			 0, 0);
 	if (t->rseq)
-		put(q, SYS_rseq, t->rseq, t->rseq_size, 0, t->rseq_sig);
-	put(q, SYS_setpriority, 0, 0, (uint64_t)t->nice, 0);
+		add_call(q, SYS_rseq, t->rseq, t->rseq_size, 0, t->rseq_sig);
+	add_call(q, SYS_setpriority, 0, 0, (uint64_t)t->nice, 0);
 	if (t->ioprio)
-		put(q, SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, t->ioprio, 0);
+		add_call(q, SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, t->ioprio,
+			 0);
 	strncpy(name, t->comm, sizeof(name) - 1);
 	r = landing_keep_data(q->l, name, sizeof(name), &at, err);
 	if (r == 0)
-		put(q, SYS_prctl, PR_SET_NAME, at, 0, 0);
+		add_call(q, SYS_prctl, PR_SET_NAME, at, 0, 0);
 	if (r == 0 && t->policy != SCHED_OTHER) {
 		r = landing_keep_data(q->l, &param, sizeof(param), &at, err);
 		if (r == 0)
-			put(q, SYS_sched_setscheduler, 0, t->policy, at, 0);
+			add_call(q, SYS_sched_setscheduler, 0, t->policy, at,
+				 0);
 	}
 	if (r == 0 && t->affinity.len) {
 		r = landing_keep_data(q->l, t->affinity.data, t->affinity.len,
 				      &at, err);
 		if (r == 0)
-			put(q, SYS_sched_setaffinity, 0, t->affinity.len, at,
-			    0);
+			add_call(q, SYS_sched_setaffinity, 0, t->affinity.len,
+				 at, 0);
 	}
 	return r;
 }
 
-/* What it may fail for is that this kernel or its owner will not have it. */
+/* These may fail: this kernel or its administrator may not allow a setting. */
 static int put_prctls(struct list *q, const Move__Thread *t, struct error *err)
 {
 	int r = 0;
@@ -124,13 +126,16 @@ static int put_mempolicy(struct list *q, const Move__Thread *t,
 	r = landing_keep_data(q->l, nodes, sizeof(nodes), &at, err);
 	if (r < 0)
 		return r;
-	put(q, SYS_set_mempolicy, t->mempolicy->mode, at, MEMPOLICY_NODES + 1,
-	    0);
+	add_call(q, SYS_set_mempolicy, t->mempolicy->mode, at,
+		 MEMPOLICY_NODES + 1, 0);
 	q->call[q->nr - 1].must = 1;
 	return 0;
 }
 
-/* tid 0: for the process.  Only a task itself may send itself any signal. */
+/*
+ * Queue signals, for the process if tid is 0.  Only a task itself may send
+ * itself any signal.
+ */
 static int put_signals(struct list *q, Move__Signal *const *s, size_t n,
 		       bool own, int32_t pid, int32_t tid, struct error *err)
 {
@@ -151,17 +156,20 @@ static int put_signals(struct list *q, Move__Signal *const *s, size_t n,
 		if (r < 0)
 			return r;
 		if (tid)
-			put(q, SYS_rt_tgsigqueueinfo, (uint64_t)pid,
-			    (uint64_t)tid, signo, at);
+			add_call(q, SYS_rt_tgsigqueueinfo, (uint64_t)pid,
+				 (uint64_t)tid, signo, at);
 		else
-			put(q, SYS_rt_sigqueueinfo, (uint64_t)pid, signo, at,
-			    0);
+			add_call(q, SYS_rt_sigqueueinfo, (uint64_t)pid, signo,
+				 at, 0);
 		q->call[q->nr - 1].must = 1; /* none is lost in silence */
 	}
 	return 0;
 }
 
-/* Of signals that wait, which counts those of the user's other processes. */
+/*
+ * Set the limit of signals that wait, which counts those of the user's other
+ * processes, too.
+ */
 static int put_limit(struct list *q, const Move__State *s, struct error *err)
 {
 	int r = 0;
@@ -174,7 +182,7 @@ static int put_limit(struct list *q, const Move__State *s, struct error *err)
 			continue;
 		r = landing_keep_data(q->l, lim, sizeof(lim), &at, err);
 		if (r == 0)
-			put(q, SYS_prlimit64, 0, RLIMIT_SIGPENDING, at, 0);
+			add_call(q, SYS_prlimit64, 0, RLIMIT_SIGPENDING, at, 0);
 	}
 	return r;
 }
@@ -197,7 +205,7 @@ static int put_itimers(struct list *q, const Move__State *s, struct error *err)
 				    (uint64_t *)landing_here(q->l, at) + 2, 0,
 				    t->until, 1);
 		if (r == 0)
-			put(q, SYS_setitimer, i, at, 0, 0);
+			add_call(q, SYS_setitimer, i, at, 0, 0);
 	}
 	return r;
 }
@@ -228,8 +236,8 @@ static int put_timers(struct list *q, const Move__State *s, struct error *err)
 		}
 		r = landing_keep_data(q->l, v, sizeof(v), &at, err);
 		if (r == 0)
-			put(q, SYS_timer_settime, (uint64_t)t->id,
-			    absolute ? TIMER_ABSTIME : 0, at, 0);
+			add_call(q, SYS_timer_settime, (uint64_t)t->id,
+				 absolute ? TIMER_ABSTIME : 0, at, 0);
 		if (r == 0 && t->until && !absolute)
 			landing_end(q->l, WAIT_TIMESPEC,
 				    (uint64_t *)landing_here(q->l, at) + 2, 0,
@@ -325,7 +333,10 @@ static int build_frame(struct landing *l, const Move__State *s, size_t i,
 	return 0;
 }
 
-/* In its slot, or in the box if it is too long for that. */
+/*
+ * Place the list in the thread's slot, or in the box if it is too long for
+ * that.
+ */
 static int place(struct list *q, struct stub_thread *slot, struct error *err)
 {
 	uint64_t at;
@@ -342,7 +353,7 @@ static int place(struct list *q, struct stub_thread *slot, struct error *err)
 	return r;
 }
 
-/* Credentials, and what changing them would have undone. */
+/* Set credentials, and then what changing them would have undone. */
 static int put_creds(struct list *q, const Move__State *s, size_t i,
 		     const struct restore_ids *ids, struct error *err)
 {
@@ -356,9 +367,9 @@ static int put_creds(struct list *q, const Move__State *s, size_t i,
 		q->call[q->nr++] = call[k];
 	}
 	if (s->dumpable < 2)
-		put(q, SYS_prctl, PR_SET_DUMPABLE, s->dumpable, 0, 0);
+		add_call(q, SYS_prctl, PR_SET_DUMPABLE, s->dumpable, 0, 0);
 	if (t->pdeath)
-		put(q, SYS_prctl, PR_SET_PDEATHSIG, t->pdeath, 0, 0);
+		add_call(q, SYS_prctl, PR_SET_PDEATHSIG, t->pdeath, 0, 0);
 	return r;
 }
 
@@ -396,8 +407,8 @@ static int put_mark(struct list *q, int32_t pid, int32_t tid, int sig,
 
 	if (r < 0)
 		return r;
-	put(q, SYS_rt_sigprocmask, SIG_SETMASK, at, 0, sizeof(mask));
-	put(q, SYS_tgkill, (uint64_t)pid, (uint64_t)tid, (uint64_t)sig, 0);
+	add_call(q, SYS_rt_sigprocmask, SIG_SETMASK, at, 0, sizeof(mask));
+	add_call(q, SYS_tgkill, (uint64_t)pid, (uint64_t)tid, (uint64_t)sig, 0);
 	return 0;
 }
 
@@ -412,41 +423,42 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	uint64_t uc;
 	int r = build_frame(l, s, i, &uc, err);
 
-	if (r == 0)
+	if (!r)
 		r = put_settings(&q, t, err);
-	if (r == 0)
+	if (!r)
 		r = put_prctls(&q, t, err);
-	if (r == 0)
+	if (!r)
 		r = put_mempolicy(&q, t, err);
-	if (r == 0)
+	if (!r)
 		r = put_creds(&q, s, i, ids, err);
-	if (r == 0)
+	if (!r)
 		r = put_signals(&q, t->pending, t->n_pending, i == 0, pid,
 				t->tid, err);
 	if (r == 0 && i == 0)
 		r = put_signals(&q, s->pending, s->n_pending, true, pid, 0,
 				err);
-	put(&q, STUB_ARRIVE, box_word(l, offsetof(struct stub_box, ready)),
-	    s->n_thread, 0, 0);
-	put(&q, STUB_WAIT,
-	    i && timed ? box_word(l, offsetof(struct stub_box, timed))
-		       : box_word(l, offsetof(struct stub_box, released)),
-	    0, 0, 0);
+	add_call(&q, STUB_ARRIVE, box_word(l, offsetof(struct stub_box, ready)),
+		 s->n_thread, 0, 0);
+	add_call(&q, STUB_WAIT,
+		 i && timed ? box_word(l, offsetof(struct stub_box, timed))
+			    : box_word(l, offsetof(struct stub_box, released)),
+		 0, 0, 0);
 	if (r == 0 && t->policy == SCHED_OTHER)
 		r = put_calm(&q, t, err);
 	/* the real-time class has none, and takes no other */
-	put(&q, SYS_prctl, PR_SET_TIMERSLACK, t->timer_slack, 0, 0);
+	add_call(&q, SYS_prctl, PR_SET_TIMERSLACK, t->timer_slack, 0, 0);
 	if (r == 0 && i == 0)
 		r = put_limit(&q, s, err);
 	if (r == 0 && i == 0)
 		r = put_timers(&q, s, err);
 	if (i == 0 && timed)
-		put(&q, STUB_ARRIVE,
-		    box_word(l, offsetof(struct stub_box, timed)), 1, 0, 0);
+		add_call(&q, STUB_ARRIVE,
+			 box_word(l, offsetof(struct stub_box, timed)), 1, 0,
+			 0);
 	if (r == 0 && mark)
 		r = put_mark(&q, pid, t->tid, mark, err);
-	put(&q, STUB_SIGRETURN, uc, 0, 0, 0);
-	if (r == 0)
+	add_call(&q, STUB_SIGRETURN, uc, 0, 0, 0);
+	if (!r)
 		r = place(&q, landing_slot_here(l, i, t->xstate.len), err);
 	free(q.call);
 	return r;

@@ -56,7 +56,7 @@ static int make_kept(struct landing *l, const Move__PosixTimer *t,
 	const struct timer_args *made;
 	int r = make_timer(l, t->clock, &a, &made, err);
 
-	if (r == 0)
+	if (!r)
 		r = landing_flush(l, err);
 	if (r == 0 && made->id != t->id)
 		r = error_set(
@@ -66,7 +66,7 @@ static int make_kept(struct landing *l, const Move__PosixTimer *t,
 	return r;
 }
 
-/* Up to the id: numbers that no timer of the process has now. */
+/* Use up the numbers below the id that no timer of the process has now. */
 static int skip_ids(struct landing *l, int32_t from, int32_t to,
 		    struct error *err)
 {
@@ -76,7 +76,7 @@ static int skip_ids(struct landing *l, int32_t from, int32_t to,
 
 	for (int32_t id = from; id < to && r == 0; id++) {
 		r = make_timer(l, CLOCK_MONOTONIC, &a, &made, err);
-		if (r == 0)
+		if (!r)
 			r = landing_call(l, "timer_delete", SYS_timer_delete,
 					 (uint64_t)id, 0, 0, 0, 0, 0, err);
 	}
@@ -107,7 +107,7 @@ static int count_up(struct landing *l, const Move__State *s, struct error *err)
 				"POSIX timer %d: the destination's kernel cannot give timers ids (Linux 6.16), and counting up ends at %d",
 				id, IDS_MOST);
 		r = skip_ids(l, next, id, err);
-		if (r == 0)
+		if (!r)
 			r = make_kept(l, s->timer[i], err);
 		next = id + 1;
 	}
@@ -126,7 +126,7 @@ static int take_ids(struct landing *l, bool on, bool *ret, struct error *err)
 			 on ? PR_TIMER_CREATE_RESTORE_IDS_ON
 			    : PR_TIMER_CREATE_RESTORE_IDS_OFF,
 			 0, 0, 0, 0, err);
-	if (r == 0)
+	if (!r)
 		r = landing_flush(l, err);
 	*ret = r == 0 && l->box->call[0].ret == 0;
 	return r;

@@ -7,13 +7,14 @@
 #include "core/xalloc.h"
 
 /*
- * No longer than that: see also WATCH_HURRY, for whoever is kept from looking
+ * How long at most; WATCH_HURRY is the bound for whoever is kept from looking
  * at the clock.
  */
 #define HURRY_MOST (30 * USEC_PER_MSEC)
 
 struct ahead {
-	bool on, told; /* we, and the destination */
+	/* Whether we are ahead; whether the destination was told. */
+	bool on, told;
 	usec_t since;
 };
 

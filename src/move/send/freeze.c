@@ -31,20 +31,20 @@ static int send_last_pages(struct sending *s, struct error *err)
 	/* a file may have gone meanwhile: as long as it can be undone */
 	if (r == 0 && track_told_files(s->process.track))
 		r = precopy_sync(s, s->report->rounds, err);
-	if (r == 0)
+	if (!r)
 		r = precopy_lacks(s, err);
 	/* who else has it takes too long to find out now */
 	if (r == 0 && s->common.new_objects && s->report->tracked)
 		r = error_set(err, -EAGAIN,
 			      "process %d has just mapped shared memory",
 			      s->process.pid);
-	if (r == 0)
+	if (!r)
 		r = track_send(s->process.track, true, err);
 	s->report->pages_last = page_sender_count(s->process.pages) - before;
 	return r;
 }
 
-/* Are the files there that it has opened in the last moment? */
+/* Does the destination have the files that were opened in the last moment? */
 static int ask_for_untold(struct sending *s, struct error *err)
 {
 	uint8_t *news;
@@ -54,12 +54,15 @@ static int ask_for_untold(struct sending *s, struct error *err)
 	if (!fds_untold(s->common.fds, &news, &n))
 		return 0;
 	r = precopy_tell(s->ch, news, n, err);
-	if (r == 0)
+	if (!r)
 		r = precopy_sync(s, s->report->rounds, err);
 	return r < 0 ? r : precopy_lacks(s, err);
 }
 
-/* Descriptors; what is under way in connections gets a moment to arrive. */
+/*
+ * Capture descriptors; what is under way in connections gets a moment to
+ * arrive.
+ */
 static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 {
 	const struct move_source_ops *ops = s->src->ops;
@@ -70,9 +73,9 @@ static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 		s->unplugged = true;
 		r = ops->unplug(s->src->ctx, err);
 	}
-	if (r == 0)
+	if (!r)
 		r = move_fault(MF_SOURCE_UNPLUGGED, err);
-	if (r == 0)
+	if (!r)
 		r = fds_capture(s->common.fds, &blob, &ret->iov_len, err);
 	if (r == 0)
 		ret->iov_base = blob;
@@ -80,8 +83,8 @@ static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 }
 
 /*
- * Descriptors, and what the keeper knows of the process.  All that may be in
- * the way for the moment is known before any of it is sent.
+ * Send descriptors, and what the keeper knows of the process.  Whatever may be
+ * in the way for the moment is found before any of it is sent.
  */
 static int send_fds(struct sending *s, struct error *err)
 {
@@ -94,7 +97,7 @@ static int send_fds(struct sending *s, struct error *err)
 		r = ops->save(s->src->ctx, &saved.iov_base, &saved.iov_len,
 			      err);
 	s->told = r == 0;
-	if (r == 0)
+	if (!r)
 		r = frame_send(s->ch, FRAME_FDS, &fds, 1, err);
 	if (r == 0 && save)
 		r = frame_send(s->ch, FRAME_SAVED, &saved, 1, err);
@@ -103,7 +106,9 @@ static int send_fds(struct sending *s, struct error *err)
 	return r;
 }
 
-/* A thread that keeps to CPUs which are not there may run on all. */
+/*
+ * A thread bound to CPUs that the destination lacks may run on all of its CPUs.
+ */
 static void fit_cpus(const struct move_source *src, const cpu_set_t *cpus,
 		     Move__State *m)
 {
@@ -149,7 +154,7 @@ static int send_state(struct sending *s, struct error *err)
 	Move__State *m = s->process.state;
 	int r = capture_state(s->process.tracee, m, err);
 
-	if (r == 0)
+	if (!r)
 		r = capture_changing(s->process.pid, m, err);
 	if (r < 0)
 		return r;
@@ -158,9 +163,9 @@ static int send_state(struct sending *s, struct error *err)
 	r = move_fault(MF_SOURCE_CAPTURED, err);
 	m->epoch = s->src->epoch;
 	track_describe(s->process.track, m);
-	if (r == 0)
+	if (!r)
 		r = frame_send_u64(s->ch, FRAME_DONE, m->epoch, err);
-	if (r == 0)
+	if (!r)
 		r = wire_send(s->ch, FRAME_STATE, &m->base, err);
 	return r < 0 ? r : move_fault(MF_SOURCE_SENT, err);
 }
@@ -177,28 +182,28 @@ int freeze_send(struct sending *s, struct error *err)
 	s->frozen = send_now();
 	/* before, as the parent of a vfork() does not stop */
 	r = precopy_lacks(s, err);
-	if (r == 0)
+	if (!r)
 		r = recheck_children(s->process.pid, err);
 	if (r < 0)
 		return r;
 	s->frozen = send_now();
 	r = tracee_stop(s->process.tracee, err);
-	if (r == 0)
+	if (!r)
 		r = move_fault(MF_SOURCE_FROZEN, err);
-	if (r == 0)
+	if (!r)
 		r = recheck_stopped(s, &s->process, err);
-	if (r == 0)
+	if (!r)
 		r = capture_calls(s->process.tracee, err);
 	stopped = send_now();
-	if (r == 0)
+	if (!r)
 		r = send_last_pages(s, err);
 	pages = send_now();
-	/* What follows is short, however much that was. */
+	/* Whatever the memory took, the steps that follow are short. */
 	if (r == 0 && s->report->tracked)
 		r = send_hurry_both(s, true, err);
-	if (r == 0)
+	if (!r)
 		r = send_fds(s, err);
-	if (r == 0)
+	if (!r)
 		r = send_state(s, err);
 	state = send_now();
 	rep->freeze = stopped - s->frozen;

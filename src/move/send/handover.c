@@ -77,7 +77,7 @@ static void fill_ranges(struct handover *h)
 	}
 }
 
-static void add(struct tracee_list *l, const struct stub_call *c)
+static void list_add(struct tracee_list *l, const struct stub_call *c)
 {
 	l->call[l->n++] = *c;
 }
@@ -85,13 +85,13 @@ static void add(struct tracee_list *l, const struct stub_call *c)
 /* what: where its range lies in struct ranges. */
 static void add_call(struct handover *h, size_t i, int cmd, size_t what)
 {
-	add(&h->list[0],
-	    &(struct stub_call){
-		    .nr = SYS_fcntl,
-		    .arg = { (uint64_t)h->lock[i].fd, (uint64_t)cmd,
-			     h->at + sizeof(*h->data) +
-				     i * sizeof(struct ranges) + what },
-	    });
+	list_add(&h->list[0],
+		 &(struct stub_call){
+			 .nr = SYS_fcntl,
+			 .arg = { (uint64_t)h->lock[i].fd, (uint64_t)cmd,
+				  h->at + sizeof(*h->data) +
+					  i * sizeof(struct ranges) + what },
+		 });
 }
 
 /* One call a lock, which does not wait. */
@@ -118,24 +118,25 @@ static void add_pause(struct handover *h, int turn)
 	h->pause[turn] = h->list[0].n;
 	tracee_pause(h->list[0].call + h->list[0].n);
 	h->list[0].n += TRACEE_PAUSE;
-	add(&h->list[0], &(struct stub_call){ .nr = STUB_JUMP });
+	list_add(&h->list[0], &(struct stub_call){ .nr = STUB_JUMP });
 }
 
-/* It must be had, see enum stub_verb. */
+/* Add a wait whose call must succeed, see enum stub_verb. */
 static void add_wait(struct handover *h, size_t i, size_t what)
 {
 	add_call(h, i, F_SETLKW, what);
-	add(&h->list[0],
-	    &(struct stub_call){
-		    .nr = STUB_INSIST,
-		    .arg = { h->at + offsetof(typeof(*h->data), retry) },
-	    });
+	list_add(&h->list[0],
+		 &(struct stub_call){
+			 .nr = STUB_INSIST,
+			 .arg = { h->at + offsetof(typeof(*h->data), retry) },
+		 });
 }
 
 /*
- * However long that takes.  A wait can fail, too: who has the first byte and
- * waits for the rest, which is ours, makes it a deadlock to the kernel.  The
- * rest can be had while the landing process still has the first byte.
+ * Wait to have the locks back, however long that takes.  A wait can fail, too:
+ * who has the first byte and waits for the rest, which is ours, makes it a
+ * deadlock to the kernel.  The rest can be had while the landing process still
+ * has the first byte.
  */
 static void add_back(struct handover *h, const struct tracee *t)
 {
@@ -149,7 +150,7 @@ static void add_back(struct handover *h, const struct tracee *t)
 			add_wait(h, i, offsetof(struct ranges, rest[2]));
 	for (size_t i = 0; i < h->nr; i++)
 		add_wait(h, i, offsetof(struct ranges, whole));
-	add(&h->list[0], &go_on);
+	list_add(&h->list[0], &go_on);
 	for (int turn = 0; turn < HANDOVER_TURNS; turn++)
 		h->list[0].call[h->pause[turn] + TRACEE_PAUSE].arg[0] =
 			tracee_call_at(t, begin);
@@ -183,8 +184,8 @@ static void fill_lists(struct handover *h)
 	fill_leader(h, t);
 	for (size_t i = 1; i < t->nr; i++) {
 		h->list[i].call = xcalloc(1, sizeof(struct stub_call));
-		add(&h->list[i],
-		    &(struct stub_call){ .nr = STUB_WAIT, .arg = { h->at } });
+		list_add(&h->list[i], &(struct stub_call){ .nr = STUB_WAIT,
+							   .arg = { h->at } });
 	}
 }
 
@@ -224,13 +225,13 @@ static int take_turn(struct handover *h, int turn, struct error *err)
 
 	if (r == 0 && turn == 0)
 		r = begin(h, err);
-	else if (r == 0)
+	else if (!r)
 		r = tracee_go_past(h->tracee, err);
-	if (r == 0)
+	if (!r)
 		r = tracee_reach(h->tracee, h->pause[turn], err);
-	if (r == 0)
+	if (!r)
 		r = check_turn(h, turn, err);
-	if (r == 0)
+	if (!r)
 		r = move_fault(at_turn[turn], err);
 	return r < 0 ? r
 		     : frame_send_u64(h->ch, FRAME_LOCKS, (uint64_t)turn, err);

@@ -16,7 +16,7 @@
 #include "move/wire/append.h"
 #include "move/wire/message.h"
 
-/* What of the process itself the destination must know. */
+/* Fill in what the destination must know of the process itself. */
 static int describe_process(pid_t pid, Move__Hello *h, struct error *err)
 {
 	struct proc_status st;
@@ -24,7 +24,7 @@ static int describe_process(pid_t pid, Move__Hello *h, struct error *err)
 	uint64_t vdso;
 	int r = proc_read_status(pid, &st, err);
 
-	if (r == 0)
+	if (!r)
 		r = proc_read_stat(pid, &mm, err);
 	if (r < 0)
 		return r;
@@ -68,16 +68,16 @@ static int hello_of_source(struct sending *s, Move__Hello **ret,
 	h->epoch = s->src->epoch;
 	if (r == 0)
 		s->report->bytes_held = h->memory;
-	if (r == 0)
+	if (!r)
 		r = describe_trees(s->common.trees, h, err);
-	if (r == 0)
+	if (!r)
 		r = layout_read(s->process.pid, &s->process.seen, &maps, err);
 	/* what passes need not be known, and move_check() refused what stays */
 	if (r == 0)
 		check_drop_unmovable(s->process.pid, &maps);
-	if (r == 0)
+	if (!r)
 		r = proc_read_link(s->process.pid, "exe", &exe, err);
-	if (r == 0)
+	if (!r)
 		r = files_describe(s->process.pid, &maps, exe, h, err);
 	free(exe);
 	vma_list_clear(&maps);
@@ -118,11 +118,11 @@ int hello_ask(struct sending *s, Move__Hello **ret, struct error *err)
 			err);
 	move__hello__free_unpacked(s->common.hello, NULL);
 	s->common.hello = NULL;
-	if (r == 0)
+	if (!r)
 		r = hello_of_source(s, &s->common.hello, err);
-	if (r == 0)
+	if (!r)
 		r = wire_send(s->ch, FRAME_HELLO, &s->common.hello->base, err);
-	if (r == 0)
+	if (!r)
 		r = frame_expect(s->ch, &s->frame, FRAME_HELLO, err);
 	return r < 0 ? r
 		     : wire_unpack(&s->frame, &move__hello__descriptor, ret,

@@ -23,7 +23,8 @@
 #define ROUNDS_MOST	   40
 #define PAGES_ENOUGH	   128
 #define LAST_ROUNDS	   3
-#define LONGEST_TIMES	   6	/* what all rounds may be */
+/* All rounds together: so many times the longest. */
+#define LONGEST_TIMES	   6
 #define BASE_USEC	   1500 /* downtime that does not depend on size */
 #define THREAD_USEC	   40
 #define CONTENT_RATE	   120 /* bytes of queues a microsecond, doc/21 */
@@ -70,7 +71,8 @@ int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
 {
 	struct precopy *p = s->precopy;
 	struct frame_range range;
-	bool opened = true; /* is all there that it has opened? */
+	/* Does the destination have all that the process has opened? */
+	bool opened = true;
 	struct error why;
 	int r = frame_send_u64(s->ch, FRAME_SYNC, nr, err);
 
@@ -107,19 +109,22 @@ int precopy_tell(struct channel *ch, uint8_t *news, size_t n, struct error *err)
 }
 
 /*
- * What it has opened since the last round.  What of it cannot move, or not now,
- * may have been closed when it matters: it counts as lacking.
+ * Tell what the process has opened since the last round.  What of it cannot
+ * move, or not now, counts as lacking: it may be closed again when it matters.
  */
 static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
 {
 	struct error why;
 	uint8_t *news;
 	size_t size;
-	/* without rounds, who would open them is not there yet */
+	/*
+	 * without rounds the landing process, which would open them, is not
+	 * there yet
+	 */
 	int n = fds_look(s->common.fds, s->report->tracked, &news, &size, &why);
 	int r = n > 0 ? precopy_tell(s->ch, news, size, err) : 0;
 
-	if (r == 0)
+	if (!r)
 		r = precopy_sync(s, nr, err);
 	if (r == 0 && n < 0 && !s->precopy->lacking) {
 		s->precopy->lacking = n;
@@ -150,11 +155,11 @@ static int run_round(struct sending *s, struct error *err)
 	unsigned nr = ++s->report->rounds;
 	int r = recheck_running(&s->process, err);
 
-	if (r == 0)
+	if (!r)
 		r = round_layout(s, err);
-	if (r == 0)
+	if (!r)
 		r = track_send(s->process.track, false, err);
-	if (r == 0)
+	if (!r)
 		r = sync_opened(s, nr, err);
 	if (r < 0)
 		return r;
@@ -194,7 +199,7 @@ static int count_entries(pid_t pid, uint64_t *ret, struct error *err)
 	uint64_t n = 0;
 	int r = proc_read_maps(pid, &maps, err);
 
-	if (r == 0)
+	if (!r)
 		r = proc_read_advice(pid, &maps, err);
 	for (size_t i = 0; i < maps.nr; i++)
 		if (vma_carries_pages(&maps.v[i]) && !maps.v[i].empty)
@@ -273,7 +278,7 @@ static int set_predicted(struct sending *s, struct error *err)
 	return r;
 }
 
-/* 0: it fits, or nobody asked. */
+/* 0: the pause fits the budget, or there is none. */
 static int over_budget(struct sending *s, struct error *err)
 {
 	int r = set_predicted(s, err);
@@ -295,7 +300,7 @@ static int throttled_rounds(struct sending *s, struct error *err)
 	send_progress(s->src, "%s: slowing it down", err->text);
 	s->throttle = throttle_create(s->process.tracee, s->src->budget);
 	r = rounds(s, err);
-	if (r == 0)
+	if (!r)
 		r = over_budget(s, err);
 	/* the last round, too, has to be short */
 	if (r < 0)
@@ -318,13 +323,13 @@ static int last_rounds(struct sending *s, struct error *err)
 		before = s->precopy->pages;
 		r = send_hurry_both(s, predict_pages(s->precopy) <= HURRY_WORK,
 				    err);
-		if (r == 0)
+		if (!r)
 			r = run_round(s, err);
 	} while (r == 0 && ++n < LAST_ROUNDS &&
 		 (s->precopy->lacking ||
 		  (s->precopy->pages > PAGES_ENOUGH &&
 		   s->precopy->pages < before - before / 8)));
-	if (r == 0)
+	if (!r)
 		r = set_predicted(s, err);
 	/* it may write more than it did when it was last asked */
 	return r < 0 ? r : is_over(s, predict_pages(s->precopy), err);
@@ -338,7 +343,7 @@ int precopy_run(struct sending *s, struct error *err)
 	if (!s->report->tracked)
 		return stop_and_copy(s, err);
 	r = rounds(s, err);
-	if (r == 0)
+	if (!r)
 		r = over_budget(s, err);
 	if (r == -EDQUOT && s->src->throttle)
 		r = throttled_rounds(s, err);
@@ -354,7 +359,7 @@ int precopy_last(struct sending *s, struct error *err)
 	/* once more what is slow to read */
 	track_ask_advice(s->process.track);
 	r = run_round(s, err);
-	if (r == 0)
+	if (!r)
 		r = last_rounds(s, err);
 	end_throttle(s);
 	return r;
@@ -369,7 +374,7 @@ int precopy_again(struct sending *s, struct error *err)
 		return r < 0 ? r : sync_opened(s, 0, err);
 	}
 	r = send_hurry_both(s, false, err);
-	if (r == 0)
+	if (!r)
 		r = run_round(s, err);
 	return r < 0 ? r : last_rounds(s, err);
 }

@@ -25,7 +25,7 @@ int send_process_open(struct send_process *p, struct watch *w,
 
 void send_process_clear(struct send_process *p, bool leave)
 {
-	/* one that is frozen could not even die now */
+	/* a frozen process could not even be killed now */
 	if (leave || handover_lasts(p->handover))
 		tracee_abandon(p->tracee);
 	else

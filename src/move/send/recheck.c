@@ -17,7 +17,9 @@ int recheck_running(const struct send_process *p, struct error *err)
 
 	if (page_sender_alive(p->pages) && poll(&end, 1, 0) == 0)
 		return 0;
-	/* its memory goes first where it ends, and another one's comes by exec */
+	/*
+	 * at its end a process loses its memory first; by exec it gets another
+	 */
 	if (!proc_has_memory(pid) || poll(&end, 1, 0) > 0)
 		return error_set(err, -ESRCH, "process %d has exited", pid);
 	return error_set(
@@ -54,18 +56,18 @@ int recheck_stopped(const struct sending *s, const struct send_process *p,
 	struct proc_status st;
 	int r = recheck_running(p, err);
 
-	if (r == 0)
+	if (!r)
 		r = proc_read_status(pid, &st, err);
 	if (r == 0 && st.seccomp)
 		r = error_set(err, -ENOTSUP, "process %d has a seccomp filter",
 			      pid);
-	if (r == 0)
+	if (!r)
 		r = check_dispatch(p->tracee, err);
-	if (r == 0)
+	if (!r)
 		r = check_room(p->tracee, err);
-	if (r == 0)
+	if (!r)
 		r = recheck_children(pid, err);
-	if (r == 0)
+	if (!r)
 		r = sysv_check(pid, err);
 	/* before all of the memory is copied, which pre-copy has not done */
 	if (r == 0 && !s->report->tracked)

@@ -90,7 +90,7 @@ static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 		if (r == 0)
 			move__hello__free_unpacked(h, NULL);
 		r = check_until(s, end, err);
-		if (r == 0)
+		if (!r)
 			r = hello_ask(s, &h, err);
 	}
 	if (r < 0)
@@ -146,7 +146,10 @@ static int prepare_area(struct send_process *p, struct error *err)
 			       err);
 }
 
-/* How many of its CPU clocks begin at 0 there, as far as that is known now. */
+/*
+ * Report how many CPU clocks will begin at 0 at the destination, as far as is
+ * known now.
+ */
 static void tell_cpu_clocks(const struct move_source *src,
 			    const struct send_process *p)
 {
@@ -180,17 +183,20 @@ static int send_setup(struct sending *s, struct error *err)
 	tracee_look(p->tracee);
 	start = send_now();
 	r = check_stop_leader(p->tracee, err);
-	if (r == 0)
+	if (!r)
 		r = check_dispatch(p->tracee, err);
-	if (r == 0)
+	if (!r)
 		r = prepare_area(p, err);
-	if (r == 0)
+	if (!r)
 		r = check_asked(p->tracee, err);
-	if (r == 0)
-		r = track_start(p->track, &why, err);
+	if (!r)
+		r = track_start(p->track, fds_reads_direct(s->common.fds), &why,
+				err);
 	s->report->tracked = track_follows(p->track);
 	if (r == 0 && !s->report->tracked)
 		send_progress(s->src, "stop-and-copy: %s", why.text);
+	if (s->report->tracked)
+		fds_forbid_direct(s->common.fds);
 	tracee_resume(p->tracee);
 	s->report->paused = send_now() - start;
 	if (r == 0)
@@ -216,7 +222,7 @@ static int send_wait(struct sending *s, usec_t end, struct error *err)
 			return r;
 		if ((lacks = precopy_lacks(s, err)) < 0)
 			r = lacks;
-		else if (r == 0)
+		else if (!r)
 			r = check_until(s, send_now() + SHORTLY, err);
 	} while (r < 0 && may_pass(r) && send_now() < end);
 	return r;
@@ -282,9 +288,12 @@ static int send_record(struct sending *s, struct error *err)
 	const struct move_source_ops *ops = s->src->ops;
 	int r = send_hold(s, true, err);
 
-	if (r == 0)
+	if (!r)
 		r = move_fault(MF_SOURCE_HELD, err);
-	/* READY may be the last word of one that has died since. */
+	/*
+	 * A destination that has died since may have said READY as its last
+	 * word.
+	 */
 	if (r == 0 && channel_hung_up(s->ch))
 		r = error_set(err, -EPIPE,
 			      "the destination died at the end of the move");
@@ -312,24 +321,24 @@ static int send_commit(struct sending *s, struct error *err)
 	s->process.handover =
 		handover_create(s->process.tracee, s->ch, s->common.fds);
 	r = handover_run(s->process.handover, err);
-	if (r == 0)
+	if (!r)
 		r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, epoch, err);
 	ready = send_now();
-	if (r == 0)
+	if (!r)
 		r = move_fault(MF_SOURCE_READY, err);
-	if (r == 0)
+	if (!r)
 		r = send_record(s, err);
 	if (r < 0)
 		return r;
 	r = move_fault(MF_SOURCE_RECORDED, err);
 	if (fds_finish(s->common.fds, &late) < 0)
 		send_progress(s->src, "%s", late.text);
-	if (r == 0)
+	if (!r)
 		r = frame_send_u64(s->ch, FRAME_COMMIT, epoch, err);
 	send_unwatched(s);
-	if (r == 0)
+	if (!r)
 		r = move_fault(MF_SOURCE_COMMITTED, err);
-	if (r == 0)
+	if (!r)
 		r = frame_expect_u64(s->ch, &s->frame, FRAME_RUNNING, epoch,
 				     err);
 	s->report->restore = ready - sent;
@@ -337,7 +346,7 @@ static int send_commit(struct sending *s, struct error *err)
 	return r < 0 ? r : move_fault(MF_SOURCE_RUNNING, err);
 }
 
-/* It runs there: end it here. */
+/* The process runs at the destination: end it here. */
 static void send_finish(struct sending *s)
 {
 	s->report->outcome = MOVE_DONE;
@@ -348,7 +357,7 @@ static void send_finish(struct sending *s)
 	syscall(SYS_pidfd_send_signal, s->process.pidfd, SIGKILL, NULL, 0);
 }
 
-/* Nobody listens any more: the destination may have said why. */
+/* The connection broke: the destination may have said why. */
 static int last_words(struct sending *s, int r, struct error *err)
 {
 	struct error why;
@@ -365,7 +374,7 @@ static int last_words(struct sending *s, int r, struct error *err)
 }
 
 /* Whatever failed, it did because the process is not there any more? */
-static int explain(struct sending *s, int r, struct error *err)
+static int explain_failure(struct sending *s, int r, struct error *err)
 {
 	struct error why;
 	int gone = s->process.pages ? recheck_running(&s->process, &why)
@@ -424,24 +433,25 @@ int move_send(const struct move_source *src, struct channel *ch,
 	s.started = send_now();
 	frame_set_link(ch);
 	r = send_watch(&s, err);
-	if (r == 0)
+	if (!r)
 		r = send_check(&s, err);
-	if (r == 0)
+	if (!r)
 		r = send_hello(&s, err);
-	if (r == 0)
+	if (!r)
 		r = send_setup(&s, err);
-	if (r == 0)
+	if (!r)
 		r = precopy_run(&s, err);
-	if (r == 0)
+	if (!r)
 		r = send_last(&s, err);
-	if (r == 0)
+	if (!r)
 		r = send_freeze(&s, err);
-	if (r == 0)
+	if (!r)
 		r = send_commit(&s, err);
 	if (r < 0 && r != -ECANCELED && !s.recorded)
-		r = explain(&s, r, err);
+		r = explain_failure(&s, r, err);
 	if (r == 0) {
-		*err = (struct error)ERROR_INIT; /* of what has passed */
+		/* Forget the text of an obstacle that has passed. */
+		*err = (struct error)ERROR_INIT;
 		send_finish(&s);
 	} else if (s.recorded) {
 		ret->outcome = MOVE_UNDECIDED;

@@ -26,6 +26,7 @@
 #include "core/clock.h"
 #include "core/hurry.h"
 #include "core/test_ahead.h"
+#include "core/test_fork.h"
 #include "move/land/land.h"
 #include "move/send/ahead.h"
 #include "move/wire/fault.h"
@@ -58,10 +59,9 @@ static void nap(void)
 
 static pid_t sleeper(void)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_to_end_with();
 
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			pause();
 	}
@@ -298,11 +298,11 @@ static void test_landing_is_not_ahead_for_long(void **state)
 	for (int turn = 0; turn < 2; turn++) {
 		before = clock_usec(CLOCK_MONOTONIC);
 		landing_hurry(&dest.l, true);
-		assert_true(dest.l.hurried_since >= before);
-		dest.l.hurried_since += USEC_PER_SEC * 1000;
+		assert_true(dest.l.ahead.since >= before);
+		dest.l.ahead.since += USEC_PER_SEC * 1000;
 		landing_hurry_bound(&dest.l);
 		assert_int_equal(number_ahead(), 4);
-		dest.l.hurried_since = clock_usec(CLOCK_MONOTONIC) - LONG;
+		dest.l.ahead.since = clock_usec(CLOCK_MONOTONIC) - LONG;
 		landing_hurry_bound(&dest.l);
 		assert_int_equal(number_ahead(), 0);
 	}
@@ -336,6 +336,7 @@ static int op_spawn(void *ctx, const void *arg, size_t n, const int *fds,
 	init = fork();
 	if (init != 0)
 		return init > 0 ? 0 : error_set(err, -EAGAIN, "fork");
+	/* Its parent is in another pid namespace: getppid() is 0. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (fork() == 0)
 		_exit(move_land(arg, n, fds, nr_fds));

@@ -88,8 +88,10 @@ static int method_allowed(enum track_method *ret, struct error *err)
 		    : 0;
 }
 
-static const char *why_none(enum track_method allowed)
+static const char *why_none(enum track_method allowed, bool direct)
 {
+	if (direct)
+		return "a file is open for direct I/O (O_DIRECT), which writes into memory unseen";
 	switch (allowed) {
 	case TRACK_NONE:
 		return "STINT_TRACK=none";
@@ -100,14 +102,17 @@ static const char *why_none(enum track_method allowed)
 	}
 }
 
-int track_start(struct track *t, struct error *why, struct error *err)
+int track_start(struct track *t, bool direct, struct error *why,
+		struct error *err)
 {
 	enum track_method allowed = TRACK_NONE;
 	int r = move_fault(MF_SOURCE_TRACKING, err);
 
-	if (r == 0)
+	if (!r)
 		r = method_allowed(&allowed, err);
-	if (r == 0)
+	if (direct)
+		allowed = TRACK_NONE;
+	if (!r)
 		r = allowed == TRACK_ASYNC ? track_watch_start(t, err)
 					   : -EOPNOTSUPP;
 	if (r < 0 && r != -EOPNOTSUPP)
@@ -117,7 +122,7 @@ int track_start(struct track *t, struct error *why, struct error *err)
 	else if (allowed >= TRACK_SOFT_DIRTY && scan_has_soft())
 		t->method = TRACK_SOFT_DIRTY;
 	else
-		error_set(why, -EOPNOTSUPP, "%s", why_none(allowed));
+		error_set(why, -EOPNOTSUPP, "%s", why_none(allowed, direct));
 	t->has_guards = scan_has_guards();
 	t->scan = scan_open(t->p->pid, t->method != TRACK_ASYNC, err);
 	t->scan_private = scan_open(t->p->pid, t->method != TRACK_ASYNC, err);
@@ -176,7 +181,7 @@ static int send_read(struct pass *p, uint64_t start, uint64_t end,
 		if (r < 0 || next == end || p->cursor != told)
 			continue;
 		r = track_zap(t, at, at + FRAME_PAGE, err);
-		if (r == 0)
+		if (!r)
 			r = track_zap_flush(t, err);
 	}
 	return r;
@@ -229,8 +234,8 @@ static int on_written(void *arg, uint64_t start, uint64_t end,
 }
 
 /*
- * All of it: the destination has nothing, or nothing that is known to be
- * right.  -EPERM as from scan_private().
+ * Send all of a mapping: the destination has nothing of it, or nothing that is
+ * known to be right. -EPERM as from scan_private().
  */
 static int send_whole(struct pass *p, uint64_t start, uint64_t end,
 		      struct error *err)
@@ -296,7 +301,7 @@ static int send_pieces(struct track *t, const struct vma *v, struct pass *p,
 			f.start = at;
 		if (f.end > v->end)
 			f.end = v->end;
-		if (r == 0)
+		if (!r)
 			r = send_whole(p, f.start, f.end, err);
 		at = f.end;
 	}
@@ -339,7 +344,10 @@ static int send_vma(struct track *t, const struct vma *v, bool last,
 	return 0;
 }
 
-/* Called before and after a last pass: nothing may change in between. */
+/*
+ * Read what is swapped out, before and after a last pass: it may not change in
+ * between.
+ */
 static int read_swapped(struct track *t, struct error *err)
 {
 	struct proc_status st;
@@ -356,16 +364,16 @@ int track_send(struct track *t, bool last, struct error *err)
 	bool swapped = t->swapped;
 
 	t->guards.nr = 0;
-	if (r == 0)
+	if (!r)
 		r = track_punches(t, err);
 	if (r == 0 && t->method == TRACK_SOFT_DIRTY)
 		r = track_send_soft(t, last, err);
 	for (size_t i = 0;
 	     i < t->maps.nr && r == 0 && t->method != TRACK_SOFT_DIRTY; i++)
 		r = send_vma(t, &t->maps.v[i], last, err);
-	if (r == 0)
+	if (!r)
 		r = track_zap_flush(t, err);
-	if (r == 0)
+	if (!r)
 		r = page_sender_flush(t->p->pages, err);
 	if (r == 0 && last && !swapped && (r = read_swapped(t, err)) == 0 &&
 	    t->swapped)

@@ -32,9 +32,10 @@ void track_destroy(struct track *t);
 
 /*
  * The leader is stopped and the landing area is there.  0 although nothing can
- * follow it here, with the reason in why: then not track_follows().
+ * follow it here, or it reads by direct I/O (fds_reads_direct()), with the
+ * reason in why: then not track_follows().
  */
-int track_start(struct track *t, struct error *why,
+int track_start(struct track *t, bool direct, struct error *why,
 		struct error *err) must_check;
 bool track_follows(const struct track *t);
 /* Reading page tables is getting on, for that watch; NULL: it is not. */

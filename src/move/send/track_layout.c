@@ -69,7 +69,7 @@ static int tell_fresh(struct track *t, const struct vma_list *fresh,
 		}
 		append_to(l->map, l->n_map, v);
 	}
-	if (r == 0)
+	if (!r)
 		r = wire_send(t->ch, FRAME_MAP, &l->base, err);
 	move__layout__free_unpacked(l, NULL);
 	t->told_area = r == 0;
@@ -120,7 +120,10 @@ static void drop_deleted(const struct track *t, struct vma_list *maps)
 	maps->nr = n;
 }
 
-/* The advice is slow to read; at the freeze only if something is new. */
+/*
+ * The mappings' advice is slow to read: at the freeze it is read only if a
+ * mapping is new.
+ */
 static int read_layout(struct track *t, struct vma_list *now, bool last,
 		       struct error *err)
 {
@@ -137,7 +140,7 @@ static int read_layout(struct track *t, struct vma_list *now, bool last,
 	    t->method != TRACK_ASYNC)
 		r = proc_read_advice(t->p->pid, now, err);
 	t->read_advice = false;
-	/* what came after the check may be gone when it matters */
+	/* a mapping that came after the check may be gone when it matters */
 	if (r == 0 && last)
 		r = check_mappings(t->p->pid, now, err);
 	else if (r == 0)
@@ -197,8 +200,8 @@ void track_forget(struct track *t, uint64_t start, uint64_t end)
 }
 
 /*
- * What the destination has of files that are not what they were is not what
- * the process maps now, although device, inode and address may be the same.
+ * Of a file that has changed the destination has something else than the
+ * process maps now, although device, inode and address may be the same.
  */
 static int forget_changed(struct track *t, struct error *err)
 {
@@ -229,9 +232,9 @@ int track_layout(struct track *t, bool last, struct error *err)
 
 	t->told_files = false;
 	t->paused = 0;
-	if (r == 0)
+	if (!r)
 		r = forget_changed(t, err);
-	if (r == 0)
+	if (!r)
 		r = tell_trees(t, &now, last, err);
 	if (r == 0)
 		drop_deleted(t, &now);

@@ -116,7 +116,7 @@ static void *watch(void *arg)
 	struct pollfd p[] = { { .fd = w->stop, .events = POLLIN },
 			      { .fd = w->uffd, .events = POLLIN } };
 
-	/* its end, as that of the process, makes the descriptor fail */
+	/* the end of the watch or of the process makes the descriptor fail */
 	while (poll(p, 2, -1) >= 0 || errno == EINTR) {
 		if (p[0].revents || p[1].revents & (POLLERR | POLLNVAL))
 			break;
@@ -128,7 +128,7 @@ static void *watch(void *arg)
 
 /* ---- its owner ---- */
 
-/* Signals are for whoever has handlers. */
+/* The thread blocks all signals: they are for threads that have handlers. */
 static int start_thread(struct punch_watch *w)
 {
 	sigset_t all, old;
@@ -174,7 +174,7 @@ void punch_watch_destroy(struct punch_watch *w)
 
 /* ---- a pass ---- */
 
-/* Of one mapping. */
+/* What a pass over one mapping needs. */
 struct punching {
 	struct track *t;
 	const struct vma *v;
@@ -218,7 +218,8 @@ static uint64_t hole_end(const struct punching *p, uint64_t at, uint64_t end)
 }
 
 /* A run of offsets of the object that were given back. */
-static int look_at(void *arg, uint64_t from, uint64_t to, struct error *err)
+static int look_at_range(void *arg, uint64_t from, uint64_t to,
+			 struct error *err)
 {
 	struct punching *p = arg;
 	uint64_t at = from - p->v->offset + p->v->start;
@@ -257,7 +258,7 @@ static int add_known(void *arg, uint64_t start, uint64_t end, struct error *err)
 	return 0;
 }
 
-/* Nobody waits while we look. */
+/* Take the notes over at once, so that nobody waits while we look at them. */
 static void take_news(struct punch_watch *w)
 {
 	pthread_mutex_lock(&w->lock);
@@ -285,8 +286,8 @@ static int send_mapping(struct punching *p, struct error *err)
 		return 0;
 	p->fd = fd = open_object(p->t->p->pid, v);
 	p->nr = 0;
-	r = known->lost ? look_at(p, first, last, err)
-			: sent_each(pages, first, last, look_at, p, err);
+	r = known->lost ? look_at_range(p, first, last, err)
+			: sent_each(pages, first, last, look_at_range, p, err);
 	return r < 0 ? r : flush(p, err);
 }
 

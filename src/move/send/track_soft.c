@@ -11,7 +11,7 @@
 
 #define STOP_TRIES 10
 
-/* What one mapping's pages are looked at with. */
+/* A look at the pages of one mapping. */
 struct look {
 	struct track *t;
 	struct sent *todo;
@@ -20,8 +20,8 @@ struct look {
 };
 
 /* Pages that are there: send those written to; what lies between has gone. */
-static int look_at(void *arg, uint64_t start, uint64_t end, bool written,
-		   struct error *err)
+static int look_at_range(void *arg, uint64_t start, uint64_t end, bool written,
+			 struct error *err)
 {
 	struct look *l = arg;
 	int r = l->shared ? 0
@@ -47,7 +47,7 @@ static int look_at_mapping(struct track *t, struct sent *todo,
 	/* terabytes of nothing would take their time */
 	int r = v->empty ? 0
 			 : scan_soft(t->scan, v->start, v->end, l.shared,
-				     look_at, &l, err);
+				     look_at_range, &l, err);
 
 	if (r == 0 && last)
 		r = track_guards(t, v->start, v->end, err);
@@ -88,9 +88,9 @@ static int look_while_stopped(struct track *t, struct sent *todo,
 		tracee_resume(t->p->tracee);
 		r = tracee_stop(t->p->tracee, err);
 	}
-	if (r == 0)
+	if (!r)
 		r = find_empty(t, err);
-	if (r == 0)
+	if (!r)
 		r = look_at_all(t, todo, false, err);
 	if (!throttled)
 		tracee_resume(t->p->tracee);
@@ -130,7 +130,7 @@ static int send_mapping(struct track *t, struct sent *todo, const struct vma *v,
 	if (how == SHARE_WHOLE ||
 	    (shared && (last || vma_meets(&t->fresh, v)))) {
 		r = track_punch_whole(t, v->start, v->end, err);
-		if (r == 0)
+		if (!r)
 			r = page_sender_add_nonzero(t->p->pages, v->start,
 						    v->end, err);
 	}

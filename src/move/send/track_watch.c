@@ -103,7 +103,7 @@ void track_watch_stop(struct track *t)
 	io_close(&t->uffd);
 }
 
-/* Watched by itself: see track_punch.c. */
+/* Is it shared memory, which track_punch.c watches? */
 static bool is_shared(const struct vma *v)
 {
 	return v->kind == VMA_SHARED_ANON && vma_carries_pages(v);
@@ -215,7 +215,7 @@ static int register_stopped(struct track *t, const struct vma_list *known,
 	tracee_look(t->p->tracee);
 	start = send_now();
 	r = tracee_stop(t->p->tracee, err);
-	if (r == 0)
+	if (!r)
 		r = register_new(t, known, err);
 	tracee_resume(t->p->tracee);
 	t->paused = send_now() - start;

@@ -16,7 +16,7 @@
  * connection may be silent before that.
  */
 #define STANDSTILL   (5 * USEC_PER_SEC / 2)
-/* Of a budget: what may come on top of it before it is given up. */
+/* How far a budget may be exceeded before the move is given up. */
 #define OVER_BUDGET  (1 * USEC_PER_SEC)
 /* The watch kills only whoever has not noticed by itself. */
 #define GRACE	     (500 * USEC_PER_MSEC)
@@ -31,8 +31,8 @@ static void calm(void *sending)
 }
 
 /*
- * What its engine stopped goes on by itself, and what was held by somebody
- * else's means is let go by them, who know the record.
+ * A process that the engine itself stopped goes on by itself; one held by other
+ * means (a freezer) is let go by its keeper, which knows the record.
  */
 static void killed(void *sending, int note)
 {

@@ -39,12 +39,12 @@ static int32_t find_peer(const struct fdscan *sc, int64_t ino)
 	return -1;
 }
 
-/* The other end, which must be in the process, and point back. */
+/* Find the other end, which must be in the process and point back. */
 static int set_peer(struct fdscan *sc, struct fdscan_file *f,
-		    const struct sockdiag_unix *d, struct error *err)
+		    const struct sock_diag_unix *d, struct error *err)
 {
 	Fds__Unix *u = f->msg->socket->un;
-	struct sockdiag_unix back;
+	struct sock_diag_unix back;
 	int r;
 
 	u->peer = d->peer < 0 ? -1 : -2;
@@ -56,7 +56,7 @@ static int set_peer(struct fdscan *sc, struct fdscan_file *f,
 				 "fd %d: unix socket whose other end is "
 				 "outside the process",
 				 f->number);
-	r = sockdiag_unix_get(sc->s->diag, (uint64_t)d->peer, &back, err);
+	r = sock_diag_unix_get(sc->s->diag, (uint64_t)d->peer, &back, err);
 	if (r < 0)
 		return r;
 	if (back.peer != (int64_t)f->st.st_ino)
@@ -97,7 +97,7 @@ static int cap_unix(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	Fds__Unix *u = xmalloc(sizeof(*u));
 	struct sockaddr_un sun = { 0 };
 	socklen_t len = sizeof(sun);
-	struct sockdiag_unix d;
+	struct sock_diag_unix d;
 	int r;
 
 	fds__unix__init(u);
@@ -109,7 +109,7 @@ static int cap_unix(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 		return error_sys(err, -errno, "fd %d", f->number);
 	if (len > sizeof(sa_family_t))
 		u->local = append_bytes(&sun, len);
-	r = sockdiag_unix_get(sc->s->diag, f->st.st_ino, &d, err);
+	r = sock_diag_unix_get(sc->s->diag, f->st.st_ino, &d, err);
 	if (!r)
 		r = set_peer(sc, f, &d, err);
 	if (!r)
@@ -148,13 +148,15 @@ static int cap_names(struct fdscan_file *f, Fds__Inet *m)
 	return 0;
 }
 
-/* Of one that has no port nobody can tell; it can be shut down all the same. */
+/*
+ * Of a socket without a port nobody can tell; it can be shut down all the same.
+ */
 static int cap_shutdown(const struct fdscan *sc, const struct fdscan_file *f,
 			Fds__Inet *m, struct error *err)
 {
 	if (!m->local.len || !sc->content || sc->s->diag < 0)
 		return 0;
-	return sockdiag_udp_shutdown(
+	return sock_diag_udp_shutdown(
 		sc->s->diag, f->msg->socket->family,
 		((struct sockaddr_in *)(void *)m->local.data)->sin_port,
 		f->st.st_ino, &m->shutdown, err);
@@ -172,11 +174,11 @@ static int cap_inet(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	if (r < 0)
 		return error_sys(err, r, "fd %d", f->number);
 	if (f->msg->socket->type == SOCK_STREAM)
-		return tcpcap_socket(sc, f, err);
+		return tcp_capture_socket(sc, f, err);
 	r = cap_shutdown(sc, f, m, err);
 	if (r < 0)
 		return error_prefix(err, r, "fd %d", f->number);
-	r = sockmcast_get(sc->s->pid, f->copy, f->msg->socket, err);
+	r = multicast_get(sc->s->pid, f->copy, f->msg->socket, err);
 	if (r < 0)
 		return error_prefix(err, r, "fd %d", f->number);
 	if (!sc->content)
@@ -198,7 +200,8 @@ static int refuse(const Fds__Socket *m, struct fdscan_file *f,
 			 f->number, kind, m->family, m->type, m->protocol);
 }
 
-int sockcap_socket(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+int sock_capture_socket(struct fdscan *sc, struct fdscan_file *f,
+			struct error *err)
 {
 	Fds__Socket *m = xmalloc(sizeof(*m));
 	bool inet;
@@ -250,7 +253,7 @@ static in_port_t port_of(const ProtobufCBinaryData *address)
 	return address->len ? sin->sin_port : 0;
 }
 
-/* Its other end, or the listener by whom that is still to be accepted. */
+/* Is b the other end of a, or the listener that still has to accept it? */
 static bool leads_to(const Fds__Inet *a, const Fds__Inet *b)
 {
 	return port_of(&a->peer) == port_of(&b->local) &&
@@ -267,14 +270,17 @@ static bool same_address(const void *local, const void *peer)
 	return IN6_ARE_ADDR_EQUAL(&a6->sin6_addr, &b6->sin6_addr);
 }
 
-/* Has a process of its network the other end?  Not known without a sock_diag. */
+/*
+ * Does a process of its network have the other end?  Not known without a
+ * sock_diag socket.
+ */
 static bool is_held(const struct fdscan *sc, const Fds__Inet *m)
 {
-	struct sockdiag_tcp d;
+	struct sock_diag_tcp d;
 
 	return sc->s->diag >= 0 &&
-	       sockdiag_tcp_get(sc->s->diag, m->peer.data, m->local.data,
-				(socklen_t)m->local.len, &d, NULL) == 0 &&
+	       sock_diag_tcp_get(sc->s->diag, m->peer.data, m->local.data,
+				 (socklen_t)m->local.len, &d, NULL) == 0 &&
 	       d.state != TCP_LISTEN && d.ino;
 }
 
@@ -288,7 +294,8 @@ static bool is_within(const struct fdscan *sc, const Fds__Inet *m, int state)
 		    same_address(m->local.data, m->peer.data);
 
 	if (near && state == TCP_ESTABLISHED)
-		return true; /* also one that nobody has accepted yet */
+		/* An other end that nobody has accepted yet counts, too. */
+		return true;
 	return (near || (!sc->content && !sc->s->soon)) && is_held(sc, m);
 }
 
@@ -305,7 +312,7 @@ static int check_local(struct fdscan *sc, struct fdscan_file *f,
 
 	if (!m || !m->peer.len || !m->local.len)
 		return 0;
-	state = tcpcap_state(f->copy);
+	state = tcp_capture_state(f->copy);
 	if (state < 0 || !(TCP_STATE(state) & TCP_STATES_CONNECTED) ||
 	    !is_within(sc, m, state))
 		return 0;
@@ -318,13 +325,66 @@ static int check_local(struct fdscan *sc, struct fdscan_file *f,
 		f->number, ntohs(port_of(&m->peer)));
 }
 
-int sockcap_finish(struct fdscan *sc, struct error *err)
+static bool is_ours(uint64_t ino, void *arg)
+{
+	return find_peer(arg, (int64_t)ino) >= 0;
+}
+
+static bool takes_part(const Fds__Socket *s, const Fds__Inet *m, int fd)
+{
+	const struct sockaddr_in *in = (const void *)m->local.data;
+
+	if (!m->local.len || m->peer.len || m->n_membership ||
+	    sockopt_int(fd, SOL_SOCKET, SO_REUSEPORT) <= 0)
+		return false;
+	/* Of a multicast group each has all, whoever else has. */
+	if (s->family == AF_INET
+		    ? IN_MULTICAST(ntohl(in->sin_addr.s_addr))
+		    : IN6_IS_ADDR_MULTICAST(
+			      &((const struct sockaddr_in6 *)in)->sin6_addr))
+		return false;
+	return s->type == SOCK_DGRAM || tcp_capture_state(fd) == TCP_LISTEN;
+}
+
+/*
+ * The kernel deals what comes for a port out to the sockets of its group; those
+ * of another process do not come along.  Asked for by the first looks alone.
+ */
+static int check_port_group(struct fdscan *sc, struct fdscan_file *f,
+			    struct error *err)
+{
+	const Fds__Socket *s;
+	struct sockaddr_storage local = { 0 };
+	int r;
+
+	if (sc->content || sc->s->soon || sc->s->diag < 0 || !f->msg ||
+	    f->msg->kind_case != FDS__FILE__KIND_SOCKET)
+		return 0;
+	s = f->msg->socket;
+	if (s->kind_case != FDS__SOCKET__KIND_INET ||
+	    !takes_part(s, s->inet, f->copy))
+		return 0;
+	memcpy(&local, s->inet->local.data, s->inet->local.len);
+	r = sock_diag_shared(sc->s->diag, s->type == SOCK_STREAM, &local,
+			     (socklen_t)s->inet->local.len, is_ours, sc, err);
+	if (r <= 0)
+		return r;
+	return error_set(
+		err, -ENOTSUP,
+		"fd %d: shares port %u with a socket outside the process (SO_REUSEPORT)",
+		f->number, ntohs(port_of(&s->inet->local)));
+}
+
+int sock_capture_finish(struct fdscan *sc, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < sc->nr_file && r == 0; i++)
+	for (size_t i = 0; i < sc->nr_file && r == 0; i++) {
 		r = check_local(sc, &sc->file[i], err);
+		if (!r)
+			r = check_port_group(sc, &sc->file[i], err);
+	}
 	if (r < 0)
 		return r;
-	return sc->content ? tcpcap_settle(sc, err) : 0;
+	return sc->content ? tcp_capture_settle(sc, err) : 0;
 }

@@ -7,10 +7,10 @@
 #include "move/fdkit/source.h"
 
 /* As kind/kind.h has it of other descriptions. */
-int sockcap_socket(struct fdscan *sc, struct fdscan_file *f,
-		   struct error *err) must_check;
+int sock_capture_socket(struct fdscan *sc, struct fdscan_file *f,
+			struct error *err) must_check;
 /* When all are there: unix sockets find their other ends. */
-int sockcap_finish(struct fdscan *sc, struct error *err) must_check;
+int sock_capture_finish(struct fdscan *sc, struct error *err) must_check;
 
 /*
  * All that can be read from fd, not consuming it; a message a packet, appended

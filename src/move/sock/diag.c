@@ -80,7 +80,7 @@ static int open_inside(int pidfd, int flags, int sock)
 	return -send_fd(sock, fd);
 }
 
-int sockdiag_open(pid_t pid, int pidfd, int *ret, struct error *err)
+int sock_diag_open(pid_t pid, int pidfd, int *ret, struct error *err)
 {
 	int flags = CLONE_NEWNET | (same_user_ns(pid) ? 0 : CLONE_NEWUSER);
 	int pair[2], status = 0, r;
@@ -106,7 +106,7 @@ int sockdiag_open(pid_t pid, int pidfd, int *ret, struct error *err)
 
 /* ---- asking ---- */
 
-static int ask(int diag, struct nlmsghdr *nlh, mnl_cb_t fn, void *arg)
+static int ask_kernel(int diag, struct nlmsghdr *nlh, mnl_cb_t fn, void *arg)
 {
 	static _Thread_local char buf[32768] __attribute__((aligned(8)));
 	ssize_t n;
@@ -129,7 +129,7 @@ static int ask(int diag, struct nlmsghdr *nlh, mnl_cb_t fn, void *arg)
 static int parse_unix(const struct nlmsghdr *nlh, void *arg)
 {
 	const struct unix_diag_msg *m = mnl_nlmsg_get_payload(nlh);
-	struct sockdiag_unix *u = arg;
+	struct sock_diag_unix *u = arg;
 	const struct unix_diag_rqlen *rq;
 	const struct nlattr *a;
 
@@ -155,12 +155,12 @@ static int parse_unix(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-int sockdiag_unix_get(int diag, uint64_t ino, struct sockdiag_unix *ret,
-		      struct error *err)
+int sock_diag_unix_get(int diag, uint64_t ino, struct sock_diag_unix *ret,
+		       struct error *err)
 {
 	char buf[256] __attribute__((aligned(8)));
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct sockdiag_unix u = { .peer = -1 };
+	struct sock_diag_unix u = { .peer = -1 };
 	struct unix_diag_req *req;
 	int r;
 
@@ -172,7 +172,7 @@ int sockdiag_unix_get(int diag, uint64_t ino, struct sockdiag_unix *ret,
 	req->udiag_ino = (uint32_t)ino;
 	req->udiag_show = UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN;
 	req->udiag_cookie[0] = req->udiag_cookie[1] = UINT32_MAX;
-	r = ask(diag, nlh, parse_unix, &u);
+	r = ask_kernel(diag, nlh, parse_unix, &u);
 	if (r < 0)
 		return error_sys(err, r, "sock_diag of a unix socket");
 	*ret = u;
@@ -180,7 +180,7 @@ int sockdiag_unix_get(int diag, uint64_t ino, struct sockdiag_unix *ret,
 }
 
 struct each_arg {
-	void (*fn)(const struct sockdiag_tcp *t, void *arg);
+	void (*fn)(const struct sock_diag_tcp *t, void *arg);
 	void *arg;
 };
 
@@ -202,7 +202,7 @@ static void put_address(struct sockaddr_storage *ss, int family,
 	}
 }
 
-static void parse_info(const struct nlmsghdr *nlh, struct sockdiag_tcp *t)
+static void parse_info(const struct nlmsghdr *nlh, struct sock_diag_tcp *t)
 {
 	const struct nlattr *a;
 	struct tcp_info ti;
@@ -225,7 +225,7 @@ static int parse_tcp(const struct nlmsghdr *nlh, void *arg)
 {
 	const struct inet_diag_msg *m = mnl_nlmsg_get_payload(nlh);
 	const struct each_arg *each = arg;
-	struct sockdiag_tcp t = {
+	struct sock_diag_tcp t = {
 		.ino = m->idiag_inode,
 		.state = m->idiag_state,
 		.rqueue = m->idiag_rqueue,
@@ -247,12 +247,10 @@ static int parse_tcp(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-int sockdiag_tcp_each(int diag, uint32_t states,
-		      void (*fn)(const struct sockdiag_tcp *t, void *arg),
-		      void *arg, struct error *err)
+static int ask_each(int diag, int protocol, uint32_t states,
+		    struct each_arg *each)
 {
 	static const uint8_t families[] = { AF_INET, AF_INET6 };
-	struct each_arg each = { fn, arg };
 	int r = 0;
 
 	for (int i = 0; i < 2 && !r; i++) {
@@ -264,17 +262,72 @@ int sockdiag_tcp_each(int diag, uint32_t states,
 		nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 		req = mnl_nlmsg_put_extra_header(nlh, sizeof(*req));
 		req->sdiag_family = families[i];
-		req->sdiag_protocol = IPPROTO_TCP;
+		req->sdiag_protocol = (uint8_t)protocol;
 		req->idiag_states = states;
 		req->idiag_ext = 1 << (INET_DIAG_INFO - 1);
-		r = ask(diag, nlh, parse_tcp, &each);
+		r = ask_kernel(diag, nlh, parse_tcp, each);
 	}
+	return r;
+}
+
+int sock_diag_tcp_each(int diag, uint32_t states,
+		       void (*fn)(const struct sock_diag_tcp *t, void *arg),
+		       void *arg, struct error *err)
+{
+	struct each_arg each = { fn, arg };
+	int r = ask_each(diag, IPPROTO_TCP, states, &each);
+
 	return r < 0 ? error_sys(err, r, "sock_diag of TCP") : 0;
 }
 
-static void take(const struct sockdiag_tcp *t, void *arg)
+struct member_arg {
+	const struct sockaddr_storage *local;
+	socklen_t len;
+	bool (*ours)(uint64_t ino, void *arg);
+	void *arg;
+	bool found;
+};
+
+/* The same port of the same address. */
+static bool is_bound_alike(const struct sock_diag_tcp *t,
+			   const struct sockaddr_storage *local, socklen_t len)
 {
-	*(struct sockdiag_tcp *)arg = *t;
+	const struct sockaddr_in *a = (const void *)&t->local;
+	const struct sockaddr_in *b = (const void *)local;
+	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+
+	if (t->len != len || a->sin_port != b->sin_port)
+		return false;
+	return len == sizeof(*a)
+		       ? a->sin_addr.s_addr == b->sin_addr.s_addr
+		       : IN6_ARE_ADDR_EQUAL(&a6->sin6_addr, &b6->sin6_addr);
+}
+
+static void look_at_member(const struct sock_diag_tcp *t, void *arg)
+{
+	struct member_arg *m = arg;
+
+	if (t->ino && is_bound_alike(t, m->local, m->len) &&
+	    !m->ours(t->ino, m->arg))
+		m->found = true;
+}
+
+int sock_diag_shared(int diag, bool stream,
+		     const struct sockaddr_storage *local, socklen_t len,
+		     bool (*ours)(uint64_t ino, void *arg), void *arg,
+		     struct error *err)
+{
+	struct member_arg m = { local, len, ours, arg, false };
+	struct each_arg each = { look_at_member, &m };
+	int r = ask_each(diag, stream ? IPPROTO_TCP : IPPROTO_UDP,
+			 TCP_STATE(stream ? TCP_LISTEN : TCP_CLOSE), &each);
+
+	return r < 0 ? error_sys(err, r, "sock_diag of a port") : m.found;
+}
+
+static void take_tcp(const struct sock_diag_tcp *t, void *arg)
+{
+	*(struct sock_diag_tcp *)arg = *t;
 }
 
 static void put_id(struct inet_diag_sockid *id, const void *local,
@@ -297,13 +350,14 @@ static void put_id(struct inet_diag_sockid *id, const void *local,
 	id->idiag_if = p6->sin6_scope_id;
 }
 
-int sockdiag_tcp_get(int diag, const void *local, const void *peer,
-		     socklen_t len, struct sockdiag_tcp *ret, struct error *err)
+int sock_diag_tcp_get(int diag, const void *local, const void *peer,
+		      socklen_t len, struct sock_diag_tcp *ret,
+		      struct error *err)
 {
 	char buf[256] __attribute__((aligned(8)));
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct sockdiag_tcp got = { 0 };
-	struct each_arg each = { take, &got };
+	struct sock_diag_tcp got = { 0 };
+	struct each_arg each = { take_tcp, &got };
 	struct inet_diag_req_v2 *req;
 	int r;
 
@@ -315,7 +369,7 @@ int sockdiag_tcp_get(int diag, const void *local, const void *peer,
 	req->sdiag_protocol = IPPROTO_TCP;
 	req->idiag_states = UINT32_MAX;
 	put_id(&req->id, local, peer, req->sdiag_family);
-	r = ask(diag, nlh, parse_tcp, &each);
+	r = ask_kernel(diag, nlh, parse_tcp, &each);
 	if (r == 0 && !got.state)
 		r = -ENOENT;
 	if (r < 0)
@@ -343,8 +397,8 @@ static int parse_udp(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-int sockdiag_udp_shutdown(int diag, int family, uint16_t port, uint64_t ino,
-			  uint32_t *ret, struct error *err)
+int sock_diag_udp_shutdown(int diag, int family, uint16_t port, uint64_t ino,
+			   uint32_t *ret, struct error *err)
 {
 	char buf[256] __attribute__((aligned(8)));
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
@@ -359,7 +413,7 @@ int sockdiag_udp_shutdown(int diag, int family, uint16_t port, uint64_t ino,
 	req->sdiag_protocol = IPPROTO_UDP;
 	req->idiag_states = UINT32_MAX;
 	req->id.idiag_sport = port;
-	r = ask(diag, nlh, parse_udp, &u);
+	r = ask_kernel(diag, nlh, parse_udp, &u);
 	if (r < 0)
 		return error_sys(err, r, "sock_diag of UDP");
 	*ret = u.shutdown;

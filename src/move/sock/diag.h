@@ -5,6 +5,7 @@
 #define MOVE_SOCK_DIAG_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -15,9 +16,10 @@
  * A sock_diag socket in the network namespace of process pid, which may
  * belong to another user namespace: a forked child enters both.
  */
-int sockdiag_open(pid_t pid, int pidfd, int *ret, struct error *err) must_check;
+int sock_diag_open(pid_t pid, int pidfd, int *ret,
+		   struct error *err) must_check;
 
-struct sockdiag_unix {
+struct sock_diag_unix {
 	uint64_t ino;
 	int64_t peer;	   /* inode; 0: was closed; -1: never connected */
 	uint32_t shutdown; /* 1: receive, 2: send */
@@ -26,10 +28,10 @@ struct sockdiag_unix {
 	int state;	   /* TCP_LISTEN ... */
 };
 
-int sockdiag_unix_get(int diag, uint64_t ino, struct sockdiag_unix *ret,
-		      struct error *err) must_check;
+int sock_diag_unix_get(int diag, uint64_t ino, struct sock_diag_unix *ret,
+		       struct error *err) must_check;
 
-struct sockdiag_tcp {
+struct sock_diag_tcp {
 	uint64_t ino;	  /* 0: has no descriptor */
 	int state;	  /* TCP_SYN_SENT, TCP_SYN_RECV ... */
 	uint32_t rqueue;  /* bytes unread; of a listener, connections */
@@ -41,20 +43,29 @@ struct sockdiag_tcp {
 };
 
 /* The connection between these two addresses of len bytes; -ENOENT: none. */
-int sockdiag_tcp_get(int diag, const void *local, const void *peer,
-		     socklen_t len, struct sockdiag_tcp *ret,
-		     struct error *err) must_check;
+int sock_diag_tcp_get(int diag, const void *local, const void *peer,
+		      socklen_t len, struct sock_diag_tcp *ret,
+		      struct error *err) must_check;
 
 /*
  * How the bound UDP socket of that inode number was shut down: 1 for receiving,
  * 2 for sending, or both.  Its port as in a sockaddr.
  */
-int sockdiag_udp_shutdown(int diag, int family, uint16_t port, uint64_t ino,
-			  uint32_t *ret, struct error *err) must_check;
+int sock_diag_udp_shutdown(int diag, int family, uint16_t port, uint64_t ino,
+			   uint32_t *ret, struct error *err) must_check;
 
 /* Call fn for each TCP socket whose state is in the mask (1 << TCP_...). */
-int sockdiag_tcp_each(int diag, uint32_t states,
-		      void (*fn)(const struct sockdiag_tcp *t, void *arg),
-		      void *arg, struct error *err) must_check;
+int sock_diag_tcp_each(int diag, uint32_t states,
+		       void (*fn)(const struct sock_diag_tcp *t, void *arg),
+		       void *arg, struct error *err) must_check;
+
+/*
+ * Is there another socket that listens, or takes datagrams, at that very address
+ * and port, whose inode number is not ours?  1: yes.
+ */
+int sock_diag_shared(int diag, bool stream,
+		     const struct sockaddr_storage *local, socklen_t len,
+		     bool (*ours)(uint64_t ino, void *arg), void *arg,
+		     struct error *err) must_check;
 
 #endif

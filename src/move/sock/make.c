@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 #include "move/sock/tcp_make.h"
 #include "move/sock/udp_make.h"
 
-int sockmake_fill(int fd, Fds__Message *const *m, size_t n, struct error *err)
+int sock_make_fill(int fd, Fds__Message *const *m, size_t n, struct error *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		size_t n_left = m[i]->data.len;
@@ -56,7 +57,7 @@ static int fill_wide(int fd, const Fds__Unix *u, struct error *err)
 	wide.rcvbuf = (uint32_t)sockopt_int(fd, SOL_SOCKET, SO_RCVBUF);
 	if (u->n_queue)
 		sockopt_set_buffers(fd, &wide, NULL);
-	return sockmake_fill(fd, u->queue, u->n_queue, err);
+	return sock_make_fill(fd, u->queue, u->n_queue, err);
 }
 
 static int shut_down(int fd, uint32_t mask)
@@ -99,8 +100,8 @@ static int make_pair(struct fds_restored *r, size_t i, int *ret,
 		b = r->set->file[peer]->socket;
 	if (socketpair(AF_UNIX, a->type | SOCK_CLOEXEC, a->protocol, fd) < 0)
 		return error_sys(err, -errno, "socketpair");
-	up[0] = fdrst_lift(r, fd[0]);
-	up[1] = fdrst_lift(r, fd[1]);
+	up[0] = fdkit_lift(r, fd[0]);
+	up[1] = fdkit_lift(r, fd[1]);
 	e = up[0] < 0 ? up[0] : up[1] < 0 ? up[1] : 0;
 	if (e < 0)
 		error_sys(err, e, "socketpair");
@@ -158,14 +159,83 @@ static int make_single(const Fds__Socket *m, int *ret, struct error *err)
 
 /* ---- internet sockets ---- */
 
-static int make_inet(const Fds__Socket *m, int *ret, struct error *err)
+/* File i as a socket that takes what comes to a port, or NULL. */
+static const Fds__Socket *bound_at(const struct fds_restored *r, size_t i)
 {
+	const Fds__File *f = r->set->file[i];
+	const Fds__Socket *s = f->socket;
+
+	if (f->kind_case != FDS__FILE__KIND_SOCKET ||
+	    s->kind_case != FDS__SOCKET__KIND_INET || !s->inet->local.len ||
+	    s->inet->peer.len)
+		return NULL;
+	return !s->inet->tcp || s->inet->tcp->state == TCP_LISTEN ? s : NULL;
+}
+
+static bool bound_alike(const Fds__Socket *a, const Fds__Socket *b)
+{
+	const ProtobufCBinaryData *x = &a->inet->local, *y = &b->inet->local;
+
+	return a->type == b->type && x->len == y->len &&
+	       !memcmp(x->data, y->data, x->len);
+}
+
+/*
+ * Had it SO_REUSEPORT when it was bound?  Sockets of the process at one address
+ * had, though it may be off at some by now.  Datagram sockets that have
+ * SO_REUSEADDR did not need it.
+ */
+static bool was_in_group(const struct fds_restored *r, size_t i)
+{
+	const Fds__Socket *m = bound_at(r, i), *other;
+
+	for (size_t k = 0; m && k < r->set->n_file; k++) {
+		other = k == i ? NULL : bound_at(r, k);
+		if (other && bound_alike(m, other) &&
+		    (m->type == SOCK_STREAM || !m->reuseaddr ||
+		     !other->reuseaddr))
+			return true;
+	}
+	return false;
+}
+
+static bool has_reuseport(const Fds__Socket *m)
+{
+	for (size_t i = 0; i < m->n_opt; i++) {
+		const Fds__SockOpt *o = m->opt[i];
+
+		if (o->level == SOL_SOCKET && o->name == SO_REUSEPORT)
+			return o->value.len && o->value.data[0];
+	}
+	return false;
+}
+
+/* All are bound: what they were bound with goes where it was off. */
+static int leave_group(const struct fds_restored *r, size_t i,
+		       struct error *err)
+{
+	int e = 0;
+
+	if (was_in_group(r, i) && !has_reuseport(bound_at(r, i)))
+		e = sockopt_set_int(r->at[i], SOL_SOCKET, SO_REUSEPORT, 0);
+	return e < 0 ? error_sys(err, e, "SO_REUSEPORT") : 0;
+}
+
+static int make_inet(const struct fds_restored *set, size_t i, int *ret,
+		     struct error *err)
+{
+	const Fds__Socket *m = set->set->file[i]->socket;
 	fd_auto fd = socket(m->family, m->type | SOCK_CLOEXEC, m->protocol);
 	int r;
 
 	if (fd < 0)
 		return error_sys(err, -errno, "socket");
 	r = set_options(fd, m, err);
+	if (!r && was_in_group(set, i)) {
+		r = sockopt_set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+		if (r < 0)
+			error_sys(err, r, "SO_REUSEPORT");
+	}
 	if (!r && !m->inet->tcp)
 		r = udpmake_state(fd, m, err);
 	if (r < 0)
@@ -175,13 +245,13 @@ static int make_inet(const Fds__Socket *m, int *ret, struct error *err)
 	return 0;
 }
 
-int sockmake_socket(struct fds_restored *r, size_t i, int *ret,
-		    struct error *err)
+int sock_make_socket(struct fds_restored *r, size_t i, int *ret,
+		     struct error *err)
 {
 	const Fds__Socket *m = r->set->file[i]->socket;
 
 	if (m->kind_case == FDS__SOCKET__KIND_INET)
-		return make_inet(m, ret, err);
+		return make_inet(r, i, ret, err);
 	if (m->un->peer == -1)
 		return make_single(m, ret, err);
 	return make_pair(r, i, ret, err);
@@ -204,7 +274,7 @@ static const Fds__Socket *tcp_of(const struct fds_restored *r, size_t i)
  * last: one end acknowledges its FIN to the other, if that is here too, and
  * would be reset if it were not made yet.
  */
-int sockmake_finish(struct fds_restored *r, struct error *err)
+int sock_make_finish(struct fds_restored *r, struct error *err)
 {
 	const Fds__Socket *m;
 	int e = 0;
@@ -212,23 +282,25 @@ int sockmake_finish(struct fds_restored *r, struct error *err)
 	for (size_t i = 0; i < r->set->n_file && !e; i++) {
 		m = tcp_of(r, i);
 		if (m && m->inet->tcp->state == TCP_LISTEN)
-			e = tcpmake_listen(r->at[i], m, err);
+			e = tcp_make_listen(r->at[i], m, err);
 	}
 	for (size_t i = 0; i < r->set->n_file && !e; i++) {
 		m = tcp_of(r, i);
 		if (m && m->inet->tcp->state != TCP_LISTEN)
-			e = tcpmake_state(r->at[i], m, err);
+			e = tcp_make_state(r->at[i], m, err);
 	}
 	for (size_t i = 0; i < r->set->n_file && !e; i++) {
 		m = tcp_of(r, i);
 		if (m)
-			e = tcpmake_ends(r->at[i], m, err);
+			e = tcp_make_ends(r->at[i], m, err);
 	}
+	for (size_t i = 0; i < r->set->n_file && !e; i++)
+		e = leave_group(r, i, err);
 	return e;
 }
 
 /* The text is that of the first fault. */
-int sockmake_activate(struct fds_restored *r, struct error *err)
+int sock_make_activate(struct fds_restored *r, struct error *err)
 {
 	struct error here = ERROR_INIT;
 	const Fds__Socket *m;
@@ -236,7 +308,7 @@ int sockmake_activate(struct fds_restored *r, struct error *err)
 
 	for (size_t i = 0; i < r->set->n_file; i++) {
 		m = tcp_of(r, i);
-		e = m ? tcpmake_activate(r->at[i], m, &here) : 0;
+		e = m ? tcp_make_activate(r->at[i], m, &here) : 0;
 		if (e < 0 && !ret)
 			ret = error_set(err, e, "fd %d: %s", r->at[i],
 					here.text);

@@ -10,17 +10,17 @@
  * Make file i, a socket; *ret is its descriptor.  May make its other end as
  * well, and leave that, lifted, in r->at.
  */
-int sockmake_socket(struct fds_restored *r, size_t i, int *ret,
-		    struct error *err) must_check;
+int sock_make_socket(struct fds_restored *r, size_t i, int *ret,
+		     struct error *err) must_check;
 
 /* When all files are made: what takes several sockets. */
-int sockmake_finish(struct fds_restored *r, struct error *err) must_check;
+int sock_make_finish(struct fds_restored *r, struct error *err) must_check;
 
 /* See fds_activate(). */
-int sockmake_activate(struct fds_restored *r, struct error *err) must_check;
+int sock_make_activate(struct fds_restored *r, struct error *err) must_check;
 
 /* Send messages by fd, a unix socket, without waiting. */
-int sockmake_fill(int fd, Fds__Message *const *m, size_t n,
-		  struct error *err) must_check;
+int sock_make_fill(int fd, Fds__Message *const *m, size_t n,
+		   struct error *err) must_check;
 
 #endif

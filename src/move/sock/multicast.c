@@ -29,8 +29,8 @@ static size_t length_of(int level)
 				   : sizeof(struct sockaddr_in6);
 }
 
-static int add(Fds__Inet *inet, int fd, int level, const struct group_filter *f,
-	       struct error *err)
+static int add_group(Fds__Inet *inet, int fd, int level,
+		     const struct group_filter *f, struct error *err)
 {
 	Fds__Membership *m = xmalloc(sizeof(*m));
 	char name[IF_NAMESIZE];
@@ -54,8 +54,8 @@ static int add(Fds__Inet *inet, int fd, int level, const struct group_filter *f,
 }
 
 /* Is the socket a member?  Then also which sources it wants. */
-static int ask(Fds__Inet *inet, int fd, int level, uint32_t interface,
-	       const void *group, struct error *err)
+static int ask_group(Fds__Inet *inet, int fd, int level, uint32_t interface,
+		     const void *group, struct error *err)
 {
 	socklen_t n = GROUP_FILTER_SIZE(SOURCES_MOST);
 	struct group_filter *f = xcalloc(1, n);
@@ -73,7 +73,7 @@ static int ask(Fds__Inet *inet, int fd, int level, uint32_t interface,
 			      "a multicast group with a filter of %u sources",
 			      f->gf_numsrc);
 	else
-		r = add(inet, fd, level, f, err);
+		r = add_group(inet, fd, level, f, err);
 	free(f);
 	return r;
 }
@@ -96,7 +96,7 @@ static int ask_igmp(Fds__Inet *inet, int fd, const char *text,
 			continue;
 		}
 		group.sin_addr.s_addr = (uint32_t)strtoul(p, NULL, 16);
-		r = ask(inet, fd, IPPROTO_IP, interface, &group, err);
+		r = ask_group(inet, fd, IPPROTO_IP, interface, &group, err);
 	}
 	return r;
 }
@@ -120,12 +120,13 @@ static int ask_igmp6(Fds__Inet *inet, int fd, const char *text,
 		while (i < 16 && sscanf(hex + 2 * i, "%2hhx", &byte[i]) == 1)
 			i++;
 		if (i == 16)
-			r = ask(inet, fd, IPPROTO_IPV6, interface, &group, err);
+			r = ask_group(inet, fd, IPPROTO_IPV6, interface, &group,
+				      err);
 	}
 	return r;
 }
 
-int sockmcast_get(pid_t pid, int fd, Fds__Socket *m, struct error *err)
+int multicast_get(pid_t pid, int fd, Fds__Socket *m, struct error *err)
 {
 	static const struct {
 		const char *file;
@@ -171,7 +172,7 @@ static int filter(int fd, int level, const Fds__Membership *m,
 	return r;
 }
 
-static int join(int fd, const Fds__Membership *m, struct error *err)
+static int join_group(int fd, const Fds__Membership *m, struct error *err)
 {
 	struct group_req req = { .gr_interface = 0 };
 	int level, r;
@@ -188,11 +189,11 @@ static int join(int fd, const Fds__Membership *m, struct error *err)
 		       : 0;
 }
 
-int sockmcast_join(int fd, const Fds__Socket *m, struct error *err)
+int multicast_join(int fd, const Fds__Socket *m, struct error *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < m->inet->n_membership && r == 0; i++)
-		r = join(fd, m->inet->membership[i], err);
+		r = join_group(fd, m->inet->membership[i], err);
 	return r;
 }

@@ -14,10 +14,10 @@
  * of process pid: of the groups that the interfaces of its network namespace
  * receive, those that it is asked to receive for this socket.
  */
-int sockmcast_get(pid_t pid, int fd, Fds__Socket *m,
+int multicast_get(pid_t pid, int fd, Fds__Socket *m,
 		  struct error *err) must_check;
 
 /* Join them again, by the names of the interfaces. */
-int sockmcast_join(int fd, const Fds__Socket *m, struct error *err) must_check;
+int multicast_join(int fd, const Fds__Socket *m, struct error *err) must_check;
 
 #endif

@@ -41,7 +41,7 @@ enum how {
 	LOCAL = 16,	 /* of unix sockets alone */
 	UNCONNECTED = 2, /* of a connection it tells what it has come to */
 	INDEX = 4,	 /* an interface, which has another number elsewhere */
-	INDEX_NET = 8,	 /* so, in network byte order */
+	INDEX_NET = 8,	 /* the same, in network byte order */
 };
 
 struct opt {
@@ -191,7 +191,7 @@ int sockopt_set_int(int fd, int level, int name, int v)
 	return setsockopt(fd, level, name, &v, sizeof(v)) < 0 ? -errno : 0;
 }
 
-/* Levels that such a socket has. */
+/* Does the option apply to such a socket? */
 static bool applies(const struct opt *o, const Fds__Socket *m)
 {
 	if (o->how & DATAGRAM && m->type == SOCK_STREAM)
@@ -260,7 +260,7 @@ static Fds__SockOpt *get_one(int fd, const struct opt *o)
 	char *name;
 
 	if (getsockopt(fd, o->level, o->name, buf, &n) < 0)
-		return NULL; /* of another kernel */
+		return NULL; /* an option of another kernel */
 	m = xmalloc(sizeof(*m));
 	fds__sock_opt__init(m);
 	m->level = o->level;
@@ -278,7 +278,7 @@ static Fds__SockOpt *get_one(int fd, const struct opt *o)
 	return m;
 }
 
-/* TCP that is connected, or was. */
+/* Is it TCP that is connected, or was? */
 static bool had_peer(int fd)
 {
 	struct sockaddr_storage ss;
@@ -309,7 +309,7 @@ int sockopt_get_all(int fd, Fds__Socket *m, struct error *err)
 	m->rcvbuf = (uint32_t)sockopt_int(fd, SOL_SOCKET, SO_RCVBUF);
 	n = (socklen_t)sockopt_int(fd, SOL_SOCKET, SO_BUF_LOCK);
 	m->buf_locks = (int)n < 0 ? 3 : n;
-	/* A program cannot be read back from a socket in full. */
+	/* A BPF filter cannot be read back from a socket in full. */
 	if (sockopt_int(fd, SOL_SOCKET, SO_LOCK_FILTER) > 0)
 		return error_set(err, -ENOTSUP, "socket with a locked filter");
 	n = 0;
@@ -318,7 +318,8 @@ int sockopt_get_all(int fd, Fds__Socket *m, struct error *err)
 	return 0;
 }
 
-static const struct opt *find(const Fds__SockOpt *o, const Fds__Socket *m)
+static const struct opt *find_option(const Fds__SockOpt *o,
+				     const Fds__Socket *m)
 {
 	for (size_t i = 0; i < NR_OPTS; i++) {
 		if (opts[i].level == o->level && opts[i].name == o->name)
@@ -354,11 +355,11 @@ static bool is_zero(const ProtobufCBinaryData *v)
 	return true;
 }
 
-/* If it differs. */
+/* Set the option if it differs. */
 static int set_one(int fd, const Fds__Socket *m, const Fds__SockOpt *o,
 		   struct error *err)
 {
-	const struct opt *known = find(o, m);
+	const struct opt *known = find_option(o, m);
 	uint8_t now[OPT_MAX];
 	socklen_t n = sizeof(now);
 	ProtobufCBinaryData v;

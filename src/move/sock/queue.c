@@ -15,7 +15,9 @@
 #include "move/sock/options.h"
 #include "move/wire/append.h"
 
-/* No queue holds more by default; untouched pages of it cost nothing. */
+/*
+ * No queue holds more by default; untouched pages of the buffer cost nothing.
+ */
 #define QUEUE_MAX ((size_t)64 << 20)
 
 /* Close descriptors that came along; were there any? */

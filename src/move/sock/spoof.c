@@ -28,7 +28,7 @@ struct segment {
 	size_t check; /* offset of the checksum */
 };
 
-static uint32_t add(uint32_t sum, const void *p, size_t n)
+static uint32_t add_words(uint32_t sum, const void *p, size_t n)
 {
 	const uint8_t *b = p;
 
@@ -44,9 +44,9 @@ static void set_checksum(const void *src, const void *dst, size_t n,
 	uint32_t sum = s->protocol + (uint32_t)s->n;
 	uint16_t check;
 
-	sum = add(sum, src, n);
-	sum = add(sum, dst, n);
-	sum = add(sum, s->data, s->n);
+	sum = add_words(sum, src, n);
+	sum = add_words(sum, dst, n);
+	sum = add_words(sum, s->data, s->n);
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
 	check = htons((uint16_t)~sum);
@@ -146,8 +146,8 @@ static int send_tcp(const void *from, const void *to, struct tcphdr *tcp,
 	return r < 0 ? error_sys(err, r, "raw TCP segment") : 0;
 }
 
-int sockspoof_tcp(const Fds__Inet *m, uint32_t seq, uint32_t ack,
-		  uint16_t window, bool fin, struct error *err)
+int spoof_tcp(const Fds__Inet *m, uint32_t seq, uint32_t ack, uint16_t window,
+	      bool fin, struct error *err)
 {
 	struct tcphdr tcp = {
 		.seq = htonl(seq),
@@ -159,8 +159,8 @@ int sockspoof_tcp(const Fds__Inet *m, uint32_t seq, uint32_t ack,
 	return send_tcp(m->peer.data, m->local.data, &tcp, sizeof(tcp), err);
 }
 
-int sockspoof_echo(const Fds__Inet *m, uint32_t seq, uint32_t ack,
-		   uint16_t window, uint32_t echo, struct error *err)
+int spoof_echo(const Fds__Inet *m, uint32_t seq, uint32_t ack, uint16_t window,
+	       uint32_t echo, struct error *err)
 {
 	struct {
 		struct tcphdr tcp;
@@ -180,8 +180,8 @@ int sockspoof_echo(const Fds__Inet *m, uint32_t seq, uint32_t ack,
 			sizeof(segment), err);
 }
 
-int sockspoof_ack(const Fds__Inet *m, uint32_t seq, uint32_t ack,
-		  uint16_t window, struct error *err)
+int spoof_ack(const Fds__Inet *m, uint32_t seq, uint32_t ack, uint16_t window,
+	      struct error *err)
 {
 	struct tcphdr tcp = {
 		.seq = htonl(seq),
@@ -192,8 +192,8 @@ int sockspoof_ack(const Fds__Inet *m, uint32_t seq, uint32_t ack,
 	return send_tcp(m->local.data, m->peer.data, &tcp, sizeof(tcp), err);
 }
 
-int sockspoof_udp(const void *from, const void *to,
-		  const ProtobufCBinaryData *data, struct error *err)
+int spoof_udp(const void *from, const void *to, const ProtobufCBinaryData *data,
+	      struct error *err)
 {
 	const struct sockaddr_in *f = from, *t = to;
 	struct udphdr udp = { .source = f->sin_port, .dest = t->sin_port };

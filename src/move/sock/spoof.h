@@ -19,25 +19,23 @@
  * From m's peer to its local address: ACK of ack, and FIN if so, at seq.
  * window is the raw field.
  */
-int sockspoof_tcp(const Fds__Inet *m, uint32_t seq, uint32_t ack,
-		  uint16_t window, bool fin, struct error *err) must_check;
+int spoof_tcp(const Fds__Inet *m, uint32_t seq, uint32_t ack, uint16_t window,
+	      bool fin, struct error *err) must_check;
 
 /* The same without FIN, and the answer to what was sent at `echo`, in ms or us
  * by the clock of the connection's timestamps. */
-int sockspoof_echo(const Fds__Inet *m, uint32_t seq, uint32_t ack,
-		   uint16_t window, uint32_t echo,
-		   struct error *err) must_check;
+int spoof_echo(const Fds__Inet *m, uint32_t seq, uint32_t ack, uint16_t window,
+	       uint32_t echo, struct error *err) must_check;
 
 /*
  * The other way, and no play: an ACK of our own to the peer.  The kernel sends
  * none by itself that the peer would take a new window from.
  */
-int sockspoof_ack(const Fds__Inet *m, uint32_t seq, uint32_t ack,
-		  uint16_t window, struct error *err) must_check;
+int spoof_ack(const Fds__Inet *m, uint32_t seq, uint32_t ack, uint16_t window,
+	      struct error *err) must_check;
 
 /* A datagram; both addresses are sockaddrs of one family. */
-int sockspoof_udp(const void *from, const void *to,
-		  const ProtobufCBinaryData *data,
-		  struct error *err) must_check;
+int spoof_udp(const void *from, const void *to, const ProtobufCBinaryData *data,
+	      struct error *err) must_check;
 
 #endif

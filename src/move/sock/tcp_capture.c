@@ -31,7 +31,7 @@ static int ioctl_int(int fd, unsigned long what)
 	return ioctl(fd, what, &v) < 0 ? -errno : v;
 }
 
-int tcpcap_state(int fd)
+int tcp_capture_state(int fd)
 {
 	struct tcp_info ti;
 	int r = tcp_info_of(fd, &ti);
@@ -187,7 +187,7 @@ static int read_repaired(int fd, Fds__Tcp *t)
 		r = get_seq(fd, TCP_SEND_QUEUE, &t->snd_seq);
 		return r < 0 ? r : read_parameters(fd, t);
 	}
-	/* Gone since: settling will see to it. */
+	/* The connection has gone since: settling will see to it. */
 	if (!(TCP_STATE(p.state) & TCP_STATES_CONNECTED))
 		return 0;
 	r = read_queues(fd, t, &p);
@@ -211,14 +211,14 @@ static int check_behind(struct fdscan *sc, struct fdscan_file *f,
 {
 	const Fds__Inet *m = f->msg->socket->inet;
 	bool fin = TCP_STATE(state) & TCP_STATES_FIN_RECEIVED;
-	struct sockdiag_tcp d;
+	struct sock_diag_tcp d;
 	int r;
 
 	if ((!in && ioctl_int(f->copy, SIOCATMARK) <= 0) ||
 	    sockopt_int(f->copy, SOL_SOCKET, SO_OOBINLINE) > 0)
 		return 0;
-	r = sockdiag_tcp_get(sc->s->diag, m->local.data, m->peer.data,
-			     (socklen_t)m->local.len, &d, err);
+	r = sock_diag_tcp_get(sc->s->diag, m->local.data, m->peer.data,
+			      (socklen_t)m->local.len, &d, err);
 	if (r < 0)
 		return error_prefix(err, r, "fd %d", f->number);
 	/* more may just have come, and will be read when all settle */
@@ -314,7 +314,7 @@ struct find_arg {
 	Fds__Inet *m;
 };
 
-static void find_peer(const struct sockdiag_tcp *d, void *arg)
+static void find_peer(const struct sock_diag_tcp *d, void *arg)
 {
 	struct find_arg *find = arg;
 
@@ -328,8 +328,8 @@ static int read_connecting(struct fdscan *sc, struct fdscan_file *f,
 			   struct error *err)
 {
 	struct find_arg find = { f->st.st_ino, f->msg->socket->inet };
-	int r = sockdiag_tcp_each(sc->s->diag, TCP_STATE(TCP_SYN_SENT),
-				  find_peer, &find, err);
+	int r = sock_diag_tcp_each(sc->s->diag, TCP_STATE(TCP_SYN_SENT),
+				   find_peer, &find, err);
 
 	if (r < 0)
 		return r;
@@ -370,7 +370,7 @@ static int read_state(struct fdscan *sc, struct fdscan_file *f,
 	}
 }
 
-/* What of it passes by itself, but is in the way as long as it is there? */
+/* Refuse for now what is in the way and will pass by itself. */
 static int check_soon(struct fdscan *sc, struct fdscan_file *f,
 		      struct error *err)
 {
@@ -385,7 +385,8 @@ static int check_soon(struct fdscan *sc, struct fdscan_file *f,
 	return r == -ENOENT ? 0 : r;
 }
 
-int tcpcap_socket(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+int tcp_capture_socket(struct fdscan *sc, struct fdscan_file *f,
+		       struct error *err)
 {
 	Fds__Tcp *t = xmalloc(sizeof(*t));
 	char ulp[16];
@@ -439,7 +440,7 @@ static bool has_listener(const struct fdscan *sc)
 	return false;
 }
 
-int tcpcap_settle(struct fdscan *sc, struct error *err)
+int tcp_capture_settle(struct fdscan *sc, struct error *err)
 {
 	bool changed = true;
 	int r;
@@ -459,5 +460,5 @@ int tcpcap_settle(struct fdscan *sc, struct error *err)
 		return error_set(err, -EAGAIN,
 				 "connections do not come to rest; is the "
 				 "network unplugged?");
-	return has_listener(sc) ? tcpcap_check_making(sc->s, err) : 0;
+	return has_listener(sc) ? tcp_capture_check_making(sc->s, err) : 0;
 }

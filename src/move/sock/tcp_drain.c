@@ -19,12 +19,12 @@
 
 struct traffic {
 	uint64_t flying; /* packets */
-	uint32_t rtt;	 /* us, the longest */
+	uint32_t rtt;	 /* in microseconds, the longest */
 	unsigned making; /* connections between SYN and accept() */
 	unsigned orphan; /* closed ones that still send */
 };
 
-static void count(const struct sockdiag_tcp *t, void *arg)
+static void count(const struct sock_diag_tcp *t, void *arg)
 {
 	uint32_t closing = TCP_STATE(TCP_FIN_WAIT1) | TCP_STATE(TCP_LAST_ACK) |
 			   TCP_STATE(TCP_CLOSING);
@@ -55,11 +55,11 @@ static int verdict(const struct traffic *t, struct error *err)
 static int look(struct fds_source *s, struct traffic *ret, struct error *err)
 {
 	*ret = (struct traffic){ 0 };
-	return sockdiag_tcp_each(s->diag, ~TCP_STATE(TCP_TIME_WAIT), count, ret,
-				 err);
+	return sock_diag_tcp_each(s->diag, ~TCP_STATE(TCP_TIME_WAIT), count,
+				  ret, err);
 }
 
-int tcpcap_drain(struct fds_source *s, usec_t limit, struct error *err)
+int tcp_capture_drain(struct fds_source *s, usec_t limit, struct error *err)
 {
 	usec_t start = clock_usec(CLOCK_MONOTONIC), since = start, now = start,
 	       quiet;
@@ -89,7 +89,7 @@ int tcpcap_drain(struct fds_source *s, usec_t limit, struct error *err)
 	}
 }
 
-int tcpcap_check_soon(struct fds_source *s, struct error *err)
+int tcp_capture_check_soon(struct fds_source *s, struct error *err)
 {
 	struct traffic t;
 	int r = look(s, &t, err);
@@ -97,10 +97,10 @@ int tcpcap_check_soon(struct fds_source *s, struct error *err)
 	return r < 0 ? r : verdict(&t, err);
 }
 
-int tcpcap_check_making(struct fds_source *s, struct error *err)
+int tcp_capture_check_making(struct fds_source *s, struct error *err)
 {
 	struct traffic t = { 0 };
-	int r = sockdiag_tcp_each(
+	int r = sock_diag_tcp_each(
 		s->diag, TCP_STATE(TCP_SYN_RECV) | TCP_STATE(TCP_LISTEN), count,
 		&t, err);
 

@@ -34,12 +34,12 @@ static int bind_local(int fd, const Fds__Inet *m)
 		       : 0;
 }
 
-int tcpmake_listen(int fd, const Fds__Socket *m, struct error *err)
+int tcp_make_listen(int fd, const Fds__Socket *m, struct error *err)
 {
 	const Fds__Tcp *t = m->inet->tcp;
 	int r = sockopt_set_int(fd, SOL_SOCKET, SO_REUSEADDR, m->reuseaddr);
 
-	/* Those that it accepts inherit it. */
+	/* The sockets that it accepts inherit the clamp. */
 	if (!r && t->window_clamp)
 		r = sockopt_set_int(fd, SOL_TCP, TCP_WINDOW_CLAMP,
 				    (int)t->window_clamp);
@@ -103,7 +103,7 @@ static int set_syn_options(int fd, const Fds__Tcp *t)
  */
 static int limit_segments(int fd, uint32_t mss)
 {
-	enum { LEAST = 88, MOST = 32767 }; /* that the kernel takes here */
+	enum { LEAST = 88, MOST = 32767 }; /* what the kernel accepts here */
 
 	if (mss < LEAST)
 		return 0;
@@ -129,7 +129,8 @@ static int connect_repaired(int fd, const Fds__Inet *m, struct error *err)
 		return error_sys(err, -errno,
 				 "TCP connection: connect (is there a route "
 				 "in the capsule?)");
-	r = sockopt_set_int(fd, SOL_TCP, TCP_MAXSEG, 0); /* none of its own */
+	/* No limit of its own any more. */
+	r = sockopt_set_int(fd, SOL_TCP, TCP_MAXSEG, 0);
 	if (!r)
 		r = set_syn_options(fd, t);
 	return r < 0 ? error_sys(err, r, "TCP connection: options") : 0;
@@ -238,9 +239,8 @@ static int measure_rtt(int fd, const Fds__Inet *m, struct error *err)
 	if (getsockopt(fd, SOL_TCP, TCP_TIMESTAMP, &now, &n) < 0)
 		return error_sys(err, -errno, "TCP_TIMESTAMP");
 	/* its last bit tells the clock's unit */
-	r = sockspoof_echo(m, rcv_start(t), snd_start(t),
-			   window_field(t->snd_wnd, t->snd_wscale), now - 2,
-			   err);
+	r = spoof_echo(m, rcv_start(t), snd_start(t),
+		       window_field(t->snd_wnd, t->snd_wscale), now - 2, err);
 	return r < 0 ? r : await_acked(fd, err);
 }
 
@@ -260,7 +260,7 @@ static void widen(int fd, const Fds__Socket *m)
 
 /*
  * ESTABLISHED up to here.  A FIN of ours that waits behind unsent bytes is
- * left to tcpmake_activate(), and the peer's comes first then.
+ * left to tcp_make_activate(), and the peer's comes first then.
  */
 static int play_fins(int fd, const Fds__Socket *m, struct error *err)
 {
@@ -276,13 +276,13 @@ static int play_fins(int fd, const Fds__Socket *m, struct error *err)
 	if (first && shutdown(fd, SHUT_WR) < 0)
 		return error_sys(err, -errno, "TCP connection: shutdown");
 	if (is_in(t, TCP_STATES_FIN_RECEIVED))
-		r = sockspoof_tcp(m->inet, t->rcv_seq - 1, una,
-				  window_field(t->snd_wnd, t->snd_wscale), true,
-				  err);
+		r = spoof_tcp(m->inet, t->rcv_seq - 1, una,
+			      window_field(t->snd_wnd, t->snd_wscale), true,
+			      err);
 	if (t->state == TCP_FIN_WAIT2)
-		r = sockspoof_tcp(m->inet, t->rcv_seq, t->snd_seq,
-				  window_field(t->snd_wnd, t->snd_wscale),
-				  false, err);
+		r = spoof_tcp(m->inet, t->rcv_seq, t->snd_seq,
+			      window_field(t->snd_wnd, t->snd_wscale), false,
+			      err);
 	if (!r && second && shutdown(fd, SHUT_WR) < 0)
 		return error_sys(err, -errno, "TCP connection: shutdown");
 	return r;
@@ -345,7 +345,7 @@ static int make_connection(int fd, const Fds__Socket *m, struct error *err)
 	return 0;
 }
 
-int tcpmake_ends(int fd, const Fds__Socket *m, struct error *err)
+int tcp_make_ends(int fd, const Fds__Socket *m, struct error *err)
 {
 	const Fds__Tcp *t = m->inet->tcp;
 	int r = 0;
@@ -414,7 +414,7 @@ static int make_closed(int fd, const Fds__Socket *m, struct error *err)
 	return r < 0 ? error_sys(err, r, "TCP socket: bind") : 0;
 }
 
-int tcpmake_state(int fd, const Fds__Socket *m, struct error *err)
+int tcp_make_state(int fd, const Fds__Socket *m, struct error *err)
 {
 	int r = tcp_repair_set(fd, TCP_REPAIR_ON);
 
@@ -463,11 +463,11 @@ static void announce(const Fds__Inet *m)
 
 	if ((int32_t)window < 0)
 		window = 0;
-	(void)!sockspoof_ack(m, next, t->rcv_seq,
-			     window_field(window, t->rcv_wscale), NULL);
+	(void)!spoof_ack(m, next, t->rcv_seq,
+			 window_field(window, t->rcv_wscale), NULL);
 }
 
-int tcpmake_activate(int fd, const Fds__Socket *m, struct error *err)
+int tcp_make_activate(int fd, const Fds__Socket *m, struct error *err)
 {
 	const Fds__Tcp *t = m->inet->tcp;
 	int r;

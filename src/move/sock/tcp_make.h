@@ -12,19 +12,19 @@
 #include "move/wire/fds.pb-c.h"
 
 /* bind and listen, for a listener. */
-int tcpmake_listen(int fd, const Fds__Socket *m, struct error *err) must_check;
+int tcp_make_listen(int fd, const Fds__Socket *m, struct error *err) must_check;
 
 /* Anything else; fd may be replaced (by dup3) by another socket. */
-int tcpmake_state(int fd, const Fds__Socket *m, struct error *err) must_check;
+int tcp_make_state(int fd, const Fds__Socket *m, struct error *err) must_check;
 
 /*
  * Once all connections are made, what of one has ended: FINs, and the states
  * that they lead to.
  */
-int tcpmake_ends(int fd, const Fds__Socket *m, struct error *err) must_check;
+int tcp_make_ends(int fd, const Fds__Socket *m, struct error *err) must_check;
 
 /* The network is plugged: out of repair mode, and an ACK that says so. */
-int tcpmake_activate(int fd, const Fds__Socket *m,
-		     struct error *err) must_check;
+int tcp_make_activate(int fd, const Fds__Socket *m,
+		      struct error *err) must_check;
 
 #endif

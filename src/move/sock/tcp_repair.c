@@ -46,7 +46,7 @@ int tcp_repair_leave(int fd, const Fds__Socket *m, int how)
 	return r;
 }
 
-int tcpcap_kill(int fd)
+int tcp_capture_kill(int fd)
 {
 	struct sockaddr sa = { .sa_family = AF_UNSPEC };
 	struct tcp_info ti;
@@ -60,7 +60,7 @@ int tcpcap_kill(int fd)
 	return connect(fd, &sa, sizeof(sa)) < 0 ? -errno : 0;
 }
 
-int tcpcap_heal(int fd)
+int tcp_capture_heal(int fd)
 {
 	int on = sockopt_int(fd, SOL_TCP, TCP_REPAIR);
 

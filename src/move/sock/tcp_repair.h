@@ -21,8 +21,8 @@ int tcp_repair_off(int fd, bool reuseaddr);
 int tcp_repair_leave(int fd, const Fds__Socket *m, int how);
 
 /* End the connection of fd without a packet. */
-int tcpcap_kill(int fd) must_check;
+int tcp_capture_kill(int fd) must_check;
 /* Leave repair mode, if it was left on. */
-int tcpcap_heal(int fd) must_check;
+int tcp_capture_heal(int fd) must_check;
 
 #endif

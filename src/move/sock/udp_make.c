@@ -48,7 +48,7 @@ static void resend(const Fds__Inet *m, const Fds__Message *msg)
 	memcpy(&to, m->local.data, m->local.len);
 	aim(&to, (void *)msg->from.data);
 	/* What cannot be brought back is lost. */
-	(void)!sockspoof_udp(msg->from.data, &to, &msg->data, NULL);
+	(void)!spoof_udp(msg->from.data, &to, &msg->data, NULL);
 }
 
 /* One that is not connected is shut down, too, and told that it is not. */
@@ -74,7 +74,7 @@ int udpmake_state(int fd, const Fds__Socket *m, struct error *err)
 	if (inet->peer.len && connect(fd, (struct sockaddr *)inet->peer.data,
 				      (socklen_t)inet->peer.len) < 0)
 		return error_sys(err, -errno, "UDP socket: connect");
-	r = sockmcast_join(fd, m, err);
+	r = multicast_join(fd, m, err);
 	if (r < 0)
 		return error_prefix(err, r, "UDP socket");
 	for (size_t i = 0; i < inet->n_queue && inet->local.len; i++)

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/claim.h"
 #include "core/hurry.h"
 #include "core/units.h"
 #include "core/xalloc.h"
@@ -268,6 +269,7 @@ static void take_outside(Move__Thread *m, const struct task *k,
 	struct __ptrace_rseq_configuration conf;
 	struct sched_param param = { 0 };
 	unsigned long list = 0, size = 0;
+	int policy, priority;
 	cpu_set_t cpus;
 	long n;
 
@@ -296,6 +298,12 @@ static void take_outside(Move__Thread *m, const struct task *k,
 		m->affinity = append_bytes(&cpus, (size_t)n);
 	n = syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, k->tid);
 	m->ioprio = n > 0 ? (uint32_t)n : 0;
+	/* What the owner of this host wants of it is nothing of its own. */
+	if (claim_lowered((int)n, &policy, &priority)) {
+		m->policy = (uint32_t)policy;
+		m->priority = priority;
+		m->ioprio = 0;
+	}
 }
 
 static Move__Wait *take_wait(const struct tracee *t, const struct task *k)
@@ -440,7 +448,7 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 	Move__Creds *creds = capture_creds(t->pid, err);
 	int r = creds ? timers_read(t->pid, s, NR_TIMERS, err) : -ESRCH;
 
-	if (r == 0)
+	if (!r)
 		r = take_snippets(t, s, err);
 	if (r < 0)
 		goto out;
@@ -460,7 +468,7 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 			      CPUCLOCK_PROCESS |
 				      (uint32_t)list[0].call[T_GETTID].ret,
 			      &data->cpu);
-	if (r == 0)
+	if (!r)
 		r = take_slots(t, s, list, err);
 	if (r == 0) {
 		s->thread[0]->creds = creds;

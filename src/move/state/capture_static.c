@@ -96,9 +96,9 @@ int capture_changing(pid_t pid, Move__State *s, struct error *err)
 	struct proc_status st;
 	int r = proc_read_status(pid, &st, err);
 
-	if (r == 0)
+	if (!r)
 		r = proc_read_link(pid, "cwd", &s->cwd, err);
-	if (r == 0)
+	if (!r)
 		r = take_rlimits(pid, s, err);
 	s->umask = st.umask;
 	s->coredump_filter = (uint32_t)read_number(pid, "coredump_filter", 16);

@@ -89,7 +89,7 @@ static int map_new_area(struct tracee *t, const struct vma_list *maps,
 	r = tracee_poke(t->task[0].tid, at, page, sizeof(page));
 	if (r < 0)
 		return error_sys(err, r, "writing into the process");
-	if (r == 0)
+	if (!r)
 		r = must_call(t, SYS_madvise, at, size, MADV_NOFORK, 0,
 			      "madvise", err);
 	if (r == 0) {
@@ -99,7 +99,10 @@ static int map_new_area(struct tracee *t, const struct vma_list *maps,
 	return r;
 }
 
-/* It is too small.  A snippet in which a thread may be stays where it is. */
+/*
+ * Give up an area that is too small.  A snippet in which a thread may be stays
+ * where it is.
+ */
 static int give_up_area(struct tracee *t, struct error *err)
 {
 	unsigned char page[STUB_PAGE];

@@ -3,12 +3,13 @@
 #include <time.h>
 
 #include "core/clock.h"
+#include "core/units.h"
 #include "move/tracee/tracee.h"
 
 bool tracee_await(bool (*look)(void *arg), void *arg, usec_t limit)
 {
 	/* SIGCHLD signals events, unless it is ignored */
-	const struct timespec slice = { .tv_nsec = 1000000 };
+	const struct timespec slice = { .tv_nsec = NSEC_PER_MSEC };
 	usec_t end = clock_usec(CLOCK_MONOTONIC) + limit;
 	bool done = look(arg);
 	sigset_t chld, old;

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "move/proc/proc.h"
 #include "move/tracee/tracee.h"
@@ -24,7 +25,10 @@
 
 #define NEVER INT64_MAX
 
-/* One that may run faster than CLOCK_MONOTONIC, but not by more than this. */
+/*
+ * A processor's clock may run faster than CLOCK_MONOTONIC, but not by more than
+ * this.
+ */
 #define CLOCK_ERROR 1024
 
 /* What is known of the call that a thread sleeps in. */
@@ -84,7 +88,7 @@ static bool read_sched(pid_t tid, int64_t *ret_exec, uint64_t *ret_switches)
 	     sched_field(text, "nr_voluntary_switches", &switches, &none);
 	free(text);
 	if (ok) {
-		*ret_exec = whole * 1000000 + part;
+		*ret_exec = whole * NSEC_PER_MSEC + part;
 		*ret_switches = (uint64_t)switches;
 	}
 	return ok;
@@ -113,7 +117,7 @@ static bool told_by_kernel(const struct wait_kind *k, const uint64_t arg[6])
 	return k->rest >= 0 && arg[k->rest];
 }
 
-static void look_at(struct tracee *t, pid_t tid)
+static void look_at_thread(struct tracee *t, pid_t tid)
 {
 	uint64_t arg[6], again[6], sp, ip, switches;
 	const struct wait_kind *k;
@@ -181,7 +185,7 @@ void tracee_look(struct tracee *t)
 	if (n < 0)
 		return;
 	for (ssize_t i = 0; i < n; i++)
-		look_at(t, tid[i]);
+		look_at_thread(t, tid[i]);
 	free(tid);
 	if (sched_getaffinity(0, sizeof(mine), &mine) < 0)
 		return;
@@ -265,7 +269,10 @@ void tracee_found_call(struct tracee *t, struct task *k)
 	};
 }
 
-/* The kernel continues it; it may have made calls for us since the stop. */
+/*
+ * The kernel continues the thread's call; the thread may have made calls for us
+ * since the stop.
+ */
 static void recount(struct tracee *t, const struct task *k)
 {
 	struct wait_seen *w = seen_find(t, k->tid);

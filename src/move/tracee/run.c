@@ -226,7 +226,9 @@ static void build_list(struct tracee *t, const struct tracee_list *l,
 		(struct stub_call){ .nr = STUB_SIGRETURN, .arg = { uc } };
 }
 
-/* Load task i's list and its way back. */
+/*
+ * Load task i's list, and the frame by which the thread returns to what it was.
+ */
 static int list_load(struct tracee *t, size_t i, const struct tracee_list *l,
 		     struct error *err)
 {
@@ -251,7 +253,7 @@ static int list_load(struct tracee *t, size_t i, const struct tracee_list *l,
 	n = stub_build_frame(frame, frame_at, &f, &uc);
 	build_list(t, l, list_at(t, i), uc, c);
 	r = tracee_write(t->pid, frame_at, frame, n);
-	if (r == 0)
+	if (!r)
 		r = tracee_write(t->pid, list_at(t, i), c,
 				 list_size(l) * sizeof(*c));
 	free(frame);
@@ -326,7 +328,7 @@ static int list_pause(struct tracee *t, size_t i, const struct tracee_list *l,
 	r = wait_pause(t, k, at + PAUSE * sizeof(made), 0, err);
 	if (r == 0 && (r = tracee_read(t->pid, at, &made, sizeof(made))) < 0)
 		error_sys(err, r, "reading from the process");
-	if (r == 0)
+	if (!r)
 		r = l->at_pause(l->arg, &made, err);
 	ptrace(PTRACE_CONT, k->tid, NULL, NULL);
 	return r;
@@ -376,7 +378,10 @@ static int load_all(struct tracee *t, const struct tracee_list *list,
 	return r;
 }
 
-/* How many were gone through, all of them or up to the error. */
+/*
+ * Start all lists; returns how many were gone through, all of them or up to the
+ * error.
+ */
 static int start_all(struct tracee *t, const struct tracee_list *list,
 		     size_t *ret_nr, struct error *err)
 {
@@ -392,7 +397,10 @@ static int start_all(struct tracee *t, const struct tracee_list *list,
 static int wait_all(struct tracee *t, const struct tracee_list *list, size_t nr,
 		    int r, usec_t limit, struct error *err)
 {
-	/* A failure or not: let go in the middle it would keep our mask. */
+	/*
+	 * Even after a failure: a thread let go in the middle would keep our
+	 * signal mask.
+	 */
 	for (size_t i = 0; i < nr; i++) {
 		int k = list[i].n ? list_wait(t, i, &list[i], limit,
 					      r ? NULL : err)
@@ -428,7 +436,7 @@ int tracee_begin(struct tracee *t, struct tracee_list *list, const void *data,
 	size_t nr = 0;
 	int r = load_all(t, list, data, nr_data, err);
 
-	if (r == 0)
+	if (!r)
 		r = start_all(t, list, &nr, err);
 	return r;
 }

@@ -62,7 +62,7 @@ void settings_ask(struct settings which, struct stub_call *call, uint64_t word)
 	}
 }
 
-/* Is that how it can be set here, and not the usual? */
+/* Is the answer one that can be set again, and not the default? */
 static bool is_told(const struct setting *s, uint64_t answer)
 {
 	if (s->form == WHICH && !(answer & PR_SPEC_PRCTL))

@@ -122,7 +122,7 @@ static int task_seize(struct tracee *t, pid_t tid, struct error *err)
 	};
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 && errno != ESRCH)
 		return error_sys(err, -errno, "stopping thread %d", tid);
-	/* it runs no instruction of its own before it stops */
+	/* the thread runs no instruction of its own before it stops */
 	if (t->hurry)
 		k->hurried = hurry_begin(tid);
 	return 1;
@@ -332,7 +332,7 @@ int tracee_stop_leader(struct tracee *t, struct error *err)
 	r = task_seize(t, t->pid, err);
 	if (r > 0)
 		r = task_take_stop(t, &t->task[0], err);
-	else if (r == 0)
+	else if (!r)
 		r = error_set(err, -ESRCH, "process %d has exited", t->pid);
 	forget_gone(t);
 	if (r == 0 && !t->nr)
@@ -446,8 +446,8 @@ static void task_leave(struct task *k)
 }
 
 /*
- * It was told to stop and has not been waited for: it may be stopped with a
- * signal to be delivered, or in an interrupted call.
+ * Let go of a thread that was told to stop and has not been waited for: it may
+ * be stopped with a signal to be delivered, or in an interrupted call.
  */
 static void task_leave_late(const struct tracee *t, struct task *k)
 {

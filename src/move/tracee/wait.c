@@ -76,13 +76,13 @@ unsigned long long *wait_arg(struct user_regs_struct *regs, int i)
 int64_t wait_load(enum wait_form form, const uint64_t v[2])
 {
 	int64_t sec = (int64_t)v[0], part = (int64_t)v[1];
-	int64_t parts = form == WAIT_TIMEVAL ? 1000000 : NSEC_PER_SEC;
+	int64_t parts = form == WAIT_TIMEVAL ? USEC_PER_SEC : NSEC_PER_SEC;
 
 	if (form == WAIT_MSEC)
-		return (int32_t)v[0] < 0 ? -1 : (int32_t)v[0] * 1000000L;
+		return (int32_t)v[0] < 0 ? -1 : (int32_t)v[0] * NSEC_PER_MSEC;
 	if (sec < 0 || part < 0 || part >= parts)
 		return -1;
-	/* for ever, more or less */
+	/* as good as for ever */
 	if (sec >= INT64_MAX / 4 / NSEC_PER_SEC)
 		return INT64_MAX / 4;
 	return sec * NSEC_PER_SEC + part * (NSEC_PER_SEC / parts);
@@ -95,7 +95,7 @@ void wait_store(enum wait_form form, int64_t ns, int64_t at_least,
 		ns = at_least;
 	switch (form) {
 	case WAIT_MSEC:
-		ns = (ns + 999999) / 1000000;
+		ns = (ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
 		v[0] = (uint64_t)(ns < INT_MAX ? ns : INT_MAX);
 		break;
 	case WAIT_TIMEVAL:

@@ -116,8 +116,8 @@ static int burn(const struct made_tree *t, uint64_t n, struct error *err)
 }
 
 /*
- * Has it the number that it had?  If it came too early: 1, it is gone again,
- * and the next one has.
+ * Does the new node have the number that it had at the source? 1: its number
+ * was too low, it is removed again, and the next one will.
  */
 static int check_number(const struct made_tree *t, const Tree__Node *n,
 			const char *path, struct error *err)
@@ -326,7 +326,7 @@ static int apply(struct made_tree *t, const Tree__Change *c, struct error *err)
 
 	for (size_t i = 0; i < c->n_node && r == 0; i++)
 		r = apply_node(t, c->node[i], err);
-	if (r == 0)
+	if (!r)
 		r = apply_data(t, c, err);
 	if (r == 0 && c->has_names)
 		r = made_rename(t, c, err);

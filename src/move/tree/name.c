@@ -110,7 +110,7 @@ static bool is_place(const struct made_link *l)
 
 /* ---- names that go ---- */
 
-/* It gets another name later, or has one. */
+/* Put a node aside that gets another name later, or has one. */
 static int put_aside(struct made_tree *t, const struct made_link *l,
 		     struct error *err)
 {
@@ -210,7 +210,7 @@ static int compare_depth(const void *a, const void *b)
 	return (int)depth(*y) - (int)depth(*x);
 }
 
-/* What has no name any more; all but directories is removed already. */
+/* Remove nodes that have no name any more; only directories are left. */
 static int drop_nodes(struct made_tree *t, struct error *err)
 {
 	struct made **gone =
@@ -240,7 +240,7 @@ static int give_name(struct made_tree *t, const struct made_link *l,
 	bool aside = !l->node->dir;
 	int r = path_of(l, to, err);
 
-	if (r == 0)
+	if (!r)
 		r = made_path(l->node, from, err);
 	if (r < 0)
 		return r;
@@ -269,8 +269,8 @@ static int give_names(struct made_tree *t, const struct made_link *link,
 }
 
 /* Put aside for a name that it had all along by another link. */
-static int settle(struct made_tree *t, const struct made_link *link, size_t n,
-		  struct error *err)
+static int settle_link(struct made_tree *t, const struct made_link *link,
+		       size_t n, struct error *err)
 {
 	char path[PATH_MAX];
 	int r = 0;
@@ -298,14 +298,14 @@ int made_rename(struct made_tree *t, const Tree__Change *c, struct error *err)
 		return r;
 	mark_kept(t, link, n);
 	r = check_names(t, link, n, err);
-	if (r == 0)
+	if (!r)
 		r = drop_names(t, link, n, err);
-	if (r == 0)
+	if (!r)
 		r = drop_nodes(t, err);
-	if (r == 0)
+	if (!r)
 		r = give_names(t, link, n, err);
-	if (r == 0)
-		r = settle(t, link, n, err);
+	if (!r)
+		r = settle_link(t, link, n, err);
 	made_clear_links(t->link, t->nr_links);
 	t->link = link;
 	t->nr_links = n;

@@ -90,7 +90,7 @@ static int open_node(const struct tree *t, const struct tree_node *n)
 	return -ENOENT;
 }
 
-/* As large as the file is said to be; what is new there is a hole. */
+/* Make the list of blocks as long as the file; what is new is a hole. */
 static void fit_blocks(struct tree_node *n)
 {
 	size_t want = ((uint64_t)n->st.st_size + TREE_BLOCK - 1) / TREE_BLOCK;
@@ -119,7 +119,7 @@ static void find_extent(int fd, off_t at, struct extent *e)
 		e->hole = lseek(fd, e->data, SEEK_HOLE);
 }
 
-/* A block that has become a hole. */
+/* Tell that a block has become a hole. */
 static int send_hole(struct batch *b, struct tree_node *n, size_t i, size_t len,
 		     struct error *err)
 {
@@ -196,7 +196,8 @@ static char *read_target(const struct tree *t, const struct tree_node *n)
 	return xstrdup(target);
 }
 
-static Tree__Node *describe(const struct tree *t, const struct tree_node *n)
+static Tree__Node *describe_node(const struct tree *t,
+				 const struct tree_node *n)
 {
 	Tree__Node *m = append_new(&tree__node__descriptor);
 
@@ -245,7 +246,7 @@ static int send_nodes(struct batch *b, struct tree_node **node, size_t n,
 	c.node = xcalloc(n + 1, sizeof(*c.node));
 	c.n_node = n;
 	for (size_t i = 0; i < n; i++)
-		c.node[i] = describe(b->t, node[i]);
+		c.node[i] = describe_node(b->t, node[i]);
 	r = n ? emit_change(b, &c, err) : 0;
 	for (size_t i = 0; i < n; i++) {
 		tree__node__free_unpacked(c.node[i], NULL);
@@ -335,7 +336,7 @@ int tree_send(struct tree_set *set, struct tree *t, tree_emit *emit, void *ctx,
 		set->buffer = xmalloc(BATCH_BLOCKS * TREE_BLOCK);
 	node = find_changed(t, &n);
 	r = send_nodes(b, node, n, err);
-	if (r == 0)
+	if (!r)
 		r = send_contents(b, node, n, err);
 	if (r == 0 && n)
 		r = send_end(b, err);

@@ -149,7 +149,10 @@ static bool is_mapped(const struct vma_list *maps, const struct tree *t,
 	return false;
 }
 
-/* What the process maps may change without any trace, until it is unmapped. */
+/*
+ * Files that the process maps may change without any trace, until they are
+ * unmapped.
+ */
 static void mark_mapped(struct tree *t, const struct vma_list *maps)
 {
 	for (size_t i = 0; i < maps->nr; i++) {
@@ -162,7 +165,7 @@ static void mark_mapped(struct tree *t, const struct vma_list *maps)
 	}
 }
 
-/* After it was told: may the next look take it for unchanged? */
+/* After a file was told: may the next look take it for unchanged? */
 static void mark_unsure(struct tree *t, const struct vma_list *maps)
 {
 	for (struct tree_node *n = t->node; n; n = n->hh.next) {

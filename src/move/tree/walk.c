@@ -48,7 +48,10 @@ static bool differs(const struct stat *a, const struct stat *b)
 	       a->st_size != b->st_size || a->st_mode != b->st_mode;
 }
 
-/* Security labels are the host's affair, the rest would be lost. */
+/*
+ * Security labels are set by the host; any other extended attribute would be
+ * lost.
+ */
 static int check_attributes(const struct walk *w, int dir, const char *name,
 			    struct error *err)
 {
@@ -148,7 +151,7 @@ static int walk_below(struct walk *w, int fd, const char *name,
 			       : refuse(w, name, "cannot be read", err);
 	if (fstat(sub, &st) < 0 || st.st_ino != n->ino) {
 		close(sub);
-		return 0; /* replaced; the next pass sees it */
+		return 0; /* the entry was replaced; the next pass sees it */
 	}
 	if (len + more + 2 > sizeof(w->path) || w->depth == DEPTH_MOST) {
 		close(sub);

@@ -16,7 +16,10 @@ static const char *const names[MF_COUNT] = {
 #undef X
 };
 
-/* What was picked, "" when nothing is; with @ it is in a file. */
+/*
+ * The fault that was picked, "" for none; a value that begins with @ names a
+ * file that has it.
+ */
 static const char *picked(char *buf, size_t n)
 {
 	const char *want = getenv("STINT_FAULT");

@@ -15,6 +15,13 @@ int MPI_Query_thread(int *level);
 /* Progresses UCX until *done. */
 int MPI_Recv(const bool *done);
 
+/* The same, and once if it is *done already. */
+int MPI_Win_flush_all(const bool *done);
+
+/* Progresses UCX once; the request is p. */
+int MPI_Ibsend(const void *p, int n, void *type, int to, int tag, void *comm,
+	       const void **request);
+
 /* Progresses UCX once. */
 int MPI_Test(void);
 

@@ -52,6 +52,11 @@ void idle_test_end(void)
 	idle.tests--;
 }
 
+void idle_begin(void)
+{
+	idle.calls = 0;
+}
+
 void idle_enter(void)
 {
 	if (idle.depth++)

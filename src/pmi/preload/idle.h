@@ -27,7 +27,9 @@
  *
  * All state is per thread.  Nothing blocks before idle_allow(IDLE_BLOCK), nor
  * between idle_test_begin() and idle_test_end(), which enclose calls that test
- * without waiting (MPI_Test).
+ * without waiting (MPI_Test).  idle_begin() tells that a call begins that polls
+ * once even if it has nothing to wait for (MPI_Win_flush): many of them in a row
+ * are no wait, and what was idle before says nothing of this one.
  */
 #ifndef PMI_PRELOAD_IDLE_H
 #define PMI_PRELOAD_IDLE_H
@@ -52,6 +54,7 @@ void idle_allow(enum idle_mode mode);
 
 void idle_test_begin(void);
 void idle_test_end(void);
+void idle_begin(void);
 
 /* Calls may be nested; the outermost one waits. */
 void idle_enter(void);

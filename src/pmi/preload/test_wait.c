@@ -112,6 +112,25 @@ static void not_in_calls_that_ask(void **state)
 	assert_int_equal(t.waits, 0);
 }
 
+/* One look each is no wait, however many there are; one that waits is. */
+static void not_in_many_calls_that_look_once(void **state)
+{
+	const void *request = NULL;
+	const bool done = true;
+
+	assert_int_equal(MPI_Init(NULL, NULL), 0);
+	for (int i = 0; i < MANY / 4; i++)
+		assert_int_equal(MPI_Win_flush_all(&done), 0);
+	for (int i = 0; i < MANY / 4; i++)
+		assert_int_equal(MPI_Ibsend(&t, 0, NULL, 0, 0, NULL, &request),
+				 0);
+	assert_ptr_equal(request, &t);
+	assert_int_equal(t.waits, 0);
+	assert_int_equal(t.looks, MANY / 4 * 2);
+	assert_int_equal(MPI_Win_flush_all(&t.done), 0);
+	assert_int_equal(t.waits, 1);
+}
+
 /* The program's own loop, over a worker of its own perhaps. */
 static void not_where_the_program_looks(void **state)
 {
@@ -131,9 +150,13 @@ static void not_where_the_program_looks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(not_before_init),	     TEST(a_wait_blocks),
-		TEST(not_with_many_threads), TEST(not_where_it_is_switched_off),
-		TEST(not_in_calls_that_ask), TEST(not_where_the_program_looks),
+		TEST(not_before_init),
+		TEST(a_wait_blocks),
+		TEST(not_with_many_threads),
+		TEST(not_where_it_is_switched_off),
+		TEST(not_in_calls_that_ask),
+		TEST(not_where_the_program_looks),
+		TEST(not_in_many_calls_that_look_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static int ls_create(const struct policy_setup *setup, struct policy **ret,
 	return 0;
 }
 
-static void enter(struct policy_ls *p, const struct job *job, int64_t prio)
+static void enter_job(struct policy_ls *p, const struct job *job, int64_t prio)
 {
 	fitset_insert(&p->young, job, p->activations - prio);
 }
@@ -87,7 +87,7 @@ static void ls_event(struct policy *policy, const struct view *view,
 	switch (event->type) {
 	case EVENT_ARRIVE:
 	case EVENT_REQUEUE:
-		enter(p, event->job, event->job->size);
+		enter_job(p, event->job, event->job->size);
 		break;
 	case EVENT_START: /* told when a running cluster is adopted */
 	case EVENT_END:
@@ -98,7 +98,7 @@ static void ls_event(struct policy *policy, const struct view *view,
 	}
 }
 
-/* Those that have come to maxprio change lists; they are young's head. */
+/* Jobs that have come to maxprio change sets; they are at the head of young. */
 static void promote(struct policy_ls *p)
 {
 	const struct job *job;
@@ -110,7 +110,8 @@ static void promote(struct policy_ls *p)
 	}
 }
 
-static bool start(struct policy_ls *p, const struct job *job, struct plan *plan)
+static bool start_job(struct policy_ls *p, const struct job *job,
+		      struct plan *plan)
 {
 	int64_t left = plan_free(plan);
 
@@ -121,23 +122,23 @@ static bool start(struct policy_ls *p, const struct job *job, struct plan *plan)
 	return true;
 }
 
-static void decide(struct policy *policy, const struct view *view,
-		   struct plan *plan)
+static void ls_decide(struct policy *policy, const struct view *view,
+		      struct plan *plan)
 {
 	struct policy_ls *p = (struct policy_ls *)policy;
 	const struct job *job, *young, *passed = NULL;
 
 	promote(p);
-	while ((job = fitset_first(&p->aged)) && start(p, job, plan))
+	while ((job = fitset_first(&p->aged)) && start_job(p, job, plan))
 		;
 	while (!job && (young = fitset_fit(&p->young, passed, plan_free(plan))))
-		if (!start(p, young, plan))
+		if (!start_job(p, young, plan))
 			passed = young;
 	p->activations++;
 }
 
-static void explain(const struct policy *policy, const struct view *view,
-		    const struct job *job, struct plan *plan)
+static void ls_explain(const struct policy *policy, const struct view *view,
+		       const struct job *job, struct plan *plan)
 {
 	const struct policy_ls *p = (const struct policy_ls *)policy;
 
@@ -147,7 +148,8 @@ static void explain(const struct policy *policy, const struct view *view,
 }
 
 /* A line a job: its id and its priority. */
-static void save(const struct policy *policy, const struct view *view, FILE *to)
+static void ls_save(const struct policy *policy, const struct view *view,
+		    FILE *to)
 {
 	const struct policy_ls *p = (const struct policy_ls *)policy;
 	const struct job *job;
@@ -156,8 +158,8 @@ static void save(const struct policy *policy, const struct view *view, FILE *to)
 					    job->id, prio_of(p, job));
 }
 
-static int load(struct policy *policy, const struct view *view,
-		const char *text, struct error *err)
+static int ls_load(struct policy *policy, const struct view *view,
+		   const char *text, struct error *err)
 {
 	struct policy_ls *p = (struct policy_ls *)policy;
 	const struct job *job = NULL;
@@ -171,9 +173,9 @@ static int load(struct policy *policy, const struct view *view,
 		prio = prio < 0 ? 0 : prio > p->maxprio ? p->maxprio : prio;
 		job = view_find_next(view, job, id);
 		if (!job || job->state != JOB_WAITING)
-			continue; /* gone meanwhile */
+			continue; /* the job has gone meanwhile */
 		leave(p, job);
-		enter(p, job, prio);
+		enter_job(p, job, prio);
 	}
 	return 0;
 }
@@ -205,9 +207,9 @@ const struct policy_ops policy_ls = {
 	.params = params,
 	.create = ls_create,
 	.event = ls_event,
-	.decide = decide,
-	.explain = explain,
-	.save = save,
-	.load = load,
+	.decide = ls_decide,
+	.explain = ls_explain,
+	.save = ls_save,
+	.load = ls_load,
 	.destroy = ls_destroy,
 };

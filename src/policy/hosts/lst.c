@@ -85,7 +85,7 @@ static int lst_create(const struct policy_setup *setup, struct policy **ret,
 	return 0;
 }
 
-static struct entry *find(struct policy_lst *p, const struct job *job)
+static struct entry *find_entry(struct policy_lst *p, const struct job *job)
 {
 	for (size_t i = 0; i < p->nr; i++)
 		if (p->entry[i].job == job)
@@ -111,7 +111,7 @@ static void lst_event(struct policy *policy, const struct view *view,
 		};
 		break;
 	case EVENT_END:
-		e = find(p, event->job);
+		e = find_entry(p, event->job);
 		p->nr--;
 		memmove(e, e + 1, (p->entry + p->nr - e) * sizeof(*e));
 		break;
@@ -152,7 +152,7 @@ static bool all_free(const struct policy_lst *p, const struct job *job)
 }
 
 /* Returns how many of its hosts were free: not those that are drained, say. */
-static uint32_t take(struct policy_lst *p, const struct job *job)
+static uint32_t take_hosts(struct policy_lst *p, const struct job *job)
 {
 	uint32_t n = 0;
 
@@ -163,7 +163,7 @@ static uint32_t take(struct policy_lst *p, const struct job *job)
 	return n;
 }
 
-/* As many jobs as fit, by priority; those left out gain 1. */
+/* Choose as many jobs as fit, by priority; those left out gain 1. */
 static void select_jobs(struct policy_lst *p, const struct view *view,
 			struct plan *plan)
 {
@@ -180,7 +180,7 @@ static void select_jobs(struct policy_lst *p, const struct view *view,
 			room -= e->job->size;
 			e->hosts = plan_hosts(plan, e->job->size);
 			if (fixed)
-				take(p, e->job);
+				take_hosts(p, e->job);
 		} else if (e->prio < p->maxprio) {
 			e->prio++;
 		}
@@ -190,7 +190,7 @@ static void select_jobs(struct policy_lst *p, const struct view *view,
 
 #define NOWHERE UINT32_MAX
 
-/* Everyone back to where it was, the higher priority first. */
+/* Give jobs the hosts they had, the higher priority first. */
 static void keep_places(struct policy_lst *p)
 {
 	for (size_t i = 0; i < p->nr; i++) {
@@ -212,7 +212,10 @@ static void keep_places(struct policy_lst *p)
 	}
 }
 
-/* The lowest hosts left to those without a place: conflicts, then new jobs. */
+/*
+ * Give the lowest hosts left to jobs without a place: those in conflict, then
+ * new ones.
+ */
 static void give_places(struct policy_lst *p, bool fresh)
 {
 	uint32_t next = 0;
@@ -298,13 +301,13 @@ static void fill_gaps(struct policy_lst *p, const struct view *view,
 
 	for (size_t i = 0; i < p->nr; i++)
 		if (p->entry[i].job->state == JOB_RUNNING)
-			room -= take(p, p->entry[i].job);
+			room -= take_hosts(p, p->entry[i].job);
 	qsort(p->entry, p->nr, sizeof(*p->entry), by_priority);
 	for (size_t i = 0; i < p->nr && room; i++) {
 		struct entry *e = &p->entry[i];
 
 		if (e->job->state == JOB_SUSPENDED && all_free(p, e->job)) {
-			take(p, e->job);
+			take_hosts(p, e->job);
 			plan_resume(
 				plan, e->job, NULL,
 				BECAUSE(why_alternate, .hosts = e->job->size));
@@ -320,8 +323,8 @@ static void fill_gaps(struct policy_lst *p, const struct view *view,
 	}
 }
 
-static void decide(struct policy *policy, const struct view *view,
-		   struct plan *plan)
+static void lst_decide(struct policy *policy, const struct view *view,
+		       struct plan *plan)
 {
 	struct policy_lst *p = (struct policy_lst *)policy;
 
@@ -336,8 +339,8 @@ static void decide(struct policy *policy, const struct view *view,
 		fill_gaps(p, view, plan);
 }
 
-static void explain(const struct policy *policy, const struct view *view,
-		    const struct job *job, struct plan *plan)
+static void lst_explain(const struct policy *policy, const struct view *view,
+			const struct job *job, struct plan *plan)
 {
 	const struct policy_lst *p = (const struct policy_lst *)policy;
 
@@ -350,7 +353,8 @@ static void explain(const struct policy *policy, const struct view *view,
 }
 
 /* Slices first, then a line a job: id, priority, last slice. */
-static void save(const struct policy *policy, const struct view *view, FILE *to)
+static void lst_save(const struct policy *policy, const struct view *view,
+		     FILE *to)
 {
 	const struct policy_lst *p = (const struct policy_lst *)policy;
 
@@ -362,8 +366,8 @@ static void save(const struct policy *policy, const struct view *view, FILE *to)
 			p->entry[i].served);
 }
 
-static int load(struct policy *policy, const struct view *view,
-		const char *text, struct error *err)
+static int lst_load(struct policy *policy, const struct view *view,
+		    const char *text, struct error *err)
 {
 	struct policy_lst *p = (struct policy_lst *)policy;
 	int64_t id, prio, served, end, nr;
@@ -379,7 +383,7 @@ static int load(struct policy *policy, const struct view *view,
 			   &prio, &served, &n) != 3)
 			return policy_damaged(policy, c, err);
 		job = view_find_job(view, id);
-		e = job ? find(p, job) : NULL;
+		e = job ? find_entry(p, job) : NULL;
 		if (e) {
 			e->prio = prio;
 			e->served = served;
@@ -419,10 +423,10 @@ const struct policy_ops policy_lst = {
 	.flags = POLICY_HOSTS | POLICY_SLICES,
 	.create = lst_create,
 	.event = lst_event,
-	.decide = decide,
-	.explain = explain,
+	.decide = lst_decide,
+	.explain = lst_explain,
 	.most = slices_most,
-	.save = save,
-	.load = load,
+	.save = lst_save,
+	.load = lst_load,
 	.destroy = lst_destroy,
 };

@@ -92,7 +92,7 @@ static bool takes(const struct policy_matrix *p, const struct row *row,
 }
 
 /* A job that has hosts already was there before this policy: they stay. */
-static void put(struct policy_matrix *p, struct job *job)
+static void put_job(struct policy_matrix *p, struct job *job)
 {
 	struct row *row = p->row, *end = row ? row + p->nr_rows : row;
 	struct entry *e;
@@ -134,8 +134,8 @@ static void drop_entry(struct row *row, struct entry *e)
 	memmove(e, e + 1, (row->entry + row->nr - e) * sizeof(*e));
 }
 
-static struct entry *find(struct policy_matrix *p, const struct job *job,
-			  size_t *ret_row)
+static struct entry *find_entry(struct policy_matrix *p, const struct job *job,
+				size_t *ret_row)
 {
 	for (size_t i = 0; i < p->nr_rows; i++)
 		for (size_t k = 0; k < p->row[i].nr; k++)
@@ -156,10 +156,10 @@ static void matrix_event(struct policy *policy, const struct view *view,
 	(void)view;
 	switch (event->type) {
 	case EVENT_ARRIVE:
-		put(p, event->job);
+		put_job(p, event->job);
 		break;
 	case EVENT_END:
-		e = find(p, event->job, &row);
+		e = find_entry(p, event->job, &row);
 		drop_entry(&p->row[row], e);
 		if (!p->row[row].nr)
 			drop_row(p, row);
@@ -190,8 +190,9 @@ static void choose(struct policy_matrix *p, struct entry *e)
 }
 
 /*
- * Who runs until the slot ends: those that keep running, the present row, and
- * then the rows after it in turn, so that no row is always favoured.
+ * Choose the jobs that run until the slot ends: those that keep running, the
+ * present row's, and then those of the rows after it in turn, so that no row is
+ * always favoured.
  */
 static void choose_jobs(struct policy_matrix *p, const struct view *view,
 			bool new_slot)
@@ -251,8 +252,8 @@ static void plan_slot(struct policy_matrix *p, struct plan *plan)
 				go(p, &p->row[k].entry[i], (int64_t)k, plan);
 }
 
-static void decide(struct policy *policy, const struct view *view,
-		   struct plan *plan)
+static void matrix_decide(struct policy *policy, const struct view *view,
+			  struct plan *plan)
 {
 	struct policy_matrix *p = (struct policy_matrix *)policy;
 	bool new_slot;
@@ -274,21 +275,22 @@ static void decide(struct policy *policy, const struct view *view,
 	plan_slot(p, plan);
 }
 
-static void explain(const struct policy *policy, const struct view *view,
-		    const struct job *job, struct plan *plan)
+static void matrix_explain(const struct policy *policy, const struct view *view,
+			   const struct job *job, struct plan *plan)
 {
 	struct policy_matrix *p = (struct policy_matrix *)policy;
 	size_t row = 0;
 
 	(void)view;
-	find(p, job, &row);
+	find_entry(p, job, &row);
 	plan_defer(plan, job,
 		   BECAUSE(why_wait, .row = (int64_t)row + 1,
 			   .rows = (int64_t)p->nr_rows));
 }
 
 /* Whose turn it is and until when, then a line a job: row, id, columns. */
-static void save(const struct policy *policy, const struct view *view, FILE *to)
+static void matrix_save(const struct policy *policy, const struct view *view,
+			FILE *to)
 {
 	const struct policy_matrix *p = (const struct policy_matrix *)policy;
 
@@ -358,7 +360,7 @@ static bool load_entry(struct policy_matrix *p, const struct view *view,
 	job = view_find_job(view, id);
 	if (!job)
 		return true;
-	if (find(p, job, &(size_t){ 0 }))
+	if (find_entry(p, job, &(size_t){ 0 }))
 		return false;
 	row = &p->row[k];
 	cols = load_columns(p, row, job, line + n);
@@ -371,21 +373,23 @@ static bool load_entry(struct policy_matrix *p, const struct view *view,
 	return true;
 }
 
-/* Jobs that no line is of go where there is room, and empty rows. */
+/* Put jobs that have no line where there is room, and drop empty rows. */
 static void complete(struct policy_matrix *p, const struct view *view)
 {
 	struct job *job;
 	size_t row;
 
-	for_each_running(job, view) if (!find(p, job, &row)) put(p, job);
-	for_each_waiting(job, view) if (!find(p, job, &row)) put(p, job);
+	for_each_running(job, view) if (!find_entry(p, job, &row))
+		put_job(p, job);
+	for_each_waiting(job, view) if (!find_entry(p, job, &row))
+		put_job(p, job);
 	for (size_t k = p->nr_rows; k-- > 0;)
 		if (!p->row[k].nr)
 			drop_row(p, k);
 }
 
-static int load(struct policy *policy, const struct view *view,
-		const char *text, struct error *err)
+static int matrix_load(struct policy *policy, const struct view *view,
+		       const char *text, struct error *err)
 {
 	struct policy_matrix *p = (struct policy_matrix *)policy;
 	struct policy_matrix was = *p;
@@ -434,10 +438,10 @@ const struct policy_ops policy_matrix = {
 	.flags = POLICY_HOSTS | POLICY_SLICES,
 	.create = matrix_create,
 	.event = matrix_event,
-	.decide = decide,
-	.explain = explain,
+	.decide = matrix_decide,
+	.explain = matrix_explain,
 	.most = slices_most,
-	.save = save,
-	.load = load,
+	.save = matrix_save,
+	.load = matrix_load,
 	.destroy = matrix_destroy,
 };

@@ -52,7 +52,9 @@ static const struct param params[] = {
 	{ .name = NULL }
 };
 
-/* A host that takes nothing new is one that would delay it for ever. */
+/*
+ * A host that takes nothing new counts as one that would delay a job for ever.
+ */
 static double external_load(const struct host *h)
 {
 	return host_usable(h) ? h->load : 1e9;
@@ -180,8 +182,8 @@ static void migrated(void *arg, size_t i, int from)
 				    .before = from));
 }
 
-static void decide(struct policy *policy, const struct view *view,
-		   struct plan *plan)
+static void sed_decide(struct policy *policy, const struct view *view,
+		       struct plan *plan)
 {
 	struct policy_sed *p = (struct policy_sed *)policy;
 	struct pass pass = { p, view, plan };
@@ -190,15 +192,15 @@ static void decide(struct policy *policy, const struct view *view,
 	p->ended = false;
 }
 
-static void explain(const struct policy *policy, const struct view *view,
-		    const struct job *job, struct plan *plan)
+static void sed_explain(const struct policy *policy, const struct view *view,
+			const struct job *job, struct plan *plan)
 {
 	(void)policy;
 	(void)view;
 	plan_defer(plan, job, BECAUSE(why_wait, .least = job->min_size));
 }
 
-/* What the slowest class has when all hosts are idle. */
+/* How many nodes the slowest class has when all hosts are idle. */
 static int64_t most(const struct policy *policy, const struct view *view)
 {
 	const struct policy_sed *p = (const struct policy_sed *)policy;
@@ -219,7 +221,8 @@ static int64_t most(const struct policy *policy, const struct view *view)
 }
 
 /* Has a job ended, then a line a job: id, class. */
-static void save(const struct policy *policy, const struct view *view, FILE *to)
+static void sed_save(const struct policy *policy, const struct view *view,
+		     FILE *to)
 {
 	const struct policy_sed *p = (const struct policy_sed *)policy;
 
@@ -229,8 +232,8 @@ static void save(const struct policy *policy, const struct view *view, FILE *to)
 			p->sed.jobs[i].class);
 }
 
-static int load(struct policy *policy, const struct view *view,
-		const char *text, struct error *err)
+static int sed_load(struct policy *policy, const struct view *view,
+		    const char *text, struct error *err)
 {
 	struct policy_sed *p = (struct policy_sed *)policy;
 	int ended, class, n;
@@ -263,13 +266,13 @@ static void sed_destroy(struct policy *policy)
 	"with room. A pass costs O(hosts x classes) for each job started or " \
 	"running; the queue's length does not matter."
 
-/* What both have in common. */
-#define SED_OPS                                                       \
-	.params = params,                                             \
-	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES,         \
-	.create = sed_create, .event = sed_event, .decide = decide,   \
-	.explain = explain, .most = most, .save = save, .load = load, \
-	.destroy = sed_destroy
+/* What SED1 and SED2 have in common. */
+#define SED_OPS                                                         \
+	.params = params,                                               \
+	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES,           \
+	.create = sed_create, .event = sed_event, .decide = sed_decide, \
+	.explain = sed_explain, .most = most, .save = sed_save,         \
+	.load = sed_load, .destroy = sed_destroy
 
 const struct policy_ops policy_sed1 = {
 	.name = "sed1",

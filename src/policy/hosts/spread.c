@@ -8,32 +8,18 @@
  */
 #include "core/xalloc.h"
 #include "model/place.h"
+#include "policy/kit/placed.h"
 #include "policy/kit/policy.h"
 
 struct spread {
 	struct policy base;
-	bool owners; /* take hosts whose owner is at them, as a last resort */
-	bool oversubscribe; /* more ranks than cores, up to a host's slots */
+	struct placed placed;
 };
 
 static const struct param params[] = {
-	{ "owners", PARAM_BOOL, 0, 0, 1, NULL,
-	  "use a host whose owner is active when no other is left" },
-	{ "oversubscribe", PARAM_BOOL, 1, 0, 1, NULL,
-	  "share cores when there are more ranks than free ones" },
+	PLACED_PARAMS,
 	{ .name = NULL },
 };
-
-REASON(placed,
-       "its {ranks} {ranks:rank goes|ranks go} where the delay (load and "
-       "speed) is least",
-       ranks);
-REASON(no_room,
-       "it needs room for {ranks} {ranks:rank|ranks}, and the usable hosts "
-       "have {room}",
-       ranks, room);
-REASON(behind, "job {job} is before it in the queue and has to start first",
-       job);
 
 REASON(leaving,
        "host {from:host} is being drained, and its delay is least on host "
@@ -45,8 +31,7 @@ static int spread_create(const struct policy_setup *setup, struct policy **ret,
 {
 	struct spread *s = xcalloc(1, sizeof(*s));
 
-	s->owners = params_bool(setup->params, "owners");
-	s->oversubscribe = params_bool(setup->params, "oversubscribe");
+	s->placed = placed_of(setup->params);
 	*ret = &s->base;
 	return 0;
 }
@@ -70,7 +55,8 @@ static void leave_drained(const struct spread *s, const struct view *view,
 			continue;
 		for (uint32_t i = 0; i < j->n; i++)
 			if (view->hosts[j->hosts[i]].drain &&
-			    place_least_delay(view, plan, 1, s->owners, &to))
+			    place_least_delay(view, plan, 1, s->placed.owners,
+					      &to))
 				plan_migrate(plan, j, i, to,
 					     BECAUSE(leaving,
 						     .from = j->hosts[i],
@@ -82,52 +68,21 @@ static void spread_decide(struct policy *policy, const struct view *view,
 			  struct plan *plan)
 {
 	const struct spread *s = (const struct spread *)policy;
-	const struct job *j;
 
 	leave_drained(s, view, plan);
-	for_each_waiting(j, view)
-	{
-		uint32_t *hosts = plan_hosts(plan, j->size);
-
-		if ((!s->oversubscribe && j->size > plan_free(plan)) ||
-		    !place_least_delay(view, plan, j->size, s->owners, hosts))
-			break;
-		plan_start_on(plan, j, j->size, hosts,
-			      BECAUSE(placed, .ranks = j->size));
-	}
+	placed_start(&s->placed, view, plan);
 }
 
 static void spread_explain(const struct policy *policy, const struct view *view,
 			   const struct job *job, struct plan *plan)
 {
-	const struct spread *s = (const struct spread *)policy;
-	const struct job *head = TAILQ_FIRST(&view->waiting);
-	const struct host *h;
-	int64_t room = 0;
-
-	for_each_host (h, view)
-		if (s->owners || !h->owner_active)
-			room += plan_room(plan, h);
-	if (!s->oversubscribe && room > view->nr_free)
-		room = view->nr_free;
-	if (head == job)
-		plan_defer(plan, job,
-			   BECAUSE(no_room, .ranks = job->size, .room = room));
-	else
-		plan_defer(plan, job, BECAUSE(behind, .job = head->id));
+	placed_explain(&((const struct spread *)policy)->placed, view, job,
+		       plan);
 }
 
 static int64_t spread_most(const struct policy *policy, const struct view *view)
 {
-	const struct spread *s = (const struct spread *)policy;
-	const struct host *h;
-	int64_t slots = 0, cores = 0;
-
-	for_each_host (h, view) {
-		slots += h->slots;
-		cores += h->cores;
-	}
-	return s->oversubscribe || slots < cores ? slots : cores;
+	return placed_most(&((const struct spread *)policy)->placed, view);
 }
 
 const struct policy_ops policy_spread = {

@@ -36,7 +36,7 @@ static void make_room(struct ends *ends, uint32_t slot)
 }
 
 /* Ties go by slot: what is asked for does not depend on it. */
-static bool before(const struct ends *ends, uint32_t a, uint32_t b)
+static bool is_before(const struct ends *ends, uint32_t a, uint32_t b)
 {
 	usec_t x = ends->node[a].at, y = ends->node[b].at;
 
@@ -57,7 +57,7 @@ static void split(struct ends *ends, uint32_t t, uint32_t at, uint32_t *l,
 
 	if (!t) {
 		*l = *r = 0;
-	} else if (before(ends, t, at)) {
+	} else if (is_before(ends, t, at)) {
 		*l = t;
 		split(ends, n->right, at, &n->right, r);
 		add_up(ends, t);
@@ -68,18 +68,18 @@ static void split(struct ends *ends, uint32_t t, uint32_t at, uint32_t *l,
 	}
 }
 
-static uint32_t join(struct ends *ends, uint32_t l, uint32_t r)
+static uint32_t join_trees(struct ends *ends, uint32_t l, uint32_t r)
 {
 	struct ends_node *a = &ends->node[l], *b = &ends->node[r];
 
 	if (!l || !r)
 		return l ? l : r;
 	if (a->rank > b->rank) {
-		a->right = join(ends, a->right, r);
+		a->right = join_trees(ends, a->right, r);
 		add_up(ends, l);
 		return l;
 	}
-	b->left = join(ends, l, b->left);
+	b->left = join_trees(ends, l, b->left);
 	add_up(ends, r);
 	return r;
 }
@@ -99,7 +99,7 @@ void ends_insert(struct ends *ends, uint32_t ix, usec_t at, uint32_t n)
 		struct ends_node *t = &ends->node[*link];
 
 		t->sum += n;
-		link = before(ends, new, *link) ? &t->left : &t->right;
+		link = is_before(ends, new, *link) ? &t->left : &t->right;
 	}
 	split(ends, *link, new, &e->left, &e->right);
 	*link = new;
@@ -116,9 +116,9 @@ void ends_remove(struct ends *ends, uint32_t ix)
 		struct ends_node *t = &ends->node[*link];
 
 		t->sum -= ends->node[old].n;
-		link = before(ends, old, *link) ? &t->left : &t->right;
+		link = is_before(ends, old, *link) ? &t->left : &t->right;
 	}
-	*link = join(ends, ends->node[old].left, ends->node[old].right);
+	*link = join_trees(ends, ends->node[old].left, ends->node[old].right);
 	ends->node[old].n = 0;
 }
 

@@ -106,18 +106,18 @@ static void split(struct fitset *set, uint32_t t, uint32_t at, uint32_t *l,
 }
 
 /* One tree of two, all of l before all of r. */
-static uint32_t join(struct fitset *set, uint32_t l, uint32_t r)
+static uint32_t join_trees(struct fitset *set, uint32_t l, uint32_t r)
 {
 	struct fitset_node *a = &set->node[l], *b = &set->node[r];
 
 	if (!l || !r)
 		return l ? l : r;
 	if (a->rank > b->rank) {
-		a->right = join(set, a->right, r);
+		a->right = join_trees(set, a->right, r);
 		find_least(set, l);
 		return l;
 	}
-	b->left = join(set, l, b->left);
+	b->left = join_trees(set, l, b->left);
 	find_least(set, r);
 	return r;
 }
@@ -154,7 +154,7 @@ static uint32_t take_out(struct fitset *set, uint32_t t, uint32_t at)
 	struct fitset_node *n = &set->node[t];
 
 	if (t == at)
-		return join(set, n->left, n->right);
+		return join_trees(set, n->left, n->right);
 	if (node_before(&set->node[at], n))
 		n->left = take_out(set, n->left, at);
 	else
@@ -198,8 +198,8 @@ void fitset_remove(struct fitset *set, const struct job *job)
 }
 
 /* The first in tree t after node after (0: of all) that fits. */
-static uint32_t find(const struct fitset *set, uint32_t t, uint32_t after,
-		     int64_t limit)
+static uint32_t find_after(const struct fitset *set, uint32_t t, uint32_t after,
+			   int64_t limit)
 {
 	const struct fitset_node *n = &set->node[t];
 	uint32_t found;
@@ -207,11 +207,11 @@ static uint32_t find(const struct fitset *set, uint32_t t, uint32_t after,
 	if (!t || n->least > limit)
 		return 0;
 	if (after && !node_before(&set->node[after], n))
-		return find(set, n->right, after, limit);
-	found = find(set, n->left, after, limit);
+		return find_after(set, n->right, after, limit);
+	found = find_after(set, n->left, after, limit);
 	if (found || n->size <= limit)
 		return found ? found : t;
-	return find(set, n->right, 0, limit);
+	return find_after(set, n->right, 0, limit);
 }
 
 /* Of two nodes the one that comes first; either may be 0: none. */
@@ -242,8 +242,8 @@ const struct job *fitset_fit(const struct fitset *set, const struct job *after,
 	uint64_t left = classes_up_to(set, limit);
 	int c;
 
-	for_each_class(c, left) found =
-		first_of(set, found, find(set, set->root[c], behind, limit));
+	for_each_class(c, left) found = first_of(
+		set, found, find_after(set, set->root[c], behind, limit));
 	return found ? set->node[found].job : NULL;
 }
 

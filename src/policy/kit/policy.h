@@ -63,6 +63,8 @@ enum policy_flags {
 	POLICY_SLICES = 1 << 4,	   /* suspends and resumes: gang time slices */
 	POLICY_SHARES = 1 << 5,	   /* puts more ranks on a host than cores */
 	POLICY_LIVE = 1 << 6,	   /* made for the live cluster */
+	POLICY_OWNERS = 1 << 7,	   /* sees to ranks on hosts whose owners want
+				      them out; else leave_owned() does */
 };
 
 struct policy_ops;

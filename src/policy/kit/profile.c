@@ -31,7 +31,7 @@ static void find_bounds(struct profile_block *b)
 	b->max = max + b->add;
 }
 
-/* Into block k from now on, empty. */
+/* Insert an empty block as block k. */
 static struct profile_block *insert_block(struct profile *p, size_t k)
 {
 	array_room(p->block, p->nr, &p->cap);
@@ -167,7 +167,10 @@ static void delete_step(struct profile *p, size_t k, uint32_t i)
 	find_bounds(b);
 }
 
-/* Steps that are none any more go, so that there are never more than needed. */
+/*
+ * Remove a step whose value is that of the one before it, so that there are
+ * never more than needed.
+ */
 static void drop_if_flat(struct profile *p, struct place at)
 {
 	int64_t before;

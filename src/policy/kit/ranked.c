@@ -105,8 +105,9 @@ static void pop(struct ranked *r)
 	sift_down(r, 0);
 }
 
-static bool start(struct ranked *r, const struct view *view, struct plan *plan,
-		  const struct job *job, struct because why)
+static bool start_job(struct ranked *r, const struct view *view,
+		      struct plan *plan, const struct job *job,
+		      struct because why)
 {
 	if (!plan_start(plan, job, job->size, why))
 		return false;
@@ -119,10 +120,11 @@ static bool start_first(struct ranked *r, const struct view *view,
 			struct plan *plan, const struct ranked_entry *e)
 {
 	return e->job->size <= plan_free(plan) &&
-	       start(r, view, plan, e->job,
-		     BECAUSE(by_score,
-			     .score = (int64_t)(fmin(e->score, 1e12) * 1000),
-			     .size = e->job->size, .free = plan_free(plan)));
+	       start_job(
+		       r, view, plan, e->job,
+		       BECAUSE(by_score,
+			       .score = (int64_t)(fmin(e->score, 1e12) * 1000),
+			       .size = e->job->size, .free = plan_free(plan)));
 }
 
 /* May job start now, and head at its shadow time all the same? */
@@ -138,9 +140,9 @@ static bool start_behind(struct ranked *r, const struct view *view,
 			 const struct job *head, const struct job *job)
 {
 	if (!fits_behind(view, plan, s, job) ||
-	    !start(r, view, plan, job,
-		   BECAUSE(in_gap, .free = plan_free(plan), .job = head->id,
-			   .shadow = s->at)))
+	    !start_job(r, view, plan, job,
+		       BECAUSE(in_gap, .free = plan_free(plan), .job = head->id,
+			       .shadow = s->at)))
 		return false;
 	if (shadow_end(view, job) > s->at)
 		s->spare -= job->size;

@@ -50,7 +50,7 @@ static int64_t free_at(const struct ends *ends, const struct view *view,
 	return free + ends_by(ends, t) - reserved_at(view, t);
 }
 
-/* The least of them in [from, to); *ret_at is where it is. */
+/* The least number of free processors in [from, to); *ret_at is where it is. */
 static int64_t least_free(const struct ends *ends, const struct view *view,
 			  int64_t free, usec_t from, usec_t to, usec_t *ret_at)
 {

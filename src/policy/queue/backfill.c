@@ -217,7 +217,9 @@ static void start_due(struct backfill *b, const struct view *view,
 		    !start_job(b, view, plan, j,
 			       BECAUSE(its_turn, .size = j->size,
 				       .free = plan_free(plan)))) {
-			/* Processors that are lost, not late: plan anew. */
+			/*
+			 * Its processors were lost, not only late: plan anew.
+			 */
 			backfill_note_first(b, k);
 			b->rebuild = true;
 			break;
@@ -255,7 +257,7 @@ static usec_t time_for(const struct backfill *b, const struct view *view,
 	return until == USEC_MAX ? USEC_MAX : until - view->now;
 }
 
-/* For how long more than spare processors are free. */
+/* For how long more processors are free than the spare ones. */
 static usec_t time_for_more(const struct backfill *b, const struct view *view,
 			    int64_t spare)
 {
@@ -267,7 +269,8 @@ static usec_t time_for_more(const struct backfill *b, const struct view *view,
  * stay free for as long as they take.  Looked at are only those that fit what
  * stays free for ever (spare), or end before more than that is taken.
  */
-static void fill(struct backfill *b, const struct view *view, struct plan *plan)
+static void fill_gaps(struct backfill *b, const struct view *view,
+		      struct plan *plan)
 {
 	const struct job *j = NULL, *next;
 	int64_t spare = profile_min(&b->profile, view->now, USEC_MAX);
@@ -333,7 +336,7 @@ static void backfill_decide(struct policy *policy, const struct view *view,
 	start_due(b, view, plan);
 	reserve_more(b, view, plan);
 	if (b->open.nr && plan_free(plan) > 0)
-		fill(b, view, plan);
+		fill_gaps(b, view, plan);
 	set_timer(b, view, plan);
 }
 

@@ -4,7 +4,7 @@
  */
 #include "policy/queue/backfill.h"
 
-/* In order of time.  There are few, and most of them stand right. */
+/* Sort by time.  There are few, and most of them are in order already. */
 static void sort_freed(struct freed *f, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
@@ -18,7 +18,7 @@ static void sort_freed(struct freed *f, size_t n)
 }
 
 /* The stretch a goes on until where b ends. */
-static void join(struct freed *a, const struct freed *b)
+static void join_freed(struct freed *a, const struct freed *b)
 {
 	if (b->from > a->to || b->most > a->most)
 		a->most = b->from > a->to ? INT64_MAX : b->most;
@@ -36,7 +36,7 @@ void backfill_freed_join(struct freed_list *list)
 		if (f[i].from > f[n].to)
 			f[++n] = f[i];
 		else
-			join(&f[n], &f[i]);
+			join_freed(&f[n], &f[i]);
 	}
 	list->nr = list->nr ? n + 1 : 0;
 	if (list->nr > MAX_FREED) {

@@ -78,7 +78,7 @@ static void improve_in(struct backfill *b, const struct view *view,
 	}
 }
 
-/* How many processors are free at most in any of them. */
+/* How many processors are free at most in any of the stretches. */
 static int64_t most_of(const struct backfill *b, const struct view *view,
 		       struct freed_list *list)
 {
@@ -134,13 +134,16 @@ void backfill_improve(struct backfill *b, const struct view *view)
 	b->seen = b->freed;
 	b->freed.nr = 0;
 	for (size_t i = 0; i < b->seen.nr; i++)
-		b->seen.f[i].most = INT64_MAX; /* much has happened since */
+		b->seen.f[i].most = INT64_MAX; /* too much has happened since */
 	most = most_of(b, view, &b->seen);
 	while ((j = fitset_fit(&b->heads, j, most))) {
 		struct alike *k = alikes_of(&b->kinds, j);
 
 		improve_in_all(b, view, k, &b->seen);
-		/* Its own moves and those of kinds before it. */
+		/*
+		 * Look at the stretches that its own moves and those of kinds
+		 * before it made free.
+		 */
 		improve_in_all(b, view, k, &b->freed);
 		more = most_of(b, view, &b->freed);
 		if (more > most)

@@ -51,7 +51,7 @@ static void add_slot(struct backfill *b, const struct view *view,
 	backfill_note_first(b, k);
 }
 
-static void enter(struct backfill *b, const struct job *job)
+static void enter_job(struct backfill *b, const struct job *job)
 {
 	struct alike *k = alikes_of(&b->kinds, job);
 	const struct job *head = k->head;
@@ -81,7 +81,7 @@ void backfill_leave(struct backfill *b, const struct job *job)
 void backfill_enter(struct backfill *b, const struct job *job)
 {
 	fitset_remove(&b->open, job);
-	enter(b, job);
+	enter_job(b, job);
 	set_reserved(b, job, true);
 }
 

@@ -29,7 +29,10 @@ static int by_place(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* How many with a reservation are before each in the queue, by ix. */
+/*
+ * For each job, by ix: how many jobs with a reservation are before it in the
+ * queue.
+ */
 static uint32_t *numbers_of(const struct backfill *b, const struct view *view)
 {
 	uint32_t *nr = xcalloc(b->nr_flags + 1, sizeof(*nr)), n = 0;

@@ -173,8 +173,9 @@ static void easy_event(struct policy *policy, const struct view *view,
 	}
 }
 
-static bool start(struct easy *e, const struct view *view, struct plan *plan,
-		  const struct job *job, struct because why)
+static bool start_job(struct easy *e, const struct view *view,
+		      struct plan *plan, const struct job *job,
+		      struct because why)
 {
 	if (!plan_start(plan, job, job->size, why))
 		return false;
@@ -193,13 +194,13 @@ static bool try(struct easy *e, const struct view *view, struct plan *plan,
 	if (job->size > plan_free(plan))
 		return false;
 	if (end <= s->at)
-		return start(e, view, plan, job,
-			     BECAUSE(ends_before, .free = plan_free(plan),
-				     .end = end, .head = g->head->id));
+		return start_job(e, view, plan, job,
+				 BECAUSE(ends_before, .free = plan_free(plan),
+					 .end = end, .head = g->head->id));
 	if (job->size > s->spare ||
-	    !start(e, view, plan, job,
-		   BECAUSE(in_spare, .free = plan_free(plan), .spare = s->spare,
-			   .head = g->head->id)))
+	    !start_job(e, view, plan, job,
+		       BECAUSE(in_spare, .free = plan_free(plan),
+			       .spare = s->spare, .head = g->head->id)))
 		return false;
 	s->spare -= job->size;
 	return true;
@@ -220,7 +221,10 @@ static void backfill(struct easy *e, const struct view *view, struct plan *plan,
 			passed = j;
 }
 
-/* Those that the pass left waiting so far, head before all of them. */
+/*
+ * Put the jobs that the pass left waiting into the sets, head before all of
+ * them.
+ */
 static void enqueue_fresh(struct easy *e, const struct job *head)
 {
 	for (size_t i = 0; i < e->nr_fresh; i++)
@@ -235,10 +239,10 @@ static const struct job *start_heads(struct easy *e, const struct view *view,
 {
 	const struct job *head = TAILQ_FIRST(&view->waiting);
 
-	for (;
-	     head && head->size <= plan_free(plan) &&
-	     start(e, view, plan, head,
-		   BECAUSE(first, .size = head->size, .free = plan_free(plan)));
+	for (; head && head->size <= plan_free(plan) &&
+	       start_job(e, view, plan, head,
+			 BECAUSE(first, .size = head->size,
+					.free = plan_free(plan)));
 	     head = TAILQ_NEXT(head, link))
 		e->gap.head = NULL;
 	return head;

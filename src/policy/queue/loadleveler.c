@@ -66,7 +66,7 @@ static int loadleveler_create(const struct policy_setup *setup,
 	return 0;
 }
 
-static struct deferred *find(const struct loadleveler *p, int64_t id)
+static struct deferred *find_deferred(const struct loadleveler *p, int64_t id)
 {
 	struct deferred *d;
 
@@ -76,7 +76,7 @@ static struct deferred *find(const struct loadleveler *p, int64_t id)
 
 static void forget(struct loadleveler *p, const struct job *job)
 {
-	struct deferred *d = find(p, job->id);
+	struct deferred *d = find_deferred(p, job->id);
 
 	if (d) {
 		HASH_DEL(p->deferred, d);
@@ -131,7 +131,7 @@ static void defer(struct loadleveler *p, const struct view *view,
 static bool is_deferred(struct loadleveler *p, const struct view *view,
 			const struct job *job)
 {
-	const struct deferred *d = find(p, job->id);
+	const struct deferred *d = find_deferred(p, job->id);
 
 	if (!d || d->until > view->now)
 		return d;
@@ -139,8 +139,8 @@ static bool is_deferred(struct loadleveler *p, const struct view *view,
 	return false;
 }
 
-static void hold(struct loadleveler *p, const struct view *view,
-		 const struct job *job, struct plan *plan)
+static void hold_processors(struct loadleveler *p, const struct view *view,
+			    const struct job *job, struct plan *plan)
 {
 	p->holder = job;
 	p->held_since = view->now;
@@ -148,8 +148,8 @@ static void hold(struct loadleveler *p, const struct view *view,
 }
 
 /* Start it if it fits. */
-static bool start(const struct loadleveler *p, const struct job *job,
-		  struct plan *plan)
+static bool start_job(const struct loadleveler *p, const struct job *job,
+		      struct plan *plan)
 {
 	uint32_t n = takes(job, plan);
 	int64_t left = plan_free(plan);
@@ -171,8 +171,8 @@ static void set_timers(struct loadleveler *p, struct plan *plan)
 	p->loaded = false;
 }
 
-static void decide(struct policy *policy, const struct view *view,
-		   struct plan *plan)
+static void loadleveler_decide(struct policy *policy, const struct view *view,
+			       struct plan *plan)
 {
 	struct loadleveler *p = (struct loadleveler *)policy;
 	const struct job *job;
@@ -180,7 +180,7 @@ static void decide(struct policy *policy, const struct view *view,
 	if (p->loaded)
 		set_timers(p, plan);
 	if (p->holder) {
-		if (start(p, p->holder, plan))
+		if (start_job(p, p->holder, plan))
 			p->holder = NULL;
 		else if (view->now >= p->held_since + p->reserve)
 			defer(p, view, plan);
@@ -190,18 +190,19 @@ static void decide(struct policy *policy, const struct view *view,
 	for_each_waiting(job, view)
 	{
 		if (plan_size(plan, job) || is_deferred(p, view, job) ||
-		    start(p, job, plan))
+		    start_job(p, job, plan))
 			continue;
-		hold(p, view, job, plan);
+		hold_processors(p, view, job, plan);
 		break;
 	}
 }
 
-static void explain(const struct policy *policy, const struct view *view,
-		    const struct job *job, struct plan *plan)
+static void loadleveler_explain(const struct policy *policy,
+				const struct view *view, const struct job *job,
+				struct plan *plan)
 {
 	const struct loadleveler *p = (const struct loadleveler *)policy;
-	const struct deferred *d = find(p, job->id);
+	const struct deferred *d = find_deferred(p, job->id);
 
 	if (d)
 		plan_defer(plan, job, BECAUSE(why_deferred, .until = d->until));
@@ -214,7 +215,8 @@ static void explain(const struct policy *policy, const struct view *view,
 }
 
 /* "hold JOB SINCE", and "defer JOB UNTIL" for each. */
-static void save(const struct policy *policy, const struct view *view, FILE *to)
+static void loadleveler_save(const struct policy *policy,
+			     const struct view *view, FILE *to)
 {
 	const struct loadleveler *p = (const struct loadleveler *)policy;
 
@@ -225,8 +227,8 @@ static void save(const struct policy *policy, const struct view *view, FILE *to)
 		fprintf(to, "defer %" PRId64 " %" PRId64 "\n", d->id, d->until);
 }
 
-static int load(struct policy *policy, const struct view *view,
-		const char *text, struct error *err)
+static int loadleveler_load(struct policy *policy, const struct view *view,
+			    const char *text, struct error *err)
 {
 	struct loadleveler *p = (struct loadleveler *)policy;
 	char word[8];
@@ -247,7 +249,7 @@ static int load(struct policy *policy, const struct view *view,
 		if (!strcmp(word, "hold")) {
 			p->holder = job;
 			p->held_since = at;
-		} else if (!find(p, id)) {
+		} else if (!find_deferred(p, id)) {
 			add_deferred(p, id, at);
 		}
 	}
@@ -282,9 +284,9 @@ const struct policy_ops policy_loadleveler = {
 	.flags = POLICY_FOLDS,
 	.create = loadleveler_create,
 	.event = loadleveler_event,
-	.decide = decide,
-	.explain = explain,
-	.save = save,
-	.load = load,
+	.decide = loadleveler_decide,
+	.explain = loadleveler_explain,
+	.save = loadleveler_save,
+	.load = loadleveler_load,
 	.destroy = loadleveler_destroy,
 };

@@ -114,7 +114,7 @@ static int multifactor_create(const struct policy_setup *setup,
 	p->fair = params_real(v, "fair");
 	p->size = params_real(v, "size");
 	p->max_age = params_usec(v, "max-age");
-	p->half_life = (double)params_usec(v, "half-life") / USEC_PER_SEC;
+	p->half_life = usec_to_seconds(params_usec(v, "half-life"));
 	p->all.since = setup->view->now;
 	ranked_init(&p->ranked, (enum ranked_fit)params_choice(v, "fit"));
 	*ret = &p->base;
@@ -152,8 +152,8 @@ static void multifactor_event(struct policy *policy, const struct view *view,
 	ranked_event(&p->ranked, event);
 }
 
-static void decide(struct policy *policy, const struct view *view,
-		   struct plan *plan)
+static void multifactor_decide(struct policy *policy, const struct view *view,
+			       struct plan *plan)
 {
 	struct multifactor *p = (struct multifactor *)policy;
 
@@ -164,14 +164,16 @@ static void decide(struct policy *policy, const struct view *view,
 			       plan->entry[i].n);
 }
 
-static void explain(const struct policy *policy, const struct view *view,
-		    const struct job *job, struct plan *plan)
+static void multifactor_explain(const struct policy *policy,
+				const struct view *view, const struct job *job,
+				struct plan *plan)
 {
 	ranked_explain(view, job, plan, score, policy);
 }
 
 /* All use, then a line a user: processor seconds, decayed until when. */
-static void save(const struct policy *policy, const struct view *view, FILE *to)
+static void multifactor_save(const struct policy *policy,
+			     const struct view *view, FILE *to)
 {
 	const struct multifactor *p = (const struct multifactor *)policy;
 
@@ -191,8 +193,8 @@ static bool restore(struct usage *u, double used, usec_t since)
 	return true;
 }
 
-static int load(struct policy *policy, const struct view *view,
-		const char *text, struct error *err)
+static int multifactor_load(struct policy *policy, const struct view *view,
+			    const char *text, struct error *err)
 {
 	struct multifactor *p = (struct multifactor *)policy;
 	int32_t id;
@@ -237,9 +239,9 @@ const struct policy_ops policy_multifactor = {
 	.flags = POLICY_ESTIMATES,
 	.create = multifactor_create,
 	.event = multifactor_event,
-	.decide = decide,
-	.explain = explain,
-	.save = save,
-	.load = load,
+	.decide = multifactor_decide,
+	.explain = multifactor_explain,
+	.save = multifactor_save,
+	.load = multifactor_load,
 	.destroy = multifactor_destroy,
 };

@@ -120,8 +120,8 @@ static const struct job *highest(const struct nqs *p, const struct view *view,
 	return best;
 }
 
-static void decide(struct policy *policy, const struct view *view,
-		   struct plan *plan)
+static void nqs_decide(struct policy *policy, const struct view *view,
+		       struct plan *plan)
 {
 	struct nqs *p = (struct nqs *)policy;
 	bool held_up[QUEUES] = { false };
@@ -144,8 +144,8 @@ static void decide(struct policy *policy, const struct view *view,
 	}
 }
 
-static void explain(const struct policy *policy, const struct view *view,
-		    const struct job *job, struct plan *plan)
+static void nqs_explain(const struct policy *policy, const struct view *view,
+			const struct job *job, struct plan *plan)
 {
 	ranked_explain(view, job, plan, score, policy);
 }
@@ -172,7 +172,7 @@ const struct policy_ops policy_nqs = {
 	.params = params,
 	.create = nqs_create,
 	.event = nqs_event,
-	.decide = decide,
-	.explain = explain,
+	.decide = nqs_decide,
+	.explain = nqs_explain,
 	.destroy = nqs_destroy,
 };

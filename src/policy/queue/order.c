@@ -14,15 +14,11 @@ struct ordered {
 	ranked_score *score;
 };
 
-static double seconds(usec_t t)
-{
-	return (double)t / USEC_PER_SEC;
-}
-
 /* Run time in seconds by the estimate; a job without one is the longest. */
 static double runtime(const struct job *job)
 {
-	return job->estimate ? fmax(seconds(job->estimate), 1e-6) : 1e12;
+	return job->estimate ? fmax(usec_to_seconds(job->estimate), 1e-6)
+			     : 1e12;
 }
 
 static double sjf_score(const void *ctx, const struct view *view,
@@ -39,14 +35,14 @@ static double lxf_score(const void *ctx, const struct view *view,
 	double run = runtime(job);
 
 	(void)ctx;
-	return (seconds(view->now - job->submit) + run) / run;
+	return (usec_to_seconds(view->now - job->submit) + run) / run;
 }
 
 static double wfp_score(const void *ctx, const struct view *view,
 			const struct job *job)
 {
 	(void)ctx;
-	return pow(seconds(view->now - job->submit) / runtime(job), 3) *
+	return pow(usec_to_seconds(view->now - job->submit) / runtime(job), 3) *
 	       job->size;
 }
 
@@ -78,8 +74,8 @@ static void ordered_event(struct policy *policy, const struct view *view,
 	ranked_event(&((struct ordered *)policy)->ranked, event);
 }
 
-static void decide(struct policy *policy, const struct view *view,
-		   struct plan *plan)
+static void order_decide(struct policy *policy, const struct view *view,
+			 struct plan *plan)
 {
 	struct ordered *p = (struct ordered *)policy;
 
@@ -104,8 +100,8 @@ static void sjf_decide(struct policy *policy, const struct view *view,
 	ranked_decide_fixed(&p->ranked, view, plan, p->score, NULL);
 }
 
-static void explain(const struct policy *policy, const struct view *view,
-		    const struct job *job, struct plan *plan)
+static void order_explain(const struct policy *policy, const struct view *view,
+			  const struct job *job, struct plan *plan)
 {
 	const struct ordered *p = (const struct ordered *)policy;
 
@@ -146,7 +142,7 @@ const struct policy_ops policy_sjf = {
 	.create = order_create,
 	.event = sjf_event,
 	.decide = sjf_decide,
-	.explain = explain,
+	.explain = order_explain,
 	.destroy = order_destroy,
 };
 
@@ -162,8 +158,8 @@ const struct policy_ops policy_lxf = {
 	.variant = LXF,
 	.create = order_create,
 	.event = ordered_event,
-	.decide = decide,
-	.explain = explain,
+	.decide = order_decide,
+	.explain = order_explain,
 	.destroy = order_destroy,
 };
 
@@ -179,7 +175,7 @@ const struct policy_ops policy_wfp = {
 	.variant = WFP,
 	.create = order_create,
 	.event = ordered_event,
-	.decide = decide,
-	.explain = explain,
+	.decide = order_decide,
+	.explain = order_explain,
 	.destroy = order_destroy,
 };

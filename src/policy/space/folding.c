@@ -62,7 +62,8 @@ static void fff_decide(struct policy *policy, const struct view *view,
 	while ((job = fitset_fit(&f->space.waiting, passed,
 				 space_limit_size(ffmax, plan_free(plan)))))
 		if (!folding_start(f, plan, job, ffmax))
-			passed = job; /* its min_size is too much */
+			/* Its min_size is more than it can have. */
+			passed = job;
 }
 
 static int folding_create(const struct policy_setup *setup, struct policy **ret,

@@ -25,7 +25,7 @@ struct topup {
 };
 
 /* Its place among the unsatisfied when it has n processors. */
-static void put(struct topup *t, const struct job *job, uint32_t n)
+static void put_job(struct topup *t, const struct job *job, uint32_t n)
 {
 	fitset_insert(&t->space.waiting, job,
 		      t->lack ? job->size - n : space_key(t->space.order, job));
@@ -39,7 +39,7 @@ static void topup_event(struct policy *policy, const struct view *view,
 	/* The set holds the unsatisfied: those that run on too few, too. */
 	if (event->type == EVENT_START && job->kind == JOB_MALLEABLE &&
 	    job->n < job->size)
-		put((struct topup *)policy, job, job->n);
+		put_job((struct topup *)policy, job, job->n);
 	else
 		space_event(policy, view, event);
 }
@@ -67,7 +67,7 @@ static bool fill_up(struct topup *t, struct plan *plan, const struct job *job)
 	if (n == job->size || job->kind != JOB_MALLEABLE)
 		fitset_remove(&t->space.waiting, job);
 	else
-		put(t, job, n);
+		put_job(t, job, n);
 	return true;
 }
 

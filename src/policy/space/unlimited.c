@@ -32,7 +32,10 @@ static bool start_folded(struct space *s, struct plan *plan,
 				BECAUSE(folded, .size = job->size, .gets = n));
 }
 
-/* FCFS, and the rest to the head: both are min(n, FP) for one after another. */
+/*
+ * First come, first served, and what is left goes to the head: both give min(n,
+ * FP) to one job after another.
+ */
 static void unlimited_decide(struct policy *policy, const struct view *view,
 			     struct plan *plan)
 {

@@ -10,6 +10,7 @@
 #include "core/xalloc.h"
 #include "model/place.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/moves.h"
 
 static int refuse(const struct engine *g, const struct plan_entry *e,
 		  const char *why, struct error *err)
@@ -20,8 +21,8 @@ static int refuse(const struct engine *g, const struct plan_entry *e,
 	return error_set(err, -EPROTO,
 			 "policy '%s' at %.6f s: %s, but %s; this is a bug of "
 			 "the policy",
-			 g->policy->ops->name, (double)g->view.now / 1e6, text,
-			 why);
+			 g->policy->ops->name, usec_to_seconds(g->view.now),
+			 text, why);
 }
 
 static struct sim_record *record_of(struct engine *g, const struct job *job)
@@ -41,28 +42,12 @@ static uint32_t moved_ranks(const uint32_t *a, const uint32_t *b, uint32_t n)
 
 static usec_t migration(struct engine *g, struct job *job, uint32_t ranks)
 {
-	struct sim_record *r = record_of(g, job);
-
 	if (!ranks)
 		return 0;
-	r->moves = (uint16_t)(ranks > (uint32_t)(UINT16_MAX - r->moves)
-				      ? UINT16_MAX
-				      : r->moves + ranks);
-	g->result.migrations += ranks;
-	g->moved = true;
+	engine_count_moves(g, job, ranks);
 	return g->config->costs.migrate +
-	       (usec_t)ranks * g->config->costs.migrate_rank;
-}
-
-/* It stands still for cost more. */
-static void stall(struct engine *g, const struct job *job, usec_t cost)
-{
-	struct truth *t = &g->truth[job->ix];
-
-	if (t->stall < g->view.now)
-		t->stall = g->view.now;
-	t->stall += cost;
-	record_of(g, job)->stood_secs += (float)cost / USEC_PER_SEC;
+	       (usec_t)ranks * (g->config->costs.migrate_rank +
+				engine_memory_transfer(g, job));
 }
 
 /* Hosts for an entry that leaves the choice to us. */
@@ -74,8 +59,8 @@ static const uint32_t *choose_hosts(struct engine *g,
 	return place_on_cores(&g->view, job, e->n, buf) ? buf : NULL;
 }
 
-static int start(struct engine *g, const struct plan_entry *e,
-		 struct error *err)
+static int start_job(struct engine *g, const struct plan_entry *e,
+		     struct error *err)
 {
 	struct job *job = e->job;
 	struct truth *t = &g->truth[job->ix];
@@ -91,6 +76,7 @@ static int start(struct engine *g, const struct plan_entry *e,
 		return refuse(g, e, "that job does not wait", err);
 	if (e->n < job->min_size || e->n > job->size || !e->n)
 		return refuse(g, e, "it cannot run on that many", err);
+	engine_advance(g, job);
 	engine_event(g, &event, false);
 	t->left = speedup_scale(&job->speedup, r->run, job->size, e->n);
 	estimate = job_estimate(job, e->n);
@@ -103,6 +89,7 @@ static int start(struct engine *g, const struct plan_entry *e,
 		r->start = g->view.now;
 	g->running_demand += job->size;
 	g->result.starts_of_ranks += e->n;
+	engine_stall(g, job, engine_memory_start(g, job));
 	engine_pace(g, job);
 	return 0;
 }
@@ -136,7 +123,7 @@ static int resize(struct engine *g, const struct plan_entry *e,
 	}
 	t->left = speedup_scale(&job->speedup, t->left, had, e->n);
 	engine_event(g, &event, false);
-	stall(g, job, event.cost);
+	engine_stall(g, job, event.cost);
 	engine_pace(g, job);
 	return 0;
 }
@@ -151,22 +138,63 @@ static int migrate(struct engine *g, const struct plan_entry *e,
 	struct job *job = e->job;
 	struct event event = { .type = EVENT_MIGRATE,
 			       .at = g->view.now,
-			       .job = job,
-			       .rank = e->rank,
-			       .host = e->host };
+			       .job = job };
 	bool first = true;
 
-	if (job->state == JOB_WAITING || e->rank >= job->n || !job->hosts)
+	if (job->state == JOB_WAITING || !job->hosts)
 		return refuse(g, e, "there is no such rank", err);
 	for (const struct plan_entry *p = g->plan.entry; p < e && first; p++)
 		first = p->type != PLAN_MIGRATE || p->job != job;
 	engine_advance(g, job);
-	event.cost = migration(g, job, 1);
-	if (!first)
-		event.cost -= g->config->costs.migrate;
-	engine_event(g, &event, false);
-	stall(g, job, event.cost);
+	for (uint32_t i = 0; i < e->n; i++) {
+		event.rank = e->ranks[i];
+		event.host = e->hosts[i];
+		if (event.rank >= job->n || event.host >= g->view.nr_hosts)
+			return refuse(g, e, "there is no such rank or host",
+				      err);
+		if (g->moves) {
+			moves_begin(g, job, event.rank, event.host);
+			continue;
+		}
+		event.cost = migration(g, job, 1);
+		if (!first)
+			event.cost -= g->config->costs.migrate;
+		first = false;
+		engine_event(g, &event, e->told);
+		engine_stall(g, job, event.cost);
+	}
 	engine_pace(g, job);
+	return 0;
+}
+
+static int freeze(struct engine *g, const struct plan_entry *e,
+		  struct error *err)
+{
+	struct job *job = e->job;
+	bool thaw = e->type == PLAN_THAW;
+	struct event event = { .type = thaw ? EVENT_THAW : EVENT_FREEZE,
+			       .at = g->view.now,
+			       .job = job,
+			       .rank = e->rank };
+
+	if (job->state == JOB_WAITING || e->rank >= job->n ||
+	    job_rank_frozen(job, e->rank) != thaw)
+		return refuse(g, e, "that rank does not wait for it", err);
+	if (g->moves && moves_under_way(g->moves, job, e->rank))
+		return 0; /* it leaves */
+	engine_advance(g, job);
+	engine_event(g, &event, e->told);
+	engine_pace(g, job);
+	return 0;
+}
+
+static int requeue(struct engine *g, const struct plan_entry *e,
+		   struct error *err)
+{
+	if (e->job->state == JOB_WAITING || !e->job->requeue)
+		return refuse(g, e, "that job waits, or may not be requeued",
+			      err);
+	engine_requeue(g, e->job);
 	return 0;
 }
 
@@ -209,12 +237,13 @@ static int resume(struct engine *g, const struct plan_entry *e,
 	engine_advance(g, job);
 	engine_event(g, &event, false);
 	g->running_demand += job->size;
-	stall(g, job, event.cost);
+	engine_stall(g, job, event.cost);
 	engine_pace(g, job);
 	return 0;
 }
 
-static int hold(struct engine *g, const struct plan_entry *e, struct error *err)
+static int reserve_or_release(struct engine *g, const struct plan_entry *e,
+			      struct error *err)
 {
 	struct event event = { .type = e->type == PLAN_RESERVE ? EVENT_RESERVE
 							       : EVENT_RELEASE,
@@ -258,7 +287,7 @@ static int carry_one(struct engine *g, struct plan_entry *e, struct error *err)
 	}
 	switch (e->type) {
 	case PLAN_START:
-		return start(g, e, err);
+		return start_job(g, e, err);
 	case PLAN_RESIZE:
 		return resize(g, e, err);
 	case PLAN_MIGRATE:
@@ -267,9 +296,14 @@ static int carry_one(struct engine *g, struct plan_entry *e, struct error *err)
 		return suspend(g, e, err);
 	case PLAN_RESUME:
 		return resume(g, e, err);
+	case PLAN_FREEZE:
+	case PLAN_THAW:
+		return freeze(g, e, err);
+	case PLAN_REQUEUE:
+		return requeue(g, e, err);
 	case PLAN_RESERVE:
 	case PLAN_RELEASE:
-		return hold(g, e, err);
+		return reserve_or_release(g, e, err);
 	case PLAN_WAKE:
 		wake(g, e->at);
 		break;
@@ -299,7 +333,7 @@ static void clear_held(struct engine *g)
 			engine_advance(g, e.job);
 			e.cost = migration(g, e.job, 1);
 			engine_event(g, &e, false);
-			stall(g, e.job, e.cost);
+			engine_stall(g, e.job, e.cost);
 			engine_pace(g, e.job);
 		}
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "model/activity.h"
 #include "sim/engine/engine.h"
 
 /* As many passes at one instant mean that time does not get on. */
@@ -34,12 +35,14 @@ static struct job *make_job(struct engine *g, const struct workload_job *w)
 	job->min_size = w->min_size ? w->min_size : w->size;
 	job->kind = w->kind;
 	job->estimate = w->estimate;
-	job->memory = w->memory;
+	job->memory = w->memory ? w->memory : g->config->rank_memory;
+	job->requeue = g->config->requeue;
 	job->user = w->user;
 	job->group = w->group;
 	job->app = w->app;
 	job->queue = w->queue;
 	job->partition = w->partition;
+	job->home = w->home;
 	job->speedup = w->speedup;
 	return job;
 }
@@ -49,6 +52,10 @@ static void make_record(struct engine *g, const struct workload_job *w)
 	struct sim_result *r = &g->result;
 
 	array_room(r->record, r->nr, &r->cap);
+	if (r->split) {
+		array_room(r->split, r->nr, &r->cap_split);
+		r->split[r->nr] = (struct sim_split){ 0 };
+	}
 	r->record[r->nr++] = (struct sim_record){
 		.id = w->id,
 		.submit = w->submit,
@@ -101,9 +108,12 @@ static int arrive(struct engine *g, struct error *err)
 		need_truth(g, e.job->ix);
 		g->truth[e.job->ix] = (struct truth){
 			.record = (uint32_t)g->result.nr,
+			.since = g->next.submit,
 		};
 	}
 	make_record(g, &g->next);
+	if (!rejected)
+		engine_memory_arrive(g, e.job, &g->next);
 	if (rejected)
 		g->result.record[g->result.nr - 1].outcome = END_REJECTED;
 	else
@@ -206,6 +216,17 @@ static void do_timers(struct engine *g)
 	engine_event(g, &e, true);
 }
 
+/* What neither users nor the policy do.  False if nothing did happen. */
+static bool happen(struct engine *g)
+{
+	bool any = g->config->script && engine_happen(g);
+
+	any |= moves_happen(g);
+	if (g->owners)
+		any |= owners_happen(g);
+	return any;
+}
+
 /* All of one instant, in the order the policy wants. */
 static int instant(struct engine *g, struct error *err)
 {
@@ -217,8 +238,10 @@ static int instant(struct engine *g, struct error *err)
 		r = do_arrivals(g, each, err);
 	if (!r)
 		r = do_ends(g, each, err);
-	if (!r && g->config->script)
-		engine_happen(g);
+	if (!r && happen(g))
+		engine_pace_all(g);
+	if (!r)
+		engine_memory_happen(g);
 	if (!r)
 		r = do_arrivals(g, each, err);
 	if (r)
@@ -243,8 +266,9 @@ static usec_t next_instant(const struct engine *g)
 	    (g->more || g->view.nr_waiting + g->view.nr_running))
 		t = min_usec(t, g->timer[g->nr_timers - 1]);
 	if (g->more || g->view.nr_waiting + g->view.nr_running)
-		t = min_usec(t, engine_next_happening(g));
-	return t;
+		t = min_usec(min_usec(t, engine_next_happening(g)),
+			     min_usec(moves_next(g), owners_next(g)));
+	return min_usec(t, engine_memory_next(g));
 }
 
 static int stuck(const struct engine *g, struct error *err)
@@ -275,7 +299,7 @@ static int loop(struct engine *g, struct error *err)
 					 "policy '%s' makes time stand still "
 					 "at %.6f s; this is a bug of it",
 					 g->policy->ops->name,
-					 (double)t / USEC_PER_SEC);
+					 usec_to_seconds(t));
 		engine_measure(g, t);
 		g->view.now = t;
 		r = instant(g, err);
@@ -299,6 +323,17 @@ static void make_hosts(struct engine *g, uint32_t procs)
 	free(h);
 }
 
+/* Of hosts that do not say. */
+static void set_memory(struct engine *g)
+{
+	uint64_t memory = g->config->host_memory;
+	struct host *h;
+
+	for_each_host (h, &g->view)
+		if (!h->memory)
+			h->memory = h->memory_free = memory;
+}
+
 static int make_machine(struct engine *g, struct error *err)
 {
 	const struct sim_config *c = g->config;
@@ -308,15 +343,18 @@ static int make_machine(struct engine *g, struct error *err)
 
 	if (!ops)
 		return -EINVAL;
-	if (!procs && !c->nr_hosts)
+	if (!procs && !c->nr_hosts && !(c->activity && c->activity->nr_hosts))
 		return error_set(err, -EINVAL,
 				 "how many processors are there? --procs P");
 	if (c->nr_hosts)
 		view_init_hosts(&g->view, c->hosts, c->nr_hosts);
-	else if ((ops->flags & POLICY_HOSTS) || c->script)
+	else if (c->activity && !c->procs)
+		make_hosts(g, c->activity->nr_hosts);
+	else if ((ops->flags & POLICY_HOSTS) || c->script || c->activity)
 		make_hosts(g, procs);
 	else
 		view_init(&g->view, procs);
+	set_memory(g);
 	/* Also those that are down at first, as in a record. */
 	g->result.procs = (uint32_t)view_cores(&g->view);
 	return engine_check_script(g, err);
@@ -330,6 +368,9 @@ static void make_room(struct engine *g)
 	r->cap = g->config->workload->nr_jobs;
 	if (r->cap)
 		r->record = xreallocarray(NULL, r->cap, sizeof(*r->record));
+	r->memory = g->config->paging;
+	if (g->config->activity || g->config->costs.link || r->memory)
+		array_room(r->split, 0, &r->cap_split);
 }
 
 static int prepare(struct engine *g, struct error *err)
@@ -343,12 +384,17 @@ static int prepare(struct engine *g, struct error *err)
 	r = look_ahead(g, err);
 	if (r < 0)
 		return r;
+	engine_memory_open(g);
 	if (g->more) {
 		g->view.now = g->measured = g->next.submit;
 		g->result.begin = g->result.end = g->next.submit;
 	}
-	r = policy_create(g->config->policy, g->config->seed, &g->view,
-			  &g->policy, err);
+	r = owners_create(g, &g->owners, err);
+	if (!r && g->config->costs.link)
+		g->moves = moves_create(g);
+	if (!r)
+		r = policy_create(g->config->policy, g->config->seed, &g->view,
+				  &g->policy, err);
 	if (!r)
 		g->most = policy_most(g->policy, &g->view);
 	return r;
@@ -364,8 +410,13 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 		r = loop(&g, err);
 	if (!r)
 		engine_averages(&g);
+	if (!r && g.owners)
+		owners_sum(&g, &g.result.owners);
+	owners_destroy(g.owners);
+	moves_destroy(g.moves);
 	policy_destroy(g.policy);
 	plan_clear(&g.plan);
+	engine_memory_close(&g);
 	heap_clear(&g.ends);
 	free(g.truth);
 	free(g.timer);
@@ -382,6 +433,7 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 void sim_result_clear(struct sim_result *result)
 {
 	free(result->record);
+	free(result->split);
 	free(result->why_rejected);
 	*result = (struct sim_result){ 0 };
 }

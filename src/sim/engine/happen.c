@@ -54,18 +54,9 @@ static void lose_jobs(struct engine *g, uint32_t host)
 	struct job *job = TAILQ_FIRST(&g->view.running), *next;
 
 	for (; job; job = next) {
-		struct event e = { .type = EVENT_REQUEUE,
-				   .at = g->view.now,
-				   .job = job };
-
 		next = TAILQ_NEXT(job, link);
-		if (!is_on(job, host))
-			continue;
-		if (job->state == JOB_RUNNING)
-			g->running_demand -= job->size;
-		heap_remove(&g->ends, job->ix);
-		engine_event(g, &e, true);
-		g->result.restarts++;
+		if (is_on(job, host))
+			engine_requeue(g, job);
 	}
 }
 
@@ -176,7 +167,7 @@ static bool in_use(struct engine *g, uint32_t host, usec_t from, usec_t to)
 	return false;
 }
 
-/* Whole hosts: those that others hold at other times come first. */
+/* Hold whole hosts, first those that other reservations hold at other times. */
 static int64_t hold_hosts(struct engine *g, const struct reservation *r)
 {
 	const struct reservation mine = *r;
@@ -214,8 +205,8 @@ static int64_t hold_cores(struct engine *g, const struct reservation *r)
 	return got;
 }
 
-/* Hold its processors from now on. */
-static void hold(struct engine *g, int64_t id)
+/* Hold the reservation's processors from now on. */
+static void hold_reservation(struct engine *g, int64_t id)
 {
 	struct reservation *r = find_reservation(g, id);
 
@@ -236,7 +227,7 @@ static void reserve(struct engine *g, const struct script_event *s)
 	};
 	g->nr_booked++;
 	if (shares(g))
-		hold(g, s->target);
+		hold_reservation(g, s->target);
 	else
 		tell_booked(g);
 }
@@ -244,7 +235,7 @@ static void reserve(struct engine *g, const struct script_event *s)
 static void book(struct engine *g, const struct script_event *s)
 {
 	if (!find_reservation(g, s->target)->held)
-		hold(g, s->target);
+		hold_reservation(g, s->target);
 }
 
 static void release(struct engine *g, int64_t id)
@@ -310,7 +301,7 @@ static void happen_to_host(struct engine *g, const struct script_event *s)
 	}
 }
 
-void engine_happen(struct engine *g)
+bool engine_happen(struct engine *g)
 {
 	const struct sim_script *s = g->config->script;
 	bool any = false;
@@ -330,8 +321,7 @@ void engine_happen(struct engine *g)
 		else
 			happen_to_host(g, e);
 	}
-	if (any)
-		engine_pace_all(g);
+	return any;
 }
 
 int engine_check_script(const struct engine *g, struct error *err)

@@ -18,11 +18,12 @@ void engine_measure(struct engine *g, usec_t now)
 {
 	const struct view *v = &g->view;
 	struct areas *a = &g->area;
-	double dt = (double)(now - g->measured) / USEC_PER_SEC;
+	double dt = usec_to_seconds(now - g->measured);
 	double p = (double)v->nr_procs, allocated = p - (double)v->nr_free;
 	double lacking;
 
 	g->measured = now;
+	engine_memory_measure(g, dt);
 	a->allocated += allocated * dt;
 	a->queue += v->nr_waiting * dt;
 	a->jobs += (v->nr_waiting + v->nr_running) * dt;
@@ -43,11 +44,11 @@ void engine_averages(struct engine *g)
 	struct sim_averages *a = &r->averages;
 	double t;
 
+	engine_memory_averages(g);
 	if (r->nr <= r->nr_warmup)
 		return;
-	t = (double)(r->record[r->nr - 1].submit -
-		     r->record[r->nr_warmup].submit) /
-	    USEC_PER_SEC;
+	t = usec_to_seconds(r->record[r->nr - 1].submit -
+			    r->record[r->nr_warmup].submit);
 	if (t <= 0)
 		return;
 	a->seconds = t;

@@ -5,12 +5,34 @@
 
 #include "sim/engine/engine.h"
 
+/* The time since then, by what the job did in it. */
+static void account(struct engine *g, const struct job *job)
+{
+	struct truth *t = &g->truth[job->ix];
+	usec_t now = g->view.now;
+	struct sim_split *s = &t->split;
+	usec_t still = (t->stall < now ? t->stall : now) - t->since, other;
+
+	if (job->state == JOB_WAITING) {
+		s->queue += now - t->since;
+		return;
+	}
+	if (still < 0)
+		still = 0;
+	s->still += still;
+	other = now - t->since - still;
+	if (t->rate > 0)
+		engine_memory_account(g, job, other);
+	*(t->rate > 0 ? &s->run : &s->frozen) += other;
+}
+
 void engine_advance(struct engine *g, const struct job *job)
 {
 	struct truth *t = &g->truth[job->ix];
 	usec_t from = t->since > t->stall ? t->since : t->stall;
 
-	if (g->view.now > from) {
+	account(g, job);
+	if (g->view.now > from && job->state != JOB_WAITING) {
 		usec_t dt = g->view.now - from;
 
 		t->left -= t->rate == 1 ? dt
@@ -19,6 +41,26 @@ void engine_advance(struct engine *g, const struct job *job)
 			t->left = 0;
 	}
 	t->since = g->view.now;
+}
+
+void engine_stall_until(struct engine *g, const struct job *job, usec_t until)
+{
+	struct truth *t = &g->truth[job->ix];
+	usec_t from = t->stall > g->view.now ? t->stall : g->view.now;
+
+	if (until <= from)
+		return;
+	t->stall = until;
+	g->result.record[t->record].stood_secs +=
+		(float)usec_to_seconds(until - from);
+}
+
+void engine_stall(struct engine *g, const struct job *job, usec_t cost)
+{
+	usec_t stall = g->truth[job->ix].stall;
+
+	engine_stall_until(g, job,
+			   (stall > g->view.now ? stall : g->view.now) + cost);
 }
 
 static usec_t end_of(const struct engine *g, const struct truth *t)
@@ -30,8 +72,10 @@ static usec_t end_of(const struct engine *g, const struct truth *t)
 	return from + (usec_t)llround((double)t->left / t->rate);
 }
 
-static double rate_of(const struct engine *g, const struct job *job)
+double engine_rate(const struct engine *g, const struct job *job)
 {
+	if (g->memory)
+		return engine_memory_rate(g, job);
 	return g->config->pool ? view_pool_rate(&g->view, job)
 			       : view_rate(&g->view, job);
 }
@@ -40,26 +84,10 @@ void engine_pace(struct engine *g, const struct job *job)
 {
 	struct truth *t = &g->truth[job->ix];
 
-	t->rate = rate_of(g, job);
+	t->rate = engine_rate(g, job);
 	if (t->rate > 0)
 		heap_set(&g->ends, job->ix, end_of(g, t));
 	else
 		heap_remove(&g->ends, job->ix);
-}
-
-void engine_pace_all(struct engine *g)
-{
-	const struct job *job;
-
-	if (!g->view.nr_hosts)
-		return;
-	for_each_running(job, &g->view)
-	{
-		struct truth *t = &g->truth[job->ix];
-
-		if (rate_of(g, job) == t->rate)
-			continue;
-		engine_advance(g, job);
-		engine_pace(g, job);
-	}
+	engine_memory_pace(g, job);
 }

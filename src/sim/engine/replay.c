@@ -61,8 +61,8 @@ static bool take_planned(struct replay *r, int64_t id)
 	return false;
 }
 
-static int before(void *ctx, const struct view *view, const struct event *e,
-		  bool told, struct error *err)
+static int replay_before(void *ctx, const struct view *view,
+			 const struct event *e, bool told, struct error *err)
 {
 	struct replay *r = ctx;
 	bool planned = e->job && e->job->state == JOB_WAITING &&
@@ -70,7 +70,10 @@ static int before(void *ctx, const struct view *view, const struct event *e,
 		       take_planned(r, e->job->id);
 
 	(void)view;
-	/* A start that the policy noted is not told, and no other is silent. */
+	/*
+	 * A start that the policy planned is recorded as not told to it, and
+	 * any other as told.
+	 */
 	if (e->type == EVENT_START && planned == told)
 		return error_set(err, -EINVAL,
 				 "the start of job %" PRId64
@@ -116,9 +119,9 @@ static void print_plan(FILE *f, const char *whose, char *const *line, size_t nr)
 		fprintf(f, "    %s\n", line[i]);
 }
 
-static char *describe(const struct replay *r, const struct view *view,
-		      char *const *live, uint32_t nr_live, char *const *ours,
-		      size_t nr)
+static char *describe_difference(const struct replay *r,
+				 const struct view *view, char *const *live,
+				 uint32_t nr_live, char *const *ours, size_t nr)
 {
 	char *text;
 	size_t size;
@@ -188,8 +191,8 @@ static int on_pass(void *ctx, const struct view *view, char *const *live,
 	ours = plan_lines(r, view);
 	same = nr == r->plan.nr && equal(live, ours, nr);
 	if (!same)
-		r->result.differs =
-			describe(r, view, live, nr, ours, r->plan.nr);
+		r->result.differs = describe_difference(r, view, live, nr, ours,
+							r->plan.nr);
 	for (size_t i = 0; i < r->plan.nr; i++)
 		free(ours[i]);
 	free(ours);
@@ -212,7 +215,7 @@ int replay_run(char *text, size_t size, const char *name,
 {
 	static const struct playback_ops ops = {
 		.begin = on_begin,
-		.before = before,
+		.before = replay_before,
 		.event = on_event,
 		.state = on_state,
 		.pass = on_pass,

@@ -33,6 +33,14 @@ struct sim_costs {
 				Ismail 1995 section 4 */
 	usec_t migrate;	     /* once for all ranks of it that move together */
 	usec_t migrate_rank; /* and for each of them */
+	/*
+	 * Moves take their time: a rank's lasts migrate_rank and what its memory
+	 * needs at so many bytes a second, on a link of each host that carries
+	 * one after the other.  The job stands still for all of it; or, with
+	 * precopy, for migrate at its end.  0: moves are over at once.
+	 */
+	uint64_t link;
+	bool precopy;
 };
 
 /* One who watches; every function may be NULL, none may change anything. */
@@ -46,6 +54,10 @@ struct sim_observer {
 	void *data;
 };
 
+struct activity;    /* model/activity.h */
+struct owner_terms; /* model/terms.h */
+struct paging;	    /* sim/engine/paging.h */
+
 /* Host failures, drains, cancellations, reservations: sim/workload/script.h. */
 struct sim_script;
 
@@ -56,12 +68,24 @@ struct sim_config {
 	const struct host *hosts;  /* NULL: equal ones */
 	uint32_t nr_hosts;
 	struct sim_costs costs;
+	/* Hosts' memory matters: sim/engine/paging.h; NULL: it does not.  Needs
+	 * hosts. */
+	const struct paging *paging;
 	bool pool;	       /* jobs are pools of tasks, not synchronized */
 	bool kill_at_estimate; /* a job that outruns its estimate is killed */
 	uint64_t seed;	       /* of the policy's stream */
 	const struct sim_observer *observer; /* or NULL */
 	const struct sim_script *script;     /* or NULL; needs hosts, and gets
 						them */
+	const struct activity *activity; /* of the hosts' owners (owners.h), or
+					    NULL */
+	const struct owner_terms
+		*terms; /* of all of them, where there are any */
+	bool no_terms;	/* nobody keeps them: owners are only watched */
+	uint64_t
+		host_memory; /* bytes, of hosts that do not say; 0: not known */
+	uint64_t rank_memory; /* bytes, of jobs that do not say */
+	bool requeue;	      /* users allow it (job->requeue) */
 	/* After every so many passes the policy is made anew, from what it
 	 * saved and the view, as when a controller is started again; 0: never.
 	 */
@@ -87,6 +111,34 @@ struct sim_record {
 	uint8_t outcome;	 /* enum event_outcome */
 };
 
+/*
+ * What a job's time from submit to end was: the sum is exact.  Not known of jobs
+ * that ended before they arrived.
+ */
+struct sim_split {
+	usec_t queue;  /* it waited */
+	usec_t run;    /* it got on, however slowly */
+	usec_t still;  /* for moves and changes of its processors */
+	usec_t frozen; /* ranks of it were, or all of it was suspended */
+	usec_t lost;   /* it ran, and had to begin anew */
+	/* With memory, and contained in run: it computed; the disk served its
+	 * faults.  The rest of run it waited for others. */
+	usec_t cpu, page;
+};
+
+/* What the owners of hosts bore, over all of them. */
+struct sim_owners {
+	uint64_t returns;
+	uint64_t disturbed;	 /* of them (model/contract.h) */
+	uint32_t disturbed_most; /* in a day, one owner */
+	uint64_t given_back;	 /* returns after which running guests went */
+	double give_back;	 /* seconds until they had, in all */
+	usec_t give_back_most;
+	double beside; /* seconds in which an owner was beside running guests */
+	double waited; /* processor seconds that owners' processes waited for
+			  guests, all having equal shares */
+};
+
 /* Integrals over time between the arrivals of the first counted (not warm-up)
  * job and of the last one. */
 struct sim_averages {
@@ -97,12 +149,21 @@ struct sim_averages {
 				 want, at most what is idle */
 	double queue_length;  /* waiting jobs */
 	double jobs;	      /* jobs in the system, for Little's law */
+	/* With memory, and over the whole run: */
+	double idle_memory; /* bytes that no process needs, of all hosts */
+	double skew;	    /* standard deviation of the number of jobs that a
+			       host runs, hosts held back left out */
 };
 
 struct sim_result {
 	struct sim_record *record;
 	size_t nr, cap;
-	uint64_t nr_warmup; /* the first so many are not counted */
+	struct sim_split *split; /* of each record; NULL without owners, moves
+				    that take time and memory */
+	size_t cap_split;
+	bool memory;		  /* hosts' memory mattered */
+	struct sim_owners owners; /* 0 without activity */
+	uint64_t nr_warmup;	  /* the first so many are not counted */
 	uint32_t procs;
 	usec_t begin, end; /* first arrival, last end */
 	double busy;	   /* processor seconds of all jobs */

@@ -5,6 +5,7 @@
 
 void engine_event(struct engine *g, const struct event *e, bool told)
 {
+	owners_note(g->owners, e);
 	model_apply(&g->view, e);
 	if (g->config->observer && g->config->observer->event)
 		g->config->observer->event(g->config->observer->data, &g->view,
@@ -14,11 +15,46 @@ void engine_event(struct engine *g, const struct event *e, bool told)
 	g->result.nr_events++;
 }
 
+void engine_count_moves(struct engine *g, const struct job *job, uint32_t ranks)
+{
+	struct sim_record *r = &g->result.record[g->truth[job->ix].record];
+
+	r->moves = (uint16_t)(ranks > (uint32_t)(UINT16_MAX - r->moves)
+				      ? UINT16_MAX
+				      : r->moves + ranks);
+	g->result.migrations += ranks;
+	g->moved = true;
+}
+
+void engine_requeue(struct engine *g, struct job *job)
+{
+	struct truth *t = &g->truth[job->ix];
+	struct event e = { .type = EVENT_REQUEUE,
+			   .at = g->view.now,
+			   .job = job };
+
+	engine_advance(g, job);
+	t->split.lost += t->split.run;
+	t->split.run = t->split.cpu = t->split.page = 0;
+	moves_forget(g->moves, job);
+	engine_memory_forget(g, job);
+	if (job->state == JOB_RUNNING)
+		g->running_demand -= job->size;
+	heap_remove(&g->ends, job->ix);
+	engine_event(g, &e, true);
+	g->result.restarts++;
+}
+
 void engine_finish(struct engine *g, const struct event *e)
 {
 	struct job *job = e->job;
 	struct sim_record *r = &g->result.record[g->truth[job->ix].record];
 
+	engine_advance(g, job);
+	if (g->result.split)
+		g->result.split[r - g->result.record] = g->truth[job->ix].split;
+	moves_forget(g->moves, job);
+	engine_memory_forget(g, job);
 	if (job->state == JOB_RUNNING)
 		g->running_demand -= job->size;
 	heap_remove(&g->ends, job->ix);

@@ -71,7 +71,7 @@ static void check_work(const struct sim_result *r, const char *policy,
 {
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct sim_record *j = &r->record[i];
-		double work = j->size * (double)j->run / USEC_PER_SEC;
+		double work = j->size * usec_to_seconds(j->run);
 
 		/* Who shares a core has it longer. */
 		if (shared ? j->proc_secs < work - 1e-4 * work - 1e-3

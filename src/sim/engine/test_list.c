@@ -77,7 +77,7 @@ void check(const char *policy, const char *machine, const struct row *row,
 		if (result.record[i].start != start[i] * USEC_PER_SEC)
 			fail_msg("%s: job %d starts at %g, not %g", policy,
 				 (int)i + 1,
-				 (double)result.record[i].start / USEC_PER_SEC,
+				 usec_to_seconds(result.record[i].start),
 				 start[i]);
 	sim_result_clear(&result);
 }

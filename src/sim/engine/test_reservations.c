@@ -123,8 +123,7 @@ static void on_event(void *data, const struct view *view,
 	struct watch *w = data;
 
 	if (event->at > w->at && w->wrong[0])
-		fail_msg("after %.6f s: %s", (double)w->at / USEC_PER_SEC,
-			 w->wrong);
+		fail_msg("after %.6f s: %s", usec_to_seconds(w->at), w->wrong);
 	w->at = event->at;
 	check(w, view);
 }

@@ -69,8 +69,7 @@ static void a_poisson_load_is_what_is_asked_for(void **state)
 		assert_in_range(job.size, 1, 3);
 		of_size[job.size]++;
 	}
-	assert_true(fabs((double)job.submit / USEC_PER_SEC / N / 100 - 1) <
-		    0.04);
+	assert_true(fabs(usec_to_seconds(job.submit) / N / 100 - 1) < 0.04);
 	for (int i = 1; i <= 3; i++)
 		assert_true(fabs(of_size[i] * 3. / N - 1) < 0.06);
 	workload_destroy(w);
@@ -147,10 +146,11 @@ static void resizing_costs_and_kills(void **state)
 
 static void bad_machines_and_speedups(void **state)
 {
-	static const char *const machines[] = { "",	   "x",	     "5x",
-						"5x0.5",   "0x1",    "1.5x1",
-						"5x1,",	   "-3",     "5x1x0",
-						"1x1x1x1", "9999999" };
+	static const char *const machines[] = {
+		"",	   "x",	       "5x",	     "5x0.5",  "0x1",
+		"1.5x1",   "5x1,",     "-3",	     "5x1x0",  "1x1x1x",
+		"1x1x1x0", "1x1x1x4Q", "1x1x1x4Gx1", "9999999"
+	};
 	static const char *const bad[] = {
 		"cubic",	  "misp:low=0.9,high=0.5",
 		"misp:high=0.5",  "table",

@@ -48,3 +48,13 @@ void check_same_records(const struct sim_result *a, const struct sim_result *b,
 				 (long)y->start);
 	}
 }
+
+struct paging make_paging(const char *text)
+{
+	struct paging p;
+	struct error err;
+
+	if (paging_parse(text, &p, &err) < 0)
+		fail_msg("%s", err.text);
+	return p;
+}

@@ -4,6 +4,7 @@
 #ifndef SIM_ENGINE_TESTING_H
 #define SIM_ENGINE_TESTING_H
 
+#include "sim/engine/paging.h"
 #include "sim/engine/sim.h"
 
 /* nr jobs of a generator at that load, from one seed, with a speedup model or
@@ -16,5 +17,8 @@ void simulate(const struct sim_config *config, struct sim_result *ret);
 /* Each job started and ended at the same time, on as many processors. */
 void check_same_records(const struct sim_result *a, const struct sim_result *b,
 			const char *policy);
+
+/* The parameters, which are good. */
+struct paging make_paging(const char *text);
 
 #endif

@@ -115,7 +115,7 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static void take(struct gantt *g, const struct job *job, usec_t now)
+static void take_rows(struct gantt *g, const struct job *job, usec_t now)
 {
 	struct holding *h = holding_of(g, job);
 	uint32_t next = 0;
@@ -146,13 +146,13 @@ void gantt_note(struct gantt *g, const struct view *view, const struct event *e)
 	switch (e->type) {
 	case EVENT_START:
 	case EVENT_RESUME:
-		take(g, e->job, view->now);
+		take_rows(g, e->job, view->now);
 		break;
 	case EVENT_RESIZE:
 	case EVENT_MIGRATE:
 		let_go(g, e->job, view->now);
 		if (e->job->state == JOB_RUNNING)
-			take(g, e->job, view->now);
+			take_rows(g, e->job, view->now);
 		break;
 	case EVENT_SUSPEND:
 	case EVENT_REQUEUE:
@@ -188,9 +188,9 @@ static void write_bar(const struct gantt *g, const struct bar *b, double x,
 		" processors, %.6g s to %.6g s</title><rect x=\"%.2f\" "
 		"y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" "
 		"fill-opacity=\"0.%d\"/>",
-		id, b->rows, (double)(b->from - g->begin) / USEC_PER_SEC,
-		(double)(b->to - g->begin) / USEC_PER_SEC, left, top, width,
-		height, colours[(uint64_t)b->job % NR_COLOURS], strength);
+		id, b->rows, usec_to_seconds(b->from - g->begin),
+		usec_to_seconds(b->to - g->begin), left, top, width, height,
+		colours[(uint64_t)b->job % NR_COLOURS], strength);
 	if (width > 7. * digits + 4 && height > 13)
 		fprintf(to,
 			"<text x=\"%.1f\" y=\"%.1f\" "
@@ -201,7 +201,7 @@ static void write_bar(const struct gantt *g, const struct bar *b, double x,
 
 static void write_axes(const struct gantt *g, double height, FILE *to)
 {
-	double span = (double)(g->end - g->begin) / USEC_PER_SEC, unit, step;
+	double span = usec_to_seconds(g->end - g->begin), unit, step;
 	const char *name;
 
 	fprintf(to,

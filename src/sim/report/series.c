@@ -6,8 +6,8 @@
 #include "core/xalloc.h"
 #include "sim/report/plot.h"
 
-static void add(struct series_span *to, const struct series_span *what,
-		double times)
+static void add_span(struct series_span *to, const struct series_span *what,
+		     double times)
 {
 	to->waiting += what->waiting * times;
 	to->running += what->running * times;
@@ -21,7 +21,7 @@ static void widen(struct series *s)
 	for (size_t i = 0; i < SERIES_MAX / 2; i++) {
 		struct series_span sum = s->span[2 * i];
 
-		add(&sum, &s->span[2 * i + 1], 1);
+		add_span(&sum, &s->span[2 * i + 1], 1);
 		s->span[i] = sum;
 	}
 	for (size_t i = SERIES_MAX / 2; i < SERIES_MAX; i++)
@@ -44,8 +44,7 @@ static void lasts_until(struct series *s, usec_t until)
 		end = s->begin + (usec_t)(i + 1) * s->width;
 		if (end > until)
 			end = until;
-		add(&s->span[i], &s->now,
-		    (double)(end - s->seen) / USEC_PER_SEC);
+		add_span(&s->span[i], &s->now, usec_to_seconds(end - s->seen));
 		s->seen = end;
 		if (i >= s->nr)
 			s->nr = i + 1;
@@ -74,7 +73,7 @@ static double seconds_in(const struct series *s, size_t i)
 	usec_t from = s->begin + (usec_t)i * s->width;
 	usec_t to = from + s->width;
 
-	return (double)((to > s->seen ? s->seen : to) - from) / USEC_PER_SEC;
+	return usec_to_seconds((to > s->seen ? s->seen : to) - from);
 }
 
 static double middle(const struct series *s, size_t i)
@@ -110,8 +109,8 @@ static void panel(const struct series *s, const char *title, const char *label,
 			     .line = &line,
 			     .nr = 1,
 			     .y_max = y_max };
-	double unit = plot_time_unit(
-		(double)(s->seen - s->begin) / USEC_PER_SEC, &plot.x_label);
+	double unit = plot_time_unit(usec_to_seconds(s->seen - s->begin),
+				     &plot.x_label);
 
 	for (size_t i = 0; i < s->nr; i++) {
 		const char *span = (const char *)&s->span[i];

@@ -4,19 +4,16 @@
 #include "sim/report/summary.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "core/xalloc.h"
 
 #define BATCHES	   30
 #define T_QUANTILE 2.0452296 /* Student's t, 29 degrees, 97.5 % */
-
-static double seconds(usec_t t)
-{
-	return (double)t / USEC_PER_SEC;
-}
 
 /*
  * Bring those of x[from..to) that are below pivot, or with `equal` not above
@@ -198,24 +195,24 @@ static bool counts(const struct sim_record *r)
 
 static double wait_of(const struct sim_record *r)
 {
-	return seconds(r->start - r->submit);
+	return usec_to_seconds(r->start - r->submit);
 }
 
 static double response_of(const struct sim_record *r)
 {
-	return seconds(r->end - r->submit);
+	return usec_to_seconds(r->end - r->submit);
 }
 
 static double slowdown_of(const struct sim_record *r)
 {
-	double s = r->run > 0 ? response_of(r) / seconds(r->run) : 1;
+	double s = r->run > 0 ? response_of(r) / usec_to_seconds(r->run) : 1;
 
 	return s > 1 ? s : 1;
 }
 
 static double bounded_of(const struct sim_record *r)
 {
-	double s = response_of(r) / fmax(seconds(r->run), 10);
+	double s = response_of(r) / fmax(usec_to_seconds(r->run), 10);
 
 	return s > 1 ? s : 1;
 }
@@ -299,7 +296,7 @@ void summary_make(const struct sim_result *result, struct summary *ret)
 	stat_of(result, slowdown_of, x, &s.slowdown);
 	stat_of(result, bounded_of, x, &s.bounded_slowdown);
 	free(x);
-	s.makespan = seconds(result->end - result->begin);
+	s.makespan = usec_to_seconds(result->end - result->begin);
 	if (s.makespan > 0 && result->procs)
 		s.utilization = result->busy / s.makespan / result->procs;
 	if (result->starts_of_ranks)
@@ -367,73 +364,39 @@ void summary_print(const struct summary *s, FILE *to)
 	print_classes(s, to);
 }
 
-/* JSON has no NaN. */
-static void json_number(const char *name, double v, FILE *to)
+static json_t *json_stat(const struct summary_stat *s)
 {
-	if (isfinite(v))
-		fprintf(to, "\"%s\":%.17g", name, v);
-	else
-		fprintf(to, "\"%s\":null", name);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mean",
+			 json_number(s->mean), "half95", json_number(s->half),
+			 "min", json_number(s->min), "p50", json_number(s->p50),
+			 "p90", json_number(s->p90), "p95", json_number(s->p95),
+			 "p99", json_number(s->p99), "max",
+			 json_number(s->max));
 }
 
-static void json_stat(const char *name, const struct summary_stat *s, FILE *to)
+static json_t *json_classes(const struct summary *s)
 {
-	const struct {
-		const char *name;
-		double v;
-	} m[] = { { "mean", s->mean }, { "half95", s->half }, { "min", s->min },
-		  { "p50", s->p50 },   { "p90", s->p90 },     { "p95", s->p95 },
-		  { "p99", s->p99 },   { "max", s->max } };
+	json_t *classes = json_array();
 
-	fprintf(to, "\"%s\":{", name);
-	for (size_t i = 0; i < sizeof(m) / sizeof(*m); i++) {
-		fputs(i ? "," : "", to);
-		json_number(m[i].name, m[i].v, to);
-	}
-	fputs("},", to);
-}
-
-static void json_classes(const struct summary *s, FILE *to)
-{
-	bool first = true;
-
-	fputs("\"by_size\":[", to);
 	for (size_t i = 0; i < s->nr_classes; i++) {
 		const struct summary_class *c = &s->size_class[i];
 
-		if (!c->jobs)
-			continue;
-		fprintf(to,
-			"%s{\"min\":%" PRIu32 ",\"max\":%" PRIu32
-			",\"jobs\":%" PRIu64 ",",
-			first ? "" : ",", c->min, c->max, c->jobs);
-		json_number("response", c->response, to);
-		fputc(',', to);
-		json_number("bounded_slowdown", c->slowdown, to);
-		fputc('}', to);
-		first = false;
+		if (c->jobs)
+			json_array_append_new(
+				classes,
+				json_pack("{s:I, s:I, s:I, s:o, s:o}", "min",
+					  (json_int_t)c->min, "max",
+					  (json_int_t)c->max, "jobs",
+					  (json_int_t)c->jobs, "response",
+					  json_number(c->response),
+					  "bounded_slowdown",
+					  json_number(c->slowdown)));
 	}
-	fputs("]", to);
+	return classes;
 }
 
-void summary_json(const struct summary *s, const char *head, FILE *to)
+static void add_counts(const struct summary *s, json_t *to)
 {
-	const struct {
-		const char *name;
-		double v;
-	} m[] = {
-		{ "makespan", s->makespan },
-		{ "utilization", s->utilization },
-		{ "utilization_between_arrivals", s->averages.utilization },
-		{ "effectiveness", s->averages.effectiveness },
-		{ "fragmentation", s->averages.fragmentation },
-		{ "queue_length", s->averages.queue_length },
-		{ "jobs_in_system", s->averages.jobs },
-		{ "folding", s->folding },
-		{ "resizes_per_job", s->resizes },
-		{ "moves_per_job", s->moves },
-		{ "moved_share", s->moved_share },
-	};
 	const struct {
 		const char *name;
 		uint64_t v;
@@ -452,17 +415,45 @@ void summary_json(const struct summary *s, const char *head, FILE *to)
 		{ "events", s->events },
 	};
 
-	fprintf(to, "{%s", head ? head : "");
 	for (size_t i = 0; i < sizeof(n) / sizeof(*n); i++)
-		fprintf(to, "\"%s\":%" PRIu64 ",", n[i].name, n[i].v);
-	json_stat("wait", &s->wait, to);
-	json_stat("response", &s->response, to);
-	json_stat("slowdown", &s->slowdown, to);
-	json_stat("bounded_slowdown", &s->bounded_slowdown, to);
-	for (size_t i = 0; i < sizeof(m) / sizeof(*m); i++) {
-		json_number(m[i].name, m[i].v, to);
-		fputc(',', to);
-	}
-	json_classes(s, to);
-	fputs("}\n", to);
+		json_object_set_new(to, n[i].name,
+				    json_integer((json_int_t)n[i].v));
+}
+
+static void add_measures(const struct summary *s, json_t *to)
+{
+	const struct {
+		const char *name;
+		double v;
+	} m[] = {
+		{ "makespan", s->makespan },
+		{ "utilization", s->utilization },
+		{ "utilization_between_arrivals", s->averages.utilization },
+		{ "effectiveness", s->averages.effectiveness },
+		{ "fragmentation", s->averages.fragmentation },
+		{ "queue_length", s->averages.queue_length },
+		{ "jobs_in_system", s->averages.jobs },
+		{ "folding", s->folding },
+		{ "resizes_per_job", s->resizes },
+		{ "moves_per_job", s->moves },
+		{ "moved_share", s->moved_share },
+	};
+
+	for (size_t i = 0; i < sizeof(m) / sizeof(*m); i++)
+		json_object_set_new(to, m[i].name, json_number(m[i].v));
+}
+
+json_t *summary_json(const struct summary *s)
+{
+	json_t *j = json_object();
+
+	add_counts(s, j);
+	json_object_set_new(j, "wait", json_stat(&s->wait));
+	json_object_set_new(j, "response", json_stat(&s->response));
+	json_object_set_new(j, "slowdown", json_stat(&s->slowdown));
+	json_object_set_new(j, "bounded_slowdown",
+			    json_stat(&s->bounded_slowdown));
+	add_measures(s, j);
+	json_object_set_new(j, "by_size", json_classes(s));
+	return j;
 }

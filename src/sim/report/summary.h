@@ -51,10 +51,7 @@ void summary_make(const struct sim_result *result, struct summary *ret);
 /* For people: a small table. */
 void summary_print(const struct summary *s, FILE *to);
 
-/*
- * As one JSON object, members in a fixed order.  head, NULL or text such as
- * "\"policy\":\"fcfs\"," is put first.
- */
-void summary_json(const struct summary *s, const char *head, FILE *to);
+/* A JSON object of all, for the caller to drop; members in a fixed order. */
+struct json_t *summary_json(const struct summary *s);
 
 #endif

@@ -137,12 +137,12 @@ static void series_adds_up(void **state)
 
 	run("easy", "poisson:procs=16", 3000, &b, &result);
 	assert_true(b.series.nr > SERIES_MAX / 2 && b.series.nr <= SERIES_MAX);
-	span = (double)(b.series.seen - b.series.begin) / USEC_PER_SEC;
+	span = usec_to_seconds(b.series.seen - b.series.begin);
 	for (size_t i = 0; i < b.series.nr; i++)
 		allocated += b.series.span[i].allocated;
 	assert_true(fabs(allocated / result.busy - 1) < 1e-6);
-	assert_true(fabs(span - (double)(result.end - result.begin) /
-					USEC_PER_SEC) < 1e-6);
+	assert_true(fabs(span - usec_to_seconds(result.end - result.begin)) <
+		    1e-6);
 	gantt_destroy(b.gantt);
 	sim_result_clear(&result);
 }

@@ -89,6 +89,7 @@ static struct sweep_cell *grid_cells(struct reproduce_grid *g)
 			cell[p * g->nr_loads + l] =
 				(struct sweep_cell){ .policy = g->policy[p],
 						     .workload = g->workload,
+						     .paging = g->paging,
 						     .load = g->load[l],
 						     .costs = g->costs,
 						     .group = (uint32_t)l };

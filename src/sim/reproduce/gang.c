@@ -257,7 +257,7 @@ int schnor_s2c(struct reproduce *r, struct error *err)
 		tell_ratio(r, &g, LS, LST, l, "not far behind: up to 1.5", 0,
 			   1.5);
 	}
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_figure(r, &g, "2.4", METRIC_RESPONSE, err);
 out:
 	reproduce_grid_clear(&g);
@@ -306,10 +306,10 @@ int schnor_s2d(struct reproduce *r, struct error *err)
 	int rc = s2d_grids(r, "schnor:kind=ft-exp", policies, "2.3exp", &expo,
 			   err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = s2d_grids(r, "schnor:kind=ft", policies, NULL, &hyper,
 			       err);
-	if (rc == 0)
+	if (!rc)
 		rc = s2d_grids(r, "schnor:kind=mb-exp", policies, "2.4exp", &mb,
 			       err);
 	for (size_t l = MEDIUM; rc == 0 && l <= HIGH; l++)
@@ -375,7 +375,7 @@ static int s2e_variants(struct reproduce *r, const char *workload,
 	int rc = reproduce_grid_run(r, &g, err);
 
 	o.costs = (struct sim_costs){ 0 };
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_grid_run(r, &o, err);
 	if (rc < 0)
 		goto out;

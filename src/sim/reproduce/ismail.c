@@ -65,7 +65,7 @@ static int i2a(struct reproduce *r, struct error *err)
 				       "%.3f and 4 T_e at %.3f",
 				       knee(r, &g, p, 2).value,
 				       knee(r, &g, p, 4).value));
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_figure(r, &g, "2.9", METRIC_RESPONSE, err);
 	reproduce_grid_clear(&g);
 	return rc;
@@ -106,7 +106,7 @@ static int i2b(struct reproduce *r, struct error *err)
 					      se[1], se[2], se[3]),
 			       met, NULL);
 	}
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_figure(r, &g, "2.1", METRIC_EFFECTIVENESS, err);
 	reproduce_grid_clear(&g);
 	return rc;
@@ -134,7 +134,7 @@ static int crossover(struct reproduce *r, const char *workload,
 			r, reproduce_text("%s, load of the crossover", name),
 			published, 0.05,
 			reproduce_crossing(loads, worse, g.nr_loads), NULL);
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_figure(r, &g, name, METRIC_RESPONSE, err);
 	reproduce_grid_clear(&g);
 	return rc;
@@ -163,7 +163,7 @@ static int i2d(struct reproduce *r, struct error *err)
 			r, reproduce_text("L=%g, RT(FF+FIFO)/RT(FF)", loads[l]),
 			1, INFINITY,
 			reproduce_ratio(r, &g, 0, 1, l, METRIC_RESPONSE), NULL);
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_figure(r, &g, "2.15", METRIC_RESPONSE, err);
 	reproduce_grid_clear(&g);
 	return rc;
@@ -232,7 +232,7 @@ static int i2e_model(struct reproduce *r, const char *workload,
 
 	for (size_t l = 0; rc == 0 && l < g.nr_loads; l++)
 		rc = epfp_worst(r, &g, l, model, err);
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_figure(r, &g, model, METRIC_RESPONSE, err);
 	reproduce_grid_clear(&g);
 	return rc;

@@ -87,7 +87,7 @@ int ismail_i4a(struct reproduce *r, struct error *err)
 				"and the text do. The cost C is charged for a "
 				"change of a job, however many processors it "
 				"is"));
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_figure(r, &g, "changes", METRIC_REASSIGNED, err);
 	reproduce_grid_clear(&g);
 	return rc;
@@ -246,7 +246,7 @@ int ismail_i4e(struct reproduce *r, struct error *err)
 					reproduce_ratio(r, &g, p, 0, l,
 							METRIC_RESPONSE),
 					NULL);
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_figure(r, &g, "4.9", METRIC_RESPONSE, err);
 	reproduce_grid_clear(&g);
 	return rc;

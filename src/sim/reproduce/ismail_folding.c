@@ -170,7 +170,7 @@ static int i3e_pair(struct reproduce *r, char sizes, char times,
 		if (!reproduce_met(r))
 			rc = roundings(r, workload, loads[l], err);
 	}
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_figure(r, &g, workload, METRIC_RESPONSE, err);
 	reproduce_grid_clear(&g);
 	free(workload);
@@ -182,11 +182,11 @@ int ismail_i3e(struct reproduce *r, struct error *err)
 {
 	int rc = i3e_pair(r, 'U', 'U', err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = i3e_pair(r, 'E', 'U', err);
-	if (rc == 0)
+	if (!rc)
 		rc = i3e_pair(r, 'U', 'E', err);
-	if (rc == 0)
+	if (!rc)
 		rc = i3e_pair(r, 'E', 'E', err);
 	return rc;
 }

@@ -66,8 +66,8 @@ static double mean_in_cycles(const struct sim_result *r)
 	double sum = 0, n = 0;
 
 	for (size_t i = 0; i < r->nr; i++) {
-		double start = (double)r->record[i].start / USEC_PER_SEC;
-		double end = (double)r->record[i].end / USEC_PER_SEC;
+		double start = usec_to_seconds(r->record[i].start);
+		double end = usec_to_seconds(r->record[i].end);
 
 		if (start < AFTER || start >= AFTER + CYCLES * CYCLE)
 			continue;
@@ -96,7 +96,7 @@ static int run_saturated(const struct saturated *s, double *ret,
 	int rc = machine_parse(s->hosts, &hosts, &config.nr_hosts, err);
 
 	config.hosts = hosts;
-	if (rc == 0)
+	if (!rc)
 		rc = sim_run(&config, &result, err);
 	if (rc == 0)
 		*ret = mean_in_cycles(&result);
@@ -316,9 +316,9 @@ int schnor_s4d(struct reproduce *r, struct error *err)
 {
 	int rc = tell_states(r, err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = tell_upgrades(r, err);
-	if (rc == 0)
+	if (!rc)
 		rc = tell_migrations(r, err);
 	return rc < 0 ? rc : tell_turn(r, err);
 }

@@ -7,12 +7,16 @@
 
 #include "core/xalloc.h"
 
+extern const struct reproduce_paper reproduce_chen;
 extern const struct reproduce_paper reproduce_ismail;
+extern const struct reproduce_paper reproduce_now;
 extern const struct reproduce_paper reproduce_schnor;
 
 static const struct reproduce_paper *const reproduce_papers[] = {
 	&reproduce_ismail,
 	&reproduce_schnor,
+	&reproduce_chen,
+	&reproduce_now,
 };
 
 const struct reproduce_paper *reproduce_nth(size_t n)
@@ -35,7 +39,7 @@ static int run_entry(struct reproduce *r, const struct reproduce_entry *e,
 }
 
 /* Specified (simulation.md §5-8, DESIGN.md), but with no entries so far. */
-static const char *const later[] = { "chen", "dynamite", "now" };
+static const char *const later[] = { "dynamite" };
 
 static int no_paper(const char *which, size_t n, struct error *err)
 {

@@ -137,6 +137,7 @@ char *reproduce_text(const char *fmt, ...)
 struct reproduce_grid {
 	const char *const *policy; /* NULL-terminated */
 	const char *workload;
+	const char *paging; /* NULL: the workload's */
 	const double *load;
 	size_t nr_loads;
 	struct sim_costs costs;

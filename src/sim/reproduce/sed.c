@@ -163,7 +163,7 @@ static int gain(struct reproduce *r, const char *workload, const char *name,
 			rc = note_readings(r, &g, tell_largest, err);
 		}
 	}
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_figure(r, &g, name, METRIC_RESPONSE, err);
 	reproduce_grid_clear(&g);
 	return rc;
@@ -175,10 +175,10 @@ int schnor_s4e(struct reproduce *r, struct error *err)
 	int rc = gain(r, "schnor:kind=exp,system=1", "Exp, system 1", 0, 0.05,
 		      &high, err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = gain(r, "schnor:kind=exp,system=2", "Exp, system 2", 0.25,
 			  0.32, &high, err);
-	if (rc == 0)
+	if (!rc)
 		rc = gain(r, "schnor:kind=hyperexp,system=2",
 			  "Hyperexp, system 2", 0.25, 0.32, &high, err);
 	if (rc == 0) {
@@ -191,7 +191,7 @@ int schnor_s4e(struct reproduce *r, struct error *err)
 		rc = gain(r, "schnor:kind=fs,system=2", "FS, system 2", 0.15,
 			  0.25, &high, err);
 	}
-	if (rc == 0)
+	if (!rc)
 		rc = gain(r, "schnor:kind=fs,system=1", "FS, system 1", 0.15,
 			  0.25, &high, err);
 	return rc;

@@ -54,11 +54,12 @@ static char *line_after(const struct sweep *sweep, uint32_t cell)
 	const struct sweep_cell *c = &sweep->cell[cell];
 
 	return xasprintf("\t%" PRIu64 "\t%u\t%.17g\t%" PRId64 "\t%" PRId64
-			 "\t%" PRId64 "\t%s\t%s\t%s\t%s\t",
+			 "\t%" PRId64 "\t%s\t%s\t%s\t%s\t%s\t",
 			 sweep->nr_jobs, sweep->procs, c->load, c->costs.resize,
 			 c->costs.migrate, c->costs.migrate_rank, c->policy,
 			 c->workload, c->speedup ? c->speedup : "-",
-			 c->hosts ? c->hosts : "-");
+			 c->hosts ? c->hosts : "-",
+			 c->paging ? c->paging : "-");
 }
 
 static bool read_values(const char *p, double *value)

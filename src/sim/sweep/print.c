@@ -49,6 +49,15 @@ const struct sweep_metric_info sweep_metrics[NR_METRICS] = {
 	[METRIC_LARGE] = { "response_q3", "s",
 			   "mean response, sizes up to 3P/4" },
 	[METRIC_HUGE] = { "response_q4", "s", "mean response, larger sizes" },
+	[METRIC_PAGING] = { "paging", "s", "mean time a job paged" },
+	[METRIC_QUEUEING] = { "queueing", "s",
+			      "mean time a job waited for the machine, a "
+			      "processor or a disk" },
+	[METRIC_MOVING] = { "moving", "s", "mean time a job was on its way" },
+	[METRIC_IDLE_MEMORY] = { "idle_memory", "B",
+				 "memory that is idle, of all hosts" },
+	[METRIC_SKEW] = { "skew", "",
+			  "standard deviation of hosts' running jobs" },
 };
 
 int sweep_metric_find(const char *name)
@@ -109,11 +118,6 @@ struct estimate sweep_difference(const struct sweep_result *a,
 	return compare(a, b, metric, level, stats_difference);
 }
 
-static double seconds(usec_t t)
-{
-	return (double)t / (double)USEC_PER_SEC;
-}
-
 static json_t *metrics_json(const struct sweep *sweep,
 			    const struct sweep_result *r)
 {
@@ -137,14 +141,15 @@ static json_t *cell_json(const struct sweep *sweep, size_t c,
 	const struct sweep_cell *cell = &sweep->cell[c];
 
 	return json_pack(
-		"{s:o, s:o, s:f, s:o, s:o, s:f, s:f, s:f, s:i, s:b, s:o}",
+		"{s:o, s:o, s:f, s:o, s:o, s:o, s:f, s:f, s:f, s:i, s:b, s:o}",
 		"policy", json_text(cell->policy), "workload",
 		json_text(cell->workload), "load", cell->load, "speedup",
 		json_text(cell->speedup), "hosts", json_text(cell->hosts),
-		"resize_cost", seconds(cell->costs.resize), "migrate_cost",
-		seconds(cell->costs.migrate), "rank_cost",
-		seconds(cell->costs.migrate_rank), "replications", (int)r->n,
-		"met", r->met, "metrics", metrics_json(sweep, r));
+		"paging", json_text(cell->paging), "resize_cost",
+		usec_to_seconds(cell->costs.resize), "migrate_cost",
+		usec_to_seconds(cell->costs.migrate), "rank_cost",
+		usec_to_seconds(cell->costs.migrate_rank), "replications",
+		(int)r->n, "met", r->met, "metrics", metrics_json(sweep, r));
 }
 
 /* What all cells have in common. */
@@ -201,9 +206,9 @@ static void print_table(const struct sweep *sweep,
 			enum sweep_format format, FILE *to)
 {
 	static const char *const columns[] = {
-		"policy", "workload",	  "load",	  "speedup",
-		"hosts",  "resize_cost",  "migrate_cost", "rank_cost",
-		"seed",	  "replications",
+		"policy",    "workload", "load",	 "speedup",
+		"hosts",     "paging",	 "resize_cost",	 "migrate_cost",
+		"rank_cost", "seed",	 "replications",
 	};
 	char sep = format == SWEEP_CSV ? ',' : '\t';
 
@@ -222,11 +227,12 @@ static void print_table(const struct sweep *sweep,
 		fprintf(to, "%.12g%c", cell->load, sep);
 		print_text(cell->speedup, sep, to);
 		print_text(cell->hosts, sep, to);
+		print_text(cell->paging, sep, to);
 		fprintf(to, "%.12g%c%.12g%c%.12g%c%" PRIu64 "%c%u%c%d",
-			seconds(cell->costs.resize), sep,
-			seconds(cell->costs.migrate), sep,
-			seconds(cell->costs.migrate_rank), sep, sweep->seed,
-			sep, result[c].n, sep, result[c].met);
+			usec_to_seconds(cell->costs.resize), sep,
+			usec_to_seconds(cell->costs.migrate), sep,
+			usec_to_seconds(cell->costs.migrate_rank), sep,
+			sweep->seed, sep, result[c].n, sep, result[c].met);
 		for (int m = 0; m < NR_METRICS; m++) {
 			struct estimate e =
 				sweep_mean(&result[c], m, sweep->level);
@@ -257,6 +263,7 @@ static bool same_picture(const struct sweep_cell *a, const struct sweep_cell *b)
 	return same_text(a->workload, b->workload) &&
 	       same_text(a->speedup, b->speedup) &&
 	       same_text(a->hosts, b->hosts) &&
+	       same_text(a->paging, b->paging) &&
 	       a->costs.resize == b->costs.resize &&
 	       a->costs.migrate == b->costs.migrate &&
 	       a->costs.migrate_rank == b->costs.migrate_rank;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "policy/policies.h"
+#include "sim/engine/paging.h"
 #include "sim/engine/sim.h"
 #include "sim/sweep/sweep.h"
 #include "sim/workload/attach.h"
@@ -19,11 +20,6 @@
 #include "sim/workload/swf.h"
 
 static const double bound = 10; /* seconds, of the bounded slowdown */
-
-static double seconds(usec_t t)
-{
-	return (double)t / (double)USEC_PER_SEC;
-}
 
 /* Which quarter of the machine a job of that size needs. */
 static int quarter(uint32_t size, uint32_t procs)
@@ -36,9 +32,9 @@ static int quarter(uint32_t size, uint32_t procs)
 static void add_job(const struct sim_record *job, uint32_t procs, double *value,
 		    double *count)
 {
-	double response = seconds(job->end - job->submit);
-	double run = seconds(job->run);
-	double wait = seconds(job->start - job->submit);
+	double response = usec_to_seconds(job->end - job->submit);
+	double run = usec_to_seconds(job->run);
+	double wait = usec_to_seconds(job->start - job->submit);
 	double floor_run = run > bound ? run : bound;
 	int q = quarter(job->size, procs);
 
@@ -47,9 +43,9 @@ static void add_job(const struct sim_record *job, uint32_t procs, double *value,
 	value[METRIC_SLOWDOWN] += run > 0 ? response / run : 1;
 	value[METRIC_BOUNDED] +=
 		response > floor_run ? response / floor_run : 1;
-	value[METRIC_EXECUTION] += seconds(job->end - job->start);
-	value[METRIC_COMPUTE] +=
-		seconds(job->end - job->start) - (double)job->stood_secs;
+	value[METRIC_EXECUTION] += usec_to_seconds(job->end - job->start);
+	value[METRIC_COMPUTE] += usec_to_seconds(job->end - job->start) -
+				 (double)job->stood_secs;
 	value[METRIC_FOLDING] +=
 		job->procs ? (double)job->size / job->procs : 1;
 	value[METRIC_CHANGES] += job->resizes;
@@ -93,9 +89,26 @@ static void measure_migrations(const struct sim_result *r, double *value)
 			? (double)r->migrations / (double)r->starts_of_ranks
 			: 0;
 	value[METRIC_MIGRATION_GAP] =
-		seconds(r->end - r->begin) / (events > 0 ? events : 1);
+		usec_to_seconds(r->end - r->begin) / (events > 0 ? events : 1);
 	value[METRIC_MIGRATION_RANKS] =
 		events > 0 ? (double)r->migrations / events : 0;
+}
+
+/* Where the time of jobs went, with memory. */
+static void measure_memory(const struct sim_result *r, double *value)
+{
+	double n = (double)(r->nr - r->nr_warmup);
+
+	for (size_t i = r->nr_warmup; r->memory && i < r->nr; i++) {
+		const struct sim_split *s = &r->split[i];
+		usec_t others = s->queue + s->run - s->cpu - s->page;
+
+		value[METRIC_PAGING] += usec_to_seconds(s->page) / n;
+		value[METRIC_QUEUEING] += usec_to_seconds(others) / n;
+		value[METRIC_MOVING] += usec_to_seconds(s->still) / n;
+	}
+	value[METRIC_IDLE_MEMORY] = r->averages.idle_memory;
+	value[METRIC_SKEW] = r->averages.skew;
 }
 
 static void measure(const struct sim_result *r, const struct changes *changes,
@@ -116,6 +129,7 @@ static void measure(const struct sim_result *r, const struct changes *changes,
 			value[m] /= count[m];
 	}
 	measure_migrations(r, value);
+	measure_memory(r, value);
 	value[METRIC_INSTANTS] = (double)changes->instants / all;
 	value[METRIC_REASSIGNED] = (double)changes->processors / all;
 	value[METRIC_UTILIZATION] = r->averages.utilization;
@@ -174,6 +188,19 @@ static int open_machine(const struct sweep_cell *c, const struct workload *w,
 	return text ? machine_parse(text, ret, ret_nr, err) : 0;
 }
 
+/* How hosts page, if the cell or the workload says so. */
+static int open_paging(const struct sweep_cell *c, const struct workload *w,
+		       struct paging *model, const struct paging **ret,
+		       struct error *err)
+{
+	const char *text = c->paging ? c->paging : w->paging;
+	int rc = text ? paging_parse(text, model, err) : 0;
+
+	if (rc == 0 && text)
+		*ret = model;
+	return rc;
+}
+
 int sweep_simulate(const struct sweep *sweep, uint32_t cell,
 		   uint32_t replication, double *value, struct error *err)
 {
@@ -188,12 +215,16 @@ int sweep_simulate(const struct sweep *sweep, uint32_t cell,
 				     .observer = &observer };
 	struct sim_result result = { 0 };
 	struct host *hosts = NULL;
+	struct paging model;
 	int rc = open_workload(sweep, c, replication, &config.workload, err);
 
 	if (rc == 0)
 		rc = open_machine(c, config.workload, &hosts, &config.nr_hosts,
 				  err);
 	config.hosts = hosts;
+	if (rc == 0)
+		rc = open_paging(c, config.workload, &model, &config.paging,
+				 err);
 	if (rc == 0)
 		rc = sim_run(&config, &result, err);
 	if (rc == 0 && result.nr_rejected)

@@ -333,7 +333,7 @@ static int open_files(struct engine *e, struct error *err)
 	int rc = sweep_file_open(sweep, path, &e->own, err);
 
 	free(path);
-	if (rc == 0)
+	if (!rc)
 		rc = sweep_file_read(e->own, take_run, e, err);
 	if (rc < 0 || sweep->ranks < 2)
 		return rc;
@@ -382,7 +382,7 @@ int sweep_run(const struct sweep *sweep, struct sweep_result **ret,
 	e.group_n = xcalloc(e.nr_groups, sizeof(*e.group_n));
 	if (sweep->results)
 		rc = open_files(&e, err);
-	if (rc == 0)
+	if (!rc)
 		rc = run_all(&e, err);
 	if (rc == 0 && e.other && sweep->rank == 0)
 		rc = gather(&e, err);

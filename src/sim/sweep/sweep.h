@@ -54,6 +54,11 @@ enum sweep_metric {
 	METRIC_MEDIUM,		/* the machine (a coarse fairness curve) */
 	METRIC_LARGE,
 	METRIC_HUGE,
+	METRIC_PAGING,	 /* with memory: mean seconds a job paged, waited for */
+	METRIC_QUEUEING, /* a host or its processors, and was on its way; */
+	METRIC_MOVING,
+	METRIC_IDLE_MEMORY, /* bytes that are idle, of all hosts */
+	METRIC_SKEW,	    /* standard deviation of hosts' jobs */
 	NR_METRICS
 };
 
@@ -73,6 +78,7 @@ struct sweep_cell {
 		*speedup; /* for sim/workload/attach.h; NULL: as the jobs are */
 	const char
 		*hosts; /* for sim/workload/machine.h; NULL: the workload's */
+	const char *paging; /* for sim/engine/paging.h; NULL: the workload's */
 	struct sim_costs costs;
 	uint32_t group; /* cells with one number are done together */
 };

@@ -144,7 +144,7 @@ static void write_runs(const char *path, const double *response,
 	for (int r = 0; r < nr; r++) {
 		fprintf(f,
 			"3\t%d\t700\t0\t0.29999999999999999\t0\t0\t0\tff\t"
-			"ismail\t-\t-",
+			"ismail\t-\t-\t-",
 			r);
 		for (int m = 0; m < NR_METRICS; m++)
 			fprintf(f, "\t%g",

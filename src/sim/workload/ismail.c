@@ -25,6 +25,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "model/job.h"
 #include "sim/workload/workload.h"
@@ -137,7 +138,7 @@ static struct speedup draw_misp(struct ismail *w, uint32_t n)
 
 static usec_t to_usec(double seconds)
 {
-	return llround(seconds * 1e6);
+	return llround(seconds * USEC_PER_SEC);
 }
 
 static void draw_app(struct ismail *w, struct workload_job *job)
@@ -327,7 +328,7 @@ static int ismail_create(const struct workload_setup *setup,
 	w->curve = params_choice(p, "speedup");
 	w->size = (struct range){ params_choice(p, "sizes"),
 				  params_real(p, "nmean"), 2, procs };
-	if (rc == 0)
+	if (!rc)
 		rc = read_efficiency(w, p, err);
 	if (rc == 0 && procs < (w->curve == APPS ? 64 : 2))
 		rc = error_set(err, -EINVAL,

@@ -1,18 +1,21 @@
 /*
- * machine.c - reading "COUNTxALPHAxCORES,..."
+ * machine.c - reading "COUNTxALPHAxCORESxMEMORY,..."
  */
 #include "sim/workload/machine.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/units.h"
 #include "core/xalloc.h"
 
 #define MAX_HOSTS 1000000
 
 struct kind {
 	double count, alpha, cores;
+	uint64_t memory;
 };
 
 /* A number in [min, max] at *at, which moves on. */
@@ -28,6 +31,22 @@ static bool number(const char **at, double min, double max, double *ret)
 	return *ret >= min && *ret <= max;
 }
 
+/* A size up to the next kind, in as many characters as any has. */
+static bool size(const char **at, uint64_t *ret)
+{
+	size_t length = strcspn(*at, ",");
+	char text[32];
+	bool good = length && length < sizeof(text);
+
+	if (good) {
+		memcpy(text, *at, length);
+		text[length] = '\0';
+		good = !parse_size(text, ret, NULL) && *ret;
+		*at += length;
+	}
+	return good;
+}
+
 static bool parse_kind(const char **at, struct kind *k)
 {
 	*k = (struct kind){ .alpha = 1, .cores = 1 };
@@ -36,6 +55,8 @@ static bool parse_kind(const char **at, struct kind *k)
 	if (**at == 'x' && (++*at, !number(at, 1, 1000, &k->alpha)))
 		return false;
 	if (**at == 'x' && (++*at, !number(at, 1, 65536, &k->cores)))
+		return false;
+	if (**at == 'x' && (++*at, !size(at, &k->memory)))
 		return false;
 	return k->count == (uint32_t)k->count && k->cores == (uint32_t)k->cores;
 }
@@ -56,6 +77,8 @@ int machine_parse(const char *text, struct host **ret, uint32_t *ret_n,
 				.speed = k.alpha,
 				.cores = (uint32_t)k.cores,
 				.slots = UINT32_MAX / 2,
+				.memory = k.memory,
+				.memory_free = k.memory,
 				.up = true,
 			};
 		}
@@ -71,7 +94,7 @@ int machine_parse(const char *text, struct host **ret, uint32_t *ret_n,
 	return error_set(err, -EINVAL,
 			 "hosts '%.60s': write COUNTxALPHA,... with ALPHA from "
 			 "1 (fastest) to 1000, such as 5x1,25x4, or "
-			 "COUNTxALPHAxCORES",
+			 "COUNTxALPHAxCORESxMEMORY, such as 32x1x1x384M",
 			 text);
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "core/random.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "model/job.h"
 #include "sim/workload/wodi.h"
@@ -90,7 +91,8 @@ static usec_t *draw_steps(struct pool *w)
 	usec_t *length = xcalloc((size_t)w->steps * w->cycles, sizeof(*length));
 
 	for (uint32_t i = 0; i < w->steps; i++) {
-		double mean = random_exponential(&w->lengths, w->mean) * 1e6;
+		double mean =
+			random_exponential(&w->lengths, w->mean) * USEC_PER_SEC;
 
 		for (uint32_t c = 0; c < w->cycles; c++)
 			length[(size_t)c * w->steps + i] =
@@ -142,8 +144,8 @@ static const struct speedup_table *make_table(struct pool *w,
 	return &k->table;
 }
 
-static int next(struct workload *workload, struct workload_job *ret,
-		struct error *err)
+static int pool_next(struct workload *workload, struct workload_job *ret,
+		     struct error *err)
 {
 	struct pool *w = (struct pool *)workload;
 	usec_t *length;
@@ -195,6 +197,6 @@ const struct workload_ops workload_pool = {
 		   "m workers gives.",
 	.params = params,
 	.create = pool_create,
-	.next = next,
+	.next = pool_next,
 	.destroy = pool_destroy,
 };

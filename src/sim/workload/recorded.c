@@ -93,7 +93,7 @@ static int on_begin(void *ctx, const struct view *view, const char *policy,
 
 /* ---- jobs ---- */
 
-static struct rec_job *find(struct builder *b, int64_t id)
+static struct rec_job *find_job(struct builder *b, int64_t id)
 {
 	for (size_t i = b->w->nr; i-- > 0;)
 		if (b->w->job[i].asked.id == id)
@@ -101,9 +101,9 @@ static struct rec_job *find(struct builder *b, int64_t id)
 	return NULL;
 }
 
-static void enter(struct builder *b, const struct job *job)
+static void enter_job(struct builder *b, const struct job *job)
 {
-	struct rec_job *j = find(b, job->id);
+	struct rec_job *j = find_job(b, job->id);
 
 	if (j) /* known, and the view is new */
 		return;
@@ -131,7 +131,7 @@ static void reckon(struct builder *b, const struct view *view, usec_t now)
 
 	for_each_running(job, view)
 	{
-		struct rec_job *j = find(b, job->id);
+		struct rec_job *j = find_job(b, job->id);
 
 		if (!j || j->since < 0 || j->since >= now)
 			continue;
@@ -140,8 +140,8 @@ static void reckon(struct builder *b, const struct view *view, usec_t now)
 	}
 }
 
-static int before(void *ctx, const struct view *view, const struct event *e,
-		  bool told, struct error *err)
+static int recorded_before(void *ctx, const struct view *view,
+			   const struct event *e, bool told, struct error *err)
 {
 	struct builder *b = ctx;
 
@@ -157,13 +157,13 @@ static int on_event(void *ctx, const struct view *view, const struct event *e,
 		    bool told, struct error *err)
 {
 	struct builder *b = ctx;
-	struct rec_job *j = e->job ? find(b, e->job->id) : NULL;
+	struct rec_job *j = e->job ? find_job(b, e->job->id) : NULL;
 
 	(void)told;
 	(void)err;
 	switch (e->type) {
 	case EVENT_ARRIVE:
-		enter(b, e->job);
+		enter_job(b, e->job);
 		break;
 	case EVENT_START:
 		j->n = e->n;
@@ -243,8 +243,8 @@ static int on_end(void *ctx, const struct view *view, struct error *err)
 
 /* ---- the workload ---- */
 
-static int next(struct workload *workload, struct workload_job *ret,
-		struct error *err)
+static int recorded_next(struct workload *workload, struct workload_job *ret,
+			 struct error *err)
 {
 	struct rec_workload *w = (struct rec_workload *)workload;
 
@@ -266,7 +266,7 @@ static void recorded_destroy(struct workload *workload)
 static const struct workload_ops ops = {
 	.name = "record",
 	.summary = "the jobs of a live run",
-	.next = next,
+	.next = recorded_next,
 	.destroy = recorded_destroy,
 };
 
@@ -274,7 +274,7 @@ int recorded_parse(char *text, size_t size, const char *name,
 		   struct recorded *ret, struct error *err)
 {
 	static const struct playback_ops reader = { .begin = on_begin,
-						    .before = before,
+						    .before = recorded_before,
 						    .event = on_event,
 						    .end = on_end };
 	struct builder b = { .w = xcalloc(1, sizeof(*b.w)) };

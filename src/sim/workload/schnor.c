@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "model/job.h"
 #include "sim/workload/workload.h"
@@ -200,8 +201,8 @@ static double draw_demand(struct schnor *w, uint32_t size)
 	return w->kind == PROOF ? 6000 : x * (first ? d.a : d.b);
 }
 
-static int next(struct workload *workload, struct workload_job *ret,
-		struct error *err)
+static int schnor_next(struct workload *workload, struct workload_job *ret,
+		       struct error *err)
 {
 	struct schnor *w = (struct schnor *)workload;
 	double seconds;
@@ -213,7 +214,7 @@ static int next(struct workload *workload, struct workload_job *ret,
 	w->now += random_exponential(&w->arrivals, w->gap);
 	*ret = (struct workload_job){
 		.id = ++w->id,
-		.submit = llround(w->now * 1e6),
+		.submit = llround(w->now * USEC_PER_SEC),
 		.kind = w->kind == FS ? JOB_RIGID : JOB_MOLDABLE,
 		.user = -1,
 		.group = -1,
@@ -228,7 +229,7 @@ static int next(struct workload *workload, struct workload_job *ret,
 	seconds = draw_demand(w, ret->size);
 	if (!chapter2(w->kind))
 		seconds /= ret->size;
-	ret->run = llround(seconds * 1e6);
+	ret->run = llround(seconds * USEC_PER_SEC);
 	if (ret->run < 1)
 		ret->run = 1;
 	ret->estimate = ret->run;
@@ -247,5 +248,5 @@ const struct workload_ops workload_schnor = {
 		"warm-up.",
 	.params = params,
 	.create = schnor_create,
-	.next = next,
+	.next = schnor_next,
 };

@@ -225,7 +225,7 @@ static int parse_line(struct reader *r, char *line)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_lines(const void *a, const void *b)
 {
 	const struct script_event *x = a, *y = b;
 
@@ -270,7 +270,7 @@ int script_parse(char *text, size_t size, const char *name,
 	}
 	if (r.script.nr)
 		qsort(r.script.event, r.script.nr, sizeof(*r.script.event),
-		      compare);
+		      compare_lines);
 	if (r.script.relative)
 		make_relative(&r.script);
 	*ret = r.script;

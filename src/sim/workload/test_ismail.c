@@ -52,7 +52,7 @@ static struct means look(const char *spec, double load)
 		assert_int_equal(job.estimate, job.run);
 		last = job.submit;
 		m.size += job.size;
-		m.run += (double)job.run / 1e6;
+		m.run += usec_to_seconds(job.run);
 		m.serial = fmax(m.serial, (double)job.speedup.serial);
 		m.size_min = job.size < m.size_min ? job.size : m.size_min;
 		m.size_max = job.size > m.size_max ? job.size : m.size_max;
@@ -62,7 +62,7 @@ static struct means look(const char *spec, double load)
 	assert_int_equal(n, JOBS);
 	m.size /= JOBS;
 	m.run /= JOBS;
-	m.gap = (double)last / 1e6 / JOBS;
+	m.gap = usec_to_seconds(last) / JOBS;
 	workload_destroy(w);
 	return m;
 }
@@ -120,7 +120,7 @@ static void applications(void **state)
 							  : 16);
 		if (job.app != 11 || eleven > 0)
 			continue;
-		eleven = (double)job.run / 1e6;
+		eleven = usec_to_seconds(job.run);
 		near(eleven, 316 / (32 * 0.559), 1e-3);
 		t = eleven * speedup_ratio(&job.speedup, 32, 4);
 		near(t, 316 / (4 * 0.967), 1e-3);

@@ -64,13 +64,13 @@ static void draw(const char *spec, double load, uint64_t nr, struct drawn *d)
 
 	*d = (struct drawn){ .work = 0 };
 	while (workload_next(w, &j, NULL) > 0) {
-		double run = (double)j.run / USEC_PER_SEC;
+		double run = usec_to_seconds(j.run);
 
 		stats_add(&d->size, j.size);
 		stats_add(&d->run, run);
 		stats_add(&d->of_class[class_of(j.size)], run);
 		d->work += j.size * run;
-		d->span = (double)j.submit / USEC_PER_SEC;
+		d->span = usec_to_seconds(j.submit);
 		assert_true(j.estimate == j.run);
 	}
 	workload_destroy(w);
@@ -190,7 +190,7 @@ static void migrations_are_a_markov_chain(void **state)
 		config.hosts = hosts;
 		if (sim_run(&config, &r, &err) < 0)
 			fail_msg("%s", err.text);
-		near((double)(r.end - r.begin) / USEC_PER_SEC /
+		near(usec_to_seconds(r.end - r.begin) /
 			     (double)r.migration_events,
 		     7200 * schnor_chain_gap(loads[i]), 0.02);
 		sim_result_clear(&r);

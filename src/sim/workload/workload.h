@@ -37,7 +37,21 @@ struct workload_job {
 	struct speedup speedup;
 	uint64_t memory;
 	int32_t user, group, app, queue, partition;
+	uint32_t home; /* host it is submitted at, + 1; 0: at none */
 	const struct workload_tasks *tasks; /* a pool of tasks, or NULL */
+	/* How its need of memory changes while it runs, or NULL: it needs
+	 * `memory`.  Good as long as the workload is. */
+	const struct workload_phases *phases;
+};
+
+/* From the share `from` of its work on, a process needs so many bytes; the first
+ * phase is from 0, the others follow in order. */
+struct workload_phases {
+	uint32_t nr;
+	struct workload_phase {
+		double from;
+		uint64_t bytes;
+	} phase[];
 };
 
 /* A master-worker job: rounds of independent work steps of known lengths. */
@@ -67,6 +81,9 @@ struct workload {
 	const char *
 		hosts; /* a host list (sim/workload/machine.h) it comes with, for
 			       heterogeneous systems; NULL: procs equal ones */
+	const char *paging; /* what is meant by that hosts' memory, for
+			       paging_parse() (sim/engine/paging.h); NULL: it
+			       does not matter */
 };
 
 struct workload_ops {

@@ -24,9 +24,21 @@ void ctl_keys_check(struct ctl_peer *p);
 /* Answer with what was planned for a job, even one that is over and deleted. */
 void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t job);
 
+/* ---- output.c */
+
+void ctl_output_read(struct ctl_peer *p, uint64_t re, struct ctl_job *job,
+		     const Control__GetOutput *g);
+
+/* ---- history.c */
+
+/* Accounts of jobs that are over, from that number on. */
+void ctl_history_read(struct ctl_peer *p, uint64_t re, uint64_t from);
+
 /* ---- list.c */
 
 void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l);
+/* ---- hosts.c */
+
 void ctl_list_hosts(struct ctl_peer *p, uint64_t re);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * keys.c - who was let in by a key that holds no more has to go
+ * keys.c - connections end whose key has been revoked
  *
  * The file of keys is read anew for each handshake.  When it changes (stint
- * controller --revoke, or an editor) the connections there are are looked at:
- * each must have proved a key that is in it now.
- */
+ * controller --revoke, or an editor), each open connection must have proved a
+ * key that is still in it, or it is closed. */
 #include <errno.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -66,9 +65,10 @@ static int on_change(sd_event_source *src, const struct inotify_event *e,
 
 int ctl_keys_watch(struct ctl *ctl, struct error *err)
 {
-	int r = sd_event_add_inotify(ctl->event, NULL, ctl->conf->state_dir,
-				     IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE,
-				     on_change, ctl);
+	/* Without a pointer to it, it would keep the event loop for good. */
+	int r = sd_event_add_inotify(
+		ctl->event, &ctl->keys_watch, ctl->conf->state_dir,
+		IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE, on_change, ctl);
 
 	return r < 0 ? error_sys(err, r,
 				 "%s: cannot be watched for revoked keys",

@@ -1,4 +1,4 @@
-/* list.c - answers to `stint ps` and `stint hosts` */
+/* list.c - answers to `stint ps` */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,10 @@ enum {
 	PAGE = 512 << 10,	 /* about so much in one answer */
 };
 
-/* Not any more when it runs there, though its source has not said so yet. */
+/*
+ * Is it still being moved? Not once it runs at the destination, even if the
+ * source has not said so yet.
+ */
 static bool is_moving(const struct ctl_rank *r)
 {
 	return r->move && !r->move->landed;
@@ -50,7 +53,7 @@ static int patience_left(const struct ctl_host *h)
 	return left > 0 ? (int)(left / USEC_PER_SEC) : 0;
 }
 
-/* What a rank waits for, where that is not of its own making. */
+/* What a rank waits for, if that is nothing it does itself. */
 static char *rank_why(const struct ctl_rank *r)
 {
 	const struct ctl_move *m = r->move;
@@ -135,6 +138,13 @@ static Control__JobInfo *job_info(struct ctl_job *job, bool all, size_t most)
 	i->exit = job->exit;
 	if (job->state == STATE(WAITING) && job->model)
 		ctl_sched_why(job, why, sizeof(why), NULL);
+	i->name = all ? job->spec->name : (char *)"";
+	i->held = job->spec->held && job->state == STATE(WAITING);
+	i->detached = job->spec->detached;
+	i->requeues = job->spec->requeues;
+	i->limit_usec = job->spec->limit_usec;
+	i->reason = all || !job->reason ? job->reason : ENDED(EXIT_CODE);
+	i->by = all ? job->by : (char *)"";
 	put_arguments(job, all, most, i);
 	i->why = xstrdup(*why ? why : all ? job->why : ctl_job_outside(job));
 	i->ranks = xcalloc(job->nr, sizeof(*i->ranks));
@@ -163,7 +173,10 @@ static bool is_listed(const struct ctl_job *job, const Control__ListJobs *l)
 	return job->id >= l->from && (l->ended || job->state != STATE(DONE));
 }
 
-/* As many as one answer has room for: one user's must not hide all others'. */
+/*
+ * As many jobs as one answer has room for: one user's must not hide all
+ * others'.
+ */
 static void put_jobs(struct ctl_peer *p, const Control__ListJobs *l,
 		     Control__Jobs *ret)
 {
@@ -202,42 +215,4 @@ void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l)
 	for (size_t i = 0; i < jobs.n_jobs; i++)
 		job_info_free(jobs.jobs[i]);
 	free(jobs.jobs);
-}
-
-static void host_info(const struct ctl_host *h, Control__HostInfo *i)
-{
-	const struct host *v = &h->ctl->view.hosts[h->ix];
-
-	control__host_info__init(i);
-	i->name = h->name;
-	i->address = h->address;
-	i->up = h->agent != NULL;
-	i->drain = h->drain;
-	i->cores = h->cores;
-	i->alpha = v->speed;
-	i->load = h->report.load;
-	i->memory = h->memory;
-	i->memory_free = h->report.memory_free;
-	i->users = h->report.users;
-	i->idle_usec = h->report.idle_usec;
-	i->ranks = v->nr_ranks;
-	i->pressure = h->report.pressure;
-}
-
-void ctl_list_hosts(struct ctl_peer *p, uint64_t re)
-{
-	Control__Hosts hosts = CONTROL__HOSTS__INIT;
-	struct ctl *ctl = p->ctl;
-	Control__HostInfo *info = xcalloc(ctl->nr_hosts + 1, sizeof(*info));
-
-	hosts.hosts = xcalloc(ctl->nr_hosts + 1, sizeof(*hosts.hosts));
-	for (hosts.n_hosts = 0; hosts.n_hosts < ctl->nr_hosts;
-	     hosts.n_hosts++) {
-		host_info(ctl->hosts[hosts.n_hosts], &info[hosts.n_hosts]);
-		hosts.hosts[hosts.n_hosts] = &info[hosts.n_hosts];
-	}
-	hosts.warning = (char *)ctl_room_text(ctl);
-	ctl_send(p, 0, re, MESSAGE_BODY(HOSTS), &hosts);
-	free(hosts.hosts);
-	free(info);
 }

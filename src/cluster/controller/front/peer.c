@@ -18,6 +18,7 @@
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/account.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
@@ -141,6 +142,9 @@ static void on_migrate(struct ctl_peer *p, Control__Message *m)
 	asker.key = g->key;
 	r = ctl_move_begin(&job->ranks[g->rank], to, g->budget_usec, &asker,
 			   &err);
+	if (r >= 0)
+		ctl_job_act(job, p->name, "rank %u sent to %s", g->rank,
+			    to->name);
 	if (r < 0)
 		ctl_send_failed(p, m->id, r, "%s", err.text);
 }
@@ -158,6 +162,33 @@ static void on_get_record(struct ctl_peer *p, Control__Message *m)
 static void on_get_why(struct ctl_peer *p, Control__Message *m)
 {
 	ctl_record_why(p, m->id, m->get_why->job);
+}
+
+static void on_change_job(struct ctl_peer *p, Control__Message *m)
+{
+	if (job_for(p, m->id, m->change_job->job))
+		ctl_job_change(p, m->id, m->change_job);
+}
+
+static void on_wait_job(struct ctl_peer *p, Control__Message *m)
+{
+	struct ctl_job *job = job_for(p, m->id, m->wait_job->job);
+
+	if (job)
+		ctl_job_wait(p, m->id, job);
+}
+
+static void on_get_history(struct ctl_peer *p, Control__Message *m)
+{
+	ctl_history_read(p, m->id, m->get_history->from);
+}
+
+static void on_get_output(struct ctl_peer *p, Control__Message *m)
+{
+	struct ctl_job *job = job_for(p, m->id, m->get_output->job);
+
+	if (job)
+		ctl_output_read(p, m->id, job, m->get_output);
 }
 
 /* Nobody waits for it any more. */
@@ -187,6 +218,10 @@ static const struct {
 	{ MESSAGE_BODY(MIGRATE), CLIENT, on_migrate },
 	{ MESSAGE_BODY(DRAIN), 1 << ROLE_ADMIN, on_drain },
 	{ MESSAGE_BODY(GET_WHY), CLIENT, on_get_why },
+	{ MESSAGE_BODY(CHANGE_JOB), CLIENT, on_change_job },
+	{ MESSAGE_BODY(WAIT_JOB), CLIENT, on_wait_job },
+	{ MESSAGE_BODY(GET_OUTPUT), CLIENT, on_get_output },
+	{ MESSAGE_BODY(GET_HISTORY), CLIENT, on_get_history },
 	{ MESSAGE_BODY(GET_RECORD), 1 << ROLE_ADMIN, on_get_record },
 };
 
@@ -230,7 +265,7 @@ static bool take_answer(struct ctl_peer *p, Control__Message *m)
 	if (!p->host || !m->re || !ctl_agent_answers(p->host, m, &start))
 		return false;
 	if (start && m->body_case == MESSAGE_BODY(FAILED))
-		klink_start_failed(start, m->failed->why);
+		klink_start_failed(start, m->failed);
 	return true;
 }
 
@@ -261,10 +296,13 @@ static void dispatch(struct ctl_peer *p, Control__Message *m)
 
 /* ---- connections ---- */
 
-/* Over the limit, so many may be there until they have heard so. */
+/*
+ * So many connections above the limit may stay until they have heard that
+ * they are refused.
+ */
 enum { REFUSED_MAX = 8 };
 
-/* Connections of users; name: of this one alone. */
+/* How many connections users have; with a name, that user alone. */
 static unsigned count_users(const struct ctl *ctl, const char *name)
 {
 	const struct ctl_peer *p;

@@ -56,12 +56,24 @@ static void planned_clear(struct planned *l)
 	free(l->list);
 }
 
+/* The policy's reason, and why the job waits again, if it does. */
+static void explain(struct ctl_peer *p, struct ctl_job *job, char *now,
+		    size_t n, FILE *numbers)
+{
+	size_t used;
+
+	ctl_sched_why(job, now, n, numbers);
+	used = strlen(now);
+	if (used && *job->why && ctl_sees(p, job))
+		snprintf(now + used, n - used, "; %s", job->why);
+}
+
 void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 {
 	struct ctl_job *job = ctl_job_find(p->ctl, id);
 	Control__Why answer = CONTROL__WHY__INIT;
 	struct planned l = { .list = NULL };
-	char now[256] = "", *numbers;
+	char now[512] = "", *numbers;
 	size_t size;
 	FILE *f;
 
@@ -76,7 +88,7 @@ void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 	if (!f)
 		abort(); /* out of memory */
 	if (job && job->state == STATE(WAITING) && job->model)
-		ctl_sched_why(job, now, sizeof(now), f);
+		explain(p, job, now, sizeof(now), f);
 	fclose(f);
 	answer.job = id;
 	answer.state = job ? job->state : STATE(DONE);

@@ -23,19 +23,19 @@ bool klink_can_be_there(const struct klink *k)
 		return k->host == r->host;
 	if (r->move && k->epoch == r->move->epoch)
 		return k->host == r->move->to;
-	/* Leftovers where it has been, or was to be. */
+	/* Leftovers of it, where the rank has been or was to be. */
 	return k->epoch < r->epoch &&
 	       store_was_there(k->host->ctl->store, k->job_id, k->rank,
 			       k->epoch, k->host->name);
 }
 
-/* However many a host says it has that we did not start. */
+/* A host may claim only so many keepers that we did not start. */
 bool ctl_host_has_room(const struct ctl_host *h)
 {
 	return h->nr_strangers < UNKNOWN_MAX;
 }
 
-/* As a shell has it; a host may say any number. */
+/* The exit code as a shell would give it; a host may say any number. */
 int klink_exit_code(const Keeper__Exited *e)
 {
 	if (!e->signaled)

@@ -11,7 +11,7 @@
 void klink_gone(struct klink *k); /* frees it */
 void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 		  const ProtobufCBinaryData *data);
-void klink_start_failed(struct klink *k, const char *why);
+void klink_start_failed(struct klink *k, const Control__Failed *f);
 
 /* ---- room.c */
 

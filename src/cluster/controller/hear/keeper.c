@@ -16,6 +16,7 @@
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/job.h"
 #include "cluster/controller/state/rank.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
@@ -33,26 +34,38 @@ void klink_gone(struct klink *k)
 
 	log_debug("job=%" PRIu64 " rank=%u epoch=%" PRIu64 " keeper=gone",
 		  k->job_id, k->rank, k->epoch);
-	k->gone = true; /* it can do nothing any more, a record is for others */
+	/* The keeper can do nothing any more; its record is for others. */
+	k->gone = true;
 	if (m && ctl_move_keeper_gone(m, k))
 		current = false;
 	klink_hand_over(k);
 	klink_free(k);
+	if (r)
+		ctl_kept_tell(r->job); /* it may have been the last */
 	if (current && ctl_rank_active(r))
 		ctl_rank_keeper_died(r);
 }
 
-void klink_start_failed(struct klink *k, const char *why)
+void klink_start_failed(struct klink *k, const Control__Failed *f)
 {
 	struct ctl_rank *r = klink_rank(k);
 	struct ctl_move *m = ctl_move_of(k);
+	struct ctl_host *h = k->host;
 
+	/* A host that says so of a keeper that was sent a program lies. */
+	if (!m && r && klink_is_current(k) && f->code == -EAGAIN &&
+	    !k->start_sent && ctl_rank_may_begin(r)) {
+		klink_free(k);
+		ctl_rank_refused(r, h, f->why);
+		return;
+	}
 	if (m) {
-		ctl_move_failed(m, why);
+		ctl_move_failed(m, f->why);
 	} else if (r && klink_is_current(k)) {
+		ctl_job_set_reason(r->job, ENDED(NOT_STARTED), h->name);
 		ctl_job_fail(r->job, r->rank, 1,
 			     "rank %u could not be started on %s: %s", r->rank,
-			     k->host->name, why);
+			     h->name, f->why);
 		ctl_rank_ended(r, 1, 0);
 	}
 	klink_free(k);
@@ -89,9 +102,14 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 	    s->state != KEEPER__STATE__EMPTY &&
 	    s->state != KEEPER__STATE__STARTING)
 		ctl_stdin_wanted(r->job, s->stdin_offset);
+	if (r && klink_is_current(k))
+		ctl_rank_is_frozen(r, s->state == KEEPER__STATE__SUSPENDED);
 	if (r && s->pid)
 		ctl_rank_has_pid(r, s->pid);
-	/* Not if it was sent one since, because its move is over by this. */
+	/*
+	 * Not if this event ends the rank's move and so a newer signal has
+	 * been sent.
+	 */
 	if (r && klink_is_current(k) && r->signals.number == signals)
 		ctl_signals_known(r, s->signals);
 }
@@ -106,6 +124,8 @@ static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 
 	if ((re & (CTL_SIGNAL_ID - 1)) == ASK(SIGNAL)) {
 		ctl_signal_failed(k, re / CTL_SIGNAL_ID, f);
+	} else if (re == ASK(SUSPEND) && r && klink_is_current(k)) {
+		ctl_rank_is_frozen(r, false);
 	} else if (re == ASK(START) && r && klink_is_current(k)) {
 		klink_cannot_start(k, code, f->why);
 	} else if (m && re == (ctl_move_at_dest(m, k) ? ASK(RECEIVE)
@@ -127,10 +147,17 @@ static void on_exited(struct klink *k, const Keeper__Exited *e)
 
 	if (r->epoch != k->epoch && !(m && ctl_move_at_dest(m, k)))
 		return;
-	/* The source tells how a move went first: it has heard of none. */
+	/*
+	 * A source tells how a move went before it tells the rank's end:
+	 * this one has heard of no move.
+	 */
 	if (m && !m->committed && !ctl_move_at_dest(m, k))
 		ctl_move_failed(m, "the rank has ended");
-	ctl_rank_printed(r, e->stdout_end, e->stderr_end);
+	ctl_rank_printed(r,
+			 e->stdout_end + output_begin(r->job->spec->requeues),
+			 e->stderr_end + output_begin(r->job->spec->requeues));
+	if (r->state != STATE(DONE))
+		ctl_rank_used(r, e->cpu_usec, e->max_rss);
 	ctl_limit_exited(r, e);
 	code = klink_exit_code(e);
 	ctl_pmi_exited(k, e, code);
@@ -154,7 +181,10 @@ static void on_started(struct klink *k, const Keeper__Started *s)
 		ctl_stdin_begins(r->job);
 }
 
-/* It has the rank, or is about to; another's words about it are old news. */
+/*
+ * May this keeper speak for the rank? It has it, or is about to; what
+ * another keeper says of it is out of date.
+ */
 static bool speaks_for_rank(const struct klink *k, const struct ctl_move *m)
 {
 	return klink_is_current(k) || (m && ctl_move_at_dest(m, k));
@@ -220,7 +250,7 @@ static void klink_event(struct klink *k, Keeper__Event *e)
 	}
 }
 
-/* A keeper that we did not start, or before we were started. */
+/* A keeper that we did not start, or that an earlier controller did. */
 static struct klink *klink_found(struct ctl_host *h, uint64_t job,
 				 uint32_t rank, uint64_t epoch)
 {
@@ -257,7 +287,7 @@ void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 		goto out;
 	else if (k->job)
 		klink_event(k, e);
-	/* Only now is it dealt with. */
+	/* Only now is the event dealt with. */
 	if (k->out.nr)
 		klink_flush(k);
 out:

@@ -10,7 +10,7 @@
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/state.h"
 
-/* What had to wait goes out, as far as it does. */
+/* Send what had to wait, as far as there is room. */
 static void send_late(struct klink *k)
 {
 	if (!k->job || !k->heard || klink_is_doomed(k))

@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cluster/controller/state/state.h"
@@ -16,8 +17,11 @@
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/job.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/users/users.h"
+#include "core/pattern.h"
+#include "core/xalloc.h"
 
 /* of arguments in one START */
 enum { PIECE = 96 << 10 };
@@ -38,10 +42,77 @@ void klink_cannot_start(struct klink *k, int code, const char *why)
 {
 	struct ctl_rank *r = klink_rank(k);
 
+	ctl_job_set_reason(r->job, ENDED(NOT_STARTED), k->host->name);
 	ctl_job_fail(r->job, r->rank, code, "rank %u on %s: %s", r->rank,
 		     k->host->name, why);
 	ctl_rank_ended(r, code, 0);
 	klink_kill(k);
+}
+
+/* ---- what goes with it ---- */
+
+struct extras {
+	Keeper__OutputFile file[2];
+	Keeper__ResourceLimit *limits, **list;
+};
+
+/* Where a stream goes, if its user has said so. */
+static int put_file(const struct klink *k, const char *pattern,
+		    Keeper__OutputFile *file, Keeper__OutputFile **ret,
+		    struct error *err)
+{
+	const Control__Submit *s = k->job->spec;
+	const char *slash = strrchr(s->argv[0], '/');
+	struct pattern_values v = { .job = k->job_id,
+				    .rank = k->rank,
+				    .host = k->host->name };
+	int r;
+
+	keeper__output_file__init(file);
+	if (!*pattern)
+		return 0;
+	v.name = *s->name ? s->name : slash ? slash + 1 : s->argv[0];
+	r = pattern_expand(pattern, &v, &file->folder, &file->path, err);
+	if (!r)
+		*ret = file;
+	return r;
+}
+
+static void put_limits(const Control__Submit *s, struct extras *x,
+		       Keeper__Start *start)
+{
+	x->limits = xcalloc(s->n_limits + 1, sizeof(*x->limits));
+	x->list = xcalloc(s->n_limits + 1, sizeof(*x->list));
+	for (size_t i = 0; i < s->n_limits; i++) {
+		keeper__resource_limit__init(&x->limits[i]);
+		x->limits[i].resource = s->limits[i]->resource;
+		x->limits[i].soft = s->limits[i]->soft;
+		x->limits[i].hard = s->limits[i]->hard;
+		x->list[i] = &x->limits[i];
+	}
+	start->umask = s->umask;
+	start->limits = x->list;
+	start->n_limits = s->n_limits;
+}
+
+static int put_extras(const struct klink *k, struct extras *x,
+		      Keeper__Start *start, struct error *err)
+{
+	const Control__Submit *s = k->job->spec;
+	int r = put_file(k, s->output, &x->file[0], &start->output, err);
+
+	put_limits(s, x, start);
+	return r ? r : put_file(k, s->error, &x->file[1], &start->error, err);
+}
+
+static void extras_clear(struct extras *x)
+{
+	for (int i = 0; i < 2; i++) {
+		message_set_text(&x->file[i].folder, NULL);
+		message_set_text(&x->file[i].path, NULL);
+	}
+	free(x->limits);
+	free(x->list);
 }
 
 void klink_send_start(struct klink *k)
@@ -52,14 +123,19 @@ void klink_send_start(struct klink *k)
 	size_t argv = 0, env = 0, bytes;
 	Keeper__Pmi pmi = KEEPER__PMI__INIT;
 	Keeper__Start start = KEEPER__START__INIT;
+	struct extras extras;
 	char kvsname[40];
 	struct error err;
+	int code;
 
 	k->start_late = !klink_has_room(k);
 	if (k->start_late)
 		return;
-	if (ctl_user_starts(r->job, &err) < 0) {
-		klink_cannot_start(k, 126, err.text);
+	code = ctl_user_starts(r->job, &err) < 0	  ? 126
+	       : put_extras(k, &extras, &start, &err) < 0 ? 1
+							  : 0;
+	if (code) {
+		klink_cannot_start(k, code, err.text);
 		return;
 	}
 	klink_capsule(r, k->host, &capsule);
@@ -85,4 +161,5 @@ void klink_send_start(struct klink *k)
 	} while (start.more);
 	k->start_sent = true;
 	klink_capsule_clear(&capsule);
+	extras_clear(&extras);
 }

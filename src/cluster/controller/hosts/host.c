@@ -23,6 +23,7 @@
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
+#include "cluster/owner/owner.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "model/record.h"
@@ -30,7 +31,8 @@
 
 /* After their longest pause (agent/agent.c) and a handshake agents are back. */
 #define LOAD_MAX  1e6
-#define SCORE_MAX 1e9 /* as an agent's setting */
+#define SCORE_MAX 1e9	       /* as an agent's setting */
+#define SINCE	  USEC_PER_SEC /* instants that near to each other are one */
 
 static struct ctl_host *host_get(struct ctl *ctl, const char *name)
 {
@@ -63,7 +65,7 @@ static int on_lost(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* It is not there: give its ranks up unless it comes in time. */
+/* The host is not there: give its ranks up unless it comes back in time. */
 static void wait_for_return(struct ctl_host *h)
 {
 	h->lost_since = ctl_now();
@@ -99,7 +101,10 @@ void ctl_hosts_load(struct ctl *ctl)
 	store_each_host(ctl->store, load_host, ctl);
 	if (keys_each(ctl->keys_path, load_key, ctl, &err) < 0)
 		log_warnx("error=\"%s\"", err.text);
-	/* None has come yet, and one that never does must not be waited for. */
+	/*
+	 * No host has come yet, and one that never comes must not be waited
+	 * for.
+	 */
 	for (size_t i = 0; i < ctl->nr_hosts; i++) {
 		wait_for_return(ctl->hosts[i]);
 		ctl->hosts[i]->early = true;
@@ -133,7 +138,7 @@ static bool named_there(const Control__AgentInfo *info, const struct klink *k)
 	return false;
 }
 
-/* The end of keepers that we know and the agent does not find. */
+/* Keepers that we know and the agent does not find have ended. */
 static void drop_missing_keepers(struct ctl_host *h,
 				 const Control__AgentInfo *info)
 {
@@ -142,19 +147,19 @@ static void drop_missing_keepers(struct ctl_host *h,
 
 	for (k = TAILQ_FIRST(&h->klinks); k; k = next) {
 		next = TAILQ_NEXT(k, link);
-		/* Not those of ranks that are started again by this. */
+		/* Not the keepers of ranks that are started again by this. */
 		if (k->number > last)
 			continue;
 		k->heard = false;
 		if (named_there(info, k))
 			continue;
 		klink_gone(k);
-		/* That may have ended others too. */
+		/* Dropping one may have ended others, too. */
 		next = TAILQ_FIRST(&h->klinks);
 	}
 }
 
-/* Ranks that should be there and have no keeper at all. */
+/* Ranks that should be at the host and have no keeper at all there. */
 static void drop_missing_ranks(struct ctl_host *h,
 			       const Control__AgentInfo *info)
 {
@@ -197,14 +202,33 @@ static void agent_replaces(struct ctl_host *h)
 	free(old);
 }
 
-/* What is no such number counts as the most: as occupied. */
+/* A value that is no valid load counts as the most: the host is occupied. */
 static double number_or_most(double x, double most)
 {
 	return x >= 0 && x <= most ? x : most;
 }
 
+/*
+ * What has not changed keeps its times: they come as spans, so that they would
+ * be a little different each time, an event for nothing.
+ */
+static void take_presence(struct ctl_host *h, const Control__Presence *m)
+{
+	struct presence fresh, *was = &h->owner;
+
+	owner_parse(m, ctl_now(), &fresh);
+	if (fresh.here == was->here && llabs(fresh.since - was->since) < SINCE)
+		fresh.since = was->since;
+	if (!fresh.here && !was->here &&
+	    llabs(fresh.idle_since - was->idle_since) < SINCE)
+		fresh.idle_since = was->idle_since;
+	*was = fresh;
+}
+
 static void take_report(struct ctl_host *h, const Control__HostReport *r)
 {
+	take_presence(h, r->presence);
+	ctl_host_lends(h, r->lending);
 	skew_told(&h->skew, ctl_now(), (usec_t)r->now_usec);
 	h->report.runnable = number_or_most(r->runnable, LOAD_MAX);
 	h->report.load = number_or_most(r->load, LOAD_MAX);
@@ -216,7 +240,7 @@ static void take_report(struct ctl_host *h, const Control__HostReport *r)
 		r->idle_usec < (uint64_t)ctl_now() ? r->idle_usec : 0;
 }
 
-/* It may speak of itself, but in words that have a meaning. */
+/* An agent may describe its host, but only in valid words. */
 static int check_info(const Control__AgentInfo *info, struct error *err)
 {
 	const char *net = info->net;
@@ -277,7 +301,10 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 		return -EINVAL;
 	if (check_bridged(ctl, info, address, err) < 0)
 		return -EINVAL;
-	/* From here on it is a host, and nothing may end that half-way. */
+	/*
+	 * From here on the peer is a host, and no error may stop this half-
+	 * way.
+	 */
 	h = host_get(ctl, p->name);
 	agent_replaces(h);
 	h->agent = p;

@@ -17,6 +17,8 @@ void ctl_host_compare(struct ctl_host *h, const Control__AgentInfo *info);
 void ctl_host_report(struct ctl_host *h, const Control__HostReport *r);
 void ctl_host_gone(struct ctl_host *h); /* its agent's connection is */
 void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d);
+/* What its agent says of the owner's terms; after h->owner is up to date. */
+void ctl_host_lends(struct ctl_host *h, const Control__Lending *m);
 /* Its agent has no such keeper. */
 void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *name);
 

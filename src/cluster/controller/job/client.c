@@ -2,10 +2,13 @@
  * client.c - the client that waits for a job and prints its output
  */
 
+#include <errno.h>
+
 #include "cluster/conn/loop.h"
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/job.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 
@@ -25,15 +28,27 @@ static int on_client_grace(sd_event_source *src, uint64_t usec, void *arg)
 	job->grace = sd_event_source_disable_unref(job->grace);
 	job->deserted = true;
 	each_klink(job, klink_drop_output);
+	ctl_job_set_reason(job, ENDED(NO_CLIENT), "");
 	ctl_job_stop(job, "the `stint run` that started it has gone");
 	return 0;
 }
 
 void ctl_job_detach_later(struct ctl_job *job)
 {
-	if (!job->grace)
+	if (!job->grace && !job->spec->detached)
 		loop_after(job->ctl->event, &job->grace,
 			   job->ctl->conf->client_grace, on_client_grace, job);
+}
+
+/* It waits for a job whose news another one gets from now on. */
+static void replace_client(struct ctl_job *job)
+{
+	struct ctl_peer *old = job->client;
+
+	ctl_job_detach(old);
+	ctl_send_failed(old, 0, -EBUSY,
+			"another client has taken job %llu over",
+			(unsigned long long)job->id);
 }
 
 void ctl_job_hold(struct ctl_peer *p, struct ctl_job *job)
@@ -43,7 +58,7 @@ void ctl_job_hold(struct ctl_peer *p, struct ctl_job *job)
 	if (p->job)
 		ctl_job_detach(p);
 	if (job->client)
-		ctl_job_detach(job->client);
+		replace_client(job);
 	job->client = p;
 	p->job = job;
 }
@@ -56,6 +71,7 @@ void ctl_job_attach(struct ctl_peer *p, uint64_t re, const Control__Attach *a)
 	job->grace = sd_event_source_disable_unref(job->grace);
 	job->deserted = false;
 	ctl_send_ok(p, re);
+	ctl_job_tell_begins(job);
 	each_klink(job, klink_flush);
 	ctl_stdin_ask(job);
 	ctl_job_tell(job);
@@ -67,7 +83,10 @@ void ctl_job_detach(struct ctl_peer *p)
 
 	p->job = NULL;
 	job->client = NULL;
-	/* What it has not acknowledged comes again from the keepers. */
+	/*
+	 * Output that the client has not acknowledged comes again from the
+	 * keepers.
+	 */
 	each_klink(job, klink_again);
 	job->in_flight = 0;
 	ctl_job_detach_later(job);

@@ -67,7 +67,10 @@ void ctl_signals_known(struct ctl_rank *r, uint64_t number)
 	ctl_rank_signals(r);
 }
 
-/* Its keeper's answer to the one that it was sent last? */
+/*
+ * The rank, if this is its keeper's answer to the signal sent last; else
+ * NULL.
+ */
 static struct ctl_rank *answered(struct klink *k, uint64_t number)
 {
 	struct ctl_rank *r = klink_rank(k);
@@ -89,7 +92,10 @@ void ctl_signal_taken(struct klink *k, uint64_t number)
 	ctl_rank_signals(r);
 }
 
-/* It came while the rank changed hosts: again where it is then. */
+/*
+ * The signal arrived while the rank changed hosts: send it again where the
+ * rank then is.
+ */
 void ctl_signal_failed(struct klink *k, uint64_t number,
 		       const Keeper__Failed *f)
 {
@@ -105,6 +111,18 @@ void ctl_signal_failed(struct klink *k, uint64_t number,
 	signals_store(r);
 	if (!again || !r->move)
 		ctl_rank_signals(r);
+}
+
+void ctl_signals_drop(struct ctl_job *job)
+{
+	for (uint32_t i = 0; i < job->nr; i++) {
+		struct rank_signals *s = &job->ranks[i].signals;
+
+		if (!s->waiting && !s->sent)
+			continue;
+		s->waiting = s->sent = 0;
+		signals_store(&job->ranks[i]);
+	}
 }
 
 static void load_signals(void *arg, const struct store_signals *row)

@@ -23,6 +23,25 @@ void ctl_job_kill_later(struct ctl_job *job);
  */
 void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 		  ...) __attribute__((format(printf, 4, 5)));
+/*
+ * Kill its ranks, wherever they are; when all have surely ended (or their hosts
+ * are given up) it waits as if it had just come, under its number.  why: shown
+ * meanwhile.  An error if its user has not allowed it (spec->requeue), or if it
+ * is over, about to be ended, or waits.  A job whose ranks all end well before
+ * they are killed is done.
+ */
+int ctl_job_requeue(struct ctl_job *job, const char *why, struct error *err);
+/*
+ * The same of a job of which no rank has begun anywhere, whether or not its
+ * user lets it begin anew: nothing of it runs twice.
+ */
+void ctl_job_wait_again(struct ctl_job *job, const char *why);
+/* After a restart: what had begun to end has ended. */
+void ctl_jobs_settle(struct ctl *ctl);
+/* Somebody wants it to end for good, also if it was to be begun anew. */
+void ctl_job_keep_ended(struct ctl_job *job);
+/* Start those that wait for hosts that their users named, if they are there. */
+void ctl_jobs_start_named(struct ctl *ctl);
 /* signo: the signal that killed it, or 0; code as a shell reports it. */
 void ctl_rank_ended(struct ctl_rank *r, int code, int signo);
 void ctl_rank_lost(struct ctl_rank *r, const char *how);
@@ -48,11 +67,32 @@ void ctl_rank_started(struct ctl_rank *r);
  * started there.
  */
 bool ctl_rank_elsewhere(struct ctl_rank *r);
+/* It is to be started, and nobody wants its job to end, or to begin anew. */
+bool ctl_rank_may_begin(const struct ctl_rank *r);
+/*
+ * A host that is closed (its owner came back) has started no keeper for the
+ * rank: it goes to another host; or its job waits again; or, if another of the
+ * job's ranks may have begun and the job may not begin anew, the rank alone
+ * waits for a host.
+ */
+void ctl_rank_refused(struct ctl_rank *r, struct ctl_host *h, const char *why);
+/* Start those that wait like that, where there is a host for them now. */
+void ctl_ranks_start_refused(struct ctl *ctl);
 /*
  * The keeper that had the rank has certainly died: the rank is lost, or started
  * again.
  */
 void ctl_rank_keeper_died(struct ctl_rank *r);
+
+/* ---- freeze.c */
+
+/*
+ * Have it stand still, or go on; false if that cannot be asked of its keeper
+ * now.  told: the policy has not planned it itself.
+ */
+bool ctl_rank_freeze(struct ctl_rank *r, bool on, bool told);
+/* So it is, planned or not. */
+void ctl_rank_is_frozen(struct ctl_rank *r, bool on);
 
 /* ---- deliver.c */
 
@@ -75,6 +115,8 @@ void ctl_signal_taken(struct klink *k, uint64_t number);
 void ctl_signal_failed(struct klink *k, uint64_t number,
 		       const Keeper__Failed *f);
 void ctl_signals_load(struct ctl_job *job);
+/* None waits any more. */
+void ctl_signals_drop(struct ctl_job *job);
 
 /* ---- signal.c */
 
@@ -82,7 +124,27 @@ void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s);
 
 /* ---- tell.c */
 
-void ctl_job_tell(struct ctl_job *job); /* its client, where it stands */
+/* Its client, where it stands; when it is over, who waits for that, too. */
+void ctl_job_tell(struct ctl_job *job);
+/* Its new client, from where on it is printed by that one. */
+void ctl_job_tell_begins(struct ctl_job *job);
+
+/* ---- time.c */
+
+#define CTL_LIMIT_MAX (10 * 366 * 86400 * (uint64_t)USEC_PER_SEC)
+/* Its warning and end are to come, if it has a time limit and runs. */
+void ctl_job_watch_time(struct ctl_job *job);
+/* 0: as it is. */
+int ctl_job_set_limit(struct ctl_job *job, uint64_t usec,
+		      struct error *err) must_check;
+
+/* ---- change.c */
+
+enum { CTL_NAME_MAX = 64 };
+int ctl_job_check_name(const char *name, struct error *err) must_check;
+void ctl_job_change(struct ctl_peer *p, uint64_t re,
+		    const Control__ChangeJob *c);
+void ctl_job_wait(struct ctl_peer *p, uint64_t re, struct ctl_job *job);
 
 /* ---- client.c */
 

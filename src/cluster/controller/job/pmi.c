@@ -114,6 +114,7 @@ void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a)
 	/* Such codes are errors of MPI's own, no program's. */
 	ctl_job_cause(job, a->code > 255 ? CAUSE_ECHO : CAUSE_OWN,
 		      skew_ours(&k->host->skew, (usec_t)a->at_usec));
+	ctl_job_set_reason(job, ENDED(EXIT_CODE), "");
 	/* Whoever calls MPI_Abort(0) still did not finish. */
 	ctl_job_fail(job, k->rank, a->code & 255 ? a->code & 255 : 1,
 		     "rank %u called MPI_Abort with code %d%s%s", k->rank,
@@ -132,6 +133,8 @@ void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e, int code)
 	if (!r->aborted && !killed && (code || left))
 		ctl_job_cause(r->job, sigabrt ? CAUSE_SIGABRT : CAUSE_OWN,
 			      skew_ours(&k->host->skew, (usec_t)e->at_usec));
+	if (left)
+		ctl_job_set_reason(r->job, ENDED(EXIT_CODE), "");
 	if (left)
 		ctl_job_fail(r->job, r->rank, 1,
 			     "rank %u ended without MPI_Finalize", r->rank);

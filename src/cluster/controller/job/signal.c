@@ -14,7 +14,9 @@
 #include <strings.h>
 
 #include "cluster/controller/job/job.h"
+#include "cluster/controller/state/account.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/job.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "core/xalloc.h"
@@ -23,8 +25,19 @@ static void end_by(const struct ctl_peer *p, struct ctl_job *job)
 {
 	char *why = xasprintf("%s ended it", p->name);
 
+	ctl_job_keep_ended(job);
+	ctl_job_set_reason(job, ENDED(CANCELLED), p->name);
 	ctl_job_stop(job, why);
 	free(why);
+}
+
+static void kill_by(const struct ctl_peer *p, struct ctl_job *job,
+		    uint32_t signo)
+{
+	ctl_job_keep_ended(job);
+	ctl_job_set_reason(job, ENDED(CANCELLED), p->name);
+	ctl_job_fail(job, -1, 128 + signo, "%s killed it with signal %u (%s)",
+		     p->name, signo, strsignal(signo));
 }
 
 /* To one rank; 0, or why not. */
@@ -55,9 +68,7 @@ static void signal_all(struct ctl_peer *p, struct ctl_job *job, uint32_t signo)
 	if (!signo)
 		end_by(p, job);
 	else if (signo == SIGKILL || job->state == STATE(WAITING))
-		ctl_job_fail(job, -1, 128 + signo,
-			     "%s killed it with signal %u (%s)", p->name, signo,
-			     strsignal(signo));
+		kill_by(p, job, signo);
 	else
 		for (uint32_t i = 0; i < job->nr; i++)
 			ctl_rank_signal(&job->ranks[i], signo);
@@ -78,6 +89,10 @@ void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s)
 		r = signal_one(job, s, &err);
 	else
 		signal_all(p, job, s->signo);
+	if (!r && s->signo)
+		ctl_job_act(job, p->name, "signal %u", s->signo);
+	else if (!r)
+		ctl_job_act(job, p->name, "cancelled");
 	if (r < 0)
 		ctl_send_failed(p, re, r, "%s", err.text);
 	else

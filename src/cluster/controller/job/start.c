@@ -10,19 +10,25 @@
  * One whose host is given up (lost_after) goes to another host if its keeper was
  * surely never sent the program.  That is known of what this controller sent alone: one
  * that was started since cannot tell (doc/design/40).
+ *
+ * One that its host refuses, as its owner came back meanwhile, has no keeper
+ * there and so has not begun: it goes to another host, or waits.
  */
 #include <string.h>
 
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/account.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/host.h"
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/rank.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/users/users.h"
 #include "core/log.h"
+#include "core/xalloc.h"
 
 /* A host on which every start fails is no host to start on. */
 enum { STARTS_AGAIN = 3 };
@@ -63,12 +69,15 @@ void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts)
 {
 	set_ranks(job, n);
 	job->spec->started_ranks = n;
+	ctl_job_set_why(job, "");
 	ctl_job_set_state(job, STATE(STARTING));
+	ctl_job_watch_time(job);
 	for (uint32_t i = 0; i < job->nr; i++)
 		ctl_rank_place(&job->ranks[i], job->ctl->hosts[hosts[i]],
 			       free_address(job->ctl));
 	for (uint32_t i = 0; i < job->nr; i++)
-		klink_start(&job->ranks[i], job->ranks[i].host, 0);
+		klink_start(&job->ranks[i], job->ranks[i].host,
+			    job->ranks[i].epoch);
 	ctl_job_tell(job);
 }
 
@@ -89,10 +98,16 @@ void ctl_rank_started(struct ctl_rank *r)
 	ctl_job_tell(job);
 }
 
-static bool may_start_again(const struct ctl_rank *r)
+bool ctl_rank_may_begin(const struct ctl_rank *r)
 {
 	return r->state == STATE(STARTING) && !r->job->exit &&
-	       !r->job->spec->stopping && r->host && r->starts < STARTS_AGAIN;
+	       !r->job->spec->stopping && !r->job->spec->requeuing && r->host;
+}
+
+static bool may_start_again(const struct ctl_rank *r)
+{
+	return ctl_rank_may_begin(r) &&
+	       (r->refused || r->starts < STARTS_AGAIN);
 }
 
 static void start_again(struct ctl_rank *r, struct ctl_host *host)
@@ -114,8 +129,16 @@ static bool may_be_at(const struct ctl_rank *r, const struct ctl_host *h)
 	while (i < s->n_hosts && strcmp(s->hosts[i], h->name))
 		i++;
 	return (i < s->n_hosts || !s->n_hosts) && h->agent && !h->drain &&
-	       !strcmp(h->net, r->host->net) &&
+	       !h->lending.is.closed && !strcmp(h->net, r->host->net) &&
 	       ctl_limit_host(r->job, h, &err) >= 0;
+}
+
+/* Has it a core for the rank, if it has none there? */
+static bool has_core(const struct ctl_rank *r, const struct ctl_host *h)
+{
+	const struct host *v = &r->job->ctl->view.hosts[h->ix];
+
+	return v->nr_ranks - (r->host == h && v->nr_ranks) < v->cores;
 }
 
 /* Where it has a core, of these the emptiest. */
@@ -128,7 +151,7 @@ static struct ctl_host *another_host(const struct ctl_rank *r)
 	for (size_t i = 0; i < ctl->nr_hosts; i++) {
 		struct ctl_host *h = ctl->hosts[i];
 
-		if (v[i].nr_ranks < v[i].cores && may_be_at(r, h) &&
+		if (has_core(r, h) && may_be_at(r, h) &&
 		    (!best || v[i].nr_ranks < v[best->ix].nr_ranks))
 			best = h;
 	}
@@ -140,6 +163,8 @@ bool ctl_rank_elsewhere(struct ctl_rank *r)
 	struct klink *k = klink_of(r);
 	struct ctl_host *to;
 
+	if (r->refused && ctl_rank_may_begin(r))
+		return true; /* it waits for any host */
 	/* A start before this one may have been of a program, too. */
 	if (!may_start_again(r) || r->starts || r->inherited || !k ||
 	    k->start_sent)
@@ -151,6 +176,80 @@ bool ctl_rank_elsewhere(struct ctl_rank *r)
 	start_again(r, to);
 	ctl_sched_migrated(r);
 	return true;
+}
+
+/* ---- refused by a host */
+
+static bool refused_elsewhere(struct ctl_rank *r)
+{
+	struct ctl_host *to = another_host(r);
+	bool moves = to && to != r->host;
+
+	if (!to)
+		return false;
+	start_again(r, to);
+	if (moves)
+		ctl_sched_migrated(r);
+	return true;
+}
+
+/* An earlier controller may have sent it, too. */
+static bool none_begun(const struct ctl_job *job)
+{
+	for (uint32_t i = 0; i < job->nr; i++) {
+		const struct ctl_rank *r = &job->ranks[i];
+		const struct klink *k = klink_of(r);
+
+		if (r->state != STATE(STARTING) || r->inherited || r->starts ||
+		    (k && k->start_sent))
+			return false;
+	}
+	return true;
+}
+
+void ctl_rank_refused(struct ctl_rank *r, struct ctl_host *h, const char *why)
+{
+	struct ctl_job *job = r->job;
+	char *text = xasprintf("rank %u has not begun: %s", r->rank, why);
+
+	log_info("job=%llu rank=%u host=%s start=refused why=\"%s\"",
+		 (unsigned long long)job->id, r->rank, h->name,
+		 ctl_log_text(job->ctl, why));
+	ctl_rank_is_refused(r);
+	ctl_host_refuses(h);
+	ctl_sched_host(h);
+	if (refused_elsewhere(r)) {
+		ctl_job_act(job, "", "rank %u goes to %s: %s", r->rank,
+			    r->host->name, why);
+	} else if (none_begun(job) || job->spec->requeue) {
+		ctl_job_wait_again(job, text);
+	} else {
+		job->ctl->refused = true;
+		ctl_job_set_why(job, text);
+		ctl_job_store(job);
+	}
+	free(text);
+}
+
+void ctl_ranks_start_refused(struct ctl *ctl)
+{
+	struct ctl_job *job;
+	bool left = false;
+
+	if (!ctl->refused)
+		return;
+	TAILQ_FOREACH (job, &ctl->jobs, link)
+		for (uint32_t i = 0; i < job->nr; i++) {
+			struct ctl_rank *r = &job->ranks[i];
+
+			if (!r->refused || !ctl_rank_may_begin(r))
+				continue;
+			if (!refused_elsewhere(r))
+				left = true;
+			else
+				ctl_job_set_why(job, "");
+		}
+	ctl->refused = left;
 }
 
 void ctl_rank_keeper_died(struct ctl_rank *r)

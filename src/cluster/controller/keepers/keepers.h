@@ -47,6 +47,18 @@ void klink_clear_output(struct klink *k);
 /* The keeper is gone with its output: other output need not wait for it. */
 void klink_hand_over(struct klink *k);
 
+/* Where that stream goes on for a client that has had none of it. */
+uint64_t klink_goes_on_at(const struct ctl_rank *r, unsigned stream);
+
+/* ---- kept.c */
+
+/* Into the store; seq is its keeper's. */
+void klink_keep(struct klink *k, uint64_t seq, const Keeper__Output *o);
+/* There is nothing more to come. */
+bool ctl_kept_over(const struct ctl_job *job);
+/* There is more, or it is over: who waits for that shall ask. */
+void ctl_kept_tell(struct ctl_job *job);
+
 /* ---- stdin.c */
 
 /* Tell the client what rank 0 would read, if that is known. */

@@ -45,12 +45,19 @@ static void ack_done(struct klink *k)
 	klink_request(k, KEEPER__REQUEST__BODY_ACK, &ack);
 }
 
-/* That may wait for a client; no other counts. */
+/* The size of output that may wait for a client; other events count nothing. */
 static size_t output_size(const Keeper__Event *e)
 {
 	return e->body_case == KEEPER__EVENT__BODY_OUTPUT
 		       ? e->output->data.len + OVERHEAD
 		       : 0;
+}
+
+static bool is_wanted(const struct klink *k, const Keeper__Event *e)
+{
+	return e->body_case == KEEPER__EVENT__BODY_OUTPUT && k->job &&
+	       !k->job->deserted && !klink_is_past(k) &&
+	       (e->output->stream == 1 || e->output->stream == 2);
 }
 
 bool klink_take(struct klink *k, Keeper__Event *e, bool *kept)
@@ -70,9 +77,11 @@ bool klink_take(struct klink *k, Keeper__Event *e, bool *kept)
 	array_room(k->out.pending, k->out.nr, &k->out.cap);
 	p = &k->out.pending[k->out.nr++];
 	*p = (struct pending){ .seq = e->seq };
-	if (e->body_case == KEEPER__EVENT__BODY_OUTPUT && k->job &&
-	    !k->job->deserted &&
-	    (e->output->stream == 1 || e->output->stream == 2)) {
+	if (!is_wanted(k, e))
+		return true;
+	if (k->job->spec->detached) {
+		klink_keep(k, e->seq, e->output);
+	} else {
 		p->output = e;
 		k->out.held += output_size(e);
 		*kept = true;
@@ -91,17 +100,25 @@ static bool has_older(const struct klink *k)
 	const struct klink *o;
 
 	TAILQ_FOREACH (o, &klink_rank(k)->klinks, kin)
-		if (o->epoch < k->epoch && !o->gone)
+		if (o->epoch < k->epoch && !o->gone && !klink_is_past(o))
 			return true;
 	return false;
 }
 
 static bool has_gap(const struct klink *k, const Keeper__Output *o)
 {
-	return o->offset > klink_rank(k)->sent_to[o->stream == 2];
+	return klink_whole_offset(k, o) >
+	       klink_rank(k)->sent_to[o->stream == 2];
 }
 
-/* What comes before it may still come; once its keeper is lost, it will not. */
+/* What is missing before it never comes, or came to an earlier controller. */
+static bool is_after_gap(const struct klink *k, const Keeper__Output *o)
+{
+	return has_gap(k, o) && (!klink_rank(k)->inherited ||
+				 (!o->offset && k->job->spec->requeues));
+}
+
+/* What is missing before it may still come, unless its keeper is lost. */
 static bool is_early(const struct klink *k, const struct pending *p)
 {
 	return has_gap(k, p->output->output) && has_older(k);
@@ -120,20 +137,20 @@ static void send_output(struct klink *k, struct pending *p)
 {
 	const Keeper__Output *from = p->output->output;
 	uint64_t *sent_to = &klink_rank(k)->sent_to[from->stream == 2];
+	uint64_t end = klink_whole_offset(k, from) + from->data.len;
 	Control__Output o = CONTROL__OUTPUT__INIT;
 
 	o.job = k->job_id;
 	o.rank = k->rank;
 	o.stream = from->stream;
-	o.offset = from->offset;
+	o.offset = klink_whole_offset(k, from);
 	o.data = from->data;
 	o.epoch = k->epoch;
 	o.seq = p->seq;
-	/* An earlier controller may have sent it, or its keeper comes later. */
-	o.gap = has_gap(k, from) && !klink_rank(k)->inherited;
+	o.gap = is_after_gap(k, from);
 	p->sent = true;
-	if (from->offset + from->data.len > *sent_to)
-		*sent_to = from->offset + from->data.len;
+	if (end > *sent_to)
+		*sent_to = end;
 	k->job->in_flight += size_in_flight(p);
 	ctl_send(k->job->client, 0, 0, MESSAGE_BODY(OUTPUT), &o);
 }
@@ -158,7 +175,10 @@ static void wake_newer(const struct klink *k)
 			take_turn(o);
 }
 
-/* A piece of each in turn, as long as the client may be sent some. */
+/*
+ * Send a piece of each rank's output in turn, as long as the client may be
+ * sent some.
+ */
 static void send_turns(struct ctl_job *job)
 {
 	struct klink *k;
@@ -185,6 +205,24 @@ void klink_flush(struct klink *k)
 	if (!k->out.waits)
 		take_turn(k);
 	send_turns(k->job);
+}
+
+uint64_t klink_goes_on_at(const struct ctl_rank *r, unsigned stream)
+{
+	uint64_t at = r->sent_to[stream - 1], begin;
+	const struct klink *k;
+
+	TAILQ_FOREACH (k, &r->klinks, kin)
+		for (size_t i = 0; i < k->out.nr; i++) {
+			const Keeper__Event *e = k->out.pending[i].output;
+
+			if (!e || e->output->stream != stream)
+				continue;
+			begin = klink_whole_offset(k, e->output);
+			if (begin < at)
+				at = begin;
+		}
+	return at;
 }
 
 void klink_again(struct klink *k)

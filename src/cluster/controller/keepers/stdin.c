@@ -46,7 +46,7 @@ void ctl_stdin_moves(struct ctl_job *job)
 void ctl_stdin_taken(struct ctl_job *job, uint64_t re,
 		     const Keeper__StdinTaken *s)
 {
-	/* It is full, and will say when it is not. */
+	/* The keeper is full, and will say when it is not. */
 	if (re && s->offset < job->input.sent)
 		return;
 	job->input.ended = s->eof;

@@ -73,7 +73,7 @@ static void do_start(struct ctl *ctl, const struct plan_entry *e)
 
 /* ---- moves ---- */
 
-/* False if it does not move now. */
+/* False if the rank does not move now. */
 static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 		    uint32_t host)
 {
@@ -106,7 +106,34 @@ static void do_resize(struct ctl *ctl, const struct plan_entry *e)
 			ctl_sched_stays(&job->ranks[i]);
 }
 
-/* A host from which somebody waits to see all leave, and no plan helps. */
+/* ---- standing still, and beginning anew ---- */
+
+static void do_freeze(struct ctl *ctl, const struct plan_entry *e)
+{
+	struct ctl_job *job = e->job->driver;
+
+	if (ctl_rank_freeze(&job->ranks[e->rank], e->type == PLAN_FREEZE,
+			    e->told))
+		log_entry(ctl, e);
+}
+
+/* The job's ranks end first, then comes EVENT_REQUEUE. */
+static void do_requeue(struct ctl *ctl, const struct plan_entry *e)
+{
+	struct ctl_job *job = e->job->driver;
+	struct error err;
+	char why[256];
+
+	if (job->spec->requeuing)
+		return;
+	log_entry(ctl, e);
+	because_print(&ctl->view, &e->why, why, sizeof(why));
+	if (ctl_job_requeue(job, why, &err) < 0)
+		log_warnx("job=%llu requeue=refused why=\"%s\"",
+			  (unsigned long long)job->id, err.text);
+}
+
+/* Tell those who wait for a host to be drained if no plan empties it. */
 static void check_stuck(struct ctl *ctl)
 {
 	for (size_t i = 0; i < ctl->nr_hosts; i++) {
@@ -121,8 +148,9 @@ static void check_stuck(struct ctl *ctl)
 		for (size_t j = 0; j < ctl->plan.nr; j++) {
 			const struct plan_entry *e = &ctl->plan.entry[j];
 
-			moving |= e->type == PLAN_MIGRATE &&
-				  e->job->hosts[e->rank] == h->ix;
+			for (uint32_t k = 0;
+			     e->type == PLAN_MIGRATE && k < e->n; k++)
+				moving |= e->job->hosts[e->ranks[k]] == h->ix;
 		}
 		if (!moving)
 			ctl_host_check_drained(
@@ -193,10 +221,18 @@ static void carry_out(struct ctl *ctl, const struct plan_entry *e)
 		do_start(ctl, e);
 		break;
 	case PLAN_MIGRATE:
-		do_move(ctl, e, e->rank, e->host);
+		for (uint32_t i = 0; i < e->n; i++)
+			do_move(ctl, e, e->ranks[i], e->hosts[i]);
 		break;
 	case PLAN_RESIZE:
 		do_resize(ctl, e);
+		break;
+	case PLAN_FREEZE:
+	case PLAN_THAW:
+		do_freeze(ctl, e);
+		break;
+	case PLAN_REQUEUE:
+		do_requeue(ctl, e);
 		break;
 	case PLAN_RESERVE:
 	case PLAN_RELEASE:
@@ -216,6 +252,8 @@ void ctl_plan_pass(struct ctl *ctl)
 {
 	usec_t now = ctl_now();
 
+	ctl_jobs_start_named(ctl);
+	ctl_ranks_start_refused(ctl);
 	if (now > ctl->view.now)
 		ctl->view.now = now;
 	plan_reset(&ctl->plan, &ctl->view);

@@ -14,7 +14,10 @@
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
 
-/* The source's own word about a copy that is held at the destination. */
+/*
+ * What the source's status says about a copy that is held at the
+ * destination.
+ */
 void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s)
 {
 	bool runs = s->state == KEEPER__STATE__RUNNING ||
@@ -28,7 +31,7 @@ void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s)
 	} else if (runs) {
 		ctl_move_verdict(m, ctl_move_dest(m), false);
 	}
-	/* MOVING: it will decide by itself, and say so. */
+	/* MOVING: the source will decide by itself, and say so. */
 }
 
 static void look_for_record(struct ctl_move *m)
@@ -148,7 +151,10 @@ bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k)
 	return true;
 }
 
-/* An end of the move speaks for itself, and not before it has begun there. */
+/*
+ * May this keeper speak about the move? Only one of its two ends, and not
+ * before the move has begun there.
+ */
 bool ctl_move_can_say(const struct ctl_move *m, const struct klink *k,
 		      Keeper__Outcome outcome)
 {

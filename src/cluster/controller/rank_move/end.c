@@ -51,6 +51,8 @@ static void move_over(struct ctl_move *m, bool ok)
 		 ok ? "yes" : "no", m->report.bytes, m->report.downtime_usec,
 		 ctl_log_text(r->job->ctl, m->report.why));
 	ctl_move_store(m, MOVE_OVER);
+	if (ok)
+		ctl_rank_cost(r, m->report.downtime_usec, m->report.bytes);
 	ctl_waiters_tell(&m->askers, MESSAGE_BODY(MOVED), &m->report);
 	ctl_waiters_tell(&from->drainers, MESSAGE_BODY(MOVED), &m->report);
 	snprintf(why, sizeof(why), "rank %" PRIu64 ".%u: %s", r->job->id,
@@ -96,10 +98,16 @@ void ctl_move_check(struct ctl_move *m)
 		ctl_rank_lost(m->rank, "its copy there ended before it ran");
 		return;
 	}
-	/* Its end may have come before we knew that it counts. */
+	/*
+	 * The end of the copy may have come before we knew that this copy
+	 * counts.
+	 */
 	if (m->committed && !ctl_move_dest(m))
 		ctl_rank_look(m->rank);
-	/* The report comes from the source; without it there is one too. */
+	/*
+	 * The report comes from the source; if the source is lost, one is
+	 * made without it.
+	 */
 	if (!m->landed || (!m->gone && ctl_move_source(m)))
 		return;
 	ctl_move_forget(m);

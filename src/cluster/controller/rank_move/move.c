@@ -22,6 +22,7 @@
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/host.h"
 #include "cluster/controller/state/move.h"
 #include "cluster/controller/state/rank.h"
 #include "cluster/controller/state/say.h"
@@ -74,6 +75,8 @@ static int check_move(struct ctl_rank *r, struct ctl_host *to,
 	if (to->drain)
 		return error_set(err, -EBUSY, "host %s is being drained",
 				 to->name);
+	if (ctl_host_admits(to, err) < 0)
+		return -EBUSY;
 	if (strcmp(to->net, r->host->net))
 		return error_set(err, -EXDEV,
 				 "capsules are %s on %s and %s on %s, and a "
@@ -229,6 +232,7 @@ void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r)
 	q.key.data = m->key;
 	q.key.len = sizeof(m->key);
 	q.budget_usec = m->budget;
+	ctl_rank_is_frozen(m->rank, false);
 	klink_request(source, KEEPER__REQUEST__BODY_MIGRATE_OUT, &q);
 }
 
@@ -278,7 +282,10 @@ static void rank_landed(struct ctl_move *m, const Keeper__MoveDone *d)
 	ctl_move_committed(m);
 	m->landed = true;
 	ctl_rank_has_pid(r, d->pid);
-	/* What it was sent before, its old keeper said or saved. */
+	/*
+	 * Signals sent before were reported by the old keeper, or moved with
+	 * the rank.
+	 */
 	if (r->signals.epoch != r->epoch)
 		ctl_signals_known(r, d->signals);
 	if (!r->rank)
@@ -298,6 +305,8 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
 		rank_landed(m, d);
 		break;
 	case KEEPER__OUTCOME__GONE:
+		if (!m->gone)
+			ctl_rank_used(m->rank, d->cpu_usec, d->max_rss);
 		m->gone = true;
 		ctl_move_committed(m);
 		break;
@@ -305,7 +314,7 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
 		ctl_move_failed(m, d->why);
 		return;
 	case KEEPER__OUTCOME__DISCARDED:
-		/* The source says STAYED, unless it heard of it first. */
+		/* The source says STAYED, unless it knew the reason first. */
 		if (!*m->report.why)
 			ctl_move_set_why(m, d->why);
 		m->dest_ended = true;

@@ -26,7 +26,7 @@ static int on_begin(void *ctx, const struct view *view, const char *policy,
 {
 	struct resume *r = ctx;
 
-	/* Another policy's memory is of no use. */
+	/* What another policy remembered is of no use. */
 	if (strcmp(policy, r->spec))
 		return 1;
 	return policy_create(policy, seed, view, &r->policy, err);

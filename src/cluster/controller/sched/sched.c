@@ -12,6 +12,7 @@
 #include "cluster/conn/loop.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/host.h"
 #include "cluster/controller/state/state.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -22,7 +23,7 @@ enum {
 	SLOTS_LEAST = 16,
 };
 
-/* The times that the policy asked for. */
+/* Forget the instants that the policy asked for. */
 static void forget_wakes(struct ctl *ctl)
 {
 	ctl->waker = sd_event_source_disable_unref(ctl->waker);
@@ -63,7 +64,7 @@ void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told)
 	apply_at(ctl, e, ctl_now(), told);
 }
 
-/* Something the policy did not plan: it is told, and asked. */
+/* Something the policy did not plan: tell it, and ask it for a plan. */
 static void apply_and_ask(struct ctl *ctl, struct event *e)
 {
 	ctl_sched_apply(ctl, e, true);
@@ -84,20 +85,28 @@ static void host_fill(const struct ctl_host *h, struct host *ret)
 {
 	const Control__HostReport *r = &h->report;
 	double best = best_score(h->ctl);
+	const struct ctl_lending *l = &h->lending;
 	unsigned slots = h->cores * SLOTS_A_CORE;
+	uint32_t cores = h->cores > l->cores ? h->cores - l->cores : 1;
 
+	slots = slots > SLOTS_LEAST ? slots : SLOTS_LEAST;
 	*ret = (struct host){
 		.ix = h->ix,
 		.name = h->name,
 		.speed = h->score > 0 ? fmin(best / h->score, RECORD_SPEED_MAX)
 				      : 1,
-		.cores = h->cores ? h->cores : 1,
-		.slots = slots > SLOTS_LEAST ? slots : SLOTS_LEAST,
+		.cores = cores,
+		.slots = slots < l->guests_most ? slots : l->guests_most,
 		.memory = h->memory,
 		.memory_free = r->memory_free,
 		.load = r->load,
 		.users = r->users,
-		.idle_since = r->users ? ctl_now() - (usec_t)r->idle_usec : 0,
+		.owner_active = l->is.leave,
+		.closed = (uint8_t)l->is.closed,
+		.leave_by = l->is.leave_by,
+		.freeze_until = l->is.freeze_until,
+		.freeze_most = l->is.freeze_most,
+		.idle_since = h->owner.idle_since,
 		.up = h->agent,
 		.drain = h->drain,
 	};
@@ -118,6 +127,7 @@ static void job_enter(struct ctl_job *job, usec_t at)
 	m->kind = m->min_size < m->size ? JOB_MOLDABLE : JOB_RIGID;
 	m->submit = job->submit;
 	m->estimate = spec->estimate_usec;
+	m->requeue = spec->requeue;
 	m->user = spec->uid;
 	m->driver = job;
 	job->model = m;
@@ -206,7 +216,30 @@ static void rejoin(struct ctl_job *job)
 	free(hosts);
 }
 
-/* With a host in place of those that will come. */
+static void rank_frozen(struct ctl_rank *r, bool on, usec_t at, bool told)
+{
+	struct event e = { .type = on ? EVENT_FREEZE : EVENT_THAW,
+			   .job = r->job->model,
+			   .rank = r->rank };
+
+	if (e.job && e.job->state != JOB_WAITING &&
+	    job_rank_frozen(e.job, r->rank) != on)
+		apply_at(r->job->ctl, &e, at, told);
+}
+
+/* Freeze again the ranks that stood still, once all jobs are in the view. */
+static void refreeze(struct ctl_job *job)
+{
+	for (uint32_t i = 0; i < job->nr; i++)
+		if (job->ranks[i].frozen_since)
+			rank_frozen(&job->ranks[i], true,
+				    job->ranks[i].frozen_since, true);
+}
+
+/*
+ * Try whether the policy takes its settings, with one made-up host in place
+ * of those that will come.
+ */
 static int try_policy(struct ctl *ctl, struct error *err)
 {
 	const struct host host = {
@@ -241,12 +274,19 @@ static int sched_begin(struct ctl *ctl, struct error *err)
 
 	for (size_t i = 0; i < nr && !r; i++)
 		rejoin(started[i]);
+	for (size_t i = 0; i < nr && !r; i++)
+		refreeze(started[i]);
 	free(started);
 	if (r < 0)
 		return r;
-	TAILQ_FOREACH (job, &ctl->jobs, link)
-		if (job->state == STATE(WAITING))
+	TAILQ_FOREACH (job, &ctl->jobs, link) {
+		if (job->state != STATE(WAITING))
+			continue;
+		if (job->spec->n_hosts || job->spec->held)
+			ctl->outside = true;
+		else
 			job_enter(job, now);
+	}
 	return 0;
 }
 
@@ -314,7 +354,7 @@ void ctl_sched_anew(struct ctl *ctl)
 
 /* ---- what happens ---- */
 
-/* In what the driver tells a policy. */
+/* Do they differ in what the driver tells a policy? */
 static bool host_differs(const struct host *a, const struct host *b)
 {
 	return a->speed != b->speed || a->cores != b->cores ||
@@ -322,7 +362,10 @@ static bool host_differs(const struct host *a, const struct host *b)
 	       a->memory_free != b->memory_free || a->load != b->load ||
 	       a->users != b->users || a->owner_active != b->owner_active ||
 	       a->idle_since != b->idle_since || a->up != b->up ||
-	       a->drain != b->drain;
+	       a->drain != b->drain || a->closed != b->closed ||
+	       a->leave_by != b->leave_by ||
+	       a->freeze_until != b->freeze_until ||
+	       a->freeze_most != b->freeze_most;
 }
 
 void ctl_sched_host(struct ctl_host *h)
@@ -359,6 +402,13 @@ void ctl_sched_stays(struct ctl_rank *r)
 		ctl_sched_apply(r->job->ctl, &e, true);
 }
 
+void ctl_sched_frozen(struct ctl_rank *r, bool on, bool told)
+{
+	rank_frozen(r, on, ctl_now(), told);
+	if (told)
+		ctl_sched_soon(r->job->ctl);
+}
+
 void ctl_sched_timer(struct ctl *ctl)
 {
 	struct event e = { .type = EVENT_TIMER };
@@ -366,19 +416,38 @@ void ctl_sched_timer(struct ctl *ctl)
 	apply_and_ask(ctl, &e);
 }
 
-void ctl_sched_end(struct ctl_job *job)
+static void job_leave(struct ctl_job *job, enum event_outcome outcome)
 {
-	struct event e = { .type = EVENT_END, .job = job->model };
+	struct event e = { .type = EVENT_END,
+			   .job = job->model,
+			   .outcome = outcome };
 
-	if (!job->model)
-		return;
-	if (job->model->state == JOB_WAITING)
-		e.outcome = END_CANCELLED;
-	else
-		e.outcome = job->exit ? END_FAILED : END_DONE;
 	apply_and_ask(job->ctl, &e);
 	view_job_destroy(&job->ctl->view, job->model);
 	job->model = NULL;
+}
+
+void ctl_sched_end(struct ctl_job *job)
+{
+	if (!job->model)
+		return;
+	job_leave(job, job->model->state == JOB_WAITING ? END_CANCELLED
+		       : job->exit			? END_FAILED
+							: END_DONE);
+}
+
+void ctl_sched_requeue(struct ctl_job *job)
+{
+	struct event e = { .type = EVENT_REQUEUE, .job = job->model };
+
+	apply_and_ask(job->ctl, &e);
+}
+
+void ctl_sched_leave(struct ctl_job *job)
+{
+	job_leave(job, job->model->state == JOB_WAITING ? END_CANCELLED
+							: END_FAILED);
+	job->ctl->outside = true;
 }
 
 static bool any_up(const struct ctl *ctl)
@@ -420,7 +489,7 @@ int ctl_sched_check(const struct ctl_job *job, struct error *err)
 			"this cluster has no host yet: make a key for one "
 			"with `stint controller --enrol=host/NAME`, "
 			"and start `stint agent` there");
-	/* Nothing can be said before all have told what they have. */
+	/* No job can be refused before all hosts have told what they have. */
 	for (size_t i = 0; i < ctl->nr_hosts; i++)
 		if (!ctl->hosts[i]->cores)
 			return 0;
@@ -435,7 +504,7 @@ int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err)
 {
 	const Control__Submit *s = job->spec;
 
-	/* A misspelt one is told even if no rank would go there. */
+	/* A misspelt host is an error even if no rank would go there. */
 	for (size_t i = 0; i < s->n_hosts; i++)
 		if (!ctl_host_find(job->ctl, s->hosts[i]))
 			return error_set(err, -ENOENT,
@@ -456,6 +525,8 @@ int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err)
 					 "host %s does not answer: is its "
 					 "agent running?",
 					 name);
+		if (ctl_host_admits(h, err) < 0)
+			return -EBUSY;
 		if (h->drain)
 			return error_set(err, -EBUSY,
 					 "host %s is being drained; `stint "

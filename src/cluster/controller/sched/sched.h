@@ -22,7 +22,13 @@ void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts);
 void ctl_sched_migrated(struct ctl_rank *r);
 /* A move that the policy planned does not take place. */
 void ctl_sched_stays(struct ctl_rank *r);
+/* A rank stands still, or no more; told: not as was planned. */
+void ctl_sched_frozen(struct ctl_rank *r, bool on, bool told);
 void ctl_sched_end(struct ctl_job *job);
+/* It waits again. */
+void ctl_sched_requeue(struct ctl_job *job);
+/* It is no job of the policy's any more, until it arrives again. */
+void ctl_sched_leave(struct ctl_job *job);
 void ctl_sched_soon(struct ctl *ctl);
 void ctl_sched_timer(struct ctl *ctl); /* a time that the policy asked for */
 /* Apply what the policy planned, or (told) what became of its plan. */

@@ -25,7 +25,9 @@ struct controller_conf {
 	int64_t user_jobs;     /* unfinished jobs of one user */
 	int64_t user_ranks;    /* of these jobs */
 	int64_t user_conns;    /* connections of one user */
+	int64_t accounts;      /* of jobs that are over, however long ago */
 	int64_t history;       /* jobs that are over and not forgotten yet */
+	int64_t keep_output;   /* bytes of what a job without client prints */
 	int64_t record; /* lines kept of what the policy was told and planned
 			   (model/record.h), at least; 0: none */
 };

@@ -70,7 +70,7 @@ struct ctl_rank *ctl_rank_find(struct ctl *ctl, uint64_t job, uint32_t rank)
 	return found && rank < found->nr ? &found->ranks[rank] : NULL;
 }
 
-/* Of its few: now and then one more than it has keepers. */
+/* A rank has few: now and then one more than keepers. */
 static struct klink *klink_of_epoch(const struct ctl_rank *r, uint64_t epoch)
 {
 	struct klink *k;
@@ -105,7 +105,10 @@ struct klink *klink_at(const struct ctl_host *h, uint64_t job, uint32_t rank,
 		       uint64_t epoch)
 {
 	const struct ctl_rank *r = ctl_rank_find(h->ctl, job, rank);
-	/* What it claimed before the rank came there is older. */
+	/*
+	 * A keeper that the host claimed before the rank came there is filed
+	 * with the host.
+	 */
 	struct klink *k = stranger_at(h, job, rank, epoch);
 
 	if (k || !r)
@@ -166,11 +169,22 @@ bool ctl_move_undecided(const struct ctl_move *m)
 	return m->doubt_dest && !m->committed;
 }
 
+bool klink_is_past(const struct klink *k)
+{
+	return k->job && k->epoch < klink_rank(k)->first_epoch;
+}
+
+uint64_t klink_whole_offset(const struct klink *k, const Keeper__Output *o)
+{
+	return output_begin(k->job->spec->requeues) + o->offset;
+}
+
 bool klink_is_doomed(const struct klink *k)
 {
 	const struct ctl_rank *r = klink_rank(k);
 
 	return !r || k->kill_wanted || r->state == STATE(DONE) ||
+	       klink_is_past(k) || r->job->spec->requeuing ||
 	       (k->epoch > r->epoch && !ctl_move_of(k)) ||
 	       (r->job->state == STATE(ENDING) && r->job->exit);
 }

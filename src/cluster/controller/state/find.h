@@ -27,6 +27,10 @@ struct ctl_rank *klink_rank(const struct klink *k);
 bool klink_is_current(const struct klink *k);
 /* The keeper that has the rank now, or NULL. */
 struct klink *klink_of(const struct ctl_rank *r);
+/* Was it the rank's before its job began anew? */
+bool klink_is_past(const struct klink *k);
+/* Its place in all that the rank prints, however often its job begins anew. */
+uint64_t klink_whole_offset(const struct klink *k, const Keeper__Output *o);
 /*
  * Must it be killed?  It belongs to no job, to one that is over, or to a failed
  * move.

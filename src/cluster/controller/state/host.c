@@ -5,8 +5,24 @@
 #include <string.h>
 
 #include "cluster/controller/state/host.h"
+
 #include "cluster/controller/state/waiters.h"
 #include "core/xalloc.h"
+#include <errno.h>
+
+int ctl_host_admits(const struct ctl_host *h, struct error *err)
+{
+	return h->lending.is.closed
+		       ? error_set(err, -EBUSY, "host %s takes no guests: %s",
+				   h->name, closed_text(h->lending.is.closed))
+		       : 0;
+}
+
+void ctl_host_refuses(struct ctl_host *h)
+{
+	if (!h->lending.is.closed)
+		h->lending.is.closed = CLOSED_OWNER;
+}
 
 struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name)
 {
@@ -19,6 +35,12 @@ struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name)
 	h->uplink = xstrdup("");
 	h->net = xstrdup("none");
 	control__host_report__init(&h->report);
+	/* Nothing is known of its owner. */
+	h->owner.here = true;
+	h->owner.cause = PRESENCE_UNREADABLE;
+	h->owner.idle_since = USEC_MAX;
+	h->lending.is.closed = CLOSED_LOST;
+	h->lending.guests_most = GUESTS_ANY;
 	TAILQ_INIT(&h->klinks);
 	TAILQ_INIT(&h->strangers);
 	TAILQ_INIT(&h->drainers);

@@ -9,6 +9,10 @@
 /* Of that name there is none yet.  Not stored: its key says that it exists. */
 struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name);
 void ctl_host_destroy(struct ctl_host *h); /* when the controller ends */
+/* -EBUSY, and why, if its owner's terms let no guests in now. */
+int ctl_host_admits(const struct ctl_host *h, struct error *err) must_check;
+/* It has refused a guest: it counts as closed until its next report. */
+void ctl_host_refuses(struct ctl_host *h);
 void ctl_host_store(const struct ctl_host *h);
 
 #endif

@@ -7,6 +7,7 @@
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/rank.h"
+#include "cluster/controller/state/waiters.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 
@@ -23,11 +24,18 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 	job->bad_rank = -1;
 	job->state = STATE(WAITING);
 	job->why = xstrdup("");
-	job->ranks = xcalloc(job->nr, sizeof(*job->ranks));
-	for (uint32_t i = 0; i < job->nr; i++)
+	job->by = xstrdup("");
+	/*
+	 * Room for all ranks that it may ever have: begun anew it may get
+	 * more than before.
+	 */
+	job->ranks = xcalloc(spec->ranks, sizeof(*job->ranks));
+	for (uint32_t i = 0; i < spec->ranks; i++)
 		ctl_rank_init(&job->ranks[i], job, i);
 	job->pmi.gather = pmi_gather_create(job->nr);
 	TAILQ_INIT(&job->turns);
+	TAILQ_INIT(&job->waiters);
+	TAILQ_INIT(&job->kept.readers);
 	TAILQ_INSERT_TAIL(&ctl->jobs, job, link);
 	HASH_ADD(by_id, ctl->jobs_by_id, id, sizeof(job->id), job);
 	return job;
@@ -39,13 +47,17 @@ void ctl_job_destroy(struct ctl_job *job)
 	HASH_DELETE(by_id, job->ctl->jobs_by_id, job);
 	if (job->client)
 		job->client->job = NULL;
+	ctl_waiters_drop(&job->waiters);
+	ctl_waiters_drop(&job->kept.readers);
 	sd_event_source_disable_unref(job->grace);
 	sd_event_source_disable_unref(job->killer);
+	sd_event_source_disable_unref(job->limiter);
 	pmi_gather_destroy(job->pmi.gather);
 	control__submit__free_unpacked(job->spec, NULL);
 	free(job->pmi.release);
 	free(job->ranks);
 	free(job->why);
+	free(job->by);
 	free(job);
 }
 
@@ -101,6 +113,8 @@ void ctl_job_store(struct ctl_job *job)
 				 .cause = job->cause,
 				 .cause_at = job->cause_at,
 				 .limit_met = job->limit_met,
+				 .reason = job->reason,
+				 .by = job->by,
 				 .pmi_generation = job->pmi.generation,
 				 .pmi_release = job->pmi.release,
 				 .pmi_release_n = job->pmi.release_n };
@@ -118,17 +132,52 @@ void ctl_job_set_why(struct ctl_job *job, const char *why)
 	free(old);
 }
 
+void ctl_job_set_reason(struct ctl_job *job, int reason, const char *by)
+{
+	if (job->exit || job->spec->requeuing)
+		return;
+	job->reason = reason;
+	message_set_text(&job->by, xstrdup(by));
+}
+
 void ctl_job_set_state(struct ctl_job *job, int state)
 {
 	job->state = state;
 	if (state == STATE(STARTING))
 		job->start = ctl_now();
 	if (state == STATE(DONE)) {
+		job->limiter = sd_event_source_disable_unref(job->limiter);
 		job->end = ctl_now();
 		job->ctl->nr_ended++;
 		shed(job);
 	}
 	ctl_job_store(job);
+}
+
+void ctl_job_again(struct ctl_job *job)
+{
+	Control__Submit *s = job->spec;
+
+	s->requeuing = s->warned = false;
+	s->requeues++;
+	job->limiter = sd_event_source_disable_unref(job->limiter);
+	job->reason = ENDED(REASON_NONE);
+	message_set_text(&job->by, xstrdup(""));
+	s->started_ranks = 0;
+	job->nr = s->ranks;
+	for (uint32_t i = 0; i < job->nr; i++)
+		ctl_rank_again(&job->ranks[i]);
+	job->start = 0;
+	job->exit = 0;
+	job->bad_rank = -1;
+	job->limit_met = false;
+	job->cause = 0;
+	job->cause_at = 0;
+	job->input = (struct job_input){ .from = 0 };
+	free(job->pmi.release);
+	pmi_gather_destroy(job->pmi.gather);
+	job->pmi = (struct job_pmi){ .gather = pmi_gather_create(job->nr) };
+	ctl_job_set_state(job, STATE(WAITING));
 }
 
 void ctl_job_forget(struct ctl_job *job)
@@ -176,6 +225,8 @@ static void load_job(void *arg, const struct store_job *row)
 	job->cause = row->cause;
 	job->cause_at = row->cause_at;
 	job->limit_met = row->limit_met;
+	job->reason = row->reason;
+	message_set_text(&job->by, xstrdup(row->by));
 	load_release(job, row);
 }
 

@@ -17,8 +17,15 @@ void ctl_job_forget(struct ctl_job *job);
  * whatever else has changed.  DONE frees what only a living job needs.
  */
 void ctl_job_set_state(struct ctl_job *job, int state);
+/* All its ranks have ended: it waits as if it had never started. */
+void ctl_job_again(struct ctl_job *job);
 /* What ps and its client are told; not stored by this. */
 void ctl_job_set_why(struct ctl_job *job, const char *why);
+/*
+ * What its end has as its reason, if it has none yet: before ctl_job_fail() or
+ * ctl_job_stop(), which store it.  by: whose doing it is, or "".
+ */
+void ctl_job_set_reason(struct ctl_job *job, int reason, const char *by);
 void ctl_job_store(struct ctl_job *job);
 /* All that the store has, with their ranks. */
 void ctl_jobs_read(struct ctl *ctl);

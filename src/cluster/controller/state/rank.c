@@ -22,6 +22,11 @@ static void rank_store(struct ctl_rank *r)
 				  .address = ntohl(r->address.s_addr),
 				  .epoch = r->epoch,
 				  .last_epoch = r->last_epoch,
+				  .first_epoch = r->first_epoch,
+				  .cpu_usec = r->had.cpu_usec,
+				  .max_rss = r->had.max_rss,
+				  .stood_usec = r->had.stood_usec,
+				  .moved_bytes = r->had.moved_bytes,
 				  .exit = r->exit,
 				  .moves = r->moves,
 				  .downtime = r->downtime,
@@ -43,9 +48,15 @@ void ctl_rank_place(struct ctl_rank *r, struct ctl_host *host,
 void ctl_rank_place_again(struct ctl_rank *r, struct ctl_host *host)
 {
 	r->host = host;
-	r->starts++;
+	r->starts += !r->refused;
+	r->refused = false;
 	r->epoch = ++r->last_epoch;
 	rank_store(r);
+}
+
+void ctl_rank_is_refused(struct ctl_rank *r)
+{
+	r->refused = true;
 }
 
 void ctl_rank_runs(struct ctl_rank *r)
@@ -82,6 +93,11 @@ void ctl_rank_stood_still(struct ctl_rank *r, usec_t downtime)
 	rank_store(r);
 }
 
+void ctl_rank_stands(struct ctl_rank *r, usec_t since)
+{
+	r->frozen_since = since;
+}
+
 void ctl_rank_printed(struct ctl_rank *r, uint64_t stdout_end,
 		      uint64_t stderr_end)
 {
@@ -94,10 +110,40 @@ void ctl_rank_give_up(struct ctl_rank *r)
 	r->lost = true;
 }
 
+void ctl_rank_used(struct ctl_rank *r, uint64_t cpu_usec, uint64_t max_rss)
+{
+	r->had.cpu_usec += cpu_usec;
+	if (max_rss > r->had.max_rss)
+		r->had.max_rss = max_rss;
+}
+
+void ctl_rank_cost(struct ctl_rank *r, uint64_t stood_usec, uint64_t bytes)
+{
+	r->had.stood_usec += stood_usec;
+	r->had.moved_bytes += bytes;
+	rank_store(r);
+}
+
 void ctl_rank_done(struct ctl_rank *r, int code)
 {
 	r->state = STATE(DONE);
 	r->exit = code;
+	rank_store(r);
+}
+
+void ctl_rank_again(struct ctl_rank *r)
+{
+	r->state = STATE(WAITING);
+	r->host = NULL;
+	r->address.s_addr = 0;
+	r->first_epoch = r->epoch = ++r->last_epoch;
+	r->exit = 0;
+	r->stdout_end = r->stderr_end = 0;
+	r->inherited = r->aborted = r->lost = r->refused = false;
+	r->pid = 0;
+	r->limits = (struct rank_limits){ .over_memory = false };
+	r->starts = 0;
+	r->frozen_since = 0;
 	rank_store(r);
 }
 
@@ -115,6 +161,9 @@ static void load_rank(void *arg, const struct store_rank *row)
 	r->address.s_addr = htonl(row->address);
 	r->epoch = row->epoch;
 	r->last_epoch = row->last_epoch;
+	r->first_epoch = row->first_epoch;
+	r->had = (struct rank_account){ row->cpu_usec, row->max_rss,
+					row->stood_usec, row->moved_bytes };
 	r->exit = row->exit;
 	r->moves = row->moves;
 	r->downtime = row->downtime;

@@ -16,6 +16,11 @@ void ctl_rank_place(struct ctl_rank *r, struct ctl_host *host,
 		    struct in_addr address);
 /* Once more, by another keeper. */
 void ctl_rank_place_again(struct ctl_rank *r, struct ctl_host *host);
+/*
+ * Its host does not start a keeper for it, until it is placed again.  Not
+ * stored: a later controller asks the host again.
+ */
+void ctl_rank_is_refused(struct ctl_rank *r);
 void ctl_rank_runs(struct ctl_rank *r);
 /* As its host has it; of no meaning to a later controller, so not stored. */
 void ctl_rank_has_pid(struct ctl_rank *r, uint32_t pid);
@@ -25,12 +30,23 @@ uint64_t ctl_rank_next_epoch(struct ctl_rank *r);
 void ctl_rank_moved(struct ctl_rank *r, struct ctl_host *to, uint64_t epoch,
 		    usec_t downtime);
 void ctl_rank_stood_still(struct ctl_rank *r, usec_t downtime);
+/* Still, since then; 0: no more.  Not stored: its keeper says it again. */
+void ctl_rank_stands(struct ctl_rank *r, usec_t since);
 /* How much in all; stored by ctl_rank_done(), which follows. */
 void ctl_rank_printed(struct ctl_rank *r, uint64_t stdout_end,
 		      uint64_t stderr_end);
 /* It has not ended by itself; likewise. */
 void ctl_rank_give_up(struct ctl_rank *r);
+/* At a host, where it has ended or from where it left; stored by what follows. */
+void ctl_rank_used(struct ctl_rank *r, uint64_t cpu_usec, uint64_t max_rss);
+/* By a move that took place. */
+void ctl_rank_cost(struct ctl_rank *r, uint64_t stood_usec, uint64_t bytes);
 void ctl_rank_done(struct ctl_rank *r, int code);
+/*
+ * It waits once more, and is nowhere.  Keepers that there were are not its own
+ * any more: theirs are the epochs below first_epoch.
+ */
+void ctl_rank_again(struct ctl_rank *r);
 /* What the store has of the job's. */
 void ctl_ranks_read(struct ctl_job *job);
 

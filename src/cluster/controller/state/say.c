@@ -19,7 +19,7 @@ void ctl_send(struct ctl_peer *p, uint64_t id, uint64_t re,
 {
 	int r = message_send(p->conn, id, re, what, body);
 
-	/* When it comes again it is told anew where things stand. */
+	/* A peer that comes again is told anew where things stand. */
 	if (r < 0 && r != -ENOTCONN)
 		conn_fail(p->conn, r, "it does not read what it is sent");
 }
@@ -74,7 +74,10 @@ void klink_request_as(struct klink *k, uint64_t id,
 	Keeper__Request q = KEEPER__REQUEST__INIT;
 	struct klink_name named;
 
-	/* Whatever it was, it is asked for again once the keeper is heard. */
+	/*
+	 * Whatever is dropped here is asked for again once the keeper is
+	 * heard.
+	 */
 	if (!k->host->agent || !k->heard)
 		return;
 	q.id = id;
@@ -98,7 +101,7 @@ void klink_kill(struct klink *k)
 {
 	Keeper__Kill kill_it = KEEPER__KILL__INIT;
 
-	/* It has been told, or will be by its next HELLO. */
+	/* The keeper has been told, or will be at its next HELLO. */
 	if (k->kill_wanted && k->heard && !klink_has_room(k))
 		return;
 	k->kill_wanted = true;
@@ -114,7 +117,10 @@ void ctl_host_forget(struct ctl_host *h, Control__KeeperName *name)
 		ctl_send(h->agent, 0, 0, MESSAGE_BODY(KEEPER_FORGET), &forget);
 }
 
-/* Both are asked again when the agent comes back (hosts/host.c). */
+/*
+ * Keeper and record are both asked for again when the agent comes back
+ * (hosts/host.c).
+ */
 void ctl_look(struct ctl_host *h, const struct ctl_rank *r, uint64_t epoch,
 	      uint64_t record)
 {

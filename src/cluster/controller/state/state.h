@@ -44,6 +44,7 @@
 #include "cluster/host/identity.h"
 #include "cluster/host/limit.h"
 #include "model/event.h"
+#include "model/presence.h"
 #include "pmi/gather.h"
 #include "policy/policies.h"
 
@@ -56,6 +57,7 @@ enum {
 };
 
 #define STATE(NAME) CONTROL__STATE__##NAME
+#define ENDED(NAME) CONTROL__REASON__##NAME
 
 struct ctl;
 struct ctl_job;
@@ -90,6 +92,17 @@ struct ctl_waiter {
 	LIST_ENTRY(ctl_waiter) of_peer;
 };
 
+/* What a host lends, by our clock: hosts/lending.c's. */
+struct ctl_lending {
+	struct lending is;
+	uint32_t guests, guests_most;	   /* there, and allowed */
+	uint32_t cores;			   /* that are always the owner's */
+	uint32_t disturbed, left, returns; /* today */
+	bool giving;			   /* back, and it is not done */
+	struct owner_return last[CONTRACT_RETURNS];
+	uint32_t nr_last;
+};
+
 struct ctl_host {
 	struct ctl *ctl;
 	uint32_t ix; /* in ctl->hosts and the view */
@@ -104,6 +117,8 @@ struct ctl_host {
 	uint64_t memory;
 	struct limits most; /* of a rank there; as its agent says */
 	Control__HostReport report;
+	struct presence owner; /* by our clock */
+	struct ctl_lending lending;
 	usec_t lost_since; /* since 1970; 0: it is there */
 	struct skew skew;  /* of its clock */
 	bool early;	   /* never there since the controller was started */
@@ -172,6 +187,12 @@ struct rank_limits {
 	bool over_memory;      /* which ended it */
 };
 
+/* What it had so far, in all its lives and wherever it was. */
+struct rank_account {
+	uint64_t cpu_usec, max_rss;
+	uint64_t stood_usec, moved_bytes; /* by its moves */
+};
+
 struct ctl_rank {
 	struct ctl_job *job;
 	uint32_t rank;
@@ -179,6 +200,7 @@ struct ctl_rank {
 	struct ctl_host *host;
 	struct in_addr address;
 	uint64_t epoch, last_epoch;
+	uint64_t first_epoch; /* since it began anew; 0: it never did */
 	int exit;
 	uint32_t moves;
 	usec_t downtime;
@@ -186,6 +208,7 @@ struct ctl_rank {
 	uint64_t sent_to[2]; /* end of what clients were sent, of either */
 	bool inherited;	     /* an earlier controller has begun with that */
 	uint32_t pid;
+	struct rank_account had;
 	struct ctl_move *move;
 	struct rank_signals signals;
 	bool aborted; /* it called MPI_Abort */
@@ -193,6 +216,8 @@ struct ctl_rank {
 	struct rank_limits limits;
 	struct klinks klinks;  /* as they were made */
 	unsigned starts;       /* again, after its keeper died first */
+	bool refused;	       /* by its host: it has no keeper, and waits */
+	usec_t frozen_since;   /* it stands still; 0: it does not */
 	usec_t no_move_before; /* after a move that the policy wanted failed */
 };
 
@@ -220,6 +245,13 @@ struct job_pmi {
 	size_t release_n;
 };
 
+/* What the store has of what it printed: keepers/kept.c's. */
+struct job_kept {
+	size_t bytes;		    /* at least */
+	bool known;		    /* they were counted */
+	struct ctl_waiters readers; /* for more */
+};
+
 struct ctl_job {
 	size_t size; /* of what was submitted */
 	struct ctl *ctl;
@@ -232,6 +264,8 @@ struct ctl_job {
 	bool limit_met;	 /* why tells of it */
 	int cause;	 /* of exit and why: enum ctl_cause */
 	usec_t cause_at; /* by our clock; 0: unknown */
+	int reason;	 /* Control__Reason of exit and why */
+	char *by;	 /* whose doing that was; "" */
 	uint32_t nr;	 /* ranks */
 	struct ctl_rank *ranks;
 	struct job *model;	 /* NULL once it has ended */
@@ -240,9 +274,12 @@ struct ctl_job {
 	size_t in_flight;	 /* sent to it and not acknowledged, in bytes */
 	struct job_input input;
 	struct job_pmi pmi;
-	bool deserted;		 /* no client can ever come back */
-	sd_event_source *grace;	 /* client gone: ends it */
-	sd_event_source *killer; /* TERM sent: KILL follows */
+	struct job_kept kept;
+	struct ctl_waiters waiters; /* for its end */
+	bool deserted;		    /* no client can ever come back */
+	sd_event_source *grace;	    /* client gone: ends it */
+	sd_event_source *killer;    /* TERM sent: KILL follows */
+	sd_event_source *limiter;   /* at its warning, or its time limit */
 	TAILQ_ENTRY(ctl_job) link;
 	UT_hash_handle by_id;
 };
@@ -295,6 +332,7 @@ struct ctl {
 	sd_event *event;
 	struct store *store;
 	char *keys_path;
+	sd_event_source *keys_watch;
 	struct conn_server **servers;
 	size_t nr_servers;
 	unsigned conns_max, users_max; /* connections; those of users */
@@ -316,6 +354,8 @@ struct ctl {
 	struct view view;
 	struct policy *policy; /* NULL until there is a host */
 	struct plan plan;
+	bool outside; /* jobs may wait of which the view knows nothing */
+	bool refused; /* ranks may wait that their hosts have refused */
 	sd_event_source *pass; /* a scheduling pass is due */
 	usec_t *wake;	       /* instants the policy asked for, latest first */
 	size_t nr_wakes, cap_wakes;

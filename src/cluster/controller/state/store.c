@@ -40,11 +40,13 @@ enum statement {
 static const char *const sql[NR_STATEMENTS] = {
 	[PUT_JOB] = "REPLACE INTO job (id, state, spec, why, submit, start, "
 		    "end, exit, bad_rank, pmi_generation, pmi_release, "
-		    "cause_at, cause, limit_met) "
-		    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		    "cause_at, cause, limit_met, reason, reason_by) "
+		    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[PUT_RANK] = "REPLACE INTO rank (job, rank, state, host, address, "
 		     "epoch, last_epoch, exit, moves, downtime, stdout_end, "
-		     "stderr_end) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+		     "stderr_end, first_epoch, cpu, max_rss, stood_still, "
+		     "moved_bytes) "
+		     "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[PUT_SIGNALS] = "REPLACE INTO signals (job, rank, waiting, sent, "
 			"number) VALUES (?,?,?,?,?)",
 	[PUT_MOVE] = "REPLACE INTO move (job, rank, epoch, src, dst, state, "
@@ -66,10 +68,13 @@ static const char *const sql[NR_STATEMENTS] = {
 		     "WHERE name = 'job'",
 	[EACH_JOB] = "SELECT id, state, spec, why, submit, start, end, exit, "
 		     "bad_rank, pmi_generation, pmi_release, cause_at, "
-		     "cause, limit_met FROM job ORDER BY id",
+		     "cause, limit_met, reason, reason_by FROM job "
+		     "ORDER BY id",
 	[EACH_RANK] = "SELECT job, rank, state, host, address, epoch, "
 		      "last_epoch, exit, moves, downtime, stdout_end, "
-		      "stderr_end FROM rank WHERE job = ? ORDER BY rank",
+		      "stderr_end, first_epoch, cpu, max_rss, stood_still, "
+		      "moved_bytes FROM rank WHERE job = ? "
+		      "ORDER BY rank",
 	[EACH_SIGNALS] = "SELECT job, rank, waiting, sent, number "
 			 "FROM signals WHERE job = ? ORDER BY rank",
 	[WAS_THERE] = "SELECT 1 FROM move WHERE job = ?1 AND rank = ?2 AND "
@@ -105,18 +110,17 @@ static int open_failed(struct store *s, int code, const char *path,
 	return r;
 }
 
-static struct store *store_create(size_t nr_statements)
+static struct store *store_create(void)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 
-	s->stmt = xcalloc(nr_statements, sizeof(sqlite3_stmt *));
 	s->fd = s->wal_fd = -1;
 	return s;
 }
 
 int store_open(const char *path, struct store **ret, struct error *err)
 {
-	struct store *s = store_create(NR_STATEMENTS);
+	struct store *s = store_create();
 	struct error why = ERROR_INIT;
 	int r = sqlite3_open_v2(
 		path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
@@ -125,10 +129,10 @@ int store_open(const char *path, struct store **ret, struct error *err)
 		r = chmod(path, 0600) < 0 ? SQLITE_CANTOPEN : SQLITE_OK;
 	if (r == SQLITE_OK)
 		r = store_schema(s->db, path, &why);
-	for (int i = 0; i < NR_STATEMENTS && r == SQLITE_OK; i++)
-		r = sqlite3_prepare_v3(s->db, sql[i], -1,
-				       SQLITE_PREPARE_PERSISTENT, &s->stmt[i],
-				       NULL);
+	if (r == SQLITE_OK)
+		r = store_prepare(s, sql, NR_STATEMENTS, &s->stmt);
+	if (r == SQLITE_OK)
+		r = store_kept_open(s);
 	if (r != SQLITE_OK)
 		return open_failed(s, r, path, &why, err);
 	store_room_init(s, path);
@@ -141,12 +145,11 @@ void store_close(struct store *s)
 	if (!s)
 		return;
 	store_commit(s);
-	for (int i = 0; i < NR_STATEMENTS; i++)
-		sqlite3_finalize(s->stmt[i]);
+	store_finalize(s->stmt, NR_STATEMENTS);
+	store_kept_close(s);
 	sqlite3_close(s->db);
 	store_room_clear(s);
 	store_log_clear(&s->log);
-	free(s->stmt);
 	free(s);
 }
 
@@ -167,6 +170,8 @@ void store_put_job(struct store *s, const struct store_job *job)
 	store_int(s, job->cause_at);
 	store_int(s, job->cause);
 	store_int(s, job->limit_met);
+	store_int(s, job->reason);
+	store_text(s, job->by);
 	store_put_end(s);
 }
 
@@ -185,6 +190,11 @@ void store_put_rank(struct store *s, const struct store_rank *rank)
 	store_int(s, rank->downtime);
 	store_int(s, rank->stdout_end);
 	store_int(s, rank->stderr_end);
+	store_int(s, rank->first_epoch);
+	store_int(s, rank->cpu_usec);
+	store_int(s, rank->max_rss);
+	store_int(s, rank->stood_usec);
+	store_int(s, rank->moved_bytes);
 	store_put_end(s);
 }
 
@@ -239,6 +249,7 @@ void store_forget_job(struct store *s, uint64_t id)
 		store_int(s, id);
 		store_put_end(s);
 	}
+	store_kept_forget(s, id);
 }
 
 void store_trim_lines(struct store *s, uint64_t least)
@@ -247,19 +258,6 @@ void store_trim_lines(struct store *s, uint64_t least)
 	if (least)
 		store_int(s, least);
 	store_put_end(s);
-}
-
-/* True while there is a row; resets the statement after the last. */
-static bool next_row(struct store *s, sqlite3_stmt *st)
-{
-	int r = sqlite3_step(st);
-
-	if (r == SQLITE_ROW)
-		return true;
-	if (r != SQLITE_DONE)
-		store_give_up(s);
-	sqlite3_reset(st);
-	return false;
 }
 
 static const char *text_of(sqlite3_stmt *st, int at)
@@ -274,7 +272,7 @@ uint64_t store_last_job(struct store *s)
 	sqlite3_stmt *st = s->stmt[LAST_JOB];
 	uint64_t id = 0;
 
-	while (next_row(s, st))
+	while (store_next_row(s, st))
 		id = sqlite3_column_int64(st, 0);
 	return id;
 }
@@ -286,7 +284,7 @@ void store_each_job(struct store *s,
 	sqlite3_stmt *st = s->stmt[EACH_JOB];
 	struct store_job job;
 
-	while (next_row(s, st)) {
+	while (store_next_row(s, st)) {
 		job = (struct store_job){
 			.id = sqlite3_column_int64(st, 0),
 			.state = sqlite3_column_int(st, 1),
@@ -304,6 +302,8 @@ void store_each_job(struct store *s,
 			.cause_at = sqlite3_column_int64(st, 11),
 			.cause = sqlite3_column_int(st, 12),
 			.limit_met = sqlite3_column_int(st, 13),
+			.reason = sqlite3_column_int(st, 14),
+			.by = text_of(st, 15),
 		};
 		each(ctx, &job);
 	}
@@ -317,7 +317,7 @@ void store_each_rank(struct store *s, uint64_t job,
 	struct store_rank rank;
 
 	sqlite3_bind_int64(st, 1, job);
-	while (next_row(s, st)) {
+	while (store_next_row(s, st)) {
 		rank = (struct store_rank){
 			.job = sqlite3_column_int64(st, 0),
 			.rank = sqlite3_column_int64(st, 1),
@@ -331,6 +331,11 @@ void store_each_rank(struct store *s, uint64_t job,
 			.downtime = sqlite3_column_int64(st, 9),
 			.stdout_end = sqlite3_column_int64(st, 10),
 			.stderr_end = sqlite3_column_int64(st, 11),
+			.first_epoch = sqlite3_column_int64(st, 12),
+			.cpu_usec = sqlite3_column_int64(st, 13),
+			.max_rss = sqlite3_column_int64(st, 14),
+			.stood_usec = sqlite3_column_int64(st, 15),
+			.moved_bytes = sqlite3_column_int64(st, 16),
 		};
 		each(ctx, &rank);
 	}
@@ -344,7 +349,7 @@ void store_each_signals(struct store *s, uint64_t job,
 	struct store_signals signals;
 
 	sqlite3_bind_int64(st, 1, job);
-	while (next_row(s, st)) {
+	while (store_next_row(s, st)) {
 		signals = (struct store_signals){
 			.job = sqlite3_column_int64(st, 0),
 			.rank = sqlite3_column_int64(st, 1),
@@ -366,7 +371,7 @@ bool store_was_there(struct store *s, uint64_t job, uint32_t rank,
 	sqlite3_bind_int64(st, 2, rank);
 	sqlite3_bind_int64(st, 3, epoch);
 	sqlite3_bind_text(st, 4, host, -1, SQLITE_STATIC);
-	while (next_row(s, st))
+	while (store_next_row(s, st))
 		was = true;
 	sqlite3_clear_bindings(st);
 	return was;
@@ -378,7 +383,7 @@ static void each_move(struct store *s, sqlite3_stmt *st,
 {
 	struct store_move move;
 
-	while (next_row(s, st)) {
+	while (store_next_row(s, st)) {
 		move = (struct store_move){
 			.job = sqlite3_column_int64(st, 0),
 			.rank = sqlite3_column_int64(st, 1),
@@ -419,7 +424,7 @@ void store_each_host(struct store *s,
 	sqlite3_stmt *st = s->stmt[EACH_HOST];
 	struct store_host host;
 
-	while (next_row(s, st)) {
+	while (store_next_row(s, st)) {
 		host = (struct store_host){
 			.name = text_of(st, 0),
 			.drain = sqlite3_column_int(st, 1),
@@ -433,7 +438,7 @@ void store_lines(struct store *s, uint64_t *first, uint64_t *last)
 {
 	sqlite3_stmt *st = s->stmt[LINES];
 
-	while (next_row(s, st)) {
+	while (store_next_row(s, st)) {
 		*first = sqlite3_column_int64(st, 0);
 		*last = sqlite3_column_int64(st, 1);
 	}
@@ -449,7 +454,7 @@ void store_each_line(struct store *s, uint64_t from, uint64_t job,
 	sqlite3_bind_int64(st, 1, from);
 	if (job)
 		sqlite3_bind_int64(st, 2, job);
-	while (next_row(s, st)) {
+	while (store_next_row(s, st)) {
 		line = (struct store_line){
 			.seq = sqlite3_column_int64(st, 0),
 			.at = sqlite3_column_int64(st, 1),

@@ -41,6 +41,8 @@ struct store_job {
 	int cause;		 /* of these: enum ctl_cause */
 	usec_t cause_at;	 /* 0: unknown */
 	bool limit_met;		 /* why tells of it */
+	int reason;		 /* Control__Reason */
+	const char *by;		 /* whose doing that was */
 	uint64_t pmi_generation; /* barriers completed */
 	const void *pmi_release; /* the last one's union, packed */
 	size_t pmi_release_n;
@@ -51,9 +53,11 @@ struct store_rank {
 	uint32_t rank;
 	int state;
 	const char *host;
-	uint32_t address;    /* of its capsule, in host byte order; 0: none */
-	uint64_t epoch;	     /* of the keeper that has it */
-	uint64_t last_epoch; /* the last that was given out */
+	uint32_t address;     /* of its capsule, in host byte order; 0: none */
+	uint64_t epoch;	      /* of the keeper that has it */
+	uint64_t last_epoch;  /* the last that was given out */
+	uint64_t first_epoch; /* since its job began anew; 0: it never did */
+	uint64_t cpu_usec, max_rss, stood_usec, moved_bytes; /* so far */
 	int exit;
 	uint32_t moves;
 	usec_t downtime; /* of the last move */
@@ -84,6 +88,32 @@ struct store_move {
 	int state;
 	const void *moved; /* a packed Moved, once over */
 	size_t moved_n;
+};
+
+/* A piece of what a rank has printed. */
+struct store_output {
+	uint64_t seq; /* from 1 up, in order; filled in by the store */
+	uint64_t job;
+	uint32_t rank, stream;
+	uint64_t epoch, number; /* its keeper's: the same is stored once */
+	uint64_t offset;
+	const void *data;
+	size_t n;
+};
+
+/* What was done to a job. */
+struct store_act {
+	uint64_t job;
+	usec_t at; /* since 1970 */
+	const char *who, *what;
+};
+
+/* What a job that is over asked for and had. */
+struct store_account {
+	uint64_t job;
+	const char *user;
+	const void *data; /* a packed Account */
+	size_t n;
 };
 
 struct store_host {
@@ -120,6 +150,13 @@ void store_put_line(struct store *s, const struct store_line *line);
 /* Remove what comes before the last begin that has `least` lines after it; all
  * if least is 0. */
 void store_trim_lines(struct store *s, uint64_t least);
+void store_put_output(struct store *s, const struct store_output *piece);
+/* Of a job's pieces the last ones stay that are so many bytes together. */
+void store_trim_output(struct store *s, uint64_t job, size_t bytes);
+void store_put_act(struct store *s, const struct store_act *act);
+void store_put_account(struct store *s, const struct store_account *account);
+/* Of accounts, and acts of jobs before them, the last so many stay. */
+void store_trim_accounts(struct store *s, uint64_t most);
 void store_commit(struct store *s);
 
 /* Is there room for new jobs?  Also takes back what the reserve lacks. */
@@ -164,6 +201,20 @@ void store_lines(struct store *s, uint64_t *first, uint64_t *last);
 void store_each_line(struct store *s, uint64_t from, uint64_t job,
 		     bool (*each)(void *ctx, const struct store_line *),
 		     void *ctx);
+/* A piece counts as so many bytes more than it has. */
+#define STORE_PIECE 64u
+size_t store_output_bytes(struct store *s, uint64_t job);
+/* A job's pieces from seq `from` on, until each says false. */
+void store_each_output(struct store *s, uint64_t job, uint64_t from,
+		       bool (*each)(void *ctx, const struct store_output *),
+		       void *ctx);
+void store_each_act(struct store *s, uint64_t job,
+		    void (*each)(void *ctx, const struct store_act *),
+		    void *ctx);
+/* From that job on, until each says false. */
+void store_each_account(struct store *s, uint64_t from,
+			bool (*each)(void *ctx, const struct store_account *),
+			void *ctx);
 void store_each_host(struct store *s,
 		     void (*each)(void *ctx, const struct store_host *),
 		     void *ctx);

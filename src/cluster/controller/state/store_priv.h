@@ -25,6 +25,7 @@ struct store_log {
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt **stmt;
+	sqlite3_stmt **kept; /* store_kept.c's */
 	bool in_transaction;
 	struct store_log log;
 	/* For room alone; closed after db, whose locks would go with it. */
@@ -39,6 +40,12 @@ struct store {
  */
 int store_schema(sqlite3 *db, const char *path, struct error *err) must_check;
 
+/* ---- store_kept.c */
+
+int store_kept_open(struct store *s) must_check;
+void store_kept_close(struct store *s);
+void store_kept_forget(struct store *s, uint64_t job);
+
 /* ---- store_write.c: writing, also where there is no room */
 
 /* This statement, in a transaction, with the values that follow; then run it. */
@@ -49,6 +56,13 @@ void store_blob(struct store *s, const void *p, size_t n);
 void store_put_end(struct store *s);
 __attribute__((noreturn)) void store_give_up(struct store *s);
 void store_log_clear(struct store_log *l);
+
+/* A result of SQLite; what it prepared is there either way. */
+int store_prepare(struct store *s, const char *const *sql, int n,
+		  sqlite3_stmt ***ret) must_check;
+void store_finalize(sqlite3_stmt **stmt, int n);
+/* True while there is a row; resets the statement after the last. */
+bool store_next_row(struct store *s, sqlite3_stmt *st);
 
 /* ---- store_room.c */
 

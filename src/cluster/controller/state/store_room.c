@@ -20,7 +20,10 @@ enum {
 	LOW = 8,		 /* reserves */
 };
 
-/* False if there are not so many blocks; where none can be had, nobody knows. */
+/*
+ * False if the disk lacks the blocks; true where a file system cannot
+ * reserve any.
+ */
 static bool hold_reserve(int fd, uint64_t *ret_size)
 {
 	struct stat st;
@@ -60,7 +63,7 @@ static int on_written(void *ctx, sqlite3 *db, const char *name, int pages)
 
 	if (pages < CHECKPOINT_PAGES)
 		return SQLITE_OK;
-	/* Should it fail the log goes on growing, into its own reserve. */
+	/* If this fails, the log goes on growing, into its own reserve. */
 	(void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE,
 					NULL, NULL);
 	store_room(s);

@@ -44,11 +44,28 @@ static const char *const steps[] = {
 	"ALTER TABLE job ADD COLUMN cause_at INT DEFAULT 0;",
 	"ALTER TABLE job ADD COLUMN cause INT DEFAULT 0;",
 	"ALTER TABLE job ADD COLUMN limit_met INT DEFAULT 0;",
+	"ALTER TABLE rank ADD COLUMN first_epoch INT DEFAULT 0;",
+	"CREATE TABLE output (seq INTEGER PRIMARY KEY AUTOINCREMENT, job INT,"
+	" rank INT, stream INT, epoch INT, number INT, at INT, data BLOB,"
+	" UNIQUE (job, rank, epoch, number));"
+	"CREATE INDEX output_job ON output (job, seq);"
+	"ALTER TABLE rank ADD COLUMN cpu INT DEFAULT 0;"
+	"ALTER TABLE rank ADD COLUMN max_rss INT DEFAULT 0;"
+	"ALTER TABLE rank ADD COLUMN stood_still INT DEFAULT 0;"
+	"ALTER TABLE rank ADD COLUMN moved_bytes INT DEFAULT 0;"
+	"ALTER TABLE job ADD COLUMN reason INT DEFAULT 0;"
+	"ALTER TABLE job ADD COLUMN reason_by TEXT DEFAULT '';"
+	"CREATE TABLE act (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INT,"
+	" job INT, who TEXT, what TEXT);"
+	"CREATE INDEX act_job ON act (job, seq);"
+	"CREATE TABLE account (job INTEGER PRIMARY KEY, ended INT, user TEXT,"
+	" data BLOB);"
+	"CREATE INDEX account_ended ON account (ended);",
 };
 
 enum { VERSION = sizeof(steps) / sizeof(*steps) };
 
-static int run(sqlite3 *db, const char *sql)
+static int run_sql(sqlite3 *db, const char *sql)
 {
 	return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
@@ -66,7 +83,7 @@ static int ask_int(sqlite3 *db, const char *sql, int *ret)
 	return sqlite3_finalize(st);
 }
 
-/* Made for root's eyes only, and whole on the disk. */
+/* The copy is readable by root alone, and whole on the disk. */
 static int copy_to(sqlite3 *db, const char *path)
 {
 	char *sql;
@@ -77,7 +94,7 @@ static int copy_to(sqlite3 *db, const char *path)
 	if (fd < 0)
 		return SQLITE_CANTOPEN;
 	sql = sqlite3_mprintf("VACUUM INTO %Q", path);
-	r = sql ? run(db, sql) : SQLITE_NOMEM;
+	r = sql ? run_sql(db, sql) : SQLITE_NOMEM;
 	sqlite3_free(sql);
 	if (r == SQLITE_OK && fsync(fd) < 0)
 		r = SQLITE_IOERR_FSYNC;
@@ -113,24 +130,24 @@ static int keep_copy(sqlite3 *db, const char *path, int version,
 static int migrate(sqlite3 *db, int from)
 {
 	char set_version[40];
-	int r = run(db, "BEGIN EXCLUSIVE");
+	int r = run_sql(db, "BEGIN EXCLUSIVE");
 
 	for (int v = from; v < VERSION && r == SQLITE_OK; v++)
-		r = run(db, steps[v]);
+		r = run_sql(db, steps[v]);
 	snprintf(set_version, sizeof(set_version), "PRAGMA user_version=%d",
 		 VERSION);
 	if (r == SQLITE_OK)
-		r = run(db, set_version);
-	return r == SQLITE_OK ? run(db, "COMMIT") : r;
+		r = run_sql(db, set_version);
+	return r == SQLITE_OK ? run_sql(db, "COMMIT") : r;
 }
 
 int store_schema(sqlite3 *db, const char *path, struct error *err)
 {
 	int version = 0, tables = 0;
-	int r = run(db, "PRAGMA locking_mode=EXCLUSIVE;"
-			"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-			"PRAGMA secure_delete=ON;"
-			"BEGIN EXCLUSIVE; COMMIT"); /* ours from here on */
+	int r = run_sql(db, "PRAGMA locking_mode=EXCLUSIVE;"
+			    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+			    "PRAGMA secure_delete=ON;"
+			    "BEGIN EXCLUSIVE; COMMIT"); /* ours from here on */
 
 	if (r == SQLITE_OK)
 		r = ask_int(db, "PRAGMA user_version", &version);

@@ -127,20 +127,20 @@ void store_give_up(struct store *s)
 	_exit(EXIT_FAILURE);
 }
 
-static int run(struct store *s, const char *sql)
+static int run_sql(struct store *s, const char *sql)
 {
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL);
 }
 
-/* The whole transaction, as far as it was. */
+/* Run the whole transaction again, as far as it had come. */
 static int put_again(struct store *s)
 {
 	int r = SQLITE_OK;
 
 	if (!sqlite3_get_autocommit(s->db))
-		r = run(s, "ROLLBACK");
+		r = run_sql(s, "ROLLBACK");
 	if (r == SQLITE_OK)
-		r = run(s, "BEGIN");
+		r = run_sql(s, "BEGIN");
 	for (size_t i = 0; i < s->log.nr_puts && r == SQLITE_OK; i++)
 		r = run_put(&s->log, &s->log.puts[i]);
 	return r;
@@ -184,7 +184,7 @@ static void begin(struct store *s)
 	if (s->in_transaction)
 		return;
 	s->in_transaction = true;
-	r = run(s, "BEGIN");
+	r = run_sql(s, "BEGIN");
 	if (r != SQLITE_OK)
 		again(s, r);
 }
@@ -214,8 +214,42 @@ void store_commit(struct store *s)
 
 	if (!s->in_transaction)
 		return;
-	while ((r = run(s, "COMMIT")) != SQLITE_OK)
+	while ((r = run_sql(s, "COMMIT")) != SQLITE_OK)
 		again(s, r);
 	forget_puts(&s->log);
 	s->in_transaction = false;
+}
+
+/* ---- statements ---- */
+
+int store_prepare(struct store *s, const char *const *statements, int n,
+		  sqlite3_stmt ***ret)
+{
+	int r = SQLITE_OK;
+
+	*ret = xcalloc(n, sizeof(**ret));
+	for (int i = 0; i < n && r == SQLITE_OK; i++)
+		r = sqlite3_prepare_v3(s->db, statements[i], -1,
+				       SQLITE_PREPARE_PERSISTENT, &(*ret)[i],
+				       NULL);
+	return r;
+}
+
+void store_finalize(sqlite3_stmt **stmt, int n)
+{
+	for (int i = 0; stmt && i < n; i++)
+		sqlite3_finalize(stmt[i]);
+	free(stmt);
+}
+
+bool store_next_row(struct store *s, sqlite3_stmt *st)
+{
+	int r = sqlite3_step(st);
+
+	if (r == SQLITE_ROW)
+		return true;
+	if (r != SQLITE_DONE)
+		store_give_up(s);
+	sqlite3_reset(st);
+	return false;
 }

@@ -279,13 +279,34 @@ static int open_noted(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
 	return SQLITE_OK;
 }
 
+/* With a job its output and account come and go. */
+static void put_with_rest(struct store *s, uint64_t id)
+{
+	const struct store_output piece = {
+		.job = id, .stream = 1, .n = 1, .data = "x"
+	};
+	const struct store_account account = {
+		.job = id, .user = "u", .data = "x", .n = 1
+	};
+
+	put_job(s, id, 1);
+	store_put_output(s, &piece);
+	store_put_account(s, &account);
+}
+
+static bool on_any_account(void *ctx, const struct store_account *account)
+{
+	*(uint64_t *)ctx = account->job;
+	return true;
+}
+
 /* The store as it is found when the power fails now. */
 static uint64_t last_after_power_cut(void)
 {
 	static const char *const ends[] = { "", "-wal" };
 	char from[96], to[96], cut[80];
 	struct store *s;
-	uint64_t last;
+	uint64_t last, account = 0;
 
 	snprintf(cut, sizeof(cut), "%s/cut.db", dir);
 	for (int i = 0; i < 2; i++) {
@@ -297,6 +318,11 @@ static uint64_t last_after_power_cut(void)
 	}
 	assert_int_equal(store_open(cut, &s, NULL), 0);
 	last = store_last_job(s);
+	store_each_account(s, 0, on_any_account, &account);
+	assert_int_equal(account, last);
+	assert_int_equal(store_output_bytes(s, last),
+			 last ? 1 + STORE_PIECE : 0);
+	assert_int_equal(store_output_bytes(s, last + 1), 0);
 	store_close(s);
 	return last;
 }
@@ -320,7 +346,7 @@ static void power_cut(void **state)
 	assert_int_equal(store_open(path, &s, NULL), 0);
 	assert_int_equal(sqlite3_vfs_register(disk, 1), SQLITE_OK);
 	for (uint64_t id = 1; id <= 20; id++) {
-		put_job(s, id, 1);
+		put_with_rest(s, id);
 		assert_int_equal(last_after_power_cut(), id - 1);
 		store_commit(s);
 		assert_int_equal(last_after_power_cut(), id);

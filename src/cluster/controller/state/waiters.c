@@ -13,8 +13,13 @@
 
 #define HOST_SILENT "host %s does not answer: is its agent running?"
 
-/* Of one client, of all agents: a flood of them ends at this. */
+/*
+ * Questions of one client to all agents: a flood of them is refused beyond
+ * this.
+ */
 enum { ASKED_MAX = 64 };
+/* And what a connection may wait for at all: more than a user has jobs. */
+enum { WAITS_MAX = 4096 };
 
 static struct ctl_waiter *waiter_create(struct ctl_waiters *list,
 					struct ctl_peer *p, uint64_t re)
@@ -44,12 +49,21 @@ void ctl_waiter_destroy(struct ctl_waiter *w)
 
 void ctl_wait(struct ctl_waiters *list, struct ctl_peer *p, uint64_t re)
 {
-	struct ctl_waiter *w;
+	const struct ctl_waiter *w;
+	unsigned n = 0;
 
-	LIST_FOREACH (w, &p->waits, of_peer)
+	LIST_FOREACH (w, &p->waits, of_peer) {
 		if (w->list == list && w->re == re)
 			return;
-	waiter_create(list, p, re);
+		n++;
+	}
+	if (n < WAITS_MAX)
+		waiter_create(list, p, re);
+	else
+		ctl_send_failed(
+			p, re, -EBUSY,
+			"%d requests are not answered yet: wait for some",
+			WAITS_MAX);
 }
 
 void ctl_waiters_tell(struct ctl_waiters *list, Control__Message__BodyCase what,

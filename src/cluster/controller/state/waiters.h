@@ -6,6 +6,8 @@
  *
  *	host->drainers  clients, for all ranks to have left it (stint drain --wait)
  *	move->askers    clients, for the end of the move (stint migrate)
+ *	job->waiters    clients, for its end (stint wait)
+ *	job->kept       clients, for more of what it prints (stint output -f)
  *	host->asked     clients, for an answer of the agent there, which is handed
  *	                on to them; and keepers whose start it has not answered
  *

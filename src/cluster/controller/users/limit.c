@@ -102,7 +102,10 @@ static struct ctl_host *largest_host(struct ctl *ctl, const uint32_t *hosts,
 	return most;
 }
 
-/* A limit that no host could come to is none, and hardly what was meant. */
+/*
+ * A limit above what any host has limits nothing, and is hardly what was
+ * meant.
+ */
 static int check_memory(const struct ctl_job *job, const struct ctl_host *most,
 			struct error *err)
 {
@@ -145,7 +148,7 @@ void ctl_limit_exited(struct ctl_rank *r, const Keeper__Exited *e)
 				e->code == SIGKILL && !e->killed;
 }
 
-/* Where it is from: what the user has said, or its host's owner. */
+/* Where the limit is from: the user's option, or the host's owner. */
 static const char *from(bool asked, const char *option, char ret[96])
 {
 	if (asked)

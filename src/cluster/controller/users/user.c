@@ -151,7 +151,10 @@ int ctl_user_moves(const struct ctl_job *job, struct error *err)
 
 	if (r < 0)
 		return r;
-	/* It lands as what it is; where it may not be that, it stays. */
+	/*
+	 * A rank lands with the ids it has; at a host where it may not have
+	 * them it does not land.
+	 */
 	for (size_t i = 0; i < s->n_groups && !r; i++)
 		if (!identity_has_group(&id, s->groups[i]))
 			r = error_set(

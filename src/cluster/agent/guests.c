@@ -1,0 +1,206 @@
+/* guests.c - the capsules of this host, looked at from outside, see guests.h */
+#include "cluster/agent/guests.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cluster/capsule/record.h"
+#include "cluster/host/identity.h"
+#include "cluster/host/process.h"
+#include "core/claim.h"
+#include "core/io.h"
+#include "core/xalloc.h"
+#include "model/terms.h"
+
+enum { PASSES = 8 }; /* over a tree that grows while it is walked */
+
+/* ---- processes and threads ---- */
+
+/* The numbers in a file of /proc, as text for strtol(); NULL: none. */
+static char *children_of(long pid, const char *tid)
+{
+	char path[320], *text;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task/%s/children", pid, tid);
+	if (io_read_file(AT_FDCWD, path, 1 << 24, &text) < 0)
+		return NULL;
+	return text;
+}
+
+struct walk {
+	pid_t skip; /* with all below it */
+	bool (*change)(pid_t tid);
+	unsigned changed;
+};
+
+static void walk_tree(struct walk *w, long pid)
+{
+	const struct dirent *e;
+	char path[64];
+	DIR *dir;
+
+	if (pid == w->skip)
+		return;
+	snprintf(path, sizeof(path), "/proc/%ld/task", pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		char *text, *at, *end;
+		long child;
+
+		if (!isdigit((unsigned char)*e->d_name))
+			continue;
+		w->changed += w->change((pid_t)strtol(e->d_name, NULL, 10));
+		text = at = children_of(pid, e->d_name);
+		for (; at && (child = strtol(at, &end, 10)) > 0; at = end)
+			walk_tree(w, child);
+		free(text);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* What was forked by a thread that had not been reached yet is found next. */
+static unsigned change_tree(const struct process_id *top, pid_t skip, bool low)
+{
+	struct walk w = { .skip = skip,
+			  .change = low ? claim_lower : claim_raise };
+	unsigned before;
+
+	if (!top->pid || !process_alive(top))
+		return 0;
+	for (int i = 0; i < PASSES; i++) {
+		before = w.changed;
+		walk_tree(&w, top->pid);
+		if (w.changed == before)
+			break;
+	}
+	return w.changed;
+}
+
+/* ---- capsules ---- */
+
+/* Whose it is: its init runs as the submitter. */
+static bool is_owners(const struct capsule_record *rec, const char *owners)
+{
+	const struct owner_terms named = { .guests_of = (char *)owners };
+	struct identity id = { .name = NULL };
+	char path[64], *text, *at;
+	bool own = false;
+
+	if (!owners)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/status", rec->init.pid);
+	if (io_read_file(AT_FDCWD, path, 1 << 16, &text) < 0)
+		return false;
+	at = strstr(text, "\nUid:");
+	if (at &&
+	    identity_by_uid((uid_t)strtoul(at + 5, NULL, 10), &id, NULL) >= 0) {
+		own = owner_terms_admit(&named, id.name);
+		identity_clear(&id);
+	}
+	free(text);
+	return own;
+}
+
+/* Has it a process besides init? */
+static bool lives(const struct capsule_record *rec)
+{
+	char tid[16], *text;
+	bool any;
+
+	if (!rec->init.pid || !process_alive(&rec->init))
+		return false;
+	snprintf(tid, sizeof(tid), "%d", rec->init.pid);
+	text = children_of(rec->init.pid, tid);
+	any = text && *text;
+	free(text);
+	return any;
+}
+
+/* By the cgroup freezer, or stopped where there is none. */
+static bool is_frozen(const struct capsule_record *rec)
+{
+	static const char *const files[][2] = { { "freezer.state", "FROZEN" },
+						{ "cgroup.freeze", "1" } };
+	bool frozen = false;
+
+	for (unsigned i = 0; i < 2 * rec->nr_cgroups; i++) {
+		char *path = xasprintf("%s/%s", rec->cgroups[i / 2],
+				       files[i % 2][0]);
+		char *line = io_read_line(path);
+
+		frozen |= !strcmp(line, files[i % 2][1]);
+		free(line);
+		free(path);
+	}
+	return frozen;
+}
+
+static void each_capsule(const char *run_dir, const char *owners,
+			 void (*fn)(const struct capsule_record *rec,
+				    void *arg),
+			 void *arg)
+{
+	char *dir = xasprintf("%s/capsules", run_dir), *capsule;
+	DIR *d = opendir(dir);
+	struct capsule_record rec;
+	const struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (*e->d_name == '.')
+			continue;
+		capsule = xasprintf("%s/%s", dir, e->d_name);
+		if (!record_read(capsule, &rec)) {
+			if (!is_owners(&rec, owners))
+				fn(&rec, arg);
+			record_clear(&rec);
+		}
+		free(capsule);
+	}
+	if (d)
+		closedir(d);
+	free(dir);
+}
+
+static void count_one(const struct capsule_record *rec, void *arg)
+{
+	struct guests *g = arg;
+
+	if (!lives(rec))
+		return;
+	g->nr++;
+	g->running += !is_frozen(rec);
+}
+
+void guests_count(const char *run_dir, const char *owners, struct guests *ret)
+{
+	*ret = (struct guests){ .nr = 0 };
+	each_capsule(run_dir, owners, count_one, ret);
+}
+
+struct claim {
+	bool low_ranks, low_keepers;
+	unsigned changed;
+};
+
+static void claim_one(const struct capsule_record *rec, void *arg)
+{
+	struct claim *c = arg;
+
+	c->changed += change_tree(&rec->init, 0, c->low_ranks);
+	c->changed += change_tree(&rec->keeper, rec->init.pid, c->low_keepers);
+}
+
+unsigned guests_claim(const char *run_dir, const char *owners, bool low_ranks,
+		      bool low_keepers)
+{
+	struct claim c = { .low_ranks = low_ranks, .low_keepers = low_keepers };
+
+	each_capsule(run_dir, owners, claim_one, &c);
+	return c.changed;
+}

@@ -1,0 +1,30 @@
+/*
+ * guests.h - who is a guest on this host, and how much they may claim of it
+ *
+ * A guest is what runs in a capsule of the run directory, unless its user is one
+ * of the host's owners: their own jobs are no guests of theirs.
+ */
+#ifndef CLUSTER_AGENT_GUESTS_H
+#define CLUSTER_AGENT_GUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct guests {
+	uint32_t nr;	  /* capsules in which something lives, */
+	uint32_t running; /* ... and is not frozen */
+};
+
+/* owners: users with commas between them; NULL: nobody's own jobs are known. */
+void guests_count(const char *run_dir, const char *owners, struct guests *ret);
+
+/*
+ * Give all their threads the lowest claim (core/claim.h), or take it back: those
+ * that run in capsules, and their keepers with the engines that move them.
+ * Returns how many threads it changed.  Threads that are created meanwhile have
+ * it from those that create them.
+ */
+unsigned guests_claim(const char *run_dir, const char *owners, bool low_ranks,
+		      bool low_keepers);
+
+#endif

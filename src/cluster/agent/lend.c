@@ -1,0 +1,444 @@
+/*
+ * lend.c - the agent keeps its host's contract with the owner
+ *
+ * The rules are model/contract.h's; here is what feeds them: whether the owner
+ * is there (cluster/owner), which guests there are (inotify on the capsules), the
+ * load, the clocks.  And what follows at once, with no controller asked: guests
+ * have the lowest claim while an owner is there, and none comes to a host that
+ * is closed.  That guests leave is the controller's to see to; it is told
+ * whenever anything changes.
+ *
+ * What must survive the agent and a boot is STATE_DIR/contract, written when it
+ * changes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cluster/agent/guests.h"
+#include "cluster/agent/priv.h"
+#include "cluster/conn/loop.h"
+#include "core/clock.h"
+#include "core/conf.h"
+#include "core/io.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+/* A capsule that was just seen coming has no record yet. */
+#define LOOK_AGAIN (50 * USEC_PER_MSEC)
+
+struct lend {
+	struct agent *agent;
+	lend_changed_fn changed;
+	struct owner_terms terms;
+	struct contract contract;
+	struct lending now; /* as it was told last */
+	uint32_t guests;    /* likewise */
+	char *path;	    /* of the contract */
+	sd_event_source *timer, *again, *capsules;
+	bool low; /* guests may have the lowest claim */
+};
+
+/* ---- clocks ---- */
+
+static struct moment moment_now(void)
+{
+	struct moment m = { .steady = owner_now(),
+			    .wall = clock_usec(CLOCK_REALTIME) };
+	time_t t = (time_t)(m.wall / USEC_PER_SEC);
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	m.weekday = (uint8_t)tm.tm_wday;
+	m.minute = (uint16_t)(tm.tm_hour * 60 + tm.tm_min);
+	/* mktime() knows of days that have 23 or 25 hours. */
+	tm.tm_mday++;
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	tm.tm_isdst = -1;
+	m.midnight = (usec_t)mktime(&tm) * USEC_PER_SEC;
+	return m;
+}
+
+/* ---- on paper ---- */
+
+static char *write_paper(const struct lend *l, const struct moment *now)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		abort(); /* out of memory */
+	contract_write(&l->contract, now, l->agent->boot_id, f);
+	fclose(f);
+	return text;
+}
+
+/* The part of it that does not change with the time alone. */
+static bool paper_differs(const struct contract *a, const struct contract *b)
+{
+	return a->ends != b->ends || a->disturbed != b->disturbed ||
+	       a->returns != b->returns || a->closed != b->closed ||
+	       a->used != b->used || a->scene.here != b->scene.here ||
+	       a->scene.guests != b->scene.guests ||
+	       (a->giving < 0) != (b->giving < 0) ||
+	       a->unsettled != b->unsettled;
+}
+
+static void keep_paper(struct lend *l, const struct moment *now)
+{
+	char *text = write_paper(l, now);
+	struct error err;
+
+	if (io_replace_file(l->path, text, &err) < 0)
+		log_warnx("contract=unwritten error=\"%s\"", err.text);
+	free(text);
+}
+
+static void read_contract(struct lend *l, const struct moment *now)
+{
+	struct error err = ERROR_INIT;
+	char *text;
+	ssize_t n = io_read_file(AT_FDCWD, l->path, 1 << 16, &text);
+	int r = n < 0 ? (int)n : 0;
+
+	if (r == -ENOENT) {
+		contract_begin(&l->contract, now);
+		return;
+	}
+	if (!r) {
+		r = contract_read(&l->contract, text, now, l->agent->boot_id,
+				  &err);
+		free(text);
+	} else {
+		contract_lose(&l->contract, now);
+		error_sys(&err, r, "it cannot be read");
+	}
+	if (r < 0)
+		log_warnx("contract=%s closed=day why=\"%s\"", l->path,
+			  err.text);
+}
+
+/* ---- what follows ---- */
+
+static const char *owners(const struct lend *l)
+{
+	return l->agent->conf->owner.users;
+}
+
+/*
+ * Keepers and engines are lowered, too, so that nothing of a leaving guest is
+ * felt; but where half the time to leave is over, those are let go faster.
+ */
+static void set_claims(struct lend *l, usec_t now)
+{
+	const struct contract *c = &l->contract;
+	bool low = c->scene.here;
+	bool late = c->giving >= 0 && now - c->giving > l->terms.give_back / 2;
+	unsigned n;
+
+	if (!low && !l->low)
+		return;
+	n = guests_claim(l->agent->conf->run_dir, owners(l), low, low && !late);
+	l->low = low;
+	if (n)
+		log_info("guests=%s threads=%u", low ? "lowered" : "raised", n);
+}
+
+static bool lending_differs(const struct lending *a, const struct lending *b)
+{
+	return a->closed != b->closed || a->leave != b->leave ||
+	       a->leave_by != b->leave_by ||
+	       a->freeze_until != b->freeze_until ||
+	       a->freeze_most != b->freeze_most;
+}
+
+static bool tell_differs(struct lend *l, const struct moment *now,
+			 const struct contract *before)
+{
+	struct lending fresh =
+		contract_lending(&l->contract, &l->terms, now,
+				 owner_presence(l->agent->owner)->evict);
+	bool differs = lending_differs(&fresh, &l->now) ||
+		       l->guests != l->contract.scene.guests ||
+		       paper_differs(&l->contract, before);
+
+	if (fresh.closed != l->now.closed)
+		log_info("host=%s", closed_name(fresh.closed));
+	l->now = fresh;
+	l->guests = l->contract.scene.guests;
+	return differs;
+}
+
+static int on_timer(sd_event_source *src, uint64_t usec, void *arg);
+
+static void wait_for_next(struct lend *l, const struct moment *now)
+{
+	usec_t at = contract_next(&l->contract, &l->terms, now);
+
+	/* The half time of set_claims() as well. */
+	if (l->contract.giving >= 0) {
+		usec_t half = l->contract.giving + l->terms.give_back / 2 + 1;
+
+		if (half > now->steady && half < at)
+			at = half;
+	}
+	l->timer = sd_event_source_disable_unref(l->timer);
+	if (at != USEC_MAX)
+		loop_after(l->agent->event, &l->timer, at - now->steady,
+			   on_timer, l);
+}
+
+static double load_of_a_core(const struct agent *a)
+{
+	return host_load_now(a->load) / (a->cores ? a->cores : 1);
+}
+
+/* The claims come first: nothing that takes time is before them. */
+static bool look(struct lend *l)
+{
+	const struct presence *p = owner_presence(l->agent->owner);
+	struct contract before = l->contract;
+	struct moment now = moment_now();
+	struct scene scene = before.scene;
+	struct guests g;
+
+	if (p->here != before.scene.here) {
+		l->contract.scene.here = p->here;
+		set_claims(l, now.steady);
+		l->contract.scene.here = before.scene.here;
+	}
+	guests_count(l->agent->conf->run_dir, owners(l), &g);
+	scene.here = p->here;
+	scene.touched = p->here ? now.steady : p->idle_since;
+	scene.load = load_of_a_core(l->agent);
+	scene.guests = g.nr;
+	scene.running = g.running;
+	contract_feed(&l->contract, &l->terms, &now, &scene);
+	set_claims(l, now.steady);
+	if (paper_differs(&before, &l->contract))
+		keep_paper(l, &now);
+	wait_for_next(l, &now);
+	return tell_differs(l, &now, &before);
+}
+
+bool lend_look(struct agent *a)
+{
+	bool differs = a->lend && look(a->lend);
+
+	if (differs)
+		a->lend->changed(a);
+	return differs;
+}
+
+static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct lend *l = arg;
+
+	lend_look(l->agent);
+	return 0;
+}
+
+/* ---- guests come and go ---- */
+
+/* However short it was: it took memory, and its owner's cache. */
+static void somebody_came(struct lend *l)
+{
+	struct moment now = moment_now();
+	struct scene scene = l->contract.scene;
+
+	scene.guests++;
+	scene.running++;
+	contract_feed(&l->contract, &l->terms, &now, &scene);
+}
+
+static int on_capsules(sd_event_source *src, const struct inotify_event *e,
+		       void *arg)
+{
+	struct lend *l = arg;
+
+	if (e->mask & IN_CREATE)
+		somebody_came(l);
+	sd_event_source_disable_unref(l->again);
+	l->again = NULL;
+	loop_after(l->agent->event, &l->again, LOOK_AGAIN, on_timer, l);
+	lend_look(l->agent);
+	return 0;
+}
+
+static void watch_capsules(struct lend *l)
+{
+	char *dir = xasprintf("%s/capsules", l->agent->conf->run_dir);
+	int r;
+
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+		log_warnx("capsules=%s cannot be made", dir);
+	r = sd_event_add_inotify(l->agent->event, &l->capsules, dir,
+				 IN_CREATE | IN_DELETE | IN_ONLYDIR,
+				 on_capsules, l);
+	/* Then they are seen with the next report. */
+	if (r < 0)
+		log_warnx("capsules=%s cannot be watched: %s", dir,
+			  strerror(-r));
+	free(dir);
+}
+
+/* ---- its terms, read again ---- */
+
+static int on_setting(void *ctx, const char *section, const char *name,
+		      const char *value, struct error *err)
+{
+	return strcmp(section, "owner")
+		       ? 0
+		       : agent_owner_set(ctx, name, value, err);
+}
+
+static int on_hup(sd_event_source *src, const struct signalfd_siginfo *si,
+		  void *arg)
+{
+	struct lend *l = arg;
+	struct agent_conf fresh;
+	struct error err;
+	int r;
+
+	if (!l->agent->conf->config) {
+		log_warnx("terms=kept why=\"there is no --config to read\"");
+		return 0;
+	}
+	agent_conf_init(&fresh);
+	r = conf_read(l->agent->conf->config, on_setting, &fresh, &err);
+	if (r < 0) {
+		log_warnx("terms=kept error=\"%s\"", err.text);
+	} else {
+		struct owner_terms old = l->terms;
+
+		l->terms = fresh.owner_terms;
+		fresh.owner_terms = old;
+		log_info("terms=read file=%s", l->agent->conf->config);
+		lend_look(l->agent);
+	}
+	agent_conf_clear(&fresh);
+	return 0;
+}
+
+/* ---- asked and told ---- */
+
+int lend_admits(const struct agent *a, struct error *err)
+{
+	const struct lend *l = a->lend;
+	struct moment now = moment_now();
+	enum closed why = contract_closed(&l->contract, &l->terms, &now);
+
+	if (why)
+		return error_set(err, -EAGAIN, "%s takes no guests: %s",
+				 a->name, closed_text(why));
+	if (l->contract.scene.guests >= l->terms.guests)
+		return error_set(err, -EBUSY,
+				 "%s takes no more guests: its owner allows "
+				 "%" PRIu32,
+				 a->name, l->terms.guests);
+	return 0;
+}
+
+uint64_t lend_memory(const struct agent *a, uint64_t available)
+{
+	uint64_t own = a->lend->terms.memory;
+
+	return available > own ? available - own : 0;
+}
+
+const char *lend_guests_of(const struct agent *a)
+{
+	return a->lend->terms.guests_of;
+}
+
+static void fill_return(const struct owner_return *r, Control__OwnerReturn *ret)
+{
+	control__owner_return__init(ret);
+	ret->at_usec = (uint64_t)r->wall;
+	ret->done = r->took >= 0;
+	ret->took_usec = ret->done ? (uint64_t)r->took : 0;
+	ret->guests = r->guests;
+	ret->disturbed = r->disturbed;
+}
+
+void lend_fill(const struct agent *a, struct lend_report *ret)
+{
+	const struct lend *l = a->lend;
+	const struct contract *c = &l->contract;
+	struct moment now = moment_now();
+	struct lending is = contract_lending(c, &l->terms, &now,
+					     owner_presence(a->owner)->evict);
+	Control__Lending *m = &ret->lending;
+
+	control__lending__init(m);
+	m->closed = is.closed;
+	m->leave = is.leave;
+	m->give_back_usec = is.leave_by ? (uint64_t)l->terms.give_back : 0;
+	m->freeze_usec = (uint64_t)is.freeze_most;
+	m->freeze = is.freeze_until != 0;
+	m->guests = c->scene.guests;
+	m->guests_most = l->terms.guests;
+	m->cores = l->terms.cores;
+	m->disturbed = c->disturbed;
+	m->returns = c->returns;
+	m->left = contract_left(c, &l->terms);
+	m->giving = c->giving >= 0;
+	for (uint32_t i = 0; i < c->nr_last; i++) {
+		fill_return(&c->last[i], &ret->last[i]);
+		ret->list[i] = &ret->last[i];
+	}
+	m->last = ret->list;
+	m->n_last = c->nr_last;
+}
+
+/* ---- its life ---- */
+
+static void copy_terms(struct owner_terms *to, const struct owner_terms *from)
+{
+	*to = *from;
+	to->guests_of = from->guests_of ? xstrdup(from->guests_of) : NULL;
+}
+
+int lend_begin(struct agent *a, lend_changed_fn changed, struct error *err)
+{
+	const struct agent_conf *conf = a->conf;
+	struct lend *l = xcalloc(1, sizeof(*l));
+	const char *dir = conf->state_dir ? conf->state_dir : conf->run_dir;
+	struct moment now = moment_now();
+
+	a->lend = l;
+	l->agent = a;
+	l->changed = changed;
+	l->path = xasprintf("%s/contract", dir);
+	copy_terms(&l->terms, &conf->owner_terms);
+	if (conf->state_dir && mkdir(dir, 0755) < 0 && errno != EEXIST)
+		return error_sys(err, -errno, "state directory %s", dir);
+	read_contract(l, &now);
+	l->low = true; /* an agent before this one may have done it */
+	watch_capsules(l);
+	look(l);
+	return loop_signals(a->event, (int[]){ SIGHUP, 0 }, on_hup, l, err);
+}
+
+void lend_end(struct agent *a)
+{
+	struct lend *l = a->lend;
+
+	if (!l)
+		return;
+	sd_event_source_disable_unref(l->timer);
+	sd_event_source_disable_unref(l->again);
+	sd_event_source_disable_unref(l->capsules);
+	owner_terms_clear(&l->terms);
+	free(l->path);
+	free(l);
+	a->lend = NULL;
+}

@@ -1,0 +1,74 @@
+/*
+ * file.c - opening a file that a rank prints to
+ *
+ * By the rank's own process, with its user's rights and nothing more.  The
+ * folder is as its user wrote it, and may be reached through links as any
+ * directory; what comes after it is made of other people's words, in a folder
+ * that others may write to: no component may be a link, none leads out, and
+ * what is there must be a file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "cluster/capsule/priv.h"
+#include "core/io.h"
+
+static int open_in(int dir, const char *path)
+{
+	/* A named pipe without a reader would be waited for. */
+	const struct open_how how = {
+		.flags = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK |
+			 O_CLOEXEC,
+		.mode = 0666,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+			   RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+static bool may_be_written(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	return S_ISREG(st.st_mode) ||
+	       (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3));
+}
+
+/* Not -ENOENT or -EACCES, which would say something of the program. */
+static int cannot(int code, const char *folder, const char *path,
+		  struct error *err)
+{
+	const char *why = code == -ELOOP   ? "a link on the way is not followed"
+			  : code == -EXDEV ? "it is outside of that folder"
+			  : code == -ENXIO || code == -ENOTSUP
+				  ? "it is no file"
+				  : strerror(-code);
+
+	return error_set(err, -EIO, "cannot print to %s in %s: %s", path,
+			 folder, why);
+}
+
+int file_open(const char *folder, const char *path, struct error *err)
+{
+	fd_auto dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = dir < 0 ? -errno : open_in(dir, path);
+
+	if (fd < 0)
+		return cannot(fd, folder, path, err);
+	if (!may_be_written(fd)) {
+		close(fd);
+		return cannot(-ENOTSUP, folder, path, err);
+	}
+	fcntl(fd, F_SETFL, O_APPEND);
+	return fd;
+}

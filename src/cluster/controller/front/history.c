@@ -1,0 +1,53 @@
+/* history.c - accounts of jobs that are over, for who may see them */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/conn/keys.h"
+#include "cluster/controller/front/front.h"
+#include "cluster/controller/state/say.h"
+#include "cluster/controller/state/state.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+enum { PAGE = 512 << 10 }; /* about so much in one answer */
+
+struct page {
+	const struct ctl_peer *p;
+	Control__History to;
+	size_t cap, bytes;
+};
+
+static bool add_account(void *arg, const struct store_account *row)
+{
+	struct page *l = arg;
+	Control__Account *a;
+
+	if (l->p->role != ROLE_ADMIN && !l->p->ctl->conf->show_arguments &&
+	    strcmp(l->p->name, row->user))
+		return true;
+	if (l->bytes > PAGE) {
+		l->to.next = row->job;
+		return false;
+	}
+	a = control__account__unpack(NULL, row->n, row->data);
+	if (!a) {
+		log_warnx("job=%llu account cannot be read",
+			  (unsigned long long)row->job);
+		return true;
+	}
+	l->bytes += row->n;
+	array_room(l->to.accounts, l->to.n_accounts, &l->cap);
+	l->to.accounts[l->to.n_accounts++] = a;
+	return true;
+}
+
+void ctl_history_read(struct ctl_peer *p, uint64_t re, uint64_t from)
+{
+	struct page l = { .p = p, .to = CONTROL__HISTORY__INIT };
+
+	store_each_account(p->ctl->store, from, add_account, &l);
+	ctl_send(p, 0, re, MESSAGE_BODY(HISTORY), &l.to);
+	for (size_t i = 0; i < l.to.n_accounts; i++)
+		control__account__free_unpacked(l.to.accounts[i], NULL);
+	free(l.to.accounts);
+}

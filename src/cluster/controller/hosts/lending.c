@@ -1,0 +1,85 @@
+/*
+ * lending.c - what a host lends, as its agent says (model/contract.h)
+ *
+ * The agent keeps the owner's terms; here they become what the policy sees, and
+ * what people are shown.  Nonsense counts as occupied.
+ */
+#include "cluster/controller/hosts/hosts.h"
+#include "cluster/controller/state/state.h"
+#include "core/log.h"
+#include "model/record.h"
+
+static bool is_sane(const Control__Lending *m)
+{
+	const uint64_t most = RECORD_ESTIMATE_MAX;
+
+	return m && closed_name(m->closed) && m->give_back_usec < most &&
+	       m->freeze_usec < most && m->n_last <= CONTRACT_RETURNS;
+}
+
+static void take_returns(struct ctl_lending *l, const Control__Lending *m)
+{
+	const uint64_t most = RECORD_TIME_MAX;
+
+	l->nr_last = 0;
+	for (size_t i = 0; i < m->n_last; i++) {
+		const Control__OwnerReturn *r = m->last[i];
+
+		if (r->at_usec > most || r->took_usec > most)
+			continue;
+		l->last[l->nr_last++] = (struct owner_return){
+			.wall = (usec_t)r->at_usec,
+			.took = r->done ? (usec_t)r->took_usec : -1,
+			.guests = r->guests,
+			.disturbed = r->disturbed,
+		};
+	}
+}
+
+/* What is new is noted: the log is where an administrator looks first. */
+static void log_changes(const struct ctl_host *h, enum closed was,
+			bool was_giving)
+{
+	const struct ctl_lending *l = &h->lending;
+	const struct owner_return *last =
+		l->nr_last ? &l->last[l->nr_last - 1] : NULL;
+
+	if (l->is.closed != was)
+		log_info("host=%s lends=%s", h->name,
+			 closed_name(l->is.closed));
+	if (was_giving && !l->giving && last && last->took >= 0)
+		log_info("host=%s given=back guests=%u took=%.3fs", h->name,
+			 last->guests,
+			 (double)last->took / (double)USEC_PER_SEC);
+}
+
+void ctl_host_lends(struct ctl_host *h, const Control__Lending *m)
+{
+	struct ctl_lending *l = &h->lending;
+	enum closed was = l->is.closed;
+	bool giving = l->giving;
+
+	if (!is_sane(m)) {
+		*l = (struct ctl_lending){
+			.is = { .closed = CLOSED_LOST, .leave = h->owner.here },
+			.guests_most = GUESTS_ANY,
+		};
+		return;
+	}
+	l->is = (struct lending){ .closed = m->closed,
+				  .leave = m->leave,
+				  .freeze_most = (usec_t)m->freeze_usec };
+	if (h->owner.here && m->give_back_usec)
+		l->is.leave_by = h->owner.since + (usec_t)m->give_back_usec;
+	if (h->owner.here && m->freeze)
+		l->is.freeze_until = h->owner.since + l->is.freeze_most;
+	l->guests = m->guests;
+	l->guests_most = m->guests_most;
+	l->cores = m->cores;
+	l->disturbed = m->disturbed;
+	l->left = m->left;
+	l->returns = m->returns;
+	l->giving = m->giving;
+	take_returns(l, m);
+	log_changes(h, was, giving);
+}

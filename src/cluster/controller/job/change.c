@@ -1,0 +1,176 @@
+/*
+ * change.c - what users do with jobs that are there: hold them and let them go,
+ * begin them anew, change what was asked for; wait for them
+ *
+ * A job that is held is none of the policy's (ctl_sched_leave()).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/account.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/job.h"
+#include "cluster/controller/state/say.h"
+#include "cluster/controller/state/waiters.h"
+#include "core/log.h"
+#include "core/plain.h"
+#include "core/xalloc.h"
+#include "model/record.h"
+
+int ctl_job_check_name(const char *name, struct error *err)
+{
+	struct error clean;
+
+	if (strlen(name) > CTL_NAME_MAX)
+		return error_set(err, -EINVAL,
+				 "a name of %zu bytes: %d at most",
+				 strlen(name), CTL_NAME_MAX);
+	error_set(&clean, 0, "%s", name);
+	plain_text(clean.text);
+	if (strcmp(clean.text, name) || strchr(name, '/'))
+		return error_set(err, -EINVAL,
+				 "a name has no slash, and nothing that a "
+				 "terminal obeys");
+	return 0;
+}
+
+static int must_wait(const struct ctl_job *job, struct error *err)
+{
+	if (job->state == STATE(WAITING))
+		return 0;
+	return error_set(err, job->state == STATE(DONE) ? -ESRCH : -EBUSY,
+			 "job %llu has %s", (unsigned long long)job->id,
+			 job->state == STATE(DONE) ? "ended" : "started");
+}
+
+static int hold(struct ctl_job *job, const char *who, struct error *err)
+{
+	int r = must_wait(job, err);
+	char *why;
+
+	if (r < 0 || job->spec->held)
+		return r;
+	why = xasprintf("held by %s", who);
+	job->spec->held = true;
+	ctl_job_set_why(job, why);
+	ctl_job_store(job);
+	free(why);
+	if (job->model)
+		ctl_sched_leave(job);
+	return 0;
+}
+
+static int release(struct ctl_job *job, struct error *err)
+{
+	int r = must_wait(job, err);
+
+	if (r < 0 || !job->spec->held)
+		return r;
+	job->spec->held = false;
+	ctl_job_set_why(job, "");
+	ctl_job_store(job);
+	if (!job->spec->n_hosts)
+		ctl_sched_arrive(job);
+	ctl_sched_soon(job->ctl);
+	return 0;
+}
+
+static int requeue(struct ctl_job *job, const char *who, struct error *err)
+{
+	char *why = xasprintf("%s has it begin anew", who);
+	int r = ctl_job_requeue(job, why, err);
+
+	free(why);
+	return r;
+}
+
+/* The policy counts on it, so it is to think again. */
+static int set_estimate(struct ctl_job *job, uint64_t usec, struct error *err)
+{
+	int r = usec ? must_wait(job, err) : 0;
+
+	if (r < 0 || !usec)
+		return r;
+	if (usec > RECORD_ESTIMATE_MAX)
+		return error_set(err, -EINVAL,
+				 "a run time of more than ten years");
+	job->spec->estimate_usec = usec;
+	if (!job->model)
+		return 0;
+	ctl_sched_leave(job);
+	ctl_sched_arrive(job);
+	return 0;
+}
+
+static int update(struct ctl_job *job, const Control__ChangeJob *c,
+		  struct error *err)
+{
+	int r = ctl_job_check_name(c->name, err);
+
+	if (!r && job->state == STATE(DONE))
+		r = must_wait(job, err);
+	if (!r)
+		r = set_estimate(job, c->estimate_usec, err);
+	if (!r)
+		r = ctl_job_set_limit(job, c->limit_usec, err);
+	if (r < 0)
+		return r;
+	if (*c->name)
+		message_set_text(&job->spec->name, xstrdup(c->name));
+	ctl_job_store(job);
+	return 0;
+}
+
+static int change(struct ctl_job *job, const char *who,
+		  const Control__ChangeJob *c, struct error *err)
+{
+	switch (c->change) {
+	case CONTROL__CHANGE__HOLD:
+		return hold(job, who, err);
+	case CONTROL__CHANGE__RELEASE:
+		return release(job, err);
+	case CONTROL__CHANGE__REQUEUE:
+		return requeue(job, who, err);
+	case CONTROL__CHANGE__UPDATE:
+		return update(job, c, err);
+	default:
+		return error_set(err, -ENOSYS,
+				 "the controller does not know this change: it "
+				 "may be older than you");
+	}
+}
+
+static const char *change_name(Control__Change c)
+{
+	return c == CONTROL__CHANGE__HOLD      ? "held"
+	       : c == CONTROL__CHANGE__RELEASE ? "released"
+	       : c == CONTROL__CHANGE__REQUEUE ? "told to begin anew"
+					       : "updated";
+}
+
+void ctl_job_change(struct ctl_peer *p, uint64_t re,
+		    const Control__ChangeJob *c)
+{
+	struct ctl_job *job = ctl_job_find(p->ctl, c->job);
+	struct error err;
+	int r = change(job, p->name, c, &err);
+
+	if (r < 0) {
+		ctl_send_failed(p, re, r, "%s", err.text);
+		return;
+	}
+	ctl_job_act(job, p->name, "%s", change_name(c->change));
+	log_info("job=%llu change=%d by=%s", (unsigned long long)job->id,
+		 c->change, p->name);
+	ctl_send_ok(p, re);
+}
+
+void ctl_job_wait(struct ctl_peer *p, uint64_t re, struct ctl_job *job)
+{
+	ctl_wait(&job->waiters, p, re);
+	if (job->state == STATE(DONE))
+		ctl_job_tell(job);
+}

@@ -1,0 +1,42 @@
+/*
+ * freeze.c - ranks that stand still
+ *
+ * A rank's keeper freezes it (SUSPEND); the view says so from the request on,
+ * and what the keeper says it is counts.  A move lets it run: it lands running.
+ */
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/rank.h"
+#include "cluster/controller/state/say.h"
+#include "core/log.h"
+
+static void now_frozen(struct ctl_rank *r, bool on, bool told)
+{
+	if (on == (r->frozen_since != 0))
+		return;
+	ctl_rank_stands(r, on ? ctl_now() : 0);
+	log_info("job=%llu rank=%u frozen=%s", (unsigned long long)r->job->id,
+		 r->rank, on ? "yes" : "no");
+	ctl_sched_frozen(r, on, told);
+}
+
+bool ctl_rank_freeze(struct ctl_rank *r, bool on, bool told)
+{
+	Keeper__Suspend q = KEEPER__SUSPEND__INIT;
+	struct klink *k = klink_of(r);
+
+	if (r->state != STATE(RUNNING) || r->move || !k || !k->heard ||
+	    on == (r->frozen_since != 0))
+		return false;
+	q.on = on;
+	klink_request(k, KEEPER__REQUEST__BODY_SUSPEND, &q);
+	now_frozen(r, on, told);
+	return true;
+}
+
+void ctl_rank_is_frozen(struct ctl_rank *r, bool on)
+{
+	if (ctl_rank_active(r))
+		now_frozen(r, on, true);
+}

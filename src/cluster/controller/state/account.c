@@ -1,0 +1,105 @@
+/*
+ * account.c - what a job asked for and had, and what was done to it, for later
+ *
+ * A row for each job, written in the transaction of its end; the rows of acts
+ * as they come.  They outlive what is remembered of the job.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/controller/state/account.h"
+#include "cluster/controller/state/find.h"
+#include "core/xalloc.h"
+
+enum { TRIM_EVERY = 64 };
+
+void ctl_job_act(const struct ctl_job *job, const char *who, const char *fmt,
+		 ...)
+{
+	struct store_act act = { .job = job->id, .at = ctl_now(), .who = who };
+	struct error what;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what.text, sizeof(what.text), fmt, ap);
+	va_end(ap);
+	act.what = what.text;
+	store_put_act(job->ctl->store, &act);
+}
+
+static void add_act(void *arg, const struct store_act *row)
+{
+	Control__Account *a = arg;
+	Control__Act *act = xcalloc(1, sizeof(*act));
+
+	control__act__init(act);
+	act->at_usec = (uint64_t)row->at;
+	act->who = xstrdup(row->who);
+	act->what = xstrdup(row->what);
+	a->acts = xreallocarray(a->acts, a->n_acts + 1, sizeof(*a->acts));
+	a->acts[a->n_acts++] = act;
+}
+
+static Control__RankAccount *rank_account(const struct ctl_rank *r)
+{
+	Control__RankAccount *a = xcalloc(1, sizeof(*a));
+
+	control__rank_account__init(a);
+	a->host = xstrdup(r->host ? r->host->name : "");
+	a->cpu_usec = r->had.cpu_usec;
+	a->max_rss = r->had.max_rss;
+	a->moves = r->moves;
+	a->stood_usec = r->had.stood_usec;
+	a->moved_bytes = r->had.moved_bytes;
+	a->exit = r->exit;
+	a->lost = r->lost;
+	return a;
+}
+
+static void fill_job(const struct ctl_job *job, Control__Account *a)
+{
+	const Control__Submit *s = job->spec;
+
+	a->job = job->id;
+	a->user = xstrdup(s->user);
+	a->uid = s->uid;
+	a->name = xstrdup(s->name);
+	a->program = xstrdup(s->argv[0]);
+	a->ranks = job->nr;
+	a->ranks_asked = s->ranks;
+	a->submit_usec = (uint64_t)job->submit;
+	a->start_usec = (uint64_t)job->start;
+	a->end_usec = (uint64_t)job->end;
+	a->estimate_usec = s->estimate_usec;
+	a->limit_usec = s->limit_usec;
+	a->memory = s->memory;
+	a->exit = (uint32_t)job->exit;
+	a->reason = (Control__Reason)job->reason;
+	a->by = xstrdup(job->by);
+	a->why = xstrdup(job->why);
+	a->requeues = s->requeues;
+}
+
+void ctl_account_store(const struct ctl_job *job)
+{
+	Control__Account *a = xcalloc(1, sizeof(*a));
+	struct store_account row = { .job = job->id, .user = job->spec->user };
+	uint8_t *data;
+
+	control__account__init(a);
+	fill_job(job, a);
+	a->had = xcalloc(job->nr, sizeof(*a->had));
+	for (; a->n_had < job->nr; a->n_had++)
+		a->had[a->n_had] = rank_account(&job->ranks[a->n_had]);
+	store_each_act(job->ctl->store, job->id, add_act, a);
+	row.n = control__account__get_packed_size(a);
+	row.data = data = xmalloc(row.n);
+	control__account__pack(a, data);
+	store_put_account(job->ctl->store, &row);
+	if (job->id % TRIM_EVERY == 0)
+		store_trim_accounts(job->ctl->store,
+				    (uint64_t)job->ctl->conf->accounts);
+	free(data);
+	control__account__free_unpacked(a, NULL);
+}

@@ -1,0 +1,202 @@
+/*
+ * store_kept.c - what jobs leave behind in the store: what they
+ * printed, and accounts
+ */
+#include "cluster/controller/state/store_priv.h"
+
+enum statement {
+	PUT_OUTPUT,
+	TRIM_OUTPUT,
+	FORGET_OUTPUT,
+	OUTPUT_BYTES,
+	EACH_OUTPUT,
+	PUT_ACT,
+	PUT_ACCOUNT,
+	TRIM_ACCOUNTS,
+	TRIM_ACTS,
+	EACH_ACT,
+	EACH_ACCOUNT,
+	NR_STATEMENTS
+};
+
+static const char *const sql[NR_STATEMENTS] = {
+	[PUT_OUTPUT] = "INSERT OR IGNORE INTO output (job, rank, stream, "
+		       "epoch, number, at, data) VALUES (?,?,?,?,?,?,?)",
+	[TRIM_OUTPUT] =
+		"DELETE FROM output WHERE job = ?1 AND seq <= (SELECT seq FROM "
+		"(SELECT seq, sum(length(data) + 64) OVER (ORDER BY seq DESC) "
+		"AS sum FROM output WHERE job = ?1) WHERE sum > ?2 "
+		"ORDER BY seq DESC LIMIT 1)",
+	[FORGET_OUTPUT] = "DELETE FROM output WHERE job = ?",
+	[OUTPUT_BYTES] = "SELECT ifnull(sum(length(data) + 64), 0) FROM output "
+			 "WHERE job = ?",
+	[EACH_OUTPUT] = "SELECT seq, job, rank, stream, epoch, number, at, "
+			"data FROM output WHERE job = ? AND seq >= ? "
+			"ORDER BY seq",
+	[PUT_ACT] = "INSERT INTO act (job, at, who, what) VALUES (?,?,?,?)",
+	[PUT_ACCOUNT] = "REPLACE INTO account (job, user, data) VALUES (?,?,?)",
+	[TRIM_ACCOUNTS] = "DELETE FROM account WHERE job <= (SELECT job FROM "
+			  "account ORDER BY job DESC LIMIT 1 OFFSET ?)",
+	[TRIM_ACTS] = "DELETE FROM act WHERE job < "
+		      "(SELECT min(job) FROM account) AND job NOT IN "
+		      "(SELECT id FROM job)",
+	[EACH_ACT] = "SELECT job, at, who, what FROM act WHERE job = ? "
+		     "ORDER BY seq",
+	[EACH_ACCOUNT] = "SELECT job, user, data FROM account WHERE job >= ? "
+			 "ORDER BY job",
+};
+
+int store_kept_open(struct store *s)
+{
+	return store_prepare(s, sql, NR_STATEMENTS, &s->kept);
+}
+
+void store_kept_close(struct store *s)
+{
+	store_finalize(s->kept, NR_STATEMENTS);
+}
+
+void store_kept_forget(struct store *s, uint64_t job)
+{
+	store_put(s, s->kept[FORGET_OUTPUT]);
+	store_int(s, job);
+	store_put_end(s);
+}
+
+void store_put_output(struct store *s, const struct store_output *piece)
+{
+	store_put(s, s->kept[PUT_OUTPUT]);
+	store_int(s, piece->job);
+	store_int(s, piece->rank);
+	store_int(s, piece->stream);
+	store_int(s, piece->epoch);
+	store_int(s, piece->number);
+	store_int(s, piece->offset);
+	store_blob(s, piece->data, piece->n);
+	store_put_end(s);
+}
+
+void store_trim_output(struct store *s, uint64_t job, size_t bytes)
+{
+	store_put(s, s->kept[TRIM_OUTPUT]);
+	store_int(s, job);
+	store_int(s, bytes);
+	store_put_end(s);
+}
+
+size_t store_output_bytes(struct store *s, uint64_t job)
+{
+	sqlite3_stmt *st = s->kept[OUTPUT_BYTES];
+	size_t bytes = 0;
+
+	sqlite3_bind_int64(st, 1, job);
+	while (store_next_row(s, st))
+		bytes = sqlite3_column_int64(st, 0);
+	return bytes;
+}
+
+void store_each_output(struct store *s, uint64_t job, uint64_t from,
+		       bool (*each)(void *ctx, const struct store_output *),
+		       void *ctx)
+{
+	sqlite3_stmt *st = s->kept[EACH_OUTPUT];
+	struct store_output piece;
+
+	sqlite3_bind_int64(st, 1, job);
+	sqlite3_bind_int64(st, 2, from);
+	while (store_next_row(s, st)) {
+		piece = (struct store_output){
+			.seq = sqlite3_column_int64(st, 0),
+			.job = sqlite3_column_int64(st, 1),
+			.rank = sqlite3_column_int64(st, 2),
+			.stream = sqlite3_column_int64(st, 3),
+			.epoch = sqlite3_column_int64(st, 4),
+			.number = sqlite3_column_int64(st, 5),
+			.offset = sqlite3_column_int64(st, 6),
+			.data = sqlite3_column_blob(st, 7),
+			.n = sqlite3_column_bytes(st, 7),
+		};
+		if (!each(ctx, &piece)) {
+			sqlite3_reset(st);
+			return;
+		}
+	}
+}
+
+/* ---- accounts ---- */
+
+void store_put_act(struct store *s, const struct store_act *act)
+{
+	store_put(s, s->kept[PUT_ACT]);
+	store_int(s, act->job);
+	store_int(s, act->at);
+	store_text(s, act->who);
+	store_text(s, act->what);
+	store_put_end(s);
+}
+
+void store_put_account(struct store *s, const struct store_account *account)
+{
+	store_put(s, s->kept[PUT_ACCOUNT]);
+	store_int(s, account->job);
+	store_text(s, account->user);
+	store_blob(s, account->data, account->n);
+	store_put_end(s);
+}
+
+void store_trim_accounts(struct store *s, uint64_t most)
+{
+	store_put(s, s->kept[TRIM_ACCOUNTS]);
+	store_int(s, most);
+	store_put_end(s);
+	store_put(s, s->kept[TRIM_ACTS]);
+	store_put_end(s);
+}
+
+static const char *text_at(sqlite3_stmt *st, int at)
+{
+	const char *text = (const char *)sqlite3_column_text(st, at);
+
+	return text ? text : "";
+}
+
+void store_each_act(struct store *s, uint64_t job,
+		    void (*each)(void *ctx, const struct store_act *),
+		    void *ctx)
+{
+	sqlite3_stmt *st = s->kept[EACH_ACT];
+	struct store_act act;
+
+	sqlite3_bind_int64(st, 1, job);
+	while (store_next_row(s, st)) {
+		act = (struct store_act){
+			.job = sqlite3_column_int64(st, 0),
+			.at = sqlite3_column_int64(st, 1),
+			.who = text_at(st, 2),
+			.what = text_at(st, 3),
+		};
+		each(ctx, &act);
+	}
+}
+
+void store_each_account(struct store *s, uint64_t from,
+			bool (*each)(void *ctx, const struct store_account *),
+			void *ctx)
+{
+	sqlite3_stmt *st = s->kept[EACH_ACCOUNT];
+	struct store_account account;
+
+	sqlite3_bind_int64(st, 1, from);
+	while (store_next_row(s, st)) {
+		account = (struct store_account){
+			.job = sqlite3_column_int64(st, 0),
+			.user = text_at(st, 1),
+			.data = sqlite3_column_blob(st, 2),
+			.n = sqlite3_column_bytes(st, 2),
+		};
+		if (!each(ctx, &account)) {
+			sqlite3_reset(st);
+			return;
+		}
+	}
+}

@@ -1,0 +1,166 @@
+/* test_store_kept.c - what jobs leave behind: output once, accounts, acts */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cluster/controller/state/store.h"
+#include "core/scratch.h"
+
+static char dir[SCRATCH_MAX];
+static char path[80];
+
+static void put_piece(struct store *s, uint64_t job, uint64_t number)
+{
+	const struct store_output piece = { .job = job,
+					    .rank = 1,
+					    .stream = 2,
+					    .epoch = 3,
+					    .number = number,
+					    .offset = number * 4,
+					    .data = "abcd",
+					    .n = 4 };
+
+	store_put_output(s, &piece);
+}
+
+struct seen {
+	unsigned pieces, most;
+	uint64_t first, last, seq;
+};
+
+static bool on_piece(void *ctx, const struct store_output *piece)
+{
+	struct seen *seen = ctx;
+
+	assert_int_equal(piece->rank, 1);
+	assert_int_equal(piece->stream, 2);
+	assert_int_equal(piece->offset, piece->number * 4);
+	assert_int_equal(piece->n, 4);
+	assert_memory_equal(piece->data, "abcd", 4);
+	assert_true(piece->seq > seen->seq);
+	seen->seq = piece->seq;
+	if (!seen->pieces++)
+		seen->first = piece->number;
+	seen->last = piece->number;
+	return seen->pieces < seen->most;
+}
+
+static struct seen look(struct store *s, uint64_t job, uint64_t from)
+{
+	struct seen seen = { .most = 1000 };
+
+	store_each_output(s, job, from, on_piece, &seen);
+	return seen;
+}
+
+/* What comes again, after a restart too, is there once. */
+static void output_is_kept_once(void **state)
+{
+	struct store *s;
+	struct seen seen;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	for (uint64_t n = 1; n <= 5; n++)
+		put_piece(s, 1, n);
+	put_piece(s, 2, 1);
+	store_close(s);
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	for (uint64_t n = 3; n <= 7; n++)
+		put_piece(s, 1, n);
+	seen = look(s, 1, 0);
+	assert_int_equal(seen.pieces, 7);
+	assert_int_equal(seen.last, 7);
+	assert_int_equal(look(s, 1, seen.seq).pieces, 1);
+	assert_int_equal(look(s, 1, seen.seq + 1).pieces, 0);
+	assert_int_equal(store_output_bytes(s, 1), 7 * (4 + STORE_PIECE));
+	store_close(s);
+}
+
+/* The last ones stay, and another job's are another's. */
+static void output_is_bounded(void **state)
+{
+	struct store *s;
+	struct seen seen;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	store_trim_output(s, 1, 3 * (4 + STORE_PIECE));
+	seen = look(s, 1, 0);
+	assert_int_equal(seen.pieces, 3);
+	assert_int_equal(seen.first, 5);
+	assert_int_equal(look(s, 2, 0).pieces, 1);
+	store_trim_output(s, 1, 1000000);
+	assert_int_equal(look(s, 1, 0).pieces, 3);
+	store_forget_job(s, 1);
+	assert_int_equal(look(s, 1, 0).pieces, 0);
+	assert_int_equal(look(s, 2, 0).pieces, 1);
+	store_close(s);
+}
+
+static void on_act(void *ctx, const struct store_act *act)
+{
+	unsigned *seen = ctx;
+
+	assert_string_equal(act->who, "ann");
+	assert_string_equal(act->what, "held");
+	assert_int_equal(act->at, 77);
+	++*seen;
+}
+
+static bool on_account(void *ctx, const struct store_account *account)
+{
+	uint64_t *seen = ctx;
+
+	assert_string_equal(account->user, "ann");
+	assert_int_equal(account->n, 3);
+	seen[0]++;
+	if (seen[0] == 1)
+		seen[1] = account->job;
+	return true;
+}
+
+/* One each, however often it is written; the last ones stay, with their acts. */
+static void accounts_outlive_jobs(void **state)
+{
+	struct store_account account = { .user = "ann", .data = "abc", .n = 3 };
+	struct store_act act = { .at = 77, .who = "ann", .what = "held" };
+	uint64_t seen[2] = { 0 };
+	unsigned acts = 0;
+	struct store *s;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	for (int i = 0; i < 2; i++)
+		for (account.job = 1; account.job <= 9; account.job++)
+			store_put_account(s, &account);
+	for (act.job = 1; act.job <= 9; act.job++)
+		store_put_act(s, &act);
+	store_forget_job(s, 8);
+	store_close(s);
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	store_trim_accounts(s, 4);
+	store_each_account(s, 0, on_account, seen);
+	assert_int_equal(seen[0], 4);
+	assert_int_equal(seen[1], 6);
+	for (uint64_t job = 1; job <= 9; job++)
+		store_each_act(s, job, on_act, &acts);
+	assert_int_equal(acts, 4);
+	store_close(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(output_is_kept_once),
+		cmocka_unit_test(output_is_bounded),
+		cmocka_unit_test(accounts_outlive_jobs),
+	};
+
+	scratch_dir(dir, "/tmp");
+	snprintf(path, sizeof(path), "%s/state.db", dir);
+	return cmocka_run_group_tests_name("store_kept", tests, NULL, NULL);
+}

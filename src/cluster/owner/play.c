@@ -1,0 +1,82 @@
+/* play.c - an owner of a host of its own, see play.h */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "cluster/conn/loop.h"
+#include "cluster/owner/play.h"
+#include "core/xalloc.h"
+
+char play_dir[SCRATCH_MAX];
+struct owner_conf play_conf;
+sd_event *play_event;
+struct owner *play_owner;
+bool play_guests;
+unsigned play_changes;
+
+static void on_change(void *ctx)
+{
+	play_changes++;
+}
+
+static bool is_empty(void *ctx)
+{
+	return !play_guests;
+}
+
+static void set_path(char **path, const char *name)
+{
+	free(*path);
+	*path = xasprintf("%s/%s", play_dir, name);
+}
+
+int play_setup(void **state)
+{
+	scratch_dir(play_dir, "/tmp");
+	owner_conf_init(&play_conf);
+	set_path(&play_conf.utmp, "utmp");
+	set_path(&play_conf.input, "input");
+	set_path(&play_conf.power, "power");
+	play_conf.sources = 0;
+	play_changes = 0;
+	play_guests = false;
+	return loop_create(&play_event, NULL);
+}
+
+void play_begin(const char *sources)
+{
+	static const struct owner_ops ops = { on_change, is_empty };
+	struct error err;
+
+	if (sources)
+		assert_int_equal(
+			owner_conf_set(&play_conf, "sources", sources, &err),
+			0);
+	assert_int_equal(owner_create(play_event, "h1", play_dir, &play_conf,
+				      &ops, NULL, &play_owner, &err),
+			 0);
+}
+
+void play_end(void)
+{
+	owner_destroy(play_owner);
+	play_owner = NULL;
+}
+
+int play_teardown(void **state)
+{
+	play_end();
+	play_event = sd_event_unref(play_event);
+	owner_conf_clear(&play_conf);
+	return 0;
+}
+
+void play_settle(void)
+{
+	while (sd_event_run(play_event, 0) > 0)
+		continue;
+}

@@ -1,0 +1,37 @@
+/*
+ * play.h - for tests: an owner of a host of its own, in an event loop
+ */
+#ifndef CLUSTER_OWNER_PLAY_H
+#define CLUSTER_OWNER_PLAY_H
+
+#include "cluster/owner/priv.h"
+#include "core/scratch.h"
+
+extern char play_dir[SCRATCH_MAX]; /* its run directory; utmp, ... are there */
+extern struct owner_conf play_conf;
+extern sd_event *play_event;
+extern struct owner *play_owner;
+extern bool play_guests;      /* are there */
+extern unsigned play_changes; /* of here or evict */
+
+/* Of cmocka: no source, none of them named. */
+int play_setup(void **state);
+int play_teardown(void **state);
+
+/* The agent begins to look; sources may be NULL: as they are set. */
+void play_begin(const char *sources);
+void play_end(void);
+
+/* Handle all that has come. */
+void play_settle(void);
+
+/* What must come in the end; a source may rest before it looks again. */
+#define PLAY_PATIENCE (120 * USEC_PER_SEC) /* on a busy machine */
+#define COMES(what)                                                           \
+	do                                                                    \
+		while (!(what))                                               \
+			assert_true(sd_event_run(play_event, PLAY_PATIENCE) > \
+				    0);                                       \
+	while (0)
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * source.h - where signs of an owner come from
+ *
+ * To add one: write NAME.c, ending in `const struct owner_source
+ * owner_source_NAME`, add SOURCE(NAME) to sources.def, and say in
+ * model/presence.h what it is a cause of, if that is new.
+ *
+ * A source watches in the agent's loop, and tells by the functions of priv.h.
+ * It waits for nothing, wakes up at most once a second while signs pour in
+ * (inlet.c), and says by owner_lost() that it cannot tell any more.
+ */
+#ifndef CLUSTER_OWNER_SOURCE_H
+#define CLUSTER_OWNER_SOURCE_H
+
+struct owner;
+
+struct owner_source {
+	const char *name; /* in the setting `sources` */
+	/* Watch, and tell what was before; NULL: nothing of the kind is here. */
+	void *(*begin)(struct owner *o);
+	void (*end)(void *source);
+	/* No guest is left here.  NULL: that is nothing to it. */
+	void (*release)(void *source);
+};
+
+#define SOURCE(name) extern const struct owner_source owner_source_##name;
+#include "cluster/owner/sources.def"
+#undef SOURCE
+
+#endif

@@ -1,0 +1,378 @@
+/*
+ * test_owner.c - what sources see of an owner
+ *
+ * The terminals are real ones; input devices are pipes, the battery is files.
+ * Time is not waited for, but where a source rests.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utmpx.h>
+
+#include <cmocka.h>
+
+#include "cluster/owner/play.h"
+#include "core/io.h"
+#include "core/xalloc.h"
+
+#define HOUR (3600 * USEC_PER_SEC)
+
+/* Whoever is there stays for an hour. */
+static int setup(void **state)
+{
+	int r = play_setup(state);
+
+	play_conf.linger = HOUR;
+	return r;
+}
+
+static char *below(const char *name)
+{
+	return xasprintf("%s/%s", play_dir, name);
+}
+
+static const struct presence *is(void)
+{
+	return owner_presence(play_owner);
+}
+
+static void put(const char *name, const char *text)
+{
+	char *path = below(name);
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	free(path);
+}
+
+static void make_dir(const char *name)
+{
+	char *path = below(name);
+
+	assert_int_equal(mkdir(path, 0700), 0);
+	free(path);
+}
+
+/* ---- terminals and utmp ---- */
+
+struct terminal_pair {
+	int keys, shell;
+	char line[64];
+};
+
+static void open_terminal(struct terminal_pair *t, usec_t idle)
+{
+	struct timespec now, times[2];
+	char path[64];
+
+	assert_int_equal(openpty(&t->keys, &t->shell, path, NULL, NULL), 0);
+	snprintf(t->line, sizeof(t->line), "%s", path + strlen("/dev/"));
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec -= idle / USEC_PER_SEC;
+	times[0] = times[1] = now;
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void close_terminal(struct terminal_pair *t)
+{
+	close(t->keys);
+	close(t->shell);
+}
+
+static void type(struct terminal_pair *t)
+{
+	char buf[8];
+
+	assert_int_equal(write(t->keys, "x\n", 2), 2);
+	assert_true(read(t->shell, buf, sizeof(buf)) > 0);
+}
+
+static void log_in(short what, pid_t pid, const char *line, const char *host)
+{
+	struct utmpx u = { .ut_type = what, .ut_pid = pid };
+	int fd = open(play_conf.utmp, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+		      0644);
+
+	snprintf(u.ut_line, sizeof(u.ut_line), "%s", line);
+	snprintf(u.ut_user, sizeof(u.ut_user), "ada");
+	snprintf(u.ut_host, sizeof(u.ut_host), "%s", host);
+	assert_int_equal(write(fd, &u, sizeof(u)), sizeof(u));
+	close(fd);
+}
+
+static pid_t dead_pid(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return pid;
+}
+
+static void who_types_is_there(void **state)
+{
+	struct terminal_pair t;
+
+	play_begin("utmp");
+	play_settle();
+	assert_false(is()->here);
+	assert_int_equal(owner_logged_in(play_owner), 0);
+	open_terminal(&t, 2 * HOUR);
+	log_in(USER_PROCESS, getpid(), t.line, "");
+	COMES(owner_logged_in(play_owner) == 1);
+	/* Nothing was typed for two hours. */
+	assert_false(is()->here);
+	assert_in_range(owner_now() - is()->idle_since, 2 * HOUR,
+			2 * HOUR + HOUR / 2);
+	/* What programs print is no sign. */
+	assert_int_equal(write(t.shell, "y\n", 2), 2);
+	play_settle();
+	assert_false(is()->here);
+	type(&t);
+	play_settle(); /* it needs no time at all */
+	assert_true(is()->here);
+	assert_int_equal(is()->cause, PRESENCE_TERMINAL);
+	assert_string_equal(is()->who, "ada");
+	assert_int_equal(owner_uids(play_owner)->nr, 1);
+	assert_int_equal(owner_uids(play_owner)->uid[0], geteuid());
+	assert_int_equal(play_changes, 1);
+	close_terminal(&t);
+	play_settle();
+}
+
+static void a_session_from_elsewhere_is_not_the_owners(void **state)
+{
+	struct terminal_pair t;
+
+	open_terminal(&t, 2 * HOUR);
+	log_in(USER_PROCESS, getpid(), t.line, "elsewhere");
+	play_begin("utmp");
+	assert_int_equal(owner_logged_in(play_owner), 1);
+	type(&t);
+	play_settle();
+	assert_false(is()->here);
+	play_end();
+	/* Unless ssh is named, */
+	assert_int_equal(owner_conf_set(&play_conf, "who", "ssh", NULL), 0);
+	play_begin(NULL);
+	assert_true(is()->here);
+	play_end();
+	/* ... and others than bob count. */
+	assert_int_equal(owner_conf_set(&play_conf, "users", "bob, adam", NULL),
+			 0);
+	play_begin(NULL);
+	assert_false(is()->here);
+	play_end();
+	assert_int_equal(owner_conf_set(&play_conf, "users", "bob,ada", NULL),
+			 0);
+	play_begin(NULL);
+	assert_true(is()->here);
+	close_terminal(&t);
+}
+
+static void entries_that_are_none(void **state)
+{
+	struct terminal_pair t;
+
+	open_terminal(&t, 0);
+	log_in(USER_PROCESS, dead_pid(), t.line, "");
+	log_in(DEAD_PROCESS, getpid(), t.line, "");
+	log_in(USER_PROCESS, getpid(), "../etc/passwd", "");
+	log_in(USER_PROCESS, getpid(), "", "");
+	play_begin("utmp");
+	assert_int_equal(owner_logged_in(play_owner), 2);
+	assert_false(is()->here);
+	/* Half an entry, as while it is written. */
+	assert_int_equal(truncate(play_conf.utmp, 100), 0);
+	COMES(owner_logged_in(play_owner) == 0);
+	/* Who is about to log in. */
+	assert_int_equal(truncate(play_conf.utmp, 0), 0);
+	log_in(LOGIN_PROCESS, getpid(), t.line, "");
+	COMES(is()->here);
+	assert_int_equal(owner_logged_in(play_owner), 0);
+	close_terminal(&t);
+}
+
+static void a_list_that_vanishes(void **state)
+{
+	play_begin("utmp");
+	play_settle();
+	assert_false(is()->here);
+	put("utmp", "");
+	play_settle();
+	assert_false(is()->here);
+	assert_int_equal(unlink(play_conf.utmp), 0);
+	COMES(is()->here);
+	assert_int_equal(is()->cause, PRESENCE_UNREADABLE);
+	assert_int_equal(is()->lost, PRESENCE_TERMINAL);
+	put("utmp", "");
+	COMES(!is()->here);
+}
+
+/* A terminal's time is by a clock that may have been set since. */
+static void a_terminal_used_in_the_future(void **state)
+{
+	struct terminal_pair t;
+
+	open_terminal(&t, -10 * HOUR);
+	log_in(USER_PROCESS, getpid(), t.line, "");
+	play_begin("utmp");
+	assert_true(is()->here);
+	close_terminal(&t);
+}
+
+/* ---- input ---- */
+
+static int make_device(const char *name)
+{
+	char *path = below(name);
+	int fd;
+
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	assert_true(fd >= 0);
+	free(path);
+	return fd;
+}
+
+static int unread(int fd)
+{
+	int n;
+
+	assert_int_equal(ioctl(fd, FIONREAD, &n), 0);
+	return n;
+}
+
+static void who_touches_a_key_is_there(void **state)
+{
+	int key, mouse;
+
+	make_dir("input");
+	key = make_device("input/event0");
+	put("input/mice", "");
+	play_begin("input");
+	play_settle();
+	assert_false(is()->here);
+	assert_int_equal(write(key, "12345678", 8), 8);
+	play_settle();
+	assert_true(is()->here);
+	assert_int_equal(is()->cause, PRESENCE_INPUT);
+	assert_int_equal(unread(key), 0);
+	/* A thousand of them a second are not a thousand looks. */
+	assert_int_equal(write(key, "12345678", 8), 8);
+	play_settle();
+	assert_int_equal(unread(key), 8);
+	COMES(!unread(key));
+	assert_int_equal(play_changes, 1);
+	/* One that is plugged in. */
+	mouse = make_device("input/event7");
+	assert_int_equal(write(mouse, "12345678", 8), 8);
+	COMES(!unread(mouse));
+	close(mouse);
+	close(key);
+	play_settle();
+}
+
+static void named_users_have_no_keys_of_their_own(void **state)
+{
+	int key;
+
+	make_dir("input");
+	key = make_device("input/event0");
+	assert_int_equal(owner_conf_set(&play_conf, "users", "ada", NULL), 0);
+	play_begin("input");
+	assert_int_equal(write(key, "12345678", 8), 8);
+	play_settle();
+	assert_false(is()->here);
+	close(key);
+}
+
+/* ---- power ---- */
+
+static void on_its_battery_a_host_is_its_owners(void **state)
+{
+	make_dir("power");
+	make_dir("power/AC");
+	make_dir("power/BAT0");
+	make_dir("power/mouse");
+	put("power/AC/type", "Mains\n");
+	put("power/AC/online", "0\n");
+	put("power/BAT0/type", "Battery\n");
+	put("power/BAT0/status", "Full\n");
+	put("power/mouse/type", "Battery\n");
+	put("power/mouse/scope", "Device\n");
+	put("power/mouse/status", "Discharging\n");
+	play_begin("power");
+	play_settle();
+	assert_false(is()->here);
+	put("power/BAT0/status", "Discharging\n");
+	COMES(is()->here);
+	assert_int_equal(is()->cause, PRESENCE_POWER);
+	put("power/AC/online", "1\n");
+	COMES(!is()->here);
+	play_end();
+	assert_int_equal(unlinkat(AT_FDCWD, play_conf.power, 0) ? errno : 0,
+			 EISDIR);
+	play_begin(NULL);
+	play_settle();
+	assert_false(is()->here);
+}
+
+/* ---- settings ---- */
+
+static void settings(void **state)
+{
+	static const struct {
+		const char *name, *value;
+		int result;
+	} cases[] = {
+		{ "who", "console", 0 },	  { "who", "ssh, console", 0 },
+		{ "who", "nobody", 0 },		  { "who", "", -EINVAL },
+		{ "who", "nobody,ssh", -EINVAL }, { "who", "me", -EINVAL },
+		{ "users", "anybody", 0 },	  { "users", " , ", -EINVAL },
+		{ "linger", "5min", 0 },	  { "linger", "x", -EINVAL },
+		{ "sources", "logind input", 0 }, { "sources", "none", 0 },
+		{ "sources", "cat", -EINVAL },	  { "sources", "", -EINVAL },
+		{ "utmp", "utmp", -EINVAL },	  { "utmp", "/x", 0 },
+		{ "input", "", -EINVAL },	  { "power", "/y", 0 },
+		{ "quiet", "1s", -ENOENT },
+	};
+	struct error err;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(owner_conf_set(&play_conf, cases[i].name,
+						cases[i].value, &err),
+				 cases[i].result);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, play_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(who_types_is_there),
+		TEST(a_session_from_elsewhere_is_not_the_owners),
+		TEST(entries_that_are_none),
+		TEST(a_list_that_vanishes),
+		TEST(a_terminal_used_in_the_future),
+		TEST(who_touches_a_key_is_there),
+		TEST(named_users_have_no_keys_of_their_own),
+		TEST(on_its_battery_a_host_is_its_owners),
+		TEST(settings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* test_said.c - what people say of an owner */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cluster/owner/play.h"
+#include "core/xalloc.h"
+
+#define HOUR (3600 * USEC_PER_SEC)
+
+static char *below(const char *name)
+{
+	return xasprintf("%s/%s", play_dir, name);
+}
+
+static const struct presence *is(void)
+{
+	return owner_presence(play_owner);
+}
+
+static void put(const char *name, const char *text)
+{
+	char *path = below(name);
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	free(path);
+}
+
+/* The agent's end and ours take turns: as a child. */
+static int say(const char *verb, usec_t span)
+{
+	pid_t pid = fork();
+	struct error err;
+	int status;
+
+	if (!pid) {
+		int r = owner_say(play_dir, verb, (uint64_t)span, &err);
+
+		_exit(r ? 1 : 0);
+	}
+	while (!waitpid(pid, &status, WNOHANG))
+		assert_true(sd_event_run(play_event, 10 * USEC_PER_MSEC) >= 0);
+	return status;
+}
+
+static void what_is_said_holds(void **state)
+{
+	play_begin("none");
+	assert_int_equal(say("here", HOUR), 0);
+	assert_true(is()->here);
+	assert_int_equal(is()->cause, PRESENCE_SAID);
+	assert_int_not_equal(say("hello", HOUR), 0);
+	assert_int_equal(say("evict", HOUR), 0);
+	assert_true(is()->evict);
+	play_end();
+	/* The agent was killed, and comes again. */
+	play_begin(NULL);
+	play_settle();
+	assert_true(is()->here && is()->evict);
+	play_end();
+	put("owner", "another-boot evict 1 9000000000000000 ada\n");
+	play_begin(NULL);
+	play_settle();
+	assert_false(is()->here);
+	play_end();
+	put("owner", "\xff\n\n");
+	play_begin(NULL);
+	play_settle();
+	assert_false(is()->here);
+}
+
+static int connect_raw(void)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/owner.sock", play_dir);
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	return fd;
+}
+
+static void talkers_and_silent_ones(void **state)
+{
+	static const char noise[2000] = "noise";
+	char buf[2000];
+	int fd[40];
+
+	play_begin("none");
+	for (size_t i = 0; i < 40; i++) {
+		fd[i] = connect_raw();
+		play_settle();
+	}
+	/* Others can ask nevertheless, */
+	assert_int_equal(say("here", HOUR), 0);
+	assert_true(is()->here);
+	/* ... and whom it had no room for knows. */
+	assert_true(recv(fd[0], buf, sizeof(buf), MSG_DONTWAIT) == 0);
+	for (size_t n = 0; n < sizeof(noise); n += 333) {
+		int one = connect_raw();
+		Control__Message *m;
+
+		assert_int_equal(send(one, noise, n, MSG_NOSIGNAL), n);
+		play_settle();
+		ssize_t got = recv(one, buf, sizeof(buf), MSG_DONTWAIT);
+
+		assert_true(got >= 0);
+		m = message_parse((uint8_t *)buf, (size_t)got, NULL);
+		assert_true(!got ||
+			    (m && m->body_case == MESSAGE_BODY(FAILED)));
+		message_free(m);
+		close(one);
+	}
+	for (size_t i = 0; i < 40; i++)
+		close(fd[i]);
+}
+
+int main(void)
+{
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, play_setup, play_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_said_holds),
+		TEST(talkers_and_silent_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+/*
+ * history.c - stint history: what jobs that are over asked for and had
+ */
+#include <argp.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/client/client_options.h"
+#include "core/json.h"
+#include "core/plain.h"
+#include "core/units.h"
+
+enum { KEY_CSV = 256, KEY_SWF };
+
+static const struct argp_option options[] = {
+	{ "csv", KEY_CSV, 0, 0, "print a table of comma-separated values", 0 },
+	{ "swf", KEY_SWF, 0, 0, "print a trace in the Standard Workload Format",
+	  0 },
+	{ "from", 'f', "JOB", 0, "of this job and those after it", 0 },
+	{ 0 }
+};
+
+struct args {
+	struct client_options client;
+	Control__GetHistory ask;
+	void (*print)(struct args *a, const Control__Account *c);
+	bool head;	/* is printed */
+	uint64_t begin; /* of a trace */
+};
+
+/* ---- forms ---- */
+
+struct sums {
+	uint64_t cpu, rss, stood, bytes;
+	unsigned moves;
+};
+
+static struct sums sum_up(const Control__Account *c)
+{
+	struct sums s = { .cpu = 0 };
+
+	for (size_t i = 0; i < c->n_had; i++) {
+		s.cpu += c->had[i]->cpu_usec;
+		s.stood += c->had[i]->stood_usec;
+		s.bytes += c->had[i]->moved_bytes;
+		s.moves += c->had[i]->moves;
+		if (c->had[i]->max_rss > s.rss)
+			s.rss = c->had[i]->max_rss;
+	}
+	return s;
+}
+
+static double waited(const Control__Account *c)
+{
+	uint64_t end = c->start_usec ? c->start_usec : c->end_usec;
+
+	return end > c->submit_usec ? (double)(end - c->submit_usec) / 1e6 : 0;
+}
+
+static double ran(const Control__Account *c)
+{
+	return c->start_usec && c->end_usec > c->start_usec
+		       ? (double)(c->end_usec - c->start_usec) / 1e6
+		       : 0;
+}
+
+static void print_text(struct args *a, const Control__Account *c)
+{
+	struct sums s = sum_up(c);
+
+	if (!a->head)
+		puts("JOB    USER       RANKS    WAITED       RAN       CPU  EXIT "
+		     "REASON        PROGRAM");
+	a->head = true;
+	if (*c->program)
+		plain_text(c->program);
+	printf("%-6" PRIu64
+	       " %-10s %5u %7.1f s %7.1f s %7.1f s  %4u %-13s %s\n",
+	       c->job, c->user, c->ranks, waited(c), ran(c),
+	       (double)s.cpu / 1e6, c->exit, reason_name((int)c->reason),
+	       *c->name ? c->name : c->program);
+}
+
+/* In quotes, one line, a quote doubled. */
+static void print_quoted(char *text)
+{
+	if (*text) /* what is empty may be a constant */
+		plain_text(text);
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"')
+			putchar('"');
+		putchar(*text);
+	}
+	putchar('"');
+}
+
+static void print_csv(struct args *a, const Control__Account *c)
+{
+	struct sums s = sum_up(c);
+
+	if (!a->head)
+		puts("job,user,name,program,ranks,submit_us,start_us,end_us,"
+		     "cpu_us,max_rss,moves,stood_us,moved_bytes,requeues,exit,"
+		     "reason,by,why");
+	a->head = true;
+	printf("%" PRIu64 ",", c->job);
+	print_quoted(c->user);
+	putchar(',');
+	print_quoted(c->name);
+	putchar(',');
+	print_quoted(c->program);
+	printf(",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+	       ",%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%s,",
+	       c->ranks, c->submit_usec, c->start_usec, c->end_usec, s.cpu,
+	       s.rss, s.moves, s.stood, s.bytes, c->requeues, c->exit,
+	       reason_name((int)c->reason));
+	print_quoted(c->by);
+	putchar(',');
+	print_quoted(c->why);
+	putchar('\n');
+}
+
+static int swf_status(const Control__Account *c)
+{
+	return c->reason == CONTROL__REASON__CANCELLED ? 5 : c->exit ? 0 : 1;
+}
+
+static void print_swf(struct args *a, const Control__Account *c)
+{
+	struct sums s = sum_up(c);
+	double share = c->ranks ? (double)s.cpu / 1e6 / c->ranks : -1;
+
+	if (!a->head) {
+		a->begin = c->submit_usec;
+		printf("; Version: 2.2\n; Computer: Stint\n"
+		       "; UnixStartTime: %" PRIu64 "\n",
+		       a->begin / USEC_PER_SEC);
+	}
+	a->head = true;
+	printf("%" PRIu64 " %.6f %.6f %.6f %u %.6f %" PRIu64 " %u %.6f %" PRIu64
+	       " %d %u -1 -1 -1 -1 -1 -1\n",
+	       c->job, (double)(int64_t)(c->submit_usec - a->begin) / 1e6,
+	       waited(c), ran(c), c->ranks, share, s.rss / 1024, c->ranks_asked,
+	       c->estimate_usec ? (double)c->estimate_usec / 1e6 : -1.0,
+	       c->memory / 1024, swf_status(c), c->uid);
+}
+
+static json_t *ranks_json(const Control__Account *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->n_had; i++) {
+		const Control__RankAccount *r = c->had[i];
+
+		json_array_append_new(
+			list,
+			json_pack("{si so sI sI si sI sI si sb}", "rank",
+				  (int)i, "host", json_text(r->host), "cpu_us",
+				  (json_int_t)r->cpu_usec, "max_rss",
+				  (json_int_t)r->max_rss, "moves",
+				  (int)r->moves, "stood_us",
+				  (json_int_t)r->stood_usec, "moved_bytes",
+				  (json_int_t)r->moved_bytes, "exit",
+				  (int)r->exit, "lost", (int)r->lost));
+	}
+	return list;
+}
+
+static json_t *acts_json(const Control__Account *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->n_acts; i++)
+		json_array_append_new(
+			list, json_pack("{sI so so}", "at_us",
+					(json_int_t)c->acts[i]->at_usec, "who",
+					json_text(c->acts[i]->who), "what",
+					json_text(c->acts[i]->what)));
+	return list;
+}
+
+static void print_json(struct args *a, const Control__Account *c)
+{
+	json_t *j = json_pack(
+		"{sI so so so si si sI sI sI sI sI sI si ss so so si so so}",
+		"job", (json_int_t)c->job, "user", json_text(c->user), "name",
+		json_text(c->name), "program", json_text(c->program),
+		"nr_ranks", (int)c->ranks, "ranks_asked", (int)c->ranks_asked,
+		"submit_us", (json_int_t)c->submit_usec, "start_us",
+		(json_int_t)c->start_usec, "end_us", (json_int_t)c->end_usec,
+		"estimate_us", (json_int_t)c->estimate_usec, "limit_us",
+		(json_int_t)c->limit_usec, "memory", (json_int_t)c->memory,
+		"exit", (int)c->exit, "reason", reason_name((int)c->reason),
+		"by", json_text(c->by), "why", json_text(c->why), "requeues",
+		(int)c->requeues, "ranks", ranks_json(c), "acts", acts_json(c));
+
+	json_line(j, stdout);
+}
+
+/* ---- the command ---- */
+
+static error_t parse_history(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	struct error err;
+
+	switch (key) {
+	case KEY_CSV:
+	case KEY_SWF:
+		if (a->print != print_text)
+			command_misuse(state, "one form of them");
+		a->print = key == KEY_CSV ? print_csv : print_swf;
+		return 0;
+	case 'f':
+		return command_parsed(state, parse_job(arg, &a->ask.from, &err),
+				      &err);
+	case ARGP_KEY_END:
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	options,
+	parse_history,
+	0,
+	"Show what jobs that are over asked for and had, also those that `stint ps` "
+	"knows no more.",
+	0,
+	0,
+	0
+};
+
+static int ask_history(struct client *c, void *args, struct error *err)
+{
+	struct args *a = args;
+	Control__Message *m;
+	int r;
+
+	if (a->client.json)
+		a->print = print_json;
+	do {
+		r = client_ask(c, MESSAGE_BODY(GET_HISTORY), &a->ask,
+			       MESSAGE_BODY(HISTORY), NULL, NULL, &m, err);
+		if (r < 0)
+			return r;
+		for (size_t i = 0; i < m->history->n_accounts; i++)
+			a->print(a, m->history->accounts[i]);
+		a->ask.from =
+			m->history->next > a->ask.from ? m->history->next : 0;
+		message_free(m);
+	} while (a->ask.from);
+	return EXIT_OK;
+}
+
+int cmd_history(int argc, char **argv)
+{
+	struct args a = { .ask = CONTROL__GET_HISTORY__INIT,
+			  .print = print_text };
+
+	return client_main("history", &argp, CLIENT_JSON, argc, argv,
+			   ask_history, &a);
+}

@@ -1,0 +1,106 @@
+/*
+ * submit.c - stint submit: have a program run without waiting for it
+ */
+#include <argp.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include "cmd/client/client_options.h"
+#include "cmd/client/submission_options.h"
+#include "core/json.h"
+
+enum { KEY_HOLD = 768, KEY_JSON };
+
+static const struct argp_option options[] = {
+	{ "hold", KEY_HOLD, 0, 0, "it does not start before `stint release`",
+	  0 },
+	{ "json", KEY_JSON, 0, 0, "print JSON", 10 },
+	{ 0 }
+};
+
+struct args {
+	struct client_options client;
+	struct submission submission;
+};
+
+static error_t parse_submit(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->submission;
+		state->child_inputs[1] = &a->client;
+		return 0;
+	case KEY_HOLD:
+		a->submission.ask.held = true;
+		return 0;
+	case KEY_JSON:
+		a->client.json = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = { { &submission_argp, 0, 0, 0 },
+					      { &client_argp, 0, 0, 0 },
+					      { 0 } };
+
+static const struct argp argp = {
+	options,
+	parse_submit,
+	"PROGRAM [ARGUMENT...]",
+	"Have a program run on hosts of the cluster, and print the number of its "
+	"job, which is then on the controller's disk and needs nobody.\v"
+	"What it prints is kept for `stint output`.  `stint wait` waits for its end, "
+	"`stint attach` is its terminal.",
+	children,
+	0,
+	0
+};
+
+static int submit(struct args *a, struct error *err)
+{
+	Control__Message *m;
+	struct client *c;
+	int r = submission_fill(&a->submission, err);
+
+	if (!r)
+		r = client_open(&a->client.conf, &c, err);
+	if (r < 0)
+		return r;
+	client_insist(c); /* by its key it is known to be the same job */
+	r = client_ask(c, MESSAGE_BODY(SUBMIT), &a->submission.ask,
+		       MESSAGE_BODY(SUBMITTED), NULL, NULL, &m, err);
+	client_close(c);
+	if (r < 0)
+		return r;
+	if (a->client.json)
+		json_line(
+			json_pack("{sI}", "job", (json_int_t)m->submitted->job),
+			stdout);
+	else
+		printf("%" PRIu64 "\n", m->submitted->job);
+	message_free(m);
+	return EXIT_OK;
+}
+
+int cmd_submit(int argc, char **argv)
+{
+	struct args a = { .client = { .json = false } };
+	struct error err;
+	int r;
+
+	submission_init(&a.submission);
+	a.submission.ask.detached = true;
+	command_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_LONG_ONLY, &a);
+	r = submit(&a, &err);
+	if (r < 0)
+		r = command_fail("submit", command_code(r), &err);
+	submission_clear(&a.submission);
+	client_conf_clear(&a.client.conf);
+	return r;
+}

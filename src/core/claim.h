@@ -1,0 +1,34 @@
+/*
+ * claim.h - a guest's threads, while the owner of the host is there
+ *
+ * A thread that is lowered runs when nothing else wants the processor
+ * (SCHED_IDLE, which an owner feels less than weights or freezing) and reads and
+ * writes when nobody else does (I/O class idle).  What it forks is lowered, too,
+ * and a thread without CAP_SYS_NICE cannot raise itself.  Its class of before
+ * stands in its I/O priority, in bits that mean nothing in the class idle; its
+ * I/O priority of before is forgotten, and is the default once it is raised.
+ *
+ * So hurry_begin() (core/hurry.h) leaves it alone: nothing of a guest is
+ * real-time while an owner is there.
+ */
+#ifndef CORE_CLAIM_H
+#define CORE_CLAIM_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * True if this call changed it.  Needs CAP_SYS_NICE for threads of others, and
+ * to raise any.
+ */
+bool claim_lower(pid_t tid);
+/* Back, if it was lowered by claim_lower(). */
+bool claim_raise(pid_t tid);
+
+/*
+ * Is that the I/O priority of a lowered thread?  Then *ret_policy and
+ * *ret_priority are its scheduling class of before.
+ */
+bool claim_lowered(int ioprio, int *ret_policy, int *ret_priority);
+
+#endif

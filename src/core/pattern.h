@@ -1,0 +1,37 @@
+/*
+ * pattern.h - names of output files, one for each rank, by a pattern
+ *
+ *	%j  the job's number		%r  the rank's
+ *	%x  the job's name		%N  the host it starts on
+ *	%a  its number in an array of jobs: 0, as there are none
+ *	%%  a percent sign
+ *
+ * A slash or a control character in a value becomes '_', so that no value adds
+ * a directory.  The folder is what comes before the first component with a
+ * value: that its user has written, the rest may be anybody's words.
+ */
+#ifndef CORE_PATTERN_H
+#define CORE_PATTERN_H
+
+#include <stdint.h>
+
+#include "core/error.h"
+
+#define PATTERN_MAX 1024 /* bytes, also of what comes of it */
+
+struct pattern_values {
+	uint64_t job;
+	uint32_t rank;
+	const char *name, *host;
+};
+
+/* -EINVAL, and what is wrong with it. */
+int pattern_check(const char *pattern, struct error *err) must_check;
+/*
+ * Of a pattern that is right: the folder ("." or "/" at least) and the path in
+ * it; the caller frees both.
+ */
+int pattern_expand(const char *pattern, const struct pattern_values *v,
+		   char **folder, char **path, struct error *err) must_check;
+
+#endif

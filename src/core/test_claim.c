@@ -1,0 +1,148 @@
+/* test_claim.c - the lowest claim, and back */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/claim.h"
+#include "core/hurry.h"
+
+static int ioprio(pid_t tid)
+{
+	return (int)syscall(SYS_ioprio_get, 1, tid);
+}
+
+/* A test's own child, so that nothing of it stays. */
+static void in_child(void (*fn)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		fn();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (status)
+		fail_msg("it failed: status %#x (see above)", status);
+}
+
+#define CHECK(x)                                                           \
+	do {                                                               \
+		if (!(x)) {                                                \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, \
+				#x);                                       \
+			_exit(1);                                          \
+		}                                                          \
+	} while (0)
+
+static bool may_raise(void)
+{
+	return !geteuid();
+}
+
+static void there_and_back(void)
+{
+	int policy = -1, priority = -1, status;
+	pid_t pid;
+
+	CHECK(!setpriority(PRIO_PROCESS, 0, 5));
+	CHECK(!claim_lowered(ioprio(0), &policy, &priority));
+	CHECK(claim_lower(0));
+	CHECK(sched_getscheduler(0) == SCHED_IDLE);
+	CHECK(claim_lowered(ioprio(0), &policy, &priority));
+	CHECK(policy == SCHED_OTHER && priority == 0);
+	CHECK(!claim_lower(0));
+	CHECK(!hurry_begin(0));
+	pid = fork(); /* which has it from us */
+	if (!pid)
+		_exit(sched_getscheduler(0) != SCHED_IDLE ||
+		      !claim_lowered(ioprio(0), &policy, &priority));
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	if (!may_raise())
+		return;
+	CHECK(claim_raise(0));
+	CHECK(sched_getscheduler(0) == SCHED_OTHER);
+	CHECK(getpriority(PRIO_PROCESS, 0) == 5);
+	CHECK(!claim_lowered(ioprio(0), &policy, &priority));
+	CHECK(!claim_raise(0));
+}
+
+static void its_own_class(void)
+{
+	struct sched_param none = { .sched_priority = 0 };
+
+	CHECK(!sched_setscheduler(0, SCHED_BATCH, &none));
+	CHECK(claim_lower(0));
+	CHECK(sched_getscheduler(0) == SCHED_IDLE);
+	if (may_raise()) {
+		CHECK(claim_raise(0));
+		CHECK(sched_getscheduler(0) == SCHED_BATCH);
+	}
+	CHECK(!sched_setscheduler(0, SCHED_IDLE, &none));
+	CHECK(!claim_lower(0) && !claim_raise(0)); /* as it wants to be */
+	CHECK(sched_getscheduler(0) == SCHED_IDLE);
+}
+
+/* The owner comes while it is ahead of others. */
+static void in_a_hurry(void)
+{
+	if (!hurry_begin(0))
+		return;
+	CHECK(claim_lower(0));
+	CHECK(sched_getscheduler(0) == SCHED_IDLE);
+	hurry_end(0);
+	CHECK(sched_getscheduler(0) == SCHED_IDLE);
+	CHECK(claim_raise(0));
+	CHECK(sched_getscheduler(0) == SCHED_OTHER &&
+	      getpriority(PRIO_PROCESS, 0) == 0);
+}
+
+static void test_there_and_back(void **state)
+{
+	(void)state;
+	in_child(there_and_back);
+}
+
+static void test_its_own_class(void **state)
+{
+	(void)state;
+	in_child(its_own_class);
+}
+
+static void test_in_a_hurry(void **state)
+{
+	(void)state;
+	in_child(in_a_hurry);
+}
+
+static void no_process(void **state)
+{
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_false(claim_lower(pid) || claim_raise(pid));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_there_and_back),
+		cmocka_unit_test(test_its_own_class),
+		cmocka_unit_test(test_in_a_hurry),
+		cmocka_unit_test(no_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

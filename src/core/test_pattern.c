@@ -1,0 +1,85 @@
+/* test_pattern.c - names of output files */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/pattern.h"
+
+static const struct pattern_values values = {
+	.job = 12, .rank = 3, .name = "../a\nb", .host = "h1"
+};
+
+static void becomes(const char *pattern, const char *folder, const char *path)
+{
+	struct error err;
+	char *f, *p;
+
+	assert_int_equal(pattern_expand(pattern, &values, &f, &p, &err), 0);
+	assert_string_equal(f, folder);
+	assert_string_equal(p, path);
+	free(f);
+	free(p);
+}
+
+static void values_are_put_in(void **state)
+{
+	becomes("out", ".", "out");
+	becomes("/out", "/", "out");
+	becomes("a/b/out", "a/b", "out");
+	becomes("/a/%j/%r.%N", "/a", "12/3.h1");
+	becomes("a%%b%a", ".", "a%b0");
+	becomes("x/%x/y", "x", ".._a_b/y"); /* no directory more, no line */
+}
+
+static void refused(const char *pattern, int code)
+{
+	struct error err;
+
+	assert_int_equal(pattern_check(pattern, &err), code);
+	assert_null(strchr(err.text, '\n'));
+}
+
+static void nonsense_is_refused(void **state)
+{
+	static char text[PATTERN_MAX + 2];
+
+	refused("", -EINVAL);
+	refused("a/", -EINVAL);
+	refused("%", -EINVAL);
+	refused("%q", -EINVAL);
+	refused("a%%%", -EINVAL);
+	memset(text, 'x', PATTERN_MAX + 1);
+	refused(text, -ENAMETOOLONG);
+}
+
+/* What comes of it may be too long where the pattern is not. */
+static void results_are_bounded(void **state)
+{
+	struct pattern_values v = values;
+	char pattern[PATTERN_MAX + 1], *f, *p;
+	struct error err;
+
+	v.name = "0123456789";
+	for (int i = 0; i < PATTERN_MAX; i += 2)
+		memcpy(pattern + i, "%x", 2);
+	pattern[PATTERN_MAX] = 0;
+	assert_int_equal(pattern_expand(pattern, &v, &f, &p, &err),
+			 -ENAMETOOLONG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_put_in),
+		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(results_are_bounded),
+	};
+
+	return cmocka_run_group_tests_name("pattern", tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/*
+ * memshare_move.c - processes that leave hosts that page, and the hosts that are
+ * held back for them; see memshare.c
+ */
+#include "policy/hosts/memshare.h"
+
+REASON(relieve,
+       "{faults} page faults a second on host {from:host}, and the {bytes} "
+       "bytes that it needs are idle there",
+       faults, from, bytes);
+REASON(hold_back,
+       "{faults} page faults a second on host {from:host}, no idle memory "
+       "takes a process of it, and all of it together is {idle} bytes",
+       faults, from, idle);
+REASON(reserved_for,
+       "{faults} page faults a second on host {from:host}; this one is held "
+       "back for the largest process there, of {bytes} bytes",
+       faults, from, bytes);
+REASON(done, "what it was held back for has ended");
+REASON(resolved, "nobody needs it any more");
+REASON(impatient, "it was not ready {waited:time} after it was held back",
+       waited);
+/* A process and where it runs. */
+struct victim {
+	const struct job *job;
+	uint32_t rank;
+};
+
+/* ---- what hosts have ---- */
+
+bool memshare_overloaded(const struct memshare *s, const struct host *h)
+{
+	return h->faults > s->faults;
+}
+
+int64_t memshare_slots(const struct memshare *s, const struct host *h)
+{
+	int64_t most = s->slots * host_cores(h);
+
+	return (most < h->slots ? most : h->slots) - h->nr_ranks;
+}
+
+/* Does the host take a process of so many bytes? */
+bool memshare_takes(const struct memshare *s, const struct host *h,
+		    uint64_t bytes)
+{
+	const struct spare *spare = &s->spare[h->ix];
+
+	return !h->reserved && spare->slots > 0 && spare->memory &&
+	       spare->memory >= bytes && !memshare_overloaded(s, h);
+}
+
+/* A process of so many bytes goes there. */
+void memshare_give(struct memshare *s, uint32_t host, uint64_t bytes)
+{
+	struct spare *spare = &s->spare[host];
+
+	spare->slots--;
+	if (spare->memory != UINT64_MAX)
+		spare->memory -= bytes < spare->memory ? bytes : spare->memory;
+}
+
+/* Is a a better place than b: more slots left, then more memory? */
+static bool is_better(const struct memshare *s, const struct host *a,
+		      const struct host *b)
+{
+	const struct spare *x = &s->spare[a->ix], *y = &s->spare[b->ix];
+
+	return x->slots != y->slots ? x->slots > y->slots
+				    : x->memory > y->memory;
+}
+
+const struct host *memshare_place(const struct memshare *s,
+				  const struct view *view, uint64_t bytes)
+{
+	const struct host *h, *best = NULL;
+
+	for_each_host (h, view)
+		if (memshare_takes(s, h, bytes) &&
+		    (!best || is_better(s, h, best)))
+			best = h;
+	return best;
+}
+
+/* ---- processes that move ---- */
+
+/*
+ * The process on h that needs the most, less than `below` bytes, and may move by
+ * now.  *wake: when one of those that may not will be.
+ */
+static struct victim largest(const struct memshare *s, const struct view *view,
+			     const struct host *h, uint64_t below, usec_t *wake)
+{
+	struct victim v = { NULL, 0 };
+	const struct job *j;
+
+	for_each_running(j, view) for (uint32_t i = 0;
+				       j->state == JOB_RUNNING && i < j->n; i++)
+	{
+		if (j->hosts[i] != h->ix || !j->demand || j->demand >= below)
+			continue;
+		if (j->since + s->settle > view->now) {
+			if (j->since + s->settle < *wake)
+				*wake = j->since + s->settle;
+		} else if (!v.job || j->demand > v.job->demand) {
+			v = (struct victim){ j, i };
+		}
+	}
+	return v;
+}
+
+static void move(struct memshare *s, struct plan *plan, struct victim v,
+		 const struct host *to, struct because why)
+{
+	plan_migrate(plan, v.job, v.rank, to->ix, why);
+	memshare_give(s, to->ix, v.job->demand);
+}
+
+/* One process leaves h for idle memory elsewhere; false: none can. */
+static bool leave(struct memshare *s, const struct view *view,
+		  const struct host *h, usec_t *wake, struct plan *plan)
+{
+	struct victim v = { NULL, 0 };
+	uint64_t below = UINT64_MAX;
+
+	while ((v = largest(s, view, h, below, wake)).job) {
+		const struct host *to = memshare_place(s, view, v.job->demand);
+
+		if (to) {
+			move(s, plan, v, to,
+			     BECAUSE(relieve, .faults = (int64_t)h->faults,
+				     .from = h->ix,
+				     .bytes = (int64_t)v.job->demand));
+			return true;
+		}
+		below = v.job->demand;
+	}
+	return false;
+}
+
+/* ---- hosts that are held back ---- */
+
+static void let_go(struct memshare *s, struct plan *plan, uint32_t host,
+		   struct because why)
+{
+	s->held[host] = (struct held){ 0 };
+	plan_release(plan, host, why);
+}
+
+/* Is nothing there, and nothing on its way? */
+static bool is_empty(const struct memshare *s, const struct host *h)
+{
+	return !h->nr_ranks && s->spare[h->ix].slots == memshare_slots(s, h);
+}
+
+/* Those whose work is done, and those that nobody needs. */
+void memshare_let_go(struct memshare *s, const struct view *view, bool blocked,
+		     usec_t *wake, struct plan *plan)
+{
+	const struct host *h;
+
+	for_each_host (h, view) {
+		const struct held *held = &s->held[h->ix];
+		usec_t waited = view->now - held->since;
+
+		if (!held->since)
+			continue;
+		if (held->used && is_empty(s, h))
+			let_go(s, plan, h->ix, BECAUSE(done));
+		else if (!held->used && (!blocked || !host_usable(h)))
+			let_go(s, plan, h->ix, BECAUSE(resolved));
+		else if (!held->used && waited >= s->patience && h->nr_ranks)
+			let_go(s, plan, h->ix,
+			       BECAUSE(impatient, .waited = waited));
+		else if (!held->used && held->since + s->patience < *wake &&
+			 h->nr_ranks)
+			*wake = held->since + s->patience;
+	}
+}
+
+/* Is a host that we hold back ready for a process of so many bytes? */
+static bool is_ready(const struct memshare *s, const struct host *h,
+		     uint64_t bytes)
+{
+	const struct spare *spare = &s->spare[h->ix];
+	const struct held *held = &s->held[h->ix];
+
+	if (!held->since || !host_usable(h) || spare->slots <= 0)
+		return false;
+	/* To itself it has all of a host there is, be it too little. */
+	if (is_empty(s, h))
+		return true;
+	return spare->memory >= bytes && (held->used || s->until == UNTIL_FITS);
+}
+
+static uint64_t idle_memory(const struct memshare *s, const struct view *view,
+			    double *ret_mean)
+{
+	const struct host *h;
+	uint64_t idle = 0;
+	double all = 0, n = 0;
+
+	for_each_host (h, view)
+		if (host_usable(h)) {
+			all += (double)h->memory;
+			idle += h->memory ? s->spare[h->ix].memory : 0;
+			n++;
+		}
+	*ret_mean = n > 0 ? all / n : 0;
+	return idle;
+}
+
+/* Is one held back that is not in use yet? */
+static bool is_reserving(const struct memshare *s)
+{
+	for (uint32_t i = 0; i < s->nr_hosts; i++)
+		if (s->held[i].since && !s->held[i].used)
+			return true;
+	return false;
+}
+
+static void hold_a_host(struct memshare *s, const struct view *view,
+			const struct host *from, struct plan *plan)
+{
+	const struct host *h, *best = NULL;
+	double mean;
+	uint64_t idle = idle_memory(s, view, &mean);
+
+	if ((double)idle <= mean || is_reserving(s))
+		return;
+	for_each_host (h, view)
+		if (host_usable(h) && !h->reserved &&
+		    !memshare_overloaded(s, h) &&
+		    (!best || is_better(s, h, best)))
+			best = h;
+	if (!best)
+		return;
+	/* Time 0 means that it is not held. */
+	s->held[best->ix] = (struct held){ view->now ? view->now : 1, false };
+	s->spare[best->ix].slots = 0;
+	plan_reserve(plan, best->ix,
+		     BECAUSE(hold_back, .faults = (int64_t)from->faults,
+			     .from = from->ix, .idle = (int64_t)idle));
+}
+
+/* The largest process of a blocked host goes where a place is held for it. */
+static void reconfigure(struct memshare *s, const struct view *view,
+			const struct host *from, usec_t *wake,
+			struct plan *plan)
+{
+	struct victim v = largest(s, view, from, UINT64_MAX, wake);
+	const struct host *h;
+
+	if (!v.job)
+		return;
+	for_each_host (h, view)
+		if (is_ready(s, h, v.job->demand)) {
+			move(s, plan, v, h,
+			     BECAUSE(reserved_for,
+				     .faults = (int64_t)from->faults,
+				     .from = from->ix,
+				     .bytes = (int64_t)v.job->demand));
+			s->held[h->ix].used = true;
+			return;
+		}
+	hold_a_host(s, view, from, plan);
+}
+
+/* Every host on which pages fault; true if one of them could not be helped. */
+bool memshare_relieve(struct memshare *s, const struct view *view, usec_t *wake,
+		      struct plan *plan)
+{
+	const struct host *h;
+	bool blocked = false;
+
+	for_each_host (h, view) {
+		if (!memshare_overloaded(s, h) || s->held[h->ix].since ||
+		    leave(s, view, h, wake, plan))
+			continue;
+		blocked = true;
+		if (s->reconfigures)
+			reconfigure(s, view, h, wake, plan);
+	}
+	return blocked;
+}

@@ -1,0 +1,25 @@
+/*
+ * leave.h - ranks get out of the way of owners
+ *
+ * What every policy does that does not see to it itself (POLICY_OWNERS), or has
+ * its own order of who is where and when (POLICY_SLICES): a rank
+ * on a host whose owner wants it out (host->owner_active) goes to the host that
+ * delays it least and takes guests; it stands still where there is none, or
+ * where the terms say so first; its job is requeued when that has lasted for
+ * as long as the terms allow, if its user lets it.  Who stands still goes on
+ * once the host is free again.
+ */
+#ifndef POLICY_KIT_LEAVE_H
+#define POLICY_KIT_LEAVE_H
+
+#include "model/plan.h"
+#include "model/view.h"
+
+/*
+ * After the policy has decided: add what it has not planned for these ranks, as
+ * entries that the policy is told of.  O(hosts) where no owner is active and no
+ * rank frozen, else O(running ranks + hosts for each that leaves).
+ */
+void leave_owned(const struct view *view, struct plan *plan);
+
+#endif

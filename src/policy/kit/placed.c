@@ -1,0 +1,71 @@
+/* placed.c - see placed.h */
+#include "policy/kit/placed.h"
+
+#include "model/place.h"
+
+REASON(placed_there,
+       "its {ranks} {ranks:rank goes|ranks go} where the delay (load and "
+       "speed) is least",
+       ranks);
+REASON(no_room,
+       "it needs room for {ranks} {ranks:rank|ranks}, and the usable hosts "
+       "have {room}",
+       ranks, room);
+REASON(behind, "job {job} is before it in the queue and has to start first",
+       job);
+
+struct placed placed_of(const struct params *params)
+{
+	return (struct placed){
+		.owners = params_bool(params, "owners"),
+		.oversubscribe = params_bool(params, "oversubscribe"),
+	};
+}
+
+void placed_start(const struct placed *p, const struct view *view,
+		  struct plan *plan)
+{
+	const struct job *j;
+
+	for_each_waiting(j, view)
+	{
+		uint32_t *hosts = plan_hosts(plan, j->size);
+
+		if ((!p->oversubscribe && j->size > plan_free(plan)) ||
+		    !place_least_delay(view, plan, j->size, p->owners, hosts))
+			break;
+		plan_start_on(plan, j, j->size, hosts,
+			      BECAUSE(placed_there, .ranks = j->size));
+	}
+}
+
+void placed_explain(const struct placed *p, const struct view *view,
+		    const struct job *job, struct plan *plan)
+{
+	const struct job *head = TAILQ_FIRST(&view->waiting);
+	const struct host *h;
+	int64_t room = 0;
+
+	for_each_host (h, view)
+		if (p->owners || !h->owner_active)
+			room += plan_room(plan, h);
+	if (!p->oversubscribe && room > view->nr_free)
+		room = view->nr_free;
+	if (head == job)
+		plan_defer(plan, job,
+			   BECAUSE(no_room, .ranks = job->size, .room = room));
+	else
+		plan_defer(plan, job, BECAUSE(behind, .job = head->id));
+}
+
+int64_t placed_most(const struct placed *p, const struct view *view)
+{
+	const struct host *h;
+	int64_t slots = 0, cores = 0;
+
+	for_each_host (h, view) {
+		slots += h->slots;
+		cores += h->cores;
+	}
+	return p->oversubscribe || slots < cores ? slots : cores;
+}

@@ -1,0 +1,343 @@
+/*
+ * dynamite.c - the migration decider of Dynamite (Overeinder 2000 section 7.5.1)
+ *
+ * "A straightforward solution with a greedy-like algorithm and a constraints
+ * list", over normalized values of CPU and memory.  The thesis tells no more; the
+ * rest is ours:
+ * - a host's CPU is normalized as what runs there, ours or not, divided by cores
+ *   over speed factor, its memory as the share in use;
+ * - a host over one of the limits is overloaded.  From the most overloaded one the
+ *   rank whose leaving helps most goes: for CPU any (the first), for memory the
+ *   largest;
+ * - to the host with the least CPU then, if no constraint is hurt there: it takes
+ *   guests and has room, its memory stays below the limit, its CPU with the rank is
+ *   below what the rank leaves by `gain` at least;
+ * - and again, as long as there is such a host, one move a host and look.
+ *
+ * A pass costs the hosts and the ranks that run; a move, the hosts.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+#include "policy/kit/placed.h"
+#include "policy/kit/policy.h"
+#include "policy/migrate/flights.h"
+#include "policy/migrate/leave.h"
+
+struct dynamite {
+	struct policy base;
+	struct placed placed;
+	struct flights flights;
+	struct targets targets;
+	double cpu, memory, gain;
+	usec_t every, next;
+	double *load;	/* of a pass, by host: runnable ones, ours too */
+	uint64_t *used; /* bytes */
+	bool *done;	/* it gave or took a rank at this look */
+};
+
+static const struct param params[] = {
+	PLACED_PARAMS,
+	{ "cpu", PARAM_REAL, 1.2, 0.1, 1000, NULL,
+	  "processes a core of speed 1 above which a host is overloaded" },
+	{ "memory", PARAM_REAL, 0.95, 0.01, 1, NULL,
+	  "part of its memory in use above which a host is overloaded" },
+	{ "gain", PARAM_REAL, 0.2, 0.01, 100, NULL,
+	  "a rank's normalized CPU must fall by this part where it goes" },
+	{ "every", PARAM_TIME, 5, 0.1, 1e6, NULL, "time between two looks" },
+	FLIGHTS_PARAMS,
+	{ .name = NULL },
+};
+
+REASON(overloaded,
+       "host {from:host} has {cpu:thousandths} processes a core, the new one "
+       "{after:thousandths}",
+       from, cpu, after);
+REASON(no_memory, "host {from:host} has {percent} percent of its memory in use",
+       from, percent);
+REASON(next_look, "the hosts' next look is due then");
+
+static int dynamite_create(const struct policy_setup *setup,
+			   struct policy **ret, struct error *err)
+{
+	uint32_t n = setup->view->nr_hosts;
+	struct dynamite *d = xcalloc(1, sizeof(*d));
+
+	(void)err;
+	d->placed = placed_of(setup->params);
+	d->cpu = params_real(setup->params, "cpu");
+	d->memory = params_real(setup->params, "memory");
+	d->gain = 1 + params_real(setup->params, "gain");
+	d->every = params_usec(setup->params, "every");
+	flights_init(&d->flights, setup->params);
+	d->load = xcalloc(n + 1, sizeof(*d->load));
+	d->used = xcalloc(n + 1, sizeof(*d->used));
+	d->done = xcalloc(n + 1, sizeof(*d->done));
+	*ret = &d->base;
+	return 0;
+}
+
+static void dynamite_destroy(struct policy *policy)
+{
+	struct dynamite *d = (struct dynamite *)policy;
+
+	flights_clear(&d->flights);
+	targets_clear(&d->targets);
+	free(d->load);
+	free(d->used);
+	free(d->done);
+	free(d);
+}
+
+static void dynamite_event(struct policy *policy, const struct view *view,
+			   const struct event *e)
+{
+	flights_event(&((struct dynamite *)policy)->flights, view, e);
+}
+
+/* ---- normalized values ---- */
+
+static double norm_cpu(const struct dynamite *d, const struct host *h,
+		       double more)
+{
+	return (d->load[h->ix] + more) * h->speed / h->cores;
+}
+
+static double norm_memory(const struct dynamite *d, const struct host *h,
+			  uint64_t more)
+{
+	return h->memory ? ((double)d->used[h->ix] + (double)more) /
+				   (double)h->memory
+			 : 0;
+}
+
+static void survey(struct dynamite *d, const struct view *view,
+		   const struct plan *plan)
+{
+	const struct host *h;
+
+	for_each_host (h, view) {
+		d->load[h->ix] = h->load + plan_active(plan, h);
+		d->used[h->ix] = h->memory > h->memory_free
+					 ? h->memory - h->memory_free
+					 : 0;
+		d->done[h->ix] = false;
+	}
+	for (size_t i = 0; i < d->flights.nr; i++) {
+		const struct flight *f = &d->flights.flight[i];
+
+		if (d->load[f->from] >= 1)
+			d->load[f->from]--;
+		d->used[f->to] += view_job(view, f->ix)->memory;
+	}
+}
+
+/* ---- a look ---- */
+
+struct look {
+	struct dynamite *d;
+	const struct view *view;
+	struct plan *plan;
+};
+
+/* How far beyond its limits is it?  Not above 1: it is not. */
+static double excess(const struct look *l, const struct host *h)
+{
+	double cpu = norm_cpu(l->d, h, 0) / l->d->cpu;
+	double memory = norm_memory(l->d, h, 0) / l->d->memory;
+
+	return cpu > memory ? cpu : memory;
+}
+
+static const struct host *most_overloaded(const struct look *l)
+{
+	const struct host *h, *worst = NULL;
+
+	for_each_host (h, l->view)
+		if (h->up && h->nr_ranks && !l->d->done[h->ix] &&
+		    excess(l, h) > 1 &&
+		    (!worst || excess(l, h) > excess(l, worst)))
+			worst = h;
+	return worst;
+}
+
+static bool movable(const struct look *l, const struct job *job, uint32_t rank)
+{
+	return job->state == JOB_RUNNING && job->hosts && !job->nr_frozen &&
+	       !flights_find(&l->d->flights, job, rank) &&
+	       !leave_concerns(l->view, job);
+}
+
+/* The largest rank there; of like ones the first. */
+static const struct job *rank_on(const struct look *l, const struct host *h,
+				 uint32_t *ret)
+{
+	const struct job *j, *best = NULL;
+
+	for_each_running(j, l->view) for (uint32_t i = 0; i < j->n; i++)
+	{
+		if (j->hosts[i] != h->ix ||
+		    (best && j->memory <= best->memory) || !movable(l, j, i))
+			continue;
+		best = j;
+		*ret = i;
+	}
+	return best;
+}
+
+/* The list of constraints. */
+static bool may_take(const struct look *l, const struct host *from,
+		     const struct host *to, const struct job *job)
+{
+	return to != from && !l->d->done[to->ix] && !to->owner_active &&
+	       plan_room(l->plan, to) &&
+	       norm_memory(l->d, to, job->memory) < l->d->memory &&
+	       norm_cpu(l->d, to, 1) * l->d->gain <= norm_cpu(l->d, from, 0);
+}
+
+static const struct host *find_place(const struct look *l,
+				     const struct host *from,
+				     const struct job *job)
+{
+	const struct host *h, *best = NULL;
+
+	for_each_host (h, l->view)
+		if (may_take(l, from, h, job) &&
+		    (!best || norm_cpu(l->d, h, 1) < norm_cpu(l->d, best, 1)))
+			best = h;
+	return best;
+}
+
+static struct because why_moves(const struct look *l, const struct host *from,
+				const struct host *to)
+{
+	double cpu = norm_cpu(l->d, from, 0);
+
+	if (cpu > l->d->cpu)
+		return BECAUSE(overloaded, .from = from->ix,
+			       .cpu = (int64_t)(1000 * cpu),
+			       .after =
+				       (int64_t)(1000 * norm_cpu(l->d, to, 1)));
+	return BECAUSE(no_memory, .from = from->ix,
+		       .percent = (int64_t)(100 * norm_memory(l->d, from, 0)));
+}
+
+/* One rank of an overloaded host, if anything can be done about it. */
+static void relieve(const struct look *l, const struct host *from)
+{
+	uint32_t rank;
+	const struct job *job = rank_on(l, from, &rank);
+	const struct host *to = job ? find_place(l, from, job) : NULL;
+
+	l->d->done[from->ix] = true;
+	if (!to)
+		return;
+	plan_migrate(l->plan, job, rank, to->ix, why_moves(l, from, to));
+	l->d->load[from->ix]--;
+	l->d->load[to->ix]++;
+	l->d->used[to->ix] += job->memory;
+	l->d->done[to->ix] = true;
+}
+
+static void look(struct dynamite *d, const struct view *view, struct plan *plan)
+{
+	struct look l = { d, view, plan };
+	const struct host *from;
+
+	survey(d, view, plan);
+	while ((from = most_overloaded(&l)))
+		relieve(&l, from);
+}
+
+static void look_in_time(struct dynamite *d, const struct view *view,
+			 struct plan *plan)
+{
+	if (!view->nr_running) {
+		d->next = 0;
+		return;
+	}
+	if (d->next && d->next <= view->now)
+		look(d, view, plan);
+	if (d->next <= view->now)
+		d->next = view->now + d->every;
+	plan_wake(plan, d->next, BECAUSE(next_look));
+}
+
+static void dynamite_decide(struct policy *policy, const struct view *view,
+			    struct plan *plan)
+{
+	struct dynamite *d = (struct dynamite *)policy;
+	size_t first = plan->nr;
+
+	targets_clear(&d->targets);
+	flights_begin_pass(&d->flights, view, plan);
+	leave_hosts(LEAVE_MOVES | LEAVE_FREEZES, NULL, &d->flights, view, plan,
+		    &d->targets);
+	flights_note(&d->flights, plan, first);
+	first = plan->nr;
+	look_in_time(d, view, plan);
+	flights_note(&d->flights, plan, first);
+	placed_start(&d->placed, view, plan);
+}
+
+static void dynamite_explain(const struct policy *policy,
+			     const struct view *view, const struct job *job,
+			     struct plan *plan)
+{
+	placed_explain(&((const struct dynamite *)policy)->placed, view, job,
+		       plan);
+}
+
+static int64_t dynamite_most(const struct policy *policy,
+			     const struct view *view)
+{
+	return placed_most(&((const struct dynamite *)policy)->placed, view);
+}
+
+static void dynamite_save(const struct policy *policy, const struct view *view,
+			  FILE *to)
+{
+	const struct dynamite *d = (const struct dynamite *)policy;
+
+	(void)view;
+	flights_save(&d->flights, to);
+	fprintf(to, "%" PRId64 "\n", d->next);
+}
+
+static int dynamite_load(struct policy *policy, const struct view *view,
+			 const char *text, struct error *err)
+{
+	struct dynamite *d = (struct dynamite *)policy;
+	int n = 0;
+
+	if (flights_load(&d->flights, view, &text) < 0 ||
+	    sscanf(text, "%" SCNd64 "\n%n", &d->next, &n) != 1 || text[n])
+		return policy_damaged(policy, text, err);
+	return 0;
+}
+
+const struct policy_ops policy_dynamite = {
+	.name = "dynamite",
+	.summary = "live: greedy, ranks leave overloaded hosts by a list of "
+		   "constraints",
+	.source = "Overeinder 2000 section 7.5.1",
+	.details =
+		"Jobs start as under spread. Every so often one rank of each "
+		"host whose processes a core (over its speed) or memory are "
+		"above a limit, the most overloaded first, goes to the host "
+		"with the least CPU that hurts no constraint: room, memory "
+		"below the limit, and less CPU by the gain. Network capacity, "
+		"which the thesis names, too, is not in the view. A pass costs "
+		"the hosts, and each overloaded one the hosts and ranks.",
+	.params = params,
+	.flags = POLICY_HOSTS | POLICY_SHARES | POLICY_LIVE | POLICY_OWNERS,
+	.create = dynamite_create,
+	.event = dynamite_event,
+	.decide = dynamite_decide,
+	.explain = dynamite_explain,
+	.most = dynamite_most,
+	.save = dynamite_save,
+	.load = dynamite_load,
+	.destroy = dynamite_destroy,
+};

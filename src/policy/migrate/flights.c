@@ -1,0 +1,222 @@
+/* flights.c - see flights.h */
+#include "policy/migrate/flights.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+
+/* A flight is forgotten after so many times what it should take, and this. */
+#define PATIENCE       10
+#define PATIENCE_LEAST (30 * USEC_PER_SEC)
+/* What the newest of moves counts in what was learnt. */
+#define NEWEST	       0.3
+/* Of a rank that nobody knows the size of. */
+#define MEMORY_GUESS   (64 << 20)
+
+void flights_init(struct flights *f, const struct params *params)
+{
+	*f = (struct flights){
+		.rate = params_real(params, "rate"),
+		.fixed = usec_to_seconds(params_usec(params, "fixed")),
+		.still = usec_to_seconds(params_usec(params, "still")),
+	};
+}
+
+void flights_clear(struct flights *f)
+{
+	free(f->flight);
+}
+
+static double bytes_time(const struct flights *f, const struct job *job)
+{
+	uint64_t bytes = job->memory ? job->memory : MEMORY_GUESS;
+
+	return (double)bytes / f->rate;
+}
+
+double flights_last(const struct flights *f, const struct job *job)
+{
+	return f->fixed + bytes_time(f, job);
+}
+
+static void add(struct flights *f, const struct flight *one)
+{
+	array_room(f->flight, f->nr, &f->cap);
+	f->flight[f->nr++] = *one;
+}
+
+void flights_note(struct flights *f, const struct plan *plan, size_t first)
+{
+	usec_t now = plan->view->now;
+
+	for (; first < plan->nr; first++) {
+		const struct plan_entry *e = &plan->entry[first];
+		usec_t last;
+
+		if (e->type != PLAN_MIGRATE)
+			continue;
+		last = (usec_t)(flights_last(f, e->job) * e->n * USEC_PER_SEC);
+		for (uint32_t i = 0; i < e->n; i++)
+			add(f, &(struct flight){
+				       .job = e->job->id,
+				       .ix = e->job->ix,
+				       .rank = e->ranks[i],
+				       .from = e->job->hosts[e->ranks[i]],
+				       .to = e->hosts[i],
+				       .began = now,
+				       .until = now + PATIENCE * last +
+						PATIENCE_LEAST,
+			       });
+	}
+}
+
+static double blend(double was, double is)
+{
+	return was + NEWEST * (is - was);
+}
+
+static void learn(struct flights *f, const struct event *e,
+		  const struct flight *was)
+{
+	double took = usec_to_seconds(e->at - was->began);
+	double fixed = took - bytes_time(f, e->job);
+
+	if (e->host != was->to)
+		return; /* it failed */
+	f->fixed = blend(f->fixed, fixed > 0 ? fixed : 0);
+	f->still = blend(f->still, usec_to_seconds(e->cost));
+}
+
+static void drop(struct flights *f, size_t i)
+{
+	f->nr--;
+	for (; i < f->nr; i++)
+		f->flight[i] = f->flight[i + 1];
+}
+
+static void drop_job(struct flights *f, const struct job *job)
+{
+	for (size_t i = f->nr; i-- > 0;)
+		if (f->flight[i].job == job->id)
+			drop(f, i);
+}
+
+void flights_event(struct flights *f, const struct view *view,
+		   const struct event *e)
+{
+	(void)view;
+	switch (e->type) {
+	case EVENT_MIGRATE:
+		for (size_t i = f->nr; i-- > 0;)
+			if (f->flight[i].job == e->job->id &&
+			    f->flight[i].rank == e->rank) {
+				learn(f, e, &f->flight[i]);
+				drop(f, i);
+			}
+		break;
+	case EVENT_END:
+	case EVENT_REQUEUE:
+	case EVENT_RESIZE:
+		drop_job(f, e->job);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool has_landed(const struct flight *f, const struct view *view)
+{
+	const struct job *job = view_job(view, f->ix);
+
+	return job->id != f->job || !job->hosts || f->rank >= job->n ||
+	       job->hosts[f->rank] == f->to;
+}
+
+void flights_begin_pass(struct flights *f, const struct view *view,
+			struct plan *plan)
+{
+	for (size_t i = f->nr; i-- > 0;)
+		if (f->flight[i].until <= view->now ||
+		    has_landed(&f->flight[i], view))
+			drop(f, i);
+	for (size_t i = 0; i < f->nr; i++)
+		plan_expect(plan, f->flight[i].to);
+}
+
+const struct flight *flights_find(const struct flights *f,
+				  const struct job *job, uint32_t rank)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		if (f->flight[i].job == job->id && f->flight[i].rank == rank)
+			return &f->flight[i];
+	return NULL;
+}
+
+bool flights_any(const struct flights *f, const struct job *job)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		if (f->flight[i].job == job->id)
+			return true;
+	return false;
+}
+
+uint32_t flights_from(const struct flights *f, uint32_t host)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < f->nr; i++)
+		n += f->flight[i].from == host;
+	return n;
+}
+
+void flights_save(const struct flights *f, FILE *to)
+{
+	fprintf(to, "%zu %.17g %.17g\n", f->nr, f->fixed, f->still);
+	for (size_t i = 0; i < f->nr; i++)
+		fprintf(to,
+			"%" PRId64 " %" PRIu32 " %" PRIu32 " %" PRIu32
+			" %" PRId64 " %" PRId64 "\n",
+			f->flight[i].job, f->flight[i].rank, f->flight[i].from,
+			f->flight[i].to, f->flight[i].began,
+			f->flight[i].until);
+}
+
+/* Of a job that is gone meanwhile there is nothing to remember. */
+static void add_known(struct flights *f, const struct view *view,
+		      struct flight *one)
+{
+	const struct job *job = view_find_job(view, one->job);
+
+	if (!job || job->state == JOB_WAITING || one->rank >= job->n ||
+	    one->from >= view->nr_hosts || one->to >= view->nr_hosts)
+		return;
+	one->ix = job->ix;
+	add(f, one);
+}
+
+int flights_load(struct flights *f, const struct view *view, const char **text)
+{
+	double fixed, still;
+	size_t nr;
+	int n;
+
+	if (sscanf(*text, "%zu %lg %lg\n%n", &nr, &fixed, &still, &n) != 3 ||
+	    !(fixed >= 0 && still >= 0))
+		return -EINVAL;
+	for (*text += n; nr; nr--, *text += n) {
+		struct flight one;
+
+		if (sscanf(*text,
+			   "%" SCNd64 " %" SCNu32 " %" SCNu32 " %" SCNu32
+			   " %" SCNd64 " %" SCNd64 "\n%n",
+			   &one.job, &one.rank, &one.from, &one.to, &one.began,
+			   &one.until, &n) != 6)
+			return -EINVAL;
+		add_known(f, view, &one);
+	}
+	f->fixed = fixed;
+	f->still = still;
+	return 0;
+}

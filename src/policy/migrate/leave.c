@@ -1,0 +1,211 @@
+/* leave.c - see leave.h */
+#include "policy/migrate/leave.h"
+
+REASON(owner_back,
+       "the owner of {from:host} needs it; its {ranks} {ranks:rank leaves|ranks "
+       "leave}",
+       ranks, from);
+REASON(drained, "host {from:host} is being drained", from);
+REASON(no_place,
+       "the owner of {host:host} needs it, and no other host has room", host);
+REASON(stands_still, "the owner of {host:host} is there, until {until:time}",
+       host, until);
+REASON(owner_gone, "host {host:host} may be used again", host);
+REASON(stood_long,
+       "rank {rank} has stood still on {host:host} for as long as its owner "
+       "allows",
+       rank, host);
+REASON(vacated, "the owner of {host:host} needs it; the job begins anew", host);
+REASON(look_again, "a rank of job {job} has stood still long enough then", job);
+
+struct leaving {
+	unsigned how;
+	const bool *recalled; /* by host, or NULL */
+	const struct flights *flights;
+	const struct view *view;
+	struct plan *plan;
+	struct targets *targets;
+};
+
+static const struct host *host_of(const struct leaving *l,
+				  const struct job *job, uint32_t rank)
+{
+	return &l->view->hosts[job->hosts[rank]];
+}
+
+static bool wanted_back(const struct leaving *l, const struct host *h)
+{
+	return h->owner_active || (l->recalled && l->recalled[h->ix]);
+}
+
+/* From a host that does not answer nothing can be moved. */
+static bool must_leave(const struct leaving *l, const struct host *h)
+{
+	return h->up && (wanted_back(l, h) || h->drain);
+}
+
+static void freeze(const struct leaving *l, const struct job *job,
+		   uint32_t rank, struct because why)
+{
+	if (!job_rank_frozen(job, rank))
+		plan_freeze(l->plan, job, rank, why);
+}
+
+/* True if the rank only waits for its owner to go, who may be quick. */
+static bool stands(const struct leaving *l, const struct job *job,
+		   uint32_t rank)
+{
+	const struct host *h = host_of(l, job, rank);
+
+	if (!(l->how & LEAVE_FREEZES) || !wanted_back(l, h) ||
+	    h->freeze_until <= l->view->now)
+		return false;
+	freeze(l, job, rank,
+	       BECAUSE(stands_still, .host = h->ix, .until = h->freeze_until));
+	plan_wake(l->plan, h->freeze_until,
+		  BECAUSE(look_again, .job = job->id));
+	return true;
+}
+
+/* True if its job was requeued. */
+static bool no_place_for(const struct leaving *l, const struct job *job,
+			 uint32_t rank)
+{
+	const struct host *h = host_of(l, job, rank);
+	usec_t until;
+
+	if (!wanted_back(l, h) || !(l->how & LEAVE_FREEZES))
+		return false;
+	freeze(l, job, rank, BECAUSE(no_place, .host = h->ix));
+	if (!job->requeue || !h->freeze_most)
+		return false;
+	until = (job_rank_frozen(job, rank) ? job->frozen[rank]
+					    : l->view->now) +
+		h->freeze_most;
+	if (until <= l->view->now) {
+		plan_requeue(l->plan, job,
+			     BECAUSE(stood_long, .rank = rank, .host = h->ix));
+		return true;
+	}
+	plan_wake(l->plan, until, BECAUSE(look_again, .job = job->id));
+	return false;
+}
+
+static struct because why_leaves(const struct leaving *l,
+				 const struct host *from, uint32_t n)
+{
+	return wanted_back(l, from)
+		       ? BECAUSE(owner_back, .ranks = n, .from = from->ix)
+		       : BECAUSE(drained, .from = from->ix);
+}
+
+static void plan_leave(const struct leaving *l, const struct job *job,
+		       uint32_t n, uint32_t *ranks, uint32_t *hosts)
+{
+	const struct host *first = host_of(l, job, ranks[0]);
+	usec_t by = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct host *h = host_of(l, job, ranks[i]);
+
+		if (h->leave_by && (!by || h->leave_by < by))
+			by = h->leave_by;
+	}
+	plan_migrate_by(l->plan, job, n, ranks, hosts, by,
+			why_leaves(l, first, n));
+}
+
+static void leave_by_moves(const struct leaving *l, const struct job *job)
+{
+	uint32_t *ranks = plan_hosts(l->plan, job->n);
+	uint32_t *hosts = plan_hosts(l->plan, job->n);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < job->n; i++) {
+		struct target *to = NULL;
+
+		if (!must_leave(l, host_of(l, job, i)) ||
+		    flights_find(l->flights, job, i) || stands(l, job, i))
+			continue;
+		if (l->how & LEAVE_MOVES) {
+			targets_make(l->targets, l->view, l->plan);
+			to = targets_best(l->targets, job, job->hosts[i],
+					  false);
+		}
+		if (!to) {
+			if (no_place_for(l, job, i))
+				return;
+			continue;
+		}
+		ranks[n] = i;
+		hosts[n++] = to->host->ix;
+		targets_take(l->targets, to, job);
+	}
+	if (n)
+		plan_leave(l, job, n, ranks, hosts);
+}
+
+static void thaw_ranks(const struct leaving *l, const struct job *job)
+{
+	for (uint32_t i = 0; job->nr_frozen && i < job->n; i++) {
+		const struct host *h = host_of(l, job, i);
+
+		if (job_rank_frozen(job, i) && !wanted_back(l, h) &&
+		    !flights_find(l->flights, job, i))
+			plan_thaw(l->plan, job, i,
+				  BECAUSE(owner_gone, .host = h->ix));
+	}
+}
+
+/* The whole job begins anew if any host of it is to be given back. */
+static void leave_anew(const struct leaving *l, const struct job *job)
+{
+	for (uint32_t i = 0; job->requeue && i < job->n; i++)
+		if (wanted_back(l, host_of(l, job, i))) {
+			plan_requeue(l->plan, job,
+				     BECAUSE(vacated, .host = job->hosts[i]));
+			return;
+		}
+}
+
+bool leave_concerns(const struct view *view, const struct job *job)
+{
+	for (uint32_t i = 0; i < job->n; i++) {
+		const struct host *h = &view->hosts[job->hosts[i]];
+
+		if (!h->up || h->owner_active || h->drain)
+			return true;
+	}
+	return false;
+}
+
+static bool any_to_leave(const struct leaving *l)
+{
+	const struct host *h;
+
+	for_each_host (h, l->view)
+		if (must_leave(l, h) && h->nr_ranks)
+			return true;
+	return false;
+}
+
+void leave_hosts(unsigned how, const bool *recalled, const struct flights *f,
+		 const struct view *view, struct plan *plan,
+		 struct targets *targets)
+{
+	const struct leaving l = { how, recalled, f, view, plan, targets };
+	bool any = any_to_leave(&l);
+	const struct job *j;
+
+	for_each_running(j, view)
+	{
+		if (j->state != JOB_RUNNING || !j->hosts)
+			continue;
+		if (j->nr_frozen)
+			thaw_ranks(&l, j);
+		if (any && (how & LEAVE_ANEW))
+			leave_anew(&l, j);
+		else if (any)
+			leave_by_moves(&l, j);
+	}
+}

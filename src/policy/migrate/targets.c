@@ -1,0 +1,100 @@
+/* targets.c - see targets.h */
+#include "policy/migrate/targets.h"
+
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+
+/* Loads are measured: this much of a core is nobody's. */
+#define NOISE 0.3
+
+static int compare(const void *a, const void *b)
+{
+	const struct target *x = a, *y = b;
+
+	if (x->delay != y->delay)
+		return x->delay < y->delay ? -1 : 1;
+	if (x->ranks != y->ranks)
+		return x->ranks < y->ranks ? -1 : 1;
+	return x->host->ix < y->host->ix ? -1 : x->host->ix > y->host->ix;
+}
+
+static void rate(struct target *t)
+{
+	t->delay = host_delay(t->host, t->host->load + t->ranks);
+}
+
+void targets_make(struct targets *t, const struct view *view,
+		  const struct plan *plan)
+{
+	targets_make_among(t, view, plan, NULL);
+}
+
+void targets_make_among(struct targets *t, const struct view *view,
+			const struct plan *plan, const bool *among)
+{
+	const struct host *h;
+
+	if (t->made)
+		return;
+	t->made = true;
+	t->target = xcalloc(view->nr_hosts + 1, sizeof(*t->target));
+	for_each_host (h, view) {
+		struct target *one = &t->target[t->nr];
+		uint32_t room = plan_room(plan, h);
+
+		if (!room || h->owner_active)
+			continue;
+		if (among && (!among[h->ix] || plan_active(plan, h)))
+			continue;
+		*one = (struct target){ .host = h,
+					.ranks = plan_active(plan, h),
+					.room = among ? 1 : room,
+					.memory = h->memory ? h->memory_free
+							    : UINT64_MAX };
+		rate(one);
+		t->nr++;
+	}
+	qsort(t->target, t->nr, sizeof(*t->target), compare);
+}
+
+void targets_clear(struct targets *t)
+{
+	free(t->target);
+	*t = (struct targets){ 0 };
+}
+
+bool target_gentle(const struct target *one)
+{
+	return !one->ranks ||
+	       one->host->load + one->ranks + 1 <= one->host->cores + NOISE;
+}
+
+struct target *targets_best(const struct targets *t, const struct job *job,
+			    uint32_t not, bool gentle)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		struct target *one = &t->target[i];
+
+		if (one->host->ix != not &&one->room &&
+		    job->memory <= one->memory &&
+		    (!gentle || target_gentle(one)))
+			return one;
+	}
+	return NULL;
+}
+
+void targets_take(struct targets *t, struct target *one, const struct job *job)
+{
+	size_t i = (size_t)(one - t->target);
+	struct target taken = *one;
+
+	taken.ranks++;
+	taken.room--;
+	if (taken.memory != UINT64_MAX)
+		taken.memory -= job->memory;
+	rate(&taken);
+	for (; i + 1 < t->nr && compare(&t->target[i + 1], &taken) < 0; i++)
+		t->target[i] = t->target[i + 1];
+	t->target[i] = taken;
+}

@@ -1,0 +1,198 @@
+/* test_cosched.c - the message-level model, on cases worked by hand */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/random.h"
+#include "sim/cosched/cosched.h"
+
+#define MSEC INT64_C(1000000)
+
+/* Ten of 30 from 5 on. */
+static const struct node turns = { .period = 30, .on = 10, .phase = 5 };
+
+static void a_node_runs_in_its_turns(void **state)
+{
+	(void)state;
+	assert_int_equal(node_runs(&turns, 0), 5);
+	assert_int_equal(node_runs(&turns, 5), 5);
+	assert_int_equal(node_runs(&turns, 14), 14);
+	assert_int_equal(node_runs(&turns, 15), 35);
+	assert_int_equal(node_stops(&turns, 14), 15);
+	assert_int_equal(node_works(&turns, 0, 10), 15);
+	assert_int_equal(node_works(&turns, 0, 11), 36);
+	assert_int_equal(node_works(&turns, 8, 20), 68);
+}
+
+/* The daemon has 3 of each 20 from 7 on: in our turns 7-10, 47-50 (of 35-45:
+ * none), 67-70. */
+static void daemons_take_it_away(void **state)
+{
+	struct node n = turns;
+
+	(void)state;
+	n.daemon_each = 20;
+	n.daemon_for = 3;
+	n.daemon_phase = 7;
+	assert_int_equal(node_runs(&n, 7), 10);
+	assert_int_equal(node_stops(&n, 5), 7);
+	assert_int_equal(node_works(&n, 0, 3), 11);
+	assert_int_equal(node_works(&n, 0, 8), 36);
+	n.period = 0;
+	assert_int_equal(node_works(&n, 0, 8), 11);
+}
+
+/* What step by step would be: a nanosecond of work in each that it runs. */
+static void work_is_what_it_has_of_its_turns(void **state)
+{
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 1, "nodes", 0);
+	for (int k = 0; k < 2000; k++) {
+		struct node n = { .period = 2 + (nsec_t)random_below(&r, 30),
+				  .phase = (nsec_t)random_below(&r, 40),
+				  .daemon_each =
+					  5 + (nsec_t)random_below(&r, 20),
+				  .daemon_for = (nsec_t)random_below(&r, 5),
+				  .daemon_phase =
+					  (nsec_t)random_below(&r, 40) };
+		nsec_t t = (nsec_t)random_below(&r, 50), at = t, work, left;
+
+		n.on = 1 + (nsec_t)random_below(&r, (uint64_t)n.period - 1);
+		/* Some daemons are there in each of our turns. */
+		if (n.daemon_each % n.period == 0 ||
+		    n.period % n.daemon_each == 0)
+			continue;
+		work = left = 1 + (nsec_t)random_below(&r, 40);
+		while (left) {
+			left -= node_runs(&n, at) == at;
+			at++;
+		}
+		assert_int_equal(node_works(&n, t, work), at);
+	}
+}
+
+static struct cosched_result run(const struct program *g,
+				 const struct node *node, uint32_t nr,
+				 uint32_t buffer, uint32_t rounds)
+{
+	const struct cosched c = {
+		.program = g,
+		.network = { .latency = 5, .overhead = 2, .buffer = buffer },
+		.node = node,
+		.nr = nr,
+		.rounds = rounds,
+		.seed = 3
+	};
+	struct cosched_result r;
+
+	cosched_run(&c, &r);
+	return r;
+}
+
+/* Gaps of none: what is left is computing, latencies and overheads. */
+static void times_by_hand(void **state)
+{
+	static const struct node free_nodes[2];
+	static const struct node apart[2] = {
+		{ 0 }, { .period = 2000, .on = 1000, .phase = 1000 }
+	};
+	static const struct program store = {
+		.compute = 100, .messages = 1, .bytes = 8, .together = true
+	};
+	struct program answer = store;
+	struct cosched_result r;
+
+	(void)state;
+	answer.answer = true;
+	/* Sent at 100, handled at 107, all go on 5 later; the second round has
+	 * the overhead of the first's message in it. */
+	assert_int_equal(run(&store, free_nodes, 2, 8, 1).time, 112);
+	assert_int_equal(run(&store, free_nodes, 2, 8, 2).time, 226);
+	/* The answer comes at 112. */
+	assert_int_equal(run(&answer, free_nodes, 2, 8, 1).time, 117);
+	/* The second runs from 1000 on: it has computed at 1100 if nothing came
+	 * before; its message is handled at 1107.  That of the first lay in the
+	 * buffer. */
+	r = run(&store, apart, 2, 8, 1);
+	assert_int_equal(r.time, 1112);
+	assert_int_equal(r.messages, 2);
+	assert_int_equal(r.buffered, 1);
+	assert_int_equal(r.stalled, 0);
+	/* Without room the first waits, and is there at 1007: no later. */
+	r = run(&store, apart, 2, 7, 1);
+	assert_int_equal(r.time, 1112);
+	assert_int_equal(r.buffered, 0);
+	assert_int_equal(r.stalled, 1);
+}
+
+/* A buffer of 3: of ten messages to who does not run seven stall, one after the
+ * other; then the receiver runs. */
+static void a_full_buffer_stalls(void **state)
+{
+	static const struct node apart[2] = {
+		{ 0 }, { .period = 2000, .on = 1000, .phase = 1000 }
+	};
+	static const struct program store = { .messages = 10, .bytes = 8 };
+	struct cosched_result r = run(&store, apart, 2, 24, 1);
+
+	(void)state;
+	assert_int_equal(r.messages, 20);
+	assert_int_equal(r.buffered, 3);
+	assert_int_equal(r.stalled, 1);
+}
+
+static void same_seed_same_time(void **state)
+{
+	struct node node[64];
+	const struct program *g;
+
+	(void)state;
+	for (unsigned k = 0; (g = cosched_program(k)); k++) {
+		struct cosched c = { .program = g,
+				     .network = cosched_network(),
+				     .node = node,
+				     .nr = 64,
+				     .rounds = 1,
+				     .seed = 5 };
+		struct cosched_result a, b, other;
+
+		for (nsec_t i = 0; i < 64; i++)
+			node[i] = (struct node){ .period = 200 * MSEC,
+						 .on = 100 * MSEC,
+						 .phase = i * 3 * MSEC };
+		cosched_run(&c, &a);
+		cosched_run(&c, &b);
+		assert_memory_equal(&a, &b, sizeof(a));
+		assert_true(a.messages > 1000);
+		c.replication = 1;
+		cosched_run(&c, &other);
+		assert_true(other.time != a.time);
+		/* Together in time it is faster. */
+		c.replication = 0;
+		for (int i = 0; i < 64; i++)
+			node[i].phase = 0;
+		cosched_run(&c, &b);
+		assert_true(b.time < a.time);
+		assert_int_equal(b.messages, a.messages);
+	}
+	assert_null(cosched_program(5));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_node_runs_in_its_turns),
+		cmocka_unit_test(daemons_take_it_away),
+		cmocka_unit_test(work_is_what_it_has_of_its_turns),
+		cmocka_unit_test(times_by_hand),
+		cmocka_unit_test(a_full_buffer_stalls),
+		cmocka_unit_test(same_seed_same_time),
+	};
+
+	return cmocka_run_group_tests_name("cosched", tests, NULL, NULL);
+}

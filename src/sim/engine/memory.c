@@ -1,0 +1,174 @@
+/*
+ * memory.c - what jobs need of memory, and what their time goes for; see memory.h
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+#include "sim/engine/memory.h"
+
+void engine_memory_open(struct engine *g)
+{
+	struct host *h;
+
+	if (!g->config->paging || !g->view.nr_hosts)
+		return;
+	g->memory = xcalloc(1, sizeof(*g->memory));
+	g->memory->model = g->config->paging;
+	g->memory->first =
+		xcalloc(g->view.nr_hosts + 1, sizeof(*g->memory->first));
+	for_each_host (h, &g->view) {
+		h->memory_free = paging_room(g->memory->model, h);
+		g->memory->idle += (double)h->memory_free;
+	}
+}
+
+void engine_memory_close(struct engine *g)
+{
+	struct engine_memory *m = g->memory;
+
+	if (!m)
+		return;
+	heap_clear(&m->wakes);
+	free(m->need);
+	free(m->share);
+	free(m->owner);
+	free(m->first);
+	free(m);
+	g->memory = NULL;
+}
+
+struct need *memory_need(const struct engine *g, const struct job *job)
+{
+	return &g->memory->need[job->ix];
+}
+
+/* ---- jobs come and go ---- */
+
+static void make_room(struct engine *g, uint32_t ix)
+{
+	struct engine_memory *m = g->memory;
+
+	if (ix >= m->nr_need) {
+		m->nr_need = m->nr_need ? 2 * m->nr_need : 256;
+		m->need = xreallocarray(m->need, m->nr_need, sizeof(*m->need));
+	}
+}
+
+void engine_memory_arrive(struct engine *g, const struct job *job,
+			  const struct workload_job *w)
+{
+	if (!g->memory)
+		return;
+	make_room(g, job->ix);
+	*memory_need(g, job) =
+		(struct need){ .phases = w->phases, .memory = w->memory };
+}
+
+void engine_memory_forget(struct engine *g, const struct job *job)
+{
+	if (g->memory)
+		heap_remove(&g->memory->wakes, job->ix);
+}
+
+usec_t engine_memory_transfer(const struct engine *g, const struct job *job)
+{
+	return g->memory ? paging_transfer(g->memory->model,
+					   memory_need(g, job)->demand)
+			 : 0;
+}
+
+/* ---- the account ---- */
+
+static usec_t least(usec_t a, usec_t b)
+{
+	return a < b ? a : b;
+}
+
+void engine_memory_account(struct engine *g, const struct job *job, usec_t dt)
+{
+	struct sim_split *s = &g->truth[job->ix].split;
+	const struct need *n;
+	usec_t cpu;
+
+	if (!g->memory)
+		return;
+	n = memory_need(g, job);
+	cpu = least(llround((double)dt * n->cpu), dt);
+	s->cpu += cpu;
+	s->page += least(llround((double)dt * n->page), dt - cpu);
+}
+
+double engine_memory_rate(const struct engine *g, const struct job *job)
+{
+	return memory_need(g, job)->rate;
+}
+
+/* ---- phases, and ways ---- */
+
+const struct workload_phase *memory_next_phase(const struct need *n)
+{
+	return n->phases && n->phase + 1 < n->phases->nr
+		       ? &n->phases->phase[n->phase + 1]
+		       : NULL;
+}
+
+/* Work that is to be done until the next phase begins. */
+double memory_until_phase(const struct engine *g, const struct job *job)
+{
+	const struct need *n = memory_need(g, job);
+	usec_t done = n->work - g->truth[job->ix].left;
+
+	return memory_next_phase(n)->from * (double)n->work - (double)done;
+}
+
+void engine_memory_pace(struct engine *g, const struct job *job)
+{
+	const struct truth *t = &g->truth[job->ix];
+	usec_t at;
+
+	if (!g->memory)
+		return;
+	if (job->state == JOB_RUNNING && t->stall > g->view.now) {
+		heap_set(&g->memory->wakes, job->ix, t->stall);
+	} else if (t->rate > 0 && memory_next_phase(memory_need(g, job))) {
+		at = llround(ceil(memory_until_phase(g, job) / t->rate));
+		heap_set(&g->memory->wakes, job->ix,
+			 g->view.now + (at > 1 ? at : 1));
+	} else {
+		heap_remove(&g->memory->wakes, job->ix);
+	}
+}
+
+usec_t engine_memory_next(const struct engine *g)
+{
+	const struct engine_memory *m = g->memory;
+
+	if (!m)
+		return USEC_MAX;
+	return m->told ? g->view.now : heap_first_key(&m->wakes);
+}
+
+/* ---- averages ---- */
+
+void engine_memory_measure(struct engine *g, double seconds)
+{
+	struct engine_memory *m = g->memory;
+
+	if (!m)
+		return;
+	m->idle_area += m->idle * seconds;
+	m->skew_area += m->skew * seconds;
+	m->seconds += seconds;
+}
+
+void engine_memory_averages(struct engine *g)
+{
+	const struct engine_memory *m = g->memory;
+
+	if (!m || m->seconds <= 0)
+		return;
+	g->result.averages.idle_memory = m->idle_area / m->seconds;
+	g->result.averages.skew = m->skew_area / m->seconds;
+}

@@ -1,0 +1,62 @@
+/* moves.c - the list of moves that are under way; see moves.h */
+#include "sim/engine/moves.h"
+
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+
+struct moves *moves_create(const struct engine *g)
+{
+	struct moves *m = xcalloc(1, sizeof(*m));
+
+	m->busy = xcalloc(g->view.nr_hosts + 1, sizeof(*m->busy));
+	return m;
+}
+
+void moves_destroy(struct moves *m)
+{
+	if (!m)
+		return;
+	free(m->transfer);
+	free(m->busy);
+	free(m);
+}
+
+bool moves_under_way(const struct moves *m, const struct job *job,
+		     uint32_t rank)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		if (m->transfer[i].job == job && m->transfer[i].rank == rank)
+			return true;
+	return false;
+}
+
+void moves_add(struct moves *m, const struct transfer *t)
+{
+	size_t i;
+
+	array_room(m->transfer, m->nr, &m->cap);
+	for (i = m->nr; i > 0 && m->transfer[i - 1].ends <= t->ends; i--)
+		m->transfer[i] = m->transfer[i - 1];
+	m->transfer[i] = *t;
+	m->nr++;
+}
+
+usec_t moves_next(const struct engine *g)
+{
+	const struct moves *m = g->moves;
+
+	return m && m->nr ? m->transfer[m->nr - 1].ends : USEC_MAX;
+}
+
+void moves_forget(struct moves *m, const struct job *job)
+{
+	size_t n = 0;
+
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->nr; i++)
+		if (m->transfer[i].job != job)
+			m->transfer[n++] = m->transfer[i];
+	m->nr = n;
+}

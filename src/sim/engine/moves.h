@@ -1,0 +1,26 @@
+/*
+ * moves.h - the moves that are under way (transfer.c begins and ends them)
+ */
+#ifndef SIM_ENGINE_MOVES_H
+#define SIM_ENGINE_MOVES_H
+
+#include "sim/engine/engine.h"
+
+/* By the times of their ends, the latest first. */
+struct transfer {
+	struct job *job;
+	uint32_t rank, to;
+	usec_t ends, standstill;
+};
+
+struct moves {
+	struct transfer *transfer;
+	size_t nr, cap;
+	usec_t *busy; /* by host: its link is, until then */
+};
+
+bool moves_under_way(const struct moves *m, const struct job *job,
+		     uint32_t rank);
+void moves_add(struct moves *m, const struct transfer *t);
+
+#endif

@@ -1,0 +1,352 @@
+/* owners.c - owners come and go, and bear what guests do; see owners.h */
+#include "sim/engine/owners_touched.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+#include "model/activity.h"
+#include "model/contract.h"
+#include "sim/engine/engine.h"
+
+static bool is_here(const struct owner *w)
+{
+	return w->state.value[ACTIVITY_OWNER] > 0 ||
+	       w->state.value[ACTIVITY_KEYBOARD] > 0;
+}
+
+/* ---- which host is whose ---- */
+
+static uint32_t find_host(const struct view *view, const char *name)
+{
+	for (uint32_t i = 0; i < view->nr_hosts; i++)
+		if (view->hosts[i].name && !strcmp(view->hosts[i].name, name))
+			return i;
+	return UINT32_MAX;
+}
+
+/* Hosts that have no names get the script's. */
+static int match_hosts(struct engine *g, struct owners *o, struct error *err)
+{
+	struct view *view = &g->view;
+	const struct activity *a = o->activity;
+	bool named = view->hosts[0].name && *view->hosts[0].name;
+
+	for (uint32_t i = 0; i < a->nr_hosts; i++) {
+		o->host_of[i] = named ? find_host(view, a->host[i].name)
+				: i < view->nr_hosts ? i
+						     : UINT32_MAX;
+		if (o->host_of[i] == UINT32_MAX)
+			return error_set(err, -EINVAL,
+					 "the activity script has a host '%s', "
+					 "and the machine, of %" PRIu32
+					 " hosts, has none for it",
+					 a->host[i].name, view->nr_hosts);
+		view->hosts[o->host_of[i]].name = a->host[i].name;
+	}
+	return 0;
+}
+
+/* ---- what owners bear ---- */
+
+/* How many ranks on the host do not stand still. */
+static uint32_t running_on(const struct engine *g, const struct host *h)
+{
+	const struct job *j;
+	uint32_t n = h->nr_active;
+
+	for_each_running(j, &g->view) for (uint32_t i = 0;
+					   j->nr_frozen && i < j->n; i++) n -=
+		j->hosts[i] == h->ix && job_rank_frozen(j, i) &&
+		j->state == JOB_RUNNING;
+	return n;
+}
+
+/* Processor seconds a second that the owner's processes wait for guests. */
+static double wait_rate(const struct host *h, double load, uint32_t guests)
+{
+	double alone = load > h->cores ? load / h->cores : 1;
+	double shared = (load + guests) / h->cores;
+
+	return load > 0 && shared > alone ? load * (1 - alone / shared) : 0;
+}
+
+/* Sum up what has lasted since the last time. */
+static void bear(struct owners *o, struct owner *w, const struct host *h,
+		 usec_t now)
+{
+	double dt = usec_to_seconds(now - w->since);
+	uint32_t guests = w->contract.scene.running;
+
+	w->since = now;
+	if (!w->contract.scene.here || !guests)
+		return;
+	o->sum.beside += dt;
+	o->sum.waited +=
+		dt * wait_rate(h, w->state.value[ACTIVITY_LOAD], guests);
+}
+
+static void given_back(struct owners *o, struct owner *w, usec_t now)
+{
+	usec_t took = now - w->waits;
+
+	w->waits = -1;
+	o->sum.given_back++;
+	o->sum.give_back += usec_to_seconds(took);
+	if (took > o->sum.give_back_most)
+		o->sum.give_back_most = took;
+}
+
+/* The contract has noted a return. */
+static void came_back(struct owners *o, struct owner *w, usec_t now)
+{
+	const struct contract *c = &w->contract;
+
+	o->sum.returns++;
+	o->sum.disturbed += c->last[c->nr_last - 1].disturbed;
+	if (c->disturbed > o->sum.disturbed_most)
+		o->sum.disturbed_most = c->disturbed;
+	if (c->scene.running)
+		w->waits = now;
+}
+
+/* ---- a host, fed ---- */
+
+static struct scene look_at(const struct engine *g, uint32_t ix, usec_t now)
+{
+	const struct owner *w = &g->owners->owner[ix];
+	const struct host *h = &g->view.hosts[ix];
+
+	return (struct scene){
+		.here = is_here(w),
+		.touched = w->state.keyboard > w->away ? w->state.keyboard
+						       : w->away,
+		.load = w->state.value[ACTIVITY_LOAD] / h->cores,
+		.guests = h->nr_ranks,
+		.running = running_on(g, h),
+	};
+}
+
+static void feed(struct engine *g, uint32_t ix, usec_t now)
+{
+	struct owners *o = g->owners;
+	struct owner *w = &o->owner[ix];
+	struct contract *c = &w->contract;
+	struct moment m = moment_plain(now);
+	struct scene scene = look_at(g, ix, now);
+	bool was_here = c->scene.here;
+
+	bear(o, w, &g->view.hosts[ix], now);
+	contract_feed(c, o->terms, &m, &scene);
+	if (!was_here && scene.here)
+		came_back(o, w, now);
+	if (w->waits >= 0 && (!scene.here || !scene.running))
+		given_back(o, w, now);
+	heap_set(&o->due, ix, contract_next(c, o->terms, &m));
+}
+
+/* Memory that the owner's programs and the ranks there leave. */
+static uint64_t free_memory(const struct engine *g, const struct owner *w,
+			    const struct host *h)
+{
+	double left = (double)h->memory - w->state.value[ACTIVITY_MEMORY];
+	const struct job *j;
+
+	for_each_running(j, &g->view) for (uint32_t i = 0;
+					   j->memory && i < j->n;
+					   i++) if (j->hosts[i] == h->ix)
+		left -= (double)j->memory;
+	return left > 0 ? (uint64_t)left : 0;
+}
+
+/* What becomes of guests, by the terms. */
+static void describe_leaving(const struct engine *g, enum closed closed,
+			     struct host *ret)
+{
+	const struct owner_terms *t = g->owners->terms;
+	bool leave = closed_for_guests(closed) &&
+		     !(closed == CLOSED_OWNER && t->on_return == RETURN_SHARE);
+
+	if (leave && !ret->owner_active) {
+		ret->leave_by = g->view.now + t->give_back;
+		ret->freeze_until = t->on_return == RETURN_FREEZE
+					    ? g->view.now + t->freeze_most
+					    : 0;
+		ret->freeze_most = t->freeze_most;
+	} else if (!leave) {
+		ret->leave_by = ret->freeze_until = ret->freeze_most = 0;
+	}
+	ret->owner_active = leave;
+	ret->closed = closed;
+}
+
+static void describe(const struct engine *g, uint32_t ix, struct host *ret)
+{
+	const struct owners *o = g->owners;
+	const struct owner *w = &o->owner[ix];
+	struct moment m = moment_plain(g->view.now);
+
+	*ret = g->view.hosts[ix];
+	ret->load = w->state.value[ACTIVITY_LOAD];
+	ret->users = (uint32_t)w->state.value[ACTIVITY_USERS];
+	if (ret->memory)
+		ret->memory_free = free_memory(g, w, ret);
+	ret->idle_since = is_here(w) ? USEC_MAX : w->contract.scene.touched;
+	if (g->config->no_terms)
+		ret->owner_active = is_here(w);
+	else
+		describe_leaving(g, contract_closed(&w->contract, o->terms, &m),
+				 ret);
+}
+
+/* False if nothing has changed of it. */
+static bool tell(struct engine *g, uint32_t ix, bool told)
+{
+	const struct host *h = &g->view.hosts[ix];
+	struct host fresh;
+	struct event e = { .type = EVENT_HOST,
+			   .at = g->view.now,
+			   .host = ix,
+			   .fresh = &fresh };
+
+	describe(g, ix, &fresh);
+	if (h->load == fresh.load && h->users == fresh.users &&
+	    h->memory_free == fresh.memory_free &&
+	    h->idle_since == fresh.idle_since &&
+	    h->owner_active == fresh.owner_active &&
+	    h->closed == fresh.closed && h->leave_by == fresh.leave_by)
+		return false;
+	if (told)
+		engine_event(g, &e, true);
+	else
+		model_apply(&g->view, &e);
+	return true;
+}
+
+/* Changes of the script that are due, each at its own time. */
+static void play(struct engine *g)
+{
+	struct owners *o = g->owners;
+	const struct activity *a = o->activity;
+
+	for (; o->next < a->nr && a->change[o->next].at <= g->view.now;
+	     o->next++) {
+		const struct activity_change *c = &a->change[o->next];
+		uint32_t ix = o->host_of[c->host];
+		struct owner *w = &o->owner[ix];
+		bool was_here = is_here(w);
+
+		activity_apply(c, &w->state);
+		if (was_here && !is_here(w))
+			w->away = c->at;
+		feed(g, ix, c->at);
+		owners_touch(o, ix);
+	}
+}
+
+static bool refresh(struct engine *g, bool told)
+{
+	struct owners *o = g->owners;
+	bool any = false;
+
+	while (heap_first_key(&o->due) <= g->view.now)
+		owners_touch(o, heap_pop(&o->due));
+	while (o->nr_dirty) {
+		uint32_t ix = o->dirty[--o->nr_dirty];
+
+		o->owner[ix].touched = false;
+		feed(g, ix, g->view.now);
+		any |= tell(g, ix, told);
+	}
+	return any;
+}
+
+bool owners_happen(struct engine *g)
+{
+	play(g);
+	return refresh(g, true);
+}
+
+usec_t owners_next(const struct engine *g)
+{
+	const struct owners *o = g->owners;
+	usec_t t = USEC_MAX;
+
+	if (!o)
+		return t;
+	/* What the pass has just done: a rank that it froze is out of the way. */
+	if (o->nr_dirty)
+		return g->view.now;
+	if (o->next < o->activity->nr)
+		t = o->activity->change[o->next].at;
+	if (heap_first_key(&o->due) < t)
+		t = heap_first_key(&o->due);
+	return t > g->view.now || t == USEC_MAX ? t : g->view.now;
+}
+
+/* ---- begin and end ---- */
+
+static struct owners *make(const struct engine *g)
+{
+	struct owners *o = xcalloc(1, sizeof(*o));
+	uint32_t n = g->view.nr_hosts;
+
+	o->activity = g->config->activity;
+	o->terms = g->config->terms;
+	o->nr = n;
+	o->host_of = xcalloc(o->activity->nr_hosts + 1, sizeof(*o->host_of));
+	o->owner = xcalloc(n, sizeof(*o->owner));
+	o->dirty = xcalloc(n, sizeof(*o->dirty));
+	for (uint32_t i = 0; i < n; i++) {
+		struct moment m = moment_plain(0);
+
+		contract_begin(&o->owner[i].contract, &m);
+		activity_host_init(&o->owner[i].state);
+		o->owner[i].away = ACTIVITY_AGES_AGO;
+		o->owner[i].waits = -1;
+		owners_touch(o, i);
+	}
+	return o;
+}
+
+int owners_create(struct engine *g, struct owners **ret, struct error *err)
+{
+	struct owners *o;
+	int r;
+
+	*ret = NULL;
+	if (!g->config->activity)
+		return 0;
+	o = make(g);
+	r = match_hosts(g, o, err);
+	if (r < 0) {
+		owners_destroy(o);
+		return r;
+	}
+	*ret = g->owners = o;
+	play(g);
+	refresh(g, false);
+	return 0;
+}
+
+void owners_destroy(struct owners *o)
+{
+	if (!o)
+		return;
+	heap_clear(&o->due);
+	free(o->host_of);
+	free(o->owner);
+	free(o->dirty);
+	free(o);
+}
+
+void owners_sum(struct engine *g, struct sim_owners *ret)
+{
+	struct owners *o = g->owners;
+
+	for (uint32_t i = 0; i < o->nr; i++)
+		feed(g, i, g->view.now);
+	*ret = o->sum;
+}

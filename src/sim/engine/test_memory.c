@@ -1,0 +1,408 @@
+/* test_memory.c - hosts that page, and the policies
+ * that mind it */
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/xalloc.h"
+#include "sim/engine/paging.h"
+#include "sim/engine/testing.h"
+#include "sim/workload/machine.h"
+
+#define MB 1000000
+
+/* Jobs of one process, from a table. */
+struct line {
+	usec_t submit, run;
+	uint32_t home;
+	const struct workload_phases *phases;
+	uint64_t memory;
+};
+
+struct table {
+	struct workload base;
+	const struct line *line;
+	size_t nr, at;
+};
+
+static int table_next(struct workload *workload, struct workload_job *ret,
+		      struct error *err)
+{
+	struct table *t = (struct table *)workload;
+	const struct line *l = &t->line[t->at];
+
+	(void)err;
+	if (t->at == t->nr)
+		return 0;
+	*ret = (struct workload_job){ .id = (int64_t)++t->at,
+				      .submit = l->submit,
+				      .run = l->run,
+				      .estimate = l->run,
+				      .size = 1,
+				      .min_size = 1,
+				      .memory = l->memory,
+				      .home = l->home,
+				      .phases = l->phases };
+	return 1;
+}
+
+static void run_table(const struct line *line, size_t nr, const char *machine,
+		      const char *paging, const char *policy,
+		      const struct sim_observer *observer,
+		      struct sim_result *ret)
+{
+	static const struct workload_ops ops = { .name = "table",
+						 .next = table_next };
+	struct table t = { .base = { .ops = &ops }, .line = line, .nr = nr };
+	struct paging p = make_paging(paging);
+	struct sim_config c = { .workload = &t.base,
+				.policy = policy,
+				.paging = &p,
+				.observer = observer };
+	struct host *hosts;
+
+	assert_int_equal(machine_parse(machine, &hosts, &c.nr_hosts, NULL), 0);
+	c.hosts = hosts;
+	simulate(&c, ret);
+	free(hosts);
+}
+
+static usec_t sum_of(const struct sim_split *s)
+{
+	return s->queue + s->run + s->still + s->frozen + s->lost;
+}
+
+/* p = 1/2 * 200 pages / 100 s * 0.1 s = 0.1 */
+static void a_job_alone_pages_alone(void **state)
+{
+	static const struct line one[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 200 * MB }
+	};
+	struct sim_result r;
+
+	(void)state;
+	run_table(one, 1, "1x1x1x100000000",
+		  "system=0,page=1000000,sweep=100,fault=0.1", "g-loadsharing",
+		  NULL, &r);
+	assert_int_equal(r.record[0].end, 1100 * USEC_PER_SEC);
+	assert_int_equal(r.split[0].cpu, 1000 * USEC_PER_SEC);
+	assert_int_equal(r.split[0].page, 100 * USEC_PER_SEC);
+	assert_int_equal(r.split[0].run, 1100 * USEC_PER_SEC);
+	assert_int_equal(sum_of(&r.split[0]), 1100 * USEC_PER_SEC);
+	sim_result_clear(&r);
+}
+
+/* Half of the run with 50 MB of 100, half with 200: it pages in the second. */
+static void phases_begin_when_their_work_is_done(void **state)
+{
+	static const struct workload_phases two = {
+		.nr = 2, .phase = { { 0, 50 * MB }, { 0.5, 200 * MB } }
+	};
+	static const struct line one[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .phases = &two }
+	};
+	struct sim_result r;
+
+	(void)state;
+	run_table(one, 1, "1x1x1x100000000",
+		  "system=0,page=1000000,sweep=100,fault=0.1", "g-loadsharing",
+		  NULL, &r);
+	assert_int_equal(r.record[0].end, 1050 * USEC_PER_SEC);
+	assert_int_equal(r.split[0].page, 50 * USEC_PER_SEC);
+	/* 500 s with 50 idle, 550 with none. */
+	assert_true(fabs(r.averages.idle_memory - 50. * MB * 500 / 1050) < 1);
+	sim_result_clear(&r);
+}
+
+/* What was planned, in words. */
+static void write_plan(void *data, const struct view *view,
+		       const struct plan *plan)
+{
+	char text[300];
+
+	for (size_t i = 0; i < plan->nr; i++) {
+		if (plan->entry[i].type == PLAN_WAKE)
+			continue;
+		plan_print(view, &plan->entry[i], text, sizeof(text));
+		*strchr(text, ':') = '\0';
+		fprintf(data, "%" PRId64 " %s\n", view->now / USEC_PER_SEC,
+			text);
+	}
+}
+
+static char *plans_of(const struct line *line, size_t nr, const char *machine,
+		      const char *policy, struct sim_result *ret)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	const struct sim_observer observer = { .plan = write_plan, .data = f };
+
+	assert_non_null(f);
+	run_table(line, nr, machine, "system=0,sweep=10,switch=0", policy,
+		  &observer, ret);
+	fclose(f);
+	return text;
+}
+
+/* At home there is no memory for both: the larger one leaves after it has settled,
+ * and is on its way for 0.1 s + 8 * 80 MB / 10 Mbit/s. */
+static void the_largest_that_fits_leaves(void **state)
+{
+	static const struct line two[] = {
+		{ .run = 100 * USEC_PER_SEC, .home = 1, .memory = 80 * MB },
+		{ .run = 100 * USEC_PER_SEC, .home = 1, .memory = 70 * MB },
+	};
+	struct sim_result r;
+	char *text;
+
+	(void)state;
+	text = plans_of(two, 2, "2x1x1x100000000", "g-loadsharing:settle=30",
+			&r);
+	assert_string_equal(text, "0 start job 1 with 1 on 0\n"
+				  "0 start job 2 with 1 on 0\n"
+				  "30 migrate job 1 rank 0 to 1\n");
+	assert_int_equal(r.split[0].still, 64100 * USEC_PER_MSEC);
+	assert_int_equal(r.split[1].still, 0);
+	assert_true(r.split[0].page > r.split[1].page);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(sum_of(&r.split[i]), r.record[i].end);
+	free(text);
+	sim_result_clear(&r);
+}
+
+/*
+ * 70 and 65 MB page, and nothing fits into 60 or 50, of hosts with 100.  The host
+ * with fewer processes is held back till its process ends; what comes meanwhile
+ * goes elsewhere.  The largest moves there, and it is let go when that ends.
+ */
+static void a_host_is_held_back_for_the_largest(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 70 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 65 * MB },
+		{ .run = 150 * USEC_PER_SEC, .home = 2, .memory = 40 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 45 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 5 * MB },
+		{ .submit = 100 * USEC_PER_SEC,
+		  .run = 10 * USEC_PER_SEC,
+		  .home = 2,
+		  .memory = 1 * MB },
+	};
+	struct sim_result r;
+	char *text, *wanted;
+
+	(void)state;
+	text = plans_of(jobs, 6, "3x1x1x100000000",
+			"v-reconfiguration:settle=30", &r);
+	wanted = xasprintf("0 start job 1 with 1 on 0\n"
+			   "0 start job 2 with 1 on 0\n"
+			   "0 start job 3 with 1 on 1\n"
+			   "0 start job 4 with 1 on 2\n"
+			   "0 start job 5 with 1 on 2\n"
+			   "30 reserve 1\n"
+			   "100 start job 6 with 1 on 2\n"
+			   "150 migrate job 1 rank 0 to 1\n"
+			   "%" PRId64 " release 1\n",
+			   r.record[0].end / USEC_PER_SEC);
+	assert_string_equal(text, wanted);
+	free(wanted);
+	free(text);
+	sim_result_clear(&r);
+}
+
+/* Recounts what must hold at every plan. */
+struct watch {
+	uint64_t slots, holds, releases, moves, unfit;
+};
+
+static bool is_planned(const struct plan *plan, size_t before,
+		       enum plan_type type, uint32_t host)
+{
+	for (size_t i = 0; i < before; i++)
+		if (plan->entry[i].type == type && plan->entry[i].host == host)
+			return true;
+	return false;
+}
+
+static void check_entry(struct watch *w, const struct view *view,
+			const struct plan *plan, size_t i)
+{
+	const struct plan_entry *e = &plan->entry[i];
+	const struct host *h =
+		&view->hosts[e->type == PLAN_MIGRATE ? e->hosts[0] : e->host];
+
+	switch (e->type) {
+	case PLAN_START:
+		for (uint32_t k = 0; k < e->n; k++)
+			if (view->hosts[e->hosts[k]].reserved &&
+			    !is_planned(plan, i, PLAN_RELEASE, e->hosts[k]))
+				fail_msg("a start on a host held back");
+		break;
+	case PLAN_MIGRATE:
+		w->moves++;
+		w->unfit += h->memory_free < e->job->demand;
+		if (h->memory_free < e->job->demand &&
+		    !(h->reserved && !h->nr_ranks))
+			fail_msg("a move to where there is no memory");
+		break;
+	case PLAN_RESERVE:
+		assert_int_equal(h->reserved, 0);
+		w->holds++;
+		break;
+	case PLAN_RELEASE:
+		assert_int_equal(h->reserved, 1);
+		w->releases++;
+		break;
+	default:
+		break;
+	}
+}
+
+static void check_plan(void *data, const struct view *view,
+		       const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		check_entry(data, view, plan, i);
+}
+
+static void check_slots(void *data, const struct view *view,
+			const struct event *e)
+{
+	const struct watch *w = data;
+	const struct host *h;
+
+	(void)e;
+	for_each_host (h, view)
+		assert_in_range(h->nr_ranks, 0, w->slots);
+}
+
+static void run_chen(const char *workload, const char *policy, uint64_t renew,
+		     const struct sim_observer *observer, struct sim_result *r)
+{
+	struct workload *w = make_workload(workload, 0, 0, 0, NULL);
+	struct paging p = make_paging("");
+	struct sim_config c = { .workload = w,
+				.policy = policy,
+				.paging = &p,
+				.observer = observer,
+				.renew = renew };
+	struct host *hosts;
+
+	assert_int_equal(machine_parse(w->hosts, &hosts, &c.nr_hosts, NULL), 0);
+	c.hosts = hosts;
+	simulate(&c, r);
+	free(hosts);
+	workload_destroy(w);
+}
+
+static const char *const both[] = { "g-loadsharing", "v-reconfiguration",
+				    "v-reconfiguration:until=fits,slots=6" };
+
+/* Every microsecond of every job is in one part of its time, and in no other. */
+static void time_is_split_exactly(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < 6; k++) {
+		const char *w =
+			k & 1 ? "chen:group=1,trace=2" : "chen:group=2,trace=5";
+		usec_t page = 0, way = 0;
+		struct sim_result r;
+
+		run_chen(w, both[k / 2], 0, NULL, &r);
+		for (size_t i = 0; i < r.nr; i++) {
+			const struct sim_split *s = &r.split[i];
+			const struct sim_record *j = &r.record[i];
+
+			assert_int_equal(sum_of(s), j->end - j->submit);
+			assert_true(s->cpu + s->page <= s->run);
+			/* A share ends in whole microseconds. */
+			assert_in_range(s->cpu, j->run - 2, j->run + 2);
+			page += s->page;
+			way += s->still;
+		}
+		assert_true(page > 1000 * USEC_PER_SEC);
+		assert_true(way > 1000 * USEC_PER_SEC);
+		sim_result_clear(&r);
+	}
+}
+
+static void plans_keep_what_the_policies_promise(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < 3; k++) {
+		struct watch w = { .slots = k == 2 ? 6 : 4 };
+		const struct sim_observer watch = { .event = check_slots,
+						    .plan = check_plan,
+						    .data = &w };
+		struct sim_result r;
+
+		run_chen("chen:group=1,trace=2", both[k], 0, &watch, &r);
+		assert_int_equal(w.moves, r.migrations);
+		assert_true(w.moves > 100);
+		assert_true(k ? w.holds > 5 : !w.holds);
+		/* What is still held when the last job ends, was used. */
+		assert_in_range(w.holds - w.releases, 0, 2);
+		sim_result_clear(&r);
+	}
+}
+
+/* What is saved is all: hosts that are held back, too. */
+static void a_policy_made_anew_goes_on(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < 3; k++) {
+		struct sim_result r[2];
+
+		for (int i = 0; i < 2; i++)
+			run_chen("chen:group=1,trace=1", both[k], i ? 3 : 0,
+				 NULL, &r[i]);
+		check_same_records(&r[0], &r[1], both[k]);
+		assert_memory_equal(r[0].split, r[1].split,
+				    r[0].nr * sizeof(*r[0].split));
+		sim_result_clear(&r[0]);
+		sim_result_clear(&r[1]);
+	}
+}
+
+/* Section 5: no gain where jobs need alike, or where there is no need at all. */
+static void nothing_is_held_back_without_need(void **state)
+{
+	static const char *const calm[] = { "chen:equal=60",
+					    "chen:group=2,trace=1,equal=2" };
+
+	(void)state;
+	for (size_t k = 0; k < 2; k++) {
+		struct sim_result r[2];
+
+		for (int i = 0; i < 2; i++)
+			run_chen(calm[k], both[i], 0, NULL, &r[i]);
+		check_same_records(&r[0], &r[1], calm[k]);
+		sim_result_clear(&r[0]);
+		sim_result_clear(&r[1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_alone_pages_alone),
+		cmocka_unit_test(phases_begin_when_their_work_is_done),
+		cmocka_unit_test(the_largest_that_fits_leaves),
+		cmocka_unit_test(a_host_is_held_back_for_the_largest),
+		cmocka_unit_test(time_is_split_exactly),
+		cmocka_unit_test(plans_keep_what_the_policies_promise),
+		cmocka_unit_test(a_policy_made_anew_goes_on),
+		cmocka_unit_test(nothing_is_held_back_without_need),
+	};
+
+	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}

@@ -1,0 +1,367 @@
+/*
+ * test_owners.c - owners, and moves that take their time: schedules worked by
+ * hand, and what holds for every policy among owners who come and go at random
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/random.h"
+#include "model/activity.h"
+#include "model/terms.h"
+#include "policy/policies.h"
+#include "sim/engine/test_list.h"
+#include "sim/engine/testing.h"
+#include "sim/workload/script.h"
+
+#define HEAD "time,host,what,value\n"
+
+static struct owner_terms terms;
+
+static struct activity read_script(const char *script)
+{
+	char *text = strdup(script);
+	struct activity a;
+	struct error err;
+
+	if (activity_parse(text, strlen(text), "test", &a, &err) < 0)
+		fail_msg("%s", err.text);
+	free(text);
+	return a;
+}
+
+static void set_term(const char *name, const char *value)
+{
+	assert_int_equal(owner_terms_set(&terms, name, value, NULL), 0);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	owner_terms_init(&terms);
+	set_term("quiet", "60");
+	set_term("load", "any");
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	owner_terms_clear(&terms);
+	return 0;
+}
+
+static void run(const char *policy, const char *machine, const char *script,
+		struct sim_config config, const struct row *row, int64_t nr,
+		struct sim_result *ret)
+{
+	struct activity a = read_script(script);
+
+	config.activity = &a;
+	config.terms = &terms;
+	simulate_list(policy, machine, config, row, nr, ret);
+	activity_clear(&a);
+}
+
+static void is_split(const struct sim_result *r, int job, int queue,
+		     int running, int still, int frozen, int lost)
+{
+	const struct sim_split *s = &r->split[job - 1];
+
+	assert_int_equal(s->queue, queue * USEC_PER_SEC);
+	assert_int_equal(s->run, running * USEC_PER_SEC);
+	assert_int_equal(s->still, still * USEC_PER_SEC);
+	assert_int_equal(s->frozen, frozen * USEC_PER_SEC);
+	assert_int_equal(s->lost, lost * USEC_PER_SEC);
+}
+
+/* Its owner's programs take half of the host's core from 100 to 200. */
+static void load_slows_who_is_there(void **state)
+{
+	static const struct row one[] = { { 0, 300, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run("spread", "1x1", HEAD "100,h1,load,1\n200,h1,load,0\n",
+	    (struct sim_config){ 0 }, one, 1, &r);
+	assert_int_equal(r.record[0].end, 350 * USEC_PER_SEC);
+	is_split(&r, 1, 0, 350, 0, 0, 0);
+	sim_result_clear(&r);
+}
+
+/* A host takes nobody while its owner is there, nor a minute after. */
+static void a_host_is_closed_until_it_is_quiet(void **state)
+{
+	static const struct row one[] = { { 10, 100, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run("fcfs", "1x1",
+	    HEAD "5,h1,owner,here\n30,h1,keyboard,busy\n40,h1,owner,away\n"
+		 "50,h1,keyboard,idle\n",
+	    (struct sim_config){ 0 }, one, 1, &r);
+	assert_int_equal(r.record[0].start, 110 * USEC_PER_SEC);
+	is_split(&r, 1, 100, 100, 0, 0, 0);
+	assert_int_equal(r.owners.returns, 1);
+	assert_int_equal(r.owners.disturbed, 0);
+	sim_result_clear(&r);
+}
+
+/* What an owner bears of a guest that stays: 100 s, half of its time. */
+static void what_an_owner_bears(void **state)
+{
+	static const struct row one[] = { { 0, 1000, 1, 1, 0 } };
+	static const char script[] = HEAD "100,h1,owner,here\n100,h1,load,1\n"
+					  "200,h1,owner,away\n200,h1,load,0\n";
+	struct sim_result r;
+
+	(void)state;
+	run("fcfs", "1x1", script, (struct sim_config){ .no_terms = true }, one,
+	    1, &r);
+	assert_int_equal(r.owners.returns, 1);
+	assert_int_equal(r.owners.disturbed, 1);
+	assert_int_equal(r.owners.disturbed_most, 1);
+	assert_int_equal(r.owners.given_back, 1);
+	assert_int_equal(r.owners.give_back_most, 100 * USEC_PER_SEC);
+	assert_true(fabs(r.owners.beside - 100) < 1e-9);
+	assert_true(fabs(r.owners.waited - 50) < 1e-9);
+	sim_result_clear(&r);
+}
+
+/* A guest that can go nowhere stands still at once, and one that can is gone. */
+static void an_owner_who_is_given_way_bears_nothing(void **state)
+{
+	static const struct row one[] = { { 0, 1000, 1, 1, 0 } };
+	static const char script[] = HEAD "100,h1,owner,here\n100,h1,load,1\n"
+					  "200,h1,owner,away\n200,h1,load,0\n";
+	static const char *const machine[] = { "1x1", "2x1x1" };
+
+	(void)state;
+	set_term("disturb", "1000");
+	set_term("give-back", "1d"); /* who stands still has not left */
+	for (int i = 0; i < 2; i++) {
+		struct sim_result r;
+
+		run("spread", machine[i], script, (struct sim_config){ 0 }, one,
+		    1, &r);
+		assert_int_equal(r.owners.returns, 1);
+		assert_int_equal(r.owners.given_back, 1);
+		assert_int_equal(r.owners.give_back_most, 0);
+		assert_true(r.owners.beside == 0 && r.owners.waited == 0);
+		is_split(&r, 1, 0, 1000, 0, i ? 0 : 100, 0);
+		assert_int_equal(r.record[0].moves, i);
+		sim_result_clear(&r);
+	}
+}
+
+/* The host's terms let the guest stay: nobody else thaws what harvest froze. */
+static void harvest_gives_way_to_load(void **state)
+{
+	static const struct row one[] = { { 0, 300, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run("harvest:recruit=5", "1x1",
+	    HEAD "100,h1,load,1\n150,h1,load,2\n200,h1,load,0\n",
+	    (struct sim_config){ 0 }, one, 1, &r);
+	is_split(&r, 1, 5, 300, 0, 100, 0);
+	sim_result_clear(&r);
+}
+
+/* 100 MB at 10 MB/s: ten seconds, and two that each move costs. */
+static const struct sim_costs slow = { .migrate = 3 * USEC_PER_SEC,
+				       .migrate_rank = 2 * USEC_PER_SEC,
+				       .link = 10000000 };
+
+static void run_drained(const char *events, struct sim_costs costs,
+			const struct row *row, int64_t nr,
+			struct sim_result *ret)
+{
+	struct sim_config c = { .costs = costs, .rank_memory = 100000000 };
+	struct sim_script script;
+	char *text = strdup(events);
+
+	assert_int_equal(
+		script_parse(text, strlen(text), "test", &script, NULL), 0);
+	c.script = &script;
+	simulate_list("spread", "2x1x2", c, row, nr, ret);
+	script_clear(&script);
+	free(text);
+}
+
+static void a_move_takes_its_time(void **state)
+{
+	static const struct row two[] = { { 0, 100, 1, 1, 0 },
+					  { 0, 100, 1, 1, 0 } };
+	struct sim_costs pre = slow;
+	struct sim_result r;
+
+	(void)state;
+	/* Both were spread; the first leaves, and stands still for 12 s. */
+	run_drained("50 drain 0\n", slow, two, 2, &r);
+	assert_int_equal(r.record[0].end, 112 * USEC_PER_SEC);
+	assert_int_equal(r.record[1].end, 100 * USEC_PER_SEC);
+	is_split(&r, 1, 0, 100, 12, 0, 0);
+	assert_int_equal(r.record[0].moves, 1);
+	sim_result_clear(&r);
+	pre.precopy = true;
+	run_drained("50 drain 0\n", pre, two, 2, &r);
+	is_split(&r, 1, 0, 100, 3, 0, 0);
+	sim_result_clear(&r);
+}
+
+/* A link carries one after the other. */
+static void a_link_carries_one_at_a_time(void **state)
+{
+	static const struct row one[] = { { 0, 100, 4, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run_drained("50 drain 0\n", slow, one, 1, &r);
+	/* Two ranks move, 24 s; then four share two cores: 26 s more are left
+	 * of the 50, at half the rate. */
+	is_split(&r, 1, 0, 150, 24, 0, 0);
+	assert_int_equal(r.record[0].moves, 2);
+	sim_result_clear(&r);
+}
+
+/* A destination that fails: the rank stays, and is said to. */
+static void a_move_to_a_host_that_fails(void **state)
+{
+	static const struct row one[] = { { 0, 100, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run_drained("50 drain 0\n55 down 1\n56 undrain 0\n", slow, one, 1, &r);
+	assert_int_equal(r.record[0].moves, 0);
+	is_split(&r, 1, 0, 100, 12, 0, 0);
+	sim_result_clear(&r);
+}
+
+/* ---- every policy ---- */
+
+static struct activity random_script(uint64_t seed, int nr_hosts)
+{
+	struct activity a = ACTIVITY_INIT;
+	struct random_stream r;
+	char name[8];
+	usec_t at = 0;
+
+	random_init(&r, seed, "owners", 0);
+	for (int i = 0; i < nr_hosts; i++) {
+		snprintf(name, sizeof(name), "h%d", i + 1);
+		activity_add_host(&a, name);
+	}
+	for (int i = 0; i < 1500; i++) {
+		uint32_t h = (uint32_t)random_below(&r, (uint64_t)nr_hosts);
+		enum activity_what w = random_below(&r, ACTIVITY_MEMORY);
+
+		at += (usec_t)random_below(&r, 8 * USEC_PER_SEC);
+		activity_add(&a, at, h, w,
+			     w == ACTIVITY_LOAD ? random_uniform(&r, 0, 3)
+						: (double)random_below(&r, 2));
+	}
+	/* All leave: no job waits for ever. */
+	for (int i = 0; i < nr_hosts; i++)
+		for (enum activity_what w = 0; w < ACTIVITY_MEMORY; w++)
+			activity_add(&a, at, (uint32_t)i, w, 0);
+	return a;
+}
+
+struct watch {
+	uint64_t starts, closed;
+};
+
+static void see(void *data, const struct view *view, const struct event *e)
+{
+	struct watch *w = data;
+	const struct host *h;
+
+	for_each_host (h, view)
+		w->closed += h->closed != CLOSED_NOT;
+	if (e->type != EVENT_START)
+		return;
+	for (uint32_t i = 0; i < e->n; i++)
+		assert_int_equal(view->hosts[e->hosts[i]].closed, CLOSED_NOT);
+	w->starts++;
+}
+
+static void check_sums(const struct sim_result *r, const char *policy)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct sim_split *s = &r->split[i];
+		usec_t sum = s->queue + s->run + s->still + s->frozen + s->lost;
+
+		if (sum != r->record[i].end - r->record[i].submit)
+			fail_msg(
+				"%s: job %ld: %ld of %ld", policy,
+				(long)r->record[i].id, (long)sum,
+				(long)(r->record[i].end - r->record[i].submit));
+	}
+}
+
+static void every_policy_among_owners(void **state)
+{
+	struct activity a = random_script(4, 16);
+	const struct policy_ops *p;
+
+	(void)state;
+	set_term("disturb", "1000");
+	set_term("give-back", "1d");
+	for (size_t i = 0; (p = policy_nth(i)); i++) {
+		struct watch w = { 0 };
+		const struct sim_observer watch = { .event = see, .data = &w };
+		struct sim_config c = { .policy = p->name,
+					.activity = &a,
+					.terms = &terms,
+					.requeue = true,
+					.observer = &watch };
+		struct sim_result r[2];
+
+		c.costs.resize = USEC_PER_SEC / 2;
+		c.costs.migrate_rank = USEC_PER_SEC / 4;
+		c.rank_memory = 1 << 20;
+		for (int k = 0; k < 2; k++) {
+			c.costs.link = i % 2 ? 1 << 20 : 0;
+			c.workload = make_workload("poisson", 16, 0.6, 200,
+						   "linear");
+			simulate(&c, &r[k]);
+			workload_destroy(c.workload);
+		}
+		check_sums(&r[0], p->name);
+		check_same_records(&r[0], &r[1], p->name);
+		assert_true(w.starts >= 400 && w.closed > 1000);
+		sim_result_clear(&r[0]);
+		sim_result_clear(&r[1]);
+	}
+	activity_clear(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(load_slows_who_is_there, begin,
+						end),
+		cmocka_unit_test_setup_teardown(
+			a_host_is_closed_until_it_is_quiet, begin, end),
+		cmocka_unit_test_setup_teardown(what_an_owner_bears, begin,
+						end),
+		cmocka_unit_test_setup_teardown(
+			an_owner_who_is_given_way_bears_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(harvest_gives_way_to_load,
+						begin, end),
+		cmocka_unit_test(a_move_takes_its_time),
+		cmocka_unit_test(a_link_carries_one_at_a_time),
+		cmocka_unit_test(a_move_to_a_host_that_fails),
+		cmocka_unit_test_setup_teardown(every_policy_among_owners,
+						begin, end),
+	};
+
+	return cmocka_run_group_tests_name("owners", tests, NULL, NULL);
+}

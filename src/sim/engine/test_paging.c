@@ -1,0 +1,164 @@
+/* test_paging.c - shares of processors and disk, by hand and on random hosts */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/random.h"
+#include "sim/engine/paging.h"
+#include "sim/engine/testing.h"
+
+#define MB 1000000
+
+static struct host host_of(uint64_t memory)
+{
+	return (struct host){ .speed = 1,
+			      .cores = 1,
+			      .slots = 99,
+			      .memory = memory,
+			      .up = true };
+}
+
+static void near(double a, double b)
+{
+	if (fabs(a - b) > 1e-9)
+		fail_msg("%.12f is not %.12f", a, b);
+}
+
+static void enough_memory_is_a_fair_share(void **state)
+{
+	struct paging p = make_paging("system=0");
+	struct host h = host_of(100 * MB);
+	struct paging_share s[3] = { { .demand = 40 * MB },
+				     { .demand = 60 * MB },
+				     { .demand = 0 } };
+
+	(void)state;
+	paging_shares(&p, &h, s, 1);
+	near(s[0].cpu, 1); /* alone it is not switched */
+	paging_shares(&p, &h, s, 3);
+	for (int i = 0; i < 3; i++) {
+		near(s[i].cpu, 10 / 10.1 / 3);
+		near(s[i].page, 0);
+	}
+	h.cores = 4;
+	paging_shares(&p, &h, s, 3);
+	near(s[2].cpu, 1);
+}
+
+/* 160 for 100: 3/8 of it is missing.  8 and 2 pages a processor second times 3/8
+ * times 0.1 s are p = 0.3 and 0.075. */
+static void too_little_memory_by_hand(void **state)
+{
+	struct paging p =
+		make_paging("system=0,page=1000000,sweep=16,fault=0.1,"
+			    "switch=0");
+	struct host h = host_of(100 * MB);
+	struct paging_share s[2] = { { .demand = 128 * MB },
+				     { .demand = 32 * MB } };
+
+	(void)state;
+	paging_shares(&p, &h, s, 2);
+	near(s[0].cpu, 0.5);
+	near(s[0].page, 0.15);
+	near(s[1].page, 0.0375);
+	/* Ten times slower a disk: p = 3 and 0.75; the first has 1/4, no more, the
+	 * second the disk's rest, 0.25, which is 1/3 of a processor. */
+	p.fault = 1;
+	paging_shares(&p, &h, s, 2);
+	near(s[0].cpu, 0.25);
+	near(s[0].page, 0.75);
+	near(s[1].cpu, 1.0 / 3);
+	near(s[1].page, 0.25);
+	/* In turn: 1 + 3 + 1 + 0.75 seconds for one of each. */
+	p.overlap = false;
+	paging_shares(&p, &h, s, 2);
+	near(s[0].cpu, 1 / 5.75);
+	near(s[1].cpu, 1 / 5.75);
+	/* On its way it needs memory, and no time. */
+	p.overlap = true;
+	s[0].still = true;
+	paging_shares(&p, &h, s, 2);
+	near(s[0].cpu, 0);
+	near(s[1].cpu, 1 / 1.75);
+}
+
+/* Nothing is given out twice, nobody has more than a second a second, and who has
+ * less than another is at his own limit or lacks the disk. */
+static void check_shares(const struct paging *p, const struct host *h,
+			 const struct paging_share *s, uint32_t n)
+{
+	double cpu = 0, disk = 0, most = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(s[i].cpu >= 0 && s[i].page >= 0);
+		assert_true(s[i].cpu + s[i].page < 1 + 1e-9);
+		cpu += s[i].cpu;
+		disk += s[i].page;
+		most = fmax(most, s[i].cpu);
+	}
+	assert_true(cpu < h->cores + 1e-9 && disk < 1 + 1e-9);
+	for (uint32_t i = 0; p->overlap && i < n; i++)
+		if (!s[i].still && s[i].cpu < most - 1e-6 &&
+		    s[i].cpu + s[i].page < 1 - 1e-6 &&
+		    !(s[i].page > 0 && disk > 1 - 1e-6))
+			fail_msg("%f of %f, for no reason", s[i].cpu, most);
+}
+
+static void random_hosts_share_what_there_is(void **state)
+{
+	struct random_stream r;
+	uint64_t paging = 0;
+
+	(void)state;
+	random_init(&r, 1, "hosts", 0);
+	for (int k = 0; k < 20000; k++) {
+		struct paging p = make_paging("");
+		struct host h = host_of((uint64_t)random_uniform(&r, 0, 4e8));
+		uint32_t n = (uint32_t)random_below(&r, 9);
+		struct paging_share s[8];
+
+		p.sweep = random_exponential(&r, 50);
+		p.overlap = random_below(&r, 4);
+		h.cores = 1 + (uint32_t)random_below(&r, 4);
+		h.load = (double)random_below(&r, 3);
+		for (uint32_t i = 0; i < n; i++)
+			s[i] = (struct paging_share){
+				.demand = random_below(&r, 200 * MB),
+				.still = !random_below(&r, 8)
+			};
+		paging_shares(&p, &h, s, n);
+		check_shares(&p, &h, s, n);
+		paging += n && s[0].page > 0;
+	}
+	assert_in_range(paging, 2000, 18000);
+}
+
+static void wrong_parameters_are_refused(void **state)
+{
+	static const char *const wrong[] = { "faults=1", "sweep=0", "page=0",
+					     "link=-1", "overlap=maybe" };
+	struct paging p = { .sweep = 77 };
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(paging_parse(wrong[i], &p, &err), -EINVAL);
+	near(p.sweep, 77);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(enough_memory_is_a_fair_share),
+		cmocka_unit_test(too_little_memory_by_hand),
+		cmocka_unit_test(random_hosts_share_what_there_is),
+		cmocka_unit_test(wrong_parameters_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("paging", tests, NULL, NULL);
+}

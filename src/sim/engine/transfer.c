@@ -1,0 +1,74 @@
+/*
+ * transfer.c - moves of ranks that take their time
+ *
+ * A host's link carries one move after the other.  A move that is under way ends
+ * at its destination, whatever happens there meanwhile, unless that fails.  It
+ * is told as live ones are: EVENT_MIGRATE at its end, with the host where the
+ * rank then is.
+ */
+#include "sim/engine/moves.h"
+
+static usec_t later(usec_t a, usec_t b)
+{
+	return a > b ? a : b;
+}
+
+static usec_t duration(const struct sim_costs *c, const struct job *job)
+{
+	double bytes = (double)job->memory;
+
+	return c->migrate_rank +
+	       (usec_t)(bytes / (double)c->link * USEC_PER_SEC);
+}
+
+void moves_begin(struct engine *g, struct job *job, uint32_t rank, uint32_t to)
+{
+	const struct sim_costs *c = &g->config->costs;
+	struct moves *m = g->moves;
+	uint32_t from = job->hosts[rank];
+	struct transfer t = { .job = job, .rank = rank, .to = to };
+	usec_t begins, stands;
+
+	if (moves_under_way(m, job, rank) || from == to)
+		return;
+	begins = later(g->view.now, later(m->busy[from], m->busy[to]));
+	t.ends = begins + duration(c, job);
+	m->busy[from] = m->busy[to] = t.ends;
+	stands = later(g->view.now, g->truth[job->ix].stall);
+	t.standstill = c->precopy ? c->migrate : later(t.ends, stands) - stands;
+	moves_add(m, &t);
+	if (!c->precopy)
+		engine_stall_until(g, job, t.ends);
+}
+
+static void land(struct engine *g, const struct transfer *t)
+{
+	bool there = g->view.hosts[t->to].up;
+	struct event e = { .type = EVENT_MIGRATE,
+			   .at = g->view.now,
+			   .job = t->job,
+			   .rank = t->rank,
+			   .host = there ? t->to : t->job->hosts[t->rank],
+			   .cost = t->standstill };
+
+	engine_advance(g, t->job);
+	if (there)
+		engine_count_moves(g, t->job, 1);
+	engine_event(g, &e, true);
+	if (g->config->costs.precopy)
+		engine_stall_until(g, t->job, g->view.now + t->standstill);
+	engine_pace(g, t->job);
+}
+
+bool moves_happen(struct engine *g)
+{
+	struct moves *m = g->moves;
+	bool any = false;
+
+	for (; moves_next(g) <= g->view.now; any = true) {
+		struct transfer t = m->transfer[--m->nr];
+
+		land(g, &t);
+	}
+	return any;
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# Jobs are submitted while controller and agents are killed: each that was
+# acknowledged ends once, and has run once.
+
+bats_require_minimum_version 1.5.0
+load jobs
+
+setup() {
+	jobs_setup
+	serve 2
+	out=$BATS_TEST_TMPDIR/out
+	mkdir "$out"
+}
+
+teardown() { jobs_teardown; }
+
+# Until it is told to end; the numbers it was told go to a file.
+submitter() { # NAME
+	while [ ! -e "$bed/enough" ]; do
+		st submit -o "$out/%j" sh -c 'echo ran' >>"$bed/taken.$1" 2>>"$bed/refused.$1" || true
+	done
+}
+
+@test "each job that was acknowledged while daemons were killed runs once, and ends once" {
+	local kills=${STINT_LONG:+1000}
+	start_controller_anew() {
+		slay "$controller"
+		start_controller
+	}
+	slay "$(service_pid controller)"
+	start_controller
+	for n in 1 2; do
+		submitter "$n" 3>&- &
+		background="${background:+$background }$!"
+	done
+	submitters=$background
+	for n in $(seq "${kills:-30}"); do
+		sleep "0.$((RANDOM % 10))"
+		start_controller_anew
+		[ $((n % 10)) != 0 ] || slay_agent h1
+	done
+	touch "$bed/enough"
+	for p in $submitters; do
+		wait "$p"
+	done
+	background=
+	sort -n "$bed"/taken.* >"$bed/taken"
+	[ -s "$bed/taken" ]
+	eventually hosts_up 2
+	xargs "$stint" wait <"$bed/taken"
+	[ "$(sort -u "$bed/taken" | wc -l)" = "$(wc -l <"$bed/taken")" ]
+	while read -r job; do
+		[ "$(cat "$out/$job")" = ran ] || { echo "job $job:"; cat "$out/$job"; false; }
+	done <"$bed/taken"
+	# And none that nobody was told of.
+	st history --json | python3 -c 'import json, sys
+jobs = [json.loads(line) for line in sys.stdin]
+taken = sorted(int(line) for line in open(sys.argv[1]))
+assert [j["job"] for j in jobs] == taken, (len(jobs), len(taken))
+assert all(j["exit"] == 0 for j in jobs)' "$bed/taken"
+}
+
+slay_agent() { # HOST
+	local pid
+	for pid in $(pgrep -f "agent .*$bed/$1/"); do
+		slay "$pid"
+	done
+	start_agent "$1"
+}

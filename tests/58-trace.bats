@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# stint trace: what traces are like, and traces from generators.
+
+bats_require_minimum_version 1.5.0
+load build
+
+setup() {
+	dir=$BATS_TEST_TMPDIR
+}
+
+@test "stats of jobs, by hand" {
+	cat >"$dir/t.swf" <<-'END'
+		; MaxProcs: 10
+		1 0 -1 100 1 -1 -1 1 200 -1 1 -1 -1 -1 -1 -1 -1 -1
+		2 100 -1 300 4 -1 -1 4 300 -1 1 -1 -1 -1 -1 -1 -1 -1
+		3 1000 -1 6000 2 -1 -1 2 12000 -1 1 -1 -1 -1 -1 -1 -1 -1
+	END
+	"$stint" trace stats -j "$dir/t.swf" >"$dir/json"
+	python3 - "$dir/json" <<-'END'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		work = 100 + 1200 + 12000
+		want = dict(jobs=3, span_s=1000, load=work / 10000, gap_s=500, run_median_s=300, size=7 / 3,
+		            serial=1 / 3, short=1 / 3, long_work=12000 / work, overestimate=5 / 3, run_s=6400 / 3)
+		for k, v in want.items():
+		    assert abs(d[k] - v) < 1e-6, (k, d[k], v)
+	END
+	"$stint" trace stats "$dir/t.swf" | grep -q '^up to 3 min  *33.3 % of jobs'
+}
+
+@test "stats of owners, by hand" {
+	cat >"$dir/a.csv" <<-'END'
+		time,host,what,value
+		0,h1,load,0.1
+		0,h2,load,1
+		100,h1,keyboard,busy
+		200,h1,keyboard,idle
+		250,h2,load,0
+		1000,h1,load,0.5
+		1000,h2,load,0.5
+	END
+	"$stint" trace stats --activity -j "$dir/a.csv" >"$dir/json"
+	python3 - "$dir/json" <<-'END'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		# h1 is idle 0-100 and 200-1000, h2 250-1000.
+		want = dict(hosts=2, span_s=1000, idle=1650 / 2000, idle_periods=3, idle_median_s=750,
+		            idle_brief=1 / 3, idle_time_in_long=1550 / 1650)
+		for k, v in want.items():
+		    assert abs(d[k] - v) < 1e-6, (k, d[k], v)
+	END
+}
+
+@test "a generated trace is simulated as its generator is" {
+	"$stint" trace generate -w poisson:max-size=8 -L 0.8 -n 500 --seed 7 -o "$dir/p.swf"
+	"$stint" sim -p easy -w poisson:max-size=8 -L 0.8 -n 500 --seed 7 -o "$dir/a" >/dev/null
+	"$stint" sim -p easy --swf "$dir/p.swf" -o "$dir/b" >/dev/null
+	cmp "$dir/a" "$dir/b"
+}
+
+@test "what does not go together is said" {
+	run --separate-stderr "$stint" trace
+	[ "$status" -eq 2 ]
+	[ -n "$stderr" ]
+	run --separate-stderr "$stint" trace stats
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == *"which FILE"* ]]
+	run --separate-stderr "$stint" trace generate -w poisson
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == *"--output"* ]]
+	run --separate-stderr "$stint" trace stats "$dir/none"
+	[ "$status" -eq 1 ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	run --separate-stderr "$stint" trace generate -w nobody -o "$dir/x"
+	[ "$status" -eq 2 ]
+	[ ! -e "$dir/x" ]
+}

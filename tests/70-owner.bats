@@ -1,0 +1,241 @@
+#!/usr/bin/env bats
+# The owner of a host: who says so, who is told, what follows
+bats_require_minimum_version 1.5.0
+load jobs
+
+setup() {
+	jobs_setup
+}
+
+teardown() {
+	jobs_teardown
+}
+
+# What its agent knows, asked at the host.
+owner_of() { # HOST EXPRESSION
+	on "$1" "$stint" owner status --json |
+		python3 -c "import json,sys; j = json.load(sys.stdin); print($2)"
+}
+
+# It knows of an owner there, or away, and why.
+knows() { # HOST WORD CAUSE
+	[ "$(owner_of "$1" 'j["owner"], j["cause"]')" = "$2 $3" ]
+}
+
+# On all hosts.
+users_are() { # COUNT
+	[ "$(json 'sum(h["users"] for h in j)' hosts)" = "$1" ]
+}
+
+# The last word of the record on a host's owner: 1 here, 0 away.
+recorded() { # HOST-NUMBER VALUE
+	[ "$(st record | grep -oE "^(host [0-9]+|define) $(($1 - 1)) .*owner=[01]" |
+		grep -oE 'owner=[01]' | tail -1)" = "owner=$2" ]
+}
+
+@test "an owner who comes is told at once, and to the policy" {
+	serve 2
+	[ "$(owner_of h2 'j["owner"], j["cause"]')" = "away nobody" ]
+	recorded 2 0
+	st testbed owner h2 here --for 1h
+	[ "$(owner_of h2 'j["owner"], j["cause"], j["who"]')" = "here said root" ]
+	eventually recorded 2 1
+	recorded 1 0
+	st testbed owner h2 away
+	eventually recorded 2 0
+	st testbed owner h2 evict
+	[ "$(owner_of h2 'j["owner"], j["evict"]')" = "here True" ]
+}
+
+@test "a change does not wait for the next report" {
+	serve 1
+	recorded 1 0
+	slay "$(service_pid h1)"
+	start_agent h1 --report-every=10h
+	eventually hosts_up 1
+	eventually st testbed owner h1 here
+	eventually recorded 1 1
+}
+
+@test "who is in a capsule says nothing of owners" {
+	serve 2
+	run st run --hosts h1 -n 1 "$stint" owner away --run-dir "$bed/h1/run"
+	[ "$status" -ne 0 ]
+	[[ $output == *"speak for its owner"* ]]
+	st run --hosts h1 -n 1 "$stint" owner status --run-dir "$bed/h1/run"
+}
+
+@test "who logs in at a terminal is there once they type" {
+	serve 1
+	coproc terminal { exec "$BATS_TEST_DIRNAME/terminal.py" "$bed/h1/run/utmp" ada 2>&1 3>&-; }
+	local terminal_pid=$terminal_PID
+	background="${background:-} $terminal_pid"
+	read -r -t 100 line <&"${terminal[0]}"
+	[[ $line == pts/* ]]
+	eventually users_are 1
+	knows h1 away nobody
+	echo hello >&"${terminal[1]}"
+	eventually knows h1 here terminal
+	eventually recorded 1 1
+	[ "$(owner_of h1 'j["who"]')" = ada ]
+	local keys=${terminal[1]}
+	exec {keys}>&-
+	eventually ended "$terminal_pid"
+}
+
+@test "who comes by ssh is no owner, unless the terms say so" {
+	serve 2
+	slay "$(service_pid h2)"
+	printf '[owner]\nwho = console, ssh\n' >"$bed/owner.conf"
+	start_agent h2 --config="$bed/owner.conf"
+	eventually hosts_up 2
+	for h in h1 h2; do
+		mkfifo "$bed/$h/keys"
+		"$BATS_TEST_DIRNAME/terminal.py" "$bed/$h/run/utmp" ada elsewhere \
+			<"$bed/$h/keys" >"$bed/$h/line" 3>&- &
+		background="${background:-} $!"
+	done
+	exec {one}>"$bed/h1/keys" {two}>"$bed/h2/keys"
+	eventually users_are 2
+	echo hello >&"$one"
+	echo hello >&"$two"
+	eventually knows h2 here terminal
+	eventually grep -q hello "$bed/h1/line"
+	knows h1 away nobody
+	exec {one}>&- {two}>&-
+}
+
+logind() {
+	DBUS_SYSTEM_BUS_ADDRESS=$address "$BATS_TEST_DIRNAME/logind.py" "$@"
+}
+
+sleep_waits_for() { # WHOM
+	local whom
+	whom=$(logind waits 2>/dev/null) && [ "$whom" = "$1" ]
+}
+
+# A bus with a logind, and an agent at h1 that hears it.
+with_logind() {
+	address=unix:path=$BATS_TEST_TMPDIR/bus
+	dbus-daemon --session --nofork --address="$address" 3>&- 2>/dev/null >&2 &
+	background="${background:-} $!"
+	eventually test -S "$BATS_TEST_TMPDIR/bus"
+	DBUS_SYSTEM_BUS_ADDRESS=$address "$BATS_TEST_DIRNAME/logind.py" serve 3>&- 2>/dev/null >&2 &
+	mock=$!
+	background="$background $mock"
+	eventually sleep_waits_for ""
+	slay "$(service_pid h1)"
+	printf '[owner]\nsources = logind\nlinger = 0\n' >"$bed/owner.conf"
+	DBUS_SYSTEM_BUS_ADDRESS=$address start_agent h1 --config="$bed/owner.conf"
+	eventually sleep_waits_for Stint
+	eventually hosts_up 1
+}
+
+@test "sessions of logind: idle, locked, gone" {
+	serve 1
+	with_logind
+	knows h1 away nobody
+	logind login c1 ada
+	eventually knows h1 here session
+	[ "$(owner_of h1 'j["who"]')" = ada ]
+	eventually users_are 1
+	logind set c1 IdleHint 1
+	eventually knows h1 away nobody
+	logind set c1 IdleHint 0
+	eventually knows h1 here session
+	logind set c1 LockedHint 1
+	eventually knows h1 away nobody
+	logind set c1 LockedHint 0
+	eventually knows h1 here session
+	logind logout c1
+	eventually knows h1 away nobody
+	slay "$mock"
+	eventually knows h1 here unreadable
+	[ "$(owner_of h1 'j["lost"]')" = session ]
+	eventually recorded 1 1
+}
+
+@test "a host that is about to sleep waits until its guests have left" {
+	serve 1
+	with_logind
+	sleeper --hosts h1 -n 1
+	logind sleep 1
+	eventually knows h1 here going
+	[ "$(owner_of h1 'j["evict"]')" = True ]
+	sleep_waits_for Stint
+	st kill 1
+	eventually sleep_waits_for ""
+	knows h1 here going
+	logind sleep 0
+	eventually knows h1 away nobody
+	eventually sleep_waits_for Stint
+}
+
+@test "what was said outlives the agent" {
+	serve 1
+	st testbed owner h1 evict --for 2h
+	eventually recorded 1 1
+	slay "$(service_pid h1)"
+	start_agent h1
+	eventually knows h1 here said
+	[ "$(owner_of h1 'j["evict"]')" = True ]
+}
+
+# All that was recorded of a host's owner since it came up: "0 1 0".
+story() { # HOST-NUMBER
+	st record | grep -oE "^host [0-9]+ $(($1 - 1)) .*owner=[01]" |
+		grep -oE '.$' | uniq | paste -sd' '
+}
+
+told() { # HOST-NUMBER STORY
+	[ "$(story "$1")" = "$2" ]
+}
+
+@test "a script's owners come and go" {
+	serve 2
+	cat >"$bed/script" <<-end
+		time,host,what,value
+		9h,h1,load,0.5
+		9h,h2,owner,here
+		36000,h2,owner,away
+		36000,h1,keyboard,busy
+		36001,h1,owner,here
+		36001,h1,keyboard,idle
+		36060,h1,load,0
+	end
+	st testbed --from=35999 --faster=20 play "$bed/script"
+	eventually told 1 "0 1 0"
+	eventually told 2 "0 1 0"
+	knows h1 away nobody
+
+	printf '%s\n' time,host,what,value 0,h2,owner,here 0,h3,load,1 >"$bed/script"
+	run st testbed play "$bed/script"
+	[ "$status" -eq 1 ]
+	[[ $output == *"no host h3"* ]]
+	told 2 "0 1 0"
+}
+
+computes() { # HOW-MANY PLAYER
+	[ "$(pgrep -c -P "$2")" = "$1" ]
+}
+
+@test "who ends a script leaves nobody behind" {
+	serve 2
+	cat >"$bed/script" <<-end
+		time,host,what,value
+		0,h1,owner,here
+		0,h2,load,1.5
+		1d,h1,owner,away
+	end
+	"$stint" testbed play "$bed/script" 3>&- &
+	local player=$! workers
+	background="${background:-} $player"
+	eventually knows h1 here said
+	eventually computes 2 "$player"
+	workers=$(pgrep -P "$player")
+	kill "$player"
+	for w in $workers; do
+		eventually ended "$w"
+	done
+	eventually knows h1 away nobody
+}
