@@ -25,7 +25,7 @@ def controller_options(home):
 def agent_options(home, host):
     return [f"--controller=unix:{home}/controller.sock",
             f"--key={home}/{host}/key", f"--run-dir={home}/{host}/run",
-            "--uplink=eth0", "--cores=1", "--score=1000", "--min-uid=0",
+            f"--config={home}/{host}/stint.conf", "--uplink=eth0", "--cores=1", "--score=1000", "--min-uid=0",
             "--min-gid=0"]
 
 
