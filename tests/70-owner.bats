@@ -183,7 +183,7 @@ with_logind() {
 
 # All that was recorded of a host's owner since it came up: "0 1 0".
 story() { # HOST-NUMBER
-	st record | grep -oE "^host [0-9]+ $(($1 - 1)) .*owner=[01]" |
+	st record | grep -oE "^(host [0-9]+|define) $(($1 - 1)) .*owner=[01]" |
 		grep -oE '.$' | uniq | paste -sd' '
 }
 

@@ -4,7 +4,8 @@
  * Each thread loads every vector, mask, x87 and general register with its
  * own pattern, spins for a while inside one piece of assembler, so that a
  * move nearly always hits it there, and stores them again.  Rounding modes
- * and the GS base belong to the thread as well.
+ * and the GS base belong to the thread as well, and where the processor has them
+ * the tiles of AMX, which a process must ask for: two threads use them.
  */
 #include <asm/prctl.h>
 #include <sys/syscall.h>
@@ -165,12 +166,64 @@ static void x87_spin(uint16_t cw, uint32_t mxcsr, unsigned long n)
 	CHECK(!memcmp(in, out, sizeof(in)));
 }
 
+/* ---- tiles ---- */
+
+#define TILEDATA 18
+#define TILES	 8
+#define ROWS	 16
+#define TILE	 ((size_t)ROWS * 64)
+
+struct tile_config {
+	uint8_t palette, start_row, unused[14];
+	uint16_t colsb[16];
+	uint8_t rows[16];
+};
+
+static bool may_use_tiles(void)
+{
+	return !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, TILEDATA);
+}
+
+#define TLOAD(i) \
+	"tileloadd (%[at],%[row],1), %%tmm" #i "\n\tadd $1024, %[at]\n\t"
+#define TSAVE(i) \
+	"tilestored %%tmm" #i ", (%[at],%[row],1)\n\tadd $1024, %[at]\n\t"
+#define EACH_TILE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+
+/* It holds them over the spin and, every other round, gives them up. */
+static void tile_spin(uint64_t seed, bool release)
+{
+	static __thread unsigned char in[TILES * TILE], out[TILES * TILE];
+	struct tile_config c = { .palette = 1 };
+	const unsigned char *at = in;
+	unsigned char *to = out;
+	unsigned long n = SPINS;
+
+	for (int i = 0; i < TILES; i++) {
+		c.colsb[i] = 64;
+		c.rows[i] = ROWS;
+	}
+	check_fill(in, sizeof(in), seed);
+	__asm__ volatile("ldtilecfg %[c]\n\t" EACH_TILE(TLOAD) SPIN
+			 : [n] "+r"(n), [at] "+r"(at)
+			 : [c] "m"(c), [row] "r"(64L)
+			 : "cc", "memory");
+	__asm__ volatile(EACH_TILE(TSAVE)
+			 : [at] "+r"(to)
+			 : [row] "r"(64L)
+			 : "cc", "memory");
+	CHECK(!memcmp(in, out, sizeof(in)), "tiles");
+	if (release)
+		__asm__ volatile("tilerelease");
+}
+
 static void *run(void *arg)
 {
 	static const uint16_t cws[] = { 0x37f, 0x77f, 0xb7f, 0xf7f };
 	static const uint32_t mxs[] = { 0x1f80, 0x3f80, 0x5f80, 0x7f80 };
 	uintptr_t id = (uintptr_t)arg;
 	const struct kind *k = best();
+	bool tiles = id % 2 && may_use_tiles();
 	uint64_t gs = 0x100000 + id * 4096, got;
 	struct regs in, out;
 
@@ -181,6 +234,8 @@ static void *run(void *arg)
 		if (check_sabotaged())
 			out.vec[5 * 64 + 3] ^= 1;
 		compare(k, &in, &out);
+		if (tiles)
+			tile_spin(round * 8 + id, round % 2);
 		x87_spin(cws[id % 4], mxs[id % 4], SPINS / 4);
 		x87_spin(cws[0], mxs[0], 1);
 		CHECK(syscall(SYS_arch_prctl, ARCH_GET_GS, &got) == 0);

@@ -77,6 +77,21 @@ void cpu_describe(Move__Hello *h)
 	h->xsave_layout = XXH3_64bits(where, sizeof(where));
 }
 
+size_t cpu_plain_image(void)
+{
+	uint64_t plain = read_xcr0() & ~XSTATE_TILES;
+	size_t end = 576; /* x87, SSE and the header */
+
+	for (unsigned i = 2; i < 63; i++) {
+		size_t to = plain >> i & 1 ? cpu_word(0xd, i, EBX) +
+						     cpu_word(0xd, i, EAX)
+					   : 0;
+
+		end = to > end ? to : end;
+	}
+	return end;
+}
+
 static const char *feature_name(unsigned word, uint32_t missing)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)

@@ -14,6 +14,15 @@
 /* Fill in cpu, xcr0, xsave_size and xsave_layout for this machine. */
 void cpu_describe(Move__Hello *h);
 
+/*
+ * The component of an XSAVE image that a process has to ask for and the kernel
+ * makes room for when a thread first uses it: the data of AMX's tiles.
+ */
+#define XSTATE_TILES (UINT64_C(1) << 18)
+
+/* Bytes of this machine's XSAVE image without what has to be asked for. */
+size_t cpu_plain_image(void);
+
 /* Can `here` run what runs at `there`? */
 int cpu_check(const Move__Hello *there, const Move__Hello *here,
 	      struct error *err) must_check;

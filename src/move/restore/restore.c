@@ -206,9 +206,23 @@ static void restore_proc(const struct landing *l, const char *file, int64_t v)
 	(void)!io_write_file(AT_FDCWD, path, text);
 }
 
+/*
+ * Components of the XSAVE image that the process may use and not everybody may.
+ * A kernel that cannot be asked has none.
+ */
+static uint64_t asked_for(const Move__State *s)
+{
+	uint64_t anybodys = 0;
+
+	if (syscall(SYS_arch_prctl, ARCH_GET_XCOMP_PERM, &anybodys) < 0)
+		return 0;
+	return s->xcomp_perm & ~anybodys;
+}
+
 static int restore_process(struct landing *l, const Move__State *s,
 			   struct error *err)
 {
+	uint64_t ask = asked_for(s);
 	int r = restore_actions(l, s, err);
 
 	if (!r)
@@ -224,8 +238,8 @@ static int restore_process(struct landing *l, const Move__State *s,
 		/* it registers by the very commands that the mask shows */
 		if (s->membarrier >> bit & 1)
 			r = call(l, NULL, SYS_membarrier, 1 << bit, 0, 0, 0, 0);
-	for (int bit = 17; bit < 64 && r == 0; bit++)
-		if (s->xcomp_perm >> bit & 1)
+	for (int bit = 0; bit < 64 && r == 0; bit++)
+		if (ask >> bit & 1)
 			r = call(l, "arch_prctl(ARCH_REQ_XCOMP_PERM)",
 				 SYS_arch_prctl, ARCH_REQ_XCOMP_PERM,
 				 (uint64_t)bit, 0, 0, 0);

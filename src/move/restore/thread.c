@@ -295,7 +295,7 @@ static bool restore_wait(struct landing *l, const Move__Wait *w,
 }
 
 static int build_frame(struct landing *l, const Move__State *s, size_t i,
-		       uint64_t *ret_uc, struct error *err)
+		       uint64_t *ret_uc, bool *ret_tiles, struct error *err)
 {
 	const Move__Thread *t = s->thread[i];
 	struct stub_frame f = {
@@ -320,6 +320,7 @@ static int build_frame(struct landing *l, const Move__State *s, size_t i,
 		return error_set(err, -EPROTO, "malformed thread");
 	memcpy(&regs, t->regs.data, sizeof(regs));
 	f.regs = &regs;
+	*ret_tiles = stub_has_tiles(&f);
 	if (t->wait)
 		again = restore_wait(l, t->wait, &regs, i, t->xstate.len);
 	stub_build_frame(slot->frame,
@@ -420,8 +421,9 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	struct list q = { .l = l };
 	int mark = restart_signal(s, t);
 	bool timed = waits_for_timers(s);
+	bool tiles = false;
 	uint64_t uc;
-	int r = build_frame(l, s, i, &uc, err);
+	int r = build_frame(l, s, i, &uc, &tiles, err);
 
 	if (!r)
 		r = put_settings(&q, t, err);
@@ -437,6 +439,8 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	if (r == 0 && i == 0)
 		r = put_signals(&q, s->pending, s->n_pending, true, pid, 0,
 				err);
+	if (tiles)
+		add_call(&q, STUB_TILES, 0, 0, 0, 0);
 	add_call(&q, STUB_ARRIVE, box_word(l, offsetof(struct stub_box, ready)),
 		 s->n_thread, 0, 0);
 	add_call(&q, STUB_WAIT,

@@ -69,6 +69,8 @@ special:
 	je wait
 	cmp $-7, %rax
 	je insist
+	cmp $-8, %rax
+	je tiles
 	ud2
 
 /* arg0: the value of %rsp at which a signal frame's ucontext lies */
@@ -135,6 +137,12 @@ insist:
 	sub $C_SIZE, %rbx
 	jmp next
 
+/* The first use of a tile; to say how many there are is none. */
+tiles:
+	ldtilecfg one_tile(%rip)
+	tilezero %tmm0
+	jmp skip
+
 /*
  * arg0: a struct stub_box.  Say that the last request is done and wait for
  * the next, whose calls begin at arg1.
@@ -162,6 +170,14 @@ boxwait:
 boxgo:
 	mov %r13, %rbx
 	jmp next
+	.balign 64
+one_tile:		/* palette 1; bytes and rows of tile 0 */
+	.byte 1
+	.zero 15
+	.short 64
+	.zero 30
+	.byte 16
+	.zero 15
 	.balign 64
 stub_end:
 	.section .note.GNU-stack, "", @progbits

@@ -12,6 +12,8 @@
 #include <sys/user.h>
 #include <ucontext.h>
 
+#include "move/proc/cpu.h"
+
 _Static_assert(sizeof(struct stub_call) == 80, "stub.S knows the size");
 _Static_assert(offsetof(struct stub_call, arg) == 8, "stub.S: C_ARG0");
 _Static_assert(offsetof(struct stub_call, ret) == 56, "stub.S: C_RET");
@@ -25,6 +27,7 @@ _Static_assert(sizeof(struct stub_thread) == 4096, "frame is aligned");
 #define FP_MAGIC1	 0x46505853U
 #define FP_MAGIC2	 0x46505845U
 #define FP_SW_OFFSET	 464
+#define FP_HEADER	 512 /* first word: the components that are not all zeros */
 #define UC_FP_XSTATE	 1
 #define UC_SIGCONTEXT_SS 2
 #define UC_STRICT_SS	 4
@@ -140,13 +143,39 @@ static void frame_gregs(greg_t *g, const struct user_regs_struct *r)
 	g[REG_CSGSFS] = (greg_t)((r->cs & 0xffff) | (r->ss & 0xffff) << 48);
 }
 
-/* The image, made valid for a signal frame: two magic words around it. */
+bool stub_has_tiles(const struct stub_frame *f)
+{
+	uint64_t used;
+
+	memcpy(&used, (const char *)f->xstate + FP_HEADER, sizeof(used));
+	return used & XSTATE_TILES;
+}
+
+/*
+ * What is to be put back of the image.  For a thread that has never used tiles
+ * the kernel takes none with room for them: of a longer one it would put back no
+ * more than the registers of SSE, and say nothing.
+ */
+static size_t image_size(const struct stub_frame *f)
+{
+	size_t plain = cpu_plain_image();
+
+	return stub_has_tiles(f) || plain > f->xstate_size ? f->xstate_size
+							   : plain;
+}
+
+/*
+ * The image, made valid for a signal frame: two magic words around it.  The second
+ * is looked for where the image ends that the thread has room for; of one that
+ * has used tiles and given them up this is not what is put back.
+ */
 static void frame_fpstate(char *fp, const struct stub_frame *f)
 {
+	size_t size = image_size(f);
 	struct fp_sw sw = {
 		.magic1 = FP_MAGIC1,
-		.extended_size = (uint32_t)f->xstate_size + 4,
-		.xstate_size = (uint32_t)f->xstate_size,
+		.extended_size = (uint32_t)size + 4,
+		.xstate_size = (uint32_t)size,
 	};
 	uint32_t magic2 = FP_MAGIC2;
 
@@ -154,6 +183,7 @@ static void frame_fpstate(char *fp, const struct stub_frame *f)
 	/* the register set says which features it holds where magic1 goes */
 	memcpy(&sw.xfeatures, fp + FP_SW_OFFSET, sizeof(sw.xfeatures));
 	memcpy(fp + FP_SW_OFFSET, &sw, sizeof(sw));
+	memcpy(fp + size, &magic2, sizeof(magic2));
 	memcpy(fp + f->xstate_size, &magic2, sizeof(magic2));
 }
 
@@ -174,7 +204,7 @@ size_t stub_build_frame(void *buf, uint64_t at, const struct stub_frame *f,
 	memcpy((char *)buf + FRAME_UC, &uc, sizeof(uc));
 	frame_fpstate((char *)buf + off, f);
 	*ret_uc = at + FRAME_UC;
-	return off + f->xstate_size + 4;
+	return off + f->xstate_size + sizeof(uint32_t);
 }
 
 void *stub_frame_arg(void *buf, int i)

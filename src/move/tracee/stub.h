@@ -54,6 +54,7 @@ enum stub_verb {
 	STUB_WAIT = -6,	     /* arg0: word to wait for until not zero */
 	STUB_INSIST = -7,    /* the call before this must not fail: again, and
 				again, each after the time that arg0 points to */
+	STUB_TILES = -8,     /* have the kernel make room for AMX's tiles */
 };
 
 struct stub_call {
@@ -126,6 +127,9 @@ struct stub_frame {
 	const void *xstate; /* as NT_X86_XSTATE gives it */
 	size_t xstate_size;
 };
+
+/* Does it hold data of AMX's tiles?  Only after STUB_TILES is there room. */
+bool stub_has_tiles(const struct stub_frame *f);
 
 /*
  * Build at buf, which is or will be at address `at` in the process (64-byte
