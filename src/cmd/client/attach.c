@@ -23,7 +23,6 @@ struct args {
 static error_t parse_attach(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
-	struct error err;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -33,10 +32,7 @@ static error_t parse_attach(int key, char *arg, struct argp_state *state)
 		a->label = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			command_misuse(state, "one job at a time");
-		return command_parsed(state, parse_job(arg, &a->job, &err),
-				      &err);
+		return command_one_job(state, arg, &a->job);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "which job?");
 	default:

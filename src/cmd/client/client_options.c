@@ -121,6 +121,12 @@ int client_each(const char *name, struct client *c, size_t n,
 	return code;
 }
 
+void client_unhurried(void *ctx, const Control__Message *m)
+{
+	(void)ctx;
+	(void)m;
+}
+
 int parse_job(const char *text, uint64_t *job, struct error *err)
 {
 	int64_t v;
@@ -133,6 +139,28 @@ int parse_job(const char *text, uint64_t *job, struct error *err)
 			text);
 	*job = v;
 	return 0;
+}
+
+int job_words_add(struct job_words *l, const char *text, struct error *err)
+{
+	uint64_t job = 0;
+	int r = parse_job(text, &job, err);
+
+	if (r < 0)
+		return r;
+	array_room(l->job, l->nr, &l->cap);
+	l->job[l->nr++] = job;
+	return 0;
+}
+
+error_t command_one_job(struct argp_state *state, const char *text,
+			uint64_t *ret)
+{
+	struct error err;
+
+	if (state->arg_num)
+		command_misuse(state, "one job at a time");
+	return command_parsed(state, parse_job(text, ret, &err), &err);
 }
 
 int parse_job_rank(const char *text, uint64_t *job, uint32_t *rank,

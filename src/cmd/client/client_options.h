@@ -49,10 +49,25 @@ int client_each(const char *name, struct client *c, size_t n,
 			   struct error *err),
 		void *args, struct error *err);
 
+/* For client_ask()'s other(), where an answer may take any time. */
+void client_unhurried(void *ctx, const Control__Message *m);
+
 /* "JOB" and "JOB.RANK". */
 int parse_job(const char *text, uint64_t *job, struct error *err) must_check;
 int parse_job_rank(const char *text, uint64_t *job, uint32_t *rank,
 		   struct error *err) must_check;
+
+/* The JOBs of a command line, in its order; free(job). */
+struct job_words {
+	uint64_t *job;
+	size_t nr, cap;
+};
+int job_words_add(struct job_words *l, const char *text,
+		  struct error *err) must_check;
+
+/* For ARGP_KEY_ARG of a command that takes one JOB. */
+error_t command_one_job(struct argp_state *state, const char *text,
+			uint64_t *ret);
 
 /* "TERM", "SIGTERM", "15". */
 int parse_signal(const char *text, uint32_t *ret, struct error *err) must_check;

@@ -5,27 +5,13 @@
 #include <stdlib.h>
 
 #include "cmd/client/client_options.h"
-#include "core/xalloc.h"
 
 struct args {
 	struct client_options client;
 	const char *name;
 	Control__Change change;
-	uint64_t *jobs;
-	size_t nr, cap;
+	struct job_words jobs;
 };
-
-static int add(struct args *a, const char *text, struct error *err)
-{
-	uint64_t job;
-	int r = parse_job(text, &job, err);
-
-	if (r < 0)
-		return r;
-	array_room(a->jobs, a->nr, &a->cap);
-	a->jobs[a->nr++] = job;
-	return 0;
-}
 
 static error_t parse_jobs(int key, char *arg, struct argp_state *state)
 {
@@ -34,7 +20,8 @@ static error_t parse_jobs(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		return command_parsed(state, add(a, arg, &err), &err);
+		return command_parsed(state, job_words_add(&a->jobs, arg, &err),
+				      &err);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "which job?");
 	default:
@@ -47,7 +34,7 @@ static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 	Control__ChangeJob ask = CONTROL__CHANGE_JOB__INIT;
 	struct args *a = args;
 
-	ask.job = a->jobs[i];
+	ask.job = a->jobs.job[i];
 	ask.change = a->change;
 	return client_ask(c, MESSAGE_BODY(CHANGE_JOB), &ask, MESSAGE_BODY(OK),
 			  NULL, NULL, NULL, err);
@@ -57,7 +44,7 @@ static int ask_all(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
 
-	return client_each(a->name, c, a->nr, ask_one, a, err);
+	return client_each(a->name, c, a->jobs.nr, ask_one, a, err);
 }
 
 static int change_jobs(const char *name, Control__Change change,
@@ -67,7 +54,7 @@ static int change_jobs(const char *name, Control__Change change,
 	struct args a = { .name = name, .change = change };
 	int r = client_main(name, &argp, CLIENT_PLAIN, argc, argv, ask_all, &a);
 
-	free(a.jobs);
+	free(a.jobs.job);
 	return r;
 }
 

@@ -47,10 +47,7 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 			parse_int(arg, 0, UINT32_MAX, "--rank", &a->rank, &err),
 			&err);
 	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			command_misuse(state, "one job at a time");
-		return command_parsed(state, parse_job(arg, &a->ask.job, &err),
-				      &err);
+		return command_one_job(state, arg, &a->ask.job);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "of which job?");
 	default:
@@ -129,13 +126,6 @@ static int ask_page(struct client *c, struct args *a,
 	return r;
 }
 
-/* With it there is no limit to the time that an answer takes. */
-static void ignore(void *ctx, const Control__Message *m)
-{
-	(void)ctx;
-	(void)m;
-}
-
 static int count_ranks(struct client *c, struct args *a, uint32_t *ret,
 		       struct error *err)
 {
@@ -168,7 +158,7 @@ static int ask_output(struct client *c, void *args, struct error *err)
 	client_insist(c);
 	a->lines = lines_create(ranks, a->label, &ops, a);
 	do
-		r = ask_page(c, a, a->ask.wait ? ignore : NULL, err);
+		r = ask_page(c, a, a->ask.wait ? client_unhurried : NULL, err);
 	while (r > 0 && !a->code);
 	lines_finish(a->lines);
 	lines_destroy(a->lines);

@@ -12,7 +12,6 @@
 #include "core/json.h"
 #include "core/plain.h"
 #include "core/units.h"
-#include "core/xalloc.h"
 
 static const struct argp_option options[] = {
 	{ "all", 'a', 0, 0, "also jobs that are over", 0 }, { 0 }
@@ -22,22 +21,9 @@ struct args {
 	struct client_options client;
 	const char *name; /* of the command: it has two */
 	bool all;
-	uint64_t *jobs; /* none: all */
-	size_t nr, cap;
-	bool head; /* is printed */
+	struct job_words jobs; /* none: all */
+	bool head;	       /* is printed */
 };
-
-static int add(struct args *a, const char *text, struct error *err)
-{
-	uint64_t job;
-	int r = parse_job(text, &job, err);
-
-	if (r < 0)
-		return r;
-	array_room(a->jobs, a->nr, &a->cap);
-	a->jobs[a->nr++] = job;
-	return 0;
-}
 
 static error_t parse_ps(int key, char *arg, struct argp_state *state)
 {
@@ -49,7 +35,8 @@ static error_t parse_ps(int key, char *arg, struct argp_state *state)
 		a->all = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		return command_parsed(state, add(a, arg, &err), &err);
+		return command_parsed(state, job_words_add(&a->jobs, arg, &err),
+				      &err);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -168,7 +155,7 @@ static void show_job(struct args *a, Control__JobInfo *i)
 	if (!a->head)
 		puts("JOB    STATE     USER        RANKS        TIME  PROGRAM");
 	a->head = true;
-	print_job(i, a->nr);
+	print_job(i, a->jobs.nr);
 }
 
 /* One answer of it; the number of the job to go on with, or 0, in list->from. */
@@ -196,7 +183,7 @@ static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 	struct args *a = args;
 	int r;
 
-	list.job = a->nr ? a->jobs[i] : 0;
+	list.job = a->jobs.nr ? a->jobs.job[i] : 0;
 	list.ended = a->all;
 	do
 		r = ask_some(c, a, &list, err);
@@ -208,7 +195,8 @@ static int ask_ps(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
 
-	return client_each(a->name, c, a->nr ? a->nr : 1, ask_one, a, err);
+	return client_each(a->name, c, a->jobs.nr ? a->jobs.nr : 1, ask_one, a,
+			   err);
 }
 
 static int list_jobs(const char *name, int argc, char **argv)
@@ -216,7 +204,7 @@ static int list_jobs(const char *name, int argc, char **argv)
 	struct args a = { .name = name };
 	int r = client_main(name, &argp, CLIENT_JSON, argc, argv, ask_ps, &a);
 
-	free(a.jobs);
+	free(a.jobs.job);
 	return r;
 }
 

@@ -55,10 +55,7 @@ static error_t parse_update(int key, char *arg, struct argp_state *state)
 		a->given = true;
 		break;
 	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			command_misuse(state, "one job at a time");
-		r = parse_job(arg, &a->ask.job, &err);
-		break;
+		return command_one_job(state, arg, &a->ask.job);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "which job?");
 	case ARGP_KEY_END:

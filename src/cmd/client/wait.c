@@ -9,26 +9,12 @@
 
 #include "cmd/client/client_options.h"
 #include "core/json.h"
-#include "core/xalloc.h"
 
 struct args {
 	struct client_options client;
-	uint64_t *jobs;
-	size_t nr, cap;
+	struct job_words jobs;
 	int exit; /* of the first that failed */
 };
-
-static int add(struct args *a, const char *text, struct error *err)
-{
-	uint64_t job;
-	int r = parse_job(text, &job, err);
-
-	if (r < 0)
-		return r;
-	array_room(a->jobs, a->nr, &a->cap);
-	a->jobs[a->nr++] = job;
-	return 0;
-}
 
 static error_t parse_wait(int key, char *arg, struct argp_state *state)
 {
@@ -37,7 +23,8 @@ static error_t parse_wait(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		return command_parsed(state, add(a, arg, &err), &err);
+		return command_parsed(state, job_words_add(&a->jobs, arg, &err),
+				      &err);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "for which job?");
 	default:
@@ -71,13 +58,6 @@ static void show(struct args *a, const Control__JobState *s)
 			s->why);
 }
 
-/* What it answers before that is no answer: there is no limit to the time. */
-static void ignore(void *ctx, const Control__Message *m)
-{
-	(void)ctx;
-	(void)m;
-}
-
 static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 {
 	Control__WaitJob ask = CONTROL__WAIT_JOB__INIT;
@@ -85,9 +65,9 @@ static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 	Control__Message *m;
 	int r;
 
-	ask.job = a->jobs[i];
+	ask.job = a->jobs.job[i];
 	r = client_ask(c, MESSAGE_BODY(WAIT_JOB), &ask, MESSAGE_BODY(JOB_STATE),
-		       ignore, NULL, &m, err);
+		       client_unhurried, NULL, &m, err);
 	if (r < 0)
 		return r;
 	show(a, m->job_state);
@@ -101,16 +81,16 @@ static int ask_wait(struct client *c, void *args, struct error *err)
 	int r;
 
 	client_insist(c);
-	r = client_each("wait", c, a->nr, ask_one, a, err);
+	r = client_each("wait", c, a->jobs.nr, ask_one, a, err);
 	return r ? r : a->exit;
 }
 
 int cmd_wait(int argc, char **argv)
 {
-	struct args a = { .nr = 0 };
+	struct args a = { .exit = 0 };
 	int r = client_main("wait", &argp, CLIENT_JSON, argc, argv, ask_wait,
 			    &a);
 
-	free(a.jobs);
+	free(a.jobs.job);
 	return r;
 }

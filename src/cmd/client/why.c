@@ -19,14 +19,10 @@ struct args {
 static error_t parse_why(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
-	struct error err;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			command_misuse(state, "one job at a time");
-		return command_parsed(state, parse_job(arg, &a->ask.job, &err),
-				      &err);
+		return command_one_job(state, arg, &a->ask.job);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "which job?");
 	default:
