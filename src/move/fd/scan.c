@@ -68,6 +68,8 @@ static int take_copies(struct fdscan *sc, struct error *err)
 static bool has_passed(const struct fdscan *sc, const struct fdscan_number *num,
 		       int r)
 {
+	if (num->number == sc->gone)
+		return true; /* though it may be back by now, and the same */
 	if (num->copy < 0)
 		return r == -EBADF;
 	return fdproc_compare(sc->s->pid, num->number, getpid(), num->copy);
@@ -96,6 +98,13 @@ static bool note_passed(struct fdscan *sc, int r)
 	return s->nr_passed > before;
 }
 
+static int note_gone(struct fdscan *sc, int number, int r)
+{
+	if (r == -ENOENT)
+		sc->gone = number;
+	return r;
+}
+
 /* ---- files ---- */
 
 static int add_number(struct fdscan *sc, struct fdscan_number *num,
@@ -106,7 +115,7 @@ static int add_number(struct fdscan *sc, struct fdscan_number *num,
 	int r = fdkept_read(sc->s, num->number, &info, err);
 
 	if (r < 0)
-		return r;
+		return note_gone(sc, num->number, r);
 	num->cloexec = info.cloexec;
 	if (f->info.text) {
 		free(info.text);
@@ -142,7 +151,7 @@ static int describe_file(struct fdscan *sc, struct fdscan_file *f,
 		link = buf;
 		r = fdproc_link(sc->s->proc, f->number, buf, sizeof(buf), err);
 		if (r < 0)
-			return r;
+			return note_gone(sc, f->number, r);
 		k = fdkinds_of(sc, f, link);
 	}
 	if (!k)
@@ -244,6 +253,7 @@ int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
 
 	sc->s = s;
 	sc->content = content;
+	sc->gone = -1;
 	r = scan(sc, err);
 	if (!r) {
 		*ret = sc;
