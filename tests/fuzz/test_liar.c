@@ -15,6 +15,7 @@
 
 #include "actors.h"
 
+#include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
 
 static int step;
@@ -275,7 +276,7 @@ static bool nonsense(void *ctx)
 	for (size_t i = 0; i < 5; i++) {
 		rep.load = rep.runnable = rep.pressure = bad[i];
 		actor_say(h1, MESSAGE_BODY(HOST_REPORT), &rep);
-		v = &ctl->view.hosts[ctl_host_find(ctl, "h1")->ix];
+		v = &ctl_sched_view(ctl)->hosts[ctl_host_find(ctl, "h1")->ix];
 		assert_true(v->load > 1000 && v->load <= 1e6);
 		assert_true(v->owner_active && v->idle_since == USEC_MAX);
 		/* It has said that it has none at all. */
@@ -290,7 +291,7 @@ static bool nonsense(void *ctx)
 	rep.presence = &away;
 	away.idle_usec = away.since_usec = UINT64_MAX;
 	actor_say(h1, MESSAGE_BODY(HOST_REPORT), &rep);
-	v = &ctl->view.hosts[ctl_host_find(ctl, "h1")->ix];
+	v = &ctl_sched_view(ctl)->hosts[ctl_host_find(ctl, "h1")->ix];
 	assert_true(!v->owner_active && v->idle_since >= 0 &&
 		    v->idle_since <= ctl_now());
 	away.cause = PRESENCE_INPUT; /* of one who is away */

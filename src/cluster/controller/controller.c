@@ -31,6 +31,7 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 #include "net/net.h"
+#include "policy/policies.h"
 
 enum {
 	CONNS_MAX = 4096, /* at each listening socket */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cluster/controller/front/front.h"
+#include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
@@ -69,7 +70,7 @@ static void show_lending(const struct ctl_lending *l, struct shown *s)
 
 static void show_host(const struct ctl_host *h, struct shown *s)
 {
-	const struct host *v = &h->ctl->view.hosts[h->ix];
+	const struct host *v = &ctl_sched_view(h->ctl)->hosts[h->ix];
 	Control__HostInfo *i = &s->info;
 
 	control__host_info__init(i);

@@ -136,7 +136,7 @@ static bool may_be_at(const struct ctl_rank *r, const struct ctl_host *h)
 /* Has it a core for the rank, if it has none there? */
 static bool has_core(const struct ctl_rank *r, const struct ctl_host *h)
 {
-	const struct host *v = &r->job->ctl->view.hosts[h->ix];
+	const struct host *v = &ctl_sched_view(r->job->ctl)->hosts[h->ix];
 
 	return v->nr_ranks - (r->host == h && v->nr_ranks) < v->cores;
 }
@@ -145,7 +145,7 @@ static bool has_core(const struct ctl_rank *r, const struct ctl_host *h)
 static struct ctl_host *another_host(const struct ctl_rank *r)
 {
 	const struct ctl *ctl = r->job->ctl;
-	const struct host *v = ctl->view.hosts;
+	const struct host *v = ctl_sched_view(ctl)->hosts;
 	struct ctl_host *best = NULL;
 
 	for (size_t i = 0; i < ctl->nr_hosts; i++) {

@@ -6,25 +6,21 @@
  * them is told as EVENT_MIGRATE.  A start that cannot be done is told as
  * EVENT_REQUEUE, and tried again when something has happened.
  */
-#include <string.h>
-
-#include "cluster/conn/loop.h"
-#include "cluster/controller/job/job.h"
 #include "cluster/controller/plan/plan.h"
+#include "cluster/controller/job/job.h"
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
 #include "core/log.h"
-#include "core/xalloc.h"
 #include "model/place.h"
 
 static void log_entry(const struct ctl *ctl, const struct plan_entry *e)
 {
 	char line[256];
 
-	plan_print(&ctl->view, e, line, sizeof(line));
+	plan_print(ctl_sched_view(ctl), e, line, sizeof(line));
 	log_info("plan=\"%s\"", line);
 }
 
@@ -39,22 +35,25 @@ static bool usable(const struct view *view, const uint32_t *hosts, uint32_t n)
 }
 
 /* The hosts it is to start on; NULL if there are not so many. */
-static const uint32_t *hosts_for(struct ctl *ctl, const struct plan_entry *e)
+static const uint32_t *hosts_for(struct ctl *ctl, struct plan *plan,
+				 const struct plan_entry *e)
 {
+	const struct view *view = ctl_sched_view(ctl);
 	uint32_t *hosts = e->hosts;
 
 	if (!hosts) {
-		hosts = plan_hosts(&ctl->plan, e->n);
-		if (!place_on_cores(&ctl->view, NULL, e->n, hosts))
+		hosts = plan_hosts(plan, e->n);
+		if (!place_on_cores(view, NULL, e->n, hosts))
 			return NULL;
 	}
-	return usable(&ctl->view, hosts, e->n) ? hosts : NULL;
+	return usable(view, hosts, e->n) ? hosts : NULL;
 }
 
-static void do_start(struct ctl *ctl, const struct plan_entry *e)
+static void do_start(struct ctl *ctl, struct plan *plan,
+		     const struct plan_entry *e)
 {
 	struct ctl_job *job = e->job->driver;
-	const uint32_t *hosts = hosts_for(ctl, e);
+	const uint32_t *hosts = hosts_for(ctl, plan, e);
 	struct event event = {
 		.type = EVENT_START, .job = e->job, .n = e->n, .hosts = hosts
 	};
@@ -127,14 +126,14 @@ static void do_requeue(struct ctl *ctl, const struct plan_entry *e)
 	if (job->spec->requeuing)
 		return;
 	log_entry(ctl, e);
-	because_print(&ctl->view, &e->why, why, sizeof(why));
+	because_print(ctl_sched_view(ctl), &e->why, why, sizeof(why));
 	if (ctl_job_requeue(job, why, &err) < 0)
 		log_warnx("job=%llu requeue=refused why=\"%s\"",
 			  (unsigned long long)job->id, err.text);
 }
 
 /* Tell those who wait for a host to be drained if no plan empties it. */
-static void check_stuck(struct ctl *ctl)
+static void check_stuck(struct ctl *ctl, const struct plan *plan)
 {
 	for (size_t i = 0; i < ctl->nr_hosts; i++) {
 		struct ctl_host *h = ctl->hosts[i];
@@ -145,8 +144,8 @@ static void check_stuck(struct ctl *ctl)
 			continue;
 		TAILQ_FOREACH (m, &ctl->moves, link)
 			moving |= m->from == h || m->to == h;
-		for (size_t j = 0; j < ctl->plan.nr; j++) {
-			const struct plan_entry *e = &ctl->plan.entry[j];
+		for (size_t j = 0; j < plan->nr; j++) {
+			const struct plan_entry *e = &plan->entry[j];
 
 			for (uint32_t k = 0;
 			     e->type == PLAN_MIGRATE && k < e->n; k++)
@@ -156,51 +155,6 @@ static void check_stuck(struct ctl *ctl)
 			ctl_host_check_drained(
 				h, "no other host has room for its ranks");
 	}
-}
-
-/* ---- instants the policy asked for ---- */
-
-static void set_waker(struct ctl *ctl);
-
-static int on_wake(sd_event_source *src, uint64_t usec, void *arg)
-{
-	struct ctl *ctl = arg;
-	usec_t now = ctl_now();
-
-	while (ctl->nr_wakes && ctl->wake[ctl->nr_wakes - 1] <= now)
-		ctl->nr_wakes--;
-	set_waker(ctl);
-	ctl_sched_timer(ctl);
-	return 0;
-}
-
-static void set_waker(struct ctl *ctl)
-{
-	usec_t left;
-
-	ctl->waker = sd_event_source_disable_unref(ctl->waker);
-	if (!ctl->nr_wakes)
-		return;
-	left = ctl->wake[ctl->nr_wakes - 1] - ctl_now();
-	loop_after(ctl->event, &ctl->waker, left > 0 ? left : 0, on_wake, ctl);
-}
-
-static void do_wake(struct ctl *ctl, usec_t at)
-{
-	size_t i = ctl->nr_wakes;
-
-	if (at < 0 || at == USEC_MAX)
-		return;
-	while (i > 0 && ctl->wake[i - 1] < at)
-		i--;
-	if (i > 0 && ctl->wake[i - 1] == at)
-		return;
-	array_room(ctl->wake, ctl->nr_wakes, &ctl->cap_wakes);
-	memmove(ctl->wake + i + 1, ctl->wake + i,
-		(ctl->nr_wakes - i) * sizeof(*ctl->wake));
-	ctl->wake[i] = at;
-	ctl->nr_wakes++;
-	set_waker(ctl);
 }
 
 /* ---- all of it ---- */
@@ -214,11 +168,12 @@ static void do_reserve(struct ctl *ctl, const struct plan_entry *e)
 	ctl_sched_apply(ctl, &event, false);
 }
 
-static void carry_out(struct ctl *ctl, const struct plan_entry *e)
+static void carry_out(struct ctl *ctl, struct plan *plan,
+		      const struct plan_entry *e)
 {
 	switch (e->type) {
 	case PLAN_START:
-		do_start(ctl, e);
+		do_start(ctl, plan, e);
 		break;
 	case PLAN_MIGRATE:
 		for (uint32_t i = 0; i < e->n; i++)
@@ -239,7 +194,7 @@ static void carry_out(struct ctl *ctl, const struct plan_entry *e)
 		do_reserve(ctl, e);
 		break;
 	case PLAN_WAKE:
-		do_wake(ctl, e->at);
+		ctl_sched_wake(ctl, e->at);
 		break;
 	case PLAN_DEFER:
 	case PLAN_SUSPEND: /* policy_check_live() */
@@ -251,16 +206,13 @@ static void carry_out(struct ctl *ctl, const struct plan_entry *e)
 void ctl_plan_pass(struct ctl *ctl)
 {
 	usec_t now = ctl_now();
+	struct plan *plan;
 
 	ctl_jobs_start_named(ctl);
 	ctl_ranks_start_refused(ctl);
-	if (now > ctl->view.now)
-		ctl->view.now = now;
-	plan_reset(&ctl->plan, &ctl->view);
-	policy_decide(ctl->policy, &ctl->view, &ctl->plan);
-	ctl_record_pass(ctl);
-	for (size_t i = 0; i < ctl->plan.nr; i++)
-		carry_out(ctl, &ctl->plan.entry[i]);
-	check_stuck(ctl);
+	plan = ctl_sched_decide(ctl, now);
+	for (size_t i = 0; i < plan->nr; i++)
+		carry_out(ctl, plan, &plan->entry[i]);
+	check_stuck(ctl, plan);
 	ctl_jobs_prune(ctl);
 }

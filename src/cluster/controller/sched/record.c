@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/sched/priv.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
@@ -60,7 +60,7 @@ static void put_lines(struct ctl *ctl, struct text *t, const struct job *job,
 		row.line = line;
 		store_put_line(ctl->store, &row);
 		row.begin = false;
-		ctl->nr_lines++;
+		ctl->sched->record.nr++;
 	}
 	free(t->text);
 }
@@ -70,10 +70,11 @@ void ctl_record_begin(struct ctl *ctl)
 	struct text t;
 
 	store_trim_lines(ctl->store, (uint64_t)ctl->conf->record);
-	ctl->nr_lines = ctl->nr_flushed = 0;
+	ctl->sched->record.nr = ctl->sched->record.flushed = 0;
 	if (!recording(ctl))
 		return;
-	record_begin(&ctl->view, CTL_SEED, ctl->conf->policy, text_open(&t));
+	record_begin(&ctl->sched->view, CTL_SEED, ctl->conf->policy,
+		     text_open(&t));
 	put_lines(ctl, &t, NULL, true);
 }
 
@@ -83,7 +84,7 @@ void ctl_record_event(struct ctl *ctl, const struct event *e, bool told)
 
 	if (!recording(ctl))
 		return;
-	record_event(&ctl->view, e, told, text_open(&t));
+	record_event(&ctl->sched->view, e, told, text_open(&t));
 	put_lines(ctl, &t, e->job, false);
 }
 
@@ -103,22 +104,22 @@ void ctl_record_pass(struct ctl *ctl)
 
 	if (!recording(ctl))
 		return;
-	record_pass(&ctl->view, ctl->plan.nr, text_open(&t));
+	record_pass(&ctl->sched->view, ctl->sched->plan.nr, text_open(&t));
 	put_lines(ctl, &t, NULL, false);
-	for (size_t i = 0; i < ctl->plan.nr; i++) {
-		const struct plan_entry *e = &ctl->plan.entry[i];
+	for (size_t i = 0; i < ctl->sched->plan.nr; i++) {
+		const struct plan_entry *e = &ctl->sched->plan.entry[i];
 
-		record_plan(&ctl->view, e, text_open(&t));
+		record_plan(&ctl->sched->view, e, text_open(&t));
 		put_lines(ctl, &t, e->job, false);
 	}
 }
 
 void ctl_record_flush(struct ctl *ctl)
 {
-	if (ctl->nr_lines - ctl->nr_flushed < UNCOMMITTED)
+	if (ctl->sched->record.nr - ctl->sched->record.flushed < UNCOMMITTED)
 		return;
 	store_commit(ctl->store);
-	ctl->nr_flushed = ctl->nr_lines;
+	ctl->sched->record.flushed = ctl->sched->record.nr;
 }
 
 bool ctl_record_full(const struct ctl *ctl)
@@ -126,7 +127,8 @@ bool ctl_record_full(const struct ctl *ctl)
 	uint64_t most = (uint64_t)ctl->conf->record / SEGMENTS;
 
 	return recording(ctl) &&
-	       ctl->nr_lines > (most > SEGMENT_LEAST ? most : SEGMENT_LEAST);
+	       ctl->sched->record.nr >
+		       (most > SEGMENT_LEAST ? most : SEGMENT_LEAST);
 }
 
 /* ---- handing it out ---- */

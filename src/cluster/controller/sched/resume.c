@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/sched/priv.h"
 #include "cluster/controller/state/state.h"
 #include "core/log.h"
 #include "model/playback.h"

@@ -5,8 +5,19 @@
 #define CLUSTER_CONTROLLER_SCHED_SCHED_H
 
 #include "cluster/controller/state/state.h"
+#include "model/event.h"
+#include "model/plan.h"
+#include "model/view.h"
 
 /* ---- sched.c */
+
+/* What the policy sees; without hosts until there is one. */
+const struct view *ctl_sched_view(const struct ctl *ctl);
+/*
+ * Let the policy decide at that time.  Its plan lasts until it decides again; hosts
+ * may be added to it (plan_hosts()).
+ */
+struct plan *ctl_sched_decide(struct ctl *ctl, usec_t now);
 
 /* Create the view of the hosts and unfinished jobs, and the policy for it. */
 int ctl_sched_init(struct ctl *ctl, struct error *err);
@@ -16,7 +27,14 @@ void ctl_sched_clear(struct ctl *ctl);
  * the record begins a new segment.
  */
 void ctl_sched_anew(struct ctl *ctl);
-void ctl_sched_host(struct ctl_host *h); /* its reported state has changed */
+
+/* ---- host.c */
+
+/* Its reported state has changed. */
+void ctl_sched_host(struct ctl_host *h);
+
+/* ---- tell.c */
+
 void ctl_sched_arrive(struct ctl_job *job);
 void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts);
 void ctl_sched_migrated(struct ctl_rank *r);
@@ -33,6 +51,14 @@ void ctl_sched_soon(struct ctl *ctl);
 void ctl_sched_timer(struct ctl *ctl); /* a time that the policy asked for */
 /* Apply what the policy planned, or (told) what became of its plan. */
 void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told);
+
+/* ---- wake.c */
+
+/* The policy asked to be told of that instant, by ctl_sched_timer(). */
+void ctl_sched_wake(struct ctl *ctl, usec_t at);
+
+/* ---- answer.c */
+
 /* Why a job waits, into buf; the numbers in it to numbers, if that is not NULL,
  * as because_write_numbers() does. */
 void ctl_sched_why(struct ctl_job *job, char *buf, size_t n, FILE *numbers);

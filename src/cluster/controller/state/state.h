@@ -3,7 +3,7 @@
  *
  * The controller's state is that of its store plus what is not persistent:
  * connections, and which keepers have reported.  It is a driver: state changes
- * go through model_apply() to the view that the policy sees (sched/sched.c),
+ * go through model_apply() to the view that the policy sees (sched/tell.c),
  * effects are requests to keepers (hear/keeper.c).
  *
  *   job ─── rank ─┬─ klink of the keeper that has it (epoch == rank->epoch)
@@ -43,10 +43,9 @@
 #include "cluster/controller/state/store.h"
 #include "cluster/host/identity.h"
 #include "cluster/host/limit.h"
-#include "model/event.h"
+#include "model/contract.h"
 #include "model/presence.h"
 #include "pmi/gather.h"
-#include "policy/policies.h"
 
 enum {
 	CTL_RANKS_MAX = 4096,
@@ -62,6 +61,7 @@ enum {
 struct ctl;
 struct ctl_job;
 struct ctl_move;
+struct ctl_sched;
 TAILQ_HEAD(klinks, klink);
 TAILQ_HEAD(ctl_waiters, ctl_waiter);
 
@@ -351,18 +351,10 @@ struct ctl {
 	struct in_addr pool;
 	unsigned pool_prefix;
 	uint32_t next_address;
-	struct view view;
-	struct policy *policy; /* NULL until there is a host */
-	struct plan plan;
+	struct ctl_sched *sched; /* the policy, and what it sees: sched/'s */
 	bool outside; /* jobs may wait of which the view knows nothing */
 	bool refused; /* ranks may wait that their hosts have refused */
-	sd_event_source *pass; /* a scheduling pass is due */
-	usec_t *wake;	       /* instants the policy asked for, latest first */
-	size_t nr_wakes, cap_wakes;
-	sd_event_source *waker; /* at the last of them */
-	enum store_room room;	/* as last reported */
-	uint64_t nr_lines;	/* of the record, since its last begin */
-	uint64_t nr_flushed;	/* of them, surely committed */
+	enum store_room room; /* as last reported */
 };
 
 #endif

@@ -1,0 +1,77 @@
+/*
+ * host.c - a host as the policy sees it
+ */
+#include <math.h>
+
+#include "cluster/controller/sched/priv.h"
+#include "model/record.h"
+
+enum {
+	SLOTS_A_CORE = 4, /* ranks a host may hold, for each core */
+};
+
+static double best_score(const struct ctl *ctl)
+{
+	double best = 0;
+
+	for (size_t i = 0; i < ctl->nr_hosts; i++)
+		if (ctl->hosts[i]->score > best)
+			best = ctl->hosts[i]->score;
+	return best;
+}
+
+void sched_host_fill(const struct ctl_host *h, struct host *ret)
+{
+	const Control__HostReport *r = &h->report;
+	double best = best_score(h->ctl);
+	const struct ctl_lending *l = &h->lending;
+	unsigned slots = h->cores * SLOTS_A_CORE;
+	uint32_t cores = h->cores > l->cores ? h->cores - l->cores : 1;
+
+	slots = slots > SLOTS_LEAST ? slots : SLOTS_LEAST;
+	*ret = (struct host){
+		.ix = h->ix,
+		.name = h->name,
+		.speed = h->score > 0 ? fmin(best / h->score, RECORD_SPEED_MAX)
+				      : 1,
+		.cores = cores,
+		.slots = slots < l->guests_most ? slots : l->guests_most,
+		.memory = h->memory,
+		.memory_free = r->memory_free,
+		.load = r->load,
+		.users = r->users,
+		.owner_active = l->is.leave,
+		.closed = (uint8_t)l->is.closed,
+		.leave_by = l->is.leave_by,
+		.freeze_until = l->is.freeze_until,
+		.freeze_most = l->is.freeze_most,
+		.idle_since = h->owner.idle_since,
+		.up = h->agent,
+		.drain = h->drain,
+	};
+}
+
+/* Do they differ in what the driver tells a policy? */
+static bool host_differs(const struct host *a, const struct host *b)
+{
+	return a->speed != b->speed || a->cores != b->cores ||
+	       a->slots != b->slots || a->memory != b->memory ||
+	       a->memory_free != b->memory_free || a->load != b->load ||
+	       a->users != b->users || a->owner_active != b->owner_active ||
+	       a->idle_since != b->idle_since || a->up != b->up ||
+	       a->drain != b->drain || a->closed != b->closed ||
+	       a->leave_by != b->leave_by ||
+	       a->freeze_until != b->freeze_until ||
+	       a->freeze_most != b->freeze_most;
+}
+
+void ctl_sched_host(struct ctl_host *h)
+{
+	struct host fresh;
+	struct event e = { .type = EVENT_HOST, .host = h->ix, .fresh = &fresh };
+
+	sched_host_fill(h, &fresh);
+	if (!host_differs(&h->ctl->sched->view.hosts[h->ix], &fresh))
+		return;
+	sched_apply_and_ask(h->ctl, &e);
+}

@@ -1,0 +1,158 @@
+/*
+ * tell.c - what happens is told to the view, and to the policy
+ *
+ * Each event is recorded, applied to the view by model_apply(), and told to the
+ * policy where it did not plan it itself.
+ */
+#include "cluster/controller/sched/priv.h"
+#include "cluster/controller/state/find.h"
+
+void ctl_sched_soon(struct ctl *ctl)
+{
+	sd_event_source_set_enabled(ctl->sched->pass, SD_EVENT_ONESHOT);
+}
+
+void sched_apply_at(struct ctl *ctl, struct event *e, usec_t at, bool told)
+{
+	struct ctl_sched *s = ctl->sched;
+
+	e->at = at > s->view.now ? at : s->view.now;
+	ctl_record_event(ctl, e, told);
+	model_apply(&s->view, e);
+	if (told)
+		policy_event(s->policy, &s->view, e);
+}
+
+void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told)
+{
+	sched_apply_at(ctl, e, ctl_now(), told);
+}
+
+void sched_apply_and_ask(struct ctl *ctl, struct event *e)
+{
+	ctl_sched_apply(ctl, e, true);
+	ctl_sched_soon(ctl);
+}
+
+void sched_job_enter(struct ctl_job *job, usec_t at)
+{
+	const Control__Submit *spec = job->spec;
+	struct job *m = view_job_create(&job->ctl->sched->view);
+	struct event e = { .type = EVENT_ARRIVE, .job = m };
+
+	m->id = job->id;
+	m->size = spec->ranks;
+	m->min_size = spec->min_ranks ? spec->min_ranks : spec->ranks;
+	m->kind = m->min_size < m->size ? JOB_MOLDABLE : JOB_RIGID;
+	m->submit = job->submit;
+	m->estimate = spec->estimate_usec;
+	m->requeue = spec->requeue;
+	m->user = spec->uid;
+	m->driver = job;
+	job->model = m;
+	sched_apply_at(job->ctl, &e, at, true);
+}
+
+void sched_job_start(struct ctl_job *job, usec_t at, const uint32_t *hosts)
+{
+	struct event e = { .type = EVENT_START,
+			   .job = job->model,
+			   .n = job->nr,
+			   .hosts = hosts };
+
+	sched_apply_at(job->ctl, &e, at, true);
+}
+
+void ctl_sched_arrive(struct ctl_job *job)
+{
+	sched_job_enter(job, ctl_now());
+	ctl_sched_soon(job->ctl);
+}
+
+void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts)
+{
+	sched_job_start(job, ctl_now(), hosts);
+	ctl_sched_soon(job->ctl);
+}
+
+void sched_rank_frozen(struct ctl_rank *r, bool on, usec_t at, bool told)
+{
+	struct event e = { .type = on ? EVENT_FREEZE : EVENT_THAW,
+			   .job = r->job->model,
+			   .rank = r->rank };
+
+	if (e.job && e.job->state != JOB_WAITING &&
+	    job_rank_frozen(e.job, r->rank) != on)
+		sched_apply_at(r->job->ctl, &e, at, told);
+}
+
+void ctl_sched_migrated(struct ctl_rank *r)
+{
+	struct event e = { .type = EVENT_MIGRATE,
+			   .job = r->job->model,
+			   .rank = r->rank,
+			   .host = r->host->ix,
+			   .cost = r->downtime };
+
+	if (r->job->model)
+		sched_apply_and_ask(r->job->ctl, &e);
+}
+
+void ctl_sched_stays(struct ctl_rank *r)
+{
+	struct event e = { .type = EVENT_MIGRATE,
+			   .job = r->job->model,
+			   .rank = r->rank,
+			   .host = r->host->ix };
+
+	if (r->job->model)
+		ctl_sched_apply(r->job->ctl, &e, true);
+}
+
+void ctl_sched_frozen(struct ctl_rank *r, bool on, bool told)
+{
+	sched_rank_frozen(r, on, ctl_now(), told);
+	if (told)
+		ctl_sched_soon(r->job->ctl);
+}
+
+void ctl_sched_timer(struct ctl *ctl)
+{
+	struct event e = { .type = EVENT_TIMER };
+
+	sched_apply_and_ask(ctl, &e);
+}
+
+static void job_leave(struct ctl_job *job, enum event_outcome outcome)
+{
+	struct event e = { .type = EVENT_END,
+			   .job = job->model,
+			   .outcome = outcome };
+
+	sched_apply_and_ask(job->ctl, &e);
+	view_job_destroy(&job->ctl->sched->view, job->model);
+	job->model = NULL;
+}
+
+void ctl_sched_end(struct ctl_job *job)
+{
+	if (!job->model)
+		return;
+	job_leave(job, job->model->state == JOB_WAITING ? END_CANCELLED
+		       : job->exit			? END_FAILED
+							: END_DONE);
+}
+
+void ctl_sched_requeue(struct ctl_job *job)
+{
+	struct event e = { .type = EVENT_REQUEUE, .job = job->model };
+
+	sched_apply_and_ask(job->ctl, &e);
+}
+
+void ctl_sched_leave(struct ctl_job *job)
+{
+	job_leave(job, job->model->state == JOB_WAITING ? END_CANCELLED
+							: END_FAILED);
+	job->ctl->outside = true;
+}
