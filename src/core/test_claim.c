@@ -92,6 +92,57 @@ static void its_own_class(void)
 	CHECK(sched_getscheduler(0) == SCHED_IDLE);
 }
 
+/* Its own idle class of the disk is no mark of ours (ionice -c 3). */
+static void its_own_idle_disk(void)
+{
+	int policy, priority;
+
+	CHECK(!syscall(SYS_ioprio_set, 1, 0, 3 << 13 | 7));
+	CHECK(!claim_lowered(ioprio(0), &policy, &priority));
+	CHECK(!claim_raise(0));
+	CHECK(ioprio(0) == (3 << 13 | 7));
+	CHECK(!claim_lowered(-1, &policy, &priority));
+}
+
+/* As of one who was raised by half: the class that it had is in the mark. */
+static void a_mark_that_is_there(void)
+{
+	struct sched_param none = { .sched_priority = 0 };
+	int policy, priority;
+
+	if (!may_raise())
+		return;
+	CHECK(!sched_setscheduler(0, SCHED_BATCH, &none));
+	CHECK(claim_lower(0));
+	CHECK(!sched_setscheduler(0, SCHED_OTHER, &none));
+	CHECK(claim_lower(0));
+	CHECK(claim_lowered(ioprio(0), &policy, &priority));
+	CHECK(policy == SCHED_BATCH);
+	CHECK(claim_raise(0));
+	CHECK(sched_getscheduler(0) == SCHED_BATCH);
+}
+
+/* It could not have it back: a period and a budget are in no mark. */
+static void with_a_deadline(void)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attr = { .size = sizeof(attr),
+		   .policy = 6 /* SCHED_DEADLINE */,
+		   .runtime = 1000000,
+		   .deadline = 100000000,
+		   .period = 100000000 };
+
+	if (syscall(SYS_sched_setattr, 0, &attr, 0) < 0)
+		return; /* not for us, or here */
+	CHECK(!claim_lower(0));
+	CHECK(sched_getscheduler(0) == 6);
+}
+
 /* The owner comes while it is ahead of others. */
 static void in_a_hurry(void)
 {
@@ -124,6 +175,24 @@ static void test_in_a_hurry(void **state)
 	in_child(in_a_hurry);
 }
 
+static void test_its_own_idle_disk(void **state)
+{
+	(void)state;
+	in_child(its_own_idle_disk);
+}
+
+static void test_a_mark_that_is_there(void **state)
+{
+	(void)state;
+	in_child(a_mark_that_is_there);
+}
+
+static void test_with_a_deadline(void **state)
+{
+	(void)state;
+	in_child(with_a_deadline);
+}
+
 static void no_process(void **state)
 {
 	pid_t pid = fork();
@@ -141,6 +210,9 @@ int main(void)
 		cmocka_unit_test(test_there_and_back),
 		cmocka_unit_test(test_its_own_class),
 		cmocka_unit_test(test_in_a_hurry),
+		cmocka_unit_test(test_its_own_idle_disk),
+		cmocka_unit_test(test_a_mark_that_is_there),
+		cmocka_unit_test(test_with_a_deadline),
 		cmocka_unit_test(no_process),
 	};
 

@@ -12,7 +12,7 @@
 #include "core/pattern.h"
 
 static const struct pattern_values values = {
-	.job = 12, .rank = 3, .name = "../a\nb", .host = "h1"
+	.job = 12, .rank = 3, .name = "../a\nb\x7f", .host = "h1"
 };
 
 static void becomes(const char *pattern, const char *folder, const char *path)
@@ -34,7 +34,7 @@ static void values_are_put_in(void **state)
 	becomes("a/b/out", "a/b", "out");
 	becomes("/a/%j/%r.%N", "/a", "12/3.h1");
 	becomes("a%%b%a", ".", "a%b0");
-	becomes("x/%x/y", "x", ".._a_b/y"); /* no directory more, no line */
+	becomes("x/%x/y", "x", ".._a_b_/y"); /* no directory more, no line */
 }
 
 static void refused(const char *pattern, int code)
@@ -65,6 +65,19 @@ static void results_are_bounded(void **state)
 	char pattern[PATTERN_MAX + 1], *f, *p;
 	struct error err;
 
+	/* As long as it may be, and one byte more. */
+	memset(pattern, 'x', PATTERN_MAX);
+	pattern[PATTERN_MAX] = 0;
+	assert_int_equal(pattern_check(pattern, &err), 0);
+	becomes(pattern, ".", pattern);
+	memcpy(pattern, "%x", 2);
+	v.name = "01";
+	assert_int_equal(pattern_expand(pattern, &v, &f, &p, &err), 0);
+	free(f);
+	free(p);
+	v.name = "012";
+	assert_int_equal(pattern_expand(pattern, &v, &f, &p, &err),
+			 -ENAMETOOLONG);
 	v.name = "0123456789";
 	for (int i = 0; i < PATTERN_MAX; i += 2)
 		memcpy(pattern + i, "%x", 2);

@@ -198,9 +198,9 @@ usec_t presence_next(const struct presence_signs *s, usec_t now)
 {
 	usec_t at = USEC_MAX;
 
+	/* An eviction ends with what was said. */
 	if (s->said)
 		earlier(&at, s->said_until, now);
-	earlier(&at, s->evict_until, now);
 	if (s->is.here)
 		earlier(&at, after(s->is.since, PRESENCE_LEAST), now);
 	for (unsigned c = 0; c < PRESENCE_CAUSES; c++)

@@ -187,7 +187,7 @@ static int host_field(const char *key, char *value, struct record_line *l,
 		h->cores = (uint32_t)v;
 		break;
 	case RECORD_SLOTS:
-		r = host_number(value, 1, INT32_MAX, &v, err);
+		r = host_number(value, 0, INT32_MAX, &v, err);
 		h->slots = (uint32_t)v;
 		break;
 	case RECORD_MEMORY:

@@ -158,9 +158,42 @@ static void written_reads_back(void **state)
 	text = write_text(&a, true);
 	assert_null(strstr(text, "anna"));
 	assert_non_null(strstr(text, ",h1,"));
+	assert_non_null(strstr(text, ",h5,"));
+	assert_null(strstr(text, ",h0,"));
 	free(text);
 	activity_clear(&a);
 	activity_clear(&b);
+}
+
+static void longest_name(void **state)
+{
+	char name[ACTIVITY_NAME_MAX + 2];
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	name[ACTIVITY_NAME_MAX + 1] = '\0';
+	assert_false(activity_name_good(name));
+	name[ACTIVITY_NAME_MAX] = '\0';
+	assert_true(activity_name_good(name));
+}
+
+static void as_many_hosts_as_there_may_be(void **state)
+{
+	struct activity a;
+	struct error err;
+	size_t size;
+	char *text;
+	FILE *f = open_memstream(&text, &size);
+
+	(void)state;
+	fputs(HEAD, f);
+	for (int i = 0; i < ACTIVITY_HOSTS_MAX; i++)
+		fprintf(f, "0,%x,users,1\n", i);
+	fputs("0,0,users,2\n0,one-more,users,1\n", f); /* 0 is known */
+	fclose(f);
+	assert_int_equal(parse(text, &a, &err), -E2BIG);
+	assert_string_equal(err.text, "day.csv:16387: more than 16384 hosts");
+	free(text);
 }
 
 int main(void)
@@ -170,6 +203,8 @@ int main(void)
 		cmocka_unit_test(only_changes),
 		cmocka_unit_test(wrong),
 		cmocka_unit_test(written_reads_back),
+		cmocka_unit_test(longest_name),
+		cmocka_unit_test(as_many_hosts_as_there_may_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

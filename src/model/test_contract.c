@@ -318,6 +318,70 @@ static void days_asleep(void **state)
 	assert_int_equal(c.ends, 6 * DAY);
 }
 
+/* Days of 23 and 25 hours are days; a midnight of another world is none. */
+static void days_end_at_midnight(void **state)
+{
+	static const struct {
+		usec_t midnight, day;
+	} days[] = {
+		{ 25 * HOUR, 25 * HOUR },
+		{ 23 * HOUR, 23 * HOUR },
+		{ HOUR, HOUR },
+		{ 27 * HOUR, DAY },
+		{ 0, DAY },
+		{ -HOUR, DAY },
+	};
+	struct moment m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(days) / sizeof(*days); i++) {
+		m = moment();
+		m.midnight = m.wall + days[i].midnight;
+		contract_begin(&c, &m);
+		assert_int_equal(c.ends, now + days[i].day);
+	}
+}
+
+/* What it took beside its owner is counted with the return that found it. */
+static void a_guest_that_lingers_counts_once(void **state)
+{
+	(void)state;
+	guests(1);
+	owner(true);
+	feed();
+	guests(0);
+	now += MIN;
+	owner(false);
+	now += MIN;
+	owner(true);
+	assert_int_equal(c.returns, 2);
+	assert_int_equal(c.disturbed, 1);
+}
+
+static void the_last_returns_are_kept(void **state)
+{
+	usec_t first = now;
+
+	(void)state;
+	for (int i = 0; i < CONTRACT_RETURNS + 3; i++)
+		visit(); /* a minute, and until it is quiet */
+	assert_int_equal(c.nr_last, CONTRACT_RETURNS);
+	for (uint32_t i = 0; i < c.nr_last; i++)
+		assert_int_equal(c.last[i].wall,
+				 first + (i + 3) * (MIN + terms.quiet));
+}
+
+/* The clock of who saw it was ahead. */
+static void touched_later_than_now(void **state)
+{
+	(void)state;
+	scene.touched = now + HOUR;
+	feed();
+	assert_int_equal(closed(), CLOSED_QUIET);
+	now += terms.quiet;
+	assert_int_equal(closed(), CLOSED_NOT);
+}
+
 /* ---- on paper ---- */
 
 static char *text;
@@ -418,6 +482,41 @@ static void a_boot_without_a_clock(void **state)
 	step += 2 * DAY; /* only once */
 	feed();
 	assert_int_equal(closed(), CLOSED_DISTURBED);
+}
+
+/* What is not settled is read back as it was, also with the times of today. */
+static void unsettled_on_paper(void **state)
+{
+	usec_t written = 20000 * DAY + 8 * HOUR;
+
+	(void)state;
+	step = 20000 * DAY;
+	guests(1);
+	on_paper("a");
+	now = MIN;
+	step = 0;
+	assert_int_equal(from_paper("b"), 0);
+	assert_true(c.unsettled && c.written == written);
+	assert_int_equal(c.left, 16 * HOUR);
+	on_paper("b");
+	assert_int_equal(from_paper("b"), 0);
+	assert_true(c.unsettled && c.written == written);
+	assert_int_equal(c.left, 16 * HOUR);
+}
+
+/* No clock of one boot goes back: whoever wrote that is not to be believed. */
+static void paper_of_a_later_instant(void **state)
+{
+	(void)state;
+	guests(1);
+	owner(true);
+	on_paper("a");
+	now -= HOUR;
+	assert_int_equal(from_paper("a"), 0);
+	assert_int_equal(c.giving, -1);
+	assert_int_equal(c.scene.guests, 0);
+	assert_false(c.scene.here);
+	assert_int_equal(c.ends, now + 16 * HOUR);
 }
 
 /* A clock that is set right late, or wrongly, gives nothing. */
@@ -654,9 +753,15 @@ int main(void)
 		cmocka_unit_test_setup(shared_and_frozen, fresh),
 		cmocka_unit_test_setup(a_clock_that_is_set, fresh),
 		cmocka_unit_test_setup(days_asleep, fresh),
+		cmocka_unit_test_setup(days_end_at_midnight, fresh),
+		cmocka_unit_test_setup(a_guest_that_lingers_counts_once, fresh),
+		cmocka_unit_test_setup(the_last_returns_are_kept, fresh),
+		cmocka_unit_test_setup(touched_later_than_now, fresh),
 		cmocka_unit_test_setup(an_agent_is_started_again, fresh),
 		cmocka_unit_test_setup(a_boot_keeps_the_count, fresh),
 		cmocka_unit_test_setup(a_boot_without_a_clock, fresh),
+		cmocka_unit_test_setup(unsettled_on_paper, fresh),
+		cmocka_unit_test_setup(paper_of_a_later_instant, fresh),
 		cmocka_unit_test_setup(a_clock_comes_late, fresh),
 		cmocka_unit_test_setup(steady_goes_back, fresh),
 		cmocka_unit_test_setup(bad_paper, fresh),

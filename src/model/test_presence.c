@@ -141,6 +141,70 @@ static void away_is_not_above_what_happens_later(void **state)
 	HERE(&s);
 }
 
+/* Who says so touches a terminal with it, and its session stays in use. */
+static void away_is_above_what_was_there(void **state)
+{
+	struct presence_signs s;
+	usec_t now = 5 * S;
+
+	presence_init(&s, QUIET, now);
+	presence_hold(&s, PRESENCE_SESSION, true, now, "ada");
+	presence_update(&s, now);
+	come_to(&s, &now, 10 * S);
+	presence_sign(&s, PRESENCE_TERMINAL, now, now, "ada");
+	presence_say(&s, false, false, now, 3600 * S, "ada");
+	assert_true(presence_update(&s, now));
+	AWAY(&s);
+	come_to(&s, &now, 20 * S);
+	presence_hold(&s, PRESENCE_SESSION, true, now, "ada"); /* still */
+	assert_false(presence_update(&s, now));
+	AWAY(&s);
+	/* It ends, and somebody begins another. */
+	presence_hold(&s, PRESENCE_SESSION, false, now, NULL);
+	come_to(&s, &now, 30 * S);
+	presence_hold(&s, PRESENCE_SESSION, true, now, "bob");
+	presence_update(&s, now);
+	HERE(&s);
+}
+
+/* Somebody was there to say it; and whoever could not be seen is gone now. */
+static void idle_since_the_last_that_is_known(void **state)
+{
+	struct presence_signs s;
+	usec_t now = 1000 * S;
+
+	presence_init(&s, QUIET, now);
+	presence_say(&s, false, false, now, S, "ada");
+	assert_false(presence_update(&s, now));
+	assert_int_equal(s.is.idle_since, 1000 * S);
+	presence_init(&s, QUIET, now);
+	presence_lost(&s, PRESENCE_INPUT, true);
+	assert_true(presence_update(&s, now));
+	come_to(&s, &now, 1010 * S);
+	presence_lost(&s, PRESENCE_INPUT, false);
+	assert_true(presence_update(&s, now));
+	AWAY(&s);
+	assert_int_equal(s.is.idle_since, 1010 * S);
+}
+
+/* Shorter than the owner stays at the least: guests may come back at once. */
+static void a_short_eviction_is_over(void **state)
+{
+	struct presence_signs s;
+	usec_t now = 0;
+
+	presence_init(&s, QUIET, now);
+	presence_say(&s, false, true, now, 100 * USEC_PER_MSEC, "ada");
+	assert_true(presence_update(&s, now));
+	assert_true(s.is.here && s.is.evict);
+	now = presence_next(&s, now);
+	assert_int_equal(now, 100 * USEC_PER_MSEC);
+	assert_true(presence_update(&s, now));
+	assert_true(s.is.here && !s.is.evict);
+	come_to(&s, &now, PRESENCE_LEAST);
+	AWAY(&s);
+}
+
 static void who_cannot_tell_counts_as_there(void **state)
 {
 	struct presence_signs s;
@@ -292,6 +356,9 @@ int main(void)
 		cmocka_unit_test(what_is_held_lasts),
 		cmocka_unit_test(words_hold_for_their_time),
 		cmocka_unit_test(away_is_not_above_what_happens_later),
+		cmocka_unit_test(away_is_above_what_was_there),
+		cmocka_unit_test(idle_since_the_last_that_is_known),
+		cmocka_unit_test(a_short_eviction_is_over),
 		cmocka_unit_test(who_cannot_tell_counts_as_there),
 		cmocka_unit_test(flapping_words_change_it_once_a_second),
 		cmocka_unit_test(laws_hold_whatever_comes),

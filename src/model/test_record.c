@@ -137,6 +137,88 @@ static void events(void **state)
 	view_clear(&v);
 }
 
+/* Of what was read the same line is written as of what was. */
+static void assert_same_line(const struct view *v, struct event *e,
+			     const struct host *was)
+{
+	FILE *f = begin();
+	char *read;
+
+	record_event(v, e, true, f);
+	fclose(f);
+	read = text;
+	e->fresh = was;
+	f = begin();
+	record_event(v, e, true, f);
+	fclose(f);
+	assert_string_equal(read, text);
+	free(read);
+	free(text);
+}
+
+/* What was given of a host alone, and nothing that was not. */
+static void only_what_differs(void **state)
+{
+	struct record_line l = { .kind = RECORD_NONE };
+	struct host got;
+	struct view v;
+
+	(void)state;
+	view_init_hosts(&v, hosts, 2);
+	for (unsigned bit = RECORD_NAME << 1; bit < RECORD_ALL; bit <<= 1) {
+		struct host fresh = hosts[1];
+		struct event e = {
+			.type = EVENT_HOST, .at = 6, .host = 1, .fresh = &fresh
+		};
+		FILE *f = begin();
+
+		fresh.speed += bit == RECORD_SPEED;
+		fresh.cores += bit == RECORD_CORES;
+		fresh.slots -= bit == RECORD_SLOTS ? fresh.slots : 0;
+		fresh.memory -= bit == RECORD_MEMORY;
+		fresh.memory_free += bit == RECORD_FREE;
+		fresh.load += bit == RECORD_LOAD;
+		fresh.users += bit == RECORD_USERS;
+		fresh.owner_active ^= bit == RECORD_OWNER;
+		fresh.idle_since += bit == RECORD_IDLE;
+		fresh.up ^= bit == RECORD_UP;
+		fresh.drain ^= bit == RECORD_DRAIN;
+		fresh.closed ^= bit == RECORD_CLOSED;
+		fresh.leave_by += bit == RECORD_LEAVE;
+		fresh.freeze_until += bit == RECORD_UNTIL;
+		fresh.freeze_most += bit == RECORD_FREEZE;
+		record_event(&v, &e, true, f);
+		end(f, &l);
+		assert_int_equal(l.given, bit);
+		got = hosts[1];
+		record_host(&l, &got);
+		free(text);
+		e.fresh = &got;
+		assert_same_line(&v, &e, &fresh);
+	}
+	record_line_clear(&l);
+	view_clear(&v);
+}
+
+/* A state is one line, whatever is in it. */
+static void text_is_escaped(void **state)
+{
+	struct record_line l = { .kind = RECORD_NONE };
+	const char all[] = "1 2\n%\t\x7f\x1b\xff end";
+	FILE *f = begin();
+
+	(void)state;
+	record_state(all, f);
+	fflush(f);
+	assert_null(strchr(text, '\x7f'));
+	assert_null(strchr(text, '\x1b'));
+	end(f, &l);
+	assert_int_equal(l.kind, RECORD_STATE);
+	assert_string_equal(l.text, all);
+	free(text);
+	record_line_clear(&l);
+}
+
 static void bad_lines(void **state)
 {
 	static const char *const bad[] = {
@@ -188,6 +270,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_of_a_host),
 		cmocka_unit_test(events),
+		cmocka_unit_test(only_what_differs),
+		cmocka_unit_test(text_is_escaped),
 		cmocka_unit_test(bad_lines),
 	};
 

@@ -80,6 +80,23 @@ static void all_settings(void **state)
 	assert_true(terms.load == LOAD_ANY && terms.guests == GUESTS_ANY);
 }
 
+/* As stint.conf(5) has them. */
+static void defaults(void **state)
+{
+	(void)state;
+	assert_int_equal(terms.quiet, 3 * MIN);
+	assert_true(terms.load == 0.3);
+	assert_int_equal(terms.load_quiet, MIN);
+	assert_int_equal(terms.memory, 256 << 20);
+	assert_int_equal(terms.cores, 0);
+	assert_int_equal(terms.guests, GUESTS_ANY);
+	assert_null(terms.guests_of);
+	assert_int_equal(terms.on_return, RETURN_LEAVE);
+	assert_int_equal(terms.freeze_most, 10 * MIN);
+	assert_int_equal(terms.disturb, 10);
+	assert_int_equal(terms.give_back, 10 * USEC_PER_SEC);
+}
+
 static void nonsense(void **state)
 {
 	static const char *const wrong[][2] = {
@@ -109,6 +126,7 @@ static void nonsense(void **state)
 		{ "hours", "mon 8-9 sat" },
 		{ "hours", "mon 24:15-9" },
 		{ "hours", "mon 8-9x" },
+		{ "hours", "mon 008-9" },
 	};
 	struct owner_terms before = terms;
 	struct error err;
@@ -181,6 +199,7 @@ static void whose_guests(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(defaults, fresh, clear),
 		cmocka_unit_test_setup_teardown(all_settings, fresh, clear),
 		cmocka_unit_test_setup_teardown(nonsense, fresh, clear),
 		cmocka_unit_test_setup_teardown(hours_of_the_week, fresh,
