@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plain.h"
 #include "core/xalloc.h"
 
 int pattern_check(const char *pattern, struct error *err)
@@ -19,6 +20,11 @@ int pattern_check(const char *pattern, struct error *err)
 		return error_set(err, -ENAMETOOLONG,
 				 "a name of %zu bytes: %d at most", n,
 				 PATTERN_MAX);
+	if (!plain_is(pattern))
+		return error_set(err, -EINVAL,
+				 "'%s': a name has nothing that a terminal "
+				 "obeys",
+				 pattern);
 	for (const char *p = pattern; (p = strchr(p, '%')); p += 2)
 		if (!p[1] || !strchr("jarxN%", p[1]))
 			return error_set(err, -EINVAL,
@@ -40,12 +46,15 @@ static size_t folder_length(const char *pattern)
 
 static void put_value(FILE *to, const char *value)
 {
-	for (; *value; value++)
-		fputc(*value == '/' || (unsigned char)*value < ' ' ||
-				      *value == 127
-			      ? '_'
-			      : *value,
-		      to);
+	bool obeyed;
+
+	for (size_t n; *value; value += n) {
+		n = plain_char(value, &obeyed);
+		if (obeyed || *value == '/')
+			fputc('_', to);
+		else
+			fwrite(value, 1, n, to);
+	}
 }
 
 static void put_one(FILE *to, char what, const struct pattern_values *v)

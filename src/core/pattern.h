@@ -6,8 +6,8 @@
  *	%a  its number in an array of jobs: 0, as there are none
  *	%%  a percent sign
  *
- * A slash or a control character in a value becomes '_', so that no value adds
- * a directory.  The folder is what comes before the first component with a
+ * A slash in a value, or what a terminal obeys (plain.h), becomes '_', so that
+ * no value adds a directory; in the pattern itself it is refused.  The folder is what comes before the first component with a
  * value: that its user has written, the rest may be anybody's words.
  */
 #ifndef CORE_PATTERN_H

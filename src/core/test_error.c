@@ -33,6 +33,34 @@ static void text_is_one_line(void **state)
 		  "\xc2\x9b"
 		  "31m, \xc2\xa7, \xc2");
 	assert_string_equal(err.text, "?31m, \xc2\xa7, \xc2");
+	/* C1 by itself, too long or cut; and bytes that begin nothing. */
+	error_set(&err, -1, "%s",
+		  "\x9b"
+		  "31m \xe0\x82\x9b \xc3 \xe2\x80 \xff\xe4");
+	assert_string_equal(err.text,
+			    "?31m \xe0?? \xc3 \xe2? \xff\xe4");
+}
+
+/* "gpj.exe" that reads as "exe.jpg", and its like. */
+static void nothing_turns_the_line_round(void **state)
+{
+	static const char *const turn[] = {
+		"\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a",
+		"\u202e", "\u2066", "\u2069",
+	};
+	static const char *const stays[] = { "\u061b", "\u200d", "\u2010",
+					     "\u202f", "\u2065", "\u206a",
+					     "\u05d0", "\U0001f600" };
+	struct error err;
+
+	for (size_t i = 0; i < sizeof(turn) / sizeof(*turn); i++) {
+		error_set(&err, -1, "a%sb", turn[i]);
+		assert_string_equal(err.text, "a?b");
+	}
+	for (size_t i = 0; i < sizeof(stays) / sizeof(*stays); i++) {
+		error_set(&err, -1, "%s", stays[i]);
+		assert_string_equal(err.text, stays[i]);
+	}
 }
 
 static void sys_names_the_errno(void **state)
@@ -64,6 +92,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(set_returns_code),
 		cmocka_unit_test(text_is_one_line),
+		cmocka_unit_test(nothing_turns_the_line_round),
 		cmocka_unit_test(sys_names_the_errno),
 		cmocka_unit_test(prefix_goes_before_and_long_text_is_cut),
 	};

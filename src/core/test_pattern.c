@@ -54,8 +54,24 @@ static void nonsense_is_refused(void **state)
 	refused("%", -EINVAL);
 	refused("%q", -EINVAL);
 	refused("a%%%", -EINVAL);
+	refused("a\nb", -EINVAL);
+	refused("\033[2J/a", -EINVAL);
+	refused("a\u202eb", -EINVAL);
 	memset(text, 'x', PATTERN_MAX + 1);
 	refused(text, -ENAMETOOLONG);
+}
+
+static void values_lose_what_a_terminal_obeys(void **state)
+{
+	const struct pattern_values v = { .name = "\u00e4\xc2\x9b\u202e\x9b/",
+					  .host = "" };
+	struct error err;
+	char *f, *p;
+
+	assert_int_equal(pattern_expand("%x", &v, &f, &p, &err), 0);
+	assert_string_equal(p, "\u00e4____");
+	free(f);
+	free(p);
 }
 
 /* What comes of it may be too long where the pattern is not. */
@@ -90,6 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_put_in),
+		cmocka_unit_test(values_lose_what_a_terminal_obeys),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(results_are_bounded),
 	};

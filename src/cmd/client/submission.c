@@ -122,13 +122,8 @@ int submission_wdir(struct submission *sub, const char *arg, struct error *err)
 
 int submission_name(struct submission *sub, const char *arg, struct error *err)
 {
-	char *clean = xstrdup(arg);
-	bool plain;
-
-	plain_text(clean);
-	plain = !strcmp(clean, arg);
-	free(clean);
-	if (!*arg || strlen(arg) > NAME_LONGEST || strchr(arg, '/') || !plain)
+	if (!*arg || strlen(arg) > NAME_LONGEST || strchr(arg, '/') ||
+	    !plain_is(arg))
 		return error_set(err, -EINVAL,
 				 "--name: a name has 1 to %d bytes, no slash, "
 				 "and nothing that a terminal obeys",

@@ -22,15 +22,11 @@
 
 int ctl_job_check_name(const char *name, struct error *err)
 {
-	struct error clean;
-
 	if (strlen(name) > CTL_NAME_MAX)
 		return error_set(err, -EINVAL,
 				 "a name of %zu bytes: %d at most",
 				 strlen(name), CTL_NAME_MAX);
-	error_set(&clean, 0, "%s", name);
-	plain_text(clean.text);
-	if (strcmp(clean.text, name) || strchr(name, '/'))
+	if (!plain_is(name) || strchr(name, '/'))
 		return error_set(err, -EINVAL,
 				 "a name has no slash, and nothing that a "
 				 "terminal obeys");
