@@ -98,6 +98,8 @@ run_inside() { # SHELL SCRIPT
 	[[ $answer == *" 9" ]]
 	say a exec /dev/null /no/such/program
 	[[ $answer == "error cannot run /no/such/program: No such file"* ]]
+	say a exec /dev/null true "$(head -c 131072 /dev/zero | tr '\0' x)"
+	[[ $answer == "error an argument or variable of 131072 bytes"* ]]
 	ok a exec /dev/null sleep 1000
 	ok a kill 0 9
 	eventually wait_for a 137

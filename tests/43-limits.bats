@@ -261,3 +261,22 @@ as_daemon() {
 	back() { as_user root ps; }
 	eventually back
 }
+
+# Small ones and then a large one were once a packet that a keeper dropped: the
+# job never started.
+@test "a program gets as large arguments as it can have" {
+	serve 1
+	cat >"$BATS_TEST_TMPDIR/large.py" <<-'E'
+		import subprocess, sys
+		small, most = ["s" * 999] * 95, "l" * (131072 - 1)
+		def run(*args):
+		    p = subprocess.run([sys.argv[1], "run", "python3", "-c",
+		        "import sys; print(len(sys.argv), sum(map(len, sys.argv[1:])))", *args],
+		        stdin=subprocess.DEVNULL, capture_output=True, text=True)
+		    return p.returncode, p.stdout.strip() or p.stderr.strip()
+		print(run(*small, most, most))
+	E
+	run -0 timeout 300 python3 "$BATS_TEST_TMPDIR/large.py" "$stint"
+	echo "$output"
+	[ "$output" = "(0, '98 357047')" ]
+}

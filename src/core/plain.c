@@ -64,10 +64,10 @@ void plain_text(char *text)
 		size_t n = plain_char(from, &obeyed);
 
 		if (obeyed)
-			*text++ = *from == '\n' || *from == '\r' ||
-						  *from == '\t'
-					  ? ' '
-					  : '?';
+			*text++ =
+				*from == '\n' || *from == '\r' || *from == '\t'
+					? ' '
+					: '?';
 		for (size_t i = 0; i < n && !obeyed; i++)
 			*text++ = from[i];
 		from += n;

@@ -37,19 +37,18 @@ static void text_is_one_line(void **state)
 	error_set(&err, -1, "%s",
 		  "\x9b"
 		  "31m \xe0\x82\x9b \xc3 \xe2\x80 \xff\xe4");
-	assert_string_equal(err.text,
-			    "?31m \xe0?? \xc3 \xe2? \xff\xe4");
+	assert_string_equal(err.text, "?31m \xe0?? \xc3 \xe2? \xff\xe4");
 }
 
 /* "gpj.exe" that reads as "exe.jpg", and its like. */
 static void nothing_turns_the_line_round(void **state)
 {
 	static const char *const turn[] = {
-		"\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a",
-		"\u202e", "\u2066", "\u2069",
+		"\u061c", "\u200e", "\u200f", "\u2028", "\u2029",
+		"\u202a", "\u202e", "\u2066", "\u2069",
 	};
-	static const char *const stays[] = { "\u061b", "\u200d", "\u2010",
-					     "\u202f", "\u2065", "\u206a",
+	static const char *const stays[] = { "\u061b", "\u200d",    "\u2010",
+					     "\u202f", "\u2065",    "\u206a",
 					     "\u05d0", "\U0001f600" };
 	struct error err;
 

@@ -97,9 +97,9 @@ static void what_is_too_much_waits(void **state)
 	actors_run(floods, NULL);
 }
 
-/* ---- jobs with arguments of half a megabyte */
+/* ---- jobs with long arguments */
 
-enum { JOBS = 600, LONG = 500 << 10 };
+enum { JOBS = 600, LONG = 120 << 10 };
 
 static unsigned listed, answers;
 static uint64_t next;
@@ -161,6 +161,7 @@ static bool many(void *ctx)
 	assert_true(listed >= 2 * JOBS);
 
 	kill_it.job = TAILQ_LAST(&ctl->jobs, ctl_jobs)->id;
+	assert_int_equal(kill_it.job, JOBS);
 	kill_it.signo = SIGKILL;
 	actor_say(admin, MESSAGE_BODY(SIGNAL), &kill_it);
 	job = TAILQ_LAST(&ctl->jobs, ctl_jobs);
@@ -185,16 +186,18 @@ static void on_answered(struct conn *c, const Control__Message *m)
 
 static bool large(void *ctx)
 {
-	static char text[1 << 20];
+	static char text[128 << 10];
 	struct conn *c = actor_greet("user/daemon", -1);
 	Control__Submit s = CONTROL__SUBMIT__INIT;
-	char *argv[] = { (char *)"true" }, *env[] = { text };
+	char *argv[] = { (char *)"true" };
+	char *env[] = { text, text, text, text, text, text, text, text };
 
 	actors_said = on_answered;
 	memset(text, 'a', sizeof(text) - 1);
 	s.argv = argv;
 	s.env = env;
-	s.n_argv = s.n_env = s.ranks = 1;
+	s.n_env = 8; /* 1 MiB */
+	s.n_argv = s.ranks = 1;
 	s.uid = s.gid = getpwnam("daemon")->pw_uid;
 	for (unsigned i = 0; i < 70; i++)
 		actor_say(c, MESSAGE_BODY(SUBMIT), &s);

@@ -166,7 +166,9 @@ struct capsule_program {
 /*
  * Start a program: as the submitter, no capability, no_new_privs, address
  * space not randomized, default signal dispositions, no signal blocked.
- * Returns when execve() has succeeded (or its error).  *ret: its pid here.
+ * Returns when execve() has succeeded (or its error); -E2BIG for more arguments
+ * and environment than any program can have (cluster/host/arguments.h).  *ret:
+ * its pid here.
  */
 int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 		 pid_t *ret, struct error *err) must_check;

@@ -7,12 +7,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "cluster/capsule/priv.h"
+#include "cluster/host/arguments.h"
 #include "cluster/host/process.h"
 #include "core/clock.h"
 #include "core/io.h"
@@ -196,6 +198,37 @@ static int await_exec(int fd, struct error *err)
 	return error_set(err, bad.code, "%s", bad.why.text);
 }
 
+static size_t count(const char *const *list)
+{
+	size_t n = 0;
+
+	while (list[n])
+		n++;
+	return n;
+}
+
+/* It is kept in memory until the program runs: no more than one can have. */
+static int check_texts(const struct capsule_program *prog, struct error *err)
+{
+	struct arguments sum = { .bytes = 0 };
+	int r = arguments_add(&sum, (char *const *)prog->argv,
+			      count(prog->argv), err);
+
+	if (!r)
+		r = arguments_add(&sum, (char *const *)prog->env,
+				  count(prog->env), err);
+	if (!r && prog->cwd && strlen(prog->cwd) >= PATH_MAX)
+		r = error_set(err, -ENAMETOOLONG,
+			      "a working directory of %zu bytes",
+			      strlen(prog->cwd));
+	for (size_t i = 0; i < prog->nr_files && !r; i++)
+		if (strlen(prog->files[i].folder) >= PATH_MAX ||
+		    strlen(prog->files[i].path) >= PATH_MAX)
+			r = error_set(err, -ENAMETOOLONG,
+				      "the name of a file to print to");
+	return r;
+}
+
 static int fill_exec(const struct capsule_program *prog, struct request *req,
 		     int *fds, struct error *err)
 {
@@ -222,7 +255,7 @@ static int fill_exec(const struct capsule_program *prog, struct request *req,
 		memcpy(req->limits, prog->limits,
 		       prog->nr_limits * sizeof(*prog->limits));
 	req->umask = prog->umask;
-	return 0;
+	return check_texts(prog, err);
 }
 
 int capsule_exec(struct capsule *c, const struct capsule_program *prog,

@@ -38,6 +38,7 @@
 
 #include "cluster/capsule/capsule.h"
 #include "cluster/conn/keeper.pb-c.h"
+#include "cluster/host/arguments.h"
 #include "cluster/keeper/keeper.h"
 #include "cluster/keeper/queue.h"
 #include "cluster/keeper/record.h"
@@ -107,7 +108,9 @@ struct keeper_rank {
 	pid_t pid;
 	char **argv, **env; /* of START, while it comes in pieces */
 	size_t nr_argv, nr_env;
-	uint64_t signals; /* number of the last one it was given */
+	struct arguments given; /* all of them */
+	bool skips;		/* the rest of a START that was refused */
+	uint64_t signals;	/* number of the last one it was given */
 	uint64_t used_cpu, used_memory; /* of a copy that has left */
 	bool have_exit;
 	bool exit_killed; /* KILL had come by then */

@@ -343,6 +343,23 @@ void keeper_forget_start(struct keeper_rank *rank)
 	     rank->nr_env++)
 		;
 	free_list(&rank->env, &rank->nr_env);
+	rank->given = (struct arguments){ .bytes = 0 };
+	rank->skips = false;
+}
+
+/* They come in any number of pieces. */
+static int take_piece(struct keeper_rank *rank, const Keeper__Start *start,
+		      struct error *err)
+{
+	int r = arguments_add(&rank->given, start->argv, start->n_argv, err);
+
+	if (!r)
+		r = arguments_add(&rank->given, start->env, start->n_env, err);
+	if (r < 0)
+		return r;
+	append_texts(&rank->argv, &rank->nr_argv, start->argv, start->n_argv);
+	append_texts(&rank->env, &rank->nr_env, start->env, start->n_env);
+	return 0;
 }
 
 void keeper_on_start(struct keeper *k, const Keeper__Request *req)
@@ -359,15 +376,21 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 		keeper_answer_failed(k, req->id, r, &err);
 		return;
 	}
-	append_texts(&rank->argv, &rank->nr_argv, start->argv, start->n_argv);
-	append_texts(&rank->env, &rank->nr_env, start->env, start->n_env);
-	if (start->more)
+	if (rank->skips) {
+		rank->skips = start->more;
 		return;
-	r = start->capsule ? begin_rank(rank, start, &err)
-			   : error_set(&err, -EINVAL, "START without capsule");
+	}
+	r = take_piece(rank, start, &err);
+	if (!r && start->more)
+		return;
+	if (!r)
+		r = start->capsule
+			    ? begin_rank(rank, start, &err)
+			    : error_set(&err, -EINVAL, "START without capsule");
 	keeper_forget_start(rank);
 	if (r < 0) {
 		keeper_clear_rank(rank);
+		rank->skips = start->more;
 		keeper_answer_failed(k, req->id, r, &err);
 		return;
 	}

@@ -291,12 +291,57 @@ static void forgotten(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+/* ---- START in pieces */
+
+static void say_start(struct keeper *k, char *text, bool more)
+{
+	Keeper__Request req = KEEPER__REQUEST__INIT;
+	Keeper__Start start = KEEPER__START__INIT;
+	char *argv[] = { text };
+
+	start.argv = argv;
+	start.n_argv = 1;
+	start.more = more;
+	req.start = &start;
+	keeper_on_start(k, &req);
+}
+
+/* A controller could fill us; and the rest of it is no program. */
+static void pieces_of_a_start_are_bounded(void **state)
+{
+	static char text[100000];
+	struct keeper k = { .agent = { .fd = -1 } };
+	unsigned n = 0;
+
+	memset(text, 'x', sizeof(text) - 1);
+	for (int i = 0; i < EXT_MAX; i++)
+		k.rank.end[i] = (struct keeper_end){ .far = -1, .near = -1 };
+	k.rank.k = &k;
+	k.agent.queue = keeper_queue_create();
+	do
+		say_start(&k, text, true);
+	while (k.rank.nr_argv && ++n < 1000);
+	assert_int_equal(n, ARGUMENTS_MAX / (sizeof(text) + sizeof(char *)));
+	say_start(&k, text, true);
+	assert_int_equal(k.rank.nr_argv, 0);
+	say_start(&k, text, false);
+	assert_int_equal(k.rank.nr_argv, 0);
+	say_start(&k, text, true); /* another one */
+	assert_int_equal(k.rank.nr_argv, 1);
+	keeper_clear_rank(&k.rank);
+	keeper_queue_destroy(k.agent.queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(queue_resends), cmocka_unit_test(queue_full),
-		cmocka_unit_test(records),	 cmocka_unit_test(records_race),
-		cmocka_unit_test(travels),	 cmocka_unit_test(forgotten),
+		cmocka_unit_test(pieces_of_a_start_are_bounded),
+		cmocka_unit_test(queue_resends),
+		cmocka_unit_test(queue_full),
+		cmocka_unit_test(records),
+		cmocka_unit_test(records_race),
+		cmocka_unit_test(travels),
+		cmocka_unit_test(forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,11 @@
 #include "core/pattern.h"
 #include "core/xalloc.h"
 
-/* of arguments in one START */
+/*
+ * Of arguments in one START, if it is not a single one (ARGUMENT_MAX): with what
+ * else there is in it less than agents and keepers take (192 KiB).  What is more
+ * they drop, and the rank would never start.
+ */
 enum { PIECE = 96 << 10 };
 
 /* As many of list[*at...] as fit beside `bytes` into one packet. */
@@ -33,8 +37,13 @@ static size_t take_some(char **list, size_t n, size_t *at, size_t *bytes,
 	size_t first = *at;
 
 	*ret = list + first;
-	while (*at < n && *bytes < PIECE)
-		*bytes += strlen(list[(*at)++]) + 8;
+	for (; *at < n; ++*at) {
+		size_t size = strlen(list[*at]) + 8;
+
+		if (*bytes && *bytes + size > PIECE)
+			break;
+		*bytes += size;
+	}
 	return *at - first;
 }
 

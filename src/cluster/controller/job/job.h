@@ -6,6 +6,13 @@
 
 #include "cluster/controller/state/state.h"
 
+/* ---- check.c */
+
+/* All that can be said against it without a look at jobs and hosts; what is the
+ * controller's to say is filled in. */
+int ctl_job_check(struct ctl_peer *p, Control__Submit *s,
+		  struct error *err) must_check;
+
 /* ---- submit.c */
 
 /* Forget the oldest of jobs that are over, down to conf->history. */

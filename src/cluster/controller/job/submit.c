@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "cluster/controller/job/job.h"
@@ -16,10 +15,7 @@
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/users/users.h"
 #include "core/log.h"
-#include "core/pattern.h"
-#include "core/plain.h"
 #include "core/xalloc.h"
-#include "model/record.h"
 
 /* Fields of a later protocol, or of a liar: we would keep them for nothing. */
 static void drop_unknown(ProtobufCMessage *m)
@@ -77,69 +73,65 @@ static void tell_submitted(struct ctl_peer *p, uint64_t re, struct ctl_job *job)
 		ctl_job_hold(p, job);
 }
 
-/* Of the program's process: where it prints, what it may take. */
-static int check_files(const Control__Submit *s, struct error *err)
+/* Does something still point into the job? */
+static bool in_use(const struct ctl_job *job)
 {
-	int r = *s->output ? pattern_check(s->output, err) : 0;
-
-	if (!r && *s->error)
-		r = pattern_check(s->error, err);
-	if (!r && s->n_limits > RLIM_NLIMITS)
-		r = error_set(err, -EINVAL, "%zu limits", s->n_limits);
-	for (size_t i = 0; i < s->n_limits && !r; i++)
-		if (s->limits[i]->resource >= RLIM_NLIMITS ||
-		    s->limits[i]->soft > s->limits[i]->hard)
-			r = error_set(err, -EINVAL,
-				      "a limit of resource %u that makes no "
-				      "sense",
-				      s->limits[i]->resource);
-	if (!r && (s->limit_usec > CTL_LIMIT_MAX || s->warn_signal > 64 ||
-		   (s->warn_signal && s->warn_usec >= s->limit_usec)))
-		r = error_set(
-			err, -EINVAL,
-			"a time limit or its warning that makes no sense");
-	if (!r && s->umask & ~01777u)
-		r = error_set(err, -EINVAL, "umask %o", s->umask);
-	return r;
+	for (uint32_t i = 0; i < job->nr; i++)
+		if (job->ranks[i].move || !TAILQ_EMPTY(&job->ranks[i].klinks))
+			return true;
+	return false;
 }
 
-static int check_submit(struct ctl_peer *p, Control__Submit *s,
-			struct error *err)
+static bool is_over(const struct ctl_job *job)
 {
-	int r;
-
-	if (!s->n_argv || !*s->argv[0])
-		return error_set(err, -EINVAL, "no program to run");
-	if (s->ranks < 1 || s->ranks > CTL_RANKS_MAX)
-		return error_set(err, -EINVAL,
-				 "%u ranks: a job has 1 to %d of them",
-				 s->ranks, CTL_RANKS_MAX);
-	if (s->key.len > SUBMIT_KEY_MAX)
-		return error_set(err, -EINVAL, "a key of %zu bytes",
-				 s->key.len);
-	if (s->min_ranks > s->ranks)
-		return error_set(
-			err, -EINVAL,
-			"at least %u ranks and at most %u: invalid range of ranks",
-			s->min_ranks, s->ranks);
-	if (s->estimate_usec > RECORD_ESTIMATE_MAX)
-		return error_set(err, -EINVAL,
-				 "a run time of more than ten years");
-	if ((s->requeue || s->detached) && s->stdin_open)
-		return error_set(err, -EINVAL,
-				 "a job that may be begun anew, or has no "
-				 "client, reads no standard input");
-	r = ctl_job_check_name(s->name, err);
-	if (!r)
-		r = check_files(s, err);
-	if (r < 0)
-		return r;
-	s->started_ranks = 0;
-	s->stopping = false;
-	s->requeues = 0;
-	s->requeuing = s->output_dropped = s->warned = false;
-	return ctl_user_submits(p, s, err);
+	return job->state == STATE(DONE) && !job->client && !in_use(job);
 }
+
+/* May the job be forgotten?  Not while its client may be on its way back. */
+static bool forgettable(const struct ctl_job *job, usec_t now)
+{
+	return is_over(job) && now - job->end >= job->ctl->conf->client_grace;
+}
+
+void ctl_jobs_prune(struct ctl *ctl)
+{
+	struct ctl_job *job, *next;
+	usec_t now = ctl_now();
+
+	for (job = TAILQ_FIRST(&ctl->jobs);
+	     job && ctl->nr_ended > ctl->conf->history; job = next) {
+		next = TAILQ_NEXT(job, link);
+		if (!forgettable(job, now))
+			continue;
+		ctl_job_forget(job);
+	}
+}
+
+/*
+ * A job that is over still has its ranks in memory, so who submits and cancels
+ * as fast as that goes would fill it within client-grace: of one user's the
+ * oldest go that are more than there may be of those that are not over, or in
+ * the history.
+ */
+static void prune_user(struct ctl *ctl, const char *user)
+{
+	const struct controller_conf *conf = ctl->conf;
+	int64_t n = 0, ranks = 0, most;
+	struct ctl_job *job, *older;
+
+	most = conf->history > conf->user_jobs ? conf->history
+					       : conf->user_jobs;
+	for (job = TAILQ_LAST(&ctl->jobs, ctl_jobs); job; job = older) {
+		older = TAILQ_PREV(job, ctl_jobs, link);
+		if (job->state != STATE(DONE) || strcmp(job->spec->user, user))
+			continue;
+		ranks += job->spec->ranks;
+		if ((++n > most || ranks > conf->user_ranks) && is_over(job))
+			ctl_job_forget(job);
+	}
+}
+
+/* ---- they come */
 
 static void start_named(struct ctl_job *job, const uint32_t *hosts)
 {
@@ -190,7 +182,7 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	uint32_t *hosts = NULL;
 	struct ctl_job *job;
 	struct error err;
-	int r = check_submit(p, asked, &err);
+	int r = ctl_job_check(p, asked, &err);
 
 	job = r < 0 ? NULL : submitted_before(p, asked);
 	if (job) {
@@ -201,6 +193,8 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 		r = error_set(&err, -ENOSPC, "%s", ctl_room_text(ctl));
 	if (!r)
 		r = ctl_limit_jobs(p, asked, &err);
+	if (!r)
+		prune_user(ctl, asked->user);
 	if (r < 0) {
 		ctl_send_failed(p, re, r, "%s", err.text);
 		return;
@@ -248,34 +242,4 @@ void ctl_jobs_start_named(struct ctl *ctl)
 		left |= !job->model;
 	}
 	ctl->outside = left;
-}
-
-/* Does something still point into the job? */
-static bool in_use(const struct ctl_job *job)
-{
-	for (uint32_t i = 0; i < job->nr; i++)
-		if (job->ranks[i].move || !TAILQ_EMPTY(&job->ranks[i].klinks))
-			return true;
-	return false;
-}
-
-/* May the job be forgotten?  Not while its client may be on its way back. */
-static bool forgettable(const struct ctl_job *job, usec_t now)
-{
-	return job->state == STATE(DONE) && !job->client &&
-	       now - job->end >= job->ctl->conf->client_grace && !in_use(job);
-}
-
-void ctl_jobs_prune(struct ctl *ctl)
-{
-	struct ctl_job *job, *next;
-	usec_t now = ctl_now();
-
-	for (job = TAILQ_FIRST(&ctl->jobs);
-	     job && ctl->nr_ended > ctl->conf->history; job = next) {
-		next = TAILQ_NEXT(job, link);
-		if (!forgettable(job, now))
-			continue;
-		ctl_job_forget(job);
-	}
 }

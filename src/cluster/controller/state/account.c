@@ -57,6 +57,20 @@ static Control__RankAccount *rank_account(const struct ctl_rank *r)
 	return a;
 }
 
+/* Was it anywhere?  Thousands that only waited have nothing to be told. */
+static bool has_been(const struct ctl_rank *r)
+{
+	return r->host || r->had.cpu_usec || r->moves;
+}
+
+static bool have_been(const struct ctl_job *job)
+{
+	for (uint32_t i = 0; i < job->nr; i++)
+		if (has_been(&job->ranks[i]))
+			return true;
+	return false;
+}
+
 static void fill_job(const struct ctl_job *job, Control__Account *a)
 {
 	const Control__Submit *s = job->spec;
@@ -90,8 +104,9 @@ void ctl_account_store(const struct ctl_job *job)
 	control__account__init(a);
 	fill_job(job, a);
 	a->had = xcalloc(job->nr, sizeof(*a->had));
-	for (; a->n_had < job->nr; a->n_had++)
-		a->had[a->n_had] = rank_account(&job->ranks[a->n_had]);
+	if (have_been(job))
+		for (; a->n_had < job->nr; a->n_had++)
+			a->had[a->n_had] = rank_account(&job->ranks[a->n_had]);
 	store_each_act(job->ctl->store, job->id, add_act, a);
 	row.n = control__account__get_packed_size(a);
 	row.data = data = xmalloc(row.n);

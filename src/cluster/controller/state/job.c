@@ -11,6 +11,15 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
+/* Of each of a list's texts beside it: the pointer, and what malloc() adds. */
+enum { TEXT_ROOM = 40 };
+
+size_t ctl_job_size(const Control__Submit *s)
+{
+	return control__submit__get_packed_size(s) +
+	       TEXT_ROOM * (s->n_argv + s->n_env + s->n_hosts);
+}
+
 struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 			       Control__Submit *spec)
 {
@@ -19,7 +28,7 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 	job->ctl = ctl;
 	job->id = id;
 	job->spec = spec;
-	job->size = control__submit__get_packed_size(spec);
+	job->size = ctl_job_size(spec);
 	job->nr = spec->started_ranks ? spec->started_ranks : spec->ranks;
 	job->bad_rank = -1;
 	job->state = STATE(WAITING);
@@ -67,7 +76,7 @@ static void shorten_arguments(Control__Submit *s)
 	size_t n = 0, bytes = 0, last;
 
 	while (n < s->n_argv &&
-	       (bytes += strlen(s->argv[n])) <= CTL_ARGUMENTS_KEPT)
+	       (bytes += strlen(s->argv[n]) + TEXT_ROOM) <= CTL_ARGUMENTS_KEPT)
 		n++;
 	if (n == s->n_argv)
 		return;
@@ -78,15 +87,21 @@ static void shorten_arguments(Control__Submit *s)
 	s->n_argv = last;
 }
 
+static void drop_texts(char ***list, size_t *n)
+{
+	for (size_t i = 0; i < *n; i++)
+		free((*list)[i]);
+	free(*list);
+	*list = NULL;
+	*n = 0;
+}
+
 static void shed(struct ctl_job *job)
 {
 	Control__Submit *s = job->spec;
 
-	for (size_t i = 0; i < s->n_env; i++)
-		free(s->env[i]);
-	free(s->env);
-	s->env = NULL;
-	s->n_env = 0;
+	drop_texts(&s->env, &s->n_env);
+	drop_texts(&s->hosts, &s->n_hosts);
 	shorten_arguments(s);
 	message_set_text(&s->cwd, xstrdup(""));
 	free(job->pmi.release);

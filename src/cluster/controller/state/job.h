@@ -6,6 +6,8 @@
 
 #include "cluster/controller/state/state.h"
 
+/* What it takes of memory until it is over, but for its ranks. */
+size_t ctl_job_size(const Control__Submit *s);
 /* Takes spec; it waits, and is not stored yet. */
 struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 			       Control__Submit *spec);

@@ -101,6 +101,8 @@ struct store_output {
 	size_t n;
 };
 
+enum { STORE_ACTS = 256 }; /* of one job: its user can do any number */
+
 /* What was done to a job. */
 struct store_act {
 	uint64_t job;
@@ -153,6 +155,7 @@ void store_trim_lines(struct store *s, uint64_t least);
 void store_put_output(struct store *s, const struct store_output *piece);
 /* Of a job's pieces the last ones stay that are so many bytes together. */
 void store_trim_output(struct store *s, uint64_t job, size_t bytes);
+/* The last STORE_ACTS of a job stay. */
 void store_put_act(struct store *s, const struct store_act *act);
 void store_put_account(struct store *s, const struct store_account *account);
 /* Of accounts, and acts of jobs before them, the last so many stay. */

@@ -11,6 +11,7 @@ enum statement {
 	OUTPUT_BYTES,
 	EACH_OUTPUT,
 	PUT_ACT,
+	TRIM_JOB_ACTS,
 	PUT_ACCOUNT,
 	TRIM_ACCOUNTS,
 	TRIM_ACTS,
@@ -34,6 +35,9 @@ static const char *const sql[NR_STATEMENTS] = {
 			"data FROM output WHERE job = ? AND seq >= ? "
 			"ORDER BY seq",
 	[PUT_ACT] = "INSERT INTO act (job, at, who, what) VALUES (?,?,?,?)",
+	[TRIM_JOB_ACTS] = "DELETE FROM act WHERE job = ?1 AND seq <= (SELECT "
+			  "seq FROM act WHERE job = ?1 ORDER BY seq DESC "
+			  "LIMIT 1 OFFSET ?2)",
 	[PUT_ACCOUNT] = "REPLACE INTO account (job, user, data) VALUES (?,?,?)",
 	[TRIM_ACCOUNTS] = "DELETE FROM account WHERE job <= (SELECT job FROM "
 			  "account ORDER BY job DESC LIMIT 1 OFFSET ?)",
@@ -132,6 +136,10 @@ void store_put_act(struct store *s, const struct store_act *act)
 	store_int(s, act->at);
 	store_text(s, act->who);
 	store_text(s, act->what);
+	store_put_end(s);
+	store_put(s, s->kept[TRIM_JOB_ACTS]);
+	store_int(s, act->job);
+	store_int(s, STORE_ACTS);
 	store_put_end(s);
 }
 

@@ -152,12 +152,37 @@ static void accounts_outlive_jobs(void **state)
 	store_close(s);
 }
 
+/* A user may hold and release a job as often as she likes. */
+static void acts_of_a_job_are_bounded(void **state)
+{
+	struct store_act act = {
+		.job = 20, .at = 77, .who = "ann", .what = "held"
+	};
+	unsigned acts = 0, others = 0;
+	struct store *s;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	for (int i = 0; i < STORE_ACTS + 40; i++)
+		store_put_act(s, &act);
+	act.job = 21;
+	for (int i = 0; i < 3; i++)
+		store_put_act(s, &act);
+	act.job = 20;
+	store_put_act(s, &act);
+	store_each_act(s, 20, on_act, &acts);
+	assert_int_equal(acts, STORE_ACTS);
+	store_each_act(s, 21, on_act, &others);
+	assert_int_equal(others, 3);
+	store_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(output_is_kept_once),
 		cmocka_unit_test(output_is_bounded),
 		cmocka_unit_test(accounts_outlive_jobs),
+		cmocka_unit_test(acts_of_a_job_are_bounded),
 	};
 
 	scratch_dir(dir, "/tmp");

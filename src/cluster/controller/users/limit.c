@@ -25,7 +25,7 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 {
 	const struct ctl *ctl = p->ctl;
 	const struct ctl_job *job;
-	size_t bytes = control__submit__get_packed_size(s);
+	size_t bytes = ctl_job_size(s);
 	int64_t n = 0, ranks = s->ranks;
 
 	if (p->role != ROLE_USER)
@@ -35,7 +35,7 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 		    strcmp(job->spec->user, p->name))
 			continue;
 		n++;
-		ranks += job->nr;
+		ranks += job->spec->ranks; /* it may get them yet */
 		bytes += job->size;
 	}
 	if (bytes > CTL_USER_BYTES)

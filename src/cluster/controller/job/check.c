@@ -1,0 +1,103 @@
+/*
+ * check.c - what is asked for with a job: does it make sense, and is it bounded?
+ *
+ * What is kept of a message is many times its bytes where these are short texts
+ * by the hundred thousand, and a START that is too large for its connection
+ * would end that of all ranks at a host.  So nothing is taken that no host's
+ * kernel would.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/state/state.h"
+#include "cluster/controller/users/users.h"
+#include "cluster/host/arguments.h"
+#include "core/pattern.h"
+#include "model/record.h"
+
+/* What it is given, and where: as execve(2) has it. */
+static int check_program(const Control__Submit *s, struct error *err)
+{
+	struct arguments sum = { .bytes = 0 };
+	int r = 0;
+
+	if (!s->n_argv || !*s->argv[0])
+		return error_set(err, -EINVAL, "no program to run");
+	r = arguments_add(&sum, s->argv, s->n_argv, err);
+	if (!r)
+		r = arguments_add(&sum, s->env, s->n_env, err);
+	if (!r && strlen(s->cwd) >= PATH_MAX)
+		r = error_set(err, -ENAMETOOLONG,
+			      "a working directory of %zu bytes: %d at most",
+			      strlen(s->cwd), PATH_MAX - 1);
+	if (!r && s->n_hosts > CTL_RANKS_MAX)
+		r = error_set(err, -E2BIG, "%zu hosts for a job: %d at most",
+			      s->n_hosts, CTL_RANKS_MAX);
+	return r;
+}
+
+/* Of the program's process: where it prints, what it may take. */
+static int check_files(const Control__Submit *s, struct error *err)
+{
+	int r = *s->output ? pattern_check(s->output, err) : 0;
+
+	if (!r && *s->error)
+		r = pattern_check(s->error, err);
+	if (!r && s->n_limits > RLIM_NLIMITS)
+		r = error_set(err, -EINVAL, "%zu limits", s->n_limits);
+	for (size_t i = 0; i < s->n_limits && !r; i++)
+		if (s->limits[i]->resource >= RLIM_NLIMITS ||
+		    s->limits[i]->soft > s->limits[i]->hard)
+			r = error_set(err, -EINVAL,
+				      "a limit of resource %u that makes no "
+				      "sense",
+				      s->limits[i]->resource);
+	if (!r && (s->limit_usec > CTL_LIMIT_MAX || s->warn_signal > 64 ||
+		   (s->warn_signal && s->warn_usec >= s->limit_usec)))
+		r = error_set(
+			err, -EINVAL,
+			"a time limit or its warning that makes no sense");
+	if (!r && s->umask & ~01777u)
+		r = error_set(err, -EINVAL, "umask %o", s->umask);
+	return r;
+}
+
+int ctl_job_check(struct ctl_peer *p, Control__Submit *s, struct error *err)
+{
+	int r;
+
+	if (s->ranks < 1 || s->ranks > CTL_RANKS_MAX)
+		return error_set(err, -EINVAL,
+				 "%u ranks: a job has 1 to %d of them",
+				 s->ranks, CTL_RANKS_MAX);
+	if (s->key.len > SUBMIT_KEY_MAX)
+		return error_set(err, -EINVAL, "a key of %zu bytes",
+				 s->key.len);
+	if (s->min_ranks > s->ranks)
+		return error_set(
+			err, -EINVAL,
+			"at least %u ranks and at most %u: invalid range of ranks",
+			s->min_ranks, s->ranks);
+	if (s->estimate_usec > RECORD_ESTIMATE_MAX)
+		return error_set(err, -EINVAL,
+				 "a run time of more than ten years");
+	if ((s->requeue || s->detached) && s->stdin_open)
+		return error_set(err, -EINVAL,
+				 "a job that may be begun anew, or has no "
+				 "client, reads no standard input");
+	r = check_program(s, err);
+	if (!r)
+		r = ctl_job_check_name(s->name, err);
+	if (!r)
+		r = check_files(s, err);
+	if (r < 0)
+		return r;
+	s->started_ranks = 0;
+	s->stopping = false;
+	s->requeues = 0;
+	s->requeuing = s->output_dropped = s->warned = false;
+	return ctl_user_submits(p, s, err);
+}
