@@ -146,6 +146,50 @@ static void a_full_buffer_stalls(void **state)
 	assert_int_equal(r.stalled, 1);
 }
 
+/* Of four messages three come when it does not run, each at another time: there is
+ * room for one again. */
+static void a_buffer_is_emptied(void **state)
+{
+	static const struct node apart[2] = {
+		{ 0 }, { .period = 2000, .on = 1000, .phase = 1000 }
+	};
+	static const struct program store = { .compute = 1001,
+					      .messages = 1,
+					      .bytes = 8 };
+	struct cosched_result r = run(&store, apart, 2, 8, 4);
+
+	(void)state;
+	assert_int_equal(r.buffered, 3);
+	assert_int_equal(r.stalled, 0);
+}
+
+/* The first sends first and is done last: its message is not handled before the
+ * other's node runs again. */
+static void who_sends_first_may_end_last(void **state)
+{
+	static const struct node apart[2] = { { 0 },
+					      { .period = 1000, .on = 3 } };
+	struct program store = { .messages = 1, .bytes = 8 };
+
+	(void)state;
+	assert_int_equal(run(&store, apart, 2, 8, 1).time, 1002);
+	store.together = true;
+	assert_int_equal(run(&store, apart, 2, 8, 1).time, 1007);
+}
+
+/* An answer that comes at 12 is read when its node runs again. */
+static void an_answer_waits_for_its_reader(void **state)
+{
+	static const struct node apart[2] = { { .period = 1000, .on = 8 },
+					      { 0 } };
+	static const struct program ask = { .messages = 1,
+					    .bytes = 8,
+					    .answer = true };
+
+	(void)state;
+	assert_int_equal(run(&ask, apart, 2, 8, 1).time, 1000);
+}
+
 static void same_seed_same_time(void **state)
 {
 	struct node node[64];
@@ -191,6 +235,9 @@ int main(void)
 		cmocka_unit_test(work_is_what_it_has_of_its_turns),
 		cmocka_unit_test(times_by_hand),
 		cmocka_unit_test(a_full_buffer_stalls),
+		cmocka_unit_test(a_buffer_is_emptied),
+		cmocka_unit_test(who_sends_first_may_end_last),
+		cmocka_unit_test(an_answer_waits_for_its_reader),
 		cmocka_unit_test(same_seed_same_time),
 	};
 

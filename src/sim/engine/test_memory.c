@@ -19,10 +19,10 @@
 
 #define MB 1000000
 
-/* Jobs of one process, from a table. */
+/* Jobs of one process, or of size, from a table. */
 struct line {
 	usec_t submit, run;
-	uint32_t home;
+	uint32_t home, size;
 	const struct workload_phases *phases;
 	uint64_t memory;
 };
@@ -46,8 +46,8 @@ static int table_next(struct workload *workload, struct workload_job *ret,
 				      .submit = l->submit,
 				      .run = l->run,
 				      .estimate = l->run,
-				      .size = 1,
-				      .min_size = 1,
+				      .size = l->size ? l->size : 1,
+				      .min_size = l->size ? l->size : 1,
 				      .memory = l->memory,
 				      .home = l->home,
 				      .phases = l->phases };
@@ -122,6 +122,87 @@ static void phases_begin_when_their_work_is_done(void **state)
 	sim_result_clear(&r);
 }
 
+/* p = 1: half of the time pages.  Phases begin at an odd microsecond: the half that
+ * is left over is counted once. */
+static void no_microsecond_counts_twice(void **state)
+{
+	static const struct workload_phases two = {
+		.nr = 2, .phase = { { 0, 200 * MB }, { 0.5, 200 * MB } }
+	};
+	static const struct line one[] = {
+		{ .run = 2001, .home = 1, .phases = &two }
+	};
+	struct sim_result r;
+
+	(void)state;
+	run_table(one, 1, "1x1x1x100000000",
+		  "system=0,page=1000000,sweep=100,fault=1", "g-loadsharing",
+		  NULL, &r);
+	assert_int_equal(r.split[0].cpu + r.split[0].page, r.split[0].run);
+	sim_result_clear(&r);
+}
+
+/* Half of the processor has each, whatever the other needs; but both page once
+ * the first has grown. */
+static void a_neighbour_that_grows(void **state)
+{
+	static const struct workload_phases two = {
+		.nr = 2, .phase = { { 0, 50 * MB }, { 0.5, 150 * MB } }
+	};
+	static const struct line both[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .phases = &two },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 50 * MB },
+	};
+	struct sim_result r;
+
+	(void)state;
+	run_table(both, 2, "1x1x1x100000000",
+		  "system=0,page=1000000,sweep=1000,fault=0.1,switch=0",
+		  "g-loadsharing", NULL, &r);
+	/* Half of it is missing for the last 500 s of work of each: 0.5 * 150
+	 * and 50 pages / 1000 s * 0.1 s. */
+	assert_int_equal(r.split[0].page, 3750 * USEC_PER_MSEC);
+	assert_int_equal(r.split[1].page, 1250 * USEC_PER_MSEC);
+	assert_int_equal(r.record[0].end, 2000 * USEC_PER_SEC);
+	sim_result_clear(&r);
+}
+
+/* The slower host's rank sets the pace, in whatever order they come. */
+static void the_slowest_rank_sets_the_pace(void **state)
+{
+	static const char *const machine[] = {
+		"1x2x1x100000000,1x1x1x100000000",
+		"1x1x1x100000000,1x2x1x100000000"
+	};
+	static const struct line one[] = {
+		{ .run = 100 * USEC_PER_SEC, .size = 2, .memory = 1 * MB }
+	};
+	struct sim_result r;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		run_table(one, 1, machine[i], "system=0,switch=0", "spread",
+			  NULL, &r);
+		assert_int_equal(r.record[0].end, 200 * USEC_PER_SEC);
+		sim_result_clear(&r);
+	}
+}
+
+/* One of two hosts is in use all the time: half a process from the mean. */
+static void skew_is_a_mean_over_time(void **state)
+{
+	static const struct line one[] = {
+		{ .run = 100 * USEC_PER_SEC, .home = 1, .memory = 1 * MB }
+	};
+	struct sim_result r;
+
+	(void)state;
+	run_table(one, 1, "2x1x1x100000000", "system=0", "g-loadsharing", NULL,
+		  &r);
+	assert_true(fabs(r.averages.skew - 0.5) < 1e-9);
+	sim_result_clear(&r);
+}
+
 /* What was planned, in words. */
 static void write_plan(void *data, const struct view *view,
 		       const struct plan *plan)
@@ -160,16 +241,20 @@ static void the_largest_that_fits_leaves(void **state)
 	static const struct line two[] = {
 		{ .run = 100 * USEC_PER_SEC, .home = 1, .memory = 80 * MB },
 		{ .run = 100 * USEC_PER_SEC, .home = 1, .memory = 70 * MB },
+		{ .run = 90 * USEC_PER_SEC, .home = 2, .memory = 5 * MB },
 	};
 	struct sim_result r;
 	char *text;
 
 	(void)state;
-	text = plans_of(two, 2, "2x1x1x100000000", "g-loadsharing:settle=30",
+	text = plans_of(two, 3, "2x1x1x100000000", "g-loadsharing:settle=30",
 			&r);
 	assert_string_equal(text, "0 start job 1 with 1 on 0\n"
 				  "0 start job 2 with 1 on 0\n"
+				  "0 start job 3 with 1 on 1\n"
 				  "30 migrate job 1 rank 0 to 1\n");
+	/* Who is on its way takes nothing of where it goes. */
+	assert_int_equal(r.record[2].end, 90 * USEC_PER_SEC);
 	assert_int_equal(r.split[0].still, 64100 * USEC_PER_MSEC);
 	assert_int_equal(r.split[1].still, 0);
 	assert_true(r.split[0].page > r.split[1].page);
@@ -396,6 +481,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_alone_pages_alone),
 		cmocka_unit_test(phases_begin_when_their_work_is_done),
+		cmocka_unit_test(no_microsecond_counts_twice),
+		cmocka_unit_test(a_neighbour_that_grows),
+		cmocka_unit_test(the_slowest_rank_sets_the_pace),
+		cmocka_unit_test(skew_is_a_mean_over_time),
 		cmocka_unit_test(the_largest_that_fits_leaves),
 		cmocka_unit_test(a_host_is_held_back_for_the_largest),
 		cmocka_unit_test(time_is_split_exactly),

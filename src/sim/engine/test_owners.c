@@ -134,6 +134,98 @@ static void what_an_owner_bears(void **state)
 	sim_result_clear(&r);
 }
 
+/* Two programs of its owner's on one core wait for each other, too: 100 s of which
+ * both have a third where they had a half. */
+static void an_owner_waits_for_itself(void **state)
+{
+	static const struct row one[] = { { 0, 1000, 1, 1, 0 } };
+	static const char script[] = HEAD "100,h1,owner,here\n100,h1,load,2\n"
+					  "200,h1,owner,away\n200,h1,load,0\n";
+	struct sim_result r;
+
+	(void)state;
+	run("fcfs", "1x1", script, (struct sim_config){ .no_terms = true }, one,
+	    1, &r);
+	assert_true(fabs(r.owners.waited - 200. / 3) < 1e-9);
+	sim_result_clear(&r);
+	/* Also if it stays to the end. */
+	run("fcfs", "1x1", HEAD "100,h1,owner,here\n100,h1,load,2\n",
+	    (struct sim_config){ .no_terms = true }, one, 1, &r);
+	assert_true(fabs(r.owners.beside - 2700) < 1e-6);
+	sim_result_clear(&r);
+}
+
+/* Twice on the first day, once on the second. */
+static void the_worst_day_is_told(void **state)
+{
+	static const struct row one[] = { { 0, 200000, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run("fcfs", "1x1",
+	    HEAD "100,h1,owner,here\n200,h1,owner,away\n"
+		 "300,h1,owner,here\n400,h1,owner,away\n"
+		 "90000,h1,owner,here\n90100,h1,owner,away\n",
+	    (struct sim_config){ .no_terms = true }, one, 1, &r);
+	assert_int_equal(r.owners.disturbed, 3);
+	assert_int_equal(r.owners.disturbed_most, 2);
+	sim_result_clear(&r);
+}
+
+/* Who came and went before the owner, or moved there and ended, took memory and
+ * cache. */
+static void who_is_gone_has_disturbed(void **state)
+{
+	static const struct row two[] = { { 0, 100, 1, 1, 0 },
+					  { 0, 1000, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run("spread", "2x1x1", HEAD "200,h1,owner,here\n300,h1,owner,away\n",
+	    (struct sim_config){ 0 }, two, 2, &r);
+	assert_int_equal(r.owners.disturbed, 1);
+	sim_result_clear(&r);
+	/* The first from h1 to h3. */
+	run("spread", "3x1x1",
+	    HEAD "0,h1,load,0.1\n0,h2,load,0.1\n0,h3,load,0.1\n"
+		 "50,h1,owner,here\n60,h1,owner,away\n"
+		 "200,h3,owner,here\n300,h3,owner,away\n",
+	    (struct sim_config){ 0 }, two, 2, &r);
+	assert_int_equal(r.record[0].moves, 1);
+	assert_int_equal(r.owners.returns, 2);
+	assert_int_equal(r.owners.disturbed, 2);
+	sim_result_clear(&r);
+}
+
+/* Quiet from the last on of what was there: its owner, when a key was touched. */
+static void quiet_since_the_last_that_was_there(void **state)
+{
+	static const struct row one[] = { { 10, 100, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run("fcfs", "1x1",
+	    HEAD "5,h1,owner,here\n10,h1,keyboard,busy\n30,h1,keyboard,idle\n"
+		 "50,h1,owner,away\n",
+	    (struct sim_config){ 0 }, one, 1, &r);
+	assert_int_equal(r.record[0].start, 110 * USEC_PER_SEC);
+	sim_result_clear(&r);
+}
+
+/* Half a core of two is a quarter of each. */
+static void load_is_that_of_a_core(void **state)
+{
+	static const struct row one[] = { { 10, 100, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	set_term("load", "0.3");
+	run("fcfs", "1x1x2", HEAD "0,h1,load,0.5\n500,h1,load,0\n",
+	    (struct sim_config){ 0 }, one, 1, &r);
+	assert_int_equal(r.record[0].start, 10 * USEC_PER_SEC);
+	sim_result_clear(&r);
+}
+
 /* A guest that can go nowhere stands still at once, and one that can is gone. */
 static void an_owner_who_is_given_way_bears_nothing(void **state)
 {
@@ -276,7 +368,31 @@ static struct activity random_script(uint64_t seed, int nr_hosts)
 
 struct watch {
 	uint64_t starts, closed;
+	struct {
+		usec_t leave_by;
+		bool leave;
+	} host[16];
 };
+
+/* What a policy is told of an owner hangs together, and of one return it is told
+ * once when the guests are to be gone. */
+static void see_host(struct watch *w, const struct view *view,
+		     const struct host *h)
+{
+	if (h->closed == CLOSED_OWNER)
+		assert_int_equal(h->idle_since, USEC_MAX);
+	else
+		assert_true(h->idle_since <= view->now);
+	if (!h->owner_active)
+		assert_true(!h->leave_by && !h->freeze_until);
+	else if (w->host[h->ix].leave)
+		assert_int_equal(h->leave_by, w->host[h->ix].leave_by);
+	else
+		assert_int_equal(h->leave_by, view->now + terms.give_back);
+	w->host[h->ix].leave = h->owner_active;
+	w->host[h->ix].leave_by = h->leave_by;
+	w->closed += h->closed != CLOSED_NOT;
+}
 
 static void see(void *data, const struct view *view, const struct event *e)
 {
@@ -284,7 +400,7 @@ static void see(void *data, const struct view *view, const struct event *e)
 	const struct host *h;
 
 	for_each_host (h, view)
-		w->closed += h->closed != CLOSED_NOT;
+		see_host(w, view, h);
 	if (e->type != EVENT_START)
 		return;
 	for (uint32_t i = 0; i < e->n; i++)
@@ -351,6 +467,16 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_host_is_closed_until_it_is_quiet, begin, end),
 		cmocka_unit_test_setup_teardown(what_an_owner_bears, begin,
+						end),
+		cmocka_unit_test_setup_teardown(an_owner_waits_for_itself,
+						begin, end),
+		cmocka_unit_test_setup_teardown(the_worst_day_is_told, begin,
+						end),
+		cmocka_unit_test_setup_teardown(who_is_gone_has_disturbed,
+						begin, end),
+		cmocka_unit_test_setup_teardown(
+			quiet_since_the_last_that_was_there, begin, end),
+		cmocka_unit_test_setup_teardown(load_is_that_of_a_core, begin,
 						end),
 		cmocka_unit_test_setup_teardown(
 			an_owner_who_is_given_way_bears_nothing, begin, end),

@@ -48,6 +48,11 @@ static void enough_memory_is_a_fair_share(void **state)
 	h.cores = 4;
 	paging_shares(&p, &h, s, 3);
 	near(s[2].cpu, 1);
+	/* As much for each of its owner's programs. */
+	h.cores = 1;
+	h.load = 3;
+	paging_shares(&p, &h, s, 2);
+	near(s[0].cpu, 10 / 10.1 / 5);
 }
 
 /* 160 for 100: 3/8 of it is missing.  8 and 2 pages a processor second times 3/8
