@@ -85,6 +85,27 @@ run_inside() { # SHELL SCRIPT
 	[ "$status" != 0 ]
 }
 
+@test "capsule: sockets of the host's sessions and of its agent are hidden" {
+	bed_up 1
+	# /run/user as with a session, for this test's host alone.
+	mkdir "$script_dir/user" "$script_dir/agent"
+	touch "$script_dir/user/bus" "$script_dir/agent/owner.sock"
+	[ -d /run/user ] || skip "no /run/user"
+	shell_of() {
+		exec unshare -m sh -c 'mount --bind "$1/user" /run/user && exec "$2"' sh "$script_dir" "$capsule_shell"
+	}
+	coproc shell_of 3>&-
+	in[h]=${COPROC[1]} out[h]=${COPROC[0]}
+	ok h create "cap$$h" run="$script_dir/agent"
+	run_inside h "exec 2>/dev/null; ls -A /run/user $script_dir/agent; ls /run/user/bus $script_dir/agent/owner.sock && echo there
+		touch /run/user/x $script_dir/agent/x && echo written
+		ls $script_dir/user"
+	echo "$output"
+	[ "$(xargs <<<"$output")" = "/run/user: $script_dir/agent: bus" ]
+	ok h destroy
+	[ -e "$script_dir/agent/owner.sock" ]
+}
+
 @test "capsule: exit status, signals, pids and orphans come back" {
 	bed_up 1
 	capsule_up a h1 10.77.128.1

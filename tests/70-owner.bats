@@ -59,10 +59,17 @@ recorded() { # HOST-NUMBER VALUE
 
 @test "who is in a capsule says nothing of owners" {
 	serve 2
+	# The agent is not even to be seen there,
 	run st run --hosts h1 -n 1 "$stint" owner away --run-dir "$bed/h1/run"
 	[ "$status" -ne 0 ]
+	[[ $output == *"$bed/h1/run/owner.sock"*"No such file"* ]]
+	run -0 st run --hosts h1 -n 1 ls -A "$bed/h1/run"
+	[ -z "$output" ]
+	# and listens to nobody of another pid namespace.
+	run on h1 unshare -p --fork "$stint" owner away --run-dir "$bed/h1/run"
+	[ "$status" -ne 0 ]
 	[[ $output == *"speak for its owner"* ]]
-	st run --hosts h1 -n 1 "$stint" owner status --run-dir "$bed/h1/run"
+	on h1 "$stint" owner status --run-dir "$bed/h1/run"
 }
 
 @test "who logs in at a terminal is there once they type" {

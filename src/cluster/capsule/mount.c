@@ -3,7 +3,8 @@
  *
  * The host's tree, so that programs and the submitter's files are where they
  * are, with these of its own: /tmp, /dev (with /dev/shm), /proc, /sys (or MPI
- * libraries see the host's network cards), /etc/hosts and /etc/hostname.
+ * libraries see the host's network cards), /etc/hosts and /etc/hostname.  What is
+ * for people and daemons of the host alone is hidden.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -330,6 +331,34 @@ static int cover_etc(const struct capsule_spec *spec, struct error *err)
 	return r;
 }
 
+/* ---- what is not a guest's ---- */
+
+/*
+ * An empty directory, of which nobody inside can make more; nothing where there is
+ * none, or none that the submitter gets to.
+ */
+static int hide(const char *path, struct error *err)
+{
+	if (!mount("tmpfs", path, "tmpfs",
+		   MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		   "mode=0555,size=4k,nr_inodes=2") ||
+	    errno == ENOENT || errno == EACCES || errno == ENOTDIR)
+		return 0;
+	return error_sys(err, -errno, "cannot hide %s", path);
+}
+
+/*
+ * The sockets of agent and keepers, which listen to who has their uid where the
+ * agent is not root; and those of people's sessions: a user's own systemd would
+ * start processes outside of the capsule for her.
+ */
+static int hide_sockets(const struct capsule_spec *spec, struct error *err)
+{
+	int r = hide("/run/user", err);
+
+	return r ? r : hide(spec->run_dir, err);
+}
+
 int mount_all(const struct capsule_spec *spec, struct error *err)
 {
 	mode_t mask = umask(0);
@@ -346,6 +375,8 @@ int mount_all(const struct capsule_spec *spec, struct error *err)
 	umask(022);
 	if (!r)
 		r = cover_etc(spec, err);
+	if (!r)
+		r = hide_sockets(spec, err);
 	umask(mask);
 	return r;
 }
