@@ -90,7 +90,7 @@ static void check_lists(const struct ctl *ctl)
 	const struct ctl_job *job;
 	unsigned ended = 0;
 
-	TAILQ_FOREACH (job, &ctl->jobs, link) {
+	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		ended += job->state == STATE(DONE);
 		assert(job->state != STATE(DONE) || !job->model);
 		/* It is held, or waits for the hosts that were named. */
@@ -102,9 +102,9 @@ static void check_lists(const struct ctl *ctl)
 			assert(job->state != STATE(DONE) ||
 			       job->ranks[i].state == STATE(DONE));
 	}
-	assert(ended == ctl->nr_ended);
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		check_klinks(ctl->hosts[i]);
+	assert(ended == ctl->jobs.nr_ended);
+	for (size_t i = 0; i < ctl->hosts.nr; i++)
+		check_klinks(ctl->hosts.at[i]);
 }
 
 static size_t take(size_t most)

@@ -76,7 +76,7 @@ static struct kept kept_of(struct ctl *ctl, const char *user)
 	struct kept k = { 0 };
 	const struct ctl_job *job;
 
-	TAILQ_FOREACH (job, &ctl->jobs, link) {
+	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		if (job->state != STATE(DONE) || strcmp(job->spec->user, user))
 			continue;
 		k.jobs++;
@@ -148,7 +148,8 @@ static bool folded(void *ctx)
 	s.ranks = 60;
 	s.detached = true;
 	submit(c, &s);
-	TAILQ_FIRST(&((struct ctl *)ctx)->jobs)->nr = 1; /* as if started so */
+	TAILQ_FIRST(&((struct ctl *)ctx)->jobs.list)->nr =
+		1; /* as if started so */
 	submit(c, &s);
 	assert_int_equal(accepted, 1);
 	assert_non_null(strstr(why, "would have 120 ranks"));
@@ -233,8 +234,10 @@ static bool large(void *ctx)
 	submit(c, &s);
 	assert_int_equal(accepted, 4);
 	cancel(c, last_job);
-	assert_in_range(TAILQ_LAST(&ctl->jobs, ctl_jobs)->spec->n_argv, 1, 120);
-	assert_int_equal(TAILQ_LAST(&ctl->jobs, ctl_jobs)->spec->n_hosts, 0);
+	assert_in_range(TAILQ_LAST(&ctl->jobs.list, ctl_job_list)->spec->n_argv,
+			1, 120);
+	assert_int_equal(
+		TAILQ_LAST(&ctl->jobs.list, ctl_job_list)->spec->n_hosts, 0);
 	free(hosts);
 	free(empty);
 	return false;

@@ -141,7 +141,7 @@ static bool plays_on(void *ctx)
 	do
 		tell(&p->ends[told++]);
 	while (told < ENDS && !restarts);
-	job = TAILQ_FIRST(&ctl->jobs);
+	job = TAILQ_FIRST(&ctl->jobs.list);
 	assert_int_equal(job->state == STATE(DONE), told == ENDS);
 	if (told == ENDS &&
 	    (job->exit != p->exit || job->bad_rank != (int)p->blamed))

@@ -160,11 +160,11 @@ static bool many(void *ctx)
 	assert_in_range(answers, 4, 20);
 	assert_true(listed >= 2 * JOBS);
 
-	kill_it.job = TAILQ_LAST(&ctl->jobs, ctl_jobs)->id;
+	kill_it.job = TAILQ_LAST(&ctl->jobs.list, ctl_job_list)->id;
 	assert_int_equal(kill_it.job, JOBS);
 	kill_it.signo = SIGKILL;
 	actor_say(admin, MESSAGE_BODY(SIGNAL), &kill_it);
-	job = TAILQ_LAST(&ctl->jobs, ctl_jobs);
+	job = TAILQ_LAST(&ctl->jobs.list, ctl_job_list);
 	assert_int_equal(job->state, STATE(DONE));
 	for (size_t i = 0; i < job->spec->n_argv; i++)
 		bytes += strlen(job->spec->argv[i]);
@@ -234,7 +234,7 @@ static bool wide(void *ctx)
 		actor_say(c, MESSAGE_BODY(SUBMIT), &s);
 	assert_int_equal(accepted, 3);
 	assert_int_equal(refusals, 2);
-	kill_it.job = TAILQ_FIRST(&ctl->jobs)->id;
+	kill_it.job = TAILQ_FIRST(&ctl->jobs.list)->id;
 	kill_it.signo = SIGKILL;
 	actor_say(c, MESSAGE_BODY(SIGNAL), &kill_it);
 	s.ranks = 40;

@@ -15,6 +15,7 @@
 
 #include "actors.h"
 
+#include "cluster/controller/front/priv.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
 
@@ -41,7 +42,7 @@ static bool claims(void *ctx)
 {
 	static struct conn *h1, *h2;
 	struct ctl *ctl = ctx;
-	struct ctl_job *job = TAILQ_FIRST(&ctl->jobs);
+	struct ctl_job *job = TAILQ_FIRST(&ctl->jobs.list);
 
 	switch (step++) {
 	case 0:
@@ -107,7 +108,7 @@ static bool moves(void *ctx)
 	actor_submit(admin, "h1");
 	start_at(h1);
 	move_to(admin, h1, h2);
-	r = &TAILQ_FIRST(&ctl->jobs)->ranks[0];
+	r = &TAILQ_FIRST(&ctl->jobs.list)->ranks[0];
 	assert_int_equal(r->epoch, 1);
 	assert_null(r->move);
 	return false;
@@ -157,8 +158,9 @@ static bool users_come(void *ctx)
 	unsigned n = 0;
 
 	if (!step++) {
-		assert_in_range(ctl->users_max, 1, ctl->conns_max - 1);
-		ctl->users_max = 3;
+		assert_in_range(ctl->front->users_max, 1,
+				ctl->front->conns_max - 1);
+		ctl->front->users_max = 3;
 		for (size_t i = 0; i < 8; i++)
 			users[i] = fake_accept("user/ada");
 		host = actor_greet("host/h1", -1);
@@ -209,7 +211,7 @@ static bool wrong_end(void *ctx)
 
 	actor_submit(admin, "h1");
 	start_at(h1);
-	r = &TAILQ_FIRST(&ctl->jobs)->ranks[0];
+	r = &TAILQ_FIRST(&ctl->jobs.list)->ranks[0];
 	migrate.job = 1;
 	migrate.host = (char *)"h2";
 	actor_say(admin, MESSAGE_BODY(MIGRATE), &migrate);
@@ -340,8 +342,8 @@ static bool too_much(void *ctx)
 		start_at(lh1);
 		for (uint64_t e = 1; e < 5000; e++)
 			actor_keeper_hello(lh2, e, KEEPER__STATE__LEFT, 0);
-		for (size_t i = 0; i < ctl->nr_hosts; i++)
-			TAILQ_FOREACH (k, &ctl->hosts[i]->klinks, link)
+		for (size_t i = 0; i < ctl->hosts.nr; i++)
+			TAILQ_FOREACH (k, &ctl->hosts.at[i]->klinks, link)
 				n += !k->job;
 		assert_in_range(n, 1, 1024);
 		o.stream = 7;
@@ -365,7 +367,7 @@ static bool too_much(void *ctx)
 		end.signaled = true;
 		end.code = INT32_MAX;
 		actor_keeper(lh1, 0, 1000, 0, KEEPER__EVENT__BODY_EXITED, &end);
-		job = TAILQ_FIRST(&ctl->jobs);
+		job = TAILQ_FIRST(&ctl->jobs.list);
 		assert_int_equal(job->ranks[0].state, STATE(DONE));
 		assert_in_range(job->exit, 1, 255);
 		return false;
@@ -384,7 +386,7 @@ static bool ends(void *ctx)
 
 	actor_submit(admin, "h1");
 	actor_submit(admin, "h1");
-	job = TAILQ_FIRST(&ctl->jobs);
+	job = TAILQ_FIRST(&ctl->jobs.list);
 	assert_non_null(TAILQ_NEXT(job, link));
 	start_at(h1);
 	end.signaled = end.killed = true;
@@ -408,7 +410,7 @@ static bool last_signal(void *ctx)
 	end.signaled = true;
 	end.code = 64;
 	actor_keeper(h1, 0, 2, 0, KEEPER__EVENT__BODY_EXITED, &end);
-	assert_int_equal(TAILQ_FIRST(&ctl->jobs)->exit, 128 + 64);
+	assert_int_equal(TAILQ_FIRST(&ctl->jobs.list)->exit, 128 + 64);
 	return false;
 }
 
@@ -447,7 +449,7 @@ static bool words(void *ctx)
 	lh2 = actor_greet("host/h2", -1);
 	actor_submit(actor_greet("admin/root", -1), "h1");
 	start_at(lh1);
-	job = TAILQ_FIRST(&ctl->jobs);
+	job = TAILQ_FIRST(&ctl->jobs.list);
 	o.stream = 1;
 	o.data.data = (uint8_t *)"x";
 	o.data.len = 1;
@@ -474,7 +476,7 @@ static bool words(void *ctx)
 	actor_say(lada, MESSAGE_BODY(SUBMIT), &s);
 	assert_true(refused && !TAILQ_NEXT(job, link));
 	actors_said = NULL;
-	actor_migrate(TAILQ_FIRST(&ctl->jobs)->client->conn, lh2);
+	actor_migrate(TAILQ_FIRST(&ctl->jobs.list)->client->conn, lh2);
 	progress.epoch = done.epoch = 1;
 	progress.text = (char *)"\033]0;owned\a\xc2\x9b"
 				"31m\r\n";

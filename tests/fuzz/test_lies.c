@@ -94,7 +94,7 @@ static void check(struct ctl *ctl)
 	assert(!job->spec->stopping && klink_of(&job->ranks[0]));
 	assert(fake_alive(h2) && h->agent && h->agent->conn == h2);
 	assert(!h->drain && h->cores == 1 && !strcmp(h->address, "10.0.0.1"));
-	TAILQ_FOREACH (job, &ctl->jobs, link)
+	TAILQ_FOREACH (job, &ctl->jobs.list, link)
 		if (job->id > 2)
 			assert(!strcmp(job->spec->user, "daemon") &&
 			       job->spec->uid && !job->spec->n_groups);

@@ -245,7 +245,7 @@ static bool meets_a_limit(void *ctl)
 static bool has_met_it(void *ctx)
 {
 	struct ctl *ctl = ctx;
-	const struct ctl_job *job = TAILQ_FIRST(&ctl->jobs);
+	const struct ctl_job *job = TAILQ_FIRST(&ctl->jobs.list);
 
 	assert_int_equal(job->state, STATE(DONE));
 	assert_int_equal(job->exit, 0);

@@ -14,6 +14,7 @@
 
 #include "actors.h"
 
+#include "cluster/controller/front/priv.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/waiters.h"
 
@@ -79,7 +80,7 @@ static struct ctl_peer *peer_of(struct ctl *ctl, const struct conn *c)
 {
 	struct ctl_peer *p;
 
-	LIST_FOREACH (p, &ctl->peers, link)
+	LIST_FOREACH (p, &ctl->front->peers, link)
 		if (p->conn == c)
 			return p;
 	fail_msg("it is not connected");

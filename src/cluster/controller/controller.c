@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,17 +33,13 @@
 #include "policy/policies.h"
 
 enum {
-	CONNS_MAX = 4096, /* at each listening socket */
-	STRANGERS_MAX = 64,
-	OTHER_FDS = 24, /* of store, keys, event loop */
 	KEEP_MIN = 64 << 10,
 	KEEP_MAX = 1 << 30,
 	POOL_PREFIX_MIN = 8,
 	POOL_PREFIX_MAX = 28,
 };
 
-#define HANDSHAKE_TIMEOUT (10 * USEC_PER_SEC)
-#define LOOK_EVERY	  (2 * USEC_PER_SEC) /* for room on the disk */
+#define LOOK_EVERY (2 * USEC_PER_SEC) /* for room on the disk */
 
 void controller_conf_init(struct controller_conf *conf)
 {
@@ -235,7 +230,7 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 		return parse_int(value, 1, 1000000000, "user-ranks",
 				 &conf->user_ranks, err);
 	if (!strcmp(name, "user-connections"))
-		return parse_int(value, 1, CONNS_MAX, "user-connections",
+		return parse_int(value, 1, CTL_CONNS_MAX, "user-connections",
 				 &conf->user_conns, err);
 	return error_set(
 		err, -EINVAL,
@@ -244,88 +239,6 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 		"history, accounts, keep-output, record, min-uid, admin-submits, user-jobs, "
 		"user-ranks, user-connections, show-arguments",
 		name);
-}
-
-static int lookup(void *arg, const char *identity,
-		  uint8_t secret[TLS_SECRET_SIZE])
-{
-	struct ctl *ctl = arg;
-	struct tls_key key;
-	struct error err;
-	int r = keys_find(ctl->keys_path, identity, &key, &err);
-
-	if (!r)
-		memcpy(secret, key.secret, TLS_SECRET_SIZE);
-	else if (r != -ENOENT)
-		log_warnx("cannot accept connections: %s", err.text);
-	explicit_bzero(&key, sizeof(key));
-	return r;
-}
-
-static void before_send(void *arg)
-{
-	struct ctl *ctl = arg;
-
-	store_commit(ctl->store);
-}
-
-/*
- * As many as the hard limit of descriptors has room for; a quarter of them is
- * not for users, so that they keep no host and no administrator out, and no
- * user has more than half of what is for users.
- */
-static void limit_conns(struct ctl *ctl)
-{
-	struct rlimit lim = { 0 };
-	rlim_t room = OTHER_FDS;
-
-	if (!getrlimit(RLIMIT_NOFILE, &lim)) {
-		lim.rlim_cur = lim.rlim_max;
-		(void)!setrlimit(RLIMIT_NOFILE, &lim);
-	}
-	if (lim.rlim_cur > 2 * OTHER_FDS)
-		room = lim.rlim_cur - OTHER_FDS;
-	room /= ctl->conf->nr_listen;
-	ctl->conns_max = room < CONNS_MAX ? (unsigned)room : CONNS_MAX;
-	ctl->users_max = ctl->conns_max - ctl->conns_max / 4;
-	ctl->user_max = ctl->conf->user_conns;
-	if (ctl->user_max <= ctl->users_max / 2)
-		return;
-	ctl->user_max = ctl->users_max / 2;
-	log_warnx(
-		"user-connections=%u why=\"there are %u for all users, by the "
-		"limit of open files\"",
-		ctl->user_max, ctl->users_max);
-}
-
-static int listen_at(struct ctl *ctl, const char *text, struct error *err)
-{
-	struct conn_server_conf conf = {
-		.ops = &ctl_peer_ops,
-		.ctx = ctl,
-		.lookup = lookup,
-		.before_send = before_send,
-		.max_strangers = ctl->conns_max < 4 * STRANGERS_MAX
-					 ? ctl->conns_max / 4
-					 : STRANGERS_MAX,
-		.max_conns = ctl->conns_max,
-		.handshake_timeout = HANDSHAKE_TIMEOUT,
-	};
-	struct address a;
-	int fd, r = address_parse(text, &a, err);
-
-	if (r < 0)
-		return r;
-	fd = address_listen(&a, err);
-	if (fd < 0)
-		return error_prefix(err, fd, "%s", text);
-	r = conn_server_create(ctl->event, fd, &conf,
-			       &ctl->servers[ctl->nr_servers], err);
-	if (r < 0)
-		close(fd);
-	else
-		ctl->nr_servers++;
-	return r;
 }
 
 static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
@@ -348,7 +261,7 @@ static int controller_init(struct ctl *ctl, struct error *err)
 		return error_set(err, -EINVAL,
 				 "nowhere to listen: give --listen=HOST:PORT "
 				 "or --listen=unix:PATH");
-	r = net_parse_cidr(conf->pool, &ctl->pool, &ctl->pool_prefix, err);
+	r = ctl_pool_create(ctl, err);
 	if (r < 0)
 		return r;
 	if (mkdir(conf->state_dir, 0700) < 0 && errno != EEXIST)
@@ -366,7 +279,7 @@ static int controller_init(struct ctl *ctl, struct error *err)
 		return r;
 	ctl_hosts_load(ctl);
 	ctl_jobs_load(ctl);
-	r = ctl_sched_init(ctl, err);
+	r = ctl_sched_create(ctl, err);
 	if (r < 0)
 		return r;
 	ctl_moves_load(ctl);
@@ -374,43 +287,44 @@ static int controller_init(struct ctl *ctl, struct error *err)
 	return 0;
 }
 
+/* How much room the disk had when that was last reported. */
+struct room_watch {
+	struct ctl *ctl;
+	enum store_room last;
+};
+
 static int on_room(sd_event_source *src, uint64_t usec, void *arg)
 {
-	struct ctl *ctl = arg;
+	struct room_watch *w = arg;
+	struct ctl *ctl = w->ctl;
 	const char *text = ctl_room_text(ctl);
 	enum store_room now = store_room(ctl->store);
 
-	if (now != ctl->room && *text)
+	if (now != w->last && *text)
 		log_warnx("state=%s %s", ctl->conf->state_dir, text);
-	else if (now != ctl->room)
+	else if (now != w->last)
 		log_info("state=%s has room again", ctl->conf->state_dir);
-	ctl->room = now;
-	loop_after(ctl->event, NULL, LOOK_EVERY, on_room, ctl);
+	w->last = now;
+	loop_after(ctl->event, NULL, LOOK_EVERY, on_room, w);
 	return 0;
 }
 
 static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 {
 	const struct controller_conf *conf = ctl->conf;
-	int r = 0;
+	struct room_watch watch = { .ctl = ctl };
+	int r = ctl_front_open(ctl, err);
 
-	limit_conns(ctl);
-	ctl->servers = xcalloc(conf->nr_listen, sizeof(*ctl->servers));
-	for (size_t i = 0; i < conf->nr_listen && !r; i++)
-		r = listen_at(ctl, conf->listen[i], err);
 	if (r < 0)
 		return r;
 	r = loop_signals(ctl->event, (int[]){ SIGTERM, SIGINT, 0 }, on_signal,
 			 NULL, err);
 	if (r < 0)
 		return r;
-	r = ctl_keys_watch(ctl, err);
-	if (r < 0)
-		return r;
 	store_commit(ctl->store);
-	on_room(NULL, 0, ctl);
+	on_room(NULL, 0, &watch);
 	log_info("serving state=%s hosts=%zu policy=%s", conf->state_dir,
-		 ctl->nr_hosts, conf->policy);
+		 ctl->hosts.nr, conf->policy);
 	if (ready_fd >= 0 && write(ready_fd, "\n", 1) != 1)
 		log_warnx(
 			"the client that waited for the start has disconnected");
@@ -420,31 +334,22 @@ static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 
 static void controller_clear(struct ctl *ctl)
 {
-	struct ctl_peer *p;
-
-	LIST_FOREACH (p, &ctl->peers, link)
-		conn_finish(p->conn);
-	for (size_t i = 0; i < ctl->nr_servers; i++)
-		conn_server_destroy(ctl->servers[i]);
-	free(ctl->servers);
+	ctl_front_close(ctl);
 	while (!TAILQ_EMPTY(&ctl->moves))
 		ctl_move_destroy(TAILQ_FIRST(&ctl->moves));
 	/* Keepers outlive the controller. */
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		while (!TAILQ_EMPTY(&ctl->hosts[i]->klinks))
-			klink_free(TAILQ_FIRST(&ctl->hosts[i]->klinks));
-	while (!TAILQ_EMPTY(&ctl->jobs))
-		ctl_job_destroy(TAILQ_FIRST(&ctl->jobs));
-	ctl_sched_clear(ctl);
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		ctl_host_destroy(ctl->hosts[i]);
-	free(ctl->hosts);
-	while ((p = LIST_FIRST(&ctl->peers))) { /* jobs pointed to them */
-		LIST_REMOVE(p, link);
-		free(p);
-	}
+	for (size_t i = 0; i < ctl->hosts.nr; i++)
+		while (!TAILQ_EMPTY(&ctl->hosts.at[i]->klinks))
+			klink_free(TAILQ_FIRST(&ctl->hosts.at[i]->klinks));
+	while (!TAILQ_EMPTY(&ctl->jobs.list))
+		ctl_job_destroy(TAILQ_FIRST(&ctl->jobs.list));
+	ctl_sched_destroy(ctl);
+	for (size_t i = 0; i < ctl->hosts.nr; i++)
+		ctl_host_destroy(ctl->hosts.at[i]);
+	free(ctl->hosts.at);
+	ctl_front_destroy(ctl); /* jobs pointed to peers */
+	ctl_pool_destroy(ctl);
 	store_close(ctl->store);
-	sd_event_source_disable_unref(ctl->keys_watch);
 	sd_event_unref(ctl->event);
 	free(ctl->keys_path);
 }
@@ -469,8 +374,7 @@ int controller_run(const struct controller_conf *conf, int ready_fd,
 	sigset_t block;
 	int r;
 
-	LIST_INIT(&ctl.peers);
-	TAILQ_INIT(&ctl.jobs);
+	TAILQ_INIT(&ctl.jobs.list);
 	TAILQ_INIT(&ctl.moves);
 	process_spare();
 	signal(SIGPIPE, SIG_IGN);

@@ -16,7 +16,7 @@ void ctl_jobs_load(struct ctl *ctl)
 	struct ctl_job *job;
 
 	ctl_jobs_read(ctl);
-	TAILQ_FOREACH (job, &ctl->jobs, link) {
+	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		if (job->state == STATE(DONE))
 			continue;
 		ctl_signals_load(job);

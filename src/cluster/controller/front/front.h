@@ -6,39 +6,13 @@
 
 #include "cluster/controller/state/state.h"
 
-/* ---- peer.c */
+enum { CTL_CONNS_MAX = 4096 }; /* at each listening socket */
 
-extern const struct conn_ops ctl_peer_ops;
-
-/* ---- keys.c */
-
-/* End connections whose keys are revoked, from now on. */
-int ctl_keys_watch(struct ctl *ctl, struct error *err) must_check;
-/*
- * Check a new connection: its key may have been revoked during the handshake.
- */
-void ctl_keys_check(struct ctl_peer *p);
-
-/* ---- why.c */
-
-/* Answer with what was planned for a job, even one that is over and deleted. */
-void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t job);
-
-/* ---- output.c */
-
-void ctl_output_read(struct ctl_peer *p, uint64_t re, struct ctl_job *job,
-		     const Control__GetOutput *g);
-
-/* ---- history.c */
-
-/* Accounts of jobs that are over, from that number on. */
-void ctl_history_read(struct ctl_peer *p, uint64_t re, uint64_t from);
-
-/* ---- list.c */
-
-void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l);
-/* ---- hosts.c */
-
-void ctl_list_hosts(struct ctl_peer *p, uint64_t re);
+/* Serve at all addresses of the settings; keys may be revoked from now on. */
+int ctl_front_open(struct ctl *ctl, struct error *err) must_check;
+/* Nobody can connect any more, and who is connected hears no more. */
+void ctl_front_close(struct ctl *ctl);
+/* Once no job points to a peer. */
+void ctl_front_destroy(struct ctl *ctl);
 
 #endif

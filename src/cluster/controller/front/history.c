@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cluster/conn/keys.h"
-#include "cluster/controller/front/front.h"
+#include "cluster/controller/front/priv.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "core/log.h"

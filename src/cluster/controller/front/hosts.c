@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "cluster/controller/front/front.h"
+#include "cluster/controller/front/priv.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
@@ -110,7 +110,7 @@ static void show_guests(struct ctl *ctl, struct shown *hosts)
 {
 	struct ctl_job *job;
 
-	TAILQ_FOREACH (job, &ctl->jobs, link)
+	TAILQ_FOREACH (job, &ctl->jobs.list, link)
 		for (uint32_t i = 0; i < job->nr; i++)
 			if (ctl_rank_active(&job->ranks[i]) &&
 			    job->ranks[i].host)
@@ -122,12 +122,12 @@ void ctl_list_hosts(struct ctl_peer *p, uint64_t re)
 {
 	Control__Hosts hosts = CONTROL__HOSTS__INIT;
 	struct ctl *ctl = p->ctl;
-	struct shown *shown = xcalloc(ctl->nr_hosts + 1, sizeof(*shown));
+	struct shown *shown = xcalloc(ctl->hosts.nr + 1, sizeof(*shown));
 
-	hosts.hosts = xcalloc(ctl->nr_hosts + 1, sizeof(*hosts.hosts));
-	for (hosts.n_hosts = 0; hosts.n_hosts < ctl->nr_hosts;
+	hosts.hosts = xcalloc(ctl->hosts.nr + 1, sizeof(*hosts.hosts));
+	for (hosts.n_hosts = 0; hosts.n_hosts < ctl->hosts.nr;
 	     hosts.n_hosts++) {
-		show_host(ctl->hosts[hosts.n_hosts], &shown[hosts.n_hosts]);
+		show_host(ctl->hosts.at[hosts.n_hosts], &shown[hosts.n_hosts]);
 		hosts.hosts[hosts.n_hosts] = &shown[hosts.n_hosts].info;
 	}
 	show_guests(ctl, shown);

@@ -9,7 +9,7 @@
 #include <sys/inotify.h>
 
 #include "cluster/conn/keys.h"
-#include "cluster/controller/front/front.h"
+#include "cluster/controller/front/priv.h"
 #include "cluster/controller/state/state.h"
 #include "core/log.h"
 
@@ -19,7 +19,7 @@ static void end_revoked(struct ctl_peer *p)
 	conn_fail(p->conn, -EKEYREVOKED, "its key was revoked");
 }
 
-void ctl_keys_check(struct ctl_peer *p)
+void front_keys_check(struct ctl_peer *p)
 {
 	struct tls_key key;
 	int r = keys_find(p->ctl->keys_path, conn_peer(p->conn), &key, NULL);
@@ -34,7 +34,7 @@ static void match_peers(void *ctx, const struct tls_key *key)
 	struct ctl *ctl = ctx;
 	struct ctl_peer *p;
 
-	LIST_FOREACH (p, &ctl->peers, link)
+	LIST_FOREACH (p, &ctl->front->peers, link)
 		if (!strcmp(conn_peer(p->conn), key->identity))
 			p->holds = conn_proved(p->conn, key->secret);
 }
@@ -44,13 +44,13 @@ static void check_all(struct ctl *ctl)
 	struct ctl_peer *p;
 	struct error err;
 
-	LIST_FOREACH (p, &ctl->peers, link)
+	LIST_FOREACH (p, &ctl->front->peers, link)
 		p->holds = false;
 	if (keys_each(ctl->keys_path, match_peers, ctl, &err) < 0) {
 		log_warnx("cannot accept connections: %s", err.text);
 		return;
 	}
-	LIST_FOREACH (p, &ctl->peers, link)
+	LIST_FOREACH (p, &ctl->front->peers, link)
 		if (!p->holds)
 			end_revoked(p);
 }
@@ -63,11 +63,11 @@ static int on_change(sd_event_source *src, const struct inotify_event *e,
 	return 0;
 }
 
-int ctl_keys_watch(struct ctl *ctl, struct error *err)
+int front_keys_watch(struct ctl *ctl, struct error *err)
 {
 	/* Without a pointer to it, it would keep the event loop for good. */
 	int r = sd_event_add_inotify(
-		ctl->event, &ctl->keys_watch, ctl->conf->state_dir,
+		ctl->event, &ctl->front->keys_watch, ctl->conf->state_dir,
 		IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE, on_change, ctl);
 
 	return r < 0 ? error_sys(err, r,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/controller/front/front.h"
+#include "cluster/controller/front/priv.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
@@ -184,7 +184,7 @@ static void put_jobs(struct ctl_peer *p, const Control__ListJobs *l,
 	size_t cap = 0, bytes = 0;
 	Control__JobInfo *i;
 
-	TAILQ_FOREACH (job, &p->ctl->jobs, link) {
+	TAILQ_FOREACH (job, &p->ctl->jobs.list, link) {
 		if (!is_listed(job, l))
 			continue;
 		if (bytes > PAGE) {

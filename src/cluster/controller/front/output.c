@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/controller/front/front.h"
+#include "cluster/controller/front/priv.h"
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"

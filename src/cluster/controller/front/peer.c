@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cluster/conn/keys.h"
-#include "cluster/controller/front/front.h"
+#include "cluster/controller/front/priv.h"
 #include "cluster/controller/hear/hear.h"
 #include "cluster/controller/hosts/hosts.h"
 #include "cluster/controller/job/job.h"
@@ -308,7 +308,7 @@ static unsigned count_users(const struct ctl *ctl, const char *name)
 	const struct ctl_peer *p;
 	unsigned n = 0;
 
-	LIST_FOREACH (p, &ctl->peers, link)
+	LIST_FOREACH (p, &ctl->front->peers, link)
 		n += p->role == ROLE_USER && (!name || !strcmp(p->name, name));
 	return n;
 }
@@ -319,11 +319,11 @@ static void limit_user(struct ctl_peer *p)
 	const struct ctl *ctl = p->ctl;
 	unsigned own = count_users(ctl, p->name);
 
-	p->refused = own > ctl->user_max;
-	if (own > ctl->user_max + REFUSED_MAX)
+	p->refused = own > ctl->front->user_max;
+	if (own > ctl->front->user_max + REFUSED_MAX)
 		conn_fail(p->conn, -EUSERS,
 			  "the user has too many connections");
-	else if (count_users(ctl, NULL) > ctl->users_max)
+	else if (count_users(ctl, NULL) > ctl->front->users_max)
 		conn_fail(p->conn, -EUSERS, "users have too many connections");
 }
 
@@ -334,7 +334,7 @@ static void refuse_user(struct ctl_peer *p, const Control__Message *m)
 			"%s has %u connections already, as many as one user "
 			"may have (user-connections of the controller): end "
 			"some, or ask its administrator for more",
-			p->name, p->ctl->user_max);
+			p->name, p->ctl->front->user_max);
 	log_warnx("peer=%s error=\"too many connections\"", conn_peer(p->conn));
 	LIST_REMOVE(p, link);
 	conn_finish(p->conn);
@@ -349,9 +349,9 @@ static void peer_ready(struct conn *c, void *arg)
 	p->ctl = ctl;
 	p->conn = c;
 	p->role = role_of(conn_peer(c), &p->name);
-	LIST_INSERT_HEAD(&ctl->peers, p, link);
+	LIST_INSERT_HEAD(&ctl->front->peers, p, link);
 	conn_set_ctx(c, p);
-	ctl_keys_check(p);
+	front_keys_check(p);
 	if (p->role == ROLE_USER)
 		limit_user(p);
 }
@@ -404,7 +404,7 @@ static void peer_drained(struct conn *c, void *arg)
 		klinks_drained(p->host);
 }
 
-const struct conn_ops ctl_peer_ops = {
+const struct conn_ops front_peer_ops = {
 	.ready = peer_ready,
 	.message = peer_message,
 	.closed = peer_closed,

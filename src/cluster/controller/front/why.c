@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cluster/controller/front/front.h"
+#include "cluster/controller/front/priv.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"

@@ -50,7 +50,7 @@ static int on_lost(sd_event_source *src, uint64_t usec, void *arg)
 	struct ctl_job *job;
 
 	h->lost = sd_event_source_disable_unref(h->lost);
-	TAILQ_FOREACH (job, &h->ctl->jobs, link)
+	TAILQ_FOREACH (job, &h->ctl->jobs.list, link)
 		for (uint32_t i = 0; i < job->nr; i++)
 			if (job->ranks[i].host == h &&
 			    ctl_rank_active(&job->ranks[i]) &&
@@ -105,9 +105,9 @@ void ctl_hosts_load(struct ctl *ctl)
 	 * No host has come yet, and one that never comes must not be waited
 	 * for.
 	 */
-	for (size_t i = 0; i < ctl->nr_hosts; i++) {
-		wait_for_return(ctl->hosts[i]);
-		ctl->hosts[i]->early = true;
+	for (size_t i = 0; i < ctl->hosts.nr; i++) {
+		wait_for_return(ctl->hosts.at[i]);
+		ctl->hosts.at[i]->early = true;
 	}
 }
 
@@ -142,7 +142,7 @@ static bool named_there(const Control__AgentInfo *info, const struct klink *k)
 static void drop_missing_keepers(struct ctl_host *h,
 				 const Control__AgentInfo *info)
 {
-	uint64_t last = h->ctl->last_klink;
+	uint64_t last = h->ctl->last_request;
 	struct klink *k, *next;
 
 	for (k = TAILQ_FIRST(&h->klinks); k; k = next) {
@@ -165,7 +165,7 @@ static void drop_missing_ranks(struct ctl_host *h,
 {
 	struct ctl_job *job;
 
-	TAILQ_FOREACH (job, &h->ctl->jobs, link) {
+	TAILQ_FOREACH (job, &h->ctl->jobs.list, link) {
 		for (uint32_t i = 0; i < job->nr; i++) {
 			struct ctl_rank *r = &job->ranks[i];
 			struct klink asked = { .job_id = job->id,
@@ -266,8 +266,6 @@ static int check_info(const Control__AgentInfo *info, struct error *err)
 static int check_bridged(const struct ctl *ctl, const Control__AgentInfo *info,
 			 struct in_addr address, struct error *err)
 {
-	uint32_t mask;
-
 	if (strcmp(info->net, "bridge"))
 		return 0;
 	if (info->prefix < 1 || info->prefix > 31)
@@ -275,9 +273,7 @@ static int check_bridged(const struct ctl *ctl, const Control__AgentInfo *info,
 				 "the bridge %s has no network: give it an "
 				 "address",
 				 info->uplink);
-	mask = ~0u << (32 - info->prefix);
-	if (info->prefix > ctl->pool_prefix ||
-	    (ntohl(address.s_addr) ^ ntohl(ctl->pool.s_addr)) & mask)
+	if (!ctl_pool_within(ctl, address, info->prefix))
 		return error_set(err, -EINVAL,
 				 "the controller's pool %s is not part of the "
 				 "network at the bridge %s (%s/%u)",
@@ -290,7 +286,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 		   struct error *err)
 {
 	struct ctl *ctl = p->ctl;
-	size_t known = ctl->nr_hosts;
+	size_t known = ctl->hosts.nr;
 	struct in_addr address;
 	struct ctl_host *h;
 	unsigned prefix;
@@ -320,7 +316,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 	h->memory = info->memory;
 	h->most = (struct limits){ .memory = info->memory_max,
 				   .pids = info->pids_max };
-	if (known != ctl->nr_hosts)
+	if (known != ctl->hosts.nr)
 		ctl_sched_anew(ctl);
 	if (strcmp(h->boot_id, info->boot_id)) {
 		set_text(&h->boot_id, info->boot_id);

@@ -281,7 +281,7 @@ void ctl_jobs_settle(struct ctl *ctl)
 {
 	struct ctl_job *job, *next;
 
-	for (job = TAILQ_FIRST(&ctl->jobs); job; job = next) {
+	for (job = TAILQ_FIRST(&ctl->jobs.list); job; job = next) {
 		next = TAILQ_NEXT(job, link);
 		if (job->state == STATE(ENDING))
 			check_done(job);

@@ -64,6 +64,16 @@ void ctl_rank_lost(struct ctl_rank *r, const char *how);
  */
 void ctl_job_cause(struct ctl_job *job, enum ctl_cause cause, usec_t at);
 
+/* ---- pool.c: the addresses of ranks */
+
+int ctl_pool_create(struct ctl *ctl, struct error *err) must_check;
+void ctl_pool_destroy(struct ctl *ctl);
+/* Is all of the pool in the network of that address?  prefix: 1 to 31. */
+bool ctl_pool_within(const struct ctl *ctl, struct in_addr net,
+		     unsigned prefix);
+/* One that no rank has; 0.0.0.0 if there is none. */
+struct in_addr ctl_pool_take(struct ctl *ctl);
+
 /* ---- start.c */
 
 /* Start a job with n ranks on these hosts: start their keepers. */

@@ -33,28 +33,6 @@
 /* A host on which every start fails is no host to start on. */
 enum { STARTS_AGAIN = 3 };
 
-/* An address of the pool that no rank has. */
-static struct in_addr free_address(struct ctl *ctl)
-{
-	uint32_t size = 1u << (32 - ctl->pool_prefix), base, try;
-	struct ctl_job *job;
-	bool taken = true;
-
-	base = ntohl(ctl->pool.s_addr) & ~(size - 1);
-	for (uint32_t n = 0; n < size && taken; n++) {
-		/* Not the first, which looks like a network's, nor the last. */
-		ctl->next_address = ctl->next_address % (size - 2) + 1;
-		try = base + ctl->next_address;
-		taken = false;
-		TAILQ_FOREACH (job, &ctl->jobs, link)
-			for (uint32_t i = 0; i < job->nr; i++)
-				taken |= job->state != STATE(DONE) &&
-					 job->ranks[i].address.s_addr ==
-						 htonl(try);
-	}
-	return (struct in_addr){ htonl(taken ? 0 : try) };
-}
-
 /* Fewer ranks than it could have. */
 static void set_ranks(struct ctl_job *job, uint32_t n)
 {
@@ -73,8 +51,8 @@ void ctl_job_start(struct ctl_job *job, uint32_t n, const uint32_t *hosts)
 	ctl_job_set_state(job, STATE(STARTING));
 	ctl_job_watch_time(job);
 	for (uint32_t i = 0; i < job->nr; i++)
-		ctl_rank_place(&job->ranks[i], job->ctl->hosts[hosts[i]],
-			       free_address(job->ctl));
+		ctl_rank_place(&job->ranks[i], job->ctl->hosts.at[hosts[i]],
+			       ctl_pool_take(job->ctl));
 	for (uint32_t i = 0; i < job->nr; i++)
 		klink_start(&job->ranks[i], job->ranks[i].host,
 			    job->ranks[i].epoch);
@@ -148,8 +126,8 @@ static struct ctl_host *another_host(const struct ctl_rank *r)
 	const struct host *v = ctl_sched_view(ctl)->hosts;
 	struct ctl_host *best = NULL;
 
-	for (size_t i = 0; i < ctl->nr_hosts; i++) {
-		struct ctl_host *h = ctl->hosts[i];
+	for (size_t i = 0; i < ctl->hosts.nr; i++) {
+		struct ctl_host *h = ctl->hosts.at[i];
 
 		if (has_core(r, h) && may_be_at(r, h) &&
 		    (!best || v[i].nr_ranks < v[best->ix].nr_ranks))
@@ -224,7 +202,7 @@ void ctl_rank_refused(struct ctl_rank *r, struct ctl_host *h, const char *why)
 	} else if (none_begun(job) || job->spec->requeue) {
 		ctl_job_wait_again(job, text);
 	} else {
-		job->ctl->refused = true;
+		job->ctl->jobs.refused = true;
 		ctl_job_set_why(job, text);
 		ctl_job_store(job);
 	}
@@ -236,9 +214,9 @@ void ctl_ranks_start_refused(struct ctl *ctl)
 	struct ctl_job *job;
 	bool left = false;
 
-	if (!ctl->refused)
+	if (!ctl->jobs.refused)
 		return;
-	TAILQ_FOREACH (job, &ctl->jobs, link)
+	TAILQ_FOREACH (job, &ctl->jobs.list, link)
 		for (uint32_t i = 0; i < job->nr; i++) {
 			struct ctl_rank *r = &job->ranks[i];
 
@@ -249,7 +227,7 @@ void ctl_ranks_start_refused(struct ctl *ctl)
 			else
 				ctl_job_set_why(job, "");
 		}
-	ctl->refused = left;
+	ctl->jobs.refused = left;
 }
 
 void ctl_rank_keeper_died(struct ctl_rank *r)

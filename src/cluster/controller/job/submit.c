@@ -54,7 +54,7 @@ static struct ctl_job *submitted_before(struct ctl_peer *p,
 
 	if (!s->key.len)
 		return NULL;
-	TAILQ_FOREACH_REVERSE(job, &p->ctl->jobs, ctl_jobs, link)
+	TAILQ_FOREACH_REVERSE(job, &p->ctl->jobs.list, ctl_job_list, link)
 	if (job->spec->key.len == s->key.len &&
 	    !memcmp(job->spec->key.data, s->key.data, s->key.len) &&
 	    !strcmp(job->spec->user, s->user))
@@ -98,8 +98,8 @@ void ctl_jobs_prune(struct ctl *ctl)
 	struct ctl_job *job, *next;
 	usec_t now = ctl_now();
 
-	for (job = TAILQ_FIRST(&ctl->jobs);
-	     job && ctl->nr_ended > ctl->conf->history; job = next) {
+	for (job = TAILQ_FIRST(&ctl->jobs.list);
+	     job && ctl->jobs.nr_ended > ctl->conf->history; job = next) {
 		next = TAILQ_NEXT(job, link);
 		if (!forgettable(job, now))
 			continue;
@@ -121,8 +121,9 @@ static void prune_user(struct ctl *ctl, const char *user)
 
 	most = conf->history > conf->user_jobs ? conf->history
 					       : conf->user_jobs;
-	for (job = TAILQ_LAST(&ctl->jobs, ctl_jobs); job; job = older) {
-		older = TAILQ_PREV(job, ctl_jobs, link);
+	for (job = TAILQ_LAST(&ctl->jobs.list, ctl_job_list); job;
+	     job = older) {
+		older = TAILQ_PREV(job, ctl_job_list, link);
 		if (job->state != STATE(DONE) || strcmp(job->spec->user, user))
 			continue;
 		ranks += job->spec->ranks;
@@ -171,7 +172,7 @@ static void enter(struct ctl_job *job, const uint32_t *hosts)
 	if (hosts)
 		start_named(job, hosts);
 	else if (job->spec->held || job->spec->n_hosts)
-		job->ctl->outside = true;
+		job->ctl->jobs.outside = true;
 	else
 		ctl_sched_arrive(job);
 }
@@ -199,7 +200,7 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 		ctl_send_failed(p, re, r, "%s", err.text);
 		return;
 	}
-	job = ctl_job_create(ctl, ctl->last_job + 1, submit_copy(asked));
+	job = ctl_job_create(ctl, ctl->jobs.last + 1, submit_copy(asked));
 	r = check_job(job, &hosts, &err);
 	if (r < 0) {
 		ctl_job_destroy(job);
@@ -207,7 +208,7 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 		free(hosts);
 		return;
 	}
-	ctl->last_job++;
+	ctl->jobs.last++;
 	job->submit = ctl_now();
 	if (job->spec->held)
 		ctl_job_set_why(job, "held since it was submitted");
@@ -227,9 +228,9 @@ void ctl_jobs_start_named(struct ctl *ctl)
 	struct error why;
 	bool left = false;
 
-	if (!ctl->outside)
+	if (!ctl->jobs.outside)
 		return;
-	TAILQ_FOREACH (job, &ctl->jobs, link) {
+	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		if (job->state != STATE(WAITING) || job->model ||
 		    job->spec->held)
 			continue;
@@ -241,5 +242,5 @@ void ctl_jobs_start_named(struct ctl *ctl)
 		free(hosts);
 		left |= !job->model;
 	}
-	ctl->outside = left;
+	ctl->jobs.outside = left;
 }

@@ -39,7 +39,7 @@ struct klink *klink_create(struct ctl_host *h, uint64_t job, uint32_t rank,
 	k->job_id = job;
 	k->rank = rank;
 	k->epoch = epoch;
-	k->number = ++h->ctl->last_klink;
+	k->number = ctl_request_number(h->ctl);
 	k->job = ctl_job_find(h->ctl, job);
 	if (k->job && rank >= k->job->nr)
 		k->job = NULL;

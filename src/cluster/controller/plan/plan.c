@@ -84,7 +84,7 @@ static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 	    ctl_now() < r->no_move_before)
 		return false;
 	log_entry(ctl, e);
-	if (ctl_move_begin(r, ctl->hosts[host], 0, NULL, &err) < 0) {
+	if (ctl_move_begin(r, ctl->hosts.at[host], 0, NULL, &err) < 0) {
 		log_warnx("job=%llu rank=%u move=refused why=\"%s\"",
 			  (unsigned long long)job->id, r->rank, err.text);
 		ctl_move_pause(r);
@@ -135,8 +135,8 @@ static void do_requeue(struct ctl *ctl, const struct plan_entry *e)
 /* Tell those who wait for a host to be drained if no plan empties it. */
 static void check_stuck(struct ctl *ctl, const struct plan *plan)
 {
-	for (size_t i = 0; i < ctl->nr_hosts; i++) {
-		struct ctl_host *h = ctl->hosts[i];
+	for (size_t i = 0; i < ctl->hosts.nr; i++) {
+		struct ctl_host *h = ctl->hosts.at[i];
 		struct ctl_move *m;
 		bool moving = false;
 

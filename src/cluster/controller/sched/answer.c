@@ -9,8 +9,8 @@
 
 static bool any_up(const struct ctl *ctl)
 {
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		if (ctl->hosts[i]->agent)
+	for (size_t i = 0; i < ctl->hosts.nr; i++)
+		if (ctl->hosts.at[i]->agent)
 			return true;
 	return false;
 }
@@ -40,15 +40,15 @@ int ctl_sched_check(const struct ctl_job *job, struct error *err)
 	struct ctl *ctl = job->ctl;
 	struct error why;
 
-	if (!ctl->nr_hosts)
+	if (!ctl->hosts.nr)
 		return error_set(
 			err, -ENODEV,
 			"this cluster has no host yet: make a key for one "
 			"with `stint controller --enrol=host/NAME`, "
 			"and start `stint agent` there");
 	/* No job can be refused before all hosts have told what they have. */
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		if (!ctl->hosts[i]->cores)
+	for (size_t i = 0; i < ctl->hosts.nr; i++)
+		if (!ctl->hosts.at[i]->cores)
 			return 0;
 	if (!policy_check_size(ctl->sched->policy, &ctl->sched->view, s->ranks,
 			       s->min_ranks ? s->min_ranks : s->ranks, &why))

@@ -14,9 +14,9 @@ static double best_score(const struct ctl *ctl)
 {
 	double best = 0;
 
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		if (ctl->hosts[i]->score > best)
-			best = ctl->hosts[i]->score;
+	for (size_t i = 0; i < ctl->hosts.nr; i++)
+		if (ctl->hosts.at[i]->score > best)
+			best = ctl->hosts.at[i]->score;
 	return best;
 }
 

@@ -30,13 +30,13 @@ static int on_pass(sd_event_source *src, void *arg)
 
 static int sched_build(struct ctl *ctl, usec_t at, struct error *err)
 {
-	struct host *hosts = xcalloc(ctl->nr_hosts + 1, sizeof(*hosts));
+	struct host *hosts = xcalloc(ctl->hosts.nr + 1, sizeof(*hosts));
 	struct ctl_sched *s = ctl->sched;
 	int r;
 
-	for (size_t i = 0; i < ctl->nr_hosts; i++)
-		sched_host_fill(ctl->hosts[i], &hosts[i]);
-	view_init_hosts(&s->view, hosts, ctl->nr_hosts);
+	for (size_t i = 0; i < ctl->hosts.nr; i++)
+		sched_host_fill(ctl->hosts.at[i], &hosts[i]);
+	view_init_hosts(&s->view, hosts, ctl->hosts.nr);
 	free(hosts);
 	s->view.now = at;
 	r = policy_create(ctl->conf->policy, CTL_SEED, &s->view, &s->policy,
@@ -64,7 +64,7 @@ static size_t started_jobs(struct ctl *ctl, struct ctl_job ***ret)
 	struct ctl_job *job, **list = NULL;
 	size_t nr = 0, cap = 0;
 
-	TAILQ_FOREACH (job, &ctl->jobs, link) {
+	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		if (job->state == STATE(WAITING) || job->state == STATE(DONE))
 			continue;
 		array_room(list, nr, &cap);
@@ -125,7 +125,7 @@ static int sched_begin(struct ctl *ctl, struct error *err)
 	size_t nr;
 	int r;
 
-	if (!ctl->nr_hosts)
+	if (!ctl->hosts.nr)
 		return try_policy(ctl, err);
 	nr = started_jobs(ctl, &started);
 	r = sched_build(ctl,
@@ -139,11 +139,11 @@ static int sched_begin(struct ctl *ctl, struct error *err)
 	free(started);
 	if (r < 0)
 		return r;
-	TAILQ_FOREACH (job, &ctl->jobs, link) {
+	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		if (job->state != STATE(WAITING))
 			continue;
 		if (job->spec->n_hosts || job->spec->held)
-			ctl->outside = true;
+			ctl->jobs.outside = true;
 		else
 			sched_job_enter(job, now);
 	}
@@ -163,7 +163,7 @@ static void sched_end(struct ctl *ctl)
 	sched_forget_wakes(ctl);
 }
 
-void ctl_sched_clear(struct ctl *ctl)
+void ctl_sched_destroy(struct ctl *ctl)
 {
 	if (!ctl->sched)
 		return;
@@ -187,9 +187,9 @@ static void load_state(struct ctl *ctl, const char *text)
 			  err.text);
 }
 
-int ctl_sched_init(struct ctl *ctl, struct error *err)
+int ctl_sched_create(struct ctl *ctl, struct error *err)
 {
-	char *state = ctl->nr_hosts ? ctl_resume(ctl) : NULL;
+	char *state = ctl->hosts.nr ? ctl_resume(ctl) : NULL;
 	int r;
 
 	ctl->sched = xcalloc(1, sizeof(*ctl->sched));

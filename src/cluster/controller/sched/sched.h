@@ -20,8 +20,8 @@ const struct view *ctl_sched_view(const struct ctl *ctl);
 struct plan *ctl_sched_decide(struct ctl *ctl, usec_t now);
 
 /* Create the view of the hosts and unfinished jobs, and the policy for it. */
-int ctl_sched_init(struct ctl *ctl, struct error *err);
-void ctl_sched_clear(struct ctl *ctl);
+int ctl_sched_create(struct ctl *ctl, struct error *err);
+void ctl_sched_destroy(struct ctl *ctl);
 /*
  * Create both again, with the policy's saved state: when hosts are added, or
  * the record begins a new segment.

@@ -154,5 +154,5 @@ void ctl_sched_leave(struct ctl_job *job)
 {
 	job_leave(job, job->model->state == JOB_WAITING ? END_CANCELLED
 							: END_FAILED);
-	job->ctl->outside = true;
+	job->ctl->jobs.outside = true;
 }

@@ -40,7 +40,7 @@ struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id)
 {
 	struct ctl_job *job;
 
-	HASH_FIND(by_id, ctl->jobs_by_id, &id, sizeof(id), job);
+	HASH_FIND(by_id, ctl->jobs.by_id, &id, sizeof(id), job);
 	return job;
 }
 
@@ -53,7 +53,7 @@ struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name)
 {
 	struct ctl_host *h;
 
-	HASH_FIND(by_name, ctl->hosts_by_name, name, strlen(name), h);
+	HASH_FIND(by_name, ctl->hosts.by_name, name, strlen(name), h);
 	return h;
 }
 

@@ -45,17 +45,17 @@ struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name)
 	TAILQ_INIT(&h->strangers);
 	TAILQ_INIT(&h->drainers);
 	TAILQ_INIT(&h->asked);
-	h->ix = ctl->nr_hosts;
-	array_room(ctl->hosts, ctl->nr_hosts, &ctl->cap_hosts);
-	ctl->hosts[ctl->nr_hosts++] = h;
-	HASH_ADD_KEYPTR(by_name, ctl->hosts_by_name, h->name, strlen(h->name),
+	h->ix = ctl->hosts.nr;
+	array_room(ctl->hosts.at, ctl->hosts.nr, &ctl->hosts.cap);
+	ctl->hosts.at[ctl->hosts.nr++] = h;
+	HASH_ADD_KEYPTR(by_name, ctl->hosts.by_name, h->name, strlen(h->name),
 			h);
 	return h;
 }
 
 void ctl_host_destroy(struct ctl_host *h)
 {
-	HASH_DELETE(by_name, h->ctl->hosts_by_name, h);
+	HASH_DELETE(by_name, h->ctl->hosts.by_name, h);
 	sd_event_source_disable_unref(h->lost);
 	ctl_waiters_drop(&h->drainers);
 	ctl_waiters_drop(&h->asked);

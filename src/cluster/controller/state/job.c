@@ -45,15 +45,15 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 	TAILQ_INIT(&job->turns);
 	TAILQ_INIT(&job->waiters);
 	TAILQ_INIT(&job->kept.readers);
-	TAILQ_INSERT_TAIL(&ctl->jobs, job, link);
-	HASH_ADD(by_id, ctl->jobs_by_id, id, sizeof(job->id), job);
+	TAILQ_INSERT_TAIL(&ctl->jobs.list, job, link);
+	HASH_ADD(by_id, ctl->jobs.by_id, id, sizeof(job->id), job);
 	return job;
 }
 
 void ctl_job_destroy(struct ctl_job *job)
 {
-	TAILQ_REMOVE(&job->ctl->jobs, job, link);
-	HASH_DELETE(by_id, job->ctl->jobs_by_id, job);
+	TAILQ_REMOVE(&job->ctl->jobs.list, job, link);
+	HASH_DELETE(by_id, job->ctl->jobs.by_id, job);
 	if (job->client)
 		job->client->job = NULL;
 	ctl_waiters_drop(&job->waiters);
@@ -163,7 +163,7 @@ void ctl_job_set_state(struct ctl_job *job, int state)
 	if (state == STATE(DONE)) {
 		job->limiter = sd_event_source_disable_unref(job->limiter);
 		job->end = ctl_now();
-		job->ctl->nr_ended++;
+		job->ctl->jobs.nr_ended++;
 		shed(job);
 	}
 	ctl_job_store(job);
@@ -198,7 +198,7 @@ void ctl_job_again(struct ctl_job *job)
 void ctl_job_forget(struct ctl_job *job)
 {
 	store_forget_job(job->ctl->store, job->id);
-	job->ctl->nr_ended--;
+	job->ctl->jobs.nr_ended--;
 	ctl_job_destroy(job);
 }
 
@@ -249,13 +249,13 @@ void ctl_jobs_read(struct ctl *ctl)
 {
 	struct ctl_job *job;
 
-	ctl->last_job = store_last_job(ctl->store);
+	ctl->jobs.last = store_last_job(ctl->store);
 	store_each_job(ctl->store, load_job, ctl);
-	TAILQ_FOREACH (job, &ctl->jobs, link) {
+	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		ctl_ranks_read(job);
 		if (job->state != STATE(DONE))
 			continue;
-		ctl->nr_ended++;
+		ctl->jobs.nr_ended++;
 		shed(job);
 	}
 }

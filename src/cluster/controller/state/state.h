@@ -62,6 +62,8 @@ struct ctl;
 struct ctl_job;
 struct ctl_move;
 struct ctl_sched;
+struct ctl_front;
+struct ctl_pool;
 TAILQ_HEAD(klinks, klink);
 TAILQ_HEAD(ctl_waiters, ctl_waiter);
 
@@ -326,35 +328,43 @@ struct ctl_happenings {
 	void (*rank_lost)(struct ctl_rank *r, const char *how);
 };
 
+/* All hosts: state/host.c's. */
+struct ctl_hosts {
+	struct ctl_host **at; /* by ix, as in the view */
+	size_t nr, cap;
+	struct ctl_host *by_name;
+};
+
+/* All jobs: state/job.c's. */
+struct ctl_jobs {
+	TAILQ_HEAD(ctl_job_list, ctl_job) list; /* by id */
+	struct ctl_job *by_id;
+	unsigned nr_ended;
+	uint64_t last; /* id that was given out */
+	/* Is it worth looking?  Both are found out by who looks: job/'s. */
+	bool outside; /* some may wait of which the view knows nothing */
+	bool refused; /* ranks may wait that their hosts have refused */
+};
+
+TAILQ_HEAD(ctl_moves, ctl_move);
+
 struct ctl {
+	/* Set up at the start, and the same from then on: controller.c's. */
 	const struct ctl_happenings *happen;
 	const struct controller_conf *conf;
 	sd_event *event;
 	struct store *store;
 	char *keys_path;
-	sd_event_source *keys_watch;
-	struct conn_server **servers;
-	size_t nr_servers;
-	unsigned conns_max, users_max; /* connections; those of users */
-	uint32_t min_uid;	       /* who has a lower one runs nothing */
-	unsigned user_max;	       /* of one user */
-	LIST_HEAD(, ctl_peer) peers;
-	struct ctl_host **hosts;
-	size_t nr_hosts, cap_hosts;
-	struct ctl_host *hosts_by_name;
-	TAILQ_HEAD(ctl_jobs, ctl_job) jobs; /* by id */
-	struct ctl_job *jobs_by_id;
-	unsigned nr_ended;
-	uint64_t last_job;
-	uint64_t last_klink; /* its number, or of another request to an agent */
-	TAILQ_HEAD(ctl_moves, ctl_move) moves;
-	struct in_addr pool;
-	unsigned pool_prefix;
-	uint32_t next_address;
-	struct ctl_sched *sched; /* the policy, and what it sees: sched/'s */
-	bool outside; /* jobs may wait of which the view knows nothing */
-	bool refused; /* ranks may wait that their hosts have refused */
-	enum store_room room; /* as last reported */
+	uint32_t min_uid; /* who has a lower one runs nothing */
+	/* What there is. */
+	struct ctl_hosts hosts;
+	struct ctl_jobs jobs;
+	struct ctl_moves moves; /* under way: state/move.c's */
+	uint64_t last_request;	/* to an agent, its number: state/waiters.c's */
+	/* What only the part in question looks into. */
+	struct ctl_front *front; /* connections */
+	struct ctl_pool *pool;	 /* addresses of ranks: job/pool.c's */
+	struct ctl_sched *sched; /* the policy and its view */
 };
 
 #endif

@@ -99,6 +99,11 @@ static unsigned asked_by(const struct ctl_peer *p)
 	return n;
 }
 
+uint64_t ctl_request_number(struct ctl *ctl)
+{
+	return ++ctl->last_request;
+}
+
 void ctl_ask_agent(struct ctl_host *h, struct ctl_peer *p, uint64_t re,
 		   Control__Message__BodyCase what, void *body,
 		   Control__Message__BodyCase expected)
@@ -117,7 +122,7 @@ void ctl_ask_agent(struct ctl_host *h, struct ctl_peer *p, uint64_t re,
 		return;
 	}
 	w = waiter_create(&h->asked, p, re);
-	w->number = ++h->ctl->last_klink;
+	w->number = ctl_request_number(h->ctl);
 	w->expected = expected;
 	ctl_send(h->agent, w->number, 0, what, body);
 }
@@ -175,7 +180,7 @@ static unsigned ranks_at(const struct ctl_host *h)
 	const struct ctl_job *job;
 	unsigned n = 0;
 
-	TAILQ_FOREACH (job, &h->ctl->jobs, link)
+	TAILQ_FOREACH (job, &h->ctl->jobs.list, link)
 		for (uint32_t i = 0; i < job->nr; i++)
 			n += job->ranks[i].host == h &&
 			     ctl_rank_active(&job->ranks[i]);

@@ -33,6 +33,9 @@ void ctl_waiters_gone(struct ctl_peer *p);
 
 /* ---- what agents are asked */
 
+/* Of a new request to an agent; never used twice. */
+uint64_t ctl_request_number(struct ctl *ctl);
+
 /*
  * Have the host's agent asked on behalf of p, whose request is re: the agent's
  * answer, of the kind that is expected or FAILED, is p's.  Where there is no

@@ -30,7 +30,7 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 
 	if (p->role != ROLE_USER)
 		return 0;
-	TAILQ_FOREACH (job, &ctl->jobs, link) {
+	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		if (job->state == STATE(DONE) ||
 		    strcmp(job->spec->user, p->name))
 			continue;
@@ -94,7 +94,7 @@ static struct ctl_host *largest_host(struct ctl *ctl, const uint32_t *hosts,
 	struct ctl_host *most = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		struct ctl_host *h = ctl->hosts[hosts ? hosts[i] : i];
+		struct ctl_host *h = ctl->hosts.at[hosts ? hosts[i] : i];
 
 		if (!most || h->memory > most->memory)
 			most = h;
@@ -126,11 +126,12 @@ int ctl_limit_check(const struct ctl_job *job, const uint32_t *hosts,
 		    struct error *err)
 {
 	struct ctl *ctl = job->ctl;
-	size_t n = hosts ? job->nr : ctl->nr_hosts;
+	size_t n = hosts ? job->nr : ctl->hosts.nr;
 	int r = 0;
 
 	for (size_t i = 0; i < n && !r; i++)
-		r = ctl_limit_host(job, ctl->hosts[hosts ? hosts[i] : i], err);
+		r = ctl_limit_host(job, ctl->hosts.at[hosts ? hosts[i] : i],
+				   err);
 	return r ? r : check_memory(job, largest_host(ctl, hosts, n), err);
 }
 

@@ -1,0 +1,55 @@
+/*
+ * priv.h - who is connected: what only this part looks into
+ */
+#ifndef CLUSTER_CONTROLLER_FRONT_PRIV_H
+#define CLUSTER_CONTROLLER_FRONT_PRIV_H
+
+#include "cluster/controller/front/front.h"
+
+struct ctl_front {
+	struct conn_server **servers;
+	size_t nr_servers;
+	unsigned conns_max; /* connections at each of them */
+	unsigned users_max; /* of these, those of users; */
+	unsigned user_max;  /* and of one user */
+	LIST_HEAD(, ctl_peer) peers;
+	sd_event_source *keys_watch;
+};
+
+/* ---- peer.c */
+
+extern const struct conn_ops front_peer_ops;
+
+/* ---- keys.c */
+
+/* End connections whose keys are revoked, from now on. */
+int front_keys_watch(struct ctl *ctl, struct error *err) must_check;
+/*
+ * Check a new connection: its key may have been revoked during the handshake.
+ */
+void front_keys_check(struct ctl_peer *p);
+
+/* ---- why.c */
+
+/* Answer with what was planned for a job, even one that is over and deleted. */
+void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t job);
+
+/* ---- output.c */
+
+void ctl_output_read(struct ctl_peer *p, uint64_t re, struct ctl_job *job,
+		     const Control__GetOutput *g);
+
+/* ---- history.c */
+
+/* Accounts of jobs that are over, from that number on. */
+void ctl_history_read(struct ctl_peer *p, uint64_t re, uint64_t from);
+
+/* ---- list.c */
+
+void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l);
+
+/* ---- hosts.c */
+
+void ctl_list_hosts(struct ctl_peer *p, uint64_t re);
+
+#endif
