@@ -1,0 +1,167 @@
+/*
+ * test_contract_laws.c - whatever happens, a contract keeps what it promises: random
+ * scripts
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/random.h"
+#include "model/play_contract.h"
+
+struct script {
+	struct random_stream r;
+	bool steps, papers;
+	unsigned in_day;  /* disturbances as this test counts them, */
+	usec_t day_began; /* ... since then */
+	usec_t day_ends;
+	bool traces; /* of a guest */
+};
+
+static void change_clock(struct script *s)
+{
+	if (s->steps && !random_below(&s->r, 20))
+		step = (usec_t)random_below(&s->r, 6 * DAY) - 3 * DAY;
+	if (s->papers && !random_below(&s->r, 20)) {
+		on_paper("a");
+		assert_int_equal(from_paper("a"), 0);
+	}
+}
+
+/* A new day has been begun: no shorter than half of one. */
+static void look_at_days(struct script *s)
+{
+	if (c.ends == s->day_ends)
+		return;
+	assert_true(c.ends - s->day_ends >= DAY / 2);
+	assert_true(c.ends - now <= DAY + DAY / 2);
+	if (!s->steps)
+		assert_true(c.ends % DAY == 0);
+	s->day_began = s->day_ends;
+	s->day_ends = c.ends;
+	s->in_day = 0;
+}
+
+/* As a well-behaved host: guests come while it is open, and leave at once. */
+static void host_lives(struct script *s)
+{
+	bool was = scene.here, comes = !random_below(&s->r, 2);
+
+	if (!random_below(&s->r, 3))
+		scene.here = !scene.here;
+	else if (!scene.here && closed() == CLOSED_NOT && comes)
+		scene.guests = scene.running = (uint32_t)random_below(&s->r, 3);
+	scene.touched = scene.here || was ? now : scene.touched;
+	feed();
+	look_at_days(s);
+	if (scene.here && !was && (scene.guests || s->traces)) {
+		assert_true(c.disturbed == ++s->in_day);
+		assert_true(s->in_day <= terms.disturb);
+	}
+	s->traces = !scene.here && (s->traces || scene.guests);
+	if (!closed_for_guests(closed()))
+		return;
+	scene.guests = scene.running = 0;
+	feed();
+}
+
+static void play(uint64_t seed, bool steps, bool papers)
+{
+	struct script s = { .steps = steps, .papers = papers };
+
+	fresh(NULL);
+	random_init(&s.r, seed, "contract", 0);
+	terms.disturb = (uint32_t)random_below(&s.r, 4);
+	terms.quiet = MIN;
+	s.day_ends = c.ends;
+	for (int i = 0; i < 3000; i++) {
+		now += (usec_t)random_below(&s.r, HOUR);
+		change_clock(&s);
+		feed();
+		look_at_days(&s);
+		host_lives(&s);
+	}
+}
+
+static void no_more_than_the_terms_allow(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 60; seed++)
+		play(seed, seed % 2, seed % 3 == 0);
+}
+
+/* Within the day a script begins in, setting the clock changes nothing. */
+static void steps_neither_give_nor_take(void **state)
+{
+	struct random_stream r;
+	struct contract unset;
+	struct scene s;
+	struct moment m;
+
+	(void)state;
+	random_init(&r, 1, "steps", 0);
+	for (int run = 0; run < 100; run++) {
+		fresh(NULL);
+		unset = c;
+		while (now < DAY - HOUR) {
+			now += (usec_t)random_below(&r, HOUR);
+			step = (usec_t)random_below(&r, 99 * DAY) - 49 * DAY;
+			s = (struct scene){ .here = random_below(&r, 2),
+					    .guests = !random_below(&r, 3) };
+			scene = s;
+			feed();
+			m = moment_plain(now);
+			contract_feed(&unset, &terms, &m, &s);
+			assert_int_equal(c.disturbed, unset.disturbed);
+			assert_int_equal(closed(),
+					 contract_closed(&unset, &terms, &m));
+			assert_int_equal(c.ends, unset.ends);
+		}
+	}
+}
+
+/* Between two feeds nothing changes that contract_next() did not announce. */
+static void changes_are_announced(void **state)
+{
+	struct random_stream r;
+	enum closed was;
+	usec_t at;
+
+	(void)state;
+	random_init(&r, 2, "announced", 0);
+	fresh(NULL);
+	assert_int_equal(owner_terms_set(&terms, "hours", "mon-sun 9-17", NULL),
+			 0);
+	terms.disturb = 3;
+	for (int i = 0; i < 20000; i++) {
+		at = next();
+		was = closed();
+		now += (usec_t)random_below(&r, 30 * MIN);
+		if (now >= at)
+			now = at;
+		else
+			assert_int_equal(closed(), was);
+		scene.here = !random_below(&r, 4);
+		scene.guests = scene.here ? 0 : (uint32_t)random_below(&r, 2);
+		scene.load = (double)random_below(&r, 2);
+		if (scene.here)
+			scene.touched = now;
+		feed();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(no_more_than_the_terms_allow, fresh),
+		cmocka_unit_test_setup(steps_neither_give_nor_take, fresh),
+		cmocka_unit_test_setup(changes_are_announced, fresh),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/*
+ * test_contract_paper.c - a contract is written down and read again: agents and hosts
+ * are started anew, clocks are set, paper is damaged
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/play_contract.h"
+
+static void an_agent_is_started_again(void **state)
+{
+	struct contract before;
+
+	(void)state;
+	guests(1);
+	visit();
+	guests(2);
+	owner(true);
+	now += SEC;
+	feed();
+	before = c;
+	on_paper("a");
+	now += 3 * SEC;
+	step = 9 * DAY;
+	assert_int_equal(from_paper("a"), 0);
+	before.scene.touched = c.scene.touched;
+	before.scene.load = c.scene.load;
+	before.calm_since = c.calm_since;
+	before.fed = c.fed;
+	assert_memory_equal(&c, &before, sizeof(c));
+	guests(0);
+	assert_int_equal(c.last[1].took, 4 * SEC);
+}
+
+static void a_boot_keeps_the_count(void **state)
+{
+	(void)state;
+	terms.disturb = 1;
+	guests(1);
+	visit();
+	guests(1); /* which the boot ends */
+	on_paper("a");
+	step = now + HOUR; /* an hour later, steady from 0 on */
+	now = 0;
+	assert_int_equal(from_paper("b"), 0);
+	scene = (struct scene){ .here = false, .touched = -DAY };
+	feed();
+	assert_int_equal(closed(), CLOSED_DISTURBED);
+	assert_int_equal(c.ends, DAY - step);
+	owner(true);
+	assert_int_equal(c.disturbed, 1); /* nothing of a guest is left */
+	owner(false);
+	now = DAY - step;
+	feed();
+	assert_int_equal(c.disturbed, 0);
+}
+
+static void a_boot_without_a_clock(void **state)
+{
+	(void)state;
+	terms.disturb = 1;
+	guests(1);
+	visit();
+	now = 20 * HOUR;
+	feed();
+	on_paper("a");
+	now = MIN;
+	step = -300 * DAY;
+	assert_int_equal(from_paper("b"), 0);
+	feed();
+	assert_int_equal(closed(), CLOSED_DISTURBED);
+	on_paper("b"); /* and again */
+	now = 2 * MIN;
+	assert_int_equal(from_paper("c"), 0);
+	feed();
+	assert_int_equal(closed(), CLOSED_DISTURBED);
+	assert_true(c.ends > now + 3 * HOUR && c.ends <= now + 4 * HOUR);
+	step = 22 * HOUR - now; /* set right: two hours have gone by */
+	feed();
+	assert_int_equal(closed(), CLOSED_DISTURBED);
+	assert_int_equal(c.ends, now + 2 * HOUR);
+	step += 2 * DAY; /* only once */
+	feed();
+	assert_int_equal(closed(), CLOSED_DISTURBED);
+}
+
+/* What is not settled is read back as it was, also with the times of today. */
+static void unsettled_on_paper(void **state)
+{
+	usec_t written = 20000 * DAY + 8 * HOUR;
+
+	(void)state;
+	step = 20000 * DAY;
+	guests(1);
+	on_paper("a");
+	now = MIN;
+	step = 0;
+	assert_int_equal(from_paper("b"), 0);
+	assert_true(c.unsettled && c.written == written);
+	assert_int_equal(c.left, 16 * HOUR);
+	on_paper("b");
+	assert_int_equal(from_paper("b"), 0);
+	assert_true(c.unsettled && c.written == written);
+	assert_int_equal(c.left, 16 * HOUR);
+}
+
+/* No clock of one boot goes back: whoever wrote that is not to be believed. */
+static void paper_of_a_later_instant(void **state)
+{
+	(void)state;
+	guests(1);
+	owner(true);
+	on_paper("a");
+	now -= HOUR;
+	assert_int_equal(from_paper("a"), 0);
+	assert_int_equal(c.giving, -1);
+	assert_int_equal(c.scene.guests, 0);
+	assert_false(c.scene.here);
+	assert_int_equal(c.ends, now + 16 * HOUR);
+}
+
+/* A clock that is set right late, or wrongly, gives nothing. */
+static void a_clock_comes_late(void **state)
+{
+	(void)state;
+	terms.disturb = 1;
+	guests(1);
+	visit();
+	now = 20 * HOUR;
+	feed();
+	on_paper("a");
+	now = 0;
+	step = -300 * DAY;
+	assert_int_equal(from_paper("b"), 0);
+	scene.guests = scene.running = 0;
+	now = 3 * HOUR;
+	feed();
+	on_paper("b");
+	step = 21 * HOUR - now; /* not even as long as it runs */
+	feed();
+	assert_int_equal(c.ends, 4 * HOUR);
+	step = -300 * DAY;
+	assert_int_equal(from_paper("b"), 0);
+	now = 4 * HOUR; /* the day ends without the clock */
+	guests(1);
+	visit();
+	assert_int_equal(closed(), CLOSED_DISTURBED);
+	step = 25 * HOUR - now;
+	feed();
+	assert_int_equal(closed(), CLOSED_DISTURBED);
+}
+
+static void steady_goes_back(void **state)
+{
+	(void)state;
+	guests(1);
+	owner(true);
+	now += SEC;
+	feed();
+	now -= HOUR;
+	guests(0);
+	assert_int_equal(c.last[0].took, SEC);
+}
+
+static void bad_paper(void **state)
+{
+	static const char *const wrong[] = {
+		"",
+		"end\n",
+		"stint-contract 2 a\n",
+		"stint-contract 1 a\nat 0 0\n",
+		"stint-contract 1 a\nat 0 0\nday 0 0 0 open\nend\n",
+		"stint-contract 1 a\nat 0 0\nday 0 0 0 open\nnow 0 0 0 0 -1 0\n",
+		"stint-contract 1 a\nat 0 0\nday 0 0 0 quiet\nnow 0 0 0 0 -1 0\n"
+		"end\n",
+		"stint-contract 1 a\nat 0 0\nday 0 0 0 open\nnow 0 0 0 0 -1 0\n"
+		"end\nend\n",
+		"stint-contract 1 a\nat -9223372036854775808 0\n"
+		"day 0 0 0 open\nnow 0 0 0 0 -1 0\nend\n",
+		"stint-contract 1 a\nat 0 0\nday 999999999999 0 0 open\n"
+		"now 0 0 0 0 -1 0\nend\n",
+		"stint-contract 1 a\nat 0 0\nday 0 0 0 open\nnow 0 0 0 0 9 0\n"
+		"end\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		paper = strdup(wrong[i]);
+		if (from_paper("a") != -EINVAL)
+			fail_msg("taken: %s", wrong[i]);
+		feed();
+		assert_int_equal(closed(), CLOSED_LOST);
+	}
+	now = DAY;
+	feed();
+	assert_int_equal(closed(), CLOSED_NOT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(an_agent_is_started_again, fresh),
+		cmocka_unit_test_setup(a_boot_keeps_the_count, fresh),
+		cmocka_unit_test_setup(a_boot_without_a_clock, fresh),
+		cmocka_unit_test_setup(unsettled_on_paper, fresh),
+		cmocka_unit_test_setup(paper_of_a_later_instant, fresh),
+		cmocka_unit_test_setup(a_clock_comes_late, fresh),
+		cmocka_unit_test_setup(steady_goes_back, fresh),
+		cmocka_unit_test_setup(bad_paper, fresh),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
