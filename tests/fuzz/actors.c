@@ -231,3 +231,11 @@ void actor_keeper_hello(struct conn *agent, uint64_t epoch, Keeper__State state,
 	status.signals = signals;
 	actor_keeper(agent, epoch, 0, 0, KEEPER__EVENT__BODY_HELLO, &hello);
 }
+
+void actor_keeper_starts(struct conn *agent)
+{
+	Keeper__Started started = KEEPER__STARTED__INIT;
+
+	actor_keeper_hello(agent, 0, KEEPER__STATE__EMPTY, 0);
+	actor_keeper(agent, 0, 1, 0, KEEPER__EVENT__BODY_STARTED, &started);
+}

@@ -52,5 +52,7 @@ void actor_keeper(struct conn *agent, uint64_t epoch, uint64_t seq, uint64_t re,
 /* Its HELLO, in that state, and with that number of signals taken. */
 void actor_keeper_hello(struct conn *agent, uint64_t epoch, Keeper__State state,
 			uint64_t signals);
+/* It is there, of epoch 0, and then its program has started. */
+void actor_keeper_starts(struct conn *agent);
 
 #endif

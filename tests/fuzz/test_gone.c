@@ -56,7 +56,7 @@ static bool two_ranks(void *ctx)
 	job = job_of(ctl, 1);
 	assert_int_equal(job->nr, 2);
 	assert_false(job->spec->stopping);
-	start_at(h1);
+	actor_keeper_starts(h1);
 	assert_int_equal(job->ranks[0].state, STATE(RUNNING));
 	assert_int_equal(job->ranks[1].state, STATE(STARTING));
 	assert_int_equal(job->state, STATE(STARTING));

@@ -32,7 +32,7 @@ static void begin(void)
 {
 	all_come(-1, -1);
 	submit(1, "h1", NULL);
-	start_at(h1);
+	actor_keeper_starts(h1);
 	send_out("h2", h2, 1);
 	assert_int_equal(ASKED(MIGRATE_OUT), 1);
 }
@@ -103,7 +103,7 @@ static bool other_network(void *ctx)
 	actors_net = "none";
 	admin = actor_greet("admin/root", -1);
 	submit(1, "h1", NULL);
-	start_at(h1);
+	actor_keeper_starts(h1);
 	assert_int_equal(heard.refused, 0);
 	migrate("h2", "h2");
 	assert_int_equal(heard.refused, 1);

@@ -113,14 +113,6 @@ void submit(uint32_t ranks, const char *first, const char *second)
 	actor_say(admin, MESSAGE_BODY(SUBMIT), &s);
 }
 
-void start_at(struct conn *agent)
-{
-	Keeper__Started started = KEEPER__STARTED__INIT;
-
-	actor_keeper_hello(agent, 0, KEEPER__STATE__EMPTY, 0);
-	actor_keeper(agent, 0, 1, 0, KEEPER__EVENT__BODY_STARTED, &started);
-}
-
 void migrate(const char *to, const char *key)
 {
 	Control__Migrate m = CONTROL__MIGRATE__INIT;

@@ -44,9 +44,6 @@ void all_come(int64_t epoch1, int64_t epoch2);
 /* A job of so many ranks, on these hosts or (NULL) where the policy says. */
 void submit(uint32_t ranks, const char *first, const char *second);
 
-/* The keeper of rank 1.0 there says that it has started. */
-void start_at(struct conn *agent);
-
 /* Ask for job 1's rank to be moved; the same key is the same request. */
 void migrate(const char *to, const char *key);
 
