@@ -76,8 +76,8 @@ static int open_swf(struct sim_args *a, struct swf_trace *ret_kept,
 	struct swf_trace t;
 	int r;
 
-	a->trace.procs = (uint32_t)a->procs;
-	a->trace.nr_jobs = (uint64_t)a->jobs;
+	a->trace.procs = (uint32_t)a->setup.procs;
+	a->trace.nr_jobs = (uint64_t)a->setup.jobs;
 	r = swf_read(a->swf, &a->trace, &t, err);
 	if (r < 0)
 		return r;
@@ -87,7 +87,7 @@ static int open_swf(struct sim_args *a, struct swf_trace *ret_kept,
 		ret_kept->job = xmalloc(t.nr * sizeof(*t.job));
 		memcpy(ret_kept->job, t.job, t.nr * sizeof(*t.job));
 	}
-	*ret = swf_workload(&t, a->load);
+	*ret = swf_workload(&t, a->setup.load);
 	return 0;
 }
 
@@ -109,13 +109,7 @@ static int open_replay(struct sim_args *a, struct workload **ret,
 static int open_workload(struct sim_args *a, struct swf_trace *ret_kept,
 			 struct workload **ret, struct error *err)
 {
-	const struct workload_setup setup = {
-		.procs = (uint32_t)a->procs,
-		.load = a->load,
-		.nr_jobs = (uint64_t)a->jobs,
-		.seed = (uint64_t)a->seed,
-		.replication = (uint64_t)a->replication,
-	};
+	const struct workload_setup setup = setup_args_workload(&a->setup);
 
 	int r;
 
@@ -125,8 +119,8 @@ static int open_workload(struct sim_args *a, struct swf_trace *ret_kept,
 		r = a->swf ? open_swf(a, ret_kept, ret, err)
 			   : workload_create(a->workload, &setup, ret, err);
 	if (!r && a->speedup)
-		r = attach_speedup(ret, a->speedup, (uint64_t)a->seed,
-				   (uint64_t)a->replication, err);
+		r = attach_speedup(ret, a->speedup, (uint64_t)a->setup.seed,
+				   (uint64_t)a->setup.replication, err);
 	return r;
 }
 
@@ -185,7 +179,7 @@ static char *describe_run(const struct sim_args *a)
 	return xasprintf("policy %s, %s %s, seed %" PRId64
 			 ", replication %" PRId64,
 			 a->policy, a->swf ? "trace" : source_kind(a),
-			 source_name(a), a->seed, a->replication);
+			 source_name(a), a->setup.seed, a->setup.replication);
 }
 
 /* For figures: short. */
@@ -212,12 +206,14 @@ static json_t *json_options(const struct sim_args *a)
 			      "policy", json_text(a->policy), source_kind(a),
 			      json_text(source_name(a)));
 
-	if (a->load > 0)
-		json_object_set_new(j, "load", json_number(a->load));
-	json_object_set_new(j, "seed", json_integer(a->seed));
-	json_object_set_new(j, "replication", json_integer(a->replication));
-	if (a->jobs)
-		json_object_set_new(j, "first_jobs", json_integer(a->jobs));
+	if (a->setup.load > 0)
+		json_object_set_new(j, "load", json_number(a->setup.load));
+	json_object_set_new(j, "seed", json_integer(a->setup.seed));
+	json_object_set_new(j, "replication",
+			    json_integer(a->setup.replication));
+	if (a->setup.jobs)
+		json_object_set_new(j, "first_jobs",
+				    json_integer(a->setup.jobs));
 	add_text(j, "hosts", a->hosts);
 	add_text(j, "speedup", a->speedup);
 	add_text(j, "paging", a->paging);
@@ -355,8 +351,8 @@ static int simulate(struct sim_args *a, struct error *err)
 	if (a->events)
 		a->config.script = &script;
 	a->config.policy = a->policy;
-	a->config.procs = (uint32_t)a->procs;
-	a->config.seed = (uint64_t)a->seed;
+	a->config.procs = (uint32_t)a->setup.procs;
+	a->config.seed = (uint64_t)a->setup.seed;
 	if (isatty(STDERR_FILENO)) {
 		a->config.progress = show_progress;
 		a->config.progress_data = w;

@@ -16,9 +16,6 @@
 
 enum {
 	KEY_SWF = 256,
-	KEY_JOBS,
-	KEY_SEED,
-	KEY_REPLICATION,
 	KEY_OUT_SWF,
 	KEY_SERIES,
 	KEY_PLOT,
@@ -98,20 +95,6 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static int parse_load(const char *text, double *ret, struct error *err)
-{
-	char *end;
-	double v = strtod(text, &end);
-
-	if (end == text || *end || !(v > 0 && v <= 1000))
-		return error_set(
-			err, -EINVAL,
-			"--load: '%s' is not a load: give a number above 0",
-			text);
-	*ret = v;
-	return 0;
-}
-
 static int parse_extra(const char *text, enum swf_extra *ret, struct error *err)
 {
 	if (strcmp(text, "refuse") && strcmp(text, "ignore"))
@@ -121,26 +104,6 @@ static int parse_extra(const char *text, enum swf_extra *ret, struct error *err)
 				 text);
 	*ret = strcmp(text, "ignore") ? SWF_EXTRA_REFUSE : SWF_EXTRA_IGNORE;
 	return 0;
-}
-
-static int parse_number(struct sim_args *a, int key, const char *arg,
-			struct error *err)
-{
-	switch (key) {
-	case 'P':
-		return parse_int(arg, 1, INT32_MAX, "--procs", &a->procs, err);
-	case 'n':
-		return parse_int(arg, 1, INT32_MAX, "--jobs", &a->jobs, err);
-	case KEY_SEED:
-		return parse_int(arg, 0, INT64_MAX, "--seed", &a->seed, err);
-	case KEY_REPLICATION:
-		return parse_int(arg, 0, INT64_MAX, "--replication",
-				 &a->replication, err);
-	case 'L':
-		return parse_load(arg, &a->load, err);
-	default:
-		return parse_extra(arg, &a->trace.extra, err);
-	}
 }
 
 /* Where the options that are names and files go; NULL: not one of them. */
@@ -182,6 +145,7 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	struct sim_args *a = state->input;
 	const char **text = text_of(a, key);
 	struct error err;
+	int r;
 
 	if (text) {
 		*text = arg;
@@ -210,16 +174,13 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	case KEY_POOL:
 		a->config.pool = true;
 		break;
-	case 'P':
-	case 'n':
-	case KEY_SEED:
-	case KEY_REPLICATION:
-	case 'L':
 	case KEY_EXTRA:
-		return command_parsed(state, parse_number(a, key, arg, &err),
-				      &err);
+		return command_parsed(
+			state, parse_extra(arg, &a->trace.extra, &err), &err);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		r = setup_args_parse(&a->setup, key, arg, &err);
+		return r > 0 ? ARGP_ERR_UNKNOWN
+			     : command_parsed(state, r, &err);
 	}
 	return 0;
 }
@@ -267,8 +228,8 @@ static int check(const struct sim_args *a, struct error *err)
 		return error_set(err, -EINVAL,
 				 "give either --swf FILE, --workload NAME or "
 				 "--replay FILE; see `stint sim --help`");
-	if (a->replay &&
-	    (a->hosts || a->procs || a->events || a->jobs || a->load > 0))
+	if (a->replay && (a->hosts || a->setup.procs || a->events ||
+			  a->setup.jobs || a->setup.load > 0))
 		return error_set(
 			err, -EINVAL,
 			"--hosts, --procs, --events, --jobs and --load "
@@ -308,7 +269,7 @@ int sim_args_parse(int argc, char **argv, struct sim_args *ret,
 	};
 	int r;
 
-	*ret = (struct sim_args){ .seed = 1 };
+	*ret = (struct sim_args){ .setup = { .seed = 1 } };
 	owner_args_init(&ret->owners, &ret->config);
 	command_parse(&argp, argc, argv, 0, ret);
 	r = ret->list ? 0 : check(ret, err);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cmd/sim/owner_options.h"
+#include "cmd/sim/setup_args.h"
 #include "cmd/sim/sim_figures.h"
 #include "core/error.h"
 #include "sim/engine/paging.h"
@@ -21,8 +22,7 @@
 struct sim_args {
 	const char *policy, *swf, *workload, *replay, *out, *out_swf, *hosts,
 		*speedup, *events, *paging;
-	int64_t procs, jobs, seed, replication;
-	double load;
+	struct setup_args setup;
 	bool json, list;
 	struct swf_options trace;
 	struct recorded recorded;

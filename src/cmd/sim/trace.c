@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/kit/command.h"
+#include "cmd/sim/setup_args.h"
 #include "core/json.h"
 #include "model/activity.h"
 #include "sim/report/output.h"
@@ -16,7 +17,7 @@
 #include "sim/workload/swf.h"
 #include "sim/workload/workload.h"
 
-enum { KEY_ACTIVITY = 256, KEY_SEED, KEY_REPLICATION };
+enum { KEY_ACTIVITY = 256 };
 
 static const struct argp_option options[] = {
 	{ 0, 0, 0, 0, "stats:", 1 },
@@ -42,43 +43,8 @@ static const struct argp_option options[] = {
 struct trace_args {
 	const char *verb, *file, *workload, *output;
 	bool activity, json;
-	int64_t procs, jobs, seed, replication;
-	double load;
+	struct setup_args setup;
 };
-
-static int parse_load(const char *text, double *ret, struct error *err)
-{
-	char *end;
-	double v = strtod(text, &end);
-
-	if (end == text || *end || !(v > 0 && v <= 1000))
-		return error_set(err, -EINVAL,
-				 "--load: '%s' is not a load: give a number "
-				 "above 0",
-				 text);
-	*ret = v;
-	return 0;
-}
-
-static int parse_number(struct trace_args *a, int key, const char *arg,
-			struct error *err)
-{
-	switch (key) {
-	case 'P':
-		return parse_int(arg, 1, INT32_MAX, "--procs", &a->procs, err);
-	case 'n':
-		return parse_int(arg, 1, INT32_MAX, "--jobs", &a->jobs, err);
-	case KEY_SEED:
-		return parse_int(arg, 0, INT64_MAX, "--seed", &a->seed, err);
-	case KEY_REPLICATION:
-		return parse_int(arg, 0, INT64_MAX, "--replication",
-				 &a->replication, err);
-	case 'L':
-		return parse_load(arg, &a->load, err);
-	default:
-		return 1;
-	}
-}
 
 static error_t parse_trace(int key, char *arg, struct argp_state *state)
 {
@@ -105,7 +71,7 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 		*(a->verb ? &a->file : &a->verb) = arg;
 		return 0;
 	}
-	r = parse_number(a, key, arg, &err);
+	r = setup_args_parse(&a->setup, key, arg, &err);
 	return r > 0 ? ARGP_ERR_UNKNOWN : command_parsed(state, r, &err);
 }
 
@@ -119,8 +85,8 @@ static int check(const struct trace_args *a, struct error *err)
 				 "NAME --output FILE");
 	if (stats && !a->file)
 		return error_set(err, -EINVAL, "stats: which FILE?");
-	if (stats &&
-	    (a->workload || a->output || a->procs || a->jobs || a->load > 0))
+	if (stats && (a->workload || a->output || a->setup.procs ||
+		      a->setup.jobs || a->setup.load > 0))
 		return error_set(err, -EINVAL,
 				 "stats makes no trace: leave out --workload, "
 				 "--output, --procs, --jobs and --load");
@@ -237,13 +203,7 @@ static int write_jobs(struct workload *w, FILE *to, struct error *err)
 
 static int generate(const struct trace_args *a, struct error *err)
 {
-	const struct workload_setup setup = {
-		.procs = (uint32_t)a->procs,
-		.load = a->load,
-		.nr_jobs = (uint64_t)a->jobs,
-		.seed = (uint64_t)a->seed,
-		.replication = (uint64_t)a->replication,
-	};
+	const struct workload_setup setup = setup_args_workload(&a->setup);
 	struct output *out;
 	struct workload *w;
 	int r = output_open(a->output, &out, err);
@@ -272,7 +232,7 @@ int cmd_trace(int argc, char **argv)
 		0,
 		0
 	};
-	struct trace_args a = { .seed = 1 };
+	struct trace_args a = { .setup = { .seed = 1 } };
 	struct error err;
 	int r;
 
