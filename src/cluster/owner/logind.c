@@ -335,12 +335,6 @@ static int on_changed(sd_bus_message *m, void *arg, sd_bus_error *err)
 
 /* ---- the bus ---- */
 
-static int match(struct logind *l, const char *rule,
-		 sd_bus_message_handler_t fn)
-{
-	return sd_bus_add_match_async(l->bus, NULL, rule, fn, NULL, l);
-}
-
 static void logind_connect(struct logind *l);
 
 static int on_again(sd_event_source *src, uint64_t usec, void *arg)
@@ -375,48 +369,38 @@ static int on_disconnected(sd_bus_message *m, void *arg, sd_bus_error *err)
 
 #define SIGNAL_OF "type='signal',sender='" LOGIND "',"
 
+static const struct {
+	const char *rule;
+	sd_bus_message_handler_t heard;
+} matches[] = {
+	{ "type='signal',path='/org/freedesktop/DBus/Local',"
+	  "interface='org.freedesktop.DBus.Local',member='Disconnected'",
+	  on_disconnected },
+	{ "type='signal',sender='" DBUS "',interface='" DBUS
+	  "',member='NameOwnerChanged',arg0='" LOGIND "'",
+	  on_name },
+	{ SIGNAL_OF "interface='" MANAGER "',member='SessionNew'",
+	  on_sessions },
+	{ SIGNAL_OF "interface='" MANAGER "',member='SessionRemoved'",
+	  on_removed },
+	{ SIGNAL_OF "interface='" MANAGER "',member='PrepareForShutdown'",
+	  on_prepare },
+	{ SIGNAL_OF "interface='" MANAGER "',member='PrepareForSleep'",
+	  on_prepare },
+	{ SIGNAL_OF "interface='" DBUS ".Properties',"
+		    "member='PropertiesChanged',path_namespace='" OBJECT "'",
+	  on_changed },
+};
+
 static int attach(struct logind *l)
 {
 	int r = sd_bus_attach_event(l->bus, l->owner->event,
 				    SD_EVENT_PRIORITY_NORMAL);
 
-	if (r >= 0)
-		r = match(l,
-			  "type='signal',path='/org/freedesktop/DBus/Local',"
-			  "interface='org.freedesktop.DBus.Local',"
-			  "member='Disconnected'",
-			  on_disconnected);
-	if (r >= 0)
-		r = match(l,
-			  "type='signal',sender='" DBUS "',interface='" DBUS
-			  "',member='NameOwnerChanged',arg0='" LOGIND "'",
-			  on_name);
-	if (r >= 0)
-		r = match(l,
-			  SIGNAL_OF "interface='" MANAGER
-				    "',member='SessionNew'",
-			  on_sessions);
-	if (r >= 0)
-		r = match(l,
-			  SIGNAL_OF "interface='" MANAGER
-				    "',member='SessionRemoved'",
-			  on_removed);
-	if (r >= 0)
-		r = match(l,
-			  SIGNAL_OF "interface='" MANAGER
-				    "',member='PrepareForShutdown'",
-			  on_prepare);
-	if (r >= 0)
-		r = match(l,
-			  SIGNAL_OF "interface='" MANAGER
-				    "',member='PrepareForSleep'",
-			  on_prepare);
-	if (r >= 0)
-		r = match(l,
-			  SIGNAL_OF "interface='" DBUS ".Properties',"
-				    "member='PropertiesChanged',"
-				    "path_namespace='" OBJECT "'",
-			  on_changed);
+	for (size_t i = 0; r >= 0 && i < sizeof(matches) / sizeof(*matches);
+	     i++)
+		r = sd_bus_add_match_async(l->bus, NULL, matches[i].rule,
+					   matches[i].heard, NULL, l);
 	return r < 0 ? r
 		     : sd_bus_call_method_async(
 			       l->bus, NULL, DBUS, "/org/freedesktop/DBus",

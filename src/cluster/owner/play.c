@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -31,7 +32,7 @@ static bool is_empty(void *ctx)
 static void set_path(char **path, const char *name)
 {
 	free(*path);
-	*path = xasprintf("%s/%s", play_dir, name);
+	*path = below(name);
 }
 
 int play_setup(void **state)
@@ -79,4 +80,20 @@ void play_settle(void)
 {
 	while (sd_event_run(play_event, 0) > 0)
 		continue;
+}
+
+char *below(const char *name)
+{
+	return xasprintf("%s/%s", play_dir, name);
+}
+
+void put(const char *name, const char *text)
+{
+	char *path = below(name);
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	free(path);
 }

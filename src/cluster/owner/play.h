@@ -22,6 +22,10 @@ int play_teardown(void **state);
 void play_begin(const char *sources);
 void play_end(void);
 
+/* A file in play_dir, and one with that text in it; the caller frees the path. */
+char *below(const char *name);
+void put(const char *name, const char *text);
+
 /* Handle all that has come. */
 void play_settle(void);
 

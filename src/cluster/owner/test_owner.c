@@ -24,7 +24,6 @@
 
 #include "cluster/owner/play.h"
 #include "core/io.h"
-#include "core/xalloc.h"
 
 #define HOUR (3600 * USEC_PER_SEC)
 
@@ -37,25 +36,9 @@ static int setup(void **state)
 	return r;
 }
 
-static char *below(const char *name)
-{
-	return xasprintf("%s/%s", play_dir, name);
-}
-
 static const struct presence *is(void)
 {
 	return owner_presence(play_owner);
-}
-
-static void put(const char *name, const char *text)
-{
-	char *path = below(name);
-	FILE *f = fopen(path, "we");
-
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-	free(path);
 }
 
 static void make_dir(const char *name)

@@ -13,29 +13,12 @@
 #include <cmocka.h>
 
 #include "cluster/owner/play.h"
-#include "core/xalloc.h"
 
 #define HOUR (3600 * USEC_PER_SEC)
-
-static char *below(const char *name)
-{
-	return xasprintf("%s/%s", play_dir, name);
-}
 
 static const struct presence *is(void)
 {
 	return owner_presence(play_owner);
-}
-
-static void put(const char *name, const char *text)
-{
-	char *path = below(name);
-	FILE *f = fopen(path, "we");
-
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-	free(path);
 }
 
 /* The agent's end and ours take turns: as a child. */
