@@ -175,6 +175,31 @@ for i in range(600): print("line", i); time.sleep(0.01)')
 	grep -qx two "$bed/again"
 }
 
+# What is printed on and on meets a reader that went after one line.
+@test "a reader that has read enough ends attach, output and run --stay, not the job" {
+	prints='while :; do echo line; sleep 0.05; done'
+	job=$(st submit sh -c "$prints")
+	for c in "attach $job" "output -f $job" "run --stay"; do
+		set -- $c
+		[ "$1" != run ] || set -- "$@" sh -c "$prints"
+		st "$@" 2>"$bed/err" | head -n 1 >"$bed/line"
+		[ "${PIPESTATUS[0]}" = 141 ]
+		grep -qx line "$bed/line"
+		state_is "$job" running
+	done
+	grep -q "^stint run: job 2 goes on; .stint attach 2. comes back to it" "$bed/err"
+	state_is 2 running
+	run -1 bash -c '"$@" >/dev/full' - "$stint" attach "$job"
+	[[ "$output" == *"No space left on device"*"job $job goes on"* ]]
+	state_is "$job" running
+}
+
+@test "a job whose number nobody could be told was taken, and that is said" {
+	run -1 bash -c '"$@" >/dev/full' - "$stint" submit true
+	[ "$output" = "stint submit: job 1 was taken, but its number cannot be written to standard output: No space left on device" ]
+	st wait 1
+}
+
 @test "jobs wait for a host that they name and that is not there" {
 	kill -STOP "$(service_pid controller)"
 	slay "$(service_pid h2)"

@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -162,6 +163,8 @@ static int ask_output(struct client *c, void *args, struct error *err)
 	while (r > 0 && !a->code);
 	lines_finish(a->lines);
 	lines_destroy(a->lines);
+	if (a->code == -EPIPE) /* its reader has read enough */
+		return 128 + SIGPIPE;
 	if (a->code < 0)
 		return error_sys(err, a->code, "standard output");
 	return r;

@@ -67,6 +67,14 @@ static void job_signal(struct run *r, uint32_t signo)
 		log_warnx("the controller takes no more signals");
 }
 
+static void tell_stays(const struct run *r)
+{
+	log_warnx("job %" PRIu64 " goes on; `stint attach %" PRIu64
+		  "` comes back to it, and `stint cancel %" PRIu64 "` ends it",
+		  r->job, r->job, r->job);
+}
+
+/* What a job that stays has printed is kept: only we end then. */
 static void on_failed_print(void *ctx, int code)
 {
 	struct run *r = ctx;
@@ -76,7 +84,13 @@ static void on_failed_print(void *ctx, int code)
 	r->exit = code == -EPIPE ? 128 + SIGPIPE : EXIT_FAILED;
 	if (code != -EPIPE)
 		log_warn(code, "what the ranks print cannot be written");
-	job_signal(r, 0);
+	if (!r->session->stays) {
+		job_signal(r, 0);
+		return;
+	}
+	if (!r->done)
+		tell_stays(r);
+	sd_event_exit(r->event, 0);
 }
 
 static void taken(void *ctx, uint32_t rank, uint64_t epoch, uint64_t seq)
@@ -385,10 +399,7 @@ static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
 
 	if (leaves(r, signo)) {
 		if (r->job && r->session->stays)
-			log_warnx("job %" PRIu64 " goes on; `stint attach "
-				  "%" PRIu64 "` comes back to it, and `stint "
-				  "cancel %" PRIu64 "` ends it",
-				  r->job, r->job, r->job);
+			tell_stays(r);
 		else if (r->job && r->lost_at)
 			log_warnx("the controller does not answer; when it "
 				  "does, it ends job %" PRIu64,

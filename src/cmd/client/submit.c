@@ -2,6 +2,7 @@
  * submit.c - stint submit: have a program run without waiting for it
  */
 #include <argp.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -62,6 +63,21 @@ static const struct argp argp = {
 	0
 };
 
+/* Who cannot see the number must not take it that there is no job. */
+static int tell(bool json, uint64_t job, struct error *err)
+{
+	if (json)
+		json_line(json_pack("{sI}", "job", (json_int_t)job), stdout);
+	else
+		printf("%" PRIu64 "\n", job);
+	if (fflush(stdout))
+		return error_sys(err, -errno,
+				 "job %" PRIu64 " was taken, but its number "
+				 "cannot be written to standard output",
+				 job);
+	return EXIT_OK;
+}
+
 static int submit(struct args *a, struct error *err)
 {
 	Control__Message *m;
@@ -78,14 +94,9 @@ static int submit(struct args *a, struct error *err)
 	client_close(c);
 	if (r < 0)
 		return r;
-	if (a->client.json)
-		json_line(
-			json_pack("{sI}", "job", (json_int_t)m->submitted->job),
-			stdout);
-	else
-		printf("%" PRIu64 "\n", m->submitted->job);
+	r = tell(a->client.json, m->submitted->job, err);
 	message_free(m);
-	return EXIT_OK;
+	return r;
 }
 
 int cmd_submit(int argc, char **argv)
