@@ -211,6 +211,20 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	[ "$status" = 1 ]
 }
 
+@test "testbed: exec, owner and play say which testbed or host is missing" {
+	printf '%s\n' time,host,what,value 0,h2,owner,here >"$BATS_TEST_TMPDIR/script"
+	none="no testbed $STINT_TESTBED; see: stint testbed list"
+	for args in "exec h2 true" "owner h2 here" "play $BATS_TEST_TMPDIR/script"; do
+		run -1 timeout 100 "$stint" testbed $args
+		[ "$output" = "stint testbed: $none" ] || { echo "$args: $output"; false; }
+	done
+	bed_up 1
+	for args in "exec h2 true" "owner h2 here" "play $BATS_TEST_TMPDIR/script"; do
+		run -1 timeout 100 "$stint" testbed $args
+		[ "$output" = "stint testbed: testbed $STINT_TESTBED has no host h2" ] || { echo "$args: $output"; false; }
+	done
+}
+
 @test "testbed: its parties killed in any order, down leaves nothing" {
 	timeout 200 "$BATS_TEST_DIRNAME/mpi/tidy.py" --rounds 3 --seed $$ >"$BATS_TEST_TMPDIR/tidy" || {
 		cat "$BATS_TEST_TMPDIR/tidy"

@@ -218,7 +218,7 @@ told() { # HOST-NUMBER STORY
 	printf '%s\n' time,host,what,value 0,h2,owner,here 0,h3,load,1 >"$bed/script"
 	run st testbed play "$bed/script"
 	[ "$status" -eq 1 ]
-	[[ $output == *"no host h3"* ]]
+	[[ $output == *"has no host h3" ]]
 	told 2 "0 1 0"
 }
 

@@ -20,6 +20,32 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
+static int no_testbed(const char *name, int r, struct error *err)
+{
+	return error_set(err, r, "no testbed %s; see: stint testbed list",
+			 name);
+}
+
+static int no_host(const char *name, const char *host, struct error *err)
+{
+	return error_set(err, -ENOENT, "testbed %s has no host %s", name, host);
+}
+
+int testbed_check_host(const char *name, const char *host, struct error *err)
+{
+	struct testbed_record rec = { 0 };
+	int r = testbed_record_read(name, &rec);
+	char *path = testbed_path(name, "%s/netns", host);
+
+	if (r < 0)
+		no_testbed(name, r, err);
+	else if (access(path, F_OK) < 0)
+		r = no_host(name, host, err);
+	free(path);
+	testbed_record_clear(&rec);
+	return r;
+}
+
 static int join_cgroups(const char *name, const char *host, struct error *err)
 {
 	char *end = xasprintf("/%s", host);
@@ -27,8 +53,7 @@ static int join_cgroups(const char *name, const char *host, struct error *err)
 	int r = testbed_record_read(name, &rec);
 
 	if (r < 0)
-		error_set(err, r, "no testbed %s; see: stint testbed list",
-			  name);
+		no_testbed(name, r, err);
 	for (size_t i = 0; !r && i < rec.nr_cgroups; i++) {
 		char *path = xasprintf("%s/cgroup.procs", rec.cgroups[i]);
 
@@ -49,8 +74,7 @@ static int join_network(const char *name, const char *host, struct error *err)
 	int r = 0;
 
 	if (fd < 0)
-		r = error_set(err, -ENOENT, "testbed %s has no host %s", name,
-			      host);
+		r = no_host(name, host, err);
 	else if (setns(fd, CLONE_NEWNET) < 0)
 		r = error_sys(err, -errno, "cannot enter host %s", host);
 	free(path);

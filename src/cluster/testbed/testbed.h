@@ -69,6 +69,10 @@ struct testbed_info {
 int testbed_list(struct testbed_info **ret, size_t *ret_n,
 		 struct error *err) must_check;
 
+/* Is there a testbed of that name, and in it that host?  Or an error. */
+int testbed_check_host(const char *name, const char *host,
+		       struct error *err) must_check;
+
 /*
  * Become a process on that host: cgroups, network, host name, /sys, /etc/hosts;
  * environment STINT_TESTBED, STINT_HOST and STINT_RUN_DIR.  For a

@@ -258,6 +258,9 @@ static int run_owner(struct args *a)
 			"give a host and a word: stint testbed owner h1 here");
 		return command_fail("testbed", EXIT_USAGE, &err);
 	}
+	r = testbed_check_host(a->spec.name, a->words[1], &err);
+	if (r < 0)
+		return command_fail("testbed", EXIT_FAILED, &err);
 	run_dir = testbed_run_dir(a->spec.name, a->words[1]);
 	r = owner_say(run_dir, a->words[2], a->span, &err);
 	free(run_dir);

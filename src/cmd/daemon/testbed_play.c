@@ -99,16 +99,18 @@ static int check_changes(const struct activity *script, struct error *err)
 
 static int find_hosts(struct player *p, struct error *err)
 {
+	int r;
+
 	for (uint32_t i = 0; i < p->script.nr_hosts; i++) {
 		struct seat *s = &p->seats[i];
 
 		activity_host_init(&s->is);
 		s->run_dir =
 			testbed_run_dir(p->play->bed, p->script.host[i].name);
-		if (access(s->run_dir, F_OK) < 0)
-			return error_sys(err, -errno,
-					 "no host %s in testbed %s",
-					 p->script.host[i].name, p->play->bed);
+		r = testbed_check_host(p->play->bed, p->script.host[i].name,
+				       err);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
