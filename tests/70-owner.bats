@@ -90,6 +90,34 @@ recorded() { # HOST-NUMBER VALUE
 	eventually ended "$terminal_pid"
 }
 
+@test "who counts as owner is read again at SIGHUP, and for how long" {
+	serve 1
+	mkfifo "$bed/keys"
+	"$BATS_TEST_DIRNAME/terminal.py" "$bed/h1/run/utmp" ada elsewhere \
+		<"$bed/keys" >"$bed/line" 3>&- &
+	background="${background:-} $!"
+	exec {keys}>"$bed/keys"
+	eventually users_are 1
+	echo hello >&"$keys"
+	eventually grep -q hello "$bed/line"
+	knows h1 away nobody
+	printf 'who = ssh\nusers = ada\nlinger = 1h\n' >>"$bed/h1/stint.conf"
+	kill -HUP "$(service_pid h1)"
+	eventually knows h1 here terminal
+	eventually recorded 1 1
+	printf 'users = bob\nlinger = 1s\n' >>"$bed/h1/stint.conf"
+	kill -HUP "$(service_pid h1)"
+	eventually knows h1 away nobody
+	# A wrong one changes nothing of the others, either.
+	printf 'users = ada\nlinger = 1h\nwho = me\n' >>"$bed/h1/stint.conf"
+	kill -HUP "$(service_pid h1)"
+	eventually grep -q "terms=kept .*who: 'me' is none of" "$bed/h1/agent.log"
+	echo hello >&"$keys"
+	eventually eval '[ "$(grep -c hello "$bed/line")" -gt 1 ]'
+	knows h1 away nobody
+	exec {keys}>&-
+}
+
 @test "who comes by ssh is no owner, unless the terms say so" {
 	serve 2
 	slay "$(service_pid h2)"

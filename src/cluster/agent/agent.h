@@ -43,7 +43,7 @@ struct agent_conf {
 	 */
 	int64_t min_uid, min_gid;
 	struct limit_terms terms; /* what a rank may take */
-	struct owner_conf owner;  /* who that is */
+	struct owner_conf owner;  /* who that is, when it begins */
 	struct owner_terms owner_terms;
 	char *state_dir;    /* what survives a boot; NULL: run_dir */
 	const char *config; /* the file with [owner], read again at SIGHUP */

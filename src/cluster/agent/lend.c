@@ -130,7 +130,7 @@ static void read_contract(struct lend *l, const struct moment *now)
 
 static const char *owners(const struct lend *l)
 {
-	return l->agent->conf->owner.users;
+	return owner_named(l->agent->owner);
 }
 
 /*
@@ -321,6 +321,7 @@ static int on_hup(sd_event_source *src, const struct signalfd_siginfo *si,
 
 		l->terms = fresh.owner_terms;
 		fresh.owner_terms = old;
+		owner_reread(l->agent->owner, &fresh.owner);
 		log_info("terms=read file=%s", l->agent->conf->config);
 		lend_look(l->agent);
 	}

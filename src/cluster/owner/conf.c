@@ -59,6 +59,15 @@ void owner_conf_clear(struct owner_conf *conf)
 	*conf = (struct owner_conf){ .users = NULL };
 }
 
+void owner_conf_copy(struct owner_conf *to, const struct owner_conf *from)
+{
+	*to = *from;
+	to->users = from->users ? xstrdup(from->users) : NULL;
+	to->utmp = xstrdup(from->utmp);
+	to->input = xstrdup(from->input);
+	to->power = xstrdup(from->power);
+}
+
 /* "console", "ssh", both, or "nobody". */
 static int set_who(struct owner_conf *conf, const char *value,
 		   struct error *err)

@@ -105,7 +105,7 @@ static void open_device(struct input *w, int dir, const char *name)
 
 static void open_all(struct input *w)
 {
-	DIR *dir = opendir(w->owner->conf->input);
+	DIR *dir = opendir(w->owner->conf.input);
 	const struct dirent *e;
 
 	while (dir && (e = readdir(dir)))
@@ -138,15 +138,15 @@ static void *input_begin(struct owner *o)
 {
 	struct input *w;
 
-	if (!o->conf->console || o->conf->users ||
-	    access(o->conf->input, F_OK) < 0)
+	if (!o->conf.console || o->conf.users ||
+	    access(o->conf.input, F_OK) < 0)
 		return NULL;
 	w = xcalloc(1, sizeof(*w));
 	w->owner = o;
 	w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (w->fd >= 0)
 		w->changes = owner_inlet_open(o, w->fd, on_change, w);
-	if (w->changes && inotify_add_watch(w->fd, o->conf->input,
+	if (w->changes && inotify_add_watch(w->fd, o->conf.input,
 					    IN_CREATE | IN_ATTRIB) < 0) {
 		owner_inlet_close(w->changes);
 		w->changes = NULL;
@@ -158,5 +158,9 @@ static void *input_begin(struct owner *o)
 	return w;
 }
 
-const struct owner_source owner_source_input = { "input", input_begin,
-						 input_end };
+const struct owner_source owner_source_input = {
+	.name = "input",
+	.voices = 1u << OWNER_INPUT,
+	.begin = input_begin,
+	.end = input_end,
+};

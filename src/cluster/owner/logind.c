@@ -58,7 +58,7 @@ static int ask(struct logind *l, sd_bus_slot **slot, const char *path,
 		r = sd_bus_message_append(m, "s", text);
 	if (r >= 0)
 		r = sd_bus_call_async(l->bus, slot, m, fn, ctx,
-				      l->owner->conf->patience);
+				      l->owner->conf.patience);
 	sd_bus_message_unref(m);
 	return r;
 }
@@ -128,7 +128,7 @@ static void ask_list(struct logind *l)
 
 static usec_t beat(const struct logind *l)
 {
-	return 3 * l->owner->conf->patience;
+	return 3 * l->owner->conf.patience;
 }
 
 static int on_beat(sd_event_source *src, uint64_t usec, void *arg)
@@ -201,7 +201,7 @@ static int on_prepare(sd_bus_message *m, void *arg, sd_bus_error *err)
 /* Somebody closed or opened it, unless it is the first that we hear of it. */
 static void take_lid(struct logind *l, bool closed)
 {
-	if (l->lid_known && l->lid != closed && l->owner->conf->console)
+	if (l->lid_known && l->lid != closed && l->owner->conf.console)
 		owner_sign(l->owner, PRESENCE_INPUT, 0, NULL);
 	l->lid = closed;
 	l->lid_known = true;
@@ -444,9 +444,20 @@ static void logind_end(void *source)
 	free(l);
 }
 
+/* It goes on to delay what logind is about to do. */
+static bool logind_reread(void *source)
+{
+	struct logind *l = source;
+
+	sessions_tell(&l->sessions, l->owner);
+	return true;
+}
+
 const struct owner_source owner_source_logind = {
 	.name = "logind",
+	.voices = 1u << OWNER_LOGIND | 1u << OWNER_SESSIONS,
 	.begin = logind_begin,
 	.end = logind_end,
 	.release = logind_release,
+	.reread = logind_reread,
 };

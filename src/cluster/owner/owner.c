@@ -27,7 +27,7 @@ int owner_create(sd_event *event, const char *name, const char *run_dir,
 	o->event = event;
 	o->name = name;
 	o->run_dir = run_dir;
-	o->conf = conf;
+	owner_conf_copy(&o->conf, conf);
 	o->ops = ops;
 	o->ctx = ctx;
 	presence_init(&o->signs, conf->linger, owner_now());
@@ -55,7 +55,65 @@ void owner_destroy(struct owner *o)
 	owner_terminals_destroy(o->terminals);
 	owner_said_destroy(o->said);
 	sd_event_source_disable_unref(o->timer);
+	owner_conf_clear(&o->conf);
 	free(o);
+}
+
+/* What a voice may hold. */
+static const unsigned holds[OWNER_VOICES] = {
+	[OWNER_LOGIND] = 1u << PRESENCE_SESSION | 1u << PRESENCE_GOING,
+	[OWNER_POWER] = 1u << PRESENCE_POWER,
+};
+
+/* Whoever said so is not there any more: nothing of it holds. */
+static void forget_voice(struct owner *o, enum owner_voice voice)
+{
+	static const struct owner_uids none;
+
+	for (enum presence_cause c = 0; c < PRESENCE_CAUSES; c++) {
+		owner_lost(o, voice, c, false, NULL);
+		if (holds[voice] & 1u << c)
+			owner_hold(o, c, false, NULL);
+	}
+	owner_users(o, voice, 0);
+	owner_set_uids(o, voice, &none);
+	owner_terminals_set(o->terminals, voice, NULL, 0);
+}
+
+/* What it told before holds no more, unless it says so again. */
+static void source_anew(struct owner *o, unsigned i)
+{
+	if (o->source[i])
+		sources[i]->end(o->source[i]);
+	o->source[i] = NULL;
+	for (unsigned v = 0; v < OWNER_VOICES; v++)
+		if (sources[i]->voices & 1u << v)
+			forget_voice(o, v);
+	if (o->conf.sources & 1u << i)
+		o->source[i] = sources[i]->begin(o);
+}
+
+static bool source_goes_on(struct owner *o, unsigned i)
+{
+	return o->source[i] && o->conf.sources & 1u << i &&
+	       sources[i]->reread && sources[i]->reread(o->source[i]);
+}
+
+void owner_reread(struct owner *o, const struct owner_conf *conf)
+{
+	struct owner_conf old = o->conf;
+
+	/* A source that ends and begins would else make somebody go and come. */
+	o->rereads = true;
+	owner_conf_copy(&o->conf, conf);
+	o->signs.linger = conf->linger;
+	owner_weigh(o);
+	for (unsigned i = 0; i < NR_SOURCES; i++)
+		if (!source_goes_on(o, i))
+			source_anew(o, i);
+	owner_conf_clear(&old);
+	o->rereads = false;
+	owner_update(o);
 }
 
 void owner_emptied(struct owner *o)

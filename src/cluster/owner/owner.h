@@ -34,6 +34,8 @@ struct owner_conf {
 /* All sources; on a host of a testbed its own utmp alone. */
 void owner_conf_init(struct owner_conf *conf);
 void owner_conf_clear(struct owner_conf *conf);
+/* *to is not cleared before. */
+void owner_conf_copy(struct owner_conf *to, const struct owner_conf *from);
 /* As owner_terms_set() does: -ENOENT, and nothing in err, if it is none. */
 int owner_conf_set(struct owner_conf *conf, const char *name, const char *value,
 		   struct error *err) must_check;
@@ -49,13 +51,17 @@ struct owner_ops {
 };
 
 /*
- * name: of the host; conf must outlive it.  An error if the socket cannot be
- * made in run_dir.
+ * name: of the host.  An error if the socket cannot be made in run_dir.
  */
 int owner_create(sd_event *event, const char *name, const char *run_dir,
 		 const struct owner_conf *conf, const struct owner_ops *ops,
 		 void *ctx, struct owner **ret, struct error *err) must_check;
 void owner_destroy(struct owner *o); /* NULL is allowed */
+/*
+ * Other settings from now on.  Nobody comes or goes by that alone: who was seen
+ * counts as there for the time of linger, whoever counts now.
+ */
+void owner_reread(struct owner *o, const struct owner_conf *conf);
 
 /* By owner_now(), and as of the last event. */
 const struct presence *owner_presence(const struct owner *o);
@@ -72,6 +78,8 @@ struct owner_uids {
 	uid_t uid[OWNER_UIDS];
 };
 const struct owner_uids *owner_uids(const struct owner *o);
+/* ... by name, with commas; NULL: anybody's. */
+const char *owner_named(const struct owner *o);
 
 /* A host that is about to go need not wait for guests any more. */
 void owner_emptied(struct owner *o);

@@ -79,7 +79,7 @@ static int on_again(sd_event_source *src, uint64_t usec, void *arg)
 	struct power *p = arg;
 	struct supplies s;
 
-	look_at_all(p->owner->conf->power, &s);
+	look_at_all(p->owner->conf.power, &s);
 	owner_lost(p->owner, OWNER_POWER, PRESENCE_POWER, s.unreadable,
 		   "its power supplies cannot be read");
 	owner_hold(p->owner, PRESENCE_POWER, s.drains && !s.mains, NULL);
@@ -106,5 +106,18 @@ static void power_end(void *source)
 	free(p);
 }
 
-const struct owner_source owner_source_power = { "power", power_begin,
-						 power_end };
+static bool power_reread(void *source)
+{
+	struct power *p = source;
+
+	on_again(p->again, 0, p);
+	return true;
+}
+
+const struct owner_source owner_source_power = {
+	.name = "power",
+	.voices = 1u << OWNER_POWER,
+	.begin = power_begin,
+	.end = power_end,
+	.reread = power_reread,
+};

@@ -23,7 +23,7 @@ enum { OWNER_SOURCES_MAX = 16 };
 struct owner {
 	sd_event *event;
 	const char *name, *run_dir;
-	const struct owner_conf *conf;
+	struct owner_conf conf; /* its own copy */
 	const struct owner_ops *ops;
 	void *ctx;
 	struct presence_signs signs;
@@ -34,6 +34,7 @@ struct owner {
 	struct owner_said *said;
 	struct owner_terminals *terminals;
 	void *source[OWNER_SOURCES_MAX]; /* as begun */
+	bool rereads; /* its settings: what follows is worked out after that */
 };
 
 /* ---- signs.c: what sources tell */
@@ -54,6 +55,9 @@ void owner_set_uids(struct owner *o, enum owner_voice voice,
 void owner_uids_add(struct owner_uids *uids, uid_t uid);
 /* Does the session of that user count as the owner's?  "": not known whose. */
 bool owner_counts(const struct owner *o, const char *user, bool remote);
+
+/* Whose sessions count has changed, and with them what matters. */
+void owner_weigh(struct owner *o);
 
 /* Signs have come: work out what follows, and tell it. */
 void owner_update(struct owner *o);

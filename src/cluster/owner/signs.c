@@ -42,8 +42,11 @@ static void log_presence(const struct presence *is)
 void owner_update(struct owner *o)
 {
 	usec_t now = owner_now();
-	bool changed = presence_update(&o->signs, now);
+	bool changed;
 
+	if (o->rereads)
+		return;
+	changed = presence_update(&o->signs, now);
 	update_later(o, now);
 	if (!changed)
 		return;
@@ -72,7 +75,12 @@ void owner_hold(struct owner *o, enum presence_cause cause, bool held,
 /* Where nobody counts, that nobody can be seen is no loss. */
 static bool matters(const struct owner *o, enum presence_cause cause)
 {
-	return o->conf->console || o->conf->ssh || cause == PRESENCE_POWER;
+	return o->conf.console || o->conf.ssh || cause == PRESENCE_POWER;
+}
+
+static void weigh_lost(struct owner *o, enum presence_cause cause)
+{
+	presence_lost(&o->signs, cause, o->lost[cause] && matters(o, cause));
 }
 
 void owner_lost(struct owner *o, enum owner_voice voice,
@@ -80,13 +88,19 @@ void owner_lost(struct owner *o, enum owner_voice voice,
 {
 	bool was = o->lost[cause] & 1u << voice;
 
-	if (lost == was || !matters(o, cause))
+	if (lost == was)
 		return;
-	if (lost)
+	if (lost && matters(o, cause))
 		log_warnx("owner: %s: the host counts as occupied", why);
 	o->lost[cause] ^= 1u << voice;
-	presence_lost(&o->signs, cause, o->lost[cause]);
+	weigh_lost(o, cause);
 	owner_update(o);
+}
+
+void owner_weigh(struct owner *o)
+{
+	for (enum presence_cause c = 0; c < PRESENCE_CAUSES; c++)
+		weigh_lost(o, c);
 }
 
 void owner_users(struct owner *o, enum owner_voice voice, unsigned n)
@@ -115,7 +129,7 @@ void owner_set_uids(struct owner *o, enum owner_voice voice,
 
 bool owner_counts(const struct owner *o, const char *user, bool remote)
 {
-	const struct owner_conf *c = o->conf;
+	const struct owner_conf *c = &o->conf;
 
 	return (remote ? c->ssh : c->console) &&
 	       (!c->users || list_has(c->users, user));
@@ -138,4 +152,9 @@ unsigned owner_logged_in(const struct owner *o)
 const struct owner_uids *owner_uids(const struct owner *o)
 {
 	return &o->uids;
+}
+
+const char *owner_named(const struct owner *o)
+{
+	return o->conf.users;
 }

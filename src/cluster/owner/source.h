@@ -12,15 +12,23 @@
 #ifndef CLUSTER_OWNER_SOURCE_H
 #define CLUSTER_OWNER_SOURCE_H
 
+#include <stdbool.h>
+
 struct owner;
 
 struct owner_source {
 	const char *name; /* in the setting `sources` */
+	unsigned voices;  /* a bit for each of its own, enum owner_voice */
 	/* Watch, and tell what was before; NULL: nothing of the kind is here. */
 	void *(*begin)(struct owner *o);
 	void (*end)(void *source);
 	/* No guest is left here.  NULL: that is nothing to it. */
 	void (*release)(void *source);
+	/*
+	 * Settings have changed.  false, or NULL: it cannot go on with them, and
+	 * is ended and begun anew.
+	 */
+	bool (*reread)(void *source);
 };
 
 #define SOURCE(name) extern const struct owner_source owner_source_##name;

@@ -38,6 +38,15 @@ static const struct presence *is(void)
 	return owner_presence(play_owner);
 }
 
+/* Does logind not wait for us any more? */
+static bool is_released(void)
+{
+	char c;
+
+	return fake_logind.inhibited >= 0 &&
+	       read(fake_logind.inhibited, &c, 1) == 0;
+}
+
 /* ---- */
 
 static void sessions_come_and_go(void **state)
@@ -137,6 +146,37 @@ static void where_nobody_counts_nobody_is_missed(void **state)
 	assert_false(is()->here);
 }
 
+/* Nobody comes or goes by it who does not for another reason. */
+static void settings_are_read_again(void **state)
+{
+	fake_logind_comes();
+	play_begin("logind");
+	COMES(fake_logind.inhibited >= 0);
+	fake_session_comes(0, "ada", "x11");
+	COMES(is()->here);
+	assert_int_equal(owner_conf_set(&play_conf, "users", "bob,ada", NULL),
+			 0);
+	owner_reread(play_owner, &play_conf);
+	assert_true(is()->here);
+	assert_int_equal(play_changes, 1);
+	assert_false(is_released());
+	assert_int_equal(owner_conf_set(&play_conf, "users", "bob", NULL), 0);
+	owner_reread(play_owner, &play_conf);
+	COMES(!is()->here);
+	assert_int_equal(owner_uids(play_owner)->nr, 0);
+	assert_int_equal(owner_conf_set(&play_conf, "users", "anybody", NULL),
+			 0);
+	owner_reread(play_owner, &play_conf);
+	assert_true(is()->here);
+	/* Nobody watches it any more. */
+	assert_int_equal(owner_conf_set(&play_conf, "sources", "none", NULL),
+			 0);
+	owner_reread(play_owner, &play_conf);
+	assert_true(is_released());
+	COMES(!is()->here);
+	assert_int_equal(owner_logged_in(play_owner), 0);
+}
+
 static void what_makes_no_sense_counts_as_there(void **state)
 {
 	fake_logind_comes();
@@ -188,14 +228,6 @@ static void one_that_flaps(void **state)
 	/* However long that took: twice in each second at most. */
 	assert_in_range(play_changes, 2,
 			4 + 2 * ((owner_now() - from) / USEC_PER_SEC));
-}
-
-static bool is_released(void)
-{
-	char c;
-
-	return fake_logind.inhibited >= 0 &&
-	       read(fake_logind.inhibited, &c, 1) == 0;
 }
 
 static void a_host_that_sleeps_waits_for_its_guests(void **state)
@@ -316,6 +348,7 @@ int main(void)
 		TEST(a_host_without_it),
 		TEST(one_that_vanishes),
 		TEST(where_nobody_counts_nobody_is_missed),
+		TEST(settings_are_read_again),
 		TEST(what_makes_no_sense_counts_as_there),
 		TEST(one_that_stands_still),
 		TEST(one_that_flaps),

@@ -317,6 +317,86 @@ static void on_its_battery_a_host_is_its_owners(void **state)
 
 /* ---- settings ---- */
 
+static void set(const char *name, const char *value)
+{
+	assert_int_equal(owner_conf_set(&play_conf, name, value, NULL), 0);
+}
+
+/* It counts from now on, and not only at the next login. */
+static void who_counts_is_read_again(void **state)
+{
+	struct terminal_pair t;
+
+	open_terminal(&t, 2 * HOUR);
+	log_in(USER_PROCESS, getpid(), t.line, "");
+	set("users", "bob");
+	play_begin("utmp");
+	type(&t);
+	play_settle();
+	assert_false(is()->here);
+	assert_int_equal(owner_uids(play_owner)->nr, 0);
+	set("users", "ada");
+	owner_reread(play_owner, &play_conf);
+	assert_true(is()->here); /* the terminal knows when it was used */
+	assert_string_equal(owner_named(play_owner), "ada");
+	assert_int_equal(owner_uids(play_owner)->nr, 1);
+	/* Who was there stays so for the time of linger, and no longer. */
+	set("users", "bob");
+	owner_reread(play_owner, &play_conf);
+	assert_true(is()->here);
+	assert_int_equal(play_changes, 1);
+	set("linger", "0");
+	owner_reread(play_owner, &play_conf);
+	COMES(!is()->here);
+	type(&t);
+	play_settle();
+	assert_false(is()->here);
+	close_terminal(&t);
+	play_settle();
+}
+
+static void where_to_look_is_read_again(void **state)
+{
+	int key;
+
+	put("utmp", "");
+	make_dir("input");
+	key = make_device("input/event0");
+	play_begin("utmp");
+	assert_int_equal(unlink(play_conf.utmp), 0);
+	COMES(is()->here);
+	assert_int_equal(is()->cause, PRESENCE_UNREADABLE);
+	assert_int_equal(write(key, "12345678", 8), 8);
+	play_settle();
+	assert_int_equal(unread(key), 8);
+	/* What nobody looks at any more is not lost. */
+	set("sources", "input");
+	owner_reread(play_owner, &play_conf);
+	COMES(!unread(key));
+	assert_int_equal(is()->cause, PRESENCE_INPUT);
+	/* And is, once somebody does. */
+	set("who", "nobody");
+	set("sources", "utmp");
+	set("linger", "0");
+	owner_reread(play_owner, &play_conf);
+	COMES(!is()->here);
+	put("utmp", "");
+	play_settle();
+	assert_int_equal(unlink(play_conf.utmp), 0);
+	COMES(play_owner->lost[PRESENCE_TERMINAL]);
+	assert_false(is()->here);
+	set("who", "console");
+	owner_reread(play_owner, &play_conf);
+	assert_int_equal(is()->cause, PRESENCE_UNREADABLE);
+	/* Another list, which is there. */
+	put("other", "");
+	free(play_conf.utmp);
+	play_conf.utmp = below("other");
+	owner_reread(play_owner, &play_conf);
+	COMES(!is()->here);
+	close(key);
+}
+
 static void settings(void **state)
 {
 	static const struct {
@@ -354,6 +434,8 @@ int main(void)
 		TEST(who_touches_a_key_is_there),
 		TEST(named_users_have_no_keys_of_their_own),
 		TEST(on_its_battery_a_host_is_its_owners),
+		TEST(who_counts_is_read_again),
+		TEST(where_to_look_is_read_again),
 		TEST(settings),
 	};
 

@@ -27,7 +27,7 @@ enum { UTMP_MOST = 4 << 20, UTMP_NAMES = 256 };
 
 struct utmp {
 	struct owner *owner;
-	const char *path;
+	char *path;
 	char *dir, *file;
 	int fd; /* inotify, the inlet's */
 	struct owner_inlet *inlet;
@@ -154,6 +154,7 @@ static void utmp_end(void *source)
 
 	owner_inlet_close(w->inlet);
 	sd_event_source_disable_unref(w->again);
+	free(w->path);
 	free(w->dir);
 	free(w->list);
 	free(w);
@@ -165,7 +166,7 @@ static void *utmp_begin(struct owner *o)
 	char *slash;
 
 	w->owner = o;
-	w->path = o->conf->utmp;
+	w->path = xstrdup(o->conf.utmp);
 	w->dir = xstrdup(w->path);
 	slash = strrchr(w->dir, '/');
 	if (slash && slash > w->dir)
@@ -185,4 +186,20 @@ static void *utmp_begin(struct owner *o)
 	return w;
 }
 
-const struct owner_source owner_source_utmp = { "utmp", utmp_begin, utmp_end };
+static bool utmp_reread(void *source)
+{
+	struct utmp *w = source;
+
+	if (strcmp(w->path, w->owner->conf.utmp))
+		return false;
+	look(w);
+	return true;
+}
+
+const struct owner_source owner_source_utmp = {
+	.name = "utmp",
+	.voices = 1u << OWNER_UTMP,
+	.begin = utmp_begin,
+	.end = utmp_end,
+	.reread = utmp_reread,
+};
