@@ -9,7 +9,7 @@
  * whenever anything changes.
  *
  * What must survive the agent and a boot is STATE_DIR/contract, written when it
- * changes.
+ * changes (paper.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "cluster/agent/guests.h"
+#include "cluster/agent/paper.h"
 #include "cluster/agent/priv.h"
 #include "cluster/conn/loop.h"
 #include "core/clock.h"
@@ -39,9 +40,10 @@ struct lend {
 	lend_changed_fn changed;
 	struct owner_terms terms;
 	struct contract contract;
-	struct lending now; /* as it was told last */
-	uint32_t guests;    /* likewise */
-	char *path;	    /* of the contract */
+	struct lending now;  /* as it was told last */
+	uint32_t guests;     /* likewise */
+	char *path;	     /* of the contract, */
+	struct paper *paper; /* which is kept there */
 	sd_event_source *timer, *again, *capsules;
 	bool low; /* guests may have the lowest claim */
 };
@@ -95,10 +97,8 @@ static bool paper_differs(const struct contract *a, const struct contract *b)
 static void keep_paper(struct lend *l, const struct moment *now)
 {
 	char *text = write_paper(l, now);
-	struct error err;
 
-	if (io_replace_file(l->path, text, &err) < 0)
-		log_warnx("contract=unwritten error=\"%s\"", err.text);
+	paper_put(l->paper, text);
 	free(text);
 }
 
@@ -422,6 +422,7 @@ int lend_begin(struct agent *a, lend_changed_fn changed, struct error *err)
 	copy_terms(&l->terms, &conf->owner_terms);
 	if (conf->state_dir && mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return error_sys(err, -errno, "state directory %s", dir);
+	l->paper = paper_create(a->event, "contract", l->path);
 	read_contract(l, &now);
 	l->low = true; /* an agent before this one may have done it */
 	watch_capsules(l);
@@ -439,6 +440,7 @@ void lend_end(struct agent *a)
 	sd_event_source_disable_unref(l->again);
 	sd_event_source_disable_unref(l->capsules);
 	owner_terms_clear(&l->terms);
+	paper_destroy(l->paper);
 	free(l->path);
 	free(l);
 	a->lend = NULL;
