@@ -4,11 +4,16 @@
  * The main thread sits in nested handlers on the alternative stack through
  * all the moves and returns through both frames only afterwards; the others
  * visit theirs again and again.
+ *
+ * Where there are tiles of AMX the process may use them, which the kernel allows
+ * to none whose alternative stacks are too small for a frame with tiles: what the
+ * main thread has in them lies in the outer frame, and the others have none.
  */
 #include <signal.h>
 #include <sys/mman.h>
 
 #include "check.h"
+#include "tiles.h"
 
 #define SIZE (64 * 1024)
 
@@ -99,6 +104,21 @@ static void *run(void *arg)
 	return NULL;
 }
 
+/* SIGUSR1 with tiles in use, where there are. */
+static void raise_with_tiles(bool tiles)
+{
+	unsigned char in[TILES_BYTES], out[TILES_BYTES];
+
+	check_fill(in, sizeof(in), 3);
+	if (tiles)
+		tiles_load(in);
+	raise(SIGUSR1);
+	if (tiles) {
+		tiles_save(out);
+		CHECK(!memcmp(in, out, sizeof(in)), "tiles");
+	}
+}
+
 int main(void)
 {
 	struct sigaction sa = { .sa_sigaction = on_usr,
@@ -115,7 +135,7 @@ int main(void)
 	for (int i = 0; i < 2; i++)
 		t[i] = check_thread(run, NULL);
 	check_ready();
-	raise(SIGUSR1);
+	raise_with_tiles(tiles_ask());
 	CHECK(depth == 0);
 	check_onstack(false);
 	CHECK(check_same(stack, 4096, 5));

@@ -6,11 +6,17 @@
  * move nearly always hits it there, and stores them again.  Rounding modes
  * and the GS base belong to the thread as well, and where the processor has them
  * the tiles of AMX, which a process must ask for: two threads use them.
+ *
+ * Half of the time what was loaded lies in the frame of a signal handler that
+ * spins, and the thread itself has none of it.
  */
 #include <asm/prctl.h>
+#include <signal.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 
 #include "check.h"
+#include "tiles.h"
 
 #define SPINS  3000000ul
 #define NR_ZMM 32
@@ -72,7 +78,9 @@ struct regs {
 	"mov %%r8, 2112(%[out])\n\tmov %%r9, 2120(%[out])\n\t"   \
 	"mov %%r10, 2128(%[out])\n\tmov %%r11, 2136(%[out])\n\t" \
 	"mov %%r12, 2144(%[out])\n\tmov %%r13, 2152(%[out])\n\t"
-#define SPIN "1: dec %[n]\n\tjnz 1b\n\t"
+/* and once more in on_trap() */
+#define SPIN	  "1: dec %[n]\n\tjnz 1b\n\tud2\n\t"
+#define TRAP_SIZE 2
 #define SPOILT                                                               \
 	"r8", "r9", "r10", "r11", "r12", "r13", "cc", "memory", "xmm0",      \
 		"xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",      \
@@ -166,52 +174,51 @@ static void x87_spin(uint16_t cw, uint32_t mxcsr, unsigned long n)
 	CHECK(!memcmp(in, out, sizeof(in)));
 }
 
-/* ---- tiles ---- */
+/* Where a frame says how long it is: struct fpx_sw_bytes.xstate_size. */
+#define FRAME_SIZE 480
 
-#define TILEDATA 18
-#define TILES	 8
-#define ROWS	 16
-#define TILE	 ((size_t)ROWS * 64)
+static __thread uint32_t frame;
 
-struct tile_config {
-	uint8_t palette, start_row, unused[14];
-	uint16_t colsb[16];
-	uint8_t rows[16];
-};
-
-static bool may_use_tiles(void)
+/* It changes at the first use of a tile and never else. */
+static void check_frame(const ucontext_t *uc)
 {
-	return !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, TILEDATA);
+	uint32_t now;
+
+	memcpy(&now, (const char *)uc->uc_mcontext.fpregs + FRAME_SIZE,
+	       sizeof(now));
+	if (!frame)
+		frame = now;
+	CHECK(frame == now, "frames of %u bytes have %u", frame, now);
 }
 
-#define TLOAD(i) \
-	"tileloadd (%[at],%[row],1), %%tmm" #i "\n\tadd $1024, %[at]\n\t"
-#define TSAVE(i) \
-	"tilestored %%tmm" #i ", (%[at],%[row],1)\n\tadd $1024, %[at]\n\t"
-#define EACH_TILE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+static void on_trap(int sig, siginfo_t *si, void *context)
+{
+	ucontext_t *uc = context;
+	unsigned long n = SPINS;
+
+	check_frame(uc);
+	__asm__ volatile("1: dec %[n]\n\tjnz 1b" : [n] "+r"(n) : : "cc");
+	uc->uc_mcontext.gregs[REG_RIP] += TRAP_SIZE;
+}
+
+/* ---- tiles ---- */
 
 /* It holds them over the spin and, every other round, gives them up. */
 static void tile_spin(uint64_t seed, bool release)
 {
-	static __thread unsigned char in[TILES * TILE], out[TILES * TILE];
-	struct tile_config c = { .palette = 1 };
+	static __thread unsigned char in[TILES_BYTES], out[TILES_BYTES];
+	struct tiles_config c = tiles_config();
 	const unsigned char *at = in;
-	unsigned char *to = out;
 	unsigned long n = SPINS;
 
-	for (int i = 0; i < TILES; i++) {
-		c.colsb[i] = 64;
-		c.rows[i] = ROWS;
-	}
+	if (seed < 16) /* the first time */
+		frame = 0;
 	check_fill(in, sizeof(in), seed);
-	__asm__ volatile("ldtilecfg %[c]\n\t" EACH_TILE(TLOAD) SPIN
+	__asm__ volatile(TILES_LOAD SPIN
 			 : [n] "+r"(n), [at] "+r"(at)
 			 : [c] "m"(c), [row] "r"(64L)
 			 : "cc", "memory");
-	__asm__ volatile(EACH_TILE(TSAVE)
-			 : [at] "+r"(to)
-			 : [row] "r"(64L)
-			 : "cc", "memory");
+	tiles_save(out);
 	CHECK(!memcmp(in, out, sizeof(in)), "tiles");
 	if (release)
 		__asm__ volatile("tilerelease");
@@ -223,7 +230,7 @@ static void *run(void *arg)
 	static const uint32_t mxs[] = { 0x1f80, 0x3f80, 0x5f80, 0x7f80 };
 	uintptr_t id = (uintptr_t)arg;
 	const struct kind *k = best();
-	bool tiles = id % 2 && may_use_tiles();
+	bool tiles = id % 2 && tiles_ask();
 	uint64_t gs = 0x100000 + id * 4096, got;
 	struct regs in, out;
 
@@ -246,8 +253,11 @@ static void *run(void *arg)
 
 int main(void)
 {
+	struct sigaction sa = { .sa_sigaction = on_trap,
+				.sa_flags = SA_SIGINFO };
 	pthread_t t[3];
 
+	CHECK(sigaction(SIGILL, &sa, NULL) == 0);
 	for (uintptr_t i = 0; i < 3; i++)
 		t[i] = check_thread(run, (void *)(i + 1));
 	check_ready();

@@ -20,6 +20,7 @@
 
 #include "core/units.h"
 #include "core/xalloc.h"
+#include "move/proc/cpu.h"
 #include "move/restore/restart.h"
 #include "move/restore/restore.h"
 #include "move/tracee/mempolicy.h"
@@ -294,8 +295,13 @@ static bool restore_wait(struct landing *l, const Move__Wait *w,
 	return false;
 }
 
+static bool needs_tiles(const Move__Thread *t)
+{
+	return t->tiles || stub_used(t->xstate.data) & XSTATE_TILES;
+}
+
 static int build_frame(struct landing *l, const Move__State *s, size_t i,
-		       uint64_t *ret_uc, bool *ret_tiles, struct error *err)
+		       uint64_t *ret_uc, struct error *err)
 {
 	const Move__Thread *t = s->thread[i];
 	struct stub_frame f = {
@@ -316,11 +322,11 @@ static int build_frame(struct landing *l, const Move__State *s, size_t i,
 	    t->xstate.len != s->thread[0]->xstate.len ||
 	    (char *)slot + stub_slot_size(t->xstate.len) >
 		    l->map + l->size - STUB_BOX ||
+	    (needs_tiles(t) && !(s->xcomp_perm & XSTATE_TILES)) ||
 	    (t->wait && (t->wait->limit > 5 || t->wait->form > WAIT_MSEC)))
 		return error_set(err, -EPROTO, "malformed thread");
 	memcpy(&regs, t->regs.data, sizeof(regs));
 	f.regs = &regs;
-	*ret_tiles = stub_has_tiles(&f);
 	if (t->wait)
 		again = restore_wait(l, t->wait, &regs, i, t->xstate.len);
 	stub_build_frame(slot->frame,
@@ -421,9 +427,8 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	struct list q = { .l = l };
 	int mark = restart_signal(s, t);
 	bool timed = waits_for_timers(s);
-	bool tiles = false;
 	uint64_t uc;
-	int r = build_frame(l, s, i, &uc, &tiles, err);
+	int r = build_frame(l, s, i, &uc, err);
 
 	if (!r)
 		r = put_settings(&q, t, err);
@@ -439,7 +444,7 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	if (r == 0 && i == 0)
 		r = put_signals(&q, s->pending, s->n_pending, true, pid, 0,
 				err);
-	if (tiles)
+	if (r == 0 && needs_tiles(t))
 		add_call(&q, STUB_TILES, 0, 0, 0, 0);
 	add_call(&q, STUB_ARRIVE, box_word(l, offsetof(struct stub_box, ready)),
 		 s->n_thread, 0, 0);

@@ -26,6 +26,7 @@
 #include "core/hurry.h"
 #include "core/units.h"
 #include "core/xalloc.h"
+#include "move/proc/cpu.h"
 #include "move/proc/uapi.h"
 #include "move/tracee/cpuclock.h"
 #include "move/tracee/mempolicy.h"
@@ -441,6 +442,12 @@ static int take_slots(struct tracee *t, Move__State *s,
 	return 0;
 }
 
+static void take_tiles(const struct tracee *t, Move__State *s)
+{
+	for (size_t i = 0; i < t->nr && s->xcomp_perm & XSTATE_TILES; i++)
+		s->thread[i]->tiles = tracee_has_room_for_tiles(t, i);
+}
+
 int capture_state(struct tracee *t, Move__State *s, struct error *err)
 {
 	struct tracee_list *list = xcalloc(t->nr, sizeof(*list));
@@ -474,6 +481,7 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 		s->thread[0]->creds = creds;
 		creds = NULL;
 		take_leader(t, s, data, list[0].call);
+		take_tiles(t, s);
 		cpuclock_add(t->pid, s);
 		pending_again(t, s);
 	}

@@ -27,7 +27,6 @@ _Static_assert(sizeof(struct stub_thread) == 4096, "frame is aligned");
 #define FP_MAGIC1	 0x46505853U
 #define FP_MAGIC2	 0x46505845U
 #define FP_SW_OFFSET	 464
-#define FP_HEADER	 512 /* first word: the components that are not all zeros */
 #define UC_FP_XSTATE	 1
 #define UC_SIGCONTEXT_SS 2
 #define UC_STRICT_SS	 4
@@ -143,12 +142,12 @@ static void frame_gregs(greg_t *g, const struct user_regs_struct *r)
 	g[REG_CSGSFS] = (greg_t)((r->cs & 0xffff) | (r->ss & 0xffff) << 48);
 }
 
-bool stub_has_tiles(const struct stub_frame *f)
+uint64_t stub_used(const void *xstate)
 {
 	uint64_t used;
 
-	memcpy(&used, (const char *)f->xstate + FP_HEADER, sizeof(used));
-	return used & XSTATE_TILES;
+	memcpy(&used, (const char *)xstate + STUB_XSTATE_USED, sizeof(used));
+	return used;
 }
 
 /*
@@ -159,9 +158,9 @@ bool stub_has_tiles(const struct stub_frame *f)
 static size_t image_size(const struct stub_frame *f)
 {
 	size_t plain = cpu_plain_image();
+	bool tiles = stub_used(f->xstate) & XSTATE_TILES;
 
-	return stub_has_tiles(f) || plain > f->xstate_size ? f->xstate_size
-							   : plain;
+	return tiles || plain > f->xstate_size ? f->xstate_size : plain;
 }
 
 /*

@@ -128,8 +128,9 @@ struct stub_frame {
 	size_t xstate_size;
 };
 
-/* Does it hold data of AMX's tiles?  Only after STUB_TILES is there room. */
-bool stub_has_tiles(const struct stub_frame *f);
+/* Where an XSAVE image says which of its components are not all zeros. */
+#define STUB_XSTATE_USED 512
+uint64_t stub_used(const void *xstate);
 
 /*
  * Build at buf, which is or will be at address `at` in the process (64-byte

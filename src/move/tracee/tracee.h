@@ -215,6 +215,12 @@ int settle_code(const struct user_regs_struct *regs);
 void settle_give_back(struct user_regs_struct *regs, int code);
 
 /*
+ * tiles.c, with thread i stopped: does it have room for AMX's tiles?  To be asked
+ * only where the process may use them.
+ */
+bool tracee_has_room_for_tiles(const struct tracee *t, size_t i);
+
+/*
  * cut.c: has a stop cut this call of pid short, and can the whole call be made
  * again?  Its result is then replaced by -ERESTARTNOINTR.
  */
