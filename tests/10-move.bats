@@ -269,6 +269,23 @@ told() { # NUMBER of strangers
 	in_sequence
 }
 
+@test "check finds what a thread that is not the leader does with its system calls" {
+	local dir=$BATS_TEST_TMPDIR program
+	# without the pipes of bats
+	CHECK_STOP=$dir/stop python3 -c 'import os, sys; os.closerange(3, 1024)
+os.execv(sys.argv[1], sys.argv[1:])' "$STINT_BUILD/tests/move/check-unsupported" \
+		dispatch thread </dev/null >"$dir/out" 2>&1 3>&- &
+	program=$!
+	eventually grep -qE 'READY|SKIP' "$dir/out"
+	grep -q READY "$dir/out" || skip "no syscall user dispatch"
+	run timeout 100 "$stint" move check "$program"
+	touch "$dir/stop"
+	wait "$program"
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"handles its system calls itself (syscall user dispatch)"* ]]
+}
+
 @test "a budget that cannot be kept is refused before the freeze" {
 	start_victim
 	start_receiver

@@ -3,6 +3,7 @@
  *
  *	unsupported --list	each thing, a tab, a word the refusal must have
  *	unsupported THING	set it up, use it until stopped, verify
+ *	unsupported THING thread	it belongs to a thread that is not the leader
  *
  * A move must be refused with the reason before anything is touched; the
  * program goes on as if nothing had been asked.
@@ -356,6 +357,24 @@ static void make_passing(void)
 	CHECK(sendmsg(pair[0], &m, 0) == 1);
 }
 
+/* In a thread, where only `check` and the freeze find it. */
+static void *make_and_wait(void *arg)
+{
+	const struct thing *t = arg;
+
+	t->make();
+	check_ready();
+	while (check_running())
+		check_nap();
+	return NULL;
+}
+
+static int run_in_thread(const struct thing *t)
+{
+	check_join(check_thread(make_and_wait, (void *)(uintptr_t)t));
+	return check_pass();
+}
+
 static const struct thing things[] = {
 	{ "io_uring", "io_uring", make_io_uring, use_io_uring, use_nothing },
 	{ "inotify", "inotify", make_inotify, use_inotify, use_nothing },
@@ -430,6 +449,9 @@ int main(int argc, char **argv)
 	}
 	if (argc == 2 && !strcmp(argv[1], "--list"))
 		return 0;
-	fprintf(stderr, "usage: unsupported --list | THING\n");
+	for (size_t i = 0; argc == 3 && (t = at(i)); i++)
+		if (!strcmp(argv[1], t->name) && !strcmp(argv[2], "thread"))
+			return run_in_thread(t);
+	fprintf(stderr, "usage: unsupported --list | THING [thread]\n");
 	return 2;
 }

@@ -110,13 +110,25 @@ int check_dispatch(const struct tracee *t, struct error *err)
 	return 0;
 }
 
-int check_stop_leader(struct tracee *t, struct error *err)
+static int stop_patiently(struct tracee *t,
+			  int (*stop)(struct tracee *t, struct error *err),
+			  struct error *err)
 {
 	usec_t end = clock_usec(CLOCK_MONOTONIC) + CHECK_PATIENCE;
 	int r;
 
-	while ((r = tracee_stop_leader(t, err)) == -EAGAIN &&
+	while ((r = stop(t, err)) == -EAGAIN &&
 	       clock_usec(CLOCK_MONOTONIC) < end)
 		tracee_resume(t);
 	return r;
+}
+
+int check_stop_leader(struct tracee *t, struct error *err)
+{
+	return stop_patiently(t, tracee_stop_leader, err);
+}
+
+int check_stop_all(struct tracee *t, struct error *err)
+{
+	return stop_patiently(t, tracee_stop, err);
 }

@@ -271,8 +271,8 @@ static int check_sockets(pid_t pid, const struct move_external *external,
 }
 
 /*
- * Check what nothing shows from outside, by calls of its leader, which is
- * stopped for that.
+ * Check what nothing shows from outside, by calls of its leader.  All threads are
+ * stopped for that, as each can handle its system calls itself.
  */
 static int check_stopped(pid_t pid, struct error *err)
 {
@@ -282,7 +282,7 @@ static int check_stopped(pid_t pid, struct error *err)
 	if (!t)
 		return -ESRCH;
 	tracee_look(t);
-	r = check_stop_leader(t, err);
+	r = check_stop_all(t, err);
 	if (!r)
 		r = check_dispatch(t, err);
 	if (!r)

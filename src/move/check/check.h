@@ -37,8 +37,9 @@ int check_process(pid_t pid, const struct move_external *external,
 /* How long a passing obstacle to a freeze may last. */
 #define CHECK_PATIENCE (2 * USEC_PER_SEC)
 
-/* Stop the leader, trying again within that time. */
+/* Stop the leader, or all threads, trying again within that time. */
 int check_stop_leader(struct tracee *t, struct error *err) must_check;
+int check_stop_all(struct tracee *t, struct error *err) must_check;
 
 /* With all threads stopped, before the first call is injected. */
 int check_dispatch(const struct tracee *t, struct error *err) must_check;
