@@ -83,7 +83,7 @@ static int source_create(pid_t pid, int pidfd, const struct move_external *ext,
 	s->ext = ext;
 	s->nr_ext = nr_ext;
 	s->trees = trees;
-	s->proc = s->root = s->diag = -1;
+	s->proc = s->root = s->diag = s->route = -1;
 	r = open_source(s, err);
 	if (r < 0)
 		fds_source_destroy(s);
@@ -163,7 +163,7 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 
 	if (r < 0)
 		return r;
-	r = sock_diag_open(pid, pidfd, &s->diag, err);
+	r = sock_diag_open(pid, pidfd, &s->diag, &s->route, err);
 	if (!r)
 		r = look(s, &patient, &sc, err);
 	if (r < 0) {
@@ -335,6 +335,7 @@ void fds_source_destroy(struct fds_source *s)
 	io_close(&s->proc);
 	io_close(&s->root);
 	io_close(&s->diag);
+	io_close(&s->route);
 	free(s);
 }
 

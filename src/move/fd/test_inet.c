@@ -64,43 +64,14 @@ static bool is_measured(int fd)
 	return ti.tcpi_rtt && ti.tcpi_rto < 1000000 && ti.tcpi_snd_mss > 536;
 }
 
-static int get(int fd, int level, int name)
-{
-	socklen_t n = sizeof(int);
-	int v;
-
-	CHECK(getsockopt(fd, level, name, &v, &n) == 0);
-	return v;
-}
-
-static void set(int fd, int level, int name, int v)
-{
-	CHECK(setsockopt(fd, level, name, &v, sizeof(v)) == 0);
-}
-
-static socklen_t address(const char *text, struct sockaddr_storage *ss)
-{
-	struct sockaddr_in *in = (void *)ss;
-	struct sockaddr_in6 *in6 = (void *)ss;
-
-	memset(ss, 0, sizeof(*ss));
-	if (inet_pton(AF_INET, text, &in->sin_addr) == 1) {
-		ss->ss_family = AF_INET;
-		return sizeof(*in);
-	}
-	CHECK(inet_pton(AF_INET6, text, &in6->sin6_addr) == 1);
-	ss->ss_family = AF_INET6;
-	return sizeof(*in6);
-}
-
 /* Listener at l, client at c, accepted at a. */
 static void connection(const char *where, int l, int c, int a)
 {
 	struct sockaddr_storage ss;
-	socklen_t n = address(where, &ss);
+	socklen_t n = fdt_address(where, &ss);
 
 	fdt_put(socket(ss.ss_family, SOCK_STREAM, 0), l);
-	set(l, SOL_SOCKET, SO_REUSEADDR, 1);
+	fdt_set(l, SOL_SOCKET, SO_REUSEADDR, 1);
 	CHECK(bind(l, (void *)&ss, n) == 0 && listen(l, 12) == 0);
 	CHECK(getsockname(l, (void *)&ss, &n) == 0);
 	fdt_put(socket(ss.ss_family, SOCK_STREAM, 0), c);
@@ -113,11 +84,11 @@ static void connection(const char *where, int l, int c, int a)
 static void self_make(void)
 {
 	connection("127.0.0.1", 10, 11, 12);
-	set(11, SOL_TCP, TCP_NODELAY, 1);
-	set(11, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set(11, SOL_TCP, TCP_KEEPIDLE, 77);
-	set(12, SOL_SOCKET, SO_RCVBUF, 50000);
-	set(12, SOL_TCP, TCP_USER_TIMEOUT, 12345);
+	fdt_set(11, SOL_TCP, TCP_NODELAY, 1);
+	fdt_set(11, SOL_SOCKET, SO_KEEPALIVE, 1);
+	fdt_set(11, SOL_TCP, TCP_KEEPIDLE, 77);
+	fdt_set(12, SOL_SOCKET, SO_RCVBUF, 50000);
+	fdt_set(12, SOL_TCP, TCP_USER_TIMEOUT, 12345);
 	CHECK(setsockopt(12, SOL_TCP, TCP_CONGESTION, "reno", 4) == 0);
 	CHECK(says(11, "to the server") && says(12, "to the client"));
 	connection("::1", 13, 14, 15);
@@ -137,17 +108,17 @@ static void self_verify(void)
 	for (int fd = 11; fd <= 18; fd++)
 		if (fd != 13 && fd != 16) /* listeners */
 			CHECK(is_measured(fd));
-	CHECK(get(11, SOL_TCP, TCP_NODELAY) == 1);
-	CHECK(get(12, SOL_TCP, TCP_NODELAY) == 0);
-	CHECK(get(11, SOL_SOCKET, SO_KEEPALIVE) == 1);
-	CHECK(get(11, SOL_TCP, TCP_KEEPIDLE) == 77);
-	CHECK(get(12, SOL_SOCKET, SO_RCVBUF) == 100000);
-	CHECK(get(12, SOL_SOCKET, 72 /* SO_BUF_LOCK */) == 2);
-	CHECK(get(11, SOL_SOCKET, 72) == 0);
-	CHECK(get(12, SOL_TCP, TCP_USER_TIMEOUT) == 12345);
-	CHECK(get(10, SOL_SOCKET, SO_REUSEADDR) == 1);
-	CHECK(get(11, SOL_SOCKET, SO_REUSEADDR) == 0);
-	CHECK(get(12, SOL_SOCKET, SO_REUSEADDR) == 1);
+	CHECK(fdt_get(11, SOL_TCP, TCP_NODELAY) == 1);
+	CHECK(fdt_get(12, SOL_TCP, TCP_NODELAY) == 0);
+	CHECK(fdt_get(11, SOL_SOCKET, SO_KEEPALIVE) == 1);
+	CHECK(fdt_get(11, SOL_TCP, TCP_KEEPIDLE) == 77);
+	CHECK(fdt_get(12, SOL_SOCKET, SO_RCVBUF) == 100000);
+	CHECK(fdt_get(12, SOL_SOCKET, 72 /* SO_BUF_LOCK */) == 2);
+	CHECK(fdt_get(11, SOL_SOCKET, 72) == 0);
+	CHECK(fdt_get(12, SOL_TCP, TCP_USER_TIMEOUT) == 12345);
+	CHECK(fdt_get(10, SOL_SOCKET, SO_REUSEADDR) == 1);
+	CHECK(fdt_get(11, SOL_SOCKET, SO_REUSEADDR) == 0);
+	CHECK(fdt_get(12, SOL_SOCKET, SO_REUSEADDR) == 1);
 	CHECK(getsockopt(12, SOL_TCP, TCP_CONGESTION, name, &n) == 0);
 	CHECK(!strcmp(name, "reno"));
 	CHECK(reads(12, "to the server") && reads(11, "to the client"));
@@ -235,8 +206,8 @@ static void options_make(void)
 	for (int fd = 10; fd <= 15; fd++) {
 		for (size_t i = 0; i < sizeof(ints) / sizeof(*ints); i++)
 			if (has(i, fd))
-				set(fd, ints[i].level, ints[i].name,
-				    ints[i].value);
+				fdt_set(fd, ints[i].level, ints[i].name,
+					ints[i].value);
 		CHECK(!setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger,
 				  sizeof(linger)));
 		CHECK(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv,
@@ -249,7 +220,7 @@ static void options_make(void)
 static void check_int(size_t i, int fd)
 {
 	char text[64];
-	int v = get(fd, ints[i].level, ints[i].name);
+	int v = fdt_get(fd, ints[i].level, ints[i].name);
 
 	snprintf(text, sizeof(text), "fd %d: option %d/%d is %d, not %d", fd,
 		 ints[i].level, ints[i].name, v, ints[i].value);
@@ -311,7 +282,7 @@ static void ends_make(void)
 	CHECK(says(71, "last six"));
 	close(71);
 	CHECK(shutdown(72, SHUT_WR) == 0);
-	CHECK(get(72, SOL_IPV6, IPV6_V6ONLY) == 1);
+	CHECK(fdt_get(72, SOL_IPV6, IPV6_V6ONLY) == 1);
 	fdt_put(socket(AF_INET, SOCK_STREAM, 0), 60);
 	fdt_put(socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0), 61);
 	while (state_of(11) != TCP_FIN_WAIT2 || state_of(21) != TCP_FIN_WAIT2 ||
@@ -336,7 +307,7 @@ static void ends_verify(void)
 	CHECK(reads(42, "last") && reads(42, ""));
 	CHECK(recv(51, &c, 1, 0) == 0 && says(51, "x") && reads(52, "x"));
 	CHECK(reads(72, "last six") && reads(72, ""));
-	CHECK(get(72, SOL_IPV6, IPV6_V6ONLY) == 1);
+	CHECK(fdt_get(72, SOL_IPV6, IPV6_V6ONLY) == 1);
 	CHECK(state_of(60) == TCP_CLOSE && state_of(61) == TCP_CLOSE);
 	CHECK(fcntl(61, F_GETFL) & O_NONBLOCK);
 }
@@ -351,17 +322,17 @@ static void ends(void **state)
 static void udp_make(void)
 {
 	struct sockaddr_storage ss, me;
-	socklen_t n = address("127.0.0.1", &ss), len = sizeof(me);
+	socklen_t n = fdt_address("127.0.0.1", &ss), len = sizeof(me);
 
 	fdt_put(socket(AF_INET, SOCK_DGRAM, 0), 10);
 	CHECK(bind(10, (void *)&ss, n) == 0);
 	CHECK(getsockname(10, (void *)&me, &len) == 0);
 	fdt_put(socket(AF_INET, SOCK_DGRAM, 0), 11);
 	CHECK(connect(11, (void *)&me, len) == 0);
-	set(11, SOL_SOCKET, SO_BROADCAST, 1);
-	set(10, SOL_IP, IP_PKTINFO, 1);
+	fdt_set(11, SOL_SOCKET, SO_BROADCAST, 1);
+	fdt_set(10, SOL_IP, IP_PKTINFO, 1);
 	CHECK(says(11, "one") && says(11, "two"));
-	n = address("::", &ss);
+	n = fdt_address("::", &ss);
 	fdt_put(socket(AF_INET6, SOCK_DGRAM, 0), 12);
 	CHECK(bind(12, (void *)&ss, n) == 0);
 	len = sizeof(me);
@@ -390,8 +361,8 @@ static void udp_verify(void)
 	CHECK(receives(10, "one", 11) && receives(10, "two", 11));
 	CHECK(receives(12, "six", 13));
 	CHECK(says(11, "new") && receives(10, "new", 11));
-	CHECK(get(11, SOL_SOCKET, SO_BROADCAST) == 1);
-	CHECK(get(10, SOL_IP, IP_PKTINFO) == 1);
+	CHECK(fdt_get(11, SOL_SOCKET, SO_BROADCAST) == 1);
+	CHECK(fdt_get(10, SOL_IP, IP_PKTINFO) == 1);
 }
 
 static void udp(void **state)
@@ -399,56 +370,12 @@ static void udp(void **state)
 	both(udp_make, udp_verify);
 }
 
-/* ---- a port that several sockets of the process have ---- */
-
-static void port_put(int type, int first)
-{
-	struct sockaddr_storage ss;
-	socklen_t n = address("127.0.0.1", &ss);
-
-	for (int fd = first; fd < first + 3; fd++) {
-		fdt_put(socket(AF_INET, type, 0), fd);
-		set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-		CHECK(bind(fd, (void *)&ss, n) == 0);
-		CHECK(type == SOCK_DGRAM || listen(fd, 5) == 0);
-		CHECK(getsockname(fd, (void *)&ss, &n) == 0);
-	}
-	set(first, SOL_SOCKET, SO_REUSEPORT, 0);
-	set(first + 2, SOL_SOCKET, SO_REUSEPORT, 0);
-}
-
-static void port_make(void)
-{
-	port_put(SOCK_STREAM, 10);
-	port_put(SOCK_DGRAM, 13);
-}
-
-static void port_verify(void)
-{
-	struct sockaddr_storage a, b;
-	socklen_t n = sizeof(a);
-
-	for (int fd = 10; fd < 16; fd++) {
-		CHECK(get(fd, SOL_SOCKET, SO_REUSEPORT) ==
-		      (fd == 11 || fd == 14));
-		CHECK(getsockname(fd, (void *)&b, &n) == 0);
-		if (fd % 3 != 1)
-			CHECK(!memcmp(&a, &b, n));
-		a = b;
-	}
-}
-
-static void port(void **state)
-{
-	both(port_make, port_verify);
-}
-
 /* ---- what has to wait ---- */
 
 static void unaccepted_make(void)
 {
 	struct sockaddr_storage ss;
-	socklen_t n = address("127.0.0.1", &ss);
+	socklen_t n = fdt_address("127.0.0.1", &ss);
 
 	fdt_put(socket(AF_INET, SOCK_STREAM, 0), 7);
 	CHECK(bind(7, (void *)&ss, n) == 0 && listen(7, 5) == 0);
@@ -471,9 +398,9 @@ static void unaccepted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(self), cmocka_unit_test(options),
-		cmocka_unit_test(ends), cmocka_unit_test(udp),
-		cmocka_unit_test(port), cmocka_unit_test(unaccepted),
+		cmocka_unit_test(self),	      cmocka_unit_test(options),
+		cmocka_unit_test(ends),	      cmocka_unit_test(udp),
+		cmocka_unit_test(unaccepted),
 	};
 
 	return cmocka_run_group_tests_name("fdinet", tests, NULL, NULL);

@@ -3,6 +3,8 @@
  */
 #include "move/fd/test_move.h"
 #include "core/test_fork.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -355,4 +357,33 @@ void fdt_both(const struct fdt_case *c)
 {
 	fdt_move(c);
 	fdt_abort(c);
+}
+
+int fdt_get(int fd, int level, int name)
+{
+	socklen_t n = sizeof(int);
+	int v;
+
+	CHECK(getsockopt(fd, level, name, &v, &n) == 0);
+	return v;
+}
+
+void fdt_set(int fd, int level, int name, int v)
+{
+	CHECK(setsockopt(fd, level, name, &v, sizeof(v)) == 0);
+}
+
+socklen_t fdt_address(const char *text, struct sockaddr_storage *ss)
+{
+	struct sockaddr_in *in = (void *)ss;
+	struct sockaddr_in6 *in6 = (void *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	if (inet_pton(AF_INET, text, &in->sin_addr) == 1) {
+		ss->ss_family = AF_INET;
+		return sizeof(*in);
+	}
+	CHECK(inet_pton(AF_INET6, text, &in6->sin6_addr) == 1);
+	ss->ss_family = AF_INET6;
+	return sizeof(*in6);
 }

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "core/error.h"
@@ -68,6 +69,12 @@ void fdt_capture(const struct fdt_case *c, unsigned char **ret, size_t *ret_n);
 /* Restore n bytes in a new process; its wait status. */
 int fdt_restore(const struct fdt_case *c, const void *blob, size_t n,
 		char *report, size_t size);
+
+/* Options of sockets that are numbers. */
+int fdt_get(int fd, int level, int name);
+void fdt_set(int fd, int level, int name, int v);
+/* That address, of either family, and port 0. */
+socklen_t fdt_address(const char *text, struct sockaddr_storage *ss);
 
 /* A network namespace with loopback up; in the calling process. */
 void fdt_new_net(void);

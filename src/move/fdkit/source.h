@@ -28,9 +28,10 @@ struct fds_source {
 	int pidfd;
 	const struct move_external *ext;
 	size_t nr_ext;
-	int proc; /* /proc/PID */
-	int root; /* /proc/PID/root */
-	int diag; /* sock_diag in its network namespace, or -1 */
+	int proc;  /* /proc/PID */
+	int root;  /* /proc/PID/root */
+	int diag;  /* sock_diag in its network namespace, or -1 */
+	int route; /* rtnetlink there, or -1 */
 	const struct tree_set *trees;
 	bool soon; /* the freeze is near: what passes by itself is in the way */
 	bool reads_direct; /* as fds_reads_direct() */

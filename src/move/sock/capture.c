@@ -162,6 +162,22 @@ static int cap_shutdown(const struct fdscan *sc, const struct fdscan_file *f,
 		f->st.st_ino, &m->shutdown, err);
 }
 
+/* Of those that only wait; who is connected needs more than to be bound. */
+static int cap_foreign(const struct fdscan *sc, const struct fdscan_file *f,
+		       Fds__Inet *m, struct error *err)
+{
+	bool foreign;
+	int r;
+
+	if (!m->local.len || m->peer.len || !sc->content || sc->s->route < 0)
+		return 0;
+	r = sock_diag_foreign(sc->s->route, m->local.data, &foreign, err);
+	if (r < 0)
+		return error_prefix(err, r, "fd %d", f->number);
+	m->foreign = foreign;
+	return 0;
+}
+
 static int cap_inet(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 {
 	Fds__Inet *m = xmalloc(sizeof(*m));
@@ -173,6 +189,9 @@ static int cap_inet(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	r = cap_names(f, m);
 	if (r < 0)
 		return error_sys(err, r, "fd %d", f->number);
+	r = cap_foreign(sc, f, m, err);
+	if (r < 0)
+		return r;
 	if (f->msg->socket->type == SOCK_STREAM)
 		return tcp_capture_socket(sc, f, err);
 	r = cap_shutdown(sc, f, m, err);

@@ -70,20 +70,24 @@ static int receive_fd(int sock, int *ret)
 /* Runs in the child; its exit status is an errno. */
 static int open_inside(int pidfd, int flags, int sock)
 {
-	int fd;
+	static const int protocols[] = { NETLINK_SOCK_DIAG, NETLINK_ROUTE };
+	int fd, r = 0;
 
 	if (setns(pidfd, flags) < 0)
 		return errno;
-	fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	if (fd < 0)
-		return errno;
-	return -send_fd(sock, fd);
+	for (int i = 0; i < 2 && r == 0; i++) {
+		fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC,
+			    protocols[i]);
+		r = fd < 0 ? -errno : send_fd(sock, fd);
+	}
+	return -r;
 }
 
-int sock_diag_open(pid_t pid, int pidfd, int *ret, struct error *err)
+int sock_diag_open(pid_t pid, int pidfd, int *ret, int *ret_route,
+		   struct error *err)
 {
 	int flags = CLONE_NEWNET | (same_user_ns(pid) ? 0 : CLONE_NEWUSER);
-	int pair[2], status = 0, r;
+	int pair[2], status = 0, diag = -1, r;
 	pid_t child;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
@@ -92,21 +96,26 @@ int sock_diag_open(pid_t pid, int pidfd, int *ret, struct error *err)
 	if (child == 0)
 		_exit(open_inside(pidfd, flags, pair[1]));
 	io_close(&pair[1]);
-	r = child < 0 ? -errno : receive_fd(pair[0], ret);
+	r = child < 0 ? -errno : receive_fd(pair[0], &diag);
+	if (!r)
+		r = receive_fd(pair[0], ret_route);
 	io_close(&pair[0]);
 	if (child > 0 && waitpid(child, &status, 0) == child && r < 0 &&
 	    WIFEXITED(status) && WEXITSTATUS(status))
 		r = -WEXITSTATUS(status);
-	if (r < 0)
+	if (r < 0) {
+		io_close(&diag);
 		return error_sys(err, r,
 				 "cannot enter the network namespace of %d",
 				 (int)pid);
+	}
+	*ret = diag;
 	return 0;
 }
 
 /* ---- asking ---- */
 
-static int ask_kernel(int diag, struct nlmsghdr *nlh, mnl_cb_t fn, void *arg)
+int sock_diag_ask(int diag, struct nlmsghdr *nlh, mnl_cb_t fn, void *arg)
 {
 	static _Thread_local char buf[32768] __attribute__((aligned(8)));
 	ssize_t n;
@@ -172,7 +181,7 @@ int sock_diag_unix_get(int diag, uint64_t ino, struct sock_diag_unix *ret,
 	req->udiag_ino = (uint32_t)ino;
 	req->udiag_show = UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN;
 	req->udiag_cookie[0] = req->udiag_cookie[1] = UINT32_MAX;
-	r = ask_kernel(diag, nlh, parse_unix, &u);
+	r = sock_diag_ask(diag, nlh, parse_unix, &u);
 	if (r < 0)
 		return error_sys(err, r, "sock_diag of a unix socket");
 	*ret = u;
@@ -265,7 +274,7 @@ static int ask_each(int diag, int protocol, uint32_t states,
 		req->sdiag_protocol = (uint8_t)protocol;
 		req->idiag_states = states;
 		req->idiag_ext = 1 << (INET_DIAG_INFO - 1);
-		r = ask_kernel(diag, nlh, parse_tcp, each);
+		r = sock_diag_ask(diag, nlh, parse_tcp, each);
 	}
 	return r;
 }
@@ -369,7 +378,7 @@ int sock_diag_tcp_get(int diag, const void *local, const void *peer,
 	req->sdiag_protocol = IPPROTO_TCP;
 	req->idiag_states = UINT32_MAX;
 	put_id(&req->id, local, peer, req->sdiag_family);
-	r = ask_kernel(diag, nlh, parse_tcp, &each);
+	r = sock_diag_ask(diag, nlh, parse_tcp, &each);
 	if (r == 0 && !got.state)
 		r = -ENOENT;
 	if (r < 0)
@@ -413,7 +422,7 @@ int sock_diag_udp_shutdown(int diag, int family, uint16_t port, uint64_t ino,
 	req->sdiag_protocol = IPPROTO_UDP;
 	req->idiag_states = UINT32_MAX;
 	req->id.idiag_sport = port;
-	r = ask_kernel(diag, nlh, parse_udp, &u);
+	r = sock_diag_ask(diag, nlh, parse_udp, &u);
 	if (r < 0)
 		return error_sys(err, r, "sock_diag of UDP");
 	*ret = u.shutdown;

@@ -12,12 +12,26 @@
 
 #include "core/error.h"
 
+struct nlmsghdr;
+
 /*
- * A sock_diag socket in the network namespace of process pid, which may
- * belong to another user namespace: a forked child enters both.
+ * A socket for sock_diag and one for rtnetlink in the network namespace of process
+ * pid, which may belong to another user namespace: a forked child enters both.
  */
-int sock_diag_open(pid_t pid, int pidfd, int *ret,
+int sock_diag_open(pid_t pid, int pidfd, int *ret, int *ret_route,
 		   struct error *err) must_check;
+
+/* Send that request, and call fn for each message of the answer (libmnl). */
+int sock_diag_ask(int diag, struct nlmsghdr *nlh,
+		  int (*fn)(const struct nlmsghdr *nlh, void *arg),
+		  void *arg) must_check;
+
+/*
+ * foreign.c: does nobody in that network have this address?  Then a socket was bound to it
+ * with IP_FREEBIND or the like, or the address has been taken away since.
+ */
+int sock_diag_foreign(int route, const void *address, bool *ret,
+		      struct error *err) must_check;
 
 struct sock_diag_unix {
 	uint64_t ino;

@@ -404,6 +404,23 @@ int sockopt_set_unbound(int fd, const Fds__Socket *m, struct error *err)
 	return r;
 }
 
+/* IP_FREEBIND counts at this instant alone, whatever it was set to afterwards. */
+int sockopt_bind(int fd, const Fds__Inet *m)
+{
+	int was = sockopt_int(fd, SOL_IP, IP_FREEBIND), r = 0;
+
+	if (!m->local.len)
+		return 0;
+	if (m->foreign)
+		r = sockopt_set_int(fd, SOL_IP, IP_FREEBIND, 1);
+	if (r == 0 && bind(fd, (struct sockaddr *)m->local.data,
+			   (socklen_t)m->local.len) < 0)
+		r = -errno;
+	if (r == 0 && m->foreign && was >= 0)
+		r = sockopt_set_int(fd, SOL_IP, IP_FREEBIND, was);
+	return r;
+}
+
 static void set_buffer(int fd, int force, int plain, uint32_t v)
 {
 	if (sockopt_int(fd, SOL_SOCKET, plain) == (int)v || v > INT32_MAX)

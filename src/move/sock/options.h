@@ -27,6 +27,12 @@ int sockopt_set_unbound(int fd, const Fds__Socket *m,
 			struct error *err) must_check;
 
 /*
+ * Bind it to its address, if it has one; also to one that is not there, if the
+ * source did not have it either.
+ */
+int sockopt_bind(int fd, const Fds__Inet *m) must_check;
+
+/*
  * Buffers as they were: SO_SNDBUF reads back doubled, and setting it ends the
  * kernel's own tuning unless SO_BUF_LOCK says otherwise.  Beyond
  * net.core.[rw]mem_max only with privilege; what cannot be had is left.

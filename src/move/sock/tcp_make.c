@@ -24,16 +24,6 @@ static bool is_in(const Fds__Tcp *t, uint32_t states)
 	return TCP_STATE(t->state) & states;
 }
 
-static int bind_local(int fd, const Fds__Inet *m)
-{
-	if (!m->local.len)
-		return 0;
-	return bind(fd, (struct sockaddr *)m->local.data,
-		    (socklen_t)m->local.len) < 0
-		       ? -errno
-		       : 0;
-}
-
 int tcp_make_listen(int fd, const Fds__Socket *m, struct error *err)
 {
 	const Fds__Tcp *t = m->inet->tcp;
@@ -44,7 +34,7 @@ int tcp_make_listen(int fd, const Fds__Socket *m, struct error *err)
 		r = sockopt_set_int(fd, SOL_TCP, TCP_WINDOW_CLAMP,
 				    (int)t->window_clamp);
 	if (!r)
-		r = bind_local(fd, m->inet);
+		r = sockopt_bind(fd, m->inet);
 	if (!r && listen(fd, (int)t->backlog) < 0)
 		r = -errno;
 	return r < 0 ? error_sys(err, r, "TCP listener") : 0;
@@ -121,7 +111,7 @@ static int connect_repaired(int fd, const Fds__Inet *m, struct error *err)
 	if (!r)
 		r = limit_segments(fd, t->mss_clamp);
 	if (!r)
-		r = bind_local(fd, m);
+		r = sockopt_bind(fd, m);
 	if (r < 0)
 		return error_sys(err, r, "TCP connection: bind");
 	if (connect(fd, (struct sockaddr *)m->peer.data,
@@ -377,7 +367,7 @@ static int make_connecting(int fd, const Fds__Socket *m, struct error *err)
 
 	r = set_seq(fd, TCP_SEND_QUEUE, t->snd_seq - 1);
 	if (!r)
-		r = bind_local(fd, m->inet);
+		r = sockopt_bind(fd, m->inet);
 	if (!r)
 		r = tcp_repair_leave(fd, m, TCP_REPAIR_OFF_NO_WP);
 	if (r < 0)
@@ -408,7 +398,7 @@ static int make_closed(int fd, const Fds__Socket *m, struct error *err)
 	/* 536 is what a fresh socket says. */
 	if (t->mss_clamp && t->mss_clamp != 536)
 		sockopt_set_int(fd, SOL_TCP, TCP_MAXSEG, (int)t->mss_clamp);
-	r = bind_local(fd, m->inet);
+	r = sockopt_bind(fd, m->inet);
 	if (!r)
 		r = tcp_repair_leave(fd, m, TCP_REPAIR_OFF_NO_WP);
 	return r < 0 ? error_sys(err, r, "TCP socket: bind") : 0;

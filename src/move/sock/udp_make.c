@@ -68,9 +68,9 @@ int udpmake_state(int fd, const Fds__Socket *m, struct error *err)
 
 	if (r < 0)
 		return error_sys(err, r, "UDP socket");
-	if (inet->local.len && bind(fd, (struct sockaddr *)inet->local.data,
-				    (socklen_t)inet->local.len) < 0)
-		return error_sys(err, -errno, "UDP socket: bind");
+	r = sockopt_bind(fd, inet);
+	if (r < 0)
+		return error_sys(err, r, "UDP socket: bind");
 	if (inet->peer.len && connect(fd, (struct sockaddr *)inet->peer.data,
 				      (socklen_t)inet->peer.len) < 0)
 		return error_sys(err, -errno, "UDP socket: connect");
