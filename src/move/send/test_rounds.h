@@ -1,0 +1,30 @@
+/*
+ * test_rounds.h - a world for tests of the rounds
+ *
+ * The linker puts functions of test_rounds.c in the place of what a round does:
+ * the process has written as many pages as the case says, and the link carries
+ * one in PAGE_USEC, by a clock of our own.
+ */
+#ifndef MOVE_SEND_TEST_ROUNDS_H
+#define MOVE_SEND_TEST_ROUNDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/units.h"
+
+#define PAGE_USEC 4
+#define ROUNDS	  48
+
+extern struct world {
+	usec_t now;
+	uint64_t sent, synced;
+	unsigned written[ROUNDS]; /* by the process, before each round */
+	bool ahead[ROUNDS];	  /* was anybody, in each */
+	bool ahead_now;
+	unsigned round;
+	unsigned threads;
+	uint64_t content; /* bytes in queues */
+} world;
+
+#endif
