@@ -8,6 +8,11 @@
  * where the terms say so first; its job is requeued when that has lasted for
  * as long as the terms allow, if its user lets it.  Who stands still goes on
  * once the host is free again.
+ *
+ * policy/migrate/leave.h says the same order for policies that weigh moves: those plan
+ * all ranks of a job in one entry, for drained hosts, too, without terms, and know
+ * places that they have given away and ranks that are on their way; here each rank is
+ * looked at alone, beside whatever any policy has planned.
  */
 #ifndef POLICY_KIT_LEAVE_H
 #define POLICY_KIT_LEAVE_H

@@ -6,6 +6,9 @@
  * One that finds no place stands still while the owner is there, and goes on as
  * soon as a place is found or the owner has left; where that takes longer than
  * the owner's terms allow, its job waits anew, if its user lets it.
+ *
+ * policy/kit/leave.h does it for policies that know nothing of owners, a rank at a time;
+ * what differs is there.
  */
 #ifndef POLICY_MIGRATE_LEAVE_H
 #define POLICY_MIGRATE_LEAVE_H
