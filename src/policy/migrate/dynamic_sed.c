@@ -211,13 +211,9 @@ static void dynamic_decide(struct policy *policy, const struct view *view,
 			   struct plan *plan)
 {
 	struct dynamic *d = (struct dynamic *)policy;
-	size_t first = plan->nr;
+	size_t first;
 
-	targets_clear(&d->targets);
-	flights_begin_pass(&d->flights, view, plan);
-	leave_hosts(LEAVE_MOVES | LEAVE_FREEZES, NULL, &d->flights, view, plan,
-		    &d->targets);
-	flights_note(&d->flights, plan, first);
+	leave_first(&d->flights, view, plan, &d->targets);
 	survey(d, view, plan);
 	first = plan->nr;
 	dynamic_look(d, view, plan);

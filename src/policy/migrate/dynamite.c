@@ -268,13 +268,9 @@ static void dynamite_decide(struct policy *policy, const struct view *view,
 			    struct plan *plan)
 {
 	struct dynamite *d = (struct dynamite *)policy;
-	size_t first = plan->nr;
+	size_t first;
 
-	targets_clear(&d->targets);
-	flights_begin_pass(&d->flights, view, plan);
-	leave_hosts(LEAVE_MOVES | LEAVE_FREEZES, NULL, &d->flights, view, plan,
-		    &d->targets);
-	flights_note(&d->flights, plan, first);
+	leave_first(&d->flights, view, plan, &d->targets);
 	first = plan->nr;
 	look_in_time(d, view, plan);
 	flights_note(&d->flights, plan, first);

@@ -31,6 +31,13 @@ void leave_hosts(unsigned how, const bool *recalled, const struct flights *f,
 		 const struct view *view, struct plan *plan,
 		 struct targets *targets);
 
+/*
+ * How a pass begins for those who have nothing else to do before: nothing is known of
+ * targets, ranks leave hosts by moves or stand still, and flights know of it.
+ */
+void leave_first(struct flights *f, const struct view *view, struct plan *plan,
+		 struct targets *targets);
+
 /* Is any rank of a job that runs on a host that it must leave, or that does not
  * answer? */
 bool leave_concerns(const struct view *view, const struct job *job);

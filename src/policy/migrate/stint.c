@@ -393,16 +393,12 @@ static void stint_decide(struct policy *policy, const struct view *view,
 			 struct plan *plan)
 {
 	struct stint *s = (struct stint *)policy;
-	size_t first = plan->nr, left;
+	size_t first;
 
-	targets_clear(&s->targets);
-	flights_begin_pass(&s->flights, view, plan);
-	leave_hosts(LEAVE_MOVES | LEAVE_FREEZES, NULL, &s->flights, view, plan,
-		    &s->targets);
-	flights_note(&s->flights, plan, first);
-	left = plan->nr;
+	leave_first(&s->flights, view, plan, &s->targets);
+	first = plan->nr;
 	placed_start(&s->placed, view, plan);
-	if (plan->nr > left)
+	if (plan->nr > first)
 		targets_clear(&s->targets);
 	if (!view->nr_running)
 		return;
