@@ -207,8 +207,9 @@ static void take_lid(struct logind *l, bool closed)
 	l->lid_known = true;
 }
 
-static int take_property(struct logind *l, const char *name, sd_bus_message *m)
+static int take_property(void *ctx, const char *name, sd_bus_message *m)
 {
+	struct logind *l = ctx;
 	bool lid = !strcmp(name, "LidClosed");
 	bool ends = !strcmp(name, "PreparingForShutdown");
 	bool sleeps = !strcmp(name, "PreparingForSleep");
@@ -226,28 +227,13 @@ static int take_property(struct logind *l, const char *name, sd_bus_message *m)
 	return r;
 }
 
-static void take_properties(struct logind *l, sd_bus_message *m)
-{
-	const char *name;
-	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
-
-	while (r >= 0 &&
-	       (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
-		r = sd_bus_message_read(m, "s", &name);
-		if (r > 0)
-			r = take_property(l, name, m);
-		if (r >= 0)
-			r = sd_bus_message_exit_container(m);
-	}
-}
-
 /* It may go already when we come. */
 static int on_manager(sd_bus_message *m, void *arg, sd_bus_error *err)
 {
 	struct logind *l = arg;
 
 	if (!sd_bus_message_is_method_error(m, NULL))
-		take_properties(l, m);
+		(void)each_property(m, take_property, l);
 	prepare(l, &l->ends, l->ends);
 	return 0;
 }
@@ -321,7 +307,7 @@ static int on_changed(sd_bus_message *m, void *arg, sd_bus_error *err)
 	if (sd_bus_message_read(m, "s", &interface) <= 0)
 		return 0;
 	if (!strcmp(interface, MANAGER) && !strcmp(path, OBJECT))
-		take_properties(l, m);
+		(void)each_property(m, take_property, l);
 	if (!s || !s->known || s->ask || strcmp(interface, LOGIND ".Session"))
 		return 0;
 	if (s->broken) {

@@ -43,6 +43,14 @@ void sessions_clear(struct sessions *list);
 /* Properties, a{sv}: all of them, or those that changed. */
 void session_take(struct session *s, sd_bus_message *m);
 
+/*
+ * take(ctx, name, m) for each property of a message, a{sv}: it reads the value, and
+ * returns what sd_bus_message_read() does.  Negative: it is no such message.
+ */
+int each_property(sd_bus_message *m,
+		  int (*take)(void *ctx, const char *name, sd_bus_message *m),
+		  void *ctx);
+
 /* Tell what they come to. */
 void sessions_tell(struct sessions *list, struct owner *o);
 

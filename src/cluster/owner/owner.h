@@ -68,17 +68,7 @@ const struct presence *owner_presence(const struct owner *o);
 /* How many are logged in, whoever counts. */
 unsigned owner_logged_in(const struct owner *o);
 
-/*
- * Whose sessions count, by uid, as far as there is room: their own jobs on this
- * host are no guests.
- */
-enum { OWNER_UIDS = 16 };
-struct owner_uids {
-	unsigned nr;
-	uid_t uid[OWNER_UIDS];
-};
-const struct owner_uids *owner_uids(const struct owner *o);
-/* ... by name, with commas; NULL: anybody's. */
+/* Whose sessions count, by name, with commas; NULL: anybody's. */
 const char *owner_named(const struct owner *o);
 
 /* A host that is about to go need not wait for guests any more. */

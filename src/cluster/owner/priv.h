@@ -20,6 +20,16 @@ enum owner_voice {
 
 enum { OWNER_SOURCES_MAX = 16 };
 
+/*
+ * Whose sessions count, by uid, as far as there is room: these may say that the
+ * owner is away (said.c).
+ */
+enum { OWNER_UIDS = 16 };
+struct owner_uids {
+	unsigned nr;
+	uid_t uid[OWNER_UIDS];
+};
+
 struct owner {
 	sd_event *event;
 	const char *name, *run_dir;

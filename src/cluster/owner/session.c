@@ -114,8 +114,9 @@ static bool is_graphical(const char *type)
 }
 
 /* The name has been read; its value is next. */
-static int take_property(struct session *s, const char *name, sd_bus_message *m)
+static int take_property(void *ctx, const char *name, sd_bus_message *m)
 {
+	struct session *s = ctx;
 	const struct {
 		const char *name;
 		bool *to;
@@ -151,7 +152,9 @@ static int take_property(struct session *s, const char *name, sd_bus_message *m)
 	return r;
 }
 
-void session_take(struct session *s, sd_bus_message *m)
+int each_property(sd_bus_message *m,
+		  int (*take)(void *ctx, const char *name, sd_bus_message *m),
+		  void *ctx)
 {
 	const char *name;
 	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
@@ -160,12 +163,17 @@ void session_take(struct session *s, sd_bus_message *m)
 	       (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
 		r = sd_bus_message_read(m, "s", &name);
 		if (r > 0)
-			r = take_property(s, name, m);
+			r = take(ctx, name, m);
 		if (r >= 0)
 			r = sd_bus_message_exit_container(m);
 	}
+	return r;
+}
+
+void session_take(struct session *s, sd_bus_message *m)
+{
+	s->broken = each_property(m, take_property, s) < 0;
 	s->known = true;
-	s->broken = r < 0;
 }
 
 /* ---- what follows ---- */

@@ -149,11 +149,6 @@ unsigned owner_logged_in(const struct owner *o)
 		       : o->users[OWNER_UTMP];
 }
 
-const struct owner_uids *owner_uids(const struct owner *o)
-{
-	return &o->uids;
-}
-
 const char *owner_named(const struct owner *o)
 {
 	return o->conf.users;

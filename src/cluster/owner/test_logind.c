@@ -59,7 +59,7 @@ static void sessions_come_and_go(void **state)
 	assert_int_equal(is()->cause, PRESENCE_SESSION);
 	assert_string_equal(is()->who, "ada");
 	assert_int_equal(owner_logged_in(play_owner), 1);
-	assert_int_equal(owner_uids(play_owner)->uid[0], 1000);
+	assert_int_equal(play_owner->uids.uid[0], 1000);
 	fake_session_changes(0, "IdleHint", true);
 	COMES(!is()->here);
 	fake_session_changes(0, "IdleHint", false);
@@ -71,7 +71,7 @@ static void sessions_come_and_go(void **state)
 	fake_session_goes(0);
 	COMES(!is()->here);
 	assert_int_equal(owner_logged_in(play_owner), 0);
-	assert_int_equal(owner_uids(play_owner)->nr, 0);
+	assert_int_equal(play_owner->uids.nr, 0);
 }
 
 static void whose_session_it_is(void **state)
@@ -163,7 +163,7 @@ static void settings_are_read_again(void **state)
 	assert_int_equal(owner_conf_set(&play_conf, "users", "bob", NULL), 0);
 	owner_reread(play_owner, &play_conf);
 	COMES(!is()->here);
-	assert_int_equal(owner_uids(play_owner)->nr, 0);
+	assert_int_equal(play_owner->uids.nr, 0);
 	assert_int_equal(owner_conf_set(&play_conf, "users", "anybody", NULL),
 			 0);
 	owner_reread(play_owner, &play_conf);

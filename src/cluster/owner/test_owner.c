@@ -130,8 +130,8 @@ static void who_types_is_there(void **state)
 	assert_true(is()->here);
 	assert_int_equal(is()->cause, PRESENCE_TERMINAL);
 	assert_string_equal(is()->who, "ada");
-	assert_int_equal(owner_uids(play_owner)->nr, 1);
-	assert_int_equal(owner_uids(play_owner)->uid[0], geteuid());
+	assert_int_equal(play_owner->uids.nr, 1);
+	assert_int_equal(play_owner->uids.uid[0], geteuid());
 	assert_int_equal(play_changes, 1);
 	close_terminal(&t);
 	play_settle();
@@ -334,12 +334,12 @@ static void who_counts_is_read_again(void **state)
 	type(&t);
 	play_settle();
 	assert_false(is()->here);
-	assert_int_equal(owner_uids(play_owner)->nr, 0);
+	assert_int_equal(play_owner->uids.nr, 0);
 	set("users", "ada");
 	owner_reread(play_owner, &play_conf);
 	assert_true(is()->here); /* the terminal knows when it was used */
 	assert_string_equal(owner_named(play_owner), "ada");
-	assert_int_equal(owner_uids(play_owner)->nr, 1);
+	assert_int_equal(play_owner->uids.nr, 1);
 	/* Who was there stays so for the time of linger, and no longer. */
 	set("users", "bob");
 	owner_reread(play_owner, &play_conf);
