@@ -200,6 +200,17 @@ for i in range(600): print("line", i); time.sleep(0.01)')
 	st wait 1
 }
 
+@test "a signal that asks ranks for something does not end a job that waits; one that ends does" {
+	job=$(st submit --hold true)
+	run -1 st kill -s USR1 "$job"
+	[ "$output" = "stint kill: job $job has not started" ]
+	run -1 st kill -s CONT "$job"
+	state_is "$job" waiting
+	st kill -s INT "$job"
+	run -130 st wait "$job"
+	[ "$output" = "stint wait: job $job: root killed it with signal 2 (Interrupt)" ]
+}
+
 @test "jobs wait for a host that they name and that is not there" {
 	kill -STOP "$(service_pid controller)"
 	slay "$(service_pid h2)"

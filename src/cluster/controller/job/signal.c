@@ -40,6 +40,12 @@ static void kill_by(const struct ctl_peer *p, struct ctl_job *job,
 		     p->name, signo, strsignal(signo));
 }
 
+static int no_ranks(const struct ctl_job *job, struct error *err)
+{
+	return error_set(err, -ESRCH, "job %llu has not started",
+			 (unsigned long long)job->id);
+}
+
 /* To one rank; 0, or why not. */
 static int signal_one(struct ctl_job *job, const Control__Signal *s,
 		      struct error *err)
@@ -55,7 +61,7 @@ static int signal_one(struct ctl_job *job, const Control__Signal *s,
 				 "job %llu has ranks 0 to %u and no %u", id,
 				 job->nr - 1, s->rank);
 	if (job->state == STATE(WAITING))
-		return error_set(err, -ESRCH, "job %llu has not started", id);
+		return no_ranks(job, err);
 	if (job->ranks[s->rank].state == STATE(DONE))
 		return error_set(err, -ESRCH, "rank %llu.%u has ended", id,
 				 s->rank);
@@ -63,15 +69,28 @@ static int signal_one(struct ctl_job *job, const Control__Signal *s,
 	return 0;
 }
 
-static void signal_all(struct ctl_peer *p, struct ctl_job *job, uint32_t signo)
+/* What is sent to end a job ends one that waits; "write a checkpoint" does not. */
+static bool means_end(uint32_t signo)
 {
+	return signo == SIGINT || signo == SIGTERM || signo == SIGHUP ||
+	       signo == SIGQUIT || signo == SIGABRT || signo == SIGKILL;
+}
+
+static int signal_all(struct ctl_peer *p, struct ctl_job *job, uint32_t signo,
+		      struct error *err)
+{
+	bool waits = job->state == STATE(WAITING);
+
 	if (!signo)
 		end_by(p, job);
-	else if (signo == SIGKILL || job->state == STATE(WAITING))
+	else if (signo == SIGKILL || (waits && means_end(signo)))
 		kill_by(p, job, signo);
+	else if (waits)
+		return no_ranks(job, err);
 	else
 		for (uint32_t i = 0; i < job->nr; i++)
 			ctl_rank_signal(&job->ranks[i], signo);
+	return 0;
 }
 
 void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s)
@@ -88,7 +107,7 @@ void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s)
 	else if (s->one)
 		r = signal_one(job, s, &err);
 	else
-		signal_all(p, job, s->signo);
+		r = signal_all(p, job, s->signo, &err);
 	if (!r && s->signo)
 		ctl_job_act(job, p->name, "signal %u", s->signo);
 	else if (!r)
