@@ -3,10 +3,10 @@
  *
  * Birth takes two steps, because a time namespace takes its offsets before the
  * first process is in it, and because the maps of a user namespace are written
- * from outside.  The midwife makes the user namespace, waits for the keeper to
- * map the submitter's ids and to put it into the cgroups, sets the clocks, and
- * clones init as the keeper's own child; then it is gone.  Neither sends
- * SIGCHLD, nor shows up in a waitpid() that does not ask for clone children.
+ * from outside.  The midwife enters the cgroups, makes the user namespace, waits
+ * for the keeper to map the submitter's ids, sets the clocks, and clones init as
+ * the keeper's own child; then it is gone.  Neither sends SIGCHLD, nor shows up
+ * in a waitpid() that does not ask for clone children.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -121,7 +121,9 @@ static _Noreturn void midwife_main(const struct birth *b)
 	pid_t pid;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (unshare(CLONE_NEWUSER) < 0)
+	/* Groups first, as long as it may do what the keeper may. */
+	word.code = cgroup_enter(b->init->cg, &word.error);
+	if (!word.code && unshare(CLONE_NEWUSER) < 0)
 		word.code = error_sys(&word.error, -errno,
 				      "cannot make a user namespace");
 	/* The first word: ready to be mapped; the second: what was born. */
@@ -216,8 +218,7 @@ static int guide_birth(struct capsule *c, const struct capsule_spec *spec,
 	int r;
 
 	if ((r = hear(sync, &word, err)) < 0 ||
-	    (r = map_ids(midwife, spec, err)) < 0 ||
-	    (r = cgroup_enter(&c->cg, midwife, err)) < 0)
+	    (r = map_ids(midwife, spec, err)) < 0)
 		return r;
 	r = io_write_full(sync, "g", 1);
 	if (r < 0)

@@ -39,7 +39,7 @@ struct capsule_cgroup {
 	unsigned nr_whole;
 	char *frozen; /* (into dirs) where programs go; or NULL */
 	enum cgroup_freezer kind;
-	int join;  /* frozen's cgroup.procs: writing "0" moves the writer */
+	int join;  /* into frozen: writing "0" moves the writer */
 	int state; /* freezer.state, cgroup.freeze */
 };
 
@@ -56,9 +56,8 @@ void cgroup_plan_v2(const char *base, const char *name,
  */
 int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
 		unsigned cpu_weight, struct error *err) must_check;
-/* Move a process into whole. */
-int cgroup_enter(const struct capsule_cgroup *cg, pid_t pid,
-		 struct error *err) must_check;
+/* Move the caller, which has one thread and made the groups, into whole. */
+int cgroup_enter(const struct capsule_cgroup *cg, struct error *err) must_check;
 /* Waits until all processes are frozen; on -ETIMEDOUT the freeze is undone. */
 int cgroup_freeze(const struct capsule_cgroup *cg,
 		  struct error *err) must_check;

@@ -225,6 +225,42 @@ static void v2_tree(char *base, bool make)
 	}
 }
 
+/*
+ * On v1 a process comes in by `tasks`: by cgroup.procs the whole machine would
+ * wait for a grace period, for each job three times.
+ */
+static void v1_entered(void **state)
+{
+	char dir[SCRATCH_MAX], freezer[SCRATCH_MAX + 8];
+	struct limits none = { 0 };
+	struct capsule_cgroup cg = {
+		.dirs = { dir, freezer },
+		.nr_dirs = 2,
+		.whole = { dir },
+		.nr_whole = 1,
+		.frozen = freezer,
+		.kind = CGROUP_FREEZER_V1,
+	};
+
+	scratch_dir(dir, "/tmp");
+	snprintf(freezer, sizeof(freezer), "%s/f", dir);
+	assert_int_equal(mkdir(freezer, 0700), 0);
+	v2_put(dir, "/tasks", "");
+	v2_put(dir, "/cgroup.procs", "");
+	v2_put(freezer, "/tasks", "");
+	v2_put(freezer, "/cgroup.procs", "");
+	v2_put(freezer, "/freezer.state", "");
+	assert_int_equal(cgroup_make(&cg, &none, 100, NULL), 0);
+	assert_int_equal(cgroup_enter(&cg, NULL), 0);
+	v2_is(dir, "/tasks", "0");
+	v2_is(dir, "/cgroup.procs", "");
+	assert_int_equal(write(cg.join, "0", 1), 1);
+	v2_is(freezer, "/tasks", "0");
+	v2_is(freezer, "/cgroup.procs", "");
+	close(cg.join);
+	close(cg.state);
+}
+
 static void v2_limits(void **state)
 {
 	char base[] = "/tmp/stint-test-cgroup-XXXXXX", control[64], got[64];
@@ -265,8 +301,8 @@ static void v2_limits(void **state)
 	assert_int_equal(cgroup_limit(&cg, &all, true, NULL), 0);
 	v2_is(base, "/c1/memory.max", "4611686018469330944");
 	v2_is(base, "/c1/pids.max", "4194304");
-	assert_int_equal(cgroup_enter(&cg, 4711, NULL), 0);
-	v2_is(base, "/c1/init/cgroup.procs", "4711");
+	assert_int_equal(cgroup_enter(&cg, NULL), 0);
+	v2_is(base, "/c1/init/cgroup.procs", "0");
 	v2_is(base, "/c1/cgroup.procs", ""); /* no process but in leaves */
 	assert_int_equal(write(cg.join, "0", 1), 1);
 	v2_is(base, "/c1/run/cgroup.procs", "0");
@@ -337,6 +373,7 @@ int main(void)
 		cmocka_unit_test(self_is_alive),
 		cmocka_unit_test(record_round_trip),
 		cmocka_unit_test(record_bad),
+		cmocka_unit_test(v1_entered),
 		cmocka_unit_test(v2_limits),
 		cmocka_unit_test(v2_no_controller),
 	};
