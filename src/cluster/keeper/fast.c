@@ -5,6 +5,11 @@
  * are looked for every second, since not all of them can be notified: by the
  * agent for all keepers (host/hooks_word.h), and by each keeper itself while
  * the agent is silent. Each change is one line of the log.
+ *
+ * A rank that has just begun may be over at once, and to attach and detach two
+ * programs waits 30 ms for grace periods, with locks held that others' starts
+ * wait for: it is given its path when it has lived for a while.  One that lands
+ * has lived.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +21,8 @@
 #include "cluster/keeper/priv.h"
 #include "core/log.h"
 #include "core/xalloc.h"
+
+#define YOUNG (200 * USEC_PER_MSEC)
 
 static void tell_path(struct keeper_rank *rank, int now, const char *why)
 {
@@ -86,13 +93,13 @@ static int on_time(sd_event_source *src, uint64_t now, void *ctx)
 	return 0;
 }
 
-void keeper_fast_path_begin(struct keeper_rank *rank)
+void keeper_fast_path_begin(struct keeper_rank *rank, bool fresh)
 {
 	if (!rank->fast.wanted)
 		tell_path(rank, 0, "the agent's setting is fast-path=no");
 	else if (sd_event_add_time_relative(rank->k->event, &rank->fast.timer,
-					    CLOCK_MONOTONIC, 0, USEC_PER_MSEC,
-					    on_time, rank) < 0)
+					    CLOCK_MONOTONIC, fresh ? YOUNG : 0,
+					    USEC_PER_MSEC, on_time, rank) < 0)
 		log_warnx("no timer for the fast path");
 }
 

@@ -210,7 +210,7 @@ static void rank_runs(struct keeper *k)
 	rank->state = KEEPER__STATE__RUNNING;
 	rank->quiet = false;
 	keeper_ease(rank, false);
-	keeper_fast_path_begin(rank);
+	keeper_fast_path_begin(rank, false);
 	if (!rank->pmi)
 		keeper_end_close(&rank->end[EXT_PMI]);
 	if (keeper_io_begin(rank, &err) < 0 || keeper_pmi_begin(rank, &err) < 0)

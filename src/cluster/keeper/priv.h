@@ -253,8 +253,11 @@ int keeper_make_capsule(struct keeper_rank *rank, const Keeper__Capsule *cap,
 void keeper_clear_rank(struct keeper_rank *rank);
 
 /* ---- fast.c */
-/* Once the rank runs here; until keeper_fast_path_end(). */
-void keeper_fast_path_begin(struct keeper_rank *rank);
+/*
+ * Once the rank runs here, and has begun here if it is fresh; until
+ * keeper_fast_path_end().
+ */
+void keeper_fast_path_begin(struct keeper_rank *rank, bool fresh);
 void keeper_fast_path_end(struct keeper_rank *rank);
 
 /* ---- io.c */

@@ -395,7 +395,7 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 		return;
 	}
 	rank->state = KEEPER__STATE__RUNNING;
-	keeper_fast_path_begin(rank);
+	keeper_fast_path_begin(rank, true);
 	started.pid = (uint32_t)rank->pid;
 	ev.re = req->id;
 	ev.body_case = KEEPER__EVENT__BODY_STARTED;

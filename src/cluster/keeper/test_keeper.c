@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "cluster/keeper/priv.h"
+#include "core/clock.h"
 #include "core/scratch.h"
 #include "core/xalloc.h"
 
@@ -266,6 +267,32 @@ static void travels(void **state)
 	bare_free(other);
 }
 
+static uint64_t now_usec(void)
+{
+	return (uint64_t)clock_usec(CLOCK_MONOTONIC);
+}
+
+/* What may be over at once does not wait for a path past the forwarding. */
+static void young(void **state)
+{
+	struct keeper *k = bare(0);
+	uint64_t before, due;
+
+	k->rank.fast.wanted = true;
+	assert_true(sd_event_new(&k->event) >= 0);
+	before = now_usec();
+	keeper_fast_path_begin(&k->rank, true);
+	assert_true(sd_event_source_get_time(k->rank.fast.timer, &due) >= 0);
+	assert_true(due >= before + 200 * USEC_PER_MSEC);
+	keeper_fast_path_end(&k->rank);
+	keeper_fast_path_begin(&k->rank, false);
+	assert_true(sd_event_source_get_time(k->rank.fast.timer, &due) >= 0);
+	assert_true(due <= now_usec());
+	keeper_fast_path_end(&k->rank);
+	sd_event_unref(k->event);
+	bare_free(k);
+}
+
 /* One whose agent was killed while it started it does not stay for ever. */
 static void forgotten(void **state)
 {
@@ -342,6 +369,7 @@ int main(void)
 		cmocka_unit_test(records_race),
 		cmocka_unit_test(travels),
 		cmocka_unit_test(forgotten),
+		cmocka_unit_test(young),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
