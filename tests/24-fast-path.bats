@@ -41,8 +41,8 @@ has_received() { # HOST PACKETS
 # What the host has forwarded while it received 50 packets or more.
 forwarded() { # HOST
 	local was now at
-	at=$(on "$1" cat /sys/class/net/eth0/statistics/rx_packets)
 	was=$(on "$1" awk '/^Ip: [0-9]/ { print $7 }' /proc/net/snmp)
+	at=$(on "$1" cat /sys/class/net/eth0/statistics/rx_packets)
 	eventually has_received "$1" $((at + 50))
 	now=$(on "$1" awk '/^Ip: [0-9]/ { print $7 }' /proc/net/snmp)
 	echo $((now - was))
