@@ -21,6 +21,7 @@ struct capsule {
 };
 
 static struct capsule *last; /* there is one at a time */
+static bool end_called, mortal = true;
 
 void fake_program_writes(int as, const void *p, size_t n)
 {
@@ -60,7 +61,30 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 	for (int i = 0; i < FDS; i++)
 		c->fd[i] = -1;
 	*ret = last = c;
+	end_called = false;
 	return 0;
+}
+
+bool capsule_end(struct capsule *c)
+{
+	close_all(c);
+	end_called = true;
+	return mortal;
+}
+
+bool fake_capsule_ended(void)
+{
+	return end_called;
+}
+
+bool fake_capsule_there(void)
+{
+	return last;
+}
+
+void fake_capsule_dies(bool dies)
+{
+	mortal = dies;
 }
 
 void capsule_destroy(struct capsule *c)

@@ -234,22 +234,26 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 
 /* ---- removing ---- */
 
-/* Ask init to end everything; if it cannot, do it ourselves. */
-static void end_all(struct capsule *c)
+/*
+ * Ask init to end everything; if it cannot, do it ourselves.  When it is dead
+ * all in its pid namespace are.
+ */
+static bool end_all(struct capsule *c)
 {
 	struct request req = { .type = REQUEST_DIE };
 	struct pollfd p = { .fd = c->init, .events = POLLIN };
 	siginfo_t info;
 
 	if (c->init < 0)
-		return;
+		return true;
 	(void)!packet_send(c->ctl, &req, sizeof(req), &c->init, 1);
 	if (poll(&p, 1, DIE_MS) <= 0) {
 		pidfd_send_signal(c->init, SIGKILL, NULL, 0);
 		if (poll(&p, 1, 0) <= 0)
-			return; /* cgroup_remove() kills and thaws the rest */
+			return false; /* cgroup_remove() kills and thaws */
 	}
 	waitid(P_PIDFD, c->init, &info, WEXITED | __WALL | WNOHANG);
+	return true;
 }
 
 static void remove_dir(struct capsule *c)
@@ -261,18 +265,33 @@ static void remove_dir(struct capsule *c)
 	free(path);
 }
 
+bool capsule_end(struct capsule *c)
+{
+	bool plugged = c->shared && c->shared->plugged;
+
+	if (c->ended)
+		return true;
+	link_cut(&c->link, plugged);
+	/* From now on the address may be another's. */
+	if (plugged)
+		c->shared->plugged = false;
+	c->ended = end_all(c);
+	return c->ended;
+}
+
 void capsule_destroy(struct capsule *c)
 {
 	int left = 0;
 
 	if (!c)
 		return;
-	link_remove(&c->link, c->shared && c->shared->plugged);
-	end_all(c);
+	(void)!capsule_end(c);
+	link_close(&c->link);
 	io_close(&c->cg.join);
 	io_close(&c->cg.state);
 	if (c->dir) {
 		left = cgroup_remove(c->cg.dirs, c->cg.nr_dirs);
+		link_remove(&c->link);
 		if (!left)
 			remove_dir(c);
 	}

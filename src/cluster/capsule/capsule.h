@@ -21,7 +21,7 @@
  *
  * Life cycle: capsule_create(), then either capsule_exec() (a fresh program)
  * or capsule_spawn() (a landing copy); plug; events until the rank has ended;
- * capsule_destroy().
+ * capsule_end(), where its end is to be told soon; capsule_destroy().
  *
  * A process forked from the keeper (an engine) may use its copy of the struct
  * for everything but capsule_next_event() and capsule_destroy(); requests of
@@ -113,6 +113,14 @@ struct capsule;
 int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 		   struct error *err) must_check;
 
+/*
+ * The first half of capsule_destroy(): kill what runs in it and give up its
+ * address, in this order as seen from outside: nobody hears of the killed.
+ * True when nothing runs in it any more, so that its end may be told; what takes
+ * the kernel its time, links and groups, is left to capsule_destroy().  Nothing
+ * but that may be called afterwards.
+ */
+bool capsule_end(struct capsule *c) must_check;
 /*
  * Kill what runs in it and remove everything, without waiting for programs.
  * NULL is allowed.  Returns no error, as the caller could do nothing about it:

@@ -23,6 +23,7 @@
  * closed.
  */
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -32,6 +33,7 @@
 #include "core/io.h"
 
 #define CARRIER_TRIES 10000 /* of half a millisecond */
+#define GONE_MS	      5000  /* for the pair to die with its namespace */
 
 static const uint8_t gateway_mac[NET_MAC_LEN] = { 0x02, 0x53, 0x74,
 						  0x69, 0x6e, 0x74 };
@@ -262,24 +264,64 @@ int link_init_inside(struct error *err)
 	return r;
 }
 
-void link_remove(struct capsule_link *l, bool plugged)
+/* ---- taking it down: each step whether or not the one before it worked ---- */
+
+void link_cut(struct capsule_link *l, bool plugged)
 {
 	struct net_route route = host_route(l);
 
-	if (l->host && plugged && l->mode == CAPSULE_NET_ROUTED) {
-		if (l->uplink_index)
-			(void)!net_proxy_delete(l->host, l->uplink_index,
-						l->address, NULL);
-		(void)!net_route_delete(l->host, &route, NULL);
+	if (!l->host || !l->index)
+		return;
+	if (l->mode == CAPSULE_NET_BRIDGE) {
+		if (plugged)
+			(void)!net_port_open(l->host, l->index, false, NULL);
+		return;
 	}
-	if (l->host && l->index)
-		(void)!net_link_delete(l->host, l->index, NULL);
+	fast_path_plug(l->fast, false);
+	(void)!net_neighbour_put(l->inside, l->eth0, gateway(), nobody_mac,
+				 NULL);
+	(void)!net_neighbour_put(l->host, l->index, l->address, nobody_mac,
+				 NULL);
+	if (plugged && l->uplink_index)
+		(void)!net_proxy_delete(l->host, l->uplink_index, l->address,
+					NULL);
+	(void)!net_route_delete(l->host, &route, NULL);
+}
+
+void link_close(struct capsule_link *l)
+{
 	fast_path_destroy(l->fast);
 	l->fast = NULL;
-	net_close(l->host);
 	net_close(l->inside);
+	l->inside = NULL;
 	io_close(&l->packet);
-	l->host = l->inside = NULL;
+}
+
+/*
+ * To delete a pair the kernel waits for grace periods, 50 ms with all changes of
+ * links on the machine shut out; the pairs of all namespaces that died meanwhile
+ * it deletes as one.  It is looked for by what takes no lock.
+ */
+static bool is_gone(const struct capsule_link *l)
+{
+	long ms = 4;
+
+	for (long waited = 0; if_nametoindex(l->name) == (unsigned)l->index;
+	     waited += ms, ms = ms < 64 ? 2 * ms : ms) {
+		if (waited >= GONE_MS)
+			return false;
+		nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+	}
+	return true;
+}
+
+void link_remove(struct capsule_link *l)
+{
+	/* Somebody may hold the namespace open from outside. */
+	if (l->host && l->index && !is_gone(l))
+		(void)!net_link_delete(l->host, l->index, NULL);
+	net_close(l->host);
+	l->host = NULL;
 }
 
 /* ---- plug, unplug, yield ---- */

@@ -54,8 +54,14 @@ int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	      int netns, struct error *err) must_check;
 /* What init sets up inside the network namespace, before link_make(). */
 int link_init_inside(struct error *err) must_check;
-/* Take it down and close everything. */
-void link_remove(struct capsule_link *l, bool plugged);
+/*
+ * Taking it down: give the address up, in silence, which takes microseconds;
+ * close what keeps its namespace alive, but for processes; and when those are
+ * gone, wait until the pair is.
+ */
+void link_cut(struct capsule_link *l, bool plugged);
+void link_close(struct capsule_link *l);
+void link_remove(struct capsule_link *l);
 
 /* ---- the file system ---- */
 
@@ -160,6 +166,7 @@ struct capsule {
 	struct capsule_cgroup cg;
 	struct capsule_link link;
 	bool gone_told;
+	bool ended; /* nothing runs in it any more */
 };
 
 /* Make init; its pid and pidfd go into c.  The rest of c must be there. */

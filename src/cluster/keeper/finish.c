@@ -2,13 +2,14 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "cluster/conn/loop.h"
 #include "cluster/keeper/priv.h"
 #include "core/log.h"
 
 static bool is_over(const struct keeper *k)
 {
 	const struct keeper_rank *rank = &k->rank;
-	if (k->move.pid || rank->capsule)
+	if (k->move.pid || rank->capsule || rank->remains)
 		return false;
 	if (rank->state == KEEPER__STATE__EMPTY ||
 	    rank->state == KEEPER__STATE__RECEIVING)
@@ -59,15 +60,57 @@ void keeper_ease(struct keeper_rank *rank, bool move)
 		log_warnx("rank=%u %s", rank->id.rank, err.text);
 }
 
-void keeper_drop_capsule(struct keeper_rank *rank)
+static void bury(struct keeper_rank *rank)
 {
+	rank->burial = sd_event_source_disable_unref(rank->burial);
+	capsule_destroy(rank->remains);
+	rank->remains = NULL;
+}
+
+static int on_burial(sd_event_source *src, void *ctx)
+{
+	struct keeper_rank *rank = ctx;
+
+	bury(rank);
+	keeper_maybe_end(rank->k);
+	return 0;
+}
+
+/* True when nothing runs in it any more: that may be told. */
+static bool end_capsule(struct keeper_rank *rank)
+{
+	bool ended = !rank->capsule || capsule_end(rank->capsule);
+
 	rank->capsule_source =
 		sd_event_source_disable_unref(rank->capsule_source);
 	keeper_fast_path_end(rank);
-	capsule_destroy(rank->capsule);
+	if (rank->capsule)
+		rank->remains = rank->capsule;
 	rank->capsule = NULL;
 	rank->pid = 0;
 	keeper_io_last(rank);
+	return ended;
+}
+
+void keeper_drop_capsule(struct keeper_rank *rank)
+{
+	(void)!end_capsule(rank);
+	bury(rank);
+}
+
+/*
+ * The capsule ends, and what is left of it is removed when there is nothing
+ * else to do, which is after EXITED: it takes 60 ms, most of them waits in the
+ * kernel, and nobody needs to wait for them.
+ */
+static void lay_out_capsule(struct keeper_rank *rank)
+{
+	if (!end_capsule(rank)) {
+		bury(rank);
+		return;
+	}
+	loop_defer(rank->k->event, &rank->burial, on_burial, rank);
+	sd_event_source_set_priority(rank->burial, SD_EVENT_PRIORITY_IDLE);
 }
 
 static void tell_exited(struct keeper_rank *rank)
@@ -103,7 +146,8 @@ static void tell_exited(struct keeper_rank *rank)
 
 /*
  * In this order: the rank ends, the rest of its capsule is killed (so that no
- * process holds its pipes), the pipes are read to their end, EXITED.  During a
+ * process holds its pipes), the pipes are read to their end, EXITED; then what
+ * is left of the capsule is removed, and only then the keeper ends.  During a
  * move the engine's outcome comes before any of it: a source's copy also ends
  * when the rank has left.
  */
@@ -117,7 +161,7 @@ void keeper_maybe_exited(struct keeper_rank *rank)
 	if (rank->capsule) {
 		keeper_pmi_drain(rank);
 		rank->met = keeper_met(rank);
-		keeper_drop_capsule(rank);
+		lay_out_capsule(rank);
 		keeper_end_close(&rank->end[EXT_STDIN]);
 		keeper_end_close(&rank->end[EXT_PMI]);
 	}

@@ -97,7 +97,8 @@ struct keeper_rank {
 
 	/* start.c, finish.c: what it lives in, and what it may take */
 	struct capsule *capsule;
-	sd_event_source *capsule_source;
+	struct capsule *remains; /* of it: nothing runs there any more */
+	sd_event_source *capsule_source, *burial;
 	struct keeper_fast fast;
 	struct limits limits;
 	struct limits_met met; /* where it was before */
@@ -230,7 +231,7 @@ void keeper_kill_rank(struct keeper_rank *rank);
 struct limits_met keeper_met(const struct keeper_rank *rank);
 /* Room for a move in its limits, or no longer (capsule_ease()). */
 void keeper_ease(struct keeper_rank *rank, bool move);
-/* The capsule and everything in it ends. */
+/* The capsule and everything in it ends, and is gone. */
 void keeper_drop_capsule(struct keeper_rank *rank);
 /* The rank has ended and nothing is left to read: say so. */
 void keeper_maybe_exited(struct keeper_rank *rank);
