@@ -274,6 +274,10 @@ static void print_migrate(FILE *f, const struct view *view,
 	print_hosts(f, view, e, " to ");
 	if (!e->at)
 		return;
+	if (view && e->at <= view->now) {
+		fputs(" at once", f); /* it should be gone by now */
+		return;
+	}
 	fputs(view ? " within " : " by ", f);
 	reason_write_usec(f, view ? e->at - view->now : e->at);
 }
