@@ -444,6 +444,11 @@ static bool use_it(void *ctl)
 	assert_int_equal(a->had[0]->stood_usec, 3);
 	assert_int_equal(a->had[0]->moved_bytes, 9);
 	control__account__free_unpacked(a, NULL);
+	ctl_rank_is_refused(r);
+	ctl_rank_place_again(r, r->host);
+	assert_int_equal(r->starts, 0); /* its host refused: it was none */
+	ctl_rank_place_again(r, r->host);
+	assert_int_equal(r->starts, 1);
 	ctl_rank_give_up(r);
 	ctl_rank_done(r, 1);
 	return false;
@@ -467,27 +472,6 @@ static void what_ranks_had_is_kept(void **state)
 	actors_run(used_still, NULL);
 }
 
-/* A start that its host refused was none. */
-static bool refuse_it(void *ctl)
-{
-	struct ctl_rank *r;
-
-	all_come(-1, -1);
-	submit_one("h1", 0, 0);
-	r = rank_of(ctl);
-	ctl_rank_is_refused(r);
-	ctl_rank_place_again(r, r->host);
-	assert_int_equal(r->starts, 0);
-	ctl_rank_place_again(r, r->host);
-	assert_int_equal(r->starts, 1);
-	return false;
-}
-
-static void refused_is_not_started(void **state)
-{
-	actors_run(refuse_it, NULL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -504,7 +488,6 @@ int main(void)
 		TEST(a_job_that_kills_its_hosts_ends),
 		TEST(why_it_failed_is_why_it_ends),
 		TEST(what_ranks_had_is_kept),
-		TEST(refused_is_not_started),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

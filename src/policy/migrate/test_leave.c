@@ -405,9 +405,10 @@ static void harvest_looks_for_who_stands_still(void **state)
 
 static void harvest_loads_what_it_saved(void **state)
 {
-	static const char *const wrong[] = { "", "0 0.3 0.05\n-5\n",
-					     "0 0.3 0.05\n0\n0\n0\n0\n0\n0\n0\n",
-					     "0 0.3 0.05\nx\n" };
+	static const char *const wrong[] = {
+		"", "0 0.3 0.05\n-5\n", "0 0.3 0.05\n0\n0\n0\n0\n0\n0\n0\n",
+		"0 0.3 0.05\nx\n"
+	};
 	struct policy *p, *other;
 	struct error err;
 	char *saved;
