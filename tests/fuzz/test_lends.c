@@ -1,0 +1,165 @@
+/*
+ * test_lends.c - what an agent says that its host lends, and what the policy sees
+ * of it; nonsense counts as occupied
+ *
+ * The controller of fuzz_controller.c, with peers that are played by hand.
+ */
+#include "three.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
+#include "model/presence.h"
+#include "model/record.h"
+
+#define SEC USEC_PER_SEC
+
+static Control__Lending lending;
+static Control__Presence presence;
+static struct ctl_host *host;
+
+static const struct host *seen(void)
+{
+	return &ctl_sched_view(host->ctl)->hosts[host->ix];
+}
+
+static void report(void)
+{
+	Control__HostReport r = CONTROL__HOST_REPORT__INIT;
+
+	r.lending = &lending;
+	r.presence = &presence;
+	actor_say(h1, MESSAGE_BODY(HOST_REPORT), &r);
+}
+
+static void begin(struct ctl *ctl)
+{
+	all_come(-1, -1);
+	host = ctl_host_find(ctl, "h1");
+	assert_non_null(host);
+	control__lending__init(&lending);
+	control__presence__init(&presence);
+	lending.guests_most = GUESTS_ANY;
+}
+
+static void owner_comes(void)
+{
+	presence.here = true;
+	presence.cause = PRESENCE_SESSION;
+	presence.since_usec = 0;
+}
+
+static bool lend(void *ctl)
+{
+	begin(ctl);
+	report();
+	assert_int_equal(seen()->cores, 2);
+	assert_int_equal(seen()->slots, 16);
+	lending.cores = 1;
+	lending.guests_most = 3;
+	report();
+	assert_int_equal(seen()->cores, 1);
+	assert_int_equal(seen()->slots, 3);
+	lending.cores = 7; /* more than there are: a guest finds one */
+	report();
+	assert_int_equal(seen()->cores, 1);
+	lending.closed = CLOSED_QUIET;
+	report();
+	assert_int_equal(seen()->closed, CLOSED_QUIET);
+	lending.closed = CLOSED_LOAD;
+	report();
+	assert_int_equal(seen()->closed, CLOSED_LOAD);
+	return false;
+}
+
+static void the_policy_sees_what_is_lent(void **state)
+{
+	actors_run(lend, NULL);
+}
+
+/* Spans count from its owner's return; without one there are none. */
+static bool give_back(void *ctl)
+{
+	begin(ctl);
+	lending.give_back_usec = 5 * SEC;
+	lending.freeze_usec = 60 * SEC;
+	lending.freeze = true;
+	report();
+	assert_int_equal(seen()->leave_by, 0);
+	assert_int_equal(seen()->freeze_until, 0);
+	owner_comes();
+	lending.closed = CLOSED_OWNER;
+	lending.leave = true;
+	report();
+	assert_true(seen()->owner_active && host->owner.since > 5 * SEC);
+	assert_int_equal(seen()->leave_by, host->owner.since + 5 * SEC);
+	assert_int_equal(seen()->freeze_until, host->owner.since + 60 * SEC);
+	assert_int_equal(seen()->freeze_most, 60 * SEC);
+	return false;
+}
+
+static void spans_count_from_the_return(void **state)
+{
+	actors_run(give_back, NULL);
+}
+
+static void is_lost(bool leave)
+{
+	report();
+	assert_int_equal(seen()->closed, CLOSED_LOST);
+	assert_int_equal(seen()->owner_active, leave);
+	begin(host->ctl);
+	report();
+	assert_int_equal(seen()->closed, CLOSED_NOT);
+}
+
+static bool lie(void *ctl)
+{
+	Control__OwnerReturn one = CONTROL__OWNER_RETURN__INIT;
+	Control__OwnerReturn *list[CONTRACT_RETURNS + 1];
+
+	begin(ctl);
+	lending.closed = 99;
+	is_lost(false);
+	lending.closed = 99;
+	owner_comes();
+	is_lost(true);
+	lending.give_back_usec = UINT64_MAX;
+	is_lost(false);
+	for (size_t i = 0; i <= CONTRACT_RETURNS; i++)
+		list[i] = &one;
+	lending.last = list;
+	lending.n_last = CONTRACT_RETURNS + 1;
+	is_lost(false);
+	lending.last = list;
+	lending.n_last = 2;
+	report();
+	assert_int_equal(host->lending.nr_last, 2);
+	one.took_usec = UINT64_MAX; /* of both */
+	report();
+	assert_int_equal(host->lending.nr_last, 0);
+	assert_int_equal(seen()->closed, CLOSED_NOT);
+	return false;
+}
+
+static void nonsense_is_occupied(void **state)
+{
+	actors_run(lie, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_policy_sees_what_is_lent),
+		TEST(spans_count_from_the_return),
+		TEST(nonsense_is_occupied),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
