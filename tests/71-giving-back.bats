@@ -320,3 +320,42 @@ owner_unheard() { # HOST
 	where_is 1 "['h1', 'h2']"
 	rm "$ran"
 }
+
+# Both are started before the agent is heard, as it says of neither that it is there.
+two_at_once() { # ARGUMENTS
+	rm -f "$bed/holds"
+	touch "$bed/hold"
+	eventually test -e "$bed/holds"
+	begin run "$@" -n 1 sleep 10000 >"$bed/one" 2>&1
+	begin run "$@" -n 1 sleep 10000 >"$bed/two" 2>&1
+	eventually is '[hosts(i) for i in (1, 2) if i in j]' "[['h1'], ['h1']]"
+	eventually eval '[ "$(ls "$bed/h1/run/keepers" | grep -c "sock$")" -ge 1 ]'
+	rm "$bed/hold"
+}
+
+@test "two starts at once where one guest is allowed: the other goes elsewhere" {
+	serve 2
+	terms h1 "guests = 1"
+	slow_host h1
+	two_at_once --hosts h1,h2
+	eventually is '[j[i]["state"] for i in (1, 2)]' "['running', 'running']"
+	is 'sorted(hosts(1) + hosts(2))' "['h1', 'h2']"
+	grep 'rank=0 host=h1 start=refused' "$bed/controller.log"
+	eventually owner_is 'h["h1"]["guests"], h["h1"]["closed"]' "1 full"
+	st kill 1 2
+}
+
+@test "... or waits until there is room" {
+	serve 1
+	terms h1 "guests = 1"
+	slow_host h1
+	two_at_once --hosts h1
+	eventually is 'sorted(j[i]["state"] for i in (1, 2))' "['running', 'waiting']"
+	first=$(jobs '[i for i in (1, 2) if j[i]["state"] == "running"][0]')
+	# It is tried again with what the agent reports; nothing of it begins.
+	eventually eval 'st why $((3 - first)) | grep "h1 takes no more guests: its owner allows 1"'
+	eventually owner_is 'h["h1"]["guests"], h["h1"]["closed"]' "1 full"
+	st kill "$first"
+	eventually is "j[$((3 - first))]['state']" running
+	st kill $((3 - first))
+}

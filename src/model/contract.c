@@ -8,8 +8,9 @@
 #define HALF_A_DAY (USEC_PER_DAY / 2)
 #define AGES_AGO   (-USEC_MAX / 4)
 
-static const char *const names[] = { "open", "owner", "hours", "disturbed",
-				     "slow", "lost",  "quiet", "load" };
+static const char *const names[] = { "open",	  "owner", "hours",
+				     "disturbed", "slow",  "lost",
+				     "quiet",	  "load",  "full" };
 static const char *const texts[] = {
 	"open to guests",
 	"its owner is there",
@@ -19,6 +20,7 @@ static const char *const texts[] = {
 	"what it owes its owner today could not be read",
 	"its owner has not been away for long enough",
 	"its owner's programs compute",
+	"as many guests as its owner allows are there",
 };
 
 /* When the day that begins now ends. */

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,29 @@ static void each_capsule(const char *run_dir, const char *owners,
 	if (d)
 		closedir(d);
 	free(dir);
+}
+
+static bool capsule_lives(char *capsule)
+{
+	struct capsule_record rec;
+	bool is = !record_read(capsule, &rec);
+
+	if (is) {
+		is = lives(&rec);
+		record_clear(&rec);
+	}
+	free(capsule);
+	return is;
+}
+
+/* A rank's first keeper names it without its epoch. */
+bool guest_lives(const char *run_dir, const char *job, uint32_t rank,
+		 uint64_t epoch)
+{
+	return capsule_lives(xasprintf("%s/capsules/%s.%" PRIu32, run_dir, job,
+				       rank)) ||
+	       capsule_lives(xasprintf("%s/capsules/%s.%" PRIu32 ".%" PRIu64,
+				       run_dir, job, rank, epoch));
 }
 
 static void count_one(const struct capsule_record *rec, void *arg)

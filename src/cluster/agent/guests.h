@@ -18,6 +18,10 @@ struct guests {
 /* owners: users with commas between them; NULL: nobody's own jobs are known. */
 void guests_count(const char *run_dir, const char *owners, struct guests *ret);
 
+/* Is there a rank of that job in the capsule that this epoch's keeper made? */
+bool guest_lives(const char *run_dir, const char *job, uint32_t rank,
+		 uint64_t epoch);
+
 /*
  * Give all their threads the lowest claim (core/claim.h), or take it back: those
  * that run in capsules, and their keepers with the engines that move them.

@@ -259,6 +259,22 @@ static void somebody_came(struct lend *l)
 	contract_feed(&l->contract, &l->terms, &now, &scene);
 }
 
+/* Whose capsule has gone came, too. */
+static void has_gone(struct lend *l, const char *capsule)
+{
+	struct relay *r;
+
+	TAILQ_FOREACH (r, &l->agent->relays, link) {
+		char *name = xasprintf("%s.%" PRIu32, r->job, r->rank);
+		size_t n = strlen(name);
+
+		if (!strncmp(capsule, name, n) &&
+		    (!capsule[n] || capsule[n] == '.'))
+			r->coming = false;
+		free(name);
+	}
+}
+
 static int on_capsules(sd_event_source *src, const struct inotify_event *e,
 		       void *arg)
 {
@@ -266,6 +282,8 @@ static int on_capsules(sd_event_source *src, const struct inotify_event *e,
 
 	if (e->mask & IN_CREATE)
 		somebody_came(l);
+	else
+		has_gone(l, e->name);
 	sd_event_source_disable_unref(l->again);
 	l->again = NULL;
 	loop_after(l->agent->event, &l->again, LOOK_AGAIN, on_timer, l);
@@ -331,6 +349,31 @@ static int on_hup(sd_event_source *src, const struct signalfd_siginfo *si,
 
 /* ---- asked and told ---- */
 
+/* Keepers that have no rank yet, but will have. */
+static uint32_t guests_coming(const struct agent *a)
+{
+	struct relay *r;
+	uint32_t n = 0;
+
+	TAILQ_FOREACH (r, &a->relays, link) {
+		if (r->coming &&
+		    guest_lives(a->conf->run_dir, r->job, r->rank, r->epoch))
+			r->coming = false;
+		n += r->coming;
+	}
+	return n;
+}
+
+static bool is_full(const struct lend *l)
+{
+	struct guests g;
+
+	if (l->terms.guests == GUESTS_ANY)
+		return false;
+	guests_count(l->agent->conf->run_dir, owners(l), &g);
+	return g.nr + guests_coming(l->agent) >= l->terms.guests;
+}
+
 int lend_admits(const struct agent *a, struct error *err)
 {
 	const struct lend *l = a->lend;
@@ -340,7 +383,7 @@ int lend_admits(const struct agent *a, struct error *err)
 	if (why)
 		return error_set(err, -EAGAIN, "%s takes no guests: %s",
 				 a->name, closed_text(why));
-	if (l->contract.scene.guests >= l->terms.guests)
+	if (is_full(l))
 		return error_set(err, -EBUSY,
 				 "%s takes no more guests: its owner allows "
 				 "%" PRIu32,

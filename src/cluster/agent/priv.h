@@ -42,6 +42,7 @@ struct relay {
 	sd_event_source *io, *retry;
 	STAILQ_HEAD(, parcel) queue;
 	size_t queued;
+	bool coming; /* its rank is not among the guests yet */
 	/* While it is being started: */
 	struct agent_asker starter;
 	int ready_fd;
@@ -98,8 +99,8 @@ void lend_end(struct agent *a);
 bool lend_look(struct agent *a);
 /*
  * Why no guest may come now: -EAGAIN if the host is closed, which makes the
- * controller start the rank elsewhere, or later; -EBUSY if there are as many as
- * its owner allows.
+ * controller start the rank elsewhere, or later; -EBUSY, with the same effect, if
+ * there are as many as its owner allows, those counted who are about to come.
  */
 int lend_admits(const struct agent *a, struct error *err) must_check;
 /* Of that much available memory, what is not the owner's. */

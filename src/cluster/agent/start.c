@@ -118,6 +118,7 @@ void relay_start(struct agent *a, const Control__KeeperName *name,
 	}
 	r = relay_create(a, name->job, name->rank, name->epoch);
 	r->starter = starter;
+	r->coming = true;
 	r->ready_fd = fds[0];
 	hooks_freshen(a);
 	k = spawn_keeper(r, fds[1]);

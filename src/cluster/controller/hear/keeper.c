@@ -53,10 +53,11 @@ void klink_start_failed(struct klink *k, const Control__Failed *f)
 	struct ctl_host *h = k->host;
 
 	/* A host that says so of a keeper that was sent a program lies. */
-	if (!m && r && klink_is_current(k) && f->code == -EAGAIN &&
-	    !k->start_sent && ctl_rank_may_begin(r)) {
+	if (!m && r && klink_is_current(k) &&
+	    (f->code == -EAGAIN || f->code == -EBUSY) && !k->start_sent &&
+	    ctl_rank_may_begin(r)) {
 		klink_free(k);
-		ctl_rank_refused(r, h, f->why);
+		ctl_rank_refused(r, h, f->code, f->why);
 		return;
 	}
 	if (m) {

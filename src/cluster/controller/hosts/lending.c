@@ -80,6 +80,9 @@ void ctl_host_lends(struct ctl_host *h, const Control__Lending *m)
 	l->left = m->left;
 	l->returns = m->returns;
 	l->giving = m->giving;
+	/* Also of guests that are not ours any more, and have not ended. */
+	if (!l->is.closed && l->guests >= l->guests_most)
+		l->is.closed = CLOSED_FULL;
 	take_returns(l, m);
 	log_changes(h, was, giving);
 }

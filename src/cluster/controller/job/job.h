@@ -87,12 +87,13 @@ bool ctl_rank_elsewhere(struct ctl_rank *r);
 /* It is to be started, and nobody wants its job to end, or to begin anew. */
 bool ctl_rank_may_begin(const struct ctl_rank *r);
 /*
- * A host that is closed (its owner came back) has started no keeper for the
+ * A host that is closed (its owner came back), or full, has started no keeper for the
  * rank: it goes to another host; or its job waits again; or, if another of the
  * job's ranks may have begun and the job may not begin anew, the rank alone
  * waits for a host.
  */
-void ctl_rank_refused(struct ctl_rank *r, struct ctl_host *h, const char *why);
+void ctl_rank_refused(struct ctl_rank *r, struct ctl_host *h, int code,
+		      const char *why);
 /* Start those that wait like that, where there is a host for them now. */
 void ctl_ranks_start_refused(struct ctl *ctl);
 /*

@@ -185,7 +185,8 @@ static bool none_begun(const struct ctl_job *job)
 	return true;
 }
 
-void ctl_rank_refused(struct ctl_rank *r, struct ctl_host *h, const char *why)
+void ctl_rank_refused(struct ctl_rank *r, struct ctl_host *h, int code,
+		      const char *why)
 {
 	struct ctl_job *job = r->job;
 	char *text = xasprintf("rank %u has not begun: %s", r->rank, why);
@@ -194,7 +195,7 @@ void ctl_rank_refused(struct ctl_rank *r, struct ctl_host *h, const char *why)
 		 (unsigned long long)job->id, r->rank, h->name,
 		 ctl_log_text(job->ctl, why));
 	ctl_rank_is_refused(r);
-	ctl_host_refuses(h);
+	ctl_host_refuses(h, code);
 	ctl_sched_host(h);
 	if (refused_elsewhere(r)) {
 		ctl_job_act(job, "", "rank %u goes to %s: %s", r->rank,

@@ -1,6 +1,7 @@
 /*
  * host.c - a host: made, stored, gone
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,16 +13,24 @@
 
 int ctl_host_admits(const struct ctl_host *h, struct error *err)
 {
-	return h->lending.is.closed
+	const struct ctl_lending *l = &h->lending;
+
+	if (l->is.closed == CLOSED_FULL)
+		return error_set(err, -EBUSY,
+				 "host %s takes no more guests: its owner "
+				 "allows %" PRIu32,
+				 h->name, l->guests_most);
+	return l->is.closed
 		       ? error_set(err, -EBUSY, "host %s takes no guests: %s",
-				   h->name, closed_text(h->lending.is.closed))
+				   h->name, closed_text(l->is.closed))
 		       : 0;
 }
 
-void ctl_host_refuses(struct ctl_host *h)
+void ctl_host_refuses(struct ctl_host *h, int code)
 {
 	if (!h->lending.is.closed)
-		h->lending.is.closed = CLOSED_OWNER;
+		h->lending.is.closed =
+			code == -EBUSY ? CLOSED_FULL : CLOSED_OWNER;
 }
 
 struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name)

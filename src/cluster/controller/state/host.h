@@ -11,8 +11,11 @@ struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name);
 void ctl_host_destroy(struct ctl_host *h); /* when the controller ends */
 /* -EBUSY, and why, if its owner's terms let no guests in now. */
 int ctl_host_admits(const struct ctl_host *h, struct error *err) must_check;
-/* It has refused a guest: it counts as closed until its next report. */
-void ctl_host_refuses(struct ctl_host *h);
+/*
+ * It has refused a guest, by that code: it counts as closed, or as full, until its
+ * next report.
+ */
+void ctl_host_refuses(struct ctl_host *h, int code);
 void ctl_host_store(const struct ctl_host *h);
 
 #endif
