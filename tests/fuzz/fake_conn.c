@@ -152,6 +152,10 @@ void conn_fail(struct conn *c, int code, const char *why)
 	c->failed = true;
 }
 
+void conn_hold_unread(struct conn *c)
+{
+}
+
 size_t conn_queued(const struct conn *c)
 {
 	return c->queued;

@@ -95,10 +95,16 @@ static void conn_end(struct conn *c, int code, const struct error *why)
 		c->ops->closed(c, code, why, c->ctx);
 }
 
+/* It is to read its answers before it is asked what else it wants. */
+static bool is_held(const struct conn *c)
+{
+	return c->to_read_first && conn_queued(c) >= CONN_QUEUE_LOW;
+}
+
 /* Which of the socket's events to wait for. */
 static void conn_arm(struct conn *c)
 {
-	uint32_t events = EPOLLIN;
+	uint32_t events = is_held(c) ? 0 : EPOLLIN;
 
 	if (c->state == CONNECTING)
 		events = EPOLLOUT;
@@ -170,6 +176,17 @@ static int run_handshake(struct conn *c, struct error *err)
 	return failed(c, err);
 }
 
+/* What a large answer took is not kept for as long as the peer stays. */
+static void out_empty(struct conn *c)
+{
+	c->out_at = c->out_end = 0;
+	if (c->out_cap <= CONN_QUEUE_LOW)
+		return;
+	free(c->out);
+	c->out = NULL;
+	c->out_cap = 0;
+}
+
 static int run_send(struct conn *c, struct error *err)
 {
 	ssize_t r;
@@ -189,7 +206,7 @@ static int run_send(struct conn *c, struct error *err)
 	if (r < 0 && r != -EAGAIN)
 		return error_sys(err, r, "sending");
 	if (c->out_at == c->out_end) {
-		c->out_at = c->out_end = 0;
+		out_empty(c);
 	} else if (c->out_at >= c->out_cap / 2) {
 		memmove(c->out, c->out + c->out_at, c->out_end - c->out_at);
 		c->out_end -= c->out_at;
@@ -215,7 +232,7 @@ static int run_messages(struct conn *c, struct error *err)
 	size_t n;
 	int r;
 
-	while (!c->destroyed && !c->failed && !turn_is_over(c) &&
+	while (!c->destroyed && !c->failed && !turn_is_over(c) && !is_held(c) &&
 	       (r = frames_next(&c->in, &p, &n, err))) {
 		if (r < 0)
 			return r;
@@ -235,7 +252,8 @@ static int run_receive(struct conn *c, struct error *err)
 	r = run_messages(c, err); /* that the last turn left */
 	if (r < 0)
 		return r;
-	for (int i = 0; i < READS_A_TURN && !c->destroyed && !turn_is_over(c);
+	for (int i = 0; i < READS_A_TURN && !c->destroyed && !is_held(c) &&
+			!turn_is_over(c);
 	     i++) {
 		r = tls_read(c->tls, frames_room(&c->in, READ_SIZE), READ_SIZE);
 		if (r == -EAGAIN)
@@ -249,7 +267,8 @@ static int run_receive(struct conn *c, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	run_again(c);
+	if (!is_held(c))
+		run_again(c);
 	return 0;
 }
 
@@ -374,6 +393,11 @@ void conn_fail(struct conn *c, int code, const char *why)
 		return;
 	c->failed = error_set(&c->why, code, "%s", why);
 	run_again(c);
+}
+
+void conn_hold_unread(struct conn *c)
+{
+	c->to_read_first = true;
 }
 
 size_t conn_queued(const struct conn *c)

@@ -73,6 +73,14 @@ int conn_send(struct conn *c, const void *p, size_t n) must_check;
 /* End it with this error, through closed(), when the loop comes round. */
 void conn_fail(struct conn *c, int code, const char *why);
 
+/*
+ * From now on no more of its messages are looked at while CONN_QUEUE_LOW bytes
+ * wait to be sent: who asks and asks, and reads no answer, would have us keep
+ * CONN_QUEUE_MAX.  For who only asks; two that answer each other would wait for
+ * ever.
+ */
+void conn_hold_unread(struct conn *c);
+
 /* Bytes that wait to be sent. */
 size_t conn_queued(const struct conn *c);
 

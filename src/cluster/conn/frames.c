@@ -15,6 +15,8 @@ void *frames_room(struct frames_reader *r, size_t n)
 		r->end -= r->at;
 		r->at = 0;
 	}
+	if (!r->end && r->cap > FRAMES_KEPT)
+		frames_clear(r);
 	if (r->cap - r->end < n) {
 		r->cap = r->end + n > 2 * r->cap ? r->end + n : 2 * r->cap;
 		r->data = xrealloc(r->data, r->cap);

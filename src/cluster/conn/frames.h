@@ -18,6 +18,7 @@
 
 #define FRAMES_MAX  (2u << 20)
 #define FRAMES_HEAD 4
+#define FRAMES_KEPT (256u << 10) /* of a buffer, while nothing is in it */
 
 struct frames_reader {
 	uint8_t *data;

@@ -33,11 +33,12 @@ struct conn {
 	usec_t turn_end; /* what has come by then and is not handed out waits */
 	uint8_t *out;	 /* [out_at, out_end) waits */
 	size_t out_at, out_end, out_cap;
-	bool above_low; /* drained() is due */
-	bool listed;	/* in one of the server's lists */
-	unsigned busy;	/* calls on the stack that still use it */
-	bool destroyed; /* free it when busy is 0 */
-	int failed;	/* before it could even start */
+	bool above_low;	    /* drained() is due */
+	bool to_read_first; /* conn_hold_unread() */
+	bool listed;	    /* in one of the server's lists */
+	unsigned busy;	    /* calls on the stack that still use it */
+	bool destroyed;	    /* free it when busy is 0 */
+	int failed;	    /* before it could even start */
 	struct error why;
 };
 

@@ -51,6 +51,22 @@ static void frames_in_pieces(void **state)
 	}
 }
 
+/* One large message is not room for as long as the peer stays. */
+static void room_of_a_large_message_is_given_back(void **state)
+{
+	struct frames_reader r = FRAMES_READER_INIT;
+	const uint8_t *p;
+	size_t n;
+
+	frames_head(frames_room(&r, FRAMES_HEAD + FRAMES_MAX), FRAMES_MAX);
+	frames_added(&r, FRAMES_HEAD + FRAMES_MAX);
+	assert_int_equal(frames_next(&r, &p, &n, NULL), 1);
+	assert_int_equal(n, FRAMES_MAX);
+	frames_room(&r, 1);
+	assert_in_range(r.cap, 1, FRAMES_KEPT);
+	frames_clear(&r);
+}
+
 static void impossible_lengths(void **state)
 {
 	static const uint8_t bad[][4] = { { 0, 0, 0, 0 },
@@ -84,8 +100,10 @@ struct world {
 	unsigned fail_at; /* it has enough with this many; 0: at once */
 	bool fails;
 	unsigned other; /* heard before a message of another client */
+	bool holds;	/* who does not read answers is heard no more */
 	size_t bytes;
 	int code;
+	uint8_t much[100 << 10]; /* answered to "much" */
 };
 
 static int world_lookup(void *ctx, const char *identity,
@@ -105,6 +123,8 @@ static void served_ready(struct conn *c, void *ctx)
 
 	assert_string_equal(conn_peer(c), w->key.identity);
 	w->served++;
+	if (w->holds)
+		conn_hold_unread(c);
 	if (w->fails && !w->fail_at)
 		conn_fail(c, -EUSERS, "too many");
 }
@@ -123,6 +143,8 @@ static int served_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
 		conn_fail(c, -EUSERS, "enough");
 	if (n == 3 && !memcmp(p, "bad", 3))
 		return error_set(err, -EPROTO, "bad");
+	if (n == 4 && !memcmp(p, "much", 4))
+		return conn_send(c, w->much, sizeof(w->much));
 	return conn_send(c, p, n);
 }
 
@@ -303,6 +325,40 @@ static void queue_has_an_end(void **state)
 	free(big);
 }
 
+/* The client has a loop of its own, which stops. */
+static void who_does_not_read_is_not_heard(void **state)
+{
+	enum { QUESTIONS = 400 }; /* of answers for more than a queue */
+	struct world *w = *state;
+	sd_event *own;
+
+	w->holds = true;
+	assert_int_equal(sd_event_new(&own), 0);
+	w->client = conn_connect(own, &w->address, &w->key, 5 * USEC_PER_SEC,
+				 &client, w);
+	while (!w->client_ready || !w->served) {
+		assert_true(sd_event_run(own, 0) >= 0);
+		assert_true(sd_event_run(w->event, 0) >= 0);
+	}
+	for (int i = 0; i < QUESTIONS; i++)
+		assert_int_equal(conn_send(w->client, "much", 4), 0);
+	while (conn_queued(w->client))
+		assert_true(sd_event_run(own, 0) >= 0);
+	for (int idle = 0; idle < 100;) /* as far as it goes */
+		idle = sd_event_run(w->event, 1000) > 0 ? 0 : idle + 1;
+	/* What the socket takes, and CONN_QUEUE_LOW, and one answer. */
+	assert_in_range(w->heard, 1, QUESTIONS / 8);
+	assert_int_equal(w->client_closed, 0);
+	while (w->echoed < QUESTIONS) {
+		assert_true(sd_event_run(own, 0) >= 0);
+		assert_true(sd_event_run(w->event, 0) >= 0);
+	}
+	assert_int_equal(w->bytes, QUESTIONS * sizeof(w->much));
+	conn_destroy(w->client);
+	w->client = NULL;
+	sd_event_unref(own);
+}
+
 static void wrong_key(void **state)
 {
 	struct world *w = *state;
@@ -467,6 +523,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_in_pieces),
+		cmocka_unit_test(room_of_a_large_message_is_given_back),
 		cmocka_unit_test(impossible_lengths),
 		cmocka_unit_test(addresses),
 		cmocka_unit_test_setup_teardown(failed_is_not_served, setup,
@@ -475,6 +532,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(turns_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(queue_has_an_end, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(who_does_not_read_is_not_heard,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_strangers, setup,
 						teardown),

@@ -352,6 +352,8 @@ static void peer_ready(struct conn *c, void *arg)
 	LIST_INSERT_HEAD(&ctl->front->peers, p, link);
 	conn_set_ctx(c, p);
 	front_keys_check(p);
+	if (p->role != ROLE_HOST)
+		conn_hold_unread(c);
 	if (p->role == ROLE_USER)
 		limit_user(p);
 }
