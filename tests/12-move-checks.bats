@@ -2,6 +2,7 @@
 # between two network namespaces; things that cannot be moved are refused and
 # left alone.  tools/soak does the same for longer.
 
+bats_require_minimum_version 1.5.0
 load build
 
 setup() {
