@@ -267,7 +267,7 @@ switches() { # PID
 	eventually is 'j[1]["state"]' running
 	run --separate-stderr st kill 3 2 9 1
 	[ "$status" = 1 ]
-	[ "$stderr" = $'stint kill: job 2 has ended\nstint kill: no job 9; `stint ps` lists them' ]
+	[ "$stderr" = $'stint kill: job 2 has ended\nstint kill: no job 9; `stint ps --all` lists them' ]
 	eventually job_count_is 0
 }
 

@@ -40,6 +40,8 @@ fails() {
 	fails 2 "is ambiguous" sweep --s
 	fails 2 "'x' is one word too many" hosts --json -- x
 	fails 2 "run which program?" run
+	fails 2 "7 days at most" owner evict --for=8d
+	fails 2 "7 days at most" testbed owner h1 here --for=169h
 	fails 2 "too often" agent --report-every 0
 	fails 2 "neither auto nor no" agent --fast-path yes
 	fails 2 "out of range" agent --cores 0

@@ -17,6 +17,7 @@
 
 #include "cluster/conn/message.h"
 #include "core/error.h"
+#include "core/units.h"
 #include "model/presence.h"
 
 struct owner;
@@ -90,7 +91,13 @@ void owner_parse(const Control__Presence *m, usec_t now, struct presence *ret);
  */
 int owner_ask(const char *run_dir, Control__Message__BodyCase what, void *body,
 	      Control__Message **ret, struct error *err) must_check;
-/* Say "here", "away" or "evict" there, for that long; 0: as the agent has it. */
+/* Nobody's word holds for longer; -ERANGE where one is to. */
+#define OWNER_SAID_LONGEST (7 * 86400 * USEC_PER_SEC)
+int owner_check_span(uint64_t span, struct error *err) must_check;
+/*
+ * Say "here", "away" or "evict" there, for that long; 0: as the agent has it.  Of
+ * more than OWNER_SAID_LONGEST that counts.
+ */
 int owner_say(const char *run_dir, const char *verb, uint64_t span,
 	      struct error *err) must_check;
 

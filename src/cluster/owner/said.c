@@ -22,7 +22,6 @@
 
 #define SAID_PATIENCE (5 * USEC_PER_SEC)
 #define SAID_SPAN     (3600 * USEC_PER_SEC)
-#define SAID_LONGEST  (7 * 86400 * USEC_PER_SEC)
 
 enum { SAID_PACKET = 1024, SAID_GUESTS = 16 };
 
@@ -109,13 +108,21 @@ static bool may_say_away(const struct owner *o, uid_t uid)
 	return !uid || !o->uids.nr;
 }
 
+int owner_check_span(uint64_t span, struct error *err)
+{
+	return span > (uint64_t)OWNER_SAID_LONGEST
+		       ? error_set(err, -ERANGE,
+				   "an owner's word holds for 7 days at most")
+		       : 0;
+}
+
 static int take_word(struct owner *o, const Control__OwnerSay *say, uid_t uid,
 		     struct error *err)
 {
 	usec_t span = !say->for_usec ? SAID_SPAN
-		      : say->for_usec < (uint64_t)SAID_LONGEST
+		      : say->for_usec < (uint64_t)OWNER_SAID_LONGEST
 			      ? (usec_t)say->for_usec
-			      : SAID_LONGEST;
+			      : OWNER_SAID_LONGEST;
 	char who[PRESENCE_WHO];
 
 	if (!say->here && !say->evict && !may_say_away(o, uid))

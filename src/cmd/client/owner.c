@@ -36,6 +36,7 @@ static error_t parse_owner(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct error err;
+	int r;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -45,9 +46,9 @@ static error_t parse_owner(int key, char *arg, struct argp_state *state)
 		a->all = true;
 		return 0;
 	case KEY_FOR:
+		r = command_span(arg, "--for", &a->span, &err);
 		return command_parsed(
-			state, command_span(arg, "--for", &a->span, &err),
-			&err);
+			state, r ? r : owner_check_span(a->span, &err), &err);
 	case KEY_RUN_DIR:
 		a->run_dir = arg;
 		return 0;

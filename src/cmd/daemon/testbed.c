@@ -134,6 +134,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_FOR:
 		r = command_span(arg, "--for", &a->span, &err);
+		if (!r)
+			r = owner_check_span(a->span, &err);
 		break;
 	case KEY_FROM:
 		r = parse_usec(arg, &a->play.from, &err);

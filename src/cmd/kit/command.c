@@ -100,7 +100,9 @@ int command_span(const char *text, const char *option, uint64_t *ret,
 	int r = parse_usec(text, &t, err);
 
 	if (!r && !t)
-		r = error_set(err, -EINVAL, "'%s' is not a time", text);
+		r = error_set(err, -EINVAL,
+			      "'%s' is not a time: it must be longer than 0",
+			      text);
 	if (r < 0)
 		return error_prefix(err, r, "%s", option);
 	*ret = (uint64_t)t;

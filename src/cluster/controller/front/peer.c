@@ -34,7 +34,7 @@ static struct ctl_job *job_for(struct ctl_peer *p, uint64_t re, uint64_t id)
 
 	if (!job)
 		ctl_send_failed(p, re, -ESRCH,
-				"no job %llu; `stint ps` lists them",
+				"no job %llu; `stint ps --all` lists them",
 				(unsigned long long)id);
 	else if (!ctl_may(p, job))
 		ctl_send_failed(
