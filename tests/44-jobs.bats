@@ -20,7 +20,9 @@ keeper_gone() { # JOB
 }
 
 @test "a job that is submitted needs nobody: its output, its end, its exit code" {
-	job=$(st submit -n 2 -J two sh -c 'echo out; echo err >&2; exit 3')
+	# The first that fails ends the others: neither does before both have printed.
+	job=$(st submit -n 2 -J two --wdir "$bed" sh -c 'echo out; echo err >&2; : >"printed.$PMI_RANK"
+		until [ -e printed.0 ] && [ -e printed.1 ]; do sleep 0.1; done; exit 3')
 	run -3 st wait "$job"
 	[[ "$output" == *"job $job: rank "*" exited with code 3" ]]
 	st output "$job" >"$bed/out" 2>"$bed/err"

@@ -82,6 +82,14 @@ void play_settle(void)
 		continue;
 }
 
+bool play_wait(usec_t until)
+{
+	usec_t now = clock_usec(CLOCK_MONOTONIC);
+
+	return now < until &&
+	       sd_event_run(play_event, (uint64_t)(until - now)) > 0;
+}
+
 char *below(const char *name)
 {
 	return xasprintf("%s/%s", play_dir, name);

@@ -5,6 +5,7 @@
 #define CLUSTER_OWNER_PLAY_H
 
 #include "cluster/owner/priv.h"
+#include "core/clock.h"
 #include "core/scratch.h"
 
 extern char play_dir[SCRATCH_MAX]; /* its run directory; utmp, ... are there */
@@ -29,13 +30,17 @@ void put(const char *name, const char *text);
 /* Handle all that has come. */
 void play_settle(void);
 
+/* Handle what comes next, before that instant of CLOCK_MONOTONIC; false: nothing. */
+bool play_wait(usec_t until);
+
 /* What must come in the end; a source may rest before it looks again. */
 #define PLAY_PATIENCE (120 * USEC_PER_SEC) /* on a busy machine */
-#define COMES(what)                                                           \
-	do                                                                    \
-		while (!(what))                                               \
-			assert_true(sd_event_run(play_event, PLAY_PATIENCE) > \
-				    0);                                       \
-	while (0)
+#define COMES(what)                                                         \
+	do {                                                                \
+		usec_t until = clock_usec(CLOCK_MONOTONIC) + PLAY_PATIENCE; \
+                                                                            \
+		while (!(what))                                             \
+			assert_true(play_wait(until));                      \
+	} while (0)
 
 #endif
