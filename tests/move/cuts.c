@@ -5,7 +5,7 @@
  * read(), readv(), pread() and getrandom(), and rely on getting all of it, as
  * nothing but a signal, of which there is none, may cut them short.
  *
- *	cuts vfork	the main thread often waits for a child, as by vfork(), and
+ *	cuts vfork	the main thread waits for a child at times, as by vfork(), and
  *			cannot be stopped: the others have been for nothing then
  */
 #include <fcntl.h>
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 		t[i] = check_thread(use, (void *)(uintptr_t)i);
 	while (argc > 1 && check_running()) {
 		wait_for_child();
-		for (int i = 0; i < 100; i++)
+		for (int i = 0; i < 400; i++)
 			check_nap();
 	}
 	for (size_t i = 0; i < WAYS; i++)
