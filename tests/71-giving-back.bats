@@ -143,7 +143,7 @@ owner_is() { # EXPRESSION VALUE
 	eventually grep -q "freeze job 1 rank 0: h1 is its owner's now, whose terms" "$bed/controller.log"
 	eventually where_is 1 "['h2']"
 	terms h2 "guests = 1"
-	eventually owner_is 'h["h2"]["guests"]' 1
+	eventually owner_is 'h["h2"]["closed"]' full
 	run st run --hosts h2 true
 	echo "$output"
 	[[ "$output" == *"its owner allows 1"* ]]
