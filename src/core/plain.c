@@ -72,7 +72,9 @@ void plain_text(char *text)
 			*text++ = from[i];
 		from += n;
 	}
-	*text = 0;
+	/* What has no text in a message points to a constant "". */
+	if (text != from)
+		*text = 0;
 }
 
 bool plain_is(const char *text)

@@ -12,7 +12,7 @@
  */
 
 /* Make text one line without these, in place: white space becomes a blank,
- * every other one '?'. */
+ * every other one '?'.  "" is not written to. */
 void plain_text(char *text);
 
 /* Is there none in it, and no line end? */
