@@ -172,7 +172,7 @@ static void enter(struct ctl_job *job, const uint32_t *hosts)
 	if (hosts)
 		start_named(job, hosts);
 	else if (job->spec->held || job->spec->n_hosts)
-		job->ctl->jobs.outside = true;
+		ctl_job_is_outside(job);
 	else
 		ctl_sched_arrive(job);
 }
@@ -226,9 +226,8 @@ void ctl_jobs_start_named(struct ctl *ctl)
 	struct ctl_job *job;
 	uint32_t *hosts;
 	struct error why;
-	bool left = false;
 
-	if (!ctl->jobs.outside)
+	if (!ctl_jobs_outside(ctl))
 		return;
 	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		if (job->state != STATE(WAITING) || job->model ||
@@ -240,7 +239,7 @@ void ctl_jobs_start_named(struct ctl *ctl)
 		else if (strcmp(job->why, why.text))
 			ctl_job_set_why(job, why.text);
 		free(hosts);
-		left |= !job->model;
+		if (!job->model)
+			ctl_job_is_outside(job);
 	}
-	ctl->jobs.outside = left;
 }

@@ -10,6 +10,7 @@
 #include "cluster/conn/loop.h"
 #include "cluster/controller/sched/priv.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/job.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 
@@ -143,7 +144,7 @@ static int sched_begin(struct ctl *ctl, struct error *err)
 		if (job->state != STATE(WAITING))
 			continue;
 		if (job->spec->n_hosts || job->spec->held)
-			ctl->jobs.outside = true;
+			ctl_job_is_outside(job);
 		else
 			sched_job_enter(job, now);
 	}

@@ -6,6 +6,7 @@
  */
 #include "cluster/controller/sched/priv.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/job.h"
 
 void ctl_sched_soon(struct ctl *ctl)
 {
@@ -154,5 +155,5 @@ void ctl_sched_leave(struct ctl_job *job)
 {
 	job_leave(job, job->model->state == JOB_WAITING ? END_CANCELLED
 							: END_FAILED);
-	job->ctl->jobs.outside = true;
+	ctl_job_is_outside(job);
 }

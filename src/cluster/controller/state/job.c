@@ -139,6 +139,19 @@ void ctl_job_store(struct ctl_job *job)
 	free(spec);
 }
 
+void ctl_job_is_outside(struct ctl_job *job)
+{
+	job->ctl->jobs.outside = true;
+}
+
+bool ctl_jobs_outside(struct ctl *ctl)
+{
+	bool some = ctl->jobs.outside;
+
+	ctl->jobs.outside = false;
+	return some;
+}
+
 void ctl_job_set_why(struct ctl_job *job, const char *why)
 {
 	char *old = job->why;

@@ -29,6 +29,13 @@ void ctl_job_set_why(struct ctl_job *job, const char *why);
  */
 void ctl_job_set_reason(struct ctl_job *job, int reason, const char *by);
 void ctl_job_store(struct ctl_job *job);
+/* It may wait and the view knows nothing of it: whoever starts those must look. */
+void ctl_job_is_outside(struct ctl_job *job);
+/*
+ * Is there such a job since this was asked last?  Whoever looks says it again of
+ * those that are left.
+ */
+bool ctl_jobs_outside(struct ctl *ctl);
 /* All that the store has, with their ranks. */
 void ctl_jobs_read(struct ctl *ctl);
 

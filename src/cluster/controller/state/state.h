@@ -341,9 +341,8 @@ struct ctl_jobs {
 	struct ctl_job *by_id;
 	unsigned nr_ended;
 	uint64_t last; /* id that was given out */
-	/* Is it worth looking?  Both are found out by who looks: job/'s. */
-	bool outside; /* some may wait of which the view knows nothing */
-	bool refused; /* ranks may wait that their hosts have refused */
+	bool outside;  /* ctl_jobs_outside() */
+	bool refused; /* ranks may wait that their hosts refused: job/start.c's */
 };
 
 TAILQ_HEAD(ctl_moves, ctl_move);
