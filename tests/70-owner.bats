@@ -47,6 +47,23 @@ recorded() { # HOST-NUMBER VALUE
 	[ "$(owner_of h2 'j["owner"], j["evict"]')" = "here True" ]
 }
 
+@test "the agent of a host is asked from elsewhere, too" {
+	serve 2
+	st testbed owner h2 here
+	[ "$(json '[j[k] for k in ("host", "owner", "cause", "who")]' owner status h2)" = \
+		"['h2', 'here', 'said', 'root']" ]
+	run -0 st owner status h1
+	[[ $output == "h1: the owner is away, for "* ]]
+	run -1 st owner status h9
+	[[ $output == "stint owner: no host h9; "* ]]
+	run -2 st owner status --all h1
+	run -2 st owner away h1
+	slay "$(service_pid h1)"
+	eventually hosts_up 1
+	run -1 st owner status h1
+	[[ $output == *"host h1 does not answer"* ]]
+}
+
 @test "a change does not wait for the next report" {
 	serve 1
 	recorded 1 0

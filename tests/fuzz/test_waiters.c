@@ -18,7 +18,7 @@
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/waiters.h"
 
-enum { REQUEST = 4711 }; /* the client's, about which the agent is asked */
+enum { REQUEST = 1 }; /* the id of all that actor_say() says */
 
 static struct conn *agent, *client, *other;
 static uint64_t asked; /* the number of what the agent was asked last */
@@ -87,15 +87,22 @@ static struct ctl_peer *peer_of(struct ctl *ctl, const struct conn *c)
 	return NULL;
 }
 
-/* Ask h1 whatever it may be, for the client. */
-static uint64_t ask(struct ctl *ctl)
+/* The client asks h1; the number of what its agent is asked then, 0: nothing. */
+static uint64_t ask(const char *host)
 {
-	Control__KeeperForget body = CONTROL__KEEPER_FORGET__INIT;
+	Control__OwnerAsk body = CONTROL__OWNER_ASK__INIT;
 
 	asked = 0;
-	ctl_ask_agent(ctl_host_find(ctl, "h1"), peer_of(ctl, client), REQUEST,
-		      MESSAGE_BODY(KEEPER_FORGET), &body, MESSAGE_BODY(OK));
+	body.host = (char *)host;
+	actor_say(client, MESSAGE_BODY(OWNER_ASK), &body);
 	return asked;
+}
+
+static void answer_host(uint64_t re)
+{
+	Control__OwnerHost host = CONTROL__OWNER_HOST__INIT;
+
+	actor_answer(agent, re, MESSAGE_BODY(OWNER_HOST), &host);
 }
 
 static void answer_ok(uint64_t re)
@@ -120,10 +127,11 @@ static bool answers(void *ctl)
 	uint64_t first, second;
 
 	all_come();
-	first = ask(ctl);
-	second = ask(ctl);
+	first = ask("h1");
+	second = ask("h1");
 	assert_true(first && second && first != second);
-	answer_ok(first + second); /* to nothing */
+	answer_host(first + second); /* to nothing */
+	answer_ok(first);	     /* which is no answer to this */
 	actor_answer(agent, first, MESSAGE_BODY(HOST_REPORT), &report);
 	assert_int_equal(told.times, 0); /* nothing that was asked for */
 	answer_failed(second, "no\033[2Jway");
@@ -132,25 +140,28 @@ static bool answers(void *ctl)
 	assert_int_equal(told.what, MESSAGE_BODY(FAILED));
 	assert_int_equal(told.code, -EIO);
 	assert_string_equal(told.why, "no?[2Jway");
-	answer_ok(first);
-	assert_int_equal(told.what, MESSAGE_BODY(OK));
+	answer_host(first);
+	assert_int_equal(told.what, MESSAGE_BODY(OWNER_HOST));
 	assert_int_equal(told.times, 2);
-	answer_ok(first); /* once */
-	answer_ok(second);
+	answer_host(first); /* once */
+	answer_host(second);
 	assert_int_equal(told.times, 2);
+	answer_failed(ask("h1"), ""); /* its agent does not say why */
+	assert_string_equal(told.why, "");
+	assert_int_equal(told.times, 3);
 	return false;
 }
 
 static bool agent_goes(void *ctl)
 {
 	all_come();
-	ask(ctl);
+	ask("h1");
 	fake_hang_up(agent);
 	fake_turn();
 	assert_int_equal(told.what, MESSAGE_BODY(FAILED));
 	assert_int_equal(told.re, REQUEST);
 	assert_int_equal(told.code, -EHOSTDOWN);
-	ask(ctl);
+	ask("h1");
 	assert_int_equal(told.times, 2);
 	assert_int_equal(told.code, -EHOSTDOWN);
 	return false;
@@ -159,9 +170,17 @@ static bool agent_goes(void *ctl)
 static bool agent_comes_twice(void *ctl)
 {
 	all_come();
-	ask(ctl);
+	ask("h1");
 	actor_greet("host/h1", -1);
 	assert_int_equal(told.code, -EHOSTDOWN);
+	return false;
+}
+
+static bool no_such_host(void *ctl)
+{
+	all_come();
+	assert_int_equal(ask("h9"), 0);
+	assert_int_equal(told.code, -ENOENT);
 	return false;
 }
 
@@ -170,11 +189,11 @@ static bool client_goes(void *ctl)
 	uint64_t number;
 
 	all_come();
-	number = ask(ctl);
+	number = ask("h1");
 	fake_hang_up(client);
 	fake_turn();
 	assert_true(TAILQ_EMPTY(&ctl_host_find(ctl, "h1")->asked));
-	answer_ok(number);
+	answer_host(number);
 	assert_int_equal(told.times, 0);
 	return false;
 }
@@ -185,7 +204,7 @@ static bool many(void *ctl)
 
 	all_come();
 	while (!told.times && n < 10000)
-		n += ask(ctl) != 0;
+		n += ask("h1") != 0;
 	assert_in_range(n, 8, 1000);
 	assert_int_equal(told.code, -EBUSY);
 	return false;
@@ -196,6 +215,7 @@ static void an_agents_answer_is_handed_on(void **state)
 	actors_run(answers, NULL);
 	actors_run(agent_goes, NULL);
 	actors_run(agent_comes_twice, NULL);
+	actors_run(no_such_host, NULL);
 	actors_run(client_goes, NULL);
 	actors_run(many, NULL);
 }

@@ -68,6 +68,18 @@ static void on_keeper_forget(struct agent *a, struct agent_asker who,
 		relay_forget(a, name);
 }
 
+static void on_owner_ask(struct agent *a, struct agent_asker who,
+			 const Control__Message *m)
+{
+	Control__OwnerHost host = CONTROL__OWNER_HOST__INIT;
+	Control__Presence presence;
+
+	owner_fill(owner_presence(a->owner), &presence);
+	host.name = a->name;
+	host.presence = &presence;
+	agent_answer(a, who, MESSAGE_BODY(OWNER_HOST), &host);
+}
+
 static const struct {
 	Control__Message__BodyCase what;
 	void (*handle)(struct agent *a, struct agent_asker who,
@@ -77,6 +89,7 @@ static const struct {
 	{ MESSAGE_BODY(KEEPER_PACKET), on_keeper_packet },
 	{ MESSAGE_BODY(KEEPER_LOOK), on_keeper_look },
 	{ MESSAGE_BODY(KEEPER_FORGET), on_keeper_forget },
+	{ MESSAGE_BODY(OWNER_ASK), on_owner_ask },
 };
 
 void agent_request(struct agent *a, const Control__Message *m)

@@ -1,5 +1,6 @@
 /*
- * owner.c - stint owner: what somebody at a host says to its agent, and asks
+ * owner.c - stint owner: what somebody at a host says to its agent, and asks it;
+ * from elsewhere it can be asked, too
  */
 #include <argp.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include "cmd/client/client_options.h"
 #include "cmd/client/owner_all.h"
 #include "core/json.h"
+#include "core/plain.h"
 
 enum { KEY_FOR = 1024, KEY_RUN_DIR, KEY_JSON, KEY_ALL };
 
@@ -28,6 +30,7 @@ static const struct argp_option options[] = {
 struct args {
 	struct client_options client;
 	const char *verb, *run_dir;
+	const char *host; /* NULL: this one */
 	uint64_t span;
 	bool json, all;
 };
@@ -56,9 +59,9 @@ static error_t parse_owner(int key, char *arg, struct argp_state *state)
 		a->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (a->verb)
+		if (a->host)
 			command_misuse(state, "what is '%s'?", arg);
-		a->verb = arg;
+		*(a->verb ? &a->host : &a->verb) = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "give here, away, evict or status");
@@ -72,9 +75,9 @@ static const struct argp_child children[] = { { &client_argp, 0, NULL, 0 },
 static const struct argp argp = {
 	options,
 	parse_owner,
-	"here|away|evict|status",
+	"here|away|evict\nstatus [HOST]",
 	"Say to the agent of this host that its owner is here, or away, or that "
-	"all guests are to leave; or ask what it knows.",
+	"all guests are to leave; or ask what it knows, or that of another HOST.",
 	children,
 	0,
 	0
@@ -126,14 +129,41 @@ static void print_host(const Control__OwnerHost *h)
 	puts(p->evict ? "; all guests are to leave" : "");
 }
 
-static int show_status(const struct args *a, struct error *err)
+/* By way of the controller. */
+static int ask_elsewhere(struct args *a, Control__Message **ret,
+			 struct error *err)
 {
 	Control__OwnerAsk ask = CONTROL__OWNER_ASK__INIT;
+	struct client *c = NULL;
+	int r = client_open(&a->client.conf, &c, err);
+
+	ask.host = (char *)a->host;
+	if (!r)
+		r = client_ask(c, MESSAGE_BODY(OWNER_ASK), &ask,
+			       MESSAGE_BODY(OWNER_HOST), NULL, NULL, ret, err);
+	client_close(c);
+	if (r < 0 || (*ret)->owner_host->presence)
+		return r;
+	message_free(*ret);
+	return error_set(err, -EPROTO, "the agent answers something else");
+}
+
+static int ask_here(struct args *a, Control__Message **ret, struct error *err)
+{
+	Control__OwnerAsk ask = CONTROL__OWNER_ASK__INIT;
+
+	return owner_ask(a->run_dir, MESSAGE_BODY(OWNER_ASK), &ask, ret, err);
+}
+
+static int show_status(struct args *a, struct error *err)
+{
 	Control__Message *m;
-	int r = owner_ask(a->run_dir, MESSAGE_BODY(OWNER_ASK), &ask, &m, err);
+	int r = a->host ? ask_elsewhere(a, &m, err) : ask_here(a, &m, err);
 
 	if (r < 0)
 		return r;
+	plain_text(m->owner_host->name);
+	plain_text(m->owner_host->presence->who);
 	if (a->json)
 		json_line(host_json(m->owner_host), stdout);
 	else
@@ -150,12 +180,21 @@ static int run_verb(struct args *a, struct error *err)
 		if (a->span)
 			return error_set(err, -EINVAL,
 					 "--for is of here, away and evict");
+		if (a->all && a->host)
+			return error_set(err, -EINVAL,
+					 "--all is of all hosts, and '%s' one",
+					 a->host);
 		if (a->all)
 			return owner_all(&a->client.conf, a->json, err);
 		return show_status(a, err);
 	}
 	if (a->all)
 		return error_set(err, -EINVAL, "--all is of status");
+	if (a->host)
+		return error_set(err, -EINVAL,
+				 "'%s' is said at the host itself; from "
+				 "elsewhere status alone is answered",
+				 a->verb);
 	r = owner_say(a->run_dir, a->verb, a->span, err);
 	return r < 0 ? r : EXIT_OK;
 }

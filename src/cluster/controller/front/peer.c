@@ -45,6 +45,18 @@ static struct ctl_job *job_for(struct ctl_peer *p, uint64_t re, uint64_t id)
 	return NULL;
 }
 
+/* The host of a request, likewise. */
+static struct ctl_host *host_for(struct ctl_peer *p, uint64_t re,
+				 const char *name)
+{
+	struct ctl_host *h = ctl_host_find(p->ctl, name);
+
+	if (!h)
+		ctl_send_failed(p, re, -ENOENT,
+				"no host %s; `stint hosts` lists them", name);
+	return h;
+}
+
 /* ---- what can be asked ---- */
 
 static void on_host_report(struct ctl_peer *p, Control__Message *m)
@@ -117,7 +129,7 @@ static void on_migrate(struct ctl_peer *p, Control__Message *m)
 {
 	const Control__Migrate *g = m->migrate;
 	struct ctl_job *job = job_for(p, m->id, g->job);
-	struct ctl_host *to = ctl_host_find(p->ctl, g->host);
+	struct ctl_host *to;
 	struct ctl_move_asker asker = { .peer = p, .re = m->id };
 	struct error err;
 	int r;
@@ -131,12 +143,9 @@ static void on_migrate(struct ctl_peer *p, Control__Message *m)
 				g->rank);
 		return;
 	}
-	if (!to) {
-		ctl_send_failed(p, m->id, -ENOENT,
-				"no host %s; `stint hosts` lists them",
-				g->host);
+	to = host_for(p, m->id, g->host);
+	if (!to)
 		return;
-	}
 	if (ctl_move_again(&job->ranks[g->rank], g, p, m->id))
 		return;
 	asker.key = g->key;
@@ -152,6 +161,15 @@ static void on_migrate(struct ctl_peer *p, Control__Message *m)
 static void on_drain(struct ctl_peer *p, Control__Message *m)
 {
 	ctl_host_drain(p, m->id, m->drain);
+}
+
+static void on_owner_ask(struct ctl_peer *p, Control__Message *m)
+{
+	struct ctl_host *h = host_for(p, m->id, m->owner_ask->host);
+
+	if (h)
+		ctl_ask_agent(h, p, m->id, MESSAGE_BODY(OWNER_ASK),
+			      m->owner_ask, MESSAGE_BODY(OWNER_HOST));
 }
 
 static void on_get_record(struct ctl_peer *p, Control__Message *m)
@@ -216,6 +234,7 @@ static const struct {
 	{ MESSAGE_BODY(LIST_JOBS), CLIENT, on_list_jobs },
 	{ MESSAGE_BODY(LIST_HOSTS), CLIENT, on_list_hosts },
 	{ MESSAGE_BODY(MIGRATE), CLIENT, on_migrate },
+	{ MESSAGE_BODY(OWNER_ASK), CLIENT, on_owner_ask },
 	{ MESSAGE_BODY(DRAIN), 1 << ROLE_ADMIN, on_drain },
 	{ MESSAGE_BODY(GET_WHY), CLIENT, on_get_why },
 	{ MESSAGE_BODY(CHANGE_JOB), CLIENT, on_change_job },
