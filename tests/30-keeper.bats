@@ -236,7 +236,7 @@ enough() { # RANK... are told by USR1
 		enough 0
 	} >"$dir/script"
 	job -r "$dir/b" -s "$dir/script" "$count" \
-		>"$dir/out" 2>"$dir/err"
+		>"$dir/out" 2>"$dir/err" || { cat "$dir/err"; false; }
 	cat "$dir/err"
 	grep -q outcome=landed "$dir/err"
 	counted_whole

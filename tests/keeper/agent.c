@@ -33,12 +33,14 @@ void agent_say(struct keeper *k, Keeper__Request *req)
 	n = keeper__request__get_packed_size(req);
 	buf = xmalloc(n);
 	keeper__request__pack(req, buf);
-	if (send(k->fd, buf, n, MSG_NOSIGNAL) < 0 && errno != EPIPE)
+	if (send(k->fd, buf, n, MSG_NOSIGNAL) < 0 && errno != EPIPE &&
+	    errno != ECONNRESET)
 		die("send: %s", strerror(errno));
 	free(buf);
 }
 
-static void dial(struct keeper *k)
+/* Whether it is there: one that has nothing more to tell ends at any time. */
+static bool dial(struct keeper *k)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	Keeper__AgentHello hello = KEEPER__AGENT_HELLO__INIT;
@@ -50,11 +52,16 @@ static void dial(struct keeper *k)
 		 job.name, k->rank, k->epoch);
 	k->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	setsockopt(k->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-	if (connect(k->fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
-		die("%s: %s", sa.sun_path, strerror(errno));
+	if (connect(k->fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
+		if (errno != ENOENT && errno != ECONNREFUSED)
+			die("%s: %s", sa.sun_path, strerror(errno));
+		io_close(&k->fd);
+		return false;
+	}
 	hello.version = KEEPER__VERSION__MAJOR;
 	hello.acked = k->seq;
 	agent_say(k, &req);
+	return true;
 }
 
 struct keeper *agent_launch(unsigned rank, unsigned host, uint64_t epoch)
@@ -83,7 +90,8 @@ struct keeper *agent_launch(unsigned rank, unsigned host, uint64_t epoch)
 	if (read(p[0], &c, 1) != 1)
 		die("the keeper of rank %u did not start", rank);
 	close(p[0]);
-	dial(k);
+	if (!dial(k))
+		die("the keeper of rank %u is not there", rank);
 	free(dir);
 	free(r);
 	free(e);
@@ -131,7 +139,8 @@ void agent_drain(struct keeper *k)
 void agent_redial(struct keeper *k)
 {
 	close(k->fd);
-	dial(k);
+	if (!dial(k))
+		controller_lost(k);
 }
 
 void agent_reconnect(void)
