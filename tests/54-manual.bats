@@ -77,6 +77,7 @@ page() {
 	}
 	"$stint" policies --json >"$dir/json"
 	[ "$(wc -l <"$dir/json")" = "$("$stint" policies | grep -c '^[a-z]')" ]
+	"$stint" policies --test --json fcfs >>"$dir/json"
 	fields policies --all
 	"$stint" policies easy --json >"$dir/json"
 	fields policies

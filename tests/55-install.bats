@@ -61,3 +61,18 @@ teardown() {
 		grep -oE '\b(move|channel|error|parse|tls)_[a-z_]+\(' | tr -d '(' | sort -u >declared
 	diff -u declared shown
 }
+
+# examples/patient.c is a policy that knows of Stint what is installed.
+@test "a policy of one's own is built with the installed headers, and may call what they declare" {
+	pc=$(dirname "$(find "$prefix" -name stint-policy.pc)")
+	read -ra flags < <(PKG_CONFIG_SYSROOT_DIR=$PWD/root PKG_CONFIG_PATH=$pc pkg-config --cflags stint-policy)
+	cc -std=c17 -Wall -Wextra -Werror -shared -fPIC -o patient.so \
+		"$BATS_TEST_DIRNAME/../examples/patient.c" "${flags[@]}"
+	"$prefix/bin/stint" policies --test ./patient.so
+	sed -n 's/^\t\(.*\);$/\1/p' "$BATS_TEST_DIRNAME/../src/policy/own.symbols" | sort >listed
+	nm -D --defined-only "$STINT_BUILD/src/cmd/stint" | awk '{print $3}' | sort >shown
+	[ -z "$(comm -23 listed shown)" ]
+	while read -r name; do
+		grep -rqw "$name" "$prefix/include/stint" || { echo "no header has $name"; false; }
+	done <listed
+}

@@ -20,6 +20,38 @@ static const struct policy_ops *const policies[] = {
 	NULL
 };
 
+/* Those of people's own. */
+static struct own {
+	const char *path;
+	const struct policy_ops *ops;
+} * own;
+static size_t nr_own, cap_own;
+
+void policy_add(const char *path, const struct policy_ops *ops)
+{
+	array_room(own, nr_own, &cap_own);
+	own[nr_own++] = (struct own){ path, ops };
+}
+
+bool policy_is_path(const char *name)
+{
+	size_t n = strlen(name);
+
+	return strchr(name, '/') || (n > 3 && !strcmp(name + n - 3, ".so"));
+}
+
+static const struct policy_ops *find_own(const char *path, struct error *err)
+{
+	for (size_t i = 0; i < nr_own; i++)
+		if (!strcmp(own[i].path, path))
+			return own[i].ops;
+	error_set(err, -ENOTSUP,
+		  "'%.60s': policies of one's own are for sim, sweep and "
+		  "policies; here only Stint's are taken",
+		  path);
+	return NULL;
+}
+
 const struct policy_ops *policy_nth(size_t n)
 {
 	return n < sizeof(policies) / sizeof(*policies) ? policies[n] : NULL;
@@ -46,6 +78,8 @@ const struct policy_ops *policy_find(const char *name, struct error *err)
 {
 	char *near;
 
+	if (policy_is_path(name))
+		return find_own(name, err);
 	for (const struct policy_ops *const *p = policies; *p; p++)
 		if (!strcmp((*p)->name, name))
 			return *p;

@@ -25,6 +25,15 @@
 /* All of them, in the order of policies.def; NULL beyond the last. */
 const struct policy_ops *policy_nth(size_t n);
 
+/*
+ * One more policy, of somebody's own (kit/own.h), that is found by the name path from then
+ * on; policy_nth() has only Stint's.  Both outlive every use.  Before policies are made.
+ */
+void policy_add(const char *path, const struct policy_ops *ops);
+
+/* Is it the path of a policy of one's own: is there a slash in it, or .so at its end? */
+bool policy_is_path(const char *name);
+
 /* The one called name, or NULL with an error that lists near ones. */
 const struct policy_ops *policy_find(const char *name, struct error *err);
 

@@ -2,20 +2,27 @@
  * policies.c - stint policies: which there are, and what each does
  */
 #include <argp.h>
+#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 
 #include "cmd/kit/command.h"
+#include "cmd/sim/own_policy.h"
+#include "cmd/sim/try_laws.h"
 #include "core/json.h"
 #include "policy/policies.h"
 
 static const struct argp_option options[] = {
-	{ "json", 'j', 0, 0, "print JSON", 0 }, { 0 }
+	{ "json", 'j', 0, 0, "print JSON", 0 },
+	{ "test", 't', 0, 0,
+	  "try what every policy must keep on NAME, which may have parameters",
+	  0 },
+	{ 0 }
 };
 
 struct args {
 	const char *name;
-	bool json;
+	bool json, test;
 };
 
 static error_t parse_policies(int key, char *arg, struct argp_state *state)
@@ -24,6 +31,8 @@ static error_t parse_policies(int key, char *arg, struct argp_state *state)
 
 	if (key == 'j')
 		a->json = true;
+	else if (key == 't')
+		a->test = true;
 	else if (key == ARGP_KEY_ARG && !a->name)
 		a->name = arg;
 	else
@@ -123,27 +132,49 @@ static void list(bool json)
 			       "", p->source);
 }
 
-int cmd_policies(int argc, char **argv)
+/* The laws make policies of their own, with the parameters in name. */
+static int test_policy(const struct args *a)
 {
-	static const struct argp argp = {
-		options, parse_policies, "[NAME]",
-		"List the scheduling policies, or explain one."
-	};
-	struct args a = { 0 };
-	const struct policy_ops *p;
 	struct error err;
 
-	command_parse(&argp, argc, argv, 0, &a);
-	if (!a.name) {
-		list(a.json);
-		return EXIT_OK;
-	}
-	p = policy_find(a.name, &err);
+	if (policy_check(a->name, &err) < 0)
+		return command_fail("policies", EXIT_USAGE, &err);
+	return try_laws(a->name, a->json) ? EXIT_OK : EXIT_FAILED;
+}
+
+static int show_policy(const struct args *a)
+{
+	struct error err;
+	const struct policy_ops *p = policy_find(a->name, &err);
+
 	if (!p)
 		return command_fail("policies", EXIT_USAGE, &err);
-	if (a.json)
+	if (a->json)
 		print_json(p);
 	else
 		explain_policy(p);
 	return EXIT_OK;
+}
+
+int cmd_policies(int argc, char **argv)
+{
+	static const struct argp argp = {
+		options, parse_policies, "[NAME|FILE.so]",
+		"List the scheduling policies, or explain or test one."
+	};
+	struct args a = { 0 };
+	struct error err;
+
+	command_parse(&argp, argc, argv, 0, &a);
+	if (a.test && !a.name) {
+		error_set(&err, -EINVAL, "--test: which policy?");
+		return command_fail("policies", EXIT_USAGE, &err);
+	}
+	if (!a.name) {
+		list(a.json);
+		return EXIT_OK;
+	}
+	if (own_policy_load(a.name, &err) < 0)
+		return command_fail("policies", EXIT_USAGE, &err);
+	return a.test ? test_policy(&a) : show_policy(&a);
 }

@@ -8,6 +8,7 @@
 
 #include "cmd/kit/command.h"
 #include "cmd/sim/cost_options.h"
+#include "cmd/sim/own_policy.h"
 #include "core/units.h"
 #include "policy/policies.h"
 #include "sim/workload/attach.h"
@@ -240,6 +241,8 @@ static int check(const struct sim_args *a, struct error *err)
 		return error_set(err, -EINVAL,
 				 "a comparison writes no such file: give "
 				 "--policy NAME to simulate the recorded jobs");
+	if (!r && a->policy)
+		r = own_policy_load(a->policy, err);
 	if (!r && a->policy)
 		r = policy_check(a->policy, err);
 	if (!r && a->workload)

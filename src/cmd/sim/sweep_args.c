@@ -10,6 +10,7 @@
 
 #include "cmd/kit/command.h"
 #include "cmd/sim/cost_options.h"
+#include "cmd/sim/own_policy.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/policies.h"
@@ -355,13 +356,32 @@ static void find_launcher(struct sweep *sweep)
 	}
 }
 
+/* A file of results knows a policy by its name, and a file of that name may be another
+ * policy next time. */
+static int check_policy(const struct sweep_args *a, const char *spec,
+			struct error *err)
+{
+	const char *params;
+	char *name = param_split(spec, &params);
+	bool own = policy_is_path(name);
+	int rc = own_policy_load(spec, err);
+
+	free(name);
+	if (!rc && own && a->sweep.results)
+		rc = error_set(err, -EINVAL,
+			       "--results does not go with %s: what that file "
+			       "is next time may decide otherwise",
+			       spec);
+	return rc ? rc : policy_check(spec, err);
+}
+
 static int check_names(const struct sweep_args *a, struct error *err)
 {
 	struct paging model;
 	int rc = 0;
 
 	for (size_t i = 0; i < a->policies.nr && !rc; i++)
-		rc = policy_check(a->policies.item[i], err);
+		rc = check_policy(a, a->policies.item[i], err);
 	for (size_t i = 0; i < a->workloads.nr && !rc; i++)
 		if (strncmp(a->workloads.item[i], "swf:", 4))
 			rc = workload_check(a->workloads.item[i], err);

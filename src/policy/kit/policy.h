@@ -15,9 +15,10 @@
  * 2. add its line POLICY(NAME) to policy/policies.def;
  * 3. add the file to policy/meson.build;
  * 4. say in the comment at its top what a pass costs as the queue grows.
- * policy/test_policy.c and sim/engine/test_laws.c, test_renewed.c and
- * test_reservations.c then run with it, too.  A test_NAME.c beside it is for a
+ * policy/test_policy.c and the laws of sim/laws then run with it, too.  A test_NAME.c beside it is for a
  * rule of its own that those cannot know.
+ *
+ * One that is not to be part of Stint is a shared object: kit/own.h.
  *
  * Every plan entry has a reason, a sentence with up to three numbers that have
  * names: REASON() and BECAUSE() of model/reason.h, which has an example.
