@@ -213,7 +213,8 @@ static void dynamic_decide(struct policy *policy, const struct view *view,
 	struct dynamic *d = (struct dynamic *)policy;
 	size_t first;
 
-	leave_first(&d->flights, view, plan, &d->targets);
+	leave_first(LEAVE_MOVES | LEAVE_FREEZES, &d->flights, view, plan,
+		    &d->targets);
 	survey(d, view, plan);
 	first = plan->nr;
 	dynamic_look(d, view, plan);

@@ -270,7 +270,8 @@ static void dynamite_decide(struct policy *policy, const struct view *view,
 	struct dynamite *d = (struct dynamite *)policy;
 	size_t first;
 
-	leave_first(&d->flights, view, plan, &d->targets);
+	leave_first(LEAVE_MOVES | LEAVE_FREEZES, &d->flights, view, plan,
+		    &d->targets);
 	first = plan->nr;
 	look_in_time(d, view, plan);
 	flights_note(&d->flights, plan, first);

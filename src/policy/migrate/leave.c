@@ -210,13 +210,13 @@ void leave_hosts(unsigned how, const bool *recalled, const struct flights *f,
 	}
 }
 
-void leave_first(struct flights *f, const struct view *view, struct plan *plan,
-		 struct targets *targets)
+void leave_first(unsigned how, struct flights *f, const struct view *view,
+		 struct plan *plan, struct targets *targets)
 {
 	size_t first = plan->nr;
 
 	targets_clear(targets);
 	flights_begin_pass(f, view, plan);
-	leave_hosts(LEAVE_MOVES | LEAVE_FREEZES, NULL, f, view, plan, targets);
+	leave_hosts(how, NULL, f, view, plan, targets);
 	flights_note(f, plan, first);
 }

@@ -33,10 +33,10 @@ void leave_hosts(unsigned how, const bool *recalled, const struct flights *f,
 
 /*
  * How a pass begins for those who have nothing else to do before: nothing is known of
- * targets, ranks leave hosts by moves or stand still, and flights know of it.
+ * targets, ranks leave hosts, and flights know of it.
  */
-void leave_first(struct flights *f, const struct view *view, struct plan *plan,
-		 struct targets *targets);
+void leave_first(unsigned how, struct flights *f, const struct view *view,
+		 struct plan *plan, struct targets *targets);
 
 /* Is any rank of a job that runs on a host that it must leave, or that does not
  * answer? */

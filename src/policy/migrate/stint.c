@@ -59,6 +59,7 @@ struct stint {
 	struct flights flights;
 	struct targets targets, tried; /* of a pass; tried: of one job */
 	double gain, moves;
+	unsigned leave; /* enum leave_how */
 	struct mind *mind;
 	size_t nr_minds;
 	/* Of a pass, by host: ranks that will be there, what each feels. */
@@ -69,8 +70,16 @@ struct stint {
 	size_t cap_place;
 };
 
+/* All but the first are what others do, to be compared with. */
+static const char *const leaves[] = { "move", "anew", "still", "not", NULL };
+static const unsigned leave_hows[] = { LEAVE_MOVES | LEAVE_FREEZES, LEAVE_ANEW,
+				       LEAVE_FREEZES, 0 };
+
 static const struct param params[] = {
 	PLACED_PARAMS,
+	{ "leave", PARAM_CHOICE, 0, 0, 0, leaves,
+	  "for an owner ranks move; or their jobs begin anew, if their users let "
+	  "them; or they stand still; or they stay" },
 	{ "gain", PARAM_REAL, 0.2, 0.01, 100, NULL,
 	  "by this part a job's greatest delay must fall for it to move" },
 	{ "moves", PARAM_REAL, 240, 0, 1e6, NULL,
@@ -94,6 +103,7 @@ static int stint_create(const struct policy_setup *setup, struct policy **ret,
 	s->placed = placed_of(setup->params);
 	s->gain = 1 + params_real(setup->params, "gain");
 	s->moves = params_real(setup->params, "moves");
+	s->leave = leave_hows[params_choice(setup->params, "leave")];
 	flights_init(&s->flights, setup->params);
 	s->guests = xcalloc(n + 1, sizeof(*s->guests));
 	s->delay = xcalloc(n + 1, sizeof(*s->delay));
@@ -395,7 +405,7 @@ static void stint_decide(struct policy *policy, const struct view *view,
 	struct stint *s = (struct stint *)policy;
 	size_t first;
 
-	leave_first(&s->flights, view, plan, &s->targets);
+	leave_first(s->leave, &s->flights, view, plan, &s->targets);
 	first = plan->nr;
 	placed_start(&s->placed, view, plan);
 	if (plan->nr > first)

@@ -284,6 +284,12 @@ static void learns_from_moves_that_end_there(void **state)
 	moves(j, 1, 2 * SEC);
 	assert_int_equal((int)(flights.fixed * 1000 + .5), 4000);
 	assert_int_equal((int)(flights.still * 1000 + .5), 1300);
+	/* A standstill that nobody knows yet is not one of no time. */
+	j->hosts[0] = 0;
+	leave(BOTH, "migrate job 1 rank 0 to 1;");
+	flights_note(&flights, &plan, 0);
+	moves(j, 1, 0);
+	assert_int_equal((int)(flights.still * 1000 + .5), 1300);
 }
 
 static void forgotten_when_they_should_have_ended(void **state)
@@ -328,6 +334,29 @@ static void decides(struct policy *p, usec_t now, const char *wanted)
 	plan_reset(&plan, &view);
 	policy_decide(p, &view, &plan);
 	check_plan(wanted);
+}
+
+/* What others do when an owner comes, beside which ours is measured. */
+static void baselines(void **state)
+{
+	struct job *j = runs(1, 1, (uint32_t[]){ 0 });
+	struct policy *p;
+
+	(void)state;
+	j->requeue = true;
+	is_wanted_back(0, 0);
+	assert_int_equal(policy_create("stint:leave=not", 1, &view, &p, NULL),
+			 0);
+	decides(p, 60 * SEC, "");
+	policy_destroy(p);
+	assert_int_equal(policy_create("stint:leave=still", 1, &view, &p, NULL),
+			 0);
+	decides(p, 61 * SEC, "freeze job 1 rank 0;");
+	policy_destroy(p);
+	assert_int_equal(policy_create("stint:leave=anew", 1, &view, &p, NULL),
+			 0);
+	decides(p, 62 * SEC, "requeue job 1;");
+	policy_destroy(p);
 }
 
 static void is_used(struct policy *p, uint32_t h, double load)
@@ -440,6 +469,7 @@ int main(void)
 		TEST(stands_until_its_owner_may_have_gone),
 		TEST(stands_where_there_is_no_place),
 		TEST(goes_on_when_its_owner_is_gone),
+		TEST(baselines),
 		TEST(nothing_leaves_a_host_that_is_down),
 		TEST(memory_is_given_once),
 		TEST(best_targets),
