@@ -32,23 +32,16 @@
 
 /* ---- what it tells ---- */
 
-/* *presence is room for what the report points to. */
+/* *presence is room for what the report points to; monitor_free() it. */
 static void fill_report(struct agent *a, Control__HostReport *ret,
 			Control__Presence *presence, struct lend_report *lend)
 {
-	struct host_sample s;
-
-	host_load_sample(a->load, &s);
-	ret->runnable = s.runnable;
-	ret->load = s.load;
-	ret->memory_free = s.memory_free;
-	ret->pressure = s.pressure;
+	monitor_fill(a, ret);
 	ret->users = owner_logged_in(a->owner);
 	ret->now_usec = (uint64_t)clock_usec(CLOCK_REALTIME);
 	owner_fill(owner_presence(a->owner), presence);
 	ret->presence = presence;
 	ret->idle_usec = ret->users ? presence->idle_usec : 0;
-	ret->memory_free = lend_memory(a, s.memory_free);
 	lend_fill(a, lend);
 	ret->lending = &lend->lending;
 }
@@ -65,6 +58,7 @@ static int send_hello(struct agent *a)
 	fill_report(a, &report, &presence, &lend);
 	info.report = &report;
 	info.prefix = agent_prefix(a);
+	info.link_bits = agent_link_bits(a);
 	info.boot_id = a->boot_id;
 	info.address = a->address;
 	info.uplink = a->conf->uplink ? a->conf->uplink : (char *)"";
@@ -78,6 +72,7 @@ static int send_hello(struct agent *a)
 	relay_names(a, &info);
 	r = message_send_hello(a->conn, 1, 0, &info, NULL);
 	relay_names_free(&info);
+	monitor_free(&report);
 	return r;
 }
 
@@ -241,14 +236,15 @@ static void tell_report(struct agent *a)
 	Control__Presence presence;
 	struct lend_report lend;
 
-	fill_report(a, &r, &presence, &lend);
 	if (!a->greeted)
 		return;
+	fill_report(a, &r, &presence, &lend);
 	if (a->tell_records)
 		records_find(a, &r);
 	a->tell_records = false;
 	agent_tell(a, MESSAGE_BODY(HOST_REPORT), &r);
 	records_free(&r);
+	monitor_free(&r);
 }
 
 static int on_report(sd_event_source *src, uint64_t usec, void *arg)
@@ -257,7 +253,8 @@ static int on_report(sd_event_source *src, uint64_t usec, void *arg)
 
 	sd_event_source_set_time_relative(src, a->conf->report_every);
 	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
-	if (!lend_look(a))
+	monitor_look(a);
+	if (!lend_look(a) && monitor_is_news(a))
 		tell_report(a);
 	return 0;
 }
@@ -380,6 +377,7 @@ static int agent_serve(struct agent *a, struct error *err)
 		r = lend_begin(a, tell_report, err);
 	if (r < 0)
 		return r;
+	monitor_begin(a);
 	loop_after(a->event, &a->report, USEC_PER_MSEC, on_report, a);
 	hooks_begin(a);
 	agent_connect(a);
@@ -395,6 +393,7 @@ static void agent_clear(struct agent *a)
 	sd_event_source_disable_unref(a->report);
 	hooks_end(a);
 	lend_end(a);
+	monitor_end(a);
 	owner_destroy(a->owner);
 	host_load_destroy(a->load);
 	sd_event_unref(a->event);

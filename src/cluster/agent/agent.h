@@ -31,10 +31,11 @@ struct agent_conf {
 	 * possible.  A rank moves only between hosts of one kind.
 	 */
 	char *net;
-	bool no_fast_path; /* capsule_fast_path() */
-	uint32_t cores;	   /* 0: those there are */
-	double score;	   /* 0: measure, and remember in RUN_DIR/score */
-	usec_t report_every;
+	bool no_fast_path;   /* capsule_fast_path() */
+	uint32_t cores;	     /* 0: those there are */
+	double score;	     /* 0: measure, and remember in RUN_DIR/score */
+	usec_t report_every; /* looks; what has not changed is told less often */
+	usec_t load_average; /* the load's (model/average.h); 0: as it is */
 	/*
 	 * Ranks here may not have a uid below the first, nor a gid below the
 	 * second unless this host's own user database puts the user in that

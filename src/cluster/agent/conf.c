@@ -11,6 +11,7 @@
 void agent_conf_init(struct agent_conf *conf)
 {
 	*conf = (struct agent_conf){ .report_every = USEC_PER_SEC,
+				     .load_average = 10 * USEC_PER_SEC,
 				     .min_uid = -1,
 				     .min_gid = -1 };
 	owner_conf_init(&conf->owner);
@@ -101,6 +102,14 @@ static int set_report_every(struct agent_conf *conf, const char *value,
 	return 0;
 }
 
+static int set_load_average(struct agent_conf *conf, const char *value,
+			    struct error *err)
+{
+	int r = parse_usec(value, &conf->load_average, err);
+
+	return r < 0 ? error_prefix(err, r, "load-average") : 0;
+}
+
 int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		   struct error *err)
 {
@@ -140,6 +149,8 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		return set_fast_path(conf, value, err);
 	if (!strcmp(name, "report-every"))
 		return set_report_every(conf, value, err);
+	if (!strcmp(name, "load-average"))
+		return set_load_average(conf, value, err);
 	if (!strcmp(name, "score") || !strcmp(name, "cores")) {
 		r = parse_int(value, 1, 1000000, name, &n, err);
 		if (r < 0)
@@ -160,7 +171,7 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		err, -EINVAL,
 		"unknown setting '%s'; there are controller, key, "
 		"run-dir, state-dir, address, uplink, net, fast-path, cores, "
-		"score, report-every, min-uid, min-gid, "
+		"score, report-every, load-average, min-uid, min-gid, "
 		"memory-default, memory-max, pids-default, pids-max",
 		name);
 }

@@ -1,7 +1,6 @@
 /* guests.c - the capsules of this host, looked at from outside, see guests.h */
 #include "cluster/agent/guests.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cluster/agent/tree.h"
 #include "cluster/capsule/record.h"
 #include "cluster/host/identity.h"
 #include "cluster/host/process.h"
@@ -22,65 +22,33 @@ enum { PASSES = 8 }; /* over a tree that grows while it is walked */
 
 /* ---- processes and threads ---- */
 
-/* The numbers in a file of /proc, as text for strtol(); NULL: none. */
-static char *children_of(long pid, const char *tid)
-{
-	char path[320], *text;
-
-	snprintf(path, sizeof(path), "/proc/%ld/task/%s/children", pid, tid);
-	if (io_read_file(AT_FDCWD, path, 1 << 24, &text) < 0)
-		return NULL;
-	return text;
-}
-
-struct walk {
-	pid_t skip; /* with all below it */
+struct changes {
 	bool (*change)(pid_t tid);
-	unsigned changed;
+	unsigned nr;
 };
 
-static void walk_tree(struct walk *w, long pid)
+static void change_thread(pid_t pid, pid_t tid, void *arg)
 {
-	const struct dirent *e;
-	char path[64];
-	DIR *dir;
+	struct changes *c = arg;
 
-	if (pid == w->skip)
-		return;
-	snprintf(path, sizeof(path), "/proc/%ld/task", pid);
-	dir = opendir(path);
-	while (dir && (e = readdir(dir))) {
-		char *text, *at, *end;
-		long child;
-
-		if (!isdigit((unsigned char)*e->d_name))
-			continue;
-		w->changed += w->change((pid_t)strtol(e->d_name, NULL, 10));
-		text = at = children_of(pid, e->d_name);
-		for (; at && (child = strtol(at, &end, 10)) > 0; at = end)
-			walk_tree(w, child);
-		free(text);
-	}
-	if (dir)
-		closedir(dir);
+	c->nr += c->change(tid);
 }
 
 /* What was forked by a thread that had not been reached yet is found next. */
 static unsigned change_tree(const struct process_id *top, pid_t skip, bool low)
 {
-	struct walk w = { .skip = skip,
-			  .change = low ? claim_lower : claim_raise };
+	struct changes c = { .change = low ? claim_lower : claim_raise };
 	unsigned before;
 
 	if (!top->pid || !process_alive(top))
 		return 0;
 	for (int i = 0; i < PASSES; i++) {
-		before = w.changed;
-		walk_tree(&w, top->pid);
-		if (w.changed == before)
+		before = c.nr;
+		tree_walk(top->pid, skip, change_thread, &c);
+		if (c.nr == before)
 			break;
 	}
-	return w.changed;
+	return c.nr;
 }
 
 /* ---- capsules ---- */
@@ -111,16 +79,8 @@ static bool is_owners(const struct capsule_record *rec, const char *owners)
 /* Has it a process besides init? */
 static bool lives(const struct capsule_record *rec)
 {
-	char tid[16], *text;
-	bool any;
-
-	if (!rec->init.pid || !process_alive(&rec->init))
-		return false;
-	snprintf(tid, sizeof(tid), "%d", rec->init.pid);
-	text = children_of(rec->init.pid, tid);
-	any = text && *text;
-	free(text);
-	return any;
+	return rec->init.pid && process_alive(&rec->init) &&
+	       tree_has_children(rec->init.pid);
 }
 
 /* By the cgroup freezer, or stopped where there is none. */
@@ -142,10 +102,8 @@ static bool is_frozen(const struct capsule_record *rec)
 	return frozen;
 }
 
-static void each_capsule(const char *run_dir, const char *owners,
-			 void (*fn)(const struct capsule_record *rec,
-				    void *arg),
-			 void *arg)
+void guests_each(const char *run_dir, const char *owners, guest_fn *fn,
+		 void *arg)
 {
 	char *dir = xasprintf("%s/capsules", run_dir), *capsule;
 	DIR *d = opendir(dir);
@@ -158,7 +116,7 @@ static void each_capsule(const char *run_dir, const char *owners,
 		capsule = xasprintf("%s/%s", dir, e->d_name);
 		if (!record_read(capsule, &rec)) {
 			if (!is_owners(&rec, owners))
-				fn(&rec, arg);
+				fn(e->d_name, &rec, arg);
 			record_clear(&rec);
 		}
 		free(capsule);
@@ -191,7 +149,8 @@ bool guest_lives(const char *run_dir, const char *job, uint32_t rank,
 				       run_dir, job, rank, epoch));
 }
 
-static void count_one(const struct capsule_record *rec, void *arg)
+static void count_one(const char *name, const struct capsule_record *rec,
+		      void *arg)
 {
 	struct guests *g = arg;
 
@@ -204,7 +163,7 @@ static void count_one(const struct capsule_record *rec, void *arg)
 void guests_count(const char *run_dir, const char *owners, struct guests *ret)
 {
 	*ret = (struct guests){ .nr = 0 };
-	each_capsule(run_dir, owners, count_one, ret);
+	guests_each(run_dir, owners, count_one, ret);
 }
 
 struct claim {
@@ -212,7 +171,8 @@ struct claim {
 	unsigned changed;
 };
 
-static void claim_one(const struct capsule_record *rec, void *arg)
+static void claim_one(const char *name, const struct capsule_record *rec,
+		      void *arg)
 {
 	struct claim *c = arg;
 
@@ -225,6 +185,6 @@ unsigned guests_claim(const char *run_dir, const char *owners, bool low_ranks,
 {
 	struct claim c = { .low_ranks = low_ranks, .low_keepers = low_keepers };
 
-	each_capsule(run_dir, owners, claim_one, &c);
+	guests_each(run_dir, owners, claim_one, &c);
 	return c.changed;
 }

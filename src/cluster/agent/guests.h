@@ -10,6 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cluster/capsule/record.h"
+
+/* For a capsule, whose name is JOB.RANK or JOB.RANK.EPOCH. */
+typedef void guest_fn(const char *name, const struct capsule_record *rec,
+		      void *arg);
+
+/* Call fn for each that there is, but for the owners' own (below). */
+void guests_each(const char *run_dir, const char *owners, guest_fn *fn,
+		 void *arg);
+
 struct guests {
 	uint32_t nr;	  /* capsules in which something lives, */
 	uint32_t running; /* ... and is not frozen */

@@ -1,5 +1,7 @@
 /* host.c - what an agent's host is, and what it gives */
 #include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -73,6 +75,22 @@ unsigned agent_prefix(const struct agent *a)
 		       : 0;
 }
 
+uint64_t agent_link_bits(const struct agent *a)
+{
+	struct ethtool_cmd cmd = { .cmd = ETHTOOL_GSET };
+	struct ifreq q = { .ifr_data = (void *)&cmd };
+	fd_auto fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint32_t megabits;
+
+	if (!a->conf->uplink || fd < 0)
+		return 0;
+	snprintf(q.ifr_name, sizeof(q.ifr_name), "%s", a->conf->uplink);
+	if (ioctl(fd, SIOCETHTOOL, &q) < 0)
+		return 0;
+	megabits = ethtool_cmd_speed(&cmd);
+	return megabits == (uint32_t)SPEED_UNKNOWN ? 0 : megabits * 1000000ull;
+}
+
 /*
  * Limits that the configuration sets must be enforceable. The built-in default
  * number of processes is dropped if the kernel or an agent without root cannot
@@ -126,7 +144,7 @@ int agent_describe(struct agent *a, struct error *err)
 	a->net = conf->net ? conf->net : geteuid() ? "none" : "routed";
 	a->cores = conf->cores ? conf->cores : host_cores();
 	a->score = conf->score > 0 ? conf->score : cached_score(conf->run_dir);
-	a->load = host_load_create(conf->run_dir);
+	a->load = host_load_create(conf->run_dir, conf->load_average);
 	/* Without root ranks can only run as the agent's own user. */
 	if (!geteuid()) {
 		a->min_uid = conf->min_uid < 0 ? identity_first("UID_MIN")

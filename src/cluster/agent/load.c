@@ -1,35 +1,34 @@
 /* load.c - how busy this host is, and how fast, see load.h */
 #include "cluster/agent/load.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cluster/agent/guests.h"
+#include "cluster/agent/tree.h"
 #include "cluster/capsule/cgroup.h"
-#include "cluster/capsule/record.h"
 #include "cluster/host/process.h"
 #include "core/clock.h"
 #include "core/io.h"
 #include "core/xalloc.h"
+#include "model/average.h"
 
-#define AVERAGE_OVER (10 * USEC_PER_SEC)
+#define GROUP_MAX (1 << 24) /* bytes of a list of threads */
 
 struct host_load {
 	char *run_dir;
 	char *group; /* a testbed's host: its threads; NULL: all there are */
-	double load;
-	usec_t last; /* 0: never sampled */
+	struct average load;
+	uint64_t faults; /* that there were at faults_at; 0: never */
+	usec_t faults_at;
+	double faults_rate;
 };
 
 /* A testbed's host is one among several on this machine. */
@@ -45,11 +44,12 @@ static char *testbed_group(void)
 	return NULL;
 }
 
-struct host_load *host_load_create(const char *run_dir)
+struct host_load *host_load_create(const char *run_dir, usec_t over)
 {
 	struct host_load *l = xcalloc(1, sizeof(*l));
 
 	l->run_dir = xstrdup(run_dir);
+	l->load.over = over;
 	l->group = testbed_group();
 	return l;
 }
@@ -79,71 +79,35 @@ static bool runs(long tid)
 	return state == 'R';
 }
 
-/* For each number in a file, the sum of what fn says of it. */
-static unsigned sum_of(const char *path, unsigned (*fn)(long number))
+static void count_thread(pid_t pid, pid_t tid, void *arg)
 {
-	char *text, *at, *end;
-	unsigned n = 0;
-	long number;
+	unsigned *n = arg;
 
-	if (io_read_file(AT_FDCWD, path, 1 << 24, &text) < 0)
-		return 0;
-	for (at = text; (number = strtol(at, &end, 10)) > 0 && end > at;
-	     at = end)
-		n += fn(number);
-	free(text);
-	return n;
+	*n += runs(tid);
 }
 
-static unsigned count_thread(long tid)
+struct guests_running {
+	bool outside; /* of their capsules alone: keepers and engines */
+	unsigned nr;
+};
+
+static void count_guest(const char *name, const struct capsule_record *rec,
+			void *arg)
 {
-	return tid != getpid() && runs(tid);
+	struct guests_running *g = arg;
+
+	if (rec->keeper.pid && process_alive(&rec->keeper))
+		tree_walk(rec->keeper.pid, rec->init.pid, count_thread, &g->nr);
+	if (!g->outside && rec->init.pid && process_alive(&rec->init))
+		tree_walk(rec->init.pid, 0, count_thread, &g->nr);
 }
 
-/* A process in a capsule and all below it: its threads, and their children. */
-static unsigned count_tree(long pid)
+unsigned host_guests_running(const char *run_dir, bool outside)
 {
-	char path[320];
-	const struct dirent *e;
-	unsigned n = 0;
-	DIR *dir;
+	struct guests_running g = { .outside = outside };
 
-	snprintf(path, sizeof(path), "/proc/%ld/task", pid);
-	dir = opendir(path);
-	while (dir && (e = readdir(dir))) {
-		if (!isdigit((unsigned char)*e->d_name))
-			continue;
-		n += runs(strtol(e->d_name, NULL, 10));
-		snprintf(path, sizeof(path), "/proc/%ld/task/%s/children", pid,
-			 e->d_name);
-		n += sum_of(path, count_tree);
-	}
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
-unsigned host_guests_running(const char *run_dir)
-{
-	char *path = xasprintf("%s/capsules", run_dir), *capsule;
-	struct capsule_record rec;
-	const struct dirent *e;
-	DIR *dir = opendir(path);
-	unsigned n = 0;
-
-	while (dir && (e = readdir(dir))) {
-		capsule = xasprintf("%s/%s", path, e->d_name);
-		if (*e->d_name != '.' && !record_read(capsule, &rec)) {
-			if (process_alive(&rec.init))
-				n += count_tree(rec.init.pid);
-			record_clear(&rec);
-		}
-		free(capsule);
-	}
-	if (dir)
-		closedir(dir);
-	free(path);
-	return n;
+	guests_each(run_dir, NULL, count_guest, &g);
+	return g.nr;
 }
 
 unsigned host_running(const char *loadavg)
@@ -153,35 +117,41 @@ unsigned host_running(const char *loadavg)
 	return sscanf(loadavg, "%*f %*f %*f %u/", &n) == 1 ? n : 0;
 }
 
-/* The groups below this one are guests'. */
+/* Of this control group; those below it are capsules'. */
 static unsigned count_group(const char *group)
 {
-	char *path = xasprintf("%s/tasks", group);
-	unsigned n;
+	char *path = xasprintf("%s/tasks", group), *text, *at, *end;
+	unsigned n = 0;
+	long tid;
 
 	if (access(path, F_OK) < 0) {
 		free(path);
 		path = xasprintf("%s/cgroup.threads", group);
 	}
-	n = sum_of(path, count_thread);
+	if (io_read_file(AT_FDCWD, path, GROUP_MAX, &text) >= 0) {
+		for (at = text; (tid = strtol(at, &end, 10)) > 0; at = end)
+			n += tid != getpid() && runs((pid_t)tid);
+		free(text);
+	}
 	free(path);
 	return n;
 }
 
+/* All that there are, but for us. */
+static unsigned count_all(void)
+{
+	char *line = io_read_line("/proc/loadavg");
+	unsigned n = host_running(line);
+
+	free(line);
+	return n ? n - 1 : 0;
+}
+
 static unsigned count_runnable(const struct host_load *l)
 {
-	unsigned n, guests;
-	char *line;
+	unsigned n = l->group ? count_group(l->group) : count_all();
+	unsigned guests = n ? host_guests_running(l->run_dir, l->group) : 0;
 
-	if (l->group)
-		return count_group(l->group);
-	line = io_read_line("/proc/loadavg");
-	n = host_running(line);
-	free(line);
-	if (n < 2)
-		return 0; /* we are */
-	n--;
-	guests = host_guests_running(l->run_dir);
 	return n > guests ? n - guests : 0;
 }
 
@@ -199,37 +169,77 @@ static uint64_t meminfo(const char *key)
 	return kib << 10;
 }
 
-static double memory_pressure(void)
+/*
+ * Of the testbed's host, where its control group tells it (v2), else of this
+ * machine.
+ */
+static double pressure_of(const struct host_load *l, const char *what)
 {
+	char *path =
+		l->group ? xasprintf("%s/%s.pressure", l->group, what) : NULL;
 	char *text, *at;
 	double v = 0;
 
-	if (io_read_file(AT_FDCWD, "/proc/pressure/memory", 4096, &text) < 0)
-		return 0;
-	at = strstr(text, "avg10=");
-	if (at)
-		v = strtod(at + 6, NULL);
-	free(text);
+	if (!path || access(path, F_OK) < 0) {
+		free(path);
+		path = xasprintf("/proc/pressure/%s", what);
+	}
+	if (io_read_file(AT_FDCWD, path, 4096, &text) >= 0) {
+		at = strstr(text, "avg10=");
+		v = at ? strtod(at + 6, NULL) : 0;
+		free(text);
+	}
+	free(path);
 	return v;
+}
+
+/* Of the machine, since it was booted. */
+static uint64_t major_faults(void)
+{
+	char *text, *at;
+	uint64_t n = 0;
+
+	if (io_read_file(AT_FDCWD, "/proc/vmstat", 1 << 16, &text) < 0)
+		return 0;
+	at = strstr(text, "\npgmajfault ");
+	if (at)
+		n = strtoull(at + strlen("\npgmajfault "), NULL, 10);
+	free(text);
+	return n;
+}
+
+/* A second; 0 at first, and until there is time enough to tell. */
+static void count_faults(struct host_load *l, usec_t now)
+{
+	uint64_t n;
+
+	if (l->faults_at && now - l->faults_at < USEC_PER_SEC / 2)
+		return;
+	n = major_faults();
+	if (l->faults_at && n >= l->faults)
+		l->faults_rate = (double)(n - l->faults) /
+				 usec_to_seconds(now - l->faults_at);
+	l->faults = n;
+	l->faults_at = now;
 }
 
 void host_load_sample(struct host_load *l, struct host_sample *ret)
 {
 	usec_t now = clock_usec(CLOCK_MONOTONIC);
-	double keep;
 
 	ret->runnable = count_runnable(l);
-	keep = l->last ? exp(-(double)(now - l->last) / AVERAGE_OVER) : 0;
-	l->load = keep * l->load + (1 - keep) * ret->runnable;
-	l->last = now;
-	ret->load = l->load;
+	ret->load = average_feed(&l->load, ret->runnable, now);
 	ret->memory_free = meminfo("MemAvailable:");
-	ret->pressure = memory_pressure();
+	ret->pressure_cpu = pressure_of(l, "cpu");
+	ret->pressure_memory = pressure_of(l, "memory");
+	ret->pressure_io = pressure_of(l, "io");
+	count_faults(l, now);
+	ret->faults = l->faults_rate;
 }
 
 double host_load_now(const struct host_load *l)
 {
-	return l->load;
+	return l->load.value;
 }
 
 uint32_t host_cores(void)

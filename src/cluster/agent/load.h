@@ -2,15 +2,17 @@
  * load.h - how busy this host is, and how fast
  *
  * Numbers for the policies (model/host.h).  "Runnable" counts the host's
- * runnable threads except those in capsules: what a guest would have to share
- * the host with.  The kernel keeps the total (/proc/loadavg), so it is cheap
- * with any number of processes; only guests' threads are examined one by one,
- * and only while something runs.  In a testbed, a host's threads are those of
- * its control group.
+ * runnable threads except those in capsules and their keepers, with the engines
+ * that move ranks: what a guest would have to share the host with.  The kernel
+ * keeps the total (/proc/loadavg), so it is cheap with any number of processes;
+ * only guests' threads are examined one by one, and only while something runs.
+ * In a testbed, a host's threads are those of its control group; what no group
+ * tells, such as page faults, is the machine's.
  */
 #ifndef CLUSTER_AGENT_LOAD_H
 #define CLUSTER_AGENT_LOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/units.h"
@@ -19,13 +21,15 @@ struct host_load;
 
 struct host_sample {
 	double runnable;      /* now, without the caller */
-	double load;	      /* exponential average over 10 s */
+	double load;	      /* averaged (model/average.h) */
 	uint64_t memory_free; /* MemAvailable */
-	double pressure;      /* PSI memory some avg10, percent; 0: no PSI */
+	/* PSI some avg10, percent of the time; 0: this kernel has no PSI. */
+	double pressure_cpu, pressure_memory, pressure_io;
+	double faults; /* major page faults a second */
 };
 
-/* run_dir: the agent's, whose capsules hold the guests. */
-struct host_load *host_load_create(const char *run_dir);
+/* run_dir: the agent's, whose capsules hold the guests; over: of the average. */
+struct host_load *host_load_create(const char *run_dir, usec_t over);
 void host_load_destroy(struct host_load *l); /* NULL is allowed */
 
 /* Measure; call it regularly. */
@@ -34,8 +38,11 @@ void host_load_sample(struct host_load *l, struct host_sample *ret);
 /* The average of the last time. */
 double host_load_now(const struct host_load *l);
 
-/* Threads that run in capsules of this run directory now. */
-unsigned host_guests_running(const char *run_dir);
+/*
+ * Threads that run now in capsules of this run directory and of their keepers,
+ * or outside of the capsules alone.
+ */
+unsigned host_guests_running(const char *run_dir, bool outside);
 /* The number of runnable threads in the text of /proc/loadavg. */
 unsigned host_running(const char *loadavg);
 

@@ -71,6 +71,7 @@ struct agent {
 	sd_event_source *again, *report;
 	usec_t pause; /* before the next try to connect */
 	struct host_load *load;
+	struct monitor *monitor;
 	struct owner *owner;
 	struct lend *lend;
 	char *terms; /* limits for keepers that this host can enforce */
@@ -116,6 +117,21 @@ struct lend_report {
 };
 void lend_fill(const struct agent *a, struct lend_report *ret);
 
+/* ---- monitor.c */
+
+/* Once there are the load and the owner's presence. */
+void monitor_begin(struct agent *a);
+void monitor_end(struct agent *a);
+/* Measure; regularly. */
+void monitor_look(struct agent *a);
+/* Has enough changed, or enough time passed, since monitor_fill()? */
+bool monitor_is_news(const struct agent *a);
+/* The controller has been told something that only a report takes back. */
+void monitor_must_tell(struct agent *a);
+/* Into a report, which is about to be sent; monitor_free() frees what it took. */
+void monitor_fill(struct agent *a, Control__HostReport *ret);
+void monitor_free(Control__HostReport *report);
+
 /* ---- request.c */
 
 void agent_request(struct agent *a, const Control__Message *m);
@@ -142,6 +158,8 @@ bool agent_answer_failed(struct agent *a, struct agent_asker to, int code,
 int agent_describe(struct agent *a, struct error *err) must_check;
 /* The prefix length of the network at its uplink; 0: none. */
 unsigned agent_prefix(const struct agent *a);
+/* What the uplink carries a second by its own word; 0: not known. */
+uint64_t agent_link_bits(const struct agent *a);
 
 /* ---- hooks.c */
 

@@ -35,10 +35,12 @@ static void on_keeper_start(struct agent *a, struct agent_asker who,
 		return;
 	/* One that is there already stays, until it is told to leave. */
 	r = relay_find(a, name) ? 0 : lend_admits(a, &err);
-	if (r < 0)
+	if (r < 0) {
 		agent_answer_failed(a, who, r, err.text);
-	else
+		monitor_must_tell(a); /* it counts as closed until then */
+	} else {
 		relay_start(a, name, who);
+	}
 }
 
 static void on_keeper_packet(struct agent *a, struct agent_asker who,

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "cluster/agent/load.h"
-#include "cluster/capsule/record.h"
+#include "cluster/agent/test_guest.h"
 #include "core/io.h"
 #include "core/scratch.h"
 #include "core/test_fork.h"
@@ -23,7 +23,7 @@
 /* The very first sample has numbers: hosts are placed by it at once. */
 static void first_sample_is_whole(void **state)
 {
-	struct host_load *l = host_load_create("/nonexistent");
+	struct host_load *l = host_load_create("/nonexistent", USEC_PER_SEC);
 	struct host_sample s;
 
 	host_load_sample(l, &s);
@@ -35,53 +35,13 @@ static void first_sample_is_whole(void **state)
 
 /* ---- what runs */
 
-/* Forks one that runs until it is stopped or killed, or its parent ends. */
-static pid_t spin(void)
-{
-	pid_t pid = fork_to_end_with();
-
-	while (!pid)
-		;
-	assert_true(pid > 0);
-	return pid;
-}
-
-static void end(pid_t pid)
-{
-	assert_int_equal(kill(pid, SIGKILL), 0);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
-
-/* As RUN_DIR has it while a capsule is there. */
-static void write_capsule(const char *run_dir, const char *name, pid_t init)
-{
-	struct capsule_record rec = { .boot = "b" };
-	char path[SCRATCH_MAX + 64];
-
-	snprintf(path, sizeof(path), "%s/capsules/%s", run_dir, name);
-	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(process_identify(getpid(), &rec.keeper), 0);
-	assert_int_equal(process_identify(init, &rec.init), 0);
-	assert_int_equal(record_write(path, &rec, NULL), 0);
-}
-
-static void remove_capsule(const char *run_dir, const char *name)
-{
-	char path[SCRATCH_MAX + 64];
-
-	snprintf(path, sizeof(path), "%s/capsules/%s/record", run_dir, name);
-	assert_int_equal(unlink(path), 0);
-	snprintf(path, sizeof(path), "%s/capsules/%s", run_dir, name);
-	assert_int_equal(rmdir(path), 0);
-}
-
 /* An init that runs, with a child that does; 2 in all. */
 static pid_t spin_two(int ready)
 {
 	pid_t pid = fork_to_end_with();
 
 	if (!pid) {
-		(void)spin();
+		(void)guest_spin();
 		(void)!write(ready, "x", 1);
 		for (;;)
 			;
@@ -93,29 +53,29 @@ static pid_t spin_two(int ready)
 static void guests_are_counted(void **state)
 {
 	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 64], c;
-	pid_t one = spin(), two;
+	pid_t one = guest_spin(), two;
 	int ready[2];
 
 	assert_int_equal(pipe(ready), 0);
 	two = spin_two(ready[1]);
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	scratch_dir(dir, "/tmp");
-	assert_int_equal(host_guests_running(dir), 0);
+	assert_int_equal(host_guests_running(dir, false), 0);
 	snprintf(path, sizeof(path), "%s/capsules", dir);
 	assert_int_equal(mkdir(path, 0700), 0);
-	write_capsule(dir, "1.0", one);
-	assert_int_equal(host_guests_running(dir), 1);
-	write_capsule(dir, "1.1.3", two);
-	assert_int_equal(host_guests_running(dir), 3);
+	guest_capsule(dir, "1.0", one);
+	assert_int_equal(host_guests_running(dir, false), 1);
+	guest_capsule(dir, "1.1.3", two);
+	assert_int_equal(host_guests_running(dir, false), 3);
 	assert_int_equal(kill(one, SIGSTOP), 0);
 	assert_int_equal(waitpid(one, NULL, WUNTRACED), one);
-	assert_int_equal(host_guests_running(dir), 2);
-	end(one);
-	end(two);
+	assert_int_equal(host_guests_running(dir, false), 2);
+	guest_end(one);
+	guest_end(two);
 	/* The pids may be anybody's by now. */
-	assert_int_equal(host_guests_running(dir), 0);
-	remove_capsule(dir, "1.0");
-	remove_capsule(dir, "1.1.3");
+	assert_int_equal(host_guests_running(dir, false), 0);
+	guest_capsule_remove(dir, "1.0");
+	guest_capsule_remove(dir, "1.1.3");
 	close(ready[0]);
 	close(ready[1]);
 }
@@ -167,19 +127,19 @@ static void runnable_is_without_guests(void **state)
 	scratch_dir(dir, "/tmp");
 	snprintf(path, sizeof(path), "%s/capsules", dir);
 	assert_int_equal(mkdir(path, 0700), 0);
-	l = host_load_create(dir);
+	l = host_load_create(dir, USEC_PER_SEC);
 	for (int i = 0; i < GUESTS; i++)
-		pids[i] = spin();
+		pids[i] = guest_spin();
 	assert_true(counts_all_but(l, 1));
 	for (int i = 0; i < GUESTS; i++) {
 		snprintf(path, sizeof(path), "1.%d", i);
-		write_capsule(dir, path, pids[i]);
+		guest_capsule(dir, path, pids[i]);
 	}
 	assert_true(counts_all_but(l, 1 + GUESTS));
 	for (int i = 0; i < GUESTS; i++) {
-		end(pids[i]);
+		guest_end(pids[i]);
 		snprintf(path, sizeof(path), "1.%d", i);
-		remove_capsule(dir, path);
+		guest_capsule_remove(dir, path);
 	}
 	host_load_destroy(l);
 }

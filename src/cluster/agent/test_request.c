@@ -208,6 +208,8 @@ static _Noreturn void be_agent(const struct play *w)
 	conf.owner_terms.quiet = 0;
 	conf.owner_terms.load = LOAD_ANY;
 	conf.owner_terms.memory = 0;
+	/* A report over a connection that has just ended would end it first. */
+	conf.report_every = 3600 * USEC_PER_SEC;
 	if (agent_run(&conf, -1, &err) < 0)
 		fprintf(stderr, "# agent: %s\n", err.text);
 	_exit(0);

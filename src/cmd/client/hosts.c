@@ -20,14 +20,17 @@ static const char *host_state(const Control__HostInfo *h)
 
 static json_t *host_json(const Control__HostInfo *h)
 {
-	return json_pack("{ss ss ss sb si sf sf sI sI sf si sI si}", "host",
-			 h->name, "state", host_state(h), "address", h->address,
-			 "drain", (int)h->drain, "cores", (int)h->cores,
-			 "alpha", h->alpha, "load", h->load, "memory",
-			 (json_int_t)h->memory, "memory_free",
-			 (json_int_t)h->memory_free, "memory_pressure",
-			 h->pressure, "users", (int)h->users, "idle_us",
-			 (json_int_t)h->idle_usec, "ranks", (int)h->ranks);
+	return json_pack(
+		"{ss ss ss sb si sf sf sI sI sf si sI si sf sf sf sf sI}",
+		"host", h->name, "state", host_state(h), "address", h->address,
+		"drain", (int)h->drain, "cores", (int)h->cores, "alpha",
+		h->alpha, "load", h->load, "memory", (json_int_t)h->memory,
+		"memory_free", (json_int_t)h->memory_free, "memory_pressure",
+		h->pressure, "users", (int)h->users, "idle_us",
+		(json_int_t)h->idle_usec, "ranks", (int)h->ranks, "runnable",
+		h->runnable, "cpu_pressure", h->pressure_cpu, "io_pressure",
+		h->pressure_io, "major_faults", h->faults, "link_bits",
+		(json_int_t)h->link_bits);
 }
 
 static void print_hosts(bool as_json, const Control__Hosts *hosts)

@@ -43,7 +43,10 @@ static const struct argp_option options[] = {
 		"score", "N",
 		"speed of a core; measured once and remembered if not given"),
 	DAEMON_SETTING("report-every", "TIME",
-		       "how often to tell load and memory (1s)"),
+		       "how often to look at load and memory, and tell what "
+		       "has changed (1s)"),
+	DAEMON_SETTING("load-average", "TIME",
+		       "over which the load is averaged (10s); 0: as it is"),
 	DAEMON_SETTING(
 		"min-uid", "UID",
 		"no rank here runs as a user below it, whatever the controller says "

@@ -84,9 +84,16 @@ static void show_host(const struct ctl_host *h, struct shown *s)
 	i->memory = h->memory;
 	i->memory_free = h->report.memory_free;
 	i->users = h->report.users;
-	i->idle_usec = h->report.idle_usec;
+	i->idle_usec = h->report.users && !h->owner.here
+			       ? ago(h->owner.idle_since)
+			       : 0;
 	i->ranks = v->nr_ranks;
+	i->runnable = h->report.runnable;
 	i->pressure = h->report.pressure;
+	i->pressure_cpu = h->report.pressure_cpu;
+	i->pressure_io = h->report.pressure_io;
+	i->faults = h->report.faults;
+	i->link_bits = h->link_bits;
 	show_presence(&h->owner, &s->presence);
 	i->presence = &s->presence;
 	show_lending(&h->lending, s);
@@ -102,6 +109,10 @@ static void show_guest(const struct ctl_rank *r, struct shown *s)
 	g->rank = r->rank;
 	g->user = r->job->spec->user;
 	g->frozen = r->frozen_since != 0;
+	g->share = r->use.share;
+	g->waits = r->use.waits;
+	g->faults = r->use.faults;
+	g->memory = r->use.memory;
 	array_room(s->info.guests, s->info.n_guests, &s->cap);
 	s->info.guests[s->info.n_guests++] = g;
 }

@@ -20,6 +20,7 @@
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/host.h"
+#include "cluster/controller/state/rank.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
@@ -30,9 +31,11 @@
 #include "net/net.h"
 
 /* After their longest pause (agent/agent.c) and a handshake agents are back. */
-#define LOAD_MAX  1e6
-#define SCORE_MAX 1e9	       /* as an agent's setting */
-#define SINCE	  USEC_PER_SEC /* instants that near to each other are one */
+#define LOAD_MAX   1e6
+#define FAULTS_MAX 1e9
+#define LINK_MAX   1000000000000000u /* bits a second */
+#define SCORE_MAX  1e9		     /* as an agent's setting */
+#define SINCE	   USEC_PER_SEC /* instants that near to each other are one */
 
 static struct ctl_host *host_get(struct ctl *ctl, const char *name)
 {
@@ -225,6 +228,21 @@ static void take_presence(struct ctl_host *h, const Control__Presence *m)
 	*was = fresh;
 }
 
+/* A host speaks for ranks that it has; where they are on the move, the source. */
+static void take_guest(struct ctl_host *h, const Control__GuestReport *g)
+{
+	struct ctl_rank *r = ctl_rank_find(h->ctl, g->job, g->rank);
+	struct rank_use use = {
+		.share = number_or_most(g->share, RECORD_CORES_MAX),
+		.waits = number_or_most(g->waits, LOAD_MAX),
+		.faults = number_or_most(g->faults, FAULTS_MAX),
+		.memory = g->memory,
+	};
+
+	if (r && r->host == h && ctl_rank_active(r))
+		ctl_rank_uses(r, &use);
+}
+
 static void take_report(struct ctl_host *h, const Control__HostReport *r)
 {
 	take_presence(h, r->presence);
@@ -235,9 +253,12 @@ static void take_report(struct ctl_host *h, const Control__HostReport *r)
 	h->report.memory_free =
 		r->memory_free < h->memory ? r->memory_free : h->memory;
 	h->report.pressure = number_or_most(r->pressure, 100);
+	h->report.pressure_cpu = number_or_most(r->pressure_cpu, 100);
+	h->report.pressure_io = number_or_most(r->pressure_io, 100);
+	h->report.faults = number_or_most(r->faults, FAULTS_MAX);
 	h->report.users = r->users;
-	h->report.idle_usec =
-		r->idle_usec < (uint64_t)ctl_now() ? r->idle_usec : 0;
+	for (size_t i = 0; i < r->n_guests; i++)
+		take_guest(h, r->guests[i]);
 }
 
 /* An agent may describe its host, but only in valid words. */
@@ -314,6 +335,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 	h->score = info->score > 0 ? info->score : 1;
 	h->cores = info->cores;
 	h->memory = info->memory;
+	h->link_bits = info->link_bits <= LINK_MAX ? info->link_bits : 0;
 	h->most = (struct limits){ .memory = info->memory_max,
 				   .pids = info->pids_max };
 	if (known != ctl->hosts.nr)

@@ -117,6 +117,11 @@ void ctl_rank_used(struct ctl_rank *r, uint64_t cpu_usec, uint64_t max_rss)
 		r->had.max_rss = max_rss;
 }
 
+void ctl_rank_uses(struct ctl_rank *r, const struct rank_use *use)
+{
+	r->use = *use;
+}
+
 void ctl_rank_cost(struct ctl_rank *r, uint64_t stood_usec, uint64_t bytes)
 {
 	r->had.stood_usec += stood_usec;
@@ -141,6 +146,7 @@ void ctl_rank_again(struct ctl_rank *r)
 	r->stdout_end = r->stderr_end = 0;
 	r->inherited = r->aborted = r->lost = r->refused = false;
 	r->pid = 0;
+	r->use = (struct rank_use){ .share = 0 };
 	r->limits = (struct rank_limits){ .over_memory = false };
 	r->starts = 0;
 	r->frozen_since = 0;

@@ -39,6 +39,8 @@ void ctl_rank_printed(struct ctl_rank *r, uint64_t stdout_end,
 void ctl_rank_give_up(struct ctl_rank *r);
 /* At a host, where it has ended or from where it left; stored by what follows. */
 void ctl_rank_used(struct ctl_rank *r, uint64_t cpu_usec, uint64_t max_rss);
+/* Where it is, now; not stored. */
+void ctl_rank_uses(struct ctl_rank *r, const struct rank_use *use);
 /* By a move that took place. */
 void ctl_rank_cost(struct ctl_rank *r, uint64_t stood_usec, uint64_t bytes);
 void ctl_rank_done(struct ctl_rank *r, int code);

@@ -117,6 +117,7 @@ struct ctl_host {
 	double score;	 /* of the agent's benchmark */
 	uint32_t cores;
 	uint64_t memory;
+	uint64_t link_bits; /* a second; 0: not known */
 	struct limits most; /* of a rank there; as its agent says */
 	Control__HostReport report;
 	struct presence owner; /* by our clock */
@@ -195,6 +196,13 @@ struct rank_account {
 	uint64_t stood_usec, moved_bytes; /* by its moves */
 };
 
+/* What it gets where it is, as its host said last. */
+struct rank_use {
+	double share, waits; /* processors, and threads without one */
+	double faults;	     /* major, a second */
+	uint64_t memory;     /* bytes */
+};
+
 struct ctl_rank {
 	struct ctl_job *job;
 	uint32_t rank;
@@ -211,6 +219,7 @@ struct ctl_rank {
 	bool inherited;	     /* an earlier controller has begun with that */
 	uint32_t pid;
 	struct rank_account had;
+	struct rank_use use;
 	struct ctl_move *move;
 	struct rank_signals signals;
 	bool aborted; /* it called MPI_Abort */

@@ -1,0 +1,166 @@
+/* test_use.c - what guests get of a host */
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cluster/agent/test_guest.h"
+#include "cluster/agent/use.h"
+#include "core/clock.h"
+#include "core/scratch.h"
+#include "core/test_fork.h"
+
+#define MEMORY (64u << 20)
+
+static void make_run_dir(char dir[SCRATCH_MAX])
+{
+	char path[SCRATCH_MAX + 64];
+
+	scratch_dir(dir, "/tmp");
+	snprintf(path, sizeof(path), "%s/capsules", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+/* The guest of that job and rank; it must be there. */
+static const struct guest_use *find_use(const struct uses *u, uint64_t job,
+					uint32_t rank)
+{
+	size_t nr;
+	const struct guest_use *all = uses_all(u, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		if (all[i].job == job && all[i].rank == rank)
+			return &all[i];
+	fail();
+	return NULL;
+}
+
+/* Look again until it has computed and waited for its share. */
+static void look_until_busy(struct uses *u, uint64_t job)
+{
+	do {
+		poll(NULL, 0, 100);
+		uses_look(u);
+	} while (find_use(u, job, 0)->share <= 0);
+}
+
+/*
+ * What it had and what it waited for is all the time there was: it is always
+ * ready, however busy the machine is.
+ */
+static void a_share_and_its_waits_are_the_time(void **state)
+{
+	const struct guest_use *use;
+	char dir[SCRATCH_MAX];
+	struct uses *u;
+	pid_t pid;
+
+	make_run_dir(dir);
+	u = uses_create(dir);
+	pid = guest_spin();
+	guest_capsule(dir, "7.0", pid);
+	uses_look(u);
+	assert_true(find_use(u, 7, 0)->share == 0);
+	look_until_busy(u, 7);
+	use = find_use(u, 7, 0);
+	assert_true(use->share <= 1.05);
+	assert_true(use->share + use->waits > 0.8);
+	assert_true(use->share + use->waits < 1.2);
+	guest_end(pid);
+	uses_destroy(u);
+	guest_capsule_remove(dir, "7.0");
+}
+
+/* An init that rests, with a child that has touched MEMORY. */
+static pid_t fork_with_memory(int ready)
+{
+	pid_t pid = fork_to_end_with();
+
+	if (!pid) {
+		pid_t child = fork_to_end_with();
+
+		if (!child) {
+			char *p = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+			for (size_t i = 0; i < MEMORY; i += 4096)
+				p[i] = 1;
+			(void)!write(ready, "x", 1);
+		}
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void memory_of_all_its_processes_counts(void **state)
+{
+	char dir[SCRATCH_MAX], c;
+	struct uses *u;
+	int ready[2];
+	pid_t pid;
+
+	make_run_dir(dir);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork_with_memory(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	guest_capsule(dir, "8.3.12", pid);
+	u = uses_create(dir);
+	uses_look(u);
+	assert_true(find_use(u, 8, 3)->memory >= MEMORY);
+	assert_true(find_use(u, 8, 3)->memory < 2 * MEMORY);
+	guest_end(pid);
+	uses_destroy(u);
+	guest_capsule_remove(dir, "8.3.12");
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void who_has_gone_is_not_told(void **state)
+{
+	char dir[SCRATCH_MAX];
+	pid_t one = guest_spin(), two = guest_spin();
+	struct uses *u;
+	size_t nr;
+
+	make_run_dir(dir);
+	u = uses_create(dir);
+	guest_capsule(dir, "1.0", one);
+	guest_capsule(dir, "1.1", two);
+	uses_look(u);
+	(void)uses_all(u, &nr);
+	assert_int_equal(nr, 2);
+	guest_end(one);
+	uses_look(u);
+	(void)uses_all(u, &nr);
+	assert_int_equal(nr, 1);
+	assert_int_equal(find_use(u, 1, 1)->rank, 1);
+	guest_end(two);
+	uses_look(u);
+	(void)uses_all(u, &nr);
+	assert_int_equal(nr, 0);
+	uses_destroy(u);
+	guest_capsule_remove(dir, "1.0");
+	guest_capsule_remove(dir, "1.1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_share_and_its_waits_are_the_time),
+		cmocka_unit_test(memory_of_all_its_processes_counts),
+		cmocka_unit_test(who_has_gone_is_not_told),
+	};
+
+	return cmocka_run_group_tests_name("use", tests, NULL, NULL);
+}

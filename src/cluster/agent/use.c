@@ -1,0 +1,183 @@
+/* use.c - what each guest gets of this host, see use.h */
+#include "cluster/agent/use.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cluster/agent/guests.h"
+#include "cluster/agent/tree.h"
+#include "core/clock.h"
+#include "core/io.h"
+#include "core/xalloc.h"
+
+#define AT_LEAST (USEC_PER_SEC / 2) /* between looks, for rates */
+
+/* Of a guest, since its processes began. */
+struct counts {
+	uint64_t run, wait; /* ns */
+	uint64_t faults, pages;
+};
+
+struct known {
+	struct process_id init;
+	struct counts last;
+	usec_t at; /* of last; 0: never */
+	bool seen;
+};
+
+struct uses {
+	char *run_dir;
+	usec_t now;
+	/* Side by side. */
+	struct known *known;
+	struct guest_use *use;
+	size_t nr, cap, cap_use;
+};
+
+struct uses *uses_create(const char *run_dir)
+{
+	struct uses *u = xcalloc(1, sizeof(*u));
+
+	u->run_dir = xstrdup(run_dir);
+	return u;
+}
+
+void uses_destroy(struct uses *u)
+{
+	if (!u)
+		return;
+	free(u->run_dir);
+	free(u->known);
+	free(u->use);
+	free(u);
+}
+
+/* ---- what the kernel has counted ---- */
+
+/* Fields 12 and 24 of a process. */
+static void count_process(pid_t pid, struct counts *c)
+{
+	uint64_t faults, pages;
+	char path[64], *text, *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
+		return;
+	at = strrchr(text, ')'); /* a name may have anything else in it */
+	if (at &&
+	    sscanf(at + 1,
+		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %" SCNu64
+		   " %*u %*u %*u %*d %*d %*d %*d %*d %*d %*u %*u %" SCNu64,
+		   &faults, &pages) == 2) {
+		c->faults += faults;
+		c->pages += pages;
+	}
+	free(text);
+}
+
+static void count_thread(pid_t pid, pid_t tid, void *arg)
+{
+	struct counts *c = arg;
+	uint64_t run, wait;
+	char path[64], *text;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
+	if (io_read_file(AT_FDCWD, path, 256, &text) >= 0) {
+		if (sscanf(text, "%" SCNu64 " %" SCNu64, &run, &wait) == 2) {
+			c->run += run;
+			c->wait += wait;
+		}
+		free(text);
+	}
+	if (pid == tid)
+		count_process(pid, c);
+}
+
+/* ---- from one look to the next ---- */
+
+static double rate(uint64_t before, uint64_t now, double seconds)
+{
+	return now > before ? (double)(now - before) / seconds : 0;
+}
+
+static void set_use(struct known *k, const struct counts *c, usec_t now,
+		    struct guest_use *ret)
+{
+	double ns = (double)(now - k->at) * 1000;
+
+	ret->memory = c->pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (k->at && now - k->at < AT_LEAST)
+		return;
+	if (k->at) {
+		ret->share = rate(k->last.run, c->run, ns);
+		ret->waits = rate(k->last.wait, c->wait, ns);
+		ret->faults = rate(k->last.faults, c->faults, ns / 1e9);
+	}
+	k->last = *c;
+	k->at = now;
+}
+
+/* Its place in the table, made if there is none. */
+static size_t find_known(struct uses *u, const struct process_id *init)
+{
+	for (size_t i = 0; i < u->nr; i++)
+		if (u->known[i].init.pid == init->pid &&
+		    u->known[i].init.start == init->start)
+			return i;
+	array_room(u->known, u->nr, &u->cap);
+	array_room(u->use, u->nr, &u->cap_use);
+	u->known[u->nr] = (struct known){ .init = *init };
+	u->use[u->nr] = (struct guest_use){ .job = 0 };
+	return u->nr++;
+}
+
+static void look_at(const char *name, const struct capsule_record *rec,
+		    void *arg)
+{
+	struct uses *u = arg;
+	struct counts c = { 0 };
+	struct guest_use *use;
+	size_t i;
+
+	if (!rec->init.pid || !process_alive(&rec->init))
+		return;
+	i = find_known(u, &rec->init);
+	use = &u->use[i];
+	if (sscanf(name, "%" SCNu64 ".%" SCNu32, &use->job, &use->rank) != 2)
+		return;
+	u->known[i].seen = true;
+	tree_walk(rec->init.pid, 0, count_thread, &c);
+	set_use(&u->known[i], &c, u->now, use);
+}
+
+static void drop_gone(struct uses *u)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < u->nr; i++) {
+		if (!u->known[i].seen)
+			continue;
+		u->known[nr] = u->known[i];
+		u->use[nr++] = u->use[i];
+	}
+	u->nr = nr;
+}
+
+void uses_look(struct uses *u)
+{
+	u->now = clock_usec(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < u->nr; i++)
+		u->known[i].seen = false;
+	guests_each(u->run_dir, NULL, look_at, u);
+	drop_gone(u);
+}
+
+const struct guest_use *uses_all(const struct uses *u, size_t *ret_nr)
+{
+	*ret_nr = u->nr;
+	return u->use;
+}

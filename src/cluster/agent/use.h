@@ -1,0 +1,40 @@
+/*
+ * use.h - what each guest gets of this host
+ *
+ * By what the kernel counts of its processes, whatever the program is: their
+ * time on a processor, and the time in which they were ready for one and did not
+ * get it (/proc/PID/task/TID/schedstat; 0 where the kernel does not count it).
+ * Time of a thread that has ended since the last look is not counted.
+ */
+#ifndef CLUSTER_AGENT_USE_H
+#define CLUSTER_AGENT_USE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct guest_use {
+	uint64_t job;
+	uint32_t rank;
+	double share;  /* processors that it computes on, 0.5: half of one */
+	double waits;  /* threads of it that wait for one */
+	double faults; /* major page faults a second */
+	uint64_t
+		memory; /* bytes resident; what processes share counts for each */
+};
+
+struct uses;
+
+/* run_dir: the agent's. */
+struct uses *uses_create(const char *run_dir);
+void uses_destroy(struct uses *u); /* NULL is allowed */
+
+/*
+ * Look at all guests.  A new one has no rates before the second look, nor any
+ * before half a second has passed: then they are as they were.
+ */
+void uses_look(struct uses *u);
+
+/* As of the last look, until the next. */
+const struct guest_use *uses_all(const struct uses *u, size_t *ret_nr);
+
+#endif
