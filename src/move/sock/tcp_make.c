@@ -308,11 +308,18 @@ static int check_state(int fd, const Fds__Tcp *t, struct error *err)
 			 got, want);
 }
 
+/*
+ * In repair mode, too, what is not acknowledged is sent again after a while: to
+ * a peer that is here as well, and perhaps not made yet.
+ */
 static int make_connection(int fd, const Fds__Socket *m, struct error *err)
 {
 	const Fds__Tcp *t = m->inet->tcp;
-	int r = connect_repaired(fd, m->inet, err);
+	int r = tcp_ignore_resets(fd, true);
 
+	if (r < 0)
+		return error_sys(err, r, "TCP connection: filter");
+	r = connect_repaired(fd, m->inet, err);
 	if (!r)
 		r = measure_rtt(fd, m->inet, err);
 	if (r < 0)
@@ -464,8 +471,10 @@ int tcp_make_activate(int fd, const Fds__Socket *m, struct error *err)
 
 	if (!is_in(t, TCP_STATES_CONNECTED))
 		return 0;
+	r = tcp_ignore_resets(fd, false);
 	/* This sends a window probe, and so has the peer tell where it is. */
-	r = tcp_repair_leave(fd, m, TCP_REPAIR_OFF);
+	if (!r)
+		r = tcp_repair_leave(fd, m, TCP_REPAIR_OFF);
 	if (r < 0)
 		return error_sys(err, r, "TCP_REPAIR off");
 	announce(m->inet);

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -44,6 +45,23 @@ int tcp_repair_leave(int fd, const Fds__Socket *m, int how)
 	if (!r)
 		r = sockopt_set_int(fd, SOL_SOCKET, SO_REUSEADDR, m->reuseaddr);
 	return r;
+}
+
+int tcp_ignore_resets(int fd, bool on)
+{
+	enum { FLAGS = 13, RST = 4 }; /* where a segment has which bit */
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, FLAGS),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, RST, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+	};
+	const struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
+	int r = setsockopt(fd, SOL_SOCKET,
+			   on ? SO_ATTACH_FILTER : SO_DETACH_FILTER, &prog,
+			   sizeof(prog));
+
+	return r < 0 ? -errno : 0;
 }
 
 int tcp_capture_kill(int fd)

@@ -20,6 +20,12 @@ int tcp_repair_off(int fd, bool reuseaddr);
 /* By one of TCP_REPAIR_OFF and TCP_REPAIR_OFF_NO_WP, as that socket was. */
 int tcp_repair_leave(int fd, const Fds__Socket *m, int how);
 
+/*
+ * Whether the connection takes no reset any more: until it lives there may be
+ * nobody at the other end.  Others' filters are refused, so this is the only one.
+ */
+int tcp_ignore_resets(int fd, bool on) must_check;
+
 /* End the connection of fd without a packet. */
 int tcp_capture_kill(int fd) must_check;
 /* Leave repair mode, if it was left on. */
