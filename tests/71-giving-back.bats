@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Owners return: their guests get out of the way at once, and leave
 bats_require_minimum_version 1.5.0
-load jobs
+load owners
 
 setup() {
 	jobs_setup
@@ -9,22 +9,6 @@ setup() {
 
 teardown() {
 	jobs_teardown
-}
-
-# The terms of a host, besides those of a test host; its agent reads them again.
-terms() { # HOST "NAME = VALUE"...
-	local host=$1 line before
-	shift
-	for line in "$@"; do
-		echo "$line" >>"$bed/$host/stint.conf"
-	done
-	before=$(grep -c 'terms=' "$bed/$host/agent.log" || true)
-	kill -HUP "$(service_pid "$host")"
-	eventually eval "[ \$(grep -c 'terms=' '$bed/$host/agent.log') -gt $before ]"
-}
-
-where_is() { # JOB HOSTS
-	is "hosts($1)" "$2"
 }
 
 rank_pid() { # JOB RANK
@@ -41,16 +25,6 @@ classes() { # PID
 
 is_class() { # PID CLASS
 	[ "$(classes "$1")" = "$2" ]
-}
-
-owners() { # EXPRESSION ABOUT h, BY NAME
-	st owner status --all --json | python3 -c "import json,sys
-h = {i['host']: i for i in map(json.loads, sys.stdin)}
-print($1)"
-}
-
-owner_is() { # EXPRESSION VALUE
-	[ "$(owners "$1")" = "$2" ]
 }
 
 @test "an owner comes: the rank leaves by itself, and the host is used again" {

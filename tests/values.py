@@ -94,7 +94,7 @@ LINES = {
         "speed": ["", "x", "0", "-1", "1,", ",1", "nan", "1025", "1,1,1"],
         "faster": PERCENTS[:-1] + ["0"], "for": ABOVE0, "from": TIMES}),
     "move": (["1", "--to=127.0.0.1:1"], {
-        "budget": ABOVE0, "to": ADDRESSES[:2] + ["1.2.3.4", "[::1", "127.0.0.1:0"],
+        "budget": ABOVE0, "deadline": ABOVE0, "to": ADDRESSES[:2] + ["1.2.3.4", "[::1", "127.0.0.1:0"],
         "listen": ["127.0.0.1:0"]}),  # which does not go with a PID
     "sim": (["-p", "fcfs", "-w", "ismail", "-n", "2"], {
         **COSTS, "hosts": HOSTS, "load": LOADS, "jobs": COUNTS, "policy": POLICIES,

@@ -185,7 +185,8 @@ struct move_report {
 	 */
 	usec_t paused;
 	usec_t total;	  /* from HELLO to RUNNING */
-	usec_t downtime;  /* source: freeze to RUNNING received */
+	usec_t downtime;  /* source: freeze, or the stop for a deadline, to
+			     RUNNING received */
 	usec_t predicted; /* what the downtime was expected to be */
 	/* The parts of the downtime, in this order. */
 	usec_t freeze;	/* all threads stopped */
@@ -201,6 +202,12 @@ struct move_source {
 	usec_t budget;	/* longest downtime wanted; 0: as short as possible */
 	/* If the budget cannot be met: slow the process down. */
 	bool throttle;
+	/*
+	 * It should have left so long after the call; 0: no matter.  As soon as it
+	 * would not, it stands still while the rest is sent: that host is free
+	 * sooner, and the downtime longer.  Not together with a budget.
+	 */
+	usec_t deadline;
 	const struct move_external *external;
 	size_t nr_externals;
 	/*

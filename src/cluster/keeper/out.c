@@ -14,11 +14,13 @@
 #include <unistd.h>
 
 #include "cluster/keeper/priv.h"
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 
 static const usec_t patience = 10 * USEC_PER_SEC; /* for the other keeper */
+#define LEAVE_MOST (86400 * USEC_PER_SEC) /* a deadline beyond is none */
 
 /* ---- in the engine */
 
@@ -221,6 +223,14 @@ static size_t externals(struct keeper_rank *rank, struct move_external *ext)
 	return n;
 }
 
+/* Till then: not 0, which is no deadline, if it has passed. */
+static usec_t time_left(usec_t leave_by)
+{
+	usec_t now = clock_usec(CLOCK_MONOTONIC);
+
+	return !leave_by ? 0 : leave_by > now ? leave_by - now : 1;
+}
+
 static void run_source(struct keeper *k, int sock)
 {
 	struct out o = { k, sock };
@@ -244,6 +254,7 @@ static void run_source(struct keeper *k, int sock)
 	int r;
 
 	r = call(k, &ch, &err);
+	src.deadline = time_left(k->move.leave_by);
 	if (!r)
 		r = move_send(&src, ch, &report, &err);
 	keeper_engine_result(sock, r, &report, &err);
@@ -391,6 +402,12 @@ static int has_rank(const struct keeper_rank *rank, struct error *err)
 	}
 }
 
+static usec_t leaves_by(uint64_t in)
+{
+	return in && in < LEAVE_MOST ? clock_usec(CLOCK_MONOTONIC) + (usec_t)in
+				     : 0;
+}
+
 void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req)
 {
 	struct keeper_rank *rank = &k->rank;
@@ -420,6 +437,7 @@ void keeper_on_migrate_out(struct keeper *k, const Keeper__Request *req)
 		m->epoch = k->move.last_epoch = mo->epoch;
 		m->out = true;
 		m->budget = (usec_t)mo->budget_usec;
+		m->leave_by = leaves_by(mo->leave_usec);
 		keeper_move_key(k, mo->epoch, mo->key.data);
 		keeper_ease(rank, true);
 		r = keeper_engine_fork(k, run_source, source_ended, &err);

@@ -148,6 +148,7 @@ struct keeper_move {
 	struct error why;
 	char *to; /* "ADDRESS:PORT", for the record */
 	usec_t budget;
+	usec_t leave_by; /* CLOCK_MONOTONIC; 0: no matter */
 	bool cancelled;
 	struct tls_key key;
 	uint64_t last_epoch, committed_epoch;

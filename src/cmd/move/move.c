@@ -7,7 +7,7 @@
  *		first; port 0 picks a free one.  The process gets a pid
  *		namespace of its own, in which it keeps its pid; its standard
  *		descriptors are this command's.
- *	stint move PID --to ADDR:PORT [--key FILE] [--budget TIME]
+ *	stint move PID --to ADDR:PORT [--key FILE] [--budget TIME | --deadline TIME]
  *		Move PID there.  Exits 0 when it runs there (and is gone here),
  *		1 when it was refused or given up and runs on here, 3 when the
  *		connection was lost after the decision: it is stopped here for
@@ -55,8 +55,8 @@ struct args {
 	const char *record;
 	struct move_peer peer; /* its addr: to or listen */
 	pid_t pid;
-	uint64_t budget; /* microseconds */
-	char given[16];	 /* options, by letter */
+	uint64_t budget, deadline; /* microseconds; 0: none */
+	char given[16];		   /* options, by letter */
 };
 
 static const struct argp_option options[] = {
@@ -66,6 +66,8 @@ static const struct argp_option options[] = {
 	  "Longest downtime wanted, as in 5ms; refuse if out of reach", 0 },
 	{ "throttle", 's', NULL, 0,
 	  "Slow the process down where that helps to keep the budget", 0 },
+	{ "deadline", 'd', "TIME", 0,
+	  "It should have left by then, and stands still if that helps", 0 },
 	{ "key", 'k', "FILE", 0, "The key that both ends share", 0 },
 	{ "plaintext", 'p', NULL, 0,
 	  "Allow other hosts without a key: anybody on the way can read it",
@@ -86,8 +88,8 @@ static const char *const verbs[] = {
 };
 /* The options that each has. */
 static const char *const verb_options[] = {
-	[VERB_SEND] = "tbskprj", [VERB_RECEIVE] = "lkpoj", [VERB_RELEASE] = "",
-	[VERB_DISCARD] = "",	 [VERB_CHECK] = "",
+	[VERB_SEND] = "tbsdkprj", [VERB_RECEIVE] = "lkpoj", [VERB_RELEASE] = "",
+	[VERB_DISCARD] = "",	  [VERB_CHECK] = "",
 };
 
 static int parse_word(struct args *a, const char *word, struct error *err)
@@ -135,6 +137,9 @@ static void check_args(const struct args *a, struct argp_state *state)
 	if (odd)
 		command_misuse(state, "--%s does not go with `stint move %s`",
 			       o->name, verbs[a->verb]);
+	if (a->budget && a->deadline)
+		command_misuse(state, "--budget does not go with --deadline, "
+				      "which may take a longer downtime");
 }
 
 static error_t parse_move(int key, char *arg, struct argp_state *state)
@@ -170,6 +175,11 @@ static error_t parse_move(int key, char *arg, struct argp_state *state)
 	case 'b':
 		return command_parsed(
 			state, command_span(arg, "--budget", &a->budget, &err),
+			&err);
+	case 'd':
+		return command_parsed(
+			state,
+			command_span(arg, "--deadline", &a->deadline, &err),
 			&err);
 	case ARGP_KEY_ARG:
 		if (parse_word(a, arg, &err) < 0)
@@ -255,6 +265,7 @@ static int run_send(struct args *a)
 		.pid = a->pid,
 		.budget = (usec_t)a->budget,
 		.throttle = a->throttle,
+		.deadline = (usec_t)a->deadline,
 		.external = ext,
 		.nr_externals = find_stdio(a->pid, ext),
 		.ops = &source_ops,

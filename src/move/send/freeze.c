@@ -186,7 +186,7 @@ int freeze_send(struct sending *s, struct error *err)
 		r = recheck_children(s->process.pid, err);
 	if (r < 0)
 		return r;
-	s->frozen = send_now();
+	s->frozen = s->halted ? s->halted : send_now();
 	r = tracee_stop(s->process.tracee, err);
 	if (!r)
 		r = move_fault(MF_SOURCE_FROZEN, err);

@@ -32,11 +32,14 @@
 #define LONG_ROUND	   2048 /* pages: enough to measure the link by */
 #define STOP_AND_COPY_RATE 500	/* bytes a microsecond */
 #define PAGEMAP_RATE	   40	/* entries a microsecond, of holes as well */
+/* After so long the first round tells how fast the link is. */
+#define FIRST_WORD	   (50 * USEC_PER_MSEC)
 
 struct precopy {
 	usec_t scan_time;    /* of the last pass, finding pages */
 	double bytes_per_us; /* of the last long pass */
 	uint64_t pages;	     /* sent by the last round */
+	usec_t began;	     /* the round that is under way; 0: none */
 	int lacking;	     /* after a SYNC: 0, or negative and: */
 	struct error lack;
 };
@@ -147,20 +150,28 @@ static int round_layout(struct sending *s, struct error *err)
 	return r;
 }
 
-static int run_round(struct sending *s, struct error *err)
+static int send_round(struct sending *s, unsigned nr, struct error *err)
 {
-	struct precopy *p = s->precopy;
-	uint64_t before = sent_pages(s);
-	usec_t time, start = send_now();
-	unsigned nr = ++s->report->rounds;
 	int r = recheck_running(&s->process, err);
 
 	if (!r)
 		r = round_layout(s, err);
 	if (!r)
 		r = track_send(s->process.track, false, err);
-	if (!r)
-		r = sync_opened(s, nr, err);
+	return r < 0 ? r : sync_opened(s, nr, err);
+}
+
+static int run_round(struct sending *s, struct error *err)
+{
+	struct precopy *p = s->precopy;
+	uint64_t before = sent_pages(s);
+	usec_t time, start = send_now();
+	unsigned nr = ++s->report->rounds;
+	int r;
+
+	p->began = start;
+	r = send_round(s, nr, err);
+	p->began = 0;
 	if (r < 0)
 		return r;
 	p->pages = sent_pages(s) - before;
@@ -181,6 +192,44 @@ static usec_t predict_pages(const struct precopy *p)
 	double rate = p->bytes_per_us > 0 ? p->bytes_per_us : 1000;
 
 	return (usec_t)((double)p->pages * FRAME_PAGE / rate);
+}
+
+/*
+ * The first round sends all of its memory: how long that will take yet, once the
+ * link is known.
+ */
+static usec_t rest_of_first(const struct sending *s)
+{
+	usec_t time = send_now() - s->precopy->began;
+	uint64_t sent = sent_pages(s) * FRAME_PAGE;
+	uint64_t all = s->report->bytes_held;
+
+	if (s->report->rounds > 1 || time < FIRST_WORD || !sent || sent >= all)
+		return 0;
+	return (usec_t)((double)(all - sent) / (double)sent * (double)time);
+}
+
+/* With so much to be sent yet, what it writes from now on comes too late. */
+static void stop_if_late(struct sending *s, usec_t rest)
+{
+	if (!s->deadline || s->throttle ||
+	    send_now() + rest + BASE_USEC < s->deadline)
+		return;
+	send_progress(
+		s->src,
+		"it would not have left in time: it stands still for the rest");
+	s->halted = send_now();
+	send_limit_halted(s);
+	s->throttle = throttle_create(s->process.tracee, 0);
+}
+
+static void tick(void *sending)
+{
+	struct sending *s = sending;
+
+	if (s->precopy->began)
+		stop_if_late(s, rest_of_first(s));
+	send_tick(s);
 }
 
 /* How long would it stand still if it were frozen now? */
@@ -244,6 +293,10 @@ static int rounds(struct sending *s, struct error *err)
 	while ((r = run_round(s, err)) == 0) {
 		uint64_t n = s->precopy->pages;
 
+		/* what was written meanwhile, once, and then what is by then */
+		stop_if_late(s, 2 * predict_pages(s->precopy));
+		if (s->halted)
+			break;
 		if (n <= PAGES_ENOUGH && s->report->rounds > 1)
 			break;
 		useless = n > best - best / 8 ? useless + 1 : 0;
@@ -339,7 +392,7 @@ int precopy_run(struct sending *s, struct error *err)
 {
 	int r;
 
-	page_sender_on_flush(s->process.pages, send_tick, s);
+	page_sender_on_flush(s->process.pages, tick, s);
 	if (!s->report->tracked)
 		return stop_and_copy(s, err);
 	r = rounds(s, err);
@@ -376,5 +429,8 @@ int precopy_again(struct sending *s, struct error *err)
 	r = send_hurry_both(s, false, err);
 	if (!r)
 		r = run_round(s, err);
-	return r < 0 ? r : last_rounds(s, err);
+	if (!r)
+		r = last_rounds(s, err);
+	end_throttle(s);
+	return r;
 }

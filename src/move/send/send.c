@@ -242,6 +242,7 @@ static int send_freeze(struct sending *s, struct error *err)
 		freeze_undo(s);
 		s->report->retries++;
 		s->report->stalled += send_now() - s->frozen;
+		s->halted = 0;
 		send_progress(s->src, "not yet: %s", err->text);
 		r = send_wait(s, end, err);
 		if (r < 0)
@@ -431,6 +432,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 
 	*ret = (struct move_report){ 0 };
 	s.started = send_now();
+	s.deadline = src->deadline ? s.started + src->deadline : 0;
 	frame_set_link(ch);
 	r = send_watch(&s, err);
 	if (!r)

@@ -44,8 +44,10 @@ struct sending {
 	struct ahead *ahead;
 	struct throttle *throttle; /* NULL: nobody is slowed down */
 	usec_t started, frozen;
-	bool unplugged; /* freeze.c's: to be undone */
-	bool told;	/* the destination has begun to rebuild the process */
+	usec_t deadline; /* of send_now(); 0: none */
+	usec_t halted;	 /* it stands still for that, since then; 0: not */
+	bool unplugged;	 /* freeze.c's: to be undone */
+	bool told;	 /* the destination has begun to rebuild the process */
 	bool held, recorded;
 };
 
@@ -61,6 +63,8 @@ enum { SEND_HELD = 1, SEND_DECIDES };
 int send_watch(struct sending *s, struct error *err) must_check;
 /* The process is about to stand still: for so long at most, without a word. */
 void send_limit(struct sending *s);
+/* It stands still for a deadline, and rounds go on. */
+void send_limit_halted(struct sending *s);
 /* It runs, or it is not our part any more that it does. */
 void send_unwatched(struct sending *s);
 

@@ -14,6 +14,7 @@
 
 #include "core/xalloc.h"
 #include "move/fd/fds.h"
+#include "move/send/ahead.h"
 #include "move/send/precopy.h"
 #include "move/send/test_rounds.h"
 #include "move/send/throttle.h"
@@ -23,12 +24,13 @@
 #define MIB  UINT64_C(0x100000)
 
 static struct throttle {
-	unsigned begun, ended;
+	unsigned begun, ended, ticks;
 	usec_t budget;
 } throttle;
 
 #define WRAP(name) __wrap_##name
 struct throttle *WRAP(throttle_create)(struct tracee *t, usec_t budget);
+void WRAP(throttle_tick)(struct throttle *th);
 void WRAP(throttle_destroy)(struct throttle *th);
 int WRAP(track_trees)(struct track *t, struct error *err);
 void WRAP(page_sender_on_flush)(struct page_sender *p, void (*fn)(void *ctx),
@@ -43,6 +45,11 @@ struct throttle *WRAP(throttle_create)(struct tracee *t, usec_t budget)
 	return &throttle;
 }
 
+void WRAP(throttle_tick)(struct throttle *th)
+{
+	throttle.ticks += th != NULL;
+}
+
 void WRAP(throttle_destroy)(struct throttle *th)
 {
 	throttle.ended += th != NULL;
@@ -51,6 +58,8 @@ void WRAP(throttle_destroy)(struct throttle *th)
 void WRAP(page_sender_on_flush)(struct page_sender *p, void (*fn)(void *ctx),
 				void *ctx)
 {
+	world.look = fn;
+	world.look_arg = ctx;
 }
 
 int WRAP(track_trees)(struct track *t, struct error *err)
@@ -93,6 +102,7 @@ static void bed_init(struct bed *b, usec_t budget, const unsigned *written,
 	b->s = (struct sending){ .src = &b->src,
 				 .report = &b->report,
 				 .process = { .tracee = &b->tracee },
+				 .ahead = ahead_create(),
 				 .precopy = precopy_create() };
 	throttle = (struct throttle){ 0 };
 	world = (struct world){ .threads = 1 };
@@ -106,6 +116,7 @@ static void bed_init(struct bed *b, usec_t budget, const unsigned *written,
 
 static void bed_clear(struct bed *b)
 {
+	ahead_destroy(b->s.ahead);
 	precopy_destroy(b->s.precopy);
 }
 
@@ -268,6 +279,79 @@ static void test_without_tracking_all_of_it_counts(void **state)
 	bed_clear(&b);
 }
 
+/* ---- a deadline */
+
+/* When it stands still for it, or 0. */
+static usec_t stops_at(usec_t deadline, uint64_t held, unsigned rounds,
+		       const unsigned *written, size_t n)
+{
+	struct bed b;
+	usec_t at;
+
+	bed_init(&b, 0, written, n);
+	b.report.bytes_held = held;
+	b.s.deadline = deadline;
+	world.now = 1;
+	world.step = 1000; /* 4 ms */
+	assert_int_equal(precopy_run(&b.s, &b.err), 0);
+	at = b.s.halted;
+	assert_int_equal(world.round, rounds);
+	assert_int_equal(throttle.begun, at ? 1 : 0);
+	assert_int_equal(throttle.budget, 0);
+	bed_clear(&b);
+	return at;
+}
+
+#define STOPS_AT(deadline, held, rounds, ...)                               \
+	stops_at(deadline, held, rounds, (const unsigned[]){ __VA_ARGS__ }, \
+		 sizeof((const unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned))
+
+static void test_deadline_far_away_changes_nothing(void **state)
+{
+	assert_int_equal(STOPS_AT(0, 0, 3, MUCH, MUCH, MUCH), 0);
+	assert_int_equal(STOPS_AT(USEC_PER_SEC, 0, 3, MUCH, MUCH, MUCH), 0);
+}
+
+/* 80 ms each: another round, and what is written in it, would end after 240. */
+static void test_no_round_that_would_end_too_late(void **state)
+{
+	assert_int_equal(STOPS_AT(241000, 0, 1, MUCH, MUCH, MUCH), 80001);
+	assert_int_equal(STOPS_AT(242000, 0, 2, MUCH, MUCH, MUCH), 160001);
+	assert_int_equal(STOPS_AT(242000, 0, 2, MUCH, 100, MUCH), 0);
+}
+
+static void test_deadline_that_comes_in_a_round(void **state)
+{
+	assert_int_equal(STOPS_AT(1, 0, 1, MUCH, MUCH), 4001);
+	assert_int_equal(STOPS_AT(40000, 0, 1, MUCH, MUCH), 40001);
+}
+
+/* It is known to last 80 ms once 50 of them are over. */
+static void test_first_round_that_will_be_too_long(void **state)
+{
+	const uint64_t held = MUCH * UINT64_C(4096);
+
+	assert_int_equal(STOPS_AT(70000, held, 1, MUCH, MUCH), 52001);
+	assert_int_equal(STOPS_AT(70000, 0, 1, MUCH, MUCH), 72001);
+	assert_int_equal(STOPS_AT(90000, held, 1, MUCH, MUCH), 80001);
+}
+
+/* What was left is sent while it stands still, and that ends with the freeze. */
+static void test_stands_still_to_the_last_round(void **state)
+{
+	struct bed b;
+
+	BED(&b, 0, MUCH, MUCH, 0, 0);
+	b.s.deadline = 1000;
+	assert_int_equal(precopy_run(&b.s, &b.err), 0);
+	assert_int_equal(throttle.ended, 0);
+	assert_int_equal(precopy_last(&b.s, &b.err), 0);
+	assert_int_equal(world.round, 3);
+	assert_int_equal(throttle.begun, 1);
+	assert_int_equal(throttle.ended, 1);
+	bed_clear(&b);
+}
+
 /* ---- the last rounds */
 
 static void last(usec_t budget, int want, unsigned rounds,
@@ -331,6 +415,11 @@ int main(void)
 		cmocka_unit_test(test_budget_is_tried_for_by_slowing_down),
 		cmocka_unit_test(test_who_cannot_be_slowed_down_enough_runs_on),
 		cmocka_unit_test(test_without_tracking_all_of_it_counts),
+		cmocka_unit_test(test_deadline_far_away_changes_nothing),
+		cmocka_unit_test(test_no_round_that_would_end_too_late),
+		cmocka_unit_test(test_deadline_that_comes_in_a_round),
+		cmocka_unit_test(test_first_round_that_will_be_too_long),
+		cmocka_unit_test(test_stands_still_to_the_last_round),
 		cmocka_unit_test(test_last_rounds_go_on_while_they_help),
 		cmocka_unit_test(test_last_round_is_held_against_the_budget),
 		cmocka_unit_test(test_ahead_for_ten_milliseconds),

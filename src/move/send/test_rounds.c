@@ -51,8 +51,13 @@ int WRAP(track_send)(struct track *t, bool stopped, struct error *err)
 
 	assert_true(world.round < ROUNDS);
 	world.ahead[world.round++] = world.ahead_now;
-	world.sent += n;
-	world.now += PAGE_USEC * n;
+	for (unsigned part; n; n -= part) {
+		part = world.step && world.step < n ? world.step : n;
+		world.sent += part;
+		world.now += PAGE_USEC * part;
+		if (world.step)
+			world.look(world.look_arg);
+	}
 	return 0;
 }
 

@@ -25,6 +25,9 @@ extern struct world {
 	unsigned round;
 	unsigned threads;
 	uint64_t content; /* bytes in queues */
+	unsigned step;	  /* pages between two looks at the clock; 0: none */
+	void (*look)(void *arg);
+	void *look_arg;
 } world;
 
 #endif

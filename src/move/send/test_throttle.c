@@ -77,6 +77,24 @@ static void test_no_stop_is_longer_than_the_budget(void **state)
 	throttle_destroy(th);
 }
 
+/* At once, for good; who cannot be stopped yet runs for as long as others. */
+static void test_without_a_budget_it_stands_still(void **state)
+{
+	struct tracee t = { 0 };
+	struct throttle *th;
+
+	now = 0;
+	th = throttle_create(&t, 0);
+	fails = true;
+	assert_true(runs_at(th, &t, 0));
+	fails = false;
+	assert_true(runs_at(th, &t, 999));
+	assert_false(runs_at(th, &t, 1000));
+	assert_false(runs_at(th, &t, USEC_PER_SEC));
+	throttle_destroy(th);
+	assert_int_equal(t.nr, 0);
+}
+
 static void test_runs_at_the_end(void **state)
 {
 	struct tracee t = { 0 };
@@ -112,6 +130,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runs_a_quarter_of_the_time),
 		cmocka_unit_test(test_no_stop_is_longer_than_the_budget),
+		cmocka_unit_test(test_without_a_budget_it_stands_still),
 		cmocka_unit_test(test_runs_at_the_end),
 		cmocka_unit_test(test_who_cannot_be_stopped_runs_on),
 	};

@@ -26,6 +26,8 @@ struct throttle *throttle_create(struct tracee *t, usec_t budget)
 
 	tracee_look(t);
 	*th = (struct throttle){ t, budget, send_now() };
+	if (!budget) /* at once */
+		th->since -= RUN_USEC;
 	return th;
 }
 
@@ -39,7 +41,7 @@ void throttle_tick(struct throttle *th)
 	now = send_now();
 	if (th->budget < stop)
 		stop = th->budget;
-	if (th->tracee->nr && now - th->since >= stop) {
+	if (th->tracee->nr && th->budget && now - th->since >= stop) {
 		tracee_resume(th->tracee);
 	} else if (!th->tracee->nr && now - th->since >= RUN_USEC) {
 		/* if that fails, whatever comes next will say so */

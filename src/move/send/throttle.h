@@ -3,7 +3,8 @@
  *
  * From throttle_create() to throttle_destroy() every throttle_tick() lets the
  * process run for a moment or stop for one, never longer than the downtime that
- * was asked for.  Meanwhile nobody else lets its threads go.
+ * was asked for; with a budget of 0 the first one stops it for all of that time.
+ * Meanwhile nobody else lets its threads go.
  */
 #ifndef MOVE_SEND_THROTTLE_H
 #define MOVE_SEND_THROTTLE_H

@@ -79,6 +79,12 @@ void send_limit(struct sending *s)
 	beat_scans(s, !budget);
 }
 
+/* A link that is slow may be silent for as long as before; so may the watch. */
+void send_limit_halted(struct sending *s)
+{
+	watch_limit(s->watch, FRAME_PATIENCE * USEC_PER_SEC + GRACE);
+}
+
 void send_unwatched(struct sending *s)
 {
 	frame_set_patience(s->ch, FRAME_PATIENCE * USEC_PER_SEC);

@@ -131,6 +131,7 @@ static void on_migrate(struct ctl_peer *p, Control__Message *m)
 	struct ctl_job *job = job_for(p, m->id, g->job);
 	struct ctl_host *to;
 	struct ctl_move_asker asker = { .peer = p, .re = m->id };
+	const struct ctl_move_bounds bounds = { .budget = g->budget_usec };
 	struct error err;
 	int r;
 
@@ -149,8 +150,7 @@ static void on_migrate(struct ctl_peer *p, Control__Message *m)
 	if (ctl_move_again(&job->ranks[g->rank], g, p, m->id))
 		return;
 	asker.key = g->key;
-	r = ctl_move_begin(&job->ranks[g->rank], to, g->budget_usec, &asker,
-			   &err);
+	r = ctl_move_begin(&job->ranks[g->rank], to, bounds, &asker, &err);
 	if (r >= 0)
 		ctl_job_act(job, p->name, "rank %u sent to %s", g->rank,
 			    to->name);

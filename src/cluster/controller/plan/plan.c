@@ -78,13 +78,16 @@ static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 {
 	struct ctl_job *job = e->job->driver;
 	struct ctl_rank *r = &job->ranks[rank];
+	const struct ctl_move_bounds bounds = { .by = e->type == PLAN_MIGRATE
+							      ? e->at
+							      : 0 };
 	struct error err;
 
 	if (r->move || r->state != STATE(RUNNING) ||
 	    ctl_now() < r->no_move_before)
 		return false;
 	log_entry(ctl, e);
-	if (ctl_move_begin(r, ctl->hosts.at[host], 0, NULL, &err) < 0) {
+	if (ctl_move_begin(r, ctl->hosts.at[host], bounds, NULL, &err) < 0) {
 		log_warnx("job=%llu rank=%u move=refused why=\"%s\"",
 			  (unsigned long long)job->id, r->rank, err.text);
 		ctl_move_pause(r);

@@ -91,7 +91,8 @@ static int check_move(struct ctl_rank *r, struct ctl_host *to,
 	return k < 0 ? k : ctl_user_moves(r->job, err);
 }
 
-int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
+int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to,
+		   struct ctl_move_bounds bounds,
 		   const struct ctl_move_asker *asker, struct error *err)
 {
 	struct ctl *ctl = r->job->ctl;
@@ -102,7 +103,7 @@ int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
 		return k;
 	m = ctl_move_create(r, to, ctl_rank_next_epoch(r));
 	m->source_epoch = r->epoch;
-	m->budget = budget;
+	m->bounds = bounds;
 	m->policy = !asker;
 	if (asker) {
 		ctl_wait(&m->askers, asker->peer, asker->re);
@@ -208,6 +209,14 @@ void ctl_move_hello(struct ctl_move *m, struct klink *k,
 	}
 }
 
+/* A deadline that has passed is one all the same. */
+static uint64_t time_left(usec_t by)
+{
+	usec_t now = ctl_now();
+
+	return !by ? 0 : by > now ? (uint64_t)(by - now) : 1;
+}
+
 void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r)
 {
 	Keeper__MigrateOut q = KEEPER__MIGRATE_OUT__INIT;
@@ -231,7 +240,8 @@ void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r)
 	q.port = r->port;
 	q.key.data = m->key;
 	q.key.len = sizeof(m->key);
-	q.budget_usec = m->budget;
+	q.budget_usec = m->bounds.budget;
+	q.leave_usec = time_left(m->bounds.by);
 	ctl_rank_is_frozen(m->rank, false);
 	klink_request(source, KEEPER__REQUEST__BODY_MIGRATE_OUT, &q);
 }

@@ -48,7 +48,8 @@ struct ctl_move_asker {
 	ProtobufCBinaryData key;
 };
 /* asker: who is told; NULL for one that the policy wants. */
-int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to, uint64_t budget,
+int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to,
+		   struct ctl_move_bounds bounds,
 		   const struct ctl_move_asker *asker, struct error *err);
 void ctl_move_hello(struct ctl_move *m, struct klink *k,
 		    const Keeper__Status *status);

@@ -304,13 +304,18 @@ enum ctl_move_step {
 
 #define MIGRATE_KEY_MAX 32
 
+struct ctl_move_bounds {
+	uint64_t budget; /* the longest downtime; 0: any */
+	usec_t by;	 /* ctl_now(): it should have left; 0: no matter */
+};
+
 struct ctl_move {
 	struct ctl_rank *rank;
 	uint64_t epoch, source_epoch; /* keepers' there and here */
 	struct ctl_host *from, *to;
 	enum ctl_move_step step;
 	uint8_t key[32];
-	uint64_t budget;
+	struct ctl_move_bounds bounds;
 	bool landed, gone, committed; /* what is known of it */
 	bool dest_ended;	      /* the destination's copy is no more */
 	bool policy;		      /* asked for by the policy */
