@@ -72,7 +72,7 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 }
 
 @test "megabytes in a connection's queues count where the pause has a limit" {
-	timeout 60 "$drive" --moves 1 --option=--budget=20ms \
+	timeout 200 "$drive" --moves 1 --option=--budget=20ms \
 		--refuse 'over the budget' -- \
 		"$STINT_BUILD/tests/move/check-queues"
 }

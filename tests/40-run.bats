@@ -135,9 +135,14 @@ counted_whole() { # FILE
 	done
 }
 
+both_up() {
+	[ "$(grep -cx up "$bed/out")" = 2 ]
+}
+
 first_of_two() { # JOB SIGNAL CODE WORDS
 	local keeper rank code=0
-	begin run -n 2 --hosts h1,h2 sh -c 'case $(hostname) in *-0) trap "exit 3" USR1;; *) trap "exit 5" USR1;; esac; while :; do sleep 0.1; done' >"$bed/out" 2>&1
+	begin run -n 2 --hosts h1,h2 sh -c 'case $(hostname) in *-0) trap "exit 3" USR1;; *) trap "exit 5" USR1;; esac; echo up; while :; do sleep 0.1; done' >"$bed/out" 2>&1
+	eventually both_up
 	eventually all_running
 	rank=$(jobs "j[$1]['ranks'][0]['pid']")
 	keeper=$(pgrep -oxf -- "stint keeper $1[.]0 --run-dir=$bed/.*")

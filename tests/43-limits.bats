@@ -153,10 +153,14 @@ restart_agent() { # HOST OPTIONS...
 	[[ "$output" == *"1 MiB of memory at most here (memory-max"* ]]
 	run job -l 0,0,1048576,0 -m 1048576 true
 	[ "$status" = 0 ]
-	printf 'await 1\nmove 0\n' >"$d/script"
+	printf 'await 1\nmove 0\nsignal 0 10\n' >"$d/script"
 	for m in 0 67108864; do
 		run job -l 0,0,0,0 -l 0,0,33554432,0 -m "$m" -s "$d/script" \
-			python3 -c 'import time; print("here", flush=True); time.sleep(2); print("still")'
+			python3 -c 'import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+print("here", flush=True)
+signal.sigwait({signal.SIGUSR1})
+print("still")'
 		echo "$output"
 		[[ "$output" == *"stayed"*"32 MiB of memory at most here"* ]]
 		[[ "$output" == *"still"* ]]

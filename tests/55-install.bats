@@ -44,7 +44,7 @@ teardown() {
 		pkg-config --cflags --libs stint-move)
 	cc -Wall -Werror -o moveone "$BATS_TEST_DIRNAME/../examples/moveone.c" "${flags[@]}"
 	export LD_LIBRARY_PATH=${pc%/pkgconfig}
-	run --separate-stderr timeout 90 ./moveone
+	run --separate-stderr timeout 300 ./moveone
 	echo "$output"
 	echo "$stderr"
 	[ "$status" = 0 ]

@@ -52,17 +52,18 @@ is_class() { # PID CLASS
 
 @test "with the controller dead, guests get the lowest claim and give it back" {
 	serve 1
-	begin run --hosts h1 -n 1 sh -c 'while :; do sleep 0.01; done' >>"$bed/out" 2>&1
-	eventually is 'j[1]["state"]' running
+	begin run --hosts h1 -n 1 sh -c \
+		'trap "sleep 1000 &" USR1; echo up; while :; do sleep 0.01; done' >>"$bed/out" 2>&1
+	eventually grep -q up "$bed/out"
 	pid=$(rank_pid 1 0)
 	is_class "$pid" SCHED_OTHER
 	slay "$(service_pid controller)"
 	st testbed owner h1 here
 	eventually is_class "$pid" SCHED_IDLE
 	# Its keeper, and what it forks from now on.
-	eventually eval "pgrep -P $pid | head -1 | grep -q ."
-	child=$(pgrep -P "$pid" | head -1)
-	[ -z "$child" ] || ! kill -0 "$child" 2>/dev/null || is_class "$child" SCHED_IDLE || ! kill -0 "$child" 2>/dev/null
+	kill -USR1 "$pid"
+	eventually pgrep -xf -P "$pid" "sleep 1000"
+	is_class "$(pgrep -xf -P "$pid" "sleep 1000")" SCHED_IDLE
 	st testbed owner h1 away
 	eventually is_class "$pid" SCHED_OTHER
 	start_controller
