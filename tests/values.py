@@ -64,6 +64,7 @@ LINES = {
     "update": (["1"], {**CLIENT, "limit": ABOVE0, "time": ABOVE0, "name": NAMES}),
     "ps": ([], CLIENT), "hosts": ([], CLIENT), "drain": (["h1"], CLIENT),
     "undrain": (["h1"], CLIENT), "why": (["1"], CLIENT), "record": ([], CLIENT),
+    "top": ([], {**CLIENT, "delay": ABOVE0, "frames": COUNTS, "sort": WORDS}),
     "owner": (["status", "--all"], {**CLIENT, "for": ABOVE0}),
     "trace": (["generate", "--workload=lublin", "--output=-"], {
         "load": LOADS, "jobs": COUNTS, "procs": COUNTS, "replication": NUMBERS,

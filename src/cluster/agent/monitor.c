@@ -147,6 +147,7 @@ static void fill_guest(const struct guest_use *use, Control__GuestReport *ret)
 	ret->waits = use->waits;
 	ret->faults = use->faults;
 	ret->memory = use->memory;
+	ret->cpu_usec = use->cpu_usec;
 }
 
 void monitor_fill(struct agent *a, Control__HostReport *ret)

@@ -109,6 +109,7 @@ static void set_use(struct known *k, const struct counts *c, usec_t now,
 {
 	double ns = (double)(now - k->at) * 1000;
 
+	ret->cpu_usec = c->run / 1000;
 	ret->memory = c->pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	if (k->at && now - k->at < AT_LEAST)
 		return;

@@ -18,8 +18,9 @@ struct guest_use {
 	double share;  /* processors that it computes on, 0.5: half of one */
 	double waits;  /* threads of it that wait for one */
 	double faults; /* major page faults a second */
-	uint64_t
-		memory; /* bytes resident; what processes share counts for each */
+	/* Bytes resident; what processes share counts for each of them. */
+	uint64_t memory;
+	uint64_t cpu_usec; /* that its processes had so far */
 };
 
 struct uses;

@@ -2,64 +2,56 @@
  * hosts.c - stint hosts: the hosts of the cluster
  */
 #include <argp.h>
-#include <jansson.h>
 #include <stdio.h>
 
 #include "cmd/client/client_options.h"
+#include "cmd/client/listing.h"
+#include "cmd/client/screen.h"
 #include "core/json.h"
+#include "core/units.h"
 
-static const struct argp argp = { 0, 0, 0, "Show the hosts of the cluster.",
-				  0, 0, 0 };
+#define EVERY (2 * USEC_PER_SEC)
 
-static const char *host_state(const Control__HostInfo *h)
+static const struct argp_option options[] = {
+	{ "watch", 'w', 0, 0, "show them again every two seconds", 0 }, { 0 }
+};
+
+struct args {
+	struct client_options client;
+	bool watch;
+};
+
+static error_t parse_hosts(int key, char *arg, struct argp_state *state)
 {
-	if (!h->up)
-		return "down";
-	return h->drain ? (h->ranks ? "draining" : "drained") : "up";
+	struct args *a = state->input;
+
+	if (key != 'w')
+		return ARGP_ERR_UNKNOWN;
+	a->watch = true;
+	return 0;
 }
 
-static json_t *host_json(const Control__HostInfo *h)
-{
-	return json_pack(
-		"{ss ss ss sb si sf sf sI sI sf si sI si sf sf sf sf sI}",
-		"host", h->name, "state", host_state(h), "address", h->address,
-		"drain", (int)h->drain, "cores", (int)h->cores, "alpha",
-		h->alpha, "load", h->load, "memory", (json_int_t)h->memory,
-		"memory_free", (json_int_t)h->memory_free, "memory_pressure",
-		h->pressure, "users", (int)h->users, "idle_us",
-		(json_int_t)h->idle_usec, "ranks", (int)h->ranks, "runnable",
-		h->runnable, "cpu_pressure", h->pressure_cpu, "io_pressure",
-		h->pressure_io, "major_faults", h->faults, "link_bits",
-		(json_int_t)h->link_bits);
-}
+static const struct argp argp = {
+	options, parse_hosts, 0, "Show the hosts of the cluster.", 0, 0, 0
+};
 
-static void print_hosts(bool as_json, const Control__Hosts *hosts)
+static void print_hosts(bool as_json, const Control__Hosts *hosts, FILE *to)
 {
 	if (!hosts->n_hosts && !as_json)
 		fputs("stint hosts: none yet: make one a key with `stint "
 		      "controller --enrol=host/NAME`, and start `stint agent` "
 		      "there\n",
 		      stderr);
-	if (!as_json && hosts->n_hosts)
-		printf("%-16s %-9s %5s %5s %6s %6s %10s %5s\n", "HOST", "STATE",
-		       "RANKS", "CORES", "ALPHA", "LOAD", "FREE", "USERS");
-	for (size_t i = 0; i < hosts->n_hosts; i++) {
-		const Control__HostInfo *h = hosts->hosts[i];
-
-		if (as_json)
-			json_line(host_json(h), stdout);
-		else
-			printf("%-16s %-9s %5u %5u %6.2f %6.2f %10s %5u\n",
-			       h->name, host_state(h), h->ranks, h->cores,
-			       h->alpha, h->load, show_bytes(h->memory_free),
-			       h->users);
-	}
+	if (!as_json)
+		hosts_table(hosts, to);
+	for (size_t i = 0; as_json && i < hosts->n_hosts; i++)
+		json_line(host_json(hosts->hosts[i]), to);
 }
 
-static int ask_hosts(struct client *c, void *args, struct error *err)
+static int show_hosts(struct client *c, const struct args *a,
+		      struct screen *screen, struct error *err)
 {
 	Control__ListHosts list = CONTROL__LIST_HOSTS__INIT;
-	const struct client_options *o = args;
 	Control__Message *m;
 	int r = client_ask(c, MESSAGE_BODY(LIST_HOSTS), &list,
 			   MESSAGE_BODY(HOSTS), NULL, NULL, &m, err);
@@ -68,15 +60,32 @@ static int ask_hosts(struct client *c, void *args, struct error *err)
 		return r;
 	if (*m->hosts->warning)
 		fprintf(stderr, "stint hosts: %s\n", m->hosts->warning);
-	print_hosts(o->json, m->hosts);
+	print_hosts(a->client.json, m->hosts, screen_begin(screen));
+	screen_show(screen);
 	message_free(m);
-	return EXIT_OK;
+	return 0;
+}
+
+static int ask_hosts(struct client *c, void *args, struct error *err)
+{
+	const struct args *a = args;
+	struct screen *screen = screen_open(
+		a->client.json ? SCREEN_LINES : SCREEN_TABLE, !a->watch);
+	int r;
+
+	if (a->watch)
+		client_insist(c);
+	do
+		r = show_hosts(c, a, screen, err);
+	while (!r && screen_wait(screen, EVERY) != SCREEN_OVER);
+	screen_close(screen);
+	return r < 0 ? r : EXIT_OK;
 }
 
 int cmd_hosts(int argc, char **argv)
 {
-	struct client_options o = { .json = false };
+	struct args a = { .watch = false };
 
 	return client_main("hosts", &argp, CLIENT_JSON, argc, argv, ask_hosts,
-			   &o);
+			   &a);
 }

@@ -37,11 +37,9 @@ static json_t *return_json(const Control__OwnerReturn *r)
 
 static json_t *guest_json(const Control__HostGuest *g)
 {
-	return json_pack("{sI si so sb sf sf sf sI}", "job", (json_int_t)g->job,
-			 "rank", (int)g->rank, "user", json_text(g->user),
-			 "frozen", (int)g->frozen, "share", g->share, "waits",
-			 g->waits, "major_faults", g->faults, "memory",
-			 (json_int_t)g->memory);
+	return json_pack("{sI si so sb}", "job", (json_int_t)g->job, "rank",
+			 (int)g->rank, "user", json_text(g->user), "frozen",
+			 (int)g->frozen);
 }
 
 static json_t *host_json(const Control__HostInfo *h)

@@ -3,12 +3,12 @@
  */
 #include <argp.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "cmd/client/client_options.h"
+#include "cmd/client/listing.h"
 #include "core/json.h"
 #include "core/plain.h"
 #include "core/units.h"
@@ -48,54 +48,6 @@ static const struct argp argp = {
 	0,	    0,
 	0
 };
-
-static json_t *rank_json(const Control__RankInfo *r, size_t n)
-{
-	json_t *j =
-		json_pack("{si ss ss ss sI si sI si}", "rank", (int)n, "state",
-			  state_name(r->state), "host", r->host, "address",
-			  r->address, "epoch", (json_int_t)r->epoch, "moves",
-			  (int)r->moves, "last_downtime_us",
-			  (json_int_t)r->downtime_usec, "pid", (int)r->pid);
-
-	if (*r->moving_to)
-		json_object_set_new(j, "moving_to", json_string(r->moving_to));
-	if (*r->why)
-		json_object_set_new(j, "why", json_text(r->why));
-	if (r->state == CONTROL__STATE__DONE)
-		json_object_set_new(j, "exit", json_integer(r->exit));
-	return j;
-}
-
-static json_t *job_json(const Control__JobInfo *i)
-{
-	json_t *j =
-		json_pack("{sI ss ss sI sI sI so}", "job", (json_int_t)i->job,
-			  "state", state_name(i->state), "user", i->user,
-			  "submit_us", (json_int_t)i->submit_usec, "start_us",
-			  (json_int_t)i->start_usec, "end_us",
-			  (json_int_t)i->end_usec, "why", json_text(i->why));
-	json_t *argv = json_array(), *ranks = json_array();
-
-	for (size_t n = 0; n < i->n_argv; n++)
-		json_array_append_new(argv, json_text(i->argv[n]));
-	for (size_t n = 0; n < i->n_ranks; n++)
-		json_array_append_new(ranks, rank_json(i->ranks[n], n));
-	json_object_set_new(j, "argv", argv);
-	json_object_set_new(j, "ranks", ranks);
-	json_object_set_new(j, "hidden", json_boolean(i->hidden));
-	json_object_set_new(j, "name", json_text(i->name));
-	json_object_set_new(j, "held", json_boolean(i->held));
-	json_object_set_new(j, "detached", json_boolean(i->detached));
-	json_object_set_new(j, "requeues", json_integer(i->requeues));
-	json_object_set_new(j, "limit_us",
-			    json_integer((json_int_t)i->limit_usec));
-	json_object_set_new(j, "reason", json_string(reason_name(i->reason)));
-	json_object_set_new(j, "by", json_text(i->by));
-	if (i->state == CONTROL__STATE__DONE)
-		json_object_set_new(j, "exit", json_integer(i->exit));
-	return j;
-}
 
 static void print_rank(const Control__RankInfo *r, size_t n)
 {

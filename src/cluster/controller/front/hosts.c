@@ -109,10 +109,6 @@ static void show_guest(const struct ctl_rank *r, struct shown *s)
 	g->rank = r->rank;
 	g->user = r->job->spec->user;
 	g->frozen = r->frozen_since != 0;
-	g->share = r->use.share;
-	g->waits = r->use.waits;
-	g->faults = r->use.faults;
-	g->memory = r->use.memory;
 	array_room(s->info.guests, s->info.n_guests, &s->cap);
 	s->info.guests[s->info.n_guests++] = g;
 }

@@ -96,6 +96,12 @@ static Control__RankInfo *rank_info(const struct ctl_rank *r)
 	i->downtime_usec = r->downtime;
 	i->pid = ctl_rank_active(r) ? r->pid : 0;
 	i->why = rank_why(r);
+	i->share = r->use.share;
+	i->waits = r->use.waits;
+	i->faults = r->use.faults;
+	i->memory = r->use.memory;
+	i->cpu_usec = r->had.cpu_usec + r->use.cpu_usec;
+	i->stood_usec = r->had.stood_usec;
 	return i;
 }
 

@@ -33,6 +33,7 @@
 /* After their longest pause (agent/agent.c) and a handshake agents are back. */
 #define LOAD_MAX   1e6
 #define FAULTS_MAX 1e9
+#define CPU_MAX	   (1ull << 60)	     /* microseconds */
 #define LINK_MAX   1000000000000000u /* bits a second */
 #define SCORE_MAX  1e9		     /* as an agent's setting */
 #define SINCE	   USEC_PER_SEC /* instants that near to each other are one */
@@ -237,6 +238,7 @@ static void take_guest(struct ctl_host *h, const Control__GuestReport *g)
 		.waits = number_or_most(g->waits, LOAD_MAX),
 		.faults = number_or_most(g->faults, FAULTS_MAX),
 		.memory = g->memory,
+		.cpu_usec = g->cpu_usec < CPU_MAX ? g->cpu_usec : 0,
 	};
 
 	if (r && r->host == h && ctl_rank_active(r))

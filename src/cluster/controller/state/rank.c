@@ -115,6 +115,7 @@ void ctl_rank_used(struct ctl_rank *r, uint64_t cpu_usec, uint64_t max_rss)
 	r->had.cpu_usec += cpu_usec;
 	if (max_rss > r->had.max_rss)
 		r->had.max_rss = max_rss;
+	r->use = (struct rank_use){ .share = 0 };
 }
 
 void ctl_rank_uses(struct ctl_rank *r, const struct rank_use *use)

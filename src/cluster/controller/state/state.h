@@ -201,6 +201,7 @@ struct rank_use {
 	double share, waits; /* processors, and threads without one */
 	double faults;	     /* major, a second */
 	uint64_t memory;     /* bytes */
+	uint64_t cpu_usec;   /* there; 0 once it is in its account */
 };
 
 struct ctl_rank {

@@ -1,0 +1,109 @@
+/* listing.c - hosts and jobs as several commands list them, see listing.h */
+#include "cmd/client/listing.h"
+
+#include <jansson.h>
+
+#include "cmd/client/client_options.h"
+#include "core/json.h"
+
+/* ---- hosts ---- */
+
+const char *host_state(const Control__HostInfo *h)
+{
+	if (!h->up)
+		return "down";
+	return h->drain ? (h->ranks ? "draining" : "drained") : "up";
+}
+
+json_t *host_json(const Control__HostInfo *h)
+{
+	return json_pack(
+		"{ss ss ss sb si sf sf sI sI sf si sI si sf sf sf sf sI}",
+		"host", h->name, "state", host_state(h), "address", h->address,
+		"drain", (int)h->drain, "cores", (int)h->cores, "alpha",
+		h->alpha, "load", h->load, "memory", (json_int_t)h->memory,
+		"memory_free", (json_int_t)h->memory_free, "memory_pressure",
+		h->pressure, "users", (int)h->users, "idle_us",
+		(json_int_t)h->idle_usec, "ranks", (int)h->ranks, "runnable",
+		h->runnable, "cpu_pressure", h->pressure_cpu, "io_pressure",
+		h->pressure_io, "major_faults", h->faults, "link_bits",
+		(json_int_t)h->link_bits);
+}
+
+void hosts_table(const Control__Hosts *hosts, FILE *to)
+{
+	if (hosts->n_hosts)
+		fprintf(to, "%-16s %-9s %5s %5s %6s %6s %10s %5s\n", "HOST",
+			"STATE", "RANKS", "CORES", "ALPHA", "LOAD", "FREE",
+			"USERS");
+	for (size_t i = 0; i < hosts->n_hosts; i++) {
+		const Control__HostInfo *h = hosts->hosts[i];
+
+		fprintf(to, "%-16s %-9s %5u %5u %6.2f %6.2f %10s %5u\n",
+			h->name, host_state(h), h->ranks, h->cores, h->alpha,
+			h->load, show_bytes(h->memory_free), h->users);
+	}
+}
+
+/* ---- jobs ---- */
+
+/* What it gets and had, and whom it talks to. */
+static void rank_use_json(const Control__RankInfo *r, json_t *j)
+{
+	json_object_set_new(j, "share", json_number(r->share));
+	json_object_set_new(j, "waits", json_number(r->waits));
+	json_object_set_new(j, "major_faults", json_number(r->faults));
+	json_object_set_new(j, "memory", json_integer((json_int_t)r->memory));
+	json_object_set_new(j, "cpu_us", json_integer((json_int_t)r->cpu_usec));
+	json_object_set_new(j, "stood_us",
+			    json_integer((json_int_t)r->stood_usec));
+}
+
+static json_t *rank_json(const Control__RankInfo *r, size_t n)
+{
+	json_t *j =
+		json_pack("{si ss ss ss sI si sI si}", "rank", (int)n, "state",
+			  state_name(r->state), "host", r->host, "address",
+			  r->address, "epoch", (json_int_t)r->epoch, "moves",
+			  (int)r->moves, "last_downtime_us",
+			  (json_int_t)r->downtime_usec, "pid", (int)r->pid);
+
+	rank_use_json(r, j);
+	if (*r->moving_to)
+		json_object_set_new(j, "moving_to", json_string(r->moving_to));
+	if (*r->why)
+		json_object_set_new(j, "why", json_text(r->why));
+	if (r->state == CONTROL__STATE__DONE)
+		json_object_set_new(j, "exit", json_integer(r->exit));
+	return j;
+}
+
+json_t *job_json(const Control__JobInfo *i)
+{
+	json_t *j =
+		json_pack("{sI ss ss sI sI sI so}", "job", (json_int_t)i->job,
+			  "state", state_name(i->state), "user", i->user,
+			  "submit_us", (json_int_t)i->submit_usec, "start_us",
+			  (json_int_t)i->start_usec, "end_us",
+			  (json_int_t)i->end_usec, "why", json_text(i->why));
+	json_t *argv = json_array(), *ranks = json_array();
+
+	for (size_t n = 0; n < i->n_argv; n++)
+		json_array_append_new(argv, json_text(i->argv[n]));
+	for (size_t n = 0; n < i->n_ranks; n++)
+		json_array_append_new(ranks, rank_json(i->ranks[n], n));
+	json_object_set_new(j, "argv", argv);
+	json_object_set_new(j, "ranks", ranks);
+	json_object_set_new(j, "hidden", json_boolean(i->hidden));
+	json_object_set_new(j, "name", json_text(i->name));
+	json_object_set_new(j, "held", json_boolean(i->held));
+	json_object_set_new(j, "detached", json_boolean(i->detached));
+	json_object_set_new(j, "requeues", json_integer(i->requeues));
+	json_object_set_new(j, "limit_us",
+			    json_integer((json_int_t)i->limit_usec));
+	json_object_set_new(j, "reason", json_string(reason_name(i->reason)));
+	json_object_set_new(j, "by", json_text(i->by));
+	if (i->state == CONTROL__STATE__DONE)
+		json_object_set_new(j, "exit", json_integer(i->exit));
+	return j;
+}
