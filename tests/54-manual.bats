@@ -55,7 +55,7 @@ page() {
 @test "the simulator's examples work" {
 	export PATH=$STINT_BUILD/src/cmd:$PATH
 	cd "$dir"
-	for c in sim policies sweep reproduce mapstates; do
+	for c in sim compare policies sweep reproduce mapstates; do
 		sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$(page "$c")" |
 			sed -n '/^\.Bd/,/^\.Ed/{/^\./d; s/\\e/\\/g; p}' >"script-$c"
 		grep -q stint "script-$c"
@@ -81,6 +81,9 @@ page() {
 	fields policies --all
 	"$stint" policies easy --json >"$dir/json"
 	fields policies
+	for p in fcfs easy; do "$stint" sim -p $p -w ismail -n 600 -o "$dir/$p.csv" >/dev/null; done
+	"$stint" compare -j "$dir/"{fcfs,easy}.csv >"$dir/json"
+	fields compare --all
 	"$stint" mapstates --json >"$dir/json"
 	fields mapstates --all
 	"$stint" reproduce --list --json >"$dir/json"

@@ -56,7 +56,7 @@ static double select_kth(double *x, size_t from, size_t n, size_t k)
 }
 
 /* Means of equal runs of successive jobs are nearly independent. */
-static double batch_half(const double *x, size_t n)
+double summary_half(const double *x, size_t n)
 {
 	double mean[BATCHES], all = 0, var = 0;
 	size_t size = n / BATCHES;
@@ -170,12 +170,12 @@ static void find_percentiles(double *x, size_t n, struct summary_stat *s)
 	}
 }
 
-static void make_stat(double *x, size_t n, struct summary_stat *s)
+void summary_stat_make(double *x, size_t n, struct summary_stat *s)
 {
 	*s = (struct summary_stat){ .half = NAN };
 	if (!n)
 		return;
-	s->half = batch_half(x, n);
+	s->half = summary_half(x, n);
 	s->min = s->max = x[0];
 	for (size_t i = 0; i < n; i++) {
 		s->mean += x[i];
@@ -226,7 +226,7 @@ static void stat_of(const struct sim_result *result,
 	for (size_t i = result->nr_warmup; i < result->nr; i++)
 		if (counts(&result->record[i]))
 			x[n++] = value(&result->record[i]);
-	make_stat(x, n, ret);
+	summary_stat_make(x, n, ret);
 }
 
 static size_t class_of(uint32_t size)

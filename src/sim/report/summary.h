@@ -24,6 +24,14 @@ struct summary_stat {
 			for fewer than 60 jobs */
 };
 
+/* Of n values that are not negative, in the order in which their jobs came; x is left in
+ * another order. */
+void summary_stat_make(double *x, size_t n, struct summary_stat *ret);
+
+/* Half of the 95 % interval of their mean, by batch means: successive jobs are not
+ * independent.  NaN below 60 values, which may be negative. */
+double summary_half(const double *x, size_t n);
+
 struct summary {
 	uint64_t jobs, ended, killed, failed, cancelled, rejected, warmup;
 	struct summary_stat wait, response, slowdown, bounded_slowdown;

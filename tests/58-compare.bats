@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# stint compare: runs of the same jobs beside each other.
+
+bats_require_minimum_version 1.5.0
+load build
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	head=id,submit,start,end,procs,size,run,resizes,moves,outcome
+}
+
+failed() { # STATUS WORDS COMMAND...
+	local want=$1 words=$2
+	shift 2
+	run --separate-stderr "$stint" compare "$@"
+	echo "$stderr"
+	[ "$status" = "$want" ] && [ "${#stderr_lines[@]}" = 1 ] && [[ $stderr == *"$words"* ]]
+}
+
+@test "by hand: pairs, classes, differences" {
+	# Job 3 ended in the first alone; the second has another order, and a column more.
+	cat >a.csv <<-END
+		$head
+		1,0,0,100,1,1,100,0,0,done
+		2,0,100,1100,4,4,1000,0,0,done
+		3,10,20,30,1,1,10,0,0,done
+		4,20,,20,0,4,5000,0,0,cancelled
+	END
+	cat >b.csv <<-END
+		id,x,submit,start,end,procs,size,run,outcome
+		2,-,0,0,1000,4,4,1000,done
+		1,-,0,30,130,1,1,100,done
+		3,-,10,,,0,1,10,rejected
+	END
+	"$stint" compare a.csv b.csv --json -P 8 >rows
+	python3 - <<-'END'
+		import json
+		rows = {(r["class"], r["metric"], r["run"]): r for r in map(json.loads, open("rows"))}
+		assert {k[0] for k in rows} == {"all", "1", "3-4"}
+		def near(x, y): assert abs(x - y) < 1e-9, (x, y)
+		a, b = rows["all", "wait", "a.csv"], rows["all", "wait", "b.csv"]
+		assert (a["jobs"], a["pairs"], a["difference"]) == (3, 0, None)
+		near(a["mean"], 110 / 3)
+		assert (b["jobs"], b["pairs"], b["difference_half95"]) == (2, 2, None)
+		near(b["difference"], (30 - 100) / 2)
+		near(rows["1", "wait", "b.csv"]["difference"], 30)
+		near(rows["3-4", "response", "b.csv"]["difference"], -100)
+		near(rows["3-4", "bounded_slowdown", "a.csv"]["mean"], 1.1)
+		near(a["busy"], (100 + 4000 + 10) / 1100)
+		near(b["utilization"], 4100 / 1000 / 8)
+	END
+	"$stint" compare a.csv b.csv --by run --csv >table.csv
+	python3 - <<-'END'
+		import csv
+		rows = list(csv.DictReader(open("table.csv")))
+		assert {r["class"] for r in rows} == {"all", "up to 1 min", "up to 10 min", "up to 1 h"}, rows
+		assert [r["difference"] for r in rows if r["class"] == "up to 1 h" and r["metric"] == "wait"] == ["", "-100"]
+	END
+	"$stint" compare a.csv b.csv | grep -q '^3-4 processors'
+	"$stint" compare a.csv a.csv --skip 1 --csv | grep -q '^all,wait,"a.csv",2,.*,2,0,'
+}
+
+# The mean of the differences is the difference of the means, where all are paired.
+@test "two policies on one workload" {
+	for p in fcfs easy; do "$stint" sim -p $p -w ismail -n 3000 -o $p.csv >/dev/null; done
+	"$stint" compare fcfs.csv easy.csv --json --svg curve.svg --metric bounded_slowdown >rows
+	python3 - <<-'END'
+		import json
+		rows = {(r["class"], r["metric"], r["run"]): r for r in map(json.loads, open("rows"))}
+		for metric in "wait", "response", "bounded_slowdown":
+		    f, e = rows["all", metric, "fcfs.csv"], rows["all", metric, "easy.csv"]
+		    assert e["pairs"] == 3000
+		    assert abs(e["difference"] - (e["mean"] - f["mean"])) < 1e-6
+		    # Pairs know more than two intervals do.
+		    assert 0 < e["difference_half95"] < f["half95"] + e["half95"]
+	END
+	python3 -c 'import xml.dom.minidom as m; m.parse("curve.svg")'
+	grep -q 'easy.csv' curve.svg
+}
+
+@test "what cannot be compared is said" {
+	printf '%s\n' $head 1,0,0,10,1,1,10,0,0,done >a.csv
+	failed 2 "two or more" a.csv
+	failed 1 none.csv a.csv none.csv
+	printf 'id,start\n1,2\n' >b.csv
+	failed 1 "b.csv:1: no column 'submit'" a.csv b.csv
+	printf '%s\n' $head 1,0,0,10,1,1,10,0,0,done 1,0,0,10,1 >b.csv
+	failed 1 "b.csv:3: 5 fields" a.csv b.csv
+	printf '%s\n' $head 1,0,x,10,1,1,10,0,0,done >b.csv
+	failed 1 "b.csv:2: start is 'x'" a.csv b.csv
+	printf '%s\n' $head 1,5,0,10,1,1,10,0,0,done >b.csv
+	failed 1 "b.csv:2: start is '0'" a.csv b.csv
+	printf '%s\n' $head 1,0,0,10,1,1,10,0,0,fine >b.csv
+	failed 1 "b.csv:2: outcome is 'fine'" a.csv b.csv
+	printf '%s\n' $head 1,0,0,20,1,2,10,0,0,done >b.csv
+	failed 1 "not runs of the same jobs" a.csv b.csv
+	printf '%s\n' $head 2,0,0,10,1,1,10,0,0,done >b.csv
+	failed 1 "no job in common" a.csv b.csv
+	printf '%s\n' $head 1,0,0,10,1,1,10,0,0,done 1,0,0,10,1,1,10,0,0,done >b.csv
+	failed 1 "two jobs have the number 1" a.csv b.csv
+	printf '%s\n' $head >b.csv
+	failed 1 "no job in it" a.csv b.csv
+	failed 1 "leaves nothing" a.csv a.csv --skip 1
+	failed 2 "neither size nor run" a.csv a.csv --by age
+	failed 1 "nowhere" a.csv a.csv --svg nowhere/x.svg
+}
