@@ -37,6 +37,37 @@ static int list_workloads(void)
 	return EXIT_OK;
 }
 
+static size_t nr_links(const struct swf_trace *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nr; i++)
+		n += t->link[i].after != 0;
+	return n;
+}
+
+/* Jobs that come after others, and those that only say so. */
+static void tell_links(const char *path, const struct swf_trace *t)
+{
+	size_t lost =
+		t->no_other + t->other_later + t->other_self + t->no_think;
+
+	if (!t->link)
+		fprintf(stderr,
+			"%s: %zu jobs say which job they come after (fields 17 "
+			"and 18); they come when they did, all the same "
+			"(--follow)\n",
+			path, t->follow);
+	else if (lost)
+		fprintf(stderr,
+			"%s: %zu of %zu jobs that come after another come when "
+			"they did: that one is not there (%zu), comes later "
+			"(%zu) or is the job itself (%zu), or the think time "
+			"is not known (%zu)\n",
+			path, lost, lost + nr_links(t), t->no_other,
+			t->other_later, t->other_self, t->no_think);
+}
+
 /* What was left out of a trace, on stderr: it is never silent. */
 static void tell_dropped(const char *path, const struct swf_trace *t)
 {
@@ -58,10 +89,7 @@ static void tell_dropped(const char *path, const struct swf_trace *t)
 	if (t->unsorted)
 		fprintf(stderr, "%s: sorted by submit time\n", path);
 	if (t->follow)
-		fprintf(stderr,
-			"%s: %zu jobs say which job they come after (fields 17 "
-			"and 18); they come when they did, all the same\n",
-			path, t->follow);
+		tell_links(path, t);
 	if (same)
 		fprintf(stderr,
 			"%s: %zu jobs have the number of another (the first is "
@@ -84,6 +112,7 @@ static int open_swf(struct sim_args *a, struct swf_trace *ret_kept,
 	tell_dropped(a->swf, &t);
 	if (a->out_swf) {
 		*ret_kept = t;
+		ret_kept->link = NULL;
 		ret_kept->job = xmalloc(t.nr * sizeof(*t.job));
 		memcpy(ret_kept->job, t.job, t.nr * sizeof(*t.job));
 	}
@@ -228,6 +257,8 @@ static json_t *json_options(const struct sim_args *a)
 			  c->pool, "kill_at_estimate", c->kill_at_estimate,
 			  "exact_estimates", a->trace.exact, "drop_cancelled",
 			  a->trace.drop_cancelled));
+	if (a->trace.follow)
+		json_object_set_new(j, "follow", json_true());
 	return j;
 }
 
@@ -274,12 +305,26 @@ static int commit(struct output **out, struct error *err)
 	return o ? output_commit(o, err) : 0;
 }
 
+/* The jobs of the trace in the order in which they came. */
+static void arrange(const struct sim_result *result, struct swf_trace *kept)
+{
+	int64_t *id = xcalloc(result->nr, sizeof(*id));
+
+	for (size_t i = 0; i < result->nr; i++)
+		id[i] = result->record[i].id;
+	swf_arrange(kept, id);
+	free(id);
+}
+
 static int write_files(struct sim_args *a, const struct sim_result *result,
-		       const struct swf_trace *kept, struct files *f,
+		       struct swf_trace *kept, struct files *f,
 		       struct error *err)
 {
 	char *note = describe_run(a);
 	int r;
+
+	if (f->swf && a->trace.follow)
+		arrange(result, kept);
 
 	if (f->csv)
 		output_jobs_csv(f->csv, result);
@@ -301,8 +346,7 @@ static void print_text(const struct sim_result *result, const struct summary *s)
 }
 
 static int report(struct sim_args *a, const struct sim_result *result,
-		  const struct swf_trace *kept, struct files *f,
-		  struct error *err)
+		  struct swf_trace *kept, struct files *f, struct error *err)
 {
 	struct summary s;
 	int r = write_files(a, result, kept, f, err);

@@ -32,6 +32,7 @@ enum {
 	KEY_EVENTS,
 	KEY_REPLAY,
 	KEY_PAGING,
+	KEY_FOLLOW,
 };
 
 static const struct argp_option options[] = {
@@ -82,6 +83,10 @@ static const struct argp_option options[] = {
 	  "what to do with an SWF file of more than 18 columns (refuse)", 2 },
 	{ "drop-cancelled", KEY_DROP_CANCELLED, 0, 0,
 	  "leave out jobs of status 5 even if they ran", 2 },
+	{ "follow", KEY_FOLLOW, 0, 0,
+	  "jobs of a trace that come after another (SWF fields 17 and 18) are "
+	  "submitted when that one is over here, and their user has thought",
+	  2 },
 	{ "exact-estimates", KEY_EXACT, 0, 0,
 	  "policies see the true run times as estimates", 2 },
 	{ "kill-at-estimate", KEY_KILL, 0, 0,
@@ -169,6 +174,9 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	case KEY_EXACT:
 		a->trace.exact = true;
 		break;
+	case KEY_FOLLOW:
+		a->trace.follow = true;
+		break;
 	case KEY_KILL:
 		a->config.kill_at_estimate = a->trace.keep_low = true;
 		break;
@@ -236,6 +244,10 @@ static int check(const struct sim_args *a, struct error *err)
 			"--hosts, --procs, --events, --jobs and --load "
 			"do not go with --replay: the record has a machine, "
 			"events and jobs of its own");
+	if (a->trace.follow && (!a->swf || a->setup.load > 0 || a->speedup))
+		return error_set(err, -EINVAL,
+				 "--follow is for the jobs of --swf as they "
+				 "are: without --load and --speedup");
 	if (!a->policy && (a->out || a->out_swf || a->figures.series_path ||
 			   a->figures.plot_path || a->figures.gantt_path))
 		return error_set(err, -EINVAL,

@@ -11,6 +11,7 @@
 #include "cmd/kit/command.h"
 #include "cmd/sim/cost_options.h"
 #include "cmd/sim/own_policy.h"
+#include "cmd/sim/sweep_launcher.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/policies.h"
@@ -29,6 +30,7 @@ enum {
 	KEY_MIN,
 	KEY_MAX,
 	KEY_PAIRED,
+	KEY_FOLLOW,
 	KEY_JSON,
 	KEY_CSV,
 	KEY_TSV,
@@ -42,6 +44,10 @@ static const struct argp_option options[] = {
 	{ "workload", 'w', "NAME[:key=value,...]", 0,
 	  "on this one; give it again for more (ismail)", 0 },
 	{ "swf", KEY_SWF, "FILE", 0, "on this trace; give it again for more",
+	  0 },
+	{ "follow", KEY_FOLLOW, 0, 0,
+	  "jobs of traces that come after another are submitted when that one "
+	  "is over here, and their user has thought",
 	  0 },
 	{ "speedup", KEY_SPEEDUP, "MODEL[:k=v,...]", 0,
 	  "make jobs malleable: linear, misp[:low=E,high=E], "
@@ -236,7 +242,7 @@ static int parse_option(struct sweep_args *a, int key, const char *arg,
 		list_add(&a->workloads, xstrdup(arg));
 		return 0;
 	case KEY_SWF:
-		list_add(&a->workloads, xasprintf("swf:%s", arg));
+		list_add(&a->workloads, xasprintf(SWEEP_SWF "%s", arg));
 		return 0;
 	case 'L':
 		return parse_loads(a, arg, err);
@@ -275,6 +281,9 @@ static error_t parse_sweep(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_PAIRED:
 		a->paired = true;
+		return 0;
+	case KEY_FOLLOW:
+		a->follow = true;
 		return 0;
 	case KEY_SPEEDUP:
 		a->speedup = arg;
@@ -329,33 +338,6 @@ static const char doc[] =
 	"  stint sweep -p fff -p ff+fifo -w ismail:speedup=misp \\\n"
 	"    -L 0.2:1.2:0.2 --results runs.tsv --svg figure.svg";
 
-/*
- * Ranks of a launcher, by what it puts into the environment: MPICH and its
- * kin, Open MPI, and srun (not sbatch, which has no step of its own).
- */
-static void find_launcher(struct sweep *sweep)
-{
-	static const char *const names[][2] = {
-		{ "PMI_RANK", "PMI_SIZE" },
-		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
-		{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS" },
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const char *rank = getenv(names[i][0]);
-		const char *ranks = getenv(names[i][1]);
-		int64_t r, n;
-
-		if (rank && ranks &&
-		    !parse_int(ranks, 2, 100000, "", &n, NULL) &&
-		    !parse_int(rank, 0, n - 1, "", &r, NULL)) {
-			sweep->rank = (unsigned)r;
-			sweep->ranks = (unsigned)n;
-			return;
-		}
-	}
-}
-
 /* A file of results knows a policy by its name, and a file of that name may be another
  * policy next time. */
 static int check_policy(const struct sweep_args *a, const char *spec,
@@ -375,6 +357,35 @@ static int check_policy(const struct sweep_args *a, const char *spec,
 	return rc ? rc : policy_check(spec, err);
 }
 
+/* Traces whose jobs come after one another are workloads of another name, also in the file
+ * of results. */
+static int follow_traces(struct sweep_args *a, struct error *err)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < a->workloads.nr; i++) {
+		char *name = a->workloads.item[i];
+
+		if (strncmp(name, SWEEP_SWF, strlen(SWEEP_SWF)) != 0)
+			continue;
+		a->workloads.item[i] =
+			xasprintf(SWEEP_FOLLOW "%s", name + strlen(SWEEP_SWF));
+		free(name);
+		nr++;
+	}
+	if (!nr || a->nr_loads || a->speedup)
+		return error_set(err, -EINVAL,
+				 "--follow is for the jobs of --swf as they "
+				 "are: without --load and --speedup");
+	return 0;
+}
+
+static bool is_trace(const char *workload)
+{
+	return !strncmp(workload, SWEEP_SWF, strlen(SWEEP_SWF)) ||
+	       !strncmp(workload, SWEEP_FOLLOW, strlen(SWEEP_FOLLOW));
+}
+
 static int check_names(const struct sweep_args *a, struct error *err)
 {
 	struct paging model;
@@ -383,7 +394,7 @@ static int check_names(const struct sweep_args *a, struct error *err)
 	for (size_t i = 0; i < a->policies.nr && !rc; i++)
 		rc = check_policy(a, a->policies.item[i], err);
 	for (size_t i = 0; i < a->workloads.nr && !rc; i++)
-		if (strncmp(a->workloads.item[i], "swf:", 4))
+		if (!is_trace(a->workloads.item[i]))
 			rc = workload_check(a->workloads.item[i], err);
 	if (!rc && a->hosts)
 		rc = machine_check(a->hosts, err);
@@ -399,12 +410,14 @@ static int fill_in(struct sweep_args *a, struct error *err)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-	find_launcher(&a->sweep);
+	sweep_find_launcher(&a->sweep);
 	if (a->sweep.ranks && !a->sweep.results)
 		return error_set(err, -EINVAL,
 				 "%u ranks need --results FILE where all of "
 				 "them can write",
 				 a->sweep.ranks);
+	if (a->follow && follow_traces(a, err) < 0)
+		return -EINVAL;
 	if (!a->sweep.workers)
 		a->sweep.workers =
 			a->sweep.ranks || cores < 1 ? 1 : (unsigned)cores;

@@ -21,7 +21,7 @@ struct sweep_args {
 	struct sweep_cell *cell;
 	struct sim_costs costs;
 	const char *speedup, *hosts, *paging;
-	bool paired, quiet, table;
+	bool paired, quiet, table, follow;
 	enum sweep_format format;
 	const char *out, *svg;
 	int metric;

@@ -82,10 +82,17 @@ static int look_ahead(struct engine *g, struct error *err)
 	return 0;
 }
 
-/* Is the next job one that could never start? */
-static bool reject(struct engine *g)
+/* When the next job arrives; USEC_MAX: nobody knows of one. */
+static usec_t next_arrival(const struct engine *g)
 {
-	const struct workload_job *w = &g->next;
+	usec_t follower = followers_next(g->followers);
+
+	return g->more && g->next.submit < follower ? g->next.submit : follower;
+}
+
+/* Is it one that could never start? */
+static bool reject(struct engine *g, const struct workload_job *w)
+{
 	struct error err;
 
 	if (w->size <= g->most ||
@@ -98,30 +105,45 @@ static bool reject(struct engine *g)
 	return true;
 }
 
-static int arrive(struct engine *g, struct error *err)
+static void arrive(struct engine *g, const struct workload_job *w)
 {
-	struct event e = { .type = EVENT_ARRIVE, .at = g->next.submit };
-	bool rejected = reject(g);
+	struct event e = { .type = EVENT_ARRIVE, .at = w->submit };
+	bool rejected = reject(g, w);
 
 	if (!rejected) {
-		e.job = make_job(g, &g->next);
+		e.job = make_job(g, w);
 		need_truth(g, e.job->ix);
 		g->truth[e.job->ix] = (struct truth){
 			.record = (uint32_t)g->result.nr,
-			.since = g->next.submit,
+			.since = w->submit,
 		};
 	}
-	make_record(g, &g->next);
+	make_record(g, w);
 	if (!rejected)
-		engine_memory_arrive(g, e.job, &g->next);
-	if (rejected)
+		engine_memory_arrive(g, e.job, w);
+	if (rejected) {
 		g->result.record[g->result.nr - 1].outcome = END_REJECTED;
-	else
+		followers_over(g->followers, w->id, w->submit);
+	} else {
 		engine_event(g, &e, true);
+	}
 	if (g->result.nr == g->result.nr_warmup + 1)
 		g->area = (struct areas){ 0 };
 	g->area_at_arrival = g->area;
-	return look_ahead(g, err);
+}
+
+/* Of those that arrive now, one. */
+static int arrive_next(struct engine *g, struct error *err)
+{
+	struct workload_job follower;
+
+	if (g->more && g->next.submit <= g->view.now) {
+		arrive(g, &g->next);
+		return look_ahead(g, err);
+	}
+	follower = followers_take(g->followers);
+	arrive(g, &follower);
+	return 0;
 }
 
 static void end(struct engine *g, uint32_t ix)
@@ -197,8 +219,8 @@ static int do_arrivals(struct engine *g, bool each, struct error *err)
 {
 	int r = 0;
 
-	while (!r && g->more && g->next.submit <= g->view.now) {
-		r = arrive(g, err);
+	while (!r && next_arrival(g) <= g->view.now) {
+		r = arrive_next(g, err);
 		if (!r)
 			r = pass_if(g, each, err);
 	}
@@ -257,15 +279,14 @@ static usec_t min_usec(usec_t a, usec_t b)
 
 static usec_t next_instant(const struct engine *g)
 {
-	usec_t t = heap_first_key(&g->ends);
+	usec_t t = min_usec(heap_first_key(&g->ends), next_arrival(g));
+	bool any = next_arrival(g) != USEC_MAX ||
+		   g->view.nr_waiting + g->view.nr_running;
 
-	if (g->more)
-		t = min_usec(t, g->next.submit);
 	/* With no job in sight a timer or the script has nothing to do. */
-	if (g->nr_timers &&
-	    (g->more || g->view.nr_waiting + g->view.nr_running))
+	if (g->nr_timers && any)
 		t = min_usec(t, g->timer[g->nr_timers - 1]);
-	if (g->more || g->view.nr_waiting + g->view.nr_running)
+	if (any)
 		t = min_usec(min_usec(t, engine_next_happening(g)),
 			     min_usec(moves_next(g), owners_next(g)));
 	return min_usec(t, engine_memory_next(g));
@@ -381,6 +402,7 @@ static int prepare(struct engine *g, struct error *err)
 		return r;
 	make_room(g);
 	g->result.nr_warmup = g->config->workload->nr_warmup;
+	g->followers = followers_create(g->config->workload);
 	r = look_ahead(g, err);
 	if (r < 0)
 		return r;
@@ -412,6 +434,7 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 		engine_averages(&g);
 	if (!r && g.owners)
 		owners_sum(&g, &g.result.owners);
+	followers_destroy(g.followers);
 	owners_destroy(g.owners);
 	moves_destroy(g.moves);
 	policy_destroy(g.policy);

@@ -10,6 +10,7 @@
 
 #include "core/heap.h"
 #include "policy/policies.h"
+#include "sim/engine/followers.h"
 #include "sim/engine/owners.h"
 #include "sim/engine/sim.h"
 
@@ -44,10 +45,11 @@ struct engine {
 	struct heap ends; /* job ix by the time of its end */
 	struct truth *truth;
 	size_t nr_truth;
-	int64_t most;		  /* policy_most() */
-	struct workload_job next; /* the arrival that comes next */
-	bool more;		  /* is there one? */
-	usec_t *timer;		  /* times asked for, the latest first */
+	int64_t most;		     /* policy_most() */
+	struct workload_job next;    /* the arrival that comes next */
+	bool more;		     /* is there one? */
+	struct followers *followers; /* jobs that come after others; or NULL */
+	usec_t *timer;		     /* times asked for, the latest first */
 	size_t nr_timers, cap_timers;
 	struct sim_result result;
 	int64_t running_demand; /* sum of size over running jobs */

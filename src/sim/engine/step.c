@@ -65,6 +65,7 @@ void engine_finish(struct engine *g, const struct event *e)
 	r->outcome = (uint8_t)e->outcome;
 	g->result.busy += job->used;
 	g->result.end = e->at;
+	followers_over(g->followers, job->id, e->at);
 	view_job_destroy(&g->view, job);
 	g->nr_ended++;
 	if (g->config->progress && g->nr_ended % 16384 == 0)

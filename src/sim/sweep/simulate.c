@@ -137,14 +137,29 @@ static void measure(const struct sim_result *r, const struct changes *changes,
 	value[METRIC_FRAGMENTATION] = r->averages.fragmentation;
 }
 
+/* What follows this beginning of a name; NULL: it begins otherwise. */
+static const char *name_after(const char *name, const char *begin)
+{
+	size_t n = strlen(begin);
+
+	return strncmp(name, begin, n) ? NULL : name + n;
+}
+
 /* A trace, where some jobs may be left out (stint sim counts them). */
 static int open_trace(const struct sweep *sweep, const struct sweep_cell *c,
 		      struct workload **ret, struct error *err)
 {
-	const struct swf_options options = { .procs = sweep->procs,
-					     .nr_jobs = sweep->nr_jobs };
+	struct swf_options options = { .procs = sweep->procs,
+				       .nr_jobs = sweep->nr_jobs };
+	const char *path = name_after(c->workload, SWEEP_SWF);
 	struct swf_trace trace;
-	int rc = swf_read(c->workload + strlen("swf:"), &options, &trace, err);
+	int rc;
+
+	if (!path) {
+		path = name_after(c->workload, SWEEP_FOLLOW);
+		options.follow = true;
+	}
+	rc = swf_read(path, &options, &trace, err);
 
 	if (rc < 0)
 		return rc;
@@ -162,9 +177,10 @@ static int open_workload(const struct sweep *sweep, const struct sweep_cell *c,
 					.seed = sweep->seed,
 					.replication = replication };
 	struct workload *w;
-	int rc = strncmp(c->workload, "swf:", strlen("swf:")) != 0
-			 ? workload_create(c->workload, &setup, &w, err)
-			 : open_trace(sweep, c, &w, err);
+	bool trace = name_after(c->workload, SWEEP_SWF) ||
+		     name_after(c->workload, SWEEP_FOLLOW);
+	int rc = trace ? open_trace(sweep, c, &w, err)
+		       : workload_create(c->workload, &setup, &w, err);
 
 	if (rc < 0)
 		return rc;

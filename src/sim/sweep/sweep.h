@@ -70,10 +70,16 @@ extern const struct sweep_metric_info sweep_metrics[NR_METRICS];
 /* The metric called name, or -1. */
 int sweep_metric_find(const char *name);
 
+/* What begins the name of a trace's workload; the same where jobs come after one another
+ * (workload_follower). */
+#define SWEEP_SWF    "swf:"
+#define SWEEP_FOLLOW "swf+follow:"
+
 struct sweep_cell {
-	const char *policy;   /* "NAME:key=value,..." */
-	const char *workload; /* likewise, or "swf:FILE" */
-	double load;	      /* 0: as the workload is */
+	const char *policy; /* "NAME:key=value,..." */
+	const char *
+		workload; /* likewise, or SWEEP_SWF or SWEEP_FOLLOW and a file */
+	double load;	  /* 0: as the workload is */
 	const char
 		*speedup; /* for sim/workload/attach.h; NULL: as the jobs are */
 	const char

@@ -24,7 +24,7 @@ struct parser {
 	const char *at, *end;
 	size_t line;
 	struct swf_trace trace;
-	size_t cap;
+	size_t cap, cap_link;
 	int64_t max_procs, max_nodes;
 	const char *no_number; /* the first of these whose value is none */
 	size_t no_number_line;
@@ -230,7 +230,7 @@ static int64_t wanted_size(const struct field *f)
 
 static int check_times(struct parser *p, const struct field *f)
 {
-	static const unsigned times[] = { 1, 2, 3, 8 };
+	static const unsigned times[] = { 1, 2, 3, 8, 17 };
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		const struct field *t = &f[times[i]];
@@ -270,6 +270,18 @@ static int64_t known_procs(const struct parser *p)
 	return p->max_procs ? p->max_procs : p->max_nodes;
 }
 
+/* Of the job just added. */
+static void add_link(struct parser *p, const struct field *f)
+{
+	struct swf_trace *t = &p->trace;
+
+	array_room(t->link, t->nr - 1, &p->cap_link);
+	t->link[t->nr - 1] = (struct swf_link){
+		.after = f[16].whole > 0 ? f[16].whole : 0,
+		.think = f[17].whole < 0 ? -1 : to_usec(&f[17]),
+	};
+}
+
 static void add_job(struct parser *p, const struct field *f)
 {
 	struct swf_trace *t = &p->trace;
@@ -291,6 +303,8 @@ static void add_job(struct parser *p, const struct field *f)
 	};
 	set_estimate(p, job, to_usec(&f[8]));
 	t->follow += f[16].whole > 0;
+	if (p->options->follow)
+		add_link(p, f);
 	if (t->nr > 1 && job->submit < job[-1].submit)
 		t->unsorted = true;
 	if (job->size <= known_procs(p)) {
@@ -429,19 +443,6 @@ static int choose_procs(struct parser *p)
 	return 0;
 }
 
-static void drop_too_large(struct swf_trace *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->nr; i++) {
-		if (t->job[i].size > t->procs)
-			t->too_large++;
-		else
-			t->job[n++] = t->job[i];
-	}
-	t->nr = n;
-}
-
 static int nothing_left(const struct parser *p)
 {
 	const struct swf_trace *t = &p->trace;
@@ -475,24 +476,20 @@ int swf_parse(const char *text, size_t size, const char *name,
 	if (!r)
 		r = choose_procs(&p);
 	if (!r) {
-		drop_too_large(&p.trace);
+		swf_drop_too_large(&p.trace);
 		if (!p.trace.nr)
 			r = nothing_left(&p);
 	}
+	if (!r && p.trace.unsorted)
+		swf_sort(&p.trace);
+	if (!r && options->nr_jobs && p.trace.nr > options->nr_jobs)
+		p.trace.nr = options->nr_jobs;
+	if (!r && p.trace.link)
+		r = swf_check_links(&p.trace, name, err);
 	if (r < 0) {
 		swf_clear(&p.trace);
 		return r;
 	}
-	if (p.trace.unsorted)
-		swf_sort(&p.trace);
-	if (options->nr_jobs && p.trace.nr > options->nr_jobs)
-		p.trace.nr = options->nr_jobs;
 	*ret = p.trace;
 	return 0;
-}
-
-void swf_clear(struct swf_trace *trace)
-{
-	free(trace->job);
-	*trace = (struct swf_trace){ 0 };
 }

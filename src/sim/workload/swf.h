@@ -38,6 +38,12 @@ struct swf_job {
 
 enum swf_extra { SWF_EXTRA_REFUSE, SWF_EXTRA_IGNORE };
 
+/* Of a job: it is submitted when another has ended and its user has thought. */
+struct swf_link {
+	int64_t after; /* that job's number; 0: it comes when its submit says */
+	usec_t think;  /* -1: not known */
+};
+
 struct swf_options {
 	uint32_t procs;	      /* of the machine; 0: as the header says, or the
 				 largest job where it does not */
@@ -45,6 +51,7 @@ struct swf_options {
 	bool drop_cancelled;  /* jobs with status 5, too, if they ran */
 	bool exact;	      /* estimates are the run times */
 	bool keep_low;	      /* leave estimates that are below the run time */
+	bool follow;	      /* fill in link */
 	uint64_t nr_jobs;     /* only the first so many by submit; 0: all */
 };
 
@@ -58,7 +65,11 @@ struct swf_trace {
 	size_t raised; /* estimates below the run time */
 	size_t no_estimate;
 	size_t follow; /* say which job they come after, and how long (17, 18):
-			  submits stay as they are */
+			  submits stay as they are, unless link says so */
+	struct swf_link *link; /* of each job; NULL: not asked for */
+	/* Jobs of follow whose link is left out, as the other one is not there,
+	 * is submitted later or itself, or think is not known. */
+	size_t no_other, other_later, other_self, no_think;
 	bool unsorted; /* submits were not in order */
 };
 
@@ -74,8 +85,21 @@ int swf_parse(const char *text, size_t size, const char *name,
 	      const struct swf_options *options, struct swf_trace *ret,
 	      struct error *err) must_check;
 
-/* By submit, then as they stand; swf_parse() has done so. */
+/* By submit, then as they stand; swf_parse() has done so, as all that follows here. */
 void swf_sort(struct swf_trace *trace);
+
+/* Leave out the jobs that the machine has not enough processors for, and count them. */
+void swf_drop_too_large(struct swf_trace *trace);
+
+/*
+ * Leave out the links that cannot be followed, and count them; swf_parse() has done so.
+ * -EINVAL if two jobs have one number, so that it names neither.
+ */
+int swf_check_links(struct swf_trace *trace, const char *name,
+		    struct error *err) must_check;
+
+/* Put the jobs into the order of these numbers, which are all of theirs. */
+void swf_arrange(struct swf_trace *trace, const int64_t *id);
 
 /* How many jobs have a number that an earlier one has; *ret_id: the first such.
  */
@@ -88,7 +112,8 @@ struct workload;
 /*
  * The trace as a workload, which takes it over.  load > 0 stretches the time
  * between arrivals so that the offered load, sum of size * run / (processors
- * * time from the first to the last arrival), becomes that.
+ * * time from the first to the last arrival), becomes that.  Jobs with a link are its
+ * followers; then there is no load to ask for.
  */
 struct workload *swf_workload(struct swf_trace *trace, double load);
 

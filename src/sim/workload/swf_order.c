@@ -1,5 +1,5 @@
 /*
- * swf_order.c - the jobs of a trace by submit time, and by number
+ * swf_order.c - the jobs of a trace by submit time, by number, and those that fit
  */
 #include <stdlib.h>
 
@@ -25,15 +25,21 @@ void swf_sort(struct swf_trace *t)
 {
 	struct place *place = xcalloc(t->nr, sizeof(*place));
 	struct swf_job *sorted = xcalloc(t->nr, sizeof(*sorted));
+	struct swf_link *link = t->link ? xcalloc(t->nr, sizeof(*link)) : NULL;
 
 	for (size_t i = 0; i < t->nr; i++)
 		place[i] = (struct place){ t->job[i].submit, i };
 	qsort(place, t->nr, sizeof(*place), compare_places);
-	for (size_t i = 0; i < t->nr; i++)
+	for (size_t i = 0; i < t->nr; i++) {
 		sorted[i] = t->job[place[i].ix];
+		if (link)
+			link[i] = t->link[place[i].ix];
+	}
 	free(place);
 	free(t->job);
+	free(t->link);
 	t->job = sorted;
+	t->link = link;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -68,4 +74,27 @@ size_t swf_same_ids(const struct swf_trace *trace, int64_t *ret_id)
 			*ret_id = id[i];
 	free(id);
 	return same;
+}
+
+void swf_drop_too_large(struct swf_trace *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		if (t->job[i].size > t->procs) {
+			t->too_large++;
+			continue;
+		}
+		if (t->link)
+			t->link[n] = t->link[i];
+		t->job[n++] = t->job[i];
+	}
+	t->nr = n;
+}
+
+void swf_clear(struct swf_trace *trace)
+{
+	free(trace->job);
+	free(trace->link);
+	*trace = (struct swf_trace){ 0 };
 }

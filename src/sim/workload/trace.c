@@ -12,21 +12,15 @@
 struct swf_source {
 	struct workload base;
 	struct swf_trace trace;
+	struct workload_follower *follower;
 	size_t next;
 	double stretch;
 	usec_t first;
 };
 
-static int swf_next(struct workload *workload, struct workload_job *ret,
-		    struct error *err)
+static struct workload_job job_of(const struct swf_job *j)
 {
-	struct swf_source *s = (struct swf_source *)workload;
-	const struct swf_job *j = &s->trace.job[s->next];
-
-	if (s->next == s->trace.nr)
-		return 0;
-	s->next++;
-	*ret = (struct workload_job){
+	return (struct workload_job){
 		.id = j->id,
 		.submit = j->submit,
 		.run = j->run,
@@ -41,10 +35,24 @@ static int swf_next(struct workload *workload, struct workload_job *ret,
 		.queue = j->queue,
 		.partition = j->partition,
 	};
+}
+
+static int swf_next(struct workload *workload, struct workload_job *ret,
+		    struct error *err)
+{
+	struct swf_source *s = (struct swf_source *)workload;
+	const struct swf_trace *t = &s->trace;
+
+	(void)err;
+	while (t->link && s->next < t->nr && t->link[s->next].after)
+		s->next++;
+	if (s->next == t->nr)
+		return 0;
+	*ret = job_of(&t->job[s->next++]);
 	if (s->stretch != 1)
 		ret->submit =
 			s->first +
-			llround((double)(j->submit - s->first) * s->stretch);
+			llround((double)(ret->submit - s->first) * s->stretch);
 	return 1;
 }
 
@@ -53,6 +61,7 @@ static void swf_destroy(struct workload *workload)
 	struct swf_source *s = (struct swf_source *)workload;
 
 	swf_clear(&s->trace);
+	free(s->follower);
 	free(s);
 }
 
@@ -73,6 +82,26 @@ static double offered_load(const struct swf_trace *t)
 	return span > 0 ? work / (double)span / t->procs : 0;
 }
 
+static void add_followers(struct swf_source *s)
+{
+	const struct swf_trace *t = &s->trace;
+	size_t cap = 0;
+	uint32_t nr = 0;
+
+	for (size_t i = 0; t->link && i < t->nr; i++) {
+		if (!t->link[i].after)
+			continue;
+		array_room(s->follower, nr, &cap);
+		s->follower[nr++] = (struct workload_follower){
+			.job = job_of(&t->job[i]),
+			.after = t->link[i].after,
+			.think = t->link[i].think,
+		};
+	}
+	s->base.follower = s->follower;
+	s->base.nr_followers = nr;
+}
+
 struct workload *swf_workload(struct swf_trace *trace, double load)
 {
 	struct swf_source *s = xcalloc(1, sizeof(*s));
@@ -84,5 +113,6 @@ struct workload *swf_workload(struct swf_trace *trace, double load)
 	s->base.ops = &swf_ops;
 	s->base.procs = s->trace.procs;
 	s->base.nr_jobs = s->trace.nr;
+	add_followers(s);
 	return &s->base;
 }

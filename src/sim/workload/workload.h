@@ -60,6 +60,15 @@ struct workload_tasks {
 	usec_t length[];
 };
 
+/* A job that is submitted when another one is over, whatever became of it, and its user
+ * has thought. */
+struct workload_follower {
+	struct workload_job job; /* its submit is not known before */
+	int64_t after; /* the id of the other, which next() yields or is a
+				    follower itself */
+	usec_t think;
+};
+
 struct workload_setup {
 	const struct params *params; /* by ops->params */
 	uint32_t procs;		     /* of the machine; 0: the workload says */
@@ -78,6 +87,10 @@ struct workload {
 	uint64_t nr_warmup; /* jobs at the start left out of the statistics, as
 			       the paper does */
 	uint64_t nr_jobs;   /* how many there will be; 0: not known */
+	/* Those that next() does not yield, as they come after others; their ids
+	 * are their own.  nr_jobs has them, too. */
+	const struct workload_follower *follower;
+	uint32_t nr_followers;
 	const char *
 		hosts; /* a host list (sim/workload/machine.h) it comes with, for
 			       heterogeneous systems; NULL: procs equal ones */
