@@ -4,6 +4,7 @@
  *
  * The controller of fuzz_controller.c, with peers that are played by hand.
  */
+#include <grp.h>
 #include <pwd.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include <cmocka.h>
 
 #include "actors.h"
+#include "cluster/controller/users/users.h"
 #include "cluster/host/arguments.h"
 
 static uint64_t last_job;
@@ -251,6 +253,19 @@ static void arguments_and_hosts_are_bounded(void **state)
 
 /* ---- START ---- */
 
+static int nr_groups = 1;
+
+/* The user database's word, instead of the C library's. */
+int getgrouplist(const char *user, gid_t group, gid_t *groups, int *n)
+{
+	int room = *n;
+
+	*n = nr_groups;
+	for (int i = 0; i < nr_groups && i < room; i++)
+		groups[i] = i ? UINT32_MAX - 1 - (gid_t)i : group;
+	return nr_groups > room ? -1 : nr_groups;
+}
+
 enum { PACKET_MOST = 192 << 10 }; /* what agents and keepers take */
 
 static size_t starts, args_seen, bytes_seen;
@@ -304,7 +319,31 @@ static bool started(void *ctx)
 static void no_start_is_too_large_for_a_packet(void **state)
 {
 	begin();
+	nr_groups = CTL_GROUPS_MOST;
 	actors_run(started, NULL);
+	nr_groups = 1;
+}
+
+static bool in_many_groups(void *ctx)
+{
+	struct conn *c = actor_greet("user/daemon", -1);
+	Control__Submit s = CONTROL__SUBMIT__INIT;
+	char *argv[] = { (char *)"true" };
+
+	s.argv = argv;
+	s.n_argv = s.ranks = 1;
+	nr_groups = CTL_GROUPS_MOST + 1;
+	submit(c, &s);
+	nr_groups = 1;
+	assert_int_equal(accepted, 0);
+	assert_non_null(strstr(why, "is in 8001 groups"));
+	return false;
+}
+
+static void a_user_in_too_many_groups_is_told_so(void **state)
+{
+	begin();
+	actors_run(in_many_groups, NULL);
 }
 
 int main(void)
@@ -314,6 +353,7 @@ int main(void)
 		cmocka_unit_test(folded_jobs_count_with_all_their_ranks),
 		cmocka_unit_test(arguments_and_hosts_are_bounded),
 		cmocka_unit_test(no_start_is_too_large_for_a_packet),
+		cmocka_unit_test(a_user_in_too_many_groups_is_told_so),
 	};
 
 	return cmocka_run_group_tests_name("bounds", tests, NULL, NULL);

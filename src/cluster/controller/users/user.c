@@ -68,6 +68,11 @@ static int check_user(const struct ctl *ctl, const struct identity *id,
 
 	if (r < 0)
 		return r;
+	if (id->nr_groups > CTL_GROUPS_MOST)
+		return error_set(err, -E2BIG,
+				 "%s is in %zu groups, and a rank can be told "
+				 "of %d at most: take that user out of some",
+				 id->name, id->nr_groups, CTL_GROUPS_MOST);
 	if (gid != id->gid && !identity_has_group(id, gid))
 		return error_set(err, -EPERM,
 				 "%s is not in group %u on the controller's "

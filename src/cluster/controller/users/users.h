@@ -30,6 +30,12 @@ void ctl_limit_note(const struct ctl_rank *r, const char *words);
 
 /* ---- user.c */
 
+/*
+ * As many groups as there is room for in START beside the longest argument; agents
+ * and keepers drop what is larger than 192 KiB, and the rank would never start.
+ */
+enum { CTL_GROUPS_MOST = 8000 };
+
 /* May it do things to that job, and see all of it? */
 bool ctl_may(const struct ctl_peer *p, const struct ctl_job *job);
 /* May it see what was told and printed in that job, too? */
