@@ -197,6 +197,12 @@ assert s["version"]'
 		[ "$(cut -d, -f1,3,4,10 "$dir/j.csv" | tail -n +2 | tr '\n' ' ')" = "1,0,100,done 2,,,rejected 3,100,130,done " ]
 	done
 	"$stint" sim -p pvm --swf "$dir/t.swf" --hosts 3x1 --json | grep -q '"ended":3.*"rejected":0'
+	# Where that are all of them, nothing was simulated, and nothing is written.
+	rm "$dir/j.csv"
+	printf '; MaxProcs: 9\n1 0 -1 9 9 -1 -1 9 9 -1 1 -1 -1 -1 -1 -1 -1 -1\n' >"$dir/large.swf"
+	fails "none of the 1 jobs could ever start: job 1: 9 processors are asked for" "$stint" sim -p easy \
+		--swf "$dir/large.swf" --hosts 3x1 -o "$dir/j.csv"
+	[ ! -e "$dir/j.csv" ]
 	fails "job 2: 4 processors" "$stint" sweep -p fcfs --swf "$dir/t.swf" --hosts 3x1
 }
 

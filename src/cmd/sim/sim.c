@@ -367,6 +367,22 @@ static int report(struct sim_args *a, const struct sim_result *result,
 	return 0;
 }
 
+/* Jobs that could never start are told; a run of nothing else says nothing. */
+static int check_rejected(const struct sim_result *result, struct error *err)
+{
+	if (!result->nr_rejected)
+		return 0;
+	if (result->nr_rejected == result->nr)
+		return error_set(err, -EINVAL,
+				 "none of the %zu jobs could ever start: %s",
+				 result->nr, result->why_rejected);
+	fprintf(stderr,
+		"stint sim: rejected %" PRIu64
+		" jobs that could never start, first %s\n",
+		result->nr_rejected, result->why_rejected);
+	return 0;
+}
+
 static int simulate(struct sim_args *a, struct error *err)
 {
 	struct swf_trace kept = { 0 };
@@ -404,13 +420,10 @@ static int simulate(struct sim_args *a, struct error *err)
 	r = sim_run(&a->config, &result, err);
 	if (a->config.progress && w->nr_jobs > 16384)
 		fputs("\r\033[K", stderr);
-	if (!r && result.nr_rejected)
-		fprintf(stderr,
-			"stint sim: rejected %" PRIu64
-			" jobs that could never start, first %s\n",
-			result.nr_rejected, result.why_rejected);
 	if (!r) {
-		r = report(a, &result, &kept, &files, err);
+		r = check_rejected(&result, err);
+		if (!r)
+			r = report(a, &result, &kept, &files, err);
 		sim_result_clear(&result);
 	}
 out:
