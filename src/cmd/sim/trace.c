@@ -1,5 +1,5 @@
 /*
- * trace.c - stint trace: look at workload and activity traces, and make them
+ * trace.c - stint trace: look at workload and activity traces, make and convert them
  */
 #include <argp.h>
 #include <errno.h>
@@ -9,7 +9,9 @@
 
 #include "cmd/kit/command.h"
 #include "cmd/sim/setup_args.h"
+#include "cmd/sim/trace_import.h"
 #include "core/json.h"
+#include "core/xalloc.h"
 #include "model/activity.h"
 #include "sim/report/output.h"
 #include "sim/report/trace_stats.h"
@@ -17,7 +19,7 @@
 #include "sim/workload/swf.h"
 #include "sim/workload/workload.h"
 
-enum { KEY_ACTIVITY = 256 };
+enum { KEY_ACTIVITY = 256, KEY_FROM, KEY_EVERY };
 
 static const struct argp_option options[] = {
 	{ 0, 0, 0, 0, "stats:", 1 },
@@ -27,7 +29,9 @@ static const struct argp_option options[] = {
 	{ 0, 0, 0, 0, "generate:", 2 },
 	{ "workload", 'w', "NAME[:k=v,...]", 0,
 	  "jobs from a generator; `stint sim --list` shows them", 2 },
-	{ "procs", 'P', "P", 0, "processors (the generator's)", 2 },
+	{ "procs", 'P', "P", 0,
+	  "processors (the generator's); also of the machine sacct tells of",
+	  2 },
 	{ "load", 'L', "L", 0, "offered load (the generator's)", 2 },
 	{ "jobs", 'n', "N", 0, "so many jobs (the generator's number)", 2 },
 	{ "seed", KEY_SEED, "S", 0, "of all random streams (1)", 2 },
@@ -35,21 +39,36 @@ static const struct argp_option options[] = {
 	  "which of the seed's independent replications (0)", 2 },
 	{ "output", 'o', "FILE", 0,
 	  "write the trace there (- is standard "
-	  "output)",
+	  "output); also of import",
 	  2 },
+	{ 0, 0, 0, 0, "import:", 3 },
+	{ "from", KEY_FROM, "sacct|fta|planetlab", 0,
+	  "FILE is what `sacct -P` printed, an event_trace of the Failure "
+	  "Trace Archive, or FILEs of CPU percentages, one a host",
+	  3 },
+	{ "every", KEY_EVERY, "TIME", 0, "between two percentages (5min)", 3 },
 	{ 0 }
 };
 
 struct trace_args {
-	const char *verb, *file, *workload, *output;
+	const char *verb, *workload, *output;
+	struct trace_import import; /* file and nr are all verbs' */
+	size_t cap;
 	bool activity, json;
 	struct setup_args setup;
 };
+
+static void add_file(struct trace_args *a, char *path)
+{
+	array_room(a->import.file, a->import.nr, &a->cap);
+	a->import.file[a->import.nr++] = path;
+}
 
 static error_t parse_trace(int key, char *arg, struct argp_state *state)
 {
 	struct trace_args *a = state->input;
 	struct error err;
+	uint64_t every;
 	int r;
 
 	switch (key) {
@@ -65,34 +84,43 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 	case 'o':
 		a->output = arg;
 		return 0;
+	case KEY_FROM:
+		a->import.from = arg;
+		return 0;
+	case KEY_EVERY:
+		r = command_span(arg, "--every", &every, &err);
+		a->import.every = r < 0 ? 0 : (usec_t)every;
+		return command_parsed(state, r, &err);
 	case ARGP_KEY_ARG:
-		if (a->file)
-			return ARGP_ERR_UNKNOWN;
-		*(a->verb ? &a->file : &a->verb) = arg;
+		if (a->verb)
+			add_file(a, arg);
+		else
+			a->verb = arg;
 		return 0;
 	}
 	r = setup_args_parse(&a->setup, key, arg, &err);
 	return r > 0 ? ARGP_ERR_UNKNOWN : command_parsed(state, r, &err);
 }
 
-static int check(const struct trace_args *a, struct error *err)
+static bool has_setup(const struct trace_args *a)
 {
-	bool stats = a->verb && !strcmp(a->verb, "stats");
+	return a->workload || a->setup.jobs || a->setup.load > 0;
+}
 
-	if (!stats && (!a->verb || strcmp(a->verb, "generate")))
-		return error_set(err, -EINVAL,
-				 "say what: stats FILE, or generate --workload "
-				 "NAME --output FILE");
-	if (stats && !a->file)
+static int check_stats(const struct trace_args *a, struct error *err)
+{
+	if (a->import.nr != 1)
 		return error_set(err, -EINVAL, "stats: which FILE?");
-	if (stats && (a->workload || a->output || a->setup.procs ||
-		      a->setup.jobs || a->setup.load > 0))
+	if (has_setup(a) || a->output || a->setup.procs)
 		return error_set(err, -EINVAL,
 				 "stats makes no trace: leave out --workload, "
 				 "--output, --procs, --jobs and --load");
-	if (stats)
-		return 0;
-	if (a->file || a->activity || a->json)
+	return 0;
+}
+
+static int check_generate(const struct trace_args *a, struct error *err)
+{
+	if (a->import.nr || a->activity || a->json)
 		return error_set(
 			err, -EINVAL,
 			"generate takes no FILE, --activity or --json");
@@ -101,6 +129,37 @@ static int check(const struct trace_args *a, struct error *err)
 				 "generate: give --workload NAME and --output "
 				 "FILE");
 	return workload_check(a->workload, err);
+}
+
+static int check_import(struct trace_args *a, struct error *err)
+{
+	if (has_setup(a) || a->activity || a->json)
+		return error_set(err, -EINVAL,
+				 "import makes no jobs of its own: leave out "
+				 "--workload, --jobs, --load, --activity and "
+				 "--json");
+	a->import.output = a->output;
+	a->import.procs = (uint32_t)a->setup.procs;
+	return trace_import_check(&a->import, err);
+}
+
+static int check(struct trace_args *a, struct error *err)
+{
+	bool import = a->verb && !strcmp(a->verb, "import");
+
+	if (!import && (a->import.from || a->import.every))
+		return error_set(err, -EINVAL,
+				 "--from and --every are for import");
+	if (import)
+		return check_import(a, err);
+	if (a->verb && !strcmp(a->verb, "stats"))
+		return check_stats(a, err);
+	if (a->verb && !strcmp(a->verb, "generate"))
+		return check_generate(a, err);
+	return error_set(err, -EINVAL,
+			 "say what: stats FILE, generate --workload NAME "
+			 "--output FILE, or import --from KIND FILE --output "
+			 "FILE");
 }
 
 /* ---- stats ---- */
@@ -138,7 +197,7 @@ static int show_jobs(const struct trace_args *a, struct error *err)
 	const struct swf_options how = { .keep_low = true };
 	struct swf_trace trace;
 	struct trace_stats s;
-	int r = swf_read(a->file, &how, &trace, err);
+	int r = swf_read(a->import.file[0], &how, &trace, err);
 
 	if (r < 0)
 		return r;
@@ -157,11 +216,11 @@ static int show_owners(const struct trace_args *a, struct error *err)
 	struct activity_stats s;
 	size_t size;
 	char *text;
-	int r = inflate_read(a->file, &text, &size, err);
+	int r = inflate_read(a->import.file[0], &text, &size, err);
 
 	if (r < 0)
 		return r;
-	r = activity_parse(text, size, a->file, &activity, err);
+	r = activity_parse(text, size, a->import.file[0], &activity, err);
 	free(text);
 	if (r < 0)
 		return r;
@@ -221,29 +280,43 @@ static int generate(const struct trace_args *a, struct error *err)
 	return r;
 }
 
+static int run(const struct trace_args *a, struct error *err)
+{
+	int r;
+
+	if (!strcmp(a->verb, "generate"))
+		r = generate(a, err);
+	else if (!strcmp(a->verb, "import"))
+		r = trace_import(&a->import, err);
+	else
+		r = a->activity ? show_owners(a, err) : show_jobs(a, err);
+	if (!r && fflush(stdout))
+		r = error_sys(err, -errno, "standard output");
+	return r;
+}
+
 int cmd_trace(int argc, char **argv)
 {
 	static const struct argp argp = {
 		options,
 		parse_trace,
-		"stats FILE\ngenerate",
-		"What a trace is like, and traces from generators.",
+		"stats FILE\ngenerate\nimport FILE...",
+		"What a trace is like, traces from generators, and those of "
+		"others.",
 		0,
 		0,
 		0
 	};
 	struct trace_args a = { .setup = { .seed = 1 } };
 	struct error err;
-	int r;
+	int r, code = EXIT_OK;
 
 	command_parse(&argp, argc, argv, 0, &a);
-	if (check(&a, &err) < 0)
-		return command_fail("trace", EXIT_USAGE, &err);
-	if (!strcmp(a.verb, "generate"))
-		r = generate(&a, &err);
-	else
-		r = a.activity ? show_owners(&a, &err) : show_jobs(&a, &err);
-	if (!r && fflush(stdout))
-		r = error_sys(&err, -errno, "standard output");
-	return r < 0 ? command_fail("trace", EXIT_FAILED, &err) : EXIT_OK;
+	r = check(&a, &err);
+	if (r < 0)
+		code = EXIT_USAGE;
+	else if (run(&a, &err) < 0)
+		code = EXIT_FAILED;
+	free(a.import.file);
+	return code ? command_fail("trace", code, &err) : EXIT_OK;
 }

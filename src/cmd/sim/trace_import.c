@@ -1,0 +1,113 @@
+/* trace_import.c - see trace_import.h */
+#include "cmd/sim/trace_import.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/activity.h"
+#include "sim/report/output.h"
+#include "sim/workload/activity_import.h"
+#include "sim/workload/inflate.h"
+#include "sim/workload/sacct.h"
+
+static int import_sacct(const struct trace_import *t, FILE *to,
+			struct error *err)
+{
+	struct sacct_counts n;
+	char *text;
+	size_t size;
+	int r = inflate_read(t->file[0], &text, &size, err);
+
+	if (r < 0)
+		return r;
+	r = sacct_convert(text, size, t->file[0], t->procs, to, &n, err);
+	free(text);
+	if (!r && n.steps + n.never_ran + n.still_ran)
+		fprintf(stderr,
+			"%s: left out %zu steps of jobs, %zu jobs that never "
+			"ran and %zu that still do\n",
+			t->file[0], n.steps, n.never_ran, n.still_ran);
+	return r;
+}
+
+static int import_fta(const struct trace_import *t, FILE *to, struct error *err)
+{
+	struct activity activity = ACTIVITY_INIT;
+	int r = activity_import_fta(t->file[0], &activity, err);
+
+	if (r < 0)
+		return r;
+	activity_write(&activity, false, to);
+	activity_clear(&activity);
+	return 0;
+}
+
+static int import_planetlab(const struct trace_import *t, FILE *to,
+			    struct error *err)
+{
+	struct activity activity = ACTIVITY_INIT;
+	usec_t every = t->every ? t->every : 300 * USEC_PER_SEC;
+	int r = activity_import_samples(t->file, t->nr, every, &activity, err);
+
+	if (r < 0)
+		return r;
+	activity_write(&activity, false, to);
+	activity_clear(&activity);
+	return 0;
+}
+
+static const struct source {
+	const char *name;
+	int (*import)(const struct trace_import *t, FILE *to,
+		      struct error *err);
+} sources[] = {
+	{ "sacct", import_sacct },
+	{ "fta", import_fta },
+	{ "planetlab", import_planetlab },
+};
+
+static const struct source *find_source(const char *name)
+{
+	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
+		if (!strcmp(sources[i].name, name))
+			return &sources[i];
+	return NULL;
+}
+
+int trace_import_check(const struct trace_import *t, struct error *err)
+{
+	const struct source *s = t->from ? find_source(t->from) : NULL;
+
+	if (!s)
+		return error_set(err, -EINVAL,
+				 "import: say what FILE is by --from sacct, "
+				 "--from fta or --from planetlab");
+	if (!t->nr || !t->output)
+		return error_set(err, -EINVAL,
+				 "import: give FILE and --output FILE");
+	if (t->nr > 1 && s->import != import_planetlab)
+		return error_set(err, -EINVAL, "import --from %s: one FILE",
+				 s->name);
+	if (t->every && s->import != import_planetlab)
+		return error_set(err, -EINVAL,
+				 "--every is for import --from planetlab");
+	if (t->procs && s->import != import_sacct)
+		return error_set(err, -EINVAL,
+				 "--procs is for import --from sacct");
+	return 0;
+}
+
+int trace_import(const struct trace_import *t, struct error *err)
+{
+	struct output *out;
+	int r = output_open(t->output, &out, err);
+
+	if (r < 0)
+		return r;
+	r = find_source(t->from)->import(t, output_stream(out), err);
+	if (!r)
+		return output_commit(out, err);
+	output_abort(out);
+	return r;
+}
