@@ -68,7 +68,7 @@ LINES = {
     "owner": (["status", "--all"], {**CLIENT, "for": ABOVE0}),
     "trace": (["generate", "--workload=lublin", "--output=-"], {
         "load": LOADS, "jobs": COUNTS, "procs": COUNTS, "replication": NUMBERS,
-        "seed": NUMBERS, "workload": WORKLOADS}),
+        "seed": NUMBERS, "workload": WORKLOADS, "from": WORDS, "every": ABOVE0}),
     "migrate": (["1.0", "h1"], {**CLIENT, "budget": ABOVE0}),
     "kill": (["1"], {**CLIENT, "signal": SIGNALS}),
     "controller": (["--state-dir=s", "--listen=127.0.0.1:0"], {
@@ -111,6 +111,7 @@ LINES = {
         "se-precision": PERCENTS, "metric": WORDS, "paging": PAGINGS}),
     "reproduce": (["schnor:S-4a"], {"workers": COUNTS, "seed": NUMBERS}),
     "policies": ([], {}),
+    "compare": (["a", "b"], {"by": WORDS, "metric": WORDS, "procs": COUNTS, "skip": NUMBERS}),
 }
 
 
