@@ -15,14 +15,17 @@
 #include "core/xalloc.h"
 #include "policy/hosts/mapstates.h"
 #include "policy/policies.h"
+#include "sim/workload/machine.h"
 
 enum { KEY_MIN = 256, KEY_MAX, KEY_NO_UPGRADE, KEY_NO_MIGRATION, KEY_LIMIT };
 
 static const struct argp_option options[] = {
 	{ "policy", 'p', "sed1|sed2[:k=v,...]", 0,
 	  "whose rules, with the parameters `stint sim` takes (sed2)", 0 },
-	{ "hosts", 'H', "COUNTxALPHA,...", 0,
-	  "the system, such as 5x1,25x4 (system 1 of Schnor 1997)", 0 },
+	{ "hosts", 'H', "COUNTxALPHA,...|FILE", 0,
+	  "the system, such as 5x1,25x4 (system 1 of Schnor 1997), or a file of "
+	  "stint-platform(5)",
+	  0 },
 	{ "minsize", KEY_MIN, "N", 0, "of every job (1)", 0 },
 	{ "maxsize", KEY_MAX, "N", 0, "of every job (number of hosts)", 0 },
 	{ "no-upgrade", KEY_NO_UPGRADE, 0, 0, "leave upgrading out", 0 },
@@ -44,6 +47,22 @@ struct args {
 	const char *format;
 };
 
+/* Those of a file, one core each as all here. */
+static int read_hosts(struct args *a, const char *path, struct error *err)
+{
+	struct host *hosts;
+	uint32_t n;
+	int r = machine_parse(path, &hosts, &n, err);
+
+	for (uint32_t i = 0; !r && i < n; i++) {
+		array_room(a->alpha, a->nr_hosts, &a->cap_hosts);
+		a->alpha[a->nr_hosts++] = hosts[i].speed;
+	}
+	if (!r)
+		free(hosts);
+	return r;
+}
+
 /* "5x1,25x4": five hosts of speed factor 1, 25 of 4. */
 static int parse_hosts(struct args *a, const char *text, struct error *err)
 {
@@ -52,6 +71,8 @@ static int parse_hosts(struct args *a, const char *text, struct error *err)
 
 	a->hosts = text;
 	a->nr_hosts = 0;
+	if (machine_is_file(text))
+		return read_hosts(a, text, err);
 	for (;;) {
 		long n = strtol(c, &end, 10);
 		double alpha;

@@ -51,8 +51,10 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "procs", 'P', "P", 0,
 	  "processors; default: what the trace or generator says", 0 },
-	{ "hosts", 'H', "COUNTxALPHA,...", 0,
-	  "a machine of hosts with speed factors, such as 5x1,25x4", 0 },
+	{ "hosts", 'H', "COUNTxALPHA,...|FILE", 0,
+	  "a machine of hosts with speed factors, such as 5x1,25x4, or a file "
+	  "of stint-platform(5)",
+	  0 },
 	{ "speedup", KEY_SPEEDUP, "MODEL[:k=v,...]", 0,
 	  "make jobs malleable: linear, misp[:low=E,high=E], "
 	  "table:points=M@E/...; kind=moldable fixes them at their start",
@@ -259,7 +261,7 @@ static int check(const struct sim_args *a, struct error *err)
 		r = policy_check(a->policy, err);
 	if (!r && a->workload)
 		r = workload_check(a->workload, err);
-	if (!r && a->hosts)
+	if (!r && a->hosts && !machine_is_file(a->hosts))
 		r = machine_check(a->hosts, err);
 	if (!r && a->paging)
 		r = paging_parse(a->paging, &model, err);

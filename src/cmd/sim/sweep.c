@@ -104,8 +104,10 @@ static int sweep(struct sweep_args *a)
 {
 	struct error err = ERROR_INIT;
 	struct files files = { NULL };
-	int rc = sweep_check(&a->sweep, &err);
+	int rc = sweep_args_open(a, &err);
 
+	if (!rc)
+		rc = sweep_check(&a->sweep, &err);
 	if (!rc)
 		rc = compute(a, &files, &err);
 	abort_files(&files);

@@ -53,8 +53,10 @@ static const struct argp_option options[] = {
 	  "make jobs malleable: linear, misp[:low=E,high=E], "
 	  "table:points=M@E/...; kind=moldable fixes them at their start",
 	  0 },
-	{ "hosts", 'H', "COUNTxALPHA,...", 0,
-	  "a machine of hosts with speed factors, such as 5x1,25x4", 0 },
+	{ "hosts", 'H', "COUNTxALPHA,...|FILE", 0,
+	  "a machine of hosts with speed factors, such as 5x1,25x4, or a file "
+	  "of stint-platform(5)",
+	  0 },
 	{ "paging", KEY_PAGING, "k=v,...", 0,
 	  "how hosts page; `stint sim --list` shows the parameters (the "
 	  "workload's)",
@@ -396,7 +398,7 @@ static int check_names(const struct sweep_args *a, struct error *err)
 	for (size_t i = 0; i < a->workloads.nr && !rc; i++)
 		if (!is_trace(a->workloads.item[i]))
 			rc = workload_check(a->workloads.item[i], err);
-	if (!rc && a->hosts)
+	if (!rc && a->hosts && !machine_is_file(a->hosts))
 		rc = machine_check(a->hosts, err);
 	if (!rc && a->paging)
 		rc = paging_parse(a->paging, &model, err);
@@ -465,9 +467,22 @@ int sweep_args_parse(int argc, char **argv, struct sweep_args *ret,
 	return 0;
 }
 
+int sweep_args_open(struct sweep_args *a, struct error *err)
+{
+	int rc;
+
+	if (!a->hosts || !machine_is_file(a->hosts))
+		return 0;
+	rc = machine_text(a->hosts, &a->platform, err);
+	for (size_t i = 0; !rc && i < a->sweep.nr; i++)
+		a->cell[i].hosts = a->platform;
+	return rc;
+}
+
 void sweep_args_clear(struct sweep_args *a)
 {
 	free(a->cell);
+	free(a->platform);
 	free(a->load);
 	list_clear(&a->policies);
 	list_clear(&a->workloads);

@@ -22,6 +22,7 @@ struct sweep_args {
 	struct sim_costs costs;
 	const char *speedup, *hosts, *paging;
 	bool paired, quiet, table, follow;
+	char *platform; /* what a file of hosts said; or NULL */
 	enum sweep_format format;
 	const char *out, *svg;
 	int metric;
@@ -34,6 +35,10 @@ struct sweep_args {
  */
 int sweep_args_parse(int argc, char **argv, struct sweep_args *ret,
 		     struct error *err) must_check;
+/* Put what a file of hosts says now into the cells: all runs, and the file of results, are of
+ * that machine, whatever becomes of the file. */
+int sweep_args_open(struct sweep_args *a, struct error *err) must_check;
+
 void sweep_args_clear(struct sweep_args *args);
 
 #endif

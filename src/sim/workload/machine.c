@@ -5,13 +5,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/units.h"
 #include "core/xalloc.h"
-
-#define MAX_HOSTS 1000000
+#include "sim/workload/platform.h"
 
 struct kind {
 	double count, alpha, cores;
@@ -50,7 +51,7 @@ static bool size(const char **at, uint64_t *ret)
 static bool parse_kind(const char **at, struct kind *k)
 {
 	*k = (struct kind){ .alpha = 1, .cores = 1 };
-	if (!number(at, 1, MAX_HOSTS, &k->count))
+	if (!number(at, 1, MACHINE_HOSTS_MAX, &k->count))
 		return false;
 	if (**at == 'x' && (++*at, !number(at, 1, 1000, &k->alpha)))
 		return false;
@@ -61,6 +62,27 @@ static bool parse_kind(const char **at, struct kind *k)
 	return k->count == (uint32_t)k->count && k->cores == (uint32_t)k->cores;
 }
 
+struct host machine_host(const char *name, double alpha, uint32_t cores,
+			 uint64_t memory)
+{
+	return (struct host){
+		.name = name,
+		.speed = alpha,
+		.cores = cores,
+		.slots = UINT32_MAX / 2,
+		.memory = memory,
+		.memory_free = memory,
+		.up = true,
+	};
+}
+
+bool machine_is_file(const char *text)
+{
+	size_t n = strlen(text);
+
+	return strchr(text, '/') || (n > 4 && !strcmp(text + n - 4, ".csv"));
+}
+
 int machine_parse(const char *text, struct host **ret, uint32_t *ret_n,
 		  struct error *err)
 {
@@ -69,18 +91,13 @@ int machine_parse(const char *text, struct host **ret, uint32_t *ret_n,
 	const char *at = text;
 	struct kind k;
 
-	while (parse_kind(&at, &k) && n + k.count <= MAX_HOSTS) {
+	if (machine_is_file(text))
+		return platform_read(text, ret, ret_n, err);
+	while (parse_kind(&at, &k) && n + k.count <= MACHINE_HOSTS_MAX) {
 		for (uint32_t i = 0; i < k.count; i++) {
 			array_room(hosts, n, &cap);
-			hosts[n++] = (struct host){
-				.name = "",
-				.speed = k.alpha,
-				.cores = (uint32_t)k.cores,
-				.slots = UINT32_MAX / 2,
-				.memory = k.memory,
-				.memory_free = k.memory,
-				.up = true,
-			};
+			hosts[n++] = machine_host("", k.alpha,
+						  (uint32_t)k.cores, k.memory);
 		}
 		if (!*at) {
 			*ret = hosts;
@@ -94,8 +111,53 @@ int machine_parse(const char *text, struct host **ret, uint32_t *ret_n,
 	return error_set(err, -EINVAL,
 			 "hosts '%.60s': write COUNTxALPHA,... with ALPHA from "
 			 "1 (fastest) to 1000, such as 5x1,25x4, or "
-			 "COUNTxALPHAxCORESxMEMORY, such as 32x1x1x384M",
+			 "COUNTxALPHAxCORESxMEMORY, such as 32x1x1x384M, or "
+			 "name a file of stint-platform(5)",
 			 text);
+}
+
+static bool alike(const struct host *a, const struct host *b)
+{
+	return a->speed == b->speed && a->cores == b->cores &&
+	       a->memory == b->memory;
+}
+
+static void write_kind(const struct host *h, uint32_t count, FILE *to)
+{
+	char alpha[REAL_TEXT];
+
+	fprintf(to, "%" PRIu32 "x%s", count, real_text(h->speed, alpha));
+	if (h->cores > 1 || h->memory)
+		fprintf(to, "x%" PRIu32, h->cores);
+	if (h->memory)
+		fprintf(to, "x%" PRIu64, h->memory);
+}
+
+int machine_text(const char *text, char **ret, struct error *err)
+{
+	struct host *hosts;
+	uint32_t n, count;
+	char *made = NULL;
+	size_t size;
+	FILE *f;
+	int r = machine_parse(text, &hosts, &n, err);
+
+	if (r < 0)
+		return r;
+	f = open_memstream(&made, &size);
+	for (uint32_t i = 0; f && i < n; i += count) {
+		for (count = 1; i + count < n; count++)
+			if (!alike(&hosts[i], &hosts[i + count]))
+				break;
+		if (i)
+			fputc(',', f);
+		write_kind(&hosts[i], count, f);
+	}
+	if (!f || fclose(f))
+		abort(); /* out of memory */
+	free(hosts);
+	*ret = made;
+	return 0;
 }
 
 int machine_check(const char *text, struct error *err)
