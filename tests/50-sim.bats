@@ -406,3 +406,31 @@ assert end["1"] < end["3"] < end["2"], end' "$dir/ls.csv"
 	python3 -c 'import json, sys; r = json.loads(sys.argv[1])
 assert not r["equal"] and "wake at \ufffd: why" in r["difference"], r' "$output"
 }
+
+# Three jobs, one after the other, on two hosts that have names.
+@test "figures of a stretch of time" {
+	printf 'name,count,speed\nws,2,1\n' >"$dir/two.csv"
+	printf '%s\n' '; MaxProcs: 2' >"$dir/t.swf"
+	for i in 1 2 3; do
+		echo "$i $((i * 100)) -1 100 2 -1 -1 2 100 -1 1 -1 -1 -1 -1 -1 -1 -1" >>"$dir/t.swf"
+	done
+	"$stint" sim -p fcfs --swf "$dir/t.swf" -H "$dir/two.csv" --window 50:150 --gantt "$dir/g.svg" \
+		--series "$dir/s.tsv" --plot "$dir/p.svg" >/dev/null
+	# Half of job 1, half of job 2, nothing of job 3.
+	grep -q '>job 1,.*x="90.00" y="40.00" width="550.00"' "$dir/g.svg"
+	grep -q '>job 2, 2 processors, 100 s to 200 s<.*x="640.00" y="40.00" width="550.00"' "$dir/g.svg"
+	run ! grep -q '>job 3,' "$dir/g.svg"
+	grep -q '>ws1</text>' "$dir/g.svg"
+	grep -q '>ws2</text>' "$dir/g.svg"
+	[ "$(sed -n '2s/\t.*//p' "$dir/s.tsv")" = 50.5 ]
+	[ "$(sed -n '$s/\t.*//p' "$dir/s.tsv")" = 149.5 ]
+	"$stint" sim -p fcfs --swf "$dir/t.swf" --window :1min --series "$dir/s.tsv" >/dev/null
+	[ "$(sed -n '$s/\t.*//p' "$dir/s.tsv")" = 59.5 ]
+	# More bars than a picture can show are shown piece by piece.
+	"$stint" sim -p fcfs -w poisson:max-size=1 -L 0.9 -P 4 -n 110000 --window 0:10000 --gantt "$dir/g.svg" >/dev/null
+	grep -c '<title>job' "$dir/g.svg"
+	fails "take less of the time" "$stint" sim -p fcfs -w poisson:max-size=1 -L 0.9 -P 4 -n 110000 --gantt "$dir/none.svg"
+	fails "the run is over at 300 s" "$stint" sim -p fcfs --swf "$dir/t.swf" --window 1h: --plot "$dir/none.svg"
+	[ ! -e "$dir/none.svg" ]
+	fails "--window is for" "$stint" sim -p fcfs --swf "$dir/t.swf" --window 1:2
+}

@@ -22,7 +22,9 @@ failed() { # WORDS LINE...
 		case $c in mapstates) set -- ;; *) set -- -p spread -w ismail ;; esac
 		run --separate-stderr "$stint" $c "$@" -H ./wrong.csv
 		echo "$stderr"
-		[ "$status" -ge 1 ] && [ "${#stderr_lines[@]}" = 1 ] && [[ $stderr == *"$words"* ]]
+		[ "$status" -ge 1 ]
+		[ "${#stderr_lines[@]}" = 1 ]
+		[[ $stderr == *"$words"* ]]
 	done
 }
 

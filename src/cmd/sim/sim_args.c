@@ -33,6 +33,7 @@ enum {
 	KEY_REPLAY,
 	KEY_PAGING,
 	KEY_FOLLOW,
+	KEY_WINDOW,
 };
 
 static const struct argp_option options[] = {
@@ -79,6 +80,10 @@ static const struct argp_option options[] = {
 	{ "plot", KEY_PLOT, "FILE", 0, "draw the same, SVG", 0 },
 	{ "gantt", KEY_GANTT, "FILE", 0,
 	  "draw which job had which processor when, SVG", 0 },
+	{ "window", KEY_WINDOW, "FROM:TO", 0,
+	  "of which time --series, --plot and --gantt are, since the first "
+	  "event (all)",
+	  0 },
 	{ "out-swf", KEY_OUT_SWF, "FILE", 0, "write the schedule as SWF", 1 },
 	{ "json", KEY_JSON, 0, 0, "print the summary as JSON", 1 },
 	{ "extra-columns", KEY_EXTRA, "refuse|ignore", 0,
@@ -185,6 +190,10 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	case KEY_POOL:
 		a->config.pool = true;
 		break;
+	case KEY_WINDOW:
+		return command_parsed(
+			state, sim_figures_window(&a->figures, arg, &err),
+			&err);
 	case KEY_EXTRA:
 		return command_parsed(
 			state, parse_extra(arg, &a->trace.extra, &err), &err);
@@ -246,6 +255,12 @@ static int check(const struct sim_args *a, struct error *err)
 			"--hosts, --procs, --events, --jobs and --load "
 			"do not go with --replay: the record has a machine, "
 			"events and jobs of its own");
+	if ((a->figures.window.from || a->figures.window.to) &&
+	    !a->figures.series_path && !a->figures.plot_path &&
+	    !a->figures.gantt_path)
+		return error_set(
+			err, -EINVAL,
+			"--window is for --series, --plot and --gantt");
 	if (a->trace.follow && (!a->swf || a->setup.load > 0 || a->speedup))
 		return error_set(err, -EINVAL,
 				 "--follow is for the jobs of --swf as they "

@@ -11,11 +11,17 @@
 struct sim_figures {
 	const char *series_path, *plot_path, *gantt_path; /* NULL: not wanted */
 
+	struct window window;
+	usec_t begin, end; /* first and last event */
 	struct output *table, *plot, *chart;
 	struct series *series;
 	struct gantt *gantt;
 	struct sim_observer observer;
 };
+
+/* Of which time they are: "FROM:TO" since the first event, either may be left out. */
+int sim_figures_window(struct sim_figures *f, const char *text,
+		       struct error *err) must_check;
 
 /*
  * Open the files that are wanted, before the run.  Returns the observer for

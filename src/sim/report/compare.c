@@ -313,7 +313,8 @@ void compare_plot(const struct compare_run *run, size_t nr,
 			     .y_label = label[metric],
 			     .line = line,
 			     .nr = nr,
-			     .log_y = true };
+			     .log_y = true,
+			     .tight_x = true };
 
 	for (size_t k = 0; k < nr; k++) {
 		point[k] = curve(&run[k], metric);

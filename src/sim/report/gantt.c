@@ -35,13 +35,17 @@ struct gantt {
 	uint32_t nr_rows;
 	bool too_many;
 	usec_t begin, end;
+	struct window window;
+	char **name; /* of the rows, where they are hosts that have any */
+	uint32_t nr_names;
 };
 
-struct gantt *gantt_create(void)
+struct gantt *gantt_create(const struct window *window)
 {
 	struct gantt *g = xcalloc(1, sizeof(*g));
 
 	g->begin = -1;
+	g->window = *window;
 	return g;
 }
 
@@ -52,6 +56,9 @@ void gantt_destroy(struct gantt *g)
 	for (size_t i = 0; i < g->nr_holdings; i++)
 		free(g->holding[i].row);
 	free(g->holding);
+	for (uint32_t i = 0; i < g->nr_names; i++)
+		free(g->name[i]);
+	free(g->name);
 	free(g->bar);
 	free(g->used);
 	free(g);
@@ -82,6 +89,9 @@ static void need_rows(struct gantt *g, uint32_t n)
 
 static void add_bar(struct gantt *g, struct bar bar)
 {
+	if (bar.to <= window_begin(&g->window, g->begin) ||
+	    bar.from >= window_end(&g->window, g->begin))
+		return;
 	if (g->nr == GANTT_MAX) {
 		g->too_many = true;
 		return;
@@ -137,10 +147,22 @@ static void take_rows(struct gantt *g, const struct job *job, usec_t now)
 	qsort(h->row, h->n, sizeof(*h->row), by_number);
 }
 
+static void keep_names(struct gantt *g, const struct view *view)
+{
+	if (!view->nr_hosts || !view->hosts[0].name || !*view->hosts[0].name)
+		return;
+	g->nr_names = view->nr_hosts;
+	g->name = xcalloc(g->nr_names, sizeof(*g->name));
+	for (uint32_t i = 0; i < g->nr_names; i++)
+		g->name[i] = xstrdup(view->hosts[i].name);
+}
+
 void gantt_note(struct gantt *g, const struct view *view, const struct event *e)
 {
-	if (g->begin < 0)
+	if (g->begin < 0) {
 		g->begin = view->now;
+		keep_names(g, view);
+	}
 	g->end = view->now;
 	need_rows(g, view->nr_hosts);
 	switch (e->type) {
@@ -164,7 +186,32 @@ void gantt_note(struct gantt *g, const struct view *view, const struct event *e)
 	}
 }
 
-enum { LEFT = 60, TOP = 40, WIDTH = 1100, BOTTOM = 50 };
+enum { LEFT = 60, TOP = 40, BOTTOM = 50, NAMES = 90 };
+
+/* Where what is drawn. */
+struct chart {
+	double from, to; /* seconds since the first event */
+	double left, width, height;
+	double x, y; /* of a second, of a row */
+};
+
+/* Wider and higher where there is more to see: a row has 5 points at least, as far as the
+ * picture is not higher than a few pages, and a screen is as wide as a thousand bars. */
+static struct chart make_chart(const struct gantt *g)
+{
+	usec_t end = window_end(&g->window, g->begin);
+	struct chart c = { .from = usec_to_seconds(g->window.from) };
+	double more = sqrt((double)g->nr / 1000);
+
+	c.to = usec_to_seconds((end < g->end ? end : g->end) - g->begin);
+	c.left = g->nr_names ? NAMES : LEFT;
+	c.width = 1100 * fmin(8, fmax(1, more));
+	c.height = g->nr_rows < 30 ? 20. * g->nr_rows
+				   : fmax(600, fmin(3000, 5. * g->nr_rows));
+	c.x = c.to > c.from ? c.width / (c.to - c.from) : 0;
+	c.y = g->nr_rows ? c.height / g->nr_rows : 0;
+	return c;
+}
 
 /* Okabe and Ito's, which keep apart for the colour-blind; neighbouring ids
  * differ in colour, and those seven apart in strength. */
@@ -173,12 +220,14 @@ static const char *const colours[] = { "#0072b2", "#e69f00", "#009e73",
 				       "#b0a000" };
 enum { NR_COLOURS = sizeof(colours) / sizeof(*colours) };
 
-static void write_bar(const struct gantt *g, const struct bar *b, double x,
-		      double y, FILE *to)
+static void write_bar(const struct gantt *g, const struct chart *c,
+		      const struct bar *b, FILE *to)
 {
-	double left = LEFT + (double)(b->from - g->begin) * x;
-	double top = TOP + b->row * y;
-	double width = (double)(b->to - b->from) * x, height = b->rows * y;
+	double from = usec_to_seconds(b->from - g->begin);
+	double until = usec_to_seconds(b->to - g->begin);
+	double left = c->left + (fmax(from, c->from) - c->from) * c->x;
+	double width = (fmin(until, c->to) - fmax(from, c->from)) * c->x;
+	double top = TOP + b->row * c->y, height = b->rows * c->y;
 	int strength = 90 - (int)((uint64_t)b->job / NR_COLOURS % 3) * 20;
 	char id[24];
 	int digits = snprintf(id, sizeof(id), "%" PRId64, b->job);
@@ -188,8 +237,7 @@ static void write_bar(const struct gantt *g, const struct bar *b, double x,
 		" processors, %.6g s to %.6g s</title><rect x=\"%.2f\" "
 		"y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" "
 		"fill-opacity=\"0.%d\"/>",
-		id, b->rows, usec_to_seconds(b->from - g->begin),
-		usec_to_seconds(b->to - g->begin), left, top, width, height,
+		id, b->rows, from, until, left, top, width, height,
 		colours[(uint64_t)b->job % NR_COLOURS], strength);
 	if (width > 7. * digits + 4 && height > 13)
 		fprintf(to,
@@ -199,73 +247,95 @@ static void write_bar(const struct gantt *g, const struct bar *b, double x,
 	fputs("</g>\n", to);
 }
 
-static void write_axes(const struct gantt *g, double height, FILE *to)
+/* At multiples of a round step, as far as there is data. */
+static void write_times(const struct chart *c, FILE *to)
 {
-	double span = usec_to_seconds(g->end - g->begin), unit, step;
 	const char *name;
+	double unit = plot_time_unit(c->to, &name);
+	double span = (c->to - c->from) / unit;
+	double step = span > 0 ? plot_step(span, (int)(c->width / 110)) : 1;
+	double first = ceil(c->from / unit / step - 1e-9);
 
-	fprintf(to,
-		"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%.2f\" "
-		"fill=\"none\" stroke=\"#444\"/>\n",
-		LEFT, TOP, WIDTH, height);
-	unit = plot_time_unit(span, &name);
-	step = span > 0 ? plot_step(span / unit, 10) : 1;
-	for (int i = 0; i * step * unit <= span; i++) {
-		double x =
-			LEFT + (span > 0 ? WIDTH * i * step * unit / span : 0);
+	for (int i = 0; (first + i) * step * unit <= c->to; i++) {
+		double t = (first + i) * step;
+		double x = c->left + (t * unit - c->from) * c->x;
 
 		fprintf(to,
 			"<path d=\"M%.1f %.1f v5\" stroke=\"#444\"/>\n"
 			"<text x=\"%.1f\" y=\"%.1f\" "
 			"text-anchor=\"middle\">%.6g</text>\n",
-			x, TOP + height, x, TOP + height + 18, i * step);
-	}
-	step = g->nr_rows > 1 ? fmax(1, plot_step(g->nr_rows, 8)) : 1;
-	for (int i = 0; i * step <= g->nr_rows; i++) {
-		double y = TOP + height * i * step / fmax(1, g->nr_rows);
-
-		fprintf(to,
-			"<path d=\"M%d %.1f h-5\" stroke=\"#444\"/>\n"
-			"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">"
-			"%.6g</text>\n",
-			LEFT, y, LEFT - 8, y + 4, i * step);
+			x, TOP + c->height, x, TOP + c->height + 18, t);
 	}
 	fprintf(to,
-		"<text x=\"%d\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n"
+		"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s"
+		"</text>\n",
+		c->left + c->width / 2, TOP + c->height + 38, name);
+}
+
+static void write_row_label(const struct gantt *g, const struct chart *c,
+			    uint32_t row, FILE *to)
+{
+	double y = TOP + row * c->y;
+
+	fprintf(to,
+		"<path d=\"M%.0f %.1f h-5\" stroke=\"#444\"/>\n"
+		"<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">",
+		c->left, y, c->left - 8, y + 4 + (g->nr_names ? c->y / 2 : 0));
+	if (row < g->nr_names)
+		plot_text(g->name[row], to);
+	else if (!g->nr_names)
+		fprintf(to, "%" PRIu32, row);
+	fputs("</text>\n", to);
+}
+
+static void write_axes(const struct gantt *g, const struct chart *c, FILE *to)
+{
+	double step = fmax(1, plot_step(fmax(1, g->nr_rows),
+					(int)fmax(8, c->height / 75)));
+
+	/* Of hosts every name that there is room for. */
+	if (g->nr_names && c->y >= 12)
+		step = 1;
+	fprintf(to,
+		"<rect x=\"%.0f\" y=\"%d\" width=\"%.0f\" height=\"%.2f\" "
+		"fill=\"none\" stroke=\"#444\"/>\n",
+		c->left, TOP, c->width, c->height);
+	write_times(c, to);
+	for (int i = 0; i * step <= g->nr_rows; i++)
+		write_row_label(g, c, (uint32_t)(i * step), to);
+	fprintf(to,
 		"<text x=\"%.1f\" y=\"16\" text-anchor=\"middle\" "
 		"transform=\"rotate(-90)\">processors</text>\n"
-		"<text x=\"%d\" y=\"24\" text-anchor=\"end\" fill=\"#444\">"
+		"<text x=\"%.0f\" y=\"24\" text-anchor=\"end\" "
+		"fill=\"#444\">"
 		"a colour and a number for each job; white: idle</text>\n",
-		LEFT + WIDTH / 2, TOP + height + 38, name, -(TOP + height / 2),
-		LEFT + WIDTH);
+		-(TOP + c->height / 2), c->left + c->width);
 }
 
 int gantt_write(const struct gantt *g, const char *title, FILE *to,
 		struct error *err)
 {
-	double span = (double)(g->end - g->begin);
-	double x = span > 0 ? WIDTH / span : 0;
-	double height = g->nr_rows < 30 ? 20. * g->nr_rows : 600;
-	double y = g->nr_rows ? height / g->nr_rows : 0;
+	const struct chart c = make_chart(g);
+	double width = c.left + c.width + 30, height = TOP + c.height + BOTTOM;
 
 	if (g->too_many || g->nr_rows > MAX_ROWS)
 		return error_set(err, -E2BIG,
 				 "a Gantt chart shows at most %d bars on %d "
-				 "processors: take fewer jobs, with --jobs N",
+				 "processors: take less of the time, with "
+				 "--window FROM:TO, or fewer jobs, with --jobs",
 				 GANTT_MAX, MAX_ROWS);
 	fprintf(to,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-		"height=\"%.0f\" viewBox=\"0 0 %d %.0f\" "
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
+		"height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
 		"font-family=\"sans-serif\" font-size=\"12\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-		"<text x=\"%d\" y=\"24\" font-size=\"15\">",
-		LEFT + WIDTH + 30, TOP + height + BOTTOM, LEFT + WIDTH + 30,
-		TOP + height + BOTTOM, LEFT);
+		"<text x=\"%.0f\" y=\"24\" font-size=\"15\">",
+		width, height, width, height, c.left);
 	plot_text(title, to);
 	fputs("</text>\n", to);
 	for (size_t i = 0; i < g->nr; i++)
-		write_bar(g, &g->bar[i], x, y, to);
-	write_axes(g, height, to);
+		write_bar(g, &c, &g->bar[i], to);
+	write_axes(g, &c, to);
 	fputs("</svg>\n", to);
 	return 0;
 }

@@ -5,7 +5,8 @@
  * processors did not change.  On a machine of hosts the rows are the hosts the
  * policy chose; on one that only counts processors every job is given the
  * lowest free ones, so that the picture is one of the schedules that the
- * counts allow.
+ * counts allow.  The picture grows with the number of bars and processors, so that
+ * thousands can be told apart.
  */
 #ifndef SIM_REPORT_GANTT_H
 #define SIM_REPORT_GANTT_H
@@ -15,13 +16,15 @@
 #include "core/error.h"
 #include "model/event.h"
 #include "model/view.h"
+#include "sim/report/window.h"
 
 /* More bars than this make no readable picture and are refused. */
 #define GANTT_MAX 100000
 
 struct gantt;
 
-struct gantt *gantt_create(void);
+/* Of that stretch of time alone. */
+struct gantt *gantt_create(const struct window *window);
 void gantt_destroy(struct gantt *g); /* NULL is allowed */
 
 /* An event was applied to view. */

@@ -123,6 +123,10 @@ static struct frame frame_make(const struct plot *plot)
 	if (!isfinite(x0))
 		x0 = x1 = 0;
 	f.x = scale_make(x0, x1);
+	if (plot->tight_x && x1 > x0) {
+		f.x.min = x0;
+		f.x.max = x1;
+	}
 	f.y = plot->log_y && y0 < y1 ? scale_log(y0, y1) : scale_make(0, y1);
 	f.width = f.right + legend_width(plot);
 	return f;
@@ -187,6 +191,16 @@ static void write_tick(FILE *to, const struct frame *f, bool is_x, double v)
 	}
 }
 
+/* At multiples of the step, as far as they are within the axis. */
+static void write_x_ticks(FILE *to, const struct frame *f)
+{
+	const struct scale *s = &f->x;
+	double first = ceil(s->min / s->step - 1e-9) * s->step;
+
+	for (int i = 0; first + i * s->step < s->max + s->step * 1e-9; i++)
+		write_tick(to, f, true, first + i * s->step);
+}
+
 static void write_y_ticks(FILE *to, const struct frame *f)
 {
 	const struct scale *s = &f->y;
@@ -206,9 +220,7 @@ static void write_axes(FILE *to, const struct plot *plot, const struct frame *f)
 {
 	double middle = (LEFT + f->right) / 2.;
 
-	for (int i = 0; f->x.min + i * f->x.step < f->x.max + f->x.step / 2;
-	     i++)
-		write_tick(to, f, true, f->x.min + i * f->x.step);
+	write_x_ticks(to, f);
 	write_y_ticks(to, f);
 	fprintf(to,
 		"<path d=\"M%d %d V%d H%d\" fill=\"none\" "

@@ -31,6 +31,7 @@ struct plot {
 	size_t nr;
 	double y_max; /* the scale ends here; 0: at the greatest value */
 	bool log_y;   /* logarithmic, from the least value above 0 */
+	bool tight_x; /* x is from the first point to the last, not to ticks */
 };
 
 /* Of the picture without a legend. */

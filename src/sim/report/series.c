@@ -53,11 +53,15 @@ static void lasts_until(struct series *s, usec_t until)
 
 void series_note(struct series *s, const struct view *view)
 {
+	usec_t end;
+
 	if (!s->width) {
 		s->width = USEC_PER_SEC;
-		s->begin = s->seen = view->now;
+		s->origin = view->now;
+		s->begin = s->seen = window_begin(&s->window, s->origin);
 	}
-	lasts_until(s, view->now);
+	end = window_end(&s->window, s->origin);
+	lasts_until(s, view->now < end ? view->now : end);
 	s->procs = view->nr_procs;
 	s->now = (struct series_span){
 		.waiting = view->nr_waiting,
@@ -78,7 +82,8 @@ static double seconds_in(const struct series *s, size_t i)
 
 static double middle(const struct series *s, size_t i)
 {
-	return (double)i * (double)s->width / USEC_PER_SEC +
+	return usec_to_seconds(s->begin - s->origin) +
+	       (double)i * (double)s->width / USEC_PER_SEC +
 	       seconds_in(s, i) / 2;
 }
 
@@ -108,8 +113,9 @@ static void panel(const struct series *s, const char *title, const char *label,
 			     .y_label = label,
 			     .line = &line,
 			     .nr = 1,
-			     .y_max = y_max };
-	double unit = plot_time_unit(usec_to_seconds(s->seen - s->begin),
+			     .y_max = y_max,
+			     .tight_x = true };
+	double unit = plot_time_unit(usec_to_seconds(s->seen - s->origin),
 				     &plot.x_label);
 
 	for (size_t i = 0; i < s->nr; i++) {

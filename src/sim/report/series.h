@@ -13,6 +13,7 @@
 
 #include "core/units.h"
 #include "model/view.h"
+#include "sim/report/window.h"
 
 #define SERIES_MAX 2000
 
@@ -21,13 +22,16 @@ struct series_span {
 	double waiting, running, allocated, demand;
 };
 
-/* All zero is empty; owns nothing else. */
+/* All zero is empty, and of all time; owns nothing else. */
 struct series {
 	struct series_span span[SERIES_MAX];
-	size_t nr;		/* in use */
-	usec_t width;		/* of a span */
-	usec_t begin;		/* of the first */
-	usec_t seen;		/* integrals are complete up to then */
+	size_t nr;    /* in use */
+	usec_t width; /* of a span */
+	usec_t begin; /* of the first */
+	struct window
+		window; /* only of this time; set before the first event */
+	usec_t origin;	/* the first event */
+	usec_t seen;	/* integrals are complete up to then */
 	struct series_span now; /* the state since then, as it is */
 	int64_t procs;
 };

@@ -37,7 +37,7 @@ static void run(const char *policy, const char *workload, uint64_t jobs,
 	struct error err;
 
 	memset(b, 0, sizeof(*b));
-	b->gantt = gantt_create();
+	b->gantt = gantt_create(&(struct window){ 0 });
 	assert_int_equal(
 		workload_create(workload, &setup, &config.workload, &err), 0);
 	assert_int_equal(sim_run(&config, result, &err), 0);

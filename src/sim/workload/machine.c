@@ -12,6 +12,7 @@
 
 #include "core/units.h"
 #include "core/xalloc.h"
+#include "sim/workload/plain_host.h"
 #include "sim/workload/platform.h"
 
 struct kind {
@@ -51,7 +52,7 @@ static bool size(const char **at, uint64_t *ret)
 static bool parse_kind(const char **at, struct kind *k)
 {
 	*k = (struct kind){ .alpha = 1, .cores = 1 };
-	if (!number(at, 1, MACHINE_HOSTS_MAX, &k->count))
+	if (!number(at, 1, PLAIN_HOSTS_MAX, &k->count))
 		return false;
 	if (**at == 'x' && (++*at, !number(at, 1, 1000, &k->alpha)))
 		return false;
@@ -60,20 +61,6 @@ static bool parse_kind(const char **at, struct kind *k)
 	if (**at == 'x' && (++*at, !size(at, &k->memory)))
 		return false;
 	return k->count == (uint32_t)k->count && k->cores == (uint32_t)k->cores;
-}
-
-struct host machine_host(const char *name, double alpha, uint32_t cores,
-			 uint64_t memory)
-{
-	return (struct host){
-		.name = name,
-		.speed = alpha,
-		.cores = cores,
-		.slots = UINT32_MAX / 2,
-		.memory = memory,
-		.memory_free = memory,
-		.up = true,
-	};
 }
 
 bool machine_is_file(const char *text)
@@ -93,11 +80,11 @@ int machine_parse(const char *text, struct host **ret, uint32_t *ret_n,
 
 	if (machine_is_file(text))
 		return platform_read(text, ret, ret_n, err);
-	while (parse_kind(&at, &k) && n + k.count <= MACHINE_HOSTS_MAX) {
+	while (parse_kind(&at, &k) && n + k.count <= PLAIN_HOSTS_MAX) {
 		for (uint32_t i = 0; i < k.count; i++) {
 			array_room(hosts, n, &cap);
-			hosts[n++] = machine_host("", k.alpha,
-						  (uint32_t)k.cores, k.memory);
+			hosts[n++] = plain_host("", k.alpha, (uint32_t)k.cores,
+						k.memory);
 		}
 		if (!*at) {
 			*ret = hosts;

@@ -10,8 +10,6 @@
 #include "core/error.h"
 #include "model/host.h"
 
-enum { MACHINE_HOSTS_MAX = 1000000 };
-
 /*
  * "5x1,25x4": five hosts of speed factor 1 (the fastest) and 25 of 4, one core
  * each; "2x1x8" gives each eight cores, and "2x1x8x4G" memory of 4 GiB.  "30" alone is 30 hosts of factor 1.
@@ -27,10 +25,6 @@ bool machine_is_file(const char *text);
 /* The same machine in a few characters, for the caller to free: what a file said when it was
  * read.  The hosts' names are not in it. */
 int machine_text(const char *text, char **ret, struct error *err) must_check;
-
-/* A host that is up, and has nothing on it; name is kept. */
-struct host machine_host(const char *name, double alpha, uint32_t cores,
-			 uint64_t memory);
 
 /* Is it one?  For command lines, before anything is read or computed. */
 int machine_check(const char *text, struct error *err) must_check;

@@ -11,7 +11,7 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "sim/workload/inflate.h"
-#include "sim/workload/machine.h"
+#include "sim/workload/plain_host.h"
 
 enum column {
 	COLUMN_NAME,
@@ -113,8 +113,7 @@ static int set_field(struct kind *k, enum column c, const char *text)
 		k->name = text;
 		return name_good(text) ? 0 : -EINVAL;
 	case COLUMN_COUNT:
-		return parse_int(text, 1, MACHINE_HOSTS_MAX, "", &k->count,
-				 NULL);
+		return parse_int(text, 1, PLAIN_HOSTS_MAX, "", &k->count, NULL);
 	case COLUMN_CORES:
 		return parse_int(text, 1, 65536, "", &k->cores, NULL);
 	case COLUMN_SPEED:
@@ -149,9 +148,9 @@ static int read_kind(struct reader *r, char *line)
 				 r->path, r->line, word ? "more" : "fewer",
 				 r->nr_columns);
 	r->hosts += k.count;
-	if (r->hosts > MACHINE_HOSTS_MAX)
+	if (r->hosts > PLAIN_HOSTS_MAX)
 		return error_set(r->err, -EINVAL, "%s:%zu: more than %d hosts",
-				 r->path, r->line, MACHINE_HOSTS_MAX);
+				 r->path, r->line, PLAIN_HOSTS_MAX);
 	array_room(r->kind, r->nr, &r->cap);
 	r->kind[r->nr++] = k;
 	return 0;
@@ -213,8 +212,8 @@ static struct host *make_hosts(const struct reader *r, double max)
 
 		for (int64_t j = 1; j <= k->count; j++, name += ROOM) {
 			name_host(name, ROOM, k, j);
-			host[n++] = machine_host(name, max / k->speed,
-						 (uint32_t)k->cores, k->memory);
+			host[n++] = plain_host(name, max / k->speed,
+					       (uint32_t)k->cores, k->memory);
 		}
 	}
 	return host;
