@@ -104,3 +104,20 @@ failed() { # STATUS WORDS COMMAND...
 	failed 2 "neither size nor run" a.csv a.csv --by age
 	failed 1 "nowhere" a.csv a.csv --svg nowhere/x.svg
 }
+
+# By jupyter where that is, else cell by cell; its last cell checks the others.
+@test "the notebook computes what stint compare does" {
+	export PATH=$STINT_BUILD/src/cmd:$PATH
+	cp "$BATS_TEST_DIRNAME/../doc/notebook/two-policies.ipynb" .
+	if command -v jupyter >/dev/null && jupyter nbconvert --version >/dev/null 2>&1; then
+		jupyter nbconvert --to notebook --execute --stdout two-policies.ipynb >out
+	else
+		python3 -c 'if True:
+			import json
+			for cell in json.load(open("two-policies.ipynb"))["cells"]:
+			    if cell["cell_type"] == "code":
+			        exec("".join(cell["source"]), globals())
+		' >out
+	fi
+	grep -q "stint compare agrees" out
+}
