@@ -220,6 +220,25 @@ begin_one() { # reaped OR not
 	beats
 }
 
+@test "more descriptors than the destination lets anybody have are known before the freeze" {
+	setsid bash -c 'ulimit -n 4096; exec 3000</dev/null; exec /usr/bin/python3 -S during.py fork beat' \
+		</dev/null >/dev/null 2>&1 3>&- &
+	victim=$!
+	eventually test -s beat
+	receive prlimit --nofile=1024:1024
+	STINT_FAULT=source-frozen:error run timeout 100 "$stint" move "$victim" --to "$addr"
+	tail -n 1 <<<"$output"
+	[ "$status" = 1 ]
+	[[ $output == *"its descriptors go up to 3000, and the hard limit of open files (RLIMIT_NOFILE) is 1024 there" ]]
+	beats
+	receive prlimit --nofile=3100:3100 # for these, but not for the others beside them
+	STINT_FAULT=source-frozen:error run timeout 100 "$stint" move "$victim" --to "$addr"
+	tail -n 1 <<<"$output"
+	[ "$status" = 1 ]
+	[[ $output == *"no descriptor from 4096 on (the hard limit of open files there, RLIMIT_NOFILE)"* ]]
+	beats
+}
+
 at_rest() { # between two rounds, or at its end
 	state_is "$engine" T || ended "$engine"
 }
@@ -265,7 +284,7 @@ is_asked() { # what it was sent lies there, as it is stopped
 	export STINT_TRACK=none
 	for program in "storm" "memory shared" "memory sparse" "bigmem 16 1000" \
 		"threads" "brief journal"; do
-		timeout 100 "$drive" --json --moves 2 -- \
+		timeout 300 "$drive" --json --moves 2 -- \
 			"$STINT_BUILD/tests/move/check-"$program >reports
 		[ "$(grep -c '"tracked": false' reports)" = 2 ]
 	done
@@ -337,7 +356,7 @@ is_asked() { # what it was sent lies there, as it is stopped
 	[[ $output == *"STINT_TRACK=softdirty, and this kernel has no soft-dirty bits"* ||
 		$output == *"round 1:"* ]]
 	if [ "$(id -u)" = 0 ]; then # 16 MB in 4 TiB, to find which takes half a minute
-		STINT_TRACK=none timeout 100 "$BATS_TEST_DIRNAME/move/drive.py" \
+		STINT_TRACK=none timeout 300 "$BATS_TEST_DIRNAME/move/drive.py" \
 			--moves 1 --option=--budget=5s --refuse 'over the budget' -- \
 			"$STINT_BUILD/tests/move/check-memory" sparse
 	fi

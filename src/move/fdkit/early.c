@@ -132,6 +132,10 @@ void fdearly_told(Fds__Paths *m)
 
 void fdearly_confirm(struct fds_source *s, bool there)
 {
+	if (there)
+		s->room_there = s->room;
+	else
+		s->room = s->room_there;
 	for (size_t i = 0; i < s->nr_early; i++)
 		if (s->early[i].state == FDS_EARLY_TOLD)
 			s->early[i].state =

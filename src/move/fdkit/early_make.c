@@ -99,8 +99,10 @@ static int open_it(const struct fds_early *all, const Fds__Early *m, int *ret,
 		return error_sys(err, fd, "%s cannot be opened", m->path->path);
 	r = fcntl(fd, F_DUPFD_CLOEXEC, all->above);
 	if (r < 0)
-		return error_sys(err, -errno, "no descriptor from %d on",
-				 all->above);
+		return error_sys(
+			err, -errno,
+			"no descriptor from %d on (the hard limit of open files there, RLIMIT_NOFILE)",
+			all->above);
 	*ret = r;
 	return 0;
 }
@@ -145,6 +147,7 @@ int fds_open_early(struct fds_early **early, const void *paths, size_t n,
 	}
 	if (!*early)
 		*early = xcalloc(1, sizeof(**early));
+	ret = fdkit_check_limit(m->room, err);
 	make_room(*early, (int)m->room);
 	for (size_t i = 0; i < m->n_early; i++) {
 		int r = change(*early, m->early[i], &why);

@@ -35,6 +35,18 @@ int fdkit_reopen(int fd, unsigned flags)
 	return got < 0 ? -errno : got;
 }
 
+int fdkit_check_limit(size_t room, struct error *err)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_max >= room)
+		return 0;
+	return error_set(err, -EMFILE,
+			 "its descriptors go up to %zu, and the hard limit of "
+			 "open files (RLIMIT_NOFILE) is %llu there",
+			 room - 1, (unsigned long long)lim.rlim_max);
+}
+
 void fdkit_raise_limit(size_t want)
 {
 	struct rlimit lim;

@@ -32,6 +32,8 @@ struct fds_restored {
 /* fd, closed, as a number >= base; or -errno, fd closed all the same. */
 int fdkit_lift(struct fds_restored *r, int fd) must_check;
 
+/* -EMFILE if the hard RLIMIT_NOFILE does not allow so many. */
+int fdkit_check_limit(size_t room, struct error *err) must_check;
 /* The soft RLIMIT_NOFILE is to allow so many, if the hard one does. */
 void fdkit_raise_limit(size_t want);
 

@@ -52,6 +52,7 @@ struct fds_source {
 	int *gone; /* of these, not open any more */
 	size_t nr_gone, cap_gone;
 	int room;	  /* above all numbers so far */
+	int room_there;	  /* as the destination has it */
 	struct fds_kept { /* /proc/PID/fdinfo/NUMBER, ascending */
 		int number, fd;
 	} * kept;
