@@ -117,7 +117,7 @@ int io_replace_file(const char *path, const char *text, struct error *err)
 	int r = fd < 0 ? -errno : io_write_full(fd, text, strlen(text));
 
 	io_close(&fd);
-	if (r == 0 && rename(beside, path) < 0)
+	if (!r && rename(beside, path) < 0)
 		r = -errno;
 	free(beside);
 	return r < 0 ? error_sys(err, r, "cannot write %s", path) : 0;

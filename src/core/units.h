@@ -15,6 +15,8 @@ typedef int64_t usec_t;
 
 #define USEC_PER_SEC  ((usec_t)1000000)
 #define USEC_PER_MSEC ((usec_t)1000)
+#define USEC_PER_HOUR (3600 * USEC_PER_SEC)
+#define USEC_PER_DAY  (24 * USEC_PER_HOUR)
 #define USEC_MAX      INT64_MAX
 
 /* For what is computed in real numbers, or shown. */
@@ -26,6 +28,7 @@ static inline double usec_to_seconds(usec_t t)
 /* For the kernel's nanoseconds (struct timespec). */
 #define NSEC_PER_SEC  INT64_C(1000000000)
 #define NSEC_PER_MSEC INT64_C(1000000)
+#define NSEC_PER_USEC INT64_C(1000)
 
 /*
  * "90", "1.5s", "250ms", "30min", "2h", "1d": a bare number is seconds.

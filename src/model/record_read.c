@@ -156,7 +156,77 @@ static int parse_closed(const char *value, uint8_t *ret, struct error *err)
 	return error_set(err, -EINVAL, "closed for no '%.20s'", value);
 }
 
-/* name must be the last in the table: it is text. */
+/* What the host is. */
+static int set_host_size(unsigned field, char *value, struct record_line *l,
+			 struct error *err)
+{
+	struct host *h = &l->fresh;
+	int64_t v = 0;
+	int r;
+
+	switch (field) {
+	case RECORD_NAME:
+		l->text = value;
+		return unescape(value, err);
+	case RECORD_SPEED:
+		return parse_real(value, 1, RECORD_SPEED_MAX, &h->speed, err);
+	case RECORD_CORES:
+		r = host_number(value, 1, RECORD_CORES_MAX, &v, err);
+		h->cores = (uint32_t)v;
+		return r;
+	case RECORD_SLOTS:
+		r = host_number(value, 0, INT32_MAX, &v, err);
+		h->slots = (uint32_t)v;
+		return r;
+	default:
+		return bytes(value, &h->memory, err);
+	}
+}
+
+/* How it stands, as a number that its owner's terms have, or a word of theirs. */
+static int set_host_terms(unsigned field, char *value, struct host *h,
+			  struct error *err)
+{
+	int64_t v = 0;
+	int r;
+
+	if (field == RECORD_CLOSED)
+		return parse_closed(value, &h->closed, err);
+	r = host_number(value, 0, RECORD_TIME_MAX, &v, err);
+	*(field == RECORD_LEAVE	  ? &h->leave_by
+	  : field == RECORD_UNTIL ? &h->freeze_until
+				  : &h->freeze_most) = v;
+	return r;
+}
+
+/* How it stands otherwise. */
+static int set_host_state(unsigned field, char *value, struct host *h,
+			  struct error *err)
+{
+	int64_t v = 0;
+	int r;
+
+	switch (field) {
+	case RECORD_FREE:
+		return bytes(value, &h->memory_free, err);
+	case RECORD_LOAD:
+		return parse_real(value, 0, 1e9, &h->load, err);
+	case RECORD_USERS:
+		r = host_number(value, 0, INT32_MAX, &v, err);
+		h->users = (uint32_t)v;
+		return r;
+	case RECORD_IDLE:
+		return host_number(value, INT64_MIN, INT64_MAX, &h->idle_since,
+				   err);
+	default:
+		r = host_number(value, 0, 1, &v, err);
+		*(field == RECORD_OWNER ? &h->owner_active
+		  : field == RECORD_UP	? &h->up
+					: &h->drain) = v;
+		return r;
+	}
+}
+
 static int host_field(const char *key, char *value, struct record_line *l,
 		      struct error *err)
 {
@@ -166,9 +236,7 @@ static int host_field(const char *key, char *value, struct record_line *l,
 		"closed", "by",	   "until", "freeze"
 	};
 	unsigned i = 0, n = sizeof(names) / sizeof(*names);
-	struct host *h = &l->fresh;
-	int64_t v = 0;
-	int r = 0;
+	int r;
 
 	while (i < n && strcmp(names[i], key))
 		i++;
@@ -176,53 +244,20 @@ static int host_field(const char *key, char *value, struct record_line *l,
 		return error_set(err, -EINVAL, "unknown field '%.20s'", key);
 	switch (1 << i) {
 	case RECORD_NAME:
-		l->text = value;
-		r = unescape(value, err);
-		break;
 	case RECORD_SPEED:
-		r = parse_real(value, 1, RECORD_SPEED_MAX, &h->speed, err);
-		break;
 	case RECORD_CORES:
-		r = host_number(value, 1, RECORD_CORES_MAX, &v, err);
-		h->cores = (uint32_t)v;
-		break;
 	case RECORD_SLOTS:
-		r = host_number(value, 0, INT32_MAX, &v, err);
-		h->slots = (uint32_t)v;
-		break;
 	case RECORD_MEMORY:
-		r = bytes(value, &h->memory, err);
-		break;
-	case RECORD_FREE:
-		r = bytes(value, &h->memory_free, err);
-		break;
-	case RECORD_LOAD:
-		r = parse_real(value, 0, 1e9, &h->load, err);
-		break;
-	case RECORD_USERS:
-		r = host_number(value, 0, INT32_MAX, &v, err);
-		h->users = (uint32_t)v;
+		r = set_host_size(1u << i, value, l, err);
 		break;
 	case RECORD_CLOSED:
-		r = parse_closed(value, &h->closed, err);
-		break;
 	case RECORD_LEAVE:
 	case RECORD_UNTIL:
 	case RECORD_FREEZE:
-		r = host_number(value, 0, RECORD_TIME_MAX, &v, err);
-		*(1 << i == RECORD_LEAVE   ? &h->leave_by
-		  : 1 << i == RECORD_UNTIL ? &h->freeze_until
-					   : &h->freeze_most) = v;
-		break;
-	case RECORD_IDLE:
-		r = host_number(value, INT64_MIN, INT64_MAX, &v, err);
-		h->idle_since = v;
+		r = set_host_terms(1u << i, value, &l->fresh, err);
 		break;
 	default:
-		r = host_number(value, 0, 1, &v, err);
-		*(1 << i == RECORD_OWNER ? &h->owner_active
-		  : 1 << i == RECORD_UP	 ? &h->up
-					 : &h->drain) = v;
+		r = set_host_state(1u << i, value, &l->fresh, err);
 	}
 	l->given |= 1u << i;
 	return r;

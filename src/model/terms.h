@@ -14,9 +14,8 @@
 #include "core/error.h"
 #include "core/units.h"
 
-#define USEC_PER_DAY (86400 * USEC_PER_SEC)
-#define LOAD_ANY     1e9 /* owner_terms.load: no load closes the host */
-#define GUESTS_ANY   UINT32_MAX
+#define LOAD_ANY   1e9 /* owner_terms.load: no load closes the host */
+#define GUESTS_ANY UINT32_MAX
 
 /*
  * An instant, in all the words that terms use.  A driver makes one from its

@@ -202,7 +202,7 @@ static double load_of_a_core(const struct agent *a)
 }
 
 /* The claims come first: nothing that takes time is before them. */
-static bool look(struct lend *l)
+static bool look_at_terms(struct lend *l)
 {
 	const struct presence *p = owner_presence(l->agent->owner);
 	struct contract before = l->contract;
@@ -231,7 +231,7 @@ static bool look(struct lend *l)
 
 bool lend_look(struct agent *a)
 {
-	bool differs = a->lend && look(a->lend);
+	bool differs = a->lend && look_at_terms(a->lend);
 
 	if (differs)
 		a->lend->changed(a);
@@ -469,7 +469,7 @@ int lend_begin(struct agent *a, lend_changed_fn changed, struct error *err)
 	read_contract(l, &now);
 	l->low = true; /* an agent before this one may have done it */
 	watch_capsules(l);
-	look(l);
+	look_at_terms(l);
 	return loop_signals(a->event, (int[]){ SIGHUP, 0 }, on_hup, l, err);
 }
 

@@ -285,7 +285,7 @@ int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 		c->other = other;
 		c->ctx = ctx;
 		r = ask_once(c, what, body, ret, err);
-		if (r == 0 || !again(c, r, begun))
+		if (!r || !again(c, r, begun))
 			return r;
 		nanosleep(&pause, NULL);
 	}

@@ -92,7 +92,7 @@ void owner_parse(const Control__Presence *m, usec_t now, struct presence *ret);
 int owner_ask(const char *run_dir, Control__Message__BodyCase what, void *body,
 	      Control__Message **ret, struct error *err) must_check;
 /* Nobody's word holds for longer; -ERANGE where one is to. */
-#define OWNER_SAID_LONGEST (7 * 86400 * USEC_PER_SEC)
+#define OWNER_SAID_LONGEST (7 * USEC_PER_DAY)
 int owner_check_span(uint64_t span, struct error *err) must_check;
 /*
  * Say "here", "away" or "evict" there, for that long; 0: as the agent has it.  Of

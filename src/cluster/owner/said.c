@@ -21,7 +21,7 @@
 #include "core/xalloc.h"
 
 #define SAID_PATIENCE (5 * USEC_PER_SEC)
-#define SAID_SPAN     (3600 * USEC_PER_SEC)
+#define SAID_SPAN     USEC_PER_HOUR
 
 enum { SAID_PACKET = 1024, SAID_GUESTS = 16 };
 

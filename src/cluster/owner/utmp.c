@@ -102,7 +102,7 @@ static int read_all(struct utmp *w)
 	return 0;
 }
 
-static void look(struct utmp *w)
+static void read_utmp(struct utmp *w)
 {
 	int r = read_all(w);
 
@@ -122,7 +122,7 @@ static int on_again(sd_event_source *src, uint64_t usec, void *arg)
 {
 	struct utmp *w = arg;
 
-	look(w);
+	read_utmp(w);
 	sd_event_source_set_time_relative(src, UTMP_AGAIN);
 	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 	return 0;
@@ -145,7 +145,7 @@ static void on_change(void *ctx, int fd)
 	while (read(fd, buf, sizeof(buf)) > 0)
 		continue;
 	watch_file(w);
-	look(w);
+	read_utmp(w);
 }
 
 static void utmp_end(void *source)
@@ -182,7 +182,7 @@ static void *utmp_begin(struct owner *o)
 	}
 	watch_file(w);
 	loop_after(o->event, &w->again, UTMP_AGAIN, on_again, w);
-	look(w);
+	read_utmp(w);
 	return w;
 }
 
@@ -192,7 +192,7 @@ static bool utmp_reread(void *source)
 
 	if (strcmp(w->path, w->owner->conf.utmp))
 		return false;
-	look(w);
+	read_utmp(w);
 	return true;
 }
 

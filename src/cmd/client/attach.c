@@ -57,7 +57,7 @@ static const struct argp argp = {
 };
 
 /* How many ranks it has, and whether it needs us. */
-static int look(struct client *c, struct session *s, struct error *err)
+static int look_at_job(struct client *c, struct session *s, struct error *err)
 {
 	Control__ListJobs list = CONTROL__LIST_JOBS__INIT;
 	const Control__JobInfo *info;
@@ -92,7 +92,7 @@ static int attach(struct args *a, struct error *err)
 
 	if (r < 0)
 		return r;
-	r = look(c, &s, err);
+	r = look_at_job(c, &s, err);
 	client_close(c);
 	if (!r)
 		r = client_settle(&a->client.conf, &s.address, &s.key, err);

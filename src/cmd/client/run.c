@@ -65,7 +65,7 @@ static const struct argp argp = {
 	0
 };
 
-static int run(struct args *a, struct error *err)
+static int run_job(struct args *a, struct error *err)
 {
 	struct session s = { .name = "run", .label = a->label };
 	int r = submission_fill(&a->submission, err);
@@ -93,7 +93,7 @@ int cmd_run(int argc, char **argv)
 	log_init("stint run", LOG_L_INFO);
 	submission_init(&a.submission);
 	command_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_LONG_ONLY, &a);
-	r = run(&a, &err);
+	r = run_job(&a, &err);
 	if (r < 0)
 		r = command_fail("run", command_code(r), &err);
 	submission_clear(&a.submission);

@@ -249,7 +249,7 @@ static int wait_until(const struct player *p, usec_t at)
 	return r > 0 ? r : 0;
 }
 
-static int run(struct player *p, struct error *err)
+static int play_script(struct player *p, struct error *err)
 {
 	bool again = true;
 	int r = 0;
@@ -301,7 +301,7 @@ int testbed_play(const struct testbed_play *play, struct error *err)
 	if (!r)
 		r = check_changes(&p.script, err);
 	if (!r)
-		r = run(&p, err);
+		r = play_script(&p, err);
 	clear(&p);
 	return r;
 }

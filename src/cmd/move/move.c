@@ -357,11 +357,11 @@ static int run_receive(struct args *a)
 	r = move_receive(&dst, ch, &rep, &err);
 	if (a->json)
 		move_report_json(&rep, &err);
-	if (r == 0 && rep.flawed)
+	if (!r && rep.flawed)
 		fprintf(stderr, "stint move: %s\n", err.text);
 	if (!r)
 		r = nest_wait(nest, &status, &err);
-	if (r == 0)
+	if (!r)
 		code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 					   : WEXITSTATUS(status);
 	else if (rep.outcome == MOVE_UNDECIDED)

@@ -414,7 +414,7 @@ int move_peer_accept(const struct move_peer *peer, struct channel **ret,
 	if (r >= 0)
 		r = peer->key_file ? await_tls(&w, r) : await_plain(&w, r);
 	explicit_bzero(&w.key, sizeof(w.key));
-	if (r == 0)
+	if (!r)
 		*ret = w.ch;
 	return r;
 }

@@ -236,7 +236,7 @@ int nest_keep(struct nest *n, pid_t ns_pid, struct error *err)
 	struct nest_request q = { .verb = NEST_KEEP, .keep = ns_pid };
 	int r = nest_ask(n, &q, NULL, 0, err);
 
-	n->kept = r == 0;
+	n->kept = !r;
 	return r;
 }
 

@@ -63,7 +63,7 @@ int check_asked(struct tracee *t, struct error *err)
 	list[0].n = NR_QUESTIONS;
 	r = tracee_run(t, list, NULL, 0, err);
 	free(list);
-	for (size_t i = 0; i < NR_QUESTIONS && r == 0; i++)
+	for (size_t i = 0; i < NR_QUESTIONS && !r; i++)
 		if (call[i].ret > 0)
 			r = has(t, &questions[i], err);
 	return r;
@@ -77,14 +77,14 @@ int check_asked_alone(struct tracee *t, struct error *err)
 	int64_t ret = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < NR_QUESTIONS && r == 0; i++) {
+	for (size_t i = 0; i < NR_QUESTIONS && !r; i++) {
 		const struct question *q = &questions[i];
 		uint64_t arg[6] = { 0 };
 
 		for (size_t k = 0; k < 3; k++)
 			arg[k] = (uint64_t)q->arg[k];
 		r = tracee_call(t, q->nr, arg, &ret, err);
-		if (r == 0 && (ret > 0 || ret == -EFAULT))
+		if (!r && (ret > 0 || ret == -EFAULT))
 			r = has(t, q, err);
 	}
 	return r;

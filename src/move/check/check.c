@@ -57,7 +57,7 @@ static int check_status(pid_t pid, struct proc_status *st, struct error *err)
 		return error_set(err, -ENOTSUP,
 				 "process %d uses a shadow stack", pid);
 	r = proc_read_child(pid, &child, err);
-	if (r == 0 && child)
+	if (!r && child)
 		r = error_set(err, -ENOTSUP, "process %d has a child, %d", pid,
 			      child);
 	return r;
@@ -77,7 +77,7 @@ static int check_namespaces(pid_t pid, pid_t parent, struct error *err)
 		if (proc_read_link(parent, path, &its, NULL) < 0)
 			return 0;
 		r = proc_read_link(pid, path, &mine, err);
-		if (r == 0 && strcmp(mine, its))
+		if (!r && strcmp(mine, its))
 			r = error_set(
 				err, -ENOTSUP,
 				"process %d has a %s namespace of its own", pid,
@@ -180,7 +180,7 @@ static int check_maps(pid_t pid, struct vma_list *seen, struct error *err)
 	struct vma_list maps = { 0 };
 	int r = layout_read(pid, seen, &maps, err);
 
-	if (r == 0 && !maps.nr)
+	if (!r && !maps.nr)
 		r = error_set(err, -ENOTSUP, "process %d is a kernel thread",
 			      pid);
 	if (!r)

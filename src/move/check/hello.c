@@ -110,7 +110,7 @@ void hello_check_files(const Move__Hello *there, int root, Move__Hello *here)
 
 	if (!r)
 		r = files_check(root, there, &f, &why);
-	if (r == 0)
+	if (!r)
 		return;
 	here->lack = xstrdup(why.text);
 	if (f)

@@ -104,7 +104,7 @@ int check_threads(pid_t pid, struct error *err)
 	if (n < 0)
 		return (int)n;
 	n = proc_read_tasks(pid, &tid, err);
-	for (ssize_t i = 0; i < n && r == 0; i++)
+	for (ssize_t i = 0; i < n && !r; i++)
 		r = check_thread(pid, tid[i], leader, err);
 	free(leader);
 	if (n < 0)

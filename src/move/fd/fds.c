@@ -52,8 +52,8 @@ static int open_source(struct fds_source *s, struct error *err)
 	return s->root < 0 ? error_sys(err, -errno, "%s/root", path) : 0;
 }
 
-static int look(struct fds_source *s, const struct patience *p,
-		struct fdscan **ret, struct error *err)
+static int look_patiently(struct fds_source *s, const struct patience *p,
+			  struct fdscan **ret, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = p->pause };
 	int r = -EAGAIN, locked = 0;
@@ -105,7 +105,7 @@ int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
 	r = source_create(pid, pidfd, ext, nr_ext, trees, &s, err);
 	if (r < 0)
 		return r;
-	r = look(s, &patient, &sc, err);
+	r = look_patiently(s, &patient, &sc, err);
 	if (!r)
 		fdscan_destroy(sc);
 	fds_source_destroy(s);
@@ -165,7 +165,7 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 		return r;
 	r = sock_diag_open(pid, pidfd, &s->diag, &s->route, err);
 	if (!r)
-		r = look(s, &patient, &sc, err);
+		r = look_patiently(s, &patient, &sc, err);
 	if (r < 0) {
 		fds_source_destroy(s);
 		return r;
@@ -229,7 +229,7 @@ int fds_look(struct fds_source *s, bool early, uint8_t **ret, size_t *ret_n,
 	if (r < 0)
 		return r;
 	s->soon = true;
-	r = look(s, &brief, &sc, err);
+	r = look_patiently(s, &brief, &sc, err);
 	s->soon = false;
 	if (r < 0)
 		return r;

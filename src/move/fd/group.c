@@ -55,7 +55,7 @@ static size_t find_first(struct fdscan_number *const *first, size_t n,
 	*ret_known = false;
 	for (size_t at = n ? n - 1 : 0; low < high; at = (low + high) / 2) {
 		r = compare_files(num, first[at]);
-		if (r == 0) {
+		if (!r) {
 			*ret_known = true;
 			return at;
 		}

@@ -27,7 +27,7 @@ static int check_path(int root, const Fds__Path *p, struct error *err)
 
 	if (!p->own && !p->carried)
 		r = fdpath_find(root, p, &fd, err);
-	if (r == 0 && !p->own && !p->carried)
+	if (!r && !p->own && !p->carried)
 		close(fd);
 	return r;
 }

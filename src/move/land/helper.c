@@ -237,7 +237,7 @@ static int step_aside(struct helper *h, int first, struct error *err)
 {
 	int r = move_up(&h->sock, first, err);
 
-	for (size_t i = 0; i < h->nr_objects && r == 0; i++)
+	for (size_t i = 0; i < h->nr_objects && !r; i++)
 		r = move_up(&h->object[i].fd, first, err);
 	io_close(&h->memfd);
 	return r;

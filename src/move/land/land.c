@@ -80,7 +80,7 @@ static int ask_helper(struct landing *l, enum helper_verb verb, int32_t value,
 {
 	int r = helper_send(l->sock, verb, value, p, n, NULL);
 
-	while (r == 0) {
+	while (!r) {
 		struct pollfd news = { .fd = l->sock, .events = POLLIN };
 		struct helper_head head;
 		int fds[HELPER_FDS];
@@ -295,7 +295,7 @@ int landing_data(struct landing *l, const void *p, size_t n, uint64_t *ret,
 
 	if (need > data_left(l) || !calls_left(l))
 		r = landing_flush(l, err);
-	if (r == 0 && need > data_left(l))
+	if (!r && need > data_left(l))
 		return error_set(err, -E2BIG, "argument of %zu bytes", n);
 	if (r < 0)
 		return r;
@@ -349,10 +349,10 @@ int landing_start(struct landing *l, uint64_t next, struct error *err)
 {
 	int r = landing_call(l, NULL, STUB_JUMP, next, 0, 0, 0, 0, 0, err);
 
-	if (r == 0 && !landing_alive(l))
+	if (!r && !landing_alive(l))
 		r = error_set(err, -ESRCH, "the landing process has died");
 	l->list.nr_last = l->list.nr_calls;
-	if (r == 0)
+	if (!r)
 		landing_go(l);
 	return r;
 }
@@ -363,11 +363,11 @@ int landing_wait_ready(struct landing *l, unsigned nr, struct error *err)
 	int r = 0;
 
 	/* a thread that could not be made never gets there */
-	while (r == 0 && (now = __atomic_load_n(&l->box->ready,
-						__ATOMIC_ACQUIRE)) != nr) {
+	while (!r && (now = __atomic_load_n(&l->box->ready,
+					    __ATOMIC_ACQUIRE)) != nr) {
 		futex_wait(l, &l->box->ready, now);
 		r = check_calls(l, l->list.nr_last, err);
-		if (r == 0 && !landing_alive(l))
+		if (!r && !landing_alive(l))
 			r = error_set(err, -ESRCH,
 				      "the landing process has died");
 	}

@@ -145,7 +145,7 @@ int place_pages(const struct landing *l, const struct frame *f,
 
 	if (l->uffd < 0 && write_runs(l, run, head->nr_runs, p) == 0)
 		return 0;
-	for (uint64_t i = 0; i < head->nr_runs && r == 0; i++) {
+	for (uint64_t i = 0; i < head->nr_runs && !r; i++) {
 		r = place_run(l, &run[i], p, lost, arg, err);
 		p += run[i].nr_pages * FRAME_PAGE;
 	}

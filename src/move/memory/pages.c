@@ -187,7 +187,7 @@ int page_sender_add_nonzero(struct page_sender *s, uint64_t start, uint64_t end,
 	char page[FRAME_PAGE];
 	int r = 0;
 
-	for (; start < end && r == 0; start += FRAME_PAGE)
+	for (; start < end && !r; start += FRAME_PAGE)
 		if (read_page(s, start, page) && !is_zero(page, sizeof(page)))
 			r = page_sender_add(s, start, start + FRAME_PAGE, err);
 	return r;

@@ -94,7 +94,7 @@ static int scan_walk(struct scan *s, struct pm_scan_arg *a, uint64_t but,
 			return errno == EPERM
 				       ? -EPERM
 				       : error_sys(err, -errno, "PAGEMAP_SCAN");
-		for (int i = 0; i < n && r == 0; i++)
+		for (int i = 0; i < n && !r; i++)
 			if (!(s->region[i].categories & but))
 				r = fn(arg, s->region[i].start,
 				       s->region[i].end, err);
@@ -131,7 +131,7 @@ static int read_runs(struct scan *s, uint64_t start, uint64_t end, uint64_t of,
 	struct run run = { start, start, 0 };
 	int r = 0;
 
-	while (start < end && r == 0) {
+	while (start < end && !r) {
 		uint64_t want = (end - start) / PAGE;
 		ssize_t n = pread(s->fd, s->entry,
 				  8 * (want < ENTRIES ? want : ENTRIES),
@@ -141,7 +141,7 @@ static int read_runs(struct scan *s, uint64_t start, uint64_t end, uint64_t of,
 		if (n < 8)
 			return error_sys(err, n < 0 ? -errno : -ESRCH,
 					 "reading pagemap");
-		for (ssize_t i = 0; i < n / 8 && r == 0; i++, start += PAGE) {
+		for (ssize_t i = 0; i < n / 8 && !r; i++, start += PAGE) {
 			uint64_t kind = entry_kind(s->entry[i], of, but);
 
 			if (kind != run.kind) {
@@ -152,7 +152,7 @@ static int read_runs(struct scan *s, uint64_t start, uint64_t end, uint64_t of,
 			run.end = start + PAGE;
 		}
 	}
-	return r == 0 && run.kind ? fn(arg, &run, err) : r;
+	return !r && run.kind ? fn(arg, &run, err) : r;
 }
 
 struct plain {

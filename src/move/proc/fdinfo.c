@@ -153,7 +153,7 @@ int fdproc_ns_pid(pid_t pid, pid_t *ret, struct error *err)
 	struct proc_status st;
 	int r = proc_read_status(pid, &st, err);
 
-	if (r == 0)
+	if (!r)
 		*ret = st.ns_pid;
 	return r;
 }

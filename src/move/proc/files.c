@@ -134,7 +134,7 @@ static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 	r = look_at_file(fd, "", f);
 	f->carried = is_carried(h, f->dev);
 	/* what is written to through the mapping has no hash */
-	if (r == 0 && !shared && !f->carried)
+	if (!r && !shared && !f->carried)
 		r = hash_file(fd, f->size, &f->hash);
 	if (r < 0) {
 		move__file__free_unpacked(f, NULL);
@@ -163,7 +163,7 @@ int files_describe(pid_t pid, const struct vma_list *maps, const char *exe,
 	if (root < 0)
 		return root;
 	r = add_file(root, exe, false, h, err);
-	for (size_t i = 0; i < maps->nr && r == 0; i++) {
+	for (size_t i = 0; i < maps->nr && !r; i++) {
 		const struct vma *v = &maps->v[i];
 
 		if (!vma_shows_file(v))

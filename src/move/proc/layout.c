@@ -132,7 +132,7 @@ int layout_read(pid_t pid, const struct vma_list *known, struct vma_list *ret,
 {
 	int r = proc_read_maps(pid, ret, err);
 
-	if (r == 0 && !layout_copy_advice(known, ret))
+	if (!r && !layout_copy_advice(known, ret))
 		r = proc_read_advice(pid, ret, err);
 	return r;
 }

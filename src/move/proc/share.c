@@ -93,7 +93,7 @@ int share_check(pid_t pid, const struct vma_list *maps, struct error *err)
 	struct dirent *e;
 	int r = 0;
 
-	while (d && r == 0 && (e = readdir(d))) {
+	while (d && !r && (e = readdir(d))) {
 		pid_t other = (pid_t)strtol(e->d_name, NULL, 10);
 		const struct vma *v = other > 0 && other != pid
 					      ? find_shared(other, maps)

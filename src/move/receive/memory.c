@@ -53,9 +53,9 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 		r = restore_clear(p->landing, v->other_vdso ? 0 : m->vdso, err);
 	if (!r)
 		r = restore_read_ids(p->landing, &p->ids, err);
-	if (r == 0)
+	if (!r)
 		p->exe = xstrdup(m->exe);
-	if (r == 0 && v->other_vdso)
+	if (!r && v->other_vdso)
 		r = restore_vdso(p->landing, m->vdso, v->hello->vdso.data,
 				 v->hello->vdso.len, err);
 	return r < 0 ? r : move_fault(MF_DEST_SPAWNED, err);
@@ -114,11 +114,11 @@ static int receive_map(struct receiving *v, struct error *err)
 		return r;
 	if (!v->process.landing)
 		r = make_landing(v, m, err);
-	for (size_t i = 0; i < m->n_map && r == 0; i++)
+	for (size_t i = 0; i < m->n_map && !r; i++)
 		r = receive_mapping(v, m->map[i], &c, err);
 	if (!r)
 		r = landing_flush(v->process.landing, err);
-	for (size_t i = 0; i < m->n_map && r == 0; i++)
+	for (size_t i = 0; i < m->n_map && !r; i++)
 		place_expect(v->process.landing, m->map[i]);
 	if (v->process.landing)
 		landing_close_files(v->process.landing);
@@ -146,7 +146,7 @@ static int receive_ranges(struct receiving *v, struct error *err)
 	int advice = v->frame.type == FRAME_ZAP ? MADV_DONTNEED : MADV_REMOVE;
 	int r = 0;
 
-	for (size_t i = 0; i < n && r == 0; i++)
+	for (size_t i = 0; i < n && !r; i++)
 		r = landing_call(v->process.landing,
 				 unmap ? "munmap" : "madvise",
 				 unmap ? SYS_munmap : SYS_madvise,

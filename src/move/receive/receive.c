@@ -47,7 +47,7 @@ static int check_hello(struct receiving *v, Move__Hello *here,
 		r = check_trees(v, err);
 	if (!r)
 		r = move_fault(MF_DEST_HELLO, err);
-	if (r == 0)
+	if (!r)
 		hello_check_files(v->hello, v->root, here);
 	return r;
 }
@@ -108,7 +108,7 @@ static int receive_paths(struct receiving *v, struct error *err)
 		*err = why;
 		return r;
 	}
-	if (r == 0 && v->process.landing)
+	if (!r && v->process.landing)
 		r = landing_open_early(v->process.landing, v->frame.data,
 				       v->frame.size, &why);
 	if (r < 0)
@@ -139,12 +139,12 @@ static int receive_state(struct receiving *v, struct error *err)
 	int r = move_fault(MF_DEST_STATE, err);
 
 	/* what is lacking is looked at when DONE comes */
-	if (r == 0 && !v->done)
+	if (!r && !v->done)
 		r = error_set(err, -EPROTO, "STATE before DONE");
 	if (!r)
 		r = wire_unpack(&v->frame, &move__state__descriptor, &p->state,
 				err);
-	if (r == 0 && !p->state->n_thread)
+	if (!r && !p->state->n_thread)
 		r = error_set(err, -EPROTO, "a process without threads");
 	p->landing->ch = v->ch;
 	if (!r)
@@ -157,7 +157,7 @@ static int prepare(struct receive_process *p, struct error *err)
 {
 	int r = p->exe_done ? 0 : restore_exe(p->landing, p->exe, err);
 
-	p->exe_done |= r == 0;
+	p->exe_done |= !r;
 	return r;
 }
 
@@ -231,7 +231,7 @@ static int receive_all(struct receiving *v, struct error *err)
 {
 	int r = 0;
 
-	while (!v->process.state && r == 0) {
+	while (!v->process.state && !r) {
 		r = frame_recv(v->ch, &v->frame, err);
 		if (!r)
 			r = receive_frame(v, err);
@@ -267,7 +267,7 @@ static int receive_commit(struct receiving *v, struct error *err)
 	r = move_fault(MF_DEST_LANDED, err);
 	v->report->pid = p->landing->pid;
 	v->report->threads = (unsigned)p->state->n_thread;
-	if (r == 0 && ops->landed)
+	if (!r && ops->landed)
 		r = ops->landed(v->dst->ctx, epoch, v->hello->pid, err);
 	if (r < 0)
 		return r;
@@ -281,17 +281,17 @@ static int receive_commit(struct receiving *v, struct error *err)
 	if (!r)
 		r = frame_expect_u64(v->ch, &v->frame, FRAME_COMMIT, epoch,
 				     err);
-	if (r == 0)
+	if (!r)
 		landing_stage(p->landing, LANDING_COMMITTED);
 	if (!r)
 		r = move_fault(MF_DEST_COMMIT, err);
-	if (r == 0 && ops->committed)
+	if (!r && ops->committed)
 		r = ops->committed(v->dst->ctx, epoch, err);
 	if (r < 0)
 		return r;
 	r = receive_release(v, err);
 	/* if RUNNING is lost, the keepers and the controller find out */
-	if (r == 0 && frame_send_u64(v->ch, FRAME_RUNNING, epoch, NULL) == 0)
+	if (!r && frame_send_u64(v->ch, FRAME_RUNNING, epoch, NULL) == 0)
 		r = move_fault(MF_DEST_RUNNING, NULL);
 	(void)r;
 	/* following the traced threads may take time; all others run already */

@@ -145,7 +145,7 @@ int restore_creds(struct landing *l, const Move__Creds *c,
 				 (uint64_t)cap, 0, 0);
 	if (!ids_same)
 		r = put_ids(l, c, call, nr, err);
-	if (r == 0 && (!ids_same || !same_caps(c, ids)))
+	if (!r && (!ids_same || !same_caps(c, ids)))
 		r = put_caps(l, c, call, nr, err);
 	if (!ids_same || c->keep_caps)
 		add_call(call, nr, SYS_prctl, PR_SET_KEEPCAPS, c->keep_caps, 0,

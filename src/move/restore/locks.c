@@ -36,7 +36,7 @@ static int take_parts(struct landing *l, bool rest, int type, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < l->nr_locks && r == 0; i++) {
+	for (size_t i = 0; i < l->nr_locks && !r; i++) {
 		const struct fds_lock *k = &l->lock[i];
 		struct flock part = fds_lock_first(k);
 
@@ -100,7 +100,7 @@ int restore_locks(struct landing *l, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < l->nr_locks && r == 0; i++) {
+	for (size_t i = 0; i < l->nr_locks && !r; i++) {
 		const struct fds_lock *k = &l->lock[i];
 
 		if (!k->handed)

@@ -33,7 +33,7 @@ static int move_vdso(struct landing *l, const struct vma_list *maps,
 
 	if (!from || !vdso || from->start == vdso)
 		return 0;
-	for (size_t i = 0; i < maps->nr && r == 0; i++) {
+	for (size_t i = 0; i < maps->nr && !r; i++) {
 		const struct vma *v = &maps->v[i];
 		uint64_t n = v->end - v->start;
 
@@ -67,7 +67,7 @@ int restore_clear(struct landing *l, uint64_t vdso, struct error *err)
 	struct vma_list maps = { 0 };
 	int r = proc_read_maps(l->pid, &maps, err);
 
-	for (size_t i = 0; i < maps.nr && r == 0; i++) {
+	for (size_t i = 0; i < maps.nr && !r; i++) {
 		const struct vma *v = &maps.v[i];
 
 		if (!in_area(l, v) && (v->kind != VMA_SPECIAL || !vdso))
@@ -174,7 +174,7 @@ int restore_map(struct landing *l, const Move__Vma *v, int fd,
 	r = landing_call(l, "mmap", SYS_mmap, v->start, v->end - v->start, prot,
 			 map_flags(v), (uint64_t)fd, v->offset, err);
 	/* before the pages come, so that they are made in huge ones */
-	if (r == 0 && v->advice & VMA_HUGEPAGE)
+	if (!r && v->advice & VMA_HUGEPAGE)
 		r = call(l, NULL, SYS_madvise, v->start, v->end - v->start,
 			 MADV_HUGEPAGE, 0, 0);
 	return r;
@@ -198,13 +198,13 @@ static int restore_advice(struct landing *l, const Move__Vma *v,
 	};
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table) && r == 0; i++)
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table) && !r; i++)
 		if (v->advice & table[i].flag)
 			/* hints; a kernel may be without some of them */
 			r = call(l, NULL, SYS_madvise, v->start,
 				 v->end - v->start, (uint64_t)table[i].advice,
 				 0, 0);
-	if (r == 0 && v->advice & VMA_LOCKED)
+	if (!r && v->advice & VMA_LOCKED)
 		r = call(l, "mlock2", SYS_mlock2, v->start, v->end - v->start,
 			 v->advice & VMA_ONFAULT ? MLOCK_ONFAULT : 0, 0, 0);
 	return r;
@@ -215,12 +215,12 @@ int restore_protections(struct landing *l, const Move__State *s,
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->n_guard && r == 0; i++)
+	for (size_t i = 0; i < s->n_guard && !r; i++)
 		r = call(l, "madvise(MADV_GUARD_INSTALL)", SYS_madvise,
 			 s->guard[i]->start,
 			 s->guard[i]->end - s->guard[i]->start,
 			 MADV_GUARD_INSTALL, 0, 0);
-	for (size_t i = 0; i < s->n_map && r == 0; i++) {
+	for (size_t i = 0; i < s->n_map && !r; i++) {
 		const Move__Vma *v = s->map[i];
 
 		if (v->prot != (PROT_READ | PROT_WRITE))
@@ -228,7 +228,7 @@ int restore_protections(struct landing *l, const Move__State *s,
 				 v->end - v->start, v->prot, 0, 0);
 		if (!r)
 			r = restore_advice(l, v, err);
-		if (r == 0 && v->advice & VMA_SEALED)
+		if (!r && v->advice & VMA_SEALED)
 			r = call(l, "mseal", SYS_mseal, v->start,
 				 v->end - v->start, 0, 0, 0);
 	}

@@ -187,7 +187,7 @@ static bool saw_off(const struct restart *r, struct traced *t, int status)
 }
 
 /* Take the news of all threads; true if no thread is left. */
-static bool look(void *arg)
+static bool is_through(void *arg)
 {
 	struct restart *r = arg;
 	size_t n = 0;
@@ -210,7 +210,7 @@ static bool look(void *arg)
 void restart_finish(struct restart *r)
 {
 	if (r)
-		tracee_await(look, r, FINISH_PATIENCE);
+		tracee_await(is_through, r, FINISH_PATIENCE);
 }
 
 void restart_end(struct restart *r)
@@ -221,7 +221,7 @@ void restart_end(struct restart *r)
 	/* these threads stop at once, wherever they are, and are let go */
 	for (size_t i = 0; i < r->nr; i++)
 		ptrace(PTRACE_INTERRUPT, r->thread[i].tid, NULL, NULL);
-	tracee_await(look, r, FINISH_PATIENCE);
+	tracee_await(is_through, r, FINISH_PATIENCE);
 	free(r->thread);
 	free(r);
 }

@@ -73,7 +73,7 @@ int restore_exe(struct landing *l, const char *path, struct error *err)
 	m.exe_fd = (uint32_t)exe;
 	has = has_exe(l, exe);
 	r = has ? 0 : landing_data(l, &m, sizeof(m), &at, err);
-	if (r == 0 && !has)
+	if (!r && !has)
 		r = call(l, "prctl(PR_SET_MM_MAP)", SYS_prctl, PR_SET_MM,
 			 PR_SET_MM_MAP, at, sizeof(m), 0);
 	if (!r)
@@ -123,7 +123,7 @@ static int restore_actions(struct landing *l, const Move__State *s,
 {
 	int r = 0;
 
-	for (unsigned sig = 1, i = 0; sig <= 64 && r == 0; sig++) {
+	for (unsigned sig = 1, i = 0; sig <= 64 && !r; sig++) {
 		uint64_t act[4] = { 0 }, at;
 
 		if (i < s->n_action && s->action[i]->signo == sig) {
@@ -175,7 +175,7 @@ static int restore_limits(struct landing *l, const Move__State *s,
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->n_rlimit && r == 0; i++) {
+	for (size_t i = 0; i < s->n_rlimit && !r; i++) {
 		const Move__Rlimit *m = s->rlimit[i];
 		struct rlimit here;
 
@@ -234,11 +234,11 @@ static int restore_process(struct landing *l, const Move__State *s,
 			 0, 0, 0);
 	if (!r)
 		r = restore_limits(l, s, err);
-	for (int bit = 0; bit < 64 && r == 0; bit++)
+	for (int bit = 0; bit < 64 && !r; bit++)
 		/* it registers by the very commands that the mask shows */
 		if (s->membarrier >> bit & 1)
 			r = call(l, NULL, SYS_membarrier, 1 << bit, 0, 0, 0, 0);
-	for (int bit = 0; bit < 64 && r == 0; bit++)
+	for (int bit = 0; bit < 64 && !r; bit++)
 		if (ask >> bit & 1)
 			r = call(l, "arch_prctl(ARCH_REQ_XCOMP_PERM)",
 				 SYS_arch_prctl, ARCH_REQ_XCOMP_PERM,
@@ -252,7 +252,7 @@ static int restore_threads(struct landing *l, const Move__State *s,
 {
 	int r = 0;
 
-	for (size_t i = 1; i < s->n_thread && r == 0; i++) {
+	for (size_t i = 1; i < s->n_thread && !r; i++) {
 		size_t xsave = s->thread[i]->xstate.len;
 		struct stub_thread *slot = landing_slot_here(l, i, xsave);
 		uint64_t at = landing_slot(l, i, xsave), first = at;
@@ -285,7 +285,7 @@ static int check_threads(struct landing *l, const Move__State *s,
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->n_thread && r == 0; i++)
+	for (size_t i = 0; i < s->n_thread && !r; i++)
 		r = restore_thread_check(l, s, i, err);
 	return r;
 }
@@ -315,7 +315,7 @@ int restore_state(struct landing *l, const Move__State *s,
 		memcpy(l->code + STUB_SNIPPETS, s->snippets.data,
 		       s->snippets.len);
 	/* first, as what they keep room for is kept for good */
-	for (size_t i = 0; i < s->n_thread && r == 0; i++)
+	for (size_t i = 0; i < s->n_thread && !r; i++)
 		r = restore_thread_list(l, s, i, ids, err);
 	landing_tick(l);
 	if (!r)

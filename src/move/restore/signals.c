@@ -47,7 +47,7 @@ static int queue_many(struct landing *l, Move__Signal *const *s, size_t n,
 		 t = (uint64_t)tid;
 	int r = 0;
 
-	for (size_t i = 0; mask && i < n && r == 0; i++) {
+	for (size_t i = 0; mask && i < n && !r; i++) {
 		siginfo_t info;
 		uint64_t signo;
 
@@ -56,7 +56,7 @@ static int queue_many(struct landing *l, Move__Signal *const *s, size_t n,
 			continue;
 		signo = (uint64_t)info.si_signo;
 		r = landing_data(l, &info, sizeof(info), &at, err);
-		if (r == 0 && tid)
+		if (!r && tid)
 			r = landing_call(l, QUEUING, SYS_rt_tgsigqueueinfo, p,
 					 t, signo, at, 0, 0, err);
 		else if (!r)
@@ -75,7 +75,7 @@ int restore_many_signals(struct landing *l, const Move__State *s,
 
 	/* put_limit() has the right one; without privilege it stays as here */
 	(void)prlimit(l->pid, RLIMIT_SIGPENDING, &none, NULL);
-	for (size_t i = 0; i < s->n_thread && r == 0; i++) {
+	for (size_t i = 0; i < s->n_thread && !r; i++) {
 		const Move__Thread *t = s->thread[i];
 
 		r = queue_many(l, t->pending, t->n_pending, i == 0, pid, t->tid,

@@ -55,7 +55,7 @@ static int put_calm(struct list *q, const Move__Thread *t, struct error *err)
 	uint64_t at;
 	int r = landing_keep_data(q->l, &normal, sizeof(normal), &at, err);
 
-	if (r == 0)
+	if (!r)
 		add_call(q, SYS_sched_setscheduler, 0, SCHED_OTHER, at, 0);
 	add_call(q, SYS_setpriority, PRIO_PROCESS, 0, (uint64_t)t->nice, 0);
 	return r;
@@ -84,18 +84,18 @@ static int put_settings(struct list *q, const Move__Thread *t,
 			 0);
 	strncpy(name, t->comm, sizeof(name) - 1);
 	r = landing_keep_data(q->l, name, sizeof(name), &at, err);
-	if (r == 0)
+	if (!r)
 		add_call(q, SYS_prctl, PR_SET_NAME, at, 0, 0);
-	if (r == 0 && t->policy != SCHED_OTHER) {
+	if (!r && t->policy != SCHED_OTHER) {
 		r = landing_keep_data(q->l, &param, sizeof(param), &at, err);
-		if (r == 0)
+		if (!r)
 			add_call(q, SYS_sched_setscheduler, 0, t->policy, at,
 				 0);
 	}
-	if (r == 0 && t->affinity.len) {
+	if (!r && t->affinity.len) {
 		r = landing_keep_data(q->l, t->affinity.data, t->affinity.len,
 				      &at, err);
-		if (r == 0)
+		if (!r)
 			add_call(q, SYS_sched_setaffinity, 0, t->affinity.len,
 				 at, 0);
 	}
@@ -107,7 +107,7 @@ static int put_prctls(struct list *q, const Move__Thread *t, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < t->n_setting && r == 0; i++) {
+	for (size_t i = 0; i < t->n_setting && !r; i++) {
 		array_room(q->call, q->nr, &q->cap);
 		r = settings_make(t->setting[i], &q->call[q->nr++], err);
 	}
@@ -175,14 +175,14 @@ static int put_limit(struct list *q, const Move__State *s, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->n_rlimit && r == 0; i++) {
+	for (size_t i = 0; i < s->n_rlimit && !r; i++) {
 		uint64_t lim[2] = { s->rlimit[i]->soft, s->rlimit[i]->hard };
 		uint64_t at;
 
 		if (s->rlimit[i]->resource != RLIMIT_SIGPENDING)
 			continue;
 		r = landing_keep_data(q->l, lim, sizeof(lim), &at, err);
-		if (r == 0)
+		if (!r)
 			add_call(q, SYS_prlimit64, 0, RLIMIT_SIGPENDING, at, 0);
 	}
 	return r;
@@ -192,7 +192,7 @@ static int put_itimers(struct list *q, const Move__State *s, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->n_itimer && r == 0; i++) {
+	for (size_t i = 0; i < s->n_itimer && !r; i++) {
 		const Move__Itimer *t = s->itimer[i];
 		int64_t v[4] = { t->interval_sec, t->interval_usec,
 				 t->value_sec, t->value_usec };
@@ -201,11 +201,11 @@ static int put_itimers(struct list *q, const Move__State *s, struct error *err)
 		if (!v[0] && !v[1] && !v[2] && !v[3])
 			continue;
 		r = landing_keep_data(q->l, v, sizeof(v), &at, err);
-		if (r == 0 && t->until)
+		if (!r && t->until)
 			landing_end(q->l, WAIT_TIMEVAL,
 				    (uint64_t *)landing_here(q->l, at) + 2, 0,
 				    t->until, 1);
-		if (r == 0)
+		if (!r)
 			add_call(q, SYS_setitimer, i, at, 0, 0);
 	}
 	return r;
@@ -221,7 +221,7 @@ static int put_timers(struct list *q, const Move__State *s, struct error *err)
 {
 	int r = put_itimers(q, s, err);
 
-	for (size_t i = 0; i < s->n_timer && r == 0; i++) {
+	for (size_t i = 0; i < s->n_timer && !r; i++) {
 		const Move__PosixTimer *t = s->timer[i];
 		int64_t v[4] = { t->interval_sec, t->interval_nsec,
 				 t->value_sec, t->value_nsec };
@@ -236,10 +236,10 @@ static int put_timers(struct list *q, const Move__State *s, struct error *err)
 			v[3] = t->until % NSEC_PER_SEC;
 		}
 		r = landing_keep_data(q->l, v, sizeof(v), &at, err);
-		if (r == 0)
+		if (!r)
 			add_call(q, SYS_timer_settime, (uint64_t)t->id,
 				 absolute ? TIMER_ABSTIME : 0, at, 0);
-		if (r == 0 && t->until && !absolute)
+		if (!r && t->until && !absolute)
 			landing_end(q->l, WAIT_TIMESPEC,
 				    (uint64_t *)landing_here(q->l, at) + 2, 0,
 				    t->until, 1);
@@ -354,7 +354,7 @@ static int place(struct list *q, struct stub_thread *slot, struct error *err)
 		return 0;
 	}
 	r = landing_keep_calls(q->l, q->call, q->nr, &at, err);
-	if (r == 0)
+	if (!r)
 		slot->call[0] =
 			(struct stub_call){ .nr = STUB_JUMP, .arg = { at } };
 	return r;
@@ -441,10 +441,10 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 	if (!r)
 		r = put_signals(&q, t->pending, t->n_pending, i == 0, pid,
 				t->tid, err);
-	if (r == 0 && i == 0)
+	if (!r && i == 0)
 		r = put_signals(&q, s->pending, s->n_pending, true, pid, 0,
 				err);
-	if (r == 0 && needs_tiles(t))
+	if (!r && needs_tiles(t))
 		add_call(&q, STUB_TILES, 0, 0, 0, 0);
 	add_call(&q, STUB_ARRIVE, box_word(l, offsetof(struct stub_box, ready)),
 		 s->n_thread, 0, 0);
@@ -452,19 +452,19 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 		 i && timed ? box_word(l, offsetof(struct stub_box, timed))
 			    : box_word(l, offsetof(struct stub_box, released)),
 		 0, 0, 0);
-	if (r == 0 && t->policy == SCHED_OTHER)
+	if (!r && t->policy == SCHED_OTHER)
 		r = put_calm(&q, t, err);
 	/* the real-time class has none, and takes no other */
 	add_call(&q, SYS_prctl, PR_SET_TIMERSLACK, t->timer_slack, 0, 0);
-	if (r == 0 && i == 0)
+	if (!r && i == 0)
 		r = put_limit(&q, s, err);
-	if (r == 0 && i == 0)
+	if (!r && i == 0)
 		r = put_timers(&q, s, err);
 	if (i == 0 && timed)
 		add_call(&q, STUB_ARRIVE,
 			 box_word(l, offsetof(struct stub_box, timed)), 1, 0,
 			 0);
-	if (r == 0 && mark)
+	if (!r && mark)
 		r = put_mark(&q, pid, t->tid, mark, err);
 	add_call(&q, STUB_SIGRETURN, uc, 0, 0, 0);
 	if (!r)

@@ -58,7 +58,7 @@ static int make_kept(struct landing *l, const Move__PosixTimer *t,
 
 	if (!r)
 		r = landing_flush(l, err);
-	if (r == 0 && made->id != t->id)
+	if (!r && made->id != t->id)
 		r = error_set(
 			err, -ENOTSUP,
 			"POSIX timer %d became number %d at the destination",
@@ -74,7 +74,7 @@ static int skip_ids(struct landing *l, int32_t from, int32_t to,
 	const struct timer_args *made;
 	int r = 0;
 
-	for (int32_t id = from; id < to && r == 0; id++) {
+	for (int32_t id = from; id < to && !r; id++) {
 		r = make_timer(l, CLOCK_MONOTONIC, &a, &made, err);
 		if (!r)
 			r = landing_call(l, "timer_delete", SYS_timer_delete,
@@ -98,7 +98,7 @@ static int count_up(struct landing *l, const Move__State *s, struct error *err)
 
 	if (s->n_timer)
 		qsort(s->timer, s->n_timer, sizeof(*s->timer), by_id);
-	for (size_t i = 0; i < s->n_timer && r == 0; i++) {
+	for (size_t i = 0; i < s->n_timer && !r; i++) {
 		int32_t id = s->timer[i]->id;
 
 		if (id > IDS_MOST)
@@ -128,7 +128,7 @@ static int take_ids(struct landing *l, bool on, bool *ret, struct error *err)
 			 0, 0, 0, 0, err);
 	if (!r)
 		r = landing_flush(l, err);
-	*ret = r == 0 && l->box->call[0].ret == 0;
+	*ret = !r && l->box->call[0].ret == 0;
 	return r;
 }
 
@@ -140,9 +140,9 @@ int restore_timers(struct landing *l, const Move__State *s, struct error *err)
 	if (!s->n_timer)
 		return 0;
 	r = take_ids(l, true, &taken, err);
-	if (r == 0 && !taken)
+	if (!r && !taken)
 		return count_up(l, s, err);
-	for (size_t i = 0; i < s->n_timer && r == 0; i++)
+	for (size_t i = 0; i < s->n_timer && !r; i++)
 		r = make_kept(l, s->timer[i], err);
 	return r < 0 ? r : take_ids(l, false, &taken, err);
 }

@@ -57,7 +57,7 @@ int send_hurry_both(struct sending *s, bool on, struct error *err)
 	send_hurry(s, on);
 	if (s->ahead->told != on)
 		r = frame_send_u64(s->ch, FRAME_HURRY, on, err);
-	if (r == 0)
+	if (!r)
 		s->ahead->told = on;
 	return r;
 }

@@ -69,7 +69,7 @@ static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 	uint8_t *blob;
 	int r = fds_drain(s->common.fds, DRAIN_USEC, err);
 
-	if (r == 0 && ops && ops->unplug) {
+	if (!r && ops && ops->unplug) {
 		s->unplugged = true;
 		r = ops->unplug(s->src->ctx, err);
 	}
@@ -77,7 +77,7 @@ static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 		r = move_fault(MF_SOURCE_UNPLUGGED, err);
 	if (!r)
 		r = fds_capture(s->common.fds, &blob, &ret->iov_len, err);
-	if (r == 0)
+	if (!r)
 		ret->iov_base = blob;
 	return r < 0 ? r : ask_for_untold(s, err);
 }
@@ -93,13 +93,13 @@ static int send_fds(struct sending *s, struct error *err)
 	bool save = ops && ops->save;
 	int r = take_fds(s, &fds, err);
 
-	if (r == 0 && save)
+	if (!r && save)
 		r = ops->save(s->src->ctx, &saved.iov_base, &saved.iov_len,
 			      err);
-	s->told = r == 0;
+	s->told = !r;
 	if (!r)
 		r = frame_send(s->ch, FRAME_FDS, &fds, 1, err);
-	if (r == 0 && save)
+	if (!r && save)
 		r = frame_send(s->ch, FRAME_SAVED, &saved, 1, err);
 	free(fds.iov_base);
 	free(saved.iov_base);
@@ -199,7 +199,7 @@ int freeze_send(struct sending *s, struct error *err)
 		r = send_last_pages(s, err);
 	pages = send_now();
 	/* Whatever the memory took, the steps that follow are short. */
-	if (r == 0 && s->report->tracked)
+	if (!r && s->report->tracked)
 		r = send_hurry_both(s, true, err);
 	if (!r)
 		r = send_fds(s, err);

@@ -195,7 +195,7 @@ static int check_turn(struct handover *h, int turn, struct error *err)
 	struct stub_call *call = h->list[0].call;
 	int r = tracee_look_at(h->tracee, call, h->pause[turn], err);
 
-	for (size_t i = from; r == 0 && i < h->pause[turn]; i++)
+	for (size_t i = from; !r && i < h->pause[turn]; i++)
 		if (call[i].ret < 0)
 			r = error_sys(
 				err, (int)call[i].ret,
@@ -223,7 +223,7 @@ static int take_turn(struct handover *h, int turn, struct error *err)
 	int r = frame_expect_u64(h->ch, &h->frame, FRAME_LOCKS, (uint64_t)turn,
 				 err);
 
-	if (r == 0 && turn == 0)
+	if (!r && turn == 0)
 		r = begin(h, err);
 	else if (!r)
 		r = tracee_go_past(h->tracee, err);
@@ -261,7 +261,7 @@ int handover_run(struct handover *h, struct error *err)
 {
 	int r = 0;
 
-	for (int turn = 0; h && turn < HANDOVER_TURNS && r == 0; turn++)
+	for (int turn = 0; h && turn < HANDOVER_TURNS && !r; turn++)
 		r = take_turn(h, turn, err);
 	return r;
 }

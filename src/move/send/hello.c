@@ -66,14 +66,14 @@ static int hello_of_source(struct sending *s, Move__Hello **ret,
 	int r = describe_process(s->process.pid, h, err);
 
 	h->epoch = s->src->epoch;
-	if (r == 0)
+	if (!r)
 		s->report->bytes_held = h->memory;
 	if (!r)
 		r = describe_trees(s->common.trees, h, err);
 	if (!r)
 		r = layout_read(s->process.pid, &s->process.seen, &maps, err);
 	/* what passes need not be known, and move_check() refused what stays */
-	if (r == 0)
+	if (!r)
 		check_drop_unmovable(s->process.pid, &maps);
 	if (!r)
 		r = proc_read_link(s->process.pid, "exe", &exe, err);

@@ -80,7 +80,7 @@ int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
 	int r = frame_send_u64(s->ch, FRAME_SYNC, nr, err);
 
 	p->lacking = 0;
-	while (r == 0 && (r = frame_recv(s->ch, &s->frame, err)) == 0 &&
+	while (!r && (r = frame_recv(s->ch, &s->frame, err)) == 0 &&
 	       s->frame.type == FRAME_LACK) {
 		int code = lack_of_frame(&s->frame, &range, &why);
 
@@ -92,10 +92,9 @@ int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
 		else
 			opened = false;
 	}
-	if (r == 0)
+	if (!r)
 		fds_confirm(s->common.fds, opened);
-	if (r == 0 &&
-	    (s->frame.type != FRAME_SYNC || frame_u64(&s->frame) != nr))
+	if (!r && (s->frame.type != FRAME_SYNC || frame_u64(&s->frame) != nr))
 		r = error_set(err, -EPROTO, "the peer sent %s, not SYNC(%llu)",
 			      frame_name(s->frame.type),
 			      (unsigned long long)nr);
@@ -129,7 +128,7 @@ static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
 
 	if (!r)
 		r = precopy_sync(s, nr, err);
-	if (r == 0 && n < 0 && !s->precopy->lacking) {
+	if (!r && n < 0 && !s->precopy->lacking) {
 		s->precopy->lacking = n;
 		s->precopy->lack = why;
 	}
@@ -254,7 +253,7 @@ static int count_entries(pid_t pid, uint64_t *ret, struct error *err)
 		if (vma_carries_pages(&maps.v[i]) && !maps.v[i].empty)
 			n += (maps.v[i].end - maps.v[i].start) / FRAME_PAGE;
 	vma_list_clear(&maps);
-	if (r == 0)
+	if (!r)
 		*ret = n;
 	return r;
 }
@@ -326,7 +325,7 @@ static int set_predicted(struct sending *s, struct error *err)
 	struct proc_status st;
 	int r = proc_read_status(s->process.pid, &st, err);
 
-	if (r == 0)
+	if (!r)
 		s->report->predicted = predict(s, st.threads);
 	return r;
 }
@@ -378,7 +377,7 @@ static int last_rounds(struct sending *s, struct error *err)
 				    err);
 		if (!r)
 			r = run_round(s, err);
-	} while (r == 0 && ++n < LAST_ROUNDS &&
+	} while (!r && ++n < LAST_ROUNDS &&
 		 (s->precopy->lacking ||
 		  (s->precopy->pages > PAGES_ENOUGH &&
 		   s->precopy->pages < before - before / 8)));

@@ -33,10 +33,9 @@ int recheck_children(pid_t pid, struct error *err)
 	pid_t child;
 	int r = proc_read_child(pid, &child, err);
 
-	return r == 0 && child
-		       ? error_set(err, -ENOTSUP, "process %d has a child, %d",
-				   pid, child)
-		       : r;
+	return !r && child ? error_set(err, -ENOTSUP,
+				       "process %d has a child, %d", pid, child)
+			   : r;
 }
 
 static int check_room(const struct tracee *t, struct error *err)
@@ -58,7 +57,7 @@ int recheck_stopped(const struct sending *s, const struct send_process *p,
 
 	if (!r)
 		r = proc_read_status(pid, &st, err);
-	if (r == 0 && st.seccomp)
+	if (!r && st.seccomp)
 		r = error_set(err, -ENOTSUP, "process %d has a seccomp filter",
 			      pid);
 	if (!r)
@@ -70,7 +69,7 @@ int recheck_stopped(const struct sending *s, const struct send_process *p,
 	if (!r)
 		r = sysv_check(pid, err);
 	/* before all of the memory is copied, which pre-copy has not done */
-	if (r == 0 && !s->report->tracked)
+	if (!r && !s->report->tracked)
 		r = fds_check(pid, s->src->external, s->src->nr_externals,
 			      s->common.trees, err);
 	return r;

@@ -67,7 +67,7 @@ static int send_check(struct sending *s, struct error *err)
 	int t = tree_open(src->pid, src->trees, &s->common.trees, &why);
 	int r = check_until(s, send_now() + FIRST_LOOK, err);
 
-	if (r == 0 && t < 0)
+	if (!r && t < 0)
 		*err = why;
 	if (r < 0 || t < 0)
 		return r < 0 ? r : t;
@@ -87,7 +87,7 @@ static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 	int r = hello_ask(s, &h, err);
 
 	while ((r < 0 ? may_pass(r) : *h->lack) && send_now() < end) {
-		if (r == 0)
+		if (!r)
 			move__hello__free_unpacked(h, NULL);
 		r = check_until(s, end, err);
 		if (!r)
@@ -193,13 +193,13 @@ static int send_setup(struct sending *s, struct error *err)
 		r = track_start(p->track, fds_reads_direct(s->common.fds), &why,
 				err);
 	s->report->tracked = track_follows(p->track);
-	if (r == 0 && !s->report->tracked)
+	if (!r && !s->report->tracked)
 		send_progress(s->src, "stop-and-copy: %s", why.text);
 	if (s->report->tracked)
 		fds_forbid_direct(s->common.fds);
 	tracee_resume(p->tracee);
 	s->report->paused = send_now() - start;
-	if (r == 0)
+	if (!r)
 		tell_cpu_clocks(s->src, p);
 	return r;
 }
@@ -218,7 +218,7 @@ static int send_wait(struct sending *s, usec_t end, struct error *err)
 			nanosleep(&(struct timespec){ .tv_nsec = PAUSE * 1000 },
 				  NULL);
 		r = check_until(s, end, err);
-		if (r == 0 && (r = precopy_again(s, err)) < 0)
+		if (!r && (r = precopy_again(s, err)) < 0)
 			return r;
 		if ((lacks = precopy_lacks(s, err)) < 0)
 			r = lacks;
@@ -273,9 +273,9 @@ static int send_hold(struct sending *s, bool on, struct error *err)
 	else if (kill(s->process.pid, on ? SIGSTOP : SIGCONT) < 0)
 		r = error_sys(err, -errno, "stopping process %d",
 			      s->process.pid);
-	if (r == 0)
+	if (!r)
 		s->held = on;
-	if (r == 0)
+	if (!r)
 		watch_note(s->watch, on ? SEND_HELD : 0);
 	return r;
 }
@@ -295,7 +295,7 @@ static int send_record(struct sending *s, struct error *err)
 	 * A destination that has died since may have said READY as its last
 	 * word.
 	 */
-	if (r == 0 && channel_hung_up(s->ch))
+	if (!r && channel_hung_up(s->ch))
 		r = error_set(err, -EPIPE,
 			      "the destination died at the end of the move");
 	if (r < 0)
@@ -308,7 +308,7 @@ static int send_record(struct sending *s, struct error *err)
 	watch_waits(s->watch, false);
 	if (r < 0)
 		watch_note(s->watch, SEND_HELD);
-	s->recorded = r == 0;
+	s->recorded = !r;
 	return r;
 }
 
@@ -451,7 +451,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 		r = send_commit(&s, err);
 	if (r < 0 && r != -ECANCELED && !s.recorded)
 		r = explain_failure(&s, r, err);
-	if (r == 0) {
+	if (!r) {
 		/* Forget the text of an obstacle that has passed. */
 		*err = (struct error)ERROR_INIT;
 		send_finish(&s);

@@ -117,7 +117,7 @@ int track_start(struct track *t, bool direct, struct error *why,
 					   : -EOPNOTSUPP;
 	if (r < 0 && r != -EOPNOTSUPP)
 		return r;
-	if (r == 0)
+	if (!r)
 		t->method = TRACK_ASYNC;
 	else if (allowed >= TRACK_SOFT_DIRTY && scan_has_soft())
 		t->method = TRACK_SOFT_DIRTY;
@@ -173,7 +173,7 @@ static int send_read(struct pass *p, uint64_t start, uint64_t end,
 	uint64_t told, next;
 	int r = 0;
 
-	for (uint64_t at = start; r == 0 && at < end; at = next) {
+	for (uint64_t at = start; !r && at < end; at = next) {
 		next = end - at < READ_PIECE ? end : at + READ_PIECE;
 		told = p->cursor;
 		r = scan_private(t->scan_private, at, next, p->flags,
@@ -245,9 +245,9 @@ static int send_whole(struct pass *p, uint64_t start, uint64_t end,
 			: 0;
 
 	/* it may hold pages that this process has never mapped */
-	if (r == 0 && p->shared)
+	if (!r && p->shared)
 		r = track_punch_whole(p->t, start, end, err);
-	if (r == 0 && p->shared)
+	if (!r && p->shared)
 		r = page_sender_add_nonzero(p->t->p->pages, start, end, err);
 	return r < 0 ? r : send_range(p, start, end, err);
 }
@@ -289,7 +289,7 @@ static int send_pieces(struct track *t, const struct vma *v, struct pass *p,
 	uint64_t at = v->start;
 	int r = 0;
 
-	for (size_t i = 0; i < t->whole.nr && r == 0; i++) {
+	for (size_t i = 0; i < t->whole.nr && !r; i++) {
 		struct frame_range f = t->whole.v[i];
 
 		if (f.end <= at || f.start >= v->end)
@@ -305,7 +305,7 @@ static int send_pieces(struct track *t, const struct vma *v, struct pass *p,
 			r = send_whole(p, f.start, f.end, err);
 		at = f.end;
 	}
-	if (r == 0 && at < v->end)
+	if (!r && at < v->end)
 		r = scan_written(t->scan, at, v->end, on_written, p, err);
 	return r;
 }
@@ -333,7 +333,7 @@ static int send_vma(struct track *t, const struct vma *v, bool last,
 		r = send_whole(&p, v->start, v->end, err);
 	else if (t->method == TRACK_ASYNC)
 		r = send_pieces(t, v, &p, err);
-	if (r == 0 && last && v->kind == VMA_FILE)
+	if (!r && last && v->kind == VMA_FILE)
 		return recheck_file(t, v, err);
 	if (r != -EPERM)
 		return r;
@@ -353,7 +353,7 @@ static int read_swapped(struct track *t, struct error *err)
 	struct proc_status st;
 	int r = proc_read_status(t->p->pid, &st, err);
 
-	if (r == 0)
+	if (!r)
 		t->swapped = st.swapped > 0;
 	return r;
 }
@@ -366,16 +366,16 @@ int track_send(struct track *t, bool last, struct error *err)
 	t->guards.nr = 0;
 	if (!r)
 		r = track_punches(t, err);
-	if (r == 0 && t->method == TRACK_SOFT_DIRTY)
+	if (!r && t->method == TRACK_SOFT_DIRTY)
 		r = track_send_soft(t, last, err);
 	for (size_t i = 0;
-	     i < t->maps.nr && r == 0 && t->method != TRACK_SOFT_DIRTY; i++)
+	     i < t->maps.nr && !r && t->method != TRACK_SOFT_DIRTY; i++)
 		r = send_vma(t, &t->maps.v[i], last, err);
 	if (!r)
 		r = track_zap_flush(t, err);
 	if (!r)
 		r = page_sender_flush(t->p->pages, err);
-	if (r == 0 && last && !swapped && (r = read_swapped(t, err)) == 0 &&
+	if (!r && last && !swapped && (r = read_swapped(t, err)) == 0 &&
 	    t->swapped)
 		r = error_set(
 			err, -EAGAIN,

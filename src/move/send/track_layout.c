@@ -51,13 +51,13 @@ static int tell_fresh(struct track *t, const struct vma_list *fresh,
 	l->own_clocks = clocks_own(t->p->pid);
 	if (!t->told_area)
 		r = r < 0 ? r : proc_read_link(t->p->pid, "exe", &l->exe, err);
-	for (size_t i = 0; i < fresh->nr && r == 0; i++) {
+	for (size_t i = 0; i < fresh->nr && !r; i++) {
 		Move__Vma *v = layout_vma(&fresh->v[i]);
 
 		if (v->file)
 			r = files_describe_new(root, t->common->hello, v->file,
 					       err);
-		t->told_files |= v->file && r == 0;
+		t->told_files |= v->file && !r;
 		if (r == -ENOENT && !left)
 			r = -EAGAIN;
 		if (r == -ENOENT) {
@@ -72,7 +72,7 @@ static int tell_fresh(struct track *t, const struct vma_list *fresh,
 	if (!r)
 		r = wire_send(t->ch, FRAME_MAP, &l->base, err);
 	move__layout__free_unpacked(l, NULL);
-	t->told_area = r == 0;
+	t->told_area = !r;
 	return r;
 }
 
@@ -141,9 +141,9 @@ static int read_layout(struct track *t, struct vma_list *now, bool last,
 		r = proc_read_advice(t->p->pid, now, err);
 	t->read_advice = false;
 	/* a mapping that came after the check may be gone when it matters */
-	if (r == 0 && last)
+	if (!r && last)
 		r = check_mappings(t->p->pid, now, err);
-	else if (r == 0)
+	else if (!r)
 		check_drop_unmovable(t->p->pid, now);
 	return r;
 }
@@ -236,9 +236,9 @@ int track_layout(struct track *t, bool last, struct error *err)
 		r = forget_changed(t, err);
 	if (!r)
 		r = tell_trees(t, &now, last, err);
-	if (r == 0)
+	if (!r)
 		drop_deleted(t, &now);
-	if (r == 0 && !last && t->method == TRACK_ASYNC)
+	if (!r && !last && t->method == TRACK_ASYNC)
 		r = track_watch(t, &now, err);
 	if (r < 0) {
 		vma_list_clear(&now);
@@ -250,7 +250,7 @@ int track_layout(struct track *t, bool last, struct error *err)
 		t->common->new_objects |= vma_has_object(&t->fresh.v[i]);
 	if (gone.nr)
 		r = tell_gone(t, &gone, err);
-	if (r == 0 && t->fresh.nr)
+	if (!r && t->fresh.nr)
 		r = tell_fresh(t, &t->fresh, last ? NULL : &left, err);
 	vma_list_clear(&gone);
 	if (left.nr)
@@ -295,7 +295,7 @@ int track_trees(struct track *t, struct error *err)
 	const struct vma *vdso;
 	int r = proc_read_maps(t->p->pid, &now, err);
 
-	if (r == 0) {
+	if (!r) {
 		vdso = vma_named(&now, "[vdso]");
 		t->vdso = vdso ? vdso->start : 0;
 		r = tell_trees(t, &now, false, err);

@@ -226,7 +226,7 @@ static int look_at_range(void *arg, uint64_t from, uint64_t to,
 	uint64_t end = to - p->v->offset + p->v->start;
 	int r = 0;
 
-	while (at < end && r == 0) {
+	while (at < end && !r) {
 		uint64_t next = hole_end(p, at, end);
 
 		if (next == at) {
@@ -301,7 +301,7 @@ int track_punches(struct track *t, struct error *err)
 	take_news(t->punches);
 	p = xcalloc(1, sizeof(*p));
 	p->t = t;
-	for (size_t i = 0; i < t->maps.nr && r == 0; i++) {
+	for (size_t i = 0; i < t->maps.nr && !r; i++) {
 		p->v = &t->maps.v[i];
 		if (p->v->kind == VMA_SHARED_ANON && vma_carries_pages(p->v))
 			r = send_mapping(p, err);

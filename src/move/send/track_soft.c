@@ -49,7 +49,7 @@ static int look_at_mapping(struct track *t, struct sent *todo,
 			 : scan_soft(t->scan, v->start, v->end, l.shared,
 				     look_at_range, &l, err);
 
-	if (r == 0 && last)
+	if (!r && last)
 		r = track_guards(t, v->start, v->end, err);
 	return r < 0 || l.shared ? r
 				 : sent_each(t->sent, l.cursor, v->end,
@@ -62,10 +62,10 @@ static int look_at_all(struct track *t, struct sent *todo, bool last,
 {
 	int r = 0;
 
-	for (size_t i = 0; i < t->maps.nr && r == 0; i++)
+	for (size_t i = 0; i < t->maps.nr && !r; i++)
 		if (vma_carries_pages(&t->maps.v[i]))
 			r = look_at_mapping(t, todo, &t->maps.v[i], last, err);
-	if (r == 0 && !last)
+	if (!r && !last)
 		r = scan_soft_clear(t->p->pid, err);
 	return r;
 }
@@ -145,7 +145,7 @@ int track_send_soft(struct track *t, bool last, struct error *err)
 	int r = last ? look_at_all(t, todo, true, err)
 		     : look_while_stopped(t, todo, err);
 
-	for (size_t i = 0; i < t->maps.nr && r == 0; i++)
+	for (size_t i = 0; i < t->maps.nr && !r; i++)
 		r = send_mapping(t, todo, &t->maps.v[i], last, err);
 	sent_destroy(todo);
 	return r;

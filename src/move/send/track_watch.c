@@ -68,7 +68,7 @@ static int make_uffd(struct track *t, uint64_t more, struct error *err)
 	list[0].arg = &f;
 	r = tracee_run(t->p->tracee, list, NULL, 0, err);
 	free(list);
-	if (r == 0 && ioctl(f.uffd, UFFDIO_API, &api) < 0)
+	if (!r && ioctl(f.uffd, UFFDIO_API, &api) < 0)
 		r = -EOPNOTSUPP;
 	if (r < 0)
 		io_close(&f.uffd);
@@ -146,13 +146,13 @@ static int register_all(struct track *t, const struct vma_list *fixed,
 	uint64_t at = 0;
 	int r = 0;
 
-	for (size_t i = 0; i <= fixed->nr && r == 0; i++) {
+	for (size_t i = 0; i <= fixed->nr && !r; i++) {
 		uint64_t end = i < fixed->nr ? fixed->v[i].start : ADDRESS_END;
 
 		if (at < end)
 			r = register_range(t->uffd, at, end, err);
 		at = i < fixed->nr ? fixed->v[i].end : end;
-		if (r == 0 && i < fixed->nr && is_shared(&fixed->v[i]))
+		if (!r && i < fixed->nr && is_shared(&fixed->v[i]))
 			r = register_range(t->uffd_shared, fixed->v[i].start,
 					   fixed->v[i].end, err);
 	}

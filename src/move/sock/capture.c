@@ -398,7 +398,7 @@ int sock_capture_finish(struct fdscan *sc, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < sc->nr_file && r == 0; i++) {
+	for (size_t i = 0; i < sc->nr_file && !r; i++) {
 		r = check_local(sc, &sc->file[i], err);
 		if (!r)
 			r = check_port_group(sc, &sc->file[i], err);

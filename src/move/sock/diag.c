@@ -75,7 +75,7 @@ static int open_inside(int pidfd, int flags, int sock)
 
 	if (setns(pidfd, flags) < 0)
 		return errno;
-	for (int i = 0; i < 2 && r == 0; i++) {
+	for (int i = 0; i < 2 && !r; i++) {
 		fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC,
 			    protocols[i]);
 		r = fd < 0 ? -errno : send_fd(sock, fd);
@@ -379,7 +379,7 @@ int sock_diag_tcp_get(int diag, const void *local, const void *peer,
 	req->idiag_states = UINT32_MAX;
 	put_id(&req->id, local, peer, req->sdiag_family);
 	r = sock_diag_ask(diag, nlh, parse_tcp, &each);
-	if (r == 0 && !got.state)
+	if (!r && !got.state)
 		r = -ENOENT;
 	if (r < 0)
 		return error_sys(err, r, "sock_diag of a connection");

@@ -89,7 +89,7 @@ static int ask_igmp(Fds__Inet *inet, int fd, const char *text,
 	uint32_t interface = 0;
 	int r = 0;
 
-	for (const char *p = strchr(text, '\n'); p && *++p && r == 0;
+	for (const char *p = strchr(text, '\n'); p && *++p && !r;
 	     p = strchr(p, '\n')) {
 		if (*p != '\t') {
 			interface = (uint32_t)strtoul(p, NULL, 10);
@@ -108,7 +108,7 @@ static int ask_igmp6(Fds__Inet *inet, int fd, const char *text,
 	struct sockaddr_in6 group = { .sin6_family = AF_INET6 };
 	int r = 0;
 
-	for (const char *p = text; p && *p && r == 0;
+	for (const char *p = text; p && *p && !r;
 	     p = strchr(p, '\n'), p = p ? p + 1 : p) {
 		unsigned char *byte = group.sin6_addr.s6_addr;
 		unsigned interface;
@@ -139,7 +139,7 @@ int multicast_get(pid_t pid, int fd, Fds__Socket *m, struct error *err)
 	};
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof(kind) / sizeof(*kind) && r == 0; i++) {
+	for (size_t i = 0; i < sizeof(kind) / sizeof(*kind) && !r; i++) {
 		char *text;
 
 		/* a kernel without that family or without multicast */
@@ -193,7 +193,7 @@ int multicast_join(int fd, const Fds__Socket *m, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < m->inet->n_membership && r == 0; i++)
+	for (size_t i = 0; i < m->inet->n_membership && !r; i++)
 		r = join_group(fd, m->inet->membership[i], err);
 	return r;
 }

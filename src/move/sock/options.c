@@ -373,7 +373,7 @@ static int set_one(int fd, const Fds__Socket *m, const Fds__SockOpt *o,
 	if (r < 0)
 		return r;
 	r = getsockopt(fd, o->level, o->name, now, &n) < 0 ? -errno : 0;
-	if (r == 0 && n == v.len && (!n || !memcmp(now, v.data, n)))
+	if (!r && n == v.len && (!n || !memcmp(now, v.data, n)))
 		return 0;
 	/* an older kernel is as if it were off */
 	if (r == -ENOPROTOOPT && is_zero(&v))
@@ -388,7 +388,7 @@ int sockopt_set_all(int fd, const Fds__Socket *m, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < m->n_opt && r == 0; i++)
+	for (size_t i = 0; i < m->n_opt && !r; i++)
 		r = set_one(fd, m, m->opt[i], err);
 	return r;
 }
@@ -397,7 +397,7 @@ int sockopt_set_unbound(int fd, const Fds__Socket *m, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < m->n_opt && r == 0; i++)
+	for (size_t i = 0; i < m->n_opt && !r; i++)
 		if (m->opt[i]->level == SOL_IPV6 &&
 		    m->opt[i]->name == IPV6_V6ONLY)
 			r = set_one(fd, m, m->opt[i], err);
@@ -413,10 +413,10 @@ int sockopt_bind(int fd, const Fds__Inet *m)
 		return 0;
 	if (m->foreign)
 		r = sockopt_set_int(fd, SOL_IP, IP_FREEBIND, 1);
-	if (r == 0 && bind(fd, (struct sockaddr *)m->local.data,
-			   (socklen_t)m->local.len) < 0)
+	if (!r && bind(fd, (struct sockaddr *)m->local.data,
+		       (socklen_t)m->local.len) < 0)
 		r = -errno;
-	if (r == 0 && m->foreign && was >= 0)
+	if (!r && m->foreign && was >= 0)
 		r = sockopt_set_int(fd, SOL_IP, IP_FREEBIND, was);
 	return r;
 }

@@ -52,7 +52,8 @@ static int verdict(const struct traffic *t, struct error *err)
 	return 0;
 }
 
-static int look(struct fds_source *s, struct traffic *ret, struct error *err)
+static int count_traffic(struct fds_source *s, struct traffic *ret,
+			 struct error *err)
 {
 	*ret = (struct traffic){ 0 };
 	return sock_diag_tcp_each(s->diag, ~TCP_STATE(TCP_TIME_WAIT), count,
@@ -69,7 +70,7 @@ int tcp_capture_drain(struct fds_source *s, usec_t limit, struct error *err)
 	int r;
 
 	for (;;) {
-		r = look(s, &t, err);
+		r = count_traffic(s, &t, err);
 		if (r < 0)
 			return r;
 		if (!t.flying && !t.making && !t.orphan)
@@ -92,7 +93,7 @@ int tcp_capture_drain(struct fds_source *s, usec_t limit, struct error *err)
 int tcp_capture_check_soon(struct fds_source *s, struct error *err)
 {
 	struct traffic t;
-	int r = look(s, &t, err);
+	int r = count_traffic(s, &t, err);
 
 	return r < 0 ? r : verdict(&t, err);
 }

@@ -470,14 +470,14 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 	}
 	list[0].n = leader_calls(list[0].call, tracee_box_data(t), s);
 	r = tracee_run(t, list, data, sizeof(*data), err);
-	if (r == 0)
+	if (!r)
 		cpuclock_take(s,
 			      CPUCLOCK_PROCESS |
 				      (uint32_t)list[0].call[T_GETTID].ret,
 			      &data->cpu);
 	if (!r)
 		r = take_slots(t, s, list, err);
-	if (r == 0) {
+	if (!r) {
 		s->thread[0]->creds = creds;
 		creds = NULL;
 		take_leader(t, s, data, list[0].call);

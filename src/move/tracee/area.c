@@ -58,7 +58,7 @@ static int must_call(struct tracee *t, long nr, uint64_t a, uint64_t b,
 	int64_t res;
 	int r = tracee_call(t, nr, arg, &res, err);
 
-	if (r == 0 && res < 0 && res > -4096)
+	if (!r && res < 0 && res > -4096)
 		r = error_sys(err, (int)res, "%s in the process", what);
 	return r;
 }
@@ -92,7 +92,7 @@ static int map_new_area(struct tracee *t, const struct vma_list *maps,
 	if (!r)
 		r = must_call(t, SYS_madvise, at, size, MADV_NOFORK, 0,
 			      "madvise", err);
-	if (r == 0) {
+	if (!r) {
 		t->area = at;
 		t->area_size = size;
 	}
@@ -136,7 +136,7 @@ int tracee_map_area(struct tracee *t, size_t nr_threads, struct error *err)
 		r = give_up_area(t, err);
 		t->area = 0;
 	}
-	if (r == 0 && !t->area)
+	if (!r && !t->area)
 		r = map_new_area(t, &maps, size, err);
 out:
 	vma_list_clear(&maps);

@@ -293,7 +293,7 @@ static int use_snippet(struct tracee *t, const struct task *k,
 	size_t off;
 	int r = tracee_read(t->pid, t->area, page, sizeof(page));
 
-	if (r == 0 && !stub_is_snippet(t->area, regs->rip)) {
+	if (!r && !stub_is_snippet(t->area, regs->rip)) {
 		off = stub_snippet(page, k->wait.kind->limit, *arg,
 				   regs->rip + 2);
 		if (!off)
@@ -301,7 +301,7 @@ static int use_snippet(struct tracee *t, const struct task *k,
 		regs->rip = t->area + off;
 		r = tracee_poke(k->tid, regs->rip, page + off, STUB_SNIPPET);
 	}
-	if (r == 0 && k->wait.kind->form != WAIT_MSEC)
+	if (!r && k->wait.kind->form != WAIT_MSEC)
 		r = tracee_write(t->pid, at, limit, 2 * sizeof(*limit));
 	*arg = k->wait.kind->form == WAIT_MSEC ? limit[0] : at;
 	return r;

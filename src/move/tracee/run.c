@@ -326,7 +326,7 @@ static int list_pause(struct tracee *t, size_t i, const struct tracee_list *l,
 	if (!l->at_pause)
 		return 0;
 	r = wait_pause(t, k, at + PAUSE * sizeof(made), 0, err);
-	if (r == 0 && (r = tracee_read(t->pid, at, &made, sizeof(made))) < 0)
+	if (!r && (r = tracee_read(t->pid, at, &made, sizeof(made))) < 0)
 		error_sys(err, r, "reading from the process");
 	if (!r)
 		r = l->at_pause(l->arg, &made, err);
@@ -372,7 +372,7 @@ static int load_all(struct tracee *t, const struct tracee_list *list,
 	if (nr_data &&
 	    (r = tracee_write(t->pid, tracee_box_data(t), data, nr_data)) < 0)
 		return error_sys(err, r, "writing into the process");
-	for (size_t i = 0; i < t->nr && r == 0; i++)
+	for (size_t i = 0; i < t->nr && !r; i++)
 		if (list[i].n)
 			r = list_load(t, i, &list[i], err);
 	return r;
@@ -421,10 +421,10 @@ int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 		return r;
 	r = start_all(t, list, &nr, err);
 	r = wait_all(t, list, nr, r, 0, err);
-	for (size_t i = 0; i < t->nr && r == 0; i++)
+	for (size_t i = 0; i < t->nr && !r; i++)
 		if (list[i].n)
 			r = list_results(t, i, &list[i], err);
-	if (r == 0 && nr_data &&
+	if (!r && nr_data &&
 	    (r = tracee_read(t->pid, tracee_box_data(t), data, nr_data)) < 0)
 		error_sys(err, r, "reading from the process");
 	return r;

@@ -297,7 +297,7 @@ static int task_take_stop(struct tracee *t, struct task *k, struct error *err)
 {
 	int status, r = task_wait_stop(k, err);
 
-	while (r == 0 && !k->gone && (r = task_read(t, k, err)) == 0) {
+	while (!r && !k->gone && (r = task_read(t, k, err)) == 0) {
 		if (!settle_code(&k->regs) || !task_has_signal(k))
 			break;
 		k->wait.kind = NULL;
@@ -335,7 +335,7 @@ int tracee_stop_leader(struct tracee *t, struct error *err)
 	else if (!r)
 		r = error_set(err, -ESRCH, "process %d has exited", t->pid);
 	forget_gone(t);
-	if (r == 0 && !t->nr)
+	if (!r && !t->nr)
 		r = error_set(err, -ESRCH, "process %d has exited", t->pid);
 	return r;
 }
@@ -374,8 +374,7 @@ static int step_out(struct tracee *t, struct task *k, struct error *err)
 	int status, sig = 0, r = 0;
 
 	for (int n = 0;
-	     (n < STEPS_MOST || sig) && r == 0 && !k->gone && in_vdso(t, k);
-	     n++) {
+	     (n < STEPS_MOST || sig) && !r && !k->gone && in_vdso(t, k); n++) {
 		if (task_go(k, PTRACE_SINGLESTEP, sig) < 0)
 			return error_sys(err, -errno, "thread %d", k->tid);
 		r = task_wait(k, &status, STOP_PATIENCE, err);
@@ -398,7 +397,7 @@ static int leave_vdso(struct tracee *t, struct task *k, struct error *err)
 	if (k->gone || !in_vdso(t, k) || settle_code(&k->regs))
 		return 0;
 	r = step_out(t, k, err);
-	if (r == 0 && t->lose_vdso && !k->gone && in_vdso(t, k))
+	if (!r && t->lose_vdso && !k->gone && in_vdso(t, k))
 		r = error_set(
 			err, -EAGAIN,
 			"thread %d is in the vdso, the code that its kernel provides",
@@ -421,7 +420,7 @@ int tracee_stop(struct tracee *t, struct error *err)
 			if ((r = task_take_stop(t, &t->task[done], err)) < 0)
 				return r;
 	}
-	for (size_t i = 0; t->leave_vdso && i < t->nr && r == 0; i++)
+	for (size_t i = 0; t->leave_vdso && i < t->nr && !r; i++)
 		r = leave_vdso(t, &t->task[i], err);
 	if (r < 0)
 		return r;

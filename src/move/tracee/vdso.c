@@ -37,13 +37,13 @@ int vdso_read(pid_t pid, uint8_t **ret, size_t *ret_n, uint64_t *ret_at)
 	size_t n = 0;
 	int r = proc_read_maps(pid, &maps, NULL);
 
-	v = r == 0 ? vma_named(&maps, "[vdso]") : NULL;
+	v = r ? NULL : vma_named(&maps, "[vdso]");
 	*ret_at = v ? v->start : 0;
 	if (v && v->end - v->start <= VDSO_MAX) {
 		n = v->end - v->start;
 		p = xmalloc(n);
 		r = tracee_read(pid, v->start, p, n);
-		if (r == 0)
+		if (!r)
 			cpuclock_unpatch(p, n, added);
 	}
 	vma_list_clear(&maps);

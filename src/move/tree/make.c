@@ -222,7 +222,7 @@ static int apply_node(struct made_tree *t, const Tree__Node *n,
 	m->atime = n->atime;
 	m->mtime = n->mtime;
 	m->touched = true;
-	if (r == 0 && S_ISREG(n->mode))
+	if (!r && S_ISREG(n->mode))
 		r = set_size(t, m, n->size, err);
 	return r;
 }
@@ -259,7 +259,7 @@ static int apply_data(struct made_tree *t, const Tree__Change *c,
 	fd_auto fd = -1;
 	int r = 0;
 
-	for (size_t i = 0; i < c->n_data && r == 0; i++) {
+	for (size_t i = 0; i < c->n_data && !r; i++) {
 		const Tree__Data *d = c->data[i];
 
 		if (!m || m->ino != d->ino) {
@@ -311,7 +311,7 @@ static int finish(struct made_tree *t, struct error *err)
 {
 	int r = 0;
 
-	for (struct made *m = t->node; m && r == 0; m = m->hh.next)
+	for (struct made *m = t->node; m && !r; m = m->hh.next)
 		/* what lay in the root for a while has changed its times */
 		if (m->touched || (m->anchor && !strcmp(m->anchor, ".")))
 			r = finish_node(t, m, err);
@@ -324,13 +324,13 @@ static int apply(struct made_tree *t, const Tree__Change *c, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < c->n_node && r == 0; i++)
+	for (size_t i = 0; i < c->n_node && !r; i++)
 		r = apply_node(t, c->node[i], err);
 	if (!r)
 		r = apply_data(t, c, err);
-	if (r == 0 && c->has_names)
+	if (!r && c->has_names)
 		r = made_rename(t, c, err);
-	if (r == 0 && c->end)
+	if (!r && c->end)
 		r = finish(t, err);
 	return r;
 }

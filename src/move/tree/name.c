@@ -117,7 +117,7 @@ static int put_aside(struct made_tree *t, const struct made_link *l,
 	char from[PATH_MAX], to[PATH_MAX];
 	int r = path_of(l, from, err);
 
-	if (r == 0 && l->node->anchor)
+	if (!r && l->node->anchor)
 		return error_set(err, -ENOTSUP,
 				 "%s/%s, which holds a mount, was renamed",
 				 t->path, from);
@@ -129,7 +129,7 @@ static int put_aside(struct made_tree *t, const struct made_link *l,
 			       : 0;
 	set_place(l->node, NULL, NULL);
 	r = made_path(l->node, to, err);
-	if (r == 0 && renameat(t->fd, from, t->fd, to) < 0)
+	if (!r && renameat(t->fd, from, t->fd, to) < 0)
 		r = made_error(t, "renaming", from, -errno, err);
 	return r;
 }
@@ -140,7 +140,7 @@ static int drop_file(const struct made_tree *t, const struct made_link *l,
 	char path[PATH_MAX];
 	int r = path_of(l, path, err);
 
-	if (r == 0 && unlinkat(t->fd, path, 0) < 0)
+	if (!r && unlinkat(t->fd, path, 0) < 0)
 		r = made_error(t, "removing", path, -errno, err);
 	return r;
 }
@@ -169,7 +169,7 @@ static int drop_names(struct made_tree *t, const struct made_link *link,
 {
 	int r = 0;
 
-	for (size_t i = 0; i < t->nr_links && r == 0; i++) {
+	for (size_t i = 0; i < t->nr_links && !r; i++) {
 		const struct made_link *l = &t->link[i];
 
 		if (stays(l, link, n))
@@ -189,7 +189,7 @@ static int remove_dir(struct made_tree *t, const struct made *m,
 	char path[PATH_MAX];
 	int r = made_path(m, path, err);
 
-	if (r == 0 && unlinkat(t->fd, path, AT_REMOVEDIR) < 0)
+	if (!r && unlinkat(t->fd, path, AT_REMOVEDIR) < 0)
 		r = made_error(t, "removing", path, -errno, err);
 	return r;
 }
@@ -222,7 +222,7 @@ static int drop_nodes(struct made_tree *t, struct error *err)
 		if (!m->wanted && !(m->anchor && !strcmp(m->anchor, ".")))
 			gone[n++] = m;
 	qsort(gone, n, sizeof(struct made *), compare_depth);
-	for (size_t i = 0; i < n && r == 0; i++)
+	for (size_t i = 0; i < n && !r; i++)
 		if (S_ISDIR(gone[i]->mode))
 			r = remove_dir(t, gone[i], err);
 	for (size_t i = 0; i < n; i++)
@@ -262,7 +262,7 @@ static int give_names(struct made_tree *t, const struct made_link *link,
 {
 	int r = 0;
 
-	for (size_t i = 0; i < n && r == 0; i++)
+	for (size_t i = 0; i < n && !r; i++)
 		if (!link[i].kept)
 			r = give_name(t, &link[i], err);
 	return r;
@@ -275,13 +275,13 @@ static int settle_link(struct made_tree *t, const struct made_link *link,
 	char path[PATH_MAX];
 	int r = 0;
 
-	for (size_t i = 0; i < n && r == 0; i++) {
+	for (size_t i = 0; i < n && !r; i++) {
 		struct made *m = link[i].node;
 
 		if (m->dir || m->anchor)
 			continue;
 		r = made_path(m, path, err);
-		if (r == 0 && unlinkat(t->fd, path, 0) < 0)
+		if (!r && unlinkat(t->fd, path, 0) < 0)
 			r = made_error(t, "removing", path, -errno, err);
 		set_place(m, link[i].dir, link[i].name);
 	}

@@ -172,7 +172,7 @@ static int send_content(struct batch *b, struct tree_node *n, struct error *err)
 				 "%s/%s, which has to move, cannot be read",
 				 b->t->path, n->path);
 	fit_blocks(n);
-	for (size_t i = 0; i < n->nr_blocks && r == 0; i++) {
+	for (size_t i = 0; i < n->nr_blocks && !r; i++) {
 		off_t at = (off_t)(i * TREE_BLOCK);
 		uint64_t left = (uint64_t)(n->st.st_size - at);
 		size_t len = left < TREE_BLOCK ? left : TREE_BLOCK;
@@ -338,7 +338,7 @@ int tree_send(struct tree_set *set, struct tree *t, tree_emit *emit, void *ctx,
 	r = send_nodes(b, node, n, err);
 	if (!r)
 		r = send_contents(b, node, n, err);
-	if (r == 0 && n)
+	if (!r && n)
 		r = send_end(b, err);
 	free(node);
 	free(b);

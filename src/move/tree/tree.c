@@ -69,7 +69,7 @@ int tree_open(pid_t pid, const char *const *paths, struct tree_set **ret,
 	root = open(proc, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		r = error_sys(err, -errno, "%s", proc);
-	for (size_t i = 0; i < n && r == 0; i++)
+	for (size_t i = 0; i < n && !r; i++)
 		r = add_tree(set, root, paths[i], err);
 	if (r < 0) {
 		tree_close(set);
@@ -110,14 +110,14 @@ static int walk_all(struct tree_set *set, struct error *err)
 	int r = 0;
 
 	set->bytes = 0;
-	for (size_t i = 0; i < set->nr && r == 0; i++) {
+	for (size_t i = 0; i < set->nr && !r; i++) {
 		struct tree *t = &set->tree[i];
 
 		t->began = clock_nsec(CLOCK_REALTIME);
 		r = tree_walk(set, t, err);
 		set->bytes += t->bytes;
 	}
-	if (r == 0 && set->bytes > TREE_BYTES)
+	if (!r && set->bytes > TREE_BYTES)
 		r = error_set(
 			err, -ENOTSUP,
 			"files of %llu MiB in %s and the like would have to move with the process; the most is %llu MiB",
@@ -131,7 +131,7 @@ int tree_measure(struct tree_set *set, uint64_t *ret_bytes, struct error *err)
 {
 	int r = walk_all(set, err);
 
-	if (r == 0)
+	if (!r)
 		*ret_bytes = set->bytes;
 	return r;
 }
@@ -208,11 +208,11 @@ int tree_pass(struct tree_set *set, const struct vma_list *maps, bool last,
 {
 	int r = walk_all(set, err);
 
-	for (size_t i = 0; i < set->nr && r == 0; i++)
+	for (size_t i = 0; i < set->nr && !r; i++)
 		mark_mapped(&set->tree[i], maps);
-	if (r == 0 && last)
+	if (!r && last)
 		r = check_last(set, err);
-	for (size_t i = 0; i < set->nr && r == 0; i++) {
+	for (size_t i = 0; i < set->nr && !r; i++) {
 		r = tree_send(set, &set->tree[i], emit, ctx, err);
 		mark_unsure(&set->tree[i], maps);
 	}

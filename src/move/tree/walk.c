@@ -213,7 +213,7 @@ static int walk_dir(struct walk *w, int fd, struct tree_node *dir,
 		close(fd);
 		return r;
 	}
-	while (r == 0 && (e = readdir(d)))
+	while (!r && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
 			r = walk_entry(w, fd, e->d_name, dir, err);
 	closedir(d);
@@ -254,7 +254,7 @@ int tree_walk(struct tree_set *set, struct tree *t, struct error *err)
 	}
 	root->anchor = true;
 	r = walk_dir(&w, fd, root, err);
-	if (r == 0)
+	if (!r)
 		forget_gone(t);
 	return r;
 }

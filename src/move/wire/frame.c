@@ -306,7 +306,7 @@ int frame_recv(struct channel *ch, struct frame *f, struct error *err)
 	f->type = type;
 	f->size = size;
 	r = frame_check(type, f->data, size, err);
-	if (r == 0 && type == FRAME_ABORT)
+	if (!r && type == FRAME_ABORT)
 		return error_set(err, -ECANCELED, "%s", (char *)f->data);
 	return r;
 }
@@ -316,7 +316,7 @@ int frame_expect(struct channel *ch, struct frame *f, enum frame_type type,
 {
 	int r = frame_recv(ch, f, err);
 
-	if (r == 0 && f->type != type)
+	if (!r && f->type != type)
 		r = error_set(err, -EPROTO, "the peer sent %s instead of %s",
 			      frame_name(f->type), frame_name(type));
 	return r;
@@ -327,7 +327,7 @@ int frame_expect_u64(struct channel *ch, struct frame *f, enum frame_type type,
 {
 	int r = frame_expect(ch, f, type, err);
 
-	if (r == 0 && frame_u64(f) != x)
+	if (!r && frame_u64(f) != x)
 		r = error_set(err, -EPROTO, "the peer sent %s(%llu), not %llu",
 			      frame_name(type),
 			      (unsigned long long)frame_u64(f),

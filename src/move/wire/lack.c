@@ -22,7 +22,7 @@ int lacks_send(struct lacks *l, struct channel *ch, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < l->nr && r == 0; i++) {
+	for (size_t i = 0; i < l->nr && !r; i++) {
 		struct lack *k = &l->v[i];
 		struct iovec iov[] = {
 			{ &k->range, sizeof(k->range) },

@@ -240,7 +240,8 @@ static void relieve(const struct look *l, const struct host *from)
 	l->d->done[to->ix] = true;
 }
 
-static void look(struct dynamite *d, const struct view *view, struct plan *plan)
+static void look_at_jobs(struct dynamite *d, const struct view *view,
+			 struct plan *plan)
 {
 	struct look l = { d, view, plan };
 	const struct host *from;
@@ -258,7 +259,7 @@ static void look_in_time(struct dynamite *d, const struct view *view,
 		return;
 	}
 	if (d->next && d->next <= view->now)
-		look(d, view, plan);
+		look_at_jobs(d, view, plan);
 	if (d->next <= view->now)
 		d->next = view->now + d->every;
 	plan_wake(plan, d->next, BECAUSE(next_look));

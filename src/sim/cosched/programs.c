@@ -8,19 +8,17 @@
  */
 #include <stddef.h>
 
+#include "core/units.h"
 #include "sim/cosched/cosched.h"
-
-#define USEC INT64_C(1000)
-#define MSEC INT64_C(1000000)
 
 static const struct program programs[] = {
 	{ .name = "em3d",
-	  .gap = 100 * USEC,
+	  .gap = 100 * NSEC_PER_USEC,
 	  .messages = 80,
 	  .bytes = 32,
 	  .together = true },
 	{ .name = "connect",
-	  .gap = 40 * USEC,
+	  .gap = 40 * NSEC_PER_USEC,
 	  .messages = 5000,
 	  .bytes = 20,
 	  .answer = true,
@@ -28,20 +26,20 @@ static const struct program programs[] = {
 	  .imbalance = 0.3,
 	  .busy_first = true },
 	{ .name = "cholesky",
-	  .gap = 300 * USEC,
+	  .gap = 300 * NSEC_PER_USEC,
 	  .messages = 700,
 	  .bytes = 70,
 	  .answer = true,
 	  .imbalance = 0.5 },
 	{ .name = "column",
-	  .compute = 1000 * MSEC,
-	  .gap = 2 * MSEC,
+	  .compute = 1000 * NSEC_PER_MSEC,
+	  .gap = 2 * NSEC_PER_MSEC,
 	  .messages = 500,
 	  .bytes = 20 * 1024,
 	  .together = true },
 	{ .name = "sample",
-	  .compute = 1000 * MSEC,
-	  .gap = 50 * USEC,
+	  .compute = 1000 * NSEC_PER_MSEC,
+	  .gap = 50 * NSEC_PER_USEC,
 	  .messages = 20000,
 	  .bytes = 20,
 	  .together = true,
@@ -58,7 +56,7 @@ const struct program *cosched_program(unsigned n)
  * takes a few; "small, fixed-size" buffers of 1 KiB are our choice. */
 struct network cosched_network(void)
 {
-	return (struct network){ .latency = 5 * USEC,
-				 .overhead = 2 * USEC,
+	return (struct network){ .latency = 5 * NSEC_PER_USEC,
+				 .overhead = 2 * NSEC_PER_USEC,
 				 .buffer = 1024 };
 }

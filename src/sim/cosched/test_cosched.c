@@ -7,9 +7,8 @@
 #include <cmocka.h>
 
 #include "core/random.h"
+#include "core/units.h"
 #include "sim/cosched/cosched.h"
-
-#define MSEC INT64_C(1000000)
 
 /* Ten of 30 from 5 on. */
 static const struct node turns = { .period = 30, .on = 10, .phase = 5 };
@@ -206,9 +205,10 @@ static void same_seed_same_time(void **state)
 		struct cosched_result a, b, other;
 
 		for (nsec_t i = 0; i < 64; i++)
-			node[i] = (struct node){ .period = 200 * MSEC,
-						 .on = 100 * MSEC,
-						 .phase = i * 3 * MSEC };
+			node[i] =
+				(struct node){ .period = 200 * NSEC_PER_MSEC,
+					       .on = 100 * NSEC_PER_MSEC,
+					       .phase = i * 3 * NSEC_PER_MSEC };
 		cosched_run(&c, &a);
 		cosched_run(&c, &b);
 		assert_memory_equal(&a, &b, sizeof(a));

@@ -10,10 +10,9 @@
 #include <string.h>
 
 #include "core/random.h"
+#include "core/units.h"
 #include "sim/cosched/cosched.h"
 #include "sim/reproduce/reproduce.h"
-
-#define MSEC INT64_C(1000000)
 
 enum { NODES = 64, RUNS = 5, EM3D = 0, CONNECT, CHOLESKY, COLUMN, SAMPLE, NR };
 
@@ -59,7 +58,7 @@ static void share_first(const struct sharing *s, struct node *n)
 static uint32_t rounds_of(const struct program *p)
 {
 	nsec_t round = p->compute + p->gap * p->messages;
-	nsec_t n = 2000 * MSEC / round;
+	nsec_t n = 2000 * NSEC_PER_MSEC / round;
 
 	return n > 1 ? (uint32_t)n : 1;
 }
@@ -144,8 +143,8 @@ static struct estimate local(const struct reproduce *r, unsigned program,
 static void tell_buffers(struct reproduce *r, unsigned program)
 {
 	static const uint32_t sizes[] = { 256, 4096, 16384, 65536, 1048576 };
-	const struct sharing a = turns(100 * MSEC, 1, false, 0);
-	const struct sharing b = turns(100 * MSEC, 1, true, 0);
+	const struct sharing a = turns(100 * NSEC_PER_MSEC, 1, false, 0);
+	const struct sharing b = turns(100 * NSEC_PER_MSEC, 1, true, 0);
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		struct network net = cosched_network();
@@ -163,8 +162,8 @@ static void tell_buffers(struct reproduce *r, unsigned program)
 static void tell_more(struct reproduce *r, unsigned program,
 		      struct estimate one)
 {
-	struct estimate three = local(r, program, 100 * MSEC, 3);
-	struct estimate longer = local(r, program, 200 * MSEC, 1);
+	struct estimate three = local(r, program, 100 * NSEC_PER_MSEC, 3);
+	struct estimate longer = local(r, program, 200 * NSEC_PER_MSEC, 1);
 
 	reproduce_fact(r,
 		       reproduce_text("%s, three competitors; quantum of "
@@ -181,7 +180,7 @@ static int n7(struct reproduce *r, struct error *err)
 {
 	(void)err;
 	for (unsigned p = 0; p < NR; p++) {
-		struct estimate one = local(r, p, 100 * MSEC, 1);
+		struct estimate one = local(r, p, 100 * NSEC_PER_MSEC, 1);
 
 		reproduce_range(r,
 				reproduce_text("%s, one competitor, quantum "
@@ -206,13 +205,14 @@ static int n8(struct reproduce *r, struct error *err)
 	static const struct {
 		nsec_t quantum;
 		double most;
-	} points[] = { { 100 * MSEC, 1.05 }, { 1000 * MSEC, 1.02 } };
+	} points[] = { { 100 * NSEC_PER_MSEC, 1.05 },
+		       { 1000 * NSEC_PER_MSEC, 1.02 } };
 
 	(void)err;
 	for (unsigned k = 0; k < 2; k++)
 		for (unsigned p = 0; p < NR; p++) {
-			const struct sharing a =
-				turns(points[k].quantum, 1, true, 10 * MSEC);
+			const struct sharing a = turns(
+				points[k].quantum, 1, true, 10 * NSEC_PER_MSEC);
 			const struct sharing b =
 				turns(points[k].quantum, 1, true, 0);
 
@@ -221,7 +221,8 @@ static int n8(struct reproduce *r, struct error *err)
 				reproduce_text("%s, skew of 10 ms, quantum of "
 					       "%d ms",
 					       name_of(p),
-					       (int)(points[k].quantum / MSEC)),
+					       (int)(points[k].quantum /
+						     NSEC_PER_MSEC)),
 				-INFINITY, points[k].most,
 				slowdown(r, p, &a, &b), NULL);
 		}
@@ -232,8 +233,8 @@ static int n8(struct reproduce *r, struct error *err)
 
 static int n9(struct reproduce *r, struct error *err)
 {
-	struct sharing daemons = { .daemon_each = 10000 * MSEC,
-				   .daemon_for = 5 * MSEC };
+	struct sharing daemons = { .daemon_each = 10000 * NSEC_PER_MSEC,
+				   .daemon_for = 5 * NSEC_PER_MSEC };
 
 	(void)err;
 	for (unsigned p = 0; p < NR; p++)
@@ -242,14 +243,14 @@ static int n9(struct reproduce *r, struct error *err)
 					       name_of(p)),
 				-INFINITY, 1.1,
 				slowdown(r, p, &daemons, &alone), NULL);
-	daemons.daemon_for = 50 * MSEC;
-	daemons.daemon_each = 5000 * MSEC;
+	daemons.daemon_for = 50 * NSEC_PER_MSEC;
+	daemons.daemon_each = 5000 * NSEC_PER_MSEC;
 	reproduce_range(r, reproduce_text("em3d, daemons of 50 ms each 5 s"), 2,
 			INFINITY, slowdown(r, EM3D, &daemons, &alone), NULL);
 	for (nsec_t each = 10000; each <= 30000; each += 10000) {
 		struct estimate e;
 
-		daemons.daemon_each = each * MSEC;
+		daemons.daemon_each = each * NSEC_PER_MSEC;
 		e = slowdown(r, EM3D, &daemons, &alone);
 		reproduce_note(r, reproduce_text("each %d s: %.2f (%.2f to "
 						 "%.2f)",
@@ -269,7 +270,8 @@ static int n10(struct reproduce *r, struct error *err)
 	(void)err;
 	for (unsigned k = 0; k < 2; k++)
 		for (unsigned p = 0; p < NR; p++) {
-			const struct sharing s = { .quantum = 100 * MSEC,
+			const struct sharing s = { .quantum =
+							   100 * NSEC_PER_MSEC,
 						   .first = shares[k] };
 			double rate = 1 / shares[k];
 			struct estimate e = slowdown(r, p, &s, &alone);

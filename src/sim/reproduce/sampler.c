@@ -15,7 +15,7 @@ static uint64_t looks(const struct sampler *s, int seconds, usec_t from,
 }
 
 /* What there was from last on lasted until now. */
-static void look(struct sampler *s, usec_t now)
+static void take_samples(struct sampler *s, usec_t now)
 {
 	for (int i = 0; i < SAMPLER_RATES; i++) {
 		uint64_t n = looks(s, sampler_seconds[i], s->last, now);
@@ -53,7 +53,7 @@ void sampler_event(void *data, const struct view *view, const struct event *e)
 		s->begin = s->last = e->at;
 		s->begun = true;
 	}
-	look(s, e->at);
+	take_samples(s, e->at);
 	see(s, view);
 }
 

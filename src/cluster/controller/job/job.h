@@ -149,7 +149,7 @@ void ctl_job_tell_begins(struct ctl_job *job);
 
 /* ---- time.c */
 
-#define CTL_LIMIT_MAX (10 * 366 * 86400 * (uint64_t)USEC_PER_SEC)
+#define CTL_LIMIT_MAX (10 * 366 * (uint64_t)USEC_PER_DAY)
 /* Its warning and end are to come, if it has a time limit and runs. */
 void ctl_job_watch_time(struct ctl_job *job);
 /* 0: as it is. */

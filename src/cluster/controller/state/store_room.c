@@ -36,7 +36,7 @@ static bool hold_reserve(int fd, uint64_t *ret_size)
 		r = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0,
 			      st.st_size + STORE_RESERVE);
 	} while (r < 0 && errno == EINTR);
-	return r == 0 || (errno != ENOSPC && errno != EDQUOT);
+	return !r || (errno != ENOSPC && errno != EDQUOT);
 }
 
 enum store_room store_room(struct store *s)
