@@ -147,6 +147,28 @@ for i in range(600): print("line", i); time.sleep(0.01)')
 	run -143 st wait "$job"
 }
 
+nursery_of() { # HOST
+	pgrep -P "$(service_pid "$1")" -f -- "keeper --nursery"
+}
+
+@test "keepers outlive the nursery that they were forked from, and the next one is forked by another" {
+	begin run --hosts h1 sh -c 'echo up; trap "exit 7" USR1; while :; do sleep 0.05; done' >"$bed/out"
+	eventually grep -q up "$bed/out"
+	nursery=$(nursery_of h1)
+	slay "$nursery"
+	st run --hosts h1 true
+	next=$(nursery_of h1)
+	[ "$next" != "$nursery" ]
+	# It ends with its agent.
+	slay "$(service_pid h1)"
+	eventually ended "$next"
+	start_agent h1
+	st kill -s USR1 1
+	r=0
+	wait "$background" || r=$?
+	[ "$r" = 7 ]
+}
+
 @test "a client that stays or attaches may go, and the job goes on; of another one it takes the place" {
 	begin run --stay sh -c 'echo first; until [ -e /tmp/x ]; do sleep 0.05; done; exit 5' >"$bed/out"
 	eventually grep -q first "$bed/out"

@@ -392,6 +392,7 @@ static void agent_clear(struct agent *a)
 	sd_event_source_disable_unref(a->again);
 	sd_event_source_disable_unref(a->report);
 	hooks_end(a);
+	nursery_close(a);
 	lend_end(a);
 	monitor_end(a);
 	owner_destroy(a->owner);
@@ -408,6 +409,7 @@ int agent_run(const struct agent_conf *conf, int ready_fd, struct error *err)
 {
 	struct agent a = { .conf = conf,
 			   .hooks_fd = -1,
+			   .nursery = -1,
 			   .ready_fd = ready_fd,
 			   .pause = PAUSE_MIN };
 	int lock, r;

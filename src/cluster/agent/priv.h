@@ -79,6 +79,7 @@ struct agent {
 	int hooks_fd;	 /* host/hooks_word.h; -1: none */
 	usec_t hooks_at; /* last looked at */
 	sd_event_source *hooks;
+	int nursery;	   /* socket to it; -1: none yet */
 	bool held;	   /* keepers are not read: the controller does not */
 	bool tell_records; /* with the next report */
 };
@@ -200,6 +201,17 @@ void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
  */
 void relay_start(struct agent *a, const Control__KeeperName *name,
 		 struct agent_asker starter);
+
+/* ---- nursery.c */
+
+/*
+ * Have a keeper forked with that command line, n bytes as /proc/PID/cmdline has
+ * them, and the descriptor ready as its NURSERY_READY
+ * (cluster/keeper/nursery.h).  -EAGAIN: more are ordered than it can take.
+ */
+int nursery_order(struct agent *a, const char *words, size_t n,
+		  int ready) must_check;
+void nursery_close(struct agent *a);
 
 /* ---- record.c */
 

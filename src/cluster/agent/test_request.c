@@ -2,8 +2,9 @@
  * test_request.c - an agent answers over the connection it was asked over, or
  * tells it otherwise
  *
- * A controller that is played by hand, and this program as the keeper that the
- * agent starts: it ends before it is ready, when the controller says so.
+ * A controller that is played by hand, and this program as the nursery that the
+ * agent starts, and as its keeper: that ends before it is ready, when the
+ * controller says so.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,7 @@
 #include "cluster/agent/agent.h"
 #include "cluster/conn/loop.h"
 #include "cluster/conn/message.h"
+#include "cluster/keeper/nursery.h"
 #include "core/io.h"
 #include "core/scratch.h"
 #include "core/test_fork.h"
@@ -52,8 +54,8 @@ struct play {
 
 /* ---- the keeper */
 
-/* Its command line is the agent's; argv[3] is --run-dir=DIR. */
-static int be_keeper(char **argv)
+/* Forked as the agent ordered; argv[3] is --run-dir=DIR. */
+static int be_keeper(int argc, char **argv)
 {
 	char *gate = xasprintf("%s/gate", strchr(argv[3], '=') + 1);
 
@@ -282,7 +284,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(no_answer_goes_to_another_connection),
 	};
 
-	if (argc > 3 && !strcmp(argv[1], "keeper"))
-		return be_keeper(argv);
+	if (argc > 1 && !strcmp(argv[1], "keeper")) { /* --nursery=3 */
+		nursery_serve(3, be_keeper);
+		return 0;
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@
 
 #include "cluster/capsule/priv.h"
 #include "core/io.h"
+#include "core/packet.h"
 #include "core/units.h"
 #include "net/net.h"
 

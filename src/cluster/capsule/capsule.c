@@ -19,6 +19,7 @@
 #include "cluster/capsule/priv.h"
 #include "cluster/capsule/record.h"
 #include "core/io.h"
+#include "core/packet.h"
 #include "core/xalloc.h"
 
 #define TAKE_TRIES 20	/* of 10 ms, for a name */

@@ -33,6 +33,7 @@
 #include "cluster/host/process.h"
 #include "core/clock.h"
 #include "core/io.h"
+#include "core/packet.h"
 #include "core/signals.h"
 #include "core/xalloc.h"
 

@@ -141,13 +141,6 @@ void fds_keep(const int *keep, unsigned n);
 int request_call(int ctl, const struct request *req, const int *fds,
 		 unsigned nr_fds, int *ret_fd, struct error *err) must_check;
 
-/* SOCK_SEQPACKET packets with descriptors. */
-int packet_send(int sock, const void *p, size_t n, const int *fds,
-		unsigned nr_fds) must_check;
-/* Exactly n bytes, or -EPIPE at the end, -EBADMSG otherwise; up to *nr_fds. */
-int packet_receive(int sock, void *p, size_t n, int *fds, unsigned *nr_fds,
-		   int flags) must_check;
-
 /* ---- the keeper's side ---- */
 
 struct capsule_shared {

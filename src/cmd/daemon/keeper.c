@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cluster/keeper/keeper.h"
+#include "cluster/keeper/nursery.h"
 #include "cmd/kit/command.h"
 #include "core/log.h"
 #include "core/units.h"
@@ -20,7 +21,8 @@ enum {
 	OPT_MIN_UID,
 	OPT_MIN_GID,
 	OPT_LIMITS,
-	OPT_GUESTS_OF
+	OPT_GUESTS_OF,
+	OPT_NURSERY
 };
 
 static const struct argp_option options[] = {
@@ -38,6 +40,9 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "guests-of", OPT_GUESTS_OF, "USER,...", 0,
 	  "Whose ranks the host's owner lets in (stint.conf(5))", 0 },
+	{ "nursery", OPT_NURSERY, "FD", 0,
+	  "Fork the keepers that an agent orders by this socket, and be none",
+	  0 },
 	{ "ready-fd", OPT_READY_FD, "FD", 0,
 	  "Write a newline here when the socket listens" },
 	{ 0 },
@@ -60,9 +65,15 @@ static int parse_name(char *text, struct keeper_config *conf, struct error *err)
 	return 0;
 }
 
+struct words {
+	struct keeper_config conf;
+	int nursery; /* -1: a keeper */
+};
+
 static error_t parse_keeper(int key, char *arg, struct argp_state *state)
 {
-	struct keeper_config *conf = state->input;
+	struct words *words = state->input;
+	struct keeper_config *conf = &words->conf;
 	struct error err = ERROR_INIT;
 	int64_t v = 0;
 	int r = 0;
@@ -92,6 +103,10 @@ static error_t parse_keeper(int key, char *arg, struct argp_state *state)
 	case OPT_GUESTS_OF:
 		conf->guests_of = arg;
 		break;
+	case OPT_NURSERY:
+		r = parse_int(arg, 0, 1 << 20, "nursery", &v, &err);
+		words->nursery = (int)v;
+		break;
 	case OPT_READY_FD:
 		r = parse_int(arg, 0, 1 << 20, "ready-fd", &v, &err);
 		conf->ready_fd = (int)v;
@@ -102,7 +117,7 @@ static error_t parse_keeper(int key, char *arg, struct argp_state *state)
 		r = parse_name(arg, conf, &err);
 		break;
 	case ARGP_KEY_END:
-		if (!conf->run_dir || !conf->job)
+		if (words->nursery < 0 && (!conf->run_dir || !conf->job))
 			command_misuse(state,
 				       "JOB.RANK and --run-dir are needed");
 		break;
@@ -112,24 +127,52 @@ static error_t parse_keeper(int key, char *arg, struct argp_state *state)
 	return command_parsed(state, r, &err);
 }
 
-int cmd_keeper(int argc, char **argv)
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_keeper,
+	.args_doc = "JOB.RANK",
+	.doc = "Be the keeper of one rank. Agents start keepers; to run "
+	       "a program use `stint run`.",
+};
+
+static int be_keeper(const struct keeper_config *conf)
 {
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse_keeper,
-		.args_doc = "JOB.RANK",
-		.doc = "Be the keeper of one rank. Agents start keepers; to run "
-		       "a program use `stint run`.",
-	};
-	struct keeper_config conf = { .fast_path = true, .ready_fd = -1 };
 	struct error err = ERROR_INIT;
 	char *prefix;
 
-	command_parse(&argp, argc, argv, 0, &conf);
-	prefix = xasprintf("stint keeper %s.%u", conf.job, conf.rank);
+	prefix = xasprintf("stint keeper %s.%u", conf->job, conf->rank);
 	log_init(prefix, LOG_L_INFO);
 	free(prefix);
-	if (keeper_run(&conf, &err) < 0)
+	if (keeper_run(conf, &err) < 0)
 		return command_fail("keeper", EXIT_FAILED, &err);
+	return EXIT_OK;
+}
+
+static void parse(int argc, char **argv, struct words *ret)
+{
+	*ret = (struct words){ .conf = { .fast_path = true, .ready_fd = -1 },
+			       .nursery = -1 };
+	command_parse(&argp, argc, argv, 0, ret);
+}
+
+/* With the whole command line: "stint", "keeper", ... */
+static int be_ordered(int argc, char **argv)
+{
+	struct words words;
+
+	argv[1] = (char *)"stint keeper";
+	parse(argc - 1, argv + 1, &words);
+	return be_keeper(&words.conf);
+}
+
+int cmd_keeper(int argc, char **argv)
+{
+	struct words words;
+
+	parse(argc, argv, &words);
+	if (words.nursery < 0)
+		return be_keeper(&words.conf);
+	log_init("stint keeper --nursery", LOG_L_INFO);
+	nursery_serve(words.nursery, be_ordered);
 	return EXIT_OK;
 }

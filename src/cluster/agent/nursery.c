@@ -1,0 +1,81 @@
+/*
+ * nursery.c - the agent's side of the process that forks its keepers
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cluster/agent/priv.h"
+#include "cluster/keeper/nursery.h"
+#include "core/io.h"
+#include "core/packet.h"
+#include "core/signals.h"
+
+enum { SOCKET_IN_IT = 3 };
+
+static int spawn(int sock)
+{
+	extern char **environ;
+	char *argv[] = { (char *)"stint", (char *)"keeper",
+			 (char *)"--nursery=3", NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	pid_t pid;
+	int k;
+
+	sigemptyset(&none);
+	signals_fill(&all);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSIGDEF);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, sock, SOCKET_IN_IT);
+	k = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+	return -k;
+}
+
+/* Our end does not block: a nursery that is stopped must not stop us. */
+static int make_nursery(struct agent *a)
+{
+	int pair[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	r = fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : spawn(pair[1]);
+	close(pair[1]);
+	if (r < 0)
+		close(pair[0]);
+	else
+		a->nursery = pair[0];
+	return r;
+}
+
+int nursery_order(struct agent *a, const char *words, size_t n, int ready)
+{
+	int r = -EPIPE;
+
+	if (n > NURSERY_ORDER_MAX)
+		return -E2BIG;
+	if (a->nursery >= 0)
+		r = packet_send(a->nursery, words, n, &ready, 1);
+	if (r != -EPIPE && r != -ECONNRESET)
+		return r;
+	/* There was none yet, or it has died. */
+	nursery_close(a);
+	r = make_nursery(a);
+	return r < 0 ? r : packet_send(a->nursery, words, n, &ready, 1);
+}
+
+void nursery_close(struct agent *a)
+{
+	io_close(&a->nursery);
+}

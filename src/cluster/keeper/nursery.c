@@ -1,0 +1,147 @@
+/*
+ * nursery.c - see nursery.h
+ */
+#include "cluster/keeper/nursery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "core/io.h"
+#include "core/log.h"
+#include "core/packet.h"
+#include "core/xalloc.h"
+
+struct nursery {
+	int sock;
+	nursery_keeper *be;
+	struct prctl_mm_map map; /* the kernel's word on our memory */
+};
+
+/* ---- in the keeper */
+
+/* So that ps shows it as the keeper that it is, not as a nursery. */
+static void show_words(struct nursery *n, char *words, size_t len)
+{
+	n->map.arg_start = (uintptr_t)words;
+	n->map.arg_end = (uintptr_t)words + len;
+	n->map.brk = (uintptr_t)sbrk(0);
+	if (prctl(PR_SET_MM, PR_SET_MM_MAP, &n->map, sizeof(n->map), 0) < 0)
+		log_warnx("ps cannot show this keeper's name: %s",
+			  strerror(errno));
+}
+
+static int split(char *words, size_t len, char ***ret)
+{
+	char **argv = NULL, *end = words + len;
+	size_t n = 0, cap = 0;
+
+	for (char *p = words; p < end; p += strlen(p) + 1) {
+		array_room(argv, n, &cap);
+		argv[n++] = p;
+	}
+	array_room(argv, n, &cap);
+	argv[n] = NULL;
+	*ret = argv;
+	return (int)n;
+}
+
+static _Noreturn void keeper_main(struct nursery *n, const char *order,
+				  size_t len, int ready)
+{
+	char *words = xmalloc(len), **argv;
+	int argc;
+
+	memcpy(words, order, len);
+	signal(SIGCHLD, SIG_DFL);
+	show_words(n, words, len);
+	/* In the place of the nursery's socket, which it must not hold. */
+	if (dup2(ready, NURSERY_READY) < 0)
+		_exit(1);
+	if (ready != NURSERY_READY)
+		close(ready);
+	if (n->sock != NURSERY_READY)
+		close(n->sock);
+	argc = split(words, len, &argv);
+	exit(n->be(argc, argv));
+}
+
+/* ---- the nursery */
+
+/* Fields of proc(5); PR_SET_MM_MAP wants all of them to set some. */
+static int read_map(struct prctl_mm_map *ret)
+{
+	unsigned long long f[52];
+	char *text, *p, *save;
+	int n = 2;
+
+	if (io_read_file(AT_FDCWD, "/proc/self/stat", 4096, &text) < 0)
+		return -EIO;
+	p = strrchr(text, ')');
+	p = p ? strtok_r(p + 1, " ", &save) : NULL;
+	for (; p && ++n < 52; p = strtok_r(NULL, " ", &save))
+		f[n] = strtoull(p, NULL, 10);
+	free(text);
+	if (n < 52)
+		return -EBADMSG;
+	*ret = (struct prctl_mm_map){
+		.start_code = f[26],
+		.end_code = f[27],
+		.start_stack = f[28],
+		.start_data = f[45],
+		.end_data = f[46],
+		.start_brk = f[47],
+		.env_start = f[50],
+		.env_end = f[51],
+		.exe_fd = (uint32_t)-1,
+	};
+	return 0;
+}
+
+static void carry_out(struct nursery *n, const char *order, size_t len,
+		      int ready)
+{
+	pid_t pid;
+
+	if (!len || order[len - 1]) {
+		log_warnx("an order that is no command line");
+		return;
+	}
+	pid = fork();
+	if (!pid)
+		keeper_main(n, order, len, ready);
+	if (pid < 0)
+		log_warnx("cannot fork a keeper: %s", strerror(errno));
+}
+
+void nursery_serve(int sock, nursery_keeper *be)
+{
+	struct nursery n = { .sock = sock, .be = be };
+	char *order = xmalloc(NURSERY_ORDER_MAX);
+	ssize_t len;
+	int ready;
+
+	setsid();
+	signal(SIGCHLD, SIG_IGN); /* nobody waits for keepers */
+	if (read_map(&n.map) < 0)
+		log_warnx("/proc/self/stat is not as proc(5) has it");
+	for (;;) {
+		unsigned nr = 1;
+
+		ready = -1;
+		len = packet_receive_some(sock, order, NURSERY_ORDER_MAX,
+					  &ready, &nr, 0);
+		if (len < 0 && len != -EBADMSG)
+			break;
+		if (len > 0 && nr)
+			carry_out(&n, order, (size_t)len, ready);
+		io_close(&ready);
+	}
+	free(order);
+}

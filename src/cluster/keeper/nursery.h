@@ -1,0 +1,28 @@
+/*
+ * nursery.h - the process that an agent's keepers are forked from
+ *
+ * To execute the program, with all libraries that a move may need, takes longer
+ * than all else a short job asks of its keeper.  So an agent executes it once,
+ * as `stint keeper --nursery`, and orders keepers from it; each is a process
+ * and a session of its own, and ends for itself alone.  The nursery ends when its agent
+ * does.  An agent whose nursery has died makes another one.
+ */
+#ifndef CLUSTER_KEEPER_NURSERY_H
+#define CLUSTER_KEEPER_NURSERY_H
+
+#include <stddef.h>
+
+/*
+ * An order is one packet (core/packet.h): a keeper's command line as
+ * /proc/PID/cmdline shows it, "stint\0keeper\01.0\0...", and one
+ * descriptor, which the keeper has as NURSERY_READY.
+ */
+enum { NURSERY_READY = 3, NURSERY_ORDER_MAX = 64 << 10 };
+
+/* What a keeper does, with such a command line; its exit status. */
+typedef int nursery_keeper(int argc, char **argv);
+
+/* Fork a keeper for each order that comes by sock, until that is closed. */
+void nursery_serve(int sock, nursery_keeper *be);
+
+#endif

@@ -1,0 +1,155 @@
+/* test_nursery.c - keepers are forked as they are ordered, each for itself */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cluster/keeper/nursery.h"
+#include "core/io.h"
+#include "core/packet.h"
+
+/* What a keeper of the test tells of itself, by the descriptor that it got. */
+struct word {
+	int argc;
+	char last[32];	  /* of its words */
+	char cmdline[64]; /* as all see it */
+	pid_t pid, session;
+	bool reaps;	    /* hears of its children */
+	bool holds_sockets; /* of the nursery */
+};
+
+static int nursery_end; /* the number that it had */
+
+static int say(int argc, char **argv)
+{
+	struct word w = { .argc = argc, .pid = getpid(), .session = getsid(0) };
+	struct sigaction chld;
+	char *text;
+	ssize_t n = io_read_file(AT_FDCWD, "/proc/self/cmdline", 4096, &text);
+
+	if (n < 0 || argv[argc])
+		return 1;
+	memcpy(w.cmdline, text, (size_t)n < 63 ? (size_t)n : 63);
+	strncpy(w.last, argv[argc - 1], sizeof(w.last) - 1);
+	sigaction(SIGCHLD, NULL, &chld);
+	w.reaps = chld.sa_handler == SIG_DFL;
+	w.holds_sockets = fcntl(nursery_end, F_GETFD) >= 0;
+	if (io_write_full(NURSERY_READY, &w, sizeof(w)) < 0)
+		return 1;
+	if (!strcmp(argv[argc - 1], "crash"))
+		abort();
+	return 0;
+}
+
+struct nursery_test {
+	int sock;
+	pid_t pid;
+};
+
+static int set_up(void **state)
+{
+	static struct nursery_test t;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -1;
+	/* Not where keepers have their own, so that one left open shows. */
+	nursery_end = fcntl(pair[1], F_DUPFD_CLOEXEC, 100);
+	t.sock = pair[0];
+	t.pid = fork();
+	if (!t.pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(pair[0]);
+		close(pair[1]);
+		nursery_serve(nursery_end, say);
+		_exit(0);
+	}
+	close(pair[1]);
+	close(nursery_end);
+	*state = &t;
+	return t.pid < 0 ? -1 : 0;
+}
+
+/* It ends when its agent does: nobody tells it. */
+static int tear_down(void **state)
+{
+	struct nursery_test *t = *state;
+	int status;
+
+	close(t->sock);
+	return waitpid(t->pid, &status, 0) == t->pid && !status ? 0 : -1;
+}
+
+/* Its end of the pipe that a keeper writes its word to. */
+static int order(const struct nursery_test *t, const char *words, size_t n)
+{
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(packet_send(t->sock, words, n, &fds[1], 1), 0);
+	close(fds[1]);
+	return fds[0];
+}
+
+static void forks_what_is_ordered(void **state)
+{
+	static const char words[] = "stint\0keeper\0001.0\0--last=1";
+	struct nursery_test *t = *state;
+	struct word w;
+	int fd = order(t, words, sizeof(words));
+
+	assert_int_equal(io_read_full(fd, &w, sizeof(w)), 0);
+	assert_int_equal(w.argc, 4);
+	assert_string_equal(w.last, "--last=1");
+	assert_memory_equal(w.cmdline, words, sizeof(words));
+	assert_int_not_equal(w.pid, t->pid);
+	assert_true(w.reaps);
+	assert_false(w.holds_sockets);
+	close(fd);
+}
+
+static void outlives_a_crash_and_nonsense(void **state)
+{
+	static const char crash[] = "stint\0crash", good[] = "stint\0good";
+	struct nursery_test *t = *state;
+	struct word w;
+	char c;
+	int fd = order(t, crash, sizeof(crash));
+
+	assert_int_equal(io_read_full(fd, &w, sizeof(w)), 0);
+	close(fd);
+	/* No zero at the end; no descriptor. */
+	fd = order(t, "stint", 5);
+	assert_int_equal(read(fd, &c, 1), 0);
+	close(fd);
+	assert_int_equal(packet_send(t->sock, good, sizeof(good), NULL, 0), 0);
+	fd = order(t, good, sizeof(good));
+	assert_int_equal(io_read_full(fd, &w, sizeof(w)), 0);
+	assert_string_equal(w.last, "good");
+	assert_int_equal(w.session, t->pid); /* until it makes its own */
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(forks_what_is_ordered, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(outlives_a_crash_and_nonsense,
+						set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
