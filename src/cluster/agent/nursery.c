@@ -5,7 +5,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,12 +15,28 @@
 #include "core/io.h"
 #include "core/packet.h"
 #include "core/signals.h"
+#include "core/xalloc.h"
 
 enum { SOCKET_IN_IT = 3 };
 
-static int spawn(int sock)
+/* Ours, and NURSERY_BINDS; the list alone is for the caller to free. */
+static char **make_env(void)
 {
 	extern char **environ;
+	size_t n = 0;
+	char **env;
+
+	while (environ[n])
+		n++;
+	env = xcalloc(n + 2, sizeof(*env));
+	env[0] = (char *)NURSERY_BINDS "=1";
+	memcpy(env + 1, environ, n * sizeof(*env));
+	return env;
+}
+
+static int spawn(int sock)
+{
+	char **env = make_env();
 	char *argv[] = { (char *)"stint", (char *)"keeper",
 			 (char *)"--nursery=3", NULL };
 	posix_spawn_file_actions_t files;
@@ -37,7 +54,8 @@ static int spawn(int sock)
 						POSIX_SPAWN_SETSIGDEF);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, sock, SOCKET_IN_IT);
-	k = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
+	k = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, env);
+	free(env);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	return -k;

@@ -31,14 +31,12 @@ static void pause_us(long us)
 	nanosleep(&(struct timespec){ .tv_nsec = us * 1000 }, NULL);
 }
 
-/* ---- where the hierarchies are ---- */
-
 /* ---- making ---- */
 
 /* The own group of a hierarchy, if we may make groups in it. */
-static char *writable(const char *controller)
+static char *writable(const struct cgroup_texts *t, const char *controller)
 {
-	char *dir = cgroup_own(controller);
+	char *dir = cgroup_locate(t->mounts, t->own, controller);
 
 	if (dir && access(dir, W_OK) < 0) {
 		free(dir);
@@ -66,26 +64,37 @@ void cgroup_plan_v2(const char *base, const char *name,
 	cg->kind = CGROUP_FREEZER_V2;
 }
 
-int cgroup_plan(const char *name, struct capsule_cgroup *ret, struct error *err)
+static void plan(const struct cgroup_texts *t, const char *name,
+		 struct capsule_cgroup *cg)
 {
 	static const char *const v1[] = { "cpu", "memory", "pids" };
-	struct capsule_cgroup cg = { .join = -1, .state = -1 };
 	char *base;
 
 	for (unsigned i = 0; i < 3; i++) {
-		base = writable(v1[i]);
+		base = writable(t, v1[i]);
 		if (base)
-			add_dir(&cg, xasprintf("%s/%s", base, name), true);
+			add_dir(cg, xasprintf("%s/%s", base, name), true);
 		free(base);
 	}
-	base = writable("freezer");
+	base = writable(t, "freezer");
 	if (base) {
-		cg.frozen = add_dir(&cg, xasprintf("%s/%s", base, name), false);
-		cg.kind = CGROUP_FREEZER_V1;
-	} else if (!cg.nr_dirs && (base = writable(""))) {
-		cgroup_plan_v2(base, name, &cg);
+		cg->frozen = add_dir(cg, xasprintf("%s/%s", base, name), false);
+		cg->kind = CGROUP_FREEZER_V1;
+	} else if (!cg->nr_dirs && (base = writable(t, ""))) {
+		cgroup_plan_v2(base, name, cg);
 	}
 	free(base);
+}
+
+int cgroup_plan(const char *name, struct capsule_cgroup *ret, struct error *err)
+{
+	struct capsule_cgroup cg = { .join = -1, .state = -1 };
+	struct cgroup_texts t;
+
+	if (!cgroup_texts_read(&t)) {
+		plan(&t, name, &cg);
+		cgroup_texts_clear(&t);
+	}
 	*ret = cg;
 	return 0;
 }
@@ -375,8 +384,14 @@ static void try_rmdir(const char *dir)
 
 int cgroup_remove(char *const *dirs, unsigned n)
 {
+	unsigned empty = 0;
 	int r = 0;
 
+	/* As a rule nothing is in them any more, nor below them. */
+	while (empty < n && !rmdir(dirs[empty]))
+		empty++;
+	if (empty == n)
+		return 0;
 	/* Killed before thawed: a frozen copy must not run one instruction. */
 	for (unsigned i = 0; i < n; i++)
 		for_each_dir(dirs[i], kill_members);

@@ -105,7 +105,13 @@ bool cgroup_can_limit(const char *controller);
  */
 char *cgroup_locate(const char *mountinfo, const char *own,
 		    const char *controller);
-/* The same for this process. */
+/* These texts of this process: 0, or -EIO on a host without groups. */
+struct cgroup_texts {
+	char *mounts, *own;
+};
+int cgroup_texts_read(struct cgroup_texts *ret) must_check;
+void cgroup_texts_clear(struct cgroup_texts *t);
+/* cgroup_locate() for this process. */
 char *cgroup_own(const char *controller);
 
 #endif

@@ -1,4 +1,5 @@
 /* cgroup_find.c - where a process's control groups are; see cgroup.h */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,19 +103,35 @@ char *cgroup_locate(const char *mountinfo, const char *own,
 	return dir;
 }
 
+int cgroup_texts_read(struct cgroup_texts *ret)
+{
+	struct cgroup_texts t;
+
+	if (io_read_file(AT_FDCWD, "/proc/self/mountinfo", 1 << 24, &t.mounts) <
+	    0)
+		return -EIO;
+	if (io_read_file(AT_FDCWD, "/proc/self/cgroup", 1 << 20, &t.own) < 0) {
+		free(t.mounts);
+		return -EIO;
+	}
+	*ret = t;
+	return 0;
+}
+
+void cgroup_texts_clear(struct cgroup_texts *t)
+{
+	free(t->mounts);
+	free(t->own);
+}
+
 char *cgroup_own(const char *controller)
 {
-	char *mounts, *own, *dir;
+	struct cgroup_texts t;
+	char *dir;
 
-	if (io_read_file(AT_FDCWD, "/proc/self/mountinfo", 1 << 24, &mounts) <
-	    0)
+	if (cgroup_texts_read(&t) < 0)
 		return NULL;
-	if (io_read_file(AT_FDCWD, "/proc/self/cgroup", 1 << 20, &own) < 0) {
-		free(mounts);
-		return NULL;
-	}
-	dir = cgroup_locate(mounts, own, controller);
-	free(mounts);
-	free(own);
+	dir = cgroup_locate(t.mounts, t.own, controller);
+	cgroup_texts_clear(&t);
 	return dir;
 }

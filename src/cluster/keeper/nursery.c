@@ -69,7 +69,8 @@ static _Noreturn void keeper_main(struct nursery *n, const char *order,
 	if (n->sock != NURSERY_READY)
 		close(n->sock);
 	argc = split(words, len, &argv);
-	exit(n->be(argc, argv));
+	/* Not exit(): all libraries would tidy up what ends with the process. */
+	_exit(n->be(argc, argv));
 }
 
 /* ---- the nursery */
@@ -127,6 +128,7 @@ void nursery_serve(int sock, nursery_keeper *be)
 	ssize_t len;
 	int ready;
 
+	unsetenv(NURSERY_BINDS);
 	setsid();
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for keepers */
 	if (read_map(&n.map) < 0)

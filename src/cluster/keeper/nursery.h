@@ -19,6 +19,12 @@
  */
 enum { NURSERY_READY = 3, NURSERY_ORDER_MAX = 64 << 10 };
 
+/*
+ * Set where a nursery is executed (ld.so(8)): it looks up once what each keeper
+ * would look up for itself.
+ */
+#define NURSERY_BINDS "LD_BIND_NOW"
+
 /* What a keeper does, with such a command line; its exit status. */
 typedef int nursery_keeper(int argc, char **argv);
 
