@@ -44,4 +44,5 @@ def main(path, user, host=""):
     note(path, DEAD_PROCESS, line, user, host)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

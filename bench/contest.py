@@ -1,0 +1,136 @@
+"""contest.py - one job among owners who come and go, under what different systems
+do for owners (doc/design/61), and in the simulator
+
+The same script of owners (stint-activity(5)) drives test hosts and simulator.
+While an owner is there, bench/interactive works at that host: its delay is what
+that owner bears."""
+import json
+import os
+import subprocess
+import tempfile
+import time
+
+import common
+import bed
+import rotating
+
+HOSTS, RANKS, SPEED = 4, 2, round(0.9 * os.cpu_count() / 4, 2)
+SECONDS = int(os.environ.get("SECONDS", 24))  # of the job, undisturbed
+STAY, EACH = 8, 16  # how long an owner stays, and when the next one comes
+# Whose host they come to: never all at once, and twice where the ranks begin.
+VISITS = [0, 1, 0, 2, 3, 1, 2, 0, 3, 1, 2, 3] * 4
+
+WAYS = {"moves": "stint", "begins anew": "stint:leave=anew,gain=100",
+        "stands still": "stint:leave=still,gain=100",
+        "stays": "stint:leave=not,gain=100"}
+# A testbed's, as `stint testbed up` writes them.
+TERMS = ["quiet=0", "load=any", "memory=0", "disturb=1000", "give-back=10min"]
+
+
+def script(path):
+    with open(path, "w") as f:
+        f.write("time,host,what,value\n")
+        for host in range(HOSTS):  # so that all are known, in this order
+            f.write(f"0,h{host + 1},owner,away\n")
+        for n, host in enumerate(VISITS):
+            f.write(f"{3 + n * EACH},h{host + 1},owner,here\n")
+            f.write(f"{3 + n * EACH + STAY},h{host + 1},owner,away\n")
+    return path
+
+
+def owner(b, host, seconds):
+    return subprocess.Popen(
+        [b.exe, "testbed", "exec", host,
+         os.path.join(common.BUILD, "bench/interactive"), str(seconds)],
+        env=b.env, text=True, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+
+
+def owners_delay(processes):
+    """Microseconds, in the mean, until a millisecond's work is done."""
+    rows = []
+    for p in processes:
+        out, _ = p.communicate()
+        rows += [tuple(map(int, line.split())) for line in out.splitlines()]
+    return sum(late + took for _, late, took in rows) / max(len(rows), 1)
+
+
+def visit(b, job):
+    """The owners' work, at the times of the script, until the job is over."""
+    began, at_work = time.monotonic(), []
+    for n, host in enumerate(VISITS):
+        comes = began + 3 + n * EACH
+        while time.monotonic() < comes and job.process.poll() is None:
+            time.sleep(0.02)
+        if job.process.poll() is not None:
+            break
+        at_work.append(owner(b, f"h{host + 1}", STAY - 1))
+    return at_work
+
+
+def live(program, policy):
+    """Seconds of the job, its moves, and what owners bore."""
+    with bed.Bed(common.BUILD, HOSTS, f"--speed={SPEED}",
+                 f"--policy={policy}") as b:
+        rotating.put_first(b)
+        job = b.start(RANKS, *program.argv(), hosts=["h1", "h2"],
+                      options=["--requeue"])
+        began = time.monotonic()
+        player = subprocess.Popen(
+            [b.exe, "testbed", "play", script(b.dir + "/owners")], env=b.env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        try:
+            at_work = visit(b, job)
+            if job.wait(600):
+                raise bed.Failed(job.errors())
+            took = time.monotonic() - began
+        finally:
+            player.terminate()
+            player.wait()
+        return {"seconds": took, "owners": owners_delay(at_work),
+                "moves": rotating.moves_of(b, job)}
+
+
+def calm():
+    """What owners bear of nobody."""
+    with bed.Bed(common.BUILD, 1, f"--speed={SPEED}") as b:
+        rotating.put_first(b)
+        return owners_delay([owner(b, "h1", 5)])
+
+
+def simulate(policy, seconds, folder, *costs):
+    """The response time of the same job in the simulator."""
+    swf = os.path.join(folder, "job.swf")
+    with open(swf, "w") as f:
+        f.write(f"; MaxProcs: {HOSTS}\n1 0 -1 {seconds:.0f} {RANKS} -1 -1 "
+                f"{RANKS} -1 -1 1 1 1 -1 1 -1 -1 -1\n")
+    r = common.run([common.STINT, "sim", "-p", policy, "--swf", swf, "--hosts",
+                    f"{HOSTS}x1x1", "--requeue", "--speedup=linear",
+                    f"--activity={script(folder + '/owners.csv')}", "--json",
+                    *[f"--term={t}" for t in TERMS], *costs])
+    if r.returncode:
+        raise bed.Failed(r.stderr.strip())
+    return json.loads(r.stdout)["response"]["mean"]
+
+
+def tell(way, policy, program, unloaded, nobody):
+    run = live(program, policy)
+    with tempfile.TemporaryDirectory() as folder:
+        sim = simulate(policy, unloaded, folder, "--link=100M", "--precopy",
+                       "--migrate-cost=100ms", "--rank-cost=500ms",
+                       "--rank-memory=16M")
+        # Whose moves cost nothing.
+        oracle = simulate("stint", unloaded, folder)
+    common.say(f"a job among owners: it {way}", run["seconds"], "s",
+               f"an oracle, {oracle:.1f} s", run["seconds"] / oracle, 1,
+               moves=run["moves"], predicted=sim,
+               predicted_to_measured=round(sim / run["seconds"], 3),
+               owners_us=round(run["owners"]),
+               owners_to_nobody=round(run["owners"] / nobody, 2))
+
+
+def compare():
+    program, nobody = rotating.Program("heat", None), calm()
+    program.calibrate(SPEED, SECONDS)
+    unloaded = rotating.run(program, "spread", SPEED, 0)["seconds"]
+    for way, policy in WAYS.items():
+        tell(way, policy, program, unloaded, nobody)
