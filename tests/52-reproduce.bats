@@ -92,6 +92,41 @@ setup() {
 		"$dir/figures/I-3b-response.svg"
 }
 
+@test "dynamite: what was measured is read and compared" {
+	cat >"$dir/measured" <<-'E'
+		{"id": "D-1", "bytes": 1, "bare": 50, "ours": 55}
+		{"id": "D-1", "bytes": 1, "bare": 50, "ours": 54}
+		{"id": "D-1", "bytes": 100000, "bare": 100, "ours": 120}
+		{"id": "D-2", "bytes": 1000000, "seconds": 1.1}
+		{"id": "D-2", "bytes": 2000000, "seconds": 2.1}
+		{"id": "D-2", "bytes": 4000000, "seconds": 4.1}
+		{"id": "D-3", "kernel": "cg", "policy": "dynamite", "unloaded": 10, "loaded": 20, "decided": 12}
+		{"id": "D-3", "kernel": "is", "policy": "stint", "unloaded": 10, "loaded": 12, "decided": 14}
+		{"id": "D-4", "bare": 10, "movable": 10.1, "watched": 10.2}
+	E
+	"$stint" reproduce dynamite --measured="$dir/measured" --json -o "$dir/r.json"
+	python3 - "$dir/r.json" <<-'E'
+		import json, sys
+		rows = [json.loads(line) for line in open(sys.argv[1])]
+		assert {r["id"] for r in rows} == {"D-1", "D-2", "D-3", "D-4"}
+		row = lambda word: next(r for r in rows if r["what"].startswith(word))
+		assert abs(row("1 byte")["ours"] - 9) < 1e-9 and row("1 byte")["met"]
+		assert abs(row("100 KB")["ours"] - 20) < 1e-9 and not row("100 KB")["met"]
+		assert abs(row("part of the variance of 3")["ours"] - 1) < 1e-9
+		assert abs(row("cg, dynamite")["ours"] - 0.2) < 1e-9 and row("cg, dynamite")["met"]
+		assert abs(row("is, stint")["ours"] - 2) < 1e-9 and not row("is, stint")["met"]
+		assert row("ep, dynamite")["interval"] is None and not row("ep, dynamite")["met"]
+		assert abs(row("all of it")["ours"] - 2) < 1e-9
+	E
+	echo nonsense >>"$dir/measured"
+	run "$stint" reproduce dynamite --measured="$dir/measured"
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"$dir/measured:10: it is no JSON object with an \"id\""* ]]
+	run "$stint" reproduce dynamite --measured="$dir/none"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"$dir/none: No such file"* ]]
+}
+
 @test "the same seed gives the same bytes, whatever the workers" {
 	"$stint" reproduce ismail:I-4c --quick -j 1 --json -o "$dir/a"
 	"$stint" reproduce ismail:I-4c --quick -j 4 --json -o "$dir/b"

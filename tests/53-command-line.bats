@@ -111,7 +111,7 @@ fails() {
 	[ ! -e state ]
 	fails 1 "where is the controller" kill -9 1
 	fails 1 "where is the controller" kill -USR1 1.0
-	fails 1 "'dynamite' are not computed yet" reproduce dynamite:D-1
+	fails 2 "'dynamite' are measured, not simulated" reproduce dynamite:D-1
 	fails 1 "cannot make '/proc/x'" reproduce schnor:S-4a --figures /proc/x
 	fails 1 "/nonexistent/x: cannot create" sweep -p fcfs -w ismail -o /nonexistent/x
 	fails 1 "where is the controller" ps

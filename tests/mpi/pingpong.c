@@ -3,12 +3,13 @@
  *
  *	pingpong [REPETITIONS]
  *
- * One JSON line: half the median round trip of 1 byte in microseconds, and
- * the bandwidth of 1 MB messages (median) in bytes a second.
+ * One JSON line: half the median round trip of 1 byte and of 100 KB in
+ * microseconds, and the bandwidth of 1 MB messages (median) in bytes a second.
  */
 #include "common.h"
 
-#define BIG 1000000
+#define MIDDLE 100000
+#define BIG    1000000
 
 static unsigned char buf[BIG];
 
@@ -50,7 +51,7 @@ static double round_trip(int rank, int n, int times)
 int main(int argc, char **argv)
 {
 	long times = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
-	double small, big;
+	double small, middle, big;
 	int rank, size;
 
 	MPI_Init(&argc, &argv);
@@ -59,10 +60,12 @@ int main(int argc, char **argv)
 	if (size != 2 || times < 10)
 		fail("usage: pingpong [REPETITIONS >= 10], with two ranks");
 	small = round_trip(rank, 1, (int)times);
+	middle = round_trip(rank, MIDDLE, (int)times / 4);
 	big = round_trip(rank, BIG, (int)times / 10);
 	if (rank == 0)
-		printf("{\"latency_us\":%.3f,\"bandwidth\":%.0f,\"n\":%ld}\n",
-		       small / 2 * 1e6, 2 * BIG / big, times);
+		printf("{\"latency_us\":%.3f,\"middle_us\":%.3f,"
+		       "\"bandwidth\":%.0f,\"n\":%ld}\n",
+		       small / 2 * 1e6, middle / 2 * 1e6, 2 * BIG / big, times);
 	MPI_Finalize();
 	return 0;
 }

@@ -12,7 +12,14 @@
 #include "sim/report/output.h"
 #include "sim/reproduce/reproduce.h"
 
-enum { KEY_QUICK = 256, KEY_JSON, KEY_MARKDOWN, KEY_FIGURES, KEY_LIST };
+enum {
+	KEY_QUICK = 256,
+	KEY_JSON,
+	KEY_MARKDOWN,
+	KEY_FIGURES,
+	KEY_LIST,
+	KEY_MEASURED
+};
 
 static const struct argp_option options[] = {
 	{ "quick", KEY_QUICK, 0, 0,
@@ -21,6 +28,8 @@ static const struct argp_option options[] = {
 	{ "workers", 'j', "N", 0, "processes that compute (all cores)", 0 },
 	{ "results", 'r', "FILE", 0,
 	  "keep every run of a sweep there, and go on from what it holds", 0 },
+	{ "measured", KEY_MEASURED, "FILE", 0,
+	  "what was measured live, for papers that are not of simulations", 0 },
 	{ "list", KEY_LIST, 0, 0, "show the ids (of PAPER) and what they claim",
 	  0 },
 	{ "json", KEY_JSON, 0, 0, "as JSON", 1 },
@@ -61,6 +70,9 @@ static error_t parse_reproduce(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_LIST:
 		a->list = true;
+		break;
+	case KEY_MEASURED:
+		a->reproduce.measured = arg;
 		break;
 	case KEY_JSON:
 		a->form = JSON;
@@ -115,6 +127,11 @@ static int compute(struct args *a, struct error *err)
 	rc = reproduce_run(r, a->which, err);
 	if (r->progress)
 		fputs("\r\033[K", stderr);
+	if (!rc && r->left_out)
+		fprintf(stderr,
+			"stint reproduce: '%s' is left out: it needs "
+			"--measured=FILE\n",
+			r->left_out);
 	return rc;
 }
 

@@ -179,6 +179,12 @@ static bool has_rows(const struct reproduce *r, const char *id)
 	return false;
 }
 
+static bool is_left_out(const struct reproduce *r,
+			const struct reproduce_paper *p)
+{
+	return r->left_out && !strcmp(r->left_out, p->name);
+}
+
 void reproduce_print_markdown(const struct reproduce *r, FILE *to)
 {
 	fprintf(to,
@@ -196,13 +202,17 @@ void reproduce_print_markdown(const struct reproduce *r, FILE *to)
 		bool titled = false;
 
 		for (const struct reproduce_entry *e = p->entry; e->id; e++) {
-			if (!has_rows(r, e->id))
+			if (!has_rows(r, e->id) && !is_left_out(r, p))
 				continue;
 			if (!titled)
 				fprintf(to, "\n## %s\n\n%s\n", p->title,
 					p->method);
 			titled = true;
 			fprintf(to, "\n### %s: %s\n", e->id, e->claim);
+			if (is_left_out(r, p)) {
+				fputs("\nNot measured here.\n", to);
+				continue;
+			}
 			print_table(r, e->id, to);
 			if (cause_of(r, e->id))
 				fprintf(to, "\n**Why it differs.** %s\n",

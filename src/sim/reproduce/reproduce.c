@@ -8,15 +8,14 @@
 #include "core/xalloc.h"
 
 extern const struct reproduce_paper reproduce_chen;
+extern const struct reproduce_paper reproduce_dynamite;
 extern const struct reproduce_paper reproduce_ismail;
 extern const struct reproduce_paper reproduce_now;
 extern const struct reproduce_paper reproduce_schnor;
 
 static const struct reproduce_paper *const reproduce_papers[] = {
-	&reproduce_ismail,
-	&reproduce_schnor,
-	&reproduce_chen,
-	&reproduce_now,
+	&reproduce_ismail, &reproduce_schnor,	&reproduce_chen,
+	&reproduce_now,	   &reproduce_dynamite,
 };
 
 const struct reproduce_paper *reproduce_nth(size_t n)
@@ -38,23 +37,11 @@ static int run_entry(struct reproduce *r, const struct reproduce_entry *e,
 	return rc < 0 ? error_prefix(err, rc, "%s", e->id) : 0;
 }
 
-/* Specified (simulation.md §5-8, DESIGN.md), but with no entries so far. */
-static const char *const later[] = { "dynamite" };
-
-static int no_paper(const char *which, size_t n, struct error *err)
+static int no_paper(const char *which, struct error *err)
 {
 	char *text = xstrdup("all");
 	int rc;
 
-	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
-		if (strlen(later[i]) == n && !strncmp(later[i], which, n)) {
-			free(text);
-			return error_set(err, -ENOSYS,
-					 "the results of '%s' are not computed "
-					 "yet; `stint reproduce --list` shows "
-					 "those that are",
-					 later[i]);
-		}
 	for (size_t i = 0; reproduce_nth(i); i++) {
 		char *longer =
 			xasprintf("%s, %s", text, reproduce_nth(i)->name);
@@ -99,15 +86,26 @@ int reproduce_each(const char *which, reproduce_visit visit, void *arg,
 			}
 	}
 	if (!found)
-		return no_paper(which, n, err);
+		return no_paper(which, err);
 	return any ? rc : no_entry(found, colon + 1, err);
 }
 
 static int visit_run(void *arg, const struct reproduce_paper *p,
 		     const struct reproduce_entry *e, struct error *err)
 {
-	(void)p;
-	return run_entry(arg, e, err);
+	struct reproduce *r = arg;
+
+	if (!p->measured || r->measured)
+		return run_entry(r, e, err);
+	if (strcmp(r->which, "all") != 0)
+		return error_set(
+			err, -EINVAL,
+			"the results of '%s' are measured, not "
+			"simulated: give the file that `make bench-%s` "
+			"has written, --measured=FILE",
+			p->name, p->name);
+	r->left_out = p->name;
+	return 0;
 }
 
 int reproduce_run(struct reproduce *r, const char *which, struct error *err)

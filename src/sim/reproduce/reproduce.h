@@ -49,6 +49,7 @@ struct reproduce {
 	const char *figures; /* directory for SVG files, or NULL */
 	const char *link;    /* how a document finds that directory */
 	const char *results; /* file that keeps every run of a sweep, or NULL */
+	const char *measured; /* file of live measurements, or NULL */
 	void (*progress)(void *arg, const char *id); /* or NULL */
 	void *arg;
 
@@ -56,8 +57,9 @@ struct reproduce {
 	size_t nr, cap;
 	struct reproduce_drawn *figure;
 	size_t nr_figures, cap_figures;
-	const char *id;	   /* of the entry that runs */
-	const char *which; /* as was asked for last */
+	const char *id;	      /* of the entry that runs */
+	const char *which;    /* as was asked for last */
+	const char *left_out; /* a paper, for want of measurements; or NULL */
 };
 
 struct reproduce_entry {
@@ -69,7 +71,8 @@ struct reproduce_entry {
 struct reproduce_paper {
 	const char *name;
 	const char *title;
-	const char *method;		     /* a paragraph for people */
+	const char *method; /* a paragraph for people */
+	bool measured;	    /* nothing is simulated: it reads r->measured */
 	const struct reproduce_entry *entry; /* id NULL ends it */
 };
 
@@ -78,7 +81,7 @@ const struct reproduce_paper *reproduce_nth(size_t n);
 
 /*
  * Call visit for every entry that "PAPER", "PAPER:ID" or "all" means, until one
- * fails.  -EINVAL and -ENOSYS as reproduce_run().
+ * fails.  -EINVAL as reproduce_run().
  */
 typedef int (*reproduce_visit)(void *arg, const struct reproduce_paper *paper,
 			       const struct reproduce_entry *entry,
@@ -88,15 +91,14 @@ int reproduce_each(const char *which, reproduce_visit visit, void *arg,
 
 /*
  * Compute "PAPER", "PAPER:ID" or "all" and append the rows.  -EINVAL with a
- * list if there is no such paper or id, -ENOSYS for a paper of the
- * specification that is not computed yet.
+ * list if there is no such paper or id, or if a paper is of measurements and
+ * there are none; "all" leaves such a paper out, and r->left_out is its name.
  */
 int reproduce_run(struct reproduce *r, const char *which,
 		  struct error *err) must_check;
 void reproduce_clear(struct reproduce *r);
 
-/* The ids of which (NULL: all) and what they claim; -EINVAL, -ENOSYS as above.
- */
+/* The ids of which (NULL: all) and what they claim; -EINVAL as above. */
 int reproduce_print_list(const char *which, bool json, FILE *to,
 			 struct error *err) must_check;
 
