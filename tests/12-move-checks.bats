@@ -102,6 +102,8 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 				"$STINT_BUILD/tests/move/check-$program"
 		done
 	done
+	timeout 200 "$drive" --moves 2 --clocks other --late-answer -- \
+		"$STINT_BUILD/tests/move/check-clocks"
 }
 
 @test "where the other kernel lends another vdso, its calls become system calls" {

@@ -253,8 +253,19 @@ class Drive:
         self.interrupt(int(copy))
         receiver.send_signal(signal.SIGCONT)
 
+    def answer_late(self, sender, receiver):
+        """Once, with clocks that are old by then; at once from then on."""
+        self.wait_stopped(receiver)
+        time.sleep(0.5)
+        while sender.poll() is None:
+            receiver.send_signal(signal.SIGCONT)
+            time.sleep(0.002)
+
     def move(self, n):
-        if self.opts.interrupt:
+        if self.opts.late_answer:
+            name, p, address = self.receiver(n, "dest-answers:stop")
+            s = self.send(address, None, lambda s: self.answer_late(s, p))
+        elif self.opts.interrupt:
             name, p, address = self.receiver(n, "dest-ready:stop")
             s = self.send(address, None, lambda _: self.interrupt_copy(p))
         else:
@@ -394,6 +405,8 @@ def options(argv=None):
     p.add_argument("--clocks", choices=["same", "other"],
                    help="the second host's clocks began elsewhere, by a time "
                    "namespace (same boot id) or as those of another kernel")
+    p.add_argument("--late-answer", action="store_true",
+                   help="the receiver's first answer takes half a second")
     p.add_argument("--option", action="append", default=[],
                    help="more for the sending side, as --option=--budget=5ms")
     p.add_argument("--plaintext", action="store_true",

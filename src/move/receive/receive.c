@@ -69,6 +69,8 @@ static int answer_hello(struct receiving *v, struct error *err)
 	r = check_hello(v, here, err);
 	hello_answer_clocks(here);
 	if (!r)
+		r = move_fault(MF_DEST_ANSWERS, err);
+	if (!r)
 		r = wire_send(v->ch, FRAME_HELLO, &here->base, err);
 	move__hello__free_unpacked(here, NULL);
 	return r;

@@ -90,12 +90,13 @@ static int hello_of_source(struct sending *s, Move__Hello **ret,
 	return 0;
 }
 
-void hello_clocks(struct send_process *p, const Move__Hello *there,
+bool hello_clocks(struct send_process *p, const Move__Hello *there,
 		  struct clocks *ret)
 {
 	char *boot_id = io_read_line("/proc/sys/kernel/random/boot_id");
+	bool other = strcmp(there->boot_id, boot_id) != 0;
 
-	if (strcmp(there->boot_id, boot_id)) {
+	if (other) {
 		clocks_now(p->pid, ret);
 		ret->monotonic -= there->monotonic;
 		ret->boottime -= there->boottime;
@@ -104,6 +105,7 @@ void hello_clocks(struct send_process *p, const Move__Hello *there,
 		clocks_offsets(p->pid, ret);
 	}
 	free(boot_id);
+	return other;
 }
 
 int hello_ask(struct sending *s, Move__Hello **ret, struct error *err)

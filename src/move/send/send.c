@@ -32,8 +32,10 @@
 #define FIRST_LOOK    (1 * USEC_PER_SEC)    /* of the very first look */
 #define SOON	      (250 * USEC_PER_MSEC) /* of what the destination lacks */
 #define SHORTLY	      (10 * USEC_PER_MSEC)  /* of the one before a freeze */
-#define PAUSE	      (2 * USEC_PER_MSEC)   /* between two looks */
-#define THREADS_LEAST 64		    /* room for so many */
+#define QUICKLY	      (10 * USEC_PER_MSEC)  /* of an answer with clocks */
+#define ASK_MOST      4
+#define PAUSE	      (2 * USEC_PER_MSEC) /* between two looks */
+#define THREADS_LEAST 64		  /* room for so many */
 
 static bool may_pass(int r)
 {
@@ -106,15 +108,44 @@ static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 	return 0;
 }
 
+/*
+ * A busy host may take long between reading its clocks and sending them, or we
+ * to wake up.  So who had to wait asks again, and the youngest clocks count.
+ */
+static int ask_clocks(struct sending *s, Move__Hello **ret, struct error *err)
+{
+	struct clocks c, *best = &s->common.clocks;
+	Move__Hello *h = NULL;
+	usec_t asked;
+	bool guessed;
+	int r, n = 0;
+
+	do {
+		if (h)
+			move__hello__free_unpacked(h, NULL);
+		h = NULL;
+		asked = send_now();
+		r = settle_hello(s, &h, err);
+		if (r < 0)
+			return r;
+		guessed = hello_clocks(&s->process, h, &c);
+		if (!n || c.monotonic < best->monotonic)
+			best->monotonic = c.monotonic;
+		if (!n || c.boottime < best->boottime)
+			best->boottime = c.boottime;
+	} while (guessed && send_now() - asked > QUICKLY && ++n < ASK_MOST);
+	*ret = h;
+	return 0;
+}
+
 static int send_hello(struct sending *s, struct error *err)
 {
 	Move__Hello *h = NULL;
 	bool other_vdso;
-	int r = settle_hello(s, &h, err);
+	int r = ask_clocks(s, &h, err);
 
 	if (r < 0)
 		return r;
-	hello_clocks(&s->process, h, &s->common.clocks);
 	other_vdso = hello_other_vdso(s->common.hello, h);
 	if (h->cpus.len == sizeof(s->there.cpus))
 		memcpy(&s->there.cpus, h->cpus.data, sizeof(s->there.cpus));

@@ -83,9 +83,9 @@ bool hello_stays(const struct common *c, pid_t pid, const char *path);
  * The moment the answer has come: which offsets make the process's clocks go
  * on there.  Where the kernels are two, the answer's clocks are as old as its
  * way took, and by so much the process's clocks may jump ahead.  They never
- * jump back.
+ * jump back.  False: the kernels are one, and the offsets certain.
  */
-void hello_clocks(struct send_process *p, const Move__Hello *there,
+bool hello_clocks(struct send_process *p, const Move__Hello *there,
 		  struct clocks *ret);
 
 /*

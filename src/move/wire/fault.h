@@ -17,6 +17,7 @@
 	X(SOURCE_CHECKED, "source-checked")   /* before HELLO */          \
 	X(SOURCE_HELLO, "source-hello")	      /* both know each other */  \
 	X(DEST_HELLO, "dest-hello")	      /* before it answers */     \
+	X(DEST_ANSWERS, "dest-answers")	      /* its clocks are read */   \
 	X(DEST_SPAWNED, "dest-spawned")	      /* landing process made */  \
 	X(SOURCE_TRACKING, "source-tracking") /* uffd is registered */    \
 	X(SOURCE_ROUND, "source-round")	      /* after the first round */ \
