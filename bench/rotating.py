@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 import common
@@ -148,6 +149,31 @@ def run(program, policy, speed, load, average=None):
         text = job.text() + job.errors()
         return {"seconds": seconds_of(text), "result": result_of(text),
                 "moves": moves_of(b, job), "periods": periods}
+
+
+def simulate(policy, seconds, load, folder):
+    """The same job among the same loads in the simulator: its seconds."""
+    swf = os.path.join(folder, "job.swf")
+    with open(swf, "w") as f:
+        f.write(f"; MaxProcs: {HOSTS}\n1 0 -1 {seconds:.0f} {RANKS} -1 -1 "
+                f"{RANKS} -1 -1 1 1 1 -1 1 -1 -1 -1\n")
+    r = common.run([common.STINT, "sim", "-p", policy, "--swf", swf,
+                    "--speedup=linear", f"--hosts={HOSTS}x1x1", "--no-terms",
+                    f"--activity={script(folder + '/load', load)}",
+                    "--link=100M", "--precopy", "--migrate-cost=50ms",
+                    "--rank-cost=800ms", "--rank-memory=16M", "--json"])
+    if r.returncode:
+        raise bed.Failed(r.stderr.strip())
+    return json.loads(r.stdout)["response"]["mean"]
+
+
+def foretell(policy, seconds, load):
+    """What bench/decider measures, as the simulator has it."""
+    seconds = round(seconds)
+    with tempfile.TemporaryDirectory() as folder:
+        with_it, without = (simulate(p, seconds, load, folder)
+                            for p in (policy, "spread"))
+    return (with_it - seconds) / (without - seconds)
 
 
 def machine():

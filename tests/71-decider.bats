@@ -84,3 +84,25 @@ owner_moves_it() {
 	moved "$so_far"
 	st kill 1
 }
+
+# As bench/decider measures it, where load is known at once and a move takes a second.
+@test "simulated: of what load that goes round costs a job, deciders leave an eighth" {
+	local dir=$BATS_TEST_TMPDIR n
+	printf '; MaxProcs: 6\n1 0 -1 66 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 -1 -1\n' >"$dir/swf"
+	echo time,host,what,value >"$dir/loads"
+	for n in {0..30}; do
+		printf '%d,h%d,load,1\n%d,h%d,load,0\n' $((10 * n)) $((n % 6 + 1)) $((10 * n + 10)) $((n % 6 + 1))
+	done >>"$dir/loads"
+	lost() { # POLICY: seconds
+		"$stint" sim -p "$1" --swf "$dir/swf" --hosts 6x1x1 --activity "$dir/loads" --no-terms --speedup linear \
+			--link 100M --precopy --migrate-cost 50ms --rank-cost 800ms --rank-memory 16M --json |
+			python3 -c 'import json, sys; print(json.load(sys.stdin)["response"]["mean"] - 66)'
+	}
+	local without with policy
+	without=$(lost spread)
+	for policy in stint dynamite dynamic-sed:every=1,c1=1,c2=1; do
+		with=$(lost "$policy")
+		echo "$policy: $with of $without"
+		python3 -c "import sys; sys.exit(not $without > 30 or not 0 < $with < $without / 8)"
+	done
+}
