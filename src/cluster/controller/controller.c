@@ -98,7 +98,10 @@ static int set_state_dir(struct controller_conf *conf, const char *value,
 	return set_text(&conf->state_dir, value);
 }
 
-/* Of addresses that a host can have, and no part of which is left out. */
+/*
+ * An address range that hosts can use: no multicast, loopback and the like in
+ * it.
+ */
 static int set_pool(struct controller_conf *conf, const char *value,
 		    struct error *err)
 {
@@ -154,7 +157,7 @@ static int set_time(usec_t *to, const char *name, const char *value,
 	return r < 0 ? error_prefix(err, r, "%s", name) : 0;
 }
 
-/* Of 0, all ranks of a host would be lost when its agent is started again. */
+/* With 0 all ranks of a host would be lost whenever its agent is restarted. */
 static int set_lost_after(struct controller_conf *conf, const char *value,
 			  struct error *err)
 {

@@ -25,8 +25,8 @@
 #include "move/sock/tcp_repair.h"
 
 /*
- * A look at a running process can catch it between two calls, or with a lock
- * that it is about to give back.
+ * How often a running process is looked at before what stands in the way
+ * counts: it may be between two calls, or about to give a lock back.
  */
 struct patience {
 	long pause; /* ns */
@@ -124,7 +124,7 @@ static void warm_up(size_t content)
 
 	n = (sum < WARM_MAX ? sum : WARM_MAX) / piece;
 	p = xcalloc(n, sizeof(*p));
-	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most it takes */
+	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most there can be */
 	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
 	for (size_t i = 0; i < n; i++) {
 		p[i] = xmalloc(piece);
@@ -171,7 +171,7 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 		return r;
 	}
 	take_stock(s, sc);
-	/* Should telling it fail, nothing comes of the move. */
+	/* Counts as told: if sending it fails, there is no move. */
 	fds_confirm(s, true);
 	warm_up(s->content);
 	*ret = s;

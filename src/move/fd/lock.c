@@ -41,8 +41,8 @@ static void append(Fds__File *m, const struct line *line)
 }
 
 /*
- * Whoever waits for it would have it the moment that the source lets go.
- * /proc/locks has a line with "->" for each, as far as they are on this host.
+ * Does another process wait for it? That one would get it as soon as the source
+ * lets go. /proc/locks has a line with "->" for each on this host.
  */
 static bool is_awaited(const struct line *line)
 {
@@ -62,8 +62,8 @@ static bool is_awaited(const struct line *line)
 }
 
 /*
- * Is all that has such a file open on this host?  A file system that is not
- * known may well be one that hosts share; one over FUSE, as well.
+ * Can only processes of this host have such a file open? Of an unknown file
+ * system, or one over FUSE, that is not certain.
  */
 static bool is_local(int fd, unsigned long *ret)
 {
@@ -129,8 +129,8 @@ static int not_now(const struct fdscan *sc)
 }
 
 /*
- * Between source and destination nobody may get an exclusive one.  Who has the
- * file open could at least try.
+ * Nobody may get the lock between source and destination, so nobody else may
+ * have the file open, who could try.
  */
 static int may_hand_over(struct fdscan *sc, const struct fdscan_file *f,
 			 struct error *err)
@@ -153,7 +153,7 @@ static int may_hand_over(struct fdscan *sc, const struct fdscan_file *f,
 			err, not_now(sc),
 			"fd %d: %s of a file that process %d has open as well",
 			f->number, what, other);
-	/* to find out who else has the file open would take too long now */
+	/* at the freeze: looking through all processes would take too long */
 	if (sc->content && !fdscan_known_alone(sc, &f->st))
 		return error_set(err, -EAGAIN, "fd %d: %s, taken just now",
 				 f->number, what);

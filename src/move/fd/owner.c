@@ -22,10 +22,7 @@ int fdowner_capture(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	if (fcntl(f->copy, F_GETOWN_EX, &ex) < 0 || sig < 0 ||
 	    (!ex.pid && !sig))
 		return 0;
-	/*
-	 * a watched directory signals its owner, and owning it serves nothing
-	 * else
-	 */
+	/* directories have an owner only for being watched (F_NOTIFY) */
 	if (S_ISDIR(f->st.st_mode))
 		return error_set(err, -ENOTSUP,
 				 "fd %d: watched directory (F_NOTIFY)",

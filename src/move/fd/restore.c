@@ -107,8 +107,9 @@ static int close_others(const struct fds_restored *r, const int *reserved,
 }
 
 /*
- * What may be open above base at once (fdkit/restored.h): each file, its copy,
- * and of what make_first() made the two ends of a pipe at most.
+ * Room for what is open above base at once (fdkit/restored.h): each file, its
+ * copy, and up to two more that make_first() makes for it, as the ends of a
+ * pipe.
  */
 static void raise_limit(const struct fds_restored *r, size_t nr_reserved)
 {

@@ -69,7 +69,7 @@ static bool has_passed(const struct fdscan *sc, const struct fdscan_number *num,
 		       int r)
 {
 	if (num->number == sc->gone)
-		return true; /* though it may be back by now, and the same */
+		return true; /* even if a file has that number again by now */
 	if (num->copy < 0)
 		return r == -EBADF;
 	return fdproc_compare(sc->s->pid, num->number, getpid(), num->copy);
@@ -91,7 +91,7 @@ static bool note_passed(struct fdscan *sc, int r)
 			array_room(s->passed, s->nr_passed, &s->cap_passed);
 			s->passed[s->nr_passed++] = num->number;
 		}
-		/* Nor was any of the numbers after it tried. */
+		/* The look ended here: the numbers after it have no copies. */
 		if (num->copy < 0)
 			break;
 	}

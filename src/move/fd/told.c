@@ -31,7 +31,7 @@ int fdtold_cwd(struct fdscan *sc, struct error *err)
 	    readlinkat(sc->s->proc, "cwd", link, sizeof(link) - 1) < 0)
 		return error_sys(err, -errno, "working directory");
 	if (tree_holds(sc->s->trees, st.st_dev))
-		return 0; /* if the file is there, it comes along */
+		return 0; /* it is in a directory that moves along */
 	r = fdpath_capture(sc->s->root, fd, link, false, "working directory",
 			   &sc->set->cwd, err);
 	if (r == 0 && sc->set->cwd->synthetic) {

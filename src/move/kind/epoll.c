@@ -180,7 +180,10 @@ static int add_member(int efd, const Fds__EpollEntry *e)
 								      : 0;
 }
 
-/* Lend the number to the file that was watched under it. */
+/*
+ * epoll_ctl() takes a number: put the file that was watched under this one
+ * there for the moment.
+ */
 static int add_lent(struct fds_restored *r, int efd, const Fds__EpollEntry *e)
 {
 	const Fds__Number *owner = find_number(r->set, e->number);

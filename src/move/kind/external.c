@@ -89,8 +89,8 @@ static size_t find_same(const Fds__Set *set, size_t i)
 }
 
 /*
- * A pipe is written through a description of our own, which cannot block;
- * should opening be forbidden, as with a keeper of another user, through far.
+ * Write through a description of our own, which cannot block. Where opening one
+ * is forbidden (the keeper is another user's), write through far.
  */
 static int put_back_pipe(int near, int far, const Fds__External *m,
 			 struct error *err)

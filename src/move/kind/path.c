@@ -148,8 +148,8 @@ static int path_check(const Fds__Set *set, size_t i, struct error *err)
 }
 
 /*
- * Is it opened later than the rest?  Threads are made after descriptors, and
- * files about them after that.
+ * Is it a file of /proc about threads or descriptors? It can only be opened
+ * when these have been made.
  */
 static bool is_late(const Fds__File *f)
 {

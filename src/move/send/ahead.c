@@ -66,7 +66,7 @@ void send_hurry_bound(struct sending *s)
 {
 	struct error err;
 
-	/* should that fail, so does the next frame */
+	/* if that fails, the next frame will tell */
 	if (s->ahead->on && send_now() - s->ahead->since > HURRY_MOST)
 		(void)!send_hurry_both(s, false, &err);
 }

@@ -28,12 +28,15 @@ static int send_last_pages(struct sending *s, struct error *err)
 	uint64_t before = page_sender_count(s->process.pages);
 	int r = track_layout(s->process.track, true, err);
 
-	/* a file may have gone meanwhile: as long as it can be undone */
+	/*
+	 * a new file may have been deleted: ask now, while the freeze can be
+	 * undone
+	 */
 	if (r == 0 && track_told_files(s->process.track))
 		r = precopy_sync(s, s->report->rounds, err);
 	if (!r)
 		r = precopy_lacks(s, err);
-	/* who else has it takes too long to find out now */
+	/* who else maps it would take too long to find out now */
 	if (r == 0 && s->common.new_objects && s->report->tracked)
 		r = error_set(err, -EAGAIN,
 			      "process %d has just mapped shared memory",
@@ -217,7 +220,7 @@ void freeze_undo(struct sending *s)
 	const struct move_source_ops *ops = s->src->ops;
 	struct error err;
 
-	/* the process has to go on, whatever this says */
+	/* the process has to go on, whether this works or not */
 	if (s->unplugged && ops->replug && ops->replug(s->src->ctx, &err) < 0)
 		send_progress(s->src, "replug: %s", err.text);
 	s->unplugged = false;

@@ -18,7 +18,7 @@
 #define BACK_LIMIT USEC_PER_SEC
 #define RETRY_NSEC 5000000
 
-/* What its calls point at. */
+/* What the system calls in the lists point at. */
 struct ranges {
 	struct flock first[2], rest[3]; /* shared, none, and exclusive */
 	struct flock whole;
@@ -27,7 +27,7 @@ struct ranges {
 struct handover {
 	struct tracee *tracee;
 	struct channel *ch;
-	struct frame frame; /* the last that came */
+	struct frame frame; /* the last one received */
 	struct fds_lock *lock;
 	size_t nr;
 	struct tracee_list *list; /* one a thread; [0] is the leader's */
@@ -38,8 +38,8 @@ struct handover {
 		struct timespec retry;
 		struct ranges range[];
 	} * data;
-	uint64_t at; /* in the process */
-	bool lasts;  /* it waits to have them back */
+	uint64_t at; /* where data lies in the process */
+	bool lasts;  /* the leader waits to have the locks back */
 };
 
 void handover_free(struct handover *h)

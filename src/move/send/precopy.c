@@ -40,7 +40,7 @@ struct precopy {
 	double bytes_per_us; /* of the last long pass */
 	uint64_t pages;	     /* sent by the last round */
 	usec_t began;	     /* the round that is under way; 0: none */
-	int lacking;	     /* after a SYNC: 0, or negative and: */
+	int lacking;	     /* of the last SYNC: 0, or a negative errno and: */
 	struct error lack;
 };
 

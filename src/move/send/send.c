@@ -323,8 +323,8 @@ static int send_record(struct sending *s, struct error *err)
 	if (!r)
 		r = move_fault(MF_SOURCE_HELD, err);
 	/*
-	 * A destination that has died since may have said READY as its last
-	 * word.
+	 * READY may have been the last that a destination said before it died:
+	 * look before the record is written.
 	 */
 	if (!r && channel_hung_up(s->ch))
 		r = error_set(err, -EPIPE,
@@ -405,7 +405,7 @@ static int last_words(struct sending *s, int r, struct error *err)
 	return k;
 }
 
-/* Whatever failed, it did because the process is not there any more? */
+/* Did it fail because the process is not there any more? */
 static int explain_failure(struct sending *s, int r, struct error *err)
 {
 	struct error why;

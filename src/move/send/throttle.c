@@ -44,7 +44,7 @@ void throttle_tick(struct throttle *th)
 	if (th->tracee->nr && th->budget && now - th->since >= stop) {
 		tracee_resume(th->tracee);
 	} else if (!th->tracee->nr && now - th->since >= RUN_USEC) {
-		/* if that fails, whatever comes next will say so */
+		/* if that fails, the next step will tell */
 		if (tracee_stop(th->tracee, &err) < 0)
 			tracee_resume(th->tracee);
 	} else {

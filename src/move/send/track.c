@@ -16,10 +16,10 @@
 /* What one pass over one mapping needs to know. */
 struct pass {
 	struct track *t;
-	bool shared; /* pages belong to an object, not to the process */
-	bool holes;  /* of a shared mapping: send what lies in them */
+	bool shared; /* its pages belong to a shared object, not to the process */
+	bool holes; /* of a shared mapping: send what lies in them */
 	bool last;
-	uint64_t cursor; /* up to here, all is told */
+	uint64_t cursor; /* everything before this address has been told */
 	unsigned flags;	 /* for scan_private() */
 };
 
@@ -162,9 +162,8 @@ static int send_page(void *arg, uint64_t start, uint64_t end, struct error *err)
 }
 
 /*
- * Reading terabytes in which nothing is takes its time, which the peer must not
- * take for a dead link (FRAME_PATIENCE): it hears of each large hole by its
- * first page.
+ * Reading terabytes of holes takes so long that the peer would give the
+ * connection up (FRAME_PATIENCE); so the first page of each large hole is told.
  */
 static int send_read(struct pass *p, uint64_t start, uint64_t end,
 		     struct error *err)

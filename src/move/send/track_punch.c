@@ -165,7 +165,7 @@ void punch_watch_destroy(struct punch_watch *w)
 		pthread_join(w->thread, NULL);
 	}
 	io_close(&w->stop);
-	io_close(&w->uffd); /* and whoever waits for us goes on */
+	io_close(&w->uffd); /* lets go on who waits for the thread */
 	punched_clear(&w->known);
 	punched_clear(&w->news);
 	pthread_mutex_destroy(&w->lock);

@@ -15,7 +15,7 @@
 struct look {
 	struct track *t;
 	struct sent *todo;
-	uint64_t cursor; /* up to here, all is told */
+	uint64_t cursor; /* everything before this address has been told */
 	bool shared, whole;
 };
 

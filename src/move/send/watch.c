@@ -18,7 +18,10 @@
 #define STANDSTILL   (5 * USEC_PER_SEC / 2)
 /* How far a budget may be exceeded before the move is given up. */
 #define OVER_BUDGET  (1 * USEC_PER_SEC)
-/* The watch kills only whoever has not noticed by itself. */
+/*
+ * An engine notices by itself first, by so much; the watch kills those that
+ * hang.
+ */
 #define GRACE	     (500 * USEC_PER_MSEC)
 #define SLOW_CONTENT 20 /* bytes of queues and files a microsecond */
 

@@ -149,7 +149,8 @@ static int cap_names(struct fdscan_file *f, Fds__Inet *m)
 }
 
 /*
- * Of a socket without a port nobody can tell; it can be shut down all the same.
+ * No call tells whether a UDP socket is shut down, and sock_diag lists only
+ * those with a port.
  */
 static int cap_shutdown(const struct fdscan *sc, const struct fdscan_file *f,
 			Fds__Inet *m, struct error *err)
@@ -162,7 +163,10 @@ static int cap_shutdown(const struct fdscan *sc, const struct fdscan_file *f,
 		f->st.st_ino, &m->shutdown, err);
 }
 
-/* Of those that only wait; who is connected needs more than to be bound. */
+/*
+ * Only of sockets that are bound and not connected: a connection takes more
+ * than an address that may be bound.
+ */
 static int cap_foreign(const struct fdscan *sc, const struct fdscan_file *f,
 		       Fds__Inet *m, struct error *err)
 {
@@ -319,9 +323,9 @@ static bool is_within(const struct fdscan *sc, const Fds__Inet *m, int state)
 }
 
 /*
- * A connection within this host leads to a process that does not come along,
- * unless it is ours at both ends; one that is to be accepted, we wait for.
- * What is left of one whose other end is closed needs nobody.
+ * A connection within this host is refused: the process at its other end stays.
+ * Not if that end is ours, too; one that we still have to accept is waited for;
+ * one whose other end is closed needs nobody.
  */
 static int check_local(struct fdscan *sc, struct fdscan_file *f,
 		       struct error *err)
@@ -356,7 +360,10 @@ static bool takes_part(const Fds__Socket *s, const Fds__Inet *m, int fd)
 	if (!m->local.len || m->peer.len || m->n_membership ||
 	    sockopt_int(fd, SOL_SOCKET, SO_REUSEPORT) <= 0)
 		return false;
-	/* Of a multicast group each has all, whoever else has. */
+	/*
+	 * Each member of a multicast group gets everything, however many there
+	 * are.
+	 */
 	if (s->family == AF_INET
 		    ? IN_MULTICAST(ntohl(in->sin_addr.s_addr))
 		    : IN6_IS_ADDR_MULTICAST(

@@ -67,7 +67,7 @@ int sock_diag_foreign(int route, const void *address, bool *ret,
 	if (needs_no_host(address))
 		return 0;
 	r = route_type(route, address, &type);
-	/* no way there is no way to ourselves, either */
+	/* without any route to it, it is none of ours */
 	if (r < 0 && r != -ENETUNREACH && r != -EHOSTUNREACH)
 		return error_sys(err, r, "asking for the way to an address");
 	*ret = type != RTN_LOCAL && type != RTN_BROADCAST &&

@@ -39,8 +39,8 @@
 enum how {
 	DATAGRAM = 1,	 /* of no effect on streams, which may not set some */
 	LOCAL = 16,	 /* of unix sockets alone */
-	UNCONNECTED = 2, /* of a connection it tells what it has come to */
-	INDEX = 4,	 /* an interface, which has another number elsewhere */
+	UNCONNECTED = 2, /* on a connection it reads as what was negotiated */
+	INDEX = 4,	 /* an interface by number: its name travels */
 	INDEX_NET = 8,	 /* the same, in network byte order */
 };
 
@@ -58,7 +58,7 @@ static const struct opt opts[] = {
 	{ SOL_SOCKET, SO_MARK },
 	{ SOL_SOCKET, SO_BUSY_POLL },
 	{ SOL_SOCKET, SO_PREFER_BUSY_POLL },
-	{ SOL_SOCKET, SO_TIMESTAMPING }, /* NEW of one is NEW of all */
+	{ SOL_SOCKET, SO_TIMESTAMPING }, /* one ..._NEW makes all new */
 	{ SOL_SOCKET, SO_TIMESTAMPING_NEW },
 	{ SOL_SOCKET, SO_TIMESTAMP },
 	{ SOL_SOCKET, SO_TIMESTAMP_NEW },

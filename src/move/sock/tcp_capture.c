@@ -187,7 +187,7 @@ static int read_repaired(int fd, Fds__Tcp *t)
 		r = get_seq(fd, TCP_SEND_QUEUE, &t->snd_seq);
 		return r < 0 ? r : read_parameters(fd, t);
 	}
-	/* The connection has gone since: settling will see to it. */
+	/* The connection has ended since: when all settle it is read anew. */
 	if (!(TCP_STATE(p.state) & TCP_STATES_CONNECTED))
 		return 0;
 	r = read_queues(fd, t, &p);

@@ -156,7 +156,9 @@ static bool after(uint32_t a, uint32_t b)
 	return (int32_t)(b - a) < 0;
 }
 
-/* What the kernel would refuse is clamped to what is true here. */
+/*
+ * Windows that the kernel would refuse are clamped to what it holds possible.
+ */
 static int set_window(int fd, const Fds__Tcp *t)
 {
 	uint32_t next = rcv_start(t) + (uint32_t)t->received.len;
@@ -205,12 +207,13 @@ static int await_acked(int fd, struct error *err)
 }
 
 /*
- * A connection that has measured no round-trip time sends what got lost again
- * after one second, and after three more; made anew, this one has measured
- * none, and packets to a peer that is moved as well get lost.  So a byte that
- * the peer has acknowledged long ago is put before the others, and the peer's
- * answer played, by whose timestamp the time is measured.  The peer's own
- * clock (0) is left to its next word.
+ * A connection made anew has measured no round-trip time, and the kernel then
+ * sends a lost packet again only after one second, and after three more.
+ * Packets to a peer that is being moved, too, do get lost. So a byte that the
+ * peer has acknowledged long ago is put before the others, and the peer's
+ * acknowledgement is played: its echoed timestamp gives the kernel a
+ * measurement. The peer's own timestamp is sent as 0, so its next segment sets
+ * it.
  */
 static int measure_rtt(int fd, const Fds__Inet *m, struct error *err)
 {

@@ -25,7 +25,9 @@ static void set_loopback(struct sockaddr_in6 *in6, bool mapped)
 		in6->sin6_addr = in6addr_loopback;
 }
 
-/* Where a datagram must go to reach the socket: an address of this host. */
+/*
+ * An unspecified address becomes loopback, where a datagram reaches the socket.
+ */
 static void aim(struct sockaddr_storage *to, const struct sockaddr_in6 *from)
 {
 	struct sockaddr_in *in = (void *)to;
@@ -47,11 +49,16 @@ static void resend(const Fds__Inet *m, const Fds__Message *msg)
 		return;
 	memcpy(&to, m->local.data, m->local.len);
 	aim(&to, (void *)msg->from.data);
-	/* What cannot be brought back is lost. */
+	/*
+	 * What cannot be put back into the queue is lost, as datagrams may be.
+	 */
 	(void)!spoof_udp(msg->from.data, &to, &msg->data, NULL);
 }
 
-/* One that is not connected is shut down, too, and told that it is not. */
+/*
+ * shutdown() works on a socket that is not connected, too, although it says
+ * ENOTCONN.
+ */
 static int shut_down(int fd, uint32_t mask, struct error *err)
 {
 	int how = mask == 3 ? SHUT_RDWR : mask == 1 ? SHUT_RD : SHUT_WR;

@@ -17,7 +17,7 @@
 struct entry {
 	struct job *job;
 	uint32_t *cols; /* job->size of them */
-	bool chosen;	/* within a pass: runs after it */
+	bool chosen;	/* within a pass: it runs after it */
 };
 
 struct row {

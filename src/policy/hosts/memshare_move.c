@@ -187,7 +187,10 @@ static bool is_ready(const struct memshare *s, const struct host *h,
 
 	if (!held->since || !host_usable(h) || spare->slots <= 0)
 		return false;
-	/* To itself it has all of a host there is, be it too little. */
+	/*
+	 * Alone there it would have all of the host's memory: no place is
+	 * better, even if that is too little.
+	 */
 	if (is_empty(s, h))
 		return true;
 	return spare->memory >= bytes && (held->used || s->until == UNTIL_FITS);

@@ -168,7 +168,7 @@ int64_t alike_find(const struct alike *k, usec_t most)
 	return (int64_t)(lo - k->first) - 1;
 }
 
-/* Room for one more at the end: first by going back to the front. */
+/* Room for one more at the end: move the rest to the front before growing. */
 static void make_room(struct alike *k)
 {
 	if (k->first + k->nr < k->cap)

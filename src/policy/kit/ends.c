@@ -35,7 +35,7 @@ static void make_room(struct ends *ends, uint32_t slot)
 	ends->nr_nodes = nr;
 }
 
-/* Ties go by slot: what is asked for does not depend on it. */
+/* Equal times go by slot, which changes no answer. */
 static bool is_before(const struct ends *ends, uint32_t a, uint32_t b)
 {
 	usec_t x = ends->node[a].at, y = ends->node[b].at;

@@ -38,10 +38,13 @@
 
 /* Moves of one job that are weighed against each other at most. */
 #define STEPS	  64
-/* What a second of a move in which its rank runs on costs: it is slowed a bit. */
+/*
+ * While it is moved a rank runs on, a bit slower: what a second of that costs,
+ * in seconds.
+ */
 #define UNDER_WAY 0.1
 
-/* Of a job that runs, by its ix. */
+/* What is remembered of a running job; the list is by the job's ix. */
 struct mind {
 	int64_t id;    /* 0: none */
 	usec_t since;  /* it could gain, since then; -1: it could not */
@@ -62,7 +65,10 @@ struct stint {
 	unsigned leave; /* enum leave_how */
 	struct mind *mind;
 	size_t nr_minds;
-	/* Of a pass, by host: ranks that will be there, what each feels. */
+	/*
+	 * Of one pass, by host: how many ranks will be there, and the delay of
+	 * each.
+	 */
 	uint32_t *guests;
 	double *delay;
 	struct step step[STEPS];
@@ -226,7 +232,7 @@ static double time_left(const struct view *view, const struct job *job)
 					       : job->est_end - view->now;
 
 	if (left < view->now - job->start && job->est_end <= view->now)
-		left = view->now - job->start; /* it has outrun its estimate */
+		left = view->now - job->start; /* longer than estimated */
 	return usec_to_seconds(left > 0 ? left : 0);
 }
 

@@ -5,7 +5,7 @@
 
 #include "core/xalloc.h"
 
-/* Loads are measured: this much of a core is nobody's. */
+/* Measured loads are not exact: so little of a core counts as no load. */
 #define NOISE 0.3
 
 static int compare(const void *a, const void *b)

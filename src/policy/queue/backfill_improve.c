@@ -134,7 +134,7 @@ void backfill_improve(struct backfill *b, const struct view *view)
 	b->seen = b->freed;
 	b->freed.nr = 0;
 	for (size_t i = 0; i < b->seen.nr; i++)
-		b->seen.f[i].most = INT64_MAX; /* too much has happened since */
+		b->seen.f[i].most = INT64_MAX; /* not known any more */
 	most = most_of(b, view, &b->seen);
 	while ((j = fitset_fit(&b->heads, j, most))) {
 		struct alike *k = alikes_of(&b->kinds, j);

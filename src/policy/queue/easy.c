@@ -29,7 +29,7 @@ struct easy {
 	struct policy base;
 	const struct job **fresh; /* arrived since the last pass, in no set */
 	size_t nr_fresh, cap_fresh;
-	struct gap gap;	     /* of the last pass; no head: void */
+	struct gap gap; /* of the last pass; without a head it means nothing */
 	struct fitset queue; /* by submit: who is next */
 	struct fitset fill;  /* another order of backfilling, if any */
 	struct ends ends;    /* of running jobs, by their estimates */

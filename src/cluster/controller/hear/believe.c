@@ -23,7 +23,10 @@ bool klink_can_be_there(const struct klink *k)
 		return k->host == r->host;
 	if (r->move && k->epoch == r->move->epoch)
 		return k->host == r->move->to;
-	/* Leftovers of it, where the rank has been or was to be. */
+	/*
+	 * Its unread output may still be at hosts where the rank has been or
+	 * was to be.
+	 */
 	return k->epoch < r->epoch &&
 	       store_was_there(k->host->ctl->store, k->job_id, k->rank,
 			       k->epoch, k->host->name);

@@ -34,14 +34,17 @@ void klink_gone(struct klink *k)
 
 	log_debug("job=%" PRIu64 " rank=%u epoch=%" PRIu64 " keeper=gone",
 		  k->job_id, k->rank, k->epoch);
-	/* The keeper can do nothing any more; its record is for others. */
+	/*
+	 * The keeper is dead; what its commit record says is asked for
+	 * elsewhere.
+	 */
 	k->gone = true;
 	if (m && ctl_move_keeper_gone(m, k))
 		current = false;
 	klink_hand_over(k);
 	klink_free(k);
 	if (r)
-		ctl_kept_tell(r->job); /* it may have been the last */
+		ctl_kept_tell(r->job); /* no more output, perhaps */
 	if (current && ctl_rank_active(r))
 		ctl_rank_keeper_died(r);
 }
@@ -52,7 +55,10 @@ void klink_start_failed(struct klink *k, const Control__Failed *f)
 	struct ctl_move *m = ctl_move_of(k);
 	struct ctl_host *h = k->host;
 
-	/* A host that says so of a keeper that was sent a program lies. */
+	/*
+	 * A keeper that was sent the program had been started: then the host
+	 * lies.
+	 */
 	if (!m && r && klink_is_current(k) &&
 	    (f->code == -EAGAIN || f->code == -EBUSY) && !k->start_sent &&
 	    ctl_rank_may_begin(r)) {
@@ -149,8 +155,8 @@ static void on_exited(struct klink *k, const Keeper__Exited *e)
 	if (r->epoch != k->epoch && !(m && ctl_move_at_dest(m, k)))
 		return;
 	/*
-	 * A source tells how a move went before it tells the rank's end:
-	 * this one has heard of no move.
+	 * A source tells how a move went before it tells the rank's end, so
+	 * here no move was under way for it.
 	 */
 	if (m && !m->committed && !ctl_move_at_dest(m, k))
 		ctl_move_failed(m, "the rank has ended");

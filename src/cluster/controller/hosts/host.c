@@ -30,13 +30,13 @@
 #include "model/record.h"
 #include "net/net.h"
 
-/* After their longest pause (agent/agent.c) and a handshake agents are back. */
+/* The most that a host's figures may be. */
 #define LOAD_MAX   1e6
 #define FAULTS_MAX 1e9
 #define CPU_MAX	   (1ull << 60)	     /* microseconds */
 #define LINK_MAX   1000000000000000u /* bits a second */
 #define SCORE_MAX  1e9		     /* as an agent's setting */
-#define SINCE	   USEC_PER_SEC /* instants that near to each other are one */
+#define SINCE	   USEC_PER_SEC	     /* nearer instants are the same */
 
 static struct ctl_host *host_get(struct ctl *ctl, const char *name)
 {
@@ -213,8 +213,9 @@ static double number_or_most(double x, double most)
 }
 
 /*
- * What has not changed keeps its times: they come as spans, so that they would
- * be a little different each time, an event for nothing.
+ * Agents send how long ago it was, so the instant comes out a little different
+ * each time. Where nothing else has changed the old one stays, and the policy
+ * is told of no change.
  */
 static void take_presence(struct ctl_host *h, const Control__Presence *m)
 {
@@ -321,8 +322,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 	if (check_bridged(ctl, info, address, err) < 0)
 		return -EINVAL;
 	/*
-	 * From here on the peer is a host, and no error may stop this half-
-	 * way.
+	 * From here on the peer counts as the host, so nothing below may fail.
 	 */
 	h = host_get(ctl, p->name);
 	agent_replaces(h);

@@ -40,7 +40,9 @@ void ctl_job_detach_later(struct ctl_job *job)
 			   job->ctl->conf->client_grace, on_client_grace, job);
 }
 
-/* It waits for a job whose news another one gets from now on. */
+/*
+ * Another client takes the job over: the old one is told and gets nothing more.
+ */
 static void replace_client(struct ctl_job *job)
 {
 	struct ctl_peer *old = job->client;

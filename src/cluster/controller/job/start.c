@@ -33,7 +33,7 @@
 /* A host on which every start fails is no host to start on. */
 enum { STARTS_AGAIN = 3 };
 
-/* Fewer ranks than it could have. */
+/* The job is started on n ranks, perhaps fewer than it asked for. */
 static void set_ranks(struct ctl_job *job, uint32_t n)
 {
 	if (n == job->nr)
@@ -143,14 +143,14 @@ bool ctl_rank_elsewhere(struct ctl_rank *r)
 
 	if (r->refused && ctl_rank_may_begin(r))
 		return true; /* it waits for any host */
-	/* A start before this one may have been of a program, too. */
+	/* Only if no earlier start of this rank can have sent the program. */
 	if (!may_start_again(r) || r->starts || r->inherited || !k ||
 	    k->start_sent)
 		return false;
 	to = another_host(r);
 	if (!to)
 		return false;
-	klink_kill(k); /* as soon as it is heard */
+	klink_kill(k); /* when the keeper connects, should it ever */
 	start_again(r, to);
 	ctl_sched_migrated(r);
 	return true;
@@ -171,7 +171,7 @@ static bool refused_elsewhere(struct ctl_rank *r)
 	return true;
 }
 
-/* An earlier controller may have sent it, too. */
+/* Was no rank's program sent, by this controller or the one before? */
 static bool none_begun(const struct ctl_job *job)
 {
 	for (uint32_t i = 0; i < job->nr; i++) {

@@ -24,11 +24,11 @@
 #define WINDOW	 (48u << 10) /* in flight to a client, of all its ranks */
 #define OVERHEAD 128u	     /* of a piece, on the wire and in a buffer */
 
-/* Several times what a keeper keeps: no honest one comes near. */
+/* Several times what a keeper keeps: only a lying one sends more. */
 #define HELD_MAX   ((size_t)4 << 20)
 #define EVENTS_MAX (64u << 10)
 
-/* Everything before the first output that waits is done with. */
+/* Acknowledge everything before the first output that still waits. */
 static void ack_done(struct klink *k)
 {
 	Keeper__Ack ack = KEEPER__ACK__INIT;

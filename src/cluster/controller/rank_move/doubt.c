@@ -31,7 +31,7 @@ void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s)
 	} else if (runs) {
 		ctl_move_verdict(m, ctl_move_dest(m), false);
 	}
-	/* MOVING: the source will decide by itself, and say so. */
+	/* Else it is MOVING: the source decides by itself and will say how. */
 }
 
 static void look_for_record(struct ctl_move *m)
@@ -40,10 +40,10 @@ static void look_for_record(struct ctl_move *m)
 }
 
 /*
- * A doubt about a move that is over for us.  A source in doubt has its record,
- * so gave the rank away.  A destination in doubt has the rank if it is the
- * last that was committed to; had the rank gone on from there, it would not be
- * in doubt.
+ * A keeper doubts a move that is over here. A source that doubts has written
+ * its commit record: it gave the rank away. A destination that doubts has the
+ * rank if no later commit is known; had its copy run and moved on, it would not
+ * doubt.
  */
 static void settle_past(struct klink *k, const Keeper__MoveDoubt *d)
 {

@@ -99,8 +99,8 @@ void ctl_move_check(struct ctl_move *m)
 		return;
 	}
 	/*
-	 * The end of the copy may have come before we knew that this copy
-	 * counts.
+	 * The copy's end may have been told before it was known to be the one
+	 * that counts.
 	 */
 	if (m->committed && !ctl_move_dest(m))
 		ctl_rank_look(m->rank);

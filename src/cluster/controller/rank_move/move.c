@@ -324,7 +324,10 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
 		ctl_move_failed(m, d->why);
 		return;
 	case KEEPER__OUTCOME__DISCARDED:
-		/* The source says STAYED, unless it knew the reason first. */
+		/*
+		 * The source only says STAYED; the reason is the destination's,
+		 * unless the source gave one before.
+		 */
 		if (!*m->report.why)
 			ctl_move_set_why(m, d->why);
 		m->dest_ended = true;

@@ -17,7 +17,7 @@
 #include "model/record.h"
 
 enum {
-	SEGMENTS = 4, /* that the record has about */
+	SEGMENTS = 4, /* as many segments as the record has, about */
 	SEGMENT_LEAST = 100,
 	UNCOMMITTED = 1000, /* lines, at most */
 	CHUNK = 256 << 10,  /* bytes of one answer */

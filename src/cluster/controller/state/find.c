@@ -10,10 +10,13 @@
 #include "cluster/controller/state/state.h"
 #include "core/clock.h"
 
-/* For a policy time does not stand still while a clock that was set back
- * catches up. */
+/* After their longest pause (agent/agent.c) and a handshake agents are back. */
 #define COMING_AFTER (5 * USEC_PER_SEC)
 
+/*
+ * A policy sees time go on also while the clock, set back, catches up with where
+ * it was.
+ */
 usec_t ctl_now(void)
 {
 	static struct onward time;

@@ -19,7 +19,10 @@
 #include "core/xalloc.h"
 
 static const char *const steps[] = {
-	/* Those without a number may have any of it. */
+	/*
+	 * A store from before layouts had numbers may have any of these columns
+	 * already.
+	 */
 	"CREATE TABLE IF NOT EXISTS job (id INTEGER PRIMARY KEY AUTOINCREMENT,"
 	" state INT, spec BLOB, why TEXT, submit INT, start INT, end INT,"
 	" exit INT, bad_rank INT, pmi_generation INT, pmi_release BLOB);"

@@ -35,7 +35,7 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 		    strcmp(job->spec->user, p->name))
 			continue;
 		n++;
-		ranks += job->spec->ranks; /* it may get them yet */
+		ranks += job->spec->ranks; /* all that it may still get */
 		bytes += job->size;
 	}
 	if (bytes > CTL_USER_BYTES)
