@@ -10,13 +10,13 @@
  * and the same events always yield the same plans.
  *
  * To add a policy there are four things to do (CONTRIBUTING.md has the steps):
- * 1. write policy/ROOM/NAME.c (one policy or a close family; queue, space or
- *    hosts), ending in one `const struct policy_ops policy_NAME`;
+ * 1. write policy/ROOM/NAME.c (one policy or a close family; queue, space,
+ *    hosts or migrate), ending in one `const struct policy_ops policy_NAME`;
  * 2. add its line POLICY(NAME) to policy/policies.def;
  * 3. add the file to policy/meson.build;
  * 4. say in the comment at its top what a pass costs as the queue grows.
- * policy/test_policy.c and the laws of sim/laws then run with it, too.  A test_NAME.c beside it is for a
- * rule of its own that those cannot know.
+ * policy/test_policy.c and the laws of sim/laws then run with it, too.  A
+ * test_NAME.c beside it is for a rule of its own that those cannot know.
  *
  * One that is not to be part of Stint is a shared object: kit/own.h.
  *
