@@ -39,3 +39,70 @@ while True:
 	[ "$(moved downtime_us)" -gt 200000 ]
 	st kill 1
 }
+
+@test "a host is drained by a time and for a reason, which hosts, why and history tell" {
+	serve 2
+	sleeper --hosts h1 -n 1
+	eventually is 'j[1]["state"]' running
+	run st drain --reason="$(printf 'two\nlines')" h1
+	[ "$status" = 2 ]
+	run ! st drain --by=400d h1
+	[[ "$output" == *"more than a year"* ]]
+	run st drain --by=soon h1
+	[ "$status" = 2 ]
+	st drain --by=10min --reason="new disk" h1
+	where_is 1 "['h2']"
+	grep -E 'migrate job 1 rank 0 to h2 (within|at once)' "$bed/controller.log"
+	[ "$(json '[(h["drain_who"], h["drain_reason"], 0 < h["drain_by_us"] - h["drain_since_us"] <= 600e6) for h in j]' hosts)" = \
+		"[('root', 'new disk', True), ('', '', False)]" ]
+	st hosts | grep '^h1 is drained by root, since .*, to be empty by .*: new disk'
+	run ! st run --hosts h1 true
+	[[ "$output" == *"host h1 is being drained by root: new disk;"* ]]
+	run ! st migrate 1.0 h1
+	[[ "$output" == *"host h1 is being drained by root: new disk"* ]]
+	# It outlives the controller, and ends with the drain.
+	slay "$(service_pid controller)"
+	start_controller
+	eventually hosts_up 2
+	[ "$(json 'j[0]["drain_reason"]' hosts)" = "new disk" ]
+	st undrain h1
+	[ "$(json '[j[0]["drain_who"], j[0]["drain_by_us"]]' hosts)" = "['', 0]" ]
+	st kill 1
+	eventually is 'j[1]["state"]' "done"
+	st history --json | grep '"root".*"rank 0 leaves h1: new disk"\|"rank 0 leaves h1: new disk".*"root"'
+}
+
+@test "... and who finds no place by then begins anew, if its user lets it" {
+	serve 1
+	sleeper --requeue -n 1
+	sleeper -n 1
+	eventually is '[j[1]["state"], j[2]["state"]]' "['running', 'running']"
+	run ! st drain --by=0.5s --reason="new disk" h1
+	eventually is 'j[1]["state"]' waiting
+	st why 1 | grep "requeue job 1: h1 was to be empty by .*, and no other host takes rank 0"
+	is 'j[2]["state"]' running
+	st why 2 | grep "host h1 is being drained by root: new disk"
+	st undrain h1
+	eventually is 'j[1]["state"]' running
+	st kill 1 2
+}
+
+@test "a rank that cannot move stands still while the owner is there, though there is room elsewhere" {
+	serve 2
+	begin run --hosts h1 -n 1 tail -f /etc/hostname >"$bed/out" 2>&1 # an inotify watch
+	eventually is 'j[1]["state"]' running
+	eventually eval 'ls -l "/proc/$(jobs "j[1][\"ranks\"][0][\"pid\"]")/fd" | grep -q inotify'
+	st testbed owner h1 here
+	eventually grep -q "freeze job 1 rank 0: h1 is its owner's now, and rank 0 holds what cannot move" "$bed/controller.log"
+	eventually owner_is 'h["h1"]["giving"], h["h1"]["guests"], h["h1"]["left"] > 0' "False 1 True"
+	st why 1 | grep 'rank 0 holds what cannot move'
+	where_is 1 "['h1']"
+	[ "$(grep -c 'job=1 rank=0.*moved=no' "$bed/controller.log")" = 1 ]
+	st testbed owner h1 away
+	eventually grep -q "thaw job 1 rank 0" "$bed/controller.log"
+	is 'j[1]["state"]' running
+	st record >"$bed/rec"
+	grep ' refused=1$' "$bed/rec"
+	st sim --replay "$bed/rec"
+	st kill 1
+}

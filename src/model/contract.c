@@ -82,18 +82,14 @@ static struct owner_return *note_return(struct contract *c)
 	return &c->last[c->nr_last++];
 }
 
-/* Must all guests go, or those that run stop? */
+/*
+ * Whom the owner waits for.  Not for who stands still, as guests do that find no
+ * place elsewhere: it takes nothing but memory, which it took before, too.
+ */
 static uint32_t in_the_way(const struct contract *c,
 			   const struct owner_terms *t)
 {
-	switch (t->on_return) {
-	case RETURN_SHARE:
-		return 0;
-	case RETURN_FREEZE:
-		return c->scene.running;
-	default:
-		return c->scene.guests;
-	}
+	return t->on_return == RETURN_SHARE ? 0 : c->scene.running;
 }
 
 static void owner_returns(struct contract *c, const struct owner_terms *t,
@@ -122,6 +118,22 @@ static void give_back(struct contract *c, const struct owner_terms *t,
 	if (c->nr_last)
 		c->last[c->nr_last - 1].took = took;
 	c->giving = -1;
+}
+
+/*
+ * A guest runs again, as one that stood still does when it moves, or one has come
+ * at the last moment: that time is added, the one in between is not.
+ */
+static void give_back_on(struct contract *c, const struct owner_terms *t,
+			 const struct moment *now)
+{
+	usec_t took = c->nr_last ? c->last[c->nr_last - 1].took : 0;
+
+	if (!in_the_way(c, t))
+		return;
+	c->giving = now->steady - (took > 0 ? took : 0);
+	if (c->nr_last)
+		c->last[c->nr_last - 1].took = -1;
 }
 
 static void feel_load(struct contract *c, const struct owner_terms *t,
@@ -156,6 +168,8 @@ void contract_feed(struct contract *c, const struct owner_terms *terms,
 		c->used = true;
 	if (!was_here && scene->here)
 		owner_returns(c, terms, now);
+	else if (scene->here && c->giving < 0)
+		give_back_on(c, terms, now);
 	if (c->giving >= 0)
 		give_back(c, terms, now);
 	if (scene->here)

@@ -15,6 +15,8 @@
  *   of the steady clock, found when it began: a clock that is set then changes
  *   neither the count nor the end.  Only the end of the day after follows the
  *   clock; that is the first midnight at least twelve hours away.
+ * - A host has been given back when no guest runs there: they are gone, or stand
+ *   still.  Where one runs again it goes on; both together is what it took.
  * - Until the host has been given back its giving back goes on, and closes the
  *   host for the day once it has taken too long.
  *

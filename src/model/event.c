@@ -150,6 +150,20 @@ static void thaw_all(struct view *view, struct job *job)
 	job->nr_frozen = 0;
 }
 
+static void set_stuck(struct job *job, uint32_t rank, bool on)
+{
+	if (on && !job->stuck)
+		job->stuck = xcalloc(job->n, sizeof(*job->stuck));
+	if (job->stuck)
+		job->stuck[rank] = on;
+}
+
+static void forget_stuck(struct job *job)
+{
+	free(job->stuck);
+	job->stuck = NULL;
+}
+
 static void apply_freeze(struct view *view, const struct event *e)
 {
 	struct job *job = e->job;
@@ -171,6 +185,7 @@ static void apply_freeze(struct view *view, const struct event *e)
 static void thaw(struct view *view, struct job *job, uint32_t rank)
 {
 	job->frozen[rank] = -1;
+	set_stuck(job, rank, false);
 	if (job->nr_frozen > 1) {
 		job->nr_frozen--;
 		return;
@@ -194,6 +209,7 @@ static void stop(struct view *view, struct job *job)
 	TAILQ_REMOVE(&view->running, job, link);
 	view->nr_running--;
 	thaw_all(view, job);
+	forget_stuck(job);
 }
 
 static void apply_end(struct view *view, struct job *job)
@@ -225,8 +241,10 @@ static void apply_resize(struct view *view, const struct event *e)
 	close_account(view, job);
 	occupy(view, job, -1, -1);
 	make_up(job, view->now);
-	if (e->n != job->n)
+	if (e->n != job->n) {
 		thaw_all(view, job);
+		forget_stuck(job);
+	}
 	if (job->est_end != USEC_MAX)
 		job->est_end = add_time(view->now + e->cost,
 					speedup_scale(&job->speedup,
@@ -250,6 +268,7 @@ static void apply_migrate(struct view *view, const struct event *e)
 	job->hosts[e->rank] = e->host;
 	if (job_rank_frozen(job, e->rank))
 		thaw(view, job, e->rank);
+	set_stuck(job, e->rank, e->refused);
 	occupy(view, job, 1, active);
 	if (job->est_end != USEC_MAX)
 		job->est_end = add_time(job->est_end, e->cost);

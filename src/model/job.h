@@ -64,6 +64,9 @@ struct job {
 	usec_t *frozen;	 /* n: since when a rank stands still, -1: it does not;
 			    NULL: none does.  Owned by the model. */
 	uint32_t nr_frozen; /* of the ranks; the whole job waits for them */
+	bool *stuck; /* n: a move was refused for what the rank holds, and
+			       it has not been frozen and thawed since; NULL:
+			       of none.  Owned by the model. */
 	usec_t still_since; /* there are any since then */
 	uint64_t demand; /* bytes a process of it was last seen to need; 0: not
 			    known, as of one that has not run */
@@ -75,6 +78,11 @@ TAILQ_HEAD(job_list, job);
 static inline bool job_rank_frozen(const struct job *job, uint32_t rank)
 {
 	return job->frozen && job->frozen[rank] >= 0;
+}
+
+static inline bool job_rank_stuck(const struct job *job, uint32_t rank)
+{
+	return job->stuck && job->stuck[rank];
 }
 
 /* Does a come before b by (submit, id), the order that breaks every tie? */

@@ -169,6 +169,7 @@ static int on_event(struct reader *r, struct error *err)
 			   .rank = l->rank,
 			   .host = l->host,
 			   .cost = l->cost,
+			   .refused = l->refused,
 			   .outcome = l->outcome };
 	int k = 0;
 

@@ -11,7 +11,7 @@
  *	define IX name=h1 speed=1 ...	HOSTS of these; then
  *	arrive AT job=7 size=4 min=2 submit=... estimate=... user=1000
  *	start AT job=7 on=0,1,1,2 [planned]
- *	migrate AT job=7 rank=1 to=3 cost=...
+ *	migrate AT job=7 rank=1 to=3 cost=... [refused=1]
  *	freeze AT job=7 rank=1 [planned]	and thaw
  *	requeue AT job=7
  *	end AT job=7 outcome=done
@@ -125,6 +125,7 @@ struct record_line {
 	struct job asked; /* ARRIVE: its upper part */
 	uint32_t rank, host;
 	usec_t cost;
+	bool refused;
 	uint32_t n;   /* START: ranks; BEGIN: hosts; PASS: entries */
 	uint32_t *on; /* n host indices; kept from line to line */
 	size_t cap_on;

@@ -103,7 +103,8 @@ static int job_field(const char *key, char *value, struct record_line *l,
 		  { "requeue", 0, 1, l->asked.requeue },
 		  { "rank", 0, RECORD_SIZE_MAX, l->rank },
 		  { "to", 0, RECORD_HOSTS_MAX, l->host },
-		  { "cost", 0, RECORD_ESTIMATE_MAX, l->cost } };
+		  { "cost", 0, RECORD_ESTIMATE_MAX, l->cost },
+		  { "refused", 0, 1, l->refused } };
 	size_t i = 0, n = sizeof(f) / sizeof(*f);
 
 	while (i < n && strcmp(f[i].name, key))
@@ -122,6 +123,7 @@ static int job_field(const char *key, char *value, struct record_line *l,
 	l->rank = (uint32_t)f[7].value;
 	l->host = (uint32_t)f[8].value;
 	l->cost = f[9].value;
+	l->refused = f[10].value;
 	return 0;
 }
 

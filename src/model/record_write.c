@@ -127,8 +127,10 @@ void record_event(const struct view *view, const struct event *e, bool told,
 	else if (e->type == EVENT_START)
 		write_on(e, to);
 	else if (e->type == EVENT_MIGRATE)
-		fprintf(to, " rank=%" PRIu32 " to=%" PRIu32 " cost=%" PRId64,
-			e->rank, e->host, e->cost);
+		fprintf(to,
+			" rank=%" PRIu32 " to=%" PRIu32 " cost=%" PRId64 "%s",
+			e->rank, e->host, e->cost,
+			e->refused ? " refused=1" : "");
 	else if (e->type == EVENT_FREEZE || e->type == EVENT_THAW)
 		fprintf(to, " rank=%" PRIu32, e->rank);
 	else if (e->type == EVENT_END)

@@ -129,6 +129,32 @@ static void slow_giving_back_closes(void **state)
 	assert_int_equal(closed(), CLOSED_NOT);
 }
 
+/* No other host: it stands still, runs on its way out later, and is gone. */
+static void who_stands_still_is_not_in_the_way(void **state)
+{
+	(void)state;
+	guests(1);
+	owner(true);
+	now += 2 * SEC;
+	scene.running = 0;
+	feed();
+	assert_int_equal(c.last[0].took, 2 * SEC);
+	now += HOUR;
+	feed();
+	assert_int_equal(c.closed, CLOSED_NOT);
+	scene.running = 1;
+	feed();
+	assert_int_equal(c.last[0].took, -1);
+	assert_int_equal(next(), now + terms.give_back - 2 * SEC + 1);
+	now += SEC;
+	guests(0);
+	assert_int_equal(c.last[0].took, 3 * SEC);
+	guests(1); /* begun at the last moment */
+	now += terms.give_back;
+	feed();
+	assert_int_equal(c.closed, CLOSED_SLOW);
+}
+
 static struct lending lending(bool evict)
 {
 	struct moment m = moment();
@@ -311,6 +337,8 @@ int main(void)
 		cmocka_unit_test_setup(disturbed_by_what_a_guest_left, fresh),
 		cmocka_unit_test_setup(closed_for_the_day, fresh),
 		cmocka_unit_test_setup(slow_giving_back_closes, fresh),
+		cmocka_unit_test_setup(who_stands_still_is_not_in_the_way,
+				       fresh),
 		cmocka_unit_test_setup(what_guests_are_to_do, fresh),
 		cmocka_unit_test_setup(slow_without_a_tick, fresh),
 		cmocka_unit_test_setup(shared_and_frozen, fresh),

@@ -65,6 +65,7 @@ void view_clear(struct view *view)
 	for (uint32_t i = 0; i < view->nr_slots; i++) {
 		free(pool->block[i / BLOCK][i % BLOCK].hosts);
 		free(pool->block[i / BLOCK][i % BLOCK].frozen);
+		free(pool->block[i / BLOCK][i % BLOCK].stuck);
 	}
 	for (size_t i = 0; i < pool->nr_blocks; i++)
 		free(pool->block[i]);
@@ -110,8 +111,10 @@ void view_job_destroy(struct view *view, struct job *job)
 
 	free(job->hosts);
 	free(job->frozen);
+	free(job->stuck);
 	job->hosts = NULL;
 	job->frozen = NULL;
+	job->stuck = NULL;
 	array_room(pool->free_ix, pool->nr_free_ix, &pool->cap_free_ix);
 	pool->free_ix[pool->nr_free_ix++] = job->ix;
 }

@@ -4,14 +4,21 @@
  */
 #include <argp.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/client/client_options.h"
 #include "cmd/client/moved.h"
+#include "core/plain.h"
 
-enum { KEY_UNDO = 256, KEY_NO_WAIT };
+enum { REASON_MAX = 200 }; /* the controller's, too */
+enum { KEY_UNDO = 256, KEY_NO_WAIT, KEY_BY, KEY_REASON };
 
 static const struct argp_option options[] = {
 	{ "undo", KEY_UNDO, 0, 0, "the host may take ranks again", 0 },
+	{ "by", KEY_BY, "TIME", 0,
+	  "in so long nothing shall be left there, as in 2min", 0 },
+	{ "reason", KEY_REASON, "TEXT", 0,
+	  "shown to whoever asks what became of the host", 0 },
 	{ "no-wait", KEY_NO_WAIT, 0, 0,
 	  "do not wait until the last rank has left", 0 },
 	{ 0 }
@@ -43,8 +50,20 @@ static error_t parse_hosts(int key, char *arg, struct argp_state *state)
 static error_t parse_drain(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
+	struct error err;
+	int r;
 
 	switch (key) {
+	case KEY_BY:
+		r = command_span(arg, "--by", &a->ask.by_usec, &err);
+		return command_parsed(state, r, &err);
+	case KEY_REASON:
+		if (!*arg || strlen(arg) > REASON_MAX || !plain_is(arg))
+			command_misuse(state,
+				       "--reason: one line of 1 to %d bytes",
+				       REASON_MAX);
+		a->ask.reason = arg;
+		return 0;
 	case KEY_UNDO:
 		a->ask.undo = true;
 		return 0;

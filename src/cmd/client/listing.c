@@ -2,9 +2,12 @@
 #include "cmd/client/listing.h"
 
 #include <jansson.h>
+#include <time.h>
 
 #include "cmd/client/client_options.h"
 #include "core/json.h"
+#include "core/plain.h"
+#include "core/units.h"
 
 /* ---- hosts ---- */
 
@@ -15,9 +18,19 @@ const char *host_state(const Control__HostInfo *h)
 	return h->drain ? (h->ranks ? "draining" : "drained") : "up";
 }
 
+static void drained_json(const Control__HostDrain *d, json_t *j)
+{
+	json_object_set_new(j, "drain_who", json_text(d ? d->who : ""));
+	json_object_set_new(j, "drain_reason", json_text(d ? d->reason : ""));
+	json_object_set_new(j, "drain_since_us",
+			    json_integer(d ? (json_int_t)d->at_usec : 0));
+	json_object_set_new(j, "drain_by_us",
+			    json_integer(d ? (json_int_t)d->by_usec : 0));
+}
+
 json_t *host_json(const Control__HostInfo *h)
 {
-	return json_pack(
+	json_t *j = json_pack(
 		"{ss ss ss sb si sf sf sI sI sf si sI si sf sf sf sf sI}",
 		"host", h->name, "state", host_state(h), "address", h->address,
 		"drain", (int)h->drain, "cores", (int)h->cores, "alpha",
@@ -28,6 +41,36 @@ json_t *host_json(const Control__HostInfo *h)
 		h->runnable, "cpu_pressure", h->pressure_cpu, "io_pressure",
 		h->pressure_io, "major_faults", h->faults, "link_bits",
 		(json_int_t)h->link_bits);
+
+	drained_json(h->drained, j);
+	return j;
+}
+
+static void print_clock(const char *word, uint64_t usec, FILE *to)
+{
+	time_t t = (time_t)(usec / USEC_PER_SEC);
+	struct tm tm;
+	char text[40];
+
+	if (usec && localtime_r(&t, &tm) &&
+	    strftime(text, sizeof(text), "%F %T", &tm))
+		fprintf(to, ", %s %s", word, text);
+}
+
+/* Who has it drained, and why. */
+static void print_drained(const Control__HostInfo *h, FILE *to)
+{
+	Control__HostDrain *d = h->drained;
+
+	if (!d || (!*d->who && !*d->reason && !d->by_usec))
+		return;
+	plain_text(d->who);
+	plain_text(d->reason);
+	fprintf(to, "%s is drained by %s", h->name,
+		*d->who ? d->who : "somebody");
+	print_clock("since", d->at_usec, to);
+	print_clock("to be empty by", d->by_usec, to);
+	fprintf(to, "%s%s\n", *d->reason ? ": " : "", d->reason);
 }
 
 void hosts_table(const Control__Hosts *hosts, FILE *to)
@@ -43,6 +86,8 @@ void hosts_table(const Control__Hosts *hosts, FILE *to)
 			h->name, host_state(h), h->ranks, h->cores, h->alpha,
 			h->load, show_bytes(h->memory_free), h->users);
 	}
+	for (size_t i = 0; i < hosts->n_hosts; i++)
+		print_drained(hosts->hosts[i], to);
 }
 
 /* ---- jobs ---- */

@@ -36,6 +36,18 @@ static int spread_create(const struct policy_setup *setup, struct policy **ret,
 	return 0;
 }
 
+static void move_off(const struct view *view, struct plan *plan,
+		     const struct job *job, uint32_t rank, uint32_t to)
+{
+	const struct host *from = &view->hosts[job->hosts[rank]];
+	uint32_t *both = plan_hosts(plan, 2);
+
+	both[0] = rank;
+	both[1] = to;
+	plan_migrate_by(plan, job, 1, both, both + 1, from->leave_by,
+			BECAUSE(leaving, .from = from->ix, .to = to));
+}
+
 /* Ranks on hosts that are being drained leave, as far as there is room. */
 static void leave_drained(const struct spread *s, const struct view *view,
 			  struct plan *plan)
@@ -57,10 +69,7 @@ static void leave_drained(const struct spread *s, const struct view *view,
 			if (view->hosts[j->hosts[i]].drain &&
 			    place_least_delay(view, plan, 1, s->placed.owners,
 					      &to))
-				plan_migrate(plan, j, i, to,
-					     BECAUSE(leaving,
-						     .from = j->hosts[i],
-						     .to = to));
+				move_off(view, plan, j, i, to);
 	}
 }
 

@@ -12,10 +12,22 @@ REASON(owner_freezes,
        from, until);
 REASON(nowhere_to_go,
        "{from:host} is its owner's now, and no other host takes guests", from);
+REASON(cannot_go,
+       "{from:host} is its owner's now, and rank {rank} holds what cannot move",
+       from, rank);
 REASON(stood_too_long,
        "rank {rank} has stood still on {from:host} for as long as its owner "
        "allows ({most:time}), and no host takes it",
        rank, from, most);
+REASON(drained_by,
+       "{from:host} is being drained, till {until:time}, and the delay is least "
+       "on {to:host}",
+       from, to, until);
+REASON(drained_till_then, "till then {from:host} is to be empty", from);
+REASON(drained_late,
+       "{from:host} was to be empty by {until:time}, and no other host takes "
+       "rank {rank}",
+       from, rank, until);
 REASON(host_is_free, "{from:host} is not its owner's any more", from);
 REASON(till_then, "till then ranks may stand still on {from:host}", from);
 
@@ -46,17 +58,31 @@ static bool wants_out(const struct host *h)
 	return h->owner_active && h->closed;
 }
 
+/* Administrators have it emptied by a time; without one policies see to it. */
+static bool drained_by_then(const struct host *h)
+{
+	return h->drain && h->leave_by;
+}
+
+static struct because why_moves(const struct host *h, uint32_t to)
+{
+	return wants_out(h) ? BECAUSE(owner_wants, .from = h->ix, .to = to)
+			    : BECAUSE(drained_by, .from = h->ix, .to = to,
+				      .until = h->leave_by);
+}
+
 static bool move_out(const struct view *view, struct plan *plan,
 		     const struct job *job, uint32_t rank)
 {
 	const struct host *h = &view->hosts[job->hosts[rank]];
 	uint32_t *both = plan_hosts(plan, 2);
 
-	if (!place_least_delay(view, plan, 1, false, &both[1]))
+	if (job_rank_stuck(job, rank) ||
+	    !place_least_delay(view, plan, 1, false, &both[1]))
 		return false;
 	both[0] = rank;
 	plan_migrate_by(plan, job, 1, both, both + 1, h->leave_by,
-			BECAUSE(owner_wants, .from = h->ix, .to = both[1]));
+			why_moves(h, both[1]));
 	return true;
 }
 
@@ -77,6 +103,14 @@ static void stand_or_requeue(const struct view *view, struct plan *plan,
 		plan_wake(plan, until, BECAUSE(till_then, .from = h->ix));
 }
 
+static struct because why_stands(const struct job *job, uint32_t rank,
+				 uint32_t host)
+{
+	return job_rank_stuck(job, rank)
+		       ? BECAUSE(cannot_go, .from = host, .rank = rank)
+		       : BECAUSE(nowhere_to_go, .from = host);
+}
+
 static void rank_leaves(const struct view *view, struct plan *plan,
 			const struct job *job, uint32_t rank)
 {
@@ -95,8 +129,39 @@ static void rank_leaves(const struct view *view, struct plan *plan,
 			stand_or_requeue(view, plan, job, rank);
 		else
 			plan_freeze(plan, job, rank,
-				    BECAUSE(nowhere_to_go, .from = h->ix));
+				    why_stands(job, rank, h->ix));
 	}
+}
+
+/* It is to be empty by a time, and that counts for more than the job. */
+static void leaves_drained(const struct view *view, struct plan *plan,
+			   const struct job *job, uint32_t rank)
+{
+	const struct host *h = &view->hosts[job->hosts[rank]];
+
+	if (move_out(view, plan, job, rank) || !job->requeue)
+		return;
+	if (view->now < h->leave_by)
+		plan_wake(plan, h->leave_by,
+			  BECAUSE(drained_till_then, .from = h->ix));
+	else
+		plan_requeue(plan, job,
+			     BECAUSE(drained_late, .from = h->ix, .rank = rank,
+				     .until = h->leave_by));
+}
+
+static void look_at_rank(const struct view *view, struct plan *plan,
+			 const struct job *job, uint32_t rank)
+{
+	const struct host *h = &view->hosts[job->hosts[rank]];
+
+	if (wants_out(h))
+		rank_leaves(view, plan, job, rank);
+	else if (job_rank_frozen(job, rank))
+		plan_thaw(plan, job, rank,
+			  BECAUSE(host_is_free, .from = h->ix));
+	else
+		leaves_drained(view, plan, job, rank);
 }
 
 static void look_at_job(const struct view *view, struct plan *plan,
@@ -105,14 +170,11 @@ static void look_at_job(const struct view *view, struct plan *plan,
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct host *h = &view->hosts[job->hosts[i]];
 
-		if (!h->up || (!wants_out(h) && !job_rank_frozen(job, i)) ||
-		    is_planned(plan, job, i))
-			continue;
-		if (wants_out(h))
-			rank_leaves(view, plan, job, i);
-		else
-			plan_thaw(plan, job, i,
-				  BECAUSE(host_is_free, .from = h->ix));
+		if (h->up &&
+		    (wants_out(h) || drained_by_then(h) ||
+		     job_rank_frozen(job, i)) &&
+		    !is_planned(plan, job, i))
+			look_at_rank(view, plan, job, i);
 	}
 }
 
@@ -124,7 +186,7 @@ void leave_owned(const struct view *view, struct plan *plan)
 	bool any = false;
 
 	for_each_host (h, view)
-		any |= wants_out(h) && h->nr_ranks;
+		any |= (wants_out(h) || drained_by_then(h)) && h->nr_ranks;
 	if (!any && !view->nr_frozen)
 		return;
 	for_each_running(j, view) if (j->state == JOB_RUNNING && j->hosts)

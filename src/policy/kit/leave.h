@@ -7,7 +7,8 @@
  * delays it least and takes guests; it stands still where there is none, or
  * where the terms say so first; its job is requeued when that has lasted for
  * as long as the terms allow, if its user lets it.  Who stands still goes on
- * once the host is free again.
+ * once the host is free again.  A host that is drained by a time is left by then
+ * in the same way, but nobody stands still on it.
  *
  * policy/migrate/leave.h says the same order for policies that weigh moves: those plan
  * all ranks of a job in one entry, for drained hosts, too, without terms, and know

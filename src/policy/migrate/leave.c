@@ -8,6 +8,10 @@ REASON(owner_back,
 REASON(drained, "host {from:host} is being drained", from);
 REASON(no_place,
        "the owner of {host:host} needs it, and no other host has room", host);
+REASON(cannot_go,
+       "the owner of {host:host} needs it, and rank {rank} holds what cannot "
+       "move",
+       host, rank);
 REASON(stands_still, "the owner of {host:host} is there, until {until:time}",
        host, until);
 REASON(owner_gone, "host {host:host} may be used again", host);
@@ -16,7 +20,11 @@ REASON(stood_long,
        "allows",
        rank, host);
 REASON(vacated, "the owner of {host:host} needs it; the job begins anew", host);
-REASON(look_again, "a rank of job {job} has stood still long enough then", job);
+REASON(drained_late,
+       "host {host:host} was to be empty by now, and no other one has room "
+       "for rank {rank}",
+       host, rank);
+REASON(look_again, "job {job} is looked at again then", job);
 
 struct leaving {
 	unsigned how;
@@ -67,6 +75,24 @@ static bool stands(const struct leaving *l, const struct job *job,
 	return true;
 }
 
+/* Drained by a time, that counts for more than the job: true if requeued. */
+static bool late_for_drain(const struct leaving *l, const struct job *job,
+			   uint32_t rank)
+{
+	const struct host *h = host_of(l, job, rank);
+
+	if (!h->drain || !h->leave_by || !job->requeue)
+		return false;
+	if (l->view->now >= h->leave_by) {
+		plan_requeue(
+			l->plan, job,
+			BECAUSE(drained_late, .host = h->ix, .rank = rank));
+		return true;
+	}
+	plan_wake(l->plan, h->leave_by, BECAUSE(look_again, .job = job->id));
+	return false;
+}
+
 /* True if its job was requeued. */
 static bool no_place_for(const struct leaving *l, const struct job *job,
 			 uint32_t rank)
@@ -74,9 +100,14 @@ static bool no_place_for(const struct leaving *l, const struct job *job,
 	const struct host *h = host_of(l, job, rank);
 	usec_t until;
 
-	if (!wanted_back(l, h) || !(l->how & LEAVE_FREEZES))
+	if (!wanted_back(l, h))
+		return late_for_drain(l, job, rank);
+	if (!(l->how & LEAVE_FREEZES))
 		return false;
-	freeze(l, job, rank, BECAUSE(no_place, .host = h->ix));
+	freeze(l, job, rank,
+	       job_rank_stuck(job, rank)
+		       ? BECAUSE(cannot_go, .host = h->ix, .rank = rank)
+		       : BECAUSE(no_place, .host = h->ix));
 	if (!job->requeue || !h->freeze_most)
 		return false;
 	until = (job_rank_frozen(job, rank) ? job->frozen[rank]
@@ -115,6 +146,15 @@ static void plan_leave(const struct leaving *l, const struct job *job,
 			why_leaves(l, first, n));
 }
 
+/* Without a deadline it is tried again: it may hold that no more. */
+static bool stuck_there(const struct leaving *l, const struct job *job,
+			uint32_t rank)
+{
+	const struct host *h = host_of(l, job, rank);
+
+	return job_rank_stuck(job, rank) && (wanted_back(l, h) || h->leave_by);
+}
+
 static void leave_by_moves(const struct leaving *l, const struct job *job)
 {
 	uint32_t *ranks = plan_hosts(l->plan, job->n);
@@ -127,7 +167,7 @@ static void leave_by_moves(const struct leaving *l, const struct job *job)
 		if (!must_leave(l, host_of(l, job, i)) ||
 		    flights_find(l->flights, job, i) || stands(l, job, i))
 			continue;
-		if (l->how & LEAVE_MOVES) {
+		if ((l->how & LEAVE_MOVES) && !stuck_there(l, job, i)) {
 			targets_make(l->targets, l->view, l->plan);
 			to = targets_best(l->targets, job, job->hosts[i],
 					  false);

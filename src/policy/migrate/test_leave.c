@@ -174,6 +174,45 @@ static void stands_where_there_is_no_place(void **state)
 	leave(BOTH, "");
 }
 
+/* ... also where there is room, but it is tried anew at the next return. */
+static void who_cannot_move_stands_still(void **state)
+{
+	struct event refused = { EVENT_MIGRATE, .at = 50 * SEC, .refused = 1 };
+	struct event thaw = { EVENT_THAW, .at = 50 * SEC };
+	struct job *j = runs(1, 1, (uint32_t[]){ 0 });
+
+	(void)state;
+	is_wanted_back(0, 0);
+	leave(BOTH, "migrate job 1 rank 0 to 1;");
+	refused.job = thaw.job = j;
+	model_apply(&view, &refused);
+	leave(BOTH, "freeze job 1 rank 0;");
+	stands_still(j, 0);
+	leave(BOTH, "");
+	model_apply(&view, &thaw);
+	leave(BOTH, "migrate job 1 rank 0 to 1;");
+}
+
+static void drained_by_a_time(void **state)
+{
+	struct job *j = runs(1, 1, (uint32_t[]){ 0 });
+
+	(void)state;
+	for (int i = 1; i < HOSTS; i++)
+		host[i].up = false;
+	host[0].drain = true;
+	j->requeue = true;
+	leave(BOTH, ""); /* any time */
+	host[0].leave_by = 80 * SEC;
+	leave(BOTH, "wake 80;");
+	view.now = 80 * SEC;
+	leave(BOTH, "requeue job 1;");
+	j->requeue = false;
+	leave(BOTH, "");
+	host[1].up = true;
+	leave(BOTH, "migrate job 1 rank 0 to 1 at once;");
+}
+
 static void goes_on_when_its_owner_is_gone(void **state)
 {
 	struct job *j = runs(1, 1, (uint32_t[]){ 0 });
@@ -468,6 +507,8 @@ int main(void)
 		TEST(all_at_once_by_the_first_deadline),
 		TEST(stands_until_its_owner_may_have_gone),
 		TEST(stands_where_there_is_no_place),
+		TEST(who_cannot_move_stands_still),
+		TEST(drained_by_a_time),
 		TEST(goes_on_when_its_owner_is_gone),
 		TEST(baselines),
 		TEST(nothing_leaves_a_host_that_is_down),

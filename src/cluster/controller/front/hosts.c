@@ -17,6 +17,7 @@ struct shown {
 	Control__Lending lending;
 	Control__OwnerReturn last[CONTRACT_RETURNS];
 	Control__OwnerReturn *list[CONTRACT_RETURNS];
+	Control__HostDrain drained;
 	size_t cap;
 };
 
@@ -68,6 +69,16 @@ static void show_lending(const struct ctl_lending *l, struct shown *s)
 	ret->n_last = l->nr_last;
 }
 
+static void show_drained(const struct ctl_drained *d, struct shown *s)
+{
+	control__host_drain__init(&s->drained);
+	s->drained.who = d->who;
+	s->drained.reason = d->reason;
+	s->drained.at_usec = (uint64_t)d->at;
+	s->drained.by_usec = (uint64_t)d->by;
+	s->info.drained = &s->drained;
+}
+
 static void show_host(const struct ctl_host *h, struct shown *s)
 {
 	const struct host *v = &ctl_sched_view(h->ctl)->hosts[h->ix];
@@ -98,6 +109,8 @@ static void show_host(const struct ctl_host *h, struct shown *s)
 	i->presence = &s->presence;
 	show_lending(&h->lending, s);
 	i->lending = &s->lending;
+	if (h->drain)
+		show_drained(&h->drained, s);
 }
 
 static void show_guest(const struct ctl_rank *r, struct shown *s)

@@ -10,6 +10,7 @@
 #include "cluster/controller/front/priv.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/host.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/users/users.h"
@@ -68,12 +69,26 @@ static void explain(struct ctl_peer *p, struct ctl_job *job, char *now,
 		snprintf(now + used, n - used, "; %s", job->why);
 }
 
+/* Ranks that run where none should: who wants it so, and why. */
+static void explain_drained(const struct ctl_job *job,
+			    char ret[HOST_DRAIN_TEXT])
+{
+	for (uint32_t i = 0; i < job->nr; i++) {
+		const struct ctl_rank *r = &job->ranks[i];
+
+		if (ctl_rank_active(r) && r->host && r->host->drain) {
+			ctl_host_drain_text(r->host, ret);
+			return;
+		}
+	}
+}
+
 void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 {
 	struct ctl_job *job = ctl_job_find(p->ctl, id);
 	Control__Why answer = CONTROL__WHY__INIT;
 	struct planned l = { .list = NULL };
-	char now[512] = "", *numbers;
+	char now[HOST_DRAIN_TEXT] = "", *numbers;
 	size_t size;
 	FILE *f;
 
@@ -89,6 +104,8 @@ void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 		abort(); /* out of memory */
 	if (job && job->state == STATE(WAITING) && job->model)
 		explain(p, job, now, sizeof(now), f);
+	else if (job && ctl_sees(p, job))
+		explain_drained(job, now);
 	fclose(f);
 	answer.job = id;
 	answer.state = job ? job->state : STATE(DONE);

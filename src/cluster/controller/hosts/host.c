@@ -1,5 +1,5 @@
 /*
- * host.c - hosts: their agents, what they report, draining
+ * host.c - hosts: their agents, and what they report
  *
  * A host whose agent does not answer keeps its ranks (the keepers outlive the
  * agent) until lost_after; then they are given up.  One that comes back with
@@ -86,6 +86,8 @@ static void load_host(void *arg, const struct store_host *row)
 	struct ctl_host *h = host_get(arg, row->name);
 
 	h->drain = row->drain;
+	ctl_host_set_drained(h, row->drain_who, row->drain_reason,
+			     row->drain_at, row->drain_by);
 	free(h->boot_id);
 	h->boot_id = xstrdup(row->boot_id);
 }
@@ -395,36 +397,4 @@ void ctl_host_gone(struct ctl_host *h)
 	log_info("host=%s agent=down", h->name);
 	wait_for_return(h);
 	ctl_sched_host(h);
-}
-
-/* ---- draining ---- */
-
-static void drain_one(struct ctl_host *h, const Control__Drain *d)
-{
-	ctl_host_drained(h, "somebody else has taken this over");
-	h->drain = !d->undo;
-	ctl_host_store(h);
-	ctl_sched_host(h);
-}
-
-void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d)
-{
-	for (size_t i = 0; i < d->n_hosts; i++)
-		if (!ctl_host_find(p->ctl, d->hosts[i])) {
-			ctl_send_failed(p, re, -ENOENT,
-					"no host %s; `stint hosts` lists them",
-					d->hosts[i]);
-			return;
-		}
-	for (size_t i = 0; i < d->n_hosts; i++)
-		drain_one(ctl_host_find(p->ctl, d->hosts[i]), d);
-	if (!d->wait || d->undo || !d->n_hosts) {
-		ctl_send_ok(p, re);
-		return;
-	}
-	for (size_t i = 0; i < d->n_hosts; i++)
-		ctl_wait(&ctl_host_find(p->ctl, d->hosts[i])->drainers, p, re);
-	for (size_t i = 0; i < d->n_hosts; i++)
-		ctl_host_check_drained(ctl_host_find(p->ctl, d->hosts[i]),
-				       NULL);
 }

@@ -10,6 +10,7 @@
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/account.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
@@ -72,6 +73,17 @@ static void do_start(struct ctl *ctl, struct plan *plan,
 
 /* ---- moves ---- */
 
+/* For the job's history: who had it moved, and why. */
+static void note_drained(const struct ctl_rank *r)
+{
+	const struct ctl_drained *d = &r->host->drained;
+
+	if (r->host->drain)
+		ctl_job_act(r->job, d->who, "rank %u leaves %s: %s", r->rank,
+			    r->host->name,
+			    *d->reason ? d->reason : "it is drained");
+}
+
 /* False if the rank does not move now. */
 static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 		    uint32_t host)
@@ -94,6 +106,7 @@ static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 		ctl_host_check_drained(r->host, err.text);
 		return false;
 	}
+	note_drained(r);
 	return true;
 }
 
@@ -105,7 +118,7 @@ static void do_resize(struct ctl *ctl, const struct plan_entry *e)
 	for (uint32_t i = 0; e->hosts && e->n == e->job->n && i < e->n; i++)
 		if (e->hosts[i] != e->job->hosts[i] &&
 		    !do_move(ctl, e, i, e->hosts[i]))
-			ctl_sched_stays(&job->ranks[i]);
+			ctl_sched_stays(&job->ranks[i], false);
 }
 
 /* ---- standing still, and beginning anew ---- */

@@ -60,7 +60,7 @@ static void move_over(struct ctl_move *m, bool ok)
 	if (!ok)
 		ctl_move_pause(r);
 	if (!ok && m->policy)
-		ctl_sched_stays(r);
+		ctl_sched_stays(r, m->refused);
 	ctl_move_destroy(m);
 	ctl_rank_signals(r);
 	ctl_host_check_drained(from, ok ? NULL : why);

@@ -45,6 +45,7 @@ static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
 static int check_move(struct ctl_rank *r, struct ctl_host *to,
 		      struct error *err)
 {
+	char text[HOST_DRAIN_TEXT];
 	int k;
 
 	if (r->state != STATE(RUNNING))
@@ -72,9 +73,10 @@ static int check_move(struct ctl_rank *r, struct ctl_host *to,
 				 "host %s does not answer: is its agent "
 				 "running?",
 				 to->name);
-	if (to->drain)
-		return error_set(err, -EBUSY, "host %s is being drained",
-				 to->name);
+	if (to->drain) {
+		ctl_host_drain_text(to, text);
+		return error_set(err, -EBUSY, "%s", text);
+	}
 	if (ctl_host_admits(to, err) < 0)
 		return -EBUSY;
 	if (strcmp(to->net, r->host->net))
@@ -321,6 +323,7 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
 		ctl_move_committed(m);
 		break;
 	case KEEPER__OUTCOME__STAYED:
+		m->refused = d->refused;
 		ctl_move_failed(m, d->why);
 		return;
 	case KEEPER__OUTCOME__DISCARDED:

@@ -60,6 +60,7 @@ int ctl_sched_check(const struct ctl_job *job, struct error *err)
 int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err)
 {
 	const Control__Submit *s = job->spec;
+	char text[HOST_DRAIN_TEXT];
 
 	/* A misspelt host is an error even if no rank would go there. */
 	for (size_t i = 0; i < s->n_hosts; i++)
@@ -84,11 +85,12 @@ int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err)
 					 name);
 		if (ctl_host_admits(h, err) < 0)
 			return -EBUSY;
-		if (h->drain)
+		if (h->drain) {
+			ctl_host_drain_text(h, text);
 			return error_set(err, -EBUSY,
-					 "host %s is being drained; `stint "
-					 "undrain %s` ends that",
-					 name, name);
+					 "%s; `stint undrain %s` ends that",
+					 text, name);
+		}
 		hosts[i] = h->ix;
 	}
 	return 0;

@@ -20,6 +20,15 @@ static double best_score(const struct ctl *ctl)
 	return best;
 }
 
+/* The first that it is to be left by. */
+static usec_t leave_by(const struct ctl_host *h)
+{
+	usec_t owner = h->lending.is.leave ? h->lending.is.leave_by : 0;
+	usec_t drain = h->drain ? h->drained.by : 0;
+
+	return owner && (!drain || owner < drain) ? owner : drain;
+}
+
 void sched_host_fill(const struct ctl_host *h, struct host *ret)
 {
 	const Control__HostReport *r = &h->report;
@@ -42,7 +51,7 @@ void sched_host_fill(const struct ctl_host *h, struct host *ret)
 		.users = r->users,
 		.owner_active = l->is.leave,
 		.closed = (uint8_t)l->is.closed,
-		.leave_by = l->is.leave_by,
+		.leave_by = leave_by(h),
 		.freeze_until = l->is.freeze_until,
 		.freeze_most = l->is.freeze_most,
 		.idle_since = h->owner.idle_since,

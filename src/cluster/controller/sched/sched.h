@@ -38,8 +38,9 @@ void ctl_sched_host(struct ctl_host *h);
 void ctl_sched_arrive(struct ctl_job *job);
 void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts);
 void ctl_sched_migrated(struct ctl_rank *r);
-/* A move that the policy planned does not take place. */
-void ctl_sched_stays(struct ctl_rank *r);
+/* A move that the policy planned does not take place; refused: for what the
+ * rank holds. */
+void ctl_sched_stays(struct ctl_rank *r, bool refused);
 /* A rank stands still, or no more; told: not as was planned. */
 void ctl_sched_frozen(struct ctl_rank *r, bool on, bool told);
 void ctl_sched_end(struct ctl_job *job);

@@ -99,12 +99,13 @@ void ctl_sched_migrated(struct ctl_rank *r)
 		sched_apply_and_ask(r->job->ctl, &e);
 }
 
-void ctl_sched_stays(struct ctl_rank *r)
+void ctl_sched_stays(struct ctl_rank *r, bool refused)
 {
 	struct event e = { .type = EVENT_MIGRATE,
 			   .job = r->job->model,
 			   .rank = r->rank,
-			   .host = r->host->ix };
+			   .host = r->host->ix,
+			   .refused = refused };
 
 	if (r->job->model)
 		ctl_sched_apply(r->job->ctl, &e, true);

@@ -2,6 +2,7 @@
  * host.c - a host: made, stored, gone
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,28 @@ void ctl_host_refuses(struct ctl_host *h, int code)
 			code == -EBUSY ? CLOSED_FULL : CLOSED_OWNER;
 }
 
+void ctl_host_drain_text(const struct ctl_host *h, char ret[HOST_DRAIN_TEXT])
+{
+	const struct ctl_drained *d = &h->drained;
+
+	snprintf(ret, HOST_DRAIN_TEXT, "host %s is being drained%s%s%s%s",
+		 h->name, *d->who ? " by " : "", d->who, *d->reason ? ": " : "",
+		 d->reason);
+}
+
+void ctl_host_set_drained(struct ctl_host *h, const char *who,
+			  const char *reason, usec_t at, usec_t by)
+{
+	struct ctl_drained *d = &h->drained;
+
+	free(d->who);
+	free(d->reason);
+	*d = (struct ctl_drained){ .who = xstrdup(who),
+				   .reason = xstrdup(reason),
+				   .at = at,
+				   .by = by };
+}
+
 struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name)
 {
 	struct ctl_host *h = xcalloc(1, sizeof(*h));
@@ -40,6 +63,8 @@ struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name)
 	h->ctl = ctl;
 	h->name = xstrdup(name);
 	h->boot_id = xstrdup("");
+	h->drained.who = xstrdup("");
+	h->drained.reason = xstrdup("");
 	h->address = xstrdup("");
 	h->uplink = xstrdup("");
 	h->net = xstrdup("none");
@@ -70,6 +95,8 @@ void ctl_host_destroy(struct ctl_host *h)
 	ctl_waiters_drop(&h->asked);
 	free(h->name);
 	free(h->boot_id);
+	free(h->drained.who);
+	free(h->drained.reason);
 	free(h->address);
 	free(h->uplink);
 	free(h->net);
@@ -80,6 +107,10 @@ void ctl_host_store(const struct ctl_host *h)
 {
 	struct store_host row = { .name = h->name,
 				  .drain = h->drain,
+				  .drain_who = h->drained.who,
+				  .drain_reason = h->drained.reason,
+				  .drain_at = h->drained.at,
+				  .drain_by = h->drained.by,
 				  .boot_id = h->boot_id };
 
 	store_put_host(h->ctl->store, &row);

@@ -16,6 +16,12 @@ int ctl_host_admits(const struct ctl_host *h, struct error *err) must_check;
  * next report.
  */
 void ctl_host_refuses(struct ctl_host *h, int code);
+/* It is drained, or not any more (all of it empty): not stored. */
+void ctl_host_set_drained(struct ctl_host *h, const char *who,
+			  const char *reason, usec_t at, usec_t by);
+/* One line: "host h1 is being drained by ada: new disk". */
+#define HOST_DRAIN_TEXT 640
+void ctl_host_drain_text(const struct ctl_host *h, char ret[HOST_DRAIN_TEXT]);
 void ctl_host_store(const struct ctl_host *h);
 
 #endif

@@ -105,13 +105,20 @@ struct ctl_lending {
 	uint32_t nr_last;
 };
 
+/* What is known of why a host is drained. */
+struct ctl_drained {
+	char *who, *reason; /* "": not told */
+	usec_t at, by;	    /* since 1970: begun; empty by then, 0: any time */
+};
+
 struct ctl_host {
 	struct ctl *ctl;
 	uint32_t ix; /* in ctl->hosts and the view */
 	char *name;
 	char *boot_id;
 	bool drain;
-	struct ctl_peer *agent; /* NULL while it is not connected */
+	struct ctl_drained drained; /* if it is */
+	struct ctl_peer *agent;	    /* NULL while it is not connected */
 	char *address, *uplink, *net;
 	unsigned prefix; /* of the network at its uplink */
 	double score;	 /* of the agent's benchmark */
@@ -320,6 +327,7 @@ struct ctl_move {
 	bool landed, gone, committed; /* what is known of it */
 	bool dest_ended;	      /* the destination's copy is no more */
 	bool policy;		      /* asked for by the policy */
+	bool refused;		      /* for what the rank holds */
 	bool doubt_source, doubt_dest;
 	Control__Moved report;
 	struct ctl_waiters askers;	/* at most one */

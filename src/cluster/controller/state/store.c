@@ -51,7 +51,9 @@ static const char *const sql[NR_STATEMENTS] = {
 			"number) VALUES (?,?,?,?,?)",
 	[PUT_MOVE] = "REPLACE INTO move (job, rank, epoch, src, dst, state, "
 		     "moved, source_epoch) VALUES (?,?,?,?,?,?,?,?)",
-	[PUT_HOST] = "REPLACE INTO host (name, drain, boot_id) VALUES (?,?,?)",
+	[PUT_HOST] = "REPLACE INTO host (name, drain, boot_id, "
+		     "drain_who, drain_reason, drain_at, drain_by) "
+		     "VALUES (?,?,?,?,?,?,?)",
 	[PUT_LINE] = "INSERT INTO record (at, job, begin, line) "
 		     "VALUES (?,?,?,?)",
 	[FORGET_JOB] = "DELETE FROM job WHERE id = ?",
@@ -87,7 +89,9 @@ static const char *const sql[NR_STATEMENTS] = {
 		"SELECT job, rank, epoch, src, dst, state, source_epoch, "
 		"moved FROM move WHERE job = ? AND rank = ? AND state = 2 "
 		"ORDER BY epoch DESC LIMIT 1",
-	[EACH_HOST] = "SELECT name, drain, boot_id FROM host ORDER BY name",
+	[EACH_HOST] = "SELECT name, drain, boot_id, drain_who, "
+		      "drain_reason, drain_at, drain_by FROM host "
+		      "ORDER BY name",
 	[EACH_LINE] = "SELECT seq, at, job, begin, line FROM record "
 		      "WHERE seq >= ? ORDER BY seq",
 	[EACH_LINE_OF] = "SELECT seq, at, job, begin, line FROM record "
@@ -229,6 +233,10 @@ void store_put_host(struct store *s, const struct store_host *host)
 	store_text(s, host->name);
 	store_int(s, host->drain);
 	store_text(s, host->boot_id);
+	store_text(s, host->drain_who);
+	store_text(s, host->drain_reason);
+	store_int(s, host->drain_at);
+	store_int(s, host->drain_by);
 	store_put_end(s);
 }
 
@@ -429,6 +437,10 @@ void store_each_host(struct store *s,
 			.name = text_of(st, 0),
 			.drain = sqlite3_column_int(st, 1),
 			.boot_id = text_of(st, 2),
+			.drain_who = text_of(st, 3),
+			.drain_reason = text_of(st, 4),
+			.drain_at = sqlite3_column_int64(st, 5),
+			.drain_by = sqlite3_column_int64(st, 6),
 		};
 		each(ctx, &host);
 	}

@@ -121,6 +121,8 @@ struct store_account {
 struct store_host {
 	const char *name;
 	bool drain;
+	const char *drain_who, *drain_reason;
+	usec_t drain_at, drain_by; /* since 1970; 0: not known, any time */
 	const char *boot_id;
 };
 

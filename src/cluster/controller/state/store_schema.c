@@ -64,6 +64,10 @@ static const char *const steps[] = {
 	"CREATE TABLE account (job INTEGER PRIMARY KEY, ended INT, user TEXT,"
 	" data BLOB);"
 	"CREATE INDEX account_ended ON account (ended);",
+	"ALTER TABLE host ADD COLUMN drain_who TEXT DEFAULT '';"
+	"ALTER TABLE host ADD COLUMN drain_reason TEXT DEFAULT '';"
+	"ALTER TABLE host ADD COLUMN drain_at INT DEFAULT 0;"
+	"ALTER TABLE host ADD COLUMN drain_by INT DEFAULT 0;",
 };
 
 enum { VERSION = sizeof(steps) / sizeof(*steps) };

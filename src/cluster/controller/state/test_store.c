@@ -76,6 +76,10 @@ static void on_host(void *ctx, const struct store_host *host)
 
 	f->hosts++;
 	assert_true(host->drain);
+	assert_string_equal(host->drain_who, "ada");
+	assert_string_equal(host->drain_reason, "new disk");
+	assert_int_equal(host->drain_at, 7);
+	assert_int_equal(host->drain_by, 8);
 }
 
 static void rows_come_back(void **state)
@@ -93,7 +97,12 @@ static void rows_come_back(void **state)
 				   .from = "h1",
 				   .to = "h2",
 				   .state = MOVE_COMMITTED };
-	struct store_host host = { .name = "h1", .drain = true };
+	struct store_host host = { .name = "h1",
+				   .drain = true,
+				   .drain_who = "ada",
+				   .drain_reason = "new disk",
+				   .drain_at = 7,
+				   .drain_by = 8 };
 	struct found f = { .jobs = 0 };
 	struct store *s;
 

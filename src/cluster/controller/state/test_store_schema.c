@@ -61,6 +61,10 @@ static void old_host(void *ctx, const struct store_host *host)
 	seen[2]++;
 	assert_int_equal(host->drain, !strcmp(host->name, "h2"));
 	assert_int_equal(strlen(host->boot_id), 36);
+	assert_string_equal(host->drain_who, "");
+	assert_string_equal(host->drain_reason, "");
+	assert_int_equal(host->drain_at, 0);
+	assert_int_equal(host->drain_by, 0);
 }
 
 static bool old_line(void *ctx, const struct store_line *line)

@@ -1,0 +1,77 @@
+/*
+ * drain.c - hosts that are to be left: who said so, why, and by when
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cluster/controller/hosts/hosts.h"
+#include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/host.h"
+#include "cluster/controller/state/say.h"
+#include "cluster/controller/state/waiters.h"
+#include "core/log.h"
+#include "core/plain.h"
+
+enum { REASON_MAX = 200 };
+
+#define BY_MOST (365 * 86400 * USEC_PER_SEC)
+
+static int check_drain(struct ctl *ctl, const Control__Drain *d,
+		       struct error *err)
+{
+	for (size_t i = 0; i < d->n_hosts; i++)
+		if (!ctl_host_find(ctl, d->hosts[i]))
+			return error_set(err, -ENOENT,
+					 "no host %s; `stint hosts` lists them",
+					 d->hosts[i]);
+	if (strlen(d->reason) > REASON_MAX || !plain_is(d->reason))
+		return error_set(err, -EINVAL,
+				 "a reason is one line of at most %d bytes",
+				 REASON_MAX);
+	if (d->by_usec > BY_MOST)
+		return error_set(
+			err, -ERANGE,
+			"nobody waits for a host for more than a year");
+	return 0;
+}
+
+static void drain_one(struct ctl_host *h, const Control__Drain *d,
+		      const char *who)
+{
+	usec_t now = ctl_now();
+
+	ctl_host_drained(h, "somebody else has taken this over");
+	h->drain = !d->undo;
+	if (d->undo)
+		ctl_host_set_drained(h, "", "", 0, 0);
+	else
+		ctl_host_set_drained(h, who, d->reason, now,
+				     d->by_usec ? now + (usec_t)d->by_usec : 0);
+	log_info("host=%s drain=%s who=%s why=\"%s\"", h->name,
+		 d->undo ? "over" : "begun", who, d->reason);
+	ctl_host_store(h);
+	ctl_sched_host(h);
+}
+
+void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d)
+{
+	struct error err;
+	int r = check_drain(p->ctl, d, &err);
+
+	if (r < 0) {
+		ctl_send_failed(p, re, r, "%s", err.text);
+		return;
+	}
+	for (size_t i = 0; i < d->n_hosts; i++)
+		drain_one(ctl_host_find(p->ctl, d->hosts[i]), d, p->name);
+	if (!d->wait || d->undo || !d->n_hosts) {
+		ctl_send_ok(p, re);
+		return;
+	}
+	for (size_t i = 0; i < d->n_hosts; i++)
+		ctl_wait(&ctl_host_find(p->ctl, d->hosts[i])->drainers, p, re);
+	for (size_t i = 0; i < d->n_hosts; i++)
+		ctl_host_check_drained(ctl_host_find(p->ctl, d->hosts[i]),
+				       NULL);
+}
