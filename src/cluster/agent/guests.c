@@ -44,7 +44,7 @@ static unsigned change_tree(const struct process_id *top, pid_t skip, bool low)
 		return 0;
 	for (int i = 0; i < PASSES; i++) {
 		before = c.nr;
-		tree_walk(top->pid, skip, change_thread, &c);
+		proctree_walk(top->pid, skip, change_thread, &c);
 		if (c.nr == before)
 			break;
 	}
@@ -80,7 +80,7 @@ static bool is_owners(const struct capsule_record *rec, const char *owners)
 static bool lives(const struct capsule_record *rec)
 {
 	return rec->init.pid && process_alive(&rec->init) &&
-	       tree_has_children(rec->init.pid);
+	       proctree_has_children(rec->init.pid);
 }
 
 /* By the cgroup freezer, or stopped where there is none. */

@@ -97,9 +97,10 @@ static void count_guest(const char *name, const struct capsule_record *rec,
 	struct guests_running *g = arg;
 
 	if (rec->keeper.pid && process_alive(&rec->keeper))
-		tree_walk(rec->keeper.pid, rec->init.pid, count_thread, &g->nr);
+		proctree_walk(rec->keeper.pid, rec->init.pid, count_thread,
+			      &g->nr);
 	if (!g->outside && rec->init.pid && process_alive(&rec->init))
-		tree_walk(rec->init.pid, 0, count_thread, &g->nr);
+		proctree_walk(rec->init.pid, 0, count_thread, &g->nr);
 }
 
 unsigned host_guests_running(const char *run_dir, bool outside)

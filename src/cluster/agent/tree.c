@@ -22,18 +22,18 @@ static char *children_of(pid_t pid, const char *tid)
 	return text;
 }
 
-static void walk_children(pid_t pid, const char *tid, pid_t skip, tree_fn *fn,
-			  void *arg)
+static void walk_children(pid_t pid, const char *tid, pid_t skip,
+			  proctree_fn *fn, void *arg)
 {
 	char *text = children_of(pid, tid), *at, *end;
 	long child;
 
 	for (at = text; at && (child = strtol(at, &end, 10)) > 0; at = end)
-		tree_walk((pid_t)child, skip, fn, arg);
+		proctree_walk((pid_t)child, skip, fn, arg);
 	free(text);
 }
 
-void tree_walk(pid_t top, pid_t skip, tree_fn *fn, void *arg)
+void proctree_walk(pid_t top, pid_t skip, proctree_fn *fn, void *arg)
 {
 	const struct dirent *e;
 	char path[64];
@@ -53,7 +53,7 @@ void tree_walk(pid_t top, pid_t skip, tree_fn *fn, void *arg)
 		closedir(dir);
 }
 
-bool tree_has_children(pid_t pid)
+bool proctree_has_children(pid_t pid)
 {
 	char tid[16], *text;
 	bool any;

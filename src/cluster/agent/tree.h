@@ -8,16 +8,16 @@
 #include <sys/types.h>
 
 /* For a thread of a process; pid == tid: its first. */
-typedef void tree_fn(pid_t pid, pid_t tid, void *arg);
+typedef void proctree_fn(pid_t pid, pid_t tid, void *arg);
 
 /*
  * Call fn for each thread of the process top, and of those below it, but for the
  * process skip (0: none) with all below that.  What is forked meanwhile may be
  * missed.
  */
-void tree_walk(pid_t top, pid_t skip, tree_fn *fn, void *arg);
+void proctree_walk(pid_t top, pid_t skip, proctree_fn *fn, void *arg);
 
 /* Has that process, of one thread, children? */
-bool tree_has_children(pid_t pid);
+bool proctree_has_children(pid_t pid);
 
 #endif

@@ -151,7 +151,7 @@ static void look_at(const char *name, const struct capsule_record *rec,
 	if (sscanf(name, "%" SCNu64 ".%" SCNu32, &use->job, &use->rank) != 2)
 		return;
 	u->known[i].seen = true;
-	tree_walk(rec->init.pid, 0, count_thread, &c);
+	proctree_walk(rec->init.pid, 0, count_thread, &c);
 	set_use(&u->known[i], &c, u->now, use);
 }
 
