@@ -55,7 +55,7 @@ page() {
 @test "the simulator's examples work" {
 	export PATH=$STINT_BUILD/src/cmd:$PATH
 	cd "$dir"
-	for c in sim compare policies sweep reproduce mapstates; do
+	for c in sim compare policies sweep reproduce mapstates size; do
 		sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$(page "$c")" |
 			sed -n '/^\.Bd/,/^\.Ed/{/^\./d; s/\\e/\\/g; p}' >"script-$c"
 		grep -q stint "script-$c"
@@ -86,6 +86,8 @@ page() {
 	fields compare --all
 	"$stint" mapstates --json >"$dir/json"
 	fields mapstates --all
+	"$stint" size -w lanl:size=2,longest=60 -L 0.1 --slowdown 2 --runs 2 --json >"$dir/json"
+	fields size --all
 	"$stint" reproduce --list --json >"$dir/json"
 	[ "$(wc -l <"$dir/json")" = "$("$stint" reproduce --list | wc -l)" ]
 	"$stint" reproduce schnor:S-4b --quick --json >>"$dir/json"

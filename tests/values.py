@@ -110,6 +110,11 @@ LINES = {
         "seed": NUMBERS, "workload": WORKLOADS, "workers": COUNTS,
         "level": PERCENTS + ["0"], "max": COUNTS, "min": COUNTS, "precision": PERCENTS,
         "se-precision": PERCENTS, "metric": WORDS, "paging": PAGINGS}),
+    "size": ([], {
+        "slowdown": PERCENTS[:-1] + ["0.9"], "delays-a-day": COUNTS, "confidence": PERCENTS + ["0"],
+        "workload": WORKLOADS, "load": LOADS, "quiet": TIMES, "migrate-cost": TIMES,
+        "runs": COUNTS + ["1"], "max": COUNTS, "workers": COUNTS, "seed": NUMBERS,
+        "by": WORDS, "owners": ["x", "idle", "idle=-1", "night=0.5", "idle=1,idle=2"]}),
     "reproduce": (["schnor:S-4a"], {"workers": COUNTS, "seed": NUMBERS}),
     "policies": ([], {}),
     "compare": (["a", "b"], {"by": WORDS, "metric": WORDS, "procs": COUNTS, "skip": NUMBERS}),

@@ -179,6 +179,15 @@ bool owner_terms_hour(const struct owner_terms *terms, const struct moment *now)
 			    now->minute % MINUTES_OF_DAY / MINUTES_OF_QUARTER);
 }
 
+/* All the week alike, as it is unless somebody says otherwise? */
+static bool always_alike(const struct owner_terms *t)
+{
+	const uint8_t *first = &t->hours[0][0];
+
+	return (*first == 0 || *first == UINT8_MAX) &&
+	       !memcmp(first, first + 1, sizeof(t->hours) - 1);
+}
+
 usec_t owner_terms_next_hour(const struct owner_terms *terms,
 			     const struct moment *now)
 {
@@ -188,6 +197,8 @@ usec_t owner_terms_next_hour(const struct owner_terms *terms,
 	/* Quarters begin at whole ones of wall, in every time zone there is. */
 	usec_t at = now->steady + quarter - now->wall % quarter;
 
+	if (always_alike(terms))
+		return USEC_MAX;
 	for (unsigned i = 1; i <= 7 * TERMS_QUARTERS; i++, at += quarter)
 		if (quarter_open(terms, now->weekday + (q + i) / TERMS_QUARTERS,
 				 (q + i) % TERMS_QUARTERS) != open)

@@ -213,9 +213,11 @@ static int suspend(struct engine *g, const struct plan_entry *e,
 	engine_event(g, &event, false);
 	g->running_demand -= job->size;
 	/* What is left of a standstill is still to be stood. */
-	if (t->stall > g->view.now)
-		t->left += t->stall - g->view.now;
-	t->stall = 0;
+	if (!g->config->costs.aside) {
+		if (t->stall > g->view.now)
+			t->left += t->stall - g->view.now;
+		t->stall = 0;
+	}
 	engine_pace(g, job);
 	return 0;
 }

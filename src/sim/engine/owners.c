@@ -106,8 +106,8 @@ static void came_back(struct owners *o, struct owner *w, usec_t now)
 
 	o->sum.returns++;
 	o->sum.disturbed += c->last[c->nr_last - 1].disturbed;
-	if (c->disturbed > o->sum.disturbed_most)
-		o->sum.disturbed_most = c->disturbed;
+	if (c->disturbed > w->most)
+		w->most = c->disturbed;
 	if (c->scene.running)
 		w->waits = now;
 }
@@ -345,8 +345,22 @@ void owners_destroy(struct owners *o)
 void owners_sum(struct engine *g, struct sim_owners *ret)
 {
 	struct owners *o = g->owners;
+	uint32_t most[3] = { 0 };
 
-	for (uint32_t i = 0; i < o->nr; i++)
+	for (uint32_t i = 0; i < o->nr; i++) {
+		uint32_t n;
+
 		feed(g, i, g->view.now);
+		n = o->owner[i].most;
+		for (int k = 0; k < 3; k++)
+			if (n > most[k]) {
+				uint32_t less = most[k];
+
+				most[k] = n;
+				n = less;
+			}
+	}
+	o->sum.disturbed_most = most[0];
+	o->sum.disturbed_third = most[2];
 	*ret = o->sum;
 }

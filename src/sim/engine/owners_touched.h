@@ -14,10 +14,11 @@
 struct owner {
 	struct activity_host state;
 	struct contract contract;
-	usec_t away;  /* since then, if it is not here */
-	usec_t since; /* sums are complete up to then */
-	usec_t waits; /* here, and for running guests to go, since; -1 */
-	bool touched; /* jobs have changed it since it was fed */
+	usec_t away;   /* since then, if it is not here */
+	usec_t since;  /* sums are complete up to then */
+	uint32_t most; /* disturbances in a day */
+	usec_t waits;  /* here, and for running guests to go, since; -1 */
+	bool touched;  /* jobs have changed it since it was fed */
 };
 
 struct owners {

@@ -41,6 +41,9 @@ struct sim_costs {
 	 */
 	uint64_t link;
 	bool precopy;
+	/* What is left of a standstill goes by while a job is suspended, too:
+	 * its ranks are under way whether it has its turn or not. */
+	bool aside;
 };
 
 /* One who watches; every function may be NULL, none may change anything. */
@@ -129,10 +132,11 @@ struct sim_split {
 /* What the owners of hosts bore, over all of them. */
 struct sim_owners {
 	uint64_t returns;
-	uint64_t disturbed;	 /* of them (model/contract.h) */
-	uint32_t disturbed_most; /* in a day, one owner */
-	uint64_t given_back;	 /* returns after which running guests went */
-	double give_back;	 /* seconds until they had, in all */
+	uint64_t disturbed;	  /* of them (model/contract.h) */
+	uint32_t disturbed_most;  /* in a day, one owner */
+	uint32_t disturbed_third; /* the third of them, by that */
+	uint64_t given_back;	  /* returns after which running guests went */
+	double give_back;	  /* seconds until they had, in all */
 	usec_t give_back_most;
 	double beside; /* seconds in which an owner was beside running guests */
 	double waited; /* processor seconds that owners' processes waited for

@@ -1,0 +1,500 @@
+/*
+ * borrow.c - gang scheduling on hosts that their owners lend (Arpaci 1995
+ * sections 2.2 and 4)
+ *
+ * Jobs take turns of one slice, in a ring; at a slice's start those that ran go
+ * to its end.  A slice is given out from the front of the ring: to each job
+ * whose own hosts are free in it, a rank a host.  Of jobs that need all there is
+ * that is the matrix of the paper, a job a row.
+ *
+ * A rank whose host is wanted back leaves it at once, whether its job has its
+ * turn or not, for an open host where it finds one; its job does not run while a
+ * rank of it is where the owner is.  A pass costs the ranks of all jobs that
+ * have hosts, and for each rank that needs a host all hosts.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/xalloc.h"
+#include "policy/hosts/slices.h"
+
+enum choice { BY_INDEX, BY_QUIET };
+
+struct borrow {
+	struct policy base;
+	struct slices slices;
+	enum choice choice;
+	struct job **ring; /* whose turn it is first */
+	size_t nr, cap;
+	/* Of a pass: */
+	bool *taken;	 /* by host: a job has it in this slice */
+	uint32_t *ranks; /* by host, with those that are planned */
+	bool *mine;	 /* by host: the job that is looked at is there */
+	uint32_t nr_open, nr_left; /* open hosts; of them, not taken */
+	uint32_t **to; /* by place in the ring: its hosts; NULL: no turn */
+};
+
+static const char *const choices[] = { "index", "quiet", NULL };
+
+static const struct param params[] = {
+	SLICES_PARAMS,
+	{ "choose", PARAM_CHOICE, BY_INDEX, 0, 0, choices,
+	  "of open hosts with as few ranks the first, or the one that has been "
+	  "quiet for longest" },
+	{ .name = NULL },
+};
+
+REASON(its_turn, "it is first in the ring of {jobs} {jobs:job|jobs}", jobs);
+REASON(beside, "the hosts that it needs are free in this slice");
+REASON(slice_is_over, "the slice is over");
+REASON(no_place,
+       "{from:host} is wanted back, and no open host is free for its rank",
+       from);
+REASON(wanted_back, "{from:host} is wanted back", from);
+REASON(turn_comes, "{jobs} {jobs:job is|jobs are} before it in the ring", jobs);
+REASON(too_few,
+       "it needs {ranks} open {ranks:host|hosts}, and there {hosts:is|are} "
+       "{hosts}",
+       ranks, hosts);
+
+static int borrow_create(const struct policy_setup *setup, struct policy **ret,
+			 struct error *err)
+{
+	struct borrow *p = xcalloc(1, sizeof(*p));
+	uint32_t n = setup->view->nr_hosts;
+
+	(void)err;
+	slices_init(&p->slices, setup->params);
+	p->choice = (enum choice)params_choice(setup->params, "choose");
+	p->taken = xcalloc(n + 1, sizeof(*p->taken));
+	p->ranks = xcalloc(n + 1, sizeof(*p->ranks));
+	p->mine = xcalloc(n + 1, sizeof(*p->mine));
+	*ret = &p->base;
+	return 0;
+}
+
+static void borrow_destroy(struct policy *policy)
+{
+	struct borrow *p = (struct borrow *)policy;
+
+	free(p->ring);
+	free(p->to);
+	free(p->taken);
+	free(p->ranks);
+	free(p->mine);
+	free(p);
+}
+
+/* ---- the ring ---- */
+
+static void add_job(struct borrow *p, struct job *job)
+{
+	array_room(p->ring, p->nr, &p->cap);
+	p->ring[p->nr++] = job;
+}
+
+static size_t place_of(const struct borrow *p, const struct job *job)
+{
+	size_t i = 0;
+
+	while (i < p->nr && p->ring[i] != job)
+		i++;
+	return i;
+}
+
+static void drop_job(struct borrow *p, const struct job *job)
+{
+	size_t i = place_of(p, job);
+
+	p->nr--;
+	memmove(p->ring + i, p->ring + i + 1, (p->nr - i) * sizeof(*p->ring));
+}
+
+static void borrow_event(struct policy *policy, const struct view *view,
+			 const struct event *e)
+{
+	struct borrow *p = (struct borrow *)policy;
+
+	(void)view;
+	if (e->type == EVENT_ARRIVE)
+		add_job(p, e->job);
+	else if (e->type == EVENT_END)
+		drop_job(p, e->job);
+}
+
+/* Those that ran go to the end, in their order. */
+static void rotate(struct borrow *p)
+{
+	struct job **ran = xcalloc(p->nr, sizeof(struct job *));
+	size_t nr = 0, kept = 0;
+
+	for (size_t i = 0; i < p->nr; i++)
+		if (p->ring[i]->state == JOB_RUNNING)
+			ran[nr++] = p->ring[i];
+		else
+			p->ring[kept++] = p->ring[i];
+	if (nr)
+		memcpy(p->ring + kept, ran, nr * sizeof(*ran));
+	free(ran);
+}
+
+/* ---- hosts ---- */
+
+/* May a rank that is there run there?  Quiet and load are for those who come. */
+static bool may_stay(const struct host *h)
+{
+	return h->up && !h->drain && h->booked < h->cores &&
+	       !(h->owner_active && h->closed);
+}
+
+static bool lends(const struct host *h)
+{
+	return host_usable(h) && !h->owner_active;
+}
+
+static bool is_open(const struct borrow *p, const struct host *h)
+{
+	return lends(h) && p->ranks[h->ix] < h->slots && !p->mine[h->ix];
+}
+
+static bool is_better(const struct borrow *p, const struct host *a,
+		      const struct host *b)
+{
+	if (!b || p->ranks[a->ix] != p->ranks[b->ix])
+		return !b || p->ranks[a->ix] < p->ranks[b->ix];
+	return p->choice == BY_QUIET && a->idle_since < b->idle_since;
+}
+
+/* free: one that nobody has in this slice. */
+static const struct host *best_host(const struct borrow *p,
+				    const struct view *view, bool free)
+{
+	const struct host *h, *best = NULL;
+
+	for_each_host (h, view)
+		if (is_open(p, h) && !(free && p->taken[h->ix]) &&
+		    is_better(p, h, best))
+			best = h;
+	return best;
+}
+
+static void mark(bool *hosts, const uint32_t *of, uint32_t n, bool as)
+{
+	for (uint32_t i = 0; i < n; i++)
+		hosts[of[i]] = as;
+}
+
+/* Ranks that need another host than theirs. */
+static uint32_t homeless(const struct view *view, const struct job *job)
+{
+	uint32_t n = job->hosts ? 0 : job->size;
+
+	for (uint32_t i = 0; job->hosts && i < job->n; i++)
+		n += !may_stay(&view->hosts[job->hosts[i]]);
+	return n;
+}
+
+/*
+ * Where the job's ranks would be: each where it is, if it may stay there, else
+ * at an open host.  False if one finds none, or a host of its own has gone to
+ * another job of this slice: nobody moves for that.
+ */
+static bool find_hosts(struct borrow *p, const struct view *view,
+		       const struct job *job, uint32_t *ret)
+{
+	uint32_t had = job->hosts ? job->n : 0, i;
+	bool found = true;
+
+	if (homeless(view, job) > p->nr_left)
+		return false;
+	for (i = 0; i < had; i++)
+		if (may_stay(&view->hosts[job->hosts[i]]) &&
+		    p->taken[job->hosts[i]])
+			return false;
+	mark(p->mine, job->hosts, had, true);
+	for (i = 0; i < job->size && found; i++) {
+		const struct host *to =
+			i < had ? &view->hosts[job->hosts[i]] : NULL;
+
+		if (!to || !may_stay(to))
+			to = best_host(p, view, true);
+		found = to;
+		if (!to)
+			break;
+		ret[i] = to->ix;
+		p->mine[to->ix] = true;
+	}
+	mark(p->mine, ret, i, false);
+	mark(p->mine, job->hosts, had, false);
+	return found;
+}
+
+/* ---- a slice is given out ---- */
+
+static void move_ranks(struct borrow *p, const struct view *view,
+		       struct plan *plan, const struct job *job,
+		       const uint32_t *to)
+{
+	uint32_t *ranks = plan_hosts(plan, job->n);
+	uint32_t *hosts = plan_hosts(plan, job->n);
+	uint32_t n = 0, from;
+
+	for (uint32_t i = 0; i < job->n; i++) {
+		if (to[i] == job->hosts[i])
+			continue;
+		p->ranks[job->hosts[i]]--;
+		ranks[n] = i;
+		hosts[n++] = to[i];
+	}
+	if (!n)
+		return;
+	from = job->hosts[ranks[0]];
+	plan_migrate_by(plan, job, n, ranks, hosts, view->hosts[from].leave_by,
+			BECAUSE(wanted_back, .from = from));
+}
+
+/* The job at that place of the ring has this slice from now on, if it can. */
+static void choose(struct borrow *p, const struct view *view, struct plan *plan,
+		   size_t place)
+{
+	struct job *job = p->ring[place];
+	uint32_t *to = plan_hosts(plan, job->size);
+
+	if (!find_hosts(p, view, job, to))
+		return;
+	mark(p->taken, to, job->size, true);
+	for (uint32_t i = 0; i < job->size; i++) {
+		p->ranks[to[i]] += !job->hosts || to[i] != job->hosts[i];
+		p->nr_left -= lends(&view->hosts[to[i]]);
+	}
+	p->to[place] = to;
+}
+
+static void go(struct borrow *p, const struct view *view, struct plan *plan,
+	       size_t place)
+{
+	struct job *job = p->ring[place];
+	struct because why = place ? BECAUSE(beside)
+				   : BECAUSE(its_turn, .jobs = (int64_t)p->nr);
+
+	if (job->state == JOB_WAITING) {
+		plan_start_on(plan, job, job->size, p->to[place], why);
+		return;
+	}
+	move_ranks(p, view, plan, job, p->to[place]);
+	if (job->state == JOB_SUSPENDED)
+		plan_resume(plan, job, NULL, why);
+}
+
+/* The host that it must leave and cannot; NULL: there is none. */
+static const struct host *wanted_host(const struct view *view,
+				      const struct job *job)
+{
+	for (uint32_t i = 0; i < job->n; i++)
+		if (!may_stay(&view->hosts[job->hosts[i]]))
+			return &view->hosts[job->hosts[i]];
+	return NULL;
+}
+
+static void suspend(const struct view *view, struct plan *plan,
+		    const struct job *job)
+{
+	const struct host *h = wanted_host(view, job);
+
+	plan_suspend(plan, job,
+		     h ? BECAUSE(no_place, .from = h->ix)
+		       : BECAUSE(slice_is_over));
+}
+
+/* Ranks of a job that does not run leave, too, as many as find a host. */
+static void clear_out(struct borrow *p, const struct view *view,
+		      struct plan *plan, const struct job *job)
+{
+	uint32_t *to;
+
+	if (!wanted_host(view, job))
+		return;
+	to = plan_hosts(plan, job->n);
+	memcpy(to, job->hosts, job->n * sizeof(*to));
+	mark(p->mine, job->hosts, job->n, true);
+	for (uint32_t i = 0; i < job->n; i++) {
+		const struct host *best;
+
+		if (may_stay(&view->hosts[to[i]]))
+			continue;
+		if (!(best = best_host(p, view, false)))
+			break;
+		to[i] = best->ix;
+		p->ranks[best->ix]++;
+		p->mine[best->ix] = true;
+	}
+	mark(p->mine, to, job->n, false);
+	mark(p->mine, job->hosts, job->n, false);
+	move_ranks(p, view, plan, job, to);
+}
+
+/* How the hosts are before this pass. */
+static void survey(struct borrow *p, const struct view *view)
+{
+	const struct host *h;
+
+	p->nr_open = 0;
+	for_each_host (h, view) {
+		p->taken[h->ix] = false;
+		p->ranks[h->ix] = h->nr_ranks;
+		p->nr_open += lends(h);
+	}
+	p->nr_left = p->nr_open;
+	p->to = xreallocarray(p->to, p->nr, sizeof(*p->to));
+	memset(p->to, 0, p->nr * sizeof(*p->to));
+}
+
+/*
+ * Who has this slice?  Within one who runs goes on first, and others get what is
+ * idle if that is worth it.  True if nobody is left out who has only to wait for a
+ * turn, and not for hosts.
+ */
+static bool give_out(struct borrow *p, const struct view *view,
+		     struct plan *plan, bool new_slice)
+{
+	bool lend = new_slice || slices_lend(&p->slices, view);
+	bool all = true;
+
+	for (size_t i = 0; i < p->nr && !new_slice; i++)
+		if (p->ring[i]->state == JOB_RUNNING)
+			choose(p, view, plan, i);
+	for (size_t i = 0; i < p->nr && lend; i++)
+		if (new_slice || p->ring[i]->state != JOB_RUNNING)
+			choose(p, view, plan, i);
+	for (size_t i = 0; i < p->nr; i++)
+		all &= p->to[i] || homeless(view, p->ring[i]) > p->nr_open;
+	return all;
+}
+
+/* What stops before what begins, so that no host ever has two. */
+static void plan_slice(struct borrow *p, const struct view *view,
+		       struct plan *plan)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		if (!p->to[i] && p->ring[i]->state == JOB_RUNNING)
+			suspend(view, plan, p->ring[i]);
+	for (size_t i = 0; i < p->nr; i++)
+		if (p->to[i])
+			go(p, view, plan, i);
+		else if (p->ring[i]->state != JOB_WAITING)
+			clear_out(p, view, plan, p->ring[i]);
+}
+
+static void borrow_decide(struct policy *policy, const struct view *view,
+			  struct plan *plan)
+{
+	struct borrow *p = (struct borrow *)policy;
+	bool new_slice, all;
+
+	if (!p->nr) {
+		slices_stop(&p->slices, view);
+		return;
+	}
+	slices_cut(&p->slices, view, plan);
+	new_slice = slices_over(&p->slices, view);
+	if (new_slice)
+		rotate(p);
+	survey(p, view);
+	all = give_out(p, view, plan, new_slice);
+	plan_slice(p, view, plan);
+	if (all)
+		slices_stop(&p->slices, view); /* nobody waits for a turn */
+	else if (new_slice)
+		slices_next(&p->slices, view, plan);
+}
+
+static void borrow_explain(const struct policy *policy, const struct view *view,
+			   const struct job *job, struct plan *plan)
+{
+	const struct borrow *p = (const struct borrow *)policy;
+	const struct host *h;
+	int64_t open = 0;
+
+	for_each_host (h, view)
+		open += host_usable(h) && !h->owner_active;
+	if (open < job->size)
+		plan_defer(plan, job,
+			   BECAUSE(too_few, .ranks = job->size, .hosts = open));
+	else
+		plan_defer(
+			plan, job,
+			BECAUSE(turn_comes, .jobs = (int64_t)place_of(p, job)));
+}
+
+/* The slice's end, then the ring. */
+static void borrow_save(const struct policy *policy, const struct view *view,
+			FILE *to)
+{
+	const struct borrow *p = (const struct borrow *)policy;
+
+	(void)view;
+	fprintf(to, "%" PRId64 "\n", p->slices.end);
+	for (size_t i = 0; i < p->nr; i++)
+		fprintf(to, "%" PRId64 "\n", p->ring[i]->id);
+}
+
+/* The job with that id, which is in the ring, goes to its place n. */
+static bool put_at(struct borrow *p, const struct view *view, int64_t id,
+		   size_t *n)
+{
+	struct job *job = view_find_job(view, id);
+	size_t at;
+
+	if (!job)
+		return true; /* gone meanwhile */
+	at = place_of(p, job);
+	if (at < *n || at == p->nr)
+		return false; /* twice */
+	memmove(p->ring + *n + 1, p->ring + *n, (at - *n) * sizeof(*p->ring));
+	p->ring[(*n)++] = job;
+	return true;
+}
+
+static int borrow_load(struct policy *policy, const struct view *view,
+		       const char *text, struct error *err)
+{
+	struct borrow *p = (struct borrow *)policy;
+	size_t n = 0;
+	int64_t id;
+	usec_t end;
+	int used;
+
+	if (sscanf(text, "%" SCNd64 "\n%n", &end, &used) != 1)
+		return policy_damaged(policy, text, err);
+	for (text += used; *text; text += used)
+		if (sscanf(text, "%" SCNd64 "\n%n", &id, &used) != 1 ||
+		    !put_at(p, view, id, &n))
+			return policy_damaged(policy, text, err);
+	slices_resume(&p->slices, end);
+	return 0;
+}
+
+const struct policy_ops policy_borrow = {
+	.name = "borrow",
+	.summary = "gang slices on hosts that their owners lend",
+	.source = "Arpaci 1995 sections 2.2 and 4",
+	.details =
+		"Jobs take turns of one slice (2 s in the paper), a rank a "
+		"host, on hosts whose terms let guests in; several run at a "
+		"time where their hosts differ. A rank whose host is wanted "
+		"back goes to an open one at once, and its job with it stands "
+		"still for what a move costs; where there is none the job has "
+		"no turn. A pass costs the ranks of jobs that have hosts, and "
+		"the hosts for each rank that needs one.",
+	.params = params,
+	.flags = POLICY_HOSTS | POLICY_SLICES | POLICY_OWNERS,
+	.create = borrow_create,
+	.event = borrow_event,
+	.decide = borrow_decide,
+	.explain = borrow_explain,
+	.most = slices_most,
+	.save = borrow_save,
+	.load = borrow_load,
+	.destroy = borrow_destroy,
+};

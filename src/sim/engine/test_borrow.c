@@ -1,0 +1,158 @@
+/* test_borrow.c - gang slices on hosts that are lent: schedules worked by hand */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/activity.h"
+#include "model/terms.h"
+#include "sim/engine/test_list.h"
+
+#define HEAD "time,host,what,value\n"
+
+static void run_borrow(const char *machine, const char *script,
+		       struct sim_config config, const struct row *row,
+		       int64_t nr, struct sim_result *ret)
+{
+	struct owner_terms terms;
+	struct activity a;
+	struct error err;
+	char *text = strdup(script);
+
+	if (activity_parse(text, strlen(text), "test", &a, &err) < 0)
+		fail_msg("%s", err.text);
+	owner_terms_init(&terms);
+	terms.quiet = 60 * USEC_PER_SEC;
+	terms.load = LOAD_ANY;
+	terms.give_back = USEC_PER_DAY; /* who stands still has not left */
+	config.activity = &a;
+	config.terms = &terms;
+	simulate_list("borrow:slice=10", machine, config, row, nr, ret);
+	owner_terms_clear(&terms);
+	activity_clear(&a);
+	free(text);
+}
+
+static void ends(const struct sim_result *r, int job, int second)
+{
+	assert_int_equal(r->record[job - 1].end, second * USEC_PER_SEC);
+}
+
+/* 1 and 2 take turns, beside 3, which needs a host that neither has; alone, the
+ * second goes on without a break. */
+static void turns(void **state)
+{
+	static const struct row rows[] = { { 0, 20, 2, 1, 0 },
+					   { 0, 30, 2, 1, 0 },
+					   { 0, 15, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	simulate_list("borrow:slice=10", "3x1", (struct sim_config){ 0 }, rows,
+		      3, &r);
+	assert_int_equal(r.record[0].start, 0);
+	assert_int_equal(r.record[1].start, 10 * USEC_PER_SEC);
+	assert_int_equal(r.record[2].start, 0);
+	ends(&r, 1, 30);
+	ends(&r, 2, 50);
+	ends(&r, 3, 15);
+	sim_result_clear(&r);
+}
+
+/* The owner of h1 comes at 5: the rank goes to h3, and its job stands still. */
+static void who_is_wanted_back_moves(void **state)
+{
+	static const struct row one[] = { { 0, 20, 2, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run_borrow(
+		"3x1", HEAD "5,h1,owner,here\n",
+		(struct sim_config){ .costs = { .migrate = 3 * USEC_PER_SEC } },
+		one, 1, &r);
+	ends(&r, 1, 23);
+	assert_int_equal(r.record[0].moves, 1);
+	assert_int_equal(r.owners.disturbed, 1);
+	assert_int_equal(r.split[0].still, 3 * USEC_PER_SEC);
+	sim_result_clear(&r);
+}
+
+/* No other host: it has no turn until the owner has been away for a minute. */
+static void who_finds_no_host_waits(void **state)
+{
+	static const struct row one[] = { { 0, 20, 2, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run_borrow("2x1", HEAD "5,h1,owner,here\n25,h1,owner,away\n",
+		   (struct sim_config){ 0 }, one, 1, &r);
+	/* It may stay where it is as soon as the host is quiet. */
+	ends(&r, 1, 40);
+	assert_int_equal(r.record[0].moves, 0);
+	assert_int_equal(r.split[0].frozen, 20 * USEC_PER_SEC);
+	sim_result_clear(&r);
+}
+
+/*
+ * Both are on h2, whose owner comes at 65, in the turn of 1: both go to h3, which is
+ * open by then, for 12 s.  With `aside` those of 1 go on while 2 has its turn, from 70
+ * on; else 7 of them are left for the next turn of 1.  Those of 2 begin outside of its
+ * turn, and are over at 77 either way.
+ */
+static void moves_go_on_aside(void **state)
+{
+	static const struct row rows[] = { { 0, 60, 1, 1, 0 },
+					   { 0, 60, 1, 1, 0 } };
+	static const int end[2][2] = { { 139, 137 }, { 125, 132 } };
+	struct sim_result r;
+
+	(void)state;
+	for (int aside = 0; aside < 2; aside++) {
+		struct sim_config c = { .costs = { .migrate = 12 * USEC_PER_SEC,
+						   .aside = aside } };
+
+		run_borrow("3x1",
+			   HEAD
+			   "0,h1,owner,here\n0,h3,owner,here\n2,h3,owner,away\n"
+			   "65,h2,owner,here\n",
+			   c, rows, 2, &r);
+		ends(&r, 1, end[aside][0]);
+		ends(&r, 2, end[aside][1]);
+		sim_result_clear(&r);
+	}
+}
+
+/* Those who are disturbed most: the third of them. */
+static void the_third_is_told(void **state)
+{
+	static const struct row one[] = { { 0, 1000, 4, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run_borrow("4x1",
+		   HEAD "10,h1,owner,here\n20,h1,owner,away\n30,h1,owner,here\n"
+			"40,h1,owner,away\n50,h2,owner,here\n60,h2,owner,away\n"
+			"70,h3,owner,here\n80,h3,owner,away\n90,h2,owner,here\n"
+			"100,h2,owner,away\n",
+		   (struct sim_config){ 0 }, one, 1, &r);
+	assert_int_equal(r.owners.disturbed_most, 2);
+	assert_int_equal(r.owners.disturbed_third, 1);
+	sim_result_clear(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(turns),
+		cmocka_unit_test(who_is_wanted_back_moves),
+		cmocka_unit_test(who_finds_no_host_waits),
+		cmocka_unit_test(moves_go_on_aside),
+		cmocka_unit_test(the_third_is_told),
+	};
+
+	return cmocka_run_group_tests_name("borrow", tests, NULL, NULL);
+}

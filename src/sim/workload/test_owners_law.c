@@ -1,0 +1,162 @@
+/* test_owners_law.c - people who come and go: what Arpaci 1995 says of them */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/terms.h"
+#include "sim/report/trace_stats.h"
+#include "sim/workload/owners_law.h"
+
+static struct owners_law law_of(const char *text)
+{
+	struct owners_law law;
+	struct error err;
+
+	if (owners_law_parse(text, &law, &err) < 0)
+		fail_msg("%s", err.text);
+	return law;
+}
+
+/* N-6, by day: 60 to 70 % idle, half of the periods up to 3 min, 95 % of the time in
+ * those of 10 on; by night more of them are idle. */
+static void as_published(void **state)
+{
+	struct owners_law day = law_of("night=1"), all = law_of(NULL);
+	struct activity_stats s;
+	struct activity a;
+
+	(void)state;
+	owners_law_draw(&day, 100, 5, 1, 0, &a);
+	activity_stats_make(&a, &s);
+	activity_clear(&a);
+	assert_true(s.idle > 0.6 && s.idle < 0.72);
+	assert_true(s.brief > 0.48 && s.brief < 0.58);
+	assert_true(s.long_share > 0.93 && s.long_share < 0.97);
+	owners_law_draw(&all, 100, 5, 1, 0, &a);
+	assert_true(a.change[a.nr - 1].at < 5 * USEC_PER_DAY);
+	activity_stats_make(&a, &s);
+	activity_clear(&a);
+	assert_true(s.idle > 0.73);
+}
+
+/* The n-th change of the host, or NULL. */
+static const struct activity_change *change_of(const struct activity *a,
+					       uint32_t host, size_t n)
+{
+	for (size_t i = 0; i < a->nr; i++)
+		if (a->change[i].host == host && !n--)
+			return &a->change[i];
+	return NULL;
+}
+
+static void same_host(const struct activity *a, const struct activity *b,
+		      uint32_t host)
+{
+	const struct activity_change *x, *y;
+
+	for (size_t i = 0; (x = change_of(a, host, i)); i++) {
+		y = change_of(b, host, i);
+		assert_non_null(y);
+		assert_int_equal(x->at, y->at);
+		assert_int_equal(x->what, y->what);
+	}
+	assert_null(change_of(b, host, 1 + a->nr));
+}
+
+static void more_hosts_change_nobody(void **state)
+{
+	struct owners_law law = law_of(NULL);
+	struct activity few, many;
+
+	(void)state;
+	owners_law_draw(&law, 3, 1, 7, 2, &few);
+	owners_law_draw(&law, 10, 1, 7, 2, &many);
+	for (uint32_t i = 0; i < 3; i++)
+		same_host(&few, &many, i);
+	assert_int_equal(many.nr_hosts, 10);
+	activity_clear(&few);
+	activity_clear(&many);
+}
+
+static struct activity read_script(char *text)
+{
+	struct activity a;
+	struct error err;
+
+	if (activity_parse(text, strlen(text), "test", &a, &err) < 0)
+		fail_msg("%s", err.text);
+	return a;
+}
+
+static void is_change(const struct activity *a, size_t n, int second,
+		      enum activity_what what, double value)
+{
+	assert_true(n < a->nr);
+	assert_int_equal(a->change[n].at, second * USEC_PER_SEC);
+	assert_int_equal(a->change[n].what, what);
+	assert_true(a->change[n].value == value);
+}
+
+static void what_a_rule_sees(void **state)
+{
+	char text[] = "time,host,what,value\n10,h1,keyboard,busy\n"
+		      "20,h1,load,0.2\n30,h1,keyboard,idle\n40,h1,load,0.1\n";
+	struct activity a = read_script(text), seen;
+
+	(void)state;
+	owners_as_seen(&a, OWNERS_CPU, &seen);
+	assert_int_equal(seen.nr, 2);
+	is_change(&seen, 0, 20, ACTIVITY_OWNER, 1);
+	is_change(&seen, 1, 40, ACTIVITY_OWNER, 0);
+	activity_clear(&seen);
+	owners_as_seen(&a, OWNERS_CPU_KEYBOARD, &seen);
+	assert_int_equal(seen.nr, 2);
+	is_change(&seen, 0, 10, ACTIVITY_OWNER, 1);
+	is_change(&seen, 1, 40, ACTIVITY_OWNER, 0);
+	activity_clear(&seen);
+	activity_clear(&a);
+}
+
+/* One host's two days, of which the first ends with load: the day after it begins so,
+ * and follows on the second one, too. */
+static void days_are_drawn(void **state)
+{
+	char text[] = "time,host,what,value\n36000,h1,load,1\n"
+		      "100000,h1,load,0\n190000,h1,load,2\n";
+	struct activity a = read_script(text), drawn;
+	bool first = false, second = false;
+
+	(void)state;
+	for (uint64_t rep = 0; rep < 20; rep++) {
+		owners_resample(&a, 1, 3, 1, rep, &drawn);
+		if (drawn.change[0].at == 36000 * USEC_PER_SEC) {
+			first = true;
+			is_change(&drawn, 1, 100000, ACTIVITY_LOAD, 0);
+			is_change(&drawn, 2, 208800, ACTIVITY_LOAD, 1);
+		} else {
+			second = true;
+			is_change(&drawn, 0, 0, ACTIVITY_LOAD, 1);
+			is_change(&drawn, 1, 13600, ACTIVITY_LOAD, 0);
+			is_change(&drawn, 2, 122400, ACTIVITY_LOAD, 1);
+		}
+		activity_clear(&drawn);
+	}
+	assert_true(first && second);
+	activity_clear(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_published),
+		cmocka_unit_test(more_hosts_change_nobody),
+		cmocka_unit_test(what_a_rule_sees),
+		cmocka_unit_test(days_are_drawn),
+	};
+
+	return cmocka_run_group_tests_name("owners_law", tests, NULL, NULL);
+}
