@@ -26,6 +26,7 @@
 #define NEWS_PRESSURE 2		/* percent */
 #define NEWS_FAULTS   20	/* a second */
 #define NEWS_MEMORY   0.02	/* of what it was, */
+#define PEERS_MOST    64	/* of a guest in one report */
 #define MEMORY_LEAST  (8 << 20) /* ... but so many bytes */
 
 /* What was told. */
@@ -100,7 +101,7 @@ static bool use_differs(const struct guest_use *a, const struct guest_use *b)
 	       fabs(a->share - b->share) > NEWS_SHARE ||
 	       fabs(a->waits - b->waits) > NEWS_SHARE ||
 	       fabs(a->faults - b->faults) > NEWS_FAULTS ||
-	       memory_differs(a->memory, b->memory);
+	       memory_differs(a->memory, b->memory) || a->traffic.nr_sent;
 }
 
 bool monitor_is_news(const struct agent *a)
@@ -138,7 +139,24 @@ static void keep_told(struct agent *a, const struct guest_use *use, size_t nr)
 
 /* ---- as a message ---- */
 
-static void fill_guest(const struct guest_use *use, Control__GuestReport *ret)
+static void fill_sent(struct traffic *t, Control__GuestReport *ret)
+{
+	struct sent sent[PEERS_MOST];
+	size_t n = traffic_take(t, sent, PEERS_MOST);
+	Control__Sent *all = n ? xcalloc(n, sizeof(*all)) : NULL;
+
+	ret->sent = xcalloc(n + 1, sizeof(*ret->sent));
+	for (size_t i = 0; i < n; i++) {
+		control__sent__init(&all[i]);
+		all[i].address = ntohl(sent[i].peer.s_addr);
+		all[i].bytes = sent[i].bytes;
+		all[i].segments = sent[i].segments;
+		ret->sent[i] = &all[i];
+	}
+	ret->n_sent = n;
+}
+
+static void fill_guest(struct guest_use *use, Control__GuestReport *ret)
 {
 	control__guest_report__init(ret);
 	ret->job = use->job;
@@ -148,12 +166,13 @@ static void fill_guest(const struct guest_use *use, Control__GuestReport *ret)
 	ret->faults = use->faults;
 	ret->memory = use->memory;
 	ret->cpu_usec = use->cpu_usec;
+	fill_sent(&use->traffic, ret);
 }
 
 void monitor_fill(struct agent *a, Control__HostReport *ret)
 {
 	const struct host_sample *s = &a->monitor->host;
-	const struct guest_use *use;
+	struct guest_use *use;
 	Control__GuestReport *all;
 	size_t nr;
 
@@ -177,6 +196,11 @@ void monitor_fill(struct agent *a, Control__HostReport *ret)
 
 void monitor_free(Control__HostReport *report)
 {
+	for (size_t i = 0; i < report->n_guests; i++) {
+		if (report->guests[i]->n_sent)
+			free(report->guests[i]->sent[0]);
+		free(report->guests[i]->sent);
+	}
 	if (report->n_guests)
 		free(report->guests[0]);
 	free(report->guests);

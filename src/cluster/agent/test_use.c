@@ -31,7 +31,7 @@ static void make_run_dir(char dir[SCRATCH_MAX])
 }
 
 /* The guest of that job and rank; it must be there. */
-static const struct guest_use *find_use(const struct uses *u, uint64_t job,
+static const struct guest_use *find_use(struct uses *u, uint64_t job,
 					uint32_t rank)
 {
 	size_t nr;

@@ -14,7 +14,9 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 
-#define AT_LEAST (USEC_PER_SEC / 2) /* between looks, for rates */
+#define TRAFFIC_REST 1000 /* times what a look takes */
+#define LOOK_ANYHOW  (10 * USEC_PER_SEC)
+#define AT_LEAST     (USEC_PER_SEC / 2) /* between looks, for rates */
 
 /* Of a guest, since its processes began. */
 struct counts {
@@ -27,6 +29,10 @@ struct known {
 	struct counts last;
 	usec_t at; /* of last; 0: never */
 	bool seen;
+	bool older; /* than we, and its traffic was never looked at */
+	/* Of the last look at its traffic: */
+	uint64_t ran;	/* what it had run by then */
+	usec_t look_by; /* the next comes by then, even if it does not run */
 };
 
 struct uses {
@@ -36,6 +42,8 @@ struct uses {
 	struct known *known;
 	struct guest_use *use;
 	size_t nr, cap, cap_use;
+	bool first;	   /* look */
+	usec_t traffic_at; /* is looked at from then on */
 };
 
 struct uses *uses_create(const char *run_dir)
@@ -43,6 +51,7 @@ struct uses *uses_create(const char *run_dir)
 	struct uses *u = xcalloc(1, sizeof(*u));
 
 	u->run_dir = xstrdup(run_dir);
+	u->first = true;
 	return u;
 }
 
@@ -50,6 +59,8 @@ void uses_destroy(struct uses *u)
 {
 	if (!u)
 		return;
+	for (size_t i = 0; i < u->nr; i++)
+		traffic_clear(&u->use[i].traffic);
 	free(u->run_dir);
 	free(u->known);
 	free(u->use);
@@ -131,9 +142,28 @@ static size_t find_known(struct uses *u, const struct process_id *init)
 			return i;
 	array_room(u->known, u->nr, &u->cap);
 	array_room(u->use, u->nr, &u->cap_use);
-	u->known[u->nr] = (struct known){ .init = *init };
+	u->known[u->nr] = (struct known){ .init = *init, .older = u->first };
 	u->use[u->nr] = (struct guest_use){ .job = 0 };
 	return u->nr++;
+}
+
+/*
+ * Whose processes have not run has written nothing; but what they wrote before
+ * goes on leaving, or waits for its peer.
+ */
+static void look_at_traffic(struct uses *u, size_t i,
+			    const struct capsule_record *rec, uint64_t run)
+{
+	struct known *k = &u->known[i];
+	struct traffic *t = &u->use[i].traffic;
+	uint64_t before = t->total;
+
+	if (u->now < u->traffic_at || (k->ran == run && u->now < k->look_by))
+		return;
+	traffic_look(t, rec, !k->older);
+	k->older = false;
+	k->ran = run;
+	k->look_by = t->total != before ? u->now : u->now + LOOK_ANYHOW;
 }
 
 static void look_at(const char *name, const struct capsule_record *rec,
@@ -153,6 +183,7 @@ static void look_at(const char *name, const struct capsule_record *rec,
 	u->known[i].seen = true;
 	proctree_walk(rec->init.pid, 0, count_thread, &c);
 	set_use(&u->known[i], &c, u->now, use);
+	look_at_traffic(u, i, rec, c.run);
 }
 
 static void drop_gone(struct uses *u)
@@ -160,8 +191,10 @@ static void drop_gone(struct uses *u)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < u->nr; i++) {
-		if (!u->known[i].seen)
+		if (!u->known[i].seen) {
+			traffic_clear(&u->use[i].traffic);
 			continue;
+		}
 		u->known[nr] = u->known[i];
 		u->use[nr++] = u->use[i];
 	}
@@ -170,14 +203,22 @@ static void drop_gone(struct uses *u)
 
 void uses_look(struct uses *u)
 {
+	usec_t began = clock_usec(CLOCK_THREAD_CPUTIME_ID);
+
 	u->now = clock_usec(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < u->nr; i++)
 		u->known[i].seen = false;
 	guests_each(u->run_dir, NULL, look_at, u);
 	drop_gone(u);
+	u->first = false;
+	if (u->now >= u->traffic_at)
+		u->traffic_at =
+			u->now +
+			TRAFFIC_REST *
+				(clock_usec(CLOCK_THREAD_CPUTIME_ID) - began);
 }
 
-const struct guest_use *uses_all(const struct uses *u, size_t *ret_nr)
+struct guest_use *uses_all(struct uses *u, size_t *ret_nr)
 {
 	*ret_nr = u->nr;
 	return u->use;

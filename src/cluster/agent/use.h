@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cluster/agent/traffic.h"
+
 struct guest_use {
 	uint64_t job;
 	uint32_t rank;
@@ -20,7 +22,8 @@ struct guest_use {
 	double faults; /* major page faults a second */
 	/* Bytes resident; what processes share counts for each of them. */
 	uint64_t memory;
-	uint64_t cpu_usec; /* that its processes had so far */
+	uint64_t cpu_usec;	/* that its processes had so far */
+	struct traffic traffic; /* for who tells it to take from */
 };
 
 struct uses;
@@ -31,11 +34,12 @@ void uses_destroy(struct uses *u); /* NULL is allowed */
 
 /*
  * Look at all guests.  A new one has no rates before the second look, nor any
- * before half a second has passed: then they are as they were.
+ * before half a second has passed: then they are as they were.  Traffic is looked
+ * at less often where that takes long: it has a thousandth of a processor.
  */
 void uses_look(struct uses *u);
 
 /* As of the last look, until the next. */
-const struct guest_use *uses_all(const struct uses *u, size_t *ret_nr);
+struct guest_use *uses_all(struct uses *u, size_t *ret_nr);
 
 #endif

@@ -95,6 +95,8 @@ void hosts_table(const Control__Hosts *hosts, FILE *to)
 /* What it gets and had, and whom it talks to. */
 static void rank_use_json(const Control__RankInfo *r, json_t *j)
 {
+	json_t *sent = json_array();
+
 	json_object_set_new(j, "share", json_number(r->share));
 	json_object_set_new(j, "waits", json_number(r->waits));
 	json_object_set_new(j, "major_faults", json_number(r->faults));
@@ -102,6 +104,16 @@ static void rank_use_json(const Control__RankInfo *r, json_t *j)
 	json_object_set_new(j, "cpu_us", json_integer((json_int_t)r->cpu_usec));
 	json_object_set_new(j, "stood_us",
 			    json_integer((json_int_t)r->stood_usec));
+	json_object_set_new(j, "sent_bytes",
+			    json_integer((json_int_t)r->sent_bytes));
+	for (size_t i = 0; i < r->n_sent; i++)
+		json_array_append_new(
+			sent,
+			json_pack("{si sI sI}", "rank", (int)r->sent[i]->rank,
+				  "bytes", (json_int_t)r->sent[i]->bytes,
+				  "segments",
+				  (json_int_t)r->sent[i]->segments));
+	json_object_set_new(j, "sent", sent);
 }
 
 static json_t *rank_json(const Control__RankInfo *r, size_t n)

@@ -25,7 +25,8 @@ static const struct argp_option options[] = {
 	{ "frames", 'n', "N", 0, "show so many, and end", 0 },
 	{ "once", KEY_ONCE, 0, 0, "the same as -n 1", 0 },
 	{ "sort", 's', "KEY", 0,
-	  "ranks by: job, share, waits, memory, cpu, moves, stood, host", 0 },
+	  "ranks by: job, share, waits, memory, cpu, sent, moves, stood, host",
+	  0 },
 	{ 0 }
 };
 
@@ -68,6 +69,7 @@ COMPARE(share, share)
 COMPARE(waits, waits)
 COMPARE(memory, memory)
 COMPARE(cpu, cpu_usec)
+COMPARE(sent, sent_bytes)
 COMPARE(moves, moves)
 COMPARE(stood, stood_usec)
 #undef COMPARE
@@ -82,8 +84,8 @@ static const struct key {
 	int (*compare)(const struct row *a, const struct row *b); /* ranks */
 } keys[] = {
 	{ "job", NULL },	 { "share", by_share }, { "waits", by_waits },
-	{ "memory", by_memory }, { "cpu", by_cpu },	{ "moves", by_moves },
-	{ "stood", by_stood },	 { "host", by_host },
+	{ "memory", by_memory }, { "cpu", by_cpu },	{ "sent", by_sent },
+	{ "moves", by_moves },	 { "stood", by_stood }, { "host", by_host },
 };
 #define NR_KEYS (sizeof(keys) / sizeof(*keys))
 
@@ -241,13 +243,14 @@ static void print_row(const struct row *row, FILE *to)
 	fprintf(to, "%-9s %-9s %-9s ", name, row->job->user,
 		state_name(r ? r->state : row->job->state));
 	if (r)
-		fprintf(to, "%-16s %5.2f %5.2f %9s %9s %5u %9s ",
+		fprintf(to, "%-16s %5.2f %5.2f %9s %9s %9s %5u %9s ",
 			*r->host ? r->host : "-", r->share, r->waits,
-			show_bytes(r->memory), show_usec(r->cpu_usec), r->moves,
+			show_bytes(r->memory), show_usec(r->cpu_usec),
+			show_bytes(r->sent_bytes), r->moves,
 			show_usec(r->stood_usec));
 	else
-		fprintf(to, "%-16s %5s %5s %9s %9s %5s %9s ", "-", "-", "-",
-			"-", "-", "-", "-");
+		fprintf(to, "%-16s %5s %5s %9s %9s %9s %5s %9s ", "-", "-", "-",
+			"-", "-", "-", "-", "-");
 	print_program(row->job, to);
 }
 
@@ -255,9 +258,9 @@ static void print_all(const struct state *s, const char *sort, FILE *to)
 {
 	print_head(s, sort, to);
 	print_hosts(s->hosts->hosts, to);
-	fprintf(to, "\n%-9s %-9s %-9s %-16s %5s %5s %9s %9s %5s %9s  %s\n",
+	fprintf(to, "\n%-9s %-9s %-9s %-16s %5s %5s %9s %9s %9s %5s %9s  %s\n",
 		"RANK", "USER", "STATE", "HOST", "SHARE", "WAITS", "MEMORY",
-		"CPU", "MOVES", "STOOD", "PROGRAM");
+		"CPU", "SENT", "MOVES", "STOOD", "PROGRAM");
 	for (size_t i = 0; i < s->nr; i++)
 		print_row(&s->rows[i], to);
 }
@@ -331,7 +334,7 @@ static int parse_sort(const char *text, size_t *ret, struct error *err)
 		}
 	return error_set(err, -EINVAL,
 			 "--sort: '%s' is not a key: there are job, share, "
-			 "waits, memory, cpu, moves, stood, host",
+			 "waits, memory, cpu, sent, moves, stood, host",
 			 text);
 }
 

@@ -77,7 +77,21 @@ static char *rank_why(const struct ctl_rank *r)
 	return xstrdup("");
 }
 
-static Control__RankInfo *rank_info(const struct ctl_rank *r)
+static void put_sent(const struct rank_traffic *t, Control__RankInfo *i)
+{
+	i->sent = xcalloc(t->nr + 1, sizeof(*i->sent));
+	for (; i->n_sent < t->nr; i->n_sent++) {
+		Control__RankSent *s = xmalloc(sizeof(*s));
+
+		control__rank_sent__init(s);
+		s->rank = t->to[i->n_sent].rank;
+		s->bytes = t->to[i->n_sent].bytes;
+		s->segments = t->to[i->n_sent].segments;
+		i->sent[i->n_sent] = s;
+	}
+}
+
+static Control__RankInfo *rank_info(const struct ctl_rank *r, bool sent)
 {
 	Control__RankInfo *i = xcalloc(1, sizeof(*i));
 	char text[NET_TEXT];
@@ -102,6 +116,10 @@ static Control__RankInfo *rank_info(const struct ctl_rank *r)
 	i->memory = r->use.memory;
 	i->cpu_usec = r->had.cpu_usec + r->use.cpu_usec;
 	i->stood_usec = r->had.stood_usec;
+	for (size_t k = 0; k < r->sent.nr; k++)
+		i->sent_bytes += r->sent.to[k].bytes;
+	if (sent)
+		put_sent(&r->sent, i);
 	return i;
 }
 
@@ -155,7 +173,8 @@ static Control__JobInfo *job_info(struct ctl_job *job, bool all, size_t most)
 	i->why = xstrdup(*why ? why : all ? job->why : ctl_job_outside(job));
 	i->ranks = xcalloc(job->nr, sizeof(*i->ranks));
 	for (i->n_ranks = 0; i->n_ranks < job->nr; i->n_ranks++)
-		i->ranks[i->n_ranks] = rank_info(&job->ranks[i->n_ranks]);
+		i->ranks[i->n_ranks] = rank_info(&job->ranks[i->n_ranks],
+						 all && most >= ALL_ARGUMENTS);
 	return i;
 }
 
@@ -164,6 +183,9 @@ static void job_info_free(Control__JobInfo *i)
 	for (size_t n = 0; n < i->n_ranks; n++) {
 		free(i->ranks[n]->address);
 		free(i->ranks[n]->why);
+		for (size_t k = 0; k < i->ranks[n]->n_sent; k++)
+			free(i->ranks[n]->sent[k]);
+		free(i->ranks[n]->sent);
 		free(i->ranks[n]);
 	}
 	free(i->argv);

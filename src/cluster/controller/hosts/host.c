@@ -34,6 +34,7 @@
 #define LOAD_MAX   1e6
 #define FAULTS_MAX 1e9
 #define CPU_MAX	   (1ull << 60)	     /* microseconds */
+#define SENT_MAX   (1ull << 50)	     /* from one report to the next */
 #define LINK_MAX   1000000000000000u /* bits a second */
 #define SCORE_MAX  1e9		     /* as an agent's setting */
 #define SINCE	   USEC_PER_SEC	     /* nearer instants are the same */
@@ -232,6 +233,36 @@ static void take_presence(struct ctl_host *h, const Control__Presence *m)
 	*was = fresh;
 }
 
+/*
+ * The rank of that address; NULL: none of the job's.  They often have theirs one
+ * after the other.
+ */
+static const struct ctl_rank *rank_at(const struct ctl_job *job,
+				      uint32_t address)
+{
+	uint32_t guess =
+		job->nr ? address - ntohl(job->ranks[0].address.s_addr) : 0;
+
+	if (guess < job->nr &&
+	    ntohl(job->ranks[guess].address.s_addr) == address)
+		return &job->ranks[guess];
+	for (uint32_t i = 0; address && i < job->nr; i++)
+		if (ntohl(job->ranks[i].address.s_addr) == address)
+			return &job->ranks[i];
+	return NULL;
+}
+
+static void take_sent(struct ctl_rank *r, const Control__Sent *s)
+{
+	const struct ctl_rank *to = rank_at(r->job, s->address);
+	struct rank_sent more = { .bytes = s->bytes, .segments = s->segments };
+
+	if (!to || to == r || s->bytes > SENT_MAX || s->segments > SENT_MAX)
+		return;
+	more.rank = to->rank;
+	ctl_rank_sent(r, &more);
+}
+
 /* A host speaks for ranks that it has; where they are on the move, the source. */
 static void take_guest(struct ctl_host *h, const Control__GuestReport *g)
 {
@@ -244,8 +275,11 @@ static void take_guest(struct ctl_host *h, const Control__GuestReport *g)
 		.cpu_usec = g->cpu_usec < CPU_MAX ? g->cpu_usec : 0,
 	};
 
-	if (r && r->host == h && ctl_rank_active(r))
-		ctl_rank_uses(r, &use);
+	if (!r || r->host != h || !ctl_rank_active(r))
+		return;
+	ctl_rank_uses(r, &use);
+	for (size_t i = 0; i < g->n_sent && i < r->job->nr; i++)
+		take_sent(r, g->sent[i]);
 }
 
 static void take_report(struct ctl_host *h, const Control__HostReport *r)

@@ -64,6 +64,8 @@ void ctl_job_destroy(struct ctl_job *job)
 	pmi_gather_destroy(job->pmi.gather);
 	control__submit__free_unpacked(job->spec, NULL);
 	free(job->pmi.release);
+	for (uint32_t i = 0; i < job->nr; i++)
+		ctl_rank_forget_sent(&job->ranks[i]);
 	free(job->ranks);
 	free(job->why);
 	free(job->by);

@@ -3,7 +3,12 @@
  * alone
  */
 #include "cluster/controller/state/rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "cluster/controller/state/find.h"
+#include "core/xalloc.h"
 
 void ctl_rank_init(struct ctl_rank *r, struct ctl_job *job, uint32_t rank)
 {
@@ -123,6 +128,43 @@ void ctl_rank_uses(struct ctl_rank *r, const struct rank_use *use)
 	r->use = *use;
 }
 
+/* Where it is, or belongs. */
+static size_t find_sent(const struct rank_traffic *t, uint32_t rank)
+{
+	size_t from = 0, to = t->nr;
+
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+
+		if (t->to[middle].rank < rank)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+void ctl_rank_sent(struct ctl_rank *r, const struct rank_sent *more)
+{
+	struct rank_traffic *t = &r->sent;
+	size_t i = find_sent(t, more->rank);
+
+	if (i == t->nr || t->to[i].rank != more->rank) {
+		array_room(t->to, t->nr, &t->cap);
+		memmove(t->to + i + 1, t->to + i,
+			(t->nr++ - i) * sizeof(*t->to));
+		t->to[i] = (struct rank_sent){ .rank = more->rank };
+	}
+	t->to[i].bytes += more->bytes;
+	t->to[i].segments += more->segments;
+}
+
+void ctl_rank_forget_sent(struct ctl_rank *r)
+{
+	free(r->sent.to);
+	r->sent = (struct rank_traffic){ .nr = 0 };
+}
+
 void ctl_rank_cost(struct ctl_rank *r, uint64_t stood_usec, uint64_t bytes)
 {
 	r->had.stood_usec += stood_usec;
@@ -134,6 +176,7 @@ void ctl_rank_done(struct ctl_rank *r, int code)
 {
 	r->state = STATE(DONE);
 	r->exit = code;
+	ctl_rank_forget_sent(r);
 	rank_store(r);
 }
 
@@ -148,6 +191,7 @@ void ctl_rank_again(struct ctl_rank *r)
 	r->inherited = r->aborted = r->lost = r->refused = false;
 	r->pid = 0;
 	r->use = (struct rank_use){ .share = 0 };
+	ctl_rank_forget_sent(r);
 	r->limits = (struct rank_limits){ .over_memory = false };
 	r->starts = 0;
 	r->frozen_since = 0;

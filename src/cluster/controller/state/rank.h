@@ -41,6 +41,10 @@ void ctl_rank_give_up(struct ctl_rank *r);
 void ctl_rank_used(struct ctl_rank *r, uint64_t cpu_usec, uint64_t max_rss);
 /* Where it is, now; not stored. */
 void ctl_rank_uses(struct ctl_rank *r, const struct rank_use *use);
+/* To that other one, more; not stored. */
+void ctl_rank_sent(struct ctl_rank *r, const struct rank_sent *more);
+/* When it is no more, or has nothing to tell any more. */
+void ctl_rank_forget_sent(struct ctl_rank *r);
 /* By a move that took place. */
 void ctl_rank_cost(struct ctl_rank *r, uint64_t stood_usec, uint64_t bytes);
 void ctl_rank_done(struct ctl_rank *r, int code);

@@ -211,6 +211,18 @@ struct rank_use {
 	uint64_t cpu_usec;   /* there; 0 once it is in its account */
 };
 
+/* What a rank has sent to another of its job. */
+struct rank_sent {
+	uint32_t rank;
+	uint64_t bytes, segments;
+};
+
+/* By rank; not stored: it says who talks to whom, from when on does not matter. */
+struct rank_traffic {
+	struct rank_sent *to;
+	size_t nr, cap;
+};
+
 struct ctl_rank {
 	struct ctl_job *job;
 	uint32_t rank;
@@ -228,6 +240,7 @@ struct ctl_rank {
 	uint32_t pid;
 	struct rank_account had;
 	struct rank_use use;
+	struct rank_traffic sent;
 	struct ctl_move *move;
 	struct rank_signals signals;
 	bool aborted; /* it called MPI_Abort */

@@ -1,0 +1,48 @@
+/*
+ * traffic.h - what a guest has sent, by whom it went to
+ *
+ * From the connections of its network namespace (net/talks.h), from one look to
+ * the next.  A connection that ended since the last look is not counted to its
+ * end.  A guest that has no network of its own has no traffic.
+ */
+#ifndef CLUSTER_AGENT_TRAFFIC_H
+#define CLUSTER_AGENT_TRAFFIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cluster/capsule/record.h"
+#include "net/talks.h"
+
+/* Sent to one peer since it was last taken. */
+struct sent {
+	struct in_addr peer;
+	uint64_t bytes, segments;
+};
+
+/* Of a guest; all 0 at first. */
+struct traffic {
+	struct net_talk *known; /* as they were at the last look */
+	size_t nr_known;
+	struct sent *sent;
+	size_t nr_sent, cap_sent;
+	uint64_t total; /* bytes that were counted so far, taken ones too */
+};
+
+/*
+ * Look at its connections.  anew: those that are not known began since the last
+ * look; else they are older than we, and what they sent so far is not counted.
+ */
+void traffic_look(struct traffic *t, const struct capsule_record *rec,
+		  bool anew);
+/* The same for one that is given: what traffic_look() found there. */
+void traffic_feed(struct traffic *t, struct net_talk *talks, size_t nr,
+		  bool anew);
+/*
+ * The peers that most was sent to, at most that many: what is taken is told; of
+ * the others it is kept, and grows.  Returns how many.
+ */
+size_t traffic_take(struct traffic *t, struct sent *ret, size_t most);
+void traffic_clear(struct traffic *t);
+
+#endif
