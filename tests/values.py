@@ -84,10 +84,11 @@ LINES = {
         "controller": ADDRESSES, "cores": COUNTS, "score": COUNTS, "fast-path": WORDS,
         "net": WORDS, "memory-default": SIZES, "memory-max": SIZES,
         "pids-default": COUNTS, "pids-max": COUNTS, "min-uid": NUMBERS,
-        "min-gid": NUMBERS, "ready-fd": NUMBERS, "report-every": ABOVE0 + ["1ms"]}),
+        "min-gid": NUMBERS, "ready-fd": NUMBERS, "report-every": ABOVE0 + ["1ms"],
+        "load-average": TIMES}),
     "keeper": (["--run-dir=r", "1.0"], {
-        "epoch": NUMBERS, "min-uid": NUMBERS, "min-gid": NUMBERS, "ready-fd": NUMBERS,
-        "limits": ["", "x", "1,2,3", "1,2,3,4,5", "a,b,c,d", "-1,0,0,0"]}),
+        "epoch": NUMBERS, "min-uid": NUMBERS, "min-gid": NUMBERS, "nursery": NUMBERS,
+        "ready-fd": NUMBERS, "limits": ["", "x", "1,2,3", "1,2,3,4,5", "a,b,c,d", "-1,0,0,0"]}),
     "mapstates": ([], {"format": WORDS, "hosts": HOSTS, "limit": COUNTS,
                        "maxsize": COUNTS, "minsize": COUNTS, "policy": POLICIES}),
     "testbed": (["up", "2"], {
