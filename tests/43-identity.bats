@@ -10,7 +10,7 @@ setup() {
 	slay "$(service_pid controller)"
 	open=$(mktemp -d /tmp/stint-identity.XXXXXX) # for ann, too
 	chmod 755 "$open"
-	cp "$STINT_BUILD/src/cmd/stint" "$STINT_BUILD/src/cmd/stint-cluster" "$open"
+	cp "$STINT_BUILD"/src/cmd/stint{,-client,-cluster} "$open"
 	people=$BATS_TEST_TMPDIR/people
 	mkdir "$people"
 	for file in passwd group; do # whoever has these names here

@@ -141,13 +141,21 @@ fails() {
 }
 
 @test "the simulator needs no network library, nor the program for clusters" {
-	ldd "$stint" >libraries
+	ldd "$STINT_BUILD/src/cmd/stint-sim" >libraries
 	run ! grep -e gnutls -e systemd -e sqlite libraries
+	ldd "$STINT_BUILD/src/cmd/stint-client" >libraries
+	run ! grep -e gsl -e sqlite libraries
 	cp "$stint" alone
+	cp "$STINT_BUILD/src/cmd/stint-sim" .
 	./alone policies easy >/dev/null
-	[ -e /usr/local/libexec/stint/stint-cluster ] && return
+	[ -e /usr/local/libexec/stint/stint-client ] && return
 	run --separate-stderr ./alone ps
-	[ "$status" -eq 1 ] && [[ "$stderr" == *"clusters installed?" ]]
+	[ "$status" -eq 1 ]
+	[[ "$stderr" == *"clusters installed?" ]]
+	rm stint-sim
+	run --separate-stderr ./alone policies
+	[ "$status" -eq 1 ]
+	[[ "$stderr" == *"simulations installed?" ]]
 }
 
 @test "help: every command's, and the list" {

@@ -19,7 +19,7 @@ teardown() {
 }
 
 @test "what is installed works from where it is, and is gone after uninstall" {
-	for f in bin/stint libexec/stint/stint-cluster share/man/man1/stint.1 \
+	for f in bin/stint libexec/stint/stint-{client,cluster,sim} share/man/man1/stint.1 \
 		share/man/man5/stint.conf.5 share/man/man8/stint-agent.8 \
 		share/bash-completion/completions/stint; do
 		[ -s "$prefix/$f" ] || { echo "not there: $f"; false; }
@@ -70,7 +70,7 @@ teardown() {
 		"$BATS_TEST_DIRNAME/../examples/patient.c" "${flags[@]}"
 	"$prefix/bin/stint" policies --test ./patient.so
 	sed -n 's/^\t\(.*\);$/\1/p' "$BATS_TEST_DIRNAME/../src/policy/own.symbols" | sort >listed
-	nm -D --defined-only "$STINT_BUILD/src/cmd/stint" | awk '{print $3}' | sort >shown
+	nm -D --defined-only "$STINT_BUILD/src/cmd/stint-sim" | awk '{print $3}' | sort >shown
 	[ -z "$(comm -23 listed shown)" ]
 	while read -r name; do
 		grep -rqw "$name" "$prefix/include/stint" || { echo "no header has $name"; false; }

@@ -1,10 +1,10 @@
 /*
- * stint.c - the program people call: finds the subcommand, and runs it or has
- * it run by the program that has it
+ * stint.c - the program people call: becomes the one that has the subcommand
+ *
+ * It is small and needs no library, as every command begins with it.
  */
 #include <errno.h>
-#include <malloc.h>
-#include <stdint.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,65 +13,69 @@
 #include "cmd/kit/command.h"
 #include "core/installed.h"
 
-static const struct command commands[] = {
-#define SIMULATOR(room, name, summary) { #name, summary, cmd_##name },
-#define CLUSTER(room, name, summary)   { #name, summary, NULL },
+/* Where the subcommands of a room are, and what people know that part as. */
+#define PROGRAM_client "stint-client", "clusters"
+#define PROGRAM_daemon "stint-cluster", "clusters"
+#define PROGRAM_move   "stint-cluster", "clusters"
+#define PROGRAM_sim    "stint-sim", "simulations"
+
+static const struct part {
+	const char *name, *summary, *program, *what;
+} parts[] = {
+#define COMMAND(room, name, summary) { #name, summary, PROGRAM_##room },
 #include "cmd/kit/commands.def"
-#undef SIMULATOR
-#undef CLUSTER
+#undef COMMAND
 	{ NULL }
 };
 
 static int usage(FILE *to, int code)
 {
 	fprintf(to, "usage: stint COMMAND [OPTIONS] ...\n\n");
-	for (const struct command *c = commands; c->name; c++)
-		fprintf(to, "  %-12s %s\n", c->name, c->summary);
+	for (const struct part *p = parts; p->name; p++)
+		fprintf(to, "  %-12s %s\n", p->name, p->summary);
 	fprintf(to, "\n`stint COMMAND --help` tells more, `man stint-COMMAND` "
 		    "all.\n");
 	return code;
 }
 
-/*
- * What one part of a simulation frees the next one uses, instead of having the
- * kernel clear new pages: these were a fifth of a short run.
- */
-static void keep_memory(void)
+/* Beside us, as it is built, or where it is installed. */
+static char *find(const struct part *p, char installed[PATH_MAX])
 {
-	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most it takes */
-	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
-	mallopt(M_TOP_PAD, 1 << 20);
+	char built[PATH_MAX], *path;
+
+	snprintf(built, PATH_MAX, "../" STINT_LIBEXEC_DIR "/%s", p->program);
+	snprintf(installed, PATH_MAX, STINT_LIBEXEC "/%s", p->program);
+	path = installed_find(p->program, "");
+	return path ? path : installed_find(built, installed);
 }
 
 /* Become the other program. */
-static int hand_over(const char *name, char **argv)
+static int hand_over(const struct part *p, char **argv)
 {
-	char *path = installed_find("stint-cluster", STINT_CLUSTER);
+	char installed[PATH_MAX], *path = find(p, installed);
 	struct error err;
 
 	if (!path) {
 		error_set(&err, -ENOENT,
-			  STINT_CLUSTER " is not there; is the part of Stint "
-					"for clusters installed?");
-		return command_fail(name, EXIT_FAILED, &err);
+			  "%s is not there; is the part of Stint for %s "
+			  "installed?",
+			  installed, p->what);
+		return command_fail(p->name, EXIT_FAILED, &err);
 	}
 	execv(path, argv);
 	error_sys(&err, -errno, "%s", path);
 	free(path);
-	return command_fail(name, EXIT_FAILED, &err);
+	return command_fail(p->name, EXIT_FAILED, &err);
 }
 
-static int run_command(int argc, char **argv)
+static int run_command(char **argv)
 {
-	const struct command *c = command_find(commands, argv[1]);
-
-	if (!c) {
-		fprintf(stderr,
-			"stint: no command '%s'; `stint help` lists them\n",
-			argv[1]);
-		return EXIT_USAGE;
-	}
-	return c->run ? command_run(c, argc, argv) : hand_over(c->name, argv);
+	for (const struct part *p = parts; p->name; p++)
+		if (!strcmp(argv[1], p->name))
+			return hand_over(p, argv);
+	fprintf(stderr, "stint: no command '%s'; `stint help` lists them\n",
+		argv[1]);
+	return EXIT_USAGE;
 }
 
 /* `stint help NAME` is `stint NAME --help`. */
@@ -82,13 +86,12 @@ static int help(int argc, char **argv)
 	if (argc < 3)
 		return usage(stdout, EXIT_OK);
 	words[1] = argv[2];
-	return run_command(3, words);
+	return run_command(words);
 }
 
 int main(int argc, char **argv)
 {
 	command_begin();
-	keep_memory();
 	if (argc < 2)
 		return usage(stderr, EXIT_USAGE);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version") ||
@@ -99,5 +102,5 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") ||
 	    !strcmp(argv[1], "-h"))
 		return help(argc, argv);
-	return run_command(argc, argv);
+	return run_command(argv);
 }

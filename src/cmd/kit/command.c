@@ -180,8 +180,7 @@ void command_begin(void)
 	atexit(check_stdout);
 }
 
-const struct command *command_find(const struct command *table,
-				   const char *name)
+static const struct command *find(const struct command *table, const char *name)
 {
 	for (const struct command *c = table; c->name; c++)
 		if (!strcmp(name, c->name))
@@ -189,12 +188,18 @@ const struct command *command_find(const struct command *table,
 	return NULL;
 }
 
-int command_run(const struct command *command, int argc, char **argv)
+int command_main(const struct command *table, int argc, char **argv)
 {
+	const struct command *c = argc < 2 ? NULL : find(table, argv[1]);
 	char name[16]; /* the name that the kernel and `ps` show */
 
-	snprintf(name, sizeof(name), "stint-%s", command->name);
+	command_begin();
+	if (!c) {
+		fputs("stint: this is a part of stint; call stint\n", stderr);
+		return EXIT_USAGE;
+	}
+	snprintf(name, sizeof(name), "stint-%s", c->name);
 	prctl(PR_SET_NAME, name);
-	argv[1] = xasprintf("stint %s", command->name);
-	return command->run(argc - 1, argv + 1);
+	argv[1] = xasprintf("stint %s", c->name);
+	return c->run(argc - 1, argv + 1);
 }

@@ -8,10 +8,11 @@
  * line of the same form.  Commands that ask the controller have client_main()
  * (client_options.h).
  *
- * The subcommands are in two programs.  `stint` is what people call; it has the
- * subcommands that need no cluster, and executes `stint-cluster`, which is not
- * in PATH, for the others.  So a simulation of some milliseconds does not load
- * the network libraries, and does not need them installed.
+ * `stint`, which people call, has no subcommand: it executes the program that
+ * does, by the subcommand's room.  `stint-client` has those that ask the controller,
+ * `stint-cluster` daemons and moves, `stint-sim` what needs no cluster; these
+ * are not in PATH.  So none loads libraries that it does not use, and a
+ * simulation does not need those for networks installed.
  */
 #ifndef CMD_KIT_COMMAND_H
 #define CMD_KIT_COMMAND_H
@@ -28,27 +29,21 @@ enum command_exit {
 };
 
 /* The subcommands.  argv[0] is "stint NAME", as argp's messages want it. */
-#define SIMULATOR(room, name, summary) int cmd_##name(int argc, char **argv);
-#define CLUSTER(room, name, summary)   int cmd_##name(int argc, char **argv);
+#define COMMAND(room, name, summary) int cmd_##name(int argc, char **argv);
 #include "cmd/kit/commands.def"
-#undef SIMULATOR
-#undef CLUSTER
+#undef COMMAND
 
-/* One of them, as a program's table has it. */
+/* One of them, as a program's table has it (cmd/kit/table.h). */
 struct command {
 	const char *name, *summary;
-	int (*run)(int argc, char **argv); /* NULL: the other program's */
+	int (*run)(int argc, char **argv);
 };
-
-/* The one called name in a table that ends with a name of NULL, or NULL. */
-const struct command *command_find(const struct command *table,
-				   const char *name);
 
 /* What every program does first: see to its standard descriptors. */
 void command_begin(void);
 
-/* Run one that is in this program.  argv[1] is its name. */
-int command_run(const struct command *command, int argc, char **argv);
+/* main() of a program with subcommands; the table ends with a name of NULL. */
+int command_main(const struct command *table, int argc, char **argv);
 
 /* The exit code for a negative errno: a wrong argument is -EINVAL or -ERANGE,
  * everything else did not work. */
