@@ -84,7 +84,12 @@ int net_link_get(struct net *net, int index, struct net_link *ret,
 	return r < 0 ? error_sys(err, r, "link %d", index) : 0;
 }
 
-/* Name, address and home of one end; goes into both halves of the request. */
+/*
+ * Name, address and home of one end; goes into both halves of the request.  One
+ * queue each way is what a pair has in use in any case; if it is not asked for, the
+ * kernel makes one a processor, and waits for a grace period, with all changes of
+ * links shut out, until only one is in use.
+ */
 static void put_end(struct nlmsghdr *nlh, const struct net_veth_end *end,
 		    unsigned mtu)
 {
@@ -96,6 +101,8 @@ static void put_end(struct nlmsghdr *nlh, const struct net_veth_end *end,
 		mnl_attr_put_u32(nlh, IFLA_NET_NS_FD, end->netns);
 	if (mtu)
 		mnl_attr_put_u32(nlh, IFLA_MTU, mtu);
+	mnl_attr_put_u32(nlh, IFLA_NUM_TX_QUEUES, 1);
+	mnl_attr_put_u32(nlh, IFLA_NUM_RX_QUEUES, 1);
 }
 
 int net_veth_create(struct net *net, const struct net_veth_end *a,
