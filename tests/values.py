@@ -36,7 +36,7 @@ PERCENTS = ["", "x", "-1", "nan", "1001"]
 WORDS = ["", "bogus"]
 SIGNALS = ["", "x", "0", "-1", "99", "1.5"]
 PAGINGS = ["x", "page=x", "page=-1", "bogus=1"]
-TERMS = ["", "x", "bogus=1", "quiet=x", "quiet=-1"]
+TERMS = ["", "x", "bogus=1", "quiet=x", "quiet=-1", "disturb=0"]
 KEYS = ["", "x", "host/", "user/", "other/x", "host"]
 POOLS = ["", "x", "1.2.3/8", "1.2.3.4/33", "10.0.0.0/31", "10.0.0.0", "10.0.0.1/8",
          "10.0.0.0/7", "0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/8", "255.0.0.0/8"]

@@ -78,6 +78,10 @@ static int set_term(struct owner_terms *terms, const char *text,
 			"--term: '%.60s' is not NAME=VALUE, with NAME one "
 			"of %s",
 			text, owner_terms_names);
+	else if (!r && !terms->disturb) /* they would be waited for, for ever */
+		r = error_set(err, -EINVAL,
+			      "--term: with disturb=0 no host ever takes a "
+			      "guest: give 1 or more");
 	free(name);
 	return r;
 }
