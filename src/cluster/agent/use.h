@@ -4,6 +4,8 @@
  * By what the kernel counts of its processes, whatever the program is: their
  * time on a processor, and the time in which they were ready for one and did not
  * get it (/proc/PID/task/TID/schedstat; 0 where the kernel does not count it).
+ * The kernel counts a wait when it ends: of a thread that gets nothing for
+ * seconds both are 0 meanwhile.
  * Time of a thread that has ended since the last look is not counted.
  */
 #ifndef CLUSTER_AGENT_USE_H
