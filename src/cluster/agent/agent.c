@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,6 +293,19 @@ static int on_child(sd_event_source *src, const struct signalfd_siginfo *si,
 	return 0;
 }
 
+/* Who was killed is seen to be dead before all of its threads have let go. */
+static int lock_patiently(int fd)
+{
+	enum { TRIES = 40, EVERY = 50 }; /* ms */
+
+	for (int i = 0; i < TRIES; i++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return 0;
+		poll(NULL, 0, EVERY);
+	}
+	return -EBUSY;
+}
+
 int agent_take_run_dir(const char *run_dir, struct error *err)
 {
 	char *keepers = xasprintf("%s/keepers", run_dir);
@@ -305,7 +319,7 @@ int agent_take_run_dir(const char *run_dir, struct error *err)
 		fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 		if (fd < 0)
 			r = error_sys(err, -errno, "%s", lock);
-		else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		else if (lock_patiently(fd) < 0)
 			r = error_set(err, -EBUSY, "another agent works in %s",
 				      run_dir);
 	}

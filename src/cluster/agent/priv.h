@@ -86,7 +86,10 @@ struct agent {
 
 /* ---- agent.c */
 
-/* One agent a run directory: the descriptor that holds the lock, or -errno. */
+/*
+ * One agent a run directory: the descriptor that holds the lock, or -errno.  Whoever has
+ * it is given two seconds to let go: a killed one may just be ending.
+ */
 int agent_take_run_dir(const char *run_dir, struct error *err) must_check;
 
 /* ---- lend.c */
