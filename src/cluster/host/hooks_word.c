@@ -57,7 +57,7 @@ static void cut_text(const char *from, const char *to, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)(to - from), from);
 }
 
-static bool parse(const char *line, struct net_hooks *ret)
+static bool parse(const char *line, struct net_hooks *ret, usec_t *ret_when)
 {
 	usec_t now = clock_usec(CLOCK_MONOTONIC), when;
 	int at = -1;
@@ -69,18 +69,22 @@ static bool parse(const char *line, struct net_hooks *ret)
 	    strtoll(line + LINE - 24, NULL, 10) != when)
 		return false;
 	cut_text(line + at, line + LINE - 24, ret->text, sizeof(ret->text));
+	*ret_when = when;
 	return when <= now && now - when < HOOKS_FRESH;
 }
 
-bool hooks_read(const char *run_dir, struct net_hooks *ret)
+bool hooks_read(const char *run_dir, struct net_hooks *ret, usec_t *ret_when)
 {
 	char *path = hooks_path(run_dir), *line = NULL;
 	ssize_t n = io_read_file(AT_FDCWD, path, 4096, &line);
 	struct net_hooks word;
-	bool fresh = n >= 0 && parse(line, &word);
+	usec_t when;
+	bool fresh = n >= 0 && parse(line, &word, &when);
 
-	if (fresh)
+	if (fresh) {
 		*ret = word;
+		*ret_when = when;
+	}
 	free(line);
 	free(path);
 	return fresh;

@@ -6,6 +6,10 @@
  * agent for all keepers (host/hooks_word.h), and by each keeper itself while
  * the agent is silent. Each change is one line of the log.
  *
+ * The agent's word says when it was written, so the keeper reads it shortly
+ * after the next one is due.  Nothing wakes it for that: inotify would, but a
+ * user has 128 instances of it, and the owner's signs (cluster/owner) need some.
+ *
  * A rank that has just begun may be over at once, and to attach and detach two
  * programs waits 30 ms for grace periods, with locks held that others' starts
  * wait for: it is given its path when it has lived for a while.  One that lands
@@ -14,15 +18,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <unistd.h>
 
 #include "cluster/host/hooks_word.h"
 #include "cluster/keeper/priv.h"
+#include "core/clock.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 
 #define YOUNG (200 * USEC_PER_MSEC)
+#define LATE \
+	(100 * USEC_PER_MSEC) /* a word may come, and is looked for again */
 
 static void tell_path(struct keeper_rank *rank, int now, const char *why)
 {
@@ -41,55 +46,42 @@ static void tell_path(struct keeper_rank *rank, int now, const char *why)
 static void stop_looking(struct keeper_rank *rank)
 {
 	rank->fast.timer = sd_event_source_disable_unref(rank->fast.timer);
-	rank->fast.hooks = sd_event_source_disable_unref(rank->fast.hooks);
 }
 
-/* Look at the path, when told of a change or not told anything for too long. */
-static void look_at_path(struct keeper_rank *rank, usec_t again)
+/* False: it cannot be made now, and so cannot be made later. */
+static bool look_at_path(struct keeper_rank *rank, const struct net_hooks *word)
 {
 	struct error why = ERROR_INIT;
-	struct net_hooks word;
-	bool told = hooks_read(rank->id.run_dir, &word);
-	int r = capsule_fast_path(rank->capsule, told ? &word : NULL, &why);
+	int r = capsule_fast_path(rank->capsule, word, &why);
 
 	if (r != -ENODEV)
 		tell_path(rank, r, why.text);
-	if (r < 0) { /* a path that cannot be made now cannot be made later */
-		stop_looking(rank);
-		return;
-	}
-	sd_event_source_set_time_relative(rank->fast.timer, again);
-	sd_event_source_set_enabled(rank->fast.timer, SD_EVENT_ONESHOT);
+	return r >= 0;
 }
 
-static int on_word(sd_event_source *src, const struct inotify_event *ev,
-		   void *ctx)
+static usec_t until_next_word(usec_t last)
 {
-	look_at_path(ctx, HOOKS_FRESH);
-	return 0;
-}
+	usec_t wait = last + HOOKS_EVERY + LATE - clock_usec(CLOCK_MONOTONIC);
 
-/*
- * Before the first agent the file does not exist.  If changes to it cannot be
- * watched, it is read every second.
- */
-static void listen_to_agent(struct keeper_rank *rank)
-{
-	char *path = hooks_path(rank->id.run_dir);
-	int r = 0;
-
-	if (!rank->fast.hooks && !access(path, F_OK))
-		r = sd_event_add_inotify(rank->k->event, &rank->fast.hooks,
-					 path, IN_MODIFY, on_word, rank);
-	if (r < 0)
-		log_debug("hooks=unheard");
-	free(path);
+	return wait > LATE ? wait : LATE;
 }
 
 static int on_time(sd_event_source *src, uint64_t now, void *ctx)
 {
-	listen_to_agent(ctx);
-	look_at_path(ctx, HOOKS_EVERY);
+	struct keeper_rank *rank = ctx;
+	struct net_hooks word;
+	usec_t when = 0;
+	bool told = hooks_read(rank->id.run_dir, &word, &when);
+	bool news = !told || when != rank->fast.heard;
+
+	rank->fast.heard = when;
+	if (news && !look_at_path(rank, told ? &word : NULL)) {
+		stop_looking(rank);
+		return 0;
+	}
+	sd_event_source_set_time_relative(src, told ? until_next_word(when)
+						    : HOOKS_EVERY);
+	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 	return 0;
 }
 

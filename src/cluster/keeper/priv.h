@@ -78,9 +78,9 @@ struct keeper_io {
 /* fast.c's: what is known of the capsule's fast path. */
 struct keeper_fast {
 	bool wanted;
-	sd_event_source *timer; /* a second, or the agent's silence */
-	sd_event_source *hooks; /* the agent's word */
-	int told;		/* last: as capsule_fast_path() */
+	sd_event_source *timer;
+	usec_t heard; /* when the agent wrote the word last taken */
+	int told;     /* last: as capsule_fast_path() */
 	char *why_slow;
 };
 
