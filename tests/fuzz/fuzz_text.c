@@ -11,6 +11,7 @@
 
 #include "cluster/capsule/record.h"
 #include "cluster/conn/keys.h"
+#include "core/procstat.h"
 #include "core/tls.h"
 #include "core/units.h"
 #include "core/xalloc.h"
@@ -72,13 +73,13 @@ static void records(const uint8_t *data, size_t size)
 	struct record_line line = { 0 };
 	struct capsule_record capsule = { 0 };
 	struct pmi_line words;
+	struct procstat stat;
 	struct error err = ERROR_INIT;
-	char *text = fuzz_text(data, size), state;
-	uint64_t start;
+	char *text = fuzz_text(data, size);
 
 	if (!record_parse(text, &capsule))
 		record_clear(&capsule);
-	(void)!process_parse_stat(text, &state, &start);
+	(void)!procstat_parse(text, &stat);
 	said(record_line_parse(text, &line, &err), &err);
 	record_line_clear(&line);
 	free(text);

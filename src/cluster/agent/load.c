@@ -17,6 +17,7 @@
 #include "cluster/host/process.h"
 #include "core/clock.h"
 #include "core/io.h"
+#include "core/procstat.h"
 #include "core/xalloc.h"
 #include "model/average.h"
 
@@ -68,15 +69,10 @@ void host_load_destroy(struct host_load *l)
 /* Is this thread, of any process, running? */
 static bool runs(long tid)
 {
-	char name[64], *text, state = 0;
-	uint64_t start;
+	struct procstat s;
 
-	snprintf(name, sizeof(name), "/proc/%ld/stat", tid);
-	if (io_read_file(AT_FDCWD, name, 4096, &text) < 0)
-		return false;
-	(void)!process_parse_stat(text, &state, &start);
-	free(text);
-	return state == 'R';
+	return !procstat_read((pid_t)tid, &s) && s.state == 'R' &&
+	       !procstat_exiting(&s);
 }
 
 static void count_thread(pid_t pid, pid_t tid, void *arg)

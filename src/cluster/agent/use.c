@@ -12,6 +12,7 @@
 #include "cluster/agent/tree.h"
 #include "core/clock.h"
 #include "core/io.h"
+#include "core/procstat.h"
 #include "core/xalloc.h"
 
 #define TRAFFIC_REST 1000 /* times what a look takes */
@@ -69,25 +70,14 @@ void uses_destroy(struct uses *u)
 
 /* ---- what the kernel has counted ---- */
 
-/* Fields 12 and 24 of a process. */
 static void count_process(pid_t pid, struct counts *c)
 {
-	uint64_t faults, pages;
-	char path[64], *text, *at;
+	struct procstat s;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
+	if (procstat_read(pid, &s) < 0)
 		return;
-	at = strrchr(text, ')'); /* a name may have anything else in it */
-	if (at &&
-	    sscanf(at + 1,
-		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %" SCNu64
-		   " %*u %*u %*u %*d %*d %*d %*d %*d %*d %*u %*u %" SCNu64,
-		   &faults, &pages) == 2) {
-		c->faults += faults;
-		c->pages += pages;
-	}
-	free(text);
+	c->faults += s.major_faults;
+	c->pages += s.resident;
 }
 
 static void count_thread(pid_t pid, pid_t tid, void *arg)

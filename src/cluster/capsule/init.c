@@ -13,7 +13,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
@@ -34,6 +33,7 @@
 #include "core/clock.h"
 #include "core/io.h"
 #include "core/packet.h"
+#include "core/procstat.h"
 #include "core/signals.h"
 #include "core/xalloc.h"
 
@@ -160,15 +160,11 @@ static int start_helper(const struct init *init, const struct request *req,
 
 static bool is_stopped(const char *pid)
 {
-	char path[32], *text, state = 'Z';
-	uint64_t start;
+	struct procstat s;
 
-	snprintf(path, sizeof(path), "/proc/%.10s/stat", pid);
-	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
+	if (procstat_read((pid_t)strtol(pid, NULL, 10), &s) < 0)
 		return true; /* it has just gone */
-	(void)!process_parse_stat(text, &state, &start);
-	free(text);
-	return strchr("TtZX", state);
+	return procstat_exiting(&s) || strchr("TtZX", s.state);
 }
 
 static bool all_stopped(void)

@@ -73,29 +73,6 @@ static void locate_outside(void **state)
 	assert_null(cgroup_locate(mounts, ":\n::\ncpu", "cpu"));
 }
 
-static void stat_line(void **state)
-{
-	static const char good[] =
-		"77 (a) R 1 ) b) S 1 2 3 4 5 0 7 8 9 10 11 12 13 14 15 16 17 18 4242 20";
-	uint64_t start;
-	char st;
-
-	assert_int_equal(process_parse_stat(good, &st, &start), 0);
-	assert_int_equal(st, 'S');
-	assert_int_equal(start, 4242);
-	assert_int_equal(process_parse_stat("1 (x) R 1 2 3 4 5 4194308 7 8 9 "
-					    "10 11 12 13 14 15 16 17 18 5",
-					    &st, &start),
-			 0);
-	assert_int_equal(st, 'X'); /* PF_EXITING */
-	assert_int_equal(process_parse_stat("", &st, &start), -EBADMSG);
-	assert_int_equal(process_parse_stat("1 (x)", &st, &start), -EBADMSG);
-	assert_int_equal(process_parse_stat("1 (x) S 1 2", &st, &start),
-			 -EBADMSG);
-	assert_int_equal(process_parse_stat("1 (x) S a b", &st, &start),
-			 -EBADMSG);
-}
-
 static void self_is_alive(void **state)
 {
 	struct process_id me;
@@ -369,7 +346,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(locate),
 		cmocka_unit_test(locate_outside),
-		cmocka_unit_test(stat_line),
 		cmocka_unit_test(self_is_alive),
 		cmocka_unit_test(record_round_trip),
 		cmocka_unit_test(record_bad),

@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include "core/io.h"
+#include "core/procstat.h"
 #include "core/units.h"
-
-#define PF_EXITING 0x4 /* the kernel's: runs none of its own code any more */
 
 int process_boot_id(char ret[PROCESS_BOOT_LEN], struct error *err)
 {
@@ -28,65 +27,33 @@ int process_boot_id(char ret[PROCESS_BOOT_LEN], struct error *err)
 	return 0;
 }
 
-int process_parse_stat(const char *text, char *ret_state, uint64_t *ret_start)
+/* PID's identity; *ret_alive is false if it has exited or is exiting. */
+static int identify(pid_t pid, struct process_id *ret, bool *ret_alive)
 {
-	/* The name may hold anything, also ") R 1"; the last ")" ends it. */
-	const char *p = strrchr(text, ')');
-	unsigned long long value = 0, flags = 0;
-	char state, *end;
+	struct procstat s;
+	int r = procstat_read(pid, &s);
 
-	if (!p || p[1] != ' ' || !p[2])
-		return -EBADMSG;
-	state = p[2];
-	p += 3;
-	for (int field = 4; field <= 22; field++) {
-		if (*p != ' ')
-			return -EBADMSG;
-		errno = 0;
-		value = strtoull(p + 1, &end, 10);
-		if (errno || end == p + 1)
-			return -EBADMSG;
-		if (field == 9)
-			flags = value;
-		p = end;
-	}
-	*ret_state = flags & PF_EXITING ? 'X' : state;
-	*ret_start = value;
+	if (r < 0)
+		return r;
+	*ret = (struct process_id){ .pid = pid, .start = s.start };
+	*ret_alive = s.state != 'Z' && s.state != 'X' && !procstat_exiting(&s);
 	return 0;
-}
-
-static int identify(pid_t pid, struct process_id *ret, char *ret_state)
-{
-	char path[64], *text;
-	uint64_t start;
-	ssize_t n;
-	int r;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	n = io_read_file(AT_FDCWD, path, 4096, &text);
-	if (n < 0)
-		return n == -ENOENT ? -ESRCH : n;
-	r = process_parse_stat(text, ret_state, &start);
-	free(text);
-	if (!r)
-		*ret = (struct process_id){ .pid = pid, .start = start };
-	return r;
 }
 
 int process_identify(pid_t pid, struct process_id *ret)
 {
-	char state;
+	bool alive;
 
-	return identify(pid, ret, &state);
+	return identify(pid, ret, &alive);
 }
 
 bool process_alive(const struct process_id *id)
 {
 	struct process_id now;
-	char state;
+	bool alive;
 
-	return id->pid > 0 && !identify(id->pid, &now, &state) &&
-	       now.start == id->start && state != 'Z' && state != 'X';
+	return id->pid > 0 && !identify(id->pid, &now, &alive) &&
+	       now.start == id->start && alive;
 }
 
 int process_open(const struct process_id *id)

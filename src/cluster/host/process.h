@@ -47,11 +47,4 @@ void process_spare_no_more(pid_t pid);
 /* The number after "KEY:" in /proc/self/fdinfo/FD, such as a pidfd's "Pid". */
 int process_fdinfo(int fd, const char *key, int64_t *ret) must_check;
 
-/*
- * Field 22 and the state letter of a /proc/PID/stat text, 'X' for a process
- * that is exiting; or -EBADMSG.
- */
-int process_parse_stat(const char *text, char *ret_state,
-		       uint64_t *ret_start) must_check;
-
 #endif

@@ -4,10 +4,8 @@
 #include "cluster/keeper/nursery.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,6 +14,7 @@
 #include "core/io.h"
 #include "core/log.h"
 #include "core/packet.h"
+#include "core/procstat.h"
 #include "core/xalloc.h"
 
 struct nursery {
@@ -75,31 +74,23 @@ static _Noreturn void keeper_main(struct nursery *n, const char *order,
 
 /* ---- the nursery */
 
-/* Fields of proc(5); PR_SET_MM_MAP wants all of them to set some. */
+/* PR_SET_MM_MAP wants all of them to set some. */
 static int read_map(struct prctl_mm_map *ret)
 {
-	unsigned long long f[52];
-	char *text, *p, *save;
-	int n = 2;
+	struct procstat s;
+	int r = procstat_read(0, &s);
 
-	if (io_read_file(AT_FDCWD, "/proc/self/stat", 4096, &text) < 0)
-		return -EIO;
-	p = strrchr(text, ')');
-	p = p ? strtok_r(p + 1, " ", &save) : NULL;
-	for (; p && ++n < 52; p = strtok_r(NULL, " ", &save))
-		f[n] = strtoull(p, NULL, 10);
-	free(text);
-	if (n < 52)
-		return -EBADMSG;
+	if (r < 0)
+		return r;
 	*ret = (struct prctl_mm_map){
-		.start_code = f[26],
-		.end_code = f[27],
-		.start_stack = f[28],
-		.start_data = f[45],
-		.end_data = f[46],
-		.start_brk = f[47],
-		.env_start = f[50],
-		.env_end = f[51],
+		.start_code = s.start_code,
+		.end_code = s.end_code,
+		.start_stack = s.start_stack,
+		.start_data = s.start_data,
+		.end_data = s.end_data,
+		.start_brk = s.start_brk,
+		.env_start = s.env_start,
+		.env_end = s.env_end,
 		.exe_fd = (uint32_t)-1,
 	};
 	return 0;

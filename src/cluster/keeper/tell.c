@@ -2,8 +2,6 @@
  * tell.c - what the agent is told, in order, and that it is there
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,6 +11,8 @@
 #include "cluster/keeper/priv.h"
 #include "core/io.h"
 #include "core/log.h"
+#include "core/procstat.h"
+#include "core/units.h"
 
 /* This keeper was created and then forgotten: no START will ever come. */
 static int on_lonely(sd_event_source *src, uint64_t now, void *ctx)
@@ -106,24 +106,13 @@ void keeper_tell_doubt(struct keeper *k)
 
 void keeper_usage(pid_t pid, uint64_t *cpu_usec, uint64_t *memory)
 {
-	char path[64], *text;
-	unsigned long utime = 0, stime = 0;
-	long rss = 0;
-	const char *p;
+	struct procstat s;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (io_read_file(AT_FDCWD, path, 4096, &text) < 0)
+	if (procstat_read(pid, &s) < 0)
 		return;
-	p = strrchr(text, ')');
-	if (p && sscanf(p + 1,
-			" %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu"
-			" %*d %*d %*d %*d %*d %*d %*u %*u %ld",
-			&utime, &stime, &rss) == 3) {
-		*cpu_usec = (utime + stime) * 1000000ull /
-			    (unsigned long)sysconf(_SC_CLK_TCK);
-		*memory = (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE);
-	}
-	free(text);
+	*cpu_usec = (s.user_ticks + s.system_ticks) * USEC_PER_SEC /
+		    (uint64_t)sysconf(_SC_CLK_TCK);
+	*memory = s.resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void fill_report(Keeper__MoveReport *to, const struct move_report *from)

@@ -15,7 +15,6 @@
 #include "move/move.h"
 
 #define PROC_FILE_MAX (256u << 20)
-#define PF_EXITING    0x4 /* linux/sched.h */
 
 ssize_t proc_read(pid_t pid, const char *what, char **ret, struct error *err)
 {
@@ -125,55 +124,11 @@ int proc_read_status(pid_t pid, struct proc_status *ret, struct error *err)
 	return r;
 }
 
-int proc_parse_stat(const char *text, struct proc_mm *ret, struct error *err)
+int proc_read_stat(pid_t pid, struct procstat *ret, struct error *err)
 {
-	/* the name may hold anything, so count from its last parenthesis */
-	const char *p = strrchr(text, ')');
-	uint64_t f[53] = { 0 };
-	int i = 3;
+	int r = procstat_read(pid, ret);
 
-	if (!p || p[1] != ' ' || !p[2])
-		return error_set(err, -EPROTO, "stat: cannot read it");
-	p += 3; /* past the state, field 3 */
-	for (char *end; i < 52; p = end) {
-		uint64_t x = strtoull(p, &end, 10);
-
-		if (end == p)
-			break;
-		f[++i] = x;
-	}
-	if (i < 51)
-		return error_set(err, -EPROTO, "stat: too few fields");
-	*ret = (struct proc_mm){
-		.pgrp = (pid_t)f[5],
-		.session = (pid_t)f[6],
-		.flags = f[9],
-		.cpu = (unsigned)f[39],
-		.start_code = f[26],
-		.end_code = f[27],
-		.start_stack = f[28],
-		.start_data = f[45],
-		.end_data = f[46],
-		.start_brk = f[47],
-		.arg_start = f[48],
-		.arg_end = f[49],
-		.env_start = f[50],
-		.env_end = f[51],
-	};
-	return 0;
-}
-
-int proc_read_stat(pid_t pid, struct proc_mm *ret, struct error *err)
-{
-	char *text;
-	ssize_t n = proc_read(pid, "stat", &text, err);
-	int r;
-
-	if (n < 0)
-		return (int)n;
-	r = proc_parse_stat(text, ret, err);
-	free(text);
-	return r;
+	return r < 0 ? error_sys(err, r, "/proc/%d/stat", pid) : 0;
 }
 
 ssize_t proc_read_tasks(pid_t pid, pid_t **ret, struct error *err)
@@ -261,13 +216,13 @@ pid_t move_pid_inside(pid_t pid)
 int proc_running(pid_t pid, struct error *err)
 {
 	struct proc_status st = { 0 };
-	struct proc_mm mm;
+	struct procstat stat;
 
 	/* who may not see it (hidepid) does not know; without memory it is over */
 	if (!(kill(pid, 0) < 0 && errno == ESRCH) &&
 	    (proc_read_status(pid, &st, NULL) < 0 ||
 	     (st.state != 'Z' && st.state != 'X')) &&
-	    (proc_read_stat(pid, &mm, NULL) < 0 || !(mm.flags & PF_EXITING)))
+	    (procstat_read(pid, &stat) < 0 || !procstat_exiting(&stat)))
 		return 0;
 	return error_set(err, -ESRCH, "process %d has exited%s", pid,
 			 st.threads > 1 ? ", but for its threads" : "");

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "core/error.h"
+#include "core/procstat.h"
 
 enum vma_kind {
 	VMA_ANON,	 /* private, no file */
@@ -128,18 +129,7 @@ int proc_parse_status(const char *text, struct proc_status *ret,
 int proc_read_status(pid_t pid, struct proc_status *ret,
 		     struct error *err) must_check;
 
-/* Fields of /proc/PID/stat, most of which belong to struct mm. */
-struct proc_mm {
-	uint64_t start_code, end_code, start_data, end_data;
-	uint64_t start_brk, start_stack;
-	uint64_t arg_start, arg_end, env_start, env_end;
-	pid_t pgrp, session;
-	unsigned long flags; /* PF_* */
-	unsigned cpu;	     /* on which it runs, or last ran */
-};
-int proc_parse_stat(const char *text, struct proc_mm *ret,
-		    struct error *err) must_check;
-int proc_read_stat(pid_t pid, struct proc_mm *ret,
+int proc_read_stat(pid_t pid, struct procstat *ret,
 		   struct error *err) must_check;
 
 /* The thread ids; fresh memory.  Returns how many, or -errno. */

@@ -20,18 +20,18 @@
 static int describe_process(pid_t pid, Move__Hello *h, struct error *err)
 {
 	struct proc_status st;
-	struct proc_mm mm;
+	struct procstat stat;
 	uint64_t vdso;
 	int r = proc_read_status(pid, &st, err);
 
 	if (!r)
-		r = proc_read_stat(pid, &mm, err);
+		r = proc_read_stat(pid, &stat, err);
 	if (r < 0)
 		return r;
 	h->pid = st.ns_pid;
 	h->memory = st.memory;
-	h->own_session = mm.session == pid;
-	h->own_group = mm.pgrp == pid;
+	h->own_session = stat.session == pid;
+	h->own_group = stat.pgrp == pid;
 	r = vdso_read(pid, &h->vdso.data, &h->vdso.len, &vdso);
 	if (r < 0)
 		return error_sys(err, r, "the vdso of process %d", (int)pid);

@@ -31,7 +31,7 @@ Move__Creds *capture_creds(pid_t pid, struct error *err)
 	return k;
 }
 
-static void take_mm(Move__State *s, const struct proc_mm *mm)
+static void take_mm(Move__State *s, const struct procstat *mm)
 {
 	s->start_code = mm->start_code;
 	s->end_code = mm->end_code;
@@ -108,14 +108,14 @@ int capture_changing(pid_t pid, Move__State *s, struct error *err)
 int capture_static(pid_t pid, Move__State **ret, struct error *err)
 {
 	Move__State *s = append_new(&move__state__descriptor);
-	struct proc_mm mm;
+	struct procstat stat;
 	char *text;
 	ssize_t n;
-	int r = proc_read_stat(pid, &mm, err);
+	int r = proc_read_stat(pid, &stat, err);
 
 	if (r < 0)
 		goto fail;
-	take_mm(s, &mm);
+	take_mm(s, &stat);
 	n = proc_read(pid, "auxv", &text, err);
 	if (n < 0) {
 		r = (int)n;

@@ -122,12 +122,12 @@ static void look_at_thread(struct tracee *t, pid_t tid)
 	uint64_t arg[6], again[6], sp, ip, switches;
 	const struct wait_kind *k;
 	struct wait_seen *w;
-	struct proc_mm mm;
+	struct procstat stat;
 	int64_t nr, nr_again, exec;
 
 	if (!read_call(tid, &nr, arg, &sp, &ip) ||
 	    !read_sched(tid, &exec, &switches) ||
-	    proc_read_stat(tid, &mm, NULL) < 0 ||
+	    procstat_read(tid, &stat) < 0 ||
 	    !read_call(tid, &nr_again, again, &sp, &ip) || nr != nr_again ||
 	    memcmp(arg, again, sizeof(arg)) || !exec)
 		return;
@@ -145,7 +145,7 @@ static void look_at_thread(struct tracee *t, pid_t tid)
 		.nr = nr,
 		.switches = switches,
 		.until = NEVER,
-		.cpu = mm.cpu,
+		.cpu = stat.cpu,
 		.exec = exec,
 	};
 }
