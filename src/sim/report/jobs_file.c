@@ -7,6 +7,7 @@
 
 #include "core/xalloc.h"
 #include "sim/workload/inflate.h"
+#include "sim/workload/table.h"
 
 enum column {
 	COLUMN_ID,
@@ -17,123 +18,83 @@ enum column {
 	COLUMN_SIZE,
 	COLUMN_RUN,
 	COLUMN_OUTCOME,
-	NR_COLUMNS,
 };
 
-static const char *const names[NR_COLUMNS] = {
-	"id", "submit", "start", "end", "procs", "size", "run", "outcome",
+static const struct table_format format = {
+	.separator = ",",
+	.if_lacking = "is it what `stint sim --out` writes?",
+	.if_uneven = "is the file cut off?",
+	.column = {
+		[COLUMN_ID] = { "id", .needed = true },
+		[COLUMN_SUBMIT] = { "submit", .needed = true },
+		[COLUMN_START] = { "start", .needed = true },
+		[COLUMN_END] = { "end", .needed = true },
+		[COLUMN_PROCS] = { "procs", .needed = true },
+		[COLUMN_SIZE] = { "size", .needed = true },
+		[COLUMN_RUN] = { "run", .needed = true },
+		[COLUMN_OUTCOME] = { "outcome", .needed = true },
+	},
 };
-
-enum { MAX_FIELDS = 64 };
-
-struct reader {
-	const char *path;
-	size_t line;
-	int at[NR_COLUMNS]; /* which field of a line it is */
-	int nr_fields;
-	char *field[MAX_FIELDS];
-	struct sim_result result;
-	struct error *err;
-};
-
-/* Cut a line at its commas; how many fields, or more than there is room for. */
-static int split(struct reader *r, char *line)
-{
-	int n = 0;
-
-	do {
-		if (n == MAX_FIELDS)
-			return n + 1;
-		r->field[n++] = strsep(&line, ",");
-	} while (line);
-	return n;
-}
-
-static int read_head(struct reader *r, char *line)
-{
-	r->nr_fields = split(r, line);
-	if (r->nr_fields > MAX_FIELDS)
-		return error_set(r->err, -EINVAL, "%s:1: more than %d columns",
-				 r->path, MAX_FIELDS);
-	for (int c = 0; c < NR_COLUMNS; c++) {
-		r->at[c] = -1;
-		for (int i = 0; i < r->nr_fields; i++)
-			if (!strcmp(r->field[i], names[c]))
-				r->at[c] = i;
-		if (r->at[c] < 0)
-			return error_set(r->err, -EINVAL,
-					 "%s:1: no column '%s'; is it what "
-					 "`stint sim --out` writes?",
-					 r->path, names[c]);
-	}
-	return 0;
-}
-
-static int bad_value(const struct reader *r, enum column c)
-{
-	return error_set(r->err, -EINVAL, "%s:%zu: %s is '%.30s'", r->path,
-			 r->line, names[c], r->field[r->at[c]]);
-}
 
 /* Seconds; an empty field is -1, where that may be. */
-static int get_time(const struct reader *r, enum column c, bool may_lack,
+static int get_time(const struct table *t, enum column c, bool may_lack,
 		    usec_t *ret)
 {
-	const char *text = r->field[r->at[c]];
+	const char *text = table_text(t, c);
 
 	*ret = -1;
 	if (may_lack && !*text)
 		return 0;
-	return parse_usec(text, ret, NULL) < 0 ? bad_value(r, c) : 0;
+	return parse_usec(text, ret, NULL) < 0 ? table_bad_value(t, c) : 0;
 }
 
-static int get_number(const struct reader *r, enum column c, int64_t min,
+static int get_number(const struct table *t, enum column c, int64_t min,
 		      int64_t max, int64_t *ret)
 {
-	return parse_int(r->field[r->at[c]], min, max, "", ret, NULL) < 0
-		       ? bad_value(r, c)
+	return parse_int(table_text(t, c), min, max, "", ret, NULL) < 0
+		       ? table_bad_value(t, c)
 		       : 0;
 }
 
-static int get_outcome(const struct reader *r, uint8_t *ret)
+static int get_outcome(const struct table *t, uint8_t *ret)
 {
-	const char *text = r->field[r->at[COLUMN_OUTCOME]], *name;
+	const char *text = table_text(t, COLUMN_OUTCOME), *name;
 
 	for (unsigned i = 0; (name = event_outcome_name(i)); i++)
 		if (!strcmp(name, text)) {
 			*ret = (uint8_t)i;
 			return 0;
 		}
-	return bad_value(r, COLUMN_OUTCOME);
+	return table_bad_value(t, COLUMN_OUTCOME);
 }
 
-static int get_record(struct reader *r, struct sim_record *ret)
+static int get_record(const struct table *t, struct sim_record *ret)
 {
 	int64_t procs, size;
-	int rc = get_number(r, COLUMN_ID, INT64_MIN, INT64_MAX, &ret->id);
+	int rc = get_number(t, COLUMN_ID, INT64_MIN, INT64_MAX, &ret->id);
 
 	if (!rc)
-		rc = get_time(r, COLUMN_SUBMIT, false, &ret->submit);
+		rc = get_time(t, COLUMN_SUBMIT, false, &ret->submit);
 	if (!rc)
-		rc = get_time(r, COLUMN_START, true, &ret->start);
+		rc = get_time(t, COLUMN_START, true, &ret->start);
 	if (!rc)
-		rc = get_time(r, COLUMN_END, true, &ret->end);
+		rc = get_time(t, COLUMN_END, true, &ret->end);
 	if (!rc)
-		rc = get_time(r, COLUMN_RUN, false, &ret->run);
+		rc = get_time(t, COLUMN_RUN, false, &ret->run);
 	if (!rc)
-		rc = get_number(r, COLUMN_PROCS, 0, UINT32_MAX, &procs);
+		rc = get_number(t, COLUMN_PROCS, 0, UINT32_MAX, &procs);
 	if (!rc)
-		rc = get_number(r, COLUMN_SIZE, 1, UINT32_MAX, &size);
+		rc = get_number(t, COLUMN_SIZE, 1, UINT32_MAX, &size);
 	if (!rc)
-		rc = get_outcome(r, &ret->outcome);
+		rc = get_outcome(t, &ret->outcome);
 	if (rc)
 		return rc;
 	ret->procs = (uint32_t)procs;
 	ret->size = (uint32_t)size;
 	if (ret->start >= 0 && ret->start < ret->submit)
-		return bad_value(r, COLUMN_START);
+		return table_bad_value(t, COLUMN_START);
 	if (ret->end >= 0 && ret->start >= 0 && ret->end < ret->start)
-		return bad_value(r, COLUMN_END);
+		return table_bad_value(t, COLUMN_END);
 	return 0;
 }
 
@@ -150,57 +111,40 @@ static void add_record(struct sim_result *s, const struct sim_record *record)
 	s->record[s->nr++] = *record;
 }
 
-static int read_line(struct reader *r, char *line)
+static int read_jobs(struct table *t, struct sim_result *ret)
 {
-	struct sim_record record = { 0 };
-	int n = split(r, line), rc;
+	int r = table_head(t);
 
-	if (n != r->nr_fields)
-		return error_set(r->err, -EINVAL,
-				 "%s:%zu: %d fields, and the first line names "
-				 "%d; is the file cut off?",
-				 r->path, r->line, n, r->nr_fields);
-	rc = get_record(r, &record);
-	if (!rc)
-		add_record(&r->result, &record);
-	return rc;
-}
+	while (!r && table_next(t)) {
+		struct sim_record record = { 0 };
 
-static int read_text(struct reader *r, char *text)
-{
-	char *line;
-	int rc = 0;
-
-	while (!rc && (line = strsep(&text, "\n"))) {
-		size_t n = strlen(line);
-
-		r->line++;
-		if (n && line[n - 1] == '\r')
-			line[n - 1] = '\0';
-		if (r->line == 1)
-			rc = read_head(r, line);
-		else if (*line)
-			rc = read_line(r, line);
+		r = get_record(t, &record);
+		if (!r)
+			add_record(ret, &record);
 	}
-	if (!rc && !r->result.nr)
-		rc = error_set(r->err, -EINVAL, "%s: no job in it", r->path);
-	return rc;
+	if (!r)
+		r = t->result;
+	if (!r && !ret->nr)
+		r = error_set(t->err, -EINVAL, "%s: no job in it", t->name);
+	return r;
 }
 
 int jobs_file_read(const char *path, struct sim_result *ret, struct error *err)
 {
-	struct reader r = { .path = path, .err = err };
+	struct sim_result result = { 0 };
+	struct table t = { .format = &format, .name = path, .err = err };
 	char *text;
 	size_t size;
-	int rc = inflate_read(path, &text, &size, err);
+	int r = inflate_read(path, &text, &size, err);
 
-	if (rc < 0)
-		return rc;
-	rc = read_text(&r, text);
+	if (r < 0)
+		return r;
+	t.text = text;
+	r = read_jobs(&t, &result);
 	free(text);
-	if (rc < 0)
-		sim_result_clear(&r.result);
+	if (r < 0)
+		sim_result_clear(&result);
 	else
-		*ret = r.result;
-	return rc;
+		*ret = result;
+	return r;
 }

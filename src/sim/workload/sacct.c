@@ -12,6 +12,7 @@
 
 #include "core/units.h"
 #include "core/xalloc.h"
+#include "sim/workload/table.h"
 
 enum column {
 	COLUMN_ID,
@@ -31,27 +32,30 @@ enum column {
 	NR_COLUMNS,
 };
 
-enum { FIRST_NAME = COLUMN_USER, NR_NEEDED = COLUMN_WANTED };
+enum { FIRST_NAME = COLUMN_USER };
 
-/* How sacct calls it, or else. */
-static const char *const names[NR_COLUMNS][2] = {
-	[COLUMN_ID] = { "JobIDRaw", "JobID" },
-	[COLUMN_SUBMIT] = { "Submit", NULL },
-	[COLUMN_START] = { "Start", NULL },
-	[COLUMN_END] = { "End", NULL },
-	[COLUMN_PROCS] = { "AllocCPUS", "NCPUS" },
-	[COLUMN_WANTED] = { "ReqCPUS", NULL },
-	[COLUMN_MINUTES] = { "TimelimitRaw", NULL },
-	[COLUMN_LIMIT] = { "Timelimit", NULL },
-	[COLUMN_STATE] = { "State", NULL },
-	[COLUMN_USER] = { "User", NULL },
-	[COLUMN_GROUP] = { "Group", "Account" },
-	[COLUMN_APP] = { "JobName", NULL },
-	[COLUMN_QUEUE] = { "QOS", NULL },
-	[COLUMN_PARTITION] = { "Partition", NULL },
+static const struct table_format format = {
+	.separator = "|",
+	.if_lacking = "ask for it by "
+		      "sacct -P -o JobIDRaw,Submit,Start,End,AllocCPUS,...",
+	.if_uneven = "if a job's name has a '|' in it, leave out JobName",
+	.column = {
+		[COLUMN_ID] = { "JobIDRaw", "JobID", true },
+		[COLUMN_SUBMIT] = { "Submit", NULL, true },
+		[COLUMN_START] = { "Start", NULL, true },
+		[COLUMN_END] = { "End", NULL, true },
+		[COLUMN_PROCS] = { "AllocCPUS", "NCPUS", true },
+		[COLUMN_WANTED] = { "ReqCPUS" },
+		[COLUMN_MINUTES] = { "TimelimitRaw" },
+		[COLUMN_LIMIT] = { "Timelimit" },
+		[COLUMN_STATE] = { "State" },
+		[COLUMN_USER] = { "User" },
+		[COLUMN_GROUP] = { "Group", "Account" },
+		[COLUMN_APP] = { "JobName" },
+		[COLUMN_QUEUE] = { "QOS" },
+		[COLUMN_PARTITION] = { "Partition" },
+	},
 };
-
-enum { MAX_FIELDS = 256 };
 
 struct job {
 	int64_t id, submit, start, end;		 /* seconds */
@@ -69,71 +73,13 @@ struct word {
 };
 
 struct reader {
-	const char *name;
-	size_t line;
-	int at[NR_COLUMNS]; /* which field it is; -1: none */
-	int nr_fields;
-	char *field[MAX_FIELDS];
+	struct table table;
 	void *words; /* a tree of struct word */
 	int32_t nr_words[NR_COLUMNS];
 	struct job *job;
 	size_t cap;
 	struct sacct_counts counts;
-	struct error *err;
 };
-
-static int split(struct reader *r, char *line)
-{
-	int n = 0;
-
-	do {
-		if (n == MAX_FIELDS)
-			return n + 1;
-		r->field[n++] = strsep(&line, "|");
-	} while (line);
-	return n;
-}
-
-static int find_column(const struct reader *r, const char *name)
-{
-	for (int i = 0; name && i < r->nr_fields; i++)
-		if (!strcasecmp(r->field[i], name))
-			return i;
-	return -1;
-}
-
-static int read_head(struct reader *r, char *line)
-{
-	r->nr_fields = split(r, line);
-	if (r->nr_fields > MAX_FIELDS)
-		return error_set(r->err, -EINVAL,
-				 "%s:%zu: more than %d columns", r->name,
-				 r->line, MAX_FIELDS);
-	for (int c = 0; c < NR_COLUMNS; c++) {
-		r->at[c] = find_column(r, names[c][0]);
-		if (r->at[c] < 0)
-			r->at[c] = find_column(r, names[c][1]);
-		if (c < NR_NEEDED && r->at[c] < 0)
-			return error_set(
-				r->err, -EINVAL,
-				"%s:%zu: no column '%s'; ask for it by "
-				"sacct -P -o JobIDRaw,Submit,Start,End,"
-				"AllocCPUS,...",
-				r->name, r->line, names[c][0]);
-	}
-	return 0;
-}
-
-static const char *text_of(const struct reader *r, enum column c)
-{
-	return r->at[c] < 0 ? "" : r->field[r->at[c]];
-}
-
-static int bad_value(const struct reader *r, enum column c)
-{
-	return error_set(r->err, -EINVAL, "%s:%zu: %s is '%.40s'", r->name,
-			 r->line, names[c][0], text_of(r, c));
-}
 
 /* "None", "Unknown", "INVALID", "" and the like. */
 static bool is_unknown(const char *text)
@@ -141,9 +87,9 @@ static bool is_unknown(const char *text)
 	return !isdigit((unsigned char)*text);
 }
 
-static int get_time(const struct reader *r, enum column c, int64_t *ret)
+static int get_time(const struct table *t, enum column c, int64_t *ret)
 {
-	const char *text = text_of(r, c), *end;
+	const char *text = table_text(t, c), *end;
 	struct tm tm = { 0 };
 
 	*ret = -1;
@@ -153,26 +99,27 @@ static int get_time(const struct reader *r, enum column c, int64_t *ret)
 		return 0;
 	end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
 	if (!end || *end)
-		return bad_value(r, c);
+		return table_bad_value(t, c);
 	*ret = timegm(&tm);
 	return 0;
 }
 
-static int get_number(const struct reader *r, enum column c, int64_t *ret)
+static int get_number(const struct table *t, enum column c, int64_t *ret)
 {
-	const char *text = text_of(r, c);
+	const char *text = table_text(t, c);
 
 	*ret = -1;
 	if (is_unknown(text))
 		return 0;
-	return parse_int(text, 0, INT32_MAX, "", ret, NULL) ? bad_value(r, c)
-							    : 0;
+	return parse_int(text, 0, INT32_MAX, "", ret, NULL)
+		       ? table_bad_value(t, c)
+		       : 0;
 }
 
 /* "[days-]hours:minutes:seconds", or fewer of them as sacct writes it. */
-static int get_limit(const struct reader *r, int64_t *ret)
+static int get_limit(const struct table *t, int64_t *ret)
 {
-	const char *text = text_of(r, COLUMN_LIMIT);
+	const char *text = table_text(t, COLUMN_LIMIT);
 	long days = 0, part[3] = { 0 };
 	int used = 0, n;
 
@@ -188,19 +135,19 @@ static int get_limit(const struct reader *r, int64_t *ret)
 			   &used);
 	}
 	if (n != 3 || text[used])
-		return bad_value(r, COLUMN_LIMIT);
+		return table_bad_value(t, COLUMN_LIMIT);
 	*ret = ((days * 24 + part[0]) * 60 + part[1]) * 60 + part[2];
 	return 0;
 }
 
-static int get_wanted_time(const struct reader *r, int64_t *ret)
+static int get_wanted_time(const struct table *t, int64_t *ret)
 {
-	int rc = get_number(r, COLUMN_MINUTES, ret);
+	int rc = get_number(t, COLUMN_MINUTES, ret);
 
 	if (!rc && *ret >= 0)
 		*ret *= 60;
 	else if (!rc)
-		rc = get_limit(r, ret);
+		rc = get_limit(t, ret);
 	return rc;
 }
 
@@ -215,7 +162,8 @@ static int compare_words(const void *a, const void *b)
 /* A name's number: from 1 on, column by column; -1: there is no name. */
 static int32_t number_of(struct reader *r, int c)
 {
-	struct word key = { .column = c, .text = text_of(r, c) }, *word, **at;
+	struct word key = { .column = c, .text = table_text(&r->table, c) },
+		    *word, **at;
 
 	if (!*key.text)
 		return -1;
@@ -231,67 +179,60 @@ static int32_t number_of(struct reader *r, int c)
 }
 
 /* As the format has it: 1 completed, 5 cancelled, 0 anything else. */
-static int status_of(const struct reader *r)
+static int status_of(const struct table *t)
 {
-	const char *state = text_of(r, COLUMN_STATE);
+	const char *state = table_text(t, COLUMN_STATE);
 
 	if (!*state || !strncmp(state, "COMPLETED", strlen("COMPLETED")))
 		return 1;
 	return strncmp(state, "CANCELLED", strlen("CANCELLED")) ? 0 : 5;
 }
 
-static int get_id(const struct reader *r, int64_t *ret)
+static int get_id(const struct table *t, int64_t *ret)
 {
-	if (!parse_int(text_of(r, COLUMN_ID), 0, INT64_MAX, "", ret, NULL))
+	if (!parse_int(table_text(t, COLUMN_ID), 0, INT64_MAX, "", ret, NULL))
 		return 0;
-	return error_set(r->err, -EINVAL,
+	return error_set(t->err, -EINVAL,
 			 "%s:%zu: the job's number is '%.40s'; of arrays and "
 			 "the like ask sacct for JobIDRaw",
-			 r->name, r->line, text_of(r, COLUMN_ID));
+			 t->name, t->line, table_text(t, COLUMN_ID));
 }
 
-static int get_job(struct reader *r, struct job *ret)
+static int get_job(const struct table *t, struct job *ret)
 {
-	int rc = get_id(r, &ret->id);
+	int rc = get_id(t, &ret->id);
 
 	if (!rc)
-		rc = get_time(r, COLUMN_SUBMIT, &ret->submit);
+		rc = get_time(t, COLUMN_SUBMIT, &ret->submit);
 	if (!rc && ret->submit < 0)
-		rc = bad_value(r, COLUMN_SUBMIT);
+		rc = table_bad_value(t, COLUMN_SUBMIT);
 	if (!rc)
-		rc = get_time(r, COLUMN_START, &ret->start);
+		rc = get_time(t, COLUMN_START, &ret->start);
 	if (!rc)
-		rc = get_time(r, COLUMN_END, &ret->end);
+		rc = get_time(t, COLUMN_END, &ret->end);
 	if (!rc)
-		rc = get_number(r, COLUMN_PROCS, &ret->procs);
+		rc = get_number(t, COLUMN_PROCS, &ret->procs);
 	if (!rc)
-		rc = get_number(r, COLUMN_WANTED, &ret->wanted);
+		rc = get_number(t, COLUMN_WANTED, &ret->wanted);
 	if (!rc)
-		rc = get_wanted_time(r, &ret->limit);
+		rc = get_wanted_time(t, &ret->limit);
 	if (!rc && ret->start >= 0 && ret->start < ret->submit)
-		rc = bad_value(r, COLUMN_START);
+		rc = table_bad_value(t, COLUMN_START);
 	if (!rc && ret->start >= 0 && ret->end >= 0 && ret->end < ret->start)
-		rc = bad_value(r, COLUMN_END);
+		rc = table_bad_value(t, COLUMN_END);
 	return rc;
 }
 
-static int read_job(struct reader *r, char *line)
+static int read_job(struct reader *r)
 {
-	struct job job = { .line = r->line };
-	int n = split(r, line), rc;
+	struct job job = { .line = r->table.line };
+	int rc;
 
-	if (n != r->nr_fields)
-		return error_set(
-			r->err, -EINVAL,
-			"%s:%zu: %d fields, and the first line names "
-			"%d; if a job's name has a '|' in it, leave out "
-			"JobName",
-			r->name, r->line, n, r->nr_fields);
-	if (strchr(text_of(r, COLUMN_ID), '.')) {
+	if (strchr(table_text(&r->table, COLUMN_ID), '.')) {
 		r->counts.steps++;
 		return 0;
 	}
-	rc = get_job(r, &job);
+	rc = get_job(&r->table, &job);
 	if (rc)
 		return rc;
 	if (job.start < 0 || job.end < 0) {
@@ -301,7 +242,7 @@ static int read_job(struct reader *r, char *line)
 	}
 	for (int c = FIRST_NAME; c < NR_COLUMNS; c++)
 		job.number[c - FIRST_NAME] = number_of(r, c);
-	job.status = status_of(r);
+	job.status = status_of(&r->table);
 	array_room(r->job, r->counts.jobs, &r->cap);
 	r->job[r->counts.jobs++] = job;
 	return 0;
@@ -343,31 +284,25 @@ static void write_jobs(const struct reader *r, uint32_t procs, FILE *to)
 	}
 }
 
-static int read_text(struct reader *r, char *text)
+static int read_jobs(struct reader *r)
 {
-	char *line;
-	int rc = 0;
+	struct table *t = &r->table;
+	int rc = table_head(t);
 
-	while (!rc && (line = strsep(&text, "\n"))) {
-		size_t n = strlen(line);
-
-		r->line++;
-		if (n && line[n - 1] == '\r')
-			line[n - 1] = '\0';
-		if (*line)
-			rc = r->nr_fields ? read_job(r, line)
-					  : read_head(r, line);
-	}
+	while (!rc && table_next(t))
+		rc = read_job(r);
+	if (!rc)
+		rc = t->result;
 	if (!rc && !r->counts.jobs)
-		rc = error_set(r->err, -EINVAL,
-			       "%s: no job in it that ran and ended", r->name);
+		rc = error_set(t->err, -EINVAL,
+			       "%s: no job in it that ran and ended", t->name);
 	return rc;
 }
 
 int sacct_convert(char *text, size_t size, const char *name, uint32_t procs,
 		  FILE *to, struct sacct_counts *ret, struct error *err)
 {
-	struct reader r = { .name = name, .err = err };
+	struct reader r = { .table = { &format, name, text, err } };
 	int rc;
 
 	if (strlen(text) != size)
@@ -375,7 +310,7 @@ int sacct_convert(char *text, size_t size, const char *name, uint32_t procs,
 				 "%s: this is not a text file: there is a NUL "
 				 "in it",
 				 name);
-	rc = read_text(&r, text);
+	rc = read_jobs(&r);
 	if (!rc) {
 		qsort(r.job, r.counts.jobs, sizeof(*r.job), by_submit);
 		write_jobs(&r, procs, to);
