@@ -39,7 +39,8 @@ void contract_begin(struct contract *c, const struct moment *now)
 				.ends = end_of_day(now, 0),
 				.scene.touched = AGES_AGO,
 				.calm_since = AGES_AGO,
-				.giving = -1 };
+				.giving = -1,
+				.leaving = -1 };
 }
 
 void contract_lose(struct contract *c, const struct moment *now)
@@ -150,6 +151,34 @@ static usec_t clamp(usec_t v, usec_t least, usec_t most)
 	return v < least ? least : v > most ? most : v;
 }
 
+/* Has a guest come, run or gone while the owner was away?  Who goes runs for it. */
+static bool took_something(const struct scene *before, const struct scene *now)
+{
+	if (before->here && now->here)
+		return false;
+	return now->running || now->guests > before->guests ||
+	       (!before->here && now->guests < before->guests);
+}
+
+/*
+ * A guest that stands still takes nothing anew.  Nor does one that leaves when no
+ * disturbance is left: the return that used up the last one found it.  That may
+ * take as long as giving back does.
+ */
+static void note_use(struct contract *c, const struct owner_terms *t,
+		     const struct moment *now, const struct scene *scene)
+{
+	bool took = took_something(&c->scene, scene);
+	bool leaves = !contract_left(c, t) && scene->guests <= c->scene.guests;
+
+	if (took && leaves && c->leaving < 0)
+		c->leaving = now->steady;
+	c->used |= took && !leaves;
+	c->used |= c->leaving >= 0 && now->steady - c->leaving > t->give_back;
+	if (scene->here || !scene->running)
+		c->leaving = -1;
+}
+
 void contract_feed(struct contract *c, const struct owner_terms *terms,
 		   const struct moment *moment, const struct scene *scene)
 {
@@ -161,21 +190,18 @@ void contract_feed(struct contract *c, const struct owner_terms *terms,
 	c->fed = m.steady;
 	settle(c, now);
 	turn_day(c, now);
+	note_use(c, terms, now, scene);
 	c->scene = *scene;
 	c->scene.touched = clamp(scene->touched, AGES_AGO, m.steady);
 	feel_load(c, terms, now);
-	if (!was_here && scene->guests)
-		c->used = true;
 	if (!was_here && scene->here)
 		owner_returns(c, terms, now);
 	else if (scene->here && c->giving < 0)
 		give_back_on(c, terms, now);
 	if (c->giving >= 0)
 		give_back(c, terms, now);
-	if (scene->here)
-		return;
-	c->giving = -1;
-	c->used |= scene->guests > 0;
+	if (!scene->here)
+		c->giving = -1;
 }
 
 enum closed contract_closed(const struct contract *c,
@@ -413,7 +439,7 @@ static void reboot(struct contract *c, const struct paper *p,
 
 	c->scene = (struct scene){ .here = false };
 	c->used = false;
-	c->giving = -1;
+	c->giving = c->leaving = -1;
 	c->returned = 0;
 	if (!c->unsettled) {
 		c->written = p->wall;
@@ -435,6 +461,7 @@ int contract_read(struct contract *c, const char *text,
 		return r;
 	*c = p.c;
 	c->fed = now->steady;
+	c->leaving = -1;
 	if (strcmp(p.boot, boot) || p.steady > now->steady) {
 		reboot(c, &p, now);
 	} else {

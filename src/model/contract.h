@@ -9,8 +9,13 @@
  * whether the host is open to guests.
  *
  * - A return is the change from away to here.  It is a disturbance if a guest
- *   is there or has been since the owner was here last, whose memory and caches
- *   it took.
+ *   runs there, or one has come, run or gone since the owner was here last, whose
+ *   memory and caches it took.  One that has stood still all the while took nothing
+ *   anew, and counts no more.
+ * - Of the disturbances that the terms allow none is left: guests are to get out, and
+ *   one that does, whenever there is a place for it, is no disturbance, unless that
+ *   takes longer than giving back may.  So whoever keeps to contract_lending() never
+ *   exceeds the terms.
  * - A day is the host's local one.  While it is counted its end is an instant
  *   of the steady clock, found when it began: a clock that is set then changes
  *   neither the count nor the end.  Only the end of the day after follows the
@@ -74,9 +79,12 @@ struct contract {
 	/* Now. */
 	struct scene scene; /* as fed last */
 	usec_t calm_since;  /* load is low enough; USEC_MAX: it is not */
-	bool used;	    /* by a guest since the owner was here last */
-	usec_t giving;	    /* back, since then; -1: not */
-	usec_t returned;    /* the owner did, the last time; if here */
+	bool used;	 /* since the owner was here last, by a guest that did
+			       not stand still */
+	usec_t giving;	 /* back, since then; -1: not */
+	usec_t leaving;	 /* somebody does, the owner being away and no
+			       disturbance left, since then; -1: nobody */
+	usec_t returned; /* the owner did, the last time; if here */
 	/* The latest returns, oldest first. */
 	struct owner_return last[CONTRACT_RETURNS];
 	uint32_t nr_last;

@@ -317,6 +317,64 @@ static void the_last_returns_are_kept(void **state)
 				 first + (i + 3) * (MIN + terms.quiet));
 }
 
+static void who_stands_still_disturbs_once(void **state)
+{
+	(void)state;
+	guests(1);
+	owner(true);
+	scene.running = 0;
+	feed();
+	for (int i = 0; i < 3; i++) {
+		now += MIN;
+		owner(false);
+		now += HOUR;
+		owner(true);
+	}
+	assert_int_equal(c.returns, 4);
+	assert_int_equal(c.disturbed, 1);
+	owner(false);
+	scene.running = 1; /* the host is open again */
+	feed();
+	scene.running = 0;
+	feed();
+	owner(true);
+	assert_int_equal(c.disturbed, 2);
+	owner(false);
+	guests(0); /* it went, and ran for that */
+	owner(true);
+	assert_int_equal(c.disturbed, 3);
+}
+
+/* None is left: who goes may take as long as giving back, and who comes counts. */
+static void the_way_out_is_no_disturbance(void **state)
+{
+	(void)state;
+	terms.disturb = 1;
+	guests(1);
+	owner(true);
+	owner(false); /* it is on its way */
+	now += terms.give_back;
+	owner(true);
+	assert_int_equal(c.disturbed, 1);
+	owner(false);
+	now += terms.give_back / 2;
+	guests(0);
+	now += HOUR;
+	owner(true);
+	assert_int_equal(c.disturbed, 1);
+	guests(1);
+	owner(false);
+	now += terms.give_back + 1;
+	guests(0);
+	owner(true);
+	assert_int_equal(c.disturbed, 2); /* that was too long */
+	owner(false);
+	guests(1);
+	guests(0);
+	owner(true);
+	assert_int_equal(c.disturbed, 3); /* and this, one that came */
+}
+
 /* The clock of who saw it was ahead. */
 static void touched_later_than_now(void **state)
 {
@@ -347,6 +405,8 @@ int main(void)
 		cmocka_unit_test_setup(days_end_at_midnight, fresh),
 		cmocka_unit_test_setup(a_guest_that_lingers_counts_once, fresh),
 		cmocka_unit_test_setup(the_last_returns_are_kept, fresh),
+		cmocka_unit_test_setup(who_stands_still_disturbs_once, fresh),
+		cmocka_unit_test_setup(the_way_out_is_no_disturbance, fresh),
 		cmocka_unit_test_setup(touched_later_than_now, fresh),
 	};
 

@@ -95,6 +95,55 @@ static void no_more_than_the_terms_allow(void **state)
 		play(seed, seed % 2, seed % 3 == 0);
 }
 
+/* What guests do that find no place elsewhere: they stand still, go one by one when
+ * one is found, and come back when the host is open. */
+static void guests_strand(struct script *s)
+{
+	bool out = closed_for_guests(closed());
+
+	if (!out && !scene.here && random_below(&s->r, 2))
+		scene.guests = scene.running =
+			scene.guests + (uint32_t)random_below(&s->r, 2);
+	else if (out && scene.guests && !random_below(&s->r, 4))
+		scene.running = 1; /* it leaves */
+	feed();
+	if (!closed_for_guests(closed()))
+		return;
+	now += (usec_t)random_below(&s->r, (uint64_t)terms.give_back);
+	if (!random_below(&s->r, 4)) /* meanwhile */
+		scene.here = !scene.here;
+	feed();
+	if (scene.running && out)
+		scene.guests--;
+	scene.running = 0;
+	feed();
+}
+
+static void who_strands_is_no_new_disturbance(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct script s = { .in_day = 0 };
+		uint32_t most = 0;
+
+		fresh(NULL);
+		random_init(&s.r, seed, "strand", 0);
+		terms.disturb = 1 + (uint32_t)(seed % 3);
+		terms.quiet = seed % 2 ? 0 : MIN;
+		for (int i = 0; i < 3000; i++) {
+			now += (usec_t)random_below(&s.r, 10 * MIN);
+			if (!random_below(&s.r, 2))
+				scene.here = !scene.here;
+			scene.touched = now;
+			feed();
+			guests_strand(&s);
+			most = c.disturbed > most ? c.disturbed : most;
+			assert_true(c.disturbed <= terms.disturb);
+		}
+		assert_int_equal(most, terms.disturb);
+	}
+}
+
 /* Within the day a script begins in, setting the clock changes nothing. */
 static void steps_neither_give_nor_take(void **state)
 {
@@ -159,6 +208,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(no_more_than_the_terms_allow, fresh),
+		cmocka_unit_test_setup(who_strands_is_no_new_disturbance,
+				       fresh),
 		cmocka_unit_test_setup(steps_neither_give_nor_take, fresh),
 		cmocka_unit_test_setup(changes_are_announced, fresh),
 	};

@@ -157,6 +157,8 @@ usec_t moves_next(const struct engine *g); /* when one ends; USEC_MAX: none */
 /* Let those that are due end; false if none is. */
 bool moves_happen(struct engine *g);
 /* The job is gone from its hosts, or has others. */
-void moves_forget(struct moves *m, const struct job *job);
+void moves_forget(struct engine *g, const struct job *job);
+/* Ranks that are on their way to that host; m may be NULL. */
+uint32_t moves_coming(const struct moves *m, uint32_t host);
 
 #endif

@@ -49,8 +49,9 @@ usec_t moves_next(const struct engine *g)
 	return m && m->nr ? m->transfer[m->nr - 1].ends : USEC_MAX;
 }
 
-void moves_forget(struct moves *m, const struct job *job)
+void moves_forget(struct engine *g, const struct job *job)
 {
+	struct moves *m = g->moves;
 	size_t n = 0;
 
 	if (!m)
@@ -58,5 +59,16 @@ void moves_forget(struct moves *m, const struct job *job)
 	for (size_t i = 0; i < m->nr; i++)
 		if (m->transfer[i].job != job)
 			m->transfer[n++] = m->transfer[i];
+		else
+			owners_touch(g->owners, m->transfer[i].to);
 	m->nr = n;
+}
+
+uint32_t moves_coming(const struct moves *m, uint32_t host)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; m && i < m->nr; i++)
+		n += m->transfer[i].to == host;
+	return n;
 }

@@ -124,7 +124,8 @@ static struct scene look_at(const struct engine *g, uint32_t ix, usec_t now)
 		.touched = w->state.keyboard > w->away ? w->state.keyboard
 						       : w->away,
 		.load = w->state.value[ACTIVITY_LOAD] / h->cores,
-		.guests = h->nr_ranks,
+		/* Live a capsule is there as soon as a rank is to come. */
+		.guests = h->nr_ranks + moves_coming(g->moves, ix),
 		.running = running_on(g, h),
 	};
 }
@@ -162,24 +163,13 @@ static uint64_t free_memory(const struct engine *g, const struct owner *w,
 }
 
 /* What becomes of guests, by the terms. */
-static void describe_leaving(const struct engine *g, enum closed closed,
-			     struct host *ret)
+static void describe_leaving(const struct lending *l, struct host *ret)
 {
-	const struct owner_terms *t = g->owners->terms;
-	bool leave = closed_for_guests(closed) &&
-		     !(closed == CLOSED_OWNER && t->on_return == RETURN_SHARE);
-
-	if (leave && !ret->owner_active) {
-		ret->leave_by = g->view.now + t->give_back;
-		ret->freeze_until = t->on_return == RETURN_FREEZE
-					    ? g->view.now + t->freeze_most
-					    : 0;
-		ret->freeze_most = t->freeze_most;
-	} else if (!leave) {
-		ret->leave_by = ret->freeze_until = ret->freeze_most = 0;
-	}
-	ret->owner_active = leave;
-	ret->closed = closed;
+	ret->closed = l->closed;
+	ret->owner_active = l->leave;
+	ret->leave_by = l->leave_by;
+	ret->freeze_until = l->freeze_until;
+	ret->freeze_most = l->leave ? l->freeze_most : 0;
 }
 
 static void describe(const struct engine *g, uint32_t ix, struct host *ret)
@@ -187,6 +177,7 @@ static void describe(const struct engine *g, uint32_t ix, struct host *ret)
 	const struct owners *o = g->owners;
 	const struct owner *w = &o->owner[ix];
 	struct moment m = moment_plain(g->view.now);
+	struct lending l;
 
 	*ret = g->view.hosts[ix];
 	ret->load = w->state.value[ACTIVITY_LOAD];
@@ -194,11 +185,12 @@ static void describe(const struct engine *g, uint32_t ix, struct host *ret)
 	if (ret->memory)
 		ret->memory_free = free_memory(g, w, ret);
 	ret->idle_since = is_here(w) ? USEC_MAX : w->contract.scene.touched;
-	if (g->config->no_terms)
+	if (g->config->no_terms) {
 		ret->owner_active = is_here(w);
-	else
-		describe_leaving(g, contract_closed(&w->contract, o->terms, &m),
-				 ret);
+		return;
+	}
+	l = contract_lending(&w->contract, o->terms, &m, false);
+	describe_leaving(&l, ret);
 }
 
 /* False if nothing has changed of it. */
@@ -216,7 +208,8 @@ static bool tell(struct engine *g, uint32_t ix, bool told)
 	    h->memory_free == fresh.memory_free &&
 	    h->idle_since == fresh.idle_since &&
 	    h->owner_active == fresh.owner_active &&
-	    h->closed == fresh.closed && h->leave_by == fresh.leave_by)
+	    h->closed == fresh.closed && h->leave_by == fresh.leave_by &&
+	    h->freeze_until == fresh.freeze_until)
 		return false;
 	if (told)
 		engine_event(g, &e, true);

@@ -40,6 +40,9 @@ bool owners_happen(struct engine *g);
  * NULL. */
 void owners_note(struct owners *o, const struct event *e);
 
+/* A rank is to come to that host, or has or will not; o may be NULL. */
+void owners_touch(struct owners *o, uint32_t ix);
+
 /* Complete the sums at the end. */
 void owners_sum(struct engine *g, struct sim_owners *ret);
 

@@ -4,7 +4,7 @@
 
 void owners_touch(struct owners *o, uint32_t ix)
 {
-	if (o->owner[ix].touched)
+	if (!o || o->owner[ix].touched)
 		return;
 	o->owner[ix].touched = true;
 	o->dirty[o->nr_dirty++] = ix;

@@ -34,7 +34,4 @@ struct owners {
 	struct sim_owners sum;
 };
 
-/* Look at that host again. */
-void owners_touch(struct owners *o, uint32_t ix);
-
 #endif

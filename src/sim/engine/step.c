@@ -36,7 +36,7 @@ void engine_requeue(struct engine *g, struct job *job)
 	engine_advance(g, job);
 	t->split.lost += t->split.run;
 	t->split.run = t->split.cpu = t->split.page = 0;
-	moves_forget(g->moves, job);
+	moves_forget(g, job);
 	engine_memory_forget(g, job);
 	if (job->state == JOB_RUNNING)
 		g->running_demand -= job->size;
@@ -53,7 +53,7 @@ void engine_finish(struct engine *g, const struct event *e)
 	engine_advance(g, job);
 	if (g->result.split)
 		g->result.split[r - g->result.record] = g->truth[job->ix].split;
-	moves_forget(g->moves, job);
+	moves_forget(g, job);
 	engine_memory_forget(g, job);
 	if (job->state == JOB_RUNNING)
 		g->running_demand -= job->size;

@@ -37,6 +37,7 @@ void moves_begin(struct engine *g, struct job *job, uint32_t rank, uint32_t to)
 	stands = later(g->view.now, g->truth[job->ix].stall);
 	t.standstill = c->precopy ? c->migrate : later(t.ends, stands) - stands;
 	moves_add(m, &t);
+	owners_touch(g->owners, to);
 	if (!c->precopy)
 		engine_stall_until(g, job, t.ends);
 }
@@ -68,6 +69,7 @@ bool moves_happen(struct engine *g)
 	for (; moves_next(g) <= g->view.now; any = true) {
 		struct transfer t = m->transfer[--m->nr];
 
+		owners_touch(g->owners, t.to);
 		land(g, &t);
 	}
 	return any;
