@@ -34,10 +34,9 @@
 #include "policy/kit/policy.h"
 #include "policy/migrate/flights.h"
 #include "policy/migrate/leave.h"
+#include "policy/migrate/steps.h"
 #include "policy/migrate/targets.h"
 
-/* Moves of one job that are weighed against each other at most. */
-#define STEPS	  64
 /*
  * While it is moved a rank runs on, a bit slower: what a second of that costs,
  * in seconds.
@@ -52,28 +51,16 @@ struct mind {
 	usec_t filled; /* ... as of then */
 };
 
-struct step {
-	uint32_t rank, from, to;
-};
-
 struct stint {
 	struct policy base;
 	struct placed placed;
 	struct flights flights;
-	struct targets targets, tried; /* of a pass; tried: of one job */
-	double gain, moves;
+	struct targets targets; /* of a pass */
+	struct steps steps;
+	double moves;
 	unsigned leave; /* enum leave_how */
 	struct mind *mind;
 	size_t nr_minds;
-	/*
-	 * Of one pass, by host: how many ranks will be there, and the delay of
-	 * each.
-	 */
-	uint32_t *guests;
-	double *delay;
-	struct step step[STEPS];
-	uint32_t *place; /* of each rank of the job that is looked at */
-	size_t cap_place;
 };
 
 /* All but the first are what others do, to be compared with. */
@@ -103,16 +90,14 @@ REASON(not_yet, "by then it has paid for job {job} to move", job);
 static int stint_create(const struct policy_setup *setup, struct policy **ret,
 			struct error *err)
 {
-	uint32_t n = setup->view->nr_hosts;
 	struct stint *s = xcalloc(1, sizeof(*s));
 
 	s->placed = placed_of(setup->params);
-	s->gain = 1 + params_real(setup->params, "gain");
 	s->moves = params_real(setup->params, "moves");
 	s->leave = leave_hows[params_choice(setup->params, "leave")];
 	flights_init(&s->flights, setup->params);
-	s->guests = xcalloc(n + 1, sizeof(*s->guests));
-	s->delay = xcalloc(n + 1, sizeof(*s->delay));
+	steps_init(&s->steps, setup->view->nr_hosts,
+		   1 + params_real(setup->params, "gain"));
 	*ret = &s->base;
 	return 0;
 }
@@ -123,11 +108,8 @@ static void stint_destroy(struct policy *policy)
 
 	flights_clear(&s->flights);
 	targets_clear(&s->targets);
-	targets_clear(&s->tried);
+	steps_clear(&s->steps);
 	free(s->mind);
-	free(s->guests);
-	free(s->delay);
-	free(s->place);
 	free(s);
 }
 
@@ -178,52 +160,7 @@ static void fill_budget(const struct stint *s, const struct job *job,
 	m->filled = now;
 }
 
-/* ---- how hosts are in a pass ---- */
-
-static void set_delay(struct stint *s, const struct host *h)
-{
-	uint32_t n = s->guests[h->ix];
-
-	s->delay[h->ix] = host_delay(h, h->load + (n ? n - 1 : 0));
-}
-
-static void survey_hosts(struct stint *s, const struct view *view,
-			 const struct plan *plan)
-{
-	const struct host *h;
-
-	for_each_host (h, view)
-		s->guests[h->ix] = plan_active(plan, h);
-	for (size_t i = 0; i < s->flights.nr; i++)
-		if (s->guests[s->flights.flight[i].from])
-			s->guests[s->flights.flight[i].from]--;
-	for_each_host (h, view)
-		set_delay(s, h);
-}
-
-static void shift(struct stint *s, const struct view *view, uint32_t from,
-		  uint32_t to)
-{
-	s->guests[from]--;
-	s->guests[to]++;
-	set_delay(s, &view->hosts[from]);
-	set_delay(s, &view->hosts[to]);
-}
-
 /* ---- a job ---- */
-
-static double greatest(const struct stint *s, const uint32_t *place, uint32_t n,
-		       uint32_t *ret_rank)
-{
-	double worst = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (s->delay[place[i]] > worst) {
-			worst = s->delay[place[i]];
-			*ret_rank = i;
-		}
-	return worst;
-}
 
 /* Seconds that the job probably still has, in which moves can pay. */
 static double time_left(const struct view *view, const struct job *job)
@@ -234,75 +171,6 @@ static double time_left(const struct view *view, const struct job *job)
 	if (left < view->now - job->start && job->est_end <= view->now)
 		left = view->now - job->start; /* longer than estimated */
 	return usec_to_seconds(left > 0 ? left : 0);
-}
-
-/* What is gained by some of the steps that were tried. */
-struct prospect {
-	uint32_t steps;
-	double before, after; /* greatest delay */
-	double cost;	      /* seconds, of one move */
-	double saved;	      /* seconds, all in all */
-};
-
-static void copy_targets(struct stint *s)
-{
-	size_t size = s->targets.nr * sizeof(*s->targets.target);
-
-	targets_clear(&s->tried);
-	s->tried.target = xmalloc(size + 1);
-	memcpy(s->tried.target, s->targets.target, size);
-	s->tried.nr = s->targets.nr;
-}
-
-static void copy_places(struct stint *s, const struct job *job)
-{
-	if (job->n > s->cap_place) {
-		s->cap_place = job->n;
-		s->place = xreallocarray(s->place, job->n, sizeof(*s->place));
-	}
-	memcpy(s->place, job->hosts, job->n * sizeof(*s->place));
-}
-
-/*
- * Move the most delayed rank to the best host, and again, as long as that helps
- * a rank; note after how many steps the job as a whole gains most.
- */
-static uint32_t try_steps(struct stint *s, const struct view *view,
-			  const struct job *job, double left,
-			  struct prospect *best)
-{
-	uint32_t n = 0, rank = 0;
-	double worst = best->before;
-
-	greatest(s, s->place, job->n, &rank);
-	while (n < STEPS) {
-		struct target *to =
-			targets_best(&s->tried, job, s->place[rank], true);
-		double saved;
-
-		if (!to || to->delay * s->gain > worst)
-			break;
-		s->step[n++] =
-			(struct step){ rank, s->place[rank], to->host->ix };
-		shift(s, view, s->place[rank], to->host->ix);
-		s->place[rank] = to->host->ix;
-		targets_take(&s->tried, to, job);
-		worst = greatest(s, s->place, job->n, &rank);
-		saved = left * (1 - worst / best->before) - n * best->cost;
-		if (worst * s->gain <= best->before && saved > best->saved) {
-			best->steps = n;
-			best->after = worst;
-			best->saved = saved;
-		}
-	}
-	return n;
-}
-
-static void undo_steps(struct stint *s, const struct view *view, uint32_t n,
-		       uint32_t down_to)
-{
-	while (n-- > down_to)
-		shift(s, view, s->step[n].to, s->step[n].from);
 }
 
 /* Has it lasted for long enough?  Else there is a wake for when it has. */
@@ -329,30 +197,16 @@ static void plan_steps(struct stint *s, const struct prospect *p,
 	for (uint32_t i = 0; i < p->steps; i++) {
 		uint32_t k = 0;
 
-		while (k < n && ranks[k] != s->step[i].rank)
+		while (k < n && ranks[k] != s->steps.step[i].rank)
 			k++;
-		ranks[k] = s->step[i].rank;
-		hosts[k] = s->step[i].to;
+		ranks[k] = s->steps.step[i].rank;
+		hosts[k] = s->steps.step[i].to;
 		n += k == n;
 	}
 	plan_migrate_by(plan, job, n, ranks, hosts, 0,
 			BECAUSE(gains, .before = (int64_t)(p->before * 1000),
 				.after = (int64_t)(p->after * 1000),
 				.ranks = n));
-}
-
-/* The steps that were tried are what all others see from now on. */
-static void adopt_steps(struct stint *s, const struct view *view,
-			const struct job *job, uint32_t tried, uint32_t steps)
-{
-	undo_steps(s, view, tried, steps);
-	for (uint32_t i = 0; i < steps; i++)
-		for (size_t k = 0; k < s->targets.nr; k++)
-			if (s->targets.target[k].host->ix == s->step[i].to) {
-				targets_take(&s->targets, &s->targets.target[k],
-					     job);
-				break;
-			}
 }
 
 static bool settled(const struct stint *s, const struct view *view,
@@ -366,32 +220,31 @@ static void improve_job(struct stint *s, const struct view *view,
 			const struct job *job, struct plan *plan)
 {
 	struct mind *m = mind_of(s, job, view->now);
-	uint32_t rank, tried;
+	uint32_t rank;
 	struct prospect p = {
-		.before = greatest(s, job->hosts, job->n, &rank),
+		.before = steps_greatest(&s->steps, job->hosts, job->n, &rank),
 		.cost = s->flights.still +
 			UNDER_WAY * flights_last(&s->flights, job),
 	};
 
-	if (!s->targets.nr || s->targets.target[0].delay * s->gain > p.before) {
+	if (!s->targets.nr ||
+	    s->targets.target[0].delay * s->steps.gain > p.before) {
 		m->since = -1;
 		return;
 	}
 	fill_budget(s, job, m, view->now);
-	copy_targets(s);
-	copy_places(s, job);
-	tried = try_steps(s, view, job, time_left(view, job), &p);
+	steps_try(&s->steps, &s->targets, view, job, time_left(view, job), &p);
 	if (!p.steps)
 		m->since = -1;
 	else if (m->since < 0)
 		m->since = view->now;
 	if (p.steps && m->budget >= p.steps && has_paid(&p, m, job, plan)) {
 		plan_steps(s, &p, job, plan);
-		adopt_steps(s, view, job, tried, p.steps);
+		steps_adopt(&s->steps, view, job, p.steps, &s->targets);
 		m->budget -= p.steps;
 		m->since = -1;
 	} else {
-		undo_steps(s, view, tried, 0);
+		steps_undo(&s->steps, view, 0);
 	}
 }
 
@@ -400,7 +253,7 @@ static void improve(struct stint *s, const struct view *view, struct plan *plan)
 	const struct job *j;
 
 	targets_make(&s->targets, view, plan);
-	survey_hosts(s, view, plan);
+	steps_survey(&s->steps, &s->flights, view, plan);
 	for_each_running(j, view) if (settled(s, view, j))
 		improve_job(s, view, j, plan);
 }

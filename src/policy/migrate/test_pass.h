@@ -1,0 +1,38 @@
+/*
+ * test_pass.h - six hosts with two cores each, and what one pass of a policy plans on them
+ *
+ * For cmocka_unit_test_setup_teardown(): each test begins with fresh ones, at 50 s.
+ */
+#ifndef POLICY_MIGRATE_TEST_PASS_H
+#define POLICY_MIGRATE_TEST_PASS_H
+
+#include "model/plan.h"
+#include "model/view.h"
+#include "policy/migrate/flights.h"
+#include "policy/migrate/targets.h"
+
+#define SEC USEC_PER_SEC
+#define MB  1000000
+
+enum { HOSTS = 6 };
+
+extern struct view view;
+extern struct host *host; /* HOSTS of them, the view's */
+extern struct plan plan;
+extern struct flights flights; /* 100 MB/s */
+extern struct targets targets;
+
+int pass_begin(void **state);
+int pass_end(void **state);
+#define PASS_TEST(fn) cmocka_unit_test_setup_teardown(fn, pass_begin, pass_end)
+
+/* A job with one rank a processor that waits, or that runs on hosts. */
+struct job *pass_arrive(int64_t id, uint32_t n);
+struct job *pass_runs(int64_t id, uint32_t n, const uint32_t *on);
+void pass_stands_still(struct job *j, uint32_t rank);
+void pass_wanted_back(uint32_t h, usec_t leave_by);
+
+/* The plan's entries without their reasons, a ';' after each, times in seconds. */
+void pass_check_plan(const char *wanted);
+
+#endif
