@@ -110,33 +110,57 @@ static int set_load_average(struct agent_conf *conf, const char *value,
 	return r < 0 ? error_prefix(err, r, "load-average") : 0;
 }
 
-int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
-		   struct error *err)
+/* One of the settings that are kept as they are written; -ENOENT: another one. */
+static int set_text(struct agent_conf *conf, const char *name,
+		    const char *value, struct error *err)
 {
-	struct {
+	const struct {
 		const char *name;
 		char **to;
+		bool may_be_empty;
 	} texts[] = {
 		{ "key", &conf->key },
 		{ "run-dir", &conf->run_dir },
 		{ "state-dir", &conf->state_dir },
-		{ "uplink", &conf->uplink },
+		{ "uplink", &conf->uplink, true }, /* there need be none */
 	};
-	int64_t n;
-	int r;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		if (strcmp(name, texts[i].name))
 			continue;
-		/* no uplink is a choice */
-		if (!*value && strcmp(name, "uplink"))
+		if (!*value && !texts[i].may_be_empty)
 			return error_set(err, -EINVAL, "%s: no name is there",
 					 name);
 		free(*texts[i].to);
 		*texts[i].to = xstrdup(value);
 		return 0;
 	}
-	r = limit_terms_set(&conf->terms, name, value, err);
+	return -ENOENT;
+}
+
+/* Score and cores. */
+static int set_capacity(struct agent_conf *conf, const char *name,
+			const char *value, struct error *err)
+{
+	int64_t n;
+	int r = parse_int(value, 1, 1000000, name, &n, err);
+
+	if (r < 0)
+		return r;
+	if (!strcmp(name, "score"))
+		conf->score = (double)n;
+	else
+		conf->cores = (uint32_t)n;
+	return 0;
+}
+
+int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
+		   struct error *err)
+{
+	int r = set_text(conf, name, value, err);
+
+	if (r == -ENOENT)
+		r = limit_terms_set(&conf->terms, name, value, err);
 	if (r != -ENOENT)
 		return r;
 	if (!strcmp(name, "controller"))
@@ -151,16 +175,8 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		return set_report_every(conf, value, err);
 	if (!strcmp(name, "load-average"))
 		return set_load_average(conf, value, err);
-	if (!strcmp(name, "score") || !strcmp(name, "cores")) {
-		r = parse_int(value, 1, 1000000, name, &n, err);
-		if (r < 0)
-			return r;
-		if (*name == 's')
-			conf->score = n;
-		else
-			conf->cores = n;
-		return 0;
-	}
+	if (!strcmp(name, "score") || !strcmp(name, "cores"))
+		return set_capacity(conf, name, value, err);
 	if (!strcmp(name, "min-uid"))
 		return parse_int(value, 0, UINT32_MAX, name, &conf->min_uid,
 				 err);

@@ -189,9 +189,37 @@ static int set_bytes(int64_t *to, const char *name, const char *value,
 	return 0;
 }
 
+/* One of the settings that are whole numbers; -ENOENT: another one. */
+static int set_number(struct controller_conf *conf, const char *name,
+		      const char *value, struct error *err)
+{
+	const struct {
+		const char *name;
+		int64_t *to, min, max;
+	} numbers[] = {
+		{ "history", &conf->history, 0, 10000000 },
+		{ "accounts", &conf->accounts, 1, 100000000 },
+		{ "record", &conf->record, 0, 1000000000 },
+		{ "min-uid", &conf->min_uid, 0, UINT32_MAX },
+		{ "user-jobs", &conf->user_jobs, 1, 1000000 },
+		{ "user-ranks", &conf->user_ranks, 1, 1000000000 },
+		{ "user-connections", &conf->user_conns, 1, CTL_CONNS_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (!strcmp(name, numbers[i].name))
+			return parse_int(value, numbers[i].min, numbers[i].max,
+					 name, numbers[i].to, err);
+	return -ENOENT;
+}
+
 int controller_conf_set(struct controller_conf *conf, const char *name,
 			const char *value, struct error *err)
 {
+	int r = set_number(conf, name, value, err);
+
+	if (r != -ENOENT)
+		return r;
 	if (!strcmp(name, "state-dir"))
 		return set_state_dir(conf, value, err);
 	if (!strcmp(name, "listen"))
@@ -206,35 +234,14 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 		return set_time(&conf->kill_grace, name, value, err);
 	if (!strcmp(name, "client-grace"))
 		return set_time(&conf->client_grace, name, value, err);
-	if (!strcmp(name, "history"))
-		return parse_int(value, 0, 10000000, "history", &conf->history,
-				 err);
-	if (!strcmp(name, "accounts"))
-		return parse_int(value, 1, 100000000, "accounts",
-				 &conf->accounts, err);
 	if (!strcmp(name, "keep-output"))
 		return set_bytes(&conf->keep_output, name, value, err);
-	if (!strcmp(name, "record"))
-		return parse_int(value, 0, 1000000000, "record", &conf->record,
-				 err);
-	if (!strcmp(name, "min-uid"))
-		return parse_int(value, 0, UINT32_MAX, "min-uid",
-				 &conf->min_uid, err);
 	if (!strcmp(name, "admin-submits"))
 		return set_choice(&conf->submit_as_others, name, value, "own",
 				  "others", err);
 	if (!strcmp(name, "show-arguments"))
 		return set_choice(&conf->show_arguments, name, value, "own",
 				  "all", err);
-	if (!strcmp(name, "user-jobs"))
-		return parse_int(value, 1, 1000000, "user-jobs",
-				 &conf->user_jobs, err);
-	if (!strcmp(name, "user-ranks"))
-		return parse_int(value, 1, 1000000000, "user-ranks",
-				 &conf->user_ranks, err);
-	if (!strcmp(name, "user-connections"))
-		return parse_int(value, 1, CTL_CONNS_MAX, "user-connections",
-				 &conf->user_conns, err);
 	return error_set(
 		err, -EINVAL,
 		"unknown setting '%s'; there are state-dir, listen, "

@@ -197,20 +197,20 @@ static bool speaks_for_rank(const struct klink *k, const struct ctl_move *m)
 	return klink_is_current(k) || (m && ctl_move_at_dest(m, k));
 }
 
+/* What only who has the rank, or will have it, may say. */
+static bool is_of_rank(const Keeper__Event *e)
+{
+	return e->body_case == TELL(STARTED) ||
+	       e->body_case == TELL(PMI_FENCE) ||
+	       e->body_case == TELL(PMI_ABORT);
+}
+
 static void klink_event(struct klink *k, Keeper__Event *e)
 {
 	struct ctl_move *m = ctl_move_of(k);
 
-	switch (e->body_case) {
-	case TELL(STARTED):
-	case TELL(PMI_FENCE):
-	case TELL(PMI_ABORT):
-		if (!speaks_for_rank(k, m))
-			return;
-		break;
-	default:
-		break;
-	}
+	if (is_of_rank(e) && !speaks_for_rank(k, m))
+		return;
 	switch (e->body_case) {
 	case TELL(OK):
 		if ((e->re & (CTL_SIGNAL_ID - 1)) == ASK(SIGNAL))

@@ -124,12 +124,29 @@ static void extras_clear(struct extras *x)
 	free(x->list);
 }
 
+/* Arguments and environment may be more than one message holds. */
+static void send_in_parts(struct klink *k, const Control__Submit *s,
+			  Keeper__Start *start)
+{
+	size_t argv = 0, env = 0;
+
+	do {
+		size_t bytes = 0;
+
+		start->n_argv = take_some(s->argv, s->n_argv, &argv, &bytes,
+					  &start->argv);
+		start->n_env =
+			take_some(s->env, s->n_env, &env, &bytes, &start->env);
+		start->more = argv < s->n_argv || env < s->n_env;
+		klink_request(k, KEEPER__REQUEST__BODY_START, start);
+	} while (start->more);
+}
+
 void klink_send_start(struct klink *k)
 {
 	struct ctl_rank *r = klink_rank(k);
 	Control__Submit *s = r->job->spec;
 	Keeper__Capsule capsule;
-	size_t argv = 0, env = 0, bytes;
 	Keeper__Pmi pmi = KEEPER__PMI__INIT;
 	Keeper__Start start = KEEPER__START__INIT;
 	struct extras extras;
@@ -159,15 +176,7 @@ void klink_send_start(struct klink *k)
 	start.capsule = &capsule;
 	start.pmi = &pmi;
 	start.stdin_open = s->stdin_open && !r->rank;
-	do {
-		bytes = 0;
-		start.n_argv = take_some(s->argv, s->n_argv, &argv, &bytes,
-					 &start.argv);
-		start.n_env =
-			take_some(s->env, s->n_env, &env, &bytes, &start.env);
-		start.more = argv < s->n_argv || env < s->n_env;
-		klink_request(k, KEEPER__REQUEST__BODY_START, &start);
-	} while (start.more);
+	send_in_parts(k, s, &start);
 	k->start_sent = true;
 	klink_capsule_clear(&capsule);
 	extras_clear(&extras);

@@ -342,6 +342,31 @@ static int check_bridged(const struct ctl *ctl, const Control__AgentInfo *info,
 	return 0;
 }
 
+/* From here on the peer counts as the host, so nothing of it may fail. */
+static void agent_comes(struct ctl_host *h, struct ctl_peer *p)
+{
+	agent_replaces(h);
+	h->agent = p;
+	h->early = false;
+	p->host = h;
+	h->lost_since = 0;
+	h->lost = sd_event_source_disable_unref(h->lost);
+}
+
+static void take_info(struct ctl_host *h, const Control__AgentInfo *info)
+{
+	set_text(&h->address, info->address);
+	set_text(&h->uplink, info->uplink);
+	set_text(&h->net, info->net);
+	h->prefix = info->prefix;
+	h->score = info->score > 0 ? info->score : 1;
+	h->cores = info->cores;
+	h->memory = info->memory;
+	h->link_bits = info->link_bits <= LINK_MAX ? info->link_bits : 0;
+	h->most = (struct limits){ .memory = info->memory_max,
+				   .pids = info->pids_max };
+}
+
 int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 		   struct error *err)
 {
@@ -351,38 +376,19 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 	struct ctl_host *h;
 	unsigned prefix;
 
-	if (net_parse_cidr(info->address, &address, &prefix, err) < 0)
+	if (net_parse_cidr(info->address, &address, &prefix, err) < 0 ||
+	    check_info(info, err) < 0 ||
+	    check_bridged(ctl, info, address, err) < 0)
 		return -EINVAL;
-	if (check_info(info, err) < 0)
-		return -EINVAL;
-	if (check_bridged(ctl, info, address, err) < 0)
-		return -EINVAL;
-	/*
-	 * From here on the peer counts as the host, so nothing below may fail.
-	 */
 	h = host_get(ctl, p->name);
-	agent_replaces(h);
-	h->agent = p;
-	h->early = false;
-	p->host = h;
-	h->lost_since = 0;
-	h->lost = sd_event_source_disable_unref(h->lost);
-	set_text(&h->address, info->address);
-	set_text(&h->uplink, info->uplink);
-	set_text(&h->net, info->net);
-	h->score = info->score > 0 ? info->score : 1;
-	h->cores = info->cores;
-	h->memory = info->memory;
-	h->link_bits = info->link_bits <= LINK_MAX ? info->link_bits : 0;
-	h->most = (struct limits){ .memory = info->memory_max,
-				   .pids = info->pids_max };
+	agent_comes(h, p);
+	take_info(h, info);
 	if (known != ctl->hosts.nr)
 		ctl_sched_anew(ctl);
 	if (strcmp(h->boot_id, info->boot_id)) {
 		set_text(&h->boot_id, info->boot_id);
 		ctl_host_store(h);
 	}
-	h->prefix = info->prefix;
 	if (info->report)
 		take_report(h, info->report);
 	log_info("host=%s agent=up keepers=%zu", h->name, info->n_keepers);

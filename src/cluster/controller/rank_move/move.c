@@ -42,12 +42,10 @@ static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-static int check_move(struct ctl_rank *r, struct ctl_host *to,
+/* Can the rank leave its host, for this one or any other? */
+static int check_rank(struct ctl_rank *r, struct ctl_host *to,
 		      struct error *err)
 {
-	char text[HOST_DRAIN_TEXT];
-	int k;
-
 	if (r->state != STATE(RUNNING))
 		return error_set(err, -ESRCH,
 				 "rank %" PRIu64 ".%u is not "
@@ -63,11 +61,14 @@ static int check_move(struct ctl_rank *r, struct ctl_host *to,
 				 "rank %" PRIu64 ".%u is on "
 				 "%s already",
 				 r->job->id, r->rank, to->name);
-	if (ctl_host_coming(to) || ctl_host_coming(r->host))
-		return error_set(err, -EAGAIN,
-				 "the controller has just been started, and "
-				 "host %s has not come back to it yet",
-				 (to->agent ? r->host : to)->name);
+	return 0;
+}
+
+/* Does the host take the ranks of others at all now? */
+static int check_destination(struct ctl_host *to, struct error *err)
+{
+	char text[HOST_DRAIN_TEXT];
+
 	if (!to->agent)
 		return error_set(err, -EHOSTDOWN,
 				 "host %s does not answer: is its agent "
@@ -77,8 +78,24 @@ static int check_move(struct ctl_rank *r, struct ctl_host *to,
 		ctl_host_drain_text(to, text);
 		return error_set(err, -EBUSY, "%s", text);
 	}
-	if (ctl_host_admits(to, err) < 0)
-		return -EBUSY;
+	return ctl_host_admits(to, err) < 0 ? -EBUSY : 0;
+}
+
+static int check_move(struct ctl_rank *r, struct ctl_host *to,
+		      struct error *err)
+{
+	int k = check_rank(r, to, err);
+
+	if (k < 0)
+		return k;
+	if (ctl_host_coming(to) || ctl_host_coming(r->host))
+		return error_set(err, -EAGAIN,
+				 "the controller has just been started, and "
+				 "host %s has not come back to it yet",
+				 (to->agent ? r->host : to)->name);
+	k = check_destination(to, err);
+	if (k < 0)
+		return k;
 	if (strcmp(to->net, r->host->net))
 		return error_set(err, -EXDEV,
 				 "capsules are %s on %s and %s on %s, and a "
