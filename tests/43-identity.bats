@@ -309,3 +309,60 @@ keys() {
 	[[ "$output" == *"cannot print to x in $open/roots: Permission denied"* ]]
 	[ -z "$(ls "$open/roots")" ]
 }
+
+@test "what ranks print is no order to the kernel, by no name that a user can give" {
+	restart --min-uid=0 # root's job has root's uid, and no more
+	reach
+	enrol ann
+	score=$(cat /proc/1/oom_score_adj)
+	refused() { # PATTERN, printed to by ann and by root
+		run -1 as ann -- run -o "$1" echo 7
+		[[ "$output" == *"cannot print to "*" in "*": "* ]] || { echo "$output"; false; }
+		run -1 st run -o "$1" echo 7
+		[[ "$output" == *"cannot print to "*" in "*": "* ]] || { echo "$output"; false; }
+	}
+	for file in /proc/1/oom_score_adj /proc/self/oom_score_adj /proc/thread-self/comm /proc/%a1/../1/oom_score_adj \
+		/proc/sys/kernel/domainname /proc/sysrq-trigger /sys/kernel/uevent_helper /sys/power/state \
+		/sys/fs/cgroup/cgroup.procs /dev/full /dev/stdout /dev/fd/1 /dev/pts/ptmx \
+		/proc/self/fd/3/x /proc/self/cwd/x /proc/1/root/x /proc/1/cwd/x; do
+		refused "$file"
+	done
+	[ "$(cat /proc/1/oom_score_adj)" = "$score" ]
+	as ann -- run -o /dev/null echo x
+}
+
+# Folders that are links half of the time, until it is killed.
+swapper() { # A B...
+	exec python3 -c 'import ctypes, os, sys
+swap = ctypes.CDLL(None, use_errno=True).renameat2
+pairs = [os.fsencode(p) for p in sys.argv[1:]]
+n = 0
+while True:
+    for i in range(0, len(pairs), 2):
+        assert swap(-100, pairs[i], -100, pairs[i + 1], 2) == 0, os.strerror(ctypes.get_errno())
+    n += 1
+    if n == 100: open(sys.argv[1] + ".swapped", "w")' "$@" 3>&-
+}
+
+@test "a folder that is swapped for a link while files are opened leads nowhere else" {
+	restart --min-uid=1000
+	reach
+	enrol ann
+	mkdir "$open/hers" "$open/roots" "$open/hers/a" "$open/hers/0" "$open/else"
+	chown 4321 "$open/hers" "$open/hers/a" "$open/hers/0" "$open/else"
+	ln -s "$open/roots" "$open/hers/to-roots"
+	ln -s "$open/else" "$open/hers/to-else"
+	swapper "$open/hers/a" "$open/hers/to-roots" "$open/hers/0" "$open/hers/to-else" &
+	background="${background:+$background }$!"
+	eventually test -e "$open/hers/a.swapped"
+	for i in $(seq 12); do
+		as ann -- run -o "$open/hers/a/$i" -e "$open/hers/%a/$i" sh -c 'echo x; echo x >&2' \
+			"$open/roots" "$open/else" >>"$bed/out" 2>&1 || true # named, so shown
+	done
+	kill "${background##* }"
+	[ -z "$(ls "$open/roots")" ] # not ann's to write to
+	[ -z "$(ls "$open/else")" ]  # ann's, but a link leads there
+	[ -z "$(find "$open/hers" -type f ! -name '*.swapped' ! -user 4321)" ]
+	# A reason each, if not a file.
+	[ $(($(find "$open/hers/to-roots" "$open/hers/a" -type f | wc -l) + $(grep -c "cannot" "$bed/out"))) -ge 12 ]
+}

@@ -6,18 +6,41 @@
  * directory; what comes after it is made of other people's words, in a folder
  * that others may write to: no component may be a link, none leads out, and
  * what is there must be a file.
+ *
+ * Each of the two is one call, and the second begins where the first ended: who
+ * swaps a folder for a link in between changes nothing.  No folder is reached
+ * through a descriptor of ours (/proc/self/fd), and nothing of the kernel's is
+ * written: the first bytes would be an order to it.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "cluster/capsule/priv.h"
 #include "core/io.h"
+
+#define FUSECTL_MAGIC	 0x65735543
+#define RPC_PIPEFS_MAGIC 0x67596969
+#define CONFIGFS_MAGIC	 0x62656570
+#define RESCTRL_MAGIC	 0x7655821
+
+static int open_folder(const char *path)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
 
 static int open_in(int dir, const char *path)
 {
@@ -34,13 +57,34 @@ static int open_in(int dir, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
+/* A file system in which files are words with the kernel. */
+static bool is_kernels(int fd)
+{
+	static const unsigned long magics[] = {
+		PROC_SUPER_MAGIC,    SYSFS_MAGIC,    CGROUP_SUPER_MAGIC,
+		CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC,  TRACEFS_MAGIC,
+		SECURITYFS_MAGIC,    SELINUX_MAGIC,  SMACK_MAGIC,
+		BPF_FS_MAGIC,	     PSTOREFS_MAGIC, EFIVARFS_MAGIC,
+		BINFMTFS_MAGIC,	     FUSECTL_MAGIC,  RPC_PIPEFS_MAGIC,
+		CONFIGFS_MAGIC,	     RESCTRL_MAGIC,
+	};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return true;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
+		if ((unsigned long)fs.f_type == magics[i])
+			return true;
+	return false;
+}
+
 static bool may_be_written(int fd)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return false;
-	return S_ISREG(st.st_mode) ||
+	return (S_ISREG(st.st_mode) && !is_kernels(fd)) ||
 	       (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3));
 }
 
@@ -60,8 +104,8 @@ static int cannot(int code, const char *folder, const char *path,
 
 int file_open(const char *folder, const char *path, struct error *err)
 {
-	fd_auto dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd = dir < 0 ? -errno : open_in(dir, path);
+	fd_auto dir = open_folder(folder);
+	int fd = dir < 0 ? dir : open_in(dir, path);
 
 	if (fd < 0)
 		return cannot(fd, folder, path, err);
