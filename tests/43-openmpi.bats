@@ -108,3 +108,54 @@ mpi.MPI_Finalize()'
 @test "ranks that lie to their keepers grow nobody, and get nothing of another job" {
 	timeout 900 "$BATS_TEST_DIRNAME/mpi/hostile.py" 3>&-
 }
+
+# Debian has no static libmpi: the program has the marks of one, the function that
+# MPI_Init comes to or, stripped, what it says when it fails.
+linked() { # NAME [OPTION...]
+	local name=$1
+	shift
+	cc "$@" -xc -o "$name" - <<-'EOF'
+		#include <stdio.h>
+		#ifdef MARK
+		int ompi_mpi_init(void) { return 0; }
+		#endif
+		int main(void)
+		{
+		#ifdef TEXT
+			if (getchar() == 'x')
+				puts("help-mpi-runtime.txt");
+		#endif
+		#ifdef MARK
+			ompi_mpi_init();
+		#endif
+			puts("it did");
+		}
+	EOF
+}
+
+@test "a program that Open MPI is linked into is refused, not run as jobs of one rank" {
+	local how
+	serve 2
+	linked symbol -static -DMARK
+	linked text -static -s -DTEXT
+	linked static -static
+	linked shared -DTEXT
+	for how in symbol text; do
+		run -126 st run -n 2 "./$how"
+		[[ $output == *"cannot run ./$how: Open MPI is linked into it statically, "*"-n 1"* ]]
+		[[ $output != *"it did"* ]]
+		run -0 st run "./$how"
+		[ "$output" = "it did" ]
+	done
+	for how in "sh -c" "env bash -c" "nice"; do
+		run -126 st run -n 2 $how ./symbol
+		[[ $output == *"stint: cannot run ./symbol: Open MPI is linked into it statically, "* ]]
+		[[ $output != *"it did"* ]]
+	done
+	PATH=$PWD:$PATH run -126 st run -n 2 env symbol
+	[[ $output == *"cannot run $PWD/symbol: Open MPI is linked"* ]]
+	for how in static shared; do
+		run -0 st run -n 2 sh -c "./$how; exec ./$how"
+		[ "$(grep -cx "it did" <<<"$output")" = 4 ]
+	done
+}

@@ -21,6 +21,7 @@
 
 #include "cluster/capsule/priv.h"
 #include "core/xalloc.h"
+#include "pmi/linked.h"
 
 struct program {
 	char **argv, **env, *cwd;
@@ -151,6 +152,16 @@ static mode_t kind_of(const char *path)
 	return stat(path, &st) ? 0 : st.st_mode & S_IFMT;
 }
 
+static bool is_one_of_several(char *const *env)
+{
+	static const char name[] = "PMI_SIZE=";
+
+	for (; *env; env++)
+		if (!strncmp(*env, name, sizeof(name) - 1))
+			return strtoul(*env + sizeof(name) - 1, NULL, 10) > 1;
+	return false;
+}
+
 /*
  * -ENOENT: no such program; -ENOEXEC: it cannot be run.  "No such file" of a
  * file that is there means what it wants to be run by.
@@ -160,6 +171,9 @@ static int try_run(const struct program *prog, const char *path,
 {
 	int r;
 
+	if (is_one_of_several(prog->env) && pmi_linked_statically(path))
+		return error_set(err, -ENOEXEC,
+				 "cannot run %s: " PMI_LINKED_REFUSAL, path);
 	execve(path, prog->argv, prog->env);
 	r = -errno;
 	if (r == -ENOENT && !access(path, F_OK))
