@@ -5,6 +5,7 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import common
@@ -14,6 +15,7 @@ import bed  # noqa: E402
 import terminal  # noqa: E402
 
 IDLE = 5  # SCHED_IDLE
+PF_EXITING = 4
 
 
 class Seat:
@@ -83,18 +85,49 @@ def computed(pid):
     return total if tids else None
 
 
-def last_instruction(pid, seconds=120):
-    """When a process that computes all the time did so for the last time."""
-    was, at, end = -1, time.monotonic(), time.monotonic() + seconds
-    while True:
+def leaves(pid, seconds=120):
+    """When a process that computes now and then did so for the last time, and
+    when its memory was free again."""
+    was, last, end = None, time.monotonic(), time.monotonic() + seconds
+    while time.monotonic() < end:
         now = computed(pid)
-        if now is None:
-            return at
-        if now != was:
-            was, at = now, time.monotonic()
-        if at > end:
-            raise bed.Failed("it does not leave")
-        time.sleep(0.0002)
+        state, flags = ending(pid)
+        if state is None:
+            return last, time.monotonic()
+        if now is not None and now != was and not flags & PF_EXITING:
+            was, last = now, time.monotonic()
+        time.sleep(0.001)
+    raise bed.Failed("it does not leave")
+
+
+def ending(pid):
+    """The state of a process, None once its memory is gone, and its flags."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            fields = f.read().rpartition(")")[2].split()
+    except OSError:
+        return None, 0
+    return None if fields[0] in "ZX" else fields[0], int(fields[6])
+
+
+class Present:
+    """with: the owner of that seat types all the time."""
+
+    def __init__(self, seat):
+        self.seat, self.over = seat, threading.Event()
+        self.thread = threading.Thread(target=self.stay)
+
+    def stay(self):
+        while not self.over.wait(0.3):
+            self.seat.type()
+
+    def __enter__(self):
+        self.thread.start()
+        return self.seat.type()
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
 
 
 def pid_of(b, job):

@@ -2,10 +2,12 @@
 #include "move/send/process.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/io.h"
+#include "move/move.h"
 #include "move/send/handover.h"
 #include "move/send/track.h"
 
@@ -21,6 +23,12 @@ int send_process_open(struct send_process *p, struct watch *w,
 	p->tracee->watch = w;
 	p->pages = page_sender_create(p->pid, ch, err);
 	return p->pages ? 0 : -ESRCH;
+}
+
+void send_process_end(struct send_process *p)
+{
+	move_calm(p->pid);
+	syscall(SYS_pidfd_send_signal, p->pidfd, SIGKILL, NULL, 0);
 }
 
 void send_process_clear(struct send_process *p, bool leave)

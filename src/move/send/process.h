@@ -34,6 +34,12 @@ struct send_process {
 int send_process_open(struct send_process *p, struct watch *w,
 		      struct channel *ch, struct error *err) must_check;
 /*
+ * Kill it, for it runs elsewhere.  Freeing its memory is no work for the real-time
+ * class in which its threads stood still: it is long, and lasts for seconds where
+ * that class has a few milliseconds of each.
+ */
+void send_process_end(struct send_process *p);
+/*
  * With leave its threads stay as they are until we exit: something else holds
  * it, or it waits for its locks.
  */

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -386,7 +385,7 @@ static void send_finish(struct sending *s)
 	s->report->total = send_now() - s->started;
 	s->report->pages_sent = page_sender_count(s->process.pages);
 	s->report->threads = (unsigned)s->process.tracee->nr;
-	syscall(SYS_pidfd_send_signal, s->process.pidfd, SIGKILL, NULL, 0);
+	send_process_end(&s->process);
 }
 
 /* The connection broke: the destination may have said why. */

@@ -447,6 +447,8 @@ static void test_a_move_ends_with_nobody_ahead(void **state)
 			assert_true(heard[i].on && heard[i].ahead);
 			assert_false(heard[i].now);
 		}
+		/* It ended here as what it was before. */
+		assert_false(is_ahead(moved));
 	}
 	end(moved);
 }
