@@ -32,7 +32,7 @@ class Seat:
                                        stderr=subprocess.DEVNULL)
         os.close(shell)
         with open(f"{b.home}/{host}/stint.conf", "a") as f:
-            f.write("".join(f"{t}\n" for t in ("linger = 1s", *terms)))
+            f.write("".join(f"{t}\n" for t in ("linger = 2s", *terms)))
         os.kill(b.service(host), signal.SIGHUP)
         terminal.note(f"{b.home}/{host}/run/utmp", terminal.USER_PROCESS,
                       line.removeprefix("/dev/"), "root", "")

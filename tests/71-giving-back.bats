@@ -27,6 +27,14 @@ is_class() { # PID CLASS
 	[ "$(classes "$1")" = "$2" ]
 }
 
+# Do other processes of h1 go before those of rank 1.0?  A class counts in its group alone.
+is_last() { # 0|1
+	local dir
+	while read -r dir; do
+		[ ! -e "$dir/cpu.idle" ] || [ "$(cat "$dir/cpu.idle")" = "$1" ] || return 1
+	done < <(sed -n 's/^cgroup //p' "$bed/h1/run/capsules/1.0/record")
+}
+
 @test "an owner comes: the rank leaves by itself, and the host is used again" {
 	serve 2
 	sleeper --hosts h1 -n 1
@@ -58,14 +66,17 @@ is_class() { # PID CLASS
 	pid=$(rank_pid 1 0)
 	is_class "$pid" SCHED_OTHER
 	slay "$(service_pid controller)"
+	is_last 0
 	st testbed owner h1 here
 	eventually is_class "$pid" SCHED_IDLE
+	is_last 1
 	# Its keeper, and what it forks from now on.
 	kill -USR1 "$pid"
 	eventually pgrep -xf -P "$pid" "sleep 1000"
 	is_class "$(pgrep -xf -P "$pid" "sleep 1000")" SCHED_IDLE
 	st testbed owner h1 away
 	eventually is_class "$pid" SCHED_OTHER
+	is_last 0
 	start_controller
 }
 

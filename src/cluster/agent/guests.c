@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "cluster/agent/tree.h"
+#include "cluster/capsule/cgroup.h"
 #include "cluster/capsule/record.h"
 #include "cluster/host/identity.h"
 #include "cluster/host/process.h"
@@ -176,6 +177,8 @@ static void claim_one(const char *name, const struct capsule_record *rec,
 {
 	struct claim *c = arg;
 
+	cgroup_claim(rec->cgroups, rec->nr_cgroups, rec->cpu_weight,
+		     c->low_ranks);
 	c->changed += change_tree(&rec->init, 0, c->low_ranks);
 	c->changed += change_tree(&rec->keeper, rec->init.pid, c->low_keepers);
 }

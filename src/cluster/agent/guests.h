@@ -34,7 +34,8 @@ bool guest_lives(const char *run_dir, const char *job, uint32_t rank,
 
 /*
  * Give all their threads the lowest claim (core/claim.h), or take it back: those
- * that run in capsules, and their keepers with the engines that move them.
+ * that run in capsules, whose control groups come after others as well
+ * (cgroup_claim()), and their keepers with the engines that move them.
  * Returns how many threads it changed.  Threads that are created meanwhile have
  * it from those that create them.
  */

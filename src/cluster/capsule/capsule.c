@@ -62,6 +62,7 @@ static int write_record(struct capsule *c, struct error *err)
 	struct capsule_record rec = {
 		.address = c->link.address,
 		.nr_cgroups = c->cg.nr_dirs,
+		.cpu_weight = c->weight,
 	};
 	int r;
 
@@ -191,14 +192,13 @@ static int open_netns(const struct capsule *c)
 static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 			struct error *err)
 {
-	unsigned weight = spec->cpu_weight ? spec->cpu_weight : 100;
 	fd_auto netns = -1;
 	int r;
 
 	if ((r = link_plan(&c->link, spec, err)) < 0 ||
 	    (r = cgroup_plan(c->name, &c->cg, err)) < 0 ||
 	    (r = make_dir(c, err)) < 0 ||
-	    (r = cgroup_make(&c->cg, &spec->limits, weight, err)) < 0 ||
+	    (r = cgroup_make(&c->cg, &c->limits, c->weight, err)) < 0 ||
 	    (r = share_memory(c, err)) < 0 ||
 	    (r = start_init(c, spec, err)) < 0 ||
 	    (r = write_record(c, err)) < 0)
@@ -221,6 +221,7 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 	c->name = xstrdup(spec->name);
 	c->run_dir = xstrdup(spec->run_dir);
 	c->limits = spec->limits;
+	c->weight = spec->cpu_weight ? spec->cpu_weight : 100;
 	c->ctl = c->events = c->init = -1;
 	c->cg.join = c->cg.state = c->link.packet = -1;
 	r = make_capsule(c, spec, err);

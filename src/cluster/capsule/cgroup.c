@@ -171,8 +171,7 @@ int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
 	for (unsigned i = 0; i < cg->nr_dirs; i++) {
 		if (cg->dirs[i] == cg->frozen)
 			continue;
-		cgroup_set(cg->dirs[i], "cpu.shares", cpu_weight * 1024 / 100);
-		cgroup_set(cg->dirs[i], "cpu.weight", cpu_weight);
+		cgroup_weigh(cg->dirs[i], cpu_weight);
 		set_realtime(cg->dirs[i]);
 	}
 	r = cgroup_limit(cg, limits, true, err);

@@ -86,6 +86,8 @@ int cgroup_write(const char *dir, const char *file,
  * kernel refuses.
  */
 bool cgroup_set(const char *dir, const char *file, uint64_t value);
+/* Its share of the processors: 100 is usual.  What it has not is ignored. */
+void cgroup_weigh(const char *dir, unsigned cpu_weight);
 /*
  * Set its limits, raised a little for Stint's own processes inside: for init
  * always, and with `move` for those that take part in a move.  A limit is not
@@ -93,6 +95,13 @@ bool cgroup_set(const char *dir, const char *file, uint64_t value);
  */
 int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
 		 bool move, struct error *err) must_check;
+/*
+ * Have processes outside of these groups go before those inside (cpu.idle; before
+ * Linux 5.15 by the least weight), or by their weight as cgroup_make() set it.  The
+ * class of a thread alone does not do that: it counts among the threads of its own
+ * group.  Looks first, and writes only what differs.
+ */
+void cgroup_claim(char *const *dirs, unsigned n, unsigned cpu_weight, bool low);
 /* How often they were hit so far. */
 void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret);
 /* Can cgroup_limit() limit this resource here ("memory", "pids")? */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cluster/capsule/cgroup.h"
 #include "core/io.h"
@@ -92,6 +93,42 @@ static int set_memory(const char *dir, uint64_t bytes)
 	}
 	(void)!put_number(dir, "memory.memsw.limit_in_bytes", bytes);
 	return r;
+}
+
+void cgroup_weigh(const char *dir, unsigned cpu_weight)
+{
+	/* 1 is v2's least, v1's is 2 */
+	cgroup_set(dir, "cpu.shares",
+		   cpu_weight > 1 ? cpu_weight * 1024 / 100 : 2);
+	cgroup_set(dir, "cpu.weight", cpu_weight);
+}
+
+static bool is_last(const char *dir, bool has_idle)
+{
+	return has_idle ? number_in(dir, "cpu.idle", "") != 0
+			: number_in(dir, "cpu.shares", "") == 2 ||
+				  number_in(dir, "cpu.weight", "") == 1;
+}
+
+static void claim_one(const char *dir, unsigned cpu_weight, bool low)
+{
+	char *path = xasprintf("%s/cpu.idle", dir);
+	bool has_idle = access(path, F_OK) == 0;
+
+	free(path);
+	if (is_last(dir, has_idle) == low)
+		return;
+	if (has_idle)
+		cgroup_set(dir, "cpu.idle", low);
+	/* The kernel has forgotten what it was. */
+	if (!low || !has_idle)
+		cgroup_weigh(dir, low ? 1 : cpu_weight);
+}
+
+void cgroup_claim(char *const *dirs, unsigned n, unsigned cpu_weight, bool low)
+{
+	for (unsigned i = 0; i < n; i++)
+		claim_one(dirs[i], cpu_weight ? cpu_weight : 100, low);
 }
 
 static int set_pids(const char *dir, uint64_t pids)

@@ -156,6 +156,7 @@ struct capsule {
 	struct capsule_shared *shared;
 	pid_t init_pid;
 	struct limits limits;
+	unsigned weight; /* of its groups, for processors */
 	struct capsule_cgroup cg;
 	struct capsule_link link;
 	bool gone_told;

@@ -30,6 +30,7 @@ static void parse_line(const char *line, struct capsule_record *rec)
 {
 	unsigned long long start, inode;
 	char word[64];
+	unsigned weight;
 	int pid, at = 0;
 
 	if (sscanf(line, "keeper %d %llu", &pid, &start) == 2)
@@ -38,6 +39,8 @@ static void parse_line(const char *line, struct capsule_record *rec)
 		rec->init = (struct process_id){ pid, start };
 	else if (sscanf(line, "netns %llu", &inode) == 1)
 		rec->netns = inode;
+	else if (sscanf(line, "weight %u", &weight) == 1)
+		rec->cpu_weight = weight;
 	else if (sscanf(line, "boot %36s", rec->boot) == 1 ||
 		 sscanf(line, "link %15s", rec->link) == 1 ||
 		 sscanf(line, "uplink %15s", rec->uplink) == 1)
@@ -93,6 +96,7 @@ int record_write(const char *dir, const struct capsule_record *rec,
 	fprintf(f, "keeper %d %llu\ninit %d %llu\nboot %s\n", rec->keeper.pid,
 		(unsigned long long)rec->keeper.start, rec->init.pid,
 		(unsigned long long)rec->init.start, rec->boot);
+	fprintf(f, "weight %u\n", rec->cpu_weight);
 	fprintf(f, "netns %llu\nlink %s\nuplink %s\naddress %s\n",
 		(unsigned long long)rec->netns, rec->link, rec->uplink,
 		net_addr_text(rec->address, addr));

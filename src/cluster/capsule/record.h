@@ -25,6 +25,7 @@ struct capsule_record {
 	struct in_addr address;
 	char *cgroups[CGROUP_DIRS];
 	unsigned nr_cgroups;
+	unsigned cpu_weight; /* of them, when nobody has lowered it */
 };
 
 /* Write it whole or not at all into the directory dir. */

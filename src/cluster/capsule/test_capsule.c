@@ -97,6 +97,7 @@ static void record_round_trip(void **state)
 		.address.s_addr = htonl(0x0a4d0001),
 		.cgroups = { (char *)"/a/x", (char *)"/b/with space" },
 		.nr_cgroups = 2,
+		.cpu_weight = 250,
 	};
 	char dir[SCRATCH_MAX], path[80];
 	struct capsule_record got;
@@ -112,6 +113,7 @@ static void record_round_trip(void **state)
 	assert_string_equal(got.uplink, "lan0");
 	assert_int_equal(got.address.s_addr, rec.address.s_addr);
 	assert_int_equal(got.nr_cgroups, 2);
+	assert_int_equal(got.cpu_weight, 250);
 	assert_string_equal(got.cgroups[1], "/b/with space");
 	record_clear(&got);
 	snprintf(path, sizeof(path), "%s/record", dir);
@@ -238,6 +240,40 @@ static void v1_entered(void **state)
 	close(cg.state);
 }
 
+/* A file of the group as it is, then after it was lowered, and back. */
+static void claim_tells(const char *dir, const char *file, const char *low,
+			const char *usual)
+{
+	char copy[SCRATCH_MAX], *dirs[] = { copy };
+
+	strcpy(copy, dir);
+	cgroup_claim(dirs, 1, 250, true);
+	v2_is(dir, file, low);
+	cgroup_claim(dirs, 1, 250, false);
+	v2_is(dir, file, usual);
+}
+
+static void claim_of_a_group(void **state)
+{
+	char dir[SCRATCH_MAX];
+
+	scratch_dir(dir, "/tmp");
+	/* Before Linux 5.15. */
+	v2_put(dir, "/cpu.weight", "");
+	claim_tells(dir, "/cpu.weight", "1", "250");
+	v2_put(dir, "/cpu.shares", "");
+	claim_tells(dir, "/cpu.shares", "2", "2560");
+	v2_put(dir, "/cpu.idle", "0");
+	claim_tells(dir, "/cpu.idle", "1", "0");
+	/* The kernel keeps its share while it is idle, and resets it then. */
+	v2_put(dir, "/cpu.shares", "3");
+	claim_tells(dir, "/cpu.shares", "3", "2560");
+	/* What is so already is not written again. */
+	v2_put(dir, "/cpu.shares", "77");
+	cgroup_claim((char *[]){ dir }, 1, 250, false);
+	v2_is(dir, "/cpu.shares", "77");
+}
+
 static void v2_limits(void **state)
 {
 	char base[] = "/tmp/stint-test-cgroup-XXXXXX", control[64], got[64];
@@ -350,6 +386,7 @@ int main(void)
 		cmocka_unit_test(record_round_trip),
 		cmocka_unit_test(record_bad),
 		cmocka_unit_test(v1_entered),
+		cmocka_unit_test(claim_of_a_group),
 		cmocka_unit_test(v2_limits),
 		cmocka_unit_test(v2_no_controller),
 	};
