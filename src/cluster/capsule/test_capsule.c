@@ -246,7 +246,7 @@ static void claim_tells(const char *dir, const char *file, const char *low,
 {
 	char copy[SCRATCH_MAX], *dirs[] = { copy };
 
-	strcpy(copy, dir);
+	snprintf(copy, sizeof(copy), "%s", dir);
 	cgroup_claim(dirs, 1, 250, true);
 	v2_is(dir, file, low);
 	cgroup_claim(dirs, 1, 250, false);
