@@ -239,6 +239,62 @@ begin_one() { # reaped OR not
 	beats
 }
 
+@test "what its sockets need and the destination lacks is known before the freeze" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cat >needs.py <<-'S'
+		import os, socket, sys, time
+		os.closerange(3, 1024)
+		what, beat = sys.argv[1:]
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		if what == "transparent":
+		    s.setsockopt(socket.SOL_IP, 19, 1)
+		if what == "mark":
+		    s.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, 7)
+		if what == "priority":
+		    s.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, 9)
+		for port in range(1023 if what == "port" else 0, 600, -1):
+		    try:
+		        s.bind(("127.0.0.1", port))
+		        break
+		    except OSError:
+		        pass
+		if what == "connection":
+		    l = socket.create_server(("127.0.0.1", 0))
+		    a = socket.create_connection(l.getsockname())
+		    b = l.accept()
+		i = 0
+		while True:
+		    with open(beat, "a") as f:
+		        f.write(f"{i}\n")
+		    i += 1
+		    time.sleep(0.01)
+	S
+	# They agree where nothing is lacking, and none of it is in the way.
+	for what in transparent mark priority port connection; do
+		rm -f beat
+		setsid /usr/bin/python3 -S needs.py "$what" beat </dev/null >/dev/null 2>&1 3>&- &
+		victim=$!
+		eventually test -s beat
+		receive setpriv --bounding-set=-net_admin,-net_raw,-net_bind_service
+		STINT_FAULT=source-frozen:error run timeout 100 "$stint" move "$victim" --to "$addr"
+		echo "$what: $(tail -n 1 <<<"$output")"
+		[ "$status" = 1 ]
+		case $what in
+		transparent) [[ $output == *"the destination cannot set IP_TRANSPARENT of a socket: "*" (it takes a privilege there)" ]] ;;
+		mark) [[ $output == *"the destination cannot set SO_MARK of a socket: "*" (it takes a privilege there)" ]] ;;
+		priority) [[ $output == *"the destination cannot set SO_PRIORITY of a socket: "*" (it takes a privilege there)" ]] ;;
+		port) [[ $output == *"a socket has port "*", and the destination lets nobody without a privilege have it" ]] ;;
+		connection) [[ $output == *"a TCP connection cannot be made again at the destination: "*"CAP_NET_ADMIN"* ]] ;;
+		esac
+		beats
+		receive
+		STINT_FAULT=source-frozen:error run timeout 100 "$stint" move "$victim" --to "$addr"
+		[[ $output == *"source-frozen"* ]] || { echo "$what, with privilege: $output"; false; }
+		beats
+		kill -9 -- "-$victim"
+	done
+}
+
 at_rest() { # between two rounds, or at its end
 	state_is "$engine" T || ended "$engine"
 }

@@ -173,6 +173,7 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 	take_stock(s, sc);
 	/* Counts as told: if sending it fails, there is no move. */
 	fds_confirm(s, true);
+	s->nr_needed = 0; /* that comes with the first round */
 	warm_up(s->content);
 	*ret = s;
 	return 0;
@@ -235,6 +236,7 @@ int fds_look(struct fds_source *s, bool early, uint8_t **ret, size_t *ret_n,
 		return r;
 	news = early && fdearly_look(s, sc);
 	nr = take_stock(s, sc);
+	news |= early && s->told->n_need > s->nr_needed;
 	if (nr || news)
 		fdtold_pack(s, false, ret, ret_n);
 	return nr || news;

@@ -11,7 +11,8 @@
  *   fds_check()      process runs
  *   fds_prepare()    process runs
  *   fds_paths()  ------------------->     fds_check_dest()
- *   fds_look()  ----- each round --->     fds_check_dest(), fds_open_early()
+ *   fds_look()  ----- each round --->     fds_check_dest(), fds_open_early(),
+ *                                         fds_check_needs()
  *   [freeze]
  *   fds_drain()      still plugged
  *   [unplug]
@@ -98,9 +99,10 @@ void fds_forbid_direct(struct fds_source *s);
 /*
  * While the process runs, soon before it is frozen: look again.  What
  * fds_prepare() does not mind, because it will have passed, is -EAGAIN here.
- * 1 if files have been opened since the last look, or are not what they were:
- * then *ret, malloc'd, is for fds_check_dest() and, with early, which is always
- * or never, for fds_open_early(); 0 if there is nothing to tell.
+ * 1 if files have been opened since the last look, or are not what they were, or
+ * sockets need what they did not: then *ret, malloc'd, is for fds_check_dest() and,
+ * with early, which is always or never, for fds_open_early() and fds_check_needs();
+ * 0 if there is nothing to tell.
  */
 int fds_look(struct fds_source *s, bool early, uint8_t **ret, size_t *ret_n,
 	     struct error *err) must_check;
@@ -175,6 +177,12 @@ void fds_source_destroy(struct fds_source *s); /* NULL is allowed */
  */
 int fds_check_dest(int root, const void *paths, size_t n, char **ret_lack,
 		   struct error *err) must_check;
+
+/*
+ * In F, before the freeze, with the same list as fds_open_early(): can what the
+ * sockets need be had here (Need in wire/fds.proto)?
+ */
+int fds_check_needs(const void *paths, size_t n, struct error *err) must_check;
 
 /*
  * In F: what fds_capture() made, which is not trusted; -EPROTO if it is bad.

@@ -84,6 +84,10 @@ void fdtold_pack(struct fds_source *s, bool all, uint8_t **ret, size_t *ret_n)
 	part.n_path = told->n_path - path;
 	if (part.n_path)
 		part.path = told->path + path;
+	/* HELLO comes before whoever could try. */
+	part.n_need = all ? 0 : told->n_need - s->nr_needed;
+	if (part.n_need)
+		part.need = told->need + s->nr_needed;
 	part.n_kind = told->n_kind - kind;
 	if (part.n_kind)
 		part.kind = told->kind + kind;
@@ -102,5 +106,8 @@ void fds_confirm(struct fds_source *s, bool there)
 		free(told->kind[--told->n_kind]);
 	s->nr_found = told->n_path;
 	s->nr_known = told->n_kind;
+	while (!there && told->n_need > s->nr_needed)
+		fds__need__free_unpacked(told->need[--told->n_need], NULL);
+	s->nr_needed = told->n_need;
 	fdearly_confirm(s, there);
 }

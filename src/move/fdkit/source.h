@@ -64,6 +64,7 @@ struct fds_source {
 	size_t nr_place;
 	size_t nr_found;   /* of told->path, the first so many are there */
 	size_t nr_known;   /* and of told->kind it knows the first so many */
+	size_t nr_needed;  /* and it has the first so many of told->need */
 	struct fds_alone { /* files that nobody else has open */
 		dev_t dev;
 		ino_t ino;
@@ -121,6 +122,8 @@ void fdearly_clear(struct fds_source *s);
 
 /* Append a copy of p to s->told, unless it is there. */
 void fdtold_path(struct fds_source *s, const Fds__Path *p);
+/* The same of what a socket needs there. */
+void fdtold_need(struct fds_source *s, const Fds__Need *need);
 
 /*
  * The pid of another process that has the file open as well, or 0.  Long, so

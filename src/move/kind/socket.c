@@ -11,6 +11,7 @@
 #include "move/kind/kind.h"
 #include "move/sock/capture.h"
 #include "move/sock/make.h"
+#include "move/sock/needs.h"
 #include "move/sock/tcp_compat.h"
 #include "move/sock/tcp_repair.h"
 
@@ -170,6 +171,7 @@ const struct fd_kind fd_kind_socket = {
 	.capture = socket_capture,
 	.capture_all = sock_capture_finish,
 	.size = socket_size,
+	.tell = sock_needs_tell,
 	.end = socket_end,
 	.check = socket_check,
 	.make = socket_make,

@@ -345,7 +345,8 @@ static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 	case HELPER_CLOSE:
 		return close(head->value) < 0 ? -errno : 0;
 	case HELPER_EARLY:
-		return fds_open_early(&h->ops.early, p, head->size, err);
+		r = fds_open_early(&h->ops.early, p, head->size, err);
+		return r < 0 ? r : fds_check_needs(p, head->size, err);
 	case HELPER_RESTORE:
 		return restore_fds(h, p, head->size, err);
 	case HELPER_LATE:

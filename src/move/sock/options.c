@@ -42,12 +42,19 @@ enum how {
 	UNCONNECTED = 2, /* on a connection it reads as what was negotiated */
 	INDEX = 4,	 /* an interface by number: its name travels */
 	INDEX_NET = 8,	 /* the same, in network byte order */
+	NEED = 32,	 /* takes a privilege, or what is not on each host */
 };
 
 struct opt {
 	int level, name;
 	unsigned how;
+	const char *called; /* if it is a need */
 };
+
+#define NEEDED(level, name, how)                 \
+	{                                        \
+		level, name, NEED | (how), #name \
+	}
 
 static const struct opt opts[] = {
 	{ SOL_SOCKET, SO_REUSEPORT },
@@ -55,9 +62,9 @@ static const struct opt opts[] = {
 	{ SOL_SOCKET, SO_BROADCAST },
 	{ SOL_SOCKET, SO_OOBINLINE },
 	{ SOL_SOCKET, SO_RCVLOWAT },
-	{ SOL_SOCKET, SO_MARK },
-	{ SOL_SOCKET, SO_BUSY_POLL },
-	{ SOL_SOCKET, SO_PREFER_BUSY_POLL },
+	NEEDED(SOL_SOCKET, SO_MARK, 0),
+	NEEDED(SOL_SOCKET, SO_BUSY_POLL, 0),
+	NEEDED(SOL_SOCKET, SO_PREFER_BUSY_POLL, 0),
 	{ SOL_SOCKET, SO_TIMESTAMPING }, /* one ..._NEW makes all new */
 	{ SOL_SOCKET, SO_TIMESTAMPING_NEW },
 	{ SOL_SOCKET, SO_TIMESTAMP },
@@ -67,14 +74,14 @@ static const struct opt opts[] = {
 	{ SOL_SOCKET, SO_LINGER },
 	{ SOL_SOCKET, SO_RCVTIMEO },
 	{ SOL_SOCKET, SO_SNDTIMEO },
-	{ SOL_SOCKET, SO_BINDTODEVICE },
+	NEEDED(SOL_SOCKET, SO_BINDTODEVICE, 0),
 	{ SOL_SOCKET, SO_PASSCRED, LOCAL },
 	{ SOL_SOCKET, SO_PASSSEC, LOCAL },
 	{ SOL_SOCKET, OPT_SO_PASSPIDFD, LOCAL },
 	{ SOL_SOCKET, OPT_SO_PASSRIGHTS, LOCAL },
-	{ SOL_SOCKET, OPT_SO_RCVMARK, DATAGRAM },
+	NEEDED(SOL_SOCKET, OPT_SO_RCVMARK, DATAGRAM),
 	{ SOL_SOCKET, OPT_SO_RCVPRIORITY, DATAGRAM },
-	{ SOL_SOCKET, SO_TXTIME, DATAGRAM },
+	NEEDED(SOL_SOCKET, SO_TXTIME, DATAGRAM),
 	{ SOL_SOCKET, SO_WIFI_STATUS, DATAGRAM },
 	{ SOL_SOCKET, SO_NOFCS, DATAGRAM },
 	{ SOL_SOCKET, SO_SELECT_ERR_QUEUE },
@@ -86,14 +93,14 @@ static const struct opt opts[] = {
 	{ SOL_SOCKET, SO_PEEK_OFF },
 	{ SOL_SOCKET, SO_TXREHASH },
 	{ SOL_IP, IP_TOS },
-	{ SOL_SOCKET, SO_PRIORITY }, /* which IP_TOS sets as well */
+	NEEDED(SOL_SOCKET, SO_PRIORITY, 0), /* which IP_TOS sets as well */
 	{ SOL_IP, IP_TTL },
 	{ SOL_IP, IP_MTU_DISCOVER },
 	{ SOL_IP, IP_RECVERR },
 	{ SOL_IP, IP_PKTINFO },
 	{ SOL_IP, IP_RECVTTL },
 	{ SOL_IP, IP_RECVTOS },
-	{ SOL_IP, IP_OPTIONS },
+	NEEDED(SOL_IP, IP_OPTIONS, 0),
 	{ SOL_IP, IP_RECVOPTS, DATAGRAM },
 	{ SOL_IP, IP_RETOPTS, DATAGRAM },
 	{ SOL_IP, IP_PASSSEC, DATAGRAM },
@@ -101,13 +108,13 @@ static const struct opt opts[] = {
 	{ SOL_IP, IP_CHECKSUM, DATAGRAM },
 	{ SOL_IP, IP_RECVFRAGSIZE, DATAGRAM },
 	{ SOL_IP, OPT_IP_RECVERR_RFC4884, DATAGRAM },
-	{ SOL_IP, IP_UNICAST_IF, INDEX_NET },
+	NEEDED(SOL_IP, IP_UNICAST_IF, INDEX_NET),
 	{ SOL_IP, IP_FREEBIND },
-	{ SOL_IP, IP_TRANSPARENT },
+	NEEDED(SOL_IP, IP_TRANSPARENT, 0),
 	{ SOL_IP, IP_BIND_ADDRESS_NO_PORT },
 	{ SOL_IP, IP_MULTICAST_TTL, DATAGRAM },
 	{ SOL_IP, IP_MULTICAST_LOOP, DATAGRAM },
-	{ SOL_IP, IP_MULTICAST_IF, DATAGRAM },
+	NEEDED(SOL_IP, IP_MULTICAST_IF, DATAGRAM),
 	{ SOL_IP, IP_MULTICAST_ALL, DATAGRAM },
 	{ SOL_IP, IP_MINTTL },
 	{ SOL_IP, OPT_IP_LOCAL_PORT_RANGE },
@@ -127,27 +134,27 @@ static const struct opt opts[] = {
 	{ SOL_IPV6, IPV6_RECVHOPOPTS, DATAGRAM },
 	{ SOL_IPV6, IPV6_RECVRTHDR, DATAGRAM },
 	{ SOL_IPV6, IPV6_RECVDSTOPTS, DATAGRAM },
-	{ SOL_IPV6, IPV6_HOPOPTS },
-	{ SOL_IPV6, IPV6_RTHDRDSTOPTS },
-	{ SOL_IPV6, IPV6_RTHDR },
-	{ SOL_IPV6, IPV6_DSTOPTS },
+	NEEDED(SOL_IPV6, IPV6_HOPOPTS, 0),
+	NEEDED(SOL_IPV6, IPV6_RTHDRDSTOPTS, 0),
+	NEEDED(SOL_IPV6, IPV6_RTHDR, 0),
+	NEEDED(SOL_IPV6, IPV6_DSTOPTS, 0),
 	{ SOL_IPV6, IPV6_RECVPATHMTU, DATAGRAM },
 	{ SOL_IPV6, IPV6_RECVORIGDSTADDR, DATAGRAM },
 	{ SOL_IPV6, IPV6_RECVFRAGSIZE, DATAGRAM },
 	{ SOL_IPV6, OPT_IPV6_RECVERR_RFC4884, DATAGRAM },
 	{ SOL_IPV6, OPT_IPV6_FLOWINFO_SEND },
 	{ SOL_IPV6, IPV6_ADDR_PREFERENCES },
-	{ SOL_IPV6, IPV6_UNICAST_IF, INDEX_NET },
+	NEEDED(SOL_IPV6, IPV6_UNICAST_IF, INDEX_NET),
 	{ SOL_IPV6, IPV6_FREEBIND },
-	{ SOL_IPV6, IPV6_TRANSPARENT },
+	NEEDED(SOL_IPV6, IPV6_TRANSPARENT, 0),
 	{ SOL_IPV6, IPV6_MULTICAST_HOPS, DATAGRAM },
 	{ SOL_IPV6, IPV6_MULTICAST_LOOP, DATAGRAM },
-	{ SOL_IPV6, IPV6_MULTICAST_IF, DATAGRAM | INDEX },
+	NEEDED(SOL_IPV6, IPV6_MULTICAST_IF, DATAGRAM | INDEX),
 	{ SOL_IPV6, OPT_IPV6_MULTICAST_ALL, DATAGRAM },
 	{ SOL_IPV6, IPV6_AUTOFLOWLABEL },
 	{ SOL_IPV6, IPV6_DONTFRAG },
 	{ SOL_IPV6, IPV6_MINHOPCOUNT },
-	{ SOL_TCP, TCP_CONGESTION },
+	NEEDED(SOL_TCP, TCP_CONGESTION, 0),
 	{ SOL_TCP, TCP_MAXSEG, UNCONNECTED },
 	{ SOL_TCP, TCP_NODELAY },
 	{ SOL_TCP, TCP_CORK },
@@ -390,6 +397,39 @@ int sockopt_set_all(int fd, const Fds__Socket *m, struct error *err)
 
 	for (size_t i = 0; i < m->n_opt && !r; i++)
 		r = set_one(fd, m, m->opt[i], err);
+	return r;
+}
+
+bool sockopt_is_need(const Fds__Socket *m, const Fds__SockOpt *o)
+{
+	const struct opt *known;
+
+	if (is_zero(&o->value) && !*o->interface)
+		return false;
+	known = find_option(o, m);
+	return known && known->how & NEED;
+}
+
+int sockopt_try(int fd, const Fds__Socket *m, const Fds__SockOpt *o,
+		struct error *err)
+{
+	const struct opt *known = find_option(o, m);
+	struct error why;
+	int r;
+
+	if (!known || !(known->how & NEED))
+		return error_set(err, -EPROTO, "socket option %d/%d is no need",
+				 o->level, o->name);
+	r = set_one(fd, m, o, &why);
+	if (r == -ENODEV)
+		*err = why;
+	else if (r < 0)
+		error_set(err, r,
+			  "the destination cannot set %s of a socket: %s%s",
+			  known->called, strerror(-r),
+			  r == -EPERM || r == -EACCES
+				  ? " (it takes a privilege there)"
+				  : "");
 	return r;
 }
 

@@ -5,6 +5,7 @@
 #define MOVE_SOCK_OPTIONS_H
 
 #include <net/if.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"
@@ -18,6 +19,14 @@ int sockopt_get_all(int fd, Fds__Socket *m, struct error *err) must_check;
  * the table are accepted.  Not SO_REUSEADDR, nor the buffers.
  */
 int sockopt_set_all(int fd, const Fds__Socket *m, struct error *err) must_check;
+
+/*
+ * Does it take something that a destination may lack?  Try there, on a socket that
+ * is thrown away, whether it does not.
+ */
+bool sockopt_is_need(const Fds__Socket *m, const Fds__SockOpt *o);
+int sockopt_try(int fd, const Fds__Socket *m, const Fds__SockOpt *o,
+		struct error *err) must_check;
 
 /*
  * Of those only what a bound socket does not take any more, for a socket that
