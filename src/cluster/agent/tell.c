@@ -36,9 +36,7 @@ bool agent_answer_ok(struct agent *a, struct agent_asker to)
 bool agent_answer_failed(struct agent *a, struct agent_asker to, int code,
 			 const char *why)
 {
-	Control__Failed failed = CONTROL__FAILED__INIT;
+	Control__Failed failed = message_failed(code, why);
 
-	failed.why = (char *)why;
-	failed.code = code;
 	return agent_answer(a, to, MESSAGE_BODY(FAILED), &failed);
 }

@@ -41,6 +41,15 @@ int message_send_hello(struct conn *c, uint64_t id, uint64_t re,
 	return message_send(c, id, re, MESSAGE_BODY(HELLO), &hello);
 }
 
+Control__Failed message_failed(int code, const char *why)
+{
+	Control__Failed failed = CONTROL__FAILED__INIT;
+
+	failed.code = code;
+	failed.why = (char *)why;
+	return failed;
+}
+
 Control__Message *message_parse(const uint8_t *p, size_t n, struct error *err)
 {
 	Control__Message *m = control__message__unpack(NULL, n, p);

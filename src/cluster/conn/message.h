@@ -28,6 +28,10 @@ int message_send_hello(struct conn *c, uint64_t id, uint64_t re,
 		       Control__AgentInfo *agent,
 		       Control__ControllerInfo *controller);
 
+/* The body of an answer FAILED: a negative errno, and a line for a person, which is not
+ * copied. */
+Control__Failed message_failed(int code, const char *why);
+
 /* Unpack a message; NULL with an error if it is malformed. */
 Control__Message *message_parse(const uint8_t *p, size_t n, struct error *err);
 void message_free(Control__Message *m);

@@ -66,10 +66,8 @@ static void answer(int fd, Control__Message__BodyCase what, void *body)
 
 static void answer_failed(int fd, int code, const char *why)
 {
-	Control__Failed failed = CONTROL__FAILED__INIT;
+	Control__Failed failed = message_failed(code, why);
 
-	failed.code = code;
-	failed.why = (char *)why;
 	answer(fd, MESSAGE_BODY(FAILED), &failed);
 }
 

@@ -34,15 +34,14 @@ void ctl_send_ok(struct ctl_peer *p, uint64_t re)
 void ctl_send_failed(struct ctl_peer *p, uint64_t re, int code, const char *fmt,
 		     ...)
 {
-	Control__Failed failed = CONTROL__FAILED__INIT;
+	Control__Failed failed;
 	struct error err;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(err.text, sizeof(err.text), fmt, ap);
 	va_end(ap);
-	failed.why = err.text;
-	failed.code = code;
+	failed = message_failed(code, err.text);
 	ctl_send(p, 0, re, MESSAGE_BODY(FAILED), &failed);
 }
 
