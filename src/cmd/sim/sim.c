@@ -147,8 +147,9 @@ static int open_workload(struct sim_args *a, struct swf_trace *ret_kept,
 	else
 		r = a->swf ? open_swf(a, ret_kept, ret, err)
 			   : workload_create(a->workload, &setup, ret, err);
-	if (!r && a->speedup)
-		r = attach_speedup(ret, a->speedup, (uint64_t)a->setup.seed,
+	if (!r && a->machine.speedup)
+		r = attach_speedup(ret, a->machine.speedup,
+				   (uint64_t)a->setup.seed,
 				   (uint64_t)a->setup.replication, err);
 	return r;
 }
@@ -157,7 +158,7 @@ static int open_workload(struct sim_args *a, struct swf_trace *ret_kept,
 static int open_machine(struct sim_args *a, const struct workload *w,
 			struct host **ret, struct error *err)
 {
-	const char *text = a->hosts ? a->hosts : w->hosts;
+	const char *text = a->machine.hosts ? a->machine.hosts : w->hosts;
 	int r;
 
 	if (!text)
@@ -172,7 +173,7 @@ static int open_machine(struct sim_args *a, const struct workload *w,
 static int open_paging(struct sim_args *a, const struct workload *w,
 		       struct error *err)
 {
-	const char *text = a->paging ? a->paging : w->paging;
+	const char *text = a->machine.paging ? a->machine.paging : w->paging;
 	int r = text ? paging_parse(text, &a->model, err) : 0;
 
 	if (!r && text)
@@ -243,9 +244,9 @@ static json_t *json_options(const struct sim_args *a)
 	if (a->setup.jobs)
 		json_object_set_new(j, "first_jobs",
 				    json_integer(a->setup.jobs));
-	add_text(j, "hosts", a->hosts);
-	add_text(j, "speedup", a->speedup);
-	add_text(j, "paging", a->paging);
+	add_text(j, "hosts", a->machine.hosts);
+	add_text(j, "speedup", a->machine.speedup);
+	add_text(j, "paging", a->machine.paging);
 	add_text(j, "events_file", a->events);
 	owner_args_json(&a->owners, j);
 	json_object_update_new(
@@ -383,33 +384,15 @@ static int check_rejected(const struct sim_result *result, struct error *err)
 	return 0;
 }
 
-static int simulate(struct sim_args *a, struct error *err)
+/* Simulate the workload, and tell what came of it. */
+static int run_and_report(struct sim_args *a, struct workload *w,
+			  struct swf_trace *kept, struct files *files,
+			  struct error *err)
 {
-	struct swf_trace kept = { 0 };
-	struct files files = { 0 };
-	struct workload *w = NULL;
-	struct host *hosts = NULL;
-	struct sim_script script = { 0 };
 	struct sim_result result;
-	int r = open_files(a, &files, err);
+	int r;
 
-	if (!r)
-		r = sim_figures_open(&a->figures, &a->config.observer, err);
-	if (!r)
-		r = open_workload(a, &kept, &w, err);
-	if (!r)
-		r = open_machine(a, w, &hosts, err);
-	if (!r)
-		r = open_paging(a, w, err);
-	if (!r && a->events)
-		r = script_read(a->events, &script, err);
-	if (!r)
-		r = owner_args_open(&a->owners, err);
-	if (r < 0)
-		goto out;
 	a->config.workload = w;
-	if (a->events)
-		a->config.script = &script;
 	a->config.policy = a->policy;
 	a->config.procs = (uint32_t)a->setup.procs;
 	a->config.seed = (uint64_t)a->setup.seed;
@@ -420,13 +403,40 @@ static int simulate(struct sim_args *a, struct error *err)
 	r = sim_run(&a->config, &result, err);
 	if (a->config.progress && w->nr_jobs > 16384)
 		fputs("\r\033[K", stderr);
-	if (!r) {
-		r = check_rejected(&result, err);
-		if (!r)
-			r = report(a, &result, &kept, &files, err);
-		sim_result_clear(&result);
+	if (r < 0)
+		return r;
+	r = check_rejected(&result, err);
+	if (!r)
+		r = report(a, &result, kept, files, err);
+	sim_result_clear(&result);
+	return r;
+}
+
+static int simulate(struct sim_args *a, struct error *err)
+{
+	struct swf_trace kept = { 0 };
+	struct files files = { 0 };
+	struct workload *w = NULL;
+	struct host *hosts = NULL;
+	struct sim_script script = { 0 };
+	int r = open_files(a, &files, err);
+
+	if (!r)
+		r = sim_figures_open(&a->figures, &a->config.observer, err);
+	if (!r)
+		r = open_workload(a, &kept, &w, err);
+	if (!r)
+		r = open_machine(a, w, &hosts, err);
+	if (!r)
+		r = open_paging(a, w, err);
+	if (!r && a->events) {
+		r = script_read(a->events, &script, err);
+		a->config.script = &script;
 	}
-out:
+	if (!r)
+		r = owner_args_open(&a->owners, err);
+	if (!r)
+		r = run_and_report(a, w, &kept, &files, err);
 	recorded_clear(&a->recorded);
 	script_clear(&script);
 	free(hosts);

@@ -11,8 +11,6 @@
 #include "cmd/sim/own_policy.h"
 #include "core/units.h"
 #include "policy/policies.h"
-#include "sim/workload/attach.h"
-#include "sim/workload/machine.h"
 #include "sim/workload/workload.h"
 
 enum {
@@ -28,10 +26,8 @@ enum {
 	KEY_KILL,
 	KEY_POOL,
 	KEY_LIST,
-	KEY_SPEEDUP,
 	KEY_EVENTS,
 	KEY_REPLAY,
-	KEY_PAGING,
 	KEY_FOLLOW,
 	KEY_WINDOW,
 };
@@ -52,21 +48,9 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "procs", 'P', "P", 0,
 	  "processors; default: what the trace or generator says", 0 },
-	{ "hosts", 'H', "COUNTxALPHA,...|FILE", 0,
-	  "a machine of hosts with speed factors, such as 5x1,25x4, or a file "
-	  "of stint-platform(5)",
-	  0 },
-	{ "speedup", KEY_SPEEDUP, "MODEL[:k=v,...]", 0,
-	  "make jobs malleable: linear, misp[:low=E,high=E], "
-	  "table:points=M@E/...; kind=moldable fixes them at their start",
-	  0 },
 	{ "events", KEY_EVENTS, "FILE", 0,
 	  "host failures, drains, cancellations and reservations, a line each "
 	  "(TIME down HOST, ...), or a Failure Trace Archive event_trace",
-	  0 },
-	{ "paging", KEY_PAGING, "k=v,...", 0,
-	  "hosts' memory (--hosts COUNTxALPHAxCORESxMEMORY) matters: what a "
-	  "page fault costs, ...; --list shows the parameters",
 	  0 },
 	{ "load", 'L', "L", 0,
 	  "offered load; a trace is stretched or squeezed to it", 0 },
@@ -120,7 +104,7 @@ static int parse_extra(const char *text, enum swf_extra *ret, struct error *err)
 }
 
 /* Where the options that are names and files go; NULL: not one of them. */
-static const char **text_of(struct sim_args *a, int key)
+static const char **text_option(struct sim_args *a, int key)
 {
 	switch (key) {
 	case 'p':
@@ -129,16 +113,10 @@ static const char **text_of(struct sim_args *a, int key)
 		return &a->swf;
 	case 'w':
 		return &a->workload;
-	case 'H':
-		return &a->hosts;
 	case KEY_EVENTS:
 		return &a->events;
 	case KEY_REPLAY:
 		return &a->replay;
-	case KEY_SPEEDUP:
-		return &a->speedup;
-	case KEY_PAGING:
-		return &a->paging;
 	case 'o':
 		return &a->out;
 	case KEY_OUT_SWF:
@@ -156,7 +134,7 @@ static const char **text_of(struct sim_args *a, int key)
 static error_t parse_sim(int key, char *arg, struct argp_state *state)
 {
 	struct sim_args *a = state->input;
-	const char **text = text_of(a, key);
+	const char **text = text_option(a, key);
 	struct error err;
 	int r;
 
@@ -168,6 +146,7 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->config.costs;
 		state->child_inputs[1] = &a->owners;
+		state->child_inputs[2] = &a->machine;
 		break;
 	case KEY_JSON:
 		a->json = true;
@@ -236,10 +215,15 @@ static int check_files(const struct sim_args *a, struct error *err)
 	return 0;
 }
 
-static int check(const struct sim_args *a, struct error *err)
+static bool writes_figures(const struct sim_figures *f)
 {
-	int sources = !!a->swf + !!a->workload + !!a->replay, r = 0;
-	struct paging model;
+	return f->series_path || f->plot_path || f->gantt_path;
+}
+
+/* Options that do not go together. */
+static int check_choice(const struct sim_args *a, struct error *err)
+{
+	int sources = !!a->swf + !!a->workload + !!a->replay;
 
 	if (!a->policy && !a->replay)
 		return error_set(err, -EINVAL,
@@ -248,7 +232,7 @@ static int check(const struct sim_args *a, struct error *err)
 		return error_set(err, -EINVAL,
 				 "give either --swf FILE, --workload NAME or "
 				 "--replay FILE; see `stint sim --help`");
-	if (a->replay && (a->hosts || a->setup.procs || a->events ||
+	if (a->replay && (a->machine.hosts || a->setup.procs || a->events ||
 			  a->setup.jobs || a->setup.load > 0))
 		return error_set(
 			err, -EINVAL,
@@ -256,32 +240,34 @@ static int check(const struct sim_args *a, struct error *err)
 			"do not go with --replay: the record has a machine, "
 			"events and jobs of its own");
 	if ((a->figures.window.from || a->figures.window.to) &&
-	    !a->figures.series_path && !a->figures.plot_path &&
-	    !a->figures.gantt_path)
+	    !writes_figures(&a->figures))
 		return error_set(
 			err, -EINVAL,
 			"--window is for --series, --plot and --gantt");
-	if (a->trace.follow && (!a->swf || a->setup.load > 0 || a->speedup))
+	if (a->trace.follow &&
+	    (!a->swf || a->setup.load > 0 || a->machine.speedup))
 		return error_set(err, -EINVAL,
 				 "--follow is for the jobs of --swf as they "
 				 "are: without --load and --speedup");
-	if (!a->policy && (a->out || a->out_swf || a->figures.series_path ||
-			   a->figures.plot_path || a->figures.gantt_path))
+	if (!a->policy && (a->out || a->out_swf || writes_figures(&a->figures)))
 		return error_set(err, -EINVAL,
 				 "a comparison writes no such file: give "
 				 "--policy NAME to simulate the recorded jobs");
+	return 0;
+}
+
+static int check_sim(const struct sim_args *a, struct error *err)
+{
+	int r = check_choice(a, err);
+
 	if (!r && a->policy)
 		r = own_policy_load(a->policy, err);
 	if (!r && a->policy)
 		r = policy_check(a->policy, err);
 	if (!r && a->workload)
 		r = workload_check(a->workload, err);
-	if (!r && a->hosts && !machine_is_file(a->hosts))
-		r = machine_check(a->hosts, err);
-	if (!r && a->paging)
-		r = paging_parse(a->paging, &model, err);
-	if (!r && a->speedup)
-		r = attach_check(a->speedup, err);
+	if (!r)
+		r = machine_args_check(&a->machine, err);
 	if (!r)
 		r = owner_args_check(&a->owners, err);
 	return r ? r : check_files(a, err);
@@ -290,9 +276,9 @@ static int check(const struct sim_args *a, struct error *err)
 int sim_args_parse(int argc, char **argv, struct sim_args *ret,
 		   struct error *err)
 {
-	const struct argp_child children[] = { cost_children[0],
-					       owner_children[0],
-					       { 0 } };
+	const struct argp_child children[] = {
+		cost_children[0], owner_children[0], machine_children[0], { 0 }
+	};
 	const struct argp argp = {
 		options, parse_sim, NULL,
 		"Run a scheduling policy on a workload in simulated time, and "
@@ -304,7 +290,7 @@ int sim_args_parse(int argc, char **argv, struct sim_args *ret,
 	*ret = (struct sim_args){ .setup = { .seed = 1 } };
 	owner_args_init(&ret->owners, &ret->config);
 	command_parse(&argp, argc, argv, 0, ret);
-	r = ret->list ? 0 : check(ret, err);
+	r = ret->list ? 0 : check_sim(ret, err);
 	if (r < 0)
 		owner_args_clear(&ret->owners);
 	return r;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cmd/sim/machine_options.h"
 #include "cmd/sim/owner_options.h"
 #include "cmd/sim/setup_args.h"
 #include "cmd/sim/sim_figures.h"
@@ -20,8 +21,8 @@
  * what owners hold.  trace, config and figures are filled in as far as options
  * say; recorded is empty. */
 struct sim_args {
-	const char *policy, *swf, *workload, *replay, *out, *out_swf, *hosts,
-		*speedup, *events, *paging;
+	const char *policy, *swf, *workload, *replay, *out, *out_swf, *events;
+	struct machine_args machine;
 	struct setup_args setup;
 	bool json, list;
 	struct swf_options trace;

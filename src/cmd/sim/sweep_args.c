@@ -15,15 +15,11 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/policies.h"
-#include "sim/engine/paging.h"
-#include "sim/workload/attach.h"
 #include "sim/workload/machine.h"
 #include "sim/workload/workload.h"
 
 enum {
 	KEY_SWF = 256,
-	KEY_SPEEDUP,
-	KEY_PAGING,
 	KEY_PRECISION,
 	KEY_SE,
 	KEY_LEVEL,
@@ -48,18 +44,6 @@ static const struct argp_option options[] = {
 	{ "follow", KEY_FOLLOW, 0, 0,
 	  "jobs of traces that come after another are submitted when that one "
 	  "is over here, and their user has thought",
-	  0 },
-	{ "speedup", KEY_SPEEDUP, "MODEL[:k=v,...]", 0,
-	  "make jobs malleable: linear, misp[:low=E,high=E], "
-	  "table:points=M@E/...; kind=moldable fixes them at their start",
-	  0 },
-	{ "hosts", 'H', "COUNTxALPHA,...|FILE", 0,
-	  "a machine of hosts with speed factors, such as 5x1,25x4, or a file "
-	  "of stint-platform(5)",
-	  0 },
-	{ "paging", KEY_PAGING, "k=v,...", 0,
-	  "how hosts page; `stint sim --list` shows the parameters (the "
-	  "workload's)",
 	  0 },
 	{ "load", 'L', "L,...|FROM:TO:STEP", 0,
 	  "at these loads (as the workload is)", 0 },
@@ -271,6 +255,7 @@ static error_t parse_sweep(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->costs;
+		state->child_inputs[1] = &a->machine;
 		return 0;
 	case 'r':
 		a->sweep.results = arg;
@@ -286,15 +271,6 @@ static error_t parse_sweep(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_FOLLOW:
 		a->follow = true;
-		return 0;
-	case KEY_SPEEDUP:
-		a->speedup = arg;
-		return 0;
-	case 'H':
-		a->hosts = arg;
-		return 0;
-	case KEY_PAGING:
-		a->paging = arg;
 		return 0;
 	case 'q':
 		a->quiet = true;
@@ -319,9 +295,9 @@ static void make_cells(struct sweep_args *a)
 					.policy = a->policies.item[p],
 					.workload = a->workloads.item[w],
 					.load = a->load[l],
-					.speedup = a->speedup,
-					.hosts = a->hosts,
-					.paging = a->paging,
+					.speedup = a->machine.speedup,
+					.hosts = a->machine.hosts,
+					.paging = a->machine.paging,
 					.costs = a->costs,
 					.group = (uint32_t)group,
 				};
@@ -375,7 +351,7 @@ static int follow_traces(struct sweep_args *a, struct error *err)
 		free(name);
 		nr++;
 	}
-	if (!nr || a->nr_loads || a->speedup)
+	if (!nr || a->nr_loads || a->machine.speedup)
 		return error_set(err, -EINVAL,
 				 "--follow is for the jobs of --swf as they "
 				 "are: without --load and --speedup");
@@ -390,7 +366,6 @@ static bool is_trace(const char *workload)
 
 static int check_names(const struct sweep_args *a, struct error *err)
 {
-	struct paging model;
 	int rc = 0;
 
 	for (size_t i = 0; i < a->policies.nr && !rc; i++)
@@ -398,13 +373,7 @@ static int check_names(const struct sweep_args *a, struct error *err)
 	for (size_t i = 0; i < a->workloads.nr && !rc; i++)
 		if (!is_trace(a->workloads.item[i]))
 			rc = workload_check(a->workloads.item[i], err);
-	if (!rc && a->hosts && !machine_is_file(a->hosts))
-		rc = machine_check(a->hosts, err);
-	if (!rc && a->paging)
-		rc = paging_parse(a->paging, &model, err);
-	if (!rc && a->speedup)
-		rc = attach_check(a->speedup, err);
-	return rc;
+	return rc ? rc : machine_args_check(&a->machine, err);
 }
 
 /* What is still missing is as usual, or an error. */
@@ -443,8 +412,10 @@ static int fill_in(struct sweep_args *a, struct error *err)
 int sweep_args_parse(int argc, char **argv, struct sweep_args *ret,
 		     struct error *err)
 {
-	static const struct argp argp = { options, parse_sweep, NULL, doc,
-					  cost_children };
+	const struct argp_child children[] = { cost_children[0],
+					       machine_children[0],
+					       { 0 } };
+	const struct argp argp = { options, parse_sweep, NULL, doc, children };
 	struct sweep_args a = {
 		.sweep = { .seed = 1,
 			   .level = 0.95,
@@ -471,9 +442,9 @@ int sweep_args_open(struct sweep_args *a, struct error *err)
 {
 	int rc;
 
-	if (!a->hosts || !machine_is_file(a->hosts))
+	if (!a->machine.hosts || !machine_is_file(a->machine.hosts))
 		return 0;
-	rc = machine_text(a->hosts, &a->platform, err);
+	rc = machine_text(a->machine.hosts, &a->platform, err);
 	for (size_t i = 0; !rc && i < a->sweep.nr; i++)
 		a->cell[i].hosts = a->platform;
 	return rc;

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "cmd/sim/machine_options.h"
 #include "sim/sweep/sweep.h"
 
 struct sweep_list {
@@ -20,7 +21,7 @@ struct sweep_args {
 	struct sweep sweep;
 	struct sweep_cell *cell;
 	struct sim_costs costs;
-	const char *speedup, *hosts, *paging;
+	struct machine_args machine;
 	bool paired, quiet, table, follow;
 	char *platform; /* what a file of hosts said; or NULL */
 	enum sweep_format format;
