@@ -357,6 +357,37 @@ static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 	return error_set(err, -EPROTO, "helper: unknown request");
 }
 
+/* Do what the engine asks until it ends, or the helper has nothing left to do. */
+static void answer_requests(struct helper *h)
+{
+	struct helper_head head;
+	void *p;
+
+	while (helper_recv(h->sock, &head, &p, NULL) == 0) {
+		struct error err = ERROR_INIT;
+		int made[HELPER_FDS] = { -1, -1 };
+		int r = do_verb(h, &head, p, made, &err);
+
+		free(p);
+		if (helper_send(h->sock, HELPER_DONE, r, err.text,
+				strlen(err.text), made) < 0)
+			return;
+		io_close(&made[0]);
+		io_close(&made[1]);
+		if (head.verb == HELPER_ACTIVATE ||
+		    (head.verb == HELPER_RESTORE && r == HELPER_LEFT_NOTHING))
+			return;
+	}
+}
+
+static void await_release(const struct helper *h)
+{
+	while (!__atomic_load_n(&h->box->released, __ATOMIC_ACQUIRE) &&
+	       kill(h->spec->pid, 0) == 0)
+		nanosleep(&(struct timespec){ .tv_nsec = NSEC_PER_SEC / 20 },
+			  NULL);
+}
+
 int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 {
 	struct landing_spec spec;
@@ -364,8 +395,6 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 			    .ops = { .external = ask_external,
 				     .object = give_object } };
 	struct clocks mine;
-	struct helper_head head;
-	void *p;
 
 	if (n != sizeof(spec) || nr_fds != 2)
 		return 2;
@@ -382,22 +411,7 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 		return 2;
 	/* L inherits this mask, and queues the signals that were pending. */
 	signals_block_all();
-	/* ends with the engine, or after HELPER_ACTIVATE */
-	while (helper_recv(h.sock, &head, &p, NULL) == 0) {
-		struct error err = ERROR_INIT;
-		int made[HELPER_FDS] = { -1, -1 };
-		int r = do_verb(&h, &head, p, made, &err);
-
-		free(p);
-		if (helper_send(h.sock, HELPER_DONE, r, err.text,
-				strlen(err.text), made) < 0)
-			break;
-		io_close(&made[0]);
-		io_close(&made[1]);
-		if (head.verb == HELPER_ACTIVATE ||
-		    (head.verb == HELPER_RESTORE && r == HELPER_LEFT_NOTHING))
-			break;
-	}
+	answer_requests(&h);
 	/* the table is shared with L: leave nothing of ours in it */
 	io_close(&h.memfd);
 	io_close(&h.sock);
@@ -405,9 +419,6 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 		outlive_engine(&h);
 	/* to exit takes longer than all that is left to do for the others */
 	hurry_end(0);
-	while (!__atomic_load_n(&h.box->released, __ATOMIC_ACQUIRE) &&
-	       kill(spec.pid, 0) == 0)
-		nanosleep(&(struct timespec){ .tv_nsec = NSEC_PER_SEC / 20 },
-			  NULL);
+	await_release(&h);
 	return 0;
 }
