@@ -39,7 +39,7 @@ static int usage(FILE *to, int code)
 }
 
 /* Beside us, as it is built, or where it is installed. */
-static char *find(const struct part *p, char installed[PATH_MAX])
+static char *find_part(const struct part *p, char installed[PATH_MAX])
 {
 	char built[PATH_MAX], *path;
 
@@ -52,7 +52,7 @@ static char *find(const struct part *p, char installed[PATH_MAX])
 /* Become the other program. */
 static int hand_over(const struct part *p, char **argv)
 {
-	char installed[PATH_MAX], *path = find(p, installed);
+	char installed[PATH_MAX], *path = find_part(p, installed);
 	struct error err;
 
 	if (!path) {

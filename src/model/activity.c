@@ -131,7 +131,7 @@ static int parse_what(const char *text, enum activity_what *ret,
 			 text);
 }
 
-static int split(char *line, char *f[COLUMNS], struct error *err)
+static int split_line(char *line, char *f[COLUMNS], struct error *err)
 {
 	unsigned n = 0;
 
@@ -169,7 +169,7 @@ static int parse_change(struct activity *a, char *line, usec_t *last,
 	uint32_t host = 0;
 	char *f[COLUMNS];
 	usec_t at = 0;
-	int r = split(line, f, err);
+	int r = split_line(line, f, err);
 
 	if (!r)
 		r = parse_usec(f[0], &at, err);

@@ -24,7 +24,7 @@ struct finding {
 	char *what; /* NET_HOOK_TEXT */
 };
 
-static const char *text_of(const struct nlattr *attr)
+static const char *attr_text(const struct nlattr *attr)
 {
 	return mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) < 0
 		       ? "?"
@@ -58,7 +58,8 @@ static void see_table(const struct nlmsghdr *nlh, void *data)
 	mnl_attr_for_each (attr, nlh, sizeof(struct nfgenmsg))
 		if (mnl_attr_get_type(attr) == NFTA_TABLE_NAME)
 			snprintf(f->what, NET_HOOK_TEXT,
-				 "nftables has the table %.40s", text_of(attr));
+				 "nftables has the table %.40s",
+				 attr_text(attr));
 }
 
 static int find_nftables(struct finding *f)
@@ -110,7 +111,8 @@ static void see_qdisc(const struct nlmsghdr *nlh, void *data)
 	mnl_attr_for_each (attr, nlh, sizeof(*tc))
 		if (mnl_attr_get_type(attr) == TCA_KIND)
 			snprintf(f->what, NET_HOOK_TEXT,
-				 "the uplink has a qdisc %.40s", text_of(attr));
+				 "the uplink has a qdisc %.40s",
+				 attr_text(attr));
 }
 
 static int find_qdisc(struct finding *f)

@@ -156,8 +156,8 @@ int net_bridge_create(struct net *net, const char *name, struct error *err)
 	return r < 0 ? r : made.index;
 }
 
-static struct ifinfomsg *change(struct net_request *req, uint16_t type,
-				int index)
+static struct ifinfomsg *begin_change(struct net_request *req, uint16_t type,
+				      int index)
 {
 	struct ifinfomsg *ifi = net_request_init(req, type, 0, sizeof(*ifi));
 
@@ -170,7 +170,7 @@ int net_link_delete(struct net *net, int index, struct error *err)
 	struct net_request req;
 	int r;
 
-	change(&req, RTM_DELLINK, index);
+	begin_change(&req, RTM_DELLINK, index);
 	r = net_request_do(net, &req, err, "cannot delete link %d", index);
 	return r == -ENODEV ? 0 : r;
 }
@@ -178,7 +178,7 @@ int net_link_delete(struct net *net, int index, struct error *err)
 int net_link_up(struct net *net, int index, bool up, struct error *err)
 {
 	struct net_request req;
-	struct ifinfomsg *ifi = change(&req, RTM_NEWLINK, index);
+	struct ifinfomsg *ifi = begin_change(&req, RTM_NEWLINK, index);
 
 	ifi->ifi_change = IFF_UP;
 	ifi->ifi_flags = up ? IFF_UP : 0;
@@ -191,7 +191,7 @@ int net_link_set_master(struct net *net, int index, int bridge,
 {
 	struct net_request req;
 
-	change(&req, RTM_NEWLINK, index);
+	begin_change(&req, RTM_NEWLINK, index);
 	mnl_attr_put_u32(req.nlh, IFLA_MASTER, bridge);
 	return net_request_do(net, &req, err,
 			      "cannot make link %d a port of bridge %d", index,
@@ -201,7 +201,7 @@ int net_link_set_master(struct net *net, int index, int bridge,
 int net_port_open(struct net *net, int index, bool open, struct error *err)
 {
 	struct net_request req;
-	struct ifinfomsg *ifi = change(&req, RTM_SETLINK, index);
+	struct ifinfomsg *ifi = begin_change(&req, RTM_SETLINK, index);
 	struct nlattr *info;
 
 	ifi->ifi_family = AF_BRIDGE;

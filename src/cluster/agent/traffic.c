@@ -44,8 +44,8 @@ static int compare_talks(const void *x, const void *y)
 	return (a->cookie > b->cookie) - (a->cookie < b->cookie);
 }
 
-static void count(struct traffic *t, const struct net_talk *now,
-		  const struct net_talk *before)
+static void count_talk(struct traffic *t, const struct net_talk *now,
+		       const struct net_talk *before)
 {
 	struct sent *s;
 
@@ -69,7 +69,7 @@ void traffic_feed(struct traffic *t, struct net_talk *talks, size_t nr,
 				    : NULL;
 
 		if (before || anew)
-			count(t, &talks[i], before ? before : &none);
+			count_talk(t, &talks[i], before ? before : &none);
 	}
 	if (nr)
 		qsort(talks, nr, sizeof(*talks), compare_talks);

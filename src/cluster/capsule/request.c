@@ -124,7 +124,7 @@ static int await_exec(int fd, struct error *err)
 	return error_set(err, bad.code, "%s", bad.why.text);
 }
 
-static size_t count(const char *const *list)
+static size_t count_words(const char *const *list)
 {
 	size_t n = 0;
 
@@ -138,11 +138,11 @@ static int check_texts(const struct capsule_program *prog, struct error *err)
 {
 	struct arguments sum = { .bytes = 0 };
 	int r = arguments_add(&sum, (char *const *)prog->argv,
-			      count(prog->argv), err);
+			      count_words(prog->argv), err);
 
 	if (!r)
 		r = arguments_add(&sum, (char *const *)prog->env,
-				  count(prog->env), err);
+				  count_words(prog->env), err);
 	if (!r && prog->cwd && strlen(prog->cwd) >= PATH_MAX)
 		r = error_set(err, -ENAMETOOLONG,
 			      "a working directory of %zu bytes",

@@ -26,7 +26,7 @@ struct stream {
 struct lines {
 	uint32_t nr;
 	bool label, whole;
-	bool dead; /* print() failed */
+	bool dead; /* print_bytes() failed */
 	const struct lines_ops *ops;
 	void *ctx;
 	struct stream *streams; /* [2 * rank + stream - 1] */
@@ -67,7 +67,8 @@ void lines_destroy(struct lines *l)
 	free(l);
 }
 
-static void print(struct lines *l, unsigned stream, const void *p, size_t n)
+static void print_bytes(struct lines *l, unsigned stream, const void *p,
+			size_t n)
 {
 	if (n && !l->dead && l->ops->print(l->ctx, stream, p, n) < 0)
 		l->dead = true;
@@ -95,8 +96,8 @@ static void line_print(struct lines *l, unsigned stream, struct stream *s)
 	if (s->n == s->label)
 		return;
 	if (l->label && *open && *open != s)
-		print(l, stream, "\n", 1);
-	print(l, stream, s->line + skip, s->n - skip);
+		print_bytes(l, stream, "\n", 1);
+	print_bytes(l, stream, s->line + skip, s->n - skip);
 	*open = s->line[s->n - 1] == '\n' ? NULL : s;
 	s->n = s->label = 0;
 }
@@ -136,7 +137,7 @@ static void take_piece(struct lines *l, uint32_t rank, unsigned stream,
 		if (l->whole)
 			take_whole(l, rank, stream, s, p + old, n - old);
 		else
-			print(l, stream, p + old, n - old);
+			print_bytes(l, stream, p + old, n - old);
 	}
 	l->ops->taken(l->ctx, rank, epoch, seq);
 }

@@ -31,8 +31,8 @@ static int parse_unix(const char *path, struct address *ret, struct error *err)
 #define HOST_MOST 256
 
 /* The port is text's; host without the brackets of "[::1]". */
-static int split(const char *text, char host[HOST_MOST], const char **port,
-		 struct error *err)
+static int split_address(const char *text, char host[HOST_MOST],
+			 const char **port, struct error *err)
 {
 	const char *colon = strrchr(text, ':'), *begin = text, *end = colon;
 
@@ -61,7 +61,7 @@ int address_check(const char *text, struct error *err)
 
 	if (!strncmp(text, "unix:", 5))
 		return parse_unix(text + 5, &a, err);
-	return split(text, host, &port, err);
+	return split_address(text, host, &port, err);
 }
 
 int address_parse(const char *text, struct address *ret, struct error *err)
@@ -75,7 +75,7 @@ int address_parse(const char *text, struct address *ret, struct error *err)
 
 	if (!strncmp(text, "unix:", 5))
 		return parse_unix(text + 5, ret, err);
-	r = split(text, host, &port, err);
+	r = split_address(text, host, &port, err);
 	if (r < 0)
 		return r;
 	r = getaddrinfo(host, port, &hints, &found);

@@ -57,7 +57,8 @@ static void cut_text(const char *from, const char *to, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)(to - from), from);
 }
 
-static bool parse(const char *line, struct net_hooks *ret, usec_t *ret_when)
+static bool parse_word(const char *line, struct net_hooks *ret,
+		       usec_t *ret_when)
 {
 	usec_t now = clock_usec(CLOCK_MONOTONIC), when;
 	int at = -1;
@@ -79,7 +80,7 @@ bool hooks_read(const char *run_dir, struct net_hooks *ret, usec_t *ret_when)
 	ssize_t n = io_read_file(AT_FDCWD, path, 4096, &line);
 	struct net_hooks word;
 	usec_t when;
-	bool fresh = n >= 0 && parse(line, &word, &when);
+	bool fresh = n >= 0 && parse_word(line, &word, &when);
 
 	if (fresh) {
 		*ret = word;

@@ -281,8 +281,8 @@ static void keep_passport(struct keeper_rank *rank,
 		rank->hostname = xstrdup(pass->hostname);
 }
 
-static int prepare(struct keeper *k, const Keeper__Passport *pass,
-		   struct error *err)
+static int prepare_landing(struct keeper *k, const Keeper__Passport *pass,
+			   struct error *err)
 {
 	struct keeper_rank *rank = &k->rank;
 	const Keeper__Receive *rc = k->landing.receive;
@@ -322,7 +322,7 @@ static int welcome(struct keeper *k, struct channel *ch, struct error *err)
 		ch, &keeper__passport__descriptor, err);
 	if (!pass)
 		return -EPROTO;
-	r = prepare(k, pass, err);
+	r = prepare_landing(k, pass, err);
 	keeper__passport__free_unpacked(pass, NULL);
 	w.code = r;
 	w.why = r < 0 ? err->text : (char *)"";

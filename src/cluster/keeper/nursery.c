@@ -36,7 +36,7 @@ static void show_words(struct nursery *n, char *words, size_t len)
 			  strerror(errno));
 }
 
-static int split(char *words, size_t len, char ***ret)
+static int split_order(char *words, size_t len, char ***ret)
 {
 	char **argv = NULL, *end = words + len;
 	size_t n = 0, cap = 0;
@@ -67,7 +67,7 @@ static _Noreturn void keeper_main(struct nursery *n, const char *order,
 		close(ready);
 	if (n->sock != NURSERY_READY)
 		close(n->sock);
-	argc = split(words, len, &argv);
+	argc = split_order(words, len, &argv);
 	/* Not exit(): all libraries would tidy up what ends with the process. */
 	_exit(n->be(argc, argv));
 }

@@ -178,7 +178,7 @@ static void logind_release(void *source)
 	}
 }
 
-static void prepare(struct logind *l, bool *which, bool begins)
+static void set_going(struct logind *l, bool *which, bool begins)
 {
 	*which = begins;
 	owner_hold(l->owner, PRESENCE_GOING, l->sleeps || l->ends, NULL);
@@ -194,7 +194,7 @@ static int on_prepare(sd_bus_message *m, void *arg, sd_bus_error *err)
 	int begins;
 
 	if (sd_bus_message_read(m, "b", &begins) > 0)
-		prepare(l, sleep ? &l->sleeps : &l->ends, begins);
+		set_going(l, sleep ? &l->sleeps : &l->ends, begins);
 	return 0;
 }
 
@@ -234,7 +234,7 @@ static int on_manager(sd_bus_message *m, void *arg, sd_bus_error *err)
 
 	if (!sd_bus_message_is_method_error(m, NULL))
 		(void)each_property(m, take_property, l);
-	prepare(l, &l->ends, l->ends);
+	set_going(l, &l->ends, l->ends);
 	return 0;
 }
 

@@ -46,7 +46,7 @@ void owner_word_save(const struct owner *o)
 }
 
 /* Of this boot, and with times that can be. */
-static bool parse(char *text, struct presence_signs *s)
+static bool parse_word(char *text, struct presence_signs *s)
 {
 	char boot[PROCESS_BOOT_LEN], theirs[40], word[8];
 	usec_t at, until, now = owner_now();
@@ -72,7 +72,7 @@ void owner_word_load(struct owner *o)
 	ssize_t n = io_read_file(AT_FDCWD, path, 4096, &text);
 
 	if (n >= 0) {
-		if (parse(text, &o->signs))
+		if (parse_word(text, &o->signs))
 			log_info("owner: what was said before still holds");
 		free(text);
 	}

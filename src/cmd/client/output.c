@@ -67,7 +67,7 @@ static const struct argp argp = {
 	0
 };
 
-static int print(void *ctx, unsigned stream, const void *p, size_t n)
+static int print_piece(void *ctx, unsigned stream, const void *p, size_t n)
 {
 	struct args *a = ctx;
 	int r = io_write_full(stream == 1 ? STDOUT_FILENO : STDERR_FILENO, p,
@@ -82,7 +82,7 @@ static void taken(void *ctx, uint32_t rank, uint64_t epoch, uint64_t seq)
 {
 }
 
-static const struct lines_ops ops = { .print = print, .taken = taken };
+static const struct lines_ops ops = { .print = print_piece, .taken = taken };
 
 static void add(struct args *a, const Control__KeptOutput *k,
 		const Control__Output *o)

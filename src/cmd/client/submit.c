@@ -64,7 +64,7 @@ static const struct argp argp = {
 };
 
 /* Who cannot see the number must not take it that there is no job. */
-static int tell(bool json, uint64_t job, struct error *err)
+static int tell_number(bool json, uint64_t job, struct error *err)
 {
 	if (json)
 		json_line(json_pack("{sI}", "job", (json_int_t)job), stdout);
@@ -94,7 +94,7 @@ static int submit(struct args *a, struct error *err)
 	client_close(c);
 	if (r < 0)
 		return r;
-	r = tell(a->client.json, m->submitted->job, err);
+	r = tell_number(a->client.json, m->submitted->job, err);
 	message_free(m);
 	return r;
 }

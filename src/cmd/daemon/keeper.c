@@ -148,7 +148,7 @@ static int be_keeper(const struct keeper_config *conf)
 	return EXIT_OK;
 }
 
-static void parse(int argc, char **argv, struct words *ret)
+static void parse_words(int argc, char **argv, struct words *ret)
 {
 	*ret = (struct words){ .conf = { .fast_path = true, .ready_fd = -1 },
 			       .nursery = -1 };
@@ -161,7 +161,7 @@ static int be_ordered(int argc, char **argv)
 	struct words words;
 
 	argv[1] = (char *)"stint keeper";
-	parse(argc - 1, argv + 1, &words);
+	parse_words(argc - 1, argv + 1, &words);
 	return be_keeper(&words.conf);
 }
 
@@ -169,7 +169,7 @@ int cmd_keeper(int argc, char **argv)
 {
 	struct words words;
 
-	parse(argc, argv, &words);
+	parse_words(argc, argv, &words);
 	if (words.nursery < 0)
 		return be_keeper(&words.conf);
 	log_init("stint keeper --nursery", LOG_L_INFO);

@@ -206,7 +206,7 @@ static int set_load(struct player *p, uint32_t host, struct error *err)
 /* ---- the play ---- */
 
 /* False: its agent is to be told again. */
-static bool tell(struct seat *s, bool here, usec_t span)
+static bool tell_agent(struct seat *s, bool here, usec_t span)
 {
 	struct error err;
 
@@ -229,7 +229,7 @@ static int set_scene(struct player *p, bool *ret_again, struct error *err)
 	for (uint32_t i = 0; i < p->script.nr_hosts && !r; i++) {
 		struct seat *s = &p->seats[i];
 
-		if (!tell(s, is_here(&s->is), stay(p, i, now)))
+		if (!tell_agent(s, is_here(&s->is), stay(p, i, now)))
 			*ret_again = true;
 		r = set_load(p, i, err);
 	}
@@ -278,7 +278,7 @@ static void clear(struct player *p)
 {
 	for (uint32_t i = 0; p->seats && i < p->script.nr_hosts; i++) {
 		end_workers(&p->seats[i]);
-		tell(&p->seats[i], false, 0);
+		tell_agent(&p->seats[i], false, 0);
 		free(p->seats[i].run_dir);
 	}
 	free(p->seats);

@@ -180,7 +180,8 @@ void command_begin(void)
 	atexit(check_stdout);
 }
 
-static const struct command *find(const struct command *table, const char *name)
+static const struct command *find_command(const struct command *table,
+					  const char *name)
 {
 	for (const struct command *c = table; c->name; c++)
 		if (!strcmp(name, c->name))
@@ -190,7 +191,8 @@ static const struct command *find(const struct command *table, const char *name)
 
 int command_main(const struct command *table, int argc, char **argv)
 {
-	const struct command *c = argc < 2 ? NULL : find(table, argv[1]);
+	const struct command *c =
+		argc < 2 ? NULL : find_command(table, argv[1]);
 	char name[16]; /* the name that the kernel and `ps` show */
 
 	command_begin();

@@ -290,7 +290,7 @@ static void csv_row(void *arg, const struct compare_row *row)
 	putchar('\n');
 }
 
-static void print(struct args *a)
+static void print_comparison(struct args *a)
 {
 	if (a->format == FORMAT_TEXT) {
 		print_text(a);
@@ -304,7 +304,7 @@ static void print(struct args *a)
 }
 
 /* The plot is opened before files are read: a wrong path is known at once. */
-static int compare(struct args *a, struct error *err)
+static int compare_files(struct args *a, struct error *err)
 {
 	struct output *svg = NULL;
 	int r = a->svg ? output_open(a->svg, &svg, err) : 0;
@@ -321,7 +321,7 @@ static int compare(struct args *a, struct error *err)
 	}
 	if (r < 0)
 		return r;
-	print(a);
+	print_comparison(a);
 	return fflush(stdout) ? error_sys(err, -errno, "standard output") : 0;
 }
 
@@ -343,7 +343,7 @@ int cmd_compare(int argc, char **argv)
 		free(a.run);
 		return command_fail("compare", EXIT_USAGE, &err);
 	}
-	r = compare(&a, &err);
+	r = compare_files(&a, &err);
 	for (size_t k = 0; k < a.nr; k++) {
 		sim_result_clear(&a.run[k].result);
 		free(a.run[k].match);

@@ -231,8 +231,9 @@ static void print_json(const struct args *a, const struct mapstates_conf *conf,
 	json_line(root, stdout);
 }
 
-static void print(const struct args *a, const struct mapstates_conf *conf,
-		  const struct mapstates *ms)
+static void print_mapstates(const struct args *a,
+			    const struct mapstates_conf *conf,
+			    const struct mapstates *ms)
 {
 	char *title = xasprintf("SED%d%s%s%s on %s, sizes %d to %d", a->kind,
 				a->no_upgrade ? "-NU" : "",
@@ -279,7 +280,7 @@ int cmd_mapstates(int argc, char **argv)
 	free(a.alpha);
 	if (r < 0)
 		return command_fail("mapstates", command_code(r), &err);
-	print(&a, &conf, &ms);
+	print_mapstates(&a, &conf, &ms);
 	mapstates_clear(&ms);
 	if (fflush(stdout) || ferror(stdout)) {
 		error_sys(&err, -errno, "writing the diagram");

@@ -135,7 +135,7 @@ static int compute(struct args *a, struct error *err)
 	return rc;
 }
 
-static int print(const struct args *a, FILE *to, struct error *err)
+static int print_rows(const struct args *a, FILE *to, struct error *err)
 {
 	if (a->list)
 		return reproduce_print_list(a->which, a->form == JSON, to, err);
@@ -157,7 +157,7 @@ static int reproduce(struct args *a, struct error *err)
 		return rc;
 	rc = a->list ? 0 : compute(a, err);
 	if (!rc)
-		rc = print(a, output_stream(out), err);
+		rc = print_rows(a, output_stream(out), err);
 	if (rc == 0)
 		return output_commit(out, err);
 	output_abort(out);

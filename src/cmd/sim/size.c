@@ -181,7 +181,7 @@ static error_t parse_size_args(int key, char *arg, struct argp_state *state)
 	return command_parsed(state, take_value(a, key, arg, &err), &err);
 }
 
-static int check(struct args *a, struct error *err)
+static int check_args(struct args *a, struct error *err)
 {
 	int r = workload_check(a->q.days.workload, err);
 
@@ -314,7 +314,7 @@ int cmd_size(int argc, char **argv)
 	days_init(&a.q.days);
 	a.q.days.delays = 10;
 	command_parse(&argp, argc, argv, 0, &a);
-	if (check(&a, &err) < 0)
+	if (check_args(&a, &err) < 0)
 		return command_fail("size", EXIT_USAGE, &err);
 	return answer(&a, &err) < 0 ? command_fail("size", EXIT_FAILED, &err)
 				    : EXIT_OK;

@@ -143,7 +143,7 @@ static int check_import(struct trace_args *a, struct error *err)
 	return trace_import_check(&a->import, err);
 }
 
-static int check(struct trace_args *a, struct error *err)
+static int check_args(struct trace_args *a, struct error *err)
 {
 	bool import = a->verb && !strcmp(a->verb, "import");
 
@@ -312,7 +312,7 @@ int cmd_trace(int argc, char **argv)
 	int r, code = EXIT_OK;
 
 	command_parse(&argp, argc, argv, 0, &a);
-	r = check(&a, &err);
+	r = check_args(&a, &err);
 	if (r < 0)
 		code = EXIT_USAGE;
 	else if (run(&a, &err) < 0)

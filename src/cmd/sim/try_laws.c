@@ -75,8 +75,8 @@ static int64_t try_one(const struct law *law, const char *policy,
 	return v.checks;
 }
 
-static void tell(const struct law *law, int64_t checks, const char *why,
-		 bool json)
+static void tell_law(const struct law *law, int64_t checks, const char *why,
+		     bool json)
 {
 	if (json)
 		json_line(json_pack("{ss ss sb sI so}", "law", law->name,
@@ -101,7 +101,7 @@ bool try_laws(const char *policy, bool json)
 		struct error err = ERROR_INIT;
 		int64_t checks = try_one(law, policy, &err);
 
-		tell(law, checks, err.text, json);
+		tell_law(law, checks, err.text, json);
 		all &= checks >= 0;
 	}
 	return all;

@@ -19,7 +19,7 @@ struct line {
 	long long start;
 };
 
-static bool parse(const char *text, struct line *ret)
+static bool parse_line(const char *text, struct line *ret)
 {
 	return sscanf(text, " %*d: %15s %*s %15s %*d %63s %lld %23s", ret->type,
 		      ret->access, ret->inode, &ret->start, ret->end) == 5;
@@ -188,7 +188,7 @@ static int add_lock(struct fdscan *sc, struct fdscan_file *f, const char *text,
 {
 	struct line line;
 
-	if (!parse(text, &line))
+	if (!parse_line(text, &line))
 		return error_set(err, -EPROTO, "fd %d: odd fdinfo", f->number);
 	if (!strcmp(line.type, "POSIX"))
 		return add_posix(sc, f, &line, err);

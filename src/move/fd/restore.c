@@ -137,7 +137,7 @@ static int *first_numbers(const Fds__Set *set)
 	return first;
 }
 
-static int place(struct fds_restored *r, struct error *err)
+static int place_files(struct fds_restored *r, struct error *err)
 {
 	for (size_t i = 0; i < r->set->n_number; i++) {
 		const Fds__Number *n = r->set->number[i];
@@ -373,7 +373,7 @@ int fds_restore(struct fds_restored *r, const struct fds_restore_ops *ops,
 	raise_limit(r, nr_reserved);
 	e = make_all(r, err);
 	if (!e)
-		e = place(r, err);
+		e = place_files(r, err);
 	if (!e)
 		e = fill_placed(r, err);
 	return e < 0 ? e : take_shared(r, err);

@@ -34,7 +34,7 @@ int fdtold_cwd(struct fdscan *sc, struct error *err)
 		return 0; /* it is in a directory that moves along */
 	r = fdpath_capture(sc->s->root, fd, link, false, "working directory",
 			   &sc->set->cwd, err);
-	if (r == 0 && sc->set->cwd->synthetic) {
+	if (!r && sc->set->cwd->synthetic) {
 		fds__path__free_unpacked(sc->set->cwd, NULL);
 		sc->set->cwd = NULL;
 	}

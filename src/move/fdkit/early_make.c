@@ -61,7 +61,7 @@ static size_t find_number(const struct fds_early *all, uint32_t number)
  * until all processors have seen the old one go, which can take 30 ms.  So make
  * room beforehand for all that fds_restore() makes.
  */
-static void make_room(struct fds_early *all, int room)
+static void widen_table(struct fds_early *all, int room)
 {
 	int above = ROOM_LEAST, most, fd;
 
@@ -107,7 +107,7 @@ static int open_it(const struct fds_early *all, const Fds__Early *m, int *ret,
 	return 0;
 }
 
-static int change(struct fds_early *all, Fds__Early *m, struct error *err)
+static int change_file(struct fds_early *all, Fds__Early *m, struct error *err)
 {
 	size_t at = find_number(all, m->number);
 	bool is = at < all->nr && all->v[at].number == m->number;
@@ -148,9 +148,9 @@ int fds_open_early(struct fds_early **early, const void *paths, size_t n,
 	if (!*early)
 		*early = xcalloc(1, sizeof(**early));
 	ret = fdkit_check_limit(m->room, err);
-	make_room(*early, (int)m->room);
+	widen_table(*early, (int)m->room);
 	for (size_t i = 0; i < m->n_early; i++) {
-		int r = change(*early, m->early[i], &why);
+		int r = change_file(*early, m->early[i], &why);
 
 		if (r < 0 && !ret)
 			*err = why;

@@ -155,7 +155,7 @@ static int receive_state(struct receiving *v, struct error *err)
 }
 
 /* Prepare what only the end needs, as far as it is known before the freeze. */
-static int prepare(struct receive_process *p, struct error *err)
+static int prepare_end(struct receive_process *p, struct error *err)
 {
 	int r = p->exe_done ? 0 : restore_exe(p->landing, p->exe, err);
 
@@ -165,7 +165,7 @@ static int prepare(struct receive_process *p, struct error *err)
 
 static int receive_fds(struct receiving *v, struct error *err)
 {
-	int r = prepare(&v->process, err);
+	int r = prepare_end(&v->process, err);
 
 	return r < 0 ? r
 		     : landing_restore_fds(v->process.landing, v->frame.data,
@@ -177,7 +177,7 @@ static void receive_hurry(struct receiving *v, bool on)
 {
 	/* what cannot be made now may be made at the freeze */
 	if (on)
-		(void)!prepare(&v->process, &(struct error)ERROR_INIT);
+		(void)!prepare_end(&v->process, &(struct error)ERROR_INIT);
 	landing_hurry(v->process.landing, on);
 }
 

@@ -344,7 +344,8 @@ static int build_frame(struct landing *l, const Move__State *s, size_t i,
  * Place the list in the thread's slot, or in the box if it is too long for
  * that.
  */
-static int place(struct list *q, struct stub_thread *slot, struct error *err)
+static int place_list(struct list *q, struct stub_thread *slot,
+		      struct error *err)
 {
 	uint64_t at;
 	int r;
@@ -468,7 +469,7 @@ int restore_thread_list(struct landing *l, const Move__State *s, size_t i,
 		r = put_mark(&q, pid, t->tid, mark, err);
 	add_call(&q, STUB_SIGRETURN, uc, 0, 0, 0);
 	if (!r)
-		r = place(&q, landing_slot_here(l, i, t->xstate.len), err);
+		r = place_list(&q, landing_slot_here(l, i, t->xstate.len), err);
 	free(q.call);
 	return r;
 }

@@ -32,12 +32,12 @@ static int send_last_pages(struct sending *s, struct error *err)
 	 * a new file may have been deleted: ask now, while the freeze can be
 	 * undone
 	 */
-	if (r == 0 && track_told_files(s->process.track))
+	if (!r && track_told_files(s->process.track))
 		r = precopy_sync(s, s->report->rounds, err);
 	if (!r)
 		r = precopy_lacks(s, err);
 	/* who else maps it would take too long to find out now */
-	if (r == 0 && s->common.new_objects && s->report->tracked)
+	if (!r && s->common.new_objects && s->report->tracked)
 		r = error_set(err, -EAGAIN,
 			      "process %d has just mapped shared memory",
 			      s->process.pid);

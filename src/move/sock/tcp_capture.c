@@ -94,7 +94,7 @@ static int get_seq(int fd, int queue, uint32_t *ret)
 	return getsockopt(fd, SOL_TCP, TCP_QUEUE_SEQ, ret, &n) < 0 ? -errno : 0;
 }
 
-static void make_room(ProtobufCBinaryData *d, size_t n)
+static void alloc_queue(ProtobufCBinaryData *d, size_t n)
 {
 	free(d->data);
 	d->len = n;
@@ -126,9 +126,9 @@ static int read_queues(int fd, Fds__Tcp *t, const struct progress *p)
 	if (p->out < p->unsent || p->out < fin)
 		return -EAGAIN;
 	t->fin_unsent = fin && p->unsent;
-	make_room(&t->received, (size_t)p->in);
-	make_room(&t->unsent, (size_t)p->unsent - t->fin_unsent);
-	make_room(&t->unacked, (size_t)(p->out - fin) - t->unsent.len);
+	alloc_queue(&t->received, (size_t)p->in);
+	alloc_queue(&t->unsent, (size_t)p->unsent - t->fin_unsent);
+	alloc_queue(&t->unacked, (size_t)(p->out - fin) - t->unsent.len);
 	r = get_seq(fd, TCP_RECV_QUEUE, &t->rcv_seq);
 	if (!r)
 		r = peek(fd, &t->received, &none);
@@ -304,7 +304,7 @@ static int read_closed(struct fdscan_file *f, struct error *err)
 	m->tcp->failed = events & POLLERR;
 	if (ioctl(f->copy, SIOCINQ, &in) < 0)
 		return error_sys(err, -errno, "fd %d: SIOCINQ", f->number);
-	make_room(&m->tcp->received, (size_t)in);
+	alloc_queue(&m->tcp->received, (size_t)in);
 	r = peek(f->copy, &m->tcp->received, &none);
 	return r < 0 ? error_sys(err, r, "fd %d: MSG_PEEK", f->number) : 0;
 }

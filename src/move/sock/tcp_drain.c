@@ -24,7 +24,7 @@ struct traffic {
 	unsigned orphan; /* closed ones that still send */
 };
 
-static void count(const struct sock_diag_tcp *t, void *arg)
+static void count_socket(const struct sock_diag_tcp *t, void *arg)
 {
 	uint32_t closing = TCP_STATE(TCP_FIN_WAIT1) | TCP_STATE(TCP_LAST_ACK) |
 			   TCP_STATE(TCP_CLOSING);
@@ -56,8 +56,8 @@ static int count_traffic(struct fds_source *s, struct traffic *ret,
 			 struct error *err)
 {
 	*ret = (struct traffic){ 0 };
-	return sock_diag_tcp_each(s->diag, ~TCP_STATE(TCP_TIME_WAIT), count,
-				  ret, err);
+	return sock_diag_tcp_each(s->diag, ~TCP_STATE(TCP_TIME_WAIT),
+				  count_socket, ret, err);
 }
 
 int tcp_capture_drain(struct fds_source *s, usec_t limit, struct error *err)
@@ -102,8 +102,8 @@ int tcp_capture_check_making(struct fds_source *s, struct error *err)
 {
 	struct traffic t = { 0 };
 	int r = sock_diag_tcp_each(
-		s->diag, TCP_STATE(TCP_SYN_RECV) | TCP_STATE(TCP_LISTEN), count,
-		&t, err);
+		s->diag, TCP_STATE(TCP_SYN_RECV) | TCP_STATE(TCP_LISTEN),
+		count_socket, &t, err);
 
 	return r < 0 ? r : verdict(&t, err);
 }

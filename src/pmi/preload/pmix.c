@@ -180,7 +180,7 @@ static void open_library(void)
 			path);
 }
 
-static void check(const char *what, pmix_status_t status)
+static void check_status(const char *what, pmix_status_t status)
 {
 	if (status && status != PMIX_OPERATION_SUCCEEDED)
 		give_up("stint: PMIx for Open MPI: %s failed: %d", what,
@@ -209,7 +209,7 @@ static void start_server(uint32_t rank)
 	there.setenv("PMIX_MCA_mca_base_component_disable_dlopen", "1", 1);
 	there.setenv("PMIX_MCA_pcompress", "^zlib", 1);
 	there.setenv("PMIX_MCA_gds", "hash", 1);
-	check("PMIx_server_init", there.server_init(&module, info, 5));
+	check_status("PMIx_server_init", there.server_init(&module, info, 5));
 }
 
 /* Numbers from 0 to n, each after `before` and parted by c. */
@@ -235,16 +235,18 @@ static void tell_job(const pmix_proc_t *me)
 	pmix_info_t info[4];
 
 	memset(info, 0, sizeof(info));
-	check("PMIx_generate_regex", there.generate_regex(nodes, &node_map));
-	check("PMIx_generate_ppn", there.generate_ppn(ranks, &rank_map));
+	check_status("PMIx_generate_regex",
+		     there.generate_regex(nodes, &node_map));
+	check_status("PMIx_generate_ppn", there.generate_ppn(ranks, &rank_map));
 	there.info_load(&info[0], PMIX_NODE_MAP, node_map, PMIX_REGEX);
 	there.info_load(&info[1], PMIX_PROC_MAP, rank_map, PMIX_REGEX);
 	there.info_load(&info[2], PMIX_UNIV_SIZE, &nr_ranks, PMIX_UINT32);
 	there.info_load(&info[3], PMIX_JOB_SIZE, &nr_ranks, PMIX_UINT32);
-	check("PMIx_server_register_nspace",
-	      there.register_nspace(me->nspace, 1, info, 4, NULL, NULL));
-	check("PMIx_server_register_client",
-	      there.register_client(me, getuid(), getgid(), NULL, NULL, NULL));
+	check_status("PMIx_server_register_nspace",
+		     there.register_nspace(me->nspace, 1, info, 4, NULL, NULL));
+	check_status("PMIx_server_register_client",
+		     there.register_client(me, getuid(), getgid(), NULL, NULL,
+					   NULL));
 	free(nodes);
 	free(ranks);
 }
@@ -254,7 +256,7 @@ static void set_environment(const pmix_proc_t *me)
 {
 	char **env = NULL, *value;
 
-	check("PMIx_server_setup_fork", there.setup_fork(me, &env));
+	check_status("PMIx_server_setup_fork", there.setup_fork(me, &env));
 	for (; env && *env; env++) {
 		value = strchr(*env, '=');
 		if (!value)

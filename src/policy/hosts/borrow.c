@@ -335,7 +335,7 @@ static void clear_out(struct borrow *p, const struct view *view,
 }
 
 /* How the hosts are before this pass. */
-static void survey(struct borrow *p, const struct view *view)
+static void survey_hosts(struct borrow *p, const struct view *view)
 {
 	const struct host *h;
 
@@ -400,7 +400,7 @@ static void borrow_decide(struct policy *policy, const struct view *view,
 	new_slice = slices_over(&p->slices, view);
 	if (new_slice)
 		rotate(p);
-	survey(p, view);
+	survey_hosts(p, view);
 	all = give_out(p, view, plan, new_slice);
 	plan_slice(p, view, plan);
 	if (all)

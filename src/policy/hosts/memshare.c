@@ -120,8 +120,9 @@ static void count_spare(struct memshare *s, const struct view *view)
 
 /* ---- jobs that start ---- */
 
-static const struct host *place(const struct memshare *s,
-				const struct view *view, const struct job *j)
+static const struct host *find_place(const struct memshare *s,
+				     const struct view *view,
+				     const struct job *j)
 {
 	const struct host *home = j->home && j->home <= view->nr_hosts
 					  ? &view->hosts[j->home - 1]
@@ -152,7 +153,7 @@ static bool start(struct memshare *s, const struct view *view,
 	struct because why = BECAUSE(behind, .job = 0);
 
 	for (uint32_t i = 0; i < j->size; i++) {
-		const struct host *h = place(s, view, j);
+		const struct host *h = find_place(s, view, j);
 
 		if (!h) {
 			while (i-- > 0)

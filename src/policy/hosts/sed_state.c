@@ -178,7 +178,7 @@ static void update_thresholds(struct sed *sed, size_t without)
 	}
 }
 
-static void count(struct sed *sed, const struct sed_job *job, int by)
+static void count_job(struct sed *sed, const struct sed_job *job, int by)
 {
 	for (int p = 0; p < job->size; p++)
 		sed->hosts[job->hosts[p]].load += by;
@@ -195,7 +195,7 @@ const struct sed_job *sed_start(struct sed *sed, uint64_t id, int class,
 	job->hosts = xcalloc(size, sizeof(int));
 	choose(sed, class, size, NULL, 0, job->hosts);
 	sed->nr_jobs++;
-	count(sed, job, 1);
+	count_job(sed, job, 1);
 	update_thresholds(sed, SIZE_MAX);
 	return job;
 }
@@ -212,7 +212,7 @@ void sed_adopt(struct sed *sed, uint64_t id, const int *hosts, int size)
 	job->hosts = xcalloc(size, sizeof(int));
 	memcpy(job->hosts, hosts, size * sizeof(int));
 	sed->nr_jobs++;
-	count(sed, job, 1);
+	count_job(sed, job, 1);
 	update_thresholds(sed, SIZE_MAX);
 }
 
@@ -242,7 +242,7 @@ void sed_end(struct sed *sed, uint64_t id)
 		i++;
 	if (i == sed->nr_jobs)
 		return;
-	count(sed, &sed->jobs[i], -1);
+	count_job(sed, &sed->jobs[i], -1);
 	free(sed->jobs[i].hosts);
 	sed->nr_jobs--;
 	memmove(&sed->jobs[i], &sed->jobs[i + 1],
@@ -272,13 +272,13 @@ void sed_upgrade(struct sed *sed, size_t job, int class)
 /* Leave the job out of all accounts; put_back() undoes it. */
 static void set_aside(struct sed *sed, size_t job)
 {
-	count(sed, &sed->jobs[job], -1);
+	count_job(sed, &sed->jobs[job], -1);
 	update_thresholds(sed, job);
 }
 
 static void put_back(struct sed *sed, size_t job)
 {
-	count(sed, &sed->jobs[job], 1);
+	count_job(sed, &sed->jobs[job], 1);
 	update_thresholds(sed, SIZE_MAX);
 }
 

@@ -169,7 +169,7 @@ int64_t alike_find(const struct alike *k, usec_t most)
 }
 
 /* Room for one more at the end: move the rest to the front before growing. */
-static void make_room(struct alike *k)
+static void grow_slots(struct alike *k)
 {
 	if (k->first + k->nr < k->cap)
 		return;
@@ -192,7 +192,7 @@ void alike_add(struct alike *k, usec_t at)
 		k->nr++;
 		return;
 	}
-	make_room(k);
+	grow_slots(k);
 	s = k->slot + k->first;
 	memmove(s + i + 1, s + i, (k->nr - i) * sizeof(*s));
 	s[i] = at;

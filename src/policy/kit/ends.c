@@ -21,7 +21,7 @@ void ends_clear(struct ends *ends)
 	*ends = (struct ends)ENDS_INIT;
 }
 
-static void make_room(struct ends *ends, uint32_t slot)
+static void grow_nodes(struct ends *ends, uint32_t slot)
 {
 	size_t nr = ends->nr_nodes ? ends->nr_nodes : 64;
 
@@ -50,8 +50,8 @@ static void add_up(struct ends *ends, uint32_t t)
 	n->sum = n->n + ends->node[n->left].sum + ends->node[n->right].sum;
 }
 
-static void split(struct ends *ends, uint32_t t, uint32_t at, uint32_t *l,
-		  uint32_t *r)
+static void split_tree(struct ends *ends, uint32_t t, uint32_t at, uint32_t *l,
+		       uint32_t *r)
 {
 	struct ends_node *n = &ends->node[t];
 
@@ -59,11 +59,11 @@ static void split(struct ends *ends, uint32_t t, uint32_t at, uint32_t *l,
 		*l = *r = 0;
 	} else if (is_before(ends, t, at)) {
 		*l = t;
-		split(ends, n->right, at, &n->right, r);
+		split_tree(ends, n->right, at, &n->right, r);
 		add_up(ends, t);
 	} else {
 		*r = t;
-		split(ends, n->left, at, l, &n->left);
+		split_tree(ends, n->left, at, l, &n->left);
 		add_up(ends, t);
 	}
 }
@@ -89,7 +89,7 @@ void ends_insert(struct ends *ends, uint32_t ix, usec_t at, uint32_t n)
 	uint32_t new = ix + 1, *link = &ends->root;
 	struct ends_node *e;
 
-	make_room(ends, new);
+	grow_nodes(ends, new);
 	ends_remove(ends, ix);
 	e = &ends->node[new];
 	e->at = at;
@@ -101,7 +101,7 @@ void ends_insert(struct ends *ends, uint32_t ix, usec_t at, uint32_t n)
 		t->sum += n;
 		link = is_before(ends, new, *link) ? &t->left : &t->right;
 	}
-	split(ends, *link, new, &e->left, &e->right);
+	split_tree(ends, *link, new, &e->left, &e->right);
 	*link = new;
 	add_up(ends, new);
 }

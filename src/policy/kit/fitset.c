@@ -37,7 +37,7 @@ static unsigned class_of(const struct fitset *set, uint32_t size)
 	return class < FITSET_CLASSES ? class : FITSET_CLASSES - 1;
 }
 
-static void make_room(struct fitset *set, uint32_t slot)
+static void grow_nodes(struct fitset *set, uint32_t slot)
 {
 	size_t nr = set->nr_nodes ? set->nr_nodes : 64;
 
@@ -87,8 +87,8 @@ static void find_least(struct fitset *set, uint32_t t)
 }
 
 /* Cut the tree t in two: what comes before node at, and the rest. */
-static void split(struct fitset *set, uint32_t t, uint32_t at, uint32_t *l,
-		  uint32_t *r)
+static void split_tree(struct fitset *set, uint32_t t, uint32_t at, uint32_t *l,
+		       uint32_t *r)
 {
 	struct fitset_node *n = &set->node[t];
 
@@ -96,11 +96,11 @@ static void split(struct fitset *set, uint32_t t, uint32_t at, uint32_t *l,
 		*l = *r = 0;
 	} else if (node_before(n, &set->node[at])) {
 		*l = t;
-		split(set, n->right, at, &n->right, r);
+		split_tree(set, n->right, at, &n->right, r);
 		find_least(set, t);
 	} else {
 		*r = t;
-		split(set, n->left, at, l, &n->left);
+		split_tree(set, n->left, at, l, &n->left);
 		find_least(set, t);
 	}
 }
@@ -137,7 +137,7 @@ static uint32_t insert(struct fitset *set, uint32_t t, uint32_t at)
 	struct fitset_node *n = &set->node[t], *new = &set->node[at];
 
 	if (!t || new->rank > n->rank) {
-		split(set, t, at, &new->left, &new->right);
+		split_tree(set, t, at, &new->left, &new->right);
 		find_least(set, at);
 		return at;
 	}
@@ -168,7 +168,7 @@ void fitset_insert(struct fitset *set, const struct job *job, int64_t key)
 	uint32_t at = job->ix + 1;
 	unsigned class = class_of(set, job->size);
 
-	make_room(set, at);
+	grow_nodes(set, at);
 	fitset_remove(set, job);
 	set->node[at] =
 		(struct fitset_node){ .job = job,

@@ -194,8 +194,8 @@ static void adopt_job(struct dynamic *d, const struct job *job)
 	free(hosts);
 }
 
-static void survey(struct dynamic *d, const struct view *view,
-		   const struct plan *plan)
+static void survey_hosts(struct dynamic *d, const struct view *view,
+			 const struct plan *plan)
 {
 	const struct host *h;
 	const struct job *j;
@@ -215,7 +215,7 @@ static void dynamic_decide(struct policy *policy, const struct view *view,
 
 	leave_first(LEAVE_MOVES | LEAVE_FREEZES, &d->flights, view, plan,
 		    &d->targets);
-	survey(d, view, plan);
+	survey_hosts(d, view, plan);
 	first = plan->nr;
 	dynamic_look(d, view, plan);
 	flights_note(&d->flights, plan, first);

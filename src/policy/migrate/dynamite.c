@@ -112,8 +112,8 @@ static double norm_memory(const struct dynamite *d, const struct host *h,
 			 : 0;
 }
 
-static void survey(struct dynamite *d, const struct view *view,
-		   const struct plan *plan)
+static void survey_hosts(struct dynamite *d, const struct view *view,
+			 const struct plan *plan)
 {
 	const struct host *h;
 
@@ -246,7 +246,7 @@ static void look_at_jobs(struct dynamite *d, const struct view *view,
 	struct look l = { d, view, plan };
 	const struct host *from;
 
-	survey(d, view, plan);
+	survey_hosts(d, view, plan);
 	while ((from = most_overloaded(&l)))
 		relieve(&l, from);
 }

@@ -128,7 +128,7 @@ static usec_t quiet_since(const struct harvest *v, const struct host *h)
 	return h->idle_since;
 }
 
-static void survey(struct harvest *v, const struct view *view)
+static void survey_hosts(struct harvest *v, const struct view *view)
 {
 	const struct host *h;
 
@@ -214,7 +214,7 @@ static void harvest_decide(struct policy *policy, const struct view *view,
 	struct harvest *v = (struct harvest *)policy;
 	size_t first = plan->nr;
 
-	survey(v, view);
+	survey_hosts(v, view);
 	targets_clear(&v->targets);
 	flights_begin_pass(&v->flights, view, plan);
 	targets_make_among(&v->targets, view, plan, v->available);

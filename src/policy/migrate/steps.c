@@ -44,8 +44,8 @@ void steps_survey(struct steps *s, const struct flights *flights,
 		set_delay(s, h);
 }
 
-static void shift(struct steps *s, const struct view *view, uint32_t from,
-		  uint32_t to)
+static void shift_rank(struct steps *s, const struct view *view, uint32_t from,
+		       uint32_t to)
 {
 	s->guests[from]--;
 	s->guests[to]++;
@@ -93,7 +93,7 @@ static void take_step(struct steps *s, const struct view *view,
 	uint32_t from = s->place[rank];
 
 	s->step[s->nr++] = (struct step){ rank, from, to->host->ix };
-	shift(s, view, from, to->host->ix);
+	shift_rank(s, view, from, to->host->ix);
 	s->place[rank] = to->host->ix;
 	targets_take(&s->tried, to, job);
 }
@@ -131,7 +131,7 @@ void steps_undo(struct steps *s, const struct view *view, uint32_t keep)
 {
 	while (s->nr > keep) {
 		s->nr--;
-		shift(s, view, s->step[s->nr].to, s->step[s->nr].from);
+		shift_rank(s, view, s->step[s->nr].to, s->step[s->nr].from);
 	}
 }
 

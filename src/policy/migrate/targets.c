@@ -8,7 +8,7 @@
 /* Measured loads are not exact: so little of a core counts as no load. */
 #define NOISE 0.3
 
-static int compare(const void *a, const void *b)
+static int compare_targets(const void *a, const void *b)
 {
 	const struct target *x = a, *y = b;
 
@@ -55,7 +55,7 @@ void targets_make_among(struct targets *t, const struct view *view,
 		rate(one);
 		t->nr++;
 	}
-	qsort(t->target, t->nr, sizeof(*t->target), compare);
+	qsort(t->target, t->nr, sizeof(*t->target), compare_targets);
 }
 
 void targets_clear(struct targets *t)
@@ -94,7 +94,8 @@ void targets_take(struct targets *t, struct target *one, const struct job *job)
 	if (taken.memory != UINT64_MAX)
 		taken.memory -= job->memory;
 	rate(&taken);
-	for (; i + 1 < t->nr && compare(&t->target[i + 1], &taken) < 0; i++)
+	for (; i + 1 < t->nr && compare_targets(&t->target[i + 1], &taken) < 0;
+	     i++)
 		t->target[i] = t->target[i + 1];
 	t->target[i] = taken;
 }

@@ -121,8 +121,8 @@ static int multifactor_create(const struct policy_setup *setup,
 	return 0;
 }
 
-static void change(struct multifactor *p, const struct job *job, usec_t now,
-		   int64_t procs)
+static void change_usage(struct multifactor *p, const struct job *job,
+			 usec_t now, int64_t procs)
 {
 	charge(p, &user_of(p, job->user, now)->usage, now, procs);
 	charge(p, &p->all, now, procs);
@@ -138,13 +138,13 @@ static void multifactor_event(struct policy *policy, const struct view *view,
 		user_of(p, event->job->user, view->now);
 		break;
 	case EVENT_START:
-		change(p, event->job, view->now, event->n);
+		change_usage(p, event->job, view->now, event->n);
 		break;
 	case EVENT_END:
 	case EVENT_REQUEUE:
 		if (event->job->n)
-			change(p, event->job, view->now,
-			       -(int64_t)event->job->n);
+			change_usage(p, event->job, view->now,
+				     -(int64_t)event->job->n);
 		break;
 	default:
 		break;
@@ -160,8 +160,8 @@ static void multifactor_decide(struct policy *policy, const struct view *view,
 	ranked_decide(&p->ranked, view, plan, score, p);
 	for (size_t i = 0; i < plan->nr; i++)
 		if (plan->entry[i].type == PLAN_START)
-			change(p, plan->entry[i].job, view->now,
-			       plan->entry[i].n);
+			change_usage(p, plan->entry[i].job, view->now,
+				     plan->entry[i].n);
 }
 
 static void multifactor_explain(const struct policy *policy,

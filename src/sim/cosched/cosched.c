@@ -214,7 +214,7 @@ static double draw_length(struct run *r, uint32_t i)
 	return 1 - share;
 }
 
-static void prepare(struct run *r)
+static void prepare_run(struct run *r)
 {
 	random_init(&r->random, r->c->seed, "cosched", r->c->replication);
 	r->p = xcalloc(r->c->nr, sizeof(*r->p));
@@ -231,7 +231,7 @@ void cosched_run(const struct cosched *c, struct cosched_result *ret)
 	struct run r = { .c = c };
 	uint32_t i;
 
-	prepare(&r);
+	prepare_run(&r);
 	while (i = r.tree[1], r.at[i] != NEVER)
 		send_message(&r, i, r.at[i]);
 	free(r.p);

@@ -382,7 +382,7 @@ static int make_machine(struct engine *g, struct error *err)
 }
 
 /* Room for the records of all jobs, where their number is known. */
-static void make_room(struct engine *g)
+static void reserve_records(struct engine *g)
 {
 	struct sim_result *r = &g->result;
 
@@ -394,13 +394,13 @@ static void make_room(struct engine *g)
 		array_room(r->split, 0, &r->cap_split);
 }
 
-static int prepare(struct engine *g, struct error *err)
+static int prepare_engine(struct engine *g, struct error *err)
 {
 	int r = make_machine(g, err);
 
 	if (r < 0)
 		return r;
-	make_room(g);
+	reserve_records(g);
 	g->result.nr_warmup = g->config->workload->nr_warmup;
 	g->followers = followers_create(g->config->workload);
 	r = look_ahead(g, err);
@@ -426,7 +426,7 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 	    struct error *err)
 {
 	struct engine g = { .config = config };
-	int r = prepare(&g, err);
+	int r = prepare_engine(&g, err);
 
 	if (!r)
 		r = loop(&g, err);

@@ -46,7 +46,7 @@ void followers_destroy(struct followers *f)
 }
 
 /* The first that comes after id, or after a larger one. */
-static uint32_t find(const struct followers *f, int64_t id)
+static uint32_t find_after(const struct followers *f, int64_t id)
 {
 	uint32_t low = 0, high = f->nr;
 
@@ -65,7 +65,7 @@ void followers_over(struct followers *f, int64_t id, usec_t now)
 {
 	if (!f)
 		return;
-	for (uint32_t i = find(f, id); i < f->nr && f->one[i].after == id;
+	for (uint32_t i = find_after(f, id); i < f->nr && f->one[i].after == id;
 	     i++) {
 		f->one[i].job.submit = now + f->one[i].think;
 		heap_set(&f->ready, i, f->one[i].job.submit);

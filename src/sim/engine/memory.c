@@ -46,7 +46,7 @@ struct need *memory_need(const struct engine *g, const struct job *job)
 
 /* ---- jobs come and go ---- */
 
-static void make_room(struct engine *g, uint32_t ix)
+static void grow_needs(struct engine *g, uint32_t ix)
 {
 	struct engine_memory *m = g->memory;
 
@@ -61,7 +61,7 @@ void engine_memory_arrive(struct engine *g, const struct job *job,
 {
 	if (!g->memory)
 		return;
-	make_room(g, job->ix);
+	grow_needs(g, job->ix);
 	*memory_need(g, job) =
 		(struct need){ .phases = w->phases, .memory = w->memory };
 }

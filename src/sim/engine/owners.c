@@ -194,7 +194,7 @@ static void describe(const struct engine *g, uint32_t ix, struct host *ret)
 }
 
 /* False if nothing has changed of it. */
-static bool tell(struct engine *g, uint32_t ix, bool told)
+static bool tell_policy(struct engine *g, uint32_t ix, bool told)
 {
 	const struct host *h = &g->view.hosts[ix];
 	struct host fresh;
@@ -251,7 +251,7 @@ static bool refresh(struct engine *g, bool told)
 
 		o->owner[ix].touched = false;
 		feed(g, ix, g->view.now);
-		any |= tell(g, ix, told);
+		any |= tell_policy(g, ix, told);
 	}
 	return any;
 }

@@ -74,7 +74,7 @@ static void check_shared(struct watch *w, const struct view *view,
 }
 
 /* Is what holds between instants so now? */
-static void check(struct watch *w, const struct view *view)
+static void check_instant(struct watch *w, const struct view *view)
 {
 	int64_t procs = 0; /* reserved now */
 	const struct host *h;
@@ -122,7 +122,7 @@ static void on_event(void *data, const struct view *view,
 		finding_note(&w->found, view, "it was so before: %s", w->wrong);
 	w->at = event->at;
 	w->checks++;
-	check(w, view);
+	check_instant(w, view);
 }
 
 static void on_plan(void *data, const struct view *view,

@@ -132,7 +132,7 @@ static int link_as(const struct output *out, const char *name)
  * temporary name beside it, always the same one, so that the next run removes
  * what a killed process has left.
  */
-static int place(const struct output *out)
+static int rename_output(const struct output *out)
 {
 	char *beside = xasprintf("%s.stint-new", out->path);
 	int r = link_as(out, out->path);
@@ -157,7 +157,7 @@ int output_commit(struct output *out, struct error *err)
 	if (!r && (fflush(out->f) || ferror(out->f)))
 		r = -errno;
 	if (!r && !out->straight && !out->temp)
-		r = place(out);
+		r = rename_output(out);
 	if (fclose(out->f) && !r)
 		r = -errno;
 	if (!r && out->temp && rename(out->temp, out->path))

@@ -12,7 +12,7 @@ enum { SHORT = 180, LONG = 5400, BRIEF = 180, QUIET = 600 };
 
 static const double idle_load = 0.2;
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -22,7 +22,7 @@ static int compare(const void *a, const void *b)
 /* Sorts them. */
 static double median_of(double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), compare);
+	qsort(v, n, sizeof(*v), compare_numbers);
 	return !n ? 0 : n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 

@@ -106,8 +106,9 @@ static double response(const struct sim_record *r)
 	return usec_to_seconds(r->end - r->submit);
 }
 
-static void compare(const struct sim_result *here,
-		    const struct sim_result *there, struct days_result *ret)
+static void compare_runs(const struct sim_result *here,
+			 const struct sim_result *there,
+			 struct days_result *ret)
 {
 	double sum_here = 0, sum_there = 0;
 
@@ -162,7 +163,7 @@ int days_run(const struct days *d, uint32_t hosts, uint64_t replication,
 	if (!r) {
 		r = check_all_ran(&here, hosts, err);
 		if (!r)
-			compare(&here, &there, &result);
+			compare_runs(&here, &there, &result);
 		result.moves = (double)here.migrations;
 		result.delays = (double)here.owners.disturbed / hosts /
 				days_until(here.end);

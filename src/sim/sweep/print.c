@@ -91,9 +91,9 @@ static double *column(const struct sweep_result *r, int metric, uint32_t n)
 typedef struct estimate (*pairwise)(const double *, const double *, size_t,
 				    double);
 
-static struct estimate compare(const struct sweep_result *a,
-			       const struct sweep_result *b, int metric,
-			       double level, pairwise how)
+static struct estimate compare_results(const struct sweep_result *a,
+				       const struct sweep_result *b, int metric,
+				       double level, pairwise how)
 {
 	uint32_t n = a->n < b->n ? a->n : b->n;
 	double *x = column(a, metric, n), *y = column(b, metric, n);
@@ -108,14 +108,14 @@ struct estimate sweep_ratio(const struct sweep_result *a,
 			    const struct sweep_result *b, int metric,
 			    double level)
 {
-	return compare(a, b, metric, level, stats_ratio);
+	return compare_results(a, b, metric, level, stats_ratio);
 }
 
 struct estimate sweep_difference(const struct sweep_result *a,
 				 const struct sweep_result *b, int metric,
 				 double level)
 {
-	return compare(a, b, metric, level, stats_difference);
+	return compare_results(a, b, metric, level, stats_difference);
 }
 
 static json_t *metrics_json(const struct sweep *sweep,

@@ -56,7 +56,7 @@ struct engine {
 	uint64_t runs;
 };
 
-static void make_room(struct progress *p, uint32_t n)
+static void grow_runs(struct progress *p, uint32_t n)
 {
 	size_t cap = p->cap ? p->cap : 16;
 
@@ -96,7 +96,7 @@ static void look_at_next(const struct sweep *sweep, struct progress *p)
 		for (int m = 0; m < NR_METRICS; m++)
 			stats_add(&p->stats[m], p->value[p->seen][m]);
 		p->seen++;
-		make_room(p, p->seen);
+		grow_runs(p, p->seen);
 		p->enough[p->seen] =
 			p->seen >= sweep->min && miss(sweep, p) <= 1;
 	}
@@ -136,7 +136,7 @@ static void take_run(void *arg, uint32_t cell, uint32_t replication,
 	struct engine *e = arg;
 	struct progress *p = &e->cell[cell];
 
-	make_room(p, replication);
+	grow_runs(p, replication);
 	if (p->state[replication] == RUN_KEPT)
 		return;
 	memcpy(p->value[replication], value, sizeof(*p->value));
@@ -211,7 +211,7 @@ static int hand_out(struct engine *e, struct error *err)
 		rc = crew_give(e->crew, c, n, err);
 		if (rc < 0)
 			return rc;
-		make_room(&e->cell[c], n);
+		grow_runs(&e->cell[c], n);
 		e->cell[c].state[n] = RUN_GIVEN;
 	}
 	return 0;
@@ -375,7 +375,7 @@ int sweep_run(const struct sweep *sweep, struct sweep_result **ret,
 
 	e.cell = xcalloc(sweep->nr, sizeof(*e.cell));
 	for (size_t c = 0; c < sweep->nr; c++) {
-		make_room(&e.cell[c], 1);
+		grow_runs(&e.cell[c], 1);
 		if (sweep->cell[c].group >= e.nr_groups)
 			e.nr_groups = sweep->cell[c].group + 1;
 	}

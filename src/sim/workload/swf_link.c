@@ -31,8 +31,8 @@ static struct place *order(const struct swf_trace *t)
 	return place;
 }
 
-static const struct place *find(const struct place *place, size_t nr,
-				int64_t id)
+static const struct place *find_place(const struct place *place, size_t nr,
+				      int64_t id)
 {
 	const struct place key = { .id = id };
 
@@ -67,7 +67,8 @@ int swf_check_links(struct swf_trace *t, const char *name, struct error *err)
 	for (size_t i = 0; i < t->nr; i++) {
 		struct swf_link *l = &t->link[i];
 		size_t *lack =
-			l->after ? lack_of(t, i, find(place, t->nr, l->after))
+			l->after ? lack_of(t, i,
+					   find_place(place, t->nr, l->after))
 				 : NULL;
 
 		if (lack) {
@@ -85,7 +86,7 @@ void swf_arrange(struct swf_trace *t, const int64_t *id)
 	struct swf_job *arranged = xcalloc(t->nr, sizeof(*arranged));
 
 	for (size_t i = 0; i < t->nr; i++)
-		arranged[i] = t->job[find(place, t->nr, id[i])->ix];
+		arranged[i] = t->job[find_place(place, t->nr, id[i])->ix];
 	free(place);
 	free(t->job);
 	t->job = arranged;

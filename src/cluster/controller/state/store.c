@@ -268,7 +268,7 @@ void store_trim_lines(struct store *s, uint64_t least)
 	store_put_end(s);
 }
 
-static const char *text_of(sqlite3_stmt *st, int at)
+static const char *column_text(sqlite3_stmt *st, int at)
 {
 	const char *text = (const char *)sqlite3_column_text(st, at);
 
@@ -298,7 +298,7 @@ void store_each_job(struct store *s,
 			.state = sqlite3_column_int(st, 1),
 			.spec = sqlite3_column_blob(st, 2),
 			.spec_n = sqlite3_column_bytes(st, 2),
-			.why = text_of(st, 3),
+			.why = column_text(st, 3),
 			.submit = sqlite3_column_int64(st, 4),
 			.start = sqlite3_column_int64(st, 5),
 			.end = sqlite3_column_int64(st, 6),
@@ -311,7 +311,7 @@ void store_each_job(struct store *s,
 			.cause = sqlite3_column_int(st, 12),
 			.limit_met = sqlite3_column_int(st, 13),
 			.reason = sqlite3_column_int(st, 14),
-			.by = text_of(st, 15),
+			.by = column_text(st, 15),
 		};
 		each(ctx, &job);
 	}
@@ -330,7 +330,7 @@ void store_each_rank(struct store *s, uint64_t job,
 			.job = sqlite3_column_int64(st, 0),
 			.rank = sqlite3_column_int64(st, 1),
 			.state = sqlite3_column_int(st, 2),
-			.host = text_of(st, 3),
+			.host = column_text(st, 3),
 			.address = sqlite3_column_int64(st, 4),
 			.epoch = sqlite3_column_int64(st, 5),
 			.last_epoch = sqlite3_column_int64(st, 6),
@@ -396,8 +396,8 @@ static void each_move(struct store *s, sqlite3_stmt *st,
 			.job = sqlite3_column_int64(st, 0),
 			.rank = sqlite3_column_int64(st, 1),
 			.epoch = sqlite3_column_int64(st, 2),
-			.from = text_of(st, 3),
-			.to = text_of(st, 4),
+			.from = column_text(st, 3),
+			.to = column_text(st, 4),
 			.state = sqlite3_column_int(st, 5),
 			.source_epoch = sqlite3_column_int64(st, 6),
 			.moved = sqlite3_column_blob(st, 7),
@@ -434,11 +434,11 @@ void store_each_host(struct store *s,
 
 	while (store_next_row(s, st)) {
 		host = (struct store_host){
-			.name = text_of(st, 0),
+			.name = column_text(st, 0),
 			.drain = sqlite3_column_int(st, 1),
-			.boot_id = text_of(st, 2),
-			.drain_who = text_of(st, 3),
-			.drain_reason = text_of(st, 4),
+			.boot_id = column_text(st, 2),
+			.drain_who = column_text(st, 3),
+			.drain_reason = column_text(st, 4),
 			.drain_at = sqlite3_column_int64(st, 5),
 			.drain_by = sqlite3_column_int64(st, 6),
 		};
@@ -472,7 +472,7 @@ void store_each_line(struct store *s, uint64_t from, uint64_t job,
 			.at = sqlite3_column_int64(st, 1),
 			.job = sqlite3_column_int64(st, 2),
 			.begin = sqlite3_column_int(st, 3),
-			.line = text_of(st, 4),
+			.line = column_text(st, 4),
 		};
 		if (!each(ctx, &line)) {
 			sqlite3_reset(st);
