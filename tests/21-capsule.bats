@@ -60,6 +60,26 @@ run_inside() { # SHELL SCRIPT
 	[ $((output - host)) -ge 3500 ]
 }
 
+@test "capsule: what several need alike is made once, and is no place for any of them" {
+	local netns='stat -Lc %i /proc/self/ns/net; cat /proc/sys/net/ipv4/tcp_ehash_entries
+		ip -o link | wc -l; ip route show | wc -l; sysctl -n net.ipv6.conf.eth0.disable_ipv6'
+	bed_up 2
+	shell a h1
+	shell b h2
+	ok a prepare
+	ok a create "cap$$a" net=routed uplink=eth0 addr=10.77.128.1
+	ok b create "cap$$b" net=routed uplink=eth0 addr=10.77.128.2
+	run_inside a "$netns"
+	first=$output
+	run_inside b "$netns" # one that made all for itself
+	[ "$(tail -n +2 <<<"$output")" = "$(tail -n +2 <<<"$first")" ]
+	[ "$(sed -n 2,3p <<<"$first" | xargs)" = "4096 2" ]
+	ok a destroy
+	ok a create "cap$$a" net=routed uplink=eth0 addr=10.77.128.1
+	run_inside a "$netns"
+	[ "$(tail -n +2 <<<"$output")" = "$(tail -n +2 <<<"$first")" ]
+}
+
 @test "capsule: a program is the submitter, without any privilege" {
 	bed_up 1
 	capsule_up a h1 10.77.128.1 uid=4321

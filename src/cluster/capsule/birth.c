@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -67,6 +68,11 @@ static int set_clocks(const struct capsule_spec *spec, struct error *err)
 	return r < 0 ? error_sys(err, r, "cannot set the capsule's clocks") : 0;
 }
 
+/* ---- where network namespaces are made ---- */
+
+/* Of this program and what it forks; -1: each midwife makes one of its own. */
+static int cradle = -1;
+
 /*
  * A network namespace takes the size of its table of connections from the one
  * it is made in.  Without its own it shares the host's, of 2^18 buckets and
@@ -74,13 +80,44 @@ static int set_clocks(const struct capsule_spec *spec, struct error *err)
  * them all: half a millisecond a time.  Kernels before 6.1 have no such
  * setting.
  */
-static int size_tables(struct error *err)
+static int enter_new_cradle(void)
 {
 	if (unshare(CLONE_NEWNET) < 0)
-		return error_sys(err, -errno,
-				 "cannot make a network namespace");
+		return -errno;
 	(void)!net_sysctl("tcp_child_ehash_entries", "4096");
 	return 0;
+}
+
+static int open_own_netns(void)
+{
+	return open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+}
+
+void capsule_prepare(void)
+{
+	fd_auto home = open_own_netns();
+
+	if (cradle >= 0 || home < 0 || enter_new_cradle() < 0)
+		return;
+	cradle = open_own_netns();
+	if (setns(home, CLONE_NEWNET) < 0)
+		abort(); /* whoever calls cannot go on in there */
+}
+
+/* Before its user namespace, since the cradle is the host's. */
+static int enter_cradle(struct error *err)
+{
+	return cradle >= 0 && setns(cradle, CLONE_NEWNET) < 0
+		       ? error_sys(err, -errno,
+				   "cannot enter a network namespace")
+		       : 0;
+}
+
+static int need_cradle(struct error *err)
+{
+	int r = cradle >= 0 ? 0 : enter_new_cradle();
+
+	return r < 0 ? error_sys(err, r, "cannot make a network namespace") : 0;
 }
 
 /*
@@ -124,6 +161,8 @@ static _Noreturn void midwife_main(const struct birth *b)
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	/* Groups first, as long as it may do what the keeper may. */
 	word.code = cgroup_enter(b->init->cg, &word.error);
+	if (!word.code)
+		word.code = enter_cradle(&word.error);
 	if (!word.code && unshare(CLONE_NEWUSER) < 0)
 		word.code = error_sys(&word.error, -errno,
 				      "cannot make a user namespace");
@@ -132,7 +171,7 @@ static _Noreturn void midwife_main(const struct birth *b)
 	    word.code < 0 || read(b->sync, &go, 1) != 1)
 		_exit(1);
 	if (!(word.code = set_clocks(b->spec, &word.error)) &&
-	    !(word.code = size_tables(&word.error)))
+	    !(word.code = need_cradle(&word.error)))
 		word.code = become_submitter(b->spec, &word.error);
 	if (!word.code) {
 		/*

@@ -137,7 +137,7 @@ static int share_memory(struct capsule *c, struct error *err)
 	return c->shared ? 0 : error_sys(err, -ENOMEM, "cannot map");
 }
 
-/* Let init be born and set up the capsule's inside. */
+/* Let init be born; it sets up the capsule's inside and answers. */
 static int start_init(struct capsule *c, const struct capsule_spec *spec,
 		      struct error *err)
 {
@@ -148,7 +148,6 @@ static int start_init(struct capsule *c, const struct capsule_spec *spec,
 		.keeper = self,
 		.cg = &c->cg,
 	};
-	struct answer answer;
 
 	if (self < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0)
@@ -165,11 +164,17 @@ static int start_init(struct capsule *c, const struct capsule_spec *spec,
 	r = birth_give(c, spec, &init, err);
 	close(init.ctl);
 	close(init.events);
-	if (r < 0)
-		return r;
-	/* All that is started in the capsule is init's child. */
-	process_spare_no_more(c->init_pid);
-	r = packet_receive(c->ctl, &answer, sizeof(answer), NULL, NULL, 0);
+	if (!r) /* All that is started in the capsule is init's child. */
+		process_spare_no_more(c->init_pid);
+	return r;
+}
+
+/* The next of its two words (init_main()). */
+static int hear_init(const struct capsule *c, struct error *err)
+{
+	struct answer answer;
+	int r = packet_receive(c->ctl, &answer, sizeof(answer), NULL, NULL, 0);
+
 	if (r < 0)
 		return error_sys(err, r,
 				 "the capsule's init died while starting");
@@ -189,11 +194,20 @@ static int open_netns(const struct capsule *c)
 	return fd < 0 ? -errno : fd;
 }
 
+static int make_link(struct capsule *c, const struct capsule_spec *spec,
+		     struct error *err)
+{
+	fd_auto netns = open_netns(c);
+
+	return netns < 0 ? error_sys(err, netns, "cannot open its network")
+			 : link_make(&c->link, spec, netns, err);
+}
+
 static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 			struct error *err)
 {
-	fd_auto netns = -1;
-	int r;
+	struct error why = ERROR_INIT;
+	int r, linked;
 
 	if ((r = link_plan(&c->link, spec, err)) < 0 ||
 	    (r = cgroup_plan(c->name, &c->cg, err)) < 0 ||
@@ -201,12 +215,17 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 	    (r = cgroup_make(&c->cg, &c->limits, c->weight, err)) < 0 ||
 	    (r = share_memory(c, err)) < 0 ||
 	    (r = start_init(c, spec, err)) < 0 ||
-	    (r = write_record(c, err)) < 0)
+	    (r = write_record(c, err)) < 0 || (r = hear_init(c, err)) < 0)
 		return r;
-	netns = open_netns(c);
-	if (netns < 0)
-		return error_sys(err, netns, "cannot open its network");
-	return link_make(&c->link, spec, netns, err);
+	/* While init is at its mounts. */
+	linked = make_link(c, spec, &why);
+	r = hear_init(c, err);
+	if (!r && linked < 0) {
+		r = linked;
+		if (err)
+			*err = why;
+	}
+	return r;
 }
 
 int capsule_create(const struct capsule_spec *spec, struct capsule **ret,

@@ -110,6 +110,14 @@ const char *const *capsule_own_dirs(const char *const *keep_tmp);
 
 struct capsule;
 
+/*
+ * What capsules of this process and of those that it forks need alike, made
+ * once: for a program that is to make, or fork who makes, many.  Without it, and
+ * where it fails (it takes root), each capsule makes it for itself.  The caller
+ * has one thread.
+ */
+void capsule_prepare(void);
+
 int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 		   struct error *err) must_check;
 

@@ -107,9 +107,17 @@ int cgroup_plan(const char *name, struct capsule_cgroup *ret, struct error *err)
  */
 static void set_realtime(const char *dir)
 {
-	for (unsigned usec = REALTIME_MOST; usec >= REALTIME_LEAST; usec /= 2)
-		if (cgroup_set(dir, "cpu.rt_runtime_us", usec))
+	char *path = xasprintf("%s/cpu.rt_runtime_us", dir), text[16];
+	fd_auto fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	free(path);
+	for (int usec = REALTIME_MOST; fd >= 0 && usec >= REALTIME_LEAST;
+	     usec /= 2) {
+		int n = snprintf(text, sizeof(text), "%d", usec);
+
+		if (pwrite(fd, text, (size_t)n, 0) == n)
 			return;
+	}
 }
 
 static int open_in(const char *dir, const char *file, int flags, int *ret,

@@ -322,27 +322,47 @@ static int set_attributes(struct error *err)
 	return drop_bounding_set(err);
 }
 
+/* What the link needs; the keeper makes it while we go on. */
+static int set_up_first(struct init *init, struct error *err)
+{
+	sigset_t chld;
+
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	init->signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (init->signals < 0)
+		return error_sys(err, -errno, "cannot listen to signals");
+	setsid();
+	return link_init_inside(err);
+}
+
 static int set_up(const struct capsule_spec *spec, struct error *err)
 {
 	const char *host = spec->hostname ? spec->hostname : spec->name;
 	int r;
 
-	setsid();
 	if (sethostname(host, strlen(host)) < 0)
 		return error_sys(err, -errno, "cannot set the host name %s",
 				 host);
-	if ((r = link_init_inside(err)) < 0 || (r = mount_all(spec, err)) < 0)
+	r = mount_all(spec, err);
+	if (r < 0)
 		return r;
 	if (chdir("/") < 0)
 		return error_sys(err, -errno, "cannot enter /");
 	return set_attributes(err);
 }
 
+static void tell(const struct init_args *args, const struct answer *answer)
+{
+	if (packet_send(args->ctl, answer, sizeof(*answer), NULL, 0) < 0 ||
+	    answer->code < 0)
+		_exit(1);
+}
+
 void init_main(const struct init_args *args)
 {
 	struct init init = { .args = args };
 	struct answer answer = { 0 };
-	sigset_t chld;
 	int keep[] = { args->ctl, args->events, args->keeper, args->cg->join,
 		       args->cg->state };
 
@@ -354,17 +374,10 @@ void init_main(const struct init_args *args)
 	signals_reset_all();
 	signals_block_all();
 	fds_keep(keep, sizeof(keep) / sizeof(keep[0]));
-	sigemptyset(&chld);
-	sigaddset(&chld, SIGCHLD);
-	init.signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (init.signals < 0)
-		answer.code = error_sys(&answer.error, -errno,
-					"cannot listen to signals");
-	else
-		answer.code = set_up(args->spec, &answer.error);
-	if (packet_send(args->ctl, &answer, sizeof(answer), NULL, 0) < 0 ||
-	    answer.code < 0)
-		_exit(1);
+	answer.code = set_up_first(&init, &answer.error);
+	tell(args, &answer);
+	answer.code = set_up(args->spec, &answer.error);
+	tell(args, &answer);
 	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 	serve_forever(&init);
 }

@@ -122,7 +122,10 @@ struct exec_failure {
 	struct error why;
 };
 
-/* pid 1: set up, say so on ctl (a struct answer), serve until told to die. */
+/*
+ * pid 1: say on ctl (a struct answer) when the link may be made, and again when
+ * all is set up; then serve until told to die.
+ */
 _Noreturn void init_main(const struct init_args *args);
 
 /* A program's process, from its fork to execve(): fds as struct request says.

@@ -3,6 +3,7 @@
  *
  * Answers each line with one that begins with "ok" or "error".  One capsule.
  *
+ *	prepare			capsule_prepare(), before create
  *	create NAME KEY=VALUE...	uid run addr net uplink prefix mono
  *	exec FILE ARG...		output to FILE; answers the pid here
  *	land			a helper that waits for release, then 7
@@ -228,6 +229,10 @@ static int obey(char **words, int n, bool *ret_said, struct error *err)
 
 	if (!strcmp(verb, "create"))
 		return do_create(words, n, err);
+	if (!strcmp(verb, "prepare")) {
+		capsule_prepare();
+		return 0;
+	}
 	if (!capsule)
 		return error_set(err, -EINVAL, "no capsule");
 	if (fn)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/capsule/capsule.h"
 #include "cluster/keeper/keeper.h"
 #include "cluster/keeper/nursery.h"
 #include "cmd/kit/command.h"
@@ -173,6 +174,7 @@ int cmd_keeper(int argc, char **argv)
 	if (words.nursery < 0)
 		return be_keeper(&words.conf);
 	log_init("stint keeper --nursery", LOG_L_INFO);
+	capsule_prepare();
 	nursery_serve(words.nursery, be_ordered);
 	return EXIT_OK;
 }
