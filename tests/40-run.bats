@@ -554,6 +554,38 @@ if os.environ["PMI_RANK"] == "1":
 	st sim --replay "$bed/record"
 }
 
+# Over a network it is TLS, for which clients load a library of their own; on one
+# machine they need not.
+@test "a controller elsewhere is reached by TLS, one here without" {
+	local enrol=("$stint" controller --state-dir="$bed/s3") far=10.77.0.1:7077
+	[ -e "$STINT_BUILD/src/core/stint-tls.so" ]
+	run ! grep -q gnutls <(ldd "$STINT_BUILD/src/cmd/stint-client")
+	for who in host/x admin/root; do
+		"${enrol[@]}" --enrol="$who" >"$bed/${who##*/}.key"
+	done
+	on h1 timeout 600 "${enrol[@]}" --min-uid=0 --pool=10.99.0.0/16 --listen="$far" \
+		--listen="unix:$bed/c3" 2>"$bed/c3.log" 3>&- &
+	controller=$!
+	eventually grep -q serving "$bed/c3.log"
+	on h2 timeout 600 "$stint" agent --controller="$far" --key="$bed/x.key" --run-dir="$bed/x" \
+		--config="$bed/h2/stint.conf" --min-uid=0 2>"$bed/x.log" 3>&- &
+	local agent=$!
+	export STINT_CONTROLLER=unix:$bed/c3 STINT_KEY=$bed/root.key
+	eventually host_count_is 1
+	[ "$(st run echo near)" = near ]
+	export STINT_CONTROLLER=$far
+	[ "$(on h2 "$stint" run echo far)" = far ]
+	sed -i 's/0$/1/; t; s/.$/0/' "$bed/root.key" # another secret
+	run on h2 "$stint" ps
+	[ "$status" = 1 ]
+	[[ $output == *"the peer does not know our key"* ]]
+	export STINT_CONTROLLER=unix:$bed/c3
+	run st ps
+	[ "$status" = 1 ]
+	[[ $output == *"the peer does not know our key"* ]]
+	kill "$agent"
+}
+
 @test "a client that goes away takes its job with it" {
 	"$stint" controller --state-dir="$bed/s2" --enrol=host/x >"$bed/x.key"
 	"$stint" controller --state-dir="$bed/s2" --enrol=admin/root >"$bed/me.key"

@@ -25,6 +25,7 @@ teardown() {
 		[ -s "$prefix/$f" ] || { echo "not there: $f"; false; }
 	done
 	[ -n "$(find "$prefix" -name libstint-pmi.so)" ]
+	[ -n "$(find "$prefix" -name stint-tls.so)" ]
 	"$prefix/bin/stint" policies | grep -q '^easy '
 	# A service starts a program that is there, by options that it has.
 	for service in "$prefix"/lib/systemd/system/stint-{agent,controller}.service; do

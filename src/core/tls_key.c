@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
+#include <sys/random.h>
 
 #include "core/io.h"
 #include "core/tls.h"
@@ -34,7 +32,7 @@ int tls_key_generate(struct tls_key *ret, const char *identity,
 			"'%s' is not an identity: use letters, digits and "
 			"._/:@-, at most %d of them",
 			identity, TLS_IDENTITY_MAX - 1);
-	if (gnutls_rnd(GNUTLS_RND_KEY, key.secret, sizeof(key.secret)) < 0)
+	if (getrandom(key.secret, sizeof(key.secret), 0) != sizeof(key.secret))
 		return error_set(err, -EIO, "getrandom failed");
 	memcpy(key.identity, identity, strlen(identity) + 1);
 	*ret = key;

@@ -4,7 +4,7 @@
  * One function, conn_run(), takes a connection as far as it goes: connect,
  * handshake, send, receive.  It runs whenever the socket is ready, and from
  * a deferred source when there is work that the socket will not tell of (a
- * message queued, bytes inside the TLS session).
+ * message queued, bytes inside the session).
  */
 #include "cluster/conn/conn.h"
 
@@ -49,7 +49,7 @@ static void conn_free(struct conn *c)
 	sd_event_source_disable_unref(c->io);
 	sd_event_source_disable_unref(c->again);
 	sd_event_source_disable_unref(c->timer);
-	tls_destroy(c->tls);
+	secured_destroy(c->secured);
 	if (c->fd >= 0)
 		close(c->fd);
 	frames_clear(&c->in);
@@ -108,7 +108,7 @@ static void conn_arm(struct conn *c)
 
 	if (c->state == CONNECTING)
 		events = EPOLLOUT;
-	else if (tls_unsent(c->tls) || c->out_at < c->out_end)
+	else if (secured_unsent(c->secured) || c->out_at < c->out_end)
 		events |= EPOLLOUT;
 	if (c->io)
 		sd_event_source_set_io_events(c->io, events);
@@ -161,7 +161,7 @@ static int run_connect(struct conn *c, struct error *err)
 static int run_handshake(struct conn *c, struct error *err)
 {
 	struct conn_server *s = c->server;
-	int r = tls_handshake(c->tls, 0, err);
+	int r = secured_handshake(c->secured, err);
 
 	if (r < 0)
 		return r;
@@ -194,15 +194,15 @@ static int run_send(struct conn *c, struct error *err)
 	if (c->out_at < c->out_end && c->server && c->server->conf.before_send)
 		c->server->conf.before_send(c->server->conf.ctx);
 	while (c->out_at < c->out_end) {
-		r = tls_write(c->tls, c->out + c->out_at,
-			      c->out_end - c->out_at);
+		r = secured_write(c->secured, c->out + c->out_at,
+				  c->out_end - c->out_at);
 		if (r == -EAGAIN)
 			break;
 		if (r < 0)
 			return error_sys(err, r, "sending");
 		c->out_at += r;
 	}
-	r = tls_flush(c->tls);
+	r = secured_flush(c->secured);
 	if (r < 0 && r != -EAGAIN)
 		return error_sys(err, r, "sending");
 	if (c->out_at == c->out_end) {
@@ -255,7 +255,8 @@ static int run_receive(struct conn *c, struct error *err)
 	for (int i = 0; i < READS_A_TURN && !c->destroyed && !is_held(c) &&
 			!turn_is_over(c);
 	     i++) {
-		r = tls_read(c->tls, frames_room(&c->in, READ_SIZE), READ_SIZE);
+		r = secured_read(c->secured, frames_room(&c->in, READ_SIZE),
+				 READ_SIZE);
 		if (r == -EAGAIN)
 			return 0;
 		if (r == 0)
@@ -349,7 +350,7 @@ struct conn *conn_connect(sd_event *event, const struct address *address,
 	c->fd = address_connect(address, &c->why);
 	c->failed = c->fd < 0 ? c->fd : 0;
 	if (!c->failed)
-		c->failed = tls_create_client(c->fd, key, &c->tls, &c->why);
+		c->failed = secured_client(c->fd, key, &c->secured, &c->why);
 	conn_start(c, event, timeout);
 	return c;
 }
@@ -359,7 +360,7 @@ void conn_finish(struct conn *c)
 	struct error err;
 
 	if (c && c->state == READY && !run_send(c, &err))
-		tls_bye(c->tls);
+		secured_bye(c->secured);
 	conn_destroy(c);
 }
 
@@ -407,23 +408,27 @@ size_t conn_queued(const struct conn *c)
 
 const char *conn_peer(const struct conn *c)
 {
-	return c->tls ? tls_peer(c->tls) : "";
+	return c->secured ? secured_peer(c->secured) : "";
 }
 
 bool conn_proved(const struct conn *c, const uint8_t secret[TLS_SECRET_SIZE])
 {
-	return c->tls && tls_proved(c->tls, secret);
+	return c->secured && secured_proved(c->secured, secret);
 }
 
 struct tls *conn_take(struct conn *c, int *ret_fd)
 {
-	struct tls *tls = c->tls;
+	struct secured *secured = c->secured;
+	struct tls *tls;
 
 	c->io = sd_event_source_disable_unref(c->io);
 	*ret_fd = c->fd;
-	c->tls = NULL;
+	c->secured = NULL;
 	c->fd = -1;
 	conn_destroy(c);
+	tls = secured_take_tls(secured);
+	if (!tls)
+		abort(); /* the caller would go on without any */
 	return tls;
 }
 

@@ -1,8 +1,8 @@
 /*
  * conn.h - an authenticated message connection on an event loop
  *
- * Messages (cluster/conn/frames.h) over TLS 1.3 (core/tls.h) over a stream
- * socket, without ever blocking.  Before both sides are authenticated, no byte
+ * Messages (cluster/conn/frames.h) over an authenticated stream socket
+ * (core/secured.h: TLS 1.3, but for Unix sockets), without ever blocking.  Before both sides are authenticated, no byte
  * is passed to the frame reader or the user.
  *
  * Life: conn_connect() makes one that connects; a conn_server makes one for
@@ -98,7 +98,7 @@ void conn_set_ctx(struct conn *c, void *ctx);
 /*
  * Free the connection but keep its TLS session (returned) and descriptor
  * (*ret_fd), which become the caller's.  Allowed from ready() on, before
- * anything was queued.
+ * anything was queued, and over a network only.
  */
 struct tls *conn_take(struct conn *c, int *ret_fd);
 

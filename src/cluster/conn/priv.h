@@ -7,6 +7,7 @@
 
 #include "cluster/conn/conn.h"
 #include "cluster/conn/frames.h"
+#include "core/secured.h"
 
 /* Connections that count as one source when strangers are limited. */
 struct conn_source {
@@ -25,7 +26,7 @@ struct conn {
 	struct conn_source source;    /* the same, for counting */
 	/* which many that do */      /* where it came from, at a server */
 	TAILQ_ENTRY(conn) link;	      /* in the server's list of its state */
-	struct tls *tls;
+	struct secured *secured;
 	int fd;
 	sd_event *event;
 	sd_event_source *io, *again, *timer;
@@ -55,7 +56,7 @@ struct conn_server {
 };
 
 /*
- * Add a new connection to the loop; without a TLS session it only reports its
+ * Add a new connection to the loop; without a session it only reports its
  * failure.
  */
 void conn_start(struct conn *c, sd_event *event, usec_t timeout);

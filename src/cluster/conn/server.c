@@ -119,8 +119,7 @@ static void admit(struct conn_server *s, int fd,
 	c->ctx = s->conf.ctx;
 	c->from = *from;
 	c->source = source_of(fd, from);
-	c->failed = tls_create_server(fd, s->conf.lookup, s->conf.ctx, &c->tls,
-				      &c->why);
+	c->secured = secured_server(fd, s->conf.lookup, s->conf.ctx);
 	TAILQ_INSERT_TAIL(&s->strangers, c, link);
 	s->nr_strangers++;
 	s->nr_conns++;

@@ -127,7 +127,7 @@ static const struct conn_ops client = {
 	.closed = client_closed,
 };
 
-static int setup(void **state)
+static int setup_at(void **state, bool elsewhere)
 {
 	struct world *w = xcalloc(1, sizeof(*w));
 	struct conn_server_conf conf = { .ops = &served,
@@ -144,13 +144,29 @@ static int setup(void **state)
 	scratch_dir(dir, "/tmp");
 	snprintf(w->path, sizeof(w->path), "%s/s", dir);
 	snprintf(text, sizeof(text), "unix:%s", w->path);
-	assert_int_equal(address_parse(text, &w->address, NULL), 0);
+	assert_int_equal(address_parse(elsewhere ? "127.0.0.1:0" : text,
+				       &w->address, NULL),
+			 0);
 	fd = address_listen(&w->address, NULL);
 	assert_true(fd >= 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&w->address.sa,
+				     &w->address.len),
+			 0);
 	assert_int_equal(
 		conn_server_create(w->event, fd, &conf, &w->server, NULL), 0);
 	*state = w;
 	return 0;
+}
+
+/* Without TLS, and with it. */
+static int setup(void **state)
+{
+	return setup_at(state, false);
+}
+
+static int setup_tls(void **state)
+{
+	return setup_at(state, true);
 }
 
 static int teardown(void **state)
@@ -452,25 +468,30 @@ static void addresses(void **state)
 	assert_int_equal(a.sa.ss_family, AF_INET);
 }
 
+#define HERE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define ELSEWHERE(name) \
+	cmocka_unit_test_setup_teardown(name, setup_tls, teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses),
-		cmocka_unit_test_setup_teardown(failed_is_not_served, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(messages_echo, setup, teardown),
-		cmocka_unit_test_setup_teardown(turns_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(queue_has_an_end, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(who_does_not_read_is_not_heard,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(wrong_key, setup, teardown),
-		cmocka_unit_test_setup_teardown(silent_strangers, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(crowds, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_descriptors, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(nobody_there, setup, teardown),
+		HERE(failed_is_not_served),
+		ELSEWHERE(failed_is_not_served),
+		HERE(messages_echo),
+		ELSEWHERE(messages_echo),
+		HERE(turns_end),
+		ELSEWHERE(turns_end),
+		HERE(queue_has_an_end),
+		ELSEWHERE(queue_has_an_end),
+		HERE(who_does_not_read_is_not_heard),
+		ELSEWHERE(who_does_not_read_is_not_heard),
+		HERE(wrong_key),
+		ELSEWHERE(wrong_key),
+		HERE(silent_strangers),
+		HERE(crowds),
+		HERE(no_descriptors),
+		HERE(nobody_there),
 	};
 	return cmocka_run_group_tests_name("conn", tests, NULL, NULL);
 }
