@@ -1,0 +1,406 @@
+/*
+ * small_loop.c - as much of sd-event as clients use
+ *
+ * In the place of libsystemd, in the program of the clients alone: that brings
+ * seven libraries along, for the journal, and to load them takes a command that
+ * asks as long as all else it does.  What is declared in systemd/sd-event.h and
+ * is defined here does what sd-event(3) says, and test_small_loop.c holds both
+ * to it; a call that clients do not use is not here, and the linker says so.
+ *
+ * One source a turn: of those that are ready the one that has been for longest.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/queue.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <systemd/sd-event.h>
+
+#include "core/clock.h"
+#include "core/io.h"
+#include "core/units.h"
+#include "core/xalloc.h"
+
+enum kind { IO, TIMER, DEFER, SIGNAL };
+
+struct sd_event_source {
+	enum kind kind;
+	sd_event *event;
+	LIST_ENTRY(sd_event_source) link;
+	int enabled;	/* SD_EVENT_... */
+	uint64_t ready; /* since this turn; 0: it is not */
+	bool floating;	/* nobody has it but the event */
+	bool dead;	/* to be freed when its handler is back */
+	void *ctx;
+	int fd; /* IO, SIGNAL */
+	uint32_t events, revents;
+	uint64_t at; /* TIMER */
+	sd_event_io_handler_t on_io;
+	sd_event_time_handler_t on_time;
+	sd_event_handler_t on_defer;
+	sd_event_signal_handler_t on_signal;
+};
+
+struct sd_event {
+	int epoll;
+	unsigned refs; /* sources that are not floating have one each */
+	uint64_t turn;
+	LIST_HEAD(, sd_event_source) sources;
+	sd_event_source *current;
+	bool exits;
+	int code;
+};
+
+/* ---- the loop itself */
+
+int sd_event_new(sd_event **ret)
+{
+	sd_event *e = xcalloc(1, sizeof(*e));
+
+	e->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (e->epoll < 0) {
+		free(e);
+		return -errno;
+	}
+	e->refs = 1;
+	LIST_INIT(&e->sources);
+	*ret = e;
+	return 0;
+}
+
+static void free_source(sd_event_source *s)
+{
+	LIST_REMOVE(s, link);
+	if (s->kind == SIGNAL)
+		io_close(&s->fd);
+	free(s);
+}
+
+sd_event *sd_event_unref(sd_event *e)
+{
+	if (!e || --e->refs)
+		return NULL;
+	while (!LIST_EMPTY(&e->sources))
+		free_source(LIST_FIRST(&e->sources));
+	close(e->epoll);
+	free(e);
+	return NULL;
+}
+
+int sd_event_exit(sd_event *e, int code)
+{
+	e->exits = true;
+	e->code = code;
+	return 0;
+}
+
+int sd_event_now(sd_event *e, clockid_t clock, uint64_t *ret)
+{
+	*ret = (uint64_t)clock_usec(clock);
+	return 0;
+}
+
+/* ---- sources */
+
+static bool polls(const sd_event_source *s)
+{
+	return s->kind == IO || s->kind == SIGNAL;
+}
+
+static int watch(sd_event_source *s, int op)
+{
+	struct epoll_event ev = { .events = s->events, .data.ptr = s };
+
+	return epoll_ctl(s->event->epoll, op, s->fd, &ev) < 0 ? -errno : 0;
+}
+
+static int add(sd_event *e, sd_event_source **ret, const sd_event_source *what)
+{
+	sd_event_source *s = xmalloc(sizeof(*s));
+	int r = 0;
+
+	*s = *what;
+	s->event = e;
+	s->floating = !ret;
+	if (s->kind == DEFER)
+		s->ready = e->turn + 1;
+	if (polls(s))
+		r = watch(s, EPOLL_CTL_ADD);
+	if (r < 0) {
+		free(s);
+		return r;
+	}
+	LIST_INSERT_HEAD(&e->sources, s, link);
+	if (ret) {
+		e->refs++;
+		*ret = s;
+	}
+	return 0;
+}
+
+int sd_event_add_io(sd_event *e, sd_event_source **ret, int fd, uint32_t events,
+		    sd_event_io_handler_t fn, void *ctx)
+{
+	return add(e, ret,
+		   &(sd_event_source){ .kind = IO,
+				       .enabled = SD_EVENT_ON,
+				       .fd = fd,
+				       .events = events,
+				       .on_io = fn,
+				       .ctx = ctx });
+}
+
+int sd_event_add_time(sd_event *e, sd_event_source **ret, clockid_t clock,
+		      uint64_t at, uint64_t accuracy,
+		      sd_event_time_handler_t fn, void *ctx)
+{
+	if (clock != CLOCK_MONOTONIC)
+		return -EOPNOTSUPP;
+	return add(e, ret,
+		   &(sd_event_source){ .kind = TIMER,
+				       .enabled = SD_EVENT_ONESHOT,
+				       .at = at,
+				       .on_time = fn,
+				       .ctx = ctx });
+}
+
+int sd_event_add_time_relative(sd_event *e, sd_event_source **ret,
+			       clockid_t clock, uint64_t after,
+			       uint64_t accuracy, sd_event_time_handler_t fn,
+			       void *ctx)
+{
+	uint64_t now = (uint64_t)clock_usec(clock);
+
+	return sd_event_add_time(e, ret, clock,
+				 after < UINT64_MAX - now ? now + after
+							  : UINT64_MAX,
+				 accuracy, fn, ctx);
+}
+
+int sd_event_add_defer(sd_event *e, sd_event_source **ret,
+		       sd_event_handler_t fn, void *ctx)
+{
+	return add(e, ret,
+		   &(sd_event_source){ .kind = DEFER,
+				       .enabled = SD_EVENT_ONESHOT,
+				       .on_defer = fn,
+				       .ctx = ctx });
+}
+
+/* Blocked by the caller. */
+int sd_event_add_signal(sd_event *e, sd_event_source **ret, int sig,
+			sd_event_signal_handler_t fn, void *ctx)
+{
+	sigset_t set;
+	int fd, r;
+
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	r = add(e, ret,
+		&(sd_event_source){ .kind = SIGNAL,
+				    .enabled = SD_EVENT_ON,
+				    .fd = fd,
+				    .events = EPOLLIN,
+				    .on_signal = fn,
+				    .ctx = ctx });
+	if (r < 0)
+		close(fd);
+	return r;
+}
+
+int sd_event_source_set_enabled(sd_event_source *s, int enabled)
+{
+	int r = 0;
+
+	if (polls(s) &&
+	    (enabled == SD_EVENT_OFF) != (s->enabled == SD_EVENT_OFF))
+		r = watch(s, enabled == SD_EVENT_OFF ? EPOLL_CTL_DEL
+						     : EPOLL_CTL_ADD);
+	if (r < 0)
+		return r;
+	if (s->kind == DEFER && s->enabled == SD_EVENT_OFF)
+		s->ready = s->event->turn + 1;
+	s->enabled = enabled;
+	if (enabled == SD_EVENT_OFF)
+		s->ready = 0;
+	return 0;
+}
+
+sd_event_source *sd_event_source_disable_unref(sd_event_source *s)
+{
+	sd_event *e;
+
+	if (!s)
+		return NULL;
+	e = s->event;
+	(void)!sd_event_source_set_enabled(s, SD_EVENT_OFF);
+	s->dead = true;
+	if (e->current != s)
+		free_source(s);
+	sd_event_unref(e);
+	return NULL;
+}
+
+int sd_event_source_set_io_events(sd_event_source *s, uint32_t events)
+{
+	s->events = events;
+	s->ready = 0; /* by what it waited for before */
+	return s->enabled == SD_EVENT_OFF ? 0 : watch(s, EPOLL_CTL_MOD);
+}
+
+sd_event *sd_event_source_get_event(sd_event_source *s)
+{
+	return s->event;
+}
+
+/* ---- turns */
+
+static bool is_ready(const sd_event_source *s)
+{
+	return s->enabled != SD_EVENT_OFF && s->ready;
+}
+
+static void note_timers(sd_event *e)
+{
+	uint64_t now = (uint64_t)clock_usec(CLOCK_MONOTONIC);
+	sd_event_source *s;
+
+	LIST_FOREACH (s, &e->sources, link)
+		if (s->kind == TIMER && !s->ready && s->at <= now)
+			s->ready = e->turn;
+}
+
+/* Until the next timer at most; nothing, if one is ready now. */
+static int patience(const sd_event *e, uint64_t timeout)
+{
+	uint64_t now = (uint64_t)clock_usec(CLOCK_MONOTONIC), left = timeout;
+	const sd_event_source *s;
+
+	LIST_FOREACH (s, &e->sources, link) {
+		if (is_ready(s))
+			return 0;
+		if (s->kind != TIMER || s->enabled == SD_EVENT_OFF ||
+		    s->at == UINT64_MAX)
+			continue;
+		if (s->at <= now)
+			return 0;
+		if (s->at - now < left)
+			left = s->at - now;
+	}
+	if (left == UINT64_MAX)
+		return -1;
+	left = left / USEC_PER_MSEC + (left % USEC_PER_MSEC != 0);
+	return left < 1000000 ? (int)left : 1000000;
+}
+
+static int look_around(sd_event *e, uint64_t timeout)
+{
+	struct epoll_event got[16];
+	int n = epoll_wait(e->epoll, got, 16, patience(e, timeout));
+
+	if (n < 0 && errno != EINTR)
+		return -errno;
+	for (int i = 0; i < n; i++) {
+		sd_event_source *s = got[i].data.ptr;
+
+		s->revents = got[i].events;
+		if (!s->ready)
+			s->ready = e->turn;
+	}
+	note_timers(e);
+	return 0;
+}
+
+static sd_event_source *oldest(sd_event *e)
+{
+	sd_event_source *s, *found = NULL;
+
+	LIST_FOREACH (s, &e->sources, link)
+		if (is_ready(s) && (!found || s->ready < found->ready))
+			found = s;
+	return found;
+}
+
+static int call_signal(sd_event_source *s)
+{
+	struct signalfd_siginfo info;
+
+	if (read(s->fd, &info, sizeof(info)) != sizeof(info))
+		return 0; /* it was taken meanwhile */
+	return s->on_signal(s, &info, s->ctx);
+}
+
+static int call(sd_event_source *s)
+{
+	switch (s->kind) {
+	case IO:
+		return s->on_io(s, s->fd, s->revents, s->ctx);
+	case TIMER:
+		return s->on_time(s, s->at, s->ctx);
+	case DEFER:
+		return s->on_defer(s, s->ctx);
+	case SIGNAL:
+		return call_signal(s);
+	}
+	return -EINVAL;
+}
+
+static void dispatch(sd_event *e, sd_event_source *s)
+{
+	int r;
+
+	if (s->enabled == SD_EVENT_ONESHOT)
+		(void)!sd_event_source_set_enabled(s, SD_EVENT_OFF);
+	s->ready = s->kind == DEFER && s->enabled ? e->turn + 1 : 0;
+	e->current = s;
+	e->refs++;
+	r = call(s);
+	e->current = NULL;
+	if (s->dead)
+		free_source(s);
+	else if (r < 0)
+		(void)!sd_event_source_set_enabled(s, SD_EVENT_OFF);
+	sd_event_unref(e);
+}
+
+/* Some turns are for nothing, such as one that a signal has broken. */
+int sd_event_run(sd_event *e, uint64_t timeout)
+{
+	uint64_t now = (uint64_t)clock_usec(CLOCK_MONOTONIC), end;
+	sd_event_source *s = NULL;
+	int r = 0;
+
+	if (e->exits || e->current)
+		return e->exits ? -ESTALE : -EBUSY;
+	end = timeout < UINT64_MAX - now ? now + timeout : UINT64_MAX;
+	do {
+		e->turn++;
+		r = look_around(e, end == UINT64_MAX ? end
+				   : end > now	     ? end - now
+						     : 0);
+		s = r < 0 ? NULL : oldest(e);
+		now = (uint64_t)clock_usec(CLOCK_MONOTONIC);
+	} while (r >= 0 && !s && now < end);
+	if (!s)
+		return r;
+	dispatch(e, s);
+	return 1;
+}
+
+int sd_event_loop(sd_event *e)
+{
+	int r = 0;
+
+	while (!e->exits && r >= 0)
+		r = sd_event_run(e, UINT64_MAX);
+	return e->exits ? e->code : r;
+}
