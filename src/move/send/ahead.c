@@ -13,7 +13,7 @@
 #define HURRY_MOST (30 * USEC_PER_MSEC)
 
 struct ahead {
-	/* Whether we are ahead; whether the destination was told. */
+	/* Do we run ahead of others; and was the destination told to? */
 	bool on, told;
 	usec_t since;
 };

@@ -63,8 +63,7 @@ static int ask_for_untold(struct sending *s, struct error *err)
 }
 
 /*
- * Capture descriptors; what is under way in connections gets a moment to
- * arrive.
+ * Capture descriptors, after a moment in which packets on their way may arrive.
  */
 static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 {
@@ -86,8 +85,8 @@ static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 }
 
 /*
- * Send descriptors, and what the keeper knows of the process.  Whatever may be
- * in the way for the moment is found before any of it is sent.
+ * Send descriptors, and what the keeper knows of the process. Obstacles that
+ * may pass are found before anything of that is sent.
  */
 static int send_fds(struct sending *s, struct error *err)
 {

@@ -210,7 +210,10 @@ static int begin(struct handover *h, struct error *err)
 	return tracee_begin(h->tracee, h->list, h->data, data_size(h), err);
 }
 
-/* Where a test can strike, with each turn done and not answered yet. */
+/*
+ * Here a test can kill an engine: each turn is done, and its answer not sent
+ * yet.
+ */
 static const enum move_fault at_turn[HANDOVER_TURNS] = {
 	MF_SOURCE_LOCKS_FIRST_SHARED,
 	MF_SOURCE_LOCKS_FIRST_GONE,

@@ -72,7 +72,10 @@ static int hello_of_source(struct sending *s, Move__Hello **ret,
 		r = describe_trees(s->common.trees, h, err);
 	if (!r)
 		r = layout_read(s->process.pid, &s->process.seen, &maps, err);
-	/* what passes need not be known, and move_check() refused what stays */
+	/*
+	 * obstacles that pass do not matter yet, and move_check() has refused
+	 * others
+	 */
 	if (!r)
 		check_drop_unmovable(s->process.pid, &maps);
 	if (!r)

@@ -32,7 +32,7 @@
 #define LONG_ROUND	   2048 /* pages: enough to measure the link by */
 #define STOP_AND_COPY_RATE 500	/* bytes a microsecond */
 #define PAGEMAP_RATE	   40	/* entries a microsecond, of holes as well */
-/* After so long the first round tells how fast the link is. */
+/* The first round shows how fast the link is once it has lasted this long. */
 #define FIRST_WORD	   (50 * USEC_PER_MSEC)
 
 struct precopy {
@@ -111,8 +111,9 @@ int precopy_tell(struct channel *ch, uint8_t *news, size_t n, struct error *err)
 }
 
 /*
- * Tell what the process has opened since the last round.  What of it cannot
- * move, or not now, counts as lacking: it may be closed again when it matters.
+ * Tell the destination what the process has opened since the last round. What
+ * cannot move, or not now, counts as lacking: it may be closed before the
+ * freeze.
  */
 static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
 {
@@ -208,7 +209,10 @@ static usec_t rest_of_first(const struct sending *s)
 	return (usec_t)((double)(all - sent) / (double)sent * (double)time);
 }
 
-/* With so much to be sent yet, what it writes from now on comes too late. */
+/*
+ * What is left to send takes so long that what it writes from now on would be
+ * too late.
+ */
 static void stop_if_late(struct sending *s, usec_t rest)
 {
 	if (!s->deadline || s->throttle ||
@@ -292,7 +296,7 @@ static int rounds(struct sending *s, struct error *err)
 	while ((r = run_round(s, err)) == 0) {
 		uint64_t n = s->precopy->pages;
 
-		/* what was written meanwhile, once, and then what is by then */
+		/* what was written meanwhile, and what will be while that is sent */
 		stop_if_late(s, 2 * predict_pages(s->precopy));
 		if (s->halted)
 			break;
@@ -361,9 +365,9 @@ static int throttled_rounds(struct sending *s, struct error *err)
 }
 
 /*
- * What was written meanwhile; ahead of others already if it is little, since
- * whoever waits for its turn finds the more to send.  Much of it would take all
- * the time in which anybody may be ahead, and is sent by turns.
+ * Send what was written meanwhile. If that is little, run ahead of others
+ * already: while the engine waits for a processor, the process writes more. If
+ * it is much, do not: it would use up the time for which anybody may run ahead.
  */
 static int last_rounds(struct sending *s, struct error *err)
 {

@@ -68,7 +68,9 @@ int recheck_stopped(const struct sending *s, const struct send_process *p,
 		r = recheck_children(pid, err);
 	if (!r)
 		r = sysv_check(pid, err);
-	/* before all of the memory is copied, which pre-copy has not done */
+	/*
+	 * before all of the memory is copied at once, as there was no pre-copy
+	 */
 	if (!r && !s->report->tracked)
 		r = fds_check(pid, s->src->external, s->src->nr_externals,
 			      s->common.trees, err);

@@ -60,7 +60,10 @@ static int check_until(struct sending *s, usec_t end, struct error *err)
 	return r;
 }
 
-/* Open what names the process, and look whether it may move at all. */
+/*
+ * Open a pidfd of the process and the like, and look whether it may move at
+ * all.
+ */
 static int send_check(struct sending *s, struct error *err)
 {
 	const struct move_source *src = s->src;
@@ -77,9 +80,9 @@ static int send_check(struct sending *s, struct error *err)
 }
 
 /*
- * What lacks may be a file that has just been deleted, or is about to be: ask
- * again.  A process that opens other files all the time is let through, since
- * those which are there at the freeze are looked at once more.
+ * A file that is lacking may have been deleted just now, or soon be: ask again.
+ * A process that opens new files all the time may go on, since those that are
+ * open at the freeze are looked at once more.
  */
 static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 {
@@ -108,8 +111,8 @@ static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 }
 
 /*
- * A busy host may take long between reading its clocks and sending them, or we
- * to wake up.  So who had to wait asks again, and the youngest clocks count.
+ * A busy host may read its clocks long before it sends them, or we may wake up
+ * late. So after a slow answer ask again: the youngest clocks count.
  */
 static int ask_clocks(struct sending *s, Move__Hello **ret, struct error *err)
 {
@@ -235,9 +238,8 @@ static int send_setup(struct sending *s, struct error *err)
 }
 
 /*
- * Until nothing stands in the way and little is left to send.  The round takes
- * longer than a process may be without children, say, between one and the
- * next; so after it, a short wait for the next such moment.
+ * Until nothing is in the way and little is left to send. A program that starts
+ * child after child has none for moments only: wait for one after the round.
  */
 static int send_wait(struct sending *s, usec_t end, struct error *err)
 {
@@ -282,8 +284,8 @@ static int send_freeze(struct sending *s, struct error *err)
 }
 
 /*
- * What the process has got since it was looked at first is known before the
- * freeze.  One that is slowed down is left alone, and is looked at then.
+ * Whatever has come to the process since the first look is known before the
+ * freeze. A process that is slowed down is looked at then.
  */
 static int send_last(struct sending *s, struct error *err)
 {

@@ -130,7 +130,9 @@ int track_start(struct track *t, bool direct, struct error *why,
 	return t->scan && t->scan_private ? 0 : -ESRCH;
 }
 
-/* These pages are the process's own: send; what lies between has gone. */
+/*
+ * These pages are the process's own, and are sent; those between them are gone.
+ */
 static int send_private(void *arg, uint64_t start, uint64_t end,
 			struct error *err)
 {
@@ -162,8 +164,9 @@ static int send_page(void *arg, uint64_t start, uint64_t end, struct error *err)
 }
 
 /*
- * Reading terabytes of holes takes so long that the peer would give the
- * connection up (FRAME_PATIENCE); so the first page of each large hole is told.
+ * Reading terabytes of holes takes so long that the peer would give up the
+ * connection (FRAME_PATIENCE). So the first page of each large hole is said to
+ * be gone, as a sign of life.
  */
 static int send_read(struct pass *p, uint64_t start, uint64_t end,
 		     struct error *err)

@@ -156,9 +156,9 @@ static int compare_start(const void *a, const void *b)
 }
 
 /*
- * What this pass has to send whole: what is freshly told, whatever its
- * protection says, because the destination has thrown away what it had there;
- * and what was not watched.  In order, and disjoint.
+ * What this pass has to send whole, in order and disjoint: mappings that it has
+ * just described, even where pages are protected, because the destination has
+ * thrown away what it had there; and what was not watched.
  */
 static void find_whole(struct track *t)
 {

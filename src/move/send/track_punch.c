@@ -91,8 +91,9 @@ static void note(struct punched *p, const struct vma_list *maps, uint64_t start,
 }
 
 /*
- * Whoever gives memory back stands still until the event is read, so what is
- * mapped there is asked before; and it cannot be over before it is noted.
+ * A thread that gives memory back stands still until the event is read, so look
+ * before that at what is mapped there. The event is read and noted under the
+ * lock, so no pass sees the hole before its note.
  */
 static void take_event(struct punch_watch *w)
 {
@@ -205,7 +206,7 @@ static int add_hole(struct punching *p, uint64_t start, uint64_t end,
 	return p->nr == BATCH ? flush(p, err) : 0;
 }
 
-/* Reading a hole makes a page of it, so what is one is asked first. */
+/* Reading a hole makes a page of it, so ask first where the holes are. */
 static uint64_t hole_end(const struct punching *p, uint64_t at, uint64_t end)
 {
 	off_t begin = (off_t)p->v->offset - (off_t)p->v->start;

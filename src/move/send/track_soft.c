@@ -19,7 +19,9 @@ struct look {
 	bool shared, whole;
 };
 
-/* Pages that are there: send those written to; what lies between has gone. */
+/*
+ * Of the pages that exist, send those written to; those between them are gone.
+ */
 static int look_at_range(void *arg, uint64_t start, uint64_t end, bool written,
 			 struct error *err)
 {

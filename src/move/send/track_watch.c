@@ -124,8 +124,8 @@ static int register_range(int uffd, uint64_t start, uint64_t end,
 	case ENOENT:
 	case ENOMEM:
 	/*
-	 * Something that cannot be made writable, and was not there when maps
-	 * was read: none of the range is watched for now.
+	 * There is something that cannot be made writable, and was not there
+	 * when maps was read: nothing of the range is watched for now.
 	 */
 	case EPERM:
 		return 0;

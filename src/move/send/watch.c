@@ -11,16 +11,16 @@
 #include "move/send/track.h"
 
 /*
- * For so long nothing may get on while it stands still.  Some ten times what
- * the slowest step of a freeze takes on a busy machine; a tenth of what a
- * connection may be silent before that.
+ * How long an engine may show no progress while the process stands still: some
+ * ten times what the slowest step of a freeze takes on a busy machine, and a
+ * tenth of how long a connection may be silent otherwise.
  */
 #define STANDSTILL   (5 * USEC_PER_SEC / 2)
 /* How far a budget may be exceeded before the move is given up. */
 #define OVER_BUDGET  (1 * USEC_PER_SEC)
 /*
- * An engine notices by itself first, by so much; the watch kills those that
- * hang.
+ * The engine itself gives up this much earlier; the watch kills only engines
+ * that hang.
  */
 #define GRACE	     (500 * USEC_PER_MSEC)
 #define SLOW_CONTENT 20 /* bytes of queues and files a microsecond */
@@ -62,7 +62,7 @@ int send_watch(struct sending *s, struct error *err)
 	return 0;
 }
 
-/* Reading page tables is getting on; but a budget is for all of it. */
+/* Reading page tables counts as progress, but the budget includes it. */
 static void beat_scans(struct sending *s, bool on)
 {
 	track_beat(s->process.track, on ? s->watch : NULL);
@@ -82,7 +82,10 @@ void send_limit(struct sending *s)
 	beat_scans(s, !budget);
 }
 
-/* A link that is slow may be silent for as long as before; so may the watch. */
+/*
+ * A slow link may be silent for as long as before the freeze, so the watch
+ * waits as long.
+ */
 void send_limit_halted(struct sending *s)
 {
 	watch_limit(s->watch, FRAME_PATIENCE * USEC_PER_SEC + GRACE);

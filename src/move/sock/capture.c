@@ -308,8 +308,8 @@ static bool is_held(const struct fdscan *sc, const Fds__Inet *m)
 }
 
 /*
- * The other end may be at any address of the host, which is asked for by the
- * first looks alone: it takes a call for each connection.
+ * The other end may be at any address of the host. Only the first looks ask
+ * whether it is, as that takes a call for each connection.
  */
 static bool is_within(const struct fdscan *sc, const Fds__Inet *m, int state)
 {
@@ -323,9 +323,9 @@ static bool is_within(const struct fdscan *sc, const Fds__Inet *m, int state)
 }
 
 /*
- * A connection within this host is refused: the process at its other end stays.
- * Not if that end is ours, too; one that we still have to accept is waited for;
- * one whose other end is closed needs nobody.
+ * A connection within this host is refused, as the process at its other end
+ * stays. It is not if that end belongs to the process too, or is closed; one
+ * that the process still has to accept is waited for.
  */
 static int check_local(struct fdscan *sc, struct fdscan_file *f,
 		       struct error *err)
@@ -373,8 +373,9 @@ static bool takes_part(const Fds__Socket *s, const Fds__Inet *m, int fd)
 }
 
 /*
- * The kernel deals what comes for a port out to the sockets of its group; those
- * of another process do not come along.  Asked for by the first looks alone.
+ * The kernel distributes what comes for a port among the sockets of its group
+ * (SO_REUSEPORT); those of another process do not move along. Only the first
+ * looks ask for that.
  */
 static int check_port_group(struct fdscan *sc, struct fdscan_file *f,
 			    struct error *err)

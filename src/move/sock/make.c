@@ -118,7 +118,10 @@ static int make_pair(struct fds_restored *r, size_t i, int *ret,
 	return e;
 }
 
-/* A queue of one that nobody is connected to can be filled by its name. */
+/*
+ * If nobody is connected to a socket, its queue can be filled by sending to its
+ * name.
+ */
 static int fill_named(const Fds__Socket *m, struct error *err)
 {
 	fd_auto fd = -1;
@@ -159,7 +162,7 @@ static int make_single(const Fds__Socket *m, int *ret, struct error *err)
 
 /* ---- internet sockets ---- */
 
-/* File i as a socket that takes what comes to a port, or NULL. */
+/* File i, if it is a socket that receives what comes to a port; or NULL. */
 static const Fds__Socket *bound_at(const struct fds_restored *r, size_t i)
 {
 	const Fds__File *f = r->set->file[i];
@@ -210,7 +213,10 @@ static bool has_reuseport(const Fds__Socket *m)
 	return false;
 }
 
-/* All are bound: what they were bound with goes where it was off. */
+/*
+ * All are bound: the options needed for that are switched off where they were
+ * off.
+ */
 static int leave_group(const struct fds_restored *r, size_t i,
 		       struct error *err)
 {
@@ -270,9 +276,9 @@ static const Fds__Socket *tcp_of(const struct fds_restored *r, size_t i)
 }
 
 /*
- * Listeners first: a port that has connections cannot be listened on.  Ends
- * last: one end acknowledges its FIN to the other, if that is here too, and
- * would be reset if it were not made yet.
+ * Listeners first: a port that has connections cannot be listened on. FINs
+ * last: the end that gets one acknowledges it, and if the other end is in this
+ * capsule too and not made yet, the kernel answers with a reset.
  */
 int sock_make_finish(struct fds_restored *r, struct error *err)
 {

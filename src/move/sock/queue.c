@@ -59,7 +59,10 @@ static int peek_one(int fd, int type, uint8_t *buf, struct msghdr *msg,
 				 "descriptors are being passed over it");
 	if (msg->msg_flags & MSG_TRUNC)
 		return error_set(err, -ENOTSUP, "message too large");
-	/* An empty datagram, or the end, which SOCK_DGRAM has not. */
+	/*
+	 * An empty datagram; or the end of the stream, which SOCK_DGRAM does
+	 * not have.
+	 */
 	if (!n && type != SOCK_DGRAM)
 		return 0;
 	*ret_n = (size_t)n;

@@ -202,9 +202,9 @@ static int poll_now(int fd)
 }
 
 /*
- * Bytes of a stream end at the urgent one, for SIOCINQ and MSG_PEEK alike,
- * unless SO_OOBINLINE is set: what is behind it would be lost.  One that has
- * been read out of band shows only by that.
+ * For SIOCINQ and MSG_PEEK a stream ends at its urgent byte, unless
+ * SO_OOBINLINE is set: the bytes behind it would be lost. If the urgent byte
+ * has been read already, nothing else shows that it was there.
  */
 static int check_behind(struct fdscan *sc, struct fdscan_file *f,
 			unsigned state, int in, struct error *err)
@@ -370,7 +370,7 @@ static int read_state(struct fdscan *sc, struct fdscan_file *f,
 	}
 }
 
-/* Refuse for now what is in the way and will pass by itself. */
+/* Refuse for now, because of an obstacle that will pass by itself. */
 static int check_soon(struct fdscan *sc, struct fdscan_file *f,
 		      struct error *err)
 {

@@ -38,9 +38,10 @@ static socklen_t loopback(int family, struct sockaddr_storage *ss)
 }
 
 /*
- * Options come after, as some would keep this connection from being made,
- * but for the one that cannot: IPV6_V6ONLY, which the kernel sets at bind()
- * to a certain address and hands on to what is accepted there.
+ * Options are set afterwards, as some would keep this connection from being
+ * made. The exception is IPV6_V6ONLY, which cannot be set later: the kernel
+ * sets it when bind() is given a certain address, and an accepted socket
+ * inherits it.
  */
 static int make_pair(const Fds__Socket *m, int *near, int *far)
 {

@@ -88,8 +88,9 @@ static int set_syn_options(int fd, const Fds__Tcp *t)
 }
 
 /*
- * connect() settles how large segments are, so knows the peer's limit by then:
- * what set_syn_options() says later counts only when the path's changes.
+ * connect() decides how large segments are, so the peer's limit must be known
+ * by then: the limit that set_syn_options() gives later counts only once the
+ * path's own changes.
  */
 static int limit_segments(int fd, uint32_t mss)
 {
@@ -237,7 +238,10 @@ static int measure_rtt(int fd, const Fds__Inet *m, struct error *err)
 	return r < 0 ? r : await_acked(fd, err);
 }
 
-/* Larger for a moment, as the bytes may have been packed better before. */
+/*
+ * The buffer is larger for a moment: the source may have packed the bytes more
+ * tightly.
+ */
 static void widen(int fd, const Fds__Socket *m)
 {
 	const Fds__Tcp *t = m->inet->tcp;
@@ -252,8 +256,9 @@ static void widen(int fd, const Fds__Socket *m)
 }
 
 /*
- * ESTABLISHED up to here.  A FIN of ours that waits behind unsent bytes is
- * left to tcp_make_activate(), and the peer's comes first then.
+ * Up to here the connection is ESTABLISHED. A FIN of its own that waits behind
+ * unsent bytes is left to tcp_make_activate(); the peer's FIN is played before
+ * that.
  */
 static int play_fins(int fd, const Fds__Socket *m, struct error *err)
 {
@@ -312,8 +317,8 @@ static int check_state(int fd, const Fds__Tcp *t, struct error *err)
 }
 
 /*
- * In repair mode, too, what is not acknowledged is sent again after a while: to
- * a peer that is here as well, and perhaps not made yet.
+ * In repair mode, too, the kernel sends unacknowledged bytes again after a
+ * while: to a peer that may be here as well and not be made yet.
  */
 static int make_connection(int fd, const Fds__Socket *m, struct error *err)
 {
@@ -397,7 +402,7 @@ static int make_connecting(int fd, const Fds__Socket *m, struct error *err)
 	return r < 0 ? error_sys(err, r, "TCP connection being made") : 0;
 }
 
-/* Bound or not; or the dead, which are built from a connection of our own. */
+/* A socket that was never connected; or a connection that is over. */
 static int make_closed(int fd, const Fds__Socket *m, struct error *err)
 {
 	const Fds__Tcp *t = m->inet->tcp;
@@ -449,9 +454,8 @@ static int send_unsent(int fd, const Fds__Socket *m)
 }
 
 /*
- * The last acknowledgement or window that the source sent may have got lost,
- * and it was the peer's turn then: with a closed window it would ask after
- * ever longer times, up to two minutes.
+ * The last acknowledgement or window update of the source may be lost. With a
+ * closed window the peer would ask after ever longer times, up to two minutes.
  */
 static void announce(const Fds__Inet *m)
 {

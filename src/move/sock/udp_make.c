@@ -50,7 +50,8 @@ static void resend(const Fds__Inet *m, const Fds__Message *msg)
 	memcpy(&to, m->local.data, m->local.len);
 	aim(&to, (void *)msg->from.data);
 	/*
-	 * What cannot be put back into the queue is lost, as datagrams may be.
+	 * A datagram that cannot be put back into the queue is lost, as
+	 * datagrams may be.
 	 */
 	(void)!spoof_udp(msg->from.data, &to, &msg->data, NULL);
 }

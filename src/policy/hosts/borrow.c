@@ -287,7 +287,7 @@ static void go(struct borrow *p, const struct view *view, struct plan *plan,
 		plan_resume(plan, job, NULL, why);
 }
 
-/* The host that it must leave and cannot; NULL: there is none. */
+/* A host that the job must leave and cannot; NULL: there is none. */
 static const struct host *wanted_host(const struct view *view,
 				      const struct job *job)
 {
@@ -351,9 +351,9 @@ static void survey_hosts(struct borrow *p, const struct view *view)
 }
 
 /*
- * Who has this slice?  Within one who runs goes on first, and others get what is
- * idle if that is worth it.  True if nobody is left out who has only to wait for a
- * turn, and not for hosts.
+ * Who runs in this slice? Within a slice the jobs that run go on first, and
+ * others get idle hosts if that is worth it. False if some job is left out that
+ * waits only for its turn, and not for hosts.
  */
 static bool give_out(struct borrow *p, const struct view *view,
 		     struct plan *plan, bool new_slice)

@@ -11,7 +11,10 @@
 
 #include "core/xalloc.h"
 
-/* One placement, met once; in the list it is the queue of the walk. */
+/*
+ * One placement, met for the first time; the list of them is the queue of the
+ * walk.
+ */
 struct placement {
 	char *key;
 	struct sed sed;

@@ -118,7 +118,7 @@ int sed_map(const struct sed *sed, int minsize, int maxsize, int *ret_size)
 	return best;
 }
 
-/* What stands between hosts when processes are handed out one by one. */
+/* State of one pass over the hosts that hands out processes one by one. */
 struct node {
 	double delay; /* to the process that would go there */
 	int host;

@@ -86,7 +86,10 @@ static bool move_out(const struct view *view, struct plan *plan,
 	return true;
 }
 
-/* It stands still, there is no place for it, and that may not go on for ever. */
+/*
+ * A rank stands still, and there is no place for it: its job begins anew once
+ * it has stood for as long as it may.
+ */
 static void stand_or_requeue(const struct view *view, struct plan *plan,
 			     const struct job *job, uint32_t rank)
 {

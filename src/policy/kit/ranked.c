@@ -149,8 +149,10 @@ static bool start_behind(struct ranked *r, const struct view *view,
 	return true;
 }
 
-/* Only those that fit have to be put in order: what does not fit now does not
- * later. */
+/*
+ * Only jobs that fit are put in order: one that does not fit now will not later
+ * in this pass.
+ */
 static void backfill(struct ranked *r, const struct view *view,
 		     struct plan *plan)
 {

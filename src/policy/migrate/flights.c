@@ -86,7 +86,9 @@ static void learn(struct flights *f, const struct event *e,
 	if (e->host != was->to)
 		return; /* it failed */
 	f->fixed = blend(f->fixed, fixed > 0 ? fixed : 0);
-	/* Live it is often not known yet when a rank has landed. */
+	/*
+	 * On a live cluster this is often not known yet when a rank has landed.
+	 */
 	if (e->cost)
 		f->still = blend(f->still, usec_to_seconds(e->cost));
 }

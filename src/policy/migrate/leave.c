@@ -59,7 +59,7 @@ static void freeze(const struct leaving *l, const struct job *job,
 		plan_freeze(l->plan, job, rank, why);
 }
 
-/* True if the rank only waits for its owner to go, who may be quick. */
+/* True if the rank only waits: the owner may go again soon. */
 static bool stands(const struct leaving *l, const struct job *job,
 		   uint32_t rank)
 {
@@ -146,7 +146,10 @@ static void plan_leave(const struct leaving *l, const struct job *job,
 			why_leaves(l, first, n));
 }
 
-/* Without a deadline it is tried again: it may hold that no more. */
+/*
+ * Is it known that the rank cannot move? If there is no deadline it is tried
+ * again, as what kept it may be gone.
+ */
 static bool stuck_there(const struct leaving *l, const struct job *job,
 			uint32_t rank)
 {

@@ -19,7 +19,7 @@
 #include "core/xalloc.h"
 #include "policy/queue/backfill.h"
 
-/* Kinds in the order in which the heap has them, which settles ties. */
+/* Kinds in the order of the heap: it decides between equal ones. */
 static int by_place(const void *a, const void *b)
 {
 	const struct heap_node *x = a, *y = b;

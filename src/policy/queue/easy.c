@@ -212,9 +212,12 @@ static void backfill(struct easy *e, const struct view *view, struct plan *plan,
 	const struct fitset *from = e->sort == SORT_FCFS ? &e->queue : &e->fill;
 	const struct job *j, *passed = NULL;
 
-	/* Who did not fit before does not do so now, so each search starts
-	 * anew: but behind the head, if it fits and may not start, and behind
-	 * others that would run into a reservation. */
+	/*
+	 * A job that did not fit before does not fit now, so each search starts
+	 * from the beginning. Exceptions are the head, if it fits and may not
+	 * start, and jobs that would run into a reservation: the search starts
+	 * behind these.
+	 */
 	while ((j = fitset_backfill(from, passed, plan_free(plan),
 				    g->shadow.spare, g->shadow.at - view->now)))
 		if (j == g->head || !try(e, view, plan, g, j))

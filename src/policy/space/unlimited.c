@@ -33,7 +33,7 @@ static bool start_folded(struct space *s, struct plan *plan,
 }
 
 /*
- * First come, first served, and what is left goes to the head: both give min(n,
+ * "First come, first served" and "the rest goes to the head" both give min(n,
  * FP) to one job after another.
  */
 static void unlimited_decide(struct policy *policy, const struct view *view,

@@ -65,7 +65,10 @@ static int on_change(sd_event_source *src, const struct inotify_event *e,
 
 int front_keys_watch(struct ctl *ctl, struct error *err)
 {
-	/* Without a pointer to it, it would keep the event loop for good. */
+	/*
+	 * The pointer is needed to free it: otherwise it would keep the event
+	 * loop alive.
+	 */
 	int r = sd_event_add_inotify(
 		ctl->event, &ctl->front->keys_watch, ctl->conf->state_dir,
 		IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE, on_change, ctl);

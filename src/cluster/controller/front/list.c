@@ -53,7 +53,7 @@ static int patience_left(const struct ctl_host *h)
 	return left > 0 ? (int)(left / USEC_PER_SEC) : 0;
 }
 
-/* What a rank waits for, if that is nothing it does itself. */
+/* What keeps a rank from running, if that is not its own program. */
 static char *rank_why(const struct ctl_rank *r)
 {
 	const struct ctl_move *m = r->move;
@@ -202,8 +202,8 @@ static bool is_listed(const struct ctl_job *job, const Control__ListJobs *l)
 }
 
 /*
- * As many jobs as one answer has room for: one user's must not hide all
- * others'.
+ * As many jobs as one answer has room for, so that one user's many jobs do not
+ * hide those of others.
  */
 static void put_jobs(struct ctl_peer *p, const Control__ListJobs *l,
 		     Control__Jobs *ret)

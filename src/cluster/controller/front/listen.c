@@ -43,9 +43,9 @@ static void commit_before_send(void *arg)
 }
 
 /*
- * As many as the hard limit of descriptors has room for; a quarter of them is
- * not for users, so that they keep no host and no administrator out, and no
- * user has more than half of what is for users.
+ * As many as the hard limit of descriptors has room for. A quarter of them is
+ * not for users, so that users keep no host and no administrator out; no single
+ * user has more than half of the rest.
  */
 static void limit_conns(struct ctl *ctl)
 {

@@ -12,8 +12,9 @@
 enum { UNKNOWN_MAX = 1024 }; /* keepers of no job of ours, of one host */
 
 /*
- * Can its rank be there, for all we know?  A host speaks for no other one's:
- * what it claims beyond this belongs to no job, and is ended.
+ * Can its rank be there, for all we know? A host speaks for its own ranks
+ * alone: any other keeper that it claims to have belongs to no job, and is
+ * ended.
  */
 bool klink_can_be_there(const struct klink *k)
 {

@@ -56,7 +56,7 @@ void klink_start_failed(struct klink *k, const Control__Failed *f)
 	struct ctl_host *h = k->host;
 
 	/*
-	 * A keeper that was sent the program had been started: then the host
+	 * A keeper to which the program was sent had been started, so this host
 	 * lies.
 	 */
 	if (!m && r && klink_is_current(k) &&

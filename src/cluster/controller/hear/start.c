@@ -24,9 +24,9 @@
 #include "core/xalloc.h"
 
 /*
- * Of arguments in one START, if it is not a single one (ARGUMENT_MAX): with what
- * else there is in it less than agents and keepers take (192 KiB).  What is more
- * they drop, and the rank would never start.
+ * Bytes of arguments in one START, unless it has only one (ARGUMENT_MAX). With
+ * the rest of the message that is less than the 192 KiB that agents and keepers
+ * take: they drop a longer one, and the rank would never start.
  */
 enum { PIECE = 96 << 10 };
 

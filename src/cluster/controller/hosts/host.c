@@ -109,8 +109,8 @@ void ctl_hosts_load(struct ctl *ctl)
 	if (keys_each(ctl->keys_path, load_key, ctl, &err) < 0)
 		log_warnx("error=\"%s\"", err.text);
 	/*
-	 * No host has come yet, and one that never comes must not be waited
-	 * for.
+	 * No host has come back yet; do not wait for ever for one that never
+	 * does.
 	 */
 	for (size_t i = 0; i < ctl->hosts.nr; i++) {
 		wait_for_return(ctl->hosts.at[i]);
@@ -234,8 +234,8 @@ static void take_presence(struct ctl_host *h, const Control__Presence *m)
 }
 
 /*
- * The rank of that address; NULL: none of the job's.  They often have theirs one
- * after the other.
+ * The rank of that address; NULL: none of the job's. Ranks often have
+ * consecutive addresses, so try that first.
  */
 static const struct ctl_rank *rank_at(const struct ctl_job *job,
 				      uint32_t address)
@@ -263,7 +263,10 @@ static void take_sent(struct ctl_rank *r, const Control__Sent *s)
 	ctl_rank_sent(r, &more);
 }
 
-/* A host speaks for ranks that it has; where they are on the move, the source. */
+/*
+ * A host speaks for the ranks that it has; while a rank is being moved, its
+ * source does.
+ */
 static void take_guest(struct ctl_host *h, const Control__GuestReport *g)
 {
 	struct ctl_rank *r = ctl_rank_find(h->ctl, g->job, g->rank);

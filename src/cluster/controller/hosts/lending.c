@@ -36,7 +36,7 @@ static void take_returns(struct ctl_lending *l, const Control__Lending *m)
 	}
 }
 
-/* What is new is noted: the log is where an administrator looks first. */
+/* Changes go to the log: an administrator looks there first. */
 static void log_changes(const struct ctl_host *h, enum closed was,
 			bool was_giving)
 {
@@ -80,7 +80,10 @@ void ctl_host_lends(struct ctl_host *h, const Control__Lending *m)
 	l->left = m->left;
 	l->returns = m->returns;
 	l->giving = m->giving;
-	/* Also of guests that are not ours any more, and have not ended. */
+	/*
+	 * This counts guests, too, that are no longer ours and have not ended
+	 * yet.
+	 */
 	if (!l->is.closed && l->guests >= l->guests_most)
 		l->is.closed = CLOSED_FULL;
 	take_returns(l, m);

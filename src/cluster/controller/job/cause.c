@@ -11,9 +11,10 @@
 #include "cluster/controller/job/job.h"
 
 /*
- * Clocks of two hosts differ by what messages took, and a rank that has died is
- * seen to when its capsule's init gets a processor: instants closer than this may
- * be the wrong way round.  Then who raised SIGABRT rather follows from the other.
+ * Clocks of two hosts are compared only to within the time that messages take,
+ * and a rank's end is noticed only when its capsule's init gets a processor. So
+ * the order of two ends that are closer than this is not certain; of these,
+ * SIGABRT is taken for a consequence of the other.
  */
 #define CAUSE_APART USEC_PER_SEC
 

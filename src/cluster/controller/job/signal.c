@@ -69,7 +69,10 @@ static int signal_one(struct ctl_job *job, const Control__Signal *s,
 	return 0;
 }
 
-/* What is sent to end a job ends one that waits; "write a checkpoint" does not. */
+/*
+ * A signal that is meant to end a job ends a waiting one, too; a signal that
+ * means "write a checkpoint" does not.
+ */
 static bool means_end(uint32_t signo)
 {
 	return signo == SIGINT || signo == SIGTERM || signo == SIGHUP ||

@@ -68,7 +68,10 @@ static void tell_submitted(struct ctl_peer *p, uint64_t re, struct ctl_job *job)
 
 	done.job = job->id;
 	ctl_send(p, 0, re, MESSAGE_BODY(SUBMITTED), &done);
-	/* It attaches next; until then it is there, and no grace runs. */
+	/*
+	 * The client attaches next; until then it counts as attached, and
+	 * client-grace does not run.
+	 */
 	if (!job->spec->detached)
 		ctl_job_hold(p, job);
 }
@@ -108,10 +111,10 @@ void ctl_jobs_prune(struct ctl *ctl)
 }
 
 /*
- * A job that is over still has its ranks in memory, so who submits and cancels
- * as fast as that goes would fill it within client-grace: of one user's the
- * oldest go that are more than there may be of those that are not over, or in
- * the history.
+ * A job that is over still has its ranks in memory, so a user who submits and
+ * cancels as fast as possible would fill the memory within client-grace. So a
+ * user may have only as many jobs that are over as jobs that are not, or as the
+ * history holds; the oldest are forgotten.
  */
 static void prune_user(struct ctl *ctl, const char *user)
 {
@@ -158,7 +161,7 @@ static int place_named(struct ctl_job *job, uint32_t **ret, struct error *err)
 	return 0;
 }
 
-/* All that there is to say against it, and where it goes. */
+/* Whatever may be wrong with it; and on which hosts it may run. */
 static int check_job(struct ctl_job *job, uint32_t **hosts, struct error *err)
 {
 	int r = job->spec->n_hosts ? place_named(job, hosts, err)

@@ -11,7 +11,7 @@
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
 
-/* Down to half, so that it is not done for every line that is printed. */
+/* Cut it down to half, so that this is not needed again for every line. */
 static void keep_less(struct ctl_job *job)
 {
 	size_t most = (size_t)job->ctl->conf->keep_output;

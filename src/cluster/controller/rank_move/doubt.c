@@ -40,10 +40,10 @@ static void look_for_record(struct ctl_move *m)
 }
 
 /*
- * A keeper doubts a move that is over here. A source that doubts has written
- * its commit record: it gave the rank away. A destination that doubts has the
- * rank if no later commit is known; had its copy run and moved on, it would not
- * doubt.
+ * A keeper asks how a move ended that is over here. A source asks only after it
+ * has written its commit record, so it gave the rank away. A destination has
+ * the rank if no later commit is known: if its copy had run and moved on, it
+ * would not ask.
  */
 static void settle_past(struct klink *k, const Keeper__MoveDoubt *d)
 {
@@ -121,8 +121,9 @@ void ctl_move_source_lost(struct ctl_move *m)
 }
 
 /*
- * The source gave it away before it could land, and has no say any more: a
- * copy there that comes back is told so (settle_past()).
+ * A move that has landed is over once its source cannot be asked: the source
+ * gave the rank away before that, and has no say any more. If its copy comes
+ * back it is told so (settle_past()).
  */
 bool ctl_move_under_way(struct ctl_rank *r)
 {

@@ -28,7 +28,7 @@ void ctl_move_set_why(struct ctl_move *m, const char *why)
 	plain_text(m->report.why); /* a host's words, for a terminal */
 }
 
-/* After a move it wanted failed, the policy's wish counts again. */
+/* How long after a failed move the policy may move the rank again. */
 #define MOVE_PAUSE (10 * USEC_PER_SEC)
 
 void ctl_move_pause(struct ctl_rank *r)
@@ -99,8 +99,8 @@ void ctl_move_check(struct ctl_move *m)
 		return;
 	}
 	/*
-	 * The copy's end may have been told before it was known to be the one
-	 * that counts.
+	 * The copy may have reported its end before it was known that this copy
+	 * counts.
 	 */
 	if (m->committed && !ctl_move_dest(m))
 		ctl_rank_look(m->rank);

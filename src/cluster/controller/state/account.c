@@ -57,7 +57,9 @@ static Control__RankAccount *rank_account(const struct ctl_rank *r)
 	return a;
 }
 
-/* Was it anywhere?  Thousands that only waited have nothing to be told. */
+/*
+ * Was the rank on any host? Of ranks that only waited there is nothing to tell.
+ */
 static bool has_been(const struct ctl_rank *r)
 {
 	return r->host || r->had.cpu_usec || r->moves;

@@ -10,12 +10,12 @@
 #include "cluster/controller/state/state.h"
 #include "core/clock.h"
 
-/* After their longest pause (agent/agent.c) and a handshake agents are back. */
+/* Agents are back after their longest pause (agent/agent.c) and a handshake. */
 #define COMING_AFTER (5 * USEC_PER_SEC)
 
 /*
- * A policy sees time go on also while the clock, set back, catches up with where
- * it was.
+ * If the clock is set back, a policy sees time go on nevertheless, until the
+ * clock has caught up.
  */
 usec_t ctl_now(void)
 {
@@ -73,7 +73,10 @@ struct ctl_rank *ctl_rank_find(struct ctl *ctl, uint64_t job, uint32_t rank)
 	return found && rank < found->nr ? &found->ranks[rank] : NULL;
 }
 
-/* A rank has few: now and then one more than keepers. */
+/*
+ * A rank has few klinks, now and then one more than it has keepers: no table is
+ * needed.
+ */
 static struct klink *klink_of_epoch(const struct ctl_rank *r, uint64_t epoch)
 {
 	struct klink *k;

@@ -72,7 +72,9 @@ void ctl_job_destroy(struct ctl_job *job)
 	free(job);
 }
 
-/* Of a thousand jobs that are over, lists show so much each. */
+/*
+ * So much of each job that is over is kept for lists: there may be thousands.
+ */
 static void shorten_arguments(Control__Submit *s)
 {
 	size_t n = 0, bytes = 0, last;

@@ -116,8 +116,8 @@ static int run_put(const struct store_log *l, const struct store_put *put)
 /* ---- once more ---- */
 
 /*
- * What the controller would promise from now on could not be kept; what it has
- * promised is in the file.  So it ends here, as if it were killed.
+ * From now on the controller could not keep what it promises; what it has
+ * promised is in the file. So it ends here, as if it were killed.
  */
 void store_give_up(struct store *s)
 {
