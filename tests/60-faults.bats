@@ -53,6 +53,15 @@ strike() { # OPTION...
 	timeout "${limit:-900}" "$BATS_TEST_DIRNAME/mpi/faults.py" $cases 3>&-
 }
 
+@test "parties are struck while Open MPI's ranks wait in MPI_Init and MPI_Finalize" {
+	local init="waiting:controller:kill source-frozen:source-engine:kill" limit=900
+	local finalize="dest-commit:controller:kill"
+	[ -z "${STINT_LONG:-}" ] || init=all finalize=all limit=40000
+	for way in "init $init" "finalize $finalize"; do
+		timeout $limit "$BATS_TEST_DIRNAME/mpi/wireup.py" $way 3>&-
+	done
+}
+
 @test "several ranks move at once, somebody is struck at a random moment: all is as it is said" {
 	local rounds=6
 	[ -z "${STINT_LONG:-}" ] || rounds=100

@@ -110,6 +110,8 @@ def expected(point, party, blow):
 
 
 class Case:
+    RANK = 0  # which is moved, from h1 to h2
+
     def __init__(self, b, name, program):
         self.bed, self.name, self.program = b, name, program
         self.point, self.party, self.blow = name.split(":")
@@ -120,9 +122,9 @@ class Case:
     # ---- who is who
 
     def keeper(self, host):
-        """The keeper of rank 0 there; an engine is a fork and looks like it."""
+        """The rank's keeper there; an engine is a fork and looks like it."""
         pids = processes("keeper", f"--run-dir={self.bed.home}/{host}/run",
-                         ".0\0")
+                         f".{self.RANK}\0")
         return [p for p in pids if stat_of(p) and stat_of(p)[1] not in pids]
 
     def engine(self, host):
@@ -165,8 +167,11 @@ class Case:
         else:
             self.job = self.bed.start(1, COUNTER, self.steps, hosts=["h1"])
         self.job.wait_for("round")
+        self.move()
+
+    def move(self):
         self.migrate = subprocess.Popen(
-            [self.bed.exe, "migrate", f"{self.job.number}.0", "h2"],
+            [self.bed.exe, "migrate", f"{self.job.number}.{self.RANK}", "h2"],
             env=self.bed.env, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
@@ -315,7 +320,7 @@ class Case:
         status = self.job.wait()
         if not status and "PASS" not in self.job.text():
             raise bed.Failed("it ended without its result")
-        return "lost" if status else info["ranks"][0]["host"]
+        return "lost" if status else info["ranks"][self.RANK]["host"]
 
     def check(self):
         info = self.check_ps()
@@ -374,7 +379,7 @@ def tell_logs(b):
                 print(f"  {name}: {line}")
 
 
-def sweep(build, cases, program):
+def sweep(build, cases, program, kind=Case):
     """Run these on one testbed after the other; after a failure on a new one."""
     failed, cases = 0, list(cases)
     while cases:
@@ -384,7 +389,7 @@ def sweep(build, cases, program):
             while cases:
                 name, begun = cases.pop(0), time.monotonic()
                 try:
-                    became = Case(b, name, program).run()
+                    became = kind(b, name, program).run()
                     print(f"ok {name}: {became} "
                           f"{time.monotonic() - begun:.0f}s", flush=True)
                 except (bed.Failed, subprocess.TimeoutExpired) as e:

@@ -202,7 +202,11 @@ class Trial:
     def run(self):
         """(state, words)"""
         job, moved = self.disturbed()
-        still = self.undisturbed()
+        try:
+            still = self.undisturbed()
+        except subprocess.TimeoutExpired:
+            return "WRONG", f"moved it ends with {moved[0]}, unmoved it " \
+                f"takes over {LONGEST} s"
         if moved != still:
             return "WRONG", difference(moved, still) + job.errors()[-300:]
         if still[0] or not still[1]:
