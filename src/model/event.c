@@ -208,8 +208,10 @@ static void stop(struct view *view, struct job *job)
 	occupy(view, job, -1, job->state == JOB_RUNNING ? -1 : 0);
 	TAILQ_REMOVE(&view->running, job, link);
 	view->nr_running--;
-	thaw_all(view, job);
-	forget_stuck(job);
+	if (job->frozen)
+		thaw_all(view, job);
+	if (job->stuck)
+		forget_stuck(job);
 }
 
 static void apply_end(struct view *view, struct job *job)

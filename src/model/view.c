@@ -85,8 +85,9 @@ static uint32_t take_slot(struct view *view)
 	assert(view->nr_slots < UINT32_MAX);
 	if (view->nr_slots / BLOCK == pool->nr_blocks) {
 		array_room(pool->block, pool->nr_blocks, &pool->cap_blocks);
+		/* Each is filled in as it is made. */
 		pool->block[pool->nr_blocks++] =
-			xcalloc(BLOCK, sizeof(struct job));
+			xmalloc(BLOCK * sizeof(struct job));
 	}
 	return view->nr_slots++;
 }
@@ -105,16 +106,22 @@ struct job *view_job_create(struct view *view)
 	return job;
 }
 
-void view_job_destroy(struct view *view, struct job *job)
+static void free_places(struct job *job)
 {
-	struct view_pool *pool = view->pool;
-
 	free(job->hosts);
 	free(job->frozen);
 	free(job->stuck);
 	job->hosts = NULL;
 	job->frozen = NULL;
 	job->stuck = NULL;
+}
+
+void view_job_destroy(struct view *view, struct job *job)
+{
+	struct view_pool *pool = view->pool;
+
+	if (job->hosts || job->frozen || job->stuck)
+		free_places(job);
 	array_room(pool->free_ix, pool->nr_free_ix, &pool->cap_free_ix);
 	pool->free_ix[pool->nr_free_ix++] = job->ix;
 }

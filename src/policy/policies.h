@@ -73,7 +73,8 @@ static inline void policy_decide(struct policy *policy, const struct view *view,
 				 struct plan *plan)
 {
 	policy->ops->decide(policy, view, plan);
-	if (!(policy->ops->flags & (POLICY_OWNERS | POLICY_SLICES)))
+	if (view->nr_hosts &&
+	    !(policy->ops->flags & (POLICY_OWNERS | POLICY_SLICES)))
 		leave_owned(view, plan);
 }
 

@@ -76,7 +76,8 @@ static int start_job(struct engine *g, const struct plan_entry *e,
 		return refuse(g, e, "that job does not wait", err);
 	if (e->n < job->min_size || e->n > job->size || !e->n)
 		return refuse(g, e, "it cannot run on that many", err);
-	engine_advance(g, job);
+	if (g->result.split) /* it has done nothing but wait */
+		engine_advance(g, job);
 	engine_event(g, &event, false);
 	t->left = speedup_scale(&job->speedup, r->run, job->size, e->n);
 	estimate = job_estimate(job, e->n);
@@ -89,7 +90,9 @@ static int start_job(struct engine *g, const struct plan_entry *e,
 		r->start = g->view.now;
 	g->running_demand += job->size;
 	g->result.starts_of_ranks += e->n;
-	engine_stall(g, job, engine_memory_start(g, job));
+	for_each_part (p, g)
+		if ((*p)->start)
+			engine_stall(g, job, (*p)->start(g, job));
 	engine_pace(g, job);
 	return 0;
 }

@@ -66,6 +66,15 @@ static void make_record(struct engine *g, const struct workload_job *w)
 	};
 }
 
+static void find_arrival(struct engine *g)
+{
+	usec_t follower =
+		g->followers ? followers_next(g->followers) : USEC_MAX;
+
+	g->arrival = g->more && g->next.submit < follower ? g->next.submit
+							  : follower;
+}
+
 static int look_ahead(struct engine *g, struct error *err)
 {
 	usec_t last = g->next.submit;
@@ -74,6 +83,7 @@ static int look_ahead(struct engine *g, struct error *err)
 	if (r < 0)
 		return r;
 	g->more = r > 0;
+	find_arrival(g);
 	if (g->more && g->result.nr && g->next.submit < last)
 		return error_set(err, -EPROTO,
 				 "workload: job %" PRId64
@@ -82,13 +92,15 @@ static int look_ahead(struct engine *g, struct error *err)
 	return 0;
 }
 
-/* When the next job arrives; USEC_MAX: nobody knows of one. */
-static usec_t next_arrival(const struct engine *g)
+static void job_over(struct engine *g, int64_t id, usec_t at)
 {
-	usec_t follower = followers_next(g->followers);
-
-	return g->more && g->next.submit < follower ? g->next.submit : follower;
+	followers_over(g->followers, id, at);
+	find_arrival(g);
 }
+
+static const struct engine_part part_followers = {
+	.over = job_over,
+};
 
 /* Is it one that could never start? */
 static bool reject(struct engine *g, const struct workload_job *w)
@@ -119,12 +131,15 @@ static void arrive(struct engine *g, const struct workload_job *w)
 		};
 	}
 	make_record(g, w);
-	if (!rejected)
-		engine_memory_arrive(g, e.job, w);
 	if (rejected) {
 		g->result.record[g->result.nr - 1].outcome = END_REJECTED;
-		followers_over(g->followers, w->id, w->submit);
+		for_each_part (p, g)
+			if ((*p)->over)
+				(*p)->over(g, w->id, w->submit);
 	} else {
+		for_each_part (p, g)
+			if ((*p)->arrive)
+				(*p)->arrive(g, e.job, w);
 		engine_event(g, &e, true);
 	}
 	if (g->result.nr == g->result.nr_warmup + 1)
@@ -142,6 +157,7 @@ static int arrive_next(struct engine *g, struct error *err)
 		return look_ahead(g, err);
 	}
 	follower = followers_take(g->followers);
+	find_arrival(g);
 	arrive(g, &follower);
 	return 0;
 }
@@ -208,8 +224,7 @@ static int do_ends(struct engine *g, bool each, struct error *err)
 
 	while (!r && heap_first_key(&g->ends) == g->view.now) {
 		end(g, heap_pop(&g->ends));
-		if (each || g->view.nr_hosts)
-			engine_pace_all(g);
+		engine_pace_all(g);
 		r = pass_if(g, each, err);
 	}
 	return r;
@@ -219,7 +234,7 @@ static int do_arrivals(struct engine *g, bool each, struct error *err)
 {
 	int r = 0;
 
-	while (!r && next_arrival(g) <= g->view.now) {
+	while (!r && g->arrival <= g->view.now) {
 		r = arrive_next(g, err);
 		if (!r)
 			r = pass_if(g, each, err);
@@ -238,15 +253,19 @@ static void do_timers(struct engine *g)
 	engine_event(g, &e, true);
 }
 
-/* What neither users nor the policy do.  False if nothing did happen. */
-static bool happen(struct engine *g)
+/* What neither users nor the policy do. */
+static void happen(struct engine *g)
 {
-	bool any = g->config->script && engine_happen(g);
+	bool any = false;
 
-	any |= moves_happen(g);
-	if (g->owners)
-		any |= owners_happen(g);
-	return any;
+	for_each_part (p, g)
+		if ((*p)->happen)
+			any |= (*p)->happen(g);
+	if (any)
+		engine_pace_all(g);
+	for_each_part (p, g)
+		if ((*p)->settle)
+			(*p)->settle(g);
 }
 
 /* All of one instant, in the order the policy wants. */
@@ -260,10 +279,8 @@ static int instant(struct engine *g, struct error *err)
 		r = do_arrivals(g, each, err);
 	if (!r)
 		r = do_ends(g, each, err);
-	if (!r && happen(g))
-		engine_pace_all(g);
-	if (!r)
-		engine_memory_happen(g);
+	if (!r && g->part[0])
+		happen(g);
 	if (!r)
 		r = do_arrivals(g, each, err);
 	if (r)
@@ -279,17 +296,17 @@ static usec_t min_usec(usec_t a, usec_t b)
 
 static usec_t next_instant(const struct engine *g)
 {
-	usec_t t = min_usec(heap_first_key(&g->ends), next_arrival(g));
-	bool any = next_arrival(g) != USEC_MAX ||
-		   g->view.nr_waiting + g->view.nr_running;
+	usec_t t = min_usec(heap_first_key(&g->ends), g->arrival);
+	bool jobs = g->arrival != USEC_MAX ||
+		    g->view.nr_waiting + g->view.nr_running;
 
-	/* With no job in sight a timer or the script has nothing to do. */
-	if (g->nr_timers && any)
+	/* With no job in sight a timer has nothing to do. */
+	if (g->nr_timers && jobs)
 		t = min_usec(t, g->timer[g->nr_timers - 1]);
-	if (any)
-		t = min_usec(min_usec(t, engine_next_happening(g)),
-			     min_usec(moves_next(g), owners_next(g)));
-	return min_usec(t, engine_memory_next(g));
+	for_each_part (p, g)
+		if ((*p)->next)
+			t = min_usec(t, (*p)->next(g, jobs));
+	return t;
 }
 
 static int stuck(const struct engine *g, struct error *err)
@@ -394,6 +411,21 @@ static void reserve_records(struct engine *g)
 		array_room(r->split, 0, &r->cap_split);
 }
 
+/* Those this run has; what happens at one instant does so in this order. */
+static void use_parts(struct engine *g)
+{
+	if (g->config->script)
+		engine_use(g, &engine_part_script);
+	if (g->moves)
+		engine_use(g, &engine_part_moves);
+	if (g->owners)
+		engine_use(g, &engine_part_owners);
+	if (g->memory)
+		engine_use(g, &engine_part_memory);
+	if (g->followers)
+		engine_use(g, &part_followers);
+}
+
 static int prepare_engine(struct engine *g, struct error *err)
 {
 	int r = make_machine(g, err);
@@ -406,7 +438,8 @@ static int prepare_engine(struct engine *g, struct error *err)
 	r = look_ahead(g, err);
 	if (r < 0)
 		return r;
-	engine_memory_open(g);
+	if (g->config->paging && g->view.nr_hosts)
+		g->memory = engine_memory_create(g);
 	if (g->more) {
 		g->view.now = g->measured = g->next.submit;
 		g->result.begin = g->result.end = g->next.submit;
@@ -419,6 +452,7 @@ static int prepare_engine(struct engine *g, struct error *err)
 				  &g->policy, err);
 	if (!r)
 		g->most = policy_most(g->policy, &g->view);
+	use_parts(g);
 	return r;
 }
 
@@ -439,7 +473,7 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 	moves_destroy(g.moves);
 	policy_destroy(g.policy);
 	plan_clear(&g.plan);
-	engine_memory_close(&g);
+	engine_memory_destroy(g.memory);
 	heap_clear(&g.ends);
 	free(g.truth);
 	free(g.timer);

@@ -14,13 +14,51 @@
 #include "sim/engine/owners.h"
 #include "sim/engine/sim.h"
 
+struct engine;
+
+/*
+ * What only some runs have: an event file, jobs that follow others, moves that take
+ * their time, owners, memory.  A run that has it registers its functions
+ * (engine_use()), in the order in which they are to be called; one that does not
+ * pays nothing for it.  Any may be NULL.
+ */
+struct engine_part {
+	/* When something of it happens next; USEC_MAX: never.  jobs: are there
+	 * any, or will be? */
+	usec_t (*next)(const struct engine *g, bool jobs);
+	/* Let what is due happen; false if policies see no difference. */
+	bool (*happen)(struct engine *g);
+	/* The same where jobs have their pace of all that has happened; a pass
+	 * follows. */
+	void (*settle)(struct engine *g);
+	/* An event is about to be applied. */
+	void (*note)(struct engine *g, const struct event *e);
+	/* A job is there, and its record. */
+	void (*arrive)(struct engine *g, const struct job *job,
+		       const struct workload_job *w);
+	/* It starts; returned: what it stands still for. */
+	usec_t (*start)(struct engine *g, struct job *job);
+	/* It has got on for dt, at the pace it had. */
+	void (*spend)(struct engine *g, const struct job *job, usec_t dt);
+	/* Its rate was set. */
+	void (*pace)(struct engine *g, const struct job *job);
+	/* It is gone from its hosts. */
+	void (*leave)(struct engine *g, const struct job *job);
+	/* The job with this id is over, or was rejected. */
+	void (*over)(struct engine *g, int64_t id, usec_t at);
+	/* So much time has passed; the averages over it, at the end. */
+	void (*measure)(struct engine *g, double seconds);
+	void (*average)(struct engine *g);
+};
+
+#define ENGINE_PARTS 5 /* that there are */
+
 /* What only the simulator knows of a job; by its ix. */
 struct truth {
-	struct sim_split split; /* up to since; of a waiting job, run is 0 */
-	usec_t left;		/* work: time it would still take at rate 1 */
-	usec_t since;		/* left is as of then */
-	usec_t stall;		/* it stands still until then */
-	double rate;		/* of progress; 0 while suspended */
+	usec_t left;  /* work: time it would still take at rate 1 */
+	usec_t since; /* left is as of then */
+	usec_t stall; /* it stands still until then */
+	double rate;  /* of progress; 0 while suspended */
 	uint32_t record;
 	bool killed; /* its estimate ends it */
 };
@@ -39,6 +77,8 @@ struct holding {
 
 struct engine {
 	const struct sim_config *config;
+	const struct engine_part
+		*part[ENGINE_PARTS + 1]; /* in use; then NULL */
 	struct view view;
 	struct policy *policy;
 	struct plan plan;
@@ -48,6 +88,8 @@ struct engine {
 	int64_t most;		     /* policy_most() */
 	struct workload_job next;    /* the arrival that comes next */
 	bool more;		     /* is there one? */
+	usec_t arrival;		     /* when a job arrives next, as far as is
+					known; USEC_MAX: never */
 	struct followers *followers; /* jobs that come after others; or NULL */
 	usec_t *timer;		     /* times asked for, the latest first */
 	size_t nr_timers, cap_timers;
@@ -67,6 +109,12 @@ struct engine {
 	struct engine_memory *memory; /* memory.c; NULL: it does not matter */
 };
 
+#define for_each_part(p, g) \
+	for (const struct engine_part *const *p = (g)->part; *p; p++)
+
+/* step.c: from now on, this part is called; it is not yet. */
+void engine_use(struct engine *g, const struct engine_part *part);
+
 /* step.c: apply e, let the observer and, if told is true, the policy know. */
 void engine_event(struct engine *g, const struct event *e, bool told);
 
@@ -84,11 +132,7 @@ void engine_count_moves(struct engine *g, const struct job *job,
 int engine_carry_out(struct engine *g, struct error *err) must_check;
 
 /* happen.c: the event file */
-
-/* When its next event is; USEC_MAX if there is none. */
-usec_t engine_next_happening(const struct engine *g);
-/* Let what it says of now happen; false if that is nothing. */
-bool engine_happen(struct engine *g);
+extern const struct engine_part engine_part_script;
 /* Does it fit the machine? */
 int engine_check_script(const struct engine *g, struct error *err) must_check;
 
@@ -101,38 +145,30 @@ void engine_averages(struct engine *g);
 
 /* shares.c */
 
-/* Set the rate of every running job, where hosts may have become slower. */
-void engine_pace_all(struct engine *g);
+/* Set the rate of every running job, where the machine has hosts that may have
+ * become slower. */
+void engine_pace_hosts(struct engine *g);
+
+static inline void engine_pace_all(struct engine *g)
+{
+	if (g->view.nr_hosts)
+		engine_pace_hosts(g);
+}
 
 /*
  * memory.c, shares.c: how hosts' memory slows jobs down, where the run is asked for that
- * (sim_config.paging).  All do nothing where it is not; the engine calls them
- * as it gets on.
+ * (sim_config.paging).  A job that starts away from home stands still until its
+ * program is there; what happens is that a job's need changes, that it arrives
+ * where it moved to, or that a pass is due that sees what became of the last
+ * one's plan.
  */
-void engine_memory_open(struct engine *g);
-void engine_memory_close(struct engine *g);
-/* A job is there, and its record; it starts (returned: what it stands still for,
- * away from home); it is gone from its hosts. */
-void engine_memory_arrive(struct engine *g, const struct job *job,
-			  const struct workload_job *w);
-usec_t engine_memory_start(struct engine *g, struct job *job);
-void engine_memory_forget(struct engine *g, const struct job *job);
-/* Of a job that has run for dt since its share was last computed: what of it goes
- * to cpu and page.  Its rate of progress. */
-void engine_memory_account(struct engine *g, const struct job *job, usec_t dt);
+extern const struct engine_part engine_part_memory;
+struct engine_memory *engine_memory_create(struct engine *g);
+void engine_memory_destroy(struct engine_memory *m); /* NULL is allowed */
+/* A job's rate of progress; only with memory. */
 double engine_memory_rate(const struct engine *g, const struct job *job);
-/* When its rate is set: when does it need memory, or run, otherwise? */
-void engine_memory_pace(struct engine *g, const struct job *job);
-/* What a move of one of its processes takes. */
+/* What a move of one of its processes takes; without memory, 0. */
 usec_t engine_memory_transfer(const struct engine *g, const struct job *job);
-/* When the next job's need changes or it arrives where it moved to, or now, if a
- * pass is due that sees what became of the last one's plan; USEC_MAX if neither.
- * Let what is due now happen; a pass follows. */
-usec_t engine_memory_next(const struct engine *g);
-void engine_memory_happen(struct engine *g);
-/* The averages over time. */
-void engine_memory_measure(struct engine *g, double seconds);
-void engine_memory_averages(struct engine *g);
 
 /* progress.c */
 
@@ -147,17 +183,21 @@ void engine_pace(struct engine *g, const struct job *job);
 void engine_stall(struct engine *g, const struct job *job, usec_t cost);
 void engine_stall_until(struct engine *g, const struct job *job, usec_t until);
 
-/* moves.c, transfer.c: moves that take their time; NULL: none do */
+/* What became of the job's time, up to when it was last advanced; of a waiting job,
+ * run is 0.  Only where the result has that. */
+static inline struct sim_split *engine_split(struct engine *g,
+					     const struct job *job)
+{
+	return &g->result.split[g->truth[job->ix].record];
+}
 
+/* moves.c, transfer.c: moves that take their time, where g->moves is there */
+
+extern const struct engine_part engine_part_moves;
 struct moves *moves_create(const struct engine *g);
-void moves_destroy(struct moves *m);
+void moves_destroy(struct moves *m); /* NULL is allowed */
 /* The rank sets out; not if it is under way already. */
 void moves_begin(struct engine *g, struct job *job, uint32_t rank, uint32_t to);
-usec_t moves_next(const struct engine *g); /* when one ends; USEC_MAX: none */
-/* Let those that are due end; false if none is. */
-bool moves_happen(struct engine *g);
-/* The job is gone from its hosts, or has others. */
-void moves_forget(struct engine *g, const struct job *job);
 /* Ranks that are on their way to that host; m may be NULL. */
 uint32_t moves_coming(const struct moves *m, uint32_t host);
 

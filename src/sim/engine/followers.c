@@ -63,8 +63,6 @@ static uint32_t find_after(const struct followers *f, int64_t id)
 
 void followers_over(struct followers *f, int64_t id, usec_t now)
 {
-	if (!f)
-		return;
 	for (uint32_t i = find_after(f, id); i < f->nr && f->one[i].after == id;
 	     i++) {
 		f->one[i].job.submit = now + f->one[i].think;
@@ -74,7 +72,7 @@ void followers_over(struct followers *f, int64_t id, usec_t now)
 
 usec_t followers_next(const struct followers *f)
 {
-	return f ? heap_first_key(&f->ready) : USEC_MAX;
+	return heap_first_key(&f->ready);
 }
 
 struct workload_job followers_take(struct followers *f)

@@ -15,8 +15,6 @@ struct followers;
 struct followers *followers_create(const struct workload *w);
 void followers_destroy(struct followers *f); /* NULL is allowed */
 
-/* For all that follows, f may be NULL: there are none. */
-
 /* The job with this id is over, or was rejected. */
 void followers_over(struct followers *f, int64_t id, usec_t now);
 

@@ -14,12 +14,13 @@ static usec_t time_of(const struct engine *g, const struct script_event *e)
 	return g->config->script->relative ? g->result.begin + e->at : e->at;
 }
 
-usec_t engine_next_happening(const struct engine *g)
+static usec_t next_of_script(const struct engine *g, bool jobs)
 {
 	const struct sim_script *s = g->config->script;
 	usec_t t;
 
-	if (!s || g->happened == s->nr)
+	/* With no job in sight the script has nothing to do. */
+	if (!jobs || g->happened == s->nr)
 		return USEC_MAX;
 	t = time_of(g, &s->event[g->happened]);
 	return t > g->view.now ? t : g->view.now;
@@ -301,12 +302,12 @@ static void happen_to_host(struct engine *g, const struct script_event *s)
 	}
 }
 
-bool engine_happen(struct engine *g)
+static bool script_happens(struct engine *g)
 {
 	const struct sim_script *s = g->config->script;
 	bool any = false;
 
-	while (engine_next_happening(g) == g->view.now) {
+	while (next_of_script(g, true) == g->view.now) {
 		const struct script_event *e = &s->event[g->happened++];
 
 		any = true;
@@ -323,6 +324,11 @@ bool engine_happen(struct engine *g)
 	}
 	return any;
 }
+
+const struct engine_part engine_part_script = {
+	.next = next_of_script,
+	.happen = script_happens,
+};
 
 int engine_check_script(const struct engine *g, struct error *err)
 {

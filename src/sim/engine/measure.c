@@ -19,22 +19,26 @@ void engine_measure(struct engine *g, usec_t now)
 	const struct view *v = &g->view;
 	struct areas *a = &g->area;
 	double dt = usec_to_seconds(now - g->measured);
-	double p = (double)v->nr_procs, allocated = p - (double)v->nr_free;
+	double procs = (double)v->nr_procs,
+	       allocated = procs - (double)v->nr_free;
 	double lacking;
 
 	g->measured = now;
-	engine_memory_measure(g, dt);
+	for_each_part (p, g)
+		if ((*p)->measure)
+			(*p)->measure(g, dt);
 	a->allocated += allocated * dt;
 	a->queue += v->nr_waiting * dt;
 	a->jobs += (v->nr_waiting + v->nr_running) * dt;
-	if (v->demand <= 0 || p <= 0)
+	if (v->demand <= 0 || procs <= 0)
 		return;
-	a->effective += share(allocated, min_double(p, (double)v->demand), dt);
+	a->effective +=
+		share(allocated, min_double(procs, (double)v->demand), dt);
 	a->demand += dt;
 	lacking = min_double((double)v->nr_free,
 			     (double)g->running_demand - allocated);
 	if (lacking != 0)
-		a->fragmentation += lacking / p * dt;
+		a->fragmentation += lacking / procs * dt;
 }
 
 void engine_averages(struct engine *g)
@@ -44,7 +48,9 @@ void engine_averages(struct engine *g)
 	struct sim_averages *a = &r->averages;
 	double t;
 
-	engine_memory_averages(g);
+	for_each_part (p, g)
+		if ((*p)->average)
+			(*p)->average(g);
 	if (r->nr <= r->nr_warmup)
 		return;
 	t = usec_to_seconds(r->record[r->nr - 1].submit -

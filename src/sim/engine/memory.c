@@ -8,26 +8,22 @@
 #include "core/xalloc.h"
 #include "sim/engine/memory.h"
 
-void engine_memory_open(struct engine *g)
+struct engine_memory *engine_memory_create(struct engine *g)
 {
+	struct engine_memory *m = xcalloc(1, sizeof(*m));
 	struct host *h;
 
-	if (!g->config->paging || !g->view.nr_hosts)
-		return;
-	g->memory = xcalloc(1, sizeof(*g->memory));
-	g->memory->model = g->config->paging;
-	g->memory->first =
-		xcalloc(g->view.nr_hosts + 1, sizeof(*g->memory->first));
+	m->model = g->config->paging;
+	m->first = xcalloc(g->view.nr_hosts + 1, sizeof(*m->first));
 	for_each_host (h, &g->view) {
-		h->memory_free = paging_room(g->memory->model, h);
-		g->memory->idle += (double)h->memory_free;
+		h->memory_free = paging_room(m->model, h);
+		m->idle += (double)h->memory_free;
 	}
+	return m;
 }
 
-void engine_memory_close(struct engine *g)
+void engine_memory_destroy(struct engine_memory *m)
 {
-	struct engine_memory *m = g->memory;
-
 	if (!m)
 		return;
 	heap_clear(&m->wakes);
@@ -36,7 +32,6 @@ void engine_memory_close(struct engine *g)
 	free(m->owner);
 	free(m->first);
 	free(m);
-	g->memory = NULL;
 }
 
 struct need *memory_need(const struct engine *g, const struct job *job)
@@ -56,20 +51,17 @@ static void grow_needs(struct engine *g, uint32_t ix)
 	}
 }
 
-void engine_memory_arrive(struct engine *g, const struct job *job,
-			  const struct workload_job *w)
+void memory_arrive(struct engine *g, const struct job *job,
+		   const struct workload_job *w)
 {
-	if (!g->memory)
-		return;
 	grow_needs(g, job->ix);
 	*memory_need(g, job) =
 		(struct need){ .phases = w->phases, .memory = w->memory };
 }
 
-void engine_memory_forget(struct engine *g, const struct job *job)
+void memory_leave(struct engine *g, const struct job *job)
 {
-	if (g->memory)
-		heap_remove(&g->memory->wakes, job->ix);
+	heap_remove(&g->memory->wakes, job->ix);
 }
 
 usec_t engine_memory_transfer(const struct engine *g, const struct job *job)
@@ -86,16 +78,12 @@ static usec_t least(usec_t a, usec_t b)
 	return a < b ? a : b;
 }
 
-void engine_memory_account(struct engine *g, const struct job *job, usec_t dt)
+void memory_spend(struct engine *g, const struct job *job, usec_t dt)
 {
-	struct sim_split *s = &g->truth[job->ix].split;
-	const struct need *n;
-	usec_t cpu;
+	struct sim_split *s = engine_split(g, job);
+	const struct need *n = memory_need(g, job);
+	usec_t cpu = least(llround((double)dt * n->cpu), dt);
 
-	if (!g->memory)
-		return;
-	n = memory_need(g, job);
-	cpu = least(llround((double)dt * n->cpu), dt);
 	s->cpu += cpu;
 	s->page += least(llround((double)dt * n->page), dt - cpu);
 }
@@ -123,13 +111,12 @@ double memory_until_phase(const struct engine *g, const struct job *job)
 	return memory_next_phase(n)->from * (double)n->work - (double)done;
 }
 
-void engine_memory_pace(struct engine *g, const struct job *job)
+/* When does it need memory, or run, otherwise? */
+void memory_pace(struct engine *g, const struct job *job)
 {
 	const struct truth *t = &g->truth[job->ix];
 	usec_t at;
 
-	if (!g->memory)
-		return;
 	if (job->state == JOB_RUNNING && t->stall > g->view.now) {
 		heap_set(&g->memory->wakes, job->ix, t->stall);
 	} else if (t->rate > 0 && memory_next_phase(memory_need(g, job))) {
@@ -141,33 +128,30 @@ void engine_memory_pace(struct engine *g, const struct job *job)
 	}
 }
 
-usec_t engine_memory_next(const struct engine *g)
+/* Of the last job's end, too, a pass is told. */
+usec_t memory_next(const struct engine *g, bool jobs)
 {
 	const struct engine_memory *m = g->memory;
 
-	if (!m)
-		return USEC_MAX;
 	return m->told ? g->view.now : heap_first_key(&m->wakes);
 }
 
 /* ---- averages ---- */
 
-void engine_memory_measure(struct engine *g, double seconds)
+void memory_measure(struct engine *g, double seconds)
 {
 	struct engine_memory *m = g->memory;
 
-	if (!m)
-		return;
 	m->idle_area += m->idle * seconds;
 	m->skew_area += m->skew * seconds;
 	m->seconds += seconds;
 }
 
-void engine_memory_averages(struct engine *g)
+void memory_average(struct engine *g)
 {
 	const struct engine_memory *m = g->memory;
 
-	if (!m || m->seconds <= 0)
+	if (m->seconds <= 0)
 		return;
 	g->result.averages.idle_memory = m->idle_area / m->seconds;
 	g->result.averages.skew = m->skew_area / m->seconds;

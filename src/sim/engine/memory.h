@@ -43,6 +43,16 @@ struct engine_memory {
 
 struct need *memory_need(const struct engine *g, const struct job *job);
 
+/* Of engine_part_memory (shares.c), what needs to know nothing of shares. */
+usec_t memory_next(const struct engine *g, bool jobs);
+void memory_arrive(struct engine *g, const struct job *job,
+		   const struct workload_job *w);
+void memory_leave(struct engine *g, const struct job *job);
+void memory_spend(struct engine *g, const struct job *job, usec_t dt);
+void memory_pace(struct engine *g, const struct job *job);
+void memory_measure(struct engine *g, double seconds);
+void memory_average(struct engine *g);
+
 /* NULL: it is in its last one. */
 const struct workload_phase *memory_next_phase(const struct need *n);
 /* Work that is to be done until it begins. */

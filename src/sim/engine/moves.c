@@ -42,11 +42,9 @@ void moves_add(struct moves *m, const struct transfer *t)
 	m->nr++;
 }
 
-usec_t moves_next(const struct engine *g)
+usec_t moves_end(const struct moves *m)
 {
-	const struct moves *m = g->moves;
-
-	return m && m->nr ? m->transfer[m->nr - 1].ends : USEC_MAX;
+	return m->nr ? m->transfer[m->nr - 1].ends : USEC_MAX;
 }
 
 void moves_forget(struct engine *g, const struct job *job)
@@ -54,8 +52,6 @@ void moves_forget(struct engine *g, const struct job *job)
 	struct moves *m = g->moves;
 	size_t n = 0;
 
-	if (!m)
-		return;
 	for (size_t i = 0; i < m->nr; i++)
 		if (m->transfer[i].job != job)
 			m->transfer[n++] = m->transfer[i];

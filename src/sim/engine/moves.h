@@ -22,5 +22,9 @@ struct moves {
 bool moves_under_way(const struct moves *m, const struct job *job,
 		     uint32_t rank);
 void moves_add(struct moves *m, const struct transfer *t);
+/* When the first of them ends; USEC_MAX: none is under way. */
+usec_t moves_end(const struct moves *m);
+/* The job is gone from its hosts, or has others. */
+void moves_forget(struct engine *g, const struct job *job);
 
 #endif

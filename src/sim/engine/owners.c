@@ -256,18 +256,18 @@ static bool refresh(struct engine *g, bool told)
 	return any;
 }
 
-bool owners_happen(struct engine *g)
+static bool owners_happen(struct engine *g)
 {
 	play(g);
 	return refresh(g, true);
 }
 
-usec_t owners_next(const struct engine *g)
+static usec_t owners_next(const struct engine *g, bool jobs)
 {
 	const struct owners *o = g->owners;
 	usec_t t = USEC_MAX;
 
-	if (!o)
+	if (!jobs)
 		return t;
 	/* What the pass has just done: a rank that it froze is out of the way. */
 	if (o->nr_dirty)
@@ -278,6 +278,17 @@ usec_t owners_next(const struct engine *g)
 		t = heap_first_key(&o->due);
 	return t > g->view.now || t == USEC_MAX ? t : g->view.now;
 }
+
+static void note_event(struct engine *g, const struct event *e)
+{
+	owners_note(g->owners, e);
+}
+
+const struct engine_part engine_part_owners = {
+	.next = owners_next,
+	.happen = owners_happen,
+	.note = note_event,
+};
 
 /* ---- begin and end ---- */
 

@@ -18,6 +18,7 @@
 #include "sim/engine/sim.h"
 
 struct engine;
+struct engine_part;
 struct owners;
 
 /*
@@ -29,16 +30,9 @@ int owners_create(struct engine *g, struct owners **ret,
 		  struct error *err) must_check;
 void owners_destroy(struct owners *o); /* NULL is allowed */
 
-/* When something of it happens next; USEC_MAX: never. */
-usec_t owners_next(const struct engine *g);
-
-/* Let what is due happen, and hosts say what jobs have changed of them.  False if
- * policies see no difference. */
-bool owners_happen(struct engine *g);
-
-/* An event is about to be applied; it may change what is on hosts.  o may be
- * NULL. */
-void owners_note(struct owners *o, const struct event *e);
+/* What the engine calls of it, where there are any: what is due happens, and hosts
+ * say what jobs have changed of them. */
+extern const struct engine_part engine_part_owners;
 
 /* A rank is to come to that host, or has or will not; o may be NULL. */
 void owners_touch(struct owners *o, uint32_t ix);

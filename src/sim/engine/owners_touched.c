@@ -14,8 +14,6 @@ void owners_note(struct owners *o, const struct event *e)
 {
 	const struct job *job = e->job;
 
-	if (!o)
-		return;
 	for (uint32_t i = 0; job && job->hosts && i < job->n; i++)
 		owners_touch(o, job->hosts[i]);
 	for (uint32_t i = 0; e->hosts && i < e->n; i++)

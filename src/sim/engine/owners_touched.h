@@ -34,4 +34,8 @@ struct owners {
 	struct sim_owners sum;
 };
 
+/* An event is about to be applied: look again at those of which it may change what
+ * is there. */
+void owners_note(struct owners *o, const struct event *e);
+
 #endif

@@ -10,7 +10,7 @@ static void account(struct engine *g, const struct job *job)
 {
 	struct truth *t = &g->truth[job->ix];
 	usec_t now = g->view.now;
-	struct sim_split *s = &t->split;
+	struct sim_split *s = engine_split(g, job);
 	usec_t still = (t->stall < now ? t->stall : now) - t->since, other;
 
 	if (job->state == JOB_WAITING) {
@@ -22,7 +22,9 @@ static void account(struct engine *g, const struct job *job)
 	s->still += still;
 	other = now - t->since - still;
 	if (t->rate > 0)
-		engine_memory_account(g, job, other);
+		for_each_part (p, g)
+			if ((*p)->spend)
+				(*p)->spend(g, job, other);
 	*(t->rate > 0 ? &s->run : &s->frozen) += other;
 }
 
@@ -31,7 +33,8 @@ void engine_advance(struct engine *g, const struct job *job)
 	struct truth *t = &g->truth[job->ix];
 	usec_t from = t->since > t->stall ? t->since : t->stall;
 
-	account(g, job);
+	if (g->result.split)
+		account(g, job);
 	if (g->view.now > from && job->state != JOB_WAITING) {
 		usec_t dt = g->view.now - from;
 
@@ -89,5 +92,7 @@ void engine_pace(struct engine *g, const struct job *job)
 		heap_set(&g->ends, job->ix, end_of(g, t));
 	else
 		heap_remove(&g->ends, job->ix);
-	engine_memory_pace(g, job);
+	for_each_part (p, g)
+		if ((*p)->pace)
+			(*p)->pace(g, job);
 }

@@ -28,13 +28,10 @@ static bool is_at_home(const struct job *job)
 	return true;
 }
 
-usec_t engine_memory_start(struct engine *g, struct job *job)
+static usec_t memory_start(struct engine *g, struct job *job)
 {
-	struct need *n;
+	struct need *n = memory_need(g, job);
 
-	if (!g->memory)
-		return 0;
-	n = memory_need(g, job);
 	n->work = g->truth[job->ix].left;
 	n->phase = 0;
 	n->cpu = n->page = n->rate = 0;
@@ -183,19 +180,17 @@ static void share_all(struct engine *g)
 	g->memory->skew = skew_now(g);
 }
 
-void engine_memory_happen(struct engine *g)
+static void memory_settle(struct engine *g)
 {
 	bool any = false;
 
-	if (!g->memory)
-		return;
 	while (heap_first_key(&g->memory->wakes) <= g->view.now) {
 		struct job *job =
 			view_job(&g->view, heap_pop(&g->memory->wakes));
 
 		engine_advance(g, job);
 		begin_phases(g, job);
-		engine_memory_pace(g, job);
+		memory_pace(g, job);
 		any = true;
 	}
 	if (any)
@@ -203,14 +198,26 @@ void engine_memory_happen(struct engine *g)
 	g->memory->told = false;
 }
 
-void engine_pace_all(struct engine *g)
+const struct engine_part engine_part_memory = {
+	.next = memory_next,
+	.settle = memory_settle,
+	.arrive = memory_arrive,
+	.start = memory_start,
+	.spend = memory_spend,
+	.pace = memory_pace,
+	.leave = memory_leave,
+	.measure = memory_measure,
+	.average = memory_average,
+};
+
+void engine_pace_hosts(struct engine *g)
 {
 	const struct job *job;
 
-	if (g->memory)
+	if (g->memory) {
 		share_all(g);
-	if (!g->view.nr_hosts || g->memory)
 		return;
+	}
 	for_each_running(job, &g->view)
 	{
 		if (engine_rate(g, job) == g->truth[job->ix].rate)

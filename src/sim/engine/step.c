@@ -3,9 +3,23 @@
  */
 #include "sim/engine/engine.h"
 
+#include <assert.h>
+
+void engine_use(struct engine *g, const struct engine_part *part)
+{
+	size_t n = 0;
+
+	while (g->part[n])
+		n++;
+	assert(n < ENGINE_PARTS);
+	g->part[n] = part;
+}
+
 void engine_event(struct engine *g, const struct event *e, bool told)
 {
-	owners_note(g->owners, e);
+	for_each_part (p, g)
+		if ((*p)->note)
+			(*p)->note(g, e);
 	model_apply(&g->view, e);
 	if (g->config->observer && g->config->observer->event)
 		g->config->observer->event(g->config->observer->data, &g->view,
@@ -26,18 +40,25 @@ void engine_count_moves(struct engine *g, const struct job *job, uint32_t ranks)
 	g->moved = true;
 }
 
+/* It begins anew. */
+static void lose_split(struct sim_split *s)
+{
+	s->lost += s->run;
+	s->run = s->cpu = s->page = 0;
+}
+
 void engine_requeue(struct engine *g, struct job *job)
 {
-	struct truth *t = &g->truth[job->ix];
 	struct event e = { .type = EVENT_REQUEUE,
 			   .at = g->view.now,
 			   .job = job };
 
 	engine_advance(g, job);
-	t->split.lost += t->split.run;
-	t->split.run = t->split.cpu = t->split.page = 0;
-	moves_forget(g, job);
-	engine_memory_forget(g, job);
+	if (g->result.split)
+		lose_split(engine_split(g, job));
+	for_each_part (p, g)
+		if ((*p)->leave)
+			(*p)->leave(g, job);
 	if (job->state == JOB_RUNNING)
 		g->running_demand -= job->size;
 	heap_remove(&g->ends, job->ix);
@@ -51,10 +72,12 @@ void engine_finish(struct engine *g, const struct event *e)
 	struct sim_record *r = &g->result.record[g->truth[job->ix].record];
 
 	engine_advance(g, job);
-	if (g->result.split)
-		g->result.split[r - g->result.record] = g->truth[job->ix].split;
-	moves_forget(g, job);
-	engine_memory_forget(g, job);
+	for_each_part (p, g) {
+		if ((*p)->leave)
+			(*p)->leave(g, job);
+		if ((*p)->over)
+			(*p)->over(g, job->id, e->at);
+	}
 	if (job->state == JOB_RUNNING)
 		g->running_demand -= job->size;
 	heap_remove(&g->ends, job->ix);
@@ -65,7 +88,6 @@ void engine_finish(struct engine *g, const struct event *e)
 	r->outcome = (uint8_t)e->outcome;
 	g->result.busy += job->used;
 	g->result.end = e->at;
-	followers_over(g->followers, job->id, e->at);
 	view_job_destroy(&g->view, job);
 	g->nr_ended++;
 	if (g->config->progress && g->nr_ended % 16384 == 0)

@@ -61,12 +61,17 @@ static void land(struct engine *g, const struct transfer *t)
 	engine_pace(g, t->job);
 }
 
-bool moves_happen(struct engine *g)
+static usec_t next_end(const struct engine *g, bool jobs)
+{
+	return jobs ? moves_end(g->moves) : USEC_MAX;
+}
+
+static bool moves_happen(struct engine *g)
 {
 	struct moves *m = g->moves;
 	bool any = false;
 
-	for (; moves_next(g) <= g->view.now; any = true) {
+	for (; moves_end(m) <= g->view.now; any = true) {
 		struct transfer t = m->transfer[--m->nr];
 
 		owners_touch(g->owners, t.to);
@@ -74,3 +79,9 @@ bool moves_happen(struct engine *g)
 	}
 	return any;
 }
+
+const struct engine_part engine_part_moves = {
+	.next = next_end,
+	.happen = moves_happen,
+	.leave = moves_forget,
+};

@@ -81,29 +81,29 @@ static void note_plan(void *data, const struct view *view,
 
 /*
  * Blocks of a view's jobs, one behind or before the other: the linker puts
- * these in the places of xcalloc() and free().
+ * these in the places of xmalloc() and free().
  */
 #define BLOCK_JOBS 256
 #define NR_BLOCKS  16
 
 static struct job blocks[NR_BLOCKS][BLOCK_JOBS];
-static int blocks_taken = NR_BLOCKS; /* all: it is left to xcalloc() */
+static int blocks_taken = NR_BLOCKS; /* all: it is left to xmalloc() */
 static bool blocks_down;
 
-void *__real_xcalloc(size_t n, size_t size);
-void *__wrap_xcalloc(size_t n, size_t size);
+void *__real_xmalloc(size_t size);
+void *__wrap_xmalloc(size_t size);
 void __real_free(void *p);
 void __wrap_free(void *p);
 
-void *__wrap_xcalloc(size_t n, size_t size)
+void *__wrap_xmalloc(size_t size)
 {
 	int i = blocks_taken;
 
-	if (n != BLOCK_JOBS || size != sizeof(struct job) || i == NR_BLOCKS)
-		return __real_xcalloc(n, size);
+	if (size != sizeof(blocks[0]) || i == NR_BLOCKS)
+		return __real_xmalloc(size);
 	blocks_taken++;
 	i = blocks_down ? NR_BLOCKS - 1 - i : i;
-	return memset(blocks[i], 0, sizeof(blocks[i]));
+	return blocks[i];
 }
 
 void __wrap_free(void *p)

@@ -212,7 +212,8 @@ static double slowdown_of(const struct sim_record *r)
 
 static double bounded_of(const struct sim_record *r)
 {
-	double s = response_of(r) / fmax(usec_to_seconds(r->run), 10);
+	double run = usec_to_seconds(r->run);
+	double s = response_of(r) / (run > 10 ? run : 10);
 
 	return s > 1 ? s : 1;
 }

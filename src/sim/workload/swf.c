@@ -158,6 +158,10 @@ static inline const char *parse_plain_field(const char *at, struct field *ret)
 		*ret = (struct field){ .whole = -1 };
 		return at + 2;
 	}
+	if ((chars >> 8 & 0xff) == ' ' && is_digit((char)chars)) {
+		*ret = (struct field){ .whole = (char)chars - '0' };
+		return at + 1;
+	}
 	n = digits_count(chars);
 	if (n == 0 || !ends_field(at[n]))
 		return NULL;
@@ -228,20 +232,30 @@ static int64_t wanted_size(const struct field *f)
 	return f[7].whole > 0 ? f[7].whole : f[4].whole;
 }
 
-static int check_times(struct parser *p, const struct field *f)
+static bool is_time(const struct field *f)
+{
+	return f->whole <= MAX_SECONDS && f->whole >= -MAX_SECONDS;
+}
+
+/* Of those that are times, the first that is too large. */
+static int bad_time(struct parser *p, const struct field *f)
 {
 	static const unsigned times[] = { 1, 2, 3, 8, 17 };
+	size_t i = 0;
 
-	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
-		const struct field *t = &f[times[i]];
+	while (is_time(&f[times[i]]))
+		i++;
+	return error_set(p->err, -ERANGE,
+			 "%s:%zu: field %u (%s) is out of range: %" PRId64,
+			 p->name, p->line, times[i] + 1, field_names[times[i]],
+			 f[times[i]].whole);
+}
 
-		if (t->whole > MAX_SECONDS || t->whole < -MAX_SECONDS)
-			return error_set(
-				p->err, -ERANGE,
-				"%s:%zu: field %u (%s) is out of range: %" PRId64,
-				p->name, p->line, times[i] + 1,
-				field_names[times[i]], t->whole);
-	}
+static int check_times(struct parser *p, const struct field *f)
+{
+	if (!(is_time(&f[1]) & is_time(&f[2]) & is_time(&f[3]) &
+	      is_time(&f[8]) & is_time(&f[17])))
+		return bad_time(p, f);
 	if (f[1].whole < 0)
 		return error_set(
 			p->err, -EINVAL,

@@ -80,7 +80,9 @@ void swf_drop_too_large(struct swf_trace *t)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->nr; i++) {
+	while (n < t->nr && t->job[n].size <= t->procs)
+		n++;
+	for (size_t i = n; i < t->nr; i++) {
 		if (t->job[i].size > t->procs) {
 			t->too_large++;
 			continue;
