@@ -60,6 +60,12 @@ while True:
 	[[ "$output" == *"host h1 is being drained by root: new disk;"* ]]
 	run ! st migrate 1.0 h1
 	[[ "$output" == *"host h1 is being drained by root: new disk"* ]]
+	# As a time of the clock, too.
+	run st drain --by="2020-01-01 10:00" h1
+	[ "$status" = 2 ]
+	[[ "$output" == *"is in the past"* ]]
+	st drain --by="$(date -d '2 hours' '+%F %T')" --reason="new disk" h1
+	[ "$(json '6000e6 < j[0]["drain_by_us"] - j[0]["drain_since_us"] <= 7200e6' hosts)" = True ]
 	# It outlives the controller, and ends with the drain.
 	slay "$(service_pid controller)"
 	start_controller
@@ -85,6 +91,34 @@ while True:
 	st undrain h1
 	eventually is 'j[1]["state"]' running
 	st kill 1 2
+}
+
+# One after the other, as nothing is known of the link yet.
+leaves_before() { # POLICY
+	serve 3 --policy="$1"
+	sleeper --hosts h1 -n 1
+	eventually is 'j[1]["state"]' running
+	sleeper --hosts h1,h2,h3 -n 3
+	eventually is 'j[2]["state"]' running
+	# Three processors' work counts for more than the time that the first has run longer.
+	eventually eval '[ "$(jobs "2 * (t := __import__(\"time\").time() * 1e6 - j[2][\"start_us\"]) > t + j[2][\"start_us\"] - j[1][\"start_us\"]")" = True ]'
+	st drain --by=30s h1
+	st record | grep -E '^(plan )?migrate' >"$bed/order"
+	cat "$bed/order"
+	[[ "$(sed -n 1p "$bed/order")" == "plan migrate job 2 rank 0 to h"* ]]
+	# It may be planned again while it is on its way.
+	[ "$(grep -vc 'plan migrate job 2' <(sed '/^migrate/,$d' "$bed/order"))" = 0 ]
+	grep '^migrate .* job=2 rank=0' "$bed/order"
+	grep '^migrate .* job=1 rank=0' "$bed/order"
+	st kill 1 2
+}
+
+@test "where time is short, who has done most work leaves first: stint" {
+	leaves_before stint
+}
+
+@test "where time is short, who has done most work leaves first: spread" {
+	leaves_before spread
 }
 
 @test "a rank that cannot move stands still while the owner is there, though there is room elsewhere" {

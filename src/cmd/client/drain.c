@@ -16,7 +16,8 @@ enum { KEY_UNDO = 256, KEY_NO_WAIT, KEY_BY, KEY_REASON };
 static const struct argp_option options[] = {
 	{ "undo", KEY_UNDO, 0, 0, "the host may take ranks again", 0 },
 	{ "by", KEY_BY, "TIME", 0,
-	  "in so long nothing shall be left there, as in 2min", 0 },
+	  "by then nothing shall be left there: 2min, 18:30, 2026-12-24 18:30",
+	  0 },
 	{ "reason", KEY_REASON, "TEXT", 0,
 	  "shown to whoever asks what became of the host", 0 },
 	{ "no-wait", KEY_NO_WAIT, 0, 0,
@@ -55,7 +56,7 @@ static error_t parse_drain(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_BY:
-		r = command_span(arg, "--by", &a->ask.by_usec, &err);
+		r = command_until(arg, "--by", &a->ask.by_usec, &err);
 		return command_parsed(state, r, &err);
 	case KEY_REASON:
 		if (!*arg || strlen(arg) > REASON_MAX || !plain_is(arg))

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/units.h"
@@ -106,6 +107,63 @@ int command_span(const char *text, const char *option, uint64_t *ret,
 	if (r < 0)
 		return error_prefix(err, r, "%s", option);
 	*ret = (uint64_t)t;
+	return 0;
+}
+
+/* The instant that text names, as of now; false: it names none. */
+static bool read_clock(const char *text, time_t now, time_t *ret)
+{
+	static const char *const dates[] = { "%Y-%m-%d %H:%M",
+					     "%Y-%m-%d %H:%M:%S",
+					     "%Y-%m-%dT%H:%M",
+					     "%Y-%m-%dT%H:%M:%S" };
+	static const char *const times[] = { "%H:%M", "%H:%M:%S" };
+	const char *end;
+	struct tm tm;
+
+	for (size_t i = 0; i < sizeof(dates) / sizeof(*dates); i++) {
+		tm = (struct tm){ .tm_isdst = -1 };
+		end = strptime(text, dates[i], &tm);
+		if (!end || *end)
+			continue;
+		*ret = mktime(&tm);
+		return *ret != -1;
+	}
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		localtime_r(&now, &tm);
+		tm.tm_sec = 0;
+		end = strptime(text, times[i], &tm);
+		if (!end || *end)
+			continue;
+		tm.tm_isdst = -1;
+		*ret = mktime(&tm);
+		if (*ret > now)
+			return true;
+		tm.tm_mday++; /* tomorrow's; that day may have 23 hours */
+		tm.tm_isdst = -1;
+		*ret = mktime(&tm);
+		return true;
+	}
+	return false;
+}
+
+int command_until(const char *text, const char *option, uint64_t *ret,
+		  struct error *err)
+{
+	time_t now = time(NULL), at;
+
+	if (!strchr(text, ':'))
+		return command_span(text, option, ret, err);
+	if (!read_clock(text, now, &at))
+		return error_set(
+			err, -EINVAL,
+			"%s: '%s' is not a time: write 10min, 18:30, or "
+			"2026-12-24 18:30",
+			option, text);
+	if (at <= now)
+		return error_set(err, -EINVAL, "%s: '%s' is in the past",
+				 option, text);
+	*ret = (uint64_t)((usec_t)(at - now) * USEC_PER_SEC);
 	return 0;
 }
 

@@ -71,6 +71,13 @@ int command_span(const char *text, const char *option, uint64_t *ret,
 		 struct error *err);
 
 /*
+ * The same, or an instant to come, by the local clock: "18:30", "18:30:15", the next one;
+ * "2026-12-24 18:30", "2026-12-24T18:30".  *ret: how long it is till then.
+ */
+int command_until(const char *text, const char *option, uint64_t *ret,
+		  struct error *err);
+
+/*
  * In a parser, where reading a value returned rc: 0 if rc is, else print
  * what err says as command_fail() does, and exit with command_code(rc).
  */

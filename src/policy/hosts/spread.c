@@ -8,6 +8,7 @@
  */
 #include "core/xalloc.h"
 #include "model/place.h"
+#include "policy/kit/leave.h"
 #include "policy/kit/placed.h"
 #include "policy/kit/policy.h"
 
@@ -48,7 +49,10 @@ static void move_off(const struct view *view, struct plan *plan,
 			BECAUSE(leaving, .from = from->ix, .to = to));
 }
 
-/* Ranks on hosts that are being drained leave, as far as there is room. */
+/*
+ * Ranks on hosts that are being drained leave, as far as there is room; those that
+ * have a time for it do so in their own order.
+ */
 static void leave_drained(const struct spread *s, const struct view *view,
 			  struct plan *plan)
 {
@@ -58,7 +62,7 @@ static void leave_drained(const struct spread *s, const struct view *view,
 	uint32_t to;
 
 	for_each_host (h, view)
-		any |= h->drain;
+		any |= h->drain && !h->leave_by;
 	if (!any)
 		return;
 	for_each_running(j, view)
@@ -67,6 +71,7 @@ static void leave_drained(const struct spread *s, const struct view *view,
 			continue;
 		for (uint32_t i = 0; i < j->n; i++)
 			if (view->hosts[j->hosts[i]].drain &&
+			    !view->hosts[j->hosts[i]].leave_by &&
 			    place_least_delay(view, plan, 1, s->placed.owners,
 					      &to))
 				move_off(view, plan, j, i, to);
@@ -78,6 +83,7 @@ static void spread_decide(struct policy *policy, const struct view *view,
 {
 	const struct spread *s = (const struct spread *)policy;
 
+	leave_going(view, plan);
 	leave_drained(s, view, plan);
 	placed_start(&s->placed, view, plan);
 }

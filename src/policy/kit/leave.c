@@ -1,7 +1,20 @@
 /* leave.c - ranks get out of the way of owners, see leave.h */
 #include "policy/kit/leave.h"
 
+#include <stdlib.h>
+
+#include "core/xalloc.h"
 #include "model/place.h"
+#include "policy/kit/evacuate.h"
+
+/*
+ * What a move takes is not learnt here: 64 MB at 100 MB/s and what each has
+ * beyond that, and there must be time for so many times as much (evacuate.h).
+ */
+#define RATE	     100e6
+#define FIXED	     0.3
+#define MEMORY_GUESS (64 << 20)
+#define DOUBT	     20
 
 REASON(owner_wants,
        "{from:host} is its owner's now, and the delay is least on {to:host}",
@@ -58,17 +71,17 @@ static bool wants_out(const struct host *h)
 	return h->owner_active && h->closed;
 }
 
-/* Administrators have it emptied by a time; without one policies see to it. */
-static bool drained_by_then(const struct host *h)
-{
-	return h->drain && h->leave_by;
-}
+struct leaving {
+	const struct view *view;
+	struct plan *plan;
+	bool *looked; /* at it, in this pass; by the job's ix; NULL: no host goes */
+};
 
 static struct because why_moves(const struct host *h, uint32_t to)
 {
-	return wants_out(h) ? BECAUSE(owner_wants, .from = h->ix, .to = to)
-			    : BECAUSE(drained_by, .from = h->ix, .to = to,
-				      .until = h->leave_by);
+	return host_goes(h) ? BECAUSE(drained_by, .from = h->ix, .to = to,
+				      .until = h->leave_by)
+			    : BECAUSE(owner_wants, .from = h->ix, .to = to);
 }
 
 static bool move_out(const struct view *view, struct plan *plan,
@@ -136,64 +149,146 @@ static void rank_leaves(const struct view *view, struct plan *plan,
 	}
 }
 
-/* It is to be empty by a time, and that counts for more than the job. */
-static void leaves_drained(const struct view *view, struct plan *plan,
-			   const struct job *job, uint32_t rank)
+/*
+ * It is to be empty by a time, and that counts for more than the job.  True if it
+ * moves.
+ */
+static bool leaves_drained(const struct leaving *l, const struct job *job,
+			   uint32_t rank, bool turn)
 {
-	const struct host *h = &view->hosts[job->hosts[rank]];
+	const struct host *h = &l->view->hosts[job->hosts[rank]];
 
-	if (move_out(view, plan, job, rank) || !job->requeue)
-		return;
-	if (view->now < h->leave_by)
-		plan_wake(plan, h->leave_by,
+	if (turn && move_out(l->view, l->plan, job, rank))
+		return true;
+	if (!job->requeue && wants_out(h) && !job_rank_frozen(job, rank))
+		plan_freeze(l->plan, job, rank, why_stands(job, rank, h->ix));
+	if (!job->requeue)
+		return false;
+	if (l->view->now < h->leave_by)
+		plan_wake(l->plan, h->leave_by,
 			  BECAUSE(drained_till_then, .from = h->ix));
 	else
-		plan_requeue(plan, job,
+		plan_requeue(l->plan, job,
 			     BECAUSE(drained_late, .from = h->ix, .rank = rank,
 				     .until = h->leave_by));
+	return false;
 }
 
-static void look_at_rank(const struct view *view, struct plan *plan,
-			 const struct job *job, uint32_t rank)
+/* True if it moves because its host goes. */
+static bool look_at_rank(const struct leaving *l, const struct job *job,
+			 uint32_t rank, bool turn)
 {
-	const struct host *h = &view->hosts[job->hosts[rank]];
+	const struct host *h = &l->view->hosts[job->hosts[rank]];
 
+	if (host_goes(h) && (wants_out(h) || !job_rank_frozen(job, rank)))
+		return leaves_drained(l, job, rank, turn);
 	if (wants_out(h))
-		rank_leaves(view, plan, job, rank);
-	else if (job_rank_frozen(job, rank))
-		plan_thaw(plan, job, rank,
-			  BECAUSE(host_is_free, .from = h->ix));
+		rank_leaves(l->view, l->plan, job, rank);
 	else
-		leaves_drained(view, plan, job, rank);
+		plan_thaw(l->plan, job, rank,
+			  BECAUSE(host_is_free, .from = h->ix));
+	return false;
 }
 
-static void look_at_job(const struct view *view, struct plan *plan,
-			const struct job *job)
+static bool look_at_job(const struct leaving *l, const struct job *job,
+			bool turn)
 {
-	for (uint32_t i = 0; i < job->n; i++) {
-		const struct host *h = &view->hosts[job->hosts[i]];
+	bool moves = false;
 
-		if (h->up &&
-		    (wants_out(h) || drained_by_then(h) ||
-		     job_rank_frozen(job, i)) &&
-		    !is_planned(plan, job, i))
-			look_at_rank(view, plan, job, i);
+	for (uint32_t i = 0; i < job->n; i++) {
+		const struct host *h = &l->view->hosts[job->hosts[i]];
+
+		if (!h->up ||
+		    !(wants_out(h) || host_goes(h) || job_rank_frozen(job, i)))
+			continue;
+		if (is_planned(l->plan, job, i))
+			moves |= host_goes(h);
+		else
+			moves |= look_at_rank(l, job, i, turn);
 	}
+	return moves;
+}
+
+/* ---- hosts that go: whoever loses most is first ---- */
+
+static double seconds_for(void *ctx, const struct job *job, uint32_t host)
+{
+	(void)ctx;
+	(void)host;
+	return FIXED +
+	       (double)(job->memory ? job->memory : MEMORY_GUESS) / RATE;
+}
+
+static double doubt_of(void *ctx, uint32_t host)
+{
+	(void)ctx;
+	(void)host;
+	return DOUBT;
+}
+
+static bool its_turn(void *ctx, const struct job *job)
+{
+	const struct leaving *l = ctx;
+
+	if (l->looked[job->ix])
+		return false;
+	l->looked[job->ix] = true;
+	return look_at_job(l, job, true);
+}
+
+static void not_its_turn(void *ctx, const struct job *job)
+{
+	const struct leaving *l = ctx;
+
+	if (l->looked[job->ix])
+		return;
+	l->looked[job->ix] = true;
+	look_at_job(l, job, false);
+}
+
+/* Whoever is on its way is planned again, first as before. */
+static const struct evacuation in_order = { seconds_for, doubt_of, NULL,
+					    its_turn, not_its_turn };
+
+/* Makes l->looked if any host goes that has ranks. */
+static void leave_in_order(struct leaving *l)
+{
+	const struct host *h;
+	bool any = false;
+
+	for_each_host (h, l->view)
+		any |= host_goes(h) && h->nr_ranks;
+	if (!any)
+		return;
+	l->looked = xcalloc(l->view->nr_slots + 1, sizeof(*l->looked));
+	evacuate(l->view, &in_order, l);
+}
+
+void leave_going(const struct view *view, struct plan *plan)
+{
+	struct leaving l = { view, plan, NULL };
+
+	leave_in_order(&l);
+	free(l.looked);
 }
 
 void leave_owned(const struct view *view, struct plan *plan)
 {
+	struct leaving l = { view, plan, NULL };
 	size_t first = plan->nr;
 	const struct host *h;
 	const struct job *j;
 	bool any = false;
 
+	leave_in_order(&l);
 	for_each_host (h, view)
-		any |= (wants_out(h) || drained_by_then(h)) && h->nr_ranks;
-	if (!any && !view->nr_frozen)
-		return;
-	for_each_running(j, view) if (j->state == JOB_RUNNING && j->hosts)
-		look_at_job(view, plan, j);
+		any |= wants_out(h) && h->nr_ranks;
+	if (any || l.looked || view->nr_frozen)
+		for_each_running(j, view) if (j->state == JOB_RUNNING &&
+					      j->hosts &&
+					      !(l.looked && l.looked[j->ix]))
+			look_at_job(&l, j, true);
+	free(l.looked);
 	for (size_t i = first; i < plan->nr; i++)
 		plan->entry[i].told = true;
 }

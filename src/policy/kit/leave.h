@@ -8,7 +8,8 @@
  * where the terms say so first; its job is requeued when that has lasted for
  * as long as the terms allow, if its user lets it.  Who stands still goes on
  * once the host is free again.  A host that is drained by a time is left by then
- * in the same way, but nobody stands still on it.
+ * in the same way, but nobody stands still on it, and where the time is short for
+ * all, whoever has done most work is first (policy/kit/evacuate.h).
  *
  * policy/migrate/leave.h says the same order for policies that weigh moves: those plan
  * all ranks of a job in one entry, for drained hosts, too, without terms, and know
@@ -27,5 +28,11 @@
  * rank frozen, else O(running ranks + hosts for each that leaves).
  */
 void leave_owned(const struct view *view, struct plan *plan);
+
+/*
+ * The part of it that is about hosts that go (policy/kit/evacuate.h), for a policy that
+ * wants it done before it starts jobs.
+ */
+void leave_going(const struct view *view, struct plan *plan);
 
 #endif

@@ -27,18 +27,29 @@ void flights_init(struct flights *f, const struct params *params)
 void flights_clear(struct flights *f)
 {
 	free(f->flight);
+	free(f->pace);
+}
+
+static double bytes_of(const struct job *job)
+{
+	return (double)(job->memory ? job->memory : MEMORY_GUESS);
 }
 
 static double bytes_time(const struct flights *f, const struct job *job)
 {
-	uint64_t bytes = job->memory ? job->memory : MEMORY_GUESS;
-
-	return (double)bytes / f->rate;
+	return bytes_of(job) / f->rate;
 }
 
 double flights_last(const struct flights *f, const struct job *job)
 {
 	return f->fixed + bytes_time(f, job);
+}
+
+double flights_last_from(const struct flights *f, const struct job *job,
+			 uint32_t host, bool *ret_seen)
+{
+	*ret_seen = host < f->nr_paces && f->pace[host] > 0;
+	return *ret_seen ? bytes_of(job) / f->pace[host] : flights_last(f, job);
 }
 
 static void add(struct flights *f, const struct flight *one)
@@ -77,6 +88,18 @@ static double blend(double was, double is)
 	return was + NEWEST * (is - was);
 }
 
+/* Those that leave a host at the same time share its link. */
+static void learn_pace(struct flights *f, uint32_t host, double rate)
+{
+	if (host >= f->nr_paces) {
+		f->pace = xreallocarray(f->pace, host + 1, sizeof(*f->pace));
+		while (f->nr_paces <= host)
+			f->pace[f->nr_paces++] = 0;
+	}
+	rate *= flights_from(f, host);
+	f->pace[host] = f->pace[host] > 0 ? blend(f->pace[host], rate) : rate;
+}
+
 static void learn(struct flights *f, const struct event *e,
 		  const struct flight *was)
 {
@@ -86,9 +109,9 @@ static void learn(struct flights *f, const struct event *e,
 	if (e->host != was->to)
 		return; /* it failed */
 	f->fixed = blend(f->fixed, fixed > 0 ? fixed : 0);
-	/*
-	 * On a live cluster this is often not known yet when a rank has landed.
-	 */
+	if (took > 0)
+		learn_pace(f, was->from, bytes_of(e->job) / took);
+	/* Live it is often not known yet when a rank has landed. */
 	if (e->cost)
 		f->still = blend(f->still, usec_to_seconds(e->cost));
 }

@@ -32,6 +32,12 @@ struct flights {
 	double rate;  /* bytes a second */
 	double fixed; /* seconds of a move beyond its bytes */
 	double still; /* seconds a job stands still for one */
+	/*
+	 * By host, bytes a second that the newest moves from there had together;
+	 * 0: none was seen.
+	 */
+	double *pace;
+	uint32_t nr_paces;
 };
 
 /* Parameters for a policy's table, and reading them. */
@@ -76,6 +82,9 @@ uint32_t flights_from(const struct flights *f, uint32_t host);
 
 /* Seconds that a move of a rank of job takes. */
 double flights_last(const struct flights *f, const struct job *job);
+/* The same from that host, by what was seen there, if *ret_seen. */
+double flights_last_from(const struct flights *f, const struct job *job,
+			 uint32_t host, bool *ret_seen);
 
 /* For policy_ops.save and load: lines; *text goes on behind them. */
 void flights_save(const struct flights *f, FILE *to);

@@ -1,6 +1,15 @@
 /* leave.c - see leave.h */
 #include "policy/migrate/leave.h"
 
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+#include "policy/kit/evacuate.h"
+
+/* So many times as long as predicted the moves from a host may take (evacuate.h). */
+#define DOUBT_SEEN   2
+#define DOUBT_UNSEEN 20
+
 REASON(owner_back,
        "the owner of {from:host} needs it; its {ranks} {ranks:rank leaves|ranks "
        "leave}",
@@ -26,6 +35,18 @@ REASON(drained_late,
        host, rank);
 REASON(look_again, "job {job} is looked at again then", job);
 
+REASON(work_saved,
+       "host {from:host} goes at {by:time}, and {work} processor seconds of work "
+       "would be lost there",
+       from, by, work);
+
+/* Of a job in this pass. */
+enum turn {
+	TURN_OPEN,
+	TURN_OVER,   /* it was looked at */
+	TURN_LEAVES, /* and has a move */
+};
+
 struct leaving {
 	unsigned how;
 	const bool *recalled; /* by host, or NULL */
@@ -33,6 +54,7 @@ struct leaving {
 	const struct view *view;
 	struct plan *plan;
 	struct targets *targets;
+	uint8_t *turn; /* enum turn, by the job's ix; NULL: no host goes */
 };
 
 static const struct host *host_of(const struct leaving *l,
@@ -65,7 +87,7 @@ static bool stands(const struct leaving *l, const struct job *job,
 {
 	const struct host *h = host_of(l, job, rank);
 
-	if (!(l->how & LEAVE_FREEZES) || !wanted_back(l, h) ||
+	if (!(l->how & LEAVE_FREEZES) || !wanted_back(l, h) || host_goes(h) ||
 	    h->freeze_until <= l->view->now)
 		return false;
 	freeze(l, job, rank,
@@ -100,7 +122,7 @@ static bool no_place_for(const struct leaving *l, const struct job *job,
 	const struct host *h = host_of(l, job, rank);
 	usec_t until;
 
-	if (!wanted_back(l, h))
+	if (!wanted_back(l, h) || (host_goes(h) && job->requeue))
 		return late_for_drain(l, job, rank);
 	if (!(l->how & LEAVE_FREEZES))
 		return false;
@@ -122,9 +144,13 @@ static bool no_place_for(const struct leaving *l, const struct job *job,
 	return false;
 }
 
-static struct because why_leaves(const struct leaving *l,
+static struct because why_leaves(const struct leaving *l, const struct job *job,
 				 const struct host *from, uint32_t n)
 {
+	if (host_goes(from))
+		return BECAUSE(work_saved, .from = from->ix,
+			       .by = from->leave_by,
+			       .work = (int64_t)evacuate_work(l->view, job));
 	return wanted_back(l, from)
 		       ? BECAUSE(owner_back, .ranks = n, .from = from->ix)
 		       : BECAUSE(drained, .from = from->ix);
@@ -143,7 +169,7 @@ static void plan_leave(const struct leaving *l, const struct job *job,
 			by = h->leave_by;
 	}
 	plan_migrate_by(l->plan, job, n, ranks, hosts, by,
-			why_leaves(l, first, n));
+			why_leaves(l, job, first, n));
 }
 
 /*
@@ -158,26 +184,34 @@ static bool stuck_there(const struct leaving *l, const struct job *job,
 	return job_rank_stuck(job, rank) && (wanted_back(l, h) || h->leave_by);
 }
 
-static void leave_by_moves(const struct leaving *l, const struct job *job)
+static struct target *place_for(const struct leaving *l, const struct job *job,
+				uint32_t rank)
+{
+	if (!(l->how & LEAVE_MOVES) || stuck_there(l, job, rank))
+		return NULL;
+	targets_make(l->targets, l->view, l->plan);
+	return targets_best(l->targets, job, job->hosts[rank], false);
+}
+
+/* turn: it may leave hosts that go.  True if any rank moves. */
+static bool leave_by_moves(const struct leaving *l, const struct job *job,
+			   bool turn)
 {
 	uint32_t *ranks = plan_hosts(l->plan, job->n);
 	uint32_t *hosts = plan_hosts(l->plan, job->n);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < job->n; i++) {
-		struct target *to = NULL;
+		const struct host *h = host_of(l, job, i);
+		struct target *to;
 
-		if (!must_leave(l, host_of(l, job, i)) ||
-		    flights_find(l->flights, job, i) || stands(l, job, i))
+		if (!must_leave(l, h) || flights_find(l->flights, job, i) ||
+		    stands(l, job, i))
 			continue;
-		if ((l->how & LEAVE_MOVES) && !stuck_there(l, job, i)) {
-			targets_make(l->targets, l->view, l->plan);
-			to = targets_best(l->targets, job, job->hosts[i],
-					  false);
-		}
+		to = turn || !host_goes(h) ? place_for(l, job, i) : NULL;
 		if (!to) {
 			if (no_place_for(l, job, i))
-				return;
+				return false;
 			continue;
 		}
 		ranks[n] = i;
@@ -186,6 +220,7 @@ static void leave_by_moves(const struct leaving *l, const struct job *job)
 	}
 	if (n)
 		plan_leave(l, job, n, ranks, hosts);
+	return n;
 }
 
 static void thaw_ranks(const struct leaving *l, const struct job *job)
@@ -232,14 +267,77 @@ static bool any_to_leave(const struct leaving *l)
 	return false;
 }
 
+/* ---- hosts that go: whoever loses most is first ---- */
+
+static double seconds_for(void *ctx, const struct job *job, uint32_t host)
+{
+	const struct leaving *l = ctx;
+	bool seen;
+
+	return flights_last_from(l->flights, job, host, &seen);
+}
+
+static double doubt_of(void *ctx, uint32_t host)
+{
+	const struct leaving *l = ctx;
+	bool seen = host < l->flights->nr_paces && l->flights->pace[host] > 0;
+
+	return seen ? DOUBT_SEEN : DOUBT_UNSEEN;
+}
+
+static bool is_under_way(void *ctx, const struct job *job, uint32_t rank)
+{
+	const struct leaving *l = ctx;
+
+	return flights_find(l->flights, job, rank);
+}
+
+static bool its_turn(void *ctx, const struct job *job)
+{
+	const struct leaving *l = ctx;
+	uint8_t *turn = &l->turn[job->ix];
+
+	if (*turn == TURN_OPEN)
+		*turn = leave_by_moves(l, job, true) ? TURN_LEAVES : TURN_OVER;
+	return *turn == TURN_LEAVES;
+}
+
+static void not_its_turn(void *ctx, const struct job *job)
+{
+	const struct leaving *l = ctx;
+
+	if (l->turn[job->ix] != TURN_OPEN)
+		return;
+	l->turn[job->ix] = TURN_OVER;
+	leave_by_moves(l, job, false);
+}
+
+static const struct evacuation in_order = { seconds_for, doubt_of, is_under_way,
+					    its_turn, not_its_turn };
+
+static void leave_those_that_go(struct leaving *l)
+{
+	const struct host *h;
+	bool any = false;
+
+	for_each_host (h, l->view)
+		any |= host_goes(h) && h->nr_ranks;
+	if (!any)
+		return;
+	l->turn = xcalloc(l->view->nr_slots + 1, sizeof(*l->turn));
+	evacuate(l->view, &in_order, l);
+}
+
 void leave_hosts(unsigned how, const bool *recalled, const struct flights *f,
 		 const struct view *view, struct plan *plan,
 		 struct targets *targets)
 {
-	const struct leaving l = { how, recalled, f, view, plan, targets };
+	struct leaving l = { how, recalled, f, view, plan, targets, NULL };
 	bool any = any_to_leave(&l);
 	const struct job *j;
 
+	if (any && !(how & LEAVE_ANEW))
+		leave_those_that_go(&l);
 	for_each_running(j, view)
 	{
 		if (j->state != JOB_RUNNING || !j->hosts)
@@ -248,9 +346,10 @@ void leave_hosts(unsigned how, const bool *recalled, const struct flights *f,
 			thaw_ranks(&l, j);
 		if (any && (how & LEAVE_ANEW))
 			leave_anew(&l, j);
-		else if (any)
-			leave_by_moves(&l, j);
+		else if (any && !(l.turn && l.turn[j->ix]))
+			leave_by_moves(&l, j, true);
 	}
+	free(l.turn);
 }
 
 void leave_first(unsigned how, struct flights *f, const struct view *view,

@@ -5,7 +5,9 @@
  * where it is least delayed, all of a job at once and by the host's deadline.
  * One that finds no place stands still while the owner is there, and goes on as
  * soon as a place is found or the owner has left; where that takes longer than
- * the owner's terms allow, its job waits anew, if its user lets it.
+ * the owner's terms allow, its job waits anew, if its user lets it.  Where the time
+ * until a host goes is short for all, whoever has done most work is first
+ * (policy/kit/evacuate.h).
  *
  * policy/kit/leave.h does it for policies that know nothing of owners, a rank at a time;
  * what differs is there.

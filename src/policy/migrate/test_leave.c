@@ -111,6 +111,65 @@ static void drained_by_a_time(void **state)
 	leave(BOTH, "migrate job 1 rank 0 to 1 at once;");
 }
 
+static void moves(const struct job *j, uint32_t to, usec_t cost)
+{
+	struct event e = { .type = EVENT_MIGRATE,
+			   .at = view.now,
+			   .job = (struct job *)j,
+			   .host = to,
+			   .cost = cost };
+
+	flights_event(&flights, &view, &e);
+}
+
+/* What a rank takes is not known to twenty times before one was seen to leave. */
+static void most_work_first_where_time_is_short(void **state)
+{
+	struct job *a = pass_runs(1, 1, (uint32_t[]){ 0 });
+	struct job *b = pass_runs(2, 1, (uint32_t[]){ 0 });
+	struct job *c = pass_runs(3, 2, (uint32_t[]){ 0, 1 });
+
+	(void)state;
+	a->memory = b->memory = c->memory = 100 * MB;
+	b->requeue = true;
+	host[0].drain = true;
+	host[0].leave_by = 115 * SEC;
+	view.now = 55 * SEC; /* 5, 5 and 10 processor seconds of work */
+	leave(BOTH, "migrate job 3 rank 0 to 2 within 60 s;"
+		    "migrate job 1 rank 0 to 3 within 60 s;"
+		    "migrate job 2 rank 0 to 4 within 60 s;");
+	host[0].leave_by = 114 * SEC;
+	b->used = 6;
+	leave(BOTH, "migrate job 2 rank 0 to 2 within 59 s;");
+	flights_note(&flights, &plan, 0);
+	leave(BOTH, ""); /* it is on its way */
+	view.now = 57 * SEC;
+	moves(b, 2, 0);
+	model_apply(&view, &(struct event){ .type = EVENT_MIGRATE,
+					    .at = view.now,
+					    .job = b,
+					    .host = 2 });
+	/* At 50 MB/s there is time for all. */
+	leave(BOTH, "migrate job 3 rank 0 to 3 within 57 s;"
+		    "migrate job 1 rank 0 to 4 within 57 s;");
+}
+
+static void who_waits_for_others_begins_anew_in_time(void **state)
+{
+	struct job *a = pass_runs(1, 1, (uint32_t[]){ 0 });
+
+	(void)state;
+	pass_runs(2, 2, (uint32_t[]){ 0, 1 });
+	a->requeue = true;
+	host[0].drain = true;
+	host[0].leave_by = 57 * SEC;
+	view.now = 55 * SEC;
+	leave(BOTH, "migrate job 2 rank 0 to 2 within 2 s;wake 57;");
+	flights_note(&flights, &plan, 0);
+	view.now = 57 * SEC;
+	leave(BOTH, "requeue job 1;");
+}
+
 static void goes_on_when_its_owner_is_gone(void **state)
 {
 	struct job *j = pass_runs(1, 1, (uint32_t[]){ 0 });
@@ -190,17 +249,6 @@ static void gentle_is_a_core_for_each(void **state)
 
 /* ---- on their way ---- */
 
-static void moves(const struct job *j, uint32_t to, usec_t cost)
-{
-	struct event e = { .type = EVENT_MIGRATE,
-			   .at = view.now,
-			   .job = (struct job *)j,
-			   .host = to,
-			   .cost = cost };
-
-	flights_event(&flights, &view, &e);
-}
-
 static void learns_from_moves_that_end_there(void **state)
 {
 	struct job *j = pass_runs(1, 1, (uint32_t[]){ 0 });
@@ -263,6 +311,8 @@ int main(void)
 		PASS_TEST(stands_where_there_is_no_place),
 		PASS_TEST(who_cannot_move_stands_still),
 		PASS_TEST(drained_by_a_time),
+		PASS_TEST(most_work_first_where_time_is_short),
+		PASS_TEST(who_waits_for_others_begins_anew_in_time),
 		PASS_TEST(goes_on_when_its_owner_is_gone),
 		PASS_TEST(nothing_leaves_a_host_that_is_down),
 		PASS_TEST(memory_is_given_once),

@@ -479,6 +479,7 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 	free(g.timer);
 	free(g.booked);
 	free(g.holding);
+	free(g.drain_by);
 	view_clear(&g.view);
 	if (r < 0)
 		sim_result_clear(&g.result);

@@ -103,9 +103,10 @@ struct engine {
 	size_t nr_booked, cap_booked;
 	struct holding *holding; /* cores that are held for them now */
 	size_t nr_holdings, cap_holdings;
-	bool moved;		      /* a rank migrated at this instant */
-	struct owners *owners;	      /* or NULL */
-	struct moves *moves;	      /* or NULL: moves are over at once */
+	bool moved;	       /* a rank migrated at this instant */
+	struct owners *owners; /* or NULL */
+	struct moves *moves;   /* or NULL: moves are over at once */
+	usec_t *drain_by;      /* by host, 0: any time; NULL: none has a time */
 	struct engine_memory *memory; /* memory.c; NULL: it does not matter */
 };
 

@@ -26,7 +26,8 @@ static usec_t next_of_script(const struct engine *g, bool jobs)
 	return t > g->view.now ? t : g->view.now;
 }
 
-static void set_host(struct engine *g, uint32_t host, bool up, bool drain)
+static void set_host(struct engine *g, uint32_t host, bool up, bool drain,
+		     usec_t by)
 {
 	struct host fresh = g->view.hosts[host];
 	struct event e = { .type = EVENT_HOST,
@@ -34,9 +35,12 @@ static void set_host(struct engine *g, uint32_t host, bool up, bool drain)
 			   .host = host,
 			   .fresh = &fresh };
 
-	if (fresh.up == up && fresh.drain == drain)
+	if (fresh.up == up && fresh.drain == drain &&
+	    (!drain || fresh.leave_by == by))
 		return;
 	fresh.up = up;
+	if (drain || fresh.drain)
+		fresh.leave_by = by;
 	fresh.drain = drain;
 	engine_event(g, &e, true);
 }
@@ -278,6 +282,17 @@ static void report_host(struct engine *g, const struct script_event *s)
 	engine_event(g, &e, true);
 }
 
+static void drain(struct engine *g, uint32_t host, const struct script_event *s)
+{
+	usec_t by = s->to ? time_of(g, s) + (s->to - s->at) : 0;
+
+	if (by && !g->drain_by)
+		g->drain_by = xcalloc(g->view.nr_hosts, sizeof(*g->drain_by));
+	if (g->drain_by)
+		g->drain_by[host] = by;
+	set_host(g, host, g->view.hosts[host].up, s->type == SCRIPT_DRAIN, by);
+}
+
 static void happen_to_host(struct engine *g, const struct script_event *s)
 {
 	uint32_t host = (uint32_t)s->target;
@@ -288,17 +303,17 @@ static void happen_to_host(struct engine *g, const struct script_event *s)
 	h = &g->view.hosts[host];
 	switch (s->type) {
 	case SCRIPT_UP:
-		set_host(g, host, true, h->drain);
+		set_host(g, host, true, h->drain, h->leave_by);
 		break;
 	case SCRIPT_DOWN:
 		lose_jobs(g, host);
-		set_host(g, host, false, h->drain);
+		set_host(g, host, false, h->drain, h->leave_by);
 		break;
 	case SCRIPT_HOST:
 		report_host(g, s);
 		break;
 	default:
-		set_host(g, host, h->up, s->type == SCRIPT_DRAIN);
+		drain(g, host, s);
 	}
 }
 

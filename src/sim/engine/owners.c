@@ -172,6 +172,15 @@ static void describe_leaving(const struct lending *l, struct host *ret)
 	ret->freeze_most = l->leave ? l->freeze_most : 0;
 }
 
+/* The first of both counts, as live. */
+static void describe_drain(const struct engine *g, struct host *h)
+{
+	usec_t by = h->drain && g->drain_by ? g->drain_by[h->ix] : 0;
+
+	if (by && (!h->leave_by || by < h->leave_by))
+		h->leave_by = by;
+}
+
 static void describe(const struct engine *g, uint32_t ix, struct host *ret)
 {
 	const struct owners *o = g->owners;
@@ -191,6 +200,7 @@ static void describe(const struct engine *g, uint32_t ix, struct host *ret)
 	}
 	l = contract_lending(&w->contract, o->terms, &m, false);
 	describe_leaving(&l, ret);
+	describe_drain(g, ret);
 }
 
 /* False if nothing has changed of it. */

@@ -271,9 +271,9 @@ static const struct sim_costs slow = { .migrate = 3 * USEC_PER_SEC,
 				       .migrate_rank = 2 * USEC_PER_SEC,
 				       .link = 10000000 };
 
-static void run_drained(const char *events, struct sim_costs costs,
-			const struct row *row, int64_t nr,
-			struct sim_result *ret)
+static void run_on(const char *policy, const char *machine, const char *events,
+		   struct sim_costs costs, const struct row *row, int64_t nr,
+		   struct sim_result *ret)
 {
 	struct sim_config c = { .costs = costs, .rank_memory = 100000000 };
 	struct sim_script script;
@@ -282,9 +282,16 @@ static void run_drained(const char *events, struct sim_costs costs,
 	assert_int_equal(
 		script_parse(text, strlen(text), "test", &script, NULL), 0);
 	c.script = &script;
-	simulate_list("spread", "2x1x2", c, row, nr, ret);
+	simulate_list(policy, machine, c, row, nr, ret);
 	script_clear(&script);
 	free(text);
+}
+
+static void run_drained(const char *events, struct sim_costs costs,
+			const struct row *row, int64_t nr,
+			struct sim_result *ret)
+{
+	run_on("spread", "2x1x2", events, costs, row, nr, ret);
 }
 
 static void a_move_takes_its_time(void **state)
@@ -321,6 +328,30 @@ static void a_link_carries_one_at_a_time(void **state)
 	is_split(&r, 1, 0, 150, 24, 0, 0);
 	assert_int_equal(r.record[0].moves, 2);
 	sim_result_clear(&r);
+}
+
+/*
+ * A host goes, and there is time for one of two ranks on it: that of the job which came
+ * later, but loses three processors' work with it.  The other begins anew.
+ */
+static void the_most_valuable_leaves_first(void **state)
+{
+	static const char *const policies[] = { "spread", "stint", "fcfs",
+						"dynamite" };
+	static const struct row two[] = { { 0, 300, 1, 1, 0 },
+					  { 10, 300, 3, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++) {
+		run_on(policies[i], "2x1x4", "60 drain 0 80\n80 down 0\n", slow,
+		       two, 2, &r);
+		assert_int_equal(r.record[1].moves, 1);
+		is_split(&r, 2, 0, 300, 12, 0, 0);
+		assert_int_equal(r.record[0].moves, 0);
+		assert_true(r.split[0].lost > 0);
+		sim_result_clear(&r);
+	}
 }
 
 /* A destination that fails: the rank stays, and is said to. */
@@ -534,6 +565,7 @@ int main(void)
 						begin, end),
 		cmocka_unit_test(a_move_takes_its_time),
 		cmocka_unit_test(a_link_carries_one_at_a_time),
+		cmocka_unit_test(the_most_valuable_leaves_first),
 		cmocka_unit_test(a_move_to_a_host_that_fails),
 		cmocka_unit_test_setup_teardown(every_policy_among_owners,
 						begin, end),

@@ -37,10 +37,11 @@ static struct script_event *append(struct reader *r, usec_t at,
 
 static int bad_line(struct reader *r, const char *why)
 {
-	return error_set(r->err, -EINVAL,
-			 "%s:%zu: %s; write TIME down|up|drain|undrain HOST, "
-			 "TIME cancel JOB, or TIME reserve N FROM TO",
-			 r->name, r->line, why);
+	return error_set(
+		r->err, -EINVAL,
+		"%s:%zu: %s; write TIME down|up|undrain HOST, TIME "
+		"drain HOST [BY], TIME cancel JOB, or TIME reserve N FROM TO",
+		r->name, r->line, why);
 }
 
 static int in_line(struct reader *r, int code)
@@ -91,7 +92,7 @@ static int parse_own(struct reader *r, char **f, unsigned n)
 		      { "cancel", SCRIPT_CANCEL } };
 	struct script_event *e;
 	int64_t target;
-	usec_t at;
+	usec_t at, by = 0;
 
 	if (n < 3)
 		return bad_line(r, "too few words");
@@ -104,13 +105,18 @@ static int parse_own(struct reader *r, char **f, unsigned n)
 
 		if (strcmp(f[1], verbs[i].name))
 			continue;
-		if (n != 3)
+		if (n != 3 && !(n == 4 && verbs[i].type == SCRIPT_DRAIN))
 			return bad_line(r, "too many words");
 		if (parse_int(f[2], 0, cancel ? INT64_MAX : 10000000,
 			      cancel ? "JOB" : "HOST", &target, r->err) < 0)
 			return in_line(r, -EINVAL);
+		if (n == 4 && parse_usec(f[3], &by, r->err) < 0)
+			return in_line(r, -EINVAL);
+		if (n == 4 && by <= at)
+			return bad_line(r, "TIME < BY must hold");
 		e = append(r, at, verbs[i].type);
 		e->target = target;
+		e->to = by;
 		if (!cancel && target >= r->script.nr_hosts)
 			r->script.nr_hosts = (uint32_t)target + 1;
 		return 0;

@@ -4,7 +4,8 @@
  * A line an event, in any order; "#" begins a comment:
  *	TIME down HOST		the host fails; what runs there is lost
  *	TIME up HOST		and is back
- *	TIME drain HOST		it takes nothing new; what runs may end
+ *	TIME drain HOST [BY]	it takes nothing new; what runs may end, or is to
+ *				have left by BY
  *	TIME undrain HOST
  *	TIME cancel JOB		the user cancels (by the trace's job number)
  *	TIME reserve N FROM TO	N processors are booked; known from TIME on
@@ -52,8 +53,8 @@ enum script_type {
 struct script_event {
 	usec_t at;
 	enum script_type type;
-	int64_t target; /* host, job; RESERVE, BOOK, UNBOOK: reservation */
-	usec_t from, to;
+	int64_t target;	 /* host, job; RESERVE, BOOK, UNBOOK: reservation */
+	usec_t from, to; /* DRAIN: to, 0 for none */
 	uint32_t procs;
 	const struct host *fresh; /* HOST */
 };

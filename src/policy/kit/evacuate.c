@@ -1,0 +1,159 @@
+/* evacuate.c - see evacuate.h */
+#include "policy/kit/evacuate.h"
+
+#include <stdlib.h>
+
+#include "core/xalloc.h"
+
+double evacuate_work(const struct view *view, const struct job *job)
+{
+	double work = job->used;
+
+	if (job->state == JOB_RUNNING)
+		work += job->n * usec_to_seconds(view->now - job->since);
+	return work;
+}
+
+static int by_job(const struct evacuee *x, const struct evacuee *y)
+{
+	return job_before(x->job, y->job) ? -1 : job_before(y->job, x->job);
+}
+
+/* The greater worth comes first. */
+static int by_worth(double x, double y, const struct evacuee *a,
+		    const struct evacuee *b)
+{
+	return x != y ? (x > y ? -1 : 1) : by_job(a, b);
+}
+
+static int by_work(const void *a, const void *b)
+{
+	const struct evacuee *x = a, *y = b;
+
+	return by_worth(x->work, y->work, x, y);
+}
+
+static int by_rate(const void *a, const void *b)
+{
+	const struct evacuee *x = a, *y = b;
+
+	return by_worth(x->work / x->seconds, y->work / y->seconds, x, y);
+}
+
+static int saved_first(const void *a, const void *b)
+{
+	const struct evacuee *x = a, *y = b;
+
+	return x->saved != y->saved ? (x->saved ? -1 : 1) : by_rate(a, b);
+}
+
+/* Take what fits, in the order of e: the work that is saved. */
+static double fill(struct evacuee *e, size_t n, double left)
+{
+	double work = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		e[i].saved = e[i].seconds <= left;
+		if (!e[i].saved)
+			continue;
+		left -= e[i].seconds;
+		work += e[i].work;
+	}
+	return work;
+}
+
+void evacuate_order(struct evacuee *e, size_t n, double left)
+{
+	double work;
+
+	if (!n)
+		return;
+	qsort(e, n, sizeof(*e), by_work);
+	work = fill(e, n, left);
+	qsort(e, n, sizeof(*e), by_rate);
+	if (fill(e, n, left) < work) {
+		qsort(e, n, sizeof(*e), by_work);
+		fill(e, n, left);
+	}
+	qsort(e, n, sizeof(*e), saved_first);
+}
+
+size_t evacuate_now(const struct evacuee *e, size_t n, double left,
+		    double doubt, double under_way)
+{
+	double need = under_way;
+
+	for (size_t i = 0; i < n; i++)
+		need += e[i].seconds;
+	if (need * doubt <= left)
+		return n;
+	return n && under_way <= 0;
+}
+
+/* ---- of a view ---- */
+
+/*
+ * Adds job if it has ranks on that host that are not on their way.  Seconds for those
+ * that are.
+ */
+static double gather(const struct view *view, const struct evacuation *how,
+		     void *ctx, const struct job *job, uint32_t host,
+		     struct evacuee **end)
+{
+	struct evacuee one = { .job = job };
+	double under_way = 0;
+	bool stuck = false;
+
+	for (uint32_t i = 0; i < job->n; i++) {
+		if (job->hosts[i] != host)
+			continue;
+		if (how->under_way && how->under_way(ctx, job, i))
+			under_way += how->seconds(ctx, job, host);
+		else
+			one.seconds += how->seconds(ctx, job, host);
+		stuck |= job_rank_stuck(job, i);
+	}
+	if (one.seconds > 0) {
+		/* With a rank that cannot leave all of it is lost. */
+		one.work = stuck ? 0 : evacuate_work(view, job);
+		*(*end)++ = one;
+	}
+	return under_way;
+}
+
+static void evacuate_one(const struct view *view, const struct host *h,
+			 const struct evacuation *how, void *ctx,
+			 struct evacuee *e)
+{
+	double left = usec_to_seconds(h->leave_by - view->now);
+	struct evacuee *end = e;
+	double under_way = 0;
+	const struct job *j;
+	size_t n, now;
+
+	for_each_running(j, view) if (j->state == JOB_RUNNING && j->hosts)
+		under_way += gather(view, how, ctx, j, h->ix, &end);
+	n = (size_t)(end - e);
+	evacuate_order(e, n, left);
+	now = evacuate_now(e, n, left, how->doubt(ctx, h->ix), under_way);
+	for (size_t i = 0; i < n; i++)
+		if (!now)
+			how->waits(ctx, e[i].job);
+		else if (how->leaves(ctx, e[i].job))
+			now--;
+}
+
+void evacuate(const struct view *view, const struct evacuation *how, void *ctx)
+{
+	struct evacuee *e = NULL;
+	const struct host *h;
+
+	for_each_host (h, view) {
+		if (!host_goes(h) || !h->nr_ranks)
+			continue;
+		if (!e)
+			e = xcalloc(view->nr_running + 1, sizeof(*e));
+		evacuate_one(view, h, how, ctx, e);
+	}
+	free(e);
+}
