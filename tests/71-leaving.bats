@@ -108,8 +108,9 @@ leaves_before() { # POLICY
 	[[ "$(sed -n 1p "$bed/order")" == "plan migrate job 2 rank 0 to h"* ]]
 	# It may be planned again while it is on its way.
 	[ "$(grep -vc 'plan migrate job 2' <(sed '/^migrate/,$d' "$bed/order"))" = 0 ]
-	grep '^migrate .* job=2 rank=0' "$bed/order"
-	grep '^migrate .* job=1 rank=0' "$bed/order"
+	# What they have cost, as the source reports it.
+	grep '^migrate .* job=2 rank=0 .*cost=[1-9]' "$bed/order"
+	grep '^migrate .* job=1 rank=0 .*cost=[1-9]' "$bed/order"
 	st kill 1 2
 }
 

@@ -111,7 +111,7 @@ static void learn(struct flights *f, const struct event *e,
 	f->fixed = blend(f->fixed, fixed > 0 ? fixed : 0);
 	if (took > 0)
 		learn_pace(f, was->from, bytes_of(e->job) / took);
-	/* Live it is often not known yet when a rank has landed. */
+	/* Live it is not known where the source died before it could tell. */
 	if (e->cost)
 		f->still = blend(f->still, usec_to_seconds(e->cost));
 }

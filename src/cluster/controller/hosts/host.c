@@ -431,12 +431,19 @@ void ctl_host_report(struct ctl_host *h, const Control__HostReport *r)
 
 void ctl_host_gone(struct ctl_host *h)
 {
+	struct ctl_move *m, *next;
 	struct klink *k;
 
 	h->agent = NULL;
 	ctl_asked_gone(h);
 	TAILQ_FOREACH (k, &h->klinks, link)
 		k->heard = false;
+	/* Reports that it owed may not come. */
+	for (m = TAILQ_FIRST(&h->ctl->moves); m; m = next) {
+		next = TAILQ_NEXT(m, link);
+		if (m->from == h)
+			ctl_move_check(m);
+	}
 	log_info("host=%s agent=down", h->name);
 	wait_for_return(h);
 	ctl_sched_host(h);

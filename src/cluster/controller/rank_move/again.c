@@ -34,6 +34,7 @@ void ctl_move_restore(struct ctl_rank *r, struct ctl_host *from,
 	m->report.from = from->name;
 	m->source_epoch = row->source_epoch;
 	m->committed = row->state == MOVE_COMMITTED;
+	m->told = m->committed; /* the view begins with where it is */
 	m->step = STEP_RESTORED;
 	if (!was)
 		return;

@@ -36,6 +36,21 @@ void ctl_move_pause(struct ctl_rank *r)
 	r->no_move_before = ctl_now() + MOVE_PAUSE;
 }
 
+/*
+ * The policy is told once, with what the move has cost: by the source's report, which
+ * may come some time after it is decided.  If there is nobody to report, at once.
+ */
+static void tell_policy(struct ctl_move *m)
+{
+	const struct klink *source = ctl_move_source(m);
+	bool comes = source && source->heard && !m->gone;
+
+	if (!m->committed || m->told || (comes && !m->report.total_usec))
+		return;
+	m->told = true;
+	ctl_sched_migrated(m->rank);
+}
+
 static void move_over(struct ctl_move *m, bool ok)
 {
 	struct ctl_rank *r = m->rank;
@@ -51,6 +66,7 @@ static void move_over(struct ctl_move *m, bool ok)
 		 ok ? "yes" : "no", m->report.bytes, m->report.downtime_usec,
 		 ctl_log_text(r->job->ctl, m->report.why));
 	ctl_move_store(m, MOVE_OVER);
+	tell_policy(m);
 	if (ok)
 		ctl_rank_cost(r, m->report.downtime_usec, m->report.bytes);
 	ctl_waiters_tell(&m->askers, MESSAGE_BODY(MOVED), &m->report);
@@ -93,6 +109,7 @@ void ctl_move_forget(const struct ctl_move *m)
 
 void ctl_move_check(struct ctl_move *m)
 {
+	tell_policy(m);
 	if (m->committed && m->dest_ended) {
 		ctl_move_forget(m);
 		ctl_rank_lost(m->rank, "its copy there ended before it ran");
@@ -126,5 +143,5 @@ void ctl_move_committed(struct ctl_move *m)
 	if (!r->rank)
 		ctl_stdin_moves(r->job);
 	ctl_move_store(m, MOVE_COMMITTED);
-	ctl_sched_migrated(r);
+	tell_policy(m);
 }

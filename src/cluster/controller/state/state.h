@@ -339,8 +339,9 @@ struct ctl_move {
 	struct ctl_move_bounds bounds;
 	bool landed, gone, committed; /* what is known of it */
 	bool dest_ended;	      /* the destination's copy is no more */
-	bool policy;		      /* asked for by the policy */
-	bool refused;		      /* for what the rank holds */
+	bool told;    /* the policy was, where the rank is now */
+	bool policy;  /* asked for by the policy */
+	bool refused; /* for what the rank holds */
 	bool doubt_source, doubt_dest;
 	Control__Moved report;
 	struct ctl_waiters askers;	/* at most one */
