@@ -1,8 +1,9 @@
 /*
  * queues.c - connections whose buffers hold many megabytes, in both directions
  *
- *	queues [MEGABYTES]	asked for as SO_SNDBUF and SO_RCVBUF; 8
+ *	queues [KILOBYTES [CONNECTIONS]]
  *
+ * So much (8192) is asked for as SO_SNDBUF and SO_RCVBUF of each connection (1).
  * Both ends are the process's, over its own loopback.  Everything is filled
  * until no byte goes in; between moves some is read, checked and filled again.
  */
@@ -20,7 +21,7 @@ struct way {
 };
 
 static unsigned char piece[PIECE];
-static uint64_t turn, least;
+static uint64_t turn, *least;
 
 /* Bytes of the stream from there on, up to the end of the piece. */
 static size_t stream(const struct way *w, uint64_t at)
@@ -89,32 +90,52 @@ static void make_ways(struct way w[2], int bytes)
 	CHECK(w[0].to >= 0 && close(l) == 0);
 }
 
-int main(int argc, char **argv)
+/* How many bytes are on their way. */
+static uint64_t make_all(struct way *w, int n, int bytes)
 {
-	int bytes = (argc > 1 ? atoi(argv[1]) : 8) << 20;
-	struct way w[2] = { { .seed = 1 }, { .seed = 1u << 30 } };
+	uint64_t sum = 0;
 
-	make_ways(w, bytes);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < n; i++)
+		w[i].seed = i % 2 ? (1u << 30) + i * 4096u : 1 + i * 4096u;
+	for (int i = 0; i < n; i += 2)
+		make_ways(&w[i], bytes);
+	for (int i = 0; i < n; i++) {
 		fill(&w[i]);
 		CHECK(w[i].sent > (uint64_t)bytes, "%llu",
 		      (unsigned long long)w[i].sent);
+		least[i] = w[i].sent;
+		sum += w[i].sent;
 	}
-	least = w[0].sent;
+	return sum;
+}
+
+static void use(struct way *v)
+{
+	drain(v, v->received + (v->sent - v->received) / 8);
+	fill(v);
+}
+
+int main(int argc, char **argv)
+{
+	int bytes = (argc > 1 ? atoi(argv[1]) : 8192) << 10;
+	int n = 2 * (argc > 2 ? atoi(argv[2]) : 1);
+	struct way *w = calloc((size_t)n, sizeof(*w));
+
+	least = calloc((size_t)n, sizeof(*least));
+	CHECK(w && least);
+	fprintf(stderr, "%llu bytes in queues\n",
+		(unsigned long long)make_all(w, n, bytes));
 	check_ready();
 	if (check_sabotaged())
 		w[1].seed++;
 	for (; check_running(); turn++) {
-		struct way *v = &w[turn % 2];
-
 		check_nap();
-		if (turn % 16 > 1)
-			continue;
-		drain(v, v->received + (v->sent - v->received) / 8);
-		fill(v);
+		if (turn % 16 <= 1)
+			use(&w[turn % (uint64_t)n]);
 	}
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < n; i++) {
 		drain(&w[i], w[i].sent);
-	CHECK(w[0].sent >= least);
+		CHECK(w[i].sent >= least[i]);
+	}
 	return check_pass();
 }
