@@ -43,6 +43,7 @@ check-netns
 check-pipes
 check-pipes fifo
 check-queues
+check-queues 100 16
 check-quiet
 check-rewrite 32
 check-rseqs

@@ -240,14 +240,16 @@ static int measure_rtt(int fd, const Fds__Inet *m, struct error *err)
 
 /*
  * The buffer is larger for a moment: the source may have packed the bytes more
- * tightly.
+ * tightly.  To receive only in repair mode: one that is alive would offer its peer
+ * that room, and drop what then comes, which the peer sends again after ever longer
+ * times.
  */
-static void widen(int fd, const Fds__Socket *m)
+static void widen(int fd, const Fds__Socket *m, bool alive)
 {
 	const Fds__Tcp *t = m->inet->tcp;
 	Fds__Socket wide = *m;
 
-	if (t->received.len)
+	if (t->received.len && !alive)
 		wide.rcvbuf += 4 * (uint32_t)t->received.len;
 	if (t->unacked.len + t->unsent.len)
 		wide.sndbuf += 4 * (uint32_t)(t->unacked.len + t->unsent.len);
@@ -332,7 +334,7 @@ static int make_connection(int fd, const Fds__Socket *m, struct error *err)
 		r = measure_rtt(fd, m->inet, err);
 	if (r < 0)
 		return r;
-	widen(fd, m);
+	widen(fd, m, false);
 	r = fill_queue(fd, TCP_RECV_QUEUE, &t->received, err);
 	if (!r)
 		r = fill_queue(fd, TCP_SEND_QUEUE, &t->unacked, err);
@@ -486,7 +488,7 @@ int tcp_make_activate(int fd, const Fds__Socket *m, struct error *err)
 		return error_sys(err, r, "TCP_REPAIR off");
 	announce(m->inet);
 	if (t->unsent.len) {
-		widen(fd, m);
+		widen(fd, m, true);
 		r = send_unsent(fd, m);
 		sockopt_set_buffers(fd, m, NULL);
 	}
