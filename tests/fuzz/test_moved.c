@@ -157,9 +157,42 @@ static bool by_record(void *ctx)
 	return false;
 }
 
+/* It has not given it away, and goes on: the copy shall end. */
+static bool by_staying(void *ctx)
+{
+	begin();
+	doubt(h2, 1, 1, false);
+	status(h1, 0, KEEPER__STATE__RUNNING, 0);
+	assert_int_equal(ASKED(VERDICT), 1);
+	assert_false(heard.verdict);
+	assert_int_equal(rank_of(ctx)->epoch, 0);
+	return false;
+}
+
+/* That it was given away once says nothing of the next time. */
+static bool by_this_move(void *ctx)
+{
+	begin();
+	done(h2, 1, 1, 1, KEEPER__OUTCOME__LANDED, 0);
+	done(h1, 0, 1, 2, KEEPER__OUTCOME__GONE, 5);
+	send_out("h3", h3, 2);
+	doubt(h3, 2, 2, false);
+	status(h2, 1, KEEPER__STATE__MOVING, 1);
+	assert_int_equal(ASKED(VERDICT), 0);
+	status(h2, 1, KEEPER__STATE__DOUBT, 2);
+	assert_int_equal(ASKED(VERDICT), 1);
+	assert_true(heard.verdict);
+	assert_int_equal(rank_of(ctx)->epoch, 2);
+	return false;
+}
+
 static void the_sources_word_decides(void **state)
 {
 	actors_run(by_status, NULL);
+	set_up(state);
+	actors_run(by_staying, NULL);
+	set_up(state);
+	actors_run(by_this_move, NULL);
 	set_up(state);
 	actors_run(by_record, NULL);
 }

@@ -272,7 +272,7 @@ class Drive:
             name, p, address = self.receiver(n)
             s = self.send(address)
         if s.returncode:
-            raise Failed(f"move {n}: {s.stderr.strip()}")
+            raise Failed(f"move {n}: {s.stderr.strip() or f'ended with {s.returncode}'}")
         there = self.wait_for(name, p, r'^(\{"outcome".*\})$').group(1)
         self.pid = json.loads(there)["pid"]
         self.at += 1

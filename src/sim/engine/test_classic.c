@@ -103,6 +103,22 @@ static void held_then_deferred(void **state)
 	CHECK("loadleveler", "4", in_time, 0, 100, 110);
 }
 
+/*
+ * Job 2 holds what is idle from 1 to 101 and comes back at 601, job 3 holds it from
+ * 101 to 201 and comes back at 701: what is asked for later comes first.
+ */
+static void instants_in_their_order(void **state)
+{
+	static const struct row rows[] = {
+		{ 0, 650, 2, 1 },
+		{ 1, 10, 4, 1 },
+		{ 2, 10, 3, 1 },
+		{ 3, 100, 2, 1 },
+	};
+
+	CHECK("loadleveler:reserve=100,defer=500", "4", rows, 0, 650, 701, 201);
+}
+
 /* Two processes a host at most under DQS; PVM piles them up. */
 static void mappings(void **state)
 {
@@ -126,6 +142,7 @@ int main(void)
 		cmocka_unit_test(queues_age_and_block),
 		cmocka_unit_test(fair_share),
 		cmocka_unit_test(held_then_deferred),
+		cmocka_unit_test(instants_in_their_order),
 		cmocka_unit_test(mappings),
 	};
 
