@@ -145,13 +145,23 @@ static int epoll_make(struct fds_restored *r, size_t i, struct error *err)
 	return fd < 0 ? error_sys(err, -errno, "epoll set") : fd;
 }
 
+static int compare_placed(const void *key, const void *entry)
+{
+	uint32_t a = *(const uint32_t *)key;
+	uint32_t b = (*(Fds__Number *const *)entry)->number;
+
+	return (a > b) - (a < b);
+}
+
+/* The set's numbers ascend (fd/valid.c). */
 static const Fds__Number *find_number(const Fds__Set *set, uint32_t number)
 {
-	for (size_t i = 0; i < set->n_number; i++) {
-		if (set->number[i]->number == number)
-			return set->number[i];
-	}
-	return NULL;
+	Fds__Number **found = NULL;
+
+	if (set->n_number)
+		found = bsearch(&number, set->number, set->n_number,
+				sizeof(*set->number), compare_placed);
+	return found ? *found : NULL;
 }
 
 static bool is_disarmed(const Fds__EpollEntry *e)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 #include "core/xalloc.h"
 #include "model/playback.h"
@@ -23,8 +24,16 @@ struct rec_workload {
 	size_t nr, cap, next;
 };
 
+/* Where the job of that id is among the workload's. */
+struct rec_place {
+	int64_t id;
+	size_t at;
+	UT_hash_handle hh;
+};
+
 struct builder {
 	struct rec_workload *w;
+	struct rec_place *places; /* by id */
 	struct recorded out;
 	size_t cap_hosts, cap_events, cap_fresh, nr_fresh;
 	struct host **fresh; /* of the script's events */
@@ -95,10 +104,28 @@ static int on_begin(void *ctx, const struct view *view, const char *policy,
 
 static struct rec_job *find_job(struct builder *b, int64_t id)
 {
-	for (size_t i = b->w->nr; i-- > 0;)
-		if (b->w->job[i].asked.id == id)
-			return &b->w->job[i];
-	return NULL;
+	struct rec_place *place;
+
+	HASH_FIND(hh, b->places, &id, sizeof(id), place);
+	return place ? &b->w->job[place->at] : NULL;
+}
+
+static void note_place(struct builder *b, int64_t id)
+{
+	struct rec_place *place = xmalloc(sizeof(*place));
+
+	*place = (struct rec_place){ .id = id, .at = b->w->nr };
+	HASH_ADD(hh, b->places, id, sizeof(place->id), place);
+}
+
+static void clear_places(struct builder *b)
+{
+	struct rec_place *place, *next;
+
+	HASH_ITER (hh, b->places, place, next) {
+		HASH_DEL(b->places, place);
+		free(place);
+	}
 }
 
 static void enter_job(struct builder *b, const struct job *job)
@@ -108,6 +135,7 @@ static void enter_job(struct builder *b, const struct job *job)
 	if (j) /* known, and the view is new */
 		return;
 	array_room(b->w->job, b->w->nr, &b->w->cap);
+	note_place(b, job->id);
 	b->w->job[b->w->nr++] = (struct rec_job){
 		.since = -1,
 		.asked = { .id = job->id,
@@ -288,6 +316,7 @@ int recorded_parse(char *text, size_t size, const char *name,
 	b.out.script.nr_hosts = b.out.nr_hosts;
 	b.out.fresh = b.fresh;
 	b.out.nr_fresh = b.nr_fresh;
+	clear_places(&b);
 	free(b.map);
 	if (r < 0)
 		recorded_clear(&b.out);
