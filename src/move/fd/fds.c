@@ -40,7 +40,7 @@ static const struct patience brief = { 200000, 5, 5 };
 static int open_source(struct fds_source *s, struct error *err)
 {
 	char path[32];
-	int r = fdproc_ns_pid(s->pid, &s->ns_pid, err);
+	int r = fdinfo_ns_pid(s->pid, &s->ns_pid, err);
 
 	if (r < 0)
 		return r;
@@ -361,7 +361,7 @@ int move_heal(pid_t pid, int pidfd, struct error *err)
 	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0)
 		return error_sys(err, -errno, "%s", path);
-	r = fdproc_list(proc, &list, &n, err);
+	r = fdinfo_list(proc, &list, &n, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n; i++) {

@@ -39,7 +39,7 @@ static bool same_inode(const struct fdscan_number *a,
 static int compare_files(const struct fdscan_number *a,
 			 const struct fdscan_number *b)
 {
-	return fdproc_compare(getpid(), a->copy, getpid(), b->copy);
+	return fdinfo_compare(getpid(), a->copy, getpid(), b->copy);
 }
 
 /*

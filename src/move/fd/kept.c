@@ -53,7 +53,7 @@ static int compare_kept(const void *key, const void *e)
 	return (number > k->number) - (number < k->number);
 }
 
-int fdkept_read(struct fds_source *s, int number, struct fdproc_info *ret,
+int fdkept_read(struct fds_source *s, int number, struct fdinfo *ret,
 		struct error *err)
 {
 	const struct fds_kept *k =
@@ -65,9 +65,9 @@ int fdkept_read(struct fds_source *s, int number, struct fdproc_info *ret,
 		k && k->fd >= 0 ? pread(k->fd, text, sizeof(text) - 1, 0) : -1;
 
 	if (n <= 0 || n == sizeof(text) - 1)
-		return fdproc_info(s->proc, number, ret, err);
+		return fdinfo_read(s->proc, number, ret, err);
 	text[n] = '\0';
-	return fdproc_parse(xstrdup(text), number, ret, err);
+	return fdinfo_parse(xstrdup(text), number, ret, err);
 }
 
 void fdkept_clear(struct fds_source *s)

@@ -210,7 +210,7 @@ int fdlock_all(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	uint64_t v;
 	int r = 0;
 
-	while (!r && (p = fdproc_field(p, "lock", 10, &v)))
+	while (!r && (p = fdinfo_field(p, "lock", 10, &v)))
 		r = add_lock(sc, f, p, err);
 	return r;
 }

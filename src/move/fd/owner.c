@@ -33,7 +33,7 @@ int fdowner_capture(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 			return error_set(err, -ENOTSUP,
 					 "fd %d: signals go to a group",
 					 f->number);
-		r = fdproc_ns_pid(ex.pid, &pid, err);
+		r = fdinfo_ns_pid(ex.pid, &pid, err);
 		if (r < 0)
 			return r;
 	}

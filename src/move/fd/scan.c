@@ -30,7 +30,7 @@ static int list_numbers(struct fdscan *sc, struct error *err)
 	int *list, r;
 	size_t n;
 
-	r = fdproc_list(sc->s->proc, &list, &n, err);
+	r = fdinfo_list(sc->s->proc, &list, &n, err);
 	if (r < 0)
 		return r;
 	if (sc->s->soon)
@@ -72,7 +72,7 @@ static bool has_passed(const struct fdscan *sc, const struct fdscan_number *num,
 		return true; /* even if a file has that number again by now */
 	if (num->copy < 0)
 		return r == -EBADF;
-	return fdproc_compare(sc->s->pid, num->number, getpid(), num->copy);
+	return fdinfo_compare(sc->s->pid, num->number, getpid(), num->copy);
 }
 
 /*
@@ -111,7 +111,7 @@ static int add_number(struct fdscan *sc, struct fdscan_number *num,
 		      struct error *err)
 {
 	struct fdscan_file *f = &sc->file[num->file];
-	struct fdproc_info info;
+	struct fdinfo info;
 	int r = fdkept_read(sc->s, num->number, &info, err);
 
 	if (r < 0)
@@ -149,7 +149,7 @@ static int describe_file(struct fdscan *sc, struct fdscan_file *f,
 
 	if (!k) {
 		link = buf;
-		r = fdproc_link(sc->s->proc, f->number, buf, sizeof(buf), err);
+		r = fdinfo_link(sc->s->proc, f->number, buf, sizeof(buf), err);
 		if (r < 0)
 			return note_gone(sc, f->number, r);
 		k = fdkinds_of(sc, f, link);

@@ -25,7 +25,7 @@ void fdgroup_all(struct fdscan *sc);
  * quarter of the time, and tells of what has the number then.
  */
 void fdkept_numbers(struct fds_source *s, const int *list, size_t n);
-int fdkept_read(struct fds_source *s, int number, struct fdproc_info *ret,
+int fdkept_read(struct fds_source *s, int number, struct fdinfo *ret,
 		struct error *err) must_check;
 void fdkept_clear(struct fds_source *s);
 

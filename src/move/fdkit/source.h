@@ -90,7 +90,7 @@ struct fdscan_file {
 	int number; /* one of its numbers */
 	int copy;   /* that number's */
 	struct stat st;
-	struct fdproc_info info;
+	struct fdinfo info;
 	bool early;	/* the destination has it open */
 	Fds__File *msg; /* owned by set */
 };

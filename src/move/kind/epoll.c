@@ -33,7 +33,7 @@ static const char *next_line(const char *p, struct line *l)
 {
 	uint64_t tfd;
 
-	p = fdproc_field(p, "tfd", 10, &tfd);
+	p = fdinfo_field(p, "tfd", 10, &tfd);
 	if (!p || sscanf(p,
 			 " %d events: %x data: %" SCNx64 " pos:%*d ino:%" SCNx64
 			 " sdev:%x",
@@ -77,11 +77,11 @@ static ssize_t find_watched(struct fdscan *sc, int efd, const struct line *l,
 
 	/* a socket has only one description; to ask the kernel takes long */
 	if (num && (is_socket(num, l) ||
-		    fdproc_watches(pid, efd, l->tfd, toff, l->tfd) == 1))
+		    fdinfo_watches(pid, efd, l->tfd, toff, l->tfd) == 1))
 		return (ssize_t)num->file;
 	for (size_t i = 0; i < sc->nr_file; i++) {
 		if (sc->file[i].st.st_ino == l->ino &&
-		    fdproc_watches(pid, efd, l->tfd, toff,
+		    fdinfo_watches(pid, efd, l->tfd, toff,
 				   sc->file[i].number) == 1)
 			return (ssize_t)i;
 	}

@@ -14,13 +14,13 @@ static int eventfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 	uint64_t count, semaphore = 0;
 	Fds__Eventfd *m;
 
-	if (!fdproc_field(f->info.text, "eventfd-count", 16, &count))
+	if (!fdinfo_field(f->info.text, "eventfd-count", 16, &count))
 		return fdkind_odd(f, err);
 	/*
 	 * Kernels before 6.5 do not say whether it is a semaphore; a plain
 	 * counter is by far likelier.
 	 */
-	fdproc_field(f->info.text, "eventfd-semaphore", 10, &semaphore);
+	fdinfo_field(f->info.text, "eventfd-semaphore", 10, &semaphore);
 	f->msg->eventfd = m = xmalloc(sizeof(*m));
 	fds__eventfd__init(m);
 	m->count = count;

@@ -14,7 +14,7 @@ static int pidfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 {
 	uint64_t pid;
 
-	if (!fdproc_field(f->info.text, "Pid", 10, &pid))
+	if (!fdinfo_field(f->info.text, "Pid", 10, &pid))
 		return fdkind_odd(f, err);
 	if ((pid_t)pid != sc->s->pid)
 		return error_set(err, -ENOTSUP,

@@ -203,7 +203,7 @@ static int name_pipe(struct fdscan *sc, const struct ends *e, Fds__Pipe *m,
 {
 	const struct fdscan_file *f = e->reader ? e->reader : e->writer;
 	char link[PATH_MAX + 32];
-	int r = fdproc_link(sc->s->proc, f->number, link, sizeof(link), err);
+	int r = fdinfo_link(sc->s->proc, f->number, link, sizeof(link), err);
 
 	if (r < 0)
 		return r;

@@ -14,7 +14,7 @@ static int signalfd_capture(struct fdscan *sc, struct fdscan_file *f,
 {
 	uint64_t mask;
 
-	if (!fdproc_field(f->info.text, "sigmask", 16, &mask))
+	if (!fdinfo_field(f->info.text, "sigmask", 16, &mask))
 		return fdkind_odd(f, err);
 	f->msg->signalfd = xmalloc(sizeof(*f->msg->signalfd));
 	fds__signalfd__init(f->msg->signalfd);

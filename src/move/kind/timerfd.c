@@ -38,18 +38,18 @@ static int read_timer(struct fdscan *sc, struct fdscan_file *f, Fds__Timerfd *m,
 		return error_sys(err, -errno, "fd %d: timerfd", f->number);
 	free(f->info.text);
 	f->info.text = NULL;
-	r = fdproc_info(sc->s->proc, f->number, &f->info, err);
+	r = fdinfo_read(sc->s->proc, f->number, &f->info, err);
 	if (r < 0)
 		return r;
-	if (!fdproc_field(f->info.text, "clockid", 10, &v))
+	if (!fdinfo_field(f->info.text, "clockid", 10, &v))
 		return fdkind_odd(f, err);
 	m->clock = (int32_t)v;
-	if (!fdproc_field(f->info.text, "ticks", 10, &m->ticks))
+	if (!fdinfo_field(f->info.text, "ticks", 10, &m->ticks))
 		return fdkind_odd(f, err);
-	if (!fdproc_field(f->info.text, "settime flags", 8, &v))
+	if (!fdinfo_field(f->info.text, "settime flags", 8, &v))
 		return fdkind_odd(f, err);
 	m->flags = (int32_t)v;
-	p = fdproc_field(f->info.text, "it_value", 10, &v);
+	p = fdinfo_field(f->info.text, "it_value", 10, &v);
 	if (!p || sscanf(p, " (%lld, %lld) it_interval: (%lld, %lld)", &sec,
 			 &nsec, &isec, &insec) != 4)
 		return fdkind_odd(f, err);

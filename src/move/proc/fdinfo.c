@@ -28,7 +28,7 @@ static int compare_int(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int fdproc_list(int proc, int **ret, size_t *ret_n, struct error *err)
+int fdinfo_list(int proc, int **ret, size_t *ret_n, struct error *err)
 {
 	int fd = openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	size_t n = 0, cap = 0;
@@ -59,7 +59,7 @@ int fdproc_list(int proc, int **ret, size_t *ret_n, struct error *err)
 	return 0;
 }
 
-const char *fdproc_field(const char *text, const char *key, int base,
+const char *fdinfo_field(const char *text, const char *key, int base,
 			 uint64_t *ret)
 {
 	size_t n = strlen(key);
@@ -75,7 +75,7 @@ const char *fdproc_field(const char *text, const char *key, int base,
 	return NULL;
 }
 
-int fdproc_info(int proc, int fd, struct fdproc_info *ret, struct error *err)
+int fdinfo_read(int proc, int fd, struct fdinfo *ret, struct error *err)
 {
 	char path[32], *text;
 	ssize_t n;
@@ -84,19 +84,19 @@ int fdproc_info(int proc, int fd, struct fdproc_info *ret, struct error *err)
 	n = io_read_file(proc, path, FDINFO_MAX, &text);
 	if (n < 0)
 		return error_sys(err, (int)n, "fd %d: cannot read fdinfo", fd);
-	return fdproc_parse(text, fd, ret, err);
+	return fdinfo_parse(text, fd, ret, err);
 }
 
-int fdproc_parse(char *text, int fd, struct fdproc_info *ret, struct error *err)
+int fdinfo_parse(char *text, int fd, struct fdinfo *ret, struct error *err)
 {
 	uint64_t flags, pos;
 
-	if (!fdproc_field(text, "flags", 8, &flags) ||
-	    !fdproc_field(text, "pos", 10, &pos)) {
+	if (!fdinfo_field(text, "flags", 8, &flags) ||
+	    !fdinfo_field(text, "pos", 10, &pos)) {
 		free(text);
 		return error_set(err, -EPROTO, "fd %d: odd fdinfo", fd);
 	}
-	*ret = (struct fdproc_info){
+	*ret = (struct fdinfo){
 		.text = text,
 		.flags = (unsigned)flags & ~(unsigned)O_CLOEXEC,
 		.cloexec = flags & O_CLOEXEC,
@@ -105,7 +105,7 @@ int fdproc_parse(char *text, int fd, struct fdproc_info *ret, struct error *err)
 	return 0;
 }
 
-int fdproc_link(int proc, int fd, char *ret, size_t size, struct error *err)
+int fdinfo_link(int proc, int fd, char *ret, size_t size, struct error *err)
 {
 	char path[32];
 	ssize_t n;
@@ -122,7 +122,7 @@ int fdproc_link(int proc, int fd, char *ret, size_t size, struct error *err)
 	return 0;
 }
 
-int fdproc_compare(pid_t pid_a, int a, pid_t pid_b, int b)
+int fdinfo_compare(pid_t pid_a, int a, pid_t pid_b, int b)
 {
 	switch (syscall(SYS_kcmp, pid_a, pid_b, KCMP_FILE, (unsigned long)a,
 			(unsigned long)b)) {
@@ -137,7 +137,7 @@ int fdproc_compare(pid_t pid_a, int a, pid_t pid_b, int b)
 	}
 }
 
-int fdproc_watches(pid_t pid, int efd, int tfd, unsigned toff, int fd)
+int fdinfo_watches(pid_t pid, int efd, int tfd, unsigned toff, int fd)
 {
 	struct kcmp_epoll_slot slot = { .efd = (uint32_t)efd,
 					.tfd = (uint32_t)tfd,
@@ -148,7 +148,7 @@ int fdproc_watches(pid_t pid, int efd, int tfd, unsigned toff, int fd)
 	return r < 0 ? -errno : r == 0;
 }
 
-int fdproc_ns_pid(pid_t pid, pid_t *ret, struct error *err)
+int fdinfo_ns_pid(pid_t pid, pid_t *ret, struct error *err)
 {
 	struct proc_status st;
 	int r = proc_read_status(pid, &st, err);
@@ -197,7 +197,7 @@ static bool is_landing(int proc, const char *pid)
 	return is;
 }
 
-pid_t fdproc_other_holder(pid_t pid, const struct stat *st)
+pid_t fdinfo_other_holder(pid_t pid, const struct stat *st)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *e;

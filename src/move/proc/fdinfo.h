@@ -16,7 +16,7 @@
 #define LANDING_NAME "stint-lander"
 
 /* One descriptor number.  text is malloc'd: all of /proc/PID/fdinfo/N. */
-struct fdproc_info {
+struct fdinfo {
 	char *text;
 	unsigned flags; /* F_GETFL, without O_CLOEXEC */
 	bool cloexec;
@@ -24,49 +24,49 @@ struct fdproc_info {
 };
 
 /* The numbers in use, ascending; malloc'd.  proc is /proc/PID, open. */
-int fdproc_list(int proc, int **ret, size_t *ret_n,
+int fdinfo_list(int proc, int **ret, size_t *ret_n,
 		struct error *err) must_check;
 
-int fdproc_info(int proc, int fd, struct fdproc_info *ret,
+int fdinfo_read(int proc, int fd, struct fdinfo *ret,
 		struct error *err) must_check;
 /*
  * The same from a text already read, whose ownership passes to *ret; it is
  * freed on failure.
  */
-int fdproc_parse(char *text, int fd, struct fdproc_info *ret,
+int fdinfo_parse(char *text, int fd, struct fdinfo *ret,
 		 struct error *err) must_check;
 
 /* The target of /proc/PID/fd/N ("/tmp/x", "anon_inode:[eventfd]"). */
-int fdproc_link(int proc, int fd, char *ret, size_t size,
+int fdinfo_link(int proc, int fd, char *ret, size_t size,
 		struct error *err) must_check;
 
 /*
  * Find "key:" in text and parse the number behind it in that base.  Returns
  * where to continue searching for the next such line, or NULL if there is none.
  */
-const char *fdproc_field(const char *text, const char *key, int base,
+const char *fdinfo_field(const char *text, const char *key, int base,
 			 uint64_t *ret);
 
 /*
  * kcmp's order of two open file descriptions, each a descriptor of its process:
  * <0, 0 if they are the same, >0.  INT_MIN on failure: one is not open.
  */
-int fdproc_compare(pid_t pid_a, int a, pid_t pid_b, int b);
+int fdinfo_compare(pid_t pid_a, int a, pid_t pid_b, int b);
 
 /*
  * Is what epoll set efd watches as number tfd (the toff'th entry of that
  * number) the description behind fd?  1, 0 or negative errno.
  */
-int fdproc_watches(pid_t pid, int efd, int tfd, unsigned toff, int fd);
+int fdinfo_watches(pid_t pid, int efd, int tfd, unsigned toff, int fd);
 
 /* The pid (or tid) that a process has in its own pid namespace. */
-int fdproc_ns_pid(pid_t pid, pid_t *ret, struct error *err) must_check;
+int fdinfo_ns_pid(pid_t pid, pid_t *ret, struct error *err) must_check;
 
 /*
  * The pid of another process that has the file open, or 0.  It examines all
  * processes, so do not call it during the freeze; those of other users may be
  * hidden.
  */
-pid_t fdproc_other_holder(pid_t pid, const struct stat *st);
+pid_t fdinfo_other_holder(pid_t pid, const struct stat *st);
 
 #endif

@@ -73,7 +73,7 @@ static int unix_queue(struct fdscan *sc, struct fdscan_file *f,
 	uint64_t rights = 0;
 	int r = 0, in = 0;
 
-	fdproc_field(f->info.text, "scm_fds", 10, &rights);
+	fdinfo_field(f->info.text, "scm_fds", 10, &rights);
 	if (rights)
 		return error_set(err, -EAGAIN,
 				 "fd %d: descriptors are being passed over it",
