@@ -141,16 +141,14 @@ int parse_job(const char *text, uint64_t *job, struct error *err)
 	return 0;
 }
 
-int job_words_add(struct job_words *l, const char *text, struct error *err)
+error_t command_next_job(struct argp_state *state, const char *text,
+			 struct job_words *to)
 {
-	uint64_t job = 0;
-	int r = parse_job(text, &job, err);
+	struct error err;
 
-	if (r < 0)
-		return r;
-	array_room(l->job, l->nr, &l->cap);
-	l->job[l->nr++] = job;
-	return 0;
+	array_room(to->job, to->nr, &to->cap);
+	return command_parsed(state, parse_job(text, &to->job[to->nr++], &err),
+			      &err);
 }
 
 error_t command_one_job(struct argp_state *state, const char *text,

@@ -62,12 +62,12 @@ struct job_words {
 	uint64_t *job;
 	size_t nr, cap;
 };
-int job_words_add(struct job_words *l, const char *text,
-		  struct error *err) must_check;
-
 /* For ARGP_KEY_ARG of a command that takes one JOB. */
 error_t command_one_job(struct argp_state *state, const char *text,
 			uint64_t *ret);
+/* Likewise of one that takes several: adds one. */
+error_t command_next_job(struct argp_state *state, const char *text,
+			 struct job_words *to);
 
 /* "TERM", "SIGTERM", "15". */
 int parse_signal(const char *text, uint32_t *ret, struct error *err) must_check;

@@ -16,12 +16,10 @@ struct args {
 static error_t parse_jobs(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
-	struct error err;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		return command_parsed(state, job_words_add(&a->jobs, arg, &err),
-				      &err);
+		return command_next_job(state, arg, &a->jobs);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "which job?");
 	default:

@@ -164,3 +164,16 @@ json_t *job_json(const Control__JobInfo *i)
 		json_object_set_new(j, "exit", json_integer(i->exit));
 	return j;
 }
+
+int list_jobs_on(struct client *c, Control__ListJobs *list,
+		 Control__Message **ret, struct error *err)
+{
+	int r = client_ask(c, MESSAGE_BODY(LIST_JOBS), list, MESSAGE_BODY(JOBS),
+			   NULL, NULL, ret, err);
+
+	if (!r)
+		list->from = (*ret)->jobs->next > list->from
+				     ? (*ret)->jobs->next
+				     : 0;
+	return r;
+}

@@ -15,6 +15,13 @@ const char *host_state(const Control__HostInfo *h);
 struct json_t *host_json(const Control__HostInfo *h);
 struct json_t *job_json(const Control__JobInfo *i);
 
+/*
+ * Ask for jobs from list->from on, as many as an answer holds; list->from is then the one to
+ * go on with, or 0.  *ret is for message_free().
+ */
+int list_jobs_on(struct client *c, Control__ListJobs *list,
+		 Control__Message **ret, struct error *err) must_check;
+
 /* The table of `stint hosts`. */
 void hosts_table(const Control__Hosts *hosts, FILE *to);
 

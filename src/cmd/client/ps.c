@@ -28,15 +28,13 @@ struct args {
 static error_t parse_ps(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
-	struct error err;
 
 	switch (key) {
 	case 'a':
 		a->all = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		return command_parsed(state, job_words_add(&a->jobs, arg, &err),
-				      &err);
+		return command_next_job(state, arg, &a->jobs);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -115,16 +113,15 @@ static int ask_some(struct client *c, struct args *a, Control__ListJobs *list,
 		    struct error *err)
 {
 	Control__Message *m;
-	int r = client_ask(c, MESSAGE_BODY(LIST_JOBS), list, MESSAGE_BODY(JOBS),
-			   NULL, NULL, &m, err);
+	bool first = !list->from;
+	int r = list_jobs_on(c, list, &m, err);
 
 	if (r < 0)
 		return r;
-	if (*m->jobs->warning && !list->from)
+	if (*m->jobs->warning && first)
 		fprintf(stderr, "stint %s: %s\n", a->name, m->jobs->warning);
 	for (size_t n = 0; n < m->jobs->n_jobs; n++)
 		show_job(a, m->jobs->jobs[n]);
-	list->from = m->jobs->next > list->from ? m->jobs->next : 0;
 	message_free(m);
 	return 0;
 }

@@ -48,10 +48,6 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = { { &submission_argp, 0, 0, 0 },
-					      { &client_argp, 0, 0, 0 },
-					      { 0 } };
-
 static const struct argp argp = {
 	options,
 	parse_run,
@@ -60,7 +56,7 @@ static const struct argp argp = {
 	"Standard input goes to rank 0.  Signals are passed on to all ranks; a "
 	"second Ctrl-C kills them.  The exit status is that of the first rank "
 	"that fails: its exit code, or 128 and the signal's number.",
-	children,
+	submission_children,
 	0,
 	0
 };

@@ -3,6 +3,7 @@
 
 #include <argp.h>
 
+#include "cmd/client/client_options.h"
 #include "cmd/client/run_habits.h"
 #include "cmd/kit/command.h"
 
@@ -125,6 +126,10 @@ static error_t parse_submission(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = { { &run_habits, 0, 0, 0 }, { 0 } };
 
-const struct argp submission_argp = { options, parse_submission, 0,
-				      0,       children,	 0,
-				      0 };
+static const struct argp submission_argp = { options, parse_submission, 0,
+					     0,	      children,		0,
+					     0 };
+
+const struct argp_child submission_children[] = { { &submission_argp, 0, 0, 0 },
+						  { &client_argp, 0, 0, 0 },
+						  { 0 } };

@@ -11,7 +11,7 @@
 
 #include "cmd/client/submission.h"
 
-/* A child of the command's; its input is a struct submission. */
-extern const struct argp submission_argp;
+/* The command's; their inputs are a struct submission and a struct client_options. */
+extern const struct argp_child submission_children[];
 
 #endif

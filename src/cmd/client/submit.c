@@ -46,10 +46,6 @@ static error_t parse_submit(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = { { &submission_argp, 0, 0, 0 },
-					      { &client_argp, 0, 0, 0 },
-					      { 0 } };
-
 static const struct argp argp = {
 	options,
 	parse_submit,
@@ -58,7 +54,7 @@ static const struct argp argp = {
 	"job, which is then on the controller's disk and needs nobody.\v"
 	"What it prints is kept for `stint output`.  `stint wait` waits for its end, "
 	"`stint attach` is its terminal.",
-	children,
+	submission_children,
 	0,
 	0
 };

@@ -135,8 +135,7 @@ static int ask_page(struct client *c, struct state *s, Control__ListJobs *list,
 		    struct error *err)
 {
 	Control__Message *m;
-	int r = client_ask(c, MESSAGE_BODY(LIST_JOBS), list, MESSAGE_BODY(JOBS),
-			   NULL, NULL, &m, err);
+	int r = list_jobs_on(c, list, &m, err);
 
 	if (r < 0)
 		return r;
@@ -144,7 +143,6 @@ static int ask_page(struct client *c, struct state *s, Control__ListJobs *list,
 	s->pages[s->nr_pages++] = m;
 	for (size_t i = 0; i < m->jobs->n_jobs; i++)
 		add_job(s, m->jobs->jobs[i]);
-	list->from = m->jobs->next > list->from ? m->jobs->next : 0;
 	return 0;
 }
 
