@@ -331,10 +331,9 @@ static int do_verb(struct helper *h, const struct helper_head *head, void *p,
 	switch (head->verb) {
 	case HELPER_CLONE:
 		r = make_landing(h, ret_fds);
-		if (r < 0)
-			error_sys(err, r, "making a process with pid %d",
-				  h->spec->pid);
-		return r;
+		return r < 0 ? error_sys(err, r, "making a process with pid %d",
+					 h->spec->pid)
+			     : r;
 	case HELPER_OPEN:
 		r = open(p, head->value | O_CLOEXEC);
 		return r < 0 ? error_sys(err, -errno, "%s", (char *)p) : r;

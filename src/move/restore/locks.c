@@ -70,7 +70,7 @@ static int own(struct landing *l, bool rest, struct error *err)
 		r = take_parts(l, rest, F_WRLCK, err);
 	}
 	if (r == -EAGAIN || r == -EACCES)
-		error_set(
+		return error_set(
 			err, r,
 			"a lock by fcntl(F_SETLK) cannot be handed over: somebody has just taken a shared one beside it");
 	return r;

@@ -424,10 +424,10 @@ int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 	for (size_t i = 0; i < t->nr && !r; i++)
 		if (list[i].n)
 			r = list_results(t, i, &list[i], err);
-	if (!r && nr_data &&
-	    (r = tracee_read(t->pid, tracee_box_data(t), data, nr_data)) < 0)
-		error_sys(err, r, "reading from the process");
-	return r;
+	if (r || !nr_data)
+		return r;
+	r = tracee_read(t->pid, tracee_box_data(t), data, nr_data);
+	return r < 0 ? error_sys(err, r, "reading from the process") : r;
 }
 
 int tracee_begin(struct tracee *t, struct tracee_list *list, const void *data,
