@@ -81,23 +81,29 @@ void owned_json(const struct sim_result *r, json_t *to)
 	if (!r->split)
 		return;
 	m = average(r);
-	json_object_set_new(to, "split",
-			    json_pack("{s:f, s:f, s:f, s:f, s:f}", "queue",
-				      m.queue, "run", m.run, "still", m.still,
-				      "frozen", m.frozen, "lost", m.lost));
+	json_object_set_new(
+		to, "split",
+		json_pack("{s:o, s:o, s:o, s:o, s:o}", "queue",
+			  json_number(m.queue), "run", json_number(m.run),
+			  "still", json_number(m.still), "frozen",
+			  json_number(m.frozen), "lost", json_number(m.lost)));
 	if (r->memory)
-		json_object_set_new(to, "memory",
-				    json_pack("{s:f, s:f, s:f, s:f}", "cpu",
-					      m.cpu, "page", m.page, "idle",
-					      r->averages.idle_memory, "skew",
-					      r->averages.skew));
+		json_object_set_new(
+			to, "memory",
+			json_pack("{s:o, s:o, s:o, s:o}", "cpu",
+				  json_number(m.cpu), "page",
+				  json_number(m.page), "idle",
+				  json_number(r->averages.idle_memory), "skew",
+				  json_number(r->averages.skew)));
 	json_object_set_new(
 		to, "owners",
-		json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "returns",
+		json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "returns",
 			  (json_int_t)o->returns, "disturbed",
 			  (json_int_t)o->disturbed, "disturbed_most",
 			  (json_int_t)o->disturbed_most, "given_back",
-			  (json_int_t)o->given_back, "give_back", o->give_back,
-			  "give_back_most", usec_to_seconds(o->give_back_most),
-			  "beside", o->beside, "waited", o->waited));
+			  (json_int_t)o->given_back, "give_back",
+			  json_number(o->give_back), "give_back_most",
+			  json_number(usec_to_seconds(o->give_back_most)),
+			  "beside", json_number(o->beside), "waited",
+			  json_number(o->waited)));
 }
