@@ -65,8 +65,9 @@ static int give_external(struct landing *l, const char *name)
 			   ? ops->external(l->dst->ctx, name, &far, &err)
 			   : error_set(&err, -ENOENT,
 				       "nothing to connect its %s to", name);
-	int r = helper_send(l->sock, HELPER_EXTERNAL, near < 0 ? near : 0,
-			    err.text, strlen(err.text), (int[]){ near, far });
+	int r = helper_send(l->helper.sock, HELPER_EXTERNAL,
+			    near < 0 ? near : 0, err.text, strlen(err.text),
+			    (int[]){ near, far });
 
 	io_close(&near);
 	io_close(&far);
@@ -78,17 +79,17 @@ static int ask_helper(struct landing *l, enum helper_verb verb, int32_t value,
 		      const void *p, size_t n, int ret_fds[HELPER_FDS],
 		      struct error *err)
 {
-	int r = helper_send(l->sock, verb, value, p, n, NULL);
+	int r = helper_send(l->helper.sock, verb, value, p, n, NULL);
 
 	while (!r) {
-		struct pollfd news = { .fd = l->sock, .events = POLLIN };
+		struct pollfd news = { .fd = l->helper.sock, .events = POLLIN };
 		struct helper_head head;
 		int fds[HELPER_FDS];
 		void *text;
 
 		if (poll(&news, 1, PATIENCE_MSEC) == 0)
 			landing_calm(l);
-		r = helper_recv(l->sock, &head, &text, fds);
+		r = helper_recv(l->helper.sock, &head, &text, fds);
 		if (r < 0)
 			break;
 		for (int i = 0; i < HELPER_FDS; i++)
@@ -152,7 +153,7 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 	struct clocks here;
 
 	l->dst = dst;
-	l->sock = l->memfd = l->pidfd = l->uffd = -1;
+	l->helper.sock = l->memfd = l->pidfd = l->uffd = -1;
 	l->area = spec->area;
 	l->size = spec->size;
 	clocks_offsets(0, &here);
@@ -165,7 +166,7 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 		error_sys(err, r = -errno, "socketpair");
 		goto fail;
 	}
-	l->sock = pair[0];
+	l->helper.sock = pair[0];
 	r = dst->ops->spawn(dst->ctx, spec, sizeof(*spec),
 			    (int[]){ l->memfd, pair[1] }, 2, err);
 	io_close(&pair[1]);
@@ -176,7 +177,7 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 		goto fail;
 	l->pidfd = made[0];
 	l->pid = pidfd_pid(l->pidfd);
-	l->helper = pidfd_pid(made[1]);
+	l->helper.pid = pidfd_pid(made[1]);
 	io_close(&made[1]);
 	r = wait_word(l, &l->box->done, 1, err);
 	if (r < 0)
@@ -190,9 +191,9 @@ fail:
 
 static void forget_files(struct landing *l)
 {
-	for (size_t i = 0; i < l->nr_files; i++)
-		free(l->file[i].path);
-	l->nr_files = 0;
+	for (size_t i = 0; i < l->helper.nr_files; i++)
+		free(l->helper.file[i].path);
+	l->helper.nr_files = 0;
 }
 
 void landing_destroy(struct landing *l, bool keep)
@@ -204,13 +205,13 @@ void landing_destroy(struct landing *l, bool keep)
 	if (!keep && l->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, l->pidfd, SIGKILL, NULL, 0);
 	io_close(&l->pidfd);
-	io_close(&l->sock);
+	io_close(&l->helper.sock);
 	io_close(&l->memfd);
 	io_close(&l->uffd);
 	if (l->map)
 		munmap(l->map, l->size - STUB_BOX);
 	forget_files(l);
-	free(l->file);
+	free(l->helper.file);
 	free(l->end);
 	free(l->lock);
 	free(l);
@@ -379,13 +380,15 @@ int landing_open(struct landing *l, const char *path, int flags,
 {
 	int fd;
 
-	for (size_t i = 0; i < l->nr_files; i++)
-		if (l->file[i].flags == flags && !strcmp(l->file[i].path, path))
-			return l->file[i].fd;
+	for (size_t i = 0; i < l->helper.nr_files; i++)
+		if (l->helper.file[i].flags == flags &&
+		    !strcmp(l->helper.file[i].path, path))
+			return l->helper.file[i].fd;
 	fd = ask_helper(l, HELPER_OPEN, flags, path, strlen(path), NULL, err);
 	if (fd >= 0) {
-		array_room(l->file, l->nr_files, &l->cap_files);
-		l->file[l->nr_files++] =
+		array_room(l->helper.file, l->helper.nr_files,
+			   &l->helper.cap_files);
+		l->helper.file[l->helper.nr_files++] =
 			(struct landing_file){ xstrdup(path), flags, fd };
 	}
 	return fd;
@@ -396,9 +399,9 @@ void landing_close_files(struct landing *l)
 	struct error err;
 
 	/* should F be dead, the next request tells */
-	for (size_t i = 0; i < l->nr_files; i++)
-		(void)!ask_helper(l, HELPER_CLOSE, l->file[i].fd, NULL, 0, NULL,
-				  &err);
+	for (size_t i = 0; i < l->helper.nr_files; i++)
+		(void)!ask_helper(l, HELPER_CLOSE, l->helper.file[i].fd, NULL,
+				  0, NULL, &err);
 	forget_files(l);
 }
 
@@ -434,23 +437,23 @@ int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 	r = ask_helper(l, HELPER_RESTORE, 0, blob, n, NULL, err);
 	if (r < 0)
 		return r;
-	l->left = r;
+	l->helper.left = r;
 	/* Nothing is left to do, nor is there a lock to take. */
-	if (l->left == HELPER_LEFT_NOTHING)
+	if (l->helper.left == HELPER_LEFT_NOTHING)
 		return 0;
 	return fds_locks(blob, n, &l->lock, &l->nr_locks, err);
 }
 
 int landing_late_fds(struct landing *l, struct error *err)
 {
-	if (l->left != HELPER_LEFT_LATE)
+	if (l->helper.left != HELPER_LEFT_LATE)
 		return 0;
 	return ask_helper(l, HELPER_LATE, 0, NULL, 0, NULL, err);
 }
 
 int landing_activate(struct landing *l, struct error *err)
 {
-	if (l->left == HELPER_LEFT_NOTHING)
+	if (l->helper.left == HELPER_LEFT_NOTHING)
 		return 0;
 	return ask_helper(l, HELPER_ACTIVATE, 0, NULL, 0, NULL, err);
 }

@@ -42,10 +42,22 @@ struct landing {
 	} ahead;
 	struct channel *ch; /* to the source, at the end */
 
-	/* The processes. */
-	pid_t helper;	     /* F, as seen from here */
-	pid_t pid;	     /* L, likewise */
-	int pidfd;	     /* L's */
+	/* land.c's: F, and what it does. */
+	struct landing_helper {
+		pid_t pid; /* as seen from here */
+		int sock;
+		/* Files that it has open for mappings of the current MAP. */
+		struct landing_file {
+			char *path;
+			int flags, fd;
+		} * file;
+		size_t nr_files, cap_files;
+		enum helper_left left; /* what it has left to do */
+	} helper;
+
+	/* L. */
+	pid_t pid; /* as seen from here */
+	int pidfd;
 	int64_t clock_shift; /* L's CLOCK_MONOTONIC less ours */
 
 	/* L's memory. */
@@ -58,16 +70,8 @@ struct landing {
 	int memfd;	      /* land.c's: what map is of */
 	int uffd; /* place.c's, while it is being filled, see place.h */
 
-	/* land.c's: what F does. */
-	int sock; /* to F */
-	/* Files that F has open for mappings of the current MAP. */
-	struct landing_file {
-		char *path;
-		int flags, fd;
-	} * file;
-	size_t nr_files, cap_files;
-	enum helper_left left; /* what F has left to do */
-	struct fds_lock *lock; /* record locks for L to take */
+	/* land.c's; restore/locks.c has L take them. */
+	struct fds_lock *lock; /* record locks */
 	size_t nr_locks;
 
 	/* land.c's: lists of calls, and what they point at, in the box. */

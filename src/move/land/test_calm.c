@@ -41,15 +41,15 @@ static struct calm *begin(void)
 	c->l.dst = &c->dst;
 	c->l.box = &c->box;
 	c->l.pid = waiting();
-	c->l.helper = waiting();
+	c->l.helper.pid = waiting();
 	c->l.ahead.on = true;
-	assert_true(hurry_begin(c->l.pid) && hurry_begin(c->l.helper));
+	assert_true(hurry_begin(c->l.pid) && hurry_begin(c->l.helper.pid));
 	return c;
 }
 
 static void end(struct calm *c)
 {
-	const pid_t pid[] = { c->l.pid, c->l.helper };
+	const pid_t pid[] = { c->l.pid, c->l.helper.pid };
 
 	for (size_t i = 0; i < 2; i++) {
 		kill(pid[i], SIGKILL);
@@ -70,7 +70,7 @@ static void test_released_it_is_put_back(void **state)
 	assert_int_equal(c->box.released, 1);
 	landing_hurry(&c->l, false);
 	assert_false(is_ahead(c->l.pid));
-	assert_false(is_ahead(c->l.helper));
+	assert_false(is_ahead(c->l.helper.pid));
 	end(c);
 }
 
@@ -84,7 +84,7 @@ static void test_its_own_priority_is_its_own(void **state)
 	landing_own_ahead(&c->l);
 	landing_calm(&c->l);
 	assert_true(is_ahead(c->l.pid));
-	assert_false(is_ahead(c->l.helper));
+	assert_false(is_ahead(c->l.helper.pid));
 	end(c);
 }
 

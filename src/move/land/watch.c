@@ -26,13 +26,13 @@ void landing_calm(const struct landing *l)
 		return;
 	if (!l->ahead.own)
 		move_calm(l->pid);
-	hurry_end(l->helper);
+	hurry_end(l->helper.pid);
 }
 
 void landing_own_ahead(struct landing *l)
 {
 	l->ahead.own = true;
-	watch_hurried(l->watch, l->ahead.on, 0, l->helper);
+	watch_hurried(l->watch, l->ahead.on, 0, l->helper.pid);
 }
 
 void landing_stage(struct landing *l, enum landing_stage stage)
@@ -91,10 +91,10 @@ void landing_hurry(struct landing *l, bool on)
 	if (on == l->ahead.on)
 		return;
 	if (on) {
-		watch_hurried(l->watch, true, l->pid, l->helper);
+		watch_hurried(l->watch, true, l->pid, l->helper.pid);
 		hurry_guard();
 		hurry_begin(0);
-		hurry_begin(l->helper);
+		hurry_begin(l->helper.pid);
 		hurry_begin(l->pid);
 	} else {
 		watch_hurried(l->watch, false, 0, 0);

@@ -258,7 +258,7 @@ static void begin_dest(void)
 	dest.both[1] = sleeper();
 	dest.l = (struct landing){ .dst = &dest.dst,
 				   .pid = dest.both[0],
-				   .helper = dest.both[1] };
+				   .helper.pid = dest.both[1] };
 }
 
 static void end_dest(void)
