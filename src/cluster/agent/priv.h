@@ -168,7 +168,10 @@ uint64_t agent_link_bits(const struct agent *a);
 /* ---- hooks.c */
 
 void hooks_begin(struct agent *a);
-/* A keeper is about to start: make sure that it finds a fresh result. */
+/*
+ * A keeper starts: make sure that it finds a fresh result. One that is quicker
+ * looks for itself.
+ */
 void hooks_freshen(struct agent *a);
 void hooks_end(struct agent *a);
 

@@ -110,7 +110,6 @@ void relay_start(struct agent *a, const Control__KeeperName *name,
 	r->starter = starter;
 	r->coming = true;
 	r->ready_fd = fds[0];
-	hooks_freshen(a);
 	k = order_keeper(r, fds[1]);
 	close(fds[1]);
 	if (k < 0) {
@@ -123,4 +122,5 @@ void relay_start(struct agent *a, const Control__KeeperName *name,
 		return;
 	}
 	loop_after(a->event, &r->patience, START_PATIENCE, on_patience, r);
+	hooks_freshen(a); /* while it gets ready */
 }

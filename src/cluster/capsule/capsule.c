@@ -225,7 +225,7 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 		if (err)
 			*err = why;
 	}
-	return r;
+	return r < 0 ? r : link_await(&c->link, err);
 }
 
 int capsule_create(const struct capsule_spec *spec, struct capsule **ret,

@@ -159,11 +159,13 @@ static int set_up_host(const struct capsule_link *l, struct error *err)
  * up, on a busy host some milliseconds; until then UCX does not see the device,
  * and MPI_Init of the peers says "Destination is unreachable".
  */
-static int wait_for_carrier(const struct capsule_link *l, struct error *err)
+int link_await(const struct capsule_link *l, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = 500000 };
 	struct net_link eth0;
 
+	if (l->mode == CAPSULE_NET_NONE)
+		return 0;
 	for (int i = 0; i < CARRIER_TRIES; i++) {
 		int r = net_link_get(l->inside, l->eth0, &eth0, err);
 
@@ -230,8 +232,7 @@ int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	    (r = set_up_inside(l, spec, err)) < 0)
 		return r;
 	make_fast_path(l);
-	r = set_up_host(l, err);
-	return r < 0 ? r : wait_for_carrier(l, err);
+	return set_up_host(l, err);
 }
 
 int link_init_inside(struct error *err)

@@ -52,6 +52,8 @@ int link_plan(struct capsule_link *l, const struct capsule_spec *spec,
 /* Make it, unplugged, into the namespace of the descriptor. */
 int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	      int netns, struct error *err) must_check;
+/* Until it has its carrier, which the kernel tells some time later. */
+int link_await(const struct capsule_link *l, struct error *err) must_check;
 /* What init sets up inside the network namespace, before link_make(). */
 int link_init_inside(struct error *err) must_check;
 /*

@@ -191,8 +191,9 @@ static int run_send(struct conn *c, struct error *err)
 {
 	ssize_t r;
 
-	if (c->out_at < c->out_end && c->server && c->server->conf.before_send)
+	if (c->tells && c->server && c->server->conf.before_send)
 		c->server->conf.before_send(c->server->conf.ctx);
+	c->tells = false;
 	while (c->out_at < c->out_end) {
 		r = secured_write(c->secured, c->out + c->out_at,
 				  c->out_end - c->out_at);
@@ -382,10 +383,16 @@ int conn_send(struct conn *c, const void *p, size_t n)
 	frames_head(c->out + c->out_end, n);
 	memcpy(c->out + c->out_end + FRAMES_HEAD, p, n);
 	c->out_end = need;
+	c->tells = true;
 	if (c->out_end - c->out_at >= CONN_QUEUE_LOW)
 		c->above_low = true;
 	run_again(c);
 	return 0;
+}
+
+void conn_tells_nothing(struct conn *c)
+{
+	c->tells = false;
 }
 
 void conn_fail(struct conn *c, int code, const char *why)

@@ -70,6 +70,12 @@ void conn_finish(struct conn *c);
  */
 int conn_send(struct conn *c, const void *p, size_t n) must_check;
 
+/*
+ * What is queued by now tells of no state: it may leave without the server's
+ * before_send().
+ */
+void conn_tells_nothing(struct conn *c);
+
 /* End it with this error, through closed(), when the loop comes round. */
 void conn_fail(struct conn *c, int code, const char *why);
 

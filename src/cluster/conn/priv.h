@@ -34,6 +34,7 @@ struct conn {
 	usec_t turn_end; /* what has come by then and is not handed out waits */
 	uint8_t *out;	 /* [out_at, out_end) waits */
 	size_t out_at, out_end, out_cap;
+	bool tells;	    /* of state that before_send() commits */
 	bool above_low;	    /* drained() is due */
 	bool to_read_first; /* conn_hold_unread() */
 	bool listed;	    /* in one of the server's lists */

@@ -34,6 +34,8 @@ struct world {
 	bool fails;
 	unsigned other; /* heard before a message of another client */
 	bool holds;	/* who does not read answers is heard no more */
+	bool plain;	/* its answers tell of no state */
+	unsigned commits;
 	size_t bytes;
 	int code;
 	uint8_t much[100 << 10]; /* answered to "much" */
@@ -66,6 +68,7 @@ static int served_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
 			  struct error *err)
 {
 	struct world *w = ctx;
+	int r;
 
 	if (n == 5 && !memcmp(p, "other", 5))
 		w->other = w->heard;
@@ -78,7 +81,17 @@ static int served_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
 		return error_set(err, -EPROTO, "bad");
 	if (n == 4 && !memcmp(p, "much", 4))
 		return conn_send(c, w->much, sizeof(w->much));
-	return conn_send(c, p, n);
+	r = conn_send(c, p, n);
+	if (w->plain)
+		conn_tells_nothing(c);
+	return r;
+}
+
+static void commit(void *ctx)
+{
+	struct world *w = ctx;
+
+	w->commits++;
 }
 
 static void served_closed(struct conn *c, int code, const struct error *why,
@@ -133,6 +146,7 @@ static int setup_at(void **state, bool elsewhere)
 	struct conn_server_conf conf = { .ops = &served,
 					 .ctx = w,
 					 .lookup = world_lookup,
+					 .before_send = commit,
 					 .max_strangers = 3,
 					 .max_conns = 5,
 					 .handshake_timeout = USEC_PER_SEC };
@@ -208,6 +222,34 @@ static void failed_is_not_served(void **state)
 			turn(w);
 		assert_int_equal(w->heard, w->fail_at);
 	}
+}
+
+static void echo_one(struct world *w)
+{
+	unsigned had = w->echoed;
+
+	assert_int_equal(conn_send(w->client, "x", 1), 0);
+	while (w->echoed == had)
+		turn(w);
+}
+
+/* Before each that tells of state, and before no other. */
+static void commits_come_first(void **state)
+{
+	struct world *w = *state;
+
+	connect_as(w, &w->key);
+	while (!w->client_ready)
+		turn(w);
+	w->plain = true;
+	echo_one(w);
+	assert_int_equal(w->commits, 0);
+	w->plain = false;
+	echo_one(w);
+	assert_int_equal(w->commits, 1);
+	w->plain = true;
+	echo_one(w);
+	assert_int_equal(w->commits, 1);
 }
 
 static void messages_echo(void **state)
@@ -478,6 +520,7 @@ int main(void)
 		cmocka_unit_test(addresses),
 		HERE(failed_is_not_served),
 		ELSEWHERE(failed_is_not_served),
+		HERE(commits_come_first),
 		HERE(messages_echo),
 		ELSEWHERE(messages_echo),
 		HERE(turns_end),

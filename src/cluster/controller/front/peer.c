@@ -273,6 +273,8 @@ static int answer_hello(struct ctl_peer *p, Control__Message *m,
 	r = message_send_hello(p->conn, 0, m->id, NULL, &info);
 	if (!r && p->host)
 		ctl_host_compare(p->host, m->hello->agent);
+	else
+		conn_tells_nothing(p->conn);
 	return r;
 }
 
