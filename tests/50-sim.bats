@@ -434,3 +434,40 @@ assert not r["equal"] and "wake at \ufffd: why" in r["difference"], r' "$output"
 	[ ! -e "$dir/none.svg" ]
 	fails "--window is for" "$stint" sim -p fcfs --swf "$dir/t.swf" --window 1:2
 }
+
+@test "exit statuses are those of stint-sim(1)" {
+	is() { # STATUS WORDS OF stint sim...
+		local want=$1
+		shift
+		run --separate-stderr "$stint" sim "$@"
+		[ "$status" = "$want" ] || { echo "$status: stint sim $*: $stderr"; false; }
+		[ "$want" = 0 ] || [ -z "$output" ] || { echo "stint sim $*: $output"; false; }
+		[ "$want" = 0 ] || [ "${#stderr_lines[@]}" = 1 ] || { echo "stint sim $*: $stderr"; false; }
+	}
+	small
+	is 0 -p fcfs --swf "$dir/t.swf"
+	is 0 --list
+	# Before anything is read: what is to be read is not there.
+	no=(--swf "$dir/none.swf")
+	is 2 -p nope "${no[@]}"
+	is 2 -p fcfs:nope=1 "${no[@]}"
+	is 2 -p easy:fill=nope "${no[@]}"
+	is 2 -p fcfs -w nope
+	is 2 -p fcfs -w ismail:nope=1
+	is 2 -p fcfs -H nope "${no[@]}"
+	is 2 -p fcfs -P 0 "${no[@]}"
+	is 2 -p fcfs --speedup nope "${no[@]}"
+	is 2 -p fcfs --nope "${no[@]}"
+	is 2 -p fcfs "${no[@]}" word
+	is 2 "${no[@]}"
+	# What is wrong or cannot be read or written, and what leaves no job.
+	is 1 -p fcfs "${no[@]}"
+	is 1 -p fcfs --swf "$dir/t.swf" --events "$dir/none"
+	is 1 -p fcfs --swf /etc/passwd
+	is 1 -p fcfs --swf "$dir/t.swf" -o "$dir/none/jobs"
+	is 1 -p fcfs --swf "$dir/t.swf" -o /dev/full
+	sed -i 3d "$dir/t.swf" # leaves a job of three, and one of one
+	sed -i 3d "$dir/t.swf"
+	is 1 -p fcfs --swf "$dir/t.swf" -P 2 -o "$dir/jobs"
+	[ ! -e "$dir/jobs" ]
+}

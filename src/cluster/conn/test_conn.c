@@ -1,4 +1,5 @@
 /* test_conn.c - connections of friends and strangers */
+#include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -483,6 +484,58 @@ static void no_descriptors(void **state)
 	conn_server_destroy(s);
 }
 
+/* Of the calls that watch a descriptor, this one fails; 0: none. */
+static unsigned unwatched;
+
+/* Stands in front of libsystemd's. */
+int sd_event_add_io(sd_event *e, sd_event_source **ret, int fd, uint32_t events,
+		    sd_event_io_handler_t fn, void *data)
+{
+	int (*real)(sd_event *, sd_event_source **, int, uint32_t,
+		    sd_event_io_handler_t, void *) =
+		(__typeof__(real))dlsym(RTLD_NEXT, "sd_event_add_io");
+
+	if (unwatched && !--unwatched)
+		return -ENOSPC; /* fs.epoll.max_user_watches */
+	return real(e, ret, fd, events, fn, data);
+}
+
+/* Whoever cannot be watched is told, or gone, and nobody else. */
+static void who_cannot_be_watched(void **state)
+{
+	const struct conn_server_conf conf = { .ops = &served };
+	struct conn_server *other = NULL;
+	struct world *w = *state;
+	struct error err;
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	unwatched = 1;
+	assert_int_equal(
+		conn_server_create(w->event, pair[0], &conf, &other, &err),
+		-ENOSPC);
+	assert_null(other);
+	assert_non_null(strstr(err.text, "cannot watch the listening socket"));
+	for (unsigned which = 1; which <= 2; which++) {
+		unwatched = which; /* the client, and whom it reaches */
+		w->client_ready = w->client_closed = 0;
+		connect_as(w, &w->key);
+		while (!w->client_closed)
+			turn(w);
+		assert_int_equal(unwatched, 0);
+		assert_int_equal(w->client_ready, 0);
+		if (which == 1)
+			assert_int_equal(w->code, -ENOSPC);
+		while (sd_event_run(w->event, 0) > 0)
+			; /* whom the first had reached is accepted, too */
+	}
+	connect_as(w, &w->key);
+	while (!w->client_ready)
+		turn(w);
+	for (size_t i = 0; i < 2; i++)
+		close(pair[i]);
+}
+
 static void nobody_there(void **state)
 {
 	struct world *w = *state;
@@ -534,6 +587,8 @@ int main(void)
 		HERE(silent_strangers),
 		HERE(crowds),
 		HERE(no_descriptors),
+		HERE(who_cannot_be_watched),
+		ELSEWHERE(who_cannot_be_watched),
 		HERE(nobody_there),
 	};
 	return cmocka_run_group_tests_name("conn", tests, NULL, NULL);
