@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "cluster/controller/job/job.h"
+#include "cluster/controller/sched/priv.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/account.h"
 #include "cluster/controller/state/find.h"
@@ -472,6 +473,32 @@ static void what_ranks_had_is_kept(void **state)
 	actors_run(used_still, NULL);
 }
 
+/* In whatever order the policy asks for them, the next one is waited for. */
+static bool instants(void *ctx)
+{
+	static const int hours[] = { 3, 1, 2, 1 };
+	struct ctl *ctl = ctx;
+	struct sched_wakes *w = &ctl->sched->wakes;
+	usec_t begin = ctl_now() / HOUR * HOUR;
+	uint64_t when = 0, now = 0;
+
+	all_come(-1, -1);
+	sched_forget_wakes(ctl);
+	for (size_t i = 0; i < 4; i++)
+		ctl_sched_wake(ctl, begin + hours[i] * HOUR);
+	assert_int_equal(w->nr, 3); /* the same one counts once */
+	assert_true(w->at[0] > w->at[1] && w->at[1] > w->at[2]);
+	assert_int_equal(sd_event_source_get_time(w->timer, &when), 0);
+	assert_true(sd_event_now(ctl->event, CLOCK_MONOTONIC, &now) >= 0);
+	assert_in_range(when, now, now + HOUR + HOUR / 2);
+	return false;
+}
+
+static void a_policy_is_woken_in_order(void **state)
+{
+	actors_run(instants, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -488,6 +515,7 @@ int main(void)
 		TEST(a_job_that_kills_its_hosts_ends),
 		TEST(why_it_failed_is_why_it_ends),
 		TEST(what_ranks_had_is_kept),
+		TEST(a_policy_is_woken_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
