@@ -59,7 +59,16 @@ struct look {
 	struct dynamic_mind *mind;
 	uint32_t rank;
 	const struct host *from;
+	uint64_t *given; /* by host: memory for who goes there by this look */
 };
+
+/* Bytes that are free on a host for who comes. */
+static uint64_t free_memory(const struct look *l, const struct host *h)
+{
+	uint64_t is = dynamic_memory(h), given = l->given[h->ix];
+
+	return is > given ? is - given : 0;
+}
 
 /* Of a process that comes to a host, without what is held back. */
 static double delay_there(const struct look *l, const struct host *h)
@@ -87,7 +96,7 @@ static bool in_class(const struct look *l, const struct host *k)
 	double least = fmin(l->mind->class + 0.5, s->threshold);
 
 	return s->alpha * (1 + s->load + s->external) <= least &&
-	       dynamic_memory(k) - l->d->mem_min > l->job->memory;
+	       free_memory(l, k) > l->d->mem_min + l->job->memory;
 }
 
 /* Is k in P?  (5.5) */
@@ -100,7 +109,7 @@ enum rule { IN_CLASS, WITH_MEMORY, ANY_MEMORY, MUCH_FASTER };
 
 static bool allows(const struct look *l, enum rule rule, const struct host *k)
 {
-	bool fits = l->job->memory <= dynamic_memory(k);
+	bool fits = l->job->memory <= free_memory(l, k);
 
 	switch (rule) {
 	case IN_CLASS:
@@ -135,6 +144,7 @@ static void move(const struct look *l, const struct host *to,
 
 	plan_migrate(l->plan, l->job, l->rank, to->ix, why);
 	l->mind->count[l->rank] = 0;
+	l->given[to->ix] += l->job->memory;
 	sed->jobs[l->ix].hosts[l->rank] = (int)to->ix;
 	sed->hosts[l->from->ix].load--;
 	sed->hosts[to->ix].load++;
@@ -198,6 +208,7 @@ static void look_at_all(struct dynamic *d, const struct view *view,
 {
 	struct look l = { .d = d, .view = view, .plan = plan };
 
+	l.given = xcalloc(view->nr_hosts + 1, sizeof(*l.given));
 	for_each_running(l.job, view)
 	{
 		l.mind = dynamic_mind(d, l.job);
@@ -206,6 +217,7 @@ static void look_at_all(struct dynamic *d, const struct view *view,
 			look_at_job(&l);
 		l.ix++;
 	}
+	free(l.given);
 }
 
 /* Looks are `every` apart while anything runs. */

@@ -1,0 +1,454 @@
+/*
+ * test_deciders.c - what every policy that moves ranks keeps, on random states
+ *
+ * Hosts of any speed, load and memory, closed, drained, down or their owners'; jobs that
+ * run anywhere on them.  Passes are carried out at once, and nothing else changes, so
+ * that whoever moves for ever does so of their own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/random.h"
+#include "policy/policies.h"
+
+#define SEC USEC_PER_SEC
+#define MB  UINT64_C(1000000)
+
+enum { HOSTS = 8, JOBS = 6, RANKS = 4, PASSES = 80, STATES = 150 };
+
+static const char *const deciders[] = { "stint",       "dynamite",
+					"dynamic-sed", "dynamic-sed-1997",
+					"harvest",     "harvest:by=cpu" };
+
+enum { NR_DECIDERS = sizeof(deciders) / sizeof(*deciders) };
+
+struct play {
+	const char *spec;
+	uint64_t seed;
+	struct view view;
+	struct plan plan;
+	struct policy *policy;
+	struct job *job[JOBS];
+	uint64_t memory[HOSTS];	   /* without guests */
+	uint32_t was[JOBS][RANKS]; /* host from which it moved last, + 1 */
+	unsigned moves, since[JOBS][RANKS]; /* ... as the how manieth move */
+	uint32_t seen[PASSES + 1][JOBS][RANKS];
+	unsigned nr_seen;
+};
+
+/* ---- a random state ---- */
+
+static struct host random_host(struct random_stream *r, uint64_t *ret_memory)
+{
+	struct host h = {
+		.speed = 1 + (double)random_below(r, 4),
+		.cores = 1 + (uint32_t)random_below(r, 3),
+		.slots = 4 + (uint32_t)random_below(r, 4),
+		.memory = 1000 * MB,
+		.load = random_below(r, 2) ? random_uniform(r, 0, 4) : 0,
+		.users = (uint32_t)random_below(r, 3) / 2,
+		.up = random_below(r, 12) != 0,
+		.drain = !random_below(r, 10),
+	};
+
+	*ret_memory = (100 + random_below(r, 800)) * MB;
+	h.memory_free = *ret_memory;
+	if (!random_below(r, 5)) {
+		h.closed = CLOSED_OWNER;
+		h.owner_active = true;
+		h.idle_since = USEC_MAX;
+	} else if (!random_below(r, 6)) {
+		h.closed = CLOSED_LOAD;
+	}
+	return h;
+}
+
+static void place_job(struct play *p, struct random_stream *r, int i)
+{
+	uint32_t n = 1 + (uint32_t)random_below(r, RANKS), on[RANKS];
+	struct job *j = view_job_create(&p->view);
+	struct event e = { .type = EVENT_ARRIVE, .at = p->view.now, .job = j };
+
+	p->job[i] = j;
+	j->id = i + 1;
+	j->size = j->min_size = n;
+	j->memory = random_below(r, 120) * MB;
+	j->estimate = (usec_t)(1 + random_below(r, 50)) * 3600 * SEC;
+	model_apply(&p->view, &e);
+	policy_event(p->policy, &p->view, &e);
+	for (uint32_t k = 0; k < n; k++)
+		on[k] = (uint32_t)random_below(r, HOSTS);
+	model_apply(&p->view, &(struct event){ .type = EVENT_START,
+					       .at = p->view.now,
+					       .job = j,
+					       .n = n,
+					       .hosts = on });
+}
+
+static void play_begin(struct play *p, const char *spec, uint64_t seed)
+{
+	struct host hosts[HOSTS];
+	struct random_stream r;
+
+	memset(p, 0, sizeof(*p));
+	p->spec = spec;
+	p->seed = seed;
+	random_init(&r, seed, "deciders", 0);
+	for (int i = 0; i < HOSTS; i++)
+		hosts[i] = random_host(&r, &p->memory[i]);
+	view_init_hosts(&p->view, hosts, HOSTS);
+	p->view.now = 3600 * SEC;
+	p->plan = (struct plan)PLAN_INIT;
+	assert_int_equal(policy_create(spec, 1, &p->view, &p->policy, NULL), 0);
+	for (int i = 0; i < JOBS; i++)
+		place_job(p, &r, i);
+}
+
+static void play_end(struct play *p)
+{
+	policy_destroy(p->policy);
+	plan_clear(&p->plan);
+	view_clear(&p->view);
+}
+
+/* ---- what holds ---- */
+
+static void fails(const struct play *p, const char *what,
+		  const struct plan_entry *e)
+{
+	char line[300];
+
+	plan_print(&p->view, e, line, sizeof(line));
+	fail_msg("%s, state %u at %d s: %s: %s", p->spec, (unsigned)p->seed,
+		 (int)(p->view.now / SEC), what, line);
+}
+
+static int index_of(const struct play *p, const struct job *job)
+{
+	for (int i = 0; i < JOBS; i++)
+		if (p->job[i] == job)
+			return i;
+	return -1;
+}
+
+/* Dynamic-SED then takes a host without the memory, too (Schnor 1997, 5.7). */
+static bool away_from_users(const struct play *p, uint32_t from)
+{
+	return !strncmp(p->spec, "dynamic-sed", 11) &&
+	       p->view.hosts[from].users;
+}
+
+/* Ranks and memory that its hosts will have, one entry after the other. */
+static void check_limits(const struct play *p)
+{
+	uint32_t ranks[HOSTS];
+	int64_t memory[HOSTS];
+
+	for (int h = 0; h < HOSTS; h++) {
+		ranks[h] = p->view.hosts[h].nr_ranks;
+		memory[h] = (int64_t)p->view.hosts[h].memory_free;
+	}
+	for (size_t i = 0; i < p->plan.nr; i++) {
+		const struct plan_entry *e = &p->plan.entry[i];
+
+		for (uint32_t k = 0; e->type == PLAN_MIGRATE && k < e->n; k++) {
+			const struct host *to = &p->view.hosts[e->hosts[k]];
+
+			if (!host_usable(to) || to->owner_active)
+				fails(p, "to a host that is not available", e);
+			if (++ranks[to->ix] > to->slots)
+				fails(p, "more ranks than slots", e);
+			memory[to->ix] -= (int64_t)e->job->memory;
+			if (memory[to->ix] < 0 &&
+			    !away_from_users(p, e->job->hosts[e->ranks[k]]))
+				fails(p, "more memory than is free", e);
+			if (!p->view.hosts[e->job->hosts[e->ranks[k]]].up)
+				fails(p, "from a host that is down", e);
+		}
+	}
+}
+
+static void check_once(const struct play *p)
+{
+	bool planned[JOBS][RANKS] = { { false } };
+
+	for (size_t i = 0; i < p->plan.nr; i++) {
+		const struct plan_entry *e = &p->plan.entry[i];
+		int j = index_of(p, e->job);
+
+		for (uint32_t k = 0; e->type == PLAN_MIGRATE && k < e->n; k++) {
+			if (planned[j][e->ranks[k]])
+				fails(p, "a rank is moved twice", e);
+			planned[j][e->ranks[k]] = true;
+			if (e->job->hosts[e->ranks[k]] == e->hosts[k])
+				fails(p, "to where it is", e);
+		}
+	}
+}
+
+/* ---- carried out ---- */
+
+static void tell(struct play *p, struct event *e, bool told)
+{
+	e->at = p->view.now;
+	model_apply(&p->view, e);
+	if (told)
+		policy_event(p->policy, &p->view, e);
+}
+
+static void move(struct play *p, const struct plan_entry *e, uint32_t k)
+{
+	int j = index_of(p, e->job);
+	uint32_t rank = e->ranks[k], from = e->job->hosts[rank];
+	struct event event = { .type = EVENT_MIGRATE,
+			       .job = e->job,
+			       .rank = rank,
+			       .host = e->hosts[k],
+			       .cost = SEC / 10 };
+
+	/* Nobody else has moved since. */
+	if (p->was[j][rank] == e->hosts[k] + 1 && p->since[j][rank] == p->moves)
+		fails(p, "ping-pong", e);
+	p->was[j][rank] = from + 1;
+	p->since[j][rank] = ++p->moves;
+	tell(p, &event, true);
+}
+
+static void carry_out(struct play *p, const struct plan_entry *e)
+{
+	struct event event = { .job = e->job, .rank = e->rank };
+
+	switch (e->type) {
+	case PLAN_MIGRATE:
+		for (uint32_t k = 0; k < e->n; k++)
+			move(p, e, k);
+		break;
+	case PLAN_FREEZE:
+	case PLAN_THAW:
+		event.type = e->type == PLAN_FREEZE ? EVENT_FREEZE : EVENT_THAW;
+		if (job_rank_frozen(e->job, e->rank) !=
+		    (e->type == PLAN_FREEZE))
+			tell(p, &event, e->told);
+		break;
+	case PLAN_WAKE:
+		break;
+	default:
+		fails(p, "nobody waits, and no job may be requeued", e);
+	}
+}
+
+/* Guests take memory, and give it back. */
+static void measure(struct play *p)
+{
+	for (uint32_t h = 0; h < HOSTS; h++) {
+		struct host fresh = p->view.hosts[h];
+		uint64_t taken = 0;
+		struct event e = { .type = EVENT_HOST,
+				   .host = h,
+				   .fresh = &fresh };
+
+		for (int j = 0; j < JOBS; j++)
+			for (uint32_t k = 0; k < p->job[j]->n; k++)
+				if (p->job[j]->hosts[k] == h)
+					taken += p->job[j]->memory;
+		fresh.memory_free =
+			taken < p->memory[h] ? p->memory[h] - taken : 0;
+		if (fresh.memory_free != p->view.hosts[h].memory_free)
+			tell(p, &e, true);
+	}
+}
+
+static void note_places(const struct play *p, uint32_t ret[JOBS][RANKS])
+{
+	memset(ret, 0, sizeof(uint32_t[JOBS][RANKS]));
+	for (int j = 0; j < JOBS; j++)
+		memcpy(ret[j], p->job[j]->hosts,
+		       p->job[j]->n * sizeof(*p->job[j]->hosts));
+}
+
+/* Places of all ranks that there were before, and have been left since: a circle. */
+static void check_circle(struct play *p)
+{
+	uint32_t now[JOBS][RANKS];
+
+	note_places(p, now);
+	if (p->nr_seen && !memcmp(now, p->seen[p->nr_seen - 1], sizeof(now)))
+		return;
+	for (unsigned i = 0; i < p->nr_seen; i++)
+		if (!memcmp(now, p->seen[i], sizeof(now)))
+			fail_msg("%s, state %u at %d s: a circle of %u moves",
+				 p->spec, (unsigned)p->seed,
+				 (int)(p->view.now / SEC), p->moves);
+	memcpy(p->seen[p->nr_seen++], now, sizeof(now));
+}
+
+static void play_pass(struct play *p)
+{
+	plan_reset(&p->plan, &p->view);
+	policy_decide(p->policy, &p->view, &p->plan);
+	check_limits(p);
+	check_once(p);
+	for (size_t i = 0; i < p->plan.nr; i++)
+		carry_out(p, &p->plan.entry[i]);
+	measure(p);
+	check_circle(p);
+}
+
+/* How many moves there were. */
+static unsigned play_state(const char *spec, uint64_t seed)
+{
+	unsigned moves, half = 0;
+	struct play p;
+
+	play_begin(&p, spec, seed);
+	measure(&p);
+	for (int i = 0; i < PASSES; i++) {
+		p.view.now += 200 * SEC;
+		play_pass(&p);
+		if (i == PASSES / 2)
+			half = p.moves;
+	}
+	moves = p.moves;
+	if (moves != half)
+		fail_msg("%s, state %u: it goes on for ever: %u moves, then %u",
+			 spec, (unsigned)seed, half, moves);
+	play_end(&p);
+	return moves;
+}
+
+static void every_decider_on_random_states(void **state)
+{
+	(void)state;
+	for (int d = 0; d < NR_DECIDERS; d++) {
+		unsigned moves = 0;
+
+		for (uint64_t seed = 1; seed <= STATES; seed++)
+			moves += play_state(deciders[d], seed);
+		/* Or nothing would have been tried. */
+		if (moves < STATES / 5)
+			fail_msg("%s: only %u moves", deciders[d], moves);
+	}
+}
+
+/* ---- Dynamic-SED's limit for long jobs (Schnor 1997 section 5.4) ---- */
+
+static struct job *submit(struct play *p, int64_t id, uint32_t least,
+			  uint32_t most, bool is_long)
+{
+	struct job *j = view_job_create(&p->view);
+
+	j->id = id;
+	j->submit = p->view.now;
+	j->size = most;
+	j->min_size = least;
+	j->kind = least < most ? JOB_MOLDABLE : JOB_RIGID;
+	j->estimate = (is_long ? 100 * 3600 : 1) * SEC;
+	tell(p, &(struct event){ .type = EVENT_ARRIVE, .job = j }, true);
+	return j;
+}
+
+static void start_some(struct play *p)
+{
+	plan_reset(&p->plan, &p->view);
+	policy_decide(p->policy, &p->view, &p->plan);
+	for (size_t i = 0; i < p->plan.nr; i++) {
+		const struct plan_entry *e = &p->plan.entry[i];
+
+		if (e->type == PLAN_START)
+			tell(p,
+			     &(struct event){ .type = EVENT_START,
+					      .job = e->job,
+					      .n = e->n,
+					      .hosts = e->hosts },
+			     false);
+	}
+}
+
+static void idle_machine(struct play *p, const char *spec, uint32_t n)
+{
+	struct host hosts[64] = { { .name = NULL } };
+
+	for (uint32_t i = 0; i < n; i++)
+		hosts[i] = (struct host){
+			.speed = 1, .cores = 1, .slots = 4, .up = true
+		};
+	memset(p, 0, sizeof(*p));
+	view_init_hosts(&p->view, hosts, n);
+	p->view.now = SEC;
+	p->plan = (struct plan)PLAN_INIT;
+	assert_int_equal(policy_create(spec, 1, &p->view, &p->policy, NULL), 0);
+}
+
+static void long_jobs_leave_some_for_others(void **state)
+{
+	struct job *a, *b, *c;
+	struct play p;
+
+	(void)state;
+	idle_machine(&p, "dynamic-sed:long=10h", 10);
+	a = submit(&p, 1, 1, 10, true);
+	start_some(&p);
+	assert_int_equal(a->n, 7);
+	c = submit(&p, 2, 1, 10, false); /* a short one may have what is left */
+	start_some(&p);
+	assert_int_equal(c->n, 3);
+	b = submit(&p, 3, 1, 10, true);
+	start_some(&p);
+	assert_int_equal(b->n, 0);
+	play_end(&p);
+	/* Alone it has what it must have. */
+	idle_machine(&p, "dynamic-sed:long=10h", 10);
+	a = submit(&p, 1, 9, 9, true);
+	start_some(&p);
+	assert_int_equal(a->n, 9);
+	play_end(&p);
+}
+
+static void long_jobs_on_random_machines(void **state)
+{
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 7, "long", 0);
+	for (int round = 0; round < 300; round++) {
+		uint32_t hosts = 2 + (uint32_t)random_below(&r, 60);
+		uint32_t first = 0, all = 0;
+		struct job *j[5];
+		struct play p;
+
+		idle_machine(&p, "dynamic-sed:long=10h", hosts);
+		for (int i = 0; i < 5; i++) {
+			uint32_t most = 1 + (uint32_t)random_below(&r, hosts);
+			uint32_t least = 1 + (uint32_t)random_below(&r, most);
+
+			j[i] = submit(&p, i + 1, least, most, true);
+			start_some(&p);
+		}
+		for (int i = 0; i < 5; i++) {
+			first = first ? first : j[i]->n;
+			all += j[i]->n;
+		}
+		if (all * 10 > hosts * 7 && all != first)
+			fail_msg("%u of %u hosts are long jobs'", all, hosts);
+		assert_true(all > 0);
+		play_end(&p);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_decider_on_random_states),
+		cmocka_unit_test(long_jobs_leave_some_for_others),
+		cmocka_unit_test(long_jobs_on_random_machines),
+	};
+
+	return cmocka_run_group_tests_name("deciders", tests, NULL, NULL);
+}

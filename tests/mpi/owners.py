@@ -1,0 +1,227 @@
+#!/usr/bin/python3
+"""owners.py - owners come and go every few seconds, while services are killed
+
+    owners.py [--seconds S] [--seed X] [--strike S] [--build DIR]
+
+Six hosts of a testbed under the policy stint, three jobs that check every byte they
+exchange (chkmpi), one of which may begin anew.  Each owner comes and goes by a
+draw of a few seconds.  Every --strike seconds (0: never) the controller, an agent or a
+keeper is killed, mostly while a rank is moving; the first two are started again.
+All the time, and afterwards,
+
+ - no rank is there twice: of a job's rank no more than one process runs (a move
+   freezes one before the other goes on);
+ - no contract is exceeded: no host has been disturbed more often than its terms allow;
+ - a host whose owner is there has been given back in the time of its terms, or is
+   closed for the day for it, or says that it is still at it (and it gets done);
+ - a job ends well, unless its keeper was killed; then another one takes its place;
+ - nothing is left behind (bed.py).
+"""
+import argparse
+import os
+import random
+import sys
+import time
+
+import bed
+from procs import kill, processes, read_proc, stat_of, until
+
+GIVE_BACK = 5  # seconds
+DISTURB = 100000
+TERMS = [f"give-back = {GIVE_BACK}", f"disturb = {DISTURB}", "freeze = 5",
+         "linger = 1"]
+RANKS = 3
+
+
+class Owners:
+    def __init__(self, b, opts):
+        self.bed, self.opts = b, opts
+        self.rng = random.Random(opts.seed)
+        self.jobs, self.tag = [], 0
+        self.due = {h: (0, False) for h in b.hosts}  # until then, and there
+        self.counts = dict.fromkeys(["returns", "strikes", "in moves", "jobs",
+                                     "lost", "late"], 0)
+        self.struck = set()  # jobs whose keeper was killed
+        self.next_strike = time.monotonic() + opts.strike
+        self.late = set()
+        self.began = time.monotonic()
+
+    def set_terms(self):
+        for h in self.bed.hosts:
+            with open(f"{self.bed.home}/{h}/stint.conf", "a") as f:
+                f.write("\n".join(["[owner]", *TERMS, ""]))
+            kill([self.bed.service(h)], 1)  # SIGHUP
+        for h in self.bed.hosts:
+            log = f"{self.bed.home}/{h}/agent.log"
+            if not until(lambda log=log: "terms=read" in open(log).read(), 30):
+                raise bed.Failed(f"{h} has not read its terms")
+
+    # ---- jobs
+
+    def begin(self):
+        self.tag += 1
+        argv = [os.path.join(os.path.dirname(self.bed.exe),
+                             "../../tests/mpi/chkmpi"),
+                "--seconds", str(self.opts.seconds + 60), "--max", "20000",
+                "--quiet", "--seed", str(1000 + self.tag)]
+        options = ["--requeue"] if self.tag % 3 == 0 else []
+        self.counts["jobs"] += 1
+        self.jobs.append(self.bed.start(RANKS, *argv, options=options))
+
+    def look_at_jobs(self):
+        for j in list(self.jobs):
+            if j.process.poll() is None:
+                continue
+            self.jobs.remove(j)
+            if j.number not in self.struck:
+                raise bed.Failed(f"job {j.number} ended with "
+                                 f"{j.process.returncode}: {j.errors()[-500:]}")
+            if "wrong" in j.errors() or "SABOTAGE" in j.text():
+                raise bed.Failed(f"job {j.number}: {j.errors()[-500:]}")
+            self.counts["lost"] += 1
+
+    def ranks_of(self, job):
+        """Processes that are ranks of a job, at either end of a move."""
+        words = job.process.args
+        name = words[words.index("--seconds") - 1]
+        return [p for p in processes("--seed", words[-1])
+                if read_proc(p, "cmdline").split("\0")[0] == name]
+
+    def no_rank_twice(self):
+        """More copies that are not stopped than ranks, for longer than a move
+        takes to hand over: a rank is there twice."""
+        for job in self.jobs:
+            def copies(job=job):
+                return sum((stat_of(p) or "T")[0] not in "tT"
+                           for p in self.ranks_of(job))
+            if copies() > RANKS and not until(
+                    lambda c=copies: c() <= RANKS, 20):
+                raise bed.Failed(f"{copies()} copies of the {RANKS} ranks of "
+                                 f"job {job.number}")
+
+    # ---- owners
+
+    def step_owners(self):
+        now = time.monotonic()
+        for h, (until_then, here) in self.due.items():
+            if now < until_then:
+                continue
+            word = "away" if here else "here"
+            # Two hosts at least take guests.
+            if not here and sum(there for _, there in self.due.values()) >= 4:
+                continue
+            r = self.bed.stint("testbed", "owner", h, word, "--for", "60")
+            if r.returncode:
+                continue  # its agent has just been killed
+            self.counts["returns"] += not here
+            self.due[h] = (now + self.rng.uniform(1, 5), not here)
+
+    def look_at_hosts(self):
+        try:
+            hosts = self.bed.ask("owner", "status", "--all")
+        except bed.Failed:
+            return  # the controller has just been killed
+        for h in hosts:
+            if h["disturbed"] > DISTURB:
+                raise bed.Failed(f"{h['host']} was disturbed "
+                                 f"{h['disturbed']} times")
+            for r in h["last"]:
+                took = r["took_us"]
+                if took is None or took <= GIVE_BACK * 1e6 or \
+                        (h["host"], r["at_us"]) in self.late:
+                    continue
+                self.late.add((h["host"], r["at_us"]))
+                self.counts["late"] += 1
+                print(f"# {h['host']} gave back in {took / 1e6:.1f} s, and is "
+                      f"closed: {h['closed']}", flush=True)
+                if h["closed"] not in ("slow", "owner", "disturbed"):
+                    raise bed.Failed(f"{h['host']} took {took / 1e6:.1f} s, and "
+                                     f"is {h['closed']}")
+
+    # ---- strikes
+
+    def moving(self):
+        with open(f"{self.bed.home}/controller.log", errors="replace") as f:
+            text = f.read()[-4000:]
+        return text.rfind("migrate job") > text.rfind("moved=")
+
+    def strike(self):
+        if not self.opts.strike or time.monotonic() < self.next_strike:
+            return
+        moving = bool(until(self.moving, 2))
+        what = self.rng.choice(["controller", "agent", "agent", "keeper"])
+        self.next_strike = time.monotonic() + self.opts.strike
+        self.counts["strikes"] += 1
+        self.counts["in moves"] += moving
+        if what == "controller":
+            self.bed.restart("controller")
+        elif what == "agent":
+            self.bed.restart(self.rng.choice(self.bed.hosts))
+        else:
+            self.kill_keeper()
+
+    def kill_keeper(self):
+        job = self.rng.choice(self.jobs)
+        keepers = [k for k in processes("keeper",
+                                        f"--run-dir={self.bed.home}")
+                   if stat_of(k) and f"{job.number}." in read_proc(k, "cmdline")
+                   .replace("\0", " ")]
+        if keepers:
+            self.struck.add(job.number)
+            kill([self.rng.choice(keepers)])
+
+    # ---- all of it
+
+    def run(self):
+        self.set_terms()
+        for h in self.bed.hosts:  # what was said last stays on paper
+            self.bed.stint("testbed", "owner", h, "away")
+        before = self.bed.things()
+        end = time.monotonic() + self.opts.seconds
+        while time.monotonic() < end:
+            try:
+                while len(self.jobs) < 3:
+                    self.begin()
+            except bed.Short as e:
+                raise bed.Failed(str(e)) from None
+            self.step_owners()
+            self.strike()
+            self.look_at_jobs()
+            self.no_rank_twice()
+            self.look_at_hosts()
+            time.sleep(0.2)
+        return self.finish(before)
+
+    def finish(self, before):
+        for h in self.bed.hosts:
+            until(lambda h=h: not self.bed.stint("testbed", "owner", h, "away")
+                  .returncode, 60)
+        for j in self.jobs:
+            kill(self.ranks_of(j), 10)  # SIGUSR1: it ends, and says if all was right
+        for j in self.jobs:
+            if j.wait(200) and j.number not in self.struck:
+                raise bed.Failed(f"job {j.number}: exit {j.process.returncode}:"
+                                 f" {j.errors()[-500:]}")
+        self.bed.nothing_new(before)
+        told = ", ".join(f"{k} {v}" for k, v in self.counts.items())
+        return f"ok {told} in {time.monotonic() - self.began:.0f} s"
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
+    p.add_argument("--seconds", type=float, default=300)
+    p.add_argument("--strike", type=float, default=5)
+    p.add_argument("--seed", type=int, default=1)
+    opts = p.parse_args()
+    try:
+        with bed.Bed(opts.build, 6, "--policy=stint") as b:
+            print(Owners(b, opts).run())
+    except bed.Failed as e:
+        print(f"FAILED seed {opts.seed}: {e}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
