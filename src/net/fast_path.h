@@ -13,6 +13,7 @@
  * where the host's own routes lead between capsule and peer over the uplink,
  * and no larger than that route's MTU.  Every other packet, and every packet
  * while a door is shut, is forwarded as usual.
+ * What the routes said holds for 0.2 ms for packets of the same connection.
  *
  * There are two switches ("doors"), both shut at first; a packet takes the fast
  * path only while both are open:

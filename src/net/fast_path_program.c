@@ -8,9 +8,10 @@
  *	near	destination		source: must be the capsule's
  *	far	source			destination
  *
- * The host's routes are always asked for the way from the capsule to the far
- * end.  Inwards that is the check of a strict rp_filter, so no sender is
- * believed who would not be without us.
+ * The host's routes are asked for the way from the capsule to the far end, which
+ * is half of what a program costs; for FAST_PATH_FOUND the answer is that of
+ * packets alike, too.  Inwards that is the check of a strict rp_filter, so no
+ * sender is believed who would not be without us.
  */
 #include <assert.h>
 #include <linux/if_packet.h>
@@ -21,8 +22,12 @@
 
 #include "net/bpf.h"
 
-#define TCX_NEXT (-1)	   /* the ordinary way */
-#define NEXT	 INT16_MAX /* jump there; put right at the end */
+#define TCX_NEXT (-1) /* the ordinary way */
+/* Jumps, put right when it is known where to: the ordinary way; to ask the routes;
+ * to let the packet go */
+#define NEXT	 INT16_MAX
+#define ASK	 (INT16_MAX - 1)
+#define TAKE	 (INT16_MAX - 2)
 
 #define INSN(c, d, s, o, i)                 \
 	((struct bpf_insn){ .code = (c),    \
@@ -36,6 +41,7 @@
 #define PLUS(reg, other) INSN(BPF_ALU64 | BPF_ADD | BPF_X, reg, other, 0, 0)
 #define AND(reg, value)	 INSN(BPF_ALU64 | BPF_AND | BPF_K, reg, 0, 0, value)
 #define SHIFT(reg, n)	 INSN(BPF_ALU64 | BPF_RSH | BPF_K, reg, 0, 0, n)
+#define TIMES(reg, n)	 INSN(BPF_ALU64 | BPF_MUL | BPF_K, reg, 0, 0, n)
 #define CALL(helper)	 INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_##helper)
 #define EXIT		 INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
@@ -53,8 +59,14 @@
 #define NEXT_IF_ABOVE(reg, other) \
 	INSN(BPF_JMP | BPF_JGT | BPF_X, reg, other, NEXT, 0)
 
+/* Ask the routes unless both are the same, or if one is above the other. */
+#define ASK_UNLESS(reg, other) \
+	INSN(BPF_JMP32 | BPF_JNE | BPF_X, reg, other, ASK, 0)
+#define ASK_IF_ABOVE(reg, other) \
+	INSN(BPF_JMP | BPF_JGT | BPF_X, reg, other, ASK, 0)
+
 /* Registers: 0 is a result, 1 to 5 are arguments and lost in a call. */
-enum { CTX = 6, DATA = 7, FP = 10 };
+enum { CTX = 6, DATA = 7, FOUND = 8, NOW = 9, FP = 10 };
 
 #define SKB(field) offsetof(struct __sk_buff, field)
 #define IP(field)  (ETH_HLEN + (int)offsetof(struct iphdr, field))
@@ -64,10 +76,12 @@ enum {
 	TCP_LENGTH = ETH_HLEN + 20 + 12, /* of its header, high half */
 	HEADERS = ETH_HLEN + 20 + 20,	 /* the least there must be */
 	FIB = -(int)sizeof(struct bpf_fib_lookup), /* on the stack */
-	HOP = FIB - 24, /* a struct bpf_redir_neigh */
+	HOP = FIB - 24,	  /* a struct bpf_redir_neigh */
+	LENGTH = HOP - 8, /* the packet's: the lookup writes over its own */
 };
-#define FIB_AT(field) (FIB + (int)offsetof(struct bpf_fib_lookup, field))
-#define HOP_AT(field) (HOP + (int)offsetof(struct bpf_redir_neigh, field))
+#define FOUND_AT(field) offsetof(struct fast_path_found, field)
+#define FIB_AT(field)	(FIB + (int)offsetof(struct bpf_fib_lookup, field))
+#define HOP_AT(field)	(HOP + (int)offsetof(struct bpf_redir_neigh, field))
 
 struct text {
 	struct bpf_insn *insn;
@@ -84,6 +98,14 @@ static void add_insn(struct text *t, const struct bpf_insn *insn, size_t n)
 	add_insn(t, (struct bpf_insn[]){ __VA_ARGS__ },       \
 		 sizeof((struct bpf_insn[]){ __VA_ARGS__ }) / \
 			 sizeof(struct bpf_insn))
+
+/* Those that wait for this place. */
+static void put_label(struct text *t, int16_t label)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->insn[i].off == label)
+			t->insn[i].off = (int16_t)(t->n - i - 1);
+}
 
 /* Both doors are open. */
 static void put_doors(struct text *t, int map)
@@ -114,7 +136,7 @@ static void put_packet(struct text *t)
 	    LOAD(B, 2, DATA, IP(protocol)), NEXT_IF(2, JNE, IPPROTO_TCP));
 }
 
-/* Its length for the MTU: of the longest segment it will be cut into. */
+/* In 3, its length for the MTU: of the longest segment it will be cut into. */
 static void put_length(struct text *t)
 {
 	PUT(t, LOAD(W, 3, CTX, SKB(gso_size)),
@@ -123,39 +145,90 @@ static void put_length(struct text *t)
 	    INSN(BPF_JMP | BPF_JA, 0, 0, 5, 0),
 	    /* with gso_size: the headers are added */
 	    LOAD(B, 2, DATA, TCP_LENGTH), SHIFT(2, 2), AND(2, 0x3c), PLUS(3, 2),
-	    ADD(3, 20),
-	    /* both */
-	    STORE(H, FP, FIB_AT(tot_len), 3));
+	    ADD(3, 20));
+}
+
+/*
+ * What this CPU has found, if the packet is like that one.  A program is not
+ * interrupted by another one of its CPU, so that nobody else writes there.
+ */
+static void put_found(struct text *t, bool inwards, int map)
+{
+	int far = inwards ? IP(saddr) : IP(daddr);
+	int at = inwards ? offsetof(struct fast_path_doors, found[0])
+			 : offsetof(struct fast_path_doors, found[1]);
+
+	PUT(t, CALL(get_smp_processor_id), NEXT_IF(0, JGE, FAST_PATH_CPUS),
+	    AND(0, FAST_PATH_CPUS - 1), /* says it to the verifier */
+	    TIMES(0, sizeof(struct fast_path_found)),
+	    INSN(BPF_LD | BPF_DW | BPF_IMM, FOUND, BPF_PSEUDO_MAP_VALUE, 0,
+		 map),
+	    INSN(0, 0, 0, 0, at), PLUS(FOUND, 0), CALL(ktime_get_ns),
+	    COPY(NOW, 0));
+	if (inwards)
+		PUT(t, SET(3, 0));
+	else
+		put_length(t);
+	PUT(t, LOAD(DW, 2, FOUND, FOUND_AT(until)), ASK_IF_ABOVE(NOW, 2),
+	    LOAD(W, 2, FOUND, FOUND_AT(length)), ASK_IF_ABOVE(3, 2),
+	    LOAD(W, 2, FOUND, FOUND_AT(far)), LOAD(W, 4, DATA, far),
+	    ASK_UNLESS(2, 4), LOAD(W, 2, FOUND, FOUND_AT(ports)),
+	    LOAD(W, 4, DATA, TCP(source)), ASK_UNLESS(2, 4),
+	    LOAD(B, 2, FOUND, FOUND_AT(tos)), LOAD(B, 4, DATA, IP(tos)),
+	    ASK_UNLESS(2, 4), INSN(BPF_JMP | BPF_JA, 0, 0, TAKE, 0));
+}
+
+/* The next hop is what the lookup has left in 4.  The time comes last: a
+ * kernel that lets programs interrupt each other finds nothing half written. */
+static void put_remember(struct text *t, bool inwards)
+{
+	int far = inwards ? IP(saddr) : IP(daddr);
+
+	PUT(t, STORE_VALUE(DW, FOUND, FOUND_AT(until), 0),
+	    STORE(W, FOUND, FOUND_AT(hop), 4), LOAD(H, 2, FP, LENGTH),
+	    STORE(W, FOUND, FOUND_AT(length), 2), LOAD(W, 2, DATA, far),
+	    STORE(W, FOUND, FOUND_AT(far), 2), LOAD(W, 2, DATA, TCP(source)),
+	    STORE(W, FOUND, FOUND_AT(ports), 2), LOAD(B, 2, DATA, IP(tos)),
+	    STORE(B, FOUND, FOUND_AT(tos), 2), ADD(NOW, FAST_PATH_FOUND),
+	    STORE(DW, FOUND, FOUND_AT(until), NOW));
+}
+
+/* It is the capsule's. */
+static void put_near(struct text *t, bool inwards,
+		     const struct fast_path_spec *spec)
+{
+	PUT(t, LOAD(W, 2, DATA, inwards ? IP(daddr) : IP(saddr)),
+	    NEXT_IF(2, JNE, (int)spec->address.s_addr));
 }
 
 /* The way from capsule to far end leaves by the uplink. */
 static void put_route(struct text *t, bool inwards,
 		      const struct fast_path_spec *spec)
 {
-	int near = inwards ? IP(daddr) : IP(saddr);
 	int far = inwards ? IP(saddr) : IP(daddr);
 	int near_port = inwards ? TCP(dest) : TCP(source);
 	int far_port = inwards ? TCP(source) : TCP(dest);
 
-	PUT(t, LOAD(W, 2, DATA, near),
-	    NEXT_IF(2, JNE, (int)spec->address.s_addr));
 	for (int at = FIB; at < 0; at += 8)
 		PUT(t, STORE_VALUE(DW, FP, at, 0));
-	PUT(t, STORE(W, FP, FIB_AT(ipv4_src), 2), LOAD(W, 2, DATA, far),
-	    STORE(W, FP, FIB_AT(ipv4_dst), 2),
+	PUT(t, STORE(H, FP, FIB_AT(tot_len), 3), STORE(H, FP, LENGTH, 3),
+	    STORE_VALUE(W, FP, FIB_AT(ipv4_src), (int)spec->address.s_addr),
+	    LOAD(W, 2, DATA, far), STORE(W, FP, FIB_AT(ipv4_dst), 2),
 	    STORE_VALUE(B, FP, FIB_AT(family), AF_INET),
 	    STORE_VALUE(B, FP, FIB_AT(l4_protocol), IPPROTO_TCP),
 	    LOAD(H, 2, DATA, near_port), STORE(H, FP, FIB_AT(sport), 2),
 	    LOAD(H, 2, DATA, far_port), STORE(H, FP, FIB_AT(dport), 2),
 	    STORE_VALUE(W, FP, FIB_AT(ifindex), spec->index),
 	    LOAD(B, 2, DATA, IP(tos)), STORE(B, FP, FIB_AT(tos), 2));
-	if (!inwards)
-		put_length(t);
 	PUT(t, COPY(1, CTX), COPY(2, FP), ADD(2, FIB),
 	    SET(3, sizeof(struct bpf_fib_lookup)),
 	    SET(4, BPF_FIB_LOOKUP_SKIP_NEIGH), CALL(fib_lookup),
 	    NEXT_IF(0, JNE, BPF_FIB_LKUP_RET_SUCCESS),
 	    LOAD(W, 2, FP, FIB_AT(ifindex)), NEXT_IF(2, JNE, spec->uplink));
+	if (!inwards)
+		PUT(t, LOAD(B, 2, FP, FIB_AT(family)),
+		    NEXT_IF(2, JNE, AF_INET));
+	PUT(t, LOAD(W, 4, FP, FIB_AT(ipv4_dst)));
 }
 
 static void put_inwards(struct text *t, const struct fast_path_spec *spec)
@@ -166,9 +239,8 @@ static void put_inwards(struct text *t, const struct fast_path_spec *spec)
 /* To the next hop that the route named: the neighbours' part is as always. */
 static void put_outwards(struct text *t, const struct fast_path_spec *spec)
 {
-	PUT(t, LOAD(B, 2, FP, FIB_AT(family)), NEXT_IF(2, JNE, AF_INET),
-	    STORE(W, FP, HOP_AT(nh_family), 2),
-	    LOAD(W, 2, FP, FIB_AT(ipv4_dst)),
+	PUT(t, STORE_VALUE(W, FP, HOP_AT(nh_family), AF_INET),
+	    LOAD(W, 2, FOUND, FOUND_AT(hop)),
 	    STORE(W, FP, HOP_AT(ipv6_nh[0]), 2),
 	    STORE_VALUE(W, FP, HOP_AT(ipv6_nh[1]), 0),
 	    STORE_VALUE(W, FP, HOP_AT(ipv6_nh[2]), 0),
@@ -181,19 +253,20 @@ size_t fast_path_program(struct bpf_insn *insn, bool inwards, int map,
 			 const struct fast_path_spec *spec)
 {
 	struct text t = { .insn = insn };
-	size_t next;
 
 	put_doors(&t, map);
 	put_packet(&t);
+	put_near(&t, inwards, spec);
+	put_found(&t, inwards, map);
+	put_label(&t, ASK);
 	put_route(&t, inwards, spec);
+	put_remember(&t, inwards);
+	put_label(&t, TAKE);
 	if (inwards)
 		put_inwards(&t, spec);
 	else
 		put_outwards(&t, spec);
-	next = t.n;
+	put_label(&t, NEXT);
 	PUT(&t, SET(0, TCX_NEXT), EXIT);
-	for (size_t i = 0; i < next; i++)
-		if (insn[i].off == NEXT)
-			insn[i].off = (int16_t)(next - i - 1);
 	return t.n;
 }

@@ -301,6 +301,72 @@ static void sizes(void **state)
 	assert_int_equal(shell("ip link set dev up mtu 1500"), 0);
 }
 
+/* As if each CPU had found what one has, and still held it true until then. */
+static void hold_found(bool inwards, uint64_t until)
+{
+	volatile struct fast_path_found *all = host.doors->found[!inwards];
+	struct fast_path_found one = { 0 };
+
+	for (int cpu = 0; cpu < FAST_PATH_CPUS; cpu++)
+		if (all[cpu].until)
+			one = all[cpu];
+	assert_true(one.until);
+	one.until = until;
+	for (int cpu = 0; cpu < FAST_PATH_CPUS; cpu++)
+		all[cpu] = one;
+}
+
+/* Otherwise than the packet that was asked for. */
+static void change(struct packet *p, bool inwards, int what)
+{
+	switch (what) {
+	case 0:
+		set_end(p, inwards, "10.8.0.3");
+		break;
+	case 1:
+		p->tcp.source++;
+		break;
+	case 2:
+		p->tcp.dest++;
+		break;
+	default:
+		p->ip.tos = 8;
+	}
+}
+
+/* What the routes said is held true of packets alike, and for a while. */
+static void found(void **state)
+{
+	struct packet p;
+
+	for (int in = 0; in < 2; in++) {
+		open_doors();
+		p = segment(in);
+		assert_true(taken(in, &p, 100, 0));
+		hold_found(in, UINT64_MAX);
+		assert_int_equal(shell("ip route del 10.8.0.0/24"), 0);
+		assert_true(taken(in, &p, 100, 0));
+		assert_int_equal(taken(in, &p, 101, 0), in);
+		assert_true(taken(in, &p, 99, 0));
+		for (int what = 0; what < 4; what++) {
+			p = segment(in);
+			change(&p, in, what);
+			assert_false(taken(in, &p, 100, 0));
+		}
+		p = segment(in);
+		assert_true(taken(in, &p, 100, 0));
+		host.doors->plugged = 0;
+		assert_false(taken(in, &p, 100, 0));
+		host.doors->plugged = 1;
+		hold_found(in, 1); /* long ago */
+		assert_false(taken(in, &p, 100, 0));
+		assert_int_equal(shell("ip route add 10.8.0.0/24 dev up "
+				       "proto kernel scope link src 10.8.0.1"),
+				 0);
+		assert_true(taken(in, &p, 100, 0));
+	}
+}
+
 /* What the owner of a host may have, and the fast path must make way for. */
 static void hooks(void **state)
 {
@@ -400,9 +466,13 @@ static void ipvs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(doors),  cmocka_unit_test(addresses),
-		cmocka_unit_test(others), cmocka_unit_test(sizes),
-		cmocka_unit_test(hooks),  cmocka_unit_test(netfilter_program),
+		cmocka_unit_test(doors),
+		cmocka_unit_test(addresses),
+		cmocka_unit_test(others),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(found),
+		cmocka_unit_test(hooks),
+		cmocka_unit_test(netfilter_program),
 		cmocka_unit_test(ipvs),
 	};
 
