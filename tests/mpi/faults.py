@@ -125,7 +125,8 @@ class Case:
         """The rank's keeper there; an engine is a fork and looks like it."""
         pids = processes("keeper", f"--run-dir={self.bed.home}/{host}/run",
                          f".{self.RANK}\0")
-        return [p for p in pids if stat_of(p) and stat_of(p)[1] not in pids]
+        return [p for p in pids
+                if (is_now := stat_of(p)) and is_now[1] not in pids]
 
     def engine(self, host):
         """Its engine: the child that looks like it, and is not a capsule's."""
