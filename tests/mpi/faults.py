@@ -187,7 +187,9 @@ class Case:
         here = until(lambda: [p for p in self.engine(hosts)
                               if (stat_of(p) or "-")[0] == "T"])
         if not here:
-            raise bed.Failed("the move never came to that point")
+            said = self.migrate.communicate()[0] if self.migrate.poll() \
+                is not None else "it has not ended"
+            raise bed.Failed(f"the move never came to that point: {said}")
         self.fault("")
         # The other end goes on as far as it can.
         time.sleep(0.2)
