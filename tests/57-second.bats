@@ -56,6 +56,30 @@ same() {
 		backfill:depth=3 backfill:depth=2,slots=kinds
 }
 
+# Bursts of equal jobs, some of another kind in between, that end early in no order.
+@test "conservative: equal jobs in a row" {
+	python3 - >"$dir/rows.swf" <<-'EOF'
+		import random
+		r, t, i = random.Random(5), 0, 0
+		print("; MaxProcs: 16")
+		while i < 140:
+		    size, estimate = r.choice([1, 2, 3, 5, 9]), r.choice([60, 200, 450])
+		    for _ in range(r.choice([1, 2, 8, 20])):
+		        i += 1
+		        t += r.choice([0, 0, 1, 7])
+		        run = r.choice([1, estimate, r.randint(1, estimate)])
+		        print(i, t, -1, run, size, -1, -1, size, estimate, "-1 1 1 1 -1 1 -1 -1 -1")
+		    t += r.choice([0, 50, 900])
+	EOF
+	for policy in conservative backfill:depth=7 conservative:slots=kinds; do
+		"$stint" sim -p "$policy" --swf "$dir/rows.swf" -o "$dir/jobs.csv" >/dev/null
+		cut -d, -f1,3,4 "$dir/jobs.csv" | tail -n +2 | rounded >"$dir/ours"
+		python3 "$second" "$policy" "$dir/rows.swf" 16 | rounded >"$dir/theirs"
+		[ "$(wc -l <"$dir/theirs")" -ge 140 ]
+		cmp "$dir/ours" "$dir/theirs"
+	done
+}
+
 @test "dynamic policies: who gets how many processors, and the left-overs" {
 	how="--speedup=linear"
 	same deqp dprop

@@ -8,7 +8,7 @@
 
 struct alike_link {
 	const struct job *prev, *next;
-	uint32_t own; /* its kind, where each has one: ix + 1 */
+	uint32_t own; /* its row, where there are rows: ix + 1 */
 };
 
 void alikes_clear(struct alikes *a)
@@ -80,18 +80,98 @@ static struct alike *take_idle(struct alikes *a)
 	return k;
 }
 
-static struct alike *own_kind(struct alikes *a, const struct job *job)
+static struct alike *first_row(const struct alikes *a)
 {
-	struct alike_link *l = link_of(a, job);
-	struct alike *k;
+	struct alike *k = a->last;
 
-	if (l->own)
-		return a->kind[l->own - 1];
-	k = a->idle ? take_idle(a) : make(a);
+	while (k && k->before)
+		k = k->before;
+	return k;
+}
+
+/* A row of no jobs yet, behind another one (NULL: the first of all). */
+static struct alike *make_row(struct alikes *a, const struct job *job,
+			      struct alike *before)
+{
+	struct alike *k = a->idle ? take_idle(a) : make(a);
+	struct alike *behind = before ? before->behind : first_row(a);
+
 	k->size = job->size;
 	k->length = length_of(job);
-	l->own = k->ix + 1;
+	k->before = before;
+	k->behind = behind;
+	if (before)
+		before->behind = k;
+	*(behind ? &behind->before : &a->last) = k;
 	return k;
+}
+
+static void remove_row(struct alikes *a, struct alike *k)
+{
+	if (k->before)
+		k->before->behind = k->behind;
+	*(k->behind ? &k->behind->before : &a->last) = k->before;
+	k->before = k->behind = NULL;
+	k->next = a->idle;
+	a->idle = k->ix + 1;
+}
+
+/* The last row that begins before job. */
+static struct alike *row_before(const struct alikes *a, const struct job *job)
+{
+	struct alike *k = a->last;
+
+	while (k && job_before(job, k->head))
+		k = k->before;
+	return k;
+}
+
+/* The row that job joins as its last, or one of its own. */
+static struct alike *row_for(struct alikes *a, const struct job *job, usec_t at)
+{
+	struct alike *k = row_before(a, job);
+
+	if (!k || k->size != job->size || k->length != length_of(job) ||
+	    k->nr != k->nr_jobs || alike_last(k) > at)
+		k = make_row(a, job, k);
+	link_of(a, job)->own = k->ix + 1;
+	return k;
+}
+
+/* Jobs from `first` on, and their slots, become a row of their own. */
+static struct alike *cut_row(struct alikes *a, struct alike *k,
+			     const struct job *first)
+{
+	size_t n = alikes_place(a, k, first);
+	struct alike *new = make_row(a, first, k);
+	struct alike_link *l = &a->link[first->ix];
+
+	new->head = first;
+	new->tail = k->tail;
+	k->tail = l->prev;
+	a->link[k->tail->ix].next = NULL;
+	l->prev = NULL;
+	for (const struct job *j = first; j; j = alikes_next(a, j)) {
+		a->link[j->ix].own = new->ix + 1;
+		new->nr_jobs++;
+		k->nr_jobs--;
+	}
+	for (size_t i = n; i < k->nr; i++)
+		alike_add(new, k->slot[k->first + i]);
+	k->nr = n < k->nr ? n : k->nr;
+	return new;
+}
+
+struct alike *alikes_cut(struct alikes *a, const struct job *job)
+{
+	struct alike *k = a->each ? row_before(a, job) : NULL;
+	const struct job *first = k ? k->head : NULL;
+
+	if (!k || !job_before(job, k->tail))
+		return NULL;
+	while (!job_before(job, first))
+		first = alikes_next(a, first);
+	return cut_row(a, k, first);
 }
 
 struct alike *alikes_of(struct alikes *a, const struct job *job)
@@ -101,7 +181,7 @@ struct alike *alikes_of(struct alikes *a, const struct job *job)
 	uint32_t *b;
 
 	if (a->each)
-		return own_kind(a, job);
+		return a->kind[a->link[job->ix].own - 1];
 	if (a->nr >= a->nr_buckets)
 		grow(a);
 	b = bucket_of(a, job->size, length);
@@ -118,9 +198,9 @@ struct alike *alikes_of(struct alikes *a, const struct job *job)
 	return k;
 }
 
-struct alike *alikes_insert(struct alikes *a, const struct job *job)
+struct alike *alikes_insert(struct alikes *a, const struct job *job, usec_t at)
 {
-	struct alike *k = alikes_of(a, job);
+	struct alike *k = a->each ? row_for(a, job, at) : alikes_of(a, job);
 	struct alike_link *l = link_of(a, job);
 
 	l->prev = k->tail;
@@ -144,13 +224,23 @@ void alikes_remove(struct alikes *a, const struct job *job)
 	if (!a->each)
 		return;
 	l->own = 0;
-	k->next = a->idle;
-	a->idle = k->ix + 1;
+	if (!k->nr_jobs)
+		remove_row(a, k);
 }
 
 const struct job *alikes_next(const struct alikes *a, const struct job *job)
 {
 	return a->link[job->ix].next;
+}
+
+size_t alikes_place(const struct alikes *a, const struct alike *k,
+		    const struct job *job)
+{
+	size_t i = 0;
+
+	for (const struct job *j = k->head; j != job; j = alikes_next(a, j))
+		i++;
+	return i;
 }
 
 int64_t alike_find(const struct alike *k, usec_t most)

@@ -1,10 +1,7 @@
 /*
  * alike.h - who holds a slot: each waiting job, or those that are alike
  *
- * A slot is the start time of a reservation.  With `each` set every job is a
- * kind of its own, and holds one slot while it is in.  Else:
- *
- * To a plan, jobs of one size and one estimate are interchangeable.  So
+ * A slot is the start time of a reservation.  To a plan, jobs of one size and one estimate are interchangeable.  So
  * reservations belong to such a kind of jobs as a whole: it has as many slots
  * (start times) as jobs with a reservation, and the k-th job in the order of
  * the queue has the k-th slot in the order of time.  When processors come
@@ -13,6 +10,13 @@
  *
  *	jobs	j1   j4   j9          in the order of the queue
  *	slots	10   30   30   	      in the order of time
+ *
+ * With `each` set a kind is a row: equal jobs that stand right behind each other in
+ * the queue, with slots in the same order.  There is one kind for each row, and most
+ * rows have one job.  That each job of a row in turn takes the earliest hole, and the
+ * next one the place that it left, comes to the same as that any later one of the row
+ * takes that hole: whatever hole is before the slot of a job, and reaches to it or is
+ * as long as the job, is a hole for all of them (doc/design/50).
  */
 #ifndef POLICY_KIT_ALIKE_H
 #define POLICY_KIT_ALIKE_H
@@ -33,26 +37,38 @@ struct alike {
 	usec_t *slot; /* slot[first .. first + nr), ascending */
 	size_t first, nr, cap;
 	uint32_t next; /* of the same hash, or of those idle: ix + 1 */
+	struct alike *before, *behind; /* rows, in the order of the queue */
 };
 
 struct alikes {
-	bool each;	     /* set before the first use: a kind for each job */
+	bool each;	     /* set before the first use: a kind for each row */
 	struct alike **kind; /* by ix; they never move */
 	size_t nr, cap;
 	uint32_t *bucket; /* ix + 1 */
 	size_t nr_buckets;
-	uint32_t idle;		 /* a kind whose job has left: ix + 1 */
+	uint32_t idle;		 /* a kind whose jobs have left: ix + 1 */
+	struct alike *last;	 /* row */
 	struct alike_link *link; /* by job ix */
 	size_t nr_links;
 };
 
 void alikes_clear(struct alikes *a); /* frees; zero-filled is cleared too */
 
-/* The kind of job, made if it is the first; with each, of none that has left. */
+/* The kind of job, made if it is the first; with each, its row: it must be in one. */
 struct alike *alikes_of(struct alikes *a, const struct job *job);
 
-/* Put job among its like in the order of the queue, or take it out. */
-struct alike *alikes_insert(struct alikes *a, const struct job *job);
+/*
+ * Put job among its like in the order of the queue; or take it out, without its slot.
+ * `at` is the slot that it will have: with each, it joins a row only if that is not
+ * before the row's last one.
+ */
+struct alike *alikes_insert(struct alikes *a, const struct job *job, usec_t at);
+
+/*
+ * Before a job is put in that belongs into the middle of a row: the row's end, from there
+ * on, becomes one of its own, which is returned.  NULL if it is in no row's middle.
+ */
+struct alike *alikes_cut(struct alikes *a, const struct job *job);
 void alikes_remove(struct alikes *a, const struct job *job);
 const struct job *alikes_next(const struct alikes *a, const struct job *job);
 
@@ -72,5 +88,9 @@ int64_t alike_find(const struct alike *k, usec_t most);
 void alike_add(struct alike *k, usec_t at);
 void alike_take(struct alike *k, size_t i);
 void alike_forget_slots(struct alike *k);
+
+/* Which of the jobs of k it is, from 0. */
+size_t alikes_place(const struct alikes *a, const struct alike *k,
+		    const struct job *job);
 
 #endif

@@ -55,9 +55,11 @@ static void remove_blocks(struct profile *p, size_t k, size_t n)
 
 void profile_init(struct profile *p, usec_t from, int64_t free)
 {
+	uint64_t changes = p->changes;
 	struct profile_block *b;
 
 	profile_clear(p);
+	p->changes = changes + 1;
 	b = insert_block(p, 0);
 	b->n = 1;
 	b->start = b->steps->at[0] = from;
@@ -225,6 +227,7 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 		from = p->block[0].start;
 	if (to <= from || !delta)
 		return;
+	p->changes++;
 	first = cut(p, from);
 	if (to == USEC_MAX) {
 		end = (struct place){ p->nr - 1, p->block[p->nr - 1].n };
@@ -246,6 +249,7 @@ void profile_trim(struct profile *p, usec_t now)
 	struct profile_block *b;
 	uint32_t i;
 
+	p->changes++;
 	if (k)
 		remove_blocks(p, 0, k);
 	b = &p->block[0];
@@ -345,12 +349,27 @@ static usec_t after(usec_t t, usec_t length)
 	return length > USEC_MAX - t ? USEC_MAX : t + length;
 }
 
-bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
-		 usec_t length, usec_t *ret_start, usec_t *ret_end)
+void profile_find(const struct profile *p, usec_t time,
+		  struct profile_spot *spot)
 {
-	struct place at = place_of(p, from);
-	usec_t t = first_free(p, &at, from, to, n);
+	struct place at;
 
+	if (spot->changes == p->changes && spot->time == time)
+		return;
+	at = place_of(p, time);
+	*spot = (struct profile_spot){ p->changes, time, at.k, at.i };
+}
+
+bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
+		 usec_t length, struct profile_spot *spot, usec_t *ret_start,
+		 usec_t *ret_end)
+{
+	struct place at;
+	usec_t t;
+
+	profile_find(p, from, spot);
+	at = (struct place){ spot->block, spot->step };
+	t = first_free(p, &at, from, to, n);
 	if (t == USEC_MAX)
 		return false;
 	*ret_start = t == from ? run_start(p, at, n) : t;

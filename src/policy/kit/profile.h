@@ -37,7 +37,21 @@ struct profile_block {
 struct profile {
 	struct profile_block *block; /* in order of time; at least one */
 	size_t nr, cap;
+	uint64_t changes; /* so far */
 };
+
+/* Where a time is in the profile, for as long as that does not change; zero-filled:
+ * nowhere yet. */
+struct profile_spot {
+	uint64_t changes;
+	usec_t time;
+	size_t block;
+	uint32_t step;
+};
+
+/* Make it that of `time`, if it is not. */
+void profile_find(const struct profile *p, usec_t time,
+		  struct profile_spot *spot);
 
 /* free processors from time from on; what was before is no one's concern. */
 void profile_init(struct profile *p, usec_t from, int64_t free);
@@ -58,10 +72,12 @@ usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
  * The first run of at least n free processors that has a part in [from, to):
  * all of it, [*ret_start, *ret_end), though it may begin before from or end
  * after to.  Its end is looked for only up to length after where in [from, to)
- * it was found, and USEC_MAX if it goes on there.  False if there is none.
+ * it was found, and USEC_MAX if it goes on there.  False if there is none.  spot is
+ * that of from, or of another time.
  */
 bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
-		 usec_t length, usec_t *ret_start, usec_t *ret_end);
+		 usec_t length, struct profile_spot *spot, usec_t *ret_start,
+		 usec_t *ret_end);
 
 /* From from on n are free until when?  from itself if they are not. */
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n);

@@ -39,6 +39,7 @@ static usec_t plain_until(usec_t from, int64_t n)
 
 static void check(const struct profile *p, struct random_stream *r, usec_t now)
 {
+	static struct profile_spot spot;
 	usec_t from = now + (usec_t)random_below(r, (uint64_t)(SPAN - now));
 	usec_t to = from + 1 + (usec_t)random_below(r, 100), t, start, end;
 	usec_t length = 1 + (usec_t)random_below(r, 60);
@@ -56,7 +57,8 @@ static void check(const struct profile *p, struct random_stream *r, usec_t now)
 	assert_true(profile_earliest(p, from, length, n) ==
 		    plain_earliest(from, length, n));
 	assert_true(profile_until(p, from, n) == plain_until(from, n));
-	if (!profile_run(p, from, to, n, length, &start, &end)) {
+	/* A spot of this or another time, before a change or after it. */
+	if (!profile_run(p, from, to, n, length, &spot, &start, &end)) {
 		assert_true(max < n || from >= to);
 		return;
 	}
@@ -157,7 +159,7 @@ static void kinds_keep_two_orders(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++)
-		alikes_insert(&a, &jobs[i]);
+		alikes_insert(&a, &jobs[i], 0);
 	k = alikes_of(&a, &jobs[0]);
 	assert_int_equal(k->nr_jobs, 3);
 	assert_ptr_equal(k->head, &jobs[1]);
@@ -179,12 +181,61 @@ static void kinds_keep_two_orders(void **state)
 	alikes_clear(&a);
 }
 
+static struct alike *put(struct alikes *a, const struct job *job, usec_t at)
+{
+	struct alike *k = alikes_insert(a, job, at);
+
+	alike_add(k, at);
+	return k;
+}
+
+/* Equal jobs that stand behind each other, and slots in the same order. */
+static void rows_are_of_the_queue(void **state)
+{
+	struct job jobs[] = {
+		{ .id = 1, .ix = 0, .size = 2, .estimate = 5, .submit = 1 },
+		{ .id = 2, .ix = 1, .size = 2, .estimate = 5, .submit = 2 },
+		{ .id = 3, .ix = 2, .size = 2, .estimate = 5, .submit = 5 },
+		{ .id = 4, .ix = 3, .size = 2, .estimate = 5, .submit = 6 },
+		{ .id = 5, .ix = 4, .size = 3, .estimate = 5, .submit = 4 },
+		{ .id = 6, .ix = 5, .size = 2, .estimate = 5, .submit = 3 },
+	};
+	struct alikes a = { .each = true };
+	struct alike *k, *end;
+
+	(void)state;
+	k = put(&a, &jobs[0], 10);
+	assert_ptr_equal(put(&a, &jobs[1], 20), k);
+	assert_ptr_equal(put(&a, &jobs[2], 20), k);
+	end = put(&a, &jobs[3], 15); /* before the last one */
+	assert_ptr_not_equal(end, k);
+	assert_ptr_equal(k->behind, end);
+	/* Another kind comes in between, and the row is two. */
+	end = alikes_cut(&a, &jobs[4]);
+	assert_ptr_equal(end->head, &jobs[2]);
+	assert_ptr_equal(k->tail, &jobs[1]);
+	assert_true(k->nr == 2 && end->nr == 1 && alike_last(end) == 20);
+	put(&a, &jobs[4], 30);
+	assert_null(alikes_cut(&a, &jobs[5]));
+	assert_ptr_equal(put(&a, &jobs[5], 25), k);
+	assert_ptr_equal(k->behind->head, &jobs[4]);
+	assert_ptr_equal(k->behind->behind, end);
+	assert_int_equal(alikes_place(&a, k, &jobs[5]), 2);
+	/* A row whose jobs have left is none. */
+	alikes_remove(&a, &jobs[4]);
+	assert_ptr_equal(k->behind, end);
+	assert_ptr_equal(end->before, k);
+	assert_ptr_equal(alikes_of(&a, &jobs[2]), end);
+	alikes_clear(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_profile_is_its_values),
 		cmocka_unit_test(ends_add_up),
 		cmocka_unit_test(kinds_keep_two_orders),
+		cmocka_unit_test(rows_are_of_the_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@
  * With slots=kinds, jobs of the same size and estimate are interchangeable and
  * have their slots in common (alike.h), and kinds are gone through, in the
  * order of their first jobs.  Those of a kind keep their order.  To the code a
- * job is a kind of its own else.
+ * row of equal jobs is a kind of its own else (alike.h).
  *
  * Cost of a pass, with k steps in the profile: O(k/64 + 64) for each job that
  * arrives or starts; after an early end, at most that for each job (or kind)

@@ -19,6 +19,7 @@
 struct freed {
 	usec_t from, to;
 	int64_t most; /* no more than that are free in it; or INT64_MAX */
+	struct profile_spot spot; /* where it begins */
 };
 
 /* More than that are joined into fewer. */
@@ -27,6 +28,7 @@ struct freed {
 struct freed_list {
 	struct freed f[2 * MAX_FREED];
 	size_t nr;
+	uint64_t joins; /* so often they were put into another order */
 };
 
 struct backfill {
@@ -103,9 +105,12 @@ void backfill_extend_estimates(struct backfill *b, const struct view *view);
 void backfill_plan_anew(struct backfill *b, const struct view *view);
 /* The profile of running jobs and bookings, without reservations. */
 void backfill_refill_profile(struct backfill *b, const struct view *view);
-/* job, which is open, is one of those with reservations; its slot is the
- * caller's affair. */
+/* job, which is open, is one of those with reservations; */
 void backfill_enter(struct backfill *b, const struct job *job);
+/* and of a kind, which is returned.  It is to have the slot at, which is the caller's
+ * affair. */
+struct alike *backfill_join(struct backfill *b, const struct job *job,
+			    usec_t at);
 
 /* backfill_state.c */
 void backfill_save(const struct policy *policy, const struct view *view,

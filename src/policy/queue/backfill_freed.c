@@ -31,6 +31,7 @@ void backfill_freed_join(struct freed_list *list)
 	struct freed *f = list->f;
 	size_t n = 0;
 
+	list->joins++;
 	sort_freed(f, list->nr);
 	for (size_t i = 1; i < list->nr; i++) {
 		if (f[i].from > f[n].to)
@@ -52,7 +53,8 @@ void backfill_freed_note(struct backfill *b, usec_t from, usec_t to)
 
 	if (list->nr == 2 * MAX_FREED)
 		backfill_freed_join(list);
-	list->f[list->nr++] = (struct freed){ from, to, INT64_MAX };
+	list->f[list->nr++] =
+		(struct freed){ .from = from, .to = to, .most = INT64_MAX };
 }
 
 void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n)

@@ -54,22 +54,17 @@ static bool use_run(struct backfill *b, struct alike *k, usec_t start,
 	return true;
 }
 
-/* Improve the slots of k in one stretch of time; what begins at its last slot
- * or later is of no use to it. */
+/* Improve the slots of k in one stretch of time, from now or later on; what begins at
+ * its last slot or later is of no use to it. */
 static void improve_in(struct backfill *b, const struct view *view,
 		       struct alike *k, struct freed f)
 {
 	usec_t start, end, to;
 
-	if (f.from < view->now)
-		f.from = view->now;
-	while (f.from < f.to) {
-		to = alike_last(k) > f.from ? alike_last(k) : f.from + 1;
-		if (to > f.to)
-			to = f.to;
+	while (f.from < f.to && f.from < alike_last(k)) {
+		to = alike_last(k) < f.to ? alike_last(k) : f.to;
 		if (!profile_run(&b->profile, f.from, to, k->size, k->length,
-				 &start, &end) ||
-		    start >= alike_last(k))
+				 &f.spot, &start, &end))
 			break;
 		if (start < view->now)
 			start = view->now;
@@ -98,19 +93,36 @@ static int64_t most_of(const struct backfill *b, const struct view *view,
 	return most;
 }
 
-/* Look at each of them for the slots of k, also at those that come to it
- * meanwhile. */
-static void improve_in_all(struct backfill *b, const struct view *view,
-			   struct alike *k, const struct freed_list *list)
+/* f is the list's, and may be another one when slots have moved. */
+static void improve_in_one(struct backfill *b, const struct view *view,
+			   struct alike *k, struct freed *f)
 {
-	for (size_t i = 0; i < list->nr; i++)
+	if (f->from < view->now)
+		f->from = view->now;
+	if (f->from >= f->to || f->from >= alike_last(k))
+		return;
+	profile_find(&b->profile, f->from, &f->spot);
+	improve_in(b, view, k, *f);
+}
+
+/* Look at each of them for the slots of k, also at those that come to it
+ * meanwhile; anew, if they are in another order then. */
+static void improve_in_all(struct backfill *b, const struct view *view,
+			   struct alike *k, struct freed_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		uint64_t joins = list->joins;
+
 		if (list->f[i].most >= (int64_t)k->size)
-			improve_in(b, view, k, list->f[i]);
+			improve_in_one(b, view, k, &list->f[i]);
+		if (list->joins != joins)
+			i = SIZE_MAX; /* + 1 is 0 */
+	}
 }
 
 void backfill_improve_now(struct backfill *b, const struct view *view)
 {
-	const struct freed now = { view->now, view->now + 1, INT64_MAX };
+	const struct freed now = { .from = view->now, .to = view->now + 1 };
 	const struct job *j = NULL;
 	int64_t most = profile_max(&b->profile, view->now, view->now + 1);
 

@@ -39,49 +39,83 @@ void backfill_occupy(struct backfill *b, const struct alike *k, usec_t at,
 			    -sign * (int64_t)k->size);
 }
 
-/* One more slot for a kind, at the earliest. */
-static void add_slot(struct backfill *b, const struct view *view,
-		     struct alike *k)
+/* The first job of a kind was `head`; whoever it is now stands for it. */
+static void change_head(struct backfill *b, const struct alike *k,
+			const struct job *head)
 {
-	usec_t at =
-		profile_earliest(&b->profile, view->now, k->length, k->size);
-
-	backfill_occupy(b, k, at, 1);
-	alike_add(k, at);
-	backfill_note_first(b, k);
-}
-
-static void enter_job(struct backfill *b, const struct job *job)
-{
-	struct alike *k = alikes_of(&b->kinds, job);
-	const struct job *head = k->head;
-
-	alikes_insert(&b->kinds, job);
 	if (k->head == head)
 		return;
 	if (head)
 		fitset_remove(&b->heads, head);
-	fitset_insert(&b->heads, k->head, k->head->submit);
+	if (k->head)
+		fitset_insert(&b->heads, k->head, k->head->submit);
 }
 
-void backfill_leave(struct backfill *b, const struct job *job)
+struct alike *backfill_join(struct backfill *b, const struct job *job,
+			    usec_t at)
+{
+	struct alike *k = alikes_cut(&b->kinds, job);
+
+	if (k) {
+		change_head(b, k, NULL);
+		backfill_note_first(b, k);
+	}
+	k = alikes_insert(&b->kinds, job, at);
+	if (k->head == job)
+		change_head(b, k, alikes_next(&b->kinds, job));
+	return k;
+}
+
+/* A slot for job, at the earliest. */
+static void add_slot(struct backfill *b, const struct view *view,
+		     const struct job *job)
+{
+	usec_t length = length_of(job);
+	usec_t at = profile_earliest(&b->profile, view->now, length, job->size);
+	struct alike *k = backfill_join(b, job, at);
+
+	alike_add(k, at);
+	backfill_occupy(b, k, at, 1);
+	backfill_note_first(b, k);
+}
+
+static void part(struct backfill *b, const struct job *job)
 {
 	struct alike *k = alikes_of(&b->kinds, job);
 	const struct job *head = k->head;
 
 	alikes_remove(&b->kinds, job);
+	change_head(b, k, head);
+}
+
+/* All jobs with reservations leave their kinds, which have no slots. */
+static void part_all(struct backfill *b, const struct view *view)
+{
+	const struct job *j;
+
+	for (size_t i = 0; i < b->kinds.nr; i++)
+		alike_forget_slots(b->kinds.kind[i]);
+	for_each_waiting(j, view)
+	{
+		struct alike *k =
+			is_reserved(b, j) ? alikes_of(&b->kinds, j) : NULL;
+
+		if (!k)
+			continue;
+		part(b, j);
+		backfill_note_first(b, k);
+	}
+}
+
+void backfill_leave(struct backfill *b, const struct job *job)
+{
+	part(b, job);
 	set_reserved(b, job, false);
-	if (k->head == head)
-		return;
-	fitset_remove(&b->heads, head);
-	if (k->head)
-		fitset_insert(&b->heads, k->head, k->head->submit);
 }
 
 void backfill_enter(struct backfill *b, const struct job *job)
 {
 	fitset_remove(&b->open, job);
-	enter_job(b, job);
 	set_reserved(b, job, true);
 }
 
@@ -89,19 +123,21 @@ void backfill_reserve(struct backfill *b, const struct view *view,
 		      const struct job *job)
 {
 	backfill_enter(b, job);
-	add_slot(b, view, alikes_of(&b->kinds, job));
+	add_slot(b, view, job);
 }
 
+/* Of a kind that is no row, who comes later moves up. */
 void backfill_drop(struct backfill *b, const struct job *job)
 {
 	struct alike *k = alikes_of(&b->kinds, job);
-	usec_t last = alike_last(k);
+	size_t i = b->kinds.each ? alikes_place(&b->kinds, k, job) : k->nr - 1;
+	usec_t at = k->slot[k->first + i];
 
 	backfill_leave(b, job);
-	alike_take(k, k->nr - 1);
+	alike_take(k, i);
 	backfill_note_first(b, k);
-	if (last != USEC_MAX)
-		backfill_give(b, last, add_time(last, k->length), k->size);
+	if (at != USEC_MAX)
+		backfill_give(b, at, add_time(at, k->length), k->size);
 }
 
 void backfill_extend_estimates(struct backfill *b, const struct view *view)
@@ -157,10 +193,8 @@ void backfill_plan_anew(struct backfill *b, const struct view *view)
 	const struct job *j;
 
 	backfill_refill_profile(b, view);
-	for (size_t i = 0; i < b->kinds.nr; i++)
-		alike_forget_slots(b->kinds.kind[i]);
-	for_each_waiting(j, view) if (is_reserved(b, j))
-		add_slot(b, view, alikes_of(&b->kinds, j));
+	part_all(b, view);
+	for_each_waiting(j, view) if (is_reserved(b, j)) add_slot(b, view, j);
 	b->rebuild = b->given = false;
 	b->freed.nr = 0;
 }

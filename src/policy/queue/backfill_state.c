@@ -7,7 +7,7 @@
  *	has JOB			a reservation, in the order of the queue
  *	slot SIZE LENGTH AT	of a kind of jobs
  *	job NR AT		the slot of job NR of these, from 0, where each
- *				has its own
+ *				has its own; rows in their heap's order
  *
  * The profile follows from these.  If jobs have gone or come meanwhile, slots
  * do not match them any more, or lie in the past: then all is planned anew.
@@ -45,12 +45,12 @@ static uint32_t *numbers_of(const struct backfill *b, const struct view *view)
 static void save_kind(const struct backfill *b, const struct alike *k,
 		      const uint32_t *number, FILE *to)
 {
-	if (b->kinds.each) {
-		fprintf(to, "job %" PRIu32 " %" PRId64 "\n",
-			number[k->head->ix], alike_first(k));
-		return;
-	}
-	for (size_t s = k->first; s < k->first + k->nr; s++)
+	const struct job *j = b->kinds.each ? k->head : NULL;
+
+	for (size_t s = k->first; j; j = alikes_next(&b->kinds, j), s++)
+		fprintf(to, "job %" PRIu32 " %" PRId64 "\n", number[j->ix],
+			k->slot[s]);
+	for (size_t s = k->first; !b->kinds.each && s < k->first + k->nr; s++)
 		fprintf(to, "slot %" PRIu32 " %" PRId64 " %" PRId64 "\n",
 			k->size, k->length, k->slot[s]);
 }
@@ -100,24 +100,21 @@ static struct alike *find_kind(const struct backfill *b, uint32_t size,
 	return NULL;
 }
 
+/* A job with a reservation. */
+struct has {
+	const struct job *job; /* NULL: gone meanwhile */
+	usec_t at;	       /* its own slot; -1: not said */
+};
+
 /* What has been read so far. */
 struct reader {
 	const struct job *last; /* found: the next one is near */
-	const struct job **has; /* with reservations; NULL: gone meanwhile */
+	struct has *has;
 	size_t nr, cap;
+	size_t *slot; /* numbers of those that have their own, as they came */
+	size_t nr_slots, cap_slots;
 	bool rebuild;
 };
-
-/* The kind of the job of that number. */
-static struct alike *own_kind(struct backfill *b, const struct reader *r,
-			      int64_t number)
-{
-	const struct job *j = NULL;
-
-	if (b->kinds.each && number >= 0 && (size_t)number < r->nr)
-		j = r->has[number];
-	return j && is_reserved(b, j) ? alikes_of(&b->kinds, j) : NULL;
-}
 
 static void load_end(struct backfill *b, const struct job *j, usec_t end)
 {
@@ -127,10 +124,48 @@ static void load_end(struct backfill *b, const struct job *j, usec_t end)
 
 static void load_has(struct backfill *b, struct reader *r, const struct job *j)
 {
+	bool open = j && fitset_has(&b->open, j);
+
 	array_room(r->has, r->nr, &r->cap);
-	r->has[r->nr++] = j;
-	if (j && fitset_has(&b->open, j))
-		backfill_enter(b, j);
+	r->has[r->nr++] = (struct has){ open ? j : NULL, -1 };
+	if (!open)
+		return;
+	backfill_enter(b, j);
+	if (!b->kinds.each)
+		backfill_join(b, j, 0);
+}
+
+/* The job of that number has its own. */
+static void load_own_slot(struct reader *r, int64_t number, usec_t at)
+{
+	if (number < 0 || (size_t)number >= r->nr || at < 0)
+		return;
+	r->has[number].at = at;
+	array_room(r->slot, r->nr_slots, &r->cap_slots);
+	r->slot[r->nr_slots++] = (size_t)number;
+}
+
+/*
+ * All slots are known: jobs and slots become rows again, in the order of the queue,
+ * and then stand in the heap as they were written.
+ */
+static void make_rows(struct backfill *b, struct reader *r)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		struct has *h = &r->has[i];
+
+		if (!h->job)
+			continue;
+		r->rebuild |= h->at < 0;
+		alike_add(backfill_join(b, h->job, h->at), h->at);
+	}
+	for (size_t i = 0; i < r->nr_slots; i++) {
+		const struct job *j = r->has[r->slot[i]].job;
+		struct alike *k = j ? alikes_of(&b->kinds, j) : NULL;
+
+		if (k && k->head == j)
+			backfill_note_first(b, k);
+	}
 }
 
 static void load_slot(struct backfill *b, struct alike *k, usec_t at)
@@ -160,7 +195,8 @@ static bool load_line(struct backfill *b, const struct view *view,
 	} else if (sscanf(line, "free %" SCNd64 " %" SCNd64 " %" SCNd64, &x, &y,
 			  &z) == 3) {
 		if (b->freed.nr < 2 * MAX_FREED)
-			b->freed.f[b->freed.nr++] = (struct freed){ x, y, z };
+			b->freed.f[b->freed.nr++] =
+				(struct freed){ .from = x, .to = y, .most = z };
 	} else if (sscanf(line, "has %" SCNd64, &x) == 1) {
 		r->last = view_find_next(view, r->last, x);
 		load_has(b, r, r->last);
@@ -168,7 +204,7 @@ static bool load_line(struct backfill *b, const struct view *view,
 			  &z) == 3) {
 		load_slot(b, find_kind(b, (uint32_t)x, y), z);
 	} else if (sscanf(line, "job %" SCNd64 " %" SCNd64, &x, &y) == 2) {
-		load_slot(b, own_kind(b, r, x), y);
+		load_own_slot(r, x, y);
 	} else {
 		return false;
 	}
@@ -198,7 +234,10 @@ int backfill_load(struct policy *policy, const struct view *view,
 		text += strcspn(text, "\n");
 		text += *text == '\n';
 	}
+	if (b->kinds.each)
+		make_rows(b, &r);
 	free(r.has);
+	free(r.slot);
 	if (!fine)
 		return policy_damaged(policy, text, err);
 	b->rebuild = r.rebuild || !matches(b, view);
