@@ -7,6 +7,7 @@ that owner bears."""
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -27,13 +28,21 @@ WAYS = {"moves": "stint", "begins anew": "stint:leave=anew,gain=100",
 TERMS = ["quiet=0", "load=any", "memory=0", "disturb=1000", "give-back=10min"]
 
 
-def script(path):
+# Of a host, what an owner's work takes: a fifth of a processor.
+LOAD = round(0.2 / SPEED, 3)
+
+
+def script(path, load=0):
+    """With the load of owners who work, for who has none of them."""
     with open(path, "w") as f:
         f.write("time,host,what,value\n")
         for host in range(HOSTS):  # so that all are known, in this order
             f.write(f"0,h{host + 1},owner,away\n")
         for n, host in enumerate(VISITS):
             f.write(f"{3 + n * EACH},h{host + 1},owner,here\n")
+            if load:
+                f.write(f"{3 + n * EACH},h{host + 1},load,{load}\n")
+                f.write(f"{3 + n * EACH + STAY - 1},h{host + 1},load,0\n")
             f.write(f"{3 + n * EACH + STAY},h{host + 1},owner,away\n")
     return path
 
@@ -90,6 +99,18 @@ def live(program, policy):
                 "moves": rotating.moves_of(b, job)}
 
 
+def undisturbed(program):
+    """Seconds of the same job when nobody comes: of as many ranks as in live()."""
+    with bed.Bed(common.BUILD, HOSTS, f"--speed={SPEED}",
+                 "--policy=spread") as b:
+        rotating.put_first(b)
+        job = b.start(RANKS, *program.argv(), hosts=["h1", "h2"])
+        began = time.monotonic()
+        if job.wait(600):
+            raise bed.Failed(job.errors())
+        return time.monotonic() - began
+
+
 def calm():
     """What owners bear of nobody."""
     with bed.Bed(common.BUILD, 1, f"--speed={SPEED}") as b:
@@ -97,7 +118,25 @@ def calm():
         return owners_delay([owner(b, "h1", 5)])
 
 
-def simulate(policy, seconds, folder, *costs):
+def move_costs(program):
+    """What a move of that job's ranks costs there, in the simulator's words."""
+    reports = []
+    with bed.Bed(common.BUILD, HOSTS, f"--speed={SPEED}") as b:
+        rotating.put_first(b)
+        job = b.start(RANKS, *program.argv(), hosts=["h1", "h2"])
+        for to in ("h3", "h4", "h3", "h4", "h3"):
+            reports.append(job.move(0, to))
+        job.kill("-9")
+        job.wait()
+    link, held = 100e6, common.median([r["bytes_held"] for r in reports])
+    total, still = (common.median([r[k] / 1e6 for r in reports])
+                    for k in ("total_us", "downtime_us"))
+    return [f"--link={link:.0f}", "--precopy", f"--rank-memory={held:.0f}",
+            f"--rank-cost={max(0, total - held / link):.3f}s",
+            f"--migrate-cost={still:.4f}s"]
+
+
+def simulate(policy, seconds, folder, load, *costs):
     """The response time of the same job in the simulator."""
     swf = os.path.join(folder, "job.swf")
     with open(swf, "w") as f:
@@ -105,21 +144,19 @@ def simulate(policy, seconds, folder, *costs):
                 f"{RANKS} -1 -1 1 1 1 -1 1 -1 -1 -1\n")
     r = common.run([common.STINT, "sim", "-p", policy, "--swf", swf, "--hosts",
                     f"{HOSTS}x1x1", "--requeue", "--speedup=linear",
-                    f"--activity={script(folder + '/owners.csv')}", "--json",
+                    f"--activity={script(folder + '/owners.csv', load)}", "--json",
                     *[f"--term={t}" for t in TERMS], *costs])
     if r.returncode:
         raise bed.Failed(r.stderr.strip())
     return json.loads(r.stdout)["response"]["mean"]
 
 
-def tell(way, policy, program, unloaded, nobody):
+def tell(way, policy, program, unloaded, nobody, costs):
     run = live(program, policy)
     with tempfile.TemporaryDirectory() as folder:
-        sim = simulate(policy, unloaded, folder, "--link=100M", "--precopy",
-                       "--migrate-cost=100ms", "--rank-cost=500ms",
-                       "--rank-memory=16M")
+        sim = simulate(policy, unloaded, folder, LOAD, *costs)
         # Whose moves cost nothing.
-        oracle = simulate("stint", unloaded, folder)
+        oracle = simulate("stint", unloaded, folder, 0)
     common.say(f"a job among owners: it {way}", run["seconds"], "s",
                f"an oracle, {oracle:.1f} s", run["seconds"] / oracle, 1,
                moves=run["moves"], predicted=sim,
@@ -130,7 +167,11 @@ def tell(way, policy, program, unloaded, nobody):
 
 def compare():
     program, nobody = rotating.Program("heat", None), calm()
-    program.calibrate(SPEED, SECONDS)
-    unloaded = rotating.run(program, "spread", SPEED, 0)["seconds"]
-    for way, policy in WAYS.items():
-        tell(way, policy, program, unloaded, nobody)
+    # That runs with more ranks, and is so much sooner done.
+    program.calibrate(SPEED, SECONDS * RANKS / rotating.RANKS)
+    unloaded = undisturbed(program)
+    costs = move_costs(program)
+    print(f"# undisturbed {unloaded:.1f} s; moves: {' '.join(costs)}",
+          file=sys.stderr)
+    for way in os.environ.get("WAYS", ",".join(WAYS)).split(","):
+        tell(way, WAYS[way], program, unloaded, nobody, costs)

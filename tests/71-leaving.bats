@@ -141,3 +141,48 @@ leaves_before() { # POLICY
 	st sim --replay "$bed/rec"
 	st kill 1
 }
+
+# A rank leaves h1; in the middle of its move something happens to where it goes.
+leaves_in_spite_of() { # COMMAND: with the host
+	local first other
+	serve 3 --policy=stint
+	on h1 tc qdisc add dev eth0 root tbf rate 8mbit burst 20kb latency 400ms
+	begin run --hosts h1 "$STINT_BUILD/tests/move/check-bigmem" 32 100 1000 >"$bed/big" 2>&1
+	eventually grep -q READY "$bed/big"
+	st testbed owner h1 here
+	eventually grep -q 'job=1 rank=0 from=h1 .*move=begun' "$bed/controller.log"
+	first=$(sed -n 's/.*job=1 rank=0 from=h1 to=\(h[23]\) .*move=begun.*/\1/p' "$bed/controller.log")
+	other=$([ "$first" = h2 ] && echo h3 || echo h2)
+	# Its engine is at work.
+	eventually eval 'keeper_of "$first" | xargs pgrep -P'
+	"$1" "$first"
+	on h1 tc qdisc del dev eth0 root
+	eventually where_is 1 "['$other']" || { cat "$bed/controller.log"; false; }
+	# The first host is still there, and would be the better one.
+	grep 'move=begun' "$bed/controller.log"
+	[ "$(sed -n 's/.*from=h1 to=\(h[23]\) .*move=begun.*/\1/p' "$bed/controller.log" | tr '\n' ' ')" = "$first $other " ]
+	st record >"$bed/rec"
+	st sim --replay "$bed/rec"
+	st kill 1
+}
+
+keeper_of() { # HOST
+	sed -n 's/^keeper \([0-9]*\) .*/\1/p' "$bed/$1"/run/capsules/1.0*/record
+}
+
+kill_keeper() {
+	kill -9 "$(keeper_of "$1")"
+}
+
+cut_link() {
+	on "$1" ip link set eth0 down
+}
+
+@test "the destination dies in the middle of a move: another host is tried at once" {
+	leaves_in_spite_of kill_keeper
+}
+
+# A connection is given up after ten seconds without an answer.
+@test "... and where its link is cut, too" {
+	leaves_in_spite_of cut_link
+}

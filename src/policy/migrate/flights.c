@@ -12,6 +12,8 @@
 #define PATIENCE_LEAST (30 * USEC_PER_SEC)
 /* What the newest of moves counts in what was learnt. */
 #define NEWEST	       0.3
+/* So long the driver lets be what has failed, and a bit (MOVE_PAUSE). */
+#define FAILED_LAST    (11 * USEC_PER_SEC)
 /* Of a rank that nobody knows the size of. */
 #define MEMORY_GUESS   (64 << 20)
 
@@ -106,8 +108,6 @@ static void learn(struct flights *f, const struct event *e,
 	double took = usec_to_seconds(e->at - was->began);
 	double fixed = took - bytes_time(f, e->job);
 
-	if (e->host != was->to)
-		return; /* it failed */
 	f->fixed = blend(f->fixed, fixed > 0 ? fixed : 0);
 	if (took > 0)
 		learn_pace(f, was->from, bytes_of(e->job) / took);
@@ -121,6 +121,26 @@ static void drop(struct flights *f, size_t i)
 	f->nr--;
 	for (; i < f->nr; i++)
 		f->flight[i] = f->flight[i + 1];
+}
+
+/* What cannot move at all is said by the view (job_rank_stuck()). */
+static void has_ended(struct flights *f, const struct event *e, size_t i)
+{
+	struct flight *was = &f->flight[i];
+
+	if (e->host != was->to && !e->refused) {
+		was->failed = true;
+		was->until = e->at + FAILED_LAST;
+		return;
+	}
+	if (e->host == was->to)
+		learn(f, e, was);
+	drop(f, i);
+}
+
+static bool is_of(const struct flight *f, const struct job *job, uint32_t rank)
+{
+	return f->job == job->id && f->rank == rank;
 }
 
 static void drop_job(struct flights *f, const struct job *job)
@@ -137,11 +157,9 @@ void flights_event(struct flights *f, const struct view *view,
 	switch (e->type) {
 	case EVENT_MIGRATE:
 		for (size_t i = f->nr; i-- > 0;)
-			if (f->flight[i].job == e->job->id &&
-			    f->flight[i].rank == e->rank) {
-				learn(f, e, &f->flight[i]);
-				drop(f, i);
-			}
+			if (is_of(&f->flight[i], e->job, e->rank) &&
+			    !f->flight[i].failed)
+				has_ended(f, e, i);
 		break;
 	case EVENT_END:
 	case EVENT_REQUEUE:
@@ -169,22 +187,35 @@ void flights_begin_pass(struct flights *f, const struct view *view,
 		    has_landed(&f->flight[i], view))
 			drop(f, i);
 	for (size_t i = 0; i < f->nr; i++)
-		plan_expect(plan, f->flight[i].to);
+		if (!f->flight[i].failed)
+			plan_expect(plan, f->flight[i].to);
 }
 
 const struct flight *flights_find(const struct flights *f,
 				  const struct job *job, uint32_t rank)
 {
 	for (size_t i = 0; i < f->nr; i++)
-		if (f->flight[i].job == job->id && f->flight[i].rank == rank)
+		if (is_of(&f->flight[i], job, rank) && !f->flight[i].failed)
 			return &f->flight[i];
 	return NULL;
+}
+
+bool flights_failed(const struct flights *f, const struct job *job,
+		    uint32_t rank, uint32_t host, usec_t *ret_until)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		if (is_of(&f->flight[i], job, rank) && f->flight[i].failed &&
+		    f->flight[i].to == host) {
+			*ret_until = f->flight[i].until;
+			return true;
+		}
+	return false;
 }
 
 bool flights_any(const struct flights *f, const struct job *job)
 {
 	for (size_t i = 0; i < f->nr; i++)
-		if (f->flight[i].job == job->id)
+		if (f->flight[i].job == job->id && !f->flight[i].failed)
 			return true;
 	return false;
 }
@@ -194,9 +225,11 @@ uint32_t flights_from(const struct flights *f, uint32_t host)
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < f->nr; i++)
-		n += f->flight[i].from == host;
+		n += f->flight[i].from == host && !f->flight[i].failed;
 	return n;
 }
+
+#define FAILED (-1) /* in the place of when it began, which is of no use then */
 
 void flights_save(const struct flights *f, FILE *to)
 {
@@ -206,7 +239,8 @@ void flights_save(const struct flights *f, FILE *to)
 			"%" PRId64 " %" PRIu32 " %" PRIu32 " %" PRIu32
 			" %" PRId64 " %" PRId64 "\n",
 			f->flight[i].job, f->flight[i].rank, f->flight[i].from,
-			f->flight[i].to, f->flight[i].began,
+			f->flight[i].to,
+			f->flight[i].failed ? FAILED : f->flight[i].began,
 			f->flight[i].until);
 }
 
@@ -220,6 +254,7 @@ static void add_known(struct flights *f, const struct view *view,
 	    one->from >= view->nr_hosts || one->to >= view->nr_hosts)
 		return;
 	one->ix = job->ix;
+	one->failed = one->began == FAILED;
 	add(f, one);
 }
 

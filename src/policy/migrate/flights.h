@@ -7,6 +7,9 @@
  * told by nothing, so each is forgotten some time after it should have ended; one
  * that is over at once, as simulated ones may be, is seen in the view.
  *
+ * One that failed is remembered for as long as the driver would not try it again:
+ * meanwhile its rank may go to any other host.
+ *
  * How long moves take and how long they let a job stand still is learnt from
  * those that have ended.
  */
@@ -24,6 +27,7 @@ struct flight {
 	uint32_t ix; /* the job's, while it lives */
 	uint32_t rank, from, to;
 	usec_t began, until; /* until: forgotten */
+	bool failed;	     /* it is over, and the rank is where it was */
 };
 
 struct flights {
@@ -77,6 +81,12 @@ const struct flight *flights_find(const struct flights *f,
 				  const struct job *job, uint32_t rank);
 /* Is any rank of it under way? */
 bool flights_any(const struct flights *f, const struct job *job);
+/*
+ * Has a move of that rank to that host just failed?  Then it is tried again at
+ * *ret_until; *ret_until is untouched otherwise.
+ */
+bool flights_failed(const struct flights *f, const struct job *job,
+		    uint32_t rank, uint32_t host, usec_t *ret_until);
 /* Ranks that will have left that host. */
 uint32_t flights_from(const struct flights *f, uint32_t host);
 

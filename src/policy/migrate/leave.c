@@ -33,6 +33,10 @@ REASON(drained_late,
        "host {host:host} was to be empty by now, and no other one has room "
        "for rank {rank}",
        host, rank);
+REASON(failed_there,
+       "a move of rank {rank} to {host:host} has just failed, and there is no room "
+       "anywhere else",
+       rank, host);
 REASON(look_again, "job {job} is looked at again then", job);
 
 REASON(work_saved,
@@ -184,13 +188,35 @@ static bool stuck_there(const struct leaving *l, const struct job *job,
 	return job_rank_stuck(job, rank) && (wanted_back(l, h) || h->leave_by);
 }
 
+/*
+ * Where it goes: NULL if nowhere.  What has just failed is tried again later, if
+ * there is no other; *ret_later is when.
+ */
 static struct target *place_for(const struct leaving *l, const struct job *job,
-				uint32_t rank)
+				uint32_t rank, usec_t *ret_later)
 {
+	uint32_t here = job->hosts[rank], failed = here;
+	usec_t later, first = USEC_MAX;
+	struct target *to;
+
+	*ret_later = 0;
 	if (!(l->how & LEAVE_MOVES) || stuck_there(l, job, rank))
 		return NULL;
 	targets_make(l->targets, l->view, l->plan);
-	return targets_best(l->targets, job, job->hosts[rank], false);
+	to = targets_best(l->targets, job, here, false);
+	while (to &&
+	       flights_failed(l->flights, job, rank, to->host->ix, &later)) {
+		if (later < first)
+			failed = to->host->ix;
+		first = later < first ? later : first;
+		to = targets_next(l->targets, to, job, here, false);
+	}
+	if (to || first == USEC_MAX)
+		return to;
+	*ret_later = first;
+	plan_wake(l->plan, first,
+		  BECAUSE(failed_there, .rank = rank, .host = failed));
+	return NULL;
 }
 
 /* turn: it may leave hosts that go.  True if any rank moves. */
@@ -203,12 +229,16 @@ static bool leave_by_moves(const struct leaving *l, const struct job *job,
 
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct host *h = host_of(l, job, i);
-		struct target *to;
+		struct target *to = NULL;
+		usec_t later = 0;
 
 		if (!must_leave(l, h) || flights_find(l->flights, job, i) ||
 		    stands(l, job, i))
 			continue;
-		to = turn || !host_goes(h) ? place_for(l, job, i) : NULL;
+		if (turn || !host_goes(h))
+			to = place_for(l, job, i, &later);
+		if (!to && later)
+			continue;
 		if (!to) {
 			if (no_place_for(l, job, i))
 				return false;

@@ -70,10 +70,11 @@ bool target_gentle(const struct target *one)
 	       one->host->load + one->ranks + 1 <= one->host->cores + NOISE;
 }
 
-struct target *targets_best(const struct targets *t, const struct job *job,
-			    uint32_t not, bool gentle)
+static struct target *best_from(const struct targets *t, size_t i,
+				const struct job *job, uint32_t not,
+				bool gentle)
 {
-	for (size_t i = 0; i < t->nr; i++) {
+	for (; i < t->nr; i++) {
 		struct target *one = &t->target[i];
 
 		if (one->host->ix != not &&one->room &&
@@ -82,6 +83,18 @@ struct target *targets_best(const struct targets *t, const struct job *job,
 			return one;
 	}
 	return NULL;
+}
+
+struct target *targets_best(const struct targets *t, const struct job *job,
+			    uint32_t not, bool gentle)
+{
+	return best_from(t, 0, job, not, gentle);
+}
+
+struct target *targets_next(const struct targets *t, const struct target *after,
+			    const struct job *job, uint32_t not, bool gentle)
+{
+	return best_from(t, (size_t)(after - t->target) + 1, job, not, gentle);
 }
 
 void targets_take(struct targets *t, struct target *one, const struct job *job)

@@ -37,6 +37,9 @@ void targets_clear(struct targets *t); /* and empty */
  */
 struct target *targets_best(const struct targets *t, const struct job *job,
 			    uint32_t not, bool gentle);
+/* The next best after one of these, likewise. */
+struct target *targets_next(const struct targets *t, const struct target *after,
+			    const struct job *job, uint32_t not, bool gentle);
 
 /* A rank of job will go there; later ones are told so.  Pointers into t are no
  * longer good. */

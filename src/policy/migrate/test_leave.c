@@ -261,8 +261,9 @@ static void learns_from_moves_that_end_there(void **state)
 	flights_note(&flights, &plan, 0);
 	view.now += 12 * SEC;
 	moves(j, 0, 0); /* it stayed */
-	assert_int_equal(flights.nr, 0);
 	assert_true(flights.fixed == 1 && flights.still == 1);
+	view.now += 11 * SEC;
+	flights_begin_pass(&flights, &view, &plan);
 	leave(BOTH, "migrate job 1 rank 0 to 1;");
 	flights_note(&flights, &plan, 0);
 	view.now += 12 * SEC;
@@ -275,6 +276,51 @@ static void learns_from_moves_that_end_there(void **state)
 	flights_note(&flights, &plan, 0);
 	moves(j, 1, 0);
 	assert_int_equal((int)(flights.still * 1000 + .5), 1300);
+}
+
+static void save_and_load(void)
+{
+	struct flights loaded = { .rate = flights.rate };
+	char *saved;
+	const char *at;
+	size_t size;
+	FILE *f = open_memstream(&saved, &size);
+
+	flights_save(&flights, f);
+	fclose(f);
+	at = saved;
+	assert_int_equal(flights_load(&loaded, &view, &at), 0);
+	assert_string_equal(at, "");
+	free(saved);
+	flights_clear(&flights);
+	flights = loaded;
+}
+
+/* Another host at once; the same one only when there is no other, and later. */
+static void what_failed_goes_elsewhere(void **state)
+{
+	struct job *j = pass_runs(1, 1, (uint32_t[]){ 0 });
+
+	(void)state;
+	pass_wanted_back(0, 0);
+	for (uint32_t to = 1; to < HOSTS; to++) {
+		char want[64];
+
+		snprintf(want, sizeof(want), "migrate job 1 rank 0 to %u;", to);
+		leave(BOTH, want);
+		flights_note(&flights, &plan, 0);
+		leave(BOTH, ""); /* it is under way */
+		view.now += SEC;
+		moves(j, 0, 0);
+		assert_false(flights_any(&flights, j));
+		assert_int_equal(flights_from(&flights, 0), 0);
+	}
+	save_and_load();
+	/* Host 1 failed at 51 s. */
+	leave(BOTH, "wake 62;");
+	view.now = 62 * SEC;
+	flights_begin_pass(&flights, &view, &plan);
+	leave(BOTH, "migrate job 1 rank 0 to 1;");
 }
 
 static void forgotten_when_they_should_have_ended(void **state)
@@ -319,6 +365,7 @@ int main(void)
 		PASS_TEST(best_targets),
 		PASS_TEST(gentle_is_a_core_for_each),
 		PASS_TEST(learns_from_moves_that_end_there),
+		PASS_TEST(what_failed_goes_elsewhere),
 		PASS_TEST(forgotten_when_they_should_have_ended),
 	};
 

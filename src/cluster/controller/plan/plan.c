@@ -96,14 +96,16 @@ static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 	struct error err;
 
 	if (r->move || r->state != STATE(RUNNING) ||
-	    ctl_now() < r->no_move_before)
+	    ctl_move_pauses(r, ctl->hosts.at[host]))
 		return false;
 	log_entry(ctl, e);
 	if (ctl_move_begin(r, ctl->hosts.at[host], bounds, NULL, &err) < 0) {
 		log_warnx("job=%llu rank=%u move=refused why=\"%s\"",
 			  (unsigned long long)job->id, r->rank, err.text);
-		ctl_move_pause(r);
+		ctl_move_pause(r, ctl->hosts.at[host]);
 		ctl_host_check_drained(r->host, err.text);
+		if (e->type == PLAN_MIGRATE)
+			ctl_sched_stays(r, false);
 		return false;
 	}
 	note_drained(r);

@@ -28,12 +28,26 @@ void ctl_move_set_why(struct ctl_move *m, const char *why)
 	plain_text(m->report.why); /* a host's words, for a terminal */
 }
 
-/* How long after a failed move the policy may move the rank again. */
-#define MOVE_PAUSE (10 * USEC_PER_SEC)
+/*
+ * After a move it wanted failed, the policy's wish counts again; for another host
+ * at once, unless so many have failed one after the other.
+ */
+#define MOVE_PAUSE  (10 * USEC_PER_SEC)
+#define FAILED_MOST 4
 
-void ctl_move_pause(struct ctl_rank *r)
+bool ctl_move_pauses(const struct ctl_rank *r, const struct ctl_host *to)
 {
-	r->no_move_before = ctl_now() + MOVE_PAUSE;
+	return ctl_now() < r->no_move_before &&
+	       (r->nr_failed >= FAILED_MOST || r->no_move_to == to);
+}
+
+void ctl_move_pause(struct ctl_rank *r, const struct ctl_host *to)
+{
+	usec_t now = ctl_now();
+
+	r->nr_failed = now < r->no_move_before ? r->nr_failed + 1 : 1;
+	r->no_move_to = to;
+	r->no_move_before = now + MOVE_PAUSE;
 }
 
 /*
@@ -74,7 +88,7 @@ static void move_over(struct ctl_move *m, bool ok)
 	snprintf(why, sizeof(why), "rank %" PRIu64 ".%u: %s", r->job->id,
 		 r->rank, m->report.why);
 	if (!ok)
-		ctl_move_pause(r);
+		ctl_move_pause(r, m->to);
 	if (!ok && m->policy)
 		ctl_sched_stays(r, m->refused);
 	ctl_move_destroy(m);

@@ -69,8 +69,9 @@ void ctl_move_check(struct ctl_move *m);
 void ctl_move_failed(struct ctl_move *m, const char *why);
 /* Have the agent remove the record of a dead keeper. */
 void ctl_move_forget(const struct ctl_move *m);
-/* No move of the policy's for a while. */
-void ctl_move_pause(struct ctl_rank *r);
+/* A move of the policy's failed: none to that host for a while. */
+void ctl_move_pause(struct ctl_rank *r, const struct ctl_host *to);
+bool ctl_move_pauses(const struct ctl_rank *r, const struct ctl_host *to);
 /* What its report says. */
 void ctl_move_set_why(struct ctl_move *m, const char *why);
 

@@ -246,11 +246,14 @@ struct ctl_rank {
 	bool aborted; /* it called MPI_Abort */
 	bool lost;    /* DONE, and it has not ended by itself */
 	struct rank_limits limits;
-	struct klinks klinks;  /* as they were made */
-	unsigned starts;       /* again, after its keeper died first */
-	bool refused;	       /* by its host: it has no keeper, and waits */
-	usec_t frozen_since;   /* it stands still; 0: it does not */
-	usec_t no_move_before; /* after a move that the policy wanted failed */
+	struct klinks klinks; /* as they were made */
+	unsigned starts;      /* again, after its keeper died first */
+	bool refused;	      /* by its host: it has no keeper, and waits */
+	usec_t frozen_since;  /* it stands still; 0: it does not */
+	/* After moves that the policy wanted failed: the last, to there. */
+	usec_t no_move_before;
+	const struct ctl_host *no_move_to;
+	unsigned nr_failed;
 };
 
 /* The kind of failure that a job's exit code is from, most certain first. */
