@@ -3,6 +3,7 @@
 #include <linux/if.h>
 #include <linux/if_bridge.h>
 #include <linux/if_link.h>
+#include <linux/ip.h>
 #include <linux/veth.h>
 #include <stdio.h>
 #include <string.h>
@@ -184,6 +185,25 @@ int net_link_up(struct net *net, int index, bool up, struct error *err)
 	ifi->ifi_flags = up ? IFF_UP : 0;
 	return net_request_do(net, &req, err, "cannot set link %d %s", index,
 			      up ? "up" : "down");
+}
+
+int net_link_up_forwarding(struct net *net, int index, struct error *err)
+{
+	struct net_request req;
+	struct ifinfomsg *ifi = begin_change(&req, RTM_NEWLINK, index);
+	struct nlattr *families, *inet, *conf;
+
+	ifi->ifi_change = ifi->ifi_flags = IFF_UP;
+	families = mnl_attr_nest_start(req.nlh, IFLA_AF_SPEC);
+	inet = mnl_attr_nest_start(req.nlh, AF_INET);
+	conf = mnl_attr_nest_start(req.nlh, IFLA_INET_CONF);
+	mnl_attr_put_u32(req.nlh, IPV4_DEVCONF_FORWARDING, 1);
+	mnl_attr_put_u32(req.nlh, IPV4_DEVCONF_RP_FILTER, 0);
+	mnl_attr_nest_end(req.nlh, conf);
+	mnl_attr_nest_end(req.nlh, inet);
+	mnl_attr_nest_end(req.nlh, families);
+	return net_request_do(net, &req, err, "cannot let link %d forward",
+			      index);
 }
 
 int net_link_set_master(struct net *net, int index, int bridge,

@@ -81,6 +81,13 @@ int net_bridge_create(struct net *net, const char *name,
 int net_link_delete(struct net *net, int index, struct error *err) must_check;
 int net_link_up(struct net *net, int index, bool up,
 		struct error *err) must_check;
+/*
+ * Up, and packets that come in by it are forwarded, also those whose sender
+ * would not be answered by it (rp_filter). Not by sysctls: a write to these does not
+ * sleep while others change links, but is tried again and again by the processor.
+ */
+int net_link_up_forwarding(struct net *net, int index,
+			   struct error *err) must_check;
 /* Make it a port of a bridge (0: of none). */
 int net_link_set_master(struct net *net, int index, int bridge,
 			struct error *err) must_check;

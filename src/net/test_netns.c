@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -163,6 +164,51 @@ static void links(void **state)
 	assert_int_equal(
 		net_link_find(a.net, "alinknamethatistoolong", &link, NULL),
 		-ENODEV);
+	space_close(&a);
+	space_close(&b);
+}
+
+/* What a visit to its namespace reads in /proc/sys/net/ipv4/conf/v0. */
+static int read_conf(void *arg, struct error *err)
+{
+	char path[64], *text;
+	int value;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv4/conf/v0/%s",
+		 (const char *)arg);
+	if (io_read_file(AT_FDCWD, path, 16, &text) < 0)
+		return -EIO;
+	value = (int)strtol(text, NULL, 10);
+	free(text);
+	return value;
+}
+
+static int write_strict(void *arg, struct error *err)
+{
+	return io_write_file(AT_FDCWD, "/proc/sys/net/ipv4/conf/v0/rp_filter",
+			     "1");
+}
+
+static void forwarding(void **state)
+{
+	struct space a, b;
+	struct net_link link;
+	int index;
+
+	(void)state;
+	space_open(&a);
+	space_open(&b);
+	index = cable(&a, "v0", NULL, &b, "v1", NULL);
+	assert_int_equal(net_link_up(a.net, index, false, NULL), 0);
+	assert_int_equal(net_visit(a.fd, write_strict, NULL, NULL), 0);
+	assert_int_equal(net_link_up_forwarding(a.net, index, NULL), 0);
+	assert_int_equal(net_link_get(a.net, index, &link, NULL), 0);
+	assert_true(link.up);
+	assert_int_equal(net_visit(a.fd, read_conf, (void *)"forwarding", NULL),
+			 1);
+	assert_int_equal(net_visit(a.fd, read_conf, (void *)"rp_filter", NULL),
+			 0);
+	assert_true(net_link_up_forwarding(a.net, 4711, NULL) < 0);
 	space_close(&a);
 	space_close(&b);
 }
@@ -333,6 +379,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(links),
+		cmocka_unit_test(forwarding),
 		cmocka_unit_test(bridge_port),
 		cmocka_unit_test(routes),
 		cmocka_unit_test(blackhole),

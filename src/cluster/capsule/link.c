@@ -143,15 +143,11 @@ static int set_up_host(const struct capsule_link *l, struct error *err)
 
 	if (l->mode == CAPSULE_NET_BRIDGE)
 		return net_link_up(l->host, l->index, true, err);
-	r = net_sysctl_link("conf", l->name, "forwarding", "1");
-	if (r < 0)
-		return error_sys(err, r, "cannot let %s forward", l->name);
 	/* The route back is there only while plugged. */
-	(void)!net_sysctl_link("conf", l->name, "rp_filter", "0");
-	if ((r = net_link_up(l->host, l->index, true, err)) < 0)
-		return r;
-	return net_neighbour_put(l->host, l->index, l->address, nobody_mac,
-				 err);
+	r = net_link_up_forwarding(l->host, l->index, err);
+	return r < 0 ? r
+		     : net_neighbour_put(l->host, l->index, l->address,
+					 nobody_mac, err);
 }
 
 /*
