@@ -122,6 +122,31 @@ leaves_before() { # POLICY
 	leaves_before spread
 }
 
+@test "a host that is told to go soon, by a file or at a URL of its own, is left" {
+	serve 2 --policy=stint
+	: >"$bed/file"
+	mkdir "$bed/www"
+	: >"$bed/www/soon"
+	on h2 timeout 600 python3 -m http.server 8099 --bind 127.0.0.1 -d "$bed/www" >"$bed/www.log" 2>&1 3>&- &
+	background="${background:+$background }$!"
+	eventually on h2 python3 -c "import socket; socket.create_connection(('127.0.0.1', 8099))" 2>"$bed/connect"
+	terms h1 "notice-every = 1s" "notice = cat $bed/file"
+	terms h2 "notice-every = 1s" "notice = python3 -c \"import urllib.request as u;print(u.urlopen('http://127.0.0.1:8099/soon').read().decode())\""
+	sleeper --hosts h1 -n 1
+	eventually is 'j[1]["state"]' running
+	echo 120s >"$bed/file"
+	eventually where_is 1 "['h2']"
+	st record | grep '^plan migrate job 1 rank 0 to h2 within .*: host h1 goes at'
+	owner_is 'h["h1"]["owner"], h["h1"]["cause"]' "here notice"
+	run ! st migrate 1.0 h1
+	# No host is closed for the day by that: nobody waited there.
+	: >"$bed/file"
+	eventually owner_is 'h["h1"]["owner"], h["h1"]["closed"]' "away open"
+	echo 60s >"$bed/www/soon"
+	eventually where_is 1 "['h1']"
+	st kill 1
+}
+
 @test "a rank that cannot move stands still while the owner is there, though there is room elsewhere" {
 	serve 2
 	begin run --hosts h1 -n 1 tail -f /etc/hostname >"$bed/out" 2>&1 # an inotify watch

@@ -17,6 +17,8 @@ static const struct {
 	[PRESENCE_INPUT] = { "input", "a key or the mouse was touched", true },
 	[PRESENCE_TERMINAL] = { "terminal", "a terminal was used", true },
 	[PRESENCE_POWER] = { "power", "the host runs on its battery", false },
+	[PRESENCE_NOTICE] = { "notice", "the host was told that it goes soon",
+			      false },
 };
 
 const char *presence_cause_name(enum presence_cause cause)
@@ -133,6 +135,8 @@ static enum presence_cause find_cause(const struct presence_signs *s,
 	*ret_who = "";
 	if (s->sign[PRESENCE_GOING].held)
 		return PRESENCE_GOING;
+	if (s->sign[PRESENCE_NOTICE].held)
+		return PRESENCE_NOTICE;
 	if (find_lost(s))
 		return PRESENCE_UNREADABLE;
 	*ret_who = s->said_who;
@@ -162,7 +166,8 @@ static usec_t last_sign(const struct presence_signs *s)
 bool presence_update(struct presence_signs *s, usec_t now)
 {
 	struct presence *is = &s->is;
-	bool evict = s->evict_until > now || s->sign[PRESENCE_GOING].held;
+	bool evict = s->evict_until > now || s->sign[PRESENCE_GOING].held ||
+		     s->sign[PRESENCE_NOTICE].held;
 	bool was_evict = is->evict;
 	bool was_here = is->here;
 	usec_t last = last_sign(s);
@@ -170,6 +175,7 @@ bool presence_update(struct presence_signs *s, usec_t now)
 	enum presence_cause cause = find_cause(s, now, &who);
 
 	is->evict = evict;
+	is->going_by = s->sign[PRESENCE_NOTICE].held ? s->going_by : 0;
 	if (!cause && is->here && now < after(is->since, PRESENCE_LEAST))
 		return evict != was_evict; /* flaps: it stays a while */
 	is->cause = cause;

@@ -39,11 +39,17 @@ enum presence_cause {
 	PRESENCE_INPUT,	     /* keyboard, mouse */
 	PRESENCE_TERMINAL,   /* a terminal was touched, or logged in at */
 	PRESENCE_POWER,	     /* it runs on its battery */
+	PRESENCE_NOTICE,     /* the host was told that it goes soon */
 	PRESENCE_CAUSES
 };
 
 /* One word ("session"); NULL if there is no such cause. */
 const char *presence_cause_name(enum presence_cause cause);
+/* Is it about the host, which goes, and not about people? */
+static inline bool presence_goes(enum presence_cause cause)
+{
+	return cause == PRESENCE_GOING || cause == PRESENCE_NOTICE;
+}
 /* In words: "a session is in use". */
 const char *presence_cause_text(enum presence_cause cause);
 
@@ -55,7 +61,8 @@ struct presence {
 	usec_t idle_since; /* the last sign of anybody; USEC_MAX: here */
 	enum presence_cause cause;
 	enum presence_cause lost; /* UNREADABLE: the first that is */
-	char who[PRESENCE_WHO];	  /* a user; "": not known, or nobody */
+	usec_t going_by;	/* NOTICE: it will be gone then; 0: not known */
+	char who[PRESENCE_WHO]; /* a user; "": not known, or nobody */
 };
 
 struct presence_sign {
@@ -72,6 +79,7 @@ struct presence_signs {
 	bool said, said_here; /* at said_at, for the time until said_until */
 	usec_t said_at, said_until;
 	usec_t evict_until;
+	usec_t going_by; /* as long as NOTICE is held */
 	char said_who[PRESENCE_WHO];
 	struct presence is; /* as presence_update() found it */
 };

@@ -140,7 +140,9 @@ static const char *owners(const struct lend *l)
 static void set_claims(struct lend *l, usec_t now)
 {
 	const struct contract *c = &l->contract;
-	bool low = c->scene.here;
+	/* Who must leave a host that goes is to be quick. */
+	bool low = c->scene.here &&
+		   !presence_goes(owner_presence(l->agent->owner)->cause);
 	bool late = c->giving >= 0 && now - c->giving > l->terms.give_back / 2;
 	unsigned n;
 
@@ -220,7 +222,8 @@ static bool look_at_terms(struct lend *l)
 	scene.touched = p->here ? now.steady : p->idle_since;
 	scene.load = load_of_a_core(l->agent);
 	scene.guests = g.nr;
-	scene.running = g.running;
+	/* A host that goes is not given back to anybody who waits for it. */
+	scene.running = presence_goes(p->cause) ? 0 : g.running;
 	contract_feed(&l->contract, &l->terms, &now, &scene);
 	set_claims(l, now.steady);
 	if (paper_differs(&before, &l->contract))

@@ -11,7 +11,7 @@
 #define POWER "/sys/class/power_supply"
 
 const char owner_conf_names[] =
-	"who, users, linger, sources, utmp, input, power";
+	"who, users, linger, sources, utmp, input, power, notice, notice-every";
 
 static const char *const source_names[] = {
 #define SOURCE(name) #name,
@@ -41,12 +41,13 @@ void owner_conf_init(struct owner_conf *conf)
 				     .sources = (1u << NR_SOURCES) - 1,
 				     .utmp = xstrdup(_PATH_UTMP),
 				     .input = xstrdup(INPUT),
-				     .power = xstrdup(POWER) };
+				     .power = xstrdup(POWER),
+				     .notice_every = 5 * USEC_PER_SEC };
 	/* Who is at this machine is at none of its test hosts. */
 	if (bed && dir && *dir) {
 		free(conf->utmp);
 		conf->utmp = xasprintf("%s/utmp", dir);
-		conf->sources = source_bit("utmp");
+		conf->sources = source_bit("utmp") | source_bit("notice");
 	}
 }
 
@@ -56,6 +57,7 @@ void owner_conf_clear(struct owner_conf *conf)
 	free(conf->utmp);
 	free(conf->input);
 	free(conf->power);
+	free(conf->notice);
 	*conf = (struct owner_conf){ .users = NULL };
 }
 
@@ -66,6 +68,7 @@ void owner_conf_copy(struct owner_conf *to, const struct owner_conf *from)
 	to->utmp = xstrdup(from->utmp);
 	to->input = xstrdup(from->input);
 	to->power = xstrdup(from->power);
+	to->notice = from->notice ? xstrdup(from->notice) : NULL;
 }
 
 /* "console", "ssh", both, or "nobody". */
@@ -121,7 +124,7 @@ static int set_sources(struct owner_conf *conf, const char *value,
 	if (bad || (!bits && strcmp(value, "none")))
 		return error_set(err, -EINVAL,
 				 "sources: '%s' is not a list of logind, utmp, "
-				 "input and power, nor none",
+				 "input, power and notice, nor none",
 				 value);
 	conf->sources = bits;
 	return 0;
@@ -135,6 +138,29 @@ static int set_path(char **path, const char *name, const char *value,
 				 name, value);
 	free(*path);
 	*path = xstrdup(value);
+	return 0;
+}
+
+static int set_notice(struct owner_conf *conf, const char *value)
+{
+	free(conf->notice);
+	conf->notice = *value ? xstrdup(value) : NULL;
+	return 0;
+}
+
+static int set_notice_every(struct owner_conf *conf, const char *value,
+			    struct error *err)
+{
+	usec_t every;
+	int r = parse_usec(value, &every, err);
+
+	if (r < 0)
+		return error_prefix(err, r, "notice-every");
+	if (every < USEC_PER_SEC)
+		return error_set(err, -EINVAL,
+				 "notice-every: %s is too often: 1s or more",
+				 value);
+	conf->notice_every = every;
 	return 0;
 }
 
@@ -155,6 +181,10 @@ int owner_conf_set(struct owner_conf *conf, const char *name, const char *value,
 		return set_path(&conf->input, name, value, err);
 	if (!strcmp(name, "power"))
 		return set_path(&conf->power, name, value, err);
+	if (!strcmp(name, "notice"))
+		return set_notice(conf, value);
+	if (!strcmp(name, "notice-every"))
+		return set_notice_every(conf, value, err);
 	if (!strcmp(name, "linger")) {
 		r = parse_usec(value, &conf->linger, err);
 		return r < 0 ? error_prefix(err, r, "linger") : 0;

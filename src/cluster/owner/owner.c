@@ -63,6 +63,7 @@ void owner_destroy(struct owner *o)
 static const unsigned holds[OWNER_VOICES] = {
 	[OWNER_LOGIND] = 1u << PRESENCE_SESSION | 1u << PRESENCE_GOING,
 	[OWNER_POWER] = 1u << PRESENCE_POWER,
+	[OWNER_NOTICE] = 1u << PRESENCE_NOTICE,
 };
 
 /* Whoever said so is not there any more: nothing of it holds. */

@@ -30,6 +30,8 @@ struct owner_conf {
 	usec_t patience;   /* with what must answer */
 	unsigned sources;  /* a bit for each of sources.def */
 	char *utmp, *input, *power; /* where these are */
+	char *notice; /* a command of sh that knows when the host goes; or NULL */
+	usec_t notice_every; /* ... is run */
 };
 
 /* All sources; on a host of a testbed its own utmp alone. */

@@ -75,7 +75,8 @@ void owner_hold(struct owner *o, enum presence_cause cause, bool held,
 /* Where nobody counts, that nobody can be seen is no loss. */
 static bool matters(const struct owner *o, enum presence_cause cause)
 {
-	return o->conf.console || o->conf.ssh || cause == PRESENCE_POWER;
+	return o->conf.console || o->conf.ssh || cause == PRESENCE_POWER ||
+	       cause == PRESENCE_NOTICE;
 }
 
 static void weigh_lost(struct owner *o, enum presence_cause cause)

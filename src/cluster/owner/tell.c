@@ -4,6 +4,9 @@
 #include "cluster/owner/owner.h"
 #include "core/plain.h"
 
+/* Of a host that says more nothing is known. */
+#define GOING_MOST (366 * USEC_PER_DAY)
+
 static uint64_t span(usec_t from, usec_t to)
 {
 	return to > from ? (uint64_t)(to - from) : 0;
@@ -20,6 +23,7 @@ void owner_fill(const struct presence *p, Control__Presence *ret)
 	ret->idle_usec = p->here ? 0 : span(p->idle_since, now);
 	ret->cause = p->cause;
 	ret->lost = p->lost;
+	ret->going_usec = p->going_by ? span(now, p->going_by) + 1 : 0;
 	ret->who = (char *)p->who;
 }
 
@@ -43,6 +47,8 @@ void owner_parse(const Control__Presence *m, usec_t now, struct presence *ret)
 	ret->idle_since = m->here ? USEC_MAX : ago(m->idle_usec, now);
 	ret->cause = m->cause;
 	ret->lost = m->lost;
+	if (m->going_usec && m->going_usec < (uint64_t)GOING_MOST)
+		ret->going_by = now + (usec_t)m->going_usec;
 	snprintf(ret->who, sizeof(ret->who), "%s", m->who);
 	plain_text(ret->who);
 }

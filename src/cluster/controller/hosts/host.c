@@ -230,6 +230,8 @@ static void take_presence(struct ctl_host *h, const Control__Presence *m)
 	if (!fresh.here && !was->here &&
 	    llabs(fresh.idle_since - was->idle_since) < SINCE)
 		fresh.idle_since = was->idle_since;
+	if (fresh.going_by && llabs(fresh.going_by - was->going_by) < SINCE)
+		fresh.going_by = was->going_by;
 	*was = fresh;
 }
 

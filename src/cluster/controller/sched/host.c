@@ -20,12 +20,20 @@ static double best_score(const struct ctl *ctl)
 	return best;
 }
 
+/* Nobody is to stay there, as nobody will come back soon. */
+static bool goes(const struct ctl_host *h)
+{
+	return h->owner.here && presence_goes(h->owner.cause);
+}
+
 /* The first that it is to be left by. */
 static usec_t leave_by(const struct ctl_host *h)
 {
 	usec_t owner = h->lending.is.leave ? h->lending.is.leave_by : 0;
 	usec_t drain = h->drain ? h->drained.by : 0;
 
+	if (goes(h) && h->owner.going_by)
+		owner = h->owner.going_by;
 	return owner && (!drain || owner < drain) ? owner : drain;
 }
 
@@ -56,7 +64,7 @@ void sched_host_fill(const struct ctl_host *h, struct host *ret)
 		.freeze_most = l->is.freeze_most,
 		.idle_since = h->owner.idle_since,
 		.up = h->agent,
-		.drain = h->drain,
+		.drain = h->drain || goes(h),
 	};
 }
 

@@ -1,0 +1,230 @@
+/*
+ * notice.c - has the host been told that it goes soon?  A command of the
+ * administrator's knows
+ *
+ * Clouds tell it in a file, by a tool, or at a URL of the host's own ("gone in 120 s"), each
+ * in its own words; the command puts them into ours: it prints nothing, or in how long
+ * the host will be gone.  It runs again and again, one at a time, in a process group of its
+ * own, and is killed where it takes too long.  What fails or prints anything else
+ * three times in a row cannot be read: guests are not safe there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cluster/conn/loop.h"
+#include "cluster/owner/priv.h"
+#include "cluster/owner/source.h"
+#include "core/io.h"
+#include "core/log.h"
+#include "core/xalloc.h"
+
+enum { NOTICE_TEXT = 200, NOTICE_FAILURES = 3 };
+
+/* An answer from longer ago than a year is none. */
+#define NOTICE_MOST (365 * USEC_PER_DAY)
+
+/* Its status is told behind what it prints: children are reaped elsewhere. */
+#define WRAPPER "(eval \"$0\") </dev/null; echo \"exit=$?\""
+
+extern char **environ;
+
+struct notice {
+	struct owner *owner;
+	sd_event_source *timer; /* the next run, or the end of patience */
+	sd_event_source *reader;
+	pid_t pid; /* of its group; 0: it does not run */
+	int out;
+	char text[NOTICE_TEXT];
+	size_t nr;
+	unsigned failures;
+	usec_t told; /* the instant that was told last; 0: none */
+};
+
+static int on_timer(sd_event_source *src, uint64_t usec, void *arg);
+
+static void run_after(struct notice *n, usec_t after)
+{
+	n->timer = sd_event_source_disable_unref(n->timer);
+	loop_after(n->owner->event, &n->timer, after, on_timer, n);
+}
+
+static void run_ends(struct notice *n)
+{
+	if (!n->pid)
+		return;
+	n->reader = sd_event_source_disable_unref(n->reader);
+	kill(-n->pid, SIGKILL);
+	waitpid(n->pid, NULL, WNOHANG);
+	io_close(&n->out);
+	n->pid = 0;
+}
+
+/* ---- what it said */
+
+static void cannot_tell(struct notice *n, const char *why)
+{
+	if (n->failures < NOTICE_FAILURES)
+		n->failures++;
+	if (n->failures == 1)
+		log_warnx("owner: notice: %s", why);
+	owner_lost(n->owner, OWNER_NOTICE, PRESENCE_NOTICE,
+		   n->failures == NOTICE_FAILURES,
+		   "whether the host goes soon cannot be told");
+}
+
+static void take(struct notice *n, bool goes, usec_t span)
+{
+	usec_t by = goes ? owner_now() + span : 0;
+
+	/* A text that stands still, as a file's, does not put it off. */
+	if (goes && n->told && n->told < by)
+		by = n->told;
+	n->failures = 0;
+	owner_lost(n->owner, OWNER_NOTICE, PRESENCE_NOTICE, false, NULL);
+	if (goes != (n->told != 0))
+		log_info("owner: notice: the host %s",
+			 goes ? "goes soon" : "does not go any more");
+	n->told = by;
+	n->owner->signs.going_by = by;
+	owner_hold(n->owner, PRESENCE_NOTICE, goes, NULL);
+}
+
+/* "[TIME]\nexit=0\n" is what can be read. */
+static void read_answer(struct notice *n)
+{
+	char *status = strstr(n->text, "exit="), *word = n->text;
+	usec_t span;
+
+	if (!status || strcmp(status, "exit=0\n")) {
+		cannot_tell(n, "its command fails");
+		return;
+	}
+	*status = '\0';
+	word += strspn(word, " \t\r\n");
+	word[strcspn(word, " \t\r\n")] = '\0';
+	if (!*word)
+		take(n, false, 0);
+	else if (parse_usec(word, &span, NULL) < 0 || span > NOTICE_MOST)
+		cannot_tell(n,
+			    "its command prints what is no time, as 120s is");
+	else
+		take(n, true, span);
+}
+
+static int on_output(sd_event_source *src, int fd, uint32_t events, void *arg)
+{
+	struct notice *n = arg;
+	ssize_t r = read(fd, n->text + n->nr, sizeof(n->text) - 1 - n->nr);
+
+	if (r < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (r > 0) {
+		n->nr += (size_t)r;
+		if (n->nr < sizeof(n->text) - 1)
+			return 0;
+	}
+	n->text[n->nr] = '\0';
+	run_ends(n);
+	read_answer(n);
+	run_after(n, n->owner->conf.notice_every);
+	return 0;
+}
+
+/* ---- it runs */
+
+static int spawn(struct notice *n, int out)
+{
+	char *argv[] = { (char *)"sh", (char *)"-c", (char *)WRAPPER,
+			 n->owner->conf.notice, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int r;
+
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, out, 1);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP |
+						POSIX_SPAWN_SETSIGMASK);
+	r = -posix_spawn(&n->pid, "/bin/sh", &files, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	if (r < 0)
+		n->pid = 0;
+	return r;
+}
+
+static int run(struct notice *n)
+{
+	int ends[2], r;
+
+	n->nr = 0;
+	if (pipe2(ends, O_CLOEXEC) < 0 ||
+	    fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
+	r = spawn(n, ends[1]);
+	io_close(&ends[1]);
+	n->out = ends[0];
+	if (!r)
+		r = sd_event_add_io(n->owner->event, &n->reader, n->out,
+				    EPOLLIN, on_output, n);
+	if (r < 0)
+		io_close(&n->out);
+	return r < 0 ? r : 0;
+}
+
+static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct notice *n = arg;
+
+	if (n->pid) {
+		run_ends(n);
+		cannot_tell(n, "its command hangs");
+		run_after(n, n->owner->conf.notice_every);
+	} else if (run(n) < 0) {
+		run_ends(n);
+		cannot_tell(n, "its command cannot be run");
+		run_after(n, n->owner->conf.notice_every);
+	} else {
+		run_after(n, n->owner->conf.patience);
+	}
+	return 0;
+}
+
+static void *notice_begin(struct owner *o)
+{
+	struct notice *n;
+
+	if (!o->conf.notice)
+		return NULL;
+	n = xcalloc(1, sizeof(*n));
+	n->owner = o;
+	n->out = -1;
+	run_after(n, 1);
+	return n;
+}
+
+static void notice_end(void *source)
+{
+	struct notice *n = source;
+
+	run_ends(n);
+	sd_event_source_disable_unref(n->timer);
+	n->owner->signs.going_by = 0;
+	free(n);
+}
+
+const struct owner_source owner_source_notice = {
+	.name = "notice",
+	.voices = 1u << OWNER_NOTICE,
+	.begin = notice_begin,
+	.end = notice_end,
+};
