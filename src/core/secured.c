@@ -74,14 +74,20 @@ void secured_destroy(struct secured *s)
 	free(s);
 }
 
-/* What a client speaks; an end or an error is TLS's to tell of. */
+/*
+ * What a client speaks; an error is TLS's to tell of.  For who has gone no session
+ * is made: that is most of the work there is with a flood of such.
+ */
 static int choose(struct secured *s, struct error *err)
 {
 	char first = 0;
+	ssize_t n = recv(s->fd, &first, 1, MSG_PEEK);
 
-	if (recv(s->fd, &first, 1, MSG_PEEK) < 0 &&
-	    (errno == EAGAIN || errno == EINTR))
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return -EAGAIN;
+	if (!n)
+		return error_sys(err, -EPIPE,
+				 "the peer went before the handshake");
 	if (first != LOCAL_FIRST || !is_local(s->fd))
 		return begin_tls(s, err);
 	s->local = local_server(s->fd, s->lookup, s->ctx);

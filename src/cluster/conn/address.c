@@ -2,6 +2,7 @@
 #include "cluster/conn/address.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -92,7 +94,7 @@ int address_parse(const char *text, struct address *ret, struct error *err)
 static void remove_stale(const struct address *a)
 {
 	const struct sockaddr_un *sun = (const struct sockaddr_un *)&a->sa;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct stat st;
 
 	if (fd < 0)
@@ -150,7 +152,32 @@ int address_failed(int r, struct error *err)
 	if (r == -ECONNREFUSED || r == -ENOENT)
 		return error_set(err, r,
 				 "nobody listens there; is it running?");
+	if (r == -EAGAIN)
+		return error_set(err, r,
+				 "more try to connect there than it can take: "
+				 "try again");
 	return error_sys(err, r, "cannot connect");
+}
+
+/*
+ * A full queue of a Unix socket refuses who does not block, at once, and lets
+ * those who do in one after the other: a flood of them would keep us out.  So
+ * we block, but not for longer than an agent may leave its host's owner waiting.
+ */
+static int connect_in_turn(int fd, const struct address *a)
+{
+	const struct timeval most = { .tv_usec = 500000 };
+	int r;
+
+	if (a->sa.ss_family != AF_UNIX)
+		return connect(fd, (const struct sockaddr *)&a->sa, a->len);
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most)) < 0 ||
+	    fcntl(fd, F_SETFL, 0) < 0)
+		return -1;
+	do
+		r = connect(fd, (const struct sockaddr *)&a->sa, a->len);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? r : fcntl(fd, F_SETFL, O_NONBLOCK);
 }
 
 int address_connect(const struct address *a, struct error *err)
@@ -162,7 +189,7 @@ int address_connect(const struct address *a, struct error *err)
 	if (fd < 0)
 		return error_sys(err, -errno, "socket");
 	address_tune(fd);
-	r = connect(fd, (const struct sockaddr *)&a->sa, a->len);
+	r = connect_in_turn(fd, a);
 	if (r < 0 && errno != EINPROGRESS) {
 		r = -errno;
 		close(fd);

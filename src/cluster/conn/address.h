@@ -28,7 +28,8 @@ int address_listen(const struct address *a, struct error *err) must_check;
 
 /*
  * A non-blocking socket, connected or still connecting: the descriptor or
- * -errno.
+ * -errno; -EAGAIN: the queue of a Unix socket was full for half a second, for
+ * which it blocks.
  */
 int address_connect(const struct address *a, struct error *err) must_check;
 

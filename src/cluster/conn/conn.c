@@ -278,7 +278,9 @@ static int conn_steps(struct conn *c, struct error *err)
 {
 	int r = failed(c, err);
 
-	if (!r && c->state == CONNECTING)
+	if (r) /* -EAGAIN, too: nothing will come of it by itself */
+		return r;
+	if (c->state == CONNECTING)
 		r = run_connect(c, err);
 	if (!r && c->state == SHAKING)
 		r = run_handshake(c, err);

@@ -1,16 +1,21 @@
 /* test_conn.c - connections of friends and strangers */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -351,6 +356,91 @@ static void who_does_not_read_is_not_heard(void **state)
 	sd_event_unref(own);
 }
 
+/* Listens at a path, and its queue is full. */
+static int fill_queue(struct address *ret, int fds[8])
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), n = 0;
+
+	ret->sa.ss_family = AF_UNIX;
+	ret->len = sizeof(sa_family_t); /* the kernel chooses a name */
+	assert_int_equal(bind(fd, (struct sockaddr *)&ret->sa, ret->len), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	ret->len = sizeof(ret->sa);
+	assert_int_equal(
+		getsockname(fd, (struct sockaddr *)&ret->sa, &ret->len), 0);
+	do {
+		fds[n] = socket(AF_UNIX,
+				SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		assert_in_range(n, 0, 7);
+	} while (!connect(fds[n++], (struct sockaddr *)&ret->sa, ret->len));
+	assert_int_equal(errno, EAGAIN);
+	while (n < 8)
+		fds[n++] = -1;
+	return fd;
+}
+
+static void empty_queue(int fd, const int fds[8])
+{
+	for (int i = 0; i < 8; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	close(fd);
+}
+
+/* Who does not come in hears of it, and does not wait for ever. */
+static void full_queue_is_told(void **state)
+{
+	struct world *w = *state;
+	int fds[8], fd = fill_queue(&w->address, fds);
+
+	connect_as(w, &w->key);
+	while (!w->client_closed)
+		turn(w);
+	assert_int_equal(w->code, -EAGAIN);
+	empty_queue(fd, fds);
+}
+
+static bool sleeps(pid_t pid)
+{
+	char path[64], line[512], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (f && fgets(line, sizeof(line), f) && strrchr(line, ')'))
+		state = strrchr(line, ')')[2];
+	if (f)
+		fclose(f);
+	return state == 'S';
+}
+
+/* Those who wait for a place get in, as each does who blocks. */
+static void full_queue_is_waited_for(void **state)
+{
+	struct world *w = *state;
+	int fds[8], fd = fill_queue(&w->address, fds), got = -EAGAIN;
+	pid_t parent = getpid(), child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (!sleeps(parent))
+			poll(NULL, 0, 1);
+		while (accept(fd, NULL, NULL) >= 0)
+			;
+		_exit(1);
+	}
+	/* On a busy machine the child may take longer than one wait. */
+	for (int i = 0; i < 100 && got == -EAGAIN; i++)
+		got = address_connect(&w->address, NULL);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_true(got >= 0);
+	assert_true(fcntl(got, F_GETFL) & O_NONBLOCK);
+	close(got);
+	empty_queue(fd, fds);
+}
+
 static void wrong_key(void **state)
 {
 	struct world *w = *state;
@@ -590,6 +680,8 @@ int main(void)
 		HERE(who_cannot_be_watched),
 		ELSEWHERE(who_cannot_be_watched),
 		HERE(nobody_there),
+		HERE(full_queue_is_told),
+		HERE(full_queue_is_waited_for),
 	};
 	return cmocka_run_group_tests_name("conn", tests, NULL, NULL);
 }
