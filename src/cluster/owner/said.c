@@ -28,6 +28,7 @@ enum { SAID_PACKET = 1024, SAID_GUESTS = 16 };
 struct asking {
 	struct owner_said *said;
 	int fd;
+	uid_t uid; /* as the kernel has it */
 	sd_event_source *io, *patience;
 	LIST_ENTRY(asking) link;
 };
@@ -179,6 +180,33 @@ static int on_silent(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
+/* The oldest of the user who has the most, who keeps only themselves out. */
+static struct asking *asking_to_go(struct owner_said *s)
+{
+	struct asking *a, *other, *found = NULL;
+	unsigned n, most = 0;
+
+	LIST_FOREACH (a, &s->asking, link) {
+		n = 0;
+		LIST_FOREACH (other, &s->asking, link)
+			n += a->uid == other->uid;
+		if (n >= most) {
+			most = n;
+			found = a; /* the newest comes first */
+		}
+	}
+	return found;
+}
+
+static uid_t uid_of(int fd)
+{
+	struct ucred cred = { .uid = (uid_t)-1 };
+	socklen_t n = sizeof(cred);
+
+	(void)!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n);
+	return cred.uid;
+}
+
 static int on_connection(sd_event_source *src, int fd, uint32_t events,
 			 void *arg)
 {
@@ -188,17 +216,12 @@ static int on_connection(sd_event_source *src, int fd, uint32_t events,
 
 	if (new < 0)
 		return 0;
-	/* Whoever holds many must not keep the others out. */
-	if (s->nr >= SAID_GUESTS) {
-		struct asking *oldest = LIST_FIRST(&s->asking);
-
-		while (LIST_NEXT(oldest, link))
-			oldest = LIST_NEXT(oldest, link);
-		asking_destroy(oldest);
-	}
+	if (s->nr >= SAID_GUESTS)
+		asking_destroy(asking_to_go(s));
 	a = xcalloc(1, sizeof(*a));
 	a->said = s;
 	a->fd = new;
+	a->uid = uid_of(new);
 	LIST_INSERT_HEAD(&s->asking, a, link);
 	s->nr++;
 	loop_after(s->owner->event, &a->patience, SAID_PATIENCE, on_silent, a);

@@ -1,4 +1,6 @@
 /* test_said.c - what people say of an owner */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,6 +112,39 @@ static void talkers_and_silent_ones(void **state)
 		close(fd[i]);
 }
 
+/* Who floods is one user, and another's connection stays. */
+static void flood_of_one_user(void **state)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX,
+				  .sun_path = "owner.sock" };
+	int mine, here, fd[40];
+	char c;
+
+	if (geteuid())
+		skip();
+	play_begin("none");
+	mine = connect_raw();
+	play_settle();
+	here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(chmod(play_dir, 0711), 0);
+	assert_int_equal(chdir(play_dir), 0);
+	for (size_t i = 0; i < 40; i++) {
+		fd[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+		assert_int_equal(seteuid(4322), 0);
+		assert_int_equal(
+			connect(fd[i], (struct sockaddr *)&sa, sizeof(sa)), 0);
+		assert_int_equal(seteuid(0), 0);
+		play_settle();
+	}
+	assert_int_equal(fchdir(here), 0);
+	close(here);
+	assert_true(recv(mine, &c, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
+	assert_int_equal(recv(fd[0], &c, 1, MSG_DONTWAIT), 0);
+	close(mine);
+	for (size_t i = 0; i < 40; i++)
+		close(fd[i]);
+}
+
 int main(void)
 {
 #define TEST(name) \
@@ -116,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_said_holds),
 		TEST(talkers_and_silent_ones),
+		TEST(flood_of_one_user),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
