@@ -3,11 +3,42 @@
  */
 #include "core/installed.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/xalloc.h"
+
+static bool is_owned_well(const char *path, uid_t program)
+{
+	struct stat st;
+
+	return !stat(path, &st) &&
+	       (!st.st_uid || st.st_uid == program || st.st_uid == geteuid());
+}
+
+/*
+ * Where the program lies in a folder that all may write to, such as /tmp, what
+ * is beside it may be anybody's, and is executed.  The folder counts, too: its
+ * owner can put another file there.
+ */
+static bool is_trusted(const char *real)
+{
+	struct stat program;
+	char *folder;
+	bool ret;
+
+	if (stat("/proc/self/exe", &program) < 0 ||
+	    !is_owned_well(real, program.st_uid))
+		return false;
+	folder = xstrdup(real);
+	*strrchr(folder, '/') = '\0';
+	ret = is_owned_well(*folder ? folder : "/", program.st_uid);
+	free(folder);
+	return ret;
+}
 
 char *installed_find(const char *built, const char *installed)
 {
@@ -22,8 +53,9 @@ char *installed_find(const char *built, const char *installed)
 		path = xasprintf("%s/%s", exe, built);
 		real = realpath(path, NULL);
 		free(path);
-		if (real)
+		if (real && is_trusted(real))
 			return real;
+		free(real);
 	}
 	return access(installed, R_OK) ? NULL : xstrdup(installed);
 }

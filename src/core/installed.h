@@ -9,7 +9,8 @@
 
 /*
  * The path `built`, relative to the directory of the running program, if it
- * exists; else `installed` (absolute) if that exists; else NULL.  For the
+ * exists and is, with its folder, root's, the program's owner's or ours; else
+ * `installed` (absolute) if that exists; else NULL.  For the
  * caller to free.
  */
 char *installed_find(const char *built, const char *installed);

@@ -1,0 +1,116 @@
+/* test_installed.c - whose files are taken for Stint's */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/installed.h"
+#include "core/scratch.h"
+#include "core/xalloc.h"
+
+static char dir[SCRATCH_MAX];
+
+static char *in_dir(const char *name)
+{
+	return xasprintf("%s/%s", dir, name);
+}
+
+static void copy_us(const char *to)
+{
+	FILE *in = fopen("/proc/self/exe", "re"), *out = fopen(to, "we");
+	char buf[65536];
+	size_t n;
+
+	assert_true(in && out);
+	while ((n = fread(buf, 1, sizeof(buf), in)))
+		assert_int_equal(fwrite(buf, 1, n, out), n);
+	fclose(in);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(chmod(to, 0755), 0);
+}
+
+/* A copy of this program, at bin/program, finds core/part. */
+static bool finds(void)
+{
+	char *program = in_dir("bin/program");
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		execl(program, program, "find", NULL);
+		_exit(2);
+	}
+	free(program);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_in_range(WEXITSTATUS(status), 0, 1);
+	return !WEXITSTATUS(status);
+}
+
+static void own(const char *name, uid_t uid)
+{
+	char *path = in_dir(name);
+
+	assert_int_equal(chown(path, uid, (gid_t)-1), 0);
+	free(path);
+}
+
+static void others_files_are_not_ours(void **state)
+{
+	char *bin = in_dir("bin"), *core = in_dir("core"),
+	     *program = in_dir("bin/program"), *part = in_dir("core/part");
+	FILE *f;
+
+	assert_int_equal(mkdir(bin, 0755), 0);
+	assert_int_equal(mkdir(core, 0755), 0);
+	copy_us(program);
+	assert_false(finds());
+	f = fopen(part, "we");
+	assert_non_null(f);
+	fclose(f);
+	assert_true(finds());
+	if (!geteuid()) {
+		own("core/part", 4321);
+		assert_false(finds());
+		own("core/part", 0);
+		own("core", 4321);
+		assert_false(finds());
+		own("core/part", 4321);
+		own("bin/program", 4321); /* all of it is theirs */
+		assert_true(finds());
+	}
+	free(bin);
+	free(core);
+	free(program);
+	free(part);
+}
+
+static int find(void)
+{
+	char *path = installed_find("../core/part", "/nonexistent");
+	int code = path ? 0 : 1;
+
+	free(path);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(others_files_are_not_ours),
+	};
+
+	if (argc > 1)
+		return find();
+	scratch_dir(dir, "/tmp");
+	return cmocka_run_group_tests_name("installed", tests, NULL, NULL);
+}
