@@ -1,6 +1,5 @@
 /*
- * borrow.c - gang scheduling on hosts that their owners lend (Arpaci 1995
- * sections 2.2 and 4)
+ * borrow.c - gang scheduling on hosts that are lent (Arpaci 1995 sections 2.2 and 4)
  *
  * Jobs take turns of one slice, in a ring; at a slice's start those that ran go
  * to its end.  A slice is given out from the front of the ring: to each job
@@ -19,7 +18,7 @@
 #include "core/xalloc.h"
 #include "policy/hosts/slices.h"
 
-enum choice { BY_INDEX, BY_QUIET };
+enum choice { BY_INDEX, BY_QUIET, BY_QUIET_ALONE };
 
 struct borrow {
 	struct policy base;
@@ -35,21 +34,20 @@ struct borrow {
 	uint32_t **to; /* by place in the ring: its hosts; NULL: no turn */
 };
 
-static const char *const choices[] = { "index", "quiet", NULL };
+static const char *const choices[] = { "index", "quiet", "longest", NULL };
 
 static const struct param params[] = {
 	SLICES_PARAMS,
 	{ "choose", PARAM_CHOICE, BY_INDEX, 0, 0, choices,
 	  "of open hosts with as few ranks the first, or the one that has been "
-	  "quiet for longest" },
+	  "quiet for longest; or that one, however many ranks it has" },
 	{ .name = NULL },
 };
 
 REASON(its_turn, "it is first in the ring of {jobs} {jobs:job|jobs}", jobs);
 REASON(beside, "the hosts that it needs are free in this slice");
 REASON(slice_is_over, "the slice is over");
-REASON(no_place,
-       "{from:host} is wanted back, and no open host is free for its rank",
+REASON(no_place, "{from:host} is wanted back, and no open host is free for it",
        from);
 REASON(wanted_back, "{from:host} is wanted back", from);
 REASON(turn_comes, "{jobs} {jobs:job is|jobs are} before it in the ring", jobs);
@@ -161,9 +159,12 @@ static bool is_open(const struct borrow *p, const struct host *h)
 static bool is_better(const struct borrow *p, const struct host *a,
 		      const struct host *b)
 {
-	if (!b || p->ranks[a->ix] != p->ranks[b->ix])
-		return !b || p->ranks[a->ix] < p->ranks[b->ix];
-	return p->choice == BY_QUIET && a->idle_since < b->idle_since;
+	bool alike = !b || p->choice == BY_QUIET_ALONE ||
+		     p->ranks[a->ix] == p->ranks[b->ix];
+
+	return !b ||
+	       (alike ? p->choice != BY_INDEX && a->idle_since < b->idle_since
+		      : p->ranks[a->ix] < p->ranks[b->ix]);
 }
 
 /* free: one that nobody has in this slice. */
@@ -414,17 +415,14 @@ static void borrow_explain(const struct policy *policy, const struct view *view,
 {
 	const struct borrow *p = (const struct borrow *)policy;
 	const struct host *h;
-	int64_t open = 0;
+	int64_t open = 0, before = (int64_t)place_of(p, job);
 
 	for_each_host (h, view)
-		open += host_usable(h) && !h->owner_active;
-	if (open < job->size)
-		plan_defer(plan, job,
-			   BECAUSE(too_few, .ranks = job->size, .hosts = open));
-	else
-		plan_defer(
-			plan, job,
-			BECAUSE(turn_comes, .jobs = (int64_t)place_of(p, job)));
+		open += lends(h);
+	plan_defer(plan, job,
+		   open < job->size
+			   ? BECAUSE(too_few, .ranks = job->size, .hosts = open)
+			   : BECAUSE(turn_comes, .jobs = before));
 }
 
 /* The slice's end, then the ring. */
@@ -484,9 +482,9 @@ const struct policy_ops policy_borrow = {
 		"host, on hosts whose terms let guests in; several run at a "
 		"time where their hosts differ. A rank whose host is wanted "
 		"back goes to an open one at once, and its job with it stands "
-		"still for what a move costs; where there is none the job has "
-		"no turn. A pass costs the ranks of jobs that have hosts, and "
-		"the hosts for each rank that needs one.",
+		"still for what a move costs; where there is none the job has no "
+		"turn. A pass costs the ranks of jobs that have hosts, and the "
+		"hosts for each rank that needs one.",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SLICES | POLICY_OWNERS,
 	.create = borrow_create,

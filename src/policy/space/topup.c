@@ -10,9 +10,9 @@
  * are only free when everybody present has what it asked for, so an arrival
  * finds nobody before it.
  *
- * Which job is the smallest is open: by what it asked for, as the text says, or
- * by what it still lacks.  The second reading gives the thesis' own figures
- * more closely (doc/reproduction.md, I-4a and I-4d); by=lack chooses it.
+ * The smallest is by what it asked for: the text sorts by processor demand.  by=lack
+ * sorts by what it still lacks, which is another rule, though nearer to the thesis'
+ * own figures (doc/reproduction.md, I-4a and I-4d).
  *
  * A pass costs O(log Q) for each job it starts or fills up, Q being those that
  * have less than they asked for.

@@ -14,9 +14,10 @@
 
 #define HEAD "time,host,what,value\n"
 
-static void run_borrow(const char *machine, const char *script,
-		       struct sim_config config, const struct row *row,
-		       int64_t nr, struct sim_result *ret)
+static void run_policy(const char *policy, const char *machine,
+		       const char *script, struct sim_config config,
+		       const struct row *row, int64_t nr,
+		       struct sim_result *ret)
 {
 	struct owner_terms terms;
 	struct activity a;
@@ -31,10 +32,17 @@ static void run_borrow(const char *machine, const char *script,
 	terms.give_back = USEC_PER_DAY; /* who stands still has not left */
 	config.activity = &a;
 	config.terms = &terms;
-	simulate_list("borrow:slice=10", machine, config, row, nr, ret);
+	simulate_list(policy, machine, config, row, nr, ret);
 	owner_terms_clear(&terms);
 	activity_clear(&a);
 	free(text);
+}
+
+static void run_borrow(const char *machine, const char *script,
+		       struct sim_config config, const struct row *row,
+		       int64_t nr, struct sim_result *ret)
+{
+	run_policy("borrow:slice=10", machine, script, config, row, nr, ret);
 }
 
 static void ends(const struct sim_result *r, int job, int second)
@@ -126,6 +134,32 @@ static void moves_go_on_aside(void **state)
 	}
 }
 
+/*
+ * h1 to h3 are quiet from 10, 0 and 20 on.  The second job comes at 100, when the first
+ * has h2: `longest` puts it there, too, and both take turns; else it has h1 for itself.
+ */
+static void who_was_quiet_for_longest_is_chosen(void **state)
+{
+	static const struct row rows[] = { { 90, 100, 1, 1, 0 },
+					   { 100, 30, 1, 1, 0 } };
+	static const char *const policy[] = {
+		"borrow:slice=10,choose=quiet", "borrow:slice=10,choose=longest"
+	};
+	static const int end[] = { 130, 150 };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct sim_result r;
+
+		run_policy(policy[i], "3x1",
+			   HEAD "0,h1,owner,here\n0,h3,owner,here\n"
+				"10,h1,owner,away\n20,h3,owner,away\n",
+			   (struct sim_config){ 0 }, rows, 2, &r);
+		ends(&r, 2, end[i]);
+		sim_result_clear(&r);
+	}
+}
+
 /* Those who are disturbed most: the third of them. */
 static void the_third_is_told(void **state)
 {
@@ -151,6 +185,7 @@ int main(void)
 		cmocka_unit_test(who_is_wanted_back_moves),
 		cmocka_unit_test(who_finds_no_host_waits),
 		cmocka_unit_test(moves_go_on_aside),
+		cmocka_unit_test(who_was_quiet_for_longest_is_chosen),
 		cmocka_unit_test(the_third_is_told),
 	};
 

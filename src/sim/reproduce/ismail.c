@@ -266,6 +266,21 @@ static const struct reproduce_entry entries[] = {
 	{ "I-4d", "DSMJF against DEQP, L=0.8", ismail_i4d },
 	{ "I-4e", "high reconfiguration rate: MFFF beats DEQP and DPROP",
 	  ismail_i4e },
+	{ "I-5a", "who folds most without a limit", ismail_i5a },
+	{ "I-5b", "FFIS+FIFO is best of its family, FFDS+FIFO worst",
+	  ismail_i5b },
+	{ "I-5c", "fairness without folding and without a limit; FFITD",
+	  ismail_i5c },
+	{ "I-5d",
+	  "heavy loads: shorter and smaller demands first gain, longest "
+	  "first loses",
+	  ismail_i5d },
+	{ "I-5e", "FFF against MFFF: linear speedup, effectiveness, folding",
+	  ismail_i5e },
+	{ "I-5f", "the best fixed limit grows with the load; fairness",
+	  ismail_i5f },
+	{ "I-5g", "order of the dynamic policies, and variants of DPROP",
+	  ismail_i5g },
 	{ NULL },
 };
 

@@ -29,4 +29,13 @@ int ismail_i4c(struct reproduce *r, struct error *err);
 int ismail_i4d(struct reproduce *r, struct error *err);
 int ismail_i4e(struct reproduce *r, struct error *err);
 
+/* reproduce/ismail_orders.c */
+int ismail_i5a(struct reproduce *r, struct error *err);
+int ismail_i5b(struct reproduce *r, struct error *err);
+int ismail_i5c(struct reproduce *r, struct error *err);
+int ismail_i5d(struct reproduce *r, struct error *err);
+int ismail_i5e(struct reproduce *r, struct error *err);
+int ismail_i5f(struct reproduce *r, struct error *err);
+int ismail_i5g(struct reproduce *r, struct error *err);
+
 #endif

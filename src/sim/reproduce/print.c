@@ -1,4 +1,5 @@
 /* print.c - rows of reproduced results, for people and programs */
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -83,8 +84,10 @@ void reproduce_print(const struct reproduce *r, FILE *to)
 		if (cause && last_of_id(r, i))
 			fprintf(to, "%-6s cause:  %s\n", row->id, cause);
 	}
-	fprintf(to, "%zu of %zu met; intervals at %g %%%s\n", count_met(r),
-		r->nr, r->level * 100,
+	fprintf(to,
+		"%zu of %zu met; intervals at %g %%; seed %" PRIu64
+		"; stint " STINT_VERSION "%s\n",
+		count_met(r), r->nr, r->level * 100, r->seed,
 		r->quick ? "; shortened runs (--quick)" : "");
 }
 
@@ -102,11 +105,14 @@ void reproduce_print_json(const struct reproduce *r, FILE *to)
 				json_pack("[o, o]", json_number(row->value.low),
 					  json_number(row->value.high));
 		}
-		json_line(json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s?}",
+		json_line(json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s?, s:I, "
+				    "s:b, s:s}",
 				    "id", row->id, "what", row->what,
 				    "published", row->published, "ours", ours,
 				    "interval", interval, "met", row->met,
-				    "note", row->note),
+				    "note", row->note, "seed",
+				    (json_int_t)r->seed, "quick", r->quick,
+				    "stint", STINT_VERSION),
 			  to);
 	}
 }
@@ -189,14 +195,14 @@ void reproduce_print_markdown(const struct reproduce *r, FILE *to)
 {
 	fprintf(to,
 		"# Published results, computed again\n\n"
-		"Written by `stint reproduce %s%s --markdown`%s, seed %llu; "
-		"do not edit.\nA figure is *met* when its %g %% interval, in "
+		"Written by `stint reproduce %s%s --markdown`%s, seed %" PRIu64
+		", stint " STINT_VERSION
+		"; do not edit.\nA figure is *met* when its %g %% interval, in "
 		"parentheses, overlaps the published value give or take\nits "
 		"stated or visible precision.  %zu of %zu are met.\n",
 		r->which, r->quick ? " --quick" : "",
-		r->figures ? " with `--figures`" : "",
-		(unsigned long long)r->seed, r->level * 100, count_met(r),
-		r->nr);
+		r->figures ? " with `--figures`" : "", r->seed, r->level * 100,
+		count_met(r), r->nr);
 	for (size_t i = 0; reproduce_nth(i); i++) {
 		const struct reproduce_paper *p = reproduce_nth(i);
 		bool titled = false;
@@ -210,7 +216,13 @@ void reproduce_print_markdown(const struct reproduce *r, FILE *to)
 			titled = true;
 			fprintf(to, "\n### %s: %s\n", e->id, e->claim);
 			if (is_left_out(r, p)) {
-				fputs("\nNot measured here.\n", to);
+				fprintf(to,
+					"\nNot measured here: `make "
+					"bench-%s` measures it live, on "
+					"this machine, into a file that "
+					"`stint reproduce %s "
+					"--measured=FILE` compares.\n",
+					p->name, p->name);
 				continue;
 			}
 			print_table(r, e->id, to);

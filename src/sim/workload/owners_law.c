@@ -20,7 +20,7 @@ const struct param owners_law_params[] = {
 	  "standard deviation of its logarithm, of one person" },
 	{ "people", PARAM_REAL, 0.6, 0, 10, NULL,
 	  "the same of the factor by which people differ" },
-	{ "busy", PARAM_TIME, 400, 1e-3, 1e9, NULL, "median busy period" },
+	{ "busy", PARAM_TIME, 300, 1e-3, 1e9, NULL, "median busy period" },
 	{ "busy-sigma", PARAM_REAL, 1.2, 0, 10, NULL,
 	  "standard deviation of its logarithm" },
 	{ "compute", PARAM_REAL, 0.2, 0, 1, NULL,

@@ -8,9 +8,10 @@
  * night, on all of them, these are longer.
  *
  * The traces of Arpaci 1995 are lost.  The defaults give what it says of them
- * (sections 4.1 to 4.3): by day 60 to 70 % of hosts are idle at any time, half of
- * the idle periods last up to 3 minutes, and 95 % of the idle time is in those of 10
- * on; how often a burst interrupts who types is free, and matters for who minds the
+ * (sections 4.1 to 4.3): by day 60 % of hosts have been idle for 15 minutes at any
+ * time and 70 % for one (the two lines of Figure 6), half of the idle periods last up
+ * to 3 minutes, and 95 % of the idle time is in those of 10 on.  By how much people
+ * differ is free, and so is the tail of long absences; how often a burst interrupts who types is free, and matters for who minds the
  * processor alone.
  *
  * Host n is the same whatever the number of hosts.

@@ -21,8 +21,9 @@ static struct owners_law law_of(const char *text)
 	return law;
 }
 
-/* N-6, by day: 60 to 70 % idle, half of the periods up to 3 min, 95 % of the time in
- * those of 10 on; by night more of them are idle. */
+/* N-6, by day: half of the periods up to 3 min, 95 % of the time in those of 10 on, 70 %
+ * of hosts idle for a minute and 60 % for 15 (stint reproduce now:N-6 looks at these),
+ * so more idle at all; by night still more. */
 static void as_published(void **state)
 {
 	struct owners_law day = law_of("night=1"), all = law_of(NULL);
@@ -33,14 +34,14 @@ static void as_published(void **state)
 	owners_law_draw(&day, 100, 5, 1, 0, &a);
 	activity_stats_make(&a, &s);
 	activity_clear(&a);
-	assert_true(s.idle > 0.6 && s.idle < 0.72);
+	assert_true(s.idle > 0.7 && s.idle < 0.79);
 	assert_true(s.brief > 0.48 && s.brief < 0.58);
 	assert_true(s.long_share > 0.93 && s.long_share < 0.97);
 	owners_law_draw(&all, 100, 5, 1, 0, &a);
 	assert_true(a.change[a.nr - 1].at < 5 * USEC_PER_DAY);
 	activity_stats_make(&a, &s);
 	activity_clear(&a);
-	assert_true(s.idle > 0.73);
+	assert_true(s.idle > 0.8);
 }
 
 /* The n-th change of the host, or NULL. */

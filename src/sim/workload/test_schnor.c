@@ -172,6 +172,75 @@ static void models_and_machines(void **state)
  * Shortest expected delay on system 2 under Exp, without standstill: the mean
  * time between migrations has a closed form.
  */
+/*
+ * The same without its closed form: the balance equations of the states of Figure 4.4,
+ * solved by sweeps.  0, 20, 10, 10+10, then 20/10 and 10+10/10 with up to WAITING jobs in
+ * the queue.  In mean demands jobs leave fast hosts at 20 or 10, slow ones at 2.5.
+ */
+enum {
+	WAITING = 120,
+	IDLE = 0,
+	ALONE,
+	HALF,
+	HALVES,
+	FULL,
+	CROWD = FULL + WAITING + 1,
+	STATES = CROWD + WAITING + 1
+};
+
+/* What flows into state s, of the others' probabilities. */
+static double inflow(const double *p, double arrive, int s)
+{
+	int q = s >= CROWD ? s - CROWD : s - FULL;
+	double from_below = s == FULL	 ? p[ALONE]
+			    : s == CROWD ? p[HALVES]
+					 : p[s - 1];
+
+	switch (s) {
+	case IDLE:
+		return 20 * p[ALONE] + 10 * p[HALF];
+	case ALONE:
+		return arrive * p[IDLE] + 2.5 * p[FULL];
+	case HALF:
+		return 20 * p[HALVES] + 20 * p[FULL];
+	case HALVES:
+		return arrive * p[HALF] + 22.5 * p[CROWD];
+	default:
+		return arrive * from_below +
+		       (q < WAITING ? 22.5 * p[s + 1] : 0);
+	}
+}
+
+static double outflow(double arrive, int s)
+{
+	static const double ends[] = { 0, 20, 10, 20 };
+	bool last = s == CROWD - 1 || s == STATES - 1;
+
+	return (s < FULL ? ends[s] : 22.5) + (last ? 0 : arrive);
+}
+
+static void the_chain_is_solved_again(void **state)
+{
+	(void)state;
+	for (double load = 0.2; load < 0.85; load += 0.12) {
+		double p[STATES], sum = 0;
+
+		for (int s = 0; s < STATES; s++)
+			p[s] = 1;
+		for (int sweep = 0; sweep < 20000; sweep++)
+			for (int k = 0; k < STATES; k++) {
+				int s = sweep % 2 ? STATES - 1 - k : k;
+
+				p[s] = inflow(p, 22.5 * load, s) /
+				       outflow(22.5 * load, s);
+			}
+		for (int s = 0; s < STATES; s++)
+			sum += p[s];
+		near(sum / (20 * (p[FULL] + p[CROWD])), schnor_chain_gap(load),
+		     1e-6);
+	}
+}
+
 static void migrations_are_a_markov_chain(void **state)
 {
 	static const double loads[] = { 0.3, 0.68, 0.8 };
@@ -207,6 +276,7 @@ int main(void)
 		cmocka_unit_test(chapter_4),
 		cmocka_unit_test(models_and_machines),
 		cmocka_unit_test(migrations_are_a_markov_chain),
+		cmocka_unit_test(the_chain_is_solved_again),
 	};
 
 	return cmocka_run_group_tests_name("schnor", tests, NULL, NULL);

@@ -1,0 +1,65 @@
+/*
+ * now.h - Arpaci 1995 on hosts that belong to people: many simulated days, and the
+ * entries that ask for them
+ */
+#ifndef SIM_REPRODUCE_NOW_H
+#define SIM_REPRODUCE_NOW_H
+
+#include "sim/reproduce/reproduce.h"
+#include "sim/size/days.h"
+
+/* One kind of day.  Zeroes are those of days_init(). */
+struct now_cell {
+	const char *
+		owners; /* parameters of owners_law.h; NULL: as the paper has it */
+	const char *choose; /* of borrow; NULL: its default */
+	uint32_t hosts;
+	double quiet, move; /* seconds; quiet < 0: from the first instant on */
+	uint32_t delays;    /* a day, that owners bear; 0: any number */
+	bool cpu_alone;	    /* who only types is not taken to be there */
+};
+
+enum now_value {
+	NOW_RESPONSE,	  /* mean response to that on the dedicated machine */
+	NOW_MOVES,	  /* of ranks */
+	NOW_DELAYS_MOST,  /* on a day, of the most disturbed owner */
+	NOW_DELAYS_THIRD, /* of the third of them */
+	NOW_VALUES
+};
+
+/* The same `runs` days of each cell, so that cells are compared day by day. */
+struct now_days {
+	const struct now_cell *cell;
+	size_t nr;
+	uint32_t runs;
+	double *value; /* [cell][now_value][run]; now_days_clear() frees it */
+};
+
+int now_days_run(const struct reproduce *r, const struct now_cell *cells,
+		 size_t nr, uint32_t runs, struct now_days *ret,
+		 struct error *err) must_check;
+void now_days_clear(struct now_days *d); /* zeroed is fine */
+
+struct estimate now_mean(const struct reproduce *r, const struct now_days *d,
+			 size_t cell, enum now_value v);
+/* Of the values of two cells. */
+struct estimate now_ratio(const struct reproduce *r, const struct now_days *d,
+			  size_t a, size_t b, enum now_value v);
+
+/* Owners' laws that agree with the paper, and the two choices of hosts: for notes. */
+struct now_reading {
+	const char *text, *owners, *choose;
+};
+
+/* The n-th, of which 0 is the one that rows have; NULL beyond the last. */
+const struct now_reading *now_reading(size_t n);
+
+int now_n1(struct reproduce *r, struct error *err) must_check;
+int now_n2(struct reproduce *r, struct error *err) must_check;
+int now_n3(struct reproduce *r, struct error *err) must_check;
+int now_n4(struct reproduce *r, struct error *err) must_check;
+int now_n5(struct reproduce *r, struct error *err) must_check;
+int now_n6(struct reproduce *r, struct error *err) must_check;
+int now_n11(struct reproduce *r, struct error *err) must_check;
+
+#endif
