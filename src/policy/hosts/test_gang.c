@@ -388,6 +388,22 @@ static void alternate_selection_leaves_priorities(void **state)
 
 /* First fit into a row, the lowest columns, and there they stay; a row that is
  * empty goes. */
+/* What a job that has ended leaves is filled; its row goes on. */
+static void the_columns_of_who_ends_are_free(void **state)
+{
+	struct world w;
+
+	(void)state;
+	init_world(&w, "matrix:alternate=no");
+	arrive(&w, 1, 5, 9);
+	arrive(&w, 2, 3, 1);
+	check_slot(&w, "J1 J2 ");
+	arrive(&w, 3, 3, 2);
+	check_slot(&w, "J1 J3 ");
+	check_slot(&w, "J1 J3 ");
+	teardown_world(&w);
+}
+
 static void rows_are_filled_first_fit(void **state)
 {
 	struct world w;
@@ -420,6 +436,7 @@ int main(void)
 		cmocka_unit_test(alternate_selection_wants_a_tenth),
 		cmocka_unit_test(alternate_selection_leaves_priorities),
 		cmocka_unit_test(rows_are_filled_first_fit),
+		cmocka_unit_test(the_columns_of_who_ends_are_free),
 	};
 	return cmocka_run_group_tests_name("gang", tests, NULL, NULL);
 }

@@ -82,6 +82,8 @@ static void multifolding(void **state)
 static void dynamic(void **state)
 {
 	play("deqp", 8, "1:8;2:8;3:1;-1;", "1=8;1=4 2=4;1=4 2=3 3=1;2=7 3=1;");
+	/* Of two that are left the smallest gets one first. */
+	play("deqp", 8, "1:8;2:8;3:4;", "1=8;1=4 2=4;1=3 2=2 3=3;");
 	play("deqp", 2, "1:2 2:2 3:2;-2;", "1=1 2=1;1=1 3=1;");
 	play("dprop", 8, "1:8;2:8;3:4;-2;", "1=8;1=4 2=4;1=4 2=3 3=1;1=6 3=2;");
 	/* max(1, .) of three small ones: one less for the large. */

@@ -264,6 +264,24 @@ static void the_largest_that_fits_leaves(void **state)
 	sim_result_clear(&r);
 }
 
+/* Submitted at no host: with as few processes the one with the most memory. */
+static void the_place_has_the_most_memory(void **state)
+{
+	static const struct line one[] = {
+		{ .run = 10 * USEC_PER_SEC, .memory = 50 * MB },
+	};
+	struct sim_result r;
+	char *text;
+
+	(void)state;
+	text = plans_of(one, 1,
+			"1x1x1x100000000,1x1x1x300000000,1x1x1x200000000",
+			"g-loadsharing", &r);
+	assert_string_equal(text, "0 start job 1 with 1 on 1\n");
+	free(text);
+	sim_result_clear(&r);
+}
+
 /*
  * 70 and 65 MB page, and nothing fits into 60 or 50, of hosts with 100.  The host
  * with fewer processes is held back till its process ends; what comes meanwhile
@@ -486,6 +504,7 @@ int main(void)
 		cmocka_unit_test(the_slowest_rank_sets_the_pace),
 		cmocka_unit_test(skew_is_a_mean_over_time),
 		cmocka_unit_test(the_largest_that_fits_leaves),
+		cmocka_unit_test(the_place_has_the_most_memory),
 		cmocka_unit_test(a_host_is_held_back_for_the_largest),
 		cmocka_unit_test(time_is_split_exactly),
 		cmocka_unit_test(plans_keep_what_the_policies_promise),

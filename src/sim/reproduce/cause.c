@@ -159,13 +159,16 @@ static const struct {
 	  "rate, which differs little among these laws, is the assumption "
 	  "that matters, beside one day of one trace." },
 	{ "N-2",
-	  "Here a threshold below three minutes is no worse, or a little "
-	  "better, and one of ten minutes is worse on 50 hosts: what a host "
-	  "gives by being taken at once is worth more than the moves of 2 s "
-	  "that it costs. Three minutes cost 0 to 5 % more than the best. The "
-	  "published optimum needs more returns soon after a pause begins "
-	  "than the two shares of Figure 8 tell; how idle periods below three "
-	  "minutes are distributed it does not say." },
+	  "Under every law of the notes the shortest threshold is best or not "
+	  "told from the best: to have a host at once is worth more than the "
+	  "moves of 2 s that it costs. On 50 hosts, where hosts are short, "
+	  "three minutes cost 4 to 63 % more; where there are enough, on 60 "
+	  "or with 64 % idle, at most 3 %. So over this range of laws the "
+	  "claim does not hold for 50 hosts, and for 55 and 60 three minutes "
+	  "are about as good as less. An optimum at three minutes needs more "
+	  "returns soon after a pause begins than the two shares of Figure 8 "
+	  "tell, or dearer moves; how idle periods below three minutes are "
+	  "distributed the paper does not say." },
 	{ "N-3",
 	  "What decides is which open hosts are taken, which the paper does "
 	  "not say. With those first that have fewer ranks guests go "
@@ -185,10 +188,9 @@ static const struct {
 	  "idle for a quarter of an hour. No owner is delayed more often than "
 	  "the contract says, under any reading." },
 	{ "N-5",
-	  "With the hosts that were quiet for longest some 52 carry what took "
-	  "the paper 60, as owners are seldom delayed ten times a day (see "
-	  "N-4). It is about twice the 32 nodes in any case: the rule of two "
-	  "to one holds with room to spare." },
+	  "The number lies between 52 and 65 by the laws and choices of the "
+	  "notes, in shortened runs also outside of what 60 give or take 5 "
+	  "means. It is about twice the 32 nodes in any case." },
 };
 
 const char *reproduce_cause(const char *id)
