@@ -237,25 +237,17 @@ static bool is_time(const struct field *f)
 	return f->whole <= MAX_SECONDS && f->whole >= -MAX_SECONDS;
 }
 
-/* Of those that are times, the first that is too large. */
-static int bad_time(struct parser *p, const struct field *f)
-{
-	static const unsigned times[] = { 1, 2, 3, 8, 17 };
-	size_t i = 0;
-
-	while (is_time(&f[times[i]]))
-		i++;
-	return error_set(p->err, -ERANGE,
-			 "%s:%zu: field %u (%s) is out of range: %" PRId64,
-			 p->name, p->line, times[i] + 1, field_names[times[i]],
-			 f[times[i]].whole);
-}
-
 static int check_times(struct parser *p, const struct field *f)
 {
-	if (!(is_time(&f[1]) & is_time(&f[2]) & is_time(&f[3]) &
-	      is_time(&f[8]) & is_time(&f[17])))
-		return bad_time(p, f);
+	static const unsigned times[] = { 1, 2, 3, 8, 17 };
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		if (!is_time(&f[times[i]]))
+			return error_set(
+				p->err, -ERANGE,
+				"%s:%zu: field %u (%s) is out of range: %" PRId64,
+				p->name, p->line, times[i] + 1,
+				field_names[times[i]], f[times[i]].whole);
 	if (f[1].whole < 0)
 		return error_set(
 			p->err, -EINVAL,
