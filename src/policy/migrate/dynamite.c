@@ -14,16 +14,32 @@
  *   below what the rank leaves by `gain` at least;
  * - and again, as long as there is such a host, one move a host and look.
  *
- * A pass costs the hosts and the ranks that run; a move, the hosts.
+ * A look costs the hosts, sorted where one is overloaded, and the ranks that run.
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/xalloc.h"
 #include "policy/kit/placed.h"
 #include "policy/kit/policy.h"
 #include "policy/migrate/flights.h"
 #include "policy/migrate/leave.h"
+
+/* The largest rank on a host that may move; of like ones the first. */
+struct largest {
+	const struct job *job; /* NULL: none may */
+	uint32_t rank;
+};
+
+/* Hosts in the order in which they are asked. */
+struct order {
+	struct ordered {
+		double by;
+		uint32_t ix;
+	} * host;
+	size_t nr;
+};
 
 struct dynamite {
 	struct policy base;
@@ -35,6 +51,9 @@ struct dynamite {
 	double *load;	/* of a pass, by host: runnable ones, ours too */
 	uint64_t *used; /* bytes */
 	bool *done;	/* it gave or took a rank at this look */
+	struct largest *largest;
+	struct order overloaded; /* most first */
+	struct order places;	 /* with room for guests, least CPU first */
 };
 
 static const struct param params[] = {
@@ -74,6 +93,9 @@ static int dynamite_create(const struct policy_setup *setup,
 	d->load = xcalloc(n + 1, sizeof(*d->load));
 	d->used = xcalloc(n + 1, sizeof(*d->used));
 	d->done = xcalloc(n + 1, sizeof(*d->done));
+	d->largest = xcalloc(n + 1, sizeof(*d->largest));
+	d->overloaded.host = xcalloc(n + 1, sizeof(*d->overloaded.host));
+	d->places.host = xcalloc(n + 1, sizeof(*d->places.host));
 	*ret = &d->base;
 	return 0;
 }
@@ -87,6 +109,9 @@ static void dynamite_destroy(struct policy *policy)
 	free(d->load);
 	free(d->used);
 	free(d->done);
+	free(d->largest);
+	free(d->overloaded.host);
+	free(d->places.host);
 	free(d);
 }
 
@@ -150,16 +175,49 @@ static double excess(const struct look *l, const struct host *h)
 	return cpu > memory ? cpu : memory;
 }
 
-static const struct host *most_overloaded(const struct look *l)
+static void order_add(struct order *o, const struct host *h, double by)
 {
-	const struct host *h, *worst = NULL;
+	o->host[o->nr++] = (struct ordered){ by, h->ix };
+}
 
+/* Least first; of like ones the first. */
+static int by_value(const void *one, const void *other)
+{
+	const struct ordered *a = one, *b = other;
+
+	if (a->by != b->by)
+		return a->by < b->by ? -1 : 1;
+	return a->ix < b->ix ? -1 : 1;
+}
+
+static void order_sort(struct order *o)
+{
+	qsort(o->host, o->nr, sizeof(*o->host), by_value);
+}
+
+/* A move changes the values of its two hosts alone, and these are done then. */
+static void find_overloaded(const struct look *l)
+{
+	struct order *o = &l->d->overloaded;
+	const struct host *h;
+
+	o->nr = 0;
 	for_each_host (h, l->view)
-		if (h->up && h->nr_ranks && !l->d->done[h->ix] &&
-		    excess(l, h) > 1 &&
-		    (!worst || excess(l, h) > excess(l, worst)))
-			worst = h;
-	return worst;
+		if (h->up && h->nr_ranks && excess(l, h) > 1)
+			order_add(o, h, -excess(l, h));
+	order_sort(o);
+}
+
+static void find_places(const struct look *l)
+{
+	struct order *o = &l->d->places;
+	const struct host *h;
+
+	o->nr = 0;
+	for_each_host (h, l->view)
+		if (!h->owner_active && plan_room(l->plan, h))
+			order_add(o, h, norm_cpu(l->d, h, 1));
+	order_sort(o);
 }
 
 static bool movable(const struct look *l, const struct job *job, uint32_t rank)
@@ -169,44 +227,44 @@ static bool movable(const struct look *l, const struct job *job, uint32_t rank)
 	       !leave_concerns(l->view, job);
 }
 
-/* The largest rank there; of like ones the first. */
-static const struct job *rank_on(const struct look *l, const struct host *h,
-				 uint32_t *ret)
+static void find_ranks(const struct look *l)
 {
-	const struct job *j, *best = NULL;
+	const struct job *j;
 
+	memset(l->d->largest, 0, l->view->nr_hosts * sizeof(*l->d->largest));
 	for_each_running(j, l->view) for (uint32_t i = 0; i < j->n; i++)
 	{
-		if (j->hosts[i] != h->ix ||
-		    (best && j->memory <= best->memory) || !movable(l, j, i))
-			continue;
-		best = j;
-		*ret = i;
+		struct largest *best = &l->d->largest[j->hosts[i]];
+
+		if ((!best->job || j->memory > best->job->memory) &&
+		    movable(l, j, i))
+			*best = (struct largest){ j, i };
 	}
-	return best;
 }
 
-/* The list of constraints. */
+/* The list of constraints, of a host that takes guests and has room. */
 static bool may_take(const struct look *l, const struct host *from,
 		     const struct host *to, const struct job *job)
 {
-	return to != from && !l->d->done[to->ix] && !to->owner_active &&
-	       plan_room(l->plan, to) &&
-	       norm_memory(l->d, to, job->memory) < l->d->memory &&
-	       norm_cpu(l->d, to, 1) * l->d->gain <= norm_cpu(l->d, from, 0);
+	return to != from && !l->d->done[to->ix] &&
+	       norm_memory(l->d, to, job->memory) < l->d->memory;
 }
 
 static const struct host *find_place(const struct look *l,
 				     const struct host *from,
 				     const struct job *job)
 {
-	const struct host *h, *best = NULL;
+	const struct order *o = &l->d->places;
 
-	for_each_host (h, l->view)
-		if (may_take(l, from, h, job) &&
-		    (!best || norm_cpu(l->d, h, 1) < norm_cpu(l->d, best, 1)))
-			best = h;
-	return best;
+	for (size_t i = 0; i < o->nr; i++) {
+		const struct host *h = &l->view->hosts[o->host[i].ix];
+
+		if (o->host[i].by * l->d->gain > norm_cpu(l->d, from, 0))
+			break; /* it gains too little, as do those after it */
+		if (may_take(l, from, h, job))
+			return h;
+	}
+	return NULL;
 }
 
 static struct because why_moves(const struct look *l, const struct host *from,
@@ -226,14 +284,14 @@ static struct because why_moves(const struct look *l, const struct host *from,
 /* One rank of an overloaded host, if anything can be done about it. */
 static void relieve(const struct look *l, const struct host *from)
 {
-	uint32_t rank;
-	const struct job *job = rank_on(l, from, &rank);
+	const struct largest *rank = &l->d->largest[from->ix];
+	const struct job *job = rank->job;
 	const struct host *to = job ? find_place(l, from, job) : NULL;
 
 	l->d->done[from->ix] = true;
 	if (!to)
 		return;
-	plan_migrate(l->plan, job, rank, to->ix, why_moves(l, from, to));
+	plan_migrate(l->plan, job, rank->rank, to->ix, why_moves(l, from, to));
 	l->d->load[from->ix]--;
 	l->d->load[to->ix]++;
 	l->d->used[to->ix] += job->memory;
@@ -244,11 +302,19 @@ static void look_at_jobs(struct dynamite *d, const struct view *view,
 			 struct plan *plan)
 {
 	struct look l = { d, view, plan };
-	const struct host *from;
 
 	survey_hosts(d, view, plan);
-	while ((from = most_overloaded(&l)))
-		relieve(&l, from);
+	find_overloaded(&l);
+	if (!d->overloaded.nr)
+		return;
+	find_places(&l);
+	find_ranks(&l);
+	for (size_t i = 0; i < d->overloaded.nr; i++) {
+		uint32_t ix = d->overloaded.host[i].ix;
+
+		if (!d->done[ix])
+			relieve(&l, &view->hosts[ix]);
+	}
 }
 
 static void look_in_time(struct dynamite *d, const struct view *view,
@@ -326,8 +392,8 @@ const struct policy_ops policy_dynamite = {
 		"above a limit, the most overloaded first, goes to the host "
 		"with the least CPU that hurts no constraint: room, memory "
 		"below the limit, and less CPU by the gain. Network capacity, "
-		"which the thesis names, too, is not in the view. A pass costs "
-		"the hosts, and each overloaded one the hosts and ranks.",
+		"which the thesis names, too, is not in the view. A look costs "
+		"the hosts and the ranks that run.",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SHARES | POLICY_LIVE | POLICY_OWNERS,
 	.create = dynamite_create,
