@@ -81,3 +81,15 @@ void check(const char *policy, const char *machine, const struct row *row,
 				 start[i]);
 	sim_result_clear(&result);
 }
+
+void check_split(const struct sim_result *result, int job, int queue,
+		 int running, int still, int frozen, int lost)
+{
+	const struct sim_split *s = &result->split[job - 1];
+
+	assert_int_equal(s->queue, queue * USEC_PER_SEC);
+	assert_int_equal(s->run, running * USEC_PER_SEC);
+	assert_int_equal(s->still, still * USEC_PER_SEC);
+	assert_int_equal(s->frozen, frozen * USEC_PER_SEC);
+	assert_int_equal(s->lost, lost * USEC_PER_SEC);
+}

@@ -1,6 +1,6 @@
 /*
- * test_owners.c - owners, and moves that take their time: schedules worked by
- * hand, and what holds for every policy among owners who come and go at random
+ * test_owners.c - owners: schedules worked by hand, and what holds for every policy
+ * among owners who come and go at random
  */
 #include <math.h>
 #include <setjmp.h>
@@ -18,7 +18,6 @@
 #include "policy/policies.h"
 #include "sim/engine/test_list.h"
 #include "sim/engine/testing.h"
-#include "sim/workload/script.h"
 
 #define HEAD "time,host,what,value\n"
 
@@ -69,18 +68,6 @@ static void run(const char *policy, const char *machine, const char *script,
 	activity_clear(&a);
 }
 
-static void is_split(const struct sim_result *r, int job, int queue,
-		     int running, int still, int frozen, int lost)
-{
-	const struct sim_split *s = &r->split[job - 1];
-
-	assert_int_equal(s->queue, queue * USEC_PER_SEC);
-	assert_int_equal(s->run, running * USEC_PER_SEC);
-	assert_int_equal(s->still, still * USEC_PER_SEC);
-	assert_int_equal(s->frozen, frozen * USEC_PER_SEC);
-	assert_int_equal(s->lost, lost * USEC_PER_SEC);
-}
-
 /* Its owner's programs take half of the host's core from 100 to 200. */
 static void load_slows_who_is_there(void **state)
 {
@@ -91,7 +78,7 @@ static void load_slows_who_is_there(void **state)
 	run("spread", "1x1", HEAD "100,h1,load,1\n200,h1,load,0\n",
 	    (struct sim_config){ 0 }, one, 1, &r);
 	assert_int_equal(r.record[0].end, 350 * USEC_PER_SEC);
-	is_split(&r, 1, 0, 350, 0, 0, 0);
+	check_split(&r, 1, 0, 350, 0, 0, 0);
 	sim_result_clear(&r);
 }
 
@@ -107,7 +94,7 @@ static void a_host_is_closed_until_it_is_quiet(void **state)
 		 "50,h1,keyboard,idle\n",
 	    (struct sim_config){ 0 }, one, 1, &r);
 	assert_int_equal(r.record[0].start, 110 * USEC_PER_SEC);
-	is_split(&r, 1, 100, 100, 0, 0, 0);
+	check_split(&r, 1, 100, 100, 0, 0, 0);
 	assert_int_equal(r.owners.returns, 1);
 	assert_int_equal(r.owners.disturbed, 0);
 	sim_result_clear(&r);
@@ -246,7 +233,7 @@ static void an_owner_who_is_given_way_bears_nothing(void **state)
 		assert_int_equal(r.owners.given_back, 1);
 		assert_int_equal(r.owners.give_back_most, 0);
 		assert_true(r.owners.beside == 0 && r.owners.waited == 0);
-		is_split(&r, 1, 0, 1000, 0, i ? 0 : 100, 0);
+		check_split(&r, 1, 0, 1000, 0, i ? 0 : 100, 0);
 		assert_int_equal(r.record[0].moves, i);
 		sim_result_clear(&r);
 	}
@@ -262,108 +249,7 @@ static void harvest_gives_way_to_load(void **state)
 	run("harvest:recruit=5", "1x1",
 	    HEAD "100,h1,load,1\n150,h1,load,2\n200,h1,load,0\n",
 	    (struct sim_config){ 0 }, one, 1, &r);
-	is_split(&r, 1, 5, 300, 0, 100, 0);
-	sim_result_clear(&r);
-}
-
-/* 100 MB at 10 MB/s: ten seconds, and two that each move costs. */
-static const struct sim_costs slow = { .migrate = 3 * USEC_PER_SEC,
-				       .migrate_rank = 2 * USEC_PER_SEC,
-				       .link = 10000000 };
-
-static void run_on(const char *policy, const char *machine, const char *events,
-		   struct sim_costs costs, const struct row *row, int64_t nr,
-		   struct sim_result *ret)
-{
-	struct sim_config c = { .costs = costs, .rank_memory = 100000000 };
-	struct sim_script script;
-	char *text = strdup(events);
-
-	assert_int_equal(
-		script_parse(text, strlen(text), "test", &script, NULL), 0);
-	c.script = &script;
-	simulate_list(policy, machine, c, row, nr, ret);
-	script_clear(&script);
-	free(text);
-}
-
-static void run_drained(const char *events, struct sim_costs costs,
-			const struct row *row, int64_t nr,
-			struct sim_result *ret)
-{
-	run_on("spread", "2x1x2", events, costs, row, nr, ret);
-}
-
-static void a_move_takes_its_time(void **state)
-{
-	static const struct row two[] = { { 0, 100, 1, 1, 0 },
-					  { 0, 100, 1, 1, 0 } };
-	struct sim_costs pre = slow;
-	struct sim_result r;
-
-	(void)state;
-	/* Both were spread; the first leaves, and stands still for 12 s. */
-	run_drained("50 drain 0\n", slow, two, 2, &r);
-	assert_int_equal(r.record[0].end, 112 * USEC_PER_SEC);
-	assert_int_equal(r.record[1].end, 100 * USEC_PER_SEC);
-	is_split(&r, 1, 0, 100, 12, 0, 0);
-	assert_int_equal(r.record[0].moves, 1);
-	sim_result_clear(&r);
-	pre.precopy = true;
-	run_drained("50 drain 0\n", pre, two, 2, &r);
-	is_split(&r, 1, 0, 100, 3, 0, 0);
-	sim_result_clear(&r);
-}
-
-/* A link carries one after the other. */
-static void a_link_carries_one_at_a_time(void **state)
-{
-	static const struct row one[] = { { 0, 100, 4, 1, 0 } };
-	struct sim_result r;
-
-	(void)state;
-	run_drained("50 drain 0\n", slow, one, 1, &r);
-	/* Two ranks move, 24 s; then four share two cores: 26 s more are left
-	 * of the 50, at half the rate. */
-	is_split(&r, 1, 0, 150, 24, 0, 0);
-	assert_int_equal(r.record[0].moves, 2);
-	sim_result_clear(&r);
-}
-
-/*
- * A host goes, and there is time for one of two ranks on it: that of the job which came
- * later, but loses three processors' work with it.  The other begins anew.
- */
-static void the_most_valuable_leaves_first(void **state)
-{
-	static const char *const policies[] = { "spread", "stint", "fcfs",
-						"dynamite" };
-	static const struct row two[] = { { 0, 300, 1, 1, 0 },
-					  { 10, 300, 3, 1, 0 } };
-	struct sim_result r;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++) {
-		run_on(policies[i], "2x1x4", "60 drain 0 80\n80 down 0\n", slow,
-		       two, 2, &r);
-		assert_int_equal(r.record[1].moves, 1);
-		is_split(&r, 2, 0, 300, 12, 0, 0);
-		assert_int_equal(r.record[0].moves, 0);
-		assert_true(r.split[0].lost > 0);
-		sim_result_clear(&r);
-	}
-}
-
-/* A destination that fails: the rank stays, and is said to. */
-static void a_move_to_a_host_that_fails(void **state)
-{
-	static const struct row one[] = { { 0, 100, 1, 1, 0 } };
-	struct sim_result r;
-
-	(void)state;
-	run_drained("50 drain 0\n55 down 1\n56 undrain 0\n", slow, one, 1, &r);
-	assert_int_equal(r.record[0].moves, 0);
-	is_split(&r, 1, 0, 100, 12, 0, 0);
+	check_split(&r, 1, 5, 300, 0, 100, 0);
 	sim_result_clear(&r);
 }
 
@@ -567,10 +453,6 @@ int main(void)
 			an_owner_who_is_given_way_bears_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(harvest_gives_way_to_load,
 						begin, end),
-		cmocka_unit_test(a_move_takes_its_time),
-		cmocka_unit_test(a_link_carries_one_at_a_time),
-		cmocka_unit_test(the_most_valuable_leaves_first),
-		cmocka_unit_test(a_move_to_a_host_that_fails),
 		cmocka_unit_test_setup_teardown(every_policy_among_owners,
 						begin, end),
 		cmocka_unit_test_setup_teardown(every_policy_keeps_the_contract,

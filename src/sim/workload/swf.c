@@ -449,21 +449,6 @@ static int choose_procs(struct parser *p)
 	return 0;
 }
 
-static int nothing_left(const struct parser *p)
-{
-	const struct swf_trace *t = &p->trace;
-	size_t jobs = t->no_run + t->no_size + t->too_large + t->cancelled;
-
-	if (!jobs)
-		return error_set(p->err, -EINVAL, "%s: no job in it", p->name);
-	return error_set(p->err, -EINVAL,
-			 "%s: no job in it can be simulated: %zu without a run "
-			 "time, %zu without a size, %zu larger than %" PRIu32
-			 " processors, %zu cancelled",
-			 p->name, t->no_run, t->no_size, t->too_large, t->procs,
-			 t->cancelled);
-}
-
 int swf_parse(const char *text, size_t size, const char *name,
 	      const struct swf_options *options, struct swf_trace *ret,
 	      struct error *err)
@@ -481,11 +466,8 @@ int swf_parse(const char *text, size_t size, const char *name,
 	}
 	if (!r)
 		r = choose_procs(&p);
-	if (!r) {
-		swf_drop_too_large(&p.trace);
-		if (!p.trace.nr)
-			r = nothing_left(&p);
-	}
+	if (!r)
+		r = swf_drop_too_large(&p.trace, name, err);
 	if (!r && p.trace.unsorted)
 		swf_sort(&p.trace);
 	if (!r && options->nr_jobs && p.trace.nr > options->nr_jobs)

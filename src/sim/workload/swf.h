@@ -88,8 +88,12 @@ int swf_parse(const char *text, size_t size, const char *name,
 /* By submit, then as they stand; swf_parse() has done so, as all that follows here. */
 void swf_sort(struct swf_trace *trace);
 
-/* Leave out the jobs that the machine has not enough processors for, and count them. */
-void swf_drop_too_large(struct swf_trace *trace);
+/*
+ * Leave out the jobs that the machine has not enough processors for, and count them.
+ * -EINVAL if no job is left, with how many were left out for which reason.
+ */
+int swf_drop_too_large(struct swf_trace *trace, const char *name,
+		       struct error *err) must_check;
 
 /*
  * Leave out the links that cannot be followed, and count them; swf_parse() has done so.

@@ -1,6 +1,8 @@
 /*
  * swf_order.c - the jobs of a trace by submit time, by number, and those that fit
  */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/xalloc.h"
@@ -76,7 +78,22 @@ size_t swf_same_ids(const struct swf_trace *trace, int64_t *ret_id)
 	return same;
 }
 
-void swf_drop_too_large(struct swf_trace *t)
+static int nothing_left(const struct swf_trace *t, const char *name,
+			struct error *err)
+{
+	size_t jobs = t->no_run + t->no_size + t->too_large + t->cancelled;
+
+	if (!jobs)
+		return error_set(err, -EINVAL, "%s: no job in it", name);
+	return error_set(err, -EINVAL,
+			 "%s: no job in it can be simulated: %zu without a run "
+			 "time, %zu without a size, %zu larger than %" PRIu32
+			 " processors, %zu cancelled",
+			 name, t->no_run, t->no_size, t->too_large, t->procs,
+			 t->cancelled);
+}
+
+int swf_drop_too_large(struct swf_trace *t, const char *name, struct error *err)
 {
 	size_t n = 0;
 
@@ -92,6 +109,7 @@ void swf_drop_too_large(struct swf_trace *t)
 		t->job[n++] = t->job[i];
 	}
 	t->nr = n;
+	return n ? 0 : nothing_left(t, name, err);
 }
 
 void swf_clear(struct swf_trace *trace)
