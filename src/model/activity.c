@@ -41,18 +41,15 @@ void activity_host_init(struct activity_host *host)
 
 uint32_t activity_find(const struct activity *activity, const char *name)
 {
-	for (uint32_t i = 0; i < activity->nr_hosts; i++)
-		if (!strcmp(activity->host[i].name, name))
-			return i;
-	return UINT32_MAX;
+	return names_find(&activity->names, name);
 }
 
 uint32_t activity_add_host(struct activity *activity, const char *name)
 {
-	uint32_t ix = activity_find(activity, name);
+	uint32_t ix = names_add(&activity->names, name);
 
 	assert(activity_name_good(name));
-	if (ix != UINT32_MAX)
+	if (ix < activity->nr_hosts)
 		return ix;
 	array_room(activity->host, activity->nr_hosts, &activity->cap_hosts);
 	activity_host_init(&activity->host[activity->nr_hosts]);
@@ -244,6 +241,7 @@ void activity_clear(struct activity *activity)
 		free(activity->host[i].name);
 	free(activity->host);
 	free(activity->change);
+	names_clear(&activity->names);
 	*activity = (struct activity)ACTIVITY_INIT;
 }
 

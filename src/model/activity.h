@@ -33,6 +33,7 @@
 #include <stdio.h>
 
 #include "core/error.h"
+#include "core/names.h"
 #include "core/units.h"
 
 enum activity_what {
@@ -64,6 +65,7 @@ struct activity {
 	struct activity_host *host; /* by their first mention */
 	uint32_t nr_hosts;
 	size_t cap_hosts;
+	struct names names; /* of the hosts; their numbers are indices */
 };
 
 #define ACTIVITY_INIT          \

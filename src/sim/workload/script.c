@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/names.h"
 #include "core/xalloc.h"
 #include "sim/workload/inflate.h"
 
@@ -20,8 +21,7 @@ struct reader {
 	int64_t nr_booked;
 	/* FTA: columns by name, -1 without; nodes in the order of appearance */
 	int col_node, col_type, col_start, col_stop;
-	char **node;
-	size_t nr_nodes, cap_nodes;
+	struct names nodes;
 	struct error *err;
 };
 
@@ -149,17 +149,6 @@ static void parse_header(struct reader *r, char **f, unsigned n)
 	r->script.relative = true;
 }
 
-static int64_t node_index(struct reader *r, const char *node)
-{
-	for (size_t i = r->nr_nodes; i-- > 0;)
-		if (!strcmp(r->node[i], node))
-			return (int64_t)i;
-	array_room(r->node, r->nr_nodes, &r->cap_nodes);
-	r->node[r->nr_nodes] = xstrdup(node);
-	r->script.nr_hosts = (uint32_t)r->nr_nodes + 1;
-	return (int64_t)r->nr_nodes++;
-}
-
 static int parse_epoch(struct reader *r, const char *text, usec_t *ret)
 {
 	char *end;
@@ -195,7 +184,8 @@ static int parse_fta(struct reader *r, char **f, unsigned n)
 	if (parse_epoch(r, f[r->col_start], &start) < 0 ||
 	    parse_epoch(r, f[r->col_stop], &stop) < 0)
 		return -EINVAL;
-	node = node_index(r, f[r->col_node]);
+	node = names_add(&r->nodes, f[r->col_node]);
+	r->script.nr_hosts = names_count(&r->nodes);
 	append(r, start, up ? SCRIPT_UP : SCRIPT_DOWN)->target = node;
 	append(r, stop, up ? SCRIPT_DOWN : SCRIPT_UP)->target = node;
 	return 0;
@@ -267,9 +257,7 @@ int script_parse(char *text, size_t size, const char *name,
 		r.line++;
 		code = parse_line(&r, line);
 	}
-	for (size_t i = 0; i < r.nr_nodes; i++)
-		free(r.node[i]);
-	free(r.node);
+	names_clear(&r.nodes);
 	if (code < 0) {
 		script_clear(&r.script);
 		return code;
