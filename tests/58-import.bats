@@ -54,6 +54,8 @@ failed() { # STATUS WORDS ARGUMENT...
 	try "${good/T10:00:01/T09:00:00}" "End is"
 	try "$good|x" "7 fields, and the first line names 6"
 	try "${good/|1|/|one|}x" "Timelimit is '00:10:00x'"
+	try "${good/00:10/99999999999999999:10}" "Timelimit is"
+	try "${good/00:10/1-02:-5}" "Timelimit is"
 	printf 'JobID|Submit|Start|End\n' >s.txt
 	failed 1 "s.txt:1: no column 'AllocCPUS'" --from sacct s.txt
 	printf '%s\n' "$head" >s.txt

@@ -261,6 +261,12 @@ static void print_hosts(FILE *f, const struct view *view,
 	}
 }
 
+/* A second or more to the hundredth. */
+static usec_t legible(usec_t span)
+{
+	return span < USEC_PER_SEC ? span : span - span % (10 * USEC_PER_MSEC);
+}
+
 static void print_migrate(FILE *f, const struct view *view,
 			  const struct plan_entry *e)
 {
@@ -279,7 +285,7 @@ static void print_migrate(FILE *f, const struct view *view,
 		return;
 	}
 	fputs(view ? " within " : " by ", f);
-	reason_write_usec(f, view ? e->at - view->now : e->at);
+	reason_write_usec(f, view ? legible(e->at - view->now) : e->at);
 }
 
 static void print_what(FILE *f, const struct view *view,

@@ -22,6 +22,7 @@
 #include "cluster/owner/source.h"
 #include "core/io.h"
 #include "core/log.h"
+#include "core/signals.h"
 #include "core/xalloc.h"
 
 enum { NOTICE_TEXT = 200, NOTICE_FAILURES = 3 };
@@ -144,16 +145,19 @@ static int spawn(struct notice *n, int out)
 			 n->owner->conf.notice, NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	sigset_t none;
+	sigset_t none, all;
 	int r;
 
 	sigemptyset(&none);
+	signals_fill(&all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, out, 1);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP |
-						POSIX_SPAWN_SETSIGMASK);
+						POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSIGDEF);
 	r = -posix_spawn(&n->pid, "/bin/sh", &files, &attr, argv, environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);

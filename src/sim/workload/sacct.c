@@ -127,14 +127,14 @@ static int get_limit(const struct table *t, int64_t *ret)
 	if (is_unknown(text)) /* UNLIMITED, Partition_Limit */
 		return 0;
 	if (strchr(text, '-')) {
-		n = sscanf(text, "%ld-%ld:%ld:%ld%n", &days, &part[0], &part[1],
-			   &part[2], &used);
+		n = sscanf(text, "%9ld-%9ld:%9ld:%9ld%n", &days, &part[0],
+			   &part[1], &part[2], &used);
 		n -= 1;
 	} else {
-		n = sscanf(text, "%ld:%ld:%ld%n", &part[0], &part[1], &part[2],
-			   &used);
+		n = sscanf(text, "%9ld:%9ld:%9ld%n", &part[0], &part[1],
+			   &part[2], &used);
 	}
-	if (n != 3 || text[used])
+	if (n != 3 || text[used] || part[0] < 0 || part[1] < 0 || part[2] < 0)
 		return table_bad_value(t, COLUMN_LIMIT);
 	*ret = ((days * 24 + part[0]) * 60 + part[1]) * 60 + part[2];
 	return 0;
