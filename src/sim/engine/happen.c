@@ -291,6 +291,7 @@ static void drain(struct engine *g, uint32_t host, const struct script_event *s)
 	if (g->drain_by)
 		g->drain_by[host] = by;
 	set_host(g, host, g->view.hosts[host].up, s->type == SCRIPT_DRAIN, by);
+	owners_touch(g->owners, host); /* its owner's time, too, counts */
 }
 
 static void happen_to_host(struct engine *g, const struct script_event *s)

@@ -18,6 +18,7 @@
 #include "policy/policies.h"
 #include "sim/engine/test_list.h"
 #include "sim/engine/testing.h"
+#include "sim/workload/script.h"
 
 #define HEAD "time,host,what,value\n"
 
@@ -98,6 +99,40 @@ static void a_host_is_closed_until_it_is_quiet(void **state)
 	assert_int_equal(r.owners.returns, 1);
 	assert_int_equal(r.owners.disturbed, 0);
 	sim_result_clear(&r);
+}
+
+/* The times of the only host, of which the last at each instant counts. */
+static void note_times(void *data, const struct view *view,
+		       const struct event *e)
+{
+	usec_t *leave_by = data;
+
+	(void)e;
+	leave_by[view->now / (10 * USEC_PER_SEC)] = view->hosts[0].leave_by;
+}
+
+/* Of its owner's time and that of a drain the first counts, while both are there. */
+static void first_of_both(void **state)
+{
+	static const struct row one[] = { { 0, 300, 1, 1, 0 } };
+	static const usec_t wanted[] = { 150, 150, 140, 150 };
+	char events[] = "110 drain 0 500\n120 drain 0 140\n130 undrain 0\n";
+	usec_t by[100] = { 0 };
+	const struct sim_observer watch = { .event = note_times, .data = by };
+	struct sim_script script;
+	struct sim_result r;
+
+	(void)state;
+	set_term("give-back", "50");
+	if (script_parse(events, strlen(events), "test", &script, NULL) < 0)
+		fail();
+	run("fcfs", "1x1", HEAD "100,h1,owner,here\n200,h1,owner,away\n",
+	    (struct sim_config){ .script = &script, .observer = &watch }, one,
+	    1, &r);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(by[10 + i], wanted[i] * USEC_PER_SEC);
+	sim_result_clear(&r);
+	script_clear(&script);
 }
 
 /* What an owner bears of a guest that stays: 100 s, half of its time. */
@@ -437,6 +472,7 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(
 			a_host_is_closed_until_it_is_quiet, begin, end),
+		cmocka_unit_test_setup_teardown(first_of_both, begin, end),
 		cmocka_unit_test_setup_teardown(what_an_owner_bears, begin,
 						end),
 		cmocka_unit_test_setup_teardown(an_owner_waits_for_itself,
