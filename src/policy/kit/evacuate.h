@@ -44,6 +44,13 @@ double evacuate_work(const struct view *view, const struct job *job);
  */
 void evacuate_order(struct evacuee *e, size_t n, double left);
 
+/* Of a job in a pass: it is asked for once for each of its hosts. */
+enum turn {
+	TURN_OPEN,
+	TURN_OVER,   /* it was looked at */
+	TURN_LEAVES, /* and has a move */
+};
+
 /*
  * A policy's way to have ranks leave; ctx is its own.
  */

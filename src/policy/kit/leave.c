@@ -74,7 +74,7 @@ static bool wants_out(const struct host *h)
 struct leaving {
 	const struct view *view;
 	struct plan *plan;
-	bool *looked; /* at it, in this pass; by the job's ix; NULL: no host goes */
+	uint8_t *turn; /* enum turn, by the job's ix; NULL: no host goes */
 };
 
 static struct because why_moves(const struct host *h, uint32_t to)
@@ -229,20 +229,20 @@ static double doubt_of(void *ctx, uint32_t host)
 static bool its_turn(void *ctx, const struct job *job)
 {
 	const struct leaving *l = ctx;
+	uint8_t *turn = &l->turn[job->ix];
 
-	if (l->looked[job->ix])
-		return false;
-	l->looked[job->ix] = true;
-	return look_at_job(l, job, true);
+	if (*turn == TURN_OPEN)
+		*turn = look_at_job(l, job, true) ? TURN_LEAVES : TURN_OVER;
+	return *turn == TURN_LEAVES;
 }
 
 static void not_its_turn(void *ctx, const struct job *job)
 {
 	const struct leaving *l = ctx;
 
-	if (l->looked[job->ix])
+	if (l->turn[job->ix] != TURN_OPEN)
 		return;
-	l->looked[job->ix] = true;
+	l->turn[job->ix] = TURN_OVER;
 	look_at_job(l, job, false);
 }
 
@@ -250,7 +250,7 @@ static void not_its_turn(void *ctx, const struct job *job)
 static const struct evacuation in_order = { seconds_for, doubt_of, NULL,
 					    its_turn, not_its_turn };
 
-/* Makes l->looked if any host goes that has ranks. */
+/* Makes l->turn if any host goes that has ranks. */
 static void leave_in_order(struct leaving *l)
 {
 	const struct host *h;
@@ -260,7 +260,7 @@ static void leave_in_order(struct leaving *l)
 		any |= host_goes(h) && h->nr_ranks;
 	if (!any)
 		return;
-	l->looked = xcalloc(l->view->nr_slots + 1, sizeof(*l->looked));
+	l->turn = xcalloc(l->view->nr_slots + 1, sizeof(*l->turn));
 	evacuate(l->view, &in_order, l);
 }
 
@@ -269,7 +269,7 @@ void leave_going(const struct view *view, struct plan *plan)
 	struct leaving l = { view, plan, NULL };
 
 	leave_in_order(&l);
-	free(l.looked);
+	free(l.turn);
 }
 
 void leave_owned(const struct view *view, struct plan *plan)
@@ -283,12 +283,12 @@ void leave_owned(const struct view *view, struct plan *plan)
 	leave_in_order(&l);
 	for_each_host (h, view)
 		any |= wants_out(h) && h->nr_ranks;
-	if (any || l.looked || view->nr_frozen)
+	if (any || l.turn || view->nr_frozen)
 		for_each_running(j, view) if (j->state == JOB_RUNNING &&
 					      j->hosts &&
-					      !(l.looked && l.looked[j->ix]))
+					      !(l.turn && l.turn[j->ix]))
 			look_at_job(&l, j, true);
-	free(l.looked);
+	free(l.turn);
 	for (size_t i = first; i < plan->nr; i++)
 		plan->entry[i].told = true;
 }

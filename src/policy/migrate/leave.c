@@ -44,13 +44,6 @@ REASON(work_saved,
        "would be lost there",
        from, by, work);
 
-/* Of a job in this pass. */
-enum turn {
-	TURN_OPEN,
-	TURN_OVER,   /* it was looked at */
-	TURN_LEAVES, /* and has a move */
-};
-
 struct leaving {
 	unsigned how;
 	const bool *recalled; /* by host, or NULL */

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "policy/kit/leave.h"
 #include "policy/migrate/leave.h"
-
 #include "policy/migrate/test_pass.h"
 
 #define BOTH (LEAVE_MOVES | LEAVE_FREEZES)
@@ -152,6 +152,28 @@ static void most_work_first_where_time_is_short(void **state)
 	/* At 50 MB/s there is time for all. */
 	leave(BOTH, "migrate job 3 rank 0 to 3 within 57 s;"
 		    "migrate job 1 rank 0 to 4 within 57 s;");
+}
+
+/* On each host there is time for one in doubt, and job 1 is that one on both. */
+static void a_job_on_two_hosts_that_go(void **state)
+{
+	static const char wanted[] =
+		"migrate job 1 ranks 0,1 to 2,3 within 15 s;";
+
+	(void)state;
+	pass_runs(1, 2, (uint32_t[]){ 0, 1 });
+	pass_runs(2, 1, (uint32_t[]){ 1 });
+	view.now = 55 * SEC;
+	for (int i = 0; i < 2; i++) {
+		host[i].drain = true;
+		host[i].leave_by = 70 * SEC;
+	}
+	leave(BOTH, wanted);
+	plan_reset(&plan, &view);
+	leave_owned(&view, &plan);
+	/* A rank at a time. */
+	pass_check_plan("migrate job 1 rank 0 to 2 within 15 s;"
+			"migrate job 1 rank 1 to 3 within 15 s;");
 }
 
 static void who_waits_for_others_begins_anew_in_time(void **state)
@@ -358,6 +380,7 @@ int main(void)
 		PASS_TEST(who_cannot_move_stands_still),
 		PASS_TEST(drained_by_a_time),
 		PASS_TEST(most_work_first_where_time_is_short),
+		PASS_TEST(a_job_on_two_hosts_that_go),
 		PASS_TEST(who_waits_for_others_begins_anew_in_time),
 		PASS_TEST(goes_on_when_its_owner_is_gone),
 		PASS_TEST(nothing_leaves_a_host_that_is_down),
