@@ -7,8 +7,8 @@
  * - a host's CPU is normalized as what runs there, ours or not, divided by cores
  *   over speed factor, its memory as the share in use;
  * - a host over one of the limits is overloaded.  From the most overloaded one the
- *   rank whose leaving helps most goes: for CPU any (the first), for memory the
- *   largest;
+ *   largest rank goes, which helps most for memory, and as much as any for CPU; of
+ *   like ones the first;
  * - to the host with the least CPU then, if no constraint is hurt there: it takes
  *   guests and has room, its memory stays below the limit, its CPU with the rank is
  *   below what the rank leaves by `gain` at least;
