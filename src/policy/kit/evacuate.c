@@ -143,6 +143,16 @@ static void evacuate_one(const struct view *view, const struct host *h,
 			now--;
 }
 
+bool evacuate_needed(const struct view *view)
+{
+	const struct host *h;
+
+	for_each_host (h, view)
+		if (host_goes(h) && h->nr_ranks)
+			return true;
+	return false;
+}
+
 void evacuate(const struct view *view, const struct evacuation *how, void *ctx)
 {
 	struct evacuee *e = NULL;

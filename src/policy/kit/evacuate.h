@@ -67,6 +67,9 @@ struct evacuation {
 	void (*waits)(void *ctx, const struct job *job);
 };
 
+/* Is there a host that goes, and has ranks?  O(hosts). */
+bool evacuate_needed(const struct view *view);
+
 /*
  * Have the ranks of all hosts that go leave, in order, each job once for each of its
  * hosts.  O(running ranks) for each such host that has ranks, O(hosts) without one.

@@ -253,12 +253,7 @@ static const struct evacuation in_order = { seconds_for, doubt_of, NULL,
 /* Makes l->turn if any host goes that has ranks. */
 static void leave_in_order(struct leaving *l)
 {
-	const struct host *h;
-	bool any = false;
-
-	for_each_host (h, l->view)
-		any |= host_goes(h) && h->nr_ranks;
-	if (!any)
+	if (!evacuate_needed(l->view))
 		return;
 	l->turn = xcalloc(l->view->nr_slots + 1, sizeof(*l->turn));
 	evacuate(l->view, &in_order, l);

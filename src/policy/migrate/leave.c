@@ -340,12 +340,7 @@ static const struct evacuation in_order = { seconds_for, doubt_of, is_under_way,
 
 static void leave_those_that_go(struct leaving *l)
 {
-	const struct host *h;
-	bool any = false;
-
-	for_each_host (h, l->view)
-		any |= host_goes(h) && h->nr_ranks;
-	if (!any)
+	if (!evacuate_needed(l->view))
 		return;
 	l->turn = xcalloc(l->view->nr_slots + 1, sizeof(*l->turn));
 	evacuate(l->view, &in_order, l);
