@@ -230,6 +230,7 @@ static void apply_requeue(struct view *view, struct job *job)
 	if (job->state == JOB_WAITING)
 		return;
 	stop(view, job);
+	job->lost = job->used;
 	free(job->hosts);
 	job->hosts = NULL;
 	insert_waiting(view, job);

@@ -70,6 +70,7 @@ struct job {
 	usec_t still_since; /* there are any since then */
 	uint64_t demand; /* bytes a process of it was last seen to need; 0: not
 			    known, as of one that has not run */
+	double lost;	 /* of used: what it had before it began anew */
 	TAILQ_ENTRY(job) link; /* in view->waiting or view->running */
 };
 

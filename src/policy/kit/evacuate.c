@@ -7,7 +7,7 @@
 
 double evacuate_work(const struct view *view, const struct job *job)
 {
-	double work = job->used;
+	double work = job->used - job->lost;
 
 	if (job->state == JOB_RUNNING)
 		work += job->n * usec_to_seconds(view->now - job->since);

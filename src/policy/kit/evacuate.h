@@ -34,7 +34,7 @@ static inline bool host_goes(const struct host *h)
 	return h->up && h->drain && h->leave_by;
 }
 
-/* What job has done so far and would lose, in processor seconds. */
+/* What job has done since it began (anew) and would lose, in processor seconds. */
 double evacuate_work(const struct view *view, const struct job *job);
 
 /*

@@ -154,6 +154,26 @@ static void most_work_first_where_time_is_short(void **state)
 		    "migrate job 1 rank 0 to 4 within 57 s;");
 }
 
+/* What is lost already is not to be saved: of 100 processor seconds job 1 has 20. */
+static void who_began_anew_has_less_to_lose(void **state)
+{
+	static const uint32_t on[] = { 0, 1 };
+	struct job *a = pass_runs(1, 2, on);
+	struct event e = { .job = a, .at = 90 * SEC, .n = 2, .hosts = on };
+
+	(void)state;
+	view.now = 60 * SEC;
+	pass_runs(2, 1, on);
+	e.type = EVENT_REQUEUE;
+	model_apply(&view, &e);
+	e.type = EVENT_START;
+	model_apply(&view, &e);
+	view.now = 100 * SEC;
+	host[0].drain = true;
+	host[0].leave_by = 120 * SEC;
+	leave(BOTH, "migrate job 2 rank 0 to 2 within 20 s;");
+}
+
 /* On each host there is time for one in doubt, and job 1 is that one on both. */
 static void a_job_on_two_hosts_that_go(void **state)
 {
@@ -380,6 +400,7 @@ int main(void)
 		PASS_TEST(who_cannot_move_stands_still),
 		PASS_TEST(drained_by_a_time),
 		PASS_TEST(most_work_first_where_time_is_short),
+		PASS_TEST(who_began_anew_has_less_to_lose),
 		PASS_TEST(a_job_on_two_hosts_that_go),
 		PASS_TEST(who_waits_for_others_begins_anew_in_time),
 		PASS_TEST(goes_on_when_its_owner_is_gone),
