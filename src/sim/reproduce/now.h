@@ -40,9 +40,12 @@ int now_days_run(const struct reproduce *r, const struct now_cell *cells,
 		 struct error *err) must_check;
 void now_days_clear(struct now_days *d); /* zeroed is fine */
 
+/* Of n values; of a cell's. */
+struct estimate now_mean_of(const struct reproduce *r, const double *x,
+			    uint32_t n);
 struct estimate now_mean(const struct reproduce *r, const struct now_days *d,
 			 size_t cell, enum now_value v);
-/* Of the values of two cells. */
+/* The mean of one cell's values to that of another's. */
 struct estimate now_ratio(const struct reproduce *r, const struct now_days *d,
 			  size_t a, size_t b, enum now_value v);
 

@@ -121,15 +121,20 @@ void now_days_clear(struct now_days *d)
 	d->value = NULL;
 }
 
+struct estimate now_mean_of(const struct reproduce *r, const double *x,
+			    uint32_t n)
+{
+	struct stats s = { 0 };
+
+	for (uint32_t i = 0; i < n; i++)
+		stats_add(&s, x[i]);
+	return stats_estimate(&s, r->level);
+}
+
 struct estimate now_mean(const struct reproduce *r, const struct now_days *d,
 			 size_t cell, enum now_value v)
 {
-	const double *x = values_of(d, cell, v);
-	struct stats s = { 0 };
-
-	for (uint32_t i = 0; i < d->runs; i++)
-		stats_add(&s, x[i]);
-	return stats_estimate(&s, r->level);
+	return now_mean_of(r, values_of(d, cell, v), d->runs);
 }
 
 struct estimate now_ratio(const struct reproduce *r, const struct now_days *d,

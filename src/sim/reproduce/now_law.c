@@ -11,16 +11,6 @@
 
 enum { RUNS = 20, HOSTS = 60 };
 
-static struct estimate mean_of(const struct reproduce *r, const double *x,
-			       unsigned n)
-{
-	struct stats s = { 0 };
-
-	for (unsigned i = 0; i < n; i++)
-		stats_add(&s, x[i]);
-	return stats_estimate(&s, r->level);
-}
-
 /* ---- N-6: owners ---- */
 
 enum { BRIEF, LONG, AFTER_1, AFTER_15, SHARES };
@@ -83,7 +73,7 @@ static int draw_days(const struct reproduce *r, const char *owners,
 			share[k][i] = one[k];
 	}
 	for (int k = 0; rc == 0 && k < SHARES; k++)
-		ret[k] = mean_of(r, share[k], n);
+		ret[k] = now_mean_of(r, share[k], n);
 	return rc;
 }
 
@@ -174,7 +164,7 @@ static int draw_jobs(const struct reproduce *r, struct estimate *ret,
 			share[k][i] = one[k];
 	}
 	for (int k = 0; rc == 0 && k < JOB_SHARES; k++)
-		ret[k] = mean_of(r, share[k], n);
+		ret[k] = now_mean_of(r, share[k], n);
 	return rc;
 }
 
