@@ -64,8 +64,8 @@ void fdtold_need(struct fds_source *s, const Fds__Need *need)
 		const Fds__Need *n = told->need[i];
 
 		if (n->family == need->family && n->type == need->type &&
-		    n->port == need->port && n->repair == need->repair &&
-		    same_option(n->opt, need->opt))
+		    n->protocol == need->protocol && n->port == need->port &&
+		    n->repair == need->repair && same_option(n->opt, need->opt))
 			return;
 	}
 	copy = clone_need(need);
