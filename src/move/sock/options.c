@@ -421,7 +421,11 @@ int sockopt_try(int fd, const Fds__Socket *m, const Fds__SockOpt *o,
 		return error_set(err, -EPROTO, "socket option %d/%d is no need",
 				 o->level, o->name);
 	r = set_one(fd, m, o, &why);
-	if (r == -ENODEV)
+	if (r == -ENODEV && known->name == SO_BINDTODEVICE &&
+	    known->level == SOL_SOCKET)
+		error_set(err, r, "the destination has no interface %.*s",
+			  (int)o->value.len, (const char *)o->value.data);
+	else if (r == -ENODEV)
 		*err = why;
 	else if (r < 0)
 		error_set(err, r,

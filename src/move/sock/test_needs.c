@@ -42,6 +42,25 @@ static int check_option(int family, int type, Fds__SockOpt o, struct error *err)
 	return sock_need_check(&need, err);
 }
 
+static void lacking(void **state)
+{
+	struct error err = ERROR_INIT;
+	Fds__SockOpt o = option(SOL_SOCKET, SO_BINDTODEVICE, "nosuch0");
+
+	assert_int_equal(check_option(AF_INET, SOCK_STREAM, o, &err), -ENODEV);
+	assert_string_equal(err.text,
+			    "the destination has no interface nosuch0");
+	o = option(SOL_IP, IP_UNICAST_IF, "");
+	o.interface = (char *)"nosuch1";
+	assert_int_equal(check_option(AF_INET, SOCK_DGRAM, o, &err), -ENODEV);
+	assert_string_equal(err.text,
+			    "the destination has no interface nosuch1");
+	o = option(SOL_TCP, TCP_CONGESTION, "nosuch");
+	assert_int_equal(check_option(AF_INET, SOCK_STREAM, o, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "cannot set TCP_CONGESTION of a "
+					 "socket: "));
+}
+
 static void there(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -119,6 +138,7 @@ static void told_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lacking),
 		cmocka_unit_test(there),
 		cmocka_unit_test(no_needs),
 		cmocka_unit_test(told_once),
