@@ -178,8 +178,8 @@ static void put_found(struct text *t, bool inwards, int map)
 	    ASK_UNLESS(2, 4), INSN(BPF_JMP | BPF_JA, 0, 0, TAKE, 0));
 }
 
-/* The next hop is what the lookup has left in 4.  The time comes last: a
- * kernel that lets programs interrupt each other finds nothing half written. */
+/* The next hop is what the lookup has left in 4.  The time comes last, and
+ * nothing counts before it is there. */
 static void put_remember(struct text *t, bool inwards)
 {
 	int far = inwards ? IP(saddr) : IP(daddr);
