@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,7 +33,7 @@ __attribute__((constructor)) static void execute_init(void)
 	real_execvpe = (execute_function *)preload_next("execvpe");
 }
 
-/* An error code would let a shell read the file as a script. */
+/* Of an error code the caller would say something else, or try another file. */
 static void refuse(const char *path)
 {
 	char text[512];
@@ -50,7 +51,15 @@ static void check(const char *path)
 		refuse(path);
 }
 
-/* The first that may be executed is what execvp() takes. */
+/* Folders may be searched, but not executed. */
+static bool may_execute(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+/* The first file that may be executed is what execvp() takes. */
 static void check_in_path(const char *name)
 {
 	const char *dir = getenv("PATH"), *end;
@@ -61,7 +70,7 @@ static void check_in_path(const char *name)
 		if ((size_t)snprintf(
 			    path, sizeof(path), "%.*s%s%s", (int)(end - dir),
 			    dir, end == dir ? "" : "/", name) < sizeof(path) &&
-		    !access(path, X_OK)) {
+		    may_execute(path)) {
 			check(path);
 			return;
 		}
