@@ -27,8 +27,10 @@
 
 enum { NOTICE_TEXT = 200, NOTICE_FAILURES = 3 };
 
-/* An answer from longer ago than a year is none. */
+/* An answer of more than a year is none. */
 #define NOTICE_MOST (365 * USEC_PER_DAY)
+
+#define SPACE " \t\r\n"
 
 /* Its status is told behind what it prints: children are reaped elsewhere. */
 #define WRAPPER "(eval \"$0\") </dev/null; echo \"exit=$?\""
@@ -106,9 +108,10 @@ static void read_answer(struct notice *n)
 		cannot_tell(n, "its command fails");
 		return;
 	}
+	while (status > word && strchr(SPACE, status[-1]))
+		status--;
 	*status = '\0';
-	word += strspn(word, " \t\r\n");
-	word[strcspn(word, " \t\r\n")] = '\0';
+	word += strspn(word, SPACE);
 	if (!*word)
 		take(n, false, 0);
 	else if (parse_usec(word, &span, NULL) < 0 || span > NOTICE_MOST)

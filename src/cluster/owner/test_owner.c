@@ -284,8 +284,6 @@ static void named_users_have_no_keys_of_their_own(void **state)
 	close(key);
 }
 
-/* ---- power ---- */
-
 /* ---- a command that knows when the host goes ---- */
 
 static void begin_notice(const char *command)
@@ -333,7 +331,8 @@ static void a_notice_that_cannot_be_read(void **state)
 		"echo soon",	   "exit 3",
 		"echo 5 && false", "yes",
 		"/nonexistent",	   "sleep 1000",
-		"echo -- -5s",	   "echo 'exit=0'; exit 1"
+		"echo -- -5s",	   "echo 'exit=0'; exit 1",
+		"echo 2 minutes",  "echo 120s; echo 60s"
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -367,6 +366,8 @@ static void a_notice_that_comes_and_goes(void **state)
 	free(command);
 	free(path);
 }
+
+/* ---- power ---- */
 
 static void on_its_battery_a_host_is_its_owners(void **state)
 {
@@ -485,15 +486,29 @@ static void settings(void **state)
 		const char *name, *value;
 		int result;
 	} cases[] = {
-		{ "who", "console", 0 },	  { "who", "ssh, console", 0 },
-		{ "who", "nobody", 0 },		  { "who", "", -EINVAL },
-		{ "who", "nobody,ssh", -EINVAL }, { "who", "me", -EINVAL },
-		{ "users", "anybody", 0 },	  { "users", " , ", -EINVAL },
-		{ "linger", "5min", 0 },	  { "linger", "x", -EINVAL },
-		{ "sources", "logind input", 0 }, { "sources", "none", 0 },
-		{ "sources", "cat", -EINVAL },	  { "sources", "", -EINVAL },
-		{ "utmp", "utmp", -EINVAL },	  { "utmp", "/x", 0 },
-		{ "input", "", -EINVAL },	  { "power", "/y", 0 },
+		{ "who", "console", 0 },
+		{ "who", "ssh, console", 0 },
+		{ "who", "nobody", 0 },
+		{ "who", "", -EINVAL },
+		{ "who", "nobody,ssh", -EINVAL },
+		{ "who", "me", -EINVAL },
+		{ "users", "anybody", 0 },
+		{ "users", " , ", -EINVAL },
+		{ "linger", "5min", 0 },
+		{ "linger", "x", -EINVAL },
+		{ "sources", "logind input", 0 },
+		{ "sources", "none", 0 },
+		{ "sources", "cat", -EINVAL },
+		{ "sources", "", -EINVAL },
+		{ "utmp", "utmp", -EINVAL },
+		{ "utmp", "/x", 0 },
+		{ "input", "", -EINVAL },
+		{ "power", "/y", 0 },
+		{ "notice", "cat /x", 0 },
+		{ "notice", "", 0 },
+		{ "notice-every", "1s", 0 },
+		{ "notice-every", "x", -EINVAL },
+		{ "notice-every", "0.9s", -EINVAL },
 		{ "quiet", "1s", -ENOENT },
 	};
 	struct error err;
