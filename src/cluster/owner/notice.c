@@ -174,12 +174,11 @@ static int run(struct notice *n)
 	int ends[2], r;
 
 	n->nr = 0;
-	if (pipe2(ends, O_CLOEXEC) < 0 ||
-	    fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
+	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	r = spawn(n, ends[1]);
-	io_close(&ends[1]);
 	n->out = ends[0];
+	r = fcntl(n->out, F_SETFL, O_NONBLOCK) < 0 ? -errno : spawn(n, ends[1]);
+	io_close(&ends[1]);
 	if (!r)
 		r = sd_event_add_io(n->owner->event, &n->reader, n->out,
 				    EPOLLIN, on_output, n);
