@@ -39,6 +39,7 @@ extern char **environ;
 
 struct notice {
 	struct owner *owner;
+	char *command;
 	sd_event_source *timer; /* the next run, or the end of patience */
 	sd_event_source *reader;
 	pid_t pid; /* of its group; 0: it does not run */
@@ -145,7 +146,7 @@ static int on_output(sd_event_source *src, int fd, uint32_t events, void *arg)
 static int spawn(struct notice *n, int out)
 {
 	char *argv[] = { (char *)"sh", (char *)"-c", (char *)WRAPPER,
-			 n->owner->conf.notice, NULL };
+			 n->command, NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
@@ -213,6 +214,7 @@ static void *notice_begin(struct owner *o)
 		return NULL;
 	n = xcalloc(1, sizeof(*n));
 	n->owner = o;
+	n->command = xstrdup(o->conf.notice);
 	n->out = -1;
 	run_after(n, 1);
 	return n;
@@ -225,7 +227,17 @@ static void notice_end(void *source)
 	run_ends(n);
 	sd_event_source_disable_unref(n->timer);
 	n->owner->signs.going_by = 0;
+	free(n->command);
 	free(n);
+}
+
+/* What the same command has told stands, and is not put off. */
+static bool notice_reread(void *source)
+{
+	const struct notice *n = source;
+	const char *command = n->owner->conf.notice;
+
+	return command && !strcmp(n->command, command);
 }
 
 const struct owner_source owner_source_notice = {
@@ -233,4 +245,5 @@ const struct owner_source owner_source_notice = {
 	.voices = 1u << OWNER_NOTICE,
 	.begin = notice_begin,
 	.end = notice_end,
+	.reread = notice_reread,
 };

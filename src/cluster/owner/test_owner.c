@@ -480,6 +480,29 @@ static void where_to_look_is_read_again(void **state)
 	close(key);
 }
 
+/* With the same command the notice stands, and its time is not put off. */
+static void a_notice_is_read_again(void **state)
+{
+	usec_t by;
+
+	begin_notice("echo 120s");
+	COMES(is()->here);
+	by = is()->going_by;
+	set("linger", "0");
+	owner_reread(play_owner, &play_conf);
+	assert_int_equal(is()->cause, PRESENCE_NOTICE);
+	assert_int_equal(is()->going_by, by);
+	play_settle();
+	assert_int_equal(is()->going_by, by);
+	/* Another command may say otherwise. */
+	set("notice", "echo 600s");
+	owner_reread(play_owner, &play_conf);
+	COMES(is()->going_by > by);
+	set("notice", "");
+	owner_reread(play_owner, &play_conf);
+	COMES(!is()->here);
+}
+
 static void settings(void **state)
 {
 	static const struct {
@@ -536,6 +559,7 @@ int main(void)
 		TEST(on_its_battery_a_host_is_its_owners),
 		TEST(who_counts_is_read_again),
 		TEST(where_to_look_is_read_again),
+		TEST(a_notice_is_read_again),
 		TEST(settings),
 	};
 
