@@ -220,6 +220,30 @@ static void nonsense_is_refused(void **state)
 	assert_non_null(strstr(err.text, "another version"));
 }
 
+/* A client, too, is told who is of another version, and goes on with nobody. */
+static void a_strange_server_is_refused(void **state)
+{
+	struct pair *p = *state;
+	char word[4096] = "proof-2";
+	struct error err;
+
+	(void)listen_in(p, word + 72, sizeof(word) - 72);
+	assert_int_equal(send(p->fd[1], word, 72, 0), 72);
+	assert_int_equal(secured_handshake(p->client, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "another version"));
+}
+
+static void gone_before_it(void **state)
+{
+	struct pair *p = *state;
+	struct error err;
+
+	assert_int_equal(secured_handshake(p->server, &err), -EAGAIN);
+	shutdown(p->fd[0], SHUT_WR);
+	assert_int_equal(secured_handshake(p->server, &err), -EPIPE);
+	assert_non_null(strstr(err.text, "before the handshake"));
+}
+
 static void gone_in_between(void **state)
 {
 	struct pair *p = *state;
@@ -335,6 +359,8 @@ int main(void)
 		TEST(a_changed_hello_is_refused),
 		TEST(in_pieces_of_one_byte),
 		TEST(nonsense_is_refused),
+		TEST(a_strange_server_is_refused),
+		TEST(gone_before_it),
 		TEST(gone_in_between),
 		TEST(much_in_order),
 		TEST(goodbye),
