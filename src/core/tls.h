@@ -1,8 +1,8 @@
 /*
  * tls.h - TLS 1.3 sessions between two parties that share a key
  *
- * Every connection of Stint, control plane and migration stream alike, is
- * TLS 1.3 with a pre-shared key and an ephemeral key exchange (psk_dhe_ke, RFC
+ * Every connection of Stint between hosts, control plane and migration stream
+ * alike, is TLS 1.3 with a pre-shared key and an ephemeral key exchange (psk_dhe_ke, RFC
  * 8446 section 2.2).  There are no certificates: a host or user is enrolled by
  * giving it a key that only it and the controller know, so no host can
  * impersonate another or the controller.  Each move has a key of its own, used
