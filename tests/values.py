@@ -63,7 +63,7 @@ LINES = {
     "jobs": ([], CLIENT), "history": ([], {**CLIENT, "from": NUMBERS + ["0"]}), "output": (["1"], {**CLIENT, "rank": NUMBERS}),
     "update": (["1"], {**CLIENT, "limit": ABOVE0, "time": ABOVE0, "name": NAMES}),
     "ps": ([], CLIENT), "hosts": ([], CLIENT), 
-    "drain": (["h1"], {**CLIENT, "by": ABOVE0 + ["25:00", "18:30x", "2026-13-01 10:00", "2020-01-01 10:00", ":"], "reason": ["", "a\nb", "\x1b[2J", "x" * 201]}),
+    "drain": (["h1"], {**CLIENT, "by": ABOVE0 + ["25:00", "18:30x", "2026-13-01 10:00", "2030-02-31 10:00", "2020-01-01 10:00", ":"], "reason": ["", "a\nb", "\x1b[2J", "x" * 201]}),
     "undrain": (["h1"], CLIENT), "why": (["1"], CLIENT), "record": ([], CLIENT),
     "top": ([], {**CLIENT, "delay": ABOVE0, "frames": COUNTS, "sort": WORDS}),
     "owner": (["status", "--all"], {**CLIENT, "for": ABOVE0}),

@@ -120,14 +120,16 @@ static bool read_clock(const char *text, time_t now, time_t *ret)
 	static const char *const times[] = { "%H:%M", "%H:%M:%S" };
 	const char *end;
 	struct tm tm;
+	int day;
 
 	for (size_t i = 0; i < sizeof(dates) / sizeof(*dates); i++) {
 		tm = (struct tm){ .tm_isdst = -1 };
 		end = strptime(text, dates[i], &tm);
 		if (!end || *end)
 			continue;
+		day = tm.tm_mday;
 		*ret = mktime(&tm);
-		return *ret != -1;
+		return *ret != -1 && tm.tm_mday == day; /* no 31st of June */
 	}
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		localtime_r(&now, &tm);
