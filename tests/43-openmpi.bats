@@ -28,7 +28,7 @@ prints() { # COUNT LINE
 	begin run -n 3 --hosts=h1,h2,h3 "$late" init finalize >"$bed/out" 2>&1
 	eventually is '[r["state"] for r in j[1]["ranks"]].count("running") if 1 in j else 0' 3
 	for rank in 1 2; do
-		st migrate 1.$rank h4
+		eventually st migrate 1.$rank h4 # it asks netlink for interfaces before it waits
 		st migrate 1.$rank h$((rank + 1))
 	done
 	run ! grep -q in "$bed/out"

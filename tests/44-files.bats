@@ -36,7 +36,7 @@ teardown() { jobs_teardown; }
 i = 0
 while True: print("line", i); i += 1; time.sleep(0.002)')
 	eventually [ -s "$out/$job" ]
-	st migrate "$job.0" h2
+	eventually st migrate "$job.0" h2 # who prints may run before the controller knows
 	slay "$(service_pid controller)"
 	slay "$(service_pid h1)"
 	start_controller
