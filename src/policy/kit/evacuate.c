@@ -121,49 +121,73 @@ static double gather(const struct view *view, const struct evacuation *how,
 	return under_way;
 }
 
-static void evacuate_one(const struct view *view, const struct host *h,
-			 const struct evacuation *how, void *ctx,
-			 struct evacuee *e)
+struct pass {
+	const struct view *view;
+	const struct evacuation *how;
+	void *ctx;
+	struct evacuee *e; /* room for all jobs that run */
+	/* By the job's ix; a job with ranks on several hosts is asked for by each. */
+	bool *looked, *leaves;
+};
+
+/* True if the job has a move, planned for this host or one before it. */
+static bool look_at(const struct pass *p, const struct job *job, bool turn)
 {
-	double left = usec_to_seconds(h->leave_by - view->now);
-	struct evacuee *end = e;
+	if (!p->looked[job->ix]) {
+		p->looked[job->ix] = true;
+		p->leaves[job->ix] = p->how->look(p->ctx, job, turn) && turn;
+	}
+	return p->leaves[job->ix];
+}
+
+static void evacuate_one(const struct pass *p, const struct host *h)
+{
+	double left = usec_to_seconds(h->leave_by - p->view->now);
+	struct evacuee *end = p->e;
 	double under_way = 0;
 	const struct job *j;
 	size_t n, now;
 
-	for_each_running(j, view) if (j->state == JOB_RUNNING && j->hosts)
-		under_way += gather(view, how, ctx, j, h->ix, &end);
-	n = (size_t)(end - e);
-	evacuate_order(e, n, left);
-	now = evacuate_now(e, n, left, how->doubt(ctx, h->ix), under_way);
+	for_each_running(j, p->view) if (j->state == JOB_RUNNING && j->hosts)
+		under_way += gather(p->view, p->how, p->ctx, j, h->ix, &end);
+	n = (size_t)(end - p->e);
+	evacuate_order(p->e, n, left);
+	now = evacuate_now(p->e, n, left, p->how->doubt(p->ctx, h->ix),
+			   under_way);
 	for (size_t i = 0; i < n; i++)
-		if (!now)
-			how->waits(ctx, e[i].job);
-		else if (how->leaves(ctx, e[i].job))
+		if (look_at(p, p->e[i].job, now > 0) && now)
 			now--;
 }
 
-bool evacuate_needed(const struct view *view)
+static bool goes_with_ranks(const struct host *h)
+{
+	return host_goes(h) && h->nr_ranks;
+}
+
+static bool any_goes(const struct view *view)
 {
 	const struct host *h;
 
 	for_each_host (h, view)
-		if (host_goes(h) && h->nr_ranks)
+		if (goes_with_ranks(h))
 			return true;
 	return false;
 }
 
-void evacuate(const struct view *view, const struct evacuation *how, void *ctx)
+bool *evacuate(const struct view *view, const struct evacuation *how, void *ctx)
 {
-	struct evacuee *e = NULL;
+	struct pass p = { view, how, ctx, NULL, NULL, NULL };
 	const struct host *h;
 
-	for_each_host (h, view) {
-		if (!host_goes(h) || !h->nr_ranks)
-			continue;
-		if (!e)
-			e = xcalloc(view->nr_running + 1, sizeof(*e));
-		evacuate_one(view, h, how, ctx, e);
-	}
-	free(e);
+	if (!any_goes(view))
+		return NULL;
+	p.e = xcalloc(view->nr_running + 1, sizeof(*p.e));
+	p.looked = xcalloc(view->nr_slots + 1, sizeof(*p.looked));
+	p.leaves = xcalloc(view->nr_slots + 1, sizeof(*p.leaves));
+	for_each_host (h, view)
+		if (goes_with_ranks(h))
+			evacuate_one(&p, h);
+	free(p.e);
+	free(p.leaves);
+	return p.looked;
 }

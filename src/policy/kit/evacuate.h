@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/error.h"
 #include "model/view.h"
 
 /* A job with ranks on the host. */
@@ -44,13 +45,6 @@ double evacuate_work(const struct view *view, const struct job *job);
  */
 void evacuate_order(struct evacuee *e, size_t n, double left);
 
-/* Of a job in a pass: it is asked for once for each of its hosts. */
-enum turn {
-	TURN_OPEN,
-	TURN_OVER,   /* it was looked at */
-	TURN_LEAVES, /* and has a move */
-};
-
 /*
  * A policy's way to have ranks leave; ctx is its own.
  */
@@ -61,20 +55,20 @@ struct evacuation {
 	double (*doubt)(void *ctx, uint32_t host);
 	/* Is that rank on its way already?  NULL: it cannot tell. */
 	bool (*under_way)(void *ctx, const struct job *job, uint32_t rank);
-	/* Plan that job's ranks leave; false: there is nothing under way by that. */
-	bool (*leaves)(void *ctx, const struct job *job);
-	/* It is not its turn. */
-	void (*waits)(void *ctx, const struct job *job);
+	/*
+	 * Look at that job once, as in a pass where no host goes; its ranks move from
+	 * those that do if it is its turn.  True if one does.
+	 */
+	bool (*look)(void *ctx, const struct job *job, bool turn);
 };
 
-/* Is there a host that goes, and has ranks?  O(hosts). */
-bool evacuate_needed(const struct view *view);
-
 /*
- * Have the ranks of all hosts that go leave, in order, each job once for each of its
- * hosts.  O(running ranks) for each such host that has ranks, O(hosts) without one.
+ * Have the ranks of all hosts that go leave, in order.  Returns, by the job's ix, which
+ * jobs were looked at, to be freed; NULL: no host goes, or none has ranks.
+ * O(running ranks) for each host that goes and has ranks, O(hosts) without one.
  */
-void evacuate(const struct view *view, const struct evacuation *how, void *ctx);
+bool *evacuate(const struct view *view, const struct evacuation *how,
+	       void *ctx) must_check;
 
 /*
  * How many of them, in this order, begin now: all, where there is time for `doubt` times

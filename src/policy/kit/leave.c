@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "core/xalloc.h"
 #include "model/place.h"
 #include "policy/kit/evacuate.h"
 
@@ -74,7 +73,6 @@ static bool wants_out(const struct host *h)
 struct leaving {
 	const struct view *view;
 	struct plan *plan;
-	uint8_t *turn; /* enum turn, by the job's ix; NULL: no host goes */
 };
 
 static struct because why_moves(const struct host *h, uint32_t to)
@@ -190,9 +188,9 @@ static bool look_at_rank(const struct leaving *l, const struct job *job,
 	return false;
 }
 
-static bool look_at_job(const struct leaving *l, const struct job *job,
-			bool turn)
+static bool look_at_job(void *ctx, const struct job *job, bool turn)
 {
+	const struct leaving *l = ctx;
 	bool moves = false;
 
 	for (uint32_t i = 0; i < job->n; i++) {
@@ -226,64 +224,34 @@ static double doubt_of(void *ctx, uint32_t host)
 	return DOUBT;
 }
 
-static bool its_turn(void *ctx, const struct job *job)
-{
-	const struct leaving *l = ctx;
-	uint8_t *turn = &l->turn[job->ix];
-
-	if (*turn == TURN_OPEN)
-		*turn = look_at_job(l, job, true) ? TURN_LEAVES : TURN_OVER;
-	return *turn == TURN_LEAVES;
-}
-
-static void not_its_turn(void *ctx, const struct job *job)
-{
-	const struct leaving *l = ctx;
-
-	if (l->turn[job->ix] != TURN_OPEN)
-		return;
-	l->turn[job->ix] = TURN_OVER;
-	look_at_job(l, job, false);
-}
-
 /* Whoever is on its way is planned again, first as before. */
 static const struct evacuation in_order = { seconds_for, doubt_of, NULL,
-					    its_turn, not_its_turn };
-
-/* Makes l->turn if any host goes that has ranks. */
-static void leave_in_order(struct leaving *l)
-{
-	if (!evacuate_needed(l->view))
-		return;
-	l->turn = xcalloc(l->view->nr_slots + 1, sizeof(*l->turn));
-	evacuate(l->view, &in_order, l);
-}
+					    look_at_job };
 
 void leave_going(const struct view *view, struct plan *plan)
 {
-	struct leaving l = { view, plan, NULL };
+	struct leaving l = { view, plan };
 
-	leave_in_order(&l);
-	free(l.turn);
+	free(evacuate(view, &in_order, &l));
 }
 
 void leave_owned(const struct view *view, struct plan *plan)
 {
-	struct leaving l = { view, plan, NULL };
+	struct leaving l = { view, plan };
 	size_t first = plan->nr;
+	bool *looked = evacuate(view, &in_order, &l);
+	bool any = looked;
 	const struct host *h;
 	const struct job *j;
-	bool any = false;
 
-	leave_in_order(&l);
 	for_each_host (h, view)
 		any |= wants_out(h) && h->nr_ranks;
-	if (any || l.turn || view->nr_frozen)
+	if (any || view->nr_frozen)
 		for_each_running(j, view) if (j->state == JOB_RUNNING &&
 					      j->hosts &&
-					      !(l.turn && l.turn[j->ix]))
+					      !(looked && looked[j->ix]))
 			look_at_job(&l, j, true);
-	free(l.turn);
+	free(looked);
 	for (size_t i = first; i < plan->nr; i++)
 		plan->entry[i].told = true;
 }

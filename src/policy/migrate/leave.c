@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "core/xalloc.h"
 #include "policy/kit/evacuate.h"
 
 /* So many times as long as predicted the moves from a host may take (evacuate.h). */
@@ -51,7 +50,6 @@ struct leaving {
 	const struct view *view;
 	struct plan *plan;
 	struct targets *targets;
-	uint8_t *turn; /* enum turn, by the job's ix; NULL: no host goes */
 };
 
 static const struct host *host_of(const struct leaving *l,
@@ -213,9 +211,9 @@ static struct target *place_for(const struct leaving *l, const struct job *job,
 }
 
 /* turn: it may leave hosts that go.  True if any rank moves. */
-static bool leave_by_moves(const struct leaving *l, const struct job *job,
-			   bool turn)
+static bool leave_by_moves(void *ctx, const struct job *job, bool turn)
 {
+	const struct leaving *l = ctx;
 	uint32_t *ranks = plan_hosts(l->plan, job->n);
 	uint32_t *hosts = plan_hosts(l->plan, job->n);
 	uint32_t n = 0;
@@ -315,47 +313,19 @@ static bool is_under_way(void *ctx, const struct job *job, uint32_t rank)
 	return flights_find(l->flights, job, rank);
 }
 
-static bool its_turn(void *ctx, const struct job *job)
-{
-	const struct leaving *l = ctx;
-	uint8_t *turn = &l->turn[job->ix];
-
-	if (*turn == TURN_OPEN)
-		*turn = leave_by_moves(l, job, true) ? TURN_LEAVES : TURN_OVER;
-	return *turn == TURN_LEAVES;
-}
-
-static void not_its_turn(void *ctx, const struct job *job)
-{
-	const struct leaving *l = ctx;
-
-	if (l->turn[job->ix] != TURN_OPEN)
-		return;
-	l->turn[job->ix] = TURN_OVER;
-	leave_by_moves(l, job, false);
-}
-
 static const struct evacuation in_order = { seconds_for, doubt_of, is_under_way,
-					    its_turn, not_its_turn };
-
-static void leave_those_that_go(struct leaving *l)
-{
-	if (!evacuate_needed(l->view))
-		return;
-	l->turn = xcalloc(l->view->nr_slots + 1, sizeof(*l->turn));
-	evacuate(l->view, &in_order, l);
-}
+					    leave_by_moves };
 
 void leave_hosts(unsigned how, const bool *recalled, const struct flights *f,
 		 const struct view *view, struct plan *plan,
 		 struct targets *targets)
 {
-	struct leaving l = { how, recalled, f, view, plan, targets, NULL };
-	bool any = any_to_leave(&l);
+	struct leaving l = { how, recalled, f, view, plan, targets };
+	bool any = any_to_leave(&l), *looked = NULL;
 	const struct job *j;
 
 	if (any && !(how & LEAVE_ANEW))
-		leave_those_that_go(&l);
+		looked = evacuate(view, &in_order, &l);
 	for_each_running(j, view)
 	{
 		if (j->state != JOB_RUNNING || !j->hosts)
@@ -364,10 +334,10 @@ void leave_hosts(unsigned how, const bool *recalled, const struct flights *f,
 			thaw_ranks(&l, j);
 		if (any && (how & LEAVE_ANEW))
 			leave_anew(&l, j);
-		else if (any && !(l.turn && l.turn[j->ix]))
+		else if (any && !(looked && looked[j->ix]))
 			leave_by_moves(&l, j, true);
 	}
-	free(l.turn);
+	free(looked);
 }
 
 void leave_first(unsigned how, struct flights *f, const struct view *view,
