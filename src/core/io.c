@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -142,6 +143,19 @@ int io_lock_dir(const char *dir, mode_t mode, struct error *err)
 	if (r < 0)
 		io_close(&fd);
 	return r < 0 ? r : fd;
+}
+
+int io_peer_cred(int fd, struct ucred *ret)
+{
+	struct ucred cred;
+	socklen_t n = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) < 0)
+		return -errno;
+	if (n != sizeof(cred))
+		return -EPROTO;
+	*ret = cred;
+	return 0;
 }
 
 void io_close(int *fd)

@@ -9,6 +9,8 @@
 
 #include "core/error.h"
 
+struct ucred; /* <sys/socket.h>, with _GNU_SOURCE */
+
 /*
  * Transfer all n bytes, resuming after EINTR: 0, -EPIPE at an early end of
  * file, or -errno.
@@ -53,6 +55,13 @@ int io_replace_file(const char *path, const char *text,
  * descriptor: closing it releases the lock.
  */
 int io_lock_dir(const char *dir, mode_t mode, struct error *err) must_check;
+
+/*
+ * Who made the other end of a connected Unix socket, as the kernel has it
+ * (SO_PEERCRED): 0 or -errno, which leaves *ret as it was.  The pid is 0 if it
+ * is of a pid namespace that ours does not see.
+ */
+int io_peer_cred(int fd, struct ucred *ret) must_check;
 
 void io_close(int *fd); /* closes unless negative, and sets -1 */
 #define fd_auto __attribute__((cleanup(io_close))) int

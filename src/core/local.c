@@ -13,6 +13,7 @@
 #include <nettle/hmac.h>
 #include <nettle/memops.h>
 
+#include "core/io.h"
 #include "core/xalloc.h"
 
 enum { RECORD_MAX = 64 << 10, NUMBER = 32, MAGIC = 8 };
@@ -238,10 +239,8 @@ static int strange(struct error *err)
 static bool is_uid_of(int fd, uint32_t uid)
 {
 	struct ucred cred;
-	socklen_t n = sizeof(cred);
 
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) &&
-	       n == sizeof(cred) && cred.uid == uid;
+	return !io_peer_cred(fd, &cred) && cred.uid == uid;
 }
 
 static int hear_hello(struct local *l, struct error *err)

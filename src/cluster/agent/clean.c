@@ -24,14 +24,13 @@ static pid_t listener(const char *path)
 {
 	fd_auto fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	struct ucred cred = { 0 };
-	socklen_t n = sizeof(cred);
+	struct ucred cred;
 
 	if (fd < 0 || strlen(path) >= sizeof(sun.sun_path))
 		return 0;
 	memcpy(sun.sun_path, path, strlen(path) + 1);
 	if (connect(fd, (struct sockaddr *)&sun, sizeof(sun)) < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) < 0)
+	    io_peer_cred(fd, &cred) < 0)
 		return 0;
 	return cred.pid;
 }

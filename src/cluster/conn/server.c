@@ -15,6 +15,8 @@
 
 #include "cluster/conn/loop.h"
 #include "cluster/conn/priv.h"
+#include "core/crowd.h"
+#include "core/io.h"
 #include "core/xalloc.h"
 
 #define REST (100 * USEC_PER_MSEC) /* when nothing can be accepted */
@@ -26,8 +28,7 @@ static struct conn_source source_of(int fd, const struct sockaddr_storage *ss)
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)ss;
 	const struct sockaddr_in *in = (const struct sockaddr_in *)ss;
 	struct conn_source s = { .family = (uint8_t)ss->ss_family };
-	struct ucred cred = { 0 };
-	socklen_t n = sizeof(cred);
+	struct ucred cred;
 
 	if (s.family == AF_INET)
 		memcpy(s.id, &in->sin_addr, 4);
@@ -35,7 +36,7 @@ static struct conn_source source_of(int fd, const struct sockaddr_storage *ss)
 		memcpy(s.id, &in6->sin6_addr.s6_addr[12], 4);
 	else if (s.family == AF_INET6)
 		memcpy(s.id, &in6->sin6_addr, 8);
-	else if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n))
+	else if (!io_peer_cred(fd, &cred))
 		memcpy(s.id, &cred.uid, sizeof(cred.uid));
 	return s;
 }
@@ -43,20 +44,19 @@ static struct conn_source source_of(int fd, const struct sockaddr_storage *ss)
 /* The oldest stranger of the source that has the most. */
 static struct conn *stranger_to_go(struct conn_server *s)
 {
-	struct conn *c, *other, *found = NULL;
-	unsigned n, most = 0;
+	struct conn_source *sources =
+		xcalloc(s->nr_strangers, sizeof(*sources));
+	struct conn *c;
+	size_t n = 0;
 
-	TAILQ_FOREACH (c, &s->strangers, link) {
-		n = 0;
-		TAILQ_FOREACH (other, &s->strangers, link)
-			n += !memcmp(&c->source, &other->source,
-				     sizeof(c->source));
-		if (n > most) {
-			most = n;
-			found = c;
-		}
-	}
-	return found;
+	TAILQ_FOREACH (c, &s->strangers, link)
+		sources[n++] = c->source;
+	n = crowd_oldest(sources, n, sizeof(*sources));
+	free(sources);
+	c = TAILQ_FIRST(&s->strangers);
+	while (n--)
+		c = TAILQ_NEXT(c, link);
+	return c;
 }
 
 static void stranger_closed(struct conn *c, int code, const struct error *why,

@@ -276,9 +276,8 @@ static int on_agent(sd_event_source *src, int fd, uint32_t events, void *ctx)
 static bool peer_allowed(int fd)
 {
 	struct ucred cred;
-	socklen_t n = sizeof(cred);
 
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) &&
+	return !io_peer_cred(fd, &cred) &&
 	       (cred.uid == 0 || cred.uid == geteuid());
 }
 

@@ -53,13 +53,13 @@ static int same_pids(pid_t pid)
 int owner_peer(int fd, uid_t *ret_uid, struct error *err)
 {
 	struct ucred cred;
-	socklen_t n = sizeof(cred);
 	fd_auto pidfd = -1;
 	int64_t pid;
 	int r;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) < 0)
-		return error_sys(err, -errno, "who asks");
+	r = io_peer_cred(fd, &cred);
+	if (r < 0)
+		return error_sys(err, r, "who asks");
 	/* 0: it is in a namespace that ours does not see. */
 	pidfd = cred.pid > 0 ? peer_pidfd(fd, cred.pid) : -ESRCH;
 	r = pidfd < 0 ? pidfd : process_fdinfo(pidfd, "Pid", &pid);

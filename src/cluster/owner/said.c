@@ -17,6 +17,7 @@
 
 #include "cluster/conn/loop.h"
 #include "cluster/owner/priv.h"
+#include "core/crowd.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 
@@ -30,7 +31,7 @@ struct asking {
 	int fd;
 	uid_t uid; /* as the kernel has it */
 	sd_event_source *io, *patience;
-	LIST_ENTRY(asking) link;
+	TAILQ_ENTRY(asking) link;
 };
 
 struct owner_said {
@@ -39,12 +40,12 @@ struct owner_said {
 	char *path;
 	sd_event_source *io;
 	unsigned nr;
-	LIST_HEAD(, asking) asking;
+	TAILQ_HEAD(, asking) asking; /* the oldest first */
 };
 
 static void asking_destroy(struct asking *a)
 {
-	LIST_REMOVE(a, link);
+	TAILQ_REMOVE(&a->said->asking, a, link);
 	a->said->nr--;
 	sd_event_source_disable_unref(a->io);
 	sd_event_source_disable_unref(a->patience);
@@ -180,30 +181,25 @@ static int on_silent(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* The oldest of the user who has the most, who keeps only themselves out. */
-static struct asking *asking_to_go(struct owner_said *s)
+/* Of the user who has the most, who keeps only themselves out. */
+static struct asking *asking_to_go(const struct owner_said *s)
 {
-	struct asking *a, *other, *found = NULL;
-	unsigned n, most = 0;
+	struct asking *a, *all[SAID_GUESTS];
+	uid_t uids[SAID_GUESTS];
+	size_t n = 0;
 
-	LIST_FOREACH (a, &s->asking, link) {
-		n = 0;
-		LIST_FOREACH (other, &s->asking, link)
-			n += a->uid == other->uid;
-		if (n >= most) {
-			most = n;
-			found = a; /* the newest comes first */
-		}
+	TAILQ_FOREACH (a, &s->asking, link) {
+		all[n] = a;
+		uids[n++] = a->uid;
 	}
-	return found;
+	return all[crowd_oldest(uids, n, sizeof(*uids))];
 }
 
 static uid_t uid_of(int fd)
 {
 	struct ucred cred = { .uid = (uid_t)-1 };
-	socklen_t n = sizeof(cred);
 
-	(void)!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n);
+	(void)!io_peer_cred(fd, &cred);
 	return cred.uid;
 }
 
@@ -222,7 +218,7 @@ static int on_connection(sd_event_source *src, int fd, uint32_t events,
 	a->said = s;
 	a->fd = new;
 	a->uid = uid_of(new);
-	LIST_INSERT_HEAD(&s->asking, a, link);
+	TAILQ_INSERT_TAIL(&s->asking, a, link);
 	s->nr++;
 	loop_after(s->owner->event, &a->patience, SAID_PATIENCE, on_silent, a);
 	if (sd_event_add_io(s->owner->event, &a->io, new, EPOLLIN, on_packet,
@@ -258,7 +254,7 @@ int owner_said_create(struct owner *o, struct owner_said **ret,
 
 	s->owner = o;
 	s->path = xasprintf("%s/owner.sock", o->run_dir);
-	LIST_INIT(&s->asking);
+	TAILQ_INIT(&s->asking);
 	s->fd = r = listen_at(s->path, err);
 	if (r >= 0) {
 		r = sd_event_add_io(o->event, &s->io, s->fd, EPOLLIN,
@@ -279,8 +275,8 @@ void owner_said_destroy(struct owner_said *s)
 {
 	if (!s)
 		return;
-	while (!LIST_EMPTY(&s->asking))
-		asking_destroy(LIST_FIRST(&s->asking));
+	while (!TAILQ_EMPTY(&s->asking))
+		asking_destroy(TAILQ_FIRST(&s->asking));
 	sd_event_source_disable_unref(s->io);
 	if (s->fd >= 0)
 		unlink(s->path);
