@@ -133,21 +133,49 @@ void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *n)
 
 /* ---- the agent comes and goes ---- */
 
-static bool named_there(const Control__AgentInfo *info, const struct klink *k)
-{
-	for (size_t i = 0; i < info->n_keepers; i++) {
-		const Control__KeeperName *n = info->keepers[i];
+struct keeper_name {
+	uint64_t job, rank, epoch;
+};
 
-		if (strtoull(n->job, NULL, 10) == k->job_id &&
-		    n->rank == k->rank && n->epoch == k->epoch)
-			return true;
-	}
-	return false;
+/* The keepers that an agent names, sorted: looked up for each that we know. */
+struct named {
+	size_t nr;
+	struct keeper_name *name;
+};
+
+static int compare_names(const void *x, const void *y)
+{
+	const struct keeper_name *a = x, *b = y;
+
+	if (a->job != b->job)
+		return a->job < b->job ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return (a->epoch > b->epoch) - (a->epoch < b->epoch);
+}
+
+static void named_init(struct named *n, const Control__AgentInfo *info)
+{
+	n->nr = info->n_keepers;
+	n->name = xcalloc(n->nr + 1, sizeof(*n->name));
+	for (size_t i = 0; i < n->nr; i++)
+		n->name[i] = (struct keeper_name){
+			strtoull(info->keepers[i]->job, NULL, 10),
+			info->keepers[i]->rank, info->keepers[i]->epoch
+		};
+	qsort(n->name, n->nr, sizeof(*n->name), compare_names);
+}
+
+static bool is_named(const struct named *n, uint64_t job, uint32_t rank,
+		     uint64_t epoch)
+{
+	const struct keeper_name key = { job, rank, epoch };
+
+	return bsearch(&key, n->name, n->nr, sizeof(*n->name), compare_names);
 }
 
 /* Keepers that we know and the agent does not find have ended. */
-static void drop_missing_keepers(struct ctl_host *h,
-				 const Control__AgentInfo *info)
+static void drop_missing_keepers(struct ctl_host *h, const struct named *named)
 {
 	uint64_t last = h->ctl->last_request;
 	struct klink *k, *next;
@@ -158,7 +186,7 @@ static void drop_missing_keepers(struct ctl_host *h,
 		if (k->number > last)
 			continue;
 		k->heard = false;
-		if (named_there(info, k))
+		if (is_named(named, k->job_id, k->rank, k->epoch))
 			continue;
 		klink_gone(k);
 		/* Dropping one may have ended others, too. */
@@ -167,20 +195,17 @@ static void drop_missing_keepers(struct ctl_host *h,
 }
 
 /* Ranks that should be at the host and have no keeper at all there. */
-static void drop_missing_ranks(struct ctl_host *h,
-			       const Control__AgentInfo *info)
+static void drop_missing_ranks(struct ctl_host *h, const struct named *named)
 {
 	struct ctl_job *job;
 
 	TAILQ_FOREACH (job, &h->ctl->jobs.list, link) {
 		for (uint32_t i = 0; i < job->nr; i++) {
 			struct ctl_rank *r = &job->ranks[i];
-			struct klink asked = { .job_id = job->id,
-					       .rank = i,
-					       .epoch = r->epoch };
 
 			if (r->host != h || !ctl_rank_active(r) ||
-			    klink_of(r) || named_there(info, &asked))
+			    klink_of(r) ||
+			    is_named(named, job->id, i, r->epoch))
 				continue;
 			if (r->move && r->move->from == h)
 				ctl_move_source_missing(r->move);
@@ -235,31 +260,14 @@ static void take_presence(struct ctl_host *h, const Control__Presence *m)
 	*was = fresh;
 }
 
-/*
- * The rank of that address; NULL: none of the job's. Ranks often have
- * consecutive addresses, so try that first.
- */
-static const struct ctl_rank *rank_at(const struct ctl_job *job,
-				      uint32_t address)
-{
-	uint32_t guess =
-		job->nr ? address - ntohl(job->ranks[0].address.s_addr) : 0;
-
-	if (guess < job->nr &&
-	    ntohl(job->ranks[guess].address.s_addr) == address)
-		return &job->ranks[guess];
-	for (uint32_t i = 0; address && i < job->nr; i++)
-		if (ntohl(job->ranks[i].address.s_addr) == address)
-			return &job->ranks[i];
-	return NULL;
-}
-
 static void take_sent(struct ctl_rank *r, const Control__Sent *s)
 {
-	const struct ctl_rank *to = rank_at(r->job, s->address);
+	const struct ctl_rank *to =
+		ctl_rank_at(r->job->ctl, (struct in_addr){ htonl(s->address) });
 	struct rank_sent more = { .bytes = s->bytes, .segments = s->segments };
 
-	if (!to || to == r || s->bytes > SENT_MAX || s->segments > SENT_MAX)
+	if (!to || to->job != r->job || to == r || s->bytes > SENT_MAX ||
+	    s->segments > SENT_MAX)
 		return;
 	more.rank = to->rank;
 	ctl_rank_sent(r, &more);
@@ -402,8 +410,12 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 
 void ctl_host_compare(struct ctl_host *h, const Control__AgentInfo *info)
 {
-	drop_missing_keepers(h, info);
-	drop_missing_ranks(h, info);
+	struct named named;
+
+	named_init(&named, info);
+	drop_missing_keepers(h, &named);
+	drop_missing_ranks(h, &named);
+	free(named.name);
 	ctl_sched_host(h);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cluster/controller/job/job.h"
+#include "cluster/controller/state/find.h"
 #include "core/xalloc.h"
 #include "net/net.h"
 
@@ -40,7 +41,6 @@ struct in_addr ctl_pool_take(struct ctl *ctl)
 {
 	struct ctl_pool *pool = ctl->pool;
 	uint32_t size = 1u << (32 - pool->prefix), base, try;
-	struct ctl_job *job;
 	bool taken = true;
 
 	base = ntohl(pool->first.s_addr) & ~(size - 1);
@@ -48,12 +48,7 @@ struct in_addr ctl_pool_take(struct ctl *ctl)
 		/* Not the first, which looks like a network's, nor the last. */
 		pool->last = pool->last % (size - 2) + 1;
 		try = base + pool->last;
-		taken = false;
-		TAILQ_FOREACH (job, &ctl->jobs.list, link)
-			for (uint32_t i = 0; i < job->nr; i++)
-				taken |= job->state != STATE(DONE) &&
-					 job->ranks[i].address.s_addr ==
-						 htonl(try);
+		taken = ctl_rank_at(ctl, (struct in_addr){ htonl(try) });
 	}
 	return (struct in_addr){ htonl(taken ? 0 : try) };
 }

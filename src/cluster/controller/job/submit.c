@@ -43,25 +43,6 @@ static Control__Submit *submit_copy(const Control__Submit *s)
 	return copy;
 }
 
-/*
- * The job of an earlier submit with the same key, whose answer the client
- * did not get.
- */
-static struct ctl_job *submitted_before(struct ctl_peer *p,
-					const Control__Submit *s)
-{
-	struct ctl_job *job;
-
-	if (!s->key.len)
-		return NULL;
-	TAILQ_FOREACH_REVERSE(job, &p->ctl->jobs.list, ctl_job_list, link)
-	if (job->spec->key.len == s->key.len &&
-	    !memcmp(job->spec->key.data, s->key.data, s->key.len) &&
-	    !strcmp(job->spec->user, s->user))
-		return job;
-	return NULL;
-}
-
 static void tell_submitted(struct ctl_peer *p, uint64_t re, struct ctl_job *job)
 {
 	Control__Submitted done = CONTROL__SUBMITTED__INIT;
@@ -188,7 +169,8 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	struct error err;
 	int r = ctl_job_check(p, asked, &err);
 
-	job = r < 0 ? NULL : submitted_before(p, asked);
+	/* The client did not get the answer to it. */
+	job = r < 0 ? NULL : ctl_job_of_key(ctl, asked);
 	if (job) {
 		tell_submitted(p, re, job);
 		return;

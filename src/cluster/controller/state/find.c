@@ -47,6 +47,15 @@ struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id)
 	return job;
 }
 
+struct ctl_rank *ctl_rank_at(struct ctl *ctl, struct in_addr address)
+{
+	struct ctl_rank *r;
+
+	HASH_FIND(by_address, ctl->jobs.by_address, &address, sizeof(address),
+		  r);
+	return r;
+}
+
 bool ctl_rank_active(const struct ctl_rank *r)
 {
 	return r->state == STATE(STARTING) || r->state == STATE(RUNNING);

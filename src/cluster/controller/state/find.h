@@ -15,6 +15,8 @@ bool ctl_host_coming(const struct ctl_host *h);
 struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id);
 /* That rank of that job, or NULL. */
 struct ctl_rank *ctl_rank_find(struct ctl *ctl, uint64_t job, uint32_t rank);
+/* Whose address that is; NULL: no rank's of a job that is not over. */
+struct ctl_rank *ctl_rank_at(struct ctl *ctl, struct in_addr address);
 bool ctl_rank_active(const struct ctl_rank *r); /* started and not ended */
 /* The one that a job has, wherever it is. */
 struct klink *klink_find(struct ctl *ctl, uint64_t job, uint32_t rank,

@@ -20,6 +20,49 @@ size_t ctl_job_size(const Control__Submit *s)
 	       TEXT_ROOM * (s->n_argv + s->n_env + s->n_hosts);
 }
 
+/* The key of a submit is one of its user: two texts, fresh. */
+static char *whose_key(const Control__Submit *s, size_t *ret_n)
+{
+	size_t n = strlen(s->user) + 1;
+	char *key = xmalloc(n + s->key.len);
+
+	memcpy(key, s->user, n);
+	memcpy(key + n, s->key.data, s->key.len);
+	*ret_n = n + s->key.len;
+	return key;
+}
+
+struct ctl_job *ctl_job_of_key(struct ctl *ctl, const Control__Submit *s)
+{
+	struct ctl_job *job;
+	size_t n;
+	char *key;
+
+	if (!s->key.len)
+		return NULL;
+	key = whose_key(s, &n);
+	HASH_FIND(by_key, ctl->jobs.by_key, key, n, job);
+	free(key);
+	return job;
+}
+
+static void add_key(struct ctl_job *job)
+{
+	struct ctl_jobs *jobs = &job->ctl->jobs;
+	size_t n;
+
+	if (!job->spec->key.len || ctl_job_of_key(job->ctl, job->spec))
+		return;
+	job->key = whose_key(job->spec, &n);
+	HASH_ADD_KEYPTR(by_key, jobs->by_key, job->key, n, job);
+}
+
+static void free_addresses(struct ctl_job *job)
+{
+	for (uint32_t i = 0; i < job->nr; i++)
+		ctl_rank_free_address(&job->ranks[i]);
+}
+
 struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 			       Control__Submit *spec)
 {
@@ -47,6 +90,7 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 	TAILQ_INIT(&job->kept.readers);
 	TAILQ_INSERT_TAIL(&ctl->jobs.list, job, link);
 	HASH_ADD(by_id, ctl->jobs.by_id, id, sizeof(job->id), job);
+	add_key(job);
 	return job;
 }
 
@@ -54,6 +98,10 @@ void ctl_job_destroy(struct ctl_job *job)
 {
 	TAILQ_REMOVE(&job->ctl->jobs.list, job, link);
 	HASH_DELETE(by_id, job->ctl->jobs.by_id, job);
+	if (job->key)
+		HASH_DELETE(by_key, job->ctl->jobs.by_key, job);
+	free(job->key);
+	free_addresses(job);
 	if (job->client)
 		job->client->job = NULL;
 	ctl_waiters_drop(&job->waiters);
@@ -181,6 +229,7 @@ void ctl_job_set_state(struct ctl_job *job, int state)
 		job->limiter = sd_event_source_disable_unref(job->limiter);
 		job->end = ctl_now();
 		job->ctl->jobs.nr_ended++;
+		free_addresses(job);
 		shed(job);
 	}
 	ctl_job_store(job);

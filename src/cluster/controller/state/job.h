@@ -11,6 +11,8 @@ size_t ctl_job_size(const Control__Submit *s);
 /* Takes spec; it waits, and is not stored yet. */
 struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 			       Control__Submit *spec);
+/* The job of an earlier submit of that user with that key; NULL: none, or no key. */
+struct ctl_job *ctl_job_of_key(struct ctl *ctl, const Control__Submit *s);
 void ctl_job_destroy(struct ctl_job *job);
 /* The store's, too: nobody can ask for it any more. */
 void ctl_job_forget(struct ctl_job *job);

@@ -41,11 +41,32 @@ static void rank_store(struct ctl_rank *r)
 	store_put_rank(r->job->ctl->store, &row);
 }
 
+/* Its address is its own until its job is over. */
+static void set_address(struct ctl_rank *r, struct in_addr address)
+{
+	struct ctl_jobs *jobs = &r->job->ctl->jobs;
+
+	ctl_rank_free_address(r);
+	r->address = address;
+	if (address.s_addr && r->job->state != STATE(DONE))
+		HASH_ADD(by_address, jobs->by_address, address,
+			 sizeof(r->address), r);
+}
+
+void ctl_rank_free_address(struct ctl_rank *r)
+{
+	struct ctl_jobs *jobs = &r->job->ctl->jobs;
+
+	if (r->by_address.tbl)
+		HASH_DELETE(by_address, jobs->by_address, r);
+	r->by_address.tbl = NULL;
+}
+
 void ctl_rank_place(struct ctl_rank *r, struct ctl_host *host,
 		    struct in_addr address)
 {
 	r->host = host;
-	r->address = address;
+	set_address(r, address);
 	r->state = STATE(STARTING);
 	rank_store(r);
 }
@@ -184,7 +205,7 @@ void ctl_rank_again(struct ctl_rank *r)
 {
 	r->state = STATE(WAITING);
 	r->host = NULL;
-	r->address.s_addr = 0;
+	set_address(r, (struct in_addr){ 0 });
 	r->first_epoch = r->epoch = ++r->last_epoch;
 	r->exit = 0;
 	r->stdout_end = r->stderr_end = 0;
@@ -209,7 +230,7 @@ static void load_rank(void *arg, const struct store_rank *row)
 	r->lost = row->state == STATE(LOST);
 	r->state = r->lost ? STATE(DONE) : row->state;
 	r->host = *row->host ? ctl_host_find(job->ctl, row->host) : NULL;
-	r->address.s_addr = htonl(row->address);
+	set_address(r, (struct in_addr){ htonl(row->address) });
 	r->epoch = row->epoch;
 	r->last_epoch = row->last_epoch;
 	r->first_epoch = row->first_epoch;

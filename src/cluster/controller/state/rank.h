@@ -11,6 +11,8 @@
 
 /* It waits, and is nowhere; not stored. */
 void ctl_rank_init(struct ctl_rank *r, struct ctl_job *job, uint32_t rank);
+/* Its job is over: another rank may have its address, which it keeps for lists. */
+void ctl_rank_free_address(struct ctl_rank *r);
 /* It starts there. */
 void ctl_rank_place(struct ctl_rank *r, struct ctl_host *host,
 		    struct in_addr address);

@@ -228,7 +228,8 @@ struct ctl_rank {
 	uint32_t rank;
 	int state; /* Control__State */
 	struct ctl_host *host;
-	struct in_addr address;
+	struct in_addr address; /* 0: none; ctl_rank_at() */
+	UT_hash_handle by_address;
 	uint64_t epoch, last_epoch;
 	uint64_t first_epoch; /* since it began anew; 0: it never did */
 	int exit;
@@ -317,6 +318,8 @@ struct ctl_job {
 	sd_event_source *limiter;   /* at its warning, or its time limit */
 	TAILQ_ENTRY(ctl_job) link;
 	UT_hash_handle by_id;
+	UT_hash_handle by_key;
+	char *key; /* as by_key has it; NULL: none */
 };
 
 enum ctl_move_step {
@@ -379,6 +382,8 @@ struct ctl_hosts {
 struct ctl_jobs {
 	TAILQ_HEAD(ctl_job_list, ctl_job) list; /* by id */
 	struct ctl_job *by_id;
+	struct ctl_job *by_key;	     /* of those submitted with one */
+	struct ctl_rank *by_address; /* of those that are not over */
 	unsigned nr_ended;
 	uint64_t last; /* id that was given out */
 	bool outside;  /* ctl_jobs_outside() */
