@@ -1,7 +1,7 @@
 # A thin front to Meson: `make demo` shows it, `make check` tests it.
 B ?= build
 .DEFAULT_GOAL := all
-.PHONY: all help deps check demo bench soak victims model mutants fuzz asan clang format lint clean install uninstall
+.PHONY: all help deps check demo bench bench-turns soak victims model mutants fuzz asan clang format lint clean install uninstall
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -11,6 +11,7 @@ help:
 ## make check      house rules, unit tests, system tests
 ## make install    below the prefix (/usr/local, DESTDIR=); make uninstall
 ## make bench      measurements; make bench-NAME for one of them
+## make bench-turns OLD=PATH  the same in turns with another tree; NAMES="tls sim" some of them
 ## make asan       unit and system tests under ASan and UBSan
 ## make clang      builds with clang, all warnings errors
 ## make fuzz       every fuzz target for a short while
@@ -39,6 +40,8 @@ demo: all
 
 bench: all
 	@tools/bench $(B)
+bench-turns: all
+	@tools/bench-turns $(if $(OLD),$(OLD),$(error OLD=PATH: a work tree to compare with, built)) . $(NAMES)
 bench-%: all
 	@tools/bench $(B) $*
 
