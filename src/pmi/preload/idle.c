@@ -16,7 +16,11 @@ enum {
 
 static atomic_int allowed; /* enum idle_mode */
 
-static _Thread_local struct {
+/*
+ * Reached without a call, which the default model makes for each use: there are some
+ * seven a poll.  Only libraries loaded at a program's start may ask for that.
+ */
+__attribute__((tls_model("initial-exec"))) static _Thread_local struct {
 	unsigned depth, tests;
 	struct pollfd looked[LOOKED_MAX];
 	unsigned nr; /* more than LOOKED_MAX: too many to wait for */
@@ -83,6 +87,7 @@ void idle_looked(int fd, short events, bool found)
 static void block(void)
 {
 	struct timespec ts = { .tv_nsec = idle.wait };
+	int saved = errno;
 
 	idle.blocks = true;
 	idle.wait =
@@ -90,6 +95,7 @@ static void block(void)
 	/* A signal's handler may be what the program waits for. */
 	if (ppoll(idle.looked, idle.nr, &ts, NULL) > 0)
 		idle.calls = 0;
+	errno = saved;
 }
 
 /*
@@ -149,7 +155,6 @@ void idle_leave(bool progressed)
 {
 	enum idle_mode mode = (enum idle_mode)atomic_load_explicit(
 		&allowed, memory_order_relaxed);
-	int saved = errno;
 
 	if (--idle.depth)
 		return;
@@ -158,5 +163,4 @@ void idle_leave(bool progressed)
 		idle.calls = 0;
 	else if (idle.nr)
 		idle_call(mode);
-	errno = saved;
 }
