@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
+#include <uthash.h>
+
 #include "cluster/agent/agent.h"
 #include "cluster/agent/load.h"
 #include "cluster/conn/message.h"
@@ -48,6 +50,15 @@ struct relay {
 	int ready_fd;
 	sd_event_source *ready, *patience;
 	TAILQ_ENTRY(relay) link;
+	struct relay_kin *kin;
+	LIST_ENTRY(relay) of_kin;
+};
+
+/* The keepers of one rank that this host has, of different epochs: seldom two. */
+struct relay_kin {
+	char *rank; /* "JOB.RANK" */
+	LIST_HEAD(, relay) relays;
+	UT_hash_handle hh;
 };
 
 struct agent {
@@ -76,8 +87,9 @@ struct agent {
 	struct lend *lend;
 	char *terms; /* limits for keepers that this host can enforce */
 	TAILQ_HEAD(, relay) relays;
-	int hooks_fd;	 /* host/hooks_word.h; -1: none */
-	usec_t hooks_at; /* last looked at */
+	struct relay_kin *kin; /* the same, by rank */
+	int hooks_fd;	       /* host/hooks_word.h; -1: none */
+	usec_t hooks_at;       /* last looked at */
 	sd_event_source *hooks;
 	int nursery;	   /* socket to it; -1: none yet */
 	bool held;	   /* keepers are not read: the controller does not */
@@ -197,6 +209,8 @@ void relays_destroy(struct agent *a);
 void relay_names(struct agent *a, Control__AgentInfo *info);
 void relay_names_free(Control__AgentInfo *info);
 struct relay *relay_find(struct agent *a, const Control__KeeperName *name);
+/* Is there one of that rank from before that epoch? */
+bool relay_older_lives(const struct agent *a, const Control__KeeperName *name);
 void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
 
 /* ---- start.c */

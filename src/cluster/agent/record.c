@@ -14,18 +14,6 @@
 
 enum { RECORDS_AT_ONCE = 1000 }; /* the rest when it connects again */
 
-/* Does an older keeper of the rank live?  It may need the record itself. */
-static bool source_lives(const struct agent *a, const Control__KeeperName *name)
-{
-	const struct relay *r;
-
-	TAILQ_FOREACH (r, &a->relays, link)
-		if (!strcmp(r->job, name->job) && r->rank == name->rank &&
-		    r->epoch < name->epoch)
-			return true;
-	return false;
-}
-
 void records_find(struct agent *a, Control__HostReport *report)
 {
 	char *path = xasprintf("%s/keepers", a->conf->run_dir);
@@ -38,8 +26,9 @@ void records_find(struct agent *a, Control__HostReport *report)
 	       (e = readdir(dir))) {
 		Control__KeeperName name = CONTROL__KEEPER_NAME__INIT, *n;
 
+		/* An older keeper of the rank may need the record itself. */
 		if (!relay_parse_file(e->d_name, "record", &name) ||
-		    source_lives(a, &name))
+		    relay_older_lives(a, &name))
 			continue;
 		n = xmalloc(sizeof(*n));
 		*n = name;

@@ -38,6 +38,67 @@ static void relay_name(const struct relay *r, Control__KeeperName *ret)
 	ret->epoch = r->epoch;
 }
 
+/* ---- by rank ---- */
+
+static struct relay_kin *kin_find(const struct agent *a, const char *job,
+				  uint32_t rank)
+{
+	char *name = xasprintf("%s.%" PRIu32, job, rank);
+	struct relay_kin *kin;
+
+	HASH_FIND_STR(a->kin, name, kin);
+	free(name);
+	return kin;
+}
+
+static void kin_join(struct agent *a, struct relay *r)
+{
+	r->kin = kin_find(a, r->job, r->rank);
+	if (!r->kin) {
+		r->kin = xcalloc(1, sizeof(*r->kin));
+		r->kin->rank = xasprintf("%s.%" PRIu32, r->job, r->rank);
+		HASH_ADD_KEYPTR(hh, a->kin, r->kin->rank, strlen(r->kin->rank),
+				r->kin);
+	}
+	LIST_INSERT_HEAD(&r->kin->relays, r, of_kin);
+}
+
+static void kin_leave(struct agent *a, struct relay *r)
+{
+	LIST_REMOVE(r, of_kin);
+	if (!LIST_EMPTY(&r->kin->relays))
+		return;
+	HASH_DEL(a->kin, r->kin);
+	free(r->kin->rank);
+	free(r->kin);
+}
+
+struct relay *relay_find(struct agent *a, const Control__KeeperName *name)
+{
+	struct relay_kin *kin = kin_find(a, name->job, name->rank);
+	struct relay *r;
+
+	for (r = kin ? LIST_FIRST(&kin->relays) : NULL; r;
+	     r = LIST_NEXT(r, of_kin))
+		if (r->epoch == name->epoch)
+			return r;
+	return NULL;
+}
+
+bool relay_older_lives(const struct agent *a, const Control__KeeperName *name)
+{
+	const struct relay_kin *kin = kin_find(a, name->job, name->rank);
+	const struct relay *r;
+
+	for (r = kin ? LIST_FIRST(&kin->relays) : NULL; r;
+	     r = LIST_NEXT(r, of_kin))
+		if (r->epoch < name->epoch)
+			return true;
+	return false;
+}
+
+/* ---- one ---- */
+
 struct relay *relay_create(struct agent *a, const char *job, uint32_t rank,
 			   uint64_t epoch)
 {
@@ -52,6 +113,7 @@ struct relay *relay_create(struct agent *a, const char *job, uint32_t rank,
 	r->fd = r->ready_fd = -1;
 	STAILQ_INIT(&r->queue);
 	TAILQ_INSERT_TAIL(&a->relays, r, link);
+	kin_join(a, r);
 	return r;
 }
 
@@ -84,6 +146,7 @@ void relay_end_start(struct relay *r)
 void relay_destroy(struct relay *r)
 {
 	TAILQ_REMOVE(&r->agent->relays, r, link);
+	kin_leave(r->agent, r);
 	relay_disconnect(r);
 	relay_end_start(r);
 	free(r->job);
@@ -295,17 +358,6 @@ void relays_disconnect(struct agent *a)
 }
 
 /* ---- which there are ---- */
-
-struct relay *relay_find(struct agent *a, const Control__KeeperName *name)
-{
-	struct relay *r;
-
-	TAILQ_FOREACH (r, &a->relays, link)
-		if (!strcmp(r->job, name->job) && r->rank == name->rank &&
-		    r->epoch == name->epoch)
-			return r;
-	return NULL;
-}
 
 bool relay_parse_file(char *file, const char *suffix, Control__KeeperName *ret)
 {

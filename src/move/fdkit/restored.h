@@ -21,11 +21,12 @@ struct fds_restored {
 	const struct fds_restore_ops *ops;
 	void *ctx;
 	int base;
-	int *at;	/* file -> a number it is open at, or -1 */
-	int *first;	/* file -> the lowest number it is to have */
-	int (*pipe)[2]; /* pipe -> its two ends, lifted */
-	int *memfd;	/* memfd -> lifted */
-	bool *given;	/* memfd -> that description is the process's */
+	int *at;	  /* file -> a number it is open at, or -1 */
+	int *first;	  /* file -> the lowest number it is to have */
+	int (*pipe)[2];	  /* pipe -> its two ends, lifted */
+	bool (*begun)[2]; /* pipe -> has a description of that end been made? */
+	int *memfd;	  /* memfd -> lifted */
+	bool *given;	  /* memfd -> that description is the process's */
 	size_t nr_late;
 };
 

@@ -101,7 +101,7 @@ struct fdscan {
 	struct fdscan_number *number;
 	size_t nr_number;
 	int gone; /* the number that was closed when it was read, or -1 */
-	struct fdscan_file *file; /* those of one inode lie side by side */
+	struct fdscan_file *file; /* by device and inode */
 	size_t nr_file;
 	size_t nr_handed; /* locks so far that are to be handed over */
 	Fds__Set *set;

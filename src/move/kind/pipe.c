@@ -409,6 +409,7 @@ static int pipe_make_first(struct fds_restored *r, struct error *err)
 	int e = 0;
 
 	r->pipe = xcalloc(r->set->n_pipe + 1, sizeof(*r->pipe));
+	r->begun = xcalloc(r->set->n_pipe + 1, sizeof(*r->begun));
 	for (size_t i = 0; i < r->set->n_pipe; i++)
 		r->pipe[i][0] = r->pipe[i][1] = -1;
 
@@ -418,19 +419,14 @@ static int pipe_make_first(struct fds_restored *r, struct error *err)
 }
 
 /* The first description of an end is the end itself. */
-static bool is_first(const Fds__Set *set, size_t i)
+static bool is_first(const struct fds_restored *r, const Fds__File *f)
 {
-	unsigned mode = set->file[i]->flags & O_ACCMODE;
+	unsigned mode = f->flags & O_ACCMODE;
+	bool *begun = &r->begun[f->pipe->pipe][mode != O_RDONLY];
+	bool first = mode != O_RDWR && !*begun;
 
-	for (size_t k = 0; k < i; k++) {
-		const Fds__File *f = set->file[k];
-
-		if (f->kind_case == FDS__FILE__KIND_PIPE &&
-		    f->pipe->pipe == set->file[i]->pipe->pipe &&
-		    (f->flags & O_ACCMODE) == mode)
-			return false;
-	}
-	return mode != O_RDWR;
+	*begun |= first;
+	return first;
 }
 
 static int pipe_make(struct fds_restored *r, size_t i, struct error *err)
@@ -440,7 +436,7 @@ static int pipe_make(struct fds_restored *r, size_t i, struct error *err)
 	bool fifo = r->set->pipe[f->pipe->pipe]->fifo;
 	int end = r->pipe[f->pipe->pipe][!fifo && mode != O_RDONLY], fd;
 
-	if (!fifo && is_first(r->set, i)) {
+	if (!fifo && is_first(r, f)) {
 		fd = fcntl(end, F_DUPFD_CLOEXEC, r->base);
 		fd = fd < 0 ? -errno : fd;
 	} else {
@@ -456,7 +452,9 @@ static void pipe_drop(struct fds_restored *r)
 		io_close(&r->pipe[i][1]);
 	}
 	free(r->pipe);
+	free(r->begun);
 	r->pipe = NULL;
+	r->begun = NULL;
 }
 
 const struct fd_kind fd_kind_pipe = {

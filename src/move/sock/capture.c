@@ -5,6 +5,7 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -29,14 +30,25 @@ static int check_name(const Fds__Unix *u, const struct sockaddr_un *sun,
 			 f->number, (int)sizeof(sun->sun_path), sun->sun_path);
 }
 
-static int32_t find_peer(const struct fdscan *sc, int64_t ino)
+static int compare_inode(const void *key, const void *file)
 {
-	for (size_t i = 0; i < sc->nr_file; i++) {
-		if (S_ISSOCK(sc->file[i].st.st_mode) &&
-		    sc->file[i].st.st_ino == (uint64_t)ino)
-			return (int32_t)i;
-	}
-	return -1;
+	const struct stat *x = key,
+			  *y = &((const struct fdscan_file *)file)->st;
+
+	if (x->st_dev != y->st_dev)
+		return x->st_dev < y->st_dev ? -1 : 1;
+	return (x->st_ino > y->st_ino) - (x->st_ino < y->st_ino);
+}
+
+/* The socket of that inode, on the device of all sockets, which `like` is one of. */
+static int32_t find_socket(const struct fdscan *sc,
+			   const struct fdscan_file *like, uint64_t ino)
+{
+	const struct stat key = { .st_dev = like->st.st_dev, .st_ino = ino };
+	const struct fdscan_file *found = bsearch(
+		&key, sc->file, sc->nr_file, sizeof(*found), compare_inode);
+
+	return found ? (int32_t)(found - sc->file) : -1;
 }
 
 /* Find the other end, which must be in the process and point back. */
@@ -50,7 +62,7 @@ static int set_peer(struct fdscan *sc, struct fdscan_file *f,
 	u->peer = d->peer < 0 ? -1 : -2;
 	if (d->peer <= 0)
 		return 0;
-	u->peer = find_peer(sc, d->peer);
+	u->peer = find_socket(sc, f, (uint64_t)d->peer);
 	if (u->peer < 0)
 		return error_set(err, -ENOTSUP,
 				 "fd %d: unix socket whose other end is "
@@ -348,9 +360,16 @@ static int check_local(struct fdscan *sc, struct fdscan_file *f,
 		f->number, ntohs(port_of(&m->peer)));
 }
 
+struct ours {
+	const struct fdscan *sc;
+	const struct fdscan_file *like;
+};
+
 static bool is_ours(uint64_t ino, void *arg)
 {
-	return find_peer(arg, (int64_t)ino) >= 0;
+	const struct ours *ours = arg;
+
+	return find_socket(ours->sc, ours->like, ino) >= 0;
 }
 
 static bool takes_part(const Fds__Socket *s, const Fds__Inet *m, int fd)
@@ -382,6 +401,7 @@ static int check_port_group(struct fdscan *sc, struct fdscan_file *f,
 {
 	const Fds__Socket *s;
 	struct sockaddr_storage local = { 0 };
+	struct ours ours = { sc, f };
 	int r;
 
 	if (sc->content || sc->s->soon || sc->s->diag < 0 || !f->msg ||
@@ -393,7 +413,8 @@ static int check_port_group(struct fdscan *sc, struct fdscan_file *f,
 		return 0;
 	memcpy(&local, s->inet->local.data, s->inet->local.len);
 	r = sock_diag_shared(sc->s->diag, s->type == SOCK_STREAM, &local,
-			     (socklen_t)s->inet->local.len, is_ours, sc, err);
+			     (socklen_t)s->inet->local.len, is_ours, &ours,
+			     err);
 	if (r <= 0)
 		return r;
 	return error_set(

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/names.h"
 #include "core/xalloc.h"
 #include "model/activity.h"
 #include "model/contract.h"
@@ -19,12 +20,38 @@ static bool is_here(const struct owner *w)
 
 /* ---- which host is whose ---- */
 
-static uint32_t find_host(const struct view *view, const char *name)
+struct host_names {
+	struct names names;
+	uint32_t *ix; /* by the number of a name: the first host that has it */
+};
+
+static void add_host_names(struct host_names *h, const struct view *view)
 {
-	for (uint32_t i = 0; i < view->nr_hosts; i++)
-		if (view->hosts[i].name && !strcmp(view->hosts[i].name, name))
-			return i;
-	return UINT32_MAX;
+	h->ix = xcalloc(view->nr_hosts + 1, sizeof(*h->ix));
+	for (uint32_t i = 0; i < view->nr_hosts; i++) {
+		const char *name = view->hosts[i].name;
+		uint32_t n = names_count(&h->names);
+
+		if (name && names_add(&h->names, name) == n)
+			h->ix[n] = i;
+	}
+}
+
+static uint32_t find_host(const struct host_names *h, const char *name)
+{
+	uint32_t n = names_find(&h->names, name);
+
+	return n == UINT32_MAX ? n : h->ix[n];
+}
+
+static int no_such_host(const struct view *view, const char *name,
+			struct error *err)
+{
+	return error_set(
+		err, -EINVAL,
+		"the activity script has a host '%s', and the machine, of %" PRIu32
+		" hosts, has none for it",
+		name, view->nr_hosts);
 }
 
 /* Hosts that have no names get the script's. */
@@ -33,20 +60,24 @@ static int match_hosts(struct engine *g, struct owners *o, struct error *err)
 	struct view *view = &g->view;
 	const struct activity *a = o->activity;
 	bool named = view->hosts[0].name && *view->hosts[0].name;
+	struct host_names names = { .ix = NULL };
+	int r = 0;
 
+	if (named)
+		add_host_names(&names, view);
 	for (uint32_t i = 0; i < a->nr_hosts; i++) {
-		o->host_of[i] = named ? find_host(view, a->host[i].name)
+		o->host_of[i] = named ? find_host(&names, a->host[i].name)
 				: i < view->nr_hosts ? i
 						     : UINT32_MAX;
-		if (o->host_of[i] == UINT32_MAX)
-			return error_set(err, -EINVAL,
-					 "the activity script has a host '%s', "
-					 "and the machine, of %" PRIu32
-					 " hosts, has none for it",
-					 a->host[i].name, view->nr_hosts);
+		if (o->host_of[i] == UINT32_MAX) {
+			r = no_such_host(view, a->host[i].name, err);
+			break;
+		}
 		view->hosts[o->host_of[i]].name = a->host[i].name;
 	}
-	return 0;
+	names_clear(&names.names);
+	free(names.ix);
+	return r;
 }
 
 /* ---- what owners bear ---- */

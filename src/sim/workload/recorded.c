@@ -7,6 +7,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "core/names.h"
 #include "core/xalloc.h"
 #include "model/playback.h"
 
@@ -37,7 +38,8 @@ struct builder {
 	struct recorded out;
 	size_t cap_hosts, cap_events, cap_fresh, nr_fresh;
 	struct host **fresh; /* of the script's events */
-	uint32_t *map;	     /* the view's hosts to ours */
+	struct names host_names;
+	uint32_t *map; /* the view's hosts to ours */
 	bool begun;
 	usec_t origin, last; /* first and latest instant */
 };
@@ -47,16 +49,17 @@ struct builder {
 static uint32_t our_host(struct builder *b, const struct host *h)
 {
 	struct recorded *o = &b->out;
+	uint32_t ix = names_add(&b->host_names, h->name);
 
-	for (uint32_t i = 0; i < o->nr_hosts; i++)
-		if (!strcmp(o->hosts[i].name, h->name))
-			return i;
+	if (ix < o->nr_hosts)
+		return ix;
 	array_room(o->hosts, o->nr_hosts, &b->cap_hosts);
 	o->hosts[o->nr_hosts] = *h;
 	o->hosts[o->nr_hosts].name = xstrdup(h->name);
 	o->hosts[o->nr_hosts].drain |= !h->up || b->begun;
 	o->hosts[o->nr_hosts].up = true;
-	return o->nr_hosts++;
+	o->nr_hosts++;
+	return ix;
 }
 
 /* From `at` on our host is as h; one that does not answer takes nothing. */
@@ -318,6 +321,7 @@ int recorded_parse(char *text, size_t size, const char *name,
 	b.out.nr_fresh = b.nr_fresh;
 	clear_places(&b);
 	free(b.map);
+	names_clear(&b.host_names);
 	if (r < 0)
 		recorded_clear(&b.out);
 	else
