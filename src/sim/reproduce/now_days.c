@@ -61,38 +61,13 @@ static double *values_of(const struct now_days *d, size_t cell,
 	return d->value + (cell * NOW_VALUES + v) * d->runs;
 }
 
-static int take_one(const struct now_days *d, struct crew *crew,
-		    struct error *err)
+static void take_values(const struct crew_result *one, void *arg)
 {
-	struct crew_result one;
-	int rc = crew_take(crew, &one, err);
+	const struct now_days *d = arg;
 
-	if (!rc && one.rc < 0) {
-		*err = one.error;
-		rc = one.rc;
-	}
-	for (int v = 0; !rc && v < NOW_VALUES; v++)
-		values_of(d, one.cell, (enum now_value)v)[one.replication] =
-			one.value[v];
-	return rc;
-}
-
-static int run_all(const struct now_days *d, struct crew *crew,
-		   struct error *err)
-{
-	size_t all = d->nr * d->runs, given = 0;
-	int rc = 0;
-
-	for (size_t taken = 0; !rc && taken < all;)
-		if (given < all && crew_idle(crew)) {
-			rc = crew_give(crew, (uint32_t)(given / d->runs),
-				       (uint32_t)(given % d->runs), err);
-			given++;
-		} else {
-			rc = take_one(d, crew, err);
-			taken++;
-		}
-	return rc;
+	for (int v = 0; v < NOW_VALUES; v++)
+		values_of(d, one->cell, (enum now_value)v)[one->replication] =
+			one->value[v];
 }
 
 int now_days_run(const struct reproduce *r, const struct now_cell *cells,
@@ -107,7 +82,7 @@ int now_days_run(const struct reproduce *r, const struct now_cell *cells,
 	if (rc < 0)
 		return rc;
 	d.value = xcalloc(nr * runs * NOW_VALUES, sizeof(*d.value));
-	rc = run_all(&d, crew, err);
+	rc = crew_run_all(crew, 0, (uint32_t)nr, runs, take_values, &d, err);
 	crew_destroy(crew);
 	if (rc < 0)
 		now_days_clear(&d);

@@ -34,34 +34,11 @@ struct search {
 
 /* ---- one number of hosts ---- */
 
-static int take_one(struct search *s, struct error *err)
+static void take_values(const struct crew_result *one, void *arg)
 {
-	struct crew_result one;
-	int r = crew_take(s->crew, &one, err);
+	struct search *s = arg;
 
-	if (!r && one.rc < 0) {
-		*err = one.error;
-		r = one.rc;
-	}
-	if (!r)
-		memcpy(s->value[one.replication], one.value, sizeof(*s->value));
-	return r;
-}
-
-static int run_all(struct search *s, uint32_t hosts, struct error *err)
-{
-	uint32_t given = 0;
-	int r = 0;
-
-	for (uint32_t taken = 0; !r && taken < s->q->runs;) {
-		if (given < s->q->runs && crew_idle(s->crew)) {
-			r = crew_give(s->crew, hosts, given++, err);
-		} else {
-			r = take_one(s, err);
-			taken++;
-		}
-	}
-	return r;
+	memcpy(s->value[one->replication], one->value, sizeof(*s->value));
 }
 
 static struct size_point sum_up(const struct search *s, uint32_t hosts)
@@ -91,7 +68,8 @@ static int look_at(struct search *s, uint32_t hosts, struct size_point *ret,
 	while (i < a->nr && a->point[i].hosts < hosts)
 		i++;
 	if (i == a->nr || a->point[i].hosts != hosts) {
-		r = run_all(s, hosts, err);
+		r = crew_run_all(s->crew, hosts, 1, s->q->runs, take_values, s,
+				 err);
 		if (r < 0)
 			return r;
 		array_room(a->point, a->nr, &a->cap);

@@ -168,6 +168,39 @@ int crew_take(struct crew *crew, struct crew_result *ret, struct error *err)
 	return 0;
 }
 
+static int take_one(struct crew *crew, crew_take_fn take, void *arg,
+		    struct error *err)
+{
+	struct crew_result one;
+	int rc = crew_take(crew, &one, err);
+
+	if (!rc && one.rc < 0) {
+		*err = one.error;
+		rc = one.rc;
+	}
+	if (!rc)
+		take(&one, arg);
+	return rc;
+}
+
+int crew_run_all(struct crew *crew, uint32_t first, uint32_t nr, uint32_t runs,
+		 crew_take_fn take, void *arg, struct error *err)
+{
+	uint64_t all = (uint64_t)nr * runs, given = 0, taken = 0;
+	int rc = 0;
+
+	while (!rc && taken < all)
+		if (given < all && crew_idle(crew)) {
+			rc = crew_give(crew, first + (uint32_t)(given / runs),
+				       (uint32_t)(given % runs), err);
+			given++;
+		} else {
+			rc = take_one(crew, take, arg, err);
+			taken++;
+		}
+	return rc;
+}
+
 void crew_destroy(struct crew *crew)
 {
 	if (!crew)

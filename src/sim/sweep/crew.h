@@ -47,6 +47,17 @@ int crew_give(struct crew *crew, uint32_t cell, uint32_t replication,
 int crew_take(struct crew *crew, struct crew_result *ret,
 	      struct error *err) must_check;
 
+/* What to do with the answer of a run. */
+typedef void (*crew_take_fn)(const struct crew_result *r, void *arg);
+
+/*
+ * Have the first `runs` replications of nr cells from `first` on computed and
+ * taken, in whichever order.  The first run that fails ends it, with its
+ * error.
+ */
+int crew_run_all(struct crew *crew, uint32_t first, uint32_t nr, uint32_t runs,
+		 crew_take_fn take, void *arg, struct error *err) must_check;
+
 /* Ends the workers, whatever they are at, and frees.  NULL is allowed. */
 void crew_destroy(struct crew *crew);
 

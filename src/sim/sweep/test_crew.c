@@ -35,6 +35,29 @@ static struct crew *make(unsigned nr)
 	return crew;
 }
 
+static void note_value(const struct crew_result *r, void *arg)
+{
+	double(*seen)[4] = arg;
+
+	seen[r->cell - GOOD][r->replication] += r->value[0] + 1;
+}
+
+static void runs_all(void **state)
+{
+	double seen[1][4] = { { 0 } };
+	struct crew *crew = make(3);
+	struct error err;
+
+	assert_int_equal(crew_run_all(crew, GOOD, 1, 4, note_value, seen, &err),
+			 0);
+	for (int i = 0; i < 4; i++)
+		assert_true(seen[0][i] == i * 2 + 1);
+	assert_true(crew_run_all(crew, WRONG, 1, 4, note_value, seen, &err) <
+		    0);
+	assert_non_null(strstr(err.text, "wrong"));
+	crew_destroy(crew);
+}
+
 static void answers(void **state)
 {
 	struct crew *crew = make(3);
@@ -91,6 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers),
+		cmocka_unit_test(runs_all),
 		cmocka_unit_test(a_wrong_run_says_why),
 		cmocka_unit_test(a_death_is_an_error),
 	};
