@@ -1,4 +1,5 @@
 """bed.py - a testbed and jobs on it, for tests and benchmarks in Python"""
+import argparse
 import glob
 import json
 import os
@@ -253,3 +254,22 @@ class Bed:
         if not until(lambda: not self.things() - before, seconds):
             raise Failed("left behind: " +
                          ", ".join(sorted(self.things() - before)))
+
+
+def parser():
+    """What programs that work on a bed for a while all understand."""
+    p = argparse.ArgumentParser()
+    p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
+    p.add_argument("--seed", type=int, default=1)
+    return p
+
+
+def main(opts, work, hosts, *options, what=None):
+    """Print what work(bed) returns; the program's exit code."""
+    try:
+        with Bed(opts.build, hosts, *options) as b:
+            print(work(b))
+    except Failed as e:
+        print(f"FAILED {what or f'seed {opts.seed}'}: {e}", file=sys.stderr)
+        return 1
+    return 0

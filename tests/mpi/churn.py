@@ -16,7 +16,6 @@ started again: at random times, from the seed (--only move: nothing but moves;
    neighbours, files, mounts (bed.py);
  - controller and agents have not grown since a fifth of the jobs were over.
 """
-import argparse
 import os
 import random
 import signal
@@ -201,22 +200,14 @@ class Churn:
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
+    p = bed.parser()
     p.add_argument("--jobs", type=int, default=100)
     p.add_argument("--parallel", type=int, default=4)
-    p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", choices=["leave_alone", "kill_client", "kill_job",
                                       "move", "kill_keeper", "restart"])
     p.add_argument("--mpi", action="store_true")
     opts = p.parse_args()
-    try:
-        with bed.Bed(opts.build, 3) as b:
-            print(Churn(b, opts).run())
-    except bed.Failed as e:
-        print(f"FAILED seed {opts.seed}: {e}", file=sys.stderr)
-        return 1
-    return 0
+    return bed.main(opts, lambda b: Churn(b, opts).run(), 3)
 
 
 if __name__ == "__main__":

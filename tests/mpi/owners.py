@@ -17,7 +17,6 @@ All the time, and afterwards,
  - a job ends well, unless its keeper was killed; then another one takes its place;
  - nothing is left behind (bed.py).
 """
-import argparse
 import os
 import random
 import sys
@@ -208,19 +207,11 @@ class Owners:
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
+    p = bed.parser()
     p.add_argument("--seconds", type=float, default=300)
     p.add_argument("--strike", type=float, default=5)
-    p.add_argument("--seed", type=int, default=1)
     opts = p.parse_args()
-    try:
-        with bed.Bed(opts.build, 6, "--policy=stint") as b:
-            print(Owners(b, opts).run())
-    except bed.Failed as e:
-        print(f"FAILED seed {opts.seed}: {e}", file=sys.stderr)
-        return 1
-    return 0
+    return bed.main(opts, lambda b: Owners(b, opts).run(), 6, "--policy=stint")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ with 0.  HOW is
 Memory of the controller and the agents is looked at as it goes: it must not
 grow with the moves.
 """
-import argparse
 import os
 import random
 import sys
@@ -171,8 +170,7 @@ class Soak:
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
+    p = bed.parser()
     p.add_argument("--moves", type=int, default=20)
     p.add_argument("--ranks", type=int, default=4)
     p.add_argument("--mpi", default="mpich", choices=("mpich", "openmpi"))
@@ -180,17 +178,13 @@ def main():
                    choices=["random", "turn", "pair", "overlap",
                             "waiting"])
     p.add_argument("--pause", type=float, default=0.05)
-    p.add_argument("--seed", type=int, default=1)
     opts = p.parse_args()
-    try:
-        with bed.Bed(opts.build, opts.ranks + 1) as b:
-            s = Soak(opts, b)
-            s.run()
-            print(s.summary())
-    except bed.Failed as e:
-        print(f"FAILED {opts.how}: {e}", file=sys.stderr)
-        return 1
-    return 0
+
+    def work(b):
+        s = Soak(opts, b)
+        s.run()
+        return s.summary()
+    return bed.main(opts, work, opts.ranks + 1, what=opts.how)
 
 
 if __name__ == "__main__":
