@@ -1,6 +1,6 @@
 /*
  * test_changed.c - what is done to a job that is there: held, let go, updated,
- * limited in time, frozen, begun anew; and what of it is kept
+ * limited in time, frozen; and what of it is kept
  *
  * The controller of fuzz_controller.c, with peers that are played by hand.
  */
@@ -27,24 +27,6 @@
 #include "core/xalloc.h"
 
 #define HOUR (3600 * USEC_PER_SEC)
-
-/* Of one rank, without a client; host may be NULL. */
-static void submit_one(const char *host, usec_t limit, usec_t warn)
-{
-	Control__Submit s = CONTROL__SUBMIT__INIT;
-	char *argv[] = { (char *)"true" }, *hosts[] = { (char *)host };
-
-	s.argv = argv;
-	s.n_argv = s.ranks = 1;
-	s.hosts = hosts;
-	s.n_hosts = host != NULL;
-	s.uid = getuid();
-	s.detached = s.requeue = true;
-	s.limit_usec = (uint64_t)limit;
-	s.warn_usec = (uint64_t)warn;
-	s.warn_signal = warn ? SIGUSR1 : 0;
-	actor_say(admin, MESSAGE_BODY(SUBMIT), &s);
-}
 
 static bool is_granted(Control__ChangeJob *c)
 {
@@ -314,97 +296,6 @@ static void who_moves_is_not_frozen(void **state)
 	actors_run(freeze_moving, NULL);
 }
 
-/* ---- anew ---- */
-
-/* Nothing of a life is left in the next but what it is to be. */
-static bool forget_it(void *ctl)
-{
-	struct ctl_job *job;
-	struct ctl_rank *r;
-
-	all_come(-1, -1);
-	submit(2, "h1", "h2");
-	job = job_of(ctl, 1);
-	r = &job->ranks[0];
-	job->nr = job->spec->started_ranks = 1;
-	job->spec->warned = job->spec->requeuing = job->limit_met = true;
-	ctl_job_set_reason(job, ENDED(EXIT_CODE), "");
-	assert_int_equal(job->reason, ENDED(REASON_NONE)); /* no end yet */
-	job->spec->requeuing = false;
-	ctl_job_set_reason(job, ENDED(EXIT_CODE), "bob");
-	job->exit = job->cause = 1;
-	ctl_job_set_reason(job, ENDED(TIME_LIMIT), "");
-	assert_int_equal(job->reason, ENDED(EXIT_CODE)); /* the first */
-	job->cause_at = r->frozen_since = ctl_now();
-	r->starts = 2;
-	r->inherited = r->aborted = r->lost = r->refused = true;
-	assert_int_equal(ctl_job_set_limit(job, HOUR, NULL), 0);
-	assert_non_null(job->limiter);
-	ctl_job_again(job);
-	assert_int_equal(job->state, STATE(WAITING));
-	assert_int_equal(job->nr, 2);
-	assert_false(job->spec->warned || job->spec->started_ranks);
-	assert_false(job->limit_met || job->cause || job->cause_at);
-	assert_int_equal(job->reason, ENDED(REASON_NONE));
-	assert_string_equal(job->by, "");
-	assert_null(job->limiter);
-	assert_false(r->inherited || r->aborted || r->lost || r->refused);
-	assert_false(r->starts || r->frozen_since || r->host);
-	return false;
-}
-
-static void a_new_life_is_new(void **state)
-{
-	actors_run(forget_it, NULL);
-}
-
-/* The sixteenth loss is the last. */
-static bool lose_it(void *ctl)
-{
-	struct ctl_job *job;
-
-	all_come(-1, -1);
-	submit_one("h1", 0, 0);
-	actor_keeper_starts(h1);
-	job = job_of(ctl, 1);
-	job->spec->requeues = step ? 16 : 15;
-	ctl_rank_lost(&job->ranks[0], "it is gone");
-	if (step)
-		assert_int_equal(job->state, STATE(DONE));
-	else
-		assert_true(job->state == STATE(WAITING) ||
-			    job->spec->requeuing);
-	return false;
-}
-
-static void a_job_that_kills_its_hosts_ends(void **state)
-{
-	actors_run(lose_it, NULL);
-	actors_begin();
-	step = 1;
-	actors_run(lose_it, NULL);
-}
-
-static bool fail_it(void *ctl)
-{
-	struct ctl_job *job;
-
-	all_come(-1, -1);
-	submit(2, "h1", "h2");
-	actor_keeper_starts(h1);
-	job = job_of(ctl, 1);
-	ctl_job_fail(job, 0, 3, "rank %d failed", 0);
-	assert_int_equal(job->bad_rank, 0);
-	ctl_job_stop(job, "told to");
-	assert_string_equal(job->why, "rank 0 failed");
-	return false;
-}
-
-static void why_it_failed_is_why_it_ends(void **state)
-{
-	actors_run(fail_it, NULL);
-}
-
 /* ---- kept ---- */
 
 static bool take_account(void *arg, const struct store_account *row)
@@ -511,9 +402,6 @@ int main(void)
 		TEST(a_warning_comes_after_the_begin),
 		TEST(a_rank_is_frozen_once),
 		TEST(who_moves_is_not_frozen),
-		TEST(a_new_life_is_new),
-		TEST(a_job_that_kills_its_hosts_ends),
-		TEST(why_it_failed_is_why_it_ends),
 		TEST(what_ranks_had_is_kept),
 		TEST(a_policy_is_woken_in_order),
 	};

@@ -113,6 +113,23 @@ void submit(uint32_t ranks, const char *first, const char *second)
 	actor_say(admin, MESSAGE_BODY(SUBMIT), &s);
 }
 
+void submit_one(const char *host, usec_t limit, usec_t warn)
+{
+	Control__Submit s = CONTROL__SUBMIT__INIT;
+	char *argv[] = { (char *)"true" }, *hosts[] = { (char *)host };
+
+	s.argv = argv;
+	s.n_argv = s.ranks = 1;
+	s.hosts = hosts;
+	s.n_hosts = host != NULL;
+	s.uid = getuid();
+	s.detached = s.requeue = true;
+	s.limit_usec = (uint64_t)limit;
+	s.warn_usec = (uint64_t)warn;
+	s.warn_signal = warn ? SIGUSR1 : 0;
+	actor_say(admin, MESSAGE_BODY(SUBMIT), &s);
+}
+
 void migrate(const char *to, const char *key)
 {
 	Control__Migrate m = CONTROL__MIGRATE__INIT;

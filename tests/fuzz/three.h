@@ -44,6 +44,9 @@ void all_come(int64_t epoch1, int64_t epoch2);
 /* A job of so many ranks, on these hosts or (NULL) where the policy says. */
 void submit(uint32_t ranks, const char *first, const char *second);
 
+/* One of one rank, without a client; host may be NULL. */
+void submit_one(const char *host, usec_t limit, usec_t warn);
+
 /* Ask for job 1's rank to be moved; the same key is the same request. */
 void migrate(const char *to, const char *key);
 

@@ -1,5 +1,4 @@
-/* test_conn.c - connections of friends and strangers */
-#include <dlfcn.h>
+/* test_conn.c - connections of those who have proved who they are, or cannot */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -13,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,195 +19,9 @@
 
 #include <cmocka.h>
 
-#include "cluster/conn/conn.h"
 #include "cluster/conn/frames.h"
-#include "core/scratch.h"
+#include "cluster/conn/world.h"
 #include "core/xalloc.h"
-
-/* A server that echoes, and what became of its and the client's side. */
-struct world {
-	sd_event *event;
-	struct conn_server *server;
-	struct tls_key key;
-	struct address address;
-	char path[96];
-	struct conn *client;
-	unsigned served, echoed, client_ready, client_closed;
-	unsigned heard;	  /* messages at the server */
-	unsigned fail_at; /* it has enough with this many; 0: at once */
-	bool fails;
-	unsigned other; /* heard before a message of another client */
-	bool holds;	/* who does not read answers is heard no more */
-	bool plain;	/* its answers tell of no state */
-	unsigned commits;
-	size_t bytes;
-	int code;
-	uint8_t much[100 << 10]; /* answered to "much" */
-};
-
-static int world_lookup(void *ctx, const char *identity,
-			uint8_t secret[TLS_SECRET_SIZE])
-{
-	struct world *w = ctx;
-
-	if (strcmp(identity, w->key.identity))
-		return -ENOENT;
-	memcpy(secret, w->key.secret, TLS_SECRET_SIZE);
-	return 0;
-}
-
-static void served_ready(struct conn *c, void *ctx)
-{
-	struct world *w = ctx;
-
-	assert_string_equal(conn_peer(c), w->key.identity);
-	w->served++;
-	if (w->holds)
-		conn_hold_unread(c);
-	if (w->fails && !w->fail_at)
-		conn_fail(c, -EUSERS, "too many");
-}
-
-static int served_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
-			  struct error *err)
-{
-	struct world *w = ctx;
-	int r;
-
-	if (n == 5 && !memcmp(p, "other", 5))
-		w->other = w->heard;
-	if (n == 4 && !memcmp(p, "work", 4))
-		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
-	w->heard++;
-	if (w->fails && w->heard == w->fail_at)
-		conn_fail(c, -EUSERS, "enough");
-	if (n == 3 && !memcmp(p, "bad", 3))
-		return error_set(err, -EPROTO, "bad");
-	if (n == 4 && !memcmp(p, "much", 4))
-		return conn_send(c, w->much, sizeof(w->much));
-	r = conn_send(c, p, n);
-	if (w->plain)
-		conn_tells_nothing(c);
-	return r;
-}
-
-static void commit(void *ctx)
-{
-	struct world *w = ctx;
-
-	w->commits++;
-}
-
-static void served_closed(struct conn *c, int code, const struct error *why,
-			  void *ctx)
-{
-	conn_destroy(c);
-}
-
-static const struct conn_ops served = {
-	.ready = served_ready,
-	.message = served_message,
-	.closed = served_closed,
-};
-
-static void client_ready(struct conn *c, void *ctx)
-{
-	struct world *w = ctx;
-
-	w->client_ready++;
-}
-
-static int client_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
-			  struct error *err)
-{
-	struct world *w = ctx;
-
-	w->echoed++;
-	w->bytes += n;
-	return 0;
-}
-
-static void client_closed(struct conn *c, int code, const struct error *why,
-			  void *ctx)
-{
-	struct world *w = ctx;
-
-	w->client_closed++;
-	w->code = code;
-	w->client = NULL;
-	conn_destroy(c);
-}
-
-static const struct conn_ops client = {
-	.ready = client_ready,
-	.message = client_message,
-	.closed = client_closed,
-};
-
-static int setup_at(void **state, bool elsewhere)
-{
-	struct world *w = xcalloc(1, sizeof(*w));
-	struct conn_server_conf conf = { .ops = &served,
-					 .ctx = w,
-					 .lookup = world_lookup,
-					 .before_send = commit,
-					 .max_strangers = 3,
-					 .max_conns = 5,
-					 .handshake_timeout = USEC_PER_SEC };
-	char dir[SCRATCH_MAX], text[128];
-	int fd;
-
-	assert_int_equal(sd_event_new(&w->event), 0);
-	assert_int_equal(tls_key_generate(&w->key, "user/tester", NULL), 0);
-	scratch_dir(dir, "/tmp");
-	snprintf(w->path, sizeof(w->path), "%s/s", dir);
-	snprintf(text, sizeof(text), "unix:%s", w->path);
-	assert_int_equal(address_parse(elsewhere ? "127.0.0.1:0" : text,
-				       &w->address, NULL),
-			 0);
-	fd = address_listen(&w->address, NULL);
-	assert_true(fd >= 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&w->address.sa,
-				     &w->address.len),
-			 0);
-	assert_int_equal(
-		conn_server_create(w->event, fd, &conf, &w->server, NULL), 0);
-	*state = w;
-	return 0;
-}
-
-/* Without TLS, and with it. */
-static int setup(void **state)
-{
-	return setup_at(state, false);
-}
-
-static int setup_tls(void **state)
-{
-	return setup_at(state, true);
-}
-
-static int teardown(void **state)
-{
-	struct world *w = *state;
-
-	conn_destroy(w->client);
-	conn_server_destroy(w->server);
-	sd_event_unref(w->event);
-	free(w);
-	return 0;
-}
-
-static void connect_as(struct world *w, const struct tls_key *key)
-{
-	w->client = conn_connect(w->event, &w->address, key, 5 * USEC_PER_SEC,
-				 &client, w);
-}
-
-static void turn(struct world *w)
-{
-	assert_true(sd_event_run(w->event, 5 * USEC_PER_SEC) > 0);
-}
 
 /* Whatever it has sent in one go: a connection that failed is not served on. */
 static void failed_is_not_served(void **state)
@@ -332,7 +144,7 @@ static void who_does_not_read_is_not_heard(void **state)
 	w->holds = true;
 	assert_int_equal(sd_event_new(&own), 0);
 	w->client = conn_connect(own, &w->address, &w->key, 5 * USEC_PER_SEC,
-				 &client, w);
+				 &world_client, w);
 	while (!w->client_ready || !w->served) {
 		assert_true(sd_event_run(own, 0) >= 0);
 		assert_true(sd_event_run(w->event, 0) >= 0);
@@ -455,177 +267,6 @@ static void wrong_key(void **state)
 	assert_int_equal(w->client_ready, 0);
 }
 
-/* Those who never speak neither keep others out nor stay for ever. */
-static void silent_strangers(void **state)
-{
-	struct world *w = *state;
-	int fd[8];
-	char c;
-
-	for (size_t i = 0; i < 8; i++) {
-		fd[i] = address_connect(&w->address, NULL);
-		assert_true(fd[i] >= 0);
-	}
-	connect_as(w, &w->key);
-	while (!w->client_ready || !w->served)
-		turn(w);
-	assert_int_equal(w->served, 1);
-	/* The first had to go for a later one. */
-	assert_int_equal(recv(fd[0], &c, 1, MSG_DONTWAIT), 0);
-	while (recv(fd[7], &c, 1, MSG_DONTWAIT) < 0)
-		turn(w);
-	for (size_t i = 0; i < 8; i++)
-		close(fd[i]);
-}
-
-/* A server as in setup(), but at a port, and nobody's time is ever up. */
-static struct conn_server *serve_port(struct world *w, struct sockaddr_in *ret)
-{
-	struct conn_server_conf conf = { .ops = &served,
-					 .ctx = w,
-					 .lookup = world_lookup,
-					 .max_strangers = 3,
-					 .max_conns = 5,
-					 .handshake_timeout =
-						 1000 * USEC_PER_SEC };
-	struct conn_server *s;
-	socklen_t n = sizeof(*ret);
-	int fd;
-
-	assert_int_equal(address_parse("127.0.0.1:0", &w->address, NULL), 0);
-	fd = address_listen(&w->address, NULL);
-	assert_true(fd >= 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)ret, &n), 0);
-	memcpy(&w->address.sa, ret, n);
-	assert_int_equal(conn_server_create(w->event, fd, &conf, &s, NULL), 0);
-	return s;
-}
-
-static int connect_from(const struct sockaddr_in *to, uint32_t from)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET,
-				   .sin_addr.s_addr = htonl(from) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_true(fd >= 0);
-	assert_int_equal(bind(fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
-	assert_int_equal(connect(fd, (const struct sockaddr *)to, sizeof(*to)),
-			 0);
-	return fd;
-}
-
-/* Who comes in crowds pushes out its own kind, not one from elsewhere. */
-static void crowds(void **state)
-{
-	struct world *w = *state;
-	struct sockaddr_in to;
-	struct conn_server *s = serve_port(w, &to);
-	int slow = connect_from(&to, INADDR_LOOPBACK), fd[8];
-	char c;
-
-	for (size_t i = 0; i < 8; i++)
-		fd[i] = connect_from(&to, INADDR_LOOPBACK + 1);
-	/* Of the eight, the six oldest go. */
-	while (recv(fd[5], &c, 1, MSG_DONTWAIT) < 0)
-		turn(w);
-	assert_int_equal(recv(slow, &c, 1, MSG_DONTWAIT), -1);
-	assert_int_equal(recv(fd[6], &c, 1, MSG_DONTWAIT), -1);
-	for (size_t i = 0; i < 8; i++)
-		close(fd[i]);
-	close(slow);
-	conn_server_destroy(s);
-}
-
-/* Without a descriptor for who comes, strangers go, and nobody spins. */
-static void no_descriptors(void **state)
-{
-	struct world *w = *state;
-	struct sockaddr_in to;
-	struct conn_server *s = serve_port(w, &to);
-	int silent = connect_from(&to, INADDR_LOOPBACK), fd[2];
-	struct rlimit was, none;
-	bool idle = false;
-	char c;
-
-	turn(w); /* it is accepted */
-	for (size_t i = 0; i < 2; i++)
-		fd[i] = connect_from(&to, INADDR_LOOPBACK);
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
-	none = was;
-	none.rlim_cur = dup(0);
-	close(none.rlim_cur);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	while (recv(silent, &c, 1, MSG_DONTWAIT) < 0)
-		turn(w);
-	close(silent);
-	none.rlim_cur = 0;
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	for (size_t i = 0; i < 100 && !idle; i++)
-		idle = !sd_event_run(w->event, 0);
-	assert_true(idle);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
-	connect_as(w, &w->key);
-	while (!w->client_ready || !w->served)
-		turn(w);
-	for (size_t i = 0; i < 2; i++)
-		close(fd[i]);
-	conn_destroy(w->client);
-	w->client = NULL;
-	conn_server_destroy(s);
-}
-
-/* Of the calls that watch a descriptor, this one fails; 0: none. */
-static unsigned unwatched;
-
-/* Stands in front of libsystemd's. */
-int sd_event_add_io(sd_event *e, sd_event_source **ret, int fd, uint32_t events,
-		    sd_event_io_handler_t fn, void *data)
-{
-	int (*real)(sd_event *, sd_event_source **, int, uint32_t,
-		    sd_event_io_handler_t, void *) =
-		(__typeof__(real))dlsym(RTLD_NEXT, "sd_event_add_io");
-
-	if (unwatched && !--unwatched)
-		return -ENOSPC; /* fs.epoll.max_user_watches */
-	return real(e, ret, fd, events, fn, data);
-}
-
-/* Whoever cannot be watched is told, or gone, and nobody else. */
-static void who_cannot_be_watched(void **state)
-{
-	const struct conn_server_conf conf = { .ops = &served };
-	struct conn_server *other = NULL;
-	struct world *w = *state;
-	struct error err;
-	int pair[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-	unwatched = 1;
-	assert_int_equal(
-		conn_server_create(w->event, pair[0], &conf, &other, &err),
-		-ENOSPC);
-	assert_null(other);
-	assert_non_null(strstr(err.text, "cannot watch the listening socket"));
-	for (unsigned which = 1; which <= 2; which++) {
-		unwatched = which; /* the client, and whom it reaches */
-		w->client_ready = w->client_closed = 0;
-		connect_as(w, &w->key);
-		while (!w->client_closed)
-			turn(w);
-		assert_int_equal(unwatched, 0);
-		assert_int_equal(w->client_ready, 0);
-		if (which == 1)
-			assert_int_equal(w->code, -ENOSPC);
-		while (sd_event_run(w->event, 0) > 0)
-			; /* whom the first had reached is accepted, too */
-	}
-	connect_as(w, &w->key);
-	while (!w->client_ready)
-		turn(w);
-	for (size_t i = 0; i < 2; i++)
-		close(pair[i]);
-}
-
 static void nobody_there(void **state)
 {
 	struct world *w = *state;
@@ -653,10 +294,6 @@ static void addresses(void **state)
 	assert_int_equal(a.sa.ss_family, AF_INET);
 }
 
-#define HERE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define ELSEWHERE(name) \
-	cmocka_unit_test_setup_teardown(name, setup_tls, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -674,11 +311,6 @@ int main(void)
 		ELSEWHERE(who_does_not_read_is_not_heard),
 		HERE(wrong_key),
 		ELSEWHERE(wrong_key),
-		HERE(silent_strangers),
-		HERE(crowds),
-		HERE(no_descriptors),
-		HERE(who_cannot_be_watched),
-		ELSEWHERE(who_cannot_be_watched),
 		HERE(nobody_there),
 		HERE(full_queue_is_told),
 		HERE(full_queue_is_waited_for),

@@ -48,6 +48,24 @@ int play_setup(void **state)
 	return loop_create(&play_event, NULL);
 }
 
+int play_setup_lingering(void **state)
+{
+	int r = play_setup(state);
+
+	play_conf.linger = PLAY_LINGER;
+	return r;
+}
+
+const struct presence *is(void)
+{
+	return owner_presence(play_owner);
+}
+
+void set(const char *name, const char *value)
+{
+	assert_int_equal(owner_conf_set(&play_conf, name, value, NULL), 0);
+}
+
 void play_begin(const char *sources)
 {
 	static const struct owner_ops ops = { on_change, is_empty };

@@ -18,10 +18,21 @@ extern unsigned play_changes; /* of here or evict */
 /* Of cmocka: no source, none of them named. */
 int play_setup(void **state);
 int play_teardown(void **state);
+/* The same, and whoever is there stays for an hour. */
+#define PLAY_LINGER (3600 * USEC_PER_SEC)
+int play_setup_lingering(void **state);
+#define LINGERING(name)                                             \
+	cmocka_unit_test_setup_teardown(name, play_setup_lingering, \
+					play_teardown)
 
 /* The agent begins to look; sources may be NULL: as they are set. */
 void play_begin(const char *sources);
 void play_end(void);
+
+/* What the agent says of the owner now. */
+const struct presence *is(void);
+/* A setting, which is a good one. */
+void set(const char *name, const char *value);
 
 /* A file in play_dir, and one with that text in it; the caller frees the path. */
 char *below(const char *name);

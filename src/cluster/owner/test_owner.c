@@ -25,21 +25,7 @@
 #include "cluster/owner/play.h"
 #include "core/io.h"
 
-#define HOUR (3600 * USEC_PER_SEC)
-
-/* Whoever is there stays for an hour. */
-static int setup(void **state)
-{
-	int r = play_setup(state);
-
-	play_conf.linger = HOUR;
-	return r;
-}
-
-static const struct presence *is(void)
-{
-	return owner_presence(play_owner);
-}
+#define HOUR PLAY_LINGER
 
 static void make_dir(const char *name)
 {
@@ -284,89 +270,6 @@ static void named_users_have_no_keys_of_their_own(void **state)
 	close(key);
 }
 
-/* ---- a command that knows when the host goes ---- */
-
-static void begin_notice(const char *command)
-{
-	free(play_conf.notice);
-	play_conf.notice = strdup(command);
-	play_conf.notice_every = 20 * USEC_PER_MSEC;
-	play_begin("notice");
-}
-
-/* Each of the three kinds that there are is one: here a file. */
-static void a_host_that_goes_soon_says_when(void **state)
-{
-	char *path = below("soon"), *command;
-	usec_t by;
-
-	assert_true(asprintf(&command, "cat %s", path) > 0);
-	put("soon", "");
-	begin_notice(command);
-	play_settle();
-	assert_false(is()->here);
-	put("soon", " 120s\n");
-	COMES(is()->here);
-	assert_int_equal(is()->cause, PRESENCE_NOTICE);
-	assert_true(is()->evict);
-	by = is()->going_by;
-	assert_in_range(by - owner_now(), 1, 120 * USEC_PER_SEC);
-	/* A file that stands still does not put it off; one that says less brings it
-	 * nearer. */
-	put("soon", "60s");
-	COMES(is()->going_by < by);
-	assert_in_range(is()->going_by - owner_now(), 1, 60 * USEC_PER_SEC);
-	put("soon", "");
-	COMES(!is()->here);
-	assert_int_equal(is()->going_by, 0);
-	play_end();
-	free(command);
-	free(path);
-}
-
-/* Garbage, failures, a flood, a command that hangs: three times in a row. */
-static void a_notice_that_cannot_be_read(void **state)
-{
-	static const char *const wrong[] = {
-		"echo soon",	   "exit 3",
-		"echo 5 && false", "yes",
-		"/nonexistent",	   "sleep 1000",
-		"echo -- -5s",	   "echo 'exit=0'; exit 1",
-		"echo 2 minutes",  "echo 120s; echo 60s"
-	};
-
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		play_conf.patience = 200 * USEC_PER_MSEC;
-		begin_notice(wrong[i]);
-		play_settle();
-		assert_false(is()->here); /* once is not enough */
-		COMES(is()->here);
-		assert_int_equal(is()->cause, PRESENCE_UNREADABLE);
-		assert_int_equal(is()->lost, PRESENCE_NOTICE);
-		play_end();
-	}
-}
-
-static void a_notice_that_comes_and_goes(void **state)
-{
-	char *path = below("n"), *command;
-
-	/* Every second time there is one, or it fails. */
-	assert_true(asprintf(&command,
-			     "echo x >>%s; case $(wc -l <%s) in "
-			     "*[05]) echo 100;; *[27]) exit 1;; esac",
-			     path, path) > 0);
-	begin_notice(command);
-	for (int i = 0; i < 3; i++) {
-		COMES(is()->here);
-		assert_int_equal(is()->cause, PRESENCE_NOTICE);
-		COMES(!is()->here);
-	}
-	play_end();
-	free(command);
-	free(path);
-}
-
 /* ---- power ---- */
 
 static void on_its_battery_a_host_is_its_owners(void **state)
@@ -399,11 +302,6 @@ static void on_its_battery_a_host_is_its_owners(void **state)
 }
 
 /* ---- settings ---- */
-
-static void set(const char *name, const char *value)
-{
-	assert_int_equal(owner_conf_set(&play_conf, name, value, NULL), 0);
-}
 
 /* It counts from now on, and not only at the next login. */
 static void who_counts_is_read_again(void **state)
@@ -480,29 +378,6 @@ static void where_to_look_is_read_again(void **state)
 	close(key);
 }
 
-/* With the same command the notice stands, and its time is not put off. */
-static void a_notice_is_read_again(void **state)
-{
-	usec_t by;
-
-	begin_notice("echo 120s");
-	COMES(is()->here);
-	by = is()->going_by;
-	set("linger", "0");
-	owner_reread(play_owner, &play_conf);
-	assert_int_equal(is()->cause, PRESENCE_NOTICE);
-	assert_int_equal(is()->going_by, by);
-	play_settle();
-	assert_int_equal(is()->going_by, by);
-	/* Another command may say otherwise. */
-	set("notice", "echo 600s");
-	owner_reread(play_owner, &play_conf);
-	COMES(is()->going_by > by);
-	set("notice", "");
-	owner_reread(play_owner, &play_conf);
-	COMES(!is()->here);
-}
-
 static void settings(void **state)
 {
 	static const struct {
@@ -544,23 +419,18 @@ static void settings(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, play_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(who_types_is_there),
-		TEST(a_session_from_elsewhere_is_not_the_owners),
-		TEST(entries_that_are_none),
-		TEST(a_list_that_vanishes),
-		TEST(a_terminal_used_in_the_future),
-		TEST(who_touches_a_key_is_there),
-		TEST(named_users_have_no_keys_of_their_own),
-		TEST(a_host_that_goes_soon_says_when),
-		TEST(a_notice_that_cannot_be_read),
-		TEST(a_notice_that_comes_and_goes),
-		TEST(on_its_battery_a_host_is_its_owners),
-		TEST(who_counts_is_read_again),
-		TEST(where_to_look_is_read_again),
-		TEST(a_notice_is_read_again),
-		TEST(settings),
+		LINGERING(who_types_is_there),
+		LINGERING(a_session_from_elsewhere_is_not_the_owners),
+		LINGERING(entries_that_are_none),
+		LINGERING(a_list_that_vanishes),
+		LINGERING(a_terminal_used_in_the_future),
+		LINGERING(who_touches_a_key_is_there),
+		LINGERING(named_users_have_no_keys_of_their_own),
+		LINGERING(on_its_battery_a_host_is_its_owners),
+		LINGERING(who_counts_is_read_again),
+		LINGERING(where_to_look_is_read_again),
+		LINGERING(settings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

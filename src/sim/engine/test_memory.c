@@ -75,11 +75,6 @@ static void run_table(const struct line *line, size_t nr, const char *machine,
 	free(hosts);
 }
 
-static usec_t sum_of(const struct sim_split *s)
-{
-	return s->queue + s->run + s->still + s->frozen + s->lost;
-}
-
 /* p = 1/2 * 200 pages / 100 s * 0.1 s = 0.1 */
 static void a_job_alone_pages_alone(void **state)
 {
@@ -322,178 +317,6 @@ static void a_host_is_held_back_for_the_largest(void **state)
 	sim_result_clear(&r);
 }
 
-/* Recounts what must hold at every plan. */
-struct watch {
-	uint64_t slots, holds, releases, moves, unfit;
-};
-
-static bool is_planned(const struct plan *plan, size_t before,
-		       enum plan_type type, uint32_t host)
-{
-	for (size_t i = 0; i < before; i++)
-		if (plan->entry[i].type == type && plan->entry[i].host == host)
-			return true;
-	return false;
-}
-
-static void check_entry(struct watch *w, const struct view *view,
-			const struct plan *plan, size_t i)
-{
-	const struct plan_entry *e = &plan->entry[i];
-	const struct host *h =
-		&view->hosts[e->type == PLAN_MIGRATE ? e->hosts[0] : e->host];
-
-	switch (e->type) {
-	case PLAN_START:
-		for (uint32_t k = 0; k < e->n; k++)
-			if (view->hosts[e->hosts[k]].reserved &&
-			    !is_planned(plan, i, PLAN_RELEASE, e->hosts[k]))
-				fail_msg("a start on a host held back");
-		break;
-	case PLAN_MIGRATE:
-		w->moves++;
-		w->unfit += h->memory_free < e->job->demand;
-		if (h->memory_free < e->job->demand &&
-		    !(h->reserved && !h->nr_ranks))
-			fail_msg("a move to where there is no memory");
-		break;
-	case PLAN_RESERVE:
-		assert_int_equal(h->reserved, 0);
-		w->holds++;
-		break;
-	case PLAN_RELEASE:
-		assert_int_equal(h->reserved, 1);
-		w->releases++;
-		break;
-	default:
-		break;
-	}
-}
-
-static void check_plan(void *data, const struct view *view,
-		       const struct plan *plan)
-{
-	for (size_t i = 0; i < plan->nr; i++)
-		check_entry(data, view, plan, i);
-}
-
-static void check_slots(void *data, const struct view *view,
-			const struct event *e)
-{
-	const struct watch *w = data;
-	const struct host *h;
-
-	(void)e;
-	for_each_host (h, view)
-		assert_in_range(h->nr_ranks, 0, w->slots);
-}
-
-static void run_chen(const char *workload, const char *policy, uint64_t renew,
-		     const struct sim_observer *observer, struct sim_result *r)
-{
-	struct workload *w = make_workload(workload, 0, 0, 0, NULL);
-	struct paging p = make_paging("");
-	struct sim_config c = { .workload = w,
-				.policy = policy,
-				.paging = &p,
-				.observer = observer,
-				.renew = renew };
-	struct host *hosts;
-
-	assert_int_equal(machine_parse(w->hosts, &hosts, &c.nr_hosts, NULL), 0);
-	c.hosts = hosts;
-	simulate(&c, r);
-	free(hosts);
-	workload_destroy(w);
-}
-
-static const char *const both[] = { "g-loadsharing", "v-reconfiguration",
-				    "v-reconfiguration:until=fits,slots=6" };
-
-/* Every microsecond of every job is in one part of its time, and in no other. */
-static void time_is_split_exactly(void **state)
-{
-	(void)state;
-	for (size_t k = 0; k < 6; k++) {
-		const char *w =
-			k & 1 ? "chen:group=1,trace=2" : "chen:group=2,trace=5";
-		usec_t page = 0, way = 0;
-		struct sim_result r;
-
-		run_chen(w, both[k / 2], 0, NULL, &r);
-		for (size_t i = 0; i < r.nr; i++) {
-			const struct sim_split *s = &r.split[i];
-			const struct sim_record *j = &r.record[i];
-
-			assert_int_equal(sum_of(s), j->end - j->submit);
-			assert_true(s->cpu + s->page <= s->run);
-			/* A share ends in whole microseconds. */
-			assert_in_range(s->cpu, j->run - 2, j->run + 2);
-			page += s->page;
-			way += s->still;
-		}
-		assert_true(page > 1000 * USEC_PER_SEC);
-		assert_true(way > 1000 * USEC_PER_SEC);
-		sim_result_clear(&r);
-	}
-}
-
-static void plans_keep_what_the_policies_promise(void **state)
-{
-	(void)state;
-	for (size_t k = 0; k < 3; k++) {
-		struct watch w = { .slots = k == 2 ? 6 : 4 };
-		const struct sim_observer watch = { .event = check_slots,
-						    .plan = check_plan,
-						    .data = &w };
-		struct sim_result r;
-
-		run_chen("chen:group=1,trace=2", both[k], 0, &watch, &r);
-		assert_int_equal(w.moves, r.migrations);
-		assert_true(w.moves > 100);
-		assert_true(k ? w.holds > 5 : !w.holds);
-		/* What is still held when the last job ends, was used. */
-		assert_in_range(w.holds - w.releases, 0, 2);
-		sim_result_clear(&r);
-	}
-}
-
-/* What is saved is all: hosts that are held back, too. */
-static void a_policy_made_anew_goes_on(void **state)
-{
-	(void)state;
-	for (size_t k = 0; k < 3; k++) {
-		struct sim_result r[2];
-
-		for (int i = 0; i < 2; i++)
-			run_chen("chen:group=1,trace=1", both[k], i ? 3 : 0,
-				 NULL, &r[i]);
-		check_same_records(&r[0], &r[1], both[k]);
-		assert_memory_equal(r[0].split, r[1].split,
-				    r[0].nr * sizeof(*r[0].split));
-		sim_result_clear(&r[0]);
-		sim_result_clear(&r[1]);
-	}
-}
-
-/* Section 5: no gain where jobs need alike, or where there is no need at all. */
-static void nothing_is_held_back_without_need(void **state)
-{
-	static const char *const calm[] = { "chen:equal=60",
-					    "chen:group=2,trace=1,equal=2" };
-
-	(void)state;
-	for (size_t k = 0; k < 2; k++) {
-		struct sim_result r[2];
-
-		for (int i = 0; i < 2; i++)
-			run_chen(calm[k], both[i], 0, NULL, &r[i]);
-		check_same_records(&r[0], &r[1], calm[k]);
-		sim_result_clear(&r[0]);
-		sim_result_clear(&r[1]);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -506,10 +329,6 @@ int main(void)
 		cmocka_unit_test(the_largest_that_fits_leaves),
 		cmocka_unit_test(the_place_has_the_most_memory),
 		cmocka_unit_test(a_host_is_held_back_for_the_largest),
-		cmocka_unit_test(time_is_split_exactly),
-		cmocka_unit_test(plans_keep_what_the_policies_promise),
-		cmocka_unit_test(a_policy_made_anew_goes_on),
-		cmocka_unit_test(nothing_is_held_back_without_need),
 	};
 
 	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

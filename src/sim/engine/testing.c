@@ -58,3 +58,8 @@ struct paging make_paging(const char *text)
 		fail_msg("%s", err.text);
 	return p;
 }
+
+usec_t sum_of(const struct sim_split *s)
+{
+	return s->queue + s->run + s->still + s->frozen + s->lost;
+}

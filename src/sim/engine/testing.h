@@ -21,4 +21,7 @@ void check_same_records(const struct sim_result *a, const struct sim_result *b,
 /* The parameters, which are good. */
 struct paging make_paging(const char *text);
 
+/* The parts of a job's time. */
+usec_t sum_of(const struct sim_split *s);
+
 #endif
