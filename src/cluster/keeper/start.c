@@ -99,15 +99,30 @@ static int check_identity(const struct keeper_rank *rank,
 					     err);
 }
 
+/* A life of the rank has its own, as the one before it may just be going. */
+static char *capsule_name(const struct keeper_rank *rank)
+{
+	return rank->k->first_epoch
+		       ? xasprintf("%s.%u.%" PRIu64, rank->id.job,
+				   rank->id.rank, rank->k->first_epoch)
+		       : xasprintf("%s.%u", rank->id.job, rank->id.rank);
+}
+
+static int watch_capsule(struct keeper_rank *rank, struct error *err)
+{
+	int r = sd_event_add_io(rank->k->event, &rank->capsule_source,
+				capsule_event_fd(rank->capsule), EPOLLIN,
+				on_capsule, rank);
+
+	return r < 0 ? error_sys(err, r, "sd-event") : 0;
+}
+
 int keeper_make_capsule(struct keeper_rank *rank, const Keeper__Capsule *cap,
 			uint32_t uid, uint32_t gid, const uint32_t *groups,
 			size_t nr_groups, struct error *err)
 {
 	Keeper__Capsule none = KEEPER__CAPSULE__INIT;
-	char *name = rank->k->first_epoch
-			     ? xasprintf("%s.%u.%" PRIu64, rank->id.job,
-					 rank->id.rank, rank->k->first_epoch)
-			     : xasprintf("%s.%u", rank->id.job, rank->id.rank);
+	char *name = capsule_name(rank);
 	char *hosts;
 	struct capsule_spec spec = {
 		.name = name,
@@ -136,13 +151,8 @@ int keeper_make_capsule(struct keeper_rank *rank, const Keeper__Capsule *cap,
 		r = capsule_what(rank, cap, &spec, err);
 	if (!r)
 		r = capsule_create(&spec, &rank->capsule, err);
-	if (!r) {
-		r = sd_event_add_io(rank->k->event, &rank->capsule_source,
-				    capsule_event_fd(rank->capsule), EPOLLIN,
-				    on_capsule, rank);
-		if (r < 0)
-			error_sys(err, r, "sd-event");
-	}
+	if (!r)
+		r = watch_capsule(rank, err);
 	free(hosts);
 	free(name);
 	return r < 0 ? r : 0;

@@ -239,23 +239,16 @@ static int on_failed(struct run *r, const Control__Message *m)
 	return sd_event_exit(r->event, 0);
 }
 
-static int on_message(struct conn *c, const uint8_t *p, size_t n, void *arg,
-		      struct error *err)
+static int take_message(struct run *r, Control__Message *m, struct error *err)
 {
-	Control__Message *m = message_parse(p, n, err);
-	struct run *r = arg;
-	int k = 0;
-
-	if (!m)
-		return -EPROTO;
 	switch (m->body_case) {
 	case MESSAGE_BODY(HELLO):
-		k = on_hello(r, err);
-		break;
+		return on_hello(r, err);
 	case MESSAGE_BODY(SUBMITTED):
 		r->job = m->submitted->job;
-		k = attach_to_job(r);
-		break;
+		return attach_to_job(r);
+	case MESSAGE_BODY(FAILED):
+		return on_failed(r, m);
 	case MESSAGE_BODY(OUTPUT):
 		run_print_piece(r->print, m->output);
 		check_end(r);
@@ -269,20 +262,28 @@ static int on_message(struct conn *c, const uint8_t *p, size_t n, void *arg,
 			check_end(r);
 		break;
 	case MESSAGE_BODY(STDIN_ROOM):
-		if (!r->input)
-			break;
-		run_stdin_room(r->input, m->stdin_room->from,
-			       m->stdin_room->room);
+		if (r->input)
+			run_stdin_room(r->input, m->stdin_room->from,
+				       m->stdin_room->room);
 		break;
 	case MESSAGE_BODY(JOB_STATE):
 		on_state(r, m);
 		break;
-	case MESSAGE_BODY(FAILED):
-		k = on_failed(r, m);
-		break;
 	default:
 		break;
 	}
+	return 0;
+}
+
+static int on_message(struct conn *c, const uint8_t *p, size_t n, void *arg,
+		      struct error *err)
+{
+	Control__Message *m = message_parse(p, n, err);
+	int k;
+
+	if (!m)
+		return -EPROTO;
+	k = take_message(arg, m, err);
 	message_free(m);
 	return k < 0 ? k : 0;
 }

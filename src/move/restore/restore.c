@@ -303,23 +303,12 @@ static void note_priorities(struct landing *l, const Move__State *s)
  * One list for L to walk, at whose end it and its threads stand before the
  * word `released`: each more would be two changes of context more.
  */
-int restore_state(struct landing *l, const Move__State *s,
-		  const struct restore_ids *ids, struct error *err)
+/* In an order in which each finds what it needs, and takes nothing away. */
+static int restore_all(struct landing *l, const Move__State *s,
+		       struct error *err)
 {
-	int r = s->thread[0]->creds
-			? 0
-			: error_set(err, -EPROTO, "a process without owner");
+	int r = restore_cpu_clocks(l, s, err);
 
-	note_priorities(l, s);
-	if (s->snippets.len == STUB_PAGE - STUB_SNIPPETS)
-		memcpy(l->code + STUB_SNIPPETS, s->snippets.data,
-		       s->snippets.len);
-	/* first, as what they keep room for is kept for good */
-	for (size_t i = 0; i < s->n_thread && !r; i++)
-		r = restore_thread_list(l, s, i, ids, err);
-	landing_tick(l);
-	if (!r)
-		r = restore_cpu_clocks(l, s, err);
 	if (!r)
 		r = restore_protections(l, s, err);
 	if (!r)
@@ -336,6 +325,26 @@ int restore_state(struct landing *l, const Move__State *s,
 		r = restore_timers(l, s, err);
 	if (!r)
 		r = restore_locks(l, err);
+	return r;
+}
+
+int restore_state(struct landing *l, const Move__State *s,
+		  const struct restore_ids *ids, struct error *err)
+{
+	int r = s->thread[0]->creds
+			? 0
+			: error_set(err, -EPROTO, "a process without owner");
+
+	note_priorities(l, s);
+	if (s->snippets.len == STUB_PAGE - STUB_SNIPPETS)
+		memcpy(l->code + STUB_SNIPPETS, s->snippets.data,
+		       s->snippets.len);
+	/* first, as what they keep room for is kept for good */
+	for (size_t i = 0; i < s->n_thread && !r; i++)
+		r = restore_thread_list(l, s, i, ids, err);
+	landing_tick(l);
+	if (!r)
+		r = restore_all(l, s, err);
 	if (!r)
 		r = landing_start(
 			l, landing_slot(l, 0, s->thread[0]->xstate.len), err);

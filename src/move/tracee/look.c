@@ -222,6 +222,18 @@ static int64_t find_end(pid_t pid, const struct task *k,
 	return end < until ? end : until;
 }
 
+/* What was called; of a call that begins again, what it was at first. */
+static int64_t number_of_call(const struct tracee *t, const struct task *k,
+			      bool fresh, const struct wait_seen *w,
+			      uint64_t *arg)
+{
+	int64_t nr = (int64_t)(fresh ? k->regs.rax : k->regs.orig_rax);
+
+	if (nr != SYS_restart_syscall)
+		return nr;
+	return w && w->nr >= 0 ? w->nr : wait_guess(t->pid, arg);
+}
+
 void tracee_found_call(struct tracee *t, struct task *k)
 {
 	bool fresh = stub_is_snippet(t->area, k->regs.rip);
@@ -239,9 +251,7 @@ void tracee_found_call(struct tracee *t, struct task *k)
 	if (w && (w->ip != k->regs.rip || w->sp != k->regs.rsp))
 		w = NULL;
 	wait_args(&k->regs, arg);
-	nr = (int64_t)(fresh ? k->regs.rax : k->regs.orig_rax);
-	if (nr == SYS_restart_syscall)
-		nr = w && w->nr >= 0 ? w->nr : wait_guess(t->pid, arg);
+	nr = number_of_call(t, k, fresh, w, arg);
 	if (k->syscall == SYS_restart_syscall && nr >= 0)
 		k->syscall = nr;
 	kind = wait_kind(nr, arg);
