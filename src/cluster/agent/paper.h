@@ -1,9 +1,9 @@
 /*
- * paper.h - a small file that outlives the agent at once, and a loss of power soon
+ * paper.h - a small file that survives the agent, and soon a loss of power, too
  *
- * It is replaced where it is called for, so that the next agent finds it however
- * this one ends.  To the disk it is brought by a thread: a disk that guests keep
- * busy takes seconds for that, and an owner is not to wait for it.
+ * A new text replaces the file before the call returns, so that the next agent
+ * finds it however this one ends.  A thread syncs it to the disk: where guests keep
+ * the disk busy that takes seconds, for which an owner must not wait.
  */
 #ifndef CLUSTER_AGENT_PAPER_H
 #define CLUSTER_AGENT_PAPER_H

@@ -99,8 +99,9 @@ struct agent {
 /* ---- agent.c */
 
 /*
- * One agent a run directory: the descriptor that holds the lock, or -errno.  Whoever has
- * it is given two seconds to let go: a killed one may just be ending.
+ * Lock the run directory, in which only one agent may work: a descriptor, which
+ * holds the lock until it is closed, or -errno.  An agent that has the lock gets
+ * two seconds to let go, as it may have been killed and not have ended yet.
  */
 int agent_take_run_dir(const char *run_dir, struct error *err) must_check;
 
@@ -117,7 +118,7 @@ bool lend_look(struct agent *a);
 /*
  * Why no guest may come now: -EAGAIN if the host is closed, which makes the
  * controller start the rank elsewhere, or later; -EBUSY, with the same effect, if
- * there are as many as its owner allows, those counted who are about to come.
+ * there are as many guests as its owner allows, including those about to come.
  */
 int lend_admits(const struct agent *a, struct error *err) must_check;
 /* Of that much available memory, what is not the owner's. */
@@ -157,10 +158,11 @@ void agent_request(struct agent *a, const Control__Message *m);
 /* To the controller; the connection of one that does not read ends. */
 void agent_tell(struct agent *a, Control__Message__BodyCase what, void *body);
 /*
- * The answer to a request, which its handler may also give later: it keeps the
- * asker that it was called with.  false: the connection over which it was asked
- * is no more, and it may be another controller by now; what it must know
- * nevertheless is to be told it in a way of its own.
+ * Answer a request.  A handler may do so at once, or later: then it keeps the
+ * asker that it was called with.  false: the connection over which the request
+ * came has ended, and nothing was sent, as the controller at the other end of a
+ * new one may not have asked.  If it must know nevertheless, send it a message
+ * that is no answer.
  */
 bool agent_answer(struct agent *a, struct agent_asker to,
 		  Control__Message__BodyCase what, void *body);
@@ -181,8 +183,8 @@ uint64_t agent_link_bits(const struct agent *a);
 
 void hooks_begin(struct agent *a);
 /*
- * A keeper starts: make sure that it finds a fresh result. One that is quicker
- * looks for itself.
+ * A keeper is about to start: look again if the last result is old.  A keeper
+ * that needs the result before it is there looks for itself.
  */
 void hooks_freshen(struct agent *a);
 void hooks_end(struct agent *a);
@@ -193,11 +195,11 @@ struct relay *relay_create(struct agent *a, const char *job, uint32_t rank,
 			   uint64_t epoch);
 void relay_destroy(struct relay *r);
 void relay_connect(struct relay *r);
-/* It has been started, or not: nothing of that is waited for any more. */
+/* Its start has succeeded or failed: stop waiting, and forget who asked for it. */
 void relay_end_start(struct relay *r);
 /* Find the running keepers, and clean up after dead ones. */
 void relays_find(struct agent *a);
-/* That one is no more: tell, if there is anybody. */
+/* This keeper has ended: tell the controller, if we are connected to it. */
 void relay_tell_gone(const struct relay *r);
 void relays_connect(struct agent *a);
 void relays_disconnect(struct agent *a);
@@ -216,8 +218,9 @@ void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
 /* ---- start.c */
 
 /*
- * Have a keeper of that name; answers when it is ready.  If it never gets so
- * and who asked cannot be answered any more, that is told as the end of a keeper.
+ * Start a keeper of that name, and answer the starter when it is ready.  If it never
+ * is, and the starter can no longer be answered, the controller is told that the
+ * keeper has ended.
  */
 void relay_start(struct agent *a, const Control__KeeperName *name,
 		 struct agent_asker starter);
@@ -225,9 +228,10 @@ void relay_start(struct agent *a, const Control__KeeperName *name,
 /* ---- nursery.c */
 
 /*
- * Have a keeper forked with that command line, n bytes as /proc/PID/cmdline has
- * them, and the descriptor ready as its NURSERY_READY
- * (cluster/keeper/nursery.h).  -EAGAIN: more are ordered than it can take.
+ * Have the nursery fork a keeper.  words is its command line: n bytes, each argument
+ * ended by a NUL, as in /proc/PID/cmdline.  The keeper gets the descriptor ready
+ * as NURSERY_READY (cluster/keeper/nursery.h).  -EAGAIN: the nursery has too many
+ * requests to take another.
  */
 int nursery_order(struct agent *a, const char *words, size_t n,
 		  int ready) must_check;

@@ -1,5 +1,5 @@
 /*
- * traffic.h - what a guest has sent, by whom it went to
+ * traffic.h - how much a guest has sent to each of its peers
  *
  * From the connections of its network namespace (net/talks.h), from one look to
  * the next.  A connection that ended since the last look is not counted to its
@@ -30,8 +30,9 @@ struct traffic {
 };
 
 /*
- * Look at its connections.  anew: those that are not known began since the last
- * look; else they are older than we, and what they sent so far is not counted.
+ * Look at its connections.  anew: a connection that was not seen by the last look
+ * has begun since, and all that it sent counts.  Otherwise it may be older than
+ * this agent, and only what it sends from now on counts.
  */
 void traffic_look(struct traffic *t, const struct capsule_record *rec,
 		  bool anew);
@@ -39,8 +40,9 @@ void traffic_look(struct traffic *t, const struct capsule_record *rec,
 void traffic_feed(struct traffic *t, struct net_talk *talks, size_t nr,
 		  bool anew);
 /*
- * The peers that most was sent to, at most that many: what is taken is told; of
- * the others it is kept, and grows.  Returns how many.
+ * Take the counts of the `most` peers, at most, to which most was sent, and return
+ * how many those are.  Their counts begin at 0 again; those of all others go on
+ * growing until they are taken.
  */
 size_t traffic_take(struct traffic *t, struct sent *ret, size_t most);
 void traffic_clear(struct traffic *t);

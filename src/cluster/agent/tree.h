@@ -1,5 +1,5 @@
 /*
- * tree.h - a process and all below it, thread by thread
+ * tree.h - the threads of a process and of all its descendants
  */
 #ifndef CLUSTER_AGENT_TREE_H
 #define CLUSTER_AGENT_TREE_H
@@ -11,9 +11,9 @@
 typedef void proctree_fn(pid_t pid, pid_t tid, void *arg);
 
 /*
- * Call fn for each thread of the process top, and of those below it, but for the
- * process skip (0: none) with all below that.  What is forked meanwhile may be
- * missed.
+ * Call fn for each thread of the process top and of its descendants, except the
+ * process skip (0: none) and its descendants.  Processes that are forked meanwhile
+ * may be missed.
  */
 void proctree_walk(pid_t top, pid_t skip, proctree_fn *fn, void *arg);
 

@@ -35,9 +35,10 @@ struct uses *uses_create(const char *run_dir);
 void uses_destroy(struct uses *u); /* NULL is allowed */
 
 /*
- * Look at all guests.  A new one has no rates before the second look, nor any
- * before half a second has passed: then they are as they were.  Traffic is looked
- * at less often where that takes long: it has a thousandth of a processor.
+ * Look at all guests.  Rates need two looks at a guest, half a second apart or
+ * more: a look that comes sooner leaves its rates as they were.  Where it takes long
+ * to look at traffic, that is done less often, so that it costs at most a
+ * thousandth of a processor.
  */
 void uses_look(struct uses *u);
 

@@ -71,8 +71,8 @@ void conn_finish(struct conn *c);
 int conn_send(struct conn *c, const void *p, size_t n) must_check;
 
 /*
- * What is queued by now tells of no state: it may leave without the server's
- * before_send().
+ * What has been queued so far reports no state that would have to be committed
+ * first: it may be sent without a call of the server's before_send().
  */
 void conn_tells_nothing(struct conn *c);
 
@@ -80,10 +80,10 @@ void conn_tells_nothing(struct conn *c);
 void conn_fail(struct conn *c, int code, const char *why);
 
 /*
- * From now on no more of its messages are looked at while CONN_QUEUE_LOW bytes
- * wait to be sent: who asks and asks, and reads no answer, would have us keep
- * CONN_QUEUE_MAX.  For who only asks; two that answer each other would wait for
- * ever.
+ * From now on, do not read its messages while CONN_QUEUE_LOW bytes wait to be
+ * sent to it.  Without this, a peer that sends requests and reads no answers
+ * makes us store CONN_QUEUE_MAX bytes.  Only for peers that send nothing but
+ * requests: two sides that both answer would wait for each other for ever.
  */
 void conn_hold_unread(struct conn *c);
 

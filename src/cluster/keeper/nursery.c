@@ -102,7 +102,7 @@ static void carry_out(struct nursery *n, const char *order, size_t len,
 	pid_t pid;
 
 	if (!len || order[len - 1]) {
-		log_warnx("an order that is no command line");
+		log_warnx("malformed request for a keeper");
 		return;
 	}
 	pid = fork();

@@ -111,7 +111,8 @@ static int on_list(sd_bus_message *m, void *arg, sd_bus_error *err)
 		return 0;
 	}
 	if (!sessions_take_list(&l->sessions, m, ask_session, l)) {
-		cannot_tell(l, true, "logind's sessions make no sense");
+		cannot_tell(l, true,
+			    "logind describes its sessions in a malformed way");
 		return 0;
 	}
 	cannot_tell(l, false, NULL);

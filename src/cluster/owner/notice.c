@@ -116,8 +116,7 @@ static void read_answer(struct notice *n)
 	if (!*word)
 		take(n, false, 0);
 	else if (parse_usec(word, &span, NULL) < 0 || span > NOTICE_MOST)
-		cannot_tell(n,
-			    "its command prints what is no time, as 120s is");
+		cannot_tell(n, "its command printed no time, such as 120s");
 	else
 		take(n, true, span);
 }

@@ -59,7 +59,7 @@ int owner_peer(int fd, uid_t *ret_uid, struct error *err)
 
 	r = io_peer_cred(fd, &cred);
 	if (r < 0)
-		return error_sys(err, r, "who asks");
+		return error_sys(err, r, "cannot tell which process asks");
 	/* 0: it is in a namespace that ours does not see. */
 	pidfd = cred.pid > 0 ? peer_pidfd(fd, cred.pid) : -ESRCH;
 	r = pidfd < 0 ? pidfd : process_fdinfo(pidfd, "Pid", &pid);
@@ -70,7 +70,7 @@ int owner_peer(int fd, uid_t *ret_uid, struct error *err)
 	    errno != EPERM)
 		r = -errno;
 	if (r < 0)
-		return error_sys(err, r, "who asks");
+		return error_sys(err, r, "cannot tell which process asks");
 	if (!r)
 		return error_set(err, -EPERM,
 				 "only processes of the host itself speak for "

@@ -233,6 +233,6 @@ void sessions_tell(struct sessions *list, struct owner *o)
 	owner_terminals_set(o->terminals, OWNER_LOGIND, terminals, n);
 	owner_hold(o, PRESENCE_SESSION, used, used ? used->who : NULL);
 	owner_lost(o, OWNER_SESSIONS, PRESENCE_SESSION, broken,
-		   "a session's properties make no sense");
+		   "logind describes a session in a malformed way");
 	free(terminals);
 }

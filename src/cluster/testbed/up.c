@@ -399,7 +399,7 @@ static int bring_up(const struct testbed_spec *spec, struct error *err)
 	r = make_all(spec, &rec, err);
 	if (home < 0 || setns(home, CLONE_NEWNET) < 0)
 		r = error_sys(err, -errno,
-			      "cannot return to the own network namespace");
+			      "cannot return to our own network namespace");
 	testbed_record_clear(&rec);
 	if (!r && !spec->bare)
 		r = testbed_serve(spec, err);

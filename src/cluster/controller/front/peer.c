@@ -387,7 +387,8 @@ static int peer_message(struct conn *c, const uint8_t *data, size_t n,
 	int r = 0;
 
 	if (p->role == ROLE_NONE)
-		return error_set(err, -EPERM, "an identity without a role");
+		return error_set(err, -EPERM,
+				 "this key's identity names no role");
 	m = message_parse(data, n, err);
 	if (!m)
 		return -EPROTO;

@@ -52,14 +52,12 @@ static int check_files(const Control__Submit *s, struct error *err)
 		if (s->limits[i]->resource >= RLIM_NLIMITS ||
 		    s->limits[i]->soft > s->limits[i]->hard)
 			r = error_set(err, -EINVAL,
-				      "a limit of resource %u that makes no "
-				      "sense",
+				      "invalid limit of resource %u",
 				      s->limits[i]->resource);
 	if (!r && (s->limit_usec > CTL_LIMIT_MAX || s->warn_signal > 64 ||
 		   (s->warn_signal && s->warn_usec >= s->limit_usec)))
-		r = error_set(
-			err, -EINVAL,
-			"a time limit or its warning that makes no sense");
+		r = error_set(err, -EINVAL,
+			      "invalid time limit, or warning before it");
 	if (!r && s->umask & ~01777u)
 		r = error_set(err, -EINVAL, "umask %o", s->umask);
 	return r;

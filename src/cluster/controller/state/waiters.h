@@ -62,7 +62,7 @@ void ctl_asked_gone(struct ctl_host *h);
 
 /* Ranks left there, or moved: answer who waits for it to be empty. */
 void ctl_host_check_drained(struct ctl_host *h, const char *failed);
-/* That one is empty, or will not be, and why; "" is no reason. */
+/* Answer who waits for it to be empty: why "" if it is, else why it will not be. */
 void ctl_host_drained(struct ctl_host *h, const char *why);
 
 #endif
