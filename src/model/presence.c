@@ -2,6 +2,7 @@
 #include "model/presence.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const struct {
 	const char *name, *text;
@@ -163,6 +164,16 @@ static usec_t last_sign(const struct presence_signs *s)
 	return last;
 }
 
+/* When the host will be gone, as far as that differs from what is known. */
+static usec_t goes_by(const struct presence_signs *s)
+{
+	usec_t by = s->sign[PRESENCE_NOTICE].held ? s->going_by : 0;
+
+	if (by && s->is.going_by && llabs(by - s->is.going_by) < USEC_PER_SEC)
+		return s->is.going_by;
+	return by;
+}
+
 bool presence_update(struct presence_signs *s, usec_t now)
 {
 	struct presence *is = &s->is;
@@ -170,14 +181,17 @@ bool presence_update(struct presence_signs *s, usec_t now)
 		     s->sign[PRESENCE_NOTICE].held;
 	bool was_evict = is->evict;
 	bool was_here = is->here;
+	usec_t going = goes_by(s);
+	bool moved = going != is->going_by;
 	usec_t last = last_sign(s);
 	const char *who;
 	enum presence_cause cause = find_cause(s, now, &who);
 
 	is->evict = evict;
-	is->going_by = s->sign[PRESENCE_NOTICE].held ? s->going_by : 0;
+	is->going_by = going;
 	if (!cause && is->here && now < after(is->since, PRESENCE_LEAST))
-		return evict != was_evict; /* flaps: it stays a while */
+		return evict != was_evict ||
+		       moved; /* flaps: it stays a while */
 	is->cause = cause;
 	is->lost =
 		cause == PRESENCE_UNREADABLE ? find_lost(s) : PRESENCE_NOBODY;
@@ -191,7 +205,7 @@ bool presence_update(struct presence_signs *s, usec_t now)
 		is->idle_since = last < now ? last : now;
 	else if (was_here)
 		is->idle_since = now;
-	return is->here != was_here || evict != was_evict;
+	return is->here != was_here || evict != was_evict || moved;
 }
 
 static void earlier(usec_t *at, usec_t than, usec_t now)

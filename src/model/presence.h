@@ -105,7 +105,10 @@ void presence_lost(struct presence_signs *s, enum presence_cause cause,
 void presence_say(struct presence_signs *s, bool here, bool evict, usec_t now,
 		  usec_t span, const char *who);
 
-/* Work s->is out; true if here or evict has changed. */
+/*
+ * Work s->is out; true if here, evict, or going_by by a second or more, has
+ * changed.
+ */
 bool presence_update(struct presence_signs *s, usec_t now);
 /* When that may change by itself: call presence_update() then.  USEC_MAX: not. */
 usec_t presence_next(const struct presence_signs *s, usec_t now);

@@ -332,6 +332,29 @@ static void laws(uint64_t seed)
 	}
 }
 
+/* That the host goes sooner than was told is news by itself. */
+static void an_instant_that_comes_nearer_is_news(void **state)
+{
+	struct presence_signs s;
+
+	presence_init(&s, QUIET, 0);
+	presence_hold(&s, PRESENCE_NOTICE, true, 0, NULL);
+	s.going_by = 120 * S;
+	assert_true(presence_update(&s, 0));
+	assert_false(presence_update(&s, S));
+	s.going_by = 120 * S - S / 2; /* as near as clocks tell */
+	assert_false(presence_update(&s, S));
+	assert_int_equal(s.is.going_by, 120 * S);
+	s.going_by = 60 * S;
+	assert_true(presence_update(&s, S));
+	assert_int_equal(s.is.going_by, 60 * S);
+	/* Not known any more, and it flaps, as it came just now. */
+	s.going_by = 0;
+	presence_hold(&s, PRESENCE_NOTICE, false, S / 2, NULL);
+	assert_true(presence_update(&s, S / 2));
+	assert_int_equal(s.is.going_by, 0);
+}
+
 static void laws_hold_whatever_comes(void **state)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++)
@@ -361,6 +384,7 @@ int main(void)
 		cmocka_unit_test(a_short_eviction_is_over),
 		cmocka_unit_test(who_cannot_tell_counts_as_there),
 		cmocka_unit_test(flapping_words_change_it_once_a_second),
+		cmocka_unit_test(an_instant_that_comes_nearer_is_news),
 		cmocka_unit_test(laws_hold_whatever_comes),
 		cmocka_unit_test(each_cause_has_its_words),
 	};
