@@ -299,6 +299,8 @@ void contract_write(const struct contract *c, const struct moment *now,
 	if (c->unsettled)
 		fprintf(to, "unsettled %" PRId64 " %" PRId64 "\n", c->written,
 			c->left);
+	if (c->leaving >= 0)
+		fprintf(to, "leaving %" PRId64 "\n", now->steady - c->leaving);
 	for (uint32_t i = 0; i < c->nr_last; i++)
 		fprintf(to, "return %" PRId64 " %" PRId64 " %" PRIu32 " %d\n",
 			c->last[i].wall, c->last[i].took, c->last[i].guests,
@@ -382,6 +384,8 @@ static bool read_line(const char *line, unsigned number, struct paper *p)
 	case 4:
 		return read_now(line, c);
 	default:
+		if (number <= 6 && LINE(line, "leaving %" SCNd64, &c->leaving))
+			return c->leaving >= 0;
 		if (number == 5 && LINE(line, "unsettled %" SCNd64 " %" SCNd64,
 					&c->written, &c->left))
 			return c->unsettled = true;
@@ -399,14 +403,14 @@ static bool times_sane(const struct paper *p)
 {
 	return p->steady >= 0 && sane(p->steady) && sane(p->wall) &&
 	       p->c.giving <= p->steady && p->c.returned <= p->steady &&
-	       sane(p->c.written) && p->c.left >= -USEC_PER_DAY &&
-	       p->c.left <= 2 * USEC_PER_DAY;
+	       p->c.leaving <= p->steady && sane(p->c.written) &&
+	       p->c.left >= -USEC_PER_DAY && p->c.left <= 2 * USEC_PER_DAY;
 }
 
 /* Up to and without the line "end", after which there is nothing. */
 static int read_paper(const char *text, struct paper *ret, struct error *err)
 {
-	struct paper p = { .boot = "" };
+	struct paper p = { .boot = "", .c.leaving = -1 };
 	char line[256];
 	unsigned number = 1;
 
@@ -461,13 +465,13 @@ int contract_read(struct contract *c, const char *text,
 		return r;
 	*c = p.c;
 	c->fed = now->steady;
-	c->leaving = -1;
 	if (strcmp(p.boot, boot) || p.steady > now->steady) {
 		reboot(c, &p, now);
 	} else {
 		c->ends += p.steady;
 		c->giving = c->giving < 0 ? -1 : p.steady - c->giving;
 		c->returned = p.steady - c->returned;
+		c->leaving = c->leaving < 0 ? -1 : p.steady - c->leaving;
 	}
 	c->scene.touched = c->calm_since = AGES_AGO;
 	return 0;

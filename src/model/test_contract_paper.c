@@ -170,6 +170,33 @@ static void steady_goes_back(void **state)
 	assert_int_equal(c.last[0].took, SEC);
 }
 
+/* Who goes has one time for that, however often the agent is started anew. */
+static void an_agent_started_again_grants_no_time(void **state)
+{
+	(void)state;
+	terms.disturb = 1;
+	guests(1);
+	owner(true);
+	owner(false); /* it is on its way */
+	now += terms.give_back / 2;
+	on_paper("a");
+	now += terms.give_back / 4;
+	assert_int_equal(from_paper("a"), 0);
+	feed();
+	on_paper("a");
+	now += terms.give_back / 2;
+	assert_int_equal(from_paper("a"), 0);
+	guests(0);
+	owner(true);
+	assert_int_equal(c.disturbed, 2);
+	/* After a boot nobody is on the way. */
+	owner(false);
+	guests(1);
+	on_paper("a");
+	assert_int_equal(from_paper("b"), 0);
+	assert_int_equal(c.leaving, -1);
+}
+
 static void bad_paper(void **state)
 {
 	static const char *const wrong[] = {
@@ -189,6 +216,10 @@ static void bad_paper(void **state)
 		"now 0 0 0 0 -1 0\nend\n",
 		"stint-contract 1 a\nat 0 0\nday 0 0 0 open\nnow 0 0 0 0 9 0\n"
 		"end\n",
+		"stint-contract 1 a\nat 0 0\nday 0 0 0 open\nnow 0 0 0 0 -1 0\n"
+		"leaving -2\nend\n",
+		"stint-contract 1 a\nat 5 0\nday 0 0 0 open\nnow 0 0 0 0 -1 0\n"
+		"leaving 6\nend\n",
 	};
 
 	(void)state;
@@ -214,6 +245,8 @@ int main(void)
 		cmocka_unit_test_setup(paper_of_a_later_instant, fresh),
 		cmocka_unit_test_setup(a_clock_comes_late, fresh),
 		cmocka_unit_test_setup(steady_goes_back, fresh),
+		cmocka_unit_test_setup(an_agent_started_again_grants_no_time,
+				       fresh),
 		cmocka_unit_test_setup(bad_paper, fresh),
 	};
 
