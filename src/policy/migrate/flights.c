@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/xalloc.h"
@@ -90,16 +91,23 @@ static double blend(double was, double is)
 	return was + NEWEST * (is - was);
 }
 
-/* Those that leave a host at the same time share its link. */
-static void learn_pace(struct flights *f, uint32_t host, double rate)
+static double *pace_of(struct flights *f, uint32_t host)
 {
 	if (host >= f->nr_paces) {
 		f->pace = xreallocarray(f->pace, host + 1, sizeof(*f->pace));
 		while (f->nr_paces <= host)
 			f->pace[f->nr_paces++] = 0;
 	}
+	return &f->pace[host];
+}
+
+/* Those that leave a host at the same time share its link. */
+static void learn_pace(struct flights *f, uint32_t host, double rate)
+{
+	double *pace = pace_of(f, host);
+
 	rate *= flights_from(f, host);
-	f->pace[host] = f->pace[host] > 0 ? blend(f->pace[host], rate) : rate;
+	*pace = *pace > 0 ? blend(*pace, rate) : rate;
 }
 
 static void learn(struct flights *f, const struct event *e,
@@ -242,6 +250,9 @@ void flights_save(const struct flights *f, FILE *to)
 			f->flight[i].to,
 			f->flight[i].failed ? FAILED : f->flight[i].began,
 			f->flight[i].until);
+	for (uint32_t i = 0; i < f->nr_paces; i++)
+		if (f->pace[i] > 0)
+			fprintf(to, "pace %" PRIu32 " %.17g\n", i, f->pace[i]);
 }
 
 /* Of a job that is gone meanwhile there is nothing to remember. */
@@ -256,6 +267,24 @@ static void add_known(struct flights *f, const struct view *view,
 	one->ix = job->ix;
 	one->failed = one->began == FAILED;
 	add(f, one);
+}
+
+/* Hosts keep their places; a text of the time before paces were kept has none. */
+static int load_paces(struct flights *f, const struct view *view,
+		      const char **text)
+{
+	uint32_t host;
+	double pace;
+	int n;
+
+	while (sscanf(*text, "pace %" SCNu32 " %lg\n%n", &host, &pace, &n) ==
+	       2) {
+		if (host >= view->nr_hosts || !(pace > 0 && isfinite(pace)))
+			return -EINVAL;
+		*pace_of(f, host) = pace;
+		*text += n;
+	}
+	return 0;
 }
 
 int flights_load(struct flights *f, const struct view *view, const char **text)
@@ -280,5 +309,5 @@ int flights_load(struct flights *f, const struct view *view, const char **text)
 	}
 	f->fixed = fixed;
 	f->still = still;
-	return 0;
+	return load_paces(f, view, text);
 }

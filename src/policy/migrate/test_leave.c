@@ -2,6 +2,7 @@
  * test_leave.c - who leaves a host that is wanted back, for where and until when;
  * the hosts they may go to, and moves under way
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -338,6 +339,33 @@ static void save_and_load(void)
 	flights = loaded;
 }
 
+/* What was learnt of a host's link outlives the controller. */
+static void a_pace_is_saved(void **state)
+{
+	struct job *j = pass_runs(1, 1, (uint32_t[]){ 2 });
+	const char *text = "0 1 1\npace 2 inf\n";
+	bool seen;
+
+	(void)state;
+	j->memory = 100 * MB;
+	pass_wanted_back(2, 0);
+	leave(BOTH, "migrate job 1 rank 0 to 0;");
+	flights_note(&flights, &plan, 0);
+	view.now += 4 * SEC;
+	moves(j, 0, 0);
+	save_and_load();
+	assert_int_equal((int)flights_last_from(&flights, j, 2, &seen), 4);
+	assert_true(seen);
+	(void)!flights_last_from(&flights, j, 0, &seen);
+	assert_false(seen);
+	/* One of the time before has none; no host, or no pace, is none. */
+	assert_int_equal(flights_load(&flights, &view, &text), -EINVAL);
+	text = "0 1 1\npace 99 5\n";
+	assert_int_equal(flights_load(&flights, &view, &text), -EINVAL);
+	text = "0 1 1\n";
+	assert_int_equal(flights_load(&flights, &view, &text), 0);
+}
+
 /* Another host at once; the same one only when there is no other, and later. */
 static void what_failed_goes_elsewhere(void **state)
 {
@@ -408,6 +436,7 @@ int main(void)
 		PASS_TEST(memory_is_given_once),
 		PASS_TEST(best_targets),
 		PASS_TEST(gentle_is_a_core_for_each),
+		PASS_TEST(a_pace_is_saved),
 		PASS_TEST(learns_from_moves_that_end_there),
 		PASS_TEST(what_failed_goes_elsewhere),
 		PASS_TEST(forgotten_when_they_should_have_ended),
