@@ -11,18 +11,25 @@
 
 #include "core/xalloc.h"
 
-static bool is_owned_well(const char *path, uid_t program)
+/*
+ * Who may write to it?  A group of the same number as its owner is the owner's
+ * own, where such a one is every user's, and files are made with umask 002.
+ */
+static bool is_kept_well(const char *path, uid_t program)
 {
 	struct stat st;
 
-	return !stat(path, &st) &&
-	       (!st.st_uid || st.st_uid == program || st.st_uid == geteuid());
+	if (stat(path, &st) < 0 || st.st_mode & S_IWOTH)
+		return false;
+	if (st.st_mode & S_IWGRP && st.st_gid && st.st_gid != st.st_uid)
+		return false;
+	return !st.st_uid || st.st_uid == program || st.st_uid == geteuid();
 }
 
 /*
  * Where the program lies in a folder that all may write to, such as /tmp, what
- * is beside it may be anybody's, and is executed.  The folder counts, too: its
- * owner can put another file there.
+ * is beside it may be anybody's, and is executed.  The folder counts, too: who
+ * may write to it can put another file there.
  */
 static bool is_trusted(const char *real)
 {
@@ -31,11 +38,11 @@ static bool is_trusted(const char *real)
 	bool ret;
 
 	if (stat("/proc/self/exe", &program) < 0 ||
-	    !is_owned_well(real, program.st_uid))
+	    !is_kept_well(real, program.st_uid))
 		return false;
 	folder = xstrdup(real);
 	*strrchr(folder, '/') = '\0';
-	ret = is_owned_well(*folder ? folder : "/", program.st_uid);
+	ret = is_kept_well(*folder ? folder : "/", program.st_uid);
 	free(folder);
 	return ret;
 }

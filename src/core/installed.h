@@ -9,9 +9,9 @@
 
 /*
  * The path `built`, relative to the directory of the running program, if it
- * exists and is, with its folder, root's, the program's owner's or ours; else
- * `installed` (absolute) if that exists; else NULL.  For the
- * caller to free.
+ * exists and is, with its folder, root's, the program's owner's or ours, and
+ * nobody else may write to either; else `installed` (absolute) if that exists;
+ * else NULL.  For the caller to free.
  */
 char *installed_find(const char *built, const char *installed);
 

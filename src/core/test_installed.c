@@ -64,6 +64,48 @@ static void own(const char *name, uid_t uid)
 	free(path);
 }
 
+static void allow(const char *name, mode_t mode)
+{
+	char *path = in_dir(name);
+
+	assert_int_equal(chmod(path, mode), 0);
+	free(path);
+}
+
+/* Whom a group is of, its number tells: that of its owner is the owner's own. */
+static void of_group(const char *name, gid_t gid)
+{
+	char *path = in_dir(name);
+
+	assert_int_equal(chown(path, (uid_t)-1, gid), 0);
+	free(path);
+}
+
+static void what_others_may_write_to(void)
+{
+	allow("core/part", 0646);
+	assert_false(finds());
+	allow("core/part", 0644);
+	allow("core", 0757);
+	assert_false(finds());
+	allow("core", 0755);
+	assert_true(finds());
+	if (geteuid())
+		return;
+	of_group("core", 4321);
+	allow("core", 0775);
+	assert_false(finds());
+	of_group("core", 0);
+	assert_true(finds());
+	of_group("core/part", 4321);
+	assert_true(finds());
+	allow("core/part", 0664);
+	assert_false(finds());
+	of_group("core/part", 0);
+	allow("core/part", 0644);
+	allow("core", 0755);
+}
+
 static void others_files_are_not_ours(void **state)
 {
 	char *bin = in_dir("bin"), *core = in_dir("core"),
@@ -78,6 +120,7 @@ static void others_files_are_not_ours(void **state)
 	assert_non_null(f);
 	fclose(f);
 	assert_true(finds());
+	what_others_may_write_to();
 	if (!geteuid()) {
 		own("core/part", 4321);
 		assert_false(finds());
@@ -111,6 +154,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		return find();
+	umask(022);
 	scratch_dir(dir, "/tmp");
 	return cmocka_run_group_tests_name("installed", tests, NULL, NULL);
 }
