@@ -16,7 +16,7 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 
-enum { RECORD_MAX = 64 << 10, NUMBER = 32, MAGIC = 8 };
+enum { RECORD_MAX = 64 << 10, NUMBER = 32, MAGIC = 8, OVERFLOW_UID = 65534 };
 
 struct hello {
 	char magic[MAGIC];
@@ -235,12 +235,16 @@ static int strange(struct error *err)
 		"Stint: start the daemons of the version before again");
 }
 
-/* As the kernel has it. */
+/*
+ * As the kernel has it.  OVERFLOW_UID is all those whom this user namespace does
+ * not know: one of them may be in between.
+ */
 static bool is_uid_of(int fd, uint32_t uid)
 {
 	struct ucred cred;
 
-	return !io_peer_cred(fd, &cred) && cred.uid == uid;
+	return !io_peer_cred(fd, &cred) && cred.uid == uid &&
+	       uid != OVERFLOW_UID;
 }
 
 static int hear_hello(struct local *l, struct error *err)

@@ -13,7 +13,8 @@
  *	client	hello	magic, its user id, identity, a random number
  *	server	proof	a random number, HMAC(key, hello, number, "server")
  *		tls	"speak TLS": the kernel knows the client by another id (a
- *			user namespace lies between)
+ *			user namespace lies between), or by that of all whom
+ *			the server's namespace does not know (65534)
  *	client	proof	HMAC(key, hello, number, "client"), or none, and
  *			goodbye: the server's was wrong
  *	both	records	length (4 bytes, big endian), bytes; length 0: goodbye

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -233,6 +235,42 @@ static void a_strange_server_is_refused(void **state)
 	assert_non_null(strstr(err.text, "another version"));
 }
 
+/* Whom a namespace does not know is everybody whom it does not. */
+static int meet_as_nobody(void)
+{
+	int fd[2], r;
+	struct tls_key key = { .identity = "user/a" };
+	struct pair p = { .theirs = key };
+	struct local *client, *server;
+
+	if (geteuid() ? unshare(CLONE_NEWUSER) : seteuid(65534))
+		return 2; /* not allowed here */
+	if (geteuid() != 65534 ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd))
+		return 3;
+	client = local_client(fd[0], &key);
+	server = local_server(fd[1], lookup, &p);
+	if (local_handshake(client, NULL) != -EAGAIN)
+		return 4;
+	r = local_handshake(server, NULL);
+	return r == -EOPNOTSUPP && local_handshake(client, NULL) == r ? 0 : 1;
+}
+
+static void nobody_speaks_tls(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(meet_as_nobody());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 2)
+		print_message("# not tested: no user namespace\n");
+	else
+		assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void gone_before_it(void **state)
 {
 	struct pair *p = *state;
@@ -360,6 +398,7 @@ int main(void)
 		TEST(in_pieces_of_one_byte),
 		TEST(nonsense_is_refused),
 		TEST(a_strange_server_is_refused),
+		TEST(nobody_speaks_tls),
 		TEST(gone_before_it),
 		TEST(gone_in_between),
 		TEST(much_in_order),
