@@ -173,7 +173,7 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 	take_stock(s, sc);
 	/* Counts as told: if sending it fails, there is no move. */
 	fds_confirm(s, true);
-	s->nr_needed = 0; /* that comes with the first round */
+	fdtold_forget_needs(s); /* the first round tells those of then */
 	warm_up(s->content);
 	*ret = s;
 	return 0;

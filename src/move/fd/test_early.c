@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -217,6 +218,65 @@ static void kinds_are_told(void **state)
 	fdt_end(&child);
 }
 
+static void reno_make(void)
+{
+	int fd;
+
+	close_range(0, ~0u, 0);
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (setsockopt(fd, SOL_TCP, TCP_CONGESTION, "reno", 4) < 0)
+		_exit(1);
+	fdt_put(fd, 12);
+}
+
+static void reno_close(void)
+{
+	close(12);
+}
+
+static size_t needs_told(struct fds_source *s)
+{
+	struct error err = ERROR_INIT;
+	Fds__Paths *m;
+	uint8_t *paths;
+	size_t n, needs;
+	int r = fds_look(s, true, &paths, &n, &err);
+
+	if (r < 0)
+		fail_msg("%s", err.text);
+	if (!r)
+		return 0;
+	m = fds__paths__unpack(NULL, n, paths);
+	assert_non_null(m);
+	needs = m->n_need;
+	fds__paths__free_unpacked(m, NULL);
+	free(paths);
+	return needs;
+}
+
+/* What a socket needed that has been closed since can refuse no move. */
+static void needs_go_with_their_sockets(void **state)
+{
+	const struct fdt_case c = { reno_make, .change = reno_close };
+	struct fdt_child child = fdt_start(&c);
+	struct error err = ERROR_INIT;
+	struct fds_source *s;
+	int status;
+
+	if (fds_prepare(child.pid, child.pidfd, NULL, 0, NULL, &s, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(needs_told(s), 1);
+	fds_confirm(s, false);
+	fds_source_destroy(s);
+	if (fds_prepare(child.pid, child.pidfd, NULL, 0, NULL, &s, &err) < 0)
+		fail_msg("%s", err.text);
+	kill(child.pid, SIGCONT);
+	assert_int_equal(waitpid(child.pid, &status, WUNTRACED), child.pid);
+	assert_int_equal(needs_told(s), 0);
+	fds_source_destroy(s);
+	fdt_end(&child);
+}
+
 /* What a destination says to a file and a descriptor of that kind. */
 static int check_kind(char *kind, struct error *err)
 {
@@ -253,6 +313,7 @@ int main(void)
 		cmocka_unit_test(changes),
 		cmocka_unit_test(given_up),
 		cmocka_unit_test(kinds_are_told),
+		cmocka_unit_test(needs_go_with_their_sockets),
 		cmocka_unit_test(unknown_kind),
 	};
 

@@ -124,6 +124,7 @@ void fdearly_clear(struct fds_source *s);
 void fdtold_path(struct fds_source *s, const Fds__Path *p);
 /* The same of what a socket needs there. */
 void fdtold_need(struct fds_source *s, const Fds__Need *need);
+void fdtold_forget_needs(struct fds_source *s);
 
 /*
  * The pid of another process that has the file open as well, or 0.  Long, so

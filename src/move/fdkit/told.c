@@ -75,3 +75,12 @@ void fdtold_need(struct fds_source *s, const Fds__Need *need)
 				   sizeof(*told->need));
 	told->need[told->n_need++] = copy;
 }
+
+void fdtold_forget_needs(struct fds_source *s)
+{
+	for (size_t i = 0; i < s->told->n_need; i++)
+		fds__need__free_unpacked(s->told->need[i], NULL);
+	free(s->told->need);
+	s->told->need = NULL;
+	s->told->n_need = s->nr_needed = 0;
+}
