@@ -46,12 +46,34 @@ static struct ctl_host *host_get(struct ctl *ctl, const char *name)
 	return h ? h : ctl_host_create(ctl, name);
 }
 
+static struct ctl_move *first_due(const struct ctl *ctl)
+{
+	struct ctl_move *m;
+
+	TAILQ_FOREACH (m, &ctl->moves, link)
+		if (m->due)
+			return m;
+	return NULL;
+}
+
+/* One may end others as well: those of a job that begins anew. */
+static void each_move_from(struct ctl_host *h, void (*fn)(struct ctl_move *m))
+{
+	struct ctl_move *m;
+
+	TAILQ_FOREACH (m, &h->ctl->moves, link)
+		m->due = m->from == h;
+	while ((m = first_due(h->ctl))) {
+		m->due = false;
+		fn(m);
+	}
+}
+
 /* ---- patience ---- */
 
 static int on_lost(sd_event_source *src, uint64_t usec, void *arg)
 {
 	struct ctl_host *h = arg;
-	struct ctl_move *m, *next;
 	struct ctl_job *job;
 
 	h->lost = sd_event_source_disable_unref(h->lost);
@@ -62,11 +84,7 @@ static int on_lost(sd_event_source *src, uint64_t usec, void *arg)
 			    !ctl_rank_elsewhere(&job->ranks[i]))
 				ctl_rank_lost(&job->ranks[i],
 					      "its host does not answer");
-	for (m = TAILQ_FIRST(&h->ctl->moves); m; m = next) {
-		next = TAILQ_NEXT(m, link);
-		if (m->from == h)
-			ctl_move_source_lost(m);
-	}
+	each_move_from(h, ctl_move_source_lost);
 	return 0;
 }
 
@@ -445,7 +463,6 @@ void ctl_host_report(struct ctl_host *h, const Control__HostReport *r)
 
 void ctl_host_gone(struct ctl_host *h)
 {
-	struct ctl_move *m, *next;
 	struct klink *k;
 
 	h->agent = NULL;
@@ -453,11 +470,7 @@ void ctl_host_gone(struct ctl_host *h)
 	TAILQ_FOREACH (k, &h->klinks, link)
 		k->heard = false;
 	/* Reports that it owed may not come. */
-	for (m = TAILQ_FIRST(&h->ctl->moves); m; m = next) {
-		next = TAILQ_NEXT(m, link);
-		if (m->from == h)
-			ctl_move_check(m);
-	}
+	each_move_from(h, ctl_move_check);
 	log_info("host=%s agent=down", h->name);
 	wait_for_return(h);
 	ctl_sched_host(h);

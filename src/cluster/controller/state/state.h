@@ -349,6 +349,7 @@ struct ctl_move {
 	bool policy;  /* asked for by the policy */
 	bool refused; /* for what the rank holds */
 	bool doubt_source, doubt_dest;
+	bool due; /* while all that leave a host are gone through */
 	Control__Moved report;
 	struct ctl_waiters askers;	/* at most one */
 	uint8_t asked[MIGRATE_KEY_MAX]; /* report.key is there */
