@@ -84,6 +84,7 @@ static int source_create(pid_t pid, int pidfd, const struct move_external *ext,
 	s->nr_ext = nr_ext;
 	s->trees = trees;
 	s->proc = s->root = s->diag = s->route = -1;
+	s->queued_most = FDS_QUEUED_MOST;
 	r = open_source(s, err);
 	if (r < 0)
 		fds_source_destroy(s);
@@ -219,6 +220,23 @@ static bool has_connections(const struct fds_source *s)
 	return !in_our_network(s) || s->has_socket;
 }
 
+/* That goes in one piece, when the process stands still (FDS in wire/frame.c). */
+static int check_queued(const struct fdscan *sc, struct error *err)
+{
+	size_t most = sc->s->queued_most, sum = 0;
+
+	for (size_t i = 0; i < sc->nr_file; i++)
+		if (tcp_is(sc->file[i].copy))
+			sum += fdkinds_find(sc->file[i].msg->kind_case)
+				       ->size(&sc->file[i]);
+	if (sum <= most)
+		return 0;
+	return error_set(err, -EAGAIN,
+			 "its TCP connections hold %zu MiB that are not read, "
+			 "or not acknowledged, yet; %zu MiB can move",
+			 sum >> 20, most >> 20);
+}
+
 int fds_look(struct fds_source *s, bool early, uint8_t **ret, size_t *ret_n,
 	     struct error *err)
 {
@@ -234,6 +252,11 @@ int fds_look(struct fds_source *s, bool early, uint8_t **ret, size_t *ret_n,
 	s->soon = false;
 	if (r < 0)
 		return r;
+	r = check_queued(sc, err);
+	if (r < 0) {
+		fdscan_destroy(sc);
+		return r;
+	}
 	news = early && fdearly_look(s, sc);
 	nr = take_stock(s, sc);
 	news |= early && s->told->n_need > s->nr_needed;

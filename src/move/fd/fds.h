@@ -41,6 +41,7 @@
  * sockets whose other end is outside and not external, unix sockets bound to a
  * path, SCM_RIGHTS in flight, netlink, raw, packet and other sockets, kTLS,
  * ports shared with a socket of another process (SO_REUSEPORT),
+ * more than 960 MiB in the queues of TCP connections (-EAGAIN, by fds_look()),
  * socket filters, secret memory, POSIX message queues, watched directories.
  */
 #ifndef MOVE_FD_FDS_H

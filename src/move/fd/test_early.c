@@ -2,6 +2,7 @@
  * test_early.c - files that are open at the destination before the freeze,
  * and what becomes of them until it
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -20,6 +21,7 @@
 #include <cmocka.h>
 
 #include "move/fd/test_move.h"
+#include "move/fdkit/source.h"
 #include "move/wire/fds.pb-c.h"
 
 /* A file of that content, its name, at that number. */
@@ -277,6 +279,56 @@ static void needs_go_with_their_sockets(void **state)
 	fdt_end(&child);
 }
 
+/* A connection to itself with four bytes that nobody has read. */
+static void queue_make(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t n = sizeof(in);
+	int l, a, b;
+
+	close_range(0, ~0u, 0);
+	l = socket(AF_INET, SOCK_STREAM, 0);
+	a = socket(AF_INET, SOCK_STREAM, 0);
+	if (listen(l, 1) < 0 || getsockname(l, (void *)&in, &n) < 0)
+		_exit(1);
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (connect(a, (void *)&in, n) < 0 || (b = accept(l, NULL, NULL)) < 0 ||
+	    write(a, "1234", 4) != 4)
+		_exit(1);
+	close(l);
+}
+
+static void queue_read(void)
+{
+	char four[4];
+
+	(void)!read(2, four, 4);
+}
+
+/* More than can go at the freeze is known before it, and may be read meanwhile. */
+static void too_much_in_queues(void **state)
+{
+	const struct fdt_case c = { queue_make, .change = queue_read };
+	struct fdt_child child = fdt_start(&c);
+	struct error err = ERROR_INIT;
+	struct fds_source *s;
+	uint8_t *paths;
+	size_t n;
+	int status;
+
+	if (fds_prepare(child.pid, child.pidfd, NULL, 0, NULL, &s, &err) < 0)
+		fail_msg("%s", err.text);
+	s->queued_most = 3;
+	assert_int_equal(fds_look(s, false, &paths, &n, &err), -EAGAIN);
+	assert_non_null(strstr(err.text, "its TCP connections hold"));
+	kill(child.pid, SIGCONT);
+	assert_int_equal(waitpid(child.pid, &status, WUNTRACED), child.pid);
+	assert_string_equal(look(s), "nothing");
+	fds_source_destroy(s);
+	fdt_end(&child);
+}
+
 /* What a destination says to a file and a descriptor of that kind. */
 static int check_kind(char *kind, struct error *err)
 {
@@ -314,6 +366,7 @@ int main(void)
 		cmocka_unit_test(given_up),
 		cmocka_unit_test(kinds_are_told),
 		cmocka_unit_test(needs_go_with_their_sockets),
+		cmocka_unit_test(too_much_in_queues),
 		cmocka_unit_test(unknown_kind),
 	};
 

@@ -23,6 +23,9 @@
 #include "move/tree/tree.h"
 #include "move/wire/fds.pb-c.h"
 
+/* Bytes in TCP connections; what else there is in FDS has the rest (wire/frame.c). */
+#define FDS_QUEUED_MOST ((size_t)960 << 20)
+
 struct fds_source {
 	pid_t pid, ns_pid;
 	int pidfd;
@@ -70,8 +73,9 @@ struct fds_source {
 		ino_t ino;
 	} * alone;
 	size_t nr_alone, cap_alone;
-	bool has_socket; /* when looked at last */
-	size_t content;	 /* bytes that a capture would have taken along then */
+	bool has_socket;    /* when looked at last */
+	size_t queued_most; /* FDS_QUEUED_MOST; less in tests */
+	size_t content; /* bytes that a capture would have taken along then */
 	struct fdscan *scan; /* of the last capture */
 	int *passed;	     /* numbers that were closed during a look */
 	size_t nr_passed, cap_passed;
