@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# What cannot be watched (fs.epoll.max_user_watches): client, controller and keeper,
+# with the first call of epoll_ctl() failing, then the second, ..., until none fails
+# any more.  It ends with a line that says so, or does its work all the same.
+
+bats_require_minimum_version 1.5.0
+load jobs
+
+setup() {
+	command -v strace >/dev/null || skip "no strace"
+	jobs_setup
+	serve 1
+}
+
+teardown() { jobs_teardown; }
+
+# A command, whose process is the one that is told to end.
+injecting() { # N
+	inject=(timeout -k 10 200 strace -qq -o "$bed/calls" -e trace=epoll_ctl
+		-e "inject=epoll_ctl:error=ENOSPC:when=$1")
+}
+
+failed() {
+	grep -q INJECTED "$bed/calls"
+}
+
+# One line, in words.
+says_so() { # FILE
+	[ "$(grep -c 'No space left on device$' "$1")" = 1 ] || { cat "$1"; return 1; }
+}
+
+@test "a client that cannot watch ends with a line, or goes on" {
+	local n rc
+	for ((n = 1; ; n++)); do
+		rc=0
+		injecting "$n"
+		"${inject[@]}" "$stint-client" run echo "hi $n" >"$bed/out" 2>&1 || rc=$?
+		if [ $rc = 0 ]; then
+			[ "$(cat "$bed/out")" = "hi $n" ]
+		else
+			[ $rc = 1 ]
+			says_so "$bed/out"
+		fi
+		failed || break
+	done
+	[ $n -gt 3 ]
+}
+
+@test "a controller that cannot watch ends with a line" {
+	local n rc
+	for ((n = 1; ; n++)); do
+		rc=0
+		injecting "$n"
+		"${inject[@]}" "$stint" controller --state-dir="$bed/state.$n" --listen="unix:$bed/sock" \
+			--pool=10.99.0.0/16 --min-uid=0 >"$bed/out.$n" 2>&1 3>&- &
+		background=$!
+		eventually watched_or_ended "$background" serving "$bed/out.$n"
+		failed || break
+		wait "$background" || rc=$?
+		background=
+		[ $rc = 1 ]
+		says_so "$bed/out.$n"
+	done
+	[ $n -gt 3 ]
+}
+
+watched_or_ended() { # PID WORD FILE
+	ended "$1" || grep -q "$2" "$3"
+}
+
+@test "a keeper that cannot watch fails its job with the reason, or does its work" {
+	local n rc
+	st run true # the first one needs a nursery
+	for ((n = 1; ; n++)); do
+		rc=0
+		injecting "$n"
+		"${inject[@]}" -f -p "$(nursery_of h1)" 3>&- &
+		background=$!
+		eventually traced "$(nursery_of h1)"
+		st run sh -c "echo hi $n" </dev/null >"$bed/out" 2>&1 || rc=$?
+		kill "$background"
+		wait "$background" || true
+		background=
+		cat "$bed/out"
+		if [ $rc = 0 ]; then
+			[ "$(cat "$bed/out")" = "hi $n" ]
+		else
+			grep -q 'No space left on device' "$bed/out" "$bed/h1/agent.log"
+		fi
+		failed || break
+	done
+	[ $n -gt 3 ]
+}
+
+nursery_of() { # HOST
+	pgrep -P "$(service_pid "$1")" -f -- "keeper --nursery"
+}
+
+traced() { # PID
+	grep -q '^TracerPid:	[1-9]' "/proc/$1/status"
+}
