@@ -11,16 +11,16 @@ setup() {
 teardown() { jobs_teardown; }
 
 job_count_is() {
-	[ "$(json 'len(j)' ps)" = "$1" ]
+	json_is 'len(j)' "$1" ps
 }
 
 host_count_is() { # N
-	[ "$(json 'len(j)' hosts)" = "$1" ]
+	json_is 'len(j)' "$1" hosts
 }
 
 all_running() {
-	[ "$(json 'all(r["state"] == "running" for i in j for r in i["ranks"]) and len(j)' ps)" != False ] &&
-		job_count_is "${1:-1}" && [ "$(json 'j[0]["state"]' ps)" = running ]
+	json_is 'all(r["state"] == "running" for i in j for r in i["ranks"]) and (len(j), j[0]["state"])' \
+		"${1:-1} running" ps
 }
 
 host_of() { # JOB.RANK

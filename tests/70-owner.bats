@@ -13,18 +13,18 @@ teardown() {
 
 # What its agent knows, asked at the host.
 owner_of() { # HOST EXPRESSION
-	on "$1" "$stint" owner status --json |
-		python3 -c "import json,sys; j = json.load(sys.stdin); print($2)"
+	"$BATS_TEST_DIRNAME/ask.py" one "$2" "${3:-}" "${4:-}" \
+		timeout 120 "$stint" testbed exec "$1" "$stint" owner status --json
 }
 
 # It knows of an owner there, or away, and why.
 knows() { # HOST WORD CAUSE
-	[ "$(owner_of "$1" 'j["owner"], j["cause"]')" = "$2 $3" ]
+	owner_of "$1" 'j["owner"], j["cause"]' "$2 $3" "${patience:-0}"
 }
 
 # On all hosts.
 users_are() { # COUNT
-	[ "$(json 'sum(h["users"] for h in j)' hosts)" = "$1" ]
+	json_is 'sum(h["users"] for h in j)' "$1" hosts
 }
 
 # The last word of the record on a host's owner: 1 here, 0 away.

@@ -29,11 +29,11 @@ burn() { # HOST
 }
 
 burns() { # HOST
-	[ "$(json "[h['load'] > 0.7 for h in j if h['host'] == '$1'][0]" hosts)" = True ]
+	json_is "[h['load'] > 0.7 for h in j if h['host'] == '$1'][0]" True hosts
 }
 
 left() { # HOST
-	[ "$(jobs 'hosts(1)[0]')" != "$1" ]
+	is "hosts(1)[0] != '$1'" True
 }
 
 # The owner of $first, where it was.

@@ -173,7 +173,7 @@ is_last() { # 0|1
 		st testbed owner h1 here
 		eventually owner_is 'h["h1"]["disturbed"]' "$i"
 		st testbed owner h1 away
-		eventually eval "! owner_is 'h[\"h1\"][\"owner\"]' here"
+		eventually owner_is 'h["h1"]["owner"] == "here"' False
 	done
 	eventually owner_is 'h["h1"]["closed"], h["h1"]["left"]' "disturbed 0"
 	run ! st run --hosts h1 true

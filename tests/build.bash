@@ -4,16 +4,21 @@ export STINT_BUILD
 # shellcheck disable=SC2034 # for who loads this
 stint=$STINT_BUILD/src/cmd/stint
 
-# Try again until it holds.  A minute and a half, on a machine that may have better
-# things to do: whoever waits ends when it is true, and no speed is tested.
+# The programs that packages.txt installs, before others of their names: a python3 that
+# is a script which looks for the right one takes ten times as long to start.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+
+# Try again until it holds.  Five minutes, on a machine that may have better things to
+# do: whoever waits ends when it is true, and no speed is tested.
 eventually() {
-	local end=$((SECONDS + 90))
+	local end=$((SECONDS + 300)) nap=1 patience=5
 	until "$@"; do
 		if [ $SECONDS -ge $end ]; then
 			echo "never came true: $*"
 			return 1
 		fi
-		sleep 0.05
+		sleep "0.$((nap / 10))$((nap % 10))"
+		nap=$((nap < 16 ? nap * 2 : 25))
 	done
 }
 

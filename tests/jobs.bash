@@ -56,28 +56,37 @@ begin() { # ARGUMENTS...
 # A python expression about the JSON of a command: j, its only object, or what
 # it lists.
 json() { # EXPRESSION COMMAND...
-	local what=$1
-	shift
-	st "$@" --json | python3 -c "import json,sys
-j = [json.loads(line) for line in sys.stdin]
-j = j if '$1' in ('hosts', 'ps') else j[0]
-print($what)"
+	asked "$(shape_of "$2")" "$1" "" "" "${@:2}" --json
+}
+
+# Is it this?  Within eventually, which gives it patience, it waits for that some time.
+json_is() { # EXPRESSION VALUE COMMAND...
+	asked "$(shape_of "$3")" "$1" "$2" "${patience:-0}" "${@:3}" --json
+}
+
+shape_of() { # COMMAND
+	case $1 in
+	hosts | ps) echo all ;;
+	*) echo one ;;
+	esac
+}
+
+asked() { # SHAPE EXPRESSION VALUE SECONDS COMMAND...
+	"$BATS_TEST_DIRNAME/ask.py" "${@:1:4}" \
+		timeout -k 10 "${limit:-300}" "$stint" "${@:5}"
 }
 
 # A python expression about all jobs that there are, by number: j[1]["state"].
 jobs() { # EXPRESSION
-	st ps --all --json | python3 -c "import json,sys
-j = {i['job']: i for i in map(json.loads, sys.stdin)}
-def hosts(n): return sorted(r['host'] for r in j[n]['ranks'])
-print($1)"
+	asked jobs "$1" "" "" ps --all --json
 }
 
 is() { # EXPRESSION VALUE
-	[ "$(jobs "$1")" = "$2" ]
+	asked jobs "$1" "$2" "${patience:-0}" ps --all --json
 }
 
 hosts_up() { # COUNT
-	[ "$(json 'sum(h["state"] != "down" for h in j)' hosts)" = "$1" ]
+	json_is 'sum(h["state"] != "down" for h in j)' "$1" hosts
 }
 
 # In the background, until it is killed.

@@ -18,11 +18,9 @@ where_is() { # JOB HOSTS
 }
 
 owners() { # EXPRESSION ABOUT h, BY NAME
-	st owner status --all --json | python3 -c "import json,sys
-h = {i['host']: i for i in map(json.loads, sys.stdin)}
-print($1)"
+	asked hosts "$1" "" "" owner status --all --json
 }
 
 owner_is() { # EXPRESSION VALUE
-	[ "$(owners "$1")" = "$2" ]
+	asked hosts "$1" "$2" "${patience:-0}" owner status --all --json
 }
