@@ -1,4 +1,4 @@
-# Programs that check themselves are moved while they run, each a few times,
+# Programs that check themselves are moved while they run, each there and back,
 # between two network namespaces; things that cannot be moved are refused and
 # left alone.  tools/soak does the same for longer.
 
@@ -12,8 +12,9 @@ setup() {
 }
 
 # Three at a time; all is told before the test fails, first what failed.
-drive_all() { # PROGRAM[, TAB, WORDS OF THE REFUSAL] a line
-	local line words n=0
+drive_all() { # MOVES, PROGRAM[, TAB, WORDS OF THE REFUSAL] a line
+	local line words n=0 moves=$1
+	shift
 	while IFS=$'\t' read -r line words; do
 		[ -n "$line" ] || continue
 		drive_one "$line" "$words" >"$BATS_TEST_TMPDIR/out.$n" 2>&1 3>&- &
@@ -30,7 +31,7 @@ drive_one() {
 	local argv status=0 check=
 	move_argv "$1"
 	case $1 in check-unsupported*) check=--check ;; esac
-	timeout 300 "$drive" --moves 3 $check ${2:+--refuse "$2"} -- "${argv[@]}" ||
+	timeout 300 "$drive" --moves "$moves" $check ${2:+--refuse "$2"} -- "${argv[@]}" ||
 		status=$?
 	case $status in
 	0) echo "ok $1" ;;
@@ -40,7 +41,7 @@ drive_one() {
 }
 
 @test "every self-checking program passes through moves" {
-	drive_all "$move_programs"
+	drive_all 2 "$move_programs"
 }
 
 # Nobody reaches the freeze: drive.py lets it fail there.
@@ -48,11 +49,11 @@ drive_one() {
 	local list
 	list=$("$STINT_BUILD/tests/move/check-unsupported" --list)
 	[ "$(wc -l <<<"$list")" -ge 11 ]
-	drive_all "$(sed 's/^/check-unsupported /' <<<"$list")"
+	drive_all 1 "$(sed 's/^/check-unsupported /' <<<"$list")"
 }
 
 refuse_file() { # MODE, what the second host does to its copy, the reason
-	timeout 200 "$drive" --moves 1 --there "$2" --refuse "$3" -- \
+	timeout 300 "$drive" --moves 1 --there "$2" --refuse "$3" -- \
 		"$STINT_BUILD/tests/move/check-late" "$1"
 }
 
@@ -72,7 +73,7 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 }
 
 @test "megabytes in a connection's queues count where the pause has a limit" {
-	timeout 200 "$drive" --moves 1 --option=--budget=20ms \
+	timeout 300 "$drive" --moves 1 --option=--budget=20ms \
 		--refuse 'over the budget' -- \
 		"$STINT_BUILD/tests/move/check-queues"
 }
@@ -80,16 +81,16 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 # A signal for each of its threads, which sleep in as many kinds of calls.
 @test "a signal that comes while nothing runs ends the calls that it would end" {
 	local program=$STINT_BUILD/tests/move/check-interrupts
-	timeout 100 "$drive" --moves 1 --interrupt 36-53 -- "$program" outside
+	timeout 300 "$drive" --moves 1 --interrupt 36-53 -- "$program" outside
 	# SIGSTOP and SIGCONT before them
-	timeout 100 "$drive" --moves 1 --interrupt 19,18,36-53 -- "$program" outside
-	timeout 100 "$drive" --moves 1 --fail source-sent --interrupt 36-53 -- "$program" outside
+	timeout 300 "$drive" --moves 1 --interrupt 19,18,36-53 -- "$program" outside
+	timeout 300 "$drive" --moves 1 --fail source-sent --interrupt 36-53 -- "$program" outside
 }
 
 @test "waits go on for what is left, too, where a move is given up" {
 	local point
 	for point in source-round source-sent; do
-		timeout 200 "$drive" --moves 4 --fail $point -- \
+		timeout 300 "$drive" --moves 2 --fail $point -- \
 			"$STINT_BUILD/tests/move/check-sleeps"
 	done
 }
@@ -98,11 +99,11 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 	local kind program
 	for kind in same other; do
 		for program in clocks sleeps timers; do
-			timeout 200 "$drive" --moves 4 --clocks $kind -- \
+			timeout 300 "$drive" --moves 2 --clocks $kind -- \
 				"$STINT_BUILD/tests/move/check-$program"
 		done
 	done
-	timeout 200 "$drive" --moves 2 --clocks other --late-answer -- \
+	timeout 300 "$drive" --moves 2 --clocks other --late-answer -- \
 		"$STINT_BUILD/tests/move/check-clocks"
 }
 
@@ -116,10 +117,10 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 		assert "[vdso]" not in open("/proc/self/maps").read()
 		print("PASS")
 	END
-	STINT_OTHER_VDSO=1 timeout 200 "$drive" --moves 2 -- \
+	STINT_OTHER_VDSO=1 timeout 300 "$drive" --moves 2 -- \
 		/usr/bin/python3 "$BATS_TEST_TMPDIR/lost.py"
 	for program in clocks sleeps threads threadstorm; do
-		STINT_OTHER_VDSO=1 timeout 200 "$drive" --moves 3 -- \
+		STINT_OTHER_VDSO=1 timeout 300 "$drive" --moves 2 -- \
 			"$STINT_BUILD/tests/move/check-$program"
 	done
 }
@@ -127,13 +128,13 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 # The notes (20 and 21) name check-unkept beside each; whoever mends one sees it here.
 @test "what no call can set is not kept, and all of that is listed" {
 	local program=$STINT_BUILD/tests/move/check-unkept
-	timeout 200 "$drive" --moves 1 -- "$program" moved
+	timeout 300 "$drive" --moves 1 -- "$program" moved
 	cd "$BATS_TEST_TMPDIR"
-	timeout 100 "$program"
-	run ! timeout 100 "$program" moved
+	timeout 300 "$program"
+	run ! timeout 300 "$program" moved
 }
 
 @test "POSIX timers keep their ids on kernels that cannot be asked for them" {
-	STINT_OLD_TIMERS=1 timeout 200 "$drive" --moves 3 -- \
+	STINT_OLD_TIMERS=1 timeout 300 "$drive" --moves 2 -- \
 		"$STINT_BUILD/tests/move/check-timers"
 }

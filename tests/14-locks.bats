@@ -28,7 +28,7 @@ bulk() { # [OPTION OF drive.py...]
 	"$dir/bulk.py" contend "$BULK_DIR" >"$BULK_DIR/got" 2>&1 3>&- &
 	contender=$!
 	eventually test -e "$BULK_DIR/contending"
-	bulk --moves 4
+	bulk --moves 2
 	touch "$BULK_DIR/over"
 	wait "$contender"
 	contender=
@@ -41,7 +41,7 @@ bulk() { # [OPTION OF drive.py...]
 	for point in source-injected source-locks-first-gone source-locks-rest-gone \
 		source-ready source-held; do
 		rm -f "$BULK_DIR"/bulk.db* "$BULK_DIR/locked"
-		bulk --moves 3 --fail $point
+		bulk --moves 1 --fail $point
 	done
 }
 

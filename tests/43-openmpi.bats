@@ -20,7 +20,7 @@ prints() { # COUNT LINE
 }
 
 @test "ranks of a 4-rank job that checks every byte move, and none is wrong" {
-	timeout 900 "$BATS_TEST_DIRNAME/mpi/soak.py" --mpi openmpi --moves 12
+	timeout 900 "$BATS_TEST_DIRNAME/mpi/soak.py" --mpi openmpi --moves 6
 }
 
 @test "ranks move while they wait in MPI_Init and in MPI_Finalize" {

@@ -34,7 +34,7 @@ submitter() { # NAME
 		background="${background:+$background }$!"
 	done
 	submitters=$background
-	for n in $(seq "${kills:-30}"); do
+	for n in $(seq "${kills:-12}"); do
 		sleep "0.$((RANDOM % 10))"
 		start_controller_anew
 		[ $((n % 10)) != 0 ] || slay_agent h1

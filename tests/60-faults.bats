@@ -63,14 +63,14 @@ strike() { # OPTION...
 }
 
 @test "several ranks move at once, somebody is struck at a random moment: all is as it is said" {
-	local rounds=6
+	local rounds=3
 	[ -z "${STINT_LONG:-}" ] || rounds=100
 	timeout $((300 + 30 * rounds)) "$BATS_TEST_DIRNAME/mpi/strikes.py" --rounds $rounds \
 		--seed "$RANDOM" 3>&-
 }
 
 @test "a spoilt stream of a peer that authenticated is refused in a line, or lands" {
-	timeout 600 "$BATS_TEST_DIRNAME/move/hostile.py" --runs 25 \
+	timeout 600 "$BATS_TEST_DIRNAME/move/hostile.py" --runs 12 \
 		"$STINT_BUILD/tests/move/check-threads" 3>&-
 }
 

@@ -11,6 +11,7 @@ PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 # Try again until it holds.  Five minutes, on a machine that may have better things to
 # do: whoever waits ends when it is true, and no speed is tested.
 eventually() {
+	# shellcheck disable=SC2034 # patience is for what asks by itself (jobs.bash)
 	local end=$((SECONDS + 300)) nap=1 patience=5
 	until "$@"; do
 		if [ $SECONDS -ge $end ]; then

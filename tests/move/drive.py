@@ -162,7 +162,7 @@ class Drive:
 
     def wait_for(self, name, p, pattern, seconds=120):
         """The match once the output of a child has it."""
-        end = time.monotonic() + seconds
+        end, nap = time.monotonic() + seconds, 0.002
         while True:
             ended = p.poll() is not None
             m = re.search(pattern, self.text(name), re.M)
@@ -172,7 +172,8 @@ class Drive:
                 raise Failed(f"{name} ended with {p.returncode}")
             if time.monotonic() > end:
                 raise Failed(f"{name}: waited in vain for {pattern}")
-            time.sleep(0.002)
+            time.sleep(nap)
+            nap = min(nap * 1.3, 0.05)
 
     def begin(self):
         # Its parent shall be in the same namespaces as it.
@@ -271,6 +272,13 @@ class Drive:
         else:
             name, p, address = self.receiver(n)
             s = self.send(address)
+            # It says "now": the program goes on, and may be asked for again.
+            for again in range(20):
+                if "cannot be stopped now" not in s.stderr:
+                    break
+                p.wait(120)
+                name, p, address = self.receiver(f"{n}.{again}")
+                s = self.send(address)
         if s.returncode:
             raise Failed(f"move {n}: {s.stderr.strip() or f'ended with {s.returncode}'}")
         there = self.wait_for(name, p, r'^(\{"outcome".*\})$').group(1)
@@ -280,6 +288,7 @@ class Drive:
         self.reports.append(report)
         if self.opts.json:
             print(json.dumps(report), flush=True)
+        return name
 
     def copy_files(self):
         """What the other host has of the program's files, spoilt."""
@@ -337,7 +346,7 @@ class Drive:
         # The program ends as a child of the last receiver, or of us; each
         # receiver before that one ended when its process had left it.
         name, p = [c for c in self.children
-                   if c[0] == "program" or c[0] == f"receive-{self.last}"][-1]
+                   if c[0] == "program" or c[0] == self.last][-1]
         try:
             status = p.wait(self.opts.timeout)
         except subprocess.TimeoutExpired:
@@ -363,7 +372,7 @@ class Drive:
             shutil.rmtree(self.dir, ignore_errors=True)
 
     def run(self):
-        self.last = -1
+        self.last = None
         self.begin()
         for n in range(self.opts.moves):
             time.sleep(self.opts.pause)
@@ -372,8 +381,7 @@ class Drive:
             elif self.opts.fail:
                 self.fail(n, self.opts.fail)
             else:
-                self.move(n)
-                self.last = n
+                self.last = self.move(n)
         time.sleep(self.opts.pause)
         self.finish()
 

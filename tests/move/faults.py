@@ -239,7 +239,6 @@ class Strike(Drive):
                 f"{p} {comm(p)} {stat_of(p)}" for p in left()))
 
     def run(self):
-        self.last = -1
         self.opts.option = [f"--record={self.path('record')}"]
         self.begin()
         if not until(self.steps):
