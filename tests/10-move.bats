@@ -73,7 +73,7 @@ in_sequence() {
 @test "a process is moved and goes on with its pid" {
 	start_victim
 	start_receiver
-	run timeout 100 "$stint" move "$victim" --to "$addr"
+	run timeout 300 "$stint" move "$victim" --to "$addr"
 	echo "$output"
 	[ "$status" = 0 ]
 	nest=$(find_nests)
@@ -93,7 +93,7 @@ in_sequence() {
 	victim=$!
 	eventually grep -q READY out
 	start_receiver
-	run timeout 100 "$stint" move "$victim" --to "$addr"
+	run timeout 300 "$stint" move "$victim" --to "$addr"
 	echo "$output"
 	[ "$status" = 0 ]
 	[[ "$output" =~ the\ CPU\ clocks\ of\ [0-9]+\ threads\ begin\ at\ 0\ there ]]
@@ -127,10 +127,10 @@ in_sequence() {
 		wait "$receiver"
 		echo "receiver $?"
 	S
-	run timeout 100 "${as[@]}" unshare -Urnpf --mount-proc bash "$d/script" "$d" 3>&-
+	run timeout 300 "${as[@]}" unshare -Urnpf --mount-proc bash "$d/script" "$d" 3>&-
 	echo "$output"
 	[[ "$output" == *"moved in "*"receiver 137"* ]]
-	run timeout 100 "${as[@]}" unshare -Urpf --mount-proc bash "$d/script" "$d" 3>&-
+	run timeout 300 "${as[@]}" unshare -Urpf --mount-proc bash "$d/script" "$d" 3>&-
 	rm -r "$d"
 	[[ "$output" == *"cannot enter the network namespace"* ]]
 }
@@ -165,7 +165,7 @@ in_sequence() {
 		! [ -s left ] || kill -9 "$(cat left)"
 		wait "$receiver"
 	S
-	run timeout 100 "${as[@]}" unshare -Urnpf --mount-proc bash "$d/script" "$d" 3>&-
+	run timeout 300 "${as[@]}" unshare -Urnpf --mount-proc bash "$d/script" "$d" 3>&-
 	rm -r "$d"
 	echo "$output"
 	[[ "$output" =~ "Max open files "\ +1500\ +2048\  ]]
@@ -193,10 +193,10 @@ told() { # NUMBER of strangers
 		if [ -n "$options" ]; then
 			sleep 1000 3<>"/dev/tcp/${addr%:*}/${addr##*:}" & # says nothing
 			nest=$!
-			run ! timeout 100 "$stint" move "$victim" --to "$addr" --key key.wrong
+			run ! timeout 300 "$stint" move "$victim" --to "$addr" --key key.wrong
 			wrong=3
 		fi
-		timeout 100 "$stint" move "$victim" --to "$addr" $options
+		timeout 300 "$stint" move "$victim" --to "$addr" $options
 		beats
 		[ -z "$nest" ] || kill "$nest"
 		told $wrong || { cat receive.err; false; }
@@ -218,7 +218,7 @@ told() { # NUMBER of strangers
 	start_victim
 	start_receiver
 	# shellcheck disable=SC2016 # the inner shell's
-	run timeout 100 unshare -m sh -c \
+	run timeout 300 unshare -m sh -c \
 		'mount --bind hosts /etc/hosts && exec "$0" move "$@"' \
 		"$stint" "$victim" --to "two:${addr##*:}"
 	echo "$output"
@@ -240,7 +240,7 @@ told() { # NUMBER of strangers
 		"$1" move $victim --to "$(sed -n 's/^listening //p' listen)" || exit
 		chrt -p 2
 	S
-	run timeout 200 unshare --pid --fork --kill-child --mount-proc bash inside "$stint"
+	run timeout 300 unshare --pid --fork --kill-child --mount-proc bash inside "$stint"
 	echo "$output"
 	[ "$status" = 0 ]
 	[[ $output == *"pid 2's current scheduling policy: SCHED_OTHER"* ]]
@@ -249,19 +249,19 @@ told() { # NUMBER of strangers
 @test "what cannot be moved is refused and runs on" {
 	start_victim
 	start_receiver
-	run timeout 100 "$stint" move 1 --to "$addr"
+	run timeout 300 "$stint" move 1 --to "$addr"
 	[ "$status" = 1 ]
-	run timeout 100 "$stint" move check "$victim"
+	run timeout 300 "$stint" move check "$victim"
 	[ "$status" = 0 ]
 	setsid sh -c 'sleep 1000 & wait' </dev/null >/dev/null 2>&1 3>&- &
 	local parent=$!
 	eventually pgrep -P "$parent" >/dev/null
-	run timeout 100 "$stint" move check "$parent"
+	run timeout 300 "$stint" move check "$parent"
 	kill -9 -- "-$parent"
 	echo "$output"
 	[ "$status" = 1 ]
 	[[ $output == *"has a child"* ]]
-	run timeout 100 "$stint" move "$victim" --to 127.0.0.1:1
+	run timeout 300 "$stint" move "$victim" --to 127.0.0.1:1
 	[ "$status" = 1 ]
 	run "$stint" move nonsense --to "$addr"
 	[ "$status" = 2 ]
@@ -278,7 +278,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$STINT_BUILD/tests/move/check-unsupported"
 	program=$!
 	eventually grep -qE 'READY|SKIP' "$dir/out"
 	grep -q READY "$dir/out" || skip "no syscall user dispatch"
-	run timeout 100 "$stint" move check "$program"
+	run timeout 300 "$stint" move check "$program"
 	touch "$dir/stop"
 	wait "$program"
 	echo "$output"
@@ -289,7 +289,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$STINT_BUILD/tests/move/check-unsupported"
 @test "a budget that cannot be kept is refused before the freeze" {
 	start_victim
 	start_receiver
-	run timeout 100 "$stint" move "$victim" --to "$addr" --budget 0.001ms
+	run timeout 300 "$stint" move "$victim" --to "$addr" --budget 0.001ms
 	echo "$output"
 	[ "$status" = 1 ]
 	[[ $output == *"over the budget"* ]]
@@ -303,10 +303,10 @@ os.execv(sys.argv[1], sys.argv[1:])' "$STINT_BUILD/tests/move/check-unsupported"
 	start_victim
 	start_receiver
 	grep -q "may come from this host, its root or this user; no key" receive.err
-	setpriv --reuid 65534 --regid 65534 --clear-groups timeout 100 \
+	setpriv --reuid 65534 --regid 65534 --clear-groups timeout 300 \
 		bash -c 'exec 4<>"/dev/tcp/127.0.0.1/$1"; cat <&4' - "${addr##*:}" 3>&-
 	grep -q "127.0.0.1 is not the source: no --key, and it is user 65534's, not ours or root's; still waiting" receive.err
-	timeout 100 "$stint" move "$victim" --to "$addr"
+	timeout 300 "$stint" move "$victim" --to "$addr"
 	beats
 }
 
@@ -316,11 +316,11 @@ strike() {
 	local status=0 env=("STINT_FAULT=$2")
 	if [ "$1" = source ]; then
 		start_receiver
-		env "${env[@]}" timeout 100 "$stint" move "$victim" \
+		env "${env[@]}" timeout 300 "$stint" move "$victim" \
 			--to "$addr" --record record >out 2>&1 || status=$?
 	else
 		start_receiver "${env[@]}"
-		timeout 100 "$stint" move "$victim" --to "$addr" \
+		timeout 300 "$stint" move "$victim" --to "$addr" \
 			--record record >out 2>&1 || true
 		wait "$receiver" || status=$?
 	fi

@@ -15,7 +15,7 @@ run_all() {
 		[ -n "$line" ] || continue
 		move_argv "$line"
 		{
-			timeout 200 "${argv[@]}" >"$CHECK_DIR/out.$n" 2>&1
+			timeout 300 "${argv[@]}" >"$CHECK_DIR/out.$n" 2>&1
 			echo "$? $line" >"$CHECK_DIR/status.$n"
 		} 3>&- &
 		n=$((n + 1))
@@ -53,7 +53,7 @@ $(things)"
 	{ timeout 300 "$p" serve 0; echo "exit $?"; } >"$server" 2>&1 3>&- &
 	eventually grep -q READY "$server"
 	port=$(sed -n 's/^port //p' "$server")
-	run timeout 200 "$p" call 127.0.0.1 "$port"
+	run timeout 300 "$p" call 127.0.0.1 "$port"
 	echo "$output"
 	eventually grep -q ^exit "$server"
 	cat "$server"
@@ -65,7 +65,7 @@ $(things)"
 @test "heat gives the same bits whatever the number of ranks" {
 	local n
 	for n in 1 2 3; do
-		timeout 200 mpiexec.mpich -n $n "$STINT_BUILD/examples/heat" -n 60 \
+		timeout 300 mpiexec.mpich -n $n "$STINT_BUILD/examples/heat" -n 60 \
 			-i 50 -q -o "$CHECK_DIR/field.$n" >"$CHECK_DIR/heat.$n" 3>&-
 		grep -o 'checksum=.*' "$CHECK_DIR/heat.$n" >"$CHECK_DIR/sum.$n"
 	done
@@ -85,11 +85,11 @@ $(things)"
 }
 
 @test "chkmpi passes, and notices one wrong byte" {
-	run timeout 200 mpiexec.mpich -n 2 "$STINT_BUILD/tests/mpi/chkmpi" \
+	run timeout 300 mpiexec.mpich -n 2 "$STINT_BUILD/tests/mpi/chkmpi" \
 		--rounds 5 --max 100000
 	[ "$status" = 0 ]
 	[[ $output == *"PASS 5 rounds"* ]]
-	run timeout 200 mpiexec.mpich -n 2 "$STINT_BUILD/tests/mpi/chkmpi" \
+	run timeout 300 mpiexec.mpich -n 2 "$STINT_BUILD/tests/mpi/chkmpi" \
 		--rounds 5 --max 100000 --sabotage 3
 	[ "$status" != 0 ]
 	[[ $output == *"is wrong"* ]]

@@ -29,8 +29,8 @@ teardown() {
 	contender=$!
 	eventually test -e "$top/0/contending"
 	for rank in 0 1 0; do
-		st migrate 1.$rank h3
-		st migrate 1.$rank h$((rank + 1))
+		migrate 1.$rank h3
+		migrate 1.$rank h$((rank + 1))
 	done
 	[ "$(json 'sum(r["moves"] for r in j[0]["ranks"])' ps 1)" = 6 ]
 	[ -e "$top/0/locked" ]

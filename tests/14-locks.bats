@@ -20,7 +20,7 @@ teardown() {
 }
 
 bulk() { # [OPTION OF drive.py...]
-	timeout 200 "$dir/drive.py" "$@" -- "$dir/bulk.py"
+	timeout 300 "$dir/drive.py" "$@" -- "$dir/bulk.py"
 }
 
 @test "SQLite in a bulk insert is moved; who opens the database meanwhile never gets in" {
@@ -205,6 +205,6 @@ does_not_run() {
 
 # 200 are moved by tests/12.
 @test "more locks than can be handed over are known before the process stands still" {
-	timeout 200 "$dir/drive.py" --moves 1 --check --refuse 'more than 200' -- \
+	timeout 300 "$dir/drive.py" --moves 1 --check --refuse 'more than 200' -- \
 		"$STINT_BUILD/tests/move/check-handed" 201
 }

@@ -176,7 +176,7 @@ begin_one() { # reaped OR not
 	beats
 	kill -USR2 "$victim"
 	receive
-	run timeout 100 "$stint" move "$victim" --to "$addr"
+	run timeout 300 "$stint" move "$victim" --to "$addr"
 	echo "$output"
 	[ "$status" = 0 ]
 	eventually grep -q outcome listen
@@ -226,13 +226,13 @@ begin_one() { # reaped OR not
 	victim=$!
 	eventually test -s beat
 	receive prlimit --nofile=1024:1024
-	STINT_FAULT=source-frozen:error run timeout 100 "$stint" move "$victim" --to "$addr"
+	STINT_FAULT=source-frozen:error run timeout 300 "$stint" move "$victim" --to "$addr"
 	tail -n 1 <<<"$output"
 	[ "$status" = 1 ]
 	[[ $output == *"its descriptors go up to 3000, and the hard limit of open files (RLIMIT_NOFILE) is 1024 there" ]]
 	beats
 	receive prlimit --nofile=3100:3100 # for these, but not for the others beside them
-	STINT_FAULT=source-frozen:error run timeout 100 "$stint" move "$victim" --to "$addr"
+	STINT_FAULT=source-frozen:error run timeout 300 "$stint" move "$victim" --to "$addr"
 	tail -n 1 <<<"$output"
 	[ "$status" = 1 ]
 	[[ $output == *"no descriptor from 4096 on (the hard limit of open files there, RLIMIT_NOFILE)"* ]]
@@ -276,7 +276,7 @@ begin_one() { # reaped OR not
 		victim=$!
 		eventually test -s beat
 		receive setpriv --bounding-set=-net_admin,-net_raw,-net_bind_service
-		STINT_FAULT=source-frozen:error run timeout 100 "$stint" move "$victim" --to "$addr"
+		STINT_FAULT=source-frozen:error run timeout 300 "$stint" move "$victim" --to "$addr"
 		echo "$what: $(tail -n 1 <<<"$output")"
 		[ "$status" = 1 ]
 		case $what in
@@ -288,7 +288,7 @@ begin_one() { # reaped OR not
 		esac
 		beats
 		receive
-		STINT_FAULT=source-frozen:error run timeout 100 "$stint" move "$victim" --to "$addr"
+		STINT_FAULT=source-frozen:error run timeout 300 "$stint" move "$victim" --to "$addr"
 		[[ $output == *"source-frozen"* ]] || { echo "$what, with privilege: $output"; false; }
 		beats
 		kill -9 -- "-$victim"
@@ -362,7 +362,7 @@ is_asked() { # what it was sent lies there, as it is stopped
 		eventually test -e opened
 		rm opened
 		receive
-		run timeout 100 "$stint" move "$victim" --to "$addr"
+		run timeout 300 "$stint" move "$victim" --to "$addr"
 		echo "$output"
 		[ "$status" = 0 ]
 		if [[ $kind = *RDONLY* ]]; then
@@ -386,7 +386,7 @@ is_asked() { # what it was sent lies there, as it is stopped
 		skip "the files of this test are on $device, which cannot be slowed"
 	fi
 	status=0
-	CHECK_DIR=$PWD timeout 200 bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' - "$group" \
+	CHECK_DIR=$PWD timeout 300 bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' - "$group" \
 		"$BATS_TEST_DIRNAME/move/drive.py" --moves 3 -- \
 		"$STINT_BUILD/tests/move/check-unseen" direct >out 2>&1 3>&- || status=$?
 	cat out
@@ -399,14 +399,14 @@ is_asked() { # what it was sent lies there, as it is stopped
 	victim=$!
 	eventually test -s beat
 	receive
-	STINT_TRACK=none run timeout 100 "$stint" move "$victim" --to "$addr" --budget 0.1ms
+	STINT_TRACK=none run timeout 300 "$stint" move "$victim" --to "$addr" --budget 0.1ms
 	echo "$output"
 	[ "$status" = 1 ]
 	[[ $output == *"stop-and-copy: STINT_TRACK=none"* ]]
 	[[ $output == *"without write tracking it would stand still for about"* ]]
 	# by soft-dirty bits or, where the kernel has none, said and not pretended
 	receive
-	STINT_TRACK=softdirty run timeout 100 "$stint" move "$victim" --to "$addr" --budget 0.1ms
+	STINT_TRACK=softdirty run timeout 300 "$stint" move "$victim" --to "$addr" --budget 0.1ms
 	echo "$output"
 	[ "$status" = 1 ]
 	[[ $output == *"STINT_TRACK=softdirty, and this kernel has no soft-dirty bits"* ||
@@ -417,7 +417,7 @@ is_asked() { # what it was sent lies there, as it is stopped
 			"$STINT_BUILD/tests/move/check-memory" sparse
 	fi
 	receive
-	STINT_TRACK=nonsense run timeout 100 "$stint" move "$victim" --to "$addr"
+	STINT_TRACK=nonsense run timeout 300 "$stint" move "$victim" --to "$addr"
 	[ "$status" = 1 ]
 	[[ $output == *"STINT_TRACK=nonsense: async, softdirty or none"* ]]
 	beats

@@ -48,14 +48,14 @@ teardown() { bed_teardown; }
 	bed_up 2
 	bed_up 2 --name "t$$b"
 	on h1 sh -c 'echo 1 >"$STINT_RUN_DIR/mark"'
-	run timeout 100 "$stint" testbed --name "t$$b" exec h1 sh -c 'ls "$STINT_RUN_DIR"'
+	run timeout 300 "$stint" testbed --name "t$$b" exec h1 sh -c 'ls "$STINT_RUN_DIR"'
 	[ -z "$output" ]
-	run timeout 100 "$stint" testbed list
+	run timeout 300 "$stint" testbed list
 	[ "${#lines[@]}" = 3 ]
-	timeout 100 "$stint" testbed list --json |
+	timeout 300 "$stint" testbed list --json |
 		python3 -c 'import json,sys; l = [json.loads(line) for line in sys.stdin]
 assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
-	timeout 100 "$stint" testbed down --name "t$$b"
+	timeout 300 "$stint" testbed down --name "t$$b"
 	on h1 true
 }
 
@@ -64,8 +64,8 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	run bed_up 1
 	[ "$status" = 1 ]
 	[[ $output == *"is up"*"stint testbed down"* ]]
-	timeout 100 "$stint" testbed down
-	timeout 100 "$stint" testbed down
+	timeout 300 "$stint" testbed down
+	timeout 300 "$stint" testbed down
 	run on h1 true
 	[ "$status" = 1 ]
 	bed_up 2
@@ -91,7 +91,7 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 		"$BATS_TEST_TMPDIR/pid" 3>&- &
 	started=$!
 	eventually test -s "$BATS_TEST_TMPDIR/pid"
-	timeout 100 "$stint" testbed down
+	timeout 300 "$stint" testbed down
 	ended "$(cat "$BATS_TEST_TMPDIR/pid")"
 	run wait $started
 	[ "$status" = 137 ]
@@ -102,7 +102,7 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 @test "testbed: up killed at any point leaves nothing that down cannot remove" {
 	for t in 0.001 0.002 0.003 0.004 0.006 0.008 0.010 0.015; do
 		timeout -s KILL $t "$stint" testbed up 5 --bare || true
-		timeout 100 "$stint" testbed down
+		timeout 300 "$stint" testbed down
 		[ "$(leftovers)" = "$before" ]
 	done
 	timeout -s KILL 0.004 "$stint" testbed up 5 --bare || true
@@ -113,7 +113,7 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	for t in 0.001 0.002 0.003 0.005 0.008; do
 		bed_up 4
 		timeout -s KILL $t "$stint" testbed down || true
-		timeout 100 "$stint" testbed down
+		timeout 300 "$stint" testbed down
 		[ "$(leftovers)" = "$before" ]
 	done
 }
@@ -121,55 +121,55 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 @test "testbed: down that fails at a host removes all the others" {
 	bed_up 3
 	on h1 sh -c 'touch "$STINT_RUN_DIR/capsules"' # where a directory must be
-	run -1 timeout 100 "$stint" testbed down
+	run -1 timeout 300 "$stint" testbed down
 	[ "${#lines[@]}" = 1 ]
 	[[ $(leftovers) == *"cgroups: "$'\n'* ]]
 	[[ $(leftovers) == *"mounts: 0"* ]]
 	rm "$(rundir h1)/capsules"
-	timeout 100 "$stint" testbed down
+	timeout 300 "$stint" testbed down
 }
 
 @test "testbed: down needs no file that somebody deleted, and up no group of others" {
 	bed_up 2
 	rm -rf "${STINT_TESTBED_DIR:?}/${STINT_TESTBED:?}" 2>/dev/null || true # all but mounts
-	run -1 env STINT_TESTBED_DIR="$BATS_TEST_TMPDIR/other" timeout 100 "$stint" testbed up 1 --bare
+	run -1 env STINT_TESTBED_DIR="$BATS_TEST_TMPDIR/other" timeout 300 "$stint" testbed up 1 --bare
 	[[ $output == *"/stint-testbed.t$$"*"another --name"* ]]
-	timeout 100 "$stint" testbed down
+	timeout 300 "$stint" testbed down
 	[ "$(leftovers)" = "$before" ]
 }
 
 @test "testbed: down of one whose directory is gone tells of its groups and leaves them" {
 	bed_up 1
 	mkdir "$BATS_TEST_TMPDIR/other"
-	run -1 env STINT_TESTBED_DIR="$BATS_TEST_TMPDIR/other" timeout 100 "$stint" testbed down
+	run -1 env STINT_TESTBED_DIR="$BATS_TEST_TMPDIR/other" timeout 300 "$stint" testbed down
 	[ "${#lines[@]}" = 1 ]
 	[[ $output == *"/stint-testbed.t$$ is there"*"rmdir"* ]]
 	on h1 true
-	timeout 100 "$stint" testbed down
+	timeout 300 "$stint" testbed down
 	# as the line says
 	own=$(awk -F: '$2 == "cpu" || $2 ~ /^cpu,|,cpu/ {print $3}' /proc/self/cgroup)
 	[ -d "/sys/fs/cgroup/cpu${own%/}" ] || skip "no cgroup v1 cpu controller"
 	mkdir -p "/sys/fs/cgroup/cpu${own%/}/stint-testbed.t$$/h1"
-	run -1 timeout 100 "$stint" testbed down
+	run -1 timeout 300 "$stint" testbed down
 	sh -c "${output#*then }"
-	timeout 100 "$stint" testbed down
+	timeout 300 "$stint" testbed down
 }
 
 @test "testbed: a cluster of its own, which commands find by its name" {
 	serve 3 --speed 1,0.5,2
-	timeout 100 "$stint" hosts --json >"$BATS_TEST_TMPDIR/hosts"
+	timeout 300 "$stint" hosts --json >"$BATS_TEST_TMPDIR/hosts"
 	python3 - "$BATS_TEST_TMPDIR/hosts" <<-'E'
 	import json, sys
 	hosts = [json.loads(line) for line in open(sys.argv[1])]
 	assert [h["host"] for h in hosts] == ["h1", "h2", "h3"], hosts
 	E
-	timeout 100 "$stint" run -n 3 hostname | sort >"$BATS_TEST_TMPDIR/names"
+	timeout 300 "$stint" run -n 3 hostname | sort >"$BATS_TEST_TMPDIR/names"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" = 3 ]
 	# Another one at the same time, with the same addresses.
-	timeout 100 "$stint" testbed up 2 --name "t$$b"
-	STINT_TESTBED=t$$b timeout 100 "$stint" run -n 1 true
-	timeout 100 "$stint" testbed down --name "t$$b"
-	timeout 100 "$stint" run -n 1 true
+	timeout 300 "$stint" testbed up 2 --name "t$$b"
+	STINT_TESTBED=t$$b timeout 300 "$stint" run -n 1 true
+	timeout 300 "$stint" testbed down --name "t$$b"
+	timeout 300 "$stint" run -n 1 true
 }
 
 @test "testbed: down ends agents, keepers and ranks, also of killed parents" {
@@ -180,7 +180,7 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 		"$STINT_TESTBED_DIR/$STINT_TESTBED"
 	kill -9 "$(cut -d' ' -f1 "$STINT_TESTBED_DIR/$STINT_TESTBED/h1.service")"
 	kill -9 "$(cut -d' ' -f1 "$STINT_TESTBED_DIR/$STINT_TESTBED/controller.service")"
-	timeout 100 "$stint" testbed down
+	timeout 300 "$stint" testbed down
 	[ "$(leftovers)" = "$before" ]
 	run -0 sh -c 'ls "$STINT_TESTBED_DIR"'
 	kill -9 $run || true # it waits for its controller to come back
@@ -190,7 +190,7 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 @test "testbed: up with agents killed at any point leaves nothing" {
 	for t in 0.02 0.05 0.1 0.15 0.2 0.3; do
 		timeout -s KILL $t "$stint" testbed up 3 || true
-		timeout 100 "$stint" testbed down
+		timeout 300 "$stint" testbed down
 		[ "$(leftovers)" = "$before" ]
 	done
 }
@@ -199,13 +199,13 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	for args in "up" "up 0" "up 65" "up x" "up 2 3" "down 1" "nonsense" \
 		"exec" "exec h1" "up 1 --cpus x" "up 1 --cpus 1,,2" \
 		"up 1 --speed -1" "up 1 --speed nan"; do
-		run timeout 100 "$stint" testbed $args
+		run timeout 300 "$stint" testbed $args
 		[ "$status" = 2 ] || { echo "$args: $status $output"; false; }
 	done
-	run timeout 100 "$stint" testbed up 1 --name a/b
+	run timeout 300 "$stint" testbed up 1 --name a/b
 	[ "$status" = 2 ]
 	[ "${#lines[@]}" = 1 ]
-	run timeout 100 "$stint" testbed up 1 --name abcdefghijklmnopqrstuvwxyz
+	run timeout 300 "$stint" testbed up 1 --name abcdefghijklmnopqrstuvwxyz
 	[ "$status" = 2 ]
 	run on ../h1 true
 	[ "$status" = 1 ]
@@ -215,18 +215,18 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	printf '%s\n' time,host,what,value 0,h2,owner,here >"$BATS_TEST_TMPDIR/script"
 	none="no testbed $STINT_TESTBED; see: stint testbed list"
 	for args in "exec h2 true" "owner h2 here" "play $BATS_TEST_TMPDIR/script"; do
-		run -1 timeout 100 "$stint" testbed $args
+		run -1 timeout 300 "$stint" testbed $args
 		[ "$output" = "stint testbed: $none" ] || { echo "$args: $output"; false; }
 	done
 	bed_up 1
 	for args in "exec h2 true" "owner h2 here" "play $BATS_TEST_TMPDIR/script"; do
-		run -1 timeout 100 "$stint" testbed $args
+		run -1 timeout 300 "$stint" testbed $args
 		[ "$output" = "stint testbed: testbed $STINT_TESTBED has no host h2" ] || { echo "$args: $output"; false; }
 	done
 }
 
 @test "testbed: its parties killed in any order, down leaves nothing" {
-	timeout 200 "$BATS_TEST_DIRNAME/mpi/tidy.py" --rounds 3 --seed $$ >"$BATS_TEST_TMPDIR/tidy" || {
+	timeout 300 "$BATS_TEST_DIRNAME/mpi/tidy.py" --rounds 3 --seed $$ >"$BATS_TEST_TMPDIR/tidy" || {
 		cat "$BATS_TEST_TMPDIR/tidy"
 		false
 	}

@@ -51,14 +51,14 @@ print("all", i)'
 		>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
 	background=$!
 	eventually grep -q talking "$BATS_TEST_TMPDIR/out" || { cat "$BATS_TEST_TMPDIR/err"; false; }
-	timeout 100 "$stint" migrate 1.1 h3
-	timeout 100 "$stint" migrate 1.0 h2
+	timeout 300 "$stint" migrate 1.1 h3
+	timeout 300 "$stint" migrate 1.0 h2
 	# Each has its port at the bridge beside the LAN's, and no route.
 	for h in h2 h3; do
 		[ "$(on "$h" ip -o link show master br0 | grep -vc eth0)" = 1 ]
 		run ! grep "10.77.128.*/32\|10.77.128.[0-9]* " <<<"$(on "$h" ip -4 route)"
 	done
-	timeout 100 "$stint" kill -s USR1 1
+	timeout 300 "$stint" kill -s USR1 1
 	status=0
 	wait "$background" || status=$?
 	background=
@@ -80,11 +80,11 @@ print("all", i)'
 	timeout 600 "$stint" run --hosts h1 sleep 1000 3>&- &
 	background=$!
 	eventually eval '"$stint" ps | grep -q running'
-	run timeout 100 "$stint" migrate 1.0 h3
+	run timeout 300 "$stint" migrate 1.0 h3
 	echo "$output"
 	[ "$status" = 1 ]
 	[[ "$output" == *"bridge on h1 and routed on h3"* ]]
-	timeout 100 "$stint" kill 1
+	timeout 300 "$stint" kill 1
 	"$stint" controller --state-dir="$bed/s2" --enrol=host/x >"$bed/x.key"
 	timeout 300 "$stint" controller --state-dir="$bed/s2" --pool=10.99.0.0/16 \
 		--listen="unix:$bed/c2" 2>"$bed/c2.log" 3>&- &
@@ -105,5 +105,5 @@ print("all", i)'
 	eventually eval '"$stint" ps | grep -q running'
 	[ "$(on h1 ip -o link show master br0 | grep -vc eth0)" = 8 ]
 	[ "$(on h1 cat /sys/class/net/br0/address)" = fc:00:00:00:00:01 ]
-	timeout 100 "$stint" kill 1
+	timeout 300 "$stint" kill 1
 }

@@ -101,11 +101,11 @@ no_programs() { # HOST
 	serve 3
 	exchange h1,h2
 	fast h1 h2
-	st migrate 1.0 h3
+	migrate 1.0 h3
 	fast h3 h2
-	st migrate 1.1 h3 # nothing leaves this host now
+	migrate 1.1 h3 # nothing leaves this host now
 	eventually no_programs h2
-	st migrate 1.1 h1
+	migrate 1.1 h1
 	fast h1 h3
 	ends_right
 }

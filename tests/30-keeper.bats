@@ -154,7 +154,7 @@ reconnect' | head -40 >"$dir/script"
 	"${k[@]}" 3>&- 2>"$dir/err" &
 	local first=$!
 	eventually test -S "$dir/a/keepers/x.0.0.sock"
-	run timeout 100 "${k[@]}"
+	run timeout 300 "${k[@]}"
 	[ "$status" = 1 ]
 	[[ "$output" == *"another keeper"* ]]
 	kill -KILL $first
@@ -509,7 +509,7 @@ murdered() {
 		printf 'await 1\nbegin 0\nstopped\nmurder 0 %s\nsettle\n' "$2"
 		enough 0
 	} >"$dir/script"
-	run env STINT_FAULT="$1:stop" timeout 200 \
+	run env STINT_FAULT="$1:stop" timeout 300 \
 		"$STINT_BUILD/tests/keeper/keeper-job" -r "$dir/a" \
 		-r "$dir/b" -s "$dir/script" "$count"
 	echo "$1 $2: $status"

@@ -296,9 +296,9 @@ switches() { # PID
 	background=$!
 	exec 4<"$bed/pager"
 	read -r first <&4
-	st migrate 1.0 h2
-	st migrate 1.0 h3
-	{ echo "$first"; timeout 100 cat <&4; } | cmp - <(seq 1 400000)
+	migrate 1.0 h2
+	migrate 1.0 h3
+	{ echo "$first"; timeout 300 cat <&4; } | cmp - <(seq 1 400000)
 	wait "$background"
 	background=
 }
@@ -309,10 +309,10 @@ switches() { # PID
 	background=$!
 	exec 4<"$bed/pager"
 	read -r first <&4
-	st migrate 1.0 h2
+	migrate 1.0 h2
 	kill -9 "$(pgrep -of "keeper [^ ]* --run-dir=$bed/h1/run ")"
 	eventually grep -q keeper=gone "$bed/h1/agent.log"
-	timeout 100 cat <&4 | tail -n 1 | grep -qx 400000
+	timeout 300 cat <&4 | tail -n 1 | grep -qx 400000
 	wait "$background"
 	background=
 	grep -q "some of what rank 0 printed is lost" "$bed/err"
@@ -439,7 +439,7 @@ if os.environ["PMI_RANK"] == "1":
 	sleeper
 	sleeper -n 2
 	eventually is 'j[1]["state"] == j[2]["state"] == "running"' True
-	st migrate 1.0 "$([ "$(host_of 1.0)" = h2 ] && echo h3 || echo h2)"
+	migrate 1.0 "$([ "$(host_of 1.0)" = h2 ] && echo h3 || echo h2)"
 	st kill 2
 	eventually is 'j[2]["state"]' 'done'
 	[ "$(fields stint-hosts.1 hosts)" = 3 ]
@@ -772,7 +772,7 @@ exits_0() { json 'sum(i["state"] == "done" and i["exit"] == 0 for i in j)' ps --
 		run -1 st run -n 1 true
 		[[ "$output" == *"disk is full: jobs run on"* ]]
 		# Killed once more, with a move behind it that found no room.
-		st migrate 1.0 "$(json '"h2" if j[0]["ranks"][0]["host"] == "h1" else "h1"' ps 1)" >/dev/null
+		migrate 1.0 "$(json '"h2" if j[0]["ranks"][0]["host"] == "h1" else "h1"' ps 1)" >/dev/null
 		slay "$controller"
 		controller_on_small_disk
 		[ "$(jobs 'j[1]["ranks"][0]["moves"]')" = "$round" ]
@@ -803,7 +803,7 @@ while True: signal.pause()' >"$bed/told" 2>&1
 	run -1 st run -n 1 true
 	[[ "$output" == *"disk is full: jobs run on"* ]]
 	for i in 1 2 3 4 5 6; do
-		st migrate 1.0 "h$((i % 2 + 2))" >/dev/null
+		migrate 1.0 "h$((i % 2 + 2))" >/dev/null
 	done
 	run --separate-stderr st hosts
 	[[ "$stderr" == *"disk is full"* ]]

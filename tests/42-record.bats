@@ -19,7 +19,7 @@ busy_day() {
 	eventually is 'j[1]["state"]' running
 	sleeper -n 1 -t 10m
 	sleeper -n 4 -t 1h
-	st migrate 1.0 "$(jobs 'next(h for h in ("h1","h2","h3","h4") if h not in [r["host"] for r in j[1]["ranks"]])')"
+	migrate 1.0 "$(jobs 'next(h for h in ("h1","h2","h3","h4") if h not in [r["host"] for r in j[1]["ranks"]])')"
 	local victim
 	victim=$(jobs 'j[1]["ranks"][1]["host"]')
 	st drain --no-wait "$victim"

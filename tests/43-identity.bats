@@ -129,24 +129,24 @@ liar() { # a library by whose word whoever runs has gid and groups $1
 	(as ann -- run --hosts h1 sleep 1000 >"$bed/out" 2>&1) 3>&- &
 	background=$!
 	eventually is 'j[1]["state"]' running
-	timeout 100 "$stint" drain --no-wait h2
-	timeout 100 "$stint" drain --no-wait h1
+	timeout 300 "$stint" drain --no-wait h2
+	timeout 300 "$stint" drain --no-wait h1
 	(as ann -- run id -G >"$bed/groups" 2>&1) 3>&- &
 	background="$background $!"
 	eventually is 'j[2]["state"]' waiting
 	sed 's/^crew:.*/crew:x:4400:/' "$people/group" >"$people/group.new"
 	cat "$people/group.new" >"$people/group"
-	timeout 100 "$stint" drain --undo h2
+	timeout 300 "$stint" drain --undo h2
 	eventually is 'j[2]["state"]' "done"
 	[ "$(cat "$bed/groups")" = 4321 ]
-	run timeout 100 "$stint" migrate 1.0 h2
+	run timeout 300 "$stint" migrate 1.0 h2
 	echo "$output"
 	[ "$status" = 1 ]
 	[[ "$output" == *"group 4400, in which ann is no longer"* ]]
 	run as ann --regid 4400 --clear-groups -- run true
 	[ "$status" = 1 ]
 	[[ "$output" == *"ann is not in group 4400"* ]]
-	timeout 100 "$stint" kill 1
+	timeout 300 "$stint" kill 1
 }
 
 @test "root and the system's users run nothing unless told; a key is for its own user" {

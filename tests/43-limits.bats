@@ -147,7 +147,7 @@ restart_agent() { # HOST OPTIONS...
 	can_limit
 	d=$(mktemp -d /tmp/sk.XXXXXX)
 	mkdir "$d/a" "$d/b"
-	job() { timeout 200 "$STINT_BUILD/tests/keeper/keeper-job" -r "$d/a" -r "$d/b" "$@"; }
+	job() { timeout 300 "$STINT_BUILD/tests/keeper/keeper-job" -r "$d/a" -r "$d/b" "$@"; }
 	run job -l 0,0,1048576,0 -m 1048577 true
 	[ "$status" != 0 ]
 	[[ "$output" == *"1 MiB of memory at most here (memory-max"* ]]
@@ -183,11 +183,11 @@ limit_is() { [ "$(memory_limit "$1")" = "$2" ]; }
 	begin run --hosts h1 --memory 96M --wdir "$bed" python3 "$BATS_TEST_TMPDIR/eat.py" 60 128 "$bed/file" >"$bed/out" 2>&1
 	eventually grep -q holds "$bed/out"
 	limit_is h1 $((104 << 20)) # with what is the capsule's own
-	st migrate 1.0 h2
+	migrate 1.0 h2
 	limit_is h2 $((104 << 20))
-	st migrate 1.0 h1
+	migrate 1.0 h1
 	limit_is h1 $((104 << 20))
-	st migrate 1.0 h2
+	migrate 1.0 h2
 	st kill -s USR1 1
 	code=0
 	wait "$background" || code=$?

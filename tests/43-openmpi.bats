@@ -29,14 +29,14 @@ prints() { # COUNT LINE
 	eventually is '[r["state"] for r in j[1]["ranks"]].count("running") if 1 in j else 0' 3
 	for rank in 1 2; do
 		eventually st migrate 1.$rank h4 # it asks netlink for interfaces before it waits
-		st migrate 1.$rank h$((rank + 1))
+		migrate 1.$rank h$((rank + 1))
 	done
 	run ! grep -q in "$bed/out"
 	touch init
 	eventually prints 3 "sum 3"
 	for rank in 1 2; do
-		st migrate 1.$rank h4
-		st migrate 1.$rank h$((rank + 1))
+		migrate 1.$rank h4
+		migrate 1.$rank h$((rank + 1))
 	done
 	touch finalize
 	wait "$background"

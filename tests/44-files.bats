@@ -42,8 +42,8 @@ while True: print("line", i); i += 1; time.sleep(0.002)')
 	start_controller
 	start_agent h1
 	eventually hosts_up 2
-	st migrate "$job.0" h1
-	st migrate "$job.0" h2
+	migrate "$job.0" h1
+	migrate "$job.0" h2
 	st kill -9 "$job"
 	run st wait "$job"
 	n=$(wc -l <"$out/$job")

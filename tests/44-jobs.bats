@@ -300,7 +300,7 @@ print("burnt", flush=True)
 while True: time.sleep(1000)')
 	burnt() { st output "$job" | grep -qx burnt; }
 	eventually burnt
-	st migrate "$job.0" h2
+	migrate "$job.0" h2
 	st cancel "$job"
 	run st wait "$job"
 	last=$(st submit true)

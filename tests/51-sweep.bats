@@ -89,13 +89,13 @@ fails() {
 @test "under mpiexec the ranks share the work" {
 	mpi=$(command -v mpiexec.mpich || command -v mpiexec.hydra) || skip "no MPICH here"
 	"$stint" sweep "${some[@]}" --json -o "$dir/alone"
-	timeout 120 "$mpi" -n 3 "$stint" sweep "${some[@]}" -r "$dir/runs" --json >"$dir/together"
+	timeout 300 "$mpi" -n 3 "$stint" sweep "${some[@]}" -r "$dir/runs" --json >"$dir/together"
 	cmp "$dir/alone" "$dir/together"
 	# Rank 0 has all of it; nothing is left to do.
 	cp "$dir/runs" "$dir/before"
 	"$stint" sweep "${some[@]}" -r "$dir/runs" -o "$dir/again" --json
 	cmp "$dir/before" "$dir/runs"
-	fails "need --results" timeout 200 "$mpi" -n 2 "$stint" sweep -p ff
+	fails "need --results" timeout 300 "$mpi" -n 2 "$stint" sweep -p ff
 }
 
 @test "what is wrong is said in a line" {

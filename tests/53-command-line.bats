@@ -17,7 +17,7 @@ setup() {
 fails() {
 	local code=$1 text=$2
 	shift 2
-	run --separate-stderr timeout 100 "$stint" "$@"
+	run --separate-stderr timeout 300 "$stint" "$@"
 	[ "$status" -eq "$code" ] || { echo "$*: exit $status: $stderr"; false; }
 	[[ "$stderr" == *"$text"* ]] || { echo "$*: $stderr"; false; }
 	[ -z "$output" ] || { echo "$*: said $output"; false; }

@@ -14,7 +14,7 @@ teardown() {
 # What its agent knows, asked at the host.
 owner_of() { # HOST EXPRESSION
 	"$BATS_TEST_DIRNAME/ask.py" one "$2" "${3:-}" "${4:-}" \
-		timeout 120 "$stint" testbed exec "$1" "$stint" owner status --json
+		timeout 300 "$stint" testbed exec "$1" "$stint" owner status --json
 }
 
 # It knows of an owner there, or away, and why.

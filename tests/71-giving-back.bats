@@ -204,11 +204,11 @@ is_last() { # 0|1
 		st testbed owner h3 here
 		st testbed owner h1 here
 		eventually owner_is 'h["h1"]["guests"] + h["h3"]["guests"]' 0
-		where_is 1 "['h2', 'h2']"
+		eventually where_is 1 "['h2', 'h2']"
 		st testbed owner h1 away
 		st testbed owner h3 away
 		eventually owner_is 'h["h1"]["closed"], h["h3"]["closed"]' "open open"
-		st migrate 1.0 h1
+		migrate 1.0 h1
 	done
 	is 'j[1]["state"]' running
 	st record >"$bed/rec"

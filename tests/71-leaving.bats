@@ -28,7 +28,7 @@ while True:
     for i in range(256):
         b[::4096] = bytes([i]) * (len(b) >> 12)' >"$bed/out" 2>&1
 	eventually is 'j[1]["state"]' running
-	st migrate 1.0 h1
+	migrate 1.0 h1
 	far=$(moved bytes)
 	st testbed owner h1 here
 	eventually where_is 1 "['h2']"

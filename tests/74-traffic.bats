@@ -44,7 +44,7 @@ all_have_come() { # COUNT
 	eventually all_is_seen 1 2
 	eventually all_is_seen 2 3
 	# The connections of a moved rank begin anew, and what was counted stays.
-	st migrate 2.0 h3
+	migrate 2.0 h3
 	eventually is '[r["host"] for r in j[2]["ranks"]]' "['h3', 'h2', 'h2']"
 	all_is_seen 2 3
 	# A new agent does not count again what the one before has told.

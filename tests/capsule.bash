@@ -19,11 +19,11 @@ bed_setup() {
 }
 
 bed_up() { # hosts alone; `serve` has agents too
-	timeout 120 "$stint" testbed up --bare "$@"
+	timeout 300 "$stint" testbed up --bare "$@"
 }
 
 serve() {
-	timeout 120 "$stint" testbed up "$@"
+	timeout 300 "$stint" testbed up "$@"
 }
 
 # Ends what this test began: shells by their own end of input, then the testbed.
@@ -33,7 +33,7 @@ bed_teardown() {
 	for name in ${shells:-}; do
 		eval "exec ${in[$name]}>&-" || true
 	done
-	timeout 120 "$stint" testbed down
+	timeout 300 "$stint" testbed down
 	[ "$(leftovers)" = "$before" ]
 }
 
@@ -45,7 +45,7 @@ leftovers() {
 }
 
 on() { # HOST COMMAND...
-	timeout 120 "$stint" testbed exec "$@"
+	timeout 300 "$stint" testbed exec "$@"
 }
 
 declare -gA in out pid
@@ -68,7 +68,7 @@ say() { # NAME LINE...
 	shift
 	echo "$@" >&"${in[$name]}"
 	answer="no answer"
-	read -r -t 100 -u "${out[$name]}" answer || true
+	read -r -t 300 -u "${out[$name]}" answer || true
 }
 
 ok() { # NAME LINE...

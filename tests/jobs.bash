@@ -46,7 +46,24 @@ st() {
 	timeout -k 10 "${limit:-300}" "$stint" "$@"
 }
 
-# The same in the background, under an id that a signal can be sent to: that of
+# A move that the machine was too busy for is refused or given up, which says so, and
+# may be asked for again.
+migrate() { # JOB.RANK HOST [OPTION...]
+	local said end=$((SECONDS + 300))
+	until said=$(st migrate "$@" 2>&1); do
+		echo "$said"
+		[ $SECONDS -lt $end ] || return 1
+		case $said in
+		*"cannot be stopped now"* | *"temporarily unavailable"*) ;;
+		*"Connection refused"* | *"the engine was killed"*) ;;
+		*) return 1 ;;
+		esac
+		sleep 1
+	done
+	echo "$said"
+}
+
+# A command in the background, under an id that a signal can be sent to: that of
 # `st &` would be a shell's, whose death leaves what it runs to nobody.
 begin() { # ARGUMENTS...
 	timeout -k 10 "${limit:-1000}" "$stint" "$@" 3>&- &

@@ -23,7 +23,7 @@ VALUES = ["", " ", "-1", "0", "00", "1e999", "nan", "-inf", "0x10", "1,2,,3", ",
 
 
 def stint(exe, *args):
-    return subprocess.run([exe, *args], capture_output=True, timeout=200,
+    return subprocess.run([exe, *args], capture_output=True, timeout=300,
                           stdin=subprocess.DEVNULL)
 
 

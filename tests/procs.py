@@ -18,7 +18,7 @@ def fault_points():
     return [n for n in names if "-locks-" not in n]
 
 
-def until(what, seconds=100):
+def until(what, seconds=300):
     """What it says once that is true, None when it does not get so."""
     end = time.monotonic() + seconds
     while True:

@@ -135,7 +135,7 @@ def wrong_line(exe, section, name, value):
         with open(path, "w") as f:
             f.write(f"; as it should not be\n[{section}]\n{name} = {value}\n")
         words = ["hosts"] if section == "client" else [section, f"--config={path}"]
-        r = subprocess.run([exe, *words], capture_output=True, timeout=100, text=True,
+        r = subprocess.run([exe, *words], capture_output=True, timeout=300, text=True,
                            env={**os.environ, "STINT_TESTBED": d}, stdin=subprocess.DEVNULL)
     if r.returncode != 2 or r.stdout or \
             r.stderr.count("\n") != 1 or f"{path}:3: " not in r.stderr:
@@ -157,7 +157,7 @@ def settings():
 
 def wrong(exe, words):
     try:
-        r = subprocess.run([exe, *words], capture_output=True, timeout=100,
+        r = subprocess.run([exe, *words], capture_output=True, timeout=300,
                            stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         return "it was done"

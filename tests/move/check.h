@@ -160,12 +160,12 @@ static inline void check_nap(void)
 }
 
 /*
- * Wait for a condition that must come: 100 s are forever, on any machine.  It
+ * Wait for a condition that must come: 300 s are forever, on any machine.  It
  * need not come where the state is spoilt.
  */
 #define CHECK_WAIT(cond)                                                  \
 	do {                                                              \
-		int64_t check_s_ = check_sabotaged() ? 5 : 100,           \
+		int64_t check_s_ = check_sabotaged() ? 5 : 300,           \
 			check_end_ = check_now() + check_s_ * 1000000000; \
 		while (!(cond)) {                                         \
 			CHECK(check_now() < check_end_,                   \

@@ -160,7 +160,7 @@ class Drive:
         with open(self.path(name), errors="replace") as f:
             return f.read()
 
-    def wait_for(self, name, p, pattern, seconds=120):
+    def wait_for(self, name, p, pattern, seconds=300):
         """The match once the output of a child has it."""
         end, nap = time.monotonic() + seconds, 0.002
         while True:
@@ -223,7 +223,7 @@ class Drive:
 
     def wait_stopped(self, p):
         """It stops itself at its fault."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while True:
             with open(f"/proc/{p.pid}/stat") as f:
                 if f.read().split(") ")[1][0] == "T":
@@ -276,7 +276,7 @@ class Drive:
             for again in range(20):
                 if "cannot be stopped now" not in s.stderr:
                     break
-                p.wait(120)
+                p.wait(300)
                 name, p, address = self.receiver(f"{n}.{again}")
                 s = self.send(address)
         if s.returncode:
@@ -300,7 +300,7 @@ class Drive:
     def check(self, words):
         p = subprocess.run(self.hosts.enter(self.at) +
                            [self.stint, "move", "check", str(self.pid)],
-                           text=True, stderr=subprocess.PIPE, timeout=120)
+                           text=True, stderr=subprocess.PIPE, timeout=300)
         if p.returncode == 0 or not re.search(words, p.stderr):
             raise Failed(f"check says otherwise: {p.stderr.strip()}")
 
@@ -312,7 +312,7 @@ class Drive:
             self.copy_files()
         # if it got as far as the freeze, it would say that it failed there
         s = self.send(address, "source-frozen:error")
-        p.wait(120)
+        p.wait(300)
         if s.returncode == 0:
             raise Failed("it was moved, and should have been refused")
         if not re.search(words, s.stderr):
@@ -336,7 +336,7 @@ class Drive:
             s = self.send(address, f"{point}:stop", signals_and_no_peer)
         else:
             s = self.send(address, f"{point}:error")
-            p.wait(120)
+            p.wait(300)
         if s.returncode == 0 or not (self.opts.interrupt or
                                      point in s.stderr):
             raise Failed(f"it did not fail at {point}: {s.stderr.strip()}")
@@ -398,7 +398,7 @@ def options(argv=None):
     p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
     p.add_argument("--moves", type=int, default=3)
     p.add_argument("--pause", type=float, default=0.05)
-    p.add_argument("--timeout", type=float, default=120)
+    p.add_argument("--timeout", type=float, default=300)
     p.add_argument("--refuse", metavar="WORDS")
     p.add_argument("--check", action="store_true",
                    help="stint move check must say the same")

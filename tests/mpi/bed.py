@@ -115,7 +115,7 @@ class Bed:
             if j.process.poll() is None:
                 j.process.terminate()
         # Whoever ends us by a signal sends it to our whole group as well.
-        down = self.stint("testbed", "down", timeout=120,
+        down = self.stint("testbed", "down", timeout=300,
                           start_new_session=True)
         for j in self.jobs:
             try:
@@ -249,7 +249,7 @@ class Bed:
                   if p not in services}
         return found
 
-    def nothing_new(self, before, seconds=100):
+    def nothing_new(self, before, seconds=300):
         """Failed if there is more than there was, and it does not go."""
         if not until(lambda: not self.things() - before, seconds):
             raise Failed("left behind: " +

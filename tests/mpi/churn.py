@@ -130,7 +130,7 @@ class Churn:
         except bed.Failed:
             may_fail = False  # the controller is just being started again
         try:
-            out, err = p.communicate(timeout=120)
+            out, err = p.communicate(timeout=300)
         except subprocess.TimeoutExpired:
             p.kill()
             p.communicate()
@@ -170,7 +170,7 @@ class Churn:
 
     def quiet(self, before):
         """All jobs end, and nothing is left."""
-        if not until(lambda: not self.listed(), 90):
+        if not until(lambda: not self.listed(), 300):
             raise bed.Failed(f"jobs without an end: {self.listed()}")
         self.bed.nothing_new(before, 30)
 

@@ -34,7 +34,7 @@ print("PASS")
 """
 
 
-def ensure(what, why, seconds=100):
+def ensure(what, why, seconds=300):
     value = until(what, seconds)
     if not value:
         raise bed.Failed(why() if callable(why) else why)

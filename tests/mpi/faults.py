@@ -345,7 +345,7 @@ class Case:
 
     def check_said(self, became):
         """What `stint migrate` says is what became of it."""
-        text, _ = self.migrate.communicate(timeout=120)
+        text, _ = self.migrate.communicate(timeout=300)
         moved = self.migrate.returncode == 0
         if became == "lost" and ("stays on" in text or " 0 us" in text) or \
                 became == "h1" and (moved or "moved from" in text) or \

@@ -52,7 +52,7 @@ class Owners:
             kill([self.bed.service(h)], 1)  # SIGHUP
         for h in self.bed.hosts:
             log = f"{self.bed.home}/{h}/agent.log"
-            if not until(lambda log=log: "terms=read" in open(log).read(), 30):
+            if not until(lambda log=log: "terms=read" in open(log).read(), 300):
                 raise bed.Failed(f"{h} has not read its terms")
 
     # ---- jobs

@@ -215,7 +215,7 @@ class Round:
             for p in self.ours:  # clients wait for a controller
                 p.kill()
                 p.wait()
-            if not until(lambda: not self.left(), 2):
+            if not until(lambda: not self.left(), 60):
                 raise Failed(f"left behind: {self.left()}")
         finally:
             for p in self.ours:

@@ -26,7 +26,7 @@
 #include "core/tls.h"
 #include "core/xalloc.h"
 
-#define READY_MS 60000 /* for a service to come up, on a busy machine */
+#define READY_MS 120000 /* for a service to come up, on a busy machine */
 #define READY_FD 3
 
 /* ---- keys and files ---- */
