@@ -15,7 +15,7 @@
 #include "cluster/keeper/nursery.h"
 #include "core/log.h"
 
-#define START_PATIENCE (20 * USEC_PER_SEC)
+#define START_PATIENCE (60 * USEC_PER_SEC)
 
 static void start_worked(struct relay *r)
 {
