@@ -27,11 +27,14 @@ struct borrow {
 	struct job **ring; /* whose turn it is first */
 	size_t nr, cap;
 	/* Of a pass: */
+	bool *stay;	 /* by host: a rank that is there may run there */
 	bool *taken;	 /* by host: a job has it in this slice */
 	uint32_t *ranks; /* by host, with those that are planned */
 	bool *mine;	 /* by host: the job that is looked at is there */
 	uint32_t nr_open, nr_left; /* open hosts; of them, not taken */
-	uint32_t **to; /* by place in the ring: its hosts; NULL: no turn */
+	/* By place in the ring: */
+	uint32_t **to;	    /* its hosts; NULL: no turn */
+	uint32_t *homeless; /* ranks that need another host than theirs */
 };
 
 static const char *const choices[] = { "index", "quiet", "longest", NULL };
@@ -65,6 +68,7 @@ static int borrow_create(const struct policy_setup *setup, struct policy **ret,
 	(void)err;
 	slices_init(&p->slices, setup->params);
 	p->choice = (enum choice)params_choice(setup->params, "choose");
+	p->stay = xcalloc(n + 1, sizeof(*p->stay));
 	p->taken = xcalloc(n + 1, sizeof(*p->taken));
 	p->ranks = xcalloc(n + 1, sizeof(*p->ranks));
 	p->mine = xcalloc(n + 1, sizeof(*p->mine));
@@ -78,6 +82,8 @@ static void borrow_destroy(struct policy *policy)
 
 	free(p->ring);
 	free(p->to);
+	free(p->homeless);
+	free(p->stay);
 	free(p->taken);
 	free(p->ranks);
 	free(p->mine);
@@ -186,13 +192,12 @@ static void mark(bool *hosts, const uint32_t *of, uint32_t n, bool as)
 		hosts[of[i]] = as;
 }
 
-/* Ranks that need another host than theirs. */
-static uint32_t homeless(const struct view *view, const struct job *job)
+static uint32_t count_homeless(const struct borrow *p, const struct job *job)
 {
 	uint32_t n = job->hosts ? 0 : job->size;
 
 	for (uint32_t i = 0; job->hosts && i < job->n; i++)
-		n += !may_stay(&view->hosts[job->hosts[i]]);
+		n += !p->stay[job->hosts[i]];
 	return n;
 }
 
@@ -205,22 +210,17 @@ static bool find_hosts(struct borrow *p, const struct view *view,
 		       const struct job *job, uint32_t *ret)
 {
 	uint32_t had = job->hosts ? job->n : 0, i;
-	bool found = true;
 
-	if (homeless(view, job) > p->nr_left)
-		return false;
 	for (i = 0; i < had; i++)
-		if (may_stay(&view->hosts[job->hosts[i]]) &&
-		    p->taken[job->hosts[i]])
+		if (p->stay[job->hosts[i]] && p->taken[job->hosts[i]])
 			return false;
 	mark(p->mine, job->hosts, had, true);
-	for (i = 0; i < job->size && found; i++) {
+	for (i = 0; i < job->size; i++) {
 		const struct host *to =
 			i < had ? &view->hosts[job->hosts[i]] : NULL;
 
-		if (!to || !may_stay(to))
+		if (!to || !p->stay[to->ix])
 			to = best_host(p, view, true);
-		found = to;
 		if (!to)
 			break;
 		ret[i] = to->ix;
@@ -228,7 +228,7 @@ static bool find_hosts(struct borrow *p, const struct view *view,
 	}
 	mark(p->mine, ret, i, false);
 	mark(p->mine, job->hosts, had, false);
-	return found;
+	return i == job->size;
 }
 
 /* ---- a slice is given out ---- */
@@ -262,7 +262,7 @@ static void choose(struct borrow *p, const struct view *view, struct plan *plan,
 	struct job *job = p->ring[place];
 	uint32_t *to = plan_hosts(plan, job->size);
 
-	if (!find_hosts(p, view, job, to))
+	if (p->homeless[place] > p->nr_left || !find_hosts(p, view, job, to))
 		return;
 	mark(p->taken, to, job->size, true);
 	for (uint32_t i = 0; i < job->size; i++) {
@@ -288,33 +288,28 @@ static void go(struct borrow *p, const struct view *view, struct plan *plan,
 		plan_resume(plan, job, NULL, why);
 }
 
-/* A host that the job must leave and cannot; NULL: there is none. */
-static const struct host *wanted_host(const struct view *view,
-				      const struct job *job)
+/* It has no turn; or a rank must leave its host, and has no other. */
+static void suspend(const struct borrow *p, struct plan *plan, size_t place)
 {
-	for (uint32_t i = 0; i < job->n; i++)
-		if (!may_stay(&view->hosts[job->hosts[i]]))
-			return &view->hosts[job->hosts[i]];
-	return NULL;
-}
+	const struct job *job = p->ring[place];
+	uint32_t i = 0;
 
-static void suspend(const struct view *view, struct plan *plan,
-		    const struct job *job)
-{
-	const struct host *h = wanted_host(view, job);
-
+	while (p->homeless[place] && p->stay[job->hosts[i]])
+		i++;
 	plan_suspend(plan, job,
-		     h ? BECAUSE(no_place, .from = h->ix)
-		       : BECAUSE(slice_is_over));
+		     p->homeless[place]
+			     ? BECAUSE(no_place, .from = job->hosts[i])
+			     : BECAUSE(slice_is_over));
 }
 
 /* Ranks of a job that does not run leave, too, as many as find a host. */
 static void clear_out(struct borrow *p, const struct view *view,
-		      struct plan *plan, const struct job *job)
+		      struct plan *plan, size_t place)
 {
+	const struct job *job = p->ring[place];
 	uint32_t *to;
 
-	if (!wanted_host(view, job))
+	if (!p->homeless[place])
 		return;
 	to = plan_hosts(plan, job->n);
 	memcpy(to, job->hosts, job->n * sizeof(*to));
@@ -322,7 +317,7 @@ static void clear_out(struct borrow *p, const struct view *view,
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct host *best;
 
-		if (may_stay(&view->hosts[to[i]]))
+		if (p->stay[to[i]])
 			continue;
 		if (!(best = best_host(p, view, false)))
 			break;
@@ -335,13 +330,14 @@ static void clear_out(struct borrow *p, const struct view *view,
 	move_ranks(p, view, plan, job, to);
 }
 
-/* How the hosts are before this pass. */
-static void survey_hosts(struct borrow *p, const struct view *view)
+/* How hosts and jobs are before this pass. */
+static void survey(struct borrow *p, const struct view *view)
 {
 	const struct host *h;
 
 	p->nr_open = 0;
 	for_each_host (h, view) {
+		p->stay[h->ix] = may_stay(h);
 		p->taken[h->ix] = false;
 		p->ranks[h->ix] = h->nr_ranks;
 		p->nr_open += lends(h);
@@ -349,6 +345,9 @@ static void survey_hosts(struct borrow *p, const struct view *view)
 	p->nr_left = p->nr_open;
 	p->to = xreallocarray(p->to, p->nr, sizeof(*p->to));
 	memset(p->to, 0, p->nr * sizeof(*p->to));
+	p->homeless = xreallocarray(p->homeless, p->nr, sizeof(*p->homeless));
+	for (size_t i = 0; i < p->nr; i++)
+		p->homeless[i] = count_homeless(p, p->ring[i]);
 }
 
 /*
@@ -369,7 +368,7 @@ static bool give_out(struct borrow *p, const struct view *view,
 		if (new_slice || p->ring[i]->state != JOB_RUNNING)
 			choose(p, view, plan, i);
 	for (size_t i = 0; i < p->nr; i++)
-		all &= p->to[i] || homeless(view, p->ring[i]) > p->nr_open;
+		all &= p->to[i] || p->homeless[i] > p->nr_open;
 	return all;
 }
 
@@ -379,12 +378,12 @@ static void plan_slice(struct borrow *p, const struct view *view,
 {
 	for (size_t i = 0; i < p->nr; i++)
 		if (!p->to[i] && p->ring[i]->state == JOB_RUNNING)
-			suspend(view, plan, p->ring[i]);
+			suspend(p, plan, i);
 	for (size_t i = 0; i < p->nr; i++)
 		if (p->to[i])
 			go(p, view, plan, i);
 		else if (p->ring[i]->state != JOB_WAITING)
-			clear_out(p, view, plan, p->ring[i]);
+			clear_out(p, view, plan, i);
 }
 
 static void borrow_decide(struct policy *policy, const struct view *view,
@@ -401,7 +400,7 @@ static void borrow_decide(struct policy *policy, const struct view *view,
 	new_slice = slices_over(&p->slices, view);
 	if (new_slice)
 		rotate(p);
-	survey_hosts(p, view);
+	survey(p, view);
 	all = give_out(p, view, plan, new_slice);
 	plan_slice(p, view, plan);
 	if (all)
