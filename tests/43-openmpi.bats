@@ -95,6 +95,15 @@ mpi.MPI_Finalize()'
 	[[ $output == *nonsense* ]]
 }
 
+# The two copies of libpmix have a C library each, and each its own memory: with one
+# heap for all threads, or another allocator, what one frees of the other is noticed.
+@test "what the server hands over goes back to the heap that it is of" {
+	serve 2
+	touch init finalize
+	run -0 st run -n 2 -x MALLOC_ARENA_MAX=1 "$late" init finalize
+	[ "$(grep -c '^sum 1$' <<<"$output")" = 2 ]
+}
+
 @test "without libpmix it is refused by name, not run as jobs of one rank" {
 	serve 2
 	touch init finalize

@@ -43,6 +43,7 @@ static struct {
 	pmix_status_t (*info_load)(pmix_info_t *, const char *, const void *,
 				   pmix_data_type_t);
 	int (*setenv)(const char *, const char *, int);
+	void (*free)(void *);
 } there;
 
 static uint32_t nr_ranks;
@@ -82,7 +83,7 @@ static void *run_fence(void *arg)
 
 	f->done(r ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS, all, n, f->ctx,
 		free, all);
-	free(f->data);
+	there.free(f->data);
 	free(f);
 	return NULL;
 }
@@ -95,7 +96,8 @@ static bool means_all(const pmix_proc_t procs[], size_t n)
 
 /*
  * A thread of its own waits: the server's must hear an abort meanwhile.  data
- * is ours, from the other C library's memory, which it is never given back to.
+ * is ours to free, by the C library that it comes from: the program's own free()
+ * may be that of another allocator, and even the same one knows its heap only.
  */
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n,
 			      const pmix_info_t info[], size_t nr_info,
@@ -172,10 +174,11 @@ static void open_library(void)
 	there.setup_fork = dlsym(library, "PMIx_server_setup_fork");
 	there.info_load = dlsym(library, "PMIx_Info_load");
 	there.setenv = dlsym(library, "setenv");
+	there.free = dlsym(library, "free");
 	if (!there.server_init || !there.generate_regex ||
 	    !there.generate_ppn || !there.register_nspace ||
 	    !there.register_client || !there.setup_fork || !there.info_load ||
-	    !there.setenv)
+	    !there.setenv || !there.free)
 		give_up("stint: %s is no libpmix of a version that can serve",
 			path);
 }
