@@ -80,36 +80,25 @@ static struct alike *take_idle(struct alikes *a)
 	return k;
 }
 
-static struct alike *first_row(const struct alikes *a)
-{
-	struct alike *k = a->last;
-
-	while (k && k->before)
-		k = k->before;
-	return k;
-}
-
 /* A row of no jobs yet, behind another one (NULL: the first of all). */
 static struct alike *make_row(struct alikes *a, const struct job *job,
 			      struct alike *before)
 {
 	struct alike *k = a->idle ? take_idle(a) : make(a);
-	struct alike *behind = before ? before->behind : first_row(a);
+	struct alike *behind = before ? before->behind : a->first;
 
 	k->size = job->size;
 	k->length = length_of(job);
 	k->before = before;
 	k->behind = behind;
-	if (before)
-		before->behind = k;
+	*(before ? &before->behind : &a->first) = k;
 	*(behind ? &behind->before : &a->last) = k;
 	return k;
 }
 
 static void remove_row(struct alikes *a, struct alike *k)
 {
-	if (k->before)
-		k->before->behind = k->behind;
+	*(k->before ? &k->before->behind : &a->first) = k->behind;
 	*(k->behind ? &k->behind->before : &a->last) = k->before;
 	k->before = k->behind = NULL;
 	k->next = a->idle;

@@ -46,9 +46,9 @@ struct alikes {
 	size_t nr, cap;
 	uint32_t *bucket; /* ix + 1 */
 	size_t nr_buckets;
-	uint32_t idle;		 /* a kind whose jobs have left: ix + 1 */
-	struct alike *last;	 /* row */
-	struct alike_link *link; /* by job ix */
+	uint32_t idle;		    /* a kind whose jobs have left: ix + 1 */
+	struct alike *first, *last; /* row */
+	struct alike_link *link;    /* by job ix */
 	size_t nr_links;
 };
 

@@ -377,6 +377,30 @@ bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
 	return true;
 }
 
+usec_t profile_longest(const struct profile *p, usec_t from, usec_t to,
+		       int64_t n)
+{
+	struct place at = place_of(p, from);
+	usec_t longest = 0, start, t, end = from;
+
+	while ((t = first_free(p, &at, end, to, n)) != USEC_MAX) {
+		start = t == from ? run_start(p, at, n) : t;
+		end = first_short(p, &at, t, USEC_MAX, n);
+		if (end == USEC_MAX)
+			return USEC_MAX;
+		if (end - start > longest)
+			longest = end - start;
+	}
+	return longest;
+}
+
+usec_t profile_since(const struct profile *p, usec_t to, int64_t n)
+{
+	struct place at = place_of(p, to - 1);
+
+	return value(&p->block[at.k], at.i) < n ? to : run_start(p, at, n);
+}
+
 usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
 			int64_t n)
 {

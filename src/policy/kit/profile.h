@@ -82,6 +82,17 @@ bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
 /* From from on n are free until when?  from itself if they are not. */
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n);
 
+/*
+ * The length of the longest run of at least n free processors that has a part in
+ * [from, to), with what of it lies outside; USEC_MAX if it has no end, 0 if there is none.
+ */
+usec_t profile_longest(const struct profile *p, usec_t from, usec_t to,
+		       int64_t n);
+
+/* Up to `to`, which is after the profile's beginning, n are free since when?  `to` itself
+ * if they are not right before it. */
+usec_t profile_since(const struct profile *p, usec_t to, int64_t n);
+
 /* The least and greatest value in [from, to), which is not empty. */
 int64_t profile_min(const struct profile *p, usec_t from, usec_t to);
 int64_t profile_max(const struct profile *p, usec_t from, usec_t to);

@@ -37,6 +37,33 @@ static usec_t plain_until(usec_t from, int64_t n)
 	return USEC_MAX;
 }
 
+/* The longest run that has a part in [from, to); the plain values begin at now. */
+static usec_t plain_longest(usec_t now, usec_t from, usec_t to, int64_t n)
+{
+	usec_t longest = 0, start = now;
+
+	for (usec_t t = now; t <= SPAN; t++) {
+		if (plain[t] < n) {
+			start = t + 1;
+			continue;
+		}
+		if (start >= to || t < from)
+			continue;
+		if (t == SPAN)
+			return USEC_MAX;
+		if (t + 1 - start > longest)
+			longest = t + 1 - start;
+	}
+	return longest;
+}
+
+static usec_t plain_since(usec_t now, usec_t to, int64_t n)
+{
+	while (to > now && plain[to - 1] >= n)
+		to--;
+	return to;
+}
+
 static void check(const struct profile *p, struct random_stream *r, usec_t now)
 {
 	static struct profile_spot spot;
@@ -57,6 +84,9 @@ static void check(const struct profile *p, struct random_stream *r, usec_t now)
 	assert_true(profile_earliest(p, from, length, n) ==
 		    plain_earliest(from, length, n));
 	assert_true(profile_until(p, from, n) == plain_until(from, n));
+	assert_true(profile_longest(p, from, to, n) ==
+		    plain_longest(now, from, to, n));
+	assert_true(profile_since(p, to, n) == plain_since(now, to, n));
 	/* A spot of this or another time, before a change or after it. */
 	if (!profile_run(p, from, to, n, length, &spot, &start, &end)) {
 		assert_true(max < n || from >= to);

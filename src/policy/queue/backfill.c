@@ -111,7 +111,7 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 	b->depth = depth;
 	b->kinds.each = !params_choice(setup->params, "slots");
 	b->interval = params_usec(setup->params, "replan");
-	b->wake = USEC_MAX;
+	b->wake = b->mover = USEC_MAX;
 	b->rebuild = true;
 	profile_init(&b->profile, setup->view->now, setup->view->nr_procs);
 	*ret = &b->base;

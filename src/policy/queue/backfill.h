@@ -15,10 +15,19 @@
 #include "policy/kit/policy.h"
 #include "policy/kit/profile.h"
 
+#define FREED_SIZES 14
+
 /* Where processors came free. */
 struct freed {
 	usec_t from, to;
 	int64_t most; /* no more than that are free in it; or INT64_MAX */
+	usec_t upto;  /* who was submitted later has looked at it */
+	/*
+	 * No run of at least 2^i free processors that touches it is longer, but
+	 * for runs that touch what came free later as well; -1: not known.
+	 */
+	usec_t longest[FREED_SIZES];
+	uint64_t reckoned; /* when one was found too long: profile.changes */
 	struct profile_spot spot; /* where it begins */
 };
 
@@ -45,6 +54,7 @@ struct backfill {
 	struct profile profile;
 	struct freed_list freed; /* since the last look */
 	struct freed_list seen;	 /* what this look began with */
+	usec_t mover;		 /* whose move is that, by submit */
 	bool given;		 /* a job ended early: look */
 	usec_t interval, looked; /* between full looks; when the last was */
 	bool rebuild;		 /* the profile does not hold any more */
@@ -69,6 +79,7 @@ static inline bool is_reserved(const struct backfill *b, const struct job *job)
 
 /* backfill_freed.c */
 
+struct freed freed_stretch(usec_t from, usec_t to, int64_t most);
 /* Processors came free in [from, to). */
 void backfill_freed_note(struct backfill *b, usec_t from, usec_t to);
 /* n more are free in [from, to). */

@@ -4,6 +4,13 @@
  */
 #include "policy/queue/backfill.h"
 
+/* How long its runs are is not known any more. */
+static void freed_forget(struct freed *f)
+{
+	for (size_t i = 0; i < FREED_SIZES; i++)
+		f->longest[i] = -1;
+}
+
 /* Sort by time.  There are few, and most of them are in order already. */
 static void sort_freed(struct freed *f, size_t n)
 {
@@ -24,6 +31,22 @@ static void join_freed(struct freed *a, const struct freed *b)
 		a->most = b->from > a->to ? INT64_MAX : b->most;
 	if (b->to > a->to)
 		a->to = b->to;
+	if (b->upto > a->upto)
+		a->upto = b->upto;
+	for (size_t i = 0; i < FREED_SIZES; i++)
+		a->longest[i] = a->longest[i] < 0 || b->longest[i] < 0 ? -1
+				: a->longest[i] > b->longest[i] ? a->longest[i]
+								: b->longest[i];
+}
+
+struct freed freed_stretch(usec_t from, usec_t to, int64_t most)
+{
+	struct freed f = {
+		.from = from, .to = to, .most = most, .upto = USEC_MAX
+	};
+
+	freed_forget(&f);
+	return f;
 }
 
 void backfill_freed_join(struct freed_list *list)
@@ -43,6 +66,8 @@ void backfill_freed_join(struct freed_list *list)
 	if (list->nr > MAX_FREED) {
 		f[MAX_FREED - 1].to = f[list->nr - 1].to;
 		f[MAX_FREED - 1].most = INT64_MAX;
+		f[MAX_FREED - 1].upto = USEC_MAX;
+		freed_forget(&f[MAX_FREED - 1]);
 		list->nr = MAX_FREED;
 	}
 }
@@ -53,8 +78,8 @@ void backfill_freed_note(struct backfill *b, usec_t from, usec_t to)
 
 	if (list->nr == 2 * MAX_FREED)
 		backfill_freed_join(list);
-	list->f[list->nr++] =
-		(struct freed){ .from = from, .to = to, .most = INT64_MAX };
+	list->f[list->nr] = freed_stretch(from, to, INT64_MAX);
+	list->f[list->nr++].upto = b->mover;
 }
 
 void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n)

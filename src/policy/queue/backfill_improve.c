@@ -93,6 +93,64 @@ static int64_t most_of(const struct backfill *b, const struct view *view,
 	return most;
 }
 
+/* The longest run of 2^i free that touches f is known then. */
+static usec_t longest_run(const struct backfill *b, struct freed *f, size_t i)
+{
+	if (f->longest[i] < 0)
+		f->longest[i] = profile_longest(&b->profile, f->from, f->to,
+						INT64_C(1) << i);
+	return f->longest[i];
+}
+
+/* The i of the greatest 2^i that is not above size. */
+static size_t size_class(uint32_t size)
+{
+	size_t i = (size_t)(31 - __builtin_clz(size));
+
+	return i < FREED_SIZES ? i : FREED_SIZES - 1;
+}
+
+/* May there be room in f for the whole length of k? */
+static bool may_hold(const struct backfill *b, const struct alike *k,
+		     struct freed *f)
+{
+	return longest_run(b, f, 0) >= k->length &&
+	       longest_run(b, f, size_class(k->size)) >= k->length;
+}
+
+/*
+ * Slots of k in (from, to] move ahead over what is free right before them.  One that begins
+ * elsewhere cannot: right before it nothing came free.
+ */
+static void slide(struct backfill *b, struct alike *k, usec_t from, usec_t to)
+{
+	int64_t i = alike_find(k, to);
+	usec_t at, start;
+
+	while (i >= 0 && (at = k->slot[k->first + (size_t)i]) > from) {
+		start = profile_since(&b->profile, at, k->size);
+		if (start < at)
+			move_slot(b, k, (size_t)i, start);
+		else
+			while (i >= 0 && k->slot[k->first + (size_t)i] == at)
+				i--;
+	}
+}
+
+/* For the whole length of k.  If that was in vain, what is known of f is too old. */
+static void fill_in(struct backfill *b, const struct view *view,
+		    struct alike *k, struct freed *f)
+{
+	uint64_t changes = b->profile.changes;
+
+	profile_find(&b->profile, f->from, &f->spot);
+	improve_in(b, view, k, *f);
+	if (changes != b->profile.changes || f->reckoned == changes)
+		return;
+	f->reckoned = changes;
+	f->longest[0] = f->longest[size_class(k->size)] = -1;
+}
+
 /* f is the list's, and may be another one when slots have moved. */
 static void improve_in_one(struct backfill *b, const struct view *view,
 			   struct alike *k, struct freed *f)
@@ -101,19 +159,23 @@ static void improve_in_one(struct backfill *b, const struct view *view,
 		f->from = view->now;
 	if (f->from >= f->to || f->from >= alike_last(k))
 		return;
-	profile_find(&b->profile, f->from, &f->spot);
-	improve_in(b, view, k, *f);
+	if (may_hold(b, k, f))
+		fill_in(b, view, k, f);
+	else if (alike_first(k) <= f->to)
+		slide(b, k, f->from, f->to);
 }
 
-/* Look at each of them for the slots of k, also at those that come to it
- * meanwhile; anew, if they are in another order then. */
+/* Look at each of them for the slots of k, which was submitted then, also at those
+ * that come to it meanwhile; anew, if they are in another order then. */
 static void improve_in_all(struct backfill *b, const struct view *view,
-			   struct alike *k, struct freed_list *list)
+			   struct alike *k, struct freed_list *list,
+			   usec_t submit)
 {
 	for (size_t i = 0; i < list->nr; i++) {
 		uint64_t joins = list->joins;
 
-		if (list->f[i].most >= (int64_t)k->size)
+		if (list->f[i].most >= (int64_t)k->size &&
+		    list->f[i].upto >= submit)
 			improve_in_one(b, view, k, &list->f[i]);
 		if (list->joins != joins)
 			i = SIZE_MAX; /* + 1 is 0 */
@@ -136,9 +198,25 @@ void backfill_improve_now(struct backfill *b, const struct view *view)
 	}
 }
 
+/* The first kind behind k (NULL: of all) whose jobs are of at most that size. */
+static struct alike *next_kind(struct backfill *b, struct alike *k,
+			       int64_t most)
+{
+	const struct job *j;
+
+	if (!b->kinds.each) {
+		j = fitset_fit(&b->heads, k ? k->head : NULL, most);
+		return j ? alikes_of(&b->kinds, j) : NULL;
+	}
+	do
+		k = k ? k->behind : b->kinds.first;
+	while (k && k->size > most);
+	return k;
+}
+
 void backfill_improve(struct backfill *b, const struct view *view)
 {
-	const struct job *j = NULL;
+	struct alike *k = NULL;
 	int64_t most, more;
 
 	b->looked = view->now;
@@ -148,18 +226,18 @@ void backfill_improve(struct backfill *b, const struct view *view)
 	for (size_t i = 0; i < b->seen.nr; i++)
 		b->seen.f[i].most = INT64_MAX; /* not known any more */
 	most = most_of(b, view, &b->seen);
-	while ((j = fitset_fit(&b->heads, j, most))) {
-		struct alike *k = alikes_of(&b->kinds, j);
-
-		improve_in_all(b, view, k, &b->seen);
+	while ((k = next_kind(b, k, most))) {
+		b->mover = b->kinds.each ? k->head->submit : USEC_MAX;
+		improve_in_all(b, view, k, &b->seen, k->head->submit);
 		/*
 		 * Look at the stretches that its own moves and those of kinds
 		 * before it made free.
 		 */
-		improve_in_all(b, view, k, &b->freed);
+		improve_in_all(b, view, k, &b->freed, 0);
 		more = most_of(b, view, &b->freed);
 		if (more > most)
 			most = more;
 	}
 	b->seen.nr = 0;
+	b->mover = USEC_MAX;
 }
