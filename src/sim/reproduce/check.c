@@ -183,6 +183,7 @@ int reproduce_readings(struct reproduce *r,
 		       const struct reproduce_reading *reading, double load,
 		       int metric, struct error *err)
 {
+	enum { READING_RUNS = 20 }; /* pairs: enough for a note */
 	int rc = 0;
 
 	for (; !r->quick && reading->text && rc == 0; reading++) {
@@ -190,7 +191,8 @@ int reproduce_readings(struct reproduce *r,
 					    .workload = reading->workload,
 					    .load = &load,
 					    .nr_loads = 1,
-					    .costs = reading->costs };
+					    .costs = reading->costs,
+					    .runs = READING_RUNS };
 		struct estimate e;
 
 		rc = reproduce_grid_run(r, &g, err);

@@ -308,6 +308,7 @@ static const struct reproduce_entry entries[] = {
 	{ "N-9", "daemons of 5 ms cost at most 10 %; of 50 ms em3d half", n9 },
 	{ "N-10", "one shared node slows all down, but cholesky", n10 },
 	{ "N-11", "the parallel workload, as the generator has it", now_n11 },
+	{ "N-12", "what a return costs its owner, modelled", now_n12 },
 	{ NULL, NULL, NULL }
 };
 

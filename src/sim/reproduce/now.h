@@ -5,7 +5,7 @@
 #ifndef SIM_REPRODUCE_NOW_H
 #define SIM_REPRODUCE_NOW_H
 
-#include "sim/reproduce/reproduce.h"
+#include "sim/reproduce/runs.h"
 #include "sim/size/days.h"
 
 /* One kind of day.  Zeroes are those of days_init(). */
@@ -27,22 +27,17 @@ enum now_value {
 	NOW_VALUES
 };
 
-/* The same `runs` days of each cell, so that cells are compared day by day. */
+/* The same n days of each cell, so that cells are compared day by day. */
 struct now_days {
-	const struct now_cell *cell;
-	size_t nr;
-	uint32_t runs;
-	double *value; /* [cell][now_value][run]; now_days_clear() frees it */
+	struct runs runs; /* of the values above; now_days_clear() frees it */
 };
 
 int now_days_run(const struct reproduce *r, const struct now_cell *cells,
-		 size_t nr, uint32_t runs, struct now_days *ret,
+		 size_t nr, uint32_t n, struct now_days *ret,
 		 struct error *err) must_check;
 void now_days_clear(struct now_days *d); /* zeroed is fine */
 
-/* Of n values; of a cell's. */
-struct estimate now_mean_of(const struct reproduce *r, const double *x,
-			    uint32_t n);
+/* The mean of a cell's values. */
 struct estimate now_mean(const struct reproduce *r, const struct now_days *d,
 			 size_t cell, enum now_value v);
 /* The mean of one cell's values to that of another's. */
@@ -64,5 +59,6 @@ int now_n4(struct reproduce *r, struct error *err) must_check;
 int now_n5(struct reproduce *r, struct error *err) must_check;
 int now_n6(struct reproduce *r, struct error *err) must_check;
 int now_n11(struct reproduce *r, struct error *err) must_check;
+int now_n12(struct reproduce *r, struct error *err) must_check;
 
 #endif

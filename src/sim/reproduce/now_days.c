@@ -4,7 +4,6 @@
 
 #include "core/xalloc.h"
 #include "sim/reproduce/now.h"
-#include "sim/sweep/crew.h"
 
 struct work {
 	const struct now_cell *cell;
@@ -55,66 +54,33 @@ static int run_one(void *arg, uint32_t cell, uint32_t replication,
 	return 0;
 }
 
-static double *values_of(const struct now_days *d, size_t cell,
-			 enum now_value v)
-{
-	return d->value + (cell * NOW_VALUES + v) * d->runs;
-}
-
-static void take_values(const struct crew_result *one, void *arg)
-{
-	const struct now_days *d = arg;
-
-	for (int v = 0; v < NOW_VALUES; v++)
-		values_of(d, one->cell, (enum now_value)v)[one->replication] =
-			one->value[v];
-}
-
 int now_days_run(const struct reproduce *r, const struct now_cell *cells,
-		 size_t nr, uint32_t runs, struct now_days *ret,
-		 struct error *err)
+		 size_t nr, uint32_t n, struct now_days *ret, struct error *err)
 {
 	struct work w = { .cell = cells, .seed = r->seed };
-	struct now_days d = { .cell = cells, .nr = nr, .runs = runs };
-	struct crew *crew;
-	int rc = crew_create(r->workers, run_one, &w, &crew, err);
 
-	if (rc < 0)
-		return rc;
-	d.value = xcalloc(nr * runs * NOW_VALUES, sizeof(*d.value));
-	rc = crew_run_all(crew, 0, (uint32_t)nr, runs, take_values, &d, err);
-	crew_destroy(crew);
-	if (rc < 0)
-		now_days_clear(&d);
-	*ret = d;
-	return rc;
+	ret->runs = (struct runs){ .work = run_one,
+				   .nr_values = NOW_VALUES,
+				   .arg = &w,
+				   .nr_cells = (uint32_t)nr,
+				   .n = n };
+	return runs_do(r, &ret->runs, err);
 }
 
 void now_days_clear(struct now_days *d)
 {
-	free(d->value);
-	d->value = NULL;
-}
-
-struct estimate now_mean_of(const struct reproduce *r, const double *x,
-			    uint32_t n)
-{
-	struct stats s = { 0 };
-
-	for (uint32_t i = 0; i < n; i++)
-		stats_add(&s, x[i]);
-	return stats_estimate(&s, r->level);
+	runs_clear(&d->runs);
 }
 
 struct estimate now_mean(const struct reproduce *r, const struct now_days *d,
 			 size_t cell, enum now_value v)
 {
-	return now_mean_of(r, values_of(d, cell, v), d->runs);
+	return runs_mean(r, &d->runs, cell, v);
 }
 
 struct estimate now_ratio(const struct reproduce *r, const struct now_days *d,
 			  size_t a, size_t b, enum now_value v)
 {
-	return stats_ratio(values_of(d, a, v), values_of(d, b, v), d->runs,
-			   r->level);
+	return stats_ratio(runs_at(&d->runs, a, v), runs_at(&d->runs, b, v),
+			   d->runs.n, r->level);
 }

@@ -73,7 +73,7 @@ static int draw_days(const struct reproduce *r, const char *owners,
 			share[k][i] = one[k];
 	}
 	for (int k = 0; rc == 0 && k < SHARES; k++)
-		ret[k] = now_mean_of(r, share[k], n);
+		ret[k] = runs_mean_of(r, share[k], n);
 	return rc;
 }
 
@@ -164,7 +164,7 @@ static int draw_jobs(const struct reproduce *r, struct estimate *ret,
 			share[k][i] = one[k];
 	}
 	for (int k = 0; rc == 0 && k < JOB_SHARES; k++)
-		ret[k] = now_mean_of(r, share[k], n);
+		ret[k] = runs_mean_of(r, share[k], n);
 	return rc;
 }
 

@@ -246,10 +246,10 @@ static int tell_bursts(struct reproduce *r, struct error *err)
 		  .quiet = 60,
 		  .cpu_alone = true },
 	};
-	struct now_days d = { .value = NULL };
+	struct now_days d = { .runs.value = NULL };
 	int rc = r->quick ? 0 : now_days_run(r, cells, 2, 10, &d, err);
 
-	if (d.value && rc == 0) {
+	if (d.runs.value && rc == 0) {
 		tell(r, "fewer ranks first, and who types computes each minute",
 		     now_mean(r, &d, 0, NOW_DELAYS_MOST));
 		tell(r, "fewer ranks first, each 6 minutes",

@@ -162,6 +162,17 @@ static const struct reproduce_entry entries[] = {
 	{ "S-4e", "what migration gains", schnor_s4e },
 	{ "S-4f", "the least time between migration events", schnor_s4f },
 	{ "S-4g", "gains grow with the difference of the hosts", schnor_s4g },
+	{ "S-5a", "the length of slices matters little to LST, but at 5 min",
+	  schnor_s5a },
+	{ "S-5b", "load averages and delay factors", schnor_s5b },
+	{ "S-5c", "gains and sizes; SED2 better than SED1", schnor_s5c },
+	{ "S-5d", "Dynamic-SED: no ping-pong, no circles; not stable",
+	  schnor_s5d },
+	{ "S-5e", "Dynamic-SED migrates little, least by day", schnor_s5e },
+	{ "S-5f", "a job started by night: sizes, delays, slowdowns",
+	  schnor_s5f },
+	{ "S-5g", "the same of one started by day", schnor_s5g },
+	{ "S-5h", "70 % of the nodes are nearly as good as all", schnor_s5h },
 	{ NULL, NULL, NULL }
 };
 

@@ -39,5 +39,17 @@ int schnor_s4d(struct reproduce *r, struct error *err) must_check;
 int schnor_s4e(struct reproduce *r, struct error *err) must_check;
 int schnor_s4f(struct reproduce *r, struct error *err) must_check;
 int schnor_s4g(struct reproduce *r, struct error *err) must_check;
+/* What was added later (S-5): reproduce/slices.c, reproduce/averages.c,
+ * reproduce/sizes.c, reproduce/stable.c and reproduce/institute_rows.c. */
+int schnor_s5a(struct reproduce *r, struct error *err) must_check;
+int schnor_s5b(struct reproduce *r, struct error *err) must_check;
+int schnor_s5c(struct reproduce *r, struct error *err) must_check;
+int schnor_s5d(struct reproduce *r, struct error *err) must_check;
+int schnor_s5e(struct reproduce *r, struct error *err) must_check;
+int schnor_s5f(struct reproduce *r, struct error *err) must_check;
+int schnor_s5g(struct reproduce *r, struct error *err) must_check;
+int schnor_s5h(struct reproduce *r, struct error *err) must_check;
+/* The part of S-5h that is no statistics, reproduce/long_jobs.c. */
+int schnor_pmax(struct reproduce *r, struct error *err) must_check;
 
 #endif
