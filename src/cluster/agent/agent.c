@@ -288,8 +288,17 @@ static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
 static int on_child(sd_event_source *src, const struct signalfd_siginfo *si,
 		    void *arg)
 {
-	while (waitpid(-1, NULL, WNOHANG) > 0)
-		continue;
+	const struct agent *a = arg;
+	siginfo_t info = { .si_pid = 0 };
+
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid) {
+		if (a->owner)
+			owner_child(a->owner, info.si_pid);
+		if (waitpid(info.si_pid, NULL, WNOHANG) != info.si_pid)
+			break;
+		info.si_pid = 0;
+	}
 	return 0;
 }
 
@@ -381,8 +390,8 @@ static int agent_serve(struct agent *a, struct error *err)
 		r = loop_signals(a->event, (int[]){ SIGTERM, SIGINT, 0 },
 				 on_signal, NULL, err);
 	if (!r)
-		r = loop_signals(a->event, (int[]){ SIGCHLD, 0 }, on_child,
-				 NULL, err);
+		r = loop_signals(a->event, (int[]){ SIGCHLD, 0 }, on_child, a,
+				 err);
 	if (!r)
 		r = owner_create(a->event, a->name, a->conf->run_dir,
 				 &a->conf->owner, &owner_ops, a, &a->owner,

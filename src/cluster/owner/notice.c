@@ -14,7 +14,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cluster/conn/loop.h"
@@ -42,7 +41,8 @@ struct notice {
 	char *command;
 	sd_event_source *timer; /* the next run, or the end of patience */
 	sd_event_source *reader;
-	pid_t pid; /* of its group; 0: it does not run */
+	bool runs;
+	pid_t pid; /* of its group; 0: that is no more */
 	int out;
 	char text[NOTICE_TEXT];
 	size_t nr;
@@ -58,15 +58,31 @@ static void run_after(struct notice *n, usec_t after)
 	loop_after(n->owner->event, &n->timer, after, on_timer, n);
 }
 
+static void kill_group(struct notice *n)
+{
+	if (n->pid)
+		kill(-n->pid, SIGKILL);
+	n->pid = 0;
+}
+
+/* The shell has ended, and as long as it is not reaped the group is its own. */
+static void notice_child(void *source, pid_t pid)
+{
+	struct notice *n = source;
+
+	if (n->pid == pid)
+		kill_group(n);
+}
+
+/* Who is reaped by others is, once it has ended (owner_child()). */
 static void run_ends(struct notice *n)
 {
-	if (!n->pid)
+	if (!n->runs)
 		return;
+	n->runs = false;
 	n->reader = sd_event_source_disable_unref(n->reader);
-	kill(-n->pid, SIGKILL);
-	waitpid(n->pid, NULL, WNOHANG);
+	kill_group(n);
 	io_close(&n->out);
-	n->pid = 0;
 }
 
 /* ---- what it said */
@@ -166,6 +182,7 @@ static int spawn(struct notice *n, int out)
 	posix_spawn_file_actions_destroy(&files);
 	if (r < 0)
 		n->pid = 0;
+	n->runs = !r;
 	return r;
 }
 
@@ -191,7 +208,7 @@ static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 {
 	struct notice *n = arg;
 
-	if (n->pid) {
+	if (n->runs) {
 		run_ends(n);
 		cannot_tell(n, "its command hangs");
 		run_after(n, n->owner->conf.notice_every);
@@ -245,4 +262,5 @@ const struct owner_source owner_source_notice = {
 	.begin = notice_begin,
 	.end = notice_end,
 	.reread = notice_reread,
+	.child = notice_child,
 };

@@ -123,3 +123,10 @@ void owner_emptied(struct owner *o)
 		if (o->source[i] && sources[i]->release)
 			sources[i]->release(o->source[i]);
 }
+
+void owner_child(struct owner *o, pid_t pid)
+{
+	for (unsigned i = 0; i < NR_SOURCES; i++)
+		if (o->source[i] && sources[i]->child)
+			sources[i]->child(o->source[i], pid);
+}

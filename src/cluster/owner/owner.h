@@ -47,7 +47,7 @@ extern const char owner_conf_names[];
 
 /* Called from the loop, and by owner_create(). */
 struct owner_ops {
-	/* here or evict of owner_presence() has changed. */
+	/* here, evict or going_by of owner_presence() has changed. */
 	void (*changed)(void *ctx);
 	/* Is no guest here?  When the last has gone, call owner_emptied(). */
 	bool (*empty)(void *ctx);
@@ -73,6 +73,12 @@ unsigned owner_logged_in(const struct owner *o);
 
 /* Whose sessions count, by name, with commas; NULL: anybody's. */
 const char *owner_named(const struct owner *o);
+
+/*
+ * A child of this process has ended; call it before that is reaped, as its number
+ * may be another's from then on.
+ */
+void owner_child(struct owner *o, pid_t pid);
 
 /* A host that is about to go need not wait for guests any more. */
 void owner_emptied(struct owner *o);

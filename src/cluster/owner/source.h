@@ -13,6 +13,7 @@
 #define CLUSTER_OWNER_SOURCE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct owner;
 
@@ -29,6 +30,8 @@ struct owner_source {
 	 * is ended and begun anew.
 	 */
 	bool (*reread)(void *source);
+	/* As owner_child().  NULL: it has none. */
+	void (*child)(void *source, pid_t pid);
 };
 
 #define SOURCE(name) extern const struct owner_source owner_source_##name;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -118,6 +120,49 @@ static void a_notice_is_read_again(void **state)
 	COMES(!is()->here);
 }
 
+static pid_t group_killed; /* the last, or 0 */
+
+/* The C library's, for notice.c. */
+int kill(pid_t pid, int signo)
+{
+	if (pid < 0)
+		group_killed = -pid;
+	return (int)syscall(SYS_kill, pid, signo);
+}
+
+/* As an agent does; 0: no child has ended. */
+static pid_t reap(void)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	    !info.si_pid)
+		return 0;
+	owner_child(play_owner, info.si_pid);
+	assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
+	return info.si_pid;
+}
+
+/* A group's number is another's, perhaps, once its first process is reaped. */
+static void no_group_is_killed_that_is_reaped(void **state)
+{
+	pid_t pid;
+
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		continue; /* of tests before */
+	/* What it leaves behind keeps the pipe open. */
+	begin_notice("echo 120s; sleep 1000 &");
+	while (!(pid = reap()))
+		(void)!play_wait(clock_usec(CLOCK_MONOTONIC) + USEC_PER_MSEC);
+	assert_int_equal(group_killed, pid);
+	group_killed = 0;
+	COMES(is()->here);
+	assert_int_not_equal(group_killed, pid);
+	play_end();
+	while (waitpid(-1, NULL, 0) > 0)
+		continue;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +170,7 @@ int main(void)
 		LINGERING(a_notice_that_cannot_be_read),
 		LINGERING(a_notice_that_comes_and_goes),
 		LINGERING(a_notice_is_read_again),
+		LINGERING(no_group_is_killed_that_is_reaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
