@@ -33,11 +33,6 @@ static int teardown(void **state)
 	return play_teardown(state);
 }
 
-static const struct presence *is(void)
-{
-	return owner_presence(play_owner);
-}
-
 /* Does logind not wait for us any more? */
 static bool is_released(void)
 {

@@ -19,11 +19,6 @@
 
 #define HOUR (3600 * USEC_PER_SEC)
 
-static const struct presence *is(void)
-{
-	return owner_presence(play_owner);
-}
-
 /* The agent's end and ours take turns: as a child. */
 static int say(const char *verb, usec_t span)
 {
