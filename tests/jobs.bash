@@ -10,11 +10,18 @@ jobs_setup() {
 
 jobs_teardown() {
 	trap : TERM # whoever ends the test waits for this
+	[ -n "${BATS_TEST_COMPLETED:-}" ] || tell_how_it_was
 	# By their ids: what this test itself started outside the testbed.  A client
 	# whose controller has gone would wait for the next one.
 	[ -z "${background:-}" ] || end_background
 	[ -z "${controller:-}" ] || kill "$controller" 2>/dev/null || true
 	bed_teardown
+}
+
+# For whoever reads why a test failed.
+tell_how_it_was() {
+	timeout 20 "$stint" ps --all || true
+	tail -n 5 "$bed"/out "$bed"/controller.log "$bed"/h*/agent.log 2>/dev/null || true
 }
 
 # It, and all below it: of `st run &` it is a shell, and the client the child of
