@@ -76,7 +76,9 @@ keeper_gone() { # JOB
 for i in range(600): print("line", i); time.sleep(0.01)')
 	begin output -f "$job" >"$bed/one"
 	begin attach "$job" >"$bed/two" 2>/dev/null
+	# Both have found the job: who asks for the first time does not wait for a controller.
 	eventually [ -s "$bed/one" ]
+	eventually [ -s "$bed/two" ]
 	for _ in 1 2 3; do
 		slay "$(service_pid controller)"
 		start_controller
