@@ -26,7 +26,7 @@
 #include "core/tls.h"
 #include "core/xalloc.h"
 
-#define READY_MS 120000 /* for a service to come up, on a busy machine */
+#define READY_S	 120 /* for a service to come up, on a busy machine */
 #define READY_FD 3
 
 /* ---- keys and files ---- */
@@ -168,13 +168,15 @@ static int await_ready(const struct service *s, int fd, struct error *err)
 	int r;
 
 	do
-		r = poll(&p, 1, READY_MS);
+		r = poll(&p, 1, READY_S * 1000);
 	while (r < 0 && errno == EINTR);
 	if (r > 0 && read(fd, &c, 1) == 1)
 		return 0;
 	last_words(s->log, why, sizeof(why));
-	return error_set(err, -EIO, "%s %s: %s", s->name,
-			 r ? "did not start" : "is not ready after 20 s", why);
+	if (!r)
+		return error_set(err, -EIO, "%s is not ready after %d s: %s",
+				 s->name, READY_S, why);
+	return error_set(err, -EIO, "%s did not start: %s", s->name, why);
 }
 
 /* Started and noted; *ret_fd tells when it is ready. */
