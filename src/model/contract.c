@@ -308,6 +308,17 @@ void contract_write(const struct contract *c, const struct moment *now,
 	fputs("end\n", to);
 }
 
+bool contract_differs(const struct contract *a, const struct contract *b)
+{
+	return a->ends != b->ends || a->disturbed != b->disturbed ||
+	       a->returns != b->returns || a->closed != b->closed ||
+	       a->used != b->used || a->scene.here != b->scene.here ||
+	       a->scene.guests != b->scene.guests ||
+	       (a->giving < 0) != (b->giving < 0) ||
+	       (a->leaving < 0) != (b->leaving < 0) ||
+	       a->unsettled != b->unsettled;
+}
+
 /* Numbers as they stand in the text, before a clock is asked. */
 struct paper {
 	struct contract c; /* its times: before and after that of the writing */

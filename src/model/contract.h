@@ -149,6 +149,11 @@ usec_t contract_next(const struct contract *c, const struct owner_terms *terms,
  */
 void contract_write(const struct contract *c, const struct moment *now,
 		    const char *boot, FILE *to);
+/*
+ * Must it be written anew, one having become the other?  Not for what changes
+ * with the time alone.
+ */
+bool contract_differs(const struct contract *a, const struct contract *b);
 
 /*
  * Read it: 0, or -EINVAL with the line, *c then being as by contract_lose().

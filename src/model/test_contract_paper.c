@@ -197,6 +197,39 @@ static void an_agent_started_again_grants_no_time(void **state)
 	assert_int_equal(c.leaving, -1);
 }
 
+/* So many of the guests run from now on: must the paper be written anew? */
+static bool is_written_anew(uint32_t running)
+{
+	struct contract before = c;
+
+	scene.running = running;
+	feed();
+	return contract_differs(&before, &c);
+}
+
+/* Also where a guest sets out, or stops, and there are as many as before. */
+static void that_somebody_leaves_is_written(void **state)
+{
+	(void)state;
+	terms.disturb = 1;
+	guests(1);
+	owner(true);
+	is_written_anew(0);
+	owner(false);
+	assert_int_equal(c.leaving, -1);
+	assert_true(is_written_anew(1));
+	now += SEC;
+	assert_false(is_written_anew(1)); /* it still does */
+	assert_true(is_written_anew(0));
+	/* What was on its way long ago and stands still disturbs nobody. */
+	on_paper("a");
+	now += 2 * terms.give_back;
+	assert_int_equal(from_paper("a"), 0);
+	assert_false(is_written_anew(0));
+	owner(true);
+	assert_int_equal(c.disturbed, 1);
+}
+
 static void bad_paper(void **state)
 {
 	static const char *const wrong[] = {
@@ -247,6 +280,7 @@ int main(void)
 		cmocka_unit_test_setup(steady_goes_back, fresh),
 		cmocka_unit_test_setup(an_agent_started_again_grants_no_time,
 				       fresh),
+		cmocka_unit_test_setup(that_somebody_leaves_is_written, fresh),
 		cmocka_unit_test_setup(bad_paper, fresh),
 	};
 

@@ -83,17 +83,6 @@ static char *write_paper(const struct lend *l, const struct moment *now)
 	return text;
 }
 
-/* The part of it that does not change with the time alone. */
-static bool paper_differs(const struct contract *a, const struct contract *b)
-{
-	return a->ends != b->ends || a->disturbed != b->disturbed ||
-	       a->returns != b->returns || a->closed != b->closed ||
-	       a->used != b->used || a->scene.here != b->scene.here ||
-	       a->scene.guests != b->scene.guests ||
-	       (a->giving < 0) != (b->giving < 0) ||
-	       a->unsettled != b->unsettled;
-}
-
 static void keep_paper(struct lend *l, const struct moment *now)
 {
 	char *text = write_paper(l, now);
@@ -170,7 +159,7 @@ static bool tell_differs(struct lend *l, const struct moment *now,
 				 owner_presence(l->agent->owner)->evict);
 	bool differs = lending_differs(&fresh, &l->now) ||
 		       l->guests != l->contract.scene.guests ||
-		       paper_differs(&l->contract, before);
+		       contract_differs(before, &l->contract);
 
 	if (fresh.closed != l->now.closed)
 		log_info("host=%s", closed_name(fresh.closed));
@@ -226,7 +215,7 @@ static bool look_at_terms(struct lend *l)
 	scene.running = presence_goes(p->cause) ? 0 : g.running;
 	contract_feed(&l->contract, &l->terms, &now, &scene);
 	set_claims(l, now.steady);
-	if (paper_differs(&before, &l->contract))
+	if (contract_differs(&before, &l->contract))
 		keep_paper(l, &now);
 	wait_for_next(l, &now);
 	return tell_differs(l, &now, &before);
