@@ -106,10 +106,15 @@ static void unsettled_on_paper(void **state)
 	assert_int_equal(from_paper("b"), 0);
 	assert_true(c.unsettled && c.written == written);
 	assert_int_equal(c.left, 16 * HOUR);
+	terms.disturb = 1;
+	guests(1);
+	owner(true);
+	owner(false); /* it is on its way */
 	on_paper("b");
 	assert_int_equal(from_paper("b"), 0);
 	assert_true(c.unsettled && c.written == written);
 	assert_int_equal(c.left, 16 * HOUR);
+	assert_int_equal(c.leaving, now);
 }
 
 /* No clock of one boot goes back: whoever wrote that is not to be believed. */
