@@ -130,6 +130,11 @@ static void others_files_are_not_ours(void **state)
 		own("core/part", 4321);
 		own("bin/program", 4321); /* all of it is theirs */
 		assert_true(finds());
+		of_group("core", 4321); /* their own group */
+		allow("core", 0775);
+		assert_true(finds());
+		of_group("core", 4322);
+		assert_false(finds());
 	}
 	free(bin);
 	free(core);
