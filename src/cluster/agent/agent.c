@@ -260,7 +260,7 @@ static int on_report(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* The owner has come or gone: told at once, not with the next report. */
+/* As owner_ops has it: told at once, not with the next report. */
 static void on_owner(void *arg)
 {
 	struct agent *a = arg;

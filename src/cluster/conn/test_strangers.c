@@ -41,7 +41,7 @@ static void silent_strangers(void **state)
 		close(fd[i]);
 }
 
-/* A server as in setup(), but at a port, and nobody's time is ever up. */
+/* A server as in world_setup(), but at a port, and nobody's time is ever up. */
 static struct conn_server *serve_port(struct world *w, struct sockaddr_in *ret)
 {
 	struct conn_server_conf conf = { .ops = &world_served,

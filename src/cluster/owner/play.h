@@ -13,7 +13,7 @@ extern struct owner_conf play_conf;
 extern sd_event *play_event;
 extern struct owner *play_owner;
 extern bool play_guests;      /* are there */
-extern unsigned play_changes; /* of here or evict */
+extern unsigned play_changes; /* of here, evict or going_by */
 
 /* Of cmocka: no source, none of them named. */
 int play_setup(void **state);

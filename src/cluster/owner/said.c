@@ -181,7 +181,7 @@ static int on_silent(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* Of the user who has the most, who keeps only themselves out. */
+/* The oldest of the user who has the most, who keeps only themselves out. */
 static struct asking *asking_to_go(const struct owner_said *s)
 {
 	struct asking *a, *all[SAID_GUESTS];
