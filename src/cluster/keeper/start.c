@@ -99,7 +99,10 @@ static int check_identity(const struct keeper_rank *rank,
 					     err);
 }
 
-/* A life of the rank has its own, as the one before it may just be going. */
+/*
+ * Each life of the rank has a capsule name of its own: the capsule of the one
+ * before may still be going.
+ */
 static char *capsule_name(const struct keeper_rank *rank)
 {
 	return rank->k->first_epoch

@@ -74,7 +74,7 @@ static void notice_child(void *source, pid_t pid)
 		kill_group(n);
 }
 
-/* Who is reaped by others is, once it has ended (owner_child()). */
+/* The shell is not reaped here, but with all children (owner_child()). */
 static void run_ends(struct notice *n)
 {
 	if (!n->runs)
