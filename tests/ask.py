@@ -15,12 +15,18 @@ With SECONDS, its exit status says whether that is VALUE instead, and it asks ag
 as long if it is not yet.  A test asks often until something comes true: this process
 stays, so that each time costs no more than the COMMAND.  For the same reason it uses no
 library: to import json takes longer than all that is asked for here.
+
+A COMMAND that fails answers nothing, whatever it printed: that is never VALUE.
 """
 import os
 import sys
 import time
 
 shape, expression, wanted, seconds, *command = sys.argv[1:]
+
+
+class Failed(Exception):
+    pass
 
 
 def output_of_command():
@@ -30,7 +36,9 @@ def output_of_command():
     os.close(writes)
     with open(reads, encoding="utf-8", errors="replace") as f:
         text = f.read()
-    os.waitpid(pid, 0)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if status:
+        raise Failed(f"{' '.join(command)}: exit status {status}")
     return text
 
 
@@ -62,7 +70,7 @@ def waited():
         try:
             if look() == wanted:
                 return True
-        except (IndexError, KeyError):  # no such job or host yet
+        except (Failed, IndexError, KeyError):  # no such job or host yet, or no answer
             pass
         if time.monotonic() > end:
             return False
@@ -72,4 +80,7 @@ def waited():
 
 if seconds:
     sys.exit(not waited())
-print(look())
+try:
+    print(look())
+except Failed as e:
+    sys.exit(f"ask.py: {e}")
