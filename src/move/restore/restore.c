@@ -299,10 +299,6 @@ static void note_priorities(struct landing *l, const Move__State *s)
 			landing_own_ahead(l);
 }
 
-/*
- * One list for L to walk, at whose end it and its threads stand before the
- * word `released`: each more would be two changes of context more.
- */
 /* In an order in which each finds what it needs, and takes nothing away. */
 static int restore_all(struct landing *l, const Move__State *s,
 		       struct error *err)
@@ -328,6 +324,10 @@ static int restore_all(struct landing *l, const Move__State *s,
 	return r;
 }
 
+/*
+ * One list for L to walk, at whose end it and its threads stand before the
+ * word `released`: each more would be two changes of context more.
+ */
 int restore_state(struct landing *l, const Move__State *s,
 		  const struct restore_ids *ids, struct error *err)
 {
