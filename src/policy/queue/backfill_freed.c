@@ -24,11 +24,11 @@ static void sort_freed(struct freed *f, size_t n)
 	}
 }
 
-/* The stretch a goes on until where b ends. */
+/* b, which touches a, becomes a part of it. */
 static void join_freed(struct freed *a, const struct freed *b)
 {
-	if (b->from > a->to || b->most > a->most)
-		a->most = b->from > a->to ? INT64_MAX : b->most;
+	if (b->most > a->most)
+		a->most = b->most;
 	if (b->to > a->to)
 		a->to = b->to;
 	if (b->upto > a->upto)
