@@ -21,8 +21,8 @@ static struct estimate exactly(double x)
 
 /* ---- avenrun ---- */
 
-/* An idle system's average over b seconds, sampled each 5 s, when a process has
- * run for so long. */
+/* An idle system's average over b, sampled each 5 s, when a process has run for so
+ * many seconds. */
 static double after(usec_t b, int seconds)
 {
 	struct average a = { .over = b };

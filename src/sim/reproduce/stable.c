@@ -186,12 +186,10 @@ static int run_state(struct state *s, uint32_t who, struct seen *ret,
 /* ---- what came of it ---- */
 
 struct counts {
-	unsigned moved; /* states in which the process moved at all, */
-	unsigned again; /* it did once more, though nothing else had moved, */
-	unsigned
-		circular; /* others moved on from where it went, back to where it
-			      was, */
-	unsigned others;  /* or any other moved */
+	unsigned moved;	   /* states in which the process moved at all, */
+	unsigned again;	   /* it did once more, and nothing else before, */
+	unsigned circular; /* moves led on from there to where it was, */
+	unsigned others;   /* or any other moved */
 };
 
 /* Does a chain of moves, each from where the one before went, come to `home`? */
