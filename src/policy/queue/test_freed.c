@@ -1,0 +1,134 @@
+/*
+ * test_freed.c - stretches that touch become one: what was known of each still holds
+ *
+ * What is known may be forgotten, and a stretch may be looked at in vain; but one that
+ * is passed over for a reason that was another one's would cost a job its better start.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/random.h"
+#include "policy/queue/backfill.h"
+
+enum { ROUNDS = 3000, SPAN = 2000 };
+
+static struct freed random_stretch(struct random_stream *r, uint64_t longest)
+{
+	usec_t from = (usec_t)random_below(r, SPAN);
+	struct freed f = freed_stretch(
+		from, from + 1 + (usec_t)random_below(r, longest),
+		random_below(r, 3) ? (int64_t)random_below(r, 9) : INT64_MAX);
+
+	if (random_below(r, 3))
+		f.upto = (usec_t)random_below(r, 9);
+	for (size_t i = 0; i < FREED_SIZES; i++)
+		if (random_below(r, 4))
+			f.longest[i] = (usec_t)random_below(r, 9);
+	return f;
+}
+
+/* The one that f is a part of; NULL: there is none. */
+static const struct freed *find(const struct freed_list *list,
+				const struct freed *f)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->f[i].from <= f->from && f->to <= list->f[i].to)
+			return &list->f[i];
+	return NULL;
+}
+
+static void nothing_is_lost(const struct freed *is, const struct freed *was)
+{
+	assert_non_null(is);
+	assert_true(is->most >= was->most);
+	assert_true(is->upto >= was->upto);
+	for (size_t i = 0; i < FREED_SIZES; i++)
+		assert_true(is->longest[i] < 0 ||
+			    (was->longest[i] >= 0 &&
+			     is->longest[i] >= was->longest[i]));
+}
+
+static void they_lie_apart(const struct freed_list *list)
+{
+	assert_true(list->nr <= MAX_FREED);
+	for (size_t i = 1; i < list->nr; i++)
+		assert_true(list->f[i - 1].to < list->f[i].from);
+}
+
+/* Few of them and, as most are short then, more than there is room for. */
+static void joined_at_random(void **state)
+{
+	struct random_stream r;
+	unsigned too_many = 0;
+
+	(void)state;
+	random_init(&r, 1, "freed", 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct freed_list list = {
+			.nr = 1 + random_below(&r, 2 * MAX_FREED)
+		};
+		struct freed_list before;
+
+		for (size_t i = 0; i < list.nr; i++)
+			list.f[i] = random_stretch(&r, round % 2 ? 10 : 200);
+		before = list;
+		backfill_freed_join(&list);
+		assert_int_equal(list.joins, 1);
+		they_lie_apart(&list);
+		for (size_t i = 0; i < before.nr; i++)
+			nothing_is_lost(find(&list, &before.f[i]),
+					&before.f[i]);
+		too_many += list.nr == MAX_FREED;
+	}
+	assert_true(too_many > 100);
+}
+
+/* Stretches that touch are one; between others what did not come free stays out. */
+static void only_what_touches(void **state)
+{
+	struct freed_list list = { .nr = 3 };
+
+	(void)state;
+	list.f[0] = freed_stretch(20, 30, 4);
+	list.f[1] = freed_stretch(31, 40, 2);
+	list.f[2] = freed_stretch(10, 20, 3);
+	list.f[0].upto = 5;
+	list.f[1].upto = 7;
+	list.f[2].upto = 6;
+	backfill_freed_join(&list);
+	assert_int_equal(list.nr, 2);
+	assert_true(list.f[0].from == 10 && list.f[0].to == 30);
+	assert_true(list.f[0].most == 4 && list.f[0].upto == 6);
+	assert_true(list.f[1].from == 31 && list.f[1].to == 40);
+	assert_true(list.f[1].most == 2 && list.f[1].upto == 7);
+}
+
+/* More are free where a slot was given back, as far as that is known at all. */
+static void raised(void **state)
+{
+	struct freed_list list = { .nr = 3 };
+
+	(void)state;
+	list.f[0] = freed_stretch(10, 20, 4);
+	list.f[1] = freed_stretch(30, 40, 4);
+	list.f[2] = freed_stretch(30, 40, INT64_MAX);
+	backfill_freed_raise(&list, 20, 31, 3);
+	assert_int_equal(list.f[0].most, 4);
+	assert_int_equal(list.f[1].most, 7);
+	assert_true(list.f[2].most == INT64_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(joined_at_random),
+		cmocka_unit_test(only_what_touches),
+		cmocka_unit_test(raised),
+	};
+
+	return cmocka_run_group_tests_name("policy/freed", tests, NULL, NULL);
+}
