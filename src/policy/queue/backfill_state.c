@@ -3,7 +3,8 @@
  *
  *	plan LOOKED GIVEN REBUILD WAKE
  *	end JOB AT		what is believed of a running job
- *	free FROM TO MOST	came free since the last look
+ *	free FROM TO MOST	came free since the last look; who has looked at it
+ *				is not kept: whoever looks again moves nothing
  *	has JOB			a reservation, in the order of the queue
  *	slot SIZE LENGTH AT	of a kind of jobs
  *	job NR AT		the slot of job NR of these, from 0, where each
