@@ -11,7 +11,7 @@
  *   fds_check()      process runs
  *   fds_prepare()    process runs
  *   fds_paths()  ------------------->     fds_check_dest()
- *   fds_look()  ----- each round --->     fds_check_dest(), fds_open_early(),
+ *   fds_look()  ----- rounds -------->    fds_check_dest(), fds_open_early(),
  *                                         fds_check_needs()
  *   [freeze]
  *   fds_drain()      still plugged

@@ -150,7 +150,17 @@ static int round_layout(struct sending *s, struct error *err)
 	return r;
 }
 
-static int send_round(struct sending *s, unsigned nr, struct error *err)
+/*
+ * What a round does about descriptors. To look at a thousand of them takes tens
+ * of thousands of system calls.
+ */
+enum opened {
+	LOOK,  /* find and tell what has been opened */
+	LATER, /* a round that looks follows at once */
+};
+
+static int send_round(struct sending *s, unsigned nr, enum opened opened,
+		      struct error *err)
 {
 	int r = recheck_running(&s->process, err);
 
@@ -158,10 +168,13 @@ static int send_round(struct sending *s, unsigned nr, struct error *err)
 		r = round_layout(s, err);
 	if (!r)
 		r = track_send(s->process.track, false, err);
-	return r < 0 ? r : sync_opened(s, nr, err);
+	if (r < 0)
+		return r;
+	return opened == LOOK ? sync_opened(s, nr, err)
+			      : precopy_sync(s, nr, err);
 }
 
-static int run_round(struct sending *s, struct error *err)
+static int run_round(struct sending *s, enum opened opened, struct error *err)
 {
 	struct precopy *p = s->precopy;
 	uint64_t before = sent_pages(s);
@@ -170,7 +183,7 @@ static int run_round(struct sending *s, struct error *err)
 	int r;
 
 	p->began = start;
-	r = send_round(s, nr, err);
+	r = send_round(s, nr, opened, err);
 	p->began = 0;
 	if (r < 0)
 		return r;
@@ -293,7 +306,7 @@ static int rounds(struct sending *s, struct error *err)
 	unsigned useless = 0;
 	int r;
 
-	while ((r = run_round(s, err)) == 0) {
+	while ((r = run_round(s, LOOK, err)) == 0) {
 		uint64_t n = s->precopy->pages;
 
 		/* what was written meanwhile, and what will be while that is sent */
@@ -380,7 +393,7 @@ static int last_rounds(struct sending *s, struct error *err)
 		r = send_hurry_both(s, predict_pages(s->precopy) <= HURRY_WORK,
 				    err);
 		if (!r)
-			r = run_round(s, err);
+			r = run_round(s, LOOK, err);
 	} while (!r && ++n < LAST_ROUNDS &&
 		 (s->precopy->lacking ||
 		  (s->precopy->pages > PAGES_ENOUGH &&
@@ -414,7 +427,7 @@ int precopy_last(struct sending *s, struct error *err)
 		return sync_opened(s, 0, err);
 	/* once more what is slow to read */
 	track_ask_advice(s->process.track);
-	r = run_round(s, err);
+	r = run_round(s, LATER, err);
 	if (!r)
 		r = last_rounds(s, err);
 	end_throttle(s);
@@ -431,7 +444,7 @@ int precopy_again(struct sending *s, struct error *err)
 	}
 	r = send_hurry_both(s, false, err);
 	if (!r)
-		r = run_round(s, err);
+		r = run_round(s, LATER, err);
 	if (!r)
 		r = last_rounds(s, err);
 	end_throttle(s);

@@ -15,7 +15,7 @@ void precopy_destroy(struct precopy *p); /* NULL is allowed */
 
 /* Rounds while it runs, until it may be frozen. */
 int precopy_run(struct sending *s, struct error *err) must_check;
-/* The last of them, ahead of others. */
+/* The last of them, ahead of others; each from which it may be frozen looks at descriptors. */
 int precopy_last(struct sending *s, struct error *err) must_check;
 /* After a freeze that had to be undone: one round more. */
 int precopy_again(struct sending *s, struct error *err) must_check;

@@ -1,6 +1,6 @@
 /*
  * test_precopy.c - tests of the rounds: nobody is ahead of others while much is
- * sent
+ * sent, and descriptors are looked at last
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,6 +74,20 @@ static void test_who_waits_for_another_freeze_is_not_ahead(void **state)
 	RUN(1, L(LITTLE, 10, LITTLE, 10), L(false, true, false, true));
 }
 
+/*
+ * A look at many descriptors takes long: not in a round that another one follows
+ * at once, and in each from which the freeze may follow.
+ */
+static void test_descriptors_are_looked_at_right_before_the_freeze(void **state)
+{
+	RUN(1, L(LITTLE, 500, 10, LITTLE, 10),
+	    L(false, true, true, false, true));
+	assert_false(world.looked[0]);
+	assert_true(world.looked[1] && world.looked[2]);
+	assert_false(world.looked[3]);
+	assert_true(world.looked[4]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -83,6 +97,8 @@ int main(void)
 		cmocka_unit_test(test_what_becomes_much_is_sent_by_turns),
 		cmocka_unit_test(
 			test_who_waits_for_another_freeze_is_not_ahead),
+		cmocka_unit_test(
+			test_descriptors_are_looked_at_right_before_the_freeze),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

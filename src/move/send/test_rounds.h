@@ -22,6 +22,7 @@ extern struct world {
 	unsigned written[ROUNDS]; /* by the process, before each round */
 	bool ahead[ROUNDS];	  /* was anybody, in each */
 	bool ahead_now;
+	bool looked[ROUNDS]; /* at the descriptors, in each */
 	unsigned round;
 	unsigned threads;
 	uint64_t content; /* bytes in queues */
