@@ -115,9 +115,16 @@ int fds_check(pid_t pid, const struct move_external *ext, size_t nr_ext,
 
 /*
  * A page touched for the first time costs ten times what copying into it does,
- * and the capture is downtime.  So the allocator gets as many as the content
- * and the blob would take now, and is told to keep them.
+ * and the capture is downtime.  So the allocator keeps what it has had: a look
+ * that reads as much as the capture will, and as many pages as the content and
+ * the blob would take now.
  */
+static void keep_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most there can be */
+	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
+}
+
 static void warm_up(size_t content)
 {
 	size_t piece = 1 << 20, sum = piece + 2 * content, n;
@@ -125,8 +132,6 @@ static void warm_up(size_t content)
 
 	n = (sum < WARM_MAX ? sum : WARM_MAX) / piece;
 	p = xcalloc(n, sizeof(*p));
-	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most there can be */
-	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
 	for (size_t i = 0; i < n; i++) {
 		p[i] = xmalloc(piece);
 		explicit_bzero(p[i], piece);
@@ -165,8 +170,11 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 	if (r < 0)
 		return r;
 	r = sock_diag_open(pid, pidfd, &s->diag, &s->route, err);
+	keep_memory();
+	s->whole = true;
 	if (!r)
 		r = look_patiently(s, &patient, &sc, err);
+	s->whole = false;
 	if (r < 0) {
 		fds_source_destroy(s);
 		return r;

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,6 +160,19 @@ static void outside_unix_make(void)
 	close(8);
 }
 
+static void one_way_make(void)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	socklen_t n = sizeof(sun);
+
+	/* an abstract name that the kernel chooses */
+	fdt_put(socket(AF_UNIX, SOCK_DGRAM, 0), 7);
+	fdt_put(socket(AF_UNIX, SOCK_DGRAM, 0), 8);
+	CHECK(bind(8, (struct sockaddr *)&sun, sizeof(sa_family_t)) == 0);
+	CHECK(getsockname(8, (struct sockaddr *)&sun, &n) == 0);
+	CHECK(connect(7, (struct sockaddr *)&sun, n) == 0);
+}
+
 static void netlink_make(void)
 {
 	fdt_put(socket(AF_NETLINK, SOCK_RAW, 0), 7);
@@ -203,6 +217,8 @@ static void refused(void **state)
 		  "fd 7: pipe whose other end is outside" },
 		{ outside_unix_make, -ENOTSUP,
 		  "fd 7: unix socket whose other end is outside" },
+		{ one_way_make, -ENOTSUP,
+		  "fd 7: unix socket connected one way" },
 		{ netlink_make, -ENOTSUP, "fd 7: netlink socket" },
 		{ other_netns_make, -ENOTSUP,
 		  "fd 7: a network namespace that the process is not in" },

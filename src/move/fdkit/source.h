@@ -37,6 +37,7 @@ struct fds_source {
 	int route; /* rtnetlink there, or -1 */
 	const struct tree_set *trees;
 	bool soon; /* the freeze is near: what passes by itself is in the way */
+	bool whole; /* a look reads all that a capture does (fds_prepare()) */
 	bool reads_direct; /* as fds_reads_direct() */
 	bool no_direct;	   /* as fds_forbid_direct() */
 	Fds__Paths *told;  /* files and kinds that the destination was told */

@@ -51,13 +51,11 @@ static int32_t find_socket(const struct fdscan *sc,
 	return found ? (int32_t)(found - sc->file) : -1;
 }
 
-/* Find the other end, which must be in the process and point back. */
+/* Find the other end, which must be in the process; see check_pair(). */
 static int set_peer(struct fdscan *sc, struct fdscan_file *f,
 		    const struct sock_diag_unix *d, struct error *err)
 {
 	Fds__Unix *u = f->msg->socket->un;
-	struct sock_diag_unix back;
-	int r;
 
 	u->peer = d->peer < 0 ? -1 : -2;
 	if (d->peer <= 0)
@@ -68,14 +66,30 @@ static int set_peer(struct fdscan *sc, struct fdscan_file *f,
 				 "fd %d: unix socket whose other end is "
 				 "outside the process",
 				 f->number);
-	r = sock_diag_unix_get(sc->s->diag, (uint64_t)d->peer, &back, err);
-	if (r < 0)
-		return r;
-	if (back.peer != (int64_t)f->st.st_ino)
-		return error_set(err, -ENOTSUP,
-				 "fd %d: unix socket connected one way",
-				 f->number);
 	return 0;
+}
+
+static const Fds__Unix *unix_of(const struct fdscan_file *f)
+{
+	return f->msg->kind_case == FDS__FILE__KIND_SOCKET &&
+			       f->msg->socket->kind_case == FDS__SOCKET__KIND_UN
+		       ? f->msg->socket->un
+		       : NULL;
+}
+
+/* Once all are described: does the other end point back? */
+static int check_pair(const struct fdscan *sc, size_t i, struct error *err)
+{
+	const Fds__Unix *u = unix_of(&sc->file[i]), *other;
+
+	/* without a sock_diag socket nobody has asked */
+	if (sc->s->diag < 0 || !u || u->peer < 0)
+		return 0;
+	other = unix_of(&sc->file[u->peer]);
+	if (other && other->peer == (int64_t)i)
+		return 0;
+	return error_set(err, -ENOTSUP, "fd %d: unix socket connected one way",
+			 sc->file[i].number);
 }
 
 static int unix_queue(struct fdscan *sc, struct fdscan_file *f,
@@ -252,7 +266,8 @@ int sock_capture_socket(struct fdscan *sc, struct fdscan_file *f,
 	    !(inet && m->type == SOCK_STREAM && m->protocol == IPPROTO_TCP) &&
 	    !(inet && m->type == SOCK_DGRAM && m->protocol == IPPROTO_UDP))
 		return refuse(m, f, err);
-	r = sockopt_get_all(f->copy, m, err);
+	r = sc->content || sc->s->whole ? sockopt_get_all(f->copy, m, err)
+					: sockopt_get_needs(f->copy, m, err);
 	if (r < 0)
 		return error_prefix(err, r, "fd %d", f->number);
 	return inet ? cap_inet(sc, f, err) : cap_unix(sc, f, err);
@@ -428,7 +443,9 @@ int sock_capture_finish(struct fdscan *sc, struct error *err)
 	int r = 0;
 
 	for (size_t i = 0; i < sc->nr_file && !r; i++) {
-		r = check_local(sc, &sc->file[i], err);
+		r = check_pair(sc, i, err);
+		if (!r)
+			r = check_local(sc, &sc->file[i], err);
 		if (!r)
 			r = check_port_group(sc, &sc->file[i], err);
 	}

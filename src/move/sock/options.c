@@ -297,41 +297,54 @@ static bool had_peer(int fd)
 		info.tcpi_segs_out);
 }
 
-int sockopt_get_all(int fd, Fds__Socket *m, struct error *err)
+/* Those of the table with one of the flags `with` (0: any) and none of `not`. */
+static void get_options(int fd, Fds__Socket *m, unsigned with, unsigned not )
 {
-	unsigned not = had_peer(fd) ? UNCONNECTED : 0;
-	socklen_t n;
+	Fds__SockOpt *o;
 
 	m->opt = xcalloc(NR_OPTS, sizeof(*m->opt));
-	for (size_t i = 0; i < NR_OPTS; i++) {
-		Fds__SockOpt *o = applies(&opts[i], m) && !(opts[i].how & not )
-					  ? get_one(fd, &opts[i])
-					  : NULL;
-
-		if (o)
+	for (size_t i = 0; i < NR_OPTS; i++)
+		if ((!with || opts[i].how & with) && !(opts[i].how & not ) &&
+		    applies(&opts[i], m) && (o = get_one(fd, &opts[i])))
 			m->opt[m->n_opt++] = o;
-	}
-	m->reuseaddr = sockopt_int(fd, SOL_SOCKET, SO_REUSEADDR) > 0;
-	m->sndbuf = (uint32_t)sockopt_int(fd, SOL_SOCKET, SO_SNDBUF);
-	m->rcvbuf = (uint32_t)sockopt_int(fd, SOL_SOCKET, SO_RCVBUF);
-	n = (socklen_t)sockopt_int(fd, SOL_SOCKET, SO_BUF_LOCK);
-	m->buf_locks = (int)n < 0 ? 3 : n;
-	/* A BPF filter cannot be read back from a socket in full. */
+}
+
+/* A BPF filter cannot be read back from a socket in full. */
+static int check_filter(int fd, struct error *err)
+{
+	socklen_t n = 0;
+
 	if (sockopt_int(fd, SOL_SOCKET, SO_LOCK_FILTER) > 0)
 		return error_set(err, -ENOTSUP, "socket with a locked filter");
-	n = 0;
 	if (getsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, NULL, &n) < 0 || n)
 		return error_set(err, -ENOTSUP, "socket with a filter");
 	return 0;
 }
 
+int sockopt_get_all(int fd, Fds__Socket *m, struct error *err)
+{
+	int locks = sockopt_int(fd, SOL_SOCKET, SO_BUF_LOCK);
+
+	get_options(fd, m, 0, had_peer(fd) ? UNCONNECTED : 0);
+	m->reuseaddr = sockopt_int(fd, SOL_SOCKET, SO_REUSEADDR) > 0;
+	m->sndbuf = (uint32_t)sockopt_int(fd, SOL_SOCKET, SO_SNDBUF);
+	m->rcvbuf = (uint32_t)sockopt_int(fd, SOL_SOCKET, SO_RCVBUF);
+	m->buf_locks = locks < 0 ? 3 : (uint32_t)locks;
+	return check_filter(fd, err);
+}
+
+int sockopt_get_needs(int fd, Fds__Socket *m, struct error *err)
+{
+	get_options(fd, m, NEED, 0);
+	return check_filter(fd, err);
+}
+
 static const struct opt *find_option(const Fds__SockOpt *o,
 				     const Fds__Socket *m)
 {
-	for (size_t i = 0; i < NR_OPTS; i++) {
+	for (size_t i = 0; i < NR_OPTS; i++)
 		if (opts[i].level == o->level && opts[i].name == o->name)
 			return applies(&opts[i], m) ? &opts[i] : NULL;
-	}
 	return NULL;
 }
 

@@ -1,5 +1,9 @@
-/* test_needs.c - what a destination says of a need, and which are told once */
+/*
+ * test_needs.c - which needs a look finds, what a destination says of one, and
+ * that each is told once
+ */
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <setjmp.h>
@@ -8,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/xalloc.h"
 #include "move/sock/needs.h"
+#include "move/sock/options.h"
 
 static Fds__Need need_of(int family, int type)
 {
@@ -109,6 +115,99 @@ static void no_needs(void **state)
 			 -EPROTO);
 }
 
+static void set(int fd, int level, int name, const void *value, size_t n)
+{
+	if (setsockopt(fd, level, name, value, (socklen_t)n) < 0)
+		fail_msg("option %d/%d: %s", level, name, strerror(errno));
+}
+
+/* The needs among these, one after the other. */
+static size_t needs_of(const Fds__Socket *m, Fds__SockOpt **ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_opt; i++)
+		if (sockopt_is_need(m, m->opt[i]))
+			ret[n++] = m->opt[i];
+	return n;
+}
+
+static Fds__Socket *socket_like(int family, int type)
+{
+	Fds__Socket *m = xmalloc(sizeof(*m));
+
+	fds__socket__init(m);
+	m->family = family;
+	m->type = type;
+	return m;
+}
+
+/* What a look reads has all needs that a capture would find. */
+static void expect_same_needs(int fd, int family, int type, size_t number)
+{
+	Fds__Socket *all = socket_like(family, type);
+	Fds__Socket *few = socket_like(family, type);
+	Fds__SockOpt *a[64], *b[64];
+
+	assert_int_equal(sockopt_get_all(fd, all, NULL), 0);
+	assert_int_equal(sockopt_get_needs(fd, few, NULL), 0);
+	assert_int_equal(needs_of(all, a), number);
+	assert_int_equal(needs_of(few, b), number);
+	for (size_t i = 0; i < number; i++) {
+		assert_int_equal(a[i]->level, b[i]->level);
+		assert_int_equal(a[i]->name, b[i]->name);
+		assert_string_equal(a[i]->interface, b[i]->interface);
+		assert_int_equal(a[i]->value.len, b[i]->value.len);
+		if (a[i]->value.len)
+			assert_memory_equal(a[i]->value.data, b[i]->value.data,
+					    a[i]->value.len);
+	}
+	assert_true(few->n_opt < all->n_opt / 2);
+	fds__socket__free_unpacked(all, NULL);
+	fds__socket__free_unpacked(few, NULL);
+}
+
+static void a_look_finds_all_needs(void **state)
+{
+	uint32_t lo = htonl(1); /* the loopback interface's number */
+	int fd = socket(AF_INET6, SOCK_DGRAM, 0), one = 1;
+
+	set(fd, SOL_SOCKET, SO_PRIORITY, &one, sizeof(one));
+	set(fd, SOL_IPV6, IPV6_UNICAST_IF, &lo, sizeof(lo));
+	set(fd, SOL_IPV6, IPV6_MULTICAST_IF, &one, sizeof(one));
+	expect_same_needs(fd, AF_INET6, SOCK_DGRAM, 3);
+	close(fd);
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	set(fd, SOL_TCP, TCP_CONGESTION, "reno", 4);
+	set(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3);
+	expect_same_needs(fd, AF_INET, SOCK_STREAM, 2);
+	close(fd);
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	set(fd, SOL_SOCKET, SO_PRIORITY, &one, sizeof(one));
+	expect_same_needs(fd, AF_UNIX, SOCK_STREAM, 1);
+	close(fd);
+}
+
+static void a_look_finds_filters(void **state)
+{
+	struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
+	struct sock_fprog filter = { 1, &all };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), one = 1;
+	Fds__Socket *m = socket_like(AF_INET, SOCK_DGRAM);
+	struct error err = ERROR_INIT;
+
+	set(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter));
+	assert_int_equal(sockopt_get_needs(fd, m, &err), -ENOTSUP);
+	assert_string_equal(err.text, "socket with a filter");
+	fds__socket__free_unpacked(m, NULL);
+	m = socket_like(AF_INET, SOCK_DGRAM);
+	set(fd, SOL_SOCKET, SO_LOCK_FILTER, &one, sizeof(one));
+	assert_int_equal(sockopt_get_needs(fd, m, &err), -ENOTSUP);
+	assert_string_equal(err.text, "socket with a locked filter");
+	fds__socket__free_unpacked(m, NULL);
+	close(fd);
+}
+
 static void told_once(void **state)
 {
 	Fds__Paths *told = xmalloc(sizeof(*told));
@@ -141,6 +240,8 @@ int main(void)
 		cmocka_unit_test(lacking),
 		cmocka_unit_test(there),
 		cmocka_unit_test(no_needs),
+		cmocka_unit_test(a_look_finds_all_needs),
+		cmocka_unit_test(a_look_finds_filters),
 		cmocka_unit_test(told_once),
 	};
 
