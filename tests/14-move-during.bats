@@ -239,6 +239,57 @@ begin_one() { # reaped OR not
 	beats
 }
 
+@test "more signals that wait, or memory that is locked, than the destination lets anybody have are known before the freeze" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cat >holds.py <<-'S'
+		import ctypes, mmap, os, signal, sys, time
+		os.closerange(3, 1024)
+		what, beat = sys.argv[1:]
+		if what == "signals":
+		    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN])
+		    for _ in range(300):
+		        os.kill(os.getpid(), signal.SIGRTMIN)
+		else:
+		    m = mmap.mmap(-1, 1 << 20, mmap.MAP_PRIVATE)
+		    at = ctypes.addressof(ctypes.c_char.from_buffer(m))
+		    if ctypes.CDLL(None).mlock(ctypes.c_void_p(at), 1 << 20):
+		        sys.exit("mlock")
+		i = 0
+		while True:
+		    with open(beat, "a") as f:
+		        f.write(f"{i}\n")
+		    i += 1
+		    time.sleep(0.01)
+	S
+	local few=(setpriv --bounding-set "-ipc_lock,-sys_resource"
+		prlimit --memlock=65536:65536 --sigpending=200:200)
+	local what words
+	for what in signals memory; do
+		rm -f beat
+		setsid /usr/bin/python3 holds.py "$what" beat </dev/null >/dev/null 2>&1 3>&- &
+		victim=$!
+		eventually test -s beat
+		receive "${few[@]}"
+		# it stands still for no moment: a freeze would fail otherwise
+		STINT_FAULT=source-frozen:error run timeout 300 "$stint" move "$victim" --to "$addr"
+		tail -n 1 <<<"$output"
+		[ "$status" = 1 ]
+		words="300 signals wait for the process, and at the destination its user may have 200 queued (RLIMIT_SIGPENDING), of which "
+		[ $what = signals ] ||
+			words="1024 KiB of the process are locked (mlock), and the destination lets it lock 64 KiB (RLIMIT_MEMLOCK; more takes CAP_IPC_LOCK)"
+		[[ $output == *"$words"* ]]
+		beats
+		receive prlimit --memlock=65536:65536 # it has CAP_IPC_LOCK
+		run timeout 300 "$stint" move "$victim" --to "$addr"
+		tail -n 1 <<<"$output"
+		[ "$status" = 0 ]
+		eventually grep -q outcome listen
+		moved=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' listen)
+		beats
+		kill -9 "$moved"
+	done
+}
+
 @test "what its sockets need and the destination lacks is known before the freeze" {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	cat >needs.py <<-'S'

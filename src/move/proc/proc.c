@@ -92,6 +92,8 @@ int proc_parse_status(const char *text, struct proc_status *ret,
 	s.tgid = (pid_t)status_number(text, "Tgid", 10);
 	s.swapped = status_number(text, "VmSwap", 10) << 10;
 	s.memory = s.swapped + (status_number(text, "VmRSS", 10) << 10);
+	s.locked = status_number(text, "VmLck", 10) << 10;
+	s.queued = status_number(text, "SigQ", 10); /* USED/LIMIT */
 	features = status_field(text, "x86_Thread_features");
 	s.shadow_stack = features &&
 			 memmem(features, strcspn(features, "\n"), "shstk", 5);

@@ -120,6 +120,9 @@ struct proc_status {
 	bool no_new_privs, seccomp, shadow_stack;
 	uint64_t memory;  /* bytes, swapped out or not */
 	uint64_t swapped; /* of these */
+	uint64_t locked;  /* bytes that mlock() counts */
+	uint64_t
+		queued; /* signals, and POSIX timers, of its user's processes */
 	char state;
 	uint64_t cap_inh, cap_prm, cap_eff, cap_bnd, cap_amb;
 	uint64_t sig_caught;

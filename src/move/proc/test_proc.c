@@ -105,7 +105,9 @@ static void test_status(void **state)
 			"Name:\tx\nUmask:\t0027\nState:\tS (sleeping)\n"
 			"Tgid:\t700\nPid:\t700\nPPid:\t5\n"
 			"TracerPid:\t9\nNSpid:\t700\t31\t2\n"
+			"VmLck:\t   16 kB\n"
 			"VmRSS:\t    8 kB\nVmSwap:\t    4 kB\n"
+			"SigQ:\t12/31\n"
 			"Threads:\t3\nCapEff:\t00000000000000ff\n"
 			"NoNewPrivs:\t1\nSeccomp:\t2\n",
 			&s, NULL),
@@ -117,6 +119,8 @@ static void test_status(void **state)
 	assert_int_equal(s.tracer, 9);
 	assert_int_equal(s.memory, 12 << 10);
 	assert_int_equal(s.swapped, 4 << 10);
+	assert_int_equal(s.locked, 16 << 10);
+	assert_int_equal(s.queued, 12);
 	assert_int_equal(s.threads, 3);
 	assert_int_equal(s.cap_eff, 0xff);
 	assert_true(s.no_new_privs && s.seccomp && !s.shadow_stack);

@@ -52,6 +52,8 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 	if (!r)
 		r = restore_clear(p->landing, v->other_vdso ? 0 : m->vdso, err);
 	if (!r)
+		r = restore_check_room(p->landing, m->queued, m->locked, err);
+	if (!r)
 		r = restore_read_ids(p->landing, &p->ids, err);
 	if (!r)
 		p->exe = xstrdup(m->exe);

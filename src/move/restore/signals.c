@@ -66,15 +66,21 @@ static int queue_many(struct landing *l, Move__Signal *const *s, size_t n,
 	return r;
 }
 
+void restore_lift_signals(const struct landing *l)
+{
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+
+	(void)!prlimit(l->pid, RLIMIT_SIGPENDING, &none, NULL);
+}
+
 int restore_many_signals(struct landing *l, const Move__State *s,
 			 struct error *err)
 {
-	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	int32_t pid = s->thread[0]->tid;
 	int r = 0;
 
 	/* put_limit() has the right one; without privilege it stays as here */
-	(void)prlimit(l->pid, RLIMIT_SIGPENDING, &none, NULL);
+	restore_lift_signals(l);
 	for (size_t i = 0; i < s->n_thread && !r; i++) {
 		const Move__Thread *t = s->thread[i];
 

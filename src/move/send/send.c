@@ -170,13 +170,11 @@ static int prepare_area(struct send_process *p, struct error *err)
 {
 	struct proc_status st;
 	int r = proc_read_status(p->pid, &st, err);
+	size_t n = THREADS_LEAST;
 
-	if (r < 0)
-		return r;
-	return tracee_map_area(p->tracee,
-			       2 * st.threads > THREADS_LEAST ? 2 * st.threads
-							      : THREADS_LEAST,
-			       err);
+	if (!r && 2 * st.threads > n)
+		n = 2 * st.threads;
+	return r < 0 ? r : tracee_map_area(p->tracee, n, err);
 }
 
 /*
@@ -222,6 +220,7 @@ static int send_setup(struct sending *s, struct error *err)
 		r = prepare_area(p, err);
 	if (!r)
 		r = check_asked(p->tracee, err);
+	p->queued = tracee_count_signals(p->pid);
 	if (!r)
 		r = track_start(p->track, fds_reads_direct(s->common.fds), &why,
 				err);

@@ -31,6 +31,21 @@ static int tell_gone(struct track *t, const struct vma_list *gone,
 	return r;
 }
 
+/* What the destination looks at before the process has to stand still. */
+static int tell_first(struct track *t, Move__Layout *l, struct error *err)
+{
+	struct proc_status st;
+	int r = proc_read_link(t->p->pid, "exe", &l->exe, err);
+
+	if (!r)
+		r = proc_read_status(t->p->pid, &st, err);
+	if (r < 0)
+		return r;
+	l->queued = t->p->queued;
+	l->locked = st.locked;
+	return 0;
+}
+
 /*
  * fresh may be empty: where the landing area lies is told with it.  With left,
  * what shows a file that has gone since maps was read is not told but appended
@@ -49,8 +64,8 @@ static int tell_fresh(struct track *t, const struct vma_list *fresh,
 	l->monotonic_offset = t->common->clocks.monotonic;
 	l->boottime_offset = t->common->clocks.boottime;
 	l->own_clocks = clocks_own(t->p->pid);
-	if (!t->told_area)
-		r = r < 0 ? r : proc_read_link(t->p->pid, "exe", &l->exe, err);
+	if (!r && !t->told_area)
+		r = tell_first(t, l, err);
 	for (size_t i = 0; i < fresh->nr && !r; i++) {
 		Move__Vma *v = layout_vma(&fresh->v[i]);
 

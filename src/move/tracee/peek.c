@@ -2,6 +2,7 @@
  * peek.c - what lies where in the process that is traced; see tracee.h
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -38,6 +39,23 @@ int tracee_poke(pid_t tid, uint64_t addr, const void *p, size_t n)
 			return -errno;
 	}
 	return 0;
+}
+
+static size_t count_signals(pid_t tid, uint32_t flags)
+{
+	struct __ptrace_peeksiginfo_args args = { .flags = flags, .nr = 32 };
+	siginfo_t info[32];
+	long n;
+
+	while ((n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, info)) > 0)
+		args.off += (uint64_t)n;
+	return args.off;
+}
+
+size_t tracee_count_signals(pid_t tid)
+{
+	return count_signals(tid, 0) +
+	       count_signals(tid, PTRACE_PEEKSIGINFO_SHARED);
 }
 
 uint64_t tracee_box_data(const struct tracee *t)

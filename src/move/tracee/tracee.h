@@ -182,6 +182,9 @@ int tracee_poke(pid_t tid, uint64_t addr, const void *p, size_t n) must_check;
  */
 bool tracee_await(bool (*look)(void *arg), void *arg, usec_t limit);
 
+/* How many signals wait for a thread that stands still, and for its process. */
+size_t tracee_count_signals(pid_t tid);
+
 /* Transfer all n bytes, or fail. */
 int tracee_read(pid_t pid, uint64_t addr, void *p, size_t n) must_check;
 int tracee_write(pid_t pid, uint64_t addr, const void *p, size_t n) must_check;
