@@ -142,8 +142,11 @@ class Bed:
         return self.stint("testbed", "exec", host, *argv, **kw)
 
     def ask(self, *args):
-        """All objects that a command lists."""
+        """All objects that a command lists; a controller may be too busy for a while."""
+        end = time.monotonic() + 120
         r = self.stint(*args, "--json")
+        while "did not answer in time" in r.stderr and time.monotonic() < end:
+            r = self.stint(*args, "--json")
         if r.returncode:
             raise Failed(f"{args[0]}: {r.stderr.strip()}")
         return [json.loads(line) for line in r.stdout.splitlines()]
