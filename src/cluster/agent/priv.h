@@ -39,8 +39,9 @@ struct relay {
 	char *job;
 	uint32_t rank;
 	uint64_t epoch;
-	char *path; /* of its socket */
-	int fd;	    /* -1: not connected */
+	char *path;	/* of its socket */
+	int fd;		/* -1: not connected */
+	bool unwatched; /* that was told */
 	sd_event_source *io, *retry;
 	STAILQ_HEAD(, parcel) queue;
 	size_t queued;

@@ -213,14 +213,31 @@ static void relay_broken(struct relay *r)
 	loop_after(r->agent->event, &r->retry, RETRY_AFTER, on_retry, r);
 }
 
+/* It is tried again and again, and told once. */
+static void relay_unwatched(struct relay *r, int code)
+{
+	struct error err;
+
+	if (!r->unwatched) {
+		loop_unwatched(&err, code, "its keeper is out of hearing");
+		log_warnx("job=%s rank=%u epoch=%" PRIu64 " error=\"%s\"",
+			  r->job, r->rank, r->epoch, err.text);
+	}
+	r->unwatched = true;
+	relay_broken(r);
+}
+
 static void relay_arm(struct relay *r)
 {
 	uint32_t events = r->agent->held ? 0 : EPOLLIN;
+	int k = 0;
 
 	if (!STAILQ_EMPTY(&r->queue))
 		events |= EPOLLOUT;
 	if (r->io)
-		sd_event_source_set_io_events(r->io, events);
+		k = sd_event_source_set_io_events(r->io, events);
+	if (k < 0)
+		relay_unwatched(r, k);
 }
 
 /* One packet up; 0, or negative when the connection is done for. */
@@ -281,6 +298,7 @@ void relay_connect(struct relay *r)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	size_t n = strlen(r->path);
+	int k;
 
 	relay_disconnect(r);
 	if (n >= sizeof(sun.sun_path)) {
@@ -298,11 +316,14 @@ void relay_connect(struct relay *r)
 			relay_broken(r);
 		return;
 	}
-	if (sd_event_add_io(r->agent->event, &r->io, r->fd, EPOLLIN, on_packet,
-			    r) < 0)
-		relay_broken(r);
-	else
-		relay_arm(r);
+	k = sd_event_add_io(r->agent->event, &r->io, r->fd, EPOLLIN, on_packet,
+			    r);
+	if (k < 0) {
+		relay_unwatched(r, k);
+		return;
+	}
+	r->unwatched = false;
+	relay_arm(r);
 }
 
 void relay_packet(struct relay *r, const ProtobufCBinaryData *data)

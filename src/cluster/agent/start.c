@@ -96,6 +96,7 @@ void relay_start(struct agent *a, const Control__KeeperName *name,
 		 struct agent_asker starter)
 {
 	struct relay *r = relay_find(a, name);
+	struct error err;
 	int fds[2], k;
 
 	if (r) {
@@ -118,7 +119,8 @@ void relay_start(struct agent *a, const Control__KeeperName *name,
 	}
 	k = sd_event_add_io(a->event, &r->ready, fds[0], EPOLLIN, on_ready, r);
 	if (k < 0) {
-		start_failed(r, -EIO, "its keeper cannot be waited for");
+		loop_unwatched(&err, k, "its keeper cannot be waited for");
+		start_failed(r, -EIO, err.text);
 		return;
 	}
 	loop_after(a->event, &r->patience, START_PATIENCE, on_patience, r);

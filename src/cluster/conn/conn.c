@@ -101,19 +101,6 @@ static bool is_held(const struct conn *c)
 	return c->to_read_first && conn_queued(c) >= CONN_QUEUE_LOW;
 }
 
-/* Which of the socket's events to wait for. */
-static void conn_arm(struct conn *c)
-{
-	uint32_t events = is_held(c) ? 0 : EPOLLIN;
-
-	if (c->state == CONNECTING)
-		events = EPOLLOUT;
-	else if (secured_unsent(c->secured) || c->out_at < c->out_end)
-		events |= EPOLLOUT;
-	if (c->io)
-		sd_event_source_set_io_events(c->io, events);
-}
-
 static int on_again(sd_event_source *src, void *arg)
 {
 	struct conn *c = arg;
@@ -132,6 +119,28 @@ static void run_again(struct conn *c)
 {
 	if (c->event && c->state != ENDED && !c->again)
 		loop_defer(c->event, &c->again, on_again, c);
+}
+
+static void unwatched(struct conn *c, int code)
+{
+	c->failed = loop_unwatched(&c->why, code, "the connection's socket");
+	run_again(c);
+}
+
+/* Which of the socket's events to wait for.  It ends where it cannot wait. */
+static void conn_arm(struct conn *c)
+{
+	int r = 0;
+	uint32_t events = is_held(c) ? 0 : EPOLLIN;
+
+	if (c->state == CONNECTING)
+		events = EPOLLOUT;
+	else if (secured_unsent(c->secured) || c->out_at < c->out_end)
+		events |= EPOLLOUT;
+	if (c->io && !c->failed)
+		r = sd_event_source_set_io_events(c->io, events);
+	if (r < 0)
+		unwatched(c, r);
 }
 
 /*
@@ -326,15 +335,16 @@ static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
 
 void conn_start(struct conn *c, sd_event *event, usec_t timeout)
 {
+	int r;
+
 	c->event = event;
 	if (c->failed) {
 		run_again(c);
 		return;
 	}
-	c->failed = sd_event_add_io(event, &c->io, c->fd, EPOLLIN, on_io, c);
-	if (c->failed < 0) {
-		error_sys(&c->why, c->failed, "the connection's socket");
-		run_again(c);
+	r = sd_event_add_io(event, &c->io, c->fd, EPOLLIN, on_io, c);
+	if (r < 0) {
+		unwatched(c, r);
 		return;
 	}
 	loop_after(event, &c->timer, timeout, on_timeout, c);

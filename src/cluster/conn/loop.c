@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/log.h"
 
@@ -37,7 +38,7 @@ int loop_create(sd_event **ret, struct error *err)
 	sd_event_source_disable_unref(first);
 	if (r < 0) {
 		sd_event_unref(event);
-		return error_sys(err, r, "a timer for the event loop");
+		return loop_unwatched(err, r, "a timer for the event loop");
 	}
 	*ret = event;
 	return 0;
@@ -56,6 +57,16 @@ void loop_defer(sd_event *event, sd_event_source **source,
 	must(sd_event_add_defer(event, source, fn, ctx));
 }
 
+int loop_unwatched(struct error *err, int code, const char *what)
+{
+	if (code != -ENOSPC)
+		return error_sys(err, code, "%s", what);
+	return error_set(err, code,
+			 "%s: %s: raise the limit of descriptors that a user "
+			 "may watch, the sysctl fs.epoll.max_user_watches",
+			 what, strerror(-code));
+}
+
 int loop_signals(sd_event *event, const int *signals,
 		 sd_event_signal_handler_t fn, void *ctx, struct error *err)
 {
@@ -63,5 +74,5 @@ int loop_signals(sd_event *event, const int *signals,
 
 	for (; *signals && r >= 0; signals++)
 		r = sd_event_add_signal(event, NULL, *signals, fn, ctx);
-	return r < 0 ? error_sys(err, r, "signals for the event loop") : 0;
+	return r < 0 ? loop_unwatched(err, r, "signals for the event loop") : 0;
 }

@@ -30,6 +30,12 @@ void loop_after(sd_event *event, sd_event_source **source, usec_t after,
 void loop_defer(sd_event *event, sd_event_source **source,
 		sd_event_handler_t fn, void *ctx);
 
+/*
+ * What to say where a descriptor cannot be watched, and of ENOSPC which limit is
+ * in the way.  Returns code.
+ */
+int loop_unwatched(struct error *err, int code, const char *what);
+
 /* Handle these signals (a list that ends with 0), which must be blocked. */
 int loop_signals(sd_event *event, const int *signals,
 		 sd_event_signal_handler_t fn, void *ctx,

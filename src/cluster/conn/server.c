@@ -86,7 +86,8 @@ static int on_rested(sd_event_source *src, uint64_t usec, void *arg)
 	struct conn_server *s = arg;
 
 	s->rest = sd_event_source_disable_unref(s->rest);
-	sd_event_source_set_enabled(s->io, SD_EVENT_ON);
+	if (sd_event_source_set_enabled(s->io, SD_EVENT_ON) < 0)
+		loop_after(s->event, &s->rest, REST, on_rested, s);
 	return 0;
 }
 
@@ -161,7 +162,8 @@ int conn_server_create(sd_event *event, int fd,
 	r = sd_event_add_io(event, &s->io, fd, EPOLLIN, on_accept, s);
 	if (r < 0) {
 		free(s);
-		return error_sys(err, r, "cannot watch the listening socket");
+		return loop_unwatched(err, r,
+				      "cannot watch the listening socket");
 	}
 	*ret = s;
 	return 0;

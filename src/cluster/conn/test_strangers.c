@@ -153,6 +153,33 @@ int sd_event_add_io(sd_event *e, sd_event_source **ret, int fd, uint32_t events,
 	return real(e, ret, fd, events, fn, data);
 }
 
+/* Likewise: of the calls that change what is waited for. */
+static unsigned unarmed;
+
+int sd_event_source_set_io_events(sd_event_source *s, uint32_t events)
+{
+	int (*real)(sd_event_source *, uint32_t) = (__typeof__(real))dlsym(
+		RTLD_NEXT, "sd_event_source_set_io_events");
+
+	return unarmed && !--unarmed ? -ENOSPC : real(s, events);
+}
+
+/* A connection that cannot wait for what comes next ends at once. */
+static void who_cannot_wait(void **state)
+{
+	struct world *w = *state;
+
+	unarmed = 1; /* the client's, while it connects */
+	connect_as(w, &w->key);
+	while (!w->client_closed)
+		turn(w);
+	assert_int_equal(w->code, -ENOSPC);
+	assert_int_equal(w->client_ready, 0);
+	connect_as(w, &w->key);
+	while (!w->client_ready || !w->served)
+		turn(w);
+}
+
 /* Whoever cannot be watched is told, or gone, and nobody else. */
 static void who_cannot_be_watched(void **state)
 {
@@ -169,6 +196,7 @@ static void who_cannot_be_watched(void **state)
 		-ENOSPC);
 	assert_null(other);
 	assert_non_null(strstr(err.text, "cannot watch the listening socket"));
+	assert_non_null(strstr(err.text, "fs.epoll.max_user_watches"));
 	for (unsigned which = 1; which <= 2; which++) {
 		unwatched = which; /* the client, and whom it reaches */
 		w->client_ready = w->client_closed = 0;
@@ -197,6 +225,7 @@ int main(void)
 		HERE(no_descriptors),
 		HERE(who_cannot_be_watched),
 		ELSEWHERE(who_cannot_be_watched),
+		HERE(who_cannot_wait),
 	};
 	return cmocka_run_group_tests_name("strangers", tests, NULL, NULL);
 }

@@ -50,11 +50,11 @@ void keeper_flush(struct keeper *k)
 	if (k->agent.fd < 0)
 		return;
 	r = keeper_queue_send(k->agent.queue, k->agent.fd);
-	if (r < 0) {
+	if (r >= 0)
+		r = sd_event_source_set_io_events(k->agent.source,
+						  r ? EPOLLOUT : EPOLLIN);
+	if (r < 0)
 		keeper_hang_up(k);
-		return;
-	}
-	sd_event_source_set_io_events(k->agent.source, r ? EPOLLOUT : EPOLLIN);
 }
 
 void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep)

@@ -260,7 +260,7 @@ int owner_said_create(struct owner *o, struct owner_said **ret,
 		r = sd_event_add_io(o->event, &s->io, s->fd, EPOLLIN,
 				    on_connection, s);
 		if (r < 0)
-			error_sys(err, r, "%s", s->path);
+			loop_unwatched(err, r, s->path);
 	}
 	if (r < 0) {
 		owner_said_destroy(s);

@@ -448,7 +448,7 @@ static int run_loop(struct run *r)
 		return k;
 	k = run_signals_take(r->event, on_signal, r);
 	if (k < 0)
-		return error_sys(&r->err, k, "event loop");
+		return loop_unwatched(&r->err, k, "signals for the event loop");
 	r->print = run_print_create(r->event, r->session->ranks,
 				    r->session->label, &print_ops, r);
 	if (r->session->ask && r->session->ask->stdin_open)

@@ -73,8 +73,12 @@ int front_keys_watch(struct ctl *ctl, struct error *err)
 		ctl->event, &ctl->front->keys_watch, ctl->conf->state_dir,
 		IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE, on_change, ctl);
 
-	return r < 0 ? error_sys(err, r,
-				 "%s: cannot be watched for revoked keys",
-				 ctl->conf->state_dir)
+	return r < 0 ? error_set(
+			       err, r,
+			       "%s: cannot be watched for revoked keys: %s: "
+			       "see the sysctls fs.inotify.max_user_instances,"
+			       " fs.inotify.max_user_watches and "
+			       "fs.epoll.max_user_watches",
+			       ctl->conf->state_dir, strerror(-r))
 		     : 0;
 }
