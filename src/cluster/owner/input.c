@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cluster/conn/loop.h"
 #include "cluster/owner/priv.h"
 #include "cluster/owner/source.h"
 #include "core/xalloc.h"
@@ -29,8 +30,8 @@ struct device {
 
 struct input {
 	struct owner *owner;
-	int fd; /* inotify of the directory, the inlet's */
-	struct owner_inlet *changes;
+	struct owner_inlet *changes; /* inotify of the directory */
+	sd_event_source *again;
 	struct device device[INPUT_DEVICES];
 };
 
@@ -98,9 +99,8 @@ static void open_device(struct input *w, int dir, const char *name)
 		return;
 	}
 	d->input = w;
+	snprintf(d->name, sizeof(d->name), "%s", name);
 	d->inlet = owner_inlet_open(w->owner, fd, on_touched, d);
-	if (d->inlet)
-		snprintf(d->name, sizeof(d->name), "%s", name);
 }
 
 static void open_all(struct input *w)
@@ -123,6 +123,39 @@ static void on_change(void *ctx, int fd)
 	open_all(ctx);
 }
 
+static void look(struct input *w);
+
+static int on_again(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct input *w = arg;
+
+	w->again = sd_event_source_disable_unref(w->again);
+	look(w);
+	return 0;
+}
+
+static void watch_dir(struct input *w)
+{
+	w->changes = owner_inlet_inotify(w->owner, on_change, w);
+	if (w->changes && owner_inlet_add(w->changes, w->owner->conf.input,
+					  IN_CREATE | IN_ATTRIB) < 0) {
+		owner_inlet_close(w->changes);
+		w->changes = NULL;
+	}
+}
+
+static void look(struct input *w)
+{
+	watch_dir(w);
+	owner_lost(w->owner, OWNER_INPUT, PRESENCE_INPUT, !w->changes,
+		   "keyboard and mouse cannot be watched "
+		   "(fs.inotify.max_user_instances, max_user_watches)");
+	if (!w->changes)
+		loop_after(w->owner->event, &w->again, OWNER_AGAIN, on_again,
+			   w);
+	open_all(w);
+}
+
 static void input_end(void *source)
 {
 	struct input *w = source;
@@ -130,6 +163,7 @@ static void input_end(void *source)
 	for (size_t i = 0; i < INPUT_DEVICES; i++)
 		owner_inlet_close(w->device[i].inlet);
 	owner_inlet_close(w->changes);
+	sd_event_source_disable_unref(w->again);
 	free(w);
 }
 
@@ -143,18 +177,7 @@ static void *input_begin(struct owner *o)
 		return NULL;
 	w = xcalloc(1, sizeof(*w));
 	w->owner = o;
-	w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (w->fd >= 0)
-		w->changes = owner_inlet_open(o, w->fd, on_change, w);
-	if (w->changes && inotify_add_watch(w->fd, o->conf.input,
-					    IN_CREATE | IN_ATTRIB) < 0) {
-		owner_inlet_close(w->changes);
-		w->changes = NULL;
-	}
-	if (!w->changes)
-		owner_lost(o, OWNER_INPUT, PRESENCE_INPUT, true,
-			   "keyboard and mouse cannot be watched");
-	open_all(w);
+	look(w);
 	return w;
 }
 

@@ -27,8 +27,6 @@
 #define DBUS	"org.freedesktop.DBus"
 #define OBJECT	"/org/freedesktop/login1"
 
-#define AGAIN (5 * USEC_PER_SEC) /* until the bus is tried again */
-
 struct logind {
 	struct owner *owner;
 	sd_bus *bus;
@@ -350,7 +348,7 @@ static int on_disconnected(sd_bus_message *m, void *arg, sd_bus_error *err)
 	cannot_tell(l, true, "the system's bus has gone");
 	l->again = sd_event_source_disable_unref(l->again);
 	/* Not from within one of its own calls. */
-	loop_after(l->owner->event, &l->again, AGAIN, on_again, l);
+	loop_after(l->owner->event, &l->again, OWNER_AGAIN, on_again, l);
 	return 0;
 }
 
@@ -407,7 +405,7 @@ static void logind_connect(struct logind *l)
 		return;
 	cannot_tell(l, true, "the system's bus cannot be reached");
 	disconnect(l);
-	loop_after(l->owner->event, &l->again, AGAIN, on_again, l);
+	loop_after(l->owner->event, &l->again, OWNER_AGAIN, on_again, l);
 }
 
 static void *logind_begin(struct owner *o)

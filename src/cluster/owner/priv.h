@@ -73,18 +73,32 @@ void owner_weigh(struct owner *o);
 /* Signs have come: work out what follows, and tell it. */
 void owner_update(struct owner *o);
 
+/* Until what cannot be had is tried again. */
+#define OWNER_AGAIN (5 * USEC_PER_SEC)
+
 /* ---- inlet.c */
 
 /*
  * Call come(ctx, fd) once there is something to read from fd, at once, and then
- * once a second at most; it reads all of it.  Takes fd; NULL if it cannot be
- * watched.
+ * once a second at most; it reads all of it, and may find nothing.  Takes fd.
  */
 typedef void (*owner_inlet_fn)(void *ctx, int fd);
 struct owner_inlet;
 struct owner_inlet *owner_inlet_open(struct owner *o, int fd,
 				     owner_inlet_fn come, void *ctx);
 void owner_inlet_close(struct owner_inlet *i); /* NULL is allowed */
+/*
+ * The same of an inotify instance of its own; NULL: there is none
+ * (fs.inotify.max_user_instances).  Then try again after OWNER_AGAIN.
+ */
+struct owner_inlet *owner_inlet_inotify(struct owner *o, owner_inlet_fn come,
+					void *ctx);
+/* As inotify_add_watch(): the watch, or a negative errno. */
+int owner_inlet_add(const struct owner_inlet *i, const char *path,
+		    uint32_t mask);
+void owner_inlet_drop(const struct owner_inlet *i, int watch);
+/* Is that errno one of a limit (fs.inotify.max_user_watches), which passes? */
+bool owner_inlet_is_full(int code);
 
 /* ---- said.c */
 

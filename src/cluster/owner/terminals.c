@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cluster/conn/loop.h"
 #include "cluster/owner/priv.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -21,8 +22,8 @@
 
 struct owner_terminals {
 	struct owner *owner;
-	int fd;
-	struct owner_inlet *inlet;
+	struct owner_inlet *inlet; /* of inotify; NULL: none is left */
+	sd_event_source *again;
 	struct terminal *list;
 	size_t nr, cap;
 };
@@ -72,31 +73,6 @@ static void on_events(void *ctx, int fd)
 		}
 }
 
-struct owner_terminals *owner_terminals_create(struct owner *o)
-{
-	struct owner_terminals *t = xcalloc(1, sizeof(*t));
-
-	t->owner = o;
-	t->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (t->fd >= 0)
-		t->inlet = owner_inlet_open(o, t->fd, on_events, t);
-	if (!t->inlet)
-		owner_lost(o, OWNER_TERMINALS, PRESENCE_TERMINAL, true,
-			   "terminals cannot be watched");
-	if (!t->inlet)
-		t->fd = -1;
-	return t;
-}
-
-void owner_terminals_destroy(struct owner_terminals *t)
-{
-	if (!t)
-		return;
-	owner_inlet_close(t->inlet);
-	free(t->list);
-	free(t);
-}
-
 /* When it was used last.  One of the future was so just now. */
 static void tell_age(struct owner_terminals *t, const struct terminal *term)
 {
@@ -114,13 +90,50 @@ static void tell_age(struct owner_terminals *t, const struct terminal *term)
 
 static void watch(struct owner_terminals *t, struct terminal *term)
 {
+	bool was = term->unwatched;
 	char path[64];
 
+	term->unwatched = true;
+	if (!t->inlet)
+		return;
 	terminal_path(term->line, path);
-	term->wd = inotify_add_watch(t->fd, path, IN_ACCESS);
+	term->wd = owner_inlet_add(t->inlet, path, IN_ACCESS);
+	term->unwatched = owner_inlet_is_full(term->wd);
 	/* That of a session whose terminal has gone, or of a screen (":0"). */
-	if (term->wd < 0 && errno != ENOENT)
-		log_warn(-errno, "%s: cannot be watched for its user", path);
+	if (term->wd < 0 && term->wd != -ENOENT && !was)
+		log_warn(term->wd, "%s: cannot be watched for its user", path);
+}
+
+static int on_again(sd_event_source *src, uint64_t usec, void *arg);
+
+/* Those that are not watched: now, or in a while. */
+static void watch_all(struct owner_terminals *t)
+{
+	bool lost;
+
+	if (!t->inlet)
+		t->inlet = owner_inlet_inotify(t->owner, on_events, t);
+	lost = !t->inlet;
+	for (size_t i = 0; i < t->nr; i++) {
+		if (t->list[i].wd < 0)
+			watch(t, &t->list[i]);
+		lost |= t->list[i].unwatched;
+	}
+	owner_lost(t->owner, OWNER_TERMINALS, PRESENCE_TERMINAL, lost,
+		   "terminals cannot be watched "
+		   "(fs.inotify.max_user_instances, max_user_watches)");
+	if (lost && !t->again)
+		loop_after(t->owner->event, &t->again, OWNER_AGAIN, on_again,
+			   t);
+}
+
+static int on_again(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct owner_terminals *t = arg;
+
+	t->again = sd_event_source_disable_unref(t->again);
+	watch_all(t);
+	return 0;
 }
 
 static struct terminal *find_same(struct owner_terminals *t,
@@ -151,7 +164,7 @@ static void drop_others(struct owner_terminals *t, unsigned from)
 		else if ((wd = t->list[i].wd) >= 0) {
 			t->list[i].wd = -1;
 			if (!is_watched(t, wd))
-				inotify_rm_watch(t->fd, wd);
+				owner_inlet_drop(t->inlet, wd);
 		}
 	t->nr = kept;
 }
@@ -175,8 +188,26 @@ void owner_terminals_set(struct owner_terminals *t, unsigned from,
 			tell_age(t, term);
 		}
 		term->named = true;
-		if (term->wd < 0)
-			watch(t, term);
 	}
 	drop_others(t, from);
+	watch_all(t);
+}
+
+struct owner_terminals *owner_terminals_create(struct owner *o)
+{
+	struct owner_terminals *t = xcalloc(1, sizeof(*t));
+
+	t->owner = o;
+	watch_all(t);
+	return t;
+}
+
+void owner_terminals_destroy(struct owner_terminals *t)
+{
+	if (!t)
+		return;
+	owner_inlet_close(t->inlet);
+	sd_event_source_disable_unref(t->again);
+	free(t->list);
+	free(t);
 }

@@ -16,7 +16,8 @@ struct terminal {
 	char who[PRESENCE_WHO];
 	unsigned from; /* which source names it */
 	/* Of the list: */
-	int wd;
+	int wd;		/* negative: none */
+	bool unwatched; /* though it is there */
 	bool named;
 };
 

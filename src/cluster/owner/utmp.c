@@ -29,10 +29,10 @@ struct utmp {
 	struct owner *owner;
 	char *path;
 	char *dir, *file;
-	int fd; /* inotify, the inlet's */
-	struct owner_inlet *inlet;
+	struct owner_inlet *inlet; /* of inotify */
 	sd_event_source *again;
-	bool ever; /* it has been there */
+	bool ever;    /* it has been there */
+	bool watched; /* changes are told at once */
 	struct terminal *list;
 	size_t nr, cap;
 	unsigned users;
@@ -109,8 +109,11 @@ static void read_utmp(struct utmp *w)
 	w->ever |= !r;
 	/* A host on which nobody ever logged in has none. */
 	owner_lost(w->owner, OWNER_UTMP, PRESENCE_TERMINAL,
-		   r < 0 && (w->ever || r != -ENOENT),
-		   "who is logged in cannot be read");
+		   !w->watched || (r < 0 && (w->ever || r != -ENOENT)),
+		   w->watched ? "who is logged in cannot be read"
+			      : "who is logged in cannot be watched "
+				"(fs.inotify.max_user_instances, "
+				"max_user_watches)");
 	if (r < 0 && w->ever)
 		return;
 	owner_users(w->owner, OWNER_UTMP, w->users);
@@ -118,34 +121,53 @@ static void read_utmp(struct utmp *w)
 	owner_terminals_set(w->owner->terminals, OWNER_UTMP, w->list, w->nr);
 }
 
-static int on_again(sd_event_source *src, uint64_t usec, void *arg)
-{
-	struct utmp *w = arg;
+static void on_change(void *ctx, int fd);
 
-	read_utmp(w);
-	sd_event_source_set_time_relative(src, UTMP_AGAIN);
-	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
-	return 0;
-}
-
-/* The file, while it is there; else the directory, where others come and go. */
+/*
+ * The file, while it is there; else the directory, where others come and go.
+ * What else is wrong with it reading tells.
+ */
 static void watch_file(struct utmp *w)
 {
-	if (inotify_add_watch(w->fd, w->path,
-			      IN_MODIFY | IN_DELETE_SELF | IN_MOVE_SELF) < 0)
-		inotify_add_watch(w->fd, w->dir,
-				  IN_CREATE | IN_MOVED_TO | IN_ONESHOT);
+	int r;
+
+	if (!w->inlet)
+		w->inlet = owner_inlet_inotify(w->owner, on_change, w);
+	w->watched = w->inlet;
+	if (!w->inlet)
+		return;
+	r = owner_inlet_add(w->inlet, w->path,
+			    IN_MODIFY | IN_DELETE_SELF | IN_MOVE_SELF);
+	if (r < 0)
+		r = owner_inlet_add(w->inlet, w->dir,
+				    IN_CREATE | IN_MOVED_TO | IN_ONESHOT);
+	w->watched = !owner_inlet_is_full(r);
+}
+
+static void look(struct utmp *w)
+{
+	watch_file(w);
+	read_utmp(w);
 }
 
 static void on_change(void *ctx, int fd)
 {
-	struct utmp *w = ctx;
 	char buf[4096] __attribute__((aligned(8)));
 
 	while (read(fd, buf, sizeof(buf)) > 0)
 		continue;
-	watch_file(w);
-	read_utmp(w);
+	look(ctx);
+}
+
+static int on_again(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct utmp *w = arg;
+
+	look(w);
+	sd_event_source_set_time_relative(src, w->watched ? UTMP_AGAIN
+							  : OWNER_AGAIN);
+	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+	return 0;
 }
 
 static void utmp_end(void *source)
@@ -171,18 +193,9 @@ static void *utmp_begin(struct owner *o)
 	slash = strrchr(w->dir, '/');
 	if (slash && slash > w->dir)
 		*slash = '\0';
-	w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (w->fd >= 0)
-		w->inlet = owner_inlet_open(o, w->fd, on_change, w);
-	if (!w->inlet) {
-		owner_lost(o, OWNER_UTMP, PRESENCE_TERMINAL, true,
-			   "who is logged in cannot be watched");
-		utmp_end(w);
-		return NULL;
-	}
-	watch_file(w);
-	loop_after(o->event, &w->again, UTMP_AGAIN, on_again, w);
-	read_utmp(w);
+	look(w);
+	loop_after(o->event, &w->again, w->watched ? UTMP_AGAIN : OWNER_AGAIN,
+		   on_again, w);
 	return w;
 }
 
