@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# What cannot be watched (fs.epoll.max_user_watches): client, controller and keeper,
-# with the first call of epoll_ctl() failing, then the second, ..., until none fails
-# any more.  It ends with a line that says so, or does its work all the same.
+# What cannot be watched (fs.epoll.max_user_watches): client, controller, agent and
+# keeper, with the first call of epoll_ctl() failing, then the second, ..., until none
+# fails any more.  It ends with a line that says so, or does its work all the same.
 
 bats_require_minimum_version 1.5.0
 load jobs
@@ -9,7 +9,6 @@ load jobs
 setup() {
 	command -v strace >/dev/null || skip "no strace"
 	jobs_setup
-	serve 1
 }
 
 teardown() { jobs_teardown; }
@@ -24,13 +23,22 @@ failed() {
 	grep -q INJECTED "$bed/calls"
 }
 
-# One line, in words.
+# That something is no longer watched the kernel does not refuse.
+failed_to_watch() {
+	grep INJECTED "$bed/calls" | grep -qv EPOLL_CTL_DEL
+}
+
+# One line, in words, and the limit that is in the way.
 says_so() { # FILE
-	[ "$(grep -c 'No space left on device$' "$1")" = 1 ] || { cat "$1"; return 1; }
+	[ "$(grep -c 'No space left on device: .*fs.epoll.max_user_watches' "$1")" = 1 ] || {
+		cat "$1"
+		return 1
+	}
 }
 
 @test "a client that cannot watch ends with a line, or goes on" {
 	local n rc
+	serve 1
 	for ((n = 1; ; n++)); do
 		rc=0
 		injecting "$n"
@@ -47,7 +55,7 @@ says_so() { # FILE
 }
 
 @test "a controller that cannot watch ends with a line" {
-	local n rc
+	local n rc bed=$BATS_TEST_TMPDIR
 	for ((n = 1; ; n++)); do
 		rc=0
 		injecting "$n"
@@ -68,8 +76,52 @@ watched_or_ended() { # PID WORD FILE
 	ended "$1" || grep -q "$2" "$3"
 }
 
+# With each failure it ends, or says so and does its work, or does that at once.
+@test "an agent that cannot watch says so, and does its work" {
+	local n rc log
+	serve 1
+	log=$bed/h1/agent.log
+	slay "$(service_pid h1)"
+	for ((n = 1; ; n++)); do
+		rc=0
+		: >"$log"
+		injecting "$n"
+		start_injected_agent
+		eventually watched_or_ended "$background" connected "$log"
+		if ended "$background"; then
+			wait "$background" || rc=$?
+			[ $rc = 1 ]
+			says_so "$log"
+			continue
+		fi
+		! failed_to_watch || grep 'No space left on device' "$log"
+		st run echo "hi $n" </dev/null >"$bed/out" 2>&1 || rc=$?
+		cat "$bed/out"
+		if [ $rc = 0 ]; then
+			[ "$(cat "$bed/out")" = "hi $n" ]
+		else
+			says_so "$bed/out"
+		fi
+		kill "$background"
+		wait "$background" || true
+		background=
+		failed || break
+	done
+	[ $n -gt 10 ]
+}
+
+# As start_agent does, but it can be told to end.
+start_injected_agent() {
+	timeout -k 10 300 "$stint" testbed exec h1 "${inject[@]}" "$stint" agent \
+		--controller="unix:$bed/controller.sock" --key="$bed/h1/key" --run-dir="$bed/h1/run" \
+		--config="$bed/h1/stint.conf" --uplink=eth0 --cores=1 --score=1000 --min-uid=0 \
+		--min-gid=0 --log="$bed/h1/agent.log" >"$bed/h1/out" 2>&1 3>&- &
+	background=$!
+}
+
 @test "a keeper that cannot watch fails its job with the reason, or does its work" {
 	local n rc
+	serve 1
 	st run true # the first one needs a nursery
 	for ((n = 1; ; n++)); do
 		rc=0
