@@ -33,7 +33,8 @@
  * here. The rank puts its bytes as hex under PMI_BLOB_KEY, in pieces that begin
  * with '+', the last one with '.', and sends "cmd=fence_in": a barrier that is
  * answered by a line "cmd=blob value=HEX" for each piece of each rank in order,
- * and then "cmd=fence_out rc=0".
+ * and then "cmd=fence_out rc=0".  Keys that begin with "blob." can be put by the
+ * rank alone that they name.
  */
 #ifndef PMI_PMI_H
 #define PMI_PMI_H
@@ -44,7 +45,8 @@
 
 #include "core/error.h"
 
-#define PMI_BLOB_KEY "blob.%u.%u" /* of a rank; its piece, from 0 */
+#define PMI_BLOB_BEGIN "blob.%u."	   /* of a rank */
+#define PMI_BLOB_KEY   PMI_BLOB_BEGIN "%u" /* its piece, from 0 */
 
 enum {
 	PMI_KVSNAME_MAX =

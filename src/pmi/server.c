@@ -41,6 +41,15 @@ __attribute__((format(printf, 2, 3))) static void answer(struct pmi_server *s,
 
 /* ---- the key-value space */
 
+/* All that begins as PMI_BLOB_KEY does, but for the own rank's. */
+static bool is_blob_of_another(const struct pmi_server *s, const char *key)
+{
+	char own[PMI_KEY_MAX];
+	int n = snprintf(own, sizeof(own), PMI_BLOB_BEGIN, s->rank);
+
+	return !strncmp(key, "blob.", 5) && strncmp(key, own, (size_t)n) != 0;
+}
+
 int pmi_kvs_set(struct pmi_server *s, const char *key, const char *value,
 		uint64_t put, struct error *err)
 {
@@ -50,6 +59,9 @@ int pmi_kvs_set(struct pmi_server *s, const char *key, const char *value,
 	if (!nk || nk >= PMI_KEY_MAX || nv >= PMI_VALUE_MAX ||
 	    strpbrk(key, " \t\r\n=") || strpbrk(value, " \t\r\n"))
 		return error_set(err, -EPROTO, "PMI: bad key or value '%.40s'",
+				 key);
+	if (put && is_blob_of_another(s, key))
+		return error_set(err, -EPROTO, "PMI: another rank's key '%s'",
 				 key);
 	HASH_FIND(hh, s->kvs, key, nk, e);
 	if (!e && HASH_COUNT(s->kvs) >= PMI_ALL_MAX)

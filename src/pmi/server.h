@@ -40,7 +40,10 @@ struct pmi_server {
 	size_t nr_out, cap_out;
 };
 
-/* put: as in struct pmi_entry; 0 leaves it unchanged.  Checks all limits. */
+/*
+ * put: as in struct pmi_entry; 0 leaves it unchanged.  Checks all limits, and that
+ * no other rank's blob is put.
+ */
 int pmi_kvs_set(struct pmi_server *s, const char *key, const char *value,
 		uint64_t put, struct error *err) must_check;
 

@@ -128,6 +128,41 @@ static void one_key(void **state)
 	job_close(&job);
 }
 
+static void put_blob(struct pmi_server *s, const char *key, const char *value,
+		     bool good)
+{
+	char *line = xasprintf("cmd=put kvsname=kvs_7 key=%s value=%s\n", key,
+			       value);
+
+	say(s, line);
+	hear(s, good ? "cmd=put_result rc=0 msg=success\n"
+		     : "cmd=put_result rc=-1 msg=bad_key_or_value\n");
+	free(line);
+}
+
+/* What a rank says for another comes to nobody. */
+static void blobs_of_others(void **state)
+{
+	static const char *const bad[] = { "blob.1.0", "blob.1.7", "blob.00.0",
+					   "blob.",    "blob.3.0", "blob.4",
+					   "blob.0",   "blob.x" };
+	struct job job;
+
+	job_open(&job);
+	put_blob(job.rank[1], "blob.1.0", ".01", true);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		put_blob(job.rank[0], bad[i], ".ee", false);
+	put_blob(job.rank[0], "blob.0.0", ".00", true);
+	put_blob(job.rank[0], "blob", "x", true);
+	put_blob(job.rank[2], "blob.2.0", ".02", true);
+	for (unsigned i = 0; i < RANKS; i++)
+		say(job.rank[i], "cmd=fence_in\n");
+	for (unsigned i = 0; i < RANKS; i++)
+		hear(job.rank[i], "cmd=blob value=00\ncmd=blob value=01\n"
+				  "cmd=blob value=02\ncmd=fence_out rc=0\n");
+	job_close(&job);
+}
+
 /* The release of one barrier is lost and the fences are said again. */
 static void lost_release(void **state)
 {
@@ -245,7 +280,7 @@ int main(void)
 		cmocka_unit_test(moves),      cmocka_unit_test(moves_waiting),
 		cmocka_unit_test(said_twice), cmocka_unit_test(another_release),
 		cmocka_unit_test(one_key),    cmocka_unit_test(lost_release),
-		cmocka_unit_test(aborts),
+		cmocka_unit_test(aborts),     cmocka_unit_test(blobs_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
