@@ -72,6 +72,19 @@ mpi.MPI_Finalize()'
 	[ "$(grep -c 'several refused' <<<"$output")" = 2 ]
 }
 
+@test "a fence of others, and what joins jobs, is an error at once" {
+	local line
+	serve 2
+	run -0 st run -n 2 "$STINT_BUILD/tests/mpi/fences"
+	for line in "foreign: not supported" "in part foreign: not supported" \
+		"twice: bad parameter" "others: bad parameter" "nobody: bad parameter" \
+		"alone: done" "twice, later: bad parameter" "connect: not supported" \
+		"connect, later: not supported" "disconnect: not supported" \
+		"both: done" "all: done" "end: done"; do
+		[ "$(grep -cx "$line" <<<"$output")" = 2 ]
+	done
+}
+
 @test "MPI_Abort ends the job with its code, and says whose" {
 	serve 2
 	run -7 st run -n 2 "$late" abort 7

@@ -47,6 +47,7 @@ static struct {
 } there;
 
 static uint32_t nr_ranks;
+static pmix_proc_t me;
 static bool served; /* this process has its server */
 
 __attribute__((noreturn, format(printf, 1, 2))) static void give_up(
@@ -88,7 +89,7 @@ static void *run_fence(void *arg)
 	return NULL;
 }
 
-/* Barriers here are of all ranks. */
+/* Barriers here are of all ranks; what others are is refused in check_fence(). */
 static bool means_all(const pmix_proc_t procs[], size_t n)
 {
 	return n == nr_ranks || (n == 1 && procs[0].rank == PMIX_RANK_WILDCARD);
@@ -230,7 +231,7 @@ static char *list(uint32_t n, const char *before, char c)
 }
 
 /* A node for each rank, so that no two look for memory to share. */
-static void tell_job(const pmix_proc_t *me)
+static void tell_job(void)
 {
 	char *nodes = list(nr_ranks, "rank", ','),
 	     *ranks = list(nr_ranks, "", ';');
@@ -246,20 +247,20 @@ static void tell_job(const pmix_proc_t *me)
 	there.info_load(&info[2], PMIX_UNIV_SIZE, &nr_ranks, PMIX_UINT32);
 	there.info_load(&info[3], PMIX_JOB_SIZE, &nr_ranks, PMIX_UINT32);
 	check_status("PMIx_server_register_nspace",
-		     there.register_nspace(me->nspace, 1, info, 4, NULL, NULL));
+		     there.register_nspace(me.nspace, 1, info, 4, NULL, NULL));
 	check_status("PMIx_server_register_client",
-		     there.register_client(me, getuid(), getgid(), NULL, NULL,
+		     there.register_client(&me, getuid(), getgid(), NULL, NULL,
 					   NULL));
 	free(nodes);
 	free(ranks);
 }
 
 /* What the client in this process goes by; what the user has set stays. */
-static void set_environment(const pmix_proc_t *me)
+static void set_environment(void)
 {
 	char **env = NULL, *value;
 
-	check_status("PMIx_server_setup_fork", there.setup_fork(me, &env));
+	check_status("PMIx_server_setup_fork", there.setup_fork(&me, &env));
 	for (; env && *env; env++) {
 		value = strchr(*env, '=');
 		if (!value)
@@ -277,7 +278,6 @@ static void set_environment(const pmix_proc_t *me)
 static void begin(void)
 {
 	char name[PMI_KVSNAME_MAX];
-	pmix_proc_t me;
 	int r;
 
 	/* Not in a job, or below a launcher in it. */
@@ -293,8 +293,8 @@ static void begin(void)
 						: sizeof(me.nspace) - 1);
 	open_library();
 	start_server(me.rank);
-	tell_job(&me);
-	set_environment(&me);
+	tell_job();
+	set_environment();
 	served = true;
 }
 
@@ -334,6 +334,105 @@ PRELOAD_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[],
 	real = preload_next("PMIx_Init");
 	return real ? real(proc, info, n) : PMIX_ERR_NOT_SUPPORTED;
 }
+
+/* ---- what it cannot do: libpmix would wait for ever ---- */
+
+/* Each one once, and this rank is among them. */
+static pmix_status_t check_ranks(const pmix_proc_t procs[], size_t n)
+{
+	bool *named = calloc(nr_ranks, sizeof(*named));
+	pmix_status_t status = named ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+	for (size_t i = 0; i < n && !status; i++) {
+		if (procs[i].rank >= nr_ranks || named[procs[i].rank])
+			status = PMIX_ERR_BAD_PARAM;
+		else
+			named[procs[i].rank] = true;
+	}
+	if (!status && !named[me.rank])
+		status = PMIX_ERR_BAD_PARAM;
+	free(named);
+	return status;
+}
+
+/* All ranks of this job, or this one alone. */
+static pmix_status_t check_fence(const pmix_proc_t procs[], size_t n)
+{
+	pmix_status_t status;
+
+	if (!served || !procs || !n)
+		return PMIX_SUCCESS;
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(procs[i].nspace, me.nspace, PMIX_MAX_NSLEN) != 0)
+			return PMIX_ERR_NOT_SUPPORTED;
+	if (n == 1 && procs[0].rank == PMIX_RANK_WILDCARD)
+		return PMIX_SUCCESS;
+	status = check_ranks(procs, n);
+	return status || n == 1 || n == nr_ranks ? status
+						 : PMIX_ERR_NOT_SUPPORTED;
+}
+
+PRELOAD_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t n,
+					const pmix_info_t info[],
+					size_t nr_info)
+{
+	pmix_status_t (*real)(const pmix_proc_t[], size_t, const pmix_info_t[],
+			      size_t) = preload_next("PMIx_Fence");
+	pmix_status_t status = check_fence(procs, n);
+
+	if (status)
+		return status;
+	return real ? real(procs, n, info, nr_info) : PMIX_ERR_NOT_SUPPORTED;
+}
+
+PRELOAD_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t n,
+					   const pmix_info_t info[],
+					   size_t nr_info,
+					   pmix_op_cbfunc_t done, void *ctx)
+{
+	pmix_status_t (*real)(const pmix_proc_t[], size_t, const pmix_info_t[],
+			      size_t, pmix_op_cbfunc_t, void *) =
+		preload_next("PMIx_Fence_nb");
+	pmix_status_t status = check_fence(procs, n);
+
+	if (status)
+		return status;
+	return real ? real(procs, n, info, nr_info, done, ctx)
+		    : PMIX_ERR_NOT_SUPPORTED;
+}
+
+/* Jobs are not joined with others. */
+#define REFUSES_JOINING(NAME)                                                  \
+	PRELOAD_EXPORT pmix_status_t NAME(const pmix_proc_t procs[], size_t n, \
+					  const pmix_info_t info[],            \
+					  size_t nr_info)                      \
+	{                                                                      \
+		pmix_status_t (*real)(const pmix_proc_t[], size_t,             \
+				      const pmix_info_t[], size_t) =           \
+			served ? NULL : preload_next(#NAME);                   \
+                                                                               \
+		return real ? real(procs, n, info, nr_info)                    \
+			    : PMIX_ERR_NOT_SUPPORTED;                          \
+	}
+
+#define REFUSES_JOINING_NB(NAME)                                               \
+	PRELOAD_EXPORT pmix_status_t NAME(                                     \
+		const pmix_proc_t procs[], size_t n, const pmix_info_t info[], \
+		size_t nr_info, pmix_op_cbfunc_t done, void *ctx)              \
+	{                                                                      \
+		pmix_status_t (*real)(const pmix_proc_t[], size_t,             \
+				      const pmix_info_t[], size_t,             \
+				      pmix_op_cbfunc_t, void *) =              \
+			served ? NULL : preload_next(#NAME);                   \
+                                                                               \
+		return real ? real(procs, n, info, nr_info, done, ctx)         \
+			    : PMIX_ERR_NOT_SUPPORTED;                          \
+	}
+
+REFUSES_JOINING(PMIx_Connect)
+REFUSES_JOINING_NB(PMIx_Connect_nb)
+REFUSES_JOINING(PMIx_Disconnect)
+REFUSES_JOINING_NB(PMIx_Disconnect_nb)
 
 /*
  * The number of ranks is fixed. Open MPI itself would hang: PMIx refuses the

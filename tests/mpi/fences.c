@@ -1,0 +1,74 @@
+/*
+ * fences.c - what a rank that speaks PMIx itself is told at fences that cannot be,
+ * and at what joins jobs: an error, at once
+ *
+ * Prints a line for each, and then one for a fence of all ranks.
+ */
+#include <pmix.h>
+#include <stdio.h>
+#include <string.h>
+
+static pmix_proc_t me;
+
+static const char *word(pmix_status_t status)
+{
+	switch (status) {
+	case PMIX_SUCCESS:
+		return "done";
+	case PMIX_ERR_BAD_PARAM:
+		return "bad parameter";
+	case PMIX_ERR_NOT_SUPPORTED:
+		return "not supported";
+	default:
+		return PMIx_Error_string(status);
+	}
+}
+
+static void say(const char *what, pmix_status_t status)
+{
+	printf("%s: %s\n", what, word(status));
+	fflush(stdout);
+}
+
+/* Of two; an empty name is that of the own job. */
+static void fence(const char *what, const char *job, uint32_t a, uint32_t b,
+		  size_t n)
+{
+	pmix_proc_t procs[2] = { me, me };
+
+	if (*job)
+		snprintf(procs[n - 1].nspace, sizeof(procs[0].nspace), "%s",
+			 job);
+	procs[0].rank = a;
+	procs[1].rank = b;
+	say(what, PMIx_Fence(procs, n, NULL, 0));
+}
+
+static void on_done(pmix_status_t status, void *ctx)
+{
+}
+
+int main(void)
+{
+	pmix_proc_t all;
+
+	if (PMIx_Init(&me, NULL, 0))
+		return 1;
+	all = me;
+	all.rank = PMIX_RANK_WILDCARD;
+	fence("foreign", "another", PMIX_RANK_WILDCARD, 0, 1);
+	fence("in part foreign", "another", 0, 1, 2);
+	fence("twice", "", me.rank, me.rank, 2);
+	fence("others", "", !me.rank, 0, 1);
+	fence("nobody", "", 7, 0, 1);
+	fence("alone", "", me.rank, 0, 1);
+	say("twice, later", PMIx_Fence_nb((pmix_proc_t[]){ me, me }, 2, NULL, 0,
+					  on_done, NULL));
+	say("connect", PMIx_Connect(&all, 1, NULL, 0));
+	say("connect, later", PMIx_Connect_nb(&all, 1, NULL, 0, on_done, NULL));
+	say("disconnect", PMIx_Disconnect(&all, 1, NULL, 0));
+	fence("both", "", 0, 1, 2);
+	fence("all", "", PMIX_RANK_WILDCARD, 0, 1);
+	say("end", PMIx_Finalize(NULL, 0));
+	return 0;
+}
