@@ -289,6 +289,26 @@ void alike_take(struct alike *k, size_t i)
 		memmove(s + i, s + i + 1, (k->nr - i) * sizeof(*s));
 }
 
+size_t alike_equal(const struct alike *k, size_t i, size_t most)
+{
+	const usec_t *s = k->slot + k->first;
+	size_t n = 1;
+
+	while (n < most && n <= i && s[i - n] == s[i])
+		n++;
+	return n;
+}
+
+void alike_move(struct alike *k, size_t i, size_t n, usec_t to)
+{
+	usec_t *s = k->slot + k->first;
+	size_t first = i + 1 - n, at = (size_t)(alike_find(k, to) + 1);
+
+	memmove(s + at + n, s + at, (first - at) * sizeof(*s));
+	for (size_t j = at; j < at + n; j++)
+		s[j] = to;
+}
+
 void alike_forget_slots(struct alike *k)
 {
 	k->first = k->nr = 0;

@@ -87,6 +87,10 @@ static inline usec_t alike_last(const struct alike *k)
 int64_t alike_find(const struct alike *k, usec_t most);
 void alike_add(struct alike *k, usec_t at);
 void alike_take(struct alike *k, size_t i);
+/* How many slots that are equal to slot i end with it; at most `most`. */
+size_t alike_equal(const struct alike *k, size_t i, size_t most);
+/* n slots, of which slot i is the last, become `to`, which is earlier. */
+void alike_move(struct alike *k, size_t i, size_t n, usec_t to);
 void alike_forget_slots(struct alike *k);
 
 /* Which of the jobs of k it is, from 0. */

@@ -94,17 +94,37 @@ static uint32_t step_of(const struct profile_block *b, usec_t t)
 	return (uint32_t)(lo - b->steps->at);
 }
 
-/* A step: which block, and where in it. */
-struct place {
-	size_t k;
-	uint32_t i;
-};
-
-static struct place place_of(const struct profile *p, usec_t t)
+static struct profile_place place_of(const struct profile *p, usec_t t)
 {
 	size_t k = block_of(p, t);
 
-	return (struct place){ k, step_of(&p->block[k], t) };
+	return (struct profile_place){ k, step_of(&p->block[k], t) };
+}
+
+/* step_of(), if it is likely to be near step i. */
+static uint32_t step_near(const struct profile_block *b, uint32_t i, usec_t t)
+{
+	const usec_t *at = b->steps->at;
+
+	for (int tries = 0; i < b->n && tries < 4; tries++) {
+		if (at[i] <= t && (i + 1 == b->n || t < at[i + 1]))
+			return i;
+		i += at[i] <= t ? 1 : -1;
+	}
+	return step_of(b, t);
+}
+
+/* place_of(), if it is likely to be near that place, which need not exist any more. */
+static struct profile_place place_near(const struct profile *p,
+				       struct profile_place near, usec_t t)
+{
+	const struct profile_block *b = &p->block[near.block];
+
+	if (near.block >= p->nr || b->start > t ||
+	    (near.block + 1 < p->nr && b[1].start <= t))
+		return place_of(p, t);
+	near.step = step_near(b, near.step, t);
+	return near;
 }
 
 /* Half of a full block moves into a new one behind it. */
@@ -136,21 +156,23 @@ static void shift_steps(struct profile_block *b, uint32_t i, int by)
 }
 
 /* Let a step begin at t, and return it. */
-static struct place cut(struct profile *p, usec_t t)
+static struct profile_place cut(struct profile *p, usec_t t,
+				struct profile_place *near)
 {
-	struct place at = place_of(p, t);
-	struct profile_block *b = &p->block[at.k];
+	struct profile_place at = place_near(p, *near, t);
+	struct profile_block *b = &p->block[at.block];
 
-	if (b->steps->at[at.i] == t)
+	*near = at;
+	if (b->steps->at[at.step] == t)
 		return at;
 	if (b->n == ROOM) {
-		split_block(p, at.k);
-		return cut(p, t);
+		split_block(p, at.block);
+		return cut(p, t, near);
 	}
-	at.i++;
-	shift_steps(b, at.i, 1);
-	b->steps->at[at.i] = t;
-	b->steps->free[at.i] = b->steps->free[at.i - 1];
+	at.step++;
+	shift_steps(b, at.step, 1);
+	b->steps->at[at.step] = t;
+	b->steps->free[at.step] = b->steps->free[at.step - 1];
 	return at;
 }
 
@@ -173,22 +195,24 @@ static void delete_step(struct profile *p, size_t k, uint32_t i)
  * Remove a step whose value is that of the one before it, so that there are
  * never more than needed.
  */
-static void drop_if_flat(struct profile *p, struct place at)
+static void drop_if_flat(struct profile *p, struct profile_place at)
 {
 	int64_t before;
 
-	if (!at.k && !at.i)
+	if (!at.block && !at.step)
 		return;
-	before = at.i ? value(&p->block[at.k], at.i - 1)
-		      : value(&p->block[at.k - 1], p->block[at.k - 1].n - 1);
-	if (value(&p->block[at.k], at.i) == before)
-		delete_step(p, at.k, at.i);
+	before = at.step ? value(&p->block[at.block], at.step - 1)
+			 : value(&p->block[at.block - 1],
+				 p->block[at.block - 1].n - 1);
+	if (value(&p->block[at.block], at.step) == before)
+		delete_step(p, at.block, at.step);
 }
 
 static void add_steps(struct profile_block *b, uint32_t from, uint32_t to,
 		      int64_t delta)
 {
 	int64_t *free = b->steps->free;
+	bool anew = false;
 
 	if (from == 0 && to == b->n) {
 		b->add += delta;
@@ -196,31 +220,39 @@ static void add_steps(struct profile_block *b, uint32_t from, uint32_t to,
 		b->max += delta;
 		return;
 	}
-	for (uint32_t i = from; i < to; i++)
+	for (uint32_t i = from; i < to; i++) {
+		int64_t was = value(b, i);
+
+		if (delta > 0 ? was == b->min : was == b->max)
+			anew = true;
 		free[i] += delta;
-	find_bounds(b);
+		b->min = was + delta < b->min ? was + delta : b->min;
+		b->max = was + delta > b->max ? was + delta : b->max;
+	}
+	if (anew) /* what was the least or the greatest is it no more, it may be */
+		find_bounds(b);
 }
 
 /* Add delta from step from on until before step to. */
-static void add_between(struct profile *p, struct place from, struct place to,
-			int64_t delta)
+static void add_between(struct profile *p, struct profile_place from,
+			struct profile_place to, int64_t delta)
 {
 	struct profile_block *b = p->block;
 
-	if (from.k == to.k) {
-		add_steps(&b[from.k], from.i, to.i, delta);
+	if (from.block == to.block) {
+		add_steps(&b[from.block], from.step, to.step, delta);
 		return;
 	}
-	add_steps(&b[from.k], from.i, b[from.k].n, delta);
-	for (size_t k = from.k + 1; k < to.k; k++)
+	add_steps(&b[from.block], from.step, b[from.block].n, delta);
+	for (size_t k = from.block + 1; k < to.block; k++)
 		add_steps(&b[k], 0, b[k].n, delta);
-	if (to.i)
-		add_steps(&b[to.k], 0, to.i, delta);
+	if (to.step)
+		add_steps(&b[to.block], 0, to.step, delta);
 }
 
 void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 {
-	struct place first, end;
+	struct profile_place first, end, *near = &p->near[delta > 0];
 	size_t nr;
 
 	if (from < p->block[0].start)
@@ -228,13 +260,14 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 	if (to <= from || !delta)
 		return;
 	p->changes++;
-	first = cut(p, from);
+	first = cut(p, from, near);
 	if (to == USEC_MAX) {
-		end = (struct place){ p->nr - 1, p->block[p->nr - 1].n };
+		end = (struct profile_place){ p->nr - 1,
+					      p->block[p->nr - 1].n };
 		add_between(p, first, end, delta);
 	} else {
 		nr = p->nr;
-		end = cut(p, to);
+		end = cut(p, to, near);
 		if (p->nr != nr) /* a split may have moved it */
 			first = place_of(p, from);
 		add_between(p, first, end, delta);
@@ -274,12 +307,12 @@ static usec_t later(usec_t a, usec_t b)
 
 /* The first t in [from, to) at which n are not free; USEC_MAX if there is
  * none.  from lies in step *at, and t does afterwards. */
-static usec_t first_short(const struct profile *p, struct place *at,
+static usec_t first_short(const struct profile *p, struct profile_place *at,
 			  usec_t from, usec_t to, int64_t n)
 {
-	uint32_t i = at->i;
+	uint32_t i = at->step;
 
-	for (size_t k = at->k; k < p->nr && p->block[k].start < to;
+	for (size_t k = at->block; k < p->nr && p->block[k].start < to;
 	     k++, i = 0) {
 		const struct profile_block *b = &p->block[k];
 
@@ -287,7 +320,7 @@ static usec_t first_short(const struct profile *p, struct place *at,
 			continue;
 		for (; i < b->n && b->steps->at[i] < to; i++)
 			if (value(b, i) < n) {
-				*at = (struct place){ k, i };
+				*at = (struct profile_place){ k, i };
 				return later(b->steps->at[i], from);
 			}
 	}
@@ -296,19 +329,19 @@ static usec_t first_short(const struct profile *p, struct place *at,
 
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n)
 {
-	struct place at = place_of(p, from);
+	struct profile_place at = place_of(p, from);
 
 	return first_short(p, &at, from, USEC_MAX, n);
 }
 
 /* The first t in [from, to) at which n are free; USEC_MAX if there is none.
  * from lies in step *at, and t does afterwards. */
-static usec_t first_free(const struct profile *p, struct place *at, usec_t from,
-			 usec_t to, int64_t n)
+static usec_t first_free(const struct profile *p, struct profile_place *at,
+			 usec_t from, usec_t to, int64_t n)
 {
-	uint32_t i = at->i;
+	uint32_t i = at->step;
 
-	for (size_t k = at->k; k < p->nr && p->block[k].start < to;
+	for (size_t k = at->block; k < p->nr && p->block[k].start < to;
 	     k++, i = 0) {
 		const struct profile_block *b = &p->block[k];
 
@@ -316,7 +349,7 @@ static usec_t first_free(const struct profile *p, struct place *at, usec_t from,
 			continue;
 		for (; i < b->n && b->steps->at[i] < to; i++)
 			if (value(b, i) >= n) {
-				*at = (struct place){ k, i };
+				*at = (struct profile_place){ k, i };
 				return later(b->steps->at[i], from);
 			}
 	}
@@ -324,10 +357,11 @@ static usec_t first_free(const struct profile *p, struct place *at, usec_t from,
 }
 
 /* Where the run of n free that holds step at began. */
-static usec_t run_start(const struct profile *p, struct place at, int64_t n)
+static usec_t run_start(const struct profile *p, struct profile_place at,
+			int64_t n)
 {
-	size_t k = at.k;
-	uint32_t i = at.i + 1;
+	size_t k = at.block;
+	uint32_t i = at.step + 1;
 
 	for (;;) {
 		const struct profile_block *b = &p->block[k];
@@ -352,59 +386,70 @@ static usec_t after(usec_t t, usec_t length)
 void profile_find(const struct profile *p, usec_t time,
 		  struct profile_spot *spot)
 {
-	struct place at;
+	struct profile_place at;
 
 	if (spot->changes == p->changes && spot->time == time)
 		return;
-	at = place_of(p, time);
-	*spot = (struct profile_spot){ p->changes, time, at.k, at.i };
+	at = place_near(p, spot->place, time);
+	*spot = (struct profile_spot){ p->changes, time, at };
 }
 
 bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
 		 usec_t length, struct profile_spot *spot, usec_t *ret_start,
 		 usec_t *ret_end)
 {
-	struct place at;
+	struct profile_place at;
 	usec_t t;
 
 	profile_find(p, from, spot);
-	at = (struct place){ spot->block, spot->step };
+	at = spot->place;
 	t = first_free(p, &at, from, to, n);
 	if (t == USEC_MAX)
 		return false;
 	*ret_start = t == from ? run_start(p, at, n) : t;
 	*ret_end = first_short(p, &at, t, after(t, length), n);
+	if (*ret_end != USEC_MAX)
+		*spot = (struct profile_spot){ p->changes, *ret_end, at };
 	return true;
 }
 
-usec_t profile_longest(const struct profile *p, usec_t from, usec_t to,
-		       int64_t n)
+struct profile_longest profile_longest(const struct profile *p, usec_t from,
+				       usec_t to, int64_t n,
+				       struct profile_spot *spot)
 {
-	struct place at = place_of(p, from);
-	usec_t longest = 0, start, t, end = from;
+	struct profile_longest l = { 0 };
+	struct profile_place at;
+	usec_t start, length, t, end = from;
 
+	profile_find(p, from, spot);
+	at = spot->place;
 	while ((t = first_free(p, &at, end, to, n)) != USEC_MAX) {
 		start = t == from ? run_start(p, at, n) : t;
 		end = first_short(p, &at, t, USEC_MAX, n);
+		length = end == USEC_MAX ? USEC_MAX : end - start;
+		if (length > l.longest)
+			l = (struct profile_longest){ length, start,
+						      l.longest };
 		if (end == USEC_MAX)
-			return USEC_MAX;
-		if (end - start > longest)
-			longest = end - start;
+			break;
 	}
-	return longest;
+	return l;
 }
 
-usec_t profile_since(const struct profile *p, usec_t to, int64_t n)
+usec_t profile_since(const struct profile *p, usec_t to, int64_t n,
+		     struct profile_place *near)
 {
-	struct place at = place_of(p, to - 1);
+	struct profile_place at = place_near(p, *near, to - 1);
 
-	return value(&p->block[at.k], at.i) < n ? to : run_start(p, at, n);
+	*near = at;
+	return value(&p->block[at.block], at.step) < n ? to
+						       : run_start(p, at, n);
 }
 
 usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
 			int64_t n)
 {
-	struct place at = place_of(p, from);
+	struct profile_place at = place_of(p, from);
 
 	for (;;) {
 		usec_t end;
@@ -419,9 +464,9 @@ usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
 	}
 }
 
-static bool within(const struct profile *p, size_t k, usec_t to)
+static int64_t better(int64_t a, int64_t b, bool max)
 {
-	return k < p->nr && p->block[k].start < to;
+	return (b > a) == max ? b : a;
 }
 
 static int64_t bound(const struct profile *p, usec_t from, usec_t to, bool max)
@@ -430,22 +475,14 @@ static int64_t bound(const struct profile *p, usec_t from, usec_t to, bool max)
 	uint32_t i = step_of(&p->block[k], from);
 	int64_t best = value(&p->block[k], i);
 
-	for (; within(p, k, to); k++, i = 0) {
+	for (; k < p->nr && p->block[k].start < to; k++, i = 0) {
 		const struct profile_block *b = &p->block[k];
 
-		if (!i && k + 1 < p->nr && p->block[k + 1].start <= to) {
-			int64_t v = max ? b->max : b->min;
-
-			if (max ? v > best : v < best)
-				best = v;
-			continue;
-		}
-		for (; i < b->n && b->steps->at[i] < to; i++) {
-			int64_t v = value(b, i);
-
-			if (max ? v > best : v < best)
-				best = v;
-		}
+		if (!i && k + 1 < p->nr && b[1].start <= to)
+			best = better(best, max ? b->max : b->min, max);
+		else
+			for (; i < b->n && b->steps->at[i] < to; i++)
+				best = better(best, value(b, i), max);
 	}
 	return best;
 }

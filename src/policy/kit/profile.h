@@ -34,9 +34,17 @@ struct profile_block {
 	struct profile_steps *steps;
 };
 
+/* A step: which block, and where in it. */
+struct profile_place {
+	size_t block;
+	uint32_t step;
+};
+
 struct profile {
 	struct profile_block *block; /* in order of time; at least one */
 	size_t nr, cap;
+	/* Where the last change was that took some, and that gave some, or nearly so. */
+	struct profile_place near[2];
 	uint64_t changes; /* so far */
 };
 
@@ -45,8 +53,7 @@ struct profile {
 struct profile_spot {
 	uint64_t changes;
 	usec_t time;
-	size_t block;
-	uint32_t step;
+	struct profile_place place;
 };
 
 /* Make it that of `time`, if it is not. */
@@ -73,7 +80,7 @@ usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
  * all of it, [*ret_start, *ret_end), though it may begin before from or end
  * after to.  Its end is looked for only up to length after where in [from, to)
  * it was found, and USEC_MAX if it goes on there.  False if there is none.  spot is
- * that of from, or of another time.
+ * that of from, or of another time; then that of the end, if it was found.
  */
 bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
 		 usec_t length, struct profile_spot *spot, usec_t *ret_start,
@@ -82,16 +89,28 @@ bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
 /* From from on n are free until when?  from itself if they are not. */
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n);
 
-/*
- * The length of the longest run of at least n free processors that has a part in
- * [from, to), with what of it lies outside; USEC_MAX if it has no end, 0 if there is none.
- */
-usec_t profile_longest(const struct profile *p, usec_t from, usec_t to,
-		       int64_t n);
+/* How long some runs of free processors are; 0 where there are none. */
+struct profile_longest {
+	usec_t longest; /* of all; USEC_MAX if it has no end */
+	usec_t start;  /* where that run begins, the first one of that length */
+	usec_t before; /* the longest of those that begin before it */
+};
 
-/* Up to `to`, which is after the profile's beginning, n are free since when?  `to` itself
- * if they are not right before it. */
-usec_t profile_since(const struct profile *p, usec_t to, int64_t n);
+/*
+ * The longest run of at least n free processors that has a part in [from, to), with what
+ * of it lies outside.  spot is that of from, or of another time.
+ */
+struct profile_longest profile_longest(const struct profile *p, usec_t from,
+				       usec_t to, int64_t n,
+				       struct profile_spot *spot);
+
+/*
+ * Up to `to`, which is after the profile's beginning, n are free since when?  `to` itself
+ * if they are not right before it.  near, zero-filled at first, is where the last question
+ * was about; the next one is answered sooner if it is about a time near that.
+ */
+usec_t profile_since(const struct profile *p, usec_t to, int64_t n,
+		     struct profile_place *near);
 
 /* The least and greatest value in [from, to), which is not empty. */
 int64_t profile_min(const struct profile *p, usec_t from, usec_t to);

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -176,6 +177,45 @@ static void a_row_is_joined_only_in_order(void **state)
 	alikes_clear(&a);
 }
 
+/* Several equal slots that move are as many that move one by one. */
+static void equal_slots_move_together(void **state)
+{
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 1, "alike move", 0);
+	for (int s = 0; s < STEPS; s++) {
+		struct alike together = { 0 }, single = { 0 };
+		size_t i, n, most = 1 + random_below(&r, 5);
+		usec_t from, to;
+
+		for (int j = 0; j < 12; j++) {
+			usec_t slot = 1 + (usec_t)random_below(&r, 5);
+
+			alike_add(&together, slot);
+			alike_add(&single, slot);
+		}
+		i = random_below(&r, 12);
+		from = single.slot[single.first + i];
+		to = (usec_t)random_below(&r, (uint64_t)from);
+		n = alike_equal(&together, i, most);
+		assert_true(n <= most && n <= i + 1);
+		assert_true(single.slot[single.first + i + 1 - n] == from);
+		assert_true(n == most || n == i + 1 ||
+			    single.slot[single.first + i - n] < from);
+		alike_move(&together, i, n, to);
+		for (size_t j = 0; j < n; j++) {
+			alike_take(&single, (size_t)alike_find(&single, from));
+			alike_add(&single, to);
+		}
+		assert_memory_equal(together.slot + together.first,
+				    single.slot + single.first,
+				    12 * sizeof(*single.slot));
+		free(together.slot);
+		free(single.slot);
+	}
+}
+
 /* ---- kinds ---- */
 
 static void kinds_share_slots(void **state)
@@ -221,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_keep_order_and_slots),
 		cmocka_unit_test(a_row_is_joined_only_in_order),
+		cmocka_unit_test(equal_slots_move_together),
 		cmocka_unit_test(kinds_share_slots),
 	};
 

@@ -321,7 +321,7 @@ static void backfill_decide(struct policy *policy, const struct view *view,
 
 	if (!view->nr_waiting && !b->rebuild) {
 		b->given = false;
-		b->freed.nr = 0;
+		b->freed.nr = b->freed.tidy = 0;
 		return;
 	}
 	profile_trim(&b->profile, view->now);

@@ -15,7 +15,7 @@
 #include "policy/kit/policy.h"
 #include "policy/kit/profile.h"
 
-#define FREED_SIZES 14
+#define FREED_SIZES 10
 
 /* Where processors came free. */
 struct freed {
@@ -23,10 +23,11 @@ struct freed {
 	int64_t most; /* no more than that are free in it; or INT64_MAX */
 	usec_t upto;  /* who was submitted later has looked at it */
 	/*
-	 * No run of at least 2^i free processors that touches it is longer, but
-	 * for runs that touch what came free later as well; -1: not known.
+	 * The longest runs of at least 2^i free processors that touch it, or more, but
+	 * for runs that touch what came free later as well; longest = -1: not known.
 	 */
-	usec_t longest[FREED_SIZES];
+	struct profile_longest run[FREED_SIZES];
+	usec_t so_far; /* among tidy ones: no run[0].longest up to this one is greater */
 	uint64_t reckoned; /* when one was found too long: profile.changes */
 	struct profile_spot spot; /* where it begins */
 };
@@ -37,6 +38,7 @@ struct freed {
 struct freed_list {
 	struct freed f[2 * MAX_FREED];
 	size_t nr;
+	size_t tidy; /* of these, from the first on, are in order and do not touch */
 	uint64_t joins; /* so often they were put into another order */
 };
 
@@ -84,9 +86,13 @@ struct freed freed_stretch(usec_t from, usec_t to, int64_t most);
 void backfill_freed_note(struct backfill *b, usec_t from, usec_t to);
 /* n more are free in [from, to). */
 void backfill_freed_raise(struct freed_list *list, usec_t from, usec_t to,
-			  uint32_t n);
+			  int64_t n);
+/* Without what is behind the last one. */
+void backfill_freed_copy(struct freed_list *to, const struct freed_list *from);
+/* Put them in order, and stretches that touch together. */
+void backfill_freed_tidy(struct freed_list *list);
 /*
- * Put stretches that touch together; if they are still too many, those that
+ * Tidy them; if they are still too many, those that
  * lie furthest ahead are looked at as one, with what is between them.
  */
 void backfill_freed_join(struct freed_list *list);

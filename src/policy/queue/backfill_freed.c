@@ -2,26 +2,29 @@
  * backfill_freed.c - the stretches of time in which processors came free since
  * they were looked at last, see backfill.h
  */
+#include <string.h>
+
 #include "policy/queue/backfill.h"
 
 /* How long its runs are is not known any more. */
 static void freed_forget(struct freed *f)
 {
 	for (size_t i = 0; i < FREED_SIZES; i++)
-		f->longest[i] = -1;
+		f->run[i].longest = -1;
 }
 
-/* Sort by time.  There are few, and most of them are in order already. */
-static void sort_freed(struct freed *f, size_t n)
+/* What is true of both. */
+static void join_runs(struct profile_longest *a,
+		      const struct profile_longest *b)
 {
-	for (size_t i = 1; i < n; i++) {
-		struct freed one = f[i];
-		size_t k = i;
-
-		for (; k > 0 && f[k - 1].from > one.from; k--)
-			f[k] = f[k - 1];
-		f[k] = one;
-	}
+	if (a->longest < 0 || b->longest < 0)
+		a->longest = -1;
+	else if (b->longest > a->longest)
+		a->longest = b->longest;
+	if (b->start < a->start)
+		a->start = b->start;
+	if (b->before > a->before)
+		a->before = b->before;
 }
 
 /* b, which touches a, becomes a part of it. */
@@ -34,9 +37,7 @@ static void join_freed(struct freed *a, const struct freed *b)
 	if (b->upto > a->upto)
 		a->upto = b->upto;
 	for (size_t i = 0; i < FREED_SIZES; i++)
-		a->longest[i] = a->longest[i] < 0 || b->longest[i] < 0 ? -1
-				: a->longest[i] > b->longest[i] ? a->longest[i]
-								: b->longest[i];
+		join_runs(&a->run[i], &b->run[i]);
 }
 
 struct freed freed_stretch(usec_t from, usec_t to, int64_t most)
@@ -49,27 +50,62 @@ struct freed freed_stretch(usec_t from, usec_t to, int64_t most)
 	return f;
 }
 
-void backfill_freed_join(struct freed_list *list)
+void backfill_freed_copy(struct freed_list *to, const struct freed_list *from)
 {
-	struct freed *f = list->f;
-	size_t n = 0;
+	memcpy(to->f, from->f, from->nr * sizeof(*to->f));
+	to->nr = from->nr;
+	to->tidy = from->tidy;
+}
+
+static void move_freed(struct freed *to, const struct freed *from, size_t n)
+{
+	memmove(to, from, n * sizeof(*to));
+}
+
+/* Put one among the first n, which are in order and do not touch; how many are they then? */
+static size_t put_freed(struct freed *f, size_t n, struct freed one)
+{
+	size_t i = n;
+
+	while (i > 0 && f[i - 1].from > one.from)
+		i--;
+	if (i > 0 && one.from <= f[i - 1].to) {
+		join_freed(&f[--i], &one);
+	} else {
+		move_freed(f + i + 1, f + i, n++ - i);
+		f[i] = one;
+	}
+	while (i + 1 < n && f[i + 1].from <= f[i].to) {
+		join_freed(&f[i], &f[i + 1]);
+		move_freed(f + i + 1, f + i + 2, n-- - i - 2);
+	}
+	return n;
+}
+
+void backfill_freed_tidy(struct freed_list *list)
+{
+	size_t n = list->tidy;
 
 	list->joins++;
-	sort_freed(f, list->nr);
-	for (size_t i = 1; i < list->nr; i++) {
-		if (f[i].from > f[n].to)
-			f[++n] = f[i];
-		else
-			join_freed(&f[n], &f[i]);
-	}
-	list->nr = list->nr ? n + 1 : 0;
-	if (list->nr > MAX_FREED) {
-		f[MAX_FREED - 1].to = f[list->nr - 1].to;
-		f[MAX_FREED - 1].most = INT64_MAX;
-		f[MAX_FREED - 1].upto = USEC_MAX;
-		freed_forget(&f[MAX_FREED - 1]);
-		list->nr = MAX_FREED;
-	}
+	for (size_t i = n; i < list->nr; i++)
+		n = put_freed(list->f, n, list->f[i]);
+	list->tidy = list->nr = n;
+	for (size_t i = 0; i < n; i++)
+		list->f[i].so_far = USEC_MAX;
+}
+
+void backfill_freed_join(struct freed_list *list)
+{
+	struct freed *last = &list->f[MAX_FREED - 1];
+
+	backfill_freed_tidy(list);
+	if (list->nr <= MAX_FREED)
+		return;
+	last->to = list->f[list->nr - 1].to;
+	last->most = INT64_MAX;
+	last->upto = USEC_MAX;
+	freed_forget(last);
+	list->tidy = list->nr = MAX_FREED;
 }
 
 void backfill_freed_note(struct backfill *b, usec_t from, usec_t to)
@@ -90,7 +126,7 @@ void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n)
 }
 
 void backfill_freed_raise(struct freed_list *list, usec_t from, usec_t to,
-			  uint32_t n)
+			  int64_t n)
 {
 	for (size_t i = 0; i < list->nr; i++) {
 		struct freed *f = &list->f[i];

@@ -8,31 +8,50 @@
 #include "policy/queue/backfill.h"
 
 /*
- * Slot i of k moves to an earlier start:
+ * n equal slots of k, of which i is the last, move to an earlier start:
  *
  *	to            end
  *	|..............|
  *	        |..............|
  *	        from          left	free is then what is right of end
  */
-static void move_slot(struct backfill *b, struct alike *k, size_t i, usec_t to)
+static void move_slots(struct backfill *b, struct alike *k, size_t i, size_t n,
+		       usec_t to)
 {
 	usec_t from = k->slot[k->first + i], end = add_time(to, k->length);
 	usec_t left = add_time(from, k->length);
+	int64_t procs = (int64_t)(n * k->size);
 
-	alike_take(k, i);
-	alike_add(k, to);
+	alike_move(k, i, n, to);
 	backfill_note_first(b, k);
-	profile_add(&b->profile, to, from < end ? from : end,
-		    -(int64_t)k->size);
+	profile_add(&b->profile, to, from < end ? from : end, -procs);
 	if (from == USEC_MAX)
 		return;
 	if (from < end)
 		from = end;
-	profile_add(&b->profile, from, left, k->size);
-	backfill_freed_raise(&b->seen, from, left, k->size);
-	backfill_freed_raise(&b->freed, from, left, k->size);
+	profile_add(&b->profile, from, left, procs);
+	backfill_freed_raise(&b->seen, from, left, procs);
+	backfill_freed_raise(&b->freed, from, left, procs);
 	backfill_freed_note(b, from, left);
+}
+
+/*
+ * Slot i of k moves to an earlier start, and with it as many equal ones as have room
+ * where it takes processors: each of them would be next.
+ */
+static void move_slot(struct backfill *b, struct alike *k, size_t i, usec_t to)
+{
+	usec_t from = k->slot[k->first + i], end = add_time(to, k->length);
+	size_t n = alike_equal(k, i, k->nr);
+
+	if (n > 1) {
+		int64_t room =
+			profile_min(&b->profile, to, from < end ? from : end) /
+			(int64_t)k->size;
+
+		n = n < (size_t)room ? n : (size_t)room;
+	}
+	move_slots(b, k, i, n, to);
 }
 
 /*
@@ -47,7 +66,7 @@ static bool use_run(struct backfill *b, struct alike *k, usec_t start,
 	int64_t i = (int64_t)k->nr - 1;
 
 	if (end != USEC_MAX && end - start < k->length)
-		i = alike_find(k, end);
+		i = alike_first(k) > end ? -1 : alike_find(k, end);
 	if (i < 0 || k->slot[k->first + (size_t)i] <= start)
 		return false;
 	move_slot(b, k, (size_t)i, start);
@@ -94,12 +113,27 @@ static int64_t most_of(const struct backfill *b, const struct view *view,
 }
 
 /* The longest run of 2^i free that touches f is known then. */
-static usec_t longest_run(const struct backfill *b, struct freed *f, size_t i)
+static const struct profile_longest *longest_run(const struct backfill *b,
+						 struct freed *f, size_t i)
 {
-	if (f->longest[i] < 0)
-		f->longest[i] = profile_longest(&b->profile, f->from, f->to,
-						INT64_C(1) << i);
-	return f->longest[i];
+	if (f->run[i].longest < 0)
+		f->run[i] = profile_longest(&b->profile, f->from, f->to,
+					    INT64_C(1) << i, &f->spot);
+	return &f->run[i];
+}
+
+/* Reckon so_far, and run[0] where it is not known. */
+static void find_longest(const struct backfill *b, struct freed_list *list)
+{
+	usec_t longest = 0;
+
+	for (size_t i = 0; i < list->tidy; i++) {
+		struct freed *f = &list->f[i];
+
+		if (longest_run(b, f, 0)->longest > longest)
+			longest = f->run[0].longest;
+		f->so_far = longest;
+	}
 }
 
 /* The i of the greatest 2^i that is not above size. */
@@ -110,12 +144,21 @@ static size_t size_class(uint32_t size)
 	return i < FREED_SIZES ? i : FREED_SIZES - 1;
 }
 
+/* May there be a run of 2^i free as long as the jobs of k that begins before its last slot? */
+static bool may_be_run(const struct backfill *b, const struct alike *k,
+		       struct freed *f, size_t i)
+{
+	const struct profile_longest *l = longest_run(b, f, i);
+
+	return (l->start < alike_last(k) ? l->longest : l->before) >= k->length;
+}
+
 /* May there be room in f for the whole length of k? */
 static bool may_hold(const struct backfill *b, const struct alike *k,
 		     struct freed *f)
 {
-	return longest_run(b, f, 0) >= k->length &&
-	       longest_run(b, f, size_class(k->size)) >= k->length;
+	return may_be_run(b, k, f, 0) &&
+	       may_be_run(b, k, f, size_class(k->size));
 }
 
 /*
@@ -125,10 +168,11 @@ static bool may_hold(const struct backfill *b, const struct alike *k,
 static void slide(struct backfill *b, struct alike *k, usec_t from, usec_t to)
 {
 	int64_t i = alike_find(k, to);
+	struct profile_place near = { 0 };
 	usec_t at, start;
 
 	while (i >= 0 && (at = k->slot[k->first + (size_t)i]) > from) {
-		start = profile_since(&b->profile, at, k->size);
+		start = profile_since(&b->profile, at, k->size, &near);
 		if (start < at)
 			move_slot(b, k, (size_t)i, start);
 		else
@@ -148,7 +192,7 @@ static void fill_in(struct backfill *b, const struct view *view,
 	if (changes != b->profile.changes || f->reckoned == changes)
 		return;
 	f->reckoned = changes;
-	f->longest[0] = f->longest[size_class(k->size)] = -1;
+	f->run[size_class(k->size)].longest = f->run[0].longest = -1;
 }
 
 /* f is the list's, and may be another one when slots have moved. */
@@ -165,18 +209,44 @@ static void improve_in_one(struct backfill *b, const struct view *view,
 		slide(b, k, f->from, f->to);
 }
 
+/*
+ * Where in the list to begin for k: where no run is as long as its jobs, slots only move ahead
+ * within a stretch, or from its end, so those that end before the first slot are of no use.
+ */
+static size_t first_for(const struct freed_list *list, const struct alike *k)
+{
+	usec_t first = alike_first(k);
+	size_t lo = 0, hi = list->tidy;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (list->f[mid].to < first && list->f[mid].so_far < k->length)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* Look at each of them for the slots of k, which was submitted then, also at those
  * that come to it meanwhile; anew, if they are in another order then. */
 static void improve_in_all(struct backfill *b, const struct view *view,
 			   struct alike *k, struct freed_list *list,
 			   usec_t submit)
 {
-	for (size_t i = 0; i < list->nr; i++) {
+	for (size_t i = first_for(list, k); i < list->nr; i++) {
 		uint64_t joins = list->joins;
 
+		if (i < list->tidy && list->f[i].from >= alike_last(k)) {
+			i = list->tidy - 1;
+			continue;
+		}
 		if (list->f[i].most >= (int64_t)k->size &&
 		    list->f[i].upto >= submit)
 			improve_in_one(b, view, k, &list->f[i]);
+		if (i < list->tidy && list->f[i].run[0].longest < 0)
+			find_longest(b, list);
 		if (list->joins != joins)
 			i = SIZE_MAX; /* + 1 is 0 */
 	}
@@ -218,22 +288,29 @@ void backfill_improve(struct backfill *b, const struct view *view)
 {
 	struct alike *k = NULL;
 	int64_t most, more;
+	uint64_t changes;
 
 	b->looked = view->now;
 	backfill_freed_join(&b->freed);
-	b->seen = b->freed;
-	b->freed.nr = 0;
+	backfill_freed_copy(&b->seen, &b->freed);
+	b->freed.nr = b->freed.tidy = 0;
 	for (size_t i = 0; i < b->seen.nr; i++)
 		b->seen.f[i].most = INT64_MAX; /* not known any more */
 	most = most_of(b, view, &b->seen);
+	find_longest(b, &b->seen);
 	while ((k = next_kind(b, k, most))) {
 		b->mover = b->kinds.each ? k->head->submit : USEC_MAX;
+		changes = b->profile.changes;
 		improve_in_all(b, view, k, &b->seen, k->head->submit);
 		/*
 		 * Look at the stretches that its own moves and those of kinds
 		 * before it made free.
 		 */
 		improve_in_all(b, view, k, &b->freed, 0);
+		if (b->profile.changes == changes)
+			continue;
+		backfill_freed_tidy(&b->freed);
+		find_longest(b, &b->freed);
 		more = most_of(b, view, &b->freed);
 		if (more > most)
 			most = more;

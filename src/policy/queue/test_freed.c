@@ -27,7 +27,7 @@ static struct freed random_stretch(struct random_stream *r, uint64_t longest)
 		f.upto = (usec_t)random_below(r, 9);
 	for (size_t i = 0; i < FREED_SIZES; i++)
 		if (random_below(r, 4))
-			f.longest[i] = (usec_t)random_below(r, 9);
+			f.run[i].longest = (usec_t)random_below(r, 9);
 	return f;
 }
 
@@ -47,9 +47,9 @@ static void nothing_is_lost(const struct freed *is, const struct freed *was)
 	assert_true(is->most >= was->most);
 	assert_true(is->upto >= was->upto);
 	for (size_t i = 0; i < FREED_SIZES; i++)
-		assert_true(is->longest[i] < 0 ||
-			    (was->longest[i] >= 0 &&
-			     is->longest[i] >= was->longest[i]));
+		assert_true(is->run[i].longest < 0 ||
+			    (was->run[i].longest >= 0 &&
+			     is->run[i].longest >= was->run[i].longest));
 }
 
 static void they_lie_apart(const struct freed_list *list)
