@@ -147,9 +147,9 @@ static void watch_dir(struct input *w)
 static void look(struct input *w)
 {
 	watch_dir(w);
-	owner_lost(w->owner, OWNER_INPUT, PRESENCE_INPUT, !w->changes,
-		   "keyboard and mouse cannot be watched "
-		   "(fs.inotify.max_user_instances, max_user_watches)");
+	owner_lost(
+		w->owner, OWNER_INPUT, PRESENCE_INPUT, !w->changes,
+		"keyboard and mouse cannot be watched " OWNER_INOTIFY_LIMITS);
 	if (!w->changes)
 		loop_after(w->owner->event, &w->again, OWNER_AGAIN, on_again,
 			   w);

@@ -74,7 +74,9 @@ void owner_weigh(struct owner *o);
 void owner_update(struct owner *o);
 
 /* Until what cannot be had is tried again. */
-#define OWNER_AGAIN (5 * USEC_PER_SEC)
+#define OWNER_AGAIN	     (5 * USEC_PER_SEC)
+/* What may be in the way where inotify watches nothing. */
+#define OWNER_INOTIFY_LIMITS "(fs.inotify.max_user_instances, max_user_watches)"
 
 /* ---- inlet.c */
 

@@ -120,8 +120,7 @@ static void watch_all(struct owner_terminals *t)
 		lost |= t->list[i].unwatched;
 	}
 	owner_lost(t->owner, OWNER_TERMINALS, PRESENCE_TERMINAL, lost,
-		   "terminals cannot be watched "
-		   "(fs.inotify.max_user_instances, max_user_watches)");
+		   "terminals cannot be watched " OWNER_INOTIFY_LIMITS);
 	if (lost && !t->again)
 		loop_after(t->owner->event, &t->again, OWNER_AGAIN, on_again,
 			   t);

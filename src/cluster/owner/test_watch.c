@@ -147,6 +147,16 @@ static void hears(int key, int keys, int shell)
 	close(key);
 }
 
+static void begin_unwatched(void)
+{
+	play_begin("utmp input");
+	play_settle();
+	assert_int_equal(is()->cause, PRESENCE_UNREADABLE);
+	assert_int_equal(lost(PRESENCE_TERMINAL),
+			 1u << OWNER_UTMP | 1u << OWNER_TERMINALS);
+	assert_int_equal(lost(PRESENCE_INPUT), 1u << OWNER_INPUT);
+}
+
 static void no_instance_is_left(void **state)
 {
 	int key = make_device(), keys, shell;
@@ -154,12 +164,7 @@ static void no_instance_is_left(void **state)
 
 	log_in(&keys, &shell);
 	lacks.instances = true;
-	play_begin("utmp input");
-	play_settle();
-	assert_int_equal(is()->cause, PRESENCE_UNREADABLE);
-	assert_int_equal(lost(PRESENCE_TERMINAL),
-			 1u << OWNER_UTMP | 1u << OWNER_TERMINALS);
-	assert_int_equal(lost(PRESENCE_INPUT), 1u << OWNER_INPUT);
+	begin_unwatched();
 	/* It looks again, but not at once. */
 	first = lacks.tries;
 	assert_in_range(first, 3, 6);
@@ -178,12 +183,7 @@ static void no_watch_is_left(void **state)
 
 	log_in(&keys, &shell);
 	lacks.watches = true;
-	play_begin("utmp input");
-	play_settle();
-	assert_int_equal(is()->cause, PRESENCE_UNREADABLE);
-	assert_int_equal(lost(PRESENCE_TERMINAL),
-			 1u << OWNER_UTMP | 1u << OWNER_TERMINALS);
-	assert_int_equal(lost(PRESENCE_INPUT), 1u << OWNER_INPUT);
+	begin_unwatched();
 	lacks.watches = false;
 	COMES(!is()->here);
 	hears(key, keys, shell);

@@ -108,12 +108,12 @@ static void read_utmp(struct utmp *w)
 
 	w->ever |= !r;
 	/* A host on which nobody ever logged in has none. */
-	owner_lost(w->owner, OWNER_UTMP, PRESENCE_TERMINAL,
-		   !w->watched || (r < 0 && (w->ever || r != -ENOENT)),
-		   w->watched ? "who is logged in cannot be read"
-			      : "who is logged in cannot be watched "
-				"(fs.inotify.max_user_instances, "
-				"max_user_watches)");
+	owner_lost(
+		w->owner, OWNER_UTMP, PRESENCE_TERMINAL,
+		!w->watched || (r < 0 && (w->ever || r != -ENOENT)),
+		w->watched
+			? "who is logged in cannot be read"
+			: "who is logged in cannot be watched " OWNER_INOTIFY_LIMITS);
 	if (r < 0 && w->ever)
 		return;
 	owner_users(w->owner, OWNER_UTMP, w->users);

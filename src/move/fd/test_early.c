@@ -191,24 +191,39 @@ static const char *look(struct fds_source *s)
 	return r ? kinds_in(paths, n) : "nothing";
 }
 
+static struct fds_source *prepare(const struct fdt_child *child)
+{
+	struct error err = ERROR_INIT;
+	struct fds_source *s;
+
+	if (fds_prepare(child->pid, child->pidfd, NULL, 0, NULL, &s, &err) < 0)
+		fail_msg("%s", err.text);
+	return s;
+}
+
+/* It runs on for its change alone. */
+static void let_change(const struct fdt_child *child)
+{
+	int status;
+
+	kill(child->pid, SIGCONT);
+	assert_int_equal(waitpid(child->pid, &status, WUNTRACED), child->pid);
+}
+
 /* Once, and again if that has not been well received. */
 static void kinds_are_told(void **state)
 {
 	const struct fdt_case c = { file_make, .change = timer_make };
 	struct fdt_child child = fdt_start(&c);
-	struct error err = ERROR_INIT;
 	struct fds_source *s;
 	uint8_t *paths;
 	size_t n;
-	int status;
 
-	if (fds_prepare(child.pid, child.pidfd, NULL, 0, NULL, &s, &err) < 0)
-		fail_msg("%s", err.text);
+	s = prepare(&child);
 	fds_paths(s, &paths, &n);
 	assert_string_equal(kinds_in(paths, n), "path,");
 	assert_string_equal(look(s), "nothing");
-	kill(child.pid, SIGCONT);
-	assert_int_equal(waitpid(child.pid, &status, WUNTRACED), child.pid);
+	let_change(&child);
 	assert_string_equal(look(s), "timerfd,");
 	fds_confirm(s, false);
 	assert_string_equal(look(s), "timerfd,");
@@ -261,19 +276,14 @@ static void needs_go_with_their_sockets(void **state)
 {
 	const struct fdt_case c = { reno_make, .change = reno_close };
 	struct fdt_child child = fdt_start(&c);
-	struct error err = ERROR_INIT;
 	struct fds_source *s;
-	int status;
 
-	if (fds_prepare(child.pid, child.pidfd, NULL, 0, NULL, &s, &err) < 0)
-		fail_msg("%s", err.text);
+	s = prepare(&child);
 	assert_int_equal(needs_told(s), 1);
 	fds_confirm(s, false);
 	fds_source_destroy(s);
-	if (fds_prepare(child.pid, child.pidfd, NULL, 0, NULL, &s, &err) < 0)
-		fail_msg("%s", err.text);
-	kill(child.pid, SIGCONT);
-	assert_int_equal(waitpid(child.pid, &status, WUNTRACED), child.pid);
+	s = prepare(&child);
+	let_change(&child);
 	assert_int_equal(needs_told(s), 0);
 	fds_source_destroy(s);
 	fdt_end(&child);
@@ -315,15 +325,12 @@ static void too_much_in_queues(void **state)
 	struct fds_source *s;
 	uint8_t *paths;
 	size_t n;
-	int status;
 
-	if (fds_prepare(child.pid, child.pidfd, NULL, 0, NULL, &s, &err) < 0)
-		fail_msg("%s", err.text);
+	s = prepare(&child);
 	s->queued_most = 3;
 	assert_int_equal(fds_look(s, false, &paths, &n, &err), -EAGAIN);
 	assert_non_null(strstr(err.text, "its TCP connections hold"));
-	kill(child.pid, SIGCONT);
-	assert_int_equal(waitpid(child.pid, &status, WUNTRACED), child.pid);
+	let_change(&child);
 	assert_string_equal(look(s), "nothing");
 	fds_source_destroy(s);
 	fdt_end(&child);

@@ -212,10 +212,11 @@ static void tell_table(struct reproduce *r, const struct runs *d,
 	note_readings5(r, d, SLOWDOWN);
 }
 
-static void tell_less(struct reproduce *r, const char *what, const double *less,
+/* what is the row's, as reproduce_range() says. */
+static void tell_less(struct reproduce *r, char *what, const double *less,
 		      const double *more, uint32_t n)
 {
-	reproduce_range(r, reproduce_text("%s", what), 0, INFINITY,
+	reproduce_range(r, what, 0, INFINITY,
 			stats_difference(more, less, n, r->level), NULL);
 }
 
@@ -235,10 +236,13 @@ int schnor_s5f(struct reproduce *r, struct error *err)
 
 	if (rc == 0) {
 		tell_table(r, &d, &table);
-		tell_less(r, "slowdown of A_greedy less that of A_70",
+		tell_less(r,
+			  reproduce_text(
+				  "slowdown of A_greedy less that of A_70"),
 			  at(&d, 0, JOB_70, SLOWDOWN),
 			  at(&d, 0, JOB_GREEDY, SLOWDOWN), d.n);
-		tell_less(r, "slowdown of A_70 less that of A_50",
+		tell_less(r,
+			  reproduce_text("slowdown of A_70 less that of A_50"),
 			  at(&d, 0, JOB_50, SLOWDOWN),
 			  at(&d, 0, JOB_70, SLOWDOWN), d.n);
 	}
@@ -262,15 +266,13 @@ int schnor_s5g(struct reproduce *r, struct error *err)
 		rc = run_days(r, NIGHT, &night, err);
 	if (rc == 0)
 		tell_table(r, &d, &table);
-	for (int j = 0; j < INSTITUTE_JOBS && rc == 0; j++) {
-		char *what = reproduce_text("%s, slowdown by night less that "
-					    "by day",
-					    names[j]);
-
-		tell_less(r, what, at(&d, 0, j, SLOWDOWN),
-			  at(&night, 0, j, SLOWDOWN), d.n);
-		free(what);
-	}
+	for (int j = 0; j < INSTITUTE_JOBS && rc == 0; j++)
+		tell_less(r,
+			  reproduce_text("%s, slowdown by night less that "
+					 "by day",
+					 names[j]),
+			  at(&d, 0, j, SLOWDOWN), at(&night, 0, j, SLOWDOWN),
+			  d.n);
 	runs_clear(&d);
 	runs_clear(&night);
 	return rc;

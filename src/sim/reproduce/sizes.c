@@ -30,78 +30,77 @@ static struct reproduce_grid grid_of(const struct reproduce *r,
 	return g;
 }
 
-/* (RT without - RT with) / RT with */
-static struct estimate gain(const struct reproduce *r,
-			    const struct reproduce_grid *g, size_t load)
+/* (RT without - RT with) / RT with, by load: what the first policy gains over the second. */
+static int run_gains(struct reproduce *r, const char *const *policies,
+		     const char *workload, struct estimate gain[NR(loads)],
+		     struct error *err)
 {
-	struct estimate q = reproduce_ratio(r, g, 1, 0, load, METRIC_RESPONSE);
+	struct reproduce_grid g = grid_of(r, policies, workload, NR(loads));
+	int rc = reproduce_grid_run(r, &g, err);
 
-	return (struct estimate){ q.value - 1, q.low - 1, q.high - 1 };
+	for (size_t l = 0; l < NR(loads) && rc == 0; l++) {
+		struct estimate q =
+			reproduce_ratio(r, &g, 1, 0, l, METRIC_RESPONSE);
+
+		gain[l] =
+			(struct estimate){ q.value - 1, q.low - 1, q.high - 1 };
+	}
+	reproduce_grid_clear(&g);
+	return rc;
 }
 
 /* ---- Figure 4.6 ---- */
+
+static char *two_gains(const struct estimate gain[NR(loads)], int load)
+{
+	return reproduce_text("%.3f at %g, %.3f at %g", gain[load].value,
+			      loads[load], gain[HIGH].value, loads[HIGH]);
+}
 
 static int tell_upgrading(struct reproduce *r, struct error *err)
 {
 	static const char *const policies[] = { "sed1", "sed1:upgrade=no",
 						NULL };
-	struct reproduce_grid g =
-		grid_of(r, policies, "schnor:kind=proof,system=1", NR(loads));
-	int rc = reproduce_grid_run(r, &g, err);
+	struct estimate gain[NR(loads)];
+	int rc =
+		run_gains(r, policies, "schnor:kind=proof,system=1", gain, err);
 
-	if (rc == 0) {
-		struct estimate low = gain(r, &g, LOW),
-				high = gain(r, &g, HIGH);
-
-		for (size_t l = 0; l < NR(loads); l++)
-			reproduce_range(
-				r,
+	if (rc < 0)
+		return rc;
+	for (size_t l = 0; l < NR(loads); l++)
+		reproduce_range(r,
 				reproduce_text("Figure 4.6, system 1, SED1 "
 					       "gains by upgrading, %s",
 					       at_load[l]),
-				0, INFINITY, gain(r, &g, l), NULL);
-		reproduce_fact(r,
-			       reproduce_text("Figure 4.6, system 1, gain by "
-					      "upgrading"),
-			       "more under higher load",
-			       reproduce_text("%.3f at %g, %.3f at %g",
-					      low.value, loads[LOW], high.value,
-					      loads[HIGH]),
-			       high.high > low.low, NULL);
-	}
-	reproduce_grid_clear(&g);
-	return rc;
+				0, INFINITY, gain[l], NULL);
+	reproduce_fact(
+		r, reproduce_text("Figure 4.6, system 1, gain by upgrading"),
+		"more under higher load", two_gains(gain, LOW),
+		gain[HIGH].high > gain[LOW].low, NULL);
+	return 0;
 }
 
 static int tell_migration(struct reproduce *r, struct error *err)
 {
 	static const char *const policies[] = { "sed1", "sed1:migrate=no",
 						NULL };
-	struct reproduce_grid g =
-		grid_of(r, policies, "schnor:kind=proof,system=2", NR(loads));
-	int rc = reproduce_grid_run(r, &g, err);
+	struct estimate gain[NR(loads)];
+	int rc =
+		run_gains(r, policies, "schnor:kind=proof,system=2", gain, err);
 
-	if (rc == 0) {
-		double medium = gain(r, &g, MEDIUM).value;
-		struct estimate high = gain(r, &g, HIGH);
-
-		reproduce_range(r,
-				reproduce_text("Figure 4.6, system 2, SED1 "
-					       "gains by migration, %s",
-					       at_load[MEDIUM]),
-				0.05, INFINITY, gain(r, &g, MEDIUM),
-				reproduce_text("\"substantial\""));
-		reproduce_fact(r,
-			       reproduce_text("Figure 4.6, system 2, gain by "
-					      "migration"),
-			       "less at high load than at medium",
-			       reproduce_text("%.3f at %g, %.3f at %g", medium,
-					      loads[MEDIUM], high.value,
-					      loads[HIGH]),
-			       high.low < medium, NULL);
-	}
-	reproduce_grid_clear(&g);
-	return rc;
+	if (rc < 0)
+		return rc;
+	reproduce_range(r,
+			reproduce_text("Figure 4.6, system 2, SED1 "
+				       "gains by migration, %s",
+				       at_load[MEDIUM]),
+			0.05, INFINITY, gain[MEDIUM],
+			reproduce_text("\"substantial\""));
+	reproduce_fact(
+		r, reproduce_text("Figure 4.6, system 2, gain by migration"),
+		"less at high load than at medium", two_gains(gain, MEDIUM),
+		gain[HIGH].low < gain[MEDIUM].value, NULL);
+	return 0;
 }
 
 /* ---- Figures 4.7 to 4.11 ---- */
