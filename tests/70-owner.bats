@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # The owner of a host: who says so, who is told, what follows
 bats_require_minimum_version 1.5.0
-load jobs
+load owners
 
 setup() {
 	jobs_setup
@@ -167,7 +167,7 @@ sleep_waits_for() { # WHOM
 }
 
 # A bus with a logind, and an agent at h1 that hears it.
-with_logind() {
+with_logind() { # HOSTS
 	address=unix:path=$BATS_TEST_TMPDIR/bus
 	dbus-daemon --session --nofork --address="$address" 3>&- 2>/dev/null >&2 &
 	background="${background:-} $!"
@@ -177,15 +177,15 @@ with_logind() {
 	background="$background $mock"
 	eventually sleep_waits_for ""
 	slay "$(service_pid h1)"
-	printf '[owner]\nsources = logind\nlinger = 0\n' >"$bed/owner.conf"
+	printf '[owner]\nsources = logind\nlinger = 0\nquiet = 0\nload = any\n' >"$bed/owner.conf"
 	DBUS_SYSTEM_BUS_ADDRESS=$address start_agent h1 --config="$bed/owner.conf"
 	eventually sleep_waits_for Stint
-	eventually hosts_up 1
+	eventually hosts_up "$1"
 }
 
 @test "sessions of logind: idle, locked, gone" {
 	serve 1
-	with_logind
+	with_logind 1
 	knows h1 away nobody
 	logind login c1 ada
 	eventually knows h1 here session
@@ -209,7 +209,7 @@ with_logind() {
 
 @test "a host that is about to sleep waits until its guests have left" {
 	serve 1
-	with_logind
+	with_logind 1
 	sleeper --hosts h1 -n 1
 	logind sleep 1
 	eventually knows h1 here going
@@ -221,6 +221,29 @@ with_logind() {
 	logind sleep 0
 	eventually knows h1 away nobody
 	eventually sleep_waits_for Stint
+}
+
+# Asked before the sleep goes on: whoever lets it too soon is still there.
+@test "... and they leave for another host, as the host then may go to sleep, or down" {
+	local what
+	serve 2 --policy=stint
+	with_logind 2
+	sleeper --hosts h1,h2 -n 1
+	eventually is 'j[1]["state"]' running
+	for what in sleep shutdown; do
+		eventually owner_is 'h["h1"]["closed"], h["h1"]["owner"]' "open away"
+		where_is 1 "['h1']" || migrate 1.0 h1
+		eventually sleep_waits_for Stint
+		logind "$what" 1
+		eventually sleep_waits_for ""
+		[ "$(jobs 'hosts(1), j[1]["state"]')" = "['h2'] running" ]
+		st why 1 | grep "migrate job 1 rank 0 to h2 .*: host h1 goes"
+		knows h1 here going
+		logind "$what" 0
+		eventually knows h1 away nobody
+	done
+	[ "$(grep -c 'no guest is left: the host may go' "$bed/h1/agent.log")" = 2 ]
+	st kill 1
 }
 
 @test "what was said outlives the agent" {

@@ -6,6 +6,7 @@ logind.py login ID USER     a graphical session begins
 logind.py logout ID
 logind.py set ID NAME 0|1   a property of it is so from now on, and is signalled
 logind.py sleep 0|1         the host is about to sleep, or wakes up
+logind.py shutdown 0|1      ... to go down, or that was given up
 logind.py waits             prints for whom a sleep waits
 """
 import os
@@ -47,8 +48,8 @@ def main(verb, *args):
     elif verb == "set":
         mock(session(args[0])).UpdateProperties(
             NAME + ".Session", {args[1]: dbus.Boolean(int(args[2]))})
-    elif verb == "sleep":
-        emit("PrepareForSleep", "b", dbus.Boolean(int(args[0])))
+    elif verb in ("sleep", "shutdown"):
+        emit("PrepareFor" + verb.title(), "b", dbus.Boolean(int(args[0])))
     elif verb == "waits":
         manager = dbus.Interface(dbus.SystemBus().get_object(NAME, ROOT), NAME + ".Manager")
         print(*(str(i[1]) for i in manager.ListInhibitors()))
