@@ -72,7 +72,7 @@ mpi.MPI_Finalize()'
 	[ "$(grep -c 'several refused' <<<"$output")" = 2 ]
 }
 
-@test "a fence of others, and what joins jobs, is an error at once" {
+@test "a fence of others, what joins jobs, and groups are errors at once" {
 	local line
 	serve 2
 	run -0 st run -n 2 "$STINT_BUILD/tests/mpi/fences"
@@ -80,6 +80,8 @@ mpi.MPI_Finalize()'
 		"twice: bad parameter" "others: bad parameter" "nobody: bad parameter" \
 		"alone: done" "twice, later: bad parameter" "connect: not supported" \
 		"connect, later: not supported" "disconnect: not supported" \
+		"disconnect, later: not supported" \
+		{construct,invite,join,leave,destruct}{,", later"}": not supported" \
 		"both: done" "all: done" "end: done"; do
 		[ "$(grep -cx "$line" <<<"$output")" = 2 ]
 	done

@@ -1,6 +1,6 @@
 /*
  * fences.c - what a rank that speaks PMIx itself is told at fences that cannot be,
- * and at what joins jobs: an error, at once
+ * at what joins jobs, and of groups: an error, at once
  *
  * Prints a line for each, and then one for a fence of all ranks.
  */
@@ -48,6 +48,32 @@ static void on_done(pmix_status_t status, void *ctx)
 {
 }
 
+static void on_results(pmix_status_t status, pmix_info_t *info, size_t n,
+		       void *ctx, pmix_release_cbfunc_t release, void *of)
+{
+}
+
+/* Nobody asks for results: libpmix 4 would write them to NULL. */
+static void groups(const pmix_proc_t *all)
+{
+	say("construct",
+	    PMIx_Group_construct("g", all, 1, NULL, 0, NULL, NULL));
+	say("construct, later",
+	    PMIx_Group_construct_nb("g", all, 1, NULL, 0, on_results, NULL));
+	say("invite", PMIx_Group_invite("g", all, 1, NULL, 0, NULL, NULL));
+	say("invite, later",
+	    PMIx_Group_invite_nb("g", all, 1, NULL, 0, on_results, NULL));
+	say("join",
+	    PMIx_Group_join("g", &me, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL));
+	say("join, later", PMIx_Group_join_nb("g", &me, PMIX_GROUP_ACCEPT, NULL,
+					      0, on_results, NULL));
+	say("leave", PMIx_Group_leave("g", NULL, 0));
+	say("leave, later", PMIx_Group_leave_nb("g", NULL, 0, on_done, NULL));
+	say("destruct", PMIx_Group_destruct("g", NULL, 0));
+	say("destruct, later",
+	    PMIx_Group_destruct_nb("g", NULL, 0, on_done, NULL));
+}
+
 int main(void)
 {
 	pmix_proc_t all;
@@ -67,6 +93,9 @@ int main(void)
 	say("connect", PMIx_Connect(&all, 1, NULL, 0));
 	say("connect, later", PMIx_Connect_nb(&all, 1, NULL, 0, on_done, NULL));
 	say("disconnect", PMIx_Disconnect(&all, 1, NULL, 0));
+	say("disconnect, later",
+	    PMIx_Disconnect_nb(&all, 1, NULL, 0, on_done, NULL));
+	groups(&all);
 	fence("both", "", 0, 1, 2);
 	fence("all", "", PMIX_RANK_WILDCARD, 0, 1);
 	say("end", PMIx_Finalize(NULL, 0));

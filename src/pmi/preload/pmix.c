@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "pmi/preload/preload.h"
+#include "pmi/preload/served.h"
 #include "pmi/preload/wire.h"
 
 /* Of the second libpmix and the second C library. */
@@ -48,7 +49,7 @@ static struct {
 
 static uint32_t nr_ranks;
 static pmix_proc_t me;
-static bool served; /* this process has its server */
+static bool served;
 
 __attribute__((noreturn, format(printf, 1, 2))) static void give_up(
 	const char *fmt, ...)
@@ -89,7 +90,7 @@ static void *run_fence(void *arg)
 	return NULL;
 }
 
-/* Barriers here are of all ranks; what others are is refused in check_fence(). */
+/* Barriers here are of all ranks; others are refused in pmi/preload/refuse.c. */
 static bool means_all(const pmix_proc_t procs[], size_t n)
 {
 	return n == nr_ranks || (n == 1 && procs[0].rank == PMIX_RANK_WILDCARD);
@@ -310,6 +311,12 @@ static void begin_once(void)
 	pthread_once(&once, begin);
 }
 
+const pmix_proc_t *pmix_served(uint32_t *ranks)
+{
+	*ranks = nr_ranks;
+	return served ? &me : NULL;
+}
+
 /* All of MPI_Init's forms come to this in Open MPI, which looks at once for the
  * launcher that it is under. */
 PRELOAD_EXPORT int ompi_mpi_init(int argc, char **argv, int requested,
@@ -334,138 +341,3 @@ PRELOAD_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[],
 	real = preload_next("PMIx_Init");
 	return real ? real(proc, info, n) : PMIX_ERR_NOT_SUPPORTED;
 }
-
-/* ---- what it cannot do: libpmix would wait for ever ---- */
-
-/* Each one once, and this rank is among them. */
-static pmix_status_t check_ranks(const pmix_proc_t procs[], size_t n)
-{
-	bool *named = calloc(nr_ranks, sizeof(*named));
-	pmix_status_t status = named ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-
-	for (size_t i = 0; i < n && !status; i++) {
-		if (procs[i].rank >= nr_ranks || named[procs[i].rank])
-			status = PMIX_ERR_BAD_PARAM;
-		else
-			named[procs[i].rank] = true;
-	}
-	if (!status && !named[me.rank])
-		status = PMIX_ERR_BAD_PARAM;
-	free(named);
-	return status;
-}
-
-/* All ranks of this job, or this one alone. */
-static pmix_status_t check_fence(const pmix_proc_t procs[], size_t n)
-{
-	pmix_status_t status;
-
-	if (!served || !procs || !n)
-		return PMIX_SUCCESS;
-	for (size_t i = 0; i < n; i++)
-		if (strncmp(procs[i].nspace, me.nspace, PMIX_MAX_NSLEN) != 0)
-			return PMIX_ERR_NOT_SUPPORTED;
-	if (n == 1 && procs[0].rank == PMIX_RANK_WILDCARD)
-		return PMIX_SUCCESS;
-	status = check_ranks(procs, n);
-	return status || n == 1 || n == nr_ranks ? status
-						 : PMIX_ERR_NOT_SUPPORTED;
-}
-
-PRELOAD_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t n,
-					const pmix_info_t info[],
-					size_t nr_info)
-{
-	pmix_status_t (*real)(const pmix_proc_t[], size_t, const pmix_info_t[],
-			      size_t) = preload_next("PMIx_Fence");
-	pmix_status_t status = check_fence(procs, n);
-
-	if (status)
-		return status;
-	return real ? real(procs, n, info, nr_info) : PMIX_ERR_NOT_SUPPORTED;
-}
-
-PRELOAD_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t n,
-					   const pmix_info_t info[],
-					   size_t nr_info,
-					   pmix_op_cbfunc_t done, void *ctx)
-{
-	pmix_status_t (*real)(const pmix_proc_t[], size_t, const pmix_info_t[],
-			      size_t, pmix_op_cbfunc_t, void *) =
-		preload_next("PMIx_Fence_nb");
-	pmix_status_t status = check_fence(procs, n);
-
-	if (status)
-		return status;
-	return real ? real(procs, n, info, nr_info, done, ctx)
-		    : PMIX_ERR_NOT_SUPPORTED;
-}
-
-/* Jobs are not joined with others. */
-#define REFUSES_JOINING(NAME)                                                  \
-	PRELOAD_EXPORT pmix_status_t NAME(const pmix_proc_t procs[], size_t n, \
-					  const pmix_info_t info[],            \
-					  size_t nr_info)                      \
-	{                                                                      \
-		pmix_status_t (*real)(const pmix_proc_t[], size_t,             \
-				      const pmix_info_t[], size_t) =           \
-			served ? NULL : preload_next(#NAME);                   \
-                                                                               \
-		return real ? real(procs, n, info, nr_info)                    \
-			    : PMIX_ERR_NOT_SUPPORTED;                          \
-	}
-
-#define REFUSES_JOINING_NB(NAME)                                               \
-	PRELOAD_EXPORT pmix_status_t NAME(                                     \
-		const pmix_proc_t procs[], size_t n, const pmix_info_t info[], \
-		size_t nr_info, pmix_op_cbfunc_t done, void *ctx)              \
-	{                                                                      \
-		pmix_status_t (*real)(const pmix_proc_t[], size_t,             \
-				      const pmix_info_t[], size_t,             \
-				      pmix_op_cbfunc_t, void *) =              \
-			served ? NULL : preload_next(#NAME);                   \
-                                                                               \
-		return real ? real(procs, n, info, nr_info, done, ctx)         \
-			    : PMIX_ERR_NOT_SUPPORTED;                          \
-	}
-
-REFUSES_JOINING(PMIx_Connect)
-REFUSES_JOINING_NB(PMIx_Connect_nb)
-REFUSES_JOINING(PMIx_Disconnect)
-REFUSES_JOINING_NB(PMIx_Disconnect_nb)
-
-/*
- * The number of ranks is fixed. Open MPI itself would hang: PMIx refuses the
- * root's request, and the other ranks wait for the root.
- */
-static int refuse_spawn(void *comm)
-{
-	enum { ERR_SPAWN = 50 }; /* Open MPI's MPI_ERR_SPAWN */
-	int (*call)(void *, int) = preload_next("PMPI_Comm_call_errhandler");
-
-	if (call)
-		call(comm, ERR_SPAWN);
-	return ERR_SPAWN;
-}
-
-/* The arguments of both, of any MPI: handles are as wide as pointers at most. */
-#define SPAWN_ARGS                                                     \
-	void *a, void *b, void *c, void *d, void *e, void *f, void *g, \
-		void *h, void *i
-typedef int spawn_function(SPAWN_ARGS);
-
-#define REFUSES(NAME, COMM)                                         \
-	PRELOAD_EXPORT int NAME(SPAWN_ARGS);                        \
-	int NAME(SPAWN_ARGS)                                        \
-	{                                                           \
-		spawn_function *real = preload_next(#NAME);         \
-                                                                    \
-		if (served)                                         \
-			return refuse_spawn(COMM);                  \
-		return real ? real(a, b, c, d, e, f, g, h, i) : -1; \
-	}
-
-REFUSES(MPI_Comm_spawn, f)
-REFUSES(PMPI_Comm_spawn, f)
-REFUSES(MPI_Comm_spawn_multiple, g)
-REFUSES(PMPI_Comm_spawn_multiple, g)
