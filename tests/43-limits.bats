@@ -246,6 +246,10 @@ as_daemon() {
 	[[ "$output" == *"root has 3 jobs that are not over, as many as one user may have (user-jobs of the controller): wait for some, or ask its administrator for more"* ]]
 	as_user root ps
 	st run true # an administrator
+	# Each job of an array counts, and there are all of it or none.
+	run -1 as_daemon submit --wdir / --array 1-4 true
+	[[ "$output" == *"with these 4 daemon would have 4 jobs that are not over, more than the 3 that one user may have"* ]]
+	is 'max(j)' 4
 	# Of others neither; and jobs that are over do not count.
 	for _ in 1 2 3 4; do
 		as_daemon run --wdir / true

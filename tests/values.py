@@ -21,6 +21,7 @@ TIMES = ["", "x", "-1", "5q", "9" * 30 + "s"]
 ABOVE0 = TIMES + ["0", "0s"]
 NUMBERS = ["", "x", "-1", "9" * 20, "1.5"]
 COUNTS = NUMBERS + ["0"]
+ARRAYS = ["", "x", "1-", "-1", "3-1", "1,", "1,1", "1-5:0", "1%0", "1%", "1-200000", "0-4%x", "1:2"]
 FILES = ["", "a/", "%", "%q", "x" * 1025]
 WARNS = ["", "x", "USR1", "USR1@", "x@1s", "USR1@x", "USR1@10s"]
 NAMES = ["", "a/b", "x" * 65, "a\nb", "\x1b[2J"]
@@ -54,7 +55,7 @@ LINES = {
                        "pids-limit": COUNTS, "time": ABOVE0,
                        "wdir": ["", "/nonexistent", "/etc/passwd"],
                        "name": NAMES, "limit": ABOVE0, "warn": WARNS, "output": FILES, "error": FILES, "export": ["", "=x", "NO_SUCH_VARIABLE"]}),
-    "submit": (["true"], {**CLIENT, "hosts": ["", ",", "a,"], "memory": SIZES,
+    "submit": (["true"], {**CLIENT, "array": ARRAYS, "hosts": ["", ",", "a,"], "memory": SIZES,
                           "ranks": COUNTS + ["1-"], "pids-limit": COUNTS, "time": ABOVE0,
                           "wdir": ["", "/nonexistent"], "name": NAMES, "limit": ABOVE0, "warn": WARNS, "output": FILES, "error": FILES,
                           "export": ["", "=x", "NO_SUCH_VARIABLE"]}),

@@ -26,11 +26,12 @@ int pattern_check(const char *pattern, struct error *err)
 				 "obeys",
 				 pattern);
 	for (const char *p = pattern; (p = strchr(p, '%')); p += 2)
-		if (!p[1] || !strchr("jarxN%", p[1]))
-			return error_set(err, -EINVAL,
-					 "'%s': after %% comes one of j, a, r, "
-					 "x, N and %%",
-					 pattern);
+		if (!p[1] || !strchr("jaArxN%", p[1]))
+			return error_set(
+				err, -EINVAL,
+				"'%s': after %% comes one of j, a, A, r, "
+				"x, N and %%",
+				pattern);
 	return 0;
 }
 
@@ -72,8 +73,11 @@ static void put_one(FILE *to, char what, const struct pattern_values *v)
 	case 'N':
 		put_value(to, v->host);
 		break;
+	case 'A':
+		fprintf(to, "%" PRIu64, v->array ? v->array : v->job);
+		break;
 	case 'a':
-		fputc('0', to);
+		fprintf(to, "%" PRIu32, v->task);
 		break;
 	default:
 		fputc('%', to);

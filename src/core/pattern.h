@@ -3,7 +3,8 @@
  *
  *	%j  the job's number		%r  the rank's
  *	%x  the job's name		%N  the host it starts on
- *	%a  its number in an array of jobs: 0, as there are none
+ *	%a  its number in an array of jobs, 0 if it is of none
+ *	%A  the array's number, or the job's if it is of none
  *	%%  a percent sign
  *
  * A slash in a value, or what a terminal obeys (plain.h), becomes '_', so that
@@ -20,8 +21,8 @@
 #define PATTERN_MAX 1024 /* bytes, also of what comes of it */
 
 struct pattern_values {
-	uint64_t job;
-	uint32_t rank;
+	uint64_t job, array; /* 0: of none */
+	uint32_t rank, task;
 	const char *name, *host;
 };
 

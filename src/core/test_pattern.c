@@ -15,16 +15,22 @@ static const struct pattern_values values = {
 	.job = 12, .rank = 3, .name = "../a\nb\x7f", .host = "h1"
 };
 
-static void becomes(const char *pattern, const char *folder, const char *path)
+static void becomes_of(const struct pattern_values *v, const char *pattern,
+		       const char *folder, const char *path)
 {
 	struct error err;
 	char *f, *p;
 
-	assert_int_equal(pattern_expand(pattern, &values, &f, &p, &err), 0);
+	assert_int_equal(pattern_expand(pattern, v, &f, &p, &err), 0);
 	assert_string_equal(f, folder);
 	assert_string_equal(p, path);
 	free(f);
 	free(p);
+}
+
+static void becomes(const char *pattern, const char *folder, const char *path)
+{
+	becomes_of(&values, pattern, folder, path);
 }
 
 static void values_are_put_in(void **state)
@@ -33,7 +39,10 @@ static void values_are_put_in(void **state)
 	becomes("/out", "/", "out");
 	becomes("a/b/out", "a/b", "out");
 	becomes("/a/%j/%r.%N", "/a", "12/3.h1");
-	becomes("a%%b%a", ".", "a%b0");
+	becomes("a%%b%a%A", ".", "a%b012");
+	becomes_of(
+		&(struct pattern_values){ .job = 12, .array = 10, .task = 7 },
+		"%a.%A.%j", ".", "7.10.12");
 	becomes("x/%x/y", "x", ".._a_b_/y"); /* no directory more, no line */
 }
 

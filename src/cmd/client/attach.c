@@ -16,7 +16,7 @@ static const struct argp_option options[] = {
 
 struct args {
 	struct client_options client;
-	uint64_t job;
+	struct job_word job;
 	bool label;
 };
 
@@ -57,20 +57,18 @@ static const struct argp argp = {
 };
 
 /* How many ranks it has, and whether it needs us. */
-static int look_at_job(struct client *c, struct session *s, struct error *err)
+static int look_at_job(struct client *c, const struct job_word *job,
+		       struct session *s, struct error *err)
 {
-	Control__ListJobs list = CONTROL__LIST_JOBS__INIT;
 	const Control__JobInfo *info;
 	Control__Message *m;
-	int r;
+	int r = client_one_job(c, job, &m, err);
 
-	list.job = s->job;
-	r = client_ask(c, MESSAGE_BODY(LIST_JOBS), &list, MESSAGE_BODY(JOBS),
-		       NULL, NULL, &m, err);
 	if (r < 0)
 		return r;
-	info = m->jobs->n_jobs ? m->jobs->jobs[0] : NULL;
-	if (!info || info->n_ranks < 1)
+	info = m->jobs->jobs[0];
+	s->job = info->job;
+	if (info->n_ranks < 1)
 		r = error_set(err, -ESRCH, "no job %" PRIu64, s->job);
 	else if (info->state == CONTROL__STATE__DONE && !info->detached)
 		r = error_set(err, -ESRCH, "job %" PRIu64 " has ended", s->job);
@@ -84,15 +82,13 @@ static int look_at_job(struct client *c, struct session *s, struct error *err)
 
 static int attach(struct args *a, struct error *err)
 {
-	struct session s = { .name = "attach",
-			     .label = a->label,
-			     .job = a->job };
+	struct session s = { .name = "attach", .label = a->label };
 	struct client *c;
 	int r = client_open(&a->client.conf, &c, err);
 
 	if (r < 0)
 		return r;
-	r = look_at_job(c, &s, err);
+	r = look_at_job(c, &a->job, &s, err);
 	client_close(c);
 	if (!r)
 		r = client_settle(&a->client.conf, &s.address, &s.key, err);
@@ -115,6 +111,7 @@ int cmd_attach(int argc, char **argv)
 	r = attach(&a, &err);
 	if (r < 0)
 		r = command_fail("attach", command_code(r), &err);
+	task_words_clear(&a.job.tasks);
 	client_conf_clear(&a.client.conf);
 	return r;
 }

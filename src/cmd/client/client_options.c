@@ -127,64 +127,6 @@ void client_unhurried(void *ctx, const Control__Message *m)
 	(void)m;
 }
 
-int parse_job(const char *text, uint64_t *job, struct error *err)
-{
-	int64_t v;
-
-	if (parse_int(text, 1, INT64_MAX, "job", &v, err) < 0)
-		return error_set(
-			err, -EINVAL,
-			"'%s' is not a job: write its number, as `stint "
-			"ps` shows it",
-			text);
-	*job = v;
-	return 0;
-}
-
-error_t command_next_job(struct argp_state *state, const char *text,
-			 struct job_words *to)
-{
-	struct error err;
-
-	array_room(to->job, to->nr, &to->cap);
-	return command_parsed(state, parse_job(text, &to->job[to->nr++], &err),
-			      &err);
-}
-
-error_t command_one_job(struct argp_state *state, const char *text,
-			uint64_t *ret)
-{
-	struct error err;
-
-	if (state->arg_num)
-		command_misuse(state, "one job at a time");
-	return command_parsed(state, parse_job(text, ret, &err), &err);
-}
-
-int parse_job_rank(const char *text, uint64_t *job, uint32_t *rank,
-		   struct error *err)
-{
-	char *copy = xstrdup(text), *dot = strchr(copy, '.');
-	int64_t j, k;
-	int r = -EINVAL;
-
-	if (dot)
-		*dot = 0;
-	if (dot && !parse_int(copy, 1, INT64_MAX, "job", &j, NULL) &&
-	    !parse_int(dot + 1, 0, UINT32_MAX, "rank", &k, NULL)) {
-		*job = j;
-		*rank = k;
-		r = 0;
-	}
-	free(copy);
-	if (r < 0)
-		return error_set(err, r,
-				 "'%s' is not a rank: write JOB.RANK, such as "
-				 "12.0",
-				 text);
-	return 0;
-}
-
 const char *state_name(int state)
 {
 	static const char *const names[] = {

@@ -57,17 +57,42 @@ int parse_job(const char *text, uint64_t *job, struct error *err) must_check;
 int parse_job_rank(const char *text, uint64_t *job, uint32_t *rank,
 		   struct error *err) must_check;
 
-/* The JOBs of a command line, in its order; free(job). */
-struct job_words {
-	uint64_t *job;
+/* Numbers of an array's tasks: "3", "1-5", "1-9:2", with commas between them. */
+struct task_words {
+	Control__TaskRange **range;
 	size_t nr, cap;
 };
+void task_words_clear(struct task_words *w);
+
+/* "JOB", or "JOB[TASKS]" where JOB is the number of an array: tasks.nr 0 is all of it. */
+struct job_word {
+	uint64_t job;
+	struct task_words tasks;
+};
+int parse_job_word(const char *text, struct job_word *to,
+		   struct error *err) must_check;
+/*
+ * What the controller lists under it, which must be one job: the answer, for the
+ * caller to free.
+ */
+int client_one_job(struct client *c, const struct job_word *w,
+		   Control__Message **ret, struct error *err) must_check;
+
+/* The JOBs of a command line, in its order. */
+struct job_words {
+	struct job_word *at;
+	size_t nr, cap;
+};
+void job_words_clear(struct job_words *w);
 /* For ARGP_KEY_ARG of a command that takes one JOB. */
 error_t command_one_job(struct argp_state *state, const char *text,
-			uint64_t *ret);
+			struct job_word *ret);
 /* Likewise of one that takes several: adds one. */
 error_t command_next_job(struct argp_state *state, const char *text,
 			 struct job_words *to);
+/* As lists show it: "12", or "7[5]" where it is task 5 of array 7; for printf's %s,
+ * valid until the next call. */
+const char *job_number(uint64_t job, uint64_t array, uint32_t task);
 
 /* "TERM", "SIGTERM", "15". */
 int parse_signal(const char *text, uint32_t *ret, struct error *err) must_check;

@@ -77,11 +77,10 @@ static void print_text(struct args *a, const Control__Account *c)
 	a->head = true;
 	if (*c->program)
 		plain_text(c->program);
-	printf("%-6" PRIu64
-	       " %-10s %5u %7.1f s %7.1f s %7.1f s  %4u %-13s %s\n",
-	       c->job, c->user, c->ranks, waited(c), ran(c),
-	       (double)s.cpu / 1e6, c->exit, reason_name((int)c->reason),
-	       *c->name ? c->name : c->program);
+	printf("%-6s %-10s %5u %7.1f s %7.1f s %7.1f s  %4u %-13s %s\n",
+	       job_number(c->job, c->array, c->task), c->user, c->ranks,
+	       waited(c), ran(c), (double)s.cpu / 1e6, c->exit,
+	       reason_name((int)c->reason), *c->name ? c->name : c->program);
 }
 
 /* In quotes, one line, a quote doubled. */
@@ -105,7 +104,7 @@ static void print_csv(struct args *a, const Control__Account *c)
 	if (!a->head)
 		puts("job,user,name,program,ranks,submit_us,start_us,end_us,"
 		     "cpu_us,max_rss,moves,stood_us,moved_bytes,requeues,exit,"
-		     "reason,by,why");
+		     "reason,by,why,array,task");
 	a->head = true;
 	printf("%" PRIu64 ",", c->job);
 	print_quoted(c->user);
@@ -121,7 +120,7 @@ static void print_csv(struct args *a, const Control__Account *c)
 	print_quoted(c->by);
 	putchar(',');
 	print_quoted(c->why);
-	putchar('\n');
+	printf(",%" PRIu64 ",%u\n", c->array, c->task);
 }
 
 static int swf_status(const Control__Account *c)
@@ -186,8 +185,9 @@ static json_t *acts_json(const Control__Account *c)
 static void print_json(struct args *a, const Control__Account *c)
 {
 	json_t *j = json_pack(
-		"{sI so so so si si sI sI sI sI sI sI si ss so so si so so}",
-		"job", (json_int_t)c->job, "user", json_text(c->user), "name",
+		"{sI sI si so so so si si sI sI sI sI sI sI si ss so so si so so}",
+		"job", (json_int_t)c->job, "array", (json_int_t)c->array,
+		"task", (int)c->task, "user", json_text(c->user), "name",
 		json_text(c->name), "program", json_text(c->program),
 		"nr_ranks", (int)c->ranks, "ranks_asked", (int)c->ranks_asked,
 		"submit_us", (json_int_t)c->submit_usec, "start_us",

@@ -2,7 +2,6 @@
  * hold.c - stint hold, release and requeue: jobs wait, and wait no longer
  */
 #include <argp.h>
-#include <stdlib.h>
 
 #include "cmd/client/client_options.h"
 
@@ -32,7 +31,9 @@ static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 	Control__ChangeJob ask = CONTROL__CHANGE_JOB__INIT;
 	struct args *a = args;
 
-	ask.job = a->jobs.job[i];
+	ask.job = a->jobs.at[i].job;
+	ask.tasks = a->jobs.at[i].tasks.range;
+	ask.n_tasks = a->jobs.at[i].tasks.nr;
 	ask.change = a->change;
 	return client_ask(c, MESSAGE_BODY(CHANGE_JOB), &ask, MESSAGE_BODY(OK),
 			  NULL, NULL, NULL, err);
@@ -52,7 +53,7 @@ static int change_jobs(const char *name, Control__Change change,
 	struct args a = { .name = name, .change = change };
 	int r = client_main(name, &argp, CLIENT_PLAIN, argc, argv, ask_all, &a);
 
-	free(a.jobs.job);
+	job_words_clear(&a.jobs);
 	return r;
 }
 

@@ -33,16 +33,39 @@ struct args {
 static int add(struct args *a, const char *text, struct error *err)
 {
 	Control__Signal s = CONTROL__SIGNAL__INIT;
-	int r;
+	const char *dot = strrchr(text, '.');
+	char *word = dot ? xasprintf("%.*s", (int)(dot - text), text)
+			 : xstrdup(text);
+	struct job_word job;
+	int64_t rank = 0;
+	int r = 0;
 
-	s.one = strchr(text, '.') != NULL;
-	r = s.one ? parse_job_rank(text, &s.job, &s.rank, err)
-		  : parse_job(text, &s.job, err);
+	s.one = dot != NULL;
+	if (s.one && parse_int(dot + 1, 0, UINT32_MAX, "rank", &rank, err) < 0)
+		r = error_set(
+			err, -EINVAL,
+			"'%s' is not a rank: write JOB.RANK, such as 12.0",
+			text);
+	s.rank = rank;
+	if (!r)
+		r = parse_job_word(word, &job, err);
+	free(word);
 	if (r < 0)
 		return r;
+	s.job = job.job;
+	s.tasks = job.tasks.range;
+	s.n_tasks = job.tasks.nr;
 	array_room(a->ask, a->nr, &a->cap);
 	a->ask[a->nr++] = s;
 	return 0;
+}
+
+static void clear(struct args *a)
+{
+	for (size_t i = 0; i < a->nr; i++)
+		task_words_clear(&(struct task_words){
+			.range = a->ask[i].tasks, .nr = a->ask[i].n_tasks });
+	free(a->ask);
 }
 
 static void settle(struct args *a, const struct argp_state *state)
@@ -136,8 +159,7 @@ int cmd_kill(int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		free(words[i]);
 	free(words);
-
-	free(a.ask);
+	clear(&a);
 	return r;
 }
 
@@ -158,6 +180,6 @@ int cmd_cancel(int argc, char **argv)
 	int r = client_main("cancel", &argp_cancel, CLIENT_PLAIN, argc, argv,
 			    ask_kill, &a);
 
-	free(a.ask);
+	clear(&a);
 	return r;
 }

@@ -160,6 +160,8 @@ json_t *job_json(const Control__JobInfo *i)
 			    json_integer((json_int_t)i->limit_usec));
 	json_object_set_new(j, "reason", json_string(reason_name(i->reason)));
 	json_object_set_new(j, "by", json_text(i->by));
+	json_object_set_new(j, "array", json_integer((json_int_t)i->array));
+	json_object_set_new(j, "task", json_integer(i->task));
 	if (i->state == CONTROL__STATE__DONE)
 		json_object_set_new(j, "exit", json_integer(i->exit));
 	return j;

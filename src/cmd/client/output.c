@@ -23,6 +23,7 @@ static const struct argp_option options[] = {
 struct args {
 	struct client_options client;
 	Control__GetOutput ask;
+	struct job_word job;
 	bool label, one;
 	int64_t rank;
 	struct lines *lines;
@@ -48,7 +49,7 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 			parse_int(arg, 0, UINT32_MAX, "--rank", &a->rank, &err),
 			&err);
 	case ARGP_KEY_ARG:
-		return command_one_job(state, arg, &a->ask.job);
+		return command_one_job(state, arg, &a->job);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "of which job?");
 	default:
@@ -130,16 +131,13 @@ static int ask_page(struct client *c, struct args *a,
 static int count_ranks(struct client *c, struct args *a, uint32_t *ret,
 		       struct error *err)
 {
-	Control__ListJobs list = CONTROL__LIST_JOBS__INIT;
 	Control__Message *m;
-	int r;
+	int r = client_one_job(c, &a->job, &m, err);
 
-	list.job = a->ask.job;
-	r = client_ask(c, MESSAGE_BODY(LIST_JOBS), &list, MESSAGE_BODY(JOBS),
-		       NULL, NULL, &m, err);
 	if (r < 0)
 		return r;
-	*ret = m->jobs->n_jobs ? (uint32_t)m->jobs->jobs[0]->n_ranks : 0;
+	a->ask.job = m->jobs->jobs[0]->job;
+	*ret = (uint32_t)m->jobs->jobs[0]->n_ranks;
 	message_free(m);
 	if (a->one && a->rank >= *ret)
 		return error_set(err, -ESRCH,
@@ -174,7 +172,11 @@ int cmd_output(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__GET_OUTPUT__INIT };
 
+	int r;
+
 	log_init("stint output", LOG_L_INFO);
-	return client_main("output", &argp, CLIENT_PLAIN, argc, argv,
-			   ask_output, &a);
+	r = client_main("output", &argp, CLIENT_PLAIN, argc, argv, ask_output,
+			&a);
+	task_words_clear(&a.job.tasks);
+	return r;
 }

@@ -63,15 +63,17 @@ static void print_rank(const Control__RankInfo *r, size_t n)
 	putchar('\n');
 }
 
-/* With all its ranks, or those alone that are not just where they are. */
-static void print_job(Control__JobInfo *i, bool ranks)
+/*
+ * With all its ranks, or those alone that are not just where they are; number: of
+ * it, or of the jobs that the line is for.
+ */
+static void print_job(Control__JobInfo *i, const char *number, bool ranks)
 {
 	uint64_t now = time(NULL) * USEC_PER_SEC;
 	uint64_t end = i->end_usec ? i->end_usec : now;
 
-	printf("%-6" PRIu64 " %-9s %-10s %3zu rank%s  ", i->job,
-	       state_name(i->state), i->user, i->n_ranks,
-	       i->n_ranks == 1 ? " " : "s");
+	printf("%-6s %-9s %-10s %3zu rank%s  ", number, state_name(i->state),
+	       i->user, i->n_ranks, i->n_ranks == 1 ? " " : "s");
 	if (i->start_usec && end > i->start_usec)
 		printf("%6.0f s ", (end - i->start_usec) / 1e6);
 	else
@@ -96,16 +98,56 @@ static void print_job(Control__JobInfo *i, bool ranks)
 			print_rank(i->ranks[n], n);
 }
 
-static void show_job(struct args *a, Control__JobInfo *i)
+static bool is_alike(const Control__JobInfo *i, const Control__JobInfo *k)
 {
-	if (a->client.json) {
-		json_line(job_json(i), stdout);
-		return;
-	}
+	return i->array && k->array == i->array && k->held == i->held &&
+	       k->state == CONTROL__STATE__WAITING &&
+	       i->state == CONTROL__STATE__WAITING;
+}
+
+/* Of how many of these n can one line tell?  Of tasks that wait in even steps. */
+static size_t count_alike(Control__JobInfo **i, size_t n)
+{
+	size_t k = 1;
+
+	while (k < n && is_alike(i[0], i[k]) &&
+	       i[k]->task - i[k - 1]->task == i[1]->task - i[0]->task)
+		k++;
+	return k;
+}
+
+static void show_jobs(struct args *a, Control__JobInfo **i, size_t n)
+{
+	uint32_t first = i[0]->task, last = i[n - 1]->task;
+	char number[80];
+
+	if (n == 1)
+		snprintf(number, sizeof(number), "%s",
+			 job_number(i[0]->job, i[0]->array, first));
+	else if (last - first == n - 1)
+		snprintf(number, sizeof(number), "%" PRIu64 "[%u-%u]",
+			 i[0]->array, first, last);
+	else
+		snprintf(number, sizeof(number), "%" PRIu64 "[%u-%u:%u]",
+			 i[0]->array, first, last, i[1]->task - first);
 	if (!a->head)
 		puts("JOB    STATE     USER        RANKS        TIME  PROGRAM");
 	a->head = true;
-	print_job(i, a->jobs.nr);
+	print_job(i[0], number, a->jobs.nr);
+}
+
+static void show_page(struct args *a, Control__Jobs *l)
+{
+	size_t n;
+
+	for (size_t i = 0; i < l->n_jobs; i += n) {
+		n = a->client.json ? 1
+				   : count_alike(l->jobs + i, l->n_jobs - i);
+		if (a->client.json)
+			json_line(job_json(l->jobs[i]), stdout);
+		else
+			show_jobs(a, l->jobs + i, n);
+	}
 }
 
 /* One answer of it; the number of the job to go on with, or 0, in list->from. */
@@ -120,8 +162,7 @@ static int ask_some(struct client *c, struct args *a, Control__ListJobs *list,
 		return r;
 	if (*m->jobs->warning && first)
 		fprintf(stderr, "stint %s: %s\n", a->name, m->jobs->warning);
-	for (size_t n = 0; n < m->jobs->n_jobs; n++)
-		show_job(a, m->jobs->jobs[n]);
+	show_page(a, m->jobs);
 	message_free(m);
 	return 0;
 }
@@ -132,7 +173,11 @@ static int ask_one(struct client *c, void *args, size_t i, struct error *err)
 	struct args *a = args;
 	int r;
 
-	list.job = a->jobs.nr ? a->jobs.job[i] : 0;
+	if (a->jobs.nr) {
+		list.job = a->jobs.at[i].job;
+		list.tasks = a->jobs.at[i].tasks.range;
+		list.n_tasks = a->jobs.at[i].tasks.nr;
+	}
 	list.ended = a->all;
 	do
 		r = ask_some(c, a, &list, err);
@@ -153,7 +198,7 @@ static int list_jobs(const char *name, int argc, char **argv)
 	struct args a = { .name = name };
 	int r = client_main(name, &argp, CLIENT_JSON, argc, argv, ask_ps, &a);
 
-	free(a.jobs.job);
+	job_words_clear(&a.jobs);
 	return r;
 }
 

@@ -6,15 +6,21 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cmd/client/client_options.h"
 #include "cmd/client/submission_options.h"
+#include "cmd/client/tasks.h"
 #include "core/json.h"
 
-enum { KEY_HOLD = 768, KEY_JSON };
+enum { KEY_HOLD = 768, KEY_JSON, KEY_ARRAY };
 
 static const struct argp_option options[] = {
 	{ "hold", KEY_HOLD, 0, 0, "it does not start before `stint release`",
+	  0 },
+	{ "array", KEY_ARRAY, "TASKS[%N]", 0,
+	  "a job for each of these numbers (1-100, 0-90:10, 1,3,5-7), of which N "
+	  "run at a time",
 	  0 },
 	{ "json", KEY_JSON, 0, 0, "print JSON", 10 },
 	{ 0 }
@@ -25,16 +31,29 @@ struct args {
 	struct submission submission;
 };
 
+static int take_array(struct args *a, const char *arg, struct error *err)
+{
+	Control__Submit *s = &a->submission.ask;
+
+	free(s->tasks);
+	s->tasks = NULL;
+	s->n_tasks = 0;
+	return tasks_of_array(arg, &s->tasks, &s->n_tasks, &s->tasks_at_once,
+			      err);
+}
+
 static error_t parse_submit(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
+	struct error err;
 
-	(void)arg;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->submission;
 		state->child_inputs[1] = &a->client;
 		return 0;
+	case KEY_ARRAY:
+		return command_parsed(state, take_array(a, arg, &err), &err);
 	case KEY_HOLD:
 		a->submission.ask.held = true;
 		return 0;
@@ -107,6 +126,7 @@ int cmd_submit(int argc, char **argv)
 	r = submit(&a, &err);
 	if (r < 0)
 		r = command_fail("submit", command_code(r), &err);
+	free(a.submission.ask.tasks);
 	submission_clear(&a.submission);
 	client_conf_clear(&a.client.conf);
 	return r;

@@ -22,6 +22,7 @@ static const struct argp_option options[] = {
 struct args {
 	struct client_options client;
 	Control__ChangeJob ask;
+	struct job_word job;
 	bool given;
 };
 
@@ -55,7 +56,7 @@ static error_t parse_update(int key, char *arg, struct argp_state *state)
 		a->given = true;
 		break;
 	case ARGP_KEY_ARG:
-		return command_one_job(state, arg, &a->ask.job);
+		return command_one_job(state, arg, &a->job);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "which job?");
 	case ARGP_KEY_END:
@@ -77,6 +78,9 @@ static int ask_update(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
 
+	a->ask.job = a->job.job;
+	a->ask.tasks = a->job.tasks.range;
+	a->ask.n_tasks = a->job.tasks.nr;
 	a->ask.change = CONTROL__CHANGE__UPDATE;
 	return client_ask(c, MESSAGE_BODY(CHANGE_JOB), &a->ask,
 			  MESSAGE_BODY(OK), NULL, NULL, NULL, err);
@@ -86,6 +90,9 @@ int cmd_update(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__CHANGE_JOB__INIT };
 
-	return client_main("update", &argp, CLIENT_PLAIN, argc, argv,
-			   ask_update, &a);
+	int r = client_main("update", &argp, CLIENT_PLAIN, argc, argv,
+			    ask_update, &a);
+
+	task_words_clear(&a.job.tasks);
+	return r;
 }

@@ -14,6 +14,7 @@
 struct args {
 	struct client_options client;
 	Control__GetWhy ask;
+	struct job_word job;
 };
 
 static error_t parse_why(int key, char *arg, struct argp_state *state)
@@ -22,7 +23,7 @@ static error_t parse_why(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		return command_one_job(state, arg, &a->ask.job);
+		return command_one_job(state, arg, &a->job);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "which job?");
 	default:
@@ -88,13 +89,32 @@ static json_t *why_json(const Control__Why *w)
 			 list);
 }
 
+/* The record may know one that is forgotten: only tasks are looked for. */
+static int find_job(struct client *c, struct args *a, struct error *err)
+{
+	Control__Message *m;
+	int r;
+
+	a->ask.job = a->job.job;
+	if (!a->job.tasks.nr)
+		return 0;
+	r = client_one_job(c, &a->job, &m, err);
+	if (r < 0)
+		return r;
+	a->ask.job = m->jobs->jobs[0]->job;
+	message_free(m);
+	return 0;
+}
+
 static int ask_why(struct client *c, void *args, struct error *err)
 {
 	struct args *a = args;
 	Control__Message *m;
-	int r = client_ask(c, MESSAGE_BODY(GET_WHY), &a->ask, MESSAGE_BODY(WHY),
-			   NULL, NULL, &m, err);
+	int r = find_job(c, a, err);
 
+	if (!r)
+		r = client_ask(c, MESSAGE_BODY(GET_WHY), &a->ask,
+			       MESSAGE_BODY(WHY), NULL, NULL, &m, err);
 	if (r < 0)
 		return r;
 	if (a->client.json)
@@ -109,5 +129,8 @@ int cmd_why(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__GET_WHY__INIT };
 
-	return client_main("why", &argp, CLIENT_JSON, argc, argv, ask_why, &a);
+	int r = client_main("why", &argp, CLIENT_JSON, argc, argv, ask_why, &a);
+
+	task_words_clear(&a.job.tasks);
+	return r;
 }

@@ -13,6 +13,7 @@ enum { PAGE = 512 << 10 }; /* about so much in one answer */
 
 struct page {
 	const struct ctl_peer *p;
+	uint64_t array; /* of it alone; 0: all */
 	Control__History to;
 	size_t cap, bytes;
 };
@@ -35,17 +36,26 @@ static bool add_account(void *arg, const struct store_account *row)
 			  (unsigned long long)row->job);
 		return true;
 	}
+	if (l->array && a->array != l->array) { /* its jobs stand together */
+		control__account__free_unpacked(a, NULL);
+		return false;
+	}
 	l->bytes += row->n;
 	array_room(l->to.accounts, l->to.n_accounts, &l->cap);
 	l->to.accounts[l->to.n_accounts++] = a;
 	return true;
 }
 
-void ctl_history_read(struct ctl_peer *p, uint64_t re, uint64_t from)
+void ctl_history_read(struct ctl_peer *p, uint64_t re,
+		      const Control__GetHistory *g)
 {
-	struct page l = { .p = p, .to = CONTROL__HISTORY__INIT };
+	struct page l = { .p = p,
+			  .array = g->array,
+			  .to = CONTROL__HISTORY__INIT };
 
-	store_each_account(p->ctl->store, from, add_account, &l);
+	store_each_account(p->ctl->store,
+			   g->from > g->array ? g->from : g->array, add_account,
+			   &l);
 	ctl_send(p, 0, re, MESSAGE_BODY(HISTORY), &l.to);
 	for (size_t i = 0; i < l.to.n_accounts; i++)
 		control__account__free_unpacked(l.to.accounts[i], NULL);

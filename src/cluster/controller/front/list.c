@@ -5,6 +5,7 @@
 
 #include "cluster/controller/front/priv.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/array.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
@@ -167,6 +168,8 @@ static Control__JobInfo *job_info(struct ctl_job *job, bool all, size_t most)
 	i->detached = job->spec->detached;
 	i->requeues = job->spec->requeues;
 	i->limit_usec = job->spec->limit_usec;
+	i->array = job->spec->array;
+	i->task = job->spec->task;
 	i->reason = all || !job->reason ? job->reason : ENDED(EXIT_CODE);
 	i->by = all ? job->by : (char *)"";
 	put_arguments(job, all, most, i);
@@ -194,11 +197,43 @@ static void job_info_free(Control__JobInfo *i)
 	free(i);
 }
 
+/* Where to begin to look for those that are asked for. */
+static struct ctl_job *first_listed(struct ctl *ctl, const Control__ListJobs *l)
+{
+	struct ctl_array *a = ctl_array_find(ctl, l->job);
+	struct ctl_job *job = NULL;
+	uint64_t id = l->job;
+
+	if (!l->job)
+		return TAILQ_FIRST(&ctl->jobs.list);
+	if (!a)
+		return ctl_job_find(ctl, l->job);
+	while (!job && id <= a->last)
+		job = ctl_job_find(ctl, id++);
+	return job;
+}
+
 static bool is_listed(const struct ctl_job *job, const Control__ListJobs *l)
 {
+	if (job->id < l->from || (l->n_tasks && !job->array))
+		return false;
 	if (l->job)
-		return job->id == l->job;
-	return job->id >= l->from && (l->ended || job->state != STATE(DONE));
+		return ctl_array_means(job, l->tasks, l->n_tasks);
+	return l->ended || job->state != STATE(DONE);
+}
+
+/* Jobs of an array follow each other. */
+static bool is_beyond(const struct ctl_job *job, const Control__ListJobs *l)
+{
+	return l->job && job->id != l->job && job->spec->array != l->job;
+}
+
+/* So much of its arguments: all if it is the one that is asked for. */
+static size_t arguments_of(const struct ctl_job *job,
+			   const Control__ListJobs *l)
+{
+	return l->job && (!job->array || l->n_tasks) ? ALL_ARGUMENTS
+						     : SOME_ARGUMENTS;
 }
 
 /*
@@ -212,15 +247,15 @@ static void put_jobs(struct ctl_peer *p, const Control__ListJobs *l,
 	size_t cap = 0, bytes = 0;
 	Control__JobInfo *i;
 
-	TAILQ_FOREACH (job, &p->ctl->jobs.list, link) {
+	for (job = first_listed(p->ctl, l); job && !is_beyond(job, l);
+	     job = TAILQ_NEXT(job, link)) {
 		if (!is_listed(job, l))
 			continue;
 		if (bytes > PAGE) {
 			ret->next = job->id;
 			return;
 		}
-		i = job_info(job, ctl_sees(p, job),
-			     l->job ? ALL_ARGUMENTS : SOME_ARGUMENTS);
+		i = job_info(job, ctl_sees(p, job), arguments_of(job, l));
 		bytes += control__job_info__get_packed_size(i);
 		array_room(ret->jobs, ret->n_jobs, &cap);
 		ret->jobs[ret->n_jobs++] = i;
@@ -231,13 +266,20 @@ void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l)
 {
 	Control__Jobs jobs = CONTROL__JOBS__INIT;
 
-	if (l->job && !ctl_job_find(p->ctl, l->job)) {
+	if (l->job && !first_listed(p->ctl, l)) {
 		ctl_send_failed(p, re, -ESRCH,
 				"no job %llu; `stint ps --all` lists them",
 				(unsigned long long)l->job);
 		return;
 	}
 	put_jobs(p, l, &jobs);
+	if (l->n_tasks && !jobs.n_jobs && !l->from) {
+		ctl_send_failed(p, re, -ESRCH,
+				"%llu is no array with such tasks, or they are "
+				"forgotten",
+				(unsigned long long)l->job);
+		return;
+	}
 	jobs.warning = (char *)ctl_room_text(p->ctl);
 	ctl_send(p, 0, re, MESSAGE_BODY(JOBS), &jobs);
 	for (size_t i = 0; i < jobs.n_jobs; i++)

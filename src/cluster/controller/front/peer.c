@@ -27,25 +27,7 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
-/* The job of a request, or NULL after telling the peer why not. */
-static struct ctl_job *job_for(struct ctl_peer *p, uint64_t re, uint64_t id)
-{
-	struct ctl_job *job = ctl_job_find(p->ctl, id);
-
-	if (!job)
-		ctl_send_failed(p, re, -ESRCH,
-				"no job %llu; `stint ps --all` lists them",
-				(unsigned long long)id);
-	else if (!ctl_may(p, job))
-		ctl_send_failed(
-			p, re, -EPERM, "job %llu is %s's, and you are %s",
-			(unsigned long long)id, job->spec->user, p->name);
-	else
-		return job;
-	return NULL;
-}
-
-/* The host of a request, likewise. */
+/* The host of a request, or NULL after telling the peer why not. */
 static struct ctl_host *host_for(struct ctl_peer *p, uint64_t re,
 				 const char *name)
 {
@@ -90,7 +72,7 @@ static void on_submit(struct ctl_peer *p, Control__Message *m)
 
 static void on_attach(struct ctl_peer *p, Control__Message *m)
 {
-	if (job_for(p, m->id, m->attach->job))
+	if (front_job_for(p, m->id, m->attach->job))
 		ctl_job_attach(p, m->id, m->attach);
 }
 
@@ -111,8 +93,10 @@ static void on_output_ack(struct ctl_peer *p, Control__Message *m)
 
 static void on_signal(struct ctl_peer *p, Control__Message *m)
 {
-	if (job_for(p, m->id, m->signal->job))
-		ctl_job_signal(p, m->id, m->signal);
+	const Control__Signal *s = m->signal;
+
+	front_each_job(p, m->id, s->job, s->tasks, s->n_tasks, ctl_job_signal,
+		       s);
 }
 
 static void on_list_jobs(struct ctl_peer *p, Control__Message *m)
@@ -128,7 +112,7 @@ static void on_list_hosts(struct ctl_peer *p, Control__Message *m)
 static void on_migrate(struct ctl_peer *p, Control__Message *m)
 {
 	const Control__Migrate *g = m->migrate;
-	struct ctl_job *job = job_for(p, m->id, g->job);
+	struct ctl_job *job = front_job_for(p, m->id, g->job);
 	struct ctl_host *to;
 	struct ctl_move_asker asker = { .peer = p, .re = m->id };
 	const struct ctl_move_bounds bounds = { .budget = g->budget_usec };
@@ -184,13 +168,15 @@ static void on_get_why(struct ctl_peer *p, Control__Message *m)
 
 static void on_change_job(struct ctl_peer *p, Control__Message *m)
 {
-	if (job_for(p, m->id, m->change_job->job))
-		ctl_job_change(p, m->id, m->change_job);
+	const Control__ChangeJob *c = m->change_job;
+
+	front_each_job(p, m->id, c->job, c->tasks, c->n_tasks, ctl_job_change,
+		       c);
 }
 
 static void on_wait_job(struct ctl_peer *p, Control__Message *m)
 {
-	struct ctl_job *job = job_for(p, m->id, m->wait_job->job);
+	struct ctl_job *job = front_job_for(p, m->id, m->wait_job->job);
 
 	if (job)
 		ctl_job_wait(p, m->id, job);
@@ -198,12 +184,12 @@ static void on_wait_job(struct ctl_peer *p, Control__Message *m)
 
 static void on_get_history(struct ctl_peer *p, Control__Message *m)
 {
-	ctl_history_read(p, m->id, m->get_history->from);
+	ctl_history_read(p, m->id, m->get_history);
 }
 
 static void on_get_output(struct ctl_peer *p, Control__Message *m)
 {
-	struct ctl_job *job = job_for(p, m->id, m->get_output->job);
+	struct ctl_job *job = front_job_for(p, m->id, m->get_output->job);
 
 	if (job)
 		ctl_output_read(p, m->id, job, m->get_output);

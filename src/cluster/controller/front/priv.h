@@ -20,6 +20,22 @@ struct ctl_front {
 
 extern const struct conn_ops front_peer_ops;
 
+/* ---- each.c */
+
+/* The job of a request, or NULL after telling the peer why not. */
+struct ctl_job *front_job_for(struct ctl_peer *p, uint64_t re, uint64_t id);
+/* 0, or why not. */
+typedef int (*front_job_fn)(struct ctl_peer *p, struct ctl_job *job,
+			    const void *arg, struct error *err);
+/*
+ * Have fn() do something to that job or, if it is the number of an array, to all
+ * of its jobs that are there, or those of these tasks; and answer: OK if it was
+ * done to one of them at least, else why it was not done to the first.
+ */
+void front_each_job(struct ctl_peer *p, uint64_t re, uint64_t id,
+		    Control__TaskRange *const *range, size_t n, front_job_fn fn,
+		    const void *arg);
+
 /* ---- keys.c */
 
 /* End connections whose keys are revoked, from now on. */
@@ -41,8 +57,9 @@ void ctl_output_read(struct ctl_peer *p, uint64_t re, struct ctl_job *job,
 
 /* ---- history.c */
 
-/* Accounts of jobs that are over, from that number on. */
-void ctl_history_read(struct ctl_peer *p, uint64_t re, uint64_t from);
+/* Accounts of jobs that are over. */
+void ctl_history_read(struct ctl_peer *p, uint64_t re,
+		      const Control__GetHistory *g);
 
 /* ---- list.c */
 

@@ -73,6 +73,8 @@ static int put_file(const struct klink *k, const char *pattern,
 	const Control__Submit *s = k->job->spec;
 	const char *slash = strrchr(s->argv[0], '/');
 	struct pattern_values v = { .job = k->job_id,
+				    .array = s->array,
+				    .task = s->task,
 				    .rank = k->rank,
 				    .host = k->host->name };
 	int r;

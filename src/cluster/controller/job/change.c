@@ -11,9 +11,8 @@
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/account.h"
-#include "cluster/controller/state/find.h"
+#include "cluster/controller/state/array.h"
 #include "cluster/controller/state/job.h"
-#include "cluster/controller/state/say.h"
 #include "cluster/controller/state/waiters.h"
 #include "core/log.h"
 #include "core/plain.h"
@@ -51,11 +50,13 @@ static int hold(struct ctl_job *job, const char *who, struct error *err)
 		return r;
 	why = xasprintf("held by %s", who);
 	job->spec->held = true;
+	ctl_array_turn_over(job);
 	ctl_job_set_why(job, why);
 	ctl_job_store(job);
 	free(why);
 	if (job->model)
 		ctl_sched_leave(job);
+	ctl_sched_soon(job->ctl);
 	return 0;
 }
 
@@ -67,9 +68,9 @@ static int release(struct ctl_job *job, struct error *err)
 		return r;
 	job->spec->held = false;
 	ctl_job_set_why(job, "");
-	ctl_job_store(job);
-	if (!job->spec->n_hosts)
+	if (ctl_array_admits(job) && !job->spec->n_hosts)
 		ctl_sched_arrive(job);
+	ctl_job_store(job);
 	ctl_sched_soon(job->ctl);
 	return 0;
 }
@@ -147,21 +148,18 @@ static const char *change_name(Control__Change c)
 					       : "updated";
 }
 
-void ctl_job_change(struct ctl_peer *p, uint64_t re,
-		    const Control__ChangeJob *c)
+int ctl_job_change(struct ctl_peer *p, struct ctl_job *job, const void *arg,
+		   struct error *err)
 {
-	struct ctl_job *job = ctl_job_find(p->ctl, c->job);
-	struct error err;
-	int r = change(job, p->name, c, &err);
+	const Control__ChangeJob *c = arg;
+	int r = change(job, p->name, c, err);
 
-	if (r < 0) {
-		ctl_send_failed(p, re, r, "%s", err.text);
-		return;
-	}
+	if (r < 0)
+		return r;
 	ctl_job_act(job, p->name, "%s", change_name(c->change));
 	log_info("job=%llu change=%d by=%s", (unsigned long long)job->id,
 		 c->change, p->name);
-	ctl_send_ok(p, re);
+	return 0;
 }
 
 void ctl_job_wait(struct ctl_peer *p, uint64_t re, struct ctl_job *job)

@@ -63,6 +63,26 @@ static int check_files(const Control__Submit *s, struct error *err)
 	return r;
 }
 
+/* Tasks of an array, if it is one. */
+static int check_tasks(const Control__Submit *s, struct error *err)
+{
+	if (!s->n_tasks)
+		return 0;
+	if (s->n_tasks > CTL_TASKS_MAX)
+		return error_set(err, -E2BIG,
+				 "%zu tasks: an array has %d of them at most",
+				 s->n_tasks, CTL_TASKS_MAX);
+	if (!s->detached)
+		return error_set(err, -EINVAL,
+				 "an array of jobs has no client: submit it");
+	for (size_t i = 1; i < s->n_tasks; i++)
+		if (s->tasks[i] <= s->tasks[i - 1])
+			return error_set(err, -EINVAL,
+					 "task %u does not come after %u",
+					 s->tasks[i], s->tasks[i - 1]);
+	return 0;
+}
+
 int ctl_job_check(struct ctl_peer *p, Control__Submit *s, struct error *err)
 {
 	int r;
@@ -91,8 +111,13 @@ int ctl_job_check(struct ctl_peer *p, Control__Submit *s, struct error *err)
 		r = ctl_job_check_name(s->name, err);
 	if (!r)
 		r = check_files(s, err);
+	if (!r)
+		r = check_tasks(s, err);
 	if (r < 0)
 		return r;
+	if (!s->n_tasks)
+		s->tasks_at_once = 0;
+	s->array = s->task = 0;
 	s->started_ranks = 0;
 	s->stopping = false;
 	s->requeues = 0;

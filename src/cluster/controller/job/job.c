@@ -38,6 +38,8 @@ static void job_done(struct ctl_job *job)
 		 (unsigned long long)job->id, job->exit,
 		 ctl_log_text(job->ctl, job->why));
 	ctl_sched_end(job);
+	if (job->array)
+		ctl_sched_soon(job->ctl); /* the turn is another's */
 	ctl_job_tell(job);
 }
 

@@ -17,7 +17,10 @@ int ctl_job_check(struct ctl_peer *p, Control__Submit *s,
 
 /* Forget the oldest of jobs that are over, down to conf->history. */
 void ctl_jobs_prune(struct ctl *ctl);
+/* A job, or all of an array; s is the message's, and is changed. */
 void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
+/* Jobs of arrays whose turn has come are the policy's. */
+void ctl_arrays_go_on(struct ctl *ctl);
 
 /* ---- job.c */
 
@@ -138,7 +141,9 @@ void ctl_signals_drop(struct ctl_job *job);
 
 /* ---- signal.c */
 
-void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s);
+/* What *arg, a Control__Signal, asks for; 0, or why not. */
+int ctl_job_signal(struct ctl_peer *p, struct ctl_job *job, const void *arg,
+		   struct error *err) must_check;
 
 /* ---- tell.c */
 
@@ -160,8 +165,9 @@ int ctl_job_set_limit(struct ctl_job *job, uint64_t usec,
 
 enum { CTL_NAME_MAX = 64 };
 int ctl_job_check_name(const char *name, struct error *err) must_check;
-void ctl_job_change(struct ctl_peer *p, uint64_t re,
-		    const Control__ChangeJob *c);
+/* What *arg, a Control__ChangeJob, asks for; 0, or why not. */
+int ctl_job_change(struct ctl_peer *p, struct ctl_job *job, const void *arg,
+		   struct error *err) must_check;
 void ctl_job_wait(struct ctl_peer *p, uint64_t re, struct ctl_job *job);
 
 /* ---- client.c */

@@ -15,9 +15,7 @@
 
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/state/account.h"
-#include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
-#include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "core/xalloc.h"
 
@@ -96,27 +94,23 @@ static int signal_all(struct ctl_peer *p, struct ctl_job *job, uint32_t signo,
 	return 0;
 }
 
-void ctl_job_signal(struct ctl_peer *p, uint64_t re, const Control__Signal *s)
+int ctl_job_signal(struct ctl_peer *p, struct ctl_job *job, const void *arg,
+		   struct error *err)
 {
-	struct ctl_job *job = ctl_job_find(p->ctl, s->job);
-	struct error err;
-	int r = 0;
+	const Control__Signal *s = arg;
+	int r;
 
 	if (job->state == STATE(DONE))
-		r = error_set(&err, -ESRCH, "job %llu has ended",
-			      (unsigned long long)job->id);
-	else if (s->signo > 64)
-		r = error_set(&err, -EINVAL, "there is no signal %u", s->signo);
-	else if (s->one)
-		r = signal_one(job, s, &err);
-	else
-		r = signal_all(p, job, s->signo, &err);
+		return error_set(err, -ESRCH, "job %llu has ended",
+				 (unsigned long long)job->id);
+	if (s->signo > 64)
+		return error_set(err, -EINVAL, "there is no signal %u",
+				 s->signo);
+	r = s->one ? signal_one(job, s, err)
+		   : signal_all(p, job, s->signo, err);
 	if (!r && s->signo)
 		ctl_job_act(job, p->name, "signal %u", s->signo);
 	else if (!r)
 		ctl_job_act(job, p->name, "cancelled");
-	if (r < 0)
-		ctl_send_failed(p, re, r, "%s", err.text);
-	else
-		ctl_send_ok(p, re);
+	return r;
 }

@@ -2,6 +2,7 @@
  * submit.c - jobs come, and those that are over are forgotten
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/array.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/say.h"
@@ -153,56 +155,149 @@ static int check_job(struct ctl_job *job, uint32_t **hosts, struct error *err)
 
 static void enter(struct ctl_job *job, const uint32_t *hosts)
 {
-	if (hosts)
+	if (job->spec->held)
+		ctl_job_is_outside(job);
+	else if (!ctl_array_admits(job))
+		return;
+	else if (hosts)
 		start_named(job, hosts);
-	else if (job->spec->held || job->spec->n_hosts)
+	else if (job->spec->n_hosts)
 		ctl_job_is_outside(job);
 	else
 		ctl_sched_arrive(job);
 }
 
-void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
+/* Against all that may be known of it before it is one of the jobs. */
+static int check_submit(struct ctl_peer *p, const Control__Submit *asked,
+			struct error *err)
+{
+	struct ctl *ctl = p->ctl;
+	int r = 0;
+
+	if (store_room(ctl->store) == STORE_ROOM_NONE)
+		r = error_set(err, -ENOSPC, "%s", ctl_room_text(ctl));
+	if (!r)
+		r = ctl_limit_jobs(p, asked, err);
+	if (!r)
+		prune_user(ctl, asked->user);
+	return r;
+}
+
+static void set_submitted(struct ctl_job *job)
+{
+	job->ctl->jobs.last = job->id;
+	job->submit = ctl_now();
+	if (job->spec->held)
+		ctl_job_set_why(job, "held since it was submitted");
+}
+
+static struct ctl_job *create(struct ctl *ctl, const Control__Submit *asked)
+{
+	return ctl_job_create(ctl, ctl->jobs.last + 1, submit_copy(asked));
+}
+
+/* ---- arrays */
+
+/* What asked for an array, until it is put back. */
+struct tasks {
+	uint32_t *task;
+	size_t nr;
+};
+
+/* As those of sbatch(1) are called, with our name before them. */
+static void tell_task(Control__Submit *s, const struct tasks *t)
+{
+	s->env = xreallocarray(s->env, s->n_env + 5, sizeof(*s->env));
+	s->env[s->n_env++] = xasprintf("STINT_ARRAY_JOB_ID=%" PRIu64, s->array);
+	s->env[s->n_env++] = xasprintf("STINT_ARRAY_TASK_ID=%u", s->task);
+	s->env[s->n_env++] = xasprintf("STINT_ARRAY_TASK_COUNT=%zu", t->nr);
+	s->env[s->n_env++] = xasprintf("STINT_ARRAY_TASK_MIN=%u", t->task[0]);
+	s->env[s->n_env++] =
+		xasprintf("STINT_ARRAY_TASK_MAX=%u", t->task[t->nr - 1]);
+}
+
+static struct ctl_job *create_task(struct ctl *ctl, Control__Submit *asked,
+				   const struct tasks *t, size_t i)
+{
+	Control__Submit *s;
+
+	asked->task = t->task[i];
+	s = submit_copy(asked);
+	tell_task(s, t);
+	return ctl_job_create(ctl, ctl->jobs.last + 1, s);
+}
+
+/* The first of them is there; by its key the array is known. */
+static void submit_others(struct ctl *ctl, Control__Submit *asked,
+			  const struct tasks *t)
+{
+	asked->key.len = 0;
+	for (size_t i = 1; i < t->nr; i++) {
+		struct ctl_job *job = create_task(ctl, asked, t, i);
+
+		set_submitted(job);
+		enter(job, NULL);
+		ctl_job_store(job);
+	}
+	ctl_sched_soon(ctl);
+}
+
+static void log_submitted(const struct ctl_job *job, const struct tasks *t)
+{
+	log_info("job=%llu user=%s ranks=%u tasks=%zu state=submitted",
+		 (unsigned long long)job->id, job->spec->user, job->nr,
+		 t->nr ? t->nr : 1);
+}
+
+/* One job, or all of an array, in one transaction. */
+static int submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked,
+		  const struct tasks *t, struct error *err)
 {
 	struct ctl *ctl = p->ctl;
 	uint32_t *hosts = NULL;
+	struct ctl_job *job;
+	int r;
+
+	asked->array = t->nr ? ctl->jobs.last + 1 : 0;
+	job = t->nr ? create_task(ctl, asked, t, 0) : create(ctl, asked);
+	r = check_job(job, &hosts, err);
+	if (r < 0) {
+		ctl_job_destroy(job);
+		free(hosts);
+		return r;
+	}
+	set_submitted(job);
+	ctl_job_store(job);
+	log_submitted(job, t);
+	tell_submitted(p, re, job);
+	enter(job, hosts);
+	if (t->nr)
+		submit_others(ctl, asked, t);
+	free(hosts);
+	return 0;
+}
+
+void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
+{
+	struct tasks t = { .task = asked->tasks, .nr = asked->n_tasks };
 	struct ctl_job *job;
 	struct error err;
 	int r = ctl_job_check(p, asked, &err);
 
 	/* The client did not get the answer to it. */
-	job = r < 0 ? NULL : ctl_job_of_key(ctl, asked);
+	job = r < 0 ? NULL : ctl_job_of_key(p->ctl, asked);
 	if (job) {
 		tell_submitted(p, re, job);
 		return;
 	}
-	if (!r && store_room(ctl->store) == STORE_ROOM_NONE)
-		r = error_set(&err, -ENOSPC, "%s", ctl_room_text(ctl));
 	if (!r)
-		r = ctl_limit_jobs(p, asked, &err);
+		r = check_submit(p, asked, &err);
+	/* Not for each of them to keep. */
+	asked->n_tasks = 0;
 	if (!r)
-		prune_user(ctl, asked->user);
-	if (r < 0) {
+		r = submit(p, re, asked, &t, &err);
+	if (r < 0)
 		ctl_send_failed(p, re, r, "%s", err.text);
-		return;
-	}
-	job = ctl_job_create(ctl, ctl->jobs.last + 1, submit_copy(asked));
-	r = check_job(job, &hosts, &err);
-	if (r < 0) {
-		ctl_job_destroy(job);
-		ctl_send_failed(p, re, r, "%s", err.text);
-		free(hosts);
-		return;
-	}
-	ctl->jobs.last++;
-	job->submit = ctl_now();
-	if (job->spec->held)
-		ctl_job_set_why(job, "held since it was submitted");
-	ctl_job_store(job);
-	log_info("job=%llu user=%s ranks=%u state=submitted",
-		 (unsigned long long)job->id, job->spec->user, job->nr);
-	tell_submitted(p, re, job);
-	enter(job, hosts);
-	free(hosts);
 }
 
 /* The policy knows nothing of them until they start. */
@@ -216,7 +311,8 @@ void ctl_jobs_start_named(struct ctl *ctl)
 		return;
 	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		if (job->state != STATE(WAITING) || job->model ||
-		    job->spec->held)
+		    job->spec->held || !job->spec->n_hosts ||
+		    !ctl_array_admits(job))
 			continue;
 		hosts = xcalloc(job->nr, sizeof(*hosts));
 		if (!ctl_sched_fixed(job, hosts, &why))
@@ -226,5 +322,19 @@ void ctl_jobs_start_named(struct ctl *ctl)
 		free(hosts);
 		if (!job->model)
 			ctl_job_is_outside(job);
+	}
+}
+
+void ctl_arrays_go_on(struct ctl *ctl)
+{
+	struct ctl_array *a, *next;
+	struct ctl_job *job;
+
+	if (!ctl->jobs.turns)
+		return;
+	ctl->jobs.turns = false;
+	HASH_ITER (by_id, ctl->jobs.arrays, a, next) {
+		while ((job = ctl_array_next(ctl, a)))
+			enter(job, NULL);
 	}
 }

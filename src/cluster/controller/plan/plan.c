@@ -226,6 +226,7 @@ void ctl_plan_pass(struct ctl *ctl)
 	usec_t now = ctl_now();
 	struct plan *plan;
 
+	ctl_arrays_go_on(ctl);
 	ctl_jobs_start_named(ctl);
 	ctl_ranks_start_refused(ctl);
 	plan = ctl_sched_decide(ctl, now);

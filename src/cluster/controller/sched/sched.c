@@ -9,6 +9,7 @@
 
 #include "cluster/conn/loop.h"
 #include "cluster/controller/sched/priv.h"
+#include "cluster/controller/state/array.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
 #include "core/log.h"
@@ -143,7 +144,8 @@ static int sched_begin(struct ctl *ctl, struct error *err)
 	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		if (job->state != STATE(WAITING))
 			continue;
-		if (job->spec->n_hosts || job->spec->held)
+		if (job->spec->held || !ctl_array_admits(job) ||
+		    job->spec->n_hosts)
 			ctl_job_is_outside(job);
 		else
 			sched_job_enter(job, now);

@@ -95,6 +95,8 @@ static void fill_job(const struct ctl_job *job, Control__Account *a)
 	a->by = xstrdup(job->by);
 	a->why = xstrdup(job->why);
 	a->requeues = s->requeues;
+	a->array = s->array;
+	a->task = s->task;
 }
 
 void ctl_account_store(const struct ctl_job *job)

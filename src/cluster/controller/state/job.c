@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/controller/state/array.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/rank.h"
@@ -91,11 +92,13 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 	TAILQ_INSERT_TAIL(&ctl->jobs.list, job, link);
 	HASH_ADD(by_id, ctl->jobs.by_id, id, sizeof(job->id), job);
 	add_key(job);
+	ctl_array_join(job);
 	return job;
 }
 
 void ctl_job_destroy(struct ctl_job *job)
 {
+	ctl_array_leave(job);
 	TAILQ_REMOVE(&job->ctl->jobs.list, job, link);
 	HASH_DELETE(by_id, job->ctl->jobs.by_id, job);
 	if (job->key)
@@ -229,6 +232,7 @@ void ctl_job_set_state(struct ctl_job *job, int state)
 		job->limiter = sd_event_source_disable_unref(job->limiter);
 		job->end = ctl_now();
 		job->ctl->jobs.nr_ended++;
+		ctl_array_turn_over(job);
 		free_addresses(job);
 		shed(job);
 	}
@@ -319,6 +323,8 @@ void ctl_jobs_read(struct ctl *ctl)
 	store_each_job(ctl->store, load_job, ctl);
 	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		ctl_ranks_read(job);
+		if (job->state != STATE(DONE) && job->state != STATE(WAITING))
+			ctl_array_has_turn(job);
 		if (job->state != STATE(DONE))
 			continue;
 		ctl->jobs.nr_ended++;

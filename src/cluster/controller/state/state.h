@@ -52,7 +52,8 @@ enum {
 	CTL_USER_BYTES = 64 << 20, /* of one user's jobs that are not over */
 	CTL_ARGUMENTS_KEPT = 4096, /* bytes, of a job that is over */
 	SUBMIT_KEY_MAX = 64,
-	CTL_SEED = 1, /* of the policy's random stream */
+	CTL_TASKS_MAX = 100000, /* of an array */
+	CTL_SEED = 1,		/* of the policy's random stream */
 };
 
 #define STATE(NAME) CONTROL__STATE__##NAME
@@ -288,6 +289,19 @@ struct job_kept {
 	struct ctl_waiters readers; /* for more */
 };
 
+/* Those of the jobs of an array that are remembered: state/array.c's. */
+struct ctl_array {
+	uint64_t id, last; /* numbers of its first job, and of the last one */
+	uint32_t tasks;	   /* jobs of it that there are */
+	uint32_t at_once;  /* so many may have their turn; 0: all */
+	uint32_t turns;	   /* so many have it */
+	uint64_t next;	   /* no job below it waits for its turn */
+	UT_hash_handle by_id;
+};
+
+/* May it start, as far as its array goes? */
+enum ctl_turn { TURN_FREE, TURN_WAITS, TURN_HAS };
+
 struct ctl_job {
 	size_t size; /* of what was submitted */
 	struct ctl *ctl;
@@ -312,10 +326,12 @@ struct ctl_job {
 	struct job_pmi pmi;
 	struct job_kept kept;
 	struct ctl_waiters waiters; /* for its end */
-	bool deserted;		    /* no client can ever come back */
-	sd_event_source *grace;	    /* client gone: ends it */
-	sd_event_source *killer;    /* TERM sent: KILL follows */
-	sd_event_source *limiter;   /* at its warning, or its time limit */
+	struct ctl_array *array;    /* NULL: it is of none */
+	enum ctl_turn turn;
+	bool deserted;		  /* no client can ever come back */
+	sd_event_source *grace;	  /* client gone: ends it */
+	sd_event_source *killer;  /* TERM sent: KILL follows */
+	sd_event_source *limiter; /* at its warning, or its time limit */
 	TAILQ_ENTRY(ctl_job) link;
 	UT_hash_handle by_id;
 	UT_hash_handle by_key;
@@ -385,6 +401,8 @@ struct ctl_jobs {
 	struct ctl_job *by_id;
 	struct ctl_job *by_key;	     /* of those submitted with one */
 	struct ctl_rank *by_address; /* of those that are not over */
+	struct ctl_array *arrays;    /* by id */
+	bool turns; /* jobs of arrays may have their turn now */
 	unsigned nr_ended;
 	uint64_t last; /* id that was given out */
 	bool outside;  /* ctl_jobs_outside() */

@@ -25,8 +25,9 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 {
 	const struct ctl *ctl = p->ctl;
 	const struct ctl_job *job;
-	size_t bytes = ctl_job_size(s);
-	int64_t n = 0, ranks = s->ranks;
+	int64_t tasks = s->n_tasks ? (int64_t)s->n_tasks : 1;
+	size_t bytes = ctl_job_size(s) * tasks;
+	int64_t n = 0, ranks = s->ranks * tasks;
 
 	if (p->role != ROLE_USER)
 		return 0;
@@ -52,8 +53,17 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 				 "controller): wait for some, or ask its "
 				 "administrator for more",
 				 p->name, ranks, ctl->conf->user_ranks);
-	if (n < ctl->conf->user_jobs)
+	if (n + tasks <= ctl->conf->user_jobs)
 		return 0;
+	if (tasks > 1)
+		return error_set(
+			err, -EDQUOT,
+			"with these %" PRId64 " %s would have %" PRId64
+			" jobs that are not over, more than the %" PRId64
+			" that one user may have (user-jobs of the "
+			"controller): submit fewer, or ask its "
+			"administrator for more",
+			tasks, p->name, n + tasks, ctl->conf->user_jobs);
 	return error_set(err, -EDQUOT,
 			 "%s has %" PRId64 " jobs that are not over, as many "
 			 "as one user may have (user-jobs of the controller): "

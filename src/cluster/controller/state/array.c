@@ -1,0 +1,127 @@
+/* array.c - arrays of jobs, see array.h */
+#include "cluster/controller/state/array.h"
+
+#include <stdlib.h>
+
+#include "cluster/controller/state/find.h"
+#include "core/xalloc.h"
+
+struct ctl_array *ctl_array_find(struct ctl *ctl, uint64_t id)
+{
+	struct ctl_array *a;
+
+	HASH_FIND(by_id, ctl->jobs.arrays, &id, sizeof(id), a);
+	return a;
+}
+
+bool ctl_array_means(const struct ctl_job *job,
+		     Control__TaskRange *const *range, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (job->spec->task >= range[i]->first &&
+		    job->spec->task <= range[i]->last)
+			return true;
+	return !n;
+}
+
+void ctl_array_join(struct ctl_job *job)
+{
+	struct ctl_jobs *jobs = &job->ctl->jobs;
+	uint64_t id = job->spec->array;
+	struct ctl_array *a;
+
+	if (!id)
+		return;
+	a = ctl_array_find(job->ctl, id);
+	if (!a) {
+		a = xcalloc(1, sizeof(*a));
+		a->id = id;
+		a->at_once = job->spec->tasks_at_once;
+		a->next = UINT64_MAX;
+		HASH_ADD(by_id, jobs->arrays, id, sizeof(a->id), a);
+	}
+	a->tasks++;
+	if (job->id > a->last)
+		a->last = job->id;
+	job->array = a;
+}
+
+void ctl_array_leave(struct ctl_job *job)
+{
+	struct ctl_array *a = job->array;
+
+	if (!a)
+		return;
+	ctl_array_turn_over(job);
+	job->array = NULL;
+	if (--a->tasks)
+		return;
+	HASH_DELETE(by_id, job->ctl->jobs.arrays, a);
+	free(a);
+}
+
+void ctl_array_has_turn(struct ctl_job *job)
+{
+	if (!job->array || job->turn == TURN_HAS)
+		return;
+	job->turn = TURN_HAS;
+	job->array->turns++;
+}
+
+/* Takes why. */
+static void set_why(struct ctl_job *job, char *why)
+{
+	free(job->why);
+	job->why = why;
+}
+
+static void wait_for_turn(struct ctl_job *job)
+{
+	struct ctl_array *a = job->array;
+	char *why = xasprintf("array %llu runs %u at a time",
+			      (unsigned long long)a->id, a->at_once);
+
+	job->turn = TURN_WAITS;
+	if (job->id < a->next)
+		a->next = job->id;
+	set_why(job, why);
+}
+
+bool ctl_array_admits(struct ctl_job *job)
+{
+	const struct ctl_array *a = job->array;
+
+	if (!a || job->turn == TURN_HAS)
+		return true;
+	if (!a->at_once || a->turns < a->at_once) {
+		ctl_array_has_turn(job);
+		return true;
+	}
+	wait_for_turn(job);
+	return false;
+}
+
+void ctl_array_turn_over(struct ctl_job *job)
+{
+	if (job->turn == TURN_HAS) {
+		job->array->turns--;
+		job->ctl->jobs.turns = true;
+	}
+	job->turn = TURN_FREE;
+}
+
+struct ctl_job *ctl_array_next(struct ctl *ctl, struct ctl_array *a)
+{
+	struct ctl_job *job;
+
+	/* One that is held comes back by ctl_array_admits(). */
+	for (; a->turns < a->at_once && a->next <= a->last; a->next++) {
+		job = ctl_job_find(ctl, a->next);
+		if (!job || job->turn != TURN_WAITS || job->spec->held)
+			continue;
+		ctl_array_has_turn(job);
+		set_why(job, xstrdup(""));
+		return job;
+	}
+	return NULL;
+}
