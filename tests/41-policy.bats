@@ -65,6 +65,16 @@ assert w["planned"][0]["numbers"] == {"size": 1, "free": 1}, w'
 	eventually is 'j[4]["state"]' running
 	is 'j[2]["state"], j[3]["state"]' 'waiting waiting'
 	[[ "$(jobs 'j[3]["why"]')" == *"job 2, the first in the queue"* || "$(jobs 'j[3]["why"]')" == *"job 2 is first"* ]]
+	# Job 2 when job 1 ends, and job 3 after it, by what they said.
+	for i in 2 3; do
+		st why $i --json
+		st ps --json 1
+	done | python3 -c 'import json, sys
+two, one, three, _ = map(json.loads, sys.stdin)
+for w, hours in (two, 1), (three, 2):
+    assert abs(w["expected_us"] - one["start_us"] - hours * 3600e6) < 1e6, (w, one)'
+	[[ "$(st why 3)" == *$'\n'"it would start "????-??-??" "??:??:??", if "* ]]
+	[[ "$(st why 4)" != *"would start"* ]]
 	for i in 2 3 4 1; do st kill $i; done
 }
 

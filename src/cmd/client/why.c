@@ -42,18 +42,29 @@ static const struct argp argp = {
 	0
 };
 
+static const char *show_time(uint64_t usec, char ret[32])
+{
+	time_t at = (time_t)(usec / USEC_PER_SEC);
+	struct tm tm;
+
+	strftime(ret, 32, "%F %T", localtime_r(&at, &tm));
+	return ret;
+}
+
 static void print_text(const Control__Why *w)
 {
+	char when[32];
+
 	printf("job %" PRIu64 " is %s%s%s\n", w->job, state_name(w->state),
 	       *w->now ? ": " : "", w->now);
+	if (w->expected_usec)
+		printf("it would start %s, if jobs take their estimates or "
+		       "limits and nothing else happens\n",
+		       show_time(w->expected_usec, when));
 	for (size_t i = 0; i < w->n_planned; i++) {
 		const Control__Planned *p = w->planned[i];
-		time_t at = (time_t)(p->at_usec / USEC_PER_SEC);
-		char when[32];
-		struct tm tm;
 
-		strftime(when, sizeof(when), "%F %T", localtime_r(&at, &tm));
-		printf("%s  %s", when, p->text);
+		printf("%s  %s", show_time(p->at_usec, when), p->text);
 		if (p->times > 1)
 			printf(" (%u times)", p->times);
 		putchar('\n');
@@ -83,10 +94,11 @@ static json_t *why_json(const Control__Why *w)
 				  json_text(w->planned[i]->text), "numbers",
 				  numbers_json(w->planned[i]->numbers), "times",
 				  (int)w->planned[i]->times));
-	return json_pack("{sI ss so so so}", "job", (json_int_t)w->job, "state",
-			 state_name(w->state), "now", json_text(w->now),
-			 "now_numbers", numbers_json(w->now_numbers), "planned",
-			 list);
+	return json_pack("{sI ss so sI so so}", "job", (json_int_t)w->job,
+			 "state", state_name(w->state), "now",
+			 json_text(w->now), "expected_us",
+			 (json_int_t)w->expected_usec, "now_numbers",
+			 numbers_json(w->now_numbers), "planned", list);
 }
 
 /* The record may know one that is forgotten: only tasks are looked for. */

@@ -83,6 +83,15 @@ static void explain_drained(const struct ctl_job *job,
 	}
 }
 
+static uint64_t expected(const struct ctl_job *job)
+{
+	usec_t at = job && job->state == STATE(WAITING) && job->model
+			    ? ctl_sched_expect(job)
+			    : USEC_MAX;
+
+	return at == USEC_MAX ? 0 : (uint64_t)at;
+}
+
 void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 {
 	struct ctl_job *job = ctl_job_find(p->ctl, id);
@@ -115,6 +124,7 @@ void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 	else
 		answer.now = now;
 	answer.now_numbers = numbers;
+	answer.expected_usec = expected(job);
 	answer.planned = l.list;
 	answer.n_planned = l.nr;
 	ctl_send(p, 0, re, MESSAGE_BODY(WHY), &answer);

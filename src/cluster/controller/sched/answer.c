@@ -2,10 +2,12 @@
  * answer.c - why a job waits, and whether it can ever start
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "cluster/controller/sched/priv.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/host.h"
+#include "policy/expect.h"
 
 static bool any_up(const struct ctl *ctl)
 {
@@ -32,6 +34,32 @@ void ctl_sched_why(struct ctl_job *job, char *buf, size_t n, FILE *numbers)
 	if (plan.nr && numbers)
 		because_write_numbers(&s->view, &plan.entry[0].why, numbers);
 	plan_clear(&plan);
+}
+
+/* Who asks keeps all others waiting: some 10 ms of it. */
+enum { EXPECT_JOBS = 2000 };
+
+static usec_t limit_of(const struct job *job)
+{
+	const struct ctl_job *j = job->driver;
+
+	return j ? (usec_t)j->spec->limit_usec : 0;
+}
+
+usec_t ctl_sched_expect(const struct ctl_job *job)
+{
+	const struct ctl_sched *s = job->ctl->sched;
+	char *state = policy_save(s->policy, &s->view);
+	const struct expect x = { .spec = job->ctl->conf->policy,
+				  .seed = CTL_SEED,
+				  .state = state,
+				  .limit = limit_of,
+				  .most = EXPECT_JOBS };
+	usec_t at = any_up(job->ctl) ? policy_expect(&x, &s->view, job->model)
+				     : USEC_MAX;
+
+	free(state);
+	return at;
 }
 
 int ctl_sched_check(const struct ctl_job *job, struct error *err)

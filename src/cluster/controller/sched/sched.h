@@ -63,6 +63,8 @@ void ctl_sched_wake(struct ctl *ctl, usec_t at);
 /* Why a job waits, into buf; the numbers in it to numbers, if that is not NULL,
  * as because_write_numbers() does. */
 void ctl_sched_why(struct ctl_job *job, char *buf, size_t n, FILE *numbers);
+/* When a job that waits would start; USEC_MAX: not known. */
+usec_t ctl_sched_expect(const struct ctl_job *job);
 /* -E2BIG with the reason if it is too large for all hosts there are. */
 int ctl_sched_check(const struct ctl_job *job, struct error *err);
 /*
