@@ -36,7 +36,7 @@ sleeps() { # JOB.RANK HOST
 import json, sys
 a, b = map(json.loads, sys.stdin)
 assert [h["host"] for h in a["hosts"]] == ["h1", "h2"], a
-assert {"cpu_pressure", "io_pressure", "major_faults", "runnable"} <= set(a["hosts"][0])
+assert {"cpu_pressure", "io_pressure", "major_faults", "refaults", "runnable"} <= set(a["hosts"][0])
 assert b["at_us"] > a["at_us"]
 rank = [f["jobs"][0]["ranks"][0] for f in (a, b)]
 assert rank[1]["cpu_us"] >= rank[0]["cpu_us"] > 0, rank'

@@ -96,6 +96,7 @@ LINES = {
         "name": ["", "a b", "../x", "a/b", "x" * 25], "policy": POLICIES,
         "cpus": ["", "x", "0", "-1", "1,", ",1", "nan", "101", "1,1,1"],
         "speed": ["", "x", "0", "-1", "1,", ",1", "nan", "1025", "1,1,1"],
+        "memory": SIZES + ["1M", "1G,", "1G,x", "1G,1G,1G"],
         "faster": PERCENTS[:-1] + ["0"], "for": ABOVE0, "from": TIMES}),
     "move": (["1", "--to=127.0.0.1:1"], {
         "budget": ABOVE0, "deadline": ABOVE0, "to": ADDRESSES[:2] + ["1.2.3.4", "[::1", "127.0.0.1:0"],

@@ -43,8 +43,7 @@ enum event_type {
 	EVENT_RELEASE, /* and no longer */
 	EVENT_BOOKED,  /* view->reservations changed */
 	EVENT_TIMER,   /* an instant the policy asked for with plan_wake() */
-	EVENT_DEMAND,  /* a process of job needs so many bytes from now on; only
-			  the simulator says so, and no record has it */
+	EVENT_DEMAND,  /* a process of job needs so many bytes from now on */
 };
 
 enum event_outcome {

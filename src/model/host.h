@@ -39,7 +39,8 @@ struct host {
 	bool up;	   /* agent and host answer */
 	bool drain;	   /* accepts no new ranks; running ones should leave */
 	uint32_t booked;   /* cores held for a reservation: no job's */
-	double faults;	   /* page faults a second that its disk serves now */
+	double faults; /* page faults a second that its disk serves now as memory
+			  is short: live, pages read again that were evicted */
 
 	/* Follows from the events of jobs. */
 	uint32_t nr_ranks;  /* ranks placed here, suspended ones included */

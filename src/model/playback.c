@@ -170,6 +170,7 @@ static int on_event(struct reader *r, struct error *err)
 			   .host = l->host,
 			   .cost = l->cost,
 			   .refused = l->refused,
+			   .bytes = l->bytes,
 			   .outcome = l->outcome };
 	int k = 0;
 
@@ -298,6 +299,17 @@ static void reader_clear(struct reader *r)
 	record_line_clear(&r->l);
 }
 
+static bool is_header(const char *line)
+{
+	static const char *const all[] = { RECORD_HEADER, RECORD_HEADER_3,
+					   RECORD_HEADER_2, RECORD_HEADER_1 };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!strcmp(line, all[i]))
+			return true;
+	return false;
+}
+
 int playback_run(struct playback *p, char *text, size_t size, struct error *err)
 {
 	struct reader r = { .p = p, .wanted = UINT32_MAX };
@@ -312,8 +324,7 @@ int playback_run(struct playback *p, char *text, size_t size, struct error *err)
 			p->name);
 	line = strsep(&rest, "\n");
 	p->line = 1;
-	if (strcmp(line, RECORD_HEADER) && strcmp(line, RECORD_HEADER_2) &&
-	    strcmp(line, RECORD_HEADER_1))
+	if (!is_header(line))
 		return error_set(
 			err, -EINVAL,
 			"%s:1: this is not a record of this version: it "

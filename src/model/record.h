@@ -14,6 +14,7 @@
  *	migrate AT job=7 rank=1 to=3 cost=... [refused=1]
  *	freeze AT job=7 rank=1 [planned]	and thaw
  *	requeue AT job=7
+ *	demand AT job=7 bytes=...	what a process of it needs now
  *	end AT job=7 outcome=done
  *	host AT IX load=0.25 drain=1	what has changed of it
  *	reserve AT IX [planned]		and release
@@ -27,8 +28,8 @@
  * "planned": applied and not told to the policy (model/event.h).  Numbers
  * read back exactly.  Names have spaces, "%" and control characters as %XX.
  *
- * Versions 2 and 1, which are read as well, know no owners' terms (closed, by,
- * requeue=1, freeze, thaw).  Version 1 has no tab and no numbers there, and some
+ * Versions 3 to 1 are read as well.  They know no page faults and no demand, 2 and
+ * 1 no owners' terms (closed, by, requeue=1, freeze, thaw) either.  Version 1 has no tab and no numbers there, and some
  * reasons were worded otherwise ("1 processors").  What a controller noted
  * before it was renewed stands within a record of this version in the same way.
  */
@@ -44,7 +45,8 @@
 #include "model/event.h"
 #include "model/plan.h"
 
-#define RECORD_HEADER	"stint-record 3"
+#define RECORD_HEADER	"stint-record 4"
+#define RECORD_HEADER_3 "stint-record 3"
 #define RECORD_HEADER_2 "stint-record 2"
 #define RECORD_HEADER_1 "stint-record 1"
 
@@ -107,7 +109,8 @@ enum record_host_field {
 	RECORD_LEAVE = 1 << 13,
 	RECORD_UNTIL = 1 << 14,
 	RECORD_FREEZE = 1 << 15,
-	RECORD_ALL = (1 << 16) - 1,
+	RECORD_FAULTS = 1 << 16,
+	RECORD_ALL = (1 << 17) - 1,
 	RECORD_LEAST = (1 << 12) - 1, /* what every version gives */
 };
 
@@ -126,6 +129,7 @@ struct record_line {
 	uint32_t rank, host;
 	usec_t cost;
 	bool refused;
+	uint64_t bytes; /* DEMAND */
 	uint32_t n;   /* START: ranks; BEGIN: hosts; PASS: entries */
 	uint32_t *on; /* n host indices; kept from line to line */
 	size_t cap_on;

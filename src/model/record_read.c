@@ -213,6 +213,8 @@ static int set_host_state(unsigned field, char *value, struct host *h,
 		return bytes(value, &h->memory_free, err);
 	case RECORD_LOAD:
 		return parse_real(value, 0, 1e9, &h->load, err);
+	case RECORD_FAULTS:
+		return parse_real(value, 0, 1e9, &h->faults, err);
 	case RECORD_USERS:
 		r = host_number(value, 0, INT32_MAX, &v, err);
 		h->users = (uint32_t)v;
@@ -235,7 +237,7 @@ static int host_field(const char *key, char *value, struct record_line *l,
 	static const char *const names[] = {
 		"name",	  "speed", "cores", "slots", "memory", "free",
 		"load",	  "users", "owner", "idle",  "up",     "drain",
-		"closed", "by",	   "until", "freeze"
+		"closed", "by",	   "until", "freeze", "faults"
 	};
 	unsigned i = 0, n = sizeof(names) / sizeof(*names);
 	int r;
@@ -288,6 +290,8 @@ static int parse_fields(char *line, struct record_line *l, bool host,
 			r = parse_on(value, l, err);
 		else if (!strcmp(w, "outcome"))
 			r = parse_outcome(value, l, err);
+		else if (!strcmp(w, "bytes"))
+			r = bytes(value, &l->bytes, err);
 		else
 			r = job_field(w, value, l, err);
 	}
@@ -372,7 +376,7 @@ static bool is_recorded(enum event_type type)
 	       type == EVENT_FREEZE || type == EVENT_THAW ||
 	       type == EVENT_END || type == EVENT_HOST ||
 	       type == EVENT_RESERVE || type == EVENT_RELEASE ||
-	       type == EVENT_TIMER;
+	       type == EVENT_DEMAND || type == EVENT_TIMER;
 }
 
 int record_line_parse(char *line, struct record_line *ret, struct error *err)
@@ -453,6 +457,8 @@ void record_host(const struct record_line *line, struct host *host)
 		host->freeze_until = f->freeze_until;
 	if (line->given & RECORD_FREEZE)
 		host->freeze_most = f->freeze_most;
+	if (line->given & RECORD_FAULTS)
+		host->faults = f->faults;
 }
 
 bool record_same_plan(const char *live, const char *ours)

@@ -58,6 +58,8 @@ static void write_host(const struct host *h, unsigned given, FILE *to)
 		fprintf(to, " until=%" PRId64, h->freeze_until);
 	if (given & RECORD_FREEZE)
 		fprintf(to, " freeze=%" PRId64, h->freeze_most);
+	if (given & RECORD_FAULTS)
+		write_real("faults", h->faults, to);
 	fputc('\n', to);
 }
 
@@ -77,7 +79,8 @@ static unsigned difference(const struct host *a, const struct host *b)
 	       (a->closed != b->closed ? RECORD_CLOSED : 0) |
 	       (a->leave_by != b->leave_by ? RECORD_LEAVE : 0) |
 	       (a->freeze_until != b->freeze_until ? RECORD_UNTIL : 0) |
-	       (a->freeze_most != b->freeze_most ? RECORD_FREEZE : 0);
+	       (a->freeze_most != b->freeze_most ? RECORD_FREEZE : 0) |
+	       (a->faults != b->faults ? RECORD_FAULTS : 0);
 }
 
 void record_begin(const struct view *view, uint64_t seed, const char *policy,
@@ -133,6 +136,8 @@ void record_event(const struct view *view, const struct event *e, bool told,
 			e->refused ? " refused=1" : "");
 	else if (e->type == EVENT_FREEZE || e->type == EVENT_THAW)
 		fprintf(to, " rank=%" PRIu32, e->rank);
+	else if (e->type == EVENT_DEMAND)
+		fprintf(to, " bytes=%" PRIu64, e->bytes);
 	else if (e->type == EVENT_END)
 		fprintf(to, " outcome=%s", event_outcome_name(e->outcome));
 	fputs(told ? "\n" : " planned\n", to);

@@ -26,7 +26,8 @@ static const struct host hosts[] = {
 	  .closed = CLOSED_DISTURBED,
 	  .leave_by = 99,
 	  .freeze_until = 100,
-	  .freeze_most = 101 },
+	  .freeze_most = 101,
+	  .faults = 0.3 },
 };
 
 static char *text;
@@ -78,6 +79,7 @@ static void all_of_a_host(void **state)
 	assert_true(h.idle_since == -5);
 	assert_true(h.closed == CLOSED_DISTURBED && h.leave_by == 99);
 	assert_true(h.freeze_until == 100 && h.freeze_most == 101);
+	assert_true(h.faults == hosts[1].faults);
 	free(text);
 	record_line_clear(&l);
 	view_clear(&v);
@@ -123,6 +125,15 @@ static void events(void **state)
 	record_event(&v, &e, false, f);
 	end(f, &l);
 	assert_true(l.type == EVENT_THAW && !l.told && l.rank == 2);
+	free(text);
+	e = (struct event){
+		.type = EVENT_DEMAND, .at = 6, .job = e.job, .bytes = UINT64_MAX
+	};
+	f = begin();
+	record_event(&v, &e, true, f);
+	end(f, &l);
+	assert_true(l.type == EVENT_DEMAND && l.told && l.job == 7);
+	assert_true(l.bytes == UINT64_MAX);
 	free(text);
 	fresh.load = 2;
 	e = (struct event){
@@ -187,6 +198,7 @@ static void only_what_differs(void **state)
 		fresh.leave_by += bit == RECORD_LEAVE;
 		fresh.freeze_until += bit == RECORD_UNTIL;
 		fresh.freeze_most += bit == RECORD_FREEZE;
+		fresh.faults += bit == RECORD_FAULTS;
 		record_event(&v, &e, true, f);
 		end(f, &l);
 		assert_int_equal(l.given, bit);
@@ -237,6 +249,10 @@ static void bad_lines(void **state)
 		"host 1 x load=1",
 		"host 1 0 load=nan",
 		"host 1 0 closed=maybe",
+		"host 1 0 faults=-1",
+		"demand 1 job=1 bytes=-1",
+		"demand 1 bytes=1",
+		"demand 1 job=1 bytes=1 planned",
 		"host 1 0 by=-1",
 		"freeze 1 rank=1",
 		"requeue 1 job=1 planned",

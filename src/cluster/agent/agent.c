@@ -64,7 +64,7 @@ static int send_hello(struct agent *a)
 	info.address = a->address;
 	info.uplink = a->conf->uplink ? a->conf->uplink : (char *)"";
 	info.cores = a->cores;
-	info.memory = host_memory();
+	info.memory = monitor_memory(a);
 	info.score = a->score;
 	info.release = uname(&u) < 0 ? (char *)"" : u.release;
 	info.net = (char *)a->net;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cluster/agent/guests.h"
+#include "cluster/agent/memory.h"
 #include "cluster/agent/tree.h"
 #include "cluster/capsule/cgroup.h"
 #include "cluster/host/process.h"
@@ -27,9 +28,7 @@ struct host_load {
 	char *run_dir;
 	char *group; /* a testbed's host: its threads; NULL: all there are */
 	struct average load;
-	uint64_t faults; /* that there were at faults_at; 0: never */
-	usec_t faults_at;
-	double faults_rate;
+	struct host_memory *memory;
 };
 
 /* A testbed's host is one among several on this machine. */
@@ -52,6 +51,7 @@ struct host_load *host_load_create(const char *run_dir, usec_t over)
 	l->run_dir = xstrdup(run_dir);
 	l->load.over = over;
 	l->group = testbed_group();
+	l->memory = host_memory_own();
 	return l;
 }
 
@@ -61,6 +61,7 @@ void host_load_destroy(struct host_load *l)
 		return;
 	free(l->run_dir);
 	free(l->group);
+	host_memory_destroy(l->memory);
 	free(l);
 }
 
@@ -152,20 +153,6 @@ static unsigned count_runnable(const struct host_load *l)
 	return n > guests ? n - guests : 0;
 }
 
-static uint64_t meminfo(const char *key)
-{
-	char *text, *at;
-	uint64_t kib = 0;
-
-	if (io_read_file(AT_FDCWD, "/proc/meminfo", 1 << 16, &text) < 0)
-		return 0;
-	at = strstr(text, key);
-	if (at)
-		kib = strtoull(at + strlen(key), NULL, 10);
-	free(text);
-	return kib << 10;
-}
-
 /*
  * Of the testbed's host, where its control group tells it (v2), else of this
  * machine.
@@ -190,48 +177,21 @@ static double pressure_of(const struct host_load *l, const char *what)
 	return v;
 }
 
-/* Of the machine, since it was booted. */
-static uint64_t major_faults(void)
-{
-	char *text, *at;
-	uint64_t n = 0;
-
-	if (io_read_file(AT_FDCWD, "/proc/vmstat", 1 << 16, &text) < 0)
-		return 0;
-	at = strstr(text, "\npgmajfault ");
-	if (at)
-		n = strtoull(at + strlen("\npgmajfault "), NULL, 10);
-	free(text);
-	return n;
-}
-
-/* A second; 0 at first, and until there is time enough to tell. */
-static void count_faults(struct host_load *l, usec_t now)
-{
-	uint64_t n;
-
-	if (l->faults_at && now - l->faults_at < USEC_PER_SEC / 2)
-		return;
-	n = major_faults();
-	if (l->faults_at && n >= l->faults)
-		l->faults_rate = (double)(n - l->faults) /
-				 usec_to_seconds(now - l->faults_at);
-	l->faults = n;
-	l->faults_at = now;
-}
-
 void host_load_sample(struct host_load *l, struct host_sample *ret)
 {
 	usec_t now = clock_usec(CLOCK_MONOTONIC);
+	struct memory_sample memory;
 
+	host_memory_sample(l->memory, now, &memory);
 	ret->runnable = count_runnable(l);
 	ret->load = average_feed(&l->load, ret->runnable, now);
-	ret->memory_free = meminfo("MemAvailable:");
+	ret->memory = memory.all;
+	ret->memory_free = memory.available;
 	ret->pressure_cpu = pressure_of(l, "cpu");
 	ret->pressure_memory = pressure_of(l, "memory");
 	ret->pressure_io = pressure_of(l, "io");
-	count_faults(l, now);
-	ret->faults = l->faults_rate;
+	ret->faults = memory.faults;
+	ret->refaults = memory.refaults;
 }
 
 double host_load_now(const struct host_load *l)
@@ -246,11 +206,6 @@ uint32_t host_cores(void)
 	if (sched_getaffinity(0, sizeof(set), &set) < 0 || !CPU_COUNT(&set))
 		return 1;
 	return CPU_COUNT(&set);
-}
-
-uint64_t host_memory(void)
-{
-	return meminfo("MemTotal:");
 }
 
 double host_score(void)

@@ -7,7 +7,7 @@
  * keeps the total (/proc/loadavg), so it is cheap with any number of processes;
  * only guests' threads are examined one by one, and only while something runs.
  * In a testbed, a host's threads are those of its control group; what no group
- * tells, such as page faults, is the machine's.
+ * tells is the machine's.  Its memory is as memory.h has it.
  */
 #ifndef CLUSTER_AGENT_LOAD_H
 #define CLUSTER_AGENT_LOAD_H
@@ -22,10 +22,13 @@ struct host_load;
 struct host_sample {
 	double runnable;      /* now, without the caller */
 	double load;	      /* averaged (model/average.h) */
-	uint64_t memory_free; /* MemAvailable */
+	uint64_t memory;      /* bytes, 0: not known */
+	uint64_t memory_free; /* of it available */
 	/* PSI some avg10, percent of the time; 0: this kernel has no PSI. */
 	double pressure_cpu, pressure_memory, pressure_io;
-	double faults; /* major page faults a second */
+	/* Major page faults a second; pages a second needed again after they were
+	 * evicted. */
+	double faults, refaults;
 };
 
 /* run_dir: the agent's, whose capsules hold the guests; over: of the average. */
@@ -46,8 +49,7 @@ unsigned host_guests_running(const char *run_dir, bool outside);
 /* The number of runnable threads in the text of /proc/loadavg. */
 unsigned host_running(const char *loadavg);
 
-uint32_t host_cores(void);  /* this process may use */
-uint64_t host_memory(void); /* bytes, 0: not known */
+uint32_t host_cores(void); /* this process may use */
 
 /*
  * How fast a core is, in millions of steps a second of a fixed mixture of

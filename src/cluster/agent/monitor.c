@@ -68,6 +68,11 @@ void monitor_look(struct agent *a)
 	uses_look(a->monitor->uses);
 }
 
+uint64_t monitor_memory(const struct agent *a)
+{
+	return a->monitor->host.memory;
+}
+
 void monitor_must_tell(struct agent *a)
 {
 	if (a->monitor)
@@ -92,6 +97,7 @@ static bool host_differs(const struct host_sample *a,
 	       fabs(a->pressure_memory - b->pressure_memory) > NEWS_PRESSURE ||
 	       fabs(a->pressure_io - b->pressure_io) > NEWS_PRESSURE ||
 	       fabs(a->faults - b->faults) > NEWS_FAULTS ||
+	       fabs(a->refaults - b->refaults) > NEWS_FAULTS ||
 	       memory_differs(a->memory_free, b->memory_free);
 }
 
@@ -183,6 +189,7 @@ void monitor_fill(struct agent *a, Control__HostReport *ret)
 	ret->pressure_cpu = s->pressure_cpu;
 	ret->pressure_io = s->pressure_io;
 	ret->faults = s->faults;
+	ret->refaults = s->refaults;
 	use = uses_all(a->monitor->uses, &nr);
 	all = xcalloc(nr + 1, sizeof(*all));
 	ret->guests = xcalloc(nr + 1, sizeof(*ret->guests));

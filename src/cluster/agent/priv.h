@@ -142,6 +142,8 @@ void monitor_begin(struct agent *a);
 void monitor_end(struct agent *a);
 /* Measure; regularly. */
 void monitor_look(struct agent *a);
+/* The host's, in bytes, as of the last look. */
+uint64_t monitor_memory(const struct agent *a);
 /* Has enough changed, or enough time passed, since monitor_fill()? */
 bool monitor_is_news(const struct agent *a);
 /* The controller has been told something that only a report takes back. */

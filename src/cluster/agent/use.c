@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cluster/agent/guests.h"
@@ -22,6 +23,8 @@
 struct counts {
 	uint64_t run, wait; /* ns */
 	uint64_t faults, pages;
+	uint64_t swapped; /* bytes */
+	bool swaps;	  /* count that as well */
 };
 
 struct known {
@@ -43,6 +46,7 @@ struct uses {
 	struct guest_use *use;
 	size_t nr, cap, cap_use;
 	bool first;	   /* look */
+	bool swaps;	   /* this host may swap */
 	usec_t traffic_at; /* is looked at from then on */
 };
 
@@ -69,6 +73,35 @@ void uses_destroy(struct uses *u)
 
 /* ---- what the kernel has counted ---- */
 
+/* Bytes; a process that pages needs them back. */
+static uint64_t swapped(pid_t pid)
+{
+	char path[64], *text, *at;
+	uint64_t kib = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (io_read_file(AT_FDCWD, path, 1 << 16, &text) >= 0) {
+		at = strstr(text, "\nVmSwap:");
+		kib = at ? strtoull(at + strlen("\nVmSwap:"), NULL, 10) : 0;
+		free(text);
+	}
+	return kib << 10;
+}
+
+/* Is there anything to swap to?  The first line of /proc/swaps is a heading. */
+static bool may_swap(void)
+{
+	char *text, *at;
+	bool may = false;
+
+	if (io_read_file(AT_FDCWD, "/proc/swaps", 1 << 16, &text) >= 0) {
+		at = strchr(text, '\n');
+		may = at && at[1];
+		free(text);
+	}
+	return may;
+}
+
 static void count_process(pid_t pid, struct counts *c)
 {
 	struct procstat s;
@@ -77,6 +110,8 @@ static void count_process(pid_t pid, struct counts *c)
 		return;
 	c->faults += s.major_faults;
 	c->pages += s.resident;
+	if (c->swaps)
+		c->swapped += swapped(pid);
 }
 
 static void count_thread(pid_t pid, pid_t tid, void *arg)
@@ -110,7 +145,7 @@ static void set_use(struct known *k, const struct counts *c, usec_t now,
 	double ns = (double)(now - k->at) * 1000;
 
 	ret->cpu_usec = c->run / 1000;
-	ret->memory = c->pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	ret->memory = c->pages * (uint64_t)sysconf(_SC_PAGESIZE) + c->swapped;
 	if (k->at && now - k->at < AT_LEAST)
 		return;
 	if (k->at) {
@@ -159,7 +194,7 @@ static void look_at(const char *name, const struct capsule_record *rec,
 		    void *arg)
 {
 	struct uses *u = arg;
-	struct counts c = { 0 };
+	struct counts c = { .swaps = u->swaps };
 	struct guest_use *use;
 	size_t i;
 
@@ -195,6 +230,7 @@ void uses_look(struct uses *u)
 	usec_t began = clock_usec(CLOCK_THREAD_CPUTIME_ID);
 
 	u->now = clock_usec(CLOCK_MONOTONIC);
+	u->swaps = may_swap();
 	for (size_t i = 0; i < u->nr; i++)
 		u->known[i].seen = false;
 	guests_each(u->run_dir, NULL, look_at, u);

@@ -22,7 +22,7 @@ struct guest_use {
 	double share;  /* processors that it computes on, 0.5: half of one */
 	double waits;  /* threads of it that wait for one */
 	double faults; /* major page faults a second */
-	/* Bytes resident; what processes share counts for each of them. */
+	/* Bytes resident or swapped out; what processes share counts for each. */
 	uint64_t memory;
 	uint64_t cpu_usec;	/* that its processes had so far */
 	struct traffic traffic; /* for who tells it to take from */

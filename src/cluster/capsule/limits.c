@@ -56,8 +56,7 @@ void cgroup_pass_on(const char *dir)
 				    controllers[i]);
 }
 
-/* The number after a word of a file, "" for its first; 0 if it is not there. */
-static uint64_t number_in(const char *dir, const char *file, const char *word)
+uint64_t cgroup_number(const char *dir, const char *file, const char *word)
 {
 	char *path = xasprintf("%s/%s", dir, file), *text, *line;
 	size_t n = strlen(word);
@@ -83,7 +82,7 @@ static int set_memory(const char *dir, uint64_t bytes)
 	int r;
 
 	/* v1 refuses by itself what v2 would kill for. */
-	if (number_in(dir, "memory.current", "") > bytes)
+	if (cgroup_number(dir, "memory.current", "") > bytes)
 		return -EBUSY;
 	(void)!put_number(dir, "memory.memsw.limit_in_bytes", bytes);
 	r = put_number(dir, "memory.limit_in_bytes", bytes);
@@ -105,9 +104,9 @@ void cgroup_weigh(const char *dir, unsigned cpu_weight)
 
 static bool is_last(const char *dir, bool has_idle)
 {
-	return has_idle ? number_in(dir, "cpu.idle", "") != 0
-			: number_in(dir, "cpu.shares", "") == 2 ||
-				  number_in(dir, "cpu.weight", "") == 1;
+	return has_idle ? cgroup_number(dir, "cpu.idle", "") != 0
+			: cgroup_number(dir, "cpu.shares", "") == 2 ||
+				  cgroup_number(dir, "cpu.weight", "") == 1;
 }
 
 static void claim_one(const char *dir, unsigned cpu_weight, bool low)
@@ -192,10 +191,10 @@ static uint64_t most(uint64_t a, uint64_t b)
 /* memory.failcnt would tell, and stays 0 on some kernels (6.18). */
 static bool reached_v1(const char *dir)
 {
-	uint64_t limit = number_in(dir, "memory.limit_in_bytes", "");
+	uint64_t limit = cgroup_number(dir, "memory.limit_in_bytes", "");
 
 	return limit &&
-	       number_in(dir, "memory.max_usage_in_bytes", "") + NEARLY >=
+	       cgroup_number(dir, "memory.max_usage_in_bytes", "") + NEARLY >=
 		       limit;
 }
 
@@ -213,11 +212,11 @@ void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret)
 
 		ret->kills = most(
 			ret->kills,
-			most(number_in(dir, "memory.events", "oom_kill"),
-			     number_in(dir, "memory.oom_control", "oom_kill")));
-		ret->own_memory |= number_in(dir, "memory.events", "oom") ||
+			most(cgroup_number(dir, "memory.events", "oom_kill"),
+			     cgroup_number(dir, "memory.oom_control", "oom_kill")));
+		ret->own_memory |= cgroup_number(dir, "memory.events", "oom") ||
 				   reached_v1(dir);
 		ret->refused = most(ret->refused,
-				    number_in(dir, "pids.events", "max"));
+				    cgroup_number(dir, "pids.events", "max"));
 	}
 }

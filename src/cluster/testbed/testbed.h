@@ -26,6 +26,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/error.h"
@@ -40,6 +41,8 @@ struct testbed_spec {
 	double share[TESTBED_HOSTS_MAX];
 	/* Most CPU time a second of wall time, in CPUs; 0: no limit */
 	double speed[TESTBED_HOSTS_MAX];
+	/* Memory of all that runs there, in bytes; 0: no limit */
+	uint64_t memory[TESTBED_HOSTS_MAX];
 	/* eth0 is a port of a bridge br0 on each host; capsules are bridged */
 	bool bridge;
 	/* Only the hosts: no controller, no agents */

@@ -120,6 +120,32 @@ static int set_speed(const char *dir, double share, double speed,
 	return 0;
 }
 
+/* Where the group is one that limits memory. */
+static bool set_memory(const char *dir, uint64_t bytes)
+{
+	return cgroup_set(dir, "memory.limit_in_bytes", bytes) ||
+	       cgroup_set(dir, "memory.max", bytes);
+}
+
+static int limit_memory(const struct testbed_spec *spec,
+			const struct testbed_record *rec, struct error *err)
+{
+	unsigned each = rec->nr_cgroups / (rec->nr_hosts + 1);
+
+	for (unsigned h = 0; h < rec->nr_hosts; h++) {
+		bool set = !spec->memory[h];
+
+		for (unsigned i = 0; i < each; i++)
+			set |= set_memory(rec->cgroups[h * each + i],
+					  spec->memory[h]);
+		if (!set)
+			return error_set(err, -EOPNOTSUPP,
+					 "no control group here can limit "
+					 "memory: leave --memory away");
+	}
+	return 0;
+}
+
 static int make_cgroups(const struct testbed_spec *spec,
 			const struct testbed_record *rec, struct error *err)
 {
@@ -145,7 +171,7 @@ static int make_cgroups(const struct testbed_spec *spec,
 			cgroup_pass_on(dir);
 		}
 	}
-	return r;
+	return r < 0 ? r : limit_memory(spec, rec, err);
 }
 
 /* ---- networks ---- */

@@ -31,7 +31,7 @@ static void drained_json(const Control__HostDrain *d, json_t *j)
 json_t *host_json(const Control__HostInfo *h)
 {
 	json_t *j = json_pack(
-		"{ss ss ss sb si sf sf sI sI sf si sI si sf sf sf sf sI}",
+		"{ss ss ss sb si sf sf sI sI sf si sI si sf sf sf sf sf sI}",
 		"host", h->name, "state", host_state(h), "address", h->address,
 		"drain", (int)h->drain, "cores", (int)h->cores, "alpha",
 		h->alpha, "load", h->load, "memory", (json_int_t)h->memory,
@@ -39,8 +39,8 @@ json_t *host_json(const Control__HostInfo *h)
 		h->pressure, "users", (int)h->users, "idle_us",
 		(json_int_t)h->idle_usec, "ranks", (int)h->ranks, "runnable",
 		h->runnable, "cpu_pressure", h->pressure_cpu, "io_pressure",
-		h->pressure_io, "major_faults", h->faults, "link_bits",
-		(json_int_t)h->link_bits);
+		h->pressure_io, "major_faults", h->faults, "refaults",
+		h->refaults, "link_bits", (json_int_t)h->link_bits);
 
 	drained_json(h->drained, j);
 	return j;

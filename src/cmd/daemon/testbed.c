@@ -20,6 +20,7 @@
 
 enum {
 	KEY_SPEED = 256,
+	KEY_MEMORY,
 	KEY_BRIDGE,
 	KEY_BARE,
 	KEY_POLICY,
@@ -37,6 +38,8 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "speed", KEY_SPEED, "CPUS,...", 0,
 	  "up: CPUs that each host has at most, such as 1,0.5 (no limit)", 0 },
+	{ "memory", KEY_MEMORY, "SIZE,...", 0,
+	  "up: memory that each host has, such as 1G,512M (no limit)", 0 },
 	{ "bridge", KEY_BRIDGE, 0, 0,
 	  "up: each host has a bridge br0 on the LAN, and capsules are its ports",
 	  0 },
@@ -60,7 +63,7 @@ struct args {
 	int nr_words;
 	uint64_t span;
 	struct testbed_play play;
-	unsigned nr_listed; /* hosts, by --cpus or --speed */
+	unsigned nr_listed; /* hosts, by --cpus, --speed or --memory */
 	char **command;	    /* what exec runs */
 };
 
@@ -87,6 +90,30 @@ static int parse_list(const char *what, const char *text, double max,
 		ret[i] = values[i < n ? i : n];
 	if (*ret_n < n + 1)
 		*ret_n = n + 1;
+	return 0;
+}
+
+enum { MEMORY_LEAST = 64 << 20 }; /* an agent, a keeper and a rank fit */
+
+/* "1G,512M", likewise. */
+static int parse_sizes(char *text, uint64_t *ret, unsigned *ret_n,
+		       struct error *err)
+{
+	uint64_t values[TESTBED_HOSTS_MAX];
+	unsigned n = 0;
+	char *w;
+
+	while ((w = strsep(&text, ",")) && n < TESTBED_HOSTS_MAX) {
+		if (parse_size(w, &values[n], err) < 0)
+			return error_prefix(err, -EINVAL, "--memory");
+		if (values[n++] < MEMORY_LEAST)
+			return error_set(err, -EINVAL,
+					 "--memory: a host needs 64M at least");
+	}
+	for (unsigned i = 0; i < TESTBED_HOSTS_MAX; i++)
+		ret[i] = values[i < n ? i : n - 1];
+	if (*ret_n < n)
+		*ret_n = n;
 	return 0;
 }
 
@@ -121,6 +148,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_SPEED:
 		r = parse_list("speed", arg, 1024, a->spec.speed, &a->nr_listed,
 			       &err);
+		break;
+	case KEY_MEMORY:
+		r = parse_sizes(arg, a->spec.memory, &a->nr_listed, &err);
 		break;
 	case KEY_BRIDGE:
 		a->spec.bridge = true;
@@ -182,7 +212,8 @@ static int run_up(struct args *a)
 	}
 	if (a->nr_listed > n) {
 		error_set(&err, -EINVAL,
-			  "--cpus or --speed names %u hosts, and there are %d",
+			  "--cpus, --speed or --memory names %u hosts, and "
+			  "there are %d",
 			  a->nr_listed, (int)n);
 		return command_fail("testbed", EXIT_USAGE, &err);
 	}

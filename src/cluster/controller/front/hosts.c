@@ -104,6 +104,7 @@ static void show_host(const struct ctl_host *h, struct shown *s)
 	i->pressure_cpu = h->report.pressure_cpu;
 	i->pressure_io = h->report.pressure_io;
 	i->faults = h->report.faults;
+	i->refaults = h->report.refaults;
 	i->link_bits = h->link_bits;
 	show_presence(&h->owner, &s->presence);
 	i->presence = &s->presence;

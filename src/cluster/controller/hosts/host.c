@@ -313,6 +313,18 @@ static void take_guest(struct ctl_host *h, const Control__GuestReport *g)
 		take_sent(r, g->sent[i]);
 }
 
+/* Each job once, as long as its ranks are said one after the other. */
+static void tell_demands(struct ctl_host *h, const Control__HostReport *r)
+{
+	for (size_t i = 0; i < r->n_guests; i++) {
+		const Control__GuestReport *g = r->guests[i];
+		struct ctl_rank *rank = ctl_rank_find(h->ctl, g->job, g->rank);
+
+		if (rank && (!i || g->job != r->guests[i - 1]->job))
+			ctl_sched_demand(rank->job);
+	}
+}
+
 static void take_report(struct ctl_host *h, const Control__HostReport *r)
 {
 	take_presence(h, r->presence);
@@ -326,9 +338,11 @@ static void take_report(struct ctl_host *h, const Control__HostReport *r)
 	h->report.pressure_cpu = number_or_most(r->pressure_cpu, 100);
 	h->report.pressure_io = number_or_most(r->pressure_io, 100);
 	h->report.faults = number_or_most(r->faults, FAULTS_MAX);
+	h->report.refaults = number_or_most(r->refaults, FAULTS_MAX);
 	h->report.users = r->users;
 	for (size_t i = 0; i < r->n_guests; i++)
 		take_guest(h, r->guests[i]);
+	tell_demands(h, r);
 }
 
 /* An agent may describe its host, but only in valid words. */

@@ -65,6 +65,7 @@ void sched_host_fill(const struct ctl_host *h, struct host *ret)
 		.idle_since = h->owner.idle_since,
 		.up = h->agent,
 		.drain = h->drain || goes(h),
+		.faults = r->refaults,
 	};
 }
 
@@ -79,7 +80,7 @@ static bool host_differs(const struct host *a, const struct host *b)
 	       a->drain != b->drain || a->closed != b->closed ||
 	       a->leave_by != b->leave_by ||
 	       a->freeze_until != b->freeze_until ||
-	       a->freeze_most != b->freeze_most;
+	       a->freeze_most != b->freeze_most || a->faults != b->faults;
 }
 
 void ctl_sched_host(struct ctl_host *h)

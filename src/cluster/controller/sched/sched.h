@@ -43,6 +43,8 @@ void ctl_sched_migrated(struct ctl_rank *r);
 void ctl_sched_stays(struct ctl_rank *r, bool refused);
 /* A rank stands still, or no more; told: not as was planned. */
 void ctl_sched_frozen(struct ctl_rank *r, bool on, bool told);
+/* Its ranks need other memory than was told; call it when it may be so. */
+void ctl_sched_demand(struct ctl_job *job);
 void ctl_sched_end(struct ctl_job *job);
 /* It waits again. */
 void ctl_sched_requeue(struct ctl_job *job);

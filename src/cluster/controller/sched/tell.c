@@ -125,6 +125,42 @@ void ctl_sched_timer(struct ctl *ctl)
 	sched_apply_and_ask(ctl, &e);
 }
 
+enum {
+	DEMAND_PART = 20, /* new is what differs by more than this part of it */
+	DEMAND_FAULTS = 1, /* a second: there pages fault */
+};
+
+/* Of a rank where pages fault less may be resident than it needs: what it was seen
+ * to need before holds. */
+static uint64_t demand_of(const struct ctl_job *job)
+{
+	uint64_t most = 0;
+	bool pages = false;
+
+	for (unsigned i = 0; i < job->nr; i++) {
+		const struct ctl_rank *r = &job->ranks[i];
+
+		if (r->use.memory > most)
+			most = r->use.memory;
+		pages |= r->host && r->host->report.refaults >= DEMAND_FAULTS;
+	}
+	return pages && most < job->model->demand ? job->model->demand : most;
+}
+
+void ctl_sched_demand(struct ctl_job *job)
+{
+	struct event e = { .type = EVENT_DEMAND, .job = job->model };
+	uint64_t was, differs;
+
+	if (!e.job || e.job->state == JOB_WAITING)
+		return;
+	e.bytes = demand_of(job);
+	was = e.job->demand;
+	differs = e.bytes > was ? e.bytes - was : was - e.bytes;
+	if (differs > was / DEMAND_PART)
+		sched_apply_and_ask(job->ctl, &e);
+}
+
 static void job_leave(struct ctl_job *job, enum event_outcome outcome)
 {
 	struct event e = { .type = EVENT_END,
