@@ -7,6 +7,9 @@
  * Whoever finds a way to keep one of these sees it here, and takes it out of the
  * notes.
  */
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <sched.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,7 +18,9 @@
 
 #include "check.h"
 
-#define USED 500000000ll /* ns of processor time before READY */
+#define USED	   500000000ll /* ns of processor time before READY */
+#define THREADS	   200000000ll /* and of a thread's */
+#define TRIES_MOST 1000
 
 static int over = -1, locked = -1, pair[2];
 
@@ -84,6 +89,93 @@ static int64_t by_peercred(void)
 	return c.pid;
 }
 
+/* ---- a thread that gets the number of one that has ended ---- */
+
+static pthread_t first;
+static pid_t first_tid;
+static _Atomic bool used_up, first_may_go;
+static int64_t of_second;
+
+static void *run_first(void *arg)
+{
+	first_tid = gettid();
+	while (check_clock(CLOCK_THREAD_CPUTIME_ID) < THREADS) {
+		/* use it up */
+	}
+	used_up = true;
+	while (!first_may_go)
+		check_nap();
+	return NULL;
+}
+
+static _Noreturn void run_second(void)
+{
+	of_second = check_clock(CLOCK_THREAD_CPUTIME_ID);
+	syscall(SYS_exit, 0);
+	__builtin_unreachable();
+}
+
+/*
+ * pthread_create() cannot ask for a number. The thread has our own thread-local
+ * memory, and so we wait meanwhile.
+ */
+static long start_second(pid_t *tid)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	struct clone_args args = {
+		.flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+			 CLONE_THREAD | CLONE_SYSVSEM | CLONE_PARENT_SETTID |
+			 CLONE_CHILD_CLEARTID,
+		.child_tid = (uintptr_t)tid,
+		.parent_tid = (uintptr_t)tid,
+		.stack = (uintptr_t)stack,
+		.stack_size = sizeof(stack) - 16,
+		.set_tid = (uintptr_t)&first_tid,
+		.set_tid_size = 1,
+	};
+	long r = SYS_clone3;
+
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "call *%3\n\t"
+			 "1:"
+			 : "+a"(r)
+			 : "D"(&args), "S"(sizeof(args)), "r"(run_second)
+			 : "rcx", "r11", "memory");
+	return r;
+}
+
+static int64_t clock_of_second(void)
+{
+	pid_t tid = 0, was;
+	long r = -EEXIST;
+
+	first_may_go = true;
+	CHECK(pthread_join(first, NULL) == 0);
+	/* the kernel gives a number back some time after its thread has ended */
+	for (int i = 0; i < TRIES_MOST && r == -EEXIST; i++) {
+		r = start_second(&tid);
+		if (r == -EEXIST)
+			check_nap();
+	}
+	CHECK(r == first_tid, "clone3() with number %d: %ld", first_tid, r);
+	while ((was = *(volatile pid_t *)&tid))
+		syscall(SYS_futex, &tid, FUTEX_WAIT, was, NULL, NULL, 0);
+	return of_second;
+}
+
+/* Does it begin with what the first one had used? */
+static int64_t by_used_number(void)
+{
+	if (first)
+		return clock_of_second() >= THREADS;
+	CHECK(pthread_create(&first, NULL, run_first, NULL) == 0);
+	while (!used_up)
+		check_nap();
+	return false;
+}
+
 static struct thing {
 	const char *name;
 	int64_t (*ask)(void);
@@ -93,6 +185,8 @@ static struct thing {
 	{ "the time of getrusage()", by_getrusage, true },
 	{ "the time of times()", by_times, true },
 	{ "the time of clock_gettime() without the vdso", by_clock, true },
+	{ "that the clock of a thread with a used number begins elsewhere",
+	  by_used_number, false },
 	{ "the process that has a lock by flock()", by_locks, false },
 	{ "the peer's address of a connection that is over", by_peername,
 	  false },
