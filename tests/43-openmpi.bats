@@ -87,6 +87,20 @@ mpi.MPI_Finalize()'
 	done
 }
 
+@test "ranks that put into each other's memory move, and nothing is wrong" {
+	serve 4
+	begin run -n 3 --hosts=h1,h2,h3 "$STINT_BUILD/tests/mpi/windows-openmpi" over >"$bed/out" 2>&1
+	for rank in 0 1 2; do
+		eventually prints 1 "window of $rank"
+	done
+	for rank in 0 1 2; do
+		migrate 1.$rank h4
+		migrate 1.$rank h$((rank + 1))
+	done
+	touch over
+	eventually prints 3 right
+}
+
 @test "MPI_Abort ends the job with its code, and says whose" {
 	serve 2
 	run -7 st run -n 2 "$late" abort 7
@@ -106,6 +120,9 @@ mpi.MPI_Finalize()'
 		sh -c "env | grep -E '^(OMPI|PMIX)_MCA_(btl|gds)=' | sort; exec $late init finalize"
 	[ "${lines[0]}" = OMPI_MCA_btl=self ]
 	[ "${lines[1]}" = PMIX_MCA_gds=hash ]
+	touch over
+	run ! st run -n 2 -x OMPI_MCA_osc=^ucx,pt2pt "$STINT_BUILD/tests/mpi/windows-openmpi" over
+	[[ $output == *MPI_ERR_WIN* ]]
 	run ! st run -x OMPI_MCA_btl=nonsense,self "$late" init finalize
 	[[ $output == *nonsense* ]]
 }

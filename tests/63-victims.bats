@@ -58,3 +58,10 @@ setup() {
 	[[ $output =~ late\ +as\ unmoved ]]
 	[ "${lines[-1]}" = "1 WRONG, 2 as unmoved, 1 skipped" ]
 }
+
+@test "what never ends is not moved for ever" {
+	printf 'stays\t1\t-\t-\tsleep 1000\n' >"$BATS_TEST_TMPDIR/some.list"
+	run -1 timeout 300 "$victims" --longest 2 "$BATS_TEST_TMPDIR/some.list"
+	echo "$output"
+	[[ $output =~ stays\ +WRONG ]]
+}

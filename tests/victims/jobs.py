@@ -22,7 +22,6 @@ from bed import Failed, Short  # noqa: E402
 STARTING = threading.Lock()  # who starts finds out its job's number
 OPTIONS = ["--wdir=/tmp"]
 DAWDLE = "../../tests/mpi/dawdle.so"
-LONGEST = 300  # seconds that a program may take
 
 
 def words(rng):
@@ -108,10 +107,10 @@ class Feeder:
         except BrokenPipeError:
             pass  # who reads no more is compared all the same
 
-    def end(self, process):
+    def end(self, process, longest):
         """Who does not read for as long as it may take is ended."""
         self.enough.set()
-        self.thread.join(LONGEST)
+        self.thread.join(longest)
         if self.thread.is_alive():
             process.kill()
             self.thread.join()
@@ -120,8 +119,9 @@ class Feeder:
 class Trial:
     """One program, moved, and then not."""
 
-    def __init__(self, bed, victim, moves, seed):
+    def __init__(self, bed, victim, moves, seed, longest):
         self.bed, self.victim, self.moves = bed, victim, moves
+        self.longest = longest
         self.rng = random.Random(f"{seed} {victim.name}")
         self.fed = victim.food in FOODS
         self.input = os.path.join(bed.dir, f"input.{victim.name}")
@@ -157,15 +157,21 @@ class Trial:
         return True
 
     def move_about(self, job):
-        longest = 0.05  # who may be over soon is moved at once
-        while not self.fed or self.moved < self.moves:
-            time.sleep(self.rng.uniform(0, longest))
+        end = time.monotonic() + self.longest
+        pause = 0.05  # who may be over soon is moved at once
+        while (not self.fed or self.moved < self.moves) and \
+                time.monotonic() < end:
+            time.sleep(self.rng.uniform(0, pause))
             if not self.move(job):
                 break
-            longest = 0.4 if self.victim.food == "-" else 0.1
+            pause = 0.4 if self.victim.food == "-" else 0.1
 
     def outcome(self, job):
-        status = job.wait(LONGEST)
+        try:
+            status = job.wait(self.longest)
+        except Failed:
+            job.kill()  # it must not burn what the next one needs
+            raise
         with open(job.out, "rb") as f:
             return status, self.victim.kept(f.read())
 
@@ -177,7 +183,7 @@ class Trial:
             self.move_about(job)
         finally:
             if feeder:
-                feeder.end(job.process)
+                feeder.end(job.process, self.longest)
         return job, self.outcome(job)
 
     def undisturbed(self):
@@ -193,7 +199,7 @@ class Trial:
             r = subprocess.run(
                 [self.bed.exe, "run", f"-n{self.victim.ranks}", *self.options,
                  *self.victim.argv],
-                env=self.bed.env, stdin=stdin, stdout=f, timeout=LONGEST,
+                env=self.bed.env, stdin=stdin, stdout=f, timeout=self.longest,
                 stderr=subprocess.PIPE, check=False)
         self.words = r.stderr.decode(errors="replace")
         with open(out, "rb") as f:
@@ -206,7 +212,7 @@ class Trial:
             still = self.undisturbed()
         except subprocess.TimeoutExpired:
             return "WRONG", f"moved it ends with {moved[0]}, unmoved it " \
-                f"takes over {LONGEST} s"
+                f"takes over {self.longest:g} s"
         if moved != still:
             return "WRONG", difference(moved, still) + job.errors()[-300:]
         if still[0] or not still[1]:
@@ -230,12 +236,12 @@ def difference(moved, still):
         f"{moved[1][n:n + 1]} not {still[1][n:n + 1]}; "
 
 
-def run(bed, victim, moves, seed):
+def run(bed, victim, moves, seed, longest):
     """(state, moves, worst standstill in microseconds, words)"""
     lacks = victim.lacks()
     if lacks:
         return "skipped", 0, 0, lacks
-    trial = Trial(bed, victim, moves, seed)
+    trial = Trial(bed, victim, moves, seed, longest)
     try:
         state, told = trial.run()
     except Short as e:

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """victims.py - programs that nobody here wrote, moved at random
 
-    victims.py [--moves N] [--seed N] [--parallel N] [--only REGEX] [LIST...]
+    victims.py [--moves N] [--seed N] [--parallel N] [--only REGEX]
+               [--longest SECONDS] [LIST...]
 
 LISTs (those beside this file) say what to run: a line is NAME, RANKS,
 FOOD, KEEP and COMMAND, with tabs between.  FOOD is what comes on standard input
@@ -71,7 +72,8 @@ def run_jobs(opts, table, victims):
     with Bed(opts.build, hosts) as bed, \
             concurrent.futures.ThreadPoolExecutor(opts.parallel) as pool:
         def one(v):
-            table.add(v.name, jobs.run(bed, v, opts.moves, opts.seed))
+            table.add(v.name, jobs.run(bed, v, opts.moves, opts.seed,
+                                       opts.longest))
         list(pool.map(one, victims))
 
 
@@ -81,6 +83,8 @@ def options():
     p.add_argument("--moves", type=int, default=5)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--parallel", type=int, default=2)
+    p.add_argument("--longest", type=float, default=300,
+                   help="seconds that a program may be moved, and then go on")
     p.add_argument("--only", type=re.compile, metavar="REGEX")
     p.add_argument("list", nargs="*")
     opts = p.parse_args()

@@ -274,6 +274,9 @@ static void set_environment(void)
 	 * one of the launchers it knows to do without its daemon. */
 	setenv("JSM_JSRUN_PORT", "1", 0);
 	setenv("OMPI_MCA_btl", "self,tcp", 0);
+	/* Debian's configuration of Open MPI 4 takes away pt2pt, too: all that
+	 * could do one-sided communication over TCP. */
+	setenv("OMPI_MCA_osc", "^ucx", 0);
 }
 
 static void begin(void)
