@@ -17,8 +17,8 @@ static const char *const day_names[] = { "sun", "mon", "tue", "wed",
 static const char *const return_names[] = { "leave", "share", "freeze" };
 
 const char owner_terms_names[] =
-	"quiet, load, load-quiet, hours, memory, cores, guests, guests-of, "
-	"on-return, freeze, disturb, give-back";
+	"quiet, load, load-quiet, hours, memory, cores, disk, guests, "
+	"guests-of, on-return, freeze, disturb, give-back";
 
 struct moment moment_plain(usec_t now)
 {
@@ -279,6 +279,26 @@ static int set_memory(struct owner_terms *terms, const char *value,
 	return r < 0 ? error_prefix(err, r, "memory") : 0;
 }
 
+/* Slower than this a disk or link would stand still for what uses it. */
+#define RATE_LEAST (UINT64_C(1) << 20)
+
+static int set_rate(const char *name, const char *value, uint64_t *ret,
+		    struct error *err)
+{
+	uint64_t rate = 0;
+	int r = strcmp(value, "any") ? parse_size(value, &rate, err) : 0;
+
+	if (r < 0)
+		return error_prefix(err, r, "%s", name);
+	if (rate && rate < RATE_LEAST)
+		return error_set(err, -ERANGE,
+				 "%s: %s a second is too little: write 1M or "
+				 "more, or any",
+				 name, value);
+	*ret = rate;
+	return 0;
+}
+
 static int set_on_return(struct owner_terms *terms, const char *value,
 			 struct error *err)
 {
@@ -315,6 +335,8 @@ int owner_terms_set(struct owner_terms *terms, const char *name,
 		return set_hours(terms, value, err);
 	if (!strcmp(name, "memory"))
 		return set_memory(terms, value, err);
+	if (!strcmp(name, "disk"))
+		return set_rate(name, value, &terms->disk, err);
 	if (!strcmp(name, "cores"))
 		return set_count(name, value, 0, &terms->cores, err);
 	if (!strcmp(name, "disturb"))

@@ -51,6 +51,7 @@ struct owner_terms {
 	/* How much they may take. */
 	uint64_t memory; /* bytes that always are the owner's */
 	uint32_t cores;	 /* so many, too */
+	uint64_t disk;	 /* bytes a second, of all guests together; 0: any */
 	uint32_t guests; /* ranks here at a time; GUESTS_ANY */
 	char *guests_of; /* "ann,bob": whose; NULL: anybody's */
 	/* The owner comes back. */

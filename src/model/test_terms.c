@@ -52,12 +52,13 @@ static bool open_at(unsigned day, unsigned hour, unsigned minute)
 static void all_settings(void **state)
 {
 	static const char *const settings[][2] = {
-		{ "quiet", "15min" },	   { "load", "0.5" },
-		{ "load-quiet", "10" },	   { "hours", "sat" },
-		{ "memory", "1G" },	   { "cores", "2" },
-		{ "guests", "3" },	   { "guests-of", "ann, bob" },
-		{ "on-return", "freeze" }, { "freeze", "1min" },
-		{ "disturb", "4" },	   { "give-back", "2s" },
+		{ "quiet", "15min" },	     { "load", "0.5" },
+		{ "load-quiet", "10" },	     { "hours", "sat" },
+		{ "memory", "1G" },	     { "cores", "2" },
+		{ "disk", "20M" },	     { "guests", "3" },
+		{ "guests-of", "ann, bob" }, { "on-return", "freeze" },
+		{ "freeze", "1min" },	     { "disturb", "4" },
+		{ "give-back", "2s" },
 	};
 
 	(void)state;
@@ -70,6 +71,7 @@ static void all_settings(void **state)
 	assert_int_equal(terms.load_quiet, 10 * USEC_PER_SEC);
 	assert_int_equal(terms.memory, 1 << 30);
 	assert_int_equal(terms.cores, 2);
+	assert_int_equal(terms.disk, 20 << 20);
 	assert_int_equal(terms.guests, 3);
 	assert_int_equal(terms.on_return, RETURN_FREEZE);
 	assert_int_equal(terms.freeze_most, MIN);
@@ -89,6 +91,7 @@ static void defaults(void **state)
 	assert_int_equal(terms.load_quiet, MIN);
 	assert_int_equal(terms.memory, 256 << 20);
 	assert_int_equal(terms.cores, 0);
+	assert_int_equal(terms.disk, 0);
 	assert_int_equal(terms.guests, GUESTS_ANY);
 	assert_null(terms.guests_of);
 	assert_int_equal(terms.on_return, RETURN_LEAVE);
@@ -108,6 +111,8 @@ static void nonsense(void **state)
 		{ "load-quiet", "" },
 		{ "memory", "much" },
 		{ "cores", "-1" },
+		{ "disk", "1k" },
+		{ "disk", "fast" },
 		{ "guests", "x" },
 		{ "guests-of", " , " },
 		{ "on-return", "go" },

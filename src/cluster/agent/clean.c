@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cluster/agent/priv.h"
+#include "cluster/capsule/bounds.h"
 #include "cluster/capsule/capsule.h"
 #include "cluster/host/process.h"
 #include "core/io.h"
@@ -105,7 +106,7 @@ static void remove_run_dir(const char *dir)
 int agent_clean_up(const struct agent_conf *conf, struct error *err)
 {
 	fd_auto lock = -1;
-	char *capsules;
+	char *capsules, *guests;
 	int r;
 
 	if (!conf->run_dir)
@@ -120,6 +121,9 @@ int agent_clean_up(const struct agent_conf *conf, struct error *err)
 	r = capsule_sweep(conf->run_dir, err);
 	if (r < 0)
 		return r;
+	guests = bounds_name(conf->run_dir);
+	bounds_remove(guests);
+	free(guests);
 	capsules = xasprintf("%s/capsules", conf->run_dir);
 	remove_run_dir(conf->run_dir);
 	if (!access(capsules, F_OK))

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cluster/agent/bind.h"
 #include "cluster/agent/guests.h"
 #include "cluster/agent/paper.h"
 #include "cluster/agent/priv.h"
@@ -34,6 +35,8 @@
 
 /* A capsule that was just seen coming has no record yet. */
 #define LOOK_AGAIN (50 * USEC_PER_MSEC)
+/* Processors come and go, and guests give memory back. */
+#define BIND_AGAIN (10 * USEC_PER_SEC)
 
 struct lend {
 	struct agent *agent;
@@ -45,7 +48,9 @@ struct lend {
 	char *path;	     /* of the contract, */
 	struct paper *paper; /* which is kept there */
 	sd_event_source *timer, *again, *capsules;
-	bool low; /* guests may have the lowest claim */
+	bool low;	   /* guests may have the lowest claim */
+	struct bind *bind; /* all guests, to what is not the owner's */
+	usec_t bound;	   /* when they were last */
 };
 
 /* ---- clocks ---- */
@@ -137,6 +142,7 @@ static void set_claims(struct lend *l, usec_t now)
 
 	if (!low && !l->low)
 		return;
+	bounds_claim(bind_group(l->bind), low);
 	n = guests_claim(l->agent->conf->run_dir, owners(l), low, low && !late);
 	l->low = low;
 	if (n)
@@ -192,6 +198,12 @@ static double load_of_a_core(const struct agent *a)
 	return host_load_now(a->load) / (a->cores ? a->cores : 1);
 }
 
+static void bind_guests(struct lend *l, usec_t now, bool told)
+{
+	bind_put(l->bind, &l->terms, told);
+	l->bound = now;
+}
+
 /* The claims come first: nothing that takes time is before them. */
 static bool look_at_terms(struct lend *l)
 {
@@ -215,6 +227,8 @@ static bool look_at_terms(struct lend *l)
 	scene.running = presence_goes(p->cause) ? 0 : g.running;
 	contract_feed(&l->contract, &l->terms, &now, &scene);
 	set_claims(l, now.steady);
+	if (now.steady - l->bound >= BIND_AGAIN)
+		bind_guests(l, now.steady, false);
 	if (contract_differs(&before, &l->contract))
 		keep_paper(l, &now);
 	wait_for_next(l, &now);
@@ -332,6 +346,7 @@ static int on_hup(sd_event_source *src, const struct signalfd_siginfo *si,
 		l->terms = fresh.owner_terms;
 		fresh.owner_terms = old;
 		owner_reread(l->agent->owner, &fresh.owner);
+		bind_guests(l, owner_now(), true);
 		log_info("terms=read file=%s", l->agent->conf->config);
 		lend_look(l->agent);
 	}
@@ -457,6 +472,8 @@ int lend_begin(struct agent *a, lend_changed_fn changed, struct error *err)
 	copy_terms(&l->terms, &conf->owner_terms);
 	if (conf->state_dir && mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return error_sys(err, -errno, "state directory %s", dir);
+	l->bind = bind_create(a->event, conf->run_dir);
+	bind_guests(l, now.steady, true);
 	l->paper = paper_create(a->event, "contract", l->path);
 	read_contract(l, &now);
 	l->low = true; /* an agent before this one may have done it */
@@ -476,6 +493,7 @@ void lend_end(struct agent *a)
 	sd_event_source_disable_unref(l->capsules);
 	owner_terms_clear(&l->terms);
 	paper_destroy(l->paper);
+	bind_destroy(l->bind);
 	free(l->path);
 	free(l);
 	a->lend = NULL;

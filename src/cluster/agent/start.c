@@ -66,6 +66,7 @@ static int order_keeper(const struct relay *r, int ready)
 {
 	const struct agent *a = r->agent;
 	const char *guests_of = lend_guests_of(a);
+	const char *owners = owner_named(a->owner);
 	char *words = NULL;
 	size_t n;
 	FILE *to = open_memstream(&words, &n);
@@ -85,6 +86,8 @@ static int order_keeper(const struct relay *r, int ready)
 		fprintf(to, "--no-fast-path%c", 0);
 	if (guests_of)
 		fprintf(to, "--guests-of=%s%c", guests_of, 0);
+	if (owners)
+		fprintf(to, "--owners=%s%c", owners, 0);
 	if (fclose(to))
 		abort(); /* out of memory */
 	k = nursery_order(r->agent, words, n, ready);

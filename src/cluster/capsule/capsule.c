@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cluster/capsule/bounds.h"
 #include "cluster/capsule/priv.h"
 #include "cluster/capsule/record.h"
 #include "core/io.h"
@@ -203,6 +204,16 @@ static int make_link(struct capsule *c, const struct capsule_spec *spec,
 			 : link_make(&c->link, spec, netns, err);
 }
 
+static int plan_groups(struct capsule *c, const struct capsule_spec *spec,
+		       struct error *err)
+{
+	char *guests = spec->bound ? bounds_name(spec->run_dir) : NULL;
+	int r = cgroup_plan(c->name, guests, &c->cg, err);
+
+	free(guests);
+	return r;
+}
+
 static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 			struct error *err)
 {
@@ -210,8 +221,7 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 	int r, linked;
 
 	if ((r = link_plan(&c->link, spec, err)) < 0 ||
-	    (r = cgroup_plan(c->name, &c->cg, err)) < 0 ||
-	    (r = make_dir(c, err)) < 0 ||
+	    (r = plan_groups(c, spec, err)) < 0 || (r = make_dir(c, err)) < 0 ||
 	    (r = cgroup_make(&c->cg, &c->limits, c->weight, err)) < 0 ||
 	    (r = share_memory(c, err)) < 0 ||
 	    (r = start_init(c, spec, err)) < 0 ||

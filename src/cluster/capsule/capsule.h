@@ -93,6 +93,7 @@ struct capsule_spec {
 	 */
 	struct limits limits;
 	unsigned cpu_weight; /* 1 ... 10000; 0: 100, an equal share */
+	bool bound;	     /* by what the host's owner keeps (bounds.h) */
 
 	/*
 	 * What CLOCK_MONOTONIC and CLOCK_BOOTTIME show inside is the host's

@@ -64,35 +64,70 @@ void cgroup_plan_v2(const char *base, const char *name,
 	cg->kind = CGROUP_FREEZER_V2;
 }
 
+/* The group of that name at base, which takes its place, if there is one. */
+static bool go_into(char **base, const char *guests)
+{
+	char *dir = *base && guests ? xasprintf("%s/%s", *base, guests) : NULL;
+	bool is = dir && !access(dir, W_OK);
+
+	if (is) {
+		free(*base);
+		*base = dir;
+	} else {
+		free(dir);
+	}
+	return is;
+}
+
+static void plan_joined(const struct cgroup_texts *t, const char *guests,
+			struct capsule_cgroup *cg)
+{
+	static const char *const v1[] = { "cpuset", "blkio" };
+
+	for (unsigned i = 0; i < 2; i++) {
+		char *base = writable(t, v1[i]);
+
+		if (go_into(&base, guests))
+			cg->joined[cg->nr_joined++] = base;
+		else
+			free(base);
+	}
+}
+
 static void plan(const struct cgroup_texts *t, const char *name,
-		 struct capsule_cgroup *cg)
+		 const char *guests, struct capsule_cgroup *cg)
 {
 	static const char *const v1[] = { "cpu", "memory", "pids" };
 	char *base;
 
 	for (unsigned i = 0; i < 3; i++) {
 		base = writable(t, v1[i]);
+		if (i == 1)
+			go_into(&base, guests);
 		if (base)
 			add_dir(cg, xasprintf("%s/%s", base, name), true);
 		free(base);
 	}
+	plan_joined(t, guests, cg);
 	base = writable(t, "freezer");
 	if (base) {
 		cg->frozen = add_dir(cg, xasprintf("%s/%s", base, name), false);
 		cg->kind = CGROUP_FREEZER_V1;
 	} else if (!cg->nr_dirs && (base = writable(t, ""))) {
+		go_into(&base, guests);
 		cgroup_plan_v2(base, name, cg);
 	}
 	free(base);
 }
 
-int cgroup_plan(const char *name, struct capsule_cgroup *ret, struct error *err)
+int cgroup_plan(const char *name, const char *guests,
+		struct capsule_cgroup *ret, struct error *err)
 {
 	struct capsule_cgroup cg = { .join = -1, .state = -1 };
 	struct cgroup_texts t;
 
 	if (!cgroup_texts_read(&t)) {
-		plan(&t, name, &cg);
+		plan(&t, name, guests, &cg);
 		cgroup_texts_clear(&t);
 	}
 	*ret = cg;
@@ -186,16 +221,23 @@ int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
 	return r < 0 ? r : open_freezer(cg, err);
 }
 
+static int enter_one(const struct capsule_cgroup *cg, const char *dir,
+		     struct error *err)
+{
+	int r = cgroup_write(dir, door(cg), "0");
+
+	return r < 0 ? error_sys(err, r, "cannot enter %s", dir) : 0;
+}
+
 int cgroup_enter(const struct capsule_cgroup *cg, struct error *err)
 {
-	for (unsigned i = 0; i < cg->nr_whole; i++) {
-		int r = cgroup_write(cg->whole[i], door(cg), "0");
+	int r = 0;
 
-		if (r < 0)
-			return error_sys(err, r, "cannot enter %s",
-					 cg->whole[i]);
-	}
-	return 0;
+	for (unsigned i = 0; i < cg->nr_whole && !r; i++)
+		r = enter_one(cg, cg->whole[i], err);
+	for (unsigned i = 0; i < cg->nr_joined && !r; i++)
+		r = enter_one(cg, cg->joined[i], err);
+	return r;
 }
 
 /* ---- freezing ---- */
@@ -264,6 +306,8 @@ void cgroup_clear(struct capsule_cgroup *cg)
 	io_close(&cg->state);
 	for (unsigned i = 0; i < cg->nr_dirs; i++)
 		free(cg->dirs[i]);
+	for (unsigned i = 0; i < cg->nr_joined; i++)
+		free(cg->joined[i]);
 	memset(cg, 0, sizeof(*cg));
 	cg->join = cg->state = -1;
 }
@@ -289,7 +333,7 @@ bool cgroup_can_limit(const char *controller)
 	bool can = own && !access(own, W_OK);
 
 	free(own);
-	if (can || cgroup_plan("probe", &cg, NULL) < 0)
+	if (can || cgroup_plan("probe", NULL, &cg, NULL) < 0)
 		return can;
 	if (cg.kind == CGROUP_FREEZER_V2 && (own = cgroup_own(""))) {
 		cgroup_pass_on(own);

@@ -37,15 +37,21 @@ struct capsule_cgroup {
 	unsigned nr_dirs;
 	char *whole[3]; /* (into dirs) where init goes */
 	unsigned nr_whole;
+	char *joined[2]; /* v1: it goes there, too, and they stay: all guests'
+			    (bounds.h) */
+	unsigned nr_joined;
 	char *frozen; /* (into dirs) where programs go; or NULL */
 	enum cgroup_freezer kind;
 	int join;  /* into frozen: writing "0" moves the writer */
 	int state; /* freezer.state, cgroup.freeze */
 };
 
-/* Decide where everything goes; nothing is created yet. */
-int cgroup_plan(const char *name, struct capsule_cgroup *ret,
-		struct error *err) must_check;
+/*
+ * Decide where everything goes; nothing is created yet.  In the group of all
+ * guests of that name (bounds.h), as far as there is one; NULL: beside it.
+ */
+int cgroup_plan(const char *name, const char *guests,
+		struct capsule_cgroup *ret, struct error *err) must_check;
 /* The same on cgroup v2, below the group in base. */
 void cgroup_plan_v2(const char *base, const char *name,
 		    struct capsule_cgroup *ret);

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,6 +313,19 @@ static int on_engine_end(sd_event_source *src, const siginfo_t *si, void *ctx)
 }
 
 /*
+ * It runs where its rank may, and so on no processor that the host's owner keeps; and
+ * takes a rank that may run wherever it may itself for one that is not bound.
+ */
+static void run_where_rank_may(const struct keeper_rank *rank)
+{
+	cpu_set_t cpus;
+
+	if (rank->capsule && !sched_getaffinity(capsule_init_pid(rank->capsule),
+						sizeof(cpus), &cpus))
+		(void)!sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+/*
  * The agent and the listener must not be held open by an engine that outlives
  * the keeper for a moment; the engine dies with the keeper.
  */
@@ -327,6 +341,7 @@ static void become_engine(struct keeper *k, pid_t keeper, int keep)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	io_close(&k->agent.listen_fd);
 	io_close(&k->agent.fd);
+	run_where_rank_may(&k->rank);
 }
 
 int keeper_engine_fork(struct keeper *k,

@@ -76,6 +76,7 @@ static struct keeper *create_keeper(const struct keeper_config *conf)
 	k->min_uid = conf->min_uid;
 	k->min_gid = conf->min_gid;
 	k->guests_of = conf->guests_of;
+	k->owners = conf->owners;
 	k->terms = conf->terms;
 	k->agent.lonely_after = conf->lonely ? conf->lonely : LONELY;
 	k->agent.listen_fd = k->agent.fd = -1;

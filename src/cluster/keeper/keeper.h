@@ -32,6 +32,7 @@ struct keeper_config {
 	uint32_t min_gid; /* ... nor in a group below it that this host's
 			     user database does not give to it */
 	const char *guests_of;	  /* users with commas; NULL: anybody may */
+	const char *owners;	  /* likewise: whose ranks are no guests here */
 	struct limit_terms terms; /* what this host gives a rank */
 	int ready_fd;		  /* told when the socket listens; -1 */
 	usec_t lonely; /* it ends when so long it has neither rank nor agent:

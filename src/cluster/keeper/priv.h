@@ -167,10 +167,10 @@ struct keeper_landing {
 };
 
 struct keeper {
-	uint64_t first_epoch;	   /* of the command line */
-	uint32_t min_uid, min_gid; /* as in struct keeper_config */
-	const char *guests_of;	   /* likewise */
-	struct limit_terms terms;  /* of this host */
+	uint64_t first_epoch;		/* of the command line */
+	uint32_t min_uid, min_gid;	/* as in struct keeper_config */
+	const char *guests_of, *owners; /* likewise */
+	struct limit_terms terms;	/* of this host */
 	sd_event *event;
 	struct keeper_agent agent;
 	struct keeper_rank rank;

@@ -99,6 +99,19 @@ static int check_identity(const struct keeper_rank *rank,
 					     err);
 }
 
+/* Whose own host this is. */
+static bool is_owners(const struct keeper_rank *rank, uint32_t uid)
+{
+	const struct owner_terms named = { .guests_of =
+						   (char *)rank->k->owners };
+	struct identity id = { .name = NULL };
+	bool own = named.guests_of && identity_by_uid(uid, &id, NULL) >= 0 &&
+		   owner_terms_admit(&named, id.name);
+
+	identity_clear(&id);
+	return own;
+}
+
 /*
  * Each life of the rank has a capsule name of its own: the capsule of the one
  * before may still be going.
@@ -137,6 +150,7 @@ int keeper_make_capsule(struct keeper_rank *rank, const Keeper__Capsule *cap,
 		.keep_tmp = (const char *const *)rank->keep_tmp,
 		.lands = rank->state == KEEPER__STATE__RECEIVING,
 		.limits = rank->limits,
+		.bound = !is_owners(rank, uid),
 	};
 	int r;
 

@@ -19,7 +19,7 @@ int testbed_remove(const char *name, struct error *err) must_check;
  * The parent cgroup of that testbed's hosts in each hierarchy: paths for the
  * caller to free; returns their number.
  */
-#define TESTBED_BASES_MAX 6
+#define TESTBED_BASES_MAX 7
 unsigned testbed_bases(const char *name, char *ret[TESTBED_BASES_MAX]);
 
 /* Start the controller and the agents, and wait until they are ready. */

@@ -60,8 +60,8 @@ int testbed_lock(struct error *err)
 	return io_lock_dir(base_dir(), 0755, err);
 }
 
-static const char *const controllers[] = { "cpu", "cpuset", "memory", "pids",
-					   "freezer" };
+static const char *const controllers[] = { "cpu",  "cpuset",  "memory",
+					   "pids", "freezer", "blkio" };
 
 unsigned testbed_bases(const char *name, char *ret[TESTBED_BASES_MAX])
 {

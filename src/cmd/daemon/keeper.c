@@ -23,6 +23,7 @@ enum {
 	OPT_MIN_GID,
 	OPT_LIMITS,
 	OPT_GUESTS_OF,
+	OPT_OWNERS,
 	OPT_NURSERY
 };
 
@@ -41,6 +42,8 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "guests-of", OPT_GUESTS_OF, "USER,...", 0,
 	  "Whose ranks the host's owner lets in (stint.conf(5))", 0 },
+	{ "owners", OPT_OWNERS, "USER,...", 0,
+	  "Whose ranks are no guests, and not bound by its terms", 0 },
 	{ "nursery", OPT_NURSERY, "FD", 0,
 	  "Fork the keepers that an agent orders by this socket, and be none",
 	  0 },
@@ -103,6 +106,9 @@ static error_t parse_keeper(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_GUESTS_OF:
 		conf->guests_of = arg;
+		break;
+	case OPT_OWNERS:
+		conf->owners = arg;
 		break;
 	case OPT_NURSERY:
 		r = parse_int(arg, 0, 1 << 20, "nursery", &v, &err);
