@@ -169,8 +169,8 @@ print("still")'
 }
 
 memory_limit() { # HOST: of the capsule there
-	find /sys/fs/cgroup -path "*stint-testbed.$STINT_TESTBED/$1/1.0*/memory.limit_in_bytes" -exec cat {} + 2>/dev/null ||
-		find /sys/fs/cgroup -path "*stint-testbed.$STINT_TESTBED/$1/1.0*/memory.max" -exec cat {} +
+	find /sys/fs/cgroup -path "*stint-testbed.$STINT_TESTBED/$1/*1.0*/memory.limit_in_bytes" -exec cat {} + 2>/dev/null ||
+		find /sys/fs/cgroup -path "*stint-testbed.$STINT_TESTBED/$1/*1.0*/memory.max" -exec cat {} +
 }
 
 limit_is() { [ "$(memory_limit "$1")" = "$2" ]; }
