@@ -130,8 +130,8 @@ struct record_line {
 	usec_t cost;
 	bool refused;
 	uint64_t bytes; /* DEMAND */
-	uint32_t n;   /* START: ranks; BEGIN: hosts; PASS: entries */
-	uint32_t *on; /* n host indices; kept from line to line */
+	uint32_t n;	/* START: ranks; BEGIN: hosts; PASS: entries */
+	uint32_t *on;	/* n host indices; kept from line to line */
 	size_t cap_on;
 	uint64_t seed;	   /* BEGIN */
 	struct host fresh; /* DEFINE, HOST: the fields given */

@@ -235,8 +235,8 @@ static int host_field(const char *key, char *value, struct record_line *l,
 		      struct error *err)
 {
 	static const char *const names[] = {
-		"name",	  "speed", "cores", "slots", "memory", "free",
-		"load",	  "users", "owner", "idle",  "up",     "drain",
+		"name",	  "speed", "cores", "slots",  "memory", "free",
+		"load",	  "users", "owner", "idle",   "up",	"drain",
 		"closed", "by",	   "until", "freeze", "faults"
 	};
 	unsigned i = 0, n = sizeof(names) / sizeof(*names);

@@ -8,7 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include "cluster/agent/load.h"
+#include "cluster/agent/memory.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -30,9 +30,19 @@ struct bind {
 	struct error err;
 };
 
+static uint64_t memory_of_host(void)
+{
+	struct host_memory *m = host_memory_own();
+	struct memory_sample s;
+
+	host_memory_sample(m, 0, &s);
+	host_memory_destroy(m);
+	return s.all;
+}
+
 static uint64_t memory_for_guests(const struct owner_terms *t)
 {
-	uint64_t all = host_memory();
+	uint64_t all = memory_of_host();
 
 	if (!t->memory || !all)
 		return 0;

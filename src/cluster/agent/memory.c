@@ -24,8 +24,10 @@ static const struct names v1 = { "memory.limit_in_bytes",
 				 "total_pgmajfault",
 				 { "total_workingset_refault_anon",
 				   "total_workingset_refault_file" } };
-static const struct names v2 = { "memory.max", "memory.current",
-				 "inactive_file", "pgmajfault",
+static const struct names v2 = { "memory.max",
+				 "memory.current",
+				 "inactive_file",
+				 "pgmajfault",
 				 { "workingset_refault_anon",
 				   "workingset_refault_file" } };
 
@@ -35,7 +37,7 @@ struct counts {
 };
 
 struct host_memory {
-	char *group;	 /* NULL: the machine's */
+	char *group;	    /* NULL: the machine's */
 	struct counts last; /* at last_at */
 	usec_t last_at;	    /* 0: never */
 	double faults, refaults;
@@ -127,7 +129,8 @@ void host_memory_destroy(struct host_memory *m)
 
 static double rate(uint64_t before, uint64_t now, usec_t span)
 {
-	return now > before ? (double)(now - before) / usec_to_seconds(span) : 0;
+	return now > before ? (double)(now - before) / usec_to_seconds(span)
+			    : 0;
 }
 
 static void count(struct host_memory *m, const struct counts *c, usec_t now)
@@ -163,8 +166,9 @@ static uint64_t less(uint64_t a, uint64_t b)
 static struct counts sample_group(const char *group, struct memory_sample *ret)
 {
 	const struct names *n = names_of(group);
-	uint64_t used = less(cgroup_number(group, n->usage, ""),
-			     cgroup_number(group, "memory.stat", n->idle_files));
+	uint64_t used =
+		less(cgroup_number(group, n->usage, ""),
+		     cgroup_number(group, "memory.stat", n->idle_files));
 	uint64_t machine = meminfo("MemAvailable:");
 
 	ret->all = limit_of(group, n->limit);

@@ -213,7 +213,8 @@ void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret)
 		ret->kills = most(
 			ret->kills,
 			most(cgroup_number(dir, "memory.events", "oom_kill"),
-			     cgroup_number(dir, "memory.oom_control", "oom_kill")));
+			     cgroup_number(dir, "memory.oom_control",
+					   "oom_kill")));
 		ret->own_memory |= cgroup_number(dir, "memory.events", "oom") ||
 				   reached_v1(dir);
 		ret->refused = most(ret->refused,
