@@ -133,12 +133,12 @@ static int limit_memory(const struct testbed_spec *spec,
 	unsigned each = rec->nr_cgroups / (rec->nr_hosts + 1);
 
 	for (unsigned h = 0; h < rec->nr_hosts; h++) {
-		bool set = !spec->memory[h];
+		bool set = false;
 
-		for (unsigned i = 0; i < each; i++)
+		for (unsigned i = 0; spec->memory[h] && i < each; i++)
 			set |= set_memory(rec->cgroups[h * each + i],
 					  spec->memory[h]);
-		if (!set)
+		if (spec->memory[h] && !set)
 			return error_set(err, -EOPNOTSUPP,
 					 "no control group here can limit "
 					 "memory: leave --memory away");
