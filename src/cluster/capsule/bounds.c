@@ -238,43 +238,11 @@ static int put_size(const char *dir, const char *file, uint64_t bytes,
 	return cgroup_write(dir, file, bytes ? text : any);
 }
 
-/* The number behind a word at the beginning of a line; 0: it is not there. */
-static uint64_t number_of(const char *text, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (; text; text = strchr(text, '\n')) {
-		text += *text == '\n';
-		if (!strncmp(text, word, n) && text[n] == ' ')
-			return strtoull(text + n, NULL, 10);
-	}
-	return 0;
-}
-
-static uint64_t used_v2(const char *dir)
-{
-	char *path = xasprintf("%s/memory.current", dir);
-	char *line = io_read_line(path);
-	uint64_t n = strtoull(line, NULL, 10);
-
-	free(line);
-	free(path);
-	return n;
-}
-
 /* What is no page cache. */
 static uint64_t held_v1(const char *dir)
 {
-	char *path = xasprintf("%s/memory.stat", dir), *text;
-	uint64_t n = 0;
-
-	if (io_read_file(AT_FDCWD, path, FILE_MOST, &text) >= 0) {
-		n = number_of(text, "total_rss") +
-		    number_of(text, "total_shmem");
-		free(text);
-	}
-	free(path);
-	return n;
+	return cgroup_number(dir, "memory.stat", "total_rss") +
+	       cgroup_number(dir, "memory.stat", "total_shmem");
 }
 
 /*
@@ -292,7 +260,7 @@ int bounds_set_memory(const char *dir, uint64_t bytes)
 			       : put_size(dir, "memory.limit_in_bytes", bytes,
 					  "-1");
 	r = put_size(dir, "memory.high", bytes, "max");
-	if (!r && bytes && used_v2(dir) > bytes)
+	if (!r && bytes && cgroup_number(dir, "memory.current", "") > bytes)
 		return -EBUSY;
 	return r ? r : put_size(dir, "memory.max", bytes, "max");
 }
