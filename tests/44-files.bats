@@ -28,7 +28,7 @@ teardown() { jobs_teardown; }
 	diff "$out/all" <(printf 'out\nout\nmore\n') # appended to
 	st run -o /dev/null seq 10000
 	run -0 st output "$job"
-	[[ "$output" == *"job $job prints to $out/%x-%j.%r.%N"* ]]
+	[[ "$output" == *"job $job prints to $out/two-$job.%r.%N"* ]]
 }
 
 @test "each byte is there once, through moves, deaths of daemons, and the rank's own" {

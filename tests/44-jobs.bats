@@ -326,6 +326,11 @@ while True: time.sleep(1000)')
 		assert len(all) == max(all), "one for each"
 	END
 	[ "$(st history --csv | sed -n '1s/,.*//p; 2s/,.*//p' | xargs)" = "job $job" ]
+	# What never began has no times; what a table would take for a formula is text.
+	never=$(st submit --hold --name='=1+1' -n 3 true)
+	st cancel "$never"
+	st history --csv --from "$never" | grep -qF "\"'=1+1\""
+	st history --swf --from "$never" | grep -qx "$never [0-9.]* -1 -1 -1 -1 -1 3 -1 -1 5 0\( -1\)\{6\}"
 	st history --swf --from "$job" >"$bed/trace.swf"
 	[[ "$(st sim -p fcfs --swf "$bed/trace.swf" -H 4x1)" == *" jobs "* ]]
 	[[ "$(st history)" == *" cancelled "*" burn"* ]]

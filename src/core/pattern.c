@@ -115,3 +115,24 @@ int pattern_expand(const char *pattern, const struct pattern_values *v,
 			: xstrdup(n ? "/" : ".");
 	return 0;
 }
+
+char *pattern_of_job(const char *pattern, const struct pattern_values *v)
+{
+	size_t size;
+	char *text;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		abort(); /* out of memory */
+	for (const char *p = pattern; *p; p++)
+		if (*p != '%') {
+			fputc(*p, to);
+		} else if (strchr("rN%", *++p)) {
+			fputc('%', to);
+			fputc(*p, to);
+		} else {
+			put_one(to, *p, v);
+		}
+	fclose(to);
+	return text;
+}

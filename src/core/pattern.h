@@ -29,6 +29,11 @@ struct pattern_values {
 /* -EINVAL, and what is wrong with it. */
 int pattern_check(const char *pattern, struct error *err) must_check;
 /*
+ * Of a pattern that is right: with the values of the job, which has no rank and host,
+ * put in, and %r, %N and %% as they are; the caller frees it.
+ */
+char *pattern_of_job(const char *pattern, const struct pattern_values *v);
+/*
  * Of a pattern that is right: the folder ("." or "/" at least) and the path in
  * it; the caller frees both.
  */

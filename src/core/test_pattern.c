@@ -46,6 +46,15 @@ static void values_are_put_in(void **state)
 	becomes("x/%x/y", "x", ".._a_b_/y"); /* no directory more, no line */
 }
 
+/* A job's own, in which ranks and hosts are still to come. */
+static void of_a_job(void **state)
+{
+	char *text = pattern_of_job("/a/%j/%r.%N%%%x", &values);
+
+	assert_string_equal(text, "/a/12/%r.%N%%.._a_b_");
+	free(text);
+}
+
 static void refused(const char *pattern, int code)
 {
 	struct error err;
@@ -116,6 +125,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_put_in),
 		cmocka_unit_test(values_lose_what_a_terminal_obeys),
+		cmocka_unit_test(of_a_job),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(results_are_bounded),
 	};

@@ -112,6 +112,27 @@ static int try_default_testbed(struct client_conf *conf, struct error *err)
 	return r;
 }
 
+/* Whoever installed a client.conf for all has one key in it: the reader's own is meant. */
+static int read_key(const char *path, struct tls_key *key, struct error *err)
+{
+	struct error why;
+	int r = tls_key_read(path, key, &why);
+
+	if (r >= 0)
+		return r;
+	if (access(path, R_OK) == 0) {
+		*err = why;
+		return r;
+	}
+	return error_set(
+		err, r,
+		"%s: each user needs a key; an administrator makes it "
+		"with `stint controller --enrol=user/NAME`, and --key, "
+		"STINT_KEY or ~/.config/stint/client.conf names its "
+		"file, which is yours alone (mode 600)",
+		why.text);
+}
+
 int client_settle(struct client_conf *conf, struct address *address,
 		  struct tls_key *key, struct error *err)
 {
@@ -147,7 +168,7 @@ int client_settle(struct client_conf *conf, struct address *address,
 				 "no key: give --key=FILE or set STINT_KEY; "
 				 "`stint controller --enrol=user/NAME` makes "
 				 "one");
-	return tls_key_read(conf->key, key, err);
+	return read_key(conf->key, key, err);
 }
 
 /* ---- questions and answers ---- */

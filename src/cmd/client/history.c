@@ -35,6 +35,7 @@ struct args {
 
 struct sums {
 	uint64_t cpu, rss, stood, bytes;
+	uint64_t all_rss; /* of all ranks */
 	unsigned moves;
 };
 
@@ -47,6 +48,7 @@ static struct sums sum_up(const Control__Account *c)
 		s.stood += c->had[i]->stood_usec;
 		s.bytes += c->had[i]->moved_bytes;
 		s.moves += c->had[i]->moves;
+		s.all_rss += c->had[i]->max_rss;
 		if (c->had[i]->max_rss > s.rss)
 			s.rss = c->had[i]->max_rss;
 	}
@@ -83,12 +85,17 @@ static void print_text(struct args *a, const Control__Account *c)
 	       reason_name((int)c->reason), *c->name ? c->name : c->program);
 }
 
-/* In quotes, one line, a quote doubled. */
+/*
+ * In quotes, one line, a quote doubled.  What a spreadsheet would take for a formula
+ * gets an apostrophe, which it takes for text.
+ */
 static void print_quoted(char *text)
 {
 	if (*text) /* what is empty may be a constant */
 		plain_text(text);
 	putchar('"');
+	if (*text && strchr("=+-@\t\r", *text))
+		putchar('\'');
 	for (; *text; text++) {
 		if (*text == '"')
 			putchar('"');
@@ -128,24 +135,57 @@ static int swf_status(const Control__Account *c)
 	return c->reason == CONTROL__REASON__CANCELLED ? 5 : c->exit ? 0 : 1;
 }
 
+/* A number, and -1 for one that is not known, or of nothing. */
+static void put_swf(bool known, double value)
+{
+	if (known)
+		printf(" %.6f", value);
+	else
+		fputs(" -1", stdout);
+}
+
+static void put_swf_count(uint64_t value)
+{
+	if (value)
+		printf(" %" PRIu64, value);
+	else
+		fputs(" -1", stdout);
+}
+
+static void print_swf_head(struct args *a, const Control__Account *c)
+{
+	if (a->head)
+		return;
+	a->head = true;
+	a->begin = c->submit_usec;
+	printf("; Version: 2.2\n; Computer: Stint\n; UnixStartTime: %" PRIu64
+	       "\n",
+	       a->begin / USEC_PER_SEC);
+}
+
+/*
+ * Times may have fractions; what is not known or, as the run time of a job that never
+ * started, not there, is -1; memory is the mean of the ranks' (the standard's fields
+ * 2 to 10).
+ */
 static void print_swf(struct args *a, const Control__Account *c)
 {
+	uint64_t ranks = c->n_had ? c->n_had : 1;
 	struct sums s = sum_up(c);
-	double share = c->ranks ? (double)s.cpu / 1e6 / c->ranks : -1;
+	bool began = c->start_usec != 0;
 
-	if (!a->head) {
-		a->begin = c->submit_usec;
-		printf("; Version: 2.2\n; Computer: Stint\n"
-		       "; UnixStartTime: %" PRIu64 "\n",
-		       a->begin / USEC_PER_SEC);
-	}
-	a->head = true;
-	printf("%" PRIu64 " %.6f %.6f %.6f %u %.6f %" PRIu64 " %u %.6f %" PRIu64
-	       " %d %u -1 -1 -1 -1 -1 -1\n",
-	       c->job, (double)(int64_t)(c->submit_usec - a->begin) / 1e6,
-	       waited(c), ran(c), c->ranks, share, s.rss / 1024, c->ranks_asked,
-	       c->estimate_usec ? (double)c->estimate_usec / 1e6 : -1.0,
-	       c->memory / 1024, swf_status(c), c->uid);
+	print_swf_head(a, c);
+	printf("%" PRIu64 " %.6f", c->job,
+	       (double)(int64_t)(c->submit_usec - a->begin) / 1e6);
+	put_swf(began, waited(c));
+	put_swf(began, ran(c));
+	put_swf_count(began ? c->ranks : 0);
+	put_swf(began && s.cpu, (double)s.cpu / 1e6 / (double)ranks);
+	put_swf_count(s.all_rss / 1024 / ranks);
+	put_swf_count(c->ranks_asked);
+	put_swf(c->estimate_usec, (double)c->estimate_usec / 1e6);
+	put_swf_count(c->memory / 1024);
+	printf(" %d %u -1 -1 -1 -1 -1 -1\n", swf_status(c), c->uid);
 }
 
 static json_t *ranks_json(const Control__Account *c)

@@ -11,6 +11,7 @@
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
+#include "core/pattern.h"
 #include "core/xalloc.h"
 
 enum { PAGE = 256 << 10 }; /* about so much in one answer */
@@ -50,6 +51,10 @@ void ctl_output_read(struct ctl_peer *p, uint64_t re, struct ctl_job *job,
 		     const Control__GetOutput *g)
 {
 	Control__KeptOutput answer = CONTROL__KEPT_OUTPUT__INIT;
+	const struct pattern_values v = { .job = job->id,
+					  .array = job->spec->array,
+					  .task = job->spec->task,
+					  .name = ctl_job_name(job) };
 	struct pieces l = { .to = &answer };
 
 	if (!job->spec->detached) {
@@ -61,8 +66,8 @@ void ctl_output_read(struct ctl_peer *p, uint64_t re, struct ctl_job *job,
 	answer.next = g->from;
 	store_each_output(p->ctl->store, job->id, g->from, add_piece, &l);
 	answer.over = !answer.more && ctl_kept_over(job);
-	answer.output = job->spec->output;
-	answer.error = job->spec->error;
+	answer.output = pattern_of_job(job->spec->output, &v);
+	answer.error = pattern_of_job(job->spec->error, &v);
 	answer.dropped = job->spec->output_dropped;
 	if (g->wait && !answer.n_pieces && !answer.over)
 		ctl_wait(&job->kept.readers, p, re);
@@ -73,4 +78,6 @@ void ctl_output_read(struct ctl_peer *p, uint64_t re, struct ctl_job *job,
 		free(answer.pieces[i]);
 	}
 	free(answer.pieces);
+	free(answer.output);
+	free(answer.error);
 }

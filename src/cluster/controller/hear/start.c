@@ -71,18 +71,17 @@ static int put_file(const struct klink *k, const char *pattern,
 		    struct error *err)
 {
 	const Control__Submit *s = k->job->spec;
-	const char *slash = strrchr(s->argv[0], '/');
 	struct pattern_values v = { .job = k->job_id,
 				    .array = s->array,
 				    .task = s->task,
 				    .rank = k->rank,
+				    .name = ctl_job_name(k->job),
 				    .host = k->host->name };
 	int r;
 
 	keeper__output_file__init(file);
 	if (!*pattern)
 		return 0;
-	v.name = *s->name ? s->name : slash ? slash + 1 : s->argv[0];
 	r = pattern_expand(pattern, &v, &file->folder, &file->path, err);
 	if (!r)
 		*ret = file;

@@ -75,6 +75,14 @@ bool ctl_host_coming(const struct ctl_host *h)
 	       ctl_now() - h->lost_since < COMING_AFTER;
 }
 
+const char *ctl_job_name(const struct ctl_job *job)
+{
+	const Control__Submit *s = job->spec;
+	const char *slash = strrchr(s->argv[0], '/');
+
+	return *s->name ? s->name : slash ? slash + 1 : s->argv[0];
+}
+
 struct ctl_rank *ctl_rank_find(struct ctl *ctl, uint64_t job, uint32_t rank)
 {
 	struct ctl_job *found = ctl_job_find(ctl, job);

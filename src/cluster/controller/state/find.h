@@ -13,6 +13,8 @@ struct ctl_host *ctl_host_find(struct ctl *ctl, const char *name);
 /* Since we were started it has not been there, and may be about to. */
 bool ctl_host_coming(const struct ctl_host *h);
 struct ctl_job *ctl_job_find(struct ctl *ctl, uint64_t id);
+/* What people call it: the name it was given, or its program's. */
+const char *ctl_job_name(const struct ctl_job *job);
 /* That rank of that job, or NULL. */
 struct ctl_rank *ctl_rank_find(struct ctl *ctl, uint64_t job, uint32_t rank);
 /* Whose address that is; NULL: no rank's of a job that is not over. */
