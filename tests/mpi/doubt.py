@@ -454,7 +454,12 @@ def stale_copy_of_an_older_move(c, m):
     c.no_agent("h1")
     c.agent("h1")
     m.migrate("h3")
-    m.engine = ensure(m.stopped, m.said)  # struck as well: its keeper's wish
+
+    def begun():
+        if m.migrations[-1].poll() is not None:  # its keeper was not heard yet
+            m.migrate("h3")
+        return m.stopped()
+    m.engine = ensure(begun, m.said)  # struck as well: its keeper's wish
     m.go()
     ensure(lambda: m.rank()["host"] == "h3", m.said)
     c.no_controller()
