@@ -18,6 +18,7 @@
 
 struct bind {
 	char *group;
+	struct host_memory *memory;
 	int done; /* eventfd: the thread has */
 	sd_event_source *io;
 	pthread_t thread;
@@ -30,23 +31,17 @@ struct bind {
 	struct error err;
 };
 
-static uint64_t memory_of_host(void)
+static uint64_t memory_for_guests(struct bind *b, const struct owner_terms *t)
 {
-	struct host_memory *m = host_memory_own();
 	struct memory_sample s;
 
-	host_memory_sample(m, 0, &s);
-	host_memory_destroy(m);
-	return s.all;
-}
-
-static uint64_t memory_for_guests(const struct owner_terms *t)
-{
-	uint64_t all = memory_of_host();
-
-	if (!t->memory || !all)
+	if (!t->memory)
 		return 0;
-	return all > t->memory + MEMORY_LEAST ? all - t->memory : MEMORY_LEAST;
+	host_memory_sample(b->memory, 0, &s);
+	if (!s.all)
+		return 0;
+	return s.all > t->memory + MEMORY_LEAST ? s.all - t->memory
+						: MEMORY_LEAST;
 }
 
 static void *run_set(void *arg)
@@ -100,6 +95,7 @@ struct bind *bind_create(sd_event *event, const char *run_dir)
 	int r;
 
 	b->group = bounds_name(run_dir);
+	b->memory = host_memory_own();
 	bounds_make(b->group);
 	b->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = b->done < 0 ? -errno : 0;
@@ -119,7 +115,7 @@ const char *bind_group(const struct bind *b)
 
 void bind_put(struct bind *b, const struct owner_terms *terms, bool told)
 {
-	b->next = (struct bounds){ .memory = memory_for_guests(terms),
+	b->next = (struct bounds){ .memory = memory_for_guests(b, terms),
 				   .spared = terms->cores,
 				   .disk = terms->disk };
 	b->told |= told;
@@ -138,6 +134,7 @@ void bind_destroy(struct bind *b)
 		return;
 	bounds_remove(b->group);
 	io_close(&b->done);
+	host_memory_destroy(b->memory);
 	free(b->group);
 	free(b);
 }

@@ -45,9 +45,20 @@ struct host_memory {
 
 /* ---- files ---- */
 
-static uint64_t meminfo(const char *word)
+/* The whole of a file of dir, "" if it cannot be read; for the caller to free. */
+static char *read_all(const char *dir, const char *file)
 {
-	return cgroup_number("/proc", "meminfo", word) << 10;
+	char *path = xasprintf("%s/%s", dir, file), *text;
+
+	if (io_read_file(AT_FDCWD, path, 1 << 16, &text) < 0)
+		text = xstrdup("");
+	free(path);
+	return text;
+}
+
+static uint64_t meminfo(const char *text, const char *word)
+{
+	return cgroup_number_in(text, word) << 10;
 }
 
 /* UINT64_MAX: none ("max"), or no such file. */
@@ -101,7 +112,9 @@ struct host_memory *host_memory_create(const char *group)
 	char *dir = group ? xstrdup(group) : NULL;
 
 	if (dir)
-		m->group = tightest(dir, meminfo("MemTotal:"));
+		m->group = tightest(
+			dir, cgroup_number("/proc", "meminfo", "MemTotal:")
+				     << 10);
 	free(dir);
 	return m;
 }
@@ -147,14 +160,12 @@ static void count(struct host_memory *m, const struct counts *c, usec_t now)
 	m->last_at = now;
 }
 
-/* n's names in a file of dir. */
-static struct counts read_counts(const char *dir, const char *file,
-				 const struct names *n)
+static struct counts counts_in(const char *text, const struct names *n)
 {
 	return (struct counts){
-		.faults = cgroup_number(dir, file, n->faults),
-		.refaults = cgroup_number(dir, file, n->refaults[0]) +
-			    cgroup_number(dir, file, n->refaults[1]),
+		.faults = cgroup_number_in(text, n->faults),
+		.refaults = cgroup_number_in(text, n->refaults[0]) +
+			    cgroup_number_in(text, n->refaults[1]),
 	};
 }
 
@@ -163,33 +174,41 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* What the group leaves of the machine's, which is in *ret. */
 static struct counts sample_group(const char *group, struct memory_sample *ret)
 {
 	const struct names *n = names_of(group);
-	uint64_t used =
-		less(cgroup_number(group, n->usage, ""),
-		     cgroup_number(group, "memory.stat", n->idle_files));
-	uint64_t machine = meminfo("MemAvailable:");
+	char *stat = read_all(group, "memory.stat");
+	uint64_t used = less(cgroup_number(group, n->usage, ""),
+			     cgroup_number_in(stat, n->idle_files));
+	struct counts c = counts_in(stat, n);
 
+	free(stat);
 	ret->all = limit_of(group, n->limit);
-	ret->available = less(ret->all, used);
-	if (ret->available > machine)
-		ret->available = machine;
-	return read_counts(group, "memory.stat", n);
+	if (ret->available > less(ret->all, used))
+		ret->available = less(ret->all, used);
+	return c;
+}
+
+static struct counts sample_machine(void)
+{
+	char *text = read_all("/proc", "vmstat");
+	struct counts c = counts_in(text, &v2);
+
+	free(text);
+	return c;
 }
 
 void host_memory_sample(struct host_memory *m, usec_t now,
 			struct memory_sample *ret)
 {
+	char *text = read_all("/proc", "meminfo");
 	struct counts c;
 
-	if (m->group) {
-		c = sample_group(m->group, ret);
-	} else {
-		ret->all = meminfo("MemTotal:");
-		ret->available = meminfo("MemAvailable:");
-		c = read_counts("/proc", "vmstat", &v2);
-	}
+	ret->all = meminfo(text, "MemTotal:");
+	ret->available = meminfo(text, "MemAvailable:");
+	free(text);
+	c = m->group ? sample_group(m->group, ret) : sample_machine();
 	count(m, &c, now);
 	ret->faults = m->faults;
 	ret->refaults = m->refaults;

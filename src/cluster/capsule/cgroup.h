@@ -94,6 +94,8 @@ int cgroup_write(const char *dir, const char *file,
 bool cgroup_set(const char *dir, const char *file, uint64_t value);
 /* The number after a word of a file of dir, "" for its first; 0 if it is not there. */
 uint64_t cgroup_number(const char *dir, const char *file, const char *word);
+/* The same of a text. */
+uint64_t cgroup_number_in(const char *text, const char *word);
 /* Its share of the processors: 100 is usual.  What it has not is ignored. */
 void cgroup_weigh(const char *dir, unsigned cpu_weight);
 /*

@@ -56,20 +56,25 @@ void cgroup_pass_on(const char *dir)
 				    controllers[i]);
 }
 
+uint64_t cgroup_number_in(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; text; text = strchr(text, '\n')) {
+		text += *text == '\n';
+		if (!strncmp(text, word, n) && (!n || text[n] == ' '))
+			return strtoull(text + n, NULL, 10);
+	}
+	return 0;
+}
+
 uint64_t cgroup_number(const char *dir, const char *file, const char *word)
 {
-	char *path = xasprintf("%s/%s", dir, file), *text, *line;
-	size_t n = strlen(word);
+	char *path = xasprintf("%s/%s", dir, file), *text;
 	uint64_t value = 0;
 
 	if (io_read_file(AT_FDCWD, path, 1 << 16, &text) >= 0) {
-		for (line = text; line; line = strchr(line, '\n')) {
-			line += *line == '\n';
-			if (!strncmp(line, word, n) && (!n || line[n] == ' ')) {
-				value = strtoull(line + n, NULL, 10);
-				break;
-			}
-		}
+		value = cgroup_number_in(text, word);
 		free(text);
 	}
 	free(path);
