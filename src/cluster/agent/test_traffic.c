@@ -64,6 +64,28 @@ static void the_most_is_taken_first(void **state)
 	traffic_clear(&t);
 }
 
+/* Those that were left are found again, whatever was sent to each. */
+static void who_waits_is_one_peer_still(void **state)
+{
+	struct traffic t = { .nr_known = 0 };
+	struct net_talk talks[] = { { 1, { 1 }, 10, 1 },
+				    { 2, { 2 }, 20, 1 },
+				    { 3, { 3 }, 30, 1 },
+				    { 4, { 4 }, 40, 1 } };
+	struct sent sent;
+
+	look(&t, talks, 4, true);
+	assert_int_equal(traffic_take(&t, &sent, 1), 1);
+	assert_int_equal(sent.peer.s_addr, 4);
+	for (int i = 0; i < 3; i++)
+		talks[i].bytes += 100;
+	look(&t, talks, 4, true);
+	check(&t, 3, 1, 110, 1);
+	check(&t, 3, 2, 120, 1);
+	check(&t, 3, 3, 130, 1);
+	traffic_clear(&t);
+}
+
 static void connections_to_a_peer_are_added_up(void **state)
 {
 	struct traffic t = { .nr_known = 0 };
@@ -120,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(connections_to_a_peer_are_added_up),
 		cmocka_unit_test(the_most_is_taken_first),
+		cmocka_unit_test(who_waits_is_one_peer_still),
 		cmocka_unit_test(what_is_older_than_we_is_not_counted),
 		cmocka_unit_test(another_socket_is_another_count),
 	};

@@ -27,14 +27,42 @@ static int open_network(const struct capsule_record *rec)
 	return fd;
 }
 
+static int compare_peers(const void *x, const void *y)
+{
+	in_addr_t a = ((const struct sent *)x)->peer.s_addr;
+	in_addr_t b = ((const struct sent *)y)->peer.s_addr;
+
+	return (a > b) - (a < b);
+}
+
+/* The index of the first of t->sent whose peer is not below that. */
+static size_t find_peer(const struct traffic *t, const struct sent *peer)
+{
+	size_t low = 0, high = t->nr_sent;
+
+	while (low < high) {
+		size_t at = (low + high) / 2;
+
+		if (compare_peers(&t->sent[at], peer) < 0)
+			low = at + 1;
+		else
+			high = at;
+	}
+	return low;
+}
+
 static struct sent *sent_to(struct traffic *t, struct in_addr peer)
 {
-	for (size_t i = 0; i < t->nr_sent; i++)
-		if (t->sent[i].peer.s_addr == peer.s_addr)
-			return &t->sent[i];
+	const struct sent fresh = { .peer = peer };
+	size_t at = find_peer(t, &fresh);
+
+	if (at < t->nr_sent && !compare_peers(&t->sent[at], &fresh))
+		return &t->sent[at];
 	array_room(t->sent, t->nr_sent, &t->cap_sent);
-	t->sent[t->nr_sent] = (struct sent){ .peer = peer };
-	return &t->sent[t->nr_sent++];
+	memmove(t->sent + at + 1, t->sent + at,
+		(t->nr_sent++ - at) * sizeof(*t->sent));
+	t->sent[at] = fresh;
+	return &t->sent[at];
 }
 
 static int compare_talks(const void *x, const void *y)
@@ -122,6 +150,7 @@ size_t traffic_take(struct traffic *t, struct sent *ret, size_t most)
 	memcpy(ret, t->sent, n * sizeof(*ret));
 	t->nr_sent -= n;
 	memmove(t->sent, t->sent + n, t->nr_sent * sizeof(*t->sent));
+	qsort(t->sent, t->nr_sent, sizeof(*t->sent), compare_peers);
 	return n;
 }
 

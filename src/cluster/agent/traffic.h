@@ -24,7 +24,7 @@ struct sent {
 struct traffic {
 	struct net_talk *known; /* as they were at the last look */
 	size_t nr_known;
-	struct sent *sent;
+	struct sent *sent; /* by peer */
 	size_t nr_sent, cap_sent;
 	uint64_t total; /* bytes that were counted so far, taken ones too */
 };

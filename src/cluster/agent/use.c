@@ -45,8 +45,9 @@ struct uses {
 	struct known *known;
 	struct guest_use *use;
 	size_t nr, cap, cap_use;
-	bool first;	   /* look */
-	bool swaps;	   /* this host may swap */
+	size_t next; /* of known: guests come in the order of the last look */
+	bool first;  /* look */
+	bool swaps;  /* this host may swap */
 	usec_t traffic_at; /* is looked at from then on */
 };
 
@@ -160,10 +161,15 @@ static void set_use(struct known *k, const struct counts *c, usec_t now,
 /* Its place in the table, made if there is none. */
 static size_t find_known(struct uses *u, const struct process_id *init)
 {
-	for (size_t i = 0; i < u->nr; i++)
+	for (size_t n = 0; n < u->nr; n++) {
+		size_t i = (u->next + n) % u->nr;
+
 		if (u->known[i].init.pid == init->pid &&
-		    u->known[i].init.start == init->start)
+		    u->known[i].init.start == init->start) {
+			u->next = i + 1;
 			return i;
+		}
+	}
 	array_room(u->known, u->nr, &u->cap);
 	array_room(u->use, u->nr, &u->cap_use);
 	u->known[u->nr] = (struct known){ .init = *init, .older = u->first };
@@ -233,6 +239,7 @@ void uses_look(struct uses *u)
 	u->swaps = may_swap();
 	for (size_t i = 0; i < u->nr; i++)
 		u->known[i].seen = false;
+	u->next = 0;
 	guests_each(u->run_dir, NULL, look_at, u);
 	drop_gone(u);
 	u->first = false;

@@ -359,7 +359,7 @@ void fds_source_destroy(struct fds_source *s)
 	if (!s)
 		return;
 	fds_release(s);
-	fds__paths__free_unpacked(s->told, NULL);
+	fdtold_clear(s);
 	fdearly_clear(s);
 	fdkept_clear(s);
 	free(s->place);

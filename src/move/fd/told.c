@@ -101,7 +101,7 @@ void fds_confirm(struct fds_source *s, bool there)
 	Fds__Paths *told = s->told;
 
 	while (!there && told->n_path > s->nr_found)
-		fds__path__free_unpacked(told->path[--told->n_path], NULL);
+		fdtold_drop_last_path(s);
 	while (!there && told->n_kind > s->nr_known)
 		free(told->kind[--told->n_kind]);
 	s->nr_found = told->n_path;

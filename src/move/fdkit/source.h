@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "core/error.h"
+#include "core/names.h"
 #include "move/move.h"
 #include "move/proc/fdinfo.h"
 #include "move/tree/tree.h"
@@ -41,6 +42,13 @@ struct fds_source {
 	bool reads_direct; /* as fds_reads_direct() */
 	bool no_direct;	   /* as fds_forbid_direct() */
 	Fds__Paths *told;  /* files and kinds that the destination was told */
+	struct fds_told {
+		struct names name; /* of told->path; by their numbers: */
+		size_t *last; /* the last of that name: its index plus 1, or 0 */
+		size_t cap_last;
+		size_t *before; /* the same of the one before, by index */
+		size_t cap_before;
+	} told_path;
 	struct fds_early { /* and those that it has open, ascending */
 		int number;
 		enum {
@@ -112,6 +120,23 @@ struct fdscan {
 	Fds__Set *set;
 };
 
+static inline bool fdscan_same_inode(const struct fdscan_file *a,
+				     const struct fdscan_file *b)
+{
+	return a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev;
+}
+
+/* The index of the first description of f's inode; the others follow it. */
+static inline size_t fdscan_first_of_inode(const struct fdscan *sc,
+					   const struct fdscan_file *f)
+{
+	size_t i = (size_t)(f - sc->file);
+
+	while (i && fdscan_same_inode(&sc->file[i - 1], f))
+		i--;
+	return i;
+}
+
 /*
  * early.c: note which files are open now; true if there is something to
  * tell.  Put that in a message, whose list then goes by fdearly_told().
@@ -127,6 +152,11 @@ void fdearly_clear(struct fds_source *s);
 
 /* Append a copy of p to s->told, unless it is there. */
 void fdtold_path(struct fds_source *s, const Fds__Path *p);
+/* The file at path that st is of, as it was told, or NULL. */
+const Fds__Path *fdtold_find(const struct fds_source *s, const char *path,
+			     const struct stat *st);
+void fdtold_drop_last_path(struct fds_source *s);
+void fdtold_clear(struct fds_source *s);
 /* The same of what a socket needs there. */
 void fdtold_need(struct fds_source *s, const Fds__Need *need);
 void fdtold_forget_needs(struct fds_source *s);

@@ -20,16 +20,70 @@ static bool same(const Fds__Path *a, const Fds__Path *b)
 	return a->size == b->size && a->mtime == b->mtime;
 }
 
-void fdtold_path(struct fds_source *s, const Fds__Path *p)
+/* Index plus 1 in s->told->path of the last that was told of that name, or 0. */
+static size_t last_told(const struct fds_source *s, const char *path)
 {
-	Fds__Paths *told = s->told;
+	uint32_t name = names_find(&s->told_path.name, path);
 
-	for (size_t i = 0; i < told->n_path; i++)
-		if (same(told->path[i], p))
-			return;
+	return name == UINT32_MAX ? 0 : s->told_path.last[name];
+}
+
+static void append_path(struct fds_source *s, const Fds__Path *p)
+{
+	struct fds_told *t = &s->told_path;
+	Fds__Paths *told = s->told;
+	uint32_t name;
+
+	array_room(t->last, names_count(&t->name), &t->cap_last);
+	array_room(t->before, told->n_path, &t->cap_before);
+	t->before[told->n_path] = last_told(s, p->path);
+	name = names_add(&t->name, p->path);
 	told->path = xreallocarray(told->path, told->n_path + 1,
 				   sizeof(*told->path));
 	told->path[told->n_path++] = fdpath_clone(p);
+	t->last[name] = told->n_path;
+}
+
+void fdtold_path(struct fds_source *s, const Fds__Path *p)
+{
+	size_t at;
+
+	for (at = last_told(s, p->path); at; at = s->told_path.before[at - 1])
+		if (same(s->told->path[at - 1], p))
+			return;
+	append_path(s, p);
+}
+
+const Fds__Path *fdtold_find(const struct fds_source *s, const char *path,
+			     const struct stat *st)
+{
+	size_t at;
+
+	for (at = last_told(s, path); at; at = s->told_path.before[at - 1]) {
+		const Fds__Path *p = s->told->path[at - 1];
+
+		if (p->ino == st->st_ino && p->mode == st->st_mode)
+			return p;
+	}
+	return NULL;
+}
+
+void fdtold_drop_last_path(struct fds_source *s)
+{
+	size_t at = --s->told->n_path;
+	Fds__Path *p = s->told->path[at];
+	uint32_t name = names_find(&s->told_path.name, p->path);
+
+	s->told_path.last[name] = s->told_path.before[at];
+	fds__path__free_unpacked(p, NULL);
+}
+
+void fdtold_clear(struct fds_source *s)
+{
+	fds__paths__free_unpacked(s->told, NULL);
+	names_clear(&s->told_path.name);
+	free(s->told_path.last);
+	free(s->told_path.before);
 }
 
 static Fds__Need *clone_need(const Fds__Need *need)

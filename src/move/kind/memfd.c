@@ -171,16 +171,17 @@ static int add_deleted(struct fdscan *sc, struct fdscan_file *f, char *path,
 	return 0;
 }
 
-static size_t find_memory(const Fds__Set *set, const struct stat *st)
+/* Its index in set->memfd, if another description of it was captured; or n_memfd. */
+static size_t find_memory(const struct fdscan *sc, const struct fdscan_file *f)
 {
-	size_t i;
+	for (size_t i = fdscan_first_of_inode(sc, f);
+	     i < sc->nr_file && fdscan_same_inode(&sc->file[i], f); i++) {
+		const Fds__File *m = sc->file[i].msg;
 
-	for (i = 0; i < set->n_memfd; i++) {
-		if (set->memfd[i]->dev == st->st_dev &&
-		    set->memfd[i]->ino == st->st_ino)
-			break;
+		if (m->kind_case == FDS__FILE__KIND_MEMFD && m->memfd)
+			return m->memfd->memfd;
 	}
-	return i;
+	return sc->set->n_memfd;
 }
 
 static bool is_memfd(const char *link)
@@ -212,7 +213,7 @@ static int memfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 			 struct error *err)
 {
 	char *name = without_tail(link);
-	size_t i = find_memory(sc->set, &f->st);
+	size_t i = find_memory(sc, f);
 	int r = 0;
 
 	if (i == sc->set->n_memfd) {

@@ -13,23 +13,6 @@
 #include "move/fdkit/path.h"
 #include "move/kind/kind.h"
 
-/* The file of that name that was looked at before the freeze, or NULL. */
-static const Fds__Path *known_path(const struct fdscan *sc,
-				   const struct fdscan_file *f,
-				   const char *path)
-{
-	const Fds__Paths *all = sc->s->told;
-
-	for (size_t i = 0; all && i < all->n_path; i++) {
-		const Fds__Path *p = all->path[i];
-
-		if (p->ino == f->st.st_ino && f->st.st_nlink &&
-		    p->mode == f->st.st_mode && !strcmp(p->path, path))
-			return p;
-	}
-	return NULL;
-}
-
 static Fds__Path *clone_path(const Fds__Path *p, const struct stat *st)
 {
 	Fds__Path *c = fdpath_clone(p);
@@ -104,8 +87,8 @@ static int path_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 	if (!link)
 		return capture_early(sc, f);
 	drop_tail(link, &f->st);
-	if (sc->content)
-		known = known_path(sc, f, link);
+	if (sc->content && f->st.st_nlink)
+		known = fdtold_find(sc->s, link, &f->st);
 	snprintf(what, sizeof(what), "fd %d", f->number);
 	if (known) {
 		p = clone_path(known, &f->st);

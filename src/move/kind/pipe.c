@@ -21,11 +21,6 @@
 
 #define SIZE_MAX_PIPE (1u << 30)
 
-static bool same_inode(const struct fdscan_file *a, const struct fdscan_file *b)
-{
-	return a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev;
-}
-
 static bool pipe_is(const struct fdscan *sc, const struct fdscan_file *f,
 		    const char *link)
 {
@@ -36,14 +31,11 @@ static int pipe_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 			struct error *err)
 {
 	Fds__PipeEnd *m;
-	size_t i = (size_t)(f - sc->file);
 
-	/* The index is the first file of that inode until pipe_capture_all(). */
-	while (i && same_inode(&sc->file[i - 1], f))
-		i--;
 	f->msg->pipe = m = xmalloc(sizeof(*m));
 	fds__pipe_end__init(m);
-	m->pipe = (uint32_t)i;
+	/* Of the first file of that inode until pipe_capture_all(). */
+	m->pipe = (uint32_t)fdscan_first_of_inode(sc, f);
 	return 0;
 }
 
@@ -109,7 +101,8 @@ static struct ends find_ends(struct fdscan *sc, size_t first)
 	struct ends e = { NULL };
 
 	for (size_t i = first;
-	     i < sc->nr_file && same_inode(&sc->file[i], &sc->file[first]);
+	     i < sc->nr_file &&
+	     fdscan_same_inode(&sc->file[i], &sc->file[first]);
 	     i++) {
 		struct fdscan_file *f = &sc->file[i];
 		unsigned mode = f->info.flags & O_ACCMODE;

@@ -72,6 +72,7 @@ struct areas {
 /* Of a host, for a reservation. */
 struct holding {
 	int64_t reservation;
+	usec_t from, to; /* its own */
 	uint32_t host, cores;
 };
 

@@ -151,22 +151,24 @@ static bool is_held(const struct engine *g, uint32_t host)
 	return false;
 }
 
-static void add_holding(struct engine *g, int64_t id, uint32_t host, uint32_t n)
+static void add_holding(struct engine *g, const struct reservation *r,
+			uint32_t host, uint32_t n)
 {
 	if (!shares(g) || !is_held(g, host))
 		book_cores(g, host, n);
 	array_room(g->holding, g->nr_holdings, &g->cap_holdings);
-	g->holding[g->nr_holdings++] = (struct holding){ id, host, n };
+	g->holding[g->nr_holdings++] =
+		(struct holding){ r->id, r->from, r->to, host, n };
 }
 
 /* Is a host that is held as a whole in use by then, between from and to? */
-static bool in_use(struct engine *g, uint32_t host, usec_t from, usec_t to)
+static bool in_use(const struct engine *g, uint32_t host, usec_t from,
+		   usec_t to)
 {
 	for (size_t i = 0; i < g->nr_holdings; i++) {
-		const struct reservation *r =
-			find_reservation(g, g->holding[i].reservation);
+		const struct holding *h = &g->holding[i];
 
-		if (g->holding[i].host == host && r->from < to && r->to > from)
+		if (h->host == host && h->from < to && h->to > from)
 			return true;
 	}
 	return false;
@@ -186,11 +188,11 @@ static int64_t hold_hosts(struct engine *g, const struct reservation *r)
 		    in_use(g, h->ix, mine.from, mine.to))
 			continue;
 		got += h->cores;
-		add_holding(g, mine.id, h->ix, h->cores);
+		add_holding(g, &mine, h->ix, h->cores);
 	}
 	while (got < mine.procs && (h = idlest(&g->view))) {
 		got += h->cores;
-		add_holding(g, mine.id, h->ix, h->cores);
+		add_holding(g, &mine, h->ix, h->cores);
 	}
 	return got;
 }
@@ -205,7 +207,7 @@ static int64_t hold_cores(struct engine *g, const struct reservation *r)
 		uint32_t n = cores_of(h, mine.procs - got);
 
 		got += n;
-		add_holding(g, mine.id, h->ix, n);
+		add_holding(g, &mine, h->ix, n);
 	}
 	return got;
 }
