@@ -245,13 +245,8 @@ void activity_clear(struct activity *activity)
 	*activity = (struct activity)ACTIVITY_INIT;
 }
 
-void activity_write_head(FILE *to)
-{
-	fputs(HEAD "\n", to);
-}
-
-void activity_write_change(const struct activity_change *change,
-			   const char *name, FILE *to)
+static void write_change(const struct activity_change *change, const char *name,
+			 FILE *to)
 {
 	const char *const *word = whats[change->what].word;
 	usec_t s = change->at / USEC_PER_SEC, rest = change->at % USEC_PER_SEC;
@@ -273,13 +268,13 @@ void activity_write(const struct activity *activity, bool anonymous, FILE *to)
 {
 	char number[16];
 
-	activity_write_head(to);
+	fputs(HEAD "\n", to);
 	for (size_t i = 0; i < activity->nr; i++) {
 		const struct activity_change *c = &activity->change[i];
 
 		snprintf(number, sizeof(number), "h%" PRIu32, c->host + 1);
-		activity_write_change(
-			c, anonymous ? number : activity->host[c->host].name,
-			to);
+		write_change(c,
+			     anonymous ? number : activity->host[c->host].name,
+			     to);
 	}
 }

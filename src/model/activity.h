@@ -122,9 +122,4 @@ bool activity_name_good(const char *name);
  */
 void activity_write(const struct activity *activity, bool anonymous, FILE *to);
 
-/* The parts of that: the first line, and one change of the host called name. */
-void activity_write_head(FILE *to);
-void activity_write_change(const struct activity_change *change,
-			   const char *name, FILE *to);
-
 #endif

@@ -354,8 +354,3 @@ bool owner_terms_admit(const struct owner_terms *terms, const char *user)
 {
 	return !terms->guests_of || list_has(terms->guests_of, user);
 }
-
-const char *on_return_name(enum on_return what)
-{
-	return return_names[what];
-}

@@ -89,7 +89,4 @@ usec_t owner_terms_next_hour(const struct owner_terms *terms,
 /* May a rank of that user be here? */
 bool owner_terms_admit(const struct owner_terms *terms, const char *user);
 
-/* "leave", "share", "freeze". */
-const char *on_return_name(enum on_return what);
-
 #endif

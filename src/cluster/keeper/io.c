@@ -69,11 +69,8 @@ static int on_output(sd_event_source *src, int fd, uint32_t events, void *ctx)
 		tell_output(rank, stream, buf, (size_t)n);
 	if (n > 0 && !rank->capsule)
 		*last -= (uint64_t)n;
-	if (n == 0 || (n < 0 && errno != EAGAIN) ||
-	    (!rank->capsule && !*last)) {
-		rank->io.out_eof[stream - 1] = true;
+	if (n == 0 || (n < 0 && errno != EAGAIN) || (!rank->capsule && !*last))
 		keeper_end_close(&rank->end[ext]);
-	}
 	keeper_io_update(rank);
 	keeper_maybe_exited(rank);
 	keeper_maybe_end(rank->k);

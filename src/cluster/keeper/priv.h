@@ -70,7 +70,6 @@ struct keeper_io {
 	size_t nr_in; /* of these, not yet in the pipe */
 	bool in_eof;
 	uint64_t out_offset[2]; /* read from stdout, stderr */
-	bool out_eof[2];
 	uint64_t out_last
 		[2]; /* without a capsule: so much is still to be read */
 };

@@ -25,7 +25,6 @@ struct session {
 	bool user, remote, graphical, idle, locked, closing;
 	char tty[TERMINAL_LINE + 1];
 	usec_t idle_since; /* CLOCK_MONOTONIC; 0: not known */
-	bool was_used;	   /* as told last */
 	bool listed;	   /* in the list that is being read */
 	sd_bus_slot *ask;  /* for its properties */
 	TAILQ_ENTRY(session) link;

@@ -27,8 +27,7 @@
 #include "move/tracee/wait.h"
 
 struct task {
-	pid_t tid;    /* as this process sees it */
-	pid_t ns_tid; /* as the task sees it, once tasks are stopped */
+	pid_t tid; /* as this process sees it */
 	bool seized, gone;
 	bool going;		      /* resumed, and not waited for since */
 	bool hurried;		      /* its priority is raised by us */

@@ -14,7 +14,7 @@
 
 static const double used_load = 0.2; /* section 5.1 */
 
-const struct param owners_law_params[] = {
+static const struct param law_params[] = {
 	{ "idle", PARAM_TIME, 180, 1e-3, 1e9, NULL, "median idle period" },
 	{ "idle-sigma", PARAM_REAL, 2.2, 0, 10, NULL,
 	  "standard deviation of its logarithm, of one person" },
@@ -37,7 +37,7 @@ int owners_law_parse(const char *text, struct owners_law *ret,
 		     struct error *err)
 {
 	struct params p;
-	int r = params_parse(owners_law_params, text, "owners", &p, err);
+	int r = params_parse(law_params, text, "owners", &p, err);
 
 	if (r < 0)
 		return r;

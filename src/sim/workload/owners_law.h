@@ -34,9 +34,6 @@ struct owners_law {
 	double night; /* from 19 to 9 h idle periods are so many times as long */
 };
 
-/* The parameters, for explanations. */
-extern const struct param owners_law_params[];
-
 /* From "key=value,..."; NULL or "": the defaults. */
 int owners_law_parse(const char *text, struct owners_law *ret,
 		     struct error *err) must_check;

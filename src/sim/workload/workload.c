@@ -25,7 +25,8 @@ const struct workload_ops *workload_nth(size_t n)
 	return n < sizeof(workloads) / sizeof(*workloads) ? workloads[n] : NULL;
 }
 
-const struct workload_ops *workload_find(const char *name, struct error *err)
+static const struct workload_ops *find_workload(const char *name,
+						struct error *err)
 {
 	for (const struct workload_ops *const *w = workloads; *w; w++)
 		if (!strcmp((*w)->name, name))
@@ -41,7 +42,7 @@ static int parse_spec(const char *spec, const struct workload_ops **ret_ops,
 {
 	const char *text;
 	char *name = param_split(spec, &text), *what;
-	const struct workload_ops *ops = workload_find(name, err);
+	const struct workload_ops *ops = find_workload(name, err);
 	int r;
 
 	free(name);

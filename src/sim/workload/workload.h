@@ -119,7 +119,6 @@ struct workload_ops {
 };
 
 const struct workload_ops *workload_nth(size_t n);
-const struct workload_ops *workload_find(const char *name, struct error *err);
 
 /* Is there such a workload, with such parameters?  "NAME:key=value,..." */
 int workload_check(const char *spec, struct error *err) must_check;

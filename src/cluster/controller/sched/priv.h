@@ -34,8 +34,6 @@ struct ctl_sched {
 
 /* ---- tell.c */
 
-/* At that time, or that of the view if it is later. */
-void sched_apply_at(struct ctl *ctl, struct event *e, usec_t at, bool told);
 /* Something the policy did not plan: tell it, and ask it for a plan. */
 void sched_apply_and_ask(struct ctl *ctl, struct event *e);
 /* The model's side of a job, from what the controller knows. */

@@ -13,7 +13,8 @@ void ctl_sched_soon(struct ctl *ctl)
 	sd_event_source_set_enabled(ctl->sched->pass, SD_EVENT_ONESHOT);
 }
 
-void sched_apply_at(struct ctl *ctl, struct event *e, usec_t at, bool told)
+/* At that time, or that of the view if it is later. */
+static void apply_at(struct ctl *ctl, struct event *e, usec_t at, bool told)
 {
 	struct ctl_sched *s = ctl->sched;
 
@@ -26,7 +27,7 @@ void sched_apply_at(struct ctl *ctl, struct event *e, usec_t at, bool told)
 
 void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told)
 {
-	sched_apply_at(ctl, e, ctl_now(), told);
+	apply_at(ctl, e, ctl_now(), told);
 }
 
 void sched_apply_and_ask(struct ctl *ctl, struct event *e)
@@ -51,7 +52,7 @@ void sched_job_enter(struct ctl_job *job, usec_t at)
 	m->user = spec->uid;
 	m->driver = job;
 	job->model = m;
-	sched_apply_at(job->ctl, &e, at, true);
+	apply_at(job->ctl, &e, at, true);
 }
 
 void sched_job_start(struct ctl_job *job, usec_t at, const uint32_t *hosts)
@@ -61,7 +62,7 @@ void sched_job_start(struct ctl_job *job, usec_t at, const uint32_t *hosts)
 			   .n = job->nr,
 			   .hosts = hosts };
 
-	sched_apply_at(job->ctl, &e, at, true);
+	apply_at(job->ctl, &e, at, true);
 }
 
 void ctl_sched_arrive(struct ctl_job *job)
@@ -84,7 +85,7 @@ void sched_rank_frozen(struct ctl_rank *r, bool on, usec_t at, bool told)
 
 	if (e.job && e.job->state != JOB_WAITING &&
 	    job_rank_frozen(e.job, r->rank) != on)
-		sched_apply_at(r->job->ctl, &e, at, told);
+		apply_at(r->job->ctl, &e, at, told);
 }
 
 void ctl_sched_migrated(struct ctl_rank *r)

@@ -54,7 +54,6 @@ void store_int(struct store *s, sqlite3_int64 number);
 void store_text(struct store *s, const char *text); /* NULL: "" */
 void store_blob(struct store *s, const void *p, size_t n);
 void store_put_end(struct store *s);
-__attribute__((noreturn)) void store_give_up(struct store *s);
 void store_log_clear(struct store_log *l);
 
 /* A result of SQLite; what it prepared is there either way. */

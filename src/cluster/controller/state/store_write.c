@@ -119,7 +119,7 @@ static int run_put(const struct store_log *l, const struct store_put *put)
  * From now on the controller could not keep what it promises; what it has
  * promised is in the file. So it ends here, as if it were killed.
  */
-void store_give_up(struct store *s)
+__attribute__((noreturn)) static void give_up(struct store *s)
 {
 	log_warnx("%s: %s; jobs run on: once it can be written, start the "
 		  "controller again",
@@ -163,7 +163,7 @@ static void again(struct store *s, int code)
 		if (((code & 0xff) != SQLITE_FULL &&
 		     (code & 0xff) != SQLITE_IOERR) ||
 		    told_to_end())
-			store_give_up(s);
+			give_up(s);
 		if (n % TELL_EVERY == 0)
 			log_warnx("%s: %s; jobs run on, and everything else "
 				  "waits until it can be written",
@@ -249,7 +249,7 @@ bool store_next_row(struct store *s, sqlite3_stmt *st)
 	if (r == SQLITE_ROW)
 		return true;
 	if (r != SQLITE_DONE)
-		store_give_up(s);
+		give_up(s);
 	sqlite3_reset(st);
 	return false;
 }
