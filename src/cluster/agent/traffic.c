@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/bisect.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 
@@ -35,27 +36,12 @@ static int compare_peers(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The index of the first of t->sent whose peer is not below that. */
-static size_t find_peer(const struct traffic *t, const struct sent *peer)
-{
-	size_t low = 0, high = t->nr_sent;
-
-	while (low < high) {
-		size_t at = (low + high) / 2;
-
-		if (compare_peers(&t->sent[at], peer) < 0)
-			low = at + 1;
-		else
-			high = at;
-	}
-	return low;
-}
-
 static struct sent *sent_to(struct traffic *t, struct in_addr peer)
 {
 	const struct sent fresh = { .peer = peer };
-	size_t at = find_peer(t, &fresh);
+	size_t at;
 
+	bisect(at, t->nr_sent, compare_peers(&t->sent[at], &fresh) < 0);
 	if (at < t->nr_sent && !compare_peers(&t->sent[at], &fresh))
 		return &t->sent[at];
 	array_room(t->sent, t->nr_sent, &t->cap_sent);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/bisect.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
@@ -43,17 +44,10 @@ static void drop(struct early *e)
 /* The index of the first file that is not below that number. */
 static size_t find_number(const struct fds_early *all, uint32_t number)
 {
-	size_t low = 0, high = all->nr;
+	size_t at;
 
-	while (low < high) {
-		size_t at = (low + high) / 2;
-
-		if (all->v[at].number < number)
-			low = at + 1;
-		else
-			high = at;
-	}
-	return low;
+	bisect(at, all->nr, all->v[at].number < number);
+	return at;
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
+#include "core/bisect.h"
 #include "core/xalloc.h"
 #include "move/proc/proc.h"
 
@@ -19,17 +20,10 @@ void vma_list_clear(struct vma_list *l)
 
 const struct vma *vma_find(const struct vma_list *l, uint64_t addr)
 {
-	size_t lo = 0, hi = l->nr;
+	size_t at;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (l->v[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < l->nr && l->v[lo].start <= addr ? &l->v[lo] : NULL;
+	bisect(at, l->nr, l->v[at].end <= addr);
+	return at < l->nr && l->v[at].start <= addr ? &l->v[at] : NULL;
 }
 
 bool vma_meets(const struct vma_list *l, const struct vma *v)

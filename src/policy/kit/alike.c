@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bisect.h"
 #include "core/xalloc.h"
 
 struct alike_link {
@@ -234,17 +235,10 @@ size_t alikes_place(const struct alikes *a, const struct alike *k,
 
 int64_t alike_find(const struct alike *k, usec_t most)
 {
-	size_t lo = k->first, hi = k->first + k->nr;
+	size_t at;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (k->slot[mid] <= most)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return (int64_t)(lo - k->first) - 1;
+	bisect(at, k->nr, k->slot[k->first + at] <= most);
+	return (int64_t)at - 1;
 }
 
 /* Room for one more at the end: move the rest to the front before growing. */

@@ -5,6 +5,7 @@
  * Only stretches of time in which processors came free since the last look
  * are looked at, and slots only move to earlier starts.
  */
+#include "core/bisect.h"
 #include "policy/queue/backfill.h"
 
 /*
@@ -216,17 +217,11 @@ static void improve_in_one(struct backfill *b, const struct view *view,
 static size_t first_for(const struct freed_list *list, const struct alike *k)
 {
 	usec_t first = alike_first(k);
-	size_t lo = 0, hi = list->tidy;
+	size_t at;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (list->f[mid].to < first && list->f[mid].so_far < k->length)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	bisect(at, list->tidy,
+	       list->f[at].to < first && list->f[at].so_far < k->length);
+	return at;
 }
 
 /* Look at each of them for the slots of k, which was submitted then, also at those

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bisect.h"
 #include "core/xalloc.h"
 #include "policy/space/space.h"
 
@@ -48,17 +49,10 @@ static bool share_before(const struct equal *e, const struct job *a,
 /* Where job is in the running, or would be. */
 static size_t share_find(const struct equal *e, const struct job *job)
 {
-	size_t low = 0, high = e->nr;
+	size_t at;
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (share_before(e, e->share[mid].job, job))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	bisect(at, e->nr, share_before(e, e->share[at].job, job));
+	return at;
 }
 
 static void share_add(struct equal *e, const struct job *job)

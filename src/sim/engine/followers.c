@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/bisect.h"
 #include "core/heap.h"
 #include "core/xalloc.h"
 
@@ -48,17 +49,10 @@ void followers_destroy(struct followers *f)
 /* The first that comes after id, or after a larger one. */
 static uint32_t find_after(const struct followers *f, int64_t id)
 {
-	uint32_t low = 0, high = f->nr;
+	size_t at;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (f->one[mid].after < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	bisect(at, f->nr, f->one[at].after < id);
+	return (uint32_t)at;
 }
 
 void followers_over(struct followers *f, int64_t id, usec_t now)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cluster/controller/state/find.h"
+#include "core/bisect.h"
 #include "core/xalloc.h"
 
 void ctl_rank_init(struct ctl_rank *r, struct ctl_job *job, uint32_t rank)
@@ -152,17 +153,10 @@ void ctl_rank_uses(struct ctl_rank *r, const struct rank_use *use)
 /* Where it is, or belongs. */
 static size_t find_sent(const struct rank_traffic *t, uint32_t rank)
 {
-	size_t from = 0, to = t->nr;
+	size_t at;
 
-	while (from < to) {
-		size_t middle = (from + to) / 2;
-
-		if (t->to[middle].rank < rank)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	bisect(at, t->nr, t->to[at].rank < rank);
+	return at;
 }
 
 void ctl_rank_sent(struct ctl_rank *r, const struct rank_sent *more)
