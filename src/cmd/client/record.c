@@ -74,11 +74,7 @@ static int ask_record(struct client *c, void *args, struct error *err)
 
 	if (!r)
 		r = copy(c, output_stream(out), err);
-	if (r < 0)
-		output_abort(out);
-	else
-		r = output_commit(out, err);
-	return r;
+	return output_end(&out, r, err);
 }
 
 int cmd_record(int argc, char **argv)

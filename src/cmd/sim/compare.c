@@ -199,7 +199,7 @@ static void text_row(void *arg, const struct compare_row *row)
 	putchar('\n');
 }
 
-static void print_text(const struct args *a)
+static void print_tables(const struct args *a)
 {
 	struct table t = { .args = a, .metric = -1 };
 
@@ -293,7 +293,7 @@ static void csv_row(void *arg, const struct compare_row *row)
 static void print_comparison(struct args *a)
 {
 	if (a->format == FORMAT_TEXT) {
-		print_text(a);
+		print_tables(a);
 	} else if (a->format == FORMAT_JSON) {
 		compare_rows(a->run, a->nr, a->by, json_row, a);
 	} else {
@@ -311,14 +311,9 @@ static int compare_files(struct args *a, struct error *err)
 
 	if (!r)
 		r = read_runs(a, err);
-	if (r < 0) {
-		output_abort(svg);
-		return r;
-	}
-	if (svg) {
+	if (!r && svg)
 		compare_plot(a->run, a->nr, a->metric, output_stream(svg));
-		r = output_commit(svg, err);
-	}
+	r = output_end(&svg, r, err);
 	if (r < 0)
 		return r;
 	print_comparison(a);

@@ -115,7 +115,7 @@ static int make_directory(const char *path, struct error *err)
 	return 0;
 }
 
-static int compute(struct args *a, struct error *err)
+static int compute_rows(struct args *a, struct error *err)
 {
 	struct reproduce *r = &a->reproduce;
 	int rc = make_directory(r->figures, err);
@@ -155,13 +155,10 @@ static int reproduce(struct args *a, struct error *err)
 
 	if (rc < 0)
 		return rc;
-	rc = a->list ? 0 : compute(a, err);
+	rc = a->list ? 0 : compute_rows(a, err);
 	if (!rc)
 		rc = print_rows(a, output_stream(out), err);
-	if (rc == 0)
-		return output_commit(out, err);
-	output_abort(out);
-	return rc;
+	return output_end(&out, rc, err);
 }
 
 static const char doc[] =

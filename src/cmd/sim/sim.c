@@ -263,8 +263,9 @@ static json_t *json_options(const struct sim_args *a)
 	return j;
 }
 
-static void print_json(const struct sim_args *a,
-		       const struct sim_result *result, const struct summary *s)
+static void print_run_json(const struct sim_args *a,
+			   const struct sim_result *result,
+			   const struct summary *s)
 {
 	json_t *j = json_options(a);
 
@@ -298,14 +299,6 @@ static void abort_files(struct files *f)
 	*f = (struct files){ 0 };
 }
 
-static int commit(struct output **out, struct error *err)
-{
-	struct output *o = *out;
-
-	*out = NULL;
-	return o ? output_commit(o, err) : 0;
-}
-
 /* The jobs of the trace in the order in which they came. */
 static void arrange(const struct sim_result *result, struct swf_trace *kept)
 {
@@ -335,12 +328,12 @@ static int write_files(struct sim_args *a, const struct sim_result *result,
 	note = title(a);
 	r = sim_figures_commit(&a->figures, note, err);
 	free(note);
-	if (!r)
-		r = commit(&f->csv, err);
-	return r ? r : commit(&f->swf, err);
+	r = output_end(&f->csv, r, err);
+	return output_end(&f->swf, r, err);
 }
 
-static void print_text(const struct sim_result *result, const struct summary *s)
+static void print_summary(const struct sim_result *result,
+			  const struct summary *s)
 {
 	summary_print(s, stdout);
 	owned_print(result, stdout);
@@ -360,9 +353,9 @@ static int report(struct sim_args *a, const struct sim_result *result,
 		return 0;
 	summary_make(result, &s);
 	if (a->json)
-		print_json(a, result, &s);
+		print_run_json(a, result, &s);
 	else
-		print_text(result, &s);
+		print_summary(result, &s);
 	if (fflush(stdout))
 		return error_sys(err, -errno, "standard output");
 	return 0;

@@ -46,14 +46,6 @@ int sim_figures_open(struct sim_figures *f, const struct sim_observer **ret,
 	return 0;
 }
 
-static int commit(struct output **out, struct error *err)
-{
-	struct output *o = *out;
-
-	*out = NULL;
-	return o ? output_commit(o, err) : 0;
-}
-
 /* Is there anything in it? */
 static int check_window(const struct sim_figures *f, struct error *err)
 {
@@ -103,11 +95,9 @@ int sim_figures_commit(struct sim_figures *f, const char *title,
 		series_plot(f->series, title, output_stream(f->plot));
 	if (f->chart)
 		r = gantt_write(f->gantt, title, output_stream(f->chart), err);
-	if (!r)
-		r = commit(&f->table, err);
-	if (!r)
-		r = commit(&f->plot, err);
-	return r ? r : commit(&f->chart, err);
+	r = output_end(&f->table, r, err);
+	r = output_end(&f->plot, r, err);
+	return output_end(&f->chart, r, err);
 }
 
 void sim_figures_clear(struct sim_figures *f)

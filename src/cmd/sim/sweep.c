@@ -45,7 +45,7 @@ static int open_files(const struct sweep_args *a, struct files *f,
 {
 	int rc = output_open(a->out ? a->out : "-", &f->table, err);
 
-	if (rc == 0 && a->svg)
+	if (!rc && a->svg)
 		rc = output_open(a->svg, &f->svg, err);
 	return rc;
 }
@@ -55,14 +55,6 @@ static void abort_files(struct files *f)
 	output_abort(f->table);
 	output_abort(f->svg);
 	*f = (struct files){ NULL };
-}
-
-static int commit(struct output **out, struct error *err)
-{
-	struct output *o = *out;
-
-	*out = NULL;
-	return o ? output_commit(o, err) : 0;
 }
 
 static int write_files(const struct sweep_args *a, const struct sweep_result *r,
@@ -76,11 +68,11 @@ static int write_files(const struct sweep_args *a, const struct sweep_result *r,
 		sweep_print(&a->sweep, r, a->format, output_stream(f->table));
 	if (f->svg)
 		sweep_plot(&a->sweep, r, 0, a->metric, output_stream(f->svg));
-	rc = commit(&f->table, err);
-	return rc < 0 ? rc : commit(&f->svg, err);
+	rc = output_end(&f->table, 0, err);
+	return output_end(&f->svg, rc, err);
 }
 
-static int compute(struct sweep_args *a, struct files *f, struct error *err)
+static int run_sweep(struct sweep_args *a, struct files *f, struct error *err)
 {
 	struct sweep_result *result;
 	bool first = a->sweep.rank == 0; /* the others are silent */
@@ -109,7 +101,7 @@ static int sweep(struct sweep_args *a)
 	if (!rc)
 		rc = sweep_check(&a->sweep, &err);
 	if (!rc)
-		rc = compute(a, &files, &err);
+		rc = run_sweep(a, &files, &err);
 	abort_files(&files);
 	return rc < 0 ? command_fail("sweep", EXIT_FAILED, &err) : EXIT_OK;
 }

@@ -274,10 +274,7 @@ static int generate(const struct trace_args *a, struct error *err)
 		r = write_jobs(w, output_stream(out), err);
 		workload_destroy(w);
 	}
-	if (!r)
-		return output_commit(out, err);
-	output_abort(out);
-	return r;
+	return output_end(&out, r, err);
 }
 
 static int run(const struct trace_args *a, struct error *err)

@@ -106,8 +106,5 @@ int trace_import(const struct trace_import *t, struct error *err)
 	if (r < 0)
 		return r;
 	r = find_source(t->from)->import(t, output_stream(out), err);
-	if (!r)
-		return output_commit(out, err);
-	output_abort(out);
-	return r;
+	return output_end(&out, r, err);
 }

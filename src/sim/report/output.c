@@ -149,7 +149,7 @@ static int rename_output(const struct output *out)
 	return r;
 }
 
-int output_commit(struct output *out, struct error *err)
+static int commit(struct output *out, struct error *err)
 {
 	int r = out->error;
 
@@ -179,6 +179,17 @@ void output_abort(struct output *out)
 	if (out->temp)
 		unlink(out->temp);
 	output_free(out);
+}
+
+int output_end(struct output **out, int r, struct error *err)
+{
+	struct output *o = *out;
+
+	*out = NULL;
+	if (o && !r)
+		return commit(o, err);
+	output_abort(o);
+	return r;
 }
 
 /* Numbers go into a buffer by hand: printf would take most of the time. */

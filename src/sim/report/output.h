@@ -20,12 +20,16 @@
 struct output;
 
 /* Begin (before a long run: a wrong path should be known at once); *ret is for
- * output_commit() or output_abort() to free. */
+ * output_end() or output_abort() to free. */
 int output_open(const char *path, struct output **ret,
 		struct error *err) must_check;
-/* A stream into it; errors are noticed at the commit. */
+/* A stream into it; errors are noticed at the end. */
 FILE *output_stream(struct output *out);
-int output_commit(struct output *out, struct error *err) must_check;
+/*
+ * After r is 0, *out is to be there as a whole: r, or the error of that.  After an
+ * error, which is returned, it is aborted.  *out is NULL then, and may be before.
+ */
+int output_end(struct output **out, int r, struct error *err) must_check;
 void output_abort(struct output *out); /* NULL is allowed */
 
 /*

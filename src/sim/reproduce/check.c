@@ -186,7 +186,7 @@ int reproduce_readings(struct reproduce *r,
 	enum { READING_RUNS = 20 }; /* pairs: enough for a note */
 	int rc = 0;
 
-	for (; !r->quick && reading->text && rc == 0; reading++) {
+	for (; !r->quick && reading->text && !rc; reading++) {
 		struct reproduce_grid g = { .policy = reading->policy,
 					    .workload = reading->workload,
 					    .load = &load,
@@ -196,7 +196,7 @@ int reproduce_readings(struct reproduce *r,
 		struct estimate e;
 
 		rc = reproduce_grid_run(r, &g, err);
-		if (rc == 0) {
+		if (!rc) {
 			e = reproduce_ratio(r, &g, 0, 1, 0, metric);
 			reproduce_note(r,
 				       reproduce_text("%s: %.3f (%.3f to %.3f)",
@@ -241,7 +241,7 @@ int reproduce_figure(struct reproduce *r, const struct reproduce_grid *g,
 	if (rc < 0)
 		return rc;
 	sweep_plot(&g->sweep, g->result, 0, metric, output_stream(out));
-	return output_commit(out, err);
+	return output_end(&out, 0, err);
 }
 
 static double crossing(const double *x, const struct estimate *y, size_t nr,
