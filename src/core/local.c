@@ -120,7 +120,7 @@ static int put(struct local *l, const void *p, size_t n, const void *more,
 }
 
 /* A word of the handshake, for which an empty socket has always room. */
-static int say(struct local *l, const void *word, size_t n)
+static int send_word(struct local *l, const void *word, size_t n)
 {
 	int r = put(l, word, n, NULL, 0);
 
@@ -263,7 +263,7 @@ static int hear_hello(struct local *l, struct error *err)
 	if (!is_uid_of(l->fd, ntohl(l->hello.uid))) {
 		l->tls = true;
 		memcpy(mine.magic, magic_tls, MAGIC);
-		return say(l, &mine, sizeof(mine));
+		return send_word(l, &mine, sizeof(mine));
 	}
 	if (l->lookup(l->ctx, l->hello.identity, l->secret) < 0)
 		draw(l->secret);
@@ -272,7 +272,7 @@ static int hear_hello(struct local *l, struct error *err)
 	memcpy(mine.number, l->number, NUMBER);
 	prove(l, "server", mine.mac);
 	l->step = PROOF;
-	return say(l, &mine, sizeof(mine));
+	return send_word(l, &mine, sizeof(mine));
 }
 
 /* At a server. */
@@ -302,7 +302,7 @@ static int hear_server(struct local *l, struct error *err)
 	memcpy(l->number, l->word.proof.number, NUMBER);
 	if (!is_proof(l, "server")) {
 		memcpy(mine.magic, magic_none, MAGIC);
-		(void)!say(l, &mine, sizeof(mine));
+		(void)!send_word(l, &mine, sizeof(mine));
 		return error_set(
 			err, -EACCES,
 			"the peer does not know our key: enrol this host or "
@@ -311,7 +311,7 @@ static int hear_server(struct local *l, struct error *err)
 	memcpy(mine.magic, magic_proof, MAGIC);
 	prove(l, "client", mine.mac);
 	l->step = DONE;
-	return say(l, &mine, sizeof(mine));
+	return send_word(l, &mine, sizeof(mine));
 }
 
 static int next_step(struct local *l, struct error *err)
@@ -322,7 +322,7 @@ static int next_step(struct local *l, struct error *err)
 		return hear_hello(l, err);
 	if (l->step == HELLO) {
 		l->step = PROOF;
-		return say(l, &l->hello, sizeof(l->hello));
+		return send_word(l, &l->hello, sizeof(l->hello));
 	}
 	r = get_word(l, sizeof(l->word.proof));
 	if (r < 0)

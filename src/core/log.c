@@ -146,7 +146,8 @@ static bool is_repeated(const char *line)
 	return false;
 }
 
-static void say(enum log_level level, int code, const char *fmt, va_list ap)
+static void log_line(enum log_level level, int code, const char *fmt,
+		     va_list ap)
 {
 	static const char *const journal[] = { "<3>", "<4>", "<6>", "<7>" };
 	char line[2048];
@@ -171,12 +172,12 @@ static void say(enum log_level level, int code, const char *fmt, va_list ap)
 	put_line(line, n);
 }
 
-#define SAY(level, code)                   \
-	do {                               \
-		va_list ap;                \
-		va_start(ap, fmt);         \
-		say(level, code, fmt, ap); \
-		va_end(ap);                \
+#define SAY(level, code)                        \
+	do {                                    \
+		va_list ap;                     \
+		va_start(ap, fmt);              \
+		log_line(level, code, fmt, ap); \
+		va_end(ap);                     \
 	} while (0)
 
 void log_error(const char *fmt, ...)

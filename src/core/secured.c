@@ -78,7 +78,7 @@ void secured_destroy(struct secured *s)
  * What a client speaks; an error is TLS's to tell of.  For who has gone no session
  * is made: that is most of the work there is with a flood of such.
  */
-static int choose(struct secured *s, struct error *err)
+static int choose_protocol(struct secured *s, struct error *err)
 {
 	char first = 0;
 	ssize_t n = recv(s->fd, &first, 1, MSG_PEEK);
@@ -96,7 +96,7 @@ static int choose(struct secured *s, struct error *err)
 
 int secured_handshake(struct secured *s, struct error *err)
 {
-	int r = s->tls || s->local ? 0 : choose(s, err);
+	int r = s->tls || s->local ? 0 : choose_protocol(s, err);
 
 	if (r < 0)
 		return r;

@@ -113,14 +113,15 @@ static bool polls(const sd_event_source *s)
 	return s->kind == IO || s->kind == SIGNAL;
 }
 
-static int watch(sd_event_source *s, int op)
+static int watch_fd(sd_event_source *s, int op)
 {
 	struct epoll_event ev = { .events = s->events, .data.ptr = s };
 
 	return epoll_ctl(s->event->epoll, op, s->fd, &ev) < 0 ? -errno : 0;
 }
 
-static int add(sd_event *e, sd_event_source **ret, const sd_event_source *what)
+static int add_source(sd_event *e, sd_event_source **ret,
+		      const sd_event_source *what)
 {
 	sd_event_source *s = xmalloc(sizeof(*s));
 	int r = 0;
@@ -131,7 +132,7 @@ static int add(sd_event *e, sd_event_source **ret, const sd_event_source *what)
 	if (s->kind == DEFER)
 		s->ready = e->turn + 1;
 	if (polls(s))
-		r = watch(s, EPOLL_CTL_ADD);
+		r = watch_fd(s, EPOLL_CTL_ADD);
 	if (r < 0) {
 		free(s);
 		return r;
@@ -147,13 +148,13 @@ static int add(sd_event *e, sd_event_source **ret, const sd_event_source *what)
 int sd_event_add_io(sd_event *e, sd_event_source **ret, int fd, uint32_t events,
 		    sd_event_io_handler_t fn, void *ctx)
 {
-	return add(e, ret,
-		   &(sd_event_source){ .kind = IO,
-				       .enabled = SD_EVENT_ON,
-				       .fd = fd,
-				       .events = events,
-				       .on_io = fn,
-				       .ctx = ctx });
+	return add_source(e, ret,
+			  &(sd_event_source){ .kind = IO,
+					      .enabled = SD_EVENT_ON,
+					      .fd = fd,
+					      .events = events,
+					      .on_io = fn,
+					      .ctx = ctx });
 }
 
 int sd_event_add_time(sd_event *e, sd_event_source **ret, clockid_t clock,
@@ -162,12 +163,12 @@ int sd_event_add_time(sd_event *e, sd_event_source **ret, clockid_t clock,
 {
 	if (clock != CLOCK_MONOTONIC)
 		return -EOPNOTSUPP;
-	return add(e, ret,
-		   &(sd_event_source){ .kind = TIMER,
-				       .enabled = SD_EVENT_ONESHOT,
-				       .at = at,
-				       .on_time = fn,
-				       .ctx = ctx });
+	return add_source(e, ret,
+			  &(sd_event_source){ .kind = TIMER,
+					      .enabled = SD_EVENT_ONESHOT,
+					      .at = at,
+					      .on_time = fn,
+					      .ctx = ctx });
 }
 
 int sd_event_add_time_relative(sd_event *e, sd_event_source **ret,
@@ -186,11 +187,11 @@ int sd_event_add_time_relative(sd_event *e, sd_event_source **ret,
 int sd_event_add_defer(sd_event *e, sd_event_source **ret,
 		       sd_event_handler_t fn, void *ctx)
 {
-	return add(e, ret,
-		   &(sd_event_source){ .kind = DEFER,
-				       .enabled = SD_EVENT_ONESHOT,
-				       .on_defer = fn,
-				       .ctx = ctx });
+	return add_source(e, ret,
+			  &(sd_event_source){ .kind = DEFER,
+					      .enabled = SD_EVENT_ONESHOT,
+					      .on_defer = fn,
+					      .ctx = ctx });
 }
 
 /* Blocked by the caller. */
@@ -205,13 +206,13 @@ int sd_event_add_signal(sd_event *e, sd_event_source **ret, int sig,
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	r = add(e, ret,
-		&(sd_event_source){ .kind = SIGNAL,
-				    .enabled = SD_EVENT_ON,
-				    .fd = fd,
-				    .events = EPOLLIN,
-				    .on_signal = fn,
-				    .ctx = ctx });
+	r = add_source(e, ret,
+		       &(sd_event_source){ .kind = SIGNAL,
+					   .enabled = SD_EVENT_ON,
+					   .fd = fd,
+					   .events = EPOLLIN,
+					   .on_signal = fn,
+					   .ctx = ctx });
 	if (r < 0)
 		close(fd);
 	return r;
@@ -223,8 +224,8 @@ int sd_event_source_set_enabled(sd_event_source *s, int enabled)
 
 	if (polls(s) &&
 	    (enabled == SD_EVENT_OFF) != (s->enabled == SD_EVENT_OFF))
-		r = watch(s, enabled == SD_EVENT_OFF ? EPOLL_CTL_DEL
-						     : EPOLL_CTL_ADD);
+		r = watch_fd(s, enabled == SD_EVENT_OFF ? EPOLL_CTL_DEL
+							: EPOLL_CTL_ADD);
 	if (r < 0)
 		return r;
 	if (s->kind == DEFER && s->enabled == SD_EVENT_OFF)
@@ -254,7 +255,7 @@ int sd_event_source_set_io_events(sd_event_source *s, uint32_t events)
 {
 	s->events = events;
 	s->ready = 0; /* by what it waited for before */
-	return s->enabled == SD_EVENT_OFF ? 0 : watch(s, EPOLL_CTL_MOD);
+	return s->enabled == SD_EVENT_OFF ? 0 : watch_fd(s, EPOLL_CTL_MOD);
 }
 
 sd_event *sd_event_source_get_event(sd_event_source *s)

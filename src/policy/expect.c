@@ -221,7 +221,7 @@ static void carry_out(struct trial *t, const struct plan_entry *p)
 	}
 }
 
-static void pass(struct trial *t)
+static void run_pass(struct trial *t)
 {
 	plan_reset(&t->plan, &t->view);
 	policy_decide(t->policy, &t->view, &t->plan);
@@ -244,7 +244,7 @@ usec_t policy_expect(const struct expect *x, const struct view *view,
 		return USEC_MAX;
 	if (copy(&t, view) == 0)
 		do
-			pass(&t);
+			run_pass(&t);
 		while (t.start == USEC_MAX && ++passes < x->most && go_on(&t));
 	policy_destroy(t.policy);
 	plan_clear(&t.plan);

@@ -351,7 +351,8 @@ static int set_up(const struct capsule_spec *spec, struct error *err)
 	return set_attributes(err);
 }
 
-static void tell(const struct init_args *args, const struct answer *answer)
+static void tell_answer(const struct init_args *args,
+			const struct answer *answer)
 {
 	if (packet_send(args->ctl, answer, sizeof(*answer), NULL, 0) < 0 ||
 	    answer->code < 0)
@@ -374,9 +375,9 @@ void init_main(const struct init_args *args)
 	signals_block_all();
 	fds_keep(keep, sizeof(keep) / sizeof(keep[0]));
 	answer.code = set_up_first(&init, &answer.error);
-	tell(args, &answer);
+	tell_answer(args, &answer);
 	answer.code = set_up(args->spec, &answer.error);
-	tell(args, &answer);
+	tell_answer(args, &answer);
 	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 	serve_forever(&init);
 }

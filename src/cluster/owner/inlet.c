@@ -41,7 +41,7 @@ static int on_come(sd_event_source *src, int fd, uint32_t events, void *arg)
 }
 
 /* False: it is not watched, but looked at again soon. */
-static bool watch(struct owner_inlet *i)
+static bool watch_inlet(struct owner_inlet *i)
 {
 	int r = i->io ? sd_event_source_set_enabled(i->io, SD_EVENT_ON)
 		      : sd_event_add_io(i->event, &i->io, i->fd, EPOLLIN,
@@ -65,7 +65,7 @@ static int on_rested(sd_event_source *src, uint64_t usec, void *arg)
 	struct owner_inlet *i = arg;
 
 	i->rest = sd_event_source_disable_unref(i->rest);
-	if (!watch(i))
+	if (!watch_inlet(i))
 		i->come(i->ctx, i->fd); /* which may close it */
 	return 0;
 }
@@ -79,7 +79,7 @@ struct owner_inlet *owner_inlet_open(struct owner *o, int fd,
 	i->fd = fd;
 	i->come = come;
 	i->ctx = ctx;
-	watch(i);
+	watch_inlet(i);
 	return i;
 }
 

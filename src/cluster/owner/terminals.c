@@ -88,7 +88,7 @@ static void tell_age(struct owner_terminals *t, const struct terminal *term)
 		   term->who);
 }
 
-static void watch(struct owner_terminals *t, struct terminal *term)
+static void watch_terminal(struct owner_terminals *t, struct terminal *term)
 {
 	bool was = term->unwatched;
 	char path[64];
@@ -116,7 +116,7 @@ static void watch_all(struct owner_terminals *t)
 	lost = !t->inlet;
 	for (size_t i = 0; i < t->nr; i++) {
 		if (t->list[i].wd < 0)
-			watch(t, &t->list[i]);
+			watch_terminal(t, &t->list[i]);
 		lost |= t->list[i].unwatched;
 	}
 	owner_lost(t->owner, OWNER_TERMINALS, PRESENCE_TERMINAL, lost,

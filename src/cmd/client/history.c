@@ -69,7 +69,7 @@ static double ran(const Control__Account *c)
 		       : 0;
 }
 
-static void print_text(struct args *a, const Control__Account *c)
+static void print_account(struct args *a, const Control__Account *c)
 {
 	struct sums s = sum_up(c);
 
@@ -222,7 +222,7 @@ static json_t *acts_json(const Control__Account *c)
 	return list;
 }
 
-static void print_json(struct args *a, const Control__Account *c)
+static void print_account_json(struct args *a, const Control__Account *c)
 {
 	json_t *j = json_pack(
 		"{sI sI si so so so si si sI sI sI sI sI sI si ss so so si so so}",
@@ -251,7 +251,7 @@ static error_t parse_history(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case KEY_CSV:
 	case KEY_SWF:
-		if (a->print != print_text)
+		if (a->print != print_account)
 			command_misuse(state, "one form of them");
 		a->print = key == KEY_CSV ? print_csv : print_swf;
 		return 0;
@@ -283,7 +283,7 @@ static int ask_history(struct client *c, void *args, struct error *err)
 	int r;
 
 	if (a->client.json)
-		a->print = print_json;
+		a->print = print_account_json;
 	do {
 		r = client_ask(c, MESSAGE_BODY(GET_HISTORY), &a->ask,
 			       MESSAGE_BODY(HISTORY), NULL, NULL, &m, err);
@@ -301,7 +301,7 @@ static int ask_history(struct client *c, void *args, struct error *err)
 int cmd_history(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__GET_HISTORY__INIT,
-			  .print = print_text };
+			  .print = print_account };
 
 	return client_main("history", &argp, CLIENT_JSON, argc, argv,
 			   ask_history, &a);

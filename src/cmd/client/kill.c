@@ -30,7 +30,7 @@ struct args {
 	size_t nr, cap;
 };
 
-static int add(struct args *a, const char *text, struct error *err)
+static int add_word(struct args *a, const char *text, struct error *err)
 {
 	Control__Signal s = CONTROL__SIGNAL__INIT;
 	const char *dot = strrchr(text, '.');
@@ -93,7 +93,7 @@ static error_t parse_kill(int key, char *arg, struct argp_state *state)
 		return command_parsed(state, parse_signal(arg, &a->signo, &err),
 				      &err);
 	case ARGP_KEY_ARG:
-		return command_parsed(state, add(a, arg, &err), &err);
+		return command_parsed(state, add_word(a, arg, &err), &err);
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "which job?");
 	case ARGP_KEY_END:

@@ -85,8 +85,8 @@ static void taken(void *ctx, uint32_t rank, uint64_t epoch, uint64_t seq)
 
 static const struct lines_ops ops = { .print = print_piece, .taken = taken };
 
-static void add(struct args *a, const Control__KeptOutput *k,
-		const Control__Output *o)
+static void add_output(struct args *a, const Control__KeptOutput *k,
+		       const Control__Output *o)
 {
 	if (a->one && o->rank != a->rank)
 		return;
@@ -120,7 +120,7 @@ static int ask_page(struct client *c, struct args *a,
 		log_warnx("job %" PRIu64 " prints its errors to %s", a->ask.job,
 			  k->error);
 	for (size_t i = 0; i < k->n_pieces; i++)
-		add(a, k, k->pieces[i]);
+		add_output(a, k, k->pieces[i]);
 	if (k->next > a->ask.from)
 		a->ask.from = k->next;
 	r = k->more || (a->ask.wait && !k->over);

@@ -91,7 +91,7 @@ static const char *cause_text(uint32_t cause, const char *(*word)(unsigned))
 	return text ? text : "unknown";
 }
 
-static const char *name_of(unsigned cause)
+static const char *cause_name(unsigned cause)
 {
 	return presence_cause_name(cause);
 }
@@ -105,14 +105,15 @@ static json_t *host_json(const Control__OwnerHost *h)
 {
 	const Control__Presence *p = h->presence;
 
-	return json_pack(
-		"{so ss sb sI sI ss so so}", "host", json_text(h->name),
-		"owner", p->here ? "here" : "away", "evict", (int)p->evict,
-		"since_us", (json_int_t)p->since_usec, "idle_us",
-		(json_int_t)p->idle_usec, "cause",
-		cause_text(p->cause, name_of), "lost",
-		p->lost ? json_text(cause_text(p->lost, name_of)) : json_null(),
-		"who", json_text(p->who));
+	return json_pack("{so ss sb sI sI ss so so}", "host",
+			 json_text(h->name), "owner", p->here ? "here" : "away",
+			 "evict", (int)p->evict, "since_us",
+			 (json_int_t)p->since_usec, "idle_us",
+			 (json_int_t)p->idle_usec, "cause",
+			 cause_text(p->cause, cause_name), "lost",
+			 p->lost ? json_text(cause_text(p->lost, cause_name))
+				 : json_null(),
+			 "who", json_text(p->who));
 }
 
 static void print_host(const Control__OwnerHost *h)
@@ -123,7 +124,7 @@ static void print_host(const Control__OwnerHost *h)
 	       p->here ? "here" : "away", show_usec(p->since_usec),
 	       cause_text(p->cause, text_of));
 	if (p->lost)
-		printf(" (%s)", cause_text(p->lost, name_of));
+		printf(" (%s)", cause_text(p->lost, cause_name));
 	if (*p->who)
 		printf(" (%s)", p->who);
 	puts(p->evict ? "; all guests are to leave" : "");

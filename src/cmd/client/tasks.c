@@ -8,7 +8,7 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 
-static int refuse(const char *text, struct error *err)
+static int refuse_word(const char *text, struct error *err)
 {
 	return error_set(err, -EINVAL,
 			 "'%s' are no tasks: write 1-100, 0-90:10 or 1,3,5-7",
@@ -58,7 +58,7 @@ int tasks_parse(const char *text,
 
 	for (;;) {
 		if (take_range(&at, &r) < 0 || (*at && *at != ','))
-			return refuse(text, err);
+			return refuse_word(text, err);
 		each(ctx, &r);
 		if (!*at++)
 			return 0;

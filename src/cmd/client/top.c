@@ -265,7 +265,7 @@ static void print_all(const struct state *s, const char *sort, FILE *to)
 
 /* ---- for programs ---- */
 
-static void print_json(const struct state *s, FILE *to)
+static void print_state_json(const struct state *s, FILE *to)
 {
 	const Control__Hosts *hosts = s->hosts->hosts;
 	json_t *h = json_array(), *j = json_array();
@@ -291,7 +291,7 @@ static int show_frame(struct client *c, const struct args *a,
 	int r = state_ask(c, &s, err);
 
 	if (r >= 0 && a->client.json) {
-		print_json(&s, screen_begin(screen));
+		print_state_json(&s, screen_begin(screen));
 		screen_show(screen);
 	} else if (r >= 0) {
 		qsort_r(s.rows, s.nr, sizeof(*s.rows), compare_rows,

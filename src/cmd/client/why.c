@@ -51,7 +51,7 @@ static const char *show_time(uint64_t usec, char ret[32])
 	return ret;
 }
 
-static void print_text(const Control__Why *w)
+static void print_why(const Control__Why *w)
 {
 	char when[32];
 
@@ -132,7 +132,7 @@ static int ask_why(struct client *c, void *args, struct error *err)
 	if (a->client.json)
 		json_line(why_json(m->why), stdout);
 	else
-		print_text(m->why);
+		print_why(m->why);
 	message_free(m);
 	return EXIT_OK;
 }

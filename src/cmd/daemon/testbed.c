@@ -232,7 +232,7 @@ static int run_down(struct args *a)
 	return EXIT_OK;
 }
 
-static void print_json(const struct testbed_info *list, size_t n)
+static void print_testbeds_json(const struct testbed_info *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		json_line(json_pack("{s:s, s:i, s:s}", "name", list[i].name,
@@ -250,7 +250,7 @@ static int run_list(struct args *a)
 	if (testbed_list(&list, &n, &err) < 0)
 		return command_fail("testbed", EXIT_FAILED, &err);
 	if (a->json)
-		print_json(list, n);
+		print_testbeds_json(list, n);
 	else if (n)
 		printf("%-*s %5s %s\n", TESTBED_NAME_MAX, "NAME", "HOSTS",
 		       "STATE");

@@ -143,7 +143,7 @@ static usec_t stay(const struct player *p, uint32_t host, usec_t now)
 
 /* ---- load ---- */
 
-_Noreturn static void compute(double share)
+_Noreturn static void burn_share(double share)
 {
 	usec_t cycle = clock_usec(CLOCK_MONOTONIC), now;
 	struct timespec at;
@@ -172,7 +172,7 @@ static int start_worker(struct player *p, uint32_t host, double share,
 		    testbed_enter(p->play->bed, p->script.host[host].name,
 				  err) < 0)
 			_exit(1);
-		compute(share);
+		burn_share(share);
 	}
 	s->worker[s->nr++] = pid;
 	return 0;

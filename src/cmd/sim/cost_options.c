@@ -30,7 +30,7 @@ static usec_t *cost_of(struct sim_costs *c, int key)
 	return NULL;
 }
 
-static const char *name_of(int key)
+static const char *cost_name(int key)
 {
 	return key == KEY_RESIZE    ? "--resize-cost"
 	       : key == KEY_MIGRATE ? "--migrate-cost"
@@ -48,7 +48,7 @@ static error_t parse_costs(int key, char *arg, struct argp_state *state)
 	r = parse_usec(arg, cost, &err);
 	return command_parsed(
 		state,
-		r < 0 ? error_set(&why, r, "%s: %s", name_of(key), err.text)
+		r < 0 ? error_set(&why, r, "%s: %s", cost_name(key), err.text)
 		      : r,
 		&why);
 }

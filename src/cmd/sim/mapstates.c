@@ -198,7 +198,7 @@ static const char *kind_name(unsigned kind)
 	return kind & MAPSTATES_ARRIVAL ? "arrival" : "departure";
 }
 
-static void print_text(const struct mapstates *ms)
+static void print_states(const struct mapstates *ms)
 {
 	printf("%zu states, %zu transitions\n", ms->nr_nodes, ms->nr_edges);
 	for (size_t i = 0; i < ms->nr_edges; i++)
@@ -207,8 +207,9 @@ static void print_text(const struct mapstates *ms)
 		       kind_name(ms->edges[i].kind));
 }
 
-static void print_json(const struct args *a, const struct mapstates_conf *conf,
-		       const struct mapstates *ms)
+static void print_states_json(const struct args *a,
+			      const struct mapstates_conf *conf,
+			      const struct mapstates *ms)
 {
 	json_t *root =
 		json_pack("{s:s, s:s, s:b, s:b, s:b, s:i, s:i}", "policy",
@@ -242,11 +243,11 @@ static void print_mapstates(const struct args *a,
 				conf->minsize, conf->maxsize);
 
 	if (!strcmp(a->format, "json"))
-		print_json(a, conf, ms);
+		print_states_json(a, conf, ms);
 	else if (!strcmp(a->format, "dot"))
 		mapstates_dot(ms, title, stdout);
 	else
-		print_text(ms);
+		print_states(ms);
 	free(title);
 }
 

@@ -104,7 +104,7 @@ static json_t *param_json(const struct param *p)
 	return j;
 }
 
-static void print_json(const struct policy_ops *p)
+static void print_policy_json(const struct policy_ops *p)
 {
 	json_t *names = json_array(), *params = json_array();
 
@@ -126,7 +126,7 @@ static void list(bool json)
 
 	for (size_t i = 0; (p = policy_nth(i)); i++)
 		if (json)
-			print_json(p);
+			print_policy_json(p);
 		else
 			printf("%-12s %s\n%-12s   %s\n", p->name, p->summary,
 			       "", p->source);
@@ -150,7 +150,7 @@ static int show_policy(const struct args *a)
 	if (!p)
 		return command_fail("policies", EXIT_USAGE, &err);
 	if (a->json)
-		print_json(p);
+		print_policy_json(p);
 	else
 		explain_policy(p);
 	return EXIT_OK;

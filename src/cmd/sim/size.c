@@ -214,7 +214,7 @@ static int read_activity(const char *path, struct activity *ret,
 
 /* ---- output ---- */
 
-static void print_text(const struct args *a, const struct size_answer *s)
+static void print_size(const struct args *a, const struct size_answer *s)
 {
 	const struct size_question *q = &a->q;
 
@@ -250,7 +250,7 @@ static json_t *point_json(const struct size_point *p)
 		json_number(p->delays_most), "moves", json_number(p->moves));
 }
 
-static void print_json(const struct args *a, const struct size_answer *s)
+static void print_size_json(const struct args *a, const struct size_answer *s)
 {
 	const struct size_question *q = &a->q;
 	json_t *points = json_array();
@@ -284,9 +284,9 @@ static int answer(struct args *a, struct error *err)
 	if (r < 0)
 		return r;
 	if (a->json)
-		print_json(a, &s);
+		print_size_json(a, &s);
 	else
-		print_text(a, &s);
+		print_size(a, &s);
 	size_clear(&s);
 	return fflush(stdout) ? error_sys(err, -errno, "standard output") : 0;
 }

@@ -97,7 +97,7 @@ static bool is_local(int fd, unsigned long *ret)
 /*
  * The name of a file system that hosts share; NULL if it is not known as such.
  */
-static const char *name_of(unsigned long magic)
+static const char *fs_name(unsigned long magic)
 {
 	static const struct {
 		unsigned long magic;
@@ -141,7 +141,7 @@ static int may_hand_over(struct fdscan *sc, const struct fdscan_file *f,
 	pid_t other;
 
 	if (!is_local(f->copy, &magic)) {
-		name = name_of(magic);
+		name = fs_name(magic);
 		return error_set(
 			err, not_now(sc),
 			"fd %d: %s on a file system that other hosts may share (%s, type %#lx), where they may have the file open",

@@ -47,7 +47,7 @@ static struct fds_early make(const struct fdscan_file *f)
 }
 
 /* Both lists ascend: *at is the first of the old one that is not behind us. */
-static void pass(struct fds_source *s, size_t *at, int number)
+static void pass_closed(struct fds_source *s, size_t *at, int number)
 {
 	for (; *at < s->nr_early && s->early[*at].number < number; (*at)++) {
 		array_room(s->gone, s->nr_gone, &s->cap_gone);
@@ -82,11 +82,11 @@ bool fdearly_look(struct fds_source *s, const struct fdscan *sc)
 
 		if (f->number != sc->number[i].number || !may_open(f))
 			continue;
-		pass(s, &at, f->number);
+		pass_closed(s, &at, f->number);
 		now[n] = take_file(s, &at, f);
 		news |= now[n++].state == FDS_EARLY_NEW;
 	}
-	pass(s, &at, INT32_MAX);
+	pass_closed(s, &at, INT32_MAX);
 	free(s->early);
 	s->early = now;
 	s->nr_early = n;

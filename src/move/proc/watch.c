@@ -95,8 +95,8 @@ static bool has_ended(int pidfd, int msec)
 	return poll(&p, 1, msec) > 0;
 }
 
-static _Noreturn void watch(const struct watch *w,
-			    const struct watch_spec *spec, int pidfd)
+static _Noreturn void watch_process(const struct watch *w,
+				    const struct watch_spec *spec, int pidfd)
 {
 	struct looks k = { 0 };
 
@@ -139,7 +139,7 @@ struct watch *watch_start(const struct watch_spec *spec, struct error *err)
 	w->engine = getpid();
 	pid = fork();
 	if (pid == 0)
-		watch(w, spec, pidfd);
+		watch_process(w, spec, pidfd);
 	if (pid < 0) {
 		error_sys(err, -errno, "fork");
 		munmap(w, sizeof(*w));

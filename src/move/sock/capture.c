@@ -236,8 +236,8 @@ static int cap_inet(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 	return r < 0 ? error_prefix(err, r, "fd %d", f->number) : 0;
 }
 
-static int refuse(const Fds__Socket *m, struct fdscan_file *f,
-		  struct error *err)
+static int refuse_socket(const Fds__Socket *m, struct fdscan_file *f,
+			 struct error *err)
 {
 	const char *kind = m->family == AF_NETLINK  ? "netlink socket"
 			   : m->family == AF_PACKET ? "packet socket"
@@ -265,7 +265,7 @@ int sock_capture_socket(struct fdscan *sc, struct fdscan_file *f,
 	if (m->family != AF_UNIX &&
 	    !(inet && m->type == SOCK_STREAM && m->protocol == IPPROTO_TCP) &&
 	    !(inet && m->type == SOCK_DGRAM && m->protocol == IPPROTO_UDP))
-		return refuse(m, f, err);
+		return refuse_socket(m, f, err);
 	r = sc->content || sc->s->whole ? sockopt_get_all(f->copy, m, err)
 					: sockopt_get_needs(f->copy, m, err);
 	if (r < 0)

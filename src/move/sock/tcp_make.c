@@ -152,7 +152,7 @@ static int fill_queue(int fd, int queue, const ProtobufCBinaryData *data,
 	return 0;
 }
 
-static bool after(uint32_t a, uint32_t b)
+static bool seq_after(uint32_t a, uint32_t b)
 {
 	return (int32_t)(b - a) < 0;
 }
@@ -173,9 +173,9 @@ static int set_window(int fd, const Fds__Tcp *t)
 
 	if (w.max_window < w.snd_wnd)
 		w.max_window = w.snd_wnd;
-	if (after(w.snd_wl1, next))
+	if (seq_after(w.snd_wl1, next))
 		w.snd_wl1 = next;
-	if (after(w.rcv_wup, next))
+	if (seq_after(w.rcv_wup, next))
 		w.rcv_wup = next;
 	return setsockopt(fd, SOL_TCP, TCP_REPAIR_WINDOW, &w, sizeof(w)) < 0
 		       ? -errno

@@ -27,8 +27,8 @@ struct walk {
 	unsigned depth;
 };
 
-static int refuse(const struct walk *w, const char *name, const char *why,
-		  struct error *err)
+static int refuse_node(const struct walk *w, const char *name, const char *why,
+		       struct error *err)
 {
 	return error_set(err, -ENOTSUP, "%s/%s%s%s %s", w->t->path, w->path,
 			 *w->path ? "/" : "", name, why);
@@ -62,12 +62,13 @@ static int check_attributes(const struct walk *w, int dir, const char *name,
 	n = llistxattr(path, list, sizeof(list));
 	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(list + i) + 1)
 		if (strncmp(list + i, "security.", 9))
-			return refuse(
+			return refuse_node(
 				w, name,
 				"has extended attributes, which do not move",
 				err);
 	return n < 0 && errno == ERANGE
-		       ? refuse(w, name, "has many extended attributes", err)
+		       ? refuse_node(w, name, "has many extended attributes",
+				     err)
 		       : 0;
 }
 
@@ -82,7 +83,7 @@ static int check_kind(const struct walk *w, const char *name,
 	case S_IFSOCK:
 		return 0;
 	}
-	return refuse(w, name, "is a device, which does not move", err);
+	return refuse_node(w, name, "is a device, which does not move", err);
 }
 
 /* Note what is under that name; *ret is its node. */
@@ -148,14 +149,15 @@ static int walk_below(struct walk *w, int fd, const char *name,
 	if (sub < 0)
 		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP
 			       ? 0
-			       : refuse(w, name, "cannot be read", err);
+			       : refuse_node(w, name, "cannot be read", err);
 	if (fstat(sub, &st) < 0 || st.st_ino != n->ino) {
 		close(sub);
 		return 0; /* the entry was replaced; the next pass sees it */
 	}
 	if (len + more + 2 > sizeof(w->path) || w->depth == DEPTH_MOST) {
 		close(sub);
-		return refuse(w, name, "is too deep a directory to move", err);
+		return refuse_node(w, name, "is too deep a directory to move",
+				   err);
 	}
 	snprintf(w->path + len, sizeof(w->path) - len, "%s%s", len ? "/" : "",
 		 name);
@@ -188,7 +190,8 @@ static int walk_entry(struct walk *w, int fd, const char *name,
 	int r;
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : refuse(w, name, "is odd", err);
+		return errno == ENOENT ? 0
+				       : refuse_node(w, name, "is odd", err);
 	if (st.st_dev != w->t->dev) {
 		note_mount(w, dir);
 		return 0;

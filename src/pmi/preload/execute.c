@@ -34,7 +34,7 @@ __attribute__((constructor)) static void execute_init(void)
 }
 
 /* Of an error code the caller would say something else, or try another file. */
-static void refuse(const char *path)
+static void refuse_program(const char *path)
 {
 	char text[512];
 	int n = snprintf(text, sizeof(text),
@@ -48,7 +48,7 @@ static void refuse(const char *path)
 static void check(const char *path)
 {
 	if (one_of_several && pmi_linked_statically(path))
-		refuse(path);
+		refuse_program(path);
 }
 
 /* Folders may be searched, but not executed. */

@@ -41,7 +41,7 @@ static int write_all(const char *p, size_t n)
 	return 0;
 }
 
-__attribute__((format(printf, 1, 2))) static int say(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static int send_line(const char *fmt, ...)
 {
 	char line[PMI_LINE_MAX];
 	va_list ap;
@@ -110,8 +110,8 @@ static int put_piece(const uint8_t *p, size_t n, unsigned part, bool more)
 
 	for (size_t i = 0; i < n; i++)
 		snprintf(hex + 2 * i, 3, "%02x", p[i]);
-	r = say("cmd=put kvsname=%s key=" PMI_BLOB_KEY " value=%c%s\n",
-		wire.name, wire.rank, part, more ? '+' : '.', hex);
+	r = send_line("cmd=put kvsname=%s key=" PMI_BLOB_KEY " value=%c%s\n",
+		      wire.name, wire.rank, part, more ? '+' : '.', hex);
 	return r ? r : hear_begin("cmd=put_result rc=0");
 }
 
@@ -187,7 +187,7 @@ int pmi_wire_fence(const void *mine, size_t n, void **ret, size_t *ret_n)
 	pthread_mutex_lock(&wire.talk);
 	r = put_blob(mine, n);
 	if (!r)
-		r = say("cmd=fence_in\n");
+		r = send_line("cmd=fence_in\n");
 	if (!r)
 		r = hear_blobs(ret, ret_n);
 	pthread_mutex_unlock(&wire.talk);
@@ -228,8 +228,8 @@ int pmi_wire_begin(char ret_name[PMI_KVSNAME_MAX])
 	int r;
 
 	pthread_mutex_lock(&wire.talk);
-	r = say("cmd=init pmi_version=1 pmi_subversion=1\n"
-		"cmd=get_my_kvsname\n");
+	r = send_line("cmd=init pmi_version=1 pmi_subversion=1\n"
+		      "cmd=get_my_kvsname\n");
 	if (!r)
 		r = hear_begin("cmd=response_to_init pmi_version=1 "
 			       "pmi_subversion=1 rc=0");
@@ -253,7 +253,7 @@ int pmi_wire_finalize(void)
 	int r;
 
 	pthread_mutex_lock(&wire.talk);
-	r = say("cmd=finalize\n");
+	r = send_line("cmd=finalize\n");
 	if (!r)
 		r = hear_begin("cmd=finalize_ack");
 	pthread_mutex_unlock(&wire.talk);
@@ -262,5 +262,5 @@ int pmi_wire_finalize(void)
 
 void pmi_wire_abort(int code)
 {
-	(void)say("cmd=abort exitcode=%d\n", code);
+	(void)send_line("cmd=abort exitcode=%d\n", code);
 }

@@ -256,8 +256,8 @@ static void move_ranks(struct borrow *p, const struct view *view,
 }
 
 /* The job at that place of the ring has this slice from now on, if it can. */
-static void choose(struct borrow *p, const struct view *view, struct plan *plan,
-		   size_t place)
+static void choose_slice(struct borrow *p, const struct view *view,
+			 struct plan *plan, size_t place)
 {
 	struct job *job = p->ring[place];
 	uint32_t *to = plan_hosts(plan, job->size);
@@ -363,10 +363,10 @@ static bool give_out(struct borrow *p, const struct view *view,
 
 	for (size_t i = 0; i < p->nr && !new_slice; i++)
 		if (p->ring[i]->state == JOB_RUNNING)
-			choose(p, view, plan, i);
+			choose_slice(p, view, plan, i);
 	for (size_t i = 0; i < p->nr && lend; i++)
 		if (new_slice || p->ring[i]->state != JOB_RUNNING)
-			choose(p, view, plan, i);
+			choose_slice(p, view, plan, i);
 	for (size_t i = 0; i < p->nr; i++)
 		all &= p->to[i] || p->homeless[i] > p->nr_open;
 	return all;

@@ -201,8 +201,8 @@ static bool start_waiting(void *arg)
  * The pass after that job left, or, if it is NULL, without one that left, with
  * so many waiting; false when one of them stays so.
  */
-static bool pass(struct walk *w, const struct placement *p,
-		 const struct sed_job *left, int nr_waiting)
+static bool walk_pass(struct walk *w, const struct placement *p,
+		      const struct sed_job *left, int nr_waiting)
 {
 	unsigned kind = left ? MAPSTATES_DEPARTURE : MAPSTATES_ARRIVAL;
 	struct sed to;
@@ -229,11 +229,11 @@ static void expand(struct walk *w, const struct placement *p)
 
 	room = sed_map(&p->sed, w->conf->minsize, w->conf->maxsize, &size);
 	if (room)
-		pass(w, p, NULL, 1);
+		walk_pass(w, p, NULL, 1);
 	for (size_t j = 0; j < p->sed.nr_jobs; j++) {
 		int waiting = 0;
 
-		while (pass(w, p, &p->sed.jobs[j], waiting) && !room)
+		while (walk_pass(w, p, &p->sed.jobs[j], waiting) && !room)
 			waiting++;
 	}
 }

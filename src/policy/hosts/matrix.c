@@ -183,7 +183,7 @@ static void occupy(struct policy_matrix *p, const struct entry *e)
 		p->busy[e->cols[r]] = true;
 }
 
-static void choose(struct policy_matrix *p, struct entry *e)
+static void choose_row(struct policy_matrix *p, struct entry *e)
 {
 	e->chosen = true;
 	occupy(p, e);
@@ -207,14 +207,14 @@ static void choose_jobs(struct policy_matrix *p, const struct view *view,
 
 			e->chosen = false;
 			if (!new_slot && e->job->state == JOB_RUNNING)
-				choose(p, e);
+				choose_row(p, e);
 		}
 	for (size_t k = 0; k < lent; k++) {
 		struct row *row = &p->row[(p->turn + (int64_t)(n + k)) % n];
 
 		for (size_t i = 0; i < row->nr; i++)
 			if (!row->entry[i].chosen && fits(p, &row->entry[i]))
-				choose(p, &row->entry[i]);
+				choose_row(p, &row->entry[i]);
 	}
 }
 

@@ -140,8 +140,8 @@ static int by_delay(const void *a, const void *b)
  * The virtual nodes of class k are filled host by host, the fastest hosts
  * first and each to the full, as Schnor 1997 §4.2.2 describes it.
  */
-static void choose(const struct sed *sed, int k, int size, const int *had,
-		   int nr_had, int *ret)
+static void fill_class(const struct sed *sed, int k, int size, const int *had,
+		       int nr_had, int *ret)
 {
 	struct node *nodes = xcalloc(sed->nr_hosts, sizeof(*nodes));
 	int n = 0;
@@ -193,7 +193,7 @@ const struct sed_job *sed_start(struct sed *sed, uint64_t id, int class,
 	job = &sed->jobs[sed->nr_jobs];
 	*job = (struct sed_job){ .id = id, .class = class, .size = size };
 	job->hosts = xcalloc(size, sizeof(int));
-	choose(sed, class, size, NULL, 0, job->hosts);
+	fill_class(sed, class, size, NULL, 0, job->hosts);
 	sed->nr_jobs++;
 	count_job(sed, job, 1);
 	update_thresholds(sed, SIZE_MAX);
@@ -334,7 +334,7 @@ int sed_migrate(struct sed *sed, size_t job, int class)
 	int moved;
 
 	set_aside(sed, job);
-	choose(sed, class, j->size, j->hosts, j->size, chosen);
+	fill_class(sed, class, j->size, j->hosts, j->size, chosen);
 	moved = align(j->hosts, chosen, j->size, to);
 	free(chosen);
 	if (moved) {

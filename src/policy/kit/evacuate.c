@@ -96,9 +96,10 @@ size_t evacuate_now(const struct evacuee *e, size_t n, double left,
  * Adds job if it has ranks on that host that are not on their way.  Seconds for those
  * that are.
  */
-static double gather(const struct view *view, const struct evacuation *how,
-		     void *ctx, const struct job *job, uint32_t host,
-		     struct evacuee **end)
+static double gather_ranks(const struct view *view,
+			   const struct evacuation *how, void *ctx,
+			   const struct job *job, uint32_t host,
+			   struct evacuee **end)
 {
 	struct evacuee one = { .job = job };
 	double under_way = 0;
@@ -131,7 +132,7 @@ struct pass {
 };
 
 /* True if the job has a move, planned for this host or one before it. */
-static bool look_at(const struct pass *p, const struct job *job, bool turn)
+static bool evacuate_job(const struct pass *p, const struct job *job, bool turn)
 {
 	if (!p->looked[job->ix]) {
 		p->looked[job->ix] = true;
@@ -149,13 +150,14 @@ static void evacuate_one(const struct pass *p, const struct host *h)
 	size_t n, now;
 
 	for_each_running(j, p->view) if (j->state == JOB_RUNNING && j->hosts)
-		under_way += gather(p->view, p->how, p->ctx, j, h->ix, &end);
+		under_way +=
+		gather_ranks(p->view, p->how, p->ctx, j, h->ix, &end);
 	n = (size_t)(end - p->e);
 	evacuate_order(p->e, n, left);
 	now = evacuate_now(p->e, n, left, p->how->doubt(p->ctx, h->ix),
 			   under_way);
 	for (size_t i = 0; i < n; i++)
-		if (look_at(p, p->e[i].job, now > 0) && now)
+		if (evacuate_job(p, p->e[i].job, now > 0) && now)
 			now--;
 }
 

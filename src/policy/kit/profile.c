@@ -378,7 +378,7 @@ static usec_t run_start(const struct profile *p, struct profile_place at,
 	}
 }
 
-static usec_t after(usec_t t, usec_t length)
+static usec_t end_of(usec_t t, usec_t length)
 {
 	return length > USEC_MAX - t ? USEC_MAX : t + length;
 }
@@ -407,7 +407,7 @@ bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
 	if (t == USEC_MAX)
 		return false;
 	*ret_start = t == from ? run_start(p, at, n) : t;
-	*ret_end = first_short(p, &at, t, after(t, length), n);
+	*ret_end = first_short(p, &at, t, end_of(t, length), n);
 	if (*ret_end != USEC_MAX)
 		*spot = (struct profile_spot){ p->changes, *ret_end, at };
 	return true;
@@ -457,7 +457,7 @@ usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
 		from = first_free(p, &at, from, USEC_MAX, n);
 		if (from == USEC_MAX)
 			return USEC_MAX;
-		end = first_short(p, &at, from, after(from, length), n);
+		end = first_short(p, &at, from, end_of(from, length), n);
 		if (end == USEC_MAX)
 			return from;
 		from = end;

@@ -55,7 +55,7 @@ double flights_last_from(const struct flights *f, const struct job *job,
 	return *ret_seen ? bytes_of(job) / f->pace[host] : flights_last(f, job);
 }
 
-static void add(struct flights *f, const struct flight *one)
+static void add_flight(struct flights *f, const struct flight *one)
 {
 	array_room(f->flight, f->nr, &f->cap);
 	f->flight[f->nr++] = *one;
@@ -73,16 +73,17 @@ void flights_note(struct flights *f, const struct plan *plan, size_t first)
 			continue;
 		last = (usec_t)(flights_last(f, e->job) * e->n * USEC_PER_SEC);
 		for (uint32_t i = 0; i < e->n; i++)
-			add(f, &(struct flight){
-				       .job = e->job->id,
-				       .ix = e->job->ix,
-				       .rank = e->ranks[i],
-				       .from = e->job->hosts[e->ranks[i]],
-				       .to = e->hosts[i],
-				       .began = now,
-				       .until = now + PATIENCE * last +
-						PATIENCE_LEAST,
-			       });
+			add_flight(f,
+				   &(struct flight){
+					   .job = e->job->id,
+					   .ix = e->job->ix,
+					   .rank = e->ranks[i],
+					   .from = e->job->hosts[e->ranks[i]],
+					   .to = e->hosts[i],
+					   .began = now,
+					   .until = now + PATIENCE * last +
+						    PATIENCE_LEAST,
+				   });
 	}
 }
 
@@ -266,7 +267,7 @@ static void add_known(struct flights *f, const struct view *view,
 		return;
 	one->ix = job->ix;
 	one->failed = one->began == FAILED;
-	add(f, one);
+	add_flight(f, one);
 }
 
 /* Hosts keep their places; a text of the time before paces were kept has none. */

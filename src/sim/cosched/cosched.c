@@ -150,7 +150,7 @@ static void end_round(struct run *r, uint32_t i, nsec_t t)
 /* ---- messages ---- */
 
 /* Bring what is known of a node up to t, which never goes back. */
-static void look_at(struct run *r, uint32_t i, nsec_t t)
+static void catch_up(struct run *r, uint32_t i, nsec_t t)
 {
 	const struct node *n = &r->c->node[i];
 	struct process *p = &r->p[i];
@@ -170,7 +170,7 @@ static nsec_t deliver(struct run *r, uint32_t to, nsec_t t, bool *ret_room)
 	struct process *p = &r->p[to];
 	uint32_t bytes = r->c->program->bytes;
 
-	look_at(r, to, t);
+	catch_up(r, to, t);
 	*ret_room = true;
 	if (!p->runs) {
 		*ret_room = p->buffered + bytes <= r->c->network.buffer;

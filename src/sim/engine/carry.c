@@ -12,8 +12,8 @@
 #include "sim/engine/engine.h"
 #include "sim/engine/moves.h"
 
-static int refuse(const struct engine *g, const struct plan_entry *e,
-		  const char *why, struct error *err)
+static int refuse_entry(const struct engine *g, const struct plan_entry *e,
+			const char *why, struct error *err)
 {
 	char text[200];
 
@@ -73,9 +73,9 @@ static int start_job(struct engine *g, const struct plan_entry *e,
 	usec_t estimate;
 
 	if (job->state != JOB_WAITING)
-		return refuse(g, e, "that job does not wait", err);
+		return refuse_entry(g, e, "that job does not wait", err);
 	if (e->n < job->min_size || e->n > job->size || !e->n)
-		return refuse(g, e, "it cannot run on that many", err);
+		return refuse_entry(g, e, "it cannot run on that many", err);
 	if (g->result.split) /* it has done nothing but wait */
 		engine_advance(g, job);
 	engine_event(g, &event, false);
@@ -110,11 +110,11 @@ static int resize(struct engine *g, const struct plan_entry *e,
 	uint32_t had = job->n;
 
 	if (job->state != JOB_RUNNING)
-		return refuse(g, e, "that job does not run", err);
+		return refuse_entry(g, e, "that job does not run", err);
 	if (e->n != had && job->kind != JOB_MALLEABLE)
-		return refuse(g, e, "that job's size is fixed", err);
+		return refuse_entry(g, e, "that job's size is fixed", err);
 	if (e->n < job->min_size || e->n > job->size || !e->n)
-		return refuse(g, e, "it cannot run on that many", err);
+		return refuse_entry(g, e, "it cannot run on that many", err);
 	engine_advance(g, job);
 	if (e->n == had) {
 		event.cost = migration(g, job,
@@ -145,7 +145,7 @@ static int migrate(struct engine *g, const struct plan_entry *e,
 	bool first = true;
 
 	if (job->state == JOB_WAITING || !job->hosts)
-		return refuse(g, e, "there is no such rank", err);
+		return refuse_entry(g, e, "there is no such rank", err);
 	for (const struct plan_entry *p = g->plan.entry; p < e && first; p++)
 		first = p->type != PLAN_MIGRATE || p->job != job;
 	engine_advance(g, job);
@@ -153,8 +153,8 @@ static int migrate(struct engine *g, const struct plan_entry *e,
 		event.rank = e->ranks[i];
 		event.host = e->hosts[i];
 		if (event.rank >= job->n || event.host >= g->view.nr_hosts)
-			return refuse(g, e, "there is no such rank or host",
-				      err);
+			return refuse_entry(
+				g, e, "there is no such rank or host", err);
 		if (g->moves) {
 			moves_begin(g, job, event.rank, event.host);
 			continue;
@@ -182,7 +182,8 @@ static int freeze(struct engine *g, const struct plan_entry *e,
 
 	if (job->state == JOB_WAITING || e->rank >= job->n ||
 	    job_rank_frozen(job, e->rank) != thaw)
-		return refuse(g, e, "that rank does not wait for it", err);
+		return refuse_entry(g, e, "that rank does not wait for it",
+				    err);
 	if (g->moves && moves_under_way(g->moves, job, e->rank))
 		return 0; /* it leaves */
 	engine_advance(g, job);
@@ -195,8 +196,8 @@ static int requeue(struct engine *g, const struct plan_entry *e,
 		   struct error *err)
 {
 	if (e->job->state == JOB_WAITING || !e->job->requeue)
-		return refuse(g, e, "that job waits, or may not be requeued",
-			      err);
+		return refuse_entry(
+			g, e, "that job waits, or may not be requeued", err);
 	engine_requeue(g, e->job);
 	return 0;
 }
@@ -211,7 +212,7 @@ static int suspend(struct engine *g, const struct plan_entry *e,
 			       .job = job };
 
 	if (job->state != JOB_RUNNING)
-		return refuse(g, e, "that job does not run", err);
+		return refuse_entry(g, e, "that job does not run", err);
 	engine_advance(g, job);
 	engine_event(g, &event, false);
 	g->running_demand -= job->size;
@@ -236,7 +237,7 @@ static int resume(struct engine *g, const struct plan_entry *e,
 			       .hosts = e->hosts };
 
 	if (job->state != JOB_SUSPENDED)
-		return refuse(g, e, "that job is not suspended", err);
+		return refuse_entry(g, e, "that job is not suspended", err);
 	event.cost =
 		migration(g, job, moved_ranks(job->hosts, e->hosts, job->n));
 	engine_advance(g, job);
@@ -256,7 +257,7 @@ static int reserve_or_release(struct engine *g, const struct plan_entry *e,
 			       .host = e->host };
 
 	if (e->host >= g->view.nr_hosts)
-		return refuse(g, e, "there is no such host", err);
+		return refuse_entry(g, e, "there is no such host", err);
 	engine_event(g, &event, false);
 	return 0;
 }
@@ -288,7 +289,8 @@ static int carry_one(struct engine *g, struct plan_entry *e, struct error *err)
 		buf = plan_hosts(&g->plan, e->n);
 		e->hosts = (uint32_t *)choose_hosts(g, e, buf);
 		if (!e->hosts)
-			return refuse(g, e, "no hosts have room for it", err);
+			return refuse_entry(g, e, "no hosts have room for it",
+					    err);
 	}
 	switch (e->type) {
 	case PLAN_START:
@@ -353,8 +355,9 @@ int engine_carry_out(struct engine *g, struct error *err)
 	}
 	if (g->view.nr_free < 0 && !g->view.nr_hosts && g->plan.nr &&
 	    g->plan.free < 0)
-		return refuse(g, &g->plan.entry[g->plan.nr - 1],
-			      "there are not so many free processors", err);
+		return refuse_entry(g, &g->plan.entry[g->plan.nr - 1],
+				    "there are not so many free processors",
+				    err);
 	if (g->moved) {
 		g->result.migration_events++;
 		g->moved = false;

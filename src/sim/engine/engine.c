@@ -194,7 +194,7 @@ static int renew(struct engine *g, struct error *err)
 	return r;
 }
 
-static int pass(struct engine *g, struct error *err)
+static int run_pass(struct engine *g, struct error *err)
 {
 	uint64_t every = g->config->renew;
 	int r;
@@ -215,7 +215,7 @@ static int pass(struct engine *g, struct error *err)
 
 static int pass_if(struct engine *g, bool each, struct error *err)
 {
-	return each ? pass(g, err) : 0;
+	return each ? run_pass(g, err) : 0;
 }
 
 static int do_ends(struct engine *g, bool each, struct error *err)
@@ -286,7 +286,7 @@ static int instant(struct engine *g, struct error *err)
 	if (r)
 		return r;
 	do_timers(g);
-	return each && !g->view.nr_waiting ? 0 : pass(g, err);
+	return each && !g->view.nr_waiting ? 0 : run_pass(g, err);
 }
 
 static usec_t min_usec(usec_t a, usec_t b)

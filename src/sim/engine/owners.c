@@ -145,7 +145,7 @@ static void came_back(struct owners *o, struct owner *w, usec_t now)
 
 /* ---- a host, fed ---- */
 
-static struct scene look_at(const struct engine *g, uint32_t ix, usec_t now)
+static struct scene scene_of(const struct engine *g, uint32_t ix, usec_t now)
 {
 	const struct owner *w = &g->owners->owner[ix];
 	const struct host *h = &g->view.hosts[ix];
@@ -167,7 +167,7 @@ static void feed(struct engine *g, uint32_t ix, usec_t now)
 	struct owner *w = &o->owner[ix];
 	struct contract *c = &w->contract;
 	struct moment m = moment_plain(now);
-	struct scene scene = look_at(g, ix, now);
+	struct scene scene = scene_of(g, ix, now);
 	bool was_here = c->scene.here;
 
 	bear(o, w, &g->view.hosts[ix], now);

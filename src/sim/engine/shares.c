@@ -54,7 +54,7 @@ static void begin_phases(struct engine *g, struct job *job)
 /* ---- who gets what ---- */
 
 /* Every rank's need, host by host. */
-static void gather(struct engine *g)
+static void gather_needs(struct engine *g)
 {
 	struct engine_memory *m = g->memory;
 	const struct job *job;
@@ -120,7 +120,7 @@ static void tell_host(struct engine *g, const struct host *h, uint64_t demand,
 	g->memory->told = true;
 }
 
-/* gather() has left first[] at the end of each host's ranks. */
+/* gather_needs() has left first[] at the end of each host's ranks. */
 static void share_host(struct engine *g, const struct host *h)
 {
 	struct engine_memory *m = g->memory;
@@ -172,7 +172,7 @@ static void share_all(struct engine *g)
 
 	for_each_running(job, &g->view) memory_need(g, job)->fresh_rate =
 		INFINITY;
-	gather(g);
+	gather_needs(g);
 	g->memory->idle = 0;
 	for_each_host (h, &g->view)
 		share_host(g, h);

@@ -137,7 +137,7 @@ static size_t want_class(struct classes *c, size_t k)
 }
 
 /* Bring those of the classes that are wanted to the front; how many. */
-static size_t gather(const struct classes *c, double *x, size_t n)
+static size_t gather_classes(const struct classes *c, double *x, size_t n)
 {
 	size_t m = 0;
 
@@ -163,7 +163,7 @@ static void find_percentiles(double *x, size_t n, struct summary_stat *s)
 		k[i] = rank_of(q[i], n);
 		k[i] -= want_class(&c, k[i]);
 	}
-	n = gather(&c, x, n);
+	n = gather_classes(&c, x, n);
 	for (size_t i = 0; i < sizeof(q) / sizeof(*q); i++) {
 		*to[i] = select_kth(x, from, n, k[i]);
 		from = k[i]; /* below it all is smaller */

@@ -23,7 +23,7 @@ static struct estimate exactly(double x)
 
 /* An idle system's average over b, sampled each 5 s, when a process has run for so
  * many seconds. */
-static double after(usec_t b, int seconds)
+static double average_after(usec_t b, int seconds)
 {
 	struct average a = { .over = b };
 	double value = average_feed(&a, 0, 0);
@@ -37,24 +37,26 @@ static void tell_averages(struct reproduce *r)
 {
 	reproduce_number(
 		r, reproduce_text("1-minute average, weight of the new load"),
-		0.08, 0.005, exactly(after(60 * USEC_PER_SEC, 5)), NULL);
+		0.08, 0.005, exactly(average_after(60 * USEC_PER_SEC, 5)),
+		NULL);
 	reproduce_number(
 		r, reproduce_text("1-minute average, weight of the old value"),
-		0.92, 0.005, exactly(1 - after(60 * USEC_PER_SEC, 5)), NULL);
+		0.92, 0.005, exactly(1 - average_after(60 * USEC_PER_SEC, 5)),
+		NULL);
 	reproduce_number(r,
 			 reproduce_text("Figure 3.4, 1-minute average when a "
 					"process has run for 60 s"),
-			 0.6, 0.05, exactly(after(60 * USEC_PER_SEC, 60)),
-			 NULL);
+			 0.6, 0.05,
+			 exactly(average_after(60 * USEC_PER_SEC, 60)), NULL);
 	reproduce_range(r,
 			reproduce_text("the 30-second average is nearer to 1 "
 				       "than that, by"),
 			0, INFINITY,
-			exactly(after(30 * USEC_PER_SEC, 60) -
-				after(60 * USEC_PER_SEC, 60)),
+			exactly(average_after(30 * USEC_PER_SEC, 60) -
+				average_after(60 * USEC_PER_SEC, 60)),
 			NULL);
 	reproduce_number(r, reproduce_text("the run queue as it is, after 5 s"),
-			 1, 0, exactly(after(0, 5)), NULL);
+			 1, 0, exactly(average_after(0, 5)), NULL);
 }
 
 /* ---- Table 3.1 ---- */

@@ -85,7 +85,7 @@ static int tell_reading(struct reproduce *r, const struct reading *reading,
 	struct reproduce_grid g;
 	int rc = run_trace(r, policies, w, reading->paging, 0, &g, err);
 
-	if (rc == 0) {
+	if (!rc) {
 		struct estimate e = reduced(r, &g, metric);
 
 		reproduce_note(r, reproduce_text("%s: %.1f (%.1f to %.1f)",
@@ -103,8 +103,7 @@ static int tell_readings(struct reproduce *r, const char *workload, int metric,
 	int rc = 0;
 
 	for (size_t i = 0;
-	     i < sizeof(readings) / sizeof(*readings) && rc == 0 && !r->quick;
-	     i++)
+	     i < sizeof(readings) / sizeof(*readings) && !rc && !r->quick; i++)
 		rc = tell_reading(r, &readings[i], workload, metric, err);
 	return rc;
 }
@@ -137,14 +136,13 @@ static int tell_group(struct reproduce *r, int group,
 {
 	int rc = 0;
 
-	for (int t = 0; t < NR_TRACES && rc == 0; t++) {
+	for (int t = 0; t < NR_TRACES && !rc; t++) {
 		char *w =
 			reproduce_text("chen:group=%d,trace=%d", group, t + 1);
 		struct reproduce_grid g;
 
 		rc = run_trace(r, both, w, NULL, jobs[t], &g, err);
-		for (const struct column *c = columns; c->what && rc == 0;
-		     c++) {
+		for (const struct column *c = columns; c->what && !rc; c++) {
 			tell_column(r, &g, c, t);
 			/* The middle one stands for all. */
 			if (c == columns && t == 2)
@@ -209,13 +207,13 @@ static int run_once(struct reproduce *r, struct run *run, struct error *err)
 	struct paging paging;
 	int rc = workload_create(run->workload, &setup, &c.workload, err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = machine_parse(c.workload->hosts, &hosts, &c.nr_hosts, err);
-	if (rc == 0)
+	if (!rc)
 		rc = paging_parse(c.workload->paging, &paging, err);
 	c.hosts = hosts;
 	c.paging = &paging;
-	if (rc == 0)
+	if (!rc)
 		rc = sim_run(&c, &run->result, err);
 	free(hosts);
 	workload_destroy(c.workload);
@@ -247,12 +245,12 @@ static int tell_split(struct reproduce *r, struct error *err)
 	uint64_t wrong = 0;
 	int rc = 0;
 
-	for (int p = 0; p < 2 && rc == 0; p++) {
+	for (int p = 0; p < 2 && !rc; p++) {
 		struct run run = { .policy = both[p],
 				   .workload = "chen:trace=3" };
 
 		rc = run_once(r, &run, err);
-		if (rc == 0)
+		if (!rc)
 			wrong += count_wrong(&run.result, &cpu[p]);
 		sim_result_clear(&run.result);
 	}
@@ -282,7 +280,7 @@ static int tell_calm(struct reproduce *r, const char *what,
 	int rc = run_trace(r, both, workload, NULL, nr, &g, err);
 
 	/* The gains of group 1 are from 27.4 on; a tenth of that is none. */
-	if (rc == 0)
+	if (!rc)
 		reproduce_range(
 			r, reproduce_text("%s, %% less execution time", what),
 			-2.74, 2.74, reduced(r, &g, METRIC_RESPONSE), NULL);
@@ -294,13 +292,13 @@ static int c3(struct reproduce *r, struct error *err)
 {
 	int rc = tell_split(r, err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = tell_calm(r, "60 jobs in the hour", "chen:trace=1", 60,
 			       err);
-	if (rc == 0)
+	if (!rc)
 		rc = tell_calm(r, "all jobs need 100 MB",
 			       "chen:trace=3,equal=100", jobs[2], err);
-	if (rc == 0)
+	if (!rc)
 		rc = tell_calm(r, "all jobs need 180 MB",
 			       "chen:trace=3,equal=180", jobs[2], err);
 	return rc;
@@ -320,7 +318,7 @@ static int sample_group(struct reproduce *r, int group,
 {
 	int rc = 0;
 
-	for (int k = 0; k < 2 * NR_TRACES && rc == 0; k++) {
+	for (int k = 0; k < 2 * NR_TRACES && !rc; k++) {
 		struct sampler s = { 0 };
 		const struct sim_observer look = { .event = sampler_event,
 						   .data = &s };
@@ -350,11 +348,11 @@ static int c4(struct reproduce *r, struct error *err)
 	static const char *const what[] = { "idle memory", "skew" };
 	int rc = 0;
 
-	for (int group = 1; group <= 2 && rc == 0; group++) {
+	for (int group = 1; group <= 2 && !rc; group++) {
 		double most[2][SAMPLER_RATES] = { { 0 } };
 
 		rc = sample_group(r, group, most, err);
-		for (int i = 1; i < SAMPLER_RATES && rc == 0; i++) {
+		for (int i = 1; i < SAMPLER_RATES && !rc; i++) {
 			double v = most[group - 1][i];
 
 			reproduce_range(

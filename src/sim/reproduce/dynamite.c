@@ -162,7 +162,7 @@ static int d1(struct reproduce *r, struct error *err)
 	json_t *list = NULL;
 	int rc = read_lines(r, &list, err);
 
-	for (size_t i = 0; rc == 0 && i < 2; i++) {
+	for (size_t i = 0; !rc && i < 2; i++) {
 		const struct kind k = { .bytes = sizes[i].bytes };
 		struct estimate e =
 			percent_more(ratio(r, list, &k, "ours", "bare", NULL));
@@ -266,7 +266,7 @@ static int d3(struct reproduce *r, struct error *err)
 	json_t *list = NULL;
 	int rc = read_lines(r, &list, err);
 
-	if (rc == 0)
+	if (!rc)
 		tell_kernels(r, list, table);
 	json_decref(list);
 	return rc;

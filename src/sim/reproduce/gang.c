@@ -210,7 +210,7 @@ static int note_readings2(struct reproduce *r, const char *workload,
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < NR(readings2) && rc == 0; i++) {
+	for (size_t i = 0; i < NR(readings2) && !rc; i++) {
 		const char *const policies[] = { readings2[i].lst, rival,
 						 NULL };
 		struct reproduce_grid g = grid2(policies, workload);
@@ -223,7 +223,7 @@ static int note_readings2(struct reproduce *r, const char *workload,
 		if (readings2[i].free)
 			g.costs = (struct sim_costs){ 0 };
 		rc = reproduce_grid_run(r, &g, err);
-		if (rc == 0) {
+		if (!rc) {
 			e = rival ? reproduce_ratio(r, &g, 1, 0, 0,
 						    METRIC_RESPONSE)
 				  : reproduce_mean(r, &g, 0, 0,
@@ -248,7 +248,7 @@ int schnor_s2c(struct reproduce *r, struct error *err)
 
 	if (rc < 0)
 		goto out;
-	for (size_t l = MEDIUM; rc == 0 && l <= HIGHER; l++) {
+	for (size_t l = MEDIUM; !rc && l <= HIGHER; l++) {
 		tell_ratio(r, &g, SNPF, LST, l, "almost as good: 1 +- 0.15",
 			   0.85, 1.15);
 		note_ratio_load(r, &g, SNPF, LST, 1.15);
@@ -312,7 +312,7 @@ int schnor_s2d(struct reproduce *r, struct error *err)
 	if (!rc)
 		rc = s2d_grids(r, "schnor:kind=mb-exp", policies, "2.4exp", &mb,
 			       err);
-	for (size_t l = MEDIUM; rc == 0 && l <= HIGH; l++)
+	for (size_t l = MEDIUM; !rc && l <= HIGH; l++)
 		for (size_t p = LS; p <= SNPF; p++) {
 			tell_less(r, &expo, &hyper, p, LST, l);
 			tell_ratio(r, &mb, LST, p, l, "worse: above 1", 1,
@@ -332,7 +332,7 @@ static int tell_migrations(struct reproduce *r, const struct reproduce_grid *g,
 
 	for (size_t l = 0; l < g->nr_loads; l++)
 		migrated[l] = reproduce_mean(r, g, 0, l, METRIC_MIGRATED).value;
-	for (size_t l = MEDIUM; rc == 0 && l <= HIGHER; l++) {
+	for (size_t l = MEDIUM; !rc && l <= HIGHER; l++) {
 		struct estimate share =
 			reproduce_mean(r, g, 0, l, METRIC_MIGRATED);
 		struct estimate gap =
@@ -380,7 +380,7 @@ static int s2e_variants(struct reproduce *r, const char *workload,
 	if (rc < 0)
 		goto out;
 	rc = tell_migrations(r, &g, name, err);
-	for (size_t l = MEDIUM; rc == 0 && l <= HIGH; l++) {
+	for (size_t l = MEDIUM; !rc && l <= HIGH; l++) {
 		double lst =
 			reproduce_mean(r, &g, LST, l, METRIC_RESPONSE).value;
 		double lst_o =

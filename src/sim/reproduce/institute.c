@@ -75,8 +75,8 @@ struct people {
 	size_t nr, cap;
 };
 
-static void add(struct people *p, double at, uint32_t host,
-		enum activity_what what, double by)
+static void add_change(struct people *p, double at, uint32_t host,
+		       enum activity_what what, double by)
 {
 	array_room(p->step, p->nr, &p->cap);
 	p->step[p->nr++] = (struct step){ at, host, what, by };
@@ -85,8 +85,8 @@ static void add(struct people *p, double at, uint32_t host,
 static void last(struct people *p, uint32_t host, enum activity_what what,
 		 double from, double to, double by)
 {
-	add(p, from, host, what, by);
-	add(p, to, host, what, -by);
+	add_change(p, from, host, what, by);
+	add_change(p, to, host, what, -by);
 }
 
 static double about(struct random_stream *r, double mean)
@@ -154,7 +154,7 @@ static void spend_days(struct people *p, uint32_t host, int days)
 }
 
 /* Long computations, which begin between coming and going. */
-static void compute(struct people *p, uint32_t host, double midnight)
+static void add_computing(struct people *p, uint32_t host, double midnight)
 {
 	const struct institute_law *law = p->law;
 	struct random_stream *r = &p->random;
@@ -216,7 +216,7 @@ void institute_draw(const struct institute_law *law, uint32_t days,
 		for (unsigned s = 0; s < machines[host].seats; s++)
 			spend_days(&p, host, (int)days);
 		for (int day = -1; day < (int)days; day++)
-			compute(&p, host, day * DAY);
+			add_computing(&p, host, day * DAY);
 	}
 	write_script(&p, days * DAY, ret);
 	free(p.step);

@@ -65,7 +65,7 @@ static int run_one(void *arg, uint32_t cell, uint32_t replication,
 	struct institute_result job[INSTITUTE_JOBS];
 	int rc = institute_run(&s, replication, job, err);
 
-	for (int j = 0; j < INSTITUTE_JOBS && rc == 0; j++) {
+	for (int j = 0; j < INSTITUTE_JOBS && !rc; j++) {
 		double *v = &value[j * VALUES];
 
 		v[SIZE] = job[j].size;
@@ -159,11 +159,11 @@ int schnor_s5e(struct reproduce *r, struct error *err)
 	struct runs night = { .value = NULL }, day = { .value = NULL };
 	int rc = run_days(r, NIGHT, &night, err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = run_days(r, AFTERNOON, &day, err);
-	if (rc == 0)
+	if (!rc)
 		tell_moves(r, &night);
-	for (int j = 0; j < INSTITUTE_JOBS && rc == 0; j++) {
+	for (int j = 0; j < INSTITUTE_JOBS && !rc; j++) {
 		reproduce_range(
 			r,
 			reproduce_text("by day, %s, most in an hour", names[j]),
@@ -234,7 +234,7 @@ int schnor_s5f(struct reproduce *r, struct error *err)
 	struct runs d = { .value = NULL };
 	int rc = run_days(r, NIGHT, &d, err);
 
-	if (rc == 0) {
+	if (!rc) {
 		tell_table(r, &d, &table);
 		tell_less(r,
 			  reproduce_text(
@@ -262,11 +262,11 @@ int schnor_s5g(struct reproduce *r, struct error *err)
 	struct runs d = { .value = NULL }, night = { .value = NULL };
 	int rc = run_days(r, AFTERNOON, &d, err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = run_days(r, NIGHT, &night, err);
-	if (rc == 0)
+	if (!rc)
 		tell_table(r, &d, &table);
-	for (int j = 0; j < INSTITUTE_JOBS && rc == 0; j++)
+	for (int j = 0; j < INSTITUTE_JOBS && !rc; j++)
 		tell_less(r,
 			  reproduce_text("%s, slowdown by night less that "
 					 "by day",
@@ -308,7 +308,7 @@ int schnor_s5h(struct reproduce *r, struct error *err)
 	struct runs d = { .value = NULL };
 	int rc = run_days(r, NIGHT, &d, err);
 
-	if (rc == 0)
+	if (!rc)
 		tell_share(r, &d);
 	runs_clear(&d);
 	return rc < 0 ? rc : schnor_pmax(r, err);

@@ -153,7 +153,7 @@ static int run_job(const struct institute_setup *s,
 	institute_hosts(hosts);
 	owner_terms_init(&terms);
 	rc = sim_run(&c, &result, err);
-	if (rc == 0) {
+	if (!rc) {
 		if (w.start < 0)
 			rc = error_set(err, -ERANGE,
 				       "a job of %u nodes was never started",
@@ -177,7 +177,7 @@ int institute_run(const struct institute_setup *setup, uint64_t replication,
 	institute_draw(&setup->law, DAYS + 2, setup->seed, replication,
 		       &people);
 	rc = run_job(setup, &people, 1000, 1, &ret[JOB_GREEDY], err);
-	for (int j = JOB_70; j < INSTITUTE_JOBS && rc == 0; j++) {
+	for (int j = JOB_70; j < INSTITUTE_JOBS && !rc; j++) {
 		uint32_t size = (uint32_t)(share[j] * ret[JOB_GREEDY].size);
 
 		size = size ? size : 1;

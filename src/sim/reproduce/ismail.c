@@ -56,7 +56,7 @@ static int i2a(struct reproduce *r, struct error *err)
 				    .nr_loads = NR(loads) };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t p = 0; rc == 0 && policies[p]; p++)
+	for (size_t p = 0; !rc && policies[p]; p++)
 		reproduce_number(
 			r, reproduce_text("%s, load at the turn", policies[p]),
 			published[p], 0.05, knee(r, &g, p, 3),
@@ -88,7 +88,7 @@ static int i2b(struct reproduce *r, struct error *err)
 				    .nr_loads = NR(loads) };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; rc == 0 && l < g.nr_loads; l++) {
+	for (size_t l = 0; !rc && l < g.nr_loads; l++) {
 		double se[4];
 		bool met = true;
 
@@ -126,10 +126,10 @@ static int crossover(struct reproduce *r, const char *workload,
 				    .nr_loads = NR(loads) };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; rc == 0 && l < g.nr_loads; l++)
+	for (size_t l = 0; !rc && l < g.nr_loads; l++)
 		worse[l] =
 			reproduce_difference(r, &g, 0, 1, l, METRIC_RESPONSE);
-	if (rc == 0)
+	if (!rc)
 		reproduce_number(
 			r, reproduce_text("%s, load of the crossover", name),
 			published, 0.05,
@@ -158,7 +158,7 @@ static int i2d(struct reproduce *r, struct error *err)
 				    .nr_loads = NR(loads) };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; rc == 0 && l < g.nr_loads; l++)
+	for (size_t l = 0; !rc && l < g.nr_loads; l++)
 		reproduce_range(
 			r, reproduce_text("L=%g, RT(FF+FIFO)/RT(FF)", loads[l]),
 			1, INFINITY,
@@ -230,7 +230,7 @@ static int i2e_model(struct reproduce *r, const char *workload,
 				    .nr_loads = NR(loads) };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; rc == 0 && l < g.nr_loads; l++)
+	for (size_t l = 0; !rc && l < g.nr_loads; l++)
 		rc = epfp_worst(r, &g, l, model, err);
 	if (!rc)
 		rc = reproduce_figure(r, &g, model, METRIC_RESPONSE, err);

@@ -70,13 +70,13 @@ int ismail_i4a(struct reproduce *r, struct error *err)
 				    .nr_loads = NR(loads) };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t p = 1; rc == 0 && p < 4; p++)
+	for (size_t p = 1; !rc && p < 4; p++)
 		for (size_t l = 0; l < g.nr_loads; l++) {
 			changes_row(r, &g, p, l, published[p][l]);
 			if (p == 1)
 				lack_note(r, &g, l);
 		}
-	if (rc == 0)
+	if (!rc)
 		reproduce_note(
 			r,
 			reproduce_text(
@@ -118,7 +118,7 @@ int ismail_i4b(struct reproduce *r, struct error *err)
 	static const double loads[] = { 0.8 };
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < NR(rows); i++) {
+	for (size_t i = 0; !rc && i < NR(rows); i++) {
 		struct reproduce_grid g = {
 			.policy = policies,
 			.workload = rows[i].workload,
@@ -130,7 +130,7 @@ int ismail_i4b(struct reproduce *r, struct error *err)
 		struct estimate e;
 
 		rc = reproduce_grid_run(r, &g, err);
-		if (rc == 0) {
+		if (!rc) {
 			e = reproduce_ratio(r, &g, 0, 1, 0, METRIC_RESPONSE);
 			reproduce_range(
 				r,
@@ -183,7 +183,7 @@ static int pairs(struct reproduce *r, const char *const *policies,
 {
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < nr; i++) {
+	for (size_t i = 0; !rc && i < nr; i++) {
 		char *other =
 			reproduce_text("%s,mean_size=32", row[i].workload);
 		const struct reproduce_reading readings[] = {
@@ -199,7 +199,7 @@ static int pairs(struct reproduce *r, const char *const *policies,
 					    .nr_loads = 1 };
 
 		rc = reproduce_grid_run(r, &g, err);
-		if (rc == 0) {
+		if (!rc) {
 			reproduce_range(
 				r,
 				reproduce_text("%s, L=%g, RT(%s)/RT(%s)",
@@ -212,7 +212,7 @@ static int pairs(struct reproduce *r, const char *const *policies,
 			rc = reproduce_readings(r, readings, row[i].load,
 						METRIC_RESPONSE, err);
 		}
-		for (size_t k = 0; lack && rc == 0 && k < NR(more_load); k++)
+		for (size_t k = 0; lack && !rc && k < NR(more_load); k++)
 			rc = at_load(r, policies, row[i].workload, more_load[k],
 				     err);
 		reproduce_grid_clear(&g);
@@ -257,7 +257,7 @@ int ismail_i4e(struct reproduce *r, struct error *err)
 				    .nr_loads = NR(loads) };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t p = 1; rc == 0 && p < 3; p++)
+	for (size_t p = 1; !rc && p < 3; p++)
 		for (size_t l = 0; l < g.nr_loads; l++)
 			reproduce_range(r,
 					reproduce_text("L=%g, RT(%s)/RT(mfff)",

@@ -25,7 +25,7 @@ static int ratios(struct reproduce *r, const char *const *policies,
 				    .nr_loads = nr };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; rc == 0 && l < nr; l++) {
+	for (size_t l = 0; !rc && l < nr; l++) {
 		reproduce_number(
 			r,
 			reproduce_text("L=%g, RT(%s)/RT(%s)", loads[l],
@@ -36,7 +36,7 @@ static int ratios(struct reproduce *r, const char *const *policies,
 			rc = reproduce_readings(r, reading, loads[l],
 						METRIC_RESPONSE, err);
 	}
-	if (rc == 0 && nr > 1)
+	if (!rc && nr > 1)
 		rc = reproduce_figure(r, &g, "response", METRIC_RESPONSE, err);
 	reproduce_grid_clear(&g);
 	return rc;
@@ -162,7 +162,7 @@ static int i3e_pair(struct reproduce *r, char sizes, char times,
 				    .nr_loads = NR(loads) };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; rc == 0 && l < g.nr_loads; l++) {
+	for (size_t l = 0; !rc && l < g.nr_loads; l++) {
 		alike(r, &g, 1, 0, l, where);
 		alike(r, &g, 2, 0, l, where);
 		slower(r, &g, 4, 3, l, where);
@@ -202,14 +202,14 @@ int ismail_i3f(struct reproduce *r, struct error *err)
 	static const char *const where[] = { "U/U", "E/E" };
 	int rc = 0;
 
-	for (size_t w = 0; rc == 0 && w < 2; w++) {
+	for (size_t w = 0; !rc && w < 2; w++) {
 		struct reproduce_grid g = { .policy = policies,
 					    .workload = workloads[w],
 					    .load = loads,
 					    .nr_loads = NR(loads) };
 
 		rc = reproduce_grid_run(r, &g, err);
-		for (size_t l = 0; rc == 0 && l < g.nr_loads; l++)
+		for (size_t l = 0; !rc && l < g.nr_loads; l++)
 			for (size_t p = 1; p < 4; p++)
 				alike(r, &g, p, 0, l, where[w]);
 		reproduce_grid_clear(&g);

@@ -62,7 +62,7 @@ static int one_order(struct reproduce *r, const struct order *o,
 				    .nr_loads = 1 };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	if (rc == 0)
+	if (!rc)
 		reproduce_range(
 			r,
 			reproduce_text("%s L=%g, %s, %s/%s", o->where, o->load,
@@ -78,7 +78,7 @@ static int all_orders(struct reproduce *r, const struct order *o, size_t nr,
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < nr && rc == 0; i++)
+	for (size_t i = 0; i < nr && !rc; i++)
 		rc = one_order(r, &o[i], err);
 	return rc;
 }
@@ -197,12 +197,12 @@ static int best_fixed(struct reproduce *r, const char *where,
 	size_t best[NR(loads)] = { 0 };
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; rc == 0 && l < NR(loads); l++)
+	for (size_t l = 0; !rc && l < NR(loads); l++)
 		for (size_t p = 1; p < NR(limit); p++)
 			if (reproduce_mean(r, &g, p, l, RT).value <
 			    reproduce_mean(r, &g, best[l], l, RT).value)
 				best[l] = p;
-	if (rc == 0)
+	if (!rc)
 		reproduce_fact(r,
 			       reproduce_text("%s, best fixed FF_max at 0.4, "
 					      "0.8, 1.2",
@@ -213,7 +213,7 @@ static int best_fixed(struct reproduce *r, const char *where,
 			       best[0] <= best[1] && best[1] <= best[2] &&
 				       best[0] < best[2],
 			       NULL);
-	for (size_t l = 0; rc == 0 && l < NR(loads); l++)
+	for (size_t l = 0; !rc && l < NR(loads); l++)
 		reproduce_range(
 			r,
 			reproduce_text("%s L=%g, RT, adaptive to best fixed",
@@ -237,7 +237,7 @@ int ismail_i5f(struct reproduce *r, struct error *err)
 	};
 	int rc = best_fixed(r, "MISP, U/U", UU_MISP, err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = best_fixed(r, "MISP, U/E", UE_MISP, err);
 	return rc < 0 ? rc : all_orders(r, orders, NR(orders), err);
 }

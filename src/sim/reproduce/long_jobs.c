@@ -83,13 +83,13 @@ static int run_example(const uint32_t *most, const uint32_t *least, uint32_t nr,
 						.type = SCRIPT_CANCEL,
 						.target = i + 1 };
 	rc = sim_run(&c, &result, err);
-	if (rc == 0)
+	if (!rc)
 		sim_result_clear(&result);
 	return rc;
 }
 
-static void tell(struct reproduce *r, const char *what, uint32_t published,
-		 uint32_t ours)
+static void tell_nodes(struct reproduce *r, const char *what,
+		       uint32_t published, uint32_t ours)
 {
 	reproduce_number(r, reproduce_text("%s", what), published, 0,
 			 (struct estimate){ ours, ours, ours }, NULL);
@@ -102,12 +102,13 @@ int schnor_pmax(struct reproduce *r, struct error *err)
 	struct example one, two;
 	int rc = run_example(most, least, 1, &one, err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = run_example(most2, least2, 2, &two, err);
 	if (rc < 0)
 		return rc;
-	tell(r, "idle (1, 2, 3, 10): nodes of a long job that asks for all", 7,
-	     one.got[0]);
-	tell(r, "the same while a long job has 4", 3, two.got[1]);
+	tell_nodes(r,
+		   "idle (1, 2, 3, 10): nodes of a long job that asks for all",
+		   7, one.got[0]);
+	tell_nodes(r, "the same while a long job has 4", 3, two.got[1]);
 	return 0;
 }

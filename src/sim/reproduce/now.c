@@ -113,7 +113,7 @@ static struct estimate slowdown(const struct reproduce *r, unsigned program,
 	return slowdown_on(r, program, a, b, &net);
 }
 
-static const char *name_of(unsigned program)
+static const char *program_name(unsigned program)
 {
 	return cosched_program(program)->name;
 }
@@ -169,7 +169,7 @@ static void tell_more(struct reproduce *r, unsigned program,
 	reproduce_fact(r,
 		       reproduce_text("%s, three competitors; quantum of "
 				      "200 ms",
-				      name_of(program)),
+				      program_name(program)),
 		       "both slower than one and 100 ms",
 		       reproduce_text("%.4g and %.4g, against %.4g",
 				      three.value, longer.value, one.value),
@@ -186,7 +186,7 @@ static int n7(struct reproduce *r, struct error *err)
 		reproduce_range(r,
 				reproduce_text("%s, one competitor, quantum "
 					       "of 100 ms",
-					       name_of(p)),
+					       program_name(p)),
 				8, INFINITY, one, NULL);
 		tell_buffers(r, p);
 		if (p == EM3D)
@@ -221,7 +221,7 @@ static int n8(struct reproduce *r, struct error *err)
 				r,
 				reproduce_text("%s, skew of 10 ms, quantum of "
 					       "%d ms",
-					       name_of(p),
+					       program_name(p),
 					       (int)(points[k].quantum /
 						     NSEC_PER_MSEC)),
 				-INFINITY, points[k].most,
@@ -241,7 +241,7 @@ static int n9(struct reproduce *r, struct error *err)
 	for (unsigned p = 0; p < NR; p++)
 		reproduce_range(r,
 				reproduce_text("%s, daemons of 5 ms each 10 s",
-					       name_of(p)),
+					       program_name(p)),
 				-INFINITY, 1.1,
 				slowdown(r, p, &daemons, &alone), NULL);
 	daemons.daemon_for = 50 * NSEC_PER_MSEC;
@@ -279,7 +279,7 @@ static int n10(struct reproduce *r, struct error *err)
 			char *what = reproduce_text(
 				"%s, %g %% of one node of 64, at that node's "
 				"rate %g",
-				name_of(p), 100 * shares[k], rate);
+				program_name(p), 100 * shares[k], rate);
 
 			/* The text says "at the rate"; a tenth of it is what a
 			 * figure would show. */

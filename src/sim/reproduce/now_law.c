@@ -39,7 +39,7 @@ static double available(const struct activity *a, usec_t quiet)
 	return (double)sum / (double)end / a->nr_hosts;
 }
 
-static void look_at(const struct activity *a, double *ret)
+static void measure_law(const struct activity *a, double *ret)
 {
 	struct activity_stats s;
 	struct activity seen;
@@ -63,16 +63,16 @@ static int draw_days(const struct reproduce *r, const char *owners,
 	int rc = owners_law_parse(owners, &law, err);
 
 	law.night = 1;
-	for (unsigned i = 0; rc == 0 && i < n; i++) {
+	for (unsigned i = 0; !rc && i < n; i++) {
 		struct activity a;
 
 		owners_law_draw(&law, HOSTS, 2, r->seed, i, &a);
-		look_at(&a, one);
+		measure_law(&a, one);
 		activity_clear(&a);
 		for (int k = 0; k < SHARES; k++)
 			share[k][i] = one[k];
 	}
-	for (int k = 0; rc == 0 && k < SHARES; k++)
+	for (int k = 0; !rc && k < SHARES; k++)
 		ret[k] = runs_mean_of(r, share[k], n);
 	return rc;
 }
@@ -95,15 +95,15 @@ int now_n6(struct reproduce *r, struct error *err)
 	struct estimate e[SHARES];
 	int rc = draw_days(r, NULL, e, err);
 
-	if (rc == 0)
+	if (!rc)
 		add_law(r, e);
-	for (size_t k = 1; rc == 0 && !r->quick && now_reading(k); k++) {
+	for (size_t k = 1; !rc && !r->quick && now_reading(k); k++) {
 		const struct now_reading *o = now_reading(k);
 
 		if (!o->owners)
 			continue; /* that is no other law */
 		rc = draw_days(r, o->owners, e, err);
-		if (rc == 0)
+		if (!rc)
 			reproduce_note(
 				r,
 				reproduce_text(
@@ -150,7 +150,7 @@ static int draw_jobs(const struct reproduce *r, struct estimate *ret,
 	double share[JOB_SHARES][RUNS], one[JOB_SHARES];
 	int rc = 0;
 
-	for (unsigned i = 0; rc == 0 && i < n; i++) {
+	for (unsigned i = 0; !rc && i < n; i++) {
 		const struct workload_setup setup = { .seed = r->seed,
 						      .replication = i };
 		struct workload *w;
@@ -160,10 +160,10 @@ static int draw_jobs(const struct reproduce *r, struct estimate *ret,
 			return rc;
 		rc = count_jobs(w, one, err);
 		workload_destroy(w);
-		for (int k = 0; rc == 0 && k < JOB_SHARES; k++)
+		for (int k = 0; !rc && k < JOB_SHARES; k++)
 			share[k][i] = one[k];
 	}
-	for (int k = 0; rc == 0 && k < JOB_SHARES; k++)
+	for (int k = 0; !rc && k < JOB_SHARES; k++)
 		ret[k] = runs_mean_of(r, share[k], n);
 	return rc;
 }

@@ -80,7 +80,8 @@ static struct estimate figure_of(const struct reproduce *r,
 			: now_mean(r, &s->days, first + f->a, f->value);
 }
 
-static void tell(struct reproduce *r, const char *text, struct estimate e)
+static void tell_estimate(struct reproduce *r, const char *text,
+			  struct estimate e)
 {
 	reproduce_note(r, reproduce_text("%s: %.3g (%.3g to %.3g)", text,
 					 e.value, e.low, e.high));
@@ -90,7 +91,7 @@ static void tell_readings(struct reproduce *r, const struct study *s,
 			  const struct figure *f)
 {
 	for (size_t k = 1; k < s->nr_readings; k++)
-		tell(r, readings[k].text, figure_of(r, s, k, f));
+		tell_estimate(r, readings[k].text, figure_of(r, s, k, f));
 }
 
 static void add_number(struct reproduce *r, const struct study *s,
@@ -123,7 +124,7 @@ int now_n1(struct reproduce *r, struct error *err)
 	struct study s;
 	int rc = study_run(r, cells, 6, &s, err);
 
-	if (rc == 0) {
+	if (!rc) {
 		add_number(r, &s, &(struct figure){ .a = 1 },
 			   "50 hosts, moves of 2 min, slowdown", 1.8, 0.05);
 		add_range(r, &s, &(struct figure){ .a = 1, .ratio = true },
@@ -211,7 +212,7 @@ int now_n2(struct reproduce *r, struct error *err)
 			.quiet = thresholds[i % NR_THRESHOLDS]
 		};
 	rc = study_run(r, cells, 3 * NR_THRESHOLDS, &s, err);
-	for (size_t i = 0; rc == 0 && i < 3; i++) {
+	for (size_t i = 0; !rc && i < 3; i++) {
 		size_t first = i * NR_THRESHOLDS;
 
 		reproduce_number(r,
@@ -249,11 +250,13 @@ static int tell_bursts(struct reproduce *r, struct error *err)
 	struct now_days d = { .runs.value = NULL };
 	int rc = r->quick ? 0 : now_days_run(r, cells, 2, 10, &d, err);
 
-	if (d.runs.value && rc == 0) {
-		tell(r, "fewer ranks first, and who types computes each minute",
-		     now_mean(r, &d, 0, NOW_DELAYS_MOST));
-		tell(r, "fewer ranks first, each 6 minutes",
-		     now_mean(r, &d, 1, NOW_DELAYS_MOST));
+	if (d.runs.value && !rc) {
+		tell_estimate(
+			r,
+			"fewer ranks first, and who types computes each minute",
+			now_mean(r, &d, 0, NOW_DELAYS_MOST));
+		tell_estimate(r, "fewer ranks first, each 6 minutes",
+			      now_mean(r, &d, 1, NOW_DELAYS_MOST));
 	}
 	now_days_clear(&d);
 	return rc;
@@ -270,14 +273,14 @@ int now_n3(struct reproduce *r, struct error *err)
 	struct study s;
 	int rc = study_run(r, cells, 2, &s, err);
 
-	if (rc == 0) {
+	if (!rc) {
 		add_number(
 			r, &s, &worst,
 			"CPU only, quiet for 1 min: delays of the worst user",
 			80, 10);
 		rc = tell_bursts(r, err);
 	}
-	if (rc == 0)
+	if (!rc)
 		add_range(r, &s, &third,
 			  "CPU and keyboard, 15 min: delays of the third user",
 			  15, INFINITY);
@@ -298,7 +301,7 @@ int now_n4(struct reproduce *r, struct error *err)
 	struct study s;
 	int rc = study_run(r, cells, 2, &s, err);
 
-	if (rc == 0) {
+	if (!rc) {
 		add_number(r, &s, &(struct figure){ .a = 0 },
 			   "60 hosts, contract of 10, slowdown", 1.14, 0.05);
 		add_number(r, &s, &(struct figure){ .a = 1 },
@@ -346,13 +349,14 @@ int now_n5(struct reproduce *r, struct error *err)
 		cells[i] = (struct now_cell){ .hosts = FEWEST + STEP * i,
 					      .delays = 10 };
 	rc = study_run(r, cells, NR_SIZES, &s, err);
-	if (rc == 0) {
+	if (!rc) {
 		reproduce_number(r,
 				 reproduce_text("hosts for a slowdown of 1.14, "
 						"contract of 10"),
 				 60, 5, enough(r, &s, 0), NULL);
 		for (size_t k = 1; k < s.nr_readings; k++)
-			tell(r, readings[k].text, enough(r, &s, k * s.n));
+			tell_estimate(r, readings[k].text,
+				      enough(r, &s, k * s.n));
 	}
 	study_clear(&s);
 	return rc;

@@ -98,7 +98,7 @@ static int run_saturated(const struct saturated *s, double *ret,
 	config.hosts = hosts;
 	if (!rc)
 		rc = sim_run(&config, &result, err);
-	if (rc == 0)
+	if (!rc)
 		*ret = mean_in_cycles(&result);
 	sim_result_clear(&result);
 	free(hosts);
@@ -180,9 +180,9 @@ static int rate_of_turn(struct reproduce *r, struct sim_costs costs, int metric,
 	g.costs = costs;
 	g.precision = 0.02;
 	rc = reproduce_grid_run(r, &g, err);
-	for (size_t i = 0; rc == 0 && i < NR(rates); i++)
+	for (size_t i = 0; !rc && i < NR(rates); i++)
 		saved[i] = reproduce_difference(r, &g, 0, 1, i, metric);
-	if (rc == 0)
+	if (!rc)
 		*ret = reproduce_crossing(rates, saved, NR(rates));
 	reproduce_grid_clear(&g);
 	return rc;
@@ -296,7 +296,7 @@ static int tell_migrations(struct reproduce *r, struct error *err)
 
 	g.precision = INFINITY;
 	rc = reproduce_grid_run(r, &g, err);
-	if (rc == 0) {
+	if (!rc) {
 		reproduce_number(
 			r, reproduce_text("system 2, SED-NM, high load"), 533,
 			6, reproduce_mean(r, &g, 0, 0, METRIC_COMPUTE), NULL);

@@ -78,8 +78,8 @@ int reproduce_each(const char *which, reproduce_visit visit, void *arg,
 		    (strlen(p->name) != n || strncmp(p->name, which, n)))
 			continue;
 		found = p;
-		for (const struct reproduce_entry *e = p->entry;
-		     e->id && rc == 0; e++)
+		for (const struct reproduce_entry *e = p->entry; e->id && !rc;
+		     e++)
 			if (!colon || !strcmp(e->id, colon + 1)) {
 				any = true;
 				rc = visit(arg, p, e, err);

@@ -113,7 +113,7 @@ static int run_example(const char *policy, char **ret, struct error *err)
 	struct sim_result result = { 0 };
 	int rc = sim_run(&config, &result, err);
 
-	if (rc == 0)
+	if (!rc)
 		*ret = slots_text(&seen);
 	sim_result_clear(&result);
 	return rc;
@@ -131,11 +131,11 @@ static int s2a(struct reproduce *r, struct error *err)
 	};
 	int rc = 0;
 
-	for (size_t i = 0; i < NR(rows) && rc == 0; i++) {
+	for (size_t i = 0; i < NR(rows) && !rc; i++) {
 		char *ours;
 
 		rc = run_example(rows[i].policy, &ours, err);
-		if (rc == 0)
+		if (!rc)
 			reproduce_fact(
 				r, reproduce_text("%s", rows[i].what),
 				rows[i].published, ours,

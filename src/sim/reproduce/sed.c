@@ -82,7 +82,7 @@ static int note_readings(struct reproduce *r, const struct reproduce_grid *like,
 {
 	int rc = 0;
 
-	for (size_t i = 0; !r->quick && i < NR(readings4) && rc == 0; i++) {
+	for (size_t i = 0; !r->quick && i < NR(readings4) && !rc; i++) {
 		const struct reading4 *reading = &readings4[i];
 		char *workload = reproduce_text("%s%s", like->workload,
 						reading->workload);
@@ -92,7 +92,7 @@ static int note_readings(struct reproduce *r, const struct reproduce_grid *like,
 		g.costs.migrate = reading->migrate;
 		g.costs.migrate_rank = reading->migrate_rank;
 		rc = reproduce_grid_run(r, &g, err);
-		if (rc == 0) {
+		if (!rc) {
 			char *found = tell(r, &g);
 
 			reproduce_note(r, reproduce_text("%s: %s",
@@ -148,7 +148,7 @@ static int gain(struct reproduce *r, const char *workload, const char *name,
 		schnor_grid4(with_without, workload, loads4, NR(loads4));
 	int rc = reproduce_grid_run(r, &g, err);
 
-	if (rc == 0) {
+	if (!rc) {
 		struct estimate best;
 		double load = largest_gain(r, &g, 0, 1, &best);
 		struct estimate q = reproduce_ratio(r, &g, 1, 0, NR(loads4) - 1,
@@ -181,7 +181,7 @@ int schnor_s4e(struct reproduce *r, struct error *err)
 	if (!rc)
 		rc = gain(r, "schnor:kind=hyperexp,system=2",
 			  "Hyperexp, system 2", 0.25, 0.32, &high, err);
-	if (rc == 0) {
+	if (!rc) {
 		reproduce_range(
 			r,
 			reproduce_text(
@@ -241,14 +241,14 @@ static int note_single_runs(struct reproduce *r,
 	g.nr_jobs = JOBS;
 	g.runs = RUNS;
 	rc = reproduce_grid_run(r, &g, err);
-	for (size_t i = 0; rc == 0 && i < RUNS; i++) {
+	for (size_t i = 0; !rc && i < RUNS; i++) {
 		least[i] = INFINITY;
 		for (size_t l = 0; l < g.nr_loads; l++)
 			least[i] = fmin(
 				least[i],
 				g.result[l].value[i][METRIC_MIGRATION_GAP]);
 	}
-	if (rc == 0) {
+	if (!rc) {
 		gsl_sort(least, 1, RUNS);
 		reproduce_note(
 			r,
@@ -332,7 +332,7 @@ static int note_jobs_between(struct reproduce *r, const char *workload,
 
 	g.costs = (struct sim_costs){ 0 };
 	rc = reproduce_grid_run(r, &g, err);
-	for (size_t l = 0; rc == 0 && l < NR(loads); l++) {
+	for (size_t l = 0; !rc && l < NR(loads); l++) {
 		double jobs =
 			reproduce_mean(r, &g, 0, l, METRIC_MIGRATION_GAP).low *
 			loads[l] * 22.5 / demand;
@@ -340,7 +340,7 @@ static int note_jobs_between(struct reproduce *r, const char *workload,
 		least = fmin(least, jobs);
 		most = fmax(most, loads[l]);
 	}
-	if (rc == 0)
+	if (!rc)
 		reproduce_note(
 			r,
 			reproduce_text("jobs that come between two migrations: "
@@ -376,7 +376,7 @@ static int gaps(struct reproduce *r, const struct least_gap *p,
 	}
 	g = schnor_grid4(with_without, p->workload, loads, NR(loads));
 	rc = reproduce_grid_run(r, &g, err);
-	if (rc == 0) {
+	if (!rc) {
 		size_t at = least_gap(r, &g, &least);
 
 		reproduce_number(
@@ -391,10 +391,10 @@ static int gaps(struct reproduce *r, const struct least_gap *p,
 					.value));
 		rc = note_readings(r, &g, tell_gap, err);
 	}
-	if (rc == 0 && !r->quick)
+	if (!rc && !r->quick)
 		rc = note_jobs_between(r, p->workload, p->demand, p->gap,
 				       p->rate, err);
-	if (rc == 0 && !r->quick)
+	if (!rc && !r->quick)
 		rc = note_single_runs(r, &g, err);
 	reproduce_grid_clear(&g);
 	return rc;
@@ -440,12 +440,12 @@ int schnor_s4g(struct reproduce *r, struct error *err)
 	bool falls = true;
 	int rc = 0;
 
-	for (size_t i = 0; i < NR(workloads) && rc == 0; i++) {
+	for (size_t i = 0; i < NR(workloads) && !rc; i++) {
 		struct reproduce_grid g = schnor_grid4(
 			with_without, workloads[i], loads4, NR(loads4));
 
 		rc = reproduce_grid_run(r, &g, err);
-		if (rc == 0)
+		if (!rc)
 			largest_gain(r, &g, 0, 1, &best[i]);
 		reproduce_grid_clear(&g);
 	}

@@ -38,7 +38,7 @@ static int run_gains(struct reproduce *r, const char *const *policies,
 	struct reproduce_grid g = grid_of(r, policies, workload, NR(loads));
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; l < NR(loads) && rc == 0; l++) {
+	for (size_t l = 0; l < NR(loads) && !rc; l++) {
 		struct estimate q =
 			reproduce_ratio(r, &g, 1, 0, l, METRIC_RESPONSE);
 
@@ -115,7 +115,7 @@ static int tell_greedy(struct reproduce *r, const char *kind, int system,
 	struct reproduce_grid g = grid_of(r, policies, w, 1);
 	int rc = reproduce_grid_run(r, &g, err);
 
-	if (rc == 0) {
+	if (!rc) {
 		struct estimate f = reproduce_mean(r, &g, 0, 0, METRIC_FOLDING);
 
 		reproduce_number(r,
@@ -142,7 +142,7 @@ static int tell_best(struct reproduce *r, const char *figure, const char *kind,
 	struct reproduce_grid g = grid_of(r, policies, w, HIGH);
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; l < HIGH && rc == 0; l++) {
+	for (size_t l = 0; l < HIGH && !rc; l++) {
 		reproduce_range(
 			r,
 			reproduce_text("%s, %s, system %d, %s, "
@@ -173,7 +173,7 @@ static int tell_fixed(struct reproduce *r, int system, struct error *err)
 	struct reproduce_grid g = grid_of(r, policies, w, HIGH);
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; l < HIGH && rc == 0; l++) {
+	for (size_t l = 0; l < HIGH && !rc; l++) {
 		reproduce_range(
 			r,
 			reproduce_text("Figure 4.13, system %d, %s, "
@@ -208,16 +208,16 @@ int schnor_s5c(struct reproduce *r, struct error *err)
 			{ "Figure 4.11", "hyperexp", 2, 90 } };
 	int rc = tell_upgrading(r, err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = tell_migration(r, err);
-	for (size_t i = 0; i < NR(figures) && rc == 0; i++) {
+	for (size_t i = 0; i < NR(figures) && !rc; i++) {
 		rc = tell_best(r, figures[i].figure, figures[i].kind,
 			       figures[i].system, err);
-		if (rc == 0)
+		if (!rc)
 			rc = tell_greedy(r, figures[i].kind, figures[i].system,
 					 figures[i].greedy, err);
 	}
-	for (int system = 1; system <= 2 && rc == 0; system++)
+	for (int system = 1; system <= 2 && !rc; system++)
 		rc = tell_fixed(r, system, err);
 	return rc;
 }

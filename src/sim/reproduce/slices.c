@@ -120,13 +120,13 @@ static int note_readings(struct reproduce *r, const char *workload,
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < NR(readings) && rc == 0 && !r->quick; i++) {
+	for (size_t i = 0; i < NR(readings) && !rc && !r->quick; i++) {
 		struct reproduce_grid g = make_grid(
 			r, readings[i].policies, workload, readings[i].percent);
 		struct estimate e;
 
 		rc = reproduce_grid_run(r, &g, err);
-		if (rc == 0) {
+		if (!rc) {
 			e = ratio(r, &g, 0, 1, NR(loads) - 1);
 			reproduce_note(r,
 				       reproduce_text("%s: %.3f (%.3f to %.3f)",
@@ -145,13 +145,13 @@ static int sweep_slices(struct reproduce *r, const char *workload,
 	struct reproduce_grid g = make_grid(r, policies, workload, 100);
 	int rc = reproduce_grid_run(r, &g, err);
 
-	for (size_t l = 0; l < NR(loads) && rc == 0; l++) {
+	for (size_t l = 0; l < NR(loads) && !rc; l++) {
 		tell_na(r, &g, name, l, shorter_is_better);
 		tell_lst(r, &g, name, l);
 	}
-	if (rc == 0)
+	if (!rc)
 		rc = note_readings(r, workload, err);
-	if (rc == 0)
+	if (!rc)
 		rc = reproduce_figure(r, &g, name, METRIC_RESPONSE, err);
 	reproduce_grid_clear(&g);
 	return rc;

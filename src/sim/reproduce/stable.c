@@ -176,7 +176,7 @@ static int run_state(struct state *s, uint32_t who, struct seen *ret,
 	owner_terms_init(&terms);
 	write_script(s, who, &activity);
 	rc = sim_run(&c, &result, err);
-	if (rc == 0)
+	if (!rc)
 		sim_result_clear(&result);
 	activity_clear(&activity);
 	owner_terms_clear(&terms);
@@ -244,13 +244,14 @@ static int try_state(struct reproduce *r, uint64_t number, struct counts *ret,
 	if (who == HOSTS)
 		return 0;
 	rc = run_state(&s, who, &seen, err);
-	if (rc == 0)
+	if (!rc)
 		count(&seen, who, ret);
 	return rc;
 }
 
-static void tell(struct reproduce *r, const char *what, const char *published,
-		 unsigned is, unsigned of, bool met)
+static void tell_count(struct reproduce *r, const char *what,
+		       const char *published, unsigned is, unsigned of,
+		       bool met)
 {
 	reproduce_fact(r, reproduce_text("%s", what), published,
 		       reproduce_text("in %u of %u states", is, of), met, NULL);
@@ -262,19 +263,20 @@ int schnor_s5d(struct reproduce *r, struct error *err)
 	struct counts c = { 0 };
 	int rc = 0;
 
-	for (unsigned i = 0; i < nr && rc == 0; i++)
+	for (unsigned i = 0; i < nr && !rc; i++)
 		rc = try_state(r, i, &c, err);
 	if (rc < 0)
 		return rc;
-	tell(r,
-	     "a process that was moved moves again, nothing else having "
-	     "changed",
-	     "never: ping-pong-free", c.again, c.moved, c.moved && !c.again);
-	tell(r, "processes move on from there, and one to where it was",
-	     "never: circular-free", c.circular, c.moved,
-	     c.moved && !c.circular);
-	tell(r, "another process moves because of it",
-	     "now and then: not migration-stable", c.others, c.moved,
-	     c.others > 0);
+	tell_count(r,
+		   "a process that was moved moves again, nothing else having "
+		   "changed",
+		   "never: ping-pong-free", c.again, c.moved,
+		   c.moved && !c.again);
+	tell_count(r, "processes move on from there, and one to where it was",
+		   "never: circular-free", c.circular, c.moved,
+		   c.moved && !c.circular);
+	tell_count(r, "another process moves because of it",
+		   "now and then: not migration-stable", c.others, c.moved,
+		   c.others > 0);
 	return 0;
 }

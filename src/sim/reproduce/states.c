@@ -160,7 +160,7 @@ int schnor_s4c(struct reproduce *r, struct error *err)
 	if (rc < 0)
 		return rc;
 	rc = diagram(&system2, SED2, &two, err);
-	if (rc == 0) {
+	if (!rc) {
 		tell_diagram(r, "SED2", &two,
 			     "at most 3 jobs, migrations, no upgrades; "
 			     "(10+10,0,0,10), (20,0,0,10)",

@@ -58,8 +58,8 @@ static struct size_point sum_up(const struct search *s, uint32_t hosts)
 }
 
 /* Its place among those that were tried, which it joins. */
-static int look_at(struct search *s, uint32_t hosts, struct size_point *ret,
-		   struct error *err)
+static int try_size(struct search *s, uint32_t hosts, struct size_point *ret,
+		    struct error *err)
 {
 	struct size_answer *a = s->answer;
 	size_t i = 0;
@@ -108,7 +108,7 @@ static int find_enough(struct search *s, uint32_t *ret, struct error *err)
 	struct size_point p;
 	int r;
 
-	while (!(r = look_at(s, hosts, &p, err)) &&
+	while (!(r = try_size(s, hosts, &p, err)) &&
 	       !(p.slowdown.high <= q->slowdown)) {
 		if (hosts == q->most)
 			return error_set(
@@ -134,7 +134,7 @@ static int find_least(struct search *s, uint32_t enough, part part_of,
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		struct size_point p;
-		int r = look_at(s, middle, &p, err);
+		int r = try_size(s, middle, &p, err);
 
 		if (r < 0)
 			return r;

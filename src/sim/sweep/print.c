@@ -170,8 +170,8 @@ static json_t *sweep_json(const struct sweep *sweep)
 }
 
 /* A cell a line, each with all it takes to compute it again. */
-static void print_json(const struct sweep *sweep,
-		       const struct sweep_result *result, FILE *to)
+static void print_cells_json(const struct sweep *sweep,
+			     const struct sweep_result *result, FILE *to)
 {
 	json_t *common = sweep_json(sweep);
 
@@ -185,7 +185,7 @@ static void print_json(const struct sweep *sweep,
 }
 
 /* A field of a table and its separator; CSV quotes where it must (RFC 4180). */
-static void print_text(const char *text, char sep, FILE *to)
+static void print_field(const char *text, char sep, FILE *to)
 {
 	bool quote = text && sep == ',' && strpbrk(text, ",\"\n");
 
@@ -222,12 +222,12 @@ static void print_table(const struct sweep *sweep,
 	for (size_t c = 0; c < sweep->nr; c++) {
 		const struct sweep_cell *cell = &sweep->cell[c];
 
-		print_text(cell->policy, sep, to);
-		print_text(cell->workload, sep, to);
+		print_field(cell->policy, sep, to);
+		print_field(cell->workload, sep, to);
 		fprintf(to, "%.12g%c", cell->load, sep);
-		print_text(cell->speedup, sep, to);
-		print_text(cell->hosts, sep, to);
-		print_text(cell->paging, sep, to);
+		print_field(cell->speedup, sep, to);
+		print_field(cell->hosts, sep, to);
+		print_field(cell->paging, sep, to);
 		fprintf(to, "%.12g%c%.12g%c%.12g%c%" PRIu64 "%c%u%c%d",
 			usec_to_seconds(cell->costs.resize), sep,
 			usec_to_seconds(cell->costs.migrate), sep,
@@ -248,7 +248,7 @@ void sweep_print(const struct sweep *sweep, const struct sweep_result *result,
 		 enum sweep_format format, FILE *to)
 {
 	if (format == SWEEP_JSON)
-		print_json(sweep, result, to);
+		print_cells_json(sweep, result, to);
 	else
 		print_table(sweep, result, format, to);
 }

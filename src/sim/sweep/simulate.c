@@ -212,7 +212,7 @@ static int open_paging(const struct sweep_cell *c, const struct workload *w,
 	const char *text = c->paging ? c->paging : w->paging;
 	int rc = text ? paging_parse(text, model, err) : 0;
 
-	if (rc == 0 && text)
+	if (!rc && text)
 		*ret = model;
 	return rc;
 }
@@ -234,18 +234,18 @@ int sweep_simulate(const struct sweep *sweep, uint32_t cell,
 	struct paging model;
 	int rc = open_workload(sweep, c, replication, &config.workload, err);
 
-	if (rc == 0)
+	if (!rc)
 		rc = open_machine(c, config.workload, &hosts, &config.nr_hosts,
 				  err);
 	config.hosts = hosts;
-	if (rc == 0)
+	if (!rc)
 		rc = open_paging(c, config.workload, &model, &config.paging,
 				 err);
-	if (rc == 0)
+	if (!rc)
 		rc = sim_run(&config, &result, err);
-	if (rc == 0 && result.nr_rejected)
+	if (!rc && result.nr_rejected)
 		rc = error_set(err, -EINVAL, "%s", result.why_rejected);
-	if (rc == 0)
+	if (!rc)
 		measure(&result, &changes, value);
 	else
 		error_prefix(err, rc, "%s on %s at load %g", c->policy,
@@ -270,7 +270,7 @@ static int check_policy(const struct sweep_cell *c, uint32_t procs,
 	else
 		view_init(&view, procs);
 	rc = policy_create(c->policy, 0, &view, &policy, err);
-	if (rc == 0)
+	if (!rc)
 		policy_destroy(policy);
 	view_clear(&view);
 	return rc;
@@ -289,15 +289,15 @@ static int check_cell(const struct sweep *sweep, const struct sweep_cell *c,
 	if (!ops)
 		return -ENOENT;
 	rc = open_workload(sweep, c, 0, &w, err);
-	if (rc == 0)
+	if (!rc)
 		rc = open_machine(c, w, &hosts, &nr_hosts, err);
-	if (rc == 0 && w->nr_jobs && w->nr_warmup >= w->nr_jobs)
+	if (!rc && w->nr_jobs && w->nr_warmup >= w->nr_jobs)
 		rc = error_set(err, -EINVAL,
 			       "%s: all of %" PRIu64 " jobs are warm-up (the "
 			       "first %" PRIu64 " are not counted): take more",
 			       c->workload, w->nr_jobs, w->nr_warmup);
 	/* Hosts that are not described are made by the engine. */
-	if (rc == 0 && (nr_hosts || !(ops->flags & POLICY_HOSTS)))
+	if (!rc && (nr_hosts || !(ops->flags & POLICY_HOSTS)))
 		rc = check_policy(c, sweep->procs ? sweep->procs : w->procs,
 				  hosts, nr_hosts, err);
 	free(hosts);
@@ -309,7 +309,7 @@ int sweep_check(const struct sweep *sweep, struct error *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < sweep->nr && rc == 0; i++)
+	for (size_t i = 0; i < sweep->nr && !rc; i++)
 		rc = check_cell(sweep, &sweep->cell[i], err);
 	return rc;
 }

@@ -223,7 +223,7 @@ static int read_others(struct engine *e, struct error *err)
 	int rc = 0;
 
 	e->borrowing = true;
-	for (unsigned i = 0; e->other && i < e->sweep->ranks && rc == 0; i++)
+	for (unsigned i = 0; e->other && i < e->sweep->ranks && !rc; i++)
 		if (e->other[i])
 			rc = sweep_file_read(e->other[i], take_run, e, err);
 	e->borrowing = false;
@@ -279,7 +279,7 @@ static int run_all(struct engine *e, struct error *err)
 		return 0;
 	rc = crew_create(e->sweep->workers, work, (void *)e->sweep, &e->crew,
 			 err);
-	while (rc == 0) {
+	while (!rc) {
 		rc = hand_out(e, err);
 		if (rc < 0 || all_done(e))
 			break;
@@ -349,16 +349,16 @@ static int open_files(struct engine *e, struct error *err)
 }
 
 /* Rank 0 takes into the results file what the others did, and ends theirs. */
-static int gather(struct engine *e, struct error *err)
+static int gather_results(struct engine *e, struct error *err)
 {
 	int rc = 0;
 
 	for (uint32_t c = 0; c < e->sweep->nr; c++)
-		for (uint32_t n = 0; n < e->cell[c].cap && rc == 0; n++)
+		for (uint32_t n = 0; n < e->cell[c].cap && !rc; n++)
 			if (e->cell[c].state[n] == RUN_BORROWED)
 				rc = sweep_file_append(
 					e->own, c, n, e->cell[c].value[n], err);
-	for (unsigned i = 1; i < e->sweep->ranks && rc == 0; i++) {
+	for (unsigned i = 1; i < e->sweep->ranks && !rc; i++) {
 		char *path = rank_path(e->sweep, i);
 
 		unlink(path);
@@ -384,9 +384,9 @@ int sweep_run(const struct sweep *sweep, struct sweep_result **ret,
 		rc = open_files(&e, err);
 	if (!rc)
 		rc = run_all(&e, err);
-	if (rc == 0 && e.other && sweep->rank == 0)
-		rc = gather(&e, err);
-	if (rc == 0)
+	if (!rc && e.other && sweep->rank == 0)
+		rc = gather_results(&e, err);
+	if (!rc)
 		*ret = engine_results(&e);
 	engine_clear(&e);
 	return rc;

@@ -330,7 +330,7 @@ static int ismail_create(const struct workload_setup *setup,
 				  params_real(p, "nmean"), 2, procs };
 	if (!rc)
 		rc = read_efficiency(w, p, err);
-	if (rc == 0 && procs < (w->curve == APPS ? 64 : 2))
+	if (!rc && procs < (w->curve == APPS ? 64 : 2))
 		rc = error_set(err, -EINVAL,
 			       "workload 'ismail': %u processors are too few",
 			       procs);

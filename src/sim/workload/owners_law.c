@@ -73,8 +73,8 @@ static double lognormal(struct random_stream *r, double median, double sigma)
 	return median * exp(sigma * gsl_cdf_ugaussian_Pinv(random_unit(r)));
 }
 
-static void say(struct person *p, double at, enum activity_what what,
-		double value)
+static void add_change(struct person *p, double at, enum activity_what what,
+		       double value)
 {
 	array_room(p->change, p->nr, &p->cap);
 	p->change[p->nr++] = (struct activity_change){
@@ -121,10 +121,10 @@ static void be_idle(struct person *p, double length)
 	}
 }
 
-static void compute(struct person *p, double from, double to)
+static void draw_computing(struct person *p, double from, double to)
 {
-	say(p, from, ACTIVITY_LOAD, 1);
-	say(p, to, ACTIVITY_LOAD, 0);
+	add_change(p, from, ACTIVITY_LOAD, 1);
+	add_change(p, to, ACTIVITY_LOAD, 0);
 }
 
 static void be_busy(struct person *p)
@@ -135,18 +135,18 @@ static void be_busy(struct person *p)
 	double at = p->clock;
 
 	if (random_unit(r) < law->compute) {
-		compute(p, at, end);
+		draw_computing(p, at, end);
 	} else {
-		say(p, at, ACTIVITY_KEYBOARD, 1);
+		add_change(p, at, ACTIVITY_KEYBOARD, 1);
 		for (;;) {
 			double from = at + random_exponential(r, law->gap);
 
 			at = from + random_exponential(r, law->burst);
 			if (at >= end)
 				break;
-			compute(p, from, at);
+			draw_computing(p, from, at);
 		}
-		say(p, end, ACTIVITY_KEYBOARD, 0);
+		add_change(p, end, ACTIVITY_KEYBOARD, 0);
 	}
 	p->clock = end;
 }
@@ -287,14 +287,16 @@ static void copy_days(const struct activity *a, uint32_t of, uint32_t first,
 			if (a->change[i].host == of)
 				activity_apply(&a->change[i], &h);
 		for (int what = 0; what < ACTIVITY_WHATS; what++)
-			say(p, at, (enum activity_what)what, h.value[what]);
+			add_change(p, at, (enum activity_what)what,
+				   h.value[what]);
 		for (; i < a->nr && a->change[i].at < from + day; i++)
 			if (a->change[i].host == of)
-				say(p,
-				    at + usec_to_seconds(a->change[i].at -
-							 from),
-				    (enum activity_what)a->change[i].what,
-				    a->change[i].value);
+				add_change(
+					p,
+					at + usec_to_seconds(a->change[i].at -
+							     from),
+					(enum activity_what)a->change[i].what,
+					a->change[i].value);
 	}
 }
 
