@@ -61,67 +61,54 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
+static const struct {
+	int key;
+	int (*set)(struct submission *s, const char *arg, struct error *err);
+} settings[] = {
+	{ 'n', submission_ranks },	 { 't', submission_time },
+	{ KEY_LIMIT, submission_limit }, { KEY_WARN, submission_warn },
+	{ KEY_HOSTS, submission_hosts }, { KEY_MEMORY, submission_memory },
+	{ KEY_PIDS, submission_pids },	 { 'o', submission_output },
+	{ 'e', submission_error },	 { 'J', submission_name },
+	{ 'x', submission_export },	 { KEY_WDIR, submission_wdir },
+};
+
+static error_t parse_setting(int key, const char *arg, struct argp_state *state)
+{
+	struct error err;
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+		if (settings[i].key == key)
+			return command_parsed(
+				state, settings[i].set(state->input, arg, &err),
+				&err);
+	return ARGP_ERR_UNKNOWN;
+}
+
 static error_t parse_submission(int key, char *arg, struct argp_state *state)
 {
 	struct submission *s = state->input;
 	struct error err;
-	int k = 0;
+	int r = 0;
 
 	switch (key) {
-	case 'n':
-		k = submission_ranks(s, arg, &err);
-		break;
-	case 't':
-		k = submission_time(s, arg, &err);
-		break;
-	case KEY_LIMIT:
-		k = submission_limit(s, arg, &err);
-		break;
-	case KEY_WARN:
-		k = submission_warn(s, arg, &err);
-		break;
-	case ARGP_KEY_END:
-		k = submission_check(s, &err);
-		break;
-	case KEY_HOSTS:
-		k = submission_hosts(s, arg, &err);
-		break;
-	case KEY_MEMORY:
-		k = submission_memory(s, arg, &err);
-		break;
-	case KEY_PIDS:
-		k = submission_pids(s, arg, &err);
-		break;
 	case KEY_REQUEUE:
 		s->ask.requeue = true;
 		break;
-	case 'o':
-		k = submission_output(s, arg, &err);
-		break;
-	case 'e':
-		k = submission_error(s, arg, &err);
-		break;
-	case 'J':
-		k = submission_name(s, arg, &err);
-		break;
-	case 'x':
-		k = submission_export(s, arg, &err);
-		break;
-	case KEY_WDIR:
-		k = submission_wdir(s, arg, &err);
-		break;
 	case ARGP_KEY_ARGS:
-		k = submission_program(s, state->argv + state->next,
+		r = submission_program(s, state->argv + state->next,
 				       state->argc - state->next, state->quoted,
 				       &err);
 		break;
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state, "run which program?");
+	case ARGP_KEY_END:
+		r = submission_check(s, &err);
 		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_setting(key, arg, state);
 	}
-	return command_parsed(state, k, &err);
+	return command_parsed(state, r, &err);
 }
 
 static const struct argp_child children[] = { { &run_habits, 0, 0, 0 }, { 0 } };

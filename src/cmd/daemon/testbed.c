@@ -119,16 +119,25 @@ static int parse_sizes(char *text, uint64_t *ret, unsigned *ret_n,
 
 static int parse_faster(const char *text, double *ret, struct error *err)
 {
-	char *end;
-	double faster = strtod(text, &end);
+	return parse_real(text, 1e-3, 1e6, ret, NULL) < 0
+		       ? error_set(err, -EINVAL,
+				   "--faster: '%s' is not a number from 0.001 "
+				   "to 1000000",
+				   text)
+		       : 0;
+}
 
-	if (end == text || *end || !(faster >= 1e-3 && faster <= 1e6))
-		return error_set(err, -EINVAL,
-				 "--faster: '%s' is not a number from 0.001 to "
-				 "1000000",
-				 text);
-	*ret = faster;
-	return 0;
+static void take_word(struct args *a, char *word, struct argp_state *state)
+{
+	if (a->nr_words == 2 && !strcmp(a->words[0], "exec")) {
+		/* The rest is the command's, options and all. */
+		a->command = state->argv + state->next - 1;
+		state->next = state->argc;
+	} else if (a->nr_words < 3) {
+		a->words[a->nr_words++] = word;
+	} else {
+		command_misuse(state, "what is '%s'?", word);
+	}
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -177,15 +186,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		a->json = true;
 		break;
 	case ARGP_KEY_ARG:
-		if (a->nr_words == 2 && !strcmp(a->words[0], "exec")) {
-			/* The rest is the command's, options and all. */
-			a->command = state->argv + state->next - 1;
-			state->next = state->argc;
-		} else if (a->nr_words < 3) {
-			a->words[a->nr_words++] = arg;
-		} else {
-			command_misuse(state, "what is '%s'?", arg);
-		}
+		take_word(a, arg, state);
 		break;
 	case ARGP_KEY_NO_ARGS:
 		command_misuse(state,

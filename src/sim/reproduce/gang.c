@@ -359,6 +359,42 @@ static int tell_migrations(struct reproduce *r, const struct reproduce_grid *g,
 	return rc;
 }
 
+enum { E_LST, E_NM, E_NA, E_NA_10, E_LST_10 }; /* policies of S-2e */
+
+static void tell_load(struct reproduce *r, const struct reproduce_grid *g,
+		      const struct reproduce_grid *free, const char *name,
+		      size_t load)
+{
+	double lst = reproduce_mean(r, g, E_LST, load, METRIC_RESPONSE).value;
+	double lst_o = reproduce_mean(r, free, 0, load, METRIC_RESPONSE).value;
+
+	reproduce_fact(r,
+		       reproduce_text("%s, RT(LST_O)/RT(LST) at %g", name,
+				      g->load[load]),
+		       "1 +- 0.05", reproduce_text("%.3f", lst_o / lst),
+		       fabs(lst_o / lst - 1) <= 0.05, NULL);
+	tell_ratio(r, g, E_NM, E_LST, load, "1 +- 0.05", 0.95, 1.05);
+	tell_ratio(r, g, E_NA, E_LST, load, "worse: above 1", 1.001, INFINITY);
+}
+
+static void tell_slice(struct reproduce *r, const struct reproduce_grid *g,
+		       const char *name)
+{
+	double na =
+		reproduce_ratio(r, g, E_NA_10, E_NA, MEDIUM, METRIC_RESPONSE)
+			.value;
+	double lst =
+		reproduce_ratio(r, g, E_LST_10, E_LST, MEDIUM, METRIC_RESPONSE)
+			.value;
+
+	reproduce_fact(
+		r,
+		reproduce_text("%s, slice 10 instead of 30 min at 0.5", name),
+		"LST_NA changes more than LST",
+		reproduce_text("LST_NA %.3f, LST %.3f times", na, lst),
+		fabs(na - 1) > fabs(lst - 1), NULL);
+}
+
 static int s2e_variants(struct reproduce *r, const char *workload,
 			const char *name, struct error *err)
 {
@@ -368,7 +404,6 @@ static int s2e_variants(struct reproduce *r, const char *workload,
 						"lst:alternate=no,slice=10min",
 						"lst:slice=10min",
 						NULL };
-	enum { LST, NM, NA, NA_10, LST_10 };
 	static const char *const only_lst[] = { "lst", NULL };
 	struct reproduce_grid g = grid2(policies, workload);
 	struct reproduce_grid o = grid2(only_lst, workload);
@@ -377,46 +412,14 @@ static int s2e_variants(struct reproduce *r, const char *workload,
 	o.costs = (struct sim_costs){ 0 };
 	if (!rc)
 		rc = reproduce_grid_run(r, &o, err);
-	if (rc < 0)
-		goto out;
-	rc = tell_migrations(r, &g, name, err);
-	for (size_t l = MEDIUM; !rc && l <= HIGH; l++) {
-		double lst =
-			reproduce_mean(r, &g, LST, l, METRIC_RESPONSE).value;
-		double lst_o =
-			reproduce_mean(r, &o, 0, l, METRIC_RESPONSE).value;
-
-		reproduce_fact(r,
-			       reproduce_text("%s, RT(LST_O)/RT(LST) at %g",
-					      name, g.load[l]),
-			       "1 +- 0.05", reproduce_text("%.3f", lst_o / lst),
-			       fabs(lst_o / lst - 1) <= 0.05, NULL);
-		tell_ratio(r, &g, NM, LST, l, "1 +- 0.05", 0.95, 1.05);
-		tell_ratio(r, &g, NA, LST, l, "worse: above 1", 1.001,
-			   INFINITY);
+	if (!rc)
+		rc = tell_migrations(r, &g, name, err);
+	if (!rc) {
+		for (size_t l = MEDIUM; l <= HIGH; l++)
+			tell_load(r, &g, &o, name, l);
+		tell_slice(r, &g, name);
+		rc = reproduce_figure(r, &g, name, METRIC_RESPONSE, err);
 	}
-	if (rc < 0)
-		goto out;
-	reproduce_fact(
-		r,
-		reproduce_text("%s, slice 10 instead of 30 min at 0.5", name),
-		"LST_NA changes more than LST",
-		reproduce_text("LST_NA %.3f, LST %.3f times",
-			       reproduce_ratio(r, &g, NA_10, NA, MEDIUM,
-					       METRIC_RESPONSE)
-				       .value,
-			       reproduce_ratio(r, &g, LST_10, LST, MEDIUM,
-					       METRIC_RESPONSE)
-				       .value),
-		fabs(reproduce_ratio(r, &g, NA_10, NA, MEDIUM, METRIC_RESPONSE)
-			     .value -
-		     1) > fabs(reproduce_ratio(r, &g, LST_10, LST, MEDIUM,
-					       METRIC_RESPONSE)
-				       .value -
-			       1),
-		NULL);
-	rc = reproduce_figure(r, &g, name, METRIC_RESPONSE, err);
-out:
 	reproduce_grid_clear(&g);
 	reproduce_grid_clear(&o);
 	return rc;

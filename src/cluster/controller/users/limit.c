@@ -20,42 +20,35 @@
 
 /* ---- users ---- */
 
-int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
-		   struct error *err)
-{
-	const struct ctl *ctl = p->ctl;
-	const struct ctl_job *job;
-	int64_t tasks = s->n_tasks ? (int64_t)s->n_tasks : 1;
-	size_t bytes = ctl_job_size(s) * tasks;
-	int64_t n = 0, ranks = s->ranks * tasks;
+/* What jobs come to that are not over. */
+struct tally {
+	int64_t jobs, ranks; /* all ranks that they may still get */
+	size_t bytes;
+};
 
-	if (p->role != ROLE_USER)
-		return 0;
+static struct tally count_jobs(const struct ctl *ctl, const char *user)
+{
+	const struct ctl_job *job;
+	struct tally t = { 0 };
+
 	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
-		if (job->state == STATE(DONE) ||
-		    strcmp(job->spec->user, p->name))
+		if (job->state == STATE(DONE) || strcmp(job->spec->user, user))
 			continue;
-		n++;
-		ranks += job->spec->ranks; /* all that it may still get */
-		bytes += job->size;
+		t.jobs++;
+		t.ranks += job->spec->ranks;
+		t.bytes += job->size;
 	}
-	if (bytes > CTL_USER_BYTES)
-		return error_set(err, -EDQUOT,
-				 "arguments and environments of %s's jobs that "
-				 "are not over are more than %d MiB: wait for "
-				 "some, or send less with each",
-				 p->name, CTL_USER_BYTES >> 20);
-	if (ranks > ctl->conf->user_ranks)
-		return error_set(err, -EDQUOT,
-				 "%s's jobs that are not over would have "
-				 "%" PRId64 " ranks, more than the %" PRId64
-				 " that one user may have (user-ranks of the "
-				 "controller): wait for some, or ask its "
-				 "administrator for more",
-				 p->name, ranks, ctl->conf->user_ranks);
-	if (n + tasks <= ctl->conf->user_jobs)
+	return t;
+}
+
+static int check_jobs(const struct ctl_peer *p, int64_t had, int64_t more,
+		      struct error *err)
+{
+	int64_t most = p->ctl->conf->user_jobs;
+
+	if (had + more <= most)
 		return 0;
-	if (tasks > 1)
+	if (more > 1)
 		return error_set(
 			err, -EDQUOT,
 			"with these %" PRId64 " %s would have %" PRId64
@@ -63,12 +56,41 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 			" that one user may have (user-jobs of the "
 			"controller): submit fewer, or ask its "
 			"administrator for more",
-			tasks, p->name, n + tasks, ctl->conf->user_jobs);
+			more, p->name, had + more, most);
 	return error_set(err, -EDQUOT,
 			 "%s has %" PRId64 " jobs that are not over, as many "
 			 "as one user may have (user-jobs of the controller): "
 			 "wait for some, or ask its administrator for more",
-			 p->name, n);
+			 p->name, had);
+}
+
+int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
+		   struct error *err)
+{
+	int64_t tasks = s->n_tasks ? (int64_t)s->n_tasks : 1;
+	int64_t most = p->ctl->conf->user_ranks;
+	struct tally t;
+
+	if (p->role != ROLE_USER)
+		return 0;
+	t = count_jobs(p->ctl, p->name);
+	t.ranks += s->ranks * tasks;
+	t.bytes += ctl_job_size(s) * (size_t)tasks;
+	if (t.bytes > CTL_USER_BYTES)
+		return error_set(err, -EDQUOT,
+				 "arguments and environments of %s's jobs that "
+				 "are not over are more than %d MiB: wait for "
+				 "some, or send less with each",
+				 p->name, CTL_USER_BYTES >> 20);
+	if (t.ranks > most)
+		return error_set(err, -EDQUOT,
+				 "%s's jobs that are not over would have "
+				 "%" PRId64 " ranks, more than the %" PRId64
+				 " that one user may have (user-ranks of the "
+				 "controller): wait for some, or ask its "
+				 "administrator for more",
+				 p->name, t.ranks, most);
+	return check_jobs(p, t.jobs, tasks, err);
 }
 
 /* ---- what a job asks for ---- */
