@@ -313,7 +313,7 @@ static void take_guest(struct ctl_host *h, const Control__GuestReport *g)
 		take_sent(r, g->sent[i]);
 }
 
-/* Each job once, as long as its ranks are said one after the other. */
+/* Once for each job, provided that the report names its ranks one after the other. */
 static void tell_demands(struct ctl_host *h, const Control__HostReport *r)
 {
 	for (size_t i = 0; i < r->n_guests; i++) {
@@ -483,7 +483,7 @@ void ctl_host_gone(struct ctl_host *h)
 	ctl_asked_gone(h);
 	TAILQ_FOREACH (k, &h->klinks, link)
 		k->heard = false;
-	/* Reports that it owed may not come. */
+	/* Reports of moves that it has not sent may never come. */
 	each_move_from(h, ctl_move_check);
 	log_info("host=%s agent=down", h->name);
 	wait_for_return(h);

@@ -8,8 +8,8 @@
 
 /* ---- check.c */
 
-/* All that can be said against it without a look at jobs and hosts; what is the
- * controller's to say is filled in. */
+/* Is what was submitted valid, whatever jobs and hosts there are?  Fields that only the
+ * controller may set are set. */
 int ctl_job_check(struct ctl_peer *p, Control__Submit *s,
 		  struct error *err) must_check;
 
@@ -17,9 +17,9 @@ int ctl_job_check(struct ctl_peer *p, Control__Submit *s,
 
 /* Forget the oldest of jobs that are over, down to conf->history. */
 void ctl_jobs_prune(struct ctl *ctl);
-/* A job, or all of an array; s is the message's, and is changed. */
+/* Submit a job, or all jobs of an array.  Changes s, a part of the message. */
 void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
-/* Jobs of arrays whose turn has come are the policy's. */
+/* Hand jobs of arrays whose turn has come to the policy. */
 void ctl_arrays_go_on(struct ctl *ctl);
 
 /* ---- job.c */
@@ -131,33 +131,33 @@ void ctl_rank_signals(struct ctl_rank *r);
  * in HELLO on a new connection, or after a landing.
  */
 void ctl_signals_known(struct ctl_rank *r, uint64_t number);
-/* A keeper's answers. */
+/* The keeper answers a signal: it was delivered, or could not be. */
 void ctl_signal_taken(struct klink *k, uint64_t number);
 void ctl_signal_failed(struct klink *k, uint64_t number,
 		       const Keeper__Failed *f);
 void ctl_signals_load(struct ctl_job *job);
-/* None waits any more. */
+/* Forget the signals that wait. */
 void ctl_signals_drop(struct ctl_job *job);
 
 /* ---- signal.c */
 
-/* What *arg, a Control__Signal, asks for; 0, or why not. */
+/* Send the signal that *arg, a Control__Signal, names to the job. */
 int ctl_job_signal(struct ctl_peer *p, struct ctl_job *job, const void *arg,
 		   struct error *err) must_check;
 
 /* ---- tell.c */
 
-/* Its client, where it stands; when it is over, who waits for that, too. */
+/* Tell the job's client its state, and, when it is over, all who wait for that. */
 void ctl_job_tell(struct ctl_job *job);
-/* Its new client, from where on it is printed by that one. */
+/* Tell a new client from which offsets on it prints the job's output. */
 void ctl_job_tell_begins(struct ctl_job *job);
 
 /* ---- time.c */
 
 #define CTL_LIMIT_MAX (10 * 366 * (uint64_t)USEC_PER_DAY)
-/* Its warning and end are to come, if it has a time limit and runs. */
+/* Set the timers of the job's warning and end, if it runs and has a time limit. */
 void ctl_job_watch_time(struct ctl_job *job);
-/* 0: as it is. */
+/* 0 leaves the limit as it is. */
 int ctl_job_set_limit(struct ctl_job *job, uint64_t usec,
 		      struct error *err) must_check;
 
@@ -165,7 +165,7 @@ int ctl_job_set_limit(struct ctl_job *job, uint64_t usec,
 
 enum { CTL_NAME_MAX = 64 };
 int ctl_job_check_name(const char *name, struct error *err) must_check;
-/* What *arg, a Control__ChangeJob, asks for; 0, or why not. */
+/* Make the change that *arg, a Control__ChangeJob, asks for. */
 int ctl_job_change(struct ctl_peer *p, struct ctl_job *job, const void *arg,
 		   struct error *err) must_check;
 void ctl_job_wait(struct ctl_peer *p, uint64_t re, struct ctl_job *job);
@@ -188,6 +188,7 @@ void ctl_job_detach_later(struct ctl_job *job);
 void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a);
 void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e, int code);
 void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f);
-void ctl_pmi_late(struct klink *k); /* what klink_has_room() held back */
+/* Send what had to wait while the agent's connection was full. */
+void ctl_pmi_late(struct klink *k);
 
 #endif

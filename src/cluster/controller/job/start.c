@@ -97,7 +97,7 @@ static void start_again(struct ctl_rank *r, struct ctl_host *host)
 	klink_start(r, r->host, r->epoch);
 }
 
-/* Named by its user, if any are. */
+/* Is the host one of those that the job's user named, if any? */
 static bool may_be_at(const struct ctl_rank *r, const struct ctl_host *h)
 {
 	const Control__Submit *s = r->job->spec;
@@ -150,7 +150,7 @@ bool ctl_rank_elsewhere(struct ctl_rank *r)
 	to = another_host(r);
 	if (!to)
 		return false;
-	klink_kill(k); /* when the keeper connects, should it ever */
+	klink_kill(k); /* kills it when it connects, if it ever does */
 	start_again(r, to);
 	ctl_sched_migrated(r);
 	return true;

@@ -127,7 +127,7 @@ static void start_named(struct ctl_job *job, const uint32_t *hosts)
 	ctl_job_start(job, job->nr, hosts);
 }
 
-/* Where its user wants it, at once; or it waits until that can be. */
+/* The hosts that its user named, if it can start there at once; otherwise it waits. */
 static int place_named(struct ctl_job *job, uint32_t **ret, struct error *err)
 {
 	uint32_t *hosts = xcalloc(job->nr, sizeof(*hosts));
@@ -144,7 +144,7 @@ static int place_named(struct ctl_job *job, uint32_t **ret, struct error *err)
 	return 0;
 }
 
-/* Whatever may be wrong with it; and on which hosts it may run. */
+/* Can the job ever run?  *hosts: where, if its user named hosts that are free. */
 static int check_job(struct ctl_job *job, uint32_t **hosts, struct error *err)
 {
 	int r = job->spec->n_hosts ? place_named(job, hosts, err)
@@ -167,7 +167,7 @@ static void enter(struct ctl_job *job, const uint32_t *hosts)
 		ctl_sched_arrive(job);
 }
 
-/* Against all that may be known of it before it is one of the jobs. */
+/* All checks that need no job yet. */
 static int check_submit(struct ctl_peer *p, const Control__Submit *asked,
 			struct error *err)
 {
@@ -198,13 +198,13 @@ static struct ctl_job *create(struct ctl *ctl, const Control__Submit *asked)
 
 /* ---- arrays */
 
-/* What asked for an array, until it is put back. */
+/* The task numbers of a request, taken out while its jobs are made one by one. */
 struct tasks {
 	uint32_t *task;
 	size_t nr;
 };
 
-/* As those of sbatch(1) are called, with our name before them. */
+/* Variables like those of sbatch(1), but called STINT_ARRAY_... */
 static void tell_task(Control__Submit *s, const struct tasks *t)
 {
 	s->env = xreallocarray(s->env, s->n_env + 5, sizeof(*s->env));
@@ -227,7 +227,7 @@ static struct ctl_job *create_task(struct ctl *ctl, Control__Submit *asked,
 	return ctl_job_create(ctl, ctl->jobs.last + 1, s);
 }
 
-/* The first of them is there; by its key the array is known. */
+/* All jobs of an array but the first, which has the key of the request. */
 static void submit_others(struct ctl *ctl, Control__Submit *asked,
 			  const struct tasks *t)
 {
@@ -284,7 +284,7 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	struct error err;
 	int r = ctl_job_check(p, asked, &err);
 
-	/* The client did not get the answer to it. */
+	/* Submitted before: the client did not get the answer. */
 	job = r < 0 ? NULL : ctl_job_of_key(p->ctl, asked);
 	if (job) {
 		tell_submitted(p, re, job);
@@ -292,7 +292,7 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	}
 	if (!r)
 		r = check_submit(p, asked, &err);
-	/* Not for each of them to keep. */
+	/* A job of an array does not need the numbers of all others. */
 	asked->n_tasks = 0;
 	if (!r)
 		r = submit(p, re, asked, &t, &err);

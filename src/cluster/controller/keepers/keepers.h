@@ -47,34 +47,36 @@ void klink_clear_output(struct klink *k);
 /* The keeper is gone with its output: other output need not wait for it. */
 void klink_hand_over(struct klink *k);
 
-/* Where that stream goes on for a client that has had none of it. */
+/* The offset at which a client that was sent none of that stream begins. */
 uint64_t klink_goes_on_at(const struct ctl_rank *r, unsigned stream);
 
 /* ---- kept.c */
 
-/* Into the store; seq is its keeper's. */
+/* Store that output; seq is the number that its keeper gave it. */
 void klink_keep(struct klink *k, uint64_t seq, const Keeper__Output *o);
-/* There is nothing more to come. */
+/* Has all output of the job come? */
 bool ctl_kept_over(const struct ctl_job *job);
-/* There is more, or it is over: who waits for that shall ask. */
+/* There is more output, or the job is over: tell the clients that wait for that to ask
+ * again. */
 void ctl_kept_tell(struct ctl_job *job);
 
 /* ---- stdin.c */
 
-/* Tell the client what rank 0 would read, if that is known. */
+/* Tell the client from which offset on rank 0 reads, if that is known. */
 void ctl_stdin_ask(struct ctl_job *job);
-/* Its keeper wants it from there on. */
+/* The keeper of rank 0 wants its input from that offset on. */
 void ctl_stdin_wanted(struct ctl_job *job, uint64_t from);
-/* It runs, and has read nothing. */
+/* Rank 0 runs, and has read nothing yet. */
 void ctl_stdin_begins(struct ctl_job *job);
-/* Its next keeper will say from where. */
+/* Rank 0 moves: its next keeper will say from which offset on it reads. */
 void ctl_stdin_moves(struct ctl_job *job);
-/* re: of the request that this answers; 0: it has room again. */
+/* The keeper has taken input; re: the request that it answers, 0: none, it has room
+ * again. */
 void ctl_stdin_taken(struct ctl_job *job, uint64_t re,
 		     const Keeper__StdinTaken *s);
-/* The client's, to its keeper. */
+/* Pass input of the client on to the keeper of rank 0. */
 void ctl_stdin_send(struct ctl_job *job, const Control__Stdin *from);
-/* What klink_has_room() held back. */
+/* Send what had to wait while the agent's connection was full. */
 void ctl_stdin_late(struct klink *k);
 
 #endif

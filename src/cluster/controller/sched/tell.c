@@ -127,12 +127,12 @@ void ctl_sched_timer(struct ctl *ctl)
 }
 
 enum {
-	DEMAND_PART = 20, /* new is what differs by more than this part of it */
-	DEMAND_FAULTS = 1, /* a second: there pages fault */
+	DEMAND_PART = 20,  /* a change of less than 1/20 is not told */
+	DEMAND_FAULTS = 1, /* a second: from there on memory is short */
 };
 
-/* Of a rank where pages fault less may be resident than it needs: what it was seen
- * to need before holds. */
+/* A rank that pages has less in memory than it needs: then the largest need seen before
+ * counts. */
 static uint64_t demand_of(const struct ctl_job *job)
 {
 	uint64_t most = 0;
