@@ -18,6 +18,8 @@
 
 #include "actors.h"
 
+#include "cluster/controller/state/store.h"
+
 enum { FULL = CONN_QUEUE_MAX / 2, ASKED_MAX = 32 };
 
 static unsigned asked[ASKED_MAX]; /* of the keeper, by body */
@@ -266,6 +268,102 @@ static void long_lists_come_in_pieces(void **state)
 	actors_run(many, NULL);
 }
 
+/* ---- accounts of others, and ranges of tasks */
+
+enum { ACCOUNTS = 5000 };
+
+static unsigned pages, accounts;
+
+static void on_history(struct conn *c, const Control__Message *m)
+{
+	if (m->body_case == MESSAGE_BODY(HISTORY)) {
+		pages++;
+		accounts += m->history->n_accounts;
+		next = m->history->next;
+	}
+	refusals += m->body_case == MESSAGE_BODY(FAILED) &&
+		    strstr(m->failed->why, "ranges of tasks");
+}
+
+static void keep_account(struct ctl *ctl, const char *user, uint64_t job)
+{
+	Control__Account a = CONTROL__ACCOUNT__INIT;
+	uint8_t data[64];
+	struct store_account account = { .job = job,
+					 .user = user,
+					 .data = data };
+
+	a.job = job;
+	account.n = control__account__pack(&a, data);
+	store_put_account(ctl->store, &account);
+}
+
+/* Who asks for her one account behind those of others gets it, by and by. */
+static bool looks_back(void *ctx)
+{
+	Control__GetHistory ask = CONTROL__GET_HISTORY__INIT;
+	struct conn *ada = actor_greet("user/ada", -1);
+
+	for (uint64_t job = 1; job <= ACCOUNTS; job++)
+		keep_account(ctx, "bob", job);
+	keep_account(ctx, "ada", ACCOUNTS + 1);
+	actors_said = on_history;
+	pages = accounts = 0;
+	ask.array = 1; /* which is bob's: none of it is hers */
+	do {
+		ask.from = next;
+		next = 0;
+		actor_say(ada, MESSAGE_BODY(GET_HISTORY), &ask);
+	} while (next && pages < ACCOUNTS);
+	assert_int_equal(accounts, 0);
+	assert_in_range(pages, 2, 10);
+	ask.array = 0;
+	do {
+		ask.from = next;
+		next = 0;
+		actor_say(ada, MESSAGE_BODY(GET_HISTORY), &ask);
+	} while (next && pages < ACCOUNTS);
+	assert_int_equal(accounts, 1);
+	assert_in_range(pages, 4, 20);
+	return false;
+}
+
+static void others_accounts_are_passed_in_pieces(void **state)
+{
+	actors_begin();
+	actors_run(looks_back, NULL);
+}
+
+/* Each would be compared with each job that there is. */
+static bool names_ranges(void *ctx)
+{
+	static Control__TaskRange range = CONTROL__TASK_RANGE__INIT;
+	static Control__TaskRange *ranges[CTL_TASKS_MAX + 1];
+	struct conn *ada = actor_greet("user/ada", -1);
+	Control__ListJobs list = CONTROL__LIST_JOBS__INIT;
+	Control__Signal kill_it = CONTROL__SIGNAL__INIT;
+	Control__ChangeJob change = CONTROL__CHANGE_JOB__INIT;
+
+	for (size_t i = 0; i < CTL_TASKS_MAX + 1; i++)
+		ranges[i] = &range;
+	list.tasks = kill_it.tasks = change.tasks = ranges;
+	list.n_tasks = kill_it.n_tasks = change.n_tasks = CTL_TASKS_MAX + 1;
+	list.job = kill_it.job = change.job = 1;
+	actors_said = on_history;
+	refusals = 0;
+	actor_say(ada, MESSAGE_BODY(LIST_JOBS), &list);
+	actor_say(ada, MESSAGE_BODY(SIGNAL), &kill_it);
+	actor_say(ada, MESSAGE_BODY(CHANGE_JOB), &change);
+	assert_int_equal(refusals, 3);
+	return false;
+}
+
+static void so_many_ranges_are_refused(void **state)
+{
+	actors_begin();
+	actors_run(names_ranges, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +371,8 @@ int main(void)
 		cmocka_unit_test(long_lists_come_in_pieces),
 		cmocka_unit_test(a_users_jobs_take_so_much),
 		cmocka_unit_test(a_users_jobs_have_so_many_ranks),
+		cmocka_unit_test(others_accounts_are_passed_in_pieces),
+		cmocka_unit_test(so_many_ranges_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("flood", tests, NULL, NULL);

@@ -80,14 +80,16 @@ static int each_of_array(struct ctl_peer *p, struct ctl_array *a,
 }
 
 void front_each_job(struct ctl_peer *p, uint64_t re, uint64_t id,
-		    Control__TaskRange *const *range, size_t n, front_job_fn fn,
+		    Control__TaskRange **range, size_t n, front_job_fn fn,
 		    const void *arg)
 {
 	struct ctl_array *a = ctl_array_find(p->ctl, id);
 	struct error err;
-	int r = a ? each_of_array(p, a, range, n, fn, arg, &err)
-		  : each_of_one(p, id, n, fn, arg, &err);
+	int r = ctl_array_ranges(range, n, &err);
 
+	if (!r)
+		r = a ? each_of_array(p, a, range, n, fn, arg, &err)
+		      : each_of_one(p, id, n, fn, arg, &err);
 	if (r < 0)
 		ctl_send_failed(p, re, r, "%s", err.text);
 	else

@@ -9,13 +9,16 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
-enum { PAGE = 512 << 10 }; /* about so much in one answer */
+enum {
+	PAGE = 512 << 10, /* about so much in one answer */
+	ROWS = 2000,	  /* are looked at for it, whosever they are */
+};
 
 struct page {
 	const struct ctl_peer *p;
 	uint64_t array; /* of it alone; 0: all */
 	Control__History to;
-	size_t cap, bytes;
+	size_t cap, bytes, rows;
 };
 
 static bool add_account(void *arg, const struct store_account *row)
@@ -23,13 +26,13 @@ static bool add_account(void *arg, const struct store_account *row)
 	struct page *l = arg;
 	Control__Account *a;
 
-	if (l->p->role != ROLE_ADMIN && !l->p->ctl->conf->show_arguments &&
-	    strcmp(l->p->name, row->user))
-		return true;
-	if (l->bytes > PAGE) {
+	if (l->bytes > PAGE || l->rows++ == ROWS) {
 		l->to.next = row->job;
 		return false;
 	}
+	if (l->p->role != ROLE_ADMIN && !l->p->ctl->conf->show_arguments &&
+	    strcmp(l->p->name, row->user))
+		return true;
 	a = control__account__unpack(NULL, row->n, row->data);
 	if (!a) {
 		log_warnx("job=%llu account cannot be read",

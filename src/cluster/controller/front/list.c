@@ -265,7 +265,13 @@ static void put_jobs(struct ctl_peer *p, const Control__ListJobs *l,
 void ctl_list_jobs(struct ctl_peer *p, uint64_t re, const Control__ListJobs *l)
 {
 	Control__Jobs jobs = CONTROL__JOBS__INIT;
+	struct error err;
+	int r = ctl_array_ranges(l->tasks, l->n_tasks, &err);
 
+	if (r < 0) {
+		ctl_send_failed(p, re, r, "%s", err.text);
+		return;
+	}
 	if (l->job && !first_listed(p->ctl, l)) {
 		ctl_send_failed(p, re, -ESRCH,
 				"no job %llu; `stint ps --all` lists them",

@@ -33,7 +33,7 @@ typedef int (*front_job_fn)(struct ctl_peer *p, struct ctl_job *job,
  * done to one of them at least, else why it was not done to the first.
  */
 void front_each_job(struct ctl_peer *p, uint64_t re, uint64_t id,
-		    Control__TaskRange *const *range, size_t n, front_job_fn fn,
+		    Control__TaskRange **range, size_t n, front_job_fn fn,
 		    const void *arg);
 
 /* ---- keys.c */

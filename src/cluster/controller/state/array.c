@@ -1,6 +1,7 @@
 /* array.c - arrays of jobs, see array.h */
 #include "cluster/controller/state/array.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "cluster/controller/state/find.h"
@@ -14,14 +15,44 @@ struct ctl_array *ctl_array_find(struct ctl *ctl, uint64_t id)
 	return a;
 }
 
+static int by_first(const void *a, const void *b)
+{
+	const Control__TaskRange *const *x = a, *const *y = b;
+
+	return ((*x)->first > (*y)->first) - ((*x)->first < (*y)->first);
+}
+
+int ctl_array_ranges(Control__TaskRange **range, size_t n, struct error *err)
+{
+	if (n > CTL_TASKS_MAX)
+		return error_set(err, -E2BIG,
+				 "%zu ranges of tasks: an array has %d tasks "
+				 "at most",
+				 n, CTL_TASKS_MAX);
+	if (n)
+		qsort(range, n, sizeof(*range), by_first);
+	for (size_t i = 1; i < n; i++)
+		if (range[i]->last < range[i - 1]->last)
+			range[i]->last = range[i - 1]->last;
+	return 0;
+}
+
 bool ctl_array_means(const struct ctl_job *job,
 		     Control__TaskRange *const *range, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (job->spec->task >= range[i]->first &&
-		    job->spec->task <= range[i]->last)
-			return true;
-	return !n;
+	size_t from = 0, to = n, mid;
+
+	if (!n)
+		return true;
+	/* Those before `from` begin at the task or before it. */
+	while (from < to) {
+		mid = from + (to - from) / 2;
+		if (range[mid]->first <= job->spec->task)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from && job->spec->task <= range[from - 1]->last;
 }
 
 void ctl_array_join(struct ctl_job *job)

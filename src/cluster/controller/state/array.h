@@ -15,6 +15,13 @@
 
 /* NULL: there is no job of an array of that number. */
 struct ctl_array *ctl_array_find(struct ctl *ctl, uint64_t id);
+/*
+ * Ranges that a request names, each by its first and last task, put in order for
+ * ctl_array_means(), which then asks no more than a few of them for each job; more
+ * than an array has tasks are refused.  Afterwards a `last` is that of all ranges
+ * up to it.
+ */
+int ctl_array_ranges(Control__TaskRange **range, size_t n, struct error *err);
 /* Is a job of that task meant?  Without ranges, all are. */
 bool ctl_array_means(const struct ctl_job *job,
 		     Control__TaskRange *const *range, size_t n);
