@@ -6,6 +6,7 @@ load capsule
 
 setup() { bed_setup; }
 teardown() {
+	[ -z "${holder:-}" ] || kill "$holder" 2>/dev/null || true
 	[ -z "${v2:-}" ] || umount "$script_dir/v2"
 	bed_teardown
 }
@@ -144,6 +145,26 @@ run_inside() { # SHELL SCRIPT
 	ok a exec /dev/null sleep 1000
 	ok a kill 0 9
 	eventually wait_for a 137
+}
+
+# As by a file server that does not answer: whoever opens a file waits for the lease's
+# holder, or for /proc/sys/fs/lease-break-time.
+@test "capsule: a program whose file does not answer is waited for no longer than that" {
+	[ "$(cat /proc/sys/fs/lease-break-time)" -ge 30 ] || skip "leases are broken at once here"
+	bed_up 1
+	cp /bin/true "$script_dir/held"
+	/usr/bin/python3 -c 'import fcntl, os, signal, sys
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+fcntl.fcntl(os.open(sys.argv[1], os.O_RDWR), fcntl.F_SETLEASE, fcntl.F_WRLCK)
+open(sys.argv[1] + ".lease", "w")
+signal.pause()' "$script_dir/held" </dev/null 3>&- &
+	holder=$!
+	eventually test -e "$script_dir/held.lease"
+	capsule_up a h1 10.77.128.1 patience=8000
+	say a exec /dev/null "$script_dir/held"
+	[[ $answer == "error the program does not start: no progress for 8 s: "* ]] || { echo "$answer"; false; }
+	ok a destroy
+	kill "$holder"
 }
 
 # Start a script in the capsule, its output to that file; its pid in $rank.

@@ -74,7 +74,10 @@ static void numbers(void **state)
 	assert_int_equal(parse_int("", 1, 100, "ranks", &v, &err), -EINVAL);
 	assert_int_equal(
 		parse_int("99999999999999999999", 1, 100, "n", &v, &err),
-		-EINVAL);
+		-ERANGE);
+	assert_string_equal(
+		err.text,
+		"n: 99999999999999999999 is out of range, from 1 to 100");
 	assert_int_equal(v, 12);
 }
 

@@ -107,10 +107,10 @@ int parse_int(const char *text, int64_t min, int64_t max, const char *what,
 
 	errno = 0;
 	v = strtoll(text, &end, 10);
-	if (errno || end == text || *end || isspace((unsigned char)*text))
+	if (end == text || *end || isspace((unsigned char)*text))
 		return error_set(err, -EINVAL, "%s: '%s' is not a whole number",
 				 what, text);
-	if (v < min || v > max)
+	if (errno || v < min || v > max)
 		return error_set(err, -ERANGE,
 				 "%s: %s is out of range, from %lld to %lld",
 				 what, text, (long long)min, (long long)max);

@@ -174,8 +174,11 @@ static int start_init(struct capsule *c, const struct capsule_spec *spec,
 static int hear_init(const struct capsule *c, struct error *err)
 {
 	struct answer answer;
-	int r = packet_receive(c->ctl, &answer, sizeof(answer), NULL, NULL, 0);
+	int r = request_await(c->ctl, c->patience, err);
 
+	if (r < 0)
+		return error_prefix(err, r, "the capsule is not made");
+	r = packet_receive(c->ctl, &answer, sizeof(answer), NULL, NULL, 0);
 	if (r < 0)
 		return error_sys(err, r,
 				 "the capsule's init died while starting");
@@ -249,6 +252,7 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 	c = xcalloc(1, sizeof(*c));
 	c->name = xstrdup(spec->name);
 	c->run_dir = xstrdup(spec->run_dir);
+	c->patience = spec->patience ? spec->patience : CAPSULE_PATIENCE;
 	c->limits = spec->limits;
 	c->weight = spec->cpu_weight ? spec->cpu_weight : 100;
 	c->ctl = c->events = c->init = -1;

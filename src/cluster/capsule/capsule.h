@@ -50,6 +50,8 @@ enum capsule_net {
 	CAPSULE_NET_NONE,   /* loopback only; what an agent without root has */
 };
 
+#define CAPSULE_PATIENCE 60000
+
 struct capsule_spec {
 	/*
 	 * Names the capsule on this host: letters, digits, "._-", at most 48;
@@ -78,6 +80,13 @@ struct capsule_spec {
 	 * of the tree that comes with the rank.
 	 */
 	bool lands;
+
+	/*
+	 * Files of its user's are waited for no longer than this, in ms, while
+	 * it is made and while a program starts (0: CAPSULE_PATIENCE): a file
+	 * server may not answer, and nothing else is done meanwhile.
+	 */
+	int patience;
 
 	enum capsule_net net;
 	struct in_addr address; /* the virtual address, kept for life */
@@ -184,8 +193,9 @@ struct capsule_program {
  * Start a program: as the submitter, no capability, no_new_privs, address
  * space not randomized, default signal dispositions, no signal blocked.
  * Returns when execve() has succeeded (or its error); -E2BIG for more arguments
- * and environment than any program can have (cluster/host/arguments.h).  *ret:
- * its pid here.
+ * and environment than any program can have (cluster/host/arguments.h); -ETIMEDOUT
+ * where it has not come to that within the spec's patience, and may yet: the
+ * capsule is of no more use.  *ret: its pid here.
  */
 int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 		 pid_t *ret, struct error *err) must_check;

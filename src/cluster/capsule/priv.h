@@ -142,6 +142,12 @@ int file_open(const char *folder, const char *path,
 /* Close every descriptor but these; members < 0 are skipped. */
 void fds_keep(const int *keep, unsigned n);
 
+/*
+ * Until fd has something to say, for so many milliseconds; 0 or -ETIMEDOUT.  Who
+ * is to speak may be held up by a file of a user's.
+ */
+int request_await(int fd, int ms, struct error *err) must_check;
+
 /* Send a request, wait for the answer; *ret_fd: the descriptor with it. */
 int request_call(int ctl, const struct request *req, const int *fds,
 		 unsigned nr_fds, int *ret_fd, struct error *err) must_check;
@@ -160,6 +166,7 @@ struct capsule {
 	int init;	 /* pidfd */
 	struct capsule_shared *shared;
 	pid_t init_pid;
+	int patience; /* as the spec has it */
 	struct limits limits;
 	unsigned weight; /* of its groups, for processors */
 	struct capsule_cgroup cg;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -110,12 +111,31 @@ static int pid_of(int pidfd, pid_t *ret, struct error *err)
 	return 0;
 }
 
+int request_await(int fd, int ms, struct error *err)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int r;
+
+	do
+		r = poll(&p, 1, ms);
+	while (r < 0 && errno == EINTR);
+	return r ? 0
+		 : error_set(err, -ETIMEDOUT,
+			     "no progress for %d s: a file system that its "
+			     "files are on does not answer, or somebody holds "
+			     "one of them or has stopped its process",
+			     ms / 1000);
+}
+
 /* The pipe closes when the program runs; before that it may bring bad news. */
-static int await_exec(int fd, struct error *err)
+static int await_exec(int fd, int ms, struct error *err)
 {
 	struct exec_failure bad;
-	int r = io_read_full(fd, &bad, sizeof(bad));
+	int r = request_await(fd, ms, err);
 
+	if (r < 0)
+		return error_prefix(err, r, "the program does not start");
+	r = io_read_full(fd, &bad, sizeof(bad));
 	if (r == -EPIPE)
 		return 0;
 	if (r < 0)
@@ -209,7 +229,7 @@ int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 	if (!r)
 		r = pid_of(pidfd, &pid, err);
 	if (!r)
-		r = await_exec(news[0], err);
+		r = await_exec(news[0], c->patience, err);
 	close(news[0]);
 	io_close(&pidfd);
 	if (!r)

@@ -72,6 +72,8 @@ static int set_key(struct capsule_spec *spec, char *text, struct error *err)
 		spec->uplink = value;
 	else if (!strcmp(text, "mono"))
 		spec->monotonic_offset = strtoll(value, NULL, 10);
+	else if (!strcmp(text, "patience"))
+		spec->patience = atoi(value);
 	else if (!strcmp(text, "memory"))
 		spec->limits.memory = strtoull(value, NULL, 10);
 	else if (!strcmp(text, "pids"))
