@@ -366,3 +366,26 @@ while True:
 	# A reason each, if not a file.
 	[ $(($(find "$open/hers/to-roots" "$open/hers/a" -type f | wc -l) + $(grep -c "cannot" "$bed/out"))) -ge 12 ]
 }
+
+# Of several ranks the program is looked into before it is run, which takes more processor
+# time here than the limit leaves.
+@test "what a rank is before its program runs leaves no core file" {
+	[[ "$(cat /proc/sys/kernel/core_pattern)" != [/\|]* ]] || skip "core files go elsewhere here"
+	restart --min-uid=1000
+	reach
+	enrol ann
+	mkdir "$open/hers"
+	chown 4321 "$open/hers"
+	/usr/bin/python3 - "$open/hers/large" <<-'P'
+		import os, struct, sys
+		with open(sys.argv[1], "wb") as f: # linked statically, by its headers
+		    f.write(struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 2, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0))
+		    f.write(struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 4096, 4096, 4096))
+		    f.truncate(200 << 30)
+		os.chmod(sys.argv[1], 0o755)
+	P
+	(ulimit -c unlimited && ulimit -St 1 && as ann -- run -n 2 --wdir "$open/hers" ./large) >"$bed/out" 2>&1 || true
+	cat "$bed/out"
+	grep -q "signal 24" "$bed/out" # SIGXCPU
+	[ "$(ls "$open/hers")" = large ]
+}

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -280,6 +281,12 @@ void program_main(const struct request *req, const int *fds, int join)
 	struct error err;
 	sigset_t none;
 
+	/*
+	 * Up to execve(), which undoes it, our memory is the keeper's, with the
+	 * environment of its agent: no limit of the user's, nor a signal, is to
+	 * leave that in a core file.
+	 */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	memcpy(prog.fds, fds + 2, req->nr_fds * sizeof(int));
 	read_program(&prog, req, fds[0]);
 	if (req->own_group)
