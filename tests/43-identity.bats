@@ -5,8 +5,10 @@ bats_require_minimum_version 1.5.0
 load jobs
 
 setup() {
+	export AGENTS_OWN=hush-agent # in the environment of agents
 	jobs_setup
 	serve 2
+	unset AGENTS_OWN
 	slay "$(service_pid controller)"
 	open=$(mktemp -d /tmp/stint-identity.XXXXXX) # for ann, too
 	chmod 755 "$open"
@@ -388,4 +390,21 @@ while True:
 	cat "$bed/out"
 	grep -q "signal 24" "$bed/out" # SIGXCPU
 	[ "$(ls "$open/hers")" = large ]
+}
+
+@test "keepers and their ranks' first processes hold nothing of the agent's environment" {
+	restart --min-uid=1000
+	reach
+	enrol ann
+	grep -qz hush-agent "/proc/$(service_pid h1)/environ"
+	(as ann -- run --hosts h1 sleep 1000 >"$bed/out" 2>&1) 3>&- &
+	background=$!
+	eventually is 'j[1]["state"]' running
+	local found=0 pid
+	for pid in $(pgrep -f "stint keeper 1.0 --run-dir=$bed/h1/run "); do
+		found=$((found + 1))
+		run ! grep -z hush-agent "/proc/$pid/environ"
+	done
+	[ $found = 2 ] # it, and its init
+	st kill 1
 }

@@ -19,18 +19,38 @@
 
 enum { SOCKET_IN_IT = 3 };
 
-/* Ours, and NURSERY_BINDS; the list alone is for the caller to free. */
+/*
+ * Does it concern keepers?  Their ranks' processes begin as copies of them, so what
+ * the administrator has in the agent's environment besides is not theirs to hold.
+ */
+static bool is_for_keepers(const char *variable)
+{
+	static const char *const begin[] = {
+		"STINT_", "PATH=", "TZ=",	   "TMPDIR=",
+		"LANG",	  "LC_",   "LD_",	   "JOURNAL_STREAM=",
+		"ASAN_",  "LSAN_", "UBSAN_OPTIONS"
+	};
+
+	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
+		if (!strncmp(variable, begin[i], strlen(begin[i])))
+			return true;
+	return false;
+}
+
+/* Of ours, and NURSERY_BINDS; the list alone is for the caller to free. */
 static char **make_env(void)
 {
 	extern char **environ;
-	size_t n = 0;
+	size_t n = 0, nr = 1;
 	char **env;
 
 	while (environ[n])
 		n++;
 	env = xcalloc(n + 2, sizeof(*env));
 	env[0] = (char *)NURSERY_BINDS "=1";
-	memcpy(env + 1, environ, n * sizeof(*env));
+	for (size_t i = 0; i < n; i++)
+		if (is_for_keepers(environ[i]))
+			env[nr++] = environ[i];
 	return env;
 }
 

@@ -73,7 +73,7 @@ static int set_key(struct capsule_spec *spec, char *text, struct error *err)
 	else if (!strcmp(text, "mono"))
 		spec->monotonic_offset = strtoll(value, NULL, 10);
 	else if (!strcmp(text, "patience"))
-		spec->patience = atoi(value);
+		spec->patience = (int)strtol(value, NULL, 10);
 	else if (!strcmp(text, "memory"))
 		spec->limits.memory = strtoull(value, NULL, 10);
 	else if (!strcmp(text, "pids"))
