@@ -163,7 +163,8 @@ static bool took_something(const struct scene *before, const struct scene *now)
 /*
  * A guest that stands still takes nothing anew.  Nor does one that leaves when no
  * disturbance is left: the return that used up the last one found it.  That may
- * take as long as giving back does.
+ * take as long as giving back does, for each: where several leave one after the other, as
+ * places come free, the next one's time begins when one has gone.
  */
 static void note_use(struct contract *c, const struct owner_terms *t,
 		     const struct moment *now, const struct scene *scene)
@@ -175,6 +176,8 @@ static void note_use(struct contract *c, const struct owner_terms *t,
 		c->leaving = now->steady;
 	c->used |= took && !leaves;
 	c->used |= c->leaving >= 0 && now->steady - c->leaving > t->give_back;
+	if (c->leaving >= 0 && scene->guests < c->scene.guests)
+		c->leaving = now->steady;
 	if (scene->here || !scene->running)
 		c->leaving = -1;
 }

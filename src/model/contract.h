@@ -14,7 +14,7 @@
  *   anew, and counts no more.
  * - Of the disturbances that the terms allow none is left: guests are to get out, and
  *   one that does, whenever there is a place for it, is no disturbance, unless that
- *   takes longer than giving back may.  So whoever keeps to contract_lending() never
+ *   takes longer than giving back may, for each of several.  So whoever keeps to contract_lending() never
  *   exceeds the terms.
  * - A day is the host's local one.  While it is counted its end is an instant
  *   of the steady clock, found when it began: a clock that is set then changes

@@ -54,6 +54,12 @@ static inline bool host_usable(const struct host *h)
 	return h->up && !h->drain && !h->closed && h->booked < h->cores;
 }
 
+/* Must guests that are there get out?  Not where nobody keeps its owner's terms. */
+static inline bool host_wanted(const struct host *h)
+{
+	return h->owner_active && h->closed;
+}
+
 /* Cores available to jobs. */
 static inline uint32_t host_cores(const struct host *h)
 {

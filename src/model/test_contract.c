@@ -375,6 +375,26 @@ static void the_way_out_is_no_disturbance(void **state)
 	assert_int_equal(c.disturbed, 3); /* and this, one that came */
 }
 
+/* Three go one after the other, each in time; the last of them takes too long. */
+static void each_has_its_time_to_leave(void **state)
+{
+	(void)state;
+	terms.disturb = 1;
+	guests(3);
+	owner(true);
+	owner(false);
+	for (uint32_t left = 2; left > 0; left--) {
+		now += terms.give_back;
+		guests(left);
+	}
+	now += terms.give_back;
+	feed();
+	assert_false(c.used);
+	now++;
+	feed();
+	assert_true(c.used);
+}
+
 /* The clock of who saw it was ahead. */
 static void touched_later_than_now(void **state)
 {
@@ -407,6 +427,7 @@ int main(void)
 		cmocka_unit_test_setup(the_last_returns_are_kept, fresh),
 		cmocka_unit_test_setup(who_stands_still_disturbs_once, fresh),
 		cmocka_unit_test_setup(the_way_out_is_no_disturbance, fresh),
+		cmocka_unit_test_setup(each_has_its_time_to_leave, fresh),
 		cmocka_unit_test_setup(touched_later_than_now, fresh),
 	};
 

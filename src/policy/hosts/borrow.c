@@ -148,8 +148,7 @@ static void rotate(struct borrow *p)
 /* May a rank that is there run there?  Quiet and load are for those who come. */
 static bool may_stay(const struct host *h)
 {
-	return h->up && !h->drain && h->booked < h->cores &&
-	       !(h->owner_active && h->closed);
+	return h->up && !h->drain && h->booked < h->cores && !host_wanted(h);
 }
 
 static bool lends(const struct host *h)

@@ -300,7 +300,7 @@ static void fill_gaps(struct policy_lst *p, const struct view *view,
 	uint32_t room = reset_taken(p, view);
 
 	for (size_t i = 0; i < p->nr; i++)
-		if (p->entry[i].job->state == JOB_RUNNING)
+		if (slices_keeps(view, p->entry[i].job))
 			room -= take_hosts(p, p->entry[i].job);
 	qsort(p->entry, p->nr, sizeof(*p->entry), by_priority);
 	for (size_t i = 0; i < p->nr && room; i++) {
@@ -333,9 +333,12 @@ static void lst_decide(struct policy *policy, const struct view *view,
 		return;
 	}
 	slices_cut(&p->slices, view, plan);
-	if (slices_over(&p->slices, view))
+	if (slices_over(&p->slices, view)) {
 		new_slice(p, view, plan);
-	else if (slices_lend(&p->slices, view))
+		return;
+	}
+	slices_give_way(view, plan);
+	if (slices_lend(&p->slices, view))
 		fill_gaps(p, view, plan);
 }
 
@@ -415,7 +418,8 @@ const struct policy_ops policy_lst = {
 		"what that costs. New jobs take hosts after all others. Choices "
 		"where the text is silent: conflicting processes take the "
 		"lowest idle hosts; an alternate selection (also of a job that "
-		"arrives within a slice) never migrates; a slice starts at once "
+		"arrives within a slice) never migrates; a job with a process "
+		"on a host that its owner wants back stands still at once; a slice starts at once "
 		"when a job comes to an empty system; maxprio is twice the number "
 		"of hosts. LST_O is this with migration for nothing "
 		"(--migrate-cost 0). A pass costs O(n log n + processes).",

@@ -206,7 +206,7 @@ static void choose_jobs(struct policy_matrix *p, const struct view *view,
 			struct entry *e = &p->row[k].entry[i];
 
 			e->chosen = false;
-			if (!new_slot && e->job->state == JOB_RUNNING)
+			if (!new_slot && slices_keeps(view, e->job))
 				choose_row(p, e);
 		}
 	for (size_t k = 0; k < lent; k++) {
@@ -237,13 +237,14 @@ static void go(struct policy_matrix *p, struct entry *e, int64_t row,
 	}
 }
 
-static void plan_slot(struct policy_matrix *p, struct plan *plan)
+static void plan_slot(struct policy_matrix *p, const struct view *view,
+		      struct plan *plan)
 {
 	for (size_t k = 0; k < p->nr_rows; k++)
 		for (size_t i = 0; i < p->row[k].nr; i++) {
 			const struct entry *e = &p->row[k].entry[i];
 
-			if (!e->chosen && e->job->state == JOB_RUNNING)
+			if (!e->chosen && slices_keeps(view, e->job))
 				plan_suspend(plan, e->job, BECAUSE(why_out));
 		}
 	for (size_t k = 0; k < p->nr_rows; k++)
@@ -264,6 +265,7 @@ static void matrix_decide(struct policy *policy, const struct view *view,
 		return;
 	}
 	slices_cut(&p->slices, view, plan);
+	slices_give_way(view, plan);
 	new_slot = slices_over(&p->slices, view);
 	if (!new_slot && !slices_lend(&p->slices, view))
 		return;
@@ -272,7 +274,7 @@ static void matrix_decide(struct policy *policy, const struct view *view,
 		slices_next(&p->slices, view, plan);
 	}
 	choose_jobs(p, view, new_slot);
-	plan_slot(p, plan);
+	plan_slot(p, view, plan);
 }
 
 static void matrix_explain(const struct policy *policy, const struct view *view,
@@ -432,7 +434,8 @@ const struct policy_ops policy_matrix = {
 		"An arriving job takes the lowest empty columns of the first "
 		"row that has enough, else of a new row, and keeps them. Rows "
 		"take turns of one slice; columns idle in the present row are "
-		"lent to jobs of the following rows that fit in their own. A "
+		"lent to jobs of the following rows that fit in their own. A job "
+		"on a host that its owner wants back stands still at once. A "
 		"pass costs O(rows x hosts + jobs).",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SLICES,

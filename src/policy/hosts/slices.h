@@ -6,14 +6,17 @@
  * an "alternate selection", while enough of it is left to be worth it.  The
  * first slice begins with the first job; none runs while there is no job.
  * Where a reservation begins a slice ends early, and the next one does without
- * the hosts.
+ * the hosts.  A job with a rank on a host that is wanted back stands still from that
+ * instant on, whatever is left of the slice: its owner's terms (model/contract.h) do not
+ * know slices.
  *
  *	slices_init(&s, setup->params);
  *	in decide:
  *		no jobs				slices_stop(&s, view);
  *		slices_cut(&s, view, plan);
  *		slices_over(&s, view)		choose anew; slices_next(...);
- *		slices_lend(&s, view)		alternate selection
+ *		slices_give_way(view, plan)	who is in an owner's way stands still
+ *		slices_lend(&s, view)		alternate selection, not counting these
  */
 #ifndef POLICY_HOSTS_SLICES_H
 #define POLICY_HOSTS_SLICES_H
@@ -104,6 +107,33 @@ static inline void slices_next(struct slices *s, const struct view *view,
 	s->end = view->now + s->length;
 	s->unset = true;
 	slices_cut(s, view, plan);
+}
+
+/* The first of the job's hosts that is wanted back; NULL: none, or it has no hosts. */
+static inline const struct host *slices_wanted(const struct view *view,
+					       const struct job *job)
+{
+	for (uint32_t i = 0; job->hosts && i < job->n; i++)
+		if (host_wanted(&view->hosts[job->hosts[i]]))
+			return &view->hosts[job->hosts[i]];
+	return NULL;
+}
+
+/* Does the job run, and may it until the slice ends? */
+static inline bool slices_keeps(const struct view *view, const struct job *job)
+{
+	return job->state == JOB_RUNNING && !slices_wanted(view, job);
+}
+
+static inline void slices_give_way(const struct view *view, struct plan *plan)
+{
+	REASON(wanted, "{from:host} is wanted back", from);
+	const struct host *from;
+	const struct job *j;
+
+	for_each_running(j, view) if (j->state == JOB_RUNNING &&
+				      (from = slices_wanted(view, j)))
+		plan_suspend(plan, j, BECAUSE(wanted, .from = from->ix));
 }
 
 /* One rank a host. */

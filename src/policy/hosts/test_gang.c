@@ -425,6 +425,41 @@ static void rows_are_filled_first_fit(void **state)
 	teardown_world(&w);
 }
 
+/* The owner of J1's last host wants it back, with so much of the slice left; J2 of half
+ * the hosts waits.  "J2" is who runs then. */
+static const char *owner_comes(const char *spec, usec_t rest)
+{
+	struct world w;
+	const char *ran;
+
+	init_world(&w, spec);
+	arrive(&w, 1, 8, 9);
+	arrive(&w, 2, 4, 9);
+	pass(&w);
+	w.view.now += SLOT - rest;
+	w.view.hosts[7].closed = CLOSED_OWNER;
+	pass(&w);
+	assert_true(runs(&w, 1) && !runs(&w, 2)); /* it may share */
+	w.view.hosts[7].owner_active = true;
+	pass(&w);
+	ran = runs(&w, 1) ? "J1" : runs(&w, 2) ? "J2" : "";
+	assert_int_equal(w.migrated, 0);
+	teardown_world(&w);
+	return ran;
+}
+
+/* At once, not when the slice is over. */
+static void owners_do_not_wait_for_a_slice(void **state)
+{
+	static const char *const with[] = { "lst", "lst:migrate=no", "matrix" };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_string_equal(owner_comes(with[i], SLOT / 2), "J2");
+		assert_string_equal(owner_comes(with[i], SLOT / 20), "");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -437,6 +472,7 @@ int main(void)
 		cmocka_unit_test(alternate_selection_leaves_priorities),
 		cmocka_unit_test(rows_are_filled_first_fit),
 		cmocka_unit_test(the_columns_of_who_ends_are_free),
+		cmocka_unit_test(owners_do_not_wait_for_a_slice),
 	};
 	return cmocka_run_group_tests_name("gang", tests, NULL, NULL);
 }

@@ -64,12 +64,6 @@ static bool is_planned(const struct plan *plan, const struct job *job,
 	return false;
 }
 
-/* Not where nobody keeps its owner's terms. */
-static bool wants_out(const struct host *h)
-{
-	return h->owner_active && h->closed;
-}
-
 struct leaving {
 	const struct view *view;
 	struct plan *plan;
@@ -158,7 +152,7 @@ static bool leaves_drained(const struct leaving *l, const struct job *job,
 
 	if (turn && move_out(l->view, l->plan, job, rank))
 		return true;
-	if (!job->requeue && wants_out(h) && !job_rank_frozen(job, rank))
+	if (!job->requeue && host_wanted(h) && !job_rank_frozen(job, rank))
 		plan_freeze(l->plan, job, rank, why_stands(job, rank, h->ix));
 	if (!job->requeue)
 		return false;
@@ -178,9 +172,9 @@ static bool look_at_rank(const struct leaving *l, const struct job *job,
 {
 	const struct host *h = &l->view->hosts[job->hosts[rank]];
 
-	if (host_goes(h) && (wants_out(h) || !job_rank_frozen(job, rank)))
+	if (host_goes(h) && (host_wanted(h) || !job_rank_frozen(job, rank)))
 		return leaves_drained(l, job, rank, turn);
-	if (wants_out(h))
+	if (host_wanted(h))
 		rank_leaves(l->view, l->plan, job, rank);
 	else
 		plan_thaw(l->plan, job, rank,
@@ -196,8 +190,8 @@ static bool look_at_job(void *ctx, const struct job *job, bool turn)
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct host *h = &l->view->hosts[job->hosts[i]];
 
-		if (!h->up ||
-		    !(wants_out(h) || host_goes(h) || job_rank_frozen(job, i)))
+		if (!h->up || !(host_wanted(h) || host_goes(h) ||
+				job_rank_frozen(job, i)))
 			continue;
 		if (is_planned(l->plan, job, i))
 			moves |= host_goes(h);
@@ -245,7 +239,7 @@ void leave_owned(const struct view *view, struct plan *plan)
 	const struct job *j;
 
 	for_each_host (h, view)
-		any |= wants_out(h) && h->nr_ranks;
+		any |= host_wanted(h) && h->nr_ranks;
 	if (any || view->nr_frozen)
 		for_each_running(j, view) if (j->state == JOB_RUNNING &&
 					      j->hosts &&
