@@ -444,6 +444,7 @@ int agent_run(const struct agent_conf *conf, int ready_fd, struct error *err)
 	lock = r = agent_take_run_dir(conf->run_dir, err);
 	if (r < 0)
 		goto out;
+	a.home = agent_find_home(conf);
 	r = agent_describe(&a, err);
 	if (!r)
 		r = agent_serve(&a, err);

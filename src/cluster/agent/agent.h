@@ -23,6 +23,7 @@ struct agent_conf {
 	char *controller; /* address */
 	char *key;	  /* its key file, "host/NAME" */
 	char *run_dir;
+	char *cgroup;  /* cgroup_set_home(); NULL: the agent's own */
 	char *address; /* of this host, for migration; NULL: the uplink's */
 	char *uplink;  /* link towards other hosts; NULL or "": none */
 	/*

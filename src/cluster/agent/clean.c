@@ -117,6 +117,7 @@ int agent_clean_up(const struct agent_conf *conf, struct error *err)
 	lock = agent_take_run_dir(conf->run_dir, err);
 	if (lock < 0)
 		return lock;
+	(void)agent_find_home(conf);
 	for_each(conf->run_dir, "keepers", ".sock", end_keeper);
 	r = capsule_sweep(conf->run_dir, err);
 	if (r < 0)

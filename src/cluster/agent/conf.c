@@ -24,6 +24,7 @@ void agent_conf_clear(struct agent_conf *conf)
 	free(conf->controller);
 	free(conf->key);
 	free(conf->run_dir);
+	free(conf->cgroup);
 	free(conf->address);
 	free(conf->uplink);
 	free(conf->net);
@@ -121,6 +122,7 @@ static int set_text(struct agent_conf *conf, const char *name,
 	} texts[] = {
 		{ "key", &conf->key },
 		{ "run-dir", &conf->run_dir },
+		{ "cgroup", &conf->cgroup },
 		{ "state-dir", &conf->state_dir },
 		{ "uplink", &conf->uplink, true }, /* there need be none */
 	};

@@ -127,6 +127,23 @@ static int settle_terms(struct agent *a, struct error *err)
 	return 0;
 }
 
+/*
+ * The service of an agent has it for all hosts, those with cgroup v1's
+ * controllers among them.
+ */
+const char *agent_find_home(const struct agent_conf *conf)
+{
+	struct error err = ERROR_INIT;
+
+	if (!conf->cgroup)
+		return NULL;
+	if (!cgroup_set_home(conf->cgroup, &err) &&
+	    !cgroup_settle(conf->cgroup, &err))
+		return conf->cgroup;
+	log_warnx("cgroup=own why=\"%s\"", err.text);
+	return NULL;
+}
+
 int agent_describe(struct agent *a, struct error *err)
 {
 	const struct agent_conf *conf = a->conf;

@@ -115,8 +115,8 @@ unsigned host_running(const char *loadavg)
 	return sscanf(loadavg, "%*f %*f %*f %u/", &n) == 1 ? n : 0;
 }
 
-/* Of this control group; those below it are capsules'. */
-static unsigned count_group(const char *group)
+/* Of this very group. */
+static unsigned count_in(const char *group)
 {
 	char *path = xasprintf("%s/tasks", group), *text, *at, *end;
 	unsigned n = 0;
@@ -132,6 +132,16 @@ static unsigned count_group(const char *group)
 		free(text);
 	}
 	free(path);
+	return n;
+}
+
+/* Of a host's control group, on v2 of its leaf; others below it are capsules'. */
+static unsigned count_group(const char *group)
+{
+	char *leaf = cgroup_leaf(group);
+	unsigned n = count_in(group) + count_in(leaf);
+
+	free(leaf);
 	return n;
 }
 

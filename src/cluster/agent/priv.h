@@ -86,7 +86,8 @@ struct agent {
 	struct monitor *monitor;
 	struct owner *owner;
 	struct lend *lend;
-	char *terms; /* limits for keepers that this host can enforce */
+	const char *home; /* cgroup_set_home(); NULL: its own group */
+	char *terms;	  /* limits for keepers that this host can enforce */
 	TAILQ_HEAD(, relay) relays;
 	struct relay_kin *kin; /* the same, by rank */
 	int hooks_fd;	       /* host/hooks_word.h; -1: none */
@@ -177,6 +178,8 @@ bool agent_answer_failed(struct agent *a, struct agent_asker to, int code,
 
 /* What does not change while the agent runs; agent_run() frees. */
 int agent_describe(struct agent *a, struct error *err) must_check;
+/* Take its group for those of ranks, if it is one here, which is returned. */
+const char *agent_find_home(const struct agent_conf *conf);
 /* The prefix length of the network at its uplink; 0: none. */
 unsigned agent_prefix(const struct agent *a);
 /* What the uplink carries a second by its own word; 0: not known. */

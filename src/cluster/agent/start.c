@@ -82,6 +82,8 @@ static int order_keeper(const struct relay *r, int ready)
 	fprintf(to, "--min-gid=%" PRIu32 "%c", a->min_gid, 0);
 	fprintf(to, "--limits=%s%c", a->terms, 0);
 	fprintf(to, "--ready-fd=%d%c", NURSERY_READY, 0);
+	if (a->home)
+		fprintf(to, "--cgroup=%s%c", a->home, 0);
 	if (a->conf->no_fast_path)
 		fprintf(to, "--no-fast-path%c", 0);
 	if (guests_of)

@@ -118,17 +118,12 @@ static void begin_cpuset(const char *dir)
 
 static void make_group(const char *dir)
 {
-	static const char *const more[] = { "+cpuset", "+io" };
 	char *own = xasprintf("%s/..", dir);
 
 	if (mkdir(dir, 0755) == 0 && has(dir, "tasks"))
 		begin_cpuset(dir);
-	if (has(dir, "cgroup.subtree_control")) {
-		cgroup_pass_on(own);
-		for (unsigned i = 0; i < 2; i++)
-			(void)!cgroup_write(own, "cgroup.subtree_control",
-					    more[i]);
-	}
+	if (has(dir, "cgroup.subtree_control"))
+		cgroup_pass_on_all(own);
 	free(own);
 }
 

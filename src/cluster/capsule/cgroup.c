@@ -36,7 +36,8 @@ static void pause_us(long us)
 /* The own group of a hierarchy, if we may make groups in it. */
 static char *writable(const struct cgroup_texts *t, const char *controller)
 {
-	char *dir = cgroup_locate(t->mounts, t->own, controller);
+	char *dir = *controller ? cgroup_locate(t->mounts, t->own, controller)
+				: cgroup_own("");
 
 	if (dir && access(dir, W_OK) < 0) {
 		free(dir);
@@ -312,7 +313,7 @@ void cgroup_clear(struct capsule_cgroup *cg)
 	cg->join = cg->state = -1;
 }
 
-static bool passes_on(const char *dir, const char *controller)
+bool cgroup_passes_on(const char *dir, const char *controller)
 {
 	char *path = xasprintf("%s/cgroup.subtree_control", dir);
 	char *line = io_read_line(path), *word, *save;
@@ -337,7 +338,7 @@ bool cgroup_can_limit(const char *controller)
 		return can;
 	if (cg.kind == CGROUP_FREEZER_V2 && (own = cgroup_own(""))) {
 		cgroup_pass_on(own);
-		can = passes_on(own, controller);
+		can = cgroup_passes_on(own, controller);
 		free(own);
 	}
 	cgroup_clear(&cg);

@@ -12,8 +12,10 @@
  * has no process of its own.
  *
  * "The caller's own group" is that of /proc/self/cgroup, less a last component
- * "stint-self": cgroup v2 requires processes to be in leaves, so an agent with
- * a delegated subtree runs in that leaf of it.
+ * "stint-self": cgroup v2 requires processes to be in leaves, so whoever has a
+ * subtree for itself runs in that leaf of it, as the processes of a test host do.
+ * An agent is told another one, its home: systemd could not start it anew in a
+ * group that has capsules below it.
  */
 #ifndef CLUSTER_CAPSULE_CGROUP_H
 #define CLUSTER_CAPSULE_CGROUP_H
@@ -84,6 +86,17 @@ int cgroup_remove(char *const *dirs, unsigned n);
  * possible.
  */
 void cgroup_pass_on(const char *dir);
+/* The same of those that bind all guests together, too (bounds.h). */
+void cgroup_pass_on_all(const char *dir);
+/*
+ * v2: is this one of those that are passed on to the groups below dir?
+ */
+bool cgroup_passes_on(const char *dir, const char *controller);
+/*
+ * v2: the leaf of a group for processes that make groups below it; for the caller
+ * to free.
+ */
+char *cgroup_leaf(const char *dir);
 /* Write text to a file of the group at dir: 0 or -errno. */
 int cgroup_write(const char *dir, const char *file,
 		 const char *text) must_check;
@@ -130,7 +143,14 @@ struct cgroup_texts {
 };
 int cgroup_texts_read(struct cgroup_texts *ret) must_check;
 void cgroup_texts_clear(struct cgroup_texts *t);
-/* cgroup_locate() for this process. */
+/* cgroup_locate() for this process; "" is what cgroup_set_home() says, if that was called. */
 char *cgroup_own(const char *controller);
+/*
+ * From now on dir takes the place of this process's own group on cgroup v2: a group
+ * that somebody made for capsules.  -EINVAL if it is none.
+ */
+int cgroup_set_home(const char *dir, struct error *err) must_check;
+/* v2: move the processes that are in the group itself into its leaf. */
+int cgroup_settle(const char *dir, struct error *err) must_check;
 
 #endif

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cluster/capsule/cgroup.h"
 #include "core/io.h"
@@ -69,10 +71,16 @@ static bool match_mount(char *line, const char *controller, char **ret_root,
 	return true;
 }
 
+static const char self_leaf[] = "/stint-self";
+
+char *cgroup_leaf(const char *dir)
+{
+	return xasprintf("%s%s", dir, self_leaf);
+}
+
 /* point + what path has beyond root, without a last "/stint-self". */
 static char *join_path(const char *root, const char *point, const char *path)
 {
-	static const char leaf[] = "/stint-self";
 	size_t n = strcmp(root, "/") ? strlen(root) : 0, len;
 	char *dir;
 
@@ -80,9 +88,9 @@ static char *join_path(const char *root, const char *point, const char *path)
 		return NULL; /* our group is not below what is mounted */
 	dir = xasprintf("%s%s", point, path + n);
 	len = strlen(dir);
-	if (len >= sizeof(leaf) - 1 &&
-	    !strcmp(dir + len - (sizeof(leaf) - 1), leaf))
-		dir[len -= sizeof(leaf) - 1] = 0;
+	if (len >= sizeof(self_leaf) - 1 &&
+	    !strcmp(dir + len - (sizeof(self_leaf) - 1), self_leaf))
+		dir[len -= sizeof(self_leaf) - 1] = 0;
 	while (len > 1 && dir[len - 1] == '/')
 		dir[--len] = 0;
 	return dir;
@@ -101,6 +109,58 @@ char *cgroup_locate(const char *mountinfo, const char *own,
 	free(text);
 	free(path);
 	return dir;
+}
+
+static char *home;
+
+int cgroup_set_home(const char *dir, struct error *err)
+{
+	char *path = xasprintf("%s/cgroup.subtree_control", dir);
+	int r = access(path, W_OK) < 0
+			? error_set(err, -EINVAL,
+				    "%s is no group of cgroup v2 in which "
+				    "others can be made",
+				    dir)
+			: 0;
+
+	free(path);
+	if (!r) {
+		free(home);
+		home = xstrdup(dir);
+	}
+	return r;
+}
+
+static int move_all(const char *from, const char *to)
+{
+	char *path = xasprintf("%s/cgroup.procs", from), *text, *save, *pid;
+	int r = io_read_file(AT_FDCWD, path, 1 << 20, &text);
+
+	free(path);
+	if (r < 0)
+		return r;
+	r = 0;
+	for (pid = strtok_r(text, "\n", &save); pid && !r;
+	     pid = strtok_r(NULL, "\n", &save)) {
+		r = cgroup_write(to, "cgroup.procs", pid);
+		if (r == -ESRCH) /* it has ended */
+			r = 0;
+	}
+	free(text);
+	return r;
+}
+
+int cgroup_settle(const char *dir, struct error *err)
+{
+	char *leaf = cgroup_leaf(dir);
+	int r = mkdir(leaf, 0755) < 0 && errno != EEXIST ? -errno : 0;
+
+	if (!r)
+		r = move_all(dir, leaf);
+	if (r < 0)
+		error_sys(err, r, "cannot move what is in %s to %s", dir, leaf);
+	free(leaf);
+	return r;
 }
 
 int cgroup_texts_read(struct cgroup_texts *ret)
@@ -129,6 +189,8 @@ char *cgroup_own(const char *controller)
 	struct cgroup_texts t;
 	char *dir;
 
+	if (!*controller && home)
+		return xstrdup(home);
 	if (cgroup_texts_read(&t) < 0)
 		return NULL;
 	dir = cgroup_locate(t.mounts, t.own, controller);

@@ -56,6 +56,13 @@ void cgroup_pass_on(const char *dir)
 				    controllers[i]);
 }
 
+void cgroup_pass_on_all(const char *dir)
+{
+	cgroup_pass_on(dir);
+	(void)!cgroup_write(dir, "cgroup.subtree_control", "+cpuset");
+	(void)!cgroup_write(dir, "cgroup.subtree_control", "+io");
+}
+
 uint64_t cgroup_number_in(const char *text, const char *word)
 {
 	size_t n = strlen(word);

@@ -377,6 +377,45 @@ static void v2_no_controller(void **state)
 	v2_tree(base, false);
 }
 
+/* An agent's: where it is told, wherever it runs itself. */
+static void v2_home(void **state)
+{
+	char base[] = "/tmp/stint-test-cgroup-XXXXXX", want[128];
+	struct capsule_cgroup cg;
+	struct error err;
+	char *got;
+
+	assert_int_equal(cgroup_set_home("/nonexistent", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "/nonexistent is no group"));
+	assert_non_null(mkdtemp(base));
+	v2_tree(base, true);
+	assert_int_equal(cgroup_set_home(base, &err), -EINVAL);
+	v2_put(base, "/cgroup.subtree_control", "");
+	assert_int_equal(cgroup_set_home(base, &err), 0);
+	got = cgroup_own("");
+	assert_string_equal(got, base);
+	free(got);
+	v2_put(base, "/cgroup.procs", "77\n78\n");
+	snprintf(want, sizeof(want), "%s/stint-self", base);
+	assert_int_equal(mkdir(want, 0700), 0);
+	v2_put(base, "/stint-self/cgroup.procs", "");
+	assert_int_equal(cgroup_settle(base, &err), 0);
+	v2_is(base, "/stint-self/cgroup.procs", "78");
+	snprintf(want, sizeof(want), "%s/stint-self/cgroup.procs", base);
+	assert_int_equal(unlink(want), 0);
+	snprintf(want, sizeof(want), "%s/stint-self", base);
+	assert_int_equal(rmdir(want), 0);
+	assert_int_equal(cgroup_plan("c1", NULL, &cg, &err), 0);
+	if (cg.kind == CGROUP_FREEZER_V2) { /* v1's controllers come first */
+		snprintf(want, sizeof(want), "%s/c1/run", base);
+		assert_string_equal(cg.frozen, want);
+	}
+	cgroup_clear(&cg);
+	snprintf(want, sizeof(want), "%s/cgroup.subtree_control", base);
+	assert_int_equal(unlink(want), 0);
+	v2_tree(base, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +428,7 @@ int main(void)
 		cmocka_unit_test(claim_of_a_group),
 		cmocka_unit_test(v2_limits),
 		cmocka_unit_test(v2_no_controller),
+		cmocka_unit_test(v2_home),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cluster/capsule/cgroup.h"
 #include "cluster/testbed/priv.h"
 #include "core/io.h"
 #include "core/xalloc.h"
@@ -46,6 +47,17 @@ int testbed_check_host(const char *name, const char *host, struct error *err)
 	return r;
 }
 
+/* cgroup v2 has processes in leaves only. */
+static char *procs_of(const char *group)
+{
+	char *leaf = cgroup_leaf(group);
+	char *path =
+		xasprintf("%s/cgroup.procs", access(leaf, F_OK) ? group : leaf);
+
+	free(leaf);
+	return path;
+}
+
 static int join_cgroups(const char *name, const char *host, struct error *err)
 {
 	char *end = xasprintf("/%s", host);
@@ -55,7 +67,7 @@ static int join_cgroups(const char *name, const char *host, struct error *err)
 	if (r < 0)
 		no_testbed(name, r, err);
 	for (size_t i = 0; !r && i < rec.nr_cgroups; i++) {
-		char *path = xasprintf("%s/cgroup.procs", rec.cgroups[i]);
+		char *path = procs_of(rec.cgroups[i]);
 
 		if (ends_with(rec.cgroups[i], end) &&
 		    (r = io_write_file(AT_FDCWD, path, "0")) < 0)

@@ -63,6 +63,37 @@ int testbed_lock(struct error *err)
 static const char *const controllers[] = { "cpu",  "cpuset",  "memory",
 					   "pids", "freezer", "blkio" };
 
+/* From the outermost inwards, as each passes on only what it was passed. */
+static void pass_on_to(char *dir)
+{
+	for (char *at = dir; (at = strchr(at + 1, '/')); *at = '/') {
+		*at = '\0';
+		cgroup_pass_on_all(dir);
+	}
+	cgroup_pass_on_all(dir);
+}
+
+/*
+ * The group at or around our own that can pass on controllers.  That of a login
+ * session cannot, as the shell is in it; that of its user, around it, can.
+ */
+static char *own_v2(void)
+{
+	char *own = cgroup_own(""), *dir = own ? xstrdup(own) : NULL, *slash;
+
+	if (dir)
+		pass_on_to(dir);
+	while (dir && !cgroup_passes_on(dir, "memory") &&
+	       (slash = strrchr(dir, '/')) && slash > dir)
+		*slash = '\0';
+	if (!dir || !cgroup_passes_on(dir, "memory")) {
+		free(dir);
+		return own;
+	}
+	free(own);
+	return dir;
+}
+
 unsigned testbed_bases(const char *name, char *ret[TESTBED_BASES_MAX])
 {
 	unsigned n = 0;
@@ -74,7 +105,7 @@ unsigned testbed_bases(const char *name, char *ret[TESTBED_BASES_MAX])
 			ret[n++] = xasprintf("%s/stint-testbed.%s", own, name);
 		free(own);
 	}
-	own = n ? NULL : cgroup_own("");
+	own = n ? NULL : own_v2();
 	if (own && !access(own, W_OK))
 		ret[n++] = xasprintf("%s/stint-testbed.%s", own, name);
 	free(own);

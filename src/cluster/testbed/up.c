@@ -146,6 +146,19 @@ static int limit_memory(const struct testbed_spec *spec,
 	return 0;
 }
 
+/* Of a v2 group, for the host's processes. */
+static int make_leaf(const char *dir, struct error *err)
+{
+	char *leaf = cgroup_leaf(dir), *v2 = xasprintf("%s/cgroup.type", dir);
+	int r = 0;
+
+	if (!access(v2, F_OK) && mkdir(leaf, 0755) < 0 && errno != EEXIST)
+		r = error_sys(err, -errno, "cannot make %s", leaf);
+	free(v2);
+	free(leaf);
+	return r;
+}
+
 static int make_cgroups(const struct testbed_spec *spec,
 			const struct testbed_record *rec, struct error *err)
 {
@@ -162,13 +175,16 @@ static int make_cgroups(const struct testbed_spec *spec,
 		h = i / each;
 		if (h < rec->nr_hosts) {
 			(void)set_realtime(dir, realtime / rec->nr_hosts);
-			r = set_speed(dir, spec->share[h] ? spec->share[h] : 1,
-				      spec->speed[h], err);
+			r = make_leaf(dir, err);
+			r = r ? r
+			      : set_speed(dir,
+					  spec->share[h] ? spec->share[h] : 1,
+					  spec->speed[h], err);
 		} else {
 			got = set_realtime(dir, RT_MOST);
 			realtime = got ? got : realtime;
 			/* v2: lets the hosts' groups have limits */
-			cgroup_pass_on(dir);
+			cgroup_pass_on_all(dir);
 		}
 	}
 	return r < 0 ? r : limit_memory(spec, rec, err);

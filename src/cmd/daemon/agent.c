@@ -24,6 +24,9 @@ static const struct argp_option options[] = {
 	DAEMON_SETTING("state-dir", "DIR",
 		       "for what survives a boot: what is owed to the owner "
 		       "(the run directory)"),
+	DAEMON_SETTING(
+		"cgroup", "DIR",
+		"group of cgroup v2 for those of ranks (the agent's own)"),
 	DAEMON_SETTING("address", "A.B.C.D",
 		       "of this host, for other hosts (the uplink's)"),
 	DAEMON_SETTING(

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cluster/capsule/capsule.h"
+#include "cluster/capsule/cgroup.h"
 #include "cluster/keeper/keeper.h"
 #include "cluster/keeper/nursery.h"
 #include "cmd/kit/command.h"
@@ -22,6 +23,7 @@ enum {
 	OPT_MIN_UID,
 	OPT_MIN_GID,
 	OPT_LIMITS,
+	OPT_CGROUP,
 	OPT_GUESTS_OF,
 	OPT_OWNERS,
 	OPT_NURSERY
@@ -40,6 +42,8 @@ static const struct argp_option options[] = {
 	  "What a rank may take that asks for nothing, and at most; 0: all there "
 	  "is (stint-agent(8))",
 	  0 },
+	{ "cgroup", OPT_CGROUP, "DIR", 0,
+	  "The group for those of ranks (stint-agent(8))", 0 },
 	{ "guests-of", OPT_GUESTS_OF, "USER,...", 0,
 	  "Whose ranks the host's owner lets in (stint.conf(5))", 0 },
 	{ "owners", OPT_OWNERS, "USER,...", 0,
@@ -103,6 +107,9 @@ static error_t parse_keeper(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_LIMITS:
 		r = limit_terms_parse(arg, &conf->terms, &err);
+		break;
+	case OPT_CGROUP:
+		r = cgroup_set_home(arg, &err);
 		break;
 	case OPT_GUESTS_OF:
 		conf->guests_of = arg;
