@@ -1,7 +1,7 @@
 # A thin front to Meson: `make demo` shows it, `make check` tests it.
 B ?= build
 .DEFAULT_GOAL := all
-.PHONY: all help deps check demo bench bench-turns soak victims model mutants fuzz asan clang format lint clean install uninstall
+.PHONY: all help deps check check-vm demo bench bench-turns soak victims model mutants fuzz asan clang format lint clean install uninstall
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -9,6 +9,7 @@ help:
 ## make            builds in build/
 ## make demo       a real MPI program on four test hosts; one rank moves, live; owners come and go
 ## make check      house rules, unit tests, system tests
+## make check-vm   tests under systemd, logind and cgroup v2, in a Debian guest (needs /dev/kvm)
 ## make install    below the prefix (/usr/local, DESTDIR=); make uninstall
 ## make bench      measurements; make bench-NAME for one of them
 ## make bench-turns OLD=PATH  the same in turns with another tree; NAMES="tls sim" some of them
@@ -34,6 +35,9 @@ all: $(B)/build.ninja
 
 check: all
 	@tools/check $(B)
+
+check-vm: all
+	@tools/check-vm $(B) $(FILES)
 
 demo: all
 	@tools/demo $(B)
