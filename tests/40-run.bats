@@ -408,6 +408,12 @@ if os.environ["PMI_RANK"] == "1":
 	[ "$(grep ^result "$bed/out")" = "$(grep ^result "$bed/right")" ]
 }
 
+@test "ranks of MPICH cannot start others, and those that ask for errors go on" {
+	run -0 st run -n 2 "$STINT_BUILD/tests/mpi/late" spawn
+	[ "$(grep -c "^spawn failed: .*spawn" <<<"$output")" = 2 ]
+	[ "$(grep -cx "several failed" <<<"$output")" = 2 ]
+}
+
 @test "a program that is not MPI moves, and no line is lost" {
 	begin run "$count" >"$bed/out" 2>"$bed/err"
 	eventually grep -q 9 "$bed/out"

@@ -59,6 +59,38 @@ setup() {
 	[ "${lines[-1]}" = "1 WRONG, 2 as unmoved, 1 skipped" ]
 }
 
+# MPICH's own tests are told by their testlists; here they are scripts.
+@test "a folder's programs run with its lists, and its testlists name more" {
+	local folder=$BATS_TEST_TMPDIR/folder name
+	mkdir -p "$folder/suite/coll"
+	for name in right wrong alone; do
+		cat >"$folder/suite/coll/$name" <<-'END'
+			#!/bin/bash
+			sleep 2
+			[ "${0##*/} $* $WORD" = "right one two three" ] && echo " No Errors"
+		END
+	done
+	printf '#!/bin/sh\necho "$X"; exec sort\n' >"$folder/suite/word"
+	chmod +x "$folder"/suite/coll/* "$folder/suite/word"
+	cat >"$folder/suite/coll/testlist" <<-'END'
+		# NAME N
+		right 2 arg=one arg=two env=WORD=three timeLimit=300
+		right 12
+		wrong 2 # it is
+		alone 1
+		missing 2
+	END
+	printf 'below\t1\twords\t-\tenv X=%%suite %%suite/word\n' >"$folder/own.list"
+	VICTIMS=$folder run -0 timeout 600 "$victims" --moves 1 --only '^(below|suite/)'
+	echo "$output"
+	[[ $output =~ below\ +as\ unmoved ]]
+	[[ $output =~ suite/coll/right/2/one/two\ +(as\ unmoved|skipped) ]]
+	run ! grep -E "right.*ends with|right/12|alone|missing" <<<"$output"
+	[[ $output =~ suite/coll/wrong/2\ +skipped ]]
+	VICTIMS=$folder run -1 timeout 600 "$victims" --minutes 0 --only '^below'
+	[ "${lines[-1]}" = "1 skipped" ]
+}
+
 @test "what never ends is not moved for ever" {
 	printf 'stays\t1\t-\t-\tsleep 1000\n' >"$BATS_TEST_TMPDIR/some.list"
 	run -1 timeout 300 "$victims" --longest 2 "$BATS_TEST_TMPDIR/some.list"

@@ -61,14 +61,22 @@ FIRST = {"sql": b"create table t(k integer, v text);\n"}
 class Victim:
     """A line of a list: NAME, RANKS, FOOD, KEEP, COMMAND."""
 
-    def __init__(self, line, where):
-        name, ranks, food, keep, command = re.split(r"\t+", line.rstrip("\n"))
+    def __init__(self, name, ranks, food, keep, argv):
         self.name, self.ranks, self.food = name, int(ranks), food
         self.keep = re.compile(keep.encode() if keep != "-" else b"")
-        self.argv = [os.path.join(where, w[1:]) if w.startswith("@") else w
-                     for w in shlex.split(command)]
+        self.argv = argv
         if food not in (*FOODS, "-", "late"):
             raise ValueError(f"{name}: no food {food}")
+
+    @classmethod
+    def of_line(cls, line, where, folder):
+        """@ begins a path from where the list is, % one below the folder."""
+        *begin, command = re.split(r"\t+", line.rstrip("\n"))
+        tops = {"@": where, "%": (folder or "") + "/"}
+        argv = [tops[w[0]] + w[1:] if w[:1] in tops else w
+                for w in shlex.split(command)]
+        return cls(*begin, [w.replace("=%", f"={folder or ''}/")
+                            for w in argv])
 
     def lacks(self):
         program = next(w for w in self.argv if "=" not in w and w != "env")
