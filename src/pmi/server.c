@@ -282,21 +282,30 @@ static const struct {
 	{ "lookup_name", NULL, "cmd=lookup_result rc=1 info=not_supported" },
 };
 
+/*
+ * The answer to a fence may be megabytes: a rank that sends another command must
+ * have read it.
+ */
+static int check_taken(const struct pmi_server *s, struct error *err)
+{
+	if (s->nr_out <= PMI_UNTAKEN_MAX)
+		return 0;
+	return error_set(
+		err, -EPROTO,
+		"PMI: the rank keeps asking without reading the answers");
+}
+
 static int run_command(struct pmi_server *s, const struct pmi_line *line,
 		       struct error *err)
 {
 	const char *cmd = pmi_line_get(line, "cmd");
+	int r;
 
 	if (!cmd)
 		return error_set(err, -EPROTO, "PMI: a line without cmd=");
-	/*
-	 * The answer to a fence may be megabytes: a rank that sends another
-	 * command must have read it.
-	 */
-	if (s->nr_out > PMI_UNTAKEN_MAX && strcmp(cmd, "abort"))
-		return error_set(
-			err, -EPROTO,
-			"PMI: the rank keeps asking without reading the answers");
+	r = strcmp(cmd, "abort") ? check_taken(s, err) : 0;
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		if (strcmp(cmd, commands[i].name))
 			continue;
@@ -327,7 +336,7 @@ static int run_line(struct pmi_server *s, char *text, struct error *err)
 	}
 	if (!strncmp(text, "mcmd=", 5)) {
 		s->in_mcmd = true;
-		return 0;
+		return check_taken(s, err);
 	}
 	r = pmi_line_parse(text, &line, err);
 	return r < 0 || !line.nr ? r : run_command(s, &line, err);

@@ -136,6 +136,24 @@ static void answers_that_are_not_taken(void **state)
 	pmi_server_destroy(s);
 }
 
+/* Nor are those to what is refused, which has several lines. */
+static void refusals_that_are_not_taken(void **state)
+{
+	const char text[] = "mcmd=spawn\nnprocs=1\nendcmd\n";
+	struct pmi_server *s;
+	struct error err = ERROR_INIT;
+	size_t n = 0;
+	int r = 0;
+
+	assert_int_equal(
+		pmi_server_create(0, 1, "kvs", &exchange, NULL, &s, NULL), 0);
+	for (; !r && n < 2 * PMI_UNTAKEN_MAX; pmi_server_output(s, &n))
+		r = pmi_server_feed(s, text, sizeof(text) - 1, &err);
+	assert_int_equal(r, -EPROTO);
+	assert_non_null(strstr(err.text, "without reading"));
+	pmi_server_destroy(s);
+}
+
 /* An abort waits for nobody. */
 static void abort_before_answers_are_read(void **state)
 {
@@ -241,6 +259,7 @@ int main(void)
 		cmocka_unit_test(nonsense),
 		cmocka_unit_test(a_union_has_a_bound),
 		cmocka_unit_test(answers_that_are_not_taken),
+		cmocka_unit_test(refusals_that_are_not_taken),
 		cmocka_unit_test(abort_before_answers_are_read),
 		cmocka_unit_test(bad_state),
 		cmocka_unit_test(too_many_keys),
