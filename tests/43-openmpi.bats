@@ -72,6 +72,14 @@ mpi.MPI_Finalize()'
 	[ "$(grep -c 'several refused' <<<"$output")" = 2 ]
 }
 
+# It said so to the root alone, for which the others waited.
+@test "what cannot be had is an error: joining other jobs" {
+	serve 2
+	run -0 timeout 120 "$stint" run -n 2 "$late" join
+	[ "$(grep -cx 'connect 1' <<<"$output")" = 2 ]
+	[ "$(grep -cx 'accept 1' <<<"$output")" = 2 ]
+}
+
 @test "a fence of others, what joins jobs, and groups are errors at once" {
 	local line
 	serve 2

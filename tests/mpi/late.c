@@ -3,6 +3,7 @@
  *
  *	late INIT FINALIZE	rank 0 enters each when that file is there
  *	late spawn		what comes of starting others is printed
+ *	late join		what comes of joining another job
  *	late abort CODE		rank 1 calls MPI_Abort
  *
  * Each rank prints "in RANK" behind MPI_Init, "sum N" with the sum of all ranks
@@ -56,6 +57,21 @@ static void spawn(void)
 	printf("several %s\n", answer(error, class));
 }
 
+static void join(void)
+{
+	MPI_Info info = MPI_INFO_NULL;
+	MPI_Comm others;
+	int error, class;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	error = MPI_Comm_connect("0.0:1", info, 0, MPI_COMM_WORLD, &others);
+	MPI_Error_class(error, &class);
+	printf("connect %d\n", class == MPI_ERR_UNSUPPORTED_OPERATION);
+	error = MPI_Comm_accept("0.0:1", info, 0, MPI_COMM_WORLD, &others);
+	MPI_Error_class(error, &class);
+	printf("accept %d\n", class == MPI_ERR_UNSUPPORTED_OPERATION);
+}
+
 int main(int argc, char **argv)
 {
 	int rank, sum;
@@ -67,7 +83,9 @@ int main(int argc, char **argv)
 	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	printf("in %d\nsum %d\n", rank, sum);
 	fflush(stdout);
-	if (argc == 2)
+	if (argc == 2 && !strcmp(argv[1], "join"))
+		join();
+	else if (argc == 2)
 		spawn();
 	else if (argc == 3 && strcmp(argv[1], "abort"))
 		wait_for(argv[2]);

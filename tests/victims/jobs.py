@@ -132,7 +132,9 @@ class Trial:
         self.longest = longest
         self.rng = random.Random(f"{seed} {victim.name}")
         self.fed = victim.food in FOODS
-        self.input = os.path.join(bed.dir, f"input.{victim.name}")
+        name = victim.name.replace("/", "-")
+        self.input = os.path.join(bed.dir, f"input.{name}")
+        self.out = os.path.join(bed.dir, f"out.{name}")
         self.moved, self.worst, self.refusal, self.words = 0, 0, None, ""
         self.options = OPTIONS
         if victim.food == "late":
@@ -202,15 +204,14 @@ class Trial:
 
     def run_through(self, stdin):
         """It may be over at once."""
-        out = os.path.join(self.bed.dir, f"out.{self.victim.name}")
-        with open(out, "wb") as f:
+        with open(self.out, "wb") as f:
             r = subprocess.run(
                 [self.bed.exe, "run", f"-n{self.victim.ranks}", *self.options,
                  *self.victim.argv],
                 env=self.bed.env, stdin=stdin, stdout=f, timeout=self.longest,
                 stderr=subprocess.PIPE, check=False)
         self.words = r.stderr.decode(errors="replace")
-        with open(out, "rb") as f:
+        with open(self.out, "rb") as f:
             return r.returncode, self.victim.kept(f.read())
 
     def run(self):

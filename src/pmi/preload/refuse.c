@@ -136,40 +136,48 @@ REFUSES_PMIX(PMIx_Group_destruct, (NAMED, INFO), (group, info, nr_info))
 REFUSES_PMIX(PMIx_Group_destruct_nb, (NAMED, INFO, LATER),
 	     (group, info, nr_info, done, ctx))
 
-/* ---- new ranks ---- */
+/* ---- new ranks, and those of other jobs ---- */
 
 /*
  * The number of ranks is fixed. Open MPI itself would hang: PMIx refuses the
  * root's request, and the other ranks wait for the root.
  */
-static int refuse_spawn(void *comm)
+static int refuse(void *comm, int error)
 {
-	enum { ERR_SPAWN = 50 }; /* Open MPI's MPI_ERR_SPAWN */
 	int (*call)(void *, int) = preload_next("PMPI_Comm_call_errhandler");
 
 	if (call)
-		call(comm, ERR_SPAWN);
-	return ERR_SPAWN;
+		call(comm, error);
+	return error;
 }
 
-/* The arguments of both, of any MPI: handles are as wide as pointers at most. */
-#define SPAWN_ARGS                                                     \
-	void *a, void *b, void *c, void *d, void *e, void *f, void *g, \
-		void *h, void *i
-typedef int spawn_function(SPAWN_ARGS);
+/* Open MPI's MPI_ERR_SPAWN and MPI_ERR_UNSUPPORTED_OPERATION. */
+enum { ERR_SPAWN = 50, ERR_UNSUPPORTED = 52 };
 
-#define REFUSES(NAME, COMM)                                         \
-	PRELOAD_EXPORT int NAME(SPAWN_ARGS);                        \
-	int NAME(SPAWN_ARGS)                                        \
-	{                                                           \
-		spawn_function *real = preload_next(#NAME);         \
-                                                                    \
-		if (is_served())                                    \
-			return refuse_spawn(COMM);                  \
-		return real ? real(a, b, c, d, e, f, g, h, i) : -1; \
+/* Arguments of any MPI: handles are as wide as pointers at most. */
+#define FIVE	     void *a, void *b, void *c, void *d, void *e
+#define EIGHT	     FIVE, void *f, void *g, void *h
+#define NINE	     EIGHT, void *i
+#define PASSED_FIVE  a, b, c, d, e
+#define PASSED_EIGHT PASSED_FIVE, f, g, h
+#define PASSED_NINE  PASSED_EIGHT, i
+
+#define REFUSES(NAME, MANY, COMM, ERROR)                 \
+	PRELOAD_EXPORT int NAME(MANY);                   \
+	int NAME(MANY)                                   \
+	{                                                \
+		int (*real)(MANY) = preload_next(#NAME); \
+                                                         \
+		if (is_served())                         \
+			return refuse(COMM, ERROR);      \
+		return real ? real(PASSED_##MANY) : -1;  \
 	}
 
-REFUSES(MPI_Comm_spawn, f)
-REFUSES(PMPI_Comm_spawn, f)
-REFUSES(MPI_Comm_spawn_multiple, g)
-REFUSES(PMPI_Comm_spawn_multiple, g)
+REFUSES(MPI_Comm_spawn, EIGHT, f, ERR_SPAWN)
+REFUSES(PMPI_Comm_spawn, EIGHT, f, ERR_SPAWN)
+REFUSES(MPI_Comm_spawn_multiple, NINE, g, ERR_SPAWN)
+REFUSES(PMPI_Comm_spawn_multiple, NINE, g, ERR_SPAWN)
+REFUSES(MPI_Comm_accept, FIVE, d, ERR_UNSUPPORTED)
+REFUSES(PMPI_Comm_accept, FIVE, d, ERR_UNSUPPORTED)
+REFUSES(MPI_Comm_connect, FIVE, d, ERR_UNSUPPORTED)
+REFUSES(PMPI_Comm_connect, FIVE, d, ERR_UNSUPPORTED)
