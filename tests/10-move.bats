@@ -86,6 +86,19 @@ in_sequence() {
 	[ "$status" = 143 ]
 }
 
+@test "a moved process ignores the signals that it ignored, not those of its receiver" {
+	local before
+	start_victim
+	before=$(grep -E 'SigIgn|SigCgt' "/proc/$victim/status")
+	receive_with sh -c 'trap "" HUP USR2; exec "$@"' sh
+	grep -q 'SigIgn:.*[89ab].*.[13579bdf]$' "/proc/$receiver/status" # USR2 and HUP
+	timeout 300 "$stint" move "$victim" --to "$addr"
+	nest=$(find_nests)
+	eventually pgrep -P "$nest" -x python3
+	echo "$before"
+	diff <(echo "$before") <(grep -E 'SigIgn|SigCgt' "/proc/$(pgrep -P "$nest" -x python3)/status")
+}
+
 @test "threads whose CPU clocks begin anew are told of" {
 	export CHECK_STOP=$PWD/stop
 	/usr/bin/python3 -S -c 'import os, sys; os.closerange(3, 1024); os.execv(sys.argv[1], sys.argv[1:])' \

@@ -92,10 +92,11 @@ static bool init_serve(struct init_state *s)
 
 	if (nr < 0)
 		return false;
-	if (q.verb == NEST_KEEP)
+	if (q.verb == NEST_KEEP) {
 		s->kept = q.keep;
-	else
-		result = init_fork(s, &q, fds, nr);
+		return true;
+	}
+	result = init_fork(s, &q, fds, nr);
 	return send(s->sock, &result, sizeof(result), MSG_NOSIGNAL) > 0;
 }
 
@@ -196,13 +197,12 @@ int nest_create(struct nest **ret, struct error *err)
 	return 0;
 }
 
-static int nest_ask(struct nest *n, const struct nest_request *q,
-		    const int *fds, size_t nr_fds, struct error *err)
+static int nest_tell(struct nest *n, const struct nest_request *q,
+		     const int *fds, size_t nr_fds, struct error *err)
 {
 	char room[CMSG_SPACE(NEST_FDS * sizeof(int))] = { 0 };
 	struct iovec iov = { (void *)(uintptr_t)q, sizeof(*q) };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	int result;
 
 	if (nr_fds) {
 		struct cmsghdr *c = (struct cmsghdr *)room;
@@ -214,27 +214,36 @@ static int nest_ask(struct nest *n, const struct nest_request *q,
 		c->cmsg_type = SCM_RIGHTS;
 		memcpy(CMSG_DATA(c), fds, nr_fds * sizeof(int));
 	}
-	if (sendmsg(n->sock, &msg, MSG_NOSIGNAL) < 0 ||
-	    recv(n->sock, &result, sizeof(result), 0) != sizeof(result))
-		return error_set(err, -EPIPE, "the nest's init has died");
-	return result < 0 ? error_sys(err, result, "the nest's init") : 0;
+	return sendmsg(n->sock, &msg, MSG_NOSIGNAL) < 0
+		       ? error_set(err, -EPIPE, "the nest's init has died")
+		       : 0;
 }
 
 int nest_spawn(struct nest *n, const void *arg, size_t size, const int *fds,
 	       size_t nr_fds, struct error *err)
 {
 	struct nest_request q = { .verb = NEST_SPAWN, .size = (uint32_t)size };
+	int result, r;
 
 	if (size > sizeof(q.arg) || nr_fds > NEST_FDS)
 		return error_set(err, -E2BIG, "nest: argument too long");
 	memcpy(q.arg, arg, size);
-	return nest_ask(n, &q, fds, nr_fds, err);
+	r = nest_tell(n, &q, fds, nr_fds, err);
+	if (r < 0)
+		return r;
+	if (recv(n->sock, &result, sizeof(result), 0) != sizeof(result))
+		return error_set(err, -EPIPE, "the nest's init has died");
+	return result < 0 ? error_sys(err, result, "the nest's init") : 0;
 }
 
+/*
+ * The process stands still meanwhile, so no answer is waited for: what lies in
+ * init's socket is read by init, whatever becomes of us.
+ */
 int nest_keep(struct nest *n, pid_t ns_pid, struct error *err)
 {
 	struct nest_request q = { .verb = NEST_KEEP, .keep = ns_pid };
-	int r = nest_ask(n, &q, NULL, 0, err);
+	int r = nest_tell(n, &q, NULL, 0, err);
 
 	n->kept = !r;
 	return r;

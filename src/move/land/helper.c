@@ -56,6 +56,18 @@ struct helper {
 	struct fds_restore_ops ops;
 };
 
+/*
+ * A program of which nothing else is told has the default actions, whatever our
+ * own starter ignored; the C library would leave out 32 and 33.
+ */
+static void default_actions(void)
+{
+	static const uint64_t none[4];
+
+	for (int sig = 1; sig <= 64; sig++)
+		syscall(SYS_rt_sigaction, sig, none, NULL, 8);
+}
+
 /* Map the area and never come back. */
 static _Noreturn void become_stub(const struct helper *h)
 {
@@ -65,12 +77,14 @@ static _Noreturn void become_stub(const struct helper *h)
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	char *data = mmap((void *)(uintptr_t)(at + STUB_BOX),
 			  h->spec->size - STUB_BOX, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_FIXED_NOREPLACE, h->memfd, 0);
+			  MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_POPULATE,
+			  h->memfd, 0);
 	struct stub_box *box = (struct stub_box *)data;
 
 	if (code == MAP_FAILED || data == MAP_FAILED)
 		_exit(1);
 	stub_fill_code(code, h->spec->size);
+	default_actions();
 	if (mprotect(code, STUB_PAGE, PROT_READ | PROT_EXEC) < 0)
 		_exit(1);
 	/* the kernel writes there whenever it likes; soon it is unmapped */

@@ -76,12 +76,27 @@ void scan_close(struct scan *s)
 	free(s);
 }
 
-/*
- * One ioctl after the other until the whole range is done.  Regions of the
- * categories `but` are passed over.
- */
-static int scan_walk(struct scan *s, struct pm_scan_arg *a, uint64_t but,
-		     scan_fn *fn, void *arg, struct error *err)
+/* Where the regions go; those of the categories `but` are passed over. */
+struct sink {
+	uint64_t but;
+	scan_fn *fn;
+	void *arg;
+	scan_fn *guard; /* for guard pages, or NULL: as all others */
+	void *guard_arg;
+};
+
+static int take_region(const struct sink *k, const struct page_region *p,
+		       struct error *err)
+{
+	if (k->guard && p->categories & PAGE_IS_GUARD)
+		return k->guard(k->guard_arg, p->start, p->end, err);
+	return p->categories & k->but ? 0
+				      : k->fn(k->arg, p->start, p->end, err);
+}
+
+/* One ioctl after the other until the whole range is done. */
+static int scan_walk(struct scan *s, struct pm_scan_arg *a,
+		     const struct sink *k, struct error *err)
 {
 	a->size = sizeof(*a);
 	a->vec = (uintptr_t)s->region;
@@ -95,9 +110,7 @@ static int scan_walk(struct scan *s, struct pm_scan_arg *a, uint64_t but,
 				       ? -EPERM
 				       : error_sys(err, -errno, "PAGEMAP_SCAN");
 		for (int i = 0; i < n && !r; i++)
-			if (!(s->region[i].categories & but))
-				r = fn(arg, s->region[i].start,
-				       s->region[i].end, err);
+			r = take_region(k, &s->region[i], err);
 		if (r < 0)
 			return r;
 		a->start = a->walk_end;
@@ -267,29 +280,29 @@ int scan_guards(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 				 .end = end,
 				 .category_mask = PAGE_IS_GUARD,
 				 .return_mask = PAGE_IS_GUARD };
+	const struct sink k = { .fn = fn, .arg = arg };
 
-	return scan_walk(s, &a, 0, fn, arg, err);
+	return scan_walk(s, &a, &k, err);
 }
 
 /* ---- either way ---- */
 
 static int scan_there(struct scan *s, uint64_t start, uint64_t end,
-		      unsigned flags, uint64_t but, scan_fn *fn, void *arg,
-		      struct error *err)
+		      unsigned flags, const struct sink *k, struct error *err)
 {
 	struct pm_scan_arg a = {
 		.start = start,
 		.end = end,
 		.category_anyof_mask = PAGE_IS_PRESENT,
-		.return_mask = PAGE_IS_PRESENT | but,
+		.return_mask = PAGE_IS_PRESENT | k->but,
 	};
 
 	if (s->reading) {
-		struct plain p = { fn, arg };
+		struct plain p = { k->fn, k->arg };
 
 		return read_runs(s, start, end, 0,
-				 but & PAGE_IS_FILE ? ENTRY_FILE : 0, plain_run,
-				 &p, err);
+				 k->but & PAGE_IS_FILE ? ENTRY_FILE : 0,
+				 plain_run, &p, err);
 	}
 	if (flags & SCAN_SWAPPED)
 		a.category_anyof_mask |= PAGE_IS_SWAPPED;
@@ -298,20 +311,38 @@ static int scan_there(struct scan *s, uint64_t start, uint64_t end,
 		a.max_pages = SCAN_PROTECTED;
 		a.flags = PM_SCAN_WP_MATCHING | PM_SCAN_CHECK_WPASYNC;
 	}
-	return scan_walk(s, &a, but, fn, arg, err);
+	if (k->guard) {
+		a.category_anyof_mask |= PAGE_IS_GUARD;
+		a.return_mask |= PAGE_IS_GUARD;
+	}
+	return scan_walk(s, &a, k, err);
 }
+
+#define NOT_PRIVATE (PAGE_IS_FILE | PAGE_IS_PFNZERO)
 
 int scan_private(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
 		 scan_fn *fn, void *arg, struct error *err)
 {
-	return scan_there(s, start, end, flags, PAGE_IS_FILE | PAGE_IS_PFNZERO,
-			  fn, arg, err);
+	const struct sink k = { .but = NOT_PRIVATE, .fn = fn, .arg = arg };
+
+	return scan_there(s, start, end, flags, &k, err);
+}
+
+int scan_private_and_guards(struct scan *s, uint64_t start, uint64_t end,
+			    unsigned flags, scan_fn *fn, void *arg,
+			    scan_fn *guard, void *guard_arg, struct error *err)
+{
+	const struct sink k = { NOT_PRIVATE, fn, arg, guard, guard_arg };
+
+	return scan_there(s, start, end, flags, &k, err);
 }
 
 int scan_present(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
 		 scan_fn *fn, void *arg, struct error *err)
 {
-	return scan_there(s, start, end, flags, 0, fn, arg, err);
+	const struct sink k = { .fn = fn, .arg = arg };
+
+	return scan_there(s, start, end, flags, &k, err);
 }
 
 int scan_protected(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
@@ -325,8 +356,9 @@ int scan_protected(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 		.category_anyof_mask = PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
 		.return_mask = PAGE_IS_WRITTEN,
 	};
+	const struct sink k = { .fn = fn, .arg = arg };
 
-	return scan_walk(s, &a, 0, fn, arg, err);
+	return scan_walk(s, &a, &k, err);
 }
 
 bool scan_is_tracked(struct scan *s, uint64_t at)
@@ -356,6 +388,7 @@ int scan_written(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 		.category_mask = PAGE_IS_WRITTEN,
 		.return_mask = PAGE_IS_WRITTEN,
 	};
+	const struct sink k = { .fn = fn, .arg = arg };
 
-	return scan_walk(s, &a, 0, fn, arg, err);
+	return scan_walk(s, &a, &k, err);
 }

@@ -76,6 +76,15 @@ int scan_guards(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 bool scan_has_guards(void);
 
 /*
+ * scan_private() and scan_guards() in one, for half of the system calls; only
+ * with the ioctl, and if it has guards.
+ */
+int scan_private_and_guards(struct scan *s, uint64_t start, uint64_t end,
+			    unsigned flags, scan_fn *fn, void *arg,
+			    scan_fn *guard, void *guard_arg,
+			    struct error *err) must_check;
+
+/*
  * Only by reading: call fn for each range of present pages, including shared
  * ones if `shared`.  written: since scan_soft_clear(), or in a mapping made
  * after it.

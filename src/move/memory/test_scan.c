@@ -127,6 +127,36 @@ static void an_error_ends_it(void **state)
 	scan_close(s);
 }
 
+/* One page written, a guard page, one untouched, one written. */
+static void guards_and_pages_in_one(void **state)
+{
+	char *p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t at = (uintptr_t)p;
+	char pages[200] = "", guards[200] = "", want[2][200] = { "", "" };
+	struct scan *s = scan_open(getpid(), false, NULL);
+
+	assert_true(p != MAP_FAILED && s);
+	if (!scan_has_ioctl() || !scan_has_guards() ||
+	    madvise(p + PAGE, PAGE, MADV_GUARD_INSTALL) < 0) {
+		print_message("this kernel tells of no guard pages\n");
+		goto out;
+	}
+	p[0] = p[3 * PAGE] = 1;
+	note_plain(want[0], at, at + PAGE, NULL);
+	note_plain(want[0], at + 3 * PAGE, at + 4 * PAGE, NULL);
+	note_plain(want[1], at + PAGE, at + 2 * PAGE, NULL);
+	assert_int_equal(scan_private_and_guards(s, at, at + 4 * PAGE, 0,
+						 note_plain, pages, note_plain,
+						 guards, NULL),
+			 0);
+	assert_string_equal(pages, want[0]);
+	assert_string_equal(guards, want[1]);
+out:
+	munmap(p, 4 * PAGE);
+	scan_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +165,7 @@ int main(void)
 		cmocka_unit_test(longer_than_a_read),
 		cmocka_unit_test(the_end_of_the_file),
 		cmocka_unit_test(an_error_ends_it),
+		cmocka_unit_test(guards_and_pages_in_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,15 +181,13 @@ static int search_child(pid_t pid, pid_t *ret, struct error *err)
 	return 0;
 }
 
-int proc_read_child(pid_t pid, pid_t *ret, struct error *err)
+int proc_child_of(pid_t pid, const pid_t *tid, size_t n, pid_t *ret,
+		  struct error *err)
 {
-	pid_t *tid, found = 0;
-	ssize_t n = proc_read_tasks(pid, &tid, err);
+	pid_t found = 0;
 	bool known = true;
 
-	if (n < 0)
-		return (int)n;
-	for (ssize_t i = 0; i < n && !found && known; i++) {
+	for (size_t i = 0; i < n && !found && known; i++) {
 		char what[48], *text;
 
 		snprintf(what, sizeof(what), "task/%d/children", tid[i]);
@@ -201,11 +199,23 @@ int proc_read_child(pid_t pid, pid_t *ret, struct error *err)
 			known = tid[i] != pid;
 		}
 	}
-	free(tid);
 	if (!known)
 		return search_child(pid, ret, err);
 	*ret = found;
 	return 0;
+}
+
+int proc_read_child(pid_t pid, pid_t *ret, struct error *err)
+{
+	pid_t *tid;
+	ssize_t n = proc_read_tasks(pid, &tid, err);
+	int r;
+
+	if (n < 0)
+		return (int)n;
+	r = proc_child_of(pid, tid, (size_t)n, ret, err);
+	free(tid);
+	return r;
 }
 
 pid_t move_pid_inside(pid_t pid)

@@ -140,6 +140,9 @@ ssize_t proc_read_tasks(pid_t pid, pid_t **ret, struct error *err) must_check;
 
 /* Find a child process of any of its threads: *ret is one of them, or 0. */
 int proc_read_child(pid_t pid, pid_t *ret, struct error *err) must_check;
+/* The same where its n threads are known. */
+int proc_child_of(pid_t pid, const pid_t *tid, size_t n, pid_t *ret,
+		  struct error *err) must_check;
 
 /*
  * -ESRCH, and "process N has exited", if it has, or is just about to.  What

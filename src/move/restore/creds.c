@@ -11,12 +11,23 @@
 #include <linux/prctl.h>
 #include <linux/securebits.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "move/proc/proc.h"
 #include "move/restore/restore.h"
 
 enum { INHERITABLE, PERMITTED, EFFECTIVE, BOUNDING, AMBIENT };
+
+static void read_limits(const struct landing *l, struct restore_ids *ids)
+{
+	for (int i = 0; i < RLIM_NLIMITS; i++) {
+		struct rlimit here = { .rlim_max = RLIM_INFINITY };
+
+		(void)!prlimit(l->pid, i, NULL, &here);
+		ids->most[i] = here.rlim_max;
+	}
+}
 
 int restore_read_ids(struct landing *l, struct restore_ids *ids,
 		     struct error *err)
@@ -53,6 +64,7 @@ int restore_read_ids(struct landing *l, struct restore_ids *ids,
 	ids->caps[EFFECTIVE] = st.cap_eff;
 	ids->caps[BOUNDING] = st.cap_bnd;
 	ids->caps[AMBIENT] = st.cap_amb;
+	read_limits(l, ids);
 	return 0;
 }
 

@@ -118,27 +118,24 @@ static int restore_mm(struct landing *l, const Move__State *s,
 		    PR_SET_MM_MAP, at, sizeof(m), 0);
 }
 
+/* L has made all of them the default ones (land/helper.c). */
 static int restore_actions(struct landing *l, const Move__State *s,
 			   struct error *err)
 {
 	int r = 0;
 
-	for (unsigned sig = 1, i = 0; sig <= 64 && !r; sig++) {
-		uint64_t act[4] = { 0 }, at;
+	for (size_t i = 0; i < s->n_action && !r; i++) {
+		const Move__Action *a = s->action[i];
+		uint64_t act[4] = { a->handler, a->flags, a->restorer,
+				    a->mask };
+		uint64_t at;
 
-		if (i < s->n_action && s->action[i]->signo == sig) {
-			act[0] = s->action[i]->handler;
-			act[1] = s->action[i]->flags;
-			act[2] = s->action[i]->restorer;
-			act[3] = s->action[i]->mask;
-			i++;
-		}
-		if (sig == SIGKILL || sig == SIGSTOP)
+		if (a->signo == SIGKILL || a->signo == SIGSTOP)
 			continue;
 		r = landing_data(l, act, sizeof(act), &at, err);
 		if (!r)
-			r = call(l, "rt_sigaction", SYS_rt_sigaction, sig, at,
-				 0, 8, 0);
+			r = call(l, "rt_sigaction", SYS_rt_sigaction, a->signo,
+				 at, 0, 8, 0);
 	}
 	return r;
 }
@@ -171,22 +168,22 @@ static uint64_t lesser(uint64_t a, uint64_t b)
  * so first as much as anybody may, and then what it was.
  */
 static int restore_limits(struct landing *l, const Move__State *s,
-			  struct error *err)
+			  const struct restore_ids *ids, struct error *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < s->n_rlimit && !r; i++) {
 		const Move__Rlimit *m = s->rlimit[i];
-		struct rlimit here;
+		uint64_t most;
 
 		/* when all that wait are queued */
 		if (m->resource == RLIMIT_SIGPENDING)
 			continue;
-		if (prlimit(l->pid, m->resource, NULL, &here) == 0 &&
-		    here.rlim_max < m->hard)
-			r = put_limit(l, m->resource,
-				      lesser(m->soft, here.rlim_max),
-				      here.rlim_max, err);
+		most = m->resource < RLIM_NLIMITS ? ids->most[m->resource]
+						  : RLIM_INFINITY;
+		if (most < m->hard)
+			r = put_limit(l, m->resource, lesser(m->soft, most),
+				      most, err);
 		if (!r)
 			r = put_limit(l, m->resource, m->soft, m->hard, err);
 	}
@@ -220,7 +217,7 @@ static uint64_t asked_for(const Move__State *s)
 }
 
 static int restore_process(struct landing *l, const Move__State *s,
-			   struct error *err)
+			   const struct restore_ids *ids, struct error *err)
 {
 	uint64_t ask = asked_for(s);
 	int r = restore_actions(l, s, err);
@@ -233,7 +230,7 @@ static int restore_process(struct landing *l, const Move__State *s,
 		r = call(l, "personality", SYS_personality, s->personality, 0,
 			 0, 0, 0);
 	if (!r)
-		r = restore_limits(l, s, err);
+		r = restore_limits(l, s, ids, err);
 	for (int bit = 0; bit < 64 && !r; bit++)
 		/* it registers by the very commands that the mask shows */
 		if (s->membarrier >> bit & 1)
@@ -301,7 +298,7 @@ static void note_priorities(struct landing *l, const Move__State *s)
 
 /* In an order in which each finds what it needs, and takes nothing away. */
 static int restore_all(struct landing *l, const Move__State *s,
-		       struct error *err)
+		       const struct restore_ids *ids, struct error *err)
 {
 	int r = restore_cpu_clocks(l, s, err);
 
@@ -310,7 +307,7 @@ static int restore_all(struct landing *l, const Move__State *s,
 	if (!r)
 		r = restore_mm(l, s, err);
 	if (!r)
-		r = restore_process(l, s, err);
+		r = restore_process(l, s, ids, err);
 	if (!r)
 		r = landing_write_code(l, s->thread[0]->tid, err);
 	if (!r)
@@ -344,7 +341,7 @@ int restore_state(struct landing *l, const Move__State *s,
 		r = restore_thread_list(l, s, i, ids, err);
 	landing_tick(l);
 	if (!r)
-		r = restore_all(l, s, err);
+		r = restore_all(l, s, ids, err);
 	if (!r)
 		r = landing_start(
 			l, landing_slot(l, 0, s->thread[0]->xstate.len), err);

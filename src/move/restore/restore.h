@@ -4,6 +4,8 @@
 #ifndef MOVE_RESTORE_RESTORE_H
 #define MOVE_RESTORE_RESTORE_H
 
+#include <sys/resource.h>
+
 #include "core/error.h"
 #include "move/land/land.h"
 #include "move/wire/state.pb-c.h"
@@ -54,6 +56,7 @@ struct restore_ids {
 	int32_t nr_groups;
 	uint32_t group[256];
 	uint64_t caps[5]; /* inheritable permitted effective bounding ambient */
+	uint64_t most[RLIM_NLIMITS]; /* hard limits */
 };
 
 /* creds.c: fill ids; all threads are the same. */

@@ -154,10 +154,11 @@ static void fit_nodes(const struct move_source *src,
 static int send_state(struct sending *s, struct error *err)
 {
 	Move__State *m = s->process.state;
-	int r = capture_state(s->process.tracee, m, err);
+	int r = capture_state(s->process.tracee, &s->process.stopped, m, err);
 
 	if (!r)
-		r = capture_changing(s->process.pid, m, err);
+		r = capture_changing(s->process.pid, &s->process.stopped, m,
+				     err);
 	if (r < 0)
 		return r;
 	fit_cpus(s->src, &s->there.cpus, m);

@@ -24,9 +24,10 @@ struct send_process {
 	int pidfd; /* or -1 */
 	struct tracee *tracee;
 	struct page_sender *pages;
-	struct vma_list seen; /* when it was last looked at as a whole */
-	struct track *track;  /* its memory, followed */
-	Move__State *state;   /* as far as it has been captured */
+	struct vma_list seen;	    /* when it was last looked at as a whole */
+	struct track *track;	    /* its memory, followed */
+	Move__State *state;	    /* as far as it has been captured */
+	struct proc_status stopped; /* once all of its threads stand still */
 	size_t queued; /* signals that waited when its leader first stood still */
 	struct handover *handover; /* of its locks, once that has begun */
 };

@@ -40,8 +40,7 @@ int track_zap(void *arg, uint64_t start, uint64_t end, struct error *err)
 	return r;
 }
 
-static int note_guard(void *arg, uint64_t start, uint64_t end,
-		      struct error *err)
+int track_note_guard(void *arg, uint64_t start, uint64_t end, struct error *err)
 {
 	struct track *t = arg;
 
@@ -53,7 +52,7 @@ int track_guards(struct track *t, uint64_t start, uint64_t end,
 		 struct error *err)
 {
 	return t->has_guards ? scan_guards(t->scan_private, start, end,
-					   note_guard, t, err)
+					   track_note_guard, t, err)
 			     : 0;
 }
 

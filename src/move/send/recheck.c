@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/ptrace.h>
 
+#include "core/xalloc.h"
 #include "move/check/check.h"
 #include "move/fd/fds.h"
 #include "move/proc/sysv.h"
@@ -28,14 +30,32 @@ int recheck_running(const struct send_process *p, struct error *err)
 		pid);
 }
 
+static int refuse_child(pid_t pid, pid_t child, struct error *err)
+{
+	return child ? error_set(err, -ENOTSUP, "process %d has a child, %d",
+				 pid, child)
+		     : 0;
+}
+
 int recheck_children(pid_t pid, struct error *err)
 {
 	pid_t child;
 	int r = proc_read_child(pid, &child, err);
 
-	return !r && child ? error_set(err, -ENOTSUP,
-				       "process %d has a child, %d", pid, child)
-			   : r;
+	return r < 0 ? r : refuse_child(pid, child, err);
+}
+
+/* All of its threads are known. */
+static int check_stopped_children(const struct tracee *t, struct error *err)
+{
+	pid_t *tid = xcalloc(t->nr, sizeof(*tid)), child;
+	int r;
+
+	for (size_t i = 0; i < t->nr; i++)
+		tid[i] = t->task[i].tid;
+	r = proc_child_of(t->pid, tid, t->nr, &child, err);
+	free(tid);
+	return r < 0 ? r : refuse_child(t->pid, child, err);
 }
 
 static int check_room(const struct tracee *t, struct error *err)
@@ -48,16 +68,15 @@ static int check_room(const struct tracee *t, struct error *err)
 		t->pid, t->nr, tracee_room(t));
 }
 
-int recheck_stopped(const struct sending *s, const struct send_process *p,
+int recheck_stopped(const struct sending *s, struct send_process *p,
 		    struct error *err)
 {
 	pid_t pid = p->pid;
-	struct proc_status st;
 	int r = recheck_running(p, err);
 
 	if (!r)
-		r = proc_read_status(pid, &st, err);
-	if (!r && st.seccomp)
+		r = proc_read_status(pid, &p->stopped, err);
+	if (!r && p->stopped.seccomp)
 		r = error_set(err, -ENOTSUP, "process %d has a seccomp filter",
 			      pid);
 	if (!r)
@@ -65,7 +84,7 @@ int recheck_stopped(const struct sending *s, const struct send_process *p,
 	if (!r)
 		r = check_room(p->tracee, err);
 	if (!r)
-		r = recheck_children(pid, err);
+		r = check_stopped_children(p->tracee, err);
 	if (!r)
 		r = sysv_check(pid, err);
 	/*

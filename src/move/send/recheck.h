@@ -14,8 +14,8 @@ int recheck_running(const struct send_process *p, struct error *err) must_check;
 
 /* Whatever may pass is -ENOTSUP: a child, while it runs, ... */
 int recheck_children(pid_t pid, struct error *err) must_check;
-/* ... and that and more when all threads stand still. */
-int recheck_stopped(const struct sending *s, const struct send_process *p,
+/* ... and that and more when all threads stand still; notes p->stopped. */
+int recheck_stopped(const struct sending *s, struct send_process *p,
 		    struct error *err) must_check;
 
 #endif

@@ -204,20 +204,33 @@ static int send_shared(struct pass *p, uint64_t start, uint64_t end,
 	return r < 0 ? r : send_hole(p, end, err);
 }
 
+/* Guard pages are asked for when it stands still, along with all others. */
+static int scan_range(struct pass *p, uint64_t start, uint64_t end,
+		      struct error *err)
+{
+	struct track *t = p->t;
+
+	return p->last && t->has_guards
+		       ? scan_private_and_guards(t->scan_private, start, end,
+						 p->flags, send_private, p,
+						 track_note_guard, t, err)
+		       : scan_private(t->scan_private, start, end, p->flags,
+				      send_private, p, err);
+}
+
 static int send_range(struct pass *p, uint64_t start, uint64_t end,
 		      struct error *err)
 {
-	int r = p->last ? track_guards(p->t, start, end, err) : 0;
+	bool scans = p->t->method == TRACK_ASYNC && !p->shared;
+	int r = p->last && !scans ? track_guards(p->t, start, end, err) : 0;
 
 	if (r < 0)
 		return r;
 	if (p->shared)
 		return send_shared(p, start, end, err);
 	p->cursor = start;
-	r = p->t->method == TRACK_ASYNC
-		    ? scan_private(p->t->scan_private, start, end, p->flags,
-				   send_private, p, err)
-		    : send_read(p, start, end, err);
+	r = scans ? scan_range(p, start, end, err)
+		  : send_read(p, start, end, err);
 	return r < 0 ? r
 		     : sent_each(p->t->sent, p->cursor, end, track_zap, p->t,
 				 err);
@@ -362,8 +375,15 @@ static int read_swapped(struct track *t, struct error *err)
 
 int track_send(struct track *t, bool last, struct error *err)
 {
-	int r = read_swapped(t, err);
-	bool swapped = t->swapped;
+	int r = 0;
+	bool swapped;
+
+	/* standing still, it was asked a moment ago */
+	if (last)
+		t->swapped = t->p->stopped.swapped > 0;
+	else
+		r = read_swapped(t, err);
+	swapped = t->swapped;
 
 	t->guards.nr = 0;
 	if (!r)

@@ -91,6 +91,9 @@ int track_zap_flush(struct track *t, struct error *err) must_check;
 /* Note the guard pages there, in the last pass. */
 int track_guards(struct track *t, uint64_t start, uint64_t end,
 		 struct error *err) must_check;
+/* ... one; arg is the track.  A scan_fn. */
+int track_note_guard(void *arg, uint64_t start, uint64_t end,
+		     struct error *err);
 
 int track_send_soft(struct track *t, bool last, struct error *err) must_check;
 

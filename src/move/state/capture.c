@@ -419,27 +419,43 @@ static int take_snippets(const struct tracee *t, Move__State *s,
 	return 0;
 }
 
+static int read_slots(const struct tracee *t, struct thread_data *d,
+		      struct error *err)
+{
+	struct iovec *here = xcalloc(2 * t->nr, sizeof(*here));
+	struct iovec *there = here + t->nr;
+	int r;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		uint64_t at =
+			tracee_slot(t, i) + offsetof(struct stub_thread, data);
+
+		here[i] = (struct iovec){ &d[i], sizeof(d[i]) };
+		there[i] =
+			(struct iovec){ (void *)(uintptr_t)at, sizeof(d[i]) };
+	}
+	r = tracee_read_all(t->pid, here, there, t->nr);
+	free(here);
+	return r < 0 ? error_sys(err, r, "reading from the process") : 0;
+}
+
 static int take_slots(struct tracee *t, Move__State *s,
 		      const struct tracee_list *list, struct error *err)
 {
+	struct thread_data *d = xcalloc(t->nr, sizeof(*d));
+	int r = read_slots(t, d, err);
 	cpu_set_t ours;
 
 	CPU_ZERO(&ours);
 	syscall(SYS_sched_getaffinity, 0, sizeof(ours), &ours);
-	for (size_t i = 0; i < t->nr; i++) {
-		struct thread_data d;
-		int r = tracee_read(t->pid,
-				    tracee_slot(t, i) +
-					    offsetof(struct stub_thread, data),
-				    &d, sizeof(d));
-
-		if (r < 0)
-			return error_sys(err, r, "reading from the process");
+	for (size_t i = 0; i < t->nr && !r; i++) {
 		append_to(s->thread, s->n_thread,
-			  take_thread(t, &t->task[i], &d, list[i].call, &ours));
-		cpuclock_take(s, (uint32_t)s->thread[i]->tid, &d.cpu);
+			  take_thread(t, &t->task[i], &d[i], list[i].call,
+				      &ours));
+		cpuclock_take(s, (uint32_t)s->thread[i]->tid, &d[i].cpu);
 	}
-	return 0;
+	free(d);
+	return r;
 }
 
 static void take_tiles(const struct tracee *t, Move__State *s)
@@ -448,12 +464,12 @@ static void take_tiles(const struct tracee *t, Move__State *s)
 		s->thread[i]->tiles = tracee_has_room_for_tiles(t, i);
 }
 
-int capture_state(struct tracee *t, Move__State *s, struct error *err)
+int capture_state(struct tracee *t, const struct proc_status *stopped,
+		  Move__State *s, struct error *err)
 {
 	struct tracee_list *list = xcalloc(t->nr, sizeof(*list));
 	struct leader_data *data = xcalloc(1, sizeof(*data));
-	Move__Creds *creds = capture_creds(t->pid, err);
-	int r = creds ? timers_read(t->pid, s, NR_TIMERS, err) : -ESRCH;
+	int r = timers_read(t->pid, s, NR_TIMERS, err);
 
 	if (!r)
 		r = take_snippets(t, s, err);
@@ -478,8 +494,7 @@ int capture_state(struct tracee *t, Move__State *s, struct error *err)
 	if (!r)
 		r = take_slots(t, s, list, err);
 	if (!r) {
-		s->thread[0]->creds = creds;
-		creds = NULL;
+		s->thread[0]->creds = capture_creds(stopped);
 		take_leader(t, s, data, list[0].call);
 		take_tiles(t, s);
 		cpuclock_add(t->pid, s);
@@ -490,6 +505,5 @@ out:
 		free(list[i].call);
 	free(list);
 	free(data);
-	move__creds__free_unpacked(creds, NULL);
 	return r;
 }

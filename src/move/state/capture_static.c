@@ -14,20 +14,16 @@
 
 #define LIMITS_NAME 26 /* width of the first column */
 
-Move__Creds *capture_creds(pid_t pid, struct error *err)
+Move__Creds *capture_creds(const struct proc_status *stopped)
 {
-	struct proc_status st;
-	Move__Creds *k;
+	Move__Creds *k = append_new(&move__creds__descriptor);
 
-	if (proc_read_status(pid, &st, err) < 0)
-		return NULL;
-	k = append_new(&move__creds__descriptor);
-	k->inheritable = st.cap_inh;
-	k->permitted = st.cap_prm;
-	k->effective = st.cap_eff;
-	k->bounding = st.cap_bnd;
-	k->ambient = st.cap_amb;
-	k->no_new_privs = st.no_new_privs;
+	k->inheritable = stopped->cap_inh;
+	k->permitted = stopped->cap_prm;
+	k->effective = stopped->cap_eff;
+	k->bounding = stopped->cap_bnd;
+	k->ambient = stopped->cap_amb;
+	k->no_new_privs = stopped->no_new_privs;
 	return k;
 }
 
@@ -91,16 +87,13 @@ static long read_number(pid_t pid, const char *what, int base)
 	return v;
 }
 
-int capture_changing(pid_t pid, Move__State *s, struct error *err)
+int capture_changing(pid_t pid, const struct proc_status *stopped,
+		     Move__State *s, struct error *err)
 {
-	struct proc_status st;
-	int r = proc_read_status(pid, &st, err);
-
-	if (!r)
-		r = proc_read_link(pid, "cwd", &s->cwd, err);
+	int r = proc_read_link(pid, "cwd", &s->cwd, err);
 	if (!r)
 		r = take_rlimits(pid, s, err);
-	s->umask = st.umask;
+	s->umask = stopped->umask;
 	s->coredump_filter = (uint32_t)read_number(pid, "coredump_filter", 16);
 	return r;
 }

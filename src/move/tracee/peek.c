@@ -2,6 +2,7 @@
  * peek.c - what lies where in the process that is traced; see tracee.h
  */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -24,6 +25,40 @@ int tracee_write(pid_t pid, uint64_t addr, const void *p, size_t n)
 	ssize_t r = process_vm_writev(pid, &here, 1, &there, 1, 0);
 
 	return r < 0 ? -errno : (size_t)r == n ? 0 : -EFAULT;
+}
+
+typedef ssize_t transfer_fn(pid_t pid, const struct iovec *here,
+			    unsigned long nr_here, const struct iovec *there,
+			    unsigned long nr_there, unsigned long flags);
+
+static int transfer_all(transfer_fn *transfer, pid_t pid,
+			const struct iovec *here, const struct iovec *there,
+			size_t nr)
+{
+	for (size_t n; nr; nr -= n, here += n, there += n) {
+		size_t bytes = 0;
+		ssize_t r;
+
+		n = nr < IOV_MAX ? nr : IOV_MAX;
+		for (size_t i = 0; i < n; i++)
+			bytes += here[i].iov_len;
+		r = transfer(pid, here, n, there, n, 0);
+		if (r < 0 || (size_t)r != bytes)
+			return r < 0 ? -errno : -EFAULT;
+	}
+	return 0;
+}
+
+int tracee_read_all(pid_t pid, const struct iovec *here,
+		    const struct iovec *there, size_t nr)
+{
+	return transfer_all(process_vm_readv, pid, here, there, nr);
+}
+
+int tracee_write_all(pid_t pid, const struct iovec *here,
+		     const struct iovec *there, size_t nr)
+{
+	return transfer_all(process_vm_writev, pid, here, there, nr);
 }
 
 int tracee_poke(pid_t tid, uint64_t addr, const void *p, size_t n)

@@ -226,11 +226,36 @@ static void build_list(struct tracee *t, const struct tracee_list *l,
 		(struct stub_call){ .nr = STUB_SIGRETURN, .arg = { uc } };
 }
 
+/* Pieces of the tracee's memory, and what they are read into or written from. */
+struct pieces {
+	struct iovec *here, *there;
+	size_t nr;
+};
+
+static struct pieces pieces_create(size_t most)
+{
+	return (struct pieces){ xcalloc(most, sizeof(struct iovec)),
+				xcalloc(most, sizeof(struct iovec)), 0 };
+}
+
+static void pieces_add(struct pieces *p, uint64_t at, void *here, size_t n)
+{
+	p->there[p->nr] = (struct iovec){ (void *)(uintptr_t)at, n };
+	p->here[p->nr++] = (struct iovec){ here, n };
+}
+
+static void pieces_clear(struct pieces *p)
+{
+	free(p->here);
+	free(p->there);
+}
+
 /*
- * Load task i's list, and the frame by which the thread returns to what it was.
+ * Task i's list, and the frame by which the thread returns to what it was; both
+ * allocated.
  */
-static int list_load(struct tracee *t, size_t i, const struct tracee_list *l,
-		     struct error *err)
+static void list_make(struct tracee *t, size_t i, const struct tracee_list *l,
+		      struct pieces *ret)
 {
 	struct task *k = &t->task[i];
 	struct stub_frame f = {
@@ -244,7 +269,6 @@ static int list_load(struct tracee *t, size_t i, const struct tracee_list *l,
 	char *frame = xcalloc(1, stub_slot_size(t->xsave_size));
 	struct stub_call *c = xcalloc(list_size(l), sizeof(*c));
 	size_t n;
-	int r;
 
 	/* rt_sigreturn forgets what restart_syscall would continue */
 	if (k->syscall >= 0)
@@ -252,13 +276,8 @@ static int list_load(struct tracee *t, size_t i, const struct tracee_list *l,
 	f.regs = &again;
 	n = stub_build_frame(frame, frame_at, &f, &uc);
 	build_list(t, l, list_at(t, i), uc, c);
-	r = tracee_write(t->pid, frame_at, frame, n);
-	if (!r)
-		r = tracee_write(t->pid, list_at(t, i), c,
-				 list_size(l) * sizeof(*c));
-	free(frame);
-	free(c);
-	return r < 0 ? error_sys(err, r, "writing into the process") : 0;
+	pieces_add(ret, frame_at, frame, n);
+	pieces_add(ret, list_at(t, i), c, list_size(l) * sizeof(*c));
 }
 
 static int list_start(struct tracee *t, size_t i, struct error *err)
@@ -354,28 +373,40 @@ static int list_wait(struct tracee *t, size_t i, const struct tracee_list *l,
 }
 
 /* The results, for lists that did not pause: those took theirs. */
-static int list_results(struct tracee *t, size_t i, struct tracee_list *l,
-			struct error *err)
+static int read_results(struct tracee *t, struct tracee_list *list, void *data,
+			size_t nr_data, struct error *err)
 {
-	int r = l->at_pause ? 0
-			    : tracee_read(t->pid, list_at(t, i), l->call,
-					  l->n * sizeof(*l->call));
+	struct pieces p = pieces_create(t->nr + 1);
+	int r;
 
+	for (size_t i = 0; i < t->nr; i++)
+		if (list[i].n && !list[i].at_pause)
+			pieces_add(&p, list_at(t, i), list[i].call,
+				   list[i].n * sizeof(*list[i].call));
+	if (nr_data)
+		pieces_add(&p, tracee_box_data(t), data, nr_data);
+	r = tracee_read_all(t->pid, p.here, p.there, p.nr);
+	pieces_clear(&p);
 	return r < 0 ? error_sys(err, r, "reading from the process") : 0;
 }
 
 static int load_all(struct tracee *t, const struct tracee_list *list,
 		    const void *data, size_t nr_data, struct error *err)
 {
-	int r = 0;
+	struct pieces p = pieces_create(2 * t->nr + 1);
+	int r;
 
-	if (nr_data &&
-	    (r = tracee_write(t->pid, tracee_box_data(t), data, nr_data)) < 0)
-		return error_sys(err, r, "writing into the process");
-	for (size_t i = 0; i < t->nr && !r; i++)
+	for (size_t i = 0; i < t->nr; i++)
 		if (list[i].n)
-			r = list_load(t, i, &list[i], err);
-	return r;
+			list_make(t, i, &list[i], &p);
+	if (nr_data)
+		pieces_add(&p, tracee_box_data(t), (void *)(uintptr_t)data,
+			   nr_data);
+	r = tracee_write_all(t->pid, p.here, p.there, p.nr);
+	for (size_t i = 0; i < p.nr - (nr_data > 0); i++)
+		free(p.here[i].iov_base);
+	pieces_clear(&p);
+	return r < 0 ? error_sys(err, r, "writing into the process") : 0;
 }
 
 /*
@@ -421,13 +452,7 @@ int tracee_run(struct tracee *t, struct tracee_list *list, void *data,
 		return r;
 	r = start_all(t, list, &nr, err);
 	r = wait_all(t, list, nr, r, 0, err);
-	for (size_t i = 0; i < t->nr && !r; i++)
-		if (list[i].n)
-			r = list_results(t, i, &list[i], err);
-	if (r || !nr_data)
-		return r;
-	r = tracee_read(t->pid, tracee_box_data(t), data, nr_data);
-	return r < 0 ? error_sys(err, r, "reading from the process") : r;
+	return r < 0 ? r : read_results(t, list, data, nr_data, err);
 }
 
 int tracee_begin(struct tracee *t, struct tracee_list *list, const void *data,

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 
 #include "core/error.h"
@@ -187,6 +188,11 @@ size_t tracee_count_signals(pid_t tid);
 /* Transfer all n bytes, or fail. */
 int tracee_read(pid_t pid, uint64_t addr, void *p, size_t n) must_check;
 int tracee_write(pid_t pid, uint64_t addr, const void *p, size_t n) must_check;
+/* The same of nr pieces at once: here[i] is as long as there[i]. */
+int tracee_read_all(pid_t pid, const struct iovec *here,
+		    const struct iovec *there, size_t nr) must_check;
+int tracee_write_all(pid_t pid, const struct iovec *here,
+		     const struct iovec *there, size_t nr) must_check;
 
 /* The kernel's private codes of calls that were interrupted. */
 enum settle_code {
