@@ -99,6 +99,41 @@ in_sequence() {
 	diff <(echo "$before") <(grep -E 'SigIgn|SigCgt' "/proc/$(pgrep -P "$nest" -x python3)/status")
 }
 
+# ended_by FAULT [OPTION...]: what the source says that ends so
+ended_by() {
+	start_victim
+	start_receiver
+	run env STINT_FAULT="$1" STINT_STANDSTILL=1 \
+		"$stint" move "$victim" --to "$addr" "${@:2}" 3>&-
+	echo "$output"
+	[ "$status" = 137 ]
+	beats
+	in_sequence
+	teardown
+	receiver='' victim=''
+}
+
+said() { # of a line of JSON: its outcome and error
+	grep '^{' | python3 -c 'import json; j = json.loads(input()); print(j["outcome"], j["error"])'
+}
+
+@test "an engine that is killed, or hangs, is told of in text and in JSON" {
+	ended_by source-frozen
+	[[ "$output" == *"stint move: the engine was killed, "*"and the process goes on here"* ]]
+	ended_by source-frozen --json
+	[[ "$(said <<<"$output")" == "aborted the engine was killed, "* ]]
+	ended_by source-frozen:stop --json
+	[[ "$(said <<<"$output")" == "aborted the engine hung while "* ]]
+	ended_by source-held # it was stopped, and goes on
+	start_victim
+	receive_with env STINT_FAULT=dest-threads -- --json
+	run timeout 300 "$stint" move "$victim" --to "$addr"
+	[ "$status" = 1 ]
+	eventually grep -q '"aborted"' listen
+	grep -q "stint move: the engine was killed" receive.err
+	beats
+}
+
 @test "threads whose CPU clocks begin anew are told of" {
 	export CHECK_STOP=$PWD/stop
 	/usr/bin/python3 -S -c 'import os, sys; os.closerange(3, 1024); os.execv(sys.argv[1], sys.argv[1:])' \

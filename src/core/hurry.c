@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -65,9 +66,18 @@ bool hurry_is_like(unsigned policy, int priority, int nice)
 	return nice == FIRST || (policy == SCHED_FIFO && priority == PRIORITY);
 }
 
+/* Nobody could tell of an end by the limit: so leave the class before that. */
+static void too_long(int sig)
+{
+	(void)!set_class(0, SCHED_OTHER, 0);
+}
+
 void hurry_guard(void)
 {
-	struct rlimit limit = { USEC_PER_SEC, USEC_PER_SEC };
+	struct rlimit limit = { USEC_PER_SEC, 2 * USEC_PER_SEC };
+	struct sigaction act = { .sa_handler = too_long,
+				 .sa_flags = SA_RESTART };
 
+	sigaction(SIGXCPU, &act, NULL);
 	(void)!setrlimit(RLIMIT_RTTIME, &limit);
 }

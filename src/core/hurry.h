@@ -36,8 +36,8 @@ void hurry_end(pid_t tid);
  */
 bool hurry_is_like(unsigned policy, int priority, int nice);
 /*
- * Have the kernel kill the caller (SIGKILL) if it ever runs for a second in the
- * real-time class without sleeping once.
+ * The caller leaves the real-time class, by SIGXCPU, if it ever runs for a second
+ * in it without sleeping once; if it cannot, the kernel kills it a second later.
  */
 void hurry_guard(void);
 

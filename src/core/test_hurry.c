@@ -161,12 +161,30 @@ static bool is_guarded(void)
 
 	hurry_guard();
 	return getrlimit(RLIMIT_RTTIME, &limit) == 0 &&
-	       limit.rlim_cur == 1000000 && limit.rlim_max == 1000000;
+	       limit.rlim_cur == 1000000 && limit.rlim_max == 2000000;
 }
 
 static void test_guard_bounds_a_second(void **state)
 {
 	in_child(is_guarded);
+}
+
+static bool leaves_at_its_limit(void)
+{
+	struct rlimit none = { 0 };
+
+	setrlimit(RLIMIT_CORE, &none);
+	if (!hurry_begin(0) || !is_ahead(0))
+		return false;
+	hurry_guard();
+	raise(SIGXCPU); /* as the kernel does at that limit */
+	return sched_getscheduler(0) == SCHED_OTHER;
+}
+
+static void test_who_has_run_for_a_second_is_not_killed(void **state)
+{
+	if (may_hurry())
+		in_child(leaves_at_its_limit);
 }
 
 int main(void)
@@ -179,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_what_looks_like_it),
 		cmocka_unit_test(test_only_its_own_is_taken_back),
 		cmocka_unit_test(test_guard_bounds_a_second),
+		cmocka_unit_test(test_who_has_run_for_a_second_is_not_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,6 +220,11 @@ struct move_source {
 	void *ctx;
 	/* Called with one line of news a round; NULL: silence. */
 	void (*progress)(void *ctx, const char *line);
+	/*
+	 * Called in another process if the engine dies before it returns: what
+	 * is known of the outcome, and why.  NULL: the caller finds out itself.
+	 */
+	void (*ended)(void *ctx, enum move_outcome outcome, const char *why);
 };
 
 struct move_dest {
@@ -228,6 +233,8 @@ struct move_dest {
 	const char *const *trees;
 	const struct move_dest_ops *ops;
 	void *ctx;
+	/* As in struct move_source, once something lands. */
+	void (*ended)(void *ctx, enum move_outcome outcome, const char *why);
 };
 
 /*

@@ -15,8 +15,6 @@
 #include "cluster/keeper/nursery.h"
 #include "core/log.h"
 
-#define START_PATIENCE (60 * USEC_PER_SEC)
-
 static void start_worked(struct relay *r)
 {
 	struct agent *a = r->agent;
@@ -128,6 +126,6 @@ void relay_start(struct agent *a, const Control__KeeperName *name,
 		start_failed(r, -EIO, err.text);
 		return;
 	}
-	loop_after(a->event, &r->patience, START_PATIENCE, on_patience, r);
+	loop_after(a->event, &r->patience, KEEPER_PATIENCE, on_patience, r);
 	hooks_freshen(a); /* while it gets ready */
 }

@@ -16,6 +16,12 @@
 #include "core/error.h"
 #include "core/units.h"
 
+/*
+ * How long an agent waits until a keeper is ready; who waits for that agent's
+ * answer waits longer.
+ */
+#define KEEPER_PATIENCE (60 * USEC_PER_SEC)
+
 /* A loop with the descriptors that its timers need. */
 int loop_create(sd_event **ret, struct error *err) must_check;
 

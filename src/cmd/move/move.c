@@ -197,6 +197,22 @@ static void progress(void *ctx, const char *line)
 	fprintf(stderr, "stint move: %s\n", line);
 }
 
+/* In the watch of an engine that was this process. */
+static void tell_end(void *ctx, enum move_outcome outcome, const char *why)
+{
+	fprintf(stderr, "stint move: %s\n", why);
+}
+
+static void tell_end_json(void *ctx, enum move_outcome outcome, const char *why)
+{
+	const struct move_report rep = { .outcome = outcome };
+	struct error err;
+
+	error_set(&err, -EIO, "%s", why);
+	move_report_json(&rep, &err);
+	tell_end(ctx, outcome, why);
+}
+
 static const char *const stdio_names[] = { "stdin", "stdout", "stderr" };
 
 /*
@@ -271,6 +287,7 @@ static int run_send(struct args *a)
 		.ops = &source_ops,
 		.ctx = a,
 		.progress = a->json ? NULL : progress,
+		.ended = a->json ? tell_end_json : tell_end,
 	};
 	struct move_report rep;
 	struct error err = ERROR_INIT;
@@ -339,7 +356,10 @@ static int leave_waiting(const struct nest *nest, const struct error *err)
 
 static int run_receive(struct args *a)
 {
-	struct move_dest dst = { .ops = &dest_ops };
+	struct move_dest dst = {
+		.ops = &dest_ops,
+		.ended = a->json ? tell_end_json : tell_end,
+	};
 	struct error err = ERROR_INIT;
 	struct move_report rep;
 	struct channel *ch;

@@ -65,17 +65,27 @@ static void calm(void *landing)
  * If another process was told that COMMIT has come, it releases the copy;
  * otherwise this one does.
  */
-static void killed(void *landing, int stage)
+static void ended(void *landing, int stage, bool hung)
 {
 	struct landing *l = landing;
+	const struct move_dest *dst = l->dst;
+	bool ours = stage >= LANDING_COMMITTED;
 
-	if (stage == LANDING_COMMITTED && !l->dst->ops->committed)
+	if (hung && stage == LANDING_COMMITTED && !dst->ops->committed)
 		landing_release(l);
+	if (dst->ended)
+		dst->ended(
+			dst->ctx,
+			ours	? MOVE_DONE
+			: stage ? MOVE_UNDECIDED
+				: MOVE_ABORTED,
+			hung ? "the engine hung while the process stood still: it was ended"
+			     : "the engine was killed, by somebody or for want of memory");
 }
 
 int landing_watch(struct landing *l, struct error *err)
 {
-	const struct watch_spec spec = { calm, killed, l };
+	const struct watch_spec spec = { calm, ended, l };
 
 	l->watch = watch_start(&spec, err);
 	if (!l->watch)

@@ -22,11 +22,15 @@
 #define LIMIT	(USEC_PER_SEC / 2) /* a busy machine pauses anybody for less */
 #define FOREVER 20000		   /* ms */
 
-static _Atomic int *told; /* what killed() heard, as seen by all */
+/*
+ * What ended() heard, as seen by all: of an engine that hung, and of one that
+ * ended by itself.
+ */
+static _Atomic int *told;
 
-static void killed(void *arg, int note)
+static void ended(void *arg, int note, bool hung)
 {
-	*told = note;
+	told[!hung] = note;
 }
 
 static void calmed(void *arg)
@@ -43,11 +47,11 @@ static void nap(int msec)
 /* What it does as an engine, in a process of its own; how that ended. */
 static int run(void (*engine)(struct watch *w))
 {
-	const struct watch_spec spec = { .calm = calmed, .killed = killed };
+	const struct watch_spec spec = { .calm = calmed, .ended = ended };
 	int status;
 	pid_t pid;
 
-	*told = -1;
+	told[0] = told[1] = -1;
 	pid = fork();
 	if (pid == 0) {
 		struct watch *w = watch_start(&spec, NULL);
@@ -83,6 +87,20 @@ static void test_who_hangs_is_killed(void **state)
 	assert_killed(run(hang), 7);
 }
 
+static void be_killed(struct watch *w)
+{
+	raise(SIGKILL);
+}
+
+static void test_who_is_killed_by_others_is_told_of(void **state)
+{
+	assert_true(WIFSIGNALED(run(be_killed)));
+	for (int i = 0; i < FOREVER && told[1] < 0; i++)
+		nap(1);
+	assert_int_equal(told[1], 7);
+	assert_int_equal(told[0], -1);
+}
+
 /* It need not be stopped: it waits for what does not come. */
 static void sit(struct watch *w)
 {
@@ -114,7 +132,8 @@ static void work(struct watch *w)
 static void test_who_gets_on_or_may_wait_is_left_alone(void **state)
 {
 	assert_int_equal(run(work), 0);
-	assert_int_equal(*told, -1);
+	assert_int_equal(told[0], -1);
+	assert_int_equal(told[1], -1);
 }
 
 static void wait_stopped(struct watch *w)
@@ -165,11 +184,11 @@ static void wait_long(struct watch *w)
 
 static void test_who_waits_under_a_debugger_is_killed(void **state)
 {
-	const struct watch_spec spec = { .killed = killed };
+	const struct watch_spec spec = { .ended = ended };
 	int status;
 	pid_t pid;
 
-	*told = -1;
+	told[0] = told[1] = -1;
 	pid = fork();
 	if (pid == 0) {
 		struct watch *w;
@@ -226,7 +245,7 @@ static void test_no_others_are_ahead_for_long(void **state)
 /* The engine ends while others are ahead: they are not for long. */
 static void test_who_is_left_ahead_by_an_engine_is_put_back(void **state)
 {
-	const struct watch_spec spec = { .killed = killed };
+	const struct watch_spec spec = { .ended = ended };
 	pid_t a = fork(), engine;
 	int i;
 
@@ -258,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_who_hangs_is_killed),
+		cmocka_unit_test(test_who_is_killed_by_others_is_told_of),
 		cmocka_unit_test(test_who_gets_nowhere_is_killed),
 		cmocka_unit_test(test_who_gets_on_or_may_wait_is_left_alone),
 		cmocka_unit_test(test_who_waits_and_is_stopped_is_killed),

@@ -99,6 +99,7 @@ static _Noreturn void watch_process(const struct watch *w,
 				    const struct watch_spec *spec, int pidfd)
 {
 	struct looks k = { 0 };
+	bool hung = false;
 
 	prctl(PR_SET_NAME, "stint-watch");
 	/*
@@ -107,17 +108,16 @@ static _Noreturn void watch_process(const struct watch *w,
 	 */
 	pidfd = dup2(pidfd, STDERR_FILENO + 1);
 	(void)close_range((unsigned)pidfd + 1, ~0u, 0);
-	while (!has_ended(pidfd, 1000 / WATCH_RATE)) {
+	while (!hung && !has_ended(pidfd, 1000 / WATCH_RATE)) {
 		look_hurry(w, spec, &k);
-		if (!is_hung(w, &k))
-			continue;
+		hung = is_hung(w, &k);
+	}
+	if (hung) {
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 		(void)has_ended(pidfd, -1);
-		if (spec->killed)
-			spec->killed(spec->arg, w->note);
-		break;
 	}
-	/* the engine is no more */
+	if (spec->ended)
+		spec->ended(spec->arg, w->note, hung);
 	if (w->hurried)
 		calm_others(w);
 	_exit(0);

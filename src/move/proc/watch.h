@@ -5,7 +5,7 @@
  * would keep the process that it has stopped frozen. So each engine forks a
  * watch, which checks it WATCH_RATE times a second. While the process is frozen
  * the engine must report progress (watch_beat()); if it does not within its
- * limit, the watch kills it.  It does nothing else: an engine may die at any
+ * limit, the watch kills it, and tells.  It does nothing else: an engine may die at any
  * instant anyway, and the outcome of the move is determined as after any other
  * death (doc/design/41).
  *
@@ -39,8 +39,12 @@ struct watch;
 struct watch_spec {
 	/* End the real-time priority of other processes that take part. */
 	void (*calm)(void *arg);
-	/* It has killed the engine; note is its last watch_note(). */
-	void (*killed)(void *arg, int note);
+	/*
+	 * The engine has ended before watch_stop(): since it hung, and the watch
+	 * has killed it, or by itself or another's hand.  note is its last
+	 * watch_note().
+	 */
+	void (*ended)(void *arg, int note, bool hung);
 	void *arg;
 };
 
@@ -73,7 +77,7 @@ void watch_waits(struct watch *w, bool on);
  * priority.
  */
 void watch_hurried(struct watch *w, bool on, pid_t a, pid_t b);
-/* Record how far the move has got, for killed(). */
+/* Record how far the move has got, for ended(). */
 void watch_note(struct watch *w, int note);
 
 #endif

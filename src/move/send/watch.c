@@ -37,23 +37,29 @@ static void calm(void *sending)
  * A process that the engine itself stopped goes on by itself; one held by other
  * means (a freezer) is let go by its keeper, which knows the record.
  */
-static void killed(void *sending, int note)
+static void ended(void *sending, int note, bool hung)
 {
-	struct sending *s = sending;
-	const struct move_source *src = s->src;
+	const struct move_source *src = ((struct sending *)sending)->src;
+	bool given = note == SEND_DECIDES;
+	const char *why =
+		hung && given
+			? "the engine hung as it gave the process away: it was ended, and the process stands still here"
+		: hung	? "the engine hung while the process stood still: it was ended, and the process goes on here"
+		: given ? "the engine was killed as it gave the process away, and the process stands still here"
+			: "the engine was killed, by somebody or for want of memory, and the process goes on here";
 
 	if (note == SEND_HELD && !(src->ops && src->ops->hold))
 		kill(src->pid, SIGCONT);
-	send_progress(
-		s->src, "%s",
-		note == SEND_DECIDES
-			? "the engine hung as it gave the process away: it was ended, and the process stands still here"
-			: "the engine hung while the process stood still: it was ended, and the process goes on here");
+	if (src->ended)
+		src->ended(src->ctx, given ? MOVE_UNDECIDED : MOVE_ABORTED,
+			   why);
+	else if (hung)
+		send_progress(src, "%s", why);
 }
 
 int send_watch(struct sending *s, struct error *err)
 {
-	const struct watch_spec spec = { calm, killed, s };
+	const struct watch_spec spec = { calm, ended, s };
 
 	s->watch = watch_start(&spec, err);
 	if (!s->watch)

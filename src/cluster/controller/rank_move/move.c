@@ -32,7 +32,8 @@
 #include "core/log.h"
 #include "core/plain.h"
 
-#define PREPARE_TIMEOUT (30 * USEC_PER_SEC)
+/* The agent's reason, why its keeper does not get ready, says more than ours. */
+#define PREPARE_TIMEOUT (KEEPER_PATIENCE + 15 * USEC_PER_SEC)
 
 /* ---- its beginning ---- */
 
