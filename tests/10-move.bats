@@ -241,6 +241,7 @@ told() { # NUMBER of strangers
 		if [ -n "$options" ]; then
 			sleep 1000 3<>"/dev/tcp/${addr%:*}/${addr##*:}" & # says nothing
 			nest=$!
+			eventually grep -qx sleep "/proc/$nest/comm" # connected
 			run ! timeout 300 "$stint" move "$victim" --to "$addr" --key key.wrong
 			wrong=3
 		fi

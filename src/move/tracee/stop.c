@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,43 +92,6 @@ static struct task *task_find(struct tracee *t, pid_t tid)
 	return NULL;
 }
 
-/* ptrace says EPERM of a thread that has exited and is still listed. */
-static bool has_exited(pid_t tid)
-{
-	struct proc_status st;
-
-	return proc_read_status(tid, &st, NULL) < 0 || st.state == 'Z' ||
-	       st.state == 'X';
-}
-
-/* 1: seized and told to stop, 0: it has exited meanwhile. */
-static int task_seize(struct tracee *t, pid_t tid, struct error *err)
-{
-	struct task *k;
-
-	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
-		int e = errno;
-
-		if (e == ESRCH || (e == EPERM && has_exited(tid)))
-			return 0;
-		return error_sys(
-			err, -e,
-			"cannot trace thread %d (is a debugger on it, and is it yours?)",
-			tid);
-	}
-	array_room(t->task, t->nr, &t->cap);
-	k = &t->task[t->nr++];
-	*k = (struct task){
-		.tid = tid, .seized = true, .going = true, .syscall = -1
-	};
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 && errno != ESRCH)
-		return error_sys(err, -errno, "stopping thread %d", tid);
-	/* the thread runs no instruction of its own before it stops */
-	if (t->hurry)
-		k->hurried = hurry_begin(tid);
-	return 1;
-}
-
 struct waiting {
 	pid_t tid, got;
 	int status, error;
@@ -140,6 +104,71 @@ static bool look_for(void *arg)
 	w->got = waitpid(w->tid, &w->status, __WALL | WNOHANG);
 	w->error = w->got < 0 ? errno : 0;
 	return w->got != 0;
+}
+
+/* ptrace says EPERM of a thread that has exited and is still listed. */
+static bool has_exited(pid_t tid)
+{
+	struct proc_status st;
+
+	return proc_read_status(tid, &st, NULL) < 0 || st.state == 'Z' ||
+	       st.state == 'X';
+}
+
+/*
+ * Its number may be another process's by now: where threads come and go quickly
+ * all numbers are used up in less than a second.
+ */
+static bool is_others(const struct tracee *t, pid_t tid)
+{
+	return syscall(SYS_tgkill, t->pid, tid, 0) < 0 && errno == ESRCH;
+}
+
+/* Only who stands still can be let go; it has not been told to stop so far. */
+static void leave_other(pid_t tid)
+{
+	struct waiting w = { .tid = tid };
+	int sig;
+
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 ||
+	    !tracee_await(look_for, &w, STOP_PATIENCE) || !WIFSTOPPED(w.status))
+		return;
+	sig = w.status >> 16 ? 0 : WSTOPSIG(w.status);
+	ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)sig);
+}
+
+/* 1: seized and told to stop, 0: it has exited meanwhile. */
+static int task_seize(struct tracee *t, pid_t tid, struct error *err)
+{
+	struct task *k;
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
+		int e = errno;
+
+		if (e == ESRCH ||
+		    (e == EPERM && (is_others(t, tid) || has_exited(tid))))
+			return 0;
+		return error_sys(
+			err, -e,
+			"cannot trace thread %d (is a debugger on it, and is it yours?)",
+			tid);
+	}
+	/* while it is traced its number stays its own */
+	if (is_others(t, tid)) {
+		leave_other(tid);
+		return 0;
+	}
+	array_room(t->task, t->nr, &t->cap);
+	k = &t->task[t->nr++];
+	*k = (struct task){
+		.tid = tid, .seized = true, .going = true, .syscall = -1
+	};
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 && errno != ESRCH)
+		return error_sys(err, -errno, "stopping thread %d", tid);
+	/* the thread runs no instruction of its own before it stops */
+	if (t->hurry)
+		k->hurried = hurry_begin(tid);
+	return 1;
 }
 
 /* Either it has to wait for a processor, or no signal reaches it. */
