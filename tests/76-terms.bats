@@ -147,3 +147,73 @@ b[::4096] = bytes([1]) * (len(b) >> 12)'
 	eventually disks_are_free
 	st kill 1 2
 }
+
+# Connects to the next rank, and sends so many MB; the last one takes them all, and each
+# prints how long it took, in whole seconds that were over.
+stream='import os, socket, sys, time
+rank, n = int(os.environ["PMI_RANK"]), int(os.environ["PMI_SIZE"])
+size = int(sys.argv[1]) << 20
+peer = socket.gethostname().rsplit("-", 1)[0] + "-%d" % (n - 1)
+s = socket.socket()
+if rank == n - 1:
+    s.bind(("0.0.0.0", 7777)); s.listen(5)
+    all = [s.accept()[0] for i in range(n - 1)]
+    for c in all:
+        got = 0
+        while got < size:
+            got += len(c.recv(1 << 20))
+        c.sendall(b"x")
+else:
+    while s.connect_ex((peer, 7777)): s.close(); time.sleep(0.05); s = socket.socket()
+    began = time.monotonic()
+    s.sendall(bytes(size))
+    s.recv(1)
+    print("took", int(time.monotonic() - began), flush=True)'
+
+@test "a share of the uplink for guests, all of them together; the owner's own have none" {
+	serve 2
+	set_terms h1 "net = 2M"
+	eventually eval '[[ "$(st testbed exec h1 nft list tables 2>/dev/null)" == *stint-guests* ]]'
+	# Two of them, 10 MB, of which a second's worth and a bit more may be saved up.
+	run -0 st run -n 3 --hosts h1,h1,h2 python3 -c "$stream" 5
+	[[ "$output" != *"took 0"* && "$output" != *"took 1"* && "$output" == *took*took* ]]
+	# It is looked for, as whoever loads a firewall may flush it.
+	st testbed exec h1 nft flush ruleset
+	eventually eval '[[ "$(st testbed exec h1 nft list tables 2>/dev/null)" == *stint-guests* ]]'
+	sleeper --hosts h1 -n 1
+	eventually eval 'st testbed exec h1 ip -o link | grep -q " stg"'
+	set_terms h1 "users = root"
+	sleeper --hosts h1 -n 1
+	eventually eval 'st testbed exec h1 ip -o link | grep -q " sto"'
+	set_terms h1 "net = 1k"
+	eventually grep -q 'terms=kept error=".*net: 1k a second is too little' "$bed/h1/agent.log"
+	sed -i '/1k/d' "$bed/h1/stint.conf"
+	set_terms h1 "net = any"
+	eventually eval '[[ "$(st testbed exec h1 nft list tables 2>/dev/null)" != *stint-guests* ]]'
+	st kill 1 2 3 || true
+}
+
+moved_in() { # JSON: the move's time in whole seconds that were over
+	echo $(($(sed -n 's/.*"total_us": *\([0-9]*\).*/\1/p' <<<"$1") / 1000000))
+}
+
+@test "a share of the uplink for moves, of either host, also one that is set while a rank is under way" {
+	local said
+	serve 2
+	begin run --hosts h1 python3 -S -c 'import time
+b = bytes([7]) * (24 << 20)
+print("has", flush=True)
+while b == bytes([7]) * (24 << 20): time.sleep(0.2)' >"$bed/out" 2>&1
+	eventually grep -q has "$bed/out"
+	set_terms h1 "move-net = 8M"
+	eventually grep -q terms=read "$bed/h1/agent.log"
+	said=$(migrate 1.0 h2 --json)
+	echo "$said"
+	[ "$(moved_in "$said")" -ge 2 ]
+	# And as the destination.
+	said=$(migrate 1.0 h1 --json)
+	echo "$said"
+	[ "$(moved_in "$said")" -ge 2 ]
+	is 'j[1]["state"]' running
+	st kill 1
+}

@@ -13,7 +13,8 @@
 
 struct channel {
 	int fd;
-	struct tls *tls; /* NULL for a plain one */
+	struct tls *tls;	   /* NULL for a plain one */
+	struct pace *here, *there; /* or NULL */
 };
 
 struct channel *channel_from_fd(int fd)
@@ -75,7 +76,24 @@ int channel_tls_server(int fd, const struct tls_key *key, usec_t timeout,
 	return r < 0 ? r : channel_shake(fd, tls, timeout, ret, err);
 }
 
-int channel_read(struct channel *ch, void *p, size_t n)
+/* ---- rates ---- */
+
+void channel_pace(struct channel *ch, struct pace *here, struct pace *there)
+{
+	ch->here = here;
+	ch->there = there;
+}
+
+uint64_t channel_rate(const struct channel *ch)
+{
+	uint64_t here = pace_rate(ch->here), there = pace_rate(ch->there);
+
+	return !there || (here && here < there) ? here : there;
+}
+
+/* ---- reading ---- */
+
+static int read_all(struct channel *ch, void *p, size_t n)
 {
 	ssize_t r;
 
@@ -90,6 +108,26 @@ int channel_read(struct channel *ch, void *p, size_t n)
 	}
 	return 0;
 }
+
+/* Whoever sends is slowed down by what is not read. */
+int channel_read(struct channel *ch, void *p, size_t n)
+{
+	int r = 0;
+
+	if (!pace_rate(ch->here))
+		return read_all(ch, p, n);
+	while (n && !r) {
+		size_t piece = n < PACE_PIECE ? n : PACE_PIECE;
+
+		r = read_all(ch, p, piece);
+		pace_wait(ch->here, PACE_IN, piece);
+		p = (char *)p + piece;
+		n -= piece;
+	}
+	return r;
+}
+
+/* ---- writing ---- */
 
 static int tls_put(struct tls *tls, const void *p, size_t n)
 {
@@ -157,9 +195,48 @@ static int plain_putv(int fd, const struct iovec *iov, int n)
 	return 0;
 }
 
-int channel_writev(struct channel *ch, const struct iovec *iov, int n)
+static int put_pieces(struct channel *ch, const struct iovec *iov, int n)
 {
 	return ch->tls ? tls_putv(ch->tls, iov, n) : plain_putv(ch->fd, iov, n);
+}
+
+static int put_in_time(struct channel *ch, const struct iovec *iov, int n,
+		       size_t size)
+{
+	pace_wait(ch->here, PACE_OUT, size);
+	pace_wait(ch->there, PACE_OUT, size);
+	return put_pieces(ch, iov, n);
+}
+
+static size_t sum_of(const struct iovec *iov, int n)
+{
+	size_t sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += iov[i].iov_len;
+	return sum;
+}
+
+/* What is long goes in parts, so that each waits for a moment only. */
+int channel_writev(struct channel *ch, const struct iovec *iov, int n)
+{
+	int r = 0;
+
+	if (!channel_rate(ch))
+		return put_pieces(ch, iov, n);
+	if (sum_of(iov, n) <= PACE_PIECE)
+		return put_in_time(ch, iov, n, sum_of(iov, n));
+	for (int i = 0; i < n && !r; i++)
+		for (size_t at = 0; at < iov[i].iov_len && !r;
+		     at += PACE_PIECE) {
+			size_t left = iov[i].iov_len - at;
+			struct iovec part = { (char *)iov[i].iov_base + at,
+					      left < PACE_PIECE ? left
+								: PACE_PIECE };
+
+			r = put_in_time(ch, &part, 1, part.iov_len);
+		}
+	return r;
 }
 
 int channel_write(struct channel *ch, const void *p, size_t n)

@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 
 #include "core/error.h"
+#include "core/pace.h"
 #include "core/tls.h"
 #include "core/units.h"
 
@@ -39,6 +40,15 @@ int channel_tls_client(int fd, const struct tls_key *key, usec_t timeout,
 		       struct channel **ret, struct error *err) must_check;
 int channel_tls_server(int fd, const struct tls_key *key, usec_t timeout,
 		       struct channel **ret, struct error *err) must_check;
+
+/*
+ * Keep these rates from now on, and wait where that takes it: of this host, both
+ * ways, and what the peer's allows us to send.  Both outlive the channel; either
+ * may be NULL.
+ */
+void channel_pace(struct channel *ch, struct pace *here, struct pace *there);
+/* Bytes a second that can be sent at most so; 0: nobody says. */
+uint64_t channel_rate(const struct channel *ch);
 
 /* All n bytes: 0, -EPIPE when the peer closed, or another -errno. */
 int channel_read(struct channel *ch, void *p, size_t n) must_check;

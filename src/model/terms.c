@@ -17,8 +17,8 @@ static const char *const day_names[] = { "sun", "mon", "tue", "wed",
 static const char *const return_names[] = { "leave", "share", "freeze" };
 
 const char owner_terms_names[] =
-	"quiet, load, load-quiet, hours, memory, cores, disk, guests, "
-	"guests-of, on-return, freeze, disturb, give-back";
+	"quiet, load, load-quiet, hours, memory, cores, disk, net, move-net, "
+	"guests, guests-of, on-return, freeze, disturb, give-back";
 
 struct moment moment_plain(usec_t now)
 {
@@ -337,6 +337,10 @@ int owner_terms_set(struct owner_terms *terms, const char *name,
 		return set_memory(terms, value, err);
 	if (!strcmp(name, "disk"))
 		return set_rate(name, value, &terms->disk, err);
+	if (!strcmp(name, "net"))
+		return set_rate(name, value, &terms->net, err);
+	if (!strcmp(name, "move-net"))
+		return set_rate(name, value, &terms->move_net, err);
 	if (!strcmp(name, "cores"))
 		return set_count(name, value, 0, &terms->cores, err);
 	if (!strcmp(name, "disturb"))

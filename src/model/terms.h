@@ -49,11 +49,13 @@ struct owner_terms {
 	/* Quarters of local weekdays in which guests may be here, a bit each. */
 	uint8_t hours[7][TERMS_QUARTERS / 8];
 	/* How much they may take. */
-	uint64_t memory; /* bytes that always are the owner's */
-	uint32_t cores;	 /* so many, too */
-	uint64_t disk;	 /* bytes a second, of all guests together; 0: any */
-	uint32_t guests; /* ranks here at a time; GUESTS_ANY */
-	char *guests_of; /* "ann,bob": whose; NULL: anybody's */
+	uint64_t memory;   /* bytes that always are the owner's */
+	uint32_t cores;	   /* so many, too */
+	uint64_t disk;	   /* bytes a second, of all guests together; 0: any */
+	uint64_t net;	   /* bytes a second of its uplink each way; 0: any */
+	uint64_t move_net; /* and for moves */
+	uint32_t guests;   /* ranks here at a time; GUESTS_ANY */
+	char *guests_of;   /* "ann,bob": whose; NULL: anybody's */
 	/* The owner comes back. */
 	enum on_return on_return;
 	usec_t freeze_most; /* a guest stands still no longer */

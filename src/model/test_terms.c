@@ -55,7 +55,8 @@ static void all_settings(void **state)
 		{ "quiet", "15min" },	     { "load", "0.5" },
 		{ "load-quiet", "10" },	     { "hours", "sat" },
 		{ "memory", "1G" },	     { "cores", "2" },
-		{ "disk", "20M" },	     { "guests", "3" },
+		{ "disk", "20M" },	     { "net", "10M" },
+		{ "move-net", "4M" },	     { "guests", "3" },
 		{ "guests-of", "ann, bob" }, { "on-return", "freeze" },
 		{ "freeze", "1min" },	     { "disturb", "4" },
 		{ "give-back", "2s" },
@@ -72,6 +73,8 @@ static void all_settings(void **state)
 	assert_int_equal(terms.memory, 1 << 30);
 	assert_int_equal(terms.cores, 2);
 	assert_int_equal(terms.disk, 20 << 20);
+	assert_int_equal(terms.net, 10 << 20);
+	assert_int_equal(terms.move_net, 4 << 20);
 	assert_int_equal(terms.guests, 3);
 	assert_int_equal(terms.on_return, RETURN_FREEZE);
 	assert_int_equal(terms.freeze_most, MIN);
@@ -112,6 +115,8 @@ static void nonsense(void **state)
 		{ "memory", "much" },
 		{ "cores", "-1" },
 		{ "disk", "1k" },
+		{ "net", "1k" },
+		{ "move-net", "much" },
 		{ "disk", "fast" },
 		{ "guests", "x" },
 		{ "guests-of", " , " },

@@ -11,7 +11,9 @@
 #include "cluster/agent/memory.h"
 #include "core/io.h"
 #include "core/log.h"
+#include "core/pace.h"
 #include "core/xalloc.h"
+#include "net/share.h"
 
 /* The least that guests keep, where terms leave none. */
 #define MEMORY_LEAST (UINT64_C(16) << 20)
@@ -27,6 +29,9 @@ struct bind {
 	bool loose;		    /* as the log has it; */
 	bool told;		    /* ... to be said again */
 	struct bounds bounds, next; /* the thread's; what is to follow */
+	struct net_share share, next_share, before; /* likewise; as it is */
+	bool shared;				    /* that is known */
+	struct pace *pace;
 	int result;
 	struct error err;
 };
@@ -44,11 +49,27 @@ static uint64_t memory_for_guests(struct bind *b, const struct owner_terms *t)
 						: MEMORY_LEAST;
 }
 
+/* No uplink: guests have no network that they could use too much of. */
+static int set_share(struct bind *b, struct error *err)
+{
+	int r = *b->share.uplink
+			? net_share_set(&b->share,
+					b->shared ? &b->before : NULL, err)
+			: 0;
+
+	b->shared = !r;
+	b->before = b->share;
+	return r < 0 ? error_prefix(err, r, "net cannot be kept here") : 0;
+}
+
 static void *run_set(void *arg)
 {
 	struct bind *b = arg;
+	struct error err;
+	int r = bounds_set(b->group, &b->bounds, &b->err);
 
-	b->result = bounds_set(b->group, &b->bounds, &b->err);
+	b->result = set_share(b, r ? &err : &b->err);
+	b->result = r ? r : b->result;
 	eventfd_write(b->done, 1);
 	return NULL;
 }
@@ -67,6 +88,7 @@ static void begin_set(struct bind *b)
 {
 	b->behind = false;
 	b->bounds = b->next;
+	b->share = b->next_share;
 	b->runs = b->io && !pthread_create(&b->thread, NULL, run_set, b);
 	if (b->runs)
 		return;
@@ -89,12 +111,38 @@ static int on_done(sd_event_source *src, int fd, uint32_t events, void *arg)
 	return 0;
 }
 
-struct bind *bind_create(sd_event *event, const char *run_dir)
+static struct net_share share_of(const char *group, const char *uplink,
+				 const char *net)
+{
+	return (struct net_share){
+		.table = group,
+		.guests = BOUNDS_LINKS,
+		.uplink = uplink && strcmp(net, "none") ? uplink : "",
+		.bridge = !strcmp(net, "bridge"),
+	};
+}
+
+static struct pace *open_pace(const char *run_dir)
+{
+	char *path = pace_path(run_dir);
+	struct error err = ERROR_INIT;
+	struct pace *pace = NULL;
+
+	if (pace_open(path, &pace, &err) < 0)
+		log_warnx("moves=loose why=\"%s\"", err.text);
+	free(path);
+	return pace;
+}
+
+struct bind *bind_create(sd_event *event, const struct agent_conf *conf,
+			 const char *net)
 {
 	struct bind *b = xcalloc(1, sizeof(*b));
 	int r;
 
-	b->group = bounds_name(run_dir);
+	b->group = bounds_name(conf->run_dir);
+	b->next_share = share_of(b->group, conf->uplink, net);
+	b->pace = open_pace(conf->run_dir);
 	b->memory = host_memory_own();
 	bounds_make(b->group);
 	b->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -118,13 +166,29 @@ void bind_put(struct bind *b, const struct owner_terms *terms, bool told)
 	b->next = (struct bounds){ .memory = memory_for_guests(b, terms),
 				   .spared = terms->cores,
 				   .disk = terms->disk };
+	b->next_share.rate = terms->net;
+	if (b->pace)
+		pace_set(b->pace, terms->move_net);
 	b->told |= told;
 	b->behind = true;
 	if (!b->runs)
 		begin_set(b);
 }
 
-void bind_destroy(struct bind *b)
+void bind_forget(const char *group, const struct agent_conf *conf)
+{
+	struct net_share share = share_of(group, conf->uplink, "");
+	struct error err;
+
+	/* Its kind of network is not known any more. */
+	for (int i = 0; i < 2; i++) {
+		share.bridge = i;
+		if (net_share_set(&share, NULL, &err) < 0)
+			log_warnx("table=%s stays: %s", group, err.text);
+	}
+}
+
+void bind_destroy(struct bind *b, bool empty)
 {
 	if (!b)
 		return;
@@ -133,6 +197,10 @@ void bind_destroy(struct bind *b)
 	if (b->runs)
 		return;
 	bounds_remove(b->group);
+	b->share.rate = 0;
+	if (empty && b->before.rate)
+		(void)!set_share(b, &b->err);
+	pace_close(b->pace);
 	io_close(&b->done);
 	host_memory_destroy(b->memory);
 	free(b->group);

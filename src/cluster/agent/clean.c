@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "cluster/agent/bind.h"
 #include "cluster/agent/priv.h"
 #include "cluster/capsule/bounds.h"
 #include "cluster/capsule/capsule.h"
@@ -85,7 +86,7 @@ static void remove_run_dir(const char *dir)
 	static const char *const files[] = { "capsules/.lock", "agent.lock",
 					     "score",	       "hooks",
 					     "owner.sock",     "owner",
-					     "contract" };
+					     "contract",       "pace" };
 	static const char *const dirs[] = { "capsules", "keepers", "" };
 
 	for_each(dir, "keepers", ".sock", remove_file);
@@ -124,6 +125,7 @@ int agent_clean_up(const struct agent_conf *conf, struct error *err)
 		return r;
 	guests = bounds_name(conf->run_dir);
 	bounds_remove(guests);
+	bind_forget(guests, conf);
 	free(guests);
 	capsules = xasprintf("%s/capsules", conf->run_dir);
 	remove_run_dir(conf->run_dir);

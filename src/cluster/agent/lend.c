@@ -472,7 +472,7 @@ int lend_begin(struct agent *a, lend_changed_fn changed, struct error *err)
 	copy_terms(&l->terms, &conf->owner_terms);
 	if (conf->state_dir && mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return error_sys(err, -errno, "state directory %s", dir);
-	l->bind = bind_create(a->event, conf->run_dir);
+	l->bind = bind_create(a->event, conf, a->net);
 	bind_guests(l, now.steady, true);
 	l->paper = paper_create(a->event, "contract", l->path);
 	read_contract(l, &now);
@@ -493,7 +493,7 @@ void lend_end(struct agent *a)
 	sd_event_source_disable_unref(l->capsules);
 	owner_terms_clear(&l->terms);
 	paper_destroy(l->paper);
-	bind_destroy(l->bind);
+	bind_destroy(l->bind, !l->contract.scene.guests);
 	free(l->path);
 	free(l);
 	a->lend = NULL;

@@ -24,6 +24,9 @@
 
 #include "core/error.h"
 
+/* How the links of capsules that are bound begin (net/share.h), and no others. */
+#define BOUNDS_LINKS "stg"
+
 struct bounds {
 	uint64_t memory; /* bytes for all guests; 0: any */
 	uint32_t

@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cluster/capsule/bounds.h"
 #include "cluster/capsule/priv.h"
 #include "core/io.h"
 
@@ -77,8 +78,8 @@ int link_plan(struct capsule_link *l, const struct capsule_spec *spec,
 	if (!memcmp(l->mac, none, NET_MAC_LEN))
 		net_mac_of(spec->address, l->mac);
 	/* Unique while we live; afterwards it is gone with its namespace. */
-	snprintf(l->name, sizeof(l->name), "st%dx%u", getpid(),
-		 count++ % 10000);
+	snprintf(l->name, sizeof(l->name), "%s%dx%u",
+		 spec->bound ? BOUNDS_LINKS : "sto", getpid(), count++ % 10000);
 	if (spec->uplink) {
 		if (strlen(spec->uplink) >= sizeof(l->uplink))
 			return error_set(err, -ENODEV, "no link %s",

@@ -384,6 +384,25 @@ int keeper_engine_fork(struct keeper *k,
 	return 0;
 }
 
+struct pace *keeper_pace(const struct keeper_rank *rank)
+{
+	char *path = pace_path(rank->id.run_dir);
+	struct error err = ERROR_INIT;
+	struct pace *pace = NULL;
+
+	/* An owner's own rank is no guest. */
+	if (!rank->owners && pace_open(path, &pace, &err) < 0)
+		log_warnx("pace=any why=\"%s\"", err.text);
+	free(path);
+	return pace;
+}
+
+void keeper_engine_pace(const struct keeper *k, struct channel *ch,
+			uint64_t there)
+{
+	channel_pace(ch, keeper_pace(&k->rank), there ? pace_own(there) : NULL);
+}
+
 void keeper_engine_kill(struct keeper *k)
 {
 	if (k->move.pid)

@@ -134,6 +134,7 @@ static void run_destination(struct keeper *k, int sock)
 
 	snprintf(root, sizeof(root), "/proc/%d/root",
 		 capsule_init_pid(k->rank.capsule));
+	keeper_engine_pace(k, engine_channel, 0);
 	r = move_receive(&dst, engine_channel, &report, &err);
 	keeper_engine_result(sock, r, &report, &err);
 }
@@ -316,6 +317,7 @@ static int welcome(struct keeper *k, struct channel *ch, struct error *err)
 {
 	Keeper__Welcome w = KEEPER__WELCOME__INIT;
 	Keeper__Passport *pass;
+	struct pace *pace;
 	int r;
 
 	pass = (Keeper__Passport *)keeper_recv_msg(
@@ -325,6 +327,9 @@ static int welcome(struct keeper *k, struct channel *ch, struct error *err)
 	r = prepare_landing(k, pass, err);
 	keeper__passport__free_unpacked(pass, NULL);
 	w.code = r;
+	pace = r < 0 ? NULL : keeper_pace(&k->rank);
+	w.rate = pace_rate(pace);
+	pace_close(pace);
 	w.why = r < 0 ? err->text : (char *)"";
 	if (keeper_send_msg(ch, &w.base, r < 0 ? NULL : err) < 0 && !r)
 		r = -EPIPE;

@@ -123,7 +123,8 @@ static const struct move_source_ops source_ops = {
  * Send the other keeper the rank's passport; after its welcome its capsule is
  * ready.
  */
-static int present(struct keeper *k, struct channel *ch, struct error *err)
+static int present(struct keeper *k, struct channel *ch, uint64_t *ret_rate,
+		   struct error *err)
 {
 	struct keeper_rank *rank = &k->rank;
 	Keeper__Passport pass = KEEPER__PASSPORT__INIT;
@@ -147,6 +148,7 @@ static int present(struct keeper *k, struct channel *ch, struct error *err)
 					       err);
 	if (!w)
 		return -EPROTO;
+	*ret_rate = w->rate;
 	if (w->code < 0)
 		r = error_set(err, -ECANCELED, "the destination: %s", w->why);
 	keeper__welcome__free_unpacked(w, NULL);
@@ -186,6 +188,7 @@ static int call(struct keeper *k, struct channel **ret, struct error *err)
 {
 	struct timeval none = { 0 };
 	struct channel *ch;
+	uint64_t rate;
 	int fd, r;
 
 	fd = dial(k->move.to, err);
@@ -196,13 +199,14 @@ static int call(struct keeper *k, struct channel **ret, struct error *err)
 		close(fd);
 		return r;
 	}
-	r = present(k, ch, err);
+	r = present(k, ch, &rate, err);
 	if (r < 0) {
 		channel_close(ch);
 		return r;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
+	keeper_engine_pace(k, ch, rate);
 	*ret = ch;
 	return 0;
 }

@@ -101,6 +101,7 @@ struct keeper_rank {
 	struct keeper_fast fast;
 	struct limits limits;
 	struct limits_met met; /* where it was before */
+	bool owners;	       /* its user's own host: it is no guest */
 	char **keep_tmp;       /* paths below /tmp that the capsule shows */
 	char *hostname;
 
@@ -312,6 +313,14 @@ int keeper_engine_fork(struct keeper *k,
 		       void (*run)(struct keeper *k, int sock),
 		       void (*ended)(struct keeper *k),
 		       struct error *err) must_check;
+/*
+ * In the engine: the stream of the move keeps the rate of this host's owner, and
+ * that of the other, as the welcome tells it (0: any).
+ */
+void keeper_engine_pace(const struct keeper *k, struct channel *ch,
+			uint64_t there);
+/* Of this host, for a rank that is there; to be closed. */
+struct pace *keeper_pace(const struct keeper_rank *rank);
 void keeper_engine_kill(struct keeper *k);
 /* Hear no more of it. */
 void keeper_engine_close(struct keeper *k);

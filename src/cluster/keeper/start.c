@@ -150,10 +150,11 @@ int keeper_make_capsule(struct keeper_rank *rank, const Keeper__Capsule *cap,
 		.keep_tmp = (const char *const *)rank->keep_tmp,
 		.lands = rank->state == KEEPER__STATE__RECEIVING,
 		.limits = rank->limits,
-		.bound = !is_owners(rank, uid),
 	};
 	int r;
 
+	rank->owners = is_owners(rank, uid);
+	spec.bound = !rank->owners;
 	cap = cap ? cap : &none;
 	hosts = hosts_text(cap);
 	spec.hosts = hosts;

@@ -30,8 +30,9 @@
 #define CONTENT_RATE	   120 /* bytes of queues a microsecond, doc/21 */
 #define HURRY_WORK	   (10 * USEC_PER_MSEC)
 #define LONG_ROUND	   2048 /* pages: enough to measure the link by */
-#define STOP_AND_COPY_RATE 500	/* bytes a microsecond */
-#define PAGEMAP_RATE	   40	/* entries a microsecond, of holes as well */
+#define FIRST_RATE	   1000 /* bytes a microsecond, while none was measured */
+#define STOP_AND_COPY_RATE 500 /* likewise */
+#define PAGEMAP_RATE	   40  /* entries a microsecond, of holes as well */
 /* The first round shows how fast the link is once it has lasted this long. */
 #define FIRST_WORD	   (50 * USEC_PER_MSEC)
 
@@ -199,10 +200,20 @@ static int run_round(struct sending *s, enum opened opened, struct error *err)
 	return move_fault(MF_SOURCE_ROUND, err);
 }
 
-/* How long as many pages as in the last round would take. */
-static usec_t predict_pages(const struct precopy *p)
+/* No more than the owners of both hosts let moves have. */
+static double allowed(const struct sending *s, double bytes_per_us)
 {
-	double rate = p->bytes_per_us > 0 ? p->bytes_per_us : 1000;
+	double most = (double)channel_rate(s->ch) / USEC_PER_SEC;
+
+	return most > 0 && most < bytes_per_us ? most : bytes_per_us;
+}
+
+/* How long as many pages as in the last round would take. */
+static usec_t predict_pages(const struct sending *s)
+{
+	const struct precopy *p = s->precopy;
+	double rate =
+		allowed(s, p->bytes_per_us > 0 ? p->bytes_per_us : FIRST_RATE);
 
 	return (usec_t)((double)p->pages * FRAME_PAGE / rate);
 }
@@ -254,7 +265,7 @@ static usec_t predict(const struct sending *s, unsigned threads)
 	return BASE_USEC + THREAD_USEC * (usec_t)threads +
 	       s->precopy->scan_time +
 	       (usec_t)(fds_content(s->common.fds) / CONTENT_RATE) +
-	       predict_pages(s->precopy);
+	       predict_pages(s);
 }
 
 /* Every entry of pagemap is read, but for mappings that have no page at all. */
@@ -285,7 +296,8 @@ static int stop_and_copy(struct sending *s, struct error *err)
 	if (r < 0)
 		return r;
 	expected = BASE_USEC +
-		   (usec_t)(s->report->bytes_held / STOP_AND_COPY_RATE) +
+		   (usec_t)((double)s->report->bytes_held /
+			    allowed(s, STOP_AND_COPY_RATE)) +
 		   (usec_t)(entries / PAGEMAP_RATE);
 	s->report->predicted = expected;
 	if (s->src->budget && expected > s->src->budget)
@@ -310,7 +322,7 @@ static int rounds(struct sending *s, struct error *err)
 		uint64_t n = s->precopy->pages;
 
 		/* what was written meanwhile, and what will be while that is sent */
-		stop_if_late(s, 2 * predict_pages(s->precopy));
+		stop_if_late(s, 2 * predict_pages(s));
 		if (s->halted)
 			break;
 		if (n <= PAGES_ENOUGH && s->report->rounds > 1)
@@ -390,8 +402,7 @@ static int last_rounds(struct sending *s, struct error *err)
 
 	do {
 		before = s->precopy->pages;
-		r = send_hurry_both(s, predict_pages(s->precopy) <= HURRY_WORK,
-				    err);
+		r = send_hurry_both(s, predict_pages(s) <= HURRY_WORK, err);
 		if (!r)
 			r = run_round(s, LOOK, err);
 	} while (!r && ++n < LAST_ROUNDS &&
@@ -401,7 +412,7 @@ static int last_rounds(struct sending *s, struct error *err)
 	if (!r)
 		r = set_predicted(s, err);
 	/* it may write more than it did when it was last asked */
-	return r < 0 ? r : is_over(s, predict_pages(s->precopy), err);
+	return r < 0 ? r : is_over(s, predict_pages(s), err);
 }
 
 int precopy_run(struct sending *s, struct error *err)

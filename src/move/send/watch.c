@@ -23,6 +23,8 @@
  * that hang.
  */
 #define GRACE	     (500 * USEC_PER_MSEC)
+/* Bytes: so many moves may share a rate, and each look counts one flush. */
+#define FLUSHES	     (UINT64_C(4) << 20)
 #define SLOW_CONTENT 20 /* bytes of queues and files a microsecond */
 
 static void calm(void *sending)
@@ -57,6 +59,14 @@ static void ended(void *sending, int note, bool hung)
 		send_progress(src, "%s", why);
 }
 
+/* How long some flushes of pages may take at the rate that is kept. */
+static usec_t paced(const struct sending *s)
+{
+	uint64_t rate = channel_rate(s->ch);
+
+	return rate ? (usec_t)(FLUSHES * USEC_PER_SEC / rate) : 0;
+}
+
 int send_watch(struct sending *s, struct error *err)
 {
 	const struct watch_spec spec = { calm, ended, s };
@@ -64,7 +74,7 @@ int send_watch(struct sending *s, struct error *err)
 	s->watch = watch_start(&spec, err);
 	if (!s->watch)
 		return -EAGAIN;
-	watch_limit(s->watch, watch_standstill(STANDSTILL) + GRACE);
+	watch_limit(s->watch, watch_standstill(STANDSTILL) + paced(s) + GRACE);
 	return 0;
 }
 
@@ -82,7 +92,7 @@ void send_limit(struct sending *s)
 					(usec_t)(fds_content(s->common.fds) /
 						 SLOW_CONTENT);
 
-	limit = watch_standstill(limit);
+	limit = watch_standstill(limit) + paced(s);
 	frame_set_patience(s->ch, limit);
 	watch_limit(s->watch, limit + GRACE);
 	beat_scans(s, !budget);
@@ -100,7 +110,7 @@ void send_limit_halted(struct sending *s)
 void send_unwatched(struct sending *s)
 {
 	frame_set_patience(s->ch, FRAME_PATIENCE * USEC_PER_SEC);
-	watch_limit(s->watch, watch_standstill(STANDSTILL) + GRACE);
+	watch_limit(s->watch, watch_standstill(STANDSTILL) + paced(s) + GRACE);
 	watch_stands(s->watch, false);
 	beat_scans(s, true);
 }
