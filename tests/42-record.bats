@@ -113,17 +113,21 @@ priority() { # JOB
 	st sim --replay "$BATS_TEST_TMPDIR/rec" --json | grep -q '"equal": *true'
 	# One of before reasons had their numbers by name, which worded some otherwise.
 	grep -qP '^plan start job 2 with 1: .*\t\{"size":1,"free":2\}$' "$BATS_TEST_TMPDIR/rec"
-	sed '1s/4$/1/; s/\t.*//; /^plan/s/ needs 1 / needs but 1 /' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old"
+	sed '1s/5$/1/; s/\t.*//; /^plan/s/ needs 1 / needs but 1 /' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old"
 	[ "$(head -1 "$BATS_TEST_TMPDIR/old")" = "stint-record 1" ]
 	run ! cmp -s "$BATS_TEST_TMPDIR/rec" "$BATS_TEST_TMPDIR/old"
 	st sim --replay "$BATS_TEST_TMPDIR/old" --json | grep -q '"equal": *true'
+	# One of before it was noted whose own hosts are.
+	sed '1s/5$/4/; s/ own=[0-9,]*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old4"
+	run ! grep -q own= "$BATS_TEST_TMPDIR/old4"
+	st sim --replay "$BATS_TEST_TMPDIR/old4" --json | grep -q '"equal": *true'
 	# One of before page faults were noted.
-	sed '1s/4$/3/; s/ faults=[0-9.]*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old3"
+	sed '1s/5$/3/; s/ faults=[0-9.]* own=[0-9,]*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old3"
 	[ "$(head -1 "$BATS_TEST_TMPDIR/old3")" = "stint-record 3" ]
 	run ! grep -q faults= "$BATS_TEST_TMPDIR/old3"
 	st sim --replay "$BATS_TEST_TMPDIR/old3" --json | grep -q '"equal": *true'
 	# One of before hosts were closed by their owners' terms.
-	sed '1s/4$/2/; s/ closed=[a-z]* .*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old2"
+	sed '1s/5$/2/; s/ closed=[a-z]* .*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old2"
 	run ! grep -q closed= "$BATS_TEST_TMPDIR/old2"
 	st sim --replay "$BATS_TEST_TMPDIR/old2" --json | grep -q '"equal": *true'
 	sed -i '/^plan start job 2/s/with 1:/with 2:/' "$BATS_TEST_TMPDIR/old"

@@ -22,6 +22,7 @@ static const struct {
 	[ACTIVITY_LOAD] = { .name = "load" },
 	[ACTIVITY_MEMORY] = { .name = "memory" },
 	[ACTIVITY_USERS] = { .name = "users" },
+	[ACTIVITY_OWN] = { .name = "own" },
 };
 
 bool activity_name_good(const char *name)
@@ -92,6 +93,17 @@ static int parse_word(const char *text, const char *const word[2], double *ret,
 			 word[1], word[0]);
 }
 
+static int parse_own(const char *text, double *ret, struct error *err)
+{
+	int64_t user = -1;
+	int r = strcmp(text, "nobody")
+			? parse_int(text, 0, INT32_MAX, "own", &user, err)
+			: 0;
+
+	*ret = (double)(user + 1);
+	return r;
+}
+
 static int parse_value(enum activity_what what, const char *text, double *ret,
 		       struct error *err)
 {
@@ -111,6 +123,8 @@ static int parse_value(enum activity_what what, const char *text, double *ret,
 			      err);
 		*ret = (double)users;
 		return r;
+	case ACTIVITY_OWN:
+		return parse_own(text, ret, err);
 	default:
 		return parse_real(text, 0, ACTIVITY_LOAD_MAX, ret, err);
 	}
@@ -123,8 +137,8 @@ static int parse_what(const char *text, enum activity_what *ret,
 		if (!strcmp(whats[*ret].name, text))
 			return 0;
 	return error_set(err, -EINVAL,
-			 "'%.30s' is none of owner, keyboard, load, memory and "
-			 "users",
+			 "'%.30s' is none of owner, keyboard, load, memory, "
+			 "users and own",
 			 text);
 }
 
@@ -259,8 +273,11 @@ static void write_change(const struct activity_change *change, const char *name,
 		snprintf(value, sizeof(value), "%s", word[change->value > 0]);
 	else if (change->what == ACTIVITY_LOAD)
 		real_text(change->value, value);
+	else if (change->what == ACTIVITY_OWN && change->value <= 0)
+		snprintf(value, sizeof(value), "nobody");
 	else
-		snprintf(value, sizeof(value), "%.0f", change->value);
+		snprintf(value, sizeof(value), "%.0f",
+			 change->value - (change->what == ACTIVITY_OWN));
 	fprintf(to, ",%s,%s,%s\n", name, whats[change->what].name, value);
 }
 
@@ -272,6 +289,8 @@ void activity_write(const struct activity *activity, bool anonymous, FILE *to)
 	for (size_t i = 0; i < activity->nr; i++) {
 		const struct activity_change *c = &activity->change[i];
 
+		if (anonymous && c->what == ACTIVITY_OWN)
+			continue;
 		snprintf(number, sizeof(number), "h%" PRIu32, c->host + 1);
 		write_change(c,
 			     anonymous ? number : activity->host[c->host].name,

@@ -20,6 +20,8 @@
  *	load		runnable processes that are not guests
  *	memory		bytes that is theirs
  *	users		interactive users
+ *	own		the number of the user whose own host it is, or nobody:
+ *			jobs of theirs are no guests there
  *
  * A live cluster's hosts write such scripts, simulations and test beds play
  * them.
@@ -42,6 +44,7 @@ enum activity_what {
 	ACTIVITY_LOAD,
 	ACTIVITY_MEMORY,
 	ACTIVITY_USERS,
+	ACTIVITY_OWN, /* the user's number + 1; 0: nobody */
 	ACTIVITY_WHATS,
 };
 
@@ -118,7 +121,8 @@ bool activity_name_good(const char *name);
 
 /*
  * Write it as activity_parse() reads it.  anonymous: hosts are called h1, h2,
- * ... in the order of their first mention, and the days are the same.
+ * ... in the order of their first mention, whose they are is left out, and the
+ * days are the same.
  */
 void activity_write(const struct activity *activity, bool anonymous, FILE *to);
 

@@ -15,6 +15,8 @@
 #include "core/units.h"
 #include "model/contract.h"
 
+enum { HOST_OWNERS = 8 };
+
 struct host {
 	uint32_t ix;	  /* its index in view->hosts, for good; breaks ties */
 	const char *name; /* the driver's; outlives the view */
@@ -39,6 +41,9 @@ struct host {
 	bool up;	   /* agent and host answer */
 	bool drain;	   /* accepts no new ranks; running ones should leave */
 	uint32_t booked;   /* cores held for a reservation: no job's */
+	uint32_t nr_owners; /* of owner[]: users whose own host it is; their
+			       ranks are no guests here (job_is_home()) */
+	int32_t owner[HOST_OWNERS];
 	double faults; /* page faults a second that its disk serves now as memory
 			  is short: live, pages read again that were evicted */
 
@@ -65,6 +70,10 @@ static inline uint32_t host_cores(const struct host *h)
 {
 	return host_usable(h) ? h->cores - h->booked : 0;
 }
+
+/* Of more than HOST_OWNERS the first count. */
+void host_set_owners(struct host *h, const int32_t *users, uint32_t n);
+bool host_same_owners(const struct host *a, const struct host *b);
 
 /*
  * The delay of a compute-bound process here beside `load` other runnable ones:

@@ -13,6 +13,7 @@ struct place {
 	const struct host *host;
 	uint32_t ranks; /* there, with those we place */
 	uint32_t room;
+	bool owned; /* by somebody who is there, and lends it */
 };
 
 static void rate(struct place *p)
@@ -22,8 +23,8 @@ static void rate(struct place *p)
 
 static bool better(const struct place *a, const struct place *b)
 {
-	if (a->host->owner_active != b->host->owner_active)
-		return b->host->owner_active;
+	if (a->owned != b->owned)
+		return b->owned;
 	if (a->delay != b->delay)
 		return a->delay < b->delay;
 	if (a->ranks != b->ranks)
@@ -82,25 +83,35 @@ static bool deal(struct place *heap, size_t nr, uint32_t n, uint32_t *ret)
 	return enough;
 }
 
-bool place_least_delay(const struct view *view, const struct plan *plan,
-		       uint32_t n, bool owners, uint32_t *ret)
+bool place_least_delay_of(const struct view *view, const struct plan *plan,
+			  const struct job *job, uint32_t n, bool owners,
+			  uint32_t *ret)
 {
 	struct place *heap = xcalloc(view->nr_hosts + 1, sizeof(*heap));
 	const struct host *h;
 	size_t nr = 0;
 
 	for_each_host (h, view) {
-		uint32_t room = plan_room(plan, h);
+		uint32_t room =
+			job ? plan_room_of(plan, h, job) : plan_room(plan, h);
+		bool owned = job ? host_recalls(h, job) : h->owner_active;
 
-		if (room && (owners || !h->owner_active))
+		if (room && (owners || !owned))
 			heap[nr++] = (struct place){
 				.host = h,
 				.room = room,
 				.ranks = h->nr_active +
 					 (uint32_t)plan->ranks[h->ix],
+				.owned = owned,
 			};
 	}
 	return deal(heap, nr, n, ret);
+}
+
+bool place_least_delay(const struct view *view, const struct plan *plan,
+		       uint32_t n, bool owners, uint32_t *ret)
+{
+	return place_least_delay_of(view, plan, NULL, n, owners, ret);
 }
 
 static uint32_t min(uint32_t a, uint32_t b)

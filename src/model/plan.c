@@ -243,13 +243,23 @@ uint32_t plan_active(const struct plan *plan, const struct host *host)
 	return n > 0 ? (uint32_t)n : 0;
 }
 
-uint32_t plan_room(const struct plan *plan, const struct host *host)
+static uint32_t slots_left(const struct plan *plan, const struct host *host)
 {
 	int64_t room = (int64_t)host->slots - host->nr_ranks -
 		       (plan->nr_ranks ? plan->ranks[host->ix] : 0);
 
-	return host_usable(host) && !host->reserved && room > 0 ? (uint32_t)room
-								: 0;
+	return !host->reserved && room > 0 ? (uint32_t)room : 0;
+}
+
+uint32_t plan_room(const struct plan *plan, const struct host *host)
+{
+	return host_usable(host) ? slots_left(plan, host) : 0;
+}
+
+uint32_t plan_room_of(const struct plan *plan, const struct host *host,
+		      const struct job *job)
+{
+	return host_takes(host, job) ? slots_left(plan, host) : 0;
 }
 
 static void print_hosts(FILE *f, const struct view *view,

@@ -195,6 +195,9 @@ uint32_t plan_active(const struct plan *plan, const struct host *host);
 
 /* Slots that host will have left then; 0 if it is not usable or reserved. */
 uint32_t plan_room(const struct plan *plan, const struct host *host);
+/* The same for ranks of that job, which may be at home there. */
+uint32_t plan_room_of(const struct plan *plan, const struct host *host,
+		      const struct job *job);
 
 /*
  * One line for a person, no newline: "start job 7 with 2 on h1,h2: ...".

@@ -301,8 +301,9 @@ static void reader_clear(struct reader *r)
 
 static bool is_header(const char *line)
 {
-	static const char *const all[] = { RECORD_HEADER, RECORD_HEADER_3,
-					   RECORD_HEADER_2, RECORD_HEADER_1 };
+	static const char *const all[] = { RECORD_HEADER, RECORD_HEADER_4,
+					   RECORD_HEADER_3, RECORD_HEADER_2,
+					   RECORD_HEADER_1 };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (!strcmp(line, all[i]))

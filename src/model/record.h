@@ -28,8 +28,8 @@
  * "planned": applied and not told to the policy (model/event.h).  Numbers
  * read back exactly.  Names have spaces, "%" and control characters as %XX.
  *
- * Versions 3 to 1 are read as well.  They know no page faults and no demand, 2 and
- * 1 no owners' terms (closed, by, requeue=1, freeze, thaw) either.  Version 1 has no tab and no numbers there, and some
+ * Versions 4 to 1 are read as well.  They know not whose own hosts are (own=), 3 to
+ * 1 no page faults and no demand, 2 and 1 no owners' terms (closed, by, requeue=1, freeze, thaw) either.  Version 1 has no tab and no numbers there, and some
  * reasons were worded otherwise ("1 processors").  What a controller noted
  * before it was renewed stands within a record of this version in the same way.
  */
@@ -45,7 +45,8 @@
 #include "model/event.h"
 #include "model/plan.h"
 
-#define RECORD_HEADER	"stint-record 4"
+#define RECORD_HEADER	"stint-record 5"
+#define RECORD_HEADER_4 "stint-record 4"
 #define RECORD_HEADER_3 "stint-record 3"
 #define RECORD_HEADER_2 "stint-record 2"
 #define RECORD_HEADER_1 "stint-record 1"
@@ -110,7 +111,8 @@ enum record_host_field {
 	RECORD_UNTIL = 1 << 14,
 	RECORD_FREEZE = 1 << 15,
 	RECORD_FAULTS = 1 << 16,
-	RECORD_ALL = (1 << 17) - 1,
+	RECORD_OWNERS = 1 << 17,
+	RECORD_ALL = (1 << 18) - 1,
 	RECORD_LEAST = (1 << 12) - 1, /* what every version gives */
 };
 

@@ -201,6 +201,26 @@ static int set_host_terms(unsigned field, char *value, struct host *h,
 	return r;
 }
 
+/* "1000,1001", or nothing. */
+static int owners(char *value, struct host *h, struct error *err)
+{
+	char *rest = value;
+	const char *one;
+	int64_t v = 0;
+	int r = 0;
+
+	h->nr_owners = 0;
+	while (!r && *value && (one = strsep(&rest, ","))) {
+		if (h->nr_owners == HOST_OWNERS)
+			return error_set(err, -EINVAL,
+					 "a host has more than %d owners",
+					 HOST_OWNERS);
+		r = parse_int(one, 0, INT32_MAX, "own", &v, err);
+		h->owner[h->nr_owners++] = (int32_t)v;
+	}
+	return r;
+}
+
 /* How it stands otherwise. */
 static int set_host_state(unsigned field, char *value, struct host *h,
 			  struct error *err)
@@ -209,6 +229,8 @@ static int set_host_state(unsigned field, char *value, struct host *h,
 	int r;
 
 	switch (field) {
+	case RECORD_OWNERS:
+		return owners(value, h, err);
 	case RECORD_FREE:
 		return bytes(value, &h->memory_free, err);
 	case RECORD_LOAD:
@@ -237,7 +259,7 @@ static int host_field(const char *key, char *value, struct record_line *l,
 	static const char *const names[] = {
 		"name",	  "speed", "cores", "slots",  "memory", "free",
 		"load",	  "users", "owner", "idle",   "up",	"drain",
-		"closed", "by",	   "until", "freeze", "faults"
+		"closed", "by",	   "until", "freeze", "faults", "own"
 	};
 	unsigned i = 0, n = sizeof(names) / sizeof(*names);
 	int r;
@@ -459,6 +481,8 @@ void record_host(const struct record_line *line, struct host *host)
 		host->freeze_most = f->freeze_most;
 	if (line->given & RECORD_FAULTS)
 		host->faults = f->faults;
+	if (line->given & RECORD_OWNERS)
+		host_set_owners(host, f->owner, f->nr_owners);
 }
 
 bool record_same_plan(const char *live, const char *ours)

@@ -22,6 +22,13 @@ static void write_escaped(const char *text, FILE *to)
 	}
 }
 
+static void write_owners(const struct host *h, FILE *to)
+{
+	fputs(" own=", to);
+	for (uint32_t i = 0; i < h->nr_owners; i++)
+		fprintf(to, "%s%" PRId32, i ? "," : "", h->owner[i]);
+}
+
 static void write_host(const struct host *h, unsigned given, FILE *to)
 {
 	if (given & RECORD_NAME) {
@@ -60,6 +67,8 @@ static void write_host(const struct host *h, unsigned given, FILE *to)
 		fprintf(to, " freeze=%" PRId64, h->freeze_most);
 	if (given & RECORD_FAULTS)
 		write_real("faults", h->faults, to);
+	if (given & RECORD_OWNERS)
+		write_owners(h, to);
 	fputc('\n', to);
 }
 
@@ -80,7 +89,8 @@ static unsigned difference(const struct host *a, const struct host *b)
 	       (a->leave_by != b->leave_by ? RECORD_LEAVE : 0) |
 	       (a->freeze_until != b->freeze_until ? RECORD_UNTIL : 0) |
 	       (a->freeze_most != b->freeze_most ? RECORD_FREEZE : 0) |
-	       (a->faults != b->faults ? RECORD_FAULTS : 0);
+	       (a->faults != b->faults ? RECORD_FAULTS : 0) |
+	       (host_same_owners(a, b) ? 0 : RECORD_OWNERS);
 }
 
 void record_begin(const struct view *view, uint64_t seed, const char *policy,

@@ -50,6 +50,12 @@ void owner_terms_init(struct owner_terms *terms)
 	memset(terms->hours, 0xff, sizeof(terms->hours));
 }
 
+void owner_terms_copy(struct owner_terms *to, const struct owner_terms *from)
+{
+	*to = *from;
+	to->guests_of = from->guests_of ? xstrdup(from->guests_of) : NULL;
+}
+
 void owner_terms_clear(struct owner_terms *terms)
 {
 	free(terms->guests_of);

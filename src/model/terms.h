@@ -65,6 +65,8 @@ struct owner_terms {
 
 /* The defaults; owner_terms_clear() frees what setting them took. */
 void owner_terms_init(struct owner_terms *terms);
+/* As from, by itself. */
+void owner_terms_copy(struct owner_terms *to, const struct owner_terms *from);
 void owner_terms_clear(struct owner_terms *terms);
 
 /*

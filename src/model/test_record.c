@@ -199,6 +199,8 @@ static void only_what_differs(void **state)
 		fresh.freeze_until += bit == RECORD_UNTIL;
 		fresh.freeze_most += bit == RECORD_FREEZE;
 		fresh.faults += bit == RECORD_FAULTS;
+		if (bit == RECORD_OWNERS)
+			host_set_owners(&fresh, (int32_t[]){ 7, 0 }, 2);
 		record_event(&v, &e, true, f);
 		end(f, &l);
 		assert_int_equal(l.given, bit);
@@ -250,6 +252,9 @@ static void bad_lines(void **state)
 		"host 1 0 load=nan",
 		"host 1 0 closed=maybe",
 		"host 1 0 faults=-1",
+		"host 1 0 own=-1",
+		"host 1 0 own=1,",
+		"host 1 0 own=1,2,3,4,5,6,7,8,9",
 		"demand 1 job=1 bytes=-1",
 		"demand 1 bytes=1",
 		"demand 1 job=1 bytes=1 planned",

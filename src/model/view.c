@@ -158,6 +158,20 @@ usec_t job_estimate(const struct job *job, uint32_t m)
 	return speedup_scale(&job->speedup, job->estimate, job->size, m);
 }
 
+void host_set_owners(struct host *h, const int32_t *users, uint32_t n)
+{
+	h->nr_owners = n < HOST_OWNERS ? n : HOST_OWNERS;
+	memset(h->owner, 0, sizeof(h->owner));
+	if (n)
+		memcpy(h->owner, users, h->nr_owners * sizeof(*users));
+}
+
+bool host_same_owners(const struct host *a, const struct host *b)
+{
+	return a->nr_owners == b->nr_owners &&
+	       !memcmp(a->owner, b->owner, a->nr_owners * sizeof(*a->owner));
+}
+
 double host_delay(const struct host *h, double load)
 {
 	double share = (1 + load) / (h->cores ? h->cores : 1);

@@ -70,6 +70,31 @@ struct view {
 	     (view)->nr_hosts && (h) < (view)->hosts + (view)->nr_hosts; \
 	     (h)++)
 
+/*
+ * Is it a host of the job's own user?  Its ranks are no guests there: they stay
+ * when the owner comes, count for no contract, and may start while guests may not.
+ */
+static inline bool job_is_home(const struct job *job, const struct host *h)
+{
+	for (uint32_t i = 0; i < h->nr_owners; i++)
+		if (h->owner[i] == job->user)
+			return true;
+	return false;
+}
+
+/* May a rank of job be placed there at all?  host_usable() says it of guests. */
+static inline bool host_takes(const struct host *h, const struct job *job)
+{
+	return host_usable(h) || (h->closed && h->up && !h->drain &&
+				  h->booked < h->cores && job_is_home(job, h));
+}
+
+/* Is its owner to have it back from that job? */
+static inline bool host_recalls(const struct host *h, const struct job *job)
+{
+	return h->owner_active && !job_is_home(job, h);
+}
+
 /* An empty view of a machine of procs processors that are only counted. */
 void view_init(struct view *view, uint32_t procs);
 

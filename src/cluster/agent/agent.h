@@ -61,6 +61,10 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 int agent_owner_set(struct agent_conf *conf, const char *name,
 		    const char *value, struct error *err) must_check;
 
+/* All of [owner] in that file, and nothing else, with the defaults before. */
+int agent_owner_read(const char *path, struct agent_conf *ret,
+		     struct error *err) must_check;
+
 /*
  * Serve until SIGTERM or SIGINT; 0 then.  ready_fd, if not negative, gets a
  * newline at the first connection with the controller.

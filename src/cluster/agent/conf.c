@@ -6,6 +6,7 @@
 
 #include "cluster/agent/agent.h"
 #include "cluster/conn/address.h"
+#include "core/conf.h"
 #include "core/xalloc.h"
 
 void agent_conf_init(struct agent_conf *conf)
@@ -207,4 +208,19 @@ int agent_owner_set(struct agent_conf *conf, const char *name,
 				   "unknown setting '%s' of an owner; "
 				   "there are %s, %s",
 				   name, owner_conf_names, owner_terms_names);
+}
+
+static int on_setting(void *ctx, const char *section, const char *name,
+		      const char *value, struct error *err)
+{
+	return strcmp(section, "owner")
+		       ? 0
+		       : agent_owner_set(ctx, name, value, err);
+}
+
+int agent_owner_read(const char *path, struct agent_conf *ret,
+		     struct error *err)
+{
+	agent_conf_init(ret);
+	return conf_read(path, on_setting, ret, err);
 }

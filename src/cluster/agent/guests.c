@@ -2,12 +2,14 @@
 #include "cluster/agent/guests.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cluster/agent/tree.h"
 #include "cluster/capsule/cgroup.h"
@@ -125,6 +127,22 @@ void guests_each(const char *run_dir, const char *owners, guest_fn *fn,
 	if (d)
 		closedir(d);
 	free(dir);
+}
+
+int guest_is(const char *run_dir, const char *owners, const char *name)
+{
+	char *capsule = xasprintf("%s/capsules/%s", run_dir, name);
+	struct capsule_record rec;
+	int r = owners ? record_read(capsule, &rec) : 1;
+
+	if (!r) {
+		r = !rec.init.pid ? -EAGAIN : !is_owners(&rec, owners);
+		record_clear(&rec);
+	} else if (r < 0) {
+		r = access(capsule, F_OK) < 0 ? -ENOENT : -EAGAIN;
+	}
+	free(capsule);
+	return r;
 }
 
 static bool capsule_lives(char *capsule)

@@ -28,6 +28,13 @@ struct guests {
 /* owners: users with commas between them; NULL: nobody's own jobs are known. */
 void guests_count(const char *run_dir, const char *owners, struct guests *ret);
 
+/*
+ * Whose is the capsule of that name?  0: an owner's; 1: a guest's; -EAGAIN: it
+ * cannot be told yet; -ENOENT: it is gone, and cannot be told any more.
+ */
+int guest_is(const char *run_dir, const char *owners,
+	     const char *name) must_check;
+
 /* Is there a rank of that job in the capsule that this epoch's keeper made? */
 bool guest_lives(const char *run_dir, const char *job, uint32_t rank,
 		 uint64_t epoch);

@@ -19,18 +19,18 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cluster/agent/bind.h"
 #include "cluster/agent/guests.h"
+#include "cluster/agent/newcomers.h"
 #include "cluster/agent/paper.h"
 #include "cluster/agent/priv.h"
 #include "cluster/conn/loop.h"
 #include "core/clock.h"
-#include "core/conf.h"
 #include "core/io.h"
 #include "core/log.h"
+#include "core/param.h"
 #include "core/xalloc.h"
 
 /* A capsule that was just seen coming has no record yet. */
@@ -48,30 +48,11 @@ struct lend {
 	char *path;	     /* of the contract, */
 	struct paper *paper; /* which is kept there */
 	sd_event_source *timer, *again, *capsules;
+	struct newcomers newcomers;
 	bool low;	   /* guests may have the lowest claim */
 	struct bind *bind; /* all guests, to what is not the owner's */
 	usec_t bound;	   /* when they were last */
 };
-
-/* ---- clocks ---- */
-
-static struct moment moment_now(void)
-{
-	struct moment m = { .steady = owner_now(),
-			    .wall = clock_usec(CLOCK_REALTIME) };
-	time_t t = (time_t)(m.wall / USEC_PER_SEC);
-	struct tm tm;
-
-	localtime_r(&t, &tm);
-	m.weekday = (uint8_t)tm.tm_wday;
-	m.minute = (uint16_t)(tm.tm_hour * 60 + tm.tm_min);
-	/* mktime() knows of days that have 23 or 25 hours. */
-	tm.tm_mday++;
-	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
-	tm.tm_isdst = -1;
-	m.midnight = (usec_t)mktime(&tm) * USEC_PER_SEC;
-	return m;
-}
 
 /* ---- on paper ---- */
 
@@ -209,7 +190,7 @@ static bool look_at_terms(struct lend *l)
 {
 	const struct presence *p = owner_presence(l->agent->owner);
 	struct contract before = l->contract;
-	struct moment now = moment_now();
+	struct moment now = agent_moment();
 	struct scene scene = before.scene;
 	struct guests g;
 
@@ -255,44 +236,69 @@ static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 /* ---- guests come and go ---- */
 
 /* However short it was: it took memory, and its owner's cache. */
-static void somebody_came(struct lend *l)
+static void somebody_came(struct lend *l, uint32_t n)
 {
-	struct moment now = moment_now();
+	struct moment now = agent_moment();
 	struct scene scene = l->contract.scene;
 
-	scene.guests++;
-	scene.running++;
+	scene.guests += n;
+	scene.running += n;
 	contract_feed(&l->contract, &l->terms, &now, &scene);
 }
 
-/* Whose capsule has gone came, too. */
-static void has_gone(struct lend *l, const char *capsule)
+static void know_newcomers(struct lend *l)
+{
+	uint32_t n = newcomers_know(&l->newcomers, l->agent->conf->run_dir,
+				    owners(l));
+
+	if (n)
+		somebody_came(l, n);
+	l->again = sd_event_source_disable_unref(l->again);
+}
+
+static int on_again(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct lend *l = arg;
+
+	know_newcomers(l);
+	if (l->newcomers.nr)
+		loop_after(l->agent->event, &l->again, LOOK_AGAIN, on_again, l);
+	lend_look(l->agent);
+	return 0;
+}
+
+/* The keeper that makes capsules of that name; NULL: it is not known yet. */
+static struct relay *keeper_of(const struct lend *l, const char *capsule)
 {
 	struct relay *r;
 
 	TAILQ_FOREACH (r, &l->agent->relays, link) {
 		char *name = xasprintf("%s.%" PRIu32, r->job, r->rank);
 		size_t n = strlen(name);
+		bool is = !strncmp(capsule, name, n) &&
+			  (!capsule[n] || capsule[n] == '.');
 
-		if (!strncmp(capsule, name, n) &&
-		    (!capsule[n] || capsule[n] == '.'))
-			r->coming = false;
 		free(name);
+		if (is)
+			return r;
 	}
+	return NULL;
 }
 
 static int on_capsules(sd_event_source *src, const struct inotify_event *e,
 		       void *arg)
 {
 	struct lend *l = arg;
+	struct relay *r = keeper_of(l, e->name);
 
-	if (e->mask & IN_CREATE)
-		somebody_came(l);
-	else
-		has_gone(l, e->name);
-	sd_event_source_disable_unref(l->again);
-	l->again = NULL;
-	loop_after(l->agent->event, &l->again, LOOK_AGAIN, on_timer, l);
+	if (*e->name == '.') /* the lock of all of them */
+		return 0;
+	if (!(e->mask & IN_CREATE) && r)
+		r->coming = false; /* whose capsule has gone came, too */
+	else if (e->mask & IN_CREATE && !(r && r->home))
+		newcomers_add(&l->newcomers, e->name);
+	know_newcomers(l);
+	loop_after(l->agent->event, &l->again, LOOK_AGAIN, on_again, l);
 	lend_look(l->agent);
 	return 0;
 }
@@ -316,14 +322,6 @@ static void watch_capsules(struct lend *l)
 
 /* ---- its terms, read again ---- */
 
-static int on_setting(void *ctx, const char *section, const char *name,
-		      const char *value, struct error *err)
-{
-	return strcmp(section, "owner")
-		       ? 0
-		       : agent_owner_set(ctx, name, value, err);
-}
-
 static int on_hup(sd_event_source *src, const struct signalfd_siginfo *si,
 		  void *arg)
 {
@@ -336,8 +334,7 @@ static int on_hup(sd_event_source *src, const struct signalfd_siginfo *si,
 		log_warnx("terms=kept why=\"there is no --config to read\"");
 		return 0;
 	}
-	agent_conf_init(&fresh);
-	r = conf_read(l->agent->conf->config, on_setting, &fresh, &err);
+	r = agent_owner_read(l->agent->conf->config, &fresh, &err);
 	if (r < 0) {
 		log_warnx("terms=kept error=\"%s\"", err.text);
 	} else {
@@ -381,10 +378,17 @@ static bool is_full(const struct lend *l)
 	return g.nr + guests_coming(l->agent) >= l->terms.guests;
 }
 
+bool lend_is_home(const struct agent *a, const char *user)
+{
+	const char *named = owner_named(a->owner);
+
+	return named && *user && list_has(named, user);
+}
+
 int lend_admits(const struct agent *a, struct error *err)
 {
 	const struct lend *l = a->lend;
-	struct moment now = moment_now();
+	struct moment now = agent_moment();
 	enum closed why = contract_closed(&l->contract, &l->terms, &now);
 
 	if (why)
@@ -424,7 +428,7 @@ void lend_fill(const struct agent *a, struct lend_report *ret)
 {
 	const struct lend *l = a->lend;
 	const struct contract *c = &l->contract;
-	struct moment now = moment_now();
+	struct moment now = agent_moment();
 	struct lending is = contract_lending(c, &l->terms, &now,
 					     owner_presence(a->owner)->evict);
 	Control__Lending *m = &ret->lending;
@@ -442,6 +446,7 @@ void lend_fill(const struct agent *a, struct lend_report *ret)
 	m->returns = c->returns;
 	m->left = contract_left(c, &l->terms);
 	m->giving = c->giving >= 0;
+	m->owners = (char *)(owners(l) ? owners(l) : "");
 	for (uint32_t i = 0; i < c->nr_last; i++) {
 		fill_return(&c->last[i], &ret->last[i]);
 		ret->list[i] = &ret->last[i];
@@ -452,24 +457,18 @@ void lend_fill(const struct agent *a, struct lend_report *ret)
 
 /* ---- its life ---- */
 
-static void copy_terms(struct owner_terms *to, const struct owner_terms *from)
-{
-	*to = *from;
-	to->guests_of = from->guests_of ? xstrdup(from->guests_of) : NULL;
-}
-
 int lend_begin(struct agent *a, lend_changed_fn changed, struct error *err)
 {
 	const struct agent_conf *conf = a->conf;
 	struct lend *l = xcalloc(1, sizeof(*l));
 	const char *dir = conf->state_dir ? conf->state_dir : conf->run_dir;
-	struct moment now = moment_now();
+	struct moment now = agent_moment();
 
 	a->lend = l;
 	l->agent = a;
 	l->changed = changed;
 	l->path = xasprintf("%s/contract", dir);
-	copy_terms(&l->terms, &conf->owner_terms);
+	owner_terms_copy(&l->terms, &conf->owner_terms);
 	if (conf->state_dir && mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return error_sys(err, -errno, "state directory %s", dir);
 	l->bind = bind_create(a->event, conf, a->net);
@@ -492,6 +491,7 @@ void lend_end(struct agent *a)
 	sd_event_source_disable_unref(l->again);
 	sd_event_source_disable_unref(l->capsules);
 	owner_terms_clear(&l->terms);
+	newcomers_clear(&l->newcomers);
 	paper_destroy(l->paper);
 	bind_destroy(l->bind, !l->contract.scene.guests);
 	free(l->path);

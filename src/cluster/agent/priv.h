@@ -45,6 +45,7 @@ struct relay {
 	sd_event_source *io, *retry;
 	STAILQ_HEAD(, parcel) queue;
 	size_t queued;
+	bool home;   /* it takes ranks of the host's owners alone */
 	bool coming; /* its rank is not among the guests yet */
 	/* While it is being started: */
 	struct agent_asker starter;
@@ -123,6 +124,8 @@ bool lend_look(struct agent *a);
  * there are as many guests as its owner allows, including those about to come.
  */
 int lend_admits(const struct agent *a, struct error *err) must_check;
+/* Is it that user's own host?  Then a rank of theirs is no guest. */
+bool lend_is_home(const struct agent *a, const char *user);
 /* Of that much available memory, what is not the owner's. */
 uint64_t lend_memory(const struct agent *a, uint64_t available);
 /* Whose ranks may be guests, as a list with commas; NULL: anybody's. */
@@ -152,6 +155,10 @@ void monitor_must_tell(struct agent *a);
 /* Into a report, which is about to be sent; monitor_free() frees what it took. */
 void monitor_fill(struct agent *a, Control__HostReport *ret);
 void monitor_free(Control__HostReport *report);
+
+/* ---- moment.c */
+
+struct moment agent_moment(void);
 
 /* ---- request.c */
 
@@ -224,11 +231,12 @@ void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
 /* ---- start.c */
 
 /*
- * Start a keeper of that name, and answer the starter when it is ready.  If it never
+ * Start a keeper of that name, for nobody but an owner where it is at home, and
+ * answer the starter when it is ready.  If it never
  * is, and the starter can no longer be answered, the controller is told that the
  * keeper has ended.
  */
-void relay_start(struct agent *a, const Control__KeeperName *name,
+void relay_start(struct agent *a, const Control__KeeperName *name, bool home,
 		 struct agent_asker starter);
 
 /* ---- nursery.c */

@@ -27,19 +27,19 @@ static void on_keeper_start(struct agent *a, struct agent_asker who,
 {
 	const Control__KeeperName *name =
 		good_name(a, who, m->keeper_start->name);
-
+	bool home = lend_is_home(a, m->keeper_start->user);
 	struct error err;
 	int r;
 
 	if (!name)
 		return;
 	/* One that is there already stays, until it is told to leave. */
-	r = relay_find(a, name) ? 0 : lend_admits(a, &err);
+	r = relay_find(a, name) || home ? 0 : lend_admits(a, &err);
 	if (r < 0) {
 		agent_answer_failed(a, who, r, err.text);
 		monitor_must_tell(a); /* it counts as closed until then */
 	} else {
-		relay_start(a, name, who);
+		relay_start(a, name, home, who);
 	}
 }
 

@@ -60,11 +60,12 @@ static int on_patience(sd_event_source *src, uint64_t usec, void *arg)
 }
 
 /* The keeper's command line, each word with its zero. */
-static int order_keeper(const struct relay *r, int ready)
+static int order_keeper(const struct relay *r, bool home, int ready)
 {
 	const struct agent *a = r->agent;
-	const char *guests_of = lend_guests_of(a);
 	const char *owners = owner_named(a->owner);
+	/* Whoever comes as an owner has to be one. */
+	const char *guests_of = home ? owners : lend_guests_of(a);
 	char *words = NULL;
 	size_t n;
 	FILE *to = open_memstream(&words, &n);
@@ -95,7 +96,7 @@ static int order_keeper(const struct relay *r, int ready)
 	return k;
 }
 
-void relay_start(struct agent *a, const Control__KeeperName *name,
+void relay_start(struct agent *a, const Control__KeeperName *name, bool home,
 		 struct agent_asker starter)
 {
 	struct relay *r = relay_find(a, name);
@@ -112,9 +113,10 @@ void relay_start(struct agent *a, const Control__KeeperName *name,
 	}
 	r = relay_create(a, name->job, name->rank, name->epoch);
 	r->starter = starter;
-	r->coming = true;
+	r->home = home;
+	r->coming = !home;
 	r->ready_fd = fds[0];
-	k = order_keeper(r, fds[1]);
+	k = order_keeper(r, home, fds[1]);
 	close(fds[1]);
 	if (k < 0) {
 		start_failed(r, k, strerror(-k));

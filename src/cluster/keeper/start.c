@@ -86,7 +86,7 @@ static int check_identity(const struct keeper_rank *rank,
 
 	if (!r && terms.guests_of) {
 		r = identity_by_uid(spec->uid, &id, err);
-		if (!r && !owner_terms_admit(&terms, id.name))
+		if (!r && !rank->owners && !owner_terms_admit(&terms, id.name))
 			r = error_set(err, -EPERM,
 				      "the owner of this host lets in no "
 				      "guests of %s (guests-of in [owner])",

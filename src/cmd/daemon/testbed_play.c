@@ -88,12 +88,13 @@ static int check_changes(const struct activity *script, struct error *err)
 					 "testbed can have %d at most",
 					 c->value, script->host[c->host].name,
 					 PLAY_LOAD_MAX);
-		left_out |=
-			c->what == ACTIVITY_MEMORY || c->what == ACTIVITY_USERS;
+		left_out |= c->what == ACTIVITY_MEMORY ||
+			    c->what == ACTIVITY_USERS ||
+			    c->what == ACTIVITY_OWN;
 	}
 	if (left_out)
-		fprintf(stderr, "stint testbed: memory and users of the script "
-				"are not played\n");
+		fprintf(stderr, "stint testbed: memory, users and own of the "
+				"script are not played\n");
 	return 0;
 }
 

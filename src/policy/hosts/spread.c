@@ -72,8 +72,8 @@ static void leave_drained(const struct spread *s, const struct view *view,
 		for (uint32_t i = 0; i < j->n; i++)
 			if (view->hosts[j->hosts[i]].drain &&
 			    !view->hosts[j->hosts[i]].leave_by &&
-			    place_least_delay(view, plan, 1, s->placed.owners,
-					      &to))
+			    place_least_delay_of(view, plan, j, 1,
+						 s->placed.owners, &to))
 				move_off(view, plan, j, i, to);
 	}
 }

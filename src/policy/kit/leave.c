@@ -64,6 +64,12 @@ static bool is_planned(const struct plan *plan, const struct job *job,
 	return false;
 }
 
+/* Its owner's own jobs stay. */
+static bool wants_out(const struct host *h, const struct job *job)
+{
+	return host_wanted(h) && !job_is_home(job, h);
+}
+
 struct leaving {
 	const struct view *view;
 	struct plan *plan;
@@ -152,7 +158,7 @@ static bool leaves_drained(const struct leaving *l, const struct job *job,
 
 	if (turn && move_out(l->view, l->plan, job, rank))
 		return true;
-	if (!job->requeue && host_wanted(h) && !job_rank_frozen(job, rank))
+	if (!job->requeue && wants_out(h, job) && !job_rank_frozen(job, rank))
 		plan_freeze(l->plan, job, rank, why_stands(job, rank, h->ix));
 	if (!job->requeue)
 		return false;
@@ -172,9 +178,9 @@ static bool look_at_rank(const struct leaving *l, const struct job *job,
 {
 	const struct host *h = &l->view->hosts[job->hosts[rank]];
 
-	if (host_goes(h) && (host_wanted(h) || !job_rank_frozen(job, rank)))
+	if (host_goes(h) && (wants_out(h, job) || !job_rank_frozen(job, rank)))
 		return leaves_drained(l, job, rank, turn);
-	if (host_wanted(h))
+	if (wants_out(h, job))
 		rank_leaves(l->view, l->plan, job, rank);
 	else
 		plan_thaw(l->plan, job, rank,
@@ -190,7 +196,7 @@ static bool look_at_job(void *ctx, const struct job *job, bool turn)
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct host *h = &l->view->hosts[job->hosts[i]];
 
-		if (!h->up || !(host_wanted(h) || host_goes(h) ||
+		if (!h->up || !(wants_out(h, job) || host_goes(h) ||
 				job_rank_frozen(job, i)))
 			continue;
 		if (is_planned(l->plan, job, i))

@@ -19,7 +19,35 @@ struct placed placed_of(const struct params *params)
 	return (struct placed){
 		.owners = params_bool(params, "owners"),
 		.oversubscribe = params_bool(params, "oversubscribe"),
+		.home = params_bool(params, "home"),
 	};
+}
+
+/* Cores of its user's own hosts that are for nobody else now. */
+static int64_t free_at_home(const struct placed *p, const struct view *view,
+			    const struct plan *plan, const struct job *job)
+{
+	const struct host *h;
+	int64_t n = 0;
+
+	for_each_host (h, view)
+		if (p->home && !host_usable(h) && host_takes(h, job) &&
+		    h->cores > plan_active(plan, h))
+			n += h->cores - plan_active(plan, h);
+	return n;
+}
+
+static bool find_hosts(const struct placed *p, const struct view *view,
+		       const struct plan *plan, const struct job *job,
+		       uint32_t *ret)
+{
+	int64_t n = job->size;
+
+	if (!p->oversubscribe && n > plan_free(plan) &&
+	    n > plan_free(plan) + free_at_home(p, view, plan, job))
+		return false;
+	return place_least_delay_of(view, plan, p->home ? job : NULL, job->size,
+				    p->owners, ret);
 }
 
 void placed_start(const struct placed *p, const struct view *view,
@@ -31,8 +59,7 @@ void placed_start(const struct placed *p, const struct view *view,
 	{
 		uint32_t *hosts = plan_hosts(plan, j->size);
 
-		if ((!p->oversubscribe && j->size > plan_free(plan)) ||
-		    !place_least_delay(view, plan, j->size, p->owners, hosts))
+		if (!find_hosts(p, view, plan, j, hosts))
 			break;
 		plan_start_on(plan, j, j->size, hosts,
 			      BECAUSE(placed_there, .ranks = j->size));
@@ -44,13 +71,15 @@ void placed_explain(const struct placed *p, const struct view *view,
 {
 	const struct job *head = TAILQ_FIRST(&view->waiting);
 	const struct host *h;
-	int64_t room = 0;
+	int64_t room = 0, free;
 
 	for_each_host (h, view)
-		if (p->owners || !h->owner_active)
-			room += plan_room(plan, h);
-	if (!p->oversubscribe && room > view->nr_free)
-		room = view->nr_free;
+		if (p->owners || !host_recalls(h, job))
+			room += p->home ? plan_room_of(plan, h, job)
+					: plan_room(plan, h);
+	free = view->nr_free + free_at_home(p, view, plan, job);
+	if (!p->oversubscribe && room > free)
+		room = free;
 	if (head == job)
 		plan_defer(plan, job,
 			   BECAUSE(no_room, .ranks = job->size, .room = room));

@@ -14,21 +14,30 @@
 struct placed {
 	bool owners;	    /* hosts whose owner is at them, as a last resort */
 	bool oversubscribe; /* more ranks than cores, up to a host's slots */
+	bool home;	    /* at its user's own hosts a job is no guest */
 };
 
 /* Lines for a policy's table of parameters, in this order, and reading them. */
-#define PLACED_PARAMS                                                      \
-	{ "owners",                                                        \
-	  PARAM_BOOL,                                                      \
-	  0,                                                               \
-	  0,                                                               \
-	  1,                                                               \
-	  NULL,                                                            \
-	  "use a host whose owner is active when no other is left" },      \
-	{                                                                  \
-		"oversubscribe", PARAM_BOOL, 1, 0, 1, NULL,                \
-			"share cores when there are more ranks than free " \
-			"ones"                                             \
+#define PLACED_PARAMS                                                       \
+	{ "owners",                                                         \
+	  PARAM_BOOL,                                                       \
+	  0,                                                                \
+	  0,                                                                \
+	  1,                                                                \
+	  NULL,                                                             \
+	  "use a host whose owner is active when no other is left" },       \
+		{ "oversubscribe",                                          \
+		  PARAM_BOOL,                                               \
+		  1,                                                        \
+		  0,                                                        \
+		  1,                                                        \
+		  NULL,                                                     \
+		  "share cores when there are more ranks than free "        \
+		  "ones" },                                                 \
+	{                                                                   \
+		"home", PARAM_BOOL, 1, 0, 1, NULL,                          \
+			"start jobs at hosts of their own user also while " \
+			"these take no guests"                              \
 	}
 struct placed placed_of(const struct params *params);
 

@@ -58,15 +58,19 @@ static const struct host *host_of(const struct leaving *l,
 	return &l->view->hosts[job->hosts[rank]];
 }
 
-static bool wanted_back(const struct leaving *l, const struct host *h)
+/* Not from the owner's own jobs. */
+static bool wanted_back(const struct leaving *l, const struct host *h,
+			const struct job *job)
 {
-	return h->owner_active || (l->recalled && l->recalled[h->ix]);
+	return (h->owner_active || (l->recalled && l->recalled[h->ix])) &&
+	       !job_is_home(job, h);
 }
 
 /* From a host that does not answer nothing can be moved. */
-static bool must_leave(const struct leaving *l, const struct host *h)
+static bool must_leave(const struct leaving *l, const struct host *h,
+		       const struct job *job)
 {
-	return h->up && (wanted_back(l, h) || h->drain);
+	return h->up && (wanted_back(l, h, job) || h->drain);
 }
 
 static void freeze(const struct leaving *l, const struct job *job,
@@ -82,8 +86,8 @@ static bool stands(const struct leaving *l, const struct job *job,
 {
 	const struct host *h = host_of(l, job, rank);
 
-	if (!(l->how & LEAVE_FREEZES) || !wanted_back(l, h) || host_goes(h) ||
-	    h->freeze_until <= l->view->now)
+	if (!(l->how & LEAVE_FREEZES) || !wanted_back(l, h, job) ||
+	    host_goes(h) || h->freeze_until <= l->view->now)
 		return false;
 	freeze(l, job, rank,
 	       BECAUSE(stands_still, .host = h->ix, .until = h->freeze_until));
@@ -117,7 +121,7 @@ static bool no_place_for(const struct leaving *l, const struct job *job,
 	const struct host *h = host_of(l, job, rank);
 	usec_t until;
 
-	if (!wanted_back(l, h) || (host_goes(h) && job->requeue))
+	if (!wanted_back(l, h, job) || (host_goes(h) && job->requeue))
 		return late_for_drain(l, job, rank);
 	if (!(l->how & LEAVE_FREEZES))
 		return false;
@@ -146,7 +150,7 @@ static struct because why_leaves(const struct leaving *l, const struct job *job,
 		return BECAUSE(work_saved, .from = from->ix,
 			       .by = from->leave_by,
 			       .work = (int64_t)evacuate_work(l->view, job));
-	return wanted_back(l, from)
+	return wanted_back(l, from, job)
 		       ? BECAUSE(owner_back, .ranks = n, .from = from->ix)
 		       : BECAUSE(drained, .from = from->ix);
 }
@@ -176,7 +180,8 @@ static bool stuck_there(const struct leaving *l, const struct job *job,
 {
 	const struct host *h = host_of(l, job, rank);
 
-	return job_rank_stuck(job, rank) && (wanted_back(l, h) || h->leave_by);
+	return job_rank_stuck(job, rank) &&
+	       (wanted_back(l, h, job) || h->leave_by);
 }
 
 /*
@@ -223,8 +228,8 @@ static bool leave_by_moves(void *ctx, const struct job *job, bool turn)
 		struct target *to = NULL;
 		usec_t later = 0;
 
-		if (!must_leave(l, h) || flights_find(l->flights, job, i) ||
-		    stands(l, job, i))
+		if (!must_leave(l, h, job) ||
+		    flights_find(l->flights, job, i) || stands(l, job, i))
 			continue;
 		if (turn || !host_goes(h))
 			to = place_for(l, job, i, &later);
@@ -249,7 +254,7 @@ static void thaw_ranks(const struct leaving *l, const struct job *job)
 	for (uint32_t i = 0; job->nr_frozen && i < job->n; i++) {
 		const struct host *h = host_of(l, job, i);
 
-		if (job_rank_frozen(job, i) && !wanted_back(l, h) &&
+		if (job_rank_frozen(job, i) && !wanted_back(l, h, job) &&
 		    !flights_find(l->flights, job, i))
 			plan_thaw(l->plan, job, i,
 				  BECAUSE(owner_gone, .host = h->ix));
@@ -260,7 +265,7 @@ static void thaw_ranks(const struct leaving *l, const struct job *job)
 static void leave_anew(const struct leaving *l, const struct job *job)
 {
 	for (uint32_t i = 0; job->requeue && i < job->n; i++)
-		if (wanted_back(l, host_of(l, job, i))) {
+		if (wanted_back(l, host_of(l, job, i), job)) {
 			plan_requeue(l->plan, job,
 				     BECAUSE(vacated, .host = job->hosts[i]));
 			return;
@@ -272,7 +277,7 @@ bool leave_concerns(const struct view *view, const struct job *job)
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct host *h = &view->hosts[job->hosts[i]];
 
-		if (!h->up || h->owner_active || h->drain)
+		if (!h->up || host_recalls(h, job) || h->drain)
 			return true;
 	}
 	return false;
@@ -283,7 +288,9 @@ static bool any_to_leave(const struct leaving *l)
 	const struct host *h;
 
 	for_each_host (h, l->view)
-		if (must_leave(l, h) && h->nr_ranks)
+		if (h->nr_ranks && h->up &&
+		    (h->owner_active || h->drain ||
+		     (l->recalled && l->recalled[h->ix])))
 			return true;
 	return false;
 }

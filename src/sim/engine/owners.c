@@ -82,17 +82,25 @@ static int match_hosts(struct engine *g, struct owners *o, struct error *err)
 
 /* ---- what owners bear ---- */
 
-/* How many ranks on the host do not stand still. */
-static uint32_t running_on(const struct engine *g, const struct host *h)
+/* Ranks on the host that are guests, all and those that do not stand still. */
+static struct scene guests_on(const struct engine *g, const struct host *h)
 {
+	struct scene s = { .guests = h->nr_ranks, .running = h->nr_active };
 	const struct job *j;
-	uint32_t n = h->nr_active;
 
-	for_each_running(j, &g->view) for (uint32_t i = 0;
-					   j->nr_frozen && i < j->n; i++) n -=
-		j->hosts[i] == h->ix && job_rank_frozen(j, i) &&
-		j->state == JOB_RUNNING;
-	return n;
+	for_each_running(j, &g->view)
+	{
+		bool home = job_is_home(j, h);
+
+		for (uint32_t i = 0; (home || j->nr_frozen) && i < j->n; i++) {
+			if (j->hosts[i] != h->ix)
+				continue;
+			s.guests -= home;
+			s.running -= j->state == JOB_RUNNING &&
+				     (home || job_rank_frozen(j, i));
+		}
+	}
+	return s;
 }
 
 /* Processor seconds a second that the owner's processes wait for guests. */
@@ -149,16 +157,14 @@ static struct scene scene_of(const struct engine *g, uint32_t ix, usec_t now)
 {
 	const struct owner *w = &g->owners->owner[ix];
 	const struct host *h = &g->view.hosts[ix];
+	struct scene s = guests_on(g, h);
 
-	return (struct scene){
-		.here = is_here(w),
-		.touched = w->state.keyboard > w->away ? w->state.keyboard
-						       : w->away,
-		.load = w->state.value[ACTIVITY_LOAD] / h->cores,
-		/* Live a capsule is there as soon as a rank is to come. */
-		.guests = h->nr_ranks + moves_coming(g->moves, ix),
-		.running = running_on(g, h),
-	};
+	s.here = is_here(w);
+	s.touched = w->state.keyboard > w->away ? w->state.keyboard : w->away;
+	s.load = w->state.value[ACTIVITY_LOAD] / h->cores;
+	/* Live a capsule is there as soon as a rank is to come. */
+	s.guests += moves_coming(g->moves, ix);
+	return s;
 }
 
 static void feed(struct engine *g, uint32_t ix, usec_t now)
@@ -212,6 +218,13 @@ static void describe_drain(const struct engine *g, struct host *h)
 		h->leave_by = by;
 }
 
+static void describe_own(const struct owner *w, struct host *ret)
+{
+	int32_t user = (int32_t)(w->state.value[ACTIVITY_OWN] - 1);
+
+	host_set_owners(ret, &user, user >= 0);
+}
+
 static void describe(const struct engine *g, uint32_t ix, struct host *ret)
 {
 	const struct owners *o = g->owners;
@@ -224,6 +237,7 @@ static void describe(const struct engine *g, uint32_t ix, struct host *ret)
 	ret->users = (uint32_t)w->state.value[ACTIVITY_USERS];
 	if (ret->memory)
 		ret->memory_free = free_memory(g, w, ret);
+	describe_own(w, ret);
 	ret->idle_since = is_here(w) ? USEC_MAX : w->contract.scene.touched;
 	if (g->config->no_terms) {
 		ret->owner_active = is_here(w);
@@ -250,7 +264,8 @@ static bool tell_policy(struct engine *g, uint32_t ix, bool told)
 	    h->idle_since == fresh.idle_since &&
 	    h->owner_active == fresh.owner_active &&
 	    h->closed == fresh.closed && h->leave_by == fresh.leave_by &&
-	    h->freeze_until == fresh.freeze_until)
+	    h->freeze_until == fresh.freeze_until &&
+	    host_same_owners(h, &fresh))
 		return false;
 	if (told)
 		engine_event(g, &e, true);

@@ -318,6 +318,74 @@ static struct activity random_script(uint64_t seed, int nr_hosts)
 	return a;
 }
 
+/* ---- jobs of owners ---- */
+
+/* The owner of h1, who is user 7, comes while a job of theirs and one of user 8 run. */
+#define OWN_RETURN                                                          \
+	HEAD "0,h1,own,7\n50,h1,owner,here\n60,h1,owner,away\n70,h1,owner," \
+	     "here\n400,h1,owner,away\n"
+
+static void an_owners_job_is_no_guest_at_home(void **state)
+{
+	static const char *const all[] = { "stint", "dynamite", "dynamic-sed",
+					   "harvest:recruit=1", "spread" };
+	static const struct row own[] = { { 0, 300, 1, 7, 0 } };
+	static const struct row other[] = { { 0, 300, 1, 8, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	set_term("quiet", "0");
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		run(all[i], "1x1", OWN_RETURN, (struct sim_config){ 0 }, own, 1,
+		    &r);
+		/* The harvester waits a second for a host to be quiet. */
+		if (r.owners.disturbed || r.split[0].frozen ||
+		    r.split[0].queue > USEC_PER_SEC ||
+		    r.split[0].run != 300 * USEC_PER_SEC)
+			fail_msg("%s: the owner's own job is a guest", all[i]);
+		assert_int_equal(r.owners.returns, 2);
+		sim_result_clear(&r);
+		run(all[i], "1x1", OWN_RETURN, (struct sim_config){ 0 }, other,
+		    1, &r);
+		assert_int_equal(r.owners.disturbed, 2);
+		assert_true(r.record[0].end > 600 * USEC_PER_SEC);
+		sim_result_clear(&r);
+	}
+}
+
+/* It may start there while guests may not, unless the policy is told not to. */
+static void an_owners_job_starts_at_home(void **state)
+{
+	static const struct row both[] = { { 10, 50, 1, 8, 0 },
+					   { 10, 50, 1, 7, 0 } };
+	static const struct row own[] = { { 10, 50, 1, 7, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run("stint", "1x1",
+	    HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,"
+		 "away\n",
+	    (struct sim_config){ 0 }, own, 1, &r);
+	assert_int_equal(r.record[0].start, 10 * USEC_PER_SEC);
+	sim_result_clear(&r);
+	run("stint:oversubscribe=no", "1x1",
+	    HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,away\n",
+	    (struct sim_config){ 0 }, own, 1, &r);
+	assert_int_equal(r.record[0].start, 10 * USEC_PER_SEC);
+	sim_result_clear(&r);
+	run("stint:home=no", "1x1",
+	    HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,away\n",
+	    (struct sim_config){ 0 }, own, 1, &r);
+	assert_int_equal(r.record[0].start, 160 * USEC_PER_SEC);
+	sim_result_clear(&r);
+	/* One after the other, as the queue has them. */
+	run("stint", "1x1",
+	    HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,away\n",
+	    (struct sim_config){ 0 }, both, 2, &r);
+	assert_int_equal(r.record[0].start, 160 * USEC_PER_SEC);
+	sim_result_clear(&r);
+}
+
 struct watch {
 	uint64_t starts, closed;
 	bool begun;
@@ -361,7 +429,7 @@ static void see(void *data, const struct view *view, const struct event *e)
 	if (e->type != EVENT_START)
 		return;
 	for (uint32_t i = 0; i < e->n; i++)
-		assert_int_equal(view->hosts[e->hosts[i]].closed, CLOSED_NOT);
+		assert_true(host_takes(&view->hosts[e->hosts[i]], e->job));
 	w->starts++;
 }
 
@@ -484,6 +552,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			an_owner_who_is_given_way_bears_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(harvest_gives_way_to_load,
+						begin, end),
+		cmocka_unit_test_setup_teardown(
+			an_owners_job_is_no_guest_at_home, begin, end),
+		cmocka_unit_test_setup_teardown(an_owners_job_starts_at_home,
 						begin, end),
 		cmocka_unit_test_setup_teardown(every_policy_among_owners,
 						begin, end),

@@ -6,6 +6,7 @@
 #include "cluster/controller/front/priv.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/host.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
 #include "core/xalloc.h"
@@ -134,7 +135,8 @@ static void show_guests(struct ctl *ctl, struct shown *hosts)
 	TAILQ_FOREACH (job, &ctl->jobs.list, link)
 		for (uint32_t i = 0; i < job->nr; i++)
 			if (ctl_rank_active(&job->ranks[i]) &&
-			    job->ranks[i].host)
+			    job->ranks[i].host &&
+			    !ctl_host_is_home(job->ranks[i].host, job))
 				show_guest(&job->ranks[i],
 					   &hosts[job->ranks[i].host->ix]);
 }

@@ -4,9 +4,14 @@
  * The agent keeps the owner's terms; here they become what the policy sees, and
  * what people are shown.  Nonsense counts as occupied.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "cluster/controller/hosts/hosts.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/host/identity.h"
 #include "core/log.h"
+#include "core/xalloc.h"
 #include "model/record.h"
 
 static bool is_sane(const Control__Lending *m)
@@ -53,6 +58,28 @@ static void log_changes(const struct ctl_host *h, enum closed was,
 			 (double)last->took / (double)USEC_PER_SEC);
 }
 
+/* The user database is asked only where they have changed. */
+static void take_owners(struct ctl_owners *o, const char *text)
+{
+	char *copy, *rest, *name;
+
+	if (!strcmp(o->text, text))
+		return;
+	free(o->text);
+	o->text = xstrdup(text);
+	o->nr = 0;
+	copy = rest = xstrdup(text);
+	while ((name = strsep(&rest, ", \t")) && o->nr < HOST_OWNERS) {
+		struct identity id = { .name = NULL };
+		struct error err;
+
+		if (*name && identity_by_name(name, &id, &err) >= 0)
+			o->uid[o->nr++] = (int32_t)id.uid;
+		identity_clear(&id);
+	}
+	free(copy);
+}
+
 void ctl_host_lends(struct ctl_host *h, const Control__Lending *m)
 {
 	struct ctl_lending *l = &h->lending;
@@ -66,6 +93,7 @@ void ctl_host_lends(struct ctl_host *h, const Control__Lending *m)
 		};
 		return;
 	}
+	take_owners(&h->owners, m->owners);
 	l->is = (struct lending){ .closed = m->closed,
 				  .leave = m->leave,
 				  .freeze_most = (usec_t)m->freeze_usec };

@@ -107,7 +107,8 @@ static bool may_be_at(const struct ctl_rank *r, const struct ctl_host *h)
 	while (i < s->n_hosts && strcmp(s->hosts[i], h->name))
 		i++;
 	return (i < s->n_hosts || !s->n_hosts) && h->agent && !h->drain &&
-	       !h->lending.is.closed && !strcmp(h->net, r->host->net) &&
+	       ctl_host_admits(h, r->job, &err) >= 0 &&
+	       !strcmp(h->net, r->host->net) &&
 	       ctl_limit_host(r->job, h, &err) >= 0;
 }
 

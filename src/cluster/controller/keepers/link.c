@@ -80,6 +80,7 @@ struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
 		return k; /* the host's return, or lost_after, decides */
 	klink_name(k, &named);
 	start.name = &named.name;
+	start.user = r->job->spec->user;
 	ctl_ask_start(k, &start);
 	return k;
 }

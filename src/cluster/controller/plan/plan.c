@@ -27,10 +27,11 @@ static void log_entry(const struct ctl *ctl, const struct plan_entry *e)
 
 /* ---- starts ---- */
 
-static bool usable(const struct view *view, const uint32_t *hosts, uint32_t n)
+static bool usable(const struct view *view, const struct job *job,
+		   const uint32_t *hosts, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (!host_usable(&view->hosts[hosts[i]]))
+		if (!host_takes(&view->hosts[hosts[i]], job))
 			return false;
 	return true;
 }
@@ -47,7 +48,7 @@ static const uint32_t *hosts_for(struct ctl *ctl, struct plan *plan,
 		if (!place_on_cores(view, NULL, e->n, hosts))
 			return NULL;
 	}
-	return usable(view, hosts, e->n) ? hosts : NULL;
+	return usable(view, e->job, hosts, e->n) ? hosts : NULL;
 }
 
 static void do_start(struct ctl *ctl, struct plan *plan,

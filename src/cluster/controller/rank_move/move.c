@@ -66,7 +66,8 @@ static int check_rank(struct ctl_rank *r, struct ctl_host *to,
 }
 
 /* Does the host take the ranks of others at all now? */
-static int check_destination(struct ctl_host *to, struct error *err)
+static int check_destination(struct ctl_host *to, const struct ctl_job *job,
+			     struct error *err)
 {
 	char text[HOST_DRAIN_TEXT];
 
@@ -79,7 +80,7 @@ static int check_destination(struct ctl_host *to, struct error *err)
 		ctl_host_drain_text(to, text);
 		return error_set(err, -EBUSY, "%s", text);
 	}
-	return ctl_host_admits(to, err) < 0 ? -EBUSY : 0;
+	return ctl_host_admits(to, job, err) < 0 ? -EBUSY : 0;
 }
 
 static int check_move(struct ctl_rank *r, struct ctl_host *to,
@@ -94,7 +95,7 @@ static int check_move(struct ctl_rank *r, struct ctl_host *to,
 				 "the controller has just been started, and "
 				 "host %s has not come back to it yet",
 				 (to->agent ? r->host : to)->name);
-	k = check_destination(to, err);
+	k = check_destination(to, r->job, err);
 	if (k < 0)
 		return k;
 	if (strcmp(to->net, r->host->net))

@@ -111,7 +111,7 @@ int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err)
 					 "host %s does not answer: is its "
 					 "agent running?",
 					 name);
-		if (ctl_host_admits(h, err) < 0)
+		if (ctl_host_admits(h, job, err) < 0)
 			return -EBUSY;
 		if (h->drain) {
 			ctl_host_drain_text(h, text);

@@ -67,6 +67,7 @@ void sched_host_fill(const struct ctl_host *h, struct host *ret)
 		.drain = h->drain || goes(h),
 		.faults = r->refaults,
 	};
+	host_set_owners(ret, h->owners.uid, h->owners.nr);
 }
 
 /* Do they differ in what the driver tells a policy? */
@@ -80,7 +81,8 @@ static bool host_differs(const struct host *a, const struct host *b)
 	       a->drain != b->drain || a->closed != b->closed ||
 	       a->leave_by != b->leave_by ||
 	       a->freeze_until != b->freeze_until ||
-	       a->freeze_most != b->freeze_most || a->faults != b->faults;
+	       a->freeze_most != b->freeze_most || a->faults != b->faults ||
+	       !host_same_owners(a, b);
 }
 
 void ctl_sched_host(struct ctl_host *h)

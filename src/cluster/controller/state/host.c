@@ -12,10 +12,21 @@
 #include "core/xalloc.h"
 #include <errno.h>
 
-int ctl_host_admits(const struct ctl_host *h, struct error *err)
+bool ctl_host_is_home(const struct ctl_host *h, const struct ctl_job *job)
+{
+	for (uint32_t i = 0; i < h->owners.nr; i++)
+		if ((uint32_t)h->owners.uid[i] == job->spec->uid)
+			return true;
+	return false;
+}
+
+int ctl_host_admits(const struct ctl_host *h, const struct ctl_job *job,
+		    struct error *err)
 {
 	const struct ctl_lending *l = &h->lending;
 
+	if (ctl_host_is_home(h, job))
+		return 0;
 	if (l->is.closed == CLOSED_FULL)
 		return error_set(err, -EBUSY,
 				 "host %s takes no more guests: its owner "
@@ -65,6 +76,7 @@ struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name)
 	h->boot_id = xstrdup("");
 	h->drained.who = xstrdup("");
 	h->drained.reason = xstrdup("");
+	h->owners.text = xstrdup("");
 	h->address = xstrdup("");
 	h->uplink = xstrdup("");
 	h->net = xstrdup("none");
@@ -97,6 +109,7 @@ void ctl_host_destroy(struct ctl_host *h)
 	free(h->boot_id);
 	free(h->drained.who);
 	free(h->drained.reason);
+	free(h->owners.text);
 	free(h->address);
 	free(h->uplink);
 	free(h->net);

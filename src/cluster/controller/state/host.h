@@ -9,8 +9,14 @@
 /* Of that name there is none yet.  Not stored: its key says that it exists. */
 struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name);
 void ctl_host_destroy(struct ctl_host *h); /* when the controller ends */
-/* -EBUSY, and why, if its owner's terms let no guests in now. */
-int ctl_host_admits(const struct ctl_host *h, struct error *err) must_check;
+/* Is it its user's own?  Then its ranks are no guests there. */
+bool ctl_host_is_home(const struct ctl_host *h, const struct ctl_job *job);
+/*
+ * -EBUSY, and why, if its owner's terms let no guests in now, and its user is not
+ * at home there.
+ */
+int ctl_host_admits(const struct ctl_host *h, const struct ctl_job *job,
+		    struct error *err) must_check;
 /*
  * It has refused a guest, by that code: it counts as closed, or as full, until its
  * next report.

@@ -44,6 +44,7 @@
 #include "cluster/host/identity.h"
 #include "cluster/host/limit.h"
 #include "model/contract.h"
+#include "model/host.h"
 #include "model/presence.h"
 #include "pmi/gather.h"
 
@@ -106,6 +107,13 @@ struct ctl_lending {
 	uint32_t nr_last;
 };
 
+/* Whose own host it is, as its agent says and our user database knows them. */
+struct ctl_owners {
+	char *text;
+	int32_t uid[HOST_OWNERS];
+	uint32_t nr;
+};
+
 /* What is known of why a host is drained. */
 struct ctl_drained {
 	char *who, *reason; /* "": not told */
@@ -119,7 +127,8 @@ struct ctl_host {
 	char *boot_id;
 	bool drain;
 	struct ctl_drained drained; /* if it is */
-	struct ctl_peer *agent;	    /* NULL while it is not connected */
+	struct ctl_owners owners;
+	struct ctl_peer *agent; /* NULL while it is not connected */
 	char *address, *uplink, *net;
 	unsigned prefix; /* of the network at its uplink */
 	double score;	 /* of the agent's benchmark */
