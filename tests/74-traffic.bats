@@ -10,6 +10,22 @@ setup() {
 }
 teardown() { jobs_teardown; }
 
+# Two ranks that send each other 100 kB again and again.
+chat='import os, socket, time
+rank = int(os.environ["PMI_RANK"])
+peer = socket.gethostname().rsplit("-", 1)[0] + "-0"
+s = socket.socket()
+if rank == 0:
+    s.bind(("0.0.0.0", 7777)); s.listen(1); c, _ = s.accept()
+else:
+    while s.connect_ex((peer, 7777)): s.close(); time.sleep(0.05); s = socket.socket()
+    c = s
+while True:
+    c.sendall(bytes(100000))
+    n = 0
+    while n < 100000: n += len(c.recv(100000))
+    time.sleep(0.05)'
+
 # Of tests/mpi/talk.c with messages of 5 MB; what MPI itself says is within 5 %.
 all_is_seen() { # JOB RANKS
 	st ps "$1" --json | python3 -c '
@@ -54,4 +70,14 @@ all_have_come() { # COUNT
 	eventually hosts_up 3
 	eventually is 'j[2]["ranks"][1]["memory"] > 0' True
 	all_is_seen 2 3
+}
+
+# It is told to the policy, which begins to know it after two looks.
+@test "the policy is told who talks to whom, which is recorded and replays" {
+	serve 2
+	begin run -n 2 --hosts h1,h2 python3 -c "$chat" >>"$bed/out"
+	eventually eval 'st record | grep -q "^talk .* job=1 pairs=0-1:"'
+	st record >"$BATS_TEST_TMPDIR/rec"
+	st sim --replay "$BATS_TEST_TMPDIR/rec" --json | grep -q '"equal": *true'
+	st kill 1
 }

@@ -13,7 +13,7 @@
 static const char *const names[] = {
 	"arrive",  "start",   "resize",	 "migrate", "suspend", "resume",
 	"freeze",  "thaw",    "requeue", "end",	    "host",    "procs",
-	"reserve", "release", "booked",	 "timer",   "demand",
+	"reserve", "release", "booked",	 "timer",   "demand",  "talk",
 };
 
 const char *event_name(enum event_type type)
@@ -306,6 +306,16 @@ static void apply_resume(struct view *view, const struct event *e)
 		job->est_end = add_time(job->est_end, view->now + e->cost);
 }
 
+/* Of a job that begins anew it holds until more is known. */
+static void apply_talk(struct job *job, uint32_t n, const struct job_talk *talk)
+{
+	free(job->talk);
+	job->talk = n ? xmalloc(n * sizeof(*talk)) : NULL;
+	if (n)
+		memcpy(job->talk, talk, n * sizeof(*talk));
+	job->nr_talks = n;
+}
+
 static void apply_host(struct view *view, const struct event *e)
 {
 	struct host *h = &view->hosts[e->host];
@@ -372,6 +382,9 @@ void model_apply(struct view *view, const struct event *e)
 		break;
 	case EVENT_DEMAND:
 		e->job->demand = e->bytes;
+		break;
+	case EVENT_TALK:
+		apply_talk(e->job, e->n, e->talk);
 		break;
 	case EVENT_BOOKED:
 	case EVENT_TIMER:

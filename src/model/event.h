@@ -44,6 +44,7 @@ enum event_type {
 	EVENT_BOOKED,  /* view->reservations changed */
 	EVENT_TIMER,   /* an instant the policy asked for with plan_wake() */
 	EVENT_DEMAND,  /* a process of job needs so many bytes from now on */
+	EVENT_TALK,    /* the ranks of job talk to each other as n, talk say */
 };
 
 enum event_outcome {
@@ -58,15 +59,16 @@ struct event {
 	enum event_type type;
 	usec_t at; /* view->now becomes this; never before it */
 	struct job *job;
-	uint32_t n;		  /* processors */
-	const uint32_t *hosts;	  /* n host indices or NULL; copied */
-	uint32_t rank, host;	  /* MIGRATE; rank: FREEZE, THAW; host: HOST,
+	uint32_t n;		     /* processors */
+	const uint32_t *hosts;	     /* n host indices or NULL; copied */
+	uint32_t rank, host;	     /* MIGRATE; rank: FREEZE, THAW; host: HOST,
 				     RESERVE, RELEASE */
-	uint64_t bytes;		  /* DEMAND */
-	const struct host *fresh; /* HOST: the upper part of it is copied */
-	usec_t cost;		  /* RESIZE, MIGRATE, RESUME: standstill, which
+	uint64_t bytes;		     /* DEMAND */
+	const struct job_talk *talk; /* TALK: n of them, by (a, b); copied */
+	const struct host *fresh;    /* HOST: the upper part of it is copied */
+	usec_t cost;  /* RESIZE, MIGRATE, RESUME: standstill, which
 				     est_end is put off by */
-	bool refused;		  /* MIGRATE */
+	bool refused; /* MIGRATE */
 	enum event_outcome outcome; /* END */
 };
 

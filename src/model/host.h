@@ -38,6 +38,8 @@ struct host {
 				than leave; 0: they leave */
 	usec_t freeze_most;  /* who finds no place stands still for no longer */
 	usec_t idle_since; /* no keyboard, no load since then; USEC_MAX: busy */
+	double link;	   /* bytes a second of its uplink, nominal; 0: not
+			      known */
 	bool up;	   /* agent and host answer */
 	bool drain;	   /* accepts no new ranks; running ones should leave */
 	uint32_t booked;   /* cores held for a reservation: no job's */

@@ -34,6 +34,12 @@ enum job_kind {
 	JOB_MALLEABLE, /* and that number may change while it runs */
 };
 
+/* Of two of its ranks, a < b: what they send each other a second, both ways. */
+struct job_talk {
+	uint32_t a, b;
+	double bytes, segments;
+};
+
 struct job {
 	/* What was asked for: set before EVENT_ARRIVE, then constant. */
 	int64_t id;    /* ours or the trace's; every tie is broken by it */
@@ -70,7 +76,10 @@ struct job {
 	usec_t still_since; /* there are any since then */
 	uint64_t demand; /* bytes a process of it was last seen to need; 0: not
 			    known, as of one that has not run */
-	double lost;	 /* of used: what it had before it began anew */
+	struct job_talk *talk; /* nr_talks, by (a, b); NULL: nothing is known.
+				  Owned by the model. */
+	uint32_t nr_talks;
+	double lost;	       /* of used: what it had before it began anew */
 	TAILQ_ENTRY(job) link; /* in view->waiting or view->running */
 };
 

@@ -89,6 +89,17 @@ static struct job *make_job(struct view *view, const struct record_line *l)
 	return job;
 }
 
+static int check_pairs(const struct record_line *l, const struct job *job,
+		       struct error *err)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->talk[i].b >= job->size)
+			return error_set(err, -EINVAL,
+					 "job %" PRId64 " has no rank %" PRIu32,
+					 l->job, l->talk[i].b);
+	return 0;
+}
+
 static int check_job(const struct record_line *l, const struct job *job,
 		     const struct view *view, struct error *err)
 {
@@ -124,6 +135,8 @@ static int check_job(const struct record_line *l, const struct job *job,
 				 "job %" PRId64
 				 " has no such rank to freeze or thaw",
 				 l->job);
+	if (l->type == EVENT_TALK)
+		return check_pairs(l, job, err);
 	for (uint32_t i = 0; i < l->n; i++)
 		if (l->on[i] >= view->nr_hosts)
 			return error_set(err, -EINVAL, "no host %" PRIu32,
@@ -165,7 +178,9 @@ static int on_event(struct reader *r, struct error *err)
 	struct event e = { .type = l->type,
 			   .at = l->at,
 			   .n = l->n,
-			   .hosts = l->n ? l->on : NULL,
+			   .hosts =
+				   l->n && l->type != EVENT_TALK ? l->on : NULL,
+			   .talk = l->talk,
 			   .rank = l->rank,
 			   .host = l->host,
 			   .cost = l->cost,

@@ -15,6 +15,7 @@
  *	freeze AT job=7 rank=1 [planned]	and thaw
  *	requeue AT job=7
  *	demand AT job=7 bytes=...	what a process of it needs now
+ *	talk AT job=7 pairs=0-1:BYTES:SEGMENTS,...	what they send a second
  *	end AT job=7 outcome=done
  *	host AT IX load=0.25 drain=1	what has changed of it
  *	reserve AT IX [planned]		and release
@@ -28,7 +29,8 @@
  * "planned": applied and not told to the policy (model/event.h).  Numbers
  * read back exactly.  Names have spaces, "%" and control characters as %XX.
  *
- * Versions 4 to 1 are read as well.  They know not whose own hosts are (own=), 3 to
+ * Versions 4 to 1 are read as well.  They know not whose own hosts are (own=), nor
+ * what links carry and who talks to whom, 3 to
  * 1 no page faults and no demand, 2 and 1 no owners' terms (closed, by, requeue=1, freeze, thaw) either.  Version 1 has no tab and no numbers there, and some
  * reasons were worded otherwise ("1 processors").  What a controller noted
  * before it was renewed stands within a record of this version in the same way.
@@ -112,7 +114,8 @@ enum record_host_field {
 	RECORD_FREEZE = 1 << 15,
 	RECORD_FAULTS = 1 << 16,
 	RECORD_OWNERS = 1 << 17,
-	RECORD_ALL = (1 << 18) - 1,
+	RECORD_LINK = 1 << 18,
+	RECORD_ALL = (1 << 19) - 1,
 	RECORD_LEAST = (1 << 12) - 1, /* what every version gives */
 };
 
@@ -131,9 +134,11 @@ struct record_line {
 	uint32_t rank, host;
 	usec_t cost;
 	bool refused;
-	uint64_t bytes; /* DEMAND */
-	uint32_t n;	/* START: ranks; BEGIN: hosts; PASS: entries */
-	uint32_t *on;	/* n host indices; kept from line to line */
+	uint64_t bytes;	       /* DEMAND */
+	struct job_talk *talk; /* TALK: n of them; kept from line to line */
+	size_t cap_talk;
+	uint32_t n;   /* START: ranks; BEGIN: hosts; PASS: entries */
+	uint32_t *on; /* n host indices; kept from line to line */
 	size_t cap_on;
 	uint64_t seed;	   /* BEGIN */
 	struct host fresh; /* DEFINE, HOST: the fields given */

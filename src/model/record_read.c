@@ -6,27 +6,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
-
-static int unescape(char *text, struct error *err)
-{
-	char *to = text, hex[3] = "";
-
-	for (const char *c = text; *c; c++) {
-		if (*c != '%') {
-			*to++ = *c;
-			continue;
-		}
-		if (strspn(c + 1, "0123456789abcdef") < 2)
-			return error_set(err, -EINVAL, "'%.8s' is not %%XX", c);
-		memcpy(hex, c + 1, 2);
-		*to = (char)strtoul(hex, NULL, 16);
-		if (!*to++)
-			return error_set(err, -EINVAL, "a NUL in a name");
-		c += 2;
-	}
-	*to = '\0';
-	return 0;
-}
+#include "model/record_priv.h"
 
 /* The next word of the line, or an error that says what is missing. */
 static int word(char **line, const char *what, char **ret, struct error *err)
@@ -57,17 +37,6 @@ static int number32(char **line, const char *what, int64_t max, uint32_t *ret,
 	if (!r)
 		*ret = (uint32_t)v;
 	return r;
-}
-
-static int bytes(const char *text, uint64_t *ret, struct error *err)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	if (end == text || *end || *text == '-' || errno)
-		return error_set(err, -EINVAL, "'%.30s' is not a size", text);
-	return 0;
 }
 
 static int parse_on(char *text, struct record_line *l, struct error *err)
@@ -140,152 +109,40 @@ static int parse_outcome(const char *value, struct record_line *l,
 	return error_set(err, -EINVAL, "no outcome '%.20s'", value);
 }
 
-static int host_number(const char *value, int64_t min, int64_t max,
-		       int64_t *ret, struct error *err)
+static int parse_pair(char *text, struct job_talk *ret, struct error *err)
 {
-	return parse_int(value, min, max, "a host's field", ret, err);
+	int64_t rank[2] = { 0 };
+	char *word[4];
+
+	for (int i = 0; i < 4; i++)
+		if (!(word[i] = strsep(&text, i ? ":" : "-")))
+			return error_set(err, -EINVAL,
+					 "a pair is A-B:BYTES:SEGMENTS");
+	for (int i = 0; i < 2; i++)
+		if (parse_int(word[i], 0, RECORD_SIZE_MAX - 1, "a rank",
+			      &rank[i], err) < 0)
+			return -EINVAL;
+	if (text || rank[0] >= rank[1])
+		return error_set(err, -EINVAL, "a pair is two ranks, A < B");
+	ret->a = (uint32_t)rank[0];
+	ret->b = (uint32_t)rank[1];
+	return parse_real(word[2], 0, RECORD_RATE_MAX, &ret->bytes, err) < 0 ||
+			       parse_real(word[3], 0, RECORD_RATE_MAX,
+					  &ret->segments, err) < 0
+		       ? -EINVAL
+		       : 0;
 }
 
-static int parse_closed(const char *value, uint8_t *ret, struct error *err)
+static int parse_pairs(char *value, struct record_line *l, struct error *err)
 {
-	const char *name;
-
-	for (enum closed i = CLOSED_NOT; (name = closed_name(i)); i++)
-		if (!strcmp(name, value)) {
-			*ret = (uint8_t)i;
-			return 0;
-		}
-	return error_set(err, -EINVAL, "closed for no '%.20s'", value);
-}
-
-/* What the host is. */
-static int set_host_size(unsigned field, char *value, struct record_line *l,
-			 struct error *err)
-{
-	struct host *h = &l->fresh;
-	int64_t v = 0;
-	int r;
-
-	switch (field) {
-	case RECORD_NAME:
-		l->text = value;
-		return unescape(value, err);
-	case RECORD_SPEED:
-		return parse_real(value, 1, RECORD_SPEED_MAX, &h->speed, err);
-	case RECORD_CORES:
-		r = host_number(value, 1, RECORD_CORES_MAX, &v, err);
-		h->cores = (uint32_t)v;
-		return r;
-	case RECORD_SLOTS:
-		r = host_number(value, 0, INT32_MAX, &v, err);
-		h->slots = (uint32_t)v;
-		return r;
-	default:
-		return bytes(value, &h->memory, err);
-	}
-}
-
-/* How it stands, as a number that its owner's terms have, or a word of theirs. */
-static int set_host_terms(unsigned field, char *value, struct host *h,
-			  struct error *err)
-{
-	int64_t v = 0;
-	int r;
-
-	if (field == RECORD_CLOSED)
-		return parse_closed(value, &h->closed, err);
-	r = host_number(value, 0, RECORD_TIME_MAX, &v, err);
-	*(field == RECORD_LEAVE	  ? &h->leave_by
-	  : field == RECORD_UNTIL ? &h->freeze_until
-				  : &h->freeze_most) = v;
-	return r;
-}
-
-/* "1000,1001", or nothing. */
-static int owners(char *value, struct host *h, struct error *err)
-{
-	char *rest = value;
-	const char *one;
-	int64_t v = 0;
+	char *one;
 	int r = 0;
 
-	h->nr_owners = 0;
-	while (!r && *value && (one = strsep(&rest, ","))) {
-		if (h->nr_owners == HOST_OWNERS)
-			return error_set(err, -EINVAL,
-					 "a host has more than %d owners",
-					 HOST_OWNERS);
-		r = parse_int(one, 0, INT32_MAX, "own", &v, err);
-		h->owner[h->nr_owners++] = (int32_t)v;
+	l->n = 0;
+	while (!r && value && *value && (one = strsep(&value, ","))) {
+		array_room(l->talk, l->n, &l->cap_talk);
+		r = parse_pair(one, &l->talk[l->n++], err);
 	}
-	return r;
-}
-
-/* How it stands otherwise. */
-static int set_host_state(unsigned field, char *value, struct host *h,
-			  struct error *err)
-{
-	int64_t v = 0;
-	int r;
-
-	switch (field) {
-	case RECORD_OWNERS:
-		return owners(value, h, err);
-	case RECORD_FREE:
-		return bytes(value, &h->memory_free, err);
-	case RECORD_LOAD:
-		return parse_real(value, 0, 1e9, &h->load, err);
-	case RECORD_FAULTS:
-		return parse_real(value, 0, 1e9, &h->faults, err);
-	case RECORD_USERS:
-		r = host_number(value, 0, INT32_MAX, &v, err);
-		h->users = (uint32_t)v;
-		return r;
-	case RECORD_IDLE:
-		return host_number(value, INT64_MIN, INT64_MAX, &h->idle_since,
-				   err);
-	default:
-		r = host_number(value, 0, 1, &v, err);
-		*(field == RECORD_OWNER ? &h->owner_active
-		  : field == RECORD_UP	? &h->up
-					: &h->drain) = v;
-		return r;
-	}
-}
-
-static int host_field(const char *key, char *value, struct record_line *l,
-		      struct error *err)
-{
-	static const char *const names[] = {
-		"name",	  "speed", "cores", "slots",  "memory", "free",
-		"load",	  "users", "owner", "idle",   "up",	"drain",
-		"closed", "by",	   "until", "freeze", "faults", "own"
-	};
-	unsigned i = 0, n = sizeof(names) / sizeof(*names);
-	int r;
-
-	while (i < n && strcmp(names[i], key))
-		i++;
-	if (i == n)
-		return error_set(err, -EINVAL, "unknown field '%.20s'", key);
-	switch (1 << i) {
-	case RECORD_NAME:
-	case RECORD_SPEED:
-	case RECORD_CORES:
-	case RECORD_SLOTS:
-	case RECORD_MEMORY:
-		r = set_host_size(1u << i, value, l, err);
-		break;
-	case RECORD_CLOSED:
-	case RECORD_LEAVE:
-	case RECORD_UNTIL:
-	case RECORD_FREEZE:
-		r = set_host_terms(1u << i, value, &l->fresh, err);
-		break;
-	default:
-		r = set_host_state(1u << i, value, &l->fresh, err);
-	}
-	l->given |= 1u << i;
 	return r;
 }
 
@@ -307,13 +164,15 @@ static int parse_fields(char *line, struct record_line *l, bool host,
 					 "'%.20s' is not NAME=VALUE", w);
 		*value++ = '\0';
 		if (host)
-			r = host_field(w, value, l, err);
+			r = record_host_field(w, value, l, err);
 		else if (!strcmp(w, "on"))
 			r = parse_on(value, l, err);
 		else if (!strcmp(w, "outcome"))
 			r = parse_outcome(value, l, err);
+		else if (!strcmp(w, "pairs"))
+			r = parse_pairs(value, l, err);
 		else if (!strcmp(w, "bytes"))
-			r = bytes(value, &l->bytes, err);
+			r = record_bytes(value, &l->bytes, err);
 		else
 			r = job_field(w, value, l, err);
 	}
@@ -398,12 +257,16 @@ static bool is_recorded(enum event_type type)
 	       type == EVENT_FREEZE || type == EVENT_THAW ||
 	       type == EVENT_END || type == EVENT_HOST ||
 	       type == EVENT_RESERVE || type == EVENT_RELEASE ||
-	       type == EVENT_DEMAND || type == EVENT_TIMER;
+	       type == EVENT_DEMAND || type == EVENT_TALK ||
+	       type == EVENT_TIMER;
 }
 
 int record_line_parse(char *line, struct record_line *ret, struct error *err)
 {
-	struct record_line l = { .on = ret->on, .cap_on = ret->cap_on };
+	struct record_line l = { .on = ret->on,
+				 .cap_on = ret->cap_on,
+				 .talk = ret->talk,
+				 .cap_talk = ret->cap_talk };
 	const char *w = strsep(&line, " ");
 	const char *name;
 	int r = -EINVAL;
@@ -423,7 +286,7 @@ int record_line_parse(char *line, struct record_line *ret, struct error *err)
 	} else if (!strcmp(w, "state") || !strcmp(w, "plan")) {
 		l.kind = *w == 's' ? RECORD_STATE : RECORD_PLAN;
 		l.text = line ? line : (char *)w + strlen(w);
-		r = l.kind == RECORD_STATE ? unescape(l.text, err) : 0;
+		r = l.kind == RECORD_STATE ? record_unescape(l.text, err) : 0;
 	} else {
 		l.kind = RECORD_EVENT;
 		for (l.type = 0; (name = event_name(l.type)); l.type++)
@@ -434,6 +297,8 @@ int record_line_parse(char *line, struct record_line *ret, struct error *err)
 	}
 	ret->on = l.on;
 	ret->cap_on = l.cap_on;
+	ret->talk = l.talk;
+	ret->cap_talk = l.cap_talk;
 	if (!r)
 		*ret = l;
 	return r;
@@ -442,47 +307,8 @@ int record_line_parse(char *line, struct record_line *ret, struct error *err)
 void record_line_clear(struct record_line *line)
 {
 	free(line->on);
+	free(line->talk);
 	*line = (struct record_line){ .kind = RECORD_NONE };
-}
-
-void record_host(const struct record_line *line, struct host *host)
-{
-	const struct host *f = &line->fresh;
-
-	if (line->given & RECORD_SPEED)
-		host->speed = f->speed;
-	if (line->given & RECORD_CORES)
-		host->cores = f->cores;
-	if (line->given & RECORD_SLOTS)
-		host->slots = f->slots;
-	if (line->given & RECORD_MEMORY)
-		host->memory = f->memory;
-	if (line->given & RECORD_FREE)
-		host->memory_free = f->memory_free;
-	if (line->given & RECORD_LOAD)
-		host->load = f->load;
-	if (line->given & RECORD_USERS)
-		host->users = f->users;
-	if (line->given & RECORD_OWNER)
-		host->owner_active = f->owner_active;
-	if (line->given & RECORD_IDLE)
-		host->idle_since = f->idle_since;
-	if (line->given & RECORD_UP)
-		host->up = f->up;
-	if (line->given & RECORD_DRAIN)
-		host->drain = f->drain;
-	if (line->given & RECORD_CLOSED)
-		host->closed = f->closed;
-	if (line->given & RECORD_LEAVE)
-		host->leave_by = f->leave_by;
-	if (line->given & RECORD_UNTIL)
-		host->freeze_until = f->freeze_until;
-	if (line->given & RECORD_FREEZE)
-		host->freeze_most = f->freeze_most;
-	if (line->given & RECORD_FAULTS)
-		host->faults = f->faults;
-	if (line->given & RECORD_OWNERS)
-		host_set_owners(host, f->owner, f->nr_owners);
 }
 
 bool record_same_plan(const char *live, const char *ours)

@@ -69,6 +69,8 @@ static void write_host(const struct host *h, unsigned given, FILE *to)
 		write_real("faults", h->faults, to);
 	if (given & RECORD_OWNERS)
 		write_owners(h, to);
+	if (given & RECORD_LINK)
+		write_real("link", h->link, to);
 	fputc('\n', to);
 }
 
@@ -90,7 +92,8 @@ static unsigned difference(const struct host *a, const struct host *b)
 	       (a->freeze_until != b->freeze_until ? RECORD_UNTIL : 0) |
 	       (a->freeze_most != b->freeze_most ? RECORD_FREEZE : 0) |
 	       (a->faults != b->faults ? RECORD_FAULTS : 0) |
-	       (host_same_owners(a, b) ? 0 : RECORD_OWNERS);
+	       (host_same_owners(a, b) ? 0 : RECORD_OWNERS) |
+	       (a->link != b->link ? RECORD_LINK : 0);
 }
 
 void record_begin(const struct view *view, uint64_t seed, const char *policy,
@@ -121,6 +124,20 @@ static void write_on(const struct event *e, FILE *to)
 		fprintf(to, "%s%" PRIu32, i ? "," : " on=", e->hosts[i]);
 }
 
+static void write_pairs(const struct event *e, FILE *to)
+{
+	char bytes[REAL_TEXT], segments[REAL_TEXT];
+
+	fputs(" pairs=", to);
+	for (uint32_t i = 0; i < e->n; i++) {
+		const struct job_talk *t = &e->talk[i];
+
+		fprintf(to, "%s%" PRIu32 "-%" PRIu32 ":%s:%s", i ? "," : "",
+			t->a, t->b, real_text(t->bytes, bytes),
+			real_text(t->segments, segments));
+	}
+}
+
 void record_event(const struct view *view, const struct event *e, bool told,
 		  FILE *to)
 {
@@ -148,6 +165,8 @@ void record_event(const struct view *view, const struct event *e, bool told,
 		fprintf(to, " rank=%" PRIu32, e->rank);
 	else if (e->type == EVENT_DEMAND)
 		fprintf(to, " bytes=%" PRIu64, e->bytes);
+	else if (e->type == EVENT_TALK)
+		write_pairs(e, to);
 	else if (e->type == EVENT_END)
 		fprintf(to, " outcome=%s", event_outcome_name(e->outcome));
 	fputs(told ? "\n" : " planned\n", to);

@@ -92,6 +92,7 @@ static void events(void **state)
 	struct host fresh = hosts[1];
 	struct event e = { .type = EVENT_ARRIVE, .at = 5 };
 	struct view v;
+	const struct job_talk talk[] = { { 0, 2, 1.5e9, 0.1 }, { 1, 2, 0, 3 } };
 	FILE *f = begin();
 
 	(void)state;
@@ -134,6 +135,25 @@ static void events(void **state)
 	end(f, &l);
 	assert_true(l.type == EVENT_DEMAND && l.told && l.job == 7);
 	assert_true(l.bytes == UINT64_MAX);
+	free(text);
+	e = (struct event){
+		.type = EVENT_TALK, .at = 6, .job = e.job, .n = 2, .talk = talk
+	};
+	f = begin();
+	record_event(&v, &e, true, f);
+	end(f, &l);
+	assert_true(l.type == EVENT_TALK && l.told && l.job == 7 && l.n == 2);
+	for (int i = 0; i < 2; i++)
+		assert_true(l.talk[i].a == talk[i].a &&
+			    l.talk[i].b == talk[i].b &&
+			    l.talk[i].bytes == talk[i].bytes &&
+			    l.talk[i].segments == talk[i].segments);
+	free(text);
+	e.n = 0;
+	f = begin();
+	record_event(&v, &e, true, f);
+	end(f, &l);
+	assert_true(l.type == EVENT_TALK && !l.n);
 	free(text);
 	fresh.load = 2;
 	e = (struct event){
@@ -201,6 +221,7 @@ static void only_what_differs(void **state)
 		fresh.faults += bit == RECORD_FAULTS;
 		if (bit == RECORD_OWNERS)
 			host_set_owners(&fresh, (int32_t[]){ 7, 0 }, 2);
+		fresh.link += bit == RECORD_LINK;
 		record_event(&v, &e, true, f);
 		end(f, &l);
 		assert_int_equal(l.given, bit);
@@ -253,6 +274,12 @@ static void bad_lines(void **state)
 		"host 1 0 closed=maybe",
 		"host 1 0 faults=-1",
 		"host 1 0 own=-1",
+		"talk 1 job=1 pairs=1-1:5:5",
+		"talk 1 job=1 pairs=2-1:5:5",
+		"talk 1 job=1 pairs=0-1:5",
+		"talk 1 job=1 pairs=0-1:5:5:5",
+		"talk 1 job=1 pairs=0-1:-5:5",
+		"talk 1 pairs=0-1:5:5",
 		"host 1 0 own=1,",
 		"host 1 0 own=1,2,3,4,5,6,7,8,9",
 		"demand 1 job=1 bytes=-1",

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "model/talk.h"
 
 #define BLOCK 256u
 
@@ -66,6 +67,7 @@ void view_clear(struct view *view)
 		free(pool->block[i / BLOCK][i % BLOCK].hosts);
 		free(pool->block[i / BLOCK][i % BLOCK].frozen);
 		free(pool->block[i / BLOCK][i % BLOCK].stuck);
+		free(pool->block[i / BLOCK][i % BLOCK].talk);
 	}
 	for (size_t i = 0; i < pool->nr_blocks; i++)
 		free(pool->block[i]);
@@ -111,6 +113,9 @@ static void free_places(struct job *job)
 	free(job->hosts);
 	free(job->frozen);
 	free(job->stuck);
+	free(job->talk);
+	job->talk = NULL;
+	job->nr_talks = 0;
 	job->hosts = NULL;
 	job->frozen = NULL;
 	job->stuck = NULL;
@@ -120,7 +125,7 @@ void view_job_destroy(struct view *view, struct job *job)
 {
 	struct view_pool *pool = view->pool;
 
-	if (job->hosts || job->frozen || job->stuck)
+	if (job->hosts || job->frozen || job->stuck || job->talk)
 		free_places(job);
 	array_room(pool->free_ix, pool->nr_free_ix, &pool->cap_free_ix);
 	pool->free_ix[pool->nr_free_ix++] = job->ix;
@@ -196,6 +201,21 @@ static double rank_delay(const struct view *view, const struct job *job,
 	return host_delay(h, h->load + h->nr_active - 1);
 }
 
+/* With what it waits for its partners. */
+static double slowest_talker(const struct view *view, const struct job *job)
+{
+	double *talks = xcalloc(job->n, sizeof(*talks)), slowest = 0;
+
+	talk_delays(view, job, job->hosts, talks);
+	for (uint32_t i = 0; i < job->n; i++) {
+		double d = rank_delay(view, job, i) * talks[i];
+
+		slowest = d > slowest ? d : slowest;
+	}
+	free(talks);
+	return slowest;
+}
+
 double view_rate(const struct view *view, const struct job *job)
 {
 	double slowest = 0;
@@ -204,6 +224,8 @@ double view_rate(const struct view *view, const struct job *job)
 		return 0;
 	if (!view->nr_hosts)
 		return 1;
+	if (job->nr_talks)
+		return 1 / slowest_talker(view, job);
 	for (uint32_t i = 0; i < job->n; i++) {
 		double d = rank_delay(view, job, i);
 

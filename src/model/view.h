@@ -142,7 +142,7 @@ struct job *view_find_next(const struct view *view, const struct job *last,
 /*
  * A job's rate of progress, relative to idle hosts of speed 1: that of its
  * slowest rank, 1 / host_delay() (strong synchronization, Schnor 1997 section
- * 1.3.2).  0 unless it runs; 1 where processors are only counted.
+ * 1.3.2), and less where ranks talk to other hosts (model/talk.h).  0 unless it runs; 1 where processors are only counted.
  */
 double view_rate(const struct view *view, const struct job *job);
 

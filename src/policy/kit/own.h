@@ -29,7 +29,7 @@
 
 #include "policy/kit/policy.h"
 
-#define OWN_POLICY_VERSION 1
+#define OWN_POLICY_VERSION 2
 
 /* Sizes of what both sides look into. */
 struct own_sizes {

@@ -2,13 +2,15 @@
  * dynamite.c - the migration decider of Dynamite (Overeinder 2000 section 7.5.1)
  *
  * "A straightforward solution with a greedy-like algorithm and a constraints
- * list", over normalized values of CPU and memory.  The thesis tells no more; the
+ * list", over normalized values of CPU, memory and network.  The thesis tells no more; the
  * rest is ours:
  * - a host's CPU is normalized as what runs there, ours or not, divided by cores
- *   over speed factor, its memory as the share in use;
+ *   over speed factor, its memory as the share in use, its network as what the pairs of
+ *   ranks that it takes part in send over its link (model/talk.h);
  * - a host over one of the limits is overloaded.  From the most overloaded one the
  *   largest rank goes, which helps most for memory, and as much as any for CPU; of
- *   like ones the first;
+ *   like ones the first; where only its link is overloaded, the one whose going frees
+ *   most of it;
  * - to the host with the least CPU then, if no constraint is hurt there: it takes
  *   guests and has room, its memory stays below the limit, its CPU with the rank is
  *   below what the rank leaves by `gain` at least;
@@ -21,6 +23,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "model/talk.h"
 #include "policy/kit/placed.h"
 #include "policy/kit/policy.h"
 #include "policy/migrate/flights.h"
@@ -46,12 +49,13 @@ struct dynamite {
 	struct placed placed;
 	struct flights flights;
 	struct targets targets;
-	double cpu, memory, gain;
+	double cpu, memory, network, gain;
 	usec_t every, next;
 	double *load;	/* of a pass, by host: runnable ones, ours too */
 	uint64_t *used; /* bytes */
+	double *talk;	/* bytes a second over its link */
 	bool *done;	/* it gave or took a rank at this look */
-	struct largest *largest;
+	struct largest *largest, *loudest;
 	struct order overloaded; /* most first */
 	struct order places;	 /* with room for guests, least CPU first */
 };
@@ -62,8 +66,10 @@ static const struct param params[] = {
 	  "processes a core of speed 1 above which a host is overloaded" },
 	{ "memory", PARAM_REAL, 0.95, 0.01, 1, NULL,
 	  "part of its memory in use above which a host is overloaded" },
+	{ "network", PARAM_REAL, 0.7, 0.01, 1, NULL,
+	  "part of its link's rate in use above which a host is overloaded" },
 	{ "gain", PARAM_REAL, 0.2, 0.01, 100, NULL,
-	  "a rank's normalized CPU must fall by this part where it goes" },
+	  "a rank's normalized CPU, or its host's network, must fall by this part" },
 	{ "every", PARAM_TIME, 5, 0.1, 1e6, NULL, "time between two looks" },
 	FLIGHTS_PARAMS,
 	{ .name = NULL },
@@ -74,6 +80,8 @@ REASON(overloaded,
        "{after:thousandths}",
        from, cpu, after);
 REASON(no_memory, "host {from:host} has {percent} percent of its memory in use",
+       from, percent);
+REASON(no_network, "host {from:host} has {percent} percent of its link in use",
        from, percent);
 REASON(next_look, "the hosts' next look is due then");
 
@@ -87,11 +95,14 @@ static int dynamite_create(const struct policy_setup *setup,
 	d->placed = placed_of(setup->params);
 	d->cpu = params_real(setup->params, "cpu");
 	d->memory = params_real(setup->params, "memory");
+	d->network = params_real(setup->params, "network");
 	d->gain = 1 + params_real(setup->params, "gain");
 	d->every = params_usec(setup->params, "every");
 	flights_init(&d->flights, setup->params);
 	d->load = xcalloc(n + 1, sizeof(*d->load));
 	d->used = xcalloc(n + 1, sizeof(*d->used));
+	d->talk = xcalloc(n + 1, sizeof(*d->talk));
+	d->loudest = xcalloc(n + 1, sizeof(*d->loudest));
 	d->done = xcalloc(n + 1, sizeof(*d->done));
 	d->largest = xcalloc(n + 1, sizeof(*d->largest));
 	d->overloaded.host = xcalloc(n + 1, sizeof(*d->overloaded.host));
@@ -108,6 +119,8 @@ static void dynamite_destroy(struct policy *policy)
 	targets_clear(&d->targets);
 	free(d->load);
 	free(d->used);
+	free(d->talk);
+	free(d->loudest);
 	free(d->done);
 	free(d->largest);
 	free(d->overloaded.host);
@@ -137,11 +150,27 @@ static double norm_memory(const struct dynamite *d, const struct host *h,
 			 : 0;
 }
 
+static double norm_network(const struct dynamite *d, const struct host *h,
+			   double more)
+{
+	return h->link > 0 ? (d->talk[h->ix] + more) / h->link : 0;
+}
+
+/* What its link carries more if the rank comes (sign 1), or goes (-1): pairs within
+ * a host do not use it. */
+static double talk_change(const struct job *job, uint32_t rank,
+			  const struct host *h, int sign)
+{
+	return sign *
+	       (talk_bytes_all(job, rank) - 2 * talk_bytes(job, rank, h->ix));
+}
+
 static void survey_hosts(struct dynamite *d, const struct view *view,
 			 const struct plan *plan)
 {
 	const struct host *h;
 
+	talk_hosts(view, d->talk);
 	for_each_host (h, view) {
 		d->load[h->ix] = h->load + plan_active(plan, h);
 		d->used[h->ix] = h->memory > h->memory_free
@@ -171,8 +200,17 @@ static double excess(const struct look *l, const struct host *h)
 {
 	double cpu = norm_cpu(l->d, h, 0) / l->d->cpu;
 	double memory = norm_memory(l->d, h, 0) / l->d->memory;
+	double network = norm_network(l->d, h, 0) / l->d->network;
 
-	return cpu > memory ? cpu : memory;
+	cpu = cpu > memory ? cpu : memory;
+	return cpu > network ? cpu : network;
+}
+
+/* Is it its link that is overloaded, and nothing else? */
+static bool only_network(const struct look *l, const struct host *h)
+{
+	return norm_cpu(l->d, h, 0) <= l->d->cpu &&
+	       norm_memory(l->d, h, 0) <= l->d->memory;
 }
 
 static void order_add(struct order *o, const struct host *h, double by)
@@ -227,41 +265,72 @@ static bool movable(const struct look *l, const struct job *job, uint32_t rank)
 	       !leave_concerns(l->view, job);
 }
 
+/* Whose going helps the link of its host most. */
+static void find_loudest(const struct look *l, const struct job *j,
+			 uint32_t rank)
+{
+	const struct host *h = &l->view->hosts[j->hosts[rank]];
+	struct largest *best = &l->d->loudest[h->ix];
+
+	if (!best->job || talk_change(j, rank, h, -1) <
+				  talk_change(best->job, best->rank, h, -1))
+		*best = (struct largest){ j, rank };
+}
+
 static void find_ranks(const struct look *l)
 {
 	const struct job *j;
 
 	memset(l->d->largest, 0, l->view->nr_hosts * sizeof(*l->d->largest));
+	memset(l->d->loudest, 0, l->view->nr_hosts * sizeof(*l->d->loudest));
 	for_each_running(j, l->view) for (uint32_t i = 0; i < j->n; i++)
 	{
 		struct largest *best = &l->d->largest[j->hosts[i]];
 
-		if ((!best->job || j->memory > best->job->memory) &&
-		    movable(l, j, i))
+		if (!movable(l, j, i))
+			continue;
+		if (!best->job || j->memory > best->job->memory)
 			*best = (struct largest){ j, i };
+		if (j->nr_talks)
+			find_loudest(l, j, i);
 	}
 }
 
 /* The list of constraints, of a host that takes guests and has room. */
 static bool may_take(const struct look *l, const struct host *from,
-		     const struct host *to, const struct job *job)
+		     const struct host *to, const struct largest *r)
 {
 	return to != from && !l->d->done[to->ix] &&
-	       norm_memory(l->d, to, job->memory) < l->d->memory;
+	       norm_memory(l->d, to, r->job->memory) < l->d->memory &&
+	       norm_network(l->d, to, talk_change(r->job, r->rank, to, 1)) <
+		       l->d->network;
+}
+
+static bool frees_link(const struct look *l, const struct host *from,
+		       const struct largest *r)
+{
+	double after = norm_network(l->d, from,
+				    talk_change(r->job, r->rank, from, -1));
+
+	return after * l->d->gain <= norm_network(l->d, from, 0);
 }
 
 static const struct host *find_place(const struct look *l,
 				     const struct host *from,
-				     const struct job *job)
+				     const struct largest *r)
 {
 	const struct order *o = &l->d->places;
+	bool link = only_network(l, from);
+	double most = link ? l->d->cpu : norm_cpu(l->d, from, 0) / l->d->gain;
 
+	if (!r->job || (link && !frees_link(l, from, r)))
+		return NULL;
 	for (size_t i = 0; i < o->nr; i++) {
 		const struct host *h = &l->view->hosts[o->host[i].ix];
 
-		if (o->host[i].by * l->d->gain > norm_cpu(l->d, from, 0))
+		if (o->host[i].by > most)
 			break; /* it gains too little, as do those after it */
-		if (may_take(l, from, h, job))
+		if (may_take(l, from, h, r))
 			return h;
 	}
 	return NULL;
@@ -277,6 +346,11 @@ static struct because why_moves(const struct look *l, const struct host *from,
 			       .cpu = (int64_t)(1000 * cpu),
 			       .after =
 				       (int64_t)(1000 * norm_cpu(l->d, to, 1)));
+	if (norm_memory(l->d, from, 0) <= l->d->memory)
+		return BECAUSE(
+			no_network, .from = from->ix,
+			.percent =
+				(int64_t)(100 * norm_network(l->d, from, 0)));
 	return BECAUSE(no_memory, .from = from->ix,
 		       .percent = (int64_t)(100 * norm_memory(l->d, from, 0)));
 }
@@ -284,14 +358,18 @@ static struct because why_moves(const struct look *l, const struct host *from,
 /* One rank of an overloaded host, if anything can be done about it. */
 static void relieve(const struct look *l, const struct host *from)
 {
-	const struct largest *rank = &l->d->largest[from->ix];
+	const struct largest *rank = only_network(l, from)
+					     ? &l->d->loudest[from->ix]
+					     : &l->d->largest[from->ix];
+	const struct host *to = find_place(l, from, rank);
 	const struct job *job = rank->job;
-	const struct host *to = job ? find_place(l, from, job) : NULL;
 
 	l->d->done[from->ix] = true;
 	if (!to)
 		return;
 	plan_migrate(l->plan, job, rank->rank, to->ix, why_moves(l, from, to));
+	l->d->talk[from->ix] += talk_change(job, rank->rank, from, -1);
+	l->d->talk[to->ix] += talk_change(job, rank->rank, to, 1);
 	l->d->load[from->ix]--;
 	l->d->load[to->ix]++;
 	l->d->used[to->ix] += job->memory;
@@ -391,9 +469,11 @@ const struct policy_ops policy_dynamite = {
 		"host whose processes a core (over its speed) or memory are "
 		"above a limit, the most overloaded first, goes to the host "
 		"with the least CPU that hurts no constraint: room, memory "
-		"below the limit, and less CPU by the gain. Network capacity, "
-		"which the thesis names, too, is not in the view. A look costs "
-		"the hosts and the ranks that run.",
+		"below the limit, less CPU by the gain, and what ranks send "
+		"over its link below a part of what that carries. A host whose "
+		"link is overloaded gives the rank that frees most of it. A "
+		"look costs the hosts, the ranks that run and the pairs of them "
+		"that talk.",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SHARES | POLICY_LIVE | POLICY_OWNERS,
 	.create = dynamite_create,

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "model/talk.h"
+
+/* So many partners of a rank are looked at, those of the lowest numbers. */
+#define PARTNERS 8
 
 void steps_init(struct steps *s, uint32_t nr_hosts, double gain)
 {
@@ -19,6 +23,7 @@ void steps_clear(struct steps *s)
 	free(s->guests);
 	free(s->delay);
 	free(s->place);
+	free(s->talk);
 }
 
 /* ---- how hosts are in a pass ---- */
@@ -55,16 +60,20 @@ static void shift_rank(struct steps *s, const struct view *view, uint32_t from,
 
 /* ---- the steps of a job ---- */
 
-double steps_greatest(const struct steps *s, const uint32_t *place, uint32_t n,
-		      uint32_t *ret_rank)
+static double greatest(const struct steps *s, const struct job *job,
+		       uint32_t *ret_rank)
 {
 	double worst = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (s->delay[place[i]] > worst) {
-			worst = s->delay[place[i]];
+	for (uint32_t i = 0; i < job->n; i++) {
+		double d = s->delay[s->place[i]] *
+			   (job->nr_talks ? s->talk[i] : 1);
+
+		if (d > worst) {
+			worst = d;
 			*ret_rank = i;
 		}
+	}
 	return worst;
 }
 
@@ -83,8 +92,66 @@ static void copy_places(struct steps *s, const struct job *job)
 	if (job->n > s->cap_place) {
 		s->cap_place = job->n;
 		s->place = xreallocarray(s->place, job->n, sizeof(*s->place));
+		s->talk = xreallocarray(s->talk, job->n, sizeof(*s->talk));
 	}
 	memcpy(s->place, job->hosts, job->n * sizeof(*s->place));
+}
+
+double steps_look(struct steps *s, const struct view *view,
+		  const struct job *job)
+{
+	uint32_t rank = 0;
+
+	copy_places(s, job);
+	if (job->nr_talks)
+		talk_delays(view, job, s->place, s->talk);
+	return greatest(s, job, &rank);
+}
+
+/* ---- where a rank could go ---- */
+
+struct choice {
+	struct target *to; /* NULL: there is none */
+	double delay;	   /* of the rank, there */
+};
+
+static void consider(const struct steps *s, const struct view *view,
+		     const struct job *job, uint32_t rank, struct target *to,
+		     struct choice *best)
+{
+	double d;
+
+	if (!to)
+		return;
+	d = to->delay;
+	if (job->nr_talks)
+		d *= talk_delay_at(view, job, s->place, rank, to->host->ix);
+	if (!best->to || d < best->delay)
+		*best = (struct choice){ to, d };
+}
+
+/* The least delayed host, or one of a partner's. */
+static struct choice choose(const struct steps *s, const struct view *view,
+			    const struct job *job, uint32_t rank)
+{
+	struct choice best = { .to = NULL };
+	uint32_t here = s->place[rank], n = 0;
+
+	consider(s, view, job, rank, targets_best(&s->tried, job, here, true),
+		 &best);
+	for (uint32_t i = 0; i < job->nr_talks && n < PARTNERS; i++) {
+		const struct job_talk *t = &job->talk[i];
+		uint32_t other = t->a == rank ? t->b : t->a;
+
+		if ((t->a != rank && t->b != rank) || other >= job->n ||
+		    s->place[other] == here)
+			continue;
+		n++;
+		consider(s, view, job, rank,
+			 targets_at(&s->tried, job, s->place[other], true),
+			 &best);
+	}
+	return best;
 }
 
 static void take_step(struct steps *s, const struct view *view,
@@ -95,6 +162,8 @@ static void take_step(struct steps *s, const struct view *view,
 	s->step[s->nr++] = (struct step){ rank, from, to->host->ix };
 	shift_rank(s, view, from, to->host->ix);
 	s->place[rank] = to->host->ix;
+	if (job->nr_talks)
+		talk_delays(view, job, s->place, s->talk);
 	targets_take(&s->tried, to, job);
 }
 
@@ -107,17 +176,15 @@ void steps_try(struct steps *s, const struct targets *targets,
 
 	s->nr = 0;
 	copy_targets(s, targets);
-	copy_places(s, job);
-	steps_greatest(s, s->place, job->n, &rank);
+	greatest(s, job, &rank);
 	while (s->nr < STEPS) {
-		struct target *to =
-			targets_best(&s->tried, job, s->place[rank], true);
+		struct choice c = choose(s, view, job, rank);
 		double saved;
 
-		if (!to || to->delay * s->gain > worst)
+		if (!c.to || c.delay * s->gain > worst)
 			break;
-		take_step(s, view, job, rank, to);
-		worst = steps_greatest(s, s->place, job->n, &rank);
+		take_step(s, view, job, rank, c.to);
+		worst = greatest(s, job, &rank);
 		saved = left * (1 - worst / best->before) - s->nr * best->cost;
 		if (worst * s->gain <= best->before && saved > best->saved) {
 			best->steps = s->nr;

@@ -1,7 +1,8 @@
 /*
  * steps.h - moves of one job tried one after another, and what they gain together
  *
- * A job runs at the rate of its slowest rank, so one move often gains nothing where two
+ * A job runs at the rate of its slowest rank, delayed by its host and by waiting for
+ * partners on others, so one move often gains nothing where two
  * together do.  Steps are tried on a picture of the hosts: how many ranks each will have,
  * and how much it will delay them.  What is tried is undone or adopted before the next job.
  */
@@ -33,6 +34,7 @@ struct steps {
 	struct step step[STEPS];
 	uint32_t nr;
 	uint32_t *place; /* of each rank */
+	double *talk; /* by what factor its partners slow it (model/talk.h) */
 	size_t cap_place;
 };
 
@@ -52,12 +54,13 @@ void steps_clear(struct steps *s);
 void steps_survey(struct steps *s, const struct flights *flights,
 		  const struct view *view, const struct plan *plan);
 
-/* The greatest delay of a job's n ranks, which are on the hosts `place`, and whose it is. */
-double steps_greatest(const struct steps *s, const uint32_t *place, uint32_t n,
-		      uint32_t *ret_rank);
+/* Look at a job: the greatest delay of its ranks where they are. */
+double steps_look(struct steps *s, const struct view *view,
+		  const struct job *job);
 
 /*
- * Move the most delayed rank to the best of the targets, and again, as long as that helps
+ * Of the job that was looked at: move the most delayed rank to the best of the targets,
+ * or to one where a partner of it is, and again, as long as that helps
  * a rank; *best tells after how many steps the job as a whole gains most, if it gains.
  * left: seconds in which moves can pay.
  */

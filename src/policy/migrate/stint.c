@@ -4,7 +4,8 @@
  * A job runs at the rate of its slowest rank (strong synchronization).  So what
  * counts is how much the most delayed of its ranks is delayed, and how much it
  * would be if it, or the k most delayed ones together, were on other hosts
- * (model/host.h: speed, what is not ours, the ranks there).  Moves of a job are
+ * (model/host.h: speed, what is not ours, the ranks there; and model/talk.h: what they
+ * wait for partners on other hosts, so that ranks that talk much come together).  Moves of a job are
  * planned when
  * - its greatest delay falls by a factor of at least 1 + `gain`;
  * - nobody else is slowed: at the destinations every rank keeps a core, or is
@@ -220,9 +221,8 @@ static void improve_job(struct stint *s, const struct view *view,
 			const struct job *job, struct plan *plan)
 {
 	struct mind *m = mind_of(s, job, view->now);
-	uint32_t rank;
 	struct prospect p = {
-		.before = steps_greatest(&s->steps, job->hosts, job->n, &rank),
+		.before = steps_look(&s->steps, view, job),
 		.cost = s->flights.still +
 			UNDER_WAY * flights_last(&s->flights, job),
 	};
@@ -337,7 +337,8 @@ const struct policy_ops policy_stint = {
 		"Jobs start as under spread. Ranks leave hosts that are to be "
 		"given back or are drained, for where they are least delayed, "
 		"or stand still where there is no place. Apart from that the "
-		"most delayed ranks of a job, as many as help together, move "
+		"most delayed ranks of a job, by their hosts or by waiting for "
+		"ranks on others, as many as help together, move "
 		"when its greatest delay falls by the factor 1 + gain, nobody "
 		"else is slowed, and what is saved in the time that the job has "
 		"left pays for the moves, whose cost is learnt; and not before "

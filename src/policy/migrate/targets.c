@@ -70,6 +70,12 @@ bool target_gentle(const struct target *one)
 	       one->host->load + one->ranks + 1 <= one->host->cores + NOISE;
 }
 
+static bool takes(const struct target *one, const struct job *job, bool gentle)
+{
+	return one->room && job->memory <= one->memory &&
+	       (!gentle || target_gentle(one));
+}
+
 static struct target *best_from(const struct targets *t, size_t i,
 				const struct job *job, uint32_t not,
 				bool gentle)
@@ -77,9 +83,7 @@ static struct target *best_from(const struct targets *t, size_t i,
 	for (; i < t->nr; i++) {
 		struct target *one = &t->target[i];
 
-		if (one->host->ix != not &&one->room &&
-		    job->memory <= one->memory &&
-		    (!gentle || target_gentle(one)))
+		if (one->host->ix != not &&takes(one, job, gentle))
 			return one;
 	}
 	return NULL;
@@ -95,6 +99,16 @@ struct target *targets_next(const struct targets *t, const struct target *after,
 			    const struct job *job, uint32_t not, bool gentle)
 {
 	return best_from(t, (size_t)(after - t->target) + 1, job, not, gentle);
+}
+
+struct target *targets_at(const struct targets *t, const struct job *job,
+			  uint32_t host, bool gentle)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->target[i].host->ix == host)
+			return takes(&t->target[i], job, gentle) ? &t->target[i]
+								 : NULL;
+	return NULL;
 }
 
 void targets_take(struct targets *t, struct target *one, const struct job *job)

@@ -41,6 +41,10 @@ struct target *targets_best(const struct targets *t, const struct job *job,
 struct target *targets_next(const struct targets *t, const struct target *after,
 			    const struct job *job, uint32_t not, bool gentle);
 
+/* The one that is host, on the same conditions, or NULL. */
+struct target *targets_at(const struct targets *t, const struct job *job,
+			  uint32_t host, bool gentle);
+
 /* A rank of job will go there; later ones are told so.  Pointers into t are no
  * longer good. */
 void targets_take(struct targets *t, struct target *one, const struct job *job);

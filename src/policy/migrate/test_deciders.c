@@ -56,6 +56,7 @@ static struct host random_host(struct random_stream *r, uint64_t *ret_memory)
 		.users = (uint32_t)random_below(r, 3) / 2,
 		.up = random_below(r, 12) != 0,
 		.drain = !random_below(r, 10),
+		.link = random_below(r, 2) ? 1.25e8 : 0,
 	};
 
 	*ret_memory = (100 + random_below(r, 800)) * MB;
@@ -68,6 +69,24 @@ static struct host random_host(struct random_stream *r, uint64_t *ret_memory)
 		h.closed = CLOSED_LOAD;
 	}
 	return h;
+}
+
+/* Neighbours talk, some a lot. */
+static void make_talk(struct play *p, struct random_stream *r, struct job *j)
+{
+	struct job_talk talk[RANKS];
+	struct event e = { .type = EVENT_TALK,
+			   .at = p->view.now,
+			   .job = j,
+			   .n = j->n - 1,
+			   .talk = talk };
+
+	for (uint32_t i = 0; i < e.n; i++)
+		talk[i] =
+			(struct job_talk){ i, i + 1, random_uniform(r, 0, 1e8),
+					   random_uniform(r, 0, 2e4) };
+	model_apply(&p->view, &e);
+	policy_event(p->policy, &p->view, &e);
 }
 
 static void place_job(struct play *p, struct random_stream *r, int i)
@@ -90,6 +109,8 @@ static void place_job(struct play *p, struct random_stream *r, int i)
 					       .job = j,
 					       .n = n,
 					       .hosts = on });
+	if (!random_below(r, 2))
+		make_talk(p, r, j);
 }
 
 static void play_begin(struct play *p, const char *spec, uint64_t seed)

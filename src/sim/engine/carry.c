@@ -5,6 +5,7 @@
  * What cannot be is a bug of the policy, and ends the run with its name.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/xalloc.h"
@@ -59,6 +60,23 @@ static const uint32_t *choose_hosts(struct engine *g,
 	return place_on_cores(&g->view, job, e->n, buf) ? buf : NULL;
 }
 
+static void tell_pairs(struct engine *g, struct job *job)
+{
+	const struct truth *t = &g->truth[job->ix];
+	struct job_talk *talk = xcalloc(job->n / 2 + 1, sizeof(*talk));
+	struct event e = { .type = EVENT_TALK,
+			   .at = g->view.now,
+			   .job = job,
+			   .n = job->n / 2,
+			   .talk = talk };
+
+	for (uint32_t i = 0; i < e.n; i++)
+		talk[i] = (struct job_talk){ 2 * i, 2 * i + 1, t->pair_bytes,
+					     t->pair_segments };
+	engine_event(g, &e, true);
+	free(talk);
+}
+
 static int start_job(struct engine *g, const struct plan_entry *e,
 		     struct error *err)
 {
@@ -79,6 +97,8 @@ static int start_job(struct engine *g, const struct plan_entry *e,
 	if (g->result.split) /* it has done nothing but wait */
 		engine_advance(g, job);
 	engine_event(g, &event, false);
+	if (t->pair_bytes > 0 || t->pair_segments > 0)
+		tell_pairs(g, job);
 	t->left = speedup_scale(&job->speedup, r->run, job->size, e->n);
 	estimate = job_estimate(job, e->n);
 	t->killed =

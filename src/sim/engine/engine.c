@@ -128,6 +128,8 @@ static void arrive(struct engine *g, const struct workload_job *w)
 		g->truth[e.job->ix] = (struct truth){
 			.record = (uint32_t)g->result.nr,
 			.since = w->submit,
+			.pair_bytes = w->pair_bytes,
+			.pair_segments = w->pair_segments,
 		};
 	}
 	make_record(g, w);

@@ -59,6 +59,7 @@ struct truth {
 	usec_t since; /* left is as of then */
 	usec_t stall; /* it stands still until then */
 	double rate;  /* of progress; 0 while suspended */
+	double pair_bytes, pair_segments; /* workload_job's */
 	uint32_t record;
 	bool killed; /* its estimate ends it */
 };

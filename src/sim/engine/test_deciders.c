@@ -75,6 +75,12 @@ static void see_event(void *data, const struct view *view,
 	w->been[e->job->id % 300][e->rank][e->host] = true;
 }
 
+static void count_moves(void *data, const struct view *view,
+			const struct event *e)
+{
+	((struct watch *)data)->moves += e->type == EVENT_MIGRATE;
+}
+
 static void see_move(const struct watch *w, const struct view *view,
 		     const struct plan_entry *e)
 {
@@ -224,6 +230,80 @@ static void what_is_saved_is_all(void **state)
 		}
 }
 
+/* ---- ranks that talk to each other ---- */
+
+/* Six hosts with two cores each, and pairs that are dealt one rank a host. */
+static double mean_response(const char *policy, const char *workload,
+			    double link, uint64_t *ret_moves)
+{
+	struct watch *w = xcalloc(1, sizeof(*w));
+	const struct sim_observer watch = { count_moves, NULL, w };
+	struct sim_config c = { .policy = policy,
+				.hosts = hosts,
+				.nr_hosts = 6,
+				.observer = &watch };
+	struct sim_result r;
+	double sum = 0;
+
+	for (int i = 0; i < 6; i++)
+		hosts[i] = (struct host){ .name = "",
+					  .speed = 1,
+					  .cores = 2,
+					  .memory = 1 << 30,
+					  .memory_free = 1 << 30,
+					  .slots = 6,
+					  .link = link,
+					  .up = true };
+	c.costs.migrate_rank = USEC_PER_SEC / 10;
+	c.workload = make_workload(workload, 12, 0.3, 60, NULL);
+	simulate(&c, &r);
+	workload_destroy(c.workload);
+	for (size_t i = 0; i < r.nr; i++)
+		sum += usec_to_seconds(r.record[i].end - r.record[i].submit);
+	sum /= (double)r.nr;
+	sim_result_clear(&r);
+	*ret_moves = w->moves;
+	free(w);
+	return sum;
+}
+
+/* Messages that wait on their way are a gain to be had, and what is none is let be. */
+static void pairs_come_together(void **state)
+{
+	static const char chatty[] =
+		"poisson:min-size=2,max-size=2,pair-segments=12000";
+	static const char quiet[] =
+		"poisson:min-size=2,max-size=2,pair-segments=1000";
+	uint64_t moves, none;
+	double with, without;
+
+	(void)state;
+	with = mean_response("stint", chatty, 0, &moves);
+	without = mean_response("stint:gain=100", chatty, 0, &none);
+	assert_true(moves > 20 && !none);
+	assert_true(with < 0.85 * without);
+	with = mean_response("stint", quiet, 0, &moves);
+	assert_int_equal(moves, 0);
+}
+
+/* Overeinder's network constraint: 10 MB/s links, of which a pair takes 8. */
+static void a_full_link_is_relieved(void **state)
+{
+	static const char loud[] =
+		"poisson:min-size=2,max-size=2,pair-bytes=8e6";
+	uint64_t moves, none;
+	double with, without;
+
+	(void)state;
+	with = mean_response("dynamite", loud, 10e6, &moves);
+	without = mean_response("dynamite:network=1", loud, 10e6, &none);
+	assert_true(moves > 20 && moves > none);
+	assert_true(with < 0.85 * without);
+	/* Links of which nothing is known are not overloaded. */
+	mean_response("dynamite", loud, 0, &moves);
+	assert_int_equal(moves, 0);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -246,6 +326,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(neither_ping_pong_nor_closed_hosts),
 		cmocka_unit_test(what_is_saved_is_all),
+		cmocka_unit_test(pairs_come_together),
+		cmocka_unit_test(a_full_link_is_relieved),
 	};
 
 	return cmocka_run_group_tests_name("deciders", tests, begin, end);

@@ -24,7 +24,7 @@ struct poisson {
 	unsigned dist;
 	double time, spread;
 	uint32_t min_size, max_size;
-	double overestimate;
+	double overestimate, pair_bytes, pair_segments;
 };
 
 static const char *const dists[] = { "exponential", "uniform", "constant",
@@ -42,6 +42,10 @@ static const struct param params[] = {
 	  "uniform times lie within mean * (1 - spread) and (1 + spread)" },
 	{ "overestimate", PARAM_REAL, 1, 1, 1e6, NULL,
 	  "estimates are the run time times uniform [1, this]" },
+	{ "pair-bytes", PARAM_REAL, 0, 0, 1e12, NULL,
+	  "ranks 2i and 2i + 1 send each other so many bytes a second" },
+	{ "pair-segments", PARAM_REAL, 0, 0, 1e9, NULL,
+	  "and so many segments with data" },
 	{ "warmup", PARAM_INT, 0, 0, 1e12, NULL,
 	  "jobs at the start left out of the statistics" },
 	{ .name = NULL },
@@ -75,6 +79,8 @@ static int poisson_create(const struct workload_setup *setup,
 	w->min_size = min;
 	w->max_size = max;
 	w->overestimate = params_real(p, "overestimate");
+	w->pair_bytes = params_real(p, "pair-bytes");
+	w->pair_segments = params_real(p, "pair-segments");
 	w->mean_gap = (min + max) / 2.0 * w->time / procs / load;
 	w->left = setup->nr_jobs ? setup->nr_jobs : 10000;
 	w->base.procs = procs;
@@ -113,6 +119,8 @@ static int poisson_next(struct workload *workload, struct workload_job *ret,
 		.submit = llround(w->clock * USEC_PER_SEC),
 		.run = llround(time * USEC_PER_SEC),
 		.kind = JOB_RIGID,
+		.pair_bytes = w->pair_bytes,
+		.pair_segments = w->pair_segments,
 		.user = -1,
 		.group = -1,
 		.app = -1,

@@ -36,6 +36,9 @@ struct workload_job {
 	uint8_t kind; /* enum job_kind */
 	struct speedup speedup;
 	uint64_t memory;
+	/* Ranks 2i and 2i + 1 send each other so much a second, both ways, where
+	 * nothing delays them; 0: nothing is said of it. */
+	double pair_bytes, pair_segments;
 	int32_t user, group, app, queue, partition;
 	uint32_t home; /* host it is submitted at, + 1; 0: at none */
 	const struct workload_tasks *tasks; /* a pool of tasks, or NULL */

@@ -314,14 +314,16 @@ static void take_guest(struct ctl_host *h, const Control__GuestReport *g)
 }
 
 /* Once for each job, provided that the report names its ranks one after the other. */
-static void tell_demands(struct ctl_host *h, const Control__HostReport *r)
+static void tell_jobs(struct ctl_host *h, const Control__HostReport *r)
 {
 	for (size_t i = 0; i < r->n_guests; i++) {
 		const Control__GuestReport *g = r->guests[i];
 		struct ctl_rank *rank = ctl_rank_find(h->ctl, g->job, g->rank);
 
-		if (rank && (!i || g->job != r->guests[i - 1]->job))
-			ctl_sched_demand(rank->job);
+		if (!rank || (i && g->job == r->guests[i - 1]->job))
+			continue;
+		ctl_sched_demand(rank->job);
+		ctl_sched_talk(rank->job);
 	}
 }
 
@@ -342,7 +344,7 @@ static void take_report(struct ctl_host *h, const Control__HostReport *r)
 	h->report.users = r->users;
 	for (size_t i = 0; i < r->n_guests; i++)
 		take_guest(h, r->guests[i]);
-	tell_demands(h, r);
+	tell_jobs(h, r);
 }
 
 /* An agent may describe its host, but only in valid words. */

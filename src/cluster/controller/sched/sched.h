@@ -55,6 +55,11 @@ void ctl_sched_timer(struct ctl *ctl); /* a time that the policy asked for */
 /* Apply what the policy planned, or (told) what became of its plan. */
 void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told);
 
+/* ---- talk.c */
+
+/* Its ranks may talk to each other otherwise than was told. */
+void ctl_sched_talk(struct ctl_job *job);
+
 /* ---- wake.c */
 
 /* The policy asked to be told of that instant, by ctl_sched_timer(). */

@@ -118,6 +118,7 @@ void ctl_job_destroy(struct ctl_job *job)
 	for (uint32_t i = 0; i < job->nr; i++)
 		ctl_rank_forget_sent(&job->ranks[i]);
 	free(job->ranks);
+	free(job->talks.pair);
 	free(job->why);
 	free(job->by);
 	free(job);

@@ -233,6 +233,19 @@ struct rank_traffic {
 	size_t nr, cap;
 };
 
+/* What two ranks have sent each other so far. */
+struct pair_sent {
+	uint32_t a, b; /* a < b */
+	uint64_t bytes, segments;
+};
+
+/* Of a job, at an instant: sched/talk.c's. */
+struct talk_sums {
+	usec_t at; /* 0: none yet */
+	struct pair_sent *pair;
+	size_t nr, cap;
+};
+
 struct ctl_rank {
 	struct ctl_job *job;
 	uint32_t rank;
@@ -327,7 +340,8 @@ struct ctl_job {
 	char *by;	 /* whose doing that was; "" */
 	uint32_t nr;	 /* ranks */
 	struct ctl_rank *ranks;
-	struct job *model;	 /* NULL once it has ended */
+	struct job *model; /* NULL once it has ended */
+	struct talk_sums talks;
 	struct ctl_peer *client; /* that prints its output */
 	struct klinks turns;	 /* of those that have output for it */
 	size_t in_flight;	 /* sent to it and not acknowledged, in bytes */
