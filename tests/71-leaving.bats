@@ -211,3 +211,42 @@ cut_link() {
 @test "... and where its link is cut, too" {
 	leaves_in_spite_of cut_link
 }
+
+# A line of the calendar from so many minutes from now on, an hour long.
+line_in() { # MINUTES HOSTS REASON
+	date -d "+$1 min" '+%Y-%m-%d %-H:%M' | sed "s/ \(.*\)/ \1-$(date -d "+$(($1 + 60)) min" +%-H:%M) $2 $3/"
+}
+
+@test "a calendar: hosts are drained in time, nothing that ends later starts there, and afterwards they are open again" {
+	serve 3
+	sleeper --hosts h1 -n 1
+	eventually is 'j[1]["state"]' running
+	slay "$(service_pid controller)"
+	{ line_in 5 h1 "new disk"; line_in 120 h2 later; } >"$bed/calendar"
+	start_controller --calendar="$bed/calendar"
+	eventually hosts_up 3
+	# The one whose time is near is left, by then, and why is told.
+	eventually eval '[[ "$(st hosts)" == *"h1 is drained by calendar, since "*", to be empty by "*": new disk"* ]]'
+	eventually eval '[[ "$(jobs "hosts(1)")" != *h1* ]]'
+	[[ "$(st hosts)" == *"h2, by the calendar open until "* ]]
+	# What would be over too late goes elsewhere, or waits, and why says so.
+	sleeper --estimate=3h -n 1
+	eventually is 'j[2]["state"]' running
+	where_is 2 "['h3']"
+	st submit --estimate=3h -n 17 sleep 0
+	eventually eval '[[ "$(st why 3)" == *"1 more closes before it would end"* ]]'
+	st record | grep -q "^host .* open="
+	# A wrong line changes nothing; without it the host is open again.
+	echo "sat 99:00-6:00 h1" >"$bed/calendar"
+	eventually grep -q "calendar=kept error=\"$bed/calendar:1: " "$bed/controller.log"
+	json_is '[h["drain"] for h in j]' '[True, False, False]' hosts
+	: >"$bed/calendar"
+	eventually json_is '[h["drain"] for h in j]' '[False, False, False]' hosts
+	st record >"$BATS_TEST_TMPDIR/rec"
+	st sim --replay "$BATS_TEST_TMPDIR/rec" --json | grep -q '"equal": *true'
+	st kill 1 2
+	# One that cannot be read at the start is an error.
+	echo "sat 99:00-6:00 h1" >"$bed/calendar"
+	run -1 timeout 60 "$stint" controller --state-dir="$BATS_TEST_TMPDIR/s" --listen="unix:$BATS_TEST_TMPDIR/c.sock" --calendar="$bed/calendar"
+	[[ "$output" == *"calendar:1: '99:00-6:00' are no times"* ]]
+}

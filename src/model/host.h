@@ -40,6 +40,8 @@ struct host {
 	usec_t idle_since; /* no keyboard, no load since then; USEC_MAX: busy */
 	double link;	   /* bytes a second of its uplink, nominal; 0: not
 			      known */
+	usec_t open_until; /* nothing that ends later should start here; 0: no
+			      matter */
 	bool up;	   /* agent and host answer */
 	bool drain;	   /* accepts no new ranks; running ones should leave */
 	uint32_t booked;   /* cores held for a reservation: no job's */

@@ -84,8 +84,8 @@ static bool deal(struct place *heap, size_t nr, uint32_t n, uint32_t *ret)
 }
 
 bool place_least_delay_of(const struct view *view, const struct plan *plan,
-			  const struct job *job, uint32_t n, bool owners,
-			  uint32_t *ret)
+			  const struct job *job, bool home, uint32_t n,
+			  bool owners, uint32_t *ret)
 {
 	struct place *heap = xcalloc(view->nr_hosts + 1, sizeof(*heap));
 	const struct host *h;
@@ -93,9 +93,11 @@ bool place_least_delay_of(const struct view *view, const struct plan *plan,
 
 	for_each_host (h, view) {
 		uint32_t room =
-			job ? plan_room_of(plan, h, job) : plan_room(plan, h);
-		bool owned = job ? host_recalls(h, job) : h->owner_active;
+			home ? plan_room_of(plan, h, job) : plan_room(plan, h);
+		bool owned = home ? host_recalls(h, job) : h->owner_active;
 
+		if (job && !host_outlasts(h, job, view->now))
+			room = 0;
 		if (room && (owners || !owned))
 			heap[nr++] = (struct place){
 				.host = h,
@@ -111,7 +113,7 @@ bool place_least_delay_of(const struct view *view, const struct plan *plan,
 bool place_least_delay(const struct view *view, const struct plan *plan,
 		       uint32_t n, bool owners, uint32_t *ret)
 {
-	return place_least_delay_of(view, plan, NULL, n, owners, ret);
+	return place_least_delay_of(view, plan, NULL, false, n, owners, ret);
 }
 
 static uint32_t min(uint32_t a, uint32_t b)

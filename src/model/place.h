@@ -23,12 +23,13 @@
 bool place_least_delay(const struct view *view, const struct plan *plan,
 		       uint32_t n, bool owners, uint32_t *ret);
 /*
- * The same for ranks of that job, which are no guests at the hosts of its user:
- * whatever these lend (plan_room_of()).
+ * The same for ranks of that job: on hosts that it is known to leave in time
+ * (host_outlasts()).  home: at those of its user they are no guests, whatever these
+ * lend (plan_room_of()).
  */
 bool place_least_delay_of(const struct view *view, const struct plan *plan,
-			  const struct job *job, uint32_t n, bool owners,
-			  uint32_t *ret);
+			  const struct job *job, bool home, uint32_t n,
+			  bool owners, uint32_t *ret);
 
 /*
  * The same for a policy that counts processors and has found n of them free

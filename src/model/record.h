@@ -30,7 +30,7 @@
  * read back exactly.  Names have spaces, "%" and control characters as %XX.
  *
  * Versions 4 to 1 are read as well.  They know not whose own hosts are (own=), nor
- * what links carry and who talks to whom, 3 to
+ * until when they are open, what links carry and who talks to whom, 3 to
  * 1 no page faults and no demand, 2 and 1 no owners' terms (closed, by, requeue=1, freeze, thaw) either.  Version 1 has no tab and no numbers there, and some
  * reasons were worded otherwise ("1 processors").  What a controller noted
  * before it was renewed stands within a record of this version in the same way.
@@ -115,7 +115,8 @@ enum record_host_field {
 	RECORD_FAULTS = 1 << 16,
 	RECORD_OWNERS = 1 << 17,
 	RECORD_LINK = 1 << 18,
-	RECORD_ALL = (1 << 19) - 1,
+	RECORD_OPEN = 1 << 19,
+	RECORD_ALL = (1 << 20) - 1,
 	RECORD_LEAST = (1 << 12) - 1, /* what every version gives */
 };
 

@@ -141,6 +141,9 @@ static int set_host_state(unsigned field, char *value, struct host *h,
 		r = host_number(value, 0, INT32_MAX, &v, err);
 		h->users = (uint32_t)v;
 		return r;
+	case RECORD_OPEN:
+		return host_number(value, 0, RECORD_TIME_MAX, &h->open_until,
+				   err);
 	case RECORD_IDLE:
 		return host_number(value, INT64_MIN, INT64_MAX, &h->idle_since,
 				   err);
@@ -160,7 +163,7 @@ int record_host_field(const char *key, char *value, struct record_line *l,
 		"name",	  "speed",  "cores",  "slots", "memory",
 		"free",	  "load",   "users",  "owner", "idle",
 		"up",	  "drain",  "closed", "by",    "until",
-		"freeze", "faults", "own",    "link"
+		"freeze", "faults", "own",    "link",  "open"
 	};
 	unsigned i = 0, n = sizeof(names) / sizeof(*names);
 	int r;
@@ -230,4 +233,6 @@ void record_host(const struct record_line *line, struct host *host)
 		host_set_owners(host, f->owner, f->nr_owners);
 	if (line->given & RECORD_LINK)
 		host->link = f->link;
+	if (line->given & RECORD_OPEN)
+		host->open_until = f->open_until;
 }

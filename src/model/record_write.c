@@ -71,6 +71,8 @@ static void write_host(const struct host *h, unsigned given, FILE *to)
 		write_owners(h, to);
 	if (given & RECORD_LINK)
 		write_real("link", h->link, to);
+	if (given & RECORD_OPEN)
+		fprintf(to, " open=%" PRId64, h->open_until);
 	fputc('\n', to);
 }
 
@@ -93,7 +95,8 @@ static unsigned difference(const struct host *a, const struct host *b)
 	       (a->freeze_most != b->freeze_most ? RECORD_FREEZE : 0) |
 	       (a->faults != b->faults ? RECORD_FAULTS : 0) |
 	       (host_same_owners(a, b) ? 0 : RECORD_OWNERS) |
-	       (a->link != b->link ? RECORD_LINK : 0);
+	       (a->link != b->link ? RECORD_LINK : 0) |
+	       (a->open_until != b->open_until ? RECORD_OPEN : 0);
 }
 
 void record_begin(const struct view *view, uint64_t seed, const char *policy,

@@ -1,4 +1,5 @@
 /* test_model.c - events change the view as event.h says, plans count */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include "model/event.h"
 #include "model/place.h"
 #include "model/plan.h"
+#include "model/talk.h"
 
 static struct job *arrive(struct view *v, int64_t id, usec_t submit,
 			  uint32_t size)
@@ -334,6 +336,115 @@ static void placing(void **state)
 	view_clear(&v);
 }
 
+/*
+ * Ten jobs come one after the other, and no host has told its load since; how many
+ * of them go to the first.  Ranks count at once, and exactly, where they were placed: no
+ * host's load has them, so that none need fade.
+ */
+static int herd(bool ranks_count)
+{
+	struct host ten[10];
+	struct plan p = PLAN_INIT;
+	struct view v;
+	int first = 0;
+
+	for (int i = 0; i < 10; i++)
+		ten[i] = (struct host){ .speed = 1,
+					.cores = 1,
+					.slots = 16,
+					.load = i ? 0.2 : 0.1,
+					.up = true };
+	view_init_hosts(&v, ten, 10);
+	for (int64_t id = 1; id <= 10; id++) {
+		struct event e = { .type = EVENT_START, .n = 1 };
+		uint32_t to;
+
+		e.job = arrive(&v, id, 0, 1);
+		plan_reset(&p, &v);
+		assert_true(place_least_delay(&v, &p, 1, false, &to));
+		e.hosts = &to;
+		model_apply(&v, &e);
+		first += to == 0;
+		if (!ranks_count)
+			v.hosts[to].nr_active = 0;
+	}
+	plan_clear(&p);
+	view_clear(&v);
+	return first;
+}
+
+static void a_stale_load_attracts_no_herd(void **state)
+{
+	(void)state;
+	assert_int_equal(herd(true), 1);
+	assert_int_equal(herd(false), 10);
+}
+
+/* Two ranks on hosts a and c, whose link is slow, that talk. */
+static void partners_apart_wait(void **state)
+{
+	const struct job_talk talk = { 0, 1, 5e6, 4000 };
+	uint32_t apart[] = { 0, 2 }, together[] = { 2, 2 };
+	double delay[2], bytes[3];
+	struct event e = { .type = EVENT_TALK, .n = 1, .talk = &talk };
+	struct view v;
+
+	(void)state;
+	view_init_hosts(&v, three, 3);
+	v.hosts[2].link = 10e6;
+	e.job = arrive(&v, 1, 0, 2);
+	model_apply(&v, &e);
+	model_apply(&v, &(struct event){ .type = EVENT_START,
+					 .job = e.job,
+					 .n = 2,
+					 .hosts = apart });
+	talk_delays(&v, e.job, apart, delay);
+	/* 4000 times 25 us, and 5 MB at 125 and at 10 MB/s. */
+	assert_true(fabs(delay[0] - 1 / (1 - 0.14)) < 1e-9);
+	assert_true(fabs(delay[1] - 1 / (1 - 0.6)) < 1e-9);
+	assert_true(talk_delay_at(&v, e.job, apart, 0, 2) == 1);
+	assert_true(talk_delay(&v, e.job) == delay[1]);
+	talk_hosts(&v, bytes);
+	assert_true(bytes[0] == 5e6 && bytes[1] == 0 && bytes[2] == 5e6);
+	assert_true(talk_bytes(e.job, 0, 2) == 5e6 &&
+		    talk_bytes(e.job, 0, 1) == 0);
+	talk_delays(&v, e.job, together, delay);
+	assert_true(delay[0] == 1 && delay[1] == 1);
+	/* It holds until something else is told. */
+	e.n = 0;
+	model_apply(&v, &e);
+	talk_delays(&v, e.job, apart, delay);
+	assert_true(delay[1] == 1);
+	view_clear(&v);
+}
+
+/* A job that would end after the host closes goes elsewhere. */
+static void hosts_close(void **state)
+{
+	struct plan p = PLAN_INIT;
+	struct view v;
+	struct job *j;
+	uint32_t at[2];
+
+	(void)state;
+	view_init_hosts(&v, three, 3);
+	j = arrive(&v, 1, 0, 1);
+	plan_reset(&p, &v);
+	v.hosts[0].open_until = 99 * USEC_PER_SEC;
+	assert_true(place_least_delay_of(&v, &p, j, true, 1, false, at));
+	assert_int_equal(at[0], 2);
+	v.hosts[0].open_until = 100 * USEC_PER_SEC;
+	assert_true(place_least_delay_of(&v, &p, j, true, 1, false, at));
+	assert_int_equal(at[0], 0);
+	/* Of one without an estimate nobody knows. */
+	j->estimate = 0;
+	v.hosts[0].open_until = 1;
+	assert_true(place_least_delay_of(&v, &p, j, true, 1, false, at));
+	assert_int_equal(at[0], 0);
+	plan_clear(&p);
+	view_clear(&v);
+}
+
 static void speedups(void **state)
 {
 	static const struct speedup_table table = {
@@ -361,6 +472,9 @@ int main(void)
 		cmocka_unit_test(frozen_ranks),
 		cmocka_unit_test(plans_of_ranks),
 		cmocka_unit_test(placing),
+		cmocka_unit_test(a_stale_load_attracts_no_herd),
+		cmocka_unit_test(partners_apart_wait),
+		cmocka_unit_test(hosts_close),
 		cmocka_unit_test(speedups),
 	};
 

@@ -222,6 +222,7 @@ static void only_what_differs(void **state)
 		if (bit == RECORD_OWNERS)
 			host_set_owners(&fresh, (int32_t[]){ 7, 0 }, 2);
 		fresh.link += bit == RECORD_LINK;
+		fresh.open_until += bit == RECORD_OPEN;
 		record_event(&v, &e, true, f);
 		end(f, &l);
 		assert_int_equal(l.given, bit);

@@ -89,6 +89,20 @@ static inline bool host_takes(const struct host *h, const struct job *job)
 				  h->booked < h->cores && job_is_home(job, h));
 }
 
+/*
+ * Will the job, by its estimate, be over before the host closes?  Of one without an
+ * estimate nobody knows, and it can be moved when the time comes.
+ */
+static inline bool host_outlasts(const struct host *h, const struct job *job,
+				 usec_t now)
+{
+	usec_t end = job->state != JOB_WAITING ? job->est_end
+		     : job->estimate	       ? now + job->estimate
+					       : USEC_MAX;
+
+	return !h->open_until || end == USEC_MAX || end <= h->open_until;
+}
+
 /* Is its owner to have it back from that job? */
 static inline bool host_recalls(const struct host *h, const struct job *job)
 {

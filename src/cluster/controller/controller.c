@@ -68,6 +68,7 @@ void controller_conf_clear(struct controller_conf *conf)
 	free(conf->state_dir);
 	free(conf->pool);
 	free(conf->policy);
+	free(conf->calendar);
 }
 
 static int set_text(char **to, const char *value)
@@ -228,6 +229,8 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 		return set_pool(conf, value, err);
 	if (!strcmp(name, "policy"))
 		return set_policy(conf, value, err);
+	if (!strcmp(name, "calendar"))
+		return set_text(&conf->calendar, value);
 	if (!strcmp(name, "lost-after"))
 		return set_lost_after(conf, value, err);
 	if (!strcmp(name, "kill-grace"))
@@ -245,7 +248,7 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 	return error_set(
 		err, -EINVAL,
 		"unknown setting '%s'; there are state-dir, listen, "
-		"pool, policy, lost-after, kill-grace, client-grace, "
+		"pool, policy, calendar, lost-after, kill-grace, client-grace, "
 		"history, accounts, keep-output, record, min-uid, admin-submits, user-jobs, "
 		"user-ranks, user-connections, show-arguments",
 		name);
@@ -294,7 +297,7 @@ static int controller_init(struct ctl *ctl, struct error *err)
 		return r;
 	ctl_moves_load(ctl);
 	ctl_jobs_settle(ctl);
-	return 0;
+	return ctl_closings_begin(ctl, err);
 }
 
 /* How much room the disk had when that was last reported. */
@@ -344,6 +347,7 @@ static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 
 static void controller_clear(struct ctl *ctl)
 {
+	ctl_closings_end(ctl);
 	ctl_front_close(ctl);
 	while (!TAILQ_EMPTY(&ctl->moves))
 		ctl_move_destroy(TAILQ_FIRST(&ctl->moves));

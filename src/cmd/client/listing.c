@@ -43,6 +43,8 @@ json_t *host_json(const Control__HostInfo *h)
 		h->refaults, "link_bits", (json_int_t)h->link_bits);
 
 	drained_json(h->drained, j);
+	json_object_set_new(j, "open_until_us",
+			    json_integer((json_int_t)h->open_until_usec));
 	return j;
 }
 
@@ -73,6 +75,16 @@ static void print_drained(const Control__HostInfo *h, FILE *to)
 	fprintf(to, "%s%s\n", *d->reason ? ": " : "", d->reason);
 }
 
+/* What the calendar says of one that is not drained yet. */
+static void print_open(const Control__HostInfo *h, FILE *to)
+{
+	if (!h->open_until_usec || h->drain)
+		return;
+	fputs(h->name, to);
+	print_clock("by the calendar open until", h->open_until_usec, to);
+	fputc('\n', to);
+}
+
 void hosts_table(const Control__Hosts *hosts, FILE *to)
 {
 	if (hosts->n_hosts)
@@ -88,6 +100,8 @@ void hosts_table(const Control__Hosts *hosts, FILE *to)
 	}
 	for (size_t i = 0; i < hosts->n_hosts; i++)
 		print_drained(hosts->hosts[i], to);
+	for (size_t i = 0; i < hosts->n_hosts; i++)
+		print_open(hosts->hosts[i], to);
 }
 
 /* ---- jobs ---- */

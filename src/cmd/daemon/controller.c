@@ -26,6 +26,8 @@ static const struct argp_option options[] = {
 	DAEMON_SETTING(
 		"policy", "NAME[:k=v,...]",
 		"who runs where and when (spread); `stint policies` lists them"),
+	DAEMON_SETTING("calendar", "FILE",
+		       "when hosts are maintained: they are drained in time"),
 	DAEMON_SETTING(
 		"lost-after", "TIME",
 		"give up the ranks of a host that is silent for so long (60s)"),

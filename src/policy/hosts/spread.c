@@ -72,7 +72,7 @@ static void leave_drained(const struct spread *s, const struct view *view,
 		for (uint32_t i = 0; i < j->n; i++)
 			if (view->hosts[j->hosts[i]].drain &&
 			    !view->hosts[j->hosts[i]].leave_by &&
-			    place_least_delay_of(view, plan, j, 1,
+			    place_least_delay_of(view, plan, j, true, 1,
 						 s->placed.owners, &to))
 				move_off(view, plan, j, i, to);
 	}

@@ -11,6 +11,10 @@ REASON(no_room,
        "it needs room for {ranks} {ranks:rank|ranks}, and the usable hosts "
        "have {room}",
        ranks, room);
+REASON(no_room_closing,
+       "it needs room for {ranks} {ranks:rank|ranks}, and the usable hosts have "
+       "{room}; {hosts} {hosts:more closes|more close} before it would end",
+       ranks, room, hosts);
 REASON(behind, "job {job} is before it in the queue and has to start first",
        job);
 
@@ -46,7 +50,7 @@ static bool find_hosts(const struct placed *p, const struct view *view,
 	if (!p->oversubscribe && n > plan_free(plan) &&
 	    n > plan_free(plan) + free_at_home(p, view, plan, job))
 		return false;
-	return place_least_delay_of(view, plan, p->home ? job : NULL, job->size,
+	return place_least_delay_of(view, plan, job, p->home, job->size,
 				    p->owners, ret);
 }
 
@@ -71,16 +75,22 @@ void placed_explain(const struct placed *p, const struct view *view,
 {
 	const struct job *head = TAILQ_FIRST(&view->waiting);
 	const struct host *h;
-	int64_t room = 0, free;
+	int64_t room = 0, closing = 0, free;
 
 	for_each_host (h, view)
-		if (p->owners || !host_recalls(h, job))
+		if (!host_outlasts(h, job, view->now))
+			closing++;
+		else if (p->owners || !host_recalls(h, job))
 			room += p->home ? plan_room_of(plan, h, job)
 					: plan_room(plan, h);
 	free = view->nr_free + free_at_home(p, view, plan, job);
 	if (!p->oversubscribe && room > free)
 		room = free;
-	if (head == job)
+	if (head == job && closing)
+		plan_defer(plan, job,
+			   BECAUSE(no_room_closing, .ranks = job->size,
+				   .room = room, .hosts = closing));
+	else if (head == job)
 		plan_defer(plan, job,
 			   BECAUSE(no_room, .ranks = job->size, .room = room));
 	else

@@ -85,6 +85,7 @@ static void copy_targets(struct steps *s, const struct targets *targets)
 	s->tried.target = xmalloc(size + 1);
 	memcpy(s->tried.target, targets->target, size);
 	s->tried.nr = targets->nr;
+	s->tried.now = targets->now;
 }
 
 static void copy_places(struct steps *s, const struct job *job)

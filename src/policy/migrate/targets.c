@@ -38,6 +38,7 @@ void targets_make_among(struct targets *t, const struct view *view,
 	if (t->made)
 		return;
 	t->made = true;
+	t->now = view->now;
 	t->target = xcalloc(view->nr_hosts + 1, sizeof(*t->target));
 	for_each_host (h, view) {
 		struct target *one = &t->target[t->nr];
@@ -70,10 +71,11 @@ bool target_gentle(const struct target *one)
 	       one->host->load + one->ranks + 1 <= one->host->cores + NOISE;
 }
 
-static bool takes(const struct target *one, const struct job *job, bool gentle)
+static bool takes(const struct targets *t, const struct target *one,
+		  const struct job *job, bool gentle)
 {
-	return one->room && job->memory <= one->memory &&
-	       (!gentle || target_gentle(one));
+	return one->room && host_outlasts(one->host, job, t->now) &&
+	       job->memory <= one->memory && (!gentle || target_gentle(one));
 }
 
 static struct target *best_from(const struct targets *t, size_t i,
@@ -83,7 +85,7 @@ static struct target *best_from(const struct targets *t, size_t i,
 	for (; i < t->nr; i++) {
 		struct target *one = &t->target[i];
 
-		if (one->host->ix != not &&takes(one, job, gentle))
+		if (one->host->ix != not &&takes(t, one, job, gentle))
 			return one;
 	}
 	return NULL;
@@ -106,8 +108,9 @@ struct target *targets_at(const struct targets *t, const struct job *job,
 {
 	for (size_t i = 0; i < t->nr; i++)
 		if (t->target[i].host->ix == host)
-			return takes(&t->target[i], job, gentle) ? &t->target[i]
-								 : NULL;
+			return takes(t, &t->target[i], job, gentle)
+				       ? &t->target[i]
+				       : NULL;
 	return NULL;
 }
 

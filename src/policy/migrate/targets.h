@@ -20,6 +20,7 @@ struct target {
 struct targets {
 	struct target *target; /* by delay, ranks, index of the host */
 	size_t nr;
+	usec_t now;
 	bool made;
 };
 

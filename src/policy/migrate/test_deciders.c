@@ -56,7 +56,7 @@ static struct host random_host(struct random_stream *r, uint64_t *ret_memory)
 		.users = (uint32_t)random_below(r, 3) / 2,
 		.up = random_below(r, 12) != 0,
 		.drain = !random_below(r, 10),
-		.link = random_below(r, 2) ? 1.25e8 : 0,
+		.link = 1.25e8,
 	};
 
 	*ret_memory = (100 + random_below(r, 800)) * MB;
@@ -72,8 +72,9 @@ static struct host random_host(struct random_stream *r, uint64_t *ret_memory)
 }
 
 /* Neighbours talk, some a lot. */
-static void make_talk(struct play *p, struct random_stream *r, struct job *j)
+static void make_talk(struct play *p, struct job *j)
 {
+	struct random_stream own;
 	struct job_talk talk[RANKS];
 	struct event e = { .type = EVENT_TALK,
 			   .at = p->view.now,
@@ -82,9 +83,9 @@ static void make_talk(struct play *p, struct random_stream *r, struct job *j)
 			   .talk = talk };
 
 	for (uint32_t i = 0; i < e.n; i++)
-		talk[i] =
-			(struct job_talk){ i, i + 1, random_uniform(r, 0, 1e8),
-					   random_uniform(r, 0, 2e4) };
+		talk[i] = (struct job_talk){ i, i + 1,
+					     random_uniform(&own, 0, 1e8),
+					     random_uniform(&own, 0, 2e4) };
 	model_apply(&p->view, &e);
 	policy_event(p->policy, &p->view, &e);
 }
@@ -109,8 +110,8 @@ static void place_job(struct play *p, struct random_stream *r, int i)
 					       .job = j,
 					       .n = n,
 					       .hosts = on });
-	if (!random_below(r, 2))
-		make_talk(p, r, j);
+	if (i % 2)
+		make_talk(p, j);
 }
 
 static void play_begin(struct play *p, const char *spec, uint64_t seed)

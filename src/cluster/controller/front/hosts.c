@@ -107,6 +107,7 @@ static void show_host(const struct ctl_host *h, struct shown *s)
 	i->faults = h->report.faults;
 	i->refaults = h->report.refaults;
 	i->link_bits = h->link_bits;
+	i->open_until_usec = (uint64_t)h->open_until;
 	show_presence(&h->owner, &s->presence);
 	i->presence = &s->presence;
 	show_lending(&h->lending, s);

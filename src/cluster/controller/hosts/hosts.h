@@ -17,6 +17,9 @@ void ctl_host_compare(struct ctl_host *h, const Control__AgentInfo *info);
 void ctl_host_report(struct ctl_host *h, const Control__HostReport *r);
 void ctl_host_gone(struct ctl_host *h); /* its agent's connection is */
 void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d);
+/* From now on the calendar of conf->calendar is kept; -EINVAL: it is wrong. */
+int ctl_closings_begin(struct ctl *ctl, struct error *err) must_check;
+void ctl_closings_end(struct ctl *ctl);
 /* What its agent says of the owner's terms; after h->owner is up to date. */
 void ctl_host_lends(struct ctl_host *h, const Control__Lending *m);
 /* Its agent has no such keeper. */

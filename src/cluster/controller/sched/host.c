@@ -67,6 +67,7 @@ void sched_host_fill(const struct ctl_host *h, struct host *ret)
 		.drain = h->drain || goes(h),
 		.faults = r->refaults,
 		.link = (double)h->link_bits / 8,
+		.open_until = h->open_until,
 	};
 	host_set_owners(ret, h->owners.uid, h->owners.nr);
 }
@@ -83,7 +84,8 @@ static bool host_differs(const struct host *a, const struct host *b)
 	       a->leave_by != b->leave_by ||
 	       a->freeze_until != b->freeze_until ||
 	       a->freeze_most != b->freeze_most || a->faults != b->faults ||
-	       a->link != b->link || !host_same_owners(a, b);
+	       a->link != b->link || a->open_until != b->open_until ||
+	       !host_same_owners(a, b);
 }
 
 void ctl_sched_host(struct ctl_host *h)

@@ -15,6 +15,7 @@ struct controller_conf {
 	char **listen;	 /* addresses (cluster/conn/address.h) */
 	size_t nr_listen, cap_listen;
 	char *pool;	   /* of the capsules' addresses: "A.B.C.D/N" */
+	char *calendar;	   /* a file (hosts/calendar.h); NULL: none */
 	char *policy;	   /* "NAME:key=value,..." */
 	usec_t lost_after; /* ranks of a silent host are given up after this */
 	usec_t kill_grace; /* between TERM and KILL */

@@ -127,6 +127,7 @@ struct ctl_host {
 	char *boot_id;
 	bool drain;
 	struct ctl_drained drained; /* if it is */
+	usec_t open_until; /* by the calendar, since 1970; 0: it says nothing */
 	struct ctl_owners owners;
 	struct ctl_peer *agent; /* NULL while it is not connected */
 	char *address, *uplink, *net;
@@ -448,9 +449,10 @@ struct ctl {
 	struct ctl_moves moves; /* under way: state/move.c's */
 	uint64_t last_request;	/* to an agent, its number: state/waiters.c's */
 	/* What only the part in question looks into. */
-	struct ctl_front *front; /* connections */
-	struct ctl_pool *pool;	 /* addresses of ranks: job/pool.c's */
-	struct ctl_sched *sched; /* the policy and its view */
+	struct ctl_front *front;       /* connections */
+	struct ctl_pool *pool;	       /* addresses of ranks: job/pool.c's */
+	struct ctl_sched *sched;       /* the policy and its view */
+	struct ctl_closings *closings; /* of hosts: hosts/closing.c's */
 };
 
 #endif
