@@ -567,6 +567,7 @@ if os.environ["PMI_RANK"] == "1":
 	local enrol=("$stint" controller --state-dir="$bed/s3") far=10.77.0.1:7077
 	[ -e "$STINT_BUILD/src/core/stint-tls.so" ]
 	run ! grep -qE 'gnutls|systemd' <(ldd "$STINT_BUILD/src/cmd/stint-client")
+	run ! grep -qE 'gnutls|systemd|sqlite' <(ldd "$STINT_BUILD/src/cmd/stint-keeper")
 	for who in host/x admin/root; do
 		"${enrol[@]}" --enrol="$who" >"$bed/${who##*/}.key"
 	done

@@ -19,7 +19,7 @@ teardown() {
 }
 
 @test "what is installed works from where it is, and is gone after uninstall" {
-	for f in bin/stint libexec/stint/stint-{client,cluster,sim} share/man/man1/stint.1 \
+	for f in bin/stint libexec/stint/stint-{client,cluster,keeper,sim} share/man/man1/stint.1 \
 		share/man/man5/stint.conf.5 share/man/man8/stint-agent.8 \
 		share/bash-completion/completions/stint; do
 		[ -s "$prefix/$f" ] || { echo "not there: $f"; false; }

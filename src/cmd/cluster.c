@@ -1,6 +1,7 @@
-/* cluster.c - the program of daemons, keepers, test hosts and single moves */
+/* cluster.c - the program of daemons, test hosts and single moves */
 #define IN_client ELSEWHERE
 #define IN_daemon HERE
+#define IN_keeper ELSEWHERE
 #define IN_move	  HERE
 #define IN_sim	  ELSEWHERE
 #include "cmd/kit/table.h"

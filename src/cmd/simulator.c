@@ -4,6 +4,7 @@
 
 #define IN_client ELSEWHERE
 #define IN_daemon ELSEWHERE
+#define IN_keeper ELSEWHERE
 #define IN_move	  ELSEWHERE
 #define IN_sim	  HERE
 #include "cmd/kit/table.h"

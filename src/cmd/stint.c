@@ -16,6 +16,7 @@
 /* Where the subcommands of a room are, and what people know that part as. */
 #define PROGRAM_client "stint-client", "clusters"
 #define PROGRAM_daemon "stint-cluster", "clusters"
+#define PROGRAM_keeper "stint-keeper", "clusters"
 #define PROGRAM_move   "stint-cluster", "clusters"
 #define PROGRAM_sim    "stint-sim", "simulations"
 

@@ -1,13 +1,15 @@
 /*
- * small_loop.c - as much of sd-event as clients use
+ * small_loop.c - as much of sd-event as clients and keepers use
  *
- * In the place of libsystemd, in the program of the clients alone: that brings
- * seven libraries along, for the journal, and to load them takes a command that
- * asks as long as all else it does.  What is declared in systemd/sd-event.h and
- * is defined here does what sd-event(3) says, and test_small_loop.c holds both
- * to it; a call that clients do not use is not here, and the linker says so.
+ * In the place of libsystemd, in the programs of these: that brings seven
+ * libraries along, for the journal.  To load them takes a command that asks as
+ * long as all else it does, and each fork of a keeper pays for them again.  What
+ * is declared in systemd/sd-event.h and is defined here does what sd-event(3)
+ * says, and test_small_loop.c holds both to it; a call that neither uses is not
+ * here, and the linker says so.
  *
- * One source a turn: of those that are ready the one that has been for longest.
+ * One source a turn: of those that are ready, and come before others by their
+ * priority, the one that has been for longest.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,8 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/pidfd.h>
 #include <sys/queue.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,7 +31,7 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 
-enum kind { IO, TIMER, DEFER, SIGNAL };
+enum kind { IO, TIMER, DEFER, SIGNAL, CHILD };
 
 struct sd_event_source {
 	enum kind kind;
@@ -37,14 +41,16 @@ struct sd_event_source {
 	uint64_t ready; /* since this turn; 0: it is not */
 	bool floating;	/* nobody has it but the event */
 	bool dead;	/* to be freed when its handler is back */
+	int64_t priority;
 	void *ctx;
-	int fd; /* IO, SIGNAL */
+	int fd; /* IO, SIGNAL; CHILD: its pidfd */
 	uint32_t events, revents;
 	uint64_t at; /* TIMER */
 	sd_event_io_handler_t on_io;
 	sd_event_time_handler_t on_time;
 	sd_event_handler_t on_defer;
 	sd_event_signal_handler_t on_signal;
+	sd_event_child_handler_t on_child;
 };
 
 struct sd_event {
@@ -77,7 +83,7 @@ int sd_event_new(sd_event **ret)
 static void free_source(sd_event_source *s)
 {
 	LIST_REMOVE(s, link);
-	if (s->kind == SIGNAL)
+	if (s->kind == SIGNAL || s->kind == CHILD)
 		io_close(&s->fd);
 	free(s);
 }
@@ -110,7 +116,7 @@ int sd_event_now(sd_event *e, clockid_t clock, uint64_t *ret)
 
 static bool polls(const sd_event_source *s)
 {
-	return s->kind == IO || s->kind == SIGNAL;
+	return s->kind == IO || s->kind == SIGNAL || s->kind == CHILD;
 }
 
 static int watch_fd(sd_event_source *s, int op)
@@ -218,6 +224,47 @@ int sd_event_add_signal(sd_event *e, sd_event_source **ret, int sig,
 	return r;
 }
 
+/* Its end alone; no SIGCHLD is needed, nor taken. */
+int sd_event_add_child(sd_event *e, sd_event_source **ret, pid_t pid,
+		       int options, sd_event_child_handler_t fn, void *ctx)
+{
+	int fd, r;
+
+	if (options != WEXITED)
+		return -EOPNOTSUPP;
+	fd = pidfd_open(pid, 0);
+	if (fd < 0)
+		return -errno;
+	r = add_source(e, ret,
+		       &(sd_event_source){ .kind = CHILD,
+					   .enabled = SD_EVENT_ONESHOT,
+					   .fd = fd,
+					   .events = EPOLLIN,
+					   .on_child = fn,
+					   .ctx = ctx });
+	if (r < 0)
+		close(fd);
+	return r;
+}
+
+int sd_event_source_set_priority(sd_event_source *s, int64_t priority)
+{
+	s->priority = priority;
+	return 0;
+}
+
+/* It is not ready by the time that was set before. */
+int sd_event_source_set_time_relative(sd_event_source *s, uint64_t after)
+{
+	uint64_t now = (uint64_t)clock_usec(CLOCK_MONOTONIC);
+
+	if (s->kind != TIMER)
+		return -EDOM;
+	s->at = after < UINT64_MAX - now ? now + after : UINT64_MAX;
+	s->ready = 0;
+	return 0;
+}
+
 int sd_event_source_set_enabled(sd_event_source *s, int enabled)
 {
 	int r = 0;
@@ -234,6 +281,12 @@ int sd_event_source_set_enabled(sd_event_source *s, int enabled)
 	if (enabled == SD_EVENT_OFF)
 		s->ready = 0;
 	return 0;
+}
+
+/* Each has one reference. */
+sd_event_source *sd_event_source_unref(sd_event_source *s)
+{
+	return sd_event_source_disable_unref(s);
 }
 
 sd_event_source *sd_event_source_disable_unref(sd_event_source *s)
@@ -321,12 +374,18 @@ static int look_around(sd_event *e, uint64_t timeout)
 	return 0;
 }
 
-static sd_event_source *oldest(sd_event *e)
+static bool comes_before(const sd_event_source *a, const sd_event_source *b)
+{
+	return a->priority != b->priority ? a->priority < b->priority
+					  : a->ready < b->ready;
+}
+
+static sd_event_source *next_of_all(sd_event *e)
 {
 	sd_event_source *s, *found = NULL;
 
 	LIST_FOREACH (s, &e->sources, link)
-		if (is_ready(s) && (!found || s->ready < found->ready))
+		if (is_ready(s) && (!found || comes_before(s, found)))
 			found = s;
 	return found;
 }
@@ -340,6 +399,19 @@ static int call_signal(sd_event_source *s)
 	return s->on_signal(s, &info, s->ctx);
 }
 
+/* Its number stays its own until the handler is back. */
+static int call_child(sd_event_source *s)
+{
+	siginfo_t info = { 0 };
+	int r;
+
+	if (waitid(P_PIDFD, s->fd, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+		return -errno;
+	r = s->on_child(s, &info, s->ctx);
+	(void)!waitid(P_PID, info.si_pid, &info, WEXITED | WNOHANG);
+	return r;
+}
+
 static int call(sd_event_source *s)
 {
 	switch (s->kind) {
@@ -351,6 +423,8 @@ static int call(sd_event_source *s)
 		return s->on_defer(s, s->ctx);
 	case SIGNAL:
 		return call_signal(s);
+	case CHILD:
+		return call_child(s);
 	}
 	return -EINVAL;
 }
@@ -388,7 +462,7 @@ int sd_event_run(sd_event *e, uint64_t timeout)
 		r = look_around(e, end == UINT64_MAX ? end
 				   : end > now	     ? end - now
 						     : 0);
-		s = r < 0 ? NULL : oldest(e);
+		s = r < 0 ? NULL : next_of_all(e);
 		now = (uint64_t)clock_usec(CLOCK_MONOTONIC);
 	} while (r >= 0 && !s && now < end);
 	if (!s)

@@ -1,5 +1,5 @@
 /*
- * test_small_loop.c - what clients expect of an event loop; built twice, with
+ * test_small_loop.c - what clients and keepers expect of an event loop; built twice, with
  * sd-event and with small_loop.c in its place
  */
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,6 +21,7 @@
 #include "core/clock.h"
 
 static char said[64]; /* a letter a call */
+static sd_event_source *self;
 
 static void say(char c)
 {
@@ -129,6 +131,115 @@ static void once_each(void **state)
 	sd_event_unref(e);
 }
 
+/* What may wait comes when nothing else is ready, though it was so before. */
+static void the_idle_come_last(void **state)
+{
+	sd_event_source *idle = NULL, *io = NULL, *d = NULL;
+	sd_event *e = fresh();
+	int p[2];
+
+	(void)state;
+	assert_int_equal(pipe2(p, O_NONBLOCK), 0);
+	assert_int_equal(write(p[1], "xy", 2), 2);
+	assert_int_equal(sd_event_add_defer(e, &idle, on_defer, (void *)"-"),
+			 0);
+	assert_int_equal(
+		sd_event_source_set_priority(idle, SD_EVENT_PRIORITY_IDLE), 0);
+	io = watch(e, p[0], EPOLLIN, "i");
+	assert_int_equal(sd_event_run(e, 0), 1);
+	assert_int_equal(sd_event_add_defer(e, &d, on_defer, (void *)"d"), 0);
+	while (sd_event_run(e, 0) > 0)
+		;
+	assert_int_equal(strlen(said), 4);
+	assert_int_equal(said[3], '-');
+	sd_event_source_unref(idle);
+	sd_event_source_unref(d);
+	sd_event_source_unref(io);
+	sd_event_unref(e);
+	close(p[0]);
+	close(p[1]);
+}
+
+static int on_again(sd_event_source *s, uint64_t at, void *ctx)
+{
+	say('t');
+	assert_int_equal(sd_event_source_set_time_relative(s, 20000), 0);
+	return sd_event_source_set_enabled(s, SD_EVENT_ONESHOT);
+}
+
+static void later_again(void **state)
+{
+	uint64_t began = (uint64_t)clock_usec(CLOCK_MONOTONIC);
+	sd_event_source *t = NULL;
+	sd_event *e = fresh();
+
+	(void)state;
+	assert_int_equal(sd_event_add_time_relative(e, &t, CLOCK_MONOTONIC, 0,
+						    1, on_again, NULL),
+			 0);
+	while (strlen(said) < 3)
+		assert_true(sd_event_run(e, UINT64_MAX) >= 0);
+	assert_true((uint64_t)clock_usec(CLOCK_MONOTONIC) - began >= 40000);
+	/* What is put off is not ready by the time it had before. */
+	assert_int_equal(sd_event_source_set_time_relative(t, 0), 0);
+	assert_int_equal(sd_event_source_set_time_relative(t, 3600000000), 0);
+	assert_int_equal(sd_event_run(e, 0), 0);
+	assert_int_equal(strlen(said), 3);
+	sd_event_source_unref(t);
+	sd_event_unref(e);
+}
+
+static pid_t child;
+
+/* It is still there to be asked about, and nobody else's number. */
+static int on_child(sd_event_source *s, const siginfo_t *si, void *ctx)
+{
+	assert_int_equal(si->si_pid, child);
+	assert_int_equal(si->si_code, CLD_EXITED);
+	assert_int_equal(si->si_status, 7);
+	assert_int_equal(kill(child, 0), 0);
+	say('c');
+	self = sd_event_source_disable_unref(s);
+	return 0;
+}
+
+static pid_t fork_until(int fd)
+{
+	pid_t pid = fork();
+	char c;
+
+	if (!pid)
+		_exit(read(fd, &c, 1) == 1 ? 7 : 1);
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void a_child_ends_once(void **state)
+{
+	sd_event *e = fresh();
+	sigset_t set;
+	int p[2], r;
+
+	(void)state;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	child = fork_until(p[0]);
+	r = sd_event_add_child(e, &self, child, WEXITED, on_child, NULL);
+	assert_true(r >= 0);
+	assert_int_equal(sd_event_run(e, 0), 0);
+	assert_int_equal(write(p[1], "x", 1), 1);
+	while (!*said)
+		assert_true(sd_event_run(e, UINT64_MAX) >= 0);
+	assert_string_equal(said, "c");
+	assert_int_equal(waitpid(child, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+	sd_event_unref(e);
+	close(p[0]);
+	close(p[1]);
+}
+
 static void on_and_off(void **state)
 {
 	sd_event_source *io = NULL;
@@ -171,8 +282,6 @@ static void regular_files(void **state)
 	sd_event_unref(e);
 	close(fd);
 }
-
-static sd_event_source *self;
 
 static int on_last(sd_event_source *s, void *ctx)
 {
@@ -258,6 +367,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(oldest_first),
 		cmocka_unit_test(once_each),
+		cmocka_unit_test(the_idle_come_last),
+		cmocka_unit_test(later_again),
+		cmocka_unit_test(a_child_ends_once),
 		cmocka_unit_test(on_and_off),
 		cmocka_unit_test(regular_files),
 		cmocka_unit_test(the_end),

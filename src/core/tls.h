@@ -65,6 +65,12 @@ typedef int (*tls_lookup_fn)(void *ctx, const char *identity,
 struct tls;
 
 /*
+ * A program that loads TLS only when it needs it loads what is installed now, not
+ * what is put in its place meanwhile: for one that may live longer than that.
+ */
+void tls_hold(void);
+
+/*
  * A session over fd, which stays the caller's.  Nothing is sent yet.  The
  * key is copied; lookup and ctx must outlive the handshake.
  */

@@ -6,10 +6,12 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "core/installed.h"
 #include "core/tls.h"
+#include "core/xalloc.h"
 
 /* Of the library: what tls.h declares. */
 static struct {
@@ -54,6 +56,27 @@ static int not_there(struct error *err)
 			 why ? why : STINT_TLS_LIBRARY);
 }
 
+static int held = -1; /* the library's file */
+
+static char *find_library(void)
+{
+	char *path;
+
+	if (held >= 0)
+		return xasprintf("/proc/self/fd/%d", held);
+	path = installed_find("../core/stint-tls.so", STINT_TLS_LIBRARY);
+	return path ? path : xstrdup(STINT_TLS_LIBRARY);
+}
+
+void tls_hold(void)
+{
+	char *path = find_library();
+
+	if (held < 0)
+		held = open(path, O_PATH | O_CLOEXEC);
+	free(path);
+}
+
 static int load(struct error *err)
 {
 	char *path;
@@ -61,8 +84,8 @@ static int load(struct error *err)
 
 	if (lib.bye)
 		return 0;
-	path = installed_find("../core/stint-tls.so", STINT_TLS_LIBRARY);
-	so = dlopen(path ? path : STINT_TLS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	path = find_library();
+	so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	free(path);
 	if (!so)
 		return not_there(err);

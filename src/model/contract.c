@@ -311,13 +311,21 @@ void contract_write(const struct contract *c, const struct moment *now,
 	fputs("end\n", to);
 }
 
+/*
+ * By the number whoever restarts sees that a guest has come or gone meanwhile, which
+ * is no news once the host counts as used.
+ */
+static bool guests_differ(const struct contract *a, const struct contract *b)
+{
+	return a->scene.guests != b->scene.guests && !(a->used && b->used);
+}
+
 bool contract_differs(const struct contract *a, const struct contract *b)
 {
 	return a->ends != b->ends || a->disturbed != b->disturbed ||
 	       a->returns != b->returns || a->closed != b->closed ||
 	       a->used != b->used || a->scene.here != b->scene.here ||
-	       a->scene.guests != b->scene.guests ||
-	       (a->giving < 0) != (b->giving < 0) ||
+	       guests_differ(a, b) || (a->giving < 0) != (b->giving < 0) ||
 	       (a->leaving < 0) != (b->leaving < 0) ||
 	       a->unsettled != b->unsettled;
 }

@@ -235,6 +235,30 @@ static void that_somebody_leaves_is_written(void **state)
 	assert_int_equal(c.disturbed, 1);
 }
 
+/* Guests that come and go by the thousand are no reason to write each time. */
+static void the_next_guest_is_no_news(void **state)
+{
+	struct contract before;
+
+	(void)state;
+	before = c;
+	guests(1);
+	assert_true(contract_differs(&before, &c)); /* it is used now */
+	before = c;
+	guests(0);
+	assert_false(contract_differs(&before, &c));
+	on_paper("a");
+	owner(true);
+	assert_int_equal(c.disturbed, 1);
+	/* What was written before it went says so as well. */
+	assert_int_equal(from_paper("a"), 0);
+	feed();
+	assert_int_equal(c.disturbed, 1);
+	before = c;
+	owner(false);
+	assert_true(contract_differs(&before, &c));
+}
+
 static void bad_paper(void **state)
 {
 	static const char *const wrong[] = {
@@ -286,6 +310,7 @@ int main(void)
 		cmocka_unit_test_setup(an_agent_started_again_grants_no_time,
 				       fresh),
 		cmocka_unit_test_setup(that_somebody_leaves_is_written, fresh),
+		cmocka_unit_test_setup(the_next_guest_is_no_news, fresh),
 		cmocka_unit_test_setup(bad_paper, fresh),
 	};
 

@@ -416,6 +416,7 @@ static void agent_clear(struct agent *a)
 	sd_event_source_disable_unref(a->report);
 	hooks_end(a);
 	nursery_close(a);
+	io_close(&a->keeper);
 	lend_end(a);
 	monitor_end(a);
 	owner_destroy(a->owner);
@@ -432,6 +433,7 @@ int agent_run(const struct agent_conf *conf, int ready_fd, struct error *err)
 {
 	struct agent a = { .conf = conf,
 			   .hooks_fd = -1,
+			   .keeper = -1,
 			   .nursery = -1,
 			   .ready_fd = ready_fd,
 			   .pause = PAUSE_MIN };
@@ -439,6 +441,8 @@ int agent_run(const struct agent_conf *conf, int ready_fd, struct error *err)
 
 	TAILQ_INIT(&a.relays);
 	r = check_conf(&a, err);
+	if (!r)
+		r = nursery_find_program(&a, err);
 	if (r < 0)
 		goto out;
 	lock = r = agent_take_run_dir(conf->run_dir, err);

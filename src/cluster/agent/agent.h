@@ -49,6 +49,8 @@ struct agent_conf {
 	struct owner_terms owner_terms;
 	char *state_dir;    /* what survives a boot; NULL: run_dir */
 	const char *config; /* the file with [owner], read again at SIGHUP */
+	const char *
+		keeper; /* the program of keepers; NULL: that which is with us */
 };
 
 void agent_conf_init(struct agent_conf *conf);

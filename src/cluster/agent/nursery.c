@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,12 +13,36 @@
 
 #include "cluster/agent/priv.h"
 #include "cluster/keeper/nursery.h"
+#include "core/installed.h"
 #include "core/io.h"
 #include "core/packet.h"
 #include "core/signals.h"
 #include "core/xalloc.h"
 
 enum { SOCKET_IN_IT = 3 };
+
+int nursery_find_program(struct agent *a, struct error *err)
+{
+	char *path = a->conf->keeper
+			     ? xstrdup(a->conf->keeper)
+			     : installed_find("stint-keeper", STINT_KEEPER);
+	int fd;
+
+	if (!path)
+		return error_set(err, -ENOENT,
+				 STINT_KEEPER " is not there; it comes with "
+					      "Stint, and the ranks need it");
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		error_sys(err, fd = -errno, "%s", path);
+	free(path);
+	if (fd < 0)
+		return fd;
+	/* Above what a child has as its standard descriptors and socket. */
+	a->keeper = fcntl(fd, F_DUPFD_CLOEXEC, SOCKET_IN_IT + 1);
+	close(fd);
+	return a->keeper < 0 ? error_sys(err, -errno, "descriptors") : 0;
+}
 
 /*
  * Does it concern keepers?  Their ranks' processes begin as copies of them, so what
@@ -54,8 +79,9 @@ static char **make_env(void)
 	return env;
 }
 
-static int spawn(int sock)
+static int spawn(int program, int sock)
 {
+	char path[32];
 	char **env = make_env();
 	char *argv[] = { (char *)"stint", (char *)"keeper",
 			 (char *)"--nursery=3", NULL };
@@ -72,9 +98,10 @@ static int spawn(int sock)
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
 						POSIX_SPAWN_SETSIGDEF);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", program);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, sock, SOCKET_IN_IT);
-	k = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, env);
+	k = posix_spawn(&pid, path, &files, &attr, argv, env);
 	free(env);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
@@ -88,7 +115,8 @@ static int make_nursery(struct agent *a)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	r = fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : spawn(pair[1]);
+	r = fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0 ? -errno
+						    : spawn(a->keeper, pair[1]);
 	close(pair[1]);
 	if (r < 0)
 		close(pair[0]);

@@ -94,6 +94,7 @@ struct agent {
 	int hooks_fd;	       /* host/hooks_word.h; -1: none */
 	usec_t hooks_at;       /* last looked at */
 	sd_event_source *hooks;
+	int keeper;	   /* the program that the nursery is of, or -1 */
 	int nursery;	   /* socket to it; -1: none yet */
 	bool held;	   /* keepers are not read: the controller does not */
 	bool tell_records; /* with the next report */
@@ -241,6 +242,12 @@ void relay_start(struct agent *a, const Control__KeeperName *name, bool home,
 
 /* ---- nursery.c */
 
+/*
+ * Find the program of keepers.  It is held from now on: what is installed in its
+ * place while we run is the next agent's, as this one's keepers must be of its own
+ * version.
+ */
+int nursery_find_program(struct agent *a, struct error *err) must_check;
 /*
  * Have the nursery fork a keeper.  words is its command line: n bytes, each argument
  * ended by a NUL, as in /proc/PID/cmdline.  The keeper gets the descriptor ready

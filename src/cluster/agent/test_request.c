@@ -205,6 +205,7 @@ static _Noreturn void be_agent(const struct play *w)
 	conf.run_dir = (char *)w->dir;
 	conf.address = (char *)"127.0.0.1";
 	conf.net = (char *)"none";
+	conf.keeper = "/proc/self/exe";
 	conf.cores = 1;
 	conf.score = 1;
 	conf.owner_terms.quiet = 0;

@@ -46,8 +46,10 @@ static char *writable(const struct cgroup_texts *t, const char *controller)
 	return dir;
 }
 
-static char *add_dir(struct capsule_cgroup *cg, char *dir, bool whole)
+static char *add_dir(struct capsule_cgroup *cg, char *dir, const char *what,
+		     bool whole)
 {
+	cg->what[cg->nr_dirs] = what;
 	cg->dirs[cg->nr_dirs++] = dir;
 	if (whole)
 		cg->whole[cg->nr_whole++] = dir;
@@ -59,9 +61,10 @@ void cgroup_plan_v2(const char *base, const char *name,
 		    struct capsule_cgroup *cg)
 {
 	*cg = (struct capsule_cgroup){ .join = -1, .state = -1 };
-	cg->frozen = add_dir(cg, xasprintf("%s/%s/run", base, name), false);
-	add_dir(cg, xasprintf("%s/%s/init", base, name), true);
-	add_dir(cg, xasprintf("%s/%s", base, name), false);
+	cg->frozen =
+		add_dir(cg, xasprintf("%s/%s/run", base, name), NULL, false);
+	add_dir(cg, xasprintf("%s/%s/init", base, name), NULL, true);
+	add_dir(cg, xasprintf("%s/%s", base, name), NULL, false);
 	cg->kind = CGROUP_FREEZER_V2;
 }
 
@@ -106,13 +109,15 @@ static void plan(const struct cgroup_texts *t, const char *name,
 		if (i == 1)
 			go_into(&base, guests);
 		if (base)
-			add_dir(cg, xasprintf("%s/%s", base, name), true);
+			add_dir(cg, xasprintf("%s/%s", base, name), v1[i],
+				true);
 		free(base);
 	}
 	plan_joined(t, guests, cg);
 	base = writable(t, "freezer");
 	if (base) {
-		cg->frozen = add_dir(cg, xasprintf("%s/%s", base, name), false);
+		cg->frozen = add_dir(cg, xasprintf("%s/%s", base, name),
+				     "freezer", false);
 		cg->kind = CGROUP_FREEZER_V1;
 	} else if (!cg->nr_dirs && (base = writable(t, ""))) {
 		go_into(&base, guests);
@@ -213,7 +218,7 @@ int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
 		free(base);
 	}
 	for (unsigned i = 0; i < cg->nr_dirs; i++) {
-		if (cg->dirs[i] == cg->frozen)
+		if (cg->dirs[i] == cg->frozen || !cgroup_has(cg, i, "cpu"))
 			continue;
 		cgroup_weigh(cg->dirs[i], cpu_weight);
 		set_realtime(cg->dirs[i]);

@@ -35,7 +35,8 @@ enum cgroup_freezer {
 
 #define CGROUP_DIRS 5
 struct capsule_cgroup {
-	char *dirs[CGROUP_DIRS]; /* inner ones before outer ones */
+	char *dirs[CGROUP_DIRS];       /* inner ones before outer ones */
+	const char *what[CGROUP_DIRS]; /* v1: its controller; v2: NULL */
 	unsigned nr_dirs;
 	char *whole[3]; /* (into dirs) where init goes */
 	unsigned nr_whole;
@@ -109,6 +110,9 @@ bool cgroup_set(const char *dir, const char *file, uint64_t value);
 uint64_t cgroup_number(const char *dir, const char *file, const char *word);
 /* The same of a text. */
 uint64_t cgroup_number_in(const char *text, const char *word);
+/* May that one of dirs have files of the controller?  The others are not tried. */
+bool cgroup_has(const struct capsule_cgroup *cg, unsigned i,
+		const char *controller);
 /* Its share of the processors: 100 is usual.  What it has not is ignored. */
 void cgroup_weigh(const char *dir, unsigned cpu_weight);
 /*

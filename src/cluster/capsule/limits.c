@@ -142,20 +142,29 @@ void cgroup_claim(char *const *dirs, unsigned n, unsigned cpu_weight, bool low)
 		claim_one(dirs[i], cpu_weight ? cpu_weight : 100, low);
 }
 
+bool cgroup_has(const struct capsule_cgroup *cg, unsigned i,
+		const char *controller)
+{
+	return !cg->what[i] || !strcmp(cg->what[i], controller);
+}
+
 static int set_pids(const char *dir, uint64_t pids)
 {
 	return put_number(dir, "pids.max", pids);
 }
 
-/* Set it in the one group that has the controller. */
-static int set_one(const struct capsule_cgroup *cg, const char *what,
+/* Set it in the one group that has the controller; what: to people. */
+static int set_one(const struct capsule_cgroup *cg, const char *controller,
+		   const char *what,
 		   int (*set)(const char *dir, uint64_t value), uint64_t value,
 		   struct error *err)
 {
 	for (int i = (int)cg->nr_dirs - 1; i >= 0; i--) {
-		int r = cg->dirs[i] == cg->frozen ? -ENOENT
-						  : set(cg->dirs[i], value);
+		int r = -ENOENT;
 
+		if (cg->dirs[i] != cg->frozen &&
+		    cgroup_has(cg, (unsigned)i, controller))
+			r = set(cg->dirs[i], value);
 		if (r != -ENOENT)
 			return r < 0 ? error_sys(err, r,
 						 "cannot set the limit of %s "
@@ -186,11 +195,11 @@ int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
 	int r = 0;
 
 	if (memory)
-		r = set_one(cg, "memory", set_memory,
+		r = set_one(cg, "memory", "memory", set_memory,
 			    memory + OUR_MEMORY + (move ? MOVE_MEMORY : 0),
 			    err);
 	if (!r && pids)
-		r = set_one(cg, "the number of processes", set_pids,
+		r = set_one(cg, "pids", "the number of processes", set_pids,
 			    pids + OUR_PIDS + (move ? MOVE_PIDS : 0), err);
 	return r;
 }
@@ -212,9 +221,24 @@ static bool reached_v1(const char *dir)
 
 /*
  * The kernel counts a kill in the group for any cause: it was the rank's limit
- * if that was reached, else the host's memory. Refused forks are counted in the
- * group of the process or in that of the limit, depending on the kernel's
- * version.
+ * if that was reached, else the host's memory.
+ */
+static void memory_met(const char *dir, bool v2, struct limits_met *ret)
+{
+	if (v2) {
+		ret->kills =
+			most(ret->kills,
+			     cgroup_number(dir, "memory.events", "oom_kill"));
+		ret->own_memory |= cgroup_number(dir, "memory.events", "oom");
+	}
+	ret->kills = most(ret->kills,
+			  cgroup_number(dir, "memory.oom_control", "oom_kill"));
+	ret->own_memory |= reached_v1(dir);
+}
+
+/*
+ * Refused forks are counted in the group of the process or in that of the
+ * limit, depending on the kernel's version.
  */
 void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret)
 {
@@ -222,14 +246,11 @@ void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret)
 	for (unsigned i = 0; i < cg->nr_dirs; i++) {
 		const char *dir = cg->dirs[i];
 
-		ret->kills = most(
-			ret->kills,
-			most(cgroup_number(dir, "memory.events", "oom_kill"),
-			     cgroup_number(dir, "memory.oom_control",
-					   "oom_kill")));
-		ret->own_memory |= cgroup_number(dir, "memory.events", "oom") ||
-				   reached_v1(dir);
-		ret->refused = most(ret->refused,
-				    cgroup_number(dir, "pids.events", "max"));
+		if (cgroup_has(cg, i, "memory"))
+			memory_met(dir, !cg->what[i], ret);
+		if (cgroup_has(cg, i, "pids"))
+			ret->refused =
+				most(ret->refused,
+				     cgroup_number(dir, "pids.events", "max"));
 	}
 }

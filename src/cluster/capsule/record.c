@@ -83,19 +83,18 @@ int record_read(const char *dir, struct capsule_record *ret)
 	return r;
 }
 
-int record_write(const char *dir, const struct capsule_record *rec,
-		 struct error *err)
+/* Of one length, whatever init is. */
+static char *record_text(const struct capsule_record *rec)
 {
-	char *path = xasprintf("%s/record", dir), *text, addr[NET_TEXT];
+	char *text, addr[NET_TEXT];
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
-	int r;
 
 	if (!f)
 		abort();
-	fprintf(f, "keeper %d %llu\ninit %d %llu\nboot %s\n", rec->keeper.pid,
-		(unsigned long long)rec->keeper.start, rec->init.pid,
-		(unsigned long long)rec->init.start, rec->boot);
+	fprintf(f, "keeper %d %llu\ninit %-10d %-20llu\nboot %s\n",
+		rec->keeper.pid, (unsigned long long)rec->keeper.start,
+		rec->init.pid, (unsigned long long)rec->init.start, rec->boot);
 	fprintf(f, "weight %u\n", rec->cpu_weight);
 	fprintf(f, "netns %llu\nlink %s\nuplink %s\naddress %s\n",
 		(unsigned long long)rec->netns, rec->link, rec->uplink,
@@ -104,7 +103,21 @@ int record_write(const char *dir, const struct capsule_record *rec,
 		fprintf(f, "cgroup %s\n", rec->cgroups[i]);
 	if (fclose(f))
 		abort();
-	r = io_replace_file(path, text, err);
+	return text;
+}
+
+int record_write(const char *dir, const struct capsule_record *rec,
+		 struct error *err)
+{
+	char *path = xasprintf("%s/record", dir), *text = record_text(rec);
+	fd_auto fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ssize_t n = fd < 0 ? -1 : pwrite(fd, text, strlen(text), 0);
+	int r = 0;
+
+	if (n < 0)
+		r = error_sys(err, -errno, "cannot write %s", path);
+	else if ((size_t)n < strlen(text))
+		r = error_sys(err, -ENOSPC, "cannot write %s", path);
 	free(text);
 	free(path);
 	return r;
@@ -205,7 +218,8 @@ static int sweep_one(const struct sweep *s, const char *dir)
 	if (r < 0)
 		return 0;
 	for (unsigned i = 0; i < 2; i++) {
-		path = xasprintf("%s/%s", dir, i ? "record" : "record.new");
+		/* The second is what older versions wrote first. */
+		path = xasprintf("%s/%s", dir, i ? "record.new" : "record");
 		unlink(path);
 		free(path);
 	}

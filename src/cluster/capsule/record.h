@@ -28,7 +28,10 @@ struct capsule_record {
 	unsigned cpu_weight; /* of them, when nobody has lowered it */
 };
 
-/* Write it whole or not at all into the directory dir. */
+/*
+ * Write it into the directory dir, under the lock if it is the first there.  After
+ * that only init may differ, and who reads meanwhile finds all else as it was.
+ */
 int record_write(const char *dir, const struct capsule_record *rec,
 		 struct error *err) must_check;
 /* -EBADMSG when it is not a record; -ENOENT when it does not exist. */

@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -71,30 +73,33 @@ static int make_file(struct error *err)
 		      : fd;
 }
 
-static int put_string(int fd, const char *s, size_t *n)
+static void put_string(FILE *to, const char *s)
 {
-	size_t len = strlen(s) + 1;
-
-	*n += len;
-	return io_write_full(fd, s, len);
+	fwrite(s, 1, strlen(s) + 1, to);
 }
 
 static int put_program(int fd, const struct capsule_program *prog,
 		       struct request *req)
 {
-	int r = 0;
+	char *text = NULL;
+	FILE *to = open_memstream(&text, &req->n);
+	int r;
 
-	for (; !r && prog->argv[req->nr_argv]; req->nr_argv++)
-		r = put_string(fd, prog->argv[req->nr_argv], &req->n);
-	for (; !r && prog->env[req->nr_env]; req->nr_env++)
-		r = put_string(fd, prog->env[req->nr_env], &req->n);
-	if (!r)
-		r = put_string(fd, prog->cwd ? prog->cwd : "/", &req->n);
-	for (size_t i = 0; !r && i < prog->nr_files; i++) {
-		r = put_string(fd, prog->files[i].folder, &req->n);
-		if (!r)
-			r = put_string(fd, prog->files[i].path, &req->n);
+	if (!to)
+		abort(); /* out of memory */
+	for (; prog->argv[req->nr_argv]; req->nr_argv++)
+		put_string(to, prog->argv[req->nr_argv]);
+	for (; prog->env[req->nr_env]; req->nr_env++)
+		put_string(to, prog->env[req->nr_env]);
+	put_string(to, prog->cwd ? prog->cwd : "/");
+	for (size_t i = 0; i < prog->nr_files; i++) {
+		put_string(to, prog->files[i].folder);
+		put_string(to, prog->files[i].path);
 	}
+	if (fclose(to))
+		abort(); /* out of memory */
+	r = io_write_full(fd, text, req->n);
+	free(text);
 	return r;
 }
 

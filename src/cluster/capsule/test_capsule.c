@@ -101,9 +101,19 @@ static void record_round_trip(void **state)
 	};
 	char dir[SCRATCH_MAX], path[80];
 	struct capsule_record got;
+	struct stat first, second;
 
 	scratch_dir(dir, "/tmp");
+	rec.init = (struct process_id){ 0, 0 };
 	assert_int_equal(record_write(dir, &rec, NULL), 0);
+	snprintf(path, sizeof(path), "%s/record", dir);
+	assert_int_equal(stat(path, &first), 0);
+	/* Init is written over what is there: nobody finds less meanwhile. */
+	rec.init = (struct process_id){ 56, 78 };
+	assert_int_equal(record_write(dir, &rec, NULL), 0);
+	assert_int_equal(stat(path, &second), 0);
+	assert_int_equal(first.st_ino, second.st_ino);
+	assert_int_equal(first.st_size, second.st_size);
 	assert_int_equal(record_read(dir, &got), 0);
 	assert_int_equal(got.keeper.pid, 12);
 	assert_int_equal(got.init.start, 78);
@@ -116,7 +126,6 @@ static void record_round_trip(void **state)
 	assert_int_equal(got.cpu_weight, 250);
 	assert_string_equal(got.cgroups[1], "/b/with space");
 	record_clear(&got);
-	snprintf(path, sizeof(path), "%s/record", dir);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(record_read(dir, &got), -ENOENT);
 }
@@ -238,6 +247,37 @@ static void v1_entered(void **state)
 	v2_is(freezer, "/cgroup.procs", "");
 	close(cg.join);
 	close(cg.state);
+}
+
+/* On v1 each group has the files of its controller alone; others are not asked. */
+static void v1_each_its_own(void **state)
+{
+	char dir[SCRATCH_MAX], pids[SCRATCH_MAX + 8];
+	struct capsule_cgroup cg = {
+		.dirs = { dir, pids },
+		.what = { "memory", "pids" },
+		.nr_dirs = 2,
+		.join = -1,
+		.state = -1,
+	};
+	struct limits limits = { .pids = 10 };
+	struct limits_met met;
+
+	scratch_dir(dir, "/tmp");
+	snprintf(pids, sizeof(pids), "%s/p", dir);
+	assert_int_equal(mkdir(pids, 0700), 0);
+	v2_put(dir, "/memory.oom_control", "oom_kill 2\n");
+	v2_put(dir, "/pids.events", "max 7\n");
+	v2_put(pids, "/memory.oom_control", "oom_kill 9\n");
+	v2_put(pids, "/pids.events", "max 3\n");
+	v2_put(dir, "/pids.max", "");
+	v2_put(pids, "/pids.max", "");
+	cgroup_met(&cg, &met);
+	assert_int_equal(met.kills, 2);
+	assert_int_equal(met.refused, 3);
+	assert_int_equal(cgroup_limit(&cg, &limits, false, NULL), 0);
+	v2_is(pids, "/pids.max", "11");
+	v2_is(dir, "/pids.max", "");
 }
 
 /* A file of the group as it is, then after it was lowered, and back. */
@@ -425,6 +465,7 @@ int main(void)
 		cmocka_unit_test(record_round_trip),
 		cmocka_unit_test(record_bad),
 		cmocka_unit_test(v1_entered),
+		cmocka_unit_test(v1_each_its_own),
 		cmocka_unit_test(claim_of_a_group),
 		cmocka_unit_test(v2_limits),
 		cmocka_unit_test(v2_no_controller),

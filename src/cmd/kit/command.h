@@ -10,8 +10,8 @@
  *
  * `stint`, which people call, has no subcommand: it executes the program that
  * does, by the subcommand's room.  `stint-client` has those that ask the controller,
- * `stint-cluster` daemons and moves, `stint-sim` what needs no cluster; these
- * are not in PATH.  So none loads libraries that it does not use, and a
+ * `stint-cluster` daemons and moves, `stint-keeper` what stands beside a rank,
+ * `stint-sim` what needs no cluster; these are not in PATH.  So none loads libraries that it does not use, and a
  * simulation does not need those for networks installed.
  */
 #ifndef CMD_KIT_COMMAND_H

@@ -1,8 +1,8 @@
 /*
  * table.h - the table of a program's subcommands, from commands.def
  *
- * A program includes it after IN_client, IN_daemon, IN_move and IN_sim, which say
- * for each room whether its subcommands are in this program (HERE) or not
+ * A program includes it after IN_client, IN_daemon, IN_keeper, IN_move and IN_sim,
+ * which say for each room whether its subcommands are in this program (HERE) or not
  * (ELSEWHERE).
  */
 #include <stddef.h>

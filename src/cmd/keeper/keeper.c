@@ -12,6 +12,7 @@
 #include "cluster/keeper/nursery.h"
 #include "cmd/kit/command.h"
 #include "core/log.h"
+#include "core/tls.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 
@@ -184,6 +185,7 @@ int cmd_keeper(int argc, char **argv)
 	struct words words;
 
 	parse_words(argc, argv, &words);
+	tls_hold();
 	if (words.nursery < 0)
 		return be_keeper(&words.conf);
 	log_init("stint keeper --nursery", LOG_L_INFO);
