@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
@@ -68,9 +67,6 @@ int address_check(const char *text, struct error *err)
 
 int address_parse(const char *text, struct address *ret, struct error *err)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-				  .ai_flags = AI_ADDRCONFIG };
-	struct addrinfo *found;
 	const char *port;
 	char host[HOST_MOST];
 	int r;
@@ -78,16 +74,7 @@ int address_parse(const char *text, struct address *ret, struct error *err)
 	if (!strncmp(text, "unix:", 5))
 		return parse_unix(text + 5, ret, err);
 	r = split_address(text, host, &port, err);
-	if (r < 0)
-		return r;
-	r = getaddrinfo(host, port, &hints, &found);
-	if (r)
-		return error_set(err, -EHOSTUNREACH, "%s: %s", text,
-				 gai_strerror(r));
-	memcpy(&ret->sa, found->ai_addr, found->ai_addrlen);
-	ret->len = found->ai_addrlen;
-	freeaddrinfo(found);
-	return 0;
+	return r < 0 ? r : address_resolve(text, host, port, ret, err);
 }
 
 /* Remove the path of a Unix socket on which no process listens. */

@@ -16,6 +16,12 @@ struct address {
 /* HOST is a name or an address; "[::1]:7077" for IPv6. */
 int address_parse(const char *text, struct address *ret,
 		  struct error *err) must_check;
+/*
+ * Its part for HOST and PORT, of text.  resolve.c asks the C library, which loads
+ * others for that; the program that people call has its own (cmd/stint.c).
+ */
+int address_resolve(const char *text, const char *host, const char *port,
+		    struct address *ret, struct error *err) must_check;
 /* Whether it could be one, without a look-up of the name. */
 int address_check(const char *text, struct error *err) must_check;
 

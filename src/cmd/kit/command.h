@@ -8,8 +8,8 @@
  * line of the same form.  Commands that ask the controller have client_main()
  * (client_options.h).
  *
- * `stint`, which people call, has no subcommand: it executes the program that
- * does, by the subcommand's room.  `stint-client` has those that ask the controller,
+ * `stint`, which people call, executes the program that has the subcommand, by
+ * its room, unless it asks a controller on this machine (stint.c).  `stint-client` has those that ask the controller,
  * `stint-cluster` daemons and moves, `stint-keeper` what stands beside a rank,
  * `stint-sim` what needs no cluster; these are not in PATH.  So none loads libraries that it does not use, and a
  * simulation does not need those for networks installed.
