@@ -148,6 +148,7 @@ static bool by_record(void *ctx)
 	doubt(h2, 1, 1, false);
 	lacks(h1, 0, 0, false); /* the old keeper has died */
 	lacks(h1, 0, 7, true);	/* which had given it away, another time */
+	lacks(h2, 0, 1, true);	/* says another host, which wants it */
 	assert_int_equal(r->epoch, 0);
 	assert_int_equal(ASKED(VERDICT), 0);
 	lacks(h1, 0, 1, true);

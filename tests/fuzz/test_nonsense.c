@@ -247,6 +247,9 @@ static bool words(void *ctx)
 	Keeper__MoveProgress progress = KEEPER__MOVE_PROGRESS__INIT;
 	Control__OutputAck ack = CONTROL__OUTPUT_ACK__INIT;
 	Control__Attach attach = CONTROL__ATTACH__INIT;
+	Control__GetRecord record = CONTROL__GET_RECORD__INIT;
+	Control__Drain drain = CONTROL__DRAIN__INIT;
+	char *hosts[] = { (char *)"h1" };
 	Control__Signal sig = CONTROL__SIGNAL__INIT;
 	Control__Submit s = CONTROL__SUBMIT__INIT;
 	Keeper__Output o = KEEPER__OUTPUT__INIT;
@@ -277,6 +280,14 @@ static bool words(void *ctx)
 	refused = false;
 	actor_say(lada, MESSAGE_BODY(SIGNAL), &sig);
 	assert_true(refused && !job->spec->stopping);
+	refused = false;
+	drain.hosts = hosts;
+	drain.n_hosts = 1;
+	actor_say(lada, MESSAGE_BODY(DRAIN), &drain);
+	assert_true(refused && !ctl_host_find(ctl, "h1")->drain);
+	refused = false;
+	actor_say(lada, MESSAGE_BODY(GET_RECORD), &record);
+	assert_true(refused);
 	s.argv = argv;
 	s.n_argv = s.ranks = 1;
 	s.groups = groups;

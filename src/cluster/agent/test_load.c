@@ -1,4 +1,6 @@
 /* test_load.c - what an agent tells of its host */
+#include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -80,6 +82,54 @@ static void guests_are_counted(void **state)
 	close(ready[1]);
 }
 
+static _Noreturn void *spin(void *arg)
+{
+	int *ready = arg;
+
+	(void)!write(*ready, "x", 1);
+	for (;;)
+		;
+}
+
+/* Its first thread sleeps, another one runs. */
+static pid_t spin_in_a_thread(int ready)
+{
+	pid_t pid = fork_to_end_with();
+	pthread_t other;
+
+	if (!pid) {
+		if (pthread_create(&other, NULL, spin, &ready))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void threads_of_guests_are_counted(void **state)
+{
+	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 64], c;
+	int ready[2], tries = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = spin_in_a_thread(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	scratch_dir(dir, "/tmp");
+	snprintf(path, sizeof(path), "%s/capsules", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	guest_capsule(dir, "1.0", pid);
+	/* The first thread may still be on its way to sleep. */
+	while (host_guests_running(dir, false) != 1 && ++tries < 20000)
+		poll(NULL, 0, 1);
+	assert_in_range(tries, 0, 19999);
+	guest_end(pid);
+	guest_capsule_remove(dir, "1.0");
+	close(ready[0]);
+	close(ready[1]);
+}
+
 static void the_kernels_count_is_read(void **state)
 {
 	assert_int_equal(host_running("0.07 0.48 0.33 1/94 31463\n"), 1);
@@ -150,6 +200,7 @@ int main(void)
 		cmocka_unit_test(first_sample_is_whole),
 		cmocka_unit_test(the_kernels_count_is_read),
 		cmocka_unit_test(guests_are_counted),
+		cmocka_unit_test(threads_of_guests_are_counted),
 		cmocka_unit_test(runnable_is_without_guests),
 	};
 

@@ -321,6 +321,25 @@ static void learns_from_moves_that_end_there(void **state)
 	assert_int_equal((int)(flights.still * 1000 + .5), 1300);
 }
 
+/* What could not move at all says nothing of how long others take. */
+static void learns_nothing_from_refusals(void **state)
+{
+	struct job *j = pass_runs(1, 1, (uint32_t[]){ 0 });
+	struct event refused = { EVENT_MIGRATE, .job = j, .refused = true };
+
+	(void)state;
+	j->memory = 100 * MB;
+	pass_wanted_back(0, 0);
+	flights.fixed = flights.still = 1;
+	leave(BOTH, "migrate job 1 rank 0 to 1;");
+	flights_note(&flights, &plan, 0);
+	view.now += 12 * SEC;
+	refused.at = view.now;
+	flights_event(&flights, &view, &refused);
+	assert_int_equal(flights.nr, 0);
+	assert_true(flights.fixed == 1 && flights.still == 1);
+}
+
 static void save_and_load(void)
 {
 	struct flights loaded = { .rate = flights.rate };
@@ -438,6 +457,7 @@ int main(void)
 		PASS_TEST(gentle_is_a_core_for_each),
 		PASS_TEST(a_pace_is_saved),
 		PASS_TEST(learns_from_moves_that_end_there),
+		PASS_TEST(learns_nothing_from_refusals),
 		PASS_TEST(what_failed_goes_elsewhere),
 		PASS_TEST(forgotten_when_they_should_have_ended),
 	};

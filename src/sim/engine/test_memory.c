@@ -317,6 +317,27 @@ static void a_host_is_held_back_for_the_largest(void **state)
 	sim_result_clear(&r);
 }
 
+/* The host that is held back stays occupied. */
+static void who_waits_too_long_lets_it_go(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 70 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 65 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 2, .memory = 40 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 45 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 5 * MB },
+	};
+	struct sim_result r;
+	char *text;
+
+	(void)state;
+	text = plans_of(jobs, 5, "3x1x1x100000000",
+			"v-reconfiguration:settle=30,patience=50", &r);
+	assert_non_null(strstr(text, "\n30 reserve 1\n80 release 1\n"));
+	free(text);
+	sim_result_clear(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +350,7 @@ int main(void)
 		cmocka_unit_test(the_largest_that_fits_leaves),
 		cmocka_unit_test(the_place_has_the_most_memory),
 		cmocka_unit_test(a_host_is_held_back_for_the_largest),
+		cmocka_unit_test(who_waits_too_long_lets_it_go),
 	};
 
 	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
