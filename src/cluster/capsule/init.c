@@ -34,6 +34,7 @@
 #include "core/packet.h"
 #include "core/procstat.h"
 #include "core/signals.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 
 /* Helpers get pids from here downwards, far from where programs get theirs. */
@@ -186,7 +187,7 @@ static bool await_stopped(int ms)
 	while (!all_stopped()) {
 		if (ms-- == 0)
 			return false;
-		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		nanosleep(&(struct timespec){ .tv_nsec = NSEC_PER_MSEC }, NULL);
 	}
 	return true;
 }
@@ -205,7 +206,7 @@ static int stop_all(struct error *err)
 		if (await_stopped(ms))
 			return 0;
 		kill(-1, SIGCONT);
-		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		nanosleep(&(struct timespec){ .tv_nsec = NSEC_PER_MSEC }, NULL);
 	}
 	return error_set(err, -ETIMEDOUT,
 			 "a process in the capsule does not stop");

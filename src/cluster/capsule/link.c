@@ -32,6 +32,7 @@
 #include "cluster/capsule/bounds.h"
 #include "cluster/capsule/priv.h"
 #include "core/io.h"
+#include "core/units.h"
 
 #define CARRIER_TRIES 10000 /* of half a millisecond */
 #define GONE_MS	      5000  /* for the pair to die with its namespace */
@@ -308,7 +309,8 @@ static bool is_gone(const struct capsule_link *l)
 	     waited += ms, ms = ms < 64 ? 2 * ms : ms) {
 		if (waited >= GONE_MS)
 			return false;
-		nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+		nanosleep(&(struct timespec){ .tv_nsec = ms * NSEC_PER_MSEC },
+			  NULL);
 	}
 	return true;
 }

@@ -5,6 +5,7 @@
 #include "cluster/conn/loop.h"
 #include "cluster/keeper/priv.h"
 #include "core/log.h"
+#include "core/units.h"
 
 static bool is_over(const struct keeper *k)
 {
@@ -129,7 +130,7 @@ static void tell_exited(struct keeper_rank *rank)
 	exited.stderr_end = rank->io.out_offset[1];
 	exited.cpu_usec =
 		(uint64_t)(ru->ru_utime.tv_sec + ru->ru_stime.tv_sec) *
-			1000000 +
+			USEC_PER_SEC +
 		(uint64_t)(ru->ru_utime.tv_usec + ru->ru_stime.tv_usec);
 	exited.max_rss = (uint64_t)ru->ru_maxrss * 1024;
 	exited.memory_max = rank->limits.memory;
