@@ -459,7 +459,7 @@ if os.environ["PMI_RANK"] == "1":
 }
 
 @test "System V objects keep a rank where it is, and it is told why" {
-	begin run sh -c 'ipcmk -S 1; exec sleep 1000' >"$bed/out" 2>"$bed/err"
+	begin run --hosts h1 sh -c 'ipcmk -S 1; exec sleep 1000' >"$bed/out" 2>"$bed/err"
 	eventually grep -q "Semaphore id" "$bed/out"
 	run st migrate 1.0 h2
 	[ "$status" = 1 ]

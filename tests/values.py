@@ -44,7 +44,7 @@ POOLS = ["", "x", "1.2.3/8", "1.2.3.4/33", "10.0.0.0/31", "10.0.0.0", "10.0.0.1/
 
 FREE = {"measured", "key", "config", "log", "out", "record", "results", "figures", "events", "swf",
         "replay", "gantt", "out-swf", "plot", "series", "svg", "run-dir", "state-dir",
-        "uplink", "output", "activity", "guests-of", "owners"}
+        "uplink", "output", "activity", "guests-of", "owners", "calendar", "cgroup"}
 CLIENT = {"controller": ADDRESSES}
 COSTS = {"migrate-cost": TIMES, "rank-cost": TIMES, "resize-cost": TIMES}
 
