@@ -71,7 +71,7 @@ as() { # USER SETPRIV... -- ARGUMENTS...
 	shift
 	(cd / && exec timeout -k 10 300 setpriv --reuid "$uid" "${more[@]}" env -u STINT_TESTBED -u STINT_TESTBED_DIR \
 		STINT_CONTROLLER="unix:$bed/controller.sock" STINT_KEY="$open/$user.key" \
-		${preload:+LD_PRELOAD="$preload"} "$open/stint" "$@")
+		${preload:+LD_PRELOAD="$preload"} "$open/stint${preload:+-client}" "$@")
 }
 
 liar() { # a library by whose word whoever runs has gid and groups $1
