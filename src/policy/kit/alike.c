@@ -56,6 +56,7 @@ static struct alike *make(struct alikes *a)
 	struct alike *k = xcalloc(1, sizeof(*k));
 
 	k->ix = (uint32_t)a->nr;
+	k->first_slot = USEC_MAX;
 	array_room(a->kind, a->nr, &a->cap);
 	a->kind[a->nr++] = k;
 	return k;
@@ -79,6 +80,21 @@ static struct alike *take_idle(struct alikes *a)
 
 	a->idle = k->next;
 	return k;
+}
+
+/* Its slots are others now. */
+static void note_slots(struct alike *k)
+{
+	const usec_t *s = k->slot + k->first;
+
+	k->first_slot = k->nr ? s[0] : USEC_MAX;
+	k->last_slot = k->nr ? s[k->nr - 1] : 0;
+}
+
+static void set_head(struct alike *k, const struct job *job)
+{
+	k->head = job;
+	k->submit = job ? job->submit : 0;
 }
 
 /* A row of no jobs yet, behind another one (NULL: the first of all). */
@@ -136,7 +152,7 @@ static struct alike *cut_row(struct alikes *a, struct alike *k,
 	struct alike *new = make_row(a, first, k);
 	struct alike_link *l = &a->link[first->ix];
 
-	new->head = first;
+	set_head(new, first);
 	new->tail = k->tail;
 	k->tail = l->prev;
 	a->link[k->tail->ix].next = NULL;
@@ -149,6 +165,7 @@ static struct alike *cut_row(struct alikes *a, struct alike *k,
 	for (size_t i = n; i < k->nr; i++)
 		alike_add(new, k->slot[k->first + i]);
 	k->nr = n < k->nr ? n : k->nr;
+	note_slots(k);
 	return new;
 }
 
@@ -197,7 +214,10 @@ struct alike *alikes_insert(struct alikes *a, const struct job *job, usec_t at)
 	while (l->prev && job_before(job, l->prev))
 		l->prev = a->link[l->prev->ix].prev;
 	l->next = l->prev ? a->link[l->prev->ix].next : k->head;
-	*(l->prev ? &a->link[l->prev->ix].next : &k->head) = job;
+	if (l->prev)
+		a->link[l->prev->ix].next = job;
+	else
+		set_head(k, job);
 	*(l->next ? &a->link[l->next->ix].prev : &k->tail) = job;
 	k->nr_jobs++;
 	return k;
@@ -208,7 +228,10 @@ void alikes_remove(struct alikes *a, const struct job *job)
 	struct alike *k = alikes_of(a, job);
 	struct alike_link *l = &a->link[job->ix];
 
-	*(l->prev ? &a->link[l->prev->ix].next : &k->head) = l->next;
+	if (l->prev)
+		a->link[l->prev->ix].next = l->next;
+	else
+		set_head(k, l->next);
 	*(l->next ? &a->link[l->next->ix].prev : &k->tail) = l->prev;
 	k->nr_jobs--;
 	if (!a->each)
@@ -263,6 +286,7 @@ void alike_add(struct alike *k, usec_t at)
 	if (i == 0 && k->first > 0) {
 		k->slot[--k->first] = at;
 		k->nr++;
+		note_slots(k);
 		return;
 	}
 	grow_slots(k);
@@ -270,6 +294,7 @@ void alike_add(struct alike *k, usec_t at)
 	memmove(s + i + 1, s + i, (k->nr - i) * sizeof(*s));
 	s[i] = at;
 	k->nr++;
+	note_slots(k);
 }
 
 void alike_take(struct alike *k, size_t i)
@@ -281,6 +306,7 @@ void alike_take(struct alike *k, size_t i)
 		k->first++;
 	else
 		memmove(s + i, s + i + 1, (k->nr - i) * sizeof(*s));
+	note_slots(k);
 }
 
 size_t alike_equal(const struct alike *k, size_t i, size_t most)
@@ -301,9 +327,11 @@ void alike_move(struct alike *k, size_t i, size_t n, usec_t to)
 	memmove(s + at + n, s + at, (first - at) * sizeof(*s));
 	for (size_t j = at; j < at + n; j++)
 		s[j] = to;
+	note_slots(k);
 }
 
 void alike_forget_slots(struct alike *k)
 {
 	k->first = k->nr = 0;
+	note_slots(k);
 }

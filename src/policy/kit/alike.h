@@ -28,16 +28,20 @@
 #include "core/units.h"
 #include "model/job.h"
 
+/* What a look at thousands of them reads stands first, in one line of the cache. */
 struct alike {
 	uint32_t ix; /* dense, for good */
 	uint32_t size;
-	usec_t length;		       /* estimate; USEC_MAX: none */
+	usec_t length;		      /* estimate; USEC_MAX: none */
+	usec_t first_slot, last_slot; /* USEC_MAX and 0: it has none */
+	usec_t submit;		      /* of its head */
+	struct alike *behind; /* the row behind it in the order of the queue, */
+	struct alike *before;
 	const struct job *head, *tail; /* jobs, by (submit, id) */
 	uint32_t nr_jobs;
-	usec_t *slot; /* slot[first .. first + nr), ascending */
-	size_t first, nr, cap;
 	uint32_t next; /* of the same hash, or of those idle: ix + 1 */
-	struct alike *before, *behind; /* rows, in the order of the queue */
+	usec_t *slot;  /* slot[first .. first + nr), ascending */
+	size_t first, nr, cap;
 };
 
 struct alikes {
@@ -75,12 +79,12 @@ const struct job *alikes_next(const struct alikes *a, const struct job *job);
 /* Slots: the first, the last, the last at or before at most. */
 static inline usec_t alike_first(const struct alike *k)
 {
-	return k->nr ? k->slot[k->first] : USEC_MAX;
+	return k->first_slot;
 }
 
 static inline usec_t alike_last(const struct alike *k)
 {
-	return k->nr ? k->slot[k->first + k->nr - 1] : 0;
+	return k->last_slot;
 }
 
 /* Index of the last slot <= most; -1 if there is none. */

@@ -22,12 +22,12 @@ struct freed {
 	usec_t from, to;
 	int64_t most; /* no more than that are free in it; or INT64_MAX */
 	usec_t upto;  /* who was submitted later has looked at it */
+	usec_t so_far; /* among tidy ones: no run[0].longest up to this one is greater */
 	/*
 	 * The longest runs of at least 2^i free processors that touch it, or more, but
 	 * for runs that touch what came free later as well; longest = -1: not known.
 	 */
 	struct profile_longest run[FREED_SIZES];
-	usec_t so_far; /* among tidy ones: no run[0].longest up to this one is greater */
 	uint64_t reckoned; /* when one was found too long: profile.changes */
 	struct profile_spot spot; /* where it begins */
 };

@@ -63,17 +63,21 @@ static void move_freed(struct freed *to, const struct freed *from, size_t n)
 }
 
 /* Put one among the first n, which are in order and do not touch; how many are they then? */
-static size_t put_freed(struct freed *f, size_t n, struct freed one)
+static size_t put_freed(struct freed *f, size_t n, const struct freed *one)
 {
+	struct freed copy;
 	size_t i = n;
 
-	while (i > 0 && f[i - 1].from > one.from)
+	while (i > 0 && f[i - 1].from > one->from)
 		i--;
-	if (i > 0 && one.from <= f[i - 1].to) {
-		join_freed(&f[--i], &one);
+	if (i > 0 && one->from <= f[i - 1].to) {
+		join_freed(&f[--i], one);
+	} else if (i == n && one == f + n) {
+		n++;
 	} else {
+		copy = *one; /* which may lie where the others go */
 		move_freed(f + i + 1, f + i, n++ - i);
-		f[i] = one;
+		f[i] = copy;
 	}
 	while (i + 1 < n && f[i + 1].from <= f[i].to) {
 		join_freed(&f[i], &f[i + 1]);
@@ -88,7 +92,7 @@ void backfill_freed_tidy(struct freed_list *list)
 
 	list->joins++;
 	for (size_t i = n; i < list->nr; i++)
-		n = put_freed(list->f, n, list->f[i]);
+		n = put_freed(list->f, n, &list->f[i]);
 	list->tidy = list->nr = n;
 	for (size_t i = 0; i < n; i++)
 		list->f[i].so_far = USEC_MAX;

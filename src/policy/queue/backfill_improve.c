@@ -74,22 +74,24 @@ static bool use_run(struct backfill *b, struct alike *k, usec_t start,
 	return true;
 }
 
-/* Improve the slots of k in one stretch of time, from now or later on; what begins at
- * its last slot or later is of no use to it. */
+/* Improve the slots of k in one stretch of time, from now or later on, whose beginning
+ * is at that spot; what begins at its last slot or later is of no use to it. */
 static void improve_in(struct backfill *b, const struct view *view,
-		       struct alike *k, struct freed f)
+		       struct alike *k, usec_t from, usec_t to,
+		       struct profile_spot spot)
 {
-	usec_t start, end, to;
+	usec_t start, end;
 
-	while (f.from < f.to && f.from < alike_last(k)) {
-		to = alike_last(k) < f.to ? alike_last(k) : f.to;
-		if (!profile_run(&b->profile, f.from, to, k->size, k->length,
-				 &f.spot, &start, &end))
+	while (from < to && from < alike_last(k)) {
+		usec_t most = alike_last(k) < to ? alike_last(k) : to;
+
+		if (!profile_run(&b->profile, from, most, k->size, k->length,
+				 &spot, &start, &end))
 			break;
 		if (start < view->now)
 			start = view->now;
 		if (!use_run(b, k, start, end))
-			f.from = end;
+			from = end;
 	}
 }
 
@@ -189,7 +191,7 @@ static void fill_in(struct backfill *b, const struct view *view,
 	uint64_t changes = b->profile.changes;
 
 	profile_find(&b->profile, f->from, &f->spot);
-	improve_in(b, view, k, *f);
+	improve_in(b, view, k, f->from, f->to, f->spot);
 	if (changes != b->profile.changes || f->reckoned == changes)
 		return;
 	f->reckoned = changes;
@@ -249,7 +251,7 @@ static void improve_in_all(struct backfill *b, const struct view *view,
 
 void backfill_improve_now(struct backfill *b, const struct view *view)
 {
-	const struct freed now = { .from = view->now, .to = view->now + 1 };
+	const struct profile_spot nowhere = { 0 };
 	const struct job *j = NULL;
 	int64_t most = profile_max(&b->profile, view->now, view->now + 1);
 
@@ -258,7 +260,7 @@ void backfill_improve_now(struct backfill *b, const struct view *view)
 
 		if (alike_last(k) <= view->now)
 			continue;
-		improve_in(b, view, k, now);
+		improve_in(b, view, k, view->now, view->now + 1, nowhere);
 		most = profile_max(&b->profile, view->now, view->now + 1);
 	}
 }
@@ -294,9 +296,9 @@ void backfill_improve(struct backfill *b, const struct view *view)
 	most = most_of(b, view, &b->seen);
 	find_longest(b, &b->seen);
 	while ((k = next_kind(b, k, most))) {
-		b->mover = b->kinds.each ? k->head->submit : USEC_MAX;
+		b->mover = b->kinds.each ? k->submit : USEC_MAX;
 		changes = b->profile.changes;
-		improve_in_all(b, view, k, &b->seen, k->head->submit);
+		improve_in_all(b, view, k, &b->seen, k->submit);
 		/*
 		 * Look at the stretches that its own moves and those of kinds
 		 * before it made free.

@@ -95,9 +95,16 @@ static void dynamic(void **state)
 	     "1=8;1=8;2=4 3=4;2=4 3=4;2=6 4=2;");
 	/* Job 2 has 4 of 7 and lacks 3; job 4 asks for 5. */
 	play("dsmjf", 8, "1:8;2:7 3:4;-1;4:5;-3;",
+	     "1=8;1=8;2=4 3=4;2=4 3=4;2=7 4=1;");
+	play("dsmjf:by=size", 8, "1:8;2:7 3:4;-1;4:5;-3;",
 	     "1=8;1=8;2=4 3=4;2=4 3=4;2=4 4=4;");
 	play("dsmjf:by=lack", 8, "1:8;2:7 3:4;-1;4:5;-3;",
 	     "1=8;1=8;2=4 3=4;2=4 3=4;2=7 4=1;");
+	/* And job 4 for 2: what it lacks is less than what job 2 does. */
+	play("dsmjf", 8, "1:8;2:7 3:4;-1;4:2;-3;",
+	     "1=8;1=8;2=4 3=4;2=4 3=4;2=7 4=1;");
+	play("dsmjf:by=lack", 8, "1:8;2:7 3:4;-1;4:2;-3;",
+	     "1=8;1=8;2=4 3=4;2=4 3=4;2=6 4=2;");
 }
 
 static void rigid_jobs_are_not_folded(void **state)
@@ -110,12 +117,12 @@ static void rigid_jobs_are_not_folded(void **state)
 }
 
 static const char *const all[] = {
-	"ff",	   "ffds",	    "ffis",	 "ffitd",    "fcfsuf",
-	"ff+fifo", "ffds+fifo",	    "ffis+fifo", "epfp",     "stdfuf",
-	"shjfuf",  "lojfuf",	    "ffcfs",	 "fff",	     "fsjf",
-	"mfff",	   "mfsjf",	    "mfstdf",	 "mfshjf",   "mflojf",
-	"deqp",	   "dprop",	    "dprop-sm",	 "dprop-sh", "dfcfs",
-	"dsmjf",   "dsmjf:by=lack", NULL
+	"ff",	   "ffds",	    "ffis",	     "ffitd",	 "fcfsuf",
+	"ff+fifo", "ffds+fifo",	    "ffis+fifo",     "epfp",	 "stdfuf",
+	"shjfuf",  "lojfuf",	    "ffcfs",	     "fff",	 "fsjf",
+	"mfff",	   "mfsjf",	    "mfstdf",	     "mfshjf",	 "mflojf",
+	"deqp",	   "dprop",	    "dprop-sm",	     "dprop-sh", "dfcfs",
+	"dsmjf",   "dsmjf:by=size", "dsmjf:by=lack", NULL
 };
 
 /* Does the policy promise that no processor is free while somebody waits? */

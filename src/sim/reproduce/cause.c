@@ -36,30 +36,26 @@ static const struct {
 	  "at the higher load." },
 	{ "I-4a",
 	  "What the table counts is not said; with processors that change hands "
-	  "DEQP and DPROP come out as published at every load, as under no "
-	  "other of five counts. DSMJF does not. The text sorts it by processor "
-	  "demand, and so do we; so what comes nearer, to fill up who lacks "
-	  "least (dsmjf:by=lack), is another rule and no reading of that text, "
-	  "though it is nearer in I-4d, too. Filling up the smallest first "
-	  "moves fewer processors than filling up the earliest, as large jobs "
-	  "end before they are full; so a count of DSMJF as high as that of "
-	  "DFCFS contradicts the rule under this count. C = 1 instead of 0 "
-	  "changes the ratios by less than 0.02. Either the thesis' program had "
-	  "another rule than its text, or it counted something else: that stays "
-	  "open." },
-	{ "I-4b", "See I-4d: the order in which DSMJF serves." },
+	  "all three policies come out as published at every load, as under no "
+	  "other of five counts. Those of DSMJF do since a running job that "
+	  "lacks processors is filled up before a waiting one starts: the text, "
+	  "\"the smallest job that is allocated less than its processor demand "
+	  "receives min(n-p, FP) additional processors\", leaves open whether "
+	  "smaller ones that wait come before it. If they do (dsmjf:by=size, in "
+	  "the notes), less changes hands than under DFCFS, by an eighth to a "
+	  "fifth, which the table contradicts." },
+	{ "I-4b",
+	  "With C = 1 under uniform times ours is a third of a percentage point "
+	  "short of the published one's range: the difference of 1 and a ratio "
+	  "that the thesis knew to some 7 %. In the other order of serving, "
+	  "which I-4a and I-4d rule out, it is met by as little." },
 	{ "I-4d",
-	  "The thesis knew each mean to 5 %, so a ratio to some 7 %; ours are 5 "
-	  "to 7 % below the published ones, all three to the same side. The "
-	  "ratios are steep in the load: see the notes for 0.82 and 0.85 "
-	  "instead of 0.8. N = 32 for the applications, which the thesis "
-	  "states, cannot be what its load was reckoned with: the processors in "
-	  "its own Tables 4.1 and 4.2 are 37.3 on average, and with 32 the "
-	  "ratio is half as much again as the one it printed. To fill up who "
-	  "lacks least (dsmjf:by=lack) is nearer, but the text sorts by "
-	  "processor demand. What is common to I-4a and I-4d is DSMJF alone, "
-	  "DEQP and DPROP agree everywhere; so its program may have differed "
-	  "from its text." },
+	  "The thesis knew each mean to 5 %, so a ratio to some 7 %. The ratios "
+	  "are steep in the load: see the notes for 0.82 and 0.85 instead of "
+	  "0.8. N = 32 for the applications, which the thesis states, cannot be "
+	  "what its load was reckoned with: the processors in its own Tables "
+	  "4.1 and 4.2 are 37.3 on average, and with 32 the ratio is half as "
+	  "much again as the one it printed." },
 	{ "S-2b",
 	  "The paper's loads are called low, medium and high; its figure is lost. "
 	  "The gain grows steeply with the load, so 40 % is met a little below "

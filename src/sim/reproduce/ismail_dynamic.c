@@ -42,23 +42,26 @@ static void changes_row(struct reproduce *r, const struct reproduce_grid *g,
 }
 
 /* The other reading of DSMJF, policy 4 of the grid. */
-static void lack_note(struct reproduce *r, const struct reproduce_grid *g,
-		      size_t l)
+static void mixed_note(struct reproduce *r, const struct reproduce_grid *g,
+		       size_t l)
 {
 	struct estimate e = reproduce_ratio(r, g, 4, 0, l, METRIC_REASSIGNED);
 	struct estimate n = reproduce_ratio(r, g, 4, 0, l, METRIC_CHANGES);
 
-	reproduce_note(r, reproduce_text("smallest by what it lacks: %.3f "
-					 "(%.3f to %.3f), in changes of "
-					 "running jobs %.3f",
-					 e.value, e.low, e.high, n.value));
+	reproduce_note(
+		r,
+		reproduce_text(
+			"waiting ones by their size among those that run: %.3f "
+			"(%.3f to %.3f), in changes of "
+			"running jobs %.3f",
+			e.value, e.low, e.high, n.value));
 }
 
 int ismail_i4a(struct reproduce *r, struct error *err)
 {
 	static const char *const policies[] = { "dfcfs",	 "dsmjf",
 						"dprop",	 "deqp",
-						"dsmjf:by=lack", NULL };
+						"dsmjf:by=size", NULL };
 	static const double loads[] = { 0.4, 0.6, 0.8 };
 	static const double published[4][3] = { { 1, 1, 1 },
 						{ 1.00, 1.03, 1.02 },
@@ -74,7 +77,7 @@ int ismail_i4a(struct reproduce *r, struct error *err)
 		for (size_t l = 0; l < g.nr_loads; l++) {
 			changes_row(r, &g, p, l, published[p][l]);
 			if (p == 1)
-				lack_note(r, &g, l);
+				mixed_note(r, &g, l);
 		}
 	if (!rc)
 		reproduce_note(
@@ -104,7 +107,7 @@ static struct estimate advantage(struct estimate ratio)
 int ismail_i4b(struct reproduce *r, struct error *err)
 {
 	static const char *const policies[] = { "dsmjf", "deqp",
-						"dsmjf:by=lack", NULL };
+						"dsmjf:by=size", NULL };
 	static const struct {
 		const char *workload, *name;
 		usec_t overhead;
@@ -144,9 +147,11 @@ int ismail_i4b(struct reproduce *r, struct error *err)
 			e = advantage(reproduce_ratio(r, &g, 2, 1, 0,
 						      METRIC_RESPONSE));
 			reproduce_note(
-				r, reproduce_text("smallest by what it lacks: "
-						  "%.1f (%.1f to %.1f)",
-						  e.value, e.low, e.high));
+				r,
+				reproduce_text(
+					"waiting ones by their size among those that run: "
+					"%.1f (%.1f to %.1f)",
+					e.value, e.low, e.high));
 		}
 		reproduce_grid_clear(&g);
 	}
@@ -176,9 +181,9 @@ static int at_load(struct reproduce *r, const char *const *policies,
 }
 
 /* RT(policies[0])/RT(policies[1]) of each row, and the same with N = 32, of the
- * policies lack, if given, and with both. */
+ * policies mixed, if given, and with both. */
 static int pairs(struct reproduce *r, const char *const *policies,
-		 const char *const *lack, const struct pair *row, size_t nr,
+		 const char *const *mixed, const struct pair *row, size_t nr,
 		 struct error *err)
 {
 	int rc = 0;
@@ -188,9 +193,10 @@ static int pairs(struct reproduce *r, const char *const *policies,
 			reproduce_text("%s,mean_size=32", row[i].workload);
 		const struct reproduce_reading readings[] = {
 			{ "N = 32 in the load", policies, other },
-			{ lack ? "smallest by what it lacks" : NULL, lack,
-			  row[i].workload },
-			{ "both", lack, other },
+			{ mixed ? "waiting ones by their size among those that run"
+				: NULL,
+			  mixed, row[i].workload },
+			{ "both", mixed, other },
 			{ NULL },
 		};
 		struct reproduce_grid g = { .policy = policies,
@@ -212,7 +218,7 @@ static int pairs(struct reproduce *r, const char *const *policies,
 			rc = reproduce_readings(r, readings, row[i].load,
 						METRIC_RESPONSE, err);
 		}
-		for (size_t k = 0; lack && !rc && k < NR(more_load); k++)
+		for (size_t k = 0; mixed && !rc && k < NR(more_load); k++)
 			rc = at_load(r, policies, row[i].workload, more_load[k],
 				     err);
 		reproduce_grid_clear(&g);
@@ -236,14 +242,14 @@ int ismail_i4c(struct reproduce *r, struct error *err)
 int ismail_i4d(struct reproduce *r, struct error *err)
 {
 	static const char *const policies[] = { "dsmjf", "deqp", NULL };
-	static const char *const lack[] = { "dsmjf:by=lack", "deqp", NULL };
+	static const char *const mixed[] = { "dsmjf:by=size", "deqp", NULL };
 	static const struct pair row[] = {
 		{ MISP_U, "MISP, U", 0.8, 1.23, 1.33 },
 		{ MISP_E, "MISP, E", 0.8, 1.45, 1.55 },
 		{ APPS, "applications", 0.8, 2.1, 2.2 },
 	};
 
-	return pairs(r, policies, lack, row, NR(row), err);
+	return pairs(r, policies, mixed, row, NR(row), err);
 }
 
 int ismail_i4e(struct reproduce *r, struct error *err)
