@@ -59,7 +59,7 @@ teardown() {
 	[ -e "$lib" ] || skip "not built with sanitizers"
 	nm -D --defined-only "$lib" | awk '$2 == "T" {print $3}' | sort >shown
 	cat "$prefix"/include/stint/*/*.h | tr -d '\n' | sed 's:/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/::g' |
-		grep -oE '\b(move|channel|error|parse|tls)_[a-z_]+\(' | tr -d '(' | sort -u >declared
+		grep -oE '\b(move|channel|error|pace|parse|tls)_[a-z_]+\(' | tr -d '(' | sort -u >declared
 	diff -u declared shown
 }
 
