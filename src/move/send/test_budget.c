@@ -102,6 +102,7 @@ static void bed_init(struct bed *b, usec_t budget, const unsigned *written,
 	b->s = (struct sending){ .src = &b->src,
 				 .report = &b->report,
 				 .process = { .tracee = &b->tracee },
+				 .ch = channel_from_fd(-1), /* no rate */
 				 .ahead = ahead_create(),
 				 .precopy = precopy_create() };
 	throttle = (struct throttle){ 0 };
@@ -118,6 +119,7 @@ static void bed_clear(struct bed *b)
 {
 	ahead_destroy(b->s.ahead);
 	precopy_destroy(b->s.precopy);
+	channel_close(b->s.ch);
 }
 
 /* ---- when the rounds end */

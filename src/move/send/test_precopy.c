@@ -26,6 +26,7 @@ static void run(unsigned again, const unsigned *written, const bool *ahead,
 	struct tracee tracee = { 0 };
 	struct error err = ERROR_INIT;
 	struct sending s = { .src = &src,
+			     .ch = channel_from_fd(-1), /* no rate */
 			     .report = &report,
 			     .process = { .tracee = &tracee },
 			     .precopy = precopy_create() };
@@ -39,6 +40,7 @@ static void run(unsigned again, const unsigned *written, const bool *ahead,
 	for (unsigned i = 0; i < rounds; i++)
 		assert_int_equal(world.ahead[i], ahead[i]);
 	precopy_destroy(s.precopy);
+	channel_close(s.ch);
 }
 
 #define RUN(again, written, ahead)                                 \
