@@ -21,6 +21,7 @@ struct sched_wakes {
 struct sched_record {
 	uint64_t nr;
 	uint64_t flushed; /* of them, surely committed */
+	uint64_t entered; /* of them, when all that was there had entered */
 };
 
 struct ctl_sched {

@@ -70,7 +70,7 @@ void ctl_record_begin(struct ctl *ctl)
 	struct text t;
 
 	store_trim_lines(ctl->store, (uint64_t)ctl->conf->record);
-	ctl->sched->record.nr = ctl->sched->record.flushed = 0;
+	ctl->sched->record = (struct sched_record){ .nr = 0 };
 	if (!recording(ctl))
 		return;
 	record_begin(&ctl->sched->view, CTL_SEED, ctl->conf->policy,
@@ -122,13 +122,20 @@ void ctl_record_flush(struct ctl *ctl)
 	ctl->sched->record.flushed = ctl->sched->record.nr;
 }
 
+/*
+ * Not by what its beginning takes: of many jobs that is more than a segment, and each
+ * would be full when it begins.
+ */
 bool ctl_record_full(const struct ctl *ctl)
 {
+	const struct sched_record *record = &ctl->sched->record;
 	uint64_t most = (uint64_t)ctl->conf->record / SEGMENTS;
 
-	return recording(ctl) &&
-	       ctl->sched->record.nr >
-		       (most > SEGMENT_LEAST ? most : SEGMENT_LEAST);
+	if (most < SEGMENT_LEAST)
+		most = SEGMENT_LEAST;
+	if (most < record->entered)
+		most = record->entered;
+	return recording(ctl) && record->nr - record->entered > most;
 }
 
 /* ---- handing it out ---- */

@@ -150,6 +150,7 @@ static int sched_begin(struct ctl *ctl, struct error *err)
 		else
 			sched_job_enter(job, now);
 	}
+	ctl->sched->record.entered = ctl->sched->record.nr;
 	return 0;
 }
 
