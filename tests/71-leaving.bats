@@ -230,10 +230,10 @@ line_in() { # MINUTES HOSTS REASON
 	eventually eval '[[ "$(jobs "hosts(1)")" != *h1* ]]'
 	[[ "$(st hosts)" == *"h2, by the calendar open until "* ]]
 	# What would be over too late goes elsewhere, or waits, and why says so.
-	sleeper --estimate=3h -n 1
+	sleeper --time=3h -n 1
 	eventually is 'j[2]["state"]' running
 	where_is 2 "['h3']"
-	st submit --estimate=3h -n 17 sleep 0
+	st submit --time=3h -n 17 sleep 0
 	eventually eval '[[ "$(st why 3)" == *"1 more closes before it would end"* ]]'
 	st record | grep -q "^host .* open="
 	# A wrong line changes nothing; without it the host is open again.

@@ -79,7 +79,7 @@ void placed_explain(const struct placed *p, const struct view *view,
 
 	for_each_host (h, view)
 		if (!host_outlasts(h, job, view->now))
-			closing++;
+			closing += host_takes(h, job);
 		else if (p->owners || !host_recalls(h, job))
 			room += p->home ? plan_room_of(plan, h, job)
 					: plan_room(plan, h);
