@@ -247,6 +247,6 @@ line_in() { # MINUTES HOSTS REASON
 	st kill 1 2
 	# One that cannot be read at the start is an error.
 	echo "sat 99:00-6:00 h1" >"$bed/calendar"
-	run -1 timeout 60 "$stint" controller --state-dir="$BATS_TEST_TMPDIR/s" --listen="unix:$BATS_TEST_TMPDIR/c.sock" --calendar="$bed/calendar"
+	run -2 timeout 60 "$stint" controller --state-dir="$BATS_TEST_TMPDIR/s" --listen="unix:$BATS_TEST_TMPDIR/c.sock" --calendar="$bed/calendar"
 	[[ "$output" == *"calendar:1: '99:00-6:00' are no times"* ]]
 }
