@@ -230,7 +230,8 @@ class Bed:
     def things(self):
         """
         All that jobs make on the hosts, as a set of words: links, routes,
-        neighbours, cgroups, files of the run directories, mounts, processes.
+        neighbours, cgroups, files of the run directories, mounts, processes.  The
+        contract with an owner stays: it is written when the first guest comes.
         """
         found = set()
         for h in self.hosts:
@@ -240,7 +241,7 @@ class Bed:
                           for line in self.ip(h, *args)
                           if "cache" not in line}
             for path, _, names in os.walk(f"{self.home}/{h}/run"):
-                found |= {os.path.join(path, n) for n in names}
+                found |= {os.path.join(path, n) for n in names if n != "contract"}
         name = self.env["STINT_TESTBED"]
         for top in glob.glob(f"/sys/fs/cgroup/*/stint-testbed.{name}") + \
                 glob.glob(f"/sys/fs/cgroup/stint-testbed.{name}"):
