@@ -38,6 +38,7 @@ struct run_print {
 	sd_event_source *io[2]; /* NULL: a file, which takes all at once */
 	TAILQ_HEAD(, chunk) queue;
 	bool dead;    /* a write has failed */
+	bool hurried; /* what would wait is dropped */
 	bool pumping; /* so that what ops do to it does not go in circles */
 };
 
@@ -86,10 +87,12 @@ static bool finish(struct run_print *p, struct chunk *c)
 		w = write_some(p, c);
 		if (w < 0)
 			fail(p, (int)w);
-		else if (!w)
-			return false;
-		else
+		else if (w)
 			c->at += w;
+		else if (p->hurried)
+			p->dead = true;
+		else
+			return false;
 	}
 	return true;
 }
@@ -257,8 +260,9 @@ bool run_print_idle(const struct run_print *p)
 
 void run_print_drop(struct run_print *p)
 {
-	p->dead = true;
-	pump_and_tell(p);
+	p->hurried = true;
+	if (!run_print_idle(p))
+		pump_and_tell(p);
 }
 
 void run_print_drain(struct run_print *p)

@@ -45,7 +45,7 @@ bool run_print_reached(struct run_print *p, const Control__JobState *end);
 void run_print_finish(struct run_print *p);
 bool run_print_idle(const struct run_print *p);
 
-/* Discard the rest. */
+/* Discard what waits, and the rest as soon as it would have to wait. */
 void run_print_drop(struct run_print *p);
 
 /* Write what waits, however long that takes. */

@@ -388,8 +388,7 @@ static bool leaves(const struct run *r, int signo)
 /* Behind a pager that waits, what is still unread would keep the job. */
 static void drop_rest(struct run *r)
 {
-	if (!run_print_idle(r->print))
-		run_print_drop(r->print);
+	run_print_drop(r->print);
 }
 
 static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
