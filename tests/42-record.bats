@@ -194,12 +194,16 @@ print(sqlite3.connect(sys.argv[1]).execute('SELECT ' + sys.argv[2]).fetchone()[0
 		"$bed/controller/state.db" "$1"
 }
 
+# What a job had is gone: only then is it over, and jobs may be so in another order.
+no_keepers() { ! ls "$bed"/h*/run/keepers/*.sock >/dev/null 2>&1; }
+
 @test "of the jobs that are over the last are remembered, without their environment" {
 	serve 2
 	restart_controller --history=2 --client-grace=0
 	eventually hosts_up 2
 	for i in 1 2 3 4 5; do
 		SECRET=sesame$i st run -n 2 true "$i"
+		eventually no_keepers
 	done
 	begin run -n 1 sleep 1000 # goes on meanwhile, and is no history
 	eventually is 'j[6]["state"]' running
