@@ -17,9 +17,9 @@ def check(name):
     return os.path.join(BUILD, "tests/move/check-" + name)
 
 
-def mpi(name):
+def mpi(name, which=MPI):
     """A program of tests/mpi, or the example solver, built with that MPI."""
-    if MPI == "openmpi":
+    if which == "openmpi":
         return os.path.join(BUILD, "tests/mpi", name + "-openmpi")
     folder = "examples" if name == "heat" else "tests/mpi"
     return os.path.join(BUILD, folder, name)

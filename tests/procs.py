@@ -63,6 +63,12 @@ def children(pid):
     return [p for p in all_pids() if (stat_of(p) or (0, 0))[1] == pid]
 
 
+def descendants(pid):
+    """Its children, and theirs."""
+    found = children(pid)
+    return found + [p for child in found for p in descendants(child)]
+
+
 def exit_on_term():
     """SIGTERM ends this program by way of every `finally`; once, as `timeout`
     sends it to us, and then to our whole group."""
