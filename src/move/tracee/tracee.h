@@ -92,7 +92,7 @@ int tracee_stop(struct tracee *t, struct error *err) must_check;
 void tracee_resume(struct tracee *t);
 
 /*
- * look.c, for stop.c.  A thread has just been stopped: find out which system
+ * look.c, for task.c.  A thread has just been stopped: find out which system
  * call was interrupted (k->syscall) and what it waits for (k->wait).
  */
 void tracee_found_call(struct tracee *t, struct task *k);
