@@ -115,6 +115,32 @@ hosts_up() { # COUNT
 	json_is 'sum(h["state"] != "down" for h in j)' "$1" hosts
 }
 
+# So many jobs wait or run.
+job_count_is() {
+	json_is 'len(j)' "$1" ps
+}
+
+# There are so many jobs (1), all ranks of all of them run.
+all_running() {
+	json_is 'all(r["state"] == "running" for i in j for r in i["ranks"]) and (len(j), j[0]["state"])' \
+		"${1:-1} running" ps
+}
+
+# Where a rank is.
+host_of() { # JOB.RANK
+	json "j[0]['ranks'][${1#*.}]['host']" ps "${1%.*}"
+}
+
+# A program that counts until USR1, and whether all it counted came, once and in order.
+# shellcheck disable=SC2034 # for who loads this
+count=$BATS_TEST_DIRNAME/counter.py
+
+counted_whole() { # FILE
+	local n
+	n=$(sed -n 's/^PASS //p' "$1")
+	[ "$n" -gt 1 ] && cmp "$1" <(seq -f 'round %.0f' 0 $((n - 1)); echo "PASS $n")
+}
+
 # In the background, until it is killed.
 sleeper() { # OPTIONS...
 	local n=$((${njobs:-0} + 1))

@@ -4,11 +4,8 @@
  * In network namespaces of its own below a user namespace of its own, so that
  * it needs no privilege and touches nothing.  Skipped where that is forbidden.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
-#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,122 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/io.h"
-#include "net/fast_path.h"
 #include "net/request.h"
-#include "net/share.h"
-
-#define PORT 4242
-
-/* A namespace, and a socket that works in it. */
-struct space {
-	int fd;
-	struct net *net;
-};
-
-static struct in_addr ip(const char *text)
-{
-	struct in_addr a;
-
-	assert_int_equal(inet_pton(AF_INET, text, &a), 1);
-	return a;
-}
-
-static void space_open(struct space *s)
-{
-	fd_auto home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	struct net_link lo;
-
-	assert_int_equal(unshare(CLONE_NEWNET), 0);
-	s->fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	assert_true(s->fd >= 0);
-	assert_int_equal(setns(home, CLONE_NEWNET), 0);
-	assert_int_equal(net_open_at(s->fd, &s->net, NULL), 0);
-	assert_int_equal(net_link_find(s->net, "lo", &lo, NULL), 0);
-	assert_int_equal(net_link_up(s->net, lo.index, true, NULL), 0);
-}
-
-static void space_close(struct space *s)
-{
-	net_close(s->net);
-	close(s->fd);
-}
-
-/* A pair from a to b, up, with these addresses; returns the index in a. */
-static int cable(struct space *a, const char *a_name, const char *a_ip,
-		 struct space *b, const char *b_name, const char *b_ip)
-{
-	struct net_veth_end ea = { .name = a_name, .netns = -1 };
-	struct net_veth_end eb = { .name = b_name, .netns = b->fd };
-	struct net_link link;
-	int index = net_veth_create(a->net, &ea, &eb, 0, NULL);
-
-	assert_true(index > 0);
-	assert_int_equal(net_link_find(b->net, b_name, &link, NULL), 0);
-	assert_int_equal(net_link_up(a->net, index, true, NULL), 0);
-	assert_int_equal(net_link_up(b->net, link.index, true, NULL), 0);
-	if (a_ip)
-		assert_int_equal(
-			net_address_put(a->net, index, ip(a_ip), 24, NULL), 0);
-	if (b_ip)
-		assert_int_equal(
-			net_address_put(b->net, link.index, ip(b_ip), 24, NULL),
-			0);
-	return index;
-}
-
-static int make_udp(void *arg, struct error *err)
-{
-	return socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-}
-
-/* A socket in s that datagrams to `to` are for. */
-static int hears(struct space *s, const char *to)
-{
-	struct sockaddr_in sin = {
-		.sin_family = AF_INET,
-		.sin_port = htons(PORT),
-		.sin_addr = ip(to),
-	};
-	int fd = net_visit(s->fd, make_udp, NULL, NULL);
-
-	assert_int_equal(bind(fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
-	return fd;
-}
-
-/*
- * Does a datagram from a reach `to`, which b has?  Waits long enough only
- * for what is to arrive; `silence` is looked for a short while.
- */
-static bool reaches(struct space *a, struct space *b, const char *to,
-		    bool silence)
-{
-	struct sockaddr_in sin = {
-		.sin_family = AF_INET,
-		.sin_port = htons(PORT),
-		.sin_addr = ip(to),
-	};
-	fd_auto from = net_visit(a->fd, make_udp, NULL, NULL);
-	fd_auto at = hears(b, to);
-	struct pollfd p[] = { { .fd = at, .events = POLLIN },
-			      { .fd = from, .events = 0 } };
-	int n = 0;
-
-	assert_int_equal(connect(from, (struct sockaddr *)&sin, sizeof(sin)),
-			 0);
-	for (int i = 0; i < (silence ? 3 : 600) && !n; i++) {
-		/* Neither an unreachable nor a refusal may ever come back. */
-		assert_int_equal(send(from, "x", 1, 0), 1);
-		n = poll(p, 2, 100);
-		assert_false(p[1].revents);
-	}
-	return n;
-}
+#include "net/testing.h"
 
 static void links(void **state)
 {
@@ -378,122 +266,6 @@ static void announcement(void **state)
 	space_close(&lan);
 }
 
-/* A host that forwards between a guest's link and its uplink. */
-struct forwarder {
-	struct space guest, host, far;
-};
-
-static void forwarder_open(struct forwarder *f)
-{
-	struct net_route out = { .via = ip("10.1.0.1") };
-	int up, index;
-	struct net_link link;
-
-	space_open(&f->guest);
-	space_open(&f->host);
-	space_open(&f->far);
-	index = cable(&f->host, "stg1x0", "10.1.0.1", &f->guest, "eth0",
-		      "10.1.0.2");
-	up = cable(&f->host, "up", "10.2.0.1", &f->far, "eth0", "10.2.0.2");
-	assert_int_equal(net_link_up_forwarding(f->host.net, index, NULL), 0);
-	assert_int_equal(net_link_up_forwarding(f->host.net, up, NULL), 0);
-	assert_int_equal(net_link_find(f->guest.net, "eth0", &link, NULL), 0);
-	out.index = link.index;
-	assert_int_equal(net_route_put(f->guest.net, &out, NULL), 0);
-	out.via = ip("10.2.0.1");
-	assert_int_equal(net_link_find(f->far.net, "eth0", &link, NULL), 0);
-	out.index = link.index;
-	assert_int_equal(net_route_put(f->far.net, &out, NULL), 0);
-}
-
-/* Bytes that arrive of 5 MB sent at once, in datagrams that are read one by one. */
-static size_t flood(struct space *from, struct space *to, const char *address)
-{
-	static char data[50000];
-	struct sockaddr_in sin = {
-		.sin_family = AF_INET,
-		.sin_port = htons(PORT),
-		.sin_addr = ip(address),
-	};
-	fd_auto out = net_visit(from->fd, make_udp, NULL, NULL);
-	fd_auto in = hears(to, address);
-	size_t sum = 0;
-
-	assert_int_equal(connect(out, (struct sockaddr *)&sin, sizeof(sin)), 0);
-	for (int i = 0; i < 100; i++) {
-		struct pollfd p = { .fd = in, .events = POLLIN };
-
-		assert_int_equal(send(out, data, sizeof(data), 0),
-				 sizeof(data));
-		if (poll(&p, 1, 0) > 0)
-			sum += (size_t)recv(in, data, sizeof(data), 0);
-	}
-	return sum;
-}
-
-static int set_share(void *arg, struct error *err)
-{
-	struct net_share **both = arg;
-
-	return net_share_set(both[0], both[1], err);
-}
-
-static int find_hooks(void *arg, struct error *err)
-{
-	return net_hooks_find((int)if_nametoindex("up"), arg, err);
-}
-
-static void a_share_of_the_uplink(void **state)
-{
-	struct forwarder f;
-	struct net_share share = { .table = "stint-guests.test",
-				   .guests = "stg",
-				   .uplink = "up",
-				   .rate = 1 << 20 };
-	struct net_share none = share, other = share;
-	struct net_share *set[] = { &share, NULL };
-	char what[NET_HOOK_TEXT] = "";
-	struct error err;
-	int r;
-
-	none.rate = 0;
-	other.guests = "sto";
-	forwarder_open(&f);
-	assert_true(reaches(&f.guest, &f.far, "10.2.0.2", false));
-	assert_true(flood(&f.guest, &f.far, "10.2.0.2") > 4000000);
-	r = net_visit(f.host.fd, set_share, set, &err);
-	if (r == -EOPNOTSUPP || r == -EINVAL || r == -ENOENT) {
-		printf("# no nftables here: %s\n", err.text);
-		return;
-	}
-	assert_int_equal(r, 0);
-	/* A second's worth and some packets, each way. */
-	assert_true(flood(&f.guest, &f.far, "10.2.0.2") < 3000000);
-	assert_true(flood(&f.far, &f.guest, "10.1.0.2") < 3000000);
-	assert_true(reaches(&f.host, &f.far, "10.2.0.2", false));
-	assert_int_equal(net_visit(f.host.fd, find_hooks, what, NULL), 1);
-	assert_non_null(strstr(what, "stint-guests.test"));
-
-	/* Removed by somebody, it comes again; wanted no more, it goes. */
-	set[0] = &none;
-	assert_int_equal(net_visit(f.host.fd, set_share, set, &err), 0);
-	assert_true(flood(&f.guest, &f.far, "10.2.0.2") > 4000000);
-	set[0] = set[1] = &share;
-	assert_int_equal(net_visit(f.host.fd, set_share, set, &err), 0);
-	assert_int_equal(net_visit(f.host.fd, find_hooks, what, NULL), 1);
-	assert_int_equal(net_visit(f.host.fd, set_share, set, &err), 0);
-	set[0] = &other;
-	set[1] = NULL;
-	assert_int_equal(net_visit(f.host.fd, set_share, set, &err), 0);
-	assert_true(flood(&f.guest, &f.far, "10.2.0.2") > 4000000);
-	set[0] = &none;
-	assert_int_equal(net_visit(f.host.fd, set_share, set, &err), 0);
-	assert_int_not_equal(net_visit(f.host.fd, find_hooks, what, NULL), 1);
-	space_close(&f.guest);
-	space_close(&f.host);
-	space_close(&f.far);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -505,12 +277,9 @@ int main(void)
 		cmocka_unit_test(the_kernels_hint),
 		cmocka_unit_test(neighbours),
 		cmocka_unit_test(announcement),
-		cmocka_unit_test(a_share_of_the_uplink),
 	};
 
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0) {
-		printf("1..0 # SKIP no user namespaces here\n");
+	if (!spaces_here())
 		return 0;
-	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

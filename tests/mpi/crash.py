@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 import bed
-from doubt import Cluster, ensure, things
+from parties import Cluster, ensure, things
 from procs import processes
 
 CLIENTS, ROUNDS = 12, 4

@@ -1,7 +1,4 @@
-/*
- * test_owners.c - owners: schedules worked by hand, and what holds for every policy
- * among owners who come and go at random
- */
+/* test_owners.c - owners who come and go: schedules worked by hand */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,17 +9,13 @@
 
 #include <cmocka.h>
 
-#include "core/random.h"
 #include "model/activity.h"
 #include "model/terms.h"
-#include "policy/policies.h"
 #include "sim/engine/test_list.h"
 #include "sim/engine/testing.h"
 #include "sim/workload/script.h"
 
 #define HEAD "time,host,what,value\n"
-
-static struct owner_terms terms;
 
 static struct activity read_script(const char *script)
 {
@@ -36,27 +29,6 @@ static struct activity read_script(const char *script)
 	return a;
 }
 
-static void set_term(const char *name, const char *value)
-{
-	assert_int_equal(owner_terms_set(&terms, name, value, NULL), 0);
-}
-
-static int begin(void **state)
-{
-	(void)state;
-	owner_terms_init(&terms);
-	set_term("quiet", "60");
-	set_term("load", "any");
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	owner_terms_clear(&terms);
-	return 0;
-}
-
 static void run(const char *policy, const char *machine, const char *script,
 		struct sim_config config, const struct row *row, int64_t nr,
 		struct sim_result *ret)
@@ -64,7 +36,7 @@ static void run(const char *policy, const char *machine, const char *script,
 	struct activity a = read_script(script);
 
 	config.activity = &a;
-	config.terms = &terms;
+	config.terms = &test_terms;
 	simulate_list(policy, machine, config, row, nr, ret);
 	activity_clear(&a);
 }
@@ -288,38 +260,6 @@ static void harvest_gives_way_to_load(void **state)
 	sim_result_clear(&r);
 }
 
-/* ---- every policy ---- */
-
-static struct activity random_script(uint64_t seed, int nr_hosts)
-{
-	struct activity a = ACTIVITY_INIT;
-	struct random_stream r;
-	char name[8];
-	usec_t at = 0;
-
-	random_init(&r, seed, "owners", 0);
-	for (int i = 0; i < nr_hosts; i++) {
-		snprintf(name, sizeof(name), "h%d", i + 1);
-		activity_add_host(&a, name);
-	}
-	for (int i = 0; i < 1500; i++) {
-		uint32_t h = (uint32_t)random_below(&r, (uint64_t)nr_hosts);
-		enum activity_what w = random_below(&r, ACTIVITY_MEMORY);
-
-		at += (usec_t)random_below(&r, 8 * USEC_PER_SEC);
-		activity_add(&a, at, h, w,
-			     w == ACTIVITY_LOAD ? random_uniform(&r, 0, 3)
-						: (double)random_below(&r, 2));
-	}
-	/* All leave: no job waits for ever. */
-	for (int i = 0; i < nr_hosts; i++)
-		for (enum activity_what w = 0; w < ACTIVITY_MEMORY; w++)
-			activity_add(&a, at, (uint32_t)i, w, 0);
-	return a;
-}
-
-/* ---- jobs of owners ---- */
-
 /* The owner of h1, who is user 7, comes while a job of theirs and one of user 8 run. */
 #define OWN_RETURN                                                          \
 	HEAD "0,h1,own,7\n50,h1,owner,here\n60,h1,owner,away\n70,h1,owner," \
@@ -386,181 +326,39 @@ static void an_owners_job_starts_at_home(void **state)
 	sim_result_clear(&r);
 }
 
-struct watch {
-	uint64_t starts, closed;
-	bool begun;
-	struct {
-		usec_t leave_by;
-		bool leave;
-	} host[16];
-};
-
-/* What a policy is told of an owner hangs together, and of one return it is told
- * once when the guests are to be gone. */
-static void see_host(struct watch *w, const struct view *view,
-		     const struct host *h)
-{
-	if (h->closed == CLOSED_OWNER)
-		assert_int_equal(h->idle_since, USEC_MAX);
-	else
-		assert_true(h->idle_since <= view->now);
-	if (h->closed != CLOSED_OWNER)
-		assert_true(!h->leave_by && !h->freeze_until);
-	else if (!w->begun)
-		assert_in_range(h->leave_by, terms.give_back,
-				view->now + terms.give_back);
-	else if (w->host[h->ix].leave && w->host[h->ix].leave_by)
-		assert_int_equal(h->leave_by, w->host[h->ix].leave_by);
-	else
-		assert_int_equal(h->leave_by, view->now + terms.give_back);
-	w->host[h->ix].leave = h->owner_active;
-	w->host[h->ix].leave_by = h->leave_by;
-	w->closed += h->closed != CLOSED_NOT;
-}
-
-static void see(void *data, const struct view *view, const struct event *e)
-{
-	struct watch *w = data;
-	const struct host *h;
-
-	for_each_host (h, view)
-		see_host(w, view, h);
-	w->begun = true;
-	if (e->type != EVENT_START)
-		return;
-	for (uint32_t i = 0; i < e->n; i++)
-		assert_true(host_takes(&view->hosts[e->hosts[i]], e->job));
-	w->starts++;
-}
-
-static void check_sums(const struct sim_result *r, const char *policy)
-{
-	for (size_t i = 0; i < r->nr; i++) {
-		const struct sim_split *s = &r->split[i];
-		usec_t sum = s->queue + s->run + s->still + s->frozen + s->lost;
-
-		if (sum != r->record[i].end - r->record[i].submit)
-			fail_msg(
-				"%s: job %ld: %ld of %ld", policy,
-				(long)r->record[i].id, (long)sum,
-				(long)(r->record[i].end - r->record[i].submit));
-	}
-}
-
-static void every_policy_among_owners(void **state)
-{
-	struct activity a = random_script(4, 16);
-	const struct policy_ops *p;
-
-	(void)state;
-	set_term("disturb", "1000");
-	set_term("give-back", "1d");
-	for (size_t i = 0; (p = policy_nth(i)); i++) {
-		struct watch w = { 0 };
-		const struct sim_observer watch = { .event = see, .data = &w };
-		struct sim_config c = { .policy = p->name,
-					.activity = &a,
-					.terms = &terms,
-					.requeue = true,
-					.observer = &watch };
-		struct sim_result r[2];
-
-		c.costs.resize = USEC_PER_SEC / 2;
-		c.costs.migrate_rank = USEC_PER_SEC / 4;
-		c.rank_memory = 1 << 20;
-		for (int k = 0; k < 2; k++) {
-			c.costs.link = i % 2 ? 1 << 20 : 0;
-			w.begun = false;
-			c.workload = make_workload("poisson", 16, 0.6, 200,
-						   "linear");
-			simulate(&c, &r[k]);
-			workload_destroy(c.workload);
-		}
-		check_sums(&r[0], p->name);
-		check_same_records(&r[0], &r[1], p->name);
-		assert_true(w.starts >= 400 && w.closed > 1000);
-		sim_result_clear(&r[0]);
-		sim_result_clear(&r[1]);
-	}
-	activity_clear(&a);
-}
-
-/*
- * Far too few hosts: guests strand, are found by their owners again and again, and
- * leave when it suits nobody.  All the same no owner is disturbed more often than the
- * terms allow, however soon the next return is.
- */
-static void play_contract(const struct policy_ops *p, uint64_t seed)
-{
-	static const char *const on_return[] = { "leave", "freeze", "share" };
-	struct activity a = random_script(seed, 16);
-	struct sim_config c = { .policy = p->name,
-				.activity = &a,
-				.terms = &terms,
-				.requeue = seed % 2 };
-	struct sim_result r;
-	uint32_t most = 1 + (uint32_t)(seed % 3);
-
-	terms.disturb = most;
-	set_term("on-return", on_return[seed % 3]);
-	c.costs.migrate = (usec_t)(seed % 7) * USEC_PER_SEC;
-	c.rank_memory = 1 << 20;
-	c.costs.link = seed % 4 ? 0 : 1 << 20;
-	c.workload = make_workload("poisson", 16, 0.9, 200, "linear");
-	simulate(&c, &r);
-	workload_destroy(c.workload);
-	if (r.owners.disturbed_most > most)
-		fail_msg("%s, seed %d: %u disturbances of %u", p->name,
-			 (int)seed, r.owners.disturbed_most, most);
-	assert_true(r.owners.disturbed > 0);
-	check_sums(&r, p->name);
-	sim_result_clear(&r);
-	activity_clear(&a);
-}
-
-static void every_policy_keeps_the_contract(void **state)
-{
-	const struct policy_ops *p;
-
-	(void)state;
-	set_term("give-back", "30");
-	for (size_t i = 0; (p = policy_nth(i)); i++)
-		for (uint64_t seed = 0; seed < 8; seed++)
-			play_contract(p, seed);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(load_slows_who_is_there, begin,
-						end),
+		cmocka_unit_test_setup_teardown(load_slows_who_is_there,
+						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(
-			a_host_is_closed_until_it_is_quiet, begin, end),
-		cmocka_unit_test_setup_teardown(first_of_both, begin, end),
-		cmocka_unit_test_setup_teardown(what_an_owner_bears, begin,
-						end),
+			a_host_is_closed_until_it_is_quiet, begin_terms,
+			end_terms),
+		cmocka_unit_test_setup_teardown(first_of_both, begin_terms,
+						end_terms),
+		cmocka_unit_test_setup_teardown(what_an_owner_bears,
+						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(an_owner_waits_for_itself,
-						begin, end),
-		cmocka_unit_test_setup_teardown(the_worst_day_is_told, begin,
-						end),
+						begin_terms, end_terms),
+		cmocka_unit_test_setup_teardown(the_worst_day_is_told,
+						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(who_is_gone_has_disturbed,
-						begin, end),
+						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(
-			quiet_since_the_last_that_was_there, begin, end),
-		cmocka_unit_test_setup_teardown(load_is_that_of_a_core, begin,
-						end),
+			quiet_since_the_last_that_was_there, begin_terms,
+			end_terms),
+		cmocka_unit_test_setup_teardown(load_is_that_of_a_core,
+						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(
-			an_owner_who_is_given_way_bears_nothing, begin, end),
+			an_owner_who_is_given_way_bears_nothing, begin_terms,
+			end_terms),
 		cmocka_unit_test_setup_teardown(harvest_gives_way_to_load,
-						begin, end),
+						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(
-			an_owners_job_is_no_guest_at_home, begin, end),
+			an_owners_job_is_no_guest_at_home, begin_terms,
+			end_terms),
 		cmocka_unit_test_setup_teardown(an_owners_job_starts_at_home,
-						begin, end),
-		cmocka_unit_test_setup_teardown(every_policy_among_owners,
-						begin, end),
-		cmocka_unit_test_setup_teardown(every_policy_keeps_the_contract,
-						begin, end),
+						begin_terms, end_terms),
 	};
 
 	return cmocka_run_group_tests_name("owners", tests, NULL, NULL);

@@ -63,3 +63,26 @@ usec_t sum_of(const struct sim_split *s)
 {
 	return s->queue + s->run + s->still + s->frozen + s->lost;
 }
+
+struct owner_terms test_terms;
+
+void set_term(const char *name, const char *value)
+{
+	assert_int_equal(owner_terms_set(&test_terms, name, value, NULL), 0);
+}
+
+int begin_terms(void **state)
+{
+	(void)state;
+	owner_terms_init(&test_terms);
+	set_term("quiet", "60");
+	set_term("load", "any");
+	return 0;
+}
+
+int end_terms(void **state)
+{
+	(void)state;
+	owner_terms_clear(&test_terms);
+	return 0;
+}

@@ -4,6 +4,7 @@
 #ifndef SIM_ENGINE_TESTING_H
 #define SIM_ENGINE_TESTING_H
 
+#include "model/terms.h"
 #include "sim/engine/paging.h"
 #include "sim/engine/sim.h"
 
@@ -23,5 +24,14 @@ struct paging make_paging(const char *text);
 
 /* The parts of a job's time. */
 usec_t sum_of(const struct sim_split *s);
+
+/*
+ * The terms of all owners: begin_terms() and end_terms() are setup and teardown of a
+ * test that has some.  At first a host is quiet after a minute, whatever its load.
+ */
+extern struct owner_terms test_terms;
+int begin_terms(void **state);
+int end_terms(void **state);
+void set_term(const char *name, const char *value);
 
 #endif
