@@ -234,7 +234,8 @@ static int check_queued(const struct fdscan *sc, struct error *err)
 	size_t most = sc->s->queued_most, sum = 0;
 
 	for (size_t i = 0; i < sc->nr_file; i++)
-		if (tcp_is(sc->file[i].copy))
+		if (S_ISSOCK(sc->file[i].st.st_mode) &&
+		    tcp_is(sc->file[i].copy))
 			sum += fdkinds_find(sc->file[i].msg->kind_case)
 				       ->size(&sc->file[i]);
 	if (sum <= most)

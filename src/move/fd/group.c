@@ -7,7 +7,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/xalloc.h"
 #include "move/fd/scan.h"
@@ -36,17 +35,18 @@ static bool same_inode(const struct fdscan_number *a,
  * Our copies are compared: they stay open, whatever the process closes
  * meanwhile.
  */
-static int compare_files(const struct fdscan_number *a,
+static int compare_files(const struct fdscan *sc, const struct fdscan_number *a,
 			 const struct fdscan_number *b)
 {
-	return fdinfo_compare(getpid(), a->copy, getpid(), b->copy);
+	return fdinfo_compare(sc->engine, a->copy, sc->engine, b->copy);
 }
 
 /*
  * Where num belongs among the n descriptions that first[] stand for, in kcmp's
  * order; *ret_known if it is the one that stands there.
  */
-static size_t find_first(struct fdscan_number *const *first, size_t n,
+static size_t find_first(const struct fdscan *sc,
+			 struct fdscan_number *const *first, size_t n,
 			 const struct fdscan_number *num, bool *ret_known)
 {
 	size_t low = 0, high = n;
@@ -54,7 +54,7 @@ static size_t find_first(struct fdscan_number *const *first, size_t n,
 
 	*ret_known = false;
 	for (size_t at = n ? n - 1 : 0; low < high; at = (low + high) / 2) {
-		r = compare_files(num, first[at]);
+		r = compare_files(sc, num, first[at]);
 		if (!r) {
 			*ret_known = true;
 			return at;
@@ -78,7 +78,7 @@ static void group_inode(struct fdscan *sc, struct fdscan_number **all, size_t n,
 
 	for (size_t i = 0; i < n; i++) {
 		bool known;
-		size_t at = find_first(first, nr, all[i], &known);
+		size_t at = find_first(sc, first, nr, all[i], &known);
 
 		if (known) {
 			all[i]->file = first[at]->file;

@@ -72,7 +72,7 @@ static bool has_passed(const struct fdscan *sc, const struct fdscan_number *num,
 		return true; /* even if a file has that number again by now */
 	if (num->copy < 0)
 		return r == -EBADF;
-	return fdinfo_compare(sc->s->pid, num->number, getpid(), num->copy);
+	return fdinfo_compare(sc->s->pid, num->number, sc->engine, num->copy);
 }
 
 /*
@@ -252,6 +252,7 @@ int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
 	int r;
 
 	sc->s = s;
+	sc->engine = getpid();
 	sc->content = content;
 	sc->gone = -1;
 	r = scan(sc, err);

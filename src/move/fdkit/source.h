@@ -110,6 +110,7 @@ struct fdscan_file {
 
 struct fdscan {
 	struct fds_source *s;
+	pid_t engine; /* whose the copies are: this process */
 	bool content;
 	struct fdscan_number *number;
 	size_t nr_number;
