@@ -115,6 +115,7 @@ class Drive:
             os.mkdir(self.path(name))
         self.hosts = Hosts(self.make_boot_id(),
                            opts.there and self.path("files"))
+        self.last = None  # the receiver of the last move
         self.secret = ["--plaintext"] if opts.plaintext else self.make_key()
         self.at = 0  # which of them the program is on
         self.children = []  # every process started here, with its output
@@ -288,7 +289,7 @@ class Drive:
         self.reports.append(report)
         if self.opts.json:
             print(json.dumps(report), flush=True)
-        return name
+        self.last = name
 
     def copy_files(self):
         """What the other host has of the program's files, spoilt."""
@@ -372,7 +373,6 @@ class Drive:
             shutil.rmtree(self.dir, ignore_errors=True)
 
     def run(self):
-        self.last = None
         self.begin()
         for n in range(self.opts.moves):
             time.sleep(self.opts.pause)
@@ -381,7 +381,7 @@ class Drive:
             elif self.opts.fail:
                 self.fail(n, self.opts.fail)
             else:
-                self.last = self.move(n)
+                self.move(n)
         time.sleep(self.opts.pause)
         self.finish()
 
