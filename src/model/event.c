@@ -137,57 +137,71 @@ static void apply_start(struct view *view, struct job *job, uint32_t n,
 /* What it would have done in the time that it stood still is still to do. */
 static void make_up(struct job *job, usec_t now)
 {
-	if (job->nr_frozen && job->est_end != USEC_MAX)
-		job->est_end = add_time(job->est_end, now - job->still_since);
-	job->still_since = now;
+	if (!job->ranks->nr_frozen)
+		return;
+	if (job->est_end != USEC_MAX)
+		job->est_end =
+			add_time(job->est_end, now - job->ranks->still_since);
+	view_ranks(job)->still_since = now;
 }
 
 static void thaw_all(struct view *view, struct job *job)
 {
-	view->nr_frozen -= job->nr_frozen > 0;
-	free(job->frozen);
-	job->frozen = NULL;
-	job->nr_frozen = 0;
+	struct job_ranks *ranks = view_ranks(job);
+
+	view->nr_frozen -= ranks->nr_frozen > 0;
+	free(ranks->frozen);
+	ranks->frozen = NULL;
+	ranks->nr_frozen = 0;
 }
 
 static void set_stuck(struct job *job, uint32_t rank, bool on)
 {
-	if (on && !job->stuck)
-		job->stuck = xcalloc(job->n, sizeof(*job->stuck));
-	if (job->stuck)
-		job->stuck[rank] = on;
+	struct job_ranks *ranks;
+
+	if (!on && !job->ranks->stuck)
+		return;
+	ranks = view_ranks(job);
+	if (!ranks->stuck)
+		ranks->stuck = xcalloc(job->n, sizeof(*ranks->stuck));
+	ranks->stuck[rank] = on;
 }
 
 static void forget_stuck(struct job *job)
 {
-	free(job->stuck);
-	job->stuck = NULL;
+	struct job_ranks *ranks = view_ranks(job);
+
+	free(ranks->stuck);
+	ranks->stuck = NULL;
 }
 
 static void apply_freeze(struct view *view, const struct event *e)
 {
 	struct job *job = e->job;
+	struct job_ranks *ranks = view_ranks(job);
 
 	assert(job->state != JOB_WAITING && e->rank < job->n &&
 	       !job_rank_frozen(job, e->rank));
-	if (!job->frozen) {
-		job->frozen = xmalloc(job->n * sizeof(*job->frozen));
+	if (!ranks->frozen) {
+		ranks->frozen = xmalloc(job->n * sizeof(*ranks->frozen));
 		for (uint32_t i = 0; i < job->n; i++)
-			job->frozen[i] = -1;
+			ranks->frozen[i] = -1;
 	}
-	job->frozen[e->rank] = view->now;
-	if (job->nr_frozen++)
+	ranks->frozen[e->rank] = view->now;
+	if (ranks->nr_frozen++)
 		return;
-	job->still_since = view->now;
+	ranks->still_since = view->now;
 	view->nr_frozen++;
 }
 
 static void thaw(struct view *view, struct job *job, uint32_t rank)
 {
-	job->frozen[rank] = -1;
+	struct job_ranks *ranks = view_ranks(job);
+
+	ranks->frozen[rank] = -1;
 	set_stuck(job, rank, false);
-	if (job->nr_frozen > 1) {
-		job->nr_frozen--;
+	if (ranks->nr_frozen > 1) {
+		ranks->nr_frozen--;
 		return;
 	}
 	if (job->state == JOB_RUNNING)
@@ -208,9 +222,9 @@ static void stop(struct view *view, struct job *job)
 	occupy(view, job, -1, job->state == JOB_RUNNING ? -1 : 0);
 	TAILQ_REMOVE(&view->running, job, link);
 	view->nr_running--;
-	if (job->frozen)
+	if (job->ranks->frozen)
 		thaw_all(view, job);
-	if (job->stuck)
+	if (job->ranks->stuck)
 		forget_stuck(job);
 }
 
@@ -300,7 +314,8 @@ static void apply_resume(struct view *view, const struct event *e)
 		occupy(view, job, 1, 0);
 	}
 	job->state = JOB_RUNNING;
-	job->still_since = view->now;
+	if (job->ranks->nr_frozen)
+		view_ranks(job)->still_since = view->now;
 	occupy(view, job, 0, 1);
 	if (job->est_end != USEC_MAX)
 		job->est_end = add_time(job->est_end, view->now + e->cost);
@@ -309,11 +324,13 @@ static void apply_resume(struct view *view, const struct event *e)
 /* Of a job that begins anew it holds until more is known. */
 static void apply_talk(struct job *job, uint32_t n, const struct job_talk *talk)
 {
-	free(job->talk);
-	job->talk = n ? xmalloc(n * sizeof(*talk)) : NULL;
+	struct job_ranks *ranks = view_ranks(job);
+
+	free(ranks->talk);
+	ranks->talk = n ? xmalloc(n * sizeof(*talk)) : NULL;
 	if (n)
-		memcpy(job->talk, talk, n * sizeof(*talk));
-	job->nr_talks = n;
+		memcpy(ranks->talk, talk, n * sizeof(*talk));
+	ranks->nr_talks = n;
 }
 
 static void apply_host(struct view *view, const struct event *e)

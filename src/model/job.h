@@ -40,6 +40,20 @@ struct job_talk {
 	double bytes, segments;
 };
 
+/* Of its single ranks; most jobs have nothing to tell of them. */
+struct job_ranks {
+	usec_t *frozen; /* n: since when a rank stands still, -1: it does not;
+			    NULL: none does */
+	bool *stuck;	/* n: a move was refused for what the rank holds, and it
+			has not been frozen and thawed since; NULL: of none */
+	uint32_t nr_frozen; /* of the ranks; the whole job waits for them */
+	uint32_t nr_talks;
+	usec_t still_since;    /* there are frozen ones since then */
+	struct job_talk *talk; /* nr_talks, by (a, b); NULL: nothing is known */
+};
+
+extern const struct job_ranks job_no_ranks;
+
 struct job {
 	/* What was asked for: set before EVENT_ARRIVE, then constant. */
 	int64_t id;    /* ours or the trace's; every tie is broken by it */
@@ -48,6 +62,7 @@ struct job {
 	uint32_t min_size; /* fewest it runs on; rigid: size */
 	uint8_t kind;	   /* enum job_kind */
 	uint8_t state;	   /* enum job_state */
+	bool requeue;	   /* may be taken off its hosts and begin anew */
 	usec_t submit;
 	usec_t estimate; /* of its run time on size processors of speed 1; 0:
 			    none was given */
@@ -55,7 +70,6 @@ struct job {
 	uint32_t home;	 /* host it was submitted at, + 1; 0: at none */
 	int32_t user, group, app, queue, partition; /* -1: not known */
 	struct speedup speedup;
-	bool requeue; /* may be taken off its hosts and begin anew */
 	void *driver; /* the driver's own; no policy looks at it */
 
 	/* What became of it: changed by events. */
@@ -67,32 +81,23 @@ struct job {
 	usec_t est_end;	 /* when it would end by its estimate; USEC_MAX when
 			    none was given; of a suspended job: what is left */
 	double used;	 /* processor seconds had before since */
-	usec_t *frozen;	 /* n: since when a rank stands still, -1: it does not;
-			    NULL: none does.  Owned by the model. */
-	uint32_t nr_frozen; /* of the ranks; the whole job waits for them */
-	bool *stuck; /* n: a move was refused for what the rank holds, and
-			       it has not been frozen and thawed since; NULL:
-			       of none.  Owned by the model. */
-	usec_t still_since; /* there are any since then */
+	double lost;	 /* of used: what it had before it began anew */
 	uint64_t demand; /* bytes a process of it was last seen to need; 0: not
 			    known, as of one that has not run */
-	struct job_talk *talk; /* nr_talks, by (a, b); NULL: nothing is known.
-				  Owned by the model. */
-	uint32_t nr_talks;
-	double lost;	       /* of used: what it had before it began anew */
-	TAILQ_ENTRY(job) link; /* in view->waiting or view->running */
+	const struct job_ranks *ranks; /* never NULL; owned by the model */
+	TAILQ_ENTRY(job) link;	       /* in view->waiting or view->running */
 };
 
 TAILQ_HEAD(job_list, job);
 
 static inline bool job_rank_frozen(const struct job *job, uint32_t rank)
 {
-	return job->frozen && job->frozen[rank] >= 0;
+	return job->ranks->frozen && job->ranks->frozen[rank] >= 0;
 }
 
 static inline bool job_rank_stuck(const struct job *job, uint32_t rank)
 {
-	return job->stuck && job->stuck[rank];
+	return job->ranks->stuck && job->ranks->stuck[rank];
 }
 
 /* Does a come before b by (submit, id), the order that breaks every tie? */

@@ -38,11 +38,11 @@ double talk_delay_at(const struct view *view, const struct job *job,
 {
 	double wait = 0;
 
-	for (uint32_t i = 0; i < job->nr_talks; i++) {
-		uint32_t other = partner(job, &job->talk[i], rank);
+	for (uint32_t i = 0; i < job->ranks->nr_talks; i++) {
+		uint32_t other = partner(job, &job->ranks->talk[i], rank);
 
 		if (other < job->n && place[other] != host)
-			wait += wait_for(view, &job->talk[i], host);
+			wait += wait_for(view, &job->ranks->talk[i], host);
 	}
 	return factor(wait);
 }
@@ -51,11 +51,11 @@ double talk_bytes(const struct job *job, uint32_t rank, uint32_t host)
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < job->nr_talks; i++) {
-		uint32_t other = partner(job, &job->talk[i], rank);
+	for (uint32_t i = 0; i < job->ranks->nr_talks; i++) {
+		uint32_t other = partner(job, &job->ranks->talk[i], rank);
 
 		if (other < job->n && job->hosts[other] == host)
-			sum += job->talk[i].bytes;
+			sum += job->ranks->talk[i].bytes;
 	}
 	return sum;
 }
@@ -64,9 +64,9 @@ double talk_bytes_all(const struct job *job, uint32_t rank)
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < job->nr_talks; i++)
-		if (partner(job, &job->talk[i], rank) < job->n)
-			sum += job->talk[i].bytes;
+	for (uint32_t i = 0; i < job->ranks->nr_talks; i++)
+		if (partner(job, &job->ranks->talk[i], rank) < job->n)
+			sum += job->ranks->talk[i].bytes;
 	return sum;
 }
 
@@ -75,8 +75,8 @@ void talk_delays(const struct view *view, const struct job *job,
 {
 	for (uint32_t i = 0; i < job->n; i++)
 		ret[i] = 0;
-	for (uint32_t i = 0; i < job->nr_talks; i++) {
-		const struct job_talk *t = &job->talk[i];
+	for (uint32_t i = 0; i < job->ranks->nr_talks; i++) {
+		const struct job_talk *t = &job->ranks->talk[i];
 
 		if (t->b >= job->n || place[t->a] == place[t->b])
 			continue;
@@ -93,9 +93,10 @@ void talk_hosts(const struct view *view, double *ret)
 
 	for (uint32_t i = 0; i < view->nr_hosts; i++)
 		ret[i] = 0;
-	for_each_running(j, view) for (uint32_t i = 0; i < j->nr_talks; i++)
+	for_each_running(j, view) for (uint32_t i = 0; i < j->ranks->nr_talks;
+				       i++)
 	{
-		const struct job_talk *t = &j->talk[i];
+		const struct job_talk *t = &j->ranks->talk[i];
 
 		if (j->state != JOB_RUNNING || t->b >= j->n ||
 		    j->hosts[t->a] == j->hosts[t->b])
@@ -109,7 +110,7 @@ double talk_delay(const struct view *view, const struct job *job)
 {
 	double *all, most = 1;
 
-	if (!job->nr_talks || !job->hosts)
+	if (!job->ranks->nr_talks || !job->hosts)
 		return 1;
 	all = xcalloc(job->n, sizeof(*all));
 	talk_delays(view, job, job->hosts, all);

@@ -209,10 +209,11 @@ static void frozen_ranks(void **state)
 		.type = EVENT_MIGRATE, .at = 71 * s, .job = j, .host = 2
 	};
 	model_apply(&v, &e);
-	assert_true(!j->nr_frozen && j->est_end == 146 * s);
+	assert_true(!j->ranks->nr_frozen && j->est_end == 146 * s);
 	on_rank(&v, EVENT_FREEZE, 72 * s, j, 1);
 	apply(&v, EVENT_REQUEUE, 73 * s, j, 0);
-	assert_true(!j->nr_frozen && !j->frozen && v.nr_free == 3);
+	assert_true(!j->ranks->nr_frozen && !j->ranks->frozen &&
+		    v.nr_free == 3);
 	view_clear(&v);
 }
 

@@ -57,6 +57,28 @@ int64_t view_cores(const struct view *view)
 	return view->nr_hosts ? n : view->nr_procs;
 }
 
+const struct job_ranks job_no_ranks;
+
+struct job_ranks *view_ranks(struct job *job)
+{
+	if (job->ranks == &job_no_ranks)
+		job->ranks = xcalloc(1, sizeof(*job->ranks));
+	return (struct job_ranks *)job->ranks;
+}
+
+static void free_ranks(struct job *job)
+{
+	struct job_ranks *ranks = (struct job_ranks *)job->ranks;
+
+	if (ranks == &job_no_ranks)
+		return;
+	free(ranks->frozen);
+	free(ranks->stuck);
+	free(ranks->talk);
+	free(ranks);
+	job->ranks = &job_no_ranks;
+}
+
 void view_clear(struct view *view)
 {
 	struct view_pool *pool = view->pool;
@@ -64,10 +86,10 @@ void view_clear(struct view *view)
 	if (!pool)
 		return;
 	for (uint32_t i = 0; i < view->nr_slots; i++) {
-		free(pool->block[i / BLOCK][i % BLOCK].hosts);
-		free(pool->block[i / BLOCK][i % BLOCK].frozen);
-		free(pool->block[i / BLOCK][i % BLOCK].stuck);
-		free(pool->block[i / BLOCK][i % BLOCK].talk);
+		struct job *job = view_job(view, i);
+
+		free(job->hosts);
+		free_ranks(job);
 	}
 	for (size_t i = 0; i < pool->nr_blocks; i++)
 		free(pool->block[i]);
@@ -100,6 +122,7 @@ struct job *view_job_create(struct view *view)
 	struct job *job = view_job(view, ix);
 
 	*job = (struct job){ .ix = ix,
+			     .ranks = &job_no_ranks,
 			     .user = -1,
 			     .group = -1,
 			     .app = -1,
@@ -108,25 +131,13 @@ struct job *view_job_create(struct view *view)
 	return job;
 }
 
-static void free_places(struct job *job)
-{
-	free(job->hosts);
-	free(job->frozen);
-	free(job->stuck);
-	free(job->talk);
-	job->talk = NULL;
-	job->nr_talks = 0;
-	job->hosts = NULL;
-	job->frozen = NULL;
-	job->stuck = NULL;
-}
-
 void view_job_destroy(struct view *view, struct job *job)
 {
 	struct view_pool *pool = view->pool;
 
-	if (job->hosts || job->frozen || job->stuck || job->talk)
-		free_places(job);
+	free(job->hosts);
+	job->hosts = NULL;
+	free_ranks(job);
 	array_room(pool->free_ix, pool->nr_free_ix, &pool->cap_free_ix);
 	pool->free_ix[pool->nr_free_ix++] = job->ix;
 }
@@ -220,11 +231,11 @@ double view_rate(const struct view *view, const struct job *job)
 {
 	double slowest = 0;
 
-	if (job->state != JOB_RUNNING || job->nr_frozen)
+	if (job->state != JOB_RUNNING || job->ranks->nr_frozen)
 		return 0;
 	if (!view->nr_hosts)
 		return 1;
-	if (job->nr_talks)
+	if (job->ranks->nr_talks)
 		return 1 / slowest_talker(view, job);
 	for (uint32_t i = 0; i < job->n; i++) {
 		double d = rank_delay(view, job, i);

@@ -133,6 +133,9 @@ void view_job_destroy(struct view *view, struct job *job);
 /* The job in slot ix, for policies that keep slots; it must be in use. */
 struct job *view_job(const struct view *view, uint32_t ix);
 
+/* For events alone: its job->ranks, its own from then on. */
+struct job_ranks *view_ranks(struct job *job);
+
 /*
  * The job with this id, or NULL.  Scans all jobs: for users' requests, not for
  * passes.

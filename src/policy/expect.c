@@ -33,6 +33,18 @@ static void happen(struct trial *t, struct event *e, bool told)
 
 /* ---- the copy */
 
+static void tell_talk(struct trial *t, struct job *job,
+		      const struct job_ranks *of)
+{
+	struct event e = { .type = EVENT_TALK,
+			   .job = job,
+			   .n = of->nr_talks,
+			   .talk = of->talk };
+
+	if (of->nr_talks)
+		happen(t, &e, true);
+}
+
 static struct job *enter(struct trial *t, const struct job *of)
 {
 	struct job *job = view_job_create(&t->view);
@@ -44,9 +56,7 @@ static struct job *enter(struct trial *t, const struct job *of)
 	job->n = 0;
 	job->state = JOB_WAITING;
 	job->hosts = NULL;
-	job->frozen = NULL;
-	job->stuck = NULL;
-	job->nr_frozen = 0;
+	job->ranks = &job_no_ranks;
 	job->used = job->lost = 0;
 	if (ix >= t->nr_spans) {
 		t->span = xreallocarray(t->span, ix + 1, sizeof(*t->span));
@@ -54,6 +64,7 @@ static struct job *enter(struct trial *t, const struct job *of)
 	}
 	t->span[ix].limit = t->x->limit ? t->x->limit(of) : 0;
 	happen(t, &e, true);
+	tell_talk(t, job, of->ranks);
 	return job;
 }
 

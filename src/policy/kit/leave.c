@@ -105,7 +105,7 @@ static void stand_or_requeue(const struct view *view, struct plan *plan,
 			     const struct job *job, uint32_t rank)
 {
 	const struct host *h = &view->hosts[job->hosts[rank]];
-	usec_t until = job->frozen[rank] + h->freeze_most;
+	usec_t until = job->ranks->frozen[rank] + h->freeze_most;
 
 	if (!job->requeue || !h->freeze_most)
 		return;

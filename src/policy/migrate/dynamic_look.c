@@ -212,7 +212,7 @@ static void look_at_all(struct dynamic *d, const struct view *view,
 	for_each_running(l.job, view)
 	{
 		l.mind = dynamic_mind(d, l.job);
-		if (l.job->state == JOB_RUNNING && !l.job->nr_frozen &&
+		if (l.job->state == JOB_RUNNING && !l.job->ranks->nr_frozen &&
 		    !leave_concerns(view, l.job))
 			look_at_job(&l);
 		l.ix++;

@@ -260,7 +260,8 @@ static void find_places(const struct look *l)
 
 static bool movable(const struct look *l, const struct job *job, uint32_t rank)
 {
-	return job->state == JOB_RUNNING && job->hosts && !job->nr_frozen &&
+	return job->state == JOB_RUNNING && job->hosts &&
+	       !job->ranks->nr_frozen &&
 	       !flights_find(&l->d->flights, job, rank) &&
 	       !leave_concerns(l->view, job);
 }
@@ -291,7 +292,7 @@ static void find_ranks(const struct look *l)
 			continue;
 		if (!best->job || j->memory > best->job->memory)
 			*best = (struct largest){ j, i };
-		if (j->nr_talks)
+		if (j->ranks->nr_talks)
 			find_loudest(l, j, i);
 	}
 }

@@ -204,7 +204,7 @@ static bool anybody_waits(const struct view *view)
 
 	if (view->nr_waiting)
 		return true;
-	for_each_running(j, view) if (j->nr_frozen) return true;
+	for_each_running(j, view) if (j->ranks->nr_frozen) return true;
 	return false;
 }
 

@@ -131,7 +131,7 @@ static bool no_place_for(const struct leaving *l, const struct job *job,
 		       : BECAUSE(no_place, .host = h->ix));
 	if (!job->requeue || !h->freeze_most)
 		return false;
-	until = (job_rank_frozen(job, rank) ? job->frozen[rank]
+	until = (job_rank_frozen(job, rank) ? job->ranks->frozen[rank]
 					    : l->view->now) +
 		h->freeze_most;
 	if (until <= l->view->now) {
@@ -251,7 +251,7 @@ static bool leave_by_moves(void *ctx, const struct job *job, bool turn)
 
 static void thaw_ranks(const struct leaving *l, const struct job *job)
 {
-	for (uint32_t i = 0; job->nr_frozen && i < job->n; i++) {
+	for (uint32_t i = 0; job->ranks->nr_frozen && i < job->n; i++) {
 		const struct host *h = host_of(l, job, i);
 
 		if (job_rank_frozen(job, i) && !wanted_back(l, h, job) &&
@@ -337,7 +337,7 @@ void leave_hosts(unsigned how, const bool *recalled, const struct flights *f,
 	{
 		if (j->state != JOB_RUNNING || !j->hosts)
 			continue;
-		if (j->nr_frozen)
+		if (j->ranks->nr_frozen)
 			thaw_ranks(&l, j);
 		if (any && (how & LEAVE_ANEW))
 			leave_anew(&l, j);

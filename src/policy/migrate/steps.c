@@ -67,7 +67,7 @@ static double greatest(const struct steps *s, const struct job *job,
 
 	for (uint32_t i = 0; i < job->n; i++) {
 		double d = s->delay[s->place[i]] *
-			   (job->nr_talks ? s->talk[i] : 1);
+			   (job->ranks->nr_talks ? s->talk[i] : 1);
 
 		if (d > worst) {
 			worst = d;
@@ -104,7 +104,7 @@ double steps_look(struct steps *s, const struct view *view,
 	uint32_t rank = 0;
 
 	copy_places(s, job);
-	if (job->nr_talks)
+	if (job->ranks->nr_talks)
 		talk_delays(view, job, s->place, s->talk);
 	return greatest(s, job, &rank);
 }
@@ -125,7 +125,7 @@ static void consider(const struct steps *s, const struct view *view,
 	if (!to)
 		return;
 	d = to->delay;
-	if (job->nr_talks)
+	if (job->ranks->nr_talks)
 		d *= talk_delay_at(view, job, s->place, rank, to->host->ix);
 	if (!best->to || d < best->delay)
 		*best = (struct choice){ to, d };
@@ -140,8 +140,8 @@ static struct choice choose(const struct steps *s, const struct view *view,
 
 	consider(s, view, job, rank, targets_best(&s->tried, job, here, true),
 		 &best);
-	for (uint32_t i = 0; i < job->nr_talks && n < PARTNERS; i++) {
-		const struct job_talk *t = &job->talk[i];
+	for (uint32_t i = 0; i < job->ranks->nr_talks && n < PARTNERS; i++) {
+		const struct job_talk *t = &job->ranks->talk[i];
 		uint32_t other = t->a == rank ? t->b : t->a;
 
 		if ((t->a != rank && t->b != rank) || other >= job->n ||
@@ -163,7 +163,7 @@ static void take_step(struct steps *s, const struct view *view,
 	s->step[s->nr++] = (struct step){ rank, from, to->host->ix };
 	shift_rank(s, view, from, to->host->ix);
 	s->place[rank] = to->host->ix;
-	if (job->nr_talks)
+	if (job->ranks->nr_talks)
 		talk_delays(view, job, s->place, s->talk);
 	targets_take(&s->tried, to, job);
 }

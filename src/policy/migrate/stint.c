@@ -213,8 +213,9 @@ static void plan_steps(struct stint *s, const struct prospect *p,
 static bool settled(const struct stint *s, const struct view *view,
 		    const struct job *job)
 {
-	return job->state == JOB_RUNNING && job->hosts && !job->nr_frozen &&
-	       !flights_any(&s->flights, job) && !leave_concerns(view, job);
+	return job->state == JOB_RUNNING && job->hosts &&
+	       !job->ranks->nr_frozen && !flights_any(&s->flights, job) &&
+	       !leave_concerns(view, job);
 }
 
 static void improve_job(struct stint *s, const struct view *view,

@@ -92,7 +92,8 @@ static struct scene guests_on(const struct engine *g, const struct host *h)
 	{
 		bool home = job_is_home(j, h);
 
-		for (uint32_t i = 0; (home || j->nr_frozen) && i < j->n; i++) {
+		for (uint32_t i = 0; (home || j->ranks->nr_frozen) && i < j->n;
+		     i++) {
 			if (j->hosts[i] != h->ix)
 				continue;
 			s.guests -= home;

@@ -79,7 +79,8 @@ static void gather_needs(struct engine *g)
 		m->owner[at] = job->ix;
 		m->share[at] = (struct paging_share){
 			.demand = memory_need(g, job)->demand,
-			.still = job->state != JOB_RUNNING || job->nr_frozen ||
+			.still = job->state != JOB_RUNNING ||
+				 job->ranks->nr_frozen ||
 				 g->truth[job->ix].stall > g->view.now,
 		};
 	}

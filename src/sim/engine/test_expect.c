@@ -121,11 +121,37 @@ static void from_the_middle(void **state)
 	view_clear(&v);
 }
 
+/* What the ranks of a job say to each other stays the view's own. */
+static void with_talk(void **state)
+{
+	static const struct row first = { 0, 100, 2, 1 },
+				second = { 1, 50, 4, 1 };
+	struct job_talk talk = { .a = 0, .b = 1, .bytes = 1e6 };
+	struct expect x = { .spec = "fcfs", .seed = 1, .most = 100 };
+	struct job *j, *next;
+	struct event e;
+	struct view v;
+
+	view_init(&v, 4);
+	j = arrive(&v, 1, &first);
+	start(&v, j);
+	e = (struct event){
+		.type = EVENT_TALK, .job = j, .n = 1, .talk = &talk
+	};
+	model_apply(&v, &e);
+	next = arrive(&v, 2, &second);
+	for (int i = 0; i < 3; i++)
+		assert_true(policy_expect(&x, &v, next) == 100 * USEC_PER_SEC);
+	assert_true(j->ranks->nr_talks == 1 && j->ranks->talk->b == 1);
+	view_clear(&v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_simulated),
 		cmocka_unit_test(from_the_middle),
+		cmocka_unit_test(with_talk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

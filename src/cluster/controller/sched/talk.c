@@ -134,10 +134,10 @@ static bool number_differs(double a, double b)
 static bool talk_differs(const struct job *job, const struct job_talk *talk,
 			 uint32_t n)
 {
-	if (job->nr_talks != n)
+	if (job->ranks->nr_talks != n)
 		return true;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct job_talk *a = &job->talk[i], *b = &talk[i];
+		const struct job_talk *a = &job->ranks->talk[i], *b = &talk[i];
 
 		if (a->a != b->a || a->b != b->b ||
 		    number_differs(a->bytes, b->bytes) ||
@@ -166,7 +166,7 @@ void ctl_sched_talk(struct ctl_job *job)
 	struct talk_sums *was = &job->talks;
 	struct talk_sums now;
 
-	if (!model || model->state != JOB_RUNNING || model->nr_frozen ||
+	if (!model || model->state != JOB_RUNNING || model->ranks->nr_frozen ||
 	    (was->at && ctl_now() - was->at < TALK_EVERY))
 		return;
 	now = sum_up(job);
