@@ -85,6 +85,26 @@ char *io_read_line(const char *path)
 	return text;
 }
 
+int io_read_key(const char *path, const char *key, int64_t *ret)
+{
+	size_t len = strlen(key);
+	int r = -ENODATA;
+	char *text, *p;
+	ssize_t n = io_read_file(AT_FDCWD, path, 1 << 16, &text);
+
+	if (n < 0)
+		return (int)n;
+	for (p = text; p && *p; p = strchr(p, '\n'), p = p ? p + 1 : p) {
+		if (strncmp(p, key, len) || p[len] != ':')
+			continue;
+		*ret = strtoll(p + len + 1, NULL, 10);
+		r = 0;
+		break;
+	}
+	free(text);
+	return r;
+}
+
 int io_check_private(int fd, const char *path, struct error *err)
 {
 	mode_t much = S_IRWXO;

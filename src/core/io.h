@@ -5,6 +5,7 @@
 #define CORE_IO_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/error.h"
@@ -38,6 +39,12 @@ int io_check_private(int fd, const char *path, struct error *err) must_check;
 
 /* The first line of such a file, fresh; "" if it cannot be read. */
 char *io_read_line(const char *path) must_check;
+
+/*
+ * The number after "KEY:" in a file of such lines (/proc/PID/status, a fdinfo): 0,
+ * -ENODATA if no line has that key, or why it cannot be read.
+ */
+int io_read_key(const char *path, const char *key, int64_t *ret) must_check;
 
 /* One write of text to an existing file (sysfs, cgroup); 0 or -errno. */
 int io_write_file(int dirfd, const char *path, const char *text) must_check;

@@ -260,11 +260,12 @@ class Bed:
                          ", ".join(sorted(self.things() - before)))
 
 
-def parser():
+def parser(seed=True):
     """What programs that work on a bed for a while all understand."""
     p = argparse.ArgumentParser()
     p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
-    p.add_argument("--seed", type=int, default=1)
+    if seed:
+        p.add_argument("--seed", type=int, default=1)
     return p
 
 

@@ -101,16 +101,14 @@ def word(c):
 
 def main():
     failed = 0
-    with bed.Bed(os.environ.get("STINT_BUILD", "build"), 3) as b:
-        c = Cluster(b)
+    with bed.Bed(os.environ.get("STINT_BUILD", "build"), 3) as b, \
+            Cluster(b) as c:
         try:
             for name in sys.argv[1:] or ("host", "word"):
                 {"host": host, "word": word}[name](c)
         except (bed.Failed, subprocess.TimeoutExpired) as e:
             failed = 1
             print(f"FAILED: {e}", flush=True)
-        finally:
-            c.close()
     return 1 if failed or processes(c.home) else 0
 
 

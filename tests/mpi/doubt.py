@@ -263,15 +263,11 @@ def main():
     names = sys.argv[1:] or [s.__name__ for s in SCENARIOS]
     todo = {s: p for s, p in SCENARIOS.items() if s.__name__ in names}
     failed = len(set(names)) - len(todo)
-    with bed.Bed(os.environ.get("STINT_BUILD", "build"), 3) as b:
-        c = Cluster(b)
-        try:
-            for scenario, point in todo.items():
-                failed += play(c, scenario, point)
-        finally:
-            c.close()
-        home = c.home
-    left = processes(home)
+    with bed.Bed(os.environ.get("STINT_BUILD", "build"), 3) as b, \
+            Cluster(b) as c:
+        for scenario, point in todo.items():
+            failed += play(c, scenario, point)
+    left = processes(c.home)
     if left:
         print(f"FAILED: left behind: {left}")
     return 1 if failed or left else 0

@@ -33,7 +33,6 @@ byte, of MPICH or Open MPI, or a program that counts, alone.  Afterwards
 
 Ends with a table of points and parties.
 """
-import argparse
 import os
 import random
 import shutil
@@ -434,8 +433,7 @@ def in_parallel(opts, names):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
+    p = bed.parser(seed=False)
     p.add_argument("--job", default="mpi", choices=[*CHKMPI, "count"])
     p.add_argument("--parallel", type=int, default=1)
     p.add_argument("--list", action="store_true")

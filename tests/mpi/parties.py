@@ -113,7 +113,10 @@ class Cluster:
         ensure(lambda: self.host(host)["state"] == "down",
                f"{host} does not go down")
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         for p in self.started:
             if p.poll() is None:
                 os.killpg(p.pid, signal.SIGTERM)

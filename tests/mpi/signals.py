@@ -8,7 +8,6 @@ then: it must be taken once the rank runs, here or there, also when the controll
 that holds it is killed meanwhile and started again.  The program ends well by that
 signal, and by nothing else.
 """
-import argparse
 import os
 import shutil
 import signal
@@ -59,8 +58,7 @@ def try_one(b, point, blow, host, restart):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
+    p = bed.parser(seed=False)
     opts = p.parse_args()
     b = bed.Bed(opts.build, 3)
     b.env["STINT_FAULT"] = f"@{b.dir}/fault"

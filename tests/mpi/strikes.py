@@ -30,7 +30,6 @@ Then
 
 Prints how long the longest pause of each round was, ends with a table.
 """
-import argparse
 import collections
 import json
 import os
@@ -264,13 +263,11 @@ def play(b, opts, rng, table):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
+    p = bed.parser()
     p.add_argument("--job", default="mpi", choices=list(CHKMPI))
     p.add_argument("--rounds", type=int, default=10)
     p.add_argument("--ranks", type=int, default=4)
     p.add_argument("--moves", type=int, default=4)
-    p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", action="append", choices=BLOWS)
     p.add_argument("--await-party", action="store_true",
                    help="the time to the blow begins when it is there")

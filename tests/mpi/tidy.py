@@ -13,7 +13,6 @@ starting again, and `down` itself is killed, perhaps more than once.  Then
    environment; no cgroup, mount (in any mount namespace) or file; nobody holds one
    of its network namespaces, and this one has the links it had.
 """
-import argparse
 import glob
 import os
 import random
@@ -24,7 +23,7 @@ import sys
 import tempfile
 import time
 
-from bed import Failed, agent_options
+import bed
 from procs import all_pids, comm, read_proc, stat_of, until
 
 
@@ -165,7 +164,7 @@ class Round:
     def agent_again(self):
         host = self.rng.choice(["h1", "h2", "h3"])
         self.begin("testbed", "exec", host, self.exe, "agent",
-                   *agent_options(self.home, host))
+                   *bed.agent_options(self.home, host))
         self.tell(f"agent of {host} again")
 
     def strike(self):
@@ -199,7 +198,7 @@ class Round:
     def down(self):
         r = self.stint("testbed", "down")
         if r.returncode:
-            raise Failed(f"down: {r.stderr.strip()}")
+            raise bed.Failed(f"down: {r.stderr.strip()}")
 
     def run(self):
         try:
@@ -216,7 +215,7 @@ class Round:
                 p.kill()
                 p.wait()
             if not until(lambda: not self.left(), 60):
-                raise Failed(f"left behind: {self.left()}")
+                raise bed.Failed(f"left behind: {self.left()}")
         finally:
             for p in self.ours:
                 p.kill()
@@ -234,10 +233,8 @@ def links():
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
+    p = bed.parser()
     p.add_argument("--rounds", type=int, default=20)
-    p.add_argument("--seed", type=int, default=1)
     p.add_argument("--verbose", action="store_true")
     opts = p.parse_args()
     before = links()
@@ -246,8 +243,8 @@ def main():
         try:
             r.run()
             if links() != before:
-                raise Failed(f"left behind: links {links()}")
-        except (Failed, subprocess.TimeoutExpired) as e:
+                raise bed.Failed(f"left behind: links {links()}")
+        except (bed.Failed, subprocess.TimeoutExpired) as e:
             print(f"FAILED seed {opts.seed}, round {n}: {e}\n  " +
                   "\n  ".join(r.story[-40:]))
             return 1

@@ -61,21 +61,14 @@ static bool is_owners(const struct capsule_record *rec, const char *owners)
 {
 	const struct owner_terms named = { .guests_of = (char *)owners };
 	struct identity id = { .name = NULL };
-	char path[64], *text, *at;
-	bool own = false;
+	int64_t uid;
+	bool own;
 
-	if (!owners)
+	if (!owners || process_status(rec->init.pid, "Uid", &uid) < 0 ||
+	    identity_by_uid((uid_t)uid, &id, NULL) < 0)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/status", rec->init.pid);
-	if (io_read_file(AT_FDCWD, path, 1 << 16, &text) < 0)
-		return false;
-	at = strstr(text, "\nUid:");
-	if (at &&
-	    identity_by_uid((uid_t)strtoul(at + 5, NULL, 10), &id, NULL) >= 0) {
-		own = owner_terms_admit(&named, id.name);
-		identity_clear(&id);
-	}
-	free(text);
+	own = owner_terms_admit(&named, id.name);
+	identity_clear(&id);
 	return own;
 }
 

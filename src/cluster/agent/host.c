@@ -14,6 +14,7 @@
 #include "cluster/agent/priv.h"
 #include "cluster/capsule/cgroup.h"
 #include "cluster/host/identity.h"
+#include "cluster/host/process.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -148,8 +149,12 @@ int agent_describe(struct agent *a, struct error *err)
 {
 	const struct agent_conf *conf = a->conf;
 	bool uplink = conf->uplink && *conf->uplink;
+	char boot[PROCESS_BOOT_LEN];
+	int r = process_boot_id(boot, err);
 
-	a->boot_id = io_read_line("/proc/sys/kernel/random/boot_id");
+	if (r < 0)
+		return r;
+	a->boot_id = xstrdup(boot);
 	a->address = conf->address ? xstrdup(conf->address)
 		     : uplink	   ? address_of(conf->uplink)
 				   : xstrdup("127.0.0.1");

@@ -10,6 +10,7 @@
 
 #include "cluster/agent/guests.h"
 #include "cluster/agent/tree.h"
+#include "cluster/host/process.h"
 #include "core/clock.h"
 #include "core/io.h"
 #include "core/procstat.h"
@@ -77,16 +78,10 @@ void uses_destroy(struct uses *u)
 /* Bytes; a process that pages needs them back. */
 static uint64_t swapped(pid_t pid)
 {
-	char path[64], *text, *at;
-	uint64_t kib = 0;
+	int64_t kib;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	if (io_read_file(AT_FDCWD, path, 1 << 16, &text) >= 0) {
-		at = strstr(text, "\nVmSwap:");
-		kib = at ? strtoull(at + strlen("\nVmSwap:"), NULL, 10) : 0;
-		free(text);
-	}
-	return kib << 10;
+	return process_status(pid, "VmSwap", &kib) < 0 ? 0
+						       : (uint64_t)kib << 10;
 }
 
 /* Is there anything to swap to?  The first line of /proc/swaps is a heading. */

@@ -114,22 +114,16 @@ void process_spare_no_more(pid_t pid)
 
 int process_fdinfo(int fd, const char *key, int64_t *ret)
 {
-	char path[64], *text, *p;
-	size_t len = strlen(key);
-	int r = -ENODATA;
-	ssize_t n;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	n = io_read_file(AT_FDCWD, path, 1 << 16, &text);
-	if (n < 0)
-		return n;
-	for (p = text; p && *p; p = strchr(p, '\n'), p = p ? p + 1 : p) {
-		if (strncmp(p, key, len) || p[len] != ':')
-			continue;
-		*ret = strtoll(p + len + 1, NULL, 10);
-		r = 0;
-		break;
-	}
-	free(text);
-	return r;
+	return io_read_key(path, key, ret);
+}
+
+int process_status(pid_t pid, const char *key, int64_t *ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return io_read_key(path, key, ret);
 }

@@ -46,5 +46,7 @@ void process_spare_no_more(pid_t pid);
 
 /* The number after "KEY:" in /proc/self/fdinfo/FD, such as a pidfd's "Pid". */
 int process_fdinfo(int fd, const char *key, int64_t *ret) must_check;
+/* The same in /proc/PID/status, such as "VmSwap". */
+int process_status(pid_t pid, const char *key, int64_t *ret) must_check;
 
 #endif

@@ -49,14 +49,10 @@ static void fill_status(struct keeper *k, Keeper__Status *st)
 
 static void on_status(struct keeper *k, const Keeper__Request *req)
 {
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__Status st = KEEPER__STATUS__INIT;
 
 	fill_status(k, &st);
-	ev.re = req->id;
-	ev.body_case = KEEPER__EVENT__BODY_STATUS;
-	ev.status = &st;
-	keeper_tell(k, &ev, false);
+	keeper_tell(k, req->id, KEEPER__EVENT__BODY_STATUS, &st, false);
 }
 
 static void say_hello(struct keeper *k)

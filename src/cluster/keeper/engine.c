@@ -197,14 +197,11 @@ static void note_load(struct keeper *k, int fd, struct keeper_note *note)
 
 static void note_progress(struct keeper *k, const struct keeper_note *note)
 {
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__MoveProgress mp = KEEPER__MOVE_PROGRESS__INIT;
 
 	mp.epoch = k->move.epoch;
 	mp.text = (char *)note->text;
-	ev.body_case = KEEPER__EVENT__BODY_MOVE_PROGRESS;
-	ev.move_progress = &mp;
-	keeper_tell(k, &ev, false);
+	keeper_tell(k, 0, KEEPER__EVENT__BODY_MOVE_PROGRESS, &mp, false);
 }
 
 /* Deal with one note; true: it wants an answer, which it has become. */

@@ -116,7 +116,6 @@ static void lay_out_capsule(struct keeper_rank *rank)
 
 static void tell_exited(struct keeper_rank *rank)
 {
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__Exited exited = KEEPER__EXITED__INIT;
 	const struct rusage *ru = &rank->exit.usage;
 
@@ -140,9 +139,7 @@ static void tell_exited(struct keeper_rank *rank)
 	exited.pids_refused = rank->met.refused;
 	if (rank->pmi)
 		exited.pmi = (Keeper__Phase)pmi_server_phase(rank->pmi);
-	ev.body_case = KEEPER__EVENT__BODY_EXITED;
-	ev.exited = &exited;
-	keeper_tell(rank->k, &ev, true);
+	keeper_tell(rank->k, 0, KEEPER__EVENT__BODY_EXITED, &exited, true);
 }
 
 /*

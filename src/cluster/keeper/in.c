@@ -454,15 +454,11 @@ static int expect(struct keeper *k, const Keeper__Receive *rc,
 
 static void tell_receiving(struct keeper *k, uint64_t re)
 {
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__Receiving receiving = KEEPER__RECEIVING__INIT;
 
 	receiving.epoch = k->first_epoch;
 	receiving.port = k->landing.port;
-	ev.re = re;
-	ev.body_case = KEEPER__EVENT__BODY_RECEIVING;
-	ev.receiving = &receiving;
-	keeper_tell(k, &ev, false);
+	keeper_tell(k, re, KEEPER__EVENT__BODY_RECEIVING, &receiving, false);
 }
 
 void keeper_on_receive(struct keeper *k, const Keeper__Request *req)

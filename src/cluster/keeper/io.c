@@ -41,17 +41,14 @@ void keeper_io_update(struct keeper_rank *rank)
 static void tell_output(struct keeper_rank *rank, unsigned stream, uint8_t *p,
 			size_t n)
 {
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__Output out = KEEPER__OUTPUT__INIT;
 
 	out.stream = stream;
 	out.offset = rank->io.out_offset[stream - 1];
 	out.data.data = p;
 	out.data.len = n;
-	ev.body_case = KEEPER__EVENT__BODY_OUTPUT;
-	ev.output = &out;
 	rank->io.out_offset[stream - 1] += n;
-	keeper_tell(rank->k, &ev, true);
+	keeper_tell(rank->k, 0, KEEPER__EVENT__BODY_OUTPUT, &out, true);
 }
 
 static int on_output(sd_event_source *src, int fd, uint32_t events, void *ctx)
@@ -83,7 +80,6 @@ static int on_room(sd_event_source *src, int fd, uint32_t events, void *ctx)
 {
 	struct keeper_rank *rank = ctx;
 	struct keeper_io *io = &rank->io;
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__StdinTaken taken = KEEPER__STDIN_TAKEN__INIT;
 	bool was_full = io->nr_in == sizeof(io->in);
 	ssize_t n = rank->quiet ? 0 : write(fd, io->in, io->nr_in);
@@ -98,9 +94,8 @@ static int on_room(sd_event_source *src, int fd, uint32_t events, void *ctx)
 	}
 	if (was_full && io->nr_in < sizeof(io->in)) {
 		taken.offset = io->in_offset;
-		ev.body_case = KEEPER__EVENT__BODY_STDIN_TAKEN;
-		ev.stdin_taken = &taken;
-		keeper_tell(rank->k, &ev, false);
+		keeper_tell(rank->k, 0, KEEPER__EVENT__BODY_STDIN_TAKEN, &taken,
+			    false);
 	}
 	keeper_io_update(rank);
 	return 0;
@@ -130,7 +125,6 @@ void keeper_on_stdin(struct keeper *k, const Keeper__Request *req)
 {
 	struct keeper_rank *rank = &k->rank;
 	const Keeper__Stdin *in = req->stdin_data;
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__StdinTaken taken = KEEPER__STDIN_TAKEN__INIT;
 	struct error err;
 
@@ -152,10 +146,7 @@ void keeper_on_stdin(struct keeper *k, const Keeper__Request *req)
 		take_stdin(rank, in);
 	taken.offset = rank->io.in_offset;
 	taken.eof = rank->io.in_eof;
-	ev.re = req->id;
-	ev.body_case = KEEPER__EVENT__BODY_STDIN_TAKEN;
-	ev.stdin_taken = &taken;
-	keeper_tell(k, &ev, false);
+	keeper_tell(k, req->id, KEEPER__EVENT__BODY_STDIN_TAKEN, &taken, false);
 	keeper_io_update(rank);
 }
 

@@ -92,7 +92,6 @@ static int on_pmi(sd_event_source *src, int fd, uint32_t events, void *ctx)
 static void tell_piece(struct keeper_rank *rank, uint64_t generation,
 		       const struct pmi_put *puts, size_t n, bool more)
 {
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__PmiFence fence = KEEPER__PMI_FENCE__INIT;
 	Keeper__PmiPut put[PIECE], *ptr[PIECE];
 
@@ -106,9 +105,7 @@ static void tell_piece(struct keeper_rank *rank, uint64_t generation,
 	fence.n_puts = n;
 	fence.puts = ptr;
 	fence.more = more;
-	ev.body_case = KEEPER__EVENT__BODY_PMI_FENCE;
-	ev.pmi_fence = &fence;
-	keeper_tell(rank->k, &ev, false);
+	keeper_tell(rank->k, 0, KEEPER__EVENT__BODY_PMI_FENCE, &fence, false);
 }
 
 static void on_fence(void *ctx, uint64_t generation, const struct pmi_put *puts,
@@ -127,15 +124,12 @@ static void on_fence(void *ctx, uint64_t generation, const struct pmi_put *puts,
 static void on_abort(void *ctx, int code, const char *text)
 {
 	struct keeper_rank *rank = ctx;
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__PmiAbort abort_ = KEEPER__PMI_ABORT__INIT;
 
 	abort_.code = code;
 	abort_.text = (char *)text;
 	abort_.at_usec = (uint64_t)clock_usec(CLOCK_REALTIME);
-	ev.body_case = KEEPER__EVENT__BODY_PMI_ABORT;
-	ev.pmi_abort = &abort_;
-	keeper_tell(rank->k, &ev, true);
+	keeper_tell(rank->k, 0, KEEPER__EVENT__BODY_PMI_ABORT, &abort_, true);
 	if (rank->capsule && !rank->quiet)
 		(void)!capsule_kill(rank->capsule, 0, SIGKILL, NULL);
 }

@@ -181,8 +181,12 @@ struct keeper {
 /* ---- tell.c */
 /* CPU time of all threads, and resident bytes, from procfs; else untouched. */
 void keeper_usage(pid_t pid, uint64_t *cpu_usec, uint64_t *memory);
-/* Queue an event (see keeper_queue_add()) and send what can be sent. */
-void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep);
+/*
+ * Queue an event (see keeper_queue_add()) and send what can be sent.  re: the request
+ * that it answers, or 0; body: what that case points to.
+ */
+void keeper_tell(struct keeper *k, uint64_t re, Keeper__Event__BodyCase what,
+		 void *body, bool keep);
 void keeper_answer_ok(struct keeper *k, uint64_t re);
 void keeper_answer_failed(struct keeper *k, uint64_t re, int code,
 			  const struct error *err);

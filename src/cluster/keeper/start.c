@@ -394,7 +394,6 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 {
 	struct keeper_rank *rank = &k->rank;
 	const Keeper__Start *start = req->start;
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__Started started = KEEPER__STARTED__INIT;
 	struct error err = ERROR_INIT;
 	int r;
@@ -425,10 +424,7 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 	rank->state = KEEPER__STATE__RUNNING;
 	keeper_fast_path_begin(rank, true);
 	started.pid = (uint32_t)rank->pid;
-	ev.re = req->id;
-	ev.body_case = KEEPER__EVENT__BODY_STARTED;
-	ev.started = &started;
-	keeper_tell(k, &ev, true);
+	keeper_tell(k, req->id, KEEPER__EVENT__BODY_STARTED, &started, true);
 }
 
 /* ---- the end */

@@ -57,50 +57,45 @@ void keeper_flush(struct keeper *k)
 		keeper_hang_up(k);
 }
 
-void keeper_tell(struct keeper *k, Keeper__Event *ev, bool keep)
+void keeper_tell(struct keeper *k, uint64_t re, Keeper__Event__BodyCase what,
+		 void *body, bool keep)
 {
-	keeper_queue_add(k->agent.queue, ev, keep);
+	Keeper__Event ev = KEEPER__EVENT__INIT;
+
+	ev.re = re;
+	ev.body_case = what;
+	ev.hello = body; /* all members of the union are pointers */
+	keeper_queue_add(k->agent.queue, &ev, keep);
 	if (k->agent.ready)
 		keeper_flush(k);
 }
 
 void keeper_answer_ok(struct keeper *k, uint64_t re)
 {
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__Ok ok = KEEPER__OK__INIT;
 
-	ev.re = re;
-	ev.body_case = KEEPER__EVENT__BODY_OK;
-	ev.ok = &ok;
-	keeper_tell(k, &ev, false);
+	keeper_tell(k, re, KEEPER__EVENT__BODY_OK, &ok, false);
 }
 
 void keeper_answer_failed(struct keeper *k, uint64_t re, int code,
 			  const struct error *err)
 {
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__Failed failed = KEEPER__FAILED__INIT;
 
-	ev.re = re;
-	ev.body_case = KEEPER__EVENT__BODY_FAILED;
-	ev.failed = &failed;
 	failed.code = code;
 	failed.why = (char *)err->text;
-	keeper_tell(k, &ev, false);
+	keeper_tell(k, re, KEEPER__EVENT__BODY_FAILED, &failed, false);
 }
 
 void keeper_tell_doubt(struct keeper *k)
 {
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__MoveDoubt doubt = KEEPER__MOVE_DOUBT__INIT;
 
 	if (k->rank.state != KEEPER__STATE__DOUBT)
 		return;
 	doubt.epoch = k->move.epoch;
 	doubt.source = k->move.out;
-	ev.body_case = KEEPER__EVENT__BODY_MOVE_DOUBT;
-	ev.move_doubt = &doubt;
-	keeper_tell(k, &ev, false);
+	keeper_tell(k, 0, KEEPER__EVENT__BODY_MOVE_DOUBT, &doubt, false);
 }
 
 void keeper_usage(pid_t pid, uint64_t *cpu_usec, uint64_t *memory)
@@ -136,7 +131,6 @@ static void fill_report(Keeper__MoveReport *to, const struct move_report *from)
 void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
 		      const char *why)
 {
-	Keeper__Event ev = KEEPER__EVENT__INIT;
 	Keeper__MoveDone done = KEEPER__MOVE_DONE__INIT;
 	Keeper__MoveReport report = KEEPER__MOVE_REPORT__INIT;
 
@@ -154,7 +148,5 @@ void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
 		done.cpu_usec = k->rank.used_cpu;
 		done.max_rss = k->rank.used_memory;
 	}
-	ev.body_case = KEEPER__EVENT__BODY_MOVE_DONE;
-	ev.move_done = &done;
-	keeper_tell(k, &ev, true);
+	keeper_tell(k, 0, KEEPER__EVENT__BODY_MOVE_DONE, &done, true);
 }

@@ -6,12 +6,24 @@
 
 #include "core/units.h"
 
+bool setup_args_is_load(double load)
+{
+	return load > 0 && load <= 1000;
+}
+
+int setup_args_no_follow(struct error *err)
+{
+	return error_set(err, -EINVAL,
+			 "--follow is for the jobs of --swf as they are: "
+			 "without --load and --speedup");
+}
+
 static int parse_load(const char *text, double *ret, struct error *err)
 {
 	char *end;
 	double v = strtod(text, &end);
 
-	if (end == text || *end || !(v > 0 && v <= 1000))
+	if (end == text || *end || !setup_args_is_load(v))
 		return error_set(
 			err, -EINVAL,
 			"--load: '%s' is not a load: give a number above 0",

@@ -5,6 +5,7 @@
 #ifndef CMD_SIM_SETUP_ARGS_H
 #define CMD_SIM_SETUP_ARGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"
@@ -22,6 +23,11 @@ struct setup_args {
 /* Take the value of one of these options; 1: it is another. */
 int setup_args_parse(struct setup_args *a, int key, const char *text,
 		     struct error *err) must_check;
+
+/* As --load has it. */
+bool setup_args_is_load(double load);
+/* -EINVAL: --follow goes with nothing that changes the jobs of --swf. */
+int setup_args_no_follow(struct error *err);
 
 /* The same for a workload. */
 struct workload_setup setup_args_workload(const struct setup_args *a);

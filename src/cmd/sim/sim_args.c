@@ -246,9 +246,7 @@ static int check_choice(const struct sim_args *a, struct error *err)
 			"--window is for --series, --plot and --gantt");
 	if (a->trace.follow &&
 	    (!a->swf || a->setup.load > 0 || a->machine.speedup))
-		return error_set(err, -EINVAL,
-				 "--follow is for the jobs of --swf as they "
-				 "are: without --load and --speedup");
+		return setup_args_no_follow(err);
 	if (!a->policy && (a->out || a->out_swf || writes_figures(&a->figures)))
 		return error_set(err, -EINVAL,
 				 "a comparison writes no such file: give "

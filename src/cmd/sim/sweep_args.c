@@ -11,6 +11,7 @@
 #include "cmd/kit/command.h"
 #include "cmd/sim/cost_options.h"
 #include "cmd/sim/own_policy.h"
+#include "cmd/sim/setup_args.h"
 #include "cmd/sim/sweep_launcher.h"
 #include "core/units.h"
 #include "core/xalloc.h"
@@ -98,19 +99,14 @@ static void add_load(struct sweep_args *a, double load)
 	a->load[a->nr_loads++] = round(load * 1e9) / 1e9;
 }
 
-static bool good_load(double x)
-{
-	return x > 0 && x <= 1000;
-}
-
 static int parse_range(struct sweep_args *a, const char *text)
 {
 	double from, to, step;
 	int n = 0;
 
 	if (sscanf(text, "%lf:%lf:%lf%n", &from, &to, &step, &n) != 3 ||
-	    text[n] || !good_load(from) || !good_load(to) || !(step > 0) ||
-	    to < from || (to - from) / step > 10000)
+	    text[n] || !setup_args_is_load(from) || !setup_args_is_load(to) ||
+	    !(step > 0) || to < from || (to - from) / step > 10000)
 		return -EINVAL;
 	for (int i = 0; from + i * step <= to + step * 1e-6; i++)
 		add_load(a, from + i * step);
@@ -131,7 +127,7 @@ static int parse_loads(struct sweep_args *a, const char *text,
 	do {
 		double x = strtod(p, &end);
 
-		if (end == p || !good_load(x) || (*end && *end != ','))
+		if (end == p || !setup_args_is_load(x) || (*end && *end != ','))
 			return error_set(err, -EINVAL,
 					 "--load: '%s' is not L,... or "
 					 "FROM:TO:STEP with loads above 0 and "
@@ -352,9 +348,7 @@ static int follow_traces(struct sweep_args *a, struct error *err)
 		nr++;
 	}
 	if (!nr || a->nr_loads || a->machine.speedup)
-		return error_set(err, -EINVAL,
-				 "--follow is for the jobs of --swf as they "
-				 "are: without --load and --speedup");
+		return setup_args_no_follow(err);
 	return 0;
 }
 

@@ -114,17 +114,11 @@ static int ask_helper(struct landing *l, enum helper_verb verb, int32_t value,
 /* The pid, in this process's /proc, of the process of a pidfd. */
 static pid_t pidfd_pid(int pidfd)
 {
-	char path[64], *text, *at;
-	pid_t pid = -1;
+	char path[64];
+	int64_t pid;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
-	if (io_read_file(-100, path, 65536, &text) < 0)
-		return -1;
-	at = strstr(text, "\nPid:");
-	if (at)
-		pid = (pid_t)strtol(at + 5, NULL, 10);
-	free(text);
-	return pid;
+	return io_read_key(path, "Pid", &pid) < 0 ? -1 : (pid_t)pid;
 }
 
 static int landing_map(struct landing *l, struct error *err)
