@@ -1,4 +1,7 @@
-/* ahead.c - who takes part in the freeze is ahead of others; see ahead.h */
+/*
+ * ahead.c - whoever takes part in the freeze gets the processor before others; see
+ * ahead.h
+ */
 #include "move/send/ahead.h"
 
 #include <stdlib.h>
@@ -7,13 +10,13 @@
 #include "core/xalloc.h"
 
 /*
- * How long at most; WATCH_HURRY is the bound for whoever is kept from looking
- * at the clock.
+ * The longest that they may run ahead of others; WATCH_HURRY is the bound for an engine
+ * that is kept from looking at the clock.
  */
 #define HURRY_MOST (30 * USEC_PER_MSEC)
 
 struct ahead {
-	/* Do we run ahead of others; and was the destination told to? */
+	/* on: this end runs ahead of others; told: the destination was told to, too. */
 	bool on, told;
 	usec_t since;
 };
@@ -66,7 +69,7 @@ void send_hurry_bound(struct sending *s)
 {
 	struct error err;
 
-	/* if that fails, the next frame will tell */
+	/* if that fails, sending the next frame fails, too */
 	if (s->ahead->on && send_now() - s->ahead->since > HURRY_MOST)
 		(void)!send_hurry_both(s, false, &err);
 }

@@ -1,8 +1,9 @@
 /*
- * ahead.h - who takes part in the freeze is ahead of others (core/hurry.h)
+ * ahead.h - whoever takes part in the freeze gets the processor before others
+ * (core/hurry.h)
  *
- * One for a move: engine, keeper and the process's threads at this end, and
- * what the other end was told of it.
+ * One for each move.  It covers the engine, the keeper and the process's threads at
+ * this end, and remembers what the other end was told.
  */
 #ifndef MOVE_SEND_AHEAD_H
 #define MOVE_SEND_AHEAD_H
@@ -10,14 +11,14 @@
 #include "move/send/send.h"
 
 struct ahead *ahead_create(void);
-/* Whoever is ahead stays so.  NULL is allowed. */
+/* Priorities stay as they are.  NULL is allowed. */
 void ahead_destroy(struct ahead *a);
 
-/* They are ahead, or not; send_hurry() here alone. */
+/* Raise the priorities (on) or put them back; send_hurry() at this end alone. */
 void send_hurry(struct sending *s, bool on);
-/* At either end. */
+/* The same at both ends. */
 int send_hurry_both(struct sending *s, bool on, struct error *err) must_check;
-/* Called now and then: nobody is ahead for too long. */
+/* Called now and then: puts the priorities back once they were raised for too long. */
 void send_hurry_bound(struct sending *s);
 
 #endif

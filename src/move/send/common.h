@@ -1,7 +1,7 @@
 /*
- * common.h - what processes that move together have in common, at the source
+ * common.h - what the processes of one move share at the source
  *
- * The destination is told of each once, whichever process it was found in.
+ * The destination is told of each such thing once, whichever process it was found in.
  */
 #ifndef MOVE_SEND_COMMON_H
 #define MOVE_SEND_COMMON_H
@@ -14,12 +14,14 @@
 #include "move/wire/state.pb-c.h"
 
 struct common {
-	Move__Hello *hello;	/* as told last, and the files mapped since */
+	Move__Hello *hello;	/* as sent last, and files mapped since */
 	struct tree_set *trees; /* directories that move along */
-	struct fds_source *fds; /* descriptors, and what they lead to */
-	struct share_left left; /* objects that travel with a descriptor */
-	bool new_objects;	/* shared memory, mapped since the last check */
-	struct clocks clocks;	/* offsets for the destination */
+	struct fds_source *fds; /* open descriptors and the files behind them */
+	/* shared memory whose contents travel with a descriptor */
+	struct share_left left;
+	/* was shared memory mapped since the last check? */
+	bool new_objects;
+	struct clocks clocks; /* offsets for the destination */
 };
 
 #endif

@@ -29,14 +29,14 @@ static int send_last_pages(struct sending *s, struct error *err)
 	int r = track_layout(s->process.track, true, err);
 
 	/*
-	 * a new file may have been deleted: ask now, while the freeze can be
-	 * undone
+	 * a file mapped just now may be lacking there: ask now, while the
+	 * freeze can be undone
 	 */
 	if (!r && track_told_files(s->process.track))
 		r = precopy_sync(s, s->report->rounds, err);
 	if (!r)
 		r = precopy_lacks(s, err);
-	/* who else maps it would take too long to find out now */
+	/* finding out which other processes map it would take too long now */
 	if (!r && s->common.new_objects && s->report->tracked)
 		r = error_set(err, -EAGAIN,
 			      "process %d has just mapped shared memory",
@@ -47,7 +47,7 @@ static int send_last_pages(struct sending *s, struct error *err)
 	return r;
 }
 
-/* Does the destination have the files that were opened in the last moment? */
+/* Ask whether the destination has the files that were opened since the last round. */
 static int ask_for_untold(struct sending *s, struct error *err)
 {
 	uint8_t *news;
@@ -63,7 +63,8 @@ static int ask_for_untold(struct sending *s, struct error *err)
 }
 
 /*
- * Capture descriptors, after a moment in which packets on their way may arrive.
+ * Capture descriptors, after a short wait in which packets that are under way can
+ * arrive.
  */
 static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 {
@@ -85,8 +86,8 @@ static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 }
 
 /*
- * Send descriptors, and what the keeper knows of the process. Obstacles that
- * may pass are found before anything of that is sent.
+ * Send the descriptors and what the keeper knows of the process.  Obstacles that may
+ * pass are found before any of that is sent, so that the freeze can still be undone.
  */
 static int send_fds(struct sending *s, struct error *err)
 {
@@ -109,7 +110,8 @@ static int send_fds(struct sending *s, struct error *err)
 }
 
 /*
- * A thread bound to CPUs that the destination lacks may run on all of its CPUs.
+ * A thread that is bound to CPUs the destination does not have may run on any CPU
+ * there.
  */
 static void fit_cpus(const struct move_source *src, const cpu_set_t *cpus,
 		     Move__State *m)
@@ -183,7 +185,7 @@ int freeze_send(struct sending *s, struct error *err)
 	tracee_look(s->process.tracee);
 	send_limit(s);
 	s->frozen = send_now();
-	/* before, as the parent of a vfork() does not stop */
+	/* before the stop, because the parent in a vfork() cannot be stopped */
 	r = precopy_lacks(s, err);
 	if (!r)
 		r = recheck_children(s->process.pid, err);
@@ -201,7 +203,7 @@ int freeze_send(struct sending *s, struct error *err)
 	if (!r)
 		r = send_last_pages(s, err);
 	pages = send_now();
-	/* Whatever the memory took, the steps that follow are short. */
+	/* However long the memory took, the steps that follow are short. */
 	if (!r && s->report->tracked)
 		r = send_hurry_both(s, true, err);
 	if (!r)
@@ -220,7 +222,7 @@ void freeze_undo(struct sending *s)
 	const struct move_source_ops *ops = s->src->ops;
 	struct error err;
 
-	/* the process has to go on, whether this works or not */
+	/* the process has to run on, whether this works or not */
 	if (s->unplugged && ops->replug && ops->replug(s->src->ctx, &err) < 0)
 		send_progress(s->src, "replug: %s", err.text);
 	s->unplugged = false;

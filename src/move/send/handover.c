@@ -1,6 +1,5 @@
 /*
- * handover.c - exclusive locks by fcntl(F_SETLK) go from copy to copy: the
- * source; handover.h
+ * handover.c - the source's side of handing fcntl(F_SETLK) locks over; see handover.h
  */
 #include "move/send/handover.h"
 
@@ -18,28 +17,30 @@
 #define BACK_LIMIT USEC_PER_SEC
 #define RETRY_NSEC 5000000
 
-/* What the system calls in the lists point at. */
+/* The arguments in the process's memory that the lists of calls point at. */
 struct ranges {
-	struct flock first[2], rest[3]; /* shared, none, and exclusive */
+	struct flock first[2], rest[3]; /* index: shared, unlocked, exclusive */
 	struct flock whole;
 };
 
 struct handover {
 	struct tracee *tracee;
 	struct channel *ch;
-	struct frame frame; /* the last one received */
+	struct frame frame; /* the last frame received */
 	struct fds_lock *lock;
 	size_t nr;
-	struct tracee_list *list; /* one a thread; [0] is the leader's */
+	struct tracee_list *list; /* one for each thread; [0] is the leader's */
 	size_t nr_lists;
-	size_t pause[HANDOVER_TURNS]; /* the call at which each begins */
+	/* index of the call with which each turn's pause begins */
+	size_t pause[HANDOVER_TURNS];
 	struct {
-		uint64_t back; /* becomes not zero: all may go on */
+		/* once it is not zero, the other threads may go on */
+		uint64_t back;
 		struct timespec retry;
 		struct ranges range[];
 	} * data;
 	uint64_t at; /* where data lies in the process */
-	bool lasts;  /* the leader waits to have the locks back */
+	bool lasts;  /* the leader is still waiting to have its locks back */
 };
 
 void handover_free(struct handover *h)
@@ -82,7 +83,7 @@ static void list_add(struct tracee_list *l, const struct stub_call *c)
 	l->call[l->n++] = *c;
 }
 
-/* what: where its range lies in struct ranges. */
+/* what: the offset of its range in struct ranges. */
 static void add_call(struct handover *h, size_t i, int cmd, size_t what)
 {
 	list_add(&h->list[0],
@@ -94,7 +95,7 @@ static void add_call(struct handover *h, size_t i, int cmd, size_t what)
 		 });
 }
 
-/* One call a lock, which does not wait. */
+/* One call for each lock; none of them waits. */
 static void add_calls(struct handover *h, size_t what)
 {
 	for (size_t i = 0; i < h->nr; i++)
@@ -133,10 +134,10 @@ static void add_wait(struct handover *h, size_t i, size_t what)
 }
 
 /*
- * Wait to have the locks back, however long that takes.  A wait can fail, too:
- * who has the first byte and waits for the rest, which is ours, makes it a
- * deadlock to the kernel.  The rest can be had while the landing process still
- * has the first byte.
+ * Calls that wait to have the locks back, however long that takes.  The kernel refuses
+ * a wait as a deadlock if another process has the first byte and waits for the rest,
+ * which is ours.  So the rest is taken first: that is possible while the landing
+ * process still has the first byte.
  */
 static void add_back(struct handover *h, const struct tracee *t)
 {
@@ -211,8 +212,8 @@ static int begin(struct handover *h, struct error *err)
 }
 
 /*
- * Here a test can kill an engine: each turn is done, and its answer not sent
- * yet.
+ * Fault points, at which a test can kill an engine: the turn is done, but its answer is
+ * not sent yet.
  */
 static const enum move_fault at_turn[HANDOVER_TURNS] = {
 	MF_SOURCE_LOCKS_FIRST_SHARED,
@@ -251,7 +252,8 @@ struct handover *handover_create(struct tracee *t, struct channel *ch,
 		free(lock);
 		return NULL;
 	}
-	assert(nr <= FDS_HANDED_MOST); /* fd/lock.c has counted them */
+	/* fd/lock.c has refused more than that */
+	assert(nr <= FDS_HANDED_MOST);
 	h = xcalloc(1, sizeof(*h));
 	h->tracee = t;
 	h->ch = ch;

@@ -1,20 +1,20 @@
 /*
- * handover.h - exclusive locks by fcntl(F_SETLK) go from copy to copy
+ * handover.h - exclusive fcntl(F_SETLK) locks are handed from the process to its copy
  *
- * Only the process can give them up, and nobody else may have one before the
- * destination has.  No file system hands a lock over, but a shared one can be
- * had by two at a time, and stands in the way of any exclusive one: so the
- * process makes its own a shared one, the landing process takes a shared one
- * beside it, the process lets go, and the landing process makes its own
- * exclusive.  That is done for the first byte of each, and only then for what
- * is left: at any instant one of the two parts is exclusive, and who wants all
- * of it, if only to read, does not get it.
+ * Only the process itself can release such a lock, and no third process may get it
+ * before the copy has it.  No file system can hand a lock over.  But two processes can
+ * hold a shared lock at a time, and a shared lock keeps every exclusive one out.  So
+ * the process turns its lock into a shared one, the landing process takes a shared lock
+ * as well, the process unlocks, and the landing process makes its lock exclusive.  That
+ * is done for the first byte of each locked range, and only then for the rest of it.
+ * So one of the two parts is locked exclusively at any instant, and nobody else can
+ * lock the whole range, not even for reading.
  *
- * All that is before READY, when the destination has all else.  Until
- * the process has been killed its leader stands in the middle of a list of
- * calls that ends in taking its locks back, however long that takes; all other
- * threads wait for it.  So, whoever dies, the process does not run without
- * them, nor beside a copy that has them.
+ * All that happens before READY, when the destination has everything else.  Until the
+ * process is killed, its leader stands in the middle of a list of calls that ends in
+ * taking the locks back, however long that takes; all other threads wait for that.  So
+ * whichever party dies, the process neither runs without its locks nor beside a copy
+ * that has them.
  */
 #ifndef MOVE_SEND_HANDOVER_H
 #define MOVE_SEND_HANDOVER_H
@@ -34,17 +34,17 @@ struct handover *handover_create(struct tracee *t, struct channel *ch,
 				 const struct fds_source *fds);
 void handover_free(struct handover *h); /* NULL is allowed */
 
-/* After STATE.  NULL: nothing to do. */
+/* Hand them over; to be called after STATE was sent.  NULL: nothing to do. */
 int handover_run(struct handover *h, struct error *err) must_check;
 /*
- * The move has failed: tell the destination why, as it has to let go first, and
- * have the locks taken back.  NULL: nothing to do.  False if that lasts: the
- * process is left to itself, and goes on once it has them.
+ * The move has failed: tell the destination why, because it has to unlock first, and
+ * have the process take its locks back.  NULL: nothing to do.  False if it has not got
+ * them yet: then it is left to itself, and goes on as soon as it has them.
  */
 bool handover_undo(struct handover *h, const char *why);
 /*
- * It has been left so: t is not to be resumed, and its threads go on when we
- * let go of them by exit.
+ * True if handover_undo() left it so: t is not to be resumed; its threads go on by
+ * themselves when this process exits.
  */
 bool handover_lasts(const struct handover *h);
 

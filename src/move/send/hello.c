@@ -1,4 +1,7 @@
-/* hello.c - what the source tells of the process, and learns; see send.h */
+/*
+ * hello.c - what the source says about the process in HELLO, and what it learns from
+ * the answer; see send.h
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +76,8 @@ static int hello_of_source(struct sending *s, Move__Hello **ret,
 	if (!r)
 		r = layout_read(s->process.pid, &s->process.seen, &maps, err);
 	/*
-	 * obstacles that pass do not matter yet, and move_check() has refused
-	 * others
+	 * obstacles that may pass do not matter yet, and move_check() has
+	 * refused the others
 	 */
 	if (!r)
 		check_drop_unmovable(s->process.pid, &maps);

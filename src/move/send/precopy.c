@@ -1,10 +1,10 @@
 /*
  * precopy.c - rounds over the running process, until it may be frozen
  *
- * A round sends what was written since the last one and waits until the
- * destination has it, so that what the sockets between swallow does not hide
- * how far behind it is.  It ends when what is left is small, or when two
- * rounds in a row did not make it smaller; see precopy.h.
+ * A round sends the pages that were written since the last one and waits until the
+ * destination has them; otherwise buffers along the connection would hide how far
+ * behind it is.  Rounds end when little is left, or when two rounds in a row did not
+ * make it less; see precopy.h.
  */
 #include "move/send/precopy.h"
 
@@ -23,25 +23,29 @@
 #define ROUNDS_MOST	   40
 #define PAGES_ENOUGH	   128
 #define LAST_ROUNDS	   3
-/* All rounds together: so many times the longest. */
+/* The limit for all rounds together: so many times the pages of the longest one. */
 #define LONGEST_TIMES	   6
 #define BASE_USEC	   1500 /* downtime that does not depend on size */
 #define THREAD_USEC	   40
 #define CONTENT_RATE	   120 /* bytes of queues a microsecond, doc/21 */
 #define HURRY_WORK	   (10 * USEC_PER_MSEC)
 #define LONG_ROUND	   2048 /* pages: enough to measure the link by */
-#define FIRST_RATE	   1000 /* bytes a microsecond, while none was measured */
+/* bytes per microsecond, until the link's rate is measured */
+#define FIRST_RATE	   1000
 #define STOP_AND_COPY_RATE 500 /* likewise */
-#define PAGEMAP_RATE	   40  /* entries a microsecond, of holes as well */
-/* The first round shows how fast the link is once it has lasted this long. */
+/* entries read per microsecond, those of holes as well */
+#define PAGEMAP_RATE	   40
+/* The first round tells the rate of the link only after it has lasted this long. */
 #define FIRST_WORD	   (50 * USEC_PER_MSEC)
 
 struct precopy {
-	usec_t scan_time;    /* of the last pass, finding pages */
+	usec_t scan_time;    /* for finding pages in the last pass */
 	double bytes_per_us; /* of the last long pass */
 	uint64_t pages;	     /* sent by the last round */
-	usec_t began;	     /* the round that is under way; 0: none */
-	int lacking;	     /* of the last SYNC: 0, or a negative errno and: */
+	/* when the round under way began; 0: there is none */
+	usec_t began;
+	/* by the last SYNC: 0, or a negative errno and why: */
+	int lacking;
 	struct error lack;
 };
 
@@ -64,7 +68,7 @@ int precopy_lacks(const struct sending *s, struct error *err)
 	return p->lacking;
 }
 
-/* Files count as the pages that they would fill. */
+/* Pages sent; files that were sent count as the pages that they would fill. */
 static uint64_t sent_pages(const struct sending *s)
 {
 	return page_sender_count(s->process.pages) +
@@ -75,7 +79,7 @@ int precopy_sync(struct sending *s, uint64_t nr, struct error *err)
 {
 	struct precopy *p = s->precopy;
 	struct frame_range range;
-	/* Does the destination have all that the process has opened? */
+	/* Has the destination been told of all that the process has opened? */
 	bool opened = true;
 	struct error why;
 	int r = frame_send_u64(s->ch, FRAME_SYNC, nr, err);
@@ -112,9 +116,9 @@ int precopy_tell(struct channel *ch, uint8_t *news, size_t n, struct error *err)
 }
 
 /*
- * Tell the destination what the process has opened since the last round. What
- * cannot move, or not now, counts as lacking: it may be closed before the
- * freeze.
+ * Tell the destination what the process has opened since the last round.  What cannot
+ * move, or not now, counts as lacking at the destination: the process may close it
+ * before the freeze.
  */
 static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
 {
@@ -122,8 +126,8 @@ static int sync_opened(struct sending *s, uint64_t nr, struct error *err)
 	uint8_t *news;
 	size_t size;
 	/*
-	 * without rounds the landing process, which would open them, is not
-	 * there yet
+	 * without pre-copy rounds there is no landing process yet that would
+	 * open them
 	 */
 	int n = fds_look(s->common.fds, s->report->tracked, &news, &size, &why);
 	int r = n > 0 ? precopy_tell(s->ch, news, size, err) : 0;
@@ -152,12 +156,12 @@ static int round_layout(struct sending *s, struct error *err)
 }
 
 /*
- * What a round does about descriptors. To look at a thousand of them takes tens
- * of thousands of system calls.
+ * What a round does about descriptors.  Looking at a thousand of them takes tens of
+ * thousands of system calls.
  */
 enum opened {
 	LOOK,  /* find and tell what has been opened */
-	LATER, /* a round that looks follows at once */
+	LATER, /* leave that to the round that follows at once */
 };
 
 static int send_round(struct sending *s, unsigned nr, enum opened opened,
@@ -200,7 +204,7 @@ static int run_round(struct sending *s, enum opened opened, struct error *err)
 	return move_fault(MF_SOURCE_ROUND, err);
 }
 
-/* No more than the owners of both hosts let moves have. */
+/* The link's rate, but no more than the owners of both hosts allow for moves. */
 static double allowed(const struct sending *s, double bytes_per_us)
 {
 	double most = (double)channel_rate(s->ch) / USEC_PER_SEC;
@@ -208,7 +212,7 @@ static double allowed(const struct sending *s, double bytes_per_us)
 	return most > 0 && most < bytes_per_us ? most : bytes_per_us;
 }
 
-/* How long as many pages as in the last round would take. */
+/* How long it would take to send as many pages as the last round did. */
 static usec_t predict_pages(const struct sending *s)
 {
 	const struct precopy *p = s->precopy;
@@ -219,8 +223,8 @@ static usec_t predict_pages(const struct sending *s)
 }
 
 /*
- * The first round sends all of its memory: how long that will take yet, once the
- * link is known.
+ * How long the first round, which sends all of the memory, will still take, once the
+ * link's rate is known.
  */
 static usec_t rest_of_first(const struct sending *s)
 {
@@ -234,8 +238,8 @@ static usec_t rest_of_first(const struct sending *s)
 }
 
 /*
- * What is left to send takes so long that what it writes from now on would be
- * too late.
+ * Stop the process for the rest of the rounds if sending what is left takes until the
+ * deadline.
  */
 static void stop_if_late(struct sending *s, usec_t rest)
 {
@@ -259,7 +263,7 @@ static void tick(void *sending)
 	send_tick(s);
 }
 
-/* How long would it stand still if it were frozen now? */
+/* How long would the process stand still if it were frozen now? */
 static usec_t predict(const struct sending *s, unsigned threads)
 {
 	return BASE_USEC + THREAD_USEC * (usec_t)threads +
@@ -268,7 +272,9 @@ static usec_t predict(const struct sending *s, unsigned threads)
 	       predict_pages(s);
 }
 
-/* Every entry of pagemap is read, but for mappings that have no page at all. */
+/*
+ * How many entries of pagemap a pass reads: all but those of mappings without any page.
+ */
 static int count_entries(pid_t pid, uint64_t *ret, struct error *err)
 {
 	struct vma_list maps = { 0 };
@@ -286,7 +292,10 @@ static int count_entries(pid_t pid, uint64_t *ret, struct error *err)
 	return r;
 }
 
-/* All of its memory has to travel while it stands still, but not its files. */
+/*
+ * Without write tracking all of the memory travels while the process stands still;
+ * files are sent before.
+ */
 static int stop_and_copy(struct sending *s, struct error *err)
 {
 	uint64_t entries = 0;
@@ -309,8 +318,8 @@ static int stop_and_copy(struct sending *s, struct error *err)
 }
 
 /*
- * Where each round is a little shorter than the one before there may be many:
- * all of them together send no more than some times the longest.
+ * If each round is only a little shorter than the one before, there could be very many;
+ * so all of them together may send no more than LONGEST_TIMES the longest.
  */
 static int rounds(struct sending *s, struct error *err)
 {
@@ -321,7 +330,10 @@ static int rounds(struct sending *s, struct error *err)
 	while ((r = run_round(s, LOOK, err)) == 0) {
 		uint64_t n = s->precopy->pages;
 
-		/* what was written meanwhile, and what will be while that is sent */
+		/*
+		 * what was written meanwhile, and what will be written while
+		 * that is sent
+		 */
 		stop_if_late(s, 2 * predict_pages(s));
 		if (s->halted)
 			break;
@@ -359,7 +371,7 @@ static int set_predicted(struct sending *s, struct error *err)
 	return r;
 }
 
-/* 0: the pause fits the budget, or there is none. */
+/* 0: the predicted pause fits the budget, or no budget was given. */
 static int over_budget(struct sending *s, struct error *err)
 {
 	int r = set_predicted(s, err);
@@ -383,16 +395,16 @@ static int throttled_rounds(struct sending *s, struct error *err)
 	r = rounds(s, err);
 	if (!r)
 		r = over_budget(s, err);
-	/* the last round, too, has to be short */
+	/* the last round has to be short as well */
 	if (r < 0)
 		end_throttle(s);
 	return r;
 }
 
 /*
- * Send what was written meanwhile. If that is little, run ahead of others
- * already: while the engine waits for a processor, the process writes more. If
- * it is much, do not: it would use up the time for which anybody may run ahead.
+ * Send what was written meanwhile.  If that is little, raise priorities now: while the
+ * engine waits for a processor, the process writes more.  If it is much, do not: it
+ * would use up the time for which priorities may be raised.
  */
 static int last_rounds(struct sending *s, struct error *err)
 {
@@ -411,7 +423,7 @@ static int last_rounds(struct sending *s, struct error *err)
 		   s->precopy->pages < before - before / 8)));
 	if (!r)
 		r = set_predicted(s, err);
-	/* it may write more than it did when it was last asked */
+	/* it may write more now than when the pause was last predicted */
 	return r < 0 ? r : is_over(s, predict_pages(s), err);
 }
 
@@ -436,7 +448,7 @@ int precopy_last(struct sending *s, struct error *err)
 
 	if (!s->report->tracked)
 		return sync_opened(s, 0, err);
-	/* once more what is slow to read */
+	/* have the next pass read the advice again, which is slow */
 	track_ask_advice(s->process.track);
 	r = run_round(s, LATER, err);
 	if (!r)

@@ -33,7 +33,7 @@ void send_process_end(struct send_process *p)
 
 void send_process_clear(struct send_process *p, bool leave)
 {
-	/* a frozen process could not even be killed now */
+	/* a frozen process could not even be killed before this one exits */
 	if (leave || handover_lasts(p->handover))
 		tracee_abandon(p->tracee);
 	else

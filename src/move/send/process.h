@@ -1,9 +1,8 @@
 /*
- * process.h - one process that moves, at the source: what is its own
+ * process.h - what belongs to one of the processes that move, at the source
  *
- * How it is stopped, how its memory is read and followed, what of its state has
- * been captured.  What processes that move together share is the move's
- * (send.h).
+ * How it is stopped, how its memory is read and tracked, what of its state has been
+ * captured.  What the processes of one move share is in common.h.
  */
 #ifndef MOVE_SEND_PROCESS_H
 #define MOVE_SEND_PROCESS_H
@@ -20,30 +19,33 @@
 #include "move/wire/state.pb-c.h"
 
 struct send_process {
-	pid_t pid; /* as seen from here */
+	pid_t pid; /* in this process's pid namespace */
 	int pidfd; /* or -1 */
 	struct tracee *tracee;
 	struct page_sender *pages;
-	struct vma_list seen;	    /* when it was last looked at as a whole */
-	struct track *track;	    /* its memory, followed */
-	Move__State *state;	    /* as far as it has been captured */
-	struct proc_status stopped; /* once all of its threads stand still */
-	size_t queued; /* signals that waited when its leader first stood still */
-	struct handover *handover; /* of its locks, once that has begun */
+	struct vma_list seen; /* mappings at the last full check */
+	struct track *track;  /* which of its memory was written */
+	Move__State *state;   /* what has been captured of it so far */
+	/* read once all of its threads stand still */
+	struct proc_status stopped;
+	/* signals that were pending when its leader was first stopped */
+	size_t queued;
+	/* of its locks, once that has begun; or NULL */
+	struct handover *handover;
 };
 
-/* Open what names it, and what reads it.  pid is set. */
+/* Open the pidfd and what else is needed to read it. pid is set. */
 int send_process_open(struct send_process *p, struct watch *w,
 		      struct channel *ch, struct error *err) must_check;
 /*
- * Kill it, for it runs elsewhere.  Freeing its memory is no work for the real-time
- * class in which its threads stood still: it is long, and lasts for seconds where
- * that class has a few milliseconds of each.
+ * Kill it, because its copy runs.  Its threads leave the real-time class first: freeing
+ * their memory takes long, and would take seconds where that class gets only a few
+ * milliseconds of each second.
  */
 void send_process_end(struct send_process *p);
 /*
- * With leave its threads stay as they are until we exit: something else holds
- * it, or it waits for its locks.
+ * leave: its threads stay as they are until this process exits, because something else
+ * holds it, or it waits for its locks.
  */
 void send_process_clear(struct send_process *p, bool leave);
 

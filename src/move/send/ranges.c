@@ -1,4 +1,7 @@
-/* ranges.c - lists of ranges, and what a pass notes in them; see track.h */
+/*
+ * ranges.c - lists of address ranges, and what a pass over the memory notes in them;
+ * see track.h
+ */
 #include <stdlib.h>
 
 #include "core/xalloc.h"

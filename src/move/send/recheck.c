@@ -1,4 +1,4 @@
-/* recheck.c - is it still the process that was found movable?  recheck.h */
+/* recheck.c - check that the process can still be moved; see recheck.h */
 #include "move/send/recheck.h"
 
 #include <errno.h>
@@ -20,7 +20,8 @@ int recheck_running(const struct send_process *p, struct error *err)
 	if (page_sender_alive(p->pages) && poll(&end, 1, 0) == 0)
 		return 0;
 	/*
-	 * at its end a process loses its memory first; by exec it gets another
+	 * a process that exits loses its memory first; one that calls exec gets
+	 * another
 	 */
 	if (!proc_has_memory(pid) || poll(&end, 1, 0) > 0)
 		return error_set(err, -ESRCH, "process %d has exited", pid);
@@ -45,7 +46,7 @@ int recheck_children(pid_t pid, struct error *err)
 	return r < 0 ? r : refuse_child(pid, child, err);
 }
 
-/* All of its threads are known. */
+/* All threads are stopped and known, so no child can come any more. */
 static int check_stopped_children(const struct tracee *t, struct error *err)
 {
 	pid_t *tid = xcalloc(t->nr, sizeof(*tid)), child;
@@ -87,9 +88,7 @@ int recheck_stopped(const struct sending *s, struct send_process *p,
 		r = check_stopped_children(p->tracee, err);
 	if (!r)
 		r = sysv_check(pid, err);
-	/*
-	 * before all of the memory is copied at once, as there was no pre-copy
-	 */
+	/* there was no pre-copy: check before all memory is copied */
 	if (!r && !s->report->tracked)
 		r = fds_check(pid, s->src->external, s->src->nr_externals,
 			      s->common.trees, err);

@@ -1,8 +1,8 @@
 /*
- * recheck.h - is it still the process that was found movable?
+ * recheck.h - check that a process that was found movable still is
  *
- * It runs on for as long as the pre-copy takes, and may have exited, started
- * another program, made children or threads meanwhile.
+ * It runs on during the pre-copy, and may have exited, called exec, or made children or
+ * threads meanwhile.
  */
 #ifndef MOVE_SEND_RECHECK_H
 #define MOVE_SEND_RECHECK_H
@@ -12,9 +12,12 @@
 /* While it runs: -ESRCH when it has exited, -EBUSY after an exec. */
 int recheck_running(const struct send_process *p, struct error *err) must_check;
 
-/* Whatever may pass is -ENOTSUP: a child, while it runs, ... */
+/* While it runs: -ENOTSUP if it has a child, which may end ... */
 int recheck_children(pid_t pid, struct error *err) must_check;
-/* ... and that and more when all threads stand still; notes p->stopped. */
+/*
+ * ... and when all threads stand still: children, threads, seccomp and more; fills in
+ * p->stopped.
+ */
 int recheck_stopped(const struct sending *s, struct send_process *p,
 		    struct error *err) must_check;
 

@@ -1,9 +1,9 @@
 /*
  * send.c - the source's side of a move
  *
- * One function a phase, in the order of the protocol (wire/frame.h).  Whatever
- * fails before the record leads to send_undo(), after which the process runs
- * on as if nothing had been.
+ * One function for each phase, in the order of the protocol (wire/frame.h). Whatever
+ * fails before the record is written leads to send_undo(), after which the process runs
+ * on as if nothing had happened.
  */
 #include "move/send/send.h"
 
@@ -28,13 +28,13 @@
 #include "move/tracee/cpuclock.h"
 #include "move/wire/fault.h"
 
-#define FIRST_LOOK    (1 * USEC_PER_SEC)    /* of the very first look */
-#define SOON	      (250 * USEC_PER_MSEC) /* of what the destination lacks */
-#define SHORTLY	      (10 * USEC_PER_MSEC)  /* of the one before a freeze */
-#define QUICKLY	      (10 * USEC_PER_MSEC)  /* of an answer with clocks */
+#define FIRST_LOOK    (1 * USEC_PER_SEC)    /* for the very first check */
+#define SOON	      (250 * USEC_PER_MSEC) /* for what the destination lacks */
+#define SHORTLY	      (10 * USEC_PER_MSEC)  /* for the check before a freeze */
+#define QUICKLY	      (10 * USEC_PER_MSEC)  /* of a good answer with clocks */
 #define ASK_MOST      4
-#define PAUSE	      (2 * USEC_PER_MSEC) /* between two looks */
-#define THREADS_LEAST 64		  /* room for so many */
+#define PAUSE	      (2 * USEC_PER_MSEC) /* between two checks */
+#define THREADS_LEAST 64		  /* room in the landing area */
 
 static bool may_pass(int r)
 {
@@ -42,9 +42,9 @@ static bool may_pass(int r)
 }
 
 /*
- * Look whether it may move, until it may or that time has come: what stands in
- * the way can be a short-lived child, a file that was deleted and is open for
- * a moment (SQLite's journal), a connection just being made.
+ * Check whether the process may move, again and again until it may or the time `end`
+ * has come.  What is in the way may pass: a child that runs for a moment, a deleted
+ * file that is open for a moment (SQLite's journal), a connection that is being made.
  */
 static int check_until(struct sending *s, usec_t end, struct error *err)
 {
@@ -61,7 +61,7 @@ static int check_until(struct sending *s, usec_t end, struct error *err)
 }
 
 /*
- * Open a pidfd of the process and the like, and look whether it may move at
+ * Open a pidfd of the process and what else is needed, and check whether it may move at
  * all.
  */
 static int send_check(struct sending *s, struct error *err)
@@ -80,9 +80,9 @@ static int send_check(struct sending *s, struct error *err)
 }
 
 /*
- * A file that is lacking may have been deleted just now, or soon be: ask again.
- * A process that opens new files all the time may go on, since those that are
- * open at the freeze are looked at once more.
+ * A file that the destination lacks may just have been deleted here, or will be soon:
+ * ask again.  A process that opens new files all the time is not refused for that,
+ * because the files that are open at the freeze are checked once more.
  */
 static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 {
@@ -111,8 +111,8 @@ static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 }
 
 /*
- * A busy host may read its clocks long before it sends them, or we may wake up
- * late. So after a slow answer ask again: the youngest clocks count.
+ * A busy host may read its clocks long before it sends them, or this one may wake up
+ * late.  So after a slow answer ask again: the answer with the youngest clocks counts.
  */
 static int ask_clocks(struct sending *s, Move__Hello **ret, struct error *err)
 {
@@ -165,7 +165,7 @@ static int send_hello(struct sending *s, struct error *err)
 	return move_fault(MF_SOURCE_HELLO, err);
 }
 
-/* The landing area, with room for threads that are made meanwhile. */
+/* Make the landing area, with room for threads that are made during the move. */
 static int prepare_area(struct send_process *p, struct error *err)
 {
 	struct proc_status st;
@@ -178,7 +178,7 @@ static int prepare_area(struct send_process *p, struct error *err)
 }
 
 /*
- * Report how many CPU clocks will begin at 0 at the destination, as far as is
+ * Report how many CPU-time clocks will begin at 0 at the destination, as far as is
  * known now.
  */
 static void tell_cpu_clocks(const struct move_source *src,
@@ -237,8 +237,9 @@ static int send_setup(struct sending *s, struct error *err)
 }
 
 /*
- * Until nothing is in the way and little is left to send. A program that starts
- * child after child has none for moments only: wait for one after the round.
+ * Rounds and checks until nothing is in the way and little is left to send.  A program
+ * that starts one child after another is without a child for moments only: wait for
+ * such a moment after each round.
  */
 static int send_wait(struct sending *s, usec_t end, struct error *err)
 {
@@ -259,10 +260,7 @@ static int send_wait(struct sending *s, usec_t end, struct error *err)
 	return r;
 }
 
-/*
- * Before the move began nothing stood in its way, so what does now has come
- * since and may go again.
- */
+/* Nothing was in the way when the move began, so what is now may pass again. */
 static int send_freeze(struct sending *s, struct error *err)
 {
 	usec_t end = send_now() + CHECK_PATIENCE;
@@ -283,8 +281,8 @@ static int send_freeze(struct sending *s, struct error *err)
 }
 
 /*
- * Whatever has come to the process since the first look is known before the
- * freeze. A process that is slowed down is looked at then.
+ * Check again, so that what has changed since the first check is found before the
+ * freeze.  A process that is slowed down is checked while it stands still.
  */
 static int send_last(struct sending *s, struct error *err)
 {
@@ -312,8 +310,9 @@ static int send_hold(struct sending *s, bool on, struct error *err)
 }
 
 /*
- * The point of no return.  Before the record the process is held by something
- * that outlives this engine, so that nobody's death lets it run after it.
+ * The point of no return.  Before the record is written, the process is held by
+ * something that outlives this engine, so that it cannot run on after the record,
+ * whoever dies.
  */
 static int send_record(struct sending *s, struct error *err)
 {
@@ -323,8 +322,8 @@ static int send_record(struct sending *s, struct error *err)
 	if (!r)
 		r = move_fault(MF_SOURCE_HELD, err);
 	/*
-	 * READY may have been the last that a destination said before it died:
-	 * look before the record is written.
+	 * The destination may have died just after READY: look once more before
+	 * the record is written.
 	 */
 	if (!r && channel_hung_up(s->ch))
 		r = error_set(err, -EPIPE,
@@ -332,7 +331,7 @@ static int send_record(struct sending *s, struct error *err)
 	if (r < 0)
 		return r;
 	watch_note(s->watch, SEND_DECIDES);
-	/* a disk may take its time */
+	/* writing to a disk may take long */
 	watch_waits(s->watch, true);
 	if (ops && ops->commit)
 		r = ops->commit(s->src->ctx, s->src->epoch, err);
@@ -378,7 +377,7 @@ static int send_commit(struct sending *s, struct error *err)
 	return r < 0 ? r : move_fault(MF_SOURCE_RUNNING, err);
 }
 
-/* The process runs at the destination: end it here. */
+/* The copy runs at the destination: end the process here. */
 static void send_finish(struct sending *s)
 {
 	s->report->outcome = MOVE_DONE;
@@ -389,7 +388,7 @@ static void send_finish(struct sending *s)
 	send_process_end(&s->process);
 }
 
-/* The connection broke: the destination may have said why. */
+/* If the connection broke, the destination may have said why before. */
 static int last_words(struct sending *s, int r, struct error *err)
 {
 	struct error why;
@@ -405,7 +404,7 @@ static int last_words(struct sending *s, int r, struct error *err)
 	return k;
 }
 
-/* Did it fail because the process is not there any more? */
+/* Find out whether the move failed because the process has exited. */
 static int explain_failure(struct sending *s, int r, struct error *err)
 {
 	struct error why;
@@ -414,7 +413,7 @@ static int explain_failure(struct sending *s, int r, struct error *err)
 
 	if (gone < 0)
 		*err = why;
-	/* by that code callers know that it has exited */
+	/* by -ESRCH callers know that the process has exited */
 	return gone < 0 ? gone : last_words(s, r == -ESRCH ? -EIO : r, err);
 }
 
@@ -483,7 +482,7 @@ int move_send(const struct move_source *src, struct channel *ch,
 	if (r < 0 && r != -ECANCELED && !s.recorded)
 		r = explain_failure(&s, r, err);
 	if (!r) {
-		/* Forget the text of an obstacle that has passed. */
+		/* the text is still that of an obstacle that has passed */
 		*err = (struct error)ERROR_INIT;
 		send_finish(&s);
 	} else if (s.recorded) {

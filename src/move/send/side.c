@@ -1,4 +1,4 @@
-/* side.c - what all parts of the source do; see send.h */
+/* side.c - small functions that all parts of the source use; see send.h */
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>

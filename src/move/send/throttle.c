@@ -1,8 +1,8 @@
 /*
  * throttle.c - slow a process down; see throttle.h
  *
- * By stopping its threads as the freeze does: works without a cgroup, and
- * ends by itself should the engine die.
+ * It stops the threads as the freeze does: that works without a cgroup, and ends by
+ * itself if the engine dies.
  */
 #include "move/send/throttle.h"
 
@@ -17,7 +17,7 @@
 struct throttle {
 	struct tracee *tracee;
 	usec_t budget;
-	usec_t since; /* stopped or let run */
+	usec_t since; /* when it was last stopped or let run */
 };
 
 struct throttle *throttle_create(struct tracee *t, usec_t budget)
@@ -44,7 +44,7 @@ void throttle_tick(struct throttle *th)
 	if (th->tracee->nr && th->budget && now - th->since >= stop) {
 		tracee_resume(th->tracee);
 	} else if (!th->tracee->nr && now - th->since >= RUN_USEC) {
-		/* if that fails, the next step will tell */
+		/* if that fails, the next step of the move fails, too */
 		if (tracee_stop(th->tracee, &err) < 0)
 			tracee_resume(th->tracee);
 	} else {

@@ -1,10 +1,10 @@
 /*
- * throttle.h - slow a process down that writes faster than the link carries
+ * throttle.h - slow down a process that writes memory faster than the link carries it
  *
- * From throttle_create() to throttle_destroy() every throttle_tick() lets the
- * process run for a moment or stop for one, never longer than the downtime that
- * was asked for; with a budget of 0 the first one stops it for all of that time.
- * Meanwhile nobody else lets its threads go.
+ * From throttle_create() to throttle_destroy() every throttle_tick() lets the process
+ * run for a moment or stop for one, never longer than the downtime that was asked for;
+ * with a budget of 0 the first one stops it for all of that time.  Meanwhile nothing
+ * else may resume its threads.
  */
 #ifndef MOVE_SEND_THROTTLE_H
 #define MOVE_SEND_THROTTLE_H

@@ -1,4 +1,4 @@
-/* track.c - follow what the process does to its memory; see track.h */
+/* track.c - find out which pages the process has written, and send them; see track.h */
 #include "move/send/track_in.h"
 
 #include <errno.h>
@@ -11,13 +11,17 @@
 #include "move/wire/fault.h"
 #include "move/wire/message.h"
 
-#define READ_PIECE ((uint64_t)32 << 30) /* read in a tenth of a second */
+/* bytes of holes read in a tenth of a second */
+#define READ_PIECE ((uint64_t)32 << 30)
 
 /* What one pass over one mapping needs to know. */
 struct pass {
 	struct track *t;
 	bool shared; /* its pages belong to a shared object, not to the process */
-	bool holes; /* of a shared mapping: send what lies in them */
+	/*
+	 * of a shared mapping: also send what lies in holes of the page table
+	 */
+	bool holes;
 	bool last;
 	uint64_t cursor; /* everything before this address has been told */
 	unsigned flags;	 /* for scan_private() */
@@ -66,7 +70,7 @@ void track_beat(struct track *t, struct watch *w)
 	scan_watched(t->scan_private, w);
 }
 
-/* The newest method that the environment allows. */
+/* The best method that STINT_TRACK allows. */
 static int method_allowed(enum track_method *ret, struct error *err)
 {
 	static const char *const names[] = {
@@ -130,9 +134,7 @@ int track_start(struct track *t, bool direct, struct error *why,
 	return t->scan && t->scan_private ? 0 : -ESRCH;
 }
 
-/*
- * These pages are the process's own, and are sent; those between them are gone.
- */
+/* Send these private pages; pages between them that were sent before are gone. */
 static int send_private(void *arg, uint64_t start, uint64_t end,
 			struct error *err)
 {
@@ -164,9 +166,9 @@ static int send_page(void *arg, uint64_t start, uint64_t end, struct error *err)
 }
 
 /*
- * Reading terabytes of holes takes so long that the peer would give up the
- * connection (FRAME_PATIENCE). So the first page of each large hole is said to
- * be gone, as a sign of life.
+ * Reading terabytes of holes takes so long that the destination would give up the
+ * connection (FRAME_PATIENCE). So it is told of the first page of each large hole that
+ * it is gone, as a sign of life.
  */
 static int send_read(struct pass *p, uint64_t start, uint64_t end,
 		     struct error *err)
@@ -204,7 +206,7 @@ static int send_shared(struct pass *p, uint64_t start, uint64_t end,
 	return r < 0 ? r : send_hole(p, end, err);
 }
 
-/* Guard pages are asked for when it stands still, along with all others. */
+/* Guard pages are asked for in the last pass, along with all other pages. */
 static int scan_range(struct pass *p, uint64_t start, uint64_t end,
 		      struct error *err)
 {
@@ -249,8 +251,8 @@ static int on_written(void *arg, uint64_t start, uint64_t end,
 }
 
 /*
- * Send all of a mapping: the destination has nothing of it, or nothing that is
- * known to be right. -EPERM as from scan_private().
+ * Send all of a mapping, of which the destination has nothing, or nothing that is known
+ * to be right.  -EPERM as from scan_private().
  */
 static int send_whole(struct pass *p, uint64_t start, uint64_t end,
 		      struct error *err)
@@ -268,9 +270,9 @@ static int send_whole(struct pass *p, uint64_t start, uint64_t end,
 }
 
 /*
- * Where a private page of a file mapping is given up (MADV_DONTNEED) the
- * kernel leaves the protection's mark, so that no scan of written pages
- * shows it: ask for every page that was sent.
+ * When a process gives up a private page of a file mapping (MADV_DONTNEED), the kernel
+ * leaves the mark of its write protection, so that no scan for written pages shows the
+ * change.  So look at every page that was sent.
  */
 static int recheck_gap(void *arg, uint64_t start, uint64_t end,
 		       struct error *err)
@@ -341,7 +343,7 @@ static int send_vma(struct track *t, const struct vma *v, bool last,
 	how = share_how(t->p->pid, v, &t->common->left);
 	if (!vma_carries_pages(v) || how == SHARE_DESCRIPTOR)
 		return 0;
-	/* terabytes of nothing would take their time to read */
+	/* reading the page table of terabytes of nothing takes long */
 	if (t->method == TRACK_NONE && v->empty && !p.shared)
 		return sent_each(t->sent, v->start, v->end, track_zap, t, err);
 	if (how == SHARE_WHOLE)
@@ -354,14 +356,14 @@ static int send_vma(struct track *t, const struct vma *v, bool last,
 		return r;
 	if (last)
 		return send_whole(&p, v->start, v->end, err);
-	/* the scan may have protected pages and not told which */
+	/* the failed scan may have protected pages without saying which */
 	track_miss(t, v->start, v->end);
 	return 0;
 }
 
 /*
- * Read what is swapped out, before and after a last pass: it may not change in
- * between.
+ * Read whether the process has swapped-out pages, before and after a last pass: that
+ * may not change in between.
  */
 static int read_swapped(struct track *t, struct error *err)
 {
@@ -378,7 +380,7 @@ int track_send(struct track *t, bool last, struct error *err)
 	int r = 0;
 	bool swapped;
 
-	/* standing still, it was asked a moment ago */
+	/* in the last pass it was read a moment ago */
 	if (last)
 		t->swapped = t->p->stopped.swapped > 0;
 	else

@@ -1,5 +1,6 @@
 /*
- * track_layout.c - follow how the process's mappings change, and tell it
+ * track_layout.c - find out how the process's mappings have changed, and tell the
+ * destination
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static int tell_gone(struct track *t, const struct vma_list *gone,
 	return r;
 }
 
-/* What the destination looks at before the process has to stand still. */
+/* Also tell what the destination has to check before the process stands still. */
 static int tell_first(struct track *t, Move__Layout *l, struct error *err)
 {
 	struct proc_status st;
@@ -47,9 +48,9 @@ static int tell_first(struct track *t, Move__Layout *l, struct error *err)
 }
 
 /*
- * fresh may be empty: where the landing area lies is told with it.  With left,
- * what shows a file that has gone since maps was read is not told but appended
- * there, its path shared.
+ * Tell the destination of new mappings.  fresh may be empty, as the place of the
+ * landing area is told with it.  If left is given, mappings of files that have vanished
+ * since maps was read are not told but appended to left, which shares their paths.
  */
 static int tell_fresh(struct track *t, const struct vma_list *fresh,
 		      struct vma_list *left, struct error *err)
@@ -101,7 +102,7 @@ static int send_tree(void *ctx, const char *path, const void *p, size_t n,
 	return frame_send(t->ch, FRAME_TREE, iov, 2, err);
 }
 
-/* Before mappings that show files in the trees. */
+/* Send the trees before the mappings that show files in them. */
 static int tell_trees(struct track *t, const struct vma_list *now, bool last,
 		      struct error *err)
 {
@@ -117,7 +118,10 @@ static int tell_trees(struct track *t, const struct vma_list *now, bool last,
 				 err);
 }
 
-/* What was deleted since the mappings were read is told when it is known. */
+/*
+ * Leave out mappings of files that were deleted after the mappings were read: the next
+ * pass will see them as deleted.
+ */
 static void drop_deleted(const struct track *t, struct vma_list *maps)
 {
 	size_t n = 0;
@@ -136,7 +140,7 @@ static void drop_deleted(const struct track *t, struct vma_list *maps)
 }
 
 /*
- * The mappings' advice is slow to read: at the freeze it is read only if a
+ * The mappings' advice (madvise) is slow to read: at the freeze it is read only if a
  * mapping is new.
  */
 static int read_layout(struct track *t, struct vma_list *now, bool last,
@@ -155,7 +159,10 @@ static int read_layout(struct track *t, struct vma_list *now, bool last,
 	    t->method != TRACK_ASYNC)
 		r = proc_read_advice(t->p->pid, now, err);
 	t->read_advice = false;
-	/* a mapping that came after the check may be gone when it matters */
+	/*
+	 * refuse only at the freeze: a mapping that came after the first check
+	 * may be gone by then
+	 */
 	if (!r && last)
 		r = check_mappings(t->p->pid, now, err);
 	else if (!r)
@@ -171,9 +178,9 @@ static int compare_start(const void *a, const void *b)
 }
 
 /*
- * What this pass has to send whole, in order and disjoint: mappings that it has
- * just described, even where pages are protected, because the destination has
- * thrown away what it had there; and what was not watched.
+ * List what this pass has to send whole, in order and disjoint: the mappings that were
+ * just described, even where their pages are write-protected, because the destination
+ * has dropped what it had there; and what was not watched.
  */
 static void find_whole(struct track *t)
 {
@@ -197,7 +204,7 @@ static void find_whole(struct track *t)
 	l->nr = n;
 }
 
-/* left: pieces of maps, whose paths are not its own. */
+/* left: pieces of maps; it shares their paths. */
 static void leave_out(struct vma_list *maps, struct vma_list *left)
 {
 	struct vma_list rest = { 0 }, none = { 0 };
@@ -215,8 +222,8 @@ void track_forget(struct track *t, uint64_t start, uint64_t end)
 }
 
 /*
- * Of a file that has changed the destination has something else than the
- * process maps now, although device, inode and address may be the same.
+ * If a file was replaced, the destination has something else than the process maps now,
+ * although device, inode and address may be the same.
  */
 static int forget_changed(struct track *t, struct error *err)
 {

@@ -1,18 +1,18 @@
 /*
  * track_punch.c - holes that the process punches in its shared memory
  *
- * MADV_REMOVE takes pages out of the object and leaves the marks of their
- * protection in all page tables: no scan shows it, and a page that is then read
- * is there again, all zeros, as if it had never been anything else.  Not even
- * the object's st_blocks tells.  So shared memory is watched by a userfaultfd
- * of its own, which has the kernel say what is about to be given back
- * (UFFD_FEATURE_EVENT_REMOVE); private memory is not, as its owner would wait for
- * us at each MADV_DONTNEED.
+ * MADV_REMOVE takes pages out of a shared object but leaves the marks of their write
+ * protection in all page tables.  So no scan shows the hole, and a page that is read
+ * there afterwards looks as if it had always been zero.  Not even the object's
+ * st_blocks shows it.  So shared memory is watched by a userfaultfd of its own, with
+ * which the kernel reports what is about to be given back (UFFD_FEATURE_EVENT_REMOVE).
+ * Private memory is not watched so, because the process would wait for the engine at
+ * each MADV_DONTNEED.
  *
- * The caller waits in the kernel until the event is read, hence a thread that
- * does nothing else.  What it notes it never forgets: the hole comes after the
- * word of it, and nobody knows how long.  In each pass, the last one too, what
- * is noted is looked at: a page that is not zero has been written to since, which
+ * Whoever punches a hole waits in the kernel until the event is read, so a thread does
+ * nothing else than read events.  What is noted is never forgotten, because the hole is
+ * made some time after its event, and nobody knows how long after.  Each pass, the last
+ * one too, looks at all pages noted: one that is not zero has been written since, which
  * the scan shows; of one that is zero the destination is told (PUNCH).
  */
 #include <errno.h>
@@ -30,25 +30,26 @@
 #include "core/xalloc.h"
 #include "move/send/track_in.h"
 
-#define BATCH 4096 /* ranges in a frame */
+#define BATCH 4096 /* ranges per frame */
 
-/* What was given back of objects, by offset. */
+/* Ranges of offsets that were given back, of each object. */
 struct punched {
 	struct punched_object {
 		uint64_t dev, ino;
 		struct sent *pages;
 	} * object;
 	size_t nr, cap;
-	bool lost; /* some may be missing: look at everything */
+	bool lost; /* some may be missing: look at every page */
 };
 
 struct punch_watch {
 	pid_t pid;
 	int uffd, stop;
 	pthread_t thread;
-	struct punched known; /* the owner's */
+	struct punched known; /* used by the thread that owns the watch */
 	pthread_mutex_t lock;
-	struct punched news; /* below it */
+	/* new notes of the events' thread, under the lock */
+	struct punched news;
 };
 
 static struct sent *pages_of(struct punched *p, uint64_t dev, uint64_t ino)
@@ -91,9 +92,9 @@ static void note(struct punched *p, const struct vma_list *maps, uint64_t start,
 }
 
 /*
- * A thread that gives memory back stands still until the event is read, so look
- * before that at what is mapped there. The event is read and noted under the
- * lock, so no pass sees the hole before its note.
+ * The thread that gives memory back stands still until the event is read, so look
+ * before that at what is mapped there.  The event is read and noted under the lock, so
+ * no pass sees the hole before its note.
  */
 static void take_event(struct punch_watch *w)
 {
@@ -166,7 +167,8 @@ void punch_watch_destroy(struct punch_watch *w)
 		pthread_join(w->thread, NULL);
 	}
 	io_close(&w->stop);
-	io_close(&w->uffd); /* lets go on who waits for the thread */
+	/* lets a process go on that waits for an event to be read */
+	io_close(&w->uffd);
 	punched_clear(&w->known);
 	punched_clear(&w->news);
 	pthread_mutex_destroy(&w->lock);
@@ -179,7 +181,7 @@ void punch_watch_destroy(struct punch_watch *w)
 struct punching {
 	struct track *t;
 	const struct vma *v;
-	int fd; /* of the object, if it can be had */
+	int fd; /* of the object, or -1 if it cannot be opened */
 	struct frame_range hole[BATCH];
 	size_t nr;
 };
@@ -206,7 +208,7 @@ static int add_hole(struct punching *p, uint64_t start, uint64_t end,
 	return p->nr == BATCH ? flush(p, err) : 0;
 }
 
-/* Reading a hole makes a page of it, so ask first where the holes are. */
+/* Reading a hole makes a page of it, so ask first (SEEK_DATA) where the holes are. */
 static uint64_t hole_end(const struct punching *p, uint64_t at, uint64_t end)
 {
 	off_t begin = (off_t)p->v->offset - (off_t)p->v->start;
@@ -243,7 +245,7 @@ static int look_at_range(void *arg, uint64_t from, uint64_t to,
 	return r;
 }
 
-/* Only root may open what has neither name nor descriptor. */
+/* Only root may open an object that has neither a name nor a descriptor. */
 static int open_object(pid_t pid, const struct vma *v)
 {
 	char path[80];
@@ -259,7 +261,7 @@ static int add_known(void *arg, uint64_t start, uint64_t end, struct error *err)
 	return 0;
 }
 
-/* Take the notes over at once, so that nobody waits while we look at them. */
+/* Take the notes over at once, so that no process waits while they are looked at. */
 static void take_news(struct punch_watch *w)
 {
 	pthread_mutex_lock(&w->lock);

@@ -1,9 +1,9 @@
 /*
- * track_soft.c - follow writes by soft-dirty bits, on kernels before 6.7
+ * track_soft.c - find written pages by soft-dirty bits, on kernels before 6.7
  *
- * All bits are cleared at once, so between reading and clearing them the
- * process stands still, for as long as reading its page table takes (5 ms a
- * GiB, about); what was found is sent while it runs again.
+ * The bits of a process can only be cleared all at once, so it stands still between
+ * reading and clearing them, for as long as reading its page table takes (about 5 ms
+ * for each GiB). What was found is sent while it runs again.
  */
 #include <errno.h>
 
@@ -20,7 +20,7 @@ struct look {
 };
 
 /*
- * Of the pages that exist, send those written to; those between them are gone.
+ * Of the pages that exist, note those that were written; those between them are gone.
  */
 static int look_at_range(void *arg, uint64_t start, uint64_t end, bool written,
 			 struct error *err)
@@ -72,7 +72,7 @@ static int look_at_all(struct track *t, struct sent *todo, bool last,
 	return r;
 }
 
-/* Which mappings are empty: as they are now, not as they were on the run. */
+/* Which mappings are empty now that the process stands still. */
 static int find_empty(struct track *t, struct error *err)
 {
 	for (size_t i = 0; i < t->maps.nr; i++)
@@ -126,8 +126,9 @@ static int send_mapping(struct track *t, struct sent *todo, const struct vma *v,
 	if (!vma_carries_pages(v) || how == SHARE_DESCRIPTOR)
 		return 0;
 	/*
-	 * It may hold pages that this process has never mapped, and holes where
-	 * there were pages, which no bit shows: in the end it is sent whole.
+	 * A shared object may hold pages that this process has never mapped,
+	 * and holes where there were pages; no bit shows either.  So the last
+	 * pass sends it whole.
 	 */
 	if (how == SHARE_WHOLE ||
 	    (shared && (last || vma_meets(&t->fresh, v)))) {
@@ -143,7 +144,8 @@ static int send_mapping(struct track *t, struct sent *todo, const struct vma *v,
 
 int track_send_soft(struct track *t, bool last, struct error *err)
 {
-	struct sent *todo = sent_create(); /* of this pass */
+	/* the pages to be sent in this pass */
+	struct sent *todo = sent_create();
 	int r = last ? look_at_all(t, todo, true, err)
 		     : look_while_stopped(t, todo, err);
 

@@ -1,14 +1,14 @@
 /*
  * track_watch.c - have the kernel note which pages the process writes to
  *
- * A mapping is watched from its registration with the userfaultfd until it is
- * unmapped, or moved: mremap() takes the registration away, and not only from
- * what it moves but also from all that this becomes one mapping with.  The
- * pages of those keep the mark of their protection and lose the protection at
- * the next write: registered again, they would pass for unchanged.  Hence two
- * rules.  Nothing is registered without a look at what is not watched until
- * that moment, so all threads stand still for it; and what was not watched is
- * sent whole, after its old marks are taken away.
+ * A mapping is watched from its registration with the userfaultfd until it is unmapped
+ * or moved.  mremap() takes the registration away, not only from what it moves but also
+ * from all mappings that this is merged with.  Their pages keep the mark of write
+ * protection but lose the protection itself at the next write; registered again, they
+ * would pass for unchanged.  Hence two rules.  All threads stand still while mappings
+ * are registered, because it must be known for certain which were not watched until
+ * that moment; and what was not watched is sent whole, after its old marks were taken
+ * away.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +22,16 @@
 #include "move/send/recheck.h"
 #include "move/send/track_in.h"
 
-#define ADDRESS_END 0x7ffffffff000 /* of user space, x86-64 */
+#define ADDRESS_END 0x7ffffffff000 /* the end of user space on x86-64 */
 
 struct fetching {
 	int pidfd, uffd;
 };
 
-/* The process is at the pause of its list: fetch its new descriptor. */
+/*
+ * The process is at the pause of its list of calls: fetch the descriptor that it has
+ * just made.
+ */
 static int fetch_uffd(void *arg, const struct stub_call *made,
 		      struct error *err)
 {
@@ -43,7 +46,7 @@ static int fetch_uffd(void *arg, const struct stub_call *made,
 	return 0;
 }
 
-/* The descriptor, with its protocol agreed upon. */
+/* Make the userfaultfd, and agree on its protocol. */
 static int make_uffd(struct track *t, uint64_t more, struct error *err)
 {
 	struct uffdio_api api = {
@@ -124,7 +127,7 @@ static int register_range(int uffd, uint64_t start, uint64_t end,
 	case ENOENT:
 	case ENOMEM:
 	/*
-	 * There is something that cannot be made writable, and was not there
+	 * Something in the range cannot be made writable, and was not there
 	 * when maps was read: nothing of the range is watched for now.
 	 */
 	case EPERM:
@@ -135,10 +138,10 @@ static int register_range(int uffd, uint64_t start, uint64_t end,
 }
 
 /*
- * Register whatever is mapped between the kernel's own mappings, whose place
- * is known for certain.  A range that ends anywhere else might cut a mapping
- * that the process has just made, and mremap() does not like that; with shared
- * memory, which goes by itself, it stands still.
+ * Register whatever is mapped between the kernel's own mappings, whose place is known
+ * for certain.  A range that ended anywhere else might cut a mapping in two that the
+ * process has just made, and mremap() fails on those.  Shared memory is registered by
+ * itself, while the process stands still.
  */
 static int register_all(struct track *t, const struct vma_list *fixed,
 			struct error *err)
@@ -181,7 +184,10 @@ static bool all_watched(struct track *t, const struct vma_list *maps)
 	return true;
 }
 
-/* Nobody maps anything meanwhile, or nothing has been sent yet. */
+/*
+ * Register new mappings, while nothing is mapped (the threads are stopped) or before
+ * anything was sent.
+ */
 static int register_new(struct track *t, const struct vma_list *known,
 			struct error *err)
 {
@@ -201,7 +207,7 @@ static int register_new(struct track *t, const struct vma_list *known,
 	return r;
 }
 
-/* A process that cannot be stopped for now is left for the next pass. */
+/* If the process cannot be stopped now, leave that to the next pass. */
 static int register_stopped(struct track *t, const struct vma_list *known,
 			    struct error *err)
 {
@@ -209,7 +215,7 @@ static int register_stopped(struct track *t, const struct vma_list *known,
 	usec_t start;
 	int r;
 
-	/* the parent of a vfork() does not stop */
+	/* the parent in a vfork() cannot be stopped */
 	if (recheck_children(t->p->pid, &why) < 0)
 		return 0;
 	tracee_look(t->p->tracee);
@@ -241,7 +247,7 @@ static int clear_marks(void *arg, uint64_t start, uint64_t end,
 
 	if (ioctl(t->uffd, UFFDIO_WRITEPROTECT, &wp) == 0)
 		return 0;
-	/* it is no longer watched, as the scan will say, too */
+	/* it is no longer watched; the scan will find that, too */
 	if (errno == ENOENT)
 		return -EPERM;
 	return error_sys(err, -errno, "unprotecting %#llx-%#llx",

@@ -1,6 +1,5 @@
 /*
- * watch.c - the source's bounds: how long the process stands still without
- * anything getting on
+ * watch.c - the source's bounds: how long the process may stand still without progress
  */
 #include <errno.h>
 #include <signal.h>
@@ -23,9 +22,12 @@
  * that hang.
  */
 #define GRACE	     (500 * USEC_PER_MSEC)
-/* Bytes: so many moves may share a rate, and each look counts one flush. */
+/*
+ * Bytes that must get through between two signs of progress, as several moves may share
+ * a rate, and each look counts only one flush.
+ */
 #define FLUSHES	     (UINT64_C(4) << 20)
-#define SLOW_CONTENT 20 /* bytes of queues and files a microsecond */
+#define SLOW_CONTENT 20 /* bytes of socket queues and files per microsecond */
 
 static void calm(void *sending)
 {
@@ -36,8 +38,8 @@ static void calm(void *sending)
 }
 
 /*
- * A process that the engine itself stopped goes on by itself; one held by other
- * means (a freezer) is let go by its keeper, which knows the record.
+ * A process that only the engine stopped goes on by itself; one that is held by other
+ * means (a freezer) is released by its keeper, which knows the record.
  */
 static void ended(void *sending, int note, bool hung)
 {
@@ -59,7 +61,7 @@ static void ended(void *sending, int note, bool hung)
 		send_progress(src, "%s", why);
 }
 
-/* How long some flushes of pages may take at the rate that is kept. */
+/* How long FLUSHES may take at the rate to which the owners' hosts limit moves. */
 static usec_t paced(const struct sending *s)
 {
 	uint64_t rate = channel_rate(s->ch);
@@ -78,7 +80,9 @@ int send_watch(struct sending *s, struct error *err)
 	return 0;
 }
 
-/* Reading page tables counts as progress, but the budget includes it. */
+/*
+ * Reading page tables counts as progress; but if there is a budget, that includes it.
+ */
 static void beat_scans(struct sending *s, bool on)
 {
 	track_beat(s->process.track, on ? s->watch : NULL);
@@ -99,7 +103,7 @@ void send_limit(struct sending *s)
 }
 
 /*
- * A slow link may be silent for as long as before the freeze, so the watch
+ * While rounds go on a slow link may be silent for as long as before, so the watch
  * waits as long.
  */
 void send_limit_halted(struct sending *s)
